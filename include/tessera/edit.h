@@ -62,7 +62,8 @@ TSR_API tsr_status tsr_editor_combine(tsr_editor *editor, const char *object, co
                                       double radius) TSR_CHECKED;
 /* By whole tiles and nothing else where the shift is a multiple of the tile edge in voxels (exact, no sort), else resampled. */
 TSR_API tsr_status tsr_editor_move(tsr_editor *editor, const char *object, tsr_vec3 shift) TSR_CHECKED;
-TSR_API tsr_status tsr_editor_transform(tsr_editor *editor, const char *object, const tsr_motion *motion) TSR_CHECKED;
+/* Resampled (tsr_tiles_transform), with distances anew after a scaling. `progress` may be NULL; a cancelled motion leaves the object as it was. */
+TSR_API tsr_status tsr_editor_transform(tsr_editor *editor, const char *object, const tsr_motion *motion, const tsr_progress *progress) TSR_CHECKED;
 /* Severs the surface at the faces of the region (width 0 = two voxels). */
 TSR_API tsr_status tsr_editor_disconnect(tsr_editor *editor, const char *object, const tsr_box *region, double width) TSR_CHECKED;
 /* Severs, then moves what lies in the region into a new object. One step. TSR_ERROR_STATE if nothing lies there. */

@@ -45,7 +45,7 @@ typedef struct tsr_reconstruct_options {
     double epsilon;             /* softening in voxels of the level; 0 = 0.5 */
     double theta;               /* a cell is opened if its side is over theta times its distance; 0 = 0.5, at most 2. With power > 3 theta grows beyond
                                  * 8 voxels as distance^((power - 3) / 2), up to twice: what is far adds so much less */
-    double alpha;               /* stiffness, curvature weight; 0 = 0.02; negative = none */
+    double alpha;               /* stiffness, curvature weight; 0 = 0.02; negative = none; at most 1 / (6 time_step), where steps stay stable: 0.83 */
     double band;                /* half width of the stored band in voxels; 0 = 1.5, at most 5 */
     double time_step;           /* 0 = 0.2 */
     double margin;              /* of the grid round the points, share of the side; 0 = 1/16 */

@@ -147,7 +147,8 @@ static tsr_status one_sided(const tsr_tiles *tiles, const tsr_tile_state *state,
     return TSR_OK;
 }
 
-tsr_status tsr_csg_finish(tsr_tiles *tiles)
+/* What tsr_csg_finish does; `one_sided_stays`: also of a list without a surface every value stays. */
+static tsr_status finish(tsr_tiles *tiles, int one_sided_stays)
 {
     tsr_context *context = tiles->context;
     const tsr_tiles_ops *ops = context->backend->tiles;
@@ -166,10 +167,11 @@ tsr_status tsr_csg_finish(tsr_tiles *tiles)
     TSR_TRY(tsr_tiles_manage(tiles));
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     TSR_TRY(one_sided(tiles, &state, first, behind, &empty, &full));
-    if (full || empty) TSR_TRY(ops->clear(context->queue, &tiles->pool, full ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE));
+    if ((full || empty) && !one_sided_stays) TSR_TRY(ops->clear(context->queue, &tiles->pool, full ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE));
     TSR_TRY(tsr_tiles_take_after(tiles));
     return TSR_OK;
 }
+tsr_status tsr_csg_finish(tsr_tiles *tiles) { return finish(tiles, 0); }
 
 /* ---- merging -------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -196,7 +198,8 @@ static tsr_status merge_into(tsr_csg_work *work, const tsr_tiles *a, double band
     TSR_TRY(tsr_csg_run(work, TSR_CSG_borders_kernel, count));
     TSR_TRY(tsr_csg_link(work, *result));
     TSR_TRY(tsr_csg_run(work, TSR_CSG_combine_kernel, count));
-    TSR_TRY(tsr_csg_finish(*result));
+    /* What only its zeros keep from being all inside turns into zeros and an outside: without them it would not turn back. */
+    TSR_TRY(finish(*result, work->args.operation == TSR_CSG_COMPLEMENT));
     return TSR_OK;
 }
 

@@ -26,6 +26,9 @@ static inline tsr_status tsr_csg_run(tsr_csg_work *w, tsr_csg_kernel kernel, int
     return w->context->backend->csg->run(w->context->queue, kernel, &w->args, items);
 }
 
+/* tsr_tiles_transform with a progress that may be NULL. */
+tsr_status tsr_csg_transform(const tsr_tiles *tiles, const tsr_motion *motion, const tsr_progress *progress, tsr_tiles **result);
+
 /* An empty SORTED list like `like` with room for n tiles. `band` 0 = the same. RETURNS NEW. */
 tsr_status tsr_csg_create_like(const tsr_tiles *like, int64_t n, double band, tsr_tiles **made);
 /* Links work->args.keys/words[0 .. count) into `to` and sets args.to. */

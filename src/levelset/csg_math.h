@@ -104,7 +104,7 @@ TSR_HD float tsr_csg_combine(int32_t operation, float a, float b, float amount, 
     case TSR_CSG_DIFFERENCE: return (a > other ? a : other) + 0.0f;
     case TSR_CSG_BLEND: return tsr_clampf(tsr_csg_blend(a, b, amount), 0.0f - band, band) + 0.0f;
     case TSR_CSG_MIX: return (a + (b - a) * amount) + 0.0f;
-    case TSR_CSG_COMPLEMENT: return 0.0f - a;
+    case TSR_CSG_COMPLEMENT: return a == 0.0f ? a : 0.0f - a; /* a zero that has a sign keeps it: twice is nothing */
     default: return tsr_clampf(a, 0.0f - band, band);
     }
 }

@@ -5,6 +5,8 @@
 
 #include "levelset/csg_search.h"
 
+enum { CPU_CHUNK = 512 }; /* tiles between looks at the progress */
+
 /* ---- boxes of tiles: columns by binary search (spec editing.md 2.4) ------------------------------------------------------------------------- */
 
 /* All keys of the list that are in the box: for boxes with more rows of tiles than the list has tiles. */
@@ -217,7 +219,25 @@ static tsr_status image_keys(const tsr_tiles *tiles, const struct affine *f, dou
     return TSR_OK;
 }
 
-static tsr_status resample(const tsr_tiles *tiles, const struct affine *back, double scale, const uint64_t *keys, int64_t count, tsr_tiles *to)
+/* The values. A GPU takes them at once; a CPU takes long, and looks at the progress now and then. */
+static tsr_status resample_values(tsr_csg_work *work, int64_t count, const tsr_progress *progress)
+{
+    const int64_t chunk = tsr_context_device(work->context).kind == TSR_DEVICE_CPU ? CPU_CHUNK : count;
+    const tsr_csg_args all = work->args;
+    tsr_status status = TSR_OK;
+    for (int64_t begin = 0; begin < count && status == TSR_OK; begin += chunk) {
+        work->args.keys = all.keys + begin;
+        work->args.to.phi[0] = all.to.phi[0] + (begin << 3 * all.to.log2_edge);
+        if (tsr_progress_report(progress, (double)begin / (double)count, "transform"))
+            status = TSR_FAILED(TSR_ERROR_CANCELLED, "cancelled during transform");
+        else status = tsr_csg_run(work, TSR_CSG_resample_kernel, tsr_min64(chunk, count - begin));
+    }
+    work->args = all;
+    return status;
+}
+
+static tsr_status resample(const tsr_tiles *tiles, const struct affine *back, double scale, const uint64_t *keys, int64_t count,
+                           const tsr_progress *progress, tsr_tiles *to)
 {
     tsr_context *context = tiles->context;
     tsr_csg_work work;
@@ -233,13 +253,18 @@ static tsr_status resample(const tsr_tiles *tiles, const struct affine *back, do
     tsr_status status = context->backend->upload(context->queue, work.args.keys, keys, (size_t)count * sizeof *keys);
     if (status == TSR_OK) status = tsr_csg_run(&work, TSR_CSG_probe_borders_kernel, count);
     if (status == TSR_OK) status = tsr_csg_link(&work, to);
-    if (status == TSR_OK) status = tsr_csg_run(&work, TSR_CSG_resample_kernel, count);
+    if (status == TSR_OK) status = resample_values(&work, count, progress);
     if (status == TSR_OK) status = tsr_csg_finish(to);
     tsr_csg_work_drop(&work);
     return status;
 }
 
 tsr_status tsr_tiles_transform(const tsr_tiles *tiles, const tsr_motion *motion, tsr_tiles **result)
+{
+    return tsr_csg_transform(tiles, motion, NULL, result);
+}
+
+tsr_status tsr_csg_transform(const tsr_tiles *tiles, const tsr_motion *motion, const tsr_progress *progress, tsr_tiles **result)
 {
     struct affine forward, back;
     uint64_t *keys = NULL, *image = NULL;
@@ -257,7 +282,7 @@ tsr_status tsr_tiles_transform(const tsr_tiles *tiles, const tsr_motion *motion,
         status = tsr_tiles_read_state(tiles, &state);
         if (status == TSR_OK) status = tiles->context->backend->tiles->clear(tiles->context->queue, &(*result)->pool, state.background);
     }
-    if (status == TSR_OK) status = resample(tiles, &back, scale, image, image_count, *result);
+    if (status == TSR_OK) status = resample(tiles, &back, scale, image, image_count, progress, *result);
     free(keys);
     free(image);
     if (status != TSR_OK) tsr_tiles_destroy(result);

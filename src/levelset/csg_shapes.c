@@ -247,7 +247,7 @@ tsr_status tsr_tiles_animal(tsr_context *context, const tsr_geometry *geometry, 
     if (status == TSR_OK) status = change_band(&all, fmax(band, radius));
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == TSR_OK; i++) status = blend_in(&all, &parts[i], centre, size, i ? radius : 0);
     if (status == TSR_OK) status = change_band(&all, band);
-    if (status == TSR_OK) status = tsr_edit_make_distance(all); /* within a fillet and beside it the blend is none */
+    if (status == TSR_OK) status = tsr_edit_make_distance(all, NULL); /* within a fillet and beside it the blend is none */
     if (status == TSR_OK) status = tsr_csg_merge_lists(all, 0, NULL, 0, TSR_CSG_FIRST, 0, tiles);
     tsr_tiles_destroy(&all);
     return status;

@@ -135,18 +135,33 @@ tsr_status tsr_editor_move(tsr_editor *editor, const char *object, tsr_vec3 shif
 }
 
 /* One motion of *list (NULL: `from`), with distances anew after a scaling. */
-static tsr_status transform_once(const tsr_tiles *from, const tsr_motion *motion, tsr_tiles **list)
+static tsr_status transform_once(const tsr_tiles *from, const tsr_motion *motion, tsr_progress_part *part, tsr_tiles **list)
 {
+    const int scales = motion->scale != 0 && motion->scale != 1;
+    const double share = part->share;
+    const tsr_progress progress = { tsr_progress_of_part, part };
     tsr_tiles *made = NULL;
-    tsr_status status = tsr_tiles_transform(*list ? *list : from, motion, &made);
-    if (status == TSR_OK && motion->scale != 0 && motion->scale != 1) status = tsr_edit_make_distance_anew(made);
+    if (scales) part->share = 0.5 * share;
+    tsr_status status = tsr_csg_transform(*list ? *list : from, motion, &progress, &made);
+    part->from += part->share;
+    if (status == TSR_OK && scales) status = tsr_edit_make_distance_anew(made, &progress);
+    if (scales) part->from += part->share;
+    part->share = share;
     tsr_tiles_destroy(list);
     if (status != TSR_OK) tsr_tiles_destroy(&made);
     *list = made;
     return status;
 }
 
-tsr_status tsr_editor_transform(tsr_editor *editor, const char *object, const tsr_motion *motion)
+/* Factors of at most 2 that make up a scale; scales out of range are refused by the first of them. */
+static int factors(double scale)
+{
+    int n = 1;
+    for (; scale > 1e-3 && scale < 1e3 && (scale > 2 || scale < 0.5); n++) scale *= scale > 2 ? 0.5 : 2;
+    return n;
+}
+
+tsr_status tsr_editor_transform(tsr_editor *editor, const char *object, const tsr_motion *motion, const tsr_progress *progress)
 {
     int32_t slot;
     tsr_tiles *made = NULL;
@@ -155,13 +170,15 @@ tsr_status tsr_editor_transform(tsr_editor *editor, const char *object, const ts
     if (!motion) TSR_FAIL(TSR_ERROR_ARGUMENT, "motion is NULL");
     const tsr_tiles *from = editor->object[slot].tiles;
     tsr_motion last = *motion;
-    /* The band is scaled, too: by more than 2 at once too little of it is left, or it takes as many tiles as the inside. (Scales out of range are refused below.) */
-    while (status == TSR_OK && last.scale > 1e-3 && last.scale < 1e3 && (last.scale > 2 || last.scale < 0.5)) {
+    /* The band is scaled, too: by more than 2 at once too little of it is left, or it takes as many tiles as the inside. */
+    const int parts = factors(motion->scale);
+    tsr_progress_part share = { progress, "transform", 0, 1.0 / parts };
+    for (int i = 1; i < parts && status == TSR_OK; i++) {
         const tsr_motion part = { .centre = motion->centre, .scale = last.scale > 2 ? 2 : 0.5 };
-        status = transform_once(from, &part, &made);
+        status = transform_once(from, &part, &share, &made);
         last.scale /= part.scale;
     }
-    if (status == TSR_OK) status = transform_once(from, &last, &made);
+    if (status == TSR_OK) status = transform_once(from, &last, &share, &made);
     TSR_TRY(status);
     return tsr_edit_put(editor, slot, &made);
 }

@@ -156,20 +156,22 @@ tsr_status tsr_editor_rotate(tsr_editor *editor, const char *object, const tsr_m
     return TSR_OK;
 }
 
-tsr_status tsr_edit_make_distance(tsr_tiles *tiles)
+tsr_status tsr_edit_make_distance(tsr_tiles *tiles, const tsr_progress *progress)
 {
     tsr_tile_state state;
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     if (state.count == 0) return TSR_OK;
     int32_t sweeps = (int32_t)ceil(2 * (double)tiles->pool.band / (0.3 * tsr_edit_smallest_spacing(tiles)));
-    TSR_TRY(tsr_levelset_reinitialise(tiles, TSR_STENCIL_WENO5, sweeps, NULL));
+    TSR_TRY(tsr_levelset_reinitialise(tiles, TSR_STENCIL_WENO5, sweeps, progress));
     return TSR_OK;
 }
 
-tsr_status tsr_edit_make_distance_anew(tsr_tiles *tiles)
+tsr_status tsr_edit_make_distance_anew(tsr_tiles *tiles, const tsr_progress *progress)
 {
-    TSR_TRY(tsr_levelset_redistance(tiles, 0, NULL));
-    return tsr_edit_make_distance(tiles);
+    tsr_progress_part part = { progress, "distances", 0, 0.5 };
+    TSR_TRY(tsr_levelset_redistance(tiles, 0, &(tsr_progress){ tsr_progress_of_part, &part }));
+    part.from = 0.5;
+    return tsr_edit_make_distance(tiles, &(tsr_progress){ tsr_progress_of_part, &part });
 }
 
 tsr_status tsr_editor_redistance(tsr_editor *editor, const char *object)
@@ -178,7 +180,7 @@ tsr_status tsr_editor_redistance(tsr_editor *editor, const char *object)
     tsr_tiles *work = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
     TSR_TRY(tsr_edit_copy_list(editor->object[slot].tiles, &work));
-    tsr_status status = tsr_edit_make_distance(work);
+    tsr_status status = tsr_edit_make_distance(work, NULL);
     if (status == TSR_OK) return tsr_edit_settle(editor, slot, &work);
     tsr_tiles_destroy(&work);
     return status;

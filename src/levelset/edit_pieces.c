@@ -79,13 +79,13 @@ static tsr_status without(const tsr_tiles *tiles, tsr_tiles *kept, tsr_tiles *go
     int64_t count = 0;
     memset(state, 0, sizeof state);
     TSR_TRY(tsr_edit_copy_list(gone, &raw));
-    tsr_status status = tsr_edit_make_distance_anew(gone);
+    tsr_status status = tsr_edit_make_distance_anew(gone, NULL);
     if (status == TSR_OK) status = keys_of_both(raw, gone, &keys, &count);
     tsr_tiles_destroy(&raw);
     if (status == TSR_OK) status = tsr_patch_take(tiles, keys, count, &state[WHOLE]);
     if (status == TSR_OK) status = tsr_patch_take(kept, keys, count, &state[KEPT]);
     if (status == TSR_OK) status = tsr_patch_take(gone, keys, count, &state[GONE]);
-    if (status == TSR_OK) status = tsr_edit_make_distance_anew(kept);
+    if (status == TSR_OK) status = tsr_edit_make_distance_anew(kept, NULL);
     if (status == TSR_OK) status = tsr_patch_take(kept, keys, count, &state[ANEW]);
     if (status == TSR_OK) status = choose_values(tiles, state);
     if (status == TSR_OK) status = tsr_edit_copy_list(tiles, result);

@@ -88,7 +88,7 @@ static tsr_motion rotation(const double *n) { return (tsr_motion){ .centre = vec
 static tsr_status do_turn(tsr_edit_run *r)
 {
     tsr_motion motion = rotation(r->n);
-    return tsr_editor_transform(r->editor, r->word[1], &motion);
+    return tsr_editor_transform(r->editor, r->word[1], &motion, &r->script.progress);
 }
 static tsr_status do_rotate(tsr_edit_run *r)
 {
@@ -99,7 +99,7 @@ static tsr_status do_scale(tsr_edit_run *r)
 {
     tsr_motion motion = { .centre = vec(r->n), .scale = r->n[3] };
     if (!(motion.scale > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "scale is %g, expected a positive number", motion.scale);
-    return tsr_editor_transform(r->editor, r->word[1], &motion);
+    return tsr_editor_transform(r->editor, r->word[1], &motion, &r->script.progress);
 }
 static tsr_status do_split(tsr_edit_run *r) { return tsr_editor_split(r->editor, r->word[1], NULL); }
 
@@ -228,7 +228,7 @@ static const struct command commands[] = {
     { "repel-from", 2, 2, 2, "repel-from OBJECT FILE TIME RADIUS [tolerance T] [power P] [epsilon E]", do_repel_from },
     { "redistance", 1, 0, 0, "redistance OBJECT", do_redistance },
     { "measure", 1, 0, 0, "measure OBJECT", do_measure },
-    { "expect", 1, 1, WORDS, "expect OBJECT COMPONENTS [in SELECTION]", tsr_edit_run_expect },
+    { "expect", 1, 1, WORDS, "expect OBJECT COMPONENTS [in SELECTION], or expect OBJECT cavities N", tsr_edit_run_expect },
     { "undo", 0, 0, 0, "undo", do_undo },
     { "redo", 0, 0, 0, "redo", do_redo },
 };

@@ -273,10 +273,24 @@ tsr_status tsr_edit_run_keep(tsr_edit_run *r)
     return with_choice(r, 2, 0, "keep OBJECT, keep OBJECT X Y Z or keep OBJECT SELECTION [component at X Y Z]", keep);
 }
 
+/* expect OBJECT cavities N: empty space that the object encloses. */
+static tsr_status expect_cavities(tsr_edit_run *r)
+{
+    const double wanted = r->line->number[3];
+    int32_t slot;
+    tsr_tiles_measures m;
+    if (isnan(wanted)) TSR_FAIL(TSR_ERROR_FORMAT, "'%.40s' is not a number, expected: expect OBJECT cavities N", r->line->word[3]);
+    TSR_TRY(tsr_edit_find(r->editor, r->word[1], &slot));
+    TSR_TRY(tsr_tiles_measure(r->editor->object[slot].tiles, &m));
+    if ((double)m.cavities != wanted) TSR_FAIL(TSR_ERROR_STATE, "'%s' has %lld cavities, expected %g", r->word[1], (long long)m.cavities, wanted);
+    return TSR_OK;
+}
+
 tsr_status tsr_edit_run_expect(tsr_edit_run *r)
 {
-    static const char form[] = "expect OBJECT COMPONENTS [in SELECTION]";
+    static const char form[] = "expect OBJECT COMPONENTS [in SELECTION], or expect OBJECT cavities N";
     const tsr_script_line *line = r->line;
+    if (line->words == 4 && !strcmp(line->word[2], "cavities")) return expect_cavities(r);
     struct choice c = { 0 };
     int32_t slot;
     int64_t count;

@@ -74,12 +74,16 @@ static tsr_status widen(const tsr_tiles *a, const tsr_tiles *b, double reach, co
     TSR_FAIL(TSR_ERROR_UNSUPPORTED, "morph: the shapes are farther apart than %g, expected less (or set reach)", band / 2);
 }
 
-static tsr_status interpolate(const tsr_tiles *a, tsr_tiles *const wide[2], const double *t, int32_t count, const tsr_progress *progress,
-                              tsr_tiles **results)
+static tsr_status interpolate(const tsr_tiles *a, const tsr_tiles *b, tsr_tiles *const wide[2], const double *t, int32_t count,
+                              const tsr_progress *progress, tsr_tiles **results)
 {
     for (int32_t i = 0; i < count; i++) {
         tsr_tiles *mixed = NULL;
         TSR_PROGRESS(progress, (double)i / (double)count, "morph");
+        if (t[i] <= 0 || t[i] >= 1) { /* a shape itself: distances made anew move its edges a little */
+            TSR_TRY(tsr_tiles_copy(t[i] <= 0 ? a : b, a->context, &results[i]));
+            continue;
+        }
         TSR_TRY(tsr_tiles_interpolate(wide[0], wide[1], t[i], &mixed));
         const tsr_status status = settle(mixed, (double)a->pool.band, &results[i]);
         tsr_tiles_destroy(&mixed);
@@ -107,9 +111,7 @@ static tsr_status evolve(const tsr_tiles *a, const tsr_volume *target, const tsr
         double duration = t[i] - (i ? t[i - 1] : 0);
         if (duration > 0) status = tsr_levelset_advance(levelset, duration, progress, &report);
         /* The speed is a distance itself: it changes the slope faster than the reshaping term mends it. */
-        if (status == TSR_OK)
-            status =
-                t[i] > 0 ? settle(work, (double)a->pool.band, &results[i]) : tsr_csg_merge_lists(work, 0, NULL, 0, TSR_CSG_FIRST, 0, &results[i]);
+        if (status == TSR_OK) status = t[i] > 0 ? settle(work, (double)a->pool.band, &results[i]) : tsr_tiles_copy(a, a->context, &results[i]);
     }
     tsr_levelset_destroy(&levelset);
     tsr_tiles_destroy(&work);
@@ -165,7 +167,7 @@ tsr_status tsr_tiles_morph(const tsr_tiles *a, const tsr_tiles *b, const double 
     TSR_TRY(check(a, b, t, count, &own));
     if (own.method == TSR_MORPH_INTERPOLATE) {
         status = widen(a, b, own.reach, progress, wide);
-        if (status == TSR_OK) status = interpolate(a, wide, t, count, progress, results);
+        if (status == TSR_OK) status = interpolate(a, b, wide, t, count, progress, results);
     } else {
         status = tsr_tiles_field(b, &target);
         if (status == TSR_OK) status = evolve(a, target, &own, t, count, progress, results);

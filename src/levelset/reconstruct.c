@@ -44,6 +44,10 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
     TSR_TRY(range("band", o->band, 1, 5));
     TSR_TRY(range("alpha", o->alpha, 0, 2));
     TSR_TRY(range("time_step", o->time_step, 1e-3, 1));
+    const double stiffest = 1 / (6 * o->time_step); /* what the solver's bound for curvature terms leaves, h^2 / (2 d alpha) */
+    if (o->alpha > stiffest * (1 + 1e-5))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: alpha is %g, expected at most %.4g with a time_step of %g (a shorter time_step allows more)", o->alpha,
+                 stiffest, o->time_step);
     TSR_TRY(range("smooth_iters", o->smooth_iters, 0, 10000));
     const double least =
         1.75 / ldexp(1, o->start_depth); /* the box stands three quarters of a voxel inside the border and a voxel from the samples */

@@ -111,6 +111,47 @@ static float combined(tsr_csg_operation operation, float a, float b)
     return operation == TSR_CSG_UNION ? fminf(a, b) : operation == TSR_CSG_INTERSECTION ? fmaxf(a, b) : fmaxf(a, -b);
 }
 
+/* Twice complement is nothing, bit for bit, also where zeros are all that keeps a field from being inside (or outside) everywhere: they touch, and no
+ * surface is left on one of the sides. */
+static void complement_of_zeros(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < DOMAINS; i++)
+        for (int kind = 0; kind < 4; kind++) { /* the rest: inside, outside, inside within the band, both */
+            static const float rest[4] = { -9, 9, -0.5f, 9 };
+            const tsr_size3 n = domains[i].n;
+            const int64_t count = n.x * n.y * n.z;
+            tsr_tiles_options options = TSR_TILES_OPTIONS;
+            tsr_volume *host, *field;
+            tsr_tiles *a, *b, *back;
+            options.edge = domains[i].edge;
+            options.domain = n;
+            options.band = 1.5;
+            options.index = domains[i].index;
+            require_ok(tsr_volume_create(NULL, TSR_F32, n, NULL, &host));
+            float *v = (float *)tsr_volume_data(host);
+            for (int64_t k = 0; k < count; k++) v[k] = k % 97 == 5 ? 0.0f : k % 101 == 7 ? -0.0f : kind == 3 && k % 3 == 0 ? -1.0f : rest[kind];
+            require_ok(tsr_volume_copy(host, context, &field));
+            require_ok(tsr_tiles_create(context, NULL, &options, &a));
+            require_ok(tsr_tiles_load(a, field));
+            require_ok(tsr_tiles_complement(a, &b));
+            require_ok(tsr_tiles_complement(b, &back));
+            float *before = dense(a), *turned = dense(b), *after = dense(back);
+            assert_memory_equal(before, after, (size_t)count * sizeof *before);
+            for (int64_t k = 0; k < count; k++) assert_true(turned[k] == -before[k]);
+            same(a, back, 1);
+            check_invariants(b);
+            free(before);
+            free(turned);
+            free(after);
+            tsr_tiles_destroy(&a);
+            tsr_tiles_destroy(&b);
+            tsr_tiles_destroy(&back);
+            tsr_volume_destroy(&host);
+            tsr_volume_destroy(&field);
+        }
+}
+
 static void identities(const tsr_tiles *a, const tsr_tiles *b)
 {
     tsr_tiles *c, *d, *not_a, *not_b, *back;
@@ -618,7 +659,7 @@ static void refusals(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(fields_combine), cmocka_unit_test(beyond_the_domain),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(fields_combine), cmocka_unit_test(complement_of_zeros), cmocka_unit_test(beyond_the_domain),
                                         cmocka_unit_test(pieces),         cmocka_unit_test(empty_space),
                                         cmocka_unit_test(measures),       cmocka_unit_test(morphs),
                                         cmocka_unit_test(fronts),         cmocka_unit_test(bands),

@@ -246,6 +246,46 @@ static void objects_and_names(void **state)
     assert_non_null(tsr_editor_tiles(e, "one"));
 }
 
+struct reports {
+    int count, stop_at; /* 0: never */
+    double last;
+};
+static int note_report(void *user, double fraction, const char *stage)
+{
+    struct reports *r = (struct reports *)user;
+    assert_true(fraction >= r->last && fraction <= 1 && *stage);
+    r->last = fraction;
+    return ++r->count == r->stop_at;
+}
+
+/* A motion says how far it is, forwards only, and can be stopped at every report: the object is what it was, and no step is in the history. */
+static void transform_reports(void **state)
+{
+    fixture *f = (fixture *)*state;
+    tsr_editor *e = f->editor;
+    const tsr_motion motions[] = { { .axis = { 0, 0, 1 }, .angle = 0.4 }, { .scale = 3 } };
+    for (int i = 0; i < 2; i++) {
+        struct reports all = { 0 };
+        tsr_edit_history before, after;
+        ball(e, "model", 3, 0, 0, 9);
+        tsr_tiles *old = snapshot(e, "model");
+        tsr_editor_history(e, &before);
+        require_ok(tsr_editor_transform(e, "model", &motions[i], &(tsr_progress){ note_report, &all }));
+        assert_true(all.count >= (i ? 4 : 1));
+        require_ok(tsr_editor_undo(e));
+        for (int k = 0; k < 4; k++) { /* the first report, two between and the last */
+            struct reports r = { .stop_at = 1 + k * (all.count - 1) / 3 };
+            require_error(tsr_editor_transform(e, "model", &motions[i], &(tsr_progress){ note_report, &r }), TSR_ERROR_CANCELLED, "cancelled");
+            assert_int_equal(r.count, r.stop_at);
+            same(old, tsr_editor_tiles(e, "model"));
+            tsr_editor_history(e, &after);
+            assert_int_equal(after.undo_steps, before.undo_steps);
+        }
+        tsr_tiles_destroy(&old);
+        require_ok(tsr_editor_remove(e, "model"));
+    }
+}
+
 static void refusals(void **state)
 {
     fixture *f = (fixture *)*state;
@@ -260,7 +300,7 @@ static void refusals(void **state)
     require_error(tsr_editor_add(e, "foreign", foreign), TSR_ERROR_ARGUMENT, "band: 3 and 4");
     tsr_tiles_destroy(&foreign);
     require_error(tsr_editor_move(e, "model", (tsr_vec3){ 4.0 * (1 << 21), 0, 0 }), TSR_ERROR_ARGUMENT, "along x");
-    require_error(tsr_editor_transform(e, "model", &(tsr_motion){ .angle = 1 }), TSR_ERROR_ARGUMENT, "axis has no length");
+    require_error(tsr_editor_transform(e, "model", &(tsr_motion){ .angle = 1 }, NULL), TSR_ERROR_ARGUMENT, "axis has no length");
     require_error(tsr_editor_delete(e, "model", &(tsr_box){ { 2, 0, 0 }, { 1, 1, 1 } }), TSR_ERROR_ARGUMENT, "region");
     require_error(tsr_editor_combine(e, "model", "gone", TSR_CSG_UNION, 0), TSR_ERROR_STATE, "no object 'gone'");
     same(before, tsr_editor_tiles(e, "model"));
@@ -280,7 +320,7 @@ static void refusals(void **state)
     ball(other, "small", 0, 0, 0, 10);
     before = snapshot(other, "small");
     require_error(tsr_editor_shape(other, "large", &(tsr_shape){ .radius = 80 }), TSR_ERROR_CAPACITY, "memory_limit");
-    require_error(tsr_editor_transform(other, "small", &(tsr_motion){ .scale = 8 }), TSR_ERROR_CAPACITY, "memory_limit");
+    require_error(tsr_editor_transform(other, "small", &(tsr_motion){ .scale = 8 }, NULL), TSR_ERROR_CAPACITY, "memory_limit");
     assert_null(tsr_editor_tiles(other, "large"));
     same(before, tsr_editor_tiles(other, "small"));
     tsr_tiles_destroy(&before);
@@ -309,6 +349,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(history_is_as_small_as_the_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(delete_and_paste_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(objects_and_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(transform_reports, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,6 +117,9 @@ static int run(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 2, 2, argc, argv);
     if (code >= 0) return code;
     c.mask |= c.min_dice_given;
+    if (c.mask && c.tolerance_given)
+        return cli_usage(cli, "--tolerance: without effect on masks, whose voxels are inside or not, expected --min-dice or no %s",
+                         c.min_dice_given ? "--min-dice" : "--mask");
     tsr_file_kind kind[2] = { TSR_FILE_VOLUME, TSR_FILE_VOLUME };
     for (int i = 0; i < 2; i++) {
         const char *format;
@@ -124,6 +127,9 @@ static int run(cli_call *cli, int argc, char **argv)
         if (code) return code;
     }
     if (kind[0] != kind[1]) return cli_usage(cli, "%s and %s: expected two volumes or two meshes", cli->input[0], cli->input[1]);
+    if (kind[0] == TSR_FILE_MESH && (c.mask || c.options.skip_distances))
+        return cli_usage(cli, "--%s: without effect on meshes, expected with volumes",
+                         c.min_dice_given ? "min-dice" : c.mask ? "mask" : "skip-distances");
     code = kind[0] == TSR_FILE_MESH     ? compare_meshes(&c)
            : kind[0] == TSR_FILE_VOLUME ? compare_volumes(&c)
                                         : cli_error(cli, CLI_FAILED, "%s: expected a volume or a mesh", cli->input[0]);

@@ -153,7 +153,7 @@ static void remark_frame(const struct convert *c)
 
 static int write_tiles(struct convert *c, const tsr_tiles *tiles)
 {
-    const int code = cli_check_plane(c->cli, tiles, c->output);
+    const int code = cli_check_plane(c->cli, tiles, c->output, c->write.format);
     if (code) return code;
     c->files.write.format = c->write.format;
     c->files.write.compression = c->write.compression;

@@ -22,11 +22,12 @@ static int fold(struct csg *c, tsr_context *context, int first)
     for (int i = first; i < c->cli->inputs && !code; i++) {
         cli_list_options options = c->list;
         options.like = c->result;
+        options.like_name = c->cli->input[first];
         tsr_tiles *next = cli_read_list(c->cli, context, c->cli->input[i], &c->read, &options, &code), *made = NULL;
         if (!next) return code;
         if (!c->result) {
             c->result = next;
-            code = cli_check_plane(c->cli, next, c->output);
+            code = cli_check_plane(c->cli, next, c->output, c->list.format);
             continue;
         }
         double start = cli_seconds();
@@ -73,14 +74,14 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!radius_given && !c.complement && c.operation == TSR_CSG_BLEND) return cli_usage(cli, "--radius: missing, expected with blend");
     if (c.complement && cli->inputs != 2) return cli_usage(cli, "complement: %d inputs, expected one", cli->inputs - 1);
     if (!c.complement && cli->inputs < 3) return cli_usage(cli, "%s: one input, expected two or more", cli->input[0]);
-    if ((code = cli_check_list(cli, c.output)) != CLI_OK) return code;
+    if ((code = cli_check_list(cli, c.output, c.list.format)) != CLI_OK) return code;
     tsr_context *context = NULL;
     if ((code = cli_context(cli, &context)) != CLI_OK) return code;
     code = fold(&c, context, 1);
     tsr_tiles_measures measures;
     if (!code) {
         tsr_status status = tsr_tiles_measure(c.result, &measures);
-        code = status == TSR_OK ? cli_write_list(cli, context, c.result, c.output) : cli_status(cli, status, c.output);
+        code = status == TSR_OK ? cli_write_list(cli, context, c.result, c.output, c.list.format) : cli_status(cli, status, c.output);
         if (!code && measures.tiles == 0) cli_note_vanished(cli, c.result, c.output);
     }
     if (!code && strcmp(c.output, "-")) cli_show_measures(cli, cli->input[0], &measures);

@@ -72,6 +72,7 @@ static int run(cli_call *cli, int argc, char **argv)
     struct distance d = { .cli = cli, .read = TSR_READ_OPTIONS, .exact = TSR_DISTANCE_OPTIONS, .pde = TSR_DISTANCE_PDE_OPTIONS };
     const cli_option options[] = {
         { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &d.output, .argument = "VOLUME", .help = "distances, float32" },
+        CLI_FORMAT_OPTION(cli),
         { .name = "method",
           .type = CLI_CHOICE,
           .value = &d.method,

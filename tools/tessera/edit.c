@@ -49,7 +49,7 @@ static tsr_status save(void *user, tsr_editor *editor, const char *path, const t
     (void)editor;
     e->files++;
     hold(e);
-    const int code = cli_write_list(e->cli, e->context, tiles, path);
+    const int code = cli_write_list(e->cli, e->context, tiles, path, NULL);
     let_go(e);
     return code == CLI_OK ? TSR_OK : TSR_ERROR_IO;
 }
@@ -62,15 +62,19 @@ static tsr_status read_points(void *user, tsr_editor *editor, const char *path, 
     let_go(e);
     return *points ? TSR_OK : TSR_ERROR_IO;
 }
+/* Standard output that holds the result has no room for what the script says. */
+static int speaks(const struct edit *e) { return !e->output || strcmp(e->output, "-"); }
+
 static void measured(void *user, const char *object, const tsr_tiles_measures *m)
 {
     const struct edit *e = (const struct edit *)user;
-    cli_show_measures(e->cli, object, m);
+    if (speaks(e)) cli_show_measures(e->cli, object, m);
 }
 
 static void attracted(void *user, const char *object, double reached, double time)
 {
     const struct edit *e = (const struct edit *)user;
+    if (!speaks(e)) return;
     if (!e->cli->globals.json) {
         printf("%-12s %s at time %.9g of %.9g\n", object, reached < time ? "at rest" : "not at rest", reached, time);
         return;
@@ -114,11 +118,12 @@ static int script(struct edit *e)
     options.progress = cli_progress(e->cli);
     char *text = cli_read_text(e->cli, e->cli->input[0]);
     if (!text) return CLI_FAILED;
-    if (e->cli->globals.json) json_open(NULL, '[');
+    const int lists = e->cli->globals.json && speaks(e);
+    if (lists) json_open(NULL, '[');
     tsr_status status = tsr_editor_script(e->editor, text, e->cli->input[0], &options);
     free(text);
     cli_progress_end(e->cli);
-    if (e->cli->globals.json) json_close(']');
+    if (lists) json_close(']');
     if (status == TSR_OK) return CLI_OK;
     if (!e->said[0]) return cli_error(e->cli, CLI_FAILED, "%s", tsr_error_message());
     const char *place = tsr_error_message(); /* SCRIPT:LINE: and a message of the library, which need not be the one to show */
@@ -134,7 +139,7 @@ static int output(struct edit *e)
     const tsr_tiles *tiles = name ? tsr_editor_tiles(e->editor, name) : NULL;
     if (!tiles) return cli_error(e->cli, CLI_FAILED, "--object: the script leaves no object '%s'", name ? name : "");
     tsr_tiles_info info = { 0 };
-    const int code = cli_write_list(e->cli, e->context, tiles, e->output);
+    const int code = cli_write_list(e->cli, e->context, tiles, e->output, e->list.format);
     if (!code && tsr_tiles_describe(tiles, &info) == TSR_OK && info.count == 0) cli_note_vanished(e->cli, tiles, e->output);
     return code;
 }
@@ -167,7 +172,7 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    if (e.output && (code = cli_check_list(cli, e.output)) != CLI_OK) return code;
+    if (e.output && (code = cli_check_list(cli, e.output, e.list.format)) != CLI_OK) return code;
     code = cli_context(cli, &e.context);
     if (!code) code = document(&e);
     if (!code) code = script(&e);

@@ -28,11 +28,11 @@ struct evolve {
 };
 
 /* What writes and measures surfaces reads float32 lists; a run that goes on takes its own storage again. */
-static int write_surface(const struct evolve *e, const char *path, int goes_on)
+static int write_surface(const struct evolve *e, const char *path, const char *format, int goes_on)
 {
     tsr_status status = tsr_tiles_set_storage(e->tiles, TSR_STORAGE_F32);
     if (status != TSR_OK) return cli_status(e->cli, status, path);
-    const int code = cli_write_list(e->cli, e->context, e->tiles, path);
+    const int code = cli_write_list(e->cli, e->context, e->tiles, path, format);
     if (code) return code;
     if (goes_on) status = tsr_tiles_set_storage(e->tiles, (tsr_storage)e->storage);
     return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, path);
@@ -67,6 +67,61 @@ static int read_field(struct evolve *e, const char *path, int slot)
     if (status != TSR_OK) return cli_status(e->cli, status, path);
     tsr_volume_destroy(&e->field[slot]);
     e->field[slot] = converted;
+    return CLI_OK;
+}
+
+/* Is voxel (x, y, z) of the list beyond the voxels of the field? */
+static int is_beyond(const tsr_geometry *list, const tsr_volume *field, double x, double y, double z)
+{
+    const tsr_size3 n = tsr_volume_size(field);
+    tsr_vec3 at;
+    if (tsr_geometry_to_index(tsr_volume_geometry(field), tsr_geometry_to_world(list, (tsr_vec3){ x, y, z }), &at) != TSR_OK) return 0;
+    const double reach = 0.5 + 1e-6; /* a voxel reaches half of its edge around its place */
+    return at.x < -reach || at.y < -reach || at.z < -reach || at.x > (double)(n.x - 1) + reach || at.y > (double)(n.y - 1) + reach ||
+           at.z > (double)(n.z - 1) + reach;
+}
+
+/* The voxels within one of the surface, and those of them beyond the field. */
+static tsr_status count_beyond(const tsr_tiles *tiles, const tsr_volume *field, int64_t *near, int64_t *beyond)
+{
+    const tsr_geometry *geometry = tsr_tiles_geometry(tiles);
+    const tsr_size3 n = tsr_tiles_domain(tiles);
+    const tsr_vec3 h = tsr_band_spacing(tsr_geometry_spacing(geometry), n);
+    const double voxel = fmin(h.x, fmin(h.y, h.z));
+    tsr_tiles_info info;
+    *near = *beyond = 0;
+    tsr_status status = tsr_tiles_describe(tiles, &info);
+    if (status != TSR_OK || info.count == 0) return status;
+    const int64_t E = info.edge, voxels = E * E * E;
+    int32_t(*tile)[3] = malloc((size_t)info.count * sizeof *tile);
+    float *value = malloc((size_t)(info.count * voxels) * sizeof *value);
+    status = tile && value ? tsr_tiles_download(tiles, tile, value) : TSR_OK; /* without the memory there is no remark */
+    for (int64_t i = 0; i < info.count * voxels && tile && value && status == TSR_OK; i++) {
+        const int32_t *t = tile[i / voxels];
+        const int64_t k = i % voxels, x = t[0] * E + k % E, y = t[1] * E + k / E % E, z = t[2] * E + k / (E * E);
+        if (!(fabs((double)value[i]) < voxel) || (n.x && (x >= n.x || y >= n.y || z >= n.z))) continue;
+        ++*near;
+        *beyond += is_beyond(geometry, field, (double)x, (double)y, (double)z);
+    }
+    free(tile);
+    free(value);
+    return status;
+}
+
+/* Fields go on beyond their borders with the values there: said of those that do not cover the surface, at the end of those that it has left. */
+static int note_coverage(const struct evolve *e, const char *when, int said[4])
+{
+    for (int k = 0; k < 4; k++) {
+        const char *path = k == 3 ? e->speed_field : e->velocity_field.item[k];
+        int64_t near = 0, beyond = 0;
+        if (!e->field[k] || said[k]) continue;
+        tsr_status status = count_beyond(e->tiles, e->field[k], &near, &beyond);
+        if (status != TSR_OK) return cli_status(e->cli, status, path);
+        if (!beyond) continue;
+        cli_note(e->cli, "%s: does not cover all of the surface%s: %.3g %% of it lie beyond, where the values of its border go on", path, when,
+                 100 * (double)beyond / (double)near);
+        said[k] = 1;
+    }
     return CLI_OK;
 }
 
@@ -195,7 +250,7 @@ static int check_frames(const struct evolve *e)
     char path[4096];
     for (int64_t frame = 0; e->frames && frame <= e->frames && !code; frame++) {
         frame_path(e, frame, path);
-        code = cli_check_list(e->cli, path);
+        code = cli_check_list(e->cli, path, NULL);
     }
     return code;
 }
@@ -204,7 +259,7 @@ static int write_frame(const struct evolve *e, int64_t frame)
 {
     char path[4096];
     frame_path(e, frame, path);
-    return write_surface(e, path, frame < e->frames);
+    return write_surface(e, path, NULL, frame < e->frames);
 }
 
 static int evolve(struct evolve *e)
@@ -212,11 +267,13 @@ static int evolve(struct evolve *e)
     tsr_levelset *solver = NULL;
     tsr_levelset_report report = { 0 };
     int64_t last = 0; /* frame written */
+    int said[4] = { 0 };
     int code = cli_context(e->cli, &e->context);
     if (!code) e->tiles = cli_read_list(e->cli, e->context, e->cli->input[0], &e->read, &e->list, &code);
-    if (!code && e->output) code = cli_check_plane(e->cli, e->tiles, e->output);
-    if (!code && e->frames) code = cli_check_plane(e->cli, e->tiles, e->frames_pattern);
+    if (!code && e->output) code = cli_check_plane(e->cli, e->tiles, e->output, e->list.format);
+    if (!code && e->frames) code = cli_check_plane(e->cli, e->tiles, e->frames_pattern, NULL);
     if (!code) code = make_terms(e);
+    if (!code) code = note_coverage(e, "", said);
     if (!code) {
         tsr_status status = tsr_tiles_set_storage(e->tiles, (tsr_storage)e->storage);
         if (status == TSR_OK) status = tsr_levelset_create(e->tiles, &e->options, &solver);
@@ -236,7 +293,8 @@ static int evolve(struct evolve *e)
         tsr_status status = tsr_tiles_set_storage(e->tiles, TSR_STORAGE_F32);
         if (status != TSR_OK) code = cli_status(e->cli, status, e->cli->input[0]);
     }
-    if (!code && e->output) code = write_surface(e, e->output, 0);
+    if (!code) code = note_coverage(e, " at the end", said);
+    if (!code && e->output) code = write_surface(e, e->output, e->list.format, 0);
     if (!code && report.empty && e->output) cli_note_vanished(e->cli, e->tiles, e->output);
     if (!code && last < e->frames) cli_note(e->cli, "frames %lld to %lld are not written: no surface is left", (long long)last + 1, (long long)e->frames);
     if (!code && (!e->output || strcmp(e->output, "-"))) show(e, &report);
@@ -513,7 +571,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (e.frames && o->age > 0) return cli_usage(cli, "--frames: expected with --duration or --steps");
     if (e.frames_pattern && (!strstr(e.frames_pattern, "%d") || strchr(e.frames_pattern, '%') != strrchr(e.frames_pattern, '%')))
         return cli_usage(cli, "--frames-output: '%s' given, expected a file name with one %%d for the number", e.frames_pattern);
-    if (e.output || !e.frames) code = cli_check_list(cli, e.output);
+    if (e.output || !e.frames) code = cli_check_list(cli, e.output, e.list.format);
     else code = CLI_OK;
     if (!code) code = check_frames(&e);
     if (code) return code;

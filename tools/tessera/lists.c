@@ -33,6 +33,19 @@ static int same_axes(const tsr_geometry *a, const tsr_geometry *b)
     return 1;
 }
 
+/* Before anything is made of a volume: a band of `like` may be none on other voxels, and that would be the wrong thing to complain about. */
+static int check_axes(const cli_call *cli, const char *path, const cli_list_options *options, const tsr_geometry *geometry)
+{
+    if (!options->like || same_axes(tsr_tiles_geometry(options->like), geometry)) return CLI_OK;
+    const tsr_vec3 a = tsr_geometry_spacing(tsr_tiles_geometry(options->like)), b = tsr_geometry_spacing(geometry);
+    const double most = 1e-6 * (a.x + a.y + a.z);
+    const char *const like = options->like_name ? options->like_name : "the document";
+    if (fabs(a.x - b.x) + fabs(a.y - b.y) + fabs(a.z - b.z) > most)
+        return cli_error(cli, CLI_FAILED, "%s: voxels of %.9g x %.9g x %.9g, those of %s are %.9g x %.9g x %.9g: expected the same (convert --resample)",
+                         path, b.x, b.y, b.z, like, a.x, a.y, a.z);
+    return cli_error(cli, CLI_FAILED, "%s: its axes point elsewhere than those of %s, expected the same", path, like);
+}
+
 /* A list with a domain stays where it is: the other one must have the same voxels. */
 static int check_domain(const cli_call *cli, const char *path, const tsr_tiles *like, const tsr_tiles *tiles)
 {
@@ -162,12 +175,14 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
                           path, (long long)n.x, (long long)n.y, (long long)n.z);
             return NULL;
         }
-        status = load_volume(cli, context, volume, options, &tiles);
+        *code = check_axes(cli, path, options, tsr_volume_geometry(volume));
+        status = *code ? TSR_OK : load_volume(cli, context, volume, options, &tiles);
         tsr_volume_destroy(&volume);
     } else {
         *code = cli_error(cli, CLI_FAILED, "%s: neither a tile list nor a mesh nor a volume", path);
         return NULL;
     }
+    if (*code) return NULL;
     if (status == TSR_OK) status = tsr_geometry_check_perpendicular(tsr_tiles_geometry(tiles), path);
     const tsr_size3 domain = status == TSR_OK ? tsr_tiles_domain(tiles) : (tsr_size3){ 0, 0, 0 };
     if (domain.x && !options->planes) {
@@ -177,13 +192,8 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
                       path, (long long)domain.x, (long long)domain.y, (long long)domain.z);
         return NULL;
     }
-    if (status == TSR_OK && options->like && !same_axes(tsr_tiles_geometry(options->like), tsr_tiles_geometry(tiles))) {
-        tsr_vec3 a = tsr_geometry_spacing(tsr_tiles_geometry(options->like)), b = tsr_geometry_spacing(tsr_tiles_geometry(tiles));
-        tsr_tiles_destroy(&tiles);
-        *code = cli_error(cli, CLI_FAILED, "%s: voxels of %g x %g x %g, expected %g x %g x %g and the same axes", path, b.x, b.y, b.z, a.x, a.y, a.z);
-        return NULL;
-    }
-    if (status == TSR_OK && options->like) *code = check_domain(cli, path, options->like, tiles);
+    if (status == TSR_OK) *code = check_axes(cli, path, options, tsr_tiles_geometry(tiles));
+    if (status == TSR_OK && !*code && options->like) *code = check_domain(cli, path, options->like, tiles);
     if (*code) {
         tsr_tiles_destroy(&tiles);
         return NULL;
@@ -196,46 +206,43 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
     return NULL;
 }
 
-static int is_mesh(const char *path)
+static int is_mesh(const char *path, const char *format)
 {
     static const char *const ends[] = { ".ply", ".obj", ".stl", ".off" };
     size_t n = strlen(path);
+    tsr_file_kind kind = TSR_FILE_UNKNOWN;
+    if (format) return tsr_file_format_kind(format, &kind) == TSR_OK && kind == TSR_FILE_MESH;
     for (int i = 0; i < 4; i++)
         if (n > 4 && !strcmp(path + n - 4, ends[i])) return 1;
     return 0;
 }
 
-int cli_check_list(const cli_call *cli, const char *path)
+int cli_check_list(const cli_call *cli, const char *path, const char *format)
 {
     if (!path) return cli_usage(cli, "--output: missing, expected -o FILE");
-    const int code = cli_check_vdb(cli, path);
+    const int code = cli_check_vdb(cli, path, format);
     return code ? code
                 : cli_check_write(cli, path,
-                                  is_mesh(path)                 ? TSR_FILE_MESH
-                                  : cli_names_tiles(path, NULL) ? TSR_FILE_TILES
-                                                                : TSR_FILE_VOLUME,
-                                  NULL);
+                                  is_mesh(path, format)           ? TSR_FILE_MESH
+                                  : cli_names_tiles(path, format) ? TSR_FILE_TILES
+                                                                  : TSR_FILE_VOLUME,
+                                  format);
 }
 
-static int ends_in(const char *path, const char *end)
-{
-    const size_t n = strlen(path), e = strlen(end);
-    return n > e && !strcmp(path + n - e, end);
-}
-
-int cli_check_plane(const cli_call *cli, const tsr_tiles *tiles, const char *path)
+int cli_check_plane(const cli_call *cli, const tsr_tiles *tiles, const char *path, const char *format)
 {
     const tsr_size3 n = tsr_tiles_domain(tiles);
-    if ((n.x != 1 && n.y != 1 && n.z != 1) || !(is_mesh(path) || ends_in(path, "vdb"))) return CLI_OK;
+    if ((n.x != 1 && n.y != 1 && n.z != 1) || !(is_mesh(path, format) || cli_names_vdb(path, format) || cli_names_nvdb(path, format))) return CLI_OK;
     return cli_error(cli, CLI_FAILED, "%s: a level set in two dimensions (%lld x %lld x %lld voxels) has no such form, expected .tsr or a volume",
                      path, (long long)n.x, (long long)n.y, (long long)n.z);
 }
 
-static tsr_status write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path)
+static tsr_status write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path, const char *format)
 {
     tsr_write_options write = cli_write_options(cli);
     tsr_status status;
-    if (is_mesh(path)) {
+    write.format = format;
+    if (is_mesh(path, format)) {
         tsr_surface_options surface = TSR_SURFACE_OPTIONS;
         tsr_mesh *made = NULL, *mesh = NULL;
         surface.normals = TSR_SURFACE_NORMALS_CENTRAL;
@@ -254,19 +261,20 @@ static tsr_status write_list(const cli_call *cli, tsr_context *context, const ts
     return status;
 }
 
-int cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path)
+int cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path, const char *format)
 {
-    const int code = cli_check_plane(cli, tiles, path);
+    const int code = cli_check_plane(cli, tiles, path, format);
     if (code) return code;
-    if (cli_names_tiles(path, NULL)) {
+    if (cli_names_tiles(path, format)) {
         tsr_tiles_write_options list = TSR_TILES_WRITE_OPTIONS;
+        list.format = format;
         list.overwrite = cli->globals.force;
         list.progress = cli_progress(cli);
-        if (tsr_tiles_domain(tiles).x && ends_in(path, "vdb"))
+        if (tsr_tiles_domain(tiles).x && (cli_names_vdb(path, format) || cli_names_nvdb(path, format)))
             cli_note(cli, "%s: this form keeps no domain: the list comes back unbounded, with the outside beyond it", path);
         return cli_write_tiles(cli, tiles, path, &list);
     }
-    const tsr_status status = write_list(cli, context, tiles, path);
+    const tsr_status status = write_list(cli, context, tiles, path, format);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
 

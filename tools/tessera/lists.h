@@ -10,7 +10,9 @@ typedef struct cli_list_options {
     int32_t edge;          /* 0 = 8 */
     int planes;            /* a volume of one slice is a list in two dimensions, bounded by it; 0: neither it nor a list with a domain is taken */
     int keys;              /* choice of cli_key_bits */
+    const char *format;    /* of the output, for cli_check_list and cli_write_list; NULL = by extension */
     const tsr_tiles *like; /* spacing, band, edge and domain that must agree; a list without a domain is moved to its voxels. NULL: any */
+    const char *like_name; /* of the file that `like` came from, for messages; NULL: of the document */
 } cli_list_options;
 /* clang-format off */
 #define CLI_LIST_OPTIONS(o)                                                                                                            \
@@ -21,7 +23,8 @@ typedef struct cli_list_options {
     { .name = "tile-edge", .type = CLI_INT, .value = &(o).edge, .argument = "N", .help = "voxels per tile edge, 4 or 8 (default 8)",   \
       .lower = 4, .upper = 8 },                                                                                                        \
     { .name = "key-bits", .type = CLI_CHOICE, .value = &(o).keys, .argument = "N",                                                     \
-      .help = "bits of a tile's key; auto: as a tile list has them, else 64", .choices = "auto 32 64" }
+      .help = "bits of a tile's key; auto: as a tile list has them, else 64", .choices = "auto 32 64" },                                                     \
+    { .name = "format", .type = CLI_TEXT, .value = &(o).format, .argument = "NAME", .help = "of the output (default: by extension)" }
 /* clang-format on */
 
 /* --key-bits as the library has it: 0 (automatic), 32 or 64. */
@@ -34,11 +37,12 @@ double cli_band(const cli_call *cli, const cli_list_options *options, tsr_vec3 h
 tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *path, const tsr_read_options *read, const cli_list_options *options,
                          int *code);
 /* Can the path become such an output? Before the work. */
-int cli_check_list(const cli_call *cli, const char *path);
+int cli_check_list(const cli_call *cli, const char *path, const char *format);
 /* Can this list? Lists in two dimensions become .tsr files and volumes only. Says why not and returns the exit code. */
-int cli_check_plane(const cli_call *cli, const tsr_tiles *tiles, const char *path);
-/* By extension: a mesh, a tile file, or a float volume over the domain, of unbounded lists over the stored tiles. Returns an exit code. */
-int cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path);
+int cli_check_plane(const cli_call *cli, const tsr_tiles *tiles, const char *path, const char *format);
+/* By format (NULL: by extension): a mesh, a tile file, or a float volume over the domain, of unbounded lists over the stored tiles. Returns an exit
+ * code. Path "-" is standard output. */
+int cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path, const char *format);
 /* What verbs that move a surface say of it at the end: a line, or members of an open JSON object. Lists with a domain: how much of it is inside. */
 void cli_show_surface(const cli_call *cli, const tsr_tiles *tiles);
 void cli_note_vanished(const cli_call *cli, const tsr_tiles *tiles, const char *path); /* of a list without a surface that `path` now holds */

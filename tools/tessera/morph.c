@@ -44,10 +44,11 @@ static int frames(struct morph *m)
         return cli_error(m->cli, CLI_FAILED, "out of memory for %d frames", n);
     }
     for (int32_t i = 0; i < n; i++) t[i] = n > 1 ? m->t * (double)i / (double)(n - 1) : m->t;
+    const int speaks = strcmp(m->output, "-") != 0; /* else the result is standard output */
     int code = CLI_OK;
     for (int32_t i = 0; i < n && !code; i++) {
         frame_name(m, i, names[i], sizeof names[i]);
-        code = cli_check_list(m->cli, names[i]);
+        code = cli_check_list(m->cli, names[i], m->list.format);
     }
     tsr_progress progress = cli_progress(m->cli);
     if (!code) {
@@ -55,16 +56,17 @@ static int frames(struct morph *m)
         cli_progress_end(m->cli);
         if (status != TSR_OK) code = cli_status(m->cli, status, NULL);
     }
-    if (!code && m->cli->globals.json) json_open(NULL, '[');
+    const int lists = m->cli->globals.json && speaks && !code;
+    if (lists) json_open(NULL, '[');
     for (int32_t i = 0; i < n && !code; i++) {
         tsr_tiles_measures measures;
         frame_name(m, i, path, sizeof path);
         tsr_status status = tsr_tiles_measure(m->result[i], &measures);
-        code = status == TSR_OK ? cli_write_list(m->cli, m->context, m->result[i], path) : cli_status(m->cli, status, path);
+        code = status == TSR_OK ? cli_write_list(m->cli, m->context, m->result[i], path, m->list.format) : cli_status(m->cli, status, path);
         if (!code && measures.tiles == 0) cli_note_vanished(m->cli, m->result[i], path);
-        if (!code) cli_show_measures(m->cli, path, &measures);
+        if (!code && speaks) cli_show_measures(m->cli, path, &measures);
     }
-    if (m->cli->globals.json && !code) json_close(']');
+    if (lists && !code) json_close(']');
     for (int32_t i = 0; i < n; i++) tsr_tiles_destroy(&m->result[i]);
     free(m->result);
     free(names);
@@ -125,6 +127,7 @@ static int run(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 2, 2, argc, argv);
     if (code >= 0) return code;
     if (!m.output) return cli_usage(cli, "--output: missing, expected -o FILE");
+    if (m.frames > 1 && !strcmp(m.output, "-")) return cli_usage(cli, "--frames: %d surfaces, '-' (standard output) takes one", m.frames);
     m.options.method = (tsr_morph_method)method;
     if (method && reach_given) return cli_usage(cli, "--reach: expected with --method interpolate");
     if (!method && m.options.draft) return cli_usage(cli, "--draft: expected with --method evolve");
@@ -132,11 +135,12 @@ static int run(cli_call *cli, int argc, char **argv)
     if (m.t < 0) m.t = method ? 20 : m.frames > 1 ? 1 : 0.5;
     if ((code = cli_context(cli, &m.context)) != CLI_OK) return code;
     m.a = cli_read_list(cli, m.context, cli->input[0], &m.read, &m.list, &code);
-    if (m.a) code = cli_check_plane(cli, m.a, m.output);
+    if (m.a) code = cli_check_plane(cli, m.a, m.output, m.list.format);
     if (m.a && !code) code = check_reach(&m);
     if (m.a && !code) {
         cli_list_options list = m.list;
         list.like = m.a;
+        list.like_name = cli->input[0];
         m.b = cli_read_list(cli, m.context, cli->input[1], &m.read, &list, &code);
     }
     if (m.b) code = frames(&m);

@@ -65,7 +65,7 @@ static int offset(struct offset *o)
     tsr_levelset_report report = { 0 };
     int code = cli_context(o->cli, &o->context);
     if (!code) o->tiles = cli_read_list(o->cli, o->context, o->cli->input[0], &o->read, &o->list, &code);
-    if (!code) code = cli_check_plane(o->cli, o->tiles, o->output);
+    if (!code) code = cli_check_plane(o->cli, o->tiles, o->output, o->list.format);
     if (!code) {
         const tsr_vec3 h = tsr_band_spacing(tsr_geometry_spacing(tsr_tiles_geometry(o->tiles)), tsr_tiles_domain(o->tiles));
         o->voxel = fmin(h.x, fmin(h.y, h.z));
@@ -74,7 +74,7 @@ static int offset(struct offset *o)
         if (status != TSR_OK) code = cli_status(o->cli, status, o->cli->input[0]);
     }
     cli_progress_end(o->cli);
-    if (!code) code = cli_write_list(o->cli, o->context, o->tiles, o->output);
+    if (!code) code = cli_write_list(o->cli, o->context, o->tiles, o->output, o->list.format);
     if (!code && report.empty) cli_note_vanished(o->cli, o->tiles, o->output);
     if (!code && strcmp(o->output, "-")) show(o, &report);
     tsr_tiles_destroy(&o->tiles);
@@ -114,7 +114,7 @@ static int run(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     if (!distance_given || o.distance == 0) return cli_usage(cli, "--distance: missing or 0, expected a length in world units");
-    code = cli_check_list(cli, o.output);
+    code = cli_check_list(cli, o.output, o.list.format);
     return code ? code : offset(&o);
 }
 

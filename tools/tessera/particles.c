@@ -112,7 +112,7 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    if (p.output) code = cli_check_vdb(cli, p.output);
+    if (p.output) code = cli_check_vdb(cli, p.output, p.write.format);
     else code = CLI_OK;
     if (!code)
         code = cli_check_write(cli, p.output, p.output && cli_names_tiles(p.output, p.write.format) ? TSR_FILE_TILES : TSR_FILE_MESH, p.write.format);

@@ -231,7 +231,7 @@ static int work(struct reconstruct *r)
 
 static int check_surface(const struct reconstruct *r, const char *path)
 {
-    const int code = path ? cli_check_vdb(r->cli, path) : CLI_OK;
+    const int code = path ? cli_check_vdb(r->cli, path, r->write.format) : CLI_OK;
     return code ? code
                 : cli_check_write(r->cli, path, path && cli_names_tiles(path, r->write.format) ? TSR_FILE_TILES : TSR_FILE_MESH, r->write.format);
 }

@@ -179,10 +179,11 @@ static int check_plain(const cli_call *cli, const char *path)
                      S_ISDIR(about.st_mode) ? "folder" : "pipe or device");
 }
 
-int cli_check_vdb(const cli_call *cli, const char *path)
+int cli_check_vdb(const cli_call *cli, const char *path, const char *format)
 {
-    if (!ends_in(path, ".vdb")) return CLI_OK;
-    return helper_is_there() ? check_plain(cli, path) : no_helper(cli, path);
+    if (!cli_names_vdb(path, format)) return CLI_OK;
+    const int code = check_plain(cli, path);
+    return code || helper_is_there() ? code : no_helper(cli, path);
 }
 
 static tsr_tiles *read_vdb(const cli_call *cli, tsr_context *context, const char *path, const tsr_tiles_read_options *options, int *code)

@@ -18,7 +18,7 @@ int cli_names_nvdb(const char *path, const char *format);
 tsr_tiles *cli_read_tiles(const cli_call *cli, tsr_context *context, const char *path, const tsr_tiles_read_options *options,
                           tsr_tiles_extras **extras, int *code);
 /* A .vdb output needs the program tessera-vdb and a new name or a plain file: an exit code after a message, before any work. */
-int cli_check_vdb(const cli_call *cli, const char *path);
+int cli_check_vdb(const cli_call *cli, const char *path, const char *format);
 /* Writes by extension (or options->format); 0 or an exit code after a message. */
 int cli_write_tiles(const cli_call *cli, const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options);
 

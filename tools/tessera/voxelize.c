@@ -79,7 +79,8 @@ static tsr_status convert(struct voxelize *v, tsr_context *context, const tsr_me
 static int write_result(const struct voxelize *v, const tsr_tiles *tiles, const tsr_volume *volume)
 {
     tsr_write_options write = cli_write_options(v->cli);
-    const tsr_tiles_write_options of_tiles = TSR_TILES_WRITE_OPTIONS;
+    tsr_tiles_write_options of_tiles = TSR_TILES_WRITE_OPTIONS;
+    of_tiles.format = v->cli->format;
     if (tiles) return cli_write_tiles(v->cli, tiles, v->output, &of_tiles);
     tsr_status status = tsr_volume_write(volume, v->output, &write);
     return status == TSR_OK ? CLI_OK : cli_status(v->cli, status, v->output);
@@ -116,6 +117,7 @@ static int run(cli_call *cli, int argc, char **argv)
     int rule = 0, given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(v.output),
+        CLI_FORMAT_OPTION(cli),
         { .name = "spacing",
           .type = CLI_VEC3,
           .value = &v.options.spacing,
@@ -180,13 +182,14 @@ static int run(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     if (!given) return cli_usage(cli, "--spacing: missing, expected world units per voxel");
-    v.tiles = v.output && cli_names_tiles(v.output, NULL);
+    v.tiles = v.output && cli_names_tiles(v.output, cli->format);
     if (v.tiles && v.mask)
         return cli_usage(cli, "--mask: a tile list holds distances: expected the name of a volume as --output, not '%s'", v.output);
     if (v.winding && (v.mask || v.tiles || rule || v.options.band > 0 || v.options.edge || v.options.thickness > 0))
         return cli_usage(cli, "--winding: winding numbers go to a volume, without --mask, --rule, --band, --edge and --thickness");
     if (v.options.thickness > 0 && rule != TSR_VOXELIZE_SHELL) return cli_usage(cli, "--thickness: without effect without --rule shell");
-    code = v.tiles ? cli_check_output(cli, v.output) : cli_check_write(cli, v.output, TSR_FILE_VOLUME, NULL);
+    code = v.tiles ? cli_check_vdb(cli, v.output, cli->format) : CLI_OK;
+    if (!code) code = cli_check_write(cli, v.output, v.tiles ? TSR_FILE_TILES : TSR_FILE_VOLUME, cli->format);
     if (code) return code;
     v.options.rule = (tsr_voxelize_rule)rule;
     v.options.progress = cli_progress(cli);
