@@ -59,9 +59,10 @@ typedef struct tsr_voxelize_report {
  * the boundary of an open mesh is sorted out on the host.
  * An open mesh is no error: look at report->boundary_edges. Where a hole is wider than the band, the field jumps from -band to +band
  * across it: tiles are stored there, and redistancing makes the jump smooth.
- * TSR_ERROR_ARGUMENT: spacing, band, edge, rule or thickness out of range, axes not orthogonal, mesh without triangles or on another
+ * TSR_ERROR_ARGUMENT: spacing, band, edge, rule or thickness out of range, mesh without triangles or on another
  * device; TSR_ERROR_FORMAT: a position is not finite (names the vertex), a corner is out of range (names the triangle);
- * TSR_ERROR_UNSUPPORTED: the mesh at this spacing reaches beyond the coordinates of tiles (+-2^20 tiles), or more than 2^32 - 1 pairs;
+ * TSR_ERROR_UNSUPPORTED: axes not perpendicular (tsr_geometry_check_perpendicular), the mesh at this spacing reaches beyond the coordinates of tiles
+ * (+-2^20 tiles), or more than 2^32 - 1 pairs;
  * TSR_ERROR_CAPACITY, TSR_ERROR_MEMORY, TSR_ERROR_CANCELLED. RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_from_mesh(tsr_context *context, const tsr_mesh *mesh, const tsr_voxelize_options *options, tsr_tiles **tiles,
                                        tsr_voxelize_report *report) TSR_CHECKED;

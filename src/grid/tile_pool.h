@@ -54,6 +54,8 @@ typedef struct tsr_tile_pool {
     int32_t domain[3]; /* voxels, x y z */
     int32_t tiles[3];  /* domain in tiles, rounded up */
     int32_t guard;     /* width of the guard areas of activity words: 1 unless a client needs more */
+    int32_t fenced, fence[6]; /* of a part that was cut out of a list: management makes no tile beyond these, first and last x y z. Its sign would be that of one
+                               * voxel across the cut, and what it then asks for would carry that into space of another sign, a tile every step */
     int32_t coded;     /* the arrays phi are int16_t codes (tile_code.h): only functions that say so read them */
     float band, spacing[3];
     tsr_tile_state *state;
@@ -142,6 +144,12 @@ TSR_HD int tsr_tile_allowed(const tsr_tile_pool *pool, uint64_t key)
     if (pool->bounded) return x >= 0 && y >= 0 && z >= 0 && x < pool->tiles[0] && y < pool->tiles[1] && z < pool->tiles[2];
     if (pool->key_first) return tsr_key_in_box(pool->key_first, key);
     return x > -TSR_KEY_BIAS && y > -TSR_KEY_BIAS && z > -TSR_KEY_BIAS && x < TSR_KEY_BIAS - 1 && y < TSR_KEY_BIAS - 1 && z < TSR_KEY_BIAS - 1;
+}
+/* Is it beyond what a part may grow to? */
+TSR_HD int tsr_tile_fenced_off(const tsr_tile_pool *pool, uint64_t key)
+{
+    const int32_t *f = pool->fence, x = tsr_key_x(key), y = tsr_key_y(key), z = tsr_key_z(key);
+    return pool->fenced && (x < f[0] || y < f[1] || z < f[2] || x > f[3] || y > f[4] || z > f[5]);
 }
 /* The coordinates along axis k that stored tiles may have: the first, and the last. */
 TSR_HD int32_t tsr_pool_least(const tsr_tile_pool *pool, int32_t k)

@@ -136,6 +136,7 @@ static void mark_range(void *user, int64_t begin, int64_t end, int worker)
         for (; wanted; wanted &= wanted - 1) {
             int32_t d = __builtin_ctz(wanted);
             uint64_t key = tsr_key_at(pass->keys, i) + (uint64_t)tsr_key_offset(d);
+            if (tsr_tile_fenced_off(pool, key)) continue;
             if (tsr_tile_allowed(pool, key)) request(pass, key);
             else if (!pool->bounded) __atomic_fetch_add(&pool->state->beyond, 1, __ATOMIC_RELAXED);
         }

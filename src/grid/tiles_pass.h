@@ -150,7 +150,7 @@ TSR_DEVICE_FN void tsr_request_tiles(const tsr_tile_pool &pool, const tsr_tile_s
 {
     asked &= ~__reduce_or_sync(TSR_WARP_ALL, tsr_directions_from(tsr_request_mask(areas), lane));
     const uint64_t key = own + (uint64_t)tsr_key_offset(lane < TSR_TILE_DIRECTIONS ? lane : TSR_TILE_MIDDLE);
-    if (!(asked >> lane & 1u)) return;
+    if (!(asked >> lane & 1u) || tsr_tile_fenced_off(&pool, key)) return;
     if (!tsr_tile_allowed(&pool, key)) {
         if (!pool.bounded) atomicAdd((unsigned long long *)(void *)&pool.state->beyond, 1ull);
         return;

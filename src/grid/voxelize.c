@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/memory_limit.h"
 #include "grid/mesh.h"
 #include "grid/tiles.h"
 #include "grid/volume.h"
@@ -118,12 +119,7 @@ static tsr_status set_axes(struct job *j)
         j->g.origin[k] = j->geometry.affine[k][3];
         for (int r = 0; r < 3; r++) j->g.axis[k][r] = j->geometry.affine[r][k] / spacing[k];
     }
-    for (int k = 0; k < 3; k++) {
-        double dot = tsr_vox_dot(j->g.axis[k], j->g.axis[(k + 1) % 3]);
-        if (fabs(dot) > 1e-5)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "voxelize: axes %c and %c of the geometry make an angle of %.4g degrees, expected 90", 'x' + k,
-                     'x' + (k + 1) % 3, acos(fmax(-1, fmin(1, dot))) * 57.29577951308232);
-    }
+    TSR_TRY(tsr_geometry_check_perpendicular(&j->geometry, "voxelize: geometry"));
     j->g.mirrored = tsr_geometry_determinant(&j->geometry) < 0;
     return TSR_OK;
 }
@@ -464,11 +460,10 @@ tsr_status tsr_volume_from_mesh(tsr_context *context, const tsr_mesh *mesh, tsr_
     TSR_TRY(begin(&j, context, mesh, options));
     TSR_TRY_GOTO(dense_grid(&j, &size), done);
     TSR_TRY_GOTO(tsr_size_bytes(size, tsr_dtype_size(dtype), "voxelize: size", &bytes), done);
-    const int own_limit = j.options.memory_limit == 0 && context->device.kind == TSR_DEVICE_CPU; /* a device says itself */
-    const int64_t limit = own_limit ? tsr_physical_memory() : j.options.memory_limit;
-    if (limit > 0 && bytes > limit)
+    const int64_t limit = tsr_memory_most(context, j.options.memory_limit);
+    if (bytes > limit)
         TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done, "voxelize: a volume of %lld x %lld x %lld takes %lld bytes, %s is %lld: use a larger spacing or a tile list",
-                      (long long)size.x, (long long)size.y, (long long)size.z, (long long)bytes, own_limit ? "the machine's memory" : "the memory_limit",
+                      (long long)size.x, (long long)size.y, (long long)size.z, (long long)bytes, tsr_memory_whose(j.options.memory_limit),
                       (long long)limit);
     j.options.geometry = &j.geometry; /* with the origin found */
     tsr_voxelize_options own = j.options;

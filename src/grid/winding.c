@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "device/memory_limit.h"
 #include "grid/mesh.h"
 #include "grid/volume.h"
 #include "grid/voxelize_boundary.h"
@@ -190,13 +191,11 @@ tsr_status tsr_winding_check(tsr_winding *w, const tsr_mesh *mesh, tsr_winding_r
 static tsr_status check_memory(const tsr_context *context, const tsr_mesh *mesh, tsr_size3 size, int64_t limit)
 {
     const double bytes = 4.0 * (double)size.x * (double)size.y * (double)size.z + 12.0 * (double)mesh->vertex_count;
-    const int given = limit > 0;
     if (limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "winding: memory_limit is %lld, expected 0 (what there is) or more", (long long)limit);
-    if (!given && context->device.kind != TSR_DEVICE_CPU) return TSR_OK; /* the device says itself */
-    if (!given) limit = tsr_physical_memory();
-    if (bytes > (double)limit)
+    const int64_t most = tsr_memory_most(context, limit);
+    if (bytes > (double)most)
         TSR_FAIL(TSR_ERROR_CAPACITY, "winding: %lld x %lld x %lld voxels take %.0f bytes, %s is %lld: use a larger spacing", (long long)size.x,
-                 (long long)size.y, (long long)size.z, bytes, given ? "the memory_limit" : "the machine's memory", (long long)limit);
+                 (long long)size.y, (long long)size.z, bytes, tsr_memory_whose(limit), (long long)most);
     return TSR_OK;
 }
 

@@ -51,8 +51,9 @@ tsr_status tsr_csg_extent(const tsr_tiles *tiles, int64_t low[3], int64_t high[3
 /* The sorted keys of the stored tiles [low, high] (inclusive, tile coordinates), on the host (malloc). Two binary searches a row of the box on the
  * list's device; only what is in the box is read back. */
 tsr_status tsr_csg_box_keys(const tsr_tiles *tiles, const int32_t low[3], const int32_t high[3], uint64_t **keys, int64_t *count);
-/* The part of a list given by sorted stored keys (host memory). */
-tsr_status tsr_csg_part(const tsr_tiles *tiles, const uint64_t *keys, int64_t count, tsr_tiles **part);
+/* The part of a list given by sorted stored keys (host memory), all of the stored tiles in [low, high]; it makes none beyond this box. */
+tsr_status tsr_csg_part(const tsr_tiles *tiles, const uint64_t *keys, int64_t count, const int32_t low[3], const int32_t high[3],
+                        tsr_tiles **part);
 /* Rotation matrix of axis times angle (row-major 3 x 3). */
 void tsr_csg_rotation(tsr_vec3 axis, double angle, double m[9]);
 

@@ -164,6 +164,23 @@ TSR_HD void tsr_csg_probe_borders(const tsr_csg_args *g, int64_t i)
 }
 /* first[i] = id of keys[i] in a, stored or static. */
 TSR_HD void tsr_csg_locate(const tsr_csg_args *g, int64_t i) { g->first[i] = tsr_csg_find(&g->a, g->keys[i]); }
+/* The same where a is a part of a list, cut out and moved, and pages[i] are what the list had there. A tile that the part has dropped since is of one sign,
+ * which its rows cannot tell: what follows the tile in the list may lie beyond the cut. Its stored neighbours know; without any it is as it was. */
+TSR_HD void tsr_csg_locate_moved(const tsr_csg_args *g, int64_t i)
+{
+    const int32_t V = tsr_csg_voxels(&g->a);
+    uint32_t id = tsr_csg_find(&g->a, g->keys[i]), known = TSR_TILE_FIRST;
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS && id < TSR_TILE_FIRST && known >= TSR_TILE_FIRST; d++) {
+        const uint32_t beside = tsr_csg_find(&g->a, g->keys[i] + (uint64_t)tsr_key_offset(d));
+        if (beside >= TSR_TILE_FIRST) known = g->a.neighbours[(int64_t)beside * TSR_NEIGHBOUR_ROW + TSR_TILE_DIRECTIONS - 1 - d];
+    }
+    if (id < TSR_TILE_FIRST && known >= TSR_TILE_FIRST) {
+        float sum = 0.0f;
+        for (int32_t k = 0; k < V; k++) sum = sum + g->pages[i * V + k];
+        known = sum < 0.0f ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
+    }
+    g->first[i] = id < TSR_TILE_FIRST ? known : id;
+}
 /* keys[i], first[i] = entry i of a, key shifted. */
 TSR_HD void tsr_csg_locate_entry(const tsr_csg_args *g, int64_t i)
 {

@@ -121,10 +121,16 @@ static tsr_status fill_part(tsr_csg_work *work, const tsr_tiles *tiles, const ui
     return TSR_OK;
 }
 
-tsr_status tsr_csg_part(const tsr_tiles *tiles, const uint64_t *keys, int64_t count, tsr_tiles **part)
+tsr_status tsr_csg_part(const tsr_tiles *tiles, const uint64_t *keys, int64_t count, const int32_t low[3], const int32_t high[3],
+                        tsr_tiles **part)
 {
     tsr_csg_work work;
     TSR_TRY(tsr_csg_create_like(tiles, 2 * count, 0, part));
+    (*part)->pool.fenced = 1;
+    for (int k = 0; k < 3; k++) {
+        (*part)->pool.fence[k] = low[k];
+        (*part)->pool.fence[3 + k] = high[k];
+    }
     if (count == 0) return TSR_OK;
     tsr_status status = tsr_csg_work_take(tiles->context, count, 0, &work);
     if (status == TSR_OK) {

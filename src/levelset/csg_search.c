@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/parallel.h"
+#include "device/memory_limit.h"
 
 void tsr_tiles_middle(const tsr_tile_pool *pool, const int64_t at[3], int level, float x[3])
 {
@@ -15,11 +16,7 @@ void tsr_tiles_middle(const tsr_tile_pool *pool, const int64_t at[3], int level,
     }
 }
 
-static int64_t memory_for(const tsr_tiles *tiles)
-{
-    if (tiles->memory_limit > 0) return tiles->memory_limit;
-    return tiles->context->device.kind == TSR_DEVICE_CPU ? tsr_physical_memory() : INT64_MAX; /* a device says itself */
-}
+static int64_t memory_for(const tsr_tiles *tiles) { return tsr_memory_most(tiles->context, tiles->memory_limit); }
 
 int64_t tsr_tiles_most(const tsr_tiles *tiles)
 {
@@ -29,8 +26,8 @@ int64_t tsr_tiles_most(const tsr_tiles *tiles)
 
 tsr_status tsr_tiles_too_many(const tsr_tiles *tiles, const char *name)
 {
-    TSR_FAIL(TSR_ERROR_CAPACITY, "%s: more than %lld tiles, the %s is %lld bytes", name, (long long)tsr_tiles_most(tiles),
-             tiles->memory_limit > 0 ? "memory_limit" : "memory of the machine", (long long)memory_for(tiles));
+    TSR_FAIL(TSR_ERROR_CAPACITY, "%s: more than %lld tiles, %s is %lld bytes", name, (long long)tsr_tiles_most(tiles),
+             tsr_memory_whose(tiles->memory_limit), (long long)memory_for(tiles));
 }
 
 static tsr_status keep_tile(tsr_tile_search *s, const int64_t at[3])

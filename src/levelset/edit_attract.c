@@ -58,7 +58,7 @@ static tsr_status check_attraction(const tsr_attraction *a, double h)
 
 /* ---- tiles within reach ------------------------------------------------------------------------------------------------------------------------ */
 
-/* The stored tiles of the part that moves, and those of them that lie within the radius, sorted (malloc, both). */
+/* The stored tiles of the part that moves, all of its box, and those of them that lie within the radius, sorted (malloc, both). */
 static tsr_status tiles_within(const struct stroke *s, uint64_t **part, int64_t *parts, uint64_t **region, int64_t *regions)
 {
     uint64_t *keys = NULL;
@@ -72,10 +72,9 @@ static tsr_status tiles_within(const struct stroke *s, uint64_t **part, int64_t 
     uint64_t *inner = (uint64_t *)malloc(((size_t)count + 1) * sizeof *inner);
     tsr_status status = classes && inner ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "attraction: out of memory for %lld tiles", (long long)count);
     if (status == TSR_OK) status = tsr_attract_classify(&s->field, keys, count, classes);
-    for (int64_t i = 0; i < count && status == TSR_OK; i++) {
+    for (int64_t i = 0; i < count && status == TSR_OK; i++)
         if (classes[i] == 2) inner[(*regions)++] = keys[i];
-        if (classes[i]) keys[(*parts)++] = keys[i];
-    }
+    *parts = count;
     free(classes);
     if (status != TSR_OK) {
         free(keys);
@@ -215,7 +214,8 @@ static tsr_status blend(const struct stroke *s, const tsr_tiles *part, const tsr
     TSR_TRY(tsr_tiles_read_state(part, &state));
     work->args.a = part->pool;
     TSR_TRY(context->backend->copy(context->queue, work->args.keys, s->cache.keys, (size_t)n * sizeof *s->cache.keys));
-    TSR_TRY(tsr_csg_run(work, TSR_CSG_locate_kernel, n));
+    work->args.pages = patch->pages;
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_locate_moved_kernel, n));
     const tsr_attract_blend job = { .part = part->pool.phi[state.phi],
                                     .ids = work->args.first,
                                     .words = s->cache.pages,
@@ -286,7 +286,7 @@ static tsr_status one_piece(struct stroke *s, double duration, double *change)
         status = cache_take(s, region, regions);
         s->from = from + 0.4 * share;
         s->share = 0.5 * share;
-        if (status == TSR_OK) status = tsr_csg_part(s->editor->object[s->slot].tiles, near, parts, &part);
+        if (status == TSR_OK) status = tsr_csg_part(s->editor->object[s->slot].tiles, near, parts, s->field.low, s->field.high, &part);
         if (status == TSR_OK) status = duration > 0 ? move_part(s, part, duration) : reshape_part(s, part);
         if (status == TSR_OK) status = tiles_to_patch(s, part, region, regions, &both, &count);
         s->from = from + 0.9 * share;

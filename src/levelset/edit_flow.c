@@ -231,7 +231,7 @@ static tsr_status patch_of_ball(const tsr_tiles *tiles, const tsr_tiles *part, t
                 work.args.pages = patch->pages;
                 work.args.shape = (tsr_csg_shape){ .centre = { (float)centre.x, (float)centre.y, (float)centre.z }, .radius = (float)radius };
                 status = context->backend->upload(context->queue, work.args.keys, both, (size_t)n * sizeof *both);
-                if (status == TSR_OK) status = tsr_csg_run(&work, TSR_CSG_locate_kernel, n);
+                if (status == TSR_OK) status = tsr_csg_run(&work, TSR_CSG_locate_moved_kernel, n);
                 if (status == TSR_OK) status = tsr_csg_run(&work, TSR_CSG_ball_kernel, n);
                 tsr_csg_work_drop(&work);
             }
@@ -269,7 +269,7 @@ static tsr_status local_piece(tsr_editor *editor, int32_t slot, tsr_vec3 centre,
         high[k] += ring;
     }
     TSR_TRY(tsr_csg_box_keys(tiles, low, high, &keys, &count));
-    tsr_status status = tsr_csg_part(tiles, keys, count, &part);
+    tsr_status status = tsr_csg_part(tiles, keys, count, low, high, &part);
     free(keys);
     if (status == TSR_OK) status = advance(part, options, duration, progress);
     if (status == TSR_OK && count > 0) {

@@ -558,7 +558,7 @@ static void bad_input(void **state)
     REFUSED(TSR_ERROR_UNSUPPORTED, "along y");
     tsr_geometry sheared = { { { 1, 0.2, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 } }, TSR_SPACE_NONE };
     o.geometry = &sheared;
-    REFUSED(TSR_ERROR_ARGUMENT, "axes x and y of the geometry make an angle of 78.69 degrees, expected 90");
+    REFUSED(TSR_ERROR_UNSUPPORTED, "voxelize: geometry: the index axes x and y make an angle of 78.69 degrees, expected perpendicular ones");
     o.progress = (tsr_progress){ stop_at_distances, NULL };
     REFUSED(TSR_ERROR_CANCELLED, "cancelled during distances");
     require_error(tsr_tiles_from_mesh(context, NULL, &o, &tiles, NULL), TSR_ERROR_ARGUMENT, "mesh is NULL");

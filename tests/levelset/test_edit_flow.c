@@ -114,6 +114,59 @@ static void brush_is_local(void **state)
     tsr_tiles_destroy(&before);
 }
 
+/* Voxels clearly inside the first and clearly outside the second. */
+static int64_t lost(const tsr_tiles *before, const tsr_tiles *after)
+{
+    tsr_tiles *gone;
+    tsr_tiles_info info;
+    int64_t count = 0;
+    require_ok(tsr_tiles_combine(before, after, TSR_CSG_DIFFERENCE, 0, &gone));
+    require_ok(tsr_tiles_describe(gone, &info));
+    const int64_t voxels = info.count * info.edge * info.edge * info.edge;
+    float *values = (float *)malloc((size_t)(voxels + 1) * sizeof *values);
+    assert_non_null(values);
+    require_ok(tsr_tiles_download(gone, NULL, values));
+    for (int64_t i = 0; i < voxels; i++) count += values[i] < -0.5f;
+    free(values);
+    tsr_tiles_destroy(&gone);
+    return count;
+}
+
+/* Walls, hollows and solid parts side by side, cut out of the list in many places: where a brush makes the body grow nothing of it goes, and where one does
+ * nothing (speed 0) nothing comes either. What a part makes of the space across its cut must not come back with it. */
+static void brushes_keep_what_is_beside(void **state)
+{
+    fixture *f = (fixture *)*state;
+    const int emulated = f->size < 32, rounds = emulated ? 1 : test_is_slow() ? 4 : 24;
+    uint64_t random = test_seed();
+    double half = emulated ? 14 : 40;
+    require_ok(tsr_editor_shape(f->editor, "body", &(tsr_shape){ .kind = TSR_SHAPE_BOX, .half = { half, half, half } }));
+    for (int i = 0; i < (emulated ? 2 : 14); i++) {
+        double at[4];
+        for (int k = 0; k < 3; k++) at[k] = ((double)(test_random(&random) % 2001) / 1000 - 1) * half;
+        at[3] = 3 + (double)(test_random(&random) % 700) / 100;
+        ball(f, "hole", at[0], at[1], at[2], at[3]);
+        require_ok(tsr_editor_combine(f->editor, "body", "hole", TSR_CSG_DIFFERENCE, 0));
+        require_ok(tsr_editor_remove(f->editor, "hole"));
+    }
+    for (int i = 0; i < rounds; i++) {
+        tsr_brush brush = { .sigma = 2 + (double)(test_random(&random) % 400) / 100, .speed = i % 2, .time = 3 };
+        double *at = &brush.centre.x;
+        for (int k = 0; k < 3; k++) at[k] = ((double)(test_random(&random) % 2001) / 1000 - 1) * half;
+        tsr_tiles *before = snapshot(f, "body");
+        require_ok(tsr_editor_brush(f->editor, "body", &brush, NULL));
+        check_invariants(tsr_editor_tiles(f->editor, "body"));
+        assert_int_equal(lost(before, tsr_editor_tiles(f->editor, "body")), 0);
+        if (!brush.speed) assert_int_equal(lost(tsr_editor_tiles(f->editor, "body"), before), 0);
+        const double points[1][3] = { { at[0], at[1], at[2] } }; /* far less than a voxel: nothing goes or comes */
+        require_ok(tsr_editor_attract(f->editor, "body", &(tsr_attraction){ .points = points, .count = 1, .speed = 1, .time = 0.01, .radius = 8 }, NULL));
+        assert_int_equal(lost(before, tsr_editor_tiles(f->editor, "body")), 0);
+        require_ok(tsr_editor_undo(f->editor));
+        require_ok(tsr_editor_undo(f->editor));
+        tsr_tiles_destroy(&before);
+    }
+}
+
 static void smoothing(void **state)
 {
     fixture *f = (fixture *)*state;
@@ -305,6 +358,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(opening_and_closing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(duality, set_up, tear_down),
         cmocka_unit_test_setup_teardown(brush_is_local, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(brushes_keep_what_is_beside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(smoothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rotation, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
