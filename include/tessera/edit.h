@@ -110,7 +110,8 @@ TSR_API tsr_status tsr_editor_redo(tsr_editor *editor) TSR_CHECKED;
 /* These run the solver of tessera/levelset.h: HJ-WENO5 and TVD-RK3 with the rescaling term, or with `draft` first-order Godunov and Euler (faster by a
  * factor, radius errors of some per cent of the distance moved). `progress` may be NULL; a cancelled operator leaves the object as it was. */
 
-/* Moves the whole surface outwards by `distance` (inwards if negative): dilation and erosion by a ball. A surface that vanishes leaves an empty object. */
+/* Moves the whole surface outwards by `distance` (inwards if negative): dilation and erosion by a ball. A surface that vanishes leaves an empty object.
+ * From sharp edges a rounding starts half a voxel late (docs/guide/editing.md): first order there, whatever the scheme. */
 TSR_API tsr_status tsr_editor_offset(tsr_editor *editor, const char *object, double distance, const tsr_progress *progress) TSR_CHECKED;
 /* Erosion then dilation: what is thinner than two radii goes. The other way round: slots narrower than two radii fill. */
 TSR_API tsr_status tsr_editor_open(tsr_editor *editor, const char *object, double radius, const tsr_progress *progress) TSR_CHECKED;

@@ -54,6 +54,83 @@ static void opening_and_closing(void **state)
     assert_true(value(f, tsr_editor_tiles(f->editor, "body"), 0, 0, 0) < 0);
 }
 
+/* A box that grows is a box with round edges, V = 8abc + 8r(ab + bc + ca) + 2 pi r^2 (a + b + c) + 4/3 pi r^3. Its fans begin in one voxel, where no
+ * difference sees an angle, and start half a voxel late: of the whole motion that is first order, whatever the order of the scheme, and so is the volume. */
+static void boxes_get_round(void **state)
+{
+    fixture *f = (fixture *)*state;
+    double share[2] = { 0 };
+    for (int fine = 0; fine < (f->size < 32 ? 1 : 2); fine++) {
+        const double s = (f->size < 32 ? 0.5 : 1) * (1 + fine), a = 12 * s, b = 9 * s, c = 7 * s, r = 6 * s;
+        const double volume = 8 * a * b * c + 8 * r * (a * b + b * c + c * a) + 2 * pi * r * r * (a + b + c) + 4.0 / 3 * pi * r * r * r;
+        const double fans = 2 * pi * r * (a + b + c) + 4 * pi * r * r;
+        require_ok(tsr_editor_shape(f->editor, "box", &(tsr_shape){ .kind = TSR_SHAPE_BOX, .centre = { 0.3, 0.2, 0.1 }, .half = { a, b, c } }));
+        require_ok(tsr_editor_offset(f->editor, "box", r, NULL));
+        const double missing = volume - measures(f, "box").volume;
+        share[fine] = missing / volume;
+        print_message("box of half extents %g, %g, %g grown by %g: %.2f %% short, its round parts %.3f voxels\n", a, b, c, r, 100 * share[fine],
+                      missing / fans);
+        assert_true(missing / fans > 0.3 && missing / fans < 0.65);
+        require_ok(tsr_editor_remove(f->editor, "box"));
+    }
+    if (share[1] > 0) assert_true(log2(share[0] / share[1]) > 0.95 && log2(share[0] / share[1]) < 1.3);
+}
+
+/* Draft schemes, of first order: within 0.7 of the radius (spec 6). */
+static void drafts(void **state)
+{
+    fixture *f = (fixture *)*state;
+    tsr_editor_options options = TSR_EDITOR_OPTIONS;
+    tsr_editor *fine = f->editor;
+    const double r = f->size, step = r / 3.2;
+    options.draft = 1;
+    f->editor = NULL;
+    require_ok(tsr_editor_create(f->context, &options, &f->editor));
+    for (int way = -1; way <= 1; way += 2) {
+        ball(f, "a", 0.3, 0, 0, r);
+        require_ok(tsr_editor_offset(f->editor, "a", way * step, NULL));
+        print_message("draft, %+g: radius %.4f\n", way * step, radius(f, "a"));
+        assert_true(fabs(radius(f, "a") - (r + way * step)) < 0.7);
+        require_ok(tsr_editor_remove(f->editor, "a"));
+    }
+    tsr_editor_destroy(&f->editor);
+    f->editor = fine;
+}
+
+/* A slab with teeth of 2 to 8 voxels (or slots, of as many, between thick teeth): opening with radius rho takes the teeth thinner than 2 rho, closing fills
+ * the slots narrower than that (spec 5). */
+static void combs(void **state)
+{
+    fixture *f = (fixture *)*state;
+    const double rho = 2.25, length = 12, height = 10;
+    const int last = f->size < 32 ? 5 : 8; /* the emulator: 4 and 5 are on either side */
+    for (int slots = 0; slots < 2; slots++) {
+        double at[9], x = 0;
+        for (int w = f->size < 32 ? 4 : 2; w <= last; w++) {
+            at[w] = x + 0.5 * w;
+            x += w + 10;
+        }
+        const int first = f->size < 32 ? 4 : 2;
+        require_ok(tsr_editor_shape(
+            f->editor, "comb",
+            &(tsr_shape){ .kind = TSR_SHAPE_BOX, .centre = { 0.5 * x - 5, 0, slots ? 0.5 * height - 5 : -5 }, .half = { 0.5 * x + 5, length, slots ? 0.5 * height + 5 : 5 } }));
+        for (int w = first; w <= last; w++) {
+            const tsr_shape tooth = { .kind = TSR_SHAPE_BOX, .centre = { at[w], 0, slots ? height : 0.5 * height - 1 },
+                                      .half = { 0.5 * w, slots ? length + 6 : length, slots ? height : 0.5 * height + 1 } };
+            require_ok(tsr_editor_shape(f->editor, "tooth", &tooth));
+            require_ok(tsr_editor_combine(f->editor, "comb", "tooth", slots ? TSR_CSG_DIFFERENCE : TSR_CSG_UNION, 0));
+            require_ok(tsr_editor_remove(f->editor, "tooth"));
+        }
+        require_ok(slots ? tsr_editor_close(f->editor, "comb", rho, NULL) : tsr_editor_open(f->editor, "comb", rho, NULL));
+        for (int w = first; w <= last; w++) {
+            const double v = value(f, tsr_editor_tiles(f->editor, "comb"), (int32_t)floor(at[w] + 0.5), 0, 5);
+            print_message("%s of %d voxels: %.3f in its middle\n", slots ? "slot" : "tooth", w, v);
+            assert_true((v < 0) == (slots ? w < 2 * rho : w > 2 * rho));
+        }
+        require_ok(tsr_editor_remove(f->editor, "comb"));
+    }
+}
+
 /* Dilation of phi is the complement of the erosion of -phi, bit for bit. */
 static void duality(void **state)
 {
@@ -97,6 +174,24 @@ static void brush_is_local(void **state)
             double d = sqrt((double)(x * x + z * z));
             if (d > 3 * sigma + 0.01) assert_true(value(f, after, x, 0, z) == value(f, before, x, 0, z));
         }
+    /* while slopes are small the lateral profile is s G(d), each place by its own equation (spec 5) */
+    if (sigma == 8) {
+        require_ok(tsr_editor_undo(f->editor));
+        require_ok(tsr_editor_brush(f->editor, "slab", &(tsr_brush){ { 0, 0, 0 }, sigma, 1, 1 }, NULL));
+        for (int32_t x = 0; x <= 20; x += 4) {
+            double height = 0, there = 99;
+            for (int i = 0; i < 10000; i++) height += 1e-4 * exp(-(x * x + height * height) / (2 * sigma * sigma));
+            for (int32_t z = -1; z < 3; z++) {
+                const double a = value(f, tsr_editor_tiles(f->editor, "slab"), x, 0, z), b = value(f, tsr_editor_tiles(f->editor, "slab"), x, 0, z + 1);
+                if (a < 0 && b >= 0) there = z + a / (a - b);
+            }
+            print_message("brush: %d beside its centre %.4f high, expected %.4f\n", x, there, height);
+            assert_true(fabs(there - height) < 0.02);
+        }
+        require_ok(tsr_editor_undo(f->editor));
+        require_ok(tsr_editor_brush(f->editor, "slab", &(tsr_brush){ { 0, 0, 0 }, sigma, 1, time }, NULL));
+        after = tsr_editor_tiles(f->editor, "slab");
+    }
     tsr_edit_history h;
     tsr_editor_history(f->editor, &h);
     assert_true(h.tiles > 0);
@@ -356,6 +451,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(spheres_grow_and_shrink, set_up, tear_down),
         cmocka_unit_test_setup_teardown(opening_and_closing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(boxes_get_round, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(drafts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(combs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(duality, set_up, tear_down),
         cmocka_unit_test_setup_teardown(brush_is_local, set_up, tear_down),
         cmocka_unit_test_setup_teardown(brushes_keep_what_is_beside, set_up, tear_down),
