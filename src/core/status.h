@@ -55,6 +55,24 @@ static inline int tsr_progress_report(const tsr_progress *progress, double fract
             TSR_FAIL(TSR_ERROR_CANCELLED, "cancelled during %s", (stage));                     \
     } while (0)
 
+/* A part of a longer work: its progress is `share` of the whole, beginning at `from`, under a name of its own. */
+typedef struct tsr_progress_part {
+    const tsr_progress *whole;
+    const char *stage;
+    double from, share;
+} tsr_progress_part;
+static inline double tsr_progress_at(const tsr_progress_part *part, double fraction)
+{
+    return part->from + part->share * (fraction > 0 ? fraction < 1 ? fraction : 1 : 0);
+}
+/* The report of a tsr_progress whose user is a part. */
+static inline int tsr_progress_of_part(void *user, double fraction, const char *stage)
+{
+    const tsr_progress_part *part = (const tsr_progress_part *)user;
+    (void)stage;
+    return tsr_progress_report(part->whole, tsr_progress_at(part, fraction), part->stage);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -87,18 +87,6 @@ tsr_status tsr_edit_add(tsr_editor *editor, const char *name, tsr_tiles **made);
 tsr_status tsr_edit_put(tsr_editor *editor, int32_t slot, tsr_tiles **made);
 /* The component of a list around a point, and all others (NULL if there are none), as keep leaves them. `who` begins the message. RETURN NEW. */
 tsr_status tsr_edit_component(const tsr_tiles *tiles, const char *who, tsr_vec3 at, tsr_tiles **component, tsr_tiles **others);
-/* A stage of a longer work: its progress is `share` of the whole, beginning at `from`. */
-typedef struct tsr_progress_part {
-    const tsr_progress *whole;
-    const char *stage;
-    double from, share;
-} tsr_progress_part;
-static inline int tsr_progress_of_part(void *user, double fraction, const char *stage)
-{
-    const tsr_progress_part *p = (const tsr_progress_part *)user;
-    (void)stage;
-    return tsr_progress_report(p->whole, p->from + p->share * (fraction > 0 ? fraction < 1 ? fraction : 1 : 0), p->stage);
-}
 /* Sweeps of reinitialisation that reach the end of the band. */
 tsr_status tsr_edit_make_distance(tsr_tiles *tiles, const tsr_progress *progress);
 /* The same from nothing: for values that are far from distances, or just above 0 where something was taken away, which sweeps take too long to lift. */

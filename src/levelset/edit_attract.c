@@ -26,8 +26,7 @@ struct stroke {
     tsr_editor *editor;
     tsr_context *context;
     const tsr_attraction *a;
-    const tsr_progress *progress;
-    double from, share; /* of the progress, now */
+    tsr_progress_part progress; /* now */
     int32_t slot;
     tsr_attract_field field;
     struct cache cache;
@@ -128,7 +127,7 @@ static tsr_attract_cache cache_seen(const struct cache *cache) { return (tsr_att
 
 static tsr_status report(const struct stroke *s, double fraction, const char *stage)
 {
-    TSR_PROGRESS(s->progress, s->from + s->share * fmin(fmax(fraction, 0), 1), stage);
+    TSR_PROGRESS(s->progress.whole, tsr_progress_at(&s->progress, fraction), stage);
     return TSR_OK;
 }
 
@@ -181,17 +180,10 @@ static tsr_status fill_pages(void *user, tsr_queue *queue, const tsr_tile_pool *
     return s->context->backend->attract->fill(queue, &s->field.tree->view, &s->field.params, &cache, &list);
 }
 
-static int solver_progress(void *user, double fraction, const char *stage)
-{
-    const struct stroke *s = (const struct stroke *)user;
-    (void)stage;
-    return tsr_progress_report(s->progress, s->from + s->share * fmin(fmax(fraction, 0), 1), "attraction");
-}
-
 static tsr_status move_part(struct stroke *s, tsr_tiles *part, double duration)
 {
     const tsr_payload_provider provider = { .fill = fill_pages, .user = s }; /* not recorded: a piece has a few steps */
-    const tsr_progress progress = { solver_progress, s };
+    const tsr_progress progress = { tsr_progress_of_part, &s->progress };
     tsr_levelset_options options;
     tsr_levelset *solver = NULL;
     tsr_edit_flow_options(s->editor, &options);
@@ -262,7 +254,7 @@ static tsr_status put_back(struct stroke *s, const tsr_tiles *part, double *most
 static tsr_status reshape_part(struct stroke *s, tsr_tiles *part)
 {
     const double band = (double)part->pool.band, most = (TSR_ATTRACT_RING - 1) * tsr_edit_smallest_spacing(part);
-    const tsr_progress progress = { solver_progress, s };
+    const tsr_progress progress = { tsr_progress_of_part, &s->progress };
     tsr_tile_state state;
     TSR_TRY(tsr_tiles_read_state(part, &state));
     if (state.count == 0) return TSR_OK;
@@ -281,16 +273,16 @@ static tsr_status one_piece(struct stroke *s, double duration, double *change)
     TSR_TRY(tiles_within(s, &near, &parts, &region, &regions));
     tsr_status status = TSR_OK;
     if (regions > 0) {
-        const double from = s->from, share = s->share; /* pages are most of the work of the first piece, and of no other */
-        s->share = 0.4 * share;
+        const double from = s->progress.from, share = s->progress.share; /* pages are most of the work of the first piece, and of no other */
+        s->progress.share = 0.4 * share;
         status = cache_take(s, region, regions);
-        s->from = from + 0.4 * share;
-        s->share = 0.5 * share;
+        s->progress.from = from + 0.4 * share;
+        s->progress.share = 0.5 * share;
         if (status == TSR_OK) status = tsr_csg_part(s->editor->object[s->slot].tiles, near, parts, s->field.low, s->field.high, &part);
         if (status == TSR_OK) status = duration > 0 ? move_part(s, part, duration) : reshape_part(s, part);
         if (status == TSR_OK) status = tiles_to_patch(s, part, region, regions, &both, &count);
-        s->from = from + 0.9 * share;
-        s->share = 0.1 * share;
+        s->progress.from = from + 0.9 * share;
+        s->progress.share = 0.1 * share;
         if (status == TSR_OK) status = cache_take(s, both, count);
         if (status == TSR_OK) status = put_back(s, part, change);
         tsr_tiles_destroy(&part);
@@ -308,27 +300,27 @@ static tsr_status run(struct stroke *s, double *reached)
     const double pieces = ceil(fmax(a->time * fabs(a->speed) / h, a->time / PIECE_MOST));
     double change;
     if (!(pieces < 1e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "attraction: it moves the surface by %g voxels, expected less than a million", pieces);
-    s->share = tree;
+    s->progress.share = tree;
     TSR_TRY(report(s, 0, "the octree of the points"));
     TSR_TRY(tsr_attract_open(s->context, &s->editor->object[s->slot].tiles->pool, a, &s->field));
     for (double i = 0; i < pieces; i++) {
-        s->from = tree + (moved - tree) * i / pieces;
-        s->share = (moved - tree) / pieces;
+        s->progress.from = tree + (moved - tree) * i / pieces;
+        s->progress.share = (moved - tree) / pieces;
         TSR_TRY(report(s, 0, "attraction"));
         TSR_TRY(one_piece(s, a->time / pieces, &change));
         *reached = a->time * (i + 1) / pieces;
         if (a->tolerance > 0 && change < a->tolerance) break;
     }
     if (!(*reached > 0 && a->speed != 0)) return TSR_OK;
-    s->from = moved;
-    s->share = 1 - moved;
+    s->progress.from = moved;
+    s->progress.share = 1 - moved;
     TSR_TRY(one_piece(s, 0, &change));
     return TSR_OK;
 }
 
 tsr_status tsr_editor_attract(tsr_editor *editor, const char *object, const tsr_attraction *attraction, const tsr_progress *progress)
 {
-    struct stroke s = { .editor = editor, .a = attraction, .progress = progress };
+    struct stroke s = { .editor = editor, .a = attraction, .progress = { .whole = progress, .stage = "attraction" } };
     double reached = 0;
     TSR_TRY(tsr_edit_find(editor, object, &s.slot));
     TSR_TRY(check_attraction(attraction, tsr_edit_smallest_spacing(editor->object[s.slot].tiles)));

@@ -81,15 +81,14 @@ static int is_beyond(const tsr_geometry *list, const tsr_volume *field, double x
            at.z > (double)(n.z - 1) + reach;
 }
 
-/* The voxels within one of the surface, and those of them beyond the field. */
-static tsr_status count_beyond(const tsr_tiles *tiles, const tsr_volume *field, int64_t *near, int64_t *beyond)
+/* The voxels within one of the surface, and those of them beyond each field (NULL: left out). */
+static tsr_status count_beyond(const tsr_tiles *tiles, tsr_volume *const field[4], int64_t *near, int64_t beyond[4])
 {
     const tsr_geometry *geometry = tsr_tiles_geometry(tiles);
     const tsr_size3 n = tsr_tiles_domain(tiles);
     const tsr_vec3 h = tsr_band_spacing(tsr_geometry_spacing(geometry), n);
     const double voxel = fmin(h.x, fmin(h.y, h.z));
     tsr_tiles_info info;
-    *near = *beyond = 0;
     tsr_status status = tsr_tiles_describe(tiles, &info);
     if (status != TSR_OK || info.count == 0) return status;
     const int64_t E = info.edge, voxels = E * E * E;
@@ -101,7 +100,8 @@ static tsr_status count_beyond(const tsr_tiles *tiles, const tsr_volume *field, 
         const int64_t k = i % voxels, x = t[0] * E + k % E, y = t[1] * E + k / E % E, z = t[2] * E + k / (E * E);
         if (!(fabs((double)value[i]) < voxel) || (n.x && (x >= n.x || y >= n.y || z >= n.z))) continue;
         ++*near;
-        *beyond += is_beyond(geometry, field, (double)x, (double)y, (double)z);
+        for (int f = 0; f < 4; f++)
+            if (field[f]) beyond[f] += is_beyond(geometry, field[f], (double)x, (double)y, (double)z);
     }
     free(tile);
     free(value);
@@ -111,15 +111,20 @@ static tsr_status count_beyond(const tsr_tiles *tiles, const tsr_volume *field, 
 /* Fields go on beyond their borders with the values there: said of those that do not cover the surface, at the end of those that it has left. */
 static int note_coverage(const struct evolve *e, const char *when, int said[4])
 {
+    tsr_volume *field[4] = { 0 };
+    int64_t near = 0, beyond[4] = { 0 };
+    int any = 0;
     for (int k = 0; k < 4; k++) {
-        const char *path = k == 3 ? e->speed_field : e->velocity_field.item[k];
-        int64_t near = 0, beyond = 0;
-        if (!e->field[k] || said[k]) continue;
-        tsr_status status = count_beyond(e->tiles, e->field[k], &near, &beyond);
-        if (status != TSR_OK) return cli_status(e->cli, status, path);
-        if (!beyond) continue;
-        cli_note(e->cli, "%s: does not cover all of the surface%s: %.3g %% of it lie beyond, where the values of its border go on", path, when,
-                 100 * (double)beyond / (double)near);
+        if (!said[k]) field[k] = e->field[k];
+        any |= field[k] != NULL;
+    }
+    if (!any) return CLI_OK;
+    const tsr_status status = count_beyond(e->tiles, field, &near, beyond);
+    if (status != TSR_OK) return cli_status(e->cli, status, e->cli->input[0]);
+    for (int k = 0; k < 4; k++) {
+        if (!beyond[k]) continue;
+        cli_note(e->cli, "%s: does not cover all of the surface%s: %.3g %% of it lie beyond, where the values of its border go on",
+                 k == 3 ? e->speed_field : e->velocity_field.item[k], when, 100 * (double)beyond[k] / (double)near);
         said[k] = 1;
     }
     return CLI_OK;

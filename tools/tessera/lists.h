@@ -23,7 +23,7 @@ typedef struct cli_list_options {
     { .name = "tile-edge", .type = CLI_INT, .value = &(o).edge, .argument = "N", .help = "voxels per tile edge, 4 or 8 (default 8)",   \
       .lower = 4, .upper = 8 },                                                                                                        \
     { .name = "key-bits", .type = CLI_CHOICE, .value = &(o).keys, .argument = "N",                                                     \
-      .help = "bits of a tile's key; auto: as a tile list has them, else 64", .choices = "auto 32 64" },                                                     \
+      .help = "bits of a tile's key; auto: as a tile list has them, else 64", .choices = "auto 32 64" },                               \
     { .name = "format", .type = CLI_TEXT, .value = &(o).format, .argument = "NAME", .help = "of the output (default: by extension)" }
 /* clang-format on */
 
