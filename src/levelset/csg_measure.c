@@ -282,7 +282,7 @@ tsr_status tsr_csg_keep_with(const tsr_tiles *tiles, const tsr_tiles *body, tsr_
     tsr_csg_labels labels;
     *result = NULL;
     TSR_TRY(tsr_csg_require_pair(tiles, body));
-    TSR_TRY(tsr_csg_label(tiles, 1, 26, &labels));
+    TSR_TRY(tsr_csg_label(tiles, 1, 6, &labels));
     tsr_status status = labels.count > 0 ? keep_touched(tiles, body, &labels, result) : tsr_csg_create_like(tiles, 0, 0, result);
     tsr_csg_labels_drop(&labels);
     if (status == TSR_OK) status = fill_cavities(result);

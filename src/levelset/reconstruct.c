@@ -1,12 +1,11 @@
 /* levelset/reconstruct.c: the multiresolution driver (spec reconstruction.md 2.5): octree, box, and level by level evolve, smooth, measure,
  * put back what was missed, upsample. */
-#include "levelset/reconstruct.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/csg.h"
+#include "levelset/csg.h"
+#include "levelset/reconstruct.h"
 #include "tessera/primitives.h"
 
 /* ---- options -------------------------------------------------------------------------------------------------------------------------- */
@@ -319,6 +318,33 @@ static tsr_status put_back(run *r, int32_t level, double radius, tsr_tiles **bod
     return TSR_OK;
 }
 
+/* Limbs that the flow has cut off what was put back are no bodies: they go, and are missed again. */
+static tsr_status drop_severed(run *r, const tsr_tiles *body)
+{
+    tsr_tiles *kept;
+    int64_t count;
+    TSR_TRY(tsr_tiles_set_storage(r->tiles, TSR_STORAGE_F32));
+    TSR_TRY(tsr_tiles_components(r->tiles, 6, NULL, 0, &count));
+    if (count > 1) {
+        TSR_TRY(tsr_csg_keep_with(r->tiles, body, &kept));
+        tsr_tiles_destroy(&r->tiles);
+        r->tiles = kept;
+    }
+    TSR_TRY(tsr_tiles_set_storage(r->tiles, r->o.storage));
+    return TSR_OK;
+}
+
+/* Puts back what the level before has missed, and lets the front come to rest. */
+static tsr_status recapture(run *r, int32_t level, tsr_reconstruct_level *report)
+{
+    tsr_tiles *body = NULL;
+    tsr_status status = put_back(r, level, BALLS, &body);
+    if (status == TSR_OK) status = evolve(r, level, 0, report);
+    if (status == TSR_OK) status = drop_severed(r, body);
+    tsr_tiles_destroy(&body);
+    return status;
+}
+
 /* Puts back at the end what the last level has missed, unless that makes other pieces, cavities or handles. */
 static tsr_status hold(run *r, int32_t level, tsr_reconstruct_level *report, tsr_tiles **body)
 {
@@ -327,6 +353,7 @@ static tsr_status hold(run *r, int32_t level, tsr_reconstruct_level *report, tsr
     r->share = 0;
     TSR_TRY(put_back(r, level, LAST_BALLS, body));
     TSR_TRY(evolve(r, level, (int64_t)ceil(LAST_WAY / r->o.time_step - 1e-9), report));
+    TSR_TRY(drop_severed(r, *body));
     TSR_TRY(tsr_tiles_set_storage(r->tiles, TSR_STORAGE_F32));
     TSR_TRY(tsr_tiles_measure(*body, &before));
     TSR_TRY(tsr_tiles_measure(r->tiles, &after));
@@ -370,19 +397,14 @@ static tsr_status one_level(run *r, int32_t level)
 {
     const double start = tsr_seconds_now();
     tsr_reconstruct_level *report = &r->report.level[r->report.levels];
-    tsr_tiles *fine = NULL, *passed = NULL;
+    tsr_tiles *fine = NULL;
     *report = (tsr_reconstruct_level){ .level = level, .voxel = ldexp(r->frame.side, -level) };
     if (level > r->o.start_depth) {
         TSR_TRY(tsr_tiles_upsample(r->tiles, &fine));
         tsr_tiles_destroy(&r->tiles);
         r->tiles = fine;
     }
-    if (r->missed) {
-        tsr_status status = put_back(r, level, BALLS, &passed);
-        tsr_tiles_destroy(&passed);
-        TSR_TRY(status);
-    }
-    TSR_TRY(evolve(r, level, 0, report));
+    TSR_TRY(r->missed ? recapture(r, level, report) : evolve(r, level, 0, report));
     TSR_TRY(measure(r, level, report));
     TSR_TRY(look_back(r, level, report));
     report->seconds = tsr_seconds_now() - start;
