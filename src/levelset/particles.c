@@ -224,11 +224,12 @@ static tsr_status join(run *r)
     return TSR_OK;
 }
 
-tsr_status tsr_particles_join(const tsr_tiles *like, const tsr_points_frame *frame, int32_t level, const tsr_points *points, double radius, tsr_tiles **balls)
+tsr_status tsr_particles_join(const tsr_tiles *like, const tsr_points_frame *frame, int32_t level, const tsr_points *points, tsr_tiles **balls)
 {
     const double h = ldexp(frame->side, -level);
-    run r = { .context = like->context, .points = points, .frame = *frame, .level = level, .smallest = radius, .largest = radius };
-    r.o = (tsr_particles_options){ .radius = radius, .voxel = h, .band = (double)like->pool.band / h, .memory_limit = like->memory_limit };
+    run r = { .context = like->context, .points = points, .frame = *frame, .level = level };
+    TSR_TRY(reduce_radius(&r, TSR_REDUCE_MAX, &r.largest));
+    r.o = (tsr_particles_options){ .voxel = h, .band = (double)like->pool.band / h, .memory_limit = like->memory_limit };
     TSR_TRY(tsr_csg_create_like(like, 0, 0, &r.tiles));
     tsr_status status = join(&r);
     if (status != TSR_OK) {

@@ -305,12 +305,12 @@ tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *
 #define LAST_WAY 3.6
 
 /* The surface with what it has missed, in r->tiles; *body: that without, in float32. */
-static tsr_status put_back(run *r, int32_t level, double radius, tsr_tiles **body)
+static tsr_status put_back(run *r, int32_t level, tsr_tiles **body)
 {
     tsr_tiles *united;
     TSR_PROGRESS(&r->o.progress, r->done, "reconstructing");
     TSR_TRY(tsr_tiles_set_storage(r->tiles, TSR_STORAGE_F32));
-    TSR_TRY(tsr_recapture_unite(r->tiles, &r->frame, level, r->missed, radius, &united));
+    TSR_TRY(tsr_recapture_unite(r->tiles, &r->frame, level, r->missed, &united));
     tsr_points_destroy(&r->missed);
     *body = r->tiles;
     r->tiles = united;
@@ -338,7 +338,7 @@ static tsr_status drop_severed(run *r, const tsr_tiles *body)
 static tsr_status recapture(run *r, int32_t level, tsr_reconstruct_level *report)
 {
     tsr_tiles *body = NULL;
-    tsr_status status = put_back(r, level, BALLS, &body);
+    tsr_status status = put_back(r, level, &body);
     if (status == TSR_OK) status = evolve(r, level, 0, report);
     if (status == TSR_OK) status = drop_severed(r, body);
     tsr_tiles_destroy(&body);
@@ -351,7 +351,7 @@ static tsr_status hold(run *r, int32_t level, tsr_reconstruct_level *report, tsr
     tsr_tiles_measures before, after;
     r->done += r->share; /* what is left takes no share */
     r->share = 0;
-    TSR_TRY(put_back(r, level, LAST_BALLS, body));
+    TSR_TRY(put_back(r, level, body));
     TSR_TRY(evolve(r, level, (int64_t)ceil(LAST_WAY / r->o.time_step - 1e-9), report));
     TSR_TRY(drop_severed(r, *body));
     TSR_TRY(tsr_tiles_set_storage(r->tiles, TSR_STORAGE_F32));
@@ -385,7 +385,7 @@ static tsr_status look_back(run *r, int32_t level, tsr_reconstruct_level *report
     const double least = ldexp((double)r->tiles->pool.band * 0.999999, level - next);
     tsr_tiles *other = NULL;
     if (r->o.recapture < 0) return TSR_OK;
-    TSR_TRY(tsr_recapture_find(r->tiles, &r->samples, &r->frame, report, next, r->scratch, least, &r->missed));
+    TSR_TRY(tsr_recapture_find(r->tiles, &r->samples, &r->frame, report, next, next > level ? BALLS : LAST_BALLS, r->scratch, least, &r->missed));
     if (next > level || !r->missed) return TSR_OK;
     tsr_status status = hold(r, level, report, &other);
     tsr_tiles_destroy(&other);

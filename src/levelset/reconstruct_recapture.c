@@ -15,8 +15,12 @@
 
 /* A voxel counts if so many missed samples lie within REACH of it: a 16th of what a disc of the surface of that radius holds on average, which thin ends and
  * sparse parts have and outliers do not, and LEAST at any rate. */
-enum { REACH = 6, LEAST = 4, SHARE = 16 };
+enum { REACH = 3, LEAST = 4, SHARE = 16 };
 enum { LOG2_BLOCK = 3, AT_ONCE = 64 }; /* voxels are looked up by blocks of 8, which REACH does not leave by more than one */
+
+/* Voxels between a ball and the border, and the radius that a ball has at any rate. */
+#define CLEAR 1.5
+#define SMALLEST 0.5
 
 /* Voxels that hold missed samples, in Morton order. */
 struct voxels {
@@ -134,25 +138,36 @@ static void collect(const uint32_t *words, int64_t count, int32_t level, struct 
     }
 }
 
-/* The middles of the voxels that are kept, on the device; NULL if there are none. */
-static tsr_status middles(const struct voxels *v, const tsr_points_frame *frame, int32_t level, const tsr_tiles *tiles, tsr_points **points)
+/* Of a ball round the middle of a voxel: as wished, but clear of the border of the grid. */
+static double radius_at(const uint32_t at[3], int32_t level, double wished)
+{
+    double room = wished + CLEAR;
+    for (int k = 0; k < 3; k++) room = fmin(room, fmin((double)at[k], ldexp(1, level) - 1 - (double)at[k]) + 0.5);
+    return fmax(room - CLEAR, SMALLEST);
+}
+
+/* Balls round the middles of the voxels that are kept, on the device; NULL if there are none. */
+static tsr_status balls_round(const struct voxels *v, const tsr_points_frame *frame, int32_t level, double radius, const tsr_tiles *tiles, tsr_points **points)
 {
     const double h = ldexp(frame->side, -level);
     int64_t n = 0;
     tsr_points *host;
     for (int64_t i = 0; i < v->count; i++) n += v->kept[i];
     if (n == 0) return TSR_OK;
-    TSR_TRY(tsr_points_create(NULL, n, 0, &host));
-    float *to = host->positions;
-    for (int64_t i = 0; i < v->count; i++)
-        for (int k = 0; k < 3 && v->kept[i]; k++) *to++ = (float)(frame->lower[k] + h * ((double)v->at[i][k] + 0.5));
+    TSR_TRY(tsr_points_create(NULL, n, TSR_POINTS_RADII, &host));
+    n = 0;
+    for (int64_t i = 0; i < v->count; i++) {
+        if (!v->kept[i]) continue;
+        for (int k = 0; k < 3; k++) host->positions[3 * n + k] = (float)(frame->lower[k] + h * ((double)v->at[i][k] + 0.5));
+        host->radii[n++] = (float)(h * radius_at(v->at[i], level, radius));
+    }
     tsr_status status = tsr_points_copy(host, tiles->context, points);
     tsr_points_destroy(&host);
     return status;
 }
 
 tsr_status tsr_recapture_find(const tsr_tiles *tiles, const tsr_points_tree *samples, const tsr_points_frame *frame, const tsr_reconstruct_level *at,
-                              int32_t level, const float *distance, double least, tsr_points **missed)
+                              int32_t level, double radius, const float *distance, double least, tsr_points **missed)
 {
     uint32_t *words;
     int64_t count;
@@ -172,7 +187,7 @@ tsr_status tsr_recapture_find(const tsr_tiles *tiles, const tsr_points_tree *sam
         v.kept = (uint8_t *)(void *)(v.samples + count);
         collect(words, count, level, &v);
         tsr_parallel(tiles->context->threads, v.count, AT_ONCE, company_range, &v);
-        status = middles(&v, frame, level, tiles, missed);
+        status = balls_round(&v, frame, level, radius, tiles, missed);
     }
     free(memory);
     free(words);
@@ -190,12 +205,11 @@ static tsr_status unite(const tsr_tiles *tiles, const tsr_tiles *balls, tsr_tile
     return status;
 }
 
-tsr_status tsr_recapture_unite(const tsr_tiles *tiles, const tsr_points_frame *frame, int32_t level, const tsr_points *missed, double radius,
-                               tsr_tiles **united)
+tsr_status tsr_recapture_unite(const tsr_tiles *tiles, const tsr_points_frame *frame, int32_t level, const tsr_points *missed, tsr_tiles **united)
 {
     tsr_tiles *balls;
     *united = NULL;
-    TSR_TRY(tsr_particles_join(tiles, frame, level, missed, radius * ldexp(frame->side, -level), &balls));
+    TSR_TRY(tsr_particles_join(tiles, frame, level, missed, &balls));
     tsr_status status = unite(tiles, balls, united);
     tsr_tiles_destroy(&balls);
     return status;
