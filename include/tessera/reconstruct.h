@@ -93,7 +93,7 @@ typedef struct tsr_reconstruct_plan {
     struct { int32_t level; int64_t occupied, tiles, bytes; } level[TSR_RECONSTRUCT_LEVELS];
     int32_t levels;
     int64_t tree_bytes, build_bytes; /* kept; needed while it is built */
-    int64_t peak_bytes;              /* device memory, everything */
+    int64_t peak_bytes;              /* device memory, everything but the second list of a level that puts back what was missed */
     double seconds;                  /* from the measured speed of the potential on a sample of the finest cells; without the level-set steps */
     int32_t flat;                    /* as in tsr_reconstruct_report */
 } tsr_reconstruct_plan;

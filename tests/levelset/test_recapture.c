@@ -100,8 +100,9 @@ static void finger(void **state)
     assert_true(fabs(with.reach - (TIP + FINGER)) < 1.5 * voxel);
     assert_true(with.most < 3.5); /* in the corner between ball and finger */
     assert_true(without.reach < TIP - 4 * voxel);
-    assert_true(without.report.level[1].outside > with.report.level[1].outside + 20);
-    assert_true(with.report.level[1].outside <= OUTLIERS + 2);
+    print_message("outside the band: %lld samples, %lld\n", (long long)with.report.level[1].outside, (long long)without.report.level[1].outside);
+    assert_true(without.report.level[1].outside > ON_FINGER / 2);
+    assert_true(3 * with.report.level[1].outside < without.report.level[1].outside); /* the outliers, and what lies deep in the corner */
     tsr_mesh_destroy(&with.mesh);
     tsr_mesh_destroy(&without.mesh);
     tsr_context_destroy(&context);
