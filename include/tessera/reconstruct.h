@@ -63,6 +63,10 @@ typedef struct tsr_reconstruct_options {
     /* F32, or I16: phi in steps of band / 32767 and log P in 65536 steps over all it can be, half the memory for both (2.8). The lists are of this
      * storage, that of `level` and the result: tsr_tiles_set_storage makes of the result what meshes are made of. */
     tsr_storage storage;
+    /* Thin parts that a level has passed are put back before the next one and, as far as the surface keeps its pieces and handles, at the end: balls of 3
+     * (at the end 5) voxels round samples that lie beyond the band outside and have company there, united with the surface, of which the flow takes the
+     * rest away. 0 = yes; negative = no: the source's. Takes the list of a level a second time where something was missed. */
+    int32_t recapture;
 } tsr_reconstruct_options;
 #define TSR_RECONSTRUCT_OPTIONS { .struct_size = sizeof(tsr_reconstruct_options) }
 
@@ -89,7 +93,7 @@ typedef struct tsr_reconstruct_plan {
     struct { int32_t level; int64_t occupied, tiles, bytes; } level[TSR_RECONSTRUCT_LEVELS];
     int32_t levels;
     int64_t tree_bytes, build_bytes; /* kept; needed while it is built */
-    int64_t peak_bytes;              /* device memory, everything */
+    int64_t peak_bytes;              /* device memory, everything but the second list of a level that puts back what was missed */
     double seconds;                  /* from the measured speed of the potential on a sample of the finest cells; without the level-set steps */
     int32_t flat;                    /* as in tsr_reconstruct_report */
 } tsr_reconstruct_plan;

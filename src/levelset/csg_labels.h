@@ -240,6 +240,18 @@ TSR_HD void tsr_csg_label_masks_tile(const tsr_csg_args *g, int64_t i, int32_t f
 
 /* ---- keeping some of the components: roots[component] != 0 is kept ------------------------------------------------------------------------------- */
 
+/* roots[component] = 1 where stored voxels of list b are inside, too. Item: voxel of b. */
+TSR_HD void tsr_csg_keep_where(const tsr_csg_args *g, int64_t i)
+{
+    const tsr_tile_pool *p = &g->b;
+    const int32_t V = tsr_csg_voxels(p), list = p->state->list, k = (int32_t)(i % V);
+    const uint64_t key = tsr_pool_key(p, list, i / V);
+    if (!(tsr_csg_phi(p)[(int64_t)p->id[list][i / V] * V + k] < 0.0f) || tsr_csg_in_domain(p, key, k) != k) return;
+    const uint32_t id = tsr_csg_find(&g->a, key);
+    if (id == TSR_TILE_OUTSIDE) return;
+    const uint32_t label = g->parent[id >= TSR_TILE_FIRST ? (int64_t)g->entries[id] * V + k : (int64_t)tsr_csg_space_node(g, key)];
+    if (label != TSR_CSG_NO_LABEL) tsr_csg_or(&g->roots[label], 1u);
+}
 /* flags[entry] = 1 if the tile has a voxel of a kept component. Item: voxel. */
 TSR_HD void tsr_csg_keep_mark(const tsr_csg_args *g, int64_t i)
 {

@@ -199,7 +199,7 @@ static tsr_status keep_chosen(const tsr_tiles *tiles, tsr_csg_labels *labels, vo
     return TSR_OK;
 }
 
-static tsr_status keep_with(const tsr_tiles *tiles, tsr_csg_labels *labels, const uint8_t *keep, int64_t count, tsr_tiles **result)
+static tsr_status keep_given(const tsr_tiles *tiles, tsr_csg_labels *labels, const uint8_t *keep, int64_t count, tsr_tiles **result)
 {
     tsr_context *context = tiles->context;
     void *chosen = NULL;
@@ -225,8 +225,67 @@ tsr_status tsr_tiles_keep(const tsr_tiles *tiles, const uint8_t *keep, int64_t c
     TSR_TRY(tsr_csg_require_field(tiles, "keep"));
     if (!keep && count != 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "keep is NULL");
     TSR_TRY(tsr_csg_label(tiles, 1, 26, &labels));
-    tsr_status status = keep_with(tiles, &labels, keep, count, result);
+    tsr_status status = keep_given(tiles, &labels, keep, count, result);
     tsr_csg_labels_drop(&labels);
+    if (status != TSR_OK) tsr_tiles_destroy(result);
+    return status;
+}
+
+/* Components that hold a voxel of `body`. */
+static tsr_status keep_touched(const tsr_tiles *tiles, const tsr_tiles *body, tsr_csg_labels *labels, tsr_tiles **result)
+{
+    tsr_context *context = tiles->context;
+    tsr_tile_state state;
+    void *chosen;
+    const size_t bytes = (size_t)labels->count * sizeof(uint32_t);
+    TSR_TRY(tsr_tiles_read_state(body, &state));
+    TSR_TRY(tsr_device_allocate(context, bytes, &chosen));
+    labels->work.args.b = body->pool;
+    labels->work.args.roots = (uint32_t *)chosen;
+    tsr_status status = context->backend->fill(context->queue, chosen, 0, bytes);
+    if (status == TSR_OK) status = tsr_csg_run(&labels->work, TSR_CSG_keep_where_kernel, (int64_t)state.count << (3 * body->pool.log2_edge));
+    if (status == TSR_OK) status = tsr_csg_create_like(tiles, labels->work.args.count, 0, result);
+    if (status == TSR_OK) status = keep_chosen(tiles, labels, chosen, *result);
+    tsr_device_release(context, chosen, bytes);
+    return status;
+}
+
+/* The first component of the outside, from which the list begins, is the space around: the others are cavities, which become inside. */
+static tsr_status fill_cavities(tsr_tiles **tiles)
+{
+    tsr_tiles *turned = NULL, *around = NULL;
+    int64_t count = 0;
+    uint8_t *keep = NULL;
+    TSR_TRY(tsr_tiles_complement(*tiles, &turned));
+    tsr_status status = tsr_tiles_components(turned, 26, NULL, 0, &count);
+    if (status == TSR_OK && count > 1) {
+        keep = (uint8_t *)calloc((size_t)count, 1);
+        if (!keep) status = TSR_FAILED(TSR_ERROR_MEMORY, "cavities: out of memory for %lld", (long long)count);
+        else keep[0] = 1;
+        if (status == TSR_OK) status = tsr_tiles_keep(turned, keep, count, &around);
+        tsr_tiles_destroy(&turned);
+        if (status == TSR_OK) status = tsr_tiles_complement(around, &turned);
+        if (status == TSR_OK) {
+            tsr_tiles_destroy(tiles);
+            *tiles = turned;
+            turned = NULL;
+        }
+    }
+    tsr_tiles_destroy(&around);
+    tsr_tiles_destroy(&turned);
+    free(keep);
+    return status;
+}
+
+tsr_status tsr_csg_keep_with(const tsr_tiles *tiles, const tsr_tiles *body, tsr_tiles **result)
+{
+    tsr_csg_labels labels;
+    *result = NULL;
+    TSR_TRY(tsr_csg_require_pair(tiles, body));
+    TSR_TRY(tsr_csg_label(tiles, 1, 6, &labels));
+    tsr_status status = labels.count > 0 ? keep_touched(tiles, body, &labels, result) : tsr_csg_create_like(tiles, 0, 0, result);
+    tsr_csg_labels_drop(&labels);
+    if (status == TSR_OK) status = fill_cavities(result);
     if (status != TSR_OK) tsr_tiles_destroy(result);
     return status;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "levelset/csg.h"
 #include "levelset/reconstruct.h"
 #include "levelset/sample.h"
 #include "tessera/primitives.h"
@@ -215,6 +216,30 @@ static tsr_status smooth_field(run *r)
     return TSR_OK;
 }
 
+/* The union of the balls, into the empty list. */
+static tsr_status join(run *r)
+{
+    TSR_TRY(insert_tiles(r));
+    TSR_TRY(fill_field(r));
+    return TSR_OK;
+}
+
+tsr_status tsr_particles_join(const tsr_tiles *like, const tsr_points_frame *frame, int32_t level, const tsr_points *points, tsr_tiles **balls)
+{
+    const double h = ldexp(frame->side, -level);
+    run r = { .context = like->context, .points = points, .frame = *frame, .level = level };
+    TSR_TRY(reduce_radius(&r, TSR_REDUCE_MAX, &r.largest));
+    r.o = (tsr_particles_options){ .voxel = h, .band = (double)like->pool.band / h, .memory_limit = like->memory_limit };
+    TSR_TRY(tsr_csg_create_like(like, 0, 0, &r.tiles));
+    tsr_status status = join(&r);
+    if (status != TSR_OK) {
+        tsr_tiles_destroy(&r.tiles);
+        return tsr_frame_at(status, __func__, __FILE__, __LINE__);
+    }
+    *balls = r.tiles;
+    return TSR_OK;
+}
+
 static tsr_status surface(run *r)
 {
     TSR_TRY(set_up(r));
@@ -227,8 +252,7 @@ static tsr_status surface(run *r)
     options.memory_limit = r->o.memory_limit;
     TSR_PROGRESS(&r->o.progress, 0, "joining the balls");
     TSR_TRY(tsr_tiles_create(r->context, &geometry, &options, &r->tiles));
-    TSR_TRY(insert_tiles(r));
-    TSR_TRY(fill_field(r));
+    TSR_TRY(join(r));
     if (r->o.smooth > 0) TSR_TRY(smooth_field(r));
     return TSR_OK;
 }

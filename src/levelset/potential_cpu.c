@@ -377,6 +377,23 @@ static tsr_status cpu_sample(tsr_queue *queue, const tsr_tile_pool *pool, const 
     return TSR_OK;
 }
 
+struct gather {
+    const uint32_t *from, *places;
+    uint32_t *to;
+};
+static void gather_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct gather *g = (const struct gather *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) g->to[i] = g->from[g->places[i]];
+}
+static tsr_status cpu_gather(tsr_queue *queue, const uint32_t *from, const uint32_t *places, int64_t count, uint32_t *to)
+{
+    struct gather g = { from, places, to };
+    tsr_parallel(queue->threads, count, LEAVES_PER_CHUNK, gather_range, &g);
+    return TSR_OK;
+}
+
 struct round {
     const tsr_tree_build *build;
     int32_t depth, reach;
@@ -415,5 +432,6 @@ const tsr_potential_ops tsr_potential_cpu = { .bounds = cpu_bounds,
                                               .gather_keys = cpu_gather_keys,
                                               .scatter_pages = cpu_scatter_pages,
                                               .sample = cpu_sample,
+                                              .gather = cpu_gather,
                                               .tiles_round = cpu_tiles_round,
                                               .unique = cpu_unique };

@@ -265,6 +265,17 @@ static tsr_status cuda_sample(tsr_queue *queue, const tsr_tile_pool *pool, const
     return TSR_OK;
 }
 
+TSR_KERNEL(gather_kernel)(const uint32_t *from, const uint32_t *places, int64_t count, uint32_t *to)
+{
+    FOR_EACH(i, count) to[i] = from[places[i]];
+}
+static tsr_status cuda_gather(tsr_queue *queue, const uint32_t *from, const uint32_t *places, int64_t count, uint32_t *to)
+{
+    TSR_LAUNCH(queue, gather_kernel, grid_for(queue, count), THREADS, 0, from, places, count, to);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 TSR_KERNEL(round_kernel)(tsr_tree_build b, int32_t depth, int32_t reach, uint64_t *keys)
 {
     const int64_t each = tsr_tiles_round_count(reach);
@@ -290,4 +301,4 @@ static tsr_status cuda_unique(tsr_queue *queue, const uint64_t *sorted, int64_t 
 
 extern "C" const tsr_potential_ops tsr_potential_cuda = { cuda_bounds, cuda_keys,        cuda_fixed, cuda_leaves,      cuda_count,
                                                           cuda_nodes,  cuda_evaluate,    cuda_balls, cuda_gather_keys, cuda_scatter_pages,
-                                                          cuda_sample, cuda_tiles_round, cuda_unique };
+                                                          cuda_sample, cuda_gather,      cuda_tiles_round, cuda_unique };

@@ -1,11 +1,11 @@
 /* levelset/reconstruct.c: the multiresolution driver (spec reconstruction.md 2.5): octree, box, and level by level evolve, smooth, measure,
- * upsample. */
-#include "levelset/reconstruct.h"
-
+ * put back what was missed, upsample. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "levelset/csg.h"
+#include "levelset/reconstruct.h"
 #include "tessera/primitives.h"
 
 /* ---- options -------------------------------------------------------------------------------------------------------------------------- */
@@ -125,6 +125,7 @@ typedef struct run {
     tsr_reconstruct_report report;
     double done, share; /* progress */
     int default_change; /* change_tolerance is not the caller's */
+    tsr_points *missed; /* what the next level puts back */
 } run;
 
 static tsr_status build_tree(run *r)
@@ -227,7 +228,8 @@ static int64_t smoothing_steps(const run *r, double *time_step)
     return steps;
 }
 
-static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
+/* Until the front rests, or for `steps` steps if that is not 0. */
+static tsr_status evolve(run *r, int32_t level, int64_t steps, tsr_reconstruct_level *report)
 {
     const double h = ldexp(r->frame.side, -level);
     tsr_potential_source source = { .context = r->context, .tree = r->tree };
@@ -244,10 +246,13 @@ static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
     TSR_TRY(tsr_levelset_create(r->tiles, &s, &solver));
     const tsr_payload_provider provider = tsr_potential_provider(&source);
     TSR_TRY_GOTO(tsr_levelset_set_payload(solver, &provider), done);
-    TSR_TRY_GOTO(tsr_levelset_run(solver, &progress, &got), done);
-    report->steps = got.steps;
-    report->converged = got.converged;
-    report->potential_seconds = source.timed ? source.seconds : 0;
+    if (steps) TSR_TRY_GOTO(tsr_levelset_step(solver, steps, &progress, &got), done);
+    else TSR_TRY_GOTO(tsr_levelset_run(solver, &progress, &got), done);
+    if (!steps) {
+        report->steps = got.steps;
+        report->converged = got.converged;
+    }
+    report->potential_seconds += source.timed ? source.seconds : 0;
     if (got.empty || got.tiles == 0)
         TSR_FAIL_GOTO(TSR_ERROR_STATE, done,
                       "reconstruct: the surface vanished at level %d after %lld steps: %s", level, (long long)got.steps,
@@ -256,9 +261,9 @@ static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
                                        "start_depth, or a depth that fits the distance of the points");
     if (r->o.smooth_iters > 0) {
         s = solver_options(r, h, 1);
-        const int64_t steps = smoothing_steps(r, &s.time_step);
+        const int64_t smooth = smoothing_steps(r, &s.time_step);
         TSR_TRY_GOTO(tsr_levelset_set(solver, &s), done);
-        TSR_TRY_GOTO(tsr_levelset_step(solver, steps, &progress, &got), done);
+        TSR_TRY_GOTO(tsr_levelset_step(solver, smooth, &progress, &got), done);
         if (got.empty || got.tiles == 0)
             TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "reconstruct: the surface vanished while it was smoothed at level %d: try fewer smooth_iters",
                           level);
@@ -290,25 +295,118 @@ tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *
     return TSR_OK;
 }
 
-static tsr_status one_level(run *r, int32_t level)
+/* ---- thin parts ----------------------------------------------------------------------------------------------------------------------- */
+
+/* Radius of the balls in voxels at the start of a level: from there the flow comes to rest anew and leaves what it can hold. */
+#define BALLS 3.0
+/* At the end of the last one the balls are large enough to close what lies between sparse samples, and the front moves for so many voxels only: a plate or a
+ * claw thinner than a voxel or two stays as one that is somewhat thicker. */
+#define LAST_BALLS 5.0
+#define LAST_WAY 3.6
+
+/* The surface with what it has missed, in r->tiles; *body: that without, in float32. */
+static tsr_status put_back(run *r, int32_t level, tsr_tiles **body)
 {
-    const double start = tsr_seconds_now();
-    tsr_reconstruct_level *report = &r->report.level[r->report.levels];
-    tsr_tiles *fine = NULL;
-    tsr_tiles_info info;
-    *report = (tsr_reconstruct_level){ .level = level, .voxel = ldexp(r->frame.side, -level) };
-    if (level > r->o.start_depth) {
-        TSR_TRY(tsr_tiles_upsample(r->tiles, &fine));
+    tsr_tiles *united;
+    TSR_PROGRESS(&r->o.progress, r->done, "reconstructing");
+    TSR_TRY(tsr_tiles_set_storage(r->tiles, TSR_STORAGE_F32));
+    TSR_TRY(tsr_recapture_unite(r->tiles, &r->frame, level, r->missed, &united));
+    tsr_points_destroy(&r->missed);
+    *body = r->tiles;
+    r->tiles = united;
+    TSR_TRY(tsr_tiles_set_storage(r->tiles, r->o.storage));
+    return TSR_OK;
+}
+
+/* Limbs that the flow has cut off what was put back are no bodies: they go, and are missed again. */
+static tsr_status drop_severed(run *r, const tsr_tiles *body)
+{
+    tsr_tiles *kept;
+    int64_t count;
+    TSR_TRY(tsr_tiles_set_storage(r->tiles, TSR_STORAGE_F32));
+    TSR_TRY(tsr_tiles_components(r->tiles, 6, NULL, 0, &count));
+    if (count > 1) {
+        TSR_TRY(tsr_csg_keep_with(r->tiles, body, &kept));
         tsr_tiles_destroy(&r->tiles);
-        r->tiles = fine;
+        r->tiles = kept;
     }
-    TSR_TRY(evolve(r, level, report));
+    TSR_TRY(tsr_tiles_set_storage(r->tiles, r->o.storage));
+    return TSR_OK;
+}
+
+/* Puts back what the level before has missed, and lets the front come to rest. */
+static tsr_status recapture(run *r, int32_t level, tsr_reconstruct_level *report)
+{
+    tsr_tiles *body = NULL;
+    tsr_status status = put_back(r, level, &body);
+    if (status == TSR_OK) status = evolve(r, level, 0, report);
+    if (status == TSR_OK) status = drop_severed(r, body);
+    tsr_tiles_destroy(&body);
+    return status;
+}
+
+/* Puts back at the end what the last level has missed, unless that makes other pieces, cavities or handles. */
+static tsr_status hold(run *r, int32_t level, tsr_reconstruct_level *report, tsr_tiles **body)
+{
+    tsr_tiles_measures before, after;
+    r->done += r->share; /* what is left takes no share */
+    r->share = 0;
+    TSR_TRY(put_back(r, level, body));
+    TSR_TRY(evolve(r, level, (int64_t)ceil(LAST_WAY / r->o.time_step - 1e-9), report));
+    TSR_TRY(drop_severed(r, *body));
+    TSR_TRY(tsr_tiles_set_storage(r->tiles, TSR_STORAGE_F32));
+    TSR_TRY(tsr_tiles_measure(*body, &before));
+    TSR_TRY(tsr_tiles_measure(r->tiles, &after));
+    if (after.components != before.components || after.cavities != before.cavities || after.genus != before.genus) {
+        tsr_tiles *other = r->tiles;
+        r->tiles = *body;
+        *body = other;
+    }
+    TSR_TRY(tsr_tiles_set_storage(r->tiles, r->o.storage));
+    return TSR_OK;
+}
+
+static tsr_status measure(run *r, int32_t level, tsr_reconstruct_level *report)
+{
+    tsr_tiles_info info;
     TSR_TRY(tsr_reconstruct_error(r->tiles, &r->samples, level, r->scratch, &report->error, &report->outside));
     TSR_TRY(tsr_tiles_describe(r->tiles, &info));
     report->error_percent = 100 * report->error / r->diagonal;
     report->tiles = info.count;
     report->active_voxels = info.active_voxels;
     report->device_bytes = info.device_bytes;
+    return TSR_OK;
+}
+
+/* After the measures of a level: what it has left outside the band, that of the next level if there is one. */
+static tsr_status look_back(run *r, int32_t level, tsr_reconstruct_level *report)
+{
+    const int32_t next = level < r->o.depth ? level + 1 : level;
+    const double least = ldexp((double)r->tiles->pool.band * 0.999999, level - next);
+    tsr_tiles *other = NULL;
+    if (r->o.recapture < 0) return TSR_OK;
+    TSR_TRY(tsr_recapture_find(r->tiles, &r->samples, &r->frame, report, next, next > level ? BALLS : LAST_BALLS, r->scratch, least, &r->missed));
+    if (next > level || !r->missed) return TSR_OK;
+    tsr_status status = hold(r, level, report, &other);
+    tsr_tiles_destroy(&other);
+    if (status == TSR_OK) status = measure(r, level, report);
+    return status;
+}
+
+static tsr_status one_level(run *r, int32_t level)
+{
+    const double start = tsr_seconds_now();
+    tsr_reconstruct_level *report = &r->report.level[r->report.levels];
+    tsr_tiles *fine = NULL;
+    *report = (tsr_reconstruct_level){ .level = level, .voxel = ldexp(r->frame.side, -level) };
+    if (level > r->o.start_depth) {
+        TSR_TRY(tsr_tiles_upsample(r->tiles, &fine));
+        tsr_tiles_destroy(&r->tiles);
+        r->tiles = fine;
+    }
+    TSR_TRY(r->missed ? recapture(r, level, report) : evolve(r, level, 0, report));
+    TSR_TRY(measure(r, level, report));
+    TSR_TRY(look_back(r, level, report));
     report->seconds = tsr_seconds_now() - start;
     r->report.levels++;
     if (r->o.level && r->o.level(r->o.user, report, r->tiles)) TSR_FAIL(TSR_ERROR_CANCELLED, "reconstruct: cancelled after level %d", level);
@@ -362,6 +460,7 @@ tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const
         for (int k = 0; k < 3; k++)
             if (r.samples.fixed[k]) tsr_device_release(context, r.samples.fixed[k], (size_t)points->count * sizeof(uint32_t));
     if (r.scratch) tsr_device_release(context, r.scratch, (size_t)points->count * sizeof(float));
+    tsr_points_destroy(&r.missed);
     tsr_points_tree_destroy(&r.tree);
     tsr_context_destroy(&r.host);
     r.report.seconds = tsr_seconds_now() - start;

@@ -17,7 +17,7 @@ TSR_HD uint32_t tsr_sample_tile(const tsr_tile_pool *pool, const tsr_tile_state 
     return tsr_tile_find(pool, tsr_pool_keys(pool, state->list), pool->id[state->list], state->count, state->background, key);
 }
 
-/* |phi| at point i, trilinear between voxel centres; beyond the outermost centres the field is replicated (spec reconstruction.md 2.9). */
+/* |phi| (phi if the job wants the sign) at point i, trilinear between voxel centres; beyond the outermost centres the field is replicated (spec reconstruction.md 2.9). */
 TSR_HD float tsr_sample_point(const tsr_tile_pool *pool, const tsr_sample_job *job, int64_t i)
 {
     const tsr_tile_state *state = pool->state;
@@ -43,7 +43,8 @@ TSR_HD float tsr_sample_point(const tsr_tile_pool *pool, const tsr_sample_job *j
     }
     for (int c = 0; c < 4; c++) v[c] = v[2 * c] + t[0] * (v[2 * c + 1] - v[2 * c]);
     for (int c = 0; c < 2; c++) v[c] = v[2 * c] + t[1] * (v[2 * c + 1] - v[2 * c]);
-    return tsr_absf(v[0] + t[2] * (v[1] - v[0]));
+    const float value = v[0] + t[2] * (v[1] - v[0]);
+    return job->with_sign ? value : tsr_absf(value);
 }
 
 TSR_HD int64_t tsr_tiles_round_count(int32_t reach) { return (int64_t)(2 * reach + 1) * (2 * reach + 1) * (2 * reach + 1); }

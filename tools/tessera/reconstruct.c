@@ -256,7 +256,7 @@ static int run(cli_call *cli, int argc, char **argv)
         .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_RECONSTRUCT_OPTIONS, .surface = TSR_SURFACE_OPTIONS
     };
     tsr_reconstruct_options *o = &r.options;
-    int placement = 0, normals = 0, storage = 0, alpha_given = 0, smooth_given = 0;
+    int placement = 0, normals = 0, storage = 0, alpha_given = 0, smooth_given = 0, recapture_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(r.output),
         { .name = "depth",
@@ -302,6 +302,14 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 0,
           .upper = 10000,
           .given = &smooth_given },
+        { .name = "recapture",
+          .type = CLI_INT,
+          .value = &o->recapture,
+          .argument = "0|1",
+          .help = "put back thin parts that a level has missed (default 1)",
+          .lower = 0,
+          .upper = 1,
+          .given = &recapture_given },
         { .name = "power",
           .type = CLI_REAL,
           .value = &o->power,
@@ -389,6 +397,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code) return code;
     if (alpha_given && o->alpha == 0) o->alpha = -1; /* for the API 0 is the default */
     if (smooth_given && o->smooth_iters == 0) o->smooth_iters = -1;
+    if (recapture_given && o->recapture == 0) o->recapture = -1;
     o->placement = (tsr_placement)placement;
     o->storage = (tsr_storage)storage;
     o->progress = cli_progress(cli);
