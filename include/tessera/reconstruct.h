@@ -67,6 +67,9 @@ typedef struct tsr_reconstruct_options {
      * (at the end 5) voxels round samples that lie beyond the band outside and have company there, united with the surface, of which the flow takes the
      * rest away. 0 = yes; negative = no: the source's. Takes the list of a level a second time where something was missed. */
     int32_t recapture;
+    /* Outliers: points that have fewer than so many others near them are left out; 0 = 3, negative: none is. Near is within 8 voxels of the final level or,
+     * where the points are sparser than that resolves, within the side of cells that hold 8 points on average. None is left out if it were more than half. */
+    int32_t min_neighbours;
 } tsr_reconstruct_options;
 #define TSR_RECONSTRUCT_OPTIONS { .struct_size = sizeof(tsr_reconstruct_options) }
 
@@ -74,10 +77,11 @@ typedef struct tsr_reconstruct_report {
     tsr_reconstruct_level level[TSR_RECONSTRUCT_LEVELS];
     int32_t levels;
     int32_t flat;               /* != 0: the points lie in a plane, on a line or in one place: the box was widened */
-    int64_t points, leaves, nodes, tree_bytes;
+    int64_t points, leaves, nodes, tree_bytes; /* points: without those left out */
     double tree_seconds, seconds; /* seconds: all, without reading the points */
     double side;                /* of the grid, world units */
     tsr_vec3 lower;             /* its lower corner */
+    int64_t lone;               /* points left out, see min_neighbours */
 } tsr_reconstruct_report;
 
 /* BORROWS points, which lie on the context's device. RETURNS NEW list on that device, phi < 0 inside, in world coordinates:

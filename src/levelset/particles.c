@@ -125,7 +125,7 @@ static tsr_status near_tiles(run *r, uint64_t **keys, size_t *room, int64_t *cou
     uint64_t *counter = (uint64_t *)workspace;
     void *space = (char *)workspace + 256;
     TSR_TRY_GOTO(tsr_sort(context, TSR_U64, *keys, sorted, NULL, NULL, n, 0, 64, space, most), free_keys);
-    TSR_TRY_GOTO(context->backend->potential->unique(context->queue, (const uint64_t *)sorted, n, (uint8_t *)first), free_keys);
+    TSR_TRY_GOTO(context->backend->potential->unique(context->queue, (const uint64_t *)sorted, n, 0, (uint8_t *)first), free_keys);
     TSR_TRY_GOTO(tsr_select_values(context, (const uint8_t *)first, sorted, 8, n, *keys, n, counter, space, most), free_keys);
     TSR_TRY_GOTO(tsr_found_host(context, counter, n, &found), free_keys);
     *count = (int64_t)found;

@@ -13,6 +13,7 @@ enum { ARRAYS_MOST = 24 };
 struct arrays {
     tsr_context *context;
     int count;
+    int32_t min_neighbours; /* 0: no point is left out */
     struct {
         void **place;
         size_t bytes;
@@ -59,15 +60,90 @@ static tsr_status sorted_keys(struct arrays *a, tsr_tree_build *b)
     return TSR_OK;
 }
 
+static tsr_status take_fixed(tsr_context *context, tsr_tree_build *b, tsr_points_tree *tree)
+{
+    for (int k = 0; k < 3; k++) {
+        if (tree->fixed[k]) tsr_device_release(context, tree->fixed[k], (size_t)tree->points * sizeof(uint32_t));
+        tree->fixed[k] = NULL;
+    }
+    tree->points = b->points;
+    for (int k = 0; k < 3; k++) {
+        TSR_TRY(tsr_device_allocate(context, (size_t)b->points * sizeof(uint32_t), (void **)&tree->fixed[k]));
+        b->fixed[k] = tree->fixed[k];
+    }
+    TSR_TRY(context->backend->potential->fixed(context->queue, b));
+    return TSR_OK;
+}
+
+/* How many of b->first are set. */
+static tsr_status count_first(tsr_context *context, const tsr_tree_build *b, uint64_t *found, uint64_t *count)
+{
+    const tsr_predicate nonzero = { .kind = TSR_KEEP_NONZERO };
+    TSR_TRY(tsr_count(context, nonzero, TSR_U8, b->first, b->points, found));
+    TSR_TRY(tsr_found_host(context, found, -1, count));
+    return TSR_OK;
+}
+
+/* The depth of the cells whose side is near by; below LONE_LEAST: none. */
+enum { LONE_CELLS = 3, LONE_MEAN = 8, LONE_LEAST = 2 };
+static tsr_status lone_cells(tsr_context *context, const tsr_tree_build *b, uint64_t *found, int32_t *cells)
+{
+    uint64_t occupied;
+    for (*cells = b->depth - LONE_CELLS; *cells >= LONE_LEAST; --*cells) {
+        TSR_TRY(context->backend->potential->unique(context->queue, b->sorted, b->points, 3 * (b->depth - *cells), b->first));
+        TSR_TRY(count_first(context, b, found, &occupied));
+        if ((int64_t)occupied <= b->points / LONE_MEAN) return TSR_OK;
+    }
+    return TSR_OK;
+}
+
+/* Takes the lone points out of the sorted order. */
+static tsr_status drop_lone(struct arrays *a, tsr_tree_build *b, tsr_points_tree *tree)
+{
+    tsr_context *context = a->context;
+    tsr_lone_rule rule = { .others = a->min_neighbours };
+    uint64_t *found, kept;
+    size_t bytes;
+    tsr_status status;
+    TSR_TRY(tsr_select_workspace(context, b->points, &bytes));
+    TSR_TRY(tsr_device_allocate(context, bytes + 256, (void **)&found));
+    void *workspace = (char *)found + 256;
+    TSR_TRY_GOTO(lone_cells(context, b, found, &rule.cells), done);
+    if (rule.cells < LONE_LEAST) goto done;
+    TSR_TRY_GOTO(context->backend->potential->others(context->queue, b, rule), done);
+    TSR_TRY_GOTO(count_first(context, b, found, &kept), done);
+    if ((int64_t)kept == b->points || (int64_t)kept < b->points / 2) goto done;
+    TSR_TRY_GOTO(take(a, &b->keys, b->points, sizeof *b->keys), done);
+    TSR_TRY_GOTO(take(a, &b->order, b->points, sizeof *b->order), done);
+    TSR_TRY_GOTO(tsr_select_values(context, b->first, b->sorted, 8, b->points, b->keys, (int64_t)kept, found, workspace, bytes), done);
+    TSR_TRY_GOTO(tsr_select_values(context, b->first, b->permutation, 4, b->points, b->order, (int64_t)kept, found, workspace, bytes), done);
+    uint64_t *keys = b->sorted; /* of one size, so that they can change places */
+    uint32_t *order = b->permutation;
+    b->sorted = b->keys;
+    b->permutation = b->order;
+    b->keys = keys;
+    b->order = order;
+    give(a, &b->keys);
+    give(a, &b->order);
+    tree->lone = b->points - (int64_t)kept;
+    b->points = (int64_t)kept;
+    TSR_TRY_GOTO(take_fixed(context, b, tree), done);
+done:
+    tsr_device_release(context, found, bytes + 256);
+    return status;
+}
+
 /* Where the leaves begin, and how many there are. */
-static tsr_status find_leaves(struct arrays *a, tsr_tree_build *b)
+static tsr_status find_leaves(struct arrays *a, tsr_tree_build *b, tsr_points_tree *tree)
 {
     tsr_context *context = a->context;
     size_t bytes;
     void *workspace;
     uint64_t *found, leaves;
     TSR_TRY(take(a, &b->first, b->points, 1));
-    TSR_TRY(context->backend->potential->fixed(context->queue, b));
+    TSR_TRY(take_fixed(context, b, tree));
+    if (a->min_neighbours > 0) TSR_TRY(drop_lone(a, b, tree));
+    if (a->min_neighbours > 0 && tree->lone == 0) TSR_TRY(context->backend->potential->unique(context->queue, b->sorted, b->points, 0, b->first));
     TSR_TRY(take(a, &b->start, b->points + 1, sizeof *b->start));
     TSR_TRY(tsr_select_workspace(context, b->points, &bytes));
     TSR_TRY(tsr_device_allocate(context, bytes + 256, (void **)&found));
@@ -128,11 +204,7 @@ static tsr_status build(struct arrays *a, tsr_tree_build *b, tsr_points_tree *tr
     tsr_context *context = a->context;
     uint32_t nodes;
     TSR_TRY(sorted_keys(a, b));
-    for (int k = 0; k < 3; k++) {
-        TSR_TRY(tsr_device_allocate(context, (size_t)b->points * sizeof(uint32_t), (void **)&tree->fixed[k]));
-        b->fixed[k] = tree->fixed[k];
-    }
-    TSR_TRY(find_leaves(a, b));
+    TSR_TRY(find_leaves(a, b, tree));
     TSR_TRY(sum_leaves(a, b));
     TSR_TRY(count_nodes(a, b, &nodes));
     tree->view.nodes = nodes;
@@ -151,20 +223,20 @@ static tsr_status build(struct arrays *a, tsr_tree_build *b, tsr_points_tree *tr
     return TSR_OK;
 }
 
-tsr_status tsr_points_tree_create(tsr_context *context, const float *positions, const float *radii, int64_t points, const tsr_points_frame *frame,
-                                  int32_t depth, int keep_starts, tsr_points_tree **tree)
+static tsr_status create(const tsr_tree_build *wanted, tsr_context *context, int keep_starts, int32_t min_neighbours, tsr_points_tree **tree)
 {
+    const int64_t points = wanted->points;
+    const int32_t depth = wanted->depth;
     *tree = NULL;
     if (points < 1 || points > INT32_MAX) TSR_FAIL(TSR_ERROR_ARGUMENT, "octree: %lld points, expected 1 to 2147483647", (long long)points);
     if (depth < 1 || depth > TSR_TREE_DEPTH_MOST)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "octree: depth is %d, expected 1 to %d (keys of 64 bits)", depth, TSR_TREE_DEPTH_MOST);
     tsr_points_tree *t = (tsr_points_tree *)calloc(1, sizeof *t);
     if (!t) TSR_FAIL(TSR_ERROR_MEMORY, "octree: out of memory (%zu bytes asked for)", sizeof *t);
-    struct arrays arrays = { .context = context };
-    tsr_tree_build b = { .positions = positions, .radii = radii, .points = points, .depth = depth, .frame = *frame };
+    struct arrays arrays = { .context = context, .min_neighbours = min_neighbours };
+    tsr_tree_build b = *wanted;
     t->context = context;
-    t->points = points;
-    t->frame = *frame;
+    t->frame = b.frame;
     t->keep_build = keep_starts;
     tsr_status status = build(&arrays, &b, t);
     give(&arrays, NULL);
@@ -178,6 +250,19 @@ tsr_status tsr_points_tree_create(tsr_context *context, const float *positions, 
     }
     *tree = t;
     return TSR_OK;
+}
+
+tsr_status tsr_points_tree_create(tsr_context *context, const float *positions, const float *radii, int64_t points, const tsr_points_frame *frame,
+                                  int32_t depth, int keep_starts, tsr_points_tree **tree)
+{
+    const tsr_tree_build wanted = { .positions = positions, .radii = radii, .points = points, .depth = depth, .frame = *frame };
+    return create(&wanted, context, keep_starts, 0, tree);
+}
+tsr_status tsr_points_tree_create_without_lone(tsr_context *context, const float *positions, int64_t points, const tsr_points_frame *frame, int32_t depth,
+                                               int32_t min_neighbours, tsr_points_tree **tree)
+{
+    const tsr_tree_build wanted = { .positions = positions, .points = points, .depth = depth, .frame = *frame };
+    return create(&wanted, context, 0, min_neighbours, tree);
 }
 
 void tsr_points_tree_destroy(tsr_points_tree **tree)

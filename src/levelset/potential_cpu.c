@@ -70,6 +70,16 @@ static void fixed_range(void *user, int64_t begin, int64_t end, int worker)
     (void)worker;
     for (int64_t i = begin; i < end; i++) tsr_point_fixed(b, i);
 }
+struct others {
+    const tsr_tree_build *build;
+    tsr_lone_rule rule;
+};
+static void others_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct others *job = (const struct others *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) job->build->first[i] = (uint8_t)tsr_point_has_others(job->build, &job->rule, i);
+}
 struct leaves {
     const tsr_tree_build *build;
     int32_t axis;
@@ -101,6 +111,12 @@ static tsr_status over(tsr_queue *queue, int64_t count, int64_t grain, tsr_paral
 }
 static tsr_status cpu_keys(tsr_queue *queue, const tsr_tree_build *b) { return over(queue, b->points, POINTS_PER_CHUNK, keys_range, b); }
 static tsr_status cpu_fixed(tsr_queue *queue, const tsr_tree_build *b) { return over(queue, b->points, POINTS_PER_CHUNK, fixed_range, b); }
+static tsr_status cpu_others(tsr_queue *queue, const tsr_tree_build *b, tsr_lone_rule rule)
+{
+    struct others job = { b, rule };
+    tsr_parallel(queue->threads, b->points, POINTS_PER_CHUNK, others_range, &job);
+    return TSR_OK;
+}
 static tsr_status cpu_leaves(tsr_queue *queue, const tsr_tree_build *b, int32_t axis)
 {
     struct leaves job = { b, axis };
@@ -414,16 +430,28 @@ static tsr_status cpu_tiles_round(tsr_queue *queue, const tsr_tree_build *build,
     return TSR_OK;
 }
 
-static tsr_status cpu_unique(tsr_queue *queue, const uint64_t *sorted, int64_t count, uint8_t *first)
+struct unique {
+    const uint64_t *sorted;
+    int32_t shift;
+    uint8_t *first;
+};
+static void unique_range(void *user, int64_t begin, int64_t end, int worker)
 {
-    (void)queue;
-    for (int64_t i = 0; i < count; i++) first[i] = sorted[i] != TSR_KEY_END && (i == 0 || sorted[i] != sorted[i - 1]);
+    const struct unique *u = (const struct unique *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) u->first[i] = (uint8_t)tsr_key_first(u->sorted, i, u->shift);
+}
+static tsr_status cpu_unique(tsr_queue *queue, const uint64_t *sorted, int64_t count, int32_t shift, uint8_t *first)
+{
+    struct unique job = { sorted, shift, first };
+    tsr_parallel(queue->threads, count, POINTS_PER_CHUNK, unique_range, &job);
     return TSR_OK;
 }
 
 const tsr_potential_ops tsr_potential_cpu = { .bounds = cpu_bounds,
                                               .keys = cpu_keys,
                                               .fixed = cpu_fixed,
+                                              .others = cpu_others,
                                               .leaves = cpu_leaves,
                                               .count = cpu_count,
                                               .nodes = cpu_nodes,

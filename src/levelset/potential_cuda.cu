@@ -83,6 +83,7 @@ TSR_KERNEL(keys_kernel)(tsr_tree_build b)
     }
 }
 TSR_KERNEL(fixed_kernel)(tsr_tree_build b) { FOR_EACH(i, b.points) tsr_point_fixed(&b, i); }
+TSR_KERNEL(others_kernel)(tsr_tree_build b, tsr_lone_rule rule) { FOR_EACH(i, b.points) b.first[i] = (uint8_t)tsr_point_has_others(&b, &rule, i); }
 TSR_KERNEL(leaves_kernel)(tsr_tree_build b, int32_t axis) { FOR_EACH(i, b.leaves + 1) tsr_leaf_gather(&b, i, axis); }
 TSR_KERNEL(count_kernel)(tsr_tree_build b) { FOR_EACH(i, b.leaves + 1) b.counts[i] = i < b.leaves ? tsr_leaf_nodes(&b, i) : 0; }
 TSR_KERNEL(nodes_kernel)(tsr_tree_build b) { FOR_EACH(i, b.leaves) tsr_leaf_write(&b, i); }
@@ -98,6 +99,12 @@ BUILD_STEP(keys, b->points)
 BUILD_STEP(fixed, b->points)
 BUILD_STEP(count, b->leaves + 1)
 BUILD_STEP(nodes, b->leaves)
+static tsr_status cuda_others(tsr_queue *queue, const tsr_tree_build *b, tsr_lone_rule rule)
+{
+    TSR_LAUNCH(queue, others_kernel, grid_for(queue, b->points), THREADS, 0, *b, rule);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
 static tsr_status cuda_leaves(tsr_queue *queue, const tsr_tree_build *b, int32_t axis)
 {
     TSR_LAUNCH(queue, leaves_kernel, grid_for(queue, b->leaves + 1), THREADS, 0, *b, axis);
@@ -288,17 +295,17 @@ static tsr_status cuda_tiles_round(tsr_queue *queue, const tsr_tree_build *build
     return TSR_OK;
 }
 
-TSR_KERNEL(unique_kernel)(const uint64_t *sorted, int64_t count, uint8_t *first)
+TSR_KERNEL(unique_kernel)(const uint64_t *sorted, int64_t count, int32_t shift, uint8_t *first)
 {
-    FOR_EACH(i, count) first[i] = sorted[i] != TSR_KEY_END && (i == 0 || sorted[i] != sorted[i - 1]);
+    FOR_EACH(i, count) first[i] = (uint8_t)tsr_key_first(sorted, i, shift);
 }
-static tsr_status cuda_unique(tsr_queue *queue, const uint64_t *sorted, int64_t count, uint8_t *first)
+static tsr_status cuda_unique(tsr_queue *queue, const uint64_t *sorted, int64_t count, int32_t shift, uint8_t *first)
 {
-    TSR_LAUNCH(queue, unique_kernel, grid_for(queue, count), THREADS, 0, sorted, count, first);
+    TSR_LAUNCH(queue, unique_kernel, grid_for(queue, count), THREADS, 0, sorted, count, shift, first);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-extern "C" const tsr_potential_ops tsr_potential_cuda = { cuda_bounds, cuda_keys,        cuda_fixed, cuda_leaves,      cuda_count,
-                                                          cuda_nodes,  cuda_evaluate,    cuda_balls, cuda_gather_keys, cuda_scatter_pages,
-                                                          cuda_sample, cuda_gather,      cuda_tiles_round, cuda_unique };
+extern "C" const tsr_potential_ops tsr_potential_cuda = { cuda_bounds, cuda_keys,     cuda_fixed, cuda_others,      cuda_leaves,
+                                                          cuda_count,  cuda_nodes,    cuda_evaluate, cuda_balls,    cuda_gather_keys,
+                                                          cuda_scatter_pages, cuda_sample, cuda_gather, cuda_tiles_round, cuda_unique };

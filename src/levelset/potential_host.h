@@ -8,6 +8,7 @@ typedef struct tsr_points_tree {
     tsr_context *context;
     tsr_points_frame frame;
     int64_t points, leaves;
+    int64_t lone; /* points left out */
     uint32_t *fixed[3];      /* [points] positions in the order of the keys */
     tsr_tree_centre *centre; /* [view.nodes] */
     tsr_tree_walk *walk;
@@ -22,6 +23,11 @@ typedef struct tsr_points_tree {
  * RETURNS NEW. */
 tsr_status tsr_points_tree_create(tsr_context *context, const float *positions, const float *radii, int64_t points, const tsr_points_frame *frame,
                                   int32_t depth, int keep_starts, tsr_points_tree **tree);
+/* The same without the points that have fewer than min_neighbours others near them, which they are within 8 cells of the finest level or, where the points
+ * are sparser, within the side of coarser cells that hold 8 points on average. Outliers are lone and few: if it were more than half of the points, or there
+ * is no such level from 2 on, none is left out. */
+tsr_status tsr_points_tree_create_without_lone(tsr_context *context, const float *positions, int64_t points, const tsr_points_frame *frame, int32_t depth,
+                                               int32_t min_neighbours, tsr_points_tree **tree);
 void tsr_points_tree_destroy(tsr_points_tree **tree);
 int64_t tsr_points_tree_bytes(const tsr_points_tree *tree);
 

@@ -6,6 +6,7 @@
 #include "device/backend.h"
 #include "grid/tile_pool.h"
 #include "levelset/ball.h"
+#include "levelset/points_lone.h"
 #include "levelset/potential.h"
 
 /* Box of the points that are finite; bad = index of the first that is not, or the number of points. */
@@ -64,6 +65,7 @@ typedef struct tsr_potential_ops {
     /* The steps of building in their order; what lies between (sort, select, scans) is the caller's. */
     tsr_status (*keys)(tsr_queue *queue, const tsr_tree_build *build);  /* keys, order */
     tsr_status (*fixed)(tsr_queue *queue, const tsr_tree_build *build); /* fixed, first */
+    tsr_status (*others)(tsr_queue *queue, const tsr_tree_build *build, tsr_lone_rule rule); /* first = 1 where a point has others near it */
     tsr_status (*leaves)(tsr_queue *queue, const tsr_tree_build *build,
                          int32_t axis);                                 /* leaf_sums[axis]; axis 0: also leaf_keys, radii, start[leaves] */
     tsr_status (*count)(tsr_queue *queue, const tsr_tree_build *build); /* counts */
@@ -80,8 +82,8 @@ typedef struct tsr_potential_ops {
     tsr_status (*gather)(tsr_queue *queue, const uint32_t *from, const uint32_t *places, int64_t count, uint32_t *to);
     /* Keys of the (2 reach + 1)^3 tiles round the cell of each leaf at `depth`, 64-bit tile keys (TSR_KEY_END beyond the domain of 2^depth tiles). */
     tsr_status (*tiles_round)(tsr_queue *queue, const tsr_tree_build *build, int32_t depth, int32_t reach, uint64_t *keys);
-    /* first[i] = 1 where a sorted key is the first of its value and not TSR_KEY_END. */
-    tsr_status (*unique)(tsr_queue *queue, const uint64_t *sorted, int64_t count, uint8_t *first);
+    /* first[i] = 1 where a sorted key without its lowest `shift` bits is the first of its value, and the key is not TSR_KEY_END. */
+    tsr_status (*unique)(tsr_queue *queue, const uint64_t *sorted, int64_t count, int32_t shift, uint8_t *first);
 } tsr_potential_ops;
 
 extern const tsr_potential_ops tsr_potential_cpu;

@@ -57,6 +57,8 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
                  least, o->start_depth);
     if (!o->age) o->age = 5;
     o->change_tolerance = o->change_tolerance < 0 ? 0 : o->change_tolerance == 0 ? 0.1 * o->time_step : o->change_tolerance;
+    o->min_neighbours = o->min_neighbours < 0 ? 0 : o->min_neighbours == 0 ? 3 : o->min_neighbours;
+    TSR_TRY(range("min_neighbours", o->min_neighbours, 0, 1000));
     if (o->age < 0 || o->age > 250) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: age is %d, expected 0 to 250", o->age);
     if (o->max_steps < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: max_steps is %lld, expected 0 or more", (long long)o->max_steps);
     if (o->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: memory_limit is %lld, expected 0 or more bytes", (long long)o->memory_limit);
@@ -123,7 +125,7 @@ typedef struct run {
     tsr_tiles *tiles;
     float *scratch; /* [points] on the device */
     tsr_reconstruct_report report;
-    double done, share; /* progress */
+    tsr_progress_part progress; /* of the level */
     int default_change; /* change_tolerance is not the caller's */
     tsr_points *missed; /* what the next level puts back */
 } run;
@@ -142,11 +144,12 @@ static tsr_status build_tree(run *r)
     }
     tsr_context *where = hybrid ? r->host : r->context;
     const float *positions = hybrid ? host->positions : r->points->positions;
-    tsr_status status = tsr_points_tree_create(where, positions, NULL, r->points->count, &r->frame, r->o.depth, 0, &r->tree);
+    tsr_status status = tsr_points_tree_create_without_lone(where, positions, r->points->count, &r->frame, r->o.depth, r->o.min_neighbours, &r->tree);
     tsr_points_destroy(&host);
     TSR_TRY(status);
     TSR_TRY(tsr_context_synchronize(where));
     r->report.points = r->tree->points;
+    r->report.lone = r->tree->lone;
     r->report.leaves = r->tree->leaves;
     r->report.nodes = r->tree->view.nodes;
     r->report.tree_bytes = tsr_points_tree_bytes(r->tree);
@@ -158,7 +161,7 @@ static tsr_status build_tree(run *r)
         TSR_TRY(tsr_device_allocate(r->context, bytes, (void **)&r->samples.fixed[k]));
         TSR_TRY(r->context->backend->upload(r->context->queue, r->samples.fixed[k], r->tree->fixed[k], bytes));
     }
-    TSR_TRY(tsr_device_allocate(r->context, (size_t)r->points->count * sizeof(float), (void **)&r->scratch));
+    TSR_TRY(tsr_device_allocate(r->context, (size_t)r->tree->points * sizeof(float), (void **)&r->scratch));
     return TSR_OK;
 }
 
@@ -196,13 +199,6 @@ static tsr_status start_box(run *r)
     return status;
 }
 
-static int level_progress(void *user, double fraction, const char *stage)
-{
-    run *r = (run *)user;
-    (void)stage;
-    return tsr_progress_report(&r->o.progress, fmin(r->done + r->share * fmin(fmax(fraction, 0), 1), 1), "reconstructing");
-}
-
 /* Options of the solver at voxel size h: speeds of one voxel per unit of time. */
 static tsr_levelset_options solver_options(const run *r, double h, int smoothing)
 {
@@ -236,7 +232,7 @@ static tsr_status evolve(run *r, int32_t level, int64_t steps, tsr_reconstruct_l
     tsr_levelset_options s = solver_options(r, h, 0);
     tsr_levelset *solver = NULL;
     tsr_levelset_report got = { 0 };
-    const tsr_progress progress = { level_progress, r };
+    const tsr_progress progress = { tsr_progress_of_part, &r->progress };
     tsr_status status;
     if (r->default_change && level > r->o.start_depth) s.change_tolerance *= 2; /* what bursts slowly does so at the first level */
     s.max_steps = r->o.max_steps ? r->o.max_steps : level == r->o.start_depth ? (int64_t)8 << level : 400;
@@ -308,7 +304,7 @@ tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *
 static tsr_status put_back(run *r, int32_t level, tsr_tiles **body)
 {
     tsr_tiles *united;
-    TSR_PROGRESS(&r->o.progress, r->done, "reconstructing");
+    TSR_PROGRESS(&r->o.progress, r->progress.from, r->progress.stage);
     TSR_TRY(tsr_tiles_set_storage(r->tiles, TSR_STORAGE_F32));
     TSR_TRY(tsr_recapture_unite(r->tiles, &r->frame, level, r->missed, &united));
     tsr_points_destroy(&r->missed);
@@ -349,8 +345,8 @@ static tsr_status recapture(run *r, int32_t level, tsr_reconstruct_level *report
 static tsr_status hold(run *r, int32_t level, tsr_reconstruct_level *report, tsr_tiles **body)
 {
     tsr_tiles_measures before, after;
-    r->done += r->share; /* what is left takes no share */
-    r->share = 0;
+    r->progress.from += r->progress.share; /* what is left takes no share */
+    r->progress.share = 0;
     TSR_TRY(put_back(r, level, body));
     TSR_TRY(evolve(r, level, (int64_t)ceil(LAST_WAY / r->o.time_step - 1e-9), report));
     TSR_TRY(drop_severed(r, *body));
@@ -437,8 +433,8 @@ static tsr_status reconstruct(run *r)
     TSR_TRY(start_box(r));
     for (int32_t level = r->o.start_depth; level <= r->o.depth; level++) { /* each level takes about three times the one before */
         const double all = pow(3, r->o.depth - r->o.start_depth + 1) - 1;
-        r->done = (pow(3, level - r->o.start_depth) - 1) / all;
-        r->share = (pow(3, level - r->o.start_depth + 1) - 1) / all - r->done;
+        r->progress.from = (pow(3, level - r->o.start_depth) - 1) / all;
+        r->progress.share = 2 * pow(3, level - r->o.start_depth) / all;
         TSR_TRY(one_level(r, level));
     }
     return TSR_OK;
@@ -448,7 +444,7 @@ tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const
                            tsr_reconstruct_report *report)
 {
     const double start = tsr_seconds_now();
-    run r = { .context = context, .points = points };
+    run r = { .context = context, .points = points, .progress = { .whole = &r.o.progress, .stage = "reconstructing" } };
     if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: tiles is NULL");
     *tiles = NULL;
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: context is NULL");
@@ -458,8 +454,8 @@ tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const
     tsr_status status = reconstruct(&r);
     if (r.tree && r.tree->context != context)
         for (int k = 0; k < 3; k++)
-            if (r.samples.fixed[k]) tsr_device_release(context, r.samples.fixed[k], (size_t)points->count * sizeof(uint32_t));
-    if (r.scratch) tsr_device_release(context, r.scratch, (size_t)points->count * sizeof(float));
+            if (r.samples.fixed[k]) tsr_device_release(context, r.samples.fixed[k], (size_t)r.tree->points * sizeof(uint32_t));
+    if (r.scratch) tsr_device_release(context, r.scratch, (size_t)r.tree->points * sizeof(float));
     tsr_points_destroy(&r.missed);
     tsr_points_tree_destroy(&r.tree);
     tsr_context_destroy(&r.host);

@@ -119,8 +119,8 @@ tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *poin
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: context is NULL");
     TSR_TRY(tsr_reconstruct_take(options, &o));
     TSR_TRY(tsr_reconstruct_frame(context, points, "reconstruct", POINTS_LEAST, o.margin, &frame, &diagonal, &plan->flat));
-    TSR_TRY(tsr_points_tree_create(context, points->positions, NULL, points->count, &frame, o.depth, 0, &tree));
-    const size_t bytes = (size_t)points->count * sizeof **fixed;
+    TSR_TRY(tsr_points_tree_create_without_lone(context, points->positions, points->count, &frame, o.depth, o.min_neighbours, &tree));
+    const size_t bytes = (size_t)tree->points * sizeof **fixed;
     for (int k = 0; k < 3 && status == TSR_OK; k++) {
         status = tsr_host_allocate(NULL, bytes, (void **)&fixed[k]);
         if (status == TSR_OK) status = context->backend->download(context->queue, fixed[k], tree->fixed[k], bytes);

@@ -47,6 +47,12 @@ TSR_HD float tsr_sample_point(const tsr_tile_pool *pool, const tsr_sample_job *j
     return job->with_sign ? value : tsr_absf(value);
 }
 
+/* Is key i the first of a sorted list whose value without the lowest `shift` bits is its own? Not for TSR_KEY_END. */
+TSR_HD int tsr_key_first(const uint64_t *sorted, int64_t i, int32_t shift)
+{
+    return sorted[i] != TSR_KEY_END && (i == 0 || sorted[i] >> shift != sorted[i - 1] >> shift);
+}
+
 TSR_HD int64_t tsr_tiles_round_count(int32_t reach) { return (int64_t)(2 * reach + 1) * (2 * reach + 1) * (2 * reach + 1); }
 
 /* Tile `which` of those round the cell of depth `depth` that holds leaf i. */

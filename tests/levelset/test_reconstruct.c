@@ -332,6 +332,7 @@ static void test_error_measure(void **state)
     tsr_reconstruct_options o = TSR_RECONSTRUCT_OPTIONS;
     cloud.count = 1500;
     cloud.outliers = 0.05; /* some lie outside the band */
+    o.min_neighbours = -1;
     o.depth = o.start_depth = 5;
     o.max_steps = 40;
     tsr_points *points = make(context, "points-sphere", &cloud), *host;

@@ -83,6 +83,7 @@ static void show_json(const struct reconstruct *r, const tsr_reconstruct_report 
     json_open(NULL, '{');
     json_text("input", r->cli->input[0]);
     json_int("points", report->points);
+    json_int("lone", report->lone);
     json_int("leaves", report->leaves);
     json_int("nodes", report->nodes);
     json_int("tree_bytes", report->tree_bytes);
@@ -144,6 +145,9 @@ static int reconstruct(struct reconstruct *r, const tsr_points *points)
     tsr_status status = tsr_reconstruct(r->context, points, &r->options, &tiles, &report);
     if (r->code) return r->code;
     note_flat(r, report.flat);
+    if (report.lone)
+        cli_note(r->cli, "%lld of %lld points have fewer than %d others near them and are left out as outliers (--min-neighbours 0 keeps them)",
+                 (long long)report.lone, (long long)(report.points + report.lone), r->options.min_neighbours ? r->options.min_neighbours : 3);
     if (status != TSR_OK) return cli_status(r->cli, status, r->cli->input[0]);
     for (int32_t i = 0; i < report.levels; i++)
         if (!report.level[i].converged)
@@ -256,7 +260,7 @@ static int run(cli_call *cli, int argc, char **argv)
         .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_RECONSTRUCT_OPTIONS, .surface = TSR_SURFACE_OPTIONS
     };
     tsr_reconstruct_options *o = &r.options;
-    int placement = 0, normals = 0, storage = 0, alpha_given = 0, smooth_given = 0, recapture_given = 0;
+    int placement = 0, normals = 0, storage = 0, alpha_given = 0, smooth_given = 0, recapture_given = 0, neighbours_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(r.output),
         { .name = "depth",
@@ -302,6 +306,14 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 0,
           .upper = 10000,
           .given = &smooth_given },
+        { .name = "min-neighbours",
+          .type = CLI_INT,
+          .value = &o->min_neighbours,
+          .argument = "N",
+          .help = "leave out points with fewer than N others near them, within 8 voxels (default 3; 0: none)",
+          .lower = 0,
+          .upper = 1000,
+          .given = &neighbours_given },
         { .name = "recapture",
           .type = CLI_INT,
           .value = &o->recapture,
@@ -397,6 +409,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code) return code;
     if (alpha_given && o->alpha == 0) o->alpha = -1; /* for the API 0 is the default */
     if (smooth_given && o->smooth_iters == 0) o->smooth_iters = -1;
+    if (neighbours_given && o->min_neighbours == 0) o->min_neighbours = -1;
     if (recapture_given && o->recapture == 0) o->recapture = -1;
     o->placement = (tsr_placement)placement;
     o->storage = (tsr_storage)storage;

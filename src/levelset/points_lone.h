@@ -1,0 +1,60 @@
+/* levelset/points_lone.h: samples that have hardly another one near them (outliers), found in the sorted order of the octree's keys. */
+#ifndef TSR_LEVELSET_POINTS_LONE_H
+#define TSR_LEVELSET_POINTS_LONE_H
+
+#include "levelset/points_tree.h"
+
+/* Near is up to the side of a cell of depth `cells` (2 or more, so that the squares of distances to 27 cells fit). */
+typedef struct tsr_lone_rule {
+    int32_t cells, others;
+} tsr_lone_rule;
+
+TSR_HD int tsr_points_near(const tsr_tree_build *b, int64_t i, int64_t j, int64_t reach)
+{
+    int64_t square = 0;
+    for (int k = 0; k < 3; k++) {
+        const int64_t d = (int64_t)b->fixed[k][i] - (int64_t)b->fixed[k][j];
+        square += d * d;
+    }
+    return square <= reach * reach;
+}
+
+/* Place of the first key that is not below. */
+TSR_HD int64_t tsr_sorted_at(const tsr_tree_build *b, uint64_t key)
+{
+    int64_t low = 0, high = b->points;
+    while (low < high) {
+        const int64_t half = low + (high - low) / 2;
+        if (b->sorted[half] < key) low = half + 1;
+        else high = half;
+    }
+    return low;
+}
+
+/* Are there `others` or more near the point at place i of the sorted order? Those beside it in that order settle it for nearly all. */
+TSR_HD int tsr_point_has_others(const tsr_tree_build *b, const tsr_lone_rule *rule, int64_t i)
+{
+    const int64_t reach = (int64_t)(TSR_FIXED_ONE >> rule->cells), side = 2 * (int64_t)rule->others;
+    const int32_t shift = 3 * (b->depth - rule->cells);
+    const uint32_t last = (1u << rule->cells) - 1u;
+    int32_t found = 0;
+    uint32_t cell[3];
+    for (int64_t j = tsr_max64(i - side, 0); j < tsr_min64(i + side + 1, b->points); j++) {
+        found += j != i && tsr_points_near(b, i, j, reach);
+        if (found >= rule->others) return 1;
+    }
+    found = 0;
+    for (int k = 0; k < 3; k++) cell[k] = b->fixed[k][i] >> (TSR_FIXED_BITS - rule->cells);
+    for (uint32_t d = 0; d < 27; d++) {
+        const uint32_t x = cell[0] + d % 3 - 1u, y = cell[1] + d / 3 % 3 - 1u, z = cell[2] + d / 9 - 1u;
+        if (x > last || y > last || z > last) continue;
+        const uint64_t first = tsr_morton(x, y, z) << shift, end = first + ((uint64_t)1 << shift);
+        for (int64_t j = tsr_sorted_at(b, first); j < b->points && b->sorted[j] < end; j++) {
+            found += j != i && tsr_points_near(b, i, j, reach);
+            if (found >= rule->others) return 1;
+        }
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* Lone points left out before the octree: all pairs as the reference, the tree of the others, clouds that the rule does not fit. */
+#include "cloud.h"
+
+enum { LEVEL = 7 }; /* of the cube: 128 voxels */
+
+static tsr_points_tree *without_lone(tsr_context *context, const float *points, int64_t count, int32_t depth, int32_t min_neighbours)
+{
+    const tsr_points_frame frame = cloud_frame(LEVEL);
+    tsr_points_tree *tree;
+    void *device = to_device(context, points, (size_t)count * 12);
+    require_ok(tsr_points_tree_create_without_lone(context, (const float *)device, count, &frame, depth, min_neighbours, &tree));
+    tsr_device_release(context, device, (size_t)count * 12);
+    return tree;
+}
+
+static double place(float x) { return floor((double)x * ldexp(1, TSR_FIXED_BITS - LEVEL)); } /* in fixed units */
+
+/* Reference: how near is near, in fixed units; 0 if the cells are never full enough. */
+static double near_by(const float *points, int64_t count, int32_t depth)
+{
+    uint8_t *seen = (uint8_t *)malloc((size_t)1 << 18);
+    double near = 0;
+    for (int32_t cells = depth - 3; cells >= 2 && near == 0; cells--) {
+        const double side = ldexp(1, TSR_FIXED_BITS - cells);
+        int64_t occupied = 0;
+        memset(seen, 0, (size_t)1 << (3 * cells));
+        for (int64_t i = 0; i < count; i++) {
+            int64_t cell = 0;
+            for (int k = 0; k < 3; k++) cell = (cell << cells) + (int64_t)(place(points[3 * i + k]) / side);
+            occupied += !seen[cell];
+            seen[cell] = 1;
+        }
+        if (8 * occupied <= count) near = side;
+    }
+    free(seen);
+    return near;
+}
+
+/* Compacts the points that have company; returns how many. */
+static int64_t keep(const float *points, int64_t count, double near, int64_t least, float *kept)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t others = 0;
+        for (int64_t j = 0; j < count; j++) {
+            double square = 0;
+            for (int k = 0; k < 3; k++) square += pow(place(points[3 * i + k]) - place(points[3 * j + k]), 2);
+            others += j != i && square <= near * near;
+        }
+        if (others >= least) memcpy(kept + 3 * n++, points + 3 * i, 12);
+    }
+    return n;
+}
+
+static void require_same(const tsr_points_tree *a, const tsr_points_tree *b)
+{
+    tsr_tree_view va = tree_view(a), vb = tree_view(b);
+    assert_int_equal(a->points, b->points);
+    assert_int_equal(va.nodes, vb.nodes);
+    assert_memory_equal(va.centre, vb.centre, va.nodes * sizeof *va.centre);
+    assert_memory_equal(va.walk, vb.walk, va.nodes * sizeof *va.walk);
+    view_free(&va);
+    view_free(&vb);
+}
+
+/* A sphere and points anywhere, some of them in groups of 2 to 5, in all depths from where cells are too coarse to where points are too sparse. */
+static void against_all_pairs(void **state)
+{
+    (void)state;
+    enum { SPHERE = 2000, FAR = 60, N = SPHERE + FAR };
+    tsr_context *context = test_context();
+    const tsr_points_frame frame = cloud_frame(LEVEL);
+    uint64_t seed = test_seed();
+    float *p = sphere_points(N, 64, 40, seed), *kept = (float *)malloc((size_t)N * 12);
+    int64_t dropped = 0;
+    for (int64_t i = SPHERE; i < N; i++) {
+        const int alone = i == SPHERE || test_uniform(&seed) < 0.4;
+        for (int k = 0; k < 3; k++)
+            p[3 * i + k] = (float)(alone ? 128 * test_uniform(&seed) : fmin(fmax((double)p[3 * i - 3 + k] + 16 * test_uniform(&seed) - 8, 0), 127.9));
+    }
+    for (int64_t i = N - 1; i > 0; i--) /* any order */
+        for (int k = 0, j = (int)(test_uniform(&seed) * (double)(i + 1)); k < 3; k++) {
+            const float swap = p[3 * i + k];
+            p[3 * i + k] = p[3 * j + k];
+            p[3 * j + k] = swap;
+        }
+    for (int32_t depth = 4; depth <= 9; depth++) {
+        const double near = near_by(p, N, depth);
+        for (int32_t least = 1; least <= 20; least = 3 * least - least / 2) {
+            const int64_t n = near > 0 ? keep(p, N, near, least, kept) : N;
+            tsr_points_tree *tree = without_lone(context, p, N, depth, least), *other = tree_on(context, near > 0 ? kept : p, NULL, n, &frame, depth, 0);
+            print_message("depth %d, %d others within %g voxels: %lld of %d lone\n", depth, least, near * ldexp(1, LEVEL - TSR_FIXED_BITS), (long long)(N - n), N);
+            assert_true(n > N / 2);
+            assert_int_equal(tree->lone, N - n);
+            require_same(tree, other);
+            dropped += N - n;
+            tsr_points_tree_destroy(&tree);
+            tsr_points_tree_destroy(&other);
+        }
+    }
+    assert_true(dropped > 50);
+    free(p);
+    free(kept);
+    tsr_context_destroy(&context);
+}
+
+/* Neither few points nor a cloud most of whose points were lone loses any; all in one place have company. */
+static void kept_whole(void **state)
+{
+    (void)state;
+    enum { N = 64 };
+    tsr_context *context = test_context();
+    float p[3 * N];
+    uint64_t seed = test_seed();
+    for (int64_t i = 0; i < 3 * N; i++) p[i] = (float)(128 * test_uniform(&seed));
+    for (int64_t n = 1; n <= N; n *= 4) {
+        tsr_points_tree *tree = without_lone(context, p, n, 10, 3);
+        assert_int_equal(tree->points, n);
+        assert_int_equal(tree->lone, 0);
+        tsr_points_tree_destroy(&tree);
+    }
+    for (int64_t i = 0; i < 3 * N; i++) p[i] = i < 3 * N / 2 ? 5.0f : 128 * (float)((i / 3 * (int64_t[]){ 7, 11, 13 }[i % 3]) % 32) / 32; /* half in one place */
+    tsr_points_tree *tree = without_lone(context, p, N, 5, N - 1); /* none has so many */
+    assert_int_equal(tree->lone, 0);
+    tsr_points_tree_destroy(&tree);
+    for (int64_t i = 0; i < 3 * N; i++) p[i] = 77;
+    tree = without_lone(context, p, N, TSR_TREE_DEPTH_MOST, N - 1);
+    assert_int_equal(tree->points, N);
+    tsr_points_tree_destroy(&tree);
+    tsr_context_destroy(&context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(against_all_pairs), cmocka_unit_test(kept_whole) };
+    return cmocka_run_group_tests_name("lone points", tests, NULL, NULL);
+}
