@@ -34,12 +34,13 @@ TSR_HD int64_t tsr_sorted_at(const tsr_tree_build *b, uint64_t key)
 /* Are there `others` or more near the point at place i of the sorted order? Those beside it in that order settle it for nearly all. */
 TSR_HD int tsr_point_has_others(const tsr_tree_build *b, const tsr_lone_rule *rule, int64_t i)
 {
-    const int64_t reach = (int64_t)(TSR_FIXED_ONE >> rule->cells), side = 2 * (int64_t)rule->others;
+    const int64_t reach = (int64_t)(TSR_FIXED_ONE >> rule->cells), beside = 2 * (int64_t)rule->others;
+    const int64_t from = i > beside ? i - beside : 0, to = i + beside < b->points ? i + beside : b->points - 1;
     const int32_t shift = 3 * (b->depth - rule->cells);
     const uint32_t last = (1u << rule->cells) - 1u;
     int32_t found = 0;
     uint32_t cell[3];
-    for (int64_t j = tsr_max64(i - side, 0); j < tsr_min64(i + side + 1, b->points); j++) {
+    for (int64_t j = from; j <= to; j++) {
         found += j != i && tsr_points_near(b, i, j, reach);
         if (found >= rule->others) return 1;
     }
