@@ -36,7 +36,6 @@ tsr_geometry tsr_reconstruct_geometry(const tsr_points_frame *frame, int32_t lev
 /* Mean |phi| at the samples of the tree and how many lie outside the band; `scratch` holds a float per point on the device. */
 tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *tree, int32_t level, float *scratch, double *mean, int64_t *outside);
 
-
 /* What the surface of level `at` has left outside: balls of `radius` voxels, less beside the border, round the middles of the voxels of `level` that hold
  * samples `least` or more (world units) outside of it, without those that have no company (outliers). `distance`: |phi| at the samples. RETURNS NEW points with
  * radii, NULL if there are none. */

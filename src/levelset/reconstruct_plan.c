@@ -82,7 +82,7 @@ static tsr_status make_plan(const tsr_points_tree *tree, const tsr_reconstruct_o
     TSR_TRY(sample_potential(tree, o, fixed, &seconds));
     TSR_TRY(tile_bytes(tree->context, o->storage, &per_tile));
     plan->tree_bytes = tsr_points_tree_bytes(tree);
-    plan->build_bytes = tree->points * 70;
+    plan->build_bytes = (tree->points + tree->lone) * 70;
     for (int32_t level = o->start_depth; level <= o->depth; level++) {
         const int32_t d = level - 2;
         /* where cells hold less than two samples the cloud has holes, the surface has none: four times the level before */

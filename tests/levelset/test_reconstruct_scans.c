@@ -41,15 +41,16 @@ static double distance(tsr_context *context, const tsr_tiles *tiles, const tsr_p
     const int64_t n = tsr_points_count(clean);
     tsr_points *points;
     tsr_tiles_sample_options options = TSR_TILES_SAMPLE_OPTIONS;
-    tsr_volume *values;
+    tsr_volume *values, *host;
     double sum = 0;
     options.world = 1;
     require_ok(tsr_points_copy(clean, context, &points));
     require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ n, 1, 1 }, NULL, &values));
     require_ok(tsr_tiles_sample(tiles, (const float(*)[3])tsr_points_positions_const(points), (float *)tsr_volume_data(values), n, &options));
-    require_ok(tsr_context_synchronize(context));
-    for (int64_t i = 0; i < n; i++) sum += fabs((double)((const float *)tsr_volume_data(values))[i]);
+    require_ok(tsr_volume_copy(values, NULL, &host));
+    for (int64_t i = 0; i < n; i++) sum += fabs((double)((const float *)tsr_volume_data_const(host))[i]);
     tsr_volume_destroy(&values);
+    tsr_volume_destroy(&host);
     tsr_points_destroy(&points);
     return sum / (double)n / voxel;
 }
@@ -75,17 +76,15 @@ static double true_distance(const float *places, int64_t n, const tsr_mesh *mesh
 /* Both ways between the points and the surface, and from the surface to the mesh that they are the vertices of, if there is one. */
 static void require_true(const char *path, int has_mesh, const tsr_points *clean, const tsr_mesh *surface, double voxel)
 {
-    tsr_mesh *object = NULL, *host;
+    tsr_mesh *object = NULL;
     double most, back_most = 0;
-    require_ok(tsr_mesh_copy(surface, NULL, &host));
-    const double there = true_distance(tsr_points_positions_const(clean), tsr_points_count(clean), host, voxel, &most);
+    const double there = true_distance(tsr_points_positions_const(clean), tsr_points_count(clean), surface, voxel, &most);
     if (has_mesh) require_ok(tsr_mesh_read(path, NULL, &object));
-    const double back = object ? true_distance(tsr_mesh_vertices_const(host), tsr_mesh_vertex_count(host), object, voxel, &back_most) : 0;
+    const double back = object ? true_distance(tsr_mesh_vertices_const(surface), tsr_mesh_vertex_count(surface), object, voxel, &back_most) : 0;
     print_message("  true distances: of the points %.3f voxels, %.1f most; of the surface from the object %.3f, %.1f most\n", there, most, back, back_most);
     assert_true(there <= 0.35);
     assert_true(back <= 0.35);
     tsr_mesh_destroy(&object);
-    tsr_mesh_destroy(&host);
 }
 
 /* `noise`: 0, or which of the seeds. */
@@ -98,7 +97,7 @@ static void scan(const char *name, int32_t depth, int noise)
     tsr_reconstruct_options options = TSR_RECONSTRUCT_OPTIONS;
     tsr_reconstruct_report report;
     tsr_tiles *tiles;
-    tsr_mesh *mesh;
+    tsr_mesh *made, *mesh;
     tsr_mesh_measures m;
     tsr_vec3 lower = { INFINITY, INFINITY, INFINITY }, upper = { -INFINITY, -INFINITY, -INFINITY };
     if (depth > 6 && test_is_slow()) { /* minutes under a sanitizer; the kitten runs the same code */
@@ -124,8 +123,10 @@ static void scan(const char *name, int32_t depth, int noise)
     require_ok(tsr_points_copy(points, context, &device));
     options.depth = depth;
     require_ok(tsr_reconstruct(context, device, &options, &tiles, &report));
-    require_ok(tsr_surface_extract_tiles(context, tiles, NULL, &mesh, NULL));
+    require_ok(tsr_surface_extract_tiles(context, tiles, NULL, &made, NULL));
+    require_ok(tsr_mesh_copy(made, NULL, &mesh));
     require_ok(tsr_mesh_measure(mesh, &m));
+    tsr_mesh_destroy(&made);
     const tsr_reconstruct_level *last = &report.level[report.levels - 1];
     const double off = distance(context, tiles, clean, last->voxel);
     print_message("%s%s: %.3f voxels from the points, %lld of %lld outside the band, %lld pieces, euler %lld, %lld steps, %.1f s\n", name,
