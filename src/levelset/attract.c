@@ -44,7 +44,7 @@ static tsr_status make_params(tsr_attract_field *f, const tsr_tile_pool *pool, c
     const float *spacing = pool->spacing;
     tsr_attract_params *p = &f->params;
     const double side = frame->side / h; /* from here on in units of the smallest spacing */
-    double half2 = 0, coarsest = 0;
+    double half2 = 0;
     int32_t level = 2;
     while (level < TSR_TREE_DEPTH_MOST && ldexp(side, -level) > 0.5) level++; /* cells of half a voxel are points to the force */
     const double cell = ldexp(side, -level);
@@ -55,7 +55,6 @@ static tsr_status make_params(tsr_attract_field *f, const tsr_tile_pool *pool, c
         p->step[k] = (float)((double)spacing[k] / h);
         p->half[k] = 1.5f * p->step[k];
         half2 += (double)p->half[k] * (double)p->half[k];
-        coarsest = fmax(coarsest, (double)p->step[k]);
     }
     p->scale = frame->scale;
     p->potential.unit = (float)(side / (double)TSR_FIXED_ONE);
@@ -64,9 +63,8 @@ static tsr_status make_params(tsr_attract_field *f, const tsr_tile_pool *pool, c
         const double far = ldexp(side, -d) / THETA + sqrt(half2);
         p->potential.far2[d] = (float)(far * far);
     }
-    const double radius = a->radius / h, ring = radius + TSR_ATTRACT_RING * coarsest;
+    const double radius = a->radius / h;
     p->radius2 = (float)(radius * radius);
-    p->ring2 = (float)(ring * ring);
     p->coarse = level > 1 ? level - 1 : 1;
     p->spread = (float)(0.75 * ldexp(cell, 1) * ldexp(cell, 1) * 1.001);
     return TSR_OK;
@@ -99,7 +97,7 @@ tsr_status tsr_attract_open(tsr_context *context, const tsr_tile_pool *pool, con
 
 void tsr_attract_close(tsr_attract_field *f) { tsr_points_tree_destroy(&f->tree); }
 
-tsr_status tsr_attract_classify(const tsr_attract_field *f, const uint64_t *keys, int64_t count, uint8_t *classes)
+tsr_status tsr_attract_tiles_within(const tsr_attract_field *f, const uint64_t *keys, int64_t count, uint8_t *within)
 {
     tsr_context *context = f->context;
     const size_t bytes = (size_t)count * (sizeof *keys + 1);
@@ -109,8 +107,8 @@ tsr_status tsr_attract_classify(const tsr_attract_field *f, const uint64_t *keys
     uint64_t *own = (uint64_t *)device;
     uint8_t *found = (uint8_t *)(own + count);
     tsr_status status = context->backend->upload(context->queue, own, keys, (size_t)count * sizeof *keys);
-    if (status == TSR_OK) status = context->backend->attract->classify(context->queue, &f->tree->view, &f->params, own, count, f->log2_edge, found);
-    if (status == TSR_OK) status = context->backend->download(context->queue, classes, found, (size_t)count);
+    if (status == TSR_OK) status = context->backend->attract->within(context->queue, &f->tree->view, &f->params, own, count, f->log2_edge, found);
+    if (status == TSR_OK) status = context->backend->download(context->queue, within, found, (size_t)count);
     tsr_device_release(context, device, bytes);
     return status;
 }

@@ -23,7 +23,6 @@ typedef struct tsr_attract_params {
     float step[3]; /* spacings in units of the smallest */
     float half[3]; /* of a block, from its centre to its outermost voxels */
     float radius2;
-    float ring2;    /* squared distance up to which tiles belong to the part that moves */
     int32_t coarse; /* depth of the cells of the upper bounds */
     float spread;   /* the largest variance of the points of one of them */
 } tsr_attract_params;
@@ -75,28 +74,21 @@ TSR_HD uint32_t tsr_attract_word(const float g[3], float nearest2, const tsr_att
     return tsr_pull_pack(u);
 }
 
-/* Is a tile within the radius of a point (2), within what moves with it (1) or neither (0)? */
-TSR_HD int32_t tsr_attract_class(const tsr_tree_view *tree, const tsr_attract_params *k, uint64_t key, int32_t log2_edge)
+/* Is a tile within the radius of a point? */
+TSR_HD int tsr_attract_within(const tsr_tree_view *tree, const tsr_attract_params *k, uint64_t key, int32_t log2_edge)
 {
     const int32_t E = 1 << log2_edge, voxel[3] = { tsr_key_x(key) * E, tsr_key_y(key) * E, tsr_key_z(key) * E };
     uint32_t centre[3];
-    float half[3], bound = k->ring2;
-    int32_t found = 0;
+    float half[3];
     tsr_attract_centre(k, voxel, log2_edge, centre);
     for (int32_t a = 0; a < 3; a++) half[a] = 0.5f * (float)(E - 1) * k->step[a];
     for (uint32_t node = 0; node < tree->nodes;) {
         const uint32_t depth = tree->walk[node].depth;
-        const float away2 = tsr_attract_away2(&tree->centre[node], depth, centre, half, k->potential.unit);
-        if (away2 > bound) node = tree->walk[node].skip;
-        else if (!(depth & TSR_TREE_LEAF)) node++;
-        else if (away2 <= k->radius2) return 2;
-        else {
-            found = 1;
-            bound = k->radius2; /* of the rest only this matters */
-            node = tree->walk[node].skip;
-        }
+        if (tsr_attract_away2(&tree->centre[node], depth, centre, half, k->potential.unit) > k->radius2) node = tree->walk[node].skip;
+        else if (depth & TSR_TREE_LEAF) return 1;
+        else node++;
     }
-    return found;
+    return 0;
 }
 
 #endif

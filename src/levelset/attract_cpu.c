@@ -9,24 +9,24 @@ enum { TILES_PER_CHUNK = 4, KEYS_PER_CHUNK = 64, NEAR_MOST = 32 /* nodes looked 
 
 /* ---- tiles within reach ------------------------------------------------------------------------------------------------------------------ */
 
-struct classes {
+struct within {
     const tsr_tree_view *tree;
     const tsr_attract_params *params;
     const uint64_t *keys;
     int32_t log2_edge;
-    uint8_t *classes;
+    uint8_t *within;
 };
-static void classes_range(void *user, int64_t begin, int64_t end, int worker)
+static void within_range(void *user, int64_t begin, int64_t end, int worker)
 {
-    const struct classes *c = (const struct classes *)user;
+    const struct within *c = (const struct within *)user;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) c->classes[i] = (uint8_t)tsr_attract_class(c->tree, c->params, c->keys[i], c->log2_edge);
+    for (int64_t i = begin; i < end; i++) c->within[i] = (uint8_t)tsr_attract_within(c->tree, c->params, c->keys[i], c->log2_edge);
 }
-static tsr_status cpu_classify(tsr_queue *queue, const tsr_tree_view *tree, const tsr_attract_params *params, const uint64_t *keys, int64_t count,
-                               int32_t log2_edge, uint8_t *classes)
+static tsr_status cpu_within(tsr_queue *queue, const tsr_tree_view *tree, const tsr_attract_params *params, const uint64_t *keys, int64_t count,
+                             int32_t log2_edge, uint8_t *within)
 {
-    struct classes job = { tree, params, keys, log2_edge, classes };
-    tsr_parallel(queue->threads, count, KEYS_PER_CHUNK, classes_range, &job);
+    struct within job = { tree, params, keys, log2_edge, within };
+    tsr_parallel(queue->threads, count, KEYS_PER_CHUNK, within_range, &job);
     return TSR_OK;
 }
 
@@ -170,4 +170,4 @@ static tsr_status cpu_blend(tsr_queue *queue, const tsr_attract_blend *blend)
     return TSR_OK;
 }
 
-const tsr_attract_ops tsr_attract_cpu = { .classify = cpu_classify, .fill = cpu_fill, .blend = cpu_blend };
+const tsr_attract_ops tsr_attract_cpu = { .within = cpu_within, .fill = cpu_fill, .blend = cpu_blend };

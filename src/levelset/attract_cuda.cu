@@ -10,16 +10,16 @@ enum { THREADS = 128 };
 
 /* ---- tiles within reach ------------------------------------------------------------------------------------------------------------------ */
 
-TSR_KERNEL(classify_kernel)(tsr_tree_view tree, tsr_attract_params params, const uint64_t *keys, int64_t count, int32_t log2_edge, uint8_t *classes)
+TSR_KERNEL(within_kernel)(tsr_tree_view tree, tsr_attract_params params, const uint64_t *keys, int64_t count, int32_t log2_edge, uint8_t *within)
 {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (int64_t)gridDim.x * blockDim.x)
-        classes[i] = (uint8_t)tsr_attract_class(&tree, &params, keys[i], log2_edge);
+        within[i] = (uint8_t)tsr_attract_within(&tree, &params, keys[i], log2_edge);
 }
-static tsr_status cuda_classify(tsr_queue *queue, const tsr_tree_view *tree, const tsr_attract_params *params, const uint64_t *keys, int64_t count,
-                                int32_t log2_edge, uint8_t *classes)
+static tsr_status cuda_within(tsr_queue *queue, const tsr_tree_view *tree, const tsr_attract_params *params, const uint64_t *keys, int64_t count,
+                                int32_t log2_edge, uint8_t *within)
 {
-    TSR_LAUNCH(queue, classify_kernel, tsr_blocks(count, 32, 64 * (int64_t)tsr_queue_processors(queue)), 32, 0, *tree, *params, keys, count,
-               log2_edge, classes);
+    TSR_LAUNCH(queue, within_kernel, tsr_blocks(count, 32, 64 * (int64_t)tsr_queue_processors(queue)), 32, 0, *tree, *params, keys, count,
+               log2_edge, within);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -197,4 +197,4 @@ static tsr_status cuda_blend(tsr_queue *queue, const tsr_attract_blend *blend)
     return TSR_OK;
 }
 
-extern "C" const tsr_attract_ops tsr_attract_cuda = { cuda_classify, cuda_fill, cuda_blend };
+extern "C" const tsr_attract_ops tsr_attract_cuda = { cuda_within, cuda_fill, cuda_blend };

@@ -18,7 +18,7 @@ typedef struct tsr_attract_field {
 /* `pool` tells spacing, edge and limits of the keys; the attraction is checked already. */
 tsr_status tsr_attract_open(tsr_context *context, const tsr_tile_pool *pool, const tsr_attraction *attraction, tsr_attract_field *field);
 void tsr_attract_close(tsr_attract_field *field);
-/* tsr_attract_class of tiles with these keys (host memory, both). */
-tsr_status tsr_attract_classify(const tsr_attract_field *field, const uint64_t *keys, int64_t count, uint8_t *classes);
+/* tsr_attract_within of tiles with these keys (host memory, both). */
+tsr_status tsr_attract_tiles_within(const tsr_attract_field *field, const uint64_t *keys, int64_t count, uint8_t *within);
 
 #endif

@@ -24,9 +24,9 @@ typedef struct tsr_attract_blend {
 } tsr_attract_blend;
 
 typedef struct tsr_attract_ops {
-    /* tsr_attract_class of tiles with these keys. */
-    tsr_status (*classify)(tsr_queue *queue, const tsr_tree_view *tree, const tsr_attract_params *params, const uint64_t *keys, int64_t count,
-                           int32_t log2_edge, uint8_t *classes);
+    /* tsr_attract_within of tiles with these keys. */
+    tsr_status (*within)(tsr_queue *queue, const tsr_tree_view *tree, const tsr_attract_params *params, const uint64_t *keys, int64_t count,
+                           int32_t log2_edge, uint8_t *within);
     /* Fills pages (of 32-bit words): from the cache where it has the tile, else by walks through the tree. */
     tsr_status (*fill)(tsr_queue *queue, const tsr_tree_view *tree, const tsr_attract_params *params, const tsr_attract_cache *cache,
                        const tsr_page_list *pages);

@@ -67,14 +67,14 @@ static tsr_status tiles_within(const struct stroke *s, uint64_t **part, int64_t 
     for (int k = 0; k < 3; k++)
         if (s->field.low[k] > s->field.high[k]) return TSR_OK;
     TSR_TRY(tsr_csg_box_keys(s->editor->object[s->slot].tiles, s->field.low, s->field.high, &keys, &count));
-    uint8_t *classes = (uint8_t *)malloc((size_t)count + 1);
+    uint8_t *within = (uint8_t *)malloc((size_t)count + 1);
     uint64_t *inner = (uint64_t *)malloc(((size_t)count + 1) * sizeof *inner);
-    tsr_status status = classes && inner ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "attraction: out of memory for %lld tiles", (long long)count);
-    if (status == TSR_OK) status = tsr_attract_classify(&s->field, keys, count, classes);
+    tsr_status status = within && inner ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "attraction: out of memory for %lld tiles", (long long)count);
+    if (status == TSR_OK) status = tsr_attract_tiles_within(&s->field, keys, count, within);
     for (int64_t i = 0; i < count && status == TSR_OK; i++)
-        if (classes[i] == 2) inner[(*regions)++] = keys[i];
+        if (within[i]) inner[(*regions)++] = keys[i];
     *parts = count;
-    free(classes);
+    free(within);
     if (status != TSR_OK) {
         free(keys);
         free(inner);
@@ -92,22 +92,22 @@ static tsr_status tiles_to_patch(const struct stroke *s, const tsr_tiles *part, 
     uint64_t *after;
     int64_t n;
     TSR_TRY(tsr_csg_keys(part, &after, &n));
-    uint8_t *classes = (uint8_t *)malloc((size_t)n + 1);
+    uint8_t *within = (uint8_t *)malloc((size_t)n + 1);
     *both = (uint64_t *)malloc((size_t)(n + regions + 1) * sizeof **both);
     tsr_status status =
-        classes && *both ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "attraction: out of memory for %lld tiles", (long long)(n + regions));
-    if (status == TSR_OK) status = tsr_attract_classify(&s->field, after, n, classes);
+        within && *both ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "attraction: out of memory for %lld tiles", (long long)(n + regions));
+    if (status == TSR_OK) status = tsr_attract_tiles_within(&s->field, after, n, within);
     if (status == TSR_OK) {
         *count = regions;
         memcpy(*both, region, (size_t)regions * sizeof **both);
         for (int64_t i = 0; i < n; i++)
-            if (classes[i] == 2) (*both)[(*count)++] = after[i];
+            if (within[i]) (*both)[(*count)++] = after[i];
         *count = tsr_keys_sort_unique(*both, *count);
     } else {
         free(*both);
         *both = NULL;
     }
-    free(classes);
+    free(within);
     free(after);
     return status;
 }

@@ -88,8 +88,10 @@ static void against_all_pairs(void **state)
         const double near = near_by(p, N, depth);
         for (int32_t least = 1; least <= 20; least = 3 * least - least / 2) {
             const int64_t n = near > 0 ? keep(p, N, near, least, kept) : N;
-            tsr_points_tree *tree = without_lone(context, p, N, depth, least), *other = tree_on(context, near > 0 ? kept : p, NULL, n, &frame, depth, 0);
-            print_message("depth %d, %d others within %g voxels: %lld of %d lone\n", depth, least, near * ldexp(1, LEVEL - TSR_FIXED_BITS), (long long)(N - n), N);
+            tsr_points_tree *tree = without_lone(context, p, N, depth, least),
+                            *other = tree_on(context, near > 0 ? kept : p, NULL, n, &frame, depth, 0);
+            print_message("depth %d, %d others within %g voxels: %lld of %d lone\n", depth, least, near * ldexp(1, LEVEL - TSR_FIXED_BITS),
+                          (long long)(N - n), N);
             assert_true(n > N / 2);
             assert_int_equal(tree->lone, N - n);
             require_same(tree, other);
@@ -119,8 +121,9 @@ static void kept_whole(void **state)
         assert_int_equal(tree->lone, 0);
         tsr_points_tree_destroy(&tree);
     }
-    for (int64_t i = 0; i < 3 * N; i++) p[i] = i < 3 * N / 2 ? 5.0f : 128 * (float)((i / 3 * (int64_t[]){ 7, 11, 13 }[i % 3]) % 32) / 32; /* half in one place */
-    tsr_points_tree *tree = without_lone(context, p, N, 5, N - 1); /* none has so many */
+    for (int64_t i = 0; i < 3 * N; i++)
+        p[i] = i < 3 * N / 2 ? 5.0f : 128 * (float)((i / 3 * (int64_t[]){ 7, 11, 13 }[i % 3]) % 32) / 32; /* half in one place */
+    tsr_points_tree *tree = without_lone(context, p, N, 5, N - 1);                                        /* none has so many */
     assert_int_equal(tree->lone, 0);
     tsr_points_tree_destroy(&tree);
     for (int64_t i = 0; i < 3 * N; i++) p[i] = 77;
