@@ -50,29 +50,19 @@ static void corners_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
     const tsr_vox_grid *g = w->g;
-    double lower[3] = { INFINITY, INFINITY, INFINITY }, upper[3] = { -INFINITY, -INFINITY, -INFINITY };
-    uint64_t rows = 0;
+    double lower[3], upper[3];
     (void)worker;
-    for (int64_t i = begin; i < end; i++) {
-        double p[3][3];
-        const uint32_t *c = g->corner + 3 * i;
-        if ((int64_t)c[0] >= g->vertices || (int64_t)c[1] >= g->vertices || (int64_t)c[2] >= g->vertices) {
-            lower_to(&w->summary->bad_corner, 3 * i + ((int64_t)c[0] < g->vertices) * (1 + ((int64_t)c[1] < g->vertices)));
-            continue;
+    for (int64_t i = 3 * begin; i < 3 * end; i++)
+        if ((int64_t)g->corner[i] >= g->vertices) {
+            lower_to(&w->summary->bad_corner, i);
+            return;
         }
-        corners_of(g, i, p);
-        for (int n = 0; n < 9; n++) {
-            int k = n % 3;
-            if (p[n / 3][k] < lower[k]) lower[k] = p[n / 3][k];
-            if (p[n / 3][k] > upper[k]) upper[k] = p[n / 3][k];
-        }
-        rows += (uint64_t)tsr_vox_row_estimate(g, (const double(*)[3])p);
-    }
+    const int64_t rows = TSR_ISA_SELECT(tsr_vox_survey)(g, begin, end, lower, upper);
     for (int k = 0; k < 3; k++) {
         lower_to(&w->summary->lower[k], tsr_vox_order(lower[k]));
         raise_to(&w->summary->upper[k], tsr_vox_order(upper[k]));
     }
-    __atomic_fetch_add(&w->summary->rows, (int64_t)rows, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&w->summary->rows, rows, __ATOMIC_RELAXED);
 }
 
 static tsr_status cpu_survey(tsr_queue *queue, const tsr_vox_grid *g, tsr_vox_summary *summary)

@@ -5,6 +5,8 @@
 #include "device/isa.h"
 #include "grid/voxelize_math.h"
 
+/* Box of the corners of the triangles [begin, end), local; returns how many rows of tiles meet their boxes, about. */
+TSR_ISA_DECLARE(int64_t, tsr_vox_survey, const tsr_vox_grid *g, int64_t begin, int64_t end, double lower[3], double upper[3])
 /* Frames of the triangles [begin, end) and how many tiles each touches: g->triangle, few, count. Adds the numbers of their edges to *edges; returns how many
  * are degenerate. */
 TSR_ISA_DECLARE(int64_t, tsr_vox_frames, const tsr_vox_grid *g, int64_t begin, int64_t end, uint64_t *edges)

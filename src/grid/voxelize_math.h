@@ -92,12 +92,12 @@ TSR_HD int64_t tsr_vox_ceil(double v)
 
 /* ---- set-up ------------------------------------------------------------------------------------------------------------------------ */
 
-TSR_HD void tsr_vox_position(const tsr_vox_grid *g, uint32_t vertex, double local[3])
+TSR_HD void tsr_vox_locate(const tsr_vox_grid *g, const float p[3], double local[3])
 {
-    const float *p = g->vertex + 3 * (int64_t)vertex;
     const double d[3] = { (double)p[0] - g->origin[0], (double)p[1] - g->origin[1], (double)p[2] - g->origin[2] };
     for (int32_t r = 0; r < 3; r++) local[r] = (g->axis[r][0] * d[0] + g->axis[r][1] * d[1]) + g->axis[r][2] * d[2];
 }
+TSR_HD void tsr_vox_position(const tsr_vox_grid *g, uint32_t vertex, double local[3]) { tsr_vox_locate(g, g->vertex + 3 * (int64_t)vertex, local); }
 
 TSR_HD void tsr_vox_fix(const tsr_vox_grid *g, const double local[3], int32_t fixed[3])
 {
@@ -382,8 +382,8 @@ TSR_HD void tsr_vox_bound(const tsr_vox_grid *g, const double p[3][3], tsr_vox_b
     }
 }
 
-/* Rows of tiles in that box, about; at most 2^33. No integer may overflow: nothing is known of the triangle yet. */
-TSR_HD int64_t tsr_vox_row_estimate(const tsr_vox_grid *g, const double p[3][3])
+/* Rows of tiles in that box, about; at most 2^33: nothing is known of the triangle yet. To be cut to an integer. */
+TSR_HD double tsr_vox_row_estimate(const tsr_vox_grid *g, const double p[3][3])
 {
     double rows = 1;
     for (int32_t k = 1; k < 3; k++) {
@@ -392,7 +392,7 @@ TSR_HD int64_t tsr_vox_row_estimate(const tsr_vox_grid *g, const double p[3][3])
         upper = p[2][k] > upper ? p[2][k] : upper;
         rows *= (upper - lower + 2 * (double)g->touch) / (g->spacing[k] * (double)(1 << g->log2_edge)) + 1;
     }
-    return rows < 8589934592.0 ? (int64_t)rows : (int64_t)8589934592;
+    return rows < 8589934592.0 ? rows : 8589934592.0;
 }
 
 /* How far the middle of the triangle's circle lies beyond the voxels of tile number `at` along axis k, squared. */

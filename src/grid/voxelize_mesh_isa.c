@@ -1,9 +1,12 @@
-/* grid/voxelize_mesh_isa.c: frames of triangles and the tiles they touch, a block of triangles at a time: the lanes of vectors. */
+/* grid/voxelize_mesh_isa.c: the passes over the mesh, a block of triangles at a time: the lanes of vectors. Loops over lanes stand without omp simd, which
+ * would keep their small arrays in memory: compilers make vectors of them unasked. */
 #include "grid/voxelize_isa.h"
 
 enum { BLOCK = 16 };
 
 struct block {
+    int32_t count;
+    uint32_t vertex[3][BLOCK];
     double corner[3][3][BLOCK];
     tsr_vox_triangle triangle[BLOCK];
     double centre[3][BLOCK]; /* theirs */
@@ -61,16 +64,23 @@ static uint32_t look_closely(const tsr_vox_grid *g, const tsr_vox_triangle *t, c
 }
 
 /* Lanes beyond the last triangle repeat it. */
-static void set_block(const tsr_vox_grid *g, int64_t first, int64_t last, struct block *b)
+static void set_block(const tsr_vox_grid *g, int64_t first, int64_t end, struct block *b)
 {
-    for (int64_t l = 0; l < BLOCK; l++) {
-        const uint32_t *corner = g->corner + 3 * tsr_minl(first + l, last);
+    float at[3][3][BLOCK];
+    const tsr_vox_grid own = *g;
+    b->count = (int32_t)tsr_minl(end - first, BLOCK);
+    for (int32_t l = 0; l < BLOCK; l++)
         for (int32_t k = 0; k < 3; k++) {
+            b->vertex[k][l] = g->corner[3 * (first + tsr_mini(l, b->count - 1)) + k];
+            for (int32_t r = 0; r < 3; r++) at[k][r][l] = g->vertex[3 * (int64_t)b->vertex[k][l] + r];
+        }
+    for (int32_t k = 0; k < 3; k++)
+        for (int32_t l = 0; l < BLOCK; l++) {
+            const float vertex[3] = { at[k][0][l], at[k][1][l], at[k][2][l] };
             double p[3];
-            tsr_vox_position(g, corner[k], p);
+            tsr_vox_locate(&own, vertex, p);
             for (int32_t r = 0; r < 3; r++) b->corner[k][r][l] = p[r];
         }
-    }
 }
 #define CORNER(b, k, l)                                                  \
     {                                                                    \
@@ -81,10 +91,43 @@ static void set_block(const tsr_vox_grid *g, int64_t first, int64_t last, struct
         CORNER(b, 0, l), CORNER(b, 1, l), CORNER(b, 2, l) \
     }
 
-/* Loops over lanes: compilers make vectors of them, but if told to (omp simd) keep the corners in memory and fail. */
+int64_t TSR_ISA_NAME(tsr_vox_survey)(const tsr_vox_grid *g, int64_t begin, int64_t end, double lower[3], double upper[3])
+{
+    struct block b;
+    int64_t rows = 0;
+    double least[3][BLOCK], most[3][BLOCK], estimate[BLOCK];
+    const tsr_vox_grid own = *g;
+    for (int32_t l = 0; l < 3 * BLOCK; l++) {
+        least[l / BLOCK][l % BLOCK] = INFINITY;
+        most[l / BLOCK][l % BLOCK] = -INFINITY;
+    }
+    for (int64_t first = begin; first < end; first += BLOCK) {
+        set_block(g, first, end, &b);
+        for (int32_t l = 0; l < BLOCK; l++) {
+            const double p[3][3] = CORNERS(&b, l);
+            for (int32_t k = 0; k < 3; k++)
+                for (int32_t n = 0; n < 3; n++) {
+                    least[k][l] = p[n][k] < least[k][l] ? p[n][k] : least[k][l];
+                    most[k][l] = p[n][k] > most[k][l] ? p[n][k] : most[k][l];
+                }
+            estimate[l] = tsr_vox_row_estimate(&own, p);
+        }
+        for (int32_t l = 0; l < b.count; l++) rows += (int64_t)estimate[l];
+    }
+    for (int32_t k = 0; k < 3; k++) {
+        lower[k] = least[k][0];
+        upper[k] = most[k][0];
+        for (int32_t l = 1; l < BLOCK; l++) {
+            lower[k] = least[k][l] < lower[k] ? least[k][l] : lower[k];
+            upper[k] = most[k][l] > upper[k] ? most[k][l] : upper[k];
+        }
+    }
+    return rows;
+}
+
 static void set_frames(struct block *b)
 {
-    for (int64_t l = 0; l < BLOCK; l++) {
+    for (int32_t l = 0; l < BLOCK; l++) {
         const double p[3][3] = CORNERS(b, l);
         tsr_vox_frame(p, &b->triangle[l]);
         for (int32_t r = 0; r < 3; r++) b->centre[r][l] = b->triangle[l].centre[r];
@@ -96,7 +139,7 @@ static void set_frames(struct block *b)
 static void look_at_eight(const tsr_vox_grid *g, struct block *b)
 {
     const tsr_vox_grid own = *g;
-    for (int64_t l = 0; l < BLOCK; l++) {
+    for (int32_t l = 0; l < BLOCK; l++) {
         const double p[3][3] = CORNERS(b, l);
         tsr_vox_box box;
         float outside[3][2];
@@ -120,7 +163,7 @@ static void look_at_eight(const tsr_vox_grid *g, struct block *b)
 }
 
 /* Counts the tiles that triangle i touches: lane l of the block. */
-static void count(const tsr_vox_grid *g, int64_t i, const struct block *b, int64_t l)
+static void count(const tsr_vox_grid *g, int64_t i, const struct block *b, int32_t l)
 {
     const double p[3][3] = CORNERS(b, l);
     const tsr_vox_triangle *t = &b->triangle[l];
@@ -132,20 +175,38 @@ static void count(const tsr_vox_grid *g, int64_t i, const struct block *b, int64
     g->count[i] = few.wide ? (uint32_t)__builtin_popcount(few.mask) : tsr_vox_tiles(g, i, p, 0, 1, NULL);
 }
 
+/* The sum of the numbers of all edges. */
+static uint64_t edge_numbers(const tsr_vox_grid *g, const struct block *b)
+{
+    int32_t fixed[3][3][BLOCK];
+    uint64_t number[BLOCK], sum = 0;
+    for (int32_t l = 0; l < BLOCK; l++)
+        for (int32_t k = 0; k < 3; k++)
+            for (int32_t r = 0; r < 3; r++) fixed[k][r][l] = g->fixed[b->vertex[k][l]][r];
+    for (int32_t l = 0; l < BLOCK; l++) {
+        uint64_t place[3];
+        for (int32_t k = 0; k < 3; k++) {
+            const int32_t p[3] = { fixed[k][0][l], fixed[k][1][l], fixed[k][2][l] };
+            place[k] = tsr_vox_place(p);
+        }
+        number[l] = tsr_vox_edge_number(place[0], place[1]) + tsr_vox_edge_number(place[1], place[2]) + tsr_vox_edge_number(place[2], place[0]);
+    }
+    for (int32_t l = 0; l < b->count; l++) sum += number[l];
+    return sum;
+}
+
 int64_t TSR_ISA_NAME(tsr_vox_frames)(const tsr_vox_grid *g, int64_t begin, int64_t end, uint64_t *edges)
 {
     struct block b;
     int64_t degenerate = 0;
     for (int64_t first = begin; first < end; first += BLOCK) {
-        set_block(g, first, end - 1, &b);
+        set_block(g, first, end, &b);
         set_frames(&b);
         look_at_eight(g, &b);
-        for (int64_t i = first; i < tsr_minl(first + BLOCK, end); i++) {
-            const uint32_t *c = g->corner + 3 * i;
-            const uint64_t place[3] = { tsr_vox_place(g->fixed[c[0]]), tsr_vox_place(g->fixed[c[1]]), tsr_vox_place(g->fixed[c[2]]) };
-            *edges += tsr_vox_edge_number(place[0], place[1]) + tsr_vox_edge_number(place[1], place[2]) + tsr_vox_edge_number(place[2], place[0]);
-            degenerate += b.triangle[i - first].cy == 0.0f;
-            count(g, i, &b, i - first);
+        *edges += edge_numbers(g, &b);
+        for (int32_t l = 0; l < b.count; l++) {
+            degenerate += b.triangle[l].cy == 0.0f;
+            count(g, first + l, &b, l);
         }
     }
     return degenerate;
