@@ -5,14 +5,15 @@
 enum { BLOCK = 16 };
 
 struct block {
-    int32_t count;
+    int32_t count; /* lanes beyond repeat the last triangle */
     uint32_t vertex[3][BLOCK];
-    double corner[3][3][BLOCK];
+    double corner[3][3][BLOCK]; /* local */
     tsr_vox_triangle triangle[BLOCK];
-    double centre[3][BLOCK]; /* theirs */
+    double centre[3][BLOCK]; /* of triangle[] */
     float radius[BLOCK];
-    int32_t lower[3][BLOCK], more[BLOCK]; /* first tile of each box, and how many more there are along an axis, at least */
-    uint32_t mask[BLOCK];                 /* as tsr_vox_few where that is at most one */
+    int32_t lower[3][BLOCK]; /* first tile of each box */
+    int32_t more[BLOCK];     /* how many more there are along the axes; or-ed */
+    uint32_t mask[BLOCK];    /* of tsr_vox_few, where that is at most one along each */
 };
 
 /* Tiles in the triangle's box, or 0 where there are more than a mask holds. */
@@ -63,7 +64,7 @@ static uint32_t look_closely(const tsr_vox_grid *g, const tsr_vox_triangle *t, c
     return mask;
 }
 
-/* Lanes beyond the last triangle repeat it. */
+/* The corners of the triangles from `first` on. */
 static void set_block(const tsr_vox_grid *g, int64_t first, int64_t end, struct block *b)
 {
     float at[3][3][BLOCK];
@@ -82,6 +83,7 @@ static void set_block(const tsr_vox_grid *g, int64_t first, int64_t end, struct 
             for (int32_t r = 0; r < 3; r++) b->corner[k][r][l] = p[r];
         }
 }
+/* A lane as p[3][3]. */
 #define CORNER(b, k, l)                                                  \
     {                                                                    \
         (b)->corner[k][0][l], (b)->corner[k][1][l], (b)->corner[k][2][l] \
@@ -143,12 +145,12 @@ static void look_at_eight(const tsr_vox_grid *g, struct block *b)
         const double p[3][3] = CORNERS(b, l);
         tsr_vox_box box;
         float outside[3][2];
-        int32_t all = 0;
+        int32_t all_more = 0;
         uint32_t mask = 0xff;
         tsr_vox_bound(&own, p, &box);
         for (int32_t k = 0; k < 3; k++) {
             const int32_t more = box.upper[k] - box.lower[k];
-            all |= more;
+            all_more |= more;
             mask &= more ? 0xff : k == 0 ? 0x55 : k == 1 ? 0x33 : 0x0f;
             for (int32_t n = 0; n < 2; n++) outside[k][n] = tsr_vox_outside(&own, b->centre[k][l], k, box.lower[k] + n);
             b->lower[k][l] = box.lower[k];
@@ -158,7 +160,7 @@ static void look_at_eight(const tsr_vox_grid *g, struct block *b)
             mask &= tsr_vox_clear(square, own.touch, b->radius[l]) ? ~((uint32_t)1 << n) : 0xff;
         }
         b->mask[l] = mask;
-        b->more[l] = all;
+        b->more[l] = all_more;
     }
 }
 
