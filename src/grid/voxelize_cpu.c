@@ -50,29 +50,19 @@ static void corners_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
     const tsr_vox_grid *g = w->g;
-    double lower[3] = { INFINITY, INFINITY, INFINITY }, upper[3] = { -INFINITY, -INFINITY, -INFINITY };
-    uint64_t rows = 0;
+    double lower[3], upper[3];
     (void)worker;
-    for (int64_t i = begin; i < end; i++) {
-        double p[3][3];
-        const uint32_t *c = g->corner + 3 * i;
-        if ((int64_t)c[0] >= g->vertices || (int64_t)c[1] >= g->vertices || (int64_t)c[2] >= g->vertices) {
-            lower_to(&w->summary->bad_corner, 3 * i + ((int64_t)c[0] < g->vertices) * (1 + ((int64_t)c[1] < g->vertices)));
-            continue;
+    for (int64_t i = 3 * begin; i < 3 * end; i++)
+        if ((int64_t)g->corner[i] >= g->vertices) {
+            lower_to(&w->summary->bad_corner, i);
+            return;
         }
-        corners_of(g, i, p);
-        for (int n = 0; n < 9; n++) {
-            int k = n % 3;
-            if (p[n / 3][k] < lower[k]) lower[k] = p[n / 3][k];
-            if (p[n / 3][k] > upper[k]) upper[k] = p[n / 3][k];
-        }
-        rows += (uint64_t)tsr_vox_row_estimate(g, (const double(*)[3])p);
-    }
+    const int64_t rows = TSR_ISA_SELECT(tsr_vox_survey)(g, begin, end, lower, upper);
     for (int k = 0; k < 3; k++) {
         lower_to(&w->summary->lower[k], tsr_vox_order(lower[k]));
         raise_to(&w->summary->upper[k], tsr_vox_order(upper[k]));
     }
-    __atomic_fetch_add(&w->summary->rows, (int64_t)rows, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&w->summary->rows, rows, __ATOMIC_RELAXED);
 }
 
 static tsr_status cpu_survey(tsr_queue *queue, const tsr_vox_grid *g, tsr_vox_summary *summary)
@@ -100,53 +90,6 @@ static void fix_range(void *user, int64_t begin, int64_t end, int worker)
     }
 }
 
-/* Tiles in the triangle's box, or 0 where there are more than a mask holds. */
-static int32_t small_box(const tsr_vox_grid *g, const double p[3][3], tsr_vox_box *box)
-{
-    int64_t tiles = 1;
-    tsr_vox_bound(g, p, box);
-    for (int k = 0; k < 3; k++) {
-        if (box->upper[k] < box->lower[k] || box->upper[k] - box->lower[k] >= TSR_VOX_SMALL) return 0;
-        tiles *= box->upper[k] - box->lower[k] + 1;
-    }
-    return tiles <= TSR_VOX_SMALL ? (int32_t)tiles : 0;
-}
-
-/* tsr_vox_tiles with a memory. */
-static void count_tiles(const tsr_vox_grid *g, int64_t i, const double p[3][3])
-{
-    tsr_vox_box box;
-    const tsr_vox_triangle *t = &g->triangle[i];
-    float outside[3][TSR_VOX_SMALL];
-    uint32_t mask = 0;
-    int32_t bit = 0, tile[3];
-    if (!small_box(g, p, &box)) {
-        g->few[i].mask = 0;
-        g->count[i] = tsr_vox_tiles(g, i, p, 0, 1, NULL);
-        return;
-    }
-    for (int k = 0; k < 3; k++)
-        for (int32_t at = box.lower[k]; at <= box.upper[k]; at++) outside[k][at - box.lower[k]] = tsr_vox_outside(g, t, k, at);
-    for (tile[2] = box.lower[2]; tile[2] <= box.upper[2]; tile[2]++)
-        for (tile[1] = box.lower[1]; tile[1] <= box.upper[1]; tile[1]++)
-            for (tile[0] = box.lower[0]; tile[0] <= box.upper[0]; tile[0]++, bit++) {
-                const float square = (outside[0][tile[0] - box.lower[0]] + outside[1][tile[1] - box.lower[1]]) + outside[2][tile[2] - box.lower[2]];
-                mask |= (uint32_t)!tsr_vox_clear(square, g->touch, t->radius) << bit;
-            }
-    if (t->radius >= 0.5f * g->touch)
-        for (uint32_t left = mask; left; left &= left - 1) { /* closer looks */
-            bit = __builtin_ctz(left);
-            const int32_t wide = box.upper[0] - box.lower[0] + 1, high = box.upper[1] - box.lower[1] + 1;
-            const int32_t at[3] = { box.lower[0] + bit % wide, box.lower[1] + bit / wide % high, box.lower[2] + bit / (wide * high) };
-            if (!tsr_vox_touches_closely(g, t, at)) mask &= ~((uint32_t)1 << bit);
-        }
-    g->few[i] = (tsr_vox_few){ .first = tsr_vox_pack(g, box.lower[0], box.lower[1], box.lower[2]),
-                               .mask = mask,
-                               .wide = (uint16_t)(box.upper[0] - box.lower[0] + 1),
-                               .high = (uint16_t)(box.upper[1] - box.lower[1] + 1) };
-    g->count[i] = (uint32_t)__builtin_popcount(mask);
-}
-
 static void write_tiles(const tsr_vox_grid *g, int64_t i, uint64_t *key)
 {
     const tsr_vox_few few = g->few[i];
@@ -165,20 +108,9 @@ static void write_tiles(const tsr_vox_grid *g, int64_t i, uint64_t *key)
 static void frames_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
-    const tsr_vox_grid *g = w->g;
-    int64_t degenerate = 0;
     uint64_t edges = 0;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) {
-        double p[3][3];
-        const uint32_t *c = g->corner + 3 * i;
-        corners_of(g, i, p);
-        tsr_vox_frame((const double(*)[3])p, &g->triangle[i]);
-        degenerate += g->triangle[i].cy == 0.0f;
-        const uint64_t place[3] = { tsr_vox_place(g->fixed[c[0]]), tsr_vox_place(g->fixed[c[1]]), tsr_vox_place(g->fixed[c[2]]) };
-        edges += tsr_vox_edge_number(place[0], place[1]) + tsr_vox_edge_number(place[1], place[2]) + tsr_vox_edge_number(place[2], place[0]);
-        count_tiles(g, i, (const double(*)[3])p);
-    }
+    const int64_t degenerate = TSR_ISA_SELECT(tsr_vox_frames)(w->g, begin, end, &edges);
     __atomic_fetch_add(&w->summary->degenerate, degenerate, __ATOMIC_RELAXED);
     __atomic_fetch_add(&w->summary->edges, edges, __ATOMIC_RELAXED);
 }

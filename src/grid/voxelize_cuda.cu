@@ -68,7 +68,7 @@ TSR_KERNEL(corners_kernel)(tsr_vox_grid g, tsr_vox_summary *summary)
             lower[n % 3] = tsr_minl(lower[n % 3], tsr_vox_order(p[n / 3][n % 3]));
             upper[n % 3] = tsr_maxl(upper[n % 3], tsr_vox_order(p[n / 3][n % 3]));
         }
-        rows += tsr_vox_row_estimate(&g, p);
+        rows += (int64_t)tsr_vox_row_estimate(&g, p);
     }
     rows = warp_sum(rows);
     for (int k = 0; k < 3; k++) {

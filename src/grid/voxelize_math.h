@@ -92,12 +92,12 @@ TSR_HD int64_t tsr_vox_ceil(double v)
 
 /* ---- set-up ------------------------------------------------------------------------------------------------------------------------ */
 
-TSR_HD void tsr_vox_position(const tsr_vox_grid *g, uint32_t vertex, double local[3])
+TSR_HD void tsr_vox_locate(const tsr_vox_grid *g, const float p[3], double local[3])
 {
-    const float *p = g->vertex + 3 * (int64_t)vertex;
     const double d[3] = { (double)p[0] - g->origin[0], (double)p[1] - g->origin[1], (double)p[2] - g->origin[2] };
     for (int32_t r = 0; r < 3; r++) local[r] = (g->axis[r][0] * d[0] + g->axis[r][1] * d[1]) + g->axis[r][2] * d[2];
 }
+TSR_HD void tsr_vox_position(const tsr_vox_grid *g, uint32_t vertex, double local[3]) { tsr_vox_locate(g, g->vertex + 3 * (int64_t)vertex, local); }
 
 TSR_HD void tsr_vox_fix(const tsr_vox_grid *g, const double local[3], int32_t fixed[3])
 {
@@ -107,55 +107,51 @@ TSR_HD void tsr_vox_fix(const tsr_vox_grid *g, const double local[3], int32_t fi
 
 TSR_HD double tsr_vox_dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
 
-/* Frame of the triangle with these corners (local). Made in float64, so that slivers have a good normal; one without area is a segment. */
+/* Frame of the triangle with these corners (local). Made in float64, so that slivers have a good normal; one without area is a segment. No branches, and
+ * selections between numbers: compilers make vectors of it. */
 TSR_HD void tsr_vox_frame(const double p[3][3], tsr_vox_triangle *t)
 {
-    double side[3][3], square[3];
+    double square[3], side[3], d[3], u[3], v[3], w[3], across[3];
     for (int32_t k = 0; k < 3; k++) {
-        for (int32_t r = 0; r < 3; r++) side[k][r] = p[(k + 1) % 3][r] - p[k][r];
-        square[k] = tsr_vox_dot(side[k], side[k]);
+        for (int32_t r = 0; r < 3; r++) side[r] = p[(k + 1) % 3][r] - p[k][r];
+        square[k] = tsr_vox_dot(side, side);
     }
-    int32_t a = square[1] > square[0] ? 1 : 0;
-    a = square[2] > square[a] ? 2 : a;
-    double length = sqrt(square[a]), u[3] = { 1, 0, 0 }, v[3], w[3], d[3], cx, cy;
-    for (int32_t r = 0; r < 3 && length > 0; r++) u[r] = side[a][r] / length;
-    for (int32_t r = 0; r < 3; r++) d[r] = p[(a + 2) % 3][r] - p[a][r];
-    cx = tsr_vox_dot(d, u);
+    const double most = square[1] > square[0] ? square[1] : square[0], length = sqrt(square[2] > most ? square[2] : most), middle = 0.5 * length;
+    for (int32_t r = 0; r < 3; r++) { /* A, B and C of the longest side */
+        const double a = square[1] > square[0] ? p[1][r] : p[0][r], b = square[1] > square[0] ? p[2][r] : p[1][r];
+        const double c = square[1] > square[0] ? p[0][r] : p[2][r], origin = square[2] > most ? p[2][r] : a;
+        t->origin[r] = origin;
+        side[r] = (square[2] > most ? p[0][r] : b) - origin;
+        d[r] = (square[2] > most ? p[1][r] : c) - origin;
+        u[r] = length > 0 ? side[r] / length : r == 0 ? 1.0 : 0.0;
+    }
+    const double cx = tsr_vox_dot(d, u), x = fabs(u[0]), y = fabs(u[1]), z = fabs(u[2]);
     for (int32_t r = 0; r < 3; r++) v[r] = d[r] - cx * u[r];
-    cy = sqrt(tsr_vox_dot(v, v));
-    if (cy > 1e-12 * length && cy > 0) {
-        for (int32_t r = 0; r < 3; r++) v[r] /= cy;
-    } else { /* any direction across */
-        int32_t least = fabs(u[0]) <= fabs(u[1]) && fabs(u[0]) <= fabs(u[2]) ? 0 : fabs(u[1]) <= fabs(u[2]) ? 1 : 2;
-        double across[3] = { -u[0] * u[least], -u[1] * u[least], -u[2] * u[least] };
-        across[least] += 1;
-        double size = sqrt(tsr_vox_dot(across, across));
-        for (int32_t r = 0; r < 3; r++) v[r] = across[r] / size;
-        cy = 0;
-    }
+    const double height = sqrt(tsr_vox_dot(v, v)), cy = height > 1e-12 * length ? height : 0.0;
+    /* Without area any direction across: from the axis of the least of u. */
+    const double axis = x <= (y < z ? y : z) ? 0.0 : y <= z ? 1.0 : 2.0, least = axis < 1 ? u[0] : axis < 2 ? u[1] : u[2];
+    for (int32_t r = 0; r < 3; r++) across[r] = axis == (double)r ? -u[r] * least + 1 : -u[r] * least;
+    const double size = cy > 0 ? cy : sqrt(tsr_vox_dot(across, across));
+    for (int32_t r = 0; r < 3; r++) v[r] = (cy > 0 ? v[r] : across[r]) / size;
     w[0] = u[1] * v[2] - u[2] * v[1];
     w[1] = u[2] * v[0] - u[0] * v[2];
     w[2] = u[0] * v[1] - u[1] * v[0];
     for (int32_t r = 0; r < 3; r++) {
-        t->origin[r] = p[a][r];
         t->u[r] = (float)u[r];
         t->v[r] = (float)v[r];
         t->w[r] = (float)w[r];
     }
-    double bc = (cx - length) * (cx - length) + cy * cy, ca = cx * cx + cy * cy, middle = 0.5 * length;
+    const double bc = (cx - length) * (cx - length) + cy * cy, ca = cx * cx + cy * cy;
     t->length = (float)length;
     t->cx = (float)cx;
     t->cy = (float)cy;
-    t->inverse_bc = bc > 0 ? (float)(1 / bc) : 0.0f;
-    t->inverse_ca = ca > 0 ? (float)(1 / ca) : 0.0f;
+    t->inverse_bc = (float)(bc > 0 ? 1 / bc : 0.0);
+    t->inverse_ca = (float)(ca > 0 ? 1 / ca : 0.0);
     /* Obtuse at C: the circle over AB; else the one through all three. */
-    double sy = 0, radius = middle;
-    if ((cx - middle) * (cx - middle) + cy * cy > middle * middle && cy > 0) {
-        sy = (ca - length * cx) / (2 * cy);
-        radius = sqrt(middle * middle + sy * sy);
-    }
+    const double acute = cy > 0 ? (cx - middle) * (cx - middle) + cy * cy - middle * middle : 0.0;
+    const double sy = acute > 0 ? (ca - length * cx) / (2 * cy) : 0.0, radius = acute > 0 ? sqrt(middle * middle + sy * sy) : middle;
     t->radius = (float)(radius * 1.00001);
-    for (int32_t r = 0; r < 3; r++) t->centre[r] = p[a][r] + (middle * u[r] + sy * v[r]);
+    for (int32_t r = 0; r < 3; r++) t->centre[r] = t->origin[r] + (middle * u[r] + sy * v[r]);
 }
 
 /* Order of fixed positions, and a number for each: what identifies the ends of an edge. */
@@ -179,8 +175,8 @@ TSR_HD uint64_t tsr_vox_place(const int32_t p[3])
 /* A number for the directed edge between two places that is the negative of the one for its reverse: they sum to 0 over a closed surface. */
 TSR_HD uint64_t tsr_vox_edge_number(uint64_t a, uint64_t b)
 {
-    if (a == b) return 0;
-    return a < b ? tsr_vox_mix(a * 3 + b) : (uint64_t)0 - tsr_vox_mix(b * 3 + a);
+    const uint64_t h = tsr_vox_mix(a < b ? a * 3 + b : b * 3 + a), number = a < b ? h : (uint64_t)0 - h;
+    return a == b ? 0 : number;
 }
 
 /* ---- distance ------------------------------------------------------------------------------------------------------------------------ */
@@ -339,12 +335,13 @@ TSR_HD void tsr_vox_unpack(const tsr_vox_grid *g, uint64_t key, int32_t tile[3])
     tile[2] = g->first[2] + (int32_t)(key >> g->shift[2]);
 }
 
-/* Tiles with voxels in [lower, upper] along axis k; none if *last < *first. */
+/* Tiles with voxels in [lower, upper] along axis k, within the grid: numbers of voxels fit in 32 bits; none if *last < *first. */
 TSR_HD void tsr_vox_range(const tsr_vox_grid *g, int32_t k, double lower, double upper, int32_t *first, int32_t *last)
 {
-    int64_t a = tsr_vox_ceil(lower * g->inverse[k]), b = tsr_vox_floor(upper * g->inverse[k]);
-    *first = (int32_t)(a >> g->log2_edge);
-    *last = a <= b ? (int32_t)(b >> g->log2_edge) : *first - 1;
+    const double low = lower * g->inverse[k], high = upper * g->inverse[k], a = (double)(int32_t)low, b = (double)(int32_t)high;
+    const int32_t from = (int32_t)(a < low ? a + 1 : a), to = (int32_t)(b > high ? b - 1 : b);
+    *first = from >> g->log2_edge;
+    *last = from <= to ? to >> g->log2_edge : *first - 1;
 }
 
 /* Extent along `other` of the part of the triangle with lower <= p[axis] <= upper. */
@@ -385,8 +382,8 @@ TSR_HD void tsr_vox_bound(const tsr_vox_grid *g, const double p[3][3], tsr_vox_b
     }
 }
 
-/* Rows of tiles in that box, about; at most 2^33. No integer may overflow: nothing is known of the triangle yet. */
-TSR_HD int64_t tsr_vox_row_estimate(const tsr_vox_grid *g, const double p[3][3])
+/* Rows of tiles in that box, about; at most 2^33: nothing is known of the triangle yet. To be cut to an integer. */
+TSR_HD double tsr_vox_row_estimate(const tsr_vox_grid *g, const double p[3][3])
 {
     double rows = 1;
     for (int32_t k = 1; k < 3; k++) {
@@ -395,14 +392,14 @@ TSR_HD int64_t tsr_vox_row_estimate(const tsr_vox_grid *g, const double p[3][3])
         upper = p[2][k] > upper ? p[2][k] : upper;
         rows *= (upper - lower + 2 * (double)g->touch) / (g->spacing[k] * (double)(1 << g->log2_edge)) + 1;
     }
-    return rows < 8589934592.0 ? (int64_t)rows : (int64_t)8589934592;
+    return rows < 8589934592.0 ? rows : 8589934592.0;
 }
 
 /* How far the middle of the triangle's circle lies beyond the voxels of tile number `at` along axis k, squared. */
-TSR_HD float tsr_vox_outside(const tsr_vox_grid *g, const tsr_vox_triangle *t, int32_t k, int32_t at)
+TSR_HD float tsr_vox_outside(const tsr_vox_grid *g, double centre, int32_t k, int32_t at)
 {
     const double middle = tsr_vox_middle_along(g, k, at);
-    const float half = 0.5f * (float)((1 << g->log2_edge) - 1) * g->h[k], beyond = tsr_maxf(tsr_absf((float)(t->centre[k] - middle)) - half, 0.0f);
+    const float half = 0.5f * (float)((1 << g->log2_edge) - 1) * g->h[k], beyond = tsr_maxf(tsr_absf((float)(centre - middle)) - half, 0.0f);
     return beyond * beyond;
 }
 
@@ -429,7 +426,8 @@ TSR_HD int tsr_vox_touches_closely(const tsr_vox_grid *g, const tsr_vox_triangle
 /* May a voxel of the tile be within touch of the triangle? Ball against box first. */
 TSR_HD int tsr_vox_touches(const tsr_vox_grid *g, const tsr_vox_triangle *t, const int32_t tile[3])
 {
-    const float square = (tsr_vox_outside(g, t, 0, tile[0]) + tsr_vox_outside(g, t, 1, tile[1])) + tsr_vox_outside(g, t, 2, tile[2]);
+    const float square =
+        (tsr_vox_outside(g, t->centre[0], 0, tile[0]) + tsr_vox_outside(g, t->centre[1], 1, tile[1])) + tsr_vox_outside(g, t->centre[2], 2, tile[2]);
     return !tsr_vox_clear(square, g->touch, t->radius) && tsr_vox_touches_closely(g, t, tile);
 }
 
