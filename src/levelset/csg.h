@@ -71,7 +71,8 @@ typedef struct tsr_csg_labels {
 /* Components of the inside (wanted 1) or the outside (0). */
 tsr_status tsr_csg_label(const tsr_tiles *tiles, int32_t wanted, int32_t connectivity, tsr_csg_labels *labels);
 void tsr_csg_labels_drop(tsr_csg_labels *labels);
-/* The components (6-connected, as the pieces of a mesh are) that have a voxel where `body` is inside, too, the others become outside; and outside that is enclosed becomes inside. As tsr_tiles_keep. RETURNS NEW. */
-tsr_status tsr_csg_keep_with(const tsr_tiles *tiles, const tsr_tiles *body, tsr_tiles **result);
+/* Of several components (6-connected, as the pieces of a mesh are) those that have a voxel where `body` is inside, too; the others become outside, as by
+ * tsr_tiles_keep, and outside that is enclosed becomes inside. *tiles is REPLACED where that changes it. */
+tsr_status tsr_csg_keep_with(tsr_tiles **tiles, const tsr_tiles *body);
 
 #endif

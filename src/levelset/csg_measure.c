@@ -250,44 +250,45 @@ static tsr_status keep_touched(const tsr_tiles *tiles, const tsr_tiles *body, ts
     return status;
 }
 
-/* The first component of the outside, from which the list begins, is the space around: the others are cavities, which become inside. */
-static tsr_status fill_cavities(tsr_tiles **tiles)
+static void replace(tsr_tiles **tiles, tsr_tiles *by)
 {
-    tsr_tiles *turned = NULL, *around = NULL;
-    int64_t count = 0;
-    uint8_t *keep = NULL;
-    TSR_TRY(tsr_tiles_complement(*tiles, &turned));
-    tsr_status status = tsr_tiles_components(turned, 26, NULL, 0, &count);
-    if (status == TSR_OK && count > 1) {
-        keep = (uint8_t *)calloc((size_t)count, 1);
-        if (!keep) status = TSR_FAILED(TSR_ERROR_MEMORY, "cavities: out of memory for %lld", (long long)count);
-        else keep[0] = 1;
-        if (status == TSR_OK) status = tsr_tiles_keep(turned, keep, count, &around);
-        tsr_tiles_destroy(&turned);
-        if (status == TSR_OK) status = tsr_tiles_complement(around, &turned);
-        if (status == TSR_OK) {
-            tsr_tiles_destroy(tiles);
-            *tiles = turned;
-            turned = NULL;
-        }
-    }
-    tsr_tiles_destroy(&around);
+    tsr_tiles_destroy(tiles);
+    *tiles = by;
+}
+
+/* The first of the `count` components of the outside, from which the list begins, is the space around: the others are cavities, which become inside. */
+static tsr_status fill_cavities(tsr_tiles **tiles, int64_t count)
+{
+    tsr_tiles *turned = NULL, *around = NULL, *filled = NULL;
+    uint8_t *keep = (uint8_t *)calloc((size_t)count, 1);
+    tsr_status status = keep ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "cavities: out of memory for %lld", (long long)count);
+    if (keep) keep[0] = 1;
+    if (status == TSR_OK) status = tsr_tiles_complement(*tiles, &turned);
+    if (status == TSR_OK) status = tsr_tiles_keep(turned, keep, count, &around);
     tsr_tiles_destroy(&turned);
+    if (status == TSR_OK) status = tsr_tiles_complement(around, &filled);
+    tsr_tiles_destroy(&around);
+    if (status == TSR_OK) replace(tiles, filled);
     free(keep);
     return status;
 }
 
-tsr_status tsr_csg_keep_with(const tsr_tiles *tiles, const tsr_tiles *body, tsr_tiles **result)
+tsr_status tsr_csg_keep_with(tsr_tiles **tiles, const tsr_tiles *body)
 {
     tsr_csg_labels labels;
-    *result = NULL;
-    TSR_TRY(tsr_csg_require_pair(tiles, body));
-    TSR_TRY(tsr_csg_label(tiles, 1, 6, &labels));
-    tsr_status status = labels.count > 0 ? keep_touched(tiles, body, &labels, result) : tsr_csg_create_like(tiles, 0, 0, result);
+    tsr_tiles *kept = NULL;
+    TSR_TRY(tsr_csg_require_pair(*tiles, body));
+    TSR_TRY(tsr_csg_label(*tiles, 1, 6, &labels));
+    tsr_status status = labels.count > 1 ? keep_touched(*tiles, body, &labels, &kept) : TSR_OK;
     tsr_csg_labels_drop(&labels);
-    if (status == TSR_OK) status = fill_cavities(result);
-    if (status != TSR_OK) tsr_tiles_destroy(result);
-    return status;
+    if (status != TSR_OK) tsr_tiles_destroy(&kept);
+    TSR_TRY(status);
+    if (kept) replace(tiles, kept);
+    TSR_TRY(tsr_csg_label(*tiles, 0, 26, &labels));
+    const int64_t outside = labels.count;
+    tsr_csg_labels_drop(&labels);
+    if (outside > 1) TSR_TRY(fill_cavities(tiles, outside));
+    return TSR_OK;
 }
 
 /* ---- measures -------------------------------------------------------------------------------------------------------------------------------- */

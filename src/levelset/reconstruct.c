@@ -317,15 +317,8 @@ static tsr_status put_back(run *r, int32_t level, tsr_tiles **body)
 /* Limbs that the flow has cut off what was put back are no bodies: they go, and are missed again. */
 static tsr_status drop_severed(run *r, const tsr_tiles *body)
 {
-    tsr_tiles *kept;
-    int64_t count;
     TSR_TRY(tsr_tiles_set_storage(r->tiles, TSR_STORAGE_F32));
-    TSR_TRY(tsr_tiles_components(r->tiles, 6, NULL, 0, &count));
-    if (count > 1) {
-        TSR_TRY(tsr_csg_keep_with(r->tiles, body, &kept));
-        tsr_tiles_destroy(&r->tiles);
-        r->tiles = kept;
-    }
+    TSR_TRY(tsr_csg_keep_with(&r->tiles, body));
     TSR_TRY(tsr_tiles_set_storage(r->tiles, r->o.storage));
     return TSR_OK;
 }

@@ -28,7 +28,7 @@ struct voxels {
     double company;
     uint64_t *key;
     uint32_t (*at)[3], *samples;
-    uint8_t *kept;
+    uint8_t *kept; /* 1, or 2 where samples are beyond the band */
 };
 
 /* ---- candidates on the device ----------------------------------------------------------------------------------------------------------- */
@@ -116,11 +116,12 @@ static void company_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct voxels *v = (struct voxels *)user;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) v->kept[i] = (uint8_t)has_company(v, i);
+    for (int64_t i = begin; i < end; i++)
+        if (!has_company(v, i)) v->kept[i] = 0;
 }
 
 /* Voxels of `level` that hold samples outside the surface; the samples come in Morton order, so do the voxels. */
-static void collect(const uint32_t *words, int64_t count, int32_t level, struct voxels *v)
+static void collect(const uint32_t *words, int64_t count, int32_t level, float band, struct voxels *v)
 {
     const int32_t shift = TSR_FIXED_BITS - level;
     for (int64_t i = 0; i < count; i++) {
@@ -132,9 +133,11 @@ static void collect(const uint32_t *words, int64_t count, int32_t level, struct 
         if (v->count == 0 || v->key[v->count - 1] != key) {
             v->key[v->count] = key;
             v->samples[v->count] = 0;
+            v->kept[v->count] = 1;
             memcpy(v->at[v->count++], at, sizeof at);
         }
         v->samples[v->count - 1]++;
+        if (phi >= 0.999999f * band) v->kept[v->count - 1] = 2;
     }
 }
 
@@ -146,14 +149,19 @@ static double radius_at(const uint32_t at[3], int32_t level, double wished)
     return fmax(room - CLEAR, SMALLEST);
 }
 
-/* Balls round the middles of the voxels that are kept, on the device; NULL if there are none. */
+/* Balls round the middles of the voxels that are kept, on the device. NULL if none of them holds samples beyond the band: what is missed by less the front
+ * reaches by itself. */
 static tsr_status balls_round(const struct voxels *v, const tsr_points_frame *frame, int32_t level, double radius, const tsr_tiles *tiles, tsr_points **points)
 {
     const double h = ldexp(frame->side, -level);
     int64_t n = 0;
+    int beyond = 0;
     tsr_points *host;
-    for (int64_t i = 0; i < v->count; i++) n += v->kept[i];
-    if (n == 0) return TSR_OK;
+    for (int64_t i = 0; i < v->count; i++) {
+        n += v->kept[i] > 0;
+        beyond |= v->kept[i] == 2;
+    }
+    if (!beyond) return TSR_OK;
     TSR_TRY(tsr_points_create(NULL, n, TSR_POINTS_RADII, &host));
     n = 0;
     for (int64_t i = 0; i < v->count; i++) {
@@ -185,7 +193,7 @@ tsr_status tsr_recapture_find(const tsr_tiles *tiles, const tsr_points_tree *sam
         v.at = (uint32_t(*)[3])(void *)(v.key + count);
         v.samples = (uint32_t *)(void *)(v.at + count);
         v.kept = (uint8_t *)(void *)(v.samples + count);
-        collect(words, count, level, &v);
+        collect(words, count, level, tiles->pool.band, &v);
         tsr_parallel(tiles->context->threads, v.count, AT_ONCE, company_range, &v);
         status = balls_round(&v, frame, level, radius, tiles, missed);
     }
@@ -196,21 +204,14 @@ tsr_status tsr_recapture_find(const tsr_tiles *tiles, const tsr_points_tree *sam
 
 /* ---- union -------------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status unite(const tsr_tiles *tiles, const tsr_tiles *balls, tsr_tiles **united)
-{
-    tsr_tiles *all;
-    TSR_TRY(tsr_tiles_combine(tiles, balls, TSR_CSG_UNION, 0, &all));
-    tsr_status status = tsr_csg_keep_with(all, tiles, united);
-    tsr_tiles_destroy(&all);
-    return status;
-}
-
 tsr_status tsr_recapture_unite(const tsr_tiles *tiles, const tsr_points_frame *frame, int32_t level, const tsr_points *missed, tsr_tiles **united)
 {
     tsr_tiles *balls;
     *united = NULL;
     TSR_TRY(tsr_particles_join(tiles, frame, level, missed, &balls));
-    tsr_status status = unite(tiles, balls, united);
+    tsr_status status = tsr_tiles_combine(tiles, balls, TSR_CSG_UNION, 0, united);
     tsr_tiles_destroy(&balls);
+    if (status == TSR_OK) status = tsr_csg_keep_with(united, tiles);
+    if (status != TSR_OK) tsr_tiles_destroy(united);
     return status;
 }
