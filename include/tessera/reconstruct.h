@@ -65,7 +65,8 @@ typedef struct tsr_reconstruct_options {
     tsr_storage storage;
     /* Thin parts that a level has passed are put back before the next one and, as far as the surface keeps its pieces and handles, at the end: balls of 3
      * (at the end 5) voxels round samples that lie beyond the band outside and have company there, united with the surface, of which the flow takes the
-     * rest away. 0 = yes; negative = no: the source's. Takes the list of a level a second time where something was missed. */
+     * rest away. 0 = yes; negative = no: the source's. Takes the list of a level a second time where something was missed, which is
+     * more than one sample in 100000 beyond the band, in 5000 at the end. */
     int32_t recapture;
     /* Outliers: points that have fewer than so many others near them are left out; 0 = 3, negative: none is. Near is within 8 voxels of the final level or,
      * where the points are sparser than that resolves, within the side of cells that hold 8 points on average. None is left out if it were more than half. */

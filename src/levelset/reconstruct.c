@@ -299,6 +299,8 @@ tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *
  * claw thinner than a voxel or two stays as one that is somewhat thicker. */
 #define LAST_BALLS 5.0
 #define LAST_WAY 3.6
+/* One sample in so many does not move the mean distance: fewer are not worth a second list, least of all that of the last level. */
+enum { WORTH = 100000, LAST_WORTH = 5000 };
 
 /* The surface with what it has missed, in r->tiles; *body: that without, in float32. */
 static tsr_status put_back(run *r, int32_t level, tsr_tiles **body)
@@ -374,7 +376,8 @@ static tsr_status look_back(run *r, int32_t level, tsr_reconstruct_level *report
     const double least = ldexp((double)r->tiles->pool.band * 0.999999, level - next);
     tsr_tiles *other = NULL;
     if (r->o.recapture < 0) return TSR_OK;
-    TSR_TRY(tsr_recapture_find(r->tiles, &r->samples, &r->frame, report, next, next > level ? BALLS : LAST_BALLS, r->scratch, least, &r->missed));
+    const int64_t worth = 1 + r->samples.points / (next > level ? WORTH : LAST_WORTH);
+    TSR_TRY(tsr_recapture_find(r->tiles, &r->samples, &r->frame, report, next, next > level ? BALLS : LAST_BALLS, r->scratch, least, worth, &r->missed));
     if (next > level || !r->missed) return TSR_OK;
     tsr_status status = hold(r, level, report, &other);
     tsr_tiles_destroy(&other);
