@@ -256,14 +256,19 @@ static void replace(tsr_tiles **tiles, tsr_tiles *by)
     *tiles = by;
 }
 
-/* The first of the `count` components of the outside, from which the list begins, is the space around: the others are cavities, which become inside. */
-static tsr_status fill_cavities(tsr_tiles **tiles, int64_t count)
+/* The first component of the outside, from which the list begins, is the space around: the others are cavities, which become inside. */
+static tsr_status fill_cavities(tsr_tiles **tiles)
 {
     tsr_tiles *turned = NULL, *around = NULL, *filled = NULL;
-    uint8_t *keep = (uint8_t *)calloc((size_t)count, 1);
-    tsr_status status = keep ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "cavities: out of memory for %lld", (long long)count);
-    if (keep) keep[0] = 1;
-    if (status == TSR_OK) status = tsr_tiles_complement(*tiles, &turned);
+    int64_t count; /* not that of the outside of *tiles: zeros are inside neither way */
+    uint8_t *keep = NULL;
+    TSR_TRY(tsr_tiles_complement(*tiles, &turned));
+    tsr_status status = tsr_tiles_components(turned, 26, NULL, 0, &count);
+    if (status == TSR_OK) {
+        keep = (uint8_t *)calloc((size_t)count + 1, 1);
+        if (keep) keep[0] = 1;
+        else status = TSR_FAILED(TSR_ERROR_MEMORY, "cavities: out of memory for %lld", (long long)count);
+    }
     if (status == TSR_OK) status = tsr_tiles_keep(turned, keep, count, &around);
     tsr_tiles_destroy(&turned);
     if (status == TSR_OK) status = tsr_tiles_complement(around, &filled);
@@ -287,7 +292,7 @@ tsr_status tsr_csg_keep_with(tsr_tiles **tiles, const tsr_tiles *body)
     TSR_TRY(tsr_csg_label(*tiles, 0, 26, &labels));
     const int64_t outside = labels.count;
     tsr_csg_labels_drop(&labels);
-    if (outside > 1) TSR_TRY(fill_cavities(tiles, outside));
+    if (outside > 1) TSR_TRY(fill_cavities(tiles));
     return TSR_OK;
 }
 
