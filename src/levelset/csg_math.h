@@ -104,7 +104,8 @@ TSR_HD float tsr_csg_combine(int32_t operation, float a, float b, float amount, 
     case TSR_CSG_DIFFERENCE: return (a > other ? a : other) + 0.0f;
     case TSR_CSG_BLEND: return tsr_clampf(tsr_csg_blend(a, b, amount), 0.0f - band, band) + 0.0f;
     case TSR_CSG_MIX: return (a + (b - a) * amount) + 0.0f;
-    case TSR_CSG_COMPLEMENT: return a == 0.0f ? a : 0.0f - a; /* a zero that has a sign keeps it: twice is nothing */
+    case TSR_CSG_COMPLEMENT: /* a zero that has a sign keeps it: twice is nothing; with an amount it goes with the outside, where it was */
+        return a == 0.0f ? (amount > 0.0f ? 0.0f - amount : a) : 0.0f - a;
     default: return tsr_clampf(a, 0.0f - band, band);
     }
 }

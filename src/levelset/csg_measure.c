@@ -260,9 +260,10 @@ static void replace(tsr_tiles **tiles, tsr_tiles *by)
 static tsr_status fill_cavities(tsr_tiles **tiles)
 {
     tsr_tiles *turned = NULL, *around = NULL, *filled = NULL;
-    int64_t count; /* not that of the outside of *tiles: zeros are inside neither way */
+    const float *h = (*tiles)->pool.spacing, least = 1e-6f * fminf(h[0], fminf(h[1], h[2])); /* zeros are of the outside, of the complement else neither */
+    int64_t count;
     uint8_t *keep = NULL;
-    TSR_TRY(tsr_tiles_complement(*tiles, &turned));
+    TSR_TRY(tsr_csg_merge_lists(*tiles, 0, NULL, 0, TSR_CSG_COMPLEMENT, least, &turned));
     tsr_status status = tsr_tiles_components(turned, 26, NULL, 0, &count);
     if (status == TSR_OK) {
         keep = (uint8_t *)calloc((size_t)count + 1, 1);

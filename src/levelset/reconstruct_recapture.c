@@ -18,11 +18,9 @@
 enum { REACH = 3, LEAST = 4, SHARE = 16 };
 enum { LOG2_BLOCK = 3, AT_ONCE = 64 }; /* voxels are looked up by blocks of 8, which REACH does not leave by more than one */
 
-/* Voxels between a ball and the border, and the radius that a ball has at any rate. What a radius is short of makes that no voxel lies on a ball: zeros are
- * neither inside nor, of the complement, outside. */
+/* Voxels between a ball and the border, and the radius that a ball has at any rate. */
 #define CLEAR 1.5
 #define SMALLEST 0.5
-#define SHORT 0.01
 
 /* Voxels that hold missed samples, in Morton order. */
 struct voxels {
@@ -148,7 +146,7 @@ static double radius_at(const uint32_t at[3], int32_t level, double wished)
 {
     double room = wished + CLEAR;
     for (int k = 0; k < 3; k++) room = fmin(room, fmin((double)at[k], ldexp(1, level) - 1 - (double)at[k]) + 0.5);
-    return fmax(room - CLEAR, SMALLEST) - SHORT;
+    return fmax(room - CLEAR, SMALLEST);
 }
 
 /* Balls round the middles of the voxels that are kept, on the device. NULL if fewer than `worth` of the samples there are in voxels that hold some beyond the
