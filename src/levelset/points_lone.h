@@ -4,7 +4,7 @@
 
 #include "levelset/points_tree.h"
 
-/* Near is up to the side of a cell of depth `cells` (2 or more, so that the squares of distances to 27 cells fit). */
+/* Near is up to the side of a cell of depth `cells`. */
 typedef struct tsr_lone_rule {
     int32_t cells, others;
 } tsr_lone_rule;
@@ -14,6 +14,7 @@ TSR_HD int tsr_points_near(const tsr_tree_build *b, int64_t i, int64_t j, int64_
     int64_t square = 0;
     for (int k = 0; k < 3; k++) {
         const int64_t d = (int64_t)b->fixed[k][i] - (int64_t)b->fixed[k][j];
+        if (d > reach || d < -reach) return 0; /* and its square, of half the cube, would not fit */
         square += d * d;
     }
     return square <= reach * reach;

@@ -112,7 +112,7 @@ static tsr_status drop_lone(struct arrays *a, tsr_tree_build *b, tsr_points_tree
     if (rule.cells < LONE_LEAST) goto done;
     TSR_TRY_GOTO(context->backend->potential->others(context->queue, b, rule), done);
     TSR_TRY_GOTO(count_first(context, b, found, &kept), done);
-    if ((int64_t)kept == b->points || (int64_t)kept < b->points / 2) goto done;
+    if ((int64_t)kept == b->points || 2 * (int64_t)kept < b->points) goto done;
     TSR_TRY_GOTO(take(a, &b->keys, b->points, sizeof *b->keys), done);
     TSR_TRY_GOTO(take(a, &b->order, b->points, sizeof *b->order), done);
     TSR_TRY_GOTO(tsr_select_values(context, b->first, b->sorted, 8, b->points, b->keys, (int64_t)kept, found, workspace, bytes), done);

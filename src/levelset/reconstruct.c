@@ -291,6 +291,18 @@ tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *
     return TSR_OK;
 }
 
+static tsr_status measure(run *r, int32_t level, tsr_reconstruct_level *report)
+{
+    tsr_tiles_info info;
+    TSR_TRY(tsr_reconstruct_error(r->tiles, &r->samples, level, r->scratch, &report->error, &report->outside));
+    TSR_TRY(tsr_tiles_describe(r->tiles, &info));
+    report->error_percent = 100 * report->error / r->diagonal;
+    report->tiles = info.count;
+    report->active_voxels = info.active_voxels;
+    report->device_bytes = info.device_bytes;
+    return TSR_OK;
+}
+
 /* ---- thin parts ----------------------------------------------------------------------------------------------------------------------- */
 
 /* Radius of the balls in voxels at the start of a level: from there the flow comes to rest anew and leaves what it can hold. */
@@ -301,6 +313,8 @@ tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *
 #define LAST_WAY 3.6
 /* One sample in so many does not move the mean distance: fewer are not worth a second list, least of all that of the last level. */
 enum { WORTH = 100000, LAST_WORTH = 5000 };
+/* And where more than one in so many is missed they are noise of voxels, which balls would inflate: thin parts of scans are a tenth, at the end a fiftieth. */
+enum { NOISE = 6, LAST_NOISE = 20 };
 
 /* The surface with what it has missed, in r->tiles; *body: that without, in float32. */
 static tsr_status put_back(run *r, int32_t level, tsr_tiles **body)
@@ -325,13 +339,29 @@ static tsr_status drop_severed(run *r, const tsr_tiles *body)
     return TSR_OK;
 }
 
-/* Puts back what the level before has missed, and lets the front come to rest. */
+/* Takes the list of before. */
+static tsr_status take_back(run *r, tsr_tiles **body)
+{
+    tsr_tiles_destroy(&r->tiles);
+    r->tiles = *body;
+    *body = NULL;
+    TSR_TRY(tsr_tiles_set_storage(r->tiles, r->o.storage));
+    return TSR_OK;
+}
+
+/* Puts back what the level before has missed, and lets the front come to rest. If it then leaves a good part of the samples out it has climbed onto noise,
+ * and moves from where it was instead. */
 static tsr_status recapture(run *r, int32_t level, tsr_reconstruct_level *report)
 {
     tsr_tiles *body = NULL;
     tsr_status status = put_back(r, level, &body);
     if (status == TSR_OK) status = evolve(r, level, 0, report);
     if (status == TSR_OK) status = drop_severed(r, body);
+    if (status == TSR_OK) status = measure(r, level, report);
+    if (status == TSR_OK && report->outside > r->samples.points / NOISE) {
+        status = take_back(r, &body);
+        if (status == TSR_OK) status = evolve(r, level, 0, report);
+    }
     tsr_tiles_destroy(&body);
     return status;
 }
@@ -348,24 +378,8 @@ static tsr_status hold(run *r, int32_t level, tsr_reconstruct_level *report, tsr
     TSR_TRY(tsr_tiles_set_storage(r->tiles, TSR_STORAGE_F32));
     TSR_TRY(tsr_tiles_measure(*body, &before));
     TSR_TRY(tsr_tiles_measure(r->tiles, &after));
-    if (after.components != before.components || after.cavities != before.cavities || after.genus != before.genus) {
-        tsr_tiles *other = r->tiles;
-        r->tiles = *body;
-        *body = other;
-    }
+    if (after.components != before.components || after.cavities != before.cavities || after.genus != before.genus) TSR_TRY(take_back(r, body));
     TSR_TRY(tsr_tiles_set_storage(r->tiles, r->o.storage));
-    return TSR_OK;
-}
-
-static tsr_status measure(run *r, int32_t level, tsr_reconstruct_level *report)
-{
-    tsr_tiles_info info;
-    TSR_TRY(tsr_reconstruct_error(r->tiles, &r->samples, level, r->scratch, &report->error, &report->outside));
-    TSR_TRY(tsr_tiles_describe(r->tiles, &info));
-    report->error_percent = 100 * report->error / r->diagonal;
-    report->tiles = info.count;
-    report->active_voxels = info.active_voxels;
-    report->device_bytes = info.device_bytes;
     return TSR_OK;
 }
 
@@ -376,8 +390,9 @@ static tsr_status look_back(run *r, int32_t level, tsr_reconstruct_level *report
     const double least = ldexp((double)r->tiles->pool.band * 0.999999, level - next);
     tsr_tiles *other = NULL;
     if (r->o.recapture < 0) return TSR_OK;
-    const int64_t worth = 1 + r->samples.points / (next > level ? WORTH : LAST_WORTH);
-    TSR_TRY(tsr_recapture_find(r->tiles, &r->samples, &r->frame, report, next, next > level ? BALLS : LAST_BALLS, r->scratch, least, worth, &r->missed));
+    const int64_t worth = 1 + r->samples.points / (next > level ? WORTH : LAST_WORTH), most = r->samples.points / (next > level ? NOISE : LAST_NOISE);
+    TSR_TRY(tsr_recapture_find(r->tiles, &r->samples, &r->frame, report, next, next > level ? BALLS : LAST_BALLS, r->scratch, least, worth, most,
+                               &r->missed));
     if (next > level || !r->missed) return TSR_OK;
     tsr_status status = hold(r, level, report, &other);
     tsr_tiles_destroy(&other);

@@ -38,10 +38,10 @@ tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *
 
 /* What the surface of level `at` has left outside: balls of `radius` voxels, less beside the border, round the middles of the voxels of `level` that hold
  * samples `least` or more (world units) outside of it, without those that have no company (outliers). `distance`: |phi| at the samples. RETURNS NEW points with
- * radii, NULL if fewer than `worth` (1 or more) samples are beyond the band of the surface. */
+ * radii, NULL if fewer than `worth` (1 or more) samples are beyond the band of the surface, or more than `most` are missed. */
 tsr_status tsr_recapture_find(const tsr_tiles *tiles, const tsr_points_tree *samples, const tsr_points_frame *frame, const tsr_reconstruct_level *at,
                               int32_t level, double radius, const float *distance, double least, int64_t worth,
-                              tsr_points **missed);
+                              int64_t most, tsr_points **missed);
 /* The surface (float32, at `level`) with these balls, without what does not hang on it and without cavities. RETURNS NEW. */
 tsr_status tsr_recapture_unite(const tsr_tiles *tiles, const tsr_points_frame *frame, int32_t level, const tsr_points *missed, tsr_tiles **united);
 /* The union of the balls of points with radii as a list like `like`, which has 2^level voxels per axis of the frame. RETURNS NEW. */

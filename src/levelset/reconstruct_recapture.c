@@ -150,18 +150,19 @@ static double radius_at(const uint32_t at[3], int32_t level, double wished)
 }
 
 /* Balls round the middles of the voxels that are kept, on the device. NULL if fewer than `worth` of the samples there are in voxels that hold some beyond the
- * band: what is missed by less the front reaches by itself. */
-static tsr_status balls_round(const struct voxels *v, const tsr_points_frame *frame, int32_t level, double radius, int64_t worth, const tsr_tiles *tiles,
-                              tsr_points **points)
+ * band: what is missed by less the front reaches by itself; or if more than `most` are missed: that is noise, whose outer half no surface encloses. */
+static tsr_status balls_round(const struct voxels *v, const tsr_points_frame *frame, int32_t level, double radius, int64_t worth, int64_t most,
+                              const tsr_tiles *tiles, tsr_points **points)
 {
     const double h = ldexp(frame->side, -level);
-    int64_t n = 0, beyond = 0;
+    int64_t n = 0, beyond = 0, missed = 0;
     tsr_points *host;
     for (int64_t i = 0; i < v->count; i++) {
         n += v->kept[i] > 0;
+        missed += v->kept[i] ? v->samples[i] : 0;
         beyond += v->kept[i] == 2 ? v->samples[i] : 0;
     }
-    if (beyond < worth) return TSR_OK;
+    if (beyond < worth || missed > most) return TSR_OK;
     TSR_TRY(tsr_points_create(NULL, n, TSR_POINTS_RADII, &host));
     n = 0;
     for (int64_t i = 0; i < v->count; i++) {
@@ -176,7 +177,7 @@ static tsr_status balls_round(const struct voxels *v, const tsr_points_frame *fr
 
 tsr_status tsr_recapture_find(const tsr_tiles *tiles, const tsr_points_tree *samples, const tsr_points_frame *frame, const tsr_reconstruct_level *at,
                               int32_t level, double radius, const float *distance, double least, int64_t worth,
-                              tsr_points **missed)
+                              int64_t most, tsr_points **missed)
 {
     uint32_t *words;
     int64_t count;
@@ -196,7 +197,7 @@ tsr_status tsr_recapture_find(const tsr_tiles *tiles, const tsr_points_tree *sam
         v.kept = (uint8_t *)(void *)(v.samples + count);
         collect(words, count, level, tiles->pool.band, &v);
         tsr_parallel(tiles->context->threads, v.count, AT_ONCE, company_range, &v);
-        status = balls_round(&v, frame, level, radius, worth, tiles, missed);
+        status = balls_round(&v, frame, level, radius, worth, most, tiles, missed);
     }
     free(memory);
     free(words);

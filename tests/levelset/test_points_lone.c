@@ -133,8 +133,23 @@ static void kept_whole(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Neighbours in the sorted order may lie in opposite corners of the cube. */
+static void opposite_corner(void **state)
+{
+    (void)state;
+    enum { N = 500 };
+    tsr_context *context = test_context();
+    float p[3 * N];
+    uint64_t seed = test_seed();
+    for (int64_t i = 0; i < 3 * N; i++) p[i] = i < 3 * (N - 1) ? (float)(1 + 8 * test_uniform(&seed)) : 127;
+    tsr_points_tree *tree = without_lone(context, p, N, 7, 3);
+    assert_int_equal(tree->lone, 1);
+    tsr_points_tree_destroy(&tree);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(against_all_pairs), cmocka_unit_test(kept_whole) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(against_all_pairs), cmocka_unit_test(kept_whole), cmocka_unit_test(opposite_corner) };
     return cmocka_run_group_tests_name("lone points", tests, NULL, NULL);
 }
