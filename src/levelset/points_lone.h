@@ -2,6 +2,7 @@
 #ifndef TSR_LEVELSET_POINTS_LONE_H
 #define TSR_LEVELSET_POINTS_LONE_H
 
+#include "grid/tile_key.h"
 #include "levelset/points_tree.h"
 
 /* Near is up to the side of a cell of depth `cells`. */
@@ -18,18 +19,6 @@ TSR_HD int tsr_points_near(const tsr_tree_build *b, int64_t i, int64_t j, int64_
         square += d * d;
     }
     return square <= reach * reach;
-}
-
-/* Place of the first key that is not below. */
-TSR_HD int64_t tsr_sorted_at(const tsr_tree_build *b, uint64_t key)
-{
-    int64_t low = 0, high = b->points;
-    while (low < high) {
-        const int64_t half = low + (high - low) / 2;
-        if (b->sorted[half] < key) low = half + 1;
-        else high = half;
-    }
-    return low;
 }
 
 /* Are there `others` or more near the point at place i of the sorted order? Those beside it in that order settle it for nearly all. */
@@ -51,7 +40,7 @@ TSR_HD int tsr_point_has_others(const tsr_tree_build *b, const tsr_lone_rule *ru
         const uint32_t x = cell[0] + d % 3 - 1u, y = cell[1] + d / 3 % 3 - 1u, z = cell[2] + d / 9 - 1u;
         if (x > last || y > last || z > last) continue;
         const uint64_t first = tsr_morton(x, y, z) << shift, end = first + ((uint64_t)1 << shift);
-        for (int64_t j = tsr_sorted_at(b, first); j < b->points && b->sorted[j] < end; j++) {
+        for (int64_t j = tsr_key_lower_bound(b->sorted, (int32_t)b->points, first); j < b->points && b->sorted[j] < end; j++) {
             found += j != i && tsr_points_near(b, i, j, reach);
             if (found >= rule->others) return 1;
         }

@@ -142,8 +142,10 @@ static tsr_status find_leaves(struct arrays *a, tsr_tree_build *b, tsr_points_tr
     uint64_t *found, leaves;
     TSR_TRY(take(a, &b->first, b->points, 1));
     TSR_TRY(take_fixed(context, b, tree));
-    if (a->min_neighbours > 0) TSR_TRY(drop_lone(a, b, tree));
-    if (a->min_neighbours > 0 && tree->lone == 0) TSR_TRY(context->backend->potential->unique(context->queue, b->sorted, b->points, 0, b->first));
+    if (a->min_neighbours > 0) {
+        TSR_TRY(drop_lone(a, b, tree));
+        if (tree->lone == 0) TSR_TRY(context->backend->potential->unique(context->queue, b->sorted, b->points, 0, b->first)); /* the leaves again */
+    }
     TSR_TRY(take(a, &b->start, b->points + 1, sizeof *b->start));
     TSR_TRY(tsr_select_workspace(context, b->points, &bytes));
     TSR_TRY(tsr_device_allocate(context, bytes + 256, (void **)&found));

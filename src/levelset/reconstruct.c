@@ -349,6 +349,14 @@ static tsr_status take_back(run *r, tsr_tiles **body)
     return TSR_OK;
 }
 
+/* Lets the front come to rest. */
+static tsr_status settle(run *r, int32_t level, tsr_reconstruct_level *report)
+{
+    TSR_TRY(evolve(r, level, 0, report));
+    TSR_TRY(measure(r, level, report));
+    return TSR_OK;
+}
+
 /* Puts back what the level before has missed, and lets the front come to rest. If it then leaves a good part of the samples out it has climbed onto noise,
  * and moves from where it was instead. */
 static tsr_status recapture(run *r, int32_t level, tsr_reconstruct_level *report)
@@ -360,7 +368,7 @@ static tsr_status recapture(run *r, int32_t level, tsr_reconstruct_level *report
     if (status == TSR_OK) status = measure(r, level, report);
     if (status == TSR_OK && report->outside > r->samples.points / NOISE) {
         status = take_back(r, &body);
-        if (status == TSR_OK) status = evolve(r, level, 0, report);
+        if (status == TSR_OK) status = settle(r, level, report);
     }
     tsr_tiles_destroy(&body);
     return status;
@@ -386,14 +394,15 @@ static tsr_status hold(run *r, int32_t level, tsr_reconstruct_level *report, tsr
 /* After the measures of a level: what it has left outside the band, that of the next level if there is one. */
 static tsr_status look_back(run *r, int32_t level, tsr_reconstruct_level *report)
 {
-    const int32_t next = level < r->o.depth ? level + 1 : level;
-    const double least = ldexp((double)r->tiles->pool.band * 0.999999, level - next);
+    const int last = level == r->o.depth;
+    const int64_t points = r->samples.points;
+    const double band = (double)r->tiles->pool.band * 0.999999;
+    const tsr_recapture_rule again = { level + 1, BALLS, 0.5 * band, 1 + points / WORTH, points / NOISE };
+    const tsr_recapture_rule at_the_end = { level, LAST_BALLS, band, 1 + points / LAST_WORTH, points / LAST_NOISE };
     tsr_tiles *other = NULL;
     if (r->o.recapture < 0) return TSR_OK;
-    const int64_t worth = 1 + r->samples.points / (next > level ? WORTH : LAST_WORTH), most = r->samples.points / (next > level ? NOISE : LAST_NOISE);
-    TSR_TRY(tsr_recapture_find(r->tiles, &r->samples, &r->frame, report, next, next > level ? BALLS : LAST_BALLS, r->scratch, least, worth, most,
-                               &r->missed));
-    if (next > level || !r->missed) return TSR_OK;
+    TSR_TRY(tsr_recapture_find(r->tiles, &r->samples, &r->frame, report, last ? &at_the_end : &again, r->scratch, &r->missed));
+    if (!last || !r->missed) return TSR_OK;
     tsr_status status = hold(r, level, report, &other);
     tsr_tiles_destroy(&other);
     if (status == TSR_OK) status = measure(r, level, report);
@@ -411,8 +420,7 @@ static tsr_status one_level(run *r, int32_t level)
         tsr_tiles_destroy(&r->tiles);
         r->tiles = fine;
     }
-    TSR_TRY(r->missed ? recapture(r, level, report) : evolve(r, level, 0, report));
-    TSR_TRY(measure(r, level, report));
+    TSR_TRY(r->missed ? recapture(r, level, report) : settle(r, level, report));
     TSR_TRY(look_back(r, level, report));
     report->seconds = tsr_seconds_now() - start;
     r->report.levels++;

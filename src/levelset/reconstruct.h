@@ -36,12 +36,17 @@ tsr_geometry tsr_reconstruct_geometry(const tsr_points_frame *frame, int32_t lev
 /* Mean |phi| at the samples of the tree and how many lie outside the band; `scratch` holds a float per point on the device. */
 tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *tree, int32_t level, float *scratch, double *mean, int64_t *outside);
 
-/* What the surface of level `at` has left outside: balls of `radius` voxels, less beside the border, round the middles of the voxels of `level` that hold
- * samples `least` or more (world units) outside of it, without those that have no company (outliers). `distance`: |phi| at the samples. RETURNS NEW points with
- * radii, NULL if fewer than `worth` (1 or more) samples are beyond the band of the surface, or more than `most` are missed. */
+/* Which samples are put back, and by what: balls of `radius` voxels of `level`. None if fewer than `worth` (1 or more) samples are beyond the band of the
+ * surface, or more than `most` are missed. */
+typedef struct tsr_recapture_rule {
+    int32_t level;
+    double radius, least; /* least: distance from the surface from which samples count, world units */
+    int64_t worth, most;
+} tsr_recapture_rule;
+/* What the surface of level `at` has left outside: balls, smaller beside the border, round the middles of the voxels that hold samples outside of it, without
+ * those that have no company (outliers). `distance`: |phi| at the samples. RETURNS NEW points with radii, NULL if there are none. */
 tsr_status tsr_recapture_find(const tsr_tiles *tiles, const tsr_points_tree *samples, const tsr_points_frame *frame, const tsr_reconstruct_level *at,
-                              int32_t level, double radius, const float *distance, double least, int64_t worth,
-                              int64_t most, tsr_points **missed);
+                              const tsr_recapture_rule *rule, const float *distance, tsr_points **missed);
 /* The surface (float32, at `level`) with these balls, without what does not hang on it and without cavities. RETURNS NEW. */
 tsr_status tsr_recapture_unite(const tsr_tiles *tiles, const tsr_points_frame *frame, int32_t level, const tsr_points *missed, tsr_tiles **united);
 /* The union of the balls of points with radii as a list like `like`, which has 2^level voxels per axis of the frame. RETURNS NEW. */

@@ -77,18 +77,6 @@ done:
 
 /* ---- company ------------------------------------------------------------------------------------------------------------------------------ */
 
-/* First voxel whose key is not below. */
-static int64_t voxel_at(const struct voxels *v, uint64_t key)
-{
-    int64_t low = 0, high = v->count;
-    while (low < high) {
-        const int64_t half = low + (high - low) / 2;
-        if (v->key[half] < key) low = half + 1;
-        else high = half;
-    }
-    return low;
-}
-
 static int has_company(const struct voxels *v, int64_t i)
 {
     const uint32_t *own = v->at[i];
@@ -103,7 +91,7 @@ static int has_company(const struct voxels *v, int64_t i)
         }
         if (beyond) continue;
         const uint64_t first = tsr_morton(block[0], block[1], block[2]) << (3 * LOG2_BLOCK), end = first + (1u << (3 * LOG2_BLOCK));
-        for (int64_t j = voxel_at(v, first); j < v->count && v->key[j] < end; j++) {
+        for (int64_t j = tsr_key_lower_bound(v->key, (int32_t)v->count, first); j < v->count && v->key[j] < end; j++) {
             int64_t square = 0;
             for (int k = 0; k < 3; k++) square += ((int64_t)v->at[j][k] - own[k]) * ((int64_t)v->at[j][k] - own[k]);
             if (square <= REACH * REACH) samples += v->samples[j];
@@ -150,11 +138,10 @@ static double radius_at(const uint32_t at[3], int32_t level, double wished)
 }
 
 /* Balls round the middles of the voxels that are kept, on the device. NULL if fewer than `worth` of the samples there are in voxels that hold some beyond the
- * band: what is missed by less the front reaches by itself; or if more than `most` are missed: that is noise, whose outer half no surface encloses. */
-static tsr_status balls_round(const struct voxels *v, const tsr_points_frame *frame, int32_t level, double radius, int64_t worth, int64_t most,
-                              const tsr_tiles *tiles, tsr_points **points)
+ * band: what is missed by less the front reaches by itself; or if more than `most` are: that is noise, whose outer half no surface encloses. */
+static tsr_status balls_round(const struct voxels *v, const tsr_points_frame *frame, const tsr_recapture_rule *rule, tsr_context *context, tsr_points **points)
 {
-    const double h = ldexp(frame->side, -level);
+    const double h = ldexp(frame->side, -rule->level);
     int64_t n = 0, beyond = 0, missed = 0;
     tsr_points *host;
     for (int64_t i = 0; i < v->count; i++) {
@@ -162,29 +149,28 @@ static tsr_status balls_round(const struct voxels *v, const tsr_points_frame *fr
         missed += v->kept[i] ? v->samples[i] : 0;
         beyond += v->kept[i] == 2 ? v->samples[i] : 0;
     }
-    if (beyond < worth || missed > most) return TSR_OK;
+    if (beyond < rule->worth || missed > rule->most) return TSR_OK;
     TSR_TRY(tsr_points_create(NULL, n, TSR_POINTS_RADII, &host));
     n = 0;
     for (int64_t i = 0; i < v->count; i++) {
         if (!v->kept[i]) continue;
         for (int k = 0; k < 3; k++) host->positions[3 * n + k] = (float)(frame->lower[k] + h * ((double)v->at[i][k] + 0.5));
-        host->radii[n++] = (float)(h * radius_at(v->at[i], level, radius));
+        host->radii[n++] = (float)(h * radius_at(v->at[i], rule->level, rule->radius));
     }
-    tsr_status status = tsr_points_copy(host, tiles->context, points);
+    tsr_status status = tsr_points_copy(host, context, points);
     tsr_points_destroy(&host);
     return status;
 }
 
 tsr_status tsr_recapture_find(const tsr_tiles *tiles, const tsr_points_tree *samples, const tsr_points_frame *frame, const tsr_reconstruct_level *at,
-                              int32_t level, double radius, const float *distance, double least, int64_t worth,
-                              int64_t most, tsr_points **missed)
+                              const tsr_recapture_rule *rule, const float *distance, tsr_points **missed)
 {
     uint32_t *words;
     int64_t count;
     *missed = NULL;
-    TSR_TRY(far_samples(tiles, samples, at->level, distance, least, &words, &count));
+    TSR_TRY(far_samples(tiles, samples, at->level, distance, rule->least, &words, &count));
     if (count == 0) return TSR_OK;
-    const double surface = ldexp((double)at->active_voxels * at->voxel / (2 * (double)tiles->pool.band), 2 * (level - at->level)); /* voxels of `level` */
+    const double surface = ldexp((double)at->active_voxels * at->voxel / (2 * (double)tiles->pool.band), 2 * (rule->level - at->level)); /* its voxels */
     const double disc = 3.14159265358979 * REACH * REACH * (double)samples->points / fmax(surface, 1);
     struct voxels v = { .company = fmax(LEAST, disc / SHARE) };
     const size_t each = sizeof *v.key + sizeof *v.at + sizeof *v.samples + 1;
@@ -195,9 +181,9 @@ tsr_status tsr_recapture_find(const tsr_tiles *tiles, const tsr_points_tree *sam
         v.at = (uint32_t(*)[3])(void *)(v.key + count);
         v.samples = (uint32_t *)(void *)(v.at + count);
         v.kept = (uint8_t *)(void *)(v.samples + count);
-        collect(words, count, level, tiles->pool.band, &v);
+        collect(words, count, rule->level, tiles->pool.band, &v);
         tsr_parallel(tiles->context->threads, v.count, AT_ONCE, company_range, &v);
-        status = balls_round(&v, frame, level, radius, worth, most, tiles, missed);
+        status = balls_round(&v, frame, rule, tiles->context, missed);
     }
     free(memory);
     free(words);
