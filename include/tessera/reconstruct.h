@@ -69,7 +69,8 @@ typedef struct tsr_reconstruct_options {
      * more than one sample in 100000 beyond the band, in 5000 at the end. */
     int32_t recapture;
     /* Outliers: points that have fewer than so many others near them are left out; 0 = 3, negative: none is. Near is within 8 voxels of the final level or,
-     * where the points are sparser than that resolves, within the side of cells that hold 8 points on average. None is left out if it were more than half. */
+     * where the points are sparser than that resolves, within the side of cells that hold 8 points on average. None is left out if it were more than half.
+     * The grid is that round the others if its side is less than three quarters of that round all. */
     int32_t min_neighbours;
 } tsr_reconstruct_options;
 #define TSR_RECONSTRUCT_OPTIONS { .struct_size = sizeof(tsr_reconstruct_options) }

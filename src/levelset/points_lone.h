@@ -5,9 +5,11 @@
 #include "grid/tile_key.h"
 #include "levelset/points_tree.h"
 
-/* Near is up to the side of a cell of depth `cells`. */
+/* A point is lone that has fewer than `others` others near it; if not `least` points at least have so many, none is. Near is up to the side of a cell of
+ * depth `cells`, which the tree finds. */
 typedef struct tsr_lone_rule {
-    int32_t cells, others;
+    int32_t others, cells;
+    int64_t least;
 } tsr_lone_rule;
 
 TSR_HD int tsr_points_near(const tsr_tree_build *b, int64_t i, int64_t j, int64_t reach)

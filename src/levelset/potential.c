@@ -13,7 +13,7 @@ enum { ARRAYS_MOST = 24 };
 struct arrays {
     tsr_context *context;
     int count;
-    int32_t min_neighbours; /* 0: no point is left out */
+    const tsr_lone_rule *lone; /* NULL: no point is left out */
     struct {
         void **place;
         size_t bytes;
@@ -101,7 +101,7 @@ static tsr_status lone_cells(tsr_context *context, const tsr_tree_build *b, uint
 static tsr_status drop_lone(struct arrays *a, tsr_tree_build *b, tsr_points_tree *tree)
 {
     tsr_context *context = a->context;
-    tsr_lone_rule rule = { .others = a->min_neighbours };
+    tsr_lone_rule rule = *a->lone;
     uint64_t *found, kept;
     size_t bytes;
     tsr_status status;
@@ -112,7 +112,7 @@ static tsr_status drop_lone(struct arrays *a, tsr_tree_build *b, tsr_points_tree
     if (rule.cells < LONE_LEAST) goto done;
     TSR_TRY_GOTO(context->backend->potential->others(context->queue, b, rule), done);
     TSR_TRY_GOTO(count_first(context, b, found, &kept), done);
-    if ((int64_t)kept == b->points || 2 * (int64_t)kept < b->points) goto done;
+    if ((int64_t)kept == b->points || (int64_t)kept < rule.least) goto done;
     TSR_TRY_GOTO(take(a, &b->keys, b->points, sizeof *b->keys), done);
     TSR_TRY_GOTO(take(a, &b->order, b->points, sizeof *b->order), done);
     TSR_TRY_GOTO(tsr_select_values(context, b->first, b->sorted, 8, b->points, b->keys, (int64_t)kept, found, workspace, bytes), done);
@@ -128,6 +128,9 @@ static tsr_status drop_lone(struct arrays *a, tsr_tree_build *b, tsr_points_tree
     tree->lone = b->points - (int64_t)kept;
     b->points = (int64_t)kept;
     TSR_TRY_GOTO(take_fixed(context, b, tree), done);
+    TSR_TRY_GOTO(tsr_points_create(context, b->points, 0, &tree->kept), done);
+    TSR_TRY_GOTO(context->backend->potential->gather(context->queue, (const uint32_t *)(const void *)b->positions, b->permutation, b->points, 3,
+                                                     (uint32_t *)(void *)tree->kept->positions), done);
 done:
     tsr_device_release(context, found, bytes + 256);
     return status;
@@ -142,7 +145,7 @@ static tsr_status find_leaves(struct arrays *a, tsr_tree_build *b, tsr_points_tr
     uint64_t *found, leaves;
     TSR_TRY(take(a, &b->first, b->points, 1));
     TSR_TRY(take_fixed(context, b, tree));
-    if (a->min_neighbours > 0) {
+    if (a->lone) {
         TSR_TRY(drop_lone(a, b, tree));
         if (tree->lone == 0) TSR_TRY(context->backend->potential->unique(context->queue, b->sorted, b->points, 0, b->first)); /* the leaves again */
     }
@@ -225,7 +228,7 @@ static tsr_status build(struct arrays *a, tsr_tree_build *b, tsr_points_tree *tr
     return TSR_OK;
 }
 
-static tsr_status create(const tsr_tree_build *wanted, tsr_context *context, int keep_starts, int32_t min_neighbours, tsr_points_tree **tree)
+static tsr_status create(const tsr_tree_build *wanted, tsr_context *context, int keep_starts, const tsr_lone_rule *lone, tsr_points_tree **tree)
 {
     const int64_t points = wanted->points;
     const int32_t depth = wanted->depth;
@@ -235,7 +238,7 @@ static tsr_status create(const tsr_tree_build *wanted, tsr_context *context, int
         TSR_FAIL(TSR_ERROR_ARGUMENT, "octree: depth is %d, expected 1 to %d (keys of 64 bits)", depth, TSR_TREE_DEPTH_MOST);
     tsr_points_tree *t = (tsr_points_tree *)calloc(1, sizeof *t);
     if (!t) TSR_FAIL(TSR_ERROR_MEMORY, "octree: out of memory (%zu bytes asked for)", sizeof *t);
-    struct arrays arrays = { .context = context, .min_neighbours = min_neighbours };
+    struct arrays arrays = { .context = context, .lone = lone };
     tsr_tree_build b = *wanted;
     t->context = context;
     t->frame = b.frame;
@@ -258,13 +261,13 @@ tsr_status tsr_points_tree_create(tsr_context *context, const float *positions, 
                                   int32_t depth, int keep_starts, tsr_points_tree **tree)
 {
     const tsr_tree_build wanted = { .positions = positions, .radii = radii, .points = points, .depth = depth, .frame = *frame };
-    return create(&wanted, context, keep_starts, 0, tree);
+    return create(&wanted, context, keep_starts, NULL, tree);
 }
 tsr_status tsr_points_tree_create_without_lone(tsr_context *context, const float *positions, int64_t points, const tsr_points_frame *frame, int32_t depth,
-                                               int32_t min_neighbours, tsr_points_tree **tree)
+                                               const tsr_lone_rule *rule, tsr_points_tree **tree)
 {
     const tsr_tree_build wanted = { .positions = positions, .points = points, .depth = depth, .frame = *frame };
-    return create(&wanted, context, 0, min_neighbours, tree);
+    return create(&wanted, context, 0, rule, tree);
 }
 
 void tsr_points_tree_destroy(tsr_points_tree **tree)
@@ -278,6 +281,7 @@ void tsr_points_tree_destroy(tsr_points_tree **tree)
     if (t->walk) tsr_device_release(t->context, t->walk, t->view.nodes * sizeof *t->walk);
     if (t->radius) tsr_device_release(t->context, t->radius, t->view.nodes * sizeof *t->radius);
     if (t->start) tsr_device_release(t->context, t->start, (size_t)(t->leaves + 1) * sizeof *t->start);
+    tsr_points_destroy(&t->kept);
     free(t);
 }
 

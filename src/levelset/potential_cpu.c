@@ -396,16 +396,18 @@ static tsr_status cpu_sample(tsr_queue *queue, const tsr_tile_pool *pool, const 
 struct gather {
     const uint32_t *from, *places;
     uint32_t *to;
+    int32_t width;
 };
 static void gather_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct gather *g = (const struct gather *)user;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) g->to[i] = g->from[g->places[i]];
+    for (int64_t i = begin; i < end; i++)
+        for (int32_t k = 0; k < g->width; k++) g->to[i * g->width + k] = g->from[(int64_t)g->places[i] * g->width + k];
 }
-static tsr_status cpu_gather(tsr_queue *queue, const uint32_t *from, const uint32_t *places, int64_t count, uint32_t *to)
+static tsr_status cpu_gather(tsr_queue *queue, const uint32_t *from, const uint32_t *places, int64_t count, int32_t width, uint32_t *to)
 {
-    struct gather g = { from, places, to };
+    struct gather g = { from, places, to, width };
     tsr_parallel(queue->threads, count, LEAVES_PER_CHUNK, gather_range, &g);
     return TSR_OK;
 }

@@ -272,13 +272,13 @@ static tsr_status cuda_sample(tsr_queue *queue, const tsr_tile_pool *pool, const
     return TSR_OK;
 }
 
-TSR_KERNEL(gather_kernel)(const uint32_t *from, const uint32_t *places, int64_t count, uint32_t *to)
+TSR_KERNEL(gather_kernel)(const uint32_t *from, const uint32_t *places, int64_t count, int32_t width, uint32_t *to)
 {
-    FOR_EACH(i, count) to[i] = from[places[i]];
+    FOR_EACH(i, count * width) to[i] = from[(int64_t)places[i / width] * width + i % width];
 }
-static tsr_status cuda_gather(tsr_queue *queue, const uint32_t *from, const uint32_t *places, int64_t count, uint32_t *to)
+static tsr_status cuda_gather(tsr_queue *queue, const uint32_t *from, const uint32_t *places, int64_t count, int32_t width, uint32_t *to)
 {
-    TSR_LAUNCH(queue, gather_kernel, grid_for(queue, count), THREADS, 0, from, places, count, to);
+    TSR_LAUNCH(queue, gather_kernel, grid_for(queue, count * width), THREADS, 0, from, places, count, width, to);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

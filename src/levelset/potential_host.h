@@ -2,13 +2,15 @@
 #ifndef TSR_LEVELSET_POTENTIAL_HOST_H
 #define TSR_LEVELSET_POTENTIAL_HOST_H
 
+#include "grid/points.h"
 #include "levelset/potential_ops.h"
 
 typedef struct tsr_points_tree {
     tsr_context *context;
     tsr_points_frame frame;
     int64_t points, leaves;
-    int64_t lone; /* points left out */
+    int64_t lone;     /* points left out, */
+    tsr_points *kept; /* and then the others, in the order of the keys; NULL: all */
     uint32_t *fixed[3];      /* [points] positions in the order of the keys */
     tsr_tree_centre *centre; /* [view.nodes] */
     tsr_tree_walk *walk;
@@ -23,11 +25,10 @@ typedef struct tsr_points_tree {
  * RETURNS NEW. */
 tsr_status tsr_points_tree_create(tsr_context *context, const float *positions, const float *radii, int64_t points, const tsr_points_frame *frame,
                                   int32_t depth, int keep_starts, tsr_points_tree **tree);
-/* The same without the points that have fewer than min_neighbours others near them, which they are within 8 cells of the finest level or, where the points
- * are sparser, within the side of coarser cells that hold 8 points on average. Outliers are lone and few: if it were more than half of the points, or there
- * is no such level from 2 on, none is left out. */
+/* The same without the points that are lone by `rule`: near is within 8 cells of the finest level or, where the points are sparser, within the side of coarser
+ * cells that hold 8 points on average; if there is no such level from 2 on, none is lone. */
 tsr_status tsr_points_tree_create_without_lone(tsr_context *context, const float *positions, int64_t points, const tsr_points_frame *frame, int32_t depth,
-                                               int32_t min_neighbours, tsr_points_tree **tree);
+                                               const tsr_lone_rule *rule, tsr_points_tree **tree);
 void tsr_points_tree_destroy(tsr_points_tree **tree);
 int64_t tsr_points_tree_bytes(const tsr_points_tree *tree);
 

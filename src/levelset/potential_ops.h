@@ -78,8 +78,8 @@ typedef struct tsr_potential_ops {
     tsr_status (*gather_keys)(tsr_queue *queue, tsr_keys key_of, const uint32_t *ids, int32_t count, uint64_t *keys);
     tsr_status (*scatter_pages)(tsr_queue *queue, const float *pages, const uint32_t *ids, int32_t count, int32_t log2_words, float *payload);
     tsr_status (*sample)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_sample_job *job);
-    /* to[i] = from[places[i]]. */
-    tsr_status (*gather)(tsr_queue *queue, const uint32_t *from, const uint32_t *places, int64_t count, uint32_t *to);
+    /* Word k of item i of `to` is word k of item places[i] of `from`; items of `width` words. */
+    tsr_status (*gather)(tsr_queue *queue, const uint32_t *from, const uint32_t *places, int64_t count, int32_t width, uint32_t *to);
     /* Keys of the (2 reach + 1)^3 tiles round the cell of each leaf at `depth`, 64-bit tile keys (TSR_KEY_END beyond the domain of 2^depth tiles). */
     tsr_status (*tiles_round)(tsr_queue *queue, const tsr_tree_build *build, int32_t depth, int32_t reach, uint64_t *keys);
     /* first[i] = 1 where a sorted key without its lowest `shift` bits is the first of its value, and the key is not TSR_KEY_END. */

@@ -65,53 +65,6 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
     return TSR_OK;
 }
 
-/* ---- frame ---------------------------------------------------------------------------------------------------------------------------- */
-
-tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points, const char *who, int64_t least, double margin, tsr_points_frame *frame,
-                                 double *diagonal, int32_t *flat)
-{
-    tsr_points_bounds b = { { 0 }, { 0 }, 0 };
-    void *place;
-    if (!points) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: points is NULL", who);
-    if (points->count < least) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %lld points, expected at least %lld", who, (long long)points->count, (long long)least);
-    const tsr_device on = tsr_points_device(points);
-    if (on.kind != context->device.kind || on.index != context->device.index)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the points live on %s:%d, the context on %s:%d: use tsr_points_copy", who,
-                 tsr_device_kind_name(on.kind), on.index, tsr_device_kind_name(context->device.kind), context->device.index);
-    TSR_TRY(tsr_device_allocate(context, sizeof b, &place));
-    tsr_status status = context->backend->potential->bounds(context->queue, points->positions, points->count, (tsr_points_bounds *)place);
-    if (status == TSR_OK) status = context->backend->download(context->queue, &b, place, sizeof b);
-    tsr_device_release(context, place, sizeof b);
-    TSR_TRY(status);
-    if (b.bad < points->count) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: point %lld is not finite, expected three numbers", who, (long long)b.bad);
-    double extent = 0, size = 0;
-    *diagonal = 0;
-    *flat = 0;
-    for (int k = 0; k < 3; k++) {
-        double e = (double)b.upper[k] - (double)b.lower[k];
-        extent = fmax(extent, e);
-        size = fmax(size, fmax(fabs((double)b.upper[k]), fabs((double)b.lower[k])));
-        *diagonal += e * e;
-        *flat |= e == 0;
-    }
-    *diagonal = sqrt(*diagonal);
-    if (!(extent > 0)) { /* all in one place: a cube that float32 positions can tell apart */
-        extent = size > 0 ? size / 1024 : 1;
-        *diagonal = extent;
-    }
-    frame->side = extent / (1 - 2 * margin);
-    frame->scale = (double)TSR_FIXED_ONE / frame->side;
-    for (int k = 0; k < 3; k++) frame->lower[k] = 0.5 * ((double)b.lower[k] + (double)b.upper[k]) - 0.5 * frame->side;
-    return TSR_OK;
-}
-
-tsr_geometry tsr_reconstruct_geometry(const tsr_points_frame *frame, int32_t level, tsr_space space)
-{
-    const double h = ldexp(frame->side, -level);
-    return tsr_geometry_make((tsr_vec3){ h, h, h }, (tsr_vec3){ frame->lower[0] + 0.5 * h, frame->lower[1] + 0.5 * h, frame->lower[2] + 0.5 * h },
-                             space);
-}
-
 /* ---- one run -------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct run {
@@ -143,11 +96,12 @@ static tsr_status build_tree(run *r)
         TSR_TRY(tsr_points_copy(r->points, r->host, &host));
     }
     tsr_context *where = hybrid ? r->host : r->context;
-    const float *positions = hybrid ? host->positions : r->points->positions;
-    tsr_status status = tsr_points_tree_create_without_lone(where, positions, r->points->count, &r->frame, r->o.depth, r->o.min_neighbours, &r->tree);
+    tsr_status status = tsr_reconstruct_octree(where, hybrid ? host : r->points, &r->o, &r->frame, &r->diagonal, &r->report.flat, &r->tree);
     tsr_points_destroy(&host);
     TSR_TRY(status);
     TSR_TRY(tsr_context_synchronize(where));
+    r->report.side = r->frame.side;
+    r->report.lower = (tsr_vec3){ r->frame.lower[0], r->frame.lower[1], r->frame.lower[2] };
     r->report.points = r->tree->points;
     r->report.lone = r->tree->lone;
     r->report.leaves = r->tree->leaves;
@@ -253,7 +207,7 @@ static tsr_status evolve(run *r, int32_t level, int64_t steps, tsr_reconstruct_l
         TSR_FAIL_GOTO(TSR_ERROR_STATE, done,
                       "reconstruct: the surface vanished at level %d after %lld steps: %s", level, (long long)got.steps,
                       r->report.flat ? "the points lie in a plane, on a line or in one place and enclose nothing"
-                                     : "points that cover one side of a body only enclose nothing; else try a smaller alpha or time_step, a larger "
+                                     : "points in a slanting plane or on one side of a body only enclose nothing; else try a smaller alpha or time_step, a larger "
                                        "start_depth, or a depth that fits the distance of the points");
     if (r->o.smooth_iters > 0) {
         s = solver_options(r, h, 1);
@@ -428,25 +382,8 @@ static tsr_status one_level(run *r, int32_t level)
     return TSR_OK;
 }
 
-/* Distances and squares of voxels are float32 numbers: within these sizes none of them overflows or loses digits near 0. */
-static tsr_status check_size(const run *r)
-{
-    const double weight = r->o.alpha > 0 ? r->o.alpha : 0.1;
-    const double least = ldexp(1e-17, r->o.depth), most = ldexp(sqrt(1e18 / weight), r->o.start_depth) * 0.99;
-    if (!(r->frame.side >= least && r->frame.side <= most))
-        TSR_FAIL(
-            TSR_ERROR_UNSUPPORTED,
-            "reconstruct: the grid round the points has a side of %g, expected %.3g to %.3g at depth %d: scale the points (another unit of length)",
-            r->frame.side, least, most, r->o.depth);
-    return TSR_OK;
-}
-
 static tsr_status reconstruct(run *r)
 {
-    TSR_TRY(tsr_reconstruct_frame(r->context, r->points, "reconstruct", POINTS_LEAST, r->o.margin, &r->frame, &r->diagonal, &r->report.flat));
-    TSR_TRY(check_size(r));
-    r->report.side = r->frame.side;
-    r->report.lower = (tsr_vec3){ r->frame.lower[0], r->frame.lower[1], r->frame.lower[2] };
     TSR_PROGRESS(&r->o.progress, 0, "building the octree");
     TSR_TRY(build_tree(r));
     TSR_TRY(start_box(r));

@@ -31,6 +31,11 @@ enum { POINTS_LEAST = 4 }; /* of a reconstruction */
  * `who`. */
 tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points, const char *who, int64_t least, double margin, tsr_points_frame *frame,
                                  double *diagonal, int32_t *flat);
+/* The octree of the points without lone ones (options.min_neighbours; tree->lone: how many), and the cube round the others: if that is much smaller than the
+ * one round all points the tree is made again in it, and again without what is lone there. *diagonal, *flat: of the others. Fails for a cube that float32
+ * cannot measure. RETURNS NEW. */
+tsr_status tsr_reconstruct_octree(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options, tsr_points_frame *frame,
+                                  double *diagonal, int32_t *flat, tsr_points_tree **tree);
 /* Geometry of a level: voxel centres of 2^level voxels per axis of the cube. */
 tsr_geometry tsr_reconstruct_geometry(const tsr_points_frame *frame, int32_t level, tsr_space space);
 /* Mean |phi| at the samples of the tree and how many lie outside the band; `scratch` holds a float per point on the device. */

@@ -118,8 +118,7 @@ tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *poin
     memset(plan, 0, sizeof *plan);
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: context is NULL");
     TSR_TRY(tsr_reconstruct_take(options, &o));
-    TSR_TRY(tsr_reconstruct_frame(context, points, "reconstruct", POINTS_LEAST, o.margin, &frame, &diagonal, &plan->flat));
-    TSR_TRY(tsr_points_tree_create_without_lone(context, points->positions, points->count, &frame, o.depth, o.min_neighbours, &tree));
+    TSR_TRY(tsr_reconstruct_octree(context, points, &o, &frame, &diagonal, &plan->flat, &tree));
     const size_t bytes = (size_t)tree->points * sizeof **fixed;
     for (int k = 0; k < 3 && status == TSR_OK; k++) {
         status = tsr_host_allocate(NULL, bytes, (void **)&fixed[k]);

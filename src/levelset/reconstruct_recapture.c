@@ -60,7 +60,7 @@ static tsr_status far_samples(const tsr_tiles *tiles, const tsr_points_tree *sam
     uint32_t *own[3];
     for (int k = 0; k < 3; k++) {
         own[k] = device + (size_t)(k + 1) * many;
-        TSR_TRY_GOTO(ops->gather(context->queue, samples->fixed[k], device, (int64_t)many, own[k]), done);
+        TSR_TRY_GOTO(ops->gather(context->queue, samples->fixed[k], device, (int64_t)many, 1, own[k]), done);
     }
     const tsr_sample_job job = {
         .fixed = { own[0], own[1], own[2] }, .points = (int64_t)many, .level = level, .with_sign = 1, .distance = (float *)(void *)(device + 4 * many)

@@ -1,16 +1,28 @@
 /* Lone points left out before the octree: all pairs as the reference, the tree of the others, clouds that the rule does not fit. */
 #include "cloud.h"
+#include "levelset/reconstruct.h"
 
 enum { LEVEL = 7 }; /* of the cube: 128 voxels */
 
 static tsr_points_tree *without_lone(tsr_context *context, const float *points, int64_t count, int32_t depth, int32_t min_neighbours)
 {
     const tsr_points_frame frame = cloud_frame(LEVEL);
+    const tsr_lone_rule rule = { .others = min_neighbours, .least = count - count / 2 };
     tsr_points_tree *tree;
     void *device = to_device(context, points, (size_t)count * 12);
-    require_ok(tsr_points_tree_create_without_lone(context, (const float *)device, count, &frame, depth, min_neighbours, &tree));
+    require_ok(tsr_points_tree_create_without_lone(context, (const float *)device, count, &frame, depth, &rule, &tree));
     tsr_device_release(context, device, (size_t)count * 12);
     return tree;
+}
+
+static tsr_points *points_on(tsr_context *context, const float *p, int64_t count)
+{
+    tsr_points *host, *points;
+    require_ok(tsr_points_create(NULL, count, 0, &host));
+    memcpy(tsr_points_positions(host), p, (size_t)count * 12);
+    require_ok(tsr_points_copy(host, context, &points));
+    tsr_points_destroy(&host);
+    return points;
 }
 
 static double place(float x) { return floor((double)x * ldexp(1, TSR_FIXED_BITS - LEVEL)); } /* in fixed units */
@@ -148,8 +160,51 @@ static void opposite_corner(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Strays however far: the cube is that of the sphere, and so is the tree. Those less far leave the cube as it is. */
+static void cube_of_the_others(void **state)
+{
+    (void)state;
+    enum { SPHERE = 4000 };
+    const double far[][4] = { { 60 }, { 3, -1e6 }, { 1e9, 2e4, -300, 5 }, { 1.45 } }; /* radii from the middle */
+    tsr_context *context = test_context();
+    float *p = sphere_points(SPHERE + 4, 0, 1, test_seed());
+    tsr_reconstruct_options given = TSR_RECONSTRUCT_OPTIONS, o;
+    tsr_points_frame frame, fitted;
+    tsr_points_tree *tree, *other;
+    tsr_points *points;
+    double diagonal, clean;
+    int32_t flat;
+    require_ok(tsr_reconstruct_take(&given, &o));
+    points = points_on(context, p, SPHERE);
+    require_ok(tsr_reconstruct_octree(context, points, &o, &fitted, &clean, &flat, &other));
+    tsr_points_destroy(&points);
+    for (int c = 0; c < 4; c++) {
+        int32_t strays = 0;
+        for (; strays < 4 && far[c][strays] != 0; strays++)
+            for (int k = 0; k < 3; k++) p[3 * (SPHERE + strays) + k] = (float)(k == strays % 3 ? far[c][strays] : 0.1);
+        points = points_on(context, p, SPHERE + strays);
+        require_ok(tsr_reconstruct_octree(context, points, &o, &frame, &diagonal, &flat, &tree));
+        print_message("%d strays: side %g of %g, %lld lone\n", strays, frame.side, fitted.side, (long long)tree->lone);
+        assert_int_equal(tree->lone, strays);
+        assert_int_equal(tree->points, SPHERE);
+        assert_true(diagonal == clean);
+        if (c < 3) {
+            assert_memory_equal(&frame, &fitted, sizeof frame);
+            require_same(tree, other);
+        } else {
+            assert_true(frame.side > 1.05 * fitted.side);
+        }
+        tsr_points_tree_destroy(&tree);
+        tsr_points_destroy(&points);
+    }
+    tsr_points_tree_destroy(&other);
+    free(p);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(against_all_pairs), cmocka_unit_test(kept_whole), cmocka_unit_test(opposite_corner) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(against_all_pairs), cmocka_unit_test(kept_whole), cmocka_unit_test(opposite_corner),
+                                        cmocka_unit_test(cube_of_the_others) };
     return cmocka_run_group_tests_name("lone points", tests, NULL, NULL);
 }
