@@ -63,7 +63,7 @@ typedef struct tsr_reconstruct_options {
     /* F32, or I16: phi in steps of band / 32767 and log P in 65536 steps over all it can be, half the memory for both (2.8). The lists are of this
      * storage, that of `level` and the result: tsr_tiles_set_storage makes of the result what meshes are made of. */
     tsr_storage storage;
-    /* Thin parts that a level has passed are put back before the next one and, as far as the surface keeps its pieces and handles, at the end: balls of 3
+    /* Thin parts that a level has passed are put back before the next one and, those that leave pieces and handles as they are, at the end: balls of 3
      * (at the end 5) voxels round samples that lie beyond the band outside and have company there, united with the surface, of which the flow takes the
      * rest away. 0 = yes; negative = no: the source's. Takes the list of a level a second time where something was missed, which is
      * more than one sample in 100000 beyond the band, in 5000 at the end. */
@@ -84,6 +84,8 @@ typedef struct tsr_reconstruct_report {
     double side;                /* of the grid, world units */
     tsr_vec3 lower;             /* its lower corner */
     int64_t lone;               /* points left out, see min_neighbours */
+    int32_t refused;            /* groups of thin parts that were not put back at the end: they would have made other pieces, cavities or handles */
+    int32_t crowded;            /* levels (the end of the last is one more) at which nothing was put back for want of memory */
 } tsr_reconstruct_report;
 
 /* BORROWS points, which lie on the context's device. RETURNS NEW list on that device, phi < 0 inside, in world coordinates:

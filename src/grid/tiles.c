@@ -72,8 +72,8 @@ static tsr_status allocate_arrays(tsr_tiles *tiles, tsr_tile_pool *pool, int opt
         *arrays[i].pointer = NULL;
     }
     if (tiles->memory_limit > 0 && *bytes > tiles->memory_limit)
-        TSR_FAIL(TSR_ERROR_CAPACITY, "tile list: %d tiles need %lld bytes, the memory_limit is %lld; the last valid state is kept", pool->capacity,
-                 (long long)*bytes, (long long)tiles->memory_limit);
+        TSR_FAIL(TSR_ERROR_CAPACITY, "tile list: %d tiles need %lld bytes, the memory_limit is %lld", pool->capacity, (long long)*bytes,
+                 (long long)tiles->memory_limit);
     for (int i = 0; i < count; i++) {
         tsr_status status = tsr_device_allocate(context, arrays[i].bytes, arrays[i].pointer);
         if (status == TSR_OK) continue;
@@ -82,8 +82,7 @@ static tsr_status allocate_arrays(tsr_tiles *tiles, tsr_tile_pool *pool, int opt
             *arrays[i].pointer = NULL;
         }
         TSR_FAIL(status == TSR_ERROR_MEMORY ? TSR_ERROR_CAPACITY : status,
-                 "tile list: no memory for %d tiles (%lld bytes); the last valid state is kept: %s", pool->capacity, (long long)*bytes,
-                 tsr_error_message());
+                 "tile list: no memory for %d tiles (%lld bytes): %s", pool->capacity, (long long)*bytes, tsr_error_message());
     }
     return TSR_OK;
 }

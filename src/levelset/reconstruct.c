@@ -270,14 +270,13 @@ enum { WORTH = 100000, LAST_WORTH = 5000 };
 /* And where more than one in so many is missed they are noise of voxels, which balls would inflate: thin parts of scans are a tenth, at the end a fiftieth. */
 enum { NOISE = 6, LAST_NOISE = 20 };
 
-/* The surface with what it has missed, in r->tiles; *body: that without, in float32. */
-static tsr_status put_back(run *r, int32_t level, tsr_tiles **body)
+/* The surface with these balls, in r->tiles; *body: that without, in float32. */
+static tsr_status put_back(run *r, int32_t level, const tsr_points *balls, tsr_tiles **body)
 {
     tsr_tiles *united;
     TSR_PROGRESS(&r->o.progress, r->progress.from, r->progress.stage);
     TSR_TRY(tsr_tiles_set_storage(r->tiles, TSR_STORAGE_F32));
-    TSR_TRY(tsr_recapture_unite(r->tiles, &r->frame, level, r->missed, &united));
-    tsr_points_destroy(&r->missed);
+    TSR_TRY(tsr_recapture_unite(r->tiles, &r->frame, level, balls, &united));
     *body = r->tiles;
     r->tiles = united;
     TSR_TRY(tsr_tiles_set_storage(r->tiles, r->o.storage));
@@ -311,36 +310,70 @@ static tsr_status settle(run *r, int32_t level, tsr_reconstruct_level *report)
     return TSR_OK;
 }
 
+/* Where the second list finds no room the first goes on. */
+static tsr_status without_room(run *r, tsr_status status, tsr_tiles **body)
+{
+    if (status != TSR_ERROR_CAPACITY && status != TSR_ERROR_MEMORY) return status;
+    r->report.crowded++;
+    if (*body) TSR_TRY(take_back(r, body));
+    TSR_TRY(tsr_tiles_set_storage(r->tiles, r->o.storage));
+    return TSR_OK;
+}
+
 /* Puts back what the level before has missed, and lets the front come to rest. If it then leaves a good part of the samples out it has climbed onto noise,
  * and moves from where it was instead. */
 static tsr_status recapture(run *r, int32_t level, tsr_reconstruct_level *report)
 {
     tsr_tiles *body = NULL;
-    tsr_status status = put_back(r, level, &body);
+    tsr_status status = put_back(r, level, r->missed, &body);
+    tsr_points_destroy(&r->missed);
     if (status == TSR_OK) status = evolve(r, level, 0, report);
     if (status == TSR_OK) status = drop_severed(r, body);
     if (status == TSR_OK) status = measure(r, level, report);
-    if (status == TSR_OK && report->outside > r->samples.points / NOISE) {
-        status = take_back(r, &body);
-        if (status == TSR_OK) status = settle(r, level, report);
-    }
+    const int noise = status == TSR_OK && report->outside > r->samples.points / NOISE, crowded = status != TSR_OK;
+    if (noise) status = take_back(r, &body);
+    else status = without_room(r, status, &body);
+    if (status == TSR_OK && (noise || crowded)) status = settle(r, level, report);
     tsr_tiles_destroy(&body);
     return status;
 }
 
-/* Puts back at the end what the last level has missed, unless that makes other pieces, cavities or handles. */
-static tsr_status hold(run *r, int32_t level, tsr_reconstruct_level *report, tsr_tiles **body)
+/* Puts balls back at the end, in float32; *same: pieces, cavities and handles are those of before. */
+static tsr_status try_to_hold(run *r, int32_t level, const tsr_points *balls, tsr_reconstruct_level *report, tsr_tiles **body, int *same)
 {
     tsr_tiles_measures before, after;
-    r->progress.from += r->progress.share; /* what is left takes no share */
-    r->progress.share = 0;
-    TSR_TRY(put_back(r, level, body));
+    TSR_TRY(put_back(r, level, balls, body));
     TSR_TRY(evolve(r, level, (int64_t)ceil(LAST_WAY / r->o.time_step - 1e-9), report));
     TSR_TRY(drop_severed(r, *body));
     TSR_TRY(tsr_tiles_set_storage(r->tiles, TSR_STORAGE_F32));
     TSR_TRY(tsr_tiles_measure(*body, &before));
     TSR_TRY(tsr_tiles_measure(r->tiles, &after));
-    if (after.components != before.components || after.cavities != before.cavities || after.genus != before.genus) TSR_TRY(take_back(r, body));
+    *same = after.components == before.components && after.cavities == before.cavities && after.genus == before.genus;
+    return TSR_OK;
+}
+
+/* Puts back at the end what the last level has missed but for groups of balls that make other pieces, cavities or handles. */
+static tsr_status hold(run *r, int32_t level, tsr_reconstruct_level *report, tsr_tiles **body)
+{
+    const int32_t reach = (int32_t)ceil(LAST_BALLS + LAST_WAY) + 1;
+    tsr_points *harmless;
+    int32_t groups, chosen;
+    int same;
+    r->progress.from += r->progress.share; /* what is left takes no share */
+    r->progress.share = 0;
+    TSR_TRY(try_to_hold(r, level, r->missed, report, body, &same));
+    if (!same) {
+        TSR_TRY(tsr_recapture_harmless(*body, r->tiles, &r->frame, level, reach, r->missed, &harmless, &chosen, &groups));
+        tsr_points_destroy(&r->missed);
+        r->missed = harmless;
+        r->report.refused = groups - chosen;
+        TSR_TRY(take_back(r, body));
+        if (r->missed) TSR_TRY(try_to_hold(r, level, r->missed, report, body, &same));
+        if (r->missed && !same) {
+            r->report.refused = groups;
+            TSR_TRY(take_back(r, body));
+        }
+    }
     TSR_TRY(tsr_tiles_set_storage(r->tiles, r->o.storage));
     return TSR_OK;
 }
@@ -358,7 +391,9 @@ static tsr_status look_back(run *r, int32_t level, tsr_reconstruct_level *report
     TSR_TRY(tsr_recapture_find(r->tiles, &r->samples, &r->frame, report, last ? &at_the_end : &again, r->scratch, &r->missed));
     if (!last || !r->missed) return TSR_OK;
     tsr_status status = hold(r, level, report, &other);
+    if (status != TSR_OK) status = without_room(r, status, &other);
     tsr_tiles_destroy(&other);
+    tsr_points_destroy(&r->missed);
     if (status == TSR_OK) status = measure(r, level, report);
     return status;
 }

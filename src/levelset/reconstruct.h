@@ -54,6 +54,10 @@ tsr_status tsr_recapture_find(const tsr_tiles *tiles, const tsr_points_tree *sam
                               const tsr_recapture_rule *rule, const float *distance, tsr_points **missed);
 /* The surface (float32, at `level`) with these balls, without what does not hang on it and without cavities. RETURNS NEW. */
 tsr_status tsr_recapture_unite(const tsr_tiles *tiles, const tsr_points_frame *frame, int32_t level, const tsr_points *missed, tsr_tiles **united);
+/* Balls (of up to 5 voxels, in Morton order) that meet are a group. Those of the groups that leave pieces, cavities and handles of `before` as they were when they alone become what they
+ * are in `after`, which is changed within `reach` voxels of the balls: NULL if no group does, or all do. RETURNS NEW; *chosen of *groups. */
+tsr_status tsr_recapture_harmless(const tsr_tiles *before, const tsr_tiles *after, const tsr_points_frame *frame, int32_t level, int32_t reach,
+                                  const tsr_points *balls, tsr_points **harmless, int32_t *chosen, int32_t *groups);
 /* The union of the balls of points with radii as a list like `like`, which has 2^level voxels per axis of the frame. RETURNS NEW. */
 tsr_status tsr_particles_join(const tsr_tiles *like, const tsr_points_frame *frame, int32_t level, const tsr_points *points, tsr_tiles **balls);
 

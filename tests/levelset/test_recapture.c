@@ -1,6 +1,7 @@
 /* Thin parts in reconstruction: a ball with a finger as thick as a voxel of the first level. The front of that level passes it; put back, it stays. */
 #include <math.h>
 
+#include "device/backend.h"
 #include "support.h"
 #include "tessera/reconstruct.h"
 #include "tessera/surface.h"
@@ -129,8 +130,148 @@ static void same_everywhere(void **state)
     tsr_context_destroy(&three);
 }
 
+/* ---- what would change the surface ---------------------------------------------------------------------------------------------------------- */
+
+#define WIRE 0.018 /* half a voxel of level 6 */
+enum { ON_SPIKE = 45, SPIKES = 3, ON_RING = 130, WIRES = ON_BALL + SPIKES * ON_SPIKE + ON_RING };
+
+/* The ball with three spikes of wire along -x, y and -y up to 0.8 and, if asked for, a ring of it that grows out of the ball at both ends. */
+static tsr_points *wires(tsr_context *context, int ring)
+{
+    uint64_t seed = 78;
+    tsr_points *host, *points;
+    require_ok(tsr_points_create(NULL, ring ? WIRES : WIRES - ON_RING, 0, &host));
+    for (int64_t i = 0; i < tsr_points_count(host); i++) {
+        float *to = tsr_points_positions(host) + 3 * i;
+        const double turn = 6.283185307179586 * test_uniform(&seed), z = 2 * test_uniform(&seed) - 1, side = sqrt(1 - z * z), along = test_uniform(&seed);
+        double p[3] = { BALL * side * cos(turn), BALL * side * sin(turn), BALL * z };
+        if (i >= WIRES - ON_RING) { /* half a circle of radius 0.4 round (0, 0, 0.45) */
+            const double u = 3.141592653589793 * along, out = 0.4 + WIRE * cos(turn);
+            p[0] = out * cos(u);
+            p[1] = WIRE * sin(turn);
+            p[2] = 0.45 + out * sin(u);
+        } else if (i >= ON_BALL) {
+            const int64_t spike = (i - ON_BALL) / ON_SPIKE, axis = spike == 0 ? 0 : 1;
+            p[axis] = (spike == 1 ? 1 : -1) * (BALL + 0.3 * along);
+            p[1 - axis] = WIRE * cos(turn);
+            p[2] = WIRE * sin(turn);
+        }
+        for (int k = 0; k < 3; k++) to[k] = (float)p[k];
+    }
+    require_ok(tsr_points_copy(host, context, &points));
+    tsr_points_destroy(&host);
+    return points;
+}
+
+/* Largest -x, y and -y of the surface, which is of one piece without handles. */
+static tsr_reconstruct_report reach_of(tsr_context *context, int ring, const tsr_reconstruct_options *o, double reach[3])
+{
+    tsr_reconstruct_report report;
+    tsr_points *points = wires(context, ring);
+    tsr_tiles *tiles;
+    tsr_mesh *device, *mesh;
+    tsr_mesh_measures m;
+    require_ok(tsr_reconstruct(context, points, o, &tiles, &report));
+    require_ok(tsr_tiles_set_storage(tiles, TSR_STORAGE_F32));
+    require_ok(tsr_surface_extract_tiles(context, tiles, NULL, &device, NULL));
+    require_ok(tsr_mesh_copy(device, NULL, &mesh));
+    require_ok(tsr_mesh_measure(mesh, &m));
+    assert_int_equal(m.components, 1);
+    assert_int_equal(m.euler, 2);
+    for (int k = 0; k < 3; k++) reach[k] = 0;
+    for (int64_t i = 0; i < tsr_mesh_vertex_count(mesh); i++) {
+        const float *v = tsr_mesh_vertices(mesh) + 3 * i;
+        reach[0] = fmax(reach[0], (double)-v[0]);
+        reach[1] = fmax(reach[1], (double)v[1]);
+        reach[2] = fmax(reach[2], (double)-v[1]);
+    }
+    print_message("%s ring: reaches %.3f %.3f %.3f, %d refused, %d crowded\n", ring ? "with" : "without", reach[0], reach[1], reach[2], report.refused,
+                  report.crowded);
+    tsr_mesh_destroy(&device);
+    tsr_mesh_destroy(&mesh);
+    tsr_tiles_destroy(&tiles);
+    tsr_points_destroy(&points);
+    return report;
+}
+
+static tsr_reconstruct_options two_levels(void)
+{
+    tsr_reconstruct_options o = TSR_RECONSTRUCT_OPTIONS;
+    o.depth = 6;
+    o.start_depth = 5;
+    return o;
+}
+
+/* A loop of wire would be a handle: it stays lost, and costs none of the spikes. */
+static void loop_alone_is_refused(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    for (int i = 0; i < 4; i++) {
+        if (test_is_slow() && i != 1) continue;
+        tsr_reconstruct_options o = two_levels();
+        double reach[3];
+        o.storage = i < 2 ? TSR_STORAGE_F32 : TSR_STORAGE_I16;
+        const tsr_reconstruct_report report = reach_of(context, i % 2, &o, reach);
+        assert_int_equal(report.refused, i % 2);
+        assert_int_equal(report.crowded, 0);
+        for (int k = 0; k < 3; k++) assert_true(reach[k] > 0.75);
+    }
+    tsr_context_destroy(&context);
+}
+
+/* The memory of a device through the backend's own functions: the most that was taken at a time, and no more than `room` bytes of it. */
+typedef struct memory {
+    tsr_context *context;
+    size_t live, most, room;
+} memory;
+
+static void *take(void *user, size_t bytes, size_t alignment)
+{
+    memory *m = (memory *)user;
+    void *taken = NULL;
+    assert_int_equal(alignment, 256);
+    if (m->live + bytes > m->room) return NULL;
+    require_ok(m->context->backend->allocate(m->context->queue, bytes, &taken));
+    m->live += bytes;
+    m->most = m->live > m->most ? m->live : m->most;
+    return taken;
+}
+static void give(void *user, void *taken, size_t bytes)
+{
+    memory *m = (memory *)user;
+    m->live -= bytes;
+    m->context->backend->release(m->context->queue, taken, bytes);
+}
+
+/* Without memory for a second list the first goes on, and the report says so: the surface is that without thin parts. */
+static void no_room(void **state)
+{
+    (void)state;
+    const char *device = getenv("TESSERA_DEVICE");
+    memory m = { .room = SIZE_MAX };
+    tsr_context_options options = TSR_CONTEXT_OPTIONS;
+    tsr_context *context;
+    tsr_reconstruct_options o = two_levels();
+    double without[3], reach[3];
+    options.device = device && *device ? device : "cpu";
+    options.device_allocator = (tsr_allocator){ take, give, &m };
+    require_ok(tsr_context_create(&options, &context));
+    m.context = context;
+    o.recapture = -1;
+    (void)reach_of(context, 0, &o, without);
+    m.room = m.most + m.most / 50; /* for the points that are missed */
+    o.recapture = 0;
+    const tsr_reconstruct_report report = reach_of(context, 0, &o, reach);
+    assert_int_equal(report.crowded, 2); /* before the second level, and at the end */
+    for (int k = 0; k < 3; k++) assert_true(reach[k] == without[k]);
+    tsr_context_destroy(&context);
+    assert_int_equal(m.live, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(finger), cmocka_unit_test(same_everywhere) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(finger), cmocka_unit_test(same_everywhere), cmocka_unit_test(loop_alone_is_refused),
+                                        cmocka_unit_test(no_room) };
     return cmocka_run_group_tests_name("thin parts put back", tests, NULL, NULL);
 }

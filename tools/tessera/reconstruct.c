@@ -90,6 +90,8 @@ static void show_json(const struct reconstruct *r, const tsr_reconstruct_report 
     json_real("tree_seconds", report->tree_seconds);
     json_real("seconds", report->seconds);
     json_bool("flat", report->flat);
+    json_int("refused", report->refused);
+    json_int("crowded", report->crowded);
     json_open("levels", '[');
     for (int32_t i = 0; i < report->levels; i++) {
         const tsr_reconstruct_level *l = &report->level[i];
@@ -159,6 +161,9 @@ static int reconstruct(struct reconstruct *r, const tsr_points *points)
         cli_note(r->cli, "%lld of %lld points are farther from the surface than the band, and count as that far in the error: outliers, parts thinner than a few "
                  "voxels of the first level, or what lies inside the surface",
                  (long long)last->outside, (long long)report.points);
+    if (report.refused)
+        cli_note(r->cli, "%d thin parts stay lost: put back at the end they would have made other pieces or handles, such as loops of wire", report.refused);
+    if (report.crowded) cli_note(r->cli, "thin parts were not put back: there was no memory for a second list");
     status = tsr_tiles_set_storage(tiles, TSR_STORAGE_F32);
     const int code = status == TSR_OK ? write_surface(r, tiles, r->output, &mesh) : cli_status(r->cli, status, r->cli->input[0]);
     tsr_tiles_destroy(&tiles);
