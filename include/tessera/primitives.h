@@ -61,6 +61,8 @@ TSR_API tsr_status tsr_select_values(tsr_context *context, const uint8_t *flags,
 
 /* *found (device) = number of kept elements of data (u8, u16 or f32). No workspace. */
 TSR_API tsr_status tsr_count(tsr_context *context, tsr_predicate keep, tsr_dtype dtype, const void *data, int64_t count, uint64_t *found) TSR_CHECKED;
+/* The same with the number on the host; allocates, waits. */
+TSR_API tsr_status tsr_count_host(tsr_context *context, tsr_predicate keep, tsr_dtype dtype, const void *data, int64_t count, int64_t *found) TSR_CHECKED;
 
 /* Waits and copies a device counter to the host; more than `capacity` (if that is >= 0) is TSR_ERROR_CAPACITY, *value is set all the same. */
 TSR_API tsr_status tsr_found_host(tsr_context *context, const uint64_t *found, int64_t capacity, uint64_t *value) TSR_CHECKED;

@@ -44,7 +44,8 @@ typedef struct tsr_reconstruct_options {
     double power;               /* p > 1; 0 = 7. The source's 3 loses thin parts */
     double epsilon;             /* softening in voxels of the level; 0 = 0.5 */
     double theta;               /* a cell is opened if its side is over theta times its distance; 0 = 0.5, at most 2. With power > 3 theta grows beyond
-                                 * 8 voxels as distance^((power - 3) / 2), up to twice: what is far adds so much less */
+                                 * 8 voxels as distance^((power - 3) / 2), up to twice: what is far adds so much less; at the first level it shrinks beyond 32 voxels
+                                 * as distance^(-1/2) instead, so that the field is smooth far from the samples */
     double alpha;               /* stiffness, curvature weight; 0 = 0.02; negative = none; at most 1 / (6 time_step), where steps stay stable: 0.83 */
     double band;                /* half width of the stored band in voxels; 0 = 1.5, at most 5 */
     double time_step;           /* 0 = 0.2 */
@@ -55,7 +56,7 @@ typedef struct tsr_reconstruct_options {
                                  * at the others; negative = any change.
                                  * Done too when no voxel has changed by more than this in `age` steps running, whatever the tiles' ages */
     int64_t max_steps;          /* of one level; 0 = 8 * 2^start_depth at the first, 400 at the others */
-    int64_t memory_limit;       /* bytes of device memory for the list; 0 = none */
+    int64_t memory_limit;       /* bytes of device memory for a list, also the second one of recapture; 0 = none */
     /* Called at the end of each level; the list is BORROWED. Non-zero cancels. NULL: none. */
     int (*level)(void *user, const tsr_reconstruct_level *level, const tsr_tiles *tiles);
     void *user;

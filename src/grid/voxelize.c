@@ -289,7 +289,7 @@ static tsr_status bins(struct job *j)
     const tsr_backend *backend = context->backend;
     size_t bytes;
     void *workspace;
-    uint64_t *found, tiles;
+    uint64_t *found;
     uint32_t end = (uint32_t)g->pairs;
     TSR_TRY(TAKE(g->key, g->pairs, "keys"));
     TSR_TRY(TAKE(g->owner, g->pairs, "owners of keys"));
@@ -312,9 +312,7 @@ static tsr_status bins(struct job *j)
     TSR_TRY(TAKE(found, 1, "a count"));
     TSR_TRY(backend->voxelize->heads(context->queue, g));
     const tsr_predicate set = { .kind = TSR_KEEP_NONZERO };
-    TSR_TRY(tsr_count(context, set, TSR_U8, g->head, g->pairs, found));
-    TSR_TRY(tsr_found_host(context, found, -1, &tiles));
-    g->tiles = (int64_t)tiles;
+    TSR_TRY(tsr_count_host(context, set, TSR_U8, g->head, g->pairs, &g->tiles));
     TSR_TRY(TAKE(g->start, g->tiles + 1, "starts of bins"));
     TSR_TRY(tsr_select_workspace(context, g->pairs, &bytes));
     TSR_TRY(take(j, (int64_t)bytes, "bins", &workspace));

@@ -75,24 +75,17 @@ static tsr_status take_fixed(tsr_context *context, tsr_tree_build *b, tsr_points
     return TSR_OK;
 }
 
-/* How many of b->first are set. */
-static tsr_status count_first(tsr_context *context, const tsr_tree_build *b, uint64_t *found, uint64_t *count)
-{
-    const tsr_predicate nonzero = { .kind = TSR_KEEP_NONZERO };
-    TSR_TRY(tsr_count(context, nonzero, TSR_U8, b->first, b->points, found));
-    TSR_TRY(tsr_found_host(context, found, -1, count));
-    return TSR_OK;
-}
+static const tsr_predicate SET = { .kind = TSR_KEEP_NONZERO };
 
 /* The depth of the cells whose side is near by; below LONE_LEAST: none. */
 enum { LONE_CELLS = 3, LONE_MEAN = 8, LONE_LEAST = 2 };
-static tsr_status lone_cells(tsr_context *context, const tsr_tree_build *b, uint64_t *found, int32_t *cells)
+static tsr_status lone_cells(tsr_context *context, const tsr_tree_build *b, int32_t *cells)
 {
-    uint64_t occupied;
+    int64_t occupied;
     for (*cells = b->depth - LONE_CELLS; *cells >= LONE_LEAST; --*cells) {
         TSR_TRY(context->backend->potential->unique(context->queue, b->sorted, b->points, 3 * (b->depth - *cells), b->first));
-        TSR_TRY(count_first(context, b, found, &occupied));
-        if ((int64_t)occupied <= b->points / LONE_MEAN) return TSR_OK;
+        TSR_TRY(tsr_count_host(context, SET, TSR_U8, b->first, b->points, &occupied));
+        if (occupied <= b->points / LONE_MEAN) return TSR_OK;
     }
     return TSR_OK;
 }
@@ -102,21 +95,22 @@ static tsr_status drop_lone(struct arrays *a, tsr_tree_build *b, tsr_points_tree
 {
     tsr_context *context = a->context;
     tsr_lone_rule rule = *a->lone;
-    uint64_t *found, kept;
+    int64_t kept;
+    uint64_t *found;
     size_t bytes;
-    tsr_status status;
+    tsr_status status = TSR_OK;
+    TSR_TRY(lone_cells(context, b, &rule.cells));
+    if (rule.cells < LONE_LEAST) return TSR_OK;
+    TSR_TRY(context->backend->potential->others(context->queue, b, rule));
+    TSR_TRY(tsr_count_host(context, SET, TSR_U8, b->first, b->points, &kept));
+    if (kept == b->points || kept < rule.least) return TSR_OK;
     TSR_TRY(tsr_select_workspace(context, b->points, &bytes));
     TSR_TRY(tsr_device_allocate(context, bytes + 256, (void **)&found));
     void *workspace = (char *)found + 256;
-    TSR_TRY_GOTO(lone_cells(context, b, found, &rule.cells), done);
-    if (rule.cells < LONE_LEAST) goto done;
-    TSR_TRY_GOTO(context->backend->potential->others(context->queue, b, rule), done);
-    TSR_TRY_GOTO(count_first(context, b, found, &kept), done);
-    if ((int64_t)kept == b->points || (int64_t)kept < rule.least) goto done;
     TSR_TRY_GOTO(take(a, &b->keys, b->points, sizeof *b->keys), done);
     TSR_TRY_GOTO(take(a, &b->order, b->points, sizeof *b->order), done);
-    TSR_TRY_GOTO(tsr_select_values(context, b->first, b->sorted, 8, b->points, b->keys, (int64_t)kept, found, workspace, bytes), done);
-    TSR_TRY_GOTO(tsr_select_values(context, b->first, b->permutation, 4, b->points, b->order, (int64_t)kept, found, workspace, bytes), done);
+    TSR_TRY_GOTO(tsr_select_values(context, b->first, b->sorted, 8, b->points, b->keys, kept, found, workspace, bytes), done);
+    TSR_TRY_GOTO(tsr_select_values(context, b->first, b->permutation, 4, b->points, b->order, kept, found, workspace, bytes), done);
     uint64_t *keys = b->sorted; /* of one size, so that they can change places */
     uint32_t *order = b->permutation;
     b->sorted = b->keys;
@@ -125,8 +119,8 @@ static tsr_status drop_lone(struct arrays *a, tsr_tree_build *b, tsr_points_tree
     b->order = order;
     give(a, &b->keys);
     give(a, &b->order);
-    tree->lone = b->points - (int64_t)kept;
-    b->points = (int64_t)kept;
+    tree->lone = b->points - kept;
+    b->points = kept;
     TSR_TRY_GOTO(take_fixed(context, b, tree), done);
     TSR_TRY_GOTO(tsr_points_create(context, b->points, 0, &tree->kept), done);
     TSR_TRY_GOTO(context->backend->potential->gather(context->queue, (const uint32_t *)(const void *)b->positions, b->permutation, b->points, 3,
@@ -153,8 +147,7 @@ static tsr_status find_leaves(struct arrays *a, tsr_tree_build *b, tsr_points_tr
     TSR_TRY(tsr_select_workspace(context, b->points, &bytes));
     TSR_TRY(tsr_device_allocate(context, bytes + 256, (void **)&found));
     workspace = (char *)found + 256;
-    const tsr_predicate nonzero = { .kind = TSR_KEEP_NONZERO };
-    tsr_status status = tsr_select_indices(context, nonzero, TSR_U8, b->first, b->points, TSR_U32, b->start, b->points, found, workspace, bytes);
+    tsr_status status = tsr_select_indices(context, SET, TSR_U8, b->first, b->points, TSR_U32, b->start, b->points, found, workspace, bytes);
     if (status == TSR_OK) status = tsr_found_host(context, found, b->points, &leaves);
     tsr_device_release(context, found, bytes + 256);
     TSR_TRY(status);
@@ -323,6 +316,15 @@ tsr_status tsr_potential_prepare(double p, double epsilon, double theta, int32_t
         params->far2[d] = (float)(far * far);
     }
     return TSR_OK;
+}
+
+void tsr_potential_from_afar(double theta, tsr_potential_params *params)
+{
+    const double near = 32;
+    for (int d = 0; d <= TSR_TREE_DEPTH_MOST && theta > 0; d++) {
+        const double as_it_is = ldexp(1, params->level - d) / theta, far = as_it_is * fmax(as_it_is / near, 1) + (double)TSR_BLOCK_RADIUS;
+        params->far2[d] = (float)(far * far);
+    }
 }
 
 void tsr_potential_code_range(int64_t points, tsr_potential_params *params)

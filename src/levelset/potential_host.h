@@ -34,6 +34,10 @@ int64_t tsr_points_tree_bytes(const tsr_points_tree *tree);
 
 /* Checked parameters of an evaluation at `level` (epsilon in voxels of the level). */
 tsr_status tsr_potential_prepare(double p, double epsilon, double theta, int32_t level, tsr_potential_params *params);
+/* For places any distance from the points: theta as it is up to 32 voxels, less beyond, by the square root of the distance. Two blocks side by side open different
+ * nodes; the step that makes in the distance that P stands for, which grows as the distance times the square of theta, so stays below a voxel, and the field
+ * rises towards the points across it. */
+void tsr_potential_from_afar(double theta, tsr_potential_params *params);
 /* Sets what pages of 16 bits need: the range of log P of so many points in the cube. */
 void tsr_potential_code_range(int64_t points, tsr_potential_params *params);
 

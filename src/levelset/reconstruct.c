@@ -191,6 +191,7 @@ static tsr_status evolve(run *r, int32_t level, int64_t steps, tsr_reconstruct_l
     if (r->default_change && level > r->o.start_depth) s.change_tolerance *= 2; /* what bursts slowly does so at the first level */
     s.max_steps = r->o.max_steps ? r->o.max_steps : level == r->o.start_depth ? (int64_t)8 << level : 400;
     TSR_TRY(tsr_potential_prepare(r->o.power, r->o.epsilon, r->o.theta, level, &source.params));
+    if (level == r->o.start_depth) tsr_potential_from_afar(r->o.theta, &source.params); /* the others start at rest near the samples */
     source.params.as_distance = 1;
     tsr_potential_code_range(r->tree->points, &source.params);
     TSR_TRY(tsr_levelset_create(r->tiles, &s, &solver));
@@ -232,16 +233,10 @@ tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *
         .fixed = { tree->fixed[0], tree->fixed[1], tree->fixed[2] }, .points = tree->points, .level = level, .distance = scratch
     };
     const tsr_predicate beyond = { .kind = TSR_KEEP_RANGE, .lower = (double)tiles->pool.band * 0.999999, .upper = (double)INFINITY };
-    uint64_t *found, count;
     TSR_TRY(context->backend->potential->sample(context->queue, &tiles->pool, &job));
     TSR_TRY(tsr_reduce_host(context, TSR_REDUCE_SUM, TSR_F32, scratch, tree->points, &sum));
-    TSR_TRY(tsr_device_allocate(context, sizeof *found, (void **)&found));
-    tsr_status status = tsr_count(context, beyond, TSR_F32, scratch, tree->points, found);
-    if (status == TSR_OK) status = tsr_found_host(context, found, -1, &count);
-    tsr_device_release(context, found, sizeof *found);
-    TSR_TRY(status);
+    TSR_TRY(tsr_count_host(context, beyond, TSR_F32, scratch, tree->points, outside));
     *mean = sum.f / (double)tree->points;
-    *outside = (int64_t)count;
     return TSR_OK;
 }
 

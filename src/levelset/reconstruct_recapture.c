@@ -41,33 +41,33 @@ static tsr_status far_samples(const tsr_tiles *tiles, const tsr_points_tree *sam
     const tsr_potential_ops *ops = context->backend->potential;
     const tsr_predicate far = { .kind = TSR_KEEP_RANGE, .lower = least, .upper = (double)INFINITY };
     const int64_t n = samples->points;
-    uint64_t *found = NULL, many;
+    int64_t many;
+    uint64_t *found = NULL;
     uint32_t *device = NULL;
     size_t select_bytes, bytes = 0;
     tsr_status status;
     *words = NULL;
     *count = 0;
+    TSR_TRY(tsr_count_host(context, far, TSR_F32, distance, n, &many));
+    if (many < LEAST) return TSR_OK;
     TSR_TRY(tsr_select_workspace(context, n, &select_bytes));
     TSR_TRY(tsr_device_allocate(context, select_bytes + 256, (void **)&found));
-    TSR_TRY_GOTO(tsr_count(context, far, TSR_F32, distance, n, found), done);
-    TSR_TRY_GOTO(tsr_found_host(context, found, -1, &many), done);
-    if (many < LEAST) goto done;
     bytes = (size_t)many * 5 * sizeof *device;
     *words = (uint32_t *)malloc(bytes);
-    if (!*words) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "reconstruct: out of host memory for %llu missed samples", (unsigned long long)many);
+    if (!*words) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "reconstruct: out of host memory for %lld missed samples", (long long)many);
     TSR_TRY_GOTO(tsr_device_allocate(context, bytes, (void **)&device), done);
-    TSR_TRY_GOTO(tsr_select_indices(context, far, TSR_F32, distance, n, TSR_U32, device, (int64_t)many, found, (char *)found + 256, select_bytes), done);
+    TSR_TRY_GOTO(tsr_select_indices(context, far, TSR_F32, distance, n, TSR_U32, device, many, found, (char *)found + 256, select_bytes), done);
     uint32_t *own[3];
     for (int k = 0; k < 3; k++) {
-        own[k] = device + (size_t)(k + 1) * many;
-        TSR_TRY_GOTO(ops->gather(context->queue, samples->fixed[k], device, (int64_t)many, 1, own[k]), done);
+        own[k] = device + (k + 1) * many;
+        TSR_TRY_GOTO(ops->gather(context->queue, samples->fixed[k], device, many, 1, own[k]), done);
     }
     const tsr_sample_job job = {
-        .fixed = { own[0], own[1], own[2] }, .points = (int64_t)many, .level = level, .with_sign = 1, .distance = (float *)(void *)(device + 4 * many)
+        .fixed = { own[0], own[1], own[2] }, .points = many, .level = level, .with_sign = 1, .distance = (float *)(void *)(device + 4 * many)
     };
     TSR_TRY_GOTO(ops->sample(context->queue, &tiles->pool, &job), done);
     TSR_TRY_GOTO(context->backend->download(context->queue, *words, device, bytes), done);
-    *count = (int64_t)many;
+    *count = many;
 done:
     if (device) tsr_device_release(context, device, bytes);
     tsr_device_release(context, found, select_bytes + 256);

@@ -199,6 +199,18 @@ tsr_status tsr_count(tsr_context *context, tsr_predicate keep, tsr_dtype dtype, 
     return TSR_OK;
 }
 
+tsr_status tsr_count_host(tsr_context *context, tsr_predicate keep, tsr_dtype dtype, const void *data, int64_t count, int64_t *found)
+{
+    uint64_t *place, value = 0;
+    TSR_TRY(tsr_check_count(context, "count", count));
+    TSR_TRY(tsr_device_allocate(context, sizeof *place, (void **)&place));
+    tsr_status status = tsr_count(context, keep, dtype, data, count, place);
+    if (status == TSR_OK) status = tsr_found_host(context, place, -1, &value);
+    tsr_device_release(context, place, sizeof *place);
+    *found = (int64_t)value;
+    return status;
+}
+
 tsr_status tsr_found_host(tsr_context *context, const uint64_t *found, int64_t capacity, uint64_t *value)
 {
     *value = 0;

@@ -240,6 +240,68 @@ static void test_far_cells(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Far from two balls with a gap between them the distance that P stands for changes from block to block as the exact one does; with cells taken as soon as
+ * near by it goes back at some borders, which holds up a front. */
+static void test_from_afar(void **state)
+{
+    (void)state;
+    enum { EACH = 6000, PLACES = 2000, LARGE = 8 };
+    tsr_context *context = test_context();
+    const tsr_points_frame frame = cloud_frame(LARGE);
+    uint64_t seed = test_seed();
+    float *points = sphere_points(2 * EACH, 128, 55, seed);
+    for (int64_t i = 0; i < 2 * EACH; i++) points[3 * i] += i < EACH ? -56.5f : 56.5f;
+    tsr_points_tree *tree = tree_on(context, points, NULL, 2 * EACH, &frame, LARGE, 0);
+    tsr_tree_view v = tree_view(tree);
+    tsr_potential_params k[2]; /* from afar, as it is */
+    double least[2] = { INFINITY, INFINITY }, most[2] = { 0 };
+    int64_t nodes[2] = { 0 }, back[2] = { 0 };
+    for (int w = 0; w < 2; w++) require_ok(tsr_potential_prepare(7, 0.5, 0.5, LARGE, &k[w]));
+    tsr_potential_from_afar(0.5, &k[0]);
+    for (int i = 0; i < PLACES;) {
+        const int axis = (int)(3 * test_uniform(&seed)); /* across which two blocks meet */
+        int32_t block[3];
+        double x[2][3], exact[2];
+        for (int c = 0; c < 3; c++) {
+            block[c] = 4 * (int32_t)(62 * test_uniform(&seed));
+            x[0][c] = x[1][c] = block[c] + (c == axis ? 3.5 : 2.5);
+        }
+        x[1][axis] += 1;
+        if (fmin(hypot(hypot(x[0][0] - 71.5, x[0][1] - 128), x[0][2] - 128), hypot(hypot(x[0][0] - 184.5, x[0][1] - 128), x[0][2] - 128)) < 55 + 15) continue;
+        i++;
+        for (int e = 0; e < 2; e++) exact[e] = pow(direct_potential(points, 2 * EACH, x[e], 0.5, 7, NULL), -1.0 / 6);
+        for (int w = 0; w < 2; w++) {
+            double seen[2];
+            for (int e = 0; e < 2; e++) {
+                uint32_t centre[3];
+                float at[3];
+                for (int c = 0; c < 3; c++) {
+                    centre[c] = tsr_block_centre(block[c] + (c == axis ? 4 * e : 0), LARGE);
+                    at[c] = c == axis ? 1.5f - 3 * (float)e : 0.5f;
+                }
+                seen[e] = pow((double)tsr_potential_at(&v, centre, at[0], at[1], at[2], &k[w], &nodes[w]), -1.0 / 6);
+            }
+            const double scale = pow(2 * EACH, 1.0 / 6), off = scale * fabs(seen[1] - seen[0] - (exact[1] - exact[0])); /* about voxels */
+            most[w] = fmax(most[w], off);
+            if (fabs(exact[1] - exact[0]) * scale > 0.5) {
+                const double ratio = (seen[1] - seen[0]) / (exact[1] - exact[0]);
+                least[w] = fmin(least[w], ratio);
+                back[w] += ratio < 0;
+            }
+        }
+    }
+    for (int w = 0; w < 2; w++)
+        print_message("%s: steps between blocks off by at most %.2f, %.2f of the exact ones at least; %lld of %d go back; %.0f nodes\n", w ? "as it is" : "from afar",
+                      most[w], least[w], (long long)back[w], PLACES, (double)nodes[w] / (2 * PLACES));
+    assert_int_equal(back[0], 0);
+    assert_true(least[0] > 0.5);
+    assert_true(back[1] > 0);
+    view_free(&v);
+    tsr_points_tree_destroy(&tree);
+    free(points);
+    tsr_context_destroy(&context);
+}
+
 /* Pages: against the sum in float64 (error of theta 0.5), the direction of central differences against the radius, larger tiles, other devices and
  * numbers of threads bit for bit. */
 static void test_pages(void **state)
@@ -529,6 +591,6 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_single_point), cmocka_unit_test(test_direct_sum), cmocka_unit_test(test_walk),
                                         cmocka_unit_test(test_error_table),  cmocka_unit_test(test_far_cells),  cmocka_unit_test(test_pages),
                                         cmocka_unit_test(test_analytic),     cmocka_unit_test(test_rows),       cmocka_unit_test(test_codes),
-                                        cmocka_unit_test(test_balls) };
+                                        cmocka_unit_test(test_balls),         cmocka_unit_test(test_from_afar) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

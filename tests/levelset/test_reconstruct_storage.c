@@ -146,6 +146,7 @@ static void pages_again(void **state)
         require_ok(tsr_reconstruct_frame(context, points, "test", 4, 0.1, &frame, &diagonal, &flat));
         require_ok(tsr_points_tree_create(context, points->positions, NULL, points->count, &frame, 5, 0, &tree));
         require_ok(tsr_potential_prepare(7, 0.5, 0.5, 5, &k));
+        tsr_potential_from_afar(0.5, &k); /* as at the first level */
         k.as_distance = 1;
         tsr_potential_code_range(points->count, &k);
         require_ok(tsr_tiles_read_state(tiles, &now));

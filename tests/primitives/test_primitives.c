@@ -41,6 +41,7 @@ static void selection_overflows(void **state)
     uint8_t ones[500], *data;
     uint32_t *indices, host[10];
     uint64_t *found, value;
+    int64_t counted;
     size_t bytes;
     void *work;
     memset(ones, 1, sizeof ones);
@@ -54,6 +55,11 @@ static void selection_overflows(void **state)
     require_error(tsr_found_host(context, found, 8, &value), TSR_ERROR_CAPACITY, "500 elements found, room for 8");
     assert_int_equal(value, 500);
     require_ok(tsr_found_host(context, found, -1, &value));
+    require_ok(tsr_count_host(context, keep, TSR_U8, data, 500, &counted));
+    assert_int_equal(counted, 500);
+    require_ok(tsr_count_host(context, (tsr_predicate){ TSR_KEEP_RANGE, 1.5, 2 }, TSR_U8, data, 500, &counted));
+    assert_int_equal(counted, 0);
+    require_error(tsr_count_host(context, keep, TSR_U8, NULL, 500, &counted), TSR_ERROR_ARGUMENT, "data is NULL");
     require_ok(tsr_device_move(NULL, host, context, indices, sizeof host));
     for (uint32_t i = 0; i < 8; i++) assert_int_equal(host[i], i);
     require_error(tsr_select_indices(context, (tsr_predicate){ TSR_KEEP_RANGE, NAN, 1 }, TSR_U8, data, 500, TSR_U32, indices, 8, found, work, bytes),
