@@ -43,12 +43,12 @@ typedef struct tsr_reconstruct_options {
     int32_t start_depth;        /* d: level of the first surface; 0 = 6 (the source: 7), 4 to 9 */
     double power;               /* p > 1; 0 = 7. The source's 3 loses thin parts */
     double epsilon;             /* softening in voxels of the level; 0 = 0.5 */
-    double theta;               /* a cell is opened if its side is over theta times its distance; 0 = 0.5, at most 2. With power > 3 theta grows beyond
-                                 * 8 voxels as distance^((power - 3) / 2), up to twice: what is far adds so much less; at the first level it shrinks beyond 32 voxels
+    double theta;               /* a cell is opened if its side is over theta times its distance; 0 = 0.5, at most 1.25. With power > 3 theta grows beyond
+                                 * 8 voxels as distance^((power - 3) / 2), up to twice and 1: what is far adds so much less; at the first level it shrinks beyond 32 voxels
                                  * as distance^(-1/2) instead, so that the field is smooth far from the samples */
     double alpha;               /* stiffness, curvature weight; 0 = 0.02; negative = none; at most 1 / (6 time_step), where steps stay stable: 0.83 */
     double band;                /* half width of the stored band in voxels; 0 = 1.5, at most 5 */
-    double time_step;           /* 0 = 0.2 */
+    double time_step;           /* 0 = 0.2; at most 0.28 */
     double margin;              /* of the grid round the points, share of the side; 0 = 1/16 */
     int32_t smooth_iters;       /* curvature flow alone at the end of each level, for so many time_steps (in fewer, longer ones); 0 = 10; negative = none */
     int32_t age;                /* a level is done when no tile is younger than so many steps (0 = 5, the source's rule) ... */
@@ -104,7 +104,8 @@ typedef struct tsr_reconstruct_plan {
     int64_t tree_bytes, build_bytes; /* kept; needed while it is built */
     int64_t peak_bytes;              /* device memory, everything but the second list of a level that puts back what was missed */
     double seconds;                  /* from the measured speed of the potential on a sample of the finest cells; without the level-set steps */
-    int32_t flat;                    /* as in tsr_reconstruct_report */
+    int32_t flat;                    /* these three as in tsr_reconstruct_report */
+    int64_t points, lone;
 } tsr_reconstruct_plan;
 TSR_API tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options,
                                             tsr_reconstruct_plan *plan) TSR_CHECKED;

@@ -286,11 +286,11 @@ int64_t tsr_points_tree_bytes(const tsr_points_tree *tree)
 /* ---- the potential -------------------------------------------------------------------------------------------------------------------- */
 
 /* Distance from which a node of this side stands for its points, voxels: side / theta near by. What a shell of the surface at distance d adds falls as
- * d^-(p-3) and the relative error of a node as (side / d)^2; with equal errors of all shells theta grows as d^((p-3)/2), here up to twice its value. */
+ * d^-(p-3) and the relative error of a node as (side / d)^2; with equal errors of all shells theta grows as d^((p-3)/2), here up to twice its value, and 1. */
 static double reach_of(double p, double theta, double side)
 {
     const double near = 8; /* voxels: up to here theta counts as it is */
-    const double most = side / theta, least = most / 2;
+    const double most = side / theta, least = fmin(fmax(most / 2, side), most);
     return p > 3 ? fmin(most, fmax(least, pow(most * pow(near, (p - 3) / 2), 2 / (p - 1)))) : most;
 }
 

@@ -43,7 +43,8 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
     TSR_TRY(tsr_potential_prepare(o->power, o->epsilon, o->theta, o->depth, &unused));
     TSR_TRY(range("band", o->band, 1, 5));
     TSR_TRY(range("alpha", o->alpha, 0, 2));
-    TSR_TRY(range("time_step", o->time_step, 1e-3, 1));
+    TSR_TRY(range("theta", o->theta, 1e-3, 1.25)); /* beyond it the field steps back between blocks */
+    TSR_TRY(range("time_step", o->time_step, 1e-3, 0.28)); /* half a voxel along a diagonal is 1 / (2 sqrt 3) */
     const double stiffest = 1 / (6 * o->time_step); /* what the solver's bound for curvature terms leaves, h^2 / (2 d alpha) */
     if (o->alpha > stiffest * (1 + 1e-5))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: alpha is %g, expected at most %.4g with a time_step of %g (a shorter time_step allows more)", o->alpha,
@@ -208,8 +209,9 @@ static tsr_status evolve(run *r, int32_t level, int64_t steps, tsr_reconstruct_l
         TSR_FAIL_GOTO(TSR_ERROR_STATE, done,
                       "reconstruct: the surface vanished at level %d after %lld steps: %s", level, (long long)got.steps,
                       r->report.flat ? "the points lie in a plane, on a line or in one place and enclose nothing"
-                                     : "points in a slanting plane or on one side of a body only enclose nothing; else try a smaller alpha or time_step, a larger "
-                                       "start_depth, or a depth that fits the distance of the points");
+                                     : "points in a slanting plane or on one side of a body only enclose nothing, and a few far from the others make it small (a larger "
+                                       "min_neighbours leaves them out); else try a smaller alpha or time_step, a larger start_depth, or a depth that fits the "
+                                       "distance of the points");
     if (r->o.smooth_iters > 0) {
         s = solver_options(r, h, 1);
         const int64_t smooth = smoothing_steps(r, &s.time_step);
@@ -262,8 +264,10 @@ static tsr_status measure(run *r, int32_t level, tsr_reconstruct_level *report)
 #define LAST_WAY 3.6
 /* One sample in so many does not move the mean distance: fewer are not worth a second list, least of all that of the last level. */
 enum { WORTH = 100000, LAST_WORTH = 5000 };
-/* And where more than one in so many is missed they are noise of voxels, which balls would inflate: thin parts of scans are a tenth, at the end a fiftieth. */
-enum { NOISE = 6, LAST_NOISE = 20 };
+/* Where more than one in so many is missed they may be noise of voxels, which balls would inflate, and it is looked at how they lie. */
+enum { MANY = 6, LAST_MANY = 20 };
+/* Put back, parts leave fewer samples outside the surface than before, or one in so many more: what a finer level measures is a narrower band. */
+enum { WORSE = 50 };
 
 /* The surface with these balls, in r->tiles; *body: that without, in float32. */
 static tsr_status put_back(run *r, int32_t level, const tsr_points *balls, tsr_tiles **body)
@@ -315,8 +319,8 @@ static tsr_status without_room(run *r, tsr_status status, tsr_tiles **body)
     return TSR_OK;
 }
 
-/* Puts back what the level before has missed, and lets the front come to rest. If it then leaves a good part of the samples out it has climbed onto noise,
- * and moves from where it was instead. */
+/* Puts back what the level before has missed, and lets the front come to rest. If it then leaves more of the samples out it has climbed onto noise or rests on
+ * what stands close together, and moves from where it was instead. */
 static tsr_status recapture(run *r, int32_t level, tsr_reconstruct_level *report)
 {
     tsr_tiles *body = NULL;
@@ -325,18 +329,20 @@ static tsr_status recapture(run *r, int32_t level, tsr_reconstruct_level *report
     if (status == TSR_OK) status = evolve(r, level, 0, report);
     if (status == TSR_OK) status = drop_severed(r, body);
     if (status == TSR_OK) status = measure(r, level, report);
-    const int noise = status == TSR_OK && report->outside > r->samples.points / NOISE, crowded = status != TSR_OK;
-    if (noise) status = take_back(r, &body);
+    const int worse = status == TSR_OK && report->outside > report[-1].outside + r->samples.points / WORSE, crowded = status != TSR_OK;
+    if (worse) status = take_back(r, &body);
     else status = without_room(r, status, &body);
-    if (status == TSR_OK && (noise || crowded)) status = settle(r, level, report);
+    if (status == TSR_OK && (worse || crowded)) status = settle(r, level, report);
     tsr_tiles_destroy(&body);
     return status;
 }
 
-/* Puts balls back at the end, in float32; *same: pieces, cavities and handles are those of before. */
-static tsr_status try_to_hold(run *r, int32_t level, const tsr_points *balls, tsr_reconstruct_level *report, tsr_tiles **body, int *same)
+/* Puts balls back at the end, in float32; *same: pieces, cavities and handles are those of before; *fewer: so are the samples left beyond the band. */
+static tsr_status try_to_hold(run *r, int32_t level, const tsr_points *balls, tsr_reconstruct_level *report, tsr_tiles **body, int *same, int *fewer)
 {
     tsr_tiles_measures before, after;
+    double error;
+    int64_t outside;
     TSR_TRY(put_back(r, level, balls, body));
     TSR_TRY(evolve(r, level, (int64_t)ceil(LAST_WAY / r->o.time_step - 1e-9), report));
     TSR_TRY(drop_severed(r, *body));
@@ -344,31 +350,33 @@ static tsr_status try_to_hold(run *r, int32_t level, const tsr_points *balls, ts
     TSR_TRY(tsr_tiles_measure(*body, &before));
     TSR_TRY(tsr_tiles_measure(r->tiles, &after));
     *same = after.components == before.components && after.cavities == before.cavities && after.genus == before.genus;
+    TSR_TRY(tsr_reconstruct_error(r->tiles, &r->samples, level, r->scratch, &error, &outside));
+    *fewer = outside < report->outside;
     return TSR_OK;
 }
 
-/* Puts back at the end what the last level has missed but for groups of balls that make other pieces, cavities or handles. */
+/* Puts back at the end what the last level has missed but for groups of balls that make other pieces, cavities or handles; nothing if that leaves more
+ * samples beyond the band than there were. */
 static tsr_status hold(run *r, int32_t level, tsr_reconstruct_level *report, tsr_tiles **body)
 {
     const int32_t reach = (int32_t)ceil(LAST_BALLS + LAST_WAY) + 1;
-    tsr_points *harmless;
-    int32_t groups, chosen;
-    int same;
+    tsr_points *harmless = NULL;
+    int32_t groups = 0, chosen = 0;
+    int same, fewer;
     r->progress.from += r->progress.share; /* what is left takes no share */
     r->progress.share = 0;
-    TSR_TRY(try_to_hold(r, level, r->missed, report, body, &same));
+    TSR_TRY(try_to_hold(r, level, r->missed, report, body, &same, &fewer));
     if (!same) {
         TSR_TRY(tsr_recapture_harmless(*body, r->tiles, &r->frame, level, reach, r->missed, &harmless, &chosen, &groups));
         tsr_points_destroy(&r->missed);
         r->missed = harmless;
-        r->report.refused = groups - chosen;
-        TSR_TRY(take_back(r, body));
-        if (r->missed) TSR_TRY(try_to_hold(r, level, r->missed, report, body, &same));
-        if (r->missed && !same) {
-            r->report.refused = groups;
+        if (harmless) {
             TSR_TRY(take_back(r, body));
+            TSR_TRY(try_to_hold(r, level, harmless, report, body, &same, &fewer));
         }
+        r->report.refused = same && fewer ? groups - chosen : groups;
     }
+    if (!same || !fewer) TSR_TRY(take_back(r, body));
     TSR_TRY(tsr_tiles_set_storage(r->tiles, r->o.storage));
     return TSR_OK;
 }
@@ -379,8 +387,8 @@ static tsr_status look_back(run *r, int32_t level, tsr_reconstruct_level *report
     const int last = level == r->o.depth;
     const int64_t points = r->samples.points;
     const double band = (double)r->tiles->pool.band * 0.999999;
-    const tsr_recapture_rule again = { level + 1, BALLS, 0.5 * band, 1 + points / WORTH, points / NOISE };
-    const tsr_recapture_rule at_the_end = { level, LAST_BALLS, band, 1 + points / LAST_WORTH, points / LAST_NOISE };
+    const tsr_recapture_rule again = { level + 1, BALLS, 0.5 * band, 1 + points / WORTH, points / MANY };
+    const tsr_recapture_rule at_the_end = { level, LAST_BALLS, band, 1 + points / LAST_WORTH, points / LAST_MANY };
     tsr_tiles *other = NULL;
     if (r->o.recapture < 0) return TSR_OK;
     TSR_TRY(tsr_recapture_find(r->tiles, &r->samples, &r->frame, report, last ? &at_the_end : &again, r->scratch, &r->missed));

@@ -42,7 +42,7 @@ tsr_geometry tsr_reconstruct_geometry(const tsr_points_frame *frame, int32_t lev
 tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *tree, int32_t level, float *scratch, double *mean, int64_t *outside);
 
 /* Which samples are put back, and by what: balls of `radius` voxels of `level`. None if fewer than `worth` (1 or more) samples are beyond the band of the
- * surface, or more than `most` are missed. */
+ * surface, or more than `most` are missed and look like noise. */
 typedef struct tsr_recapture_rule {
     int32_t level;
     double radius, least; /* least: distance from the surface from which samples count, world units */

@@ -88,7 +88,6 @@ tsr_status tsr_reconstruct_octree(tsr_context *context, const tsr_points *points
     for (fitted = *frame;;) { /* ends: each round but the last leaves out a point */
         const tsr_points *from = kept ? kept : points;
         *frame = fitted;
-        TSR_TRY_GOTO(check_size(frame, o), done);
         TSR_TRY_GOTO(tsr_points_tree_create_without_lone(context, from->positions, from->count, frame, o->depth, rule.others > 0 ? &rule : NULL, tree), done);
         tsr_points_destroy(&kept);
         kept = (*tree)->kept;
@@ -99,6 +98,7 @@ tsr_status tsr_reconstruct_octree(tsr_context *context, const tsr_points *points
         if (fitted.side > FITS * frame->side) break;
         tsr_points_tree_destroy(tree);
     }
+    TSR_TRY_GOTO(check_size(frame, o), done);
     (*tree)->lone = points->count - (*tree)->points;
 done:
     tsr_points_destroy(&kept);

@@ -26,6 +26,16 @@ static tsr_status occupied_cells(const tsr_points_tree *tree, uint32_t *fixed[3]
     return TSR_OK;
 }
 
+/* Cells that the surface meets at each depth: where they hold less than two samples the cloud has holes, the surface has none: about four times the depth before. */
+static void surface_cells(const int64_t occupied[TSR_TREE_DEPTH_MOST + 1], int64_t points, int32_t depth, double cells[TSR_TREE_DEPTH_MOST + 1])
+{
+    cells[0] = 1;
+    for (int32_t d = 1; d <= depth; d++) {
+        cells[d] = (double)occupied[d];
+        if ((double)points < 2.5 * cells[d]) cells[d] = fmax(cells[d], 3.9 * cells[d - 1]);
+    }
+}
+
 /* Seconds per tile of the finest level. */
 static tsr_status sample_potential(const tsr_points_tree *tree, const tsr_reconstruct_options *o, uint32_t *fixed[3], double *seconds)
 {
@@ -77,21 +87,20 @@ static tsr_status tile_bytes(tsr_context *context, tsr_storage storage, double *
 static tsr_status make_plan(const tsr_points_tree *tree, const tsr_reconstruct_options *o, uint32_t *fixed[3], tsr_reconstruct_plan *plan)
 {
     int64_t occupied[TSR_TREE_DEPTH_MOST + 1];
-    double seconds = 0, per_tile = 0, cells = 0;
+    double seconds = 0, per_tile = 0, cells[TSR_TREE_DEPTH_MOST + 1];
     TSR_TRY(occupied_cells(tree, fixed, occupied));
+    surface_cells(occupied, tree->points, o->depth, cells);
     TSR_TRY(sample_potential(tree, o, fixed, &seconds));
     TSR_TRY(tile_bytes(tree->context, o->storage, &per_tile));
     plan->tree_bytes = tsr_points_tree_bytes(tree);
+    plan->points = tree->points;
+    plan->lone = tree->lone;
     plan->build_bytes = (tree->points + tree->lone) * 70;
     for (int32_t level = o->start_depth; level <= o->depth; level++) {
         const int32_t d = level - 2;
-        /* where cells hold less than two samples the cloud has holes, the surface has none: four times the level before */
-        double now = (double)occupied[d];
-        if (cells > 0 && (double)tree->points < 2.5 * now) now = fmax(now, 3.9 * cells);
-        cells = now;
         plan->level[plan->levels].level = level;
         plan->level[plan->levels].occupied = occupied[d];
-        const double tiles = fmin(TILES_PER_OCCUPIED * cells, ldexp(1, 3 * d)); /* never more than the grid has */
+        const double tiles = fmin(TILES_PER_OCCUPIED * cells[d], ldexp(1, 3 * d)); /* never more than the grid has */
         plan->level[plan->levels].tiles = (int64_t)tiles;
         plan->level[plan->levels].bytes = (int64_t)(tiles * per_tile);
         /* upsampling makes eight tiles of each, growth leaves a quarter free */

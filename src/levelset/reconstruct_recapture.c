@@ -16,6 +16,8 @@
 /* A voxel counts if so many missed samples lie within REACH of it: a 16th of what a disc of the surface of that radius holds on average, which thin ends and
  * sparse parts have and outliers do not, and LEAST at any rate. */
 enum { REACH = 3, LEAST = 4, SHARE = 16 };
+/* Many missed samples are noise if but one in so many lies beyond the band, or one within for so many: a part that is missed lies outside, and farther. */
+enum { NOISE = 4 };
 enum { LOG2_BLOCK = 3, AT_ONCE = 64 }; /* voxels are looked up by blocks of 8, which REACH does not leave by more than one */
 
 /* Voxels between a ball and the border, and the radius that a ball has at any rate. */
@@ -25,6 +27,7 @@ enum { LOG2_BLOCK = 3, AT_ONCE = 64 }; /* voxels are looked up by blocks of 8, w
 /* Voxels that hold missed samples, in Morton order. */
 struct voxels {
     int64_t count;
+    int64_t within; /* samples beyond the band inside the surface */
     double company;
     uint64_t *key;
     uint32_t (*at)[3], *samples;
@@ -115,6 +118,7 @@ static void collect(const uint32_t *words, int64_t count, int32_t level, float b
     for (int64_t i = 0; i < count; i++) {
         float phi;
         memcpy(&phi, words + 4 * count + i, sizeof phi);
+        v->within += phi <= -0.999999f * band;
         if (!(phi > 0)) continue;
         const uint32_t at[3] = { words[count + i] >> shift, words[2 * count + i] >> shift, words[3 * count + i] >> shift };
         const uint64_t key = tsr_morton(at[0], at[1], at[2]);
@@ -138,7 +142,7 @@ static double radius_at(const uint32_t at[3], int32_t level, double wished)
 }
 
 /* Balls round the middles of the voxels that are kept, on the device. NULL if fewer than `worth` of the samples there are in voxels that hold some beyond the
- * band: what is missed by less the front reaches by itself; or if more than `most` are: that is noise, whose outer half no surface encloses. */
+ * band: what is missed by less the front reaches by itself; or if more than `most` are and look like noise, whose outer half no surface encloses. */
 static tsr_status balls_round(const struct voxels *v, const tsr_points_frame *frame, const tsr_recapture_rule *rule, tsr_context *context, tsr_points **points)
 {
     const double h = ldexp(frame->side, -rule->level);
@@ -149,7 +153,8 @@ static tsr_status balls_round(const struct voxels *v, const tsr_points_frame *fr
         missed += v->kept[i] ? v->samples[i] : 0;
         beyond += v->kept[i] == 2 ? v->samples[i] : 0;
     }
-    if (beyond < rule->worth || missed > rule->most) return TSR_OK;
+    const int noise = missed > rule->most && (NOISE * beyond < missed || NOISE * v->within > missed);
+    if (beyond < rule->worth || noise) return TSR_OK;
     TSR_TRY(tsr_points_create(NULL, n, TSR_POINTS_RADII, &host));
     n = 0;
     for (int64_t i = 0; i < v->count; i++) {

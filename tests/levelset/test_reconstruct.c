@@ -374,33 +374,38 @@ static void test_error_measure(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Of a dense cloud, and of one whose points are voxels apart. */
 static void test_estimate(void **state)
 {
     (void)state;
     tsr_context *context = test_context();
-    tsr_points_options cloud = TSR_POINTS_OPTIONS;
-    tsr_reconstruct_options o = TSR_RECONSTRUCT_OPTIONS;
-    tsr_reconstruct_plan plan;
-    cloud.count = small(context) ? 4000 : 60000;
-    o.depth = small(context) ? 5 : 7;
-    o.start_depth = small(context) ? 4 : 6;
-    tsr_points *points = make(context, "points-sphere", &cloud);
-    require_ok(tsr_reconstruct_estimate(context, points, &o, &plan));
-    assert_int_equal(plan.levels, 2);
-    assert_true(plan.seconds > 0);
-    tsr_context_reset_peak(context);
-    const int64_t before = tsr_context_memory(context).current_bytes;
-    result r = reconstruct(context, "points-sphere", points, &o);
-    const int64_t peak = tsr_context_memory(context).peak_bytes - before;
-    for (int i = 0; i < 2; i++) {
-        print_message("level %d: %lld tiles, estimated %lld\n", plan.level[i].level, (long long)r.report.level[i].tiles,
-                      (long long)plan.level[i].tiles);
-        assert_true(plan.level[i].tiles > 0.6 * (double)r.report.level[i].tiles && plan.level[i].tiles < 1.7 * (double)r.report.level[i].tiles);
+    for (int sparse = 0; sparse < 2; sparse++) {
+        tsr_points_options cloud = TSR_POINTS_OPTIONS;
+        tsr_reconstruct_options o = TSR_RECONSTRUCT_OPTIONS;
+        tsr_reconstruct_plan plan;
+        cloud.count = sparse ? 100 : small(context) ? 4000 : 60000;
+        o.depth = small(context) ? 5 : 7;
+        o.start_depth = small(context) ? 4 : 6;
+        tsr_points *points = make(context, "points-sphere", &cloud);
+        require_ok(tsr_reconstruct_estimate(context, points, &o, &plan));
+        assert_int_equal(plan.levels, 2);
+        assert_int_equal(plan.points, cloud.count);
+        assert_int_equal(plan.lone, 0);
+        assert_true(plan.seconds > 0);
+        tsr_context_reset_peak(context);
+        const int64_t before = tsr_context_memory(context).current_bytes;
+        result r = reconstruct(context, "points-sphere", points, &o);
+        const int64_t peak = tsr_context_memory(context).peak_bytes - before;
+        for (int i = 0; i < 2; i++) {
+            print_message("level %d: %lld tiles, estimated %lld\n", plan.level[i].level, (long long)r.report.level[i].tiles,
+                          (long long)plan.level[i].tiles);
+            assert_true(plan.level[i].tiles > 0.6 * (double)r.report.level[i].tiles && plan.level[i].tiles < 1.7 * (double)r.report.level[i].tiles);
+        }
+        print_message("peak %.1f MB, estimated %.1f MB\n", 1e-6 * (double)peak, 1e-6 * (double)plan.peak_bytes);
+        assert_true(plan.peak_bytes > 0.4 * (double)peak && plan.peak_bytes < 3.0 * (double)peak);
+        done(&r);
+        tsr_points_destroy(&points);
     }
-    print_message("peak %.1f MB, estimated %.1f MB\n", 1e-6 * (double)peak, 1e-6 * (double)plan.peak_bytes);
-    assert_true(plan.peak_bytes > 0.4 * (double)peak && plan.peak_bytes < 3.0 * (double)peak);
-    done(&r);
-    tsr_points_destroy(&points);
     tsr_context_destroy(&context);
 }
 

@@ -7,6 +7,7 @@
 
 #define ROUNDING_MOST 0.05 /* of a voxel */
 #define MISSED_MOST 0.02   /* of the points */
+#define STRAYS_LEAST 0.4   /* share of the grid's side that 99 of 100 points take, below which it is said */
 
 struct reconstruct {
     cli_call *cli;
@@ -17,7 +18,7 @@ struct reconstruct {
     const char *output, *levels;
     tsr_context *context;
     int plan, header_shown, code;
-    double farthest; /* largest coordinate */
+    double bulk;     /* largest extent along an axis of all but one point in 200 at either end; 0: not known */
 };
 
 static void show_level(struct reconstruct *r, const tsr_reconstruct_level *l)
@@ -123,20 +124,43 @@ static void note_flat(const struct reconstruct *r, int32_t flat)
     if (flat) cli_note(r->cli, "%s: the points lie in a plane, on a line or in one place: the box round them is widened", r->cli->input[0]);
 }
 
-static double farthest_of(const tsr_points *host)
+static int by_size(const void *a, const void *b)
 {
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+static double bulk_of(const tsr_points *host)
+{
+    enum { SAMPLE = 20000 };
+    const int64_t n = tsr_points_count(host), step = n / SAMPLE + 1, count = (n + step - 1) / step;
     const float *p = tsr_points_positions_const(host);
-    double farthest = 0;
-    for (int64_t i = 0; i < 3 * tsr_points_count(host); i++) farthest = fmax(farthest, fabs((double)p[i]));
-    return farthest;
+    float *sorted = (float *)malloc((size_t)count * sizeof *sorted);
+    double bulk = 0;
+    for (int k = 0; k < 3 && sorted && count >= 200; k++) {
+        for (int64_t i = 0; i < count; i++) sorted[i] = p[3 * i * step + k];
+        qsort(sorted, (size_t)count, sizeof *sorted, by_size);
+        bulk = fmax(bulk, (double)sorted[count - 1 - count / 200] - (double)sorted[count / 200]);
+    }
+    free(sorted);
+    return bulk;
 }
 /* Positions are float32: far from the origin they are coarse. */
-static void note_rounding(const struct reconstruct *r, double voxel)
+static void note_rounding(const struct reconstruct *r, const tsr_reconstruct_report *report)
 {
-    const double step = ldexp(r->farthest, -23);
+    const double voxel = report->level[report->levels - 1].voxel, low[3] = { report->lower.x, report->lower.y, report->lower.z };
+    double farthest = 0;
+    for (int k = 0; k < 3; k++) farthest = fmax(farthest, fmax(fabs(low[k]), fabs(low[k] + report->side)));
+    const double step = ldexp(farthest, -23);
     if (step > ROUNDING_MOST * voxel)
         cli_note(r->cli, "%s: coordinates up to %g are kept in steps of %.3g, %.2g of a voxel: move the points nearer to the origin", r->cli->input[0],
-                 r->farthest, step, step / voxel);
+                 farthest, step, step / voxel);
+}
+/* Strays in company are not lone: the grid is round them, and its voxels are large. */
+static void note_strays(const struct reconstruct *r, double side)
+{
+    if (r->bulk > 0 && r->bulk < STRAYS_LEAST * side)
+        cli_note(r->cli, "%s: 99 of 100 points lie within %.3g along each axis, the grid round all is %.3g wide: strays make its voxels large; a larger "
+                 "--min-neighbours leaves out groups of them", r->cli->input[0], r->bulk, side);
 }
 
 static int reconstruct(struct reconstruct *r, const tsr_points *points)
@@ -150,13 +174,14 @@ static int reconstruct(struct reconstruct *r, const tsr_points *points)
     if (report.lone)
         cli_note(r->cli, "%lld of %lld points have fewer than %d others near them and are left out as outliers (--min-neighbours 0 keeps them)",
                  (long long)report.lone, (long long)(report.points + report.lone), r->options.min_neighbours ? r->options.min_neighbours : 3);
+    note_strays(r, report.side);
     if (status != TSR_OK) return cli_status(r->cli, status, r->cli->input[0]);
     for (int32_t i = 0; i < report.levels; i++)
         if (!report.level[i].converged)
             cli_note(r->cli, "level %d stopped after %lld steps without convergence: see --max-steps", report.level[i].level,
                      (long long)report.level[i].steps);
     const tsr_reconstruct_level *last = &report.level[report.levels - 1];
-    note_rounding(r, last->voxel);
+    note_rounding(r, &report);
     if ((double)last->outside > MISSED_MOST * (double)report.points)
         cli_note(r->cli, "%lld of %lld points are farther from the surface than the band, and count as that far in the error: outliers, parts thinner than a few "
                  "voxels of the first level, or what lies inside the surface",
@@ -190,7 +215,8 @@ static int plan(struct reconstruct *r, const tsr_points *points)
     note_flat(r, p.flat);
     if (r->cli->globals.json) {
         json_open(NULL, '{');
-        json_int("points", tsr_points_count(points));
+        json_int("points", p.points);
+        json_int("lone", p.lone);
         json_int("tree_bytes", p.tree_bytes);
         json_int("build_bytes", p.build_bytes);
         json_int("peak_bytes", p.peak_bytes);
@@ -227,7 +253,7 @@ static int work(struct reconstruct *r)
     int code = cli_context(r->cli, &r->context);
     tsr_points *host = code ? NULL : cli_read_points(r->cli, r->cli->input[0], &r->read, &code), *points = NULL;
     if (host) {
-        r->farthest = farthest_of(host);
+        r->bulk = bulk_of(host);
         tsr_status status = tsr_points_copy(host, r->context, &points);
         tsr_points_destroy(&host);
         if (status != TSR_OK) code = cli_status(r->cli, status, r->cli->input[0]);
@@ -347,7 +373,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "T",
           .help = "opening of octree cells (default 0.5)",
           .lower = 0.01,
-          .upper = 2 },
+          .upper = 1.25 },
         { .name = "band",
           .type = CLI_REAL,
           .value = &o->band,
@@ -361,7 +387,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "T",
           .help = "in which a front moves T voxels (default 0.2)",
           .lower = 0.001,
-          .upper = 1 },
+          .upper = 0.28 },
         { .name = "margin",
           .type = CLI_REAL,
           .value = &o->margin,
