@@ -14,7 +14,7 @@
 #include "tessera/band.h"
 #include "tessera/primitives.h"
 
-enum { MOST_PIECES = 24, MOST_FRACTION = 20, FIXED_BITS = 30, TILES_AT_ONCE = 1 << 14 }; /* looks at progress between so many */
+enum { MOST_PIECES = 24, MOST_FRACTION = 20, FIXED_BITS = 30, TILES_AT_ONCE = 1 << 14, ROWS_AT_ONCE = 1 << 24 }; /* looks at progress between so many */
 
 /* One conversion: the grid as the backend sees it and what must be released. */
 struct job {
@@ -253,6 +253,28 @@ done:
 
 /* ---- bins ------------------------------------------------------------------------------------------------------------------------------------ */
 
+/* Frames and counts of the triangles. A CPU takes minutes where they are large in tiles, and looks at the progress between slices of about ROWS_AT_ONCE rows. */
+static tsr_status frames_in_slices(struct job *j, double from, double to)
+{
+    const int64_t n = j->g.triangles, least = 512;
+    const int slices = j->context->device.kind == TSR_DEVICE_CPU && j->found.rows > ROWS_AT_ONCE;
+    const int64_t most = slices ? tsr_max64((int64_t)((double)n * ROWS_AT_ONCE / (double)j->found.rows), least) : n;
+    int64_t begin = 0;
+    do {
+        tsr_vox_grid slice = j->g;
+        slice.triangles = tsr_min64(most, n - begin);
+        slice.corner += 3 * begin;
+        slice.triangle += begin;
+        slice.count += begin;
+        if (slice.few) slice.few += begin;
+        if (begin) slice.vertices = 0; /* their positions are made */
+        TSR_PROGRESS(&j->options.progress, from + (to - from) * (double)begin / (double)tsr_max64(n, 1), "triangles");
+        TSR_TRY(j->context->backend->voxelize->frames(j->context->queue, &slice, j->summary));
+        begin += most;
+    } while (begin < n);
+    return TSR_OK;
+}
+
 static tsr_status frames(struct job *j)
 {
     tsr_vox_grid *g = &j->g;
@@ -267,7 +289,7 @@ static tsr_status frames(struct job *j)
     TSR_TRY(TAKE(g->offset, g->triangles, "offsets"));
     TSR_TRY(tsr_scan_workspace(j->context, g->triangles, &bytes));
     TSR_TRY(take(j, (int64_t)bytes, "a scan", &workspace));
-    TSR_TRY(backend->voxelize->frames(j->context->queue, g, j->summary));
+    TSR_TRY(frames_in_slices(j, 0.05, 0.2));
     TSR_TRY(tsr_scan(j->context, TSR_SCAN_INCLUSIVE, TSR_U32, g->count, g->triangles, TSR_U64, g->offset, workspace, bytes));
     TSR_TRY(backend->download(j->context->queue, &total, g->offset + g->triangles - 1, sizeof total));
     TSR_TRY(backend->download(j->context->queue, &j->found, j->summary, sizeof j->found));
@@ -376,7 +398,6 @@ static tsr_status convert(struct job *j, tsr_tiles **tiles)
     tsr_status status;
     tsr_tiles_info info;
     TSR_TRY(survey(j));
-    TSR_PROGRESS(&j->options.progress, 0.05, "triangles");
     TSR_TRY(frames(j));
     TSR_PROGRESS(&j->options.progress, 0.2, "bins");
     TSR_TRY(bins(j));
