@@ -81,7 +81,7 @@ static tsr_status run_flows(tsr_editor *editor, const char *object, const struct
 
 tsr_status tsr_edit_check_length(const char *what, double value)
 {
-    if (!(value >= 0 && value < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is %g, expected 0 to 1e9", what, value);
+    if (!(value >= 0 && value < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is %g, expected 0 or more and less than 1e9", what, value);
     return TSR_OK;
 }
 

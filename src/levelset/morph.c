@@ -142,7 +142,7 @@ static tsr_status check(const tsr_tiles *a, const tsr_tiles *b, const double *t,
         if (!(t[i] >= (i ? t[i - 1] : 0) && t[i] <= (o->method == TSR_MORPH_EVOLVE ? 1e9 : 1)))
             TSR_FAIL(TSR_ERROR_ARGUMENT, "morph: t[%d] is %g, expected increasing values from 0%s", i, t[i],
                      o->method == TSR_MORPH_EVOLVE ? "" : " to 1");
-    if (!(o->reach >= 0 && o->reach < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "morph: reach is %g, expected 0 or a positive number", o->reach);
+    if (!(o->reach >= 0 && o->reach < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "morph: reach is %g, expected 0 or more and less than 1e9", o->reach);
     TSR_TRY(tsr_tiles_read_state(a, &sa));
     TSR_TRY(tsr_tiles_read_state(b, &sb));
     TSR_TRY(tsr_csg_is_unbounded(a, &sa, &unbounded[0]));

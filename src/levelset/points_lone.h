@@ -39,9 +39,9 @@ TSR_HD int tsr_point_has_others(const tsr_tree_build *b, const tsr_lone_rule *ru
     found = 0;
     for (int k = 0; k < 3; k++) cell[k] = b->fixed[k][i] >> (TSR_FIXED_BITS - rule->cells);
     for (uint32_t d = 0; d < 27; d++) {
-        const uint32_t x = cell[0] + d % 3 - 1u, y = cell[1] + d / 3 % 3 - 1u, z = cell[2] + d / 9 - 1u;
-        if (x > last || y > last || z > last) continue;
-        const uint64_t first = tsr_morton(x, y, z) << shift, end = first + ((uint64_t)1 << shift);
+        uint64_t key;
+        if (!tsr_cell_beside(cell, d, last, &key)) continue;
+        const uint64_t first = key << shift, end = first + ((uint64_t)1 << shift);
         for (int64_t j = tsr_key_lower_bound(b->sorted, (int32_t)b->points, first); j < b->points && b->sorted[j] < end; j++) {
             found += j != i && tsr_points_near(b, i, j, reach);
             if (found >= rule->others) return 1;

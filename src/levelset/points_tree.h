@@ -81,6 +81,14 @@ TSR_HD int tsr_point_finite(const float p[3])
 /* Of the low 21 bits of each. */
 TSR_HD uint64_t tsr_morton(uint32_t x, uint32_t y, uint32_t z) { return tsr_morton3(x & 0x1fffffu, y & 0x1fffffu, z & 0x1fffffu); }
 
+/* Key of neighbour d (0 to 26; 13 is the cell itself) of a cell whose coordinates go up to `last`; 0 if there is none. */
+TSR_HD int tsr_cell_beside(const uint32_t cell[3], uint32_t d, uint32_t last, uint64_t *key)
+{
+    const uint32_t x = cell[0] + d % 3 - 1u, y = cell[1] + d / 3 % 3 - 1u, z = cell[2] + d / 9 - 1u;
+    *key = tsr_morton(x, y, z);
+    return x <= last && y <= last && z <= last;
+}
+
 /* Key of point i, which is finite. */
 TSR_HD uint64_t tsr_point_key(const tsr_tree_build *b, int64_t i)
 {

@@ -323,13 +323,14 @@ static tsr_status without_room(run *r, tsr_status status, tsr_tiles **body)
  * what stands close together, and moves from where it was instead. */
 static tsr_status recapture(run *r, int32_t level, tsr_reconstruct_level *report)
 {
+    const tsr_reconstruct_level *before = report - 1; /* the first level puts nothing back */
     tsr_tiles *body = NULL;
     tsr_status status = put_back(r, level, r->missed, &body);
     tsr_points_destroy(&r->missed);
     if (status == TSR_OK) status = evolve(r, level, 0, report);
     if (status == TSR_OK) status = drop_severed(r, body);
     if (status == TSR_OK) status = measure(r, level, report);
-    const int worse = status == TSR_OK && report->outside > report[-1].outside + r->samples.points / WORSE, crowded = status != TSR_OK;
+    const int worse = status == TSR_OK && report->outside > before->outside + r->samples.points / WORSE, crowded = status != TSR_OK;
     if (worse) status = take_back(r, &body);
     else status = without_room(r, status, &body);
     if (status == TSR_OK && (worse || crowded)) status = settle(r, level, report);

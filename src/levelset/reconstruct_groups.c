@@ -32,10 +32,11 @@ static uint32_t root_of(uint32_t *of, uint32_t i)
 static void join(struct groups *g, int64_t i)
 {
     const int32_t *own = g->at[i];
-    for (int32_t d = 0; d < 27; d++) {
-        const int32_t block[3] = { (own[0] >> LOG2_BLOCK) + d % 3 - 1, (own[1] >> LOG2_BLOCK) + d / 3 % 3 - 1, (own[2] >> LOG2_BLOCK) + d / 9 - 1 };
-        if (block[0] < 0 || block[1] < 0 || block[2] < 0) continue;
-        const uint64_t first = tsr_morton((uint32_t)block[0], (uint32_t)block[1], (uint32_t)block[2]) << (3 * LOG2_BLOCK);
+    const uint32_t block[3] = { (uint32_t)own[0] >> LOG2_BLOCK, (uint32_t)own[1] >> LOG2_BLOCK, (uint32_t)own[2] >> LOG2_BLOCK };
+    for (uint32_t d = 0; d < 27; d++) {
+        uint64_t beside;
+        if (!tsr_cell_beside(block, d, (1u << (TSR_TREE_DEPTH_MOST - LOG2_BLOCK)) - 1, &beside)) continue;
+        const uint64_t first = beside << (3 * LOG2_BLOCK);
         for (int64_t j = tsr_key_lower_bound(g->key, (int32_t)g->balls, first); j < i && g->key[j] < first + (1u << (3 * LOG2_BLOCK)); j++) {
             int64_t square = 0;
             for (int k = 0; k < 3; k++) square += ((int64_t)g->at[j][k] - own[k]) * ((int64_t)g->at[j][k] - own[k]);

@@ -82,18 +82,12 @@ done:
 
 static int has_company(const struct voxels *v, int64_t i)
 {
-    const uint32_t *own = v->at[i];
+    const uint32_t *own = v->at[i], block[3] = { own[0] >> LOG2_BLOCK, own[1] >> LOG2_BLOCK, own[2] >> LOG2_BLOCK };
     double samples = 0;
-    for (int32_t d = 0; d < 27; d++) {
-        const int32_t way[3] = { d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1 };
-        uint32_t block[3];
-        int beyond = 0;
-        for (int k = 0; k < 3; k++) {
-            block[k] = (own[k] >> LOG2_BLOCK) + (uint32_t)way[k];
-            beyond |= block[k] >> (TSR_TREE_DEPTH_MOST - LOG2_BLOCK) != 0;
-        }
-        if (beyond) continue;
-        const uint64_t first = tsr_morton(block[0], block[1], block[2]) << (3 * LOG2_BLOCK), end = first + (1u << (3 * LOG2_BLOCK));
+    for (uint32_t d = 0; d < 27; d++) {
+        uint64_t beside;
+        if (!tsr_cell_beside(block, d, (1u << (TSR_TREE_DEPTH_MOST - LOG2_BLOCK)) - 1, &beside)) continue;
+        const uint64_t first = beside << (3 * LOG2_BLOCK), end = first + (1u << (3 * LOG2_BLOCK));
         for (int64_t j = tsr_key_lower_bound(v->key, (int32_t)v->count, first); j < v->count && v->key[j] < end; j++) {
             int64_t square = 0;
             for (int k = 0; k < 3; k++) square += ((int64_t)v->at[j][k] - own[k]) * ((int64_t)v->at[j][k] - own[k]);

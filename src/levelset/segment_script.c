@@ -132,7 +132,7 @@ static tsr_status make_stroke_room(tsr_segmentation *s)
 tsr_status tsr_segmentation_probe(tsr_segmentation *s, tsr_vec3 p, double radius, tsr_probe *probe)
 {
     tsr_size3 n = s->image->size;
-    if (!(radius >= 0 && radius < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "radius of a probe is %g, expected 0 or a positive number", radius);
+    if (!(radius >= 0 && radius < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "radius of a probe is %g, expected 0 or more and less than 1e9", radius);
     int inside = p.x >= -0.5 && p.y >= -0.5 && p.z >= -0.5 && p.x <= (double)n.x - 0.5 && p.y <= (double)n.y - 0.5 && p.z <= (double)n.z - 0.5;
     if (inside) {
         TSR_TRY(make_stroke_room(s));
