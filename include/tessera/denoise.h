@@ -39,8 +39,9 @@ typedef struct tsr_denoise_options {
  * threads. Precision: float32 about the middle of the range, so voxels move by rounding too, some 2^-22 of the width of the range (the largest value less
  * the least) at most, wherever it lies and whatever the type; the result is kept within the type. Where no threshold is above 0 (all voxels equal; noise
  * estimated below some 2^-22 of that width, which counts as none) it is a copy, bit for bit. Synchronous. Errors: TSR_ERROR_ARGUMENT naming the field, or
- * the first voxel that is not finite; TSR_ERROR_MEMORY. Time: shifts^axes transforms of the volume; memory of the device: 4 times its voxels in float32,
- * the transform's workspace (a quarter to the half of that for one) and the result. */
+ * the first voxel that is not finite; TSR_ERROR_MEMORY. The channels of an image (tsr_volume_channels) are transformed each for itself, their noise is
+ * estimated together. Time: shifts^axes transforms of the volume; memory of the device: 4 times its voxels in float32, the transform's workspace (a
+ * quarter to the half of that for one) and the result. */
 TSR_API tsr_status tsr_volume_denoise(tsr_context *context, const tsr_volume *volume, const tsr_denoise_options *options, tsr_volume **denoised,
                                       double *sigma) TSR_CHECKED;
 

@@ -3,8 +3,9 @@
  * Every function takes volumes of any element type on the context's device (host volumes with a CPU context too), works on real values
  * (stored * slope + intercept) unless it only moves voxels, and keeps geometry, scaling and metadata: world positions of the samples
  * stay true. Results are the same bits on every backend, SIMD variant and thread count (exact class). Results are new volumes on the
- * same device. Non-finite voxels: smoothing, the Laplacian and interpolating resampling refuse them (TSR_ERROR_ARGUMENT with the first
- * index), since they would spread; statistics, histogram and threshold count or skip them. */
+ * same device. The channels of an image (tsr_volume_channels) are neither smoothed into one another nor resampled by spacing. Non-finite
+ * voxels: smoothing, the Laplacian and interpolating resampling refuse them (TSR_ERROR_ARGUMENT with the first index), since they would
+ * spread; statistics, histogram and threshold count or skip them. */
 #ifndef TESSERA_FILTER_H
 #define TESSERA_FILTER_H
 

@@ -1,5 +1,6 @@
 /* tessera/io.h: files. Volumes: NIfTI-1/2 (.nii, .nii.gz, .hdr + .img), NRRD (.nrrd, .nhdr), MetaImage (.mha, .mhd), INRIMAGE (.inr), raw.
- * Meshes: PLY, OBJ, STL, OFF. Unstructured grids: VTK (tessera/unstructured.h). Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG; written also JPEG. Tile lists: tessera/tile_file.h. The format is
+ * Meshes: PLY, OBJ, STL, OFF. Unstructured grids: VTK (tessera/unstructured.h). Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG; written also
+ * JPEG. Tile lists: tessera/tile_file.h. The format is
  * recognised by content when reading and by the extension when writing.
  * Writers write beside the target and rename: a failure leaves no half-written file. Every size in a header is checked against
  * the file and the memory budget before memory is taken. Objects are read to and written from host memory.
@@ -10,6 +11,10 @@
  * NIfTI-1, spacing times direction (within 2 ulp) in MetaImage, spacing and offset only in INRIMAGE (others are refused), nothing in raw.
  * Header fields without a meaning here become metadata "nifti.descrip", "nrrd.content", "metaimage.Modality" ...; NRRD (as key/value pairs)
  * and MetaImage carry all metadata of a volume, the other formats their own. NIfTI extensions are skipped.
+ * PNG: a volume whose third axis counts channels (tsr_volume_channels), u8, or u16 for files of 16 bits; 1, 2 and 4 bits are stretched to 8, palettes become
+ * RGB, transparent colours alpha; rows as they lie in the file. Gamma, sRGB, chromaticities, size of a pixel, texts and the EXIF orientation become metadata
+ * "png.gamma" ... and come back on writing; a colour profile is named in "png.profile" and not kept. Written is one slice, or 1 to 4 channels of an image,
+ * u8 with 8 bits and all else with 16: TSR_ERROR_ARGUMENT, naming the first, for a real value that is not a whole number from 0 to 65535. JPEG: u8 alone.
  * Volumes have three axes and one value per voxel: a fourth axis of one sample is dropped, of more is TSR_ERROR_UNSUPPORTED. */
 #ifndef TESSERA_IO_H
 #define TESSERA_IO_H
@@ -34,6 +39,7 @@ typedef struct tsr_read_options {
     tsr_progress progress;
     int map_beyond_limit;    /* memory_limit is for what is allocated: voxels that can be mapped from a plain file may be larger */
     int same_folder;         /* for headers that strangers wrote: the file and the data files that it names are plain files, no links, of one folder */
+    int32_t *image_bits;     /* tsr_image_read: set to the bits of a channel in the file, 1 to 8 or 16; NULL: not wanted */
 } tsr_read_options;
 #define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
 
@@ -81,8 +87,14 @@ TSR_API tsr_status tsr_points_write(const tsr_points *points, const char *path, 
  * compression, regular_only and progress count. */
 TSR_API tsr_status tsr_text_write(const char *text, const char *path, const tsr_write_options *options) TSR_CHECKED;
 
-/* Images: 8 bits per channel, row 0 on top. */
+/* Images: 8 bits per channel, row 0 on top: what a screen shows. tsr_volume_read keeps 16 bits, and grey with alpha, of a PNG file: images are volumes too
+ * (tsr_volume_channels); tsr_image_read rounds to 8 bits (options.image_bits says what the file had); it also
+ * takes volume files of one slice, or of channels, of u8. */
 typedef struct tsr_image { int32_t width, height, channels; uint8_t *pixels; } tsr_image; /* channels 1, 3 or 4; pixels: width*height*channels */
+/* Between the two: channel c of pixel x, y is voxel x, y, c of a host volume of u8. RETURNS NEW. The other way TSR_ERROR_ARGUMENT unless the volume is u8
+ * without scaling, on the host, with a third axis of 1, 3 or 4 samples. */
+TSR_API tsr_status tsr_volume_from_image(const tsr_image *image, tsr_volume **volume) TSR_CHECKED;
+TSR_API tsr_status tsr_image_from_volume(const tsr_volume *volume, tsr_image *image) TSR_CHECKED;
 TSR_API tsr_status tsr_image_create(int32_t width, int32_t height, int32_t channels, tsr_image *image) TSR_CHECKED; /* zero-filled */
 TSR_API void tsr_image_destroy(tsr_image *image);
 TSR_API tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_write_options *options) TSR_CHECKED;

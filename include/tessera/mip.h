@@ -111,8 +111,9 @@ TSR_API tsr_status tsr_mip_hide(tsr_context *context, const tsr_volume *volume, 
 
 typedef struct tsr_mip_view {
     double rotation[4];         /* quaternion w, x, y, z, normalised; all 0 = identity */
-    double zoom;                /* pixels per voxel, at most 64; 0 = 1. Above 1 the picture is drawn smaller and its pixels repeated */
-    tsr_vec3 stretch;           /* of the axes, 1/64 to 64: relative spacing; 0 = 1 */
+    double zoom;                /* pixels per voxel, at most 64; 0 = 1. Where voxels lie more than a pixel apart in the plane of the picture it is drawn
+                                   smaller, across or down, and its pixels are repeated */
+    tsr_vec3 stretch;           /* of the axes, 1/64 to 64: relative spacing; 0 = 1. Thick slices seen from above are drawn as fine as a slice */
 } tsr_mip_view;
 
 /* The view of an angle: azimuth turns about the volume's z axis, elevation tips towards the viewer (degrees); z is up at elevation 0. */

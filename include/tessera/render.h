@@ -196,6 +196,17 @@ typedef enum tsr_clip_face {
     TSR_CLIP_QUAD     /* the source as a grey slice all over the plane, the surface's contour in yellow */
 } tsr_clip_face;
 
+/* Bits of the field `given` of options: what is meant as it stands, although it is black or 0, which else means the default. */
+typedef enum tsr_given {
+    TSR_GIVEN_BACKGROUND_TOP = 1,
+    TSR_GIVEN_BACKGROUND_BOTTOM = 2,
+    TSR_GIVEN_SURFACE_COLOR = 4,
+    TSR_GIVEN_SURFACE_OPACITY = 8,
+    TSR_GIVEN_OPACITY_SCALE = 16,
+    TSR_GIVEN_LINE_COLOR = 32,
+    TSR_GIVEN_CENTRE = 64
+} tsr_given;
+
 typedef struct tsr_render_options {
     size_t struct_size;
     tsr_render_mode mode;
@@ -231,6 +242,7 @@ typedef struct tsr_render_options {
     /* Asked after every band of rows (the picture does not depend on it); the call then waits for the device. After TSR_ERROR_CANCELLED the picture
      * is partly drawn: only a call with pass 0 may go on with it. */
     tsr_progress progress;
+    uint32_t given; /* bits of tsr_given */
 } tsr_render_options;
 #define TSR_RENDER_OPTIONS { .struct_size = sizeof(tsr_render_options) }
 
@@ -287,6 +299,7 @@ typedef struct tsr_slice_options {
     int nearest;                 /* nearest voxel instead of trilinear */
     int32_t supersampling;       /* n x n, 1 to 4; 0 = 1 */
     tsr_progress progress;       /* as in tsr_render_options */
+    uint32_t given;              /* bits of tsr_given */
 } tsr_slice_options;
 #define TSR_SLICE_OPTIONS { .struct_size = sizeof(tsr_slice_options), .axis = 2, .position = (double)NAN }
 
@@ -309,6 +322,7 @@ typedef struct tsr_gallery_options {
     const tsr_transfer *transfer; /* of the combined view; NULL = TSR_TRANSFER_MRI_HEAD over the window */
     tsr_color surface_color;     /* black = default */
     tsr_progress progress;       /* over all six pictures */
+    uint32_t given;              /* bits of tsr_given */
 } tsr_gallery_options;
 #define TSR_GALLERY_OPTIONS { .struct_size = sizeof(tsr_gallery_options) }
 

@@ -75,6 +75,7 @@ typedef struct tsr_video_info {
     int32_t channels;      /* of images that come: 1, 3, or 4 (only PNG) */
     int64_t frames;        /* -1 if not known before the end */
     const char *container; /* "y4m", "png", "ffmpeg" */
+    int32_t picture_bits;  /* of numbered pictures: of a channel in the first file; 16 are rounded to 8. Else 0 */
 } tsr_video_info;
 
 typedef struct tsr_video_read_options {

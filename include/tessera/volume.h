@@ -65,6 +65,12 @@ TSR_API const char *tsr_volume_meta(const tsr_volume *volume, const char *key);
 TSR_API tsr_status tsr_volume_set_meta(tsr_volume *volume, const char *key, const char *value) TSR_CHECKED;
 TSR_API int tsr_volume_meta_at(const tsr_volume *volume, int32_t index, const char **key, const char **value);
 
+/* An image is a volume too: x runs to the right, y downwards, and the third axis counts channels (grey; grey and alpha; red, green, blue; these and alpha),
+ * which filters of space leave apart. Metadata say so (image.channel_axis = z), which operations and NRRD, MetaImage and .tsc files keep.
+ * tsr_volume_channels: of an image 1 to 4, of another volume 0. tsr_volume_set_channels: says that the third axis, of 4 samples at most, counts channels. */
+TSR_API int32_t tsr_volume_channels(const tsr_volume *volume);
+TSR_API tsr_status tsr_volume_set_channels(tsr_volume *volume) TSR_CHECKED;
+
 /* Copies a volume to the device of `context` (NULL = host), geometry and metadata included. RETURNS NEW. */
 TSR_API tsr_status tsr_volume_copy(const tsr_volume *volume, tsr_context *context, tsr_volume **copy) TSR_CHECKED;
 

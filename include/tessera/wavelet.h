@@ -90,7 +90,7 @@ typedef struct tsr_wavelet_options {
     int32_t levels; /* 1 to tsr_wavelet_levels_possible; 0 = 3, or as many as are possible if fewer */
     tsr_wavelet_boundary boundary;
     tsr_wavelet_layout layout;
-    uint32_t axes;                     /* bit a: axis a is transformed; 0 = all */
+    uint32_t axes;                     /* bit a: axis a is transformed; 0 = all, of an image (tsr_volume_channels) x and y */
     int32_t accuracy;                  /* integers are multiplied by 2^accuracy before each level: 1 to 4 bits; 0 = as Dirac defines for the filter
                                       (1; 0 for fidelity, jpeg53, custom), -1 = none. Floats: 0 or -1 */
     int normalise;                     /* floats: low bands times K per axis, high bands over K (orthonormal for haar) */

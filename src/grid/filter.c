@@ -98,10 +98,11 @@ tsr_status tsr_volume_permute(tsr_context *context, const tsr_volume *volume, co
 /* Extents and geometry of the target. */
 static tsr_status resample_target(const tsr_volume *volume, const tsr_resample_options *o, tsr_size3 *size, tsr_geometry *geometry)
 {
-    const double want[3] = { o->spacing.x, o->spacing.y, o->spacing.z };
+    const int channels = tsr_volume_channels(volume); /* stay as they are */
+    const double want[3] = { o->spacing.x, o->spacing.y, channels ? tsr_geometry_spacing(&volume->geometry).z : o->spacing.z };
     const int64_t input[3] = { volume->size.x, volume->size.y, volume->size.z };
     int64_t target[3] = { o->size.x, o->size.y, o->size.z };
-    int have_size = target[0] || target[1] || target[2], have_spacing = want[0] != 0 || want[1] != 0 || want[2] != 0;
+    int have_size = target[0] || target[1] || target[2], have_spacing = o->spacing.x != 0 || o->spacing.y != 0 || o->spacing.z != 0;
     if (o->geometry) {
         if (!have_size || have_spacing) TSR_FAIL(TSR_ERROR_ARGUMENT, "resample: a target geometry needs size and no spacing");
         TSR_TRY(tsr_geometry_check(o->geometry));
@@ -209,7 +210,7 @@ static tsr_status smooth_radii(const tsr_volume *volume, const tsr_smooth_option
     double truncation = o->truncation == 0 ? 4 : o->truncation;
     tsr_vec3 s = tsr_geometry_spacing(&volume->geometry);
     const double spacing[3] = { s.x, s.y, s.z };
-    const int64_t size[3] = { volume->size.x, volume->size.y, volume->size.z };
+    const int64_t size[3] = { volume->size.x, volume->size.y, tsr_volume_channels(volume) ? 1 : volume->size.z }; /* channels stay apart */
     if (!(o->sigma >= 0) || !isfinite(o->sigma)) TSR_FAIL(TSR_ERROR_ARGUMENT, "smooth: sigma is %g, expected a finite number >= 0", o->sigma);
     if (!(truncation > 0) || !isfinite(truncation))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "smooth: truncation is %g, expected a positive number", o->truncation);

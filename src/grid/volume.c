@@ -229,6 +229,23 @@ const char *tsr_volume_meta(const tsr_volume *v, const char *key)
     return NULL;
 }
 
+#define CHANNEL_AXIS "image.channel_axis"
+enum { MOST_CHANNELS = 4 };
+
+int32_t tsr_volume_channels(const tsr_volume *v)
+{
+    const char *axis = tsr_volume_meta(v, CHANNEL_AXIS);
+    return axis && !strcmp(axis, "z") && v->size.z <= MOST_CHANNELS ? (int32_t)v->size.z : 0;
+}
+
+tsr_status tsr_volume_set_channels(tsr_volume *v)
+{
+    if (v->size.z > MOST_CHANNELS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %lld channels, expected 1 to %d", (long long)v->size.z, (int)MOST_CHANNELS);
+    TSR_TRY(tsr_volume_set_meta(v, CHANNEL_AXIS, "z"));
+    return TSR_OK;
+}
+
 int tsr_volume_meta_at(const tsr_volume *v, int32_t index, const char **key, const char **value)
 {
     if (index < 0 || index >= v->meta_count) return 0;

@@ -21,6 +21,12 @@ enum { FORMAT_COUNT = (int)(sizeof formats / sizeof formats[0]) };
 static const char *article(tsr_file_kind kind) { return kind == TSR_FILE_IMAGE || kind == TSR_FILE_UNSTRUCTURED ? "an" : "a"; }
 static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "tile list", "cloud of points", "film", "unstructured grid" };
 
+/* Images are volumes, too. */
+static int holds(const tsr_format *format, tsr_file_kind kind)
+{
+    return format->kind == kind || (kind == TSR_FILE_VOLUME && format->kind == TSR_FILE_IMAGE);
+}
+
 const tsr_format *tsr_format_find(const char *name)
 {
     for (int i = 0; i < FORMAT_COUNT; i++)
@@ -34,7 +40,7 @@ static const char *format_list(tsr_file_kind kind, char *text, size_t bytes)
     size_t used = 0;
     text[0] = 0;
     for (int i = 0; i < FORMAT_COUNT; i++) {
-        if (kind != TSR_FILE_UNKNOWN && formats[i]->kind != kind) continue;
+        if (kind != TSR_FILE_UNKNOWN && !holds(formats[i], kind)) continue;
         char line[128];
         size_t n = (size_t)snprintf(line, sizeof line, "%s%s", used ? ", " : "", formats[i]->name);
         for (int e = 0; e < 6 && formats[i]->extensions[e] && n < sizeof line; e++)
@@ -61,7 +67,7 @@ static tsr_status format_named(const char *name, tsr_file_kind kind, const tsr_f
     char list[640];
     *format = tsr_format_find(name);
     if (!*format) TSR_FAIL(TSR_ERROR_ARGUMENT, "format '%.40s' is not known: expected one of %s", name, format_list(kind, list, sizeof list));
-    if (kind != TSR_FILE_UNKNOWN && (*format)->kind != kind)
+    if (kind != TSR_FILE_UNKNOWN && !holds(*format, kind))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "format '%s' holds %s %s, expected %s %s format: %s", (*format)->name, article((*format)->kind),
                  kind_names[(*format)->kind], article(kind), kind_names[kind], format_list(kind, list, sizeof list));
     return TSR_OK;
@@ -94,7 +100,7 @@ tsr_status tsr_format_of_input(tsr_input *input, const tsr_read_options *options
     TSR_TRY(recognise(input, format));
     if (!*format && kind == TSR_FILE_VOLUME && options->raw_shape.x) *format = tsr_format_find("raw");
     for (int i = 0; i < FORMAT_COUNT && !*format; i++) /* its reader says best what is wrong with the content */
-        if (formats[i]->kind == kind && extension_fits(formats[i], tsr_input_path(input))) *format = formats[i];
+        if (holds(formats[i], kind) && extension_fits(formats[i], tsr_input_path(input))) *format = formats[i];
     char list[640];
     if (!*format) {
         const uint8_t *head;
@@ -108,7 +114,7 @@ tsr_status tsr_format_of_input(tsr_input *input, const tsr_read_options *options
                  bytes ? "the content is of no known format" : "the file is empty", article(kind), kind_names[kind],
                  format_list(kind, list, sizeof list));
     }
-    if ((*format)->kind != kind)
+    if (!holds(*format, kind))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file is %s %s (%s), expected %s %s: %s", tsr_input_name(input), article((*format)->kind),
                  kind_names[(*format)->kind], (*format)->name, article(kind), kind_names[kind], format_list(kind, list, sizeof list));
     return TSR_OK;
@@ -121,7 +127,7 @@ tsr_status tsr_format_of_output(const char *path, const char *name, tsr_file_kin
     if (name) return format_named(name, kind, format);
     *format = NULL;
     for (int i = 0; i < FORMAT_COUNT && !*format; i++)
-        if (formats[i]->kind == kind && extension_fits(formats[i], path)) *format = formats[i];
+        if (holds(formats[i], kind) && extension_fits(formats[i], path)) *format = formats[i];
     if (!*format)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the extension names no %s format: expected one of %s, or options.format", path, kind_names[kind],
                  format_list(kind, list, sizeof list));
@@ -313,27 +319,33 @@ tsr_status tsr_points_write(const tsr_points *points, const char *path, const ts
     return TSR_OK;
 }
 
-tsr_status tsr_image_create(int32_t width, int32_t height, int32_t channels, tsr_image *image)
+/* *format is NULL unless the file holds a volume. */
+static tsr_status is_volume(tsr_input *input, const tsr_read_options *options, const tsr_format **format)
 {
-    if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
-    *image = (tsr_image){ 0 };
-    if (width <= 0 || height <= 0 || (channels != 1 && channels != 3 && channels != 4))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %d x %d pixels with %d channels: expected positive extents and 1, 3 or 4 channels", width, height,
-                 channels);
-    int64_t bytes;
-    TSR_TRY(tsr_size_bytes((tsr_size3){ width, height, channels }, 1, "image", &bytes));
-    uint8_t *pixels = (uint8_t *)calloc((size_t)bytes, 1);
-    if (!pixels)
-        TSR_FAIL(TSR_ERROR_MEMORY, "image of %d x %d x %d: out of host memory (%lld bytes asked for)", width, height, channels, (long long)bytes);
-    *image = (tsr_image){ width, height, channels, pixels };
+    *format = NULL;
+    if (options->format) TSR_TRY(format_named(options->format, TSR_FILE_UNKNOWN, format));
+    else TSR_TRY(recognise(input, format));
+    if (*format && (*format)->kind != TSR_FILE_VOLUME) *format = NULL;
     return TSR_OK;
 }
 
-void tsr_image_destroy(tsr_image *image)
+/* A volume of bytes that is one slice, or the channels of an image: an array of numbers is a picture, too. */
+static tsr_status read_slice(tsr_input *input, const tsr_format *format, const tsr_read_options *options, tsr_image *image)
 {
-    if (!image) return;
-    free(image->pixels);
-    *image = (tsr_image){ 0 };
+    tsr_volume *volume = NULL;
+    TSR_TRY(format->read_volume(input, options, &volume));
+    const tsr_size3 n = tsr_volume_size(volume);
+    const tsr_dtype dtype = tsr_volume_dtype(volume);
+    if (options->image_bits) *options->image_bits = 8;
+    const int fits = (n.z == 1 || tsr_volume_channels(volume)) && tsr_image_from_volume(volume, image) == TSR_OK;
+    tsr_volume_destroy(&volume);
+    if (!fits)
+        TSR_FAIL(
+            TSR_ERROR_FORMAT,
+            "%s: the file is a volume (%s) of %lld x %lld x %lld %s, expected an image, or one slice of u8 (tessera convert --slice z=%lld --window "
+            "LOWER:UPPER --dtype u8)",
+            tsr_input_name(input), format->name, (long long)n.x, (long long)n.y, (long long)n.z, tsr_dtype_name(dtype), (long long)(n.z / 2));
+    return TSR_OK;
 }
 
 tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr_image *image)
@@ -345,8 +357,13 @@ tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr
     const tsr_format *format;
     tsr_status status;
     TSR_TRY(open_input(path, options, &own, &input));
-    TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_IMAGE, &format), done);
-    TSR_TRY_GOTO(format->read_image(input, &own, image), done);
+    TSR_TRY_GOTO(is_volume(input, &own, &format), done);
+    if (format) {
+        TSR_TRY_GOTO(read_slice(input, format, &own, image), done);
+    } else {
+        TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_IMAGE, &format), done);
+        TSR_TRY_GOTO(format->read_image(input, &own, image), done);
+    }
 done:
     tsr_input_close(&input);
     if (status != TSR_OK) tsr_image_destroy(image);

@@ -1,5 +1,5 @@
 /* JPEG through libjpeg(-turbo): writing only. */
-#include "io/format.h"
+#include "io/image.h"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -108,7 +108,7 @@ tsr_status tsr_image_pack_jpeg(const tsr_image *image, int32_t quality, int subs
 
 #endif
 
-static tsr_status write_image(const tsr_image *image, const char *path, const tsr_write_options *options)
+static tsr_status write_packed(const tsr_image *image, const char *path, const tsr_write_options *options)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
@@ -123,11 +123,49 @@ static tsr_status write_image(const tsr_image *image, const char *path, const ts
     return status;
 }
 
+/* What would be lost. */
+static tsr_status check_opaque(const tsr_image *image, const char *path)
+{
+    const int64_t pixels = (int64_t)image->width * image->height;
+    for (int64_t i = 0; image->channels == 4 && i < pixels; i++)
+        if (image->pixels[4 * i + 3] != 255)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: JPEG holds no transparency, which pixel %lld %lld has: expected a PNG file", path,
+                     (long long)(i % image->width), (long long)(i / image->width));
+    return TSR_OK;
+}
+
+static tsr_status write_image(const tsr_image *image, const char *path, const tsr_write_options *options)
+{
+    TSR_TRY(check_opaque(image, path));
+    return write_packed(image, path, options);
+}
+
+static tsr_status write_volume(const tsr_volume *volume, const char *path, const tsr_write_options *options)
+{
+    tsr_samples s;
+    TSR_TRY(tsr_samples_of_volume(volume, 8, path, "JPEG", &s));
+    const tsr_image image = { s.width, s.height, s.channels, s.at };
+    tsr_status status = s.channels == 2 ? TSR_FAILED(TSR_ERROR_UNSUPPORTED, "%s: JPEG holds no grey with alpha, expected a PNG file", path)
+                                        : write_image(&image, path, options);
+    free(s.at);
+    return status;
+}
+
+static tsr_status read_nothing(const tsr_input *input)
+{
+    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: JPEG images are written, not read; convert it to PNG", tsr_input_name(input));
+}
 static tsr_status read_image(tsr_input *input, const tsr_read_options *options, tsr_image *image)
 {
     (void)options;
     (void)image;
-    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: JPEG images are written, not read; convert it to PNG", tsr_input_name(input));
+    return read_nothing(input);
+}
+static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
+{
+    (void)options;
+    (void)volume;
+    return read_nothing(input);
 }
 static int recognise(const tsr_signature *s) { return s->head_bytes >= 3 && !memcmp(s->head, "\xff\xd8\xff", 3) ? TSR_SURELY_MINE : TSR_NOT_MINE; }
 
@@ -135,5 +173,8 @@ const tsr_format tsr_format_jpeg = { .name = "jpeg",
                                      .kind = TSR_FILE_IMAGE,
                                      .extensions = { ".jpg", ".jpeg" },
                                      .recognise = recognise,
+                                     .whole = 1,
                                      .read_image = read_image,
-                                     .write_image = write_image };
+                                     .write_image = write_image,
+                                     .read_volume = read_volume,
+                                     .write_volume = write_volume };

@@ -1,13 +1,11 @@
-/* PNG through libpng: 8 bits per channel, gray, RGB or RGBA. Reading reduces every PNG to these. */
-#include "io/format.h"
+/* PNG through libpng: images of 8 bits, gray, RGB or RGBA, to which tsr_image_read reduces every PNG; volumes of 8 or 16 bits and 1 to 4 channels. */
+#include "io/image.h"
+#include "io/png_notes.h"
 
-#include <limits.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <png.h>
 
 struct state {
     jmp_buf back; /* where libpng's errors return to */
@@ -47,28 +45,48 @@ static int recognise(const tsr_signature *s)
     return s->head_bytes >= 8 && !memcmp(s->head, "\x89PNG\r\n\x1a\n", 8) ? TSR_SURELY_MINE : TSR_NOT_MINE;
 }
 
-/* Everything in here may jump to state->back. */
-static void read_header(png_structp png, png_infop info, tsr_image *extents)
+/* Everything in here may jump to state->back. keep: 16 bits, and gray with alpha. */
+static void read_header(png_structp png, png_infop info, int keep, tsr_samples *s, int32_t *file_bits)
 {
     png_read_info(png, info);
-    png_set_expand(png);   /* palettes, 1 to 4 bits, transparent colours */
-    png_set_scale_16(png);
-    if ((png_get_color_type(png, info) & (PNG_COLOR_MASK_COLOR | PNG_COLOR_MASK_ALPHA)) == PNG_COLOR_MASK_ALPHA ||
-        (png_get_color_type(png, info) == PNG_COLOR_TYPE_GRAY && png_get_valid(png, info, PNG_INFO_tRNS)))
-        png_set_gray_to_rgb(png); /* gray with alpha becomes RGBA: there are no two-channel images */
+    const int colour = png_get_color_type(png, info);
+    const int alpha = (colour & PNG_COLOR_MASK_ALPHA) || png_get_valid(png, info, PNG_INFO_tRNS);
+    *file_bits = colour & PNG_COLOR_MASK_PALETTE ? 8 : png_get_bit_depth(png, info);
+    png_set_expand(png); /* palettes, 1 to 4 bits, transparent colours */
+    if (!keep) png_set_scale_16(png);
+    else if (*file_bits == 16 && !tsr_host_big_endian()) png_set_swap(png);
+    if (!keep && alpha && !(colour & PNG_COLOR_MASK_COLOR)) png_set_gray_to_rgb(png); /* gray with alpha becomes RGBA: there are no two-channel images */
     png_set_interlace_handling(png);
     png_read_update_info(png, info);
-    extents->width = (int32_t)png_get_image_width(png, info);
-    extents->height = (int32_t)png_get_image_height(png, info);
-    extents->channels = png_get_channels(png, info);
+    s->width = (int32_t)png_get_image_width(png, info);
+    s->height = (int32_t)png_get_image_height(png, info);
+    s->channels = png_get_channels(png, info);
+    s->bits = png_get_bit_depth(png, info);
 }
 
-static tsr_status read_image(tsr_input *input, const tsr_read_options *options, tsr_image *image)
+/* Room for what the header says, if that can be. */
+static tsr_status make_room(const tsr_input *input, const tsr_read_options *options, size_t packed, tsr_samples *s)
+{
+    const char *name = tsr_input_name(input);
+    const int64_t limit = options->memory_limit ? options->memory_limit : tsr_physical_memory();
+    int64_t bytes = 0;
+    TSR_TRY(tsr_size_bytes((tsr_size3){ s->width, s->height, s->channels }, (size_t)(s->bits / 8), name, &bytes));
+    if (bytes > limit)
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %d x %d pixels need %lld bytes, over the memory limit of %lld", name, s->width, s->height, (long long)bytes,
+                 (long long)limit);
+    /* deflate packs at most 1032 to 1, a pixel of 1 bit becomes at most 4 bytes */
+    if (bytes / 1032 > (int64_t)packed * 32)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %d x %d pixels do not fit in %zu compressed bytes", name, s->width, s->height, packed);
+    TSR_TRY(tsr_samples_create(s->width, s->height, s->channels, s->bits, name, s));
+    return TSR_OK;
+}
+
+/* volume: NULL, or where the samples go, with what else the file says. */
+static tsr_status read_samples(tsr_input *input, const tsr_read_options *options, tsr_samples *samples, int32_t *file_bits, tsr_volume **volume)
 {
     struct state state = { .message = "" };
     png_structp png = NULL;
     png_infop info = NULL;
-    tsr_image extents = { 0 };
     png_bytep *volatile rows = NULL;
     volatile tsr_status status = TSR_OK;
     TSR_TRY(tsr_input_all(input, &state.bytes, &state.size));
@@ -84,33 +102,48 @@ static tsr_status read_image(tsr_input *input, const tsr_read_options *options, 
     }
     png_set_read_fn(png, &state, on_read);
     png_set_user_limits(png, INT32_MAX, INT32_MAX);
-    read_header(png, info, &extents);
-    int64_t bytes = 0, limit = options->memory_limit ? options->memory_limit : tsr_physical_memory();
-    status = tsr_size_bytes((tsr_size3){ extents.width, extents.height, extents.channels }, 1, tsr_input_name(input), &bytes);
-    if (status == TSR_OK && bytes > limit)
-        status = TSR_FAILED(TSR_ERROR_MEMORY, "%s: %d x %d pixels need %lld bytes, over the memory limit of %lld", tsr_input_name(input),
-                            extents.width, extents.height, (long long)bytes, (long long)limit);
-    /* deflate packs at most 1032 to 1, a pixel of 1 bit becomes at most 4 bytes */
-    if (status == TSR_OK && bytes / 1032 > (int64_t)state.size * 32)
-        status = TSR_FAILED(TSR_ERROR_FORMAT, "%s: truncated: %d x %d pixels do not fit in %zu compressed bytes", tsr_input_name(input),
-                            extents.width, extents.height, state.size);
-    if (status == TSR_OK) status = tsr_image_create(extents.width, extents.height, extents.channels, image);
+    read_header(png, info, volume != NULL, samples, file_bits);
+    status = make_room(input, options, state.size, samples);
     if (status != TSR_OK) goto done;
-    rows = (png_bytep *)malloc((size_t)extents.height * sizeof *rows);
+    rows = (png_bytep *)malloc((size_t)samples->height * sizeof *rows);
     if (!rows) {
         status = TSR_FAILED(TSR_ERROR_MEMORY, "%s: out of memory", tsr_input_name(input));
         goto done;
     }
-    for (int32_t y = 0; y < extents.height; y++) rows[y] = image->pixels + (size_t)y * (size_t)extents.width * (size_t)extents.channels;
+    for (int32_t y = 0; y < samples->height; y++) rows[y] = samples->at + (size_t)y * tsr_samples_row(samples);
     png_read_image(png, rows);
-    png_read_end(png, NULL);
+    png_read_end(png, info);
+    if (volume) status = tsr_samples_volume(samples, volume);
+    if (volume && status == TSR_OK) status = tsr_png_read_notes(png, info, *volume);
 done:
     free(rows);
     png_destroy_read_struct(&png, &info, NULL);
     return status;
 }
 
-static tsr_status write_rows(const tsr_image *image, int level, struct state *state, const char *path)
+static tsr_status read_image(tsr_input *input, const tsr_read_options *options, tsr_image *image)
+{
+    tsr_samples s = { 0 };
+    int32_t bits = 0;
+    const tsr_status status = read_samples(input, options, &s, &bits, NULL);
+    if (status == TSR_OK) *image = (tsr_image){ s.width, s.height, s.channels, s.at };
+    else free(s.at);
+    if (options->image_bits) *options->image_bits = bits;
+    return status;
+}
+
+static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
+{
+    tsr_samples s = { 0 };
+    int32_t bits = 0;
+    const tsr_status status = read_samples(input, options, &s, &bits, volume);
+    free(s.at);
+    if (status != TSR_OK) tsr_volume_destroy(volume);
+    return status;
+}
+
+/* volume: NULL, or whose metadata go along. */
+static tsr_status write_rows(const tsr_samples *s, const tsr_volume *volume, int level, struct state *state, const char *path)
 {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, state, on_error, on_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
@@ -124,27 +157,50 @@ static tsr_status write_rows(const tsr_image *image, int level, struct state *st
         if (failed == TSR_OK) TSR_FAIL(TSR_ERROR_INTERNAL, "%s: PNG encoder: %s", path, state->message);
         return failed;
     }
-    static const int colours[] = { 0, PNG_COLOR_TYPE_GRAY, 0, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGBA };
+    static const int colours[] = { 0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGBA };
     png_set_write_fn(png, state, on_write, on_flush);
     png_set_user_limits(png, INT32_MAX, INT32_MAX);
-    png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8, colours[image->channels], PNG_INTERLACE_NONE,
+    png_set_IHDR(png, info, (png_uint_32)s->width, (png_uint_32)s->height, s->bits, colours[s->channels], PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_compression_level(png, level > 0 ? level : level < 0 ? 0 : 6);
+    if (volume) tsr_png_write_notes(png, info, volume);
     png_write_info(png, info);
-    for (int32_t y = 0; y < image->height; y++)
-        png_write_row(png, image->pixels + (size_t)y * (size_t)image->width * (size_t)image->channels);
+    if (s->bits == 16 && !tsr_host_big_endian()) png_set_swap(png);
+    for (int32_t y = 0; y < s->height; y++) png_write_row(png, s->at + (size_t)y * tsr_samples_row(s));
     png_write_end(png, info);
     png_destroy_write_struct(&png, &info);
     return TSR_OK;
 }
 
-static tsr_status write_image(const tsr_image *image, const char *path, const tsr_write_options *options)
+static tsr_status write_samples(const tsr_samples *s, const tsr_volume *volume, const char *path, const tsr_write_options *options)
 {
     struct state state = { .message = "" };
     TSR_TRY(tsr_output_open(path, options, &state.output));
-    tsr_status status = write_rows(image, options->compression, &state, path);
+    tsr_status status = write_rows(s, volume, options->compression, &state, path);
     return tsr_output_finish(&state.output, status);
 }
 
-const tsr_format tsr_format_png = { .name = "png", .kind = TSR_FILE_IMAGE, .extensions = { ".png" }, .recognise = recognise, .read_image = read_image,
-                                    .write_image = write_image };
+static tsr_status write_image(const tsr_image *image, const char *path, const tsr_write_options *options)
+{
+    const tsr_samples s = { .width = image->width, .height = image->height, .channels = image->channels, .bits = 8, .at = image->pixels };
+    return write_samples(&s, NULL, path, options);
+}
+
+static tsr_status write_volume(const tsr_volume *volume, const char *path, const tsr_write_options *options)
+{
+    tsr_samples s;
+    TSR_TRY(tsr_samples_of_volume(volume, 16, path, "PNG", &s));
+    const tsr_status status = write_samples(&s, volume, path, options);
+    free(s.at);
+    return status;
+}
+
+const tsr_format tsr_format_png = { .name = "png",
+                                    .kind = TSR_FILE_IMAGE,
+                                    .extensions = { ".png" },
+                                    .recognise = recognise,
+                                    .whole = 1,
+                                    .read_image = read_image,
+                                    .write_image = write_image,
+                                    .read_volume = read_volume,
+                                    .write_volume = write_volume };

@@ -14,6 +14,7 @@ enum {
     MINOR = 0,
     MINOR_RANS = 1, /* that brought the coder rans */
     MINOR_RAW = 2,  /* and its raw bricks */
+    MINOR_WIDE = 3, /* images of u16, or of two channels */
     AT_MAJOR = 8,
     AT_MINOR = 10,
     AT_HEADER = 12,
@@ -169,7 +170,8 @@ static void put_header(const tsr_tsc *t, uint8_t h[TSR_TSC_HEADER], uint32_t hea
     memset(h, 0, TSR_TSC_HEADER);
     memcpy(h, MAGIC, 8);
     tsr_put_u16(h + AT_MAJOR, MAJOR);
-    tsr_put_u16(h + AT_MINOR, t->raw ? MINOR_RAW : t->coder == TSR_COMPRESS_RANS ? MINOR_RANS : MINOR);
+    const int wide = t->image && (t->dtype != TSR_U8 || t->size[2] == 2);
+    tsr_put_u16(h + AT_MINOR, wide ? MINOR_WIDE : t->raw ? MINOR_RAW : t->coder == TSR_COMPRESS_RANS ? MINOR_RANS : MINOR);
     tsr_put_u32(h + AT_HEADER, header);
     tsr_put_u32(h + AT_DTYPE, (uint32_t)t->dtype);
     tsr_put_u32(h + AT_KIND, (uint32_t)t->image);
@@ -284,8 +286,8 @@ static tsr_status get_header(const char *name, const uint8_t *h, tsr_tsc *t)
     t->step = tsr_get_f64(h + AT_STEP);
     t->max_error = tsr_get_f64(h + AT_ERROR);
     TSR_TRY(check_map(t, name));
-    if (t->image && (t->dtype != TSR_U8 || t->size[2] > 4 || t->size[2] == 2 || t->size[0] > INT32_MAX || t->size[1] > INT32_MAX))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: an image of %lld channels of %s, expected 1, 3 or 4 of u8", name, (long long)t->size[2],
+    if (t->image && (!tsr_tsc_takes_image(t->dtype) || t->size[2] > 4 || t->size[0] > INT32_MAX || t->size[1] > INT32_MAX))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: an image of %lld channels of %s, expected 1 to 4 of u8 or u16", name, (long long)t->size[2],
                  tsr_dtype_name(t->dtype));
     if (t->image && t->coder != TSR_COMPRESS_PREDICT && t->edge[2] != 1)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: bricks of %d channels of an image, expected 1 with wavelets", name, t->edge[2]);

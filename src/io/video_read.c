@@ -100,14 +100,17 @@ static tsr_status open_pictures(tsr_video_reader *r)
         if (i == 9) TSR_FAIL(TSR_ERROR_IO, "%s: there is no picture of a number from 0 to 9 (options.first is the number of another)", r->path);
     }
     tsr_image image = { 0 };
-    tsr_read_options read = { .struct_size = sizeof read, .memory_limit = r->options.memory_limit };
+    int32_t bits = 0;
+    tsr_read_options read = { .struct_size = sizeof read, .memory_limit = r->options.memory_limit, .image_bits = &bits };
     TSR_TRY(picture_path(r, r->number, &name));
     tsr_status status = tsr_image_read(name, &read, &image);
     free(name);
     TSR_TRY(status);
-    r->info = (tsr_video_info){
-        .format = { .width = image.width, .height = image.height }, .interlacing = 'p', .channels = image.channels, .container = "png"
-    };
+    r->info = (tsr_video_info){ .format = { .width = image.width, .height = image.height },
+                                .interlacing = 'p',
+                                .channels = image.channels,
+                                .container = "png",
+                                .picture_bits = bits };
     tsr_image_destroy(&image);
     r->info.format.chroma = r->info.channels == 1 ? TSR_CHROMA_MONO : TSR_CHROMA_444;
     TSR_TRY(tsr_video_format_complete(&r->info.format));

@@ -75,6 +75,7 @@ tsr_status tsr_gallery_render(tsr_scene *scene, const tsr_gallery_options *optio
     r.mode = TSR_RENDER_SURFACE;
     r.supersampling = 2;
     r.surface_color = o.surface_color;
+    r.given = o.given;
     r.progress = progress;
     share.done = 3;
     TSR_TRY_GOTO(draw_view(scene, &info.surface_bounds, info.space, 50, 18, &r, picture, &gallery->view[0]), end);

@@ -94,7 +94,7 @@ static tsr_status reserve(tsr_mip_picture *p)
     }
     int32_t side = 1;
     double reach[2] = { 0 };
-    for (int32_t j = 0; j <= p->mip->info.levels; j++) side = tsr_maxi(side, p->job.cover[j].side);
+    for (int32_t j = 0; j <= p->mip->info.levels; j++) side = tsr_maxi(side, tsr_maxi(p->job.cover[j].side[0], p->job.cover[j].side[1]));
     for (int k = 0; k < 3; k++) {
         reach[0] += fabs((double)s->p.u[k]);
         reach[1] += fabs((double)s->p.v[k]);
@@ -166,7 +166,7 @@ tsr_status tsr_mip_finish_frame(tsr_mip_frame *frame, const tsr_mip_setup *s, ts
                                     .left = s->left,
                                     .top = s->top,
                                     .holes = close != TSR_MIP_CLOSE_ALL,
-                                    .repeat = s->repeat,
+                                    .repeat = { s->repeat[0], s->repeat[1] },
                                     .element = s->set[TSR_MIP_LEVELS],
                                     .picture = frame->picture,
                                     .picture_width = frame->width,

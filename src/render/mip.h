@@ -7,14 +7,14 @@
 
 enum { TSR_MIP_OFFSETS = TSR_MIP_LEVELS + 1 }; /* sets of an element's projections: one per level of the cascade, the closing's */
 
-/* A view as integers, and the picture that is drawn: smaller by `repeat` each way, framed by `left` and `top` pixels and as many more. */
+/* A view as integers, and the picture that is drawn: smaller by `repeat` (across, down), framed by `left` and `top` pixels and as many more. */
 typedef struct tsr_mip_setup {
     tsr_mip_projection p;
-    int32_t repeat, width, height;
+    int32_t repeat[2], width, height;
     int32_t left, top, full_width, full_height;
     int32_t oblique;
     tsr_mip_offsets set[TSR_MIP_OFFSETS + 1]; /* [j]: of the expansion of level j + 1; [TSR_MIP_LEVELS]: of the closing */
-    double scale;                             /* largest pixels per voxel, at most 1 */
+    double scale[2];                          /* largest pixels per voxel, across and down */
 } tsr_mip_setup;
 
 /* `cascade`: with a margin for what expands into the picture. */

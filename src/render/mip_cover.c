@@ -95,8 +95,7 @@ tsr_status tsr_mip_covers(const tsr_mip *mip, const tsr_mip_setup *setup, int ex
             cells *= c->high[k] - c->low[k] + 1;
         }
         if (box || !j) {
-            c->side = (int32_t)ceil(setup->scale * width - 1e-9);
-            if (c->side < 1) c->side = 1;
+            for (int a = 0; a < 2; a++) c->side[a] = j ? tsr_maxi((int32_t)ceil(setup->scale[a] * width - 1e-9), 1) : 1;
             continue;
         }
         if (cells > MAP_MOST)

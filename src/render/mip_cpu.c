@@ -146,7 +146,8 @@ static void finish_rows(void *user, int64_t begin, int64_t end, int worker)
     (void)worker;
     for (int64_t y = begin; y < end; y++) {
         uint32_t *row = f->picture + y * f->picture_width;
-        if (f->repeat == 1 && !f->dilated) memcpy(row, f->drawn + (y + f->top) * f->stride + f->left, (size_t)f->picture_width * sizeof *row);
+        if (f->repeat[0] == 1 && f->repeat[1] == 1 && !f->dilated)
+            memcpy(row, f->drawn + (y + f->top) * f->stride + f->left, (size_t)f->picture_width * sizeof *row);
         else
             for (int32_t x = 0; x < f->picture_width; x++) row[x] = tsr_mip_finish_pixel(f, x, (int32_t)y);
     }

@@ -70,17 +70,18 @@ TSR_DEVICE_FN uint32_t hand_over(const own_run &own, const share &s, uint32_t k0
     return __shfl_sync(TSR_WARP_ALL, own.first, from) + k0 + lane - __shfl_sync(TSR_WARP_ALL, s.before, from);
 }
 
-/* A voxel of the brick in its box, and the `square` pixels each way from there. */
-TSR_DEVICE_FN void draw_square(const tsr_mip_job &job, const own_run &run, int32_t width, uint32_t *pixels, int32_t x, int32_t y, int32_t z,
-                               int32_t square)
+/* A voxel of the brick in its box, and the pixels across and down from there. */
+TSR_DEVICE_FN void draw_rectangle(const tsr_mip_job &job, const own_run &run, int32_t width, uint32_t *pixels, int32_t x, int32_t y, int32_t z,
+                                  int32_t across, int32_t down)
 {
     const int32_t shift = 16 + job.shift;
     const int32_t u = (run.u + job.p.u[0] * x + job.p.u[1] * y + job.p.u[2] * z) >> shift;
     const int32_t v = (run.v + job.p.v[0] * x + job.p.v[1] * y + job.p.v[2] * z) >> shift;
     uint32_t *row = pixels + v * width + u;
     if (*row < run.value) atomicMax(row, run.value);
-    for (int32_t b = 0; b < square && square > 1; b++, row += width)
-        for (int32_t a = 0; a < square; a++)
+    if (across == 1 && down == 1) return;
+    for (int32_t b = 0; b < down; b++, row += width)
+        for (int32_t a = 0; a < across; a++)
             if (row[a] < run.value) atomicMax(row + a, run.value);
 }
 
@@ -89,13 +90,14 @@ TSR_DEVICE_FN void draw_in_box(const tsr_mip_job &job, const own_run &run, int32
 {
     const int32_t x = (int32_t)(place & 31u) << run.level, y = (int32_t)(place >> 5 & 31u) << run.level, z = (int32_t)(place >> 10) << run.level;
     if (!job.exact) {
-        draw_square(job, run, width, pixels, x, y, z, job.shift ? 1 : job.cover[run.level].side);
+        const int32_t *side = job.cover[run.level].side;
+        draw_rectangle(job, run, width, pixels, x, y, z, job.shift ? 1 : side[0], job.shift ? 1 : side[1]);
         return;
     }
     const int32_t side = 1 << run.level;
     for (int32_t oz = 0; oz < side; oz++)
         for (int32_t oy = 0; oy < side; oy++)
-            for (int32_t ox = 0; ox < side; ox++) draw_square(job, run, width, pixels, x + ox, y + oy, z + oz, 1);
+            for (int32_t ox = 0; ox < side; ox++) draw_rectangle(job, run, width, pixels, x + ox, y + oy, z + oz, 1, 1);
 }
 
 /* ---- bricks in shared memory --------------------------------------------------------------------------------------------------------------- */

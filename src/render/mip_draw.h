@@ -13,7 +13,7 @@ typedef struct tsr_mip_projection {
 
 /* What a coefficient of a level covers. */
 typedef struct tsr_mip_cover {
-    int32_t side;            /* of the square, pixels; 0: the offsets below instead */
+    int32_t side[2];         /* of the rectangle, pixels across and down; 0: the offsets below instead */
     int32_t low[3], high[3]; /* box of voxels from 2^j n, both included; used where voxels == 0 */
     int32_t voxels, pixels;  /* entries of the lists */
     const int16_t *voxel;    /* device: x, y, z from 2^j n (elements that are no box) */
@@ -74,9 +74,9 @@ TSR_MIP_FN void tsr_mip_put(const tsr_mip_canvas *c, int64_t x, int64_t y, uint3
 }
 #endif
 
-TSR_MIP_FN void tsr_mip_square(const tsr_mip_canvas *c, int64_t x, int64_t y, int32_t side, uint32_t value)
+TSR_MIP_FN void tsr_mip_rectangle(const tsr_mip_canvas *c, int64_t x, int64_t y, int32_t width, int32_t height, uint32_t value)
 {
-    const int64_t x1 = tsr_minl(x + side, c->width), y1 = tsr_minl(y + side, c->height);
+    const int64_t x1 = tsr_minl(x + width, c->width), y1 = tsr_minl(y + height, c->height);
     for (int64_t b = tsr_maxl(y, 0); b < y1; b++)
         for (int64_t a = tsr_maxl(x, 0); a < x1; a++) tsr_mip_put(c, a, b, value);
 }
@@ -122,12 +122,13 @@ TSR_MIP_FN void tsr_mip_coefficient(const tsr_mip_job *job, const tsr_mip_canvas
     if (job->shift) {
         const int64_t px = (job->p.anchor_u[level] + u) >> (16 + job->shift), py = (job->p.anchor_v[level] + v) >> (16 + job->shift);
         if (px >= 0 && py >= 0 && px < c->width && py < c->height) tsr_mip_put(c, px, py, value);
-    } else if (cover->side) {
-        const int64_t half = 32768 - 32768 * (int64_t)cover->side;
-        tsr_mip_square(c, (job->p.anchor_u[level] + u + half) >> 16, (job->p.anchor_v[level] + v + half) >> 16, cover->side, value);
+    } else if (cover->side[0]) {
+        const int64_t half_u = 32768 - 32768 * (int64_t)cover->side[0], half_v = 32768 - 32768 * (int64_t)cover->side[1];
+        tsr_mip_rectangle(c, (job->p.anchor_u[level] + u + half_u) >> 16, (job->p.anchor_v[level] + v + half_v) >> 16, cover->side[0], cover->side[1],
+                          value);
     } else {
         const int64_t px = (job->p.anchor_u[0] + u) >> 16, py = (job->p.anchor_v[0] + v) >> 16;
-        for (int32_t k = 0; k < cover->pixels; k++) tsr_mip_square(c, px + cover->pixel[2 * k], py + cover->pixel[2 * k + 1], 1, value);
+        for (int32_t k = 0; k < cover->pixels; k++) tsr_mip_rectangle(c, px + cover->pixel[2 * k], py + cover->pixel[2 * k + 1], 1, 1, value);
     }
 }
 
@@ -147,13 +148,17 @@ typedef struct tsr_mip_box {
     int32_t inside;                                       /* all of the box lies in the picture */
 } tsr_mip_box;
 
+/* Pixels by which what is drawn reaches over a point of a brick's box: a rectangle's half, or a pixel's. */
+TSR_HD int32_t tsr_mip_margin(const tsr_mip_job *job, int axis)
+{
+    const int32_t side = !job->exact && !job->shift ? job->cover[job->level_high].side[axis] : 1;
+    return side / 2 + (side > 1);
+}
+
 /* What the boxes of all bricks of a job share: u and v of their limits and levels, from the brick's first voxel's U . x. */
 TSR_HD void tsr_mip_box_limits(tsr_mip_job *job)
 {
     int64_t low[2] = { 0, 0 }, high[2] = { 0, 0 };
-    const int32_t side = !job->exact && !job->shift ? job->cover[job->level_high].side : 1;
-    /* a square of `side` pixels round a point of the box, or a pixel of it */
-    const int64_t margin = (int64_t)(side / 2 + (side > 1)) * 65536;
     for (int k = 0; k < 3; k++) {
         low[0] += (int64_t)(TSR_CELL_SIDE - 1) * tsr_mini(job->p.u[k], 0);
         high[0] += (int64_t)(TSR_CELL_SIDE - 1) * tsr_maxi(job->p.u[k], 0);
@@ -162,10 +167,11 @@ TSR_HD void tsr_mip_box_limits(tsr_mip_job *job)
     }
     for (int c = 0; c < 2; c++) {
         const int64_t *anchor = c ? job->p.anchor_v : job->p.anchor_u; /* cascade: one level alone */
+        const int64_t margin = (int64_t)tsr_mip_margin(job, c) * 65536;
         job->box_low[c] = anchor[job->shift] + low[c] - margin;
         job->box_high[c] = anchor[job->shift] + high[c] + margin;
         for (int32_t j = 0; j <= TSR_MIP_LEVELS; j++) {
-            const int64_t half = job->exact || job->shift ? 0 : 32768 - 32768 * (int64_t)job->cover[j].side;
+            const int64_t half = job->exact || job->shift ? 0 : 32768 - 32768 * (int64_t)job->cover[j].side[c];
             job->box_level[c][j] = anchor[job->exact ? 0 : j] + half;
         }
     }
@@ -225,12 +231,12 @@ TSR_HD uint32_t tsr_mip_expand_pixel(const uint32_t *above, int32_t width, int32
     return own;
 }
 
-/* The finished picture from the drawn one: its closing (the erosion of `dilated`) everywhere or in holes, every pixel `repeat` times each way. */
+/* The finished picture from the drawn one: its closing (the erosion of `dilated`) everywhere or in holes, every pixel `repeat` times across and down. */
 typedef struct tsr_mip_finish {
     const uint32_t *drawn, *dilated; /* dilated NULL: no closing */
     int32_t width, height;           /* of these */
     int32_t stride, left, top;       /* of `drawn`: row length and the place of its first pixel */
-    int32_t holes, repeat;
+    int32_t holes, repeat[2];
     tsr_mip_offsets element;
     uint32_t *picture;
     int32_t picture_width, picture_height;
@@ -240,7 +246,7 @@ TSR_HD uint32_t tsr_mip_drawn(const tsr_mip_finish *f, int32_t x, int32_t y) { r
 
 TSR_HD uint32_t tsr_mip_finish_pixel(const tsr_mip_finish *f, int32_t picture_x, int32_t picture_y)
 {
-    const int32_t x = picture_x / f->repeat, y = picture_y / f->repeat;
+    const int32_t x = picture_x / f->repeat[0], y = picture_y / f->repeat[1];
     const uint32_t v = tsr_mip_drawn(f, x, y);
     if (!f->dilated || (f->holes && v)) return v;
     uint32_t closed = UINT32_MAX;

@@ -55,13 +55,13 @@ static void draw_points(struct pen p, int64_t base, const uint16_t *place, uint3
     if (p.shift == 16) draw_points_by(fixed, base, place, count, level, value);
     else draw_points_by(p, base, place, count, level, value);
 }
-static void draw_squares(struct pen p, int64_t base, const uint16_t *place, uint32_t count, int32_t level, int32_t side, uint16_t value)
+static void draw_rectangles(struct pen p, int64_t base, const uint16_t *place, uint32_t count, int32_t level, const int32_t side[2], uint16_t value)
 {
     const int64_t stride = p.stride;
     for (uint32_t i = 0; i < count; i++) {
         uint16_t *row = pixel_at(p, base, (uint32_t)place[i] << level);
-        for (int32_t y = 0; y < side; y++, row += stride)
-            for (int32_t x = 0; x < side; x++) raise(row + x, value);
+        for (int32_t y = 0; y < side[1]; y++, row += stride)
+            for (int32_t x = 0; x < side[0]; x++) raise(row + x, value);
     }
 }
 static void draw_voxels(struct pen p, int64_t base, const uint16_t *place, uint32_t count, int32_t level, uint16_t value)
@@ -95,10 +95,10 @@ void TSR_ISA_NAME(tsr_mip_brick)(const tsr_mip_job *job, const tsr_mip_tables *t
         if (value <= least || from == to) continue;
         const uint16_t *place = (const uint16_t *)d->place + b->first + r.first + from;
         const int64_t base = (int64_t)box.u[level] + (int64_t)box.v[level] * ((int64_t)1 << 32) + t->low;
-        const int32_t side = job->cover[level].side;
+        const int32_t *side = job->cover[level].side;
         if (level && job->exact) draw_voxels(pen, base, place, to - from, level, (uint16_t)value);
-        else if (job->shift || side == 1) draw_points(pen, base, place, to - from, level, (uint16_t)value);
-        else draw_squares(pen, base, place, to - from, level, side, (uint16_t)value);
+        else if (job->shift || (side[0] == 1 && side[1] == 1)) draw_points(pen, base, place, to - from, level, (uint16_t)value);
+        else draw_rectangles(pen, base, place, to - from, level, side, (uint16_t)value);
         drawn += to - from;
         if (drawn < LOOK) continue;
         drawn = 0;

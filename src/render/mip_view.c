@@ -57,6 +57,51 @@ static tsr_status check_view(const tsr_mip_view *view, double q[4], double stret
     return TSR_OK;
 }
 
+static int is_cube(const double stretch[3]) { return stretch[0] == stretch[1] && stretch[1] == stretch[2]; }
+
+/* Is the longest of the columns (pixels from a voxel to the next one along an axis) without effect on how dense voxels lie in the picture? A slice across
+ * its axis is filled by the two others; if the next slice lies within that one or begins where it ends, the slices together are filled, too. */
+static int is_filled(const double c[3][2], const int64_t size[3], int longest)
+{
+    const int a = (longest + 1) % 3, b = (longest + 2) % 3;
+    const double determinant = c[a][0] * c[b][1] - c[a][1] * c[b][0];
+    if (fabs(determinant) < 1e-9) return 0;
+    const double along_a = (c[longest][0] * c[b][1] - c[longest][1] * c[b][0]) / determinant,
+                 along_b = (c[a][0] * c[longest][1] - c[a][1] * c[longest][0]) / determinant;
+    return fabs(along_a) <= (double)size[a] && fabs(along_b) <= (double)size[b];
+}
+
+/* How often a pixel of the drawn picture is repeated, across and down, so that it has no holes. Voxels as wide as high as deep: from one to the next it is at
+ * most a pixel, however they are turned. Others: what counts is how they lie in the plane of the picture, so that a stack of thick slices that is
+ * seen from above is drawn as fine as a slice. */
+static void choose_repeat(const double r[3][3], double zoom, const double stretch[3], tsr_size3 extents, int32_t repeat[2])
+{
+    const int64_t size[3] = { extents.x, extents.y, extents.z };
+    double c[3][2], square[3];
+    int longest = 0;
+    repeat[0] = repeat[1] = tsr_maxi((int32_t)ceil(zoom * stretch[0] - 1e-9), 1);
+    if (is_cube(stretch)) return;
+    for (int k = 0; k < 3; k++) {
+        for (int row = 0; row < 2; row++) c[k][row] = zoom * stretch[k] * r[row][k];
+        square[k] = c[k][0] * c[k][0] + c[k][1] * c[k][1];
+        if (square[k] > square[longest]) longest = k;
+    }
+    if (is_filled(c, size, longest)) c[longest][0] = c[longest][1] = 0;
+    repeat[0] = repeat[1] = 1;
+    for (;;) {
+        double most = 1 + 1e-9;
+        int across = 0;
+        for (int k = 0; k < 3; k++) {
+            const double u = fabs(c[k][0]) / repeat[0], v = fabs(c[k][1]) / repeat[1];
+            if (!(u * u + v * v > most)) continue;
+            most = u * u + v * v;
+            across = u > v;
+        }
+        if (!(most > 1 + 1e-9)) return;
+        repeat[across ? 0 : 1]++;
+    }
+}
+
 /* Of an axis-aligned row at one pixel per voxel its axis' sign, else 0. */
 static int32_t along(const int32_t row[3])
 {
@@ -108,21 +153,21 @@ tsr_status tsr_mip_setup_make(const tsr_mip_view *view, tsr_size3 size, int32_t 
     TSR_TRY(check_view(view, q, stretch, &zoom));
     memset(s, 0, sizeof *s);
     rotation_of(q, r);
-    for (int k = 0; k < 3; k++) most = fmax(most, stretch[k]);
-    s->repeat = (int32_t)ceil(zoom * most - 1e-9);
-    if (s->repeat < 1) s->repeat = 1;
-    zoom /= s->repeat;
-    s->scale = zoom * most;
-    s->width = (width + s->repeat - 1) / s->repeat;
-    s->height = (height + s->repeat - 1) / s->repeat;
+    choose_repeat(r, zoom, stretch, size, s->repeat);
+    s->width = (width + s->repeat[0] - 1) / s->repeat[0];
+    s->height = (height + s->repeat[1] - 1) / s->repeat[1];
     for (int k = 0; k < 3; k++) {
-        s->p.u[k] = (int32_t)llround(65536 * zoom * stretch[k] * r[0][k]);
-        s->p.v[k] = (int32_t)llround(65536 * zoom * stretch[k] * r[1][k]);
+        s->p.u[k] = (int32_t)llround(65536 * zoom / s->repeat[0] * stretch[k] * r[0][k]);
+        s->p.v[k] = (int32_t)llround(65536 * zoom / s->repeat[1] * stretch[k] * r[1][k]);
         s->p.w[k] = (int32_t)llround(65536 * stretch[k] * r[2][k]);
         for (int row = 0; row < 3; row++) sum[row] += r[row][k] * stretch[k] * centre[k];
+        most = fmax(most, stretch[k]);
+        s->scale[0] = fmax(s->scale[0], fabs((double)s->p.u[k]) / 65536);
+        s->scale[1] = fmax(s->scale[1], fabs((double)s->p.v[k]) / 65536);
     }
-    const int64_t u0 = llround(65536 * (0.5 * (double)width / s->repeat - zoom * sum[0]));
-    const int64_t v0 = llround(65536 * (0.5 * (double)height / s->repeat - zoom * sum[1]));
+    if (is_cube(stretch)) s->scale[0] = s->scale[1] = zoom / s->repeat[0] * most;
+    const int64_t u0 = llround(65536 * (0.5 * (double)width / s->repeat[0] - zoom / s->repeat[0] * sum[0]));
+    const int64_t v0 = llround(65536 * (0.5 * (double)height / s->repeat[1] - zoom / s->repeat[1] * sum[1]));
     s->p.anchor_w = llround(-65536 * sum[2]) + ((s->p.w[0] + s->p.w[1] + s->p.w[2]) >> 1);
     double middle[3] = { 0 };
     int32_t reach = 1;
@@ -178,8 +223,7 @@ static void clip_edge(const double a[2], const double d[2], double v0, double v1
 void tsr_mip_find_spans(tsr_mip_job *job)
 {
     const double scale = 1 / (65536.0 * (double)(1 << job->shift)), slack = 1e-3;
-    const int32_t side = !job->exact && !job->shift ? job->cover[job->level_high].side : 1;
-    const double margin = side / 2 + (side > 1); /* as of tsr_mip_box_of: corners lie there and up to a pixel further */
+    const double margin[2] = { tsr_mip_margin(job, 0), tsr_mip_margin(job, 1) }; /* corners lie there and up to a pixel further */
     double d[3][2], low[2] = { 0, 0 }, reach[2] = { 0, 0 };
     job->spans = 0;
     for (int k = 0; k < 3; k++) {
@@ -190,14 +234,14 @@ void tsr_mip_find_spans(tsr_mip_job *job)
             reach[c] += fabs(d[k][c]);
         }
     }
-    const int32_t rows = (int32_t)(reach[1] + 2 * margin) + 3;
-    if (rows > TSR_MIP_SPANS || reach[0] + 2 * margin + 3 > 255) return;
+    const int32_t rows = (int32_t)(reach[1] + 2 * margin[1]) + 3;
+    if (rows > TSR_MIP_SPANS || reach[0] + 2 * margin[0] + 3 > 255) return;
     job->spans = rows;
     for (int32_t y = 0; y < rows; y++) {
         double range[2] = { 1e9, -1e9 };
         job->span[y] = (tsr_mip_span){ 0, 0 };
-        /* a point at v of the brick falls on rows from v to v + 2 margin, and the brick lies up to a pixel further down */
-        const double v0 = y - 2 * margin - 1 - slack, v1 = y + 1 + slack;
+        /* a point at v of the brick falls on rows from v to v + 2 margins, and the brick lies up to a pixel further down */
+        const double v0 = y - 2 * margin[1] - 1 - slack, v1 = y + 1 + slack;
         for (int k = 0; k < 3; k++) /* the four edges along axis k */
             for (int e = 0; e < 4; e++) {
                 const int a = (k + 1) % 3, b = (k + 2) % 3;
@@ -206,6 +250,6 @@ void tsr_mip_find_spans(tsr_mip_job *job)
             }
         if (range[0] > range[1]) continue;
         job->span[y].low = (uint8_t)tsr_maxi(0, (int32_t)floor(range[0] - slack));
-        job->span[y].high = (uint8_t)((int32_t)floor(range[1] + slack + 2 * margin + 1) + 1);
+        job->span[y].high = (uint8_t)((int32_t)floor(range[1] + slack + 2 * margin[0] + 1) + 1);
     }
 }

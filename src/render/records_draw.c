@@ -190,7 +190,7 @@ static int same_view(const tsr_records_canvas *old, const tsr_records *r, const 
     same = same && p->supersampling == q->supersampling && same_color(p->background[0], q->background[0]) &&
            same_color(p->background[1], q->background[1]) && p->transparent == q->transparent && same_color(p->surface_color, q->surface_color) &&
            p->surface_opacity == q->surface_opacity && p->specular == q->specular && p->surface_layers == q->surface_layers && p->flat == q->flat &&
-           p->pass == 0 && q->pass == 0 && old->cull == (cull != 0);
+           p->given == q->given && p->pass == 0 && q->pass == 0 && old->cull == (cull != 0);
     for (int k = 0; k < 3 && same; k++) {
         same = old->box.lower[k] == r->lower[k] && old->box.upper[k] == r->upper[k] && old->box.origin[k] == r->origin[k];
         for (int c = 0; c < 4; c++) same = same && old->box.geometry.affine[k][c] == r->geometry.affine[k][c];

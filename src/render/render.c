@@ -164,16 +164,17 @@ static tsr_status strength(double value, double otherwise, const char *name, flo
 
 tsr_status tsr_frame_set_look(const tsr_scene_info *info, const tsr_render_options *o, tsr_frame *f)
 {
-    static const tsr_color top = { 0.17f, 0.18f, 0.20f }, bottom = { 0.07f, 0.075f, 0.085f }, rose = { 0.90f, 0.76f, 0.68f },
+    static const tsr_color neutral[2] = { { 0.17f, 0.18f, 0.20f }, { 0.07f, 0.075f, 0.085f } }, rose = { 0.90f, 0.76f, 0.68f },
                            yellow = { 1.0f, 0.92f, 0.05f };
-    int dark = tsr_color_unset(o->background[0]) && tsr_color_unset(o->background[1]);
-    f->background[0] = tsr_color_linear(dark ? top : o->background[0]);
-    f->background[1] = tsr_color_linear(dark ? bottom : o->background[1]);
+    const uint32_t bit[2] = { TSR_GIVEN_BACKGROUND_TOP, TSR_GIVEN_BACKGROUND_BOTTOM };
+    const int dark = (o->given & (bit[0] | bit[1])) || (tsr_color_unset(o->background[0]) && tsr_color_unset(o->background[1]));
+    for (int k = 0; k < 2; k++) /* one colour that is not black: the other may be */
+        f->background[k] = tsr_color_linear(dark ? tsr_color_or(o->background[k], o->given, bit[k], neutral[k]) : o->background[k]);
     f->transparent = o->transparent != 0;
-    f->surface_color = tsr_color_linear(tsr_color_unset(o->surface_color) ? rose : o->surface_color);
+    f->surface_color = tsr_color_linear(tsr_color_or(o->surface_color, o->given, TSR_GIVEN_SURFACE_COLOR, rose));
     if (!(o->surface_opacity >= 0 && o->surface_opacity <= 1))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface_opacity %g, expected (0, 1] (0 = 1)", o->surface_opacity);
-    f->opacity = o->surface_opacity == 0 ? 1.0f : (float)o->surface_opacity;
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface_opacity %g, expected 0 to 1", o->surface_opacity);
+    f->opacity = o->surface_opacity == 0 && !(o->given & TSR_GIVEN_SURFACE_OPACITY) ? 1.0f : (float)o->surface_opacity;
     TSR_TRY(strength(o->ambient_occlusion, 0.75, "ambient_occlusion", &f->occlusion));
     TSR_TRY(strength(o->specular, 0.18, "specular", &f->specular));
     double low, high;
@@ -219,8 +220,8 @@ tsr_status tsr_frame_set_medium(const tsr_scene_info *info, const tsr_render_opt
     TSR_TRY(tsr_transfer_check(o->transfer ? o->transfer : &preset, transfer));
     f->shaded = !o->unshaded;
     if (!(o->opacity_scale >= 0 && isfinite(o->opacity_scale)))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "opacity_scale %g, expected a positive number (0 = 1)", o->opacity_scale);
-    f->extinction = (float)((o->opacity_scale == 0 ? 1 : o->opacity_scale) / info->spacing);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "opacity_scale %g, expected a number from 0 on", o->opacity_scale);
+    f->extinction = (float)((o->opacity_scale == 0 && !(o->given & TSR_GIVEN_OPACITY_SCALE) ? 1 : o->opacity_scale) / info->spacing);
     double range = fmax(info->window_high - info->window_low, 1e-30);
     f->gradient_low = (float)(0.02 * range / info->spacing);
     f->gradient_high = (float)(0.12 * range / info->spacing);
@@ -391,7 +392,7 @@ static tsr_status oblique_plane(const tsr_scene_info *info, const tsr_slice_opti
     p->right = tsr_vec3_unit(tsr_vec3_cross(up, n));
     if (!(tsr_vec3_length(p->right) > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "slice up (%g, %g, %g) is along its normal", o->up.x, o->up.y, o->up.z);
     p->up = tsr_vec3_cross(n, p->right);
-    int middle = isnan(o->position) && o->centre.x == 0 && o->centre.y == 0 && o->centre.z == 0;
+    int middle = !(o->given & TSR_GIVEN_CENTRE) && isnan(o->position) && o->centre.x == 0 && o->centre.y == 0 && o->centre.z == 0;
     p->centre = middle ? tsr_vec3_scale(tsr_vec3_add(info->bounds.lower, info->bounds.upper), 0.5) : o->centre;
     if (!isfinite(p->centre.x + p->centre.y + p->centre.z)) TSR_FAIL(TSR_ERROR_ARGUMENT, "slice centre must be finite numbers");
     tsr_vec3 d = tsr_vec3_sub(info->bounds.upper, info->bounds.lower);
@@ -467,7 +468,7 @@ tsr_status tsr_render_slice(tsr_scene *scene, const tsr_slice_options *options, 
                                .half_line = o.line_width == 0  ? 0.75f
                                             : o.line_width < 0 ? 0.0f
                                                                : 0.5f * (float)o.line_width,
-                               .line_color = tsr_color_linear(tsr_color_unset(o.line_color) ? yellow : o.line_color),
+                               .line_color = tsr_color_linear(tsr_color_or(o.line_color, o.given, TSR_GIVEN_LINE_COLOR, yellow)),
                                .outside = tsr_color_linear(o.background) };
     TSR_TRY(tsr_scene_surface_field(scene, centre, &f.surface));
     f.look.contour = f.surface.kind == TSR_FIELD_DENSE || f.surface.kind == TSR_FIELD_TILES;

@@ -130,5 +130,10 @@ void tsr_camera_axes(const tsr_camera *camera, tsr_vec3 *right, tsr_vec3 *up, ts
 static inline tsr_float3 tsr_vec3_float(tsr_vec3 a) { return tsr_f3((float)a.x, (float)a.y, (float)a.z); }
 static inline tsr_float3 tsr_color_linear(tsr_color c) { return tsr_srgb_linear(c.r, c.g, c.b); }
 static inline int tsr_color_unset(tsr_color c) { return !(c.r > 0 || c.g > 0 || c.b > 0); }
+/* A colour of the options or, where it is black and not `given` (a bit of tsr_given), the default. */
+static inline tsr_color tsr_color_or(tsr_color c, uint32_t given, uint32_t bit, tsr_color otherwise)
+{
+    return tsr_color_unset(c) && !(given & bit) ? otherwise : c;
+}
 
 #endif

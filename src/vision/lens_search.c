@@ -4,6 +4,7 @@
 
 #include "grid/volume.h"
 #include "vision/lens.h"
+#include "vision/lens_lines.h"
 #include "vision/lens_ops.h"
 
 tsr_status tsr_lens_warp(tsr_context *context, const tsr_volume *frames, const tsr_lens *lens, const tsr_lens_warp_options *options,
@@ -63,7 +64,13 @@ struct search {
     size_t bytes, maps_at, histograms_at;
     tsr_lens_map *maps;
     uint64_t *histograms;
+    tsr_lens_lines lines; /* on the host */
 };
+
+#define LEAST_BEND 1e-3 /* pixels: what is straighter is straight */
+enum { FEWEST_LINES = 6 };
+
+static int enough_lines(const tsr_lens_lines *l) { return l->lines >= FEWEST_LINES && l->length >= 2.0 * l->width; }
 
 static void prepare_votes(tsr_lens_votes *v, const tsr_lens_search_options *o, int32_t width, int32_t height)
 {
@@ -120,12 +127,26 @@ static tsr_status evaluate(struct search *s, int32_t count)
     TSR_TRY(backend->download(s->context->queue, s->histograms, s->job.histograms, bytes));
     return TSR_OK;
 }
+/* Scores of the first maps, and what they are made of. */
+static tsr_status score_maps(struct search *s, int32_t count, double *score, uint64_t *votes)
+{
+    if (s->criterion != TSR_LENS_LINES) TSR_TRY(evaluate(s, count));
+    for (int32_t i = 0; i < count; i++) {
+        if (s->criterion != TSR_LENS_LINES) {
+            score[i] = score_of(s, s->histograms + (size_t)i * (size_t)s->job.bins, &votes[i]);
+            continue;
+        }
+        const double bend = tsr_lens_lines_bend(&s->lines, &s->maps[i]);
+        votes[i] = (uint64_t)s->lines.points;
+        score[i] = isfinite(bend) ? 1 / fmax(bend, LEAST_BEND) : 0;
+    }
+    return TSR_OK;
+}
 static tsr_status score_at(struct search *s, const tsr_lens *lens, double *score)
 {
     uint64_t votes;
     TSR_TRY(tsr_lens_map_make("lens search", lens, s->job.width, s->job.height, 1.0, &s->maps[0]));
-    TSR_TRY(evaluate(s, 1));
-    *score = score_of(s, s->histograms, &votes);
+    TSR_TRY(score_maps(s, 1, score, &votes));
     return TSR_OK;
 }
 
@@ -135,19 +156,18 @@ static tsr_status zoom(struct search *s, tsr_lens *lens, double *number, double 
 {
     const double k1 = lens->k1, k2 = lens->k2;
     for (double step = 2 * reach / (ZOOM - 1), from = *number - reach; step > tolerance; from = *number - step, step *= 2.0 / (ZOOM - 1)) {
-        double most = -1;
+        double most = -1, score[ZOOM];
+        uint64_t votes[ZOOM];
         int32_t best = 0;
         for (int32_t i = 0; i < ZOOM; i++) {
             *number = fmin(fmax(from + i * step, lower), upper);
             if (number == &lens->k2) lens->k1 = k1 - K1_FOR_K2 * (lens->k2 - k2);
             TSR_TRY(tsr_lens_map_make("lens search", lens, s->job.width, s->job.height, 1.0, &s->maps[i]));
         }
-        TSR_TRY(evaluate(s, ZOOM));
+        TSR_TRY(score_maps(s, ZOOM, score, votes));
         for (int32_t i = 0; i < ZOOM; i++) {
-            uint64_t votes;
-            const double score = score_of(s, s->histograms + (size_t)i * (size_t)s->job.bins, &votes);
-            if (score > most) best = i;
-            if (score > most) most = score;
+            if (score[i] > most) best = i;
+            if (score[i] > most) most = score[i];
         }
         *number = fmin(fmax(from + best * step, lower), upper);
         if (number == &lens->k2) lens->k1 = k1 - K1_FOR_K2 * (lens->k2 - k2);
@@ -178,7 +198,7 @@ static tsr_status refine(struct search *s, const tsr_lens_search_options *o, tsr
 static tsr_status take_options(const tsr_lens_search_options *options, tsr_lens_search_options *o, int32_t *candidates)
 {
     TSR_TRY(TSR_OPTIONS_TAKE(o, options));
-    if ((unsigned)o->criterion > TSR_LENS_SOURCE) TSR_FAIL(TSR_ERROR_ARGUMENT, "lens search: criterion is %d, expected 0 or 1", (int)o->criterion);
+    if ((unsigned)o->criterion > TSR_LENS_LINES) TSR_FAIL(TSR_ERROR_ARGUMENT, "lens search: criterion is %d, expected 0 to 2", (int)o->criterion);
     if (o->lower == 0 && o->upper == 0 && o->step == 0) {
         o->lower = -0.15;
         o->upper = 0.15;
@@ -203,6 +223,37 @@ static tsr_status take_options(const tsr_lens_search_options *options, tsr_lens_
     return TSR_OK;
 }
 
+static tsr_status find_lines(struct search *s, const tsr_volume *image, const tsr_lens_search_options *o)
+{
+    tsr_volume *host = NULL;
+    TSR_TRY(tsr_volume_copy(image, NULL, &host));
+    const tsr_status status = tsr_lens_lines_find((const uint8_t *)host->data, s->job.width, s->job.height, o->threshold, &s->lines);
+    tsr_volume_destroy(&host);
+    TSR_TRY(status);
+    if (o->criterion == TSR_LENS_LINES && !enough_lines(&s->lines))
+        TSR_FAIL(
+            TSR_ERROR_STATE,
+            "lens search: %lld lines, together %.0f pixels long, expected at least %d, together twice as long as the picture is wide: the distortion "
+            "cannot be determined from lines",
+            (long long)s->lines.lines, s->lines.length, (int)FEWEST_LINES);
+    return TSR_OK;
+}
+
+/* How straight the lines are before and after: the test that no criterion goes round. */
+static tsr_status test_lines(const struct search *s, tsr_lens_found *found)
+{
+    const tsr_lens none = { .model = found->lens.model };
+    tsr_lens_map before, after;
+    TSR_TRY(tsr_lens_map_make("lens search", &none, s->job.width, s->job.height, 1.0, &before));
+    TSR_TRY(tsr_lens_map_make("lens search", &found->lens, s->job.width, s->job.height, 1.0, &after));
+    found->lines = s->lines.lines;
+    found->line_length = s->lines.length;
+    found->bend_before = tsr_lens_lines_bend(&s->lines, &before);
+    found->bend = tsr_lens_lines_bend(&s->lines, &after);
+    found->straighter = enough_lines(&s->lines) && found->bend <= 0.98 * found->bend_before;
+    return TSR_OK;
+}
+
 static tsr_status open_search(struct search *s, const tsr_volume *image, const tsr_lens_search_options *o)
 {
     const int32_t candidates = s->room;
@@ -212,8 +263,10 @@ static tsr_status open_search(struct search *s, const tsr_volume *image, const t
     s->maps_at = (sizeof votes + 255) / 256 * 256;
     s->histograms_at = s->maps_at + ((size_t)candidates * sizeof *s->maps + 255) / 256 * 256;
     s->bytes = s->histograms_at + (size_t)candidates * (size_t)o->bins * sizeof(uint64_t);
-    TSR_TRY(tsr_device_allocate(s->context, s->bytes, &s->device));
     TSR_TRY(tsr_host_allocate(host, (size_t)candidates * sizeof *s->maps, (void **)&s->maps));
+    TSR_TRY(find_lines(s, image, o));
+    if (o->criterion == TSR_LENS_LINES) return TSR_OK;
+    TSR_TRY(tsr_device_allocate(s->context, s->bytes, &s->device));
     TSR_TRY(tsr_host_allocate(host, (size_t)candidates * (size_t)o->bins * sizeof(uint64_t), (void **)&s->histograms));
     s->job.votes = (const tsr_lens_votes *)s->device;
     s->job.maps = (const tsr_lens_map *)(void *)((char *)s->device + s->maps_at);
@@ -234,6 +287,7 @@ static int by_value(const void *a, const void *b)
 static tsr_status scan_grid(struct search *s, const tsr_lens_search_options *o, tsr_lens_found *found)
 {
     double scores[MOST_CANDIDATES];
+    uint64_t votes[MOST_CANDIDATES];
     int32_t best = -1;
     for (int32_t i = 0; i < found->candidates; i++) {
         tsr_lens lens = o->lens;
@@ -241,12 +295,13 @@ static tsr_status scan_grid(struct search *s, const tsr_lens_search_options *o, 
         TSR_TRY(tsr_lens_map_make("lens search", &lens, s->job.width, s->job.height, 1.0, &s->maps[i]));
     }
     TSR_PROGRESS(&o->progress, 0, "lens search");
-    TSR_TRY(evaluate(s, found->candidates));
+    TSR_TRY(score_maps(s, found->candidates, scores, votes));
     TSR_PROGRESS(&o->progress, 0.6, "lens search");
-    memcpy(found->histogram, s->histograms, (size_t)found->candidates * (size_t)o->bins * sizeof(uint64_t));
+    if (found->histogram) memcpy(found->histogram, s->histograms, (size_t)found->candidates * (size_t)o->bins * sizeof(uint64_t));
     for (int32_t i = 0; i < found->candidates; i++) {
         tsr_lens_candidate *c = &found->candidate[i];
-        scores[i] = c->score = score_of(s, found->histogram + (size_t)i * (size_t)o->bins, &c->votes);
+        c->score = scores[i];
+        c->votes = votes[i];
         if (c->votes && (best < 0 || c->score > found->candidate[best].score)) best = i;
     }
     if (best < 0)
@@ -276,18 +331,20 @@ tsr_status tsr_lens_search(tsr_context *context, const tsr_volume *image, const 
                         .room = tsr_maxi(candidates, ZOOM),
                         .job = { .width = (int32_t)image->size.x, .height = (int32_t)image->size.y } };
     found->candidates = candidates;
-    found->bins = o.bins;
+    found->bins = o.criterion == TSR_LENS_LINES ? 0 : o.bins;
     found->candidate = (tsr_lens_candidate *)calloc((size_t)candidates, sizeof *found->candidate);
-    found->histogram = (uint64_t *)calloc((size_t)candidates * (size_t)o.bins, sizeof *found->histogram);
-    if (!found->candidate || !found->histogram) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "lens search: out of memory");
+    found->histogram = found->bins ? (uint64_t *)calloc((size_t)candidates * (size_t)o.bins, sizeof *found->histogram) : NULL;
+    if (!found->candidate || (found->bins && !found->histogram)) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "lens search: out of memory");
     TSR_TRY_GOTO(open_search(&s, image, &o), done);
     TSR_TRY_GOTO(scan_grid(&s, &o, found), done);
     TSR_TRY_GOTO(refine(&s, &o, &found->lens), done);
     TSR_TRY_GOTO(score_at(&s, &found->lens, &found->score), done);
+    TSR_TRY_GOTO(test_lines(&s, found), done);
 done:
+    tsr_lens_lines_free(&s.lines);
     tsr_host_release(&context->host_allocator, s.histograms, (size_t)s.room * (size_t)o.bins * sizeof(uint64_t));
     tsr_host_release(&context->host_allocator, s.maps, (size_t)s.room * sizeof *s.maps);
-    tsr_device_release(context, s.device, s.bytes);
+    tsr_device_release(context, s.device, s.device ? s.bytes : 0);
     if (status != TSR_OK) tsr_lens_found_destroy(found);
     return status;
 }

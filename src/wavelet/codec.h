@@ -45,6 +45,9 @@ typedef struct tsr_tsc {
     int64_t first, bytes; /* of the pieces; of the complete file */
 } tsr_tsc;
 
+/* May samples of this type be an image's? */
+static inline int tsr_tsc_takes_image(tsr_dtype dtype) { return dtype == TSR_U8 || dtype == TSR_U16; }
+
 static inline tsr_code_map tsr_tsc_code_map(const tsr_tsc *t) { return (tsr_code_map){ t->map, t->dtype, t->base, t->base_real, t->step }; }
 
 void tsr_tsc_clear(tsr_tsc *t);

@@ -388,15 +388,16 @@ static tsr_status prefer_lossless(struct tsr_encoder *e)
     return TSR_OK;
 }
 
-static tsr_status compress(const tsr_volume *volume, int image, const char *path, const tsr_compress_options *options, tsr_compress_info *info)
+static tsr_status compress(const tsr_volume *volume, const char *path, const tsr_compress_options *options, tsr_compress_info *info)
 {
     tsr_compress_options o;
-    struct tsr_encoder e = { .volume = volume, .options = &o, .path = path, .t = { .image = image } };
+    struct tsr_encoder e = { .volume = volume, .options = &o, .path = path };
     int64_t file_bytes = 0;
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     if (!path) TSR_FAIL(TSR_ERROR_ARGUMENT, "path is NULL");
     if (!volume || (volume->context && volume->context->device.kind != TSR_DEVICE_CPU))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: expected a host volume", path);
+    e.t.image = tsr_volume_channels(volume) && tsr_tsc_takes_image(volume->dtype);
     e.threads = o.threads > 0 ? o.threads : tsr_parallel_default_threads();
     const tsr_write_options write = { .struct_size = sizeof write, .overwrite = o.overwrite, .regular_only = o.regular_only, .progress = o.progress };
     tsr_status status = encode(&e);
@@ -418,19 +419,15 @@ static tsr_status compress(const tsr_volume *volume, int image, const char *path
 
 tsr_status tsr_volume_compress(const tsr_volume *volume, const char *path, const tsr_compress_options *options, tsr_compress_info *info)
 {
-    return compress(volume, 0, path, options, info);
+    return compress(volume, path, options, info);
 }
 
 tsr_status tsr_image_compress(const tsr_image *image, const char *path, const tsr_compress_options *options, tsr_compress_info *info)
 {
     tsr_volume *volume = NULL;
     if (!image || !image->pixels) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: image is NULL", path ? path : "");
-    TSR_TRY(tsr_volume_create(NULL, TSR_U8, (tsr_size3){ image->width, image->height, image->channels }, NULL, &volume));
-    const int64_t n = (int64_t)image->width * image->height;
-    uint8_t *v = (uint8_t *)volume->data;
-    for (int64_t i = 0; i < n; i++)
-        for (int32_t c = 0; c < image->channels; c++) v[c * n + i] = image->pixels[i * image->channels + c];
-    const tsr_status status = compress(volume, 1, path, options, info);
+    TSR_TRY(tsr_volume_from_image(image, &volume));
+    const tsr_status status = compress(volume, path, options, info);
     tsr_volume_destroy(&volume);
     return status == TSR_OK ? TSR_OK : tsr_frame_at(status, __func__, __FILE__, __LINE__);
 }

@@ -81,6 +81,7 @@ tsr_status tsr_tsc_create_volume(const tsr_tsc *t, tsr_context *context, tsr_siz
     (*volume)->slope = t->slope;
     (*volume)->intercept = t->intercept;
     for (int32_t i = 0; t->meta && tsr_volume_meta_at(t->meta, i, &key, &value); i++) TSR_TRY(tsr_volume_set_meta(*volume, key, value));
+    if (t->image) TSR_TRY(tsr_volume_set_channels(*volume));
     return TSR_OK;
 }
 

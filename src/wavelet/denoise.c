@@ -23,6 +23,7 @@ struct denoiser {
     size_t workspace_bytes, samples_bytes, partial_bytes;
     tsr_volume *denoised;
     double sigma;                     /* of the samples */
+    int32_t axes;                     /* that are transformed: not the channels of an image */
     int shrinks;                      /* some threshold is above 0 */
     tsr_shrink_band band[MOST_BANDS]; /* the high ones */
     int32_t bands;
@@ -189,14 +190,14 @@ static tsr_status spin(struct denoiser *d)
 static tsr_status run(struct denoiser *d)
 {
     int64_t spins = 1;
-    for (int a = 0; a < 3; a++) spins *= d->job.size[a] > 1 ? tsr_min64(d->o.shifts, d->job.size[a]) : 1;
+    for (int a = 0; a < d->axes; a++) spins *= tsr_min64(d->o.shifts, d->job.size[a]);
     d->job.spins = (float)spins;
     TSR_TRY(d->context->backend->fill(d->context->queue, d->job.sum, 0, d->samples_bytes));
     for (int64_t s = 0; s < spins && d->sigma != 0; s++) {
         int64_t rest = s;
         TSR_PROGRESS(&d->o.progress, (double)s / (double)spins, "denoising");
-        for (int a = 0; a < 3; a++) {
-            const int64_t n = d->job.size[a] > 1 ? tsr_min64(d->o.shifts, d->job.size[a]) : 1;
+        for (int a = 0; a < d->axes; a++) {
+            const int64_t n = tsr_min64(d->o.shifts, d->job.size[a]);
             d->job.shift[a] = rest % n;
             rest /= n;
         }
@@ -208,11 +209,13 @@ static tsr_status run(struct denoiser *d)
 /* Plan and memory. */
 static tsr_status begin(struct denoiser *d)
 {
-    const int32_t possible = tsr_wavelet_levels_possible(3, d->job.size, 0);
+    const uint32_t axes = (1u << d->axes) - 1;
+    const int32_t possible = tsr_wavelet_levels_possible(3, d->job.size, axes);
     const tsr_wavelet_options o = { .struct_size = sizeof o,
                                     .filter = d->o.filter,
                                     .boundary = TSR_WAVELET_SYMMETRIC,
                                     .layout = TSR_WAVELET_SUBBANDS,
+                                    .axes = axes,
                                     .normalise = 1,
                                     .levels = d->o.levels    ? d->o.levels
                                               : possible < 4 ? possible
@@ -251,13 +254,14 @@ static void end(struct denoiser *d)
 tsr_status tsr_volume_denoise(tsr_context *context, const tsr_volume *volume, const tsr_denoise_options *options, tsr_volume **denoised,
                               double *sigma)
 {
-    struct denoiser d = { .context = context };
+    struct denoiser d = { .context = context, .axes = 3 };
     tsr_status status;
     int flat;
     *denoised = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&d.o, options));
     TSR_TRY(check(context, volume, &d.o));
     d.ops = context->backend->wavelet->denoise;
+    if (tsr_volume_channels(volume)) d.axes = 2;
     d.job = (tsr_shrink_job){ .voxels = volume->data,
                               .dtype = volume->dtype,
                               .size = { volume->size.x, volume->size.y, volume->size.z },

@@ -412,6 +412,7 @@ static tsr_status dwt(slabs *s, const tsr_read_options *read, tsr_wavelet_option
     tsr_volume *bare = NULL;
     tsr_status status;
     double minimum = 0, maximum = 0;
+    o->axes = tsr_dwt_axes(header, o);
     if (tsr_dwt_needs_range(header->dtype, dtype)) TSR_TRY(find_range(s, &minimum, &maximum));
     TSR_TRY(tsr_dwt_choose_type(header->dtype, header->size, minimum, maximum, o, &dtype));
     TSR_TRY(make_whole(s, dtype, o));

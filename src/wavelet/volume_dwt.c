@@ -175,6 +175,8 @@ static tsr_status choose_type(tsr_context *context, const tsr_volume *v, tsr_wav
     return TSR_OK;
 }
 
+uint32_t tsr_dwt_axes(const tsr_volume *volume, const tsr_wavelet_options *o) { return !o->axes && tsr_volume_channels(volume) ? 3 : o->axes; }
+
 tsr_status tsr_dwt_take_options(const tsr_wavelet_options *options, tsr_wavelet_options *o)
 {
     TSR_TRY(tsr_options_take(o, sizeof *o, options, "tsr_wavelet_options"));
@@ -246,6 +248,7 @@ tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const 
     *coefficients = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     TSR_TRY(tsr_dwt_take_options(options, &o));
+    o.axes = tsr_dwt_axes(volume, &o);
     TSR_TRY(take_pad(volume, &o, size));
     TSR_TRY(choose_type(context, volume, &o, &dtype));
     TSR_TRY_GOTO(tsr_wavelet_plan_create(context, dtype, 3, size, &o, &plan), done);

@@ -6,6 +6,8 @@
 #include "wavelet/wavelet.h"
 
 /* Takes options that volumes can have, or TSR_ERROR_ARGUMENT. */
+/* The axes to be transformed: none named are all, of an image its rows and columns. */
+uint32_t tsr_dwt_axes(const tsr_volume *volume, const tsr_wavelet_options *options);
 tsr_status tsr_dwt_take_options(const tsr_wavelet_options *options, tsr_wavelet_options *own);
 /* Does the choice of the type depend on the values? */
 int tsr_dwt_needs_range(tsr_dtype from, tsr_dtype dtype);

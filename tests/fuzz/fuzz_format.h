@@ -53,6 +53,20 @@ static tsr_status fuzz_tiles(const tsr_format *format, tsr_input *input)
     return status;
 }
 
+static tsr_status fuzz_volume(const tsr_format *format, tsr_input *input, const tsr_read_options *options)
+{
+    tsr_volume *volume = NULL;
+    const tsr_status status = format->read_volume(input, options, &volume);
+    if (status == TSR_OK) {
+        fuzz_touch(tsr_volume_data(volume), (size_t)tsr_volume_count(volume) * tsr_dtype_size(tsr_volume_dtype(volume)));
+        fuzz_check(tsr_geometry_check(tsr_volume_geometry(volume)) == TSR_OK, "a volume with bad geometry was accepted\n");
+    } else {
+        fuzz_check(!volume, "a failed read left a volume\n");
+    }
+    tsr_volume_destroy(&volume);
+    return status;
+}
+
 int fuzz_accepts(const uint8_t *bytes, size_t size)
 {
     const tsr_format *format = tsr_format_find(FUZZ_FORMAT);
@@ -68,15 +82,7 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
 #endif
     tsr_status status = tsr_input_memory(bytes, size, "fuzz", &settings, &input);
     if (status == TSR_OK && format->kind == TSR_FILE_VOLUME) {
-        tsr_volume *volume = NULL;
-        status = format->read_volume(input, &options, &volume);
-        if (status == TSR_OK) {
-            fuzz_touch(tsr_volume_data(volume), (size_t)tsr_volume_count(volume) * tsr_dtype_size(tsr_volume_dtype(volume)));
-            fuzz_check(tsr_geometry_check(tsr_volume_geometry(volume)) == TSR_OK, "a volume with bad geometry was accepted\n");
-        } else {
-            fuzz_check(!volume, "a failed read left a volume\n");
-        }
-        tsr_volume_destroy(&volume);
+        status = fuzz_volume(format, input, &options);
     } else if (status == TSR_OK && format->kind == TSR_FILE_MESH) {
         tsr_mesh *mesh = NULL;
         status = format->read_mesh(input, &options, &mesh);
@@ -118,6 +124,8 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
         status = format->read_image(input, &options, &image);
         if (status == TSR_OK) fuzz_touch(image.pixels, (size_t)image.width * (size_t)image.height * (size_t)image.channels);
         tsr_image_destroy(&image);
+        const tsr_status as_volume = fuzz_volume(format, input, &options);
+        if (status == TSR_OK) status = as_volume;
     }
     fuzz_check(status == TSR_OK || *tsr_error_message(), "a failure without a message\n");
     tsr_input_close(&input);

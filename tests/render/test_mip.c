@@ -558,6 +558,106 @@ static void closes(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Thick slices. From above a voxel is one pixel, from the front one of the spacing there, whatever the spacing along the ray: expected in plain loops
+ * over the volume. At a slant nothing shines through a full body. */
+static void thick_slices(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    enum { NX = 24, NY = 20, NZ = 9, THICK = 5, SIDE = 64 };
+    static uint8_t data[NX * NY * NZ];
+    for (int i = 0; i < NX * NY * NZ; i++) data[i] = (uint8_t)(1 + test_random(&seed) % 255);
+    tsr_context *context = test_context();
+    tsr_mip *mip = build(context, TSR_U8, (tsr_size3){ NX, NY, NZ }, data, NULL);
+    tsr_volume *volume = on_device(context, TSR_U8, (tsr_size3){ NX, NY, NZ }, data);
+    tsr_mip_dense *dense;
+    require_ok(tsr_mip_dense_create(context, volume, &dense));
+    for (int mode = 0; mode < 4; mode++) { /* splat, cascade, exact, dense */
+        for (int front = 0; front < 2; front++) {
+            tsr_mip_view view = tsr_mip_orbit(0, front ? 0 : 90, 1);
+            tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+            tsr_mip_frame *frame;
+            view.stretch = (tsr_vec3){ 1, 1, THICK };
+            if (mode < 3) r.mode = mode == 0 ? TSR_MIP_SPLAT : mode == 1 ? TSR_MIP_CASCADE : TSR_MIP_EXACT;
+            require_ok(tsr_mip_frame_create(context, SIDE, SIDE, &frame));
+            if (mode < 3) require_ok(tsr_mip_render(mip, &view, &r, frame, NULL));
+            else require_ok(tsr_mip_dense_render(dense, &view, &r, frame));
+            uint32_t *image = pixels_of(frame, SIDE, SIDE);
+            /* the picture's centre is the volume's; each of its axes runs along one of the volume, forwards or backwards */
+            const int n[3] = { NX, NY, NZ }, thick[3] = { 1, 1, THICK };
+            double rows[3][3];
+            int axis[2] = { 0, 0 }, sign[2], wrong = 0;
+            rotation_rows(&view, rows);
+            for (int c = 0; c < 2; c++) {
+                for (int k = 0; k < 3; k++) axis[c] = fabs(rows[c][k]) > 0.5 ? k : axis[c];
+                sign[c] = rows[c][axis[c]] > 0 ? 1 : -1;
+            }
+            const int ray = 3 - axis[0] - axis[1];
+            for (int y = 0; y < SIDE; y++)
+                for (int x = 0; x < SIDE; x++) {
+                    const double from_centre[2] = { x + 0.5 - 0.5 * SIDE, y + 0.5 - 0.5 * SIDE };
+                    int at[3] = { 0, 0, 0 }, within = 1, border = 0;
+                    for (int c = 0; c < 2; c++) {
+                        const int k = axis[c];
+                        const double place = (sign[c] * from_centre[c] + 0.5 * n[k] * thick[k]) / thick[k], part = place - floor(place);
+                        at[k] = (int)floor(place);
+                        within &= at[k] >= 0 && at[k] < n[k];
+                        border |= thick[k] > 1 && fmin(part, 1 - part) * thick[k] < 0.9; /* rows of five pixels may begin a pixel earlier or later */
+                    }
+                    uint32_t expected = 0;
+                    for (int i = 0; i < n[ray] && within; i++) {
+                        at[ray] = i;
+                        const uint8_t v = data[(at[2] * NY + at[1]) * NX + at[0]];
+                        expected = v > expected ? v : expected;
+                    }
+                    wrong += !border && image[y * SIDE + x] != expected;
+                }
+            if (wrong) fail_msg("mode %d, %s: %d pixels are wrong", mode, front ? "front" : "above", wrong);
+            free(image);
+            tsr_mip_frame_destroy(&frame);
+        }
+    }
+    memset(data, 200, sizeof data);
+    tsr_mip *full = build(context, TSR_U8, (tsr_size3){ NX, NY, NZ }, data, NULL);
+    for (int k = 0; k < (test_is_slow() ? 8 : 40); k++) {
+        tsr_mip_view view = tsr_mip_orbit(360 * test_uniform(&seed), 180 * test_uniform(&seed) - 90, 0.5 + test_uniform(&seed));
+        double r[3][3];
+        view.stretch = (tsr_vec3){ 1, 1, THICK };
+        rotation_rows(&view, r);
+        for (int mode = 0; mode < 2; mode++) { /* the cascade moves levels by some pixels at a slant */
+            tsr_mip_render_options o = TSR_MIP_RENDER_OPTIONS;
+            o.mode = mode ? TSR_MIP_EXACT : TSR_MIP_SPLAT;
+            uint32_t *image = drawn(full, context, &view, &o, SIDE, SIDE);
+            int holes = 0;
+            for (int y = 0; y < SIDE; y++)
+                for (int x = 0; x < SIDE;
+                     x++) { /* the ray through the pixel's middle meets the box from first to last voxel, shrunk by two of them */
+                    const double u = (x + 0.5 - 0.5 * SIDE) / view.zoom, v = (y + 0.5 - 0.5 * SIDE) / view.zoom,
+                                 half[3] = { NX / 2. - 2, NY / 2. - 2, (NZ / 2. - 1.5) * THICK };
+                    double from = -1e9, to = 1e9;
+                    for (int a = 0; a < 3; a++) { /* point = u right + v down + t away */
+                        const double p = u * r[0][a] + v * r[1][a], d = r[2][a];
+                        if (fabs(d) < 1e-9) from = fabs(p) > half[a] ? 1e9 : from;
+                        else {
+                            from = fmax(from, fmin((-half[a] - p) / d, (half[a] - p) / d));
+                            to = fmin(to, fmax((-half[a] - p) / d, (half[a] - p) / d));
+                        }
+                    }
+                    holes += from < to && !image[y * SIDE + x];
+                }
+            if (holes)
+                fail_msg("mode %d, rotation %g %g %g %g, zoom %g: %d holes", mode, view.rotation[0], view.rotation[1], view.rotation[2],
+                         view.rotation[3], view.zoom, holes);
+            free(image);
+        }
+    }
+    tsr_mip_destroy(&full);
+    tsr_mip_dense_destroy(&dense);
+    tsr_volume_destroy(&volume);
+    tsr_mip_destroy(&mip);
+    tsr_context_destroy(&context);
+}
+
 /* Largest value along a ray through voxels as cubes, by small steps: cells that the segments between crossings lie in. */
 static uint32_t along_ray(const uint8_t *data, int side, const double from[3], const double direction[3])
 {
@@ -761,6 +861,7 @@ int main(void)
                                         cmocka_unit_test(refines),
                                         cmocka_unit_test(approximates),
                                         cmocka_unit_test(closes),
+                                        cmocka_unit_test(thick_slices),
                                         cmocka_unit_test(hides),
                                         cmocka_unit_test(special_volumes),
                                         cmocka_unit_test(refuses) };

@@ -100,7 +100,8 @@ static struct bench *open_bench(void)
     path_of(b, "head.nrrd", path);
     require_ok(tsr_volume_write(b->image, path, NULL));
     tsr_volume_destroy(&b->image);
-    const viewer_options session = { .folder = b->folder, .file = "head.nrrd", .device = "cpu", .threads = 2, .segment = TSR_SEGMENT_OPTIONS };
+    viewer_options session = { .folder = b->folder, .file = "head.nrrd", .device = "cpu", .threads = 2, .segment = TSR_SEGMENT_OPTIONS };
+    session.segment.target = (double)NAN; /* guessed */
     if (viewer_session_create(&session, wake, NULL, &b->session, error, sizeof error)) fail_msg("%s", error);
     UNTIL(says(b, "\"name\":\"head.nrrd\""));
     static const char *const views[] = { "source", "speed", "volume" };

@@ -410,6 +410,64 @@ static void flat_objective(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* A board seen at a slant through a lens of the division model, 5 x 5 samples a pixel: the plane by a homography, the lens by its definition. */
+static void slanted_board(uint8_t *pixels, int width, int height, double k1, const double h[8], double square)
+{
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            int white = 0;
+            for (int s = 0; s < 25; s++) {
+                const double dx = (x + (s % 5 + 0.5) / 5) / (0.5 * width) - 1, dy = (y + (s / 5 + 0.5) / 5 - 0.5 * height) / (0.5 * width);
+                const double scale = 1 / (1 + k1 * (dx * dx + dy * dy)), u = dx * scale, v = dy * scale, w = h[6] * u + h[7] * v + 1;
+                const double px = (h[0] * u + h[1] * v + h[2]) / w, py = (h[3] * u + h[4] * v + h[5]) / w;
+                white += fabs(px) < 1.1 && fabs(py) < 0.8 && ((int)(floor(px / square) + floor(py / square)) & 1);
+            }
+            pixels[y * width + x] = (uint8_t)(60 + 140 * white / 25);
+        }
+}
+
+/* Straight lines find the lens where perspective spreads their directions; what has none, or straight ones already, is not called straighter. */
+static void lines(void **state)
+{
+    (void)state;
+    enum { WIDTH = 480, HEIGHT = 360 };
+    static uint8_t pixels[WIDTH * HEIGHT];
+    static const double views[3][8] = { { 1.2, 0.3, 0.1, -0.2, 1.3, 0, 0.5, 0.2 },
+                                        { 0.9, -0.4, 0, 0.5, 0.8, 0.1, -0.3, 0.45 },
+                                        { 1.1, 0.9, 0, -0.8, 1.2, 0, 0.2, -0.5 } };
+    static const double lenses[4] = { -0.12, -0.06, 0.05, 0 };
+    tsr_context *context = test_context();
+    const tsr_lens_search_options options = { .struct_size = sizeof options, .criterion = TSR_LENS_LINES };
+    uint64_t seed = test_seed();
+    for (int k = 0; k < 12; k++) {
+        if (test_is_slow() && k % 3) continue;
+        tsr_lens_found found;
+        const double k1 = lenses[k / 3];
+        slanted_board(pixels, WIDTH, HEIGHT, k1, views[k % 3], 0.22);
+        for (int i = 0; i < WIDTH * HEIGHT; i++) pixels[i] = (uint8_t)(pixels[i] + test_random(&seed) % 7);
+        tsr_volume *image = upload(context, pixels, WIDTH, HEIGHT);
+        require_ok(tsr_lens_search(context, image, &options, &found));
+        if (fabs(found.lens.k1 - k1) > 0.01 || found.straighter != (k1 != 0) || found.bend > 0.25)
+            fail_msg("view %d, k1 %g: found %g, bend %g, before %g, %d lines", k % 3, k1, found.lens.k1, found.bend, found.bend_before,
+                     (int)found.lines);
+        assert_true(found.bins == 0 && !found.histogram && found.lines >= 6);
+        tsr_lens_found_destroy(&found);
+        tsr_volume_destroy(&image);
+    }
+    for (int i = 0; i < WIDTH * HEIGHT; i++) { /* discs */
+        const int x = i % WIDTH % 60 - 30, y = i / WIDTH % 60 - 30;
+        pixels[i] = x * x + y * y < 400 ? 200 : 50;
+    }
+    tsr_volume *image = upload(context, pixels, WIDTH, HEIGHT);
+    tsr_lens_found found;
+    require_error(tsr_lens_search(context, image, &options, &found), TSR_ERROR_STATE, "cannot be determined from lines");
+    require_ok(tsr_lens_search(context, image, NULL, &found));
+    assert_int_equal(found.straighter, 0);
+    tsr_lens_found_destroy(&found);
+    tsr_volume_destroy(&image);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +484,7 @@ int main(void)
         cmocka_unit_test(margin_has_no_effect),
         cmocka_unit_test(flat_objective),
         cmocka_unit_test(errors),
+        cmocka_unit_test(lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

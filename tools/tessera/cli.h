@@ -57,6 +57,8 @@ typedef struct cli_call {
     char **input;
     int inputs;
     const char *format; /* CLI_FORMAT_OPTION: of the verb's first output */
+    int channels;       /* the verb takes images of several channels as volumes; to others a third axis is space */
+    int cuts;           /* the verb may take a slice of what it reads: a picture as output is checked when it is written */
     char *held;         /* not NULL: cli_usage, cli_error and cli_status write their text here, in held_room bytes, in place of stderr */
     size_t held_room;
 } cli_call;
@@ -96,9 +98,11 @@ void cli_progress_pause(void);
 int cli_rewind_input(const cli_call *cli);
 /* Is standard input a film (Y4M)? Takes nothing of it: it may be live. Waits for its first bytes. */
 int cli_input_is_film(void);
-/* What a file holds: as --input-format says, by content, by extension, or a volume if --raw-shape is given. */
+/* What a file holds: as --input-format says, by content, by extension, or a volume if --raw-shape is given. An image is a volume; cli_recognise_image tells
+ * them apart. */
+int cli_recognise_image(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
 int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
-/* Reading with the file's name in the message. Sets *code and returns NULL on failure. Host memory. */
+/* Reading with the file's name in the message; a grey image is a volume of one slice. Sets *code and returns NULL on failure. Host memory. */
 tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
@@ -108,7 +112,7 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
 #define CLI_READ_OPTIONS_WITHIN(read) CLI_READ_OPTIONS_LIMIT(read, "of memory to take: larger volumes go from file to file, slab by slab")
 #define CLI_READ_OPTIONS_LIMIT(read, limit_help)                                                                                    \
     { .name = "input-format", .type = CLI_TEXT, .value = &(read).format, .argument = "NAME",                                       \
-      .help = "read as nifti, nrrd, metaimage, inrimage, npy, raw, ply, ... (default: by content)" },                                    \
+      .help = "read as nifti, nrrd, metaimage, inrimage, npy, raw, png, ply, ... (default: by content)" },                                    \
     { .name = "memory-limit", .type = CLI_COUNT, .value = &(read).memory_limit, .argument = "BYTES", .help = (limit_help), \
       .lower = 1, .upper = 9e18 },                                                                                                  \
     { .name = "raw-shape", .type = CLI_SIZE3, .value = &(read).raw_shape, .help = "extents of a raw file", .lower = 1, .upper = 1e9 }, \

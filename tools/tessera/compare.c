@@ -114,6 +114,7 @@ static int run(cli_call *cli, int argc, char **argv)
         CLI_READ_OPTIONS(c.read),
         { 0 },
     };
+    cli->channels = 1;
     int code = cli_parse(cli, options, 2, 2, argc, argv);
     if (code >= 0) return code;
     c.mask |= c.min_dice_given;

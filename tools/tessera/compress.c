@@ -145,24 +145,13 @@ static int run(cli_call *cli, int argc, char **argv)
     c.options.memory_limit = c.read.memory_limit; /* what is read into memory, and what waits there to be written */
     c.read.map_beyond_limit = 1;
     tsr_compress_info info;
-    tsr_file_kind kind;
-    const char *format, *input = cli->input[0];
-    tsr_status status = TSR_OK;
-    code = cli_recognise(cli, input, &c.read, &kind, &format);
-    if (code) return code;
-    if (kind == TSR_FILE_IMAGE) {
-        tsr_image image;
-        status = tsr_image_read(input, &c.read, &image);
-        if (status != TSR_OK) return cli_status(cli, status, input);
-        status = tsr_image_compress(&image, c.output, &c.options, &info);
-        tsr_image_destroy(&image);
-    } else {
-        tsr_volume *volume = cli_read_volume(cli, input, &c.read, &code);
-        if (!volume) return code;
-        c.options.progress = cli_progress(cli); /* reports again */
-        status = tsr_volume_compress(volume, c.output, &c.options, &info);
-        tsr_volume_destroy(&volume);
-    }
+    const char *input = cli->input[0];
+    cli->channels = 1;
+    tsr_volume *volume = cli_read_volume(cli, input, &c.read, &code);
+    if (!volume) return code;
+    c.options.progress = cli_progress(cli); /* reports again */
+    const tsr_status status = tsr_volume_compress(volume, c.output, &c.options, &info);
+    tsr_volume_destroy(&volume);
     cli_progress_end(cli);
     if (status != TSR_OK) return cli_status(cli, status, c.output);
     if (strcmp(c.output, "-")) report(&c, &info);

@@ -4,6 +4,7 @@
 
 #include "films.h"
 #include "lists.h"
+#include "slice.h"
 #include "tiles.h"
 
 struct convert {
@@ -13,12 +14,13 @@ struct convert {
     const char *output, *like;
     tsr_size3 crop[2];
     tsr_vec3 resample;
-    double smooth, threshold[2];
+    double smooth, threshold[2], window[2];
+    cli_slice slice;
     tsr_interpolation interpolation;
     tsr_level_rule rule;
     int level;
     tsr_dtype dtype;
-    int space, space_given, crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given;
+    int space, space_given, crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given, window_given;
     tsr_tiles_options tiles;
     cli_tiles_options files;
     int unbounded;
@@ -28,7 +30,8 @@ struct convert {
 
 static int has_steps(const struct convert *c)
 {
-    return c->crop_given || c->resample_given || c->like || c->level || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given;
+    return c->crop_given || c->resample_given || c->like || c->level || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given ||
+           c->window_given || c->slice.text;
 }
 
 /* The result of a step becomes the volume. */
@@ -77,10 +80,47 @@ static int reduce(struct convert *c)
     return status == TSR_OK ? code : cli_status(c->cli, status, c->cli->input[0]);
 }
 
+/* --window: LOWER becomes 0, UPPER the largest number of the type. */
+static tsr_status stretch(struct convert *c, tsr_volume **next)
+{
+    const double most = c->dtype == TSR_U8 ? 255 : 65535, scale = most / (c->window[1] - c->window[0]);
+    double slope, intercept;
+    tsr_volume_scaling(c->volume, &slope, &intercept);
+    const tsr_status status = tsr_volume_set_scaling(c->volume, slope * scale, (intercept - c->window[0]) * scale);
+    return status == TSR_OK ? tsr_volume_convert(c->context, c->volume, c->dtype, next) : status;
+}
+
+static int names_jpeg(const struct convert *c)
+{
+    const char *dot = strrchr(c->output, '.'), *name = c->write.format ? c->write.format : dot ? dot + 1 : "";
+    return !strcasecmp(name, "jpeg") || !strcasecmp(name, "jpg");
+}
+
+static int check_window(struct convert *c)
+{
+    if (!(isfinite(c->window[0]) && isfinite(c->window[1]) && c->window[0] < c->window[1]))
+        return cli_usage(c->cli, "--window: %g:%g given, expected LOWER:UPPER in rising order", c->window[0], c->window[1]);
+    if (!c->dtype_given) c->dtype = names_jpeg(c) ? TSR_U8 : TSR_U16;
+    if (c->dtype != TSR_U8 && c->dtype != TSR_U16)
+        return cli_usage(c->cli, "--window: to --dtype %s, expected u8 or u16", tsr_dtype_name(c->dtype));
+    return CLI_OK;
+}
+
+/* Steps for which all three axes are space. */
+static int check_space(const struct convert *c)
+{
+    const char *step = c->level ? "level" : c->largest_component ? "largest-component" : NULL;
+    if (!step || tsr_volume_channels(c->volume) < 2) return CLI_OK;
+    return cli_usage(c->cli, "--%s: %s is an image of %d channels, expected one: --slice z=0 takes the first", step, c->cli->input[0],
+                     tsr_volume_channels(c->volume));
+}
+
 /* The steps in the order --help promises. */
 static int process(struct convert *c)
 {
     tsr_volume *next = NULL;
+    const int refused = check_space(c);
+    if (refused) return refused;
     tsr_status status = cli_move_volume(c->context, &c->volume);
     if (status == TSR_OK && c->crop_given) {
         status = tsr_volume_crop(c->context, c->volume, c->crop[0], c->crop[1], &next);
@@ -108,9 +148,16 @@ static int process(struct convert *c)
         status = tsr_volume_largest_component(c->context, c->volume, 6, &next, NULL);
         status = take(c, status, next);
     }
-    if (status == TSR_OK && c->dtype_given) {
+    if (status == TSR_OK && c->window_given) {
+        status = stretch(c, &next);
+        status = take(c, status, next);
+    } else if (status == TSR_OK && c->dtype_given) {
         status = tsr_volume_convert(c->context, c->volume, c->dtype, &next);
         status = take(c, status, next);
+    }
+    if (status == TSR_OK && c->slice.text) {
+        const int code = cli_slice_cut(c->cli, c->context, &c->slice, &c->volume);
+        if (code) return code;
     }
     if (status == TSR_OK) status = cli_move_volume(NULL, &c->volume);
     return status == TSR_OK ? CLI_OK : cli_status(c->cli, status, c->cli->input[0]);
@@ -210,7 +257,7 @@ static int convert_tiles(struct convert *c)
     tsr_tiles_meta meta[1024];
     tsr_tiles_channel channels[64];
     if (steps && to_tiles)
-        return cli_usage(c->cli, "%s is a tile list: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component and --dtype need a volume as output",
+        return cli_usage(c->cli, "%s is a tile list: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component, --window, --dtype and --slice need a volume as output",
                          c->cli->input[0]);
     int code = cli_context(c->cli, &c->context);
     if (code) return code;
@@ -251,7 +298,7 @@ static int output_is_points(const struct convert *c)
 static int convert_mesh(struct convert *c)
 {
     if (has_steps(c))
-        return cli_usage(c->cli, "%s is a mesh: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component and --dtype are for volumes",
+        return cli_usage(c->cli, "%s is a mesh: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component, --window, --dtype and --slice are for volumes",
                          c->cli->input[0]);
     int code = CLI_OK;
     tsr_mesh *mesh = cli_read_mesh(c->cli, c->cli->input[0], &c->read, &code);
@@ -268,7 +315,7 @@ static int convert_points(struct convert *c)
 {
     if (has_steps(c))
         return cli_usage(c->cli,
-                         "%s holds points: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component and --dtype are for volumes",
+                         "%s holds points: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component, --window, --dtype and --slice are for volumes",
                          c->cli->input[0]);
     int code = CLI_OK;
     tsr_points *points = cli_read_points(c->cli, c->cli->input[0], &c->read, &code);
@@ -324,6 +371,10 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "largest-component", .type = CLI_FLAG, .value = &c.largest_component, .help = "6. of a mask, keep the largest connected piece" },
         { .name = "dtype", .type = CLI_DTYPE, .value = &c.dtype, .help = "7. element type; integers are rounded and saturated",
           .given = &c.dtype_given },
+        { .name = "window", .type = CLI_RANGE, .value = c.window,
+          .help = "7. or: LOWER becomes 0, UPPER the largest number of --dtype u8 or u16 (default u16; u8 for JPEG)", .given = &c.window_given },
+        { .name = "slice", .type = CLI_TEXT, .value = &c.slice.text, .argument = "AXIS=N",
+          .help = "8. one slice, x=N, y=N or z=N, as for a PNG file; of an image z=N is channel N" },
         { .name = "space", .type = CLI_CHOICE, .value = &c.space, .argument = "FRAME",
           .help = "world frame of the output; an input that names none gets this one", .choices = "RAS LPS", .given = &c.space_given },
         { .name = "format", .type = CLI_TEXT, .value = &c.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
@@ -346,9 +397,13 @@ static int run(cli_call *cli, int argc, char **argv)
         CLI_READ_OPTIONS(c.read),
         { 0 },
     };
+    cli->channels = cli->cuts = 1;
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     if (!c.output) return cli_check_output(cli, NULL);
+    code = cli_slice_parse(cli, &c.slice);
+    if (!code && c.window_given) code = check_window(&c);
+    if (code) return code;
     if (c.resample_given && c.like) return cli_usage(cli, "--resample and --like: expected one of them");
     if (rule_given && !c.level) return cli_usage(cli, "--rule: needs --level");
     c.interpolation = (tsr_interpolation)interpolation;
@@ -370,7 +425,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (kind == TSR_FILE_MESH && output_is_points(&c)) kind = TSR_FILE_POINTS; /* its vertices */
     const int from_field = kind == TSR_FILE_VOLUME || kind == TSR_FILE_TILES;
     const tsr_file_kind written = !from_field ? kind : cli_names_tiles(c.output, c.write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME;
-    if (kind != TSR_FILE_IMAGE && kind != TSR_FILE_UNSTRUCTURED) code = cli_check_write(cli, c.output, written, c.write.format);
+    if (kind != TSR_FILE_UNSTRUCTURED) code = cli_check_write(cli, c.output, written, c.write.format);
     if (code) return code;
     const char *idle = c.unbounded ? "--unbounded" : c.tiles.band > 0 ? "--band" : index ? "--index paged" : NULL;
     if (idle && (kind != TSR_FILE_VOLUME || written != TSR_FILE_TILES))
@@ -383,14 +438,14 @@ static int run(cli_call *cli, int argc, char **argv)
     case TSR_FILE_MESH: return convert_mesh(&c);
     case TSR_FILE_TILES: return convert_tiles(&c);
     case TSR_FILE_POINTS: return convert_points(&c);
-    default: return cli_error(cli, CLI_FAILED, "%s: expected a volume, a mesh, a tile list or points, this is %s", cli->input[0],
-                               kind == TSR_FILE_UNSTRUCTURED ? "an unstructured grid" : "an image");
+    default: return cli_error(cli, CLI_FAILED, "%s: expected a volume, an image, a mesh, a tile list or points, this is an unstructured grid", cli->input[0]);
     }
 }
 
 const cli_verb verb_convert = { "convert", "[options] INPUT -o OUTPUT",
-                                "Convert volumes, meshes, tile lists, points and films between formats, cut, resample, smooth and threshold",
+                                "Convert volumes, images, meshes, tile lists, points and films between formats, cut, resample, smooth and threshold",
                                 "  tessera make sphere -o sphere.nii.gz\n"
                                 "  tessera convert sphere.nii.gz --resample 2 --dtype f32 -o coarse.nrrd\n"
+                                "  tessera convert sphere.nii.gz --window -20:20 --slice z=32 -o slice.png\n"
                                 "  tessera convert sphere.nii.gz -o sphere.tsr\n"
                                 "  tessera convert sphere.tsr -o sphere.nvdb\n", run };

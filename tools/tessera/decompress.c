@@ -60,32 +60,6 @@ static int describe(const struct decompress *d)
     return whole(d, &i);
 }
 
-/* An image's channels, which the volume has as slices. */
-static tsr_status write_image(const tsr_volume *volume, const char *path, const tsr_write_options *write)
-{
-    const tsr_size3 size = tsr_volume_size(volume);
-    const uint8_t *v = (const uint8_t *)tsr_volume_data_const(volume);
-    const int64_t n = size.x * size.y;
-    tsr_image image;
-    tsr_status status = tsr_image_create((int32_t)size.x, (int32_t)size.y, (int32_t)size.z, &image);
-    if (status != TSR_OK) return status;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < size.z; c++) image.pixels[i * size.z + c] = v[c * n + i];
-    status = tsr_image_write(&image, path, write);
-    tsr_image_destroy(&image);
-    return status;
-}
-
-static int names_picture(const struct decompress *d)
-{
-    const size_t n = strlen(d->output);
-    if (d->cli->format || !strcmp(d->output, "-")) return d->cli->format && !strcmp(d->cli->format, "png");
-    return n > 4 && !strcmp(d->output + n - 4, ".png");
-}
-
-/* Was the file made of an image, and can it be one again? */
-static int is_picture(const struct decompress *d, const tsr_compress_info *info) { return info->image && names_picture(d); }
-
 static int write_strip(const struct decompress *d)
 {
     const tsr_write_options write = cli_image_options(d->cli, d->strip);
@@ -200,7 +174,7 @@ static int run(cli_call *cli, int argc, char **argv)
         if (info.coder != TSR_COMPRESS_PLANES)
             return cli_usage(cli, "--layers: '%s' has coder %s without layers, expected planes", input, tsr_compress_coder_name(info.coder));
     }
-    const int by_parts = d.options.memory_limit && !names_picture(&d);
+    const int by_parts = d.options.memory_limit > 0;
     code = decode_on_device(&d, &volume, &info);
     if (code) return code;
     tsr_status status = volume     ? TSR_OK
@@ -211,7 +185,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (info.pieces_whole < info.pieces)
         cli_note(cli, "%s: %lld of %lld pieces are missing or damaged", input, (long long)(info.pieces - info.pieces_whole), (long long)info.pieces);
     if (by_parts) return CLI_OK;
-    status = is_picture(&d, &info) ? write_image(volume, d.output, &write) : tsr_volume_write(volume, d.output, &write);
+    status = tsr_volume_write(volume, d.output, &write);
     tsr_volume_destroy(&volume);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, d.output);
 }

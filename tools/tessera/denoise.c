@@ -53,6 +53,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { 0 },
     };
     static const tsr_wavelet_filter filters[] = { TSR_WAVELET_DAUB97, TSR_WAVELET_HAAR, TSR_WAVELET_DD97, TSR_WAVELET_DD137 };
+    cli->channels = 1;
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     o.rule = (tsr_denoise_rule)rule;

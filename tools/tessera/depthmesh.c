@@ -15,20 +15,21 @@ struct depthmesh {
 /* A volume of one slice, or the first channel of a picture. */
 static int read_map(struct depthmesh *d, tsr_volume **map)
 {
-    const char *path = d->cli->input[0], *format;
-    tsr_file_kind kind;
-    tsr_image image = { 0 };
-    int code = cli_recognise(d->cli, path, &d->read, &kind, &format);
+    const char *path = d->cli->input[0];
+    int code = CLI_OK;
+    tsr_context *context = NULL;
+    tsr_volume *first = NULL;
+    d->cli->channels = 1;
+    *map = cli_read_volume(d->cli, path, &d->read, &code);
+    if (!*map || tsr_volume_channels(*map) < 2) return code;
+    code = cli_cpu_context(d->cli, &context);
     if (code) return code;
-    if (kind != TSR_FILE_IMAGE) {
-        *map = cli_read_volume(d->cli, path, &d->read, &code);
-        return code;
-    }
-    tsr_status status = tsr_image_read(path, &d->read, &image);
-    if (status == TSR_OK) status = tsr_volume_create(NULL, TSR_U8, (tsr_size3){ image.width, image.height, 1 }, NULL, map);
-    for (int64_t i = 0; status == TSR_OK && i < (int64_t)image.width * image.height; i++)
-        ((uint8_t *)tsr_volume_data(*map))[i] = image.pixels[i * image.channels];
-    tsr_image_destroy(&image);
+    const tsr_size3 n = tsr_volume_size(*map);
+    tsr_status status = tsr_volume_crop(context, *map, (tsr_size3){ 0, 0, 0 }, (tsr_size3){ n.x, n.y, 1 }, &first);
+    if (status == TSR_OK) status = cli_move_volume(NULL, &first);
+    tsr_volume_destroy(map);
+    *map = first;
+    tsr_context_destroy(&context);
     return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, path);
 }
 

@@ -91,7 +91,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &d.band,
           .argument = "MM",
           .help = "clamp to this distance (default none; pde: 10 voxels)",
-          .lower = 0,
+          .lower = 1e-300,
           .upper = 1e30 },
         { .name = "step",
           .type = CLI_REAL,

@@ -279,6 +279,7 @@ static int run(cli_call *cli, int argc, char **argv)
         CLI_READ_OPTIONS_WITHIN(d.read),
         { 0 },
     };
+    cli->channels = 1;
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     for (const char *c = d.axes; c && *c; c++) {

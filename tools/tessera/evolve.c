@@ -358,7 +358,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &o->mean_width,
           .argument = "VOXELS",
           .help = "with --conserve: half width of the step that measures the volume (default 1.5)",
-          .lower = 0,
+          .lower = 1e-6,
           .upper = 10 },
         { .name = "velocity", .type = CLI_VEC3, .value = &e.velocity, .help = "moves with it", .given = &e.velocity_given },
         { .name = "velocity-field",

@@ -11,6 +11,7 @@ struct features {
     tsr_features_options options;
     tsr_lens lens;
     int lens_given; /* frames are looked at without its distortion */
+    int ycbcr;      /* of pictures: their channels are no colours yet, as those of frames are */
     cli_list filters;
     int method;
     const char *list;
@@ -37,6 +38,8 @@ static tsr_status prepare(struct features *f, const tsr_image *image)
     f->options.width = image->width;
     f->options.height = image->height;
     f->options.channels = image->channels;
+    f->options.ycbcr = f->ycbcr && !f->frames.reader;
+    if (f->ycbcr && f->frames.reader) cli_note(f->cli, "--ycbcr: of pictures; the frames of %s come as RGB", f->cli->input[f->frames.input]);
     return tsr_features_create(f->context, &f->options, &f->features);
 }
 
@@ -163,6 +166,8 @@ static int work_frame(struct features *f)
         return cli_error(f->cli, CLI_FAILED, "%s: %d x %d with %d channels, expected %d x %d with %d as %s", path, image.width, image.height,
                          image.channels, f->options.width, f->options.height, f->options.channels, f->cli->input[0]);
     }
+    if (status == TSR_OK && f->options.ycbcr != (f->ycbcr && !f->frames.reader))
+        return cli_usage(f->cli, "--ycbcr: of pictures, expected no film among them, got %s", f->cli->input[f->frames.input]);
     if (status == TSR_OK) status = tsr_frames_upload(f->context, &image, 1, &f->frame);
     if (status == TSR_OK) status = detect(f);
     int code = failed(f, status, path);
@@ -222,7 +227,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "regions per filter (default 1)",
           .lower = 1,
           .upper = TSR_FEATURES_KEEP },
-        { .name = "ycbcr", .type = CLI_FLAG, .value = &f.options.ycbcr, .help = "pixels are Y, Cb, Cr" },
+        { .name = "ycbcr", .type = CLI_FLAG, .value = &f.ycbcr, .help = "the pixels of pictures are Y, Cb, Cr (frames of films come as RGB)" },
         { .name = "model",
           .type = CLI_CHOICE,
           .value = &model,

@@ -55,6 +55,17 @@ int cli_check_write(const cli_call *cli, const char *path, tsr_file_kind kind, c
     return cli_check_write_option(cli, "output", path, kind, format);
 }
 
+/* The output that is a picture of one slice: whether it can be is known, before there is work on it, once a volume is read. */
+static const char *picture;
+
+static int check_picture(const cli_call *cli, const char *path, const tsr_volume *volume)
+{
+    const tsr_size3 n = tsr_volume_size(volume);
+    if (!picture || cli->cuts || n.z == 1 || tsr_volume_channels(volume)) return CLI_OK;
+    return cli_usage(cli, "--output: '%s' is a picture of one slice, %s has %lld x %lld x %lld voxels: tessera convert --slice z=%lld takes one", picture, path,
+                     (long long)n.x, (long long)n.y, (long long)n.z, (long long)(n.z / 2));
+}
+
 int cli_check_write_option(const cli_call *cli, const char *option, const char *path, tsr_file_kind kind, const char *format)
 {
     int code = cli_check_option(cli, option, path);
@@ -68,7 +79,9 @@ int cli_check_write_option(const cli_call *cli, const char *option, const char *
     if (!strcmp(path, "-") && !format)
         return cli_usage(cli, "--%s: '-' (standard output) has no extension, expected --format NAME beside it", option);
     tsr_status status = tsr_file_check_output(path, kind, &options);
-    return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
+    if (status != TSR_OK) return cli_status(cli, status, path);
+    if (kind == TSR_FILE_VOLUME && tsr_file_check_output(path, TSR_FILE_IMAGE, &options) == TSR_OK) picture = path;
+    return CLI_OK;
 }
 
 tsr_write_options cli_write_options(const cli_call *cli)
@@ -120,7 +133,7 @@ int cli_input_is_film(void)
     return got > 0 && !memcmp(head, magic, (size_t)got); /* nothing else begins with Y */
 }
 
-int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format)
+int cli_recognise_image(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format)
 {
     *format = options->format;
     if (options->format) {
@@ -143,6 +156,24 @@ int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options 
     return CLI_OK;
 }
 
+int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format)
+{
+    const int code = cli_recognise_image(cli, path, options, kind, format);
+    if (!code && *kind == TSR_FILE_IMAGE) *kind = TSR_FILE_VOLUME;
+    return code;
+}
+
+/* What the file says and the voxels do not follow. */
+static void tell_image(const cli_call *cli, const char *path, const tsr_volume *volume)
+{
+    const char *orientation = tsr_volume_meta(volume, "png.orientation"), *profile = tsr_volume_meta(volume, "png.profile");
+    if (!tsr_volume_channels(volume)) return;
+    if (orientation && strcmp(orientation, "1"))
+        cli_note(cli, "%s: its EXIF orientation %s says that it is to be shown turned; rows and columns are as they lie in the file", path,
+                 orientation);
+    if (profile) cli_note(cli, "%s: its colour profile '%s' is not kept", path, profile);
+}
+
 tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
 {
     tsr_read_options own = *options;
@@ -151,6 +182,13 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
     tsr_status status = tsr_volume_read(path, &own, &volume);
     cli_progress_pause();
     if (status != TSR_OK) *code = cli_status(cli, status, path);
+    else tell_image(cli, path, volume);
+    if (volume && (*code = check_picture(cli, path, volume)) != CLI_OK) tsr_volume_destroy(&volume);
+    if (volume && tsr_volume_channels(volume) > 1 && !cli->channels) {
+        *code = cli_error(cli, CLI_FAILED, "%s: an image of %d channels, expected one: 'tessera convert %s --slice z=0' takes the first", path,
+                          tsr_volume_channels(volume), path);
+        tsr_volume_destroy(&volume);
+    }
     return volume;
 }
 

@@ -7,6 +7,12 @@
 
 static int is_film(const char *path) { return strcmp(path, "-") ? tsr_video_recognise(path) : cli_input_is_film(); }
 
+/* Verbs that work picture by picture work on 8 bits. */
+static void tell_depth(const cli_call *cli, const char *path, int32_t bits)
+{
+    if (bits > 8) cli_note(cli, "%s: %d bits a channel, rounded to 8", path, bits);
+}
+
 static int open_next(cli_frames *f)
 {
     const char *path = f->cli->input[++f->input];
@@ -16,6 +22,7 @@ static int open_next(cli_frames *f)
     tsr_status status = tsr_video_reader_create(path, &options, &f->reader);
     if (status != TSR_OK) return cli_status(f->cli, status, path);
     const tsr_video_info *info = tsr_video_reader_info(f->reader);
+    tell_depth(f->cli, path, info->picture_bits);
     if (!f->count && info->rate[0]) memcpy(f->rate, info->rate, sizeof f->rate);
     return CLI_OK;
 }
@@ -39,7 +46,10 @@ int cli_frames_next(cli_frames *f, int *more)
             status = tsr_video_reader_next(f->reader, &f->image, more);
         } else {
             tsr_image_destroy(&f->image);
-            status = tsr_image_read(path, NULL, &f->image);
+            int32_t bits = 0;
+            const tsr_read_options read = { .struct_size = sizeof read, .image_bits = &bits };
+            status = tsr_image_read(path, &read, &f->image);
+            if (status == TSR_OK) tell_depth(f->cli, path, bits);
             *more = 1;
         }
         if (status != TSR_OK) return cli_status(f->cli, status, path);
@@ -185,6 +195,7 @@ int cli_film_convert(cli_call *cli, const char *output, const char *format)
             memcpy(write.aspect, info->aspect, sizeof write.aspect);
         }
         const int rated = info->rate[0] > 0;
+        tell_depth(cli, input, info->picture_bits);
         status = tsr_video_writer_create(output, info->format.width, info->format.height, rated ? info->rate[0] : 25, rated ? info->rate[1] : 1,
                                          &write, &writer);
         if (status == TSR_OK) status = pictures ? copy_pictures(reader, writer) : copy_planes(reader, writer);

@@ -38,39 +38,33 @@ static tsr_status prepare(struct histogram *h, tsr_volume **volume, int weight)
     return TSR_OK;
 }
 
-/* The channels of a picture are axes. */
-static tsr_status take_image(struct histogram *h, const tsr_image *image)
+/* The channels of a picture are axes, its alpha is none. */
+static int take_image(struct histogram *h, tsr_volume **image)
 {
-    const int32_t channels = image->channels >= 3 ? 3 : 1;
-    tsr_status status = TSR_OK;
-    for (int32_t c = 0; c < channels && status == TSR_OK; c++) {
-        status = tsr_volume_create(NULL, TSR_U8, (tsr_size3){ image->width, image->height, 1 }, NULL, &h->value[c]);
-        for (int64_t i = 0; status == TSR_OK && i < (int64_t)image->width * image->height; i++)
-            ((uint8_t *)tsr_volume_data(h->value[c]))[i] = image->pixels[i * image->channels + c];
-    }
-    h->axes = channels;
-    return status;
+    const tsr_size3 n = tsr_volume_size(*image);
+    h->axes = n.z >= 3 ? 3 : 1;
+    tsr_status status = cli_move_volume(h->context, image);
+    for (int32_t c = 0; c < h->axes && status == TSR_OK; c++)
+        status = tsr_volume_crop(h->context, *image, (tsr_size3){ 0, 0, c }, (tsr_size3){ n.x, n.y, c + 1 }, &h->value[c]);
+    tsr_volume_destroy(image);
+    return status == TSR_OK ? CLI_OK : cli_status(h->cli, status, h->cli->input[0]);
 }
 
 static int read_inputs(struct histogram *h)
 {
     int code = CLI_OK;
-    const char *format;
-    tsr_file_kind kind;
     for (int k = 0; k < h->cli->inputs && !code; k++) {
         const char *path = h->cli->input[k];
-        code = cli_recognise(h->cli, path, &h->read, &kind, &format);
-        if (!code && kind == TSR_FILE_IMAGE) {
-            tsr_image image = { 0 };
-            if (h->cli->inputs > 1) return cli_usage(h->cli, "%s: a picture is an input of its own, its channels are the axes", path);
-            tsr_status status = tsr_image_read(path, &h->read, &image);
-            if (status == TSR_OK) status = take_image(h, &image);
-            tsr_image_destroy(&image);
-            if (status != TSR_OK) code = cli_status(h->cli, status, path);
-        } else if (!code) {
-            h->value[h->axes++] = cli_read_volume(h->cli, path, &h->read, &code);
+        tsr_volume *volume = cli_read_volume(h->cli, path, &h->read, &code);
+        if (!volume) return code;
+        if (!tsr_volume_channels(volume)) h->value[h->axes++] = volume;
+        else if (h->cli->inputs == 1) code = take_image(h, &volume);
+        else {
+            tsr_volume_destroy(&volume);
+            return cli_usage(h->cli, "%s: a picture is an input of its own, its channels are the axes", path);
         }
     }
+    h->cli->channels = 0;
     if (!code && h->weights) h->weight = cli_read_volume(h->cli, h->weights, &h->read, &code);
     return code;
 }
@@ -304,6 +298,7 @@ static int run(cli_call *cli, int argc, char **argv)
         CLI_READ_OPTIONS(h.read),
         { 0 },
     };
+    cli->channels = 1;
     int code = cli_parse(cli, options, 1, AXES, argc, argv);
     if (code >= 0) return code;
     if (h.range_given && !(h.range[0] < h.range[1] && isfinite(h.range[1] - h.range[0])))

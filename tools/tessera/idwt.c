@@ -22,6 +22,7 @@ static int run(cli_call *cli, int argc, char **argv)
     tsr_context *context = NULL;
     tsr_volume *volume = NULL;
     const cli_option options[] = { CLI_OUTPUT_OPTION(output), CLI_FORMAT_OPTION(cli), CLI_READ_OPTIONS_WITHIN(read), { 0 } };
+    cli->channels = 1;
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     code = cli_check_write(cli, output, TSR_FILE_VOLUME, NULL);

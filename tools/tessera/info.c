@@ -97,6 +97,17 @@ static int show_statistics(struct info *info, const char *path, tsr_volume **vol
     return CLI_OK;
 }
 
+static void show_meta(const struct info *info, const tsr_volume *volume)
+{
+    const int json = info->cli->globals.json;
+    const char *key, *value;
+    if (json) json_open("meta", '{');
+    for (int32_t i = 0; tsr_volume_meta_at(volume, i, &key, &value); i++)
+        if (json) json_text(key, value);
+        else printf("  %s = %s\n", key, value);
+    if (json) json_close('}');
+}
+
 static int volume_info(struct info *info, const char *path, const char *format)
 {
     int code = CLI_OK;
@@ -111,7 +122,6 @@ static int volume_info(struct info *info, const char *path, const char *format)
     tsr_volume_scaling(volume, &slope, &intercept);
     const char *dtype = tsr_dtype_name(tsr_volume_dtype(volume));
     int64_t bytes = tsr_volume_count(volume) * (int64_t)tsr_dtype_size(tsr_volume_dtype(volume));
-    const char *key, *value;
     if (info->cli->globals.json) {
         json_open(NULL, '{');
         json_text("file", path);
@@ -141,9 +151,6 @@ static int volume_info(struct info *info, const char *path, const char *format)
         json_close(']');
         json_real("slope", slope);
         json_real("intercept", intercept);
-        json_open("meta", '{');
-        for (int32_t i = 0; tsr_volume_meta_at(volume, i, &key, &value); i++) json_text(key, value);
-        json_close('}');
     } else {
         printf("%s: volume (%s)\n", path, format);
         printf("  size         %lld x %lld x %lld %s, %.2f MB\n", (long long)size.x, (long long)size.y, (long long)size.z, dtype,
@@ -154,8 +161,8 @@ static int volume_info(struct info *info, const char *path, const char *format)
         for (int r = 0; r < 3; r++)
             printf("  %-12s %12.6g %12.6g %12.6g %12.6g\n", r ? "" : "affine", g->affine[r][0], g->affine[r][1], g->affine[r][2], g->affine[r][3]);
         if (slope != 1 || intercept != 0) printf("  scaling      value = stored * %g + %g\n", slope, intercept);
-        for (int32_t i = 0; tsr_volume_meta_at(volume, i, &key, &value); i++) printf("  %s = %s\n", key, value);
     }
+    show_meta(info, volume);
     if (info->stats) code = show_statistics(info, path, &volume);
     if (info->cli->globals.json) json_close('}');
     if (info->check_geometry) check_geometry(info, path, volume);
@@ -281,25 +288,34 @@ static int points_info(struct info *info, const char *path, const char *format)
     return CLI_OK;
 }
 
+static void begin_image(struct info *info, const char *path, const char *format, tsr_size3 n, tsr_dtype dtype)
+{
+    if (!info->cli->globals.json) {
+        printf("%s: image (%s)\n  size         %lld x %lld, %lld channels, %s\n", path, format, (long long)n.x, (long long)n.y, (long long)n.z,
+               tsr_dtype_name(dtype));
+        return;
+    }
+    json_open(NULL, '{');
+    json_text("file", path);
+    json_text("kind", "image");
+    json_text("format", format);
+    json_int("width", n.x);
+    json_int("height", n.y);
+    json_int("channels", n.z);
+    json_text("dtype", tsr_dtype_name(dtype));
+}
+
 static int image_info(struct info *info, const char *path, const char *format)
 {
-    tsr_image image = { 0 };
-    tsr_status status = tsr_image_read(path, &info->read, &image);
-    if (status != TSR_OK) return cli_status(info->cli, status, path);
-    if (info->cli->globals.json) {
-        json_open(NULL, '{');
-        json_text("file", path);
-        json_text("kind", "image");
-        json_text("format", format);
-        json_int("width", image.width);
-        json_int("height", image.height);
-        json_int("channels", image.channels);
-        json_close('}');
-    } else {
-        printf("%s: image (%s)\n  size         %d x %d, %d channels\n", path, format, image.width, image.height, image.channels);
-    }
-    tsr_image_destroy(&image);
-    return CLI_OK;
+    int code = CLI_OK;
+    tsr_volume *image = cli_read_volume(info->cli, path, &info->read, &code);
+    if (!image) return code;
+    begin_image(info, path, format, tsr_volume_size(image), tsr_volume_dtype(image));
+    show_meta(info, image);
+    if (info->stats) code = show_statistics(info, path, &image);
+    if (info->cli->globals.json) json_close('}');
+    tsr_volume_destroy(&image);
+    return code;
 }
 
 static int film_info(struct info *info, const char *path)
@@ -348,19 +364,8 @@ static int compressed_image_info(struct info *info, const char *path, const char
     *image = status == TSR_OK && i.image;
     if (status != TSR_OK) return cli_status(info->cli, status, path);
     if (!i.image) return CLI_OK;
-    if (info->cli->globals.json) {
-        json_open(NULL, '{');
-        json_text("file", path);
-        json_text("kind", "image");
-        json_text("format", format);
-        json_int("width", i.size.x);
-        json_int("height", i.size.y);
-        json_int("channels", i.size.z);
-        json_close('}');
-    } else {
-        printf("%s: image (%s)\n  size         %lld x %lld, %lld channels\n", path, format, (long long)i.size.x, (long long)i.size.y,
-               (long long)i.size.z);
-    }
+    begin_image(info, path, format, i.size, i.dtype);
+    if (info->cli->globals.json) json_close('}');
     if (i.pieces_whole < i.pieces)
         return cli_error(info->cli, CLI_FAILED, "%s: %s: %lld of %lld pieces are whole", path, i.file_bytes < i.whole_bytes ? "cut off" : "damaged",
                          (long long)i.pieces_whole, (long long)i.pieces);
@@ -509,7 +514,7 @@ static int file_info(struct info *info, const char *path)
     int image = 0;
     if (!info->read.format && tsr_video_recognise(path)) return film_info(info, path);
     if (!info->read.format && cli_tree_is_file(info->cli, path)) return cli_tree_info(info->cli, path);
-    int code = cli_recognise(info->cli, path, &info->read, &kind, &format);
+    int code = cli_recognise_image(info->cli, path, &info->read, &kind, &format);
     if (code) return code;
     if (!strcmp(format, "tsc") && strcmp(path, "-")) code = compressed_image_info(info, path, format, &image);
     if (code || image) return code;
@@ -539,6 +544,7 @@ static int run(cli_call *cli, int argc, char **argv)
         CLI_READ_OPTIONS(info.read),
         { 0 },
     };
+    cli->channels = 1;
     int code = cli_parse(cli, options, 1, 1 << 20, argc, argv);
     if (code >= 0) return code;
     code = info.stats ? cli_context(cli, &info.context) : CLI_OK;

@@ -107,7 +107,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &phantom.parameter,
           .argument = "SIZE",
           .help = "the shape's own size in world units",
-          .lower = 0,
+          .lower = 1e-300,
           .upper = 1e9,
           .given = &for_volumes },
         { .name = "dtype", .type = CLI_DTYPE, .value = &dtype, .help = "element type (default f32)", .given = &dtype_given },

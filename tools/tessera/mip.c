@@ -168,13 +168,32 @@ static tsr_mip_view view_of(const struct mip *m, const tsr_mip_info *i)
     return view;
 }
 
+/* Values of 16 bits as they are. */
+static tsr_status save_wide(const struct mip *m, const tsr_mip_frame *frame, const tsr_write_options *write)
+{
+    const int64_t pixels = (int64_t)m->width * m->height;
+    uint32_t *values = malloc((size_t)pixels * sizeof *values);
+    tsr_volume *picture = NULL;
+    tsr_status status = tsr_volume_create(NULL, TSR_U16, (tsr_size3){ m->width, m->height, 1 }, NULL, &picture);
+    if (status == TSR_OK && !values) status = TSR_ERROR_MEMORY;
+    if (status == TSR_OK) status = tsr_mip_frame_download(frame, values);
+    for (int64_t i = 0; i < pixels && status == TSR_OK; i++) ((uint16_t *)tsr_volume_data(picture))[i] = (uint16_t)values[i];
+    if (status == TSR_OK) status = tsr_volume_write(picture, m->output, write);
+    tsr_volume_destroy(&picture);
+    free(values);
+    return status;
+}
+
 static int save(const struct mip *m, const tsr_mip_frame *frame, tsr_dtype dtype)
 {
     const double most = dtype == TSR_U8 ? 255 : 65535;
     const double low = m->window_given ? m->window[0] : 0, high = m->window_given ? m->window[1] : most;
     tsr_write_options write = cli_write_options(m->cli);
     tsr_image image;
+    const char *dot = strrchr(m->output, '.');
     if (!strcmp(m->output, "-")) write.format = "png";
+    if (dtype == TSR_U16 && !m->window_given && (write.format || (dot && !strcasecmp(dot, ".png"))))
+        return failed(m, save_wide(m, frame, &write), m->output);
     tsr_status status = tsr_mip_frame_image(frame, dtype, high - low, 0.5 * (low + high), &image);
     if (status == TSR_OK) status = tsr_image_write(&image, m->output, &write);
     tsr_image_destroy(&image);
@@ -598,7 +617,11 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "brighter values are white",
           .lower = 1,
           .upper = 65535 },
-        { .name = "window", .type = CLI_RANGE, .value = m.window, .help = "grey values shown black and white", .given = &m.window_given },
+        { .name = "window",
+          .type = CLI_RANGE,
+          .value = m.window,
+          .help = "grey values shown black and white (default: all; 16-bit values are then written as they are)",
+          .given = &m.window_given },
         { .name = "close",
           .type = CLI_CHOICE,
           .value = &m.close,

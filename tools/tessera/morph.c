@@ -117,7 +117,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .given = &reach_given,
           .argument = "R",
           .help = "interpolate: half width of the wide band in world units (default: found by doubling)",
-          .lower = 0,
+          .lower = 1e-300,
           .upper = 1e9 },
         { .name = "draft", .type = CLI_FLAG, .value = &m.options.draft, .help = "evolve: first-order schemes" },
         CLI_LIST_OPTIONS(m.list),

@@ -211,7 +211,7 @@ static int statistics(const struct quadtree *q, tsr_context *context, const cli_
     tsr_image other = { 0 };
     tsr_file_kind kind = TSR_FILE_IMAGE;
     tsr_status status = TSR_OK;
-    int code = q->volume ? cli_recognise(q->cli, q->volume, &read, &kind, &format) : CLI_OK;
+    int code = q->volume ? cli_recognise_image(q->cli, q->volume, &read, &kind, &format) : CLI_OK;
     if (code) return code;
     if (kind != TSR_FILE_IMAGE) return cli_tree_statistics(q->cli, tree, context, &read, q->volume, q->statistics);
     if (q->volume) status = tsr_image_read(q->volume, &read, &other);

@@ -164,6 +164,7 @@ static int draw_gallery(struct render *r)
     options.size = r->width;
     options.transfer = r->transfer_name ? &r->transfer : NULL;
     options.surface_color = r->options.surface_color;
+    options.given = r->options.given;
     options.progress = r->progress;
     tsr_gallery gallery = { 0 };
     tsr_image sheet = { 0 };
@@ -491,13 +492,13 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_REAL,
           .value = &o->ambient_occlusion,
           .argument = "S",
-          .help = "0 to 1 (default 0.75); negative = off",
+          .help = "0 to 1 (default 0.75)",
           .given = &r.given[GIVEN_AMBIENT_OCCLUSION] },
         { .name = "specular",
           .type = CLI_REAL,
           .value = &o->specular,
           .argument = "S",
-          .help = "default 0.18; negative = off",
+          .help = "0 to 1 (default 0.18)",
           .given = &r.given[GIVEN_SPECULAR] },
         { .name = "clip-normal",
           .type = CLI_VEC3,
@@ -532,6 +533,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &o->step,
           .argument = "VOXELS",
           .help = "distance of samples (default 0.5)",
+          .lower = 0.01,
+          .upper = 8,
           .given = &r.given[GIVEN_STEP] },
         { .name = "supersampling",
           .type = CLI_INT,
@@ -566,7 +569,11 @@ static int run(cli_call *cli, int argc, char **argv)
           .upper = 1000,
           .given = &r.given[GIVEN_RATE] },
         { .name = "jitter", .type = CLI_FLAG, .value = &o->jitter, .help = "hide rings at large steps", .given = &r.given[GIVEN_JITTER] },
-        { .name = "background", .type = CLI_COLOR, .value = &o->background[0], .help = "top of the picture", .given = &r.given[GIVEN_BACKGROUND] },
+        { .name = "background",
+          .type = CLI_COLOR,
+          .value = &o->background[0],
+          .help = "top of the picture, and its bottom unless that is given",
+          .given = &r.given[GIVEN_BACKGROUND] },
         { .name = "background-bottom",
           .type = CLI_COLOR,
           .value = &o->background[1],
@@ -592,6 +599,7 @@ static int run(cli_call *cli, int argc, char **argv)
         o->window_low = r.slice.window_low = r.window[0];
         o->window_high = r.slice.window_high = r.window[1];
     }
+    render_take_given(&r);
     r.progress = cli_progress(cli);
     code = render(&r);
     cli_progress_end(cli);

@@ -82,6 +82,8 @@ struct render {
 
 /* What goes together, before any work; sets r->film and the names of a gallery's pictures. Returns an exit code. */
 int render_check(struct render *r);
+/* What was given counts, black and 0, too: for the API they are the defaults. */
+void render_take_given(struct render *r);
 /* Refuses options of a surface where there is none, which is known once the input is. */
 int render_check_surface(const struct render *r);
 /* Makes the scene of one input (a volume, mesh or tile list, and --surface); frees what was made before. */

@@ -137,6 +137,8 @@ int render_check(struct render *r)
         return cli_usage(cli, "--slice, --gallery, --view and --eye: expected one of them");
     if (r->view && r->eye_given) return cli_usage(cli, "--view and --eye: expected one of them");
     if (r->window_given && (isinf(r->window[0]) || isinf(r->window[1]))) return cli_usage(cli, "--window: expected two finite numbers LOWER:UPPER");
+    if (r->window_given && !(r->window[0] < r->window[1]))
+        return cli_usage(cli, "--window: %g:%g given, expected LOWER:UPPER in rising order", r->window[0], r->window[1]);
     if (r->turntable && (r->slice_given || r->gallery || r->view || r->eye_given))
         return cli_usage(cli, "--turntable: turns --azimuth, expected no --slice, --gallery, --view or --eye beside it");
     if (r->sweep && (!r->slice_given || r->slice.axis == 3)) return cli_usage(cli, "--sweep: expected --slice x, y or z beside it");
@@ -162,4 +164,29 @@ int render_check(struct render *r)
         return !code && r->gallery ? check_gallery(r) : code;
     }
     return CLI_OK;
+}
+
+void render_take_given(struct render *r)
+{
+    static const struct {
+        enum render_given name;
+        tsr_given bit;
+    } bits[] = { { GIVEN_BACKGROUND, TSR_GIVEN_BACKGROUND_TOP },
+                 { GIVEN_BACKGROUND_BOTTOM, TSR_GIVEN_BACKGROUND_BOTTOM },
+                 { GIVEN_SURFACE_COLOR, TSR_GIVEN_SURFACE_COLOR },
+                 { GIVEN_LINE_COLOR, TSR_GIVEN_LINE_COLOR },
+                 { GIVEN_SURFACE_OPACITY, TSR_GIVEN_SURFACE_OPACITY },
+                 { GIVEN_OPACITY_SCALE, TSR_GIVEN_OPACITY_SCALE },
+                 { GIVEN_CENTRE, TSR_GIVEN_CENTRE } };
+    tsr_render_options *o = &r->options;
+    if (r->given[GIVEN_BACKGROUND] && !r->given[GIVEN_BACKGROUND_BOTTOM]) {
+        o->background[1] = o->background[0];
+        r->given[GIVEN_BACKGROUND_BOTTOM] = 1;
+    }
+    for (size_t k = 0; k < sizeof bits / sizeof *bits; k++)
+        if (r->given[bits[k].name]) o->given |= bits[k].bit;
+    r->slice.given = o->given;
+    if (r->given[GIVEN_AMBIENT_OCCLUSION] && o->ambient_occlusion == 0) o->ambient_occlusion = -1;
+    if (r->given[GIVEN_SPECULAR] && o->specular == 0) o->specular = -1;
+    if (r->given[GIVEN_LINE_WIDTH] && r->slice.line_width == 0) r->slice.line_width = -1;
 }

@@ -299,7 +299,7 @@ static int run(cli_call *cli, int argc, char **argv)
 {
     struct segment s = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_SEGMENT_OPTIONS };
     tsr_segment_options *o = &s.options;
-    int normalise = 0, rescale = 0, scheme = 0, tile_index = 0;
+    int normalise = 0, rescale = 0, scheme = 0, tile_index = 0, window_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(s.output),
         { .name = "field",
@@ -336,7 +336,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &o->probe_deviations,
           .argument = "N",
           .help = "epsilon of a probe in standard deviations (default 2)",
-          .lower = 0,
+          .lower = 1e-300,
           .upper = 1e6 },
         { .name = "script",
           .type = CLI_TEXT,
@@ -344,7 +344,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "FILE",
           .help = "commands instead of one run: see docs/guide/segmentation.md" },
         { .name = "target", .type = CLI_REAL, .value = &o->target, .argument = "GREY", .help = "grey value that the surface grows over" },
-        { .name = "epsilon", .type = CLI_REAL, .value = &o->epsilon, .argument = "GREY", .help = "largest distance from it; shrinks elsewhere" },
+        { .name = "epsilon", .type = CLI_REAL, .value = &o->epsilon, .argument = "GREY", .help = "largest distance from it; shrinks elsewhere", .lower = 1e-300, .upper = 1e300 },
         { .name = "alpha",
           .type = CLI_REAL,
           .value = &o->alpha,
@@ -400,23 +400,23 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "WAY",
           .help = "scale of the speed",
           .choices = "epsilon range none" },
-        { .name = "window", .type = CLI_RANGE, .value = o->window, .help = "grey values mapped to 0 and 1 (default: the image's range)" },
+        { .name = "window", .type = CLI_RANGE, .value = o->window, .help = "grey values mapped to 0 and 1 (default: the image's range)", .given = &window_given },
         { .name = "curvature-half", .type = CLI_FLAG, .value = &o->curvature_half, .help = "half the sum of the principal curvatures" },
         { .name = "curvature-limit",
           .type = CLI_REAL,
           .value = &o->curvature_limit,
           .argument = "K",
-          .help = "clamp, in reciprocal voxels (default 2)" },
+          .help = "clamp, in reciprocal voxels (default 2)", .lower = 1e-300, .upper = 1e300 },
         { .name = "rescale-weight", .type = CLI_REAL, .value = &o->rescale_weight, .argument = "W", .help = "of the distance term (default 0.3)" },
         { .name = "rescale", .type = CLI_CHOICE, .value = &rescale, .argument = "WAY", .help = "distance term", .choices = "plain lock freeze none" },
-        { .name = "gradient", .type = CLI_REAL, .value = &o->gradient, .argument = "G", .help = "target gradient in the band (default 1)" },
-        { .name = "band", .type = CLI_REAL, .value = &o->band, .argument = "VOXELS", .help = "half width of the band, in smallest voxels (default 2.5, at least 2 of the largest)" },
+        { .name = "gradient", .type = CLI_REAL, .value = &o->gradient, .argument = "G", .help = "target gradient in the band (default 1)", .lower = 1e-300, .upper = 1e300 },
+        { .name = "band", .type = CLI_REAL, .value = &o->band, .argument = "VOXELS", .help = "half width of the band, in smallest voxels (default 2.5, at least 2 of the largest)", .lower = 1, .upper = 100 },
         { .name = "scheme", .type = CLI_CHOICE, .value = &scheme, .argument = "WAY", .help = "discretisation", .choices = "split source" },
         { .name = "godunov", .type = CLI_FLAG, .value = &o->godunov, .help = "Godunov's upwind gradient" },
         { .name = "exact", .type = CLI_FLAG, .value = &o->exact, .help = "the same bits on every device (a GPU is slower then)" },
-        { .name = "time-step", .type = CLI_REAL, .value = &o->time_step, .argument = "T", .help = "fixed step (default: automatic)" },
+        { .name = "time-step", .type = CLI_REAL, .value = &o->time_step, .argument = "T", .help = "fixed step (default: automatic)", .lower = 1e-300, .upper = 1e300 },
         { .name = "force-time-step", .type = CLI_FLAG, .value = &o->force, .help = "accept a step over the stability bound" },
-        { .name = "cfl", .type = CLI_REAL, .value = &o->cfl, .argument = "C", .help = "of the automatic step (default 0.5)" },
+        { .name = "cfl", .type = CLI_REAL, .value = &o->cfl, .argument = "C", .help = "of the automatic step (default 0.5)", .lower = 1e-300, .upper = 1e300 },
         { .name = "tile-edge", .type = CLI_INT, .value = &o->tile_edge, .argument = "N", .help = "4 or 8", .lower = 4, .upper = 8 },
         { .name = "key-bits",
           .type = CLI_INT,
@@ -447,6 +447,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     if (!s.output && !s.field && !s.speed && !s.total_speed)
         return cli_usage(cli, "--output: missing, expected -o MASK (or --field FILE, --speed FILE, --total-speed FILE)");
+    if (window_given && !(o->window[0] < o->window[1]))
+        return cli_usage(cli, "--window: %g:%g given, expected LOWER:UPPER in rising order", o->window[0], o->window[1]);
     if (s.from_mask && s.from_field) return cli_usage(cli, "--from-mask and --from-field: expected one of them");
     if (!s.from_mask && !s.from_field && !s.sphere.count && !s.script)
         return cli_usage(cli, "nothing to start from: expected --sphere X,Y,Z,R, --from-mask, --from-field or --script");

@@ -133,6 +133,7 @@ static int run(cli_call *cli, int argc, char **argv)
     viewer_server_options o = { .port = 8765, .session = { .segment = TSR_SEGMENT_OPTIONS } };
     const char *folder = NULL;
     tsr_segment_options *s = &o.session.segment;
+    s->target = (double)NAN;
     s->cfl = 0.9;
     const cli_option options[] = {
         { .name = "listen", .type = CLI_TEXT, .value = &o.listen, .argument = "ADDRESS", .help = "default 127.0.0.1; 0.0.0.0 = every interface" },

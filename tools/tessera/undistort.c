@@ -11,7 +11,7 @@ struct undistort {
     const char *output, *mask;
     cli_frames frames;
     cli_film film;
-    int find, make_board;
+    int find, make_board, criterion_given, bins_given;
     double range[2];
     int range_given;
 };
@@ -52,6 +52,7 @@ static tsr_status grey_of(tsr_context *context, const tsr_image *image, tsr_volu
 
 static void show(const struct undistort *u, const tsr_lens_found *found, double seconds)
 {
+    const double bend[2] = { found->lines ? found->bend_before : 0, found->lines ? found->bend : 0 };
     if (u->cli->globals.json) {
         json_open(NULL, '{');
         json_real("k1", found->lens.k1);
@@ -61,6 +62,10 @@ static void show(const struct undistort *u, const tsr_lens_found *found, double 
         json_real("score", found->score);
         json_real("peak", found->peak);
         json_bool("at_edge", found->at_edge);
+        json_int("lines", found->lines);
+        json_real("bend_before", bend[0]);
+        json_real("bend", bend[1]);
+        json_bool("straighter", found->straighter);
         json_real("seconds", seconds);
         json_open("candidates", '[');
         for (int32_t i = 0; i < found->candidates; i++) {
@@ -75,8 +80,9 @@ static void show(const struct undistort *u, const tsr_lens_found *found, double 
     } else {
         char second[32] = "";
         if (u->search.quartic) snprintf(second, sizeof second, " k2 %.4f", found->lens.k2);
-        printf("k1 %.5f%s, centre moved by %.4f %.4f half-widths, peak %.3f, %d candidates in %.3f s\n", found->lens.k1, second, found->lens.shift[0],
-               found->lens.shift[1], found->peak, found->candidates, seconds);
+        printf("k1 %.5f%s, centre moved by %.4f %.4f half-widths, peak %.3f, %d candidates in %.3f s; bend of %lld lines %.3f, was %.3f pixels\n",
+               found->lens.k1, second, found->lens.shift[0], found->lens.shift[1], found->peak, found->candidates, seconds, (long long)found->lines,
+               bend[1], bend[0]);
     }
     if (found->at_edge)
         cli_note(u->cli, "the best candidate lies at the edge of the range: a k1 better than %.5f may lie outside, see --range", found->lens.k1);
@@ -92,14 +98,27 @@ static int search(struct undistort *u, tsr_context *context, const tsr_image *im
     u->search.lens = u->lens;
     u->search.progress = cli_progress(u->cli);
     if (status == TSR_OK) status = tsr_lens_search(context, grey, &u->search, &found);
+    if (status == TSR_ERROR_STATE && !u->criterion_given) { /* too few lines: then by directions, to be looked at, not to be written */
+        u->search.criterion = TSR_LENS_CONCENTRATION;
+        status = tsr_lens_search(context, grey, &u->search, &found);
+    }
     cli_progress_end(u->cli);
-    if (status == TSR_OK) {
+    int code = status == TSR_OK ? CLI_OK : cli_status(u->cli, status, u->cli->input[0]);
+    if (!code) {
         if (!u->output || strcmp(u->output, "-")) show(u, &found, cli_seconds() - start);
         u->lens = found.lens;
     }
+    if (!code && u->output && !found.straighter)
+        code = found.lines < 1
+                   ? cli_error(u->cli, CLI_DIFFERS, "%s: no straight lines, by which the lens could be judged: %s is not written", u->cli->input[0],
+                               u->output)
+                   : cli_error(u->cli, CLI_DIFFERS,
+                               "%s: its lines (%lld, together %.0f pixels long) would not be straighter: bend %.3f, now %.3f pixels: %s is not "
+                               "written",
+                               u->cli->input[0], (long long)found.lines, found.line_length, found.bend, found.bend_before, u->output);
     tsr_lens_found_destroy(&found);
     tsr_volume_destroy(&grey);
-    return status == TSR_OK ? CLI_OK : cli_status(u->cli, status, u->cli->input[0]);
+    return code;
 }
 
 static int work_frame(struct undistort *u, tsr_context *context)
@@ -221,8 +240,9 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_CHOICE,
           .value = &criterion,
           .argument = "NAME",
-          .help = "of --find: concentration of directions, or as first published",
-          .choices = "concentration source" },
+          .help = "of --find: straight lines (where there are too few: concentration), concentration of directions, or as first published",
+          .choices = "lines concentration source",
+          .given = &u.criterion_given },
         { .name = "range",
           .type = CLI_RANGE,
           .value = u.range,
@@ -236,7 +256,14 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "of --find (default 0.005)",
           .lower = 1e-6,
           .upper = 1 },
-        { .name = "bins", .type = CLI_INT, .value = &u.search.bins, .argument = "N", .help = "of --find (default 90)", .lower = 8, .upper = 360 },
+        { .name = "bins",
+          .type = CLI_INT,
+          .value = &u.search.bins,
+          .argument = "N",
+          .help = "of --criterion concentration (default 90)",
+          .lower = 8,
+          .upper = 360,
+          .given = &u.bins_given },
         { .name = "threshold",
           .type = CLI_REAL,
           .value = &u.search.threshold,
@@ -273,7 +300,7 @@ static int run(cli_call *cli, int argc, char **argv)
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) given[k] = *options[k].given;
     u.lens.model = model ? TSR_LENS_POLY : TSR_LENS_DIVISION;
     u.warp.sampling = (tsr_lens_sampling)sampling;
-    u.search.criterion = criterion ? TSR_LENS_SOURCE : TSR_LENS_CONCENTRATION;
+    u.search.criterion = criterion == 0 ? TSR_LENS_LINES : criterion == 1 ? TSR_LENS_CONCENTRATION : TSR_LENS_SOURCE;
     u.board.seed = (uint64_t)seed;
     if (u.range_given) {
         u.search.lower = u.range[0];
@@ -284,6 +311,7 @@ static int run(cli_call *cli, int argc, char **argv)
         u.search.upper = 0.15;
     }
     if (cli->inputs != !u.make_board) return cli_usage(cli, "%d images given, expected %s", cli->inputs, u.make_board ? "none with --board" : "one");
+    if (u.bins_given && u.find && criterion == 0) return cli_usage(cli, "--bins: of directions, expected --criterion concentration beside it");
     if (u.find && k1_given) return cli_usage(cli, "--k1: expected without --find, which looks for it (see --range)");
     if (!u.output && !u.find) return cli_usage(cli, "nothing to do: expected --output or --find");
     code = check_given(&u, options, given);

@@ -33,7 +33,7 @@ typedef struct viewer_options {
     const char *file;            /* of it, loaded at the start; NULL = none */
     const char *device;          /* NULL = auto */
     int32_t threads;             /* 0 = all */
-    tsr_segment_options segment; /* target, epsilon 0 = guessed from the image */
+    tsr_segment_options segment; /* target NAN, epsilon 0 = guessed from the image */
     int64_t memory_limit;        /* of volumes; 0 = the machine's */
 } viewer_options;
 

@@ -159,7 +159,7 @@ void solver_load_image(struct solver *o, const char *name)
         o->options.snapshots = o->options.snapshot_limit = VIEWER_UNDO_LEVELS;
         double range = image->maximum - image->minimum;
         if (!(o->options.epsilon > 0)) o->options.epsilon = range / 10;
-        if (o->options.target == 0) o->options.target = 0.5 * (image->window_low + image->window_high);
+        if (isnan(o->options.target)) o->options.target = 0.5 * (image->window_low + image->window_high);
         good = !solver_begin(o, image, volume);
     }
     if (!good) {
