@@ -18,7 +18,7 @@ static int read_map(struct depthmesh *d, tsr_volume **map)
     const char *path = d->cli->input[0];
     int code = CLI_OK;
     tsr_context *context = NULL;
-    tsr_volume *first = NULL;
+    tsr_volume *first = NULL, *host = NULL;
     d->cli->channels = 1;
     *map = cli_read_volume(d->cli, path, &d->read, &code);
     if (!*map || tsr_volume_channels(*map) < 2) return code;
@@ -26,9 +26,10 @@ static int read_map(struct depthmesh *d, tsr_volume **map)
     if (code) return code;
     const tsr_size3 n = tsr_volume_size(*map);
     tsr_status status = tsr_volume_crop(context, *map, (tsr_size3){ 0, 0, 0 }, (tsr_size3){ n.x, n.y, 1 }, &first);
-    if (status == TSR_OK) status = cli_move_volume(NULL, &first);
+    if (status == TSR_OK) status = tsr_volume_copy(first, NULL, &host); /* of no context: this one goes */
+    tsr_volume_destroy(&first);
     tsr_volume_destroy(map);
-    *map = first;
+    *map = host;
     tsr_context_destroy(&context);
     return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, path);
 }
