@@ -15,7 +15,7 @@ tsr_status tsr_dirac_damage(tsr_dirac_decoder *d, int64_t offset, const char *fo
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (d->options.damage) d->options.damage(d->options.user, offset, text);
-    d->info.damaged = 1;
+    d->damaged = 1;
     if (d->options.strict) TSR_FAIL(TSR_ERROR_FORMAT, "at byte %lld: %s", (long long)offset, text);
     return TSR_OK;
 }
@@ -34,6 +34,7 @@ tsr_status tsr_dirac_decoder_create(tsr_context *context, const tsr_dirac_decode
     d->context = context;
     d->options = own;
     d->stream.unit_limit = own.memory_limit;
+    d->current = -1;
     *decoder = d;
     return TSR_OK;
 }
@@ -43,8 +44,9 @@ void tsr_dirac_decoder_destroy(tsr_dirac_decoder **decoder)
     tsr_dirac_decoder *d = decoder ? *decoder : NULL;
     if (!d) return;
     *decoder = NULL;
-    tsr_dirac_picture_free(d);
-    tsr_device_release(d->context, d->assembled, (size_t)d->shape.bytes);
+    tsr_dirac_frames_free(d);
+    tsr_dirac_motion_free(d);
+    tsr_dirac_residue_free(d);
     tsr_dirac_stream_free(&d->stream);
     free(d->starts);
     free(d->header);
@@ -88,7 +90,7 @@ static tsr_status take_sequence(tsr_dirac_decoder *d, const tsr_dirac_data *data
     const int same = d->header && size == d->header_size && !memcmp(d->header, data->payload, (size_t)size);
     if (!same) {
         if (d->in_sequence) TSR_TRY(tsr_dirac_damage(d, data->offset, "the sequence header changes inside a sequence"));
-        d->collecting = d->filled = 0; /* of other extents, perhaps */
+        d->collecting = 0; /* of other extents, perhaps */
         uint8_t *copy = (uint8_t *)malloc((size_t)size);
         if (!copy) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for a sequence header");
         memcpy(copy, data->payload, (size_t)size);
@@ -112,9 +114,17 @@ static tsr_status take_picture(tsr_dirac_decoder *d, const tsr_dirac_data *data)
     const int32_t code = data->unit.code;
     if (!d->has_sequence) return tsr_dirac_damage(d, data->offset, "a %s before any sequence header: left out", tsr_dirac_code_name(code));
     if (is_fragment(d, code)) return tsr_dirac_decode_fragment(d, data);
-    if ((code & 0x88) == 0x88) return tsr_dirac_decode_slices(d, data);
-    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "at byte %lld: %s: this build decodes low-delay and high-quality pictures", (long long)data->offset,
-             tsr_dirac_code_name(code));
+    return (code & 0x88) == 0x88 ? tsr_dirac_decode_slices(d, data) : tsr_dirac_decode_core(d, data);
+}
+
+/* "Schroedinger 1.0.7" and before write no quantiser offset in sub-bands of one code block. */
+static void take_auxiliary(tsr_dirac_decoder *d, const tsr_dirac_data *data)
+{
+    static const char name[] = "Schroedinger 1.0.";
+    const int64_t length = (int64_t)sizeof name - 1;
+    if (data->size < length + 2 || data->payload[0] != 1 || memcmp(data->payload + 1, name, (size_t)length) != 0) return;
+    const uint8_t *version = data->payload + 1 + length;
+    d->old_blocks = *version >= '0' && *version <= '7' && (data->size == length + 2 || version[1] < '0' || version[1] > '9');
 }
 
 static tsr_status take_unit(tsr_dirac_decoder *d, const tsr_dirac_data *data)
@@ -123,26 +133,32 @@ static tsr_status take_unit(tsr_dirac_decoder *d, const tsr_dirac_data *data)
     d->waiting += data->size + TSR_DIRAC_HEADER;
     if (data->lost) TSR_TRY(tsr_dirac_damage(d, data->offset, "%s: its length does not lead to another data unit", tsr_dirac_code_name(code)));
     if (code == TSR_DIRAC_SEQUENCE_HEADER) return take_sequence(d, data);
-    if (code == TSR_DIRAC_END) d->in_sequence = 0;
-    return is_picture(code) ? take_picture(d, data) : TSR_OK; /* auxiliary data and padding say nothing of pictures */
+    if (code == TSR_DIRAC_END) {
+        d->in_sequence = 0;
+        d->flushing = 1;
+    }
+    if ((code & 0xf8) == TSR_DIRAC_AUXILIARY) take_auxiliary(d, data);
+    return is_picture(code) ? take_picture(d, data) : TSR_OK;
 }
 
 /* ---- out ----------------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status hand_over(tsr_dirac_decoder *d, tsr_video_frame *frame, tsr_dirac_frame_info *info)
+static tsr_status hand_over(tsr_dirac_decoder *d, tsr_dirac_frame *from, tsr_video_frame *frame, tsr_dirac_frame_info *info)
 {
-    if (frame->bytes != d->shape.bytes || memcmp(&frame->format, &d->shape.format, sizeof frame->format) != 0) {
+    if (frame->bytes != from->shape.bytes || memcmp(&frame->format, &from->shape.format, sizeof frame->format) != 0) {
         tsr_video_frame_destroy(frame);
-        TSR_TRY(tsr_video_frame_create(&d->shape.format, frame));
+        TSR_TRY(tsr_video_frame_create(&from->shape.format, frame));
     }
-    TSR_TRY(d->context->backend->download(d->context->queue, frame->plane[0], d->assembled, (size_t)d->shape.bytes));
+    TSR_TRY(d->context->backend->download(d->context->queue, frame->plane[0], from->memory, (size_t)from->shape.bytes));
     if (info) {
         const size_t size = info->struct_size;
-        memcpy(info, &d->info, size < sizeof d->info ? size : sizeof d->info);
+        memcpy(info, &from->info, size < sizeof from->info ? size : sizeof from->info);
         info->struct_size = size;
     }
-    d->ready = d->filled = 0;
-    d->info = (tsr_dirac_frame_info)TSR_DIRAC_FRAME_INFO;
+    d->sequence_out = from->sequence;
+    d->has_expected = 1;
+    d->expected = from->info.number + (from->sequence.fields && !d->options.pictures ? 2 : 1);
+    from->complete = 0;
     return TSR_OK;
 }
 
@@ -155,34 +171,38 @@ static tsr_status settle(tsr_dirac_decoder *d, const tsr_dirac_data *data)
     const uint32_t number = picture ? tsr_bits_take(&bits, 32) : 0;
     const int goes_on = picture && is_fragment(d, code) && (data->payload[6] || data->payload[7]); /* slices of it */
     if (d->collecting && ((picture && !goes_on) || ends)) TSR_TRY(tsr_dirac_finish_fragments(d, data->offset));
-    const int second = (number & 1) && number == d->info.number + 1;
-    if ((picture && !second && !(goes_on && d->collecting)) || code == TSR_DIRAC_END) TSR_TRY(tsr_dirac_finish_frame(d, data->offset));
+    const int second = (number & 1) && d->current >= 0 && number == d->frame[d->current].info.number + 1;
+    if ((picture && !second && !(goes_on && d->collecting)) || ends) TSR_TRY(tsr_dirac_finish_frame(d, data->offset));
     return TSR_OK;
 }
 
-/* Works until a frame is ready; *more 0: bytes are needed. */
-static tsr_status work(tsr_dirac_decoder *d, int *more)
+/* Works until it is the turn of a frame; NULL: bytes are needed, or the stream has ended. */
+static tsr_status work(tsr_dirac_decoder *d, tsr_dirac_frame **frame)
 {
     tsr_dirac_data data;
-    while (!d->ready) {
-        tsr_dirac_stream_next(&d->stream, &data, more);
+    int more = 0;
+    for (;;) {
+        if ((*frame = tsr_dirac_next_frame(d))) return TSR_OK;
+        d->flushing = 0;
+        tsr_dirac_stream_next(&d->stream, &data, &more);
         if (data.skipped) TSR_TRY(tsr_dirac_damage(d, data.offset, "%lld bytes that belong to no data unit", (long long)data.skipped));
-        if (*more) {
+        if (more) {
             TSR_TRY(settle(d, &data));
-            if (d->ready) tsr_dirac_stream_back(&d->stream, &data);
-            else TSR_TRY(take_unit(d, &data));
+            if (tsr_dirac_next_frame(d) || tsr_dirac_frames_full(d)) {
+                d->flushing |= tsr_dirac_frames_full(d);
+                tsr_dirac_stream_back(&d->stream, &data);
+            } else TSR_TRY(take_unit(d, &data));
             continue;
         }
         if (!d->stream.ended) return TSR_OK;
-        TSR_TRY(tsr_dirac_finish_fragments(d, d->stream.base + d->stream.at));
-        if (!d->ready) TSR_TRY(tsr_dirac_finish_frame(d, d->stream.base + d->stream.at));
-        if (d->ready) break;
-        if (!d->has_sequence)
-            TSR_FAIL(TSR_ERROR_FORMAT, "no sequence header of Dirac or VC-2 in %lld bytes", (long long)(d->stream.base + d->stream.size));
+        const int64_t end = d->stream.base + d->stream.size;
+        TSR_TRY(tsr_dirac_finish_fragments(d, end));
+        TSR_TRY(tsr_dirac_finish_frame(d, end));
+        d->flushing = 1;
+        if ((*frame = tsr_dirac_next_frame(d))) return TSR_OK;
+        if (!d->has_sequence) TSR_FAIL(TSR_ERROR_FORMAT, "no sequence header of Dirac or VC-2 in %lld bytes", (long long)end);
         return TSR_OK;
     }
-    *more = 1;
-    return TSR_OK;
 }
 
 tsr_status tsr_dirac_decoder_next(tsr_dirac_decoder *d, tsr_video_frame *frame, tsr_dirac_frame_info *info, int *more)
@@ -192,8 +212,10 @@ tsr_status tsr_dirac_decoder_next(tsr_dirac_decoder *d, tsr_video_frame *frame, 
         TSR_FAIL(TSR_ERROR_ARGUMENT, "struct_size of the info is %zu, expected TSR_DIRAC_FRAME_INFO", info->struct_size);
     *more = 0;
     if (d->failed) TSR_FAIL(TSR_ERROR_STATE, "the decoder failed before; only destroy is of use");
-    tsr_status status = work(d, more);
-    if (status == TSR_OK && *more) status = hand_over(d, frame, info);
+    tsr_dirac_frame *from = NULL;
+    tsr_status status = work(d, &from);
+    if (status == TSR_OK && from) status = hand_over(d, from, frame, info);
+    *more = from != NULL;
     if (status != TSR_OK) {
         d->failed = 1;
         *more = 0;

@@ -4,21 +4,55 @@
 
 enum { THREADS = 256 };
 
-TSR_KERNEL(store_kernel)(tsr_dirac_store_job job)
+/* Blocks of THREADS samples of a row, row after row. */
+#define COLUMNS(width) tsr_blocks(width, THREADS, INT32_MAX)
+TSR_DEVICE_FN int32_t column(uint32_t columns) { return (int32_t)(blockIdx.x % columns * THREADS + threadIdx.x); }
+
+TSR_KERNEL(store_kernel)(tsr_dirac_store_job job, uint32_t columns)
 {
-    const int32_t x = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
-    const int64_t y = blockIdx.y;
-    if (x >= job.width) return;
-    const int32_t value = tsr_dirac_sample(job.samples[y * job.stride + x], job.depth);
-    if (job.bytes == 1) ((uint8_t *)job.plane)[y * job.plane_stride + x] = (uint8_t)value;
-    else ((uint16_t *)job.plane)[y * job.plane_stride + x] = (uint16_t)value;
+    const int32_t x = column(columns);
+    if (x < job.width) tsr_dirac_store_sample(&job, x, blockIdx.x / columns);
+}
+
+TSR_KERNEL(predict_kernel)(tsr_dirac_predict_job job, uint32_t columns)
+{
+    const int32_t x = column(columns), y = (int32_t)(blockIdx.x / columns);
+    if (x < job.width) job.predicted[(int64_t)y * job.stride + x] = tsr_dirac_predict_sample(&job, x, y);
+}
+
+TSR_KERNEL(half_columns_kernel)(tsr_dirac_half_job job, uint32_t columns)
+{
+    const int32_t x = column(columns), y = (int32_t)(blockIdx.x / columns);
+    if (x < job.width) job.half[(int64_t)y * 2 * job.width + 2 * x] = (int16_t)tsr_dirac_half_column(&job, x, y);
+}
+
+TSR_KERNEL(half_rows_kernel)(tsr_dirac_half_job job, uint32_t columns)
+{
+    const int32_t x = column(columns), y = (int32_t)(blockIdx.x / columns);
+    if (x < job.width) job.half[(int64_t)y * 2 * job.width + 2 * x + 1] = x < job.width - 1 ? (int16_t)tsr_dirac_half_row(&job, 2 * x + 1, y) : 0;
 }
 
 static tsr_status cuda_store(tsr_queue *queue, const tsr_dirac_store_job *job)
 {
-    TSR_LAUNCH(queue, store_kernel, dim3(tsr_blocks(job->width, THREADS, INT32_MAX), (uint32_t)job->height), dim3(THREADS), 0, *job);
+    TSR_LAUNCH(queue, store_kernel, COLUMNS(job->width) * (uint32_t)job->height, THREADS, 0, *job, COLUMNS(job->width));
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-extern "C" const tsr_dirac_ops tsr_dirac_cuda = { cuda_store };
+static tsr_status cuda_predict(tsr_queue *queue, const tsr_dirac_predict_job *job)
+{
+    TSR_LAUNCH(queue, predict_kernel, COLUMNS(job->width) * (uint32_t)job->height, THREADS, 0, *job, COLUMNS(job->width));
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_half(tsr_queue *queue, const tsr_dirac_half_job *job)
+{
+    const uint32_t columns = COLUMNS(job->width), blocks = columns * (uint32_t)(2 * job->height - 1);
+    TSR_LAUNCH(queue, half_columns_kernel, blocks, THREADS, 0, *job, columns);
+    TSR_LAUNCH(queue, half_rows_kernel, blocks, THREADS, 0, *job, columns);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_dirac_ops tsr_dirac_cuda = { cuda_store, cuda_predict, cuda_half };

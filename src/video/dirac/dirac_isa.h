@@ -6,5 +6,7 @@
 #include "video/dirac/dirac_ops.h"
 
 TSR_ISA_DECLARE(void, tsr_dirac_store_rows, const tsr_dirac_store_job *job, int64_t begin, int64_t end)
+TSR_ISA_DECLARE(void, tsr_dirac_predict_rows, const tsr_dirac_predict_job *job, int64_t begin, int64_t end)
+TSR_ISA_DECLARE(void, tsr_dirac_half_rows, const tsr_dirac_half_job *job, int64_t begin, int64_t end) /* rows of the grid */
 
 #endif

@@ -4,24 +4,32 @@
 
 #include "core/hd.h"
 #include "device/backend.h"
+#include "video/dirac/predict.h"
 
-/* Samples of a component become those of a plane: cropped, clamped, no longer around 0. */
+/* Residue and prediction become samples of a plane: cropped, clamped, no longer around 0; and those of a reference, which stay around 0. */
 typedef struct tsr_dirac_store_job {
-    const int32_t *samples;
-    int64_t stride; /* of the samples, elements */
+    const int32_t *residue, *predicted; /* NULL: 0; rows `stride` and `predicted_stride` apart */
+    int64_t stride, predicted_stride;
     void *plane;
     int64_t plane_stride; /* elements of `bytes` bytes */
+    int16_t *reference;   /* width x height, tight; NULL: none */
     int32_t width, height, bytes, depth;
 } tsr_dirac_store_job;
 
 typedef struct tsr_dirac_ops {
     tsr_status (*store)(tsr_queue *queue, const tsr_dirac_store_job *job);
+    tsr_status (*predict)(tsr_queue *queue, const tsr_dirac_predict_job *job);
+    tsr_status (*half)(tsr_queue *queue, const tsr_dirac_half_job *job);
 } tsr_dirac_ops;
 
-TSR_HD int32_t tsr_dirac_sample(int32_t value, int32_t depth)
+TSR_HD void tsr_dirac_store_sample(const tsr_dirac_store_job *j, int32_t x, int64_t y)
 {
-    const int32_t half = 1 << (depth - 1);
-    return (value < -half ? -half : value > half - 1 ? half - 1 : value) + half;
+    const int32_t half = 1 << (j->depth - 1);
+    const int64_t sum = (j->residue ? (int64_t)j->residue[y * j->stride + x] : 0) + (j->predicted ? j->predicted[y * j->predicted_stride + x] : 0);
+    const int32_t value = (int32_t)tsr_minl(tsr_maxl(sum, -half), half - 1);
+    if (j->reference) j->reference[y * j->width + x] = (int16_t)value;
+    if (j->bytes == 1) ((uint8_t *)j->plane)[y * j->plane_stride + x] = (uint8_t)(value + half);
+    else ((uint16_t *)j->plane)[y * j->plane_stride + x] = (uint16_t)(value + half);
 }
 
 #endif

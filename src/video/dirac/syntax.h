@@ -47,6 +47,7 @@ typedef struct tsr_dirac_transform {
     uint32_t numerator, denominator; /* low delay: bytes of a slice */
     uint32_t prefix, scaler;         /* high quality */
     int32_t matrix[TSR_DIRAC_LEVELS + 1][4];
+    int32_t codeblocks[TSR_DIRAC_LEVELS + 1][2], codeblock_mode; /* core syntax */
 } tsr_dirac_transform;
 static inline int tsr_dirac_bands(const tsr_dirac_transform *t, int level) /* bands of a level are [level > 0, ...) */
 {
@@ -55,6 +56,8 @@ static inline int tsr_dirac_bands(const tsr_dirac_transform *t, int level) /* ba
 
 /* The parameters of a slice-coded picture. `major`: version of the sequence. */
 tsr_status tsr_dirac_transform_read(tsr_bits *bits, int32_t major, int high_quality, tsr_dirac_transform *transform);
+/* The same of a core-syntax picture. */
+tsr_status tsr_dirac_transform_read_core(tsr_bits *bits, tsr_dirac_transform *transform);
 /* The default matrix of the standard; 0 if there is none for these filters and depths. */
 int tsr_dirac_default_matrix(const tsr_dirac_transform *t, int32_t matrix[TSR_DIRAC_LEVELS + 1][4]);
 

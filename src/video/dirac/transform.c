@@ -63,6 +63,27 @@ tsr_status tsr_dirac_transform_read(tsr_bits *bits, int32_t major, int high_qual
     return TSR_OK;
 }
 
+tsr_status tsr_dirac_transform_read_core(tsr_bits *bits, tsr_dirac_transform *transform)
+{
+    tsr_dirac_transform t = { 0 };
+    TSR_TRY(read_index(bits, "wavelet index", TSR_DIRAC_FILTERS - 1, &t.wavelet));
+    TSR_TRY(read_index(bits, "transform depth", TSR_DIRAC_DEPTH, &t.depth));
+    t.wavelet_horizontal = t.wavelet;
+    for (int level = 0; level <= t.depth; level++) t.codeblocks[level][0] = t.codeblocks[level][1] = 1;
+    if (tsr_bits_flag(bits)) {
+        for (int level = 0; level <= t.depth; level++)
+            for (int axis = 0; axis < 2; axis++) {
+                uint32_t count = 0;
+                TSR_TRY(read_number(bits, "code blocks on a side", 1, 1024, &count));
+                t.codeblocks[level][axis] = (int32_t)count;
+            }
+        TSR_TRY(read_index(bits, "code block mode", 1, &t.codeblock_mode));
+    }
+    if (tsr_bits_over(bits)) TSR_FAIL(TSR_ERROR_FORMAT, "picture: the transform parameters end before the code blocks");
+    *transform = t;
+    return TSR_OK;
+}
+
 /* Steps of the quantiser (4 to a factor of 2) that the low and the high band of one level are worth: 4 log2 of the norm of what a unit coefficient
  * becomes. The standard's matrices follow it for all filters but Fidelity, whose entries are those of the numbers below. */
 static double worth(int32_t wavelet, int high)
