@@ -11,7 +11,7 @@ typedef struct tsr_dirac_core {
     int32_t threads;
     int32_t inter;      /* other offsets of the quantiser */
     int32_t variable;   /* variable-length codes, no arithmetic coding */
-    int32_t old_blocks; /* no quantiser offset in sub-bands of one code block (Schroedinger up to 1.0.7) */
+    int32_t old_blocks; /* no quantiser offset in sub-bands of one code block (Schroedinger up to 1.0.7, BBC's encoder) */
 } tsr_dirac_core;
 
 /* Decodes all sub-bands from `bits`. *damaged is the number of sub-bands that were cut or contradict themselves; what is not known of them is 0. */

@@ -179,7 +179,21 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
         core.coefficients[c] = p->coefficients[c];
     }
     TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* coefficients of the picture before */
+    const tsr_bits start = *bits;
     tsr_dirac_core_decode(&core, bits, &damaged);
+    if (damaged && transform.codeblock_mode) { /* perhaps the other convention, which no header names */
+        tsr_bits again = start;
+        int32_t still = 0;
+        core.old_blocks = !core.old_blocks;
+        tsr_dirac_core_decode(&core, &again, &still);
+        if (!still) d->old_blocks = core.old_blocks;
+        else {
+            core.old_blocks = !core.old_blocks;
+            *bits = start;
+            tsr_dirac_core_decode(&core, bits, &still);
+        }
+        damaged = still;
+    }
     if (damaged) TSR_TRY(tsr_dirac_damage(d, data->offset, "picture %u: %d sub-bands are cut or contradict themselves", t->number, damaged));
     for (int c = 0; c < 3 && !t->predicted; c++) tsr_dirac_predict_approximation(p->coefficients[c], &p->layout[c]);
     t->residue = 1;
