@@ -82,6 +82,58 @@ TSR_API tsr_status tsr_dirac_decoder_next(tsr_dirac_decoder *decoder, tsr_video_
 /* The header of the sequence that the last frame belongs to; TSR_ERROR_STATE before the first one was read. */
 TSR_API tsr_status tsr_dirac_decoder_sequence(const tsr_dirac_decoder *decoder, tsr_dirac_sequence *sequence) TSR_CHECKED;
 
+/* ---- encoder ------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef enum tsr_dirac_coding {
+    TSR_DIRAC_CODING_HIGH_QUALITY = 0, /* VC-2 HQ: slices of any size, lossless where wanted */
+    TSR_DIRAC_CODING_LOW_DELAY         /* VC-2 LD: slices of fixed size */
+} tsr_dirac_coding;
+
+typedef struct tsr_dirac_encode_options {
+    size_t struct_size;
+    tsr_dirac_coding coding;
+    tsr_video_format format; /* of all frames: 4:4:4, 4:2:2 or 4:2:0, 8 to 16 bits; chroma must divide the extents */
+    int32_t rate[2];         /* frames a second; 0, 0 = 25 */
+    int32_t aspect[2];       /* of a pixel; 0, 0 = 1, 1 */
+    int32_t interlaced;      /* 0 progressive, 1 top field first, 2 bottom field first */
+    int fields;              /* 1: each field is a picture of its own */
+    int32_t wavelet;         /* index + 1 of the standard's filters, 1 to 7; 0 = Le Gall (5,3) */
+    int32_t depth;           /* levels, 1 to 4; 0 = 3 */
+    int32_t slice[2];        /* width and height of a slice in luma samples, multiples of 2^depth; 0, 0 = 32 x 8 (at least 2^depth) */
+    /* One of: */
+    int lossless;
+    int32_t quantiser; /* index + 1, 1 to 128: the same everywhere */
+    int64_t
+        picture_bytes; /* of slices in each picture; what is left of a slice is padding. 0, and none of the others: a fifth of the samples' bytes */
+    int32_t fragment;  /* slices in a fragment (version 3); 0 = whole pictures */
+    int64_t first_number; /* of the first picture, 0 to 2^32 - 1 */
+} tsr_dirac_encode_options;
+#define TSR_DIRAC_ENCODE_OPTIONS                        \
+    {                                                   \
+        .struct_size = sizeof(tsr_dirac_encode_options) \
+    }
+
+typedef struct tsr_dirac_encoder tsr_dirac_encoder;
+
+/* COPIES options; the context must outlive the encoder. TSR_ERROR_ARGUMENT names the field. RETURNS NEW. */
+TSR_API tsr_status tsr_dirac_encoder_create(tsr_context *context, const tsr_dirac_encode_options *options, tsr_dirac_encoder **encoder) TSR_CHECKED;
+TSR_API void tsr_dirac_encoder_destroy(tsr_dirac_encoder **encoder);
+/* Codes a frame of the options' format: *bytes and *size are its data units (the first with the sequence header; every frame has one, so that a stream can
+ * be cut and entered anywhere). RETURNS VIEW, valid until the next call. */
+TSR_API tsr_status tsr_dirac_encoder_frame(tsr_dirac_encoder *encoder, const tsr_video_frame *frame, const void **bytes, size_t *size) TSR_CHECKED;
+/* The end of the sequence, to be written behind the last frame. RETURNS VIEW. */
+TSR_API tsr_status tsr_dirac_encoder_end(tsr_dirac_encoder *encoder, const void **bytes, size_t *size) TSR_CHECKED;
+
+/* An encoder whose stream goes to a file: nothing is at `path` until tsr_dirac_writer_finish; "-" is standard output. COPIES options. RETURNS NEW. */
+typedef struct tsr_dirac_writer tsr_dirac_writer;
+TSR_API tsr_status tsr_dirac_writer_create(tsr_context *context, const char *path, const tsr_dirac_encode_options *options,
+                                           const tsr_write_options *write, tsr_dirac_writer **writer) TSR_CHECKED;
+TSR_API tsr_status tsr_dirac_writer_append(tsr_dirac_writer *writer, const tsr_video_frame *frame) TSR_CHECKED;
+TSR_API int64_t tsr_dirac_writer_bytes(const tsr_dirac_writer *writer); /* of the stream so far */
+/* Completes the stream and gives it its name. Frees the writer and sets it to NULL in every case. */
+TSR_API tsr_status tsr_dirac_writer_finish(tsr_dirac_writer **writer) TSR_CHECKED;
+TSR_API void tsr_dirac_writer_destroy(tsr_dirac_writer **writer); /* removes what was written. NULL is fine */
+
 #ifdef __cplusplus
 }
 #endif

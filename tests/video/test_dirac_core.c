@@ -108,7 +108,7 @@ static void begins_in_the_middle(void **state)
 static void survives_damage(void **state)
 {
     uint64_t seed = test_seed();
-    const int turns = test_is_slow() ? 40 : 400;
+    const int turns = test_is_slow() ? 10 : 100;
     (void)state;
     for (int turn = 0; turn < turns; turn++) {
         const stream *s = &streams[test_random(&seed) % STREAMS];

@@ -18,6 +18,12 @@ static void half_rows(void *user, int64_t begin, int64_t end, int worker)
     TSR_ISA_SELECT(tsr_dirac_half_rows)((const tsr_dirac_half_job *)user, begin, end);
 }
 
+static void load_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    TSR_ISA_SELECT(tsr_dirac_load_rows)((const tsr_dirac_load_job *)user, begin, end);
+}
+
 static tsr_status cpu_store(tsr_queue *queue, const tsr_dirac_store_job *job)
 {
     tsr_dirac_store_job own = *job;
@@ -30,6 +36,12 @@ static tsr_status cpu_predict(tsr_queue *queue, const tsr_dirac_predict_job *job
     tsr_parallel(queue->threads, job->height, 16, predict_rows, &own);
     return TSR_OK;
 }
+static tsr_status cpu_load(tsr_queue *queue, const tsr_dirac_load_job *job)
+{
+    tsr_dirac_load_job own = *job;
+    tsr_parallel(queue->threads, job->padded_height, 16, load_rows, &own);
+    return TSR_OK;
+}
 static tsr_status cpu_half(tsr_queue *queue, const tsr_dirac_half_job *job)
 {
     tsr_dirac_half_job own = *job;
@@ -37,4 +49,4 @@ static tsr_status cpu_half(tsr_queue *queue, const tsr_dirac_half_job *job)
     return TSR_OK;
 }
 
-const tsr_dirac_ops tsr_dirac_cpu = { .store = cpu_store, .predict = cpu_predict, .half = cpu_half };
+const tsr_dirac_ops tsr_dirac_cpu = { .store = cpu_store, .predict = cpu_predict, .load = cpu_load, .half = cpu_half };

@@ -20,6 +20,12 @@ TSR_KERNEL(predict_kernel)(tsr_dirac_predict_job job, uint32_t columns)
     if (x < job.width) job.predicted[(int64_t)y * job.stride + x] = tsr_dirac_predict_sample(&job, x, y);
 }
 
+TSR_KERNEL(load_kernel)(tsr_dirac_load_job job, uint32_t columns)
+{
+    const int32_t x = column(columns);
+    if (x < job.padded_width) tsr_dirac_load_sample(&job, x, blockIdx.x / columns);
+}
+
 TSR_KERNEL(half_columns_kernel)(tsr_dirac_half_job job, uint32_t columns)
 {
     const int32_t x = column(columns), y = (int32_t)(blockIdx.x / columns);
@@ -46,6 +52,13 @@ static tsr_status cuda_predict(tsr_queue *queue, const tsr_dirac_predict_job *jo
     return TSR_OK;
 }
 
+static tsr_status cuda_load(tsr_queue *queue, const tsr_dirac_load_job *job)
+{
+    TSR_LAUNCH(queue, load_kernel, COLUMNS(job->padded_width) * (uint32_t)job->padded_height, THREADS, 0, *job, COLUMNS(job->padded_width));
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 static tsr_status cuda_half(tsr_queue *queue, const tsr_dirac_half_job *job)
 {
     const uint32_t columns = COLUMNS(job->width), blocks = columns * (uint32_t)(2 * job->height - 1);
@@ -55,4 +68,4 @@ static tsr_status cuda_half(tsr_queue *queue, const tsr_dirac_half_job *job)
     return TSR_OK;
 }
 
-extern "C" const tsr_dirac_ops tsr_dirac_cuda = { cuda_store, cuda_predict, cuda_half };
+extern "C" const tsr_dirac_ops tsr_dirac_cuda = { cuda_store, cuda_predict, cuda_load, cuda_half };

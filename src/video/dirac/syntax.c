@@ -75,6 +75,13 @@ static const int32_t colours[][3] = { { 0, 0, 0 }, { 1, 1, 0 }, { 2, 1, 0 }, { 0
 enum { BASES = sizeof base_formats / sizeof *base_formats };
 #define COUNT(table) ((int32_t)(sizeof(table) / sizeof *(table)))
 
+int32_t tsr_dirac_range_preset(const int32_t range[4], int32_t major)
+{
+    for (int32_t k = 0; k < (major < 3 ? 4 : COUNT(ranges)); k++)
+        if (!memcmp(range, ranges[k], sizeof ranges[k])) return k + 1;
+    return 0;
+}
+
 static void set_range(tsr_dirac_sequence *s, const int32_t range[4])
 {
     s->luma_offset = range[0];

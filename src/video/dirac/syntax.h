@@ -37,6 +37,9 @@ const char *tsr_dirac_code_name(int32_t code); /* NULL for a code that is none *
 
 tsr_status tsr_dirac_sequence_read(tsr_bits *bits, tsr_dirac_sequence *sequence);
 
+/* The preset of a signal range (offset and excursion of luma, of chroma) in this major version, 0: none. FFmpeg knows no other ranges. */
+int32_t tsr_dirac_range_preset(const int32_t range[4], int32_t major);
+
 /* Sub-bands of a transform: level 0 is the approximation (band 0), `horizontal` levels of one band (1: high along x), then `depth` levels of HL, LH, HH
  * (1, 2, 3). */
 typedef struct tsr_dirac_transform {

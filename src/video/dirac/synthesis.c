@@ -50,18 +50,33 @@ void tsr_dirac_synthesis_free(tsr_dirac_synthesis *s)
     s->count = 0;
 }
 
+/* The corner that a stage works on goes to the other array; rare: only where levels differ. */
+static tsr_status copy_corner(const tsr_dirac_synthesis *s, const tsr_dirac_stage *stage, int32_t *to, const int32_t *from)
+{
+    for (int32_t y = 0; y < stage->height; y++)
+        TSR_TRY(s->context->backend->copy(s->context->queue, to + (int64_t)y * s->stride, from + (int64_t)y * s->stride,
+                                          (size_t)stage->width * sizeof(int32_t)));
+    return TSR_OK;
+}
+
 tsr_status tsr_dirac_synthesis_run(const tsr_dirac_synthesis *s, int32_t *coefficients, int32_t *samples, void *workspace)
 {
-    const tsr_backend *backend = s->context->backend;
-    const size_t whole = (size_t)s->elements * sizeof(int32_t);
-    if (!s->count) return backend->copy(s->context->queue, samples, coefficients, whole);
+    if (!s->count) return s->context->backend->copy(s->context->queue, samples, coefficients, (size_t)s->elements * sizeof(int32_t));
     for (int32_t k = 0; k < s->count; k++) {
         const tsr_dirac_stage *stage = &s->stage[k];
         TSR_TRY(tsr_wavelet_inverse(stage->plan, coefficients, samples, stage->workspace_bytes ? workspace : NULL));
-        if (k + 1 < s->count)
-            for (int32_t y = 0; y < stage->height; y++) /* the corner goes back; rare: only where levels differ */
-                TSR_TRY(backend->copy(s->context->queue, coefficients + (int64_t)y * s->stride, samples + (int64_t)y * s->stride,
-                                      (size_t)stage->width * sizeof(int32_t)));
+        if (k + 1 < s->count) TSR_TRY(copy_corner(s, stage, coefficients, samples));
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_dirac_analysis_run(const tsr_dirac_synthesis *s, int32_t *samples, int32_t *coefficients, void *workspace)
+{
+    if (!s->count) return s->context->backend->copy(s->context->queue, coefficients, samples, (size_t)s->elements * sizeof(int32_t));
+    for (int32_t k = s->count - 1; k >= 0; k--) {
+        const tsr_dirac_stage *stage = &s->stage[k];
+        TSR_TRY(tsr_wavelet_forward(stage->plan, samples, coefficients, stage->workspace_bytes ? workspace : NULL));
+        if (k > 0) TSR_TRY(copy_corner(s, &s->stage[k - 1], samples, coefficients));
     }
     return TSR_OK;
 }

@@ -27,5 +27,7 @@ tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transf
 void tsr_dirac_synthesis_free(tsr_dirac_synthesis *synthesis);
 /* Device memory; the coefficients may be overwritten. The samples have the coefficients' stride. */
 tsr_status tsr_dirac_synthesis_run(const tsr_dirac_synthesis *synthesis, int32_t *coefficients, int32_t *samples, void *workspace);
+/* The way back; the samples may be overwritten. */
+tsr_status tsr_dirac_analysis_run(const tsr_dirac_synthesis *synthesis, int32_t *samples, int32_t *coefficients, void *workspace);
 
 #endif
