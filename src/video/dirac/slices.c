@@ -94,11 +94,9 @@ static void decode_high_quality(const tsr_dirac_slices *s, tsr_bits bits, int32_
     }
 }
 
-static int bits_below(uint32_t n) { return n > 1 ? 32 - __builtin_clz(n - 1) : 0; } /* of the numbers below n */
-
 static void decode_low_delay(const tsr_dirac_slices *s, tsr_bits bits, int32_t bytes, int32_t sx, int32_t sy)
 {
-    const int wide = s->long_length ? 32 - __builtin_clz((unsigned)(8 * bytes)) : bits_below((uint32_t)(8 * bytes - 7));
+    const int wide = s->long_length ? 32 - __builtin_clz((unsigned)(8 * bytes)) : tsr_dirac_length_bits(bytes);
     const int there = bits.at < bits.end;
     const int32_t index = there ? (int32_t)tsr_bits_take(&bits, 7) : 0;
     const int64_t length = there ? (int64_t)tsr_bits_take(&bits, wide) : 0;
@@ -134,10 +132,7 @@ static void decode_range(void *user, int64_t begin, int64_t end, int worker)
 /* Bits of slice n, which begins at `at`: known beforehand, or read from its length bytes. Where the data end before, what is left. */
 static int64_t slice_bits(const tsr_dirac_transform *t, const tsr_bits *bits, int64_t at, int64_t n)
 {
-    if (!t->high_quality) {
-        const uint64_t num = t->numerator, den = t->denominator, k = (uint64_t)n;
-        return 8 * (int64_t)((k + 1) * num / den - k * num / den);
-    }
+    if (!t->high_quality) return 8 * tsr_dirac_slice_bytes(t, n);
     int64_t byte = at / 8 + t->prefix + 1;
     for (int component = 0; component < 3 && byte < bits->end / 8; component++) byte += 1 + (int64_t)bits->data[byte] * t->scaler;
     return 8 * byte - at;
@@ -157,19 +152,13 @@ void tsr_dirac_slices_decode(const tsr_dirac_slices *s, tsr_bits *bits, int64_t 
     tsr_parallel(s->threads, count, tsr_max64(1, count / (8 * (int64_t)s->threads)), decode_range, &job);
 }
 
-static int32_t floor_third(int64_t sum) { return (int32_t)(sum >= 0 ? sum / 3 : -((-sum + 2) / 3)); }
-
 void tsr_dirac_predict_approximation(int32_t *coefficients, const tsr_dirac_layout *layout)
 {
     const tsr_dirac_band *b = &layout->band[0][0];
     for (int32_t y = 0; y < b->height; y++) {
         int32_t *row = coefficients + b->offset + (int64_t)y * layout->stride;
-        const int32_t *above = row - layout->stride;
         for (int32_t x = 0; x < b->width; x++) {
-            int32_t prediction = 0;
-            if (x && y) prediction = floor_third((int64_t)row[x - 1] + above[x - 1] + above[x] + 1);
-            else if (x) prediction = row[x - 1];
-            else if (y) prediction = above[x];
+            const int32_t prediction = tsr_dirac_neighbours_mean(row + x, layout->stride, x, y);
             row[x] = (int32_t)((uint32_t)row[x] + (uint32_t)prediction);
         }
     }

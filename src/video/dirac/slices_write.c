@@ -109,12 +109,6 @@ static void write_component(const gathered *g, int component, int32_t index, tsr
 
 /* ---- high quality -------------------------------------------------------------------------------------------------------------------------- */
 
-/* Bytes of slice n where each has its share. */
-static int64_t slice_bytes(const tsr_dirac_transform *t, int64_t n)
-{
-    return (int64_t)((uint64_t)(n + 1) * t->numerator / t->denominator - (uint64_t)n * t->numerator / t->denominator);
-}
-
 static int64_t high_quality_bytes(const tsr_dirac_slices_writing *w, const gathered *g, int32_t index, int32_t length[3])
 {
     const int64_t unit = 8 * (int64_t)w->transform.scaler;
@@ -127,21 +121,32 @@ static int64_t high_quality_bytes(const tsr_dirac_slices_writing *w, const gathe
     return bytes;
 }
 
-/* The finest quantiser that fits into `budget`, looked for around `guess`. */
-static int32_t fit(const tsr_dirac_slices_writing *w, const gathered *g, int64_t budget, int32_t guess, int32_t length[3])
+/* The finest quantiser for which `fits` says yes, looked for around `guess` in doubling steps; QUANTISER_MOST is taken to fit. */
+static int32_t finest(int (*fits)(void *user, int32_t index), void *user, int32_t guess)
 {
-    int32_t low = -1, high = QUANTISER_MOST, other[3]; /* `low` does not fit, `high` is taken to */
-    for (int32_t step = 1, index = guess; high - low > 1;) {
-        const int fits = high_quality_bytes(w, g, index, other) <= budget && other[0] < 256 && other[1] < 256 && other[2] < 256;
-        if (fits) high = index;
+    int32_t low = -1, high = QUANTISER_MOST, index = guess;
+    for (int32_t step = 1; high - low > 1; step *= 2) {
+        if (fits(user, index)) high = index;
         else low = index;
         if (low < 0) index = high - step > 0 ? high - step : 0;
         else if (high == QUANTISER_MOST) index = low + step < high ? low + step : (low + high) / 2;
         else index = (low + high) / 2;
-        step *= 2;
     }
-    high_quality_bytes(w, g, high, length);
     return high;
+}
+
+typedef struct fitting {
+    const tsr_dirac_slices_writing *w;
+    gathered *g;
+    int64_t budget, n; /* bytes; the slice */
+    int32_t *const *decoded;
+} fitting;
+
+static int high_quality_fits(void *user, int32_t index)
+{
+    const fitting *f = (const fitting *)user;
+    int32_t length[3];
+    return high_quality_bytes(f->w, f->g, index, length) <= f->budget && length[0] < 256 && length[1] < 256 && length[2] < 256;
 }
 
 static void plan_range(void *user, int64_t begin, int64_t end, int worker)
@@ -163,7 +168,9 @@ static void plan_range(void *user, int64_t begin, int64_t end, int worker)
         if (w->quantiser >= 0) high_quality_bytes(w, &g, w->quantiser, p->length);
         else {
             if (n % TOGETHER == 0) guess = 20; /* the same whatever the threads */
-            guess = p->index = fit(w, &g, slice_bytes(&w->transform, n), guess, p->length);
+            fitting f = { .w = w, .g = &g, .budget = tsr_dirac_slice_bytes(&w->transform, n) };
+            guess = p->index = finest(high_quality_fits, &f, guess);
+            high_quality_bytes(w, &g, guess, p->length);
         }
     }
     free(g.value);
@@ -186,7 +193,7 @@ static tsr_status place_high_quality(tsr_dirac_slices_writing *w, int64_t count,
         tsr_dirac_slice_plan *p = &w->plan[n];
         int64_t own = (int64_t)t->prefix + 4 + (int64_t)t->scaler * ((int64_t)p->length[0] + p->length[1] + p->length[2]);
         if (w->quantiser < 0) { /* what is left is padding of the last components */
-            int64_t left = (slice_bytes(t, n) - own) / t->scaler;
+            int64_t left = (tsr_dirac_slice_bytes(t, n) - own) / t->scaler;
             for (int c = 2; c >= 0 && left > 0; c--) {
                 const int64_t more = tsr_min64(left, 255 - p->length[c]);
                 p->length[c] += (int32_t)more;
@@ -237,8 +244,6 @@ static void write_range(void *user, int64_t begin, int64_t end, int worker)
 
 /* ---- low delay ----------------------------------------------------------------------------------------------------------------------------- */
 
-static int32_t floor_third(int64_t sum) { return (int32_t)(sum >= 0 ? sum / 3 : -((-sum + 2) / 3)); }
-
 /* The approximation of slice n is predicted from what a decoder has of its neighbours: `decoded` of component c. Its differences replace the gathered
  * values. */
 static void predict_slice(const tsr_dirac_slices_writing *w, int64_t n, int32_t index, gathered *g, int32_t *const decoded[3])
@@ -255,11 +260,8 @@ static void predict_slice(const tsr_dirac_slices_writing *w, int64_t n, int32_t 
         for (int32_t y = y0; y < y1; y++)
             for (int32_t x = x0; x < x1; x++) {
                 int32_t *here = decoded[c] + (int64_t)y * b->width + x;
-                const int32_t *above = here - b->width, value = w->coefficients[c][b->offset + (int64_t)y * w->layout[c]->stride + x];
-                int32_t prediction = 0;
-                if (x && y) prediction = floor_third((int64_t)here[-1] + above[-1] + above[0] + 1);
-                else if (x) prediction = here[-1];
-                else if (y) prediction = above[0];
+                const int32_t value = w->coefficients[c][b->offset + (int64_t)y * w->layout[c]->stride + x];
+                const int32_t prediction = tsr_dirac_neighbours_mean(here, b->width, x, y);
                 *to = value - prediction;
                 const int32_t magnitude = (int32_t)tsr_quantiser_magnitude(scale, *to);
                 *here = prediction + tsr_quantiser_inverse(q, *to < 0 ? -magnitude : magnitude);
@@ -267,8 +269,6 @@ static void predict_slice(const tsr_dirac_slices_writing *w, int64_t n, int32_t 
             }
     }
 }
-
-static int bits_below(uint32_t n) { return n > 1 ? 32 - __builtin_clz(n - 1) : 0; }
 
 /* Bits of both chroma components' codes, interleaved, up to the last that is not 0. */
 static int64_t pair_bits(const gathered *g, int32_t index)
@@ -303,6 +303,13 @@ static void write_pair(const gathered *g, int32_t index, tsr_bits_out *out, int6
     }
 }
 
+static int low_delay_fits(void *user, int32_t index)
+{
+    const fitting *f = (const fitting *)user;
+    predict_slice(f->w, f->n, index, f->g, f->decoded);
+    return 7 + tsr_dirac_length_bits(f->budget) + component_bits(f->g, 0, index) + pair_bits(f->g, index) <= 8 * f->budget;
+}
+
 /* Slices one after the other: each is predicted from those before. The bytes go to w->plan[0] ... through `to`. */
 static tsr_status write_low_delay(const tsr_dirac_slices_writing *w, int64_t count, int64_t room, uint8_t *to)
 {
@@ -311,7 +318,7 @@ static tsr_status write_low_delay(const tsr_dirac_slices_writing *w, int64_t cou
     gathered g;
     int32_t *decoded[3] = { NULL, NULL, NULL }, guess = 20;
     int64_t largest = 0;
-    for (int64_t n = 0; n < count; n++) largest = tsr_max64(largest, slice_bytes(t, n));
+    for (int64_t n = 0; n < count; n++) largest = tsr_max64(largest, tsr_dirac_slice_bytes(t, n));
     g.value = (int32_t *)malloc((size_t)room * sizeof(int32_t));
     uint8_t *own = (uint8_t *)malloc((size_t)largest + 64);
     for (int c = 0; c < 3; c++) {
@@ -320,30 +327,18 @@ static tsr_status write_low_delay(const tsr_dirac_slices_writing *w, int64_t cou
         if (!decoded[c] || !g.value || !own) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "no memory for slices");
     }
     for (int64_t n = 0; n < count; n++) {
-        const int64_t bytes = slice_bytes(t, n);
-        const int wide = bits_below((uint32_t)(8 * bytes - 7));
-        int32_t low = -1, high = QUANTISER_MOST, index = guess, step = 1;
-        int64_t luma = 0, chroma = 0;
+        const int64_t bytes = tsr_dirac_slice_bytes(t, n);
+        const int wide = tsr_dirac_length_bits(bytes);
+        fitting f = { .w = w, .g = &g, .budget = bytes, .n = n, .decoded = decoded };
         gather(w, n, &g);
-        while (high - low > 1) {
-            predict_slice(w, n, index, &g, decoded);
-            const int fits = 7 + wide + component_bits(&g, 0, index) + pair_bits(&g, index) <= 8 * bytes;
-            if (fits) high = index;
-            else low = index;
-            if (low < 0) index = high - step > 0 ? high - step : 0;
-            else if (high == QUANTISER_MOST) index = low + step < high ? low + step : (low + high) / 2;
-            else index = (low + high) / 2;
-            step *= 2;
-        }
-        guess = high;
-        predict_slice(w, n, high, &g, decoded);
-        luma = tsr_min64(component_bits(&g, 0, high), 8 * bytes - 7 - wide);
-        chroma = pair_bits(&g, high);
+        guess = finest(low_delay_fits, &f, guess);
+        predict_slice(w, n, guess, &g, decoded);
+        const int64_t luma = tsr_min64(component_bits(&g, 0, guess), 8 * bytes - 7 - wide);
         tsr_bits_out out = { .at = own };
-        tsr_bits_put(&out, (uint64_t)high, 7);
+        tsr_bits_put(&out, (uint64_t)guess, 7);
         tsr_bits_put(&out, (uint64_t)luma, wide);
-        write_component(&g, 0, high, &out, luma);
-        write_pair(&g, high, &out, chroma);
+        write_component(&g, 0, guess, &out, luma);
+        write_pair(&g, guess, &out, pair_bits(&g, guess));
         tsr_bits_finish(&out);
         if (out.at < own + bytes) memset(out.at, 0xff, (size_t)(own + bytes - out.at));
         memcpy(to, own, (size_t)bytes);
@@ -368,7 +363,7 @@ tsr_status tsr_dirac_slices_plan(tsr_dirac_slices_writing *w, int64_t *bytes)
         *bytes = 0;
         for (int64_t n = 0; n < count; n++) {
             w->plan[n].offset = *bytes;
-            *bytes += slice_bytes(&w->transform, n);
+            *bytes += tsr_dirac_slice_bytes(&w->transform, n);
         }
         return TSR_OK;
     }
