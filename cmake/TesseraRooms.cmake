@@ -88,7 +88,7 @@ endmacro()
 # Library and modules share tables of functions and plain structs: a module built from other headers must be refused, not called. The number
 # is a digest of the internal headers, in a header of its own that only the four files concerned include.
 function(tessera_backend_abi)
-  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.h ${PROJECT_SOURCE_DIR}/include/tessera/*.h)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.h ${PROJECT_SOURCE_DIR}/src/*/*/*.h ${PROJECT_SOURCE_DIR}/include/tessera/*.h)
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})
   set(digests "")
   foreach(header ${headers})

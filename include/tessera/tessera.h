@@ -10,6 +10,7 @@
 #include "tessera/denoise.h"
 #include "tessera/depth_mesh.h"
 #include "tessera/device.h"
+#include "tessera/dirac.h"
 #include "tessera/distance.h"
 #include "tessera/edit.h"
 #include "tessera/features.h"

@@ -39,6 +39,7 @@ struct tsr_mip_ops;
 struct tsr_features_ops;
 struct tsr_lens_ops;
 struct tsr_classes_ops;
+struct tsr_dirac_ops;
 
 typedef struct tsr_backend {
     uint32_t abi; /* TSR_BACKEND_ABI of the generated backend_abi.h */
@@ -78,6 +79,7 @@ typedef struct tsr_backend {
     const struct tsr_features_ops *features;
     const struct tsr_lens_ops *lens;
     const struct tsr_classes_ops *classes;
+    const struct tsr_dirac_ops *dirac;
 } tsr_backend;
 
 /* What a module gets from the library when it is opened. */

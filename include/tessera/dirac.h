@@ -1,0 +1,140 @@
+/* tessera/dirac.h: Dirac and VC-2 (SMPTE ST 2042) video streams.
+ *
+ * A stream is a row of sequences; a sequence is a header (what the pictures are), pictures, and an end. A decoder takes the bytes as they come, in pieces
+ * of any size, and gives frames: push, then next until *more is 0, push again; tsr_dirac_decoder_end says that no more bytes come. Entropy decoding runs
+ * on CPU threads, the transform and the samples on the context's device. Class exact: the same samples on every backend and thread count.
+ *
+ * Damage does not end a stream: what is lost is concealed (missing coefficients are 0) and told to `damage`; `strict` makes it an error instead.
+ * Source: Dirac Specification 2.2.3; SMPTE ST 2042-1:2017 (VC-2); W. J. van der Laan, Multiresolution Volume Processing and Visualization on Graphics
+ * Hardware, chapter 4. */
+#ifndef TESSERA_DIRAC_H
+#define TESSERA_DIRAC_H
+
+#include "tessera/device.h"
+#include "tessera/video.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A sequence header, its presets resolved. Numbers of presets are those of the standard. */
+typedef struct tsr_dirac_sequence {
+    size_t struct_size;
+    int32_t major_version, minor_version, profile, level;
+    int32_t base_format; /* 0 to 22 */
+    int32_t width, height;
+    tsr_chroma chroma; /* 4:4:4, 4:2:2 or 4:2:0 */
+    int32_t interlaced, top_field_first;
+    int32_t fields; /* 1: each picture is one field, half as high as the frame */
+    int32_t rate[2], aspect[2];
+    int32_t clean_width, clean_height, clean_left, clean_top;
+    int32_t luma_offset, luma_excursion, chroma_offset, chroma_excursion;
+    int32_t luma_depth, chroma_depth; /* bits, 1 to 16 */
+    int32_t primaries, matrix, transfer;
+} tsr_dirac_sequence;
+#define TSR_DIRAC_SEQUENCE                        \
+    {                                             \
+        .struct_size = sizeof(tsr_dirac_sequence) \
+    }
+
+/* Of one frame (or picture) that came out. */
+typedef struct tsr_dirac_frame_info {
+    size_t struct_size;
+    uint32_t number;    /* of the picture; of its first field */
+    int32_t damaged;    /* 1: something of it was concealed */
+    int64_t offset;     /* of its first data unit in the stream, bytes */
+    int64_t bytes;      /* of its data units */
+    int32_t parse_code; /* of the picture's last data unit */
+} tsr_dirac_frame_info;
+#define TSR_DIRAC_FRAME_INFO                        \
+    {                                               \
+        .struct_size = sizeof(tsr_dirac_frame_info) \
+    }
+
+typedef struct tsr_dirac_decode_options {
+    size_t struct_size;
+    int pictures;         /* 1: pictures as they are coded; of field streams each field by itself. 0: frames */
+    int strict;           /* 1: damage is an error */
+    int long_length;      /* 1: in low-delay slices of 2^n bytes the length of the luma part has a bit more, as FFmpeg and Schroedinger write it */
+    int64_t memory_limit; /* bytes that pictures may take; 0 = a quarter of physical memory */
+    /* What was lost and where: called from tsr_dirac_decoder_next, `offset` in bytes from the start of the stream. NULL: nobody asks. */
+    void (*damage)(void *user, int64_t offset, const char *text);
+    void *user;
+} tsr_dirac_decode_options;
+#define TSR_DIRAC_DECODE_OPTIONS                        \
+    {                                                   \
+        .struct_size = sizeof(tsr_dirac_decode_options) \
+    }
+
+typedef struct tsr_dirac_decoder tsr_dirac_decoder;
+
+/* COPIES options (may be NULL); the context must outlive the decoder. RETURNS NEW. */
+TSR_API tsr_status tsr_dirac_decoder_create(tsr_context *context, const tsr_dirac_decode_options *options, tsr_dirac_decoder **decoder) TSR_CHECKED;
+TSR_API void tsr_dirac_decoder_destroy(tsr_dirac_decoder **decoder);
+/* COPIES bytes of the stream. TSR_ERROR_STATE after tsr_dirac_decoder_end. */
+TSR_API tsr_status tsr_dirac_decoder_push(tsr_dirac_decoder *decoder, const void *bytes, size_t size) TSR_CHECKED;
+TSR_API tsr_status tsr_dirac_decoder_end(tsr_dirac_decoder *decoder) TSR_CHECKED;
+/* The next frame (zero *frame before the first call; its memory is used again while its format stays; tsr_video_frame_destroy). *more is 0 when more bytes
+ * are needed or the stream has ended; then the frame is as it was. Samples are those of the stream, without offset or conversion; `format.bits` is the
+ * greater depth, at least 8. Takes time in proportion to the picture and its bytes.
+ * Errors: TSR_ERROR_FORMAT (strict: any damage; else a stream without a sequence header), _UNSUPPORTED (a coding this build lacks), _MEMORY. */
+TSR_API tsr_status tsr_dirac_decoder_next(tsr_dirac_decoder *decoder, tsr_video_frame *frame, tsr_dirac_frame_info *info, int *more) TSR_CHECKED;
+/* The header of the sequence that the last frame belongs to; TSR_ERROR_STATE before the first one was read. */
+TSR_API tsr_status tsr_dirac_decoder_sequence(const tsr_dirac_decoder *decoder, tsr_dirac_sequence *sequence) TSR_CHECKED;
+
+/* ---- encoder ------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef enum tsr_dirac_coding {
+    TSR_DIRAC_CODING_HIGH_QUALITY = 0, /* VC-2 HQ: slices of any size, lossless where wanted */
+    TSR_DIRAC_CODING_LOW_DELAY         /* VC-2 LD: slices of fixed size */
+} tsr_dirac_coding;
+
+typedef struct tsr_dirac_encode_options {
+    size_t struct_size;
+    tsr_dirac_coding coding;
+    tsr_video_format format; /* of all frames: 4:4:4, 4:2:2 or 4:2:0, 8 to 16 bits; chroma must divide the extents */
+    int32_t rate[2];         /* frames a second; 0, 0 = 25 */
+    int32_t aspect[2];       /* of a pixel; 0, 0 = 1, 1 */
+    int32_t interlaced;      /* 0 progressive, 1 top field first, 2 bottom field first */
+    int fields;              /* 1: each field is a picture of its own */
+    int32_t wavelet;         /* index + 1 of the standard's filters, 1 to 7; 0 = Le Gall (5,3) */
+    int32_t depth;           /* levels, 1 to 4; 0 = 3 */
+    int32_t slice[2];        /* width and height of a slice in luma samples, multiples of 2^depth; 0, 0 = 32 x 8 (at least 2^depth) */
+    /* One of: */
+    int lossless;
+    int32_t quantiser; /* index + 1, 1 to 128: the same everywhere */
+    int64_t
+        picture_bytes; /* of slices in each picture; what is left of a slice is padding. 0, and none of the others: a fifth of the samples' bytes */
+    int32_t fragment;  /* slices in a fragment (version 3); 0 = whole pictures */
+    int64_t first_number; /* of the first picture, 0 to 2^32 - 1 */
+} tsr_dirac_encode_options;
+#define TSR_DIRAC_ENCODE_OPTIONS                        \
+    {                                                   \
+        .struct_size = sizeof(tsr_dirac_encode_options) \
+    }
+
+typedef struct tsr_dirac_encoder tsr_dirac_encoder;
+
+/* COPIES options; the context must outlive the encoder. TSR_ERROR_ARGUMENT names the field. RETURNS NEW. */
+TSR_API tsr_status tsr_dirac_encoder_create(tsr_context *context, const tsr_dirac_encode_options *options, tsr_dirac_encoder **encoder) TSR_CHECKED;
+TSR_API void tsr_dirac_encoder_destroy(tsr_dirac_encoder **encoder);
+/* Codes a frame of the options' format: *bytes and *size are its data units (the first with the sequence header; every frame has one, so that a stream can
+ * be cut and entered anywhere). RETURNS VIEW, valid until the next call. */
+TSR_API tsr_status tsr_dirac_encoder_frame(tsr_dirac_encoder *encoder, const tsr_video_frame *frame, const void **bytes, size_t *size) TSR_CHECKED;
+/* The end of the sequence, to be written behind the last frame. RETURNS VIEW. */
+TSR_API tsr_status tsr_dirac_encoder_end(tsr_dirac_encoder *encoder, const void **bytes, size_t *size) TSR_CHECKED;
+
+/* An encoder whose stream goes to a file: nothing is at `path` until tsr_dirac_writer_finish; "-" is standard output. COPIES options. RETURNS NEW. */
+typedef struct tsr_dirac_writer tsr_dirac_writer;
+TSR_API tsr_status tsr_dirac_writer_create(tsr_context *context, const char *path, const tsr_dirac_encode_options *options,
+                                           const tsr_write_options *write, tsr_dirac_writer **writer) TSR_CHECKED;
+TSR_API tsr_status tsr_dirac_writer_append(tsr_dirac_writer *writer, const tsr_video_frame *frame) TSR_CHECKED;
+TSR_API int64_t tsr_dirac_writer_bytes(const tsr_dirac_writer *writer); /* of the stream so far */
+/* Completes the stream and gives it its name. Frees the writer and sets it to NULL in every case. */
+TSR_API tsr_status tsr_dirac_writer_finish(tsr_dirac_writer **writer) TSR_CHECKED;
+TSR_API void tsr_dirac_writer_destroy(tsr_dirac_writer **writer); /* removes what was written. NULL is fine */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,83 @@
+/* video/dirac/arithmetic.h: the binary arithmetic decoder, with one adaptive probability a context. Past the end of the data every bit is 1.
+ * Source: Dirac Specification 2.2.3, annex B. */
+#ifndef TSR_VIDEO_DIRAC_ARITHMETIC_H
+#define TSR_VIDEO_DIRAC_ARITHMETIC_H
+
+#include <stdint.h>
+
+/* By how much a probability moves, by its upper 8 bits. */
+extern const uint16_t tsr_arithmetic_step[256];
+
+typedef struct tsr_arithmetic {
+    const uint8_t *at, *end;
+    uint64_t code;  /* minus the interval's low end; the last `spare` bits are not looked at yet */
+    uint32_t range; /* 0x4001 to 0xffff */
+    int32_t spare;
+} tsr_arithmetic;
+
+static inline void tsr_arithmetic_fill(tsr_arithmetic *a)
+{
+    while (a->spare < 32) {
+        a->code = a->code << 8 | (a->at < a->end ? *a->at++ : 0xffu);
+        a->spare += 8;
+    }
+}
+
+static inline void tsr_arithmetic_begin(tsr_arithmetic *a, const uint8_t *data, int64_t size)
+{
+    *a = (tsr_arithmetic){ .at = data, .end = data + size, .range = 0xffff, .spare = -16 };
+    tsr_arithmetic_fill(a);
+}
+
+/* A bit whose probability of being 0 is p / 65536. */
+static inline int tsr_arithmetic_bit(tsr_arithmetic *a, uint16_t *p)
+{
+    const uint32_t t = a->range * *p >> 16;
+    const uint64_t place = (uint64_t)t << a->spare;
+    const int bit = a->code >= place;
+    if (bit) {
+        a->code -= place;
+        a->range -= t;
+        *p = (uint16_t)(*p - tsr_arithmetic_step[*p >> 8]);
+    } else {
+        a->range = t;
+        *p = (uint16_t)(*p + tsr_arithmetic_step[255 - (*p >> 8)]);
+    }
+    if (a->range <= 0x4000) {
+        const int shift = __builtin_clz(a->range - 1) - 17; /* until it is above 0x4000 */
+        a->range <<= shift;
+        a->spare -= shift;
+        if (a->spare < 16) tsr_arithmetic_fill(a);
+    }
+    return bit;
+}
+
+/* Contexts of a number: its first continue bits have one each, the last of them again and again; then data bits, and a sign. */
+typedef struct tsr_number_contexts {
+    int32_t follow, follows, data, sign; /* indices */
+} tsr_number_contexts;
+
+/* Continue bit 0 and a data bit, again and again; 1 ends. `first` stands for the context of the first bit. Clamped to INT32_MAX. */
+static inline uint32_t tsr_arithmetic_magnitude(tsr_arithmetic *a, uint16_t *p, int first, int follow, int follows, int data)
+{
+    uint64_t value = 1;
+    int bin = first;
+    for (int k = 0; !tsr_arithmetic_bit(a, &p[bin]); k++) {
+        value = value << 1 | (uint64_t)tsr_arithmetic_bit(a, &p[data]);
+        if (value >> 32) return INT32_MAX; /* no stream means that */
+        bin = follow + (k < follows ? k : follows - 1);
+    }
+    return value - 1 > INT32_MAX ? INT32_MAX : (uint32_t)(value - 1);
+}
+
+static inline uint32_t tsr_arithmetic_uint(tsr_arithmetic *a, uint16_t *p, const tsr_number_contexts *c)
+{
+    return tsr_arithmetic_magnitude(a, p, c->follow, c->follows > 1 ? c->follow + 1 : c->follow, c->follows > 1 ? c->follows - 1 : 1, c->data);
+}
+static inline int32_t tsr_arithmetic_int(tsr_arithmetic *a, uint16_t *p, const tsr_number_contexts *c)
+{
+    const int32_t value = (int32_t)tsr_arithmetic_uint(a, p, c);
+    return value && tsr_arithmetic_bit(a, &p[c->sign]) ? -value : value;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* video/dirac/dirac_cuda.cu: a thread a sample. */
+#include "device/kernel.h"
+#include "video/dirac/dirac_ops.h"
+
+enum { THREADS = 256 };
+
+/* Blocks of THREADS samples of a row, row after row. */
+#define COLUMNS(width) tsr_blocks(width, THREADS, INT32_MAX)
+TSR_DEVICE_FN int32_t column(uint32_t columns) { return (int32_t)(blockIdx.x % columns * THREADS + threadIdx.x); }
+
+TSR_KERNEL(store_kernel)(tsr_dirac_store_job job, uint32_t columns)
+{
+    const int32_t x = column(columns);
+    if (x < job.width) tsr_dirac_store_sample(&job, x, blockIdx.x / columns);
+}
+
+TSR_KERNEL(predict_kernel)(tsr_dirac_predict_job job, uint32_t columns)
+{
+    const int32_t x = column(columns), y = (int32_t)(blockIdx.x / columns);
+    if (x < job.width) job.predicted[(int64_t)y * job.stride + x] = tsr_dirac_predict_sample(&job, x, y);
+}
+
+TSR_KERNEL(load_kernel)(tsr_dirac_load_job job, uint32_t columns)
+{
+    const int32_t x = column(columns);
+    if (x < job.padded_width) tsr_dirac_load_sample(&job, x, blockIdx.x / columns);
+}
+
+TSR_KERNEL(half_columns_kernel)(tsr_dirac_half_job job, uint32_t columns)
+{
+    const int32_t x = column(columns), y = (int32_t)(blockIdx.x / columns);
+    if (x < job.width) job.half[(int64_t)y * 2 * job.width + 2 * x] = (int16_t)tsr_dirac_half_column(&job, x, y);
+}
+
+TSR_KERNEL(half_rows_kernel)(tsr_dirac_half_job job, uint32_t columns)
+{
+    const int32_t x = column(columns), y = (int32_t)(blockIdx.x / columns);
+    if (x < job.width) job.half[(int64_t)y * 2 * job.width + 2 * x + 1] = x < job.width - 1 ? (int16_t)tsr_dirac_half_row(&job, 2 * x + 1, y) : 0;
+}
+
+static tsr_status cuda_store(tsr_queue *queue, const tsr_dirac_store_job *job)
+{
+    TSR_LAUNCH(queue, store_kernel, COLUMNS(job->width) * (uint32_t)job->height, THREADS, 0, *job, COLUMNS(job->width));
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_predict(tsr_queue *queue, const tsr_dirac_predict_job *job)
+{
+    TSR_LAUNCH(queue, predict_kernel, COLUMNS(job->width) * (uint32_t)job->height, THREADS, 0, *job, COLUMNS(job->width));
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_load(tsr_queue *queue, const tsr_dirac_load_job *job)
+{
+    TSR_LAUNCH(queue, load_kernel, COLUMNS(job->padded_width) * (uint32_t)job->padded_height, THREADS, 0, *job, COLUMNS(job->padded_width));
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_half(tsr_queue *queue, const tsr_dirac_half_job *job)
+{
+    const uint32_t columns = COLUMNS(job->width), blocks = columns * (uint32_t)(2 * job->height - 1);
+    TSR_LAUNCH(queue, half_columns_kernel, blocks, THREADS, 0, *job, columns);
+    TSR_LAUNCH(queue, half_rows_kernel, blocks, THREADS, 0, *job, columns);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_dirac_ops tsr_dirac_cuda = { cuda_store, cuda_predict, cuda_load, cuda_half };

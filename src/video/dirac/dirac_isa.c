@@ -1,0 +1,148 @@
+/* video/dirac/dirac_isa.c */
+#include "video/dirac/dirac_isa.h"
+
+#include "video/dirac/quantiser.h"
+
+/* The common case, in vectors: no prediction and no reference. */
+static void store_plain(const tsr_dirac_store_job *j, int64_t y)
+{
+    const int32_t *from = j->residue + y * j->stride, half = 1 << (j->depth - 1);
+    if (j->bytes == 1) {
+        uint8_t *to = (uint8_t *)j->plane + y * j->plane_stride;
+        for (int32_t x = 0; x < j->width; x++) to[x] = (uint8_t)(tsr_dirac_clamp(from[x], -half, half - 1) + half);
+    } else {
+        uint16_t *to = (uint16_t *)j->plane + y * j->plane_stride;
+        for (int32_t x = 0; x < j->width; x++) to[x] = (uint16_t)(tsr_dirac_clamp(from[x], -half, half - 1) + half);
+    }
+}
+
+void TSR_ISA_NAME(tsr_dirac_store_rows)(const tsr_dirac_store_job *job, int64_t begin, int64_t end)
+{
+    for (int64_t y = begin; y < end; y++) {
+        if (job->residue && !job->predicted && !job->reference) store_plain(job, y);
+        else
+            for (int32_t x = 0; x < job->width; x++) tsr_dirac_store_sample(job, x, y);
+    }
+}
+
+/* ---- prediction, a row of a block at a time ------------------------------------------------------------------------------------------------ */
+
+/* Places x0 .. x0 + n of row y of a reference, seen with one vector: without clamping where all of them lie inside. 0: they do not. */
+static int fetch_row(const tsr_dirac_predict_job *j, const int16_t *reference, int64_t px, int64_t py, int32_t n, int32_t *value)
+{
+    const int32_t precision = j->p.precision;
+    if (precision == 0) {
+        if (px < 0 || px + n > j->width || py < 0 || py >= j->height) return 0;
+        const int16_t *from = reference + py * j->width + px;
+        for (int32_t k = 0; k < n; k++) value[k] = from[k];
+        return 1;
+    }
+    const int32_t s = precision - 1, one = 1 << s, rx = (int32_t)(px & (one - 1)), ry = (int32_t)(py & (one - 1));
+    const int64_t stride = 2 * (int64_t)j->width, hx = px >> s, hy = py >> s;
+    if (hx < 0 || hx + 2 * (int64_t)n - 1 > stride - 2 || hy < 0 || hy + 1 > 2 * (int64_t)j->height - 2) return 0;
+    const int16_t *from = reference + hy * stride + hx;
+    if (rx == 0 && ry == 0) {
+        for (int32_t k = 0; k < n; k++) value[k] = from[2 * k];
+        return 1;
+    }
+    const int32_t a = (one - ry) * (one - rx), b = (one - ry) * rx, c = ry * (one - rx), d = ry * rx, half = one * one / 2;
+    for (int32_t k = 0; k < n; k++)
+        value[k] = (a * from[2 * k] + b * from[2 * k + 1] + c * from[stride + 2 * k] + d * from[stride + 2 * k + 1] + half) >> (2 * s);
+    return 1;
+}
+
+/* What block b says of places x0 .. x0 + n of row y. */
+static void block_row(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, int32_t x0, int32_t n, int32_t y, int32_t *value)
+{
+    int32_t other[TSR_DIRAC_BLOCK_MOST];
+    int plain = b->mode && !b->global && !j->p.weighted;
+    if (!b->mode) {
+        for (int32_t k = 0; k < n; k++) value[k] = b->dc[j->component];
+        return;
+    }
+    for (int r = 0; r < 2 && plain; r++) {
+        if (!(b->mode >> r & 1)) continue;
+        plain = fetch_row(j, j->reference[r], ((int64_t)x0 << j->p.precision) + (b->vector[r][0] >> j->down[0]),
+                          ((int64_t)y << j->p.precision) + (b->vector[r][1] >> j->down[1]), n, r && b->mode == 3 ? other : value);
+    }
+    if (!plain)
+        for (int32_t k = 0; k < n; k++) value[k] = tsr_dirac_block_value(j, b, x0 + k, y);
+    else if (b->mode == 3)
+        for (int32_t k = 0; k < n; k++) value[k] = (value[k] + other[k] + 1) >> 1;
+}
+
+void TSR_ISA_NAME(tsr_dirac_predict_rows)(const tsr_dirac_predict_job *j, int64_t begin, int64_t end)
+{
+    const int32_t wide = j->p.length[0] >> j->down[0], across = j->p.separation[0] >> j->down[0], ox = (wide - across) / 2;
+    const int32_t high = j->p.length[1] >> j->down[1], down = j->p.separation[1] >> j->down[1], oy = (high - down) / 2;
+    const int32_t columns = j->p.blocks_x;
+    int32_t weight[3][TSR_DIRAC_BLOCK_MOST], value[TSR_DIRAC_BLOCK_MOST]; /* of the first, a middle and the last block of a row */
+    for (int32_t k = 0; k < wide; k++) {
+        weight[0][k] = tsr_dirac_weight(k, wide, across, 0, columns);
+        weight[1][k] = tsr_dirac_weight(k, wide, across, 1, columns);
+        weight[2][k] = tsr_dirac_weight(k, wide, across, columns - 1, columns);
+    }
+    for (int64_t y = begin; y < end; y++) {
+        int32_t *sum = j->predicted + y * j->stride, by;
+        const int32_t rows = tsr_dirac_cover((int32_t)y, high, down, j->p.blocks_y, &by);
+        memset(sum, 0, (size_t)j->width * sizeof *sum);
+        for (int32_t v = by; v < by + rows; v++) {
+            const int32_t wy = tsr_dirac_weight((int32_t)y - (v * down - oy), high, down, v, j->p.blocks_y);
+            for (int32_t u = 0; u < columns; u++) {
+                const int32_t left = u * across - ox, x0 = tsr_maxi(left, 0), n = tsr_mini(left + wide, j->width) - x0;
+                const int32_t *w = weight[u == 0 ? 0 : u == columns - 1 ? 2 : 1] + (x0 - left);
+                if (n <= 0) continue;
+                block_row(j, &j->blocks[(int64_t)v * columns + u], x0, n, (int32_t)y, value);
+                for (int32_t k = 0; k < n; k++) sum[x0 + k] += wy * w[k] * value[k];
+            }
+        }
+        for (int32_t x = 0; x < j->width; x++) sum[x] = (sum[x] + 32) >> 6;
+    }
+}
+
+void TSR_ISA_NAME(tsr_dirac_half_rows)(const tsr_dirac_half_job *job, int64_t begin, int64_t end)
+{
+    const int32_t w = job->width, low = job->low, high = job->high;
+    for (int64_t y = begin; y < end; y++) {
+        int16_t *row = job->half + y * 2 * w;
+        const int16_t *p[8];
+        for (int32_t k = 0; k < 8; k++) p[k] = job->plane + (int64_t)tsr_dirac_clamp((int32_t)(y >> 1) - 3 + k, 0, job->height - 1) * w;
+        if (y & 1)
+            for (int32_t x = 0; x < w; x++) {
+                const int32_t v[8] = { p[0][x], p[1][x], p[2][x], p[3][x], p[4][x], p[5][x], p[6][x], p[7][x] };
+                row[2 * x] = (int16_t)tsr_dirac_half_taps(v, low, high);
+            }
+        else
+            for (int32_t x = 0; x < w; x++) row[2 * x] = p[3][x];
+        for (int32_t x = 0; x < w - 1; x++) {
+            if (x < 3 || x >= w - 4) {
+                row[2 * x + 1] = (int16_t)tsr_dirac_half_row(job, 2 * x + 1, (int32_t)y);
+                continue;
+            }
+            const int16_t *e = row + 2 * x - 6;
+            const int32_t v[8] = { e[0], e[2], e[4], e[6], e[8], e[10], e[12], e[14] };
+            row[2 * x + 1] = (int16_t)tsr_dirac_half_taps(v, low, high);
+        }
+        row[2 * w - 1] = 0; /* not read; known all the same */
+    }
+}
+
+void TSR_ISA_NAME(tsr_dirac_load_rows)(const tsr_dirac_load_job *job, int64_t begin, int64_t end)
+{
+    for (int64_t y = begin; y < end; y++)
+        for (int32_t x = 0; x < job->padded_width; x++) tsr_dirac_load_sample(job, x, y);
+}
+
+int64_t TSR_ISA_NAME(tsr_dirac_count_bits)(const int32_t *coefficients, int64_t n, uint64_t scale, int64_t *zeros)
+{
+    int64_t last = n;
+    uint32_t bits = 0;
+    while (last > 0 && !tsr_quantiser_magnitude(scale, coefficients[last - 1])) last--;
+    *zeros = n - last;
+    for (int64_t k = 0; k < last; k++) {
+        const uint32_t magnitude = tsr_quantiser_magnitude(scale, coefficients[k]);
+        const int32_t v = (int32_t)magnitude < INT32_MAX ? (int32_t)magnitude + 1 : INT32_MAX;
+        bits += 2 * ((tsr_float_bits((float)v) >> 23) - 127) + 1 + (magnitude != 0);
+    }
+    return bits;
+}

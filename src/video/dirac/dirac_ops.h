@@ -1,0 +1,52 @@
+/* video/dirac/dirac_ops.h: what a backend provides for Dirac and VC-2 pictures. All pointers are device memory of the queue. */
+#ifndef TSR_VIDEO_DIRAC_DIRAC_OPS_H
+#define TSR_VIDEO_DIRAC_DIRAC_OPS_H
+
+#include "core/hd.h"
+#include "device/backend.h"
+#include "video/dirac/predict.h"
+
+/* Residue and prediction become samples of a plane: cropped, clamped, no longer around 0; and those of a reference, which stay around 0. */
+typedef struct tsr_dirac_store_job {
+    const int32_t *residue, *predicted; /* NULL: 0; rows `stride` and `predicted_stride` apart */
+    int64_t stride, predicted_stride;
+    void *plane;
+    int64_t plane_stride; /* elements of `bytes` bytes */
+    int16_t *reference;   /* width x height, tight; NULL: none */
+    int32_t width, height, bytes, depth;
+} tsr_dirac_store_job;
+
+/* The way back: a plane becomes samples around 0, its last column and row repeated up to the padded extents. */
+typedef struct tsr_dirac_load_job {
+    const void *plane;
+    int64_t plane_stride; /* elements of `bytes` bytes */
+    int32_t *samples;
+    int64_t stride;
+    int32_t width, height, padded_width, padded_height, bytes, depth;
+} tsr_dirac_load_job;
+
+typedef struct tsr_dirac_ops {
+    tsr_status (*store)(tsr_queue *queue, const tsr_dirac_store_job *job);
+    tsr_status (*predict)(tsr_queue *queue, const tsr_dirac_predict_job *job);
+    tsr_status (*load)(tsr_queue *queue, const tsr_dirac_load_job *job);
+    tsr_status (*half)(tsr_queue *queue, const tsr_dirac_half_job *job);
+} tsr_dirac_ops;
+
+TSR_HD void tsr_dirac_store_sample(const tsr_dirac_store_job *j, int32_t x, int64_t y)
+{
+    const int32_t half = 1 << (j->depth - 1);
+    const int64_t sum = (j->residue ? (int64_t)j->residue[y * j->stride + x] : 0) + (j->predicted ? j->predicted[y * j->predicted_stride + x] : 0);
+    const int32_t value = (int32_t)tsr_minl(tsr_maxl(sum, -half), half - 1);
+    if (j->reference) j->reference[y * j->width + x] = (int16_t)value;
+    if (j->bytes == 1) ((uint8_t *)j->plane)[y * j->plane_stride + x] = (uint8_t)(value + half);
+    else ((uint16_t *)j->plane)[y * j->plane_stride + x] = (uint16_t)(value + half);
+}
+
+TSR_HD void tsr_dirac_load_sample(const tsr_dirac_load_job *j, int32_t x, int64_t y)
+{
+    const int64_t at = tsr_minl(y, j->height - 1) * j->plane_stride + tsr_mini(x, j->width - 1);
+    const int32_t value = j->bytes == 1 ? ((const uint8_t *)j->plane)[at] : ((const uint16_t *)j->plane)[at];
+    j->samples[y * j->stride + x] = value - (1 << (j->depth - 1));
+}
+
+#endif

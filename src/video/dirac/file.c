@@ -1,0 +1,67 @@
+/* video/dirac/file.c: an encoder and the file that its stream goes to. */
+#include <stdlib.h>
+
+#include "io/stream.h"
+#include "tessera/dirac.h"
+
+struct tsr_dirac_writer {
+    tsr_dirac_encoder *encoder;
+    tsr_output *output;
+    int64_t bytes;
+};
+
+tsr_status tsr_dirac_writer_create(tsr_context *context, const char *path, const tsr_dirac_encode_options *options, const tsr_write_options *write,
+                                   tsr_dirac_writer **writer)
+{
+    tsr_write_options own = TSR_WRITE_OPTIONS;
+    tsr_status status;
+    if (!writer) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
+    *writer = NULL;
+    if (!path) TSR_FAIL(TSR_ERROR_ARGUMENT, "path is NULL");
+    if (write) TSR_TRY(TSR_OPTIONS_TAKE(&own, write));
+    tsr_dirac_writer *w = (tsr_dirac_writer *)calloc(1, sizeof *w);
+    if (!w) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", path);
+    TSR_TRY_GOTO(tsr_dirac_encoder_create(context, options, &w->encoder), fail);
+    TSR_TRY_GOTO(tsr_output_open(path, &own, &w->output), fail);
+    *writer = w;
+    return TSR_OK;
+fail:
+    tsr_dirac_writer_destroy(&w);
+    return status;
+}
+
+tsr_status tsr_dirac_writer_append(tsr_dirac_writer *w, const tsr_video_frame *frame)
+{
+    const void *bytes = NULL;
+    size_t size = 0;
+    if (!w) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
+    TSR_TRY(tsr_dirac_encoder_frame(w->encoder, frame, &bytes, &size));
+    w->bytes += (int64_t)size;
+    return tsr_output_write(w->output, bytes, size);
+}
+
+int64_t tsr_dirac_writer_bytes(const tsr_dirac_writer *w) { return w ? w->bytes : 0; }
+
+tsr_status tsr_dirac_writer_finish(tsr_dirac_writer **writer)
+{
+    const void *bytes = NULL;
+    size_t size = 0;
+    tsr_dirac_writer *w = writer ? *writer : NULL;
+    if (!w) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
+    tsr_status status = w->bytes ? TSR_OK : TSR_FAILED(TSR_ERROR_STATE, "a stream without pictures");
+    if (status == TSR_OK) status = tsr_dirac_encoder_end(w->encoder, &bytes, &size);
+    if (status == TSR_OK) status = tsr_output_write(w->output, bytes, size);
+    if (status == TSR_OK) status = tsr_output_commit(&w->output);
+    tsr_dirac_writer_destroy(writer);
+    return status;
+}
+
+void tsr_dirac_writer_destroy(tsr_dirac_writer **writer)
+{
+    tsr_dirac_writer *w = writer ? *writer : NULL;
+    if (!w) return;
+    *writer = NULL;
+    tsr_output_abort(&w->output);
+    tsr_dirac_encoder_destroy(&w->encoder);
+    free(w);
+}

@@ -1,0 +1,141 @@
+/* video/dirac/pictures.c: slice-coded pictures, whole or in fragments. */
+#include <stdlib.h>
+
+#include "video/dirac/decoder.h"
+
+/* ---- slices -------------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status room_for_starts(tsr_dirac_decoder *d, int64_t count)
+{
+    if (count + 1 <= d->starts_room) return TSR_OK;
+    int64_t *larger = (int64_t *)realloc(d->starts, (size_t)(count + 1) * sizeof *larger);
+    if (!larger) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for %lld slices", (long long)count);
+    d->starts = larger;
+    d->starts_room = count + 1;
+    return TSR_OK;
+}
+
+static tsr_status decode(tsr_dirac_decoder *d, tsr_bits *bits, int64_t first, int64_t count, int64_t *whole)
+{
+    tsr_dirac_residue *p = &d->residue;
+    tsr_dirac_slices slices = { .transform = &p->transform, .threads = d->context->threads, .long_length = d->options.long_length };
+    for (int c = 0; c < 3; c++) {
+        slices.layout[c] = &p->layout[c];
+        slices.coefficients[c] = p->coefficients[c];
+    }
+    TSR_TRY(room_for_starts(d, count));
+    TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* coefficients of the picture before are still being read */
+    tsr_dirac_slices_decode(&slices, bits, first, count, d->starts, whole);
+    return TSR_OK;
+}
+
+static void predict_approximations(tsr_dirac_residue *p)
+{
+    if (p->transform.high_quality) return;
+    for (int c = 0; c < 3; c++) tsr_dirac_predict_approximation(p->coefficients[c], &p->layout[c]);
+}
+
+static tsr_status store(tsr_dirac_decoder *d, uint32_t number, const tsr_dirac_data *data)
+{
+    const tsr_dirac_target target = { .number = number, .offset = data->offset, .code = data->unit.code, .residue = 1 };
+    return tsr_dirac_store_picture(d, &target);
+}
+
+/* The transform parameters at `bits`; *usable 0: damaged, the picture is left out. */
+static tsr_status take_transform(tsr_dirac_decoder *d, const tsr_dirac_data *data, uint32_t number, tsr_bits *bits, int *usable)
+{
+    const int high_quality = (data->unit.code & 0x20) != 0;
+    tsr_dirac_transform transform;
+    *usable = 0;
+    if (tsr_dirac_transform_read(bits, d->sequence.major_version, high_quality, &transform) != TSR_OK)
+        return tsr_dirac_damage(d, data->offset, "picture %u: %s", number, tsr_error_message());
+    tsr_bits_align(bits);
+    TSR_TRY(tsr_dirac_residue_make(d, &transform));
+    *usable = 1;
+    return TSR_OK;
+}
+
+tsr_status tsr_dirac_decode_slices(tsr_dirac_decoder *d, const tsr_dirac_data *data)
+{
+    tsr_bits bits = { data->payload, 0, 8 * data->size };
+    const uint32_t number = tsr_bits_take(&bits, 32);
+    int usable = 0;
+    int64_t whole = 0;
+    if (tsr_bits_over(&bits))
+        return tsr_dirac_damage(d, data->offset, "%s of %lld bytes: left out", tsr_dirac_code_name(data->unit.code), (long long)data->size);
+    TSR_TRY(take_transform(d, data, number, &bits, &usable));
+    if (!usable) return TSR_OK;
+    const tsr_dirac_transform *t = &d->residue.transform;
+    const int64_t count = (int64_t)t->slices_x * t->slices_y;
+    if (count > data->size)
+        return tsr_dirac_damage(d, data->offset, "picture %u: %d x %d slices in %lld bytes: left out", number, t->slices_x, t->slices_y,
+                                (long long)data->size);
+    TSR_TRY(decode(d, &bits, 0, count, &whole));
+    if (whole < count)
+        TSR_TRY(tsr_dirac_damage(d, data->offset, "picture %u: %lld of %lld slices are missing or cut", number, (long long)(count - whole),
+                                 (long long)count));
+    predict_approximations(&d->residue);
+    return store(d, number, data);
+}
+
+/* ---- fragments ----------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status finish(tsr_dirac_decoder *d, const tsr_dirac_data *data)
+{
+    d->collecting = 0;
+    predict_approximations(&d->residue);
+    return store(d, d->fragment_number, data);
+}
+
+tsr_status tsr_dirac_finish_fragments(tsr_dirac_decoder *d, int64_t offset)
+{
+    if (!d->collecting) return TSR_OK;
+    const tsr_dirac_transform *t = &d->residue.transform;
+    const int64_t count = (int64_t)t->slices_x * t->slices_y;
+    TSR_TRY(tsr_dirac_damage(d, offset, "picture %u: fragments with %lld of %lld slices are missing", d->fragment_number,
+                             (long long)(count - d->fragment_slices), (long long)count));
+    const tsr_dirac_data data = { .unit = { .code = t->high_quality ? TSR_DIRAC_HIGH_QUALITY_FRAGMENT : TSR_DIRAC_LOW_DELAY_FRAGMENT },
+                                  .offset = offset };
+    return finish(d, &data);
+}
+
+static tsr_status begin_fragments(tsr_dirac_decoder *d, const tsr_dirac_data *data, uint32_t number, tsr_bits *bits)
+{
+    int usable = 0;
+    TSR_TRY(take_transform(d, data, number, bits, &usable));
+    if (!usable) return TSR_OK;
+    for (int c = 0; c < 3; c++) memset(d->residue.coefficients[c], 0, (size_t)d->residue.elements[c] * sizeof(int32_t));
+    d->collecting = 1;
+    d->fragment_number = number;
+    d->fragment_slices = 0;
+    return TSR_OK;
+}
+
+tsr_status tsr_dirac_decode_fragment(tsr_dirac_decoder *d, const tsr_dirac_data *data)
+{
+    tsr_bits bits = { data->payload, 0, 8 * data->size };
+    const uint32_t number = tsr_bits_take(&bits, 32);
+    tsr_bits_take(&bits, 16); /* bytes of slices: the unit's length says it, too */
+    const int64_t count = tsr_bits_take(&bits, 16);
+    if (tsr_bits_over(&bits)) return tsr_dirac_damage(d, data->offset, "a fragment of %lld bytes: left out", (long long)data->size);
+    if (!count) return begin_fragments(d, data, number, &bits);
+    const tsr_dirac_transform *t = &d->residue.transform;
+    const int64_t x = tsr_bits_take(&bits, 16), y = tsr_bits_take(&bits, 16), first = y * t->slices_x + x, all = (int64_t)t->slices_x * t->slices_y;
+    int64_t whole = 0;
+    if (!d->collecting || number != d->fragment_number)
+        return tsr_dirac_damage(d, data->offset, "a fragment of picture %u, whose beginning is missing: left out", number);
+    if (x >= t->slices_x || first + count > all || count > data->size)
+        return tsr_dirac_damage(d, data->offset, "picture %u: a fragment of %lld slices from %lld, %lld, expected them within %d x %d: left out",
+                                number, (long long)count, (long long)x, (long long)y, t->slices_x, t->slices_y);
+    if (first != d->fragment_slices) {
+        TSR_TRY(tsr_dirac_damage(d, data->offset, "picture %u: a fragment from slice %lld, expected %lld", number, (long long)first,
+                                 (long long)d->fragment_slices));
+        if (first < d->fragment_slices) return TSR_OK;
+    }
+    TSR_TRY(decode(d, &bits, first, count, &whole));
+    if (whole < count)
+        TSR_TRY(tsr_dirac_damage(d, data->offset, "picture %u: %lld of %lld slices of a fragment are missing or cut", number,
+                                 (long long)(count - whole), (long long)count));
+    d->fragment_slices = first + count;
+    return d->fragment_slices == all ? finish(d, data) : TSR_OK;
+}

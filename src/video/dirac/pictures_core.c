@@ -1,0 +1,243 @@
+/* video/dirac/pictures_core.c: core-syntax pictures: references, prediction, residue. */
+#include <stdlib.h>
+
+#include "video/dirac/decoder.h"
+
+void tsr_dirac_motion_free(tsr_dirac_decoder *d)
+{
+    tsr_dirac_motion *m = &d->motion;
+    if (!tsr_dirac_on_host(d)) tsr_device_release(d->context, m->on_device, (size_t)m->device_bytes);
+    tsr_host_release(NULL, m->blocks, (size_t)m->bytes);
+    tsr_device_release(d->context, m->predicted, (size_t)m->predicted_elements * sizeof(int32_t));
+    *m = (tsr_dirac_motion){ 0 };
+}
+
+/* ---- references ---------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_dirac_reference *find_reference(tsr_dirac_decoder *d, uint32_t number)
+{
+    for (int k = 0; k < TSR_DIRAC_REFERENCES; k++)
+        if (d->reference[k].used && d->reference[k].number == number) return &d->reference[k];
+    return NULL;
+}
+
+/* The one whose number is nearest; NULL where there are none. */
+static tsr_dirac_reference *nearest_reference(tsr_dirac_decoder *d, uint32_t number)
+{
+    tsr_dirac_reference *nearest = NULL;
+    uint32_t least = 0;
+    for (int k = 0; k < TSR_DIRAC_REFERENCES; k++) {
+        tsr_dirac_reference *r = &d->reference[k];
+        const uint32_t ahead = r->number - number, behind = number - r->number, far = ahead < behind ? ahead : behind;
+        if (!r->used || (nearest && far >= least)) continue;
+        nearest = r;
+        least = far;
+    }
+    return nearest;
+}
+
+static int64_t picture_elements(const tsr_dirac_sequence *s)
+{
+    int64_t all = 0;
+    for (int c = 0; c < 3; c++) {
+        int32_t width, height;
+        tsr_dirac_component_size(s, c, &width, &height);
+        all += (int64_t)width * height;
+    }
+    return all;
+}
+
+/* A place for a new reference: the oldest goes if all are in use. Not one of those that the picture at hand is predicted from. */
+static tsr_status new_reference(tsr_dirac_decoder *d, int64_t offset, tsr_dirac_reference **place)
+{
+    const int64_t elements = picture_elements(&d->sequence);
+    tsr_dirac_reference *r = NULL;
+    for (int k = 0; k < TSR_DIRAC_REFERENCES && !r; k++)
+        if (!d->reference[k].used) r = &d->reference[k];
+    if (!r) {
+        for (int k = 0; k < TSR_DIRAC_REFERENCES; k++) {
+            const int busy = d->motion.prediction.references && (k == d->motion.reference[0] || k == d->motion.reference[1]);
+            if (!busy && (!r || r->number - d->reference[k].number < 0x80000000u)) r = &d->reference[k];
+        }
+        TSR_TRY(tsr_dirac_damage(d, offset, "more than %d references: picture %u is dropped", TSR_DIRAC_REFERENCES, r->number));
+        r->used = 0;
+    }
+    if (r->elements != elements) {
+        tsr_device_release(d->context, r->plane, (size_t)r->elements * sizeof(int16_t));
+        tsr_device_release(d->context, r->half, r->half ? (size_t)r->elements * 4 * sizeof(int16_t) : 0);
+        *r = (tsr_dirac_reference){ 0 };
+        TSR_TRY(tsr_device_allocate(d->context, (size_t)elements * sizeof(int16_t), (void **)&r->plane));
+        r->elements = elements;
+    }
+    *place = r;
+    return TSR_OK;
+}
+
+/* The half-sample grids, when the first vector needs them. */
+static tsr_status make_half(tsr_dirac_decoder *d, tsr_dirac_reference *r)
+{
+    int64_t at = 0;
+    if (r->halved) return TSR_OK;
+    if (!r->half) TSR_TRY(tsr_device_allocate(d->context, (size_t)r->elements * 4 * sizeof(int16_t), (void **)&r->half));
+    for (int c = 0; c < 3; c++) {
+        const int32_t half = 1 << ((c ? d->sequence.chroma_depth : d->sequence.luma_depth) - 1);
+        tsr_dirac_half_job job = { .plane = r->plane + at, .half = r->half + 4 * at, .low = -half, .high = half - 1 };
+        tsr_dirac_component_size(&d->sequence, c, &job.width, &job.height);
+        TSR_TRY(d->context->backend->dirac->half(d->context->queue, &job));
+        at += (int64_t)job.width * job.height;
+    }
+    r->halved = 1;
+    return TSR_OK;
+}
+
+/* ---- motion -------------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status room_for_blocks(tsr_dirac_decoder *d)
+{
+    tsr_dirac_motion *m = &d->motion;
+    const int64_t count = (int64_t)m->prediction.blocks_x * m->prediction.blocks_y,
+                  bytes = (count + 1) * (int64_t)sizeof(tsr_dirac_block) + m->prediction.blocks_x;
+    const int64_t elements = (int64_t)d->sequence.width * (d->sequence.height >> d->sequence.fields);
+    if (m->bytes < bytes) {
+        tsr_host_release(NULL, m->blocks, (size_t)m->bytes);
+        m->blocks = NULL;
+        m->bytes = 0;
+        TSR_TRY(tsr_host_allocate(NULL, (size_t)bytes, (void **)&m->blocks));
+        m->bytes = bytes;
+    }
+    if (!tsr_dirac_on_host(d) && m->device_bytes < bytes) {
+        tsr_device_release(d->context, m->on_device, (size_t)m->device_bytes);
+        m->on_device = NULL;
+        m->device_bytes = 0;
+        TSR_TRY(tsr_device_allocate(d->context, (size_t)bytes, (void **)&m->on_device));
+        m->device_bytes = bytes;
+    }
+    if (m->predicted_elements < elements) {
+        tsr_device_release(d->context, m->predicted, (size_t)m->predicted_elements * sizeof(int32_t));
+        m->predicted = NULL;
+        m->predicted_elements = 0;
+        TSR_TRY(tsr_device_allocate(d->context, (size_t)elements * sizeof(int32_t), (void **)&m->predicted));
+        m->predicted_elements = elements;
+    }
+    return TSR_OK;
+}
+
+static tsr_status read_blocks(tsr_dirac_decoder *d, const tsr_dirac_target *t, tsr_bits *bits)
+{
+    tsr_dirac_motion *m = &d->motion;
+    int32_t damaged = 0;
+    TSR_TRY(room_for_blocks(d));
+    TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* blocks of the picture before */
+    tsr_dirac_blocks_read(bits, &m->prediction, m->blocks, &damaged);
+    if (damaged) TSR_TRY(tsr_dirac_damage(d, t->offset, "picture %u: %d mistakes in its motion data", t->number, damaged));
+    const int64_t bytes = (int64_t)m->prediction.blocks_x * m->prediction.blocks_y * (int64_t)sizeof(tsr_dirac_block);
+    if (tsr_dirac_on_host(d)) m->on_device = m->blocks;
+    else TSR_TRY(d->context->backend->upload(d->context->queue, m->on_device, m->blocks, (size_t)bytes));
+    for (int32_t r = 0; r < m->prediction.references && m->prediction.precision; r++) TSR_TRY(make_half(d, &d->reference[m->reference[r]]));
+    return TSR_OK;
+}
+
+/* ---- pictures ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* References by their numbers; what is missing is replaced by the nearest. *usable 0: there is none. */
+static tsr_status take_references(tsr_dirac_decoder *d, const tsr_dirac_target *t, const uint32_t wanted[2], int32_t count, int *usable)
+{
+    *usable = 1;
+    for (int32_t r = 0; r < count; r++) {
+        tsr_dirac_reference *found = find_reference(d, wanted[r]);
+        if (!found) {
+            found = nearest_reference(d, wanted[r]);
+            TSR_TRY(tsr_dirac_damage(d, t->offset, "picture %u: its reference %u is missing%s", t->number, wanted[r],
+                                     found ? "; the nearest stands in for it" : "; it is left out"));
+        }
+        if (!found || found->elements != picture_elements(&d->sequence)) {
+            *usable = 0;
+            return TSR_OK;
+        }
+        d->motion.reference[r] = (int32_t)(found - d->reference);
+    }
+    return TSR_OK;
+}
+
+static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data, tsr_dirac_target *t, tsr_bits *bits)
+{
+    tsr_dirac_transform transform;
+    int32_t damaged = 0;
+    tsr_bits_align(bits);
+    if (t->predicted && tsr_bits_flag(bits)) return TSR_OK; /* no residue */
+    if (tsr_dirac_transform_read_core(bits, &transform) != TSR_OK)
+        return tsr_dirac_damage(d, data->offset, "picture %u: %s", t->number, tsr_error_message());
+    TSR_TRY(tsr_dirac_residue_make(d, &transform));
+    tsr_dirac_residue *p = &d->residue;
+    tsr_dirac_core core = { .transform = &p->transform,
+                            .threads = d->context->threads,
+                            .inter = t->predicted,
+                            .variable = (t->code & 0x40) != 0,
+                            .old_blocks = d->old_blocks };
+    for (int c = 0; c < 3; c++) {
+        core.layout[c] = &p->layout[c];
+        core.coefficients[c] = p->coefficients[c];
+    }
+    TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* coefficients of the picture before */
+    const tsr_bits start = *bits;
+    tsr_dirac_core_decode(&core, bits, &damaged);
+    if (damaged && transform.codeblock_mode) { /* perhaps the other convention, which no header names */
+        tsr_bits again = start;
+        int32_t still = 0;
+        core.old_blocks = !core.old_blocks;
+        tsr_dirac_core_decode(&core, &again, &still);
+        if (!still) d->old_blocks = core.old_blocks;
+        else {
+            core.old_blocks = !core.old_blocks;
+            *bits = start;
+            tsr_dirac_core_decode(&core, bits, &still);
+        }
+        damaged = still;
+    }
+    if (damaged) TSR_TRY(tsr_dirac_damage(d, data->offset, "picture %u: %d sub-bands are cut or contradict themselves", t->number, damaged));
+    for (int c = 0; c < 3 && !t->predicted; c++) tsr_dirac_predict_approximation(p->coefficients[c], &p->layout[c]);
+    t->residue = 1;
+    return TSR_OK;
+}
+
+/* The references of an inter picture and what is retired by a reference picture; then its blocks. */
+static tsr_status take_motion(tsr_dirac_decoder *d, tsr_dirac_target *t, const uint32_t wanted[2], int32_t count, tsr_bits *bits, int *usable)
+{
+    TSR_TRY(take_references(d, t, wanted, count, usable));
+    if (!*usable) return TSR_OK;
+    tsr_bits_align(bits);
+    if (tsr_dirac_prediction_read(bits, &d->sequence, count, &d->motion.prediction) != TSR_OK) {
+        d->motion.prediction.references = 0;
+        *usable = 0;
+        return tsr_dirac_damage(d, t->offset, "picture %u: %s", t->number, tsr_error_message());
+    }
+    tsr_bits_align(bits);
+    TSR_TRY(read_blocks(d, t, bits));
+    t->predicted = 1;
+    return TSR_OK;
+}
+
+tsr_status tsr_dirac_decode_core(tsr_dirac_decoder *d, const tsr_dirac_data *data)
+{
+    tsr_bits bits = { data->payload, 0, 8 * data->size };
+    const int32_t code = data->unit.code, count = code & 3, is_reference = (code & 0x0c) == 0x0c;
+    tsr_dirac_target t = { .number = tsr_bits_take(&bits, 32), .offset = data->offset, .code = code };
+    uint32_t wanted[2] = { 0, 0 }, retired = t.number;
+    int usable = 1;
+    if (count > 2 || (count && (code & 0x40)))
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "at byte %lld: a picture of kind 0x%02x, expected intra pictures or arithmetic coding with one or two references",
+                 (long long)data->offset, (unsigned)code);
+    for (int32_t r = 0; r < count; r++) wanted[r] = t.number + (uint32_t)tsr_bits_int(&bits);
+    if (is_reference) retired = t.number + (uint32_t)tsr_bits_int(&bits);
+    if (tsr_bits_over(&bits))
+        return tsr_dirac_damage(d, data->offset, "%s of %lld bytes: left out", tsr_dirac_code_name(code), (long long)data->size);
+    d->motion.prediction.references = 0;
+    if (count) TSR_TRY(take_motion(d, &t, wanted, count, &bits, &usable));
+    if (usable) TSR_TRY(take_residue(d, data, &t, &bits));
+    tsr_dirac_reference *gone = retired == t.number ? NULL : find_reference(d, retired);
+    if (is_reference && usable && (t.residue || t.predicted)) TSR_TRY(new_reference(d, data->offset, &t.reference));
+    if (usable && (t.residue || t.predicted)) TSR_TRY(tsr_dirac_store_picture(d, &t));
+    if (gone && gone != t.reference) gone->used = 0; /* only now: this picture may be predicted from it */
+    return TSR_OK;
+}

@@ -1,0 +1,20 @@
+/* video/dirac/slices.h: slices of low-delay and high-quality pictures, entropy-decoded on CPU threads. */
+#ifndef TSR_VIDEO_DIRAC_SLICES_H
+#define TSR_VIDEO_DIRAC_SLICES_H
+
+#include "video/dirac/layout.h"
+
+typedef struct tsr_dirac_slices {
+    const tsr_dirac_transform *transform;
+    const tsr_dirac_layout *layout[3];
+    int32_t *coefficients[3];
+    int32_t threads, long_length;
+} tsr_dirac_slices;
+
+/* Decodes slices [first, first + count) in raster order from `bits`, which is left behind the last one. What lies beyond the end of the data is 0;
+ * *whole is the number of slices that were there. `starts`: room for count + 1 positions. */
+void tsr_dirac_slices_decode(const tsr_dirac_slices *s, tsr_bits *bits, int64_t first, int64_t count, int64_t *starts, int64_t *whole);
+/* Adds the prediction to the approximation of every component, after all slices of a low-delay picture. */
+void tsr_dirac_predict_approximation(int32_t *coefficients, const tsr_dirac_layout *layout);
+
+#endif

@@ -1,0 +1,383 @@
+/* video/dirac/slices_write.c: the quantiser of a slice is the finest whose codes fit, looked for from the one of the slice before. */
+#include "video/dirac/slices_write.h"
+
+#include <stdlib.h>
+
+#include "core/parallel.h"
+#include "video/dirac/bits_write.h"
+#include "video/dirac/dirac_isa.h"
+#include "video/dirac/quantiser.h"
+
+enum { BANDS = 3 * TSR_DIRAC_LEVELS + 1, QUANTISER_MOST = 100, TOGETHER = 32 };
+
+/* The coefficients of a slice, component by component, in the order of their codes. */
+typedef struct gathered {
+    int32_t *value; /* room for the largest slice */
+    int64_t begin[3], bands;
+    int64_t size[3][BANDS];
+    int32_t matrix[BANDS];
+} gathered;
+
+typedef struct write_job {
+    const tsr_dirac_slices_writing *w;
+    int64_t room, first;
+    uint8_t *to;
+    int32_t failed;
+} write_job;
+
+static int64_t gather_component(const tsr_dirac_slices_writing *w, int component, int32_t sx, int32_t sy, gathered *g, int64_t at)
+{
+    const tsr_dirac_transform *t = &w->transform;
+    const tsr_dirac_layout *l = w->layout[component];
+    g->begin[component] = at;
+    g->bands = 0;
+    for (int level = 0; level <= t->horizontal + t->depth; level++)
+        for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
+            const tsr_dirac_band *b = &l->band[level][band];
+            const int32_t x0 = (int32_t)((int64_t)b->width * sx / t->slices_x), x1 = (int32_t)((int64_t)b->width * (sx + 1) / t->slices_x);
+            const int32_t y0 = (int32_t)((int64_t)b->height * sy / t->slices_y), y1 = (int32_t)((int64_t)b->height * (sy + 1) / t->slices_y);
+            const int64_t from = at;
+            for (int32_t y = y0; y < y1; y++, at += x1 - x0)
+                memcpy(g->value + at, w->coefficients[component] + b->offset + (int64_t)y * l->stride + x0, (size_t)(x1 - x0) * sizeof(int32_t));
+            g->size[component][g->bands] = at - from;
+            g->matrix[g->bands++] = t->matrix[level][band];
+        }
+    return at;
+}
+
+static void gather(const tsr_dirac_slices_writing *w, int64_t n, gathered *g)
+{
+    const int32_t sx = (int32_t)(n % w->transform.slices_x), sy = (int32_t)(n / w->transform.slices_x);
+    int64_t at = 0;
+    for (int c = 0; c < 3; c++) at = gather_component(w, c, sx, sy, g, at);
+}
+
+/* Coefficients of the largest slice. */
+static int64_t gather_room(const tsr_dirac_slices_writing *w)
+{
+    const tsr_dirac_transform *t = &w->transform;
+    int64_t room = 0;
+    for (int c = 0; c < 3; c++)
+        for (int level = 0; level <= t->horizontal + t->depth; level++)
+            for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
+                const tsr_dirac_band *b = &w->layout[c]->band[level][band];
+                room += tsr_ceil_div(b->width, t->slices_x) * tsr_ceil_div(b->height, t->slices_y);
+            }
+    return room;
+}
+
+static int32_t band_index(int32_t index, int32_t matrix) { return index > matrix ? index - matrix : 0; }
+
+/* Bits of a component's codes up to its last coefficient that is not 0. */
+static int64_t component_bits(const gathered *g, int component, int32_t index)
+{
+    const int32_t *value = g->value + g->begin[component];
+    int64_t bits = 0, waiting = 0; /* zeros that count if something follows */
+    for (int64_t b = 0; b < g->bands; b++) {
+        const int64_t n = g->size[component][b];
+        int64_t zeros = 0;
+        const int64_t own = TSR_ISA_SELECT(tsr_dirac_count_bits)(value, n, tsr_quantiser_scale(band_index(index, g->matrix[b])), &zeros);
+        if (zeros < n) {
+            bits += waiting + own;
+            waiting = zeros;
+        } else waiting += n;
+        value += n;
+    }
+    return bits;
+}
+
+static void write_component(const gathered *g, int component, int32_t index, tsr_bits_out *out, int64_t bits)
+{
+    const int32_t *value = g->value + g->begin[component];
+    int64_t left = bits;
+    for (int64_t b = 0; b < g->bands && left > 0; b++) {
+        const uint64_t scale = tsr_quantiser_scale(band_index(index, g->matrix[b]));
+        for (int64_t k = 0; k < g->size[component][b] && left > 0; k++) {
+            const uint32_t magnitude = tsr_quantiser_magnitude(scale, value[k]);
+            if (!magnitude) {
+                tsr_bits_put(out, 1, 1);
+                left--;
+                continue;
+            }
+            tsr_bits_put_uint(out, magnitude);
+            tsr_bits_put(out, value[k] < 0, 1);
+            left -= tsr_code_bits(magnitude) + 1;
+        }
+        value += g->size[component][b];
+    }
+}
+
+/* ---- high quality -------------------------------------------------------------------------------------------------------------------------- */
+
+static int64_t high_quality_bytes(const tsr_dirac_slices_writing *w, const gathered *g, int32_t index, int32_t length[3])
+{
+    const int64_t unit = 8 * (int64_t)w->transform.scaler;
+    int64_t bytes = (int64_t)w->transform.prefix + 4;
+    for (int c = 0; c < 3; c++) {
+        const int64_t units = tsr_ceil_div(component_bits(g, c, index), unit);
+        length[c] = (int32_t)tsr_min64(units, INT32_MAX);
+        bytes += length[c] * (int64_t)w->transform.scaler;
+    }
+    return bytes;
+}
+
+/* The finest quantiser for which `fits` says yes, looked for around `guess` in doubling steps; QUANTISER_MOST is taken to fit. */
+static int32_t finest(int (*fits)(void *user, int32_t index), void *user, int32_t guess)
+{
+    int32_t low = -1, high = QUANTISER_MOST, index = guess;
+    for (int32_t step = 1; high - low > 1; step *= 2) {
+        if (fits(user, index)) high = index;
+        else low = index;
+        if (low < 0) index = high - step > 0 ? high - step : 0;
+        else if (high == QUANTISER_MOST) index = low + step < high ? low + step : (low + high) / 2;
+        else index = (low + high) / 2;
+    }
+    return high;
+}
+
+typedef struct fitting {
+    const tsr_dirac_slices_writing *w;
+    gathered *g;
+    int64_t budget, n; /* bytes; the slice */
+    int32_t *const *decoded;
+} fitting;
+
+static int high_quality_fits(void *user, int32_t index)
+{
+    const fitting *f = (const fitting *)user;
+    int32_t length[3];
+    return high_quality_bytes(f->w, f->g, index, length) <= f->budget && length[0] < 256 && length[1] < 256 && length[2] < 256;
+}
+
+static void plan_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    write_job *j = (write_job *)user;
+    const tsr_dirac_slices_writing *w = j->w;
+    gathered g;
+    int32_t guess = 20;
+    (void)worker;
+    g.value = (int32_t *)malloc((size_t)j->room * sizeof(int32_t));
+    if (!g.value) {
+        __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    for (int64_t n = begin; n < end; n++) {
+        tsr_dirac_slice_plan *p = &w->plan[n];
+        gather(w, n, &g);
+        p->index = w->quantiser;
+        if (w->quantiser >= 0) high_quality_bytes(w, &g, w->quantiser, p->length);
+        else {
+            if (n % TOGETHER == 0) guess = 20; /* the same whatever the threads */
+            fitting f = { .w = w, .g = &g, .budget = tsr_dirac_slice_bytes(&w->transform, n) };
+            guess = p->index = finest(high_quality_fits, &f, guess);
+            high_quality_bytes(w, &g, guess, p->length);
+        }
+    }
+    free(g.value);
+}
+
+/* Everything has its length: one scaler for all, and places. */
+static tsr_status place_high_quality(tsr_dirac_slices_writing *w, int64_t count, int64_t *bytes)
+{
+    tsr_dirac_transform *t = &w->transform;
+    int64_t at = 0;
+    if (w->quantiser >= 0) { /* lengths are bytes so far */
+        int32_t most = 1;
+        for (int64_t n = 0; n < count; n++)
+            for (int c = 0; c < 3; c++) most = w->plan[n].length[c] > most ? w->plan[n].length[c] : most;
+        t->scaler = (uint32_t)tsr_ceil_div(most, 255);
+        for (int64_t n = 0; n < count; n++)
+            for (int c = 0; c < 3; c++) w->plan[n].length[c] = (int32_t)tsr_ceil_div(w->plan[n].length[c], t->scaler);
+    }
+    for (int64_t n = 0; n < count; n++) {
+        tsr_dirac_slice_plan *p = &w->plan[n];
+        int64_t own = (int64_t)t->prefix + 4 + (int64_t)t->scaler * ((int64_t)p->length[0] + p->length[1] + p->length[2]);
+        if (w->quantiser < 0) { /* what is left is padding of the last components */
+            int64_t left = (tsr_dirac_slice_bytes(t, n) - own) / t->scaler;
+            for (int c = 2; c >= 0 && left > 0; c--) {
+                const int64_t more = tsr_min64(left, 255 - p->length[c]);
+                p->length[c] += (int32_t)more;
+                left -= more;
+                own += more * t->scaler;
+            }
+        }
+        p->offset = at;
+        at += own;
+    }
+    *bytes = at;
+    return TSR_OK;
+}
+
+static void write_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    write_job *j = (write_job *)user;
+    const tsr_dirac_slices_writing *w = j->w;
+    const tsr_dirac_transform *t = &w->transform;
+    const int64_t origin = w->plan[j->first].offset;
+    gathered g;
+    (void)worker;
+    g.value = (int32_t *)malloc((size_t)j->room * sizeof(int32_t));
+    uint8_t *own = (uint8_t *)malloc((size_t)(3 * 255 * (int64_t)t->scaler + t->prefix + 64));
+    if (!g.value || !own) __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
+    for (int64_t n = j->first + begin; n < j->first + end && g.value && own; n++) {
+        const tsr_dirac_slice_plan *p = &w->plan[n];
+        uint8_t *at = own;
+        gather(w, n, &g);
+        memset(at, 0, t->prefix);
+        at += t->prefix;
+        *at++ = (uint8_t)p->index;
+        for (int c = 0; c < 3; c++) {
+            const int64_t bytes = (int64_t)p->length[c] * t->scaler;
+            tsr_bits_out out = { .at = at + 1 };
+            *at = (uint8_t)p->length[c];
+            write_component(&g, c, p->index, &out, component_bits(&g, c, p->index));
+            tsr_bits_finish(&out);
+            at++;
+            if (out.at < at + bytes) memset(out.at, 0xff, (size_t)(at + bytes - out.at));
+            at += bytes;
+        }
+        memcpy(j->to + (p->offset - origin), own, (size_t)(at - own)); /* written ahead of, so not in place beside the next slice */
+    }
+    free(own);
+    free(g.value);
+}
+
+/* ---- low delay ----------------------------------------------------------------------------------------------------------------------------- */
+
+/* The approximation of slice n is predicted from what a decoder has of its neighbours: `decoded` of component c. Its differences replace the gathered
+ * values. */
+static void predict_slice(const tsr_dirac_slices_writing *w, int64_t n, int32_t index, gathered *g, int32_t *const decoded[3])
+{
+    const tsr_dirac_transform *t = &w->transform;
+    const int32_t sx = (int32_t)(n % t->slices_x), sy = (int32_t)(n / t->slices_x), own = band_index(index, t->matrix[0][0]);
+    const uint64_t scale = tsr_quantiser_scale(own);
+    const tsr_quantiser q = tsr_quantiser_make(own, 0);
+    for (int c = 0; c < 3; c++) {
+        const tsr_dirac_band *b = &w->layout[c]->band[0][0];
+        const int32_t x0 = (int32_t)((int64_t)b->width * sx / t->slices_x), x1 = (int32_t)((int64_t)b->width * (sx + 1) / t->slices_x);
+        const int32_t y0 = (int32_t)((int64_t)b->height * sy / t->slices_y), y1 = (int32_t)((int64_t)b->height * (sy + 1) / t->slices_y);
+        int32_t *to = g->value + g->begin[c];
+        for (int32_t y = y0; y < y1; y++)
+            for (int32_t x = x0; x < x1; x++) {
+                int32_t *here = decoded[c] + (int64_t)y * b->width + x;
+                const int32_t value = w->coefficients[c][b->offset + (int64_t)y * w->layout[c]->stride + x];
+                const int32_t prediction = tsr_dirac_neighbours_mean(here, b->width, x, y);
+                *to = value - prediction;
+                const int32_t magnitude = (int32_t)tsr_quantiser_magnitude(scale, *to);
+                *here = prediction + tsr_quantiser_inverse(q, *to < 0 ? -magnitude : magnitude);
+                to++;
+            }
+    }
+}
+
+/* Bits of both chroma components' codes, interleaved, up to the last that is not 0. */
+static int64_t pair_bits(const gathered *g, int32_t index)
+{
+    const int32_t *u = g->value + g->begin[1], *v = g->value + g->begin[2];
+    int64_t bits = 0, all = 0;
+    for (int64_t b = 0; b < g->bands; b++) {
+        const uint64_t scale = tsr_quantiser_scale(band_index(index, g->matrix[b]));
+        for (int64_t k = 0; k < g->size[1][b]; k++, u++, v++)
+            for (int c = 0; c < 2; c++) {
+                const uint32_t magnitude = tsr_quantiser_magnitude(scale, c ? *v : *u);
+                all += tsr_code_bits(magnitude) + (magnitude != 0);
+                if (magnitude) bits = all;
+            }
+    }
+    return bits;
+}
+
+static void write_pair(const gathered *g, int32_t index, tsr_bits_out *out, int64_t bits)
+{
+    const int32_t *u = g->value + g->begin[1], *v = g->value + g->begin[2];
+    for (int64_t b = 0; b < g->bands; b++) {
+        const uint64_t scale = tsr_quantiser_scale(band_index(index, g->matrix[b]));
+        for (int64_t k = 0; k < g->size[1][b]; k++, u++, v++)
+            for (int c = 0; c < 2 && bits > 0; c++) {
+                const int32_t value = c ? *v : *u;
+                const uint32_t magnitude = tsr_quantiser_magnitude(scale, value);
+                tsr_bits_put_uint(out, magnitude);
+                if (magnitude) tsr_bits_put(out, value < 0, 1);
+                bits -= tsr_code_bits(magnitude) + (magnitude != 0);
+            }
+    }
+}
+
+static int low_delay_fits(void *user, int32_t index)
+{
+    const fitting *f = (const fitting *)user;
+    predict_slice(f->w, f->n, index, f->g, f->decoded);
+    return 7 + tsr_dirac_length_bits(f->budget) + component_bits(f->g, 0, index) + pair_bits(f->g, index) <= 8 * f->budget;
+}
+
+/* Slices one after the other: each is predicted from those before. The bytes go to w->plan[0] ... through `to`. */
+static tsr_status write_low_delay(const tsr_dirac_slices_writing *w, int64_t count, int64_t room, uint8_t *to)
+{
+    const tsr_dirac_transform *t = &w->transform;
+    tsr_status status = TSR_OK;
+    gathered g;
+    int32_t *decoded[3] = { NULL, NULL, NULL }, guess = 20;
+    int64_t largest = 0;
+    for (int64_t n = 0; n < count; n++) largest = tsr_max64(largest, tsr_dirac_slice_bytes(t, n));
+    g.value = (int32_t *)malloc((size_t)room * sizeof(int32_t));
+    uint8_t *own = (uint8_t *)malloc((size_t)largest + 64);
+    for (int c = 0; c < 3; c++) {
+        const tsr_dirac_band *b = &w->layout[c]->band[0][0];
+        decoded[c] = (int32_t *)malloc((size_t)b->width * (size_t)b->height * sizeof(int32_t));
+        if (!decoded[c] || !g.value || !own) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "no memory for slices");
+    }
+    for (int64_t n = 0; n < count; n++) {
+        const int64_t bytes = tsr_dirac_slice_bytes(t, n);
+        const int wide = tsr_dirac_length_bits(bytes);
+        fitting f = { .w = w, .g = &g, .budget = bytes, .n = n, .decoded = decoded };
+        gather(w, n, &g);
+        guess = finest(low_delay_fits, &f, guess);
+        predict_slice(w, n, guess, &g, decoded);
+        const int64_t luma = tsr_min64(component_bits(&g, 0, guess), 8 * bytes - 7 - wide);
+        tsr_bits_out out = { .at = own };
+        tsr_bits_put(&out, (uint64_t)guess, 7);
+        tsr_bits_put(&out, (uint64_t)luma, wide);
+        write_component(&g, 0, guess, &out, luma);
+        write_pair(&g, guess, &out, pair_bits(&g, guess));
+        tsr_bits_finish(&out);
+        if (out.at < own + bytes) memset(out.at, 0xff, (size_t)(own + bytes - out.at));
+        memcpy(to, own, (size_t)bytes);
+        to += bytes;
+    }
+done:
+    for (int c = 0; c < 3; c++) free(decoded[c]);
+    free(own);
+    free(g.value);
+    return status;
+}
+
+/* ---- both ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static int64_t slice_count(const tsr_dirac_slices_writing *w) { return (int64_t)w->transform.slices_x * w->transform.slices_y; }
+
+tsr_status tsr_dirac_slices_plan(tsr_dirac_slices_writing *w, int64_t *bytes)
+{
+    const int64_t count = slice_count(w);
+    write_job job = { .w = w, .room = gather_room(w) };
+    if (!w->transform.high_quality) {
+        *bytes = 0;
+        for (int64_t n = 0; n < count; n++) {
+            w->plan[n].offset = *bytes;
+            *bytes += tsr_dirac_slice_bytes(&w->transform, n);
+        }
+        return TSR_OK;
+    }
+    if (w->quantiser >= 0) w->transform.scaler = 1;
+    tsr_parallel(w->threads, count, TOGETHER, plan_range, &job);
+    if (job.failed) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for slices");
+    return place_high_quality(w, count, bytes);
+}
+
+tsr_status tsr_dirac_slices_write(const tsr_dirac_slices_writing *w, int64_t first, int64_t count, uint8_t *to)
+{
+    write_job job = { .w = w, .room = gather_room(w), .first = first, .to = to };
+    if (!w->transform.high_quality) return write_low_delay(w, count, job.room, to);
+    tsr_parallel(w->threads, count, TOGETHER, write_range, &job);
+    if (job.failed) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for slices");
+    return TSR_OK;
+}

@@ -1,0 +1,82 @@
+/* video/dirac/synthesis.c: plans from the coarsest levels to the finest. */
+#include "video/dirac/synthesis.h"
+
+#include "video/dirac/filters.h"
+
+static tsr_status add_stage(tsr_dirac_synthesis *s, int32_t width, int32_t height, int32_t wavelet, uint32_t axes, int32_t levels, int32_t shift)
+{
+    tsr_dirac_stage *stage = &s->stage[s->count];
+    tsr_wavelet_options options = TSR_WAVELET_OPTIONS;
+    tsr_wavelet_info info;
+    const int64_t size[2] = { width, height }, stride[2] = { 1, s->stride };
+    options.filter = tsr_dirac_filters[wavelet].filter;
+    options.levels = levels;
+    options.axes = axes;
+    options.accuracy = shift ? shift : -1;
+    options.sample_stride = options.coefficient_stride = stride;
+    *stage = (tsr_dirac_stage){ .width = width, .height = height };
+    TSR_TRY(tsr_wavelet_plan_create(s->context, TSR_I32, 2, size, &options, &stage->plan));
+    s->count++;
+    tsr_wavelet_plan_describe(stage->plan, &info);
+    stage->workspace_bytes = info.workspace_bytes;
+    s->workspace_bytes = tsr_max64(s->workspace_bytes, info.workspace_bytes);
+    return TSR_OK;
+}
+
+static tsr_status add_stages(tsr_dirac_synthesis *s, const tsr_dirac_transform *t, const tsr_dirac_layout *l)
+{
+    const int32_t across = t->wavelet_horizontal, shift = tsr_dirac_filters[across].shift;
+    if (t->horizontal) TSR_TRY(add_stage(s, l->stride >> t->depth, l->padded_height >> t->depth, across, 1, t->horizontal, shift));
+    if (t->wavelet == across) return t->depth ? add_stage(s, l->stride, l->padded_height, across, 3, t->depth, shift) : TSR_OK;
+    for (int32_t up = t->depth - 1; up >= 0; up--) { /* columns, then rows */
+        TSR_TRY(add_stage(s, l->stride >> up, l->padded_height >> up, t->wavelet, 2, 1, 0));
+        TSR_TRY(add_stage(s, l->stride >> up, l->padded_height >> up, across, 1, 1, shift));
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transform *t, const tsr_dirac_layout *l, tsr_dirac_synthesis *s)
+{
+    tsr_dirac_synthesis_free(s);
+    *s = (tsr_dirac_synthesis){ .context = context, .stride = l->stride, .elements = tsr_dirac_layout_elements(l) };
+    tsr_status status = add_stages(s, t, l);
+    if (status != TSR_OK) tsr_dirac_synthesis_free(s);
+    return status;
+}
+
+void tsr_dirac_synthesis_free(tsr_dirac_synthesis *s)
+{
+    for (int32_t k = 0; k < s->count; k++) tsr_wavelet_plan_destroy(&s->stage[k].plan);
+    s->count = 0;
+}
+
+/* The corner that a stage works on goes to the other array; rare: only where levels differ. */
+static tsr_status copy_corner(const tsr_dirac_synthesis *s, const tsr_dirac_stage *stage, int32_t *to, const int32_t *from)
+{
+    for (int32_t y = 0; y < stage->height; y++)
+        TSR_TRY(s->context->backend->copy(s->context->queue, to + (int64_t)y * s->stride, from + (int64_t)y * s->stride,
+                                          (size_t)stage->width * sizeof(int32_t)));
+    return TSR_OK;
+}
+
+tsr_status tsr_dirac_synthesis_run(const tsr_dirac_synthesis *s, int32_t *coefficients, int32_t *samples, void *workspace)
+{
+    if (!s->count) return s->context->backend->copy(s->context->queue, samples, coefficients, (size_t)s->elements * sizeof(int32_t));
+    for (int32_t k = 0; k < s->count; k++) {
+        const tsr_dirac_stage *stage = &s->stage[k];
+        TSR_TRY(tsr_wavelet_inverse(stage->plan, coefficients, samples, stage->workspace_bytes ? workspace : NULL));
+        if (k + 1 < s->count) TSR_TRY(copy_corner(s, stage, coefficients, samples));
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_dirac_analysis_run(const tsr_dirac_synthesis *s, int32_t *samples, int32_t *coefficients, void *workspace)
+{
+    if (!s->count) return s->context->backend->copy(s->context->queue, coefficients, samples, (size_t)s->elements * sizeof(int32_t));
+    for (int32_t k = s->count - 1; k >= 0; k--) {
+        const tsr_dirac_stage *stage = &s->stage[k];
+        TSR_TRY(tsr_wavelet_forward(stage->plan, samples, coefficients, stage->workspace_bytes ? workspace : NULL));
+        if (k > 0) TSR_TRY(copy_corner(s, &s->stage[k - 1], samples, coefficients));
+    }
+    return TSR_OK;
+}

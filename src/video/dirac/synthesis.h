@@ -1,0 +1,33 @@
+/* video/dirac/synthesis.h: coefficients of a component to its samples, by the plans of tessera/wavelet.h. */
+#ifndef TSR_VIDEO_DIRAC_SYNTHESIS_H
+#define TSR_VIDEO_DIRAC_SYNTHESIS_H
+
+#include "device/backend.h"
+#include "tessera/wavelet.h"
+#include "video/dirac/layout.h"
+
+/* One plan: several levels of one filter, or one axis of a level whose axes have different ones. Coefficients and samples of all but the last stage lie in
+ * the corner of the same array. */
+typedef struct tsr_dirac_stage {
+    tsr_wavelet_plan *plan;
+    int32_t width, height;
+    int64_t workspace_bytes;
+} tsr_dirac_stage;
+
+typedef struct tsr_dirac_synthesis {
+    tsr_context *context;
+    int32_t stride, count;
+    int64_t workspace_bytes, elements;
+    tsr_dirac_stage stage[2 * TSR_DIRAC_LEVELS + 1];
+} tsr_dirac_synthesis;
+
+/* *synthesis is zero or was made before (what it held is freed). */
+tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transform *transform, const tsr_dirac_layout *layout,
+                                    tsr_dirac_synthesis *synthesis);
+void tsr_dirac_synthesis_free(tsr_dirac_synthesis *synthesis);
+/* Device memory; the coefficients may be overwritten. The samples have the coefficients' stride. */
+tsr_status tsr_dirac_synthesis_run(const tsr_dirac_synthesis *synthesis, int32_t *coefficients, int32_t *samples, void *workspace);
+/* The way back; the samples may be overwritten. */
+tsr_status tsr_dirac_analysis_run(const tsr_dirac_synthesis *synthesis, int32_t *samples, int32_t *coefficients, void *workspace);
+
+#endif
