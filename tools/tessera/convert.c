@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,7 +19,10 @@ struct convert {
     tsr_level_rule rule;
     int level;
     tsr_dtype dtype;
-    int space, space_given, crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given;
+    const char *reorient, *fill_text;
+    double fill;
+    int space, space_given, crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given, deshear, axis_aligned,
+        interpolation_given, replicate;
     tsr_tiles_options tiles;
     cli_tiles_options files;
     int unbounded;
@@ -26,9 +30,12 @@ struct convert {
     tsr_volume *volume;
 };
 
+#define STEPS "--crop, --reorient, --resample, --like, --deshear, --axis-aligned, --level, --smooth, --threshold, --largest-component and --dtype"
+
 static int has_steps(const struct convert *c)
 {
-    return c->crop_given || c->resample_given || c->like || c->level || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given;
+    return c->crop_given || c->reorient || c->resample_given || c->like || c->deshear || c->axis_aligned || c->level ||
+           c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given;
 }
 
 /* The result of a step becomes the volume. */
@@ -40,18 +47,41 @@ static tsr_status take(struct convert *c, tsr_status status, tsr_volume *next)
     return TSR_OK;
 }
 
+/* The grid of `like` in the unit of length of `volume`. */
+static tsr_geometry in_unit_of(const tsr_volume *volume, const tsr_volume *like)
+{
+    const double from = tsr_volume_unit(like), to = tsr_volume_unit(volume), factor = (from > 0 ? from : 1) / (to > 0 ? to : 1);
+    tsr_geometry g = *tsr_volume_geometry(like);
+    for (int i = 0; i < 12 && factor != 1; i++) g.affine[i / 4][i % 4] *= factor;
+    return g;
+}
+
 static int resample(struct convert *c, tsr_status *status)
 {
     tsr_resample_options options = TSR_RESAMPLE_OPTIONS;
-    options.interpolation = c->interpolation;
-    options.spacing = c->resample;
+    tsr_geometry straight;
     tsr_volume *like = NULL, *next = NULL;
     int code = CLI_OK;
-    if (c->like) {
+    options.interpolation = c->interpolation;
+    if (!c->interpolation_given && tsr_volume_holds_labels(c->volume)) {
+        options.interpolation = TSR_INTERPOLATE_NEAREST;
+        cli_note(c->cli, "%s holds labels: resampled to the nearest voxel's (--interpolation label has smoother borders)", c->cli->input[0]);
+    }
+    options.spacing = c->resample;
+    if (!c->resample_given) { /* a grid that may reach beyond the volume */
+        options.border = c->replicate && !c->fill_text ? TSR_BORDER_REPLICATE : TSR_BORDER_CONSTANT;
+        options.value = c->fill;
+    }
+    if (c->deshear || c->axis_aligned) {
+        *status = tsr_geometry_straighten(tsr_volume_geometry(c->volume), tsr_volume_size(c->volume),
+                                          c->deshear ? TSR_STRAIGHTEN_DESHEAR : TSR_STRAIGHTEN_ALIGN, &straight, &options.size);
+        if (*status != TSR_OK) return code;
+        options.geometry = &straight;
+    } else if (c->like) {
         like = cli_read_volume(c->cli, c->like, &c->read, &code);
         if (!like) return code;
-        options.spacing = (tsr_vec3){ 0 };
-        options.geometry = tsr_volume_geometry(like);
+        straight = in_unit_of(c->volume, like);
+        options.geometry = &straight;
         options.size = tsr_volume_size(like);
     }
     *status = tsr_volume_resample(c->context, c->volume, &options, &next);
@@ -86,7 +116,11 @@ static int process(struct convert *c)
         status = tsr_volume_crop(c->context, c->volume, c->crop[0], c->crop[1], &next);
         status = take(c, status, next);
     }
-    if (status == TSR_OK && (c->resample_given || c->like)) {
+    if (status == TSR_OK && c->reorient) {
+        status = tsr_volume_reorient(c->context, c->volume, c->reorient, &next);
+        status = take(c, status, next);
+    }
+    if (status == TSR_OK && (c->resample_given || c->like || c->deshear || c->axis_aligned)) {
         int code = resample(c, &status);
         if (code) return code;
     }
@@ -173,6 +207,18 @@ static int tiles_of_volume(struct convert *c)
     return code;
 }
 
+/* Lengths that the output has no unit for, or none but millimetres. */
+static void remark_unit(const struct convert *c)
+{
+    const double unit = tsr_volume_unit(c->volume);
+    int keeps = 1;
+    if (unit == 0 || unit == 1) return;
+    if (cli_names_tiles(c->output, c->write.format))
+        cli_note(c->cli, "%s: lengths are in %s, which %s does not say", c->cli->input[0], tsr_volume_unit_name(c->volume), c->output);
+    else if (tsr_file_keeps_unit(c->output, &c->write, unit, &keeps) == TSR_OK && !keeps)
+        cli_note(c->cli, "%s: lengths are in %s, those of %s in mm", c->cli->input[0], tsr_volume_unit_name(c->volume), c->output);
+}
+
 /* c->volume, through the steps, into the output. */
 static int convert_dense(struct convert *c)
 {
@@ -184,6 +230,7 @@ static int convert_dense(struct convert *c)
     if (code) return code;
     tsr_status status = c->space_given ? set_space(c->volume, (tsr_space)(c->space + 1)) : TSR_OK;
     if (status != TSR_OK) return cli_status(c->cli, status, c->cli->input[0]);
+    remark_unit(c);
     if (cli_names_tiles(c->output, c->write.format)) return tiles_of_volume(c);
     status = tsr_volume_write(c->volume, c->output, &c->write);
     if (status != TSR_OK) return cli_status(c->cli, status, c->output);
@@ -191,9 +238,67 @@ static int convert_dense(struct convert *c)
     return CLI_OK;
 }
 
+/* "frame-%03d.nii.gz": where the digits go, or 0 for a plain name. */
+static int is_numbered(const char *path)
+{
+    const char *percent = strchr(path, '%'), *end = percent ? percent + 1 + strspn(percent + 1, "0123456789") : NULL;
+    return percent && *end == 'd' && end - percent <= 3 && !strchr(end, '%');
+}
+static void number_path(const char *pattern, int64_t number, char *path, size_t room)
+{
+    const char *percent = strchr(pattern, '%'), *end = strchr(percent, 'd');
+    const int zeros = percent[1] == '0', width = atoi(percent + 1);
+    snprintf(path, room, zeros ? "%.*s%0*lld%s" : "%.*s%*lld%s", (int)(percent - pattern), pattern, width, (long long)number, end + 1);
+}
+
+/* Every frame, layer or channel that no option chooses, into a file of its own. */
+static int convert_parts(struct convert *c)
+{
+    static const char *const names[] = { "frame", "layer", "channel" };
+    const char *const pattern = c->output;
+    tsr_read_options *const o = &c->read;
+    int64_t *const index[3] = { &o->frame, &o->layer, &o->channel }, count[3];
+    int *const given[3] = { &o->frame_given, &o->layer_given, &o->channel_given }, chosen[3] = { *given[0], *given[1], *given[2] };
+    int code = CLI_OK, along = -1;
+    char path[4096];
+    for (int k = 0; k < 3; k++) *given[k] = 1;
+    c->volume = cli_read_volume(c->cli, c->cli->input[0], o, &code);
+    if (!c->volume) return code;
+    tsr_volume_parts(c->volume, &count[0], &count[1], &count[2]);
+    tsr_volume_destroy(&c->volume);
+    for (int k = 0; k < 3; k++) {
+        if (chosen[k] || count[k] == 1) continue;
+        if (along >= 0)
+            return cli_usage(c->cli, "%s holds several %ss and %ss: --%s or --%s says which to keep", c->cli->input[0], names[along], names[k], names[along],
+                             names[k]);
+        along = k;
+    }
+    const int64_t files = along < 0 ? 1 : count[along];
+    for (int64_t i = 0; i < files && !code; i++) { /* before any is written */
+        number_path(pattern, i, path, sizeof path);
+        code = cli_check_write(c->cli, path, cli_names_tiles(path, c->write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME, c->write.format);
+    }
+    for (int64_t i = 0; i < files && !code; i++) {
+        number_path(pattern, i, path, sizeof path);
+        c->output = path;
+        if (along >= 0) *index[along] = i;
+        c->volume = cli_read_volume(c->cli, c->cli->input[0], o, &code);
+        if (c->volume) code = convert_dense(c);
+        tsr_volume_destroy(&c->volume);
+    }
+    c->output = pattern;
+    if (!code) cli_note(c->cli, "%lld files, one a %s", (long long)files, along < 0 ? "volume" : names[along]);
+    return code;
+}
+
 static int convert_volume(struct convert *c)
 {
     int code = CLI_OK;
+    if (is_numbered(c->output)) {
+        code = convert_parts(c);
+        tsr_context_destroy(&c->context);
+        return code;
+    }
     c->volume = cli_read_volume(c->cli, c->cli->input[0], &c->read, &code);
     if (c->volume) code = convert_dense(c);
     tsr_volume_destroy(&c->volume);
@@ -210,7 +315,7 @@ static int convert_tiles(struct convert *c)
     tsr_tiles_meta meta[1024];
     tsr_tiles_channel channels[64];
     if (steps && to_tiles)
-        return cli_usage(c->cli, "%s is a tile list: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component and --dtype need a volume as output",
+        return cli_usage(c->cli, "%s is a tile list: " STEPS " need a volume as output",
                          c->cli->input[0]);
     int code = cli_context(c->cli, &c->context);
     if (code) return code;
@@ -227,6 +332,7 @@ static int convert_tiles(struct convert *c)
         code = write_tiles(c, tiles);
     } else if (tiles) {
         tsr_status status = cli_dense_of_tiles(c->context, tiles, &c->volume);
+        c->replicate = 1; /* what is outside has the band's value, not 0, which is the surface */
         if (status == TSR_OK) status = cli_move_volume(NULL, &c->volume);
         if (status != TSR_OK) code = cli_status(c->cli, status, c->cli->input[0]);
         if (!code) code = convert_dense(c);
@@ -251,7 +357,7 @@ static int output_is_points(const struct convert *c)
 static int convert_mesh(struct convert *c)
 {
     if (has_steps(c))
-        return cli_usage(c->cli, "%s is a mesh: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component and --dtype are for volumes",
+        return cli_usage(c->cli, "%s is a mesh: " STEPS " are for volumes",
                          c->cli->input[0]);
     int code = CLI_OK;
     tsr_mesh *mesh = cli_read_mesh(c->cli, c->cli->input[0], &c->read, &code);
@@ -268,7 +374,7 @@ static int convert_points(struct convert *c)
 {
     if (has_steps(c))
         return cli_usage(c->cli,
-                         "%s holds points: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component and --dtype are for volumes",
+                         "%s holds points: " STEPS " are for volumes",
                          c->cli->input[0]);
     int code = CLI_OK;
     tsr_points *points = cli_read_points(c->cli, c->cli->input[0], &c->read, &code);
@@ -300,6 +406,24 @@ static int check_tile_options(const struct convert *c, tsr_file_kind kind, const
     return CLI_OK;
 }
 
+/* One grid at most, and what to put outside of it. */
+static int check_resample(struct convert *c)
+{
+    const struct { int given; const char *name; } ways[] = { { c->resample_given, "resample" }, { c->like != NULL, "like" }, { c->deshear, "deshear" },
+                                                             { c->axis_aligned, "axis-aligned" } };
+    const char *first = NULL;
+    for (int i = 0; i < 4; i++) {
+        if (ways[i].given && first) return cli_usage(c->cli, "--%s and --%s: expected one of them", first, ways[i].name);
+        if (ways[i].given) first = ways[i].name;
+    }
+    if (!c->fill_text) return CLI_OK;
+    if (!first || c->resample_given) return cli_usage(c->cli, "--fill: expected with --like, --deshear or --axis-aligned");
+    const cli_option number = { .name = "fill", .type = CLI_REAL, .value = &c->fill };
+    if (!strcasecmp(c->fill_text, "nan")) c->fill = (double)NAN;
+    else if (cli_take_number(c->cli, &number, c->fill_text) >= 0) return CLI_USAGE;
+    return CLI_OK;
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct convert c = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .tiles = TSR_TILES_OPTIONS,
@@ -309,11 +433,18 @@ static int run(cli_call *cli, int argc, char **argv)
         CLI_OUTPUT_OPTION(c.output),
         { .name = "crop", .type = CLI_BOX, .value = c.crop, .help = "1. keep the voxels from the first corner to before the second",
           .given = &c.crop_given },
+        { .name = "reorient", .type = CLI_TEXT, .value = &c.reorient, .argument = "RAS",
+          .help = "2. first: turn the axes so that x, y and z run as nearly as possible towards these (R L A P S I); voxels stay as they are" },
         { .name = "resample", .type = CLI_VEC3, .value = &c.resample, .help = "2. new spacing in world units, one number or three", .lower = 1e-12,
           .upper = 1e12, .given = &c.resample_given },
         { .name = "like", .type = CLI_TEXT, .value = &c.like, .argument = "FILE", .help = "2. or: onto the grid of another volume" },
-        { .name = "interpolation", .type = CLI_CHOICE, .value = &interpolation, .argument = "WAY", .help = "of 2",
-          .choices = "linear nearest cubic" },
+        { .name = "deshear", .type = CLI_FLAG, .value = &c.deshear, .help = "2. or: onto perpendicular axes (tilted gantry): slices stay in their planes" },
+        { .name = "axis-aligned", .type = CLI_FLAG, .value = &c.axis_aligned, .help = "2. or: onto a grid along the world's axes" },
+        { .name = "interpolation", .type = CLI_CHOICE, .value = &interpolation, .argument = "WAY",
+          .help = "of 2 (default linear; of files that say they hold labels nearest); label: the label with most weight",
+          .choices = "linear nearest cubic label", .given = &c.interpolation_given },
+        { .name = "fill", .type = CLI_TEXT, .value = &c.fill_text, .argument = "VALUE",
+          .help = "of 2: value outside the input (default 0), a number or nan; of --like, --deshear and --axis-aligned" },
         { .name = "level", .type = CLI_INT, .value = &c.level, .argument = "N", .help = "3. 2^N voxels along each axis become one", .lower = 1, .upper = 62 },
         { .name = "rule", .type = CLI_CHOICE, .value = &rule, .argument = "RULE",
           .help = "of 3: what becomes of them (default average, as f64; sums are 64 bits wide)", .choices = "average sum min max", .given = &rule_given },
@@ -349,7 +480,8 @@ static int run(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     if (!c.output) return cli_check_output(cli, NULL);
-    if (c.resample_given && c.like) return cli_usage(cli, "--resample and --like: expected one of them");
+    code = check_resample(&c);
+    if (code) return code;
     if (rule_given && !c.level) return cli_usage(cli, "--rule: needs --level");
     c.interpolation = (tsr_interpolation)interpolation;
     c.rule = (tsr_level_rule)rule;
