@@ -43,12 +43,15 @@ TSR_HD int tsr_distance_inside(const void *mask, tsr_dtype dtype, int64_t i)
     return v == v && v != 0.0;
 }
 
-/* Square of the distance from a voxel to the inner box of another one `steps` (not 0) along the axis, in voxels. */
+/* Square of the distance from a voxel to the inner box of another one `steps` (not 0) along the axis, in voxels. Loops over points (core 0, equal spacings)
+ * have steps^2 in its place, the same bits. */
 TSR_HD double tsr_distance_steps(double steps, float core)
 {
     const double rest = (steps < 0.0 ? -steps : steps) - (double)core;
     return rest * rest;
 }
+
+TSR_HD double tsr_distance_square(double steps, float core, int boxes) { return boxes ? tsr_distance_steps(steps, core) : steps * steps; }
 
 /* Signed squared distance of a voxel at x from the nearest one of the other side in its row, at `nearest` (negative: none). */
 TSR_HD float tsr_distance_along_row(int inside, int32_t x, int32_t nearest, float weight, float core)
@@ -94,14 +97,14 @@ TSR_HD double tsr_distance_meet(const tsr_distance_line *l, double sum_p, int32_
 }
 
 /* tsr_distance_hidden for boxes, too. The places of their parabolas hold c^2 at their own voxel in place of 0, which the end puts right. */
-TSR_HD int tsr_distance_covered(const tsr_distance_line *l, double sum_a, int32_t a, double sum_b, int32_t b, double sum_c, int32_t c)
+TSR_HD int tsr_distance_covered(const tsr_distance_line *l, int boxes, double sum_a, int32_t a, double sum_b, int32_t b, double sum_c, int32_t c)
 {
-    if (l->core == 0.0f) return tsr_distance_hidden(sum_a, a, sum_b, b, sum_c, c);
+    if (!boxes) return tsr_distance_hidden(sum_a, a, sum_b, b, sum_c, c);
     return tsr_distance_meet(l, sum_a, a, sum_b, b) >= tsr_distance_meet(l, sum_b, b, sum_c, c);
 }
 
-/* The run of one sign that begins at `begin`; returns its end. */
-TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const tsr_distance_finish *finish)
+/* The run of one sign that begins at `begin`; returns its end. `boxes`, known to the compiler: is core other than 0? */
+TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const tsr_distance_finish *finish, int boxes)
 {
     int inside = l->in[begin * l->in_stride] < 0.0f;
     int32_t depth = 0, end = l->n;
@@ -115,7 +118,7 @@ TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const
         double sum = tsr_distance_sum(l, c, height);
         while (depth >= 2) {
             int32_t b = l->stack[(depth - 1) * l->stack_stride], a = l->stack[(depth - 2) * l->stack_stride];
-            if (!tsr_distance_covered(l, below, a, top, b, sum, c)) break;
+            if (!tsr_distance_covered(l, boxes, below, a, top, b, sum, c)) break;
             depth--;
             top = below;
             if (depth >= 2) {
@@ -138,9 +141,9 @@ TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const
     int32_t then = depth > 1 ? l->stack[l->stack_stride] : 0;
     double then_height = depth > 1 ? tsr_distance_height(l, then, inside) : 0.0;
     for (int32_t i = begin; i < end; i++) {
-        double best = height + (double)l->weight * tsr_distance_steps((double)(i - here), l->core);
+        double best = height + (double)l->weight * tsr_distance_square((double)(i - here), l->core, boxes);
         while (at + 1 < depth) {
-            double next = then_height + (double)l->weight * tsr_distance_steps((double)(i - then), l->core);
+            double next = then_height + (double)l->weight * tsr_distance_square((double)(i - then), l->core, boxes);
             if (next > best) break;
             best = next;
             at++;
@@ -152,7 +155,7 @@ TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const
             }
         }
         float square = (float)best;
-        if (l->core > 0.0f) square = tsr_minf(square, tsr_absf(l->in[i * l->in_stride])); /* the voxel itself is no step away */
+        if (boxes) square = tsr_minf(square, tsr_absf(l->in[i * l->in_stride])); /* the voxel itself is no step away */
         l->out[i * l->out_stride] = tsr_distance_finished(finish, inside ? -square : square);
     }
     return end;
@@ -160,7 +163,10 @@ TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const
 
 TSR_HD void tsr_distance_transform_line(const tsr_distance_line *l, const tsr_distance_finish *finish)
 {
-    for (int32_t begin = 0; begin < l->n;) begin = tsr_distance_run(l, begin, finish);
+    if (l->core == 0.0f)
+        for (int32_t begin = 0; begin < l->n;) begin = tsr_distance_run(l, begin, finish, 0);
+    else
+        for (int32_t begin = 0; begin < l->n;) begin = tsr_distance_run(l, begin, finish, 1);
 }
 
 /* ---- a line by searching ----------------------------------------------------------------------------------------------------------------------
