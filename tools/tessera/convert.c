@@ -22,7 +22,7 @@ struct convert {
     const char *reorient, *fill_text;
     double fill;
     int space, space_given, crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given, deshear, axis_aligned,
-        interpolation_given, replicate;
+        interpolation_given, rule_given, replicate;
     tsr_tiles_options tiles;
     cli_tiles_options files;
     int unbounded;
@@ -96,6 +96,9 @@ static int reduce(struct convert *c)
     int code = CLI_OK;
     tsr_levels *levels = NULL;
     tsr_volume *next = NULL;
+    if (tsr_volume_holds_labels(c->volume) && !c->rule_given)
+        return cli_usage(c->cli, "--level: %s holds labels, whose average is none of them: expected --resample, or --rule with a way that suits them",
+                         c->cli->input[0]);
     tsr_status status = tsr_levels_create(c->context, tsr_volume_size(c->volume), tsr_volume_dtype(c->volume), c->rule, &levels);
     if (status == TSR_OK) status = tsr_levels_build(levels, c->volume, NULL);
     const int32_t count = tsr_levels_count(levels);
@@ -428,7 +431,7 @@ static int run(cli_call *cli, int argc, char **argv)
 {
     struct convert c = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .tiles = TSR_TILES_OPTIONS,
                          .files = { TSR_TILES_READ_OPTIONS, TSR_TILES_WRITE_OPTIONS } };
-    int interpolation = 0, values = 0, index = 0, rule = 0, rule_given = 0;
+    int interpolation = 0, values = 0, index = 0, rule = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(c.output),
         { .name = "crop", .type = CLI_BOX, .value = c.crop, .help = "1. keep the voxels from the first corner to before the second",
@@ -447,7 +450,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "of 2: value outside the input (default 0), a number or nan; of --like, --deshear and --axis-aligned" },
         { .name = "level", .type = CLI_INT, .value = &c.level, .argument = "N", .help = "3. 2^N voxels along each axis become one", .lower = 1, .upper = 62 },
         { .name = "rule", .type = CLI_CHOICE, .value = &rule, .argument = "RULE",
-          .help = "of 3: what becomes of them (default average, as f64; sums are 64 bits wide)", .choices = "average sum min max", .given = &rule_given },
+          .help = "of 3: what becomes of them (default average, as f64; sums are 64 bits wide)", .choices = "average sum min max", .given = &c.rule_given },
         { .name = "smooth", .type = CLI_REAL, .value = &c.smooth, .argument = "SIGMA", .help = "4. Gaussian, standard deviation in world units",
           .lower = 0, .upper = 1e9, .given = &c.smooth_given },
         { .name = "threshold", .type = CLI_RANGE, .value = c.threshold, .help = "5. mask of the values from LOWER to UPPER, both included",
@@ -482,7 +485,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!c.output) return cli_check_output(cli, NULL);
     code = check_resample(&c);
     if (code) return code;
-    if (rule_given && !c.level) return cli_usage(cli, "--rule: needs --level");
+    if (c.rule_given && !c.level) return cli_usage(cli, "--rule: needs --level");
     c.interpolation = (tsr_interpolation)interpolation;
     c.rule = (tsr_level_rule)rule;
     if (c.tiles.edge && c.tiles.edge != 4 && c.tiles.edge != 8) return cli_usage(cli, "--edge: '%d' given, expected 4 or 8", c.tiles.edge);

@@ -168,7 +168,10 @@ static void remark_forms(const cli_call *cli, const char *path, const tsr_read_o
 {
     int codes[2];
     const double apart = options->prefer == TSR_FORM_SFORM ? cli_forms_apart(volume, codes) : 0;
-    if (apart > 0)
+    tsr_file_kind kind; /* other formats carry the forms of a NIfTI file as metadata, which place nothing */
+    const char *format = "nifti";
+    if (apart > 0 && strcmp(path, "-") && tsr_file_recognise(path, &kind, &format) != TSR_OK) return;
+    if (apart > 0 && format && !strncmp(format, "nifti", 5))
         cli_note(cli, "%s: sform (code %d) and qform (code %d) place voxels up to %.4g apart: the sform is taken (--prefer qform takes the other)",
                  path, codes[0], codes[1], apart);
 }
@@ -179,7 +182,8 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
     own.progress = cli_progress(cli);
     tsr_volume *volume = NULL;
     tsr_status status = TSR_ERROR_UNSUPPORTED;
-    if (strcmp(path, cli->input[0]) && strcmp(path, "-") && (own.frame_given || own.layer_given || own.channel_given)) { /* a mask beside a film needs no choice */
+    if (strcmp(path, cli->input[0]) && strcmp(path, "-") &&
+        (own.frame_given || own.layer_given || own.channel_given)) { /* a mask beside a film needs no choice */
         tsr_read_options plain = own;
         plain.frame_given = plain.layer_given = plain.channel_given = 0;
         status = tsr_volume_read(path, &plain, &volume);

@@ -33,7 +33,7 @@ static void doubt(struct info *info, const char *path, const char *what)
 }
 
 /* What a reader of the data should look at twice: each finding is one line on stderr. */
-static void check_geometry(struct info *info, const char *path, const tsr_volume *volume)
+static void check_geometry(struct info *info, const char *path, const char *format, const tsr_volume *volume)
 {
     const tsr_geometry *g = tsr_volume_geometry(volume);
     tsr_vec3 h = tsr_geometry_spacing(g);
@@ -60,7 +60,7 @@ static void check_geometry(struct info *info, const char *path, const tsr_volume
         doubt(info, path, text);
     }
     int codes[2];
-    const double apart = cli_forms_apart(volume, codes);
+    const double apart = strncmp(format, "nifti", 5) ? 0 : cli_forms_apart(volume, codes);
     if (apart > 0) {
         double form[2][3][4];
         (void)tsr_nifti_forms(volume, form[0], form[1], codes);
@@ -179,7 +179,7 @@ static int volume_info(struct info *info, const char *path, const char *format)
     }
     if (info->stats) code = show_statistics(info, path, &volume);
     if (info->cli->globals.json) json_close('}');
-    if (info->check_geometry) check_geometry(info, path, volume);
+    if (info->check_geometry) check_geometry(info, path, format, volume);
     tsr_volume_destroy(&volume);
     return code;
 }
