@@ -66,7 +66,7 @@ static int unit_of(const tsr_volume *v)
     }
     const char *code = tsr_volume_meta(v, "nifti.xyzt_units");
     for (int i = 0; code && i < UNITS; i++)
-        if (units[i].nifti && units[i].nifti == (atoi(code) & NIFTI_SPACE)) return i;
+        if (units[i].nifti && units[i].nifti == ((int)strtol(code, NULL, 10) & NIFTI_SPACE)) return i;
     return -1;
 }
 
@@ -96,7 +96,7 @@ tsr_status tsr_volume_set_unit(tsr_volume *volume, const char *name)
     TSR_TRY(tsr_volume_set_meta(volume, "metaimage.DistanceUnits", NULL));
     TSR_TRY(tsr_volume_set_meta(volume, "nrrd.space units", units[found].millimetres == 1 ? NULL : text));
     if (code) {
-        snprintf(text, sizeof text, "%d", (atoi(code) & ~NIFTI_SPACE) | units[found].nifti);
+        snprintf(text, sizeof text, "%d", ((int)strtol(code, NULL, 10) & ~NIFTI_SPACE) | units[found].nifti);
         TSR_TRY(tsr_volume_set_meta(volume, "nifti.xyzt_units", text));
     }
     return TSR_OK;

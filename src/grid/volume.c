@@ -272,7 +272,7 @@ int tsr_volume_holds_labels(const tsr_volume *v)
     enum { NIFTI_INTENT_LABEL = 1002 };
     const char *intent = tsr_volume_meta(v, "nifti.intent_code");
     if (v->dtype == TSR_F32 || v->dtype == TSR_F64) return 0;
-    return (intent && atoi(intent) == NIFTI_INTENT_LABEL) || tsr_volume_meta(v, "Segment0_ID") != NULL;
+    return (intent && strtol(intent, NULL, 10) == NIFTI_INTENT_LABEL) || tsr_volume_meta(v, "Segment0_ID") != NULL;
 }
 
 tsr_status tsr_volume_copy_header(tsr_volume *to, const tsr_volume *from)

@@ -114,7 +114,7 @@ int tsr_signature_find(const uint8_t *head, size_t bytes, const char **name, con
     }
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const signature *s = &table[i];
-        if (bytes < (size_t)(s->at + s->bytes) || memcmp(head + s->at, s->magic, (size_t)s->bytes)) continue;
+        if (bytes < (size_t)s->at + (size_t)s->bytes || memcmp(head + s->at, s->magic, (size_t)s->bytes)) continue;
         if (s->within && !memmem(head, bytes < 4096 ? bytes : 4096, s->within, strlen(s->within))) continue;
         *name = s->name;
         *advice = s->advice;

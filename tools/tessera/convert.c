@@ -250,7 +250,7 @@ static int is_numbered(const char *path)
 static void number_path(const char *pattern, int64_t number, char *path, size_t room)
 {
     const char *percent = strchr(pattern, '%'), *end = strchr(percent, 'd');
-    const int zeros = percent[1] == '0', width = atoi(percent + 1);
+    const int zeros = percent[1] == '0', width = (int)strtol(percent + 1, NULL, 10);
     snprintf(path, room, zeros ? "%.*s%0*lld%s" : "%.*s%*lld%s", (int)(percent - pattern), pattern, width, (long long)number, end + 1);
 }
 

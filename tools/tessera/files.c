@@ -167,6 +167,9 @@ double cli_forms_apart(const tsr_volume *volume, int codes[2])
 static void remark_forms(const cli_call *cli, const char *path, const tsr_read_options *options, const tsr_volume *volume)
 {
     int codes[2];
+    const char *qform = tsr_volume_meta(volume, "nifti.qform_code");
+    if (options->prefer == TSR_FORM_QFORM && (!qform || strtol(qform, NULL, 10) <= 0))
+        cli_note(cli, "%s: --prefer qform: the file has none", path);
     const double apart = options->prefer == TSR_FORM_SFORM ? cli_forms_apart(volume, codes) : 0;
     tsr_file_kind kind; /* other formats carry the forms of a NIfTI file as metadata, which place nothing */
     const char *format = "nifti";
