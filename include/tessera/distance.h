@@ -9,8 +9,9 @@ extern "C" {
 #endif
 
 typedef enum tsr_distance_mode {
-    /* A level set: negative inside, outside = d - h/2, inside = h/2 - d, where d is the distance between the centres of the voxel and of
-     * the nearest voxel of the other side and h the smallest spacing: the surface lies half-way between them. */
+    /* A level set, negative inside, of a surface that lies on the faces between voxels: the distance from the centre of a voxel to the nearest voxel of the
+     * other side as a body. Bodies are boxes with edges rounded by half the smallest spacing h: along an axis half the spacing there is taken off the distance
+     * between the centres. For equal spacings that is the distance between centres less h/2. */
     TSR_DISTANCE_SIGNED = 0,
     /* Distance between centres to the nearest voxel of the mask; 0 in the mask. */
     TSR_DISTANCE_TO_MASK
@@ -24,13 +25,13 @@ typedef struct tsr_distance_options {
 #define TSR_DISTANCE_OPTIONS { .struct_size = sizeof(tsr_distance_options) }
 
 /* Distance of every voxel in world units as float32, with the geometry and metadata of the mask. Inside = stored value other than 0 (and
- * not NaN). Distances are measured along the index axes with the spacing of the geometry (lengths of its columns), as if they were
- * perpendicular. Where the other side has no voxel the distance is infinite (with a band: the band). `options` may be NULL.
+ * not NaN). Distances are measured along the index axes with the spacing of the geometry (lengths of its columns). Where the other side has no
+ * voxel the distance is infinite (with a band: the band). `options` may be NULL.
  * The mask must live on the device of `context`; so does the result. Asynchronous on a GPU. Linear time and space: 4 bytes of result and
  * 6 of scratch per voxel.
  * Class exact: for equal spacings the squared distance in voxels is an integer, exact below 2^24 (distances below 4096 voxels); otherwise
  * each of three additions of squares is rounded to float32. Same bits on every backend.
- * TSR_ERROR_ARGUMENT for an extent over 65535, a negative or NaN band, an unknown mode.
+ * TSR_ERROR_ARGUMENT for an extent over 65535, a negative or NaN band, an unknown mode; TSR_ERROR_UNSUPPORTED for index axes that are not perpendicular.
  * Source: Felzenszwalb and Huttenlocher, Distance Transforms of Sampled Functions, 2012; spec/volume-rendering.md 2.9 (exact),
  * spec/segmentation.md 2.7. RETURNS NEW. */
 TSR_API tsr_status tsr_distance_transform(tsr_context *context, const tsr_volume *mask, const tsr_distance_options *options,
@@ -60,7 +61,7 @@ typedef struct tsr_distance_pde_report {
 
 /* Of a level set of any element type (negative inside, world units; NaN counts as B), float32. Looks at the change every 8 steps and waits then.
  * 12 bytes of scratch per voxel. Class exact: operations and square roots are rounded one by one.
- * TSR_ERROR_ARGUMENT: band or tolerance negative, step beyond 1, unknown method; TSR_ERROR_CANCELLED. `options` and `report` may be NULL. RETURNS NEW.
+ * TSR_ERROR_ARGUMENT: band or tolerance negative, step beyond 1, unknown method; TSR_ERROR_UNSUPPORTED: index axes not perpendicular; TSR_ERROR_CANCELLED. `options` and `report` may be NULL. RETURNS NEW.
  * Source: spec volume-rendering.md 2.9 (pde_source, pde_reinit); Russo and Smereka 2000 (locked voxels). */
 TSR_API tsr_status tsr_distance_evolve(tsr_context *context, const tsr_volume *phi, const tsr_distance_pde_options *options, tsr_volume **distance,
                                        tsr_distance_pde_report *report) TSR_CHECKED;

@@ -36,7 +36,13 @@ TSR_API tsr_status tsr_volume_permute(tsr_context *context, const tsr_volume *vo
 
 /* ---- resampling ------------------------------------------------------------------------------------------------------------------- */
 
-typedef enum tsr_interpolation { TSR_INTERPOLATE_LINEAR = 0, TSR_INTERPOLATE_NEAREST, TSR_INTERPOLATE_CUBIC } tsr_interpolation;
+typedef enum tsr_interpolation {
+    TSR_INTERPOLATE_LINEAR = 0, /* trilinear */
+    TSR_INTERPOLATE_NEAREST,    /* ties to the larger index */
+    TSR_INTERPOLATE_CUBIC,      /* Catmull-Rom (Keys a = -1/2) */
+    TSR_INTERPOLATE_LABEL       /* of labels: the one with the largest sum of linear weights, of equals the one of the lowest voxel; never a value that is
+                                   not there, and smoother borders than nearest */
+} tsr_interpolation;
 
 typedef struct tsr_resample_options {
     size_t struct_size;
@@ -44,16 +50,37 @@ typedef struct tsr_resample_options {
     tsr_size3 size;                  /* target extents; zero: from spacing */
     tsr_vec3 spacing;                /* target spacing, world units; zero: from size. The outer faces (index -1/2 and n-1/2) stay in place as
                                         nearly as whole voxels allow, the centre always */
-    tsr_interpolation interpolation; /* linear = trilinear; nearest (ties to the larger index); cubic = Catmull-Rom (Keys a = -1/2) */
+    tsr_interpolation interpolation;
     tsr_border border;               /* samples more than half a voxel outside: replicate (default) or constant; mirror is refused */
     double value;                    /* for TSR_BORDER_CONSTANT, a real value */
 } tsr_resample_options;
 #define TSR_RESAMPLE_OPTIONS { .struct_size = sizeof(tsr_resample_options) }
 
 /* Samples the volume at the world positions of the target's voxels, in float64 arithmetic; element type and scaling stay, integers round to
- * even. No low-pass: smooth first when the target is much coarser. RETURNS NEW. */
+ * even. No low-pass: smooth first when the target is much coarser. TSR_ERROR_ARGUMENT if no voxel of a target geometry lies within the volume, and for a
+ * `value` that the element type does not hold (NaN and infinities: floats do). RETURNS NEW. */
 TSR_API tsr_status tsr_volume_resample(tsr_context *context, const tsr_volume *volume, const tsr_resample_options *options,
                                        tsr_volume **resampled) TSR_CHECKED;
+
+/* The directions towards which the index axes grow, each as the letter of the nearest (R or L, A or P, S or I; no two of one axis), zero-terminated.
+ * TSR_SPACE_NONE is read as RAS. */
+TSR_API void tsr_geometry_orientation(const tsr_geometry *geometry, char letters[4]);
+
+/* What becomes of a grid whose index axes are not perpendicular, or not along the world's. */
+typedef enum tsr_straightening {
+    TSR_STRAIGHTEN_DESHEAR = 0, /* perpendicular axes: x stays, y and z lose what lies along the axes before; the slices of a tilted gantry stay where they are */
+    TSR_STRAIGHTEN_ALIGN        /* axes along those of the world, x along the first; the spacing of each is that of the index axis nearest to it */
+} tsr_straightening;
+
+/* The grid to resample `geometry` (of `size` voxels) onto: its box holds every voxel centre, and no more voxels than that takes. Nothing is resampled here.
+ * TSR_ERROR_ARGUMENT for a matrix or size that is none. */
+TSR_API tsr_status tsr_geometry_straighten(const tsr_geometry *geometry, tsr_size3 size, tsr_straightening way, tsr_geometry *straight,
+                                           tsr_size3 *straight_size) TSR_CHECKED;
+
+/* Axes turned and permuted so that x, y and z run as nearly as possible along the directions that three letters name: R or L (towards right or left), A or P,
+ * S or I, in any order. Voxels are moved, none is changed, each keeps its place in the world. TSR_ERROR_ARGUMENT for other letters, TSR_ERROR_UNSUPPORTED
+ * for a volume without a world frame. RETURNS NEW. */
+TSR_API tsr_status tsr_volume_reorient(tsr_context *context, const tsr_volume *volume, const char *letters, tsr_volume **turned) TSR_CHECKED;
 
 /* ---- smoothing --------------------------------------------------------------------------------------------------------------------- */
 
@@ -66,11 +93,12 @@ typedef struct tsr_smooth_options {
 #define TSR_SMOOTH_OPTIONS { .struct_size = sizeof(tsr_smooth_options) }
 
 /* Separable Gaussian with sampled, normalised weights and replicated borders, axes x, y, z in turn, float32 arithmetic. The result is f32,
- * slope 1. Cost proportional to voxels times kernel length. RETURNS NEW. */
+ * slope 1. Cost proportional to voxels times kernel length. A sigma in world units needs perpendicular index axes (else TSR_ERROR_UNSUPPORTED). RETURNS
+ * NEW. */
 TSR_API tsr_status tsr_volume_smooth(tsr_context *context, const tsr_volume *volume, const tsr_smooth_options *options,
                                      tsr_volume **smoothed) TSR_CHECKED;
 
-/* Laplacian of the smoothed volume: 7-point second differences over the squared spacing (the index axes are taken as orthogonal), replicated
+/* Laplacian of the smoothed volume: 7-point second differences over the squared spacing (TSR_ERROR_UNSUPPORTED for index axes that are not perpendicular), replicated
  * borders; sigma 0 = of the volume itself. The edge speed term of segmentation is its negative (spec/segmentation.md 2.3). f32. RETURNS NEW. */
 TSR_API tsr_status tsr_volume_laplacian(tsr_context *context, const tsr_volume *volume, const tsr_smooth_options *options,
                                         tsr_volume **laplacian) TSR_CHECKED;

@@ -9,13 +9,16 @@
  * means, and readers tag what they read. NIfTI: sform if its code is positive, else qform, else voxel sizes only (TSR_SPACE_NONE); both forms
  * and their codes come back on writing as long as the geometry is unchanged. Stored exactly: any affine in NRRD and NIfTI-2, float32 in
  * NIfTI-1, spacing times direction (within 2 ulp) in MetaImage, spacing and offset only in INRIMAGE (others are refused), nothing in raw.
+ * Lengths are in the unit that the file says (tsr_volume_unit); NIfTI and NRRD carry it, for the other formats they become millimetres.
  * Header fields without a meaning here become metadata "nifti.descrip", "nrrd.content", "metaimage.Modality" ...; NRRD (as key/value pairs)
  * and MetaImage carry all metadata of a volume, the other formats their own. NIfTI extensions are skipped.
  * PNG: a volume whose third axis counts channels (tsr_volume_channels), u8, or u16 for files of 16 bits; 1, 2 and 4 bits are stretched to 8, palettes become
  * RGB, transparent colours alpha; rows as they lie in the file. Gamma, sRGB, chromaticities, size of a pixel, texts and the EXIF orientation become metadata
  * "png.gamma" ... and come back on writing; a colour profile is named in "png.profile" and not kept. Written is one slice, or 1 to 4 channels of an image,
  * u8 with 8 bits and all else with 16: TSR_ERROR_ARGUMENT, naming the first, for a real value that is not a whole number from 0 to 65535. JPEG: u8 alone.
- * Volumes have three axes and one value per voxel: a fourth axis of one sample is dropped, of more is TSR_ERROR_UNSUPPORTED. */
+ * Volumes have three axes and one value per voxel. Of files with more (frames of NIfTI and MetaImage, layers and components of NRRD, RGB, VDIM of INRIMAGE, a
+ * fourth axis of NumPy: the first is of frames if one is chosen, else the last of channels) the options choose one; without the choice they are
+ * TSR_ERROR_UNSUPPORTED. */
 #ifndef TESSERA_IO_H
 #define TESSERA_IO_H
 
@@ -26,6 +29,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* NIfTI files may place their voxels twice. */
+typedef enum tsr_form { TSR_FORM_SFORM = 0, TSR_FORM_QFORM } tsr_form;
 
 typedef struct tsr_read_options {
     size_t struct_size;
@@ -40,6 +46,9 @@ typedef struct tsr_read_options {
     int map_beyond_limit;    /* memory_limit is for what is allocated: voxels that can be mapped from a plain file may be larger */
     int same_folder;         /* for headers that strangers wrote: the file and the data files that it names are plain files, no links, of one folder */
     int32_t *image_bits;     /* tsr_image_read: set to the bits of a channel in the file, 1 to 8 or 16; NULL: not wanted */
+    int64_t frame, layer, channel;                  /* of files with more than one, which to read, from 0 ... */
+    int frame_given, layer_given, channel_given;    /* ... if != 0 */
+    tsr_form prefer;         /* NIfTI: the form that places the voxels, if the file has it */
 } tsr_read_options;
 #define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
 
@@ -53,6 +62,9 @@ typedef struct tsr_write_options {
     int detached;            /* NRRD .nhdr + .raw, MetaImage .mhd + .raw, NIfTI .hdr + .img are chosen by extension; here for format given by name */
     tsr_progress progress;
     int regular_only;        /* the target is new or a plain file: a link, which would be followed, or a pipe or device is refused */
+    int stored_values;       /* volumes with slope and intercept, in a format without a place that others know for them: write the stored values (NRRD and
+                                MetaImage keep slope and intercept for tessera beside them, others refuse). 0: the real values are written, whole numbers as
+                                integers, of the same type if it holds them */
 } tsr_write_options;
 #define TSR_WRITE_OPTIONS { .struct_size = sizeof(tsr_write_options) }
 
@@ -61,6 +73,10 @@ typedef struct tsr_write_options {
  * changed, the file is never changed, and it must not be truncated by others while the volume lives (replacing it by rename is fine).
  * Errors: TSR_ERROR_IO (cannot open or read), _FORMAT (damaged, truncated, contradictory: file and field are named), _UNSUPPORTED, _MEMORY. */
 TSR_API tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, tsr_volume **volume) TSR_CHECKED;
+/* How many frames, layers and channels the file had that the volume was read from (1 where it had no such axis); each may be NULL. */
+TSR_API void tsr_volume_parts(const tsr_volume *volume, int64_t *frames, int64_t *layers, int64_t *channels);
+/* Of a volume read from a NIfTI file: the affine matrices of its forms, and their codes. 0 unless it has both. */
+TSR_API int tsr_nifti_forms(const tsr_volume *volume, double sform[3][4], double qform[3][4], int codes[2]);
 /* BORROWS a host volume. Path "-" is standard output (format must be given). By default .nii.gz and .inr.gz are packed, the voxels of NRRD and
  * MetaImage files are not unless `compression` is 1..9. The packed bytes do not depend on the number of threads. Formats "nifti" and "nifti2"
  * by name choose the version; by extension a volume read from NIfTI-2, or with an extent over 32767, is written as NIfTI-2. */
@@ -107,7 +123,8 @@ TSR_API tsr_status tsr_image_pack_jpeg(const tsr_image *image, int32_t quality, 
 
 /* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh, image, tile list (tessera/tile_file.h), points or
  * film (tessera/video.h; Y4M only): by
- * content or, where no format claims the content, by extension (reading then says what is wrong with it). TSR_FILE_UNKNOWN and NULL if neither
+ * content or, where no format claims the content, by extension (reading then says what is wrong with it). TSR_ERROR_UNSUPPORTED, saying what it is and
+ * what to do, for a content that is known but not read here (DICOM, FreeSurfer, TIFF, HDF5, glTF, archives ...), TSR_ERROR_IO for a folder. TSR_FILE_UNKNOWN and NULL if neither
  * says anything. */
 typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE, TSR_FILE_TILES, TSR_FILE_POINTS, TSR_FILE_VIDEO,
                TSR_FILE_UNSTRUCTURED /* tessera/unstructured.h */ } tsr_file_kind;
@@ -117,6 +134,8 @@ TSR_API tsr_status tsr_file_format_kind(const char *format, tsr_file_kind *kind)
 /* Before long work: could a volume, mesh or image be written to `path` with these options? Checks the options and that name or extension
  * give a format of this kind; touches no file. */
 TSR_API tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, const tsr_write_options *options) TSR_CHECKED;
+/* Does the volume format that name or extension give carry a unit of length of so many millimetres (tsr_volume_unit)? Others get millimetres. */
+TSR_API tsr_status tsr_file_keeps_unit(const char *path, const tsr_write_options *options, double unit, int *keeps) TSR_CHECKED;
 /* Does the volume format that name or extension give keep all metadata (tsr_volume_set_meta)? What must know how it was made, such as the
  * coefficients of a transform, needs one that does. TSR_ERROR_ARGUMENT as tsr_file_check_output; touches no file. */
 TSR_API tsr_status tsr_file_keeps_metadata(const char *path, const tsr_write_options *options, int *keeps) TSR_CHECKED;

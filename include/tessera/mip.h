@@ -88,6 +88,7 @@ typedef struct tsr_mip_info {
     int64_t runs, bricks, device_bytes;
     int32_t steps;                              /* measured ones, 0 or 16 */
     tsr_mip_step step[TSR_MIP_STEPS];           /* ascending numbers */
+    tsr_geometry geometry;                      /* of the volume */
 } tsr_mip_info;
 TSR_API tsr_mip_info tsr_mip_describe(const tsr_mip *mip);
 /* The info's `points` points of the element, x, y, z each; room for 64 is always enough. Host memory. */

@@ -25,7 +25,7 @@ TSR_API tsr_geometry tsr_geometry_make(tsr_vec3 spacing, tsr_vec3 origin, tsr_sp
 TSR_API tsr_vec3 tsr_geometry_spacing(const tsr_geometry *geometry); /* lengths of the three columns */
 TSR_API double tsr_geometry_determinant(const tsr_geometry *geometry); /* signed volume of a voxel */
 /* Fails with TSR_ERROR_UNSUPPORTED, naming `name`, if two of the index axes are not perpendicular (cosine above 1e-3): level sets are moved and measured
- * along them, as many differences and distances are. */
+ * along them, as many differences and distances are. Every operation that takes the spacing for lengths along the axes asks this. */
 TSR_API tsr_status tsr_geometry_check_perpendicular(const tsr_geometry *geometry, const char *name) TSR_CHECKED;
 TSR_API tsr_vec3 tsr_geometry_to_world(const tsr_geometry *geometry, tsr_vec3 index);
 /* Fails with TSR_ERROR_ARGUMENT if the matrix is not finite or not invertible. */
@@ -70,6 +70,17 @@ TSR_API int tsr_volume_meta_at(const tsr_volume *volume, int32_t index, const ch
  * tsr_volume_channels: of an image 1 to 4, of another volume 0. tsr_volume_set_channels: says that the third axis, of 4 samples at most, counts channels. */
 TSR_API int32_t tsr_volume_channels(const tsr_volume *volume);
 TSR_API tsr_status tsr_volume_set_channels(tsr_volume *volume) TSR_CHECKED;
+
+/* The unit of length of the world, in millimetres (0.001 for micrometres), as the metadata of the file say it (NIfTI xyzt_units, NRRD space units, MetaImage
+ * DistanceUnits); 0 if they say nothing, which everything here takes for millimetres. The name (static; NULL likewise): "mm", "um", "m", "cm", "nm", "inch". */
+TSR_API double tsr_volume_unit(const tsr_volume *volume);
+TSR_API const char *tsr_volume_unit_name(const tsr_volume *volume);
+/* Says another unit; the geometry stays as it is. TSR_ERROR_ARGUMENT for a name that is none. */
+TSR_API tsr_status tsr_volume_set_unit(tsr_volume *volume, const char *name) TSR_CHECKED;
+
+/* Does the file that the volume came from say that its integers are labels (NIfTI: intent code 1002; NRRD: a segmentation, with keys such as Segment0_ID)?
+ * Labels are names, not amounts: they must not be interpolated or averaged. 1 or 0. */
+TSR_API int tsr_volume_holds_labels(const tsr_volume *volume);
 
 /* Copies a volume to the device of `context` (NULL = host), geometry and metadata included. RETURNS NEW. */
 TSR_API tsr_status tsr_volume_copy(const tsr_volume *volume, tsr_context *context, tsr_volume **copy) TSR_CHECKED;

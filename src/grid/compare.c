@@ -27,6 +27,10 @@ static tsr_status comparable(tsr_context *context, const tsr_volume *a, const ts
     if ((a->geometry.space == TSR_SPACE_NONE) != (b->geometry.space == TSR_SPACE_NONE))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "compare: the spaces differ: %s and %s; ignore_geometry compares by index", spaces[a->geometry.space],
                  spaces[b->geometry.space]);
+    const double unit = tsr_volume_unit(a), other = tsr_volume_unit(b);
+    if ((unit > 0 ? unit : 1) != (other > 0 ? other : 1))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "compare: lengths are in %s and in %s, expected the same unit; ignore_geometry compares by index",
+                 unit > 0 ? tsr_volume_unit_name(a) : "mm", other > 0 ? tsr_volume_unit_name(b) : "mm");
     TSR_TRY(tsr_geometry_require_same(&a->geometry, &b->geometry, "compare", "ignore_geometry compares by index"));
     return TSR_OK;
 }
@@ -157,6 +161,8 @@ tsr_status tsr_compare_masks(tsr_context *context, const tsr_volume *mask, const
     memset(comparison, 0, sizeof *comparison);
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(comparable(context, mask, reference, &own));
+    if (!own.skip_distances)
+        TSR_TRY(tsr_geometry_check_perpendicular(&mask->geometry, "compare: the distances (options.skip_distances leaves them out)"));
     struct mask_pair pair = { { mask, reference }, NULL };
     size_t bytes = (size_t)mask->size.z * sizeof *pair.slices;
     TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&pair.slices));

@@ -9,7 +9,7 @@ struct transform {
     const void *mask;
     tsr_dtype dtype;
     tsr_size3 size;
-    float weight[3];
+    float weight[3], core[3];
     float *distance;
     const tsr_distance_finish *finish;
     char *scratch;
@@ -31,13 +31,13 @@ static void rows(void *user, int64_t begin, int64_t end, int worker)
         int32_t last[2] = { -1, -1 }; /* position of the last voxel outside and inside */
         for (int32_t x = 0; x < n; x++) {
             int inside = tsr_distance_inside(t->mask, t->dtype, row * n + x);
-            out[x] = tsr_distance_along_row(inside, x, last[!inside], t->weight[0]);
+            out[x] = tsr_distance_along_row(inside, x, last[!inside], t->weight[0], t->core[0]);
             last[inside] = x;
         }
         last[0] = last[1] = -1;
         for (int32_t x = n - 1; x >= 0; x--) {
             int inside = out[x] < 0.0f;
-            float right = tsr_distance_along_row(inside, x, last[!inside], t->weight[0]);
+            float right = tsr_distance_along_row(inside, x, last[!inside], t->weight[0], t->core[0]);
             if (tsr_absf(right) < tsr_absf(out[x])) out[x] = right;
             last[inside] = x;
         }
@@ -58,7 +58,7 @@ static void columns(void *user, int64_t begin, int64_t end, int worker)
             for (int64_t c = 0; c < width; c++) in[c * n + i] = corner[i * step + c];
         for (int64_t c = 0; c < width; c++) {
             tsr_distance_line line = { .in = in + c * n, .out = out + c * n, .stack = (uint16_t *)(void *)(out + COLUMNS * n), .in_stride = 1,
-                                       .out_stride = 1, .stack_stride = 1, .n = (int32_t)n, .weight = t->weight[t->axis] };
+                                       .out_stride = 1, .stack_stride = 1, .n = (int32_t)n, .weight = t->weight[t->axis], .core = t->core[t->axis] };
             tsr_distance_transform_line(&line, t->finish);
         }
         for (int64_t i = 0; i < n; i++)
@@ -66,11 +66,20 @@ static void columns(void *user, int64_t begin, int64_t end, int worker)
     }
 }
 
-static tsr_status cpu_transform(tsr_queue *queue, const void *mask, tsr_dtype dtype, tsr_size3 size, const float weight[3],
+static tsr_status cpu_transform(tsr_queue *queue, const void *mask, tsr_dtype dtype, tsr_size3 size, const float weight[3], const float core[3],
                                 const tsr_distance_finish *finish, void *scratch, float *distance)
 {
     tsr_distance_finish keep = { .mode = -1 };
-    struct transform t = { mask, dtype, size, { weight[0], weight[1], weight[2] }, distance, &keep, (char *)scratch, per_worker(size), 1 };
+    struct transform t = { mask,
+                           dtype,
+                           size,
+                           { weight[0], weight[1], weight[2] },
+                           { core[0], core[1], core[2] },
+                           distance,
+                           &keep,
+                           (char *)scratch,
+                           per_worker(size),
+                           1 };
     int64_t blocks = tsr_ceil_div(size.x, COLUMNS);
     tsr_parallel(queue->threads, size.y * size.z, tsr_max64(1, (1 << 16) / size.x), rows, &t);
     tsr_parallel(queue->threads, size.z * blocks, tsr_max64(1, (1 << 12) / size.y), columns, &t);

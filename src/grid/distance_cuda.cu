@@ -6,7 +6,7 @@
 
 enum { ROWS_PER_BLOCK = 4, COLUMN_THREADS = 128 };
 
-TSR_KERNEL(row_kernel)(const void *mask, tsr_dtype dtype, int32_t n, int64_t rows, float weight, float *out)
+TSR_KERNEL(row_kernel)(const void *mask, tsr_dtype dtype, int32_t n, int64_t rows, float weight, float core, float *out)
 {
     int64_t row = (int64_t)blockIdx.x * ROWS_PER_BLOCK + threadIdx.x / 32;
     int32_t lane = (int32_t)(threadIdx.x % 32), last_in = -1, last_out = -1;
@@ -18,7 +18,7 @@ TSR_KERNEL(row_kernel)(const void *mask, tsr_dtype dtype, int32_t n, int64_t row
         uint32_t in = __ballot_sync(TSR_WARP_ALL, inside), outside = __ballot_sync(TSR_WARP_ALL, valid && !inside);
         uint32_t before = (inside ? outside : in) & ((1u << lane) - 1u);
         int32_t nearest = before ? base + 31 - __clz((int)before) : inside ? last_out : last_in;
-        if (valid) out[x] = tsr_distance_along_row(inside, x, nearest, weight);
+        if (valid) out[x] = tsr_distance_along_row(inside, x, nearest, weight, core);
         if (in) last_in = base + 31 - __clz((int)in);
         if (outside) last_out = base + 31 - __clz((int)outside);
     }
@@ -31,7 +31,7 @@ TSR_KERNEL(row_kernel)(const void *mask, tsr_dtype dtype, int32_t n, int64_t row
         uint32_t in = __ballot_sync(TSR_WARP_ALL, inside), outside = __ballot_sync(TSR_WARP_ALL, valid && !inside);
         uint32_t after = (inside ? outside : in) & ~((2u << lane) - 1u);
         int32_t nearest = after ? base + __ffs((int)after) - 1 : inside ? last_out : last_in;
-        float right = tsr_distance_along_row(inside, x, nearest, weight);
+        float right = tsr_distance_along_row(inside, x, nearest, weight, core);
         if (valid && tsr_absf(right) < tsr_absf(left)) out[x] = right;
         if (in) last_in = base + __ffs((int)in) - 1;
         if (outside) last_out = base + __ffs((int)outside) - 1;
@@ -40,13 +40,13 @@ TSR_KERNEL(row_kernel)(const void *mask, tsr_dtype dtype, int32_t n, int64_t row
 
 /* Line number = x + width * o; it begins at x + o * outer and runs with `step`. */
 TSR_KERNEL(column_kernel)
-(const float *in, float *out, uint16_t *stack, int64_t lines, int64_t width, int64_t outer, int64_t step, int32_t n, float weight,
+(const float *in, float *out, uint16_t *stack, int64_t lines, int64_t width, int64_t outer, int64_t step, int32_t n, float weight, float core,
  tsr_distance_finish finish)
 {
     int64_t number = (int64_t)blockIdx.x * COLUMN_THREADS + threadIdx.x;
     if (number >= lines) return;
     int64_t begin = number % width + number / width * outer;
-    tsr_distance_line line = { in + begin, out + begin, stack + begin, step, step, step, n, weight };
+    tsr_distance_line line = { in + begin, out + begin, stack + begin, step, step, step, n, weight, core };
     tsr_distance_transform_line(&line, &finish);
 }
 
@@ -56,7 +56,8 @@ enum { NEAR_THREADS = 512, NEAR_VALUES = 1 << 14, NEAR_MOST = NEAR_VALUES / 8 };
 
 template <int WHOLE>
 TSR_KERNEL(near_kernel)
-(float *values, int64_t lines, int64_t width, int64_t outer, int64_t step, int32_t n, int32_t columns, float weight, tsr_distance_finish finish)
+(float *values, int64_t lines, int64_t width, int64_t outer, int64_t step, int32_t n, int32_t columns, float weight, float core,
+ tsr_distance_finish finish)
 {
     TSR_SHARED_DYNAMIC(float, shared);
     const int32_t column = (int32_t)threadIdx.x % columns, group = (int32_t)threadIdx.x / columns, groups = (int32_t)blockDim.x / columns;
@@ -64,7 +65,7 @@ TSR_KERNEL(near_kernel)
     const int valid = number < lines;
     float *own = values + (valid ? number % width + number / width * outer : 0);
     uint16_t *places = (uint16_t *)(void *)(shared + n * columns);
-    const tsr_distance_shared line = { shared + column, places + column, columns, n, weight };
+    const tsr_distance_shared line = { shared + column, places + column, columns, n, weight, core };
     for (int32_t i = group; i < n; i += groups) shared[i * columns + column] = valid ? own[i * step] : 1.0f;
     __syncthreads();
     for (int32_t i = group * TSR_DISTANCE_STRIDE; i < n; i += groups * TSR_DISTANCE_STRIDE) {
@@ -84,12 +85,12 @@ TSR_KERNEL(near_kernel)
 }
 
 /* Are all sums along the axes up to this one integers below 2^24? */
-static int sums_are_whole(tsr_size3 size, const float weight[3], int axis)
+static int sums_are_whole(tsr_size3 size, const float weight[3], const float core[3], int axis)
 {
     const int64_t n[3] = { size.x, size.y, size.z };
     double most = 0.0;
     for (int k = 0; k <= axis; k++) {
-        if (weight[k] != floorf(weight[k])) return 0;
+        if (weight[k] != floorf(weight[k]) || core[k] != 0.0f) return 0;
         most += (double)weight[k] * (double)n[k] * (double)n[k];
     }
     return most < 16777216.0;
@@ -97,7 +98,7 @@ static int sums_are_whole(tsr_size3 size, const float weight[3], int axis)
 
 /* Columns in place. */
 static tsr_status near_columns(tsr_queue *queue, float *values, int64_t lines, int64_t width, int64_t outer, int64_t step, int64_t n, float weight,
-                               int whole, const tsr_distance_finish *finish)
+                               float core, int whole, const tsr_distance_finish *finish)
 {
     int32_t columns = 32;
     while (columns * n > NEAR_VALUES) columns /= 2;
@@ -106,10 +107,10 @@ static tsr_status near_columns(tsr_queue *queue, float *values, int64_t lines, i
     const size_t shared = (size_t)(columns * n) * (sizeof(float) + sizeof(uint16_t));
     if (whole) {
         TSR_LAUNCH_ALLOW_SHARED(queue, near_kernel<1>, shared);
-        TSR_LAUNCH(queue, near_kernel<1>, blocks, threads, shared, values, lines, width, outer, step, (int32_t)n, columns, weight, *finish);
+        TSR_LAUNCH(queue, near_kernel<1>, blocks, threads, shared, values, lines, width, outer, step, (int32_t)n, columns, weight, core, *finish);
     } else {
         TSR_LAUNCH_ALLOW_SHARED(queue, near_kernel<0>, shared);
-        TSR_LAUNCH(queue, near_kernel<0>, blocks, threads, shared, values, lines, width, outer, step, (int32_t)n, columns, weight, *finish);
+        TSR_LAUNCH(queue, near_kernel<0>, blocks, threads, shared, values, lines, width, outer, step, (int32_t)n, columns, weight, core, *finish);
     }
     return TSR_OK;
 }
@@ -122,25 +123,26 @@ static int64_t cuda_scratch_bytes(const tsr_queue *queue, tsr_size3 size)
     return near_fits(size) ? 0 : size.x * size.y * size.z * (int64_t)(sizeof(float) + sizeof(uint16_t));
 }
 
-static tsr_status cuda_transform(tsr_queue *queue, const void *mask, tsr_dtype dtype, tsr_size3 size, const float weight[3],
+static tsr_status cuda_transform(tsr_queue *queue, const void *mask, tsr_dtype dtype, tsr_size3 size, const float weight[3], const float core[3],
                                  const tsr_distance_finish *finish, void *scratch, float *distance)
 {
     int64_t plane = size.x * size.y, rows = size.y * size.z, y_lines = size.x * size.z;
     tsr_distance_finish keep = { -1, 0.0f, 0.0f, 0.0f };
     TSR_LAUNCH(queue, row_kernel, tsr_blocks(rows, ROWS_PER_BLOCK, INT32_MAX), 32 * ROWS_PER_BLOCK, 0, mask, dtype, (int32_t)size.x, rows, weight[0],
-               distance);
+               core[0], distance);
     if (near_fits(size)) {
-        TSR_TRY(near_columns(queue, distance, y_lines, size.x, plane, size.x, size.y, weight[1], sums_are_whole(size, weight, 1), &keep));
-        TSR_TRY(near_columns(queue, distance, plane, plane, 0, plane, size.z, weight[2], sums_are_whole(size, weight, 2), finish));
+        TSR_TRY(
+            near_columns(queue, distance, y_lines, size.x, plane, size.x, size.y, weight[1], core[1], sums_are_whole(size, weight, core, 1), &keep));
+        TSR_TRY(near_columns(queue, distance, plane, plane, 0, plane, size.z, weight[2], core[2], sums_are_whole(size, weight, core, 2), finish));
         TSR_TRY(tsr_launch_check(queue));
         return TSR_OK;
     }
     float *half_done = (float *)scratch;
     uint16_t *stack = (uint16_t *)(half_done + plane * size.z);
     TSR_LAUNCH(queue, column_kernel, tsr_blocks(y_lines, COLUMN_THREADS, INT32_MAX), COLUMN_THREADS, 0, distance, half_done, stack, y_lines, size.x,
-               plane, size.x, (int32_t)size.y, weight[1], keep);
+               plane, size.x, (int32_t)size.y, weight[1], core[1], keep);
     TSR_LAUNCH(queue, column_kernel, tsr_blocks(plane, COLUMN_THREADS, INT32_MAX), COLUMN_THREADS, 0, half_done, distance, stack, plane, plane,
-               (int64_t)0, plane, (int32_t)size.z, weight[2], *finish);
+               (int64_t)0, plane, (int32_t)size.z, weight[2], core[2], *finish);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

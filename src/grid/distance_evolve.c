@@ -73,6 +73,7 @@ tsr_status tsr_distance_evolve(tsr_context *context, const tsr_volume *phi, cons
     *distance = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_volume_require(context, phi, "phi"));
+    TSR_TRY(tsr_geometry_check_perpendicular(&phi->geometry, "distance: the level set"));
     const tsr_vec3 h = tsr_geometry_spacing(&phi->geometry);
     const double least = fmin(h.x, fmin(h.y, h.z));
     TSR_TRY(check_options(&own, least));

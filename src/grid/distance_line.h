@@ -4,6 +4,11 @@
  * of the other side found so far; TSR_DISTANCE_FAR where there is none. Voxels of the other side stand for the height 0. So each run of
  * equal sign along a line needs only its own heights and the two voxels that bound it: those beyond are never nearer.
  *
+ * Voxels are not points but boxes with rounded edges: a box that is shorter than the voxel by the smallest spacing along each axis, and everything within half of
+ * that spacing of it. Half the smallest spacing is taken off at the end; `core`, half of the inner box in voxels along the axis, from each distance along
+ * a line that is not 0 (tsr_distance_steps), so that the surface lies on the face between two voxels whatever their spacing. For equal spacings the inner box
+ * is a point and core 0.
+ *
  * Heights and weights are float32; comparisons are made in float64, exactly while the values are integers below 2^24 (equal spacing). */
 #ifndef TSR_GRID_DISTANCE_LINE_H
 #define TSR_GRID_DISTANCE_LINE_H
@@ -38,11 +43,20 @@ TSR_HD int tsr_distance_inside(const void *mask, tsr_dtype dtype, int64_t i)
     return v == v && v != 0.0;
 }
 
-/* Signed squared distance of a voxel at x from the nearest one of the other side in its row, at `nearest` (negative: none). */
-TSR_HD float tsr_distance_along_row(int inside, int32_t x, int32_t nearest, float weight)
+/* Square of the distance from a voxel to the inner box of another one `steps` (not 0) along the axis, in voxels. Loops over points (core 0, equal spacings)
+ * have steps^2 in its place, the same bits. */
+TSR_HD double tsr_distance_steps(double steps, float core)
 {
-    double steps = (double)(x - nearest);
-    float square = nearest < 0 ? TSR_DISTANCE_FAR : (float)(steps * steps * (double)weight);
+    const double rest = (steps < 0.0 ? -steps : steps) - (double)core;
+    return rest * rest;
+}
+
+TSR_HD double tsr_distance_square(double steps, float core, int boxes) { return boxes ? tsr_distance_steps(steps, core) : steps * steps; }
+
+/* Signed squared distance of a voxel at x from the nearest one of the other side in its row, at `nearest` (negative: none). */
+TSR_HD float tsr_distance_along_row(int inside, int32_t x, int32_t nearest, float weight, float core)
+{
+    float square = nearest < 0 ? TSR_DISTANCE_FAR : (float)(tsr_distance_steps((double)(x - nearest), core) * (double)weight);
     return inside ? -square : square;
 }
 
@@ -54,6 +68,7 @@ typedef struct tsr_distance_line {
     int64_t in_stride, out_stride, stack_stride;
     int32_t n;
     float weight; /* square of the spacing */
+    float core;
 } tsr_distance_line;
 
 TSR_HD double tsr_distance_height(const tsr_distance_line *l, int32_t i, int inside)
@@ -71,8 +86,25 @@ TSR_HD int tsr_distance_hidden(double sum_a, int32_t a, double sum_b, int32_t b,
     return (sum_b - sum_a) * (double)(c - b) >= (sum_c - sum_b) * (double)(b - a);
 }
 
-/* The run of one sign that begins at `begin`; returns its end. */
-TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const tsr_distance_finish *finish)
+/* Where the parabola at q, from there on, is lower than the one at p < q: their difference grows with the place, along three straight lines. */
+TSR_HD double tsr_distance_meet(const tsr_distance_line *l, double sum_p, int32_t p, double sum_q, int32_t q)
+{
+    const double w = (double)l->weight, core = (double)l->core, length = (double)(q - p), middle = 0.5 * ((double)p + (double)q);
+    const double rise = ((sum_q - w * ((double)q * (double)q)) - (sum_p - w * ((double)p * (double)p))) / w;
+    const double between = rise / (2.0 * (length - 2.0 * core));
+    if (between >= -0.5 * length && between <= 0.5 * length) return middle + between;
+    return middle + rise / (2.0 * length) + (between > 0.0 ? core : -core);
+}
+
+/* tsr_distance_hidden for boxes, too. The places of their parabolas hold c^2 at their own voxel in place of 0, which the end puts right. */
+TSR_HD int tsr_distance_covered(const tsr_distance_line *l, int boxes, double sum_a, int32_t a, double sum_b, int32_t b, double sum_c, int32_t c)
+{
+    if (!boxes) return tsr_distance_hidden(sum_a, a, sum_b, b, sum_c, c);
+    return tsr_distance_meet(l, sum_a, a, sum_b, b) >= tsr_distance_meet(l, sum_b, b, sum_c, c);
+}
+
+/* The run of one sign that begins at `begin`; returns its end. `boxes`, known to the compiler: is core other than 0? */
+TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const tsr_distance_finish *finish, int boxes)
 {
     int inside = l->in[begin * l->in_stride] < 0.0f;
     int32_t depth = 0, end = l->n;
@@ -86,7 +118,7 @@ TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const
         double sum = tsr_distance_sum(l, c, height);
         while (depth >= 2) {
             int32_t b = l->stack[(depth - 1) * l->stack_stride], a = l->stack[(depth - 2) * l->stack_stride];
-            if (!tsr_distance_hidden(below, a, top, b, sum, c)) break;
+            if (!tsr_distance_covered(l, boxes, below, a, top, b, sum, c)) break;
             depth--;
             top = below;
             if (depth >= 2) {
@@ -109,9 +141,9 @@ TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const
     int32_t then = depth > 1 ? l->stack[l->stack_stride] : 0;
     double then_height = depth > 1 ? tsr_distance_height(l, then, inside) : 0.0;
     for (int32_t i = begin; i < end; i++) {
-        double best = height + (double)l->weight * ((double)(i - here) * (double)(i - here));
+        double best = height + (double)l->weight * tsr_distance_square((double)(i - here), l->core, boxes);
         while (at + 1 < depth) {
-            double next = then_height + (double)l->weight * ((double)(i - then) * (double)(i - then));
+            double next = then_height + (double)l->weight * tsr_distance_square((double)(i - then), l->core, boxes);
             if (next > best) break;
             best = next;
             at++;
@@ -123,6 +155,7 @@ TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const
             }
         }
         float square = (float)best;
+        if (boxes) square = tsr_minf(square, tsr_absf(l->in[i * l->in_stride])); /* the voxel itself is no step away */
         l->out[i * l->out_stride] = tsr_distance_finished(finish, inside ? -square : square);
     }
     return end;
@@ -130,7 +163,10 @@ TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const
 
 TSR_HD void tsr_distance_transform_line(const tsr_distance_line *l, const tsr_distance_finish *finish)
 {
-    for (int32_t begin = 0; begin < l->n;) begin = tsr_distance_run(l, begin, finish);
+    if (l->core == 0.0f)
+        for (int32_t begin = 0; begin < l->n;) begin = tsr_distance_run(l, begin, finish, 0);
+    else
+        for (int32_t begin = 0; begin < l->n;) begin = tsr_distance_run(l, begin, finish, 1);
 }
 
 /* ---- a line by searching ----------------------------------------------------------------------------------------------------------------------
@@ -149,11 +185,11 @@ typedef struct tsr_distance_shared {
     const float *value;
     uint16_t *place;
     int32_t pitch, n;
-    float weight;
+    float weight, core;
 } tsr_distance_shared;
 
 /* The parabola with the smallest value at i, searched outward from i as far as one can lie below the best. Returns the signed square. */
-#define TSR_DISTANCE_OUTWARD(name, real)                                                          \
+#define TSR_DISTANCE_OUTWARD(name, real, square_of)                                               \
     TSR_HD float name(const tsr_distance_shared *l, int32_t i)                                    \
     {                                                                                             \
         const float own = l->value[i * l->pitch], side = own < 0.0f ? -1.0f : 1.0f;               \
@@ -161,7 +197,7 @@ typedef struct tsr_distance_shared {
         real best = (real)tsr_absf(own), steps = 1;                                               \
         int32_t at = i, low = i - 1, high = i + 1;                                                \
         for (; low >= 0 || high < l->n; low--, high++, steps += 1) {                              \
-            const real square = weight * (steps * steps);                                         \
+            const real square = weight * square_of(steps);                                        \
             if (square >= best) break;                                                            \
             if (low >= 0) {                                                                       \
                 const real sum = (real)tsr_maxf(side * l->value[low * l->pitch], 0.0f) + square;  \
@@ -181,8 +217,10 @@ typedef struct tsr_distance_shared {
         l->place[i * l->pitch] = (uint16_t)at;                                                    \
         return side * (float)best;                                                                \
     }
-TSR_DISTANCE_OUTWARD(tsr_distance_outward, double)
-TSR_DISTANCE_OUTWARD(tsr_distance_outward_whole, float)
+#define TSR_DISTANCE_BOX(steps) tsr_distance_steps(steps, l->core)
+#define TSR_DISTANCE_POINT(steps) ((steps) * (steps)) /* core 0 */
+TSR_DISTANCE_OUTWARD(tsr_distance_outward, double, TSR_DISTANCE_BOX)
+TSR_DISTANCE_OUTWARD(tsr_distance_outward_whole, float, TSR_DISTANCE_POINT)
 
 /* Where the places of i lie, known those of p < i and of q > i (q >= n: none); voxels of the other side are their own. */
 TSR_HD int32_t tsr_distance_bound(const tsr_distance_shared *l, int32_t p, float own)
@@ -191,7 +229,7 @@ TSR_HD int32_t tsr_distance_bound(const tsr_distance_shared *l, int32_t p, float
 }
 
 /* The parabola with the smallest value at i, among those between the bounds from p and q. Returns the signed square. */
-#define TSR_DISTANCE_BETWEEN(name, real)                                                                               \
+#define TSR_DISTANCE_BETWEEN(name, real, square_of)                                                                    \
     TSR_HD float name(const tsr_distance_shared *l, int32_t i, int32_t p, int32_t q)                                   \
     {                                                                                                                  \
         const float own = l->value[i * l->pitch], side = own < 0.0f ? -1.0f : 1.0f;                                    \
@@ -200,14 +238,14 @@ TSR_HD int32_t tsr_distance_bound(const tsr_distance_shared *l, int32_t p, float
         real best = (real)tsr_absf(own), steps = (real)(i - low), nearest = 0;                                         \
         const float *value = l->value + low * l->pitch;                                                                \
         for (int32_t j = low; j <= high; j++, value += l->pitch, steps -= 1) {                                         \
-            const real sum = (real)tsr_maxf(side * *value, 0.0f) + weight * (steps * steps);                           \
+            const real sum = (real)tsr_maxf(side * *value, 0.0f) + weight * square_of(steps);                          \
             nearest = sum < best ? steps : nearest;                                                                    \
             best = sum < best ? sum : best;                                                                            \
         }                                                                                                              \
         l->place[i * l->pitch] = (uint16_t)(i - (int32_t)nearest);                                                     \
         return side * (float)best;                                                                                     \
     }
-TSR_DISTANCE_BETWEEN(tsr_distance_between, double)
-TSR_DISTANCE_BETWEEN(tsr_distance_between_whole, float)
+TSR_DISTANCE_BETWEEN(tsr_distance_between, double, TSR_DISTANCE_BOX)
+TSR_DISTANCE_BETWEEN(tsr_distance_between_whole, float, TSR_DISTANCE_POINT)
 
 #endif

@@ -8,8 +8,8 @@
 
 typedef struct tsr_distance_ops {
     int64_t (*scratch_bytes)(const tsr_queue *queue, tsr_size3 size);
-    /* One pass per axis; `weight` = squared spacing per axis relative to the smallest. */
-    tsr_status (*transform)(tsr_queue *queue, const void *mask, tsr_dtype dtype, tsr_size3 size, const float weight[3],
+    /* One pass per axis; `weight` = squared spacing per axis relative to the smallest; `core`: distance_line.h. */
+    tsr_status (*transform)(tsr_queue *queue, const void *mask, tsr_dtype dtype, tsr_size3 size, const float weight[3], const float core[3],
                             const tsr_distance_finish *finish, void *scratch, float *distance);
     /* job->to = the locked distances of job->from; a step of the evolution */
     tsr_status (*pde_lock)(tsr_queue *queue, const tsr_distance_pde_job *job);

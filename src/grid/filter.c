@@ -161,6 +161,37 @@ static tsr_status resample_matrix(const tsr_geometry *target, const tsr_geometry
     return TSR_OK;
 }
 
+/* Is any voxel of the target within the volume (its outer faces included)? Row by row, the interval of x in which all three positions are. */
+static int overlaps(const tsr_resample_plan *p)
+{
+    for (int64_t z = 0; z < p->size[2]; z++)
+        for (int64_t y = 0; y < p->size[1]; y++) {
+            double low = 0, high = (double)(p->size[0] - 1);
+            for (int r = 0; r < 3; r++) {
+                const double row = tsr_resample_row(p, r, (double)y, (double)z), step = p->matrix[r][0];
+                const double first = -0.5 - row, last = (double)p->input_size[r] - 0.5 - row; /* step * x lies between them */
+                if (step != 0) {
+                    low = fmax(low, (step > 0 ? first : last) / step);
+                    high = fmin(high, (step > 0 ? last : first) / step);
+                } else if (!(first <= 0 && last >= 0)) high = -1;
+            }
+            if (ceil(low - 1e-9) <= high + 1e-9) return 1;
+        }
+    return 0;
+}
+
+/* The value outside as it is stored. */
+static tsr_status stored_value(const tsr_volume *volume, double value, double *stored)
+{
+    uint64_t one = 0;
+    *stored = (value - volume->intercept) / volume->slope;
+    if (volume->dtype == TSR_F32 || volume->dtype == TSR_F64) return TSR_OK;
+    tsr_voxel_store(&one, volume->dtype, 0, *stored);
+    if (fabs(tsr_voxel_load(&one, volume->dtype, 0) - *stored) <= 0.5 + 1e-12 * fabs(*stored)) return TSR_OK;
+    TSR_FAIL(TSR_ERROR_ARGUMENT, "resample: the value outside is %g, which voxels of type %s with slope %g and intercept %g do not hold", value,
+             tsr_dtype_name(volume->dtype), volume->slope, volume->intercept);
+}
+
 tsr_status tsr_volume_resample(tsr_context *context, const tsr_volume *volume, const tsr_resample_options *options, tsr_volume **resampled)
 {
     tsr_status status;
@@ -171,19 +202,22 @@ tsr_status tsr_volume_resample(tsr_context *context, const tsr_volume *volume, c
     *resampled = NULL;
     TSR_TRY(tsr_options_take(&o, sizeof o, options, "tsr_resample_options"));
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
-    if ((int)o.interpolation < 0 || o.interpolation > TSR_INTERPOLATE_CUBIC)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "resample: interpolation %d, expected linear, nearest or cubic", (int)o.interpolation);
+    if ((int)o.interpolation < 0 || o.interpolation > TSR_INTERPOLATE_LABEL)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "resample: interpolation %d, expected linear, nearest, cubic or label", (int)o.interpolation);
     if (o.border != TSR_BORDER_REPLICATE && o.border != TSR_BORDER_CONSTANT)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "resample: border %d, expected replicate or constant", (int)o.border);
     TSR_TRY(resample_target(volume, &o, &size, &geometry));
-    if (o.interpolation != TSR_INTERPOLATE_NEAREST) TSR_TRY(tsr_volume_check_finite(context, volume, "resample"));
+    if (o.interpolation == TSR_INTERPOLATE_LINEAR || o.interpolation == TSR_INTERPOLATE_CUBIC)
+        TSR_TRY(tsr_volume_check_finite(context, volume, "resample"));
     TSR_TRY(resample_matrix(&geometry, &volume->geometry, plan.matrix));
     const int64_t to[3] = { size.x, size.y, size.z }, from[3] = { volume->size.x, volume->size.y, volume->size.z };
     memcpy(plan.size, to, sizeof to);
     memcpy(plan.input_size, from, sizeof from);
     plan.interpolation = o.interpolation;
     plan.constant = o.border == TSR_BORDER_CONSTANT;
-    plan.value = (o.value - volume->intercept) / volume->slope;
+    if (plan.constant) TSR_TRY(stored_value(volume, o.value, &plan.value));
+    if (o.geometry && !overlaps(&plan))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "resample: no voxel of the target grid lies within the volume, expected grids that overlap");
     TSR_TRY(tsr_volume_create_like(context, volume, volume->dtype, size, &geometry, resampled));
     (*resampled)->slope = volume->slope;
     (*resampled)->intercept = volume->intercept;
@@ -208,6 +242,7 @@ static void gaussian_weights(double sigma, int64_t radius, float *w)
 static tsr_status smooth_radii(const tsr_volume *volume, const tsr_smooth_options *o, double sigma[3], int64_t radius[3])
 {
     double truncation = o->truncation == 0 ? 4 : o->truncation;
+    if (!o->in_voxels && o->sigma != 0) TSR_TRY(tsr_geometry_check_perpendicular(&volume->geometry, "smooth"));
     tsr_vec3 s = tsr_geometry_spacing(&volume->geometry);
     const double spacing[3] = { s.x, s.y, s.z };
     const int64_t size[3] = { volume->size.x, volume->size.y, tsr_volume_channels(volume) ? 1 : volume->size.z }; /* channels stay apart */
@@ -275,6 +310,8 @@ tsr_status tsr_volume_laplacian(tsr_context *context, const tsr_volume *volume, 
     tsr_status status;
     tsr_volume *smoothed = NULL;
     *laplacian = NULL;
+    TSR_TRY(tsr_volume_require(context, volume, "volume"));
+    TSR_TRY(tsr_geometry_check_perpendicular(&volume->geometry, "Laplacian"));
     TSR_TRY(tsr_volume_smooth(context, volume, options, &smoothed));
     tsr_vec3 s = tsr_geometry_spacing(&volume->geometry);
     const float inverse[3] = { (float)(1 / (s.x * s.x)), (float)(1 / (s.y * s.y)), (float)(1 / (s.z * s.z)) };

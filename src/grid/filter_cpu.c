@@ -158,7 +158,8 @@ static void resample_any(void *user, int64_t begin, int64_t end, int worker)
         for (int64_t x = 0; x < p->size[0]; x++) {
             double position[3];
             for (int a = 0; a < 3; a++) position[a] = tsr_resample_position(p, a, row[a], (double)x);
-            tsr_resample_voxel(p, r->from, r->dtype, r->to, i * p->size[0] + x, position);
+            if (p->interpolation == TSR_INTERPOLATE_LABEL) tsr_resample_label_voxel(p, r->from, r->dtype, r->to, i * p->size[0] + x, position);
+            else tsr_resample_voxel(p, r->from, r->dtype, r->to, i * p->size[0] + x, position);
         }
     }
 }
@@ -243,7 +244,7 @@ static tsr_status resample_aligned(tsr_queue *queue, struct resample *r)
 tsr_status tsr_cpu_resample(tsr_queue *queue, const tsr_resample_plan *plan, const void *from, tsr_dtype dtype, void *to)
 {
     struct resample r = { .plan = plan, .from = from, .dtype = dtype, .to = to };
-    int aligned = plan->interpolation != TSR_INTERPOLATE_NEAREST && plan->input_size[0] <= INT32_MAX;
+    int aligned = (plan->interpolation == TSR_INTERPOLATE_LINEAR || plan->interpolation == TSR_INTERPOLATE_CUBIC) && plan->input_size[0] <= INT32_MAX;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) aligned = aligned && (i == k || plan->matrix[i][k] == 0);
     if (aligned) TSR_TRY(resample_aligned(queue, &r));

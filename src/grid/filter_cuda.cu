@@ -134,7 +134,7 @@ tsr_status tsr_cuda_laplacian(tsr_queue *queue, const float *from, float *to, co
 
 /* ---- resampling ----------------------------------------------------------------------------------------------------------------------------- */
 
-template <tsr_dtype T> TSR_KERNEL(resample_kernel)(tsr_resample_plan p, const void *from, void *to)
+template <tsr_dtype T, int LABEL> TSR_KERNEL(resample_kernel)(tsr_resample_plan p, const void *from, void *to)
 {
     int64_t x = (int64_t)blockIdx.x * ROW + threadIdx.x, rows = p.size[1] * p.size[2];
     if (x >= p.size[0]) return;
@@ -142,14 +142,22 @@ template <tsr_dtype T> TSR_KERNEL(resample_kernel)(tsr_resample_plan p, const vo
         double position[3];
         for (int a = 0; a < 3; a++)
             position[a] = tsr_resample_position(&p, a, tsr_resample_row(&p, a, (double)(r % p.size[1]), (double)(r / p.size[1])), (double)x);
-        tsr_resample_voxel(&p, from, T, to, r * p.size[0] + x, position);
+        if (LABEL) tsr_resample_label_voxel(&p, from, T, to, r * p.size[0] + x, position);
+        else tsr_resample_voxel(&p, from, T, to, r * p.size[0] + x, position);
     }
+}
+
+template <int LABEL> static tsr_status launch_resample(tsr_queue *queue, const tsr_resample_plan *plan, const void *from, tsr_dtype dtype, void *to)
+{
+    const dim3 grid = row_grid(plan->size[0], plan->size[1] * plan->size[2]);
+    TSR_FOR_DTYPE(dtype, TSR_LAUNCH(queue, (resample_kernel<T, LABEL>), grid, row_block(), 0, *plan, from, to))
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
 }
 
 tsr_status tsr_cuda_resample(tsr_queue *queue, const tsr_resample_plan *plan, const void *from, tsr_dtype dtype, void *to)
 {
-    TSR_FOR_DTYPE(dtype,
-                  TSR_LAUNCH(queue, resample_kernel<T>, row_grid(plan->size[0], plan->size[1] * plan->size[2]), row_block(), 0, *plan, from, to))
-    TSR_TRY(tsr_launch_check(queue));
+    if (plan->interpolation == TSR_INTERPOLATE_LABEL) TSR_TRY(launch_resample<1>(queue, plan, from, dtype, to));
+    else TSR_TRY(launch_resample<0>(queue, plan, from, dtype, to));
     return TSR_OK;
 }

@@ -91,7 +91,7 @@ TSR_HD int tsr_resample_taps(tsr_interpolation interpolation, double v, int64_t 
     v = v < 0.0 ? 0.0 : v > top - 1.0 ? top - 1.0 : v; /* replicate */
     int64_t i = tsr_floor_index(v);
     double f = v - (double)i;
-    if (interpolation == TSR_INTERPOLATE_LINEAR) {
+    if (interpolation != TSR_INTERPOLATE_CUBIC) {
         *first = i;
         w[0] = 1.0 - f;
         w[1] = f;
@@ -145,6 +145,42 @@ TSR_HD void tsr_resample_voxel(const tsr_resample_plan *p, const void *from, tsr
         along_x[i] = tsr_resample_sum(taps, w[1], along_y);
     }
     tsr_voxel_store(to, dtype, out, tsr_resample_sum(taps, w[0], along_x));
+}
+
+/* Where in the input the label with the largest sum of linear weights lies, of equals the one met first (lower z, then y, then x). */
+TSR_HD int64_t tsr_resample_label(const tsr_resample_plan *p, const void *from, tsr_dtype dtype, const int64_t first[3], double w[3][4])
+{
+    int64_t at[8], best = 0;
+    double weight[8];
+    for (int t = 0; t < 8; t++) {
+        const int64_t x = tsr_clamp_index(first[0] + (t & 1), p->input_size[0]), y = tsr_clamp_index(first[1] + (t >> 1 & 1), p->input_size[1]);
+        const int64_t z = tsr_clamp_index(first[2] + (t >> 2), p->input_size[2]);
+        at[t] = (z * p->input_size[1] + y) * p->input_size[0] + x;
+        weight[t] = (w[0][t & 1] * w[1][t >> 1 & 1]) * w[2][t >> 2];
+        for (int k = 0; k < t; k++) /* the first voxel of a label gathers its weights */
+            if (tsr_voxel_same(from, dtype, at[k], at[t])) {
+                weight[k] = weight[k] + weight[t];
+                weight[t] = 0.0;
+                break;
+            }
+    }
+    for (int t = 1; t < 8; t++)
+        if (weight[t] > weight[best]) best = t;
+    return at[best];
+}
+
+/* One target voxel of TSR_INTERPOLATE_LABEL. */
+TSR_HD void tsr_resample_label_voxel(const tsr_resample_plan *p, const void *from, tsr_dtype dtype, void *to, int64_t out, const double position[3])
+{
+    int64_t first[3];
+    double w[3][4];
+    int outside = 0;
+    for (int a = 0; a < 3; a++) {
+        outside |= tsr_resample_outside(position[a], p->input_size[a]);
+        tsr_resample_taps(p->interpolation, position[a], p->input_size[a], &first[a], w[a]);
+    }
+    if (p->constant && outside) tsr_voxel_store(to, dtype, out, p->value);
+    else tsr_voxel_copy(from, dtype, to, out, tsr_resample_label(p, from, dtype, first, w));
 }
 
 /* ---- statistics: blocks of 32 rows of 256 lanes; each lane sums its column, lanes and then blocks meet in a binary tree -------------- */

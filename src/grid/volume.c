@@ -39,7 +39,7 @@ tsr_status tsr_geometry_check_perpendicular(const tsr_geometry *g, const char *n
             if (fabs(cosine) > 1e-3)
                 TSR_FAIL(TSR_ERROR_UNSUPPORTED,
                          "%s: the index axes %c and %c make an angle of %.4g degrees, expected perpendicular ones: resample the volume to a grid "
-                         "that has them (tessera convert --like)",
+                         "that has them (tessera convert --deshear)",
                          name, "xyz"[i], "xyz"[j], acos(fmax(-1, fmin(1, cosine))) * 57.29577951308232);
         }
     return TSR_OK;
@@ -282,6 +282,14 @@ tsr_status tsr_volume_set_meta(tsr_volume *v, const char *key, const char *value
     }
     v->meta[v->meta_count++] = (struct tsr_meta){ name, copy };
     return TSR_OK;
+}
+
+int tsr_volume_holds_labels(const tsr_volume *v)
+{
+    enum { NIFTI_INTENT_LABEL = 1002 };
+    const char *intent = tsr_volume_meta(v, "nifti.intent_code");
+    if (v->dtype == TSR_F32 || v->dtype == TSR_F64) return 0;
+    return (intent && strtol(intent, NULL, 10) == NIFTI_INTENT_LABEL) || tsr_volume_meta(v, "Segment0_ID") != NULL;
 }
 
 tsr_status tsr_volume_copy_header(tsr_volume *to, const tsr_volume *from)

@@ -24,6 +24,7 @@ struct tsr_volume {
     void *release_user;
     int borrowed;
     const tsr_voxel_feed *feed; /* else NULL; then data is NULL: for the writers of files alone, which go through tsr_output_voxels (io/pieces.h) */
+    int64_t parts[3]; /* frames, layers and channels of the file it was read from (io/parts.h); 0: no such axis */
     struct tsr_meta { char *key, *value; } *meta;
     int32_t meta_count;
 };

@@ -68,4 +68,15 @@ TSR_HD void tsr_voxel_copy(const void *from, tsr_dtype dtype, void *to, int64_t 
     }
 }
 
+/* Are two voxels the same, bit for bit? */
+TSR_HD int tsr_voxel_same(const void *data, tsr_dtype dtype, int64_t i, int64_t j)
+{
+    switch (dtype) {
+    case TSR_U8: case TSR_I8: return ((const uint8_t *)data)[i] == ((const uint8_t *)data)[j];
+    case TSR_U16: case TSR_I16: return ((const uint16_t *)data)[i] == ((const uint16_t *)data)[j];
+    case TSR_U32: case TSR_I32: case TSR_F32: return ((const uint32_t *)data)[i] == ((const uint32_t *)data)[j];
+    default: return ((const uint64_t *)data)[i] == ((const uint64_t *)data)[j];
+    }
+}
+
 #endif

@@ -25,18 +25,13 @@ struct tsr_winding {
 static tsr_status set_axes(tsr_winding *w)
 {
     tsr_vox_grid *g = &w->grid.mesh;
+    TSR_TRY(tsr_geometry_check_perpendicular(&w->geometry, "winding: geometry"));
     const tsr_vec3 h = tsr_geometry_spacing(&w->geometry);
     const double spacing[3] = { h.x, h.y, h.z };
     for (int k = 0; k < 3; k++) {
         g->spacing[k] = spacing[k];
         g->origin[k] = w->geometry.affine[k][3];
         for (int r = 0; r < 3; r++) g->axis[k][r] = w->geometry.affine[r][k] / spacing[k];
-    }
-    for (int k = 0; k < 3; k++) {
-        const double dot = tsr_vox_dot(g->axis[k], g->axis[(k + 1) % 3]);
-        if (fabs(dot) > 1e-5)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "winding: axes %c and %c of the geometry make an angle of %.4g degrees, expected 90", 'x' + k,
-                     'x' + (k + 1) % 3, acos(fmax(-1, fmin(1, dot))) * 57.29577951308232);
     }
     g->mirrored = tsr_geometry_determinant(&w->geometry) < 0;
     return TSR_OK;

@@ -23,6 +23,8 @@ typedef struct tsr_format {
     const char *extensions[6]; /* with the dot, lower case, NULL at the end; ".gz" may follow any of them. The first is the usual one */
     int (*recognise)(const tsr_signature *signature); /* NULL: by name or extension only */
     int keeps_metadata;                               /* volumes: every key and value that tsr_volume_set_meta takes comes back */
+    int scales;                                       /* volumes: slope and intercept have a place that every reader of the format knows */
+    enum { TSR_UNITS_MM = 0, TSR_UNITS_NIFTI, TSR_UNITS_ANY } units; /* of length: readers take it for mm; m, mm and um; what the metadata say */
     int whole;                                        /* the writer of volumes needs all voxels in memory: it does not go through tsr_output_voxels */
     /* Readers BORROW the input; options are complete (never NULL). Only those of the format's kind are set. */
     tsr_status (*read_volume)(tsr_input *input, const tsr_read_options *options, tsr_volume **volume);

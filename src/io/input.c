@@ -1,4 +1,5 @@
 /* Input: a plain file is mapped (or, when small, read), a pipe is collected, a gzip file is decoded when its content is asked for. */
+#include "io/signatures.h"
 #include "io/inflate.h"
 #include "io/stream.h"
 
@@ -204,7 +205,11 @@ tsr_status tsr_input_open(const char *path, const tsr_input_options *options, ts
     if (fd < 0) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: cannot open: %s", path, strerror(errno));
     struct stat about;
     if (fstat(fd, &about)) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: %s", (*input)->name, strerror(errno));
-    if (S_ISDIR(about.st_mode)) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: is a directory, expected a file", (*input)->name);
+    if (S_ISDIR(about.st_mode)) {
+        const char *name, *advice;
+        tsr_signature_folder(path, &name, &advice);
+        TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: is %s, %s", (*input)->name, name, advice);
+    }
     if (S_ISREG(about.st_mode) && !standard) {
         TSR_TRY_GOTO(read_file(*input, fd, (size_t)about.st_size), fail);
         close(fd);

@@ -1,6 +1,6 @@
 /* INRIMAGE-4: .inr, .inr.gz. A text header of a multiple of 256 bytes, then the voxels. No world frame: spacing (VX VY VZ) and offset
  * (TX TY TZ) only. */
-#include "io/volumes.h"
+#include "io/parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -110,21 +110,23 @@ static tsr_status element_type(const tsr_input *input, const struct inr_header *
     return TSR_OK;
 }
 
-static tsr_status build_volume(tsr_input *input, const struct inr_header *h, int64_t end, const tsr_volume *holder, tsr_volume **volume)
+static tsr_status build_volume(tsr_input *input, const tsr_read_options *options, const struct inr_header *h, int64_t end, const tsr_volume *holder,
+                               tsr_volume **volume)
 {
-    tsr_layout layout = { .size = { h->dim[0], h->dim[1], h->dim[2] } };
+    tsr_layout layout = { 0 };
+    tsr_axes axes = { 0 };
     tsr_block block;
     tsr_status status;
     const char *key, *value;
     TSR_TRY(element_type(input, h, &layout.dtype));
-    if (h->values != 1)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: VDIM is %lld, expected 1: only one value per voxel is read", tsr_input_name(input),
-                 (long long)h->values);
+    TSR_TRY(tsr_axes_part(&axes, TSR_PART_CHANNEL, h->values, "VDIM", input, options));
+    for (int i = 0; i < 3; i++) tsr_axes_space(&axes, h->dim[i]);
     layout.swap = tsr_dtype_size(layout.dtype) > 1 && h->big_endian != tsr_host_big_endian();
     tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ h->spacing[0], h->spacing[1], h->spacing[2] },
                                               (tsr_vec3){ h->offset[0], h->offset[1], h->offset[2] }, TSR_SPACE_NONE);
-    TSR_TRY(tsr_layout_read(input, end, &layout, &block));
+    TSR_TRY(tsr_axes_read(&axes, input, end, NULL, &layout, &block));
     TSR_TRY(tsr_volume_of_block(input, &layout, &geometry, &block, volume));
+    memcpy((*volume)->parts, axes.parts, sizeof axes.parts);
     for (int32_t i = 0; tsr_volume_meta_at(holder, i, &key, &value); i++) TSR_TRY_GOTO(tsr_volume_set_meta(*volume, key, value), fail);
     return TSR_OK;
 fail:
@@ -134,13 +136,12 @@ fail:
 
 static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
 {
-    (void)options;
     struct inr_header h = { .values = 1, .spacing = { 1, 1, 1 } };
     tsr_volume *holder = NULL; /* keeps the metadata until the volume exists */
     int64_t end = 0;
     TSR_TRY(tsr_volume_create(NULL, TSR_U8, (tsr_size3){ 1, 1, 1 }, NULL, &holder));
     tsr_status status = parse_header(input, &h, holder, &end);
-    if (status == TSR_OK) status = build_volume(input, &h, end, holder, volume);
+    if (status == TSR_OK) status = build_volume(input, options, &h, end, holder, volume);
     tsr_volume_destroy(&holder);
     return status;
 }

@@ -1,7 +1,9 @@
 /* Dispatch: which format reads or writes a file, and what is common to all. */
 #include "io/extras.h"
 #include "io/format.h"
+#include "io/parts.h"
 #include "io/rgt.h"
+#include "io/signatures.h"
 
 #include "grid/mesh.h"
 #include "grid/points.h"
@@ -91,6 +93,19 @@ static tsr_status recognise(tsr_input *input, const tsr_format **format)
             *format = formats[i];
         }
     }
+    const char *name, *advice; /* what is known for sure to be something else is no format's that only may be meant */
+    if (best < 2 * TSR_SURELY_MINE && tsr_signature_find(signature.head, signature.head_bytes, &name, &advice)) *format = NULL;
+    return TSR_OK;
+}
+
+/* Fails if the content is of a format that is known, but not read here. */
+static tsr_status refuse_foreign(tsr_input *input)
+{
+    const uint8_t *head;
+    size_t bytes;
+    const char *name, *advice;
+    TSR_TRY(tsr_input_head(input, TSR_HEAD_BYTES, &head, &bytes));
+    if (tsr_signature_find(head, bytes, &name, &advice)) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: is %s, %s", tsr_input_name(input), name, advice);
     return TSR_OK;
 }
 
@@ -99,6 +114,7 @@ tsr_status tsr_format_of_input(tsr_input *input, const tsr_read_options *options
     if (options->format) return format_named(options->format, kind, format);
     TSR_TRY(recognise(input, format));
     if (!*format && kind == TSR_FILE_VOLUME && options->raw_shape.x) *format = tsr_format_find("raw");
+    if (!*format) TSR_TRY(refuse_foreign(input));
     for (int i = 0; i < FORMAT_COUNT && !*format; i++) /* its reader says best what is wrong with the content */
         if (holds(formats[i], kind) && extension_fits(formats[i], tsr_input_path(input))) *format = formats[i];
     char list[640];
@@ -166,6 +182,7 @@ tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, ts
     TSR_TRY(open_input(path, options, &own, &input));
     TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_VOLUME, &format), done);
     TSR_TRY_GOTO(format->read_volume(input, &own, volume), done);
+    TSR_TRY_GOTO(tsr_parts_check(*volume, tsr_input_name(input), &own), done);
 done:
     tsr_input_close(&input);
     if (status != TSR_OK) tsr_volume_destroy(volume);
@@ -183,7 +200,13 @@ tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const ts
     if (device.kind != TSR_DEVICE_CPU)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the volume lives on %s:%d; copy it to the host with tsr_volume_copy first", path,
                  tsr_device_kind_name(device.kind), device.index);
-    TSR_TRY(format->write_volume(volume, path, &own));
+    tsr_volume *parts[2];
+    const tsr_volume *fit;
+    TSR_TRY(tsr_volume_for_format(volume, format, own.stored_values, parts, &fit));
+    const tsr_status status = format->write_volume(fit, path, &own);
+    tsr_volume_destroy(&parts[1]);
+    tsr_volume_destroy(&parts[0]);
+    TSR_TRY(status);
     return TSR_OK;
 }
 
@@ -471,6 +494,7 @@ tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char 
     *name = NULL;
     TSR_TRY(open_input(path, NULL, &own, &input));
     tsr_status status = recognise(input, &format);
+    if (status == TSR_OK && !format) status = refuse_foreign(input);
     tsr_input_close(&input);
     TSR_TRY(status);
     for (int i = 0; i < FORMAT_COUNT && !format; i++)
@@ -499,6 +523,17 @@ tsr_status tsr_file_keeps_metadata(const char *path, const tsr_write_options *op
     TSR_TRY(take_write_options(options, &own));
     TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
     *keeps = format->keeps_metadata;
+    return TSR_OK;
+}
+
+tsr_status tsr_file_keeps_unit(const char *path, const tsr_write_options *options, double unit, int *keeps)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    *keeps = 0;
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
+    *keeps = tsr_format_keeps_unit(format, unit);
     return TSR_OK;
 }
 

@@ -1,7 +1,7 @@
 /* MetaImage: .mha with the voxels attached, .mhd with them in other files; raw, zlib or text. World axes are LPS, as in ITK.
  *
  * The file holds spacing and unit directions apart: an oblique affine comes back within one unit in the last place of each factor. */
-#include "io/volumes.h"
+#include "io/parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -220,8 +220,9 @@ static tsr_status read_geometry(const struct meta_header *h, tsr_geometry *g)
     return TSR_OK;
 }
 
-static tsr_status build_volume(tsr_input *input, struct meta_header *h, tsr_volume **volume)
+static tsr_status build_volume(tsr_input *input, const tsr_read_options *options, struct meta_header *h, tsr_volume **volume)
 {
+    tsr_axes axes = { 0 };
     tsr_geometry geometry;
     tsr_block block;
     tsr_status status;
@@ -231,19 +232,15 @@ static tsr_status build_volume(tsr_input *input, struct meta_header *h, tsr_volu
                  !h->dims         ? "NDims"
                  : !h->size_given ? "DimSize"
                                   : "ElementType");
-    if (h->channels != 1)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: ElementNumberOfChannels is %lld, expected 1: only one value per voxel is read", tsr_input_name(input),
-                 (long long)h->channels);
-    for (int64_t i = 3; i < h->dims; i++)
-        if (h->size[i] != 1)
-            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: DimSize of dimension %lld is %lld, expected 1: only three-dimensional volumes are read",
-                     tsr_input_name(input), (long long)i, (long long)h->size[i]);
-    h->layout.size = (tsr_size3){ h->size[0], h->dims > 1 ? h->size[1] : 1, h->dims > 2 ? h->size[2] : 1 };
+    TSR_TRY(tsr_axes_part(&axes, TSR_PART_CHANNEL, h->channels, "ElementNumberOfChannels", input, options));
+    for (int64_t i = 0; i < h->dims; i++)
+        if (i < 3) tsr_axes_space(&axes, h->size[i]);
+        else TSR_TRY(tsr_axes_part(&axes, TSR_PART_FRAME, h->size[i], "DimSize", input, options));
     h->layout.swap = h->big_endian != tsr_host_big_endian();
     TSR_TRY(read_geometry(h, &geometry));
-    if (h->local) TSR_TRY(tsr_layout_read(input, (int64_t)h->end, &h->layout, &block));
-    else TSR_TRY(tsr_layout_read_files(input, &h->files, &h->layout, &block));
+    TSR_TRY(tsr_axes_read(&axes, input, (int64_t)h->end, h->local ? NULL : &h->files, &h->layout, &block));
     TSR_TRY(tsr_volume_of_block(input, &h->layout, &geometry, &block, volume));
+    memcpy((*volume)->parts, axes.parts, sizeof axes.parts);
     if (h->slope != 0 || h->intercept != 0) TSR_TRY_GOTO(tsr_volume_set_scaling(*volume, h->slope, h->intercept), fail);
     for (int32_t i = 0; tsr_volume_meta_at(h->holder, i, &key, &value); i++) TSR_TRY_GOTO(tsr_volume_set_meta(*volume, key, value), fail);
     return TSR_OK;
@@ -254,7 +251,6 @@ fail:
 
 static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
 {
-    (void)options;
     const uint8_t *bytes;
     size_t size;
     struct meta_header *h = (struct meta_header *)calloc(1, sizeof *h);
@@ -263,7 +259,7 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     tsr_status status = tsr_input_head(input, 1 << 20, &bytes, &size);
     if (status == TSR_OK) status = tsr_volume_create(NULL, TSR_U8, (tsr_size3){ 1, 1, 1 }, NULL, &h->holder);
     if (status == TSR_OK) status = parse_header(h, bytes, size);
-    if (status == TSR_OK) status = build_volume(input, h, volume);
+    if (status == TSR_OK) status = build_volume(input, options, h, volume);
     tsr_volume_destroy(&h->holder);
     tsr_names_free(&h->files);
     free(h);

@@ -254,6 +254,7 @@ static tsr_status count_all(tsr_mip_pieces *p, const tsr_progress *progress)
         TSR_TRY(read_piece(p, &p->piece[k]));
     }
     info->spacing = tsr_geometry_spacing(&p->part->geometry);
+    info->geometry = p->part->geometry;
     info->coefficients = p->coefficients;
     info->runs = p->runs;
     info->bricks = p->bricks;

@@ -3,6 +3,7 @@
  * Geometry: sform if its code is positive, else qform, else the bare voxel sizes (no world frame). Both forms come back unchanged when the
  * geometry was not changed in between: metadata nifti.sform_code, nifti.qform_code, and nifti.sform / nifti.qform with their numbers. */
 #include "io/nifti_header.h"
+#include "io/parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,26 +47,37 @@ static int recognise(const tsr_signature *s)
     return pair >= 0 ? TSR_SURELY_MINE : TSR_MAYBE_MINE;
 }
 
-static tsr_status read_shape(const tsr_nifti *h, const char *name, tsr_layout *layout)
+/* Types of several numbers a voxel, which are channels. */
+static int compound(int64_t code, tsr_dtype *dtype)
 {
-    int64_t dims = tsr_nifti_integer(h, NIFTI_DIM, 0), extent[3] = { 1, 1, 1 }, code = tsr_nifti_integer(h, NIFTI_DATATYPE, 0);
+    *dtype = code == 32 ? TSR_F32 : code == 1792 ? TSR_F64 : TSR_U8;
+    return code == 128 ? 3 : code == 2304 ? 4 : code == 32 || code == 1792 ? 2 : 0;
+}
+
+static tsr_status read_shape(const tsr_nifti *h, const tsr_input *input, const tsr_read_options *options, tsr_layout *layout, tsr_axes *axes)
+{
+    const char *name = tsr_input_name(input);
+    int64_t dims = tsr_nifti_integer(h, NIFTI_DIM, 0), code = tsr_nifti_integer(h, NIFTI_DATATYPE, 0);
+    const int channels = compound(code, &layout->dtype);
+    if (channels) TSR_TRY(tsr_axes_part(axes, TSR_PART_CHANNEL, channels, tsr_nifti_type_name(code), input, options));
     if (dims < 1 || dims > 7) TSR_FAIL(TSR_ERROR_FORMAT, "%s: dim[0] is %lld, expected 1 to 7", name, (long long)dims);
     for (int i = 1; i <= dims; i++) {
         int64_t n = tsr_nifti_integer(h, NIFTI_DIM, i);
         if (n < 1) TSR_FAIL(TSR_ERROR_FORMAT, "%s: dim[%d] is %lld, expected a positive number", name, i, (long long)n);
-        if (i <= 3) extent[i - 1] = n;
+        char field[16];
+        snprintf(field, sizeof field, "dim[%d]", i);
+        if (i <= 3) tsr_axes_space(axes, n);
+        else if (i <= 5) TSR_TRY(tsr_axes_part(axes, i == 4 ? TSR_PART_FRAME : TSR_PART_CHANNEL, n, field, input, options));
         else if (n != 1)
-            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: dim[%d] is %lld, expected 1: only three-dimensional volumes of one value per voxel are read", name,
-                     i, (long long)n);
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: dim[%d] is %lld, expected 1: volumes of at most five axes are read", name, i, (long long)n);
     }
-    layout->size = (tsr_size3){ extent[0], extent[1], extent[2] };
-    if (!tsr_nifti_dtype(code, &layout->dtype))
+    if (!channels && !tsr_nifti_dtype(code, &layout->dtype))
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: datatype is %lld (%s), expected an integer or float type", name, (long long)code,
                  tsr_nifti_type_name(code));
     int64_t bits = tsr_nifti_integer(h, NIFTI_BITPIX, 0);
-    if (bits && bits != 8 * (int64_t)tsr_dtype_size(layout->dtype))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: bitpix is %lld, expected %zu for datatype %lld", name, (long long)bits, 8 * tsr_dtype_size(layout->dtype),
-                 (long long)code);
+    const size_t right = 8 * tsr_dtype_size(layout->dtype) * (size_t)(channels ? channels : 1);
+    if (bits && bits != (int64_t)right)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: bitpix is %lld, expected %zu for datatype %lld", name, (long long)bits, right, (long long)code);
     return TSR_OK;
 }
 
@@ -116,11 +128,12 @@ static void unpack_qform(const double numbers[10], tsr_nifti_qform *q)
 /* The forms of a header: what the geometry is, and what has to be kept beside it. */
 struct forms {
     tsr_geometry geometry;
+    double sform[3][4];
     int64_t sform_code, qform_code;
     tsr_nifti_qform qform;
 };
 
-static tsr_status read_forms(const tsr_nifti *h, const char *name, struct forms *f)
+static tsr_status read_forms(const tsr_nifti *h, const char *name, tsr_form prefer, struct forms *f)
 {
     int dims = (int)tsr_nifti_integer(h, NIFTI_DIM, 0);
     f->sform_code = tsr_nifti_integer(h, NIFTI_SFORM_CODE, 0);
@@ -136,7 +149,11 @@ static tsr_status read_forms(const tsr_nifti *h, const char *name, struct forms 
     }
     for (int i = 0; i < 12; i++) f->geometry.affine[i / 4][i % 4] = tsr_nifti_get(h, NIFTI_SROW, i);
     if (tsr_geometry_check(&f->geometry) != TSR_OK) TSR_FAIL(TSR_ERROR_FORMAT, "%s: sform (srow_x, srow_y, srow_z): %s", name, tsr_error_message());
-    if (f->qform_code > 0 && read_qform(h, name, dims, &f->qform) != TSR_OK) f->qform_code = 0; /* it is not needed */
+    memcpy(f->sform, f->geometry.affine, sizeof f->sform);
+    if (f->qform_code > 0 && prefer == TSR_FORM_QFORM) {
+        TSR_TRY(read_qform(h, name, dims, &f->qform));
+        tsr_nifti_qform_matrix(&f->qform, f->geometry.affine);
+    } else if (f->qform_code > 0 && read_qform(h, name, dims, &f->qform) != TSR_OK) f->qform_code = 0; /* it is not needed */
     return TSR_OK;
 }
 
@@ -162,7 +179,7 @@ static tsr_status keep_metadata(const tsr_nifti *h, const struct forms *f, tsr_v
     if (h->version == 2) TSR_TRY(tsr_set_meta_numbers(volume, "nifti.version", &version, 1));
     TSR_TRY(tsr_set_meta_numbers(volume, "nifti.sform_code", &codes[0], 1));
     TSR_TRY(tsr_set_meta_numbers(volume, "nifti.qform_code", &codes[1], 1));
-    if (f->sform_code > 0 && f->qform_code > 0) TSR_TRY(tsr_set_meta_numbers(volume, "nifti.sform", &f->geometry.affine[0][0], 12));
+    if (f->sform_code > 0 && f->qform_code > 0) TSR_TRY(tsr_set_meta_numbers(volume, "nifti.sform", &f->sform[0][0], 12));
     if (f->qform_code > 0) {
         pack_qform(&f->qform, numbers);
         TSR_TRY(tsr_set_meta_numbers(volume, "nifti.qform", numbers, 10));
@@ -192,7 +209,7 @@ static tsr_status pair_path(const char *path, const char *from, const char *to, 
     return TSR_OK;
 }
 
-static tsr_status read_pair(tsr_input *input, int64_t offset, const tsr_layout *layout, tsr_block *block)
+static tsr_status read_pair(tsr_input *input, int64_t offset, const tsr_axes *axes, tsr_layout *layout, tsr_block *block)
 {
     char *other = NULL;
     const char *path = tsr_input_path(input);
@@ -202,13 +219,13 @@ static tsr_status read_pair(tsr_input *input, int64_t offset, const tsr_layout *
                  tsr_input_name(input));
     tsr_input *image = NULL;
     tsr_status status = tsr_input_open_beside(input, tsr_path_file(other), 0, &image);
-    if (status == TSR_OK) status = tsr_layout_read(image, offset, layout, block);
+    if (status == TSR_OK) status = tsr_axes_read(axes, image, offset, NULL, layout, block);
     tsr_input_close(&image);
     free(other);
     return status;
 }
 
-static tsr_status read_header_volume(tsr_input *input, tsr_volume **volume)
+static tsr_status read_header_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
 {
     const uint8_t *head;
     size_t bytes;
@@ -216,6 +233,7 @@ static tsr_status read_header_volume(tsr_input *input, tsr_volume **volume)
     tsr_nifti header;
     struct forms forms;
     tsr_layout layout = { 0 };
+    tsr_axes axes = { 0 };
     tsr_block block;
     int pair;
     int64_t offset = 0;
@@ -228,14 +246,15 @@ static tsr_status read_header_volume(tsr_input *input, tsr_volume **volume)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED,
                  "%s: the magic of NIfTI (n+1, ni1, n+2 or ni2) is missing; Analyze 7.5 files have no orientation and are not read", name);
     if (header.version == 2 && bytes < TSR_NIFTI2_BYTES) TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %zu bytes of header, expected 540", name, bytes);
-    TSR_TRY(read_shape(&header, name, &layout));
+    TSR_TRY(read_shape(&header, input, options, &layout, &axes));
     TSR_TRY(read_offset(&header, name, pair, &offset));
-    TSR_TRY(read_forms(&header, name, &forms));
+    TSR_TRY(read_forms(&header, name, options->prefer, &forms));
     layout.swap = header.swap;
-    if (pair) TSR_TRY(read_pair(input, offset, &layout, &block));
-    else TSR_TRY(tsr_layout_read(input, offset, &layout, &block));
+    if (pair) TSR_TRY(read_pair(input, offset, &axes, &layout, &block));
+    else TSR_TRY(tsr_axes_read(&axes, input, offset, NULL, &layout, &block));
     TSR_TRY(tsr_volume_of_block(input, &layout, &forms.geometry, &block, volume));
-    TSR_TRY_GOTO(read_scaling(&header, name, *volume), fail);
+    memcpy((*volume)->parts, axes.parts, sizeof axes.parts);
+    if (layout.dtype != TSR_U8 || axes.parts[TSR_PART_CHANNEL] == 0) TSR_TRY_GOTO(read_scaling(&header, name, *volume), fail); /* none of colours */
     TSR_TRY_GOTO(keep_metadata(&header, &forms, *volume), fail);
     return TSR_OK;
 fail:
@@ -245,16 +264,31 @@ fail:
 
 static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
 {
-    (void)options;
     char *other = NULL;
     if (tsr_input_path(input)) TSR_TRY(pair_path(tsr_input_path(input), ".img", ".hdr", &other));
-    if (!other) return read_header_volume(input, volume);
+    if (!other) return read_header_volume(input, options, volume);
     tsr_input *header = NULL; /* the .img of a pair was named: its header knows the rest */
     tsr_status status = tsr_input_open_beside(input, tsr_path_file(other), 0, &header);
-    if (status == TSR_OK) status = read_header_volume(header, volume);
+    if (status == TSR_OK) status = read_header_volume(header, options, volume);
     tsr_input_close(&header);
     free(other);
     return status;
+}
+
+int tsr_nifti_forms(const tsr_volume *volume, double sform[3][4], double qform[3][4], int codes[2])
+{
+    double numbers[12], code[2];
+    tsr_nifti_qform q;
+    if (!tsr_meta_numbers(volume, "nifti.sform", numbers, 12) || !tsr_meta_numbers(volume, "nifti.sform_code", &code[0], 1) ||
+        !tsr_meta_numbers(volume, "nifti.qform_code", &code[1], 1))
+        return 0;
+    memcpy(sform, numbers, sizeof numbers);
+    if (!tsr_meta_numbers(volume, "nifti.qform", numbers, 10)) return 0;
+    unpack_qform(numbers, &q);
+    tsr_nifti_qform_matrix(&q, qform);
+    codes[0] = (int)code[0];
+    codes[1] = (int)code[1];
+    return 1;
 }
 
 /* ---- writing -------------------------------------------------------------------------------------------------------------------- */
@@ -334,7 +368,10 @@ static tsr_status write_metadata(tsr_nifti *h, const tsr_volume *volume, const c
             TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: metadata %s is %g, which the field cannot hold", path, key, value);
         tsr_nifti_set(h, (tsr_nifti_id)i, 0, value);
     }
-    if (!tsr_volume_meta(volume, "nifti.sform_code") && !tsr_volume_meta(volume, "nifti.xyzt_units"))
+    const double unit = tsr_volume_unit(volume);
+    const int time = (int)tsr_nifti_get(h, NIFTI_XYZT_UNITS, 0) & ~7;
+    if (unit > 0) tsr_nifti_set(h, NIFTI_XYZT_UNITS, 0, time | (unit == 1000 ? 1 : unit == 1 ? 2 : 3));
+    else if (!tsr_volume_meta(volume, "nifti.sform_code") && !tsr_volume_meta(volume, "nifti.xyzt_units"))
         tsr_nifti_set(h, NIFTI_XYZT_UNITS, 0, 2); /* millimetres, unless a NIfTI file left it open */
     for (int i = 0; i < NIFTI_TEXTS; i++) {
         snprintf(key, sizeof key, "nifti.%s", tsr_nifti_texts[i].name);
@@ -420,6 +457,7 @@ done:
 }
 
 const tsr_format tsr_format_nifti = { .name = "nifti", .kind = TSR_FILE_VOLUME, .extensions = { ".nii", ".hdr", ".img" }, .recognise = recognise,
-                                      .read_volume = read_volume, .write_volume = write_volume };
+                                      .scales = 1, .units = TSR_UNITS_NIFTI, .read_volume = read_volume, .write_volume = write_volume };
 /* By name only: forces version 2 when writing. */
-const tsr_format tsr_format_nifti2 = { .name = "nifti2", .kind = TSR_FILE_VOLUME, .read_volume = read_volume, .write_volume = write_volume };
+const tsr_format tsr_format_nifti2 = { .name = "nifti2", .kind = TSR_FILE_VOLUME, .scales = 1, .units = TSR_UNITS_NIFTI,
+                                       .read_volume = read_volume, .write_volume = write_volume };

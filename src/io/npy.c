@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "io/bytes.h"
-#include "io/volumes.h"
+#include "io/parts.h"
 
 #define MAGIC "\x93NUMPY"
 enum { MAGIC_BYTES = 6, HEADER_MOST = 65536, ALIGNMENT = 64 };
@@ -20,7 +20,7 @@ static int recognise(const tsr_signature *s)
 typedef struct npy_header {
     char descr[16];
     int fortran_order, axes;
-    int64_t shape[3];
+    int64_t shape[4];
     unsigned seen; /* bit per key */
 } npy_header;
 
@@ -82,8 +82,9 @@ static tsr_status take_shape(npy_text *t, npy_header *h)
         if (!comma) return expected(t, "',' or ')' in the shape");
         for (skip_space(t); t->at < t->end && isdigit((unsigned char)*t->at) && digits < 18; t->at++, digits++) extent = 10 * extent + (*t->at - '0');
         if (!digits) return expected(t, "a whole number in the shape");
-        if (h->axes == 3)
-            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'shape' has more than 3 axes, expected 1 to 3 (z, y, x)", tsr_input_name(t->input));
+        if (h->axes == 4)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'shape' has more than 4 axes, expected 1 to 3 (z, y, x), and frames or channels",
+                     tsr_input_name(t->input));
         if (extent < 1)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: .npy field 'shape': axis %d is %lld, expected at least 1", tsr_input_name(t->input), h->axes,
                      (long long)extent);
@@ -181,8 +182,8 @@ static tsr_status find_dictionary(tsr_input *input, npy_text *t, int64_t *data)
 
 static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
 {
-    (void)options;
-    npy_header h = { { 0 }, 0, 0, { 1, 1, 1 }, 0 };
+    npy_header h = { { 0 }, 0, 0, { 1, 1, 1, 1 }, 0 };
+    tsr_axes axes = { 0 };
     npy_text text = { input, NULL, NULL };
     tsr_layout layout = { .size = { 1, 1, 1 } };
     tsr_block block;
@@ -193,16 +194,24 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     if (h.fortran_order && h.axes > 1)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'fortran_order' is True, expected False: save numpy.ascontiguousarray(array)",
                  tsr_input_name(input));
-    layout.size.x = h.shape[h.axes - 1];
-    if (h.axes > 1) layout.size.y = h.shape[h.axes - 2];
-    if (h.axes > 2) layout.size.z = h.shape[0];
-    TSR_TRY(tsr_voxel_bytes(input, layout.dtype, layout.size, &bytes));
+    /* of four axes the first is of frames or the last of channels, as the caller asks; unasked a last axis of up to 4 is of channels */
+    const int channels = h.axes == 4 && (options->channel_given != options->frame_given ? options->channel_given : h.shape[3] <= 4);
+    const tsr_size3 all = { h.shape[h.axes - 1], h.axes > 1 ? h.shape[h.axes - 2] : 1, h.axes > 2 ? h.shape[h.axes - 3] : 1 };
+    TSR_TRY(tsr_voxel_bytes(input, layout.dtype, all, &bytes));
+    if (h.axes == 4 && __builtin_mul_overflow(bytes, h.shape[0], &bytes))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: .npy field 'shape' asks for more bytes than can be counted", tsr_input_name(input));
+    for (int k = h.axes - 1; k >= 0; k--)
+        if (h.axes == 4 && k == (channels ? 3 : 0))
+            TSR_TRY(tsr_axes_part(&axes, channels ? TSR_PART_CHANNEL : TSR_PART_FRAME, h.shape[k],
+                                  channels ? "the last axis of 'shape'" : "the first axis of 'shape'", input, options));
+        else tsr_axes_space(&axes, h.shape[k]);
     if (tsr_input_size(input) >= 0 && tsr_input_size(input) - data > bytes)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld bytes behind the array of %lld, expected none: one array per file", tsr_input_name(input),
                  (long long)(tsr_input_size(input) - data - bytes), (long long)bytes);
     const tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
-    TSR_TRY(tsr_layout_read(input, data, &layout, &block));
+    TSR_TRY(tsr_axes_read(&axes, input, data, NULL, &layout, &block));
     TSR_TRY(tsr_volume_of_block(input, &layout, &geometry, &block, volume));
+    memcpy((*volume)->parts, axes.parts, sizeof axes.parts);
     return TSR_OK;
 }
 

@@ -3,6 +3,7 @@
  * The tag of the geometry follows the field 'space'. Fields that tessera does not interpret come back through metadata "nrrd.FIELD", and
  * every other metadata entry is written as a key/value pair, so that nothing is lost on the way through this format. */
 #include "io/nrrd_header.h"
+#include "io/parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,8 +21,21 @@ static int recognise(const tsr_signature *s)
 /* Metadata wait in a volume of one voxel until the real one exists: the list of pairs is the volume's own business. */
 static tsr_status keep(void *user, const char *key, const char *value) { return *key ? tsr_volume_set_meta((tsr_volume *)user, key, value) : TSR_OK; }
 
-/* Picks the axes of space: those with a direction, else the first three that are not a list of components. Others must have one sample. */
-static tsr_status spatial_axes(const tsr_input *input, const tsr_nrrd *h, int axes[3], int *count)
+/* What an axis that is none of space counts: a list is of a segmentation's layers or of frames; one without a kind lies before space if it counts
+ * components. */
+static tsr_part part_of(const tsr_nrrd_axis *axis, int before_space, const tsr_volume *holder)
+{
+    static const char *const unsaid[] = { "", "none", "???", "domain", "space" };
+    if (!strcasecmp(axis->kind, "time")) return TSR_PART_FRAME;
+    if (!strcasecmp(axis->kind, "list")) return tsr_volume_meta(holder, "Segment0_ID") ? TSR_PART_LAYER : TSR_PART_FRAME;
+    for (size_t k = 0; k < sizeof unsaid / sizeof unsaid[0]; k++)
+        if (!strcasecmp(axis->kind, unsaid[k])) return before_space ? TSR_PART_CHANNEL : TSR_PART_FRAME;
+    return TSR_PART_CHANNEL;
+}
+
+/* Sorts the axes: of space are those with a direction, else the first three that are not a list of components. Of the others one sample is picked. */
+static tsr_status sort_axes(const tsr_input *input, const tsr_nrrd *h, const tsr_volume *holder, const tsr_read_options *options, tsr_axes *all,
+                            int axes[3], int *count)
 {
     static const char *const component_kinds[] = { "list", "point",  "vector",  "covariant-vector", "normal",
                                                    "stub", "scalar", "complex", "quaternion",       "time" };
@@ -30,14 +44,17 @@ static tsr_status spatial_axes(const tsr_input *input, const tsr_nrrd *h, int ax
         const tsr_nrrd_axis *axis = &h->axis[i];
         int component = strchr(axis->kind, '-') && strcasecmp(axis->kind, "covariant-vector"); /* 3-color, 2D-symmetric-matrix, RGB-color ... */
         for (size_t k = 0; k < sizeof component_kinds / sizeof component_kinds[0]; k++) component |= !strcasecmp(axis->kind, component_kinds[k]);
-        int spatial = h->directions_given ? axis->has_direction : !component && (*count < 3 || axis->size > 1);
-        if (!spatial && axis->size == 1) continue;
-        if (!spatial || *count == 3)
-            TSR_FAIL(
-                TSR_ERROR_UNSUPPORTED,
-                "%s: NRRD field 'sizes': axis %d has %lld samples%s%s, expected 1: only three-dimensional volumes of one value per voxel are read",
-                tsr_input_name(input), i, (long long)axis->size, *axis->kind ? " of kind " : "", axis->kind);
-        axes[(*count)++] = i;
+        int spatial = h->directions_given ? axis->has_direction : !component && *count < 3;
+        char field[80];
+        if (spatial && *count == 3)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: NRRD field 'space directions' has more than 3 vectors, expected 3", tsr_input_name(input));
+        if (spatial) {
+            tsr_axes_space(all, axis->size);
+            axes[(*count)++] = i;
+            continue;
+        }
+        snprintf(field, sizeof field, "NRRD axis %d%s%s", i, *axis->kind ? " of kind " : "", axis->kind);
+        TSR_TRY(tsr_axes_part(all, part_of(axis, *count == 0, holder), axis->size, field, input, options));
     }
     if (!*count) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the NRRD file has no axis of space", tsr_input_name(input));
     return TSR_OK;
@@ -114,18 +131,18 @@ static tsr_status apply_metadata(const tsr_nrrd *h, int count, const tsr_volume 
     return TSR_OK;
 }
 
-static tsr_status build_volume(tsr_input *input, tsr_nrrd *h, const tsr_volume *holder, tsr_volume **volume)
+static tsr_status build_volume(tsr_input *input, const tsr_read_options *options, tsr_nrrd *h, const tsr_volume *holder, tsr_volume **volume)
 {
+    tsr_axes all = { 0 };
     int axes[3], count;
     tsr_geometry geometry;
     tsr_block block;
     tsr_status status;
-    TSR_TRY(spatial_axes(input, h, axes, &count));
+    TSR_TRY(sort_axes(input, h, holder, options, &all, axes, &count));
     TSR_TRY(read_geometry(input, h, axes, count, &geometry));
-    h->layout.size = (tsr_size3){ h->axis[axes[0]].size, count > 1 ? h->axis[axes[1]].size : 1, count > 2 ? h->axis[axes[2]].size : 1 };
-    if (h->files.count || h->list || h->pattern) TSR_TRY(tsr_layout_read_files(input, &h->files, &h->layout, &block));
-    else TSR_TRY(tsr_layout_read(input, (int64_t)h->end, &h->layout, &block));
+    TSR_TRY(tsr_axes_read(&all, input, (int64_t)h->end, h->files.count || h->list || h->pattern ? &h->files : NULL, &h->layout, &block));
     TSR_TRY(tsr_volume_of_block(input, &h->layout, &geometry, &block, volume));
+    memcpy((*volume)->parts, all.parts, sizeof all.parts);
     TSR_TRY_GOTO(apply_metadata(h, count, holder, *volume), fail);
     return TSR_OK;
 fail:
@@ -147,7 +164,6 @@ static tsr_status header_text(tsr_input *input, const uint8_t **bytes, size_t *s
 
 static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
 {
-    (void)options;
     const uint8_t *bytes;
     size_t size;
     tsr_nrrd header;
@@ -155,7 +171,7 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     TSR_TRY(header_text(input, &bytes, &size));
     TSR_TRY(tsr_volume_create(NULL, TSR_U8, (tsr_size3){ 1, 1, 1 }, NULL, &holder));
     tsr_status status = tsr_nrrd_parse(input, bytes, size, &header, keep, holder);
-    if (status == TSR_OK) status = build_volume(input, &header, holder, volume);
+    if (status == TSR_OK) status = build_volume(input, options, &header, holder, volume);
     tsr_nrrd_free(&header);
     tsr_volume_destroy(&holder);
     return status;
@@ -201,6 +217,9 @@ static void write_metadata(tsr_output *out, const tsr_volume *volume)
     if (volume->slope != 1 || volume->intercept != 0)
         tsr_output_printf(out, "tessera.slope:=%s\ntessera.intercept:=%s\n", tsr_print_double(text[0], volume->slope),
                           tsr_print_double(text[1], volume->intercept));
+    const char *unit = tsr_volume_unit_name(volume); /* of a NIfTI file, too */
+    if (unit && strcmp(unit, "mm") && !tsr_volume_meta(volume, "nrrd.space units") && !tsr_volume_meta(volume, "nrrd.units"))
+        tsr_output_printf(out, "space units: \"%s\" \"%s\" \"%s\"\n", unit, unit, unit);
     for (int32_t i = 0; tsr_volume_meta_at(volume, i, &key, &value); i++) {
         if (!strcmp(key, "nrrd.space") || strpbrk(key, "\n\r") || strstr(key, ":=") || strstr(key, ": ") || *key == '#') continue;
         if (!strncmp(key, "nrrd.", 5)) {
@@ -271,4 +290,5 @@ fail:
 }
 
 const tsr_format tsr_format_nrrd = { .name = "nrrd", .kind = TSR_FILE_VOLUME, .extensions = { ".nrrd", ".nhdr" }, .recognise = recognise, .keeps_metadata = 1,
+                                     .units = TSR_UNITS_ANY,
                                      .read_volume = read_volume, .write_volume = write_volume };

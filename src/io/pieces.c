@@ -1,5 +1,7 @@
 #include "io/pieces.h"
 
+#include "io/parts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +94,7 @@ static tsr_status open_pieces(const char *path, tsr_pieces *s)
     TSR_TRY(tsr_input_open(path, &settings, &input));
     TSR_TRY_GOTO(tsr_format_of_input(input, &s->options, TSR_FILE_VOLUME, &format), done);
     TSR_TRY_GOTO(format->read_volume(input, &s->options, &s->header), done);
+    TSR_TRY_GOTO(tsr_parts_check(s->header, path, &s->options), done);
     if (!s->place.files.count && !s->place.spool)
         TSR_FAIL_GOTO(TSR_ERROR_UNSUPPORTED, done, "%s: a %s file cannot be read in pieces", tsr_input_name(input), format->name);
     s->feed = (tsr_voxel_feed){ s, read_voxels };
@@ -166,6 +169,13 @@ tsr_status tsr_pieces_write(const tsr_volume *header, const tsr_voxel_feed *feed
     volume.feed = feed;
     TSR_TRY(tsr_format_of_output(path, options->format, TSR_FILE_VOLUME, &format));
     if (format->whole) TSR_TRY(write_whole(format, &volume, feed, path, options));
-    else TSR_TRY(format->write_volume(&volume, path, options));
+    else {
+        tsr_volume *parts[2];
+        const tsr_volume *fit;
+        TSR_TRY(tsr_volume_for_format(&volume, format, 1, parts, &fit));
+        const tsr_status status = format->write_volume(fit, path, options);
+        tsr_volume_destroy(&parts[0]);
+        TSR_TRY(status);
+    }
     return TSR_OK;
 }

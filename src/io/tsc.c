@@ -512,6 +512,8 @@ const tsr_format tsr_format_tsc = { .name = "tsc",
                                     .extensions = { ".tsc" },
                                     .recognise = recognise,
                                     .keeps_metadata = 1,
+                                    .scales = 1,
+                                    .units = TSR_UNITS_ANY,
                                     .whole = 1,
                                     .read_volume = read_volume,
                                     .write_volume = write_volume };

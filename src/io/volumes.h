@@ -47,6 +47,12 @@ int tsr_parse_numbers(const char *text, double *numbers, int count);
 int tsr_meta_numbers(const tsr_volume *volume, const char *key, double *numbers, int count);
 tsr_status tsr_set_meta_numbers(tsr_volume *volume, const char *key, const double *numbers, int count);
 
+/* Does the format carry a unit of so many millimetres? */
+int tsr_format_keeps_unit(const tsr_format *format, double unit);
+/* The volume as the format can hold it: *fit is `volume`, or one of `parts` (the caller destroys them when it is written), whose voxels are real values
+ * where the format has no place for a scaling (unless stored_values) and whose lengths are millimetres where it has none for a unit. */
+tsr_status tsr_volume_for_format(const tsr_volume *volume, const tsr_format *format, int stored_values, tsr_volume *parts[2], const tsr_volume **fit);
+
 /* Formats without a place for slope and intercept refuse others than 1 and 0. */
 tsr_status tsr_require_unscaled(const tsr_volume *volume, const char *path, const char *format);
 /* Writes all voxels as they are, or as text. */

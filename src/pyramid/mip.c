@@ -143,6 +143,7 @@ tsr_status tsr_mip_complete(tsr_mip *mip, const uint64_t *histogram)
 {
     tsr_details *d = &mip->details;
     mip->info.spacing = tsr_geometry_spacing(&mip->geometry);
+    mip->info.geometry = mip->geometry;
     mip->info.coefficients = d->count;
     mip->info.runs = d->runs;
     mip->info.bricks = d->bricks;

@@ -3,7 +3,6 @@
 
 #include "render/scene.h"
 
-double tsr_vec3_length(tsr_vec3 a) { return sqrt(tsr_vec3_dot(a, a)); }
 tsr_vec3 tsr_vec3_unit(tsr_vec3 a)
 {
     double most = fmax(fabs(a.x), fmax(fabs(a.y), fabs(a.z)));

@@ -2,6 +2,7 @@
 #ifndef TSR_RENDER_SCENE_H
 #define TSR_RENDER_SCENE_H
 
+#include "core/vec3.h"
 #include "grid/mesh.h"
 #include "grid/tiles.h"
 #include "grid/volume.h"
@@ -114,15 +115,10 @@ tsr_status tsr_frame_set_clip(int source, const tsr_render_options *options, tsr
 tsr_status tsr_frame_set_medium(const tsr_scene_info *info, const tsr_render_options *options, tsr_transfer_linear *transfer, tsr_frame *frame);
 tsr_status tsr_frame_supersampling(int32_t n, int32_t *samples);
 
-static inline tsr_vec3 tsr_vec3_add(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.x + b.x, a.y + b.y, a.z + b.z }; }
-static inline tsr_vec3 tsr_vec3_sub(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.x - b.x, a.y - b.y, a.z - b.z }; }
-static inline tsr_vec3 tsr_vec3_scale(tsr_vec3 a, double s) { return (tsr_vec3){ a.x * s, a.y * s, a.z * s }; }
-static inline double tsr_vec3_dot(tsr_vec3 a, tsr_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 static inline tsr_vec3 tsr_vec3_cross(tsr_vec3 a, tsr_vec3 b)
 {
     return (tsr_vec3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x };
 }
-double tsr_vec3_length(tsr_vec3 a);
 /* Unit vector; 0 if a is 0 or not finite. */
 tsr_vec3 tsr_vec3_unit(tsr_vec3 a);
 /* Axes of a camera: right, up, towards the target, all unit. The camera must have been checked. */

@@ -70,7 +70,8 @@ static tsr_status fuzz_volume(const tsr_format *format, tsr_input *input, const 
 int fuzz_accepts(const uint8_t *bytes, size_t size)
 {
     const tsr_format *format = tsr_format_find(FUZZ_FORMAT);
-    tsr_read_options options = { .struct_size = sizeof options, .memory_limit = FUZZ_MEMORY };
+    tsr_read_options options = { .struct_size = sizeof options, .memory_limit = FUZZ_MEMORY,
+                                 .frame_given = 1, .layer_given = 1, .channel_given = 1, .frame = (int64_t)(size & 1) }; /* so that parts are read */
     tsr_input_options settings = { .memory_limit = FUZZ_MEMORY };
     tsr_input *input = NULL;
 #if defined FUZZ_REPAIR /* the same bytes, with what only keeps a fuzzer out put right */

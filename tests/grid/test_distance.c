@@ -2,14 +2,20 @@
 
 #include <math.h>
 
-/* Squared distance in float64 to the nearest voxel whose inside flag is `wanted`, or infinity. */
-static double brute_force(const uint8_t *mask, tsr_size3 n, tsr_vec3 h, int64_t x, int64_t y, int64_t z, int wanted)
+/* Distance along an axis from a voxel to one `steps` away whose body begins `body` before its centre. */
+static double along(int64_t steps, double h, double body) { return steps ? fabs((double)steps) * h - body : 0; }
+
+/* Squared distance in float64 to the nearest voxel whose inside flag is `wanted`, or infinity. `bodies`: to the boxes that are shorter than the voxels by the
+ * smallest spacing along each axis; else to the centres. */
+static double brute_force(const uint8_t *mask, tsr_size3 n, tsr_vec3 h, int64_t x, int64_t y, int64_t z, int wanted, int bodies)
 {
+    const double least = fmin(h.x, fmin(h.y, h.z)), half = bodies ? 0.5 : 0;
     double best = INFINITY;
     for (int64_t k = 0; k < n.z; k++)
         for (int64_t j = 0; j < n.y; j++)
             for (int64_t i = 0; i < n.x; i++) {
-                double a = (double)(i - x) * h.x, b = (double)(j - y) * h.y, c = (double)(k - z) * h.z, d = a * a + b * b + c * c;
+                const double a = along(i - x, h.x, half * (h.x - least)), b = along(j - y, h.y, half * (h.y - least)),
+                             c = along(k - z, h.z, half * (h.z - least)), d = a * a + b * b + c * c;
                 if ((mask[(k * n.y + j) * n.x + i] != 0) == wanted && d < best) best = d;
             }
     return best;
@@ -46,9 +52,10 @@ static void compare(const uint8_t *mask, tsr_size3 n, tsr_vec3 h)
         for (int64_t y = 0; y < n.y; y++)
             for (int64_t x = 0; x < n.x; x++, v++) {
                 int inside = mask[v] != 0;
-                double d = sqrt(brute_force(mask, n, h, x, y, z, !inside)), expected = inside ? 0.5 * smallest - d : d - 0.5 * smallest;
+                double d = sqrt(brute_force(mask, n, h, x, y, z, !inside, 1)), expected = inside ? 0.5 * smallest - d : d - 0.5 * smallest;
                 if (!(isinf(d) ? (double)got[v] == expected : fabs((double)got[v] - expected) <= tolerance * d))
                     fail_msg("voxel %d %d %d: %.9g, expected %.9g", (int)x, (int)y, (int)z, (double)got[v], expected);
+                d = sqrt(brute_force(mask, n, h, x, y, z, !inside, 0));
                 double outside = inside ? 0 : d;
                 if (!(isinf(outside) ? isinf(unsigned_got[v]) : fabs((double)unsigned_got[v] - outside) <= tolerance * d))
                     fail_msg("voxel %d %d %d: %.9g to the mask, expected %.9g", (int)x, (int)y, (int)z, (double)unsigned_got[v], outside);
@@ -120,6 +127,24 @@ static void plane_is_linear(void **state)
     tsr_volume_destroy(&volume);
 }
 
+/* Voxels of 0.7 x 0.7 x 5: a half space across any axis has its surface on the faces, 2.5 or 0.35 from the voxels beside it. */
+static void surface_lies_on_faces(void **state)
+{
+    (void)state;
+    const tsr_size3 n = { 9, 9, 9 };
+    const tsr_vec3 h = { 0.7, 0.7, 5 };
+    static uint8_t mask[729];
+    for (int axis = 0; axis < 3; axis++) {
+        const int stride = axis == 0 ? 1 : axis == 1 ? 9 : 81;
+        const double step = axis == 2 ? 5 : 0.7;
+        for (int v = 0; v < 729; v++) mask[v] = v / stride % 9 < 4;
+        tsr_volume *volume = transformed(mask, TSR_U8, n, h, TSR_DISTANCE_SIGNED, 0);
+        const float *phi = tsr_volume_data_const(volume);
+        for (int v = 0; v < 729; v++) assert_true(fabs((double)phi[v] - step * ((double)(v / stride % 9) - 3.5)) < 4e-6);
+        tsr_volume_destroy(&volume);
+    }
+}
+
 static void wrong_arguments(void **state)
 {
     (void)state;
@@ -146,6 +171,7 @@ static void wrong_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(random_masks),    cmocka_unit_test(one_sided_masks), cmocka_unit_test(ball_is_exact),
-                                        cmocka_unit_test(plane_is_linear), cmocka_unit_test(wrong_arguments) };
+                                        cmocka_unit_test(plane_is_linear), cmocka_unit_test(surface_lies_on_faces),
+                                        cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("distance", tests, NULL, NULL);
 }

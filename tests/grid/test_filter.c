@@ -93,9 +93,9 @@ static void resampling_reproduces_polynomials(void **state)
     tsr_volume *fields[2], *out;
     for (int degree = 1; degree < 3; degree++) {
         tsr_volume *in;
-        require_ok(tsr_volume_create(NULL, TSR_F64, n, &oblique, &in));
+        require_ok(tsr_volume_create(NULL, TSR_F64, n, &sheared, &in));
         for (int64_t i = 0; i < tsr_volume_count(in); i++) {
-            tsr_vec3 w = tsr_geometry_to_world(&oblique, (tsr_vec3){ (double)(i % n.x), (double)(i / n.x % n.y), (double)(i / n.x / n.y) });
+            tsr_vec3 w = tsr_geometry_to_world(&sheared, (tsr_vec3){ (double)(i % n.x), (double)(i / n.x % n.y), (double)(i / n.x / n.y) });
             ((double *)tsr_volume_data(in))[i] = polynomial(w, degree);
         }
         fields[degree - 1] = to_device(context, in);
@@ -118,7 +118,7 @@ static void resampling_reproduces_polynomials(void **state)
         for (int64_t i = 0; i < tsr_volume_count(out); i++) {
             tsr_vec3 p, w = tsr_geometry_to_world(tsr_volume_geometry(out),
                                                   (tsr_vec3){ (double)(i % m.x), (double)(i / m.x % m.y), (double)(i / m.x / m.y) });
-            require_ok(tsr_geometry_to_index(&oblique, w, &p));
+            require_ok(tsr_geometry_to_index(&sheared, w, &p));
             if (p.x < 1 || p.y < 1 || p.z < 1 || p.x > 18 || p.y > 15 || p.z > 13) continue;
             tested++;
             assert_true(fabs(voxel(out, i) - polynomial(w, 1 + way % 2)) < 1e-10);
@@ -285,6 +285,7 @@ static tsr_volume *run_operation(tsr_context *context, const tsr_volume *host, i
         resample.geometry = &turned;
         resample.size = (tsr_size3){ 45, 22, 19 };
         resample.border = which == 4 ? TSR_BORDER_REPLICATE : TSR_BORDER_CONSTANT;
+        tsr_volume_scaling(in, &(double){ 0 }, &resample.value); /* a value that every type holds */
         require_ok(tsr_volume_resample(context, in, &resample, &out));
         break;
     case 6: require_ok(tsr_volume_smooth(context, in, &smooth, &out)); break;

@@ -4,7 +4,9 @@
 
 #include "support.h"
 
-static const tsr_geometry oblique = { { { 0.8, -0.5, 0.1, 10 }, { 0.4, 1.2, 0.2, -20 }, { 0.1, 0, 2.0, 5 } }, TSR_SPACE_RAS };
+/* Spacing 0.9, 1.3 and 2.1 along perpendicular axes that are none of the world's; and axes that are not perpendicular. */
+static const tsr_geometry oblique = { { { 0.6, -1.3 / 3, 1.4, 10 }, { 0.6, 2.6 / 3, -0.7, -20 }, { -0.3, 2.6 / 3, 1.4, 5 } }, TSR_SPACE_RAS };
+static const tsr_geometry sheared = { { { 0.8, -0.5, 0.1, 10 }, { 0.4, 1.2, 0.2, -20 }, { 0.1, 0, 2.0, 5 } }, TSR_SPACE_RAS };
 
 /* Host volume of random voxels of any type, with geometry, scaling and metadata. */
 static inline tsr_volume *random_volume(uint64_t *random, tsr_dtype dtype, tsr_size3 size)

@@ -77,7 +77,7 @@ static void nifti_fields(void **state)
     bytes[40] = 4;
     bytes[48] = 6;
     scratch_write("bad.nii", bytes, size);
-    refuse("bad.nii", TSR_ERROR_UNSUPPORTED, "dim[4] is 6");
+    refuse("bad.nii", TSR_ERROR_UNSUPPORTED, "holds 6 frames (dim[4])");
     free(bytes);
     tsr_volume_destroy(&volume);
     scratch_files(1);
@@ -110,14 +110,14 @@ static void text_headers(void **state)
           TSR_ERROR_FORMAT, "finite" },
         { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 4\nsizes: 3 1 1 1\nkinds: RGB-color domain domain domain\nencoding: raw\n\n123",
           TSR_ERROR_UNSUPPORTED, "RGB-color" },
-        { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 4\nsizes: 1 1 1 5\nencoding: raw\n\n12345", TSR_ERROR_UNSUPPORTED, "axis 3 has 5" },
+        { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 4\nsizes: 1 1 1 5\nencoding: raw\n\n12345", TSR_ERROR_UNSUPPORTED, "holds 5 frames (NRRD axis 3)" },
         { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: ascii\n\n1 2 300", TSR_ERROR_FORMAT, "voxel 2 is '300'" },
         { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: ascii\n\n1    2", TSR_ERROR_FORMAT, "2 voxels, expected 3" },
         { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: gzip\n\nnot gzip", TSR_ERROR_FORMAT, "damaged" },
         { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 4000 4000 4000\nencoding: gzip\n\nshort", TSR_ERROR_FORMAT,
           "compressed data can hold" },
         { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: absent.raw\n", TSR_ERROR_IO, "absent.raw' is missing" },
-        { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: .\n", TSR_ERROR_IO, "directory" },
+        { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: .\n", TSR_ERROR_IO, "folder" },
         { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: /dev/zero\n", TSR_ERROR_IO, "plain file" },
         { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: %n%s 1 2 1\n", TSR_ERROR_FORMAT, "one %d" },
         { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: f%d.raw 1 99999999 1\n", TSR_ERROR_FORMAT, "files" },
@@ -138,9 +138,9 @@ static void text_headers(void **state)
           TSR_ERROR_FORMAT, "invertible" },
         { "a.mha",
           "ObjectType = Image\nNDims = 3\nDimSize = 1 1 1\nElementNumberOfChannels = 3\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n123",
-          TSR_ERROR_UNSUPPORTED, "Channels is 3" },
+          TSR_ERROR_UNSUPPORTED, "holds 3 channels (ElementNumberOfChannels)" },
         { "a.mha", "ObjectType = Image\nNDims = 4\nDimSize = 1 1 1 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n12", TSR_ERROR_UNSUPPORTED,
-          "dimension 3 is 2" },
+          "holds 2 frames (DimSize)" },
         { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 1 1 1\nElementType = MET_UCHAR\n", TSR_ERROR_FORMAT,
           "lacks the field 'ElementDataFile'" },
         { "a.mha",
@@ -153,7 +153,7 @@ static void text_headers(void **state)
         { "a.inr", "#INRIMAGE-4#{\nXDIM=1\nYDIM=1\nZDIM=1\nVX=0\n##}\n", TSR_ERROR_FORMAT, "'VX'" },
         { "a.inr", "#INRIMAGE-4#{\nTYPE=complex\n##}\n", TSR_ERROR_FORMAT, "'TYPE'" },
         { "a.inr", "#INRIMAGE-4#{\nCPU=vax\n##}\n", TSR_ERROR_FORMAT, "'CPU'" },
-        { "a.inr", "#INRIMAGE-4#{\nXDIM=1\nYDIM=1\nZDIM=1\nVDIM=3\nTYPE=float\nPIXSIZE=32 bits\nCPU=pc\n##}\n", TSR_ERROR_UNSUPPORTED, "VDIM is 3" },
+        { "a.inr", "#INRIMAGE-4#{\nXDIM=1\nYDIM=1\nZDIM=1\nVDIM=3\nTYPE=float\nPIXSIZE=32 bits\nCPU=pc\n##}\n", TSR_ERROR_UNSUPPORTED, "holds 3 channels (VDIM)" },
         { "a.inr", "#INRIMAGE-4#{\nXDIM=1\nYDIM=1\nZDIM=1\nTYPE=float\nPIXSIZE=8 bits\nCPU=pc\n##}\n", TSR_ERROR_FORMAT, "'PIXSIZE'" },
         { "a.inr", "#INRIMAGE-4#{\nXDIM=9\nYDIM=9\nZDIM=9\nTYPE=float\nPIXSIZE=32 bits\nCPU=pc\n##}\n", TSR_ERROR_FORMAT, "truncated" },
         { "a.inr", "#INRIMAGE-4#{\nXDIM=9\n", TSR_ERROR_FORMAT, "no end" },
@@ -241,7 +241,7 @@ static void targets(void **state)
     require_error(tsr_volume_write(volume, scratch("kept.hdr"), NULL), TSR_ERROR_IO, "exists");
     assert_int_equal(scratch_files(0), 2);
     assert_int_equal(mkdir(scratch("folder.nii"), 0777), 0);
-    require_error(tsr_volume_read(scratch("folder.nii"), NULL, &back), TSR_ERROR_IO, "directory");
+    require_error(tsr_volume_read(scratch("folder.nii"), NULL, &back), TSR_ERROR_IO, "is a folder");
     require_error(tsr_volume_read(scratch("nowhere.nii"), NULL, &back), TSR_ERROR_IO, "No such file");
     scratch_files(1);
     tsr_geometry tilted = { { { 1, 0.5, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 } }, TSR_SPACE_RAS };

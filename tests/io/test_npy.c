@@ -84,7 +84,9 @@ static void written_as_numpy_does(void **state)
             tsr_volume_destroy(&back);
         }
     require_ok(tsr_volume_set_scaling(volume, 2, 1));
-    require_error(tsr_volume_write(volume, scratch("w.npy"), &overwrite), TSR_ERROR_ARGUMENT, "slope");
+    tsr_write_options stored = overwrite;
+    stored.stored_values = 1;
+    require_error(tsr_volume_write(volume, scratch("w.npy"), &stored), TSR_ERROR_ARGUMENT, "slope");
     tsr_volume_destroy(&volume);
     scratch_files(3);
 }
@@ -128,7 +130,9 @@ static void lies(void **state)
         { 1, "{'descr': [('a', '<f4')], " REST, TSR_ERROR_UNSUPPORTED, "structure" },
         { 1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 4)}", TSR_ERROR_UNSUPPORTED, "'fortran_order' is True" },
         { 1, "{'descr': '|u1', 'fortran_order': 0, 'shape': (2, 3, 4)}", TSR_ERROR_FORMAT, "expected True or False" },
-        { 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2, 3, 4)}", TSR_ERROR_UNSUPPORTED, "more than 3 axes" },
+        { 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2, 3, 4, 1)}", TSR_ERROR_UNSUPPORTED, "more than 4 axes" },
+        { 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2, 3, 4)}", TSR_ERROR_UNSUPPORTED, "holds 4 channels (the last axis" },
+        { 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 1, 2, 6)}", TSR_ERROR_UNSUPPORTED, "holds 2 frames (the first axis" },
         { 1, "{'descr': '|u1', 'fortran_order': False, 'shape': ()}", TSR_ERROR_UNSUPPORTED, "expected 1 to 3 axes" },
         { 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 0)}", TSR_ERROR_FORMAT, "axis 1 is 0" },
         { 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (2, -3)}", TSR_ERROR_FORMAT, "whole number" },

@@ -76,6 +76,8 @@ typedef struct cli_verb {
 int cli_parse(cli_call *cli, const cli_option *options, int fewest, int most, int argc, char **argv);
 /* One LOWER:UPPER, either may be missing, into the option's value of two numbers; negative, or the exit code of a mistake. */
 int cli_take_range(const cli_call *cli, const cli_option *option, const char *text);
+/* One number of the option's type, likewise. */
+int cli_take_number(const cli_call *cli, const cli_option *option, const char *text);
 
 /* Messages on stderr: "tessera VERB: ...". cli_usage returns CLI_USAGE. cli_status prints the library's last message, with `file` and the
  * option in front when given, and returns the exit code that belongs to the status. */
@@ -104,6 +106,8 @@ int cli_recognise_image(const cli_call *cli, const char *path, const tsr_read_op
 int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
 /* Reading with the file's name in the message; a grey image is a volume of one slice. Sets *code and returns NULL on failure. Host memory. */
 tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
+/* How far apart the two forms of a NIfTI file place a voxel, world units; 0 unless it has both and they disagree. */
+double cli_forms_apart(const tsr_volume *volume, int codes[2]);
 tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 /* Lines of an option table that fill a tsr_read_options. */
@@ -121,7 +125,16 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
       .lower = 1e-300, .upper = 1e300 },                                                                                            \
     { .name = "raw-offset", .type = CLI_COUNT, .value = &(read).raw_offset, .argument = "BYTES", .help = "bytes to skip in a raw file", \
       .lower = 0, .upper = 9e18 },                                                                                                  \
-    { .name = "raw-big-endian", .type = CLI_FLAG, .value = &(read).raw_big_endian, .help = "byte order of a raw file" }
+    { .name = "raw-big-endian", .type = CLI_FLAG, .value = &(read).raw_big_endian, .help = "byte order of a raw file" },              \
+    { .name = "frame", .type = CLI_COUNT, .value = &(read).frame, .argument = "N", .help = "of a file with several in time: which to read, from 0", \
+      .lower = 0, .upper = 9e18, .given = &(read).frame_given },                                                                    \
+    { .name = "layer", .type = CLI_COUNT, .value = &(read).layer, .argument = "N", .help = "of a layered segmentation: which to read, from 0", \
+      .lower = 0, .upper = 9e18, .given = &(read).layer_given },                                                                    \
+    { .name = "channel", .type = CLI_COUNT, .value = &(read).channel, .argument = "N",                                              \
+      .help = "of voxels of several numbers (RGB, vectors): which to read, from 0", .lower = 0, .upper = 9e18,                       \
+      .given = &(read).channel_given },                                                                                             \
+    { .name = "prefer", .type = CLI_CHOICE, .value = &(read).prefer, .argument = "FORM",                                            \
+      .help = "of a NIfTI file with both forms: which places the voxels", .choices = "sform qform" }
 
 /* Fails before any work is done if `path` (NULL: missing) cannot become an output: a folder, a file that exists without --force, a file
  * given for two outputs. Pipes and devices are written in place. cli_check_write: also if no format of this kind fits `path` or `format`. */
@@ -149,6 +162,13 @@ void cli_default_surface(const tsr_volume *volume, double *isovalue, int *inside
 tsr_status cli_move_volume(tsr_context *context, tsr_volume **volume);
 /* cli_read_volume and cli_move_volume in one. */
 tsr_volume *cli_read_to_device(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_context *context, int *code);
+
+/* A name or metadata of a file for people: what a terminal would take for a command (control characters, C1 and those that turn the direction of writing,
+ * too) and bytes that are no UTF-8 as \xNN or \uNNNN. Good until the fourth call after. */
+const char *cli_shown(const char *text);
+/* Bytes of the UTF-8 character at `text`, 0 if these bytes are none; its code if it is such a control character, else 0 (also for U+0000). */
+int cli_utf8_bytes(const char *text);
+uint32_t cli_utf8_control(const char *text, int length);
 
 /* JSON on stdout: values are separated and indented as they come. key NULL inside arrays. */
 void json_open(const char *key, char bracket);

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -20,7 +21,10 @@ struct convert {
     tsr_level_rule rule;
     int level;
     tsr_dtype dtype;
-    int space, space_given, crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given, window_given;
+    const char *reorient, *fill_text;
+    double fill;
+    int space, space_given, crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given, deshear, axis_aligned,
+        interpolation_given, rule_given, replicate, window_given;
     tsr_tiles_options tiles;
     cli_tiles_options files;
     int unbounded;
@@ -28,10 +32,14 @@ struct convert {
     tsr_volume *volume;
 };
 
+#define STEPS                                                                                                                                        \
+    "--crop, --reorient, --resample, --like, --deshear, --axis-aligned, --level, --smooth, --threshold, --largest-component, --window, --dtype and " \
+    "--slice"
+
 static int has_steps(const struct convert *c)
 {
-    return c->crop_given || c->resample_given || c->like || c->level || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given ||
-           c->window_given || c->slice.text;
+    return c->crop_given || c->reorient || c->resample_given || c->like || c->deshear || c->axis_aligned || c->level || c->smooth_given ||
+           c->threshold_given || c->largest_component || c->dtype_given || c->window_given || c->slice.text;
 }
 
 /* The result of a step becomes the volume. */
@@ -43,18 +51,41 @@ static tsr_status take(struct convert *c, tsr_status status, tsr_volume *next)
     return TSR_OK;
 }
 
+/* The grid of `like` in the unit of length of `volume`. */
+static tsr_geometry in_unit_of(const tsr_volume *volume, const tsr_volume *like)
+{
+    const double from = tsr_volume_unit(like), to = tsr_volume_unit(volume), factor = (from > 0 ? from : 1) / (to > 0 ? to : 1);
+    tsr_geometry g = *tsr_volume_geometry(like);
+    for (int i = 0; i < 12 && factor != 1; i++) g.affine[i / 4][i % 4] *= factor;
+    return g;
+}
+
 static int resample(struct convert *c, tsr_status *status)
 {
     tsr_resample_options options = TSR_RESAMPLE_OPTIONS;
-    options.interpolation = c->interpolation;
-    options.spacing = c->resample;
+    tsr_geometry straight;
     tsr_volume *like = NULL, *next = NULL;
     int code = CLI_OK;
-    if (c->like) {
+    options.interpolation = c->interpolation;
+    if (!c->interpolation_given && tsr_volume_holds_labels(c->volume)) {
+        options.interpolation = TSR_INTERPOLATE_NEAREST;
+        cli_note(c->cli, "%s holds labels: resampled to the nearest voxel's (--interpolation label has smoother borders)", c->cli->input[0]);
+    }
+    options.spacing = c->resample;
+    if (!c->resample_given) { /* a grid that may reach beyond the volume */
+        options.border = c->replicate && !c->fill_text ? TSR_BORDER_REPLICATE : TSR_BORDER_CONSTANT;
+        options.value = c->fill;
+    }
+    if (c->deshear || c->axis_aligned) {
+        *status = tsr_geometry_straighten(tsr_volume_geometry(c->volume), tsr_volume_size(c->volume),
+                                          c->deshear ? TSR_STRAIGHTEN_DESHEAR : TSR_STRAIGHTEN_ALIGN, &straight, &options.size);
+        if (*status != TSR_OK) return code;
+        options.geometry = &straight;
+    } else if (c->like) {
         like = cli_read_volume(c->cli, c->like, &c->read, &code);
         if (!like) return code;
-        options.spacing = (tsr_vec3){ 0 };
-        options.geometry = tsr_volume_geometry(like);
+        straight = in_unit_of(c->volume, like);
+        options.geometry = &straight;
         options.size = tsr_volume_size(like);
     }
     *status = tsr_volume_resample(c->context, c->volume, &options, &next);
@@ -69,6 +100,9 @@ static int reduce(struct convert *c)
     int code = CLI_OK;
     tsr_levels *levels = NULL;
     tsr_volume *next = NULL;
+    if (tsr_volume_holds_labels(c->volume) && !c->rule_given)
+        return cli_usage(c->cli, "--level: %s holds labels, whose average is none of them: expected --resample, or --rule with a way that suits them",
+                         c->cli->input[0]);
     tsr_status status = tsr_levels_create(c->context, tsr_volume_size(c->volume), tsr_volume_dtype(c->volume), c->rule, &levels);
     if (status == TSR_OK) status = tsr_levels_build(levels, c->volume, NULL);
     const int32_t count = tsr_levels_count(levels);
@@ -101,8 +135,7 @@ static int check_window(struct convert *c)
     if (!(isfinite(c->window[0]) && isfinite(c->window[1]) && c->window[0] < c->window[1]))
         return cli_usage(c->cli, "--window: %g:%g given, expected LOWER:UPPER in rising order", c->window[0], c->window[1]);
     if (!c->dtype_given) c->dtype = names_jpeg(c) ? TSR_U8 : TSR_U16;
-    if (c->dtype != TSR_U8 && c->dtype != TSR_U16)
-        return cli_usage(c->cli, "--window: to --dtype %s, expected u8 or u16", tsr_dtype_name(c->dtype));
+    if (c->dtype != TSR_U8 && c->dtype != TSR_U16) return cli_usage(c->cli, "--window: to --dtype %s, expected u8 or u16", tsr_dtype_name(c->dtype));
     return CLI_OK;
 }
 
@@ -126,7 +159,11 @@ static int process(struct convert *c)
         status = tsr_volume_crop(c->context, c->volume, c->crop[0], c->crop[1], &next);
         status = take(c, status, next);
     }
-    if (status == TSR_OK && (c->resample_given || c->like)) {
+    if (status == TSR_OK && c->reorient) {
+        status = tsr_volume_reorient(c->context, c->volume, c->reorient, &next);
+        status = take(c, status, next);
+    }
+    if (status == TSR_OK && (c->resample_given || c->like || c->deshear || c->axis_aligned)) {
         int code = resample(c, &status);
         if (code) return code;
     }
@@ -174,8 +211,8 @@ static tsr_status set_space(tsr_volume *volume, tsr_space space)
 /* Of the formats with one frame, the one that an extension names (an output may be a pipe, whose reader has gone: it is not looked into). */
 static const char *format_of_name(const char *path)
 {
-    static const char *const ends[][2] = { { ".mha", "metaimage" }, { ".mhd", "metaimage" }, { ".nii", "nifti" }, { ".nii.gz", "nifti" },
-                                           { ".hdr", "nifti" },     { ".img", "nifti" } };
+    static const char *const ends[][2] = { { ".mha", "metaimage" }, { ".mhd", "metaimage" }, { ".nii", "nifti" },
+                                           { ".nii.gz", "nifti" },  { ".hdr", "nifti" },     { ".img", "nifti" } };
     const size_t length = strlen(path);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (length > strlen(ends[i][0]) && !strcasecmp(path + length - strlen(ends[i][0]), ends[i][0])) return ends[i][1];
@@ -194,8 +231,8 @@ static void remark_frame(const struct convert *c)
     if (format && !strcmp(format, "metaimage")) frame = "LPS";
     if (format && !strncmp(format, "nifti", 5) && !sizes_only) frame = "RAS";
     if (frame)
-        cli_note(c->cli, "%s names no world frame, %s calls its axes %s; --space RAS or --space LPS says which they are", c->cli->input[0],
-                 c->output, frame);
+        cli_note(c->cli, "%s names no world frame, %s calls its axes %s; --space RAS or --space LPS says which they are", c->cli->input[0], c->output,
+                 frame);
 }
 
 static int write_tiles(struct convert *c, const tsr_tiles *tiles)
@@ -220,6 +257,18 @@ static int tiles_of_volume(struct convert *c)
     return code;
 }
 
+/* Lengths that the output has no unit for, or none but millimetres. */
+static void remark_unit(const struct convert *c)
+{
+    const double unit = tsr_volume_unit(c->volume);
+    int keeps = 1;
+    if (unit == 0 || unit == 1) return;
+    if (cli_names_tiles(c->output, c->write.format))
+        cli_note(c->cli, "%s: lengths are in %s, which %s does not say", c->cli->input[0], tsr_volume_unit_name(c->volume), c->output);
+    else if (tsr_file_keeps_unit(c->output, &c->write, unit, &keeps) == TSR_OK && !keeps)
+        cli_note(c->cli, "%s: lengths are in %s, those of %s in mm", c->cli->input[0], tsr_volume_unit_name(c->volume), c->output);
+}
+
 /* c->volume, through the steps, into the output. */
 static int convert_dense(struct convert *c)
 {
@@ -231,6 +280,7 @@ static int convert_dense(struct convert *c)
     if (code) return code;
     tsr_status status = c->space_given ? set_space(c->volume, (tsr_space)(c->space + 1)) : TSR_OK;
     if (status != TSR_OK) return cli_status(c->cli, status, c->cli->input[0]);
+    remark_unit(c);
     if (cli_names_tiles(c->output, c->write.format)) return tiles_of_volume(c);
     status = tsr_volume_write(c->volume, c->output, &c->write);
     if (status != TSR_OK) return cli_status(c->cli, status, c->output);
@@ -238,9 +288,67 @@ static int convert_dense(struct convert *c)
     return CLI_OK;
 }
 
+/* "frame-%03d.nii.gz": where the digits go, or 0 for a plain name. */
+static int is_numbered(const char *path)
+{
+    const char *percent = strchr(path, '%'), *end = percent ? percent + 1 + strspn(percent + 1, "0123456789") : NULL;
+    return percent && *end == 'd' && end - percent <= 3 && !strchr(end, '%');
+}
+static void number_path(const char *pattern, int64_t number, char *path, size_t room)
+{
+    const char *percent = strchr(pattern, '%'), *end = strchr(percent, 'd');
+    const int zeros = percent[1] == '0', width = (int)strtol(percent + 1, NULL, 10);
+    snprintf(path, room, zeros ? "%.*s%0*lld%s" : "%.*s%*lld%s", (int)(percent - pattern), pattern, width, (long long)number, end + 1);
+}
+
+/* Every frame, layer or channel that no option chooses, into a file of its own. */
+static int convert_parts(struct convert *c)
+{
+    static const char *const names[] = { "frame", "layer", "channel" };
+    const char *const pattern = c->output;
+    tsr_read_options *const o = &c->read;
+    int64_t *const index[3] = { &o->frame, &o->layer, &o->channel }, count[3];
+    int *const given[3] = { &o->frame_given, &o->layer_given, &o->channel_given }, chosen[3] = { *given[0], *given[1], *given[2] };
+    int code = CLI_OK, along = -1;
+    char path[4096];
+    for (int k = 0; k < 3; k++) *given[k] = 1;
+    c->volume = cli_read_volume(c->cli, c->cli->input[0], o, &code);
+    if (!c->volume) return code;
+    tsr_volume_parts(c->volume, &count[0], &count[1], &count[2]);
+    tsr_volume_destroy(&c->volume);
+    for (int k = 0; k < 3; k++) {
+        if (chosen[k] || count[k] == 1) continue;
+        if (along >= 0)
+            return cli_usage(c->cli, "%s holds several %ss and %ss: --%s or --%s says which to keep", c->cli->input[0], names[along], names[k],
+                             names[along], names[k]);
+        along = k;
+    }
+    const int64_t files = along < 0 ? 1 : count[along];
+    for (int64_t i = 0; i < files && !code; i++) { /* before any is written */
+        number_path(pattern, i, path, sizeof path);
+        code = cli_check_write(c->cli, path, cli_names_tiles(path, c->write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME, c->write.format);
+    }
+    for (int64_t i = 0; i < files && !code; i++) {
+        number_path(pattern, i, path, sizeof path);
+        c->output = path;
+        if (along >= 0) *index[along] = i;
+        c->volume = cli_read_volume(c->cli, c->cli->input[0], o, &code);
+        if (c->volume) code = convert_dense(c);
+        tsr_volume_destroy(&c->volume);
+    }
+    c->output = pattern;
+    if (!code) cli_note(c->cli, "%lld files, one a %s", (long long)files, along < 0 ? "volume" : names[along]);
+    return code;
+}
+
 static int convert_volume(struct convert *c)
 {
     int code = CLI_OK;
+    if (is_numbered(c->output)) {
+        code = convert_parts(c);
+        tsr_context_destroy(&c->context);
+        return code;
+    }
     c->volume = cli_read_volume(c->cli, c->cli->input[0], &c->read, &code);
     if (c->volume) code = convert_dense(c);
     tsr_volume_destroy(&c->volume);
@@ -256,9 +364,7 @@ static int convert_tiles(struct convert *c)
     tsr_tiles_extras *extras = NULL;
     tsr_tiles_meta meta[1024];
     tsr_tiles_channel channels[64];
-    if (steps && to_tiles)
-        return cli_usage(c->cli, "%s is a tile list: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component, --window, --dtype and --slice need a volume as output",
-                         c->cli->input[0]);
+    if (steps && to_tiles) return cli_usage(c->cli, "%s is a tile list: " STEPS " need a volume as output", c->cli->input[0]);
     int code = cli_context(c->cli, &c->context);
     if (code) return code;
     c->files.read.memory_limit = c->read.memory_limit;
@@ -268,12 +374,14 @@ static int convert_tiles(struct convert *c)
         tsr_tiles_write_options *w = &c->files.write;
         const int keeps = c->write.format ? !strcmp(c->write.format, "tsr") : strstr(c->output, ".tsr") != NULL;
         while (keeps && w->meta_count < 1024 && tsr_tiles_extras_meta_at(extras, w->meta_count, &meta[w->meta_count])) w->meta_count++;
-        while (keeps && w->channel_count < 64 && tsr_tiles_extras_channel_at(extras, w->channel_count, &channels[w->channel_count])) w->channel_count++;
+        while (keeps && w->channel_count < 64 && tsr_tiles_extras_channel_at(extras, w->channel_count, &channels[w->channel_count]))
+            w->channel_count++;
         w->meta = meta;
         w->channels = channels;
         code = write_tiles(c, tiles);
     } else if (tiles) {
         tsr_status status = cli_dense_of_tiles(c->context, tiles, &c->volume);
+        c->replicate = 1; /* what is outside has the band's value, not 0, which is the surface */
         if (status == TSR_OK) status = cli_move_volume(NULL, &c->volume);
         if (status != TSR_OK) code = cli_status(c->cli, status, c->cli->input[0]);
         if (!code) code = convert_dense(c);
@@ -297,9 +405,7 @@ static int output_is_points(const struct convert *c)
 
 static int convert_mesh(struct convert *c)
 {
-    if (has_steps(c))
-        return cli_usage(c->cli, "%s is a mesh: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component, --window, --dtype and --slice are for volumes",
-                         c->cli->input[0]);
+    if (has_steps(c)) return cli_usage(c->cli, "%s is a mesh: " STEPS " are for volumes", c->cli->input[0]);
     int code = CLI_OK;
     tsr_mesh *mesh = cli_read_mesh(c->cli, c->cli->input[0], &c->read, &code);
     if (!mesh) return code;
@@ -313,10 +419,7 @@ static int convert_mesh(struct convert *c)
 
 static int convert_points(struct convert *c)
 {
-    if (has_steps(c))
-        return cli_usage(c->cli,
-                         "%s holds points: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component, --window, --dtype and --slice are for volumes",
-                         c->cli->input[0]);
+    if (has_steps(c)) return cli_usage(c->cli, "%s holds points: " STEPS " are for volumes", c->cli->input[0]);
     int code = CLI_OK;
     tsr_points *points = cli_read_points(c->cli, c->cli->input[0], &c->read, &code);
     if (!points) return code;
@@ -332,7 +435,8 @@ static int check_tile_options(const struct convert *c, tsr_file_kind kind, const
     const char *in = c->cli->input[0];
     const tsr_tiles_write_options *w = &c->files.write;
     const int to_tiles = written == TSR_FILE_TILES, to_vdb = to_tiles && cli_names_vdb(c->output, c->write.format);
-    const int to_tsr = to_tiles && !to_vdb && !cli_names_nvdb(c->output, c->write.format), from_grids = kind == TSR_FILE_TILES && strcmp(format, "tsr");
+    const int to_tsr = to_tiles && !to_vdb && !cli_names_nvdb(c->output, c->write.format),
+              from_grids = kind == TSR_FILE_TILES && strcmp(format, "tsr");
     if (c->tiles.edge && !(kind == TSR_FILE_VOLUME ? to_tiles : !strcmp(format, "nvdb")))
         return cli_usage(c->cli, "--edge: of tiles made of a volume or an .nvdb file, got %s to %s%s", in, c->output,
                          kind == TSR_FILE_TILES ? ": this list keeps the edge of its tiles" : "");
@@ -343,56 +447,170 @@ static int check_tile_options(const struct convert *c, tsr_file_kind kind, const
     if (!to_vdb) return CLI_OK;
     if (w->raw) return cli_usage(c->cli, "--raw: %s: .vdb files are packed by OpenVDB, expected a .tsr file", c->output);
     if (w->values) return cli_usage(c->cli, "--values q16: %s: .vdb files hold float32 values, expected a .tsr file", c->output);
-    if (c->write.compression) return cli_usage(c->cli, "--compression: %s: .vdb files are packed by OpenVDB, expected a .tsr or .nvdb file", c->output);
+    if (c->write.compression)
+        return cli_usage(c->cli, "--compression: %s: .vdb files are packed by OpenVDB, expected a .tsr or .nvdb file", c->output);
+    return CLI_OK;
+}
+
+/* One grid at most, and what to put outside of it. */
+static int check_resample(struct convert *c)
+{
+    const struct {
+        int given;
+        const char *name;
+    } ways[] = { { c->resample_given, "resample" }, { c->like != NULL, "like" }, { c->deshear, "deshear" }, { c->axis_aligned, "axis-aligned" } };
+    const char *first = NULL;
+    for (int i = 0; i < 4; i++) {
+        if (ways[i].given && first) return cli_usage(c->cli, "--%s and --%s: expected one of them", first, ways[i].name);
+        if (ways[i].given) first = ways[i].name;
+    }
+    if (!c->fill_text) return CLI_OK;
+    if (!first || c->resample_given) return cli_usage(c->cli, "--fill: expected with --like, --deshear or --axis-aligned");
+    const cli_option number = { .name = "fill", .type = CLI_REAL, .value = &c->fill };
+    if (!strcasecmp(c->fill_text, "nan")) c->fill = (double)NAN;
+    else if (cli_take_number(c->cli, &number, c->fill_text) >= 0) return CLI_USAGE;
     return CLI_OK;
 }
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct convert c = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .tiles = TSR_TILES_OPTIONS,
+    struct convert c = { .cli = cli,
+                         .read = TSR_READ_OPTIONS,
+                         .write = TSR_WRITE_OPTIONS,
+                         .tiles = TSR_TILES_OPTIONS,
                          .files = { TSR_TILES_READ_OPTIONS, TSR_TILES_WRITE_OPTIONS } };
-    int interpolation = 0, values = 0, index = 0, rule = 0, rule_given = 0;
+    int interpolation = 0, values = 0, index = 0, rule = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(c.output),
-        { .name = "crop", .type = CLI_BOX, .value = c.crop, .help = "1. keep the voxels from the first corner to before the second",
+        { .name = "crop",
+          .type = CLI_BOX,
+          .value = c.crop,
+          .help = "1. keep the voxels from the first corner to before the second",
           .given = &c.crop_given },
-        { .name = "resample", .type = CLI_VEC3, .value = &c.resample, .help = "2. new spacing in world units, one number or three", .lower = 1e-12,
-          .upper = 1e12, .given = &c.resample_given },
+        { .name = "reorient",
+          .type = CLI_TEXT,
+          .value = &c.reorient,
+          .argument = "RAS",
+          .help = "2. first: turn the axes so that x, y and z run as nearly as possible towards these (R L A P S I); voxels stay as they are" },
+        { .name = "resample",
+          .type = CLI_VEC3,
+          .value = &c.resample,
+          .help = "2. new spacing in world units, one number or three",
+          .lower = 1e-12,
+          .upper = 1e12,
+          .given = &c.resample_given },
         { .name = "like", .type = CLI_TEXT, .value = &c.like, .argument = "FILE", .help = "2. or: onto the grid of another volume" },
-        { .name = "interpolation", .type = CLI_CHOICE, .value = &interpolation, .argument = "WAY", .help = "of 2",
-          .choices = "linear nearest cubic" },
-        { .name = "level", .type = CLI_INT, .value = &c.level, .argument = "N", .help = "3. 2^N voxels along each axis become one", .lower = 1, .upper = 62 },
-        { .name = "rule", .type = CLI_CHOICE, .value = &rule, .argument = "RULE",
-          .help = "of 3: what becomes of them (default average, as f64; sums are 64 bits wide)", .choices = "average sum min max", .given = &rule_given },
-        { .name = "smooth", .type = CLI_REAL, .value = &c.smooth, .argument = "SIGMA", .help = "4. Gaussian, standard deviation in world units",
-          .lower = 0, .upper = 1e9, .given = &c.smooth_given },
-        { .name = "threshold", .type = CLI_RANGE, .value = c.threshold, .help = "5. mask of the values from LOWER to UPPER, both included",
+        { .name = "deshear",
+          .type = CLI_FLAG,
+          .value = &c.deshear,
+          .help = "2. or: onto perpendicular axes (tilted gantry): slices stay in their planes" },
+        { .name = "axis-aligned", .type = CLI_FLAG, .value = &c.axis_aligned, .help = "2. or: onto a grid along the world's axes" },
+        { .name = "interpolation",
+          .type = CLI_CHOICE,
+          .value = &interpolation,
+          .argument = "WAY",
+          .help = "of 2 (default linear; of files that say they hold labels nearest); label: the label with most weight",
+          .choices = "linear nearest cubic label",
+          .given = &c.interpolation_given },
+        { .name = "fill",
+          .type = CLI_TEXT,
+          .value = &c.fill_text,
+          .argument = "VALUE",
+          .help = "of 2: value outside the input (default 0), a number or nan; of --like, --deshear and --axis-aligned" },
+        { .name = "level",
+          .type = CLI_INT,
+          .value = &c.level,
+          .argument = "N",
+          .help = "3. 2^N voxels along each axis become one",
+          .lower = 1,
+          .upper = 62 },
+        { .name = "rule",
+          .type = CLI_CHOICE,
+          .value = &rule,
+          .argument = "RULE",
+          .help = "of 3: what becomes of them (default average, as f64; sums are 64 bits wide)",
+          .choices = "average sum min max",
+          .given = &c.rule_given },
+        { .name = "smooth",
+          .type = CLI_REAL,
+          .value = &c.smooth,
+          .argument = "SIGMA",
+          .help = "4. Gaussian, standard deviation in world units",
+          .lower = 0,
+          .upper = 1e9,
+          .given = &c.smooth_given },
+        { .name = "threshold",
+          .type = CLI_RANGE,
+          .value = c.threshold,
+          .help = "5. mask of the values from LOWER to UPPER, both included",
           .given = &c.threshold_given },
         { .name = "largest-component", .type = CLI_FLAG, .value = &c.largest_component, .help = "6. of a mask, keep the largest connected piece" },
-        { .name = "dtype", .type = CLI_DTYPE, .value = &c.dtype, .help = "7. element type; integers are rounded and saturated",
+        { .name = "dtype",
+          .type = CLI_DTYPE,
+          .value = &c.dtype,
+          .help = "7. element type; integers are rounded and saturated",
           .given = &c.dtype_given },
-        { .name = "window", .type = CLI_RANGE, .value = c.window,
-          .help = "7. or: LOWER becomes 0, UPPER the largest number of --dtype u8 or u16 (default u16; u8 for JPEG)", .given = &c.window_given },
-        { .name = "slice", .type = CLI_TEXT, .value = &c.slice.text, .argument = "AXIS=N",
+        { .name = "window",
+          .type = CLI_RANGE,
+          .value = c.window,
+          .help = "7. or: LOWER becomes 0, UPPER the largest number of --dtype u8 or u16 (default u16; u8 for JPEG)",
+          .given = &c.window_given },
+        { .name = "slice",
+          .type = CLI_TEXT,
+          .value = &c.slice.text,
+          .argument = "AXIS=N",
           .help = "8. one slice, x=N, y=N or z=N, as for a PNG file; of an image z=N is channel N" },
-        { .name = "space", .type = CLI_CHOICE, .value = &c.space, .argument = "FRAME",
-          .help = "world frame of the output; an input that names none gets this one", .choices = "RAS LPS", .given = &c.space_given },
+        { .name = "space",
+          .type = CLI_CHOICE,
+          .value = &c.space,
+          .argument = "FRAME",
+          .help = "world frame of the output; an input that names none gets this one",
+          .choices = "RAS LPS",
+          .given = &c.space_given },
         { .name = "format", .type = CLI_TEXT, .value = &c.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
-        { .name = "compression", .type = CLI_INT, .value = &c.write.compression, .argument = "LEVEL", .help = "-1 none, 0 default, 1 to 9",
-          .lower = -1, .upper = 9 },
+        { .name = "compression",
+          .type = CLI_INT,
+          .value = &c.write.compression,
+          .argument = "LEVEL",
+          .help = "-1 none, 0 default, 1 to 9",
+          .lower = -1,
+          .upper = 9 },
         { .name = "ascii", .type = CLI_FLAG, .value = &c.write.ascii, .help = "text variant of PLY, STL and PCD" },
         { .name = "big-endian", .type = CLI_FLAG, .value = &c.write.big_endian, .help = "byte order, where the format has a choice" },
         { .name = "detached", .type = CLI_FLAG, .value = &c.write.detached, .help = "header and data in two files, with --format" },
-        { .name = "band", .type = CLI_REAL, .value = &c.tiles.band, .argument = "WIDTH",
-          .help = "volume to tiles: half width of the band in world units (default 3 voxels, at least 2 of the largest)", .lower = 1e-12, .upper = 1e12 },
-        { .name = "edge", .type = CLI_INT, .value = &c.tiles.edge, .argument = "N", .help = "volume or .nvdb to tiles: voxels of a tile, 4 or 8 (default 8)",
-          .lower = 4, .upper = 8 },
-        { .name = "index", .type = CLI_CHOICE, .value = &index, .argument = "WAY", .help = "volume to tiles: how tiles are found", .choices = "sorted paged" },
+        { .name = "band",
+          .type = CLI_REAL,
+          .value = &c.tiles.band,
+          .argument = "WIDTH",
+          .help = "volume to tiles: half width of the band in world units (default 3 voxels, at least 2 of the largest)",
+          .lower = 1e-12,
+          .upper = 1e12 },
+        { .name = "edge",
+          .type = CLI_INT,
+          .value = &c.tiles.edge,
+          .argument = "N",
+          .help = "volume or .nvdb to tiles: voxels of a tile, 4 or 8 (default 8)",
+          .lower = 4,
+          .upper = 8 },
+        { .name = "index",
+          .type = CLI_CHOICE,
+          .value = &index,
+          .argument = "WAY",
+          .help = "volume to tiles: how tiles are found",
+          .choices = "sorted paged" },
         { .name = "unbounded", .type = CLI_FLAG, .value = &c.unbounded, .help = "volume to tiles: forget the extents" },
-        { .name = "values", .type = CLI_CHOICE, .value = &values, .argument = "KIND", .help = "of a .tsr file: 32-bit floats or 16-bit codes",
+        { .name = "values",
+          .type = CLI_CHOICE,
+          .value = &values,
+          .argument = "KIND",
+          .help = "of a .tsr file: 32-bit floats or 16-bit codes",
           .choices = "f32 q16" },
         { .name = "raw", .type = CLI_FLAG, .value = &c.files.write.raw, .help = "of a .tsr file: page-aligned and uncompressed, to be mapped" },
-        { .name = "grid", .type = CLI_TEXT, .value = &c.files.read.grid, .argument = "NAME", .help = "of .nvdb and .vdb: which grid to read (default: first level set)" },
+        { .name = "grid",
+          .type = CLI_TEXT,
+          .value = &c.files.read.grid,
+          .argument = "NAME",
+          .help = "of .nvdb and .vdb: which grid to read (default: first level set)" },
         { .name = "name", .type = CLI_TEXT, .value = &c.files.write.name, .argument = "NAME", .help = "of .nvdb and .vdb: name of the grid written" },
         CLI_READ_OPTIONS(c.read),
         { 0 },
@@ -404,8 +622,9 @@ static int run(cli_call *cli, int argc, char **argv)
     code = cli_slice_parse(cli, &c.slice);
     if (!code && c.window_given) code = check_window(&c);
     if (code) return code;
-    if (c.resample_given && c.like) return cli_usage(cli, "--resample and --like: expected one of them");
-    if (rule_given && !c.level) return cli_usage(cli, "--rule: needs --level");
+    code = check_resample(&c);
+    if (code) return code;
+    if (c.rule_given && !c.level) return cli_usage(cli, "--rule: needs --level");
     c.interpolation = (tsr_interpolation)interpolation;
     c.rule = (tsr_level_rule)rule;
     if (c.tiles.edge && c.tiles.edge != 4 && c.tiles.edge != 8) return cli_usage(cli, "--edge: '%d' given, expected 4 or 8", c.tiles.edge);
@@ -422,7 +641,7 @@ static int run(cli_call *cli, int argc, char **argv)
     code = cli_recognise(cli, cli->input[0], &c.read, &kind, &format);
     if (code) return code;
     if (kind == TSR_FILE_VIDEO) return cli_film_convert(cli, c.output, c.write.format); /* standard input */
-    if (kind == TSR_FILE_MESH && output_is_points(&c)) kind = TSR_FILE_POINTS; /* its vertices */
+    if (kind == TSR_FILE_MESH && output_is_points(&c)) kind = TSR_FILE_POINTS;          /* its vertices */
     const int from_field = kind == TSR_FILE_VOLUME || kind == TSR_FILE_TILES;
     const tsr_file_kind written = !from_field ? kind : cli_names_tiles(c.output, c.write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME;
     if (kind != TSR_FILE_UNSTRUCTURED) code = cli_check_write(cli, c.output, written, c.write.format);
@@ -438,7 +657,9 @@ static int run(cli_call *cli, int argc, char **argv)
     case TSR_FILE_MESH: return convert_mesh(&c);
     case TSR_FILE_TILES: return convert_tiles(&c);
     case TSR_FILE_POINTS: return convert_points(&c);
-    default: return cli_error(cli, CLI_FAILED, "%s: expected a volume, an image, a mesh, a tile list or points, this is an unstructured grid", cli->input[0]);
+    default:
+        return cli_error(cli, CLI_FAILED, "%s: expected a volume, an image, a mesh, a tile list or points, this is an unstructured grid",
+                         cli->input[0]);
     }
 }
 
@@ -448,4 +669,5 @@ const cli_verb verb_convert = { "convert", "[options] INPUT -o OUTPUT",
                                 "  tessera convert sphere.nii.gz --resample 2 --dtype f32 -o coarse.nrrd\n"
                                 "  tessera convert sphere.nii.gz --window -20:20 --slice z=32 -o slice.png\n"
                                 "  tessera convert sphere.nii.gz -o sphere.tsr\n"
-                                "  tessera convert sphere.tsr -o sphere.nvdb\n", run };
+                                "  tessera convert sphere.tsr -o sphere.nvdb\n",
+                                run };

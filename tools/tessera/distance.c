@@ -50,11 +50,15 @@ static int work(struct distance *d, tsr_context *context, tsr_volume **volume, t
     cli_progress_end(d->cli);
     const tsr_write_options write = cli_write_options(d->cli);
     tsr_volume *host = NULL;
+    const char *file = d->cli->input[0];
     if (status == TSR_OK) status = tsr_volume_copy(*result, NULL, &host);
-    if (status == TSR_OK) status = tsr_volume_write(host, d->output, &write);
+    if (status == TSR_OK) {
+        file = d->output;
+        status = tsr_volume_write(host, file, &write);
+    }
     tsr_volume_destroy(&host);
     if (status == TSR_OK) show(d, &report, cli_seconds() - start);
-    return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, NULL);
+    return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, file);
 }
 
 static int check(const struct distance *d)

@@ -130,6 +130,7 @@ static int transform(struct dwt *d)
     tsr_context *context = NULL;
     tsr_volume *coefficients = NULL;
     tsr_write_options write = cli_write_options(d->cli);
+    write.stored_values = 1; /* coefficients are of stored values; idwt needs the scaling apart */
     int code = cli_context(d->cli, &context);
     if (code) return code;
     const int keeps = d->keep.keep > 0 || d->keep.cut > 0;

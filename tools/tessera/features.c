@@ -96,10 +96,10 @@ static void print_frame(const struct features *f, const char *path)
             json_real("centroid_y", r->centroid[1]);
             json_close('}');
         } else if (!json && r->count) {
-            printf("%s  %-24s  %5d %5d  %5d x %-5d  %8lld pixels, centroid %.2f %.2f\n", path, f->filters.item[i / keep], r->lower[0], r->lower[1],
-                   r->upper[0] - r->lower[0], r->upper[1] - r->lower[1], (long long)r->count, r->centroid[0], r->centroid[1]);
+            printf("%s  %-24s  %5d %5d  %5d x %-5d  %8lld pixels, centroid %.2f %.2f\n", cli_shown(path), f->filters.item[i / keep], r->lower[0],
+                   r->lower[1], r->upper[0] - r->lower[0], r->upper[1] - r->lower[1], (long long)r->count, r->centroid[0], r->centroid[1]);
         } else if (!json && i % keep == 0) {
-            printf("%s  %-24s  none\n", path, f->filters.item[i / keep]);
+            printf("%s  %-24s  none\n", cli_shown(path), f->filters.item[i / keep]);
         }
     }
     if (json) {

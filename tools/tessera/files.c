@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* access, fileno; tee */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -62,8 +63,8 @@ static int check_picture(const cli_call *cli, const char *path, const tsr_volume
 {
     const tsr_size3 n = tsr_volume_size(volume);
     if (!picture || cli->cuts || n.z == 1 || tsr_volume_channels(volume)) return CLI_OK;
-    return cli_usage(cli, "--output: '%s' is a picture of one slice, %s has %lld x %lld x %lld voxels: tessera convert --slice z=%lld takes one", picture, path,
-                     (long long)n.x, (long long)n.y, (long long)n.z, (long long)(n.z / 2));
+    return cli_usage(cli, "--output: '%s' is a picture of one slice, %s has %lld x %lld x %lld voxels: tessera convert --slice z=%lld takes one",
+                     picture, path, (long long)n.x, (long long)n.y, (long long)n.z, (long long)(n.z / 2));
 }
 
 int cli_check_write_option(const cli_call *cli, const char *option, const char *path, tsr_file_kind kind, const char *format)
@@ -143,7 +144,7 @@ int cli_recognise_image(const cli_call *cli, const char *path, const tsr_read_op
     int from_input = !strcmp(path, "-"), code = from_input ? cli_rewind_input(cli) : CLI_OK;
     if (code) return code;
     tsr_status status = tsr_file_recognise(path, kind, format);
-    if (status != TSR_OK) return cli_status(cli, status, path);
+    if (status != TSR_OK && !(status == TSR_ERROR_UNSUPPORTED && options->raw_shape.x)) return cli_status(cli, status, path);
     if (from_input && (code = cli_rewind_input(cli)) != CLI_OK) return code;
     if (*kind == TSR_FILE_UNKNOWN && options->raw_shape.x) {
         *kind = TSR_FILE_VOLUME;
@@ -174,15 +175,59 @@ static void tell_image(const cli_call *cli, const char *path, const tsr_volume *
     if (profile) cli_note(cli, "%s: its colour profile '%s' is not kept", path, profile);
 }
 
+double cli_forms_apart(const tsr_volume *volume, int codes[2])
+{
+    double form[2][3][4], apart = 0;
+    if (!tsr_nifti_forms(volume, form[0], form[1], codes)) return 0;
+    const tsr_size3 n = tsr_volume_size(volume);
+    for (int corner = 0; corner < 8; corner++) {
+        const double at[4] = { corner & 1 ? (double)(n.x - 1) : 0, corner & 2 ? (double)(n.y - 1) : 0, corner & 4 ? (double)(n.z - 1) : 0, 1 };
+        double square = 0;
+        for (int r = 0; r < 3; r++) {
+            double difference = 0;
+            for (int c = 0; c < 4; c++) difference += (form[0][r][c] - form[1][r][c]) * at[c];
+            square += difference * difference;
+        }
+        apart = fmax(apart, sqrt(square));
+    }
+    const tsr_vec3 h = tsr_geometry_spacing(tsr_volume_geometry(volume));
+    return apart > 0.1 * fmin(h.x, fmin(h.y, h.z)) ? apart : 0; /* quaternions of float32 are never quite the same */
+}
+
+/* Which of two forms that disagree was taken, unless the user said which. */
+static void remark_forms(const cli_call *cli, const char *path, const tsr_read_options *options, const tsr_volume *volume)
+{
+    int codes[2];
+    const char *qform = tsr_volume_meta(volume, "nifti.qform_code");
+    if (options->prefer == TSR_FORM_QFORM && (!qform || strtol(qform, NULL, 10) <= 0)) cli_note(cli, "%s: --prefer qform: the file has none", path);
+    const double apart = options->prefer == TSR_FORM_SFORM ? cli_forms_apart(volume, codes) : 0;
+    tsr_file_kind kind; /* other formats carry the forms of a NIfTI file as metadata, which place nothing */
+    const char *format = "nifti";
+    if (apart > 0 && strcmp(path, "-") && tsr_file_recognise(path, &kind, &format) != TSR_OK) return;
+    if (apart > 0 && format && !strncmp(format, "nifti", 5))
+        cli_note(cli, "%s: sform (code %d) and qform (code %d) place voxels up to %.4g apart: the sform is taken (--prefer qform takes the other)",
+                 path, codes[0], codes[1], apart);
+}
+
 tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
 {
     tsr_read_options own = *options;
     own.progress = cli_progress(cli);
     tsr_volume *volume = NULL;
-    tsr_status status = tsr_volume_read(path, &own, &volume);
+    tsr_status status = TSR_ERROR_UNSUPPORTED;
+    if (strcmp(path, cli->input[0]) && strcmp(path, "-") &&
+        (own.frame_given || own.layer_given || own.channel_given)) { /* a mask beside a film needs no choice */
+        tsr_read_options plain = own;
+        plain.frame_given = plain.layer_given = plain.channel_given = 0;
+        status = tsr_volume_read(path, &plain, &volume);
+    }
+    if (status == TSR_ERROR_UNSUPPORTED) status = tsr_volume_read(path, &own, &volume);
     cli_progress_pause();
     if (status != TSR_OK) *code = cli_status(cli, status, path);
-    else tell_image(cli, path, volume);
+    else {
+        tell_image(cli, path, volume);
+        remark_forms(cli, path, options, volume);
+    }
     if (volume && (*code = check_picture(cli, path, volume)) != CLI_OK) tsr_volume_destroy(&volume);
     if (volume && tsr_volume_channels(volume) > 1 && !cli->channels) {
         *code = cli_error(cli, CLI_FAILED, "%s: an image of %d channels, expected one: 'tessera convert %s --slice z=0' takes the first", path,

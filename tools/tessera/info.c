@@ -12,23 +12,16 @@ struct info {
     tsr_context *context; /* for --stats */
 };
 
-/* The world direction each index axis runs along most, as letters towards which it grows ("RAS"); for LPS data likewise, in the same letters. */
-static void orientation(const tsr_geometry *geometry, char letters[4], double *oblique_degrees)
+/* The largest angle between an index axis and the world's axis that it stands for. */
+static double oblique_of(const tsr_geometry *g, const char letters[4])
 {
-    tsr_geometry ras = tsr_geometry_convert(geometry, TSR_SPACE_RAS);
-    *oblique_degrees = 0;
+    double worst = 0;
     for (int axis = 0; axis < 3; axis++) {
-        double length = 0;
-        int most = 0;
-        for (int row = 0; row < 3; row++) {
-            length += ras.affine[row][axis] * ras.affine[row][axis];
-            if (fabs(ras.affine[row][axis]) > fabs(ras.affine[most][axis])) most = row;
-        }
-        double cosine = fabs(ras.affine[most][axis]) / sqrt(length);
-        letters[axis] = (ras.affine[most][axis] > 0 ? "RAS" : "LPI")[most];
-        *oblique_degrees = fmax(*oblique_degrees, acos(fmin(cosine, 1)) * 57.29577951308232);
+        const int row = strchr("RL", letters[axis]) ? 0 : strchr("AP", letters[axis]) ? 1 : 2;
+        const double *x = &g->affine[0][axis], length = sqrt(x[0] * x[0] + x[4] * x[4] + x[8] * x[8]);
+        worst = fmax(worst, acos(fmin(fabs(g->affine[row][axis]) / length, 1)) * 57.29577951308232);
     }
-    letters[3] = 0;
+    return worst;
 }
 
 static const char *space_name(tsr_space space) { return space == TSR_SPACE_RAS ? "RAS" : space == TSR_SPACE_LPS ? "LPS" : "none"; }
@@ -40,11 +33,11 @@ static void doubt(struct info *info, const char *path, const char *what)
 }
 
 /* What a reader of the data should look at twice: each finding is one line on stderr. */
-static void check_geometry(struct info *info, const char *path, const tsr_volume *volume)
+static void check_geometry(struct info *info, const char *path, const char *format, const tsr_volume *volume)
 {
     const tsr_geometry *g = tsr_volume_geometry(volume);
     tsr_vec3 h = tsr_geometry_spacing(g);
-    char text[200];
+    char text[400];
     double worst = 0;
     for (int a = 0; a < 3; a++) {
         for (int b = a + 1; b < 3; b++) {
@@ -65,6 +58,22 @@ static void check_geometry(struct info *info, const char *path, const tsr_volume
     if (thickest > 5 * thinnest) {
         snprintf(text, sizeof text, "spacing %g x %g x %g: voxels more than 5 times longer than wide", h.x, h.y, h.z);
         doubt(info, path, text);
+    }
+    int codes[2];
+    const double apart = strncmp(format, "nifti", 5) ? 0 : cli_forms_apart(volume, codes);
+    if (apart > 0) {
+        double form[2][3][4];
+        (void)tsr_nifti_forms(volume, form[0], form[1], codes);
+        snprintf(text, sizeof text, "sform (code %d) and qform (code %d) place voxels up to %.4g apart; the %s is taken (--prefer)", codes[0],
+                 codes[1], apart, info->read.prefer == TSR_FORM_QFORM ? "qform" : "sform");
+        doubt(info, path, text);
+        for (int f = 0; f < 2; f++) {
+            int used = snprintf(text, sizeof text, "%s", f ? "qform" : "sform");
+            for (int r = 0; r < 3; r++)
+                used += snprintf(text + used, sizeof text - (size_t)used, " [%.6g %.6g %.6g %.6g]", form[f][r][0], form[f][r][1], form[f][r][2],
+                                 form[f][r][3]);
+            doubt(info, path, text);
+        }
     }
     if (size.x == 1 || size.y == 1 || size.z == 1) {
         snprintf(text, sizeof text, "size %lld x %lld x %lld: a single slice", (long long)size.x, (long long)size.y, (long long)size.z);
@@ -104,7 +113,7 @@ static void show_meta(const struct info *info, const tsr_volume *volume)
     if (json) json_open("meta", '{');
     for (int32_t i = 0; tsr_volume_meta_at(volume, i, &key, &value); i++)
         if (json) json_text(key, value);
-        else printf("  %s = %s\n", key, value);
+        else printf("  %s = %s\n", cli_shown(key), cli_shown(value));
     if (json) json_close('}');
 }
 
@@ -117,11 +126,15 @@ static int volume_info(struct info *info, const char *path, const char *format)
     const tsr_geometry *g = tsr_volume_geometry(volume);
     tsr_vec3 h = tsr_geometry_spacing(g);
     char letters[4];
-    double oblique, slope, intercept;
-    orientation(g, letters, &oblique);
+    double slope, intercept;
+    tsr_geometry_orientation(g, letters);
+    const double oblique = oblique_of(g, letters);
     tsr_volume_scaling(volume, &slope, &intercept);
     const char *dtype = tsr_dtype_name(tsr_volume_dtype(volume));
     int64_t bytes = tsr_volume_count(volume) * (int64_t)tsr_dtype_size(tsr_volume_dtype(volume));
+    const char *unit = tsr_volume_unit_name(volume);
+    int64_t parts[3];
+    tsr_volume_parts(volume, &parts[0], &parts[1], &parts[2]);
     if (info->cli->globals.json) {
         json_open(NULL, '{');
         json_text("file", path);
@@ -139,6 +152,10 @@ static int volume_info(struct info *info, const char *path, const char *format)
         json_real(NULL, h.y);
         json_real(NULL, h.z);
         json_close(']');
+        if (unit) json_text("unit", unit);
+        json_int("frames", parts[0]);
+        json_int("layers", parts[1]);
+        json_int("channels", parts[2]);
         json_text("space", space_name(g->space));
         json_text("orientation", g->space == TSR_SPACE_NONE ? "unknown" : letters);
         json_real("oblique_degrees", oblique);
@@ -152,10 +169,15 @@ static int volume_info(struct info *info, const char *path, const char *format)
         json_real("slope", slope);
         json_real("intercept", intercept);
     } else {
-        printf("%s: volume (%s)\n", path, format);
+        printf("%s: volume (%s)\n", cli_shown(path), format);
         printf("  size         %lld x %lld x %lld %s, %.2f MB\n", (long long)size.x, (long long)size.y, (long long)size.z, dtype,
                (double)bytes * 1e-6);
-        printf("  spacing      %g x %g x %g\n", h.x, h.y, h.z);
+        printf("  spacing      %g x %g x %g%s%s\n", h.x, h.y, h.z, unit ? " " : "", unit ? unit : "");
+        for (int k = 0; k < 3; k++) {
+            static const char *const names[] = { "frame", "layer", "channel" };
+            const int64_t chosen[3] = { info->read.frame, info->read.layer, info->read.channel };
+            if (parts[k] > 1) printf("  %-12s %lld of 0 to %lld (--%s)\n", names[k], (long long)chosen[k], (long long)parts[k] - 1, names[k]);
+        }
         if (g->space == TSR_SPACE_NONE) printf("  orientation  unknown\n");
         else printf("  orientation  %s in %s world axes%s\n", letters, space_name(g->space), oblique > 0.01 ? ", oblique" : "");
         for (int r = 0; r < 3; r++)
@@ -165,7 +187,7 @@ static int volume_info(struct info *info, const char *path, const char *format)
     show_meta(info, volume);
     if (info->stats) code = show_statistics(info, path, &volume);
     if (info->cli->globals.json) json_close('}');
-    if (info->check_geometry) check_geometry(info, path, volume);
+    if (info->check_geometry) check_geometry(info, path, format, volume);
     tsr_volume_destroy(&volume);
     return code;
 }
@@ -204,7 +226,7 @@ static int mesh_info(struct info *info, const char *path, const char *format)
         }
         json_close('}');
     } else {
-        printf("%s: mesh (%s)\n", path, format);
+        printf("%s: mesh (%s)\n", cli_shown(path), format);
         printf("  size         %lld vertices, %lld triangles%s\n", (long long)tsr_mesh_vertex_count(mesh), (long long)tsr_mesh_triangle_count(mesh),
                tsr_mesh_normals_const(mesh) ? ", normals" : "");
         printf("  box          %g %g %g to %g %g %g\n", m.lower.x, m.lower.y, m.lower.z, m.upper.x, m.upper.y, m.upper.z);
@@ -241,12 +263,12 @@ static int unstructured_info(struct info *info, const char *path, const char *fo
         json_text("space", space_name(i.space));
         json_close('}');
     } else {
-        printf("%s: unstructured grid (%s)\n", path, format);
+        printf("%s: unstructured grid (%s)\n", cli_shown(path), format);
         printf("  size         %lld points, %lld cells", (long long)i.points, (long long)i.cells);
         if (i.passed_over) printf(", %lld cells without volume", (long long)i.passed_over);
         if (i.turned) printf(", %lld turned over", (long long)i.turned);
         printf("\n  taken apart  %lld tetrahedra, %lld edges\n", (long long)i.tetrahedra, (long long)i.edges);
-        printf("  values       %s\n", *i.arrays ? i.arrays : "none at the points");
+        printf("  values       %s\n", *i.arrays ? cli_shown(i.arrays) : "none at the points");
         printf("  space        %s\n", space_name(i.space));
     }
     return CLI_OK;
@@ -279,7 +301,7 @@ static int points_info(struct info *info, const char *path, const char *format)
         }
         json_close('}');
     } else {
-        printf("%s: cloud of points (%s)\n", path, format);
+        printf("%s: cloud of points (%s)\n", cli_shown(path), format);
         printf("  size         %lld points%s\n", (long long)count, tsr_points_normals_const(points) ? ", normals" : "");
         printf("  box          %g %g %g to %g %g %g\n", (double)lower[0], (double)lower[1], (double)lower[2], (double)upper[0], (double)upper[1],
                (double)upper[2]);
@@ -291,8 +313,8 @@ static int points_info(struct info *info, const char *path, const char *format)
 static void begin_image(struct info *info, const char *path, const char *format, tsr_size3 n, tsr_dtype dtype)
 {
     if (!info->cli->globals.json) {
-        printf("%s: image (%s)\n  size         %lld x %lld, %lld channels, %s\n", path, format, (long long)n.x, (long long)n.y, (long long)n.z,
-               tsr_dtype_name(dtype));
+        printf("%s: image (%s)\n  size         %lld x %lld, %lld channels, %s\n", cli_shown(path), format, (long long)n.x, (long long)n.y,
+               (long long)n.z, tsr_dtype_name(dtype));
         return;
     }
     json_open(NULL, '{');
@@ -347,7 +369,7 @@ static int film_info(struct info *info, const char *path)
         json_text("interlacing", interlacing);
         json_close('}');
     } else {
-        printf("%s: film (%s)\n  size         %d x %d", path, film->container, f->width, f->height);
+        printf("%s: film (%s)\n  size         %d x %d", cli_shown(path), cli_shown(film->container), f->width, f->height);
         if (film->frames >= 0) printf(", %lld frames", (long long)film->frames);
         if (film->rate[0]) printf(" at %g per second", (double)film->rate[0] / film->rate[1]);
         printf("\n  samples      %s, %d bits, %s, %s range, interlacing %s\n", tsr_chroma_name(f->chroma), f->bits, matrix, range, interlacing);
@@ -381,8 +403,8 @@ static void show_tiles(const struct info *info, const char *path, const tsr_tile
     char version[40];
     snprintf(version, sizeof version, f->version[2] ? "%d.%d.%d" : f->version[0] ? "%d.%d" : "", f->version[0], f->version[1], f->version[2]);
     if (!info->cli->globals.json) {
-        printf("%s: tile list (%s%s%s)\n", path, f->format, *version ? " " : "", version);
-        if (f->name[0]) printf("  name         %s, one of %d grids\n", f->name, f->grids);
+        printf("%s: tile list (%s%s%s)\n", cli_shown(path), f->format, *version ? " " : "", version);
+        if (f->name[0]) printf("  name         %s, one of %d grids\n", cli_shown(f->name), f->grids);
         printf("  tiles        %lld of %d^3 voxels, %s, codec %s%s\n", (long long)f->count, f->edge, f->values == TSR_TILES_Q16 ? "16 bit" : "f32",
                f->codec, f->raw ? ", raw" : "");
         if (f->active_voxels >= 0) printf("  active       %lld voxels\n", (long long)f->active_voxels);
@@ -401,8 +423,8 @@ static void show_tiles(const struct info *info, const char *path, const tsr_tile
                    (long long)box[0][0], (long long)box[0][1], (long long)box[0][2], (long long)box[1][0], (long long)box[1][1], (long long)box[1][2],
                    (double)list->device_bytes * 1e-6);
         for (int i = 0; tsr_tiles_extras_channel_at(extras, i, &channel); i++)
-            printf("  channel      %s: %d x %s a tile\n", channel.name, channel.elements, tsr_dtype_name(channel.dtype));
-        for (int i = 0; tsr_tiles_extras_meta_at(extras, i, &meta); i++) printf("  %s = %s\n", meta.key, meta.value);
+            printf("  channel      %s: %d x %s a tile\n", cli_shown(channel.name), channel.elements, tsr_dtype_name(channel.dtype));
+        for (int i = 0; tsr_tiles_extras_meta_at(extras, i, &meta); i++) printf("  %s = %s\n", cli_shown(meta.key), cli_shown(meta.value));
         return;
     }
     json_open(NULL, '{');
@@ -547,6 +569,8 @@ static int run(cli_call *cli, int argc, char **argv)
     cli->channels = 1;
     int code = cli_parse(cli, options, 1, 1 << 20, argc, argv);
     if (code >= 0) return code;
+    /* of several frames, layers and channels the first stands for all, unless one is named */
+    info.read.frame_given = info.read.layer_given = info.read.channel_given = 1;
     code = info.stats ? cli_context(cli, &info.context) : CLI_OK;
     if (code) return code;
     if (cli->globals.json && cli->inputs > 1) json_open(NULL, '[');

@@ -6,13 +6,30 @@
 
 static struct { int depth, filled; } json;
 
+/* JSON is UTF-8, names of files and metadata may be anything. */
+static void quoted(const char *text)
+{
+    printf("\"");
+    for (const char *c = text; *c;) {
+        const int length = cli_utf8_bytes(c);
+        const uint32_t control = length ? cli_utf8_control(c, length) : 0;
+        if (!length) printf("\\ufffd");
+        else if (*c == '"' || *c == '\\') printf("\\%c", *c);
+        else if (control) printf("\\u%04x", control);
+        else printf("%.*s", length, c);
+        c += length ? length : 1;
+    }
+    printf("\"");
+}
+
 static void before(const char *key)
 {
     if (json.filled) printf(",");
     if (json.depth) printf("\n%*s", 2 * json.depth, "");
     json.filled = 1;
     if (!key) return;
-    printf("\"%s\": ", key);
+    quoted(key);
+    printf(": ");
 }
 
 void json_open(const char *key, char bracket)
@@ -34,29 +51,10 @@ void json_close(char bracket)
     json.filled = 0;
 }
 
-/* Bytes of the UTF-8 character at `c`, 0 if these bytes are none: JSON is UTF-8, names of files and metadata may be anything. */
-static int utf8_bytes(const unsigned char *c)
-{
-    int length = *c < 0x80 ? 1 : *c >= 0xc2 && *c <= 0xdf ? 2 : (*c & 0xf0) == 0xe0 ? 3 : *c >= 0xf0 && *c <= 0xf4 ? 4 : 0;
-    for (int i = 1; i < length; i++)
-        if ((c[i] & 0xc0) != 0x80) return 0;
-    if ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] > 0x9f) || (*c == 0xf0 && c[1] < 0x90) || (*c == 0xf4 && c[1] > 0x8f)) return 0;
-    return length;
-}
-
 void json_text(const char *key, const char *value)
 {
     before(key);
-    printf("\"");
-    for (const unsigned char *c = (const unsigned char *)value; *c;) {
-        int length = utf8_bytes(c);
-        if (!length) printf("\\ufffd");
-        else if (*c == '"' || *c == '\\') printf("\\%c", *c);
-        else if (*c < 0x20 || *c == 0x7f) printf("\\u%04x", *c);
-        else printf("%.*s", length, (const char *)c);
-        c += length ? length : 1;
-    }
-    printf("\"");
+    quoted(value);
 }
 
 /* As few digits as read back the same number. */

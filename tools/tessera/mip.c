@@ -156,16 +156,17 @@ static int build(struct mip *m)
     return code;
 }
 
-/* Spacing as stretch, the finest axis 1; the whole volume in the picture unless a zoom is asked for. */
-static tsr_mip_view view_of(const struct mip *m, const tsr_mip_info *i)
+/* Spacing as stretch, the finest axis 1; the whole volume in the picture unless a zoom is asked for. A view has no shear. */
+static int view_of(const struct mip *m, const tsr_mip_info *i, tsr_mip_view *view)
 {
+    const int code = failed(m, tsr_geometry_check_perpendicular(&i->geometry, m->cli->input[1]), m->cli->input[1]);
     const double least = fmin(i->spacing.x, fmin(i->spacing.y, i->spacing.z));
     const tsr_vec3 s = { i->spacing.x / least, i->spacing.y / least, i->spacing.z / least };
     const double x = s.x * (double)i->size.x, y = s.y * (double)i->size.y, z = s.z * (double)i->size.z;
     const double fit = fmin(m->width, m->height) / sqrt(x * x + y * y + z * z);
-    tsr_mip_view view = tsr_mip_orbit(m->azimuth, m->elevation, m->zoom > 0 ? m->zoom : fit > 1 ? 1 : fit);
-    view.stretch = s;
-    return view;
+    *view = tsr_mip_orbit(m->azimuth, m->elevation, m->zoom > 0 ? m->zoom : fit > 1 ? 1 : fit);
+    view->stretch = s;
+    return code;
 }
 
 /* Values of 16 bits as they are. */
@@ -247,7 +248,9 @@ static int render(struct mip *m)
     if (m->devices > info.bricks)
         cli_note(m->cli, "warning: %d devices for %lld bricks: %lld of them have nothing to draw", m->devices, (long long)info.bricks,
                  (long long)(m->devices - info.bricks));
-    const tsr_mip_view view = view_of(m, &info);
+    tsr_mip_view view;
+    code = view_of(m, &info, &view);
+    if (code) return code;
     tsr_status status = tsr_mip_frame_create(m->context, m->width, m->height, &frame);
     if (status == TSR_OK)
         status = m->stream        ? tsr_mip_stream_render(m->file, &view, &m->render, frame, &s)
@@ -283,7 +286,9 @@ static int compare(struct mip *m)
                              (long long)n.y, (long long)n.z, (long long)info.size.x, (long long)info.size.y, (long long)info.size.z,
                              m->cli->input[1]);
     }
-    const tsr_mip_view view = view_of(m, &info);
+    tsr_mip_view view;
+    code = view_of(m, &info, &view);
+    if (code) return code;
     tsr_mip_render_options o = m->render;
     tsr_status status = tsr_mip_frame_create(m->context, m->width, m->height, &frame);
     if (status == TSR_OK) status = tsr_mip_frame_create(m->context, m->width, m->height, &full);
@@ -359,7 +364,8 @@ static int filter(struct mip *m)
     m->threshold_given = threshold_given;
     if (code) return code;
     code = failed(m, mip_filter_volume(m, &m->volume, &nodes, &kept), m->cli->input[1]);
-    const tsr_write_options write = cli_write_options(m->cli);
+    tsr_write_options write = cli_write_options(m->cli);
+    write.stored_values = 1; /* the grey values that --range made are what pyramids are built of */
     if (!code) code = failed(m, tsr_volume_write(m->volume, m->output, &write), m->output);
     if (code) return code;
     if (m->cli->globals.json && strcmp(m->output, "-")) {

@@ -49,7 +49,8 @@ int mip_analyse(struct mip *m)
     if (status != TSR_OK) return cli_status(m->cli, status, input);
     if (!m->output || strcmp(m->output, "-")) show(m, p);
     if (m->output) {
-        const tsr_write_options write = cli_write_options(m->cli);
+        tsr_write_options write = cli_write_options(m->cli);
+        write.stored_values = 1; /* the grey values that --range made */
         status = tsr_filter_pyramid_synthesise(p, m->render.finest, &volume);
         if (status == TSR_OK) status = tsr_volume_write(volume, m->output, &write);
     }

@@ -234,7 +234,7 @@ static void show_frame(const struct frames *f, const char *path, double seconds)
 {
     const tsr_region_info info = tsr_region_tree_describe(f->tree.device);
     if (!f->o->cli->globals.json) {
-        printf("%s  %lld leaves, %lld nodes, %.4f s\n", path, (long long)info.leaves, (long long)info.nodes, seconds);
+        printf("%s  %lld leaves, %lld nodes, %.4f s\n", cli_shown(path), (long long)info.leaves, (long long)info.nodes, seconds);
         return;
     }
     json_open(NULL, '{');

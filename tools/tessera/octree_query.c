@@ -269,7 +269,7 @@ int cli_tree_info(const cli_call *cli, const char *path)
         }
         json_close('}');
     } else {
-        printf("%s: %s (rgt)\n", path, info.dimensions == 2 ? "quadtree" : "octree");
+        printf("%s: %s (rgt)\n", cli_shown(path), info.dimensions == 2 ? "quadtree" : "octree");
         if (info.dimensions == 2) printf("  size         %lld x %lld pixels\n", (long long)info.size.x, (long long)info.size.y);
         else
             printf("  size         %lld x %lld x %lld voxels of %g x %g x %g\n", (long long)info.size.x, (long long)info.size.y,

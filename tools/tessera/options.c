@@ -87,7 +87,7 @@ static int outside(const cli_call *cli, const cli_option *o, const char *text)
     return cli_usage(cli, "--%s: '%s' given, expected a number from %.15g to %.15g", o->name, text, o->lower, o->upper);
 }
 
-static int take_number(const cli_call *cli, const cli_option *o, const char *text)
+int cli_take_number(const cli_call *cli, const cli_option *o, const char *text)
 {
     const char *end = text;
     double real = 0;
@@ -196,7 +196,7 @@ static int take(const cli_call *cli, const cli_option *o, const char *text)
         if (!*text) return cli_usage(cli, "--%s: the value is empty, expected %s", o->name, argument_of(o));
         *(const char **)o->value = text;
         return -1;
-    case CLI_COUNT: case CLI_INT: case CLI_REAL: return take_number(cli, o, text);
+    case CLI_COUNT: case CLI_INT: case CLI_REAL: return cli_take_number(cli, o, text);
     case CLI_SIZE3: case CLI_VEC3: return take_triple(cli, o, text);
     case CLI_BOX: return take_box(cli, o, text);
     case CLI_RANGE: return cli_take_range(cli, o, text);
@@ -219,7 +219,7 @@ static int take(const cli_call *cli, const cli_option *o, const char *text)
             return cli_usage(cli, "--%s: given more than %d times", o->name, reals->count);
         one.type = CLI_REAL;
         one.value = &reals->item[reals->count++];
-        return take_number(cli, &one, text);
+        return cli_take_number(cli, &one, text);
     }
     }
     return CLI_FAILED;

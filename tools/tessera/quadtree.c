@@ -190,7 +190,7 @@ static void show_frame(const struct quadtree *q, const cli_tree *tree, double se
         json_real("seconds", seconds);
         json_close('}');
     } else {
-        printf("%s  %lld leaves, %lld nodes, %.3f s\n", q->frames.name, (long long)info.leaves, (long long)info.nodes, seconds);
+        printf("%s  %lld leaves, %lld nodes, %.3f s\n", cli_shown(q->frames.name), (long long)info.leaves, (long long)info.nodes, seconds);
     }
 }
 

@@ -14,8 +14,11 @@ static void wipe_bar(void);
 /* Names of files may hold anything; a message is one line. */
 static void make_printable(char *text)
 {
-    for (unsigned char *c = (unsigned char *)text; *c; c++)
-        if (*c < 0x20 || *c == 0x7f) *c = '?';
+    for (char *c = text; *c;) {
+        const int length = cli_utf8_bytes(c), bytes = length ? length : 1;
+        if (!length || cli_utf8_control(c, length)) memset(c, '?', (size_t)bytes);
+        c += bytes;
+    }
 }
 
 static void message(const cli_call *cli, const char *format, va_list list)
@@ -112,7 +115,8 @@ int cli_status(const cli_call *cli, tsr_status status, const char *file)
     int code = status == TSR_ERROR_ARGUMENT ? CLI_USAGE : status == TSR_ERROR_DEVICE ? CLI_NO_DEVICE : CLI_FAILED;
     char name[4096];
     snprintf(name, sizeof name, "%s", file ? file : "");
-    make_printable(name); /* as the library shows it */
+    make_printable(name);
+    make_printable(text);
     if (!strstr(text, name)) return cli_error(cli, code, "%s: %s", name, text);
     return cli_error(cli, code, "%s", text);
 }

@@ -1,0 +1,162 @@
+/* io/signatures.c: what people also have: formats that are not read here, known by their content, and what to do with them. One row a format. */
+#define _GNU_SOURCE /* memmem */
+#include "io/signatures.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/bytes.h"
+
+typedef struct signature {
+    int at; /* where the magic lies */
+    int bytes;
+    const char *magic, *within; /* `within`: text that the first 4096 bytes hold, too; may be NULL */
+    const char *name, *advice;
+} signature;
+
+#define TO_NIFTI "expected NIfTI, NRRD or MetaImage, which "
+static const signature table[] = {
+    { 128, 4, "DICM", NULL, "a DICOM file", TO_NIFTI "dcm2niix makes of the folder of a series" },
+    { 0, 4, "II*\0", NULL, "a TIFF image", "expected NRRD, NumPy or PNG, which tifffile (numpy.save), ImageJ or ImageMagick make of it" },
+    { 0, 4, "MM\0*", NULL, "a TIFF image", "expected NRRD, NumPy or PNG, which tifffile (numpy.save), ImageJ or ImageMagick make of it" },
+    { 0, 4, "II+\0", NULL, "a BigTIFF image", "expected NRRD or NumPy, which tifffile (numpy.save) or ImageJ make of it" },
+    { 0, 8, "\x89HDF\r\n\x1a\n", NULL, "an HDF5 file (also NetCDF-4, MINC 2, MATLAB 7.3)",
+      "expected NRRD or NumPy: h5py and numpy.save, or mnc2nii for MINC" },
+    { 0, 4, "CDF\x01", NULL, "a NetCDF file (also MINC 1)", "expected NRRD or NumPy: xarray and numpy.save, or mnc2nii for MINC" },
+    { 0, 4, "CDF\x02", NULL, "a NetCDF file", "expected NRRD or NumPy: xarray and numpy.save" },
+    { 0, 10, "MATLAB 5.0", NULL, "a MATLAB file", "expected NRRD or NumPy: scipy.io.loadmat and numpy.save" },
+    { 0, 5, "<?xml", "<VTKFile", "a VTK XML file",
+      "expected legacy VTK, PLY or STL for grids and meshes, NRRD or MetaImage for images: ParaView writes them" },
+    { 0, 8, "<VTKFile", NULL, "a VTK XML file",
+      "expected legacy VTK, PLY or STL for grids and meshes, NRRD or MetaImage for images: ParaView writes them" },
+    { 0, 5, "<?xml", "<GIFTI", "a GIFTI surface", "expected PLY, OBJ, OFF or STL: mris_convert or nibabel and trimesh write them" },
+    { 0, 5, "<?xml", "<COLLADA", "a COLLADA scene", "expected PLY, OBJ, OFF or STL, which Blender or Assimp write" },
+    { 0, 5, "<?xml", "<X3D", "an X3D scene", "expected PLY, OBJ, OFF or STL, which MeshLab or Blender write" },
+    { 0, 3, "\xff\xff\xfe", NULL, "a FreeSurfer surface", "expected PLY, OBJ, OFF or STL: mris_convert --to-scanner writes STL" },
+    { 0, 4, "glTF", NULL, "a binary glTF scene (GLB)", "expected PLY, OBJ, OFF or STL, which Blender or trimesh write" },
+    { 0, 1, "{", "\"asset\"", "a glTF scene", "expected PLY, OBJ, OFF or STL, which Blender or trimesh write" },
+    { 0, 18, "Kaydara FBX Binary", NULL, "an FBX scene", "expected PLY, OBJ, OFF or STL, which Blender writes" },
+    { 0, 7, "BLENDER", NULL, "a Blender file", "expected PLY, OBJ, OFF or STL, which Blender exports" },
+    { 0, 8, "PXR-USDC", NULL, "a USD scene", "expected PLY, OBJ, OFF or STL, which Blender writes" },
+    { 0, 5, "#usda", NULL, "a USD scene", "expected PLY, OBJ, OFF or STL, which Blender writes" },
+    { 0, 5, "Ogawa", NULL, "an Alembic scene", "expected PLY, OBJ, OFF or STL, which Blender writes" },
+    { 0, 12, "ISO-10303-21", NULL, "a STEP model", "expected STL, which FreeCAD or Gmsh make of it" },
+    { 0, 4, "LASF", NULL, "a LAS or LAZ cloud of points", "expected PLY, PCD or XYZ, which PDAL or CloudCompare write" },
+    { 0, 8, "ASTM-E57", NULL, "an E57 cloud of points", "expected PLY, PCD or XYZ, which CloudCompare writes" },
+    { 0, 4, "\x76\x2f\x31\x01", NULL, "an OpenEXR image", "expected PNG, or NumPy for real numbers: OpenImageIO or imageio write them" },
+    { 0, 2, "\xff\x0a", NULL, "a JPEG XL image", "expected PNG, which djxl makes of it" },
+    { 0, 12, "\0\0\0\x0cJXL \r\n\x87\n", NULL, "a JPEG XL image", "expected PNG, which djxl makes of it" },
+    { 0, 8, "\0\0\0\x0cjP  ", NULL, "a JPEG 2000 image", "expected PNG, which opj_decompress makes of it" },
+    { 0, 4, "\xff\x4f\xff\x51", NULL, "a JPEG 2000 codestream", "expected PNG, which opj_decompress makes of it" },
+    { 0, 6, "GIF87a", NULL, "a GIF image", "expected PNG, or a film: ffmpeg and ImageMagick make them" },
+    { 0, 6, "GIF89a", NULL, "a GIF image", "expected PNG, or a film: ffmpeg and ImageMagick make them" },
+    { 8, 4, "WEBP", "RIFF", "a WebP image", "expected PNG, which dwebp makes of it" },
+    { 4, 8, "ftypavif", NULL, "an AVIF image", "expected PNG, which avifdec or ImageMagick make of it" },
+    { 4, 8, "ftypheic", NULL, "a HEIC image", "expected PNG, which heif-convert or ImageMagick make of it" },
+    { 0, 4, "8BPS", NULL, "a Photoshop image", "expected PNG, which ImageMagick makes of it" },
+    { 208, 4, "MAP ", NULL, "an MRC or CCP4 map", "expected NRRD or NumPy: mrcfile and numpy.save" },
+    { 0, 7, "MATRIX7", NULL, "an ECAT 7 file", TO_NIFTI "nibabel makes of it" },
+    { 0, 28, "# === DATA DESCRIPTION FILE ", NULL, "the header of a Philips PAR/REC pair", TO_NIFTI "dcm2niix or nibabel make of it" },
+    { 0, 10, "ZISRAWFILE", NULL, "a Zeiss CZI image", "expected NRRD or NumPy, which ImageJ (Bio-Formats) or czifile make of it" },
+    { 0, 4, "\xda\xce\xbe\x0a", NULL, "a Nikon ND2 image", "expected NRRD or NumPy, which ImageJ (Bio-Formats) or nd2 make of it" },
+    { 0, 5, "%PDF-", NULL, "a PDF document", "expected a picture, which pdftoppm -png makes of its pages" },
+    { 0, 4, "PK\x03\x04", "npy", "a NumPy archive (.npz)", "expected one array: numpy.save, or unzip it and give one .npy file" },
+    { 0, 4, "PK\x03\x04", "3D/3dmodel", "a 3MF model", "expected STL, PLY or OBJ, which slicers and trimesh write" },
+    { 0, 4, "PK\x03\x04", NULL, "a zip archive", "expected one of the files in it: unzip it" },
+    { 257, 5, "ustar", NULL, "a tar archive", "expected one of the files in it: tar -xf unpacks it" },
+    { 0, 6, "7z\xbc\xaf\x27\x1c", NULL, "a 7z archive", "expected one of the files in it: 7z x unpacks it" },
+    { 0, 4, "Rar!", NULL, "a RAR archive", "expected one of the files in it: unrar x unpacks it" },
+    { 4, 6, "1AY&SY", "BZh", "a file packed by bzip2", "expected it unpacked (bunzip2) or packed by gzip" },
+    { 0, 6,
+      "\xfd"
+      "7zXZ\0",
+      NULL, "a file packed by xz", "expected it unpacked (unxz) or packed by gzip" },
+    { 0, 4, "\x28\xb5\x2f\xfd", NULL, "a file packed by zstd", "expected it unpacked (unzstd) or packed by gzip" },
+    { 0, 15, "SQLite format 3", NULL, "an SQLite database", "expected a volume, mesh, image or points" },
+    { 0, 4, "PAR1", NULL, "a Parquet table", "expected a volume, mesh, image or points" },
+    { 0, 23, "version https://git-lfs.", NULL, "a pointer of Git LFS, not the file itself", "expected the file: git lfs pull fetches it" },
+    { 0, 9, "<!DOCTYPE", "html", "a web page", "expected a file of data: was it a download that failed?" },
+    { 0, 5, "<html", NULL, "a web page", "expected a file of data: was it a download that failed?" },
+};
+
+static uint32_t big_u32(const uint8_t *p) { return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]; }
+
+/* Version 1, three extents, frames, a type, all big-endian: no magic, but nothing else looks like it. */
+static int is_mgh(const uint8_t *head, size_t bytes)
+{
+    if (bytes < 284 || big_u32(head) != 1) return 0;
+    for (int k = 1; k <= 4; k++)
+        if (big_u32(head + 4 * k) - 1 > 65534) return 0;
+    return big_u32(head + 20) <= 10;
+}
+
+/* DICOM without its preamble: the first element is of group 8, explicit or implicit, and little-endian. */
+static int is_bare_dicom(const uint8_t *head, size_t bytes)
+{
+    if (bytes < 64 || head[0] != 8 || head[1] || head[3]) return 0;
+    return !memcmp(head + 4, "UL\4\0", 4) || !memcmp(head + 4, "CS", 2) || !memcmp(head + 4, "UI", 2) ||
+           (!memcmp(head + 4, "\4\0\0\0", 4) && !head[2]);
+}
+
+int tsr_signature_find(const uint8_t *head, size_t bytes, const char **name, const char **advice)
+{
+    if (is_mgh(head, bytes)) {
+        *name = "a FreeSurfer volume (.mgh, .mgz)";
+        *advice = TO_NIFTI "mri_convert or nibabel make of it";
+        return 1;
+    }
+    if (is_bare_dicom(head, bytes)) {
+        *name = table[0].name;
+        *advice = table[0].advice;
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const signature *s = &table[i];
+        if (bytes < (size_t)s->at + (size_t)s->bytes || memcmp(head + s->at, s->magic, (size_t)s->bytes)) continue;
+        if (s->within && !memmem(head, bytes < 4096 ? bytes : 4096, s->within, strlen(s->within))) continue;
+        *name = s->name;
+        *advice = s->advice;
+        return 1;
+    }
+    return 0;
+}
+
+/* Does a file of the folder begin with a signature of the table, and with which? The first readable ones are looked at. */
+static int look_into(const char *folder, const char *file, const char **name, const char **advice)
+{
+    uint8_t head[512];
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path) return 0;
+    FILE *opened = fopen(path, "rb");
+    const size_t got = opened ? fread(head, 1, sizeof head, opened) : 0;
+    if (opened) fclose(opened);
+    return tsr_signature_find(head, got, name, advice);
+}
+
+void tsr_signature_folder(const char *path, const char **name, const char **advice)
+{
+    enum { MOST = 64 };
+    static const char *const zarr[] = { ".zarray", ".zgroup", ".zattrs", "zarr.json" };
+    const char *inner, *inner_advice;
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    *name = "a folder";
+    *advice = "expected a file";
+    for (int seen = 0; folder && seen < MOST && (entry = readdir(folder)) != NULL; seen++) {
+        for (size_t k = 0; k < sizeof zarr / sizeof *zarr; k++)
+            if (!strcmp(entry->d_name, zarr[k])) {
+                *name = "a Zarr array (a folder)";
+                *advice = "expected NRRD or NumPy: zarr and numpy.save make them";
+                closedir(folder);
+                return;
+            }
+        if (!strcmp(entry->d_name, "DICOMDIR") ||
+            (entry->d_type == DT_REG && look_into(path, entry->d_name, &inner, &inner_advice) && inner == table[0].name)) {
+            *name = "a folder of DICOM files";
+            *advice = TO_NIFTI "dcm2niix makes of it";
+        }
+    }
+    if (folder) closedir(folder);
+}
