@@ -421,8 +421,9 @@ tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *m)
     if (t.sums[0] > 0)
         m->centroid = (tsr_vec3){ t.sums[3] / t.sums[0] * (double)h[0], t.sums[4] / t.sums[0] * (double)h[1], t.sums[5] / t.sums[0] * (double)h[2] };
     m->euler = t.corners[0] - t.corners[1] + t.corners[2] - t.corners[3];
-    TSR_TRY(count_pieces(tiles, state.count, 1, 26, &m->components));
     TSR_TRY(count_pieces(tiles, state.count, 1, 6, &pieces));
+    m->components = pieces;
+    if (pieces > 1) TSR_TRY(count_pieces(tiles, state.count, 1, 26, &m->components)); /* edges and corners may join some of them */
     TSR_TRY(count_pieces(tiles, state.count, 0, 26, &m->cavities));
     TSR_TRY(tsr_csg_is_unbounded(tiles, &state, &unbounded));
     /* An unbounded inside has no outermost surface: its pieces and cavities bound one surface less than those of a bounded one. */
