@@ -79,7 +79,7 @@ static tsr_status take_fixed(tsr_context *context, tsr_tree_build *b, tsr_points
 static const tsr_predicate SET = { .kind = TSR_KEEP_NONZERO };
 
 /* The depth of the cells whose side is near by; below LONE_LEAST: none. */
-enum { LONE_CELLS = 3, LONE_MEAN = 8, LONE_LEAST = 2, LONE_ROUNDS = 3 };
+enum { LONE_CELLS = 3, LONE_MEAN = 8, LONE_MANY = 24, LONE_LEAST = 2, LONE_ROUNDS = 3, LONE_FEW = 50 };
 static tsr_status lone_cells(tsr_context *context, const tsr_tree_build *b, int32_t *cells)
 {
     int64_t occupied;
@@ -87,6 +87,25 @@ static tsr_status lone_cells(tsr_context *context, const tsr_tree_build *b, int3
         TSR_TRY(context->backend->potential->unique(context->queue, b->sorted, b->points, 3 * (b->depth - *cells), b->first));
         TSR_TRY(tsr_count_host(context, SET, TSR_U8, b->first, b->points, &occupied));
         if (occupied <= b->points / LONE_MEAN) return TSR_OK;
+    }
+    return TSR_OK;
+}
+/* first = 1 where a point has as many others near it as the rule says; *count of them. */
+static tsr_status count_others(tsr_context *context, const tsr_tree_build *b, const tsr_lone_rule *rule, int64_t *count)
+{
+    TSR_TRY(context->backend->potential->others(context->queue, b, *rule));
+    TSR_TRY(tsr_count_host(context, SET, TSR_U8, b->first, b->points, count));
+    return TSR_OK;
+}
+/* Finer cells while three quarters of the points have many others within their side: among so many samples outliers have company, too. */
+static tsr_status finer_cells(tsr_context *context, const tsr_tree_build *b, int32_t *cells)
+{
+    int64_t count;
+    while (*cells >= b->depth - LONE_CELLS && *cells < b->depth) {
+        const tsr_lone_rule many = { .others = LONE_MANY, .cells = *cells + 1 };
+        TSR_TRY(count_others(context, b, &many, &count));
+        if (count < b->points - b->points / 4) return TSR_OK;
+        ++*cells;
     }
     return TSR_OK;
 }
@@ -114,16 +133,15 @@ static tsr_status judge_on_host(struct arrays *a, const tsr_tree_build *b, const
     return status;
 }
 
-/* first = 0 where a point is lone; *kept: how many are not. */
-static tsr_status mark_lone(struct arrays *a, const tsr_tree_build *b, tsr_lone_rule rule, int64_t *kept)
+/* first = 0 where a point is lone in these cells; *kept: how many are not. */
+static tsr_status mark_lone_in(struct arrays *a, const tsr_tree_build *b, tsr_lone_rule rule, int64_t *kept)
 {
     int32_t others = rule.others, before = 0;
     for (int round = 0;; round++) { /* the more of them are known the better is known how dense they are */
         const int last = round >= LONE_ROUNDS;
         rule.others = others;
-        TSR_TRY(a->context->backend->potential->others(a->context->queue, b, rule));
-        TSR_TRY(tsr_count_host(a->context, SET, TSR_U8, b->first, b->points, kept));
-        if (!rule.judged || *kept == b->points) return TSR_OK;
+        TSR_TRY(count_others(a->context, b, &rule, kept));
+        if (*kept == b->points) return TSR_OK;
         TSR_TRY(judge_on_host(a, b, &rule, kept, &others));
         if (*kept < rule.least && before > 0) { /* too much is asked for */
             others = before;
@@ -135,6 +153,20 @@ static tsr_status mark_lone(struct arrays *a, const tsr_tree_build *b, tsr_lone_
             before = rule.others;
         }
     }
+}
+
+/* The same where few outliers are looked for with the cells of the rule, many with finer ones if these hold more points than it takes. */
+static tsr_status mark_lone(struct arrays *a, const tsr_tree_build *b, tsr_lone_rule rule, int64_t *kept)
+{
+    tsr_lone_rule finer = rule;
+    TSR_TRY(count_others(a->context, b, &rule, kept));
+    if (!rule.judged || *kept == b->points) return TSR_OK;
+    TSR_TRY(finer_cells(a->context, b, &finer.cells));
+    if (finer.cells != rule.cells) {
+        TSR_TRY(mark_lone_in(a, b, finer, kept));
+        if (*kept >= rule.least && *kept < b->points - b->points / LONE_FEW) return TSR_OK;
+    }
+    return mark_lone_in(a, b, rule, kept);
 }
 
 /* Takes the lone points out of the sorted order. */

@@ -288,6 +288,35 @@ static void judged_where_they_are(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Where a voxel holds many samples scattered points have company within 8 voxels: they are looked for nearer. */
+static void judged_among_many(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    uint64_t seed = test_seed();
+    int64_t count, far = 0, samples = 0;
+    tsr_points *kept;
+    if (tsr_context_device(context).kind != TSR_DEVICE_CPU) { /* many seconds; a smaller cloud runs the same code above */
+        tsr_context_destroy(&context);
+        return;
+    }
+    float *p = half_dense(60000, 1, 12000, 45, &count, &seed);
+    const int64_t lone = judged(context, p, count, &kept), strict = without_lone_count(context, p, count);
+    for (int64_t i = 0; i < tsr_points_count(kept); i++) {
+        const float *q = tsr_points_positions_const(kept) + 3 * i;
+        const double off = fabs(sqrt(pow((double)q[0] - 64, 2) + pow((double)q[1] - 64, 2) + pow((double)q[2] - 64, 2)) - 45);
+        far += off > 8;
+        samples += off < 1e-3;
+    }
+    print_message("12000 scattered points round 120000: %lld lone, %lld by the strict rule, %lld stay far from the surface\n", (long long)lone,
+                  (long long)strict, (long long)far);
+    assert_true(strict < 1000 && far < 20);
+    assert_true(samples >= 120000);
+    tsr_points_destroy(&kept);
+    free(p);
+    tsr_context_destroy(&context);
+}
+
 /* Both clouds become spheres. */
 static void volumes(void **state)
 {
@@ -320,8 +349,12 @@ static void volumes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(against_all_pairs),     cmocka_unit_test(kept_whole),
-                                        cmocka_unit_test(opposite_corner),       cmocka_unit_test(cube_of_the_others),
-                                        cmocka_unit_test(judged_where_they_are), cmocka_unit_test(volumes) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(against_all_pairs),
+                                        cmocka_unit_test(kept_whole),
+                                        cmocka_unit_test(opposite_corner),
+                                        cmocka_unit_test(cube_of_the_others),
+                                        cmocka_unit_test(judged_where_they_are),
+                                        cmocka_unit_test(judged_among_many),
+                                        cmocka_unit_test(volumes) };
     return cmocka_run_group_tests_name("lone points", tests, NULL, NULL);
 }
