@@ -12,6 +12,8 @@
 typedef struct cloud {
     tsr_context *context;
     tsr_points *points;
+    const char *shape;
+    double noise;
     tsr_points_frame frame;
     int32_t depth;
     tsr_points_tree *tree;
@@ -28,6 +30,8 @@ static tsr_status build_tree(void *user)
 enum { PARTS = 64 };
 typedef struct parts {
     tsr_points *whole;
+    const char *shape;
+    double noise;
     int failed;
 } parts;
 static void make_parts(void *user, int64_t begin, int64_t end, int worker)
@@ -40,15 +44,16 @@ static void make_parts(void *user, int64_t begin, int64_t end, int worker)
         tsr_points *part = NULL;
         make.count = count;
         make.seed = (uint64_t)i + 1;
-        if (tsr_points_make("points-displaced", &make, &part) == TSR_OK) memcpy(p->whole->positions + 3 * from, part->positions, (size_t)count * 12);
+        make.noise = p->noise;
+        if (tsr_points_make(p->shape, &make, &part) == TSR_OK) memcpy(p->whole->positions + 3 * from, part->positions, (size_t)count * 12);
         else __atomic_store_n(&p->failed, 1, __ATOMIC_RELAXED);
         tsr_points_destroy(&part);
     }
 }
-static int make_cloud(bench *b, int64_t count, cloud *c)
+static int make_cloud(bench *b, int64_t count, const char *shape, double noise, cloud *c)
 {
-    parts p = { 0 };
-    *c = (cloud){ .context = b->context, .frame = { { -1, -1, -1 }, 2, 0x1p30 } };
+    parts p = { .shape = shape, .noise = noise };
+    *c = (cloud){ .context = b->context, .shape = shape, .noise = noise, .frame = { { -1, -1, -1 }, 2, 0x1p30 } };
     if (tsr_points_create(NULL, count, 0, &p.whole) != TSR_OK) return 0;
     tsr_parallel(tsr_parallel_default_threads(), PARTS, 1, make_parts, &p);
     const int ok = !p.failed && tsr_points_copy(p.whole, b->context, &c->points) == TSR_OK;
@@ -153,6 +158,8 @@ typedef struct whole {
     tsr_placement placement;
     tsr_storage storage;
     double margin, bar; /* seconds; 0: none */
+    const char *shape;  /* NULL: the displaced sphere */
+    double noise;       /* Gaussian, of a sphere of radius 0.8 */
 } whole;
 
 static int by_value(const void *a, const void *b)
@@ -171,10 +178,12 @@ static int bench_whole(bench *b, cloud *c, const whole *w)
     double seconds[RUNS_MOST];
     snprintf(place, sizeof place, "reconstruction %s%sof %.3g M points to depth %d", w->placement == TSR_PLACEMENT_HYBRID ? "(hybrid) " : "",
              w->storage == TSR_STORAGE_I16 ? "(16 bits) " : "", (double)w->points * 1e-6, w->depth);
+    const char *shape = w->shape ? w->shape : "points-displaced";
+    if (w->shape) snprintf(place + strlen(place), sizeof place - strlen(place), " (%s%s)", w->shape, w->noise > 0 ? ", noise" : "");
     if (!bench_wants(b, place)) return 1;
-    if (!c->points || c->points->count != w->points) {
+    if (!c->points || c->points->count != w->points || strcmp(c->shape, shape) != 0 || c->noise != w->noise) {
         tsr_points_destroy(&c->points);
-        if (!make_cloud(b, w->points, c)) return 0;
+        if (!make_cloud(b, w->points, shape, w->noise, c)) return 0;
     }
     options.depth = w->depth;
     options.placement = w->placement;
@@ -212,7 +221,7 @@ static int bench_parts(bench *b, int64_t points, int32_t depth, int32_t tiles, d
 {
     cloud c;
     if (!bench_wants(b, "octree") && !bench_wants(b, "potential")) return 1;
-    const int ok = make_cloud(b, points, &c) && bench_tree(b, &c, depth, bar) && bench_pages(b, &c, depth, tiles);
+    const int ok = make_cloud(b, points, "points-displaced", 0, &c) && bench_tree(b, &c, depth, bar) && bench_pages(b, &c, depth, tiles);
     tsr_points_tree_destroy(&c.tree);
     tsr_points_destroy(&c.points);
     return ok;
@@ -224,7 +233,11 @@ int main(int argc, char **argv)
 {
     static const whole cpu[] = { { .points = 1000000, .depth = 8, .runs = 3, .bar = 1.5 },
                                  { .points = 1000000, .depth = 8, .runs = 3, .storage = TSR_STORAGE_I16 },
-                                 { .points = 1000000, .depth = 10, .runs = 1, .bar = 15 } };
+                                 { .points = 1000000, .depth = 10, .runs = 1, .bar = 15 },
+                                 { .points = 1000000, .depth = 10, .runs = 1, .shape = "points-sphere", .bar = 20 },
+                                 { .points = 1000000, .depth = 10, .runs = 1, .shape = "points-sphere", .noise = 0.0016, .bar = 20 }, /* a voxel */
+                                 { .points = 100000, .depth = 10, .runs = 1, .shape = "points-sphere", .bar = 20 },
+                                 { .points = 10000, .depth = 10, .runs = 1, .shape = "points-sphere", .bar = 30 } };
     static const whole gpu[] = {
         { .points = 1000000, .depth = 8, .runs = 3 },
         { .points = 1000000, .depth = 8, .runs = 3, .placement = TSR_PLACEMENT_HYBRID },

@@ -55,6 +55,9 @@ typedef struct tsr_reconstruct_options {
     double change_tolerance;    /* ... and no voxel changes by more than this per step, in voxels; 0 = a tenth of time_step at the first level, a fifth
                                  * at the others; negative = any change.
                                  * Done too when no voxel has changed by more than this in `age` steps running, whatever the tiles' ages */
+    /* A level beyond the first with the default change_tolerance is done as well when over 10 steps (after the first 20) the mean distance of the
+     * samples has not changed by more than 0.002 voxels, nor the volume inside over the area by more than 0.01: single voxels may go to and fro
+     * for ever. */
     int64_t max_steps;          /* of one level; 0 = 8 * 2^start_depth at the first, 400 at the others */
     int64_t memory_limit;       /* bytes of device memory for a list, also the second one of recapture; 0 = none */
     /* Called at the end of each level; the list is BORROWED. Non-zero cancels. NULL: none. */
@@ -69,9 +72,12 @@ typedef struct tsr_reconstruct_options {
      * rest away. 0 = yes; negative = no: the source's. Takes the list of a level a second time where something was missed, which is
      * more than one sample in 100000 beyond the band, in 5000 at the end. */
     int32_t recapture;
-    /* Outliers: points that have fewer than so many others near them are left out; 0 = 3, negative: none is. Near is within 8 voxels of the final level or,
-     * where the points are sparser than that resolves, within the side of cells that hold 8 points on average. None is left out if it were more than half.
-     * The grid is that round the others if its side is less than three quarters of that round all. */
+    /* Outliers: points that have fewer than so many others near them are left out; negative: none is. Near is within 8 voxels of the final level
+     * or, where the points are sparser than that resolves, within the side of cells that hold 8 points on average. 0 = 3, judged by what lies
+     * round the point: those whose nearest 12 others lie in a sheet with them are samples of a sparse part and stay, and where the outliers are so
+     * dense that chance brings 3 of them together more others are asked for (up to 16); where three quarters of the points have 24 others within
+     * 4, 2 or 1 voxels, near is that if more than a fiftieth of the points is left out by it. None is left out if it were more than half. The grid
+     * is that round the others if its side is less than three quarters of that round all. */
     int32_t min_neighbours;
 } tsr_reconstruct_options;
 #define TSR_RECONSTRUCT_OPTIONS { .struct_size = sizeof(tsr_reconstruct_options) }

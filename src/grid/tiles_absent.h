@@ -72,10 +72,9 @@ TSR_HD uint32_t tsr_absent_constant(const tsr_tile_pool *pool, tsr_keys keys, co
     return tsr_tile_find(pool, keys, ids, count, background, tsr_key_make(low[0], low[1], low[2]));
 }
 
-/* The box of the absent tile `key` of a domain: entry * TSR_ABSENT_KINDS + kind. */
-TSR_HD int64_t tsr_absent_of(tsr_keys keys, int32_t count, uint64_t key)
+/* The box of the absent tile `key` of a domain: entry * TSR_ABSENT_KINDS + kind. `at`: the first entry whose key is not below it. */
+TSR_HD int64_t tsr_absent_at(tsr_keys keys, int32_t count, int32_t at, uint64_t key)
 {
-    const int32_t at = tsr_keys_lower_bound(keys, count, key);
     const int has_before = at > 0, has_after = at < count;
     const uint64_t before = has_before ? tsr_key_at(keys, at - 1) : 0, after = has_after ? tsr_key_at(keys, at) : 0;
     const int64_t a = (int64_t)(at - 1) * TSR_ABSENT_KINDS, b = (int64_t)at * TSR_ABSENT_KINDS;

@@ -4,6 +4,7 @@
 #include "grid/tiles_isa.h"
 #include "levelset/csg_carve.h"
 #include "levelset/csg_labels.h"
+#include "levelset/csg_tiles_cpu.h"
 
 enum { ITEM_GRAIN = 1024, TILE_GRAIN = 32 };
 
@@ -38,9 +39,33 @@ static void activity_words(void *user, int64_t begin, int64_t end, int worker)
         if (g->first[i] >= TSR_TILE_FIRST) g->flags[i] = TSR_ISA_SELECT(tsr_refresh_tile)(&g->a, phi, g->first[i], &active, &inside);
 }
 
+/* Boxes of absent tiles and the space beyond: the nodes behind those of voxels. */
+static void label_begin_space(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_csg_args *g = (const tsr_csg_args *)user;
+    const int64_t voxels = g->count * tsr_csg_voxels(&g->a);
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) tsr_csg_label_begin(g, voxels + i);
+}
+
+/* Those that are done tile by tile, for all items at once. */
+static int run_by_tiles(int threads, tsr_csg_kernel kernel, tsr_csg_args *args)
+{
+    switch (kernel) {
+    case TSR_CSG_label_begin_kernel:
+        tsr_csg_label_begin_tiles(threads, args);
+        tsr_parallel(threads, args->count * tsr_absent_kinds(&args->a) + 1, ITEM_GRAIN, label_begin_space, args);
+        return 1;
+    case TSR_CSG_label_join_kernel: tsr_csg_label_join_tiles(threads, args); return 1;
+    case TSR_CSG_measure_kernel: tsr_csg_measure_tiles(threads, args); return 1;
+    default: return 0;
+    }
+}
+
 static tsr_status cpu_run(tsr_queue *queue, tsr_csg_kernel kernel, const tsr_csg_args *args, int64_t items)
 {
     tsr_csg_args own = *args;
+    if (run_by_tiles(queue->threads, kernel, &own)) return TSR_OK;
     if (kernel == TSR_CSG_activity_kernel && own.a.log2_edge == 3 && !own.a.bounded) {
         tsr_parallel(queue->threads, items, TILE_GRAIN, activity_words, &own);
         return TSR_OK;

@@ -65,15 +65,19 @@ TSR_HD void tsr_csg_label_begin(const tsr_csg_args *g, int64_t i)
 }
 /* The node of the space beyond, and that of the space around the absent tile with this key. */
 TSR_HD uint32_t tsr_csg_beyond(const tsr_csg_args *g) { return (uint32_t)(tsr_csg_nodes(&g->a, g->count) - 1); }
-TSR_HD uint32_t tsr_csg_space_node(const tsr_csg_args *g, uint64_t key)
+/* `at`: the first entry whose key is not below that of the tile. */
+TSR_HD uint32_t tsr_csg_space_node_at(const tsr_csg_args *g, uint64_t key, int32_t at)
 {
     const tsr_tile_pool *p = &g->a;
     const tsr_keys keys = tsr_pool_keys(p, p->state->list);
     const int64_t V = tsr_csg_voxels(p);
-    if (p->bounded) return (uint32_t)(g->count * V + tsr_absent_of(keys, (int32_t)g->count, key));
-    int32_t at = tsr_keys_lower_bound(keys, (int32_t)g->count, key);
+    if (p->bounded) return (uint32_t)(g->count * V + tsr_absent_at(keys, (int32_t)g->count, at, key));
     int between = at > 0 && at < g->count && tsr_key_at(keys, at - 1) >> 21 == key >> 21 && tsr_key_at(keys, at) >> 21 == key >> 21;
     return between ? (uint32_t)(g->count * V + at - 1) : tsr_csg_beyond(g);
+}
+TSR_HD uint32_t tsr_csg_space_node(const tsr_csg_args *g, uint64_t key)
+{
+    return tsr_csg_space_node_at(g, key, tsr_keys_lower_bound(tsr_pool_keys(&g->a, g->a.state->list), (int32_t)g->count, key));
 }
 /* Joins voxel i with its 13 earlier wanted neighbours (26 where a neighbour's tile is absent). `operation` 6: faces only. */
 TSR_HD void tsr_csg_label_join(const tsr_csg_args *g, int64_t i)
@@ -180,6 +184,13 @@ TSR_HD void tsr_csg_label_roots(const tsr_csg_args *g, int64_t i)
     if (g->parent[i] != (uint32_t)i) return;
     uint32_t place = tsr_csg_next(g->flags);
     if ((int64_t)place < g->root_room) g->roots[place] = (uint32_t)i;
+}
+/* flags[0] = sets but for one of the space beyond alone; flags[1]: the space beyond belongs to one of them. */
+TSR_HD void tsr_csg_label_count(const tsr_csg_args *g, int64_t i)
+{
+    const uint32_t up = tsr_csg_peek(g->parent + i);
+    if ((uint32_t)i == tsr_csg_beyond(g)) g->flags[1] = up != (uint32_t)i;
+    else if (up == (uint32_t)i) tsr_csg_next(g->flags);
 }
 /* The root becomes the number of the component (roots are in order). */
 TSR_HD void tsr_csg_label_number(const tsr_csg_args *g, int64_t i)
@@ -322,6 +333,53 @@ TSR_HD uint32_t tsr_csg_solid_at(const tsr_csg_window *w, int32_t x, int32_t y, 
     return x <= w->high[0] && y <= w->high[1] && z <= w->high[2] && tsr_csg_seen(w, x, y, z) < 0.0f;
 }
 
+/* What the measures of a list have in common: reach of the delta, edge along which a wall without a gradient is measured, known: differences do not meet
+ * the end of the band (else values are taken for distances as they are). */
+typedef struct tsr_csg_gauge {
+    const float *spacing;
+    float r[3], width, beyond, along;
+    int32_t known;
+} tsr_csg_gauge;
+TSR_HD tsr_csg_gauge tsr_csg_gauge_of(const tsr_csg_args *g)
+{
+    const tsr_tile_pool *p = &g->a;
+    tsr_csg_gauge m = { p->spacing, { 1.0f / p->spacing[0], 1.0f / p->spacing[1], 1.0f / p->spacing[2] }, g->width, 0.0f, 0.0f, 0 };
+    float edge = 0.0f; /* the largest edge of a voxel, as `along` is the first; nothing varies across a plane */
+    for (int32_t a = 2; a >= 0; a--) {
+        if (p->bounded && p->domain[a] == 1) continue;
+        edge = tsr_maxf(edge, p->spacing[a]);
+        m.along = p->spacing[a];
+    }
+    m.beyond = m.width * edge;
+    m.known = p->band >= m.beyond + edge;
+    return m;
+}
+/* A voxel at `p`, those beside it 1, sy and sz away, of value within `beyond`: what of it is inside. sums[1], sums[2] += area, K times area. */
+TSR_HD double tsr_csg_measure_near(const tsr_csg_gauge *m, const float *p, int32_t sy, int32_t sz, double sums[6])
+{
+    const float v = p[0], *r = m->r;
+    const float dx = (p[1] - p[-1]) * 0.5f * r[0], dy = (p[sy] - p[-sy]) * 0.5f * r[1], dz = (p[sz] - p[-sz]) * 0.5f * r[2];
+    const float slope = tsr_csg_length3(dx, dy, dz);
+    const float bend = tsr_csg_length3((p[1] - 2.0f * v + p[-1]) * 0.5f * r[0], (p[sy] - 2.0f * v + p[-sy]) * 0.5f * r[1],
+                                       (p[sz] - 2.0f * v + p[-sz]) * 0.5f * r[2]);
+    /* the voxel's edge along the normal; where there is none, in the middle of a wall, along the first axis */
+    const float h = slope > 0.0f ? tsr_csg_length3(dx * m->spacing[0], dy * m->spacing[1], dz * m->spacing[2]) / slope : m->along;
+    const double level = (double)v / (double)h;
+    const double area = tsr_csg_delta(level, m->width) / (double)h * (m->known ? (double)tsr_csg_slope(slope, bend) : 1.0);
+    const double curved = area != 0.0 ? area * (double)tsr_curvature(p, sy, sz, r) : 0.0;
+    sums[1] += area;
+    sums[2] += curved;
+    return 1.0 - tsr_csg_step(level, m->width) - 0.5 * tsr_csg_moment(m->width) * (double)h * (double)h * curved;
+}
+/* sums[0], sums[3..5] += volume inside of the voxel (x, y, z) of a tile, times its place. */
+TSR_HD void tsr_csg_measure_add(double inside, int32_t x, int32_t y, int32_t z, double sums[6])
+{
+    sums[0] += inside;
+    sums[3] += inside * (double)x;
+    sums[4] += inside * (double)y;
+    sums[5] += inside * (double)z;
+}
+
 /* Item: plane z of tile i / edge. sums[item] = volume inside (smeared step), area (delta |grad|), K delta |grad|, positions (volume times x, y, z
  * of the band voxels); corners += vertices, edges, faces and cells of the complex of inside voxels joined by faces. Of a plane: its area, the length of
  * its curves, K of curves; there are no cells. */
@@ -332,41 +390,19 @@ TSR_HD void tsr_csg_measure(const tsr_csg_args *g, int64_t i)
     const uint32_t id = p->id[p->state->list][i / E];
     const uint64_t key = tsr_pool_key(p, p->state->list, i / E);
     const tsr_csg_window w = tsr_csg_window_of(p, key, id);
-    const float *phi = w.phi, r[3] = { 1.0f / p->spacing[0], 1.0f / p->spacing[1], 1.0f / p->spacing[2] };
-    float edge = 0.0f, along = 0.0f; /* the largest and the first edge of a voxel; nothing varies across a plane */
-    for (int32_t a = 2; a >= 0; a--) {
-        if (p->bounded && p->domain[a] == 1) continue;
-        edge = tsr_maxf(edge, p->spacing[a]);
-        along = p->spacing[a];
-    }
-    const float beyond = g->width * edge;
-    const int known = p->band >= beyond + edge; /* else differences meet the end of the band: the values are taken for distances as they are */
+    const tsr_csg_gauge m = tsr_csg_gauge_of(g);
     double sums[6] = { 0 };
     int64_t corners[4] = { 0 };
     for (int32_t k = 0; k < E * E; k++) {
         int32_t x = k % E, y = k / E;
         if (x > w.high[0] || y > w.high[1] || z > w.high[2]) continue;
-        float v = phi[(int64_t)id * V + z * E * E + k], cube[27];
+        float v = w.phi[(int64_t)id * V + z * E * E + k], cube[27];
         double inside = v < 0.0f ? 1.0 : 0.0;
-        if (tsr_absf(v) < beyond) {
+        if (tsr_absf(v) < m.beyond) {
             for (int32_t c = 0; c < 27; c++) cube[c] = tsr_csg_seen(&w, x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
-            const float dx = (cube[14] - cube[12]) * 0.5f * r[0], dy = (cube[16] - cube[10]) * 0.5f * r[1], dz = (cube[22] - cube[4]) * 0.5f * r[2];
-            const float slope = tsr_csg_length3(dx, dy, dz);
-            const float bend = tsr_csg_length3((cube[14] - 2.0f * v + cube[12]) * 0.5f * r[0], (cube[16] - 2.0f * v + cube[10]) * 0.5f * r[1],
-                                               (cube[22] - 2.0f * v + cube[4]) * 0.5f * r[2]);
-            /* the voxel's edge along the normal; where there is none, in the middle of a wall, along the first axis */
-            const float h = slope > 0.0f ? tsr_csg_length3(dx * p->spacing[0], dy * p->spacing[1], dz * p->spacing[2]) / slope : along;
-            const double level = (double)v / (double)h;
-            const double area = tsr_csg_delta(level, g->width) / (double)h * (known ? (double)tsr_csg_slope(slope, bend) : 1.0);
-            const double curved = area != 0.0 ? area * (double)tsr_curvature(cube + 13, 3, 9, r) : 0.0;
-            inside = 1.0 - tsr_csg_step(level, g->width) - 0.5 * tsr_csg_moment(g->width) * (double)h * (double)h * curved;
-            sums[1] += area;
-            sums[2] += curved;
+            inside = tsr_csg_measure_near(&m, cube + 13, 3, 9, sums);
         }
-        sums[0] += inside;
-        sums[3] += inside * (double)(tsr_key_x(key) * E + x);
-        sums[4] += inside * (double)(tsr_key_y(key) * E + y);
-        sums[5] += inside * (double)(tsr_key_z(key) * E + z);
+        tsr_csg_measure_add(inside, tsr_key_x(key) * E + x, tsr_key_y(key) * E + y, tsr_key_z(key) * E + z, sums);
         if (v < 0.0f) {
             uint32_t in = 0;
             for (int32_t c = 0; c < 8; c++) in |= tsr_csg_solid_at(&w, x + (c & 1), y + (c >> 1 & 1), z + (c >> 2)) << c;

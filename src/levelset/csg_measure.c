@@ -83,7 +83,8 @@ static tsr_status number_components(tsr_csg_labels *labels)
     return status;
 }
 
-static tsr_status label(const tsr_tiles *tiles, int64_t count, int32_t wanted, int32_t connectivity, tsr_csg_labels *labels)
+/* Unites the nodes of every component. */
+static tsr_status unite(const tsr_tiles *tiles, int64_t count, int32_t wanted, int32_t connectivity, tsr_csg_labels *labels)
 {
     const int64_t V = (int64_t)1 << (3 * tiles->pool.log2_edge);
     tsr_csg_work *work = &labels->work;
@@ -103,7 +104,13 @@ static tsr_status label(const tsr_tiles *tiles, int64_t count, int32_t wanted, i
     TSR_TRY(tsr_csg_run(work, TSR_CSG_label_begin_kernel, labels->nodes));
     TSR_TRY(tsr_csg_run(work, TSR_CSG_label_join_kernel, count * V));
     TSR_TRY(tsr_csg_run(work, TSR_CSG_label_gaps_kernel, count * tsr_absent_kinds(&tiles->pool)));
-    TSR_TRY(tsr_csg_run(work, TSR_CSG_label_flatten_kernel, labels->nodes));
+    return TSR_OK;
+}
+
+static tsr_status label(const tsr_tiles *tiles, int64_t count, int32_t wanted, int32_t connectivity, tsr_csg_labels *labels)
+{
+    TSR_TRY(unite(tiles, count, wanted, connectivity, labels));
+    TSR_TRY(tsr_csg_run(&labels->work, TSR_CSG_label_flatten_kernel, labels->nodes));
     TSR_TRY(collect_roots(labels));
     TSR_TRY(number_components(labels));
     return TSR_OK;
@@ -260,7 +267,8 @@ static void replace(tsr_tiles **tiles, tsr_tiles *by)
 static tsr_status fill_cavities(tsr_tiles **tiles)
 {
     tsr_tiles *turned = NULL, *around = NULL, *filled = NULL;
-    const float *h = (*tiles)->pool.spacing, least = 1e-6f * fminf(h[0], fminf(h[1], h[2])); /* zeros are of the outside, of the complement else neither */
+    const float *h = (*tiles)->pool.spacing,
+                least = 1e-6f * fminf(h[0], fminf(h[1], h[2])); /* zeros are of the outside, of the complement else neither */
     int64_t count;
     uint8_t *keep = NULL;
     TSR_TRY(tsr_csg_merge_lists(*tiles, 0, NULL, 0, TSR_CSG_COMPLEMENT, least, &turned));
@@ -353,13 +361,20 @@ static tsr_status sum_tiles(const tsr_tiles *tiles, int64_t count, double reach,
     return status;
 }
 
-static tsr_status count_pieces(const tsr_tiles *tiles, int32_t wanted, int32_t connectivity, int64_t *count)
+/* Components of a list with `tiles_count` tiles: numbers and sizes are not asked for. The space beyond is none of the outside. */
+static tsr_status count_pieces(const tsr_tiles *tiles, int64_t tiles_count, int32_t wanted, int32_t connectivity, int64_t *count)
 {
     tsr_csg_labels labels;
-    TSR_TRY(tsr_csg_label(tiles, wanted, connectivity, &labels));
-    *count = labels.count - (labels.unbounded != UINT32_MAX && labels.unbounded < labels.count && !wanted);
+    uint32_t found[2] = { 0 };
+    tsr_context *context = tiles->context;
+    memset(&labels, 0, sizeof labels);
+    tsr_status status = unite(tiles, tiles_count, wanted, connectivity, &labels);
+    if (status == TSR_OK) status = context->backend->fill(context->queue, labels.work.args.flags, 0, sizeof found);
+    if (status == TSR_OK) status = tsr_csg_run(&labels.work, TSR_CSG_label_count_kernel, labels.nodes);
+    if (status == TSR_OK) status = context->backend->download(context->queue, found, labels.work.args.flags, sizeof found);
+    *count = (int64_t)found[0] - (found[1] && !wanted);
     tsr_csg_labels_drop(&labels);
-    return TSR_OK;
+    return status;
 }
 
 /* A list without a tile: all of its domain, or nothing. */
@@ -406,9 +421,10 @@ tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *m)
     if (t.sums[0] > 0)
         m->centroid = (tsr_vec3){ t.sums[3] / t.sums[0] * (double)h[0], t.sums[4] / t.sums[0] * (double)h[1], t.sums[5] / t.sums[0] * (double)h[2] };
     m->euler = t.corners[0] - t.corners[1] + t.corners[2] - t.corners[3];
-    TSR_TRY(count_pieces(tiles, 1, 26, &m->components));
-    TSR_TRY(count_pieces(tiles, 1, 6, &pieces));
-    TSR_TRY(count_pieces(tiles, 0, 26, &m->cavities));
+    TSR_TRY(count_pieces(tiles, state.count, 1, 6, &pieces));
+    m->components = pieces;
+    if (pieces > 1) TSR_TRY(count_pieces(tiles, state.count, 1, 26, &m->components)); /* edges and corners may join some of them */
+    TSR_TRY(count_pieces(tiles, state.count, 0, 26, &m->cavities));
     TSR_TRY(tsr_csg_is_unbounded(tiles, &state, &unbounded));
     /* An unbounded inside has no outermost surface: its pieces and cavities bound one surface less than those of a bounded one. */
     const int64_t surfaces = pieces + m->cavities - (!pool->bounded && unbounded);

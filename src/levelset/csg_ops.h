@@ -17,7 +17,7 @@
     X(probe_borders)                                                                                                                           \
     X(locate)                                                                                                                                  \
     X(locate_entry) X(read_borders) X(write_borders) X(activity_begin) X(activity_end) X(enclosed) X(enclosed_sums) X(entry_of) X(label_begin) \
-        X(label_join) X(label_gaps) X(label_flatten) X(label_roots) X(label_number) X(label_tally) X(keep_where) X(keep_mark) X(keep_borders) X(measure)     \
+        X(label_join) X(label_gaps) X(label_flatten) X(label_roots) X(label_count) X(label_number) X(label_tally) X(keep_where) X(keep_mark) X(keep_borders) X(measure)     \
             X(row_ends) X(row_keys) X(selection_near) X(selection_keys) X(carve_borders) X(locate_moved)
 /* Bodies run per tile: voxels first, first + step, ... */
 #define TSR_CSG_TILES(X) \

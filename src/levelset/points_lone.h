@@ -9,6 +9,7 @@
  * depth `cells`, which the tree finds. */
 typedef struct tsr_lone_rule {
     int32_t others, cells;
+    int32_t judged; /* != 0: points in a sheet are not lone, and `others` is the least: more where outliers are so dense that chance makes groups of them */
     int64_t least;
 } tsr_lone_rule;
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "levelset/points_strays.h"
 #include "tessera/primitives.h"
 
 /* ---- device arrays that are released together ----------------------------------------------------------------------------------------- */
@@ -78,7 +79,7 @@ static tsr_status take_fixed(tsr_context *context, tsr_tree_build *b, tsr_points
 static const tsr_predicate SET = { .kind = TSR_KEEP_NONZERO };
 
 /* The depth of the cells whose side is near by; below LONE_LEAST: none. */
-enum { LONE_CELLS = 3, LONE_MEAN = 8, LONE_LEAST = 2 };
+enum { LONE_CELLS = 3, LONE_MEAN = 8, LONE_MANY = 24, LONE_LEAST = 2, LONE_ROUNDS = 3, LONE_FEW = 50 };
 static tsr_status lone_cells(tsr_context *context, const tsr_tree_build *b, int32_t *cells)
 {
     int64_t occupied;
@@ -88,6 +89,84 @@ static tsr_status lone_cells(tsr_context *context, const tsr_tree_build *b, int3
         if (occupied <= b->points / LONE_MEAN) return TSR_OK;
     }
     return TSR_OK;
+}
+/* first = 1 where a point has as many others near it as the rule says; *count of them. */
+static tsr_status count_others(tsr_context *context, const tsr_tree_build *b, const tsr_lone_rule *rule, int64_t *count)
+{
+    TSR_TRY(context->backend->potential->others(context->queue, b, *rule));
+    TSR_TRY(tsr_count_host(context, SET, TSR_U8, b->first, b->points, count));
+    return TSR_OK;
+}
+/* Finer cells while three quarters of the points have many others within their side: among so many samples outliers have company, too. */
+static tsr_status finer_cells(tsr_context *context, const tsr_tree_build *b, int32_t *cells)
+{
+    int64_t count;
+    while (*cells >= b->depth - LONE_CELLS && *cells < b->depth) {
+        const tsr_lone_rule many = { .others = LONE_MANY, .cells = *cells + 1 };
+        TSR_TRY(count_others(context, b, &many, &count));
+        if (count < b->points - b->points / 4) return TSR_OK;
+        ++*cells;
+    }
+    return TSR_OK;
+}
+
+/* Lone points that lie in a sheet are not lone: on the host. *others: see tsr_strays_judge. */
+static tsr_status judge_on_host(struct arrays *a, const tsr_tree_build *b, const tsr_lone_rule *rule, int64_t *kept, int32_t *others)
+{
+    const tsr_backend *backend = a->context->backend;
+    tsr_queue *queue = a->context->queue;
+    const size_t n = (size_t)b->points;
+    tsr_tree_build host = *b;
+    int64_t strays = 0;
+    uint64_t *memory = (uint64_t *)malloc(n * (sizeof *b->sorted + 3 * sizeof *b->fixed[0] + 1));
+    if (!memory) TSR_FAIL(TSR_ERROR_MEMORY, "reconstruct: out of host memory for %lld points", (long long)b->points);
+    host.sorted = memory;
+    for (int k = 0; k < 3; k++) host.fixed[k] = (uint32_t *)(void *)(memory + n) + (size_t)k * n;
+    host.first = (uint8_t *)(void *)(host.fixed[2] + n);
+    tsr_status status = backend->download(queue, host.sorted, b->sorted, n * sizeof *b->sorted);
+    for (int k = 0; k < 3 && status == TSR_OK; k++) status = backend->download(queue, host.fixed[k], b->fixed[k], n * sizeof *b->fixed[k]);
+    if (status == TSR_OK) status = backend->download(queue, host.first, b->first, n);
+    if (status == TSR_OK) status = tsr_strays_judge(a->context->threads, &host, rule, &strays, others);
+    if (status == TSR_OK) status = backend->upload(queue, b->first, host.first, n);
+    free(memory);
+    *kept = b->points - strays;
+    return status;
+}
+
+/* first = 0 where a point is lone in these cells; *kept: how many are not. */
+static tsr_status mark_lone_in(struct arrays *a, const tsr_tree_build *b, tsr_lone_rule rule, int64_t *kept)
+{
+    int32_t others = rule.others, before = 0;
+    for (int round = 0;; round++) { /* the more of them are known the better is known how dense they are */
+        const int last = round >= LONE_ROUNDS;
+        rule.others = others;
+        TSR_TRY(count_others(a->context, b, &rule, kept));
+        if (*kept == b->points) return TSR_OK;
+        TSR_TRY(judge_on_host(a, b, &rule, kept, &others));
+        if (*kept < rule.least && before > 0) { /* too much is asked for */
+            others = before;
+            before = 0;
+            round = LONE_ROUNDS - 1;
+        } else if (last || others <= rule.others) {
+            return TSR_OK;
+        } else {
+            before = rule.others;
+        }
+    }
+}
+
+/* The same where few outliers are looked for with the cells of the rule, many with finer ones if these hold more points than it takes. */
+static tsr_status mark_lone(struct arrays *a, const tsr_tree_build *b, tsr_lone_rule rule, int64_t *kept)
+{
+    tsr_lone_rule finer = rule;
+    TSR_TRY(count_others(a->context, b, &rule, kept));
+    if (!rule.judged || *kept == b->points) return TSR_OK;
+    TSR_TRY(finer_cells(a->context, b, &finer.cells));
+    if (finer.cells != rule.cells) {
+        TSR_TRY(mark_lone_in(a, b, finer, kept));
+        if (*kept >= rule.least && *kept < b->points - b->points / LONE_FEW) return TSR_OK;
+    }
+    return mark_lone_in(a, b, rule, kept);
 }
 
 /* Takes the lone points out of the sorted order. */
@@ -101,8 +180,7 @@ static tsr_status drop_lone(struct arrays *a, tsr_tree_build *b, tsr_points_tree
     tsr_status status = TSR_OK;
     TSR_TRY(lone_cells(context, b, &rule.cells));
     if (rule.cells < LONE_LEAST) return TSR_OK;
-    TSR_TRY(context->backend->potential->others(context->queue, b, rule));
-    TSR_TRY(tsr_count_host(context, SET, TSR_U8, b->first, b->points, &kept));
+    TSR_TRY(mark_lone(a, b, rule, &kept));
     if (kept == b->points || kept < rule.least) return TSR_OK;
     TSR_TRY(tsr_select_workspace(context, b->points, &bytes));
     TSR_TRY(tsr_device_allocate(context, bytes + 256, (void **)&found));
@@ -124,7 +202,8 @@ static tsr_status drop_lone(struct arrays *a, tsr_tree_build *b, tsr_points_tree
     TSR_TRY_GOTO(take_fixed(context, b, tree), done);
     TSR_TRY_GOTO(tsr_points_create(context, b->points, 0, &tree->kept), done);
     TSR_TRY_GOTO(context->backend->potential->gather(context->queue, (const uint32_t *)(const void *)b->positions, b->permutation, b->points, 3,
-                                                     (uint32_t *)(void *)tree->kept->positions), done);
+                                                     (uint32_t *)(void *)tree->kept->positions),
+                 done);
 done:
     tsr_device_release(context, found, bytes + 256);
     return status;
@@ -256,8 +335,8 @@ tsr_status tsr_points_tree_create(tsr_context *context, const float *positions, 
     const tsr_tree_build wanted = { .positions = positions, .radii = radii, .points = points, .depth = depth, .frame = *frame };
     return create(&wanted, context, keep_starts, NULL, tree);
 }
-tsr_status tsr_points_tree_create_without_lone(tsr_context *context, const float *positions, int64_t points, const tsr_points_frame *frame, int32_t depth,
-                                               const tsr_lone_rule *rule, tsr_points_tree **tree)
+tsr_status tsr_points_tree_create_without_lone(tsr_context *context, const float *positions, int64_t points, const tsr_points_frame *frame,
+                                               int32_t depth, const tsr_lone_rule *rule, tsr_points_tree **tree)
 {
     const tsr_tree_build wanted = { .positions = positions, .points = points, .depth = depth, .frame = *frame };
     return create(&wanted, context, 0, rule, tree);

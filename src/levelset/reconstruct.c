@@ -43,12 +43,12 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
     TSR_TRY(tsr_potential_prepare(o->power, o->epsilon, o->theta, o->depth, &unused));
     TSR_TRY(range("band", o->band, 1, 5));
     TSR_TRY(range("alpha", o->alpha, 0, 2));
-    TSR_TRY(range("theta", o->theta, 1e-3, 1.25)); /* beyond it the field steps back between blocks */
+    TSR_TRY(range("theta", o->theta, 1e-3, 1.25));         /* beyond it the field steps back between blocks */
     TSR_TRY(range("time_step", o->time_step, 1e-3, 0.28)); /* half a voxel along a diagonal is 1 / (2 sqrt 3) */
-    const double stiffest = 1 / (6 * o->time_step); /* what the solver's bound for curvature terms leaves, h^2 / (2 d alpha) */
+    const double stiffest = 1 / (6 * o->time_step);        /* what the solver's bound for curvature terms leaves, h^2 / (2 d alpha) */
     if (o->alpha > stiffest * (1 + 1e-5))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: alpha is %g, expected at most %.4g with a time_step of %g (a shorter time_step allows more)", o->alpha,
-                 stiffest, o->time_step);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: alpha is %g, expected at most %.4g with a time_step of %g (a shorter time_step allows more)",
+                 o->alpha, stiffest, o->time_step);
     TSR_TRY(range("smooth_iters", o->smooth_iters, 0, 10000));
     const double least =
         1.75 / ldexp(1, o->start_depth); /* the box stands three quarters of a voxel inside the border and a voxel from the samples */
@@ -58,8 +58,8 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
                  least, o->start_depth);
     if (!o->age) o->age = 5;
     o->change_tolerance = o->change_tolerance < 0 ? 0 : o->change_tolerance == 0 ? 0.1 * o->time_step : o->change_tolerance;
-    o->min_neighbours = o->min_neighbours < 0 ? 0 : o->min_neighbours == 0 ? 3 : o->min_neighbours;
-    TSR_TRY(range("min_neighbours", o->min_neighbours, 0, 1000));
+    o->min_neighbours = o->min_neighbours < 0 ? -1 : o->min_neighbours;
+    TSR_TRY(range("min_neighbours", o->min_neighbours, -1, 1000));
     if (o->age < 0 || o->age > 250) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: age is %d, expected 0 to 250", o->age);
     if (o->max_steps < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: max_steps is %lld, expected 0 or more", (long long)o->max_steps);
     if (o->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: memory_limit is %lld, expected 0 or more bytes", (long long)o->memory_limit);
@@ -80,8 +80,8 @@ typedef struct run {
     float *scratch; /* [points] on the device */
     tsr_reconstruct_report report;
     tsr_progress_part progress; /* of the level */
-    int default_change; /* change_tolerance is not the caller's */
-    tsr_points *missed; /* what the next level puts back */
+    int default_change;         /* change_tolerance is not the caller's */
+    tsr_points *missed;         /* what the next level puts back */
 } run;
 
 static tsr_status build_tree(run *r)
@@ -179,6 +179,71 @@ static int64_t smoothing_steps(const run *r, double *time_step)
     return steps;
 }
 
+/* A level beyond the first is at rest, too, when the mean distance of the samples and the volume inside have not changed by more than this in LOOK steps:
+ * voxels that go to and fro for ever are the more the larger a surface is, and the farther apart or the noisier its samples are, and say nothing of it. */
+enum { FIRST_LOOK = 20, LOOK = 10 };
+#define REST_ERROR 0.002 /* voxels */
+#define REST_INSIDE 0.01 /* voxels, the volume over the area: so much comes and goes with where faces lie on the grid */
+
+struct rest {
+    double error, inside; /* voxels, and voxels of the surface */
+};
+static tsr_status look_at(run *r, int32_t level, struct rest *rest)
+{
+    const double h = ldexp(r->frame.side, -level);
+    tsr_tiles_info info;
+    int64_t outside;
+    TSR_TRY(tsr_reconstruct_error(r->tiles, &r->samples, level, r->scratch, &rest->error, &outside));
+    TSR_TRY(tsr_tiles_describe(r->tiles, &info));
+    rest->error /= h;
+    rest->inside = (double)info.inside_voxels / fmax((double)info.active_voxels / (2 * r->o.band), 1);
+    return TSR_OK;
+}
+
+/* Steps until the solver says that it has converged, the surface is at rest or there were `most`. */
+static tsr_status come_to_rest(run *r, int32_t level, int64_t most, tsr_levelset *solver, tsr_levelset_report *got)
+{
+    struct rest was = { INFINITY, INFINITY }, is;
+    int64_t steps = 0;
+    for (int rests = 0; !rests && steps < most;) {
+        const int64_t next = tsr_min64(steps ? LOOK : FIRST_LOOK, most - steps);
+        tsr_progress_part part = r->progress;
+        part.from += part.share * (double)steps / (double)most;
+        part.share *= (double)next / (double)most;
+        TSR_TRY(tsr_levelset_step(solver, next, &(tsr_progress){ tsr_progress_of_part, &part }, got));
+        got->steps = steps += got->steps;
+        if (got->converged || got->empty || got->tiles == 0) break;
+        TSR_TRY(look_at(r, level, &is));
+        rests = got->converged = fabs(is.error - was.error) <= REST_ERROR && fabs(is.inside - was.inside) <= REST_INSIDE;
+        was = is;
+    }
+    return TSR_OK;
+}
+
+/* What may be the matter when a front has passed the samples. */
+static tsr_status vanished(const run *r, int32_t level, int64_t steps)
+{
+    if (r->report.flat)
+        TSR_FAIL(TSR_ERROR_STATE,
+                 "reconstruct: the surface vanished at level %d after %lld steps: the points lie in a plane, on a line or in one place and enclose "
+                 "nothing",
+                 level, (long long)steps);
+    if (r->report.lone > 0)
+        TSR_FAIL(
+            TSR_ERROR_STATE,
+            "reconstruct: the surface vanished at level %d after %lld steps (points left out as outliers: %lld): where these are samples of sparse "
+            "parts, a smaller "
+            "min_neighbours or none keeps them; else the others lie in a plane or on one side of a body only, or a larger start_depth may hold it",
+            level, (long long)steps, (long long)r->report.lone);
+    TSR_FAIL(TSR_ERROR_STATE,
+             "reconstruct: the surface vanished at level %d after %lld steps: points in a slanting plane or on one side of a body only enclose "
+             "nothing, and a few far from "
+             "the others make it small (min_neighbours leaves them out); else try a smaller alpha or time_step, a larger start_depth, or a depth "
+             "that fits the distance "
+             "of the points",
+             level, (long long)steps);
+}
+
 /* Until the front rests, or for `steps` steps if that is not 0. */
 static tsr_status evolve(run *r, int32_t level, int64_t steps, tsr_reconstruct_level *report)
 {
@@ -199,19 +264,17 @@ static tsr_status evolve(run *r, int32_t level, int64_t steps, tsr_reconstruct_l
     const tsr_payload_provider provider = tsr_potential_provider(&source);
     TSR_TRY_GOTO(tsr_levelset_set_payload(solver, &provider), done);
     if (steps) TSR_TRY_GOTO(tsr_levelset_step(solver, steps, &progress, &got), done);
+    else if (level > r->o.start_depth && r->default_change) TSR_TRY_GOTO(come_to_rest(r, level, s.max_steps, solver, &got), done);
     else TSR_TRY_GOTO(tsr_levelset_run(solver, &progress, &got), done);
     if (!steps) {
         report->steps = got.steps;
         report->converged = got.converged;
     }
     report->potential_seconds += source.timed ? source.seconds : 0;
-    if (got.empty || got.tiles == 0)
-        TSR_FAIL_GOTO(TSR_ERROR_STATE, done,
-                      "reconstruct: the surface vanished at level %d after %lld steps: %s", level, (long long)got.steps,
-                      r->report.flat ? "the points lie in a plane, on a line or in one place and enclose nothing"
-                                     : "points in a slanting plane or on one side of a body only enclose nothing, and a few far from the others make it small (a larger "
-                                       "min_neighbours leaves them out); else try a smaller alpha or time_step, a larger start_depth, or a depth that fits the "
-                                       "distance of the points");
+    if (got.empty || got.tiles == 0) {
+        status = vanished(r, level, got.steps);
+        goto done;
+    }
     if (r->o.smooth_iters > 0) {
         s = solver_options(r, h, 1);
         const int64_t smooth = smoothing_steps(r, &s.time_step);

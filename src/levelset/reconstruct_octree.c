@@ -36,16 +36,17 @@ static void frame_of(const tsr_points_bounds *b, double margin, tsr_points_frame
     for (int k = 0; k < 3; k++) frame->lower[k] = 0.5 * ((double)b->lower[k] + (double)b->upper[k]) - 0.5 * frame->side;
 }
 
-tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points, const char *who, int64_t least, double margin, tsr_points_frame *frame,
-                                 double *diagonal, int32_t *flat)
+tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points, const char *who, int64_t least, double margin,
+                                 tsr_points_frame *frame, double *diagonal, int32_t *flat)
 {
     tsr_points_bounds b = { { 0 }, { 0 }, 0 };
     if (!points) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: points is NULL", who);
-    if (points->count < least) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %lld points, expected at least %lld", who, (long long)points->count, (long long)least);
+    if (points->count < least)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %lld points, expected at least %lld", who, (long long)points->count, (long long)least);
     const tsr_device on = tsr_points_device(points);
     if (on.kind != context->device.kind || on.index != context->device.index)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the points live on %s:%d, the context on %s:%d: use tsr_points_copy", who,
-                 tsr_device_kind_name(on.kind), on.index, tsr_device_kind_name(context->device.kind), context->device.index);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the points live on %s:%d, the context on %s:%d: use tsr_points_copy", who, tsr_device_kind_name(on.kind),
+                 on.index, tsr_device_kind_name(context->device.kind), context->device.index);
     TSR_TRY(bounds_of(context, points, &b));
     if (b.bad < points->count) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: point %lld is not finite, expected three numbers", who, (long long)b.bad);
     frame_of(&b, margin, frame, diagonal, flat);
@@ -72,6 +73,7 @@ static tsr_status check_size(const tsr_points_frame *frame, const tsr_reconstruc
     return TSR_OK;
 }
 
+enum { OTHERS = 3 }; /* that a point must have near it if the caller does not say */
 /* A cube that is larger than what is kept needs by less than this stays: it costs less than half a level. */
 #define FITS 0.75
 
@@ -84,11 +86,15 @@ tsr_status tsr_reconstruct_octree(tsr_context *context, const tsr_points *points
     tsr_status status;
     *tree = NULL;
     TSR_TRY(tsr_reconstruct_frame(context, points, "reconstruct", POINTS_LEAST, o->margin, frame, diagonal, flat));
-    const tsr_lone_rule rule = { .others = o->min_neighbours, .least = tsr_max64(points->count - points->count / 2, POINTS_LEAST) };
+    const tsr_lone_rule rule = { .others = o->min_neighbours ? o->min_neighbours : OTHERS,
+                                 .judged = o->min_neighbours == 0,
+                                 .least = tsr_max64(points->count - points->count / 2, POINTS_LEAST) };
     for (fitted = *frame;;) { /* ends: each round but the last leaves out a point */
         const tsr_points *from = kept ? kept : points;
         *frame = fitted;
-        TSR_TRY_GOTO(tsr_points_tree_create_without_lone(context, from->positions, from->count, frame, o->depth, rule.others > 0 ? &rule : NULL, tree), done);
+        TSR_TRY_GOTO(
+            tsr_points_tree_create_without_lone(context, from->positions, from->count, frame, o->depth, o->min_neighbours >= 0 ? &rule : NULL, tree),
+            done);
         tsr_points_destroy(&kept);
         kept = (*tree)->kept;
         (*tree)->kept = NULL;

@@ -70,6 +70,115 @@ static void components_are_flood_fills(void **state)
     }
 }
 
+/* Noise in some blocks, constants in the others, with a voxel of the outside all round where the list has a border there. */
+static float *noise_field(const int32_t domain[3], int32_t edge, int unbounded, double share, uint64_t *seed)
+{
+    const int32_t n[3] = { domain[0], domain[1], domain[2] };
+    float *v = (float *)malloc((size_t)n[0] * n[1] * n[2] * sizeof *v), block[8][8][8];
+    for (int32_t k = 0; k < 512; k++) block[k / 64][k / 8 % 8][k % 8] = (float)(test_uniform(seed) < 0.4 ? 0 : test_uniform(seed) < share ? -3 : 3);
+    for (int64_t i = 0; i < (int64_t)n[0] * n[1] * n[2]; i++) {
+        const int32_t at[3] = { (int32_t)(i % n[0]), (int32_t)(i / n[0] % n[1]), (int32_t)(i / n[0] / n[1]) };
+        const int rim = unbounded && (!at[0] || !at[1] || !at[2] || at[0] + 1 == n[0] || at[1] + 1 == n[1] || at[2] + 1 == n[2]);
+        const float constant = block[at[2] / edge % 8][at[1] / edge % 8][at[0] / edge % 8];
+        v[i] = rim ? 3 : constant != 0 ? constant : test_uniform(seed) < share ? -1 : 1;
+    }
+    return v;
+}
+/* Pieces of v < 0 (or of the others, with `beyond` all round them but across a plane) on the host. */
+static int64_t pieces_of(const float *v, const int32_t n[3], int inside, int connectivity)
+{
+    int32_t m[3], off[3];
+    for (int k = 0; k < 3; k++) {
+        off[k] = !inside && n[k] > 1;
+        m[k] = n[k] + 2 * off[k];
+    }
+    const int64_t total = (int64_t)m[0] * m[1] * m[2];
+    uint8_t *open = (uint8_t *)malloc((size_t)total);
+    int64_t *stack = (int64_t *)malloc((size_t)total * sizeof *stack), found = 0;
+    for (int64_t i = 0; i < total; i++) {
+        const int64_t x = i % m[0] - off[0], y = i / m[0] % m[1] - off[1], z = i / m[0] / m[1] - off[2];
+        const int out = x < 0 || y < 0 || z < 0 || x >= n[0] || y >= n[1] || z >= n[2];
+        open[i] = out ? !inside : (v[(z * n[1] + y) * n[0] + x] < 0) == inside;
+    }
+    for (int64_t start = 0; start < total; start++) {
+        int64_t top = 0;
+        if (!open[start]) continue;
+        found++;
+        open[start] = 0;
+        for (stack[top++] = start; top;) {
+            const int64_t at = stack[--top];
+            for (int d = 0; d < 27; d++) {
+                const int64_t dx = d % 3 - 1, dy = d / 3 % 3 - 1, dz = d / 9 - 1, x = at % m[0] + dx, y = at / m[0] % m[1] + dy,
+                              z = at / m[0] / m[1] + dz;
+                if ((connectivity == 6 && dx * dx + dy * dy + dz * dz != 1) || x < 0 || y < 0 || z < 0 || x >= m[0] || y >= m[1] || z >= m[2])
+                    continue;
+                const int64_t other = (z * m[1] + y) * m[0] + x;
+                if (!open[other]) continue;
+                open[other] = 0;
+                stack[top++] = other;
+            }
+        }
+    }
+    free(open);
+    free(stack);
+    return found;
+}
+/* Cells of the complex of the voxels inside, joined by faces, with signs. */
+static int64_t euler_of(const float *v, const int32_t n[3])
+{
+    int64_t euler = 0;
+    for (int32_t z = 0; z < n[2]; z++)
+        for (int32_t y = 0; y < n[1]; y++)
+            for (int32_t x = 0; x < n[0]; x++)
+                for (int axes = 0; axes < 8; axes++) { /* the cell that spans these axes from here */
+                    int whole = 1;
+                    for (int c = 0; c < 8 && whole; c++) {
+                        const int32_t at[3] = { x + (c & axes & 1), y + (c & axes & 2) / 2, z + (c & axes & 4) / 4 };
+                        whole = at[0] < n[0] && at[1] < n[1] && at[2] < n[2] && v[((int64_t)at[2] * n[1] + at[1]) * n[0] + at[0]] < 0;
+                    }
+                    euler += whole ? (__builtin_popcount((unsigned)axes) & 1 ? -1 : 1) : 0;
+                }
+    return euler;
+}
+
+/* Tiles of every kind of sign pattern beside each other, in and without a domain whose border lies anywhere in a tile. */
+static void pieces_of_noise(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    uint64_t seed = test_seed();
+    for (int trial = 0; trial < 24; trial++) {
+        const int32_t edge = trial & 1 ? 8 : 4, unbounded = trial % 3 == 0, plane = trial % 3 == 1 && trial % 2;
+        const int32_t n[3] = { 17 + trial, 30 - trial / 2, plane ? 1 : 12 + trial % 7 };
+        const double share = trial % 4 == 0 ? 0.5 : trial % 4 == 1 ? 0.2 : trial % 4 == 2 ? 0.35 : 0.85;
+        float *v = noise_field(n, edge, unbounded, share, &seed);
+        tsr_tiles_options options = TSR_TILES_OPTIONS;
+        tsr_volume *host, *field;
+        tsr_tiles *tiles;
+        tsr_tiles_measures m;
+        int64_t count;
+        options.edge = edge;
+        options.band = 3;
+        if (!unbounded) options.domain = (tsr_size3){ n[0], n[1], n[2] };
+        require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ n[0], n[1], n[2] }, NULL, &host));
+        memcpy(tsr_volume_data(host), v, (size_t)n[0] * n[1] * n[2] * sizeof *v);
+        require_ok(tsr_volume_copy(host, context, &field));
+        require_ok(tsr_tiles_create(context, NULL, &options, &tiles));
+        require_ok(tsr_tiles_load(tiles, field));
+        require_ok(tsr_tiles_measure(tiles, &m));
+        const int64_t pieces = pieces_of(v, n, 1, 26), cells = pieces_of(v, n, 1, 6), cavities = pieces_of(v, n, 0, 26) - 1;
+        assert_int_equal(m.components, pieces);
+        assert_int_equal(m.cavities, cavities);
+        assert_int_equal(m.euler, euler_of(v, n));
+        if (!plane) assert_int_equal(m.genus, cells + cavities - m.euler);
+        require_ok(tsr_tiles_components(tiles, 6, NULL, 0, &count));
+        assert_int_equal(count, cells);
+        tsr_tiles_destroy(&tiles);
+        tsr_volume_destroy(&field);
+        tsr_volume_destroy(&host);
+        free(v);
+    }
+}
+
 /* ---- measures ------------------------------------------------------------------------------------------------------------------------------------ */
 
 /* Faces along the axes wherever they lie between samples: what is missing is in the edges. */
@@ -234,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(components_are_flood_fills, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pieces_of_noise, set_up, tear_down),
         cmocka_unit_test_setup_teardown(measures_of_faces, set_up, tear_down),
         cmocka_unit_test_setup_teardown(measures_of_shapes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(measures_of_slopes, set_up, tear_down),

@@ -1,6 +1,7 @@
 /* Lone points left out before the octree: all pairs as the reference, the tree of the others, clouds that the rule does not fit. */
 #include "cloud.h"
 #include "levelset/reconstruct.h"
+#include "tessera/csg.h"
 
 enum { LEVEL = 7 }; /* of the cube: 128 voxels */
 
@@ -202,9 +203,158 @@ static void cube_of_the_others(void **state)
     tsr_context_destroy(&context);
 }
 
+/* ---- judged by what lies round them --------------------------------------------------------------------------------------------------------- */
+
+/* A sphere round the middle of the cube whose lower half (z) has one sample in `thinner`, and `scattered` points anywhere in the cube. */
+static float *half_dense(int64_t dense, int64_t thinner, int64_t scattered, double radius, int64_t *count, uint64_t *seed)
+{
+    float *all = sphere_points(2 * dense, 64, radius, *seed), *p = (float *)malloc((size_t)(2 * dense + scattered) * 12);
+    int64_t n = 0, below = 0;
+    for (int64_t i = 0; i < 2 * dense; i++)
+        if (all[3 * i + 2] >= 64 || below++ % thinner == 0) memcpy(p + 3 * n++, all + 3 * i, 12);
+    for (int64_t i = 0; i < scattered; i++, n++)
+        for (int k = 0; k < 3; k++) p[3 * n + k] = (float)(128 * test_uniform(seed));
+    free(all);
+    *count = n;
+    *seed += 0x632be59bd9b4e019ull;
+    return p;
+}
+static int64_t judged(tsr_context *context, const float *p, int64_t count, tsr_points **kept)
+{
+    const tsr_points_frame frame = cloud_frame(LEVEL);
+    const tsr_lone_rule rule = { .others = 3, .judged = 1, .least = count - count / 2 };
+    tsr_points_tree *tree;
+    tsr_points *points = points_on(context, p, count);
+    require_ok(tsr_points_tree_create_without_lone(context, points->positions, count, &frame, LEVEL, &rule, &tree));
+    const int64_t lone = tree->lone;
+    *kept = NULL;
+    if (tree->kept) require_ok(tsr_points_copy(tree->kept, NULL, kept));
+    tsr_points_tree_destroy(&tree);
+    tsr_points_destroy(&points);
+    return lone;
+}
+static int64_t without_lone_count(tsr_context *context, const float *p, int64_t count)
+{
+    tsr_points_tree *tree = without_lone(context, p, count, LEVEL, 3);
+    const int64_t lone = tree->lone;
+    tsr_points_tree_destroy(&tree);
+    return lone;
+}
+static int by_position(const void *a, const void *b) { return memcmp(a, b, 12); }
+
+/* Samples 50 times sparser than the others are samples; of scattered points none stays that is far from the surface, and no sample goes with them. The same
+ * points in any order. */
+static void judged_where_they_are(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    uint64_t seed = test_seed();
+    for (int trial = 0; trial < 2; trial++) {
+        int64_t count;
+        tsr_points *kept, *again;
+        float *p = half_dense(14000, 50, 0, 55, &count, &seed);
+        const int64_t strict = without_lone_count(context, p, count), lone = judged(context, p, count, &kept);
+        print_message("one half 50 times sparser: %lld of 280 sparse samples lone, %lld by the strict rule\n", (long long)lone, (long long)strict);
+        assert_true(strict > 80 && lone <= 14);
+        tsr_points_destroy(&kept);
+        free(p);
+        p = half_dense(10000, 1, 1000, 45, &count, &seed);
+        assert_true(judged(context, p, count, &kept) > 500);
+        int64_t far = 0, samples = 0;
+        for (int64_t i = 0; i < tsr_points_count(kept); i++) {
+            const float *q = tsr_points_positions_const(kept) + 3 * i;
+            const double off = fabs(sqrt(pow((double)q[0] - 64, 2) + pow((double)q[1] - 64, 2) + pow((double)q[2] - 64, 2)) - 45);
+            far += off > 8;
+            samples += off < 1e-3;
+        }
+        print_message("1000 scattered points round 20000: %lld stay far from the surface\n", (long long)far);
+        assert_true(far <= 1);
+        assert_true(samples >= 20000);
+        for (int64_t i = count - 1; i > 0; i--)
+            for (int k = 0, j = (int)(test_uniform(&seed) * (double)(i + 1)); k < 3; k++) {
+                const float swap = p[3 * i + k];
+                p[3 * i + k] = p[3 * j + k];
+                p[3 * j + k] = swap;
+            }
+        judged(context, p, count, &again);
+        assert_int_equal(tsr_points_count(again), tsr_points_count(kept));
+        qsort(tsr_points_positions(kept), (size_t)tsr_points_count(kept), 12, by_position);
+        qsort(tsr_points_positions(again), (size_t)tsr_points_count(again), 12, by_position);
+        assert_memory_equal(tsr_points_positions(kept), tsr_points_positions(again), (size_t)tsr_points_count(kept) * 12);
+        tsr_points_destroy(&kept);
+        tsr_points_destroy(&again);
+        free(p);
+    }
+    tsr_context_destroy(&context);
+}
+
+/* Where a voxel holds many samples scattered points have company within 8 voxels: they are looked for nearer. */
+static void judged_among_many(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    uint64_t seed = test_seed();
+    int64_t count, far = 0, samples = 0;
+    tsr_points *kept;
+    if (tsr_context_device(context).kind != TSR_DEVICE_CPU) { /* many seconds; a smaller cloud runs the same code above */
+        tsr_context_destroy(&context);
+        return;
+    }
+    float *p = half_dense(60000, 1, 12000, 45, &count, &seed);
+    const int64_t lone = judged(context, p, count, &kept), strict = without_lone_count(context, p, count);
+    for (int64_t i = 0; i < tsr_points_count(kept); i++) {
+        const float *q = tsr_points_positions_const(kept) + 3 * i;
+        const double off = fabs(sqrt(pow((double)q[0] - 64, 2) + pow((double)q[1] - 64, 2) + pow((double)q[2] - 64, 2)) - 45);
+        far += off > 8;
+        samples += off < 1e-3;
+    }
+    print_message("12000 scattered points round 120000: %lld lone, %lld by the strict rule, %lld stay far from the surface\n", (long long)lone,
+                  (long long)strict, (long long)far);
+    assert_true(strict < 1000 && far < 20);
+    assert_true(samples >= 120000);
+    tsr_points_destroy(&kept);
+    free(p);
+    tsr_context_destroy(&context);
+}
+
+/* Both clouds become spheres. */
+static void volumes(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    uint64_t seed = test_seed();
+    for (int sparse = 0; sparse < 2 && tsr_context_device(context).kind == TSR_DEVICE_CPU; sparse++) {
+        int64_t count;
+        float *p = half_dense(sparse ? 14000 : 10000, sparse ? 50 : 1, sparse ? 0 : 1000, 45, &count, &seed);
+        tsr_points *points = points_on(context, p, count);
+        tsr_reconstruct_options options = TSR_RECONSTRUCT_OPTIONS;
+        tsr_reconstruct_report report;
+        tsr_tiles *tiles;
+        tsr_tiles_measures m;
+        options.depth = 7;
+        require_ok(tsr_reconstruct(context, points, &options, &tiles, &report));
+        require_ok(tsr_tiles_measure(tiles, &m));
+        const double exact = 4.0 / 3 * 3.14159265358979 * 45 * 45 * 45;
+        print_message("%s: volume %.4f of the exact, %lld pieces, genus %lld\n", sparse ? "one half 50 times sparser" : "with outliers",
+                      m.volume / exact, (long long)m.components, (long long)m.genus);
+        assert_true(fabs(m.volume / exact - 1) < (sparse ? 0.015 : 0.006));
+        assert_int_equal(m.components, 1);
+        assert_int_equal(m.genus, 0);
+        tsr_tiles_destroy(&tiles);
+        tsr_points_destroy(&points);
+        free(p);
+    }
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(against_all_pairs), cmocka_unit_test(kept_whole), cmocka_unit_test(opposite_corner),
-                                        cmocka_unit_test(cube_of_the_others) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(against_all_pairs),
+                                        cmocka_unit_test(kept_whole),
+                                        cmocka_unit_test(opposite_corner),
+                                        cmocka_unit_test(cube_of_the_others),
+                                        cmocka_unit_test(judged_where_they_are),
+                                        cmocka_unit_test(judged_among_many),
+                                        cmocka_unit_test(volumes) };
     return cmocka_run_group_tests_name("lone points", tests, NULL, NULL);
 }

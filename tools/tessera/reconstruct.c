@@ -18,7 +18,7 @@ struct reconstruct {
     const char *output, *levels;
     tsr_context *context;
     int plan, header_shown, code;
-    double bulk;     /* largest extent along an axis of all but one point in 200 at either end; 0: not known */
+    double bulk; /* largest extent along an axis of all but one point in 200 at either end; 0: not known */
 };
 
 static void show_level(struct reconstruct *r, const tsr_reconstruct_level *l)
@@ -152,15 +152,26 @@ static void note_rounding(const struct reconstruct *r, const tsr_reconstruct_rep
     for (int k = 0; k < 3; k++) farthest = fmax(farthest, fmax(fabs(low[k]), fabs(low[k] + report->side)));
     const double step = ldexp(farthest, -23);
     if (step > ROUNDING_MOST * voxel)
-        cli_note(r->cli, "%s: coordinates up to %g are kept in steps of %.3g, %.2g of a voxel: move the points nearer to the origin", r->cli->input[0],
-                 farthest, step, step / voxel);
+        cli_note(r->cli, "%s: coordinates up to %g are kept in steps of %.3g, %.2g of a voxel: move the points nearer to the origin",
+                 r->cli->input[0], farthest, step, step / voxel);
 }
 /* Strays in company are not lone: the grid is round them, and its voxels are large. */
 static void note_strays(const struct reconstruct *r, double side)
 {
     if (r->bulk > 0 && r->bulk < STRAYS_LEAST * side)
-        cli_note(r->cli, "%s: 99 of 100 points lie within %.3g along each axis, the grid round all is %.3g wide: strays make its voxels large; a larger "
-                 "--min-neighbours leaves out groups of them", r->cli->input[0], r->bulk, side);
+        cli_note(r->cli,
+                 "%s: 99 of 100 points lie within %.3g along each axis, the grid round all is %.3g wide: strays make its voxels large; a larger "
+                 "--min-neighbours leaves out groups of them",
+                 r->cli->input[0], r->bulk, side);
+}
+
+static void note_lone(const struct reconstruct *r, const tsr_reconstruct_report *report)
+{
+    char why[64] = "lie scattered";
+    if (report->lone == 0) return;
+    if (r->options.min_neighbours > 0) snprintf(why, sizeof why, "have fewer than %d others near them", r->options.min_neighbours);
+    cli_note(r->cli, "%lld of %lld points %s and are left out as outliers (--min-neighbours 0 keeps them)", (long long)report->lone,
+             (long long)(report->points + report->lone), why);
 }
 
 static int reconstruct(struct reconstruct *r, const tsr_points *points)
@@ -171,9 +182,7 @@ static int reconstruct(struct reconstruct *r, const tsr_points *points)
     tsr_status status = tsr_reconstruct(r->context, points, &r->options, &tiles, &report);
     if (r->code) return r->code;
     note_flat(r, report.flat);
-    if (report.lone)
-        cli_note(r->cli, "%lld of %lld points have fewer than %d others near them and are left out as outliers (--min-neighbours 0 keeps them)",
-                 (long long)report.lone, (long long)(report.points + report.lone), r->options.min_neighbours ? r->options.min_neighbours : 3);
+    note_lone(r, &report);
     note_strays(r, report.side);
     if (status != TSR_OK) return cli_status(r->cli, status, r->cli->input[0]);
     for (int32_t i = 0; i < report.levels; i++)
@@ -183,11 +192,14 @@ static int reconstruct(struct reconstruct *r, const tsr_points *points)
     const tsr_reconstruct_level *last = &report.level[report.levels - 1];
     note_rounding(r, &report);
     if ((double)last->outside > MISSED_MOST * (double)report.points)
-        cli_note(r->cli, "%lld of %lld points are farther from the surface than the band, and count as that far in the error: outliers, parts thinner than a few "
-                 "voxels of the first level, or what lies inside the surface",
-                 (long long)last->outside, (long long)report.points);
+        cli_note(
+            r->cli,
+            "%lld of %lld points are farther from the surface than the band, and count as that far in the error: outliers, parts thinner than a few "
+            "voxels of the first level, or what lies inside the surface",
+            (long long)last->outside, (long long)report.points);
     if (report.refused)
-        cli_note(r->cli, "%d thin parts stay lost: put back at the end they would have made other pieces or handles, such as loops of wire", report.refused);
+        cli_note(r->cli, "%d thin parts stay lost: put back at the end they would have made other pieces or handles, such as loops of wire",
+                 report.refused);
     if (report.crowded) cli_note(r->cli, "thin parts were not put back: there was no memory for a second list");
     status = tsr_tiles_set_storage(tiles, TSR_STORAGE_F32);
     const int code = status == TSR_OK ? write_surface(r, tiles, r->output, &mesh) : cli_status(r->cli, status, r->cli->input[0]);
@@ -341,7 +353,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_INT,
           .value = &o->min_neighbours,
           .argument = "N",
-          .help = "leave out points with fewer than N others near them, within 8 voxels (default 3; 0: none)",
+          .help = "leave out points with fewer than N others near them, within 8 voxels (default: those that lie scattered; 0: none)",
           .lower = 0,
           .upper = 1000,
           .given = &neighbours_given },
