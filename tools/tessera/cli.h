@@ -105,6 +105,8 @@ int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options 
 /* Reading with the file's name in the message; a grey image is a volume of one slice. Sets *code and returns NULL on failure. Host memory. */
 tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
+/* What is counted of a mesh, in the words of all verbs: members of the JSON object or two lines. */
+void cli_show_topology(const cli_call *cli, const tsr_mesh_measures *m, const char *indent);
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 /* Lines of an option table that fill a tsr_read_options. */
 #define CLI_READ_OPTIONS(read) CLI_READ_OPTIONS_LIMIT(read, "refuse larger files")
