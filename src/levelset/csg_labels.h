@@ -17,9 +17,11 @@ TSR_HD uint32_t tsr_csg_root_of(const uint32_t *parent, uint32_t i)
     for (uint32_t up = tsr_csg_peek(parent + i); up != i; up = tsr_csg_peek(parent + i)) i = up;
     return i;
 }
-/* Every failed exchange lowers one of the two, so the loop ends whatever other threads do. */
+/* Every failed exchange lowers one of the two, so the loop ends whatever other threads do. A node without a label is united with none: where the signs of a list
+ * contradict each other, absent space is of one sort to a tile and of the other to its own box. */
 TSR_HD void tsr_csg_unite(uint32_t *parent, uint32_t a, uint32_t b)
 {
+    if (tsr_csg_peek(parent + a) == TSR_CSG_NO_LABEL || tsr_csg_peek(parent + b) == TSR_CSG_NO_LABEL) return;
     for (;;) {
         a = tsr_csg_root_of(parent, a);
         b = tsr_csg_root_of(parent, b);
@@ -349,7 +351,11 @@ TSR_HD void tsr_csg_measure(const tsr_csg_args *g, int64_t i)
         float v = phi[(int64_t)id * V + z * E * E + k], cube[27];
         double inside = v < 0.0f ? 1.0 : 0.0;
         if (tsr_absf(v) < beyond) {
-            for (int32_t c = 0; c < 27; c++) cube[c] = tsr_csg_seen(&w, x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
+            int32_t crossed = 0;
+            for (int32_t c = 0; c < 27; c++) {
+                cube[c] = tsr_csg_seen(&w, x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
+                crossed |= (cube[c] < 0.0f) != (v < 0.0f);
+            }
             const float dx = (cube[14] - cube[12]) * 0.5f * r[0], dy = (cube[16] - cube[10]) * 0.5f * r[1], dz = (cube[22] - cube[4]) * 0.5f * r[2];
             const float slope = tsr_csg_length3(dx, dy, dz);
             const float bend = tsr_csg_length3((cube[14] - 2.0f * v + cube[12]) * 0.5f * r[0], (cube[16] - 2.0f * v + cube[10]) * 0.5f * r[1],
@@ -357,11 +363,14 @@ TSR_HD void tsr_csg_measure(const tsr_csg_args *g, int64_t i)
             /* the voxel's edge along the normal; where there is none, in the middle of a wall, along the first axis */
             const float h = slope > 0.0f ? tsr_csg_length3(dx * p->spacing[0], dy * p->spacing[1], dz * p->spacing[2]) / slope : along;
             const double level = (double)v / (double)h;
-            const double area = tsr_csg_delta(level, g->width) / (double)h * (known ? (double)tsr_csg_slope(slope, bend) : 1.0);
-            const double curved = area != 0.0 ? area * (double)tsr_curvature(cube + 13, 3, 9, r) : 0.0;
-            inside = 1.0 - tsr_csg_step(level, g->width) - 0.5 * tsr_csg_moment(g->width) * (double)h * (double)h * curved;
-            sums[1] += area;
-            sums[2] += curved;
+            /* so near to a surface some voxel beside is on its other side; where none is, bodies have met, and the surface between them is gone */
+            if (crossed || level >= 0.75 || level <= -0.75) {
+                const double area = tsr_csg_delta(level, g->width) / (double)h * (known ? (double)tsr_csg_slope(slope, bend) : 1.0);
+                const double curved = area != 0.0 ? area * (double)tsr_curvature(cube + 13, 3, 9, r) : 0.0;
+                inside = 1.0 - tsr_csg_step(level, g->width) - 0.5 * tsr_csg_moment(g->width) * (double)h * (double)h * curved;
+                sums[1] += area;
+                sums[2] += curved;
+            }
         }
         sums[0] += inside;
         sums[3] += inside * (double)(tsr_key_x(key) * E + x);
