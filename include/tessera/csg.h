@@ -148,11 +148,11 @@ typedef struct tsr_tiles_measures {
         mean_curvature; /* of the surface: the mean of K = div(grad phi / |grad phi|), 2/R on a sphere, 1/R on a circle; walls thinner than 4 voxels
                             * spoil it */
     tsr_vec3 centroid;  /* of the inside, world units along the grid axes */
-    int64_t components; /* 26-connected pieces of phi < 0 (in a plane 8-connected) */
+    int64_t components; /* pieces of phi < 0, joined by faces, as those of the surface are */
     int64_t cavities;   /* 26-connected pieces of phi >= 0 that are enclosed: reach neither infinity nor the border of a domain. Of a plane: holes */
     int64_t euler;      /* Euler characteristic of the inside (voxels, of a plane pixels, joined by faces); of an unbounded inside half that of its
                             * surface */
-    int64_t genus;      /* handles: pieces + cavities - euler, pieces joined by faces, one less for an unbounded inside; 0 in a plane, where
+    int64_t genus;      /* handles: pieces + cavities - euler, one less for an unbounded inside; 0 in a plane, where
                             * euler = pieces - holes */
     int64_t tiles, active_voxels;
     int32_t dimensions; /* 3, or 2 for a plane */

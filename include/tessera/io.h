@@ -82,8 +82,9 @@ TSR_API int tsr_nifti_forms(const tsr_volume *volume, double sform[3][4], double
  * by name choose the version; by extension a volume read from NIfTI-2, or with an extent over 32767, is written as NIfTI-2. */
 TSR_API tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options) TSR_CHECKED;
 
-/* `options` may be NULL. RETURNS NEW host mesh. Polygons become fans of triangles round their first corner; what is not position, vertex normal
- * or polygon is skipped. PLY: ascii and both binaries, any order and type of properties. OBJ: normals are kept if each vertex has one. STL:
+/* `options` may be NULL. RETURNS NEW host mesh. Polygons are cut into triangles that cover them, concave ones too and those that are not quite
+ * plane (in the plane that fits them; a face that crosses itself or has no area becomes a fan round its first corner, and tsr_mesh_odd_faces counts it); what
+ * is not position, vertex normal or polygon is skipped. PLY: ascii and both binaries, any order and type of properties. OBJ: normals are kept if each vertex has one. STL:
  * corners with equal coordinates become one vertex. OFF: text, with the prefixes ST, C and N. The frame of the coordinates is taken from a
  * comment (STL: the header) that holds SPACE=RAS or SPACE=LPS. TSR_ERROR_FORMAT for a position that is not finite or an index out of range;
  * normals that are not finite become 0. */

@@ -25,6 +25,9 @@ TSR_API const float *tsr_mesh_normals_const(const tsr_mesh *mesh);
 TSR_API const uint32_t *tsr_mesh_triangles_const(const tsr_mesh *mesh);
 TSR_API tsr_space tsr_mesh_space(const tsr_mesh *mesh);
 TSR_API void tsr_mesh_set_space(tsr_mesh *mesh, tsr_space space); /* names the frame; the numbers stay */
+/* Of a mesh that was read from a file: faces of more than three corners that are no simple polygons (they cross themselves, or have no area) and became fans of
+ * triangles round their first corner. 0 of others. */
+TSR_API int64_t tsr_mesh_odd_faces(const tsr_mesh *mesh);
 /* The same points in the other convention: RAS and LPS differ by the signs of x and y, of positions and normals. NONE is left alone, as in
  * tsr_geometry_convert. Host meshes only. Class: exact. */
 TSR_API tsr_status tsr_mesh_convert_space(tsr_mesh *mesh, tsr_space space) TSR_CHECKED;
@@ -34,16 +37,16 @@ TSR_API tsr_status tsr_mesh_copy(const tsr_mesh *mesh, tsr_context *context, tsr
 typedef struct tsr_mesh_measures {
     double area, volume;
     int64_t vertices, edges, triangles;
-    int64_t euler;              /* vertices - edges + triangles, unused vertices and degenerate triangles not counted */
+    int64_t euler;              /* vertices - edges + triangles, unused vertices and triangles with a repeated index not counted */
     int64_t boundary_edges;     /* edges of exactly one triangle */
     int64_t nonmanifold_edges;  /* edges of more than two triangles */
     int64_t misoriented_edges;  /* edges of two triangles that run the same way */
     int64_t components;         /* connected pieces */
-    int64_t degenerate_triangles; /* with a repeated vertex index */
+    int64_t degenerate_triangles; /* without area: corners in one place or on a line, whatever their indices */
     tsr_vec3 lower, upper;      /* bounding box */
 } tsr_mesh_measures;
 /* BORROWS a host mesh. TSR_ERROR_FORMAT if an index is out of range (names the triangle) or a position is not finite (names the vertex),
- * TSR_ERROR_ARGUMENT for a device mesh. Linear time. Degenerate triangles have no edges and join nothing. The volume of a surface with
+ * TSR_ERROR_ARGUMENT for a device mesh. Linear time. Triangles with a repeated index have no edges and join nothing. The volume of a surface with
  * boundary is the one enclosed by the cone over it from the middle of the bounding box. */
 TSR_API tsr_status tsr_mesh_measure(const tsr_mesh *mesh, tsr_mesh_measures *measures) TSR_CHECKED;
 

@@ -68,6 +68,7 @@ tsr_status tsr_mesh_refill(tsr_context *context, int64_t vertices, int64_t trian
     }
     (*mesh)->vertex_count = vertices;
     (*mesh)->triangle_count = triangles;
+    (*mesh)->odd_faces = 0;
     return TSR_OK;
 }
 
@@ -95,6 +96,7 @@ const float *tsr_mesh_vertices_const(const tsr_mesh *mesh) { return mesh->vertic
 const float *tsr_mesh_normals_const(const tsr_mesh *mesh) { return mesh->normals; }
 const uint32_t *tsr_mesh_triangles_const(const tsr_mesh *mesh) { return mesh->triangles; }
 tsr_space tsr_mesh_space(const tsr_mesh *mesh) { return mesh->space; }
+int64_t tsr_mesh_odd_faces(const tsr_mesh *mesh) { return mesh->odd_faces; }
 void tsr_mesh_set_space(tsr_mesh *mesh, tsr_space space) { mesh->space = space; }
 
 tsr_status tsr_mesh_require_host(const tsr_mesh *mesh, const char *what)

@@ -11,6 +11,7 @@ struct tsr_mesh {
     float *vertices, *normals; /* normals NULL if there are none */
     uint32_t *triangles;
     tsr_space space;
+    int64_t odd_faces; /* tsr_mesh_odd_faces */
 };
 
 /* Makes the mesh smaller without moving memory (counts known only after extraction). */

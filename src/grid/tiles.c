@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grid/tiles_build.h"
 #include "grid/volume.h"
 #include "tessera/band.h"
 
@@ -81,8 +82,8 @@ static tsr_status allocate_arrays(tsr_tiles *tiles, tsr_tile_pool *pool, int opt
             tsr_device_release(context, *arrays[i].pointer, arrays[i].bytes);
             *arrays[i].pointer = NULL;
         }
-        TSR_FAIL(status == TSR_ERROR_MEMORY ? TSR_ERROR_CAPACITY : status,
-                 "tile list: no memory for %d tiles (%lld bytes): %s", pool->capacity, (long long)*bytes, tsr_error_message());
+        TSR_FAIL(status == TSR_ERROR_MEMORY ? TSR_ERROR_CAPACITY : status, "tile list: no memory for %d tiles (%lld bytes): %s", pool->capacity,
+                 (long long)*bytes, tsr_error_message());
     }
     return TSR_OK;
 }
@@ -410,6 +411,14 @@ tsr_status tsr_tiles_manage(tsr_tiles *tiles)
         TSR_TRY(context->backend->tiles->manage(context->queue, &tiles->pool));
         TSR_TRY(tsr_tiles_read_state(tiles, &state));
         if (state.managed) break;
+    }
+    if (state.inside_absent < 0 && !tiles->pool.coded && !tiles->pool.fenced) { /* created in space that has no end, of which none is counted */
+        tsr_tiles_parts parts;
+        TSR_TRY(tsr_tiles_take_apart(tiles, &parts));
+        const int64_t inside = parts.state.inside_absent;
+        tsr_tiles_parts_free(&parts);
+        TSR_TRY(context->backend->upload(context->queue, &tiles->pool.state->inside_absent, &inside, sizeof inside));
+        TSR_TRY(context->backend->synchronize(context->queue));
     }
     if (!state.beyond) return TSR_OK;
     const int64_t none = 0;

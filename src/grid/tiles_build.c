@@ -111,6 +111,15 @@ static int64_t count_inside(const struct box *b)
     return voxels;
 }
 
+int64_t tsr_tiles_count_absent(const tsr_tile_pool *pool, const tsr_tiles_parts *parts, const uint32_t *rows)
+{
+    tsr_tile_pool view = *pool;
+    view.neighbours = (uint32_t *)(uintptr_t)rows;
+    view.table = NULL;
+    const struct box box = { &view, parts->keys, parts->ids, (int32_t)parts->count, parts->state.background };
+    return count_inside(&box);
+}
+
 /* ---- page table ----------------------------------------------------------------------------------------------------------------------------- */
 
 /* Stored tiles and what they say of their neighbours; what is left has no stored neighbour, so it is the constant of the cell before it. */
@@ -286,6 +295,10 @@ tsr_status tsr_tiles_take_apart(const tsr_tiles *tiles, tsr_tiles_parts *parts)
         }
         struct signs job = { parts, rows };
         tsr_parallel(context->threads, parts->count, GRAIN, signs_range, &job);
+        if (parts->state.inside_absent < 0) {
+            TSR_TRY_GOTO(tsr_tiles_check_signs(pool, parts, "tile list"), fail);
+            parts->state.inside_absent = tsr_tiles_count_absent(pool, parts, rows);
+        }
         free(copy);
     }
     return TSR_OK;

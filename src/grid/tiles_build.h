@@ -34,11 +34,33 @@ typedef struct tsr_tiles_parts {
     uint64_t *keys;
     uint32_t *ids, *inside;
 } tsr_tiles_parts;
+/* Where management passes have counted less than no absent inside (whose space has no end, or whose signs contradict each other), it is counted anew;
+ * TSR_ERROR_STATE, naming a tile, if signs contradict each other. */
 tsr_status tsr_tiles_take_apart(const tsr_tiles *tiles, tsr_tiles_parts *parts);
 void tsr_tiles_parts_free(tsr_tiles_parts *parts);
 /* Values of the entries [first, first + count) in list order. RETURNS VIEWS of the list where the host can read it (tile[i] points into the
  * pool), else copies into `memory` [count][edge^3] and points there. */
 tsr_status tsr_tiles_get(const tsr_tiles *tiles, const tsr_tiles_parts *parts, int64_t first, int64_t count, float *memory, const float **tile);
 int tsr_tiles_host_readable(const tsr_tiles *tiles);
+
+/* All that the other functions take for granted: entries in order, each with an id of its own; neighbours linked to each other; no two tiles of different opinion on
+ * the absent tile between them; values within the band; counts as they are. TSR_ERROR_STATE names what is wrong; `name` begins the message. For tests and debug
+ * builds: it sorts up to 26 words a tile on the host. TSR_ERROR_UNSUPPORTED for 16-bit values. */
+tsr_status tsr_tiles_check_whole(const tsr_tiles *tiles, const char *name);
+/* The end of an operation on lists that were whole (in debug builds, of up to some thousand tiles; `whole` of the operands): TSR_ERROR_INTERNAL if its result is not. */
+int tsr_tiles_is_whole(const tsr_tiles *tiles);
+#ifdef NDEBUG
+#define TSR_TILES_WERE_WHOLE(tiles) 0
+#define TSR_TILES_ARE_WHOLE(were, tiles, name) TSR_OK
+#else
+#define TSR_TILES_WERE_WHOLE(tiles) tsr_tiles_is_whole(tiles)
+#define TSR_TILES_ARE_WHOLE(were, tiles, name) tsr_tiles_still_whole(were, tiles, name)
+#endif
+tsr_status tsr_tiles_still_whole(int were, const tsr_tiles *tiles, const char *name);
+
+/* No two tiles that know an absent one hold it for different constants, and none is different from what the other end of its row says. */
+tsr_status tsr_tiles_check_signs(const tsr_tile_pool *pool, const tsr_tiles_parts *parts, const char *name);
+/* Inside voxels of absent tiles by the signs; rows[id] as in the pool, on the host. */
+int64_t tsr_tiles_count_absent(const tsr_tile_pool *pool, const tsr_tiles_parts *parts, const uint32_t *rows);
 
 #endif

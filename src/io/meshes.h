@@ -4,6 +4,7 @@
 
 #include "grid/mesh.h"
 #include "io/format.h"
+#include "io/polygons.h"
 #include "io/text.h"
 
 /* A host mesh counted against the memory limit of the input; RETURNS NEW. */
@@ -24,27 +25,6 @@ static inline int tsr_same_point(const float *a, const float *b) { return a[0] =
     do {                                                                                                  \
         if (((item) & 0xffff) == 0) TSR_PROGRESS(progress, (double)(item) / (double)(count), "writing");  \
     } while (0)
-
-/* A polygon as a fan of triangles round its first corner: feed the corners in order. A polygon of fewer than 3 corners gives none. */
-typedef struct tsr_fan {
-    uint32_t *next; /* where the next triangle goes */
-    int64_t corners;
-    uint32_t first, last;
-} tsr_fan;
-static inline void tsr_fan_begin(tsr_fan *fan) { fan->corners = 0; }
-static inline void tsr_fan_corner(tsr_fan *fan, uint32_t vertex)
-{
-    if (fan->corners == 0) fan->first = vertex;
-    if (fan->corners >= 2) {
-        fan->next[0] = fan->first;
-        fan->next[1] = fan->last;
-        fan->next[2] = vertex;
-        fan->next += 3;
-    }
-    fan->last = vertex;
-    fan->corners++;
-}
-static inline int64_t tsr_fan_triangles(int64_t corners) { return corners > 2 ? corners - 2 : 0; }
 
 /* The last step of every reader: positions must be finite (the message names the vertex), normals that are not become 0. */
 tsr_status tsr_mesh_check_positions(const tsr_input *input, tsr_mesh *mesh);

@@ -1,4 +1,4 @@
-/* io/obj.c: Wavefront OBJ. Read: v, vn, f in all its forms (i, i/t, i//n, i/t/n, negative = counted back from here), polygons as fans, lines
+/* io/obj.c: Wavefront OBJ. Read: v, vn, f in all its forms (i, i/t, i//n, i/t/n, negative = counted back from here), polygons cut into triangles, lines
  * joined by a backslash; everything else (texture, groups, materials, lines, curves) is skipped. A mesh has one normal per vertex: normals
  * are kept if each vertex that a face uses has exactly one, otherwise dropped. */
 #include <string.h>
@@ -161,10 +161,11 @@ static tsr_status obj_read(tsr_input *input, const tsr_read_options *options, ts
         memset(r.normal_of, 0xff, (size_t)r.vertices * sizeof *r.normal_of);
         memset(r.normal_table, 0, (size_t)r.normals * 3 * sizeof(float));
     }
-    fan.next = (*mesh)->triangles;
-    TSR_TRY_GOTO(walk(&r, tsr_text_make(bytes, size), *mesh, &fan), done);
+    TSR_TRY_GOTO(tsr_fan_open(input, *mesh, &fan), done);
+    status = walk(&r, tsr_text_make(bytes, size), *mesh, &fan);
+    if (status == TSR_OK) status = tsr_mesh_check_positions(input, *mesh);
+    TSR_TRY_GOTO(tsr_fan_close(input, *mesh, &fan, r.progress, status), done);
     if (r.normal_of) place_normals(&r, *mesh);
-    TSR_TRY_GOTO(tsr_mesh_check_positions(input, *mesh), done);
     (*mesh)->space = r.space;
 done:
     tsr_host_release(NULL, r.normal_of, (size_t)r.vertices * sizeof *r.normal_of);

@@ -1,4 +1,4 @@
-/* io/off.c: Object File Format (Geomview), text: [ST][C][N]OFF. One vertex and one face per line; polygons as fans; colours and texture
+/* io/off.c: Object File Format (Geomview), text: [ST][C][N]OFF. One vertex and one face per line; polygons cut into triangles; colours and texture
  * coordinates are skipped, normals of NOFF kept. 4OFF, nOFF and binary OFF are refused. */
 #include <string.h>
 
@@ -118,13 +118,15 @@ static tsr_status read_body(tsr_input *input, off_reader *r, tsr_mesh **mesh)
     int64_t triangles = 0;
     off_reader counting = *r;
     tsr_fan fan;
+    tsr_status status;
     TSR_TRY(read_vertices(&counting, NULL));
     TSR_TRY(read_faces(&counting, NULL, &triangles));
     TSR_TRY(tsr_mesh_for_input(input, r->vertices, triangles, r->normals, mesh));
-    fan.next = (*mesh)->triangles;
     TSR_TRY(read_vertices(r, *mesh));
-    TSR_TRY(read_faces(r, &fan, &triangles));
     TSR_TRY(tsr_mesh_check_positions(input, *mesh));
+    TSR_TRY(tsr_fan_open(input, *mesh, &fan));
+    status = read_faces(r, &fan, &triangles);
+    TSR_TRY(tsr_fan_close(input, *mesh, &fan, r->progress, status));
     (*mesh)->space = r->space;
     return TSR_OK;
 }

@@ -1,6 +1,6 @@
 /* io/ply.c: the Polygon File Format (Turk 1994): ascii, binary_little_endian, binary_big_endian.
  *
- * Read: elements "vertex" (x y z, nx ny nz) and "face" (vertex_indices or vertex_index, polygons as fans), properties of any type and order;
+ * Read: elements "vertex" (x y z, nx ny nz) and "face" (vertex_indices or vertex_index, polygons cut into triangles), properties of any type and order;
  * other elements and properties are skipped. Written: float32 positions and normals, int32 indices (uint32 beyond 2^31 vertices). */
 #include <math.h>
 #include <string.h>
@@ -357,10 +357,14 @@ static tsr_status read_body(tsr_input *input, ply_cursor *c, tsr_mesh **mesh)
         else TSR_TRY(read_faces(c, e, vertex->count, NULL, &triangles));
     }
     TSR_TRY(tsr_mesh_for_input(input, vertex->count, triangles, (has >> ROLE_NX & 7) == 7, mesh));
-    tsr_fan fan = { .next = (*mesh)->triangles };
     TSR_TRY(read_vertices(&at_vertex, vertex, *mesh));
-    if (face) TSR_TRY(read_faces(&at_face, face, vertex->count, &fan, &triangles));
     TSR_TRY(tsr_mesh_check_positions(input, *mesh));
+    if (face) {
+        tsr_fan fan;
+        TSR_TRY(tsr_fan_open(input, *mesh, &fan));
+        const tsr_status status = read_faces(&at_face, face, vertex->count, &fan, &triangles);
+        TSR_TRY(tsr_fan_close(input, *mesh, &fan, c->progress, status));
+    }
     (*mesh)->space = h->space;
     return TSR_OK;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grid/tiles_build.h"
+
 /* ---- requirements ------------------------------------------------------------------------------------------------------------------------- */
 
 tsr_status tsr_csg_require_field(const tsr_tiles *tiles, const char *name)
@@ -166,6 +168,12 @@ static tsr_status finish(tsr_tiles *tiles, int one_sided_stays)
     TSR_TRY(look_at_ends(tiles, &state, &first, &behind));
     TSR_TRY(tsr_tiles_manage(tiles));
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
+    if (behind == TSR_TILE_INSIDE && state.count > 0 && !tiles->pool.bounded) { /* management takes space that has no end for counted */
+        state.inside_absent = 0;
+        args.a = tiles->pool;
+        TSR_TRY(context->backend->upload(context->queue, tiles->pool.state, &state, sizeof state));
+        TSR_TRY(context->backend->csg->run(context->queue, TSR_CSG_enclosed_kernel, &args, state.count));
+    }
     TSR_TRY(one_sided(tiles, &state, first, behind, &empty, &full));
     if ((full || empty) && !one_sided_stays) TSR_TRY(ops->clear(context->queue, &tiles->pool, full ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE));
     TSR_TRY(tsr_tiles_take_after(tiles));
@@ -221,6 +229,7 @@ tsr_status tsr_csg_merge_lists(const tsr_tiles *a, int64_t shift_a, const tsr_ti
     *result = NULL;
     TSR_TRY(tsr_tiles_read_state(a, &sa));
     if (b) TSR_TRY(tsr_tiles_read_state(b, &sb));
+    const int whole = TSR_TILES_WERE_WHOLE(a) && (!b || TSR_TILES_WERE_WHOLE(b));
     if (sa.count + (int64_t)sb.count == 0) return merge_constants(a, (uint32_t)sa.background, (uint32_t)sb.background, operation, amount, result);
     TSR_TRY(tsr_csg_work_take(a->context, (int64_t)sa.count + sb.count, b ? (int64_t)b->pool.capacity + 1 : 0, &work));
     work.args.shift_a = shift_a;
@@ -230,6 +239,7 @@ tsr_status tsr_csg_merge_lists(const tsr_tiles *a, int64_t shift_a, const tsr_ti
     tsr_status status = tsr_csg_merge_keys(&work, a, b, sa.count, &count);
     if (status == TSR_OK) status = merge_into(&work, a, 0, result, count);
     tsr_csg_work_drop(&work);
+    if (status == TSR_OK) status = TSR_TILES_ARE_WHOLE(whole, *result, "combination");
     if (status != TSR_OK) tsr_tiles_destroy(result);
     return status;
 }

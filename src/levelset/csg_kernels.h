@@ -313,14 +313,56 @@ TSR_HD void tsr_csg_enclosed_sums(const tsr_csg_args *g, int64_t i)
 /* ---- values ------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Tile i of `to` (id i + 2) from tiles first[i] of a and second[i] of b. */
+/* The side of voxel k, which lies on the surface: that of the point beside it, displaced a little along x, less along y and least along z, as far as the voxels on
+ * that way know: a body holds the voxels of its lower faces (docs/guide/editing.md). -1 inside, 1 outside, 0: no voxel knows. */
+TSR_HD int32_t tsr_csg_side(const tsr_tile_pool *p, uint64_t key, uint32_t id, int32_t k, float near)
+{
+    const int32_t l = p->log2_edge, m = (1 << l) - 1, x = k & m, y = k >> l & m, z = k >> (2 * l);
+    const int32_t first[3] = { tsr_key_x(key) * (m + 1), tsr_key_y(key) * (m + 1), tsr_key_z(key) * (m + 1) };
+    const uint32_t *row = p->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+    for (int32_t i = 0; i < 7; i++) {
+        const int32_t d = 0x4625731 >> (4 * i) & 7, to[3] = { x + (d & 1), y + (d >> 1 & 1), z + (d >> 2) }; /* x, xy, xyz, xz, y, yz, z */
+        if (p->bounded && (first[0] + to[0] >= p->domain[0] || first[1] + to[1] >= p->domain[1] || first[2] + to[2] >= p->domain[2])) continue;
+        const float v = tsr_csg_at(p, tsr_csg_phi(p), row, to[0], to[1], to[2]);
+        if (tsr_absf(v) > near) return v < 0.0f ? -1 : 1;
+    }
+    return 0;
+}
+/* Do bodies a and b meet in voxel k, which lies on the surface of both? They do where they lie on different sides of it and nothing beside it is outside
+ * both: on the rim of what they share something is. */
+TSR_HD int tsr_csg_met(const tsr_csg_args *g, int64_t i, uint32_t ia, uint32_t ib, int32_t k, float near)
+{
+    const tsr_tile_pool *p = &g->a, *q = &g->b;
+    const int32_t l = p->log2_edge, m = (1 << l) - 1, x = k & m, y = k >> l & m, z = k >> (2 * l);
+    const uint64_t key = g->keys[i];
+    if (tsr_csg_side(p, key, ia, k, near) * tsr_csg_side(q, key, ib, k, near) >= 0) return 0;
+    const uint32_t *ra = p->neighbours + (int64_t)ia * TSR_NEIGHBOUR_ROW, *rb = q->neighbours + (int64_t)ib * TSR_NEIGHBOUR_ROW;
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
+        const int32_t to[3] = { x + tsr_direction_x(d), y + tsr_direction_y(d), z + tsr_direction_z(d) };
+        const int32_t at[3] = { tsr_key_x(key) * (m + 1) + to[0], tsr_key_y(key) * (m + 1) + to[1], tsr_key_z(key) * (m + 1) + to[2] };
+        if (p->bounded && (at[0] < 0 || at[1] < 0 || at[2] < 0 || at[0] >= p->domain[0] || at[1] >= p->domain[1] || at[2] >= p->domain[2])) continue;
+        if (tsr_csg_at(p, tsr_csg_phi(p), ra, to[0], to[1], to[2]) > near && tsr_csg_at(q, tsr_csg_phi(q), rb, to[0], to[1], to[2]) > near) return 0;
+    }
+    return 1;
+}
 TSR_HD void tsr_csg_combine_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
 {
     const int32_t V = tsr_csg_voxels(&g->to);
-    const float *a = tsr_csg_phi(&g->a) + (int64_t)g->first[i] * V, *b = g->second ? tsr_csg_phi(&g->b) + (int64_t)g->second[i] * V : a;
+    const uint32_t ia = g->first[i], ib = g->second ? g->second[i] : ia;
+    const float *a = tsr_csg_phi(&g->a) + (int64_t)ia * V, *b = g->second ? tsr_csg_phi(&g->b) + (int64_t)ib * V : a;
     float *to = g->to.phi[0] + (i + TSR_TILE_FIRST) * V;
+    const float near = tsr_csg_near(g->to.spacing);
+    int32_t both = 0;
     for (int32_t k = first; k < V; k += step) {
         const int32_t at = tsr_csg_in_domain(&g->to, g->keys[i], k);
         to[k] = tsr_csg_combine(g->operation, a[at], b[at], g->amount, g->to.band);
+        both |= (tsr_absf(a[at]) <= near) & (tsr_absf(b[at]) <= near);
+    }
+    if (!both || g->operation != TSR_CSG_UNION) return; /* the others leave such a voxel outside, as they should */
+    for (int32_t k = first; k < V; k += step) {
+        const int32_t at = tsr_csg_in_domain(&g->to, g->keys[i], k);
+        if (tsr_absf(a[at]) <= near && tsr_absf(b[at]) <= near && tsr_csg_met(g, i, ia, ib, at, near))
+            to[k] = tsr_minf(to[k], 0.0f - near * TSR_CSG_LEAST);
     }
 }
 TSR_HD void tsr_csg_shape_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)

@@ -17,9 +17,11 @@ TSR_HD uint32_t tsr_csg_root_of(const uint32_t *parent, uint32_t i)
     for (uint32_t up = tsr_csg_peek(parent + i); up != i; up = tsr_csg_peek(parent + i)) i = up;
     return i;
 }
-/* Every failed exchange lowers one of the two, so the loop ends whatever other threads do. */
+/* Every failed exchange lowers one of the two, so the loop ends whatever other threads do. A node without a label is united with none: where the signs of a list
+ * contradict each other, absent space is of one sort to a tile and of the other to its own box. */
 TSR_HD void tsr_csg_unite(uint32_t *parent, uint32_t a, uint32_t b)
 {
+    if (tsr_csg_peek(parent + a) == TSR_CSG_NO_LABEL || tsr_csg_peek(parent + b) == TSR_CSG_NO_LABEL) return;
     for (;;) {
         a = tsr_csg_root_of(parent, a);
         b = tsr_csg_root_of(parent, b);
@@ -354,6 +356,13 @@ TSR_HD tsr_csg_gauge tsr_csg_gauge_of(const tsr_csg_args *g)
     m.known = p->band >= m.beyond + edge;
     return m;
 }
+/* Is one of the 26 voxels round `p` on the other side? */
+TSR_HD int32_t tsr_csg_crossed(const float *p, int32_t sy, int32_t sz)
+{
+    int32_t crossed = 0;
+    for (int32_t c = 0; c < 27; c++) crossed |= (p[c % 3 - 1 + (c / 3 % 3 - 1) * sy + (c / 9 - 1) * sz] < 0.0f) != (p[0] < 0.0f);
+    return crossed;
+}
 /* A voxel at `p`, those beside it 1, sy and sz away, of value within `beyond`: what of it is inside. sums[1], sums[2] += area, K times area. */
 TSR_HD double tsr_csg_measure_near(const tsr_csg_gauge *m, const float *p, int32_t sy, int32_t sz, double sums[6])
 {
@@ -365,6 +374,8 @@ TSR_HD double tsr_csg_measure_near(const tsr_csg_gauge *m, const float *p, int32
     /* the voxel's edge along the normal; where there is none, in the middle of a wall, along the first axis */
     const float h = slope > 0.0f ? tsr_csg_length3(dx * m->spacing[0], dy * m->spacing[1], dz * m->spacing[2]) / slope : m->along;
     const double level = (double)v / (double)h;
+    /* so near to a surface some voxel beside is on its other side; where none is, bodies have met, and the surface between them is gone */
+    if (level < 0.75 && level > -0.75 && !tsr_csg_crossed(p, sy, sz)) return v < 0.0f ? 1.0 : 0.0;
     const double area = tsr_csg_delta(level, m->width) / (double)h * (m->known ? (double)tsr_csg_slope(slope, bend) : 1.0);
     const double curved = area != 0.0 ? area * (double)tsr_curvature(p, sy, sz, r) : 0.0;
     sums[1] += area;

@@ -94,6 +94,11 @@ TSR_HD float tsr_csg_blend(float a, float b, float radius)
     return tsr_minf(smaller, radius - tsr_csg_length2(radius - a, radius - b));
 }
 
+/* A value this near to the surface is on it: what roundings leave of 0. */
+TSR_HD float tsr_csg_near(const float spacing[3]) { return tsr_minf(spacing[0], tsr_minf(spacing[1], spacing[2])) * 1.52587890625e-5f; }
+/* What it becomes, as a part of that, where bodies meet in it: inside, if by nothing to speak of. */
+#define TSR_CSG_LEAST 5.9604644775390625e-8f
+
 /* Value of a combination. + 0.0f: a zero has no sign, so that equal fields are equal bits whatever the order of the operands. */
 TSR_HD float tsr_csg_combine(int32_t operation, float a, float b, float amount, float band)
 {

@@ -14,6 +14,7 @@ struct sums {
     const tsr_mesh *mesh;
     tsr_vec3 centre;
     double *area, *volume; /* one per chunk */
+    int64_t *flat;         /* likewise: triangles without area */
 };
 
 static void sum_chunks(void *user, int64_t begin, int64_t end, int worker)
@@ -23,13 +24,16 @@ static void sum_chunks(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t chunk = begin; chunk < end; chunk++) {
         int64_t last = tsr_min64((chunk + 1) * CHUNK, s->mesh->triangle_count);
         double area = 0, volume = 0;
+        int64_t flat = 0;
         for (int64_t t = chunk * CHUNK; t < last; t++) {
             const uint32_t *corner = s->mesh->triangles + 3 * t;
             tsr_vec3 a = tsr_minus(tsr_mesh_position(s->mesh, corner[0]), s->centre), b = tsr_minus(tsr_mesh_position(s->mesh, corner[1]), s->centre);
             tsr_vec3 c = tsr_minus(tsr_mesh_position(s->mesh, corner[2]), s->centre), n = tsr_cross(tsr_minus(b, a), tsr_minus(c, a));
             area += sqrt(tsr_dot(n, n));
             volume += tsr_dot(a, tsr_cross(b, c));
+            flat += tsr_mesh_flat(s->mesh, corner);
         }
+        s->flat[chunk] = flat;
         s->area[chunk] = area;
         s->volume[chunk] = volume;
     }
@@ -40,19 +44,20 @@ static tsr_status area_and_volume(const tsr_mesh *mesh, tsr_mesh_measures *m)
     int64_t chunks = tsr_ceil_div(mesh->triangle_count, CHUNK);
     double *partial = NULL;
     if (!chunks) return TSR_OK;
-    TSR_TRY(tsr_host_allocate(NULL, (size_t)chunks * 2 * sizeof *partial, (void **)&partial));
+    TSR_TRY(tsr_host_allocate(NULL, (size_t)chunks * 3 * sizeof *partial, (void **)&partial));
     /* Measured from the middle of the box: far from the origin the terms would cancel. */
     tsr_vec3 centre = { 0.5 * (m->lower.x + m->upper.x), 0.5 * (m->lower.y + m->upper.y), 0.5 * (m->lower.z + m->upper.z) };
-    struct sums sums = { mesh, centre, partial, partial + chunks };
+    struct sums sums = { mesh, centre, partial, partial + chunks, (int64_t *)(void *)(partial + 2 * chunks) };
     tsr_parallel(mesh->context ? mesh->context->threads : tsr_parallel_default_threads(), chunks, 1, sum_chunks, &sums);
     double area = 0, volume = 0;
     for (int64_t i = 0; i < chunks; i++) {
         area += sums.area[i];
         volume += sums.volume[i];
+        m->degenerate_triangles += sums.flat[i];
     }
     m->area = 0.5 * area;
     m->volume = volume / 6.0;
-    tsr_host_release(NULL, partial, (size_t)chunks * 2 * sizeof *partial);
+    tsr_host_release(NULL, partial, (size_t)chunks * 3 * sizeof *partial);
     return TSR_OK;
 }
 
@@ -62,8 +67,7 @@ tsr_status tsr_mesh_check(const tsr_mesh *mesh, tsr_vec3 *lower_corner, tsr_vec3
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         for (int axis = 0; axis < 3; axis++) {
             double p = (double)mesh->vertices[3 * v + axis];
-            if (!isfinite(p))
-                TSR_FAIL(TSR_ERROR_FORMAT, "mesh: %c of vertex %lld is %g, expected a finite number", 'x' + axis, (long long)v, p);
+            if (!isfinite(p)) TSR_FAIL(TSR_ERROR_FORMAT, "mesh: %c of vertex %lld is %g, expected a finite number", 'x' + axis, (long long)v, p);
             if (p < lower[axis]) lower[axis] = p;
             if (p > upper[axis]) upper[axis] = p;
         }
@@ -77,6 +81,7 @@ tsr_status tsr_mesh_check(const tsr_mesh *mesh, tsr_vec3 *lower_corner, tsr_vec3
     return TSR_OK;
 }
 
+/* Without edges: a corner is repeated. */
 static int degenerate(const uint32_t *corner) { return corner[0] == corner[1] || corner[1] == corner[2] || corner[2] == corner[0]; }
 
 /* Half-edges by their smaller vertex v: larger[start[v] .. start[v + 1]), first those that run upwards (v to the larger one), from up_end[v] on
@@ -156,17 +161,15 @@ static const uint32_t UNUSED = UINT32_MAX; /* no vertex has this index: there ar
 /* Pieces are joined by common vertices. The smaller root wins, which keeps the trees flat enough in practice (near linear). */
 static tsr_status count_components(const tsr_mesh *mesh, tsr_mesh_measures *m)
 {
-    int64_t n = mesh->vertex_count, used = 0;
+    int64_t n = mesh->vertex_count, used = 0, faces = 0;
     uint32_t *parent = NULL;
     if (!n) return TSR_OK;
     TSR_TRY(tsr_host_allocate(NULL, (size_t)n * sizeof *parent, (void **)&parent));
     memset(parent, 0xff, (size_t)n * sizeof *parent);
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
         const uint32_t *corner = mesh->triangles + 3 * t;
-        if (degenerate(corner)) {
-            m->degenerate_triangles++;
-            continue;
-        }
+        if (degenerate(corner)) continue;
+        faces++;
         uint32_t root = UNUSED;
         for (int k = 0; k < 3; k++) {
             if (parent[corner[k]] == UNUSED) {
@@ -185,7 +188,7 @@ static tsr_status count_components(const tsr_mesh *mesh, tsr_mesh_measures *m)
             }
         }
     }
-    m->euler = used - m->edges + mesh->triangle_count - m->degenerate_triangles;
+    m->euler = used - m->edges + faces;
     tsr_host_release(NULL, parent, (size_t)n * sizeof *parent);
     return TSR_OK;
 }

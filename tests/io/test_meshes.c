@@ -467,12 +467,106 @@ static int remove_folder(void **state)
     return system(command);
 }
 
+/* ---- polygons ---- */
+
+static double area_of(const tsr_mesh *mesh)
+{
+    double sum = 0;
+    for (int64_t t = 0; t < tsr_mesh_triangle_count(mesh); t++) {
+        const uint32_t *c = tsr_mesh_triangles_const(mesh) + 3 * t;
+        double e[2][3], n[3];
+        for (int i = 0; i < 2; i++)
+            for (int k = 0; k < 3; k++)
+                e[i][k] = (double)tsr_mesh_vertices_const(mesh)[3 * (int64_t)c[i + 1] + k] - (double)tsr_mesh_vertices_const(mesh)[3 * (int64_t)c[0] + k];
+        for (int k = 0; k < 3; k++) n[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
+        sum += 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    }
+    return sum;
+}
+
+static void require_face(const char *name, const char *text, int64_t triangles, double area, int64_t odd)
+{
+    tsr_mesh *mesh = read_text(name, text);
+    print_message("%s: %lld triangles, area %.6f, odd %lld\n", name, (long long)tsr_mesh_triangle_count(mesh), area_of(mesh),
+                  (long long)tsr_mesh_odd_faces(mesh));
+    assert_int_equal(tsr_mesh_triangle_count(mesh), triangles);
+    assert_true(fabs(area_of(mesh) - area) < 1e-6);
+    assert_int_equal(tsr_mesh_odd_faces(mesh), odd);
+    tsr_mesh_destroy(&mesh);
+}
+
+/* Areas by hand; a fan round the first corner covers 4 of the L, and 2.75 of the dart. */
+static void concave_faces(void **state)
+{
+    (void)state;
+    require_face("l.obj", "v 1 2 0\nv 0 2 0\nv 0 0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\nf 1 2 3 4 5 6\n", 4, 3, 0);
+    require_face("l.off", "OFF\n6 1 0\n1 2 0\n0 2 0\n0 0 0\n2 0 0\n2 1 0\n1 1 0\n6 0 1 2 3 4 5\n", 4, 3, 0);
+    require_face("l.ply",
+                 "ply\nformat ascii 1.0\nelement vertex 6\nproperty float x\nproperty float y\nproperty float z\nelement face 1\n"
+                 "property list uchar int vertex_indices\nend_header\n1 2 0\n0 2 0\n0 0 0\n2 0 0\n2 1 0\n1 1 0\n6 0 1 2 3 4 5\n",
+                 4, 3, 0);
+    require_face("behind.obj", "f 1 2 3 4\nv 0 0 0\nv 2 0 0\nv 1 .5 0\nv 1 2 0\n", 2, 1.25, 0); /* reflex at the third corner, vertices after the face */
+    require_face("dart.obj", "v 2 0 0\nv 1 .5 0\nv 1 2 0\nv 0 0 0\nf 1 2 3 4\n", 2, 1.25, 0);   /* at the second */
+    require_face("side.obj", "v 0 2 1\nv 0 2 0\nv 0 0 0\nv 0 0 2\nv 0 1 2\nv 0 1 1\nf 6 5 4 3 2 1\n", 4, 3, 0);
+    require_face("line.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 2 2 0\nv 0 2 0\nf 1 2 3 4 5\n", 3, 4, 0); /* a corner on a side */
+    require_face("hole.obj", "v 0 0 0\nv 4 0 0\nv 4 4 0\nv 0 4 0\nv 1 1 0\nv 1 3 0\nv 3 3 0\nv 3 1 0\nf 1 2 3 4 1 5 6 7 8 5\n", 8, 12, 0);
+    require_face("bow.obj", "v 0 0 0\nv 2 2 0\nv 2 0 0\nv 0 1 0\nf 1 2 3 4\n", 2, 3, 1);  /* the fan stays */
+    require_face("flat.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 3 0 0\nf 1 2 3 4\n", 2, 0, 1);
+}
+
+/* Not quite plane: between the area of its projection and a little more, and no triangle turned over. */
+static void bent_face(void **state)
+{
+    (void)state;
+    tsr_mesh *mesh = read_text("bent.obj", "v 1 2 .1\nv 0 2 0\nv 0 0 .05\nv 2 0 0\nv 2 1 0\nv 1 1 0\nf 1 2 3 4 5 6\n");
+    assert_true(area_of(mesh) >= 3 && area_of(mesh) < 3.05);
+    for (int64_t t = 0; t < 4; t++) {
+        const uint32_t *c = tsr_mesh_triangles_const(mesh) + 3 * t;
+        const float *a = tsr_mesh_vertices_const(mesh) + 3 * c[0], *b = tsr_mesh_vertices_const(mesh) + 3 * c[1], *d = tsr_mesh_vertices_const(mesh) + 3 * c[2];
+        assert_true((b[0] - a[0]) * (d[1] - a[1]) - (b[1] - a[1]) * (d[0] - a[0]) > 0);
+    }
+    tsr_mesh_destroy(&mesh);
+}
+
+/* Spikes of random lengths round a point, on an oblique plane: the area is that of their outline (shoelace), however many there are. */
+static void spiky_faces(void **state)
+{
+    (void)state;
+    const int sizes[] = { 5, 8, 23, 100, 1000, test_is_slow() ? 3000 : 100000 };
+    uint64_t seed = test_seed();
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const int n = sizes[s];
+        char *text = (char *)malloc((size_t)n * 80 + 100), *end = text;
+        double first[2] = { 0, 0 }, before[2] = { 0, 0 }, area = 0;
+        assert_non_null(text);
+        for (int i = 0; i < n; i++) {
+            const double r = 1 + 9 * test_uniform(&seed), angle = 6.283185307179586 * i / n;
+            const double p[2] = { (double)(float)(r * cos(angle)), (double)(float)(r * sin(angle)) };
+            end += sprintf(end, "v %.9g %.9g %.9g\n", p[0], p[1], 0.5 * p[0] + 0.25 * p[1]);
+            if (i) area += 0.5 * (before[0] * p[1] - before[1] * p[0]);
+            else memcpy(first, p, sizeof p);
+            memcpy(before, p, sizeof p);
+        }
+        area += 0.5 * (before[0] * first[1] - before[1] * first[0]);
+        end += sprintf(end, "f");
+        for (int i = 1; i <= n; i++) end += sprintf(end, " %d", i);
+        sprintf(end, "\n");
+        tsr_mesh *mesh = read_text("spikes.obj", text);
+        assert_int_equal(tsr_mesh_triangle_count(mesh), n - 2);
+        assert_int_equal(tsr_mesh_odd_faces(mesh), 0);
+        assert_true(fabs(area_of(mesh) / (area * sqrt(1 + 0.25 + 0.0625)) - 1) < 1e-5);
+        tsr_mesh_destroy(&mesh);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(round_trips), cmocka_unit_test(empty_meshes), cmocka_unit_test(ply_skips_and_reorders),
                                         cmocka_unit_test(ply_refuses), cmocka_unit_test(obj_forms),    cmocka_unit_test(obj_refuses),
                                         cmocka_unit_test(stl_welds),   cmocka_unit_test(off_variants), cmocka_unit_test(off_refuses),
                                         cmocka_unit_test(recognises),  cmocka_unit_test(limits_and_targets), cmocka_unit_test(cancelled),  cmocka_unit_test(cancelled_writing),
-                                        cmocka_unit_test(numbers),     cmocka_unit_test(printed_numbers) };
+                                        cmocka_unit_test(numbers),     cmocka_unit_test(printed_numbers), cmocka_unit_test(concave_faces), cmocka_unit_test(bent_face),
+                                        cmocka_unit_test(spiky_faces) };
     return cmocka_run_group_tests_name("meshes", tests, make_folder, remove_folder);
 }

@@ -54,6 +54,10 @@ static void defects_are_counted(void **state)
     assert_true(m.edges == 7 && m.boundary_edges == 6 && m.nonmanifold_edges == 1 && m.misoriented_edges == 0 && m.components == 1);
     m = measured(shape_mesh(v, 7, apart, 4));
     assert_true(m.components == 2 && m.degenerate_triangles == 2 && m.edges == 6 && m.euler == 2);
+    const uint32_t flat[12] = { 0, 1, 2, 0, 3, 4, 0, 4, 5, 0, 1, 2 }; /* 3, 4 in one place; 0, 4, 5 on a line */
+    const float w[18] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.2f, 0.2f, 0.2f };
+    m = measured(shape_mesh(w, 6, flat, 4));
+    assert_true(m.degenerate_triangles == 2 && m.area == 1);
     m = measured(shape_mesh(v, 0, open, 0));
     assert_true(m.euler == 0 && m.components == 0 && m.area == 0 && m.upper.x == 0);
 }

@@ -109,6 +109,8 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
 /* How far apart the two forms of a NIfTI file place a voxel, world units; 0 unless it has both and they disagree. */
 double cli_forms_apart(const tsr_volume *volume, int codes[2]);
 tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
+/* What is counted of a mesh, in the words of all verbs: members of the JSON object or two lines. */
+void cli_show_topology(const cli_call *cli, const tsr_mesh_measures *m, const char *indent);
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 /* Lines of an option table that fill a tsr_read_options. */
 #define CLI_READ_OPTIONS(read) CLI_READ_OPTIONS_LIMIT(read, "refuse larger files")

@@ -245,7 +245,26 @@ tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_op
     tsr_status status = tsr_mesh_read(path, &own, &mesh);
     cli_progress_pause();
     if (status != TSR_OK) *code = cli_status(cli, status, path);
+    else if (tsr_mesh_odd_faces(mesh))
+        cli_note(cli, "%s: %lld faces cross themselves or have no area: made fans of triangles", path, (long long)tsr_mesh_odd_faces(mesh));
     return mesh;
+}
+
+void cli_show_topology(const cli_call *cli, const tsr_mesh_measures *m, const char *indent)
+{
+    if (cli->globals.json) {
+        json_int("euler", m->euler);
+        json_int("components", m->components);
+        json_int("boundary_edges", m->boundary_edges);
+        json_int("nonmanifold_edges", m->nonmanifold_edges);
+        json_int("misoriented_edges", m->misoriented_edges);
+        json_int("degenerate_triangles", m->degenerate_triangles);
+        return;
+    }
+    printf("%stopology     %lld pieces, Euler characteristic %lld, %s\n", indent, (long long)m->components, (long long)m->euler,
+           m->boundary_edges ? "open" : "closed");
+    printf("%sedges        %lld boundary, %lld non-manifold, %lld misoriented; %lld degenerate triangles\n", indent, (long long)m->boundary_edges,
+           (long long)m->nonmanifold_edges, (long long)m->misoriented_edges, (long long)m->degenerate_triangles);
 }
 
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)

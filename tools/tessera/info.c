@@ -212,12 +212,7 @@ static int mesh_info(struct info *info, const char *path, const char *format)
         json_text("space", space_name(tsr_mesh_space(mesh)));
         json_real("area", m.area);
         json_real("volume", m.volume);
-        json_int("euler", m.euler);
-        json_int("components", m.components);
-        json_int("boundary_edges", m.boundary_edges);
-        json_int("nonmanifold_edges", m.nonmanifold_edges);
-        json_int("misoriented_edges", m.misoriented_edges);
-        json_int("degenerate_triangles", m.degenerate_triangles);
+        cli_show_topology(info->cli, &m, "");
         const double corners[2][3] = { { m.lower.x, m.lower.y, m.lower.z }, { m.upper.x, m.upper.y, m.upper.z } };
         for (int i = 0; i < 2; i++) {
             json_open(i ? "upper" : "lower", '[');
@@ -231,10 +226,7 @@ static int mesh_info(struct info *info, const char *path, const char *format)
                tsr_mesh_normals_const(mesh) ? ", normals" : "");
         printf("  box          %g %g %g to %g %g %g\n", m.lower.x, m.lower.y, m.lower.z, m.upper.x, m.upper.y, m.upper.z);
         printf("  measures     area %.9g, volume %.9g\n", m.area, m.volume);
-        printf("  topology     %lld pieces, Euler characteristic %lld, %s\n", (long long)m.components, (long long)m.euler,
-               m.boundary_edges ? "open" : "closed");
-        printf("  edges        %lld boundary, %lld non-manifold, %lld misoriented; %lld degenerate triangles\n", (long long)m.boundary_edges,
-               (long long)m.nonmanifold_edges, (long long)m.misoriented_edges, (long long)m.degenerate_triangles);
+        cli_show_topology(info->cli, &m, "  ");
     }
     tsr_mesh_destroy(&mesh);
     return code;

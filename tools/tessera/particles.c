@@ -1,3 +1,5 @@
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -10,7 +12,84 @@ struct particles {
     tsr_particles_options options;
     tsr_surface_options surface;
     const char *output;
+    int64_t min_part; /* voxels */
+    int fill_voids;
 };
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The distance to the nearest other particle, in the middle of some of them. Linear. */
+static double spacing_of(const tsr_points *points)
+{
+    enum { LOOKED_AT = 101 };
+    double nearest[LOOKED_AT];
+    const int64_t n = tsr_points_count(points), looked = n < LOOKED_AT ? n : LOOKED_AT;
+    const float *p = tsr_points_positions_const(points);
+    for (int64_t k = 0; k < looked; k++) {
+        const float *own = p + 3 * (k * (n - 1) / (looked > 1 ? looked - 1 : 1));
+        float least = HUGE_VALF;
+        for (int64_t i = 0; i < n; i++) {
+            const float x = p[3 * i] - own[0], y = p[3 * i + 1] - own[1], z = p[3 * i + 2] - own[2], square = x * x + y * y + z * z;
+            if (square < least && p + 3 * i != own) least = square;
+        }
+        nearest[k] = sqrt((double)least);
+    }
+    qsort(nearest, (size_t)looked, sizeof *nearest, ascending);
+    return looked ? nearest[looked / 2] : 0;
+}
+
+/* Balls that do not reach each other are drops, and three quarters of the spacing leave voids between eight of them. */
+static void note_gaps(const struct particles *p, const tsr_points *points)
+{
+    const double spacing = tsr_points_radii_const(points) || tsr_points_count(points) < 2 ? 0 : spacing_of(points);
+    if (p->options.radius < 0.75 * spacing && isfinite(spacing))
+        cli_note(p->cli, "--radius %g: the particles lie %.3g apart, so that %s; about %.3g closes", p->options.radius, spacing,
+                 p->options.radius < 0.5 * spacing ? "most of them stay drops of their own" : "voids stay between them", spacing);
+}
+
+/* *tiles without the pieces that have fewer voxels or, of its complement, without those beyond the first, around everything. */
+static tsr_status keep_pieces(tsr_tiles **tiles, int64_t least, int only_first)
+{
+    int64_t count = 0, gone = 0;
+    tsr_tiles *kept = NULL;
+    tsr_status status = tsr_tiles_components(*tiles, 26, NULL, 0, &count);
+    if (status != TSR_OK || count == 0) return status;
+    tsr_component *parts = (tsr_component *)malloc((size_t)count * sizeof *parts);
+    uint8_t *keep = (uint8_t *)malloc((size_t)count);
+    if (!parts || !keep) status = TSR_ERROR_MEMORY;
+    if (status == TSR_OK) status = tsr_tiles_components(*tiles, 26, parts, count, &count);
+    for (int64_t i = 0; i < count && status == TSR_OK; i++) gone += !(keep[i] = only_first ? i == 0 : parts[i].voxels >= least);
+    if (status == TSR_OK && gone) status = tsr_tiles_keep(*tiles, keep, count, &kept);
+    free(parts);
+    free(keep);
+    if (kept) {
+        tsr_tiles_destroy(tiles);
+        *tiles = kept;
+    }
+    return status;
+}
+static tsr_status turn_over(tsr_tiles **tiles)
+{
+    tsr_tiles *turned = NULL;
+    const tsr_status status = tsr_tiles_complement(*tiles, &turned);
+    if (status != TSR_OK) return status;
+    tsr_tiles_destroy(tiles);
+    *tiles = turned;
+    return TSR_OK;
+}
+static tsr_status tidy(const struct particles *p, tsr_tiles **tiles)
+{
+    tsr_status status = p->min_part > 1 ? keep_pieces(tiles, p->min_part, 0) : TSR_OK;
+    if (!p->fill_voids) return status;
+    if (status == TSR_OK) status = turn_over(tiles);
+    if (status == TSR_OK) status = keep_pieces(tiles, 0, 1);
+    if (status == TSR_OK) status = turn_over(tiles);
+    return status;
+}
 
 static int work(struct particles *p)
 {
@@ -24,8 +103,10 @@ static int work(struct particles *p)
     const double start = cli_seconds();
     if (host) {
         tsr_status status = tsr_points_copy(host, context, &points);
+        note_gaps(p, host);
         tsr_points_destroy(&host);
         if (status == TSR_OK) status = tsr_particles_surface(context, points, &p->options, &tiles);
+        if (status == TSR_OK) status = tidy(p, &tiles);
         if (status == TSR_OK) status = tsr_tiles_describe(tiles, &info);
         if (status == TSR_OK) status = tsr_surface_extract_tiles(context, tiles, &p->surface, &made, NULL);
         if (status == TSR_OK) status = tsr_mesh_copy(made, NULL, &mesh);
@@ -86,7 +167,18 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 0,
           .upper = 10,
           .given = &smooth_given },
-        { .name = "conserve", .type = CLI_FLAG, .value = &p.options.conserve, .help = "keep the volume while smoothing (to 1 % at the default voxel and time)" },
+        { .name = "conserve",
+          .type = CLI_FLAG,
+          .value = &p.options.conserve,
+          .help = "keep the volume while smoothing (to 1 % at the default voxel and time)" },
+        { .name = "min-part",
+          .type = CLI_COUNT,
+          .value = &p.min_part,
+          .argument = "VOXELS",
+          .help = "leave out pieces of fewer voxels",
+          .lower = 1,
+          .upper = 9e18 },
+        { .name = "fill-voids", .type = CLI_FLAG, .value = &p.fill_voids, .help = "fill what is enclosed" },
         { .name = "band",
           .type = CLI_REAL,
           .value = &p.options.band,

@@ -35,9 +35,7 @@ static void show(const struct surface *s, int k, const tsr_mesh_measures *m)
         json_int("triangles", tsr_mesh_triangle_count(mesh));
         json_real("area", m->area);
         json_real("volume", m->volume);
-        json_int("euler", m->euler);
-        json_int("components", m->components);
-        json_int("boundary_edges", m->boundary_edges);
+        cli_show_topology(s->cli, m, "");
         json_int("cells", report->cells);
         json_int("not_a_number", report->not_a_number);
         json_real("seconds", s->seconds);
@@ -47,8 +45,7 @@ static void show(const struct surface *s, int k, const tsr_mesh_measures *m)
     printf("isovalue     %.9g, inside %s\n", isovalue, s->options.inside == TSR_SURFACE_INSIDE_BELOW ? "below" : "above");
     printf("mesh         %lld vertices, %lld triangles\n", (long long)tsr_mesh_vertex_count(mesh), (long long)tsr_mesh_triangle_count(mesh));
     printf("measures     area %.9g, volume %.9g\n", m->area, m->volume);
-    printf("topology     %lld pieces, Euler characteristic %lld, %lld boundary edges\n", (long long)m->components, (long long)m->euler,
-           (long long)m->boundary_edges);
+    cli_show_topology(s->cli, m, "");
     printf("time         %.3f s for %lld cells\n", s->seconds, (long long)report->cells);
 }
 
