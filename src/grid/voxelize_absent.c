@@ -9,6 +9,18 @@
 static const int32_t direction_of_side[6] = { 12, 14, 10, 16, 4, 22 };
 
 static int64_t find(const uint64_t *key, int64_t count, uint64_t wanted) { return tsr_key_lower_bound(key, (int32_t)count, wanted); }
+/* The same where many are looked for in about the order of the list, those of one row of directions from where the last one was. */
+static int64_t seek(const tsr_vox_around *a, int64_t place[9], int32_t direction, uint64_t wanted)
+{
+    int64_t at = place[direction / 3];
+    while (at > 0 && a->key[at - 1] >= wanted) at--;
+    while (at < a->tiles && a->key[at] < wanted) at++;
+    return place[direction / 3] = at;
+}
+static void seek_from(const tsr_vox_around *a, int64_t place[9], int64_t tile)
+{
+    for (int32_t k = 0; k < 9; k++) place[k] = tile < a->tiles ? find(a->key, a->tiles, a->key[tile] + (uint64_t)tsr_key_offset(3 * k)) : 0;
+}
 static int same_row(uint64_t a, uint64_t b) { return a >> TSR_KEY_BITS == b >> TSR_KEY_BITS; }
 static uint64_t full(const tsr_vox_grid *g) { return g->log2_edge == 3 ? UINT64_MAX : UINT64_C(0xffff); }
 
@@ -146,12 +158,12 @@ static tsr_status want(struct missing *m, int64_t number)
 }
 
 /* The absent tiles beside one that is stored, or to be stored. Those whose sides differ are wanted, too. */
-static tsr_status look_around(struct missing *m, uint64_t key, const uint64_t face[6])
+static tsr_status look_around(struct missing *m, uint64_t key, const uint64_t face[6], int64_t place[9])
 {
     for (int32_t side = 0; side < 6; side++) {
         const uint64_t beside = key + (uint64_t)tsr_key_offset(direction_of_side[side]);
-        int64_t number;
-        if (is_stored(m->a, beside, &number) || !may_be_added(m->a, beside)) continue;
+        int64_t number = place ? seek(m->a, place, direction_of_side[side], beside) : find(m->a->key, m->a->tiles, beside);
+        if ((number < m->a->tiles && m->a->key[number] == beside) || !may_be_added(m->a, beside)) continue;
         TSR_TRY(meet(m, beside, &number));
         if (m->known[number].kind != UNKNOWN && m->known[number].face[side ^ 1] != face[side]) TSR_TRY(want(m, number));
     }
@@ -184,8 +196,9 @@ static tsr_status judge(struct missing *m, int64_t number)
 static tsr_status follow(struct missing *m)
 {
     const tsr_vox_around *a = m->a;
-    int64_t looked = 0;
-    for (int64_t t = 0; t < a->tiles; t++) TSR_TRY(look_around(m, a->key[t], a->face[t]));
+    int64_t looked = 0, place[9];
+    seek_from(a, place, 0);
+    for (int64_t t = 0; t < a->tiles; t++) TSR_TRY(look_around(m, a->key[t], a->face[t], place));
     while (m->done < m->count) {
         const int64_t begin = m->done, end = m->count;
         tsr_parallel(a->threads, end - begin, 16, evaluate_range, m);
@@ -193,7 +206,7 @@ static tsr_status follow(struct missing *m)
         for (int64_t i = begin; i < end; i++) TSR_TRY(judge(m, i));
         for (; looked < m->wanted; looked++) {
             const struct absent own = m->known[m->todo[looked]];
-            TSR_TRY(look_around(m, own.key, own.face));
+            TSR_TRY(look_around(m, own.key, own.face, NULL));
         }
     }
     return TSR_OK;
@@ -266,23 +279,17 @@ static void join_row(struct regions *r, int64_t t, int32_t direction)
     }
 }
 
-static uint32_t region_of(struct regions *r, uint64_t key, int64_t *stored)
-{
-    const tsr_vox_around *a = r->a;
-    const int64_t at = find(a->key, a->tiles, key);
-    *stored = at < a->tiles && a->key[at] == key;
-    return *stored ? 0 : root_of(r, gap_at(a, at, key));
-}
-
 static void vote(struct regions *r)
 {
     const tsr_vox_around *a = r->a;
+    int64_t place[9];
+    seek_from(a, place, 0);
     for (int64_t t = 0; t < a->tiles; t++)
         for (int32_t side = 0; side < 6; side++) {
-            int64_t stored;
-            const uint32_t region = region_of(r, a->key[t] + (uint64_t)tsr_key_offset(direction_of_side[side]), &stored);
-            const int64_t in = __builtin_popcountll(a->face[t][side]);
-            if (stored) continue;
+            const uint64_t key = a->key[t] + (uint64_t)tsr_key_offset(direction_of_side[side]);
+            const int64_t at = seek(a, place, direction_of_side[side], key), in = __builtin_popcountll(a->face[t][side]);
+            if (at < a->tiles && a->key[at] == key) continue;
+            const uint32_t region = r->parent[gap_at(a, at, key)];
             r->votes[region][0] += ((int64_t)1 << (2 * a->g->log2_edge)) - in;
             r->votes[region][1] += in;
         }
@@ -294,12 +301,14 @@ static void constants_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct regions *r = (struct regions *)user;
     const tsr_vox_around *a = r->a;
+    int64_t place[9];
     (void)worker;
+    seek_from(a, place, begin);
     for (int64_t t = begin; t < end; t++) {
         uint32_t bits = 0;
         for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
             const uint64_t key = a->key[t] + (uint64_t)tsr_key_offset(d);
-            const int64_t at = find(a->key, a->tiles, key);
+            const int64_t at = seek(a, place, d, key);
             if (at < a->tiles && a->key[at] == key) continue;
             bits |= (uint32_t)r->inside[r->parent[gap_at(a, at, key)]] << d; /* the trees are flat by now */
         }
