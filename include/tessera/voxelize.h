@@ -4,8 +4,16 @@
  * Sign: the winding number w of the surface around the voxel (w grows by 1 where a ray enters through the front of a triangle) and a rule.
  * Where every edge has as many triangles on one side as on the other (closed meshes: nested, overlapping, inverted and non-manifold ones
  * too) w is an integer, counted along the rows of voxels with exact integer predicates, so that no ray slips through an edge or a corner.
- * Open meshes have the generalised winding number, rounded to the nearest integer: the same count plus the part of the sphere that the
- * boundary curves cut out, summed over a tree of the boundary edges. Corners at the same place are one corner, whatever their indices.
+ * Where that is not so, the first of these that helps (report->signs says which):
+ *   - Triangles that are there twice count once. Triangles are turned so that neighbours across edges of two agree: a piece faces the side that two
+ *     thirds of its area face; where fewer agree, outwards, within an odd number of other pieces inwards. w is an integer then, if no edge is open.
+ *   - If every edge has an even number of triangles: inside is what lies behind an odd number of triangles, for every rule.
+ *   - Open meshes have the generalised winding number, rounded to the nearest integer: the same count plus the part of the sphere that the
+ *     boundary curves cut out, summed over a tree of the boundary edges. Within 1/128 of a half it is rounded towards 0, so that sheets
+ *     enclose nothing, but away from 0 where no edge has a single triangle, so that walls within a body are part of it.
+ * A sample on the surface is on the side of one that is moved by next to nothing along x, by less along y and by even less along z: a box from 0 to
+ * 10 has the samples 0 to 9. Inside its value is then the least negative number, outside 0.
+ * Corners at the same place are one corner, whatever their indices.
  * Positions are rounded for the sign (not for the distance) to 2^-20 voxel, coarser only for meshes of more than 2^10 voxels.
  *
  * Class: exact: the same bits on every backend and thread count. Cost: linear in triangles + touched tiles (open meshes: times the
@@ -29,6 +37,14 @@ typedef enum tsr_voxelize_rule {
     TSR_VOXELIZE_SHELL        /* no inside: a sheet of `thickness` around the triangles (field = distance - thickness / 2) */
 } tsr_voxelize_rule;
 
+/* What told inside from outside: the first of these that a mesh allows. */
+typedef enum tsr_voxelize_signs {
+    TSR_VOXELIZE_SIGNS_CONSISTENT = 0, /* every edge has as many triangles on one side as on the other: winding numbers are integers */
+    TSR_VOXELIZE_SIGNS_TURNED,         /* so it is after triangles were turned */
+    TSR_VOXELIZE_SIGNS_CROSSINGS,      /* every edge has an even number of triangles: inside lies behind an odd number of them, whatever the rule */
+    TSR_VOXELIZE_SIGNS_WINDING         /* open: the generalised winding number, after triangles were turned, rounded */
+} tsr_voxelize_signs;
+
 typedef struct tsr_voxelize_options {
     size_t struct_size;
     tsr_vec3 spacing;             /* world units per voxel along x, y, z; positive. Required unless `geometry` is given */
@@ -47,11 +63,15 @@ typedef struct tsr_voxelize_options {
 typedef struct tsr_voxelize_report {
     int64_t triangles;            /* of the mesh */
     int64_t degenerate_triangles; /* without area: they count for the distance as the line or point they are */
-    int64_t boundary_edges;       /* edges with more triangles on one side than on the other, counted as often as they are: 0 = closed */
-    int64_t boundary_loops;       /* closed curves they make */
+    int64_t boundary_edges;       /* edges of exactly one triangle, corners at the same place being one; as tsr_mesh_measures */
+    int64_t boundary_loops;       /* closed curves of the edges with more triangles on one side than on the other, after turning; 0 = closed */
     int64_t pairs;                /* (tile, triangle) pairs that were looked at */
     int64_t tiles;                /* tiles stored */
     int64_t work_bytes;           /* device memory used beside mesh and list, at most at once; released on return */
+    tsr_voxelize_signs signs;     /* what told inside from outside */
+    int64_t misoriented_edges;    /* edges of two triangles that run the same way */
+    int64_t nonmanifold_edges;    /* edges of more than two triangles; not counted where signs are CONSISTENT */
+    int64_t turned_triangles;     /* turned round for the signs; the mesh stays as it is */
 } tsr_voxelize_report;
 
 /* Makes a sorted unbounded list (space NONE unless the mesh or the geometry says otherwise) of the mesh, which must lie on the context's

@@ -31,8 +31,9 @@ TSR_API tsr_status tsr_winding_build(tsr_winding *winding, const tsr_mesh *mesh,
 
 typedef struct tsr_winding_report {
     int64_t triangles;
-    int64_t boundary_edges;  /* edges with more triangles on one side than on the other, counted as often as they are: 0 = closed */
-    int64_t boundary_loops;  /* closed curves they make */
+    int64_t boundary_edges;    /* edges of exactly one triangle, corners at the same place being one; as tsr_mesh_measures: 0 = closed */
+    int64_t boundary_loops;    /* closed curves of the edges with more triangles on one side than on the other; 0: numbers are those of a closed mesh */
+    int64_t misoriented_edges; /* edges of two triangles that run the same way */
 } tsr_winding_report;
 /* How the last build went, on `mesh` as it was then: waits. TSR_ERROR_FORMAT names a vertex that is no number or the corner that is out of range,
  * TSR_ERROR_UNSUPPORTED a vertex too far outside of the lattice. `report` may be NULL. Open meshes are no error. */

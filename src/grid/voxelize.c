@@ -9,55 +9,36 @@
 #include "grid/mesh.h"
 #include "grid/tiles.h"
 #include "grid/volume.h"
-#include "grid/voxelize_boundary.h"
-#include "grid/voxelize_ops.h"
+#include "grid/voxelize_job.h"
 #include "tessera/band.h"
 #include "tessera/primitives.h"
 
-enum { MOST_PIECES = 24, MOST_FRACTION = 20, FIXED_BITS = 30, TILES_AT_ONCE = 1 << 14, ROWS_AT_ONCE = 1 << 24 }; /* looks at progress between so many */
-
-/* One conversion: the grid as the backend sees it and what must be released. */
-struct job {
-    tsr_context *context;
-    const tsr_mesh *mesh;
-    tsr_voxelize_options options;
-    tsr_geometry geometry;
-    tsr_vox_grid g;
-    tsr_vox_summary found, *summary;
-    tsr_vox_boundary boundary;
-    uint64_t *holes; /* packed keys */
-    int64_t hole_count;
-    struct {
-        void *memory;
-        size_t bytes;
-    } piece[MOST_PIECES];
-    int64_t held;
-    tsr_voxelize_report report;
-};
+enum { MOST_FRACTION = 20, FIXED_BITS = 30, TILES_AT_ONCE = 1 << 14, ROWS_AT_ONCE = 1 << 24 }; /* looks at progress between so many */
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------------------------ */
 
-static tsr_status take(struct job *j, int64_t bytes, const char *what, void **memory)
+static tsr_status take(struct tsr_vox_job *j, int64_t bytes, const char *what, void **memory)
 {
     int slot = 0;
     *memory = NULL;
-    while (slot < MOST_PIECES && j->piece[slot].memory) slot++;
-    TSR_ASSERT(slot < MOST_PIECES);
+    while (slot < TSR_VOX_PIECES && j->piece[slot].memory) slot++;
+    TSR_ASSERT(slot < TSR_VOX_PIECES);
     if (j->options.memory_limit > 0 && j->held + bytes > j->options.memory_limit)
         TSR_FAIL(TSR_ERROR_CAPACITY, "voxelize: %lld bytes for %s make %lld in all, the memory_limit is %lld", (long long)bytes, what,
                  (long long)(j->held + bytes), (long long)j->options.memory_limit);
     TSR_TRY(tsr_device_allocate(j->context, (size_t)bytes, memory));
     j->piece[slot].memory = *memory;
     j->piece[slot].bytes = (size_t)bytes;
+    j->piece[slot].kept = 0;
     j->held += bytes;
     j->report.work_bytes = tsr_max64(j->report.work_bytes, j->held);
     return TSR_OK;
 }
 #define TAKE(field, count, what) take(j, (int64_t)(count) * (int64_t)sizeof *(field), (what), (void **)&(field))
 
-static void give(struct job *j, const void *memory)
+static void give(struct tsr_vox_job *j, const void *memory)
 {
-    for (int slot = 0; memory && slot < MOST_PIECES; slot++)
+    for (int slot = 0; memory && slot < TSR_VOX_PIECES; slot++)
         if (j->piece[slot].memory == memory) {
             tsr_device_release(j->context, j->piece[slot].memory, j->piece[slot].bytes);
             j->held -= (int64_t)j->piece[slot].bytes;
@@ -66,9 +47,26 @@ static void give(struct job *j, const void *memory)
         }
 }
 
-static void release(struct job *j)
+tsr_status tsr_vox_take_copy(struct tsr_vox_job *j, const void *host, int64_t bytes, const char *what, const void **copy)
 {
-    for (int slot = 0; slot < MOST_PIECES; slot++) give(j, j->piece[slot].memory);
+    void *memory;
+    TSR_TRY(take(j, bytes, what, &memory));
+    *copy = memory;
+    for (int slot = 0; slot < TSR_VOX_PIECES; slot++)
+        if (j->piece[slot].memory == memory) j->piece[slot].kept = 1;
+    TSR_TRY(j->context->backend->upload(j->context->queue, memory, host, (size_t)bytes));
+    return TSR_OK;
+}
+
+static void release_pass(struct tsr_vox_job *j)
+{
+    for (int slot = 0; slot < TSR_VOX_PIECES; slot++)
+        if (!j->piece[slot].kept) give(j, j->piece[slot].memory);
+}
+
+static void release(struct tsr_vox_job *j)
+{
+    for (int slot = 0; slot < TSR_VOX_PIECES; slot++) give(j, j->piece[slot].memory);
     tsr_vox_boundary_free(&j->boundary);
     free(j->holes);
     j->holes = NULL;
@@ -91,7 +89,7 @@ static tsr_status check_mesh(const tsr_context *context, const tsr_mesh *mesh)
 }
 
 /* Spacing, unit axes and origin from the geometry; axes must be orthogonal: distances are measured along them. */
-static tsr_status set_axes(struct job *j)
+static tsr_status set_axes(struct tsr_vox_job *j)
 {
     const tsr_voxelize_options *o = &j->options;
     const double given[3] = { o->spacing.x, o->spacing.y, o->spacing.z }, origin[3] = { o->origin.x, o->origin.y, o->origin.z };
@@ -124,7 +122,7 @@ static tsr_status set_axes(struct job *j)
     return TSR_OK;
 }
 
-static tsr_status set_options(struct job *j)
+static tsr_status set_options(struct tsr_vox_job *j)
 {
     tsr_voxelize_options *o = &j->options;
     tsr_vox_grid *g = &j->g;
@@ -149,20 +147,20 @@ static tsr_status set_options(struct job *j)
     g->vertices = j->mesh->vertex_count;
     g->triangles = j->mesh->triangle_count;
     g->vertex = j->mesh->vertices;
-    g->corner = j->mesh->triangles;
+    g->corner = g->faced = j->mesh->triangles;
     return TSR_OK;
 }
 
 /* ---- extent ------------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status name_bad_vertex(const struct job *j, int64_t vertex)
+static tsr_status name_bad_vertex(const struct tsr_vox_job *j, int64_t vertex)
 {
     float p[3] = { 0, 0, 0 };
     TSR_TRY(j->context->backend->download(j->context->queue, p, j->mesh->vertices + 3 * vertex, sizeof p));
     TSR_FAIL(TSR_ERROR_FORMAT, "mesh: vertex %lld is (%g, %g, %g), expected finite numbers", (long long)vertex, (double)p[0], (double)p[1],
              (double)p[2]);
 }
-static tsr_status name_bad_corner(const struct job *j, int64_t at)
+static tsr_status name_bad_corner(const struct tsr_vox_job *j, int64_t at)
 {
     uint32_t index = 0;
     TSR_TRY(j->context->backend->download(j->context->queue, &index, j->mesh->triangles + at, sizeof index));
@@ -171,7 +169,7 @@ static tsr_status name_bad_corner(const struct job *j, int64_t at)
 }
 
 /* Box of tiles, bits of packed keys, the fixed positions' origin and unit. */
-static tsr_status set_extent(struct job *j)
+static tsr_status set_extent(struct tsr_vox_job *j)
 {
     tsr_vox_grid *g = &j->g;
     double longest = 1;
@@ -184,6 +182,13 @@ static tsr_status set_extent(struct job *j)
                      "voxelize: the mesh spans voxels %.0f to %.0f along %c, expected within +-%.0f: use a larger spacing or move the origin",
                      lower / h, upper / h, 'x' + k, limit);
         tsr_vox_range(g, k, lower - touch, upper + touch, &g->first[k], &g->last[k]);
+        j->lower[k] = g->first[k];
+        j->upper[k] = g->last[k];
+        for (int64_t i = 0; i < j->hole_count; i++) {
+            const int32_t at = k == 0 ? tsr_key_x(j->holes[i]) : k == 1 ? tsr_key_y(j->holes[i]) : tsr_key_z(j->holes[i]);
+            g->first[k] = at < g->first[k] ? at : g->first[k];
+            g->last[k] = at > g->last[k] ? at : g->last[k];
+        }
         g->base[k] = tsr_vox_floor(lower / h) - 1;
         longest = fmax(longest, (upper - lower) / h + 4);
         bits[k] = 0;
@@ -201,7 +206,7 @@ static tsr_status set_extent(struct job *j)
     return TSR_OK;
 }
 
-static tsr_status survey(struct job *j)
+static tsr_status survey(struct tsr_vox_job *j)
 {
     const tsr_backend *backend = j->context->backend;
     TSR_TRY(TAKE(j->summary, 1, "the summary"));
@@ -213,48 +218,10 @@ static tsr_status survey(struct job *j)
     return TSR_OK;
 }
 
-/* ---- boundary -------------------------------------------------------------------------------------------------------------------------------- */
-
-/* Sorts out the boundary on the host and puts it, with the tiles across its holes, where the backend can read it. */
-static tsr_status open_mesh(struct job *j)
-{
-    tsr_vox_grid host = j->g;
-    const tsr_backend *backend = j->context->backend;
-    const size_t fixed = (size_t)host.vertices * sizeof *host.fixed, corners = (size_t)host.triangles * 3 * sizeof(uint32_t);
-    void *copy = NULL;
-    tsr_status status = TSR_OK;
-    if (j->context->device.kind != TSR_DEVICE_CPU) {
-        TSR_TRY(tsr_host_allocate(NULL, fixed + corners, &copy));
-        host.fixed = (int32_t(*)[3])copy;
-        host.corner = (const uint32_t *)(const void *)((char *)copy + fixed);
-        TSR_TRY_GOTO(backend->download(j->context->queue, copy, j->g.fixed, fixed), done);
-        TSR_TRY_GOTO(backend->download(j->context->queue, (char *)copy + fixed, j->g.corner, corners), done);
-    }
-    TSR_TRY_GOTO(tsr_vox_boundary_make(&host, &j->boundary), done);
-    j->report.boundary_edges = j->boundary.edges;
-    j->report.boundary_loops = j->boundary.loops;
-    if (!j->boundary.edges || j->g.rule == TSR_VOX_RULE_SHELL) goto done;
-    host.edge = j->boundary.edge;
-    host.node = j->boundary.node;
-    int64_t most = j->options.memory_limit > 0 ? j->options.memory_limit >> (3 * host.log2_edge + 3) : (int64_t)1 << 28;
-    TSR_TRY_GOTO(tsr_vox_hole_tiles(&host, &j->boundary, most, &j->holes, &j->hole_count), done);
-    void *edge, *node;
-    TSR_TRY_GOTO(take(j, j->boundary.edges * (int64_t)sizeof(tsr_vox_edge), "boundary edges", &edge), done);
-    TSR_TRY_GOTO(take(j, j->boundary.nodes * (int64_t)sizeof(tsr_vox_node), "the tree of boundary edges", &node), done);
-    TSR_TRY_GOTO(backend->upload(j->context->queue, edge, j->boundary.edge, (size_t)j->boundary.edges * sizeof(tsr_vox_edge)), done);
-    TSR_TRY_GOTO(backend->upload(j->context->queue, node, j->boundary.node, (size_t)j->boundary.nodes * sizeof(tsr_vox_node)), done);
-    j->g.edge = (const tsr_vox_edge *)edge;
-    j->g.node = (const tsr_vox_node *)node;
-    j->g.nodes = j->boundary.nodes;
-done:
-    tsr_host_release(NULL, copy, fixed + corners);
-    return status;
-}
-
 /* ---- bins ------------------------------------------------------------------------------------------------------------------------------------ */
 
 /* Frames and counts of the triangles. A CPU takes minutes where they are large in tiles, and looks at the progress between slices of about ROWS_AT_ONCE rows. */
-static tsr_status frames_in_slices(struct job *j, double from, double to)
+static tsr_status frames_in_slices(struct tsr_vox_job *j, double from, double to)
 {
     const int64_t n = j->g.triangles, least = 512;
     const int slices = j->context->device.kind == TSR_DEVICE_CPU && j->found.rows > ROWS_AT_ONCE;
@@ -275,7 +242,7 @@ static tsr_status frames_in_slices(struct job *j, double from, double to)
     return TSR_OK;
 }
 
-static tsr_status frames(struct job *j)
+static tsr_status frames(struct tsr_vox_job *j)
 {
     tsr_vox_grid *g = &j->g;
     const tsr_backend *backend = j->context->backend;
@@ -295,7 +262,8 @@ static tsr_status frames(struct job *j)
     TSR_TRY(backend->download(j->context->queue, &j->found, j->summary, sizeof j->found));
     give(j, workspace);
     j->report.degenerate_triangles = j->found.degenerate;
-    if (j->found.edges != 0) TSR_TRY(open_mesh(j));
+    if (j->found.edges != 0 && !j->sorted_out) TSR_TRY(tsr_vox_open_mesh(j));
+    j->sorted_out = 1;
     g->pairs = (int64_t)total + j->hole_count;
     if (total + (uint64_t)j->hole_count >= UINT32_MAX)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "voxelize: %llu pairs of tile and triangle, expected fewer than 4294967295: use a larger spacing",
@@ -304,7 +272,23 @@ static tsr_status frames(struct job *j)
     return TSR_OK;
 }
 
-static tsr_status bins(struct job *j)
+/* Packed, within the tiles of this pass. */
+static tsr_status put_holes(const struct tsr_vox_job *j, uint64_t *keys)
+{
+    if (!j->hole_count) return TSR_OK;
+    uint64_t *packed = (uint64_t *)malloc((size_t)j->hole_count * sizeof *packed);
+    if (!packed) TSR_FAIL(TSR_ERROR_MEMORY, "voxelize: out of memory for %lld tiles across holes", (long long)j->hole_count);
+    for (int64_t i = 0; i < j->hole_count; i++) {
+        const uint64_t key = j->holes[i];
+        packed[i] = tsr_vox_pack(&j->g, tsr_key_x(key), tsr_key_y(key), tsr_key_z(key));
+    }
+    tsr_status status = j->context->backend->upload(j->context->queue, keys, packed, (size_t)j->hole_count * sizeof *packed);
+    if (status == TSR_OK) status = tsr_context_synchronize(j->context);
+    free(packed);
+    return status;
+}
+
+static tsr_status bins(struct tsr_vox_job *j)
 {
     tsr_vox_grid *g = &j->g;
     tsr_context *context = j->context;
@@ -321,7 +305,7 @@ static tsr_status bins(struct job *j)
     TSR_TRY(take(j, (int64_t)bytes, "sorting", &workspace));
     TSR_TRY(backend->voxelize->pairs(context->queue, g));
     int64_t of_triangles = g->pairs - j->hole_count;
-    TSR_TRY(backend->upload(context->queue, g->key + of_triangles, j->holes, (size_t)j->hole_count * sizeof *j->holes));
+    TSR_TRY(put_holes(j, g->key + of_triangles));
     TSR_TRY(backend->fill(context->queue, g->owner + of_triangles, 0xff, (size_t)j->hole_count * sizeof *g->owner));
     TSR_TRY(tsr_sort(context, TSR_U64, g->key, g->sorted_key, g->owner, g->sorted_owner, g->pairs, 0, g->shift[0], workspace, bytes));
     give(j, workspace);
@@ -347,7 +331,7 @@ static tsr_status bins(struct job *j)
 
 /* ---- the list ---------------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status make_list(struct job *j, tsr_tiles **tiles)
+static tsr_status make_list(struct tsr_vox_job *j, tsr_tiles **tiles)
 {
     tsr_tiles_options options = TSR_TILES_OPTIONS;
     int64_t voxels = (int64_t)1 << (3 * j->g.log2_edge), wanted = j->g.tiles + j->g.tiles / 4 + TSR_TILE_FIRST + 64;
@@ -365,7 +349,7 @@ static tsr_status make_list(struct job *j, tsr_tiles **tiles)
     return TSR_OK;
 }
 
-static tsr_status fill_list(struct job *j, tsr_tiles *list)
+static tsr_status fill_list(struct tsr_vox_job *j, tsr_tiles *list)
 {
     tsr_vox_grid *g = &j->g;
     tsr_context *context = j->context;
@@ -379,6 +363,10 @@ static tsr_status fill_list(struct job *j, tsr_tiles *list)
         TSR_TRY(TAKE(g->before, g->tiles << (2 * g->log2_edge), "winding numbers"));
         TSR_TRY(TAKE(g->after, g->tiles, "winding numbers"));
     }
+    if (g->node) {
+        TSR_TRY(TAKE(g->exit, g->tiles << (2 * g->log2_edge), "winding numbers"));
+        TSR_TRY(TAKE(g->face, g->tiles, "sides of tiles"));
+    }
     const int64_t part = context->device.kind == TSR_DEVICE_CPU ? TILES_AT_ONCE : g->tiles;
     for (int64_t t = 0; t < g->tiles; t += part) {
         TSR_PROGRESS(&j->options.progress, 0.4 + 0.4 * (double)t / (double)g->tiles, "distances");
@@ -387,23 +375,36 @@ static tsr_status fill_list(struct job *j, tsr_tiles *list)
     TSR_PROGRESS(&j->options.progress, 0.8, "signs");
     if (g->before) TSR_TRY(ops->wind(context->queue, g, &list->pool));
     TSR_TRY(ops->sign(context->queue, g, &list->pool));
+    return TSR_OK;
+}
+
+static tsr_status finish_list(const struct tsr_vox_job *j, tsr_tiles *list)
+{
     TSR_PROGRESS(&j->options.progress, 0.9, "tile management");
-    TSR_TRY(context->backend->tiles->refresh(context->queue, &list->pool));
+    TSR_TRY(j->context->backend->tiles->refresh(j->context->queue, &list->pool));
     TSR_TRY(tsr_tiles_manage(list));
     return TSR_OK;
 }
 
-static tsr_status convert(struct job *j, tsr_tiles **tiles)
+static tsr_status convert(struct tsr_vox_job *j, tsr_tiles **tiles)
 {
     tsr_status status;
     tsr_tiles_info info;
-    TSR_TRY(survey(j));
-    TSR_TRY(frames(j));
-    TSR_PROGRESS(&j->options.progress, 0.2, "bins");
-    TSR_TRY(bins(j));
-    TSR_PROGRESS(&j->options.progress, 0.4, "distances");
-    TSR_TRY(make_list(j, tiles));
-    TSR_TRY_GOTO(fill_list(j, *tiles), fail);
+    int again = 0;
+    for (int pass = 0; pass == 0 || again; pass++) {
+        again = 0;
+        tsr_tiles_destroy(tiles);
+        release_pass(j);
+        TSR_TRY(survey(j));
+        TSR_TRY(frames(j));
+        TSR_PROGRESS(&j->options.progress, 0.2, "bins");
+        TSR_TRY(bins(j));
+        TSR_PROGRESS(&j->options.progress, 0.4, "distances");
+        TSR_TRY(make_list(j, tiles));
+        TSR_TRY_GOTO(fill_list(j, *tiles), fail);
+        if (j->g.node) TSR_TRY_GOTO(tsr_vox_close_list(j, *tiles, pass > 0, &again), fail);
+    }
+    TSR_TRY_GOTO(finish_list(j, *tiles), fail);
     TSR_TRY_GOTO(tsr_tiles_describe(*tiles, &info), fail);
     j->report.tiles = info.count;
     return TSR_OK;
@@ -412,7 +413,7 @@ fail:
     return status;
 }
 
-static tsr_status begin(struct job *j, tsr_context *context, const tsr_mesh *mesh, const tsr_voxelize_options *options)
+static tsr_status begin(struct tsr_vox_job *j, tsr_context *context, const tsr_mesh *mesh, const tsr_voxelize_options *options)
 {
     memset(j, 0, sizeof *j);
     TSR_TRY(TSR_OPTIONS_TAKE(&j->options, options));
@@ -428,7 +429,7 @@ static tsr_status begin(struct job *j, tsr_context *context, const tsr_mesh *mes
 tsr_status tsr_tiles_from_mesh(tsr_context *context, const tsr_mesh *mesh, const tsr_voxelize_options *options, tsr_tiles **tiles,
                                tsr_voxelize_report *report)
 {
-    struct job j;
+    struct tsr_vox_job j;
     *tiles = NULL;
     if (report) memset(report, 0, sizeof *report);
     TSR_TRY(begin(&j, context, mesh, options));
@@ -442,7 +443,7 @@ tsr_status tsr_tiles_from_mesh(tsr_context *context, const tsr_mesh *mesh, const
 /* ---- dense ------------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Grid of the volume: the caller's, or the mesh with its band and one voxel more, on the caller's lattice. */
-static tsr_status dense_grid(struct job *j, tsr_size3 *size)
+static tsr_status dense_grid(struct tsr_vox_job *j, tsr_size3 *size)
 {
     int64_t first[3], extent[3];
     if (j->options.size.x || j->options.size.y || j->options.size.z) {
@@ -467,7 +468,7 @@ static tsr_status dense_grid(struct job *j, tsr_size3 *size)
 tsr_status tsr_volume_from_mesh(tsr_context *context, const tsr_mesh *mesh, tsr_dtype dtype, const tsr_voxelize_options *options, tsr_volume **volume,
                                 tsr_voxelize_report *report)
 {
-    struct job j;
+    struct tsr_vox_job j;
     tsr_status status;
     tsr_size3 size;
     tsr_tiles *tiles = NULL;
@@ -481,9 +482,9 @@ tsr_status tsr_volume_from_mesh(tsr_context *context, const tsr_mesh *mesh, tsr_
     TSR_TRY_GOTO(tsr_size_bytes(size, tsr_dtype_size(dtype), "voxelize: size", &bytes), done);
     const int64_t limit = tsr_memory_most(context, j.options.memory_limit);
     if (bytes > limit)
-        TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done, "voxelize: a volume of %lld x %lld x %lld takes %lld bytes, %s is %lld: use a larger spacing or a tile list",
-                      (long long)size.x, (long long)size.y, (long long)size.z, (long long)bytes, tsr_memory_whose(j.options.memory_limit),
-                      (long long)limit);
+        TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done,
+                      "voxelize: a volume of %lld x %lld x %lld takes %lld bytes, %s is %lld: use a larger spacing or a tile list", (long long)size.x,
+                      (long long)size.y, (long long)size.z, (long long)bytes, tsr_memory_whose(j.options.memory_limit), (long long)limit);
     j.options.geometry = &j.geometry; /* with the origin found */
     tsr_voxelize_options own = j.options;
     own.struct_size = sizeof own;

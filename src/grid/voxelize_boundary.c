@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- corners at the same place are one ---------------------------------------------------------------------------------------------- */
-
 struct table { /* open addressing, a power of two */
     uint64_t *key;
     int32_t *count;
@@ -18,22 +16,6 @@ static uint64_t room_for(int64_t entries)
     uint64_t room = 1024;
     while (room < 3 * (uint64_t)entries / 2) room *= 2;
     return room;
-}
-
-/* id[v] = number of the first vertex at the place of v, among those that triangles use. */
-static tsr_status weld(const tsr_vox_grid *g, uint32_t *id)
-{
-    uint64_t room = room_for(g->vertices), mask = room - 1;
-    uint32_t *slot = (uint32_t *)zeros(room, sizeof *slot);
-    if (!slot) TSR_FAIL(TSR_ERROR_MEMORY, "mesh: out of memory (%llu bytes asked for)", (unsigned long long)(room * sizeof *slot));
-    for (int64_t v = 0; v < g->vertices; v++) {
-        uint64_t at = tsr_vox_place(g->fixed[v]) & mask;
-        while (slot[at] && tsr_vox_compare(g->fixed[slot[at] - 1], g->fixed[v])) at = (at + 1) & mask;
-        if (!slot[at]) slot[at] = (uint32_t)v + 1;
-        id[v] = slot[at] - 1;
-    }
-    free(slot);
-    return TSR_OK;
 }
 
 static uint64_t find_edge(const struct table *t, uint32_t a, uint32_t b)
@@ -60,7 +42,7 @@ static tsr_status surplus(const tsr_vox_grid *g, const uint32_t *id, struct ends
     tsr_status status =
         t.key && t.count ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "mesh: out of memory for the edges of %lld triangles", (long long)g->triangles);
     for (int64_t i = 0; i < 3 * g->triangles && status == TSR_OK; i++) {
-        uint32_t a = id[g->corner[i]], b = id[g->corner[i % 3 == 2 ? i - 2 : i + 1]];
+        uint32_t a = id[g->faced[i]], b = id[g->faced[i % 3 == 2 ? i - 2 : i + 1]];
         if (a != b) t.count[find_edge(&t, a, b)] += a < b ? 1 : -1;
     }
     for (uint64_t at = 0; at <= t.mask && status == TSR_OK; at++) n += t.count[at] < 0 ? -(int64_t)t.count[at] : t.count[at];
@@ -68,7 +50,7 @@ static tsr_status surplus(const tsr_vox_grid *g, const uint32_t *id, struct ends
     *count = 0;
     if (status == TSR_OK && !*edges) status = TSR_FAILED(TSR_ERROR_MEMORY, "mesh: out of memory for %lld boundary edges", (long long)n);
     for (int64_t i = 0; i < 3 * g->triangles && status == TSR_OK && *count < n; i++) {
-        uint32_t a = id[g->corner[i]], b = id[g->corner[i % 3 == 2 ? i - 2 : i + 1]];
+        uint32_t a = id[g->faced[i]], b = id[g->faced[i % 3 == 2 ? i - 2 : i + 1]];
         if (a == b) continue;
         int32_t *left = &t.count[find_edge(&t, a, b)], one = a < b ? 1 : -1;
         if (*left == 0 || (*left > 0) != (one > 0)) continue;
@@ -275,14 +257,12 @@ static void grow(const tsr_vox_grid *g, tsr_vox_boundary *b, int64_t first, int6
     grow(g, b, middle, last);
 }
 
-tsr_status tsr_vox_boundary_make(const tsr_vox_grid *g, tsr_vox_boundary *b)
+tsr_status tsr_vox_boundary_make(const tsr_vox_grid *g, const uint32_t *id, tsr_vox_boundary *b)
 {
     struct ends *edges = NULL;
     int64_t count = 0;
     memset(b, 0, sizeof *b);
-    uint32_t *id = (uint32_t *)zeros((size_t)g->vertices, sizeof *id);
-    tsr_status status = id ? weld(g, id) : TSR_FAILED(TSR_ERROR_MEMORY, "mesh: out of memory for %lld vertices", (long long)g->vertices);
-    if (status == TSR_OK) status = surplus(g, id, &edges, &count);
+    tsr_status status = surplus(g, id, &edges, &count);
     if (status == TSR_OK && count > INT32_MAX / 2)
         status = TSR_FAILED(TSR_ERROR_UNSUPPORTED, "mesh: %lld boundary edges, expected fewer than 2^30", (long long)count);
     if (status == TSR_OK && count) status = curves(g, edges, count, b);
@@ -292,7 +272,6 @@ tsr_status tsr_vox_boundary_make(const tsr_vox_grid *g, tsr_vox_boundary *b)
         else status = TSR_FAILED(TSR_ERROR_MEMORY, "mesh: out of memory for %lld boundary edges", (long long)count);
     }
     free(edges);
-    free(id);
     if (status != TSR_OK) tsr_vox_boundary_free(b);
     return status;
 }
@@ -326,7 +305,7 @@ static tsr_status add_key(struct search *s, const int32_t tile[3])
         s->keys = (uint64_t *)more;
         s->room = room;
     }
-    s->keys[s->count++] = tsr_vox_pack(s->g, tile[0], tile[1], tile[2]);
+    s->keys[s->count++] = tsr_key_make(tile[0], tile[1], tile[2]);
     return TSR_OK;
 }
 
@@ -345,7 +324,7 @@ static tsr_status descend(struct search *s, const int32_t at[3], int32_t size)
     if (tsr_vox_vary(s->g, &view)) {
         tsr_vox_look(s->g, &view);
         double part = view.turns - floor(view.turns);
-        if (fabs(part - 0.5) > view.change) return TSR_OK;
+        if (fabs(part - 0.5) > view.change + fabs(s->g->slack)) return TSR_OK;
     }
     if (size == 1) {
         TSR_TRY(add_key(s, at));

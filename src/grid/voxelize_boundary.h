@@ -13,11 +13,11 @@ typedef struct tsr_vox_boundary {
 } tsr_vox_boundary;
 
 /* The edges that more triangles run along in one direction than in the other, as often as they do, in closed curves, and the tree over them.
- * g->corner and g->fixed are host memory here. Linear in triangles, b log b in boundary edges. Release with tsr_vox_boundary_free. */
-tsr_status tsr_vox_boundary_make(const tsr_vox_grid *g, tsr_vox_boundary *b);
+ * g->faced and g->fixed are host memory here, id: tsr_vox_weld. Linear in triangles, b log b in boundary edges. Release with tsr_vox_boundary_free. */
+tsr_status tsr_vox_boundary_make(const tsr_vox_grid *g, const uint32_t *id, tsr_vox_boundary *b);
 void tsr_vox_boundary_free(tsr_vox_boundary *b);
 
-/* Packed keys of the tiles across the holes, which the sign changes in though no triangle is near: those where the boundary adds a half turn.
+/* Keys of the tiles across the holes, which the sign changes in though no triangle is near: those where the boundary adds a half turn.
  * g->edge and g->node are host memory here. At most `most` (then TSR_ERROR_CAPACITY). Free *keys. */
 tsr_status tsr_vox_hole_tiles(const tsr_vox_grid *g, const tsr_vox_boundary *b, int64_t most, uint64_t **keys, int64_t *count);
 

@@ -208,6 +208,7 @@ static void wind_range(void *user, int64_t begin, int64_t end, int worker)
                 sum[row] += own;
             }
             g->after[t] = sum[middle];
+            if (g->exit) memcpy(g->exit + t * rows, sum, (size_t)rows * sizeof *sum);
         }
     }
 }
@@ -237,23 +238,6 @@ static void sign_tile(const tsr_vox_grid *g, const int32_t tile[3], const int32_
     TSR_ISA_SELECT(tsr_vox_sign)(g, winding, before != NULL, voxels, field, other);
 }
 
-/* Tiles that are not stored have up to 26 neighbours that ask for them, most of those soon after each other. */
-enum { ABSENT = 512 };
-struct absent {
-    uint64_t key[ABSENT];
-    uint32_t id[ABSENT];
-};
-static uint32_t absent(struct absent *known, const tsr_vox_grid *g, const uint64_t *key, int64_t at, uint64_t wanted)
-{
-    const uint64_t place = tsr_vox_mix(wanted) % ABSENT;
-    if (!g->before || !g->node) return tsr_vox_absent(g, key, at, wanted);
-    if (known->key[place] != wanted) {
-        known->key[place] = wanted;
-        known->id[place] = tsr_vox_absent(g, key, at, wanted);
-    }
-    return known->id[place];
-}
-
 static void sign_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
@@ -263,9 +247,7 @@ static void sign_range(void *user, int64_t begin, int64_t end, int worker)
     const int64_t voxels = (int64_t)rows * edge;
     const uint64_t *key = (const uint64_t *)pool->key[0];
     int64_t place[9], inside = 0;
-    struct absent known;
     (void)worker;
-    for (int32_t k = 0; k < ABSENT; k++) known.key[k] = TSR_KEY_END;
     for (int32_t k = 0; k < 9; k++) place[k] = tsr_key_lower_bound(key, (int32_t)g->tiles, key[begin] + (uint64_t)tsr_key_offset(3 * k));
     for (int64_t t = begin; t < end; t++) {
         const int32_t tile[3] = { tsr_key_x(key[t]), tsr_key_y(key[t]), tsr_key_z(key[t]) };
@@ -273,15 +255,16 @@ static void sign_range(void *user, int64_t begin, int64_t end, int worker)
         float *phi = pool->phi[0] + id * voxels;
         uint32_t *row = pool->neighbours + id * TSR_NEIGHBOUR_ROW;
         sign_tile(g, tile, g->before ? g->before + t * rows : NULL, phi, pool->phi[1] + id * voxels);
+        for (int32_t side = 0; g->face && side < 6; side++) g->face[t][side] = tsr_vox_face(phi, g->log2_edge, side);
         for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
             int64_t *at = &place[d / 3];
             uint64_t wanted = key[t] + (uint64_t)tsr_key_offset(d);
             while (*at < g->tiles && key[*at] < wanted) ++*at;
-            row[d] = *at < g->tiles && key[*at] == wanted ? TSR_TILE_FIRST + (uint32_t)*at : absent(&known, g, key, *at, wanted);
+            row[d] = *at < g->tiles && key[*at] == wanted ? TSR_TILE_FIRST + (uint32_t)*at : tsr_vox_absent(g, key, *at, wanted);
             if (d % 3 == 2) *at -= 2 < *at ? 2 : *at; /* the next tile looks again from its own left */
         }
         if (g->before && t + 1 < g->tiles && key[t + 1] >> TSR_KEY_BITS == key[t] >> TSR_KEY_BITS && key[t + 1] > key[t] + 1 &&
-            absent(&known, g, key, t + 1, key[t] + 1) == TSR_TILE_INSIDE)
+            tsr_vox_absent(g, key, t + 1, key[t] + 1) == TSR_TILE_INSIDE)
             inside += (int64_t)(key[t + 1] - key[t] - 1) * voxels;
     }
     __atomic_fetch_add(&pool->state->inside_absent, inside, __ATOMIC_RELAXED);

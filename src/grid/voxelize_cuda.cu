@@ -198,7 +198,7 @@ TSR_DEVICE_FN void cross(const tsr_vox_grid &g, const int32_t tile[3], uint32_t 
 {
     tsr_vox_box box;
     int64_t first[3];
-    const uint32_t *c = g.corner + 3 * (int64_t)triangle;
+    const uint32_t *c = g.faced + 3 * (int64_t)triangle;
     const int32_t edge = 1 << g.log2_edge, *a = g.fixed[c[0]], *b = g.fixed[c[1]], *d = g.fixed[c[2]];
     if (!tsr_vox_meets(&g, a, b, d, tile, &box)) return;
     for (int k = 0; k < 3; k++) first[k] = (int64_t)tile[k] * edge - g.base[k];
@@ -365,6 +365,7 @@ TSR_KERNEL(wind_kernel)(tsr_vox_grid g, tsr_tile_pool pool)
                 int32_t own = g.before[t * rows + row];
                 g.before[t * rows + row] = sum;
                 sum += own;
+                if (g.exit) g.exit[t * rows + row] = sum;
                 if (row == middle) g.after[t] = sum;
             }
         }
@@ -394,11 +395,13 @@ template <int E> TSR_KERNEL(sign_kernel)(tsr_vox_grid g, tsr_tile_pool pool)
             int inside = 0;
             if (g.before) {
                 int32_t own = *(const int32_t *)(const void *)other + g.before[t * E * E + i / E];
-                inside = tsr_vox_inside(&g, own + (steady[0] ? steady[1] : tsr_vox_turn(&g, tile, voxel)));
+                inside = tsr_vox_inside(&g, steady[0] ? own + steady[1] : tsr_vox_turn(&g, tile, voxel, own));
             }
             *phi = *other = tsr_vox_field(&g, *phi, inside);
         }
+        __syncthreads();
         int32_t d = (int32_t)threadIdx.x;
+        if (g.face && d < 6) g.face[t][d] = tsr_vox_face(pool.phi[0] + id * V, g.log2_edge, d);
         if (d < TSR_TILE_DIRECTIONS) {
             uint64_t wanted = key[t] + (uint64_t)tsr_key_offset(d);
             int32_t at = tsr_key_lower_bound(key, (int32_t)g.tiles, wanted);

@@ -21,7 +21,7 @@ enum { LANES = 16 };
 #else
 enum { LANES = 8 };
 #endif
-enum { WIDE = LANES / 4 };                           /* lanes of a block along x; two along y and z */
+enum { WIDE = LANES / 4 };                            /* lanes of a block along x; two along y and z */
 enum { CHUNK = 512, GROUP = 16, FEW = 4, AHEAD = 8 }; /* CHUNK triangles at a time: what stays in the second-level cache */
 
 struct discs {
@@ -334,7 +334,7 @@ static void cross(const tsr_vox_grid *g, const int32_t tile[3], uint32_t triangl
 {
     tsr_vox_box box = { { 0, 0, 0 }, { 0, 0, 0 } };
     struct slice s;
-    const uint32_t *corner = g->corner + 3 * (int64_t)triangle;
+    const uint32_t *corner = g->faced + 3 * (int64_t)triangle;
     const int32_t *a = g->fixed[corner[0]], *b = g->fixed[corner[1]], *c = g->fixed[corner[2]], edge = 1 << g->log2_edge;
     const int64_t one = (int64_t)1 << g->fraction;
     int64_t first[3];
@@ -355,7 +355,7 @@ static void cross(const tsr_vox_grid *g, const int32_t tile[3], uint32_t triangl
 void TSR_ISA_NAME(tsr_vox_rows)(const tsr_vox_grid *g, const int32_t tile[3], const uint32_t *owner, int64_t count, int32_t *winding)
 {
     for (int64_t i = 0; i < count; i++) {
-        if (i + AHEAD < count) __builtin_prefetch(g->corner + 3 * (int64_t)owner[i + AHEAD]);
+        if (i + AHEAD < count) __builtin_prefetch(g->faced + 3 * (int64_t)owner[i + AHEAD]);
         cross(g, tile, owner[i], winding);
     }
 }

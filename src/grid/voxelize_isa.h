@@ -16,7 +16,7 @@ TSR_ISA_DECLARE(int64_t, tsr_vox_tile, const tsr_vox_grid *g, const int32_t tile
                 uint32_t *through)
 /* Adds the crossings of the triangles with the rows of the tile to winding[edge^3]: each counts from its voxel to the end of the row. */
 TSR_ISA_DECLARE(void, tsr_vox_rows, const tsr_vox_grid *g, const int32_t tile[3], const uint32_t *owner, int64_t count, int32_t *winding)
-/* Adds tsr_vox_turn of every voxel of the tile to winding[edge^3]. */
+/* winding[edge^3], the crossings of every voxel of the tile, become its tsr_vox_turn. */
 TSR_ISA_DECLARE(void, tsr_vox_turns, const tsr_vox_grid *g, const int32_t tile[3], int32_t *winding)
 /* Squared distances in `field` become the signed field, in `other` too; winding counts if `closed`. */
 TSR_ISA_DECLARE(void, tsr_vox_sign, const tsr_vox_grid *g, const int32_t *winding, int closed, int32_t voxels, float *field, float *other)

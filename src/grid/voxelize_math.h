@@ -55,12 +55,14 @@ typedef struct tsr_vox_grid {
     float reach;                   /* distances below this are wanted: band, plus half the thickness of a shell */
     float touch;                   /* reach, and at least one voxel along every axis: tiles so near a triangle are stored */
     float h[3], band, shell;       /* shell: half thickness */
+    double slack;                  /* boundary: winding numbers so near a half are rounded towards 0, negative: away from it */
     int32_t rule, mirrored, log2_edge;
     int32_t fraction, first[3], last[3], shift[3]; /* tiles the mesh may touch; packed key: coordinates from `first`, y and z shifted */
     int64_t base[3];                               /* voxels */
     int64_t vertices, triangles, pairs, tiles, nodes;
     const float *vertex;
     const uint32_t *corner;
+    const uint32_t *faced;          /* the same, of triangles turned where that was mended: what crossings count */
     int32_t (*fixed)[3];            /* [vertices] */
     tsr_vox_triangle *triangle;     /* [triangles] */
     uint32_t *count;                /* [triangles] tiles each touches */
@@ -72,6 +74,8 @@ typedef struct tsr_vox_grid {
     uint32_t *start;                /* [tiles + 1] first pair of a tile */
     int32_t *before;                /* [tiles][edge^2] winding number of each row of voxels where it enters the tile */
     int32_t *after;                 /* [tiles] the same behind the tile, of its middle row */
+    int32_t *exit;                  /* [tiles][edge^2] of all rows, where there is a boundary */
+    uint64_t (*face)[6];            /* [tiles] with a boundary: tsr_vox_face */
     const tsr_vox_edge *edge;       /* boundary; NULL: closed */
     const tsr_vox_node *node;       /* [nodes] */
 } tsr_vox_grid;
@@ -306,13 +310,16 @@ TSR_HD float tsr_vox_farthest(float square, float radius)
     return far * far;
 }
 
+/* What is inside lies below 0, at distance 0, too: the least normal number there keeps the side that the crossings say. */
+#define TSR_VOX_LEAST 1.17549435e-38f
+
 /* The field from the squared distance. */
 TSR_HD float tsr_vox_field(const tsr_vox_grid *g, float square, int inside)
 {
     float d = sqrtf(square);
     if (g->rule == TSR_VOX_RULE_SHELL) return tsr_clampf(d - g->shell, -g->band, g->band);
     d = tsr_minf(d, g->band);
-    return inside ? -d : d;
+    return inside ? -tsr_maxf(d, TSR_VOX_LEAST) : d;
 }
 
 TSR_HD int tsr_vox_inside(const tsr_vox_grid *g, int32_t winding)
@@ -522,12 +529,13 @@ TSR_HD int32_t tsr_vox_crosses(const int32_t *a, const int32_t *b, const int32_t
     return ((*ea | *eb | *ec) != 0) * ((left == 3) - (left == 0));
 }
 
-/* The first voxel behind a crossing with these areas, from base. */
+/* The first voxel behind a crossing with these areas, from base; one that the crossing lies on is behind it, as if moved along x, more than rows are along y:
+ * ranges are half-open along every axis. To the nearest fixed position: where all corners have the same x, so has the crossing. */
 TSR_HD int64_t tsr_vox_behind(const tsr_vox_grid *g, const int32_t *a, const int32_t *b, const int32_t *c, int64_t ea, int64_t eb, int64_t ec)
 {
     const double area = ((double)ea + (double)eb) + (double)ec;
     const double x = (((double)ea * (double)a[0] + (double)eb * (double)b[0]) + (double)ec * (double)c[0]) / area;
-    return (tsr_vox_floor(x) >> g->fraction) + 1;
+    return (tsr_vox_floor(x + 0.5) + ((int64_t)1 << g->fraction) - 1) >> g->fraction;
 }
 
 /* Where the row (y, z) (fixed) crosses the triangle: *voxel = first one behind, from base; returns what that adds to the winding number, or 0. */

@@ -220,6 +220,15 @@ TSR_HD void tsr_vox_look(const tsr_vox_grid *g, tsr_vox_view *at)
 
 TSR_HD int32_t tsr_vox_round(double turns) { return (int32_t)tsr_vox_floor(turns + 0.5); }
 
+/* The winding number of crossings and turns, rounded. A wall that belongs to nothing has a half on both sides, and sums over a tree are off by some
+ * thousandths: what is so near a half goes to one side, that of g->slack. */
+TSR_HD int32_t tsr_vox_whole(const tsr_vox_grid *g, int32_t crossings, double turns)
+{
+    const int64_t below = tsr_vox_floor(turns) + crossings;
+    const double part = turns - (double)(below - crossings), limit = below < 0 ? 0.5 - g->slack : 0.5 + g->slack;
+    return (int32_t)(below + (part > limit || (part == limit && below >= 0)));
+}
+
 /* The box of `size` voxels per axis from voxel `first` on, looked at from its middle. */
 TSR_HD void tsr_vox_set_box(const tsr_vox_grid *g, const int64_t first[3], int64_t size, tsr_vox_view *at)
 {
@@ -250,26 +259,14 @@ TSR_HD void tsr_vox_tile_view(const tsr_vox_grid *g, const int32_t tile[3], cons
     at->z = (int64_t)at->at[2] * ((int64_t)1 << g->fraction);
 }
 
-/* What to add to the crossings there. */
-TSR_HD int32_t tsr_vox_turn(const tsr_vox_grid *g, const int32_t tile[3], const int32_t voxel[3])
+/* The winding number there, of so many crossings. */
+TSR_HD int32_t tsr_vox_turn(const tsr_vox_grid *g, const int32_t tile[3], const int32_t voxel[3], int32_t crossings)
 {
     tsr_vox_view at;
-    if (!g->node) return 0;
+    if (!g->node) return crossings;
     tsr_vox_tile_view(g, tile, voxel, &at);
     tsr_vox_look(g, &at);
-    return tsr_vox_round(at.turns);
-}
-
-/* The same at one voxel that speaks for a tile: the box is the point. */
-TSR_HD int32_t tsr_vox_turn_alone(const tsr_vox_grid *g, const int32_t tile[3], const int32_t voxel[3])
-{
-    tsr_vox_view at;
-    int64_t first[3];
-    if (!g->node) return 0;
-    for (int32_t k = 0; k < 3; k++) first[k] = (int64_t)tile[k] * (1 << g->log2_edge) + voxel[k];
-    tsr_vox_set_box(g, first, 1, &at);
-    tsr_vox_look(g, &at);
-    return tsr_vox_round(at.turns);
+    return tsr_vox_whole(g, crossings, at.turns);
 }
 
 /* Is what must be added surely the same at all voxels of the tile? Then *turn is that. */
@@ -281,21 +278,32 @@ TSR_HD int tsr_vox_steady(const tsr_vox_grid *g, const int32_t tile[3], int32_t 
     tsr_vox_tile_box(g, tile, &at);
     if (!tsr_vox_vary(g, &at) || at.passed) return 0;
     tsr_vox_look(g, &at);
-    *turn = tsr_vox_round(at.turns - at.change);
-    return *turn == tsr_vox_round(at.turns + at.change);
+    const double change = at.change + fabs(g->slack);
+    *turn = tsr_vox_round(at.turns - change);
+    return *turn == tsr_vox_round(at.turns + change);
 }
 
 /* The row of voxels that speaks for a tile without crossings. */
 TSR_HD int32_t tsr_vox_middle_row(const tsr_vox_grid *g) { return (1 << (g->log2_edge - 1)) * (1 + (1 << g->log2_edge)); }
 
-/* Static id of a tile that is not stored; at = first entry of the list beyond it. Between stored tiles of a row nothing is crossed. */
+/* Static id of a tile that is not stored, of a closed mesh; at = first entry of the list beyond it. Between stored tiles of a row nothing is crossed. What is
+ * absent about an open one is told by the tiles around it (voxelize_absent.h). */
 TSR_HD uint32_t tsr_vox_absent(const tsr_vox_grid *g, const uint64_t *key, int64_t at, uint64_t wanted)
 {
-    if (!g->before) return TSR_TILE_OUTSIDE;
-    const int32_t middle = 1 << (g->log2_edge - 1), tile[3] = { tsr_key_x(wanted), tsr_key_y(wanted), tsr_key_z(wanted) };
-    const int32_t voxel[3] = { middle, middle, middle };
-    int32_t winding = at > 0 && key[at - 1] >> TSR_KEY_BITS == wanted >> TSR_KEY_BITS ? g->after[at - 1] : 0;
-    return tsr_vox_inside(g, winding + tsr_vox_turn_alone(g, tile, voxel)) ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
+    if (!g->before || g->node) return TSR_TILE_OUTSIDE;
+    const int32_t winding = at > 0 && key[at - 1] >> TSR_KEY_BITS == wanted >> TSR_KEY_BITS ? g->after[at - 1] : 0;
+    return tsr_vox_inside(g, winding) ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
+}
+
+/* Which voxels of a side of a tile are inside; side 2 k is that of the least coordinate along axis k, 2 k + 1 the other one. Bit u + edge v: u along the first
+ * of the other two axes. */
+TSR_HD uint64_t tsr_vox_face(const float *phi, int32_t log2_edge, int32_t side)
+{
+    const int32_t edge = 1 << log2_edge, axis = side >> 1, far = (side & 1) * (edge - 1);
+    const int32_t step = 1 << (axis * log2_edge), u = axis == 0 ? edge : 1, v = axis == 2 ? edge : edge * edge;
+    uint64_t bits = 0;
+    for (int32_t i = 0; i < edge * edge; i++) bits |= (uint64_t)(phi[far * step + (i & (edge - 1)) * u + (i >> log2_edge) * v] < 0.0f) << i;
+    return bits;
 }
 
 #endif

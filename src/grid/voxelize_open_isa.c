@@ -185,5 +185,8 @@ void TSR_ISA_NAME(tsr_vox_turns)(const tsr_vox_grid *g, const int32_t tile[3], i
         }
     walk(&t);
     for (int32_t i = 0; i < t.rows; i++)
-        for (int32_t l = 0; l < edge; l++) winding[i * edge + l] += tsr_vox_round(tsr_vox_all_turns(g, get(&t.row[i], l), t.row[i].dipoles[l]));
+        for (int32_t l = 0; l < edge; l++) {
+            int32_t *own = &winding[i * edge + l];
+            *own = tsr_vox_whole(g, *own, tsr_vox_all_turns(g, get(&t.row[i], l), t.row[i].dipoles[l]));
+        }
 }

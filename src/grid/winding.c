@@ -8,6 +8,7 @@
 #include "grid/mesh.h"
 #include "grid/volume.h"
 #include "grid/voxelize_boundary.h"
+#include "grid/voxelize_orient.h"
 #include "grid/winding_ops.h"
 
 enum { FIXED_BITS = 30, MOST_FRACTION = 20 };
@@ -131,27 +132,36 @@ tsr_status tsr_winding_build(tsr_winding *w, const tsr_mesh *mesh, const int64_t
     return TSR_OK;
 }
 
-/* Edges and loops of an open mesh, sorted out on the host. */
+/* Edges and loops of a mesh whose edges do not fit, sorted out on the host. */
 static tsr_status boundary(const tsr_winding *w, tsr_winding_report *report)
 {
     tsr_vox_grid host = w->grid.mesh;
     tsr_vox_boundary b = { 0 };
-    const size_t fixed = (size_t)host.vertices * sizeof *host.fixed, corners = (size_t)host.triangles * 3 * sizeof(uint32_t);
-    void *copy = NULL;
-    tsr_status status = TSR_OK;
-    if (w->context->device.kind != TSR_DEVICE_CPU) {
-        TSR_TRY(tsr_host_allocate(NULL, fixed + corners, &copy));
-        host.fixed = (int32_t(*)[3])copy;
-        host.corner = (const uint32_t *)(const void *)((char *)copy + fixed);
-        TSR_TRY_GOTO(tsr_device_move(NULL, copy, w->context, w->grid.mesh.fixed, fixed), done);
-        TSR_TRY_GOTO(tsr_device_move(NULL, (char *)copy + fixed, w->context, w->grid.mesh.corner, corners), done);
+    tsr_vox_edges edges;
+    const size_t vertices = (size_t)host.vertices, triangles = (size_t)host.triangles;
+    const size_t fixed = vertices * sizeof *host.fixed, corners = triangles * 3 * sizeof(uint32_t), own = vertices * sizeof(uint32_t) + triangles;
+    const size_t bytes = own + (w->context->device.kind == TSR_DEVICE_CPU ? 0 : fixed + corners);
+    uint32_t *id = NULL;
+    int64_t turned;
+    tsr_status status;
+    TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&id));
+    if (bytes > own) {
+        host.fixed = (int32_t(*)[3])(void *)(id + vertices);
+        uint32_t *corner = (uint32_t *)(void *)(host.fixed + vertices);
+        host.corner = corner;
+        TSR_TRY_GOTO(tsr_device_move(NULL, host.fixed, w->context, w->grid.mesh.fixed, fixed), done);
+        TSR_TRY_GOTO(tsr_device_move(NULL, corner, w->context, w->grid.mesh.corner, corners), done);
     }
-    TSR_TRY_GOTO(tsr_vox_boundary_make(&host, &b), done);
-    report->boundary_edges = b.edges;
+    host.faced = host.corner; /* numbers are of the triangles as they are */
+    TSR_TRY_GOTO(tsr_vox_weld(&host, id), done);
+    TSR_TRY_GOTO(tsr_vox_orient(&host, id, &edges, (uint8_t *)id + bytes - triangles, &turned), done);
+    TSR_TRY_GOTO(tsr_vox_boundary_make(&host, id, &b), done);
+    report->boundary_edges = edges.boundary;
+    report->misoriented_edges = edges.misoriented;
     report->boundary_loops = b.loops;
 done:
     tsr_vox_boundary_free(&b);
-    if (copy) tsr_host_release(NULL, copy, fixed + corners);
+    tsr_host_release(NULL, id, bytes);
     return status;
 }
 

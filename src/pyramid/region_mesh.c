@@ -109,7 +109,7 @@ tsr_status tsr_region_tree_from_mesh(tsr_context *context, const tsr_mesh *mesh,
     source.geometry = geometry ? *geometry : tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, mesh->space);
     TSR_TRY(tsr_winding_create(context, size, &source.geometry, mesh->vertex_count > 0 ? mesh->vertex_count : 1, &m.winding));
     TSR_TRY_GOTO(check(&m), done);
-    if (m.report.boundary_edges == 0 && tsr_region_tiles_side(tiling)) {
+    if (m.report.boundary_loops == 0 && tsr_region_tiles_side(tiling)) {
         TSR_TRY_GOTO(tsr_mesh_copy(mesh, NULL, &host), done);
         const int64_t n[3] = { size.x, size.y, size.z };
         m.block = tsr_region_tiles_side(tiling);

@@ -77,6 +77,24 @@ double cli_band(const cli_call *cli, const cli_list_options *options, tsr_vec3 h
     return options->band * smallest;
 }
 
+void cli_note_signs(const cli_call *cli, const char *path, const tsr_voxelize_report *report)
+{
+    static const char *const how[] = { "", "the surface is closed then", "inside is what an odd number of triangles lies before",
+                                       "inside is where the generalised winding number rounds to it" };
+    char turned[64] = "";
+    if (report->signs == TSR_VOXELIZE_SIGNS_CONSISTENT) return;
+    if (report->turned_triangles) snprintf(turned, sizeof turned, "%lld triangles turned round, ", (long long)report->turned_triangles);
+    cli_note(cli, "%s: %lld boundary, %lld non-manifold, %lld misoriented edges: %s%s", path, (long long)report->boundary_edges,
+             (long long)report->nonmanifold_edges, (long long)report->misoriented_edges, turned, how[report->signs]);
+}
+
+void cli_note_winding(const cli_call *cli, const char *path, const tsr_winding_report *report)
+{
+    if (report->boundary_loops)
+        cli_note(cli, "%s: not closed (%lld boundary edges, %lld misoriented edges, %lld loops): voxels behind a hole count as inside", path,
+                 (long long)report->boundary_edges, (long long)report->misoriented_edges, (long long)report->boundary_loops);
+}
+
 /* A mesh as a list: on the voxels of options->like, or of its own. */
 static tsr_status load_mesh(const cli_call *cli, tsr_context *context, const tsr_mesh *mesh, const char *path, const cli_list_options *options,
                             tsr_tiles **tiles)
@@ -104,8 +122,7 @@ static tsr_status load_mesh(const cli_call *cli, tsr_context *context, const tsr
     }
     if (status == TSR_OK) status = tsr_mesh_copy(mesh, context, &moved);
     if (status == TSR_OK) status = tsr_tiles_from_mesh(context, moved, &voxelize, tiles, &report);
-    if (status == TSR_OK && report.boundary_edges > 0)
-        cli_note(cli, "%s: an open mesh (%lld boundary edges): its holes are closed by the winding number", path, (long long)report.boundary_edges);
+    if (status == TSR_OK) cli_note_signs(cli, path, &report);
     tsr_mesh_destroy(&moved);
     return status;
 }

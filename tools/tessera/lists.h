@@ -36,6 +36,9 @@ double cli_band(const cli_call *cli, const cli_list_options *options, tsr_vec3 h
  * mask. Fails with the file's name in the message: *code is set and NULL returned. */
 tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *path, const tsr_read_options *read, const cli_list_options *options,
                          int *code);
+/* What told inside from outside, of a mesh whose triangles do not all agree; and the same of winding numbers, which take them as they are. */
+void cli_note_signs(const cli_call *cli, const char *path, const tsr_voxelize_report *report);
+void cli_note_winding(const cli_call *cli, const char *path, const tsr_winding_report *report);
 /* Can the path become such an output? Before the work. */
 int cli_check_list(const cli_call *cli, const char *path, const char *format);
 /* Can this list? Lists in two dimensions become .tsr files and volumes only. Says why not and returns the exit code. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lists.h"
 #include "octree.h"
 
 /* A closed box per leaf, outwards; voxels are cells around their index. */
@@ -157,9 +158,7 @@ static int from_mesh(struct octree *o, tsr_context *context, cli_tree *tree, dou
     if (status == TSR_OK)
         status = tsr_region_tree_from_mesh(context, there, size, &geometry, &o->regions.options, &o->tiling, &host, &values, &report);
     *seconds = cli_seconds() - start;
-    if (status == TSR_OK && report.boundary_edges)
-        cli_note(o->cli, "%s: not closed (%lld boundary edges in %lld loops): voxels behind a hole count as inside", path,
-                 (long long)report.boundary_edges, (long long)report.boundary_loops);
+    if (status == TSR_OK) cli_note_winding(o->cli, path, &report);
     if (status == TSR_OK) status = cli_tree_adopt(context, &host, &values, tree);
     if (status != TSR_OK) code = cli_status(o->cli, status, path);
     tsr_mesh_destroy(&there);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lists.h"
 #include "octree.h"
 
 struct frames {
@@ -181,9 +182,7 @@ static int from_mesh(struct frames *f, const char *path, double *seconds)
     if (status == TSR_OK) status = build(f);
     *seconds = cli_seconds() - start;
     if (status == TSR_OK) status = tsr_winding_check(f->winding, there, &report);
-    if (status == TSR_OK && report.boundary_edges)
-        cli_note(f->o->cli, "%s: not closed (%lld boundary edges in %lld loops): voxels behind a hole count as inside", path,
-                 (long long)report.boundary_edges, (long long)report.boundary_loops);
+    if (status == TSR_OK) cli_note_winding(f->o->cli, path, &report);
     tsr_mesh_destroy(&there);
     tsr_mesh_destroy(&mesh);
     return status == TSR_OK ? CLI_OK : cli_status(f->o->cli, status, path);

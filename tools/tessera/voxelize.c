@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lists.h"
 #include "tiles.h"
 
 struct voxelize {
@@ -9,11 +10,13 @@ struct voxelize {
     const char *output;
     int mask, tiles, winding; /* what the result is */
     double seconds;           /* of the conversion alone */
+    tsr_winding_report numbers;
 };
 
 /* `volume` NULL: the result is a tile list. */
 static void show(const struct voxelize *v, const tsr_volume *volume, const tsr_voxelize_report *report)
 {
+    static const char *const signs[] = { "consistent", "turned", "crossings", "winding" };
     tsr_size3 n = volume ? tsr_volume_size(volume) : (tsr_size3){ 0, 0, 0 };
     if (v->cli->globals.json) {
         json_open(NULL, '{');
@@ -22,6 +25,10 @@ static void show(const struct voxelize *v, const tsr_volume *volume, const tsr_v
         json_int("degenerate_triangles", report->degenerate_triangles);
         json_int("boundary_edges", report->boundary_edges);
         json_int("boundary_loops", report->boundary_loops);
+        json_int("nonmanifold_edges", report->nonmanifold_edges);
+        json_int("misoriented_edges", report->misoriented_edges);
+        json_int("turned_triangles", report->turned_triangles);
+        if (!v->winding) json_text("signs", signs[report->signs]);
         json_int("tiles", report->tiles);
         json_int("pairs", report->pairs);
         json_int("work_bytes", report->work_bytes);
@@ -36,8 +43,8 @@ static void show(const struct voxelize *v, const tsr_volume *volume, const tsr_v
         json_close('}');
         return;
     }
-    printf("mesh         %lld triangles, %lld degenerate, %lld boundary edges in %lld loops\n", (long long)report->triangles,
-           (long long)report->degenerate_triangles, (long long)report->boundary_edges, (long long)report->boundary_loops);
+    printf("mesh         %lld triangles, %lld degenerate, %lld boundary edges, %lld misoriented edges\n", (long long)report->triangles,
+           (long long)report->degenerate_triangles, (long long)report->boundary_edges, (long long)report->misoriented_edges);
     if (volume)
         printf("volume       %lld x %lld x %lld voxels, %s\n", (long long)n.x, (long long)n.y, (long long)n.z,
                v->winding ? "winding numbers"
@@ -57,17 +64,17 @@ static tsr_status convert(struct voxelize *v, tsr_context *context, const tsr_me
     tsr_status status = tsr_mesh_copy(mesh, context, &there);
     double start = cli_seconds();
     if (v->winding) {
-        tsr_winding_report numbers = { 0 };
         const tsr_winding_options options = { .struct_size = sizeof options,
                                               .memory_limit = v->options.memory_limit,
                                               .progress = v->options.progress };
         tsr_geometry geometry;
         tsr_size3 size;
         if (status == TSR_OK) status = tsr_winding_lattice(mesh, v->options.spacing, v->options.origin, 1, &size, &geometry);
-        if (status == TSR_OK) status = tsr_winding_volume(context, there, size, &geometry, &options, volume, &numbers);
-        report->triangles = numbers.triangles;
-        report->boundary_edges = numbers.boundary_edges;
-        report->boundary_loops = numbers.boundary_loops;
+        if (status == TSR_OK) status = tsr_winding_volume(context, there, size, &geometry, &options, volume, &v->numbers);
+        report->triangles = v->numbers.triangles;
+        report->boundary_edges = v->numbers.boundary_edges;
+        report->boundary_loops = v->numbers.boundary_loops;
+        report->misoriented_edges = v->numbers.misoriented_edges;
     } else if (status == TSR_OK && v->tiles) status = tsr_tiles_from_mesh(context, there, &v->options, tiles, report);
     else if (status == TSR_OK) status = tsr_volume_from_mesh(context, there, v->mask ? TSR_U8 : TSR_F32, &v->options, volume, report);
     v->seconds = cli_seconds() - start;
@@ -99,9 +106,8 @@ static int voxelize(struct voxelize *v)
         tsr_status status = convert(v, context, mesh, &tiles, &volume, &report);
         if (status != TSR_OK) code = cli_status(v->cli, status, v->cli->input[0]);
     }
-    if (!code && report.boundary_edges && v->options.rule != TSR_VOXELIZE_SHELL)
-        cli_note(v->cli, "%s: not closed (%lld boundary edges): %s", v->cli->input[0], (long long)report.boundary_edges,
-                 v->winding ? "voxels behind a hole count as inside" : "inside is where the generalised winding number rounds to it");
+    if (!code && v->winding) cli_note_winding(v->cli, v->cli->input[0], &v->numbers);
+    else if (!code) cli_note_signs(v->cli, v->cli->input[0], &report);
     if (!code) code = write_result(v, tiles, volume);
     if (!code && strcmp(v->output, "-")) show(v, volume, &report);
     tsr_tiles_destroy(&tiles);
@@ -144,7 +150,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_CHOICE,
           .value = &rule,
           .argument = "RULE",
-          .help = "which winding numbers are inside; shell: a sheet around the triangles",
+          .help = "which winding numbers are inside (after turned triangles are turned back); shell: a sheet around the triangles",
           .choices = "nonzero even-odd positive shell" },
         { .name = "thickness",
           .type = CLI_REAL,
