@@ -251,8 +251,14 @@ tsr_status tsr_encoder_cut_by_rate(struct tsr_encoder *e, int *short_of)
     *short_of = fits == e->cut.count && e->codec.least > 0;
     if (*short_of) return TSR_OK;
     tsr_encoder_set_cut(e, fits, 0);
-    tsr_encoder_set_cut(e, fits, budget - (double)tsr_tsc_measure(&e->t, e->volume));
-    if ((double)tsr_tsc_measure(&e->t, e->volume) > budget) tsr_encoder_set_cut(e, fits, 0); /* numbers of the directory that grew */
+    const double room = budget - (double)tsr_tsc_measure(&e->t, e->volume);
     TSR_TRY(tsr_encoder_measure(e));
+    const double squared = e->squared;
+    tsr_encoder_set_cut(e, fits, room);
+    TSR_TRY(tsr_encoder_measure(e));
+    /* Of the worst pictures a pass more may be worse, and numbers of the directory grow. */
+    if (e->squared <= squared && (double)tsr_tsc_measure(&e->t, e->volume) <= budget) return TSR_OK;
+    tsr_encoder_set_cut(e, fits, 0);
+    e->squared = squared;
     return TSR_OK;
 }
