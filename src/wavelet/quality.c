@@ -235,6 +235,7 @@ tsr_status tsr_encoder_cut_by_psnr(struct tsr_encoder *e, int *short_of)
 /* The whole file within the rate, directory included: the last cut that fits of those that halving meets. More room never finds an earlier one. */
 tsr_status tsr_encoder_cut_by_rate(struct tsr_encoder *e, int *short_of)
 {
+    enum { BACK = 4 };
     const double budget = floor(e->options->rate * (double)tsr_volume_count(e->volume) / 8);
     int64_t fits = -1, over = e->cut.count + 1, bytes = 0;
     while (over - fits > 1) {
@@ -252,13 +253,18 @@ tsr_status tsr_encoder_cut_by_rate(struct tsr_encoder *e, int *short_of)
     if (*short_of) return TSR_OK;
     tsr_encoder_set_cut(e, fits, 0);
     const double room = budget - (double)tsr_tsc_measure(&e->t, e->volume);
-    TSR_TRY(tsr_encoder_measure(e));
-    const double squared = e->squared;
     tsr_encoder_set_cut(e, fits, room);
     TSR_TRY(tsr_encoder_measure(e));
-    /* Of the worst pictures a pass more may be worse, and numbers of the directory grow. */
-    if (e->squared <= squared && (double)tsr_tsc_measure(&e->t, e->volume) <= budget) return TSR_OK;
-    tsr_encoder_set_cut(e, fits, 0);
-    e->squared = squared;
+    double least = (double)tsr_tsc_measure(&e->t, e->volume) <= budget ? e->squared : HUGE_VAL; /* numbers of the directory grow */
+    int64_t best = least < HUGE_VAL ? -1 : fits;
+    for (int64_t cut = fits; cut >= tsr_max64(0, fits - BACK); cut--) { /* of the worst pictures a pass more may be worse */
+        tsr_encoder_set_cut(e, cut, 0);
+        TSR_TRY(tsr_encoder_measure(e));
+        if (e->squared >= least) continue;
+        least = e->squared;
+        best = cut;
+    }
+    tsr_encoder_set_cut(e, best < 0 ? fits : best, best < 0 ? room : 0);
+    e->squared = least;
     return TSR_OK;
 }
