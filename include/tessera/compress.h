@@ -35,10 +35,12 @@ typedef struct tsr_compress_options {
     tsr_compress_coder coder;
     double max_error; /* of any voxel, in real units (slope applied); > 0. At most one of these three; none: lossless */
     double psnr;      /* dB, of the range of the voxels: 20 log10((max - min) / root mean squared error); reached by measurement over
-                        the finite voxels, or an error. PLANES only */
-    double rate; /* bits per voxel, the whole file; > 0. PLANES only. With psnr and rate, integers of at most 16 bits are written without loss where
-                         their root mean squared error would be below 1 and the file is no larger so: tsr_compress_info.lossless says it */
-    tsr_size3 brick; /* extents, 1 to 256 along each axis; 0 = 128 (PREDICT), 64 (PLANES), 128 x 64 x 32 (FAST), 32 (RANS; at most 32768 voxels).
+                        the finite voxels, or an error, with the fewest bytes to within some thousandths. PLANES only */
+    double rate; /* bits per voxel, the whole file, header and all; > 0: the largest file that is no larger, to about the size of a pass of a brick. A
+                        higher rate is never worse. PLANES only. With psnr and rate, integers of at most 16 bits are written without loss where their root
+                        mean squared error would be below 1 and the file is no larger so: tsr_compress_info.lossless says it */
+    tsr_size3 brick; /* extents, 1 to 256 along each axis; 0 = 40 (PREDICT), 64 (PLANES), 128 x 64 x 32 (FAST), 32 (RANS; at most 32768 voxels), and
+                        longer along the other axes of volumes that are thin along one, until a brick has some 64000 voxels (RANS 32768).
                         Wavelets: multiples of 2^levels, unless the volume is no larger along the axis */
     int32_t levels;  /* of the wavelets, 1 to 6; 0 = 4 (PLANES), 3 (FAST, RANS) */
     int32_t layers;  /* of quality (PLANES), 1 to 32; 0 = 8. Each has about half the bytes of the next */

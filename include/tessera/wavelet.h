@@ -94,7 +94,8 @@ typedef struct tsr_wavelet_options {
     int32_t accuracy;                  /* integers are multiplied by 2^accuracy before each level: 1 to 4 bits; 0 = as Dirac defines for the filter
                                       (1; 0 for fidelity, jpeg53, custom), -1 = none. Floats: 0 or -1 */
     int normalise;                     /* floats: low bands times K per axis, high bands over K (orthonormal for haar) */
-    int unchecked;                     /* i16: do not look for values that leave 16 bits. Checked transforms wait for the queue */
+    int unchecked;                     /* i16: nobody looks for values that leave 16 bits. The caller vouches that none of any axis and level does,
+                                          accuracy bits included, as in what a checked forward transform made. Checked transforms wait for the queue */
     int inplace;                       /* coefficients replace the samples: interleaved and split only; the strides are those of the samples */
     const int64_t *sample_stride;      /* BORROWS; in elements, one per axis; NULL = packed, x fastest */
     const int64_t *coefficient_stride; /* likewise; not with subbands, which are packed */
@@ -181,7 +182,12 @@ TSR_API tsr_status tsr_wavelet_plan_band(const tsr_wavelet_plan *plan, int32_t i
  * TSR_ERROR_ARGUMENT: NULL, one array where two are expected or the other way round, two without gaps that overlap.
  * TSR_ERROR_CAPACITY: a value left 16 bits; the coefficients are written, wrapped. */
 TSR_API tsr_status tsr_wavelet_forward(const tsr_wavelet_plan *plan, const void *samples, void *coefficients, void *workspace) TSR_CHECKED;
-/* Coefficients to samples. */
+/* Coefficients to samples. One rule for i16, in every layout, on every device: any coefficients give exactly the samples that the steps define
+ * (sums of any size, the accuracy bits rounded away once a level) where all of these fit into 16 bits; else TSR_ERROR_CAPACITY, and what the
+ * samples hold is not defined. Values on the way need not fit: the few plans where one does not are taken once more in 32 bits (three arrays of 32
+ * bits meanwhile). A plan in place keeps a copy of its coefficients for that. With `unchecked` no error, and samples that are not defined where a
+ * value on the way does not fit (on the CPU, not in place: only where a sample does not fit). Custom steps whose values could leave even 32 bits on
+ * the way, by the sums of their taps, are refused where one leaves 16. */
 TSR_API tsr_status tsr_wavelet_inverse(const tsr_wavelet_plan *plan, const void *coefficients, void *samples, void *workspace) TSR_CHECKED;
 
 /* Copies coefficients from the layout of one plan to that of another of the same shape, type, levels, axes and batch: a permutation. */
@@ -189,14 +195,17 @@ TSR_API tsr_status tsr_wavelet_rearrange(const tsr_wavelet_plan *from_plan, cons
 
 /* ---- volumes -------------------------------------------------------------------------------------------------------------------------------- */
 
-/* The coefficients of a volume, in a volume of the same size (with pad: of the padded one) and geometry that says in its metadata (keys "wavelet...") how they were made, so that
- * tsr_volume_idwt, here or after a file, finds all it needs. `options` may be NULL; no strides, no batch, not in place, layouts mallat, interleaved
- * and split. Integers are taken as stored (slope and intercept are kept beside them). `dtype`: i16, i32, f32 or f64;
- * TSR_DTYPE_COUNT = f32 and f64 as they are, integers i16 where their values are of few enough bits (tsr_wavelet_safe_bits), else i32. Where i32
- * has no room for them there are no accuracy bits by default. Values that do not fit into `dtype` are TSR_ERROR_ARGUMENT. Waits for the queue. RETURNS NEW on the device. */
+/* The coefficients of a volume, in a volume of the same size (with pad: of the padded one) and geometry that says in its metadata (keys
+ * "wavelet...") how they were made, so that tsr_volume_idwt, here or after a file, finds all it needs. `options` may be NULL; no strides, no batch,
+ * not in place, layouts mallat, interleaved and split. Integers are taken as stored (slope and intercept are kept beside them). `dtype`: i16, i32,
+ * f32 or f64; TSR_DTYPE_COUNT = f32 and f64 as they are, integers i16 where their values are of few enough bits (tsr_wavelet_safe_bits), else i32.
+ * Where i32 has no room for them there are no accuracy bits by default. Values that do not fit into `dtype` are TSR_ERROR_ARGUMENT, and so are
+ * voxels that are not finite: they would spread. Where coefficients of i32 leave 32 bits they wrap, the way back is exact as ever, and the metadata
+ * say "wavelet.wrapped". Waits for the queue. RETURNS NEW on the device. */
 TSR_API tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const tsr_wavelet_options *options, tsr_dtype dtype,
                                   tsr_volume **coefficients) TSR_CHECKED;
-/* The volume back, in its own element type: integers bit for bit. TSR_ERROR_ARGUMENT where the metadata are missing or do not fit. RETURNS NEW. */
+/* The volume back, in its own element type: integers bit for bit. TSR_ERROR_ARGUMENT where the metadata are missing or do not fit, or
+ * coefficients are not finite. RETURNS NEW. */
 TSR_API tsr_status tsr_volume_idwt(tsr_context *context, const tsr_volume *coefficients, tsr_volume **volume) TSR_CHECKED;
 
 /* What lies in each band of a host volume of coefficients. */

@@ -25,7 +25,8 @@ typedef struct tsr_wavelet_file_info {
  * Errors: as tsr_volume_dwt; TSR_ERROR_MEMORY says what a limit too small for one slab and its neighbours would have to be; TSR_ERROR_UNSUPPORTED for
  * standard input and voxels as text, TSR_ERROR_IO for named pipes and devices, packed content or not. An i16 transform that is checked may find
  * (TSR_ERROR_CAPACITY), at values close to the end of the range, that a value at the seam of two slabs leaves it, where that of the whole just does
- * not; types chosen by default stay clear of it. */
+ * not; types chosen by default stay clear of it. On the way back
+ * i16 approximations of every level, not only the samples, must fit into 16 bits. */
 TSR_API tsr_status tsr_file_dwt(tsr_context *context, const char *input, const tsr_read_options *read, const tsr_wavelet_options *options,
                                 tsr_dtype dtype, const char *output, const tsr_write_options *write, tsr_wavelet_file_info *info) TSR_CHECKED;
 

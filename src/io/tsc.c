@@ -15,6 +15,7 @@ enum {
     MINOR_RANS = 1, /* that brought the coder rans */
     MINOR_RAW = 2,  /* and its raw bricks */
     MINOR_WIDE = 3, /* images of u16, or of two channels */
+    MINOR_LONG = 4, /* raw bricks of the other coders, and bricks of more than 256 along an axis */
     AT_MAJOR = 8,
     AT_MINOR = 10,
     AT_HEADER = 12,
@@ -57,9 +58,9 @@ tsr_status tsr_tsc_complete(tsr_tsc *t, const char *name)
     t->brick_count = 1;
     for (int a = 0; a < 3; a++) {
         const int64_t grain = wavelet && !(t->image && a == 2) ? (int64_t)1 << t->levels : 1;
-        if (t->edge[a] < 1 || t->edge[a] > TSR_TSC_EDGE || (t->edge[a] < t->size[a] && t->edge[a] % grain))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: brick is %d voxels along %c, expected 1 to %d%s", name, t->edge[a], 'x' + a, (int)TSR_TSC_EDGE,
-                     wavelet ? " and a multiple of 2^levels" : "");
+        if (t->edge[a] < 1 || t->edge[a] > TSR_TSC_LONG || (t->edge[a] < t->size[a] && t->edge[a] % grain))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: brick is %d voxels along %c, expected 1 to %d%s", name, t->edge[a], 'x' + a,
+                     t->edge[a] > TSR_TSC_EDGE ? TSR_TSC_LONG : TSR_TSC_EDGE, wavelet ? " and a multiple of 2^levels" : "");
         t->bricks[a] = tsr_ceil_div(t->size[a], t->edge[a]);
         voxels *= t->edge[a];
         if (t->bricks[a] > INT32_MAX / t->brick_count) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: more than %d bricks, expected larger ones", name, INT32_MAX);
@@ -67,6 +68,9 @@ tsr_status tsr_tsc_complete(tsr_tsc *t, const char *name)
     }
     const int32_t most = t->coder == TSR_COMPRESS_RANS ? TSR_RANS_BRICK : TSR_TSC_BRICK;
     if (voxels > most) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: bricks of %lld voxels, expected at most %d", name, (long long)voxels, most);
+    if (t->coder == TSR_COMPRESS_RANS && t->edge[0] > TSR_TSC_EDGE && t->edge[1] > 2 && t->edge[2] > 1)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: bricks of %d x %d x %d with coder rans, expected at most %d along x", name, t->edge[0], t->edge[1],
+                 t->edge[2], (int)TSR_TSC_EDGE);
     t->resolutions = wavelet ? t->levels + 1 : 1;
     t->streams = t->resolutions + t->exceptions;
     t->pieces = t->brick_count * t->streams * t->layers;
@@ -142,6 +146,7 @@ static tsr_status read_directory(tsr_tsc *t, const char *name, const uint8_t *fr
         p->passes = at[0];
         p->sum = tsr_get_u32(at + 1);
         at += 5;
+        if (p->passes == TSR_RAW_PASSES && (t->coder == TSR_COMPRESS_PREDICT || t->coder == TSR_COMPRESS_PLANES) && t->map != TSR_TSC_REAL) continue;
         if (p->passes > MOST_PASSES)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %lld has %d passes, expected at most %d", name, (long long)k, p->passes, MOST_PASSES);
         if (t->coder == TSR_COMPRESS_RANS && (p->bytes & 1)) /* devices read numbers of 16 bits, wherever a piece begins */
@@ -165,13 +170,24 @@ static void place(tsr_tsc *t)
 
 /* ---- header ---------------------------------------------------------------------------------------------------------------------------------------- */
 
+/* The oldest version that has what the file needs. */
+static uint16_t minor_of(const tsr_tsc *t)
+{
+    const int rans = t->coder == TSR_COMPRESS_RANS;
+    for (int a = 0; a < 3; a++)
+        if (t->edge[a] > TSR_TSC_EDGE) return MINOR_LONG;
+    if (t->raw && !rans) return MINOR_LONG;
+    if (t->image && (t->dtype != TSR_U8 || t->size[2] == 2)) return MINOR_WIDE;
+    if (t->raw) return MINOR_RAW;
+    return rans ? MINOR_RANS : MINOR;
+}
+
 static void put_header(const tsr_tsc *t, uint8_t h[TSR_TSC_HEADER], uint32_t header, uint32_t meta_count, uint32_t meta_bytes, uint64_t directory)
 {
     memset(h, 0, TSR_TSC_HEADER);
     memcpy(h, MAGIC, 8);
     tsr_put_u16(h + AT_MAJOR, MAJOR);
-    const int wide = t->image && (t->dtype != TSR_U8 || t->size[2] == 2);
-    tsr_put_u16(h + AT_MINOR, wide ? MINOR_WIDE : t->raw ? MINOR_RAW : t->coder == TSR_COMPRESS_RANS ? MINOR_RANS : MINOR);
+    tsr_put_u16(h + AT_MINOR, minor_of(t));
     tsr_put_u32(h + AT_HEADER, header);
     tsr_put_u32(h + AT_DTYPE, (uint32_t)t->dtype);
     tsr_put_u32(h + AT_KIND, (uint32_t)t->image);
@@ -272,7 +288,7 @@ static tsr_status get_header(const char *name, const uint8_t *h, tsr_tsc *t)
     TSR_TRY(get_field(name, h, AT_ORDER, "order", 0, TSR_COMPRESS_ORDERS - 1, &t->order));
     TSR_TRY(get_field(name, h, AT_EXCEPTIONS, "exceptions", 0, 1, &t->exceptions));
     for (int k = 0; k < 3; k++) {
-        TSR_TRY(get_field(name, h, AT_EDGE + 4 * k, "brick", 1, TSR_TSC_EDGE, &t->edge[k]));
+        TSR_TRY(get_field(name, h, AT_EDGE + 4 * k, "brick", 1, TSR_TSC_LONG, &t->edge[k]));
         t->size[k] = tsr_get_i64(h + AT_SIZE + 8 * k);
         if (t->size[k] < 1) TSR_FAIL(TSR_ERROR_FORMAT, "%s: size along %c is %lld, expected at least 1", name, 'x' + k, (long long)t->size[k]);
     }
@@ -397,6 +413,13 @@ int64_t tsr_tsc_measure(const tsr_tsc *t, const tsr_volume *volume)
     return bytes;
 }
 
+static int is_raw(const tsr_tsc *t, int64_t k, const uint8_t *bytes)
+{
+    const int said = t->coder == TSR_COMPRESS_RANS || t->coder == TSR_COMPRESS_FAST;
+    if (said && t->layers == 1 && k % t->streams < t->resolutions) return tsr_raw_said(bytes[0]);
+    return t->piece[k].passes == TSR_RAW_PASSES;
+}
+
 /* Pieces of a spool that were read need no memory: it is given back from time to time. */
 static void rest_pieces(tsr_spool *spool, uint32_t bytes, int64_t *read)
 {
@@ -434,7 +457,7 @@ tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *co
     }
     for (int64_t k = 0; k < t->pieces; k++) {
         if (t->piece[k].bytes) t->piece[k].sum = piece_sum(bytes[k], t->piece[k].bytes, k);
-        if (t->piece[k].bytes && t->coder == TSR_COMPRESS_RANS && k % t->streams < t->resolutions) t->raw |= tsr_raw_said(bytes[k][0]);
+        if (t->piece[k].bytes) t->raw |= is_raw(t, k, bytes[k]);
         at += put_entry(at, &t->piece[k]);
         rest_pieces(spool, t->piece[k].bytes, &read);
     }

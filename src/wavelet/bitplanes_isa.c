@@ -70,6 +70,8 @@ TSR_ALWAYS_INLINE int lean(const work *w, int64_t i, int64_t step)
 }
 
 static double squared(double v) { return v * v; }
+/* What decoders add to bits that are known down to a plane. */
+static double rest_of(int32_t plane) { return (double)(((uint64_t)TSR_PLANES_REST << plane) >> 8); }
 
 /* A sample becomes significant: its sign. */
 TSR_ALWAYS_INLINE void begin(state *s, const work *w, int64_t i, int32_t plane, int32_t value, const int decoding)
@@ -80,7 +82,7 @@ TSR_ALWAYS_INLINE void begin(state *s, const work *w, int64_t i, int32_t plane, 
     w->known[i] = 1u << plane;
     w->flags[i] |= (uint8_t)(SEEN | (negative ? NEGATIVE : 0));
     if (!decoding) {
-        const double m = (double)magnitude(value), middle = plane ? 1.5 * (double)(1u << plane) : 1.0;
+        const double m = (double)magnitude(value), middle = (double)(1u << plane) + rest_of(plane);
         s->gain += (m * m - squared(m - middle)) * squared(w->band->weight);
     }
 }
@@ -105,8 +107,7 @@ TSR_ALWAYS_INLINE void refine(state *s, const work *w, int64_t i, int32_t plane,
     const uint32_t m = magnitude(value);
     const int bit = tsr_code_mixed(&s->coder, &s->refine_mix[later], inputs, 2, 1000, decoding ? 0 : (int)(m >> plane & 1), decoding);
     if (!decoding) {
-        const double before = (double)w->known[i] + (double)(1u << plane),
-                     after = (double)(w->known[i] | (uint32_t)bit << plane) + (plane ? 0.5 * (double)(1u << plane) : 0);
+        const double before = (double)w->known[i] + rest_of(plane + 1), after = (double)(w->known[i] | (uint32_t)bit << plane) + rest_of(plane);
         s->gain += (squared((double)m - before) - squared((double)m - after)) * squared(w->band->weight);
     }
     w->known[i] |= (uint32_t)bit << plane;
@@ -245,8 +246,8 @@ static int32_t planes_of(const tsr_planes_band *b)
     return bit_length(all);
 }
 
-/* All planes, the bands' numbers of planes before them. */
-static tsr_status encode_all(state *s, int32_t count, const tsr_poll *poll, tsr_planes_stream *stream)
+/* The planes from the highest down to `lowest`, the bands' numbers of planes before them. */
+static tsr_status encode_all(state *s, int32_t count, int32_t lowest, const tsr_poll *poll, tsr_planes_stream *stream)
 {
     int32_t top = 0;
     for (int32_t k = 0; k < count; k++) {
@@ -255,7 +256,7 @@ static tsr_status encode_all(state *s, int32_t count, const tsr_poll *poll, tsr_
         tsr_code_plain(&s->coder, (uint32_t)s->w[k].top, 6, 0);
         stream->energy += energy_of(s->w[k].band);
     }
-    for (int32_t plane = top - 1; plane >= 0; plane--)
+    for (int32_t plane = top - 1; plane >= lowest; plane--)
         for (int pass = 0; pass < 3; pass++) {
             for (int32_t k = 0; k < count; k++)
                 if (plane < s->w[k].top) TSR_TRY(code_pass(s, &s->w[k], plane, pass, poll, 0));
@@ -264,13 +265,14 @@ static tsr_status encode_all(state *s, int32_t count, const tsr_poll *poll, tsr_
     return TSR_OK;
 }
 
-tsr_status TSR_ISA_NAME(tsr_planes_encode)(const tsr_planes_band *bands, int32_t count, const tsr_poll *poll, tsr_planes_stream *stream)
+tsr_status TSR_ISA_NAME(tsr_planes_encode)(const tsr_planes_band *bands, int32_t count, int32_t lowest, const tsr_poll *poll,
+                                           tsr_planes_stream *stream)
 {
     state *s = NULL;
     memset(stream, 0, sizeof *stream);
     TSR_TRY(create(bands, count, &s));
     tsr_coder_write(&s->coder);
-    const tsr_status status = encode_all(s, count, poll, stream);
+    const tsr_status status = encode_all(s, count, lowest, poll, stream);
     tsr_coder_finish(&s->coder);
     const int failed = s->coder.failed;
     if (failed || status != TSR_OK) free(s->coder.bytes);

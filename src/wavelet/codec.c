@@ -9,8 +9,6 @@
 #include "wavelet/predict.h"
 #include "wavelet/raw.h"
 
-static const float REST = 112; /* 256ths: where magnitudes lie on average between the known bits and the next value */
-
 static int32_t levels_of(const tsr_tsc *t, const int32_t size[3])
 {
     const int64_t n[3] = { size[0], size[1], size[2] };
@@ -168,12 +166,32 @@ static void quantise(const tsr_tsc *t, void *coefficients, int64_t count)
     }
 }
 
-static tsr_status encode_predicted(const tsr_brick *b, const int32_t *samples, const tsr_poll *poll, tsr_planes_stream *stream)
+/* The brick as it is where its streams are larger; with other coders than rans, whose readers may know of it, only where that saves more than
+ * hardly anything. */
+static tsr_status prefer_raw(const tsr_codec *c, const tsr_brick *b, const int32_t *samples, tsr_planes_stream *stream)
+{
+    const int32_t levels = levels_of(c->t, b->size);
+    int32_t bytes;
+    int64_t coded = 0;
+    for (int32_t r = 0; r < c->t->resolutions; r++) coded += (int64_t)stream[r].size;
+    const int64_t raw = tsr_raw_size(samples, b->size, levels, &bytes), spare = c->t->coder == TSR_COMPRESS_RANS ? 0 : 32 + raw / 2048;
+    if (raw + spare >= coded) return TSR_OK;
+    for (int32_t r = 0; r < c->t->resolutions; r++) {
+        free(stream[r].bytes);
+        stream[r] = (tsr_planes_stream){ 0 };
+    }
+    TSR_TRY(tsr_raw_encode(samples, b->size, levels, c->t->levels - levels, bytes, stream));
+    for (int32_t r = 0; r < c->t->resolutions; r++)
+        stream[r].raw = stream[r].bytes && c->t->coder <= TSR_COMPRESS_PLANES; /* others say it themselves */
+    return TSR_OK;
+}
+
+static tsr_status encode_predicted(const tsr_codec *c, const tsr_brick *b, const int32_t *samples, const tsr_poll *poll, tsr_planes_stream *stream)
 {
     TSR_TRY(TSR_ISA_SELECT(tsr_predict_encode)(samples, b->size, poll, &stream->bytes, &stream->size));
     stream->passes = 1;
     stream->pass[0].bytes = (uint32_t)stream->size;
-    return TSR_OK;
+    return prefer_raw(c, b, samples, stream);
 }
 
 /* Are 16 bits enough for the transform of these samples, and for a sum of two of its values? */
@@ -260,19 +278,44 @@ static tsr_status unwrap_fast(const tsr_brick_stream *s, int64_t count, tsr_fast
     return TSR_OK;
 }
 
-/* The brick as it is where its streams are larger. */
-static tsr_status prefer_raw(const tsr_codec *c, const tsr_brick *b, const int32_t *samples, tsr_planes_stream *stream)
+/* The last plane that matters of bands that are coded together. */
+static int32_t lowest_plane(const tsr_codec *c, const tsr_planes_band *bands, int32_t count)
 {
-    const int32_t levels = levels_of(c->t, b->size);
-    int32_t bytes;
-    int64_t coded = 0;
-    for (int32_t r = 0; r < c->t->resolutions; r++) coded += (int64_t)stream[r].size;
-    if (tsr_raw_size(samples, b->size, levels, &bytes) >= coded) return TSR_OK;
-    for (int32_t r = 0; r < c->t->resolutions; r++) {
-        free(stream[r].bytes);
-        stream[r] = (tsr_planes_stream){ 0 };
+    double weight = 0;
+    int32_t plane = 0;
+    for (int32_t k = 0; k < count; k++) weight = fmax(weight, bands[k].weight);
+    while (plane < 32 && ldexp(weight, plane) < c->least) plane++;
+    return plane;
+}
+
+tsr_status tsr_brick_look(const tsr_codec *c, const tsr_brick *b, float *samples, int64_t octaves[TSR_CODEC_OCTAVES])
+{
+    const tsr_wavelet_plan *plan = c->plan[b->shape];
+    float *coefficients = samples;
+    tsr_status status = TSR_OK;
+    if (plan) {
+        coefficients = (float *)malloc((size_t)b->count * sizeof *coefficients);
+        if (!coefficients) TSR_FAIL(TSR_ERROR_MEMORY, "compression: out of memory for the coefficients of a brick");
+        TSR_TRY_GOTO(transform(plan, 0, samples, coefficients), done);
     }
-    return tsr_raw_encode(samples, b->size, levels, c->t->levels - levels, bytes, stream);
+    for (int32_t r = 0; r < c->t->resolutions; r++) {
+        tsr_planes_band bands[TSR_PLANES_BANDS];
+        const int32_t count = bands_of(c, b, r, (int32_t *)coefficients, bands);
+        for (int32_t k = 0; k < count; k++) {
+            const int64_t n = (int64_t)bands[k].size[0] * bands[k].size[1] * bands[k].size[2], first = bands[k].data - (int32_t *)coefficients;
+            const float scale = (float)(bands[k].weight / c->t->step);
+            for (int64_t i = 0; i < n; i++) {
+                const float v = coefficients[first + i] * scale;
+                uint32_t bits;
+                memcpy(&bits, &v, sizeof bits);
+                const int32_t octave = (int32_t)(bits >> 23 & 255) - 127 + TSR_CODEC_OCTAVE;
+                octaves[octave < 0 ? 0 : octave < TSR_CODEC_OCTAVES ? octave : TSR_CODEC_OCTAVES - 1]++;
+            }
+        }
+    }
+done:
+    if (coefficients != samples) free(coefficients);
+    return status;
 }
 
 tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *samples, const tsr_poll *poll, tsr_planes_stream *stream)
@@ -280,7 +323,7 @@ tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *sample
     const tsr_tsc *t = c->t;
     const tsr_wavelet_plan *plan = c->plan[b->shape];
     tsr_status status = TSR_OK;
-    if (t->coder == TSR_COMPRESS_PREDICT) return encode_predicted(b, (const int32_t *)samples, poll, &stream[0]);
+    if (t->coder == TSR_COMPRESS_PREDICT) return encode_predicted(c, b, (const int32_t *)samples, poll, stream);
     const int blocks = t->coder == TSR_COMPRESS_FAST, rans = t->coder == TSR_COMPRESS_RANS;
     const int narrow = (blocks || rans) && is_narrow(c, b, (const int32_t *)samples);
     void *coefficients = samples;
@@ -299,9 +342,9 @@ tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *sample
         else if (blocks || rans) {
             TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_fast_encode)(bands, count, &stream[r]), done);
             TSR_TRY_GOTO(rans ? wrap_even(&stream[r], &bands[0], narrow) : wrap_fast(&stream[r], narrow), done);
-        } else TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_encode)(bands, count, poll, &stream[r]), done);
+        } else TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_encode)(bands, count, lowest_plane(c, bands, count), poll, &stream[r]), done);
     }
-    if (rans && !c->counts) TSR_TRY_GOTO(prefer_raw(c, b, (const int32_t *)samples, stream), done);
+    if (t->map != TSR_TSC_REAL && !c->counts) TSR_TRY_GOTO(prefer_raw(c, b, (const int32_t *)samples, stream), done);
 done:
     if (coefficients != samples) free(coefficients);
     return status;
@@ -388,7 +431,7 @@ static tsr_status find_raw(const tsr_codec *c, const tsr_brick *b, const tsr_bri
     const int32_t possible = levels_of(c->t, b->size), levels = (int32_t)tsr_max64(possible - c->reduce, 0);
     int says = -1; /* no byte says this: one of 0 beside a raw stream contradicts it as any other does */
     *raw = 0;
-    for (int32_t r = 0; r <= levels && c->t->coder == TSR_COMPRESS_RANS; r++) {
+    for (int32_t r = 0; r <= levels; r++) {
         const tsr_brick_stream *from = &stream[r ? r + c->t->levels - possible : 0];
         if (!from->bytes || from->size < TSR_RAW_HEADER) continue;
         if (says >= 0 && says != from->bytes[0] && (tsr_raw_said(says) || tsr_raw_said(from->bytes[0])))
@@ -464,14 +507,18 @@ done:
     return status;
 }
 
-static tsr_status decode_samples(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, const tsr_poll *poll, void *samples)
+/* `slices`: those that are wanted, of which predict decodes no more. */
+static tsr_status decode_samples(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, int64_t slices, const tsr_poll *poll,
+                                 void *samples)
 {
     const tsr_tsc *t = c->t;
     const tsr_wavelet_plan *plan = c->plan[b->shape];
     tsr_status status = TSR_OK;
     if (t->coder == TSR_COMPRESS_PREDICT) {
-        if (stream[0].bytes) return TSR_ISA_SELECT(tsr_predict_decode)(stream[0].bytes, stream[0].size, b->size, poll, (int32_t *)samples);
-        memset(samples, 0, (size_t)b->count * 4);
+        const int32_t size[3] = { b->size[0], b->size[1], (int32_t)slices };
+        const int64_t wanted = stream[0].bytes ? (int64_t)size[0] * size[1] * size[2] : 0;
+        memset((int32_t *)samples + wanted, 0, (size_t)(b->count - wanted) * 4);
+        if (stream[0].bytes) return TSR_ISA_SELECT(tsr_predict_decode)(stream[0].bytes, stream[0].size, size, poll, (int32_t *)samples);
         return TSR_OK;
     }
     void *coefficients = samples;
@@ -482,7 +529,7 @@ static tsr_status decode_samples(const tsr_codec *c, const tsr_brick *b, const t
         tsr_planes_band bands[TSR_PLANES_BANDS];
         const int32_t count = stream[r].bytes ? bands_of(c, b, r, (int32_t *)coefficients, bands) : 0;
         if (count)
-            TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_decode)(stream[r].bytes, stream[r].size, stream[r].passes, (int32_t)REST, bands, count, poll),
+            TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_decode)(stream[r].bytes, stream[r].size, stream[r].passes, TSR_PLANES_REST, bands, count, poll),
                          done);
     }
     if (t->map == TSR_TSC_REAL) expand(t, coefficients, b->reduced_count);
@@ -491,6 +538,33 @@ static tsr_status decode_samples(const tsr_codec *c, const tsr_brick *b, const t
 done:
     if (coefficients != samples) free(coefficients);
     return status;
+}
+
+static tsr_status decode_alone(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, const tsr_poll *poll,
+                               const tsr_brick_target *to)
+{
+    void *samples = malloc((size_t)b->reduced_count * 4);
+    if (!samples) TSR_FAIL(TSR_ERROR_MEMORY, "decompression: out of memory for a brick");
+    tsr_status status = decode_samples(c, b, stream, to->from[2] + to->count[2], poll, samples);
+    if (status == TSR_OK) status = finish_brick(c, b, stream, samples, to);
+    free(samples);
+    return status;
+}
+
+/* A raw brick of a coder whose streams say it by their passes. */
+static int says_raw(const tsr_codec *c, const tsr_brick_stream *stream)
+{
+    int raw = 0;
+    for (int32_t r = 0; r < c->t->resolutions; r++) raw |= stream[r].bytes && stream[r].passes == TSR_RAW_PASSES;
+    return raw;
+}
+
+static tsr_status decode_raw_said(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, const tsr_brick_target *to)
+{
+    for (int32_t r = 0; r < c->t->resolutions; r++)
+        if (stream[r].bytes && (stream[r].passes != TSR_RAW_PASSES || stream[r].size < TSR_RAW_HEADER || !tsr_raw_said(stream[r].bytes[0])))
+            TSR_FAIL(TSR_ERROR_FORMAT, "a stream of %zu bytes and %d passes in a raw brick, expected raw ones", stream[r].size, stream[r].passes);
+    return decode_raw(c, b, stream, to);
 }
 
 tsr_status tsr_bricks_decode(const tsr_codec *c, const tsr_brick *b, int32_t count, const tsr_brick_stream (*stream)[TSR_TSC_STREAMS],
@@ -503,11 +577,7 @@ tsr_status tsr_bricks_decode(const tsr_codec *c, const tsr_brick *b, int32_t cou
         TSR_TRY(tsr_poll_status(poll));
         if (together) status = decode_fast(c, b + k, tsr_mini(count - k, TSR_FAST_TOGETHER), stream + k, to + k, &taken);
         else {
-            void *samples = malloc((size_t)b[k].reduced_count * 4);
-            if (!samples) TSR_FAIL(TSR_ERROR_MEMORY, "decompression: out of memory for a brick");
-            status = decode_samples(c, &b[k], stream[k], poll, samples);
-            if (status == TSR_OK) status = finish_brick(c, &b[k], stream[k], samples, &to[k]);
-            free(samples);
+            status = says_raw(c, stream[k]) ? decode_raw_said(c, &b[k], stream[k], &to[k]) : decode_alone(c, &b[k], stream[k], poll, &to[k]);
             taken = status == TSR_OK;
         }
         *failed = k += taken;

@@ -19,7 +19,8 @@ enum {
     TSR_TSC_LEVELS = 6,
     TSR_TSC_STREAMS = TSR_TSC_LEVELS + 2, /* approximation, details of each level, exceptions */
     TSR_TSC_LAYERS = 32,
-    TSR_TSC_EDGE = 256,
+    TSR_TSC_EDGE = 256,     /* of a brick that is asked for, */
+    TSR_TSC_LONG = 1 << 22, /* and of those that have no other extents to speak of */
     TSR_TSC_BRICK = 1 << 22 /* voxels of a brick at most */
 };
 
@@ -32,7 +33,7 @@ typedef struct tsr_tsc_piece {
 
 typedef struct tsr_tsc {
     int32_t image, map, coder, levels, layers, order, streams, resolutions, exceptions;
-    int32_t raw; /* to be written: some brick of the coder rans is as it was */
+    int32_t raw; /* to be written: some brick is as it was */
     tsr_dtype dtype;
     int64_t size[3], bricks[3], brick_count, pieces;
     int32_t edge[3];
@@ -102,6 +103,7 @@ typedef struct tsr_codec {
         narrow_bits[TSR_TSC_LEVELS + 1]; /* to encode by fast or rans: voxels of so many bits have coefficients of 16, by the levels of the brick */
     tsr_rans_lookup *lookup;             /* of the coder rans, made of the file's model; to decode */
     tsr_rans_counts *counts;             /* not NULL: streams by rans are counted, not coded. BORROWED */
+    double least;                        /* planes of real coefficients whose value in samples is less are not coded; 0: all are */
 } tsr_codec;
 /* encodes: with what an encoder asks for; it takes time. */
 tsr_status tsr_codec_create(const tsr_tsc *t, int32_t reduce, int encodes, tsr_codec *codec);
@@ -118,6 +120,10 @@ tsr_brick tsr_codec_brick(const tsr_codec *codec, int64_t index);
 /* `samples`: int32, or float32 where the map is REAL; overwritten. One stream per resolution (those without samples stay empty); the caller frees
  * stream[k].bytes, also after a failure. The poll (may be NULL) is asked now and then. */
 tsr_status tsr_brick_encode(const tsr_codec *codec, const tsr_brick *brick, void *samples, const tsr_poll *poll, tsr_planes_stream *stream);
+/* How many coefficients of a brick of the map REAL there are by the power of two of what they are in the samples: number k counts those from
+ * 2^(k - TSR_CODEC_OCTAVE) steps to twice that, the first smaller ones as well. `samples` are overwritten. */
+enum { TSR_CODEC_OCTAVES = 64, TSR_CODEC_OCTAVE = 16 };
+tsr_status tsr_brick_look(const tsr_codec *codec, const tsr_brick *brick, float *samples, int64_t octaves[TSR_CODEC_OCTAVES]);
 /* The layers of each stream, one after the other. */
 typedef struct tsr_brick_stream {
     const uint8_t *bytes;
@@ -153,20 +159,24 @@ tsr_status tsr_map_exceptions(const tsr_tsc *t, int32_t reduce, const tsr_brick 
 
 /* ---- quality ---------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Where streams are cut so that every byte takes away as much squared error as possible. */
+/* Where streams are cut so that every byte takes away as much squared error as possible: a cut `i` keeps the first i entries. */
+typedef struct tsr_cut_entry {
+    float slope;    /* error taken away per byte */
+    int32_t passes; /* of the stream that are kept with this entry */
+    int64_t stream;
+} tsr_cut_entry;
 typedef struct tsr_cut {
     const tsr_planes_stream *stream; /* [streams], each with passes */
-    int64_t streams;
-    float *slope; /* [streams][TSR_PLANES_PASSES]: error taken away per byte up to here; -1: never cut here */
-    double floor; /* squared error that no pass takes away */
+    int64_t streams, count;
+    tsr_cut_entry *entry;  /* [count], by falling slopes */
+    double *bytes, *error; /* [count + 1] of all streams, by the cut; the error as the coefficients have it, where none is lost by rounding */
 } tsr_cut;
 tsr_status tsr_cut_create(const tsr_planes_stream *stream, int64_t streams, tsr_cut *cut);
 void tsr_cut_destroy(tsr_cut *cut);
-/* Passes of stream k whose slope is at least `slope`. */
-int32_t tsr_cut_passes(const tsr_cut *cut, int64_t k, double slope);
-/* Bytes and squared error of all streams cut at `slope`. */
-void tsr_cut_measure(const tsr_cut *cut, double slope, double *bytes, double *error);
-/* The least slope whose bytes are at most `bytes`, or the greatest whose error is at most `error` (the other is negative). */
-double tsr_cut_find(const tsr_cut *cut, double bytes, double error);
+/* The largest cut of at most so many bytes; the smallest with at most this error, or all. */
+int64_t tsr_cut_by_bytes(const tsr_cut *cut, double bytes);
+int64_t tsr_cut_by_error(const tsr_cut *cut, double error);
+/* Bytes of a stream that its first n passes need. */
+uint32_t tsr_cut_bytes(const tsr_planes_stream *stream, int32_t n);
 
 #endif

@@ -102,14 +102,17 @@ static tsr_status choose_map(struct tsr_encoder *e)
     const double error = fmin(o->max_error / fabs(t->slope), 1e299); /* stored units; readers want steps below 1e300 */
     t->step = 1;
     if (o->psnr > 0 || o->rate > 0) {
+        /* One step for all that can be asked of a volume, so that what less asks for is the beginning of what more does: the finest with which
+         * approximations, which grow by the root of 2 with each split, fit into 31 bits. */
+        const double finest = range * ldexp(0.75, -30) * exp2(1.5 * t->levels);
+        const double needed = o->psnr > 0 ? sqrt(12.0) * range * pow(10, -o->psnr / 20) / 8 : range / 16384;
         if (!(range < 1e30)) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: voxels from %g to %g, expected a range below 1e30", e->path, e->lower, e->upper);
         t->map = TSR_TSC_REAL;
         t->base_real = e->lower + range / 2;
-        t->step = range > 0 ? range / 16384 : 1;
-        if (o->psnr > 0 && range > 0) t->step = sqrt(12.0) * range * pow(10, -o->psnr / 20) / 8;
-        if (t->step < 1e-36) /* its inverse and its multiples are float32 */
+        if (range > 0 && needed < 1e-36) /* its inverse and its multiples are float32 */
             TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: voxels from %g to %g, expected a range of 0 or above %g", e->path, e->lower, e->upper,
-                     1e-36 * range / t->step);
+                     1e-36 * range / needed);
+        t->step = range > 0 ? fmax(finest, 1e-36) : 1;
         t->exceptions = real && (e->finite < tsr_volume_count(e->volume) || range > 1e29);
         return TSR_OK;
     }
@@ -148,9 +151,40 @@ static tsr_status choose_map(struct tsr_encoder *e)
     return TSR_OK;
 }
 
+/* Bricks of a volume that is thin along some axis are longer along the others: they shall have as many samples as others have, for each costs
+ * some bytes. */
+static tsr_status choose_bricks(struct tsr_encoder *e)
+{
+    static const int32_t edges[][3] = { { 0, 0, 0 }, { 40, 40, 40 }, { 64, 64, 64 }, { 128, 64, 32 }, { 32, 32, 32 } };
+    tsr_tsc *t = &e->t;
+    const int64_t asked[3] = { e->options->brick.x, e->options->brick.y, e->options->brick.z };
+    const int rans = t->coder == TSR_COMPRESS_RANS;
+    const int64_t enough = rans ? TSR_RANS_BRICK : 64000;
+    int64_t samples = 1;
+    for (int a = 0; a < 3; a++) {
+        if (asked[a] < 0 || asked[a] > TSR_TSC_EDGE)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: brick is %lld along %c, expected 1 to %d", e->path, (long long)asked[a], 'x' + a, (int)TSR_TSC_EDGE);
+        t->edge[a] = asked[a] ? (int32_t)asked[a] : edges[t->coder][a];
+        if ((t->size[2] == 1 || t->image) && a < 2 && !asked[a]) t->edge[a] = rans && a ? TSR_RANS_BRICK / TSR_TSC_EDGE : TSR_TSC_EDGE; /* slices */
+        if (t->image && a == 2 && t->coder != TSR_COMPRESS_PREDICT) t->edge[a] = 1; /* channels are no axis to be reduced */
+        if (t->edge[a] > t->size[a]) t->edge[a] = (int32_t)t->size[a];
+        samples *= t->edge[a];
+    }
+    while (2 * samples <= enough) {
+        int least = -1;
+        for (int a = 0; a < (t->image ? 2 : 3); a++)
+            if (!asked[a] && t->edge[a] < t->size[a] && (least < 0 || t->edge[a] < t->edge[least])) least = a;
+        if (least < 0) return TSR_OK;
+        const int32_t longer = (int32_t)tsr_min64(2 * (int64_t)t->edge[least], t->size[least]);
+        samples = samples / t->edge[least] * longer;
+        if (rans && longer > TSR_TSC_EDGE && t->edge[(least + 1) % 3] > 1 && t->edge[(least + 2) % 3] > 1) return TSR_OK;
+        t->edge[least] = longer;
+    }
+    return TSR_OK;
+}
+
 static tsr_status choose(struct tsr_encoder *e)
 {
-    static const int32_t edges[][3] = { { 0, 0, 0 }, { 128, 128, 128 }, { 64, 64, 64 }, { 128, 64, 32 }, { 32, 32, 32 } };
     const tsr_compress_options *o = e->options;
     const tsr_volume *v = e->volume;
     tsr_tsc *t = &e->t;
@@ -163,20 +197,11 @@ static tsr_status choose(struct tsr_encoder *e)
                     .order = (int32_t)o->order,
                     .image = e->t.image };
     find_range(e);
-    TSR_TRY(choose_map(e));
-    t->coder = o->coder ? (int32_t)o->coder : t->map == TSR_TSC_REAL ? TSR_COMPRESS_PLANES : TSR_COMPRESS_PREDICT;
+    t->coder = o->coder ? (int32_t)o->coder : o->psnr > 0 || o->rate > 0 ? TSR_COMPRESS_PLANES : TSR_COMPRESS_PREDICT;
     t->levels = t->coder == TSR_COMPRESS_PREDICT ? 0 : o->levels ? o->levels : t->coder == TSR_COMPRESS_PLANES ? 4 : 3;
+    TSR_TRY(choose_map(e));
     t->layers = t->coder != TSR_COMPRESS_PLANES ? 1 : o->layers ? o->layers : 8;
-    const int64_t asked[3] = { o->brick.x, o->brick.y, o->brick.z };
-    for (int a = 0; a < 3; a++) {
-        if (asked[a] < 0 || asked[a] > TSR_TSC_EDGE)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: brick is %lld along %c, expected 1 to %d", e->path, (long long)asked[a], 'x' + a, (int)TSR_TSC_EDGE);
-        t->edge[a] = asked[a] ? (int32_t)asked[a] : edges[t->coder][a];
-        if ((t->size[2] == 1 || t->image) && a < 2 && !asked[a])
-            t->edge[a] = t->coder == TSR_COMPRESS_RANS && a ? TSR_RANS_BRICK / TSR_TSC_EDGE : TSR_TSC_EDGE; /* slices and images */
-        if (t->image && a == 2 && t->coder != TSR_COMPRESS_PREDICT) t->edge[a] = 1;                         /* channels are no axis to be reduced */
-        if (t->edge[a] > t->size[a]) t->edge[a] = (int32_t)t->size[a];
-    }
+    TSR_TRY(choose_bricks(e));
     TSR_TRY(tsr_tsc_complete(t, e->path));
     return TSR_OK;
 }
@@ -216,6 +241,7 @@ static void free_streams(struct tsr_encoder *e)
 {
     for (int64_t k = 0; e->stream && k < e->t.brick_count * e->t.streams; k++) {
         if (!e->spooled || !e->spooled[k]) free(e->stream[k].bytes);
+        if (e->spooled) e->spooled[k] = 0;
         memset(&e->stream[k], 0, sizeof e->stream[k]);
     }
 }
@@ -224,14 +250,14 @@ static void free_streams(struct tsr_encoder *e)
 static tsr_status spool_streams(struct tsr_encoder *e, int64_t end)
 {
     if (!e->spool) TSR_TRY(tsr_spool_open(e->path, &e->spool));
-    for (; e->kept < end * e->t.streams; e->kept++) {
-        tsr_planes_stream *s = &e->stream[e->kept];
+    for (; e->kept_in_spool < end * e->t.streams; e->kept_in_spool++) {
+        tsr_planes_stream *s = &e->stream[e->kept_in_spool];
         int64_t offset;
         if (!s->bytes) continue;
         TSR_TRY(tsr_spool_write(e->spool, s->bytes, s->size, &offset));
         free(s->bytes);
         s->bytes = NULL;
-        e->spooled[e->kept] = offset + 1;
+        e->spooled[e->kept_in_spool] = offset + 1;
     }
     e->held = 0;
     return TSR_OK;
@@ -243,7 +269,7 @@ static tsr_status map_streams(struct tsr_encoder *e)
     const uint8_t *bytes;
     if (!e->spool) return TSR_OK;
     TSR_TRY(tsr_spool_map(e->spool, &bytes));
-    for (int64_t k = 0; k < e->kept; k++)
+    for (int64_t k = 0; k < e->kept_in_spool; k++)
         if (e->spooled[k]) e->stream[k].bytes = (uint8_t *)(uintptr_t)(bytes + e->spooled[k] - 1); /* read only from here on */
     return TSR_OK;
 }
@@ -291,22 +317,77 @@ static tsr_status encode_bricks(struct tsr_encoder *e, int64_t first, int64_t st
 
 /* ---- quality ------------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* A step well below what the rate will bear, from some of the bricks: planes that are cut away need not be coded. */
-static tsr_status choose_step(struct tsr_encoder *e)
+struct look {
+    struct tsr_encoder *e;
+    int64_t (*octaves)[TSR_CODEC_OCTAVES]; /* [threads] */
+    int64_t first;
+};
+
+static tsr_status look_at_brick(struct tsr_encoder *e, int64_t index, int64_t octaves[TSR_CODEC_OCTAVES])
 {
-    const int64_t n = e->t.brick_count, some = 8;
-    double voxels = 0;
-    tsr_cut cut;
-    if (n <= some || !(e->options->rate > 0)) return TSR_OK;
-    const int64_t stride = n / some;
-    TSR_TRY(encode_bricks(e, stride / 2, stride, "looking"));
-    for (int64_t k = stride / 2; k < n; k += stride) voxels += (double)tsr_codec_brick(&e->codec, k).count;
-    TSR_TRY(tsr_cut_create(e->stream, n * e->t.streams, &cut));
-    const double slope = tsr_cut_find(&cut, e->options->rate * voxels / 8, -1) * e->t.step * e->t.step;
-    tsr_cut_destroy(&cut);
-    free_streams(e);
-    /* At high rates the error is step^2 / 12 and falls by a factor of 4 with every bit: slope = 16 ln 2 step^2 / 12 per byte. */
-    e->t.step = fmax(e->t.step, exp2(floor(log2(sqrt(12 * slope / (16 * log(2.0)))))) / 8);
+    const tsr_brick b = tsr_codec_brick(&e->codec, index);
+    uint8_t *exceptions;
+    size_t bytes;
+    tsr_status status;
+    float *samples = (float *)malloc((size_t)b.count * sizeof *samples);
+    if (!samples) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for a brick", e->path);
+    TSR_TRY_GOTO(tsr_map_forward(&e->t, e->volume, &b, samples, &exceptions, &bytes), done);
+    free(exceptions);
+    TSR_TRY_GOTO(tsr_brick_look(&e->codec, &b, samples, octaves), done);
+done:
+    free(samples);
+    return status;
+}
+
+static void look_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct look *l = (struct look *)user;
+    for (int64_t k = begin; k < end && !tsr_shared_failed(&l->e->failure); k++) {
+        const tsr_status status = look_at_brick(l->e, l->first + k, l->octaves[worker]);
+        if (status != TSR_OK) tsr_shared_fail(&l->e->failure, status);
+    }
+}
+
+/* What planes need not be coded, by the sizes of all coefficients: most of the time goes into those that are noise. */
+static tsr_status choose_least(struct tsr_encoder *e)
+{
+    const int64_t n = e->t.brick_count, batch = 16 * (int64_t)e->threads;
+    struct look l = { .e = e };
+    tsr_status status = TSR_OK;
+    int64_t rested = 0;
+    l.octaves = (int64_t(*)[TSR_CODEC_OCTAVES])calloc((size_t)e->threads, sizeof *l.octaves);
+    if (!l.octaves) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", e->path);
+    for (; l.first < n; l.first += batch) {
+        if (tsr_progress_report(&e->options->progress, (double)l.first / (double)n, "looking"))
+            TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, done, "cancelled during looking");
+        tsr_parallel(e->threads, tsr_min64(batch, n - l.first), 1, look_range, &l);
+        TSR_TRY_GOTO(tsr_shared_status(&e->failure), done);
+        tsr_encoder_rest(e, &rested, tsr_min64(l.first + batch, n));
+    }
+    for (int32_t t = 1; t < e->threads; t++)
+        for (int k = 0; k < TSR_CODEC_OCTAVES; k++) l.octaves[0][k] += l.octaves[t][k];
+    e->codec.least = tsr_encoder_least(e, l.octaves[0]);
+done:
+    free(l.octaves);
+    return status;
+}
+
+/* One coding of all streams; then where they end. Planes that were left out although they were needed are rare: estimates of bits are bounds. */
+static tsr_status encode_and_cut(struct tsr_encoder *e)
+{
+    for (int short_of = 1; short_of; e->codec.least = e->codec.least > 4 ? e->codec.least / 4 : 0) {
+        short_of = 0;
+        tsr_cut_destroy(&e->cut);
+        free_streams(e);
+        tsr_spool_close(&e->spool);
+        e->held = e->kept_in_spool = 0;
+        TSR_TRY(encode_bricks(e, 0, 1, "compressing"));
+        TSR_TRY(map_streams(e));
+        TSR_TRY(tsr_cut_create(e->stream, e->t.brick_count * e->t.streams, &e->cut));
+        if (e->options->psnr > 0) TSR_TRY(tsr_encoder_cut_by_psnr(e, &short_of));
+        else if (e->options->rate > 0) TSR_TRY(tsr_encoder_cut_by_rate(e, &short_of));
+        else tsr_encoder_set_cut(e, e->cut.count, 0);
+    }
     return TSR_OK;
 }
 
@@ -327,28 +408,31 @@ static tsr_status choose_model(struct tsr_encoder *e)
 
 /* ---- all together ----------------------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status encode(struct tsr_encoder *e)
+static tsr_status prepare(struct tsr_encoder *e)
 {
     tsr_tsc *t = &e->t;
     TSR_TRY(choose(e));
     TSR_TRY(tsr_codec_create(t, 0, 1, &e->codec));
     e->stream = (tsr_planes_stream *)calloc((size_t)(t->brick_count * t->streams), sizeof *e->stream);
     e->passes = (uint8_t *)calloc((size_t)t->pieces, 1);
-    e->filled = (uint8_t *)calloc((size_t)(t->brick_count * t->streams), 1);
+    e->kept = (uint8_t *)calloc((size_t)(t->brick_count * t->streams), 1);
     e->bytes = (const uint8_t **)calloc((size_t)t->pieces, sizeof *e->bytes);
     t->piece = (tsr_tsc_piece *)calloc((size_t)t->pieces, sizeof *t->piece);
+    e->squared_of = (double *)calloc((size_t)t->brick_count, sizeof *e->squared_of);
+    e->measured = (uint8_t *)malloc((size_t)(t->brick_count * t->streams));
     if (e->options->memory_limit) e->spooled = (int64_t *)calloc((size_t)(t->brick_count * t->streams), sizeof *e->spooled);
-    if (!e->stream || !e->passes || !e->filled || !e->bytes || !t->piece || (e->options->memory_limit && !e->spooled))
+    if (!e->stream || !e->passes || !e->kept || !e->squared_of || !e->measured || !e->bytes || !t->piece || (e->options->memory_limit && !e->spooled))
         TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %lld bricks", e->path, (long long)t->brick_count);
-    if (t->map == TSR_TSC_REAL) TSR_TRY(choose_step(e));
-    if (t->coder == TSR_COMPRESS_RANS) TSR_TRY(choose_model(e));
-    TSR_TRY(encode_bricks(e, 0, 1, "compressing"));
-    TSR_TRY(map_streams(e));
-    TSR_TRY(tsr_cut_create(e->stream, t->brick_count * t->streams, &e->cut));
-    if (e->options->psnr > 0) TSR_TRY(tsr_encoder_cut_by_psnr(e));
-    else if (e->options->rate > 0) TSR_TRY(tsr_encoder_cut_by_rate(e));
-    else tsr_encoder_set_layers(e, 0);
-    tsr_encoder_set_pieces(e);
+    memset(e->measured, 255, (size_t)(t->brick_count * t->streams));
+    return TSR_OK;
+}
+
+static tsr_status encode(struct tsr_encoder *e)
+{
+    TSR_TRY(prepare(e));
+    if (e->t.map == TSR_TSC_REAL) TSR_TRY(choose_least(e));
+    if (e->t.coder == TSR_COMPRESS_RANS) TSR_TRY(choose_model(e));
+    TSR_TRY(encode_and_cut(e));
     return TSR_OK;
 }
 
@@ -359,11 +443,30 @@ static void release(struct tsr_encoder *e)
     free(e->spooled);
     free(e->stream);
     free(e->passes);
-    free(e->filled);
+    free(e->kept);
+    free(e->squared_of);
+    free(e->measured);
     free(e->bytes);
     tsr_cut_destroy(&e->cut);
     tsr_codec_destroy(&e->codec);
     tsr_tsc_clear(&e->t);
+}
+
+/* Some bricks tell whether the file could be one of `most` bytes. */
+static tsr_status try_some(struct tsr_encoder *e, int64_t most, int *hopeless)
+{
+    enum { SOME = 8 };
+    const int64_t n = e->t.brick_count, stride = n / SOME;
+    double voxels = 0, bytes = 0;
+    *hopeless = 0;
+    if (n < 2 * SOME) return TSR_OK;
+    TSR_TRY(encode_bricks(e, stride / 2, stride, "looking"));
+    for (int64_t k = stride / 2; k < n; k += stride) {
+        voxels += (double)tsr_codec_brick(&e->codec, k).count;
+        for (int64_t i = 0; i < e->t.streams; i++) bytes += (double)e->stream[k * e->t.streams + i].size;
+    }
+    *hopeless = bytes * (double)tsr_volume_count(e->volume) > 1.5 * (double)most * voxels;
+    return TSR_OK;
 }
 
 /* Integers so exact that all of them may cost less: coefficients of reals spend bits on what lies between the integers. *e becomes the file without
@@ -376,11 +479,16 @@ static tsr_status prefer_lossless(struct tsr_encoder *e)
     o.psnr = o.rate = 0;
     o.coder = TSR_COMPRESS_PLANES; /* as cutting and lower resolutions are what was asked for */
     struct tsr_encoder other = { .volume = e->volume, .options = &o, .path = e->path, .threads = e->threads, .t = { .image = e->t.image } };
-    tsr_status status = encode(&other);
-    if (status == TSR_OK && tsr_tsc_measure(&other.t, e->volume) <= tsr_tsc_measure(&e->t, e->volume)) {
+    const int64_t most = tsr_tsc_measure(&e->t, e->volume);
+    int hopeless = 0;
+    tsr_status status = prepare(&other);
+    if (status == TSR_OK) status = try_some(&other, most, &hopeless);
+    if (status == TSR_OK && !hopeless) status = encode_and_cut(&other);
+    if (status == TSR_OK && !hopeless && tsr_tsc_measure(&other.t, e->volume) <= most) {
         const struct tsr_encoder lossy = *e;
         *e = other;
         e->options = lossy.options;
+        e->codec.t = &e->t;
         other = lossy;
     }
     release(&other);

@@ -20,12 +20,15 @@ struct tsr_encoder {
     tsr_planes_stream *stream; /* [brick][streams] */
     uint8_t *passes;           /* [brick][streams][layers]: passes up to this layer */
     const uint8_t **bytes;     /* [pieces] */
-    uint8_t *filled;           /* [brick][streams]: cut one step later than the others, where there was room */
+    uint8_t *kept;             /* [brick][streams]: passes, while layers are made */
     int64_t first, stride;     /* bricks first, first + stride, ... are coded */
     double squared;            /* measured error of all finite voxels */
+    double *squared_of;        /* [brick], with these passes: */
+    uint8_t *measured;         /* [brick][streams]; 255: not measured */
     tsr_spool *spool;          /* where streams wait that memory shall not hold; NULL: nowhere */
     int64_t *spooled;          /* [brick][streams]: 1 + offset there; 0: in memory. NULL: no limit */
-    int64_t held, kept;        /* bytes of streams in memory; streams before this one are in the spool */
+    int64_t held;              /* bytes of streams in memory */
+    int64_t kept_in_spool;     /* streams before this one are in the spool */
     const char *stage;         /* of progress: */
     int64_t coded, to_code;    /* bricks of it */
     tsr_shared_failure failure;
@@ -39,14 +42,15 @@ static inline tsr_poll tsr_encoder_poll(struct tsr_encoder *e, int worker)
 
 /* The voxels of bricks before `end` rest, from the *rested-th one on, by whole rows of bricks. */
 void tsr_encoder_rest(const struct tsr_encoder *e, int64_t *rested, int64_t end);
-/* The passes of every layer, for streams cut at `slope` in the end; then sizes of the pieces. */
-void tsr_encoder_set_layers(struct tsr_encoder *e, double slope);
-void tsr_encoder_set_pieces(struct tsr_encoder *e);
+/* The passes of every layer, for streams that end with cut number `cut` and what else has `room`, and the sizes of the pieces. */
+void tsr_encoder_set_cut(struct tsr_encoder *e, int64_t cut, double room);
 /* Decodes everything as a reader would: e->squared. */
 tsr_status tsr_encoder_measure(struct tsr_encoder *e);
 double tsr_encoder_psnr(const struct tsr_encoder *e);
-/* The cheapest cut that is measured to reach the PSNR; the best one within the rate. */
-tsr_status tsr_encoder_cut_by_psnr(struct tsr_encoder *e);
-tsr_status tsr_encoder_cut_by_rate(struct tsr_encoder *e);
+/* The value below which planes cannot matter to what is asked for (tsr_codec.least), by the sizes of all coefficients. */
+double tsr_encoder_least(const struct tsr_encoder *e, const int64_t octaves[TSR_CODEC_OCTAVES]);
+/* The cheapest cut that is measured to reach the PSNR; the best one within the rate. *short_of: planes that were not coded would have been needed. */
+tsr_status tsr_encoder_cut_by_psnr(struct tsr_encoder *e, int *short_of);
+tsr_status tsr_encoder_cut_by_rate(struct tsr_encoder *e, int *short_of);
 
 #endif

@@ -9,6 +9,7 @@
 #include "io/pieces.h"
 #include "tessera/filter.h"
 #include "wavelet/slab.h"
+#include "grid/volume_ops.h"
 #include "wavelet/volume_dwt.h"
 
 enum { STAGING = 1 << 20, FIXED = 8 << 20 }; /* bytes converted at once; buffers of files and of the conversion, all together */
@@ -114,17 +115,30 @@ static int64_t thickness(const slabs *s, int32_t level)
 
 /* ---- slices in and out -------------------------------------------------------------------------------------------------------------------- */
 
+/* Elements of the file as they are. */
+static tsr_status read_finite(slabs *s, int64_t first, int64_t count, void *to)
+{
+    const tsr_volume *header = s->source->header;
+    const tsr_voxel_feed *feed = &s->source->feed;
+    uint32_t bad = 0;
+    TSR_TRY(feed->read(feed->user, first, count, to));
+    if (header->dtype >= TSR_F32) TSR_TRY(s->host->backend->volume->find_nonfinite(s->host->queue, to, header->dtype, count, &bad));
+    if (bad)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: NaN or infinite among elements %lld to %lld of the file, expected finite values: they would spread",
+                 (long long)first, (long long)(first + count - 1));
+    return TSR_OK;
+}
+
 /* Elements of the file in the type of the transform. */
 static tsr_status read_source(slabs *s, int64_t first, int64_t count, char *to)
 {
     const tsr_volume *header = s->source->header;
-    const tsr_voxel_feed *feed = &s->source->feed;
-    if (header->dtype == s->whole->dtype) return feed->read(feed->user, first, count, to);
+    if (header->dtype == s->whole->dtype) return read_finite(s, first, count, to);
     const int64_t most = STAGING / 8;
     for (int64_t at = 0; at < count; at += most) {
         const int64_t n = tsr_min64(most, count - at);
         tsr_volume *part, *copy = NULL;
-        TSR_TRY(feed->read(feed->user, first + at, n, s->staging));
+        TSR_TRY(read_finite(s, first + at, n, s->staging));
         TSR_TRY(tsr_volume_wrap(NULL, header->dtype, (tsr_size3){ n, 1, 1 }, NULL, s->staging, NULL, NULL, &part));
         const tsr_status status = tsr_volume_convert(s->host, part, s->whole->dtype, &copy);
         if (status == TSR_OK) memcpy(to + at * (int64_t)s->element, copy->data, (size_t)n * s->element);
@@ -152,9 +166,8 @@ static tsr_status read_samples(slabs *s, int32_t level, int64_t from, int64_t to
 /* A row of coefficients, `stride` elements apart, out of the collected ones (those of the file on the way back) and into them. */
 static tsr_status get_span(slabs *s, int64_t offset, int64_t count, void *to)
 {
-    const tsr_voxel_feed *feed = &s->source->feed;
     if (s->coefficients) return tsr_spool_get(s->coefficients, offset * (int64_t)s->element, to, (size_t)count * s->element);
-    return feed->read(feed->user, offset, count, to);
+    return read_finite(s, offset, count, to);
 }
 
 static void pick(size_t element, int64_t count, void *to, int64_t to_stride, const void *from, int64_t from_stride)

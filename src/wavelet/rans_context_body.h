@@ -90,7 +90,8 @@ static void NAME(contexts)(const T *band, const int32_t s[3], int32_t start, con
     if (reach == 2 && *ready < (int64_t)s[0] * s[1]) need = tsr_maxl(need, (int64_t)s[0] * s[1]); /* the first slice takes nothing of its own band */
     while (*ready < need) {
         const int64_t row = *ready / s[0];
-        const int32_t x0 = (int32_t)(*ready % s[0]), left = (int32_t)tsr_minl(need - *ready, s[0] - x0), x1 = reach == 1 ? x0 + left : s[0];
+        const int32_t x0 = (int32_t)(*ready % s[0]), left = (int32_t)tsr_minl(need - *ready, s[0] - x0),
+                      x1 = tsr_mini(reach == 1 ? x0 + left : s[0], x0 + MOST_EDGE); /* long rows in parts */
         const int32_t y = (int32_t)(row % s[1]), z = (int32_t)(row / s[1]);
         if (reach == 2 && z) { /* row y needs y + 1 of the slice before, unless that is the last one */
             const int64_t whole = known / s[0] - (int64_t)(z - 1) * s[1];

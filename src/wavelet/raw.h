@@ -1,10 +1,11 @@
-/* wavelet/raw.h: bricks of the coder rans that its transform makes no smaller (noise), sample by sample as they are (docs/formats/tsc.md): the streams hold
+/* wavelet/raw.h: bricks that coding without loss makes no smaller (noise), sample by sample as they are (docs/formats/tsc.md): the streams hold
  * the samples that their coefficients would replace, so that lower resolutions are every other sample. */
 #ifndef TSR_WAVELET_RAW_H
 #define TSR_WAVELET_RAW_H
 
 #include "core/hd.h"
 
+enum { TSR_RAW_PASSES = 255 /* what the directory says of raw pieces of predict and planes, whose streams have no header */ };
 enum { TSR_RAW = 16, /* first byte of a raw stream: this and the bytes of a sample, 1, 2 or 4; */ TSR_RAW_HEADER = 2 /* and a 0 */ };
 
 /* What the first byte of a stream of rans says. */

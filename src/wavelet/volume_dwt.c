@@ -107,9 +107,8 @@ tsr_status tsr_dwt_read_meta(const tsr_volume *v, tsr_wavelet_options *o, tsr_wa
 
 tsr_status tsr_dwt_clear_meta(tsr_volume *v)
 {
-    static const char *const keys[] = {
-        "filter", "boundary", "layout", "dtype", "levels", "axes", "accuracy", "normalise", "steps", "scale", "size"
-    };
+    static const char *const keys[] = { "filter",   "boundary",  "layout", "dtype", "levels", "axes",
+                                        "accuracy", "normalise", "steps",  "scale", "size",   "wrapped" };
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         char key[32];
         snprintf(key, sizeof key, "wavelet.%s", keys[k]);
@@ -234,6 +233,52 @@ static tsr_status read_size(const tsr_volume *v, const tsr_wavelet_options *o, i
     return TSR_OK;
 }
 
+/* ---- what a transform would do without a word
+ * -------------------------------------------------------------------------------------------------------- */
+
+/* NaN and infinities would take all coefficients within reach of the filter with them, and all voxels on the way back. */
+static tsr_status require_finite(tsr_context *context, const tsr_volume *v, const char *name)
+{
+    if (is_real(v->dtype)) TSR_TRY(tsr_volume_check_finite(context, v, name));
+    return TSR_OK;
+}
+
+/* Coefficients of int32 beyond 32 bits wrap: the way back undoes it, but as numbers they are wrong. Looked for only where the range of the voxels
+ * allows it: the same transform in f64 has them right. */
+static tsr_status say_wrapped(tsr_context *context, const tsr_volume *samples, const tsr_wavelet_options *o, const tsr_wavelet_plan *plan,
+                              tsr_volume *c)
+{
+    tsr_statistics range = { 0 }, found = { 0 };
+    tsr_volume *real = NULL, *exact = NULL;
+    tsr_wavelet_plan *same = NULL;
+    tsr_status status;
+    int32_t dimensions = 0, bits = 1;
+    tsr_volume as_stored = *samples;
+    as_stored.slope = 1;
+    as_stored.intercept = 0;
+    if (samples->dtype != TSR_I32 || !plan->levels) return TSR_OK;
+    TSR_TRY(tsr_volume_statistics(context, &as_stored, &range));
+    while (ldexp(1, bits - 1) < fmax(fabs(range.minimum), fabs(range.maximum))) bits++;
+    for (int a = 0; a < 3; a++) dimensions += (int32_t)(plan->stage[0].axes >> a & 1);
+    if (o->filter != TSR_WAVELET_CUSTOM && bits <= 16 + tsr_wavelet_safe_bits(o->filter, plan->levels, dimensions, plan->shift ? plan->shift : -1))
+        return TSR_OK;
+    tsr_wavelet_options without = *o;
+    without.accuracy = -1;
+    TSR_TRY_GOTO(tsr_wavelet_plan_create(context, TSR_F64, 3, plan->size, &without, &same), done);
+    TSR_TRY_GOTO(tsr_volume_convert(context, &as_stored, TSR_F64, &real), done);
+    TSR_TRY_GOTO(tsr_volume_create_like(context, real, TSR_F64, real->size, &real->geometry, &exact), done);
+    TSR_TRY_GOTO(tsr_wavelet_forward(same, real->data, exact->data, NULL), done);
+    TSR_TRY_GOTO(tsr_volume_statistics(context, exact, &found), done);
+    /* Without accuracy bits; those of the coarsest level are the most. Steps that round leave the last few open. */
+    const double most = ldexp(fmax(fabs(found.minimum), fabs(found.maximum)), plan->shift * plan->levels);
+    if (most > 0x1p31 - 64) TSR_TRY_GOTO(tsr_volume_set_meta(c, "wavelet.wrapped", "1"), done);
+done:
+    tsr_volume_destroy(&exact);
+    tsr_volume_destroy(&real);
+    tsr_wavelet_plan_destroy(&same);
+    return status;
+}
+
 /* ---- transforms ---------------------------------------------------------------------------------------------------------------------------------- */
 
 tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const tsr_wavelet_options *options, tsr_dtype dtype,
@@ -248,6 +293,7 @@ tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const 
     *coefficients = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     TSR_TRY(tsr_dwt_take_options(options, &o));
+    TSR_TRY(require_finite(context, volume, "wavelet"));
     o.axes = tsr_dwt_axes(volume, &o);
     TSR_TRY(take_pad(volume, &o, size));
     TSR_TRY(choose_type(context, volume, &o, &dtype));
@@ -263,6 +309,7 @@ tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const 
     (*coefficients)->intercept = volume->intercept;
     TSR_TRY_GOTO(tsr_wavelet_forward(plan, from->data, (*coefficients)->data, NULL), done);
     TSR_TRY_GOTO(tsr_dwt_write_meta(*coefficients, plan, o.axes ? o.axes : 7, volume->dtype), done);
+    TSR_TRY_GOTO(say_wrapped(context, from, &o, plan, *coefficients), done);
     if (padded) TSR_TRY_GOTO(write_size(*coefficients, volume->size), done);
 done:
     if (status != TSR_OK) tsr_volume_destroy(coefficients);
@@ -285,6 +332,7 @@ tsr_status tsr_volume_idwt(tsr_context *context, const tsr_volume *coefficients,
     *volume = NULL;
     TSR_TRY(tsr_volume_require(context, coefficients, "coefficients"));
     TSR_TRY(tsr_dwt_read_meta(coefficients, &o, steps, &origin));
+    TSR_TRY(require_finite(context, coefficients, "wavelet"));
     TSR_TRY(read_size(coefficients, &o, before, &padded));
     const int64_t size[3] = { coefficients->size.x, coefficients->size.y, coefficients->size.z };
     TSR_TRY_GOTO(tsr_wavelet_plan_create(context, coefficients->dtype, 3, size, &o, &plan), done);

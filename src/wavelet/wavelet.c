@@ -92,7 +92,9 @@ static tsr_status check_periodic(const tsr_wavelet_plan *p)
     for (int32_t n = 0; p->boundary == TSR_WAVELET_PERIODIC && n < p->levels; n++)
         for (int32_t a = 0; a < p->dimensions; a++)
             if ((p->stage[n].axes >> a & 1) && (p->stage[n].size[a] & 1))
-                TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: periodic with %lld samples along axis %d at level %d, expected an even number",
+                TSR_FAIL(TSR_ERROR_ARGUMENT,
+                         "wavelet: periodic with %lld samples along axis %d at level %d, expected an even number: fewer levels, another boundary, or "
+                         "padding (--pad dirac)",
                          (long long)p->stage[n].size[a], a, n + 1);
     return TSR_OK;
 }
@@ -243,6 +245,7 @@ static tsr_status fill_plan(tsr_wavelet_plan *p, const tsr_wavelet_options *o)
     if (o->inplace) memcpy(stride, sample_stride, sizeof stride);
     else TSR_TRY(take_strides("coefficient", p->dimensions, p->size, o->coefficient_stride, o->coefficient_batch, stride));
     if (dense_bytes(p, sample_stride) == dense_bytes(p, stride)) p->dense_bytes = dense_bytes(p, stride);
+    memcpy(p->coefficient_stride, stride, sizeof stride);
     tsr_lift_prepare(p->steps, p->step_count, &p->forward, &p->inverse);
     place_levels(p, o->axes ? o->axes : (1u << p->dimensions) - 1, sample_stride, stride);
     TSR_TRY(check_periodic(p));
@@ -402,14 +405,15 @@ tsr_status tsr_wavelet_plan_band(const tsr_wavelet_plan *p, int32_t index, tsr_w
 
 /* ---- transforms ------------------------------------------------------------------------------------------------------------------------------------ */
 
-static tsr_status run(const tsr_wavelet_plan *p, void *samples, void *coefficients, void *workspace, int inverse)
+/* *lost: a value left 16 bits, where that is looked for. */
+static tsr_status run(const tsr_wavelet_plan *p, void *samples, void *coefficients, void *workspace, int inverse, int looked, uint32_t *lost)
 {
     const tsr_wavelet_ops *ops = p->context->backend->wavelet;
     tsr_queue *queue = p->context->queue;
     tsr_wavelet_level levels[TSR_WAVELET_LEVELS];
     char *work = (char *)workspace;
     void *const memory[3] = { samples, coefficients, work + p->approximation_offset };
-    uint32_t lost = 0, *word = p->checked ? (uint32_t *)(void *)work : NULL;
+    uint32_t *word = looked ? (uint32_t *)(void *)work : NULL;
     const tsr_wavelet_job job = { .level = levels,
                                   .levels = p->levels,
                                   .forward = &p->forward,
@@ -418,15 +422,62 @@ static tsr_status run(const tsr_wavelet_plan *p, void *samples, void *coefficien
                                   .work = work + p->work_offset,
                                   .recording = p->recording,
                                   .memory = { samples, coefficients, workspace } };
+    *lost = 0;
     bind(p, memory, levels);
     if (word) TSR_TRY(p->context->backend->fill(queue, word, 0, sizeof *word));
     TSR_TRY(inverse ? ops->inverse(queue, &job) : ops->forward(queue, &job));
-    if (word) TSR_TRY(p->context->backend->download(queue, &lost, word, sizeof lost));
-    if (lost)
-        TSR_FAIL(TSR_ERROR_CAPACITY, "wavelet: values leave 16 bits: expected samples of at most %d bits for %d levels of %s, or type i32",
-                 tsr_wavelet_safe_bits(p->filter, p->levels, bit_count(p->stage[0].axes), p->shift ? p->shift : -1), p->levels,
-                 tsr_wavelet_filter_name(p->filter));
+    if (word) TSR_TRY(p->context->backend->download(queue, lost, word, sizeof *lost));
     return TSR_OK;
+}
+
+static tsr_status say_lost(const tsr_wavelet_plan *p, int inverse)
+{
+    if (inverse)
+        TSR_FAIL(TSR_ERROR_CAPACITY,
+                 "wavelet: samples of these coefficients leave 16 bits, expected coefficients of samples that do not, or type i32");
+    TSR_FAIL(TSR_ERROR_CAPACITY, "wavelet: values leave 16 bits: expected samples of at most %d bits for %d levels of %s, or type i32",
+             tsr_wavelet_safe_bits(p->filter, p->levels, bit_count(p->stage[0].axes), p->shift ? p->shift : -1), p->levels,
+             tsr_wavelet_filter_name(p->filter));
+}
+
+/* In place the coefficients are gone when a value is found that left 16 bits: they are kept meanwhile. Bytes from the first to the last of them;
+ * *first: elements from `samples` to the first. */
+static size_t reach(const tsr_wavelet_plan *p, int64_t *first)
+{
+    const int64_t *stride = p->stage[0].whole.stride;
+    int64_t last = 0;
+    *first = 0;
+    for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) {
+        last += stride[a] > 0 ? (p->size[a] - 1) * stride[a] : 0;
+        *first += stride[a] < 0 ? (p->size[a] - 1) * stride[a] : 0;
+    }
+    return (size_t)(last - *first + 1) * tsr_dtype_size(p->dtype);
+}
+
+/* Values that leave 16 bits on the way back need not end there: those that were met are no answer, the wide way is. */
+static tsr_status run_checked(const tsr_wavelet_plan *p, void *samples, void *coefficients, void *workspace, int inverse)
+{
+    /* The host looks anyway; it costs nothing there to give what was not asked for. */
+    const int again = inverse && p->dtype == TSR_I16 && (p->checked || (p->context->device.kind == TSR_DEVICE_CPU && !p->inplace));
+    uint32_t lost;
+    int64_t first = 0;
+    int fits = 0;
+    tsr_status status;
+    void *kept = NULL;
+    const size_t bytes = again && p->inplace ? reach(p, &first) : 0;
+    char *from = (char *)coefficients + first * (int64_t)tsr_dtype_size(p->dtype);
+    if (bytes) {
+        TSR_TRY(tsr_device_allocate(p->context, bytes, &kept));
+        TSR_TRY_GOTO(p->context->backend->copy(p->context->queue, kept, from, bytes), done);
+    }
+    TSR_TRY_GOTO(run(p, samples, coefficients, workspace, inverse, p->checked || again, &lost), done);
+    if (lost && again)
+        TSR_TRY_GOTO(tsr_wavelet_inverse_wide(p, samples, kept ? (char *)kept - first * (int64_t)tsr_dtype_size(p->dtype) : coefficients, &fits),
+                     done);
+    if (lost && !fits && p->checked) TSR_TRY_GOTO(say_lost(p, inverse), done);
+done:
+    if (kept) tsr_device_release(p->context, kept, bytes);
+    return status;
 }
 
 static tsr_status check_overlap(const tsr_wavelet_plan *p, const void *samples, const void *coefficients)
@@ -456,7 +507,7 @@ static tsr_status transform(const tsr_wavelet_plan *p, void *samples, void *coef
         return TSR_OK;
     }
     if (!own) TSR_TRY(tsr_device_allocate(p->context, (size_t)p->workspace_bytes, &workspace));
-    tsr_status status = run(p, samples, coefficients, workspace, inverse);
+    tsr_status status = run_checked(p, samples, coefficients, workspace, inverse);
     if (!own) tsr_device_release(p->context, workspace, (size_t)p->workspace_bytes);
     return status == TSR_OK ? TSR_OK : tsr_frame_at(status, __func__, __FILE__, __LINE__);
 }

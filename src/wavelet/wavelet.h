@@ -29,6 +29,7 @@ struct tsr_wavelet_plan {
     tsr_wavelet_layout layout;
     double scale; /* K; 1 = not normalised */
     int64_t size[TSR_WAVELET_DIMENSIONS], elements;
+    int64_t coefficient_stride[TSR_WAVELET_DIMENSIONS]; /* of their whole array; of subbands only the batch's counts */
     int64_t approximation_offset, work_offset, workspace_bytes;
     int64_t dense_bytes; /* of samples and of coefficients where neither have gaps, else 0 */
     tsr_wavelet_step steps[TSR_WAVELET_STEPS];
@@ -36,5 +37,9 @@ struct tsr_wavelet_plan {
     tsr_wavelet_recording *recording; /* of the backend; not part of what the plan fixes */
     tsr_wavelet_stage stage[];        /* one per level; one without axes where there is no level */
 };
+
+/* wide.c: the way back of a checked int16 plan, exact; *fits 0: the samples do not fit into 16 bits, and what they hold is what it was. Waits for
+ * the queue. */
+tsr_status tsr_wavelet_inverse_wide(const tsr_wavelet_plan *plan, void *samples, void *coefficients, int *fits);
 
 #endif

@@ -115,4 +115,58 @@ static inline void oracle_forward(oracle *o, double *data)
     }
 }
 
+/* A line of nested bands back to samples: the steps the other way round. */
+static inline void oracle_unline(const oracle *o, double *x, int n)
+{
+    double in[4096];
+    for (int i = 0; i < n; i++) in[i] = x[i % 2 ? (n + 1) / 2 + i / 2 : i / 2];
+    for (int step = o->filter->steps - 1; step >= 0; step--) {
+        const oracle_step *s = &o->filter->step[step];
+        for (int i = s->parity; i < n; i += 2) {
+            double sum = 0;
+            for (int k = 0; k < s->count; k++)
+                if (s->tap[k] != 0) sum += oracle_tap(o, step, k) * oracle_at(in, i + 2 * k - (s->count - 1), n, o->boundary);
+            in[i] -= s->sign * (o->real ? sum : floor((sum + s->rounding) / (double)(1 << s->shift)));
+        }
+    }
+    memcpy(x, in, (size_t)n * sizeof *x);
+}
+
+/* Any coefficients to samples, not only those that oracle_forward made; `lost`: a sample does not fit into 16 bits. */
+static inline void oracle_inverse(oracle *o, double *data)
+{
+    int size[16][ORACLE_AXES], stride[ORACLE_AXES] = { 1, o->size[0], o->size[0] * o->size[1], o->size[0] * o->size[1] * o->size[2] };
+    memcpy(size[0], o->size, sizeof size[0]);
+    for (int level = 0; level < o->levels; level++)
+        for (int a = 0; a < ORACLE_AXES; a++) size[level + 1][a] = o->axes >> a & 1 ? (size[level][a] + 1) / 2 : size[level][a];
+    for (int level = o->levels - 1; level >= 0; level--) {
+        const int *n = size[level];
+        for (int a = ORACLE_AXES - 1; a >= 0; a--) {
+            if (!(o->axes >> a & 1) || n[a] < 2) continue;
+            int lines = 1;
+            for (int b = 0; b < ORACLE_AXES; b++) lines *= b == a ? 1 : n[b];
+            for (int l = 0; l < lines; l++) {
+                double line[4096], *first = data;
+                for (int b = 0, rest = l; b < ORACLE_AXES; b++) {
+                    if (b == a) continue;
+                    first += rest % n[b] * stride[b];
+                    rest /= n[b];
+                }
+                for (int k = 0; k < n[a]; k++) line[k] = first[k * stride[a]];
+                oracle_unline(o, line, n[a]);
+                for (int k = 0; k < n[a]; k++) first[k * stride[a]] = line[k];
+            }
+        }
+        for (int i3 = 0; i3 < n[3] && o->shift; i3++)
+            for (int i2 = 0; i2 < n[2]; i2++)
+                for (int i1 = 0; i1 < n[1]; i1++)
+                    for (int i0 = 0; i0 < n[0]; i0++) {
+                        double *v = &data[i0 + i1 * stride[1] + i2 * stride[2] + i3 * stride[3]];
+                        *v = floor((*v + (1 << (o->shift - 1))) / (1 << o->shift));
+                    }
+    }
+    o->lost = 0;
+    for (int i = 0; i < o->size[0] * o->size[1] * o->size[2] * o->size[3]; i++) o->lost |= data[i] < -32768 || data[i] > 32767;
+}
+
 #endif

@@ -60,5 +60,6 @@ with tempfile.TemporaryDirectory() as folder:
                 seen.add(a[:2] + d[:2])
                 print(f"{name} {boundary} {n}: low sign, shift, error {a}, high {d}")
                 failures += not (a[2] < 1e-6 and d[2] < 1e-6)
+                failures += a[0] != 1 or d[0] != -1  # as docs/guide/wavelets.md says
             failures += len(seen) != 1
 sys.exit(1 if failures else 0)

@@ -261,7 +261,8 @@ static void rate_and_psnr(void **state)
         require_ok(tsr_volume_compress(v, path, &o, &info));
         require_ok(tsr_volume_decompress(path, NULL, &back, NULL));
         const double psnr = measure_psnr(v, back);
-        if (!(psnr >= o.psnr && psnr < o.psnr + 1.5)) fail_msg("asked for %g dB, got %g", o.psnr, psnr);
+        /* a pass of so small a file is a step of up to 2 dB */
+        if (!(psnr >= o.psnr && psnr < o.psnr + 2)) fail_msg("asked for %g dB, got %g", o.psnr, psnr);
         tsr_volume_destroy(&back);
     }
     tsr_volume_destroy(&v);

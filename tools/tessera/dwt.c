@@ -77,6 +77,8 @@ static tsr_status measure(tsr_context *context, tsr_context *on_cpu, const tsr_v
     tsr_volume *back = NULL, *after = NULL, *before = NULL;
     tsr_volume_comparison difference;
     tsr_statistics range;
+    *psnr = (double)NAN;
+    if (tsr_volume_check_finite(context, coefficients, "coefficients") != TSR_OK) return TSR_OK; /* left float64: nothing comes back */
     tsr_status status = tsr_volume_idwt(context, coefficients, &back);
     if (status == TSR_OK) status = tsr_volume_copy(back, on_cpu, &after);
     if (status == TSR_OK) status = tsr_volume_copy(volume, on_cpu, &before);
@@ -139,6 +141,9 @@ static int transform(struct dwt *d)
         tsr_status status =
             keeps ? tsr_volume_check_finite(context, volume, d->keep.keep > 0 ? "--keep" : "--cut") : TSR_OK; /* they spread, and no PSNR has them */
         if (status == TSR_OK) status = tsr_volume_dwt(context, volume, &d->options, d->dtype, &coefficients);
+        if (status == TSR_OK && tsr_volume_meta(coefficients, "wavelet.wrapped"))
+            cli_note(d->cli, "coefficients leave 32 bits and wrap: idwt gives the volume back bit for bit, but as numbers they are wrong; --dtype "
+                             "f64 has them right");
         if (status == TSR_OK && keeps) code = keep_largest(d, context, volume, coefficients);
         if (status == TSR_OK && !code) status = cli_move_volume(NULL, &coefficients);
         if (status != TSR_OK) code = cli_status(d->cli, status, d->cli->input[0]);
