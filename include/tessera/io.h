@@ -34,6 +34,8 @@ typedef struct tsr_read_options {
     tsr_progress progress;
     int map_beyond_limit;    /* memory_limit is for what is allocated: voxels that can be mapped from a plain file may be larger */
     int same_folder;         /* for headers that strangers wrote: the file and the data files that it names are plain files, no links, of one folder */
+    int local_origin;        /* meshes, points: where float32 would round the file's coordinates by more than 10^-5 of the extent, they count from an
+                              * origin of their own (tsr_mesh_origin); 0: from that of the world, rounded */
 } tsr_read_options;
 #define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
 
@@ -68,6 +70,11 @@ TSR_API tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, 
 TSR_API tsr_status tsr_mesh_read(const char *path, const tsr_read_options *options, tsr_mesh **mesh) TSR_CHECKED;
 /* BORROWS a host mesh. Text keeps float32 to the last bit (9 digits). STL has no normals of vertices and repeats the corners. */
 TSR_API tsr_status tsr_mesh_write(const tsr_mesh *mesh, const char *path, const tsr_write_options *options) TSR_CHECKED;
+
+/* What of a mesh the format that name or extension gives has a place for, as a sum of these: colours of vertices, parts, and coordinates in float64 (an
+ * origin far off). TSR_ERROR_ARGUMENT as tsr_file_check_output; touches no file. */
+typedef enum tsr_mesh_extras { TSR_MESH_COLORS = 1, TSR_MESH_PARTS = 2, TSR_MESH_ORIGIN = 4 } tsr_mesh_extras;
+TSR_API tsr_status tsr_file_keeps_mesh(const char *path, const tsr_write_options *options, int *extras) TSR_CHECKED;
 
 /* `options` may be NULL. RETURNS NEW host points. XYZ: lines of x y z, separated by white space, commas or semicolons, '#' and '//' begin a comment, the
  * first line may name the columns; columns 4 to 6 are normals if each of them is a unit vector (or 0). PTS: the number of points, then lines of x y z

@@ -23,6 +23,7 @@ typedef struct tsr_format {
     const char *extensions[6]; /* with the dot, lower case, NULL at the end; ".gz" may follow any of them. The first is the usual one */
     int (*recognise)(const tsr_signature *signature); /* NULL: by name or extension only */
     int keeps_metadata;                               /* volumes: every key and value that tsr_volume_set_meta takes comes back */
+    int mesh_extras, mesh_extras_ascii;               /* meshes: tsr_mesh_extras that are written, and those only as text */
     int whole;                                        /* the writer of volumes needs all voxels in memory: it does not go through tsr_output_voxels */
     /* Readers BORROW the input; options are complete (never NULL). Only those of the format's kind are set. */
     tsr_status (*read_volume)(tsr_input *input, const tsr_read_options *options, tsr_volume **volume);

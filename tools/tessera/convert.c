@@ -1,4 +1,6 @@
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -14,6 +16,7 @@ struct convert {
     tsr_size3 crop[2];
     tsr_vec3 resample;
     double smooth, threshold[2];
+    const char *threshold_text;
     tsr_interpolation interpolation;
     tsr_level_rule rule;
     int level;
@@ -21,7 +24,7 @@ struct convert {
     int space, space_given, crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given;
     tsr_tiles_options tiles;
     cli_tiles_options files;
-    int unbounded;
+    int unbounded, of_mesh; /* the points are vertices of a mesh */
     tsr_context *context;
     tsr_volume *volume;
 };
@@ -77,6 +80,33 @@ static int reduce(struct convert *c)
     return status == TSR_OK ? code : cli_status(c->cli, status, c->cli->input[0]);
 }
 
+/* A bound as an integer of 64 bits, where it is one and a double would round it. */
+static int whole_bound(const char *text, int is_unsigned, int64_t missing, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    *value = missing;
+    if (!*text || *text == ':') return 1;
+    if (is_unsigned && *text == '-') return 0;
+    *value = is_unsigned ? (int64_t)strtoull(text, &end, 10) : (int64_t)strtoll(text, &end, 10);
+    return end > text && (!*end || *end == ':') && !errno;
+}
+
+/* --threshold; labels of 64 bits are told apart beyond the 53 bits of a double. */
+static tsr_status threshold(const struct convert *c, tsr_volume **mask)
+{
+    const tsr_dtype dtype = tsr_volume_dtype(c->volume);
+    const char *upper = strchr(c->threshold_text, ':') + 1;
+    double slope, intercept;
+    int64_t bound[2];
+    tsr_volume_scaling(c->volume, &slope, &intercept);
+    if ((dtype == TSR_I64 || dtype == TSR_U64) && slope == 1 && intercept == 0 &&
+        whole_bound(c->threshold_text, dtype == TSR_U64, dtype == TSR_U64 ? 0 : INT64_MIN, &bound[0]) &&
+        whole_bound(upper, dtype == TSR_U64, dtype == TSR_U64 ? -1 : INT64_MAX, &bound[1]))
+        return tsr_volume_threshold_integers(c->context, c->volume, bound[0], bound[1], mask);
+    return tsr_volume_threshold(c->context, c->volume, c->threshold[0], c->threshold[1], mask);
+}
+
 /* The steps in the order --help promises. */
 static int process(struct convert *c)
 {
@@ -101,7 +131,7 @@ static int process(struct convert *c)
         status = take(c, status, next);
     }
     if (status == TSR_OK && c->threshold_given) {
-        status = tsr_volume_threshold(c->context, c->volume, c->threshold[0], c->threshold[1], &next);
+        status = threshold(c, &next);
         status = take(c, status, next);
     }
     if (status == TSR_OK && c->largest_component) {
@@ -260,8 +290,18 @@ static int convert_mesh(struct convert *c)
     if (c->space_given) tsr_mesh_set_space(mesh, (tsr_space)(c->space + 1));
     if (status == TSR_OK) status = tsr_mesh_write(mesh, c->output, &c->write);
     if (status != TSR_OK) code = cli_status(c->cli, status, c->output);
+    else cli_remark_mesh(c->cli, mesh, c->output, &c->write);
     tsr_mesh_destroy(&mesh);
     return code;
+}
+
+/* Points have places and normals; of a mesh with colours that is said. */
+static void remark_colors(const struct convert *c)
+{
+    tsr_mesh *mesh = NULL;
+    if (c->cli->globals.quiet || !strcmp(c->cli->input[0], "-") || tsr_mesh_read(c->cli->input[0], &c->read, &mesh) != TSR_OK) return;
+    if (tsr_mesh_colors_const(mesh)) cli_note(c->cli, "%s: the colours of the vertices are not kept: PLY, OBJ and OFF keep them", c->output);
+    tsr_mesh_destroy(&mesh);
 }
 
 static int convert_points(struct convert *c)
@@ -275,6 +315,7 @@ static int convert_points(struct convert *c)
     if (!points) return code;
     tsr_status status = tsr_points_write(points, c->output, &c->write);
     if (status != TSR_OK) code = cli_status(c->cli, status, c->output);
+    if (!code && c->of_mesh) remark_colors(c);
     tsr_points_destroy(&points);
     return code;
 }
@@ -307,47 +348,118 @@ static int run(cli_call *cli, int argc, char **argv)
     int interpolation = 0, values = 0, index = 0, rule = 0, rule_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(c.output),
-        { .name = "crop", .type = CLI_BOX, .value = c.crop, .help = "1. keep the voxels from the first corner to before the second",
+        { .name = "crop",
+          .type = CLI_BOX,
+          .value = c.crop,
+          .help = "1. keep the voxels from the first corner to before the second",
           .given = &c.crop_given },
-        { .name = "resample", .type = CLI_VEC3, .value = &c.resample, .help = "2. new spacing in world units, one number or three", .lower = 1e-12,
-          .upper = 1e12, .given = &c.resample_given },
+        { .name = "resample",
+          .type = CLI_VEC3,
+          .value = &c.resample,
+          .help = "2. new spacing in world units, one number or three",
+          .lower = 1e-12,
+          .upper = 1e12,
+          .given = &c.resample_given },
         { .name = "like", .type = CLI_TEXT, .value = &c.like, .argument = "FILE", .help = "2. or: onto the grid of another volume" },
-        { .name = "interpolation", .type = CLI_CHOICE, .value = &interpolation, .argument = "WAY", .help = "of 2",
+        { .name = "interpolation",
+          .type = CLI_CHOICE,
+          .value = &interpolation,
+          .argument = "WAY",
+          .help = "of 2",
           .choices = "linear nearest cubic" },
-        { .name = "level", .type = CLI_INT, .value = &c.level, .argument = "N", .help = "3. 2^N voxels along each axis become one", .lower = 1, .upper = 62 },
-        { .name = "rule", .type = CLI_CHOICE, .value = &rule, .argument = "RULE",
-          .help = "of 3: what becomes of them (default average, as f64; sums are 64 bits wide)", .choices = "average sum min max", .given = &rule_given },
-        { .name = "smooth", .type = CLI_REAL, .value = &c.smooth, .argument = "SIGMA", .help = "4. Gaussian, standard deviation in world units",
-          .lower = 0, .upper = 1e9, .given = &c.smooth_given },
-        { .name = "threshold", .type = CLI_RANGE, .value = c.threshold, .help = "5. mask of the values from LOWER to UPPER, both included",
+        { .name = "level",
+          .type = CLI_INT,
+          .value = &c.level,
+          .argument = "N",
+          .help = "3. 2^N voxels along each axis become one",
+          .lower = 1,
+          .upper = 62 },
+        { .name = "rule",
+          .type = CLI_CHOICE,
+          .value = &rule,
+          .argument = "RULE",
+          .help = "of 3: what becomes of them (default average, as f64; sums are 64 bits wide)",
+          .choices = "average sum min max",
+          .given = &rule_given },
+        { .name = "smooth",
+          .type = CLI_REAL,
+          .value = &c.smooth,
+          .argument = "SIGMA",
+          .help = "4. Gaussian, standard deviation in world units",
+          .lower = 0,
+          .upper = 1e9,
+          .given = &c.smooth_given },
+        { .name = "threshold",
+          .type = CLI_TEXT,
+          .value = &c.threshold_text,
+          .argument = "LOWER:UPPER",
+          .help = "5. mask of the values from LOWER to UPPER, both included",
           .given = &c.threshold_given },
         { .name = "largest-component", .type = CLI_FLAG, .value = &c.largest_component, .help = "6. of a mask, keep the largest connected piece" },
-        { .name = "dtype", .type = CLI_DTYPE, .value = &c.dtype, .help = "7. element type; integers are rounded and saturated",
+        { .name = "dtype",
+          .type = CLI_DTYPE,
+          .value = &c.dtype,
+          .help = "7. element type; integers are rounded and saturated",
           .given = &c.dtype_given },
-        { .name = "space", .type = CLI_CHOICE, .value = &c.space, .argument = "FRAME",
-          .help = "world frame of the output; an input that names none gets this one", .choices = "RAS LPS", .given = &c.space_given },
+        { .name = "space",
+          .type = CLI_CHOICE,
+          .value = &c.space,
+          .argument = "FRAME",
+          .help = "world frame of the output; an input that names none gets this one",
+          .choices = "RAS LPS",
+          .given = &c.space_given },
         { .name = "format", .type = CLI_TEXT, .value = &c.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
-        { .name = "compression", .type = CLI_INT, .value = &c.write.compression, .argument = "LEVEL", .help = "-1 none, 0 default, 1 to 9",
-          .lower = -1, .upper = 9 },
+        { .name = "compression",
+          .type = CLI_INT,
+          .value = &c.write.compression,
+          .argument = "LEVEL",
+          .help = "-1 none, 0 default, 1 to 9",
+          .lower = -1,
+          .upper = 9 },
         { .name = "ascii", .type = CLI_FLAG, .value = &c.write.ascii, .help = "text variant of PLY, STL and PCD" },
         { .name = "big-endian", .type = CLI_FLAG, .value = &c.write.big_endian, .help = "byte order, where the format has a choice" },
         { .name = "detached", .type = CLI_FLAG, .value = &c.write.detached, .help = "header and data in two files, with --format" },
-        { .name = "band", .type = CLI_REAL, .value = &c.tiles.band, .argument = "WIDTH",
-          .help = "volume to tiles: half width of the band in world units (default 3 voxels, at least 2 of the largest)", .lower = 1e-12, .upper = 1e12 },
-        { .name = "edge", .type = CLI_INT, .value = &c.tiles.edge, .argument = "N", .help = "volume or .nvdb to tiles: voxels of a tile, 4 or 8 (default 8)",
-          .lower = 4, .upper = 8 },
-        { .name = "index", .type = CLI_CHOICE, .value = &index, .argument = "WAY", .help = "volume to tiles: how tiles are found", .choices = "sorted paged" },
+        { .name = "band",
+          .type = CLI_REAL,
+          .value = &c.tiles.band,
+          .argument = "WIDTH",
+          .help = "volume to tiles: half width of the band in world units (default 3 voxels, at least 2 of the largest)",
+          .lower = 1e-12,
+          .upper = 1e12 },
+        { .name = "edge",
+          .type = CLI_INT,
+          .value = &c.tiles.edge,
+          .argument = "N",
+          .help = "volume or .nvdb to tiles: voxels of a tile, 4 or 8 (default 8)",
+          .lower = 4,
+          .upper = 8 },
+        { .name = "index",
+          .type = CLI_CHOICE,
+          .value = &index,
+          .argument = "WAY",
+          .help = "volume to tiles: how tiles are found",
+          .choices = "sorted paged" },
         { .name = "unbounded", .type = CLI_FLAG, .value = &c.unbounded, .help = "volume to tiles: forget the extents" },
-        { .name = "values", .type = CLI_CHOICE, .value = &values, .argument = "KIND", .help = "of a .tsr file: 32-bit floats or 16-bit codes",
+        { .name = "values",
+          .type = CLI_CHOICE,
+          .value = &values,
+          .argument = "KIND",
+          .help = "of a .tsr file: 32-bit floats or 16-bit codes",
           .choices = "f32 q16" },
         { .name = "raw", .type = CLI_FLAG, .value = &c.files.write.raw, .help = "of a .tsr file: page-aligned and uncompressed, to be mapped" },
-        { .name = "grid", .type = CLI_TEXT, .value = &c.files.read.grid, .argument = "NAME", .help = "of .nvdb and .vdb: which grid to read (default: first level set)" },
+        { .name = "grid",
+          .type = CLI_TEXT,
+          .value = &c.files.read.grid,
+          .argument = "NAME",
+          .help = "of .nvdb and .vdb: which grid to read (default: first level set)" },
         { .name = "name", .type = CLI_TEXT, .value = &c.files.write.name, .argument = "NAME", .help = "of .nvdb and .vdb: name of the grid written" },
         CLI_READ_OPTIONS(c.read),
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
+    const cli_option range = { .name = "threshold", .value = c.threshold };
+    if (c.threshold_given && (code = cli_take_range(cli, &range, c.threshold_text)) >= 0) return code;
     if (!c.output) return cli_check_output(cli, NULL);
     if (c.resample_given && c.like) return cli_usage(cli, "--resample and --like: expected one of them");
     if (rule_given && !c.level) return cli_usage(cli, "--rule: needs --level");
@@ -367,7 +479,7 @@ static int run(cli_call *cli, int argc, char **argv)
     code = cli_recognise(cli, cli->input[0], &c.read, &kind, &format);
     if (code) return code;
     if (kind == TSR_FILE_VIDEO) return cli_film_convert(cli, c.output, c.write.format); /* standard input */
-    if (kind == TSR_FILE_MESH && output_is_points(&c)) kind = TSR_FILE_POINTS; /* its vertices */
+    if (kind == TSR_FILE_MESH && output_is_points(&c)) kind = TSR_FILE_POINTS, c.of_mesh = 1; /* its vertices */
     const int from_field = kind == TSR_FILE_VOLUME || kind == TSR_FILE_TILES;
     const tsr_file_kind written = !from_field ? kind : cli_names_tiles(c.output, c.write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME;
     if (kind != TSR_FILE_IMAGE && kind != TSR_FILE_UNSTRUCTURED) code = cli_check_write(cli, c.output, written, c.write.format);
@@ -380,9 +492,9 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code) return code;
     switch (kind) {
     case TSR_FILE_VOLUME: return convert_volume(&c);
-    case TSR_FILE_MESH: return convert_mesh(&c);
+    case TSR_FILE_MESH: c.read.local_origin = 1; return convert_mesh(&c);
     case TSR_FILE_TILES: return convert_tiles(&c);
-    case TSR_FILE_POINTS: return convert_points(&c);
+    case TSR_FILE_POINTS: c.read.local_origin = 1; return convert_points(&c);
     default: return cli_error(cli, CLI_FAILED, "%s: expected a volume, a mesh, a tile list or points, this is %s", cli->input[0],
                                kind == TSR_FILE_UNSTRUCTURED ? "an unstructured grid" : "an image");
     }
