@@ -614,5 +614,5 @@ const cli_verb verb_render = { "render", "[options] VOLUME|MESH|TILES... -o PICT
                                "  tessera make phantom_tumour --size 96 -o head.nii.gz --truth tumour.nii.gz\n"
                                "  tessera render head.nii.gz --surface tumour.nii.gz -o both.png\n"
                                "  tessera render head.nii.gz --surface tumour.nii.gz --slice z -o slice.png\n"
-                               "  tessera render head.nii.gz --turntable --frames 48 -o head.y4m\n",
+                               "  tessera render head.nii.gz --turntable --frames 12 --width 320 --height 240 -o head.y4m\n",
                                run };
