@@ -223,8 +223,13 @@ tsr_status tsr_volume_few_values(const tsr_volume *volume, int32_t most, double 
     if (volume->context && volume->context->device.kind != TSR_DEVICE_CPU) TSR_FAIL(TSR_ERROR_ARGUMENT, "the volume is not in host memory");
     if (most < 1 || most > 256) TSR_FAIL(TSR_ERROR_ARGUMENT, "at most %d values asked for, expected 1 to 256", (int)most);
     const int64_t voxels = tsr_volume_count(volume);
+    const char *bytes = (const char *)volume->data;
+    const size_t size = tsr_dtype_size(volume->dtype);
     double last = (double)NAN;
     for (int64_t i = 0; i < voxels; i++) {
+        enum { RUN = 256 }; /* masks are long runs: as many voxels like the one before are passed over at once */
+        while (i > 0 && i + RUN <= voxels && !memcmp(bytes + (size_t)i * size, bytes + (size_t)(i - 1) * size, RUN * size)) i += RUN;
+        if (i == voxels) break;
         const double v = tsr_voxel_load(volume->data, volume->dtype, i);
         if (v == last || v != v) continue;
         last = v;
