@@ -62,13 +62,14 @@ TSR_API tsr_status tsr_volume_read(const char *path, const tsr_read_options *opt
  * by name choose the version; by extension a volume read from NIfTI-2, or with an extent over 32767, is written as NIfTI-2. */
 TSR_API tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options) TSR_CHECKED;
 
-/* `options` may be NULL. RETURNS NEW host mesh. Polygons become fans of triangles round their first corner; what is not position, vertex normal
- * or polygon is skipped. PLY: ascii and both binaries, any order and type of properties. OBJ: normals are kept if each vertex has one. STL:
- * corners with equal coordinates become one vertex. OFF: text, with the prefixes ST, C and N. The frame of the coordinates is taken from a
- * comment (STL: the header) that holds SPACE=RAS or SPACE=LPS. TSR_ERROR_FORMAT for a position that is not finite or an index out of range;
- * normals that are not finite become 0. */
+/* `options` may be NULL. RETURNS NEW host mesh. Polygons become fans of triangles round their first corner; what is not position, vertex normal, vertex
+ * colour, part or polygon is skipped. PLY: ascii and both binaries, any order and type of properties, triangle strips, `label` of faces. OBJ: normals are kept
+ * if each vertex has one, colours (r g b behind x y z) if all vertices have them; two or more groups or objects are parts. STL: corners with equal
+ * coordinates become one vertex. OFF: text, with the prefixes ST, C and N. The frame of the coordinates is taken from a comment (STL: the header) that holds
+ * SPACE=RAS or SPACE=LPS. TSR_ERROR_FORMAT for a position that is not finite or an index out of range; normals that are not finite become 0. */
 TSR_API tsr_status tsr_mesh_read(const char *path, const tsr_read_options *options, tsr_mesh **mesh) TSR_CHECKED;
-/* BORROWS a host mesh. Text keeps float32 to the last bit (9 digits). STL has no normals of vertices and repeats the corners. */
+/* BORROWS a host mesh. Text keeps float32 to the last bit (9 digits). Positions about an origin are written in float64: 15 digits, PLY as double; binary STL
+ * rounds them to float32. STL has no normals of vertices and repeats the corners. What has no place: tsr_file_keeps_mesh. */
 TSR_API tsr_status tsr_mesh_write(const tsr_mesh *mesh, const char *path, const tsr_write_options *options) TSR_CHECKED;
 
 /* What of a mesh the format that name or extension gives has a place for, as a sum of these: colours of vertices, parts, and coordinates in float64 (an

@@ -111,6 +111,9 @@ static const char *api_name(const char *text, const char *at)
     const int upper = !strncmp(at, "TSR_", 4);
     if (at == text || (at[-1] != ' ' && at[-1] != '(') || (!upper && strncmp(at, "tsr_", 4) != 0)) return NULL;
     const char *end = at + strspn(at, upper ? "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_" : "abcdefghijklmnopqrstuvwxyz0123456789_");
+    static const char *const modules[] = { "TSR_TERM", "TSR_MAP", "TSR_CLASSIFIER" }; /* what those write who bring functions of their own */
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if ((size_t)(end - at) == strlen(modules[i]) && !strncmp(at, modules[i], strlen(modules[i]))) return NULL;
     return *end == '/' || (*end == '.' && end[1] && end[1] != ' ' && end[1] != '.') ? NULL : end;
 }
 
