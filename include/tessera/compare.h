@@ -14,6 +14,7 @@ typedef struct tsr_compare_options {
     int ignore_geometry;  /* compare by index; without it inputs of different geometry or space are an error that names the difference */
     int skip_distances;   /* masks: leave the surface distances 0 */
     double tolerance;     /* volumes: values that differ by at most this count as equal; 0 = any difference counts */
+    tsr_progress progress; /* label maps, between labels */
 } tsr_compare_options;
 #define TSR_COMPARE_OPTIONS { .struct_size = sizeof(tsr_compare_options) }
 
@@ -43,6 +44,19 @@ typedef struct tsr_mask_comparison {
  * TSR_ERROR_ARGUMENT for different extents or geometries or a context that is not a CPU. */
 TSR_API tsr_status tsr_compare_masks(tsr_context *context, const tsr_volume *mask, const tsr_volume *reference,
                                      const tsr_compare_options *options, tsr_mask_comparison *comparison) TSR_CHECKED;
+
+/* One label of two label maps (tessera/labels.h), compared as a mask: the voxels of this label are inside. */
+typedef struct tsr_label_comparison {
+    int64_t value;
+    tsr_mask_comparison mask; /* inside 0 or inside_reference 0: the label is missing in one of them */
+} tsr_label_comparison;
+
+/* All labels of either volume, ascending, in one pass and then, for the distances, one look at the box of each. Conditions and errors as
+ * tsr_compare_masks; TSR_ERROR_ARGUMENT also for values that are not whole and for a label of u64 from 2^63 beside another type, TSR_ERROR_UNSUPPORTED for more than 65536 labels.
+ * RETURNS NEW in *labels: tsr_label_comparisons_free. */
+TSR_API tsr_status tsr_compare_labels(tsr_context *context, const tsr_volume *volume, const tsr_volume *reference, const tsr_compare_options *options,
+                                      tsr_label_comparison **labels, int32_t *count) TSR_CHECKED;
+TSR_API void tsr_label_comparisons_free(tsr_label_comparison **labels);
 
 typedef struct tsr_volume_comparison {
     int64_t voxels;

@@ -137,10 +137,15 @@ TSR_API tsr_status tsr_volume_combine(tsr_context *context, tsr_combination comb
 
 /* ---- masks and connected components --------------------------------------------------------------------------------------------------- */
 
-/* u8 mask: 1 where lower <= value <= upper. NaN gives 0. RETURNS NEW. */
+/* u8 mask: 1 where lower <= value <= upper; integers of 64 bits without scaling are compared as integers. NaN gives 0. RETURNS NEW. */
 TSR_API tsr_status tsr_volume_threshold(tsr_context *context, const tsr_volume *volume, double lower, double upper, tsr_volume **mask) TSR_CHECKED;
 
-/* u32 labels of the connected components of the non-zero voxels of a u8 mask, 0 outside; connectivity 6 or 26. Components are numbered
+/* The same for the stored values of a volume of integers, compared to the last of their 64 bits (a double holds 53): labels. For u64 the bits of the
+ * bounds are unsigned numbers. TSR_ERROR_ARGUMENT for real numbers. RETURNS NEW. */
+TSR_API tsr_status tsr_volume_threshold_integers(tsr_context *context, const tsr_volume *volume, int64_t lower, int64_t upper,
+                                                 tsr_volume **mask) TSR_CHECKED;
+
+/* u32 labels of the connected components of the voxels of a mask (any element type) whose stored value is neither 0 nor NaN, 0 outside; connectivity 6 or 26. Components are numbered
  * 1, 2, ... in the order of their first voxel in memory. Linear time. At most 2^32 - 2 components (on a GPU: voxels). RETURNS NEW in *labels. */
 TSR_API tsr_status tsr_volume_components(tsr_context *context, const tsr_volume *mask, int32_t connectivity, tsr_volume **labels,
                                          int64_t *count) TSR_CHECKED;

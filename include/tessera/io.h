@@ -49,6 +49,8 @@ typedef struct tsr_read_options {
     int64_t frame, layer, channel;                  /* of files with more than one, which to read, from 0 ... */
     int frame_given, layer_given, channel_given;    /* ... if != 0 */
     tsr_form prefer;         /* NIfTI: the form that places the voxels, if the file has it */
+    int local_origin;        /* meshes, points: where float32 would round the file's coordinates by more than 10^-5 of the extent, they count from an
+                              * origin of their own (tsr_mesh_origin); 0: from that of the world, rounded */
 } tsr_read_options;
 #define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
 
@@ -83,14 +85,21 @@ TSR_API int tsr_nifti_forms(const tsr_volume *volume, double sform[3][4], double
 TSR_API tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options) TSR_CHECKED;
 
 /* `options` may be NULL. RETURNS NEW host mesh. Polygons are cut into triangles that cover them, concave ones too and those that are not quite
- * plane (in the plane that fits them; a face that crosses itself or has no area becomes a fan round its first corner, and tsr_mesh_odd_faces counts it); what
- * is not position, vertex normal or polygon is skipped. PLY: ascii and both binaries, any order and type of properties. OBJ: normals are kept if each vertex has one. STL:
- * corners with equal coordinates become one vertex. OFF: text, with the prefixes ST, C and N. The frame of the coordinates is taken from a
- * comment (STL: the header) that holds SPACE=RAS or SPACE=LPS. TSR_ERROR_FORMAT for a position that is not finite or an index out of range;
- * normals that are not finite become 0. */
+ * plane (in the plane that fits them; a face that crosses itself or has no area becomes a fan round its first corner, and tsr_mesh_odd_faces counts it);
+ * what is not position, vertex normal, vertex colour, part or polygon is skipped. PLY: ascii and both binaries, any order and type of properties,
+ * triangle strips, `label` of faces. OBJ: normals are kept
+ * if each vertex has one, colours (r g b behind x y z) if all vertices have them; two or more groups or objects are parts. STL: corners with equal
+ * coordinates become one vertex. OFF: text, with the prefixes ST, C and N. The frame of the coordinates is taken from a comment (STL: the header) that holds
+ * SPACE=RAS or SPACE=LPS. TSR_ERROR_FORMAT for a position that is not finite or an index out of range; normals that are not finite become 0. */
 TSR_API tsr_status tsr_mesh_read(const char *path, const tsr_read_options *options, tsr_mesh **mesh) TSR_CHECKED;
-/* BORROWS a host mesh. Text keeps float32 to the last bit (9 digits). STL has no normals of vertices and repeats the corners. */
+/* BORROWS a host mesh. Text keeps float32 to the last bit (9 digits). Positions about an origin are written in float64: 15 digits, PLY as double; binary STL
+ * rounds them to float32. STL has no normals of vertices and repeats the corners. What has no place: tsr_file_keeps_mesh. */
 TSR_API tsr_status tsr_mesh_write(const tsr_mesh *mesh, const char *path, const tsr_write_options *options) TSR_CHECKED;
+
+/* What of a mesh the format that name or extension gives has a place for, as a sum of these: colours of vertices, parts, and coordinates in float64 (an
+ * origin far off). TSR_ERROR_ARGUMENT as tsr_file_check_output; touches no file. */
+typedef enum tsr_mesh_extras { TSR_MESH_COLORS = 1, TSR_MESH_PARTS = 2, TSR_MESH_ORIGIN = 4 } tsr_mesh_extras;
+TSR_API tsr_status tsr_file_keeps_mesh(const char *path, const tsr_write_options *options, int *extras) TSR_CHECKED;
 
 /* `options` may be NULL. RETURNS NEW host points. XYZ: lines of x y z, separated by white space, commas or semicolons, '#' and '//' begin a comment, the
  * first line may name the columns; columns 4 to 6 are normals if each of them is a unit vector (or 0). PTS: the number of points, then lines of x y z

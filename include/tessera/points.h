@@ -26,6 +26,10 @@ TSR_API const float *tsr_points_normals_const(const tsr_points *points);
 TSR_API const float *tsr_points_radii_const(const tsr_points *points);
 TSR_API tsr_space tsr_points_space(const tsr_points *points);
 TSR_API void tsr_points_set_space(tsr_points *points, tsr_space space);
+/* As of a mesh (tessera/mesh.h): world = origin + position. */
+TSR_API tsr_vec3 tsr_points_origin(const tsr_points *points);
+TSR_API void tsr_points_set_origin(tsr_points *points, tsr_vec3 origin);
+TSR_API tsr_status tsr_points_change_origin(tsr_points *points, tsr_vec3 origin) TSR_CHECKED;
 TSR_API tsr_status tsr_points_copy(const tsr_points *points, tsr_context *context, tsr_points **copy) TSR_CHECKED; /* to another device; RETURNS NEW */
 
 /* The vertices of a mesh (and its vertex normals) on the same device. COPIES. RETURNS NEW. */

@@ -13,6 +13,7 @@
 #ifndef TESSERA_SURFACE_H
 #define TESSERA_SURFACE_H
 
+#include "tessera/labels.h"
 #include "tessera/mesh.h"
 #include "tessera/tiles.h"
 
@@ -83,6 +84,12 @@ typedef struct tsr_surface_report {
  * TSR_ERROR_MEMORY. RETURNS NEW mesh on the context's device, in world coordinates. */
 TSR_API tsr_status tsr_surface_extract(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, tsr_mesh **mesh,
                                        tsr_surface_report *report) TSR_CHECKED;
+
+/* The surface of one label of a label map: of the mask of its voxels, halfway between voxels inside and outside, whatever the numbers of the labels. `label`
+ * as tsr_labels_count gives it: its value and box count, and only the box is looked at. Where two labels touch, both surfaces lie at the same place.
+ * Options as above without isovalue and inside. On the volume's device. RETURNS NEW. */
+TSR_API tsr_status tsr_surface_extract_label(tsr_context *context, const tsr_volume *volume, const tsr_label *label,
+                                             const tsr_surface_options *options, tsr_mesh **mesh, tsr_surface_report *report) TSR_CHECKED;
 
 /* The same from a tile list (value < isovalue is inside, |isovalue| < band). Visits stored tiles only. TSR_ERROR_STATE if a sign
  * change lies beside a tile that is not stored (a list changed without management). RETURNS NEW. */

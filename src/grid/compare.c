@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "core/parallel.h"
-#include "grid/distance_line.h"
+#include "grid/compare.h"
 #include "grid/surface_distances.h"
 #include "grid/volume.h"
 #include "tessera/distance.h"
 
 /* ---- are the two comparable? ---- */
 
-static tsr_status comparable(tsr_context *context, const tsr_volume *a, const tsr_volume *b, const tsr_compare_options *options)
+tsr_status tsr_compare_check(tsr_context *context, const tsr_volume *a, const tsr_volume *b, const tsr_compare_options *options)
 {
     TSR_TRY(tsr_volume_require(context, a, "the first volume"));
     TSR_TRY(tsr_volume_require(context, b, "the reference"));
@@ -25,14 +25,20 @@ static tsr_status comparable(tsr_context *context, const tsr_volume *a, const ts
     if (options->ignore_geometry) return TSR_OK;
     static const char *const spaces[] = { "none", "RAS", "LPS" };
     if ((a->geometry.space == TSR_SPACE_NONE) != (b->geometry.space == TSR_SPACE_NONE))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "compare: the spaces differ: %s and %s; ignore_geometry compares by index", spaces[a->geometry.space],
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "compare: the spaces differ: %s and %s; options.ignore_geometry compares by index", spaces[a->geometry.space],
                  spaces[b->geometry.space]);
     const double unit = tsr_volume_unit(a), other = tsr_volume_unit(b);
     if ((unit > 0 ? unit : 1) != (other > 0 ? other : 1))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "compare: lengths are in %s and in %s, expected the same unit; ignore_geometry compares by index",
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "compare: lengths are in %s and in %s, expected the same unit; options.ignore_geometry compares by index",
                  unit > 0 ? tsr_volume_unit_name(a) : "mm", other > 0 ? tsr_volume_unit_name(b) : "mm");
-    TSR_TRY(tsr_geometry_require_same(&a->geometry, &b->geometry, "compare", "ignore_geometry compares by index"));
+    TSR_TRY(tsr_geometry_require_same(&a->geometry, &b->geometry, "compare", "options.ignore_geometry compares by index"));
     return TSR_OK;
+}
+
+tsr_status tsr_compare_check_distances(const tsr_volume *mask, const tsr_compare_options *options)
+{
+    if (options->skip_distances) return TSR_OK;
+    return tsr_geometry_check_perpendicular(&mask->geometry, "compare: the distances (options.skip_distances leaves them out)");
 }
 
 /* ---- masks: counts ---- */
@@ -77,15 +83,16 @@ static void count_slices(void *user, int64_t begin, int64_t end, int worker)
 
 /* The surface voxels of a mask within the box of both masks, as bytes. */
 struct surface {
-    const tsr_volume *mask;
+    const tsr_mask_rule *mask;
     tsr_size3 lower, size;
     uint8_t *on;
 };
 
-static int inside_at(const tsr_volume *m, int64_t x, int64_t y, int64_t z)
+static int inside_at(const tsr_mask_rule *m, int64_t x, int64_t y, int64_t z)
 {
-    if (x < 0 || y < 0 || z < 0 || x >= m->size.x || y >= m->size.y || z >= m->size.z) return 0;
-    return tsr_distance_inside(m->data, m->dtype, (z * m->size.y + y) * m->size.x + x);
+    const tsr_size3 n = m->volume->size;
+    if (x < 0 || y < 0 || z < 0 || x >= n.x || y >= n.y || z >= n.z) return 0;
+    return tsr_mask_inside(m, (z * n.y + y) * n.x + x);
 }
 
 static void mark_surface(void *user, int64_t begin, int64_t end, int worker)
@@ -127,16 +134,15 @@ static tsr_status directed(tsr_context *context, const tsr_volume *from, int64_t
     return TSR_OK;
 }
 
-static tsr_status surface_distances(tsr_context *context, const tsr_volume *const mask[2], tsr_size3 lower, tsr_size3 size,
-                                    tsr_mask_comparison *c)
+static tsr_status surface_distances(tsr_context *context, const tsr_mask_rule mask[2], tsr_size3 lower, tsr_size3 size, tsr_mask_comparison *c)
 {
     tsr_volume *surface[2] = { NULL, NULL };
     float *values[2] = { NULL, NULL };
     int64_t count[2] = { 0, 0 };
     tsr_status status = TSR_OK;
     for (int i = 0; i < 2; i++) {
-        TSR_TRY_GOTO(tsr_volume_create(context, TSR_U8, size, &mask[i]->geometry, &surface[i]), done);
-        struct surface s = { mask[i], lower, size, (uint8_t *)surface[i]->data };
+        TSR_TRY_GOTO(tsr_volume_create(context, TSR_U8, size, &mask[i].volume->geometry, &surface[i]), done);
+        struct surface s = { &mask[i], lower, size, (uint8_t *)surface[i]->data };
         tsr_parallel(context->threads, size.z, 1, mark_surface, &s);
         count[i] = count_bytes(s.on, tsr_volume_count(surface[i]));
     }
@@ -154,15 +160,33 @@ done:
 
 static double ratio(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : (double)NAN; }
 
+tsr_status tsr_compare_finish(tsr_context *context, const tsr_mask_rule mask[2], tsr_size3 lower, tsr_size3 upper, int skip_distances,
+                              tsr_mask_comparison *c)
+{
+    const int64_t either = c->inside + c->inside_reference - c->inside_both, outside_reference = c->voxels - c->inside_reference;
+    c->dice = either ? ratio(2 * c->inside_both, c->inside + c->inside_reference) : 1;
+    c->jaccard = either ? ratio(c->inside_both, either) : 1;
+    c->sensitivity = ratio(c->inside_both, c->inside_reference);
+    c->specificity = ratio(c->voxels - either, outside_reference);
+    c->total_correct = ratio(c->voxels - either + c->inside_both, c->voxels);
+    c->volume = (double)c->inside * fabs(tsr_geometry_determinant(&mask[0].volume->geometry));
+    c->volume_reference = (double)c->inside_reference * fabs(tsr_geometry_determinant(&mask[1].volume->geometry));
+    c->volume_error = c->volume_reference > 0 ? (c->volume - c->volume_reference) / c->volume_reference : (double)NAN;
+    if (skip_distances || !either) return TSR_OK;
+    const tsr_size3 size = { upper.x - lower.x, upper.y - lower.y, upper.z - lower.z };
+    if (!c->inside || !c->inside_reference) c->distances = (tsr_surface_distances){ INFINITY, INFINITY, INFINITY };
+    else TSR_TRY(surface_distances(context, mask, lower, size, c));
+    return TSR_OK;
+}
+
 tsr_status tsr_compare_masks(tsr_context *context, const tsr_volume *mask, const tsr_volume *reference, const tsr_compare_options *options,
                              tsr_mask_comparison *comparison)
 {
     tsr_compare_options own = TSR_COMPARE_OPTIONS;
     memset(comparison, 0, sizeof *comparison);
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    TSR_TRY(comparable(context, mask, reference, &own));
-    if (!own.skip_distances)
-        TSR_TRY(tsr_geometry_check_perpendicular(&mask->geometry, "compare: the distances (options.skip_distances leaves them out)"));
+    TSR_TRY(tsr_compare_check(context, mask, reference, &own));
+    TSR_TRY(tsr_compare_check_distances(mask, &own));
     struct mask_pair pair = { { mask, reference }, NULL };
     size_t bytes = (size_t)mask->size.z * sizeof *pair.slices;
     TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&pair.slices));
@@ -179,20 +203,8 @@ tsr_status tsr_compare_masks(tsr_context *context, const tsr_volume *mask, const
         upper = (tsr_size3){ tsr_max64(upper.x, s->upper[0]), tsr_max64(upper.y, s->upper[1]), z + 1 };
     }
     tsr_host_release(NULL, pair.slices, bytes);
-    int64_t either = c.inside + c.inside_reference - c.inside_both, outside_reference = c.voxels - c.inside_reference;
-    c.dice = either ? ratio(2 * c.inside_both, c.inside + c.inside_reference) : 1;
-    c.jaccard = either ? ratio(c.inside_both, either) : 1;
-    c.sensitivity = ratio(c.inside_both, c.inside_reference);
-    c.specificity = ratio(c.voxels - either, outside_reference);
-    c.total_correct = ratio(c.voxels - either + c.inside_both, c.voxels);
-    c.volume = (double)c.inside * fabs(tsr_geometry_determinant(&mask->geometry));
-    c.volume_reference = (double)c.inside_reference * fabs(tsr_geometry_determinant(&reference->geometry));
-    c.volume_error = c.volume_reference > 0 ? (c.volume - c.volume_reference) / c.volume_reference : (double)NAN;
-    if (!own.skip_distances && either) {
-        tsr_size3 size = { upper.x - lower.x, upper.y - lower.y, upper.z - lower.z };
-        if (!c.inside || !c.inside_reference) c.distances = (tsr_surface_distances){ INFINITY, INFINITY, INFINITY };
-        else TSR_TRY(surface_distances(context, pair.mask, lower, size, &c));
-    }
+    const tsr_mask_rule rules[2] = { { .volume = mask }, { .volume = reference } };
+    TSR_TRY(tsr_compare_finish(context, rules, lower, upper, own.skip_distances, &c));
     *comparison = c;
     return TSR_OK;
 }
@@ -245,7 +257,7 @@ tsr_status tsr_compare_volumes(tsr_context *context, const tsr_volume *volume, c
     tsr_compare_options own = TSR_COMPARE_OPTIONS;
     memset(comparison, 0, sizeof *comparison);
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    TSR_TRY(comparable(context, volume, reference, &own));
+    TSR_TRY(tsr_compare_check(context, volume, reference, &own));
     if (!(own.tolerance >= 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "compare: tolerance is %g, expected 0 or more", own.tolerance);
     struct volume_pair pair = { { volume, reference }, own.tolerance, NULL };
     size_t bytes = (size_t)volume->size.z * sizeof *pair.slices;

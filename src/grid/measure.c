@@ -124,12 +124,58 @@ fail:
     return status;
 }
 
+/* Mask of the stored values in [lower, upper] or elsewhere, as tsr_voxel_selected says. */
+static tsr_status select_voxels(tsr_context *context, const tsr_volume *volume, int64_t lower, int64_t upper, int outside, tsr_volume **mask)
+{
+    tsr_status status;
+    TSR_TRY(tsr_volume_create_like(context, volume, TSR_U8, volume->size, &volume->geometry, mask));
+    TSR_TRY_GOTO(context->backend->volume->select(context->queue, volume->data, volume->dtype, tsr_volume_count(volume), lower, upper, outside,
+                                                  (uint8_t *)(*mask)->data),
+                 fail);
+    return TSR_OK;
+fail:
+    tsr_volume_destroy(mask);
+    return status;
+}
+
+/* The integers of a 64-bit type that lie in [lower, upper]; none: from 1 to 0. */
+static void whole_bounds(tsr_dtype dtype, double lower, double upper, int64_t *first, int64_t *last)
+{
+    const int is_signed = dtype == TSR_I64;
+    const double least = is_signed ? -0x1p63 : 0, most = is_signed ? 0x1p63 : 0x1p64; /* from the least to below the most */
+    *first = 1;
+    *last = 0;
+    if (lower >= most || upper < least) return;
+    lower = lower > least ? ceil(lower) : least;
+    upper = floor(upper);
+    if (!(lower <= upper)) return;
+    *first = is_signed ? (int64_t)lower : (int64_t)(uint64_t)lower;
+    if (upper >= most) *last = is_signed ? INT64_MAX : -1; /* -1: all bits of the largest unsigned number */
+    else *last = is_signed ? (int64_t)upper : (int64_t)(uint64_t)upper;
+}
+
+tsr_status tsr_volume_threshold_integers(tsr_context *context, const tsr_volume *volume, int64_t lower, int64_t upper, tsr_volume **mask)
+{
+    *mask = NULL;
+    TSR_TRY(tsr_volume_require(context, volume, "volume"));
+    if (volume->dtype == TSR_F32 || volume->dtype == TSR_F64)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "threshold: the volume is %s, expected an integer type", tsr_dtype_name(volume->dtype));
+    TSR_TRY(select_voxels(context, volume, lower, upper, 0, mask));
+    return TSR_OK;
+}
+
 tsr_status tsr_volume_threshold(tsr_context *context, const tsr_volume *volume, double lower, double upper, tsr_volume **mask)
 {
     tsr_status status;
     *mask = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     if (!(lower <= upper)) TSR_FAIL(TSR_ERROR_ARGUMENT, "threshold: interval %g to %g, expected lower <= upper", lower, upper);
+    if ((volume->dtype == TSR_I64 || volume->dtype == TSR_U64) && volume->slope == 1 && volume->intercept == 0) {
+        int64_t first, last; /* a double holds 53 bits: the values stay integers */
+        whole_bounds(volume->dtype, lower, upper, &first, &last);
+        TSR_TRY(select_voxels(context, volume, first, last, 0, mask));
+        return TSR_OK;
+    }
     TSR_TRY(tsr_volume_create_like(context, volume, TSR_U8, volume->size, &volume->geometry, mask));
     tsr_source source = tsr_volume_source(volume);
     TSR_TRY_GOTO(context->backend->volume->threshold(context->queue, &source, tsr_volume_count(volume), lower, upper, (uint8_t *)(*mask)->data),
@@ -142,15 +188,10 @@ fail:
 
 /* ---- connected components ----------------------------------------------------------------------------------------------------- */
 
-tsr_status tsr_volume_components(tsr_context *context, const tsr_volume *mask, int32_t connectivity, tsr_volume **labels, int64_t *count)
+/* Of a mask of bytes. */
+static tsr_status label_bytes(tsr_context *context, const tsr_volume *mask, int32_t connectivity, tsr_volume **labels, int64_t *count)
 {
     tsr_status status;
-    *labels = NULL;
-    *count = 0;
-    TSR_TRY(tsr_volume_require(context, mask, "mask"));
-    if (mask->dtype != TSR_U8)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "components: the mask is %s, expected u8 (see tsr_volume_threshold)", tsr_dtype_name(mask->dtype));
-    if (connectivity != 6 && connectivity != 26) TSR_FAIL(TSR_ERROR_ARGUMENT, "components: connectivity %d, expected 6 or 26", (int)connectivity);
     TSR_TRY(tsr_volume_create_like(context, mask, TSR_U32, mask->size, &mask->geometry, labels));
     const int64_t size[3] = { mask->size.x, mask->size.y, mask->size.z };
     size_t work_bytes = context->backend->volume->components_work(size);
@@ -167,6 +208,19 @@ done:
     tsr_device_release(context, total, sizeof found);
     tsr_device_release(context, work, work_bytes);
     if (status != TSR_OK) tsr_volume_destroy(labels);
+    return status;
+}
+
+tsr_status tsr_volume_components(tsr_context *context, const tsr_volume *mask, int32_t connectivity, tsr_volume **labels, int64_t *count)
+{
+    tsr_volume *bytes = NULL;
+    *labels = NULL;
+    *count = 0;
+    TSR_TRY(tsr_volume_require(context, mask, "mask"));
+    if (connectivity != 6 && connectivity != 26) TSR_FAIL(TSR_ERROR_ARGUMENT, "components: connectivity %d, expected 6 or 26", (int)connectivity);
+    if (mask->dtype != TSR_U8) TSR_TRY(select_voxels(context, mask, 0, 0, 1, &bytes));
+    const tsr_status status = label_bytes(context, bytes ? bytes : mask, connectivity, labels, count);
+    tsr_volume_destroy(&bytes);
     return status;
 }
 

@@ -11,6 +11,11 @@ struct tsr_mesh {
     float *vertices, *normals; /* normals NULL if there are none */
     uint32_t *triangles;
     tsr_space space;
+    double origin[3];     /* world = origin + vertex, in float64 */
+    uint8_t *colors;      /* [vertices][4], NULL if there are none */
+    tsr_mesh_part *parts; /* host memory, as its names are; NULL if there are none */
+    char *part_names;     /* their names, one behind the other */
+    int32_t part_count;
     int64_t odd_faces; /* tsr_mesh_odd_faces */
 };
 
@@ -20,7 +25,10 @@ void tsr_mesh_shrink(tsr_mesh *mesh, int64_t vertices, int64_t triangles);
 tsr_status tsr_mesh_refill(tsr_context *context, int64_t vertices, int64_t triangles, int normals, tsr_mesh **mesh);
 /* Counts up to which tsr_mesh_refill keeps the arrays; 0 0 if it would not, because normals are wanted or not. */
 void tsr_mesh_room(const tsr_mesh *mesh, int normals, int64_t *vertices, int64_t *triangles);
+/* Counts positions from another origin. */
+tsr_status tsr_positions_change_origin(float *positions, int64_t count, double from[3], tsr_vec3 origin);
 void tsr_mesh_drop_normals(tsr_mesh *mesh);
+void tsr_mesh_drop_colors(tsr_mesh *mesh);
 tsr_status tsr_mesh_require_host(const tsr_mesh *mesh, const char *what);
 
 #endif

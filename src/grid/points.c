@@ -1,6 +1,7 @@
 #include "grid/points.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "grid/mesh.h"
 
@@ -63,6 +64,20 @@ const float *tsr_points_radii_const(const tsr_points *points) { return points->r
 tsr_space tsr_points_space(const tsr_points *points) { return points->space; }
 void tsr_points_set_space(tsr_points *points, tsr_space space) { points->space = space; }
 
+tsr_vec3 tsr_points_origin(const tsr_points *points) { return (tsr_vec3){ points->origin[0], points->origin[1], points->origin[2] }; }
+void tsr_points_set_origin(tsr_points *points, tsr_vec3 origin)
+{
+    points->origin[0] = origin.x;
+    points->origin[1] = origin.y;
+    points->origin[2] = origin.z;
+}
+tsr_status tsr_points_change_origin(tsr_points *points, tsr_vec3 origin)
+{
+    TSR_TRY(tsr_points_require_host(points, "points"));
+    TSR_TRY(tsr_positions_change_origin(points->positions, points->count, points->origin, origin));
+    return TSR_OK;
+}
+
 void tsr_points_shrink(tsr_points *points, int64_t count)
 {
     TSR_ASSERT(count <= points->count);
@@ -91,6 +106,7 @@ tsr_status tsr_points_copy(const tsr_points *points, tsr_context *context, tsr_p
     const size_t bytes = (size_t)points->count * sizeof(float);
     TSR_TRY(tsr_points_create(context, points->count, (points->normals ? TSR_POINTS_NORMALS : 0) | (points->radii ? TSR_POINTS_RADII : 0), copy));
     (*copy)->space = points->space;
+    memcpy((*copy)->origin, points->origin, sizeof points->origin);
     TSR_TRY_GOTO(tsr_device_move(context, (*copy)->positions, points->context, points->positions, 3 * bytes), fail);
     if (points->normals) TSR_TRY_GOTO(tsr_device_move(context, (*copy)->normals, points->context, points->normals, 3 * bytes), fail);
     if (points->radii) TSR_TRY_GOTO(tsr_device_move(context, (*copy)->radii, points->context, points->radii, bytes), fail);
@@ -107,6 +123,7 @@ tsr_status tsr_points_from_mesh(const tsr_mesh *mesh, tsr_points **points)
     if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
     TSR_TRY(tsr_points_create(mesh->context, mesh->vertex_count, mesh->normals ? TSR_POINTS_NORMALS : 0, points));
     (*points)->space = mesh->space;
+    memcpy((*points)->origin, mesh->origin, sizeof mesh->origin);
     const size_t bytes = (size_t)mesh->vertex_count * 3 * sizeof(float);
     TSR_TRY_GOTO(tsr_device_move(mesh->context, (*points)->positions, mesh->context, mesh->vertices, bytes), fail);
     if (mesh->normals) TSR_TRY_GOTO(tsr_device_move(mesh->context, (*points)->normals, mesh->context, mesh->normals, bytes), fail);

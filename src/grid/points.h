@@ -10,6 +10,7 @@ struct tsr_points {
     int64_t count, capacity;
     float *positions, *normals, *radii; /* the last two may be NULL */
     tsr_space space;
+    double origin[3]; /* world = origin + position, in float64 */
 };
 
 void tsr_points_shrink(tsr_points *points, int64_t count);

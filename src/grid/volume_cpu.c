@@ -57,6 +57,38 @@ static tsr_status cpu_threshold(tsr_queue *queue, const tsr_source *from, int64_
     return TSR_OK;
 }
 
+struct selection {
+    const void *data;
+    tsr_dtype dtype;
+    int outside;
+    int64_t lower, upper;
+    uint8_t *mask;
+};
+
+static void select_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct selection *s = (const struct selection *)user;
+    (void)worker;
+#define SELECT(type)                                                                                                                      \
+    case type:                                                                                                                            \
+        for (int64_t i = begin; i < end; i++) s->mask[i] = (uint8_t)tsr_voxel_selected(s->data, type, i, s->lower, s->upper, s->outside); \
+        break;
+    switch (s->dtype) {
+        SELECT(TSR_U8)
+        SELECT(TSR_I8) SELECT(TSR_U16) SELECT(TSR_I16) SELECT(TSR_U32) SELECT(TSR_I32) SELECT(TSR_U64) SELECT(TSR_I64) SELECT(TSR_F32)
+            SELECT(TSR_F64) default : break;
+    }
+#undef SELECT
+}
+
+static tsr_status cpu_select(tsr_queue *queue, const void *data, tsr_dtype dtype, int64_t count, int64_t lower, int64_t upper, int outside,
+                             uint8_t *mask)
+{
+    struct selection s = { data, dtype, outside, lower, upper, mask };
+    tsr_parallel(queue->threads, count, GRAIN, select_range, &s);
+    return TSR_OK;
+}
+
 static void combine_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct stream *s = (const struct stream *)user;
@@ -269,6 +301,7 @@ const tsr_volume_ops tsr_volume_cpu = {
     .find_nonfinite = cpu_find_nonfinite,
     .histogram = cpu_histogram,
     .threshold = cpu_threshold,
+    .select = cpu_select,
     .combine = cpu_combine,
     .components = tsr_cpu_components,
     .components_work = tsr_cpu_components_work,

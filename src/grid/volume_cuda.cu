@@ -48,6 +48,20 @@ static tsr_status cuda_threshold(tsr_queue *queue, const tsr_source *from, int64
     return TSR_OK;
 }
 
+template <tsr_dtype T> TSR_KERNEL(select_kernel)(const void *data, int64_t count, int64_t lower, int64_t upper, int outside, uint8_t *mask)
+{
+    int64_t step = (int64_t)gridDim.x * THREADS;
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step)
+        mask[i] = (uint8_t)tsr_voxel_selected(data, T, i, lower, upper, outside);
+}
+
+static tsr_status cuda_select(tsr_queue *queue, const void *data, tsr_dtype dtype, int64_t count, int64_t lower, int64_t upper, int outside, uint8_t *mask)
+{
+    TSR_FOR_DTYPE(dtype, TSR_LAUNCH(queue, select_kernel<T>, tsr_stream_blocks(queue, count), THREADS, 0, data, count, lower, upper, outside, mask))
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 TSR_KERNEL(combine_kernel)(tsr_combination combination, double a, tsr_source first, double b, tsr_source second, double c, float *to, int64_t count)
 {
     int64_t step = (int64_t)gridDim.x * blockDim.x;
@@ -220,6 +234,7 @@ static tsr_volume_ops make_ops(void)
     ops.find_nonfinite = cuda_find_nonfinite;
     ops.histogram = cuda_histogram;
     ops.threshold = cuda_threshold;
+    ops.select = cuda_select;
     ops.combine = cuda_combine;
     ops.components = tsr_cuda_components;
     ops.components_work = tsr_cuda_components_work;

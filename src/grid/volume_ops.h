@@ -35,6 +35,9 @@ typedef struct tsr_volume_ops {
     /* counts of bins + 3 numbers, zero before */
     tsr_status (*histogram)(tsr_queue *queue, const tsr_source *from, int64_t count, const tsr_histogram_plan *plan, uint64_t *counts);
     tsr_status (*threshold)(tsr_queue *queue, const tsr_source *from, int64_t count, double lower, double upper, uint8_t *mask);
+    /* mask[i] = tsr_voxel_selected(data, dtype, i, lower, upper, outside) */
+    tsr_status (*select)(tsr_queue *queue, const void *data, tsr_dtype dtype, int64_t count, int64_t lower, int64_t upper, int outside,
+                         uint8_t *mask);
     tsr_status (*combine)(tsr_queue *queue, tsr_combination combination, double a, const tsr_source *first, double b, const tsr_source *second,
                           double c, float *to, int64_t count);
     /* labels of the components of mask and their number; `work`: components_work bytes (may be 0) */

@@ -57,6 +57,22 @@ TSR_HD void tsr_voxel_store(void *data, tsr_dtype dtype, int64_t i, double v)
 /* Real value of a stored one. */
 TSR_HD double tsr_voxel_real(double stored, double slope, double intercept) { return stored * slope + intercept; }
 
+/* Does the stored value lie in [lower, upper], or, with `outside`, elsewhere? Integers are compared as integers, to the last of 64 bits; for u64 the bits
+ * of the bounds are unsigned numbers. Not a number lies nowhere. */
+TSR_HD int tsr_voxel_selected(const void *data, tsr_dtype dtype, int64_t i, int64_t lower, int64_t upper, int outside)
+{
+    if (dtype == TSR_U64) {
+        const uint64_t u = ((const uint64_t *)data)[i];
+        return (u >= (uint64_t)lower && u <= (uint64_t)upper) != outside;
+    }
+    if (dtype == TSR_I64) {
+        const int64_t s = ((const int64_t *)data)[i];
+        return (s >= lower && s <= upper) != outside;
+    }
+    const double v = tsr_voxel_load(data, dtype, i);
+    return v == v && (v >= (double)lower && v <= (double)upper) != outside;
+}
+
 /* to[out] = from[in], same type, bit for bit. */
 TSR_HD void tsr_voxel_copy(const void *from, tsr_dtype dtype, void *to, int64_t out, int64_t in)
 {

@@ -25,7 +25,8 @@ typedef struct tsr_format {
     int keeps_metadata;                               /* volumes: every key and value that tsr_volume_set_meta takes comes back */
     int scales;                                       /* volumes: slope and intercept have a place that every reader of the format knows */
     enum { TSR_UNITS_MM = 0, TSR_UNITS_NIFTI, TSR_UNITS_ANY } units; /* of length: readers take it for mm; m, mm and um; what the metadata say */
-    int whole;                                        /* the writer of volumes needs all voxels in memory: it does not go through tsr_output_voxels */
+    int mesh_extras, mesh_extras_ascii;                              /* meshes: tsr_mesh_extras that are written, and those only as text */
+    int whole; /* the writer of volumes needs all voxels in memory: it does not go through tsr_output_voxels */
     /* Readers BORROW the input; options are complete (never NULL). Only those of the format's kind are set. */
     tsr_status (*read_volume)(tsr_input *input, const tsr_read_options *options, tsr_volume **volume);
     tsr_status (*write_volume)(const tsr_volume *volume, const char *path, const tsr_write_options *options);
@@ -37,7 +38,8 @@ typedef struct tsr_format {
     tsr_status (*read_image)(tsr_input *input, const tsr_read_options *options, tsr_image *image);
     tsr_status (*write_image)(const tsr_image *image, const char *path, const tsr_write_options *options);
     /* `extras` is never NULL. A reader of tiles leaves *tiles NULL when it fails. */
-    tsr_status (*read_tiles)(tsr_input *input, const tsr_tiles_read_options *options, tsr_context *context, tsr_tiles_extras *extras, tsr_tiles **tiles);
+    tsr_status (*read_tiles)(tsr_input *input, const tsr_tiles_read_options *options, tsr_context *context, tsr_tiles_extras *extras,
+                             tsr_tiles **tiles);
     tsr_status (*describe_tiles)(tsr_input *input, const tsr_tiles_read_options *options, tsr_tiles_extras *extras, tsr_tiles_file_info *info);
     tsr_status (*write_tiles)(const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options);
 } tsr_format;

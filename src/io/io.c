@@ -314,6 +314,7 @@ static tsr_status write_vertices(const tsr_points *points, const tsr_format *for
     memcpy(mesh->vertices, points->positions, (size_t)points->count * 3 * sizeof(float));
     if (points->normals) memcpy(mesh->normals, points->normals, (size_t)points->count * 3 * sizeof(float));
     mesh->space = points->space;
+    memcpy(mesh->origin, points->origin, sizeof mesh->origin);
     tsr_status status = format->write_mesh(mesh, path, options);
     tsr_mesh_destroy(&mesh);
     return status;
@@ -534,6 +535,17 @@ tsr_status tsr_file_keeps_unit(const char *path, const tsr_write_options *option
     TSR_TRY(take_write_options(options, &own));
     TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
     *keeps = tsr_format_keeps_unit(format, unit);
+    return TSR_OK;
+}
+
+tsr_status tsr_file_keeps_mesh(const char *path, const tsr_write_options *options, int *extras)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    *extras = 0;
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_MESH, &format));
+    *extras = format->mesh_extras | (own.ascii ? format->mesh_extras_ascii : 0);
     return TSR_OK;
 }
 

@@ -21,6 +21,7 @@ typedef struct pcd_header {
     pcd_field field[FIELDS_MOST];
     int64_t points, width, height, record;
     pcd_form form;
+    tsr_places *places;
 } pcd_header;
 
 static int role_of(tsr_word name)
@@ -147,8 +148,9 @@ static double value_at(const uint8_t *p, const pcd_field *f)
 /* Adds a point unless it is missing. */
 static tsr_status add(const pcd_header *h, tsr_points *points, int64_t *kept, const double v[ROLES], int64_t number)
 {
-    float p[3] = { (float)v[0], (float)v[1], (float)v[2] };
-    if (isnan(p[0]) || isnan(p[1]) || isnan(p[2])) return TSR_OK;
+    float p[3];
+    if (isnan(v[0]) || isnan(v[1]) || isnan(v[2])) return TSR_OK;
+    for (int k = 0; k < 3; k++) p[k] = tsr_place(h->places, k, v[k]);
     for (int k = 0; k < 3; k++) {
         if (!isfinite(p[k]))
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: %c of point %lld is %g, expected a number in the range of float32", h->file, 'x' + k, (long long)number,
@@ -241,6 +243,14 @@ static tsr_status read_packed(const pcd_header *h, tsr_input *input, tsr_text te
     return status;
 }
 
+static tsr_status read_points(const pcd_header *h, tsr_input *input, tsr_text text, const tsr_progress *progress, tsr_points *points, int64_t *kept)
+{
+    if (h->form == PCD_ASCII) TSR_TRY(read_ascii(h, text, progress, points, kept));
+    else if (h->form == PCD_BINARY) TSR_TRY(read_binary(h, (const uint8_t *)text.at, 0, progress, points, kept));
+    else TSR_TRY(read_packed(h, input, text, progress, points, kept));
+    return TSR_OK;
+}
+
 static tsr_status check_room(const pcd_header *h, tsr_text text)
 {
     int64_t left = text.end - text.at, values = 0, least;
@@ -264,15 +274,18 @@ static tsr_status pcd_read(tsr_input *input, const tsr_read_options *options, ts
     tsr_status status;
     *points = NULL;
     TSR_TRY(tsr_input_all(input, &bytes, &size));
-    pcd_header h = { .file = tsr_input_name(input) };
+    tsr_places places = tsr_places_begin();
+    pcd_header h = { .file = tsr_input_name(input), .places = &places };
     tsr_text text = tsr_text_make(bytes, size);
     TSR_TRY(parse_header(&h, &text));
     TSR_TRY(check_room(&h, text));
     int normals = h.of_role[ROLE_NX] >= 0 && h.of_role[ROLE_NY] >= 0 && h.of_role[ROLE_NZ] >= 0;
     TSR_TRY(tsr_points_for_input(input, h.points, normals ? TSR_POINTS_NORMALS : 0, points));
-    if (h.form == PCD_ASCII) TSR_TRY_GOTO(read_ascii(&h, text, &options->progress, *points, &kept), fail);
-    else if (h.form == PCD_BINARY) TSR_TRY_GOTO(read_binary(&h, (const uint8_t *)text.at, 0, &options->progress, *points, &kept), fail);
-    else TSR_TRY_GOTO(read_packed(&h, input, text, &options->progress, *points, &kept), fail);
+    do {
+        kept = 0;
+        TSR_TRY_GOTO(read_points(&h, input, text, &options->progress, *points, &kept), fail);
+    } while (tsr_places_again(&places, options));
+    memcpy((*points)->origin, places.origin, sizeof places.origin);
     if (!kept) TSR_FAIL_GOTO(TSR_ERROR_FORMAT, fail, "%s: no points with numbers as positions", h.file);
     tsr_points_shrink(*points, kept);
     return TSR_OK;
@@ -283,23 +296,27 @@ fail:
 
 static tsr_status write_all(tsr_output *out, const tsr_points *p, const tsr_write_options *options)
 {
-    const int n = p->normals != NULL;
-    TSR_TRY(tsr_output_printf(out,
-                              "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z%s\nSIZE 4 4 4%s\nTYPE F F F%s\nCOUNT 1 1 1%s\n",
-                              n ? " normal_x normal_y normal_z" : "", n ? " 4 4 4" : "", n ? " F F F" : "", n ? " 1 1 1" : ""));
+    const int n = p->normals != NULL, far = tsr_has_origin(p->origin);
+    TSR_TRY(
+        tsr_output_printf(out, "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z%s\nSIZE %s%s\nTYPE F F F%s\nCOUNT 1 1 1%s\n",
+                          n ? " normal_x normal_y normal_z" : "", far ? "8 8 8" : "4 4 4", n ? " 4 4 4" : "", n ? " F F F" : "", n ? " 1 1 1" : ""));
     TSR_TRY(tsr_output_printf(out, "WIDTH %lld\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS %lld\nDATA %s\n", (long long)p->count, (long long)p->count,
                               options->ascii ? "ascii" : "binary"));
     for (int64_t i = 0; i < p->count; i++) {
         TSR_WRITING(&options->progress, i, p->count);
         if (options->ascii) {
-            TSR_TRY(tsr_write_floats(out, "", p->positions + 3 * i, n ? " " : "\n"));
+            TSR_TRY(tsr_write_position(out, "", p->positions + 3 * i, p->origin, n ? " " : "\n"));
             if (n) TSR_TRY(tsr_write_floats(out, "", p->normals + 3 * i, "\n"));
         } else {
             float both[6]; /* tsr_output_elements would report each point as a whole file */
+            double place[3];
+            for (int k = 0; k < 3; k++) place[k] = p->origin[k] + (double)p->positions[3 * i + k];
             memcpy(both, p->positions + 3 * i, 12);
             if (n) memcpy(both + 3, p->normals + 3 * i, 12);
             if (tsr_host_big_endian()) tsr_swap_elements(both, n ? 6 : 3, sizeof(float));
-            TSR_TRY(tsr_output_write(out, both, n ? 24 : 12));
+            if (far && tsr_host_big_endian()) tsr_swap_elements(place, 3, sizeof(double));
+            if (far) TSR_TRY(tsr_output_write(out, place, sizeof place));
+            if (n || !far) TSR_TRY(tsr_output_write(out, far ? both + 3 : both, far || !n ? 12 : 24));
         }
     }
     return TSR_OK;

@@ -60,6 +60,7 @@ static int data_line(tsr_text *text, tsr_text *line, tsr_space *space)
 typedef struct cloud_reader {
     const char *file;
     const tsr_progress *progress;
+    tsr_places places;
     int pts; /* blocks with their number of points in front */
     tsr_space space;
 } cloud_reader;
@@ -101,7 +102,7 @@ static tsr_status walk(cloud_reader *r, tsr_text text, tsr_points *points, int64
         if (points) {
             TSR_READING(r->progress, n, (double)n / (double)points->count);
             for (int i = 0; i < 3; i++) {
-                points->positions[3 * n + i] = (float)v[i];
+                points->positions[3 * n + i] = tsr_place(&r->places, i, v[i]);
                 if (points->normals) points->normals[3 * n + i] = (float)v[3 + i];
             }
             if (!isfinite(points->positions[3 * n]) || !isfinite(points->positions[3 * n + 1]) || !isfinite(points->positions[3 * n + 2]))
@@ -131,7 +132,11 @@ static tsr_status read_cloud(tsr_input *input, const tsr_read_options *options, 
     TSR_TRY(walk(&r, tsr_text_make(bytes, size), NULL, &count, &normals));
     if (!count) TSR_FAIL(TSR_ERROR_FORMAT, "%s: no points, expected lines of x y z", r.file);
     TSR_TRY(tsr_points_for_input(input, count, normals ? TSR_POINTS_NORMALS : 0, points));
-    tsr_status status = walk(&r, tsr_text_make(bytes, size), *points, &count, &normals);
+    r.places = tsr_places_begin();
+    tsr_status status;
+    do status = walk(&r, tsr_text_make(bytes, size), *points, &count, &normals);
+    while (status == TSR_OK && tsr_places_again(&r.places, options));
+    memcpy((*points)->origin, r.places.origin, sizeof r.places.origin);
     if (status != TSR_OK) tsr_points_destroy(points);
     else (*points)->space = r.space;
     return status;
@@ -145,7 +150,7 @@ static tsr_status write_lines(tsr_output *out, const tsr_points *points, int nor
 {
     for (int64_t i = 0; i < points->count; i++) {
         TSR_WRITING(progress, i, points->count);
-        TSR_TRY(tsr_write_floats(out, "", points->positions + 3 * i, normals ? " " : "\n"));
+        TSR_TRY(tsr_write_position(out, "", points->positions + 3 * i, points->origin, normals ? " " : "\n"));
         if (normals) TSR_TRY(tsr_write_floats(out, "", points->normals + 3 * i, "\n"));
     }
     return TSR_OK;

@@ -3,102 +3,32 @@
 #include <math.h>
 #include <string.h>
 
+#include "grid/weld.h"
 #include "io/meshes.h"
 
 enum { HEADER_BYTES = 84, FACET_BYTES = 50 };
 
-/* ---- welding ---- */
-
-typedef struct weld {
-    const float *corners;    /* [3 * triangles][3] */
-    uint32_t *first;         /* vertex -> the corner that brought it */
-    uint32_t *table;         /* hash -> vertex + 1, 0 = empty */
-    int64_t vertices, room;  /* of `first`; the table has 2 * room entries, a power of two */
-} weld;
-
-static uint32_t hash_corner(const float *p)
+static tsr_status take(void *user, int64_t count, size_t element, void **memory)
 {
-    uint32_t bits[3], h = 0x9e3779b9u;
-    memcpy(bits, p, sizeof bits);
-    for (int i = 0; i < 3; i++) {
-        h = (h ^ bits[i]) * 0x85ebca6bu;
-        h ^= h >> 15;
-    }
-    h *= 0xc2b2ae35u;
-    return h ^ h >> 13;
-}
-
-/* The vertex at the place of `corner`, or 0xffffffff after entering `vertex` there. */
-static uint32_t find_or_enter(weld *w, int64_t corner, uint32_t vertex)
-{
-    uint64_t mask = (uint64_t)(2 * w->room) - 1;
-    const float *p = w->corners + 3 * corner;
-    for (uint64_t at = hash_corner(p) & mask;; at = (at + 1) & mask) {
-        if (!w->table[at]) {
-            w->table[at] = vertex + 1;
-            return UINT32_MAX;
-        }
-        uint32_t other = w->table[at] - 1;
-        if (tsr_same_point(w->corners + 3 * (int64_t)w->first[other], p)) return other;
-    }
-}
-
-static void weld_free(weld *w)
-{
-    tsr_host_release(NULL, w->first, (size_t)w->room * 4);
-    tsr_host_release(NULL, w->table, (size_t)w->room * 8);
-}
-
-static tsr_status weld_grow(const tsr_input *input, weld *w)
-{
-    weld larger = *w;
-    tsr_status status;
-    larger.room = w->room ? 2 * w->room : 1024;
-    larger.first = larger.table = NULL;
-    TSR_TRY_GOTO(tsr_scratch_for_input(input, larger.room, 4, "vertices", (void **)&larger.first), fail);
-    TSR_TRY_GOTO(tsr_scratch_for_input(input, larger.room, 8, "vertices", (void **)&larger.table), fail);
-    memset(larger.table, 0, (size_t)larger.room * 8);
-    if (w->vertices) memcpy(larger.first, w->first, (size_t)w->vertices * 4);
-    for (int64_t v = 0; v < w->vertices; v++) find_or_enter(&larger, w->first[v], (uint32_t)v);
-    weld_free(w);
-    *w = larger;
-    return TSR_OK;
-fail:
-    weld_free(&larger);
-    return status;
-}
-
-static tsr_status weld_all(const tsr_input *input, const tsr_progress *progress, weld *w, int64_t corners, uint32_t *indices)
-{
-    for (int64_t c = 0; c < corners; c++) {
-        TSR_READING(progress, c, (double)c / (double)corners);
-        if (w->vertices == w->room) TSR_TRY(weld_grow(input, w));
-        uint32_t vertex = find_or_enter(w, c, (uint32_t)w->vertices);
-        if (vertex == UINT32_MAX) {
-            vertex = (uint32_t)w->vertices;
-            w->first[w->vertices++] = (uint32_t)c;
-        }
-        indices[c] = vertex;
-    }
-    return TSR_OK;
+    return tsr_scratch_for_input((const tsr_input *)user, count, element, "vertices", memory);
 }
 
 static tsr_status mesh_from_corners(tsr_input *input, const tsr_progress *progress, float *corners, int64_t triangles, tsr_space space,
                                     tsr_mesh **mesh)
 {
-    weld w = { .corners = corners };
+    tsr_weld w = { .points = corners, .allocate = take, .user = input };
     uint32_t *indices = NULL;
     tsr_status status;
     for (int64_t i = 0; i < 9 * triangles; i++) corners[i] += 0.0f; /* -0 becomes 0 */
     TSR_TRY(tsr_scratch_for_input(input, 3 * triangles, sizeof *indices, "triangles", (void **)&indices));
-    TSR_TRY_GOTO(weld_all(input, progress, &w, 3 * triangles, indices), done);
+    TSR_TRY_GOTO(tsr_weld_points(&w, 3 * triangles, progress, indices), done);
     TSR_TRY_GOTO(tsr_mesh_for_input(input, w.vertices, triangles, 0, mesh), done);
     for (int64_t v = 0; v < w.vertices; v++) memcpy((*mesh)->vertices + 3 * v, corners + 3 * (int64_t)w.first[v], 12);
     if (triangles) memcpy((*mesh)->triangles, indices, (size_t)triangles * 12);
     (*mesh)->space = space;
     TSR_TRY_GOTO(tsr_mesh_check_positions(input, *mesh), done);
 done:
-    weld_free(&w);
+    tsr_weld_free(&w);
     tsr_host_release(NULL, indices, (size_t)triangles * 12);
     return status;
 }
@@ -126,7 +56,7 @@ static tsr_status binary_corners(const uint8_t *bytes, int64_t triangles, float 
 }
 
 /* Text is free-form: every "vertex x y z" counts, three make a facet. With `corners` NULL only counts. */
-static tsr_status text_corners(const char *file, tsr_text text, float *corners, int64_t *triangles)
+static tsr_status text_corners(const char *file, tsr_text text, tsr_places *places, float *corners, int64_t *triangles)
 {
     char shown[32];
     tsr_word word;
@@ -152,7 +82,7 @@ static tsr_status text_corners(const char *file, tsr_text text, float *corners, 
             if (tsr_word_double(word, &value) != TSR_TEXT_OK)
                 TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: '%s' in a vertex, expected three numbers", file, (long long)text.line,
                          tsr_word_show(word, shown));
-            if (corners) corners[3 * count + i] = (float)value;
+            if (corners) corners[3 * count + i] = tsr_place(places, i, value);
         }
         count++;
     }
@@ -161,9 +91,13 @@ static tsr_status text_corners(const char *file, tsr_text text, float *corners, 
     return TSR_OK;
 }
 
+/* Begins with "solid", also in capitals or behind empty lines. */
 static int is_text(const uint8_t *bytes, size_t size)
 {
-    if (size < 5 || memcmp(bytes, "solid", 5) != 0) return 0;
+    const tsr_text all = tsr_text_make(bytes, size);
+    const char *at = all.at;
+    while (at < all.end && (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n')) at++;
+    if (all.end - at < 5 || !tsr_word_is_any_case((tsr_word){ at, 5 }, "solid")) return 0;
     if (size >= HEADER_BYTES && HEADER_BYTES + FACET_BYTES * binary_count(bytes) == (int64_t)size) return 0; /* a binary file that lies */
     return !memchr(bytes, 0, size < 512 ? size : 512);
 }
@@ -179,7 +113,8 @@ static tsr_status stl_read(tsr_input *input, const tsr_read_options *options, ts
     *mesh = NULL;
     TSR_TRY(tsr_input_all(input, &bytes, &size));
     int text = is_text(bytes, size);
-    if (text) TSR_TRY(text_corners(file, tsr_text_make(bytes, size), NULL, &triangles));
+    tsr_places places = tsr_places_begin();
+    if (text) TSR_TRY(text_corners(file, tsr_text_make(bytes, size), &places, NULL, &triangles));
     else if (size < HEADER_BYTES) TSR_FAIL(TSR_ERROR_FORMAT, "%s: %zu bytes, a binary STL has at least %d", file, size, HEADER_BYTES);
     else triangles = binary_count(bytes);
     if (!text && HEADER_BYTES + FACET_BYTES * triangles > (int64_t)size)
@@ -188,11 +123,15 @@ static tsr_status stl_read(tsr_input *input, const tsr_read_options *options, ts
     if (3 * triangles > (int64_t)UINT32_MAX)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld facets, expected at most 1431655765", file, (long long)triangles);
     TSR_TRY(tsr_scratch_for_input(input, 9 * triangles, sizeof(float), "facets", (void **)&corners));
-    TSR_TRY_GOTO(text ? text_corners(file, tsr_text_make(bytes, size), corners, &triangles) : binary_corners(bytes, triangles, corners), done);
+    do
+        TSR_TRY_GOTO(text ? text_corners(file, tsr_text_make(bytes, size), &places, corners, &triangles) : binary_corners(bytes, triangles, corners),
+                     done);
+    while (tsr_places_again(&places, options));
     tsr_text first = tsr_text_make(bytes, size < 80 ? size : 80), line = first;
-    if (text) tsr_text_line(&first, &line);
+    while (text && tsr_text_line(&first, &line) && line.end - line.at < 5) continue; /* the first that is not empty */
     tsr_space space = tsr_space_from_comment(line.at, (size_t)(line.end - line.at), TSR_SPACE_NONE);
     TSR_TRY_GOTO(mesh_from_corners(input, &options->progress, corners, triangles, space, mesh), done);
+    memcpy((*mesh)->origin, places.origin, sizeof places.origin);
 done:
     tsr_host_release(NULL, corners, (size_t)triangles * 36);
     if (status != TSR_OK) tsr_mesh_destroy(mesh);
@@ -224,7 +163,7 @@ static tsr_status write_text(tsr_output *out, const tsr_mesh *mesh, const tsr_pr
         for (int i = 0; i < 3; i++) corner[i] = mesh->vertices + 3 * (int64_t)mesh->triangles[3 * t + i];
         facet_normal(corner[0], corner[1], corner[2], normal);
         TSR_TRY(tsr_write_floats(out, "facet normal ", normal, "\nouter loop\n"));
-        for (int i = 0; i < 3; i++) TSR_TRY(tsr_write_floats(out, "vertex ", corner[i], "\n"));
+        for (int i = 0; i < 3; i++) TSR_TRY(tsr_write_position(out, "vertex ", corner[i], mesh->origin, "\n"));
         TSR_TRY(tsr_output_printf(out, "endloop\nendfacet\n"));
     }
     return tsr_output_printf(out, "endsolid tessera\n");
@@ -251,7 +190,8 @@ static tsr_status write_binary(tsr_output *out, const tsr_mesh *mesh, const tsr_
         float normal[3];
         for (int i = 0; i < 3; i++) corner[i] = mesh->vertices + 3 * (int64_t)mesh->triangles[3 * t + i];
         facet_normal(corner[0], corner[1], corner[2], normal);
-        for (int i = 0; i < 12; i++) store_float(batch + used + 4 * i, i < 3 ? normal[i] : corner[i / 3 - 1][i % 3]);
+        for (int i = 0; i < 12; i++)
+            store_float(batch + used + 4 * i, i < 3 ? normal[i] : (float)(mesh->origin[i % 3] + (double)corner[i / 3 - 1][i % 3]));
         batch[used + 48] = batch[used + 49] = 0;
         used += FACET_BYTES;
         if (used < sizeof batch) continue;
@@ -277,10 +217,15 @@ static int stl_recognise(const tsr_signature *s)
         return s->head_bytes >= HEADER_BYTES && s->file_bytes < 0 && memchr(s->head, 0, s->head_bytes) ? TSR_MAYBE_MINE : TSR_NOT_MINE;
     tsr_text text = tsr_text_make(s->head, s->head_bytes), line;
     tsr_word word;
-    tsr_text_line(&text, &line);
+    while (tsr_text_line(&text, &line) && line.end - line.at < 5) continue;
     return tsr_text_word(&text, &word) && (tsr_word_is_any_case(word, "facet") || tsr_word_is_any_case(word, "endsolid")) ? TSR_SURELY_MINE
                                                                                                                          : TSR_MAYBE_MINE;
 }
 
-const tsr_format tsr_format_stl = { .name = "stl", .kind = TSR_FILE_MESH, .extensions = { ".stl" }, .recognise = stl_recognise,
-                                    .read_mesh = stl_read, .write_mesh = stl_write };
+const tsr_format tsr_format_stl = { .name = "stl",
+                                    .kind = TSR_FILE_MESH,
+                                    .extensions = { ".stl" },
+                                    .recognise = stl_recognise,
+                                    .mesh_extras_ascii = TSR_MESH_ORIGIN,
+                                    .read_mesh = stl_read,
+                                    .write_mesh = stl_write };

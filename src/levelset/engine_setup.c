@@ -51,7 +51,7 @@ static tsr_status check_fields(const tsr_tiles *tiles, int index, const tsr_flow
 static tsr_status check_user(const tsr_tiles *tiles, int index, const tsr_flow_user *user)
 {
     const tsr_device_kind kind = tiles->context->device.kind;
-    if (!user || !user->evaluate) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d (USER) has no function: user or user->evaluate is NULL", index);
+    if (!user || !user->evaluate) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d (USER) has no function (evaluate is NULL)", index);
     const tsr_term_module *m = user->module;
     if (m && m->data_bytes > 0 && !user->data)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d (USER): its data is NULL, expected %llu bytes", index, (unsigned long long)m->data_bytes);

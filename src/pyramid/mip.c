@@ -53,9 +53,8 @@ tsr_status tsr_mip_allocate(tsr_mip *mip)
     const int64_t needed = mip->info.device_bytes, each = mip->details.width + mip->details.bytes;
     mip->info.device_bytes = 0;
     TSR_FAIL(TSR_ERROR_MEMORY,
-             "mip: the device has no room for %lld bytes, of which %lld coefficients take %lld: keep fewer of them (tsr_mip_keep, --keep) or draw "
-             "piece by "
-             "piece (tsr_mip_stream_open, --stream)",
+             "mip: the device has no room for %lld bytes, of which %lld coefficients take %lld: keep fewer of them, --keep, or draw piece by piece, "
+             "--stream (tsr_mip_keep, tsr_mip_stream_open)",
              (long long)needed, (long long)mip->details.count, (long long)(mip->details.count * each));
 }
 

@@ -73,7 +73,7 @@ tsr_status tsr_frame_set_camera(const tsr_camera *camera, const tsr_scene_info *
     } else {
         extent = 2 * tan(camera->fov * (3.14159265358979323846 / 360));
         if (tsr_vec3_length(eye) > 1e4 * radius)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: the eye is %g from a scene of radius %g, expected at most 10^4 radii (use TSR_ORTHOGRAPHIC)",
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: the eye is %g from a scene of radius %g, expected at most 10^4 radii; an orthographic camera has no such limit",
                      tsr_vec3_length(eye), radius);
     }
     double pixel = extent / h;

@@ -310,6 +310,7 @@ tsr_status tsr_surface_unindex(tsr_context *context, const tsr_mesh *mesh, tsr_m
                  (long long)mesh->triangle_count, UINT32_MAX / 3);
     TSR_TRY(tsr_mesh_create(context, 3 * mesh->triangle_count, mesh->triangle_count, mesh->normals != NULL, unindexed));
     (*unindexed)->space = mesh->space;
+    memcpy((*unindexed)->origin, mesh->origin, sizeof mesh->origin);
     const tsr_surface_output from = { mesh->vertices, mesh->normals, mesh->triangles, 0, 0, mesh->vertex_count, mesh->triangle_count, NULL };
     const tsr_surface_output to = {
         (*unindexed)->vertices, (*unindexed)->normals, (*unindexed)->triangles, 0, 0, 3 * mesh->triangle_count, mesh->triangle_count, NULL

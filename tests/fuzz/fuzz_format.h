@@ -70,7 +70,7 @@ static tsr_status fuzz_volume(const tsr_format *format, tsr_input *input, const 
 int fuzz_accepts(const uint8_t *bytes, size_t size)
 {
     const tsr_format *format = tsr_format_find(FUZZ_FORMAT);
-    tsr_read_options options = { .struct_size = sizeof options, .memory_limit = FUZZ_MEMORY,
+    tsr_read_options options = { .struct_size = sizeof options, .memory_limit = FUZZ_MEMORY, .local_origin = 1,
                                  .frame_given = 1, .layer_given = 1, .channel_given = 1, .frame = (int64_t)(size & 1) }; /* so that parts are read */
     tsr_input_options settings = { .memory_limit = FUZZ_MEMORY };
     tsr_input *input = NULL;
@@ -91,6 +91,17 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
             tsr_mesh_measures measures;
             fuzz_touch(tsr_mesh_vertices(mesh), (size_t)tsr_mesh_vertex_count(mesh) * 12);
             fuzz_check(tsr_mesh_measure(mesh, &measures) == TSR_OK, "a mesh with bad indices was accepted\n");
+            if (tsr_mesh_colors(mesh)) fuzz_touch(tsr_mesh_colors(mesh), (size_t)tsr_mesh_vertex_count(mesh) * 4);
+            tsr_mesh_part part;
+            int64_t triangles = 0;
+            for (int32_t i = 0; tsr_mesh_part_at(mesh, i, &part); i++) {
+                triangles += part.triangles;
+                if (part.name) fuzz_touch(part.name, strlen(part.name));
+            }
+            fuzz_check(!triangles || triangles == tsr_mesh_triangle_count(mesh), "parts that are not the mesh\n");
+            tsr_mesh *welded = NULL;
+            fuzz_check(tsr_mesh_weld(mesh, &welded) == TSR_OK, "weld\n");
+            tsr_mesh_destroy(&welded);
         } else {
             fuzz_check(!mesh, "a failed read left a mesh\n");
         }

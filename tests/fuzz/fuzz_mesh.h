@@ -21,6 +21,12 @@ static void fuzz_mesh_seeds(const char *format, int ascii, int big_endian)
         memcpy(tsr_mesh_triangles(mesh), faces, sizeof faces);
         if (normals) memcpy(tsr_mesh_normals(mesh), corners, sizeof corners);
         tsr_mesh_set_space(mesh, normals ? TSR_SPACE_LPS : TSR_SPACE_NONE);
+        if (normals) { /* with all that a file may carry, at a place where float32 has steps of 1 */
+            const tsr_mesh_part parts[2] = { { 3, "left", 1 }, { -7, NULL, 3 } };
+            fuzz_check(tsr_mesh_add_colors(mesh) == TSR_OK && tsr_mesh_set_parts(mesh, parts, 2) == TSR_OK, "extras\n");
+            memset(tsr_mesh_colors(mesh), 100, 16);
+            tsr_mesh_set_origin(mesh, (tsr_vec3){ 1e7, 0, -2e7 });
+        }
         fuzz_check(tsr_mesh_write(mesh, path, &options) == TSR_OK, "write\n");
         fuzz_seed_file(path);
         tsr_mesh_destroy(&mesh);

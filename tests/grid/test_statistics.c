@@ -188,6 +188,66 @@ static void arithmetic(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Masks of every type, and integers that are one number as doubles. */
+static void other_types(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    const tsr_size3 n = { 37, 5, 3 };
+    for (int t = TSR_U8; t <= TSR_F64; t++) {
+        tsr_volume *mask, *device, *typed, *labels, *largest;
+        int64_t count, voxels;
+        require_ok(tsr_volume_create(NULL, TSR_U8, n, NULL, &mask));
+        uint8_t *m = (uint8_t *)tsr_volume_data(mask);
+        for (int64_t i = 0; i < tsr_volume_count(mask); i++) m[i] = i % 37 < 10 || i % 37 >= 12 ? (uint8_t)(1 + i % 3) : 0;
+        device = to_device(context, mask);
+        require_ok(tsr_volume_convert(context, device, (tsr_dtype)t, &typed));
+        require_ok(tsr_volume_components(context, typed, 6, &labels, &count));
+        assert_int_equal(count, 2);
+        require_ok(tsr_volume_largest_component(context, typed, 26, &largest, &voxels));
+        assert_int_equal(voxels, 25 * 15);
+        largest = to_host(largest);
+        for (int64_t i = 0; i < tsr_volume_count(mask); i++) assert_int_equal(((const uint8_t *)tsr_volume_data(largest))[i], i % 37 >= 12);
+        tsr_volume_destroy(&largest);
+        tsr_volume_destroy(&labels);
+        tsr_volume_destroy(&typed);
+        tsr_volume_destroy(&device);
+        tsr_volume_destroy(&mask);
+    }
+    const int64_t big = 9007199254740992; /* 2^53 */
+    for (int is_unsigned = 0; is_unsigned < 2; is_unsigned++) {
+        static const struct {
+            double lower, upper;
+            int first, last;
+        } ranges[] = {
+            { 9007199254740992.0, 9007199254740992.0, 0, 1 },
+            { 9007199254740993.5, 1e30, 2, 6 },
+            { -INFINITY, 9007199254740991.0, 0, 0 },
+            { 9.3e18, 1.9e19, 6, 6 },
+            { -1e300, 1e300, 0, 6 },
+        };
+        tsr_volume *v, *device, *out;
+        require_ok(tsr_volume_create(NULL, is_unsigned ? TSR_U64 : TSR_I64, (tsr_size3){ 6, 1, 1 }, NULL, &v));
+        for (int64_t i = 0; i < 6; i++) ((int64_t *)tsr_volume_data(v))[i] = big + i;
+        device = to_device(context, v);
+        for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
+            require_ok(tsr_volume_threshold(context, device, ranges[r].lower, ranges[r].upper, &out));
+            out = to_host(out);
+            for (int i = 0; i < 6; i++) assert_int_equal(((const uint8_t *)tsr_volume_data(out))[i], i >= ranges[r].first && i < ranges[r].last);
+            tsr_volume_destroy(&out);
+        }
+        for (int64_t k = 0; k < 6; k++) {
+            require_ok(tsr_volume_threshold_integers(context, device, big + k, big + k, &out));
+            out = to_host(out);
+            for (int i = 0; i < 6; i++) assert_int_equal(((const uint8_t *)tsr_volume_data(out))[i], i == k);
+            tsr_volume_destroy(&out);
+        }
+        tsr_volume_destroy(&device);
+        tsr_volume_destroy(&v);
+    }
+    tsr_context_destroy(&context);
+}
+
 static void wrong_arguments(void **state)
 {
     (void)state;
@@ -200,7 +260,7 @@ static void wrong_arguments(void **state)
     require_error(tsr_volume_histogram(context, v, 0, 1, 0, counts), TSR_ERROR_ARGUMENT, "0 bins");
     require_error(tsr_volume_combine(context, TSR_COMBINE_LINEAR, 1, v, 1, other, 0, &out), TSR_ERROR_ARGUMENT, "4 x 4 x 5");
     require_error(tsr_volume_threshold(context, v, NAN, 1, &out), TSR_ERROR_ARGUMENT, "interval");
-    require_error(tsr_volume_components(context, v, 6, &out, &n), TSR_ERROR_ARGUMENT, "f32, expected u8");
+    require_error(tsr_volume_threshold_integers(context, v, 0, 1, &out), TSR_ERROR_ARGUMENT, "f32, expected an integer type");
     tsr_volume_destroy(&other);
     require_ok(tsr_volume_create(context, TSR_U8, (tsr_size3){ 4, 4, 4 }, NULL, &other));
     require_error(tsr_volume_components(context, other, 8, &out, &n), TSR_ERROR_ARGUMENT, "connectivity 8");
@@ -214,11 +274,8 @@ static void wrong_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistics_of_known_data),
-        cmocka_unit_test(histogram_counts),
-        cmocka_unit_test(components_equal_flood_fill),
-        cmocka_unit_test(connected_threshold),
-        cmocka_unit_test(arithmetic),
+        cmocka_unit_test(statistics_of_known_data), cmocka_unit_test(histogram_counts), cmocka_unit_test(components_equal_flood_fill),
+        cmocka_unit_test(connected_threshold),      cmocka_unit_test(arithmetic),       cmocka_unit_test(other_types),
         cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests_name("statistics", tests, NULL, NULL);

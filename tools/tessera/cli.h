@@ -111,6 +111,8 @@ double cli_forms_apart(const tsr_volume *volume, int codes[2]);
 tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 /* What is counted of a mesh, in the words of all verbs: members of the JSON object or two lines. */
 void cli_show_topology(const cli_call *cli, const tsr_mesh_measures *m, const char *indent);
+/* What a mesh had and its file has no place for: said. */
+void cli_remark_mesh(const cli_call *cli, const tsr_mesh *mesh, const char *path, const tsr_write_options *options);
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 /* Lines of an option table that fill a tsr_read_options. */
 #define CLI_READ_OPTIONS(read) CLI_READ_OPTIONS_LIMIT(read, "refuse larger files")
@@ -157,7 +159,17 @@ tsr_write_options cli_image_options(const cli_call *cli, const char *path); /* f
 char *cli_read_text(const cli_call *cli, const char *path);
 int cli_write_text(const cli_call *cli, const char *path, const char *text); /* beside and renamed; "-" is standard output */
 
-/* The surface a volume most likely holds: real numbers are a level set (0, inside below), integers a mask (1/2, inside above). */
+/* tsr_volume_few_values of a volume anywhere; 0 without memory. */
+int32_t cli_few_values(const tsr_volume *volume, int32_t most, double *values);
+/* Of a volume so far from the origin of the world that float32 would round a vertex by more than a hundredth of a voxel: takes its place out of the geometry and
+ * returns it, for tsr_mesh_set_origin of what is made of it; else 0, 0, 0. */
+tsr_vec3 cli_take_origin(tsr_volume *volume);
+/* Verbs that take masks: what is not 0 is inside. Of two values that are both not 0 (1 and 2, -1 and 1) the larger is: *mask is then a new volume on the same
+ * device, else NULL. `path` is for the remark; NULL: none. */
+tsr_status cli_mask_of_two(const cli_call *cli, const char *path, tsr_context *context, const tsr_volume *volume, tsr_volume **mask);
+tsr_status cli_plain_mask(const cli_call *cli, const char *path, tsr_context *context, tsr_volume **volume); /* in place of the volume */
+/* The surface a volume most likely holds: of two values (real ones from 0) it is a mask, halfway between them, inside above; else real numbers are a level
+ * set (0, inside below), integers a mask (1/2, inside above). */
 void cli_default_surface(const tsr_volume *volume, double *isovalue, int *inside_below);
 
 /* Moves *volume to the context's device (which may be the host) or, with context NULL, to the host; a copy only if it lies elsewhere. */

@@ -1,13 +1,16 @@
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "labels.h"
 
 struct compare {
     cli_call *cli;
     tsr_read_options read;
     tsr_compare_options options;
     double min_dice;
-    int mask, min_dice_given, tolerance_given;
+    int mask, labels, min_dice_given, tolerance_given;
+    const char *label_names;
 };
 
 static void number(const struct compare *c, const char *name, const char *title, double value)
@@ -27,6 +30,72 @@ static void distances(const struct compare *c, const tsr_surface_distances *d)
     number(c, "maximum_distance", "Hausdorff distance", d->maximum);
 }
 
+static void label_row(const struct compare *c, tsr_dtype dtype, const tsr_label_comparison *l, const char *name)
+{
+    const tsr_mask_comparison *m = &l->mask;
+    const char *missing = !m->inside ? "input" : !m->inside_reference ? "reference" : NULL;
+    char text[TSR_LABEL_TEXT];
+    tsr_label_text(dtype, l->value, text);
+    if (c->cli->globals.json) {
+        json_open(NULL, '{');
+        json_label("label", dtype, l->value);
+        if (name) json_text("name", name);
+        if (missing) json_text("missing_in", missing);
+        json_real("dice", m->dice);
+        json_real("jaccard", m->jaccard);
+        json_int("inside", m->inside);
+        json_int("inside_reference", m->inside_reference);
+        json_int("inside_both", m->inside_both);
+        json_real("volume", m->volume);
+        json_real("volume_reference", m->volume_reference);
+        json_real("volume_error", m->volume_error);
+        if (!c->options.skip_distances) distances(c, &m->distances);
+        json_close('}');
+        return;
+    }
+    printf("%-10s %8.6f %12.6g %12.6g", text, m->dice, m->volume, m->volume_reference);
+    if (!c->options.skip_distances) printf(" %10.5g %10.5g %10.5g", m->distances.mean, m->distances.percentile_95, m->distances.maximum);
+    printf("  %s%s%s\n", name ? name : "", !missing ? "" : name ? ", missing in the " : "missing in the ", missing ? missing : "");
+}
+
+/* Label by label; they differ where one falls below the bar. */
+static tsr_status compare_labels(struct compare *c, tsr_context *context, tsr_volume *const pair[2], const tsr_label_names *names, int *differs)
+{
+    tsr_label_comparison *labels = NULL;
+    int32_t count = 0;
+    double sum = 0, lowest = 1;
+    c->options.progress = cli_progress(c->cli);
+    const tsr_status status = tsr_compare_labels(context, pair[0], pair[1], &c->options, &labels, &count);
+    if (status != TSR_OK) return status;
+    const tsr_dtype dtype = tsr_volume_dtype(pair[0]) == TSR_U64 && tsr_volume_dtype(pair[1]) == TSR_U64 ? TSR_U64 : TSR_I64;
+    if (c->cli->globals.json) {
+        json_open(NULL, '{');
+        json_open("labels", '[');
+    } else {
+        printf("%-10s %8s %12s %12s%s  name\n", "label", "Dice", "volume", "reference",
+               c->options.skip_distances ? "" : "  mean dist.    95 % d.  Hausdorff");
+    }
+    for (int32_t k = 0; k < count; k++) {
+        const tsr_mask_comparison *m = &labels[k].mask;
+        label_row(c, dtype, &labels[k], tsr_label_name(names, labels[k].value));
+        sum += m->dice;
+        lowest = fmin(lowest, m->dice);
+        *differs |= c->min_dice_given ? !(m->dice >= c->min_dice) : m->inside_both != m->inside || m->inside_both != m->inside_reference;
+    }
+    if (c->cli->globals.json) json_close(']');
+    number(c, "mean_dice", "mean Dice", count ? sum / count : 1);
+    number(c, "lowest_dice", "lowest Dice", lowest);
+    tsr_label_comparisons_free(&labels);
+    return TSR_OK;
+}
+
+/* Two masks that are label maps: a remark, since Dice of what is not 0 says nothing about which label is where. */
+static void remark_labels(const struct compare *c, tsr_volume *const pair[2])
+{
+    if (cli_is_label_map(pair[0]) && cli_is_label_map(pair[1]))
+        cli_note(c->cli, "%s: a label map: --mask compares all labels together, --labels each of them", c->cli->input[0]);
+}
+
 static int compare_volumes(struct compare *c)
 {
     int code = CLI_OK;
@@ -36,9 +105,15 @@ static int compare_volumes(struct compare *c)
     if (!code) code = cli_cpu_context(c->cli, &context);
     tsr_status status = TSR_OK;
     int differs = 0;
-    if (!code && c->mask) {
-        tsr_mask_comparison m;
-        status = tsr_compare_masks(context, pair[0], pair[1], &c->options, &m);
+    tsr_label_names *names = NULL;
+    if (!code && c->labels) code = cli_label_names(c->cli, c->label_names, pair[1], &names);
+    if (!code && c->labels) {
+        status = compare_labels(c, context, pair, names, &differs);
+    } else if (!code && c->mask) {
+        remark_labels(c, pair);
+        for (int i = 0; i < 2 && status == TSR_OK; i++) status = cli_plain_mask(c->cli, c->cli->input[i], context, &pair[i]);
+        tsr_mask_comparison m = { 0 };
+        if (status == TSR_OK) status = tsr_compare_masks(context, pair[0], pair[1], &c->options, &m);
         if (status == TSR_OK) {
             if (c->cli->globals.json) json_open(NULL, '{');
             number(c, "dice", "Dice", m.dice);
@@ -69,6 +144,7 @@ static int compare_volumes(struct compare *c)
         }
     }
     if (status != TSR_OK) code = cli_status(c->cli, status, NULL);
+    tsr_label_names_destroy(&names);
     for (int i = 0; i < 2; i++) tsr_volume_destroy(&pair[i]);
     tsr_context_destroy(&context);
     return code ? code : differs ? CLI_DIFFERS : CLI_OK;
@@ -78,12 +154,15 @@ static int compare_meshes(struct compare *c)
 {
     int code = CLI_OK;
     tsr_mesh *pair[2] = { NULL, NULL };
+    c->read.local_origin = 1;
     for (int i = 0; i < 2 && !code; i++) pair[i] = cli_read_mesh(c->cli, c->cli->input[i], &c->read, &code);
     tsr_surface_distances d = { 0 };
     double tolerance = c->options.tolerance;
     if (!code) {
         tsr_mesh_measures m = { 0 };
-        tsr_status status = tsr_compare_meshes(pair[0], pair[1], &c->options, &d);
+        tsr_status status = tsr_mesh_convert_space(pair[0], tsr_mesh_space(pair[1]));
+        if (status == TSR_OK) status = tsr_mesh_change_origin(pair[0], tsr_mesh_origin(pair[1]));
+        if (status == TSR_OK) status = tsr_compare_meshes(pair[0], pair[1], &c->options, &d);
         if (status == TSR_OK && !c->tolerance_given) { /* the rounding of float32 positions */
             status = tsr_mesh_measure(pair[1], &m);
             tolerance = 1e-6 * (m.upper.x - m.lower.x + m.upper.y - m.lower.y + m.upper.z - m.lower.z);
@@ -104,11 +183,27 @@ static int run(cli_call *cli, int argc, char **argv)
     struct compare c = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_COMPARE_OPTIONS };
     const cli_option options[] = {
         { .name = "mask", .type = CLI_FLAG, .value = &c.mask, .help = "compare volumes as masks: inside = not 0; implied by --min-dice" },
-        { .name = "min-dice", .type = CLI_REAL, .value = &c.min_dice, .argument = "D", .help = "masks differ below this Dice coefficient",
-          .lower = 0, .upper = 1, .given = &c.min_dice_given },
-        { .name = "tolerance", .type = CLI_REAL, .value = &c.options.tolerance, .argument = "T",
-          .help = "volumes: largest difference that counts as equal (default 0); meshes: largest distance (default: rounding)", .lower = 0,
-          .upper = 1e300, .given = &c.tolerance_given },
+        { .name = "labels",
+          .type = CLI_FLAG,
+          .value = &c.labels,
+          .help = "compare volumes as label maps: a table of all labels, each as a mask; with --min-dice the lowest counts" },
+        CLI_LABEL_NAMES_OPTION(c.label_names),
+        { .name = "min-dice",
+          .type = CLI_REAL,
+          .value = &c.min_dice,
+          .argument = "D",
+          .help = "masks differ below this Dice coefficient",
+          .lower = 0,
+          .upper = 1,
+          .given = &c.min_dice_given },
+        { .name = "tolerance",
+          .type = CLI_REAL,
+          .value = &c.options.tolerance,
+          .argument = "T",
+          .help = "volumes: largest difference that counts as equal (default 0); meshes: largest distance (default: rounding)",
+          .lower = 0,
+          .upper = 1e300,
+          .given = &c.tolerance_given },
         { .name = "ignore-geometry", .type = CLI_FLAG, .value = &c.options.ignore_geometry, .help = "compare voxel by voxel whatever the geometry" },
         { .name = "skip-distances", .type = CLI_FLAG, .value = &c.options.skip_distances, .help = "masks: no surface distances" },
         CLI_READ_OPTIONS(c.read),
@@ -117,7 +212,10 @@ static int run(cli_call *cli, int argc, char **argv)
     cli->channels = 1;
     int code = cli_parse(cli, options, 2, 2, argc, argv);
     if (code >= 0) return code;
-    c.mask |= c.min_dice_given;
+    if (c.mask && c.labels) return cli_usage(cli, "--mask: given beside --labels, expected one of them");
+    if (c.label_names && !c.labels) return cli_usage(cli, "--label-names: needs --labels");
+    c.mask |= c.min_dice_given && !c.labels;
+    if (c.labels && c.tolerance_given) return cli_usage(cli, "--tolerance: without effect on labels, expected --min-dice");
     if (c.mask && c.tolerance_given)
         return cli_usage(cli, "--tolerance: without effect on masks, whose voxels are inside or not, expected --min-dice or no %s",
                          c.min_dice_given ? "--min-dice" : "--mask");
@@ -128,9 +226,12 @@ static int run(cli_call *cli, int argc, char **argv)
         if (code) return code;
     }
     if (kind[0] != kind[1]) return cli_usage(cli, "%s and %s: expected two volumes or two meshes", cli->input[0], cli->input[1]);
-    if (kind[0] == TSR_FILE_MESH && (c.mask || c.options.skip_distances))
+    if (kind[0] == TSR_FILE_MESH && (c.mask || c.labels || c.options.skip_distances))
         return cli_usage(cli, "--%s: without effect on meshes, expected with volumes",
-                         c.min_dice_given ? "min-dice" : c.mask ? "mask" : "skip-distances");
+                         c.labels           ? "labels"
+                         : c.min_dice_given ? "min-dice"
+                         : c.mask           ? "mask"
+                                            : "skip-distances");
     code = kind[0] == TSR_FILE_MESH     ? compare_meshes(&c)
            : kind[0] == TSR_FILE_VOLUME ? compare_volumes(&c)
                                         : cli_error(cli, CLI_FAILED, "%s: expected a volume or a mesh", cli->input[0]);
@@ -142,7 +243,11 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_compare = { "compare", "[options] INPUT REFERENCE",
-                                "Compare two masks, volumes or meshes; exit code 3 if they differ beyond the bar (without one: at all)",
+                                "Compare two masks, label maps, volumes or meshes; exit code 3 if they differ beyond the bar (without one: at all)",
                                 "  tessera make sphere -o a.nii.gz --truth a-mask.nii.gz\n"
                                 "  tessera make sphere -o b.nii.gz --truth b-mask.nii.gz\n"
-                                "  tessera compare --min-dice 0.99 a-mask.nii.gz b-mask.nii.gz\n", run };
+                                "  tessera compare --min-dice 0.99 a-mask.nii.gz b-mask.nii.gz\n"
+                                "  tessera make phantom_liver --size 64 --seed 1 -o c.nii.gz --truth c-labels.nii.gz\n"
+                                "  tessera make phantom_liver --size 64 --seed 2 -o d.nii.gz --truth d-labels.nii.gz\n"
+                                "  tessera compare --labels --min-dice 0.1 c-labels.nii.gz d-labels.nii.gz\n",
+                                run };

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct convert {
     tsr_vec3 resample;
     double smooth, threshold[2], window[2];
     cli_slice slice;
+    const char *threshold_text;
     tsr_interpolation interpolation;
     tsr_level_rule rule;
     int level;
@@ -27,7 +29,7 @@ struct convert {
         interpolation_given, rule_given, replicate, window_given;
     tsr_tiles_options tiles;
     cli_tiles_options files;
-    int unbounded;
+    int unbounded, of_mesh; /* the points are vertices of a mesh */
     tsr_context *context;
     tsr_volume *volume;
 };
@@ -148,6 +150,33 @@ static int check_space(const struct convert *c)
                      tsr_volume_channels(c->volume));
 }
 
+/* A bound as an integer of 64 bits, where it is one and a double would round it. */
+static int whole_bound(const char *text, int is_unsigned, int64_t missing, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    *value = missing;
+    if (!*text || *text == ':') return 1;
+    if (is_unsigned && *text == '-') return 0;
+    *value = is_unsigned ? (int64_t)strtoull(text, &end, 10) : (int64_t)strtoll(text, &end, 10);
+    return end > text && (!*end || *end == ':') && !errno;
+}
+
+/* --threshold; labels of 64 bits are told apart beyond the 53 bits of a double. */
+static tsr_status threshold(const struct convert *c, tsr_volume **mask)
+{
+    const tsr_dtype dtype = tsr_volume_dtype(c->volume);
+    const char *upper = strchr(c->threshold_text, ':') + 1;
+    double slope, intercept;
+    int64_t bound[2];
+    tsr_volume_scaling(c->volume, &slope, &intercept);
+    if ((dtype == TSR_I64 || dtype == TSR_U64) && slope == 1 && intercept == 0 &&
+        whole_bound(c->threshold_text, dtype == TSR_U64, dtype == TSR_U64 ? 0 : INT64_MIN, &bound[0]) &&
+        whole_bound(upper, dtype == TSR_U64, dtype == TSR_U64 ? -1 : INT64_MAX, &bound[1]))
+        return tsr_volume_threshold_integers(c->context, c->volume, bound[0], bound[1], mask);
+    return tsr_volume_threshold(c->context, c->volume, c->threshold[0], c->threshold[1], mask);
+}
+
 /* The steps in the order --help promises. */
 static int process(struct convert *c)
 {
@@ -178,7 +207,7 @@ static int process(struct convert *c)
         status = take(c, status, next);
     }
     if (status == TSR_OK && c->threshold_given) {
-        status = tsr_volume_threshold(c->context, c->volume, c->threshold[0], c->threshold[1], &next);
+        status = threshold(c, &next);
         status = take(c, status, next);
     }
     if (status == TSR_OK && c->largest_component) {
@@ -413,8 +442,18 @@ static int convert_mesh(struct convert *c)
     if (c->space_given) tsr_mesh_set_space(mesh, (tsr_space)(c->space + 1));
     if (status == TSR_OK) status = tsr_mesh_write(mesh, c->output, &c->write);
     if (status != TSR_OK) code = cli_status(c->cli, status, c->output);
+    else cli_remark_mesh(c->cli, mesh, c->output, &c->write);
     tsr_mesh_destroy(&mesh);
     return code;
+}
+
+/* Points have places and normals; of a mesh with colours that is said. */
+static void remark_colors(const struct convert *c)
+{
+    tsr_mesh *mesh = NULL;
+    if (c->cli->globals.quiet || !strcmp(c->cli->input[0], "-") || tsr_mesh_read(c->cli->input[0], &c->read, &mesh) != TSR_OK) return;
+    if (tsr_mesh_colors_const(mesh)) cli_note(c->cli, "%s: the colours of the vertices are not kept: PLY, OBJ and OFF keep them", c->output);
+    tsr_mesh_destroy(&mesh);
 }
 
 static int convert_points(struct convert *c)
@@ -425,6 +464,7 @@ static int convert_points(struct convert *c)
     if (!points) return code;
     tsr_status status = tsr_points_write(points, c->output, &c->write);
     if (status != TSR_OK) code = cli_status(c->cli, status, c->output);
+    if (!code && c->of_mesh) remark_colors(c);
     tsr_points_destroy(&points);
     return code;
 }
@@ -540,8 +580,9 @@ static int run(cli_call *cli, int argc, char **argv)
           .upper = 1e9,
           .given = &c.smooth_given },
         { .name = "threshold",
-          .type = CLI_RANGE,
-          .value = c.threshold,
+          .type = CLI_TEXT,
+          .value = &c.threshold_text,
+          .argument = "LOWER:UPPER",
           .help = "5. mask of the values from LOWER to UPPER, both included",
           .given = &c.threshold_given },
         { .name = "largest-component", .type = CLI_FLAG, .value = &c.largest_component, .help = "6. of a mask, keep the largest connected piece" },
@@ -618,6 +659,8 @@ static int run(cli_call *cli, int argc, char **argv)
     cli->channels = cli->cuts = 1;
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
+    const cli_option range = { .name = "threshold", .value = c.threshold };
+    if (c.threshold_given && (code = cli_take_range(cli, &range, c.threshold_text)) >= 0) return code;
     if (!c.output) return cli_check_output(cli, NULL);
     code = cli_slice_parse(cli, &c.slice);
     if (!code && c.window_given) code = check_window(&c);
@@ -640,8 +683,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!c.read.format && tsr_video_recognise(cli->input[0])) return cli_film_convert(cli, c.output, c.write.format);
     code = cli_recognise(cli, cli->input[0], &c.read, &kind, &format);
     if (code) return code;
-    if (kind == TSR_FILE_VIDEO) return cli_film_convert(cli, c.output, c.write.format); /* standard input */
-    if (kind == TSR_FILE_MESH && output_is_points(&c)) kind = TSR_FILE_POINTS;          /* its vertices */
+    if (kind == TSR_FILE_VIDEO) return cli_film_convert(cli, c.output, c.write.format);       /* standard input */
+    if (kind == TSR_FILE_MESH && output_is_points(&c)) kind = TSR_FILE_POINTS, c.of_mesh = 1; /* its vertices */
     const int from_field = kind == TSR_FILE_VOLUME || kind == TSR_FILE_TILES;
     const tsr_file_kind written = !from_field ? kind : cli_names_tiles(c.output, c.write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME;
     if (kind != TSR_FILE_UNSTRUCTURED) code = cli_check_write(cli, c.output, written, c.write.format);
@@ -654,9 +697,9 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code) return code;
     switch (kind) {
     case TSR_FILE_VOLUME: return convert_volume(&c);
-    case TSR_FILE_MESH: return convert_mesh(&c);
+    case TSR_FILE_MESH: c.read.local_origin = 1; return convert_mesh(&c);
     case TSR_FILE_TILES: return convert_tiles(&c);
-    case TSR_FILE_POINTS: return convert_points(&c);
+    case TSR_FILE_POINTS: c.read.local_origin = 1; return convert_points(&c);
     default:
         return cli_error(cli, CLI_FAILED, "%s: expected a volume, an image, a mesh, a tile list or points, this is an unstructured grid",
                          cli->input[0]);

@@ -162,5 +162,6 @@ const cli_verb verb_depthmesh = { "depthmesh", "[options] DEPTH -o MESH", "Turn 
                                   "  tessera make torus --size 64 -o torus.nii.gz\n"
                                   "  tessera convert torus.nii.gz --crop 0,0,32:64,64,33 -o slice.nrrd\n"
                                   "  tessera depthmesh slice.nrrd --tolerance 0.05 -o relief.ply\n"
-                                  "  tessera depthmesh disparity.png --focal 700 --disparity 70 --tolerance 0.01 --discontinuity 0.1 -o scene.ply\n",
+                                  "  tessera make picture-disparity -o disparity.png\n"
+                                  "  tessera depthmesh disparity.png --focal 512 --disparity 256 --tolerance 0.01 --discontinuity 0.1 -o scene.ply\n",
                                   run };

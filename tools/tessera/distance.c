@@ -38,6 +38,7 @@ static int work(struct distance *d, tsr_context *context, tsr_volume **volume, t
     tsr_statistics statistics = { 0 };
     const double start = cli_seconds();
     tsr_status status = cli_move_volume(context, volume);
+    if (status == TSR_OK && d->method == EXACT) status = cli_plain_mask(d->cli, d->cli->input[0], context, volume);
     if (status == TSR_OK) status = tsr_volume_statistics(context, *volume, &statistics);
     if (statistics.nan_count) cli_note(d->cli, "%s: %lld voxels are not a number", d->cli->input[0], (long long)statistics.nan_count);
     d->exact.band = d->pde.band = d->band;

@@ -23,7 +23,11 @@ struct features {
     tsr_context *context;
     tsr_features *features;
     tsr_volume *frame, *before; /* this one and the one before */
+    int all;                    /* of --method exact: every region */
     tsr_feature found[TSR_FEATURES_MOST * TSR_FEATURES_KEEP];
+    tsr_feature *every[TSR_FEATURES_MOST];      /* of --all */
+    const tsr_feature *rows[TSR_FEATURES_MOST]; /* what a filter found, in either; at least one entry, of no pixels if there was nothing */
+    int64_t row_count[TSR_FEATURES_MOST];
     double seconds;
 };
 
@@ -43,6 +47,22 @@ static tsr_status prepare(struct features *f, const tsr_image *image)
     return tsr_features_create(f->context, &f->options, &f->features);
 }
 
+/* All regions of a filter: their number is known once they are labelled. */
+static tsr_status detect_all(struct features *f, int32_t n)
+{
+    int64_t total = 0, room = 64;
+    for (;;) {
+        free(f->every[n]);
+        f->every[n] = calloc((size_t)room, sizeof *f->every[n]);
+        if (!f->every[n]) return TSR_ERROR_MEMORY;
+        const tsr_status status = tsr_features_exact(f->features, f->frame, f->before, 0, n, f->every[n], room, &total);
+        f->rows[n] = f->every[n];
+        f->row_count[n] = total > 0 ? total : 1;
+        if (status != TSR_OK || total <= room) return status;
+        room = total;
+    }
+}
+
 static tsr_status detect(struct features *f)
 {
     const int32_t keep = f->options.keep ? f->options.keep : 1;
@@ -53,9 +73,14 @@ static tsr_status detect(struct features *f)
         status = tsr_features_detect(f->features, f->frame, f->before);
         if (status == TSR_OK) status = tsr_features_results(f->features, f->found);
     }
+    for (int32_t n = 0; n < f->options.count; n++) {
+        f->rows[n] = &f->found[n * keep];
+        f->row_count[n] = keep;
+    }
     for (int32_t n = 0; n < f->options.count && status == TSR_OK && f->method != CLUSTER; n++)
-        status = f->method == EXACT ? tsr_features_exact(f->features, f->frame, f->before, 0, n, &f->found[n * keep], keep, &total)
-                                    : tsr_features_scanline(f->features, f->frame, f->before, 0, n, &f->found[n]);
+        status = f->all               ? detect_all(f, n)
+                 : f->method == EXACT ? tsr_features_exact(f->features, f->frame, f->before, 0, n, &f->found[n * keep], keep, &total)
+                                      : tsr_features_scanline(f->features, f->frame, f->before, 0, n, &f->found[n]);
     f->seconds += cli_seconds() - start;
     return status;
 }
@@ -63,30 +88,28 @@ static tsr_status detect(struct features *f)
 /* One line per region, and one with no extents per filter that found none. */
 static void list_frame(const struct features *f)
 {
-    const int32_t keep = f->options.keep ? f->options.keep : 1;
-    for (int32_t i = 0; i < f->options.count * keep && f->lines_file; i++) {
-        const tsr_feature *r = &f->found[i];
-        if (!r->count && i % keep) continue;
+    for (int64_t n = 0, i = 0; n < f->options.count && f->lines_file; i + 1 < f->row_count[n] ? i++ : (n++, i = 0)) {
+        const tsr_feature *r = &f->rows[n][i];
+        if (!r->count && i) continue;
         fprintf(f->lines_file, "%lld,%.6f,\"%s\",%lld,%d,%d,%d,%d,%.6g,%.6g\n", (long long)f->frames.count - 1,
-                (double)(f->frames.count - 1) * f->frames.rate[1] / f->frames.rate[0], f->filters.item[i / keep], (long long)r->count, r->lower[0],
+                (double)(f->frames.count - 1) * f->frames.rate[1] / f->frames.rate[0], f->filters.item[n], (long long)r->count, r->lower[0],
                 r->lower[1], r->upper[0] - r->lower[0], r->upper[1] - r->lower[1], r->centroid[0], r->centroid[1]);
     }
 }
 
 static void print_frame(const struct features *f, const char *path)
 {
-    const int32_t keep = f->options.keep ? f->options.keep : 1;
     const int json = f->cli->globals.json;
     if (json) {
         json_open(NULL, '{');
         json_text("frame", path);
         json_open("features", '[');
     }
-    for (int32_t i = 0; i < f->options.count * keep; i++) {
-        const tsr_feature *r = &f->found[i];
+    for (int64_t n = 0, i = 0; n < f->options.count; i + 1 < f->row_count[n] ? i++ : (n++, i = 0)) {
+        const tsr_feature *r = &f->rows[n][i];
         if (json && r->count) {
             json_open(NULL, '{');
-            json_text("filter", f->filters.item[i / keep]);
+            json_text("filter", f->filters.item[n]);
             json_int("x", r->lower[0]);
             json_int("y", r->lower[1]);
             json_int("width", r->upper[0] - r->lower[0]);
@@ -96,10 +119,10 @@ static void print_frame(const struct features *f, const char *path)
             json_real("centroid_y", r->centroid[1]);
             json_close('}');
         } else if (!json && r->count) {
-            printf("%s  %-24s  %5d %5d  %5d x %-5d  %8lld pixels, centroid %.2f %.2f\n", cli_shown(path), f->filters.item[i / keep], r->lower[0],
+            printf("%s  %-24s  %5d %5d  %5d x %-5d  %8lld pixels, centroid %.2f %.2f\n", cli_shown(path), f->filters.item[n], r->lower[0],
                    r->lower[1], r->upper[0] - r->lower[0], r->upper[1] - r->lower[1], (long long)r->count, r->centroid[0], r->centroid[1]);
-        } else if (!json && i % keep == 0) {
-            printf("%s  %-24s  none\n", cli_shown(path), f->filters.item[i / keep]);
+        } else if (!json && !i) {
+            printf("%s  %-24s  none\n", cli_shown(path), f->filters.item[n]);
         }
     }
     if (json) {
@@ -130,21 +153,20 @@ static int paint(struct features *f, const tsr_image *image)
 {
     static const uint8_t colors[TSR_FEATURES_MOST][3] = { { 255, 64, 64 },  { 64, 255, 96 }, { 80, 140, 255 }, { 255, 220, 0 },
                                                           { 255, 80, 255 }, { 0, 230, 230 }, { 255, 150, 40 }, { 200, 255, 160 } };
-    const int32_t keep = f->options.keep ? f->options.keep : 1;
     tsr_image copy;
     tsr_status status = tsr_image_create(image->width, image->height, 3, &copy);
     if (status != TSR_OK) return failed(f, status, f->output.path);
     for (int64_t i = 0; i < (int64_t)image->width * image->height; i++)
         for (int c = 0; c < 3; c++) copy.pixels[3 * i + c] = image->pixels[i * image->channels + (image->channels > 1 ? c : 0)];
     if (f->lens_given) status = straighten(f, &copy);
-    for (int32_t n = 0; n < f->options.count * keep; n++) {
-        const tsr_feature *r = &f->found[n];
+    for (int64_t n = 0, i = 0; n < f->options.count; i + 1 < f->row_count[n] ? i++ : (n++, i = 0)) {
+        const tsr_feature *r = &f->rows[n][i];
         for (int32_t y = r->lower[1] - 2; y < r->upper[1] + 2 && r->count; y++)
             for (int32_t x = r->lower[0] - 2; x < r->upper[0] + 2; x++) {
                 const int border = x < r->lower[0] || y < r->lower[1] || x >= r->upper[0] || y >= r->upper[1];
                 const int32_t dx = abs(x - (int32_t)(r->centroid[0] + 0.5)), dy = abs(y - (int32_t)(r->centroid[1] + 0.5));
                 if ((border || (!dx && dy < 5) || (!dy && dx < 5)) && x >= 0 && y >= 0 && x < copy.width && y < copy.height)
-                    memcpy(copy.pixels + 3 * ((int64_t)y * copy.width + x), colors[n / keep], 3);
+                    memcpy(copy.pixels + 3 * ((int64_t)y * copy.width + x), colors[n], 3);
             }
     }
     const int code = status == TSR_OK ? cli_film_append(f->cli, &f->output, &copy, &f->frames) : failed(f, status, f->output.path);
@@ -205,7 +227,7 @@ static int work(struct features *f)
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct features f = { .cli = cli, .options = TSR_FEATURES_OPTIONS, .frames = CLI_FRAMES(cli) };
-    int connectivity = 1, model = 0, given[5] = { 0 };
+    int connectivity = 1, model = 0, given[7] = { 0 };
     const cli_option options[] = {
         { .name = "filter",
           .type = CLI_LIST,
@@ -216,7 +238,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_CHOICE,
           .value = &f.method,
           .argument = "NAME",
-          .help = "one reduction, labelling of components, or a scan-line tracker (CPU)",
+          .help = "cluster: one reduction, approximate where regions interlock (boxes of touching cells are united); exact: labelling of components; "
+                  "scanline: a tracker, exact, one region (CPU)",
           .choices = "cluster exact scanline" },
         { .name = "connectivity", .type = CLI_CHOICE, .value = &connectivity, .argument = "N", .help = "of pixels (default 8)", .choices = "4 8" },
         { .name = "by-count", .type = CLI_FLAG, .value = &f.options.by_count, .help = "the largest is that of most pixels, not of the largest box" },
@@ -227,6 +250,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "regions per filter (default 1)",
           .lower = 1,
           .upper = TSR_FEATURES_KEEP },
+        { .name = "all", .type = CLI_FLAG, .value = &f.all, .help = "of --method exact: all regions, the largest first, not --keep of them" },
         { .name = "ycbcr", .type = CLI_FLAG, .value = &f.ycbcr, .help = "the pixels of pictures are Y, Cb, Cr (frames of films come as RGB)" },
         { .name = "model",
           .type = CLI_CHOICE,
@@ -244,6 +268,15 @@ static int run(cli_call *cli, int argc, char **argv)
           .given = &given[0] },
         { .name = "k2", .type = CLI_REAL, .value = &f.lens.k2, .argument = "K", .help = "(poly)", .lower = -10, .upper = 10, .given = &given[1] },
         { .name = "k3", .type = CLI_REAL, .value = &f.lens.k3, .argument = "K", .help = "(poly)", .lower = -10, .upper = 10, .given = &given[2] },
+        { .name = "p1",
+          .type = CLI_REAL,
+          .value = &f.lens.p1,
+          .argument = "P",
+          .help = "tangential (poly)",
+          .lower = -10,
+          .upper = 10,
+          .given = &given[5] },
+        { .name = "p2", .type = CLI_REAL, .value = &f.lens.p2, .argument = "P", .help = "likewise", .lower = -10, .upper = 10, .given = &given[6] },
         { .name = "shift-x",
           .type = CLI_REAL,
           .value = &f.lens.shift[0],
@@ -277,18 +310,25 @@ static int run(cli_call *cli, int argc, char **argv)
         if (tsr_feature_filter_parse(f.filters.item[f.options.count], &f.options.filter[f.options.count]) != TSR_OK)
             return cli_usage(cli, "--filter: %s", tsr_error_message());
     if (f.method == SCANLINE && f.options.keep > 1) return cli_usage(cli, "--keep: the scan-line tracker keeps one region");
+    if (f.all && f.method != EXACT) return cli_usage(cli, "--all: needs --method exact, which lists all regions");
+    if (f.all && f.options.keep) return cli_usage(cli, "--keep: given beside --all, expected one of them");
     f.options.connectivity = connectivity ? 8 : 4;
     f.lens.model = model ? TSR_LENS_POLY : TSR_LENS_DIVISION;
-    f.lens_given = given[0] || given[1] || given[2];
+    f.lens_given = given[0] || given[1] || given[2] || given[5] || given[6];
     if ((model || given[3] || given[4]) && !f.lens_given)
         return cli_usage(cli, "--%s: expected --k1, the distortion of the lens, as well", model ? "model" : given[3] ? "shift-x" : "shift-y");
-    if (!model && (given[1] || given[2]))
-        return cli_usage(cli, "--%s: the division model has k1 alone, expected --model poly", given[1] ? "k2" : "k3");
+    if (!model && (given[1] || given[2] || given[5] || given[6]))
+        return cli_usage(cli, "--%s: the division model has k1 alone, expected --model poly",
+                         given[1]   ? "k2"
+                         : given[2] ? "k3"
+                         : given[5] ? "p1"
+                                    : "p2");
     if (f.lens_given) f.options.lens = &f.lens;
     code = cli_film_check(cli, &f.output, f.output.path, cli_frames_single(cli));
     if (!code && f.list) code = cli_check_output(cli, f.list);
     if (!code) code = work(&f);
     free(f.lines);
+    for (int n = 0; n < TSR_FEATURES_MOST; n++) free(f.every[n]);
     cli_frames_destroy(&f.frames);
     tsr_features_destroy(&f.features);
     tsr_volume_destroy(&f.before);
@@ -302,8 +342,11 @@ const cli_verb verb_features = {
     "  tessera make sphere -o ball.nii.gz\n"
     "  tessera render ball.nii.gz -o ball.png\n"
     "  tessera features ball.png --filter luminance=120:255 --filter gradient=40 -o found.png\n"
+    "  tessera features ball.png --filter luminance=120:255 --method exact --all\n"
+    "  tessera make film-balls -o film.y4m\n"
+    "  tessera convert film.y4m -o frame-%02d.png\n"
     "  tessera features frame-*.png --filter distance=#e8d020:80 --filter motion=24 --json\n"
-    "  tessera features film.y4m --filter motion=24 --list moves.csv -o boxes.mp4\n"
-    "  ffmpeg -f v4l2 -i /dev/video0 -f yuv4mpegpipe - | tessera features - --k1 -0.08 --filter hsv=40:70,100:255,80:255\n",
+    "  tessera features film.y4m --filter motion=24 --list moves.csv -o boxes.y4m    # or boxes.mp4, with ffmpeg\n"
+    "  cat film.y4m | tessera features - --k1 -0.08 --filter hsv=40:70,100:255,80:255    # a live film: ffmpeg -i /dev/video0 -f yuv4mpegpipe -\n",
     run
 };

@@ -237,13 +237,29 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
     return volume;
 }
 
+/* An origin of its own is for verbs that ask for it (local_origin); for the others coordinates are rounded, which is said. */
+static void remark_rounding(const cli_call *cli, const char *path, tsr_vec3 origin)
+{
+    const double far = fmax(fabs(origin.x), fmax(fabs(origin.y), fabs(origin.z)));
+    int exponent;
+    frexp(far, &exponent);
+    cli_note(cli, "%s: lies at %.6g, %.6g, %.6g: float32, as here, rounds such coordinates to steps of %.3g", path, origin.x, origin.y, origin.z,
+             ldexp(1, exponent - 24));
+}
+
 tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
 {
     tsr_read_options own = *options;
     own.progress = cli_progress(cli);
+    own.local_origin = 1;
     tsr_mesh *mesh = NULL;
     tsr_status status = tsr_mesh_read(path, &own, &mesh);
     cli_progress_pause();
+    const tsr_vec3 origin = status == TSR_OK ? tsr_mesh_origin(mesh) : (tsr_vec3){ 0, 0, 0 };
+    if (!options->local_origin && (origin.x != 0 || origin.y != 0 || origin.z != 0)) {
+        remark_rounding(cli, path, origin);
+        status = tsr_mesh_change_origin(mesh, (tsr_vec3){ 0, 0, 0 });
+    }
     if (status != TSR_OK) *code = cli_status(cli, status, path);
     else if (tsr_mesh_odd_faces(mesh))
         cli_note(cli, "%s: %lld faces cross themselves or have no area: made fans of triangles", path, (long long)tsr_mesh_odd_faces(mesh));
@@ -267,13 +283,32 @@ void cli_show_topology(const cli_call *cli, const tsr_mesh_measures *m, const ch
            (long long)m->nonmanifold_edges, (long long)m->misoriented_edges, (long long)m->degenerate_triangles);
 }
 
+void cli_remark_mesh(const cli_call *cli, const tsr_mesh *mesh, const char *path, const tsr_write_options *options)
+{
+    const tsr_vec3 origin = tsr_mesh_origin(mesh);
+    tsr_mesh_part part;
+    int keeps = 0;
+    if (tsr_file_keeps_mesh(path, options, &keeps) != TSR_OK) return;
+    if (tsr_mesh_colors_const(mesh) && !(keeps & TSR_MESH_COLORS))
+        cli_note(cli, "%s: the colours of the vertices have no place in this format: PLY, OBJ and OFF keep them", path);
+    if (tsr_mesh_part_at(mesh, 0, &part) && !(keeps & TSR_MESH_PARTS))
+        cli_note(cli, "%s: labels and groups have no place in this format: PLY and OBJ keep them", path);
+    if ((origin.x != 0 || origin.y != 0 || origin.z != 0) && !(keeps & TSR_MESH_ORIGIN)) remark_rounding(cli, path, origin);
+}
+
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
 {
     tsr_read_options own = *options;
     own.progress = cli_progress(cli);
+    own.local_origin = 1;
     tsr_points *points = NULL;
     tsr_status status = tsr_points_read(path, &own, &points);
     cli_progress_pause();
+    const tsr_vec3 origin = status == TSR_OK ? tsr_points_origin(points) : (tsr_vec3){ 0, 0, 0 };
+    if (!options->local_origin && (origin.x != 0 || origin.y != 0 || origin.z != 0)) {
+        remark_rounding(cli, path, origin);
+        status = tsr_points_change_origin(points, (tsr_vec3){ 0, 0, 0 });
+    }
     if (status != TSR_OK) *code = cli_status(cli, status, path);
     return points;
 }
@@ -291,11 +326,59 @@ tsr_status cli_move_volume(tsr_context *context, tsr_volume **volume)
     return TSR_OK;
 }
 
+int32_t cli_few_values(const tsr_volume *volume, int32_t most, double *values)
+{
+    int32_t count = 0;
+    tsr_volume *host = NULL;
+    tsr_status status = TSR_OK;
+    if (tsr_volume_device(volume).kind != TSR_DEVICE_CPU) status = tsr_volume_copy(volume, NULL, &host);
+    if (status == TSR_OK) status = tsr_volume_few_values(host ? host : volume, most, values, &count);
+    tsr_volume_destroy(&host);
+    return status == TSR_OK ? count : 0;
+}
+
+tsr_vec3 cli_take_origin(tsr_volume *volume)
+{
+    tsr_geometry g = *tsr_volume_geometry(volume);
+    const tsr_vec3 h = tsr_geometry_spacing(&g);
+    double origin[3], far = 0;
+    for (int r = 0; r < 3; r++) far = fmax(far, fabs(g.affine[r][3]));
+    if (far * 0x1p-24 <= 0.01 * fmin(h.x, fmin(h.y, h.z))) return (tsr_vec3){ 0, 0, 0 };
+    for (int r = 0; r < 3; r++) {
+        origin[r] = round(g.affine[r][3]);
+        g.affine[r][3] -= origin[r];
+    }
+    if (tsr_volume_set_geometry(volume, &g) != TSR_OK) return (tsr_vec3){ 0, 0, 0 };
+    return (tsr_vec3){ origin[0], origin[1], origin[2] };
+}
+
+tsr_status cli_mask_of_two(const cli_call *cli, const char *path, tsr_context *context, const tsr_volume *volume, tsr_volume **mask)
+{
+    double value[2] = { 0, 0 };
+    *mask = NULL;
+    if (cli_few_values(volume, 2, value) != 2 || value[0] == 0 || value[1] == 0) return TSR_OK;
+    if (path) cli_note(cli, "%s: a mask of the values %.9g and %.9g: %.9g is inside", path, value[0], value[1], value[1]);
+    return tsr_volume_threshold(context, volume, value[1], INFINITY, mask);
+}
+
+tsr_status cli_plain_mask(const cli_call *cli, const char *path, tsr_context *context, tsr_volume **volume)
+{
+    tsr_volume *mask;
+    const tsr_status status = cli_mask_of_two(cli, path, context, *volume, &mask);
+    if (status != TSR_OK || !mask) return status;
+    tsr_volume_destroy(volume);
+    *volume = mask;
+    return TSR_OK;
+}
+
 void cli_default_surface(const tsr_volume *volume, double *isovalue, int *inside_below)
 {
-    tsr_dtype dtype = tsr_volume_dtype(volume);
-    *inside_below = dtype == TSR_F32 || dtype == TSR_F64;
-    *isovalue = *inside_below ? 0 : 0.5;
+    const tsr_dtype dtype = tsr_volume_dtype(volume);
+    const int real = dtype == TSR_F32 || dtype == TSR_F64;
+    double value[2] = { 0, 0 };
+    const int mask = cli_few_values(volume, 2, value) == 2 && isfinite(value[1] - value[0]) && !(real && value[0] < 0);
+    *inside_below = real && !mask;
+    *isovalue = mask ? 0.5 * (value[0] + value[1]) : real ? 0 : 0.5;
 }
 
 char *cli_read_text(const cli_call *cli, const char *path)

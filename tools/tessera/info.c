@@ -1,13 +1,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "labels.h"
 #include "regions.h"
 #include "tiles.h"
 
 struct info {
     cli_call *cli;
     tsr_read_options read;
-    int stats, check_geometry;
+    int stats, check_geometry, labels;
+    const char *label_names;
     int doubtful;         /* --check-geometry found something */
     tsr_context *context; /* for --stats */
 };
@@ -117,6 +119,52 @@ static void show_meta(const struct info *info, const tsr_volume *volume)
     if (json) json_close('}');
 }
 
+static int show_labels(struct info *info, const char *path, const tsr_volume *volume)
+{
+    tsr_context *cpu = NULL;
+    tsr_label *labels = NULL;
+    tsr_label_names *names = NULL;
+    int32_t count = 0;
+    const tsr_dtype dtype = tsr_volume_dtype(volume);
+    int code = cli_cpu_context(info->cli, &cpu);
+    if (!code) code = cli_label_names(info->cli, info->label_names, volume, &names);
+    if (!code) {
+        const tsr_status status = tsr_labels_count(cpu, volume, 0, &labels, &count);
+        if (status != TSR_OK) code = cli_status(info->cli, status, path);
+    }
+    if (!code && info->cli->globals.json) json_open("labels", '[');
+    else if (!code) printf("  %-12s %lld\n", "labels", (long long)count);
+    for (int32_t k = 0; k < count && !code; k++) {
+        const tsr_label *l = &labels[k];
+        const char *name = tsr_label_name(names, l->value);
+        char text[TSR_LABEL_TEXT];
+        tsr_label_text(dtype, l->value, text);
+        if (!info->cli->globals.json) {
+            printf("    %-10s %12lld voxels %14.9g  %s\n", text, (long long)l->voxels, l->volume, name ? name : "");
+            continue;
+        }
+        json_open(NULL, '{');
+        json_label("label", dtype, l->value);
+        if (name) json_text("name", name);
+        json_int("voxels", l->voxels);
+        json_real("volume", l->volume);
+        const tsr_size3 corner[2] = { l->lower, l->upper };
+        for (int i = 0; i < 2; i++) {
+            json_open(i ? "upper" : "lower", '[');
+            json_int(NULL, corner[i].x);
+            json_int(NULL, corner[i].y);
+            json_int(NULL, corner[i].z);
+            json_close(']');
+        }
+        json_close('}');
+    }
+    if (!code && info->cli->globals.json) json_close(']');
+    tsr_labels_free(&labels);
+    tsr_label_names_destroy(&names);
+    tsr_context_destroy(&cpu);
+    return code;
+}
+
 static int volume_info(struct info *info, const char *path, const char *format)
 {
     int code = CLI_OK;
@@ -185,18 +233,32 @@ static int volume_info(struct info *info, const char *path, const char *format)
         if (slope != 1 || intercept != 0) printf("  scaling      value = stored * %g + %g\n", slope, intercept);
     }
     show_meta(info, volume);
-    if (info->stats) code = show_statistics(info, path, &volume);
+    if (info->labels) code = show_labels(info, path, volume);
+    if (info->stats && !code) code = show_statistics(info, path, &volume);
     if (info->cli->globals.json) json_close('}');
     if (info->check_geometry) check_geometry(info, path, format, volume);
     tsr_volume_destroy(&volume);
     return code;
 }
 
+/* Corners that count from an origin. */
+static void show_box(const double origin[3], const double box[6])
+{
+    printf("  box         ");
+    for (int i = 0; i < 6; i++) printf("%s%.*g", i == 3 ? " to " : " ", origin[i % 3] != 0 ? 10 : 6, origin[i % 3] + box[i]);
+    printf("\n");
+}
+
 static int mesh_info(struct info *info, const char *path, const char *format)
 {
     int code = CLI_OK;
-    tsr_mesh *mesh = cli_read_mesh(info->cli, path, &info->read, &code);
+    tsr_read_options read = info->read;
+    read.local_origin = 1;
+    tsr_mesh *mesh = cli_read_mesh(info->cli, path, &read, &code);
     if (!mesh) return code;
+    const tsr_vec3 o = tsr_mesh_origin(mesh);
+    const int far = o.x != 0 || o.y != 0 || o.z != 0;
+    tsr_mesh_part part;
     tsr_mesh_measures m;
     tsr_status status = tsr_mesh_measure(mesh, &m);
     if (status != TSR_OK) {
@@ -209,22 +271,41 @@ static int mesh_info(struct info *info, const char *path, const char *format)
         json_int("vertices", tsr_mesh_vertex_count(mesh));
         json_int("triangles", tsr_mesh_triangle_count(mesh));
         json_bool("normals", tsr_mesh_normals_const(mesh) != NULL);
+        json_bool("colors", tsr_mesh_colors_const(mesh) != NULL);
         json_text("space", space_name(tsr_mesh_space(mesh)));
+        json_open("origin", '[');
+        json_real(NULL, o.x);
+        json_real(NULL, o.y);
+        json_real(NULL, o.z);
+        json_close(']');
         json_real("area", m.area);
         json_real("volume", m.volume);
         cli_show_topology(info->cli, &m, "");
-        const double corners[2][3] = { { m.lower.x, m.lower.y, m.lower.z }, { m.upper.x, m.upper.y, m.upper.z } };
+        const double corners[2][3] = { { o.x + m.lower.x, o.y + m.lower.y, o.z + m.lower.z }, { o.x + m.upper.x, o.y + m.upper.y, o.z + m.upper.z } };
         for (int i = 0; i < 2; i++) {
             json_open(i ? "upper" : "lower", '[');
             for (int a = 0; a < 3; a++) json_real(NULL, corners[i][a]);
             json_close(']');
         }
+        json_open("parts", '[');
+        for (int32_t i = 0; tsr_mesh_part_at(mesh, i, &part); i++) {
+            json_open(NULL, '{');
+            json_int("label", part.value);
+            if (part.name) json_text("name", part.name);
+            json_int("triangles", part.triangles);
+            json_close('}');
+        }
+        json_close(']');
         json_close('}');
     } else {
         printf("%s: mesh (%s)\n", cli_shown(path), format);
-        printf("  size         %lld vertices, %lld triangles%s\n", (long long)tsr_mesh_vertex_count(mesh), (long long)tsr_mesh_triangle_count(mesh),
-               tsr_mesh_normals_const(mesh) ? ", normals" : "");
-        printf("  box          %g %g %g to %g %g %g\n", m.lower.x, m.lower.y, m.lower.z, m.upper.x, m.upper.y, m.upper.z);
+        printf("  size         %lld vertices, %lld triangles%s%s\n", (long long)tsr_mesh_vertex_count(mesh), (long long)tsr_mesh_triangle_count(mesh),
+               tsr_mesh_normals_const(mesh) ? ", normals" : "", tsr_mesh_colors_const(mesh) ? ", colours" : "");
+        show_box((const double[3]){ o.x, o.y, o.z }, (const double[6]){ m.lower.x, m.lower.y, m.lower.z, m.upper.x, m.upper.y, m.upper.z });
+        if (far) printf("  origin       %.15g %.15g %.15g, for float32 would round the coordinates\n", o.x, o.y, o.z);
+        for (int32_t i = 0; tsr_mesh_part_at(mesh, i, &part); i++)
+            printf("  part         %lld, %lld triangles%s%s\n", (long long)part.value, (long long)part.triangles, part.name ? ": " : "",
+                   part.name ? cli_shown(part.name) : "");
         printf("  measures     area %.9g, volume %.9g\n", m.area, m.volume);
         cli_show_topology(info->cli, &m, "  ");
     }
@@ -269,10 +350,14 @@ static int unstructured_info(struct info *info, const char *path, const char *fo
 static int points_info(struct info *info, const char *path, const char *format)
 {
     int code = CLI_OK;
-    tsr_points *points = cli_read_points(info->cli, path, &info->read, &code);
+    tsr_read_options read = info->read;
+    read.local_origin = 1;
+    tsr_points *points = cli_read_points(info->cli, path, &read, &code);
     if (!points) return code;
     const int64_t count = tsr_points_count(points);
     const float *p = tsr_points_positions_const(points);
+    const tsr_vec3 o = tsr_points_origin(points);
+    const double origin[3] = { o.x, o.y, o.z };
     float lower[3] = { p[0], p[1], p[2] }, upper[3] = { p[0], p[1], p[2] };
     for (int64_t i = 3; i < 3 * count; i++) {
         lower[i % 3] = p[i] < lower[i % 3] ? p[i] : lower[i % 3];
@@ -288,15 +373,15 @@ static int points_info(struct info *info, const char *path, const char *format)
         json_text("space", space_name(tsr_points_space(points)));
         for (int i = 0; i < 2; i++) {
             json_open(i ? "upper" : "lower", '[');
-            for (int a = 0; a < 3; a++) json_real(NULL, (double)(i ? upper : lower)[a]);
+            for (int a = 0; a < 3; a++) json_real(NULL, origin[a] + (double)(i ? upper : lower)[a]);
             json_close(']');
         }
         json_close('}');
     } else {
         printf("%s: cloud of points (%s)\n", cli_shown(path), format);
         printf("  size         %lld points%s\n", (long long)count, tsr_points_normals_const(points) ? ", normals" : "");
-        printf("  box          %g %g %g to %g %g %g\n", (double)lower[0], (double)lower[1], (double)lower[2], (double)upper[0], (double)upper[1],
-               (double)upper[2]);
+        const double box[6] = { (double)lower[0], (double)lower[1], (double)lower[2], (double)upper[0], (double)upper[1], (double)upper[2] };
+        show_box(origin, box);
     }
     tsr_points_destroy(&points);
     return CLI_OK;
@@ -551,6 +636,11 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_FLAG,
           .value = &info.stats,
           .help = "minimum, maximum, mean and standard deviation of a volume; counts and box of a tile list" },
+        { .name = "labels",
+          .type = CLI_FLAG,
+          .value = &info.labels,
+          .help = "of a label map: its labels with their voxels and volumes (world units cubed)" },
+        CLI_LABEL_NAMES_OPTION(info.label_names),
         { .name = "check-geometry",
           .type = CLI_FLAG,
           .value = &info.check_geometry,
@@ -563,6 +653,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     /* of several frames, layers and channels the first stands for all, unless one is named */
     info.read.frame_given = info.read.layer_given = info.read.channel_given = 1;
+    info.labels |= info.label_names != NULL;
     code = info.stats ? cli_context(cli, &info.context) : CLI_OK;
     if (code) return code;
     if (cli->globals.json && cli->inputs > 1) json_open(NULL, '[');

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli.h"
+#include "films.h"
 
 static void list_points(const cli_call *cli)
 {
@@ -17,6 +17,44 @@ static void list_points(const cli_call *cli)
             printf("%-18s %-9s                    %s\n", shape.name, "points", shape.description);
         }
     }
+}
+
+static void list_pictures(const cli_call *cli)
+{
+    tsr_picture_info p;
+    for (int32_t i = 0; tsr_picture_at(i, &p); i++) {
+        const char *kind = p.frames > 1 ? "film" : "picture";
+        if (cli->globals.json) {
+            json_open(NULL, '{');
+            json_text("name", p.name);
+            json_text("kind", kind);
+            json_text("description", p.description);
+            json_close('}');
+        } else {
+            printf("%-18s %-9s %4d x %4d         %s\n", p.name, kind, (int)p.width, (int)p.height, p.description);
+        }
+    }
+}
+
+/* A picture, or a film of them. */
+static int make_pictures(cli_call *cli, const tsr_picture_options *options, int frames_given, const char *output)
+{
+    cli_frames rate = CLI_FRAMES(cli);
+    cli_film film = { .path = NULL };
+    tsr_picture_info info = { 0 };
+    tsr_picture_options own = *options;
+    for (int32_t i = 0; tsr_picture_at(i, &info) && strcmp(info.name, cli->input[0]) != 0; i++) continue;
+    const int is_film = !strncmp(cli->input[0], "film-", 5);
+    if (frames_given && !is_film) return cli_usage(cli, "--frames: '%s' is one picture, expected a film", cli->input[0]);
+    int code = output ? cli_film_check(cli, &film, output, !is_film) : cli_check_output(cli, output);
+    if (!own.frames) own.frames = is_film ? info.frames : 1;
+    for (own.frame = 0; own.frame < own.frames && !code; own.frame++) {
+        tsr_image image = { 0 };
+        const tsr_status status = tsr_picture_make(cli->input[0], &own, &image);
+        code = status == TSR_OK ? cli_film_append(cli, &film, &image, &rate) : cli_status(cli, status, NULL);
+        tsr_image_destroy(&image);
+    }
+    return cli_film_finish(cli, &film, code);
 }
 
 static void list(const cli_call *cli)
@@ -37,6 +75,7 @@ static void list(const cli_call *cli)
         }
     }
     list_points(cli);
+    list_pictures(cli);
     if (cli->globals.json) json_close(']');
 }
 
@@ -58,6 +97,8 @@ static int run(cli_call *cli, int argc, char **argv)
     const char *output = NULL, *truth_path = NULL;
     tsr_dtype dtype = TSR_F32;
     int64_t seed = 0;
+    tsr_picture_options picture = TSR_PICTURE_OPTIONS;
+    int frames_given = 0, size_given = 0;
     int list_given = 0, noise_given = 0, blur_given = 0, dtype_given = 0, for_points = 0, for_volumes = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(output),
@@ -66,10 +107,18 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "size",
           .type = CLI_SIZE3,
           .value = &phantom.size,
-          .help = "extents in voxels, one number or three",
-          .lower = 2,
+          .help = "extents in voxels, one number or three; of pictures and films W,H,1",
+          .lower = 1,
           .upper = 65535,
-          .given = &for_volumes },
+          .given = &size_given },
+        { .name = "frames",
+          .type = CLI_INT,
+          .value = &picture.frames,
+          .argument = "N",
+          .help = "film-*: how many (default 24)",
+          .lower = 1,
+          .upper = 100000,
+          .given = &frames_given },
         { .name = "spacing",
           .type = CLI_VEC3,
           .value = &phantom.spacing,
@@ -163,6 +212,19 @@ static int run(cli_call *cli, int argc, char **argv)
     }
     if (cli->inputs != 1) return cli_usage(cli, "no name given: see tessera make --list");
     const int of_points = !strncmp(cli->input[0], "points-", 7);
+    if (!strncmp(cli->input[0], "picture-", 8) || !strncmp(cli->input[0], "film-", 5)) {
+        if (for_volumes || for_points || truth_path || dtype_given || noise_given || blur_given || write.format)
+            return cli_usage(cli, "%s: of the options --output, --size, --seed and --frames are for pictures and films", cli->input[0]);
+        picture.seed = (uint64_t)seed;
+        picture.width = (int32_t)phantom.size.x;
+        picture.height = (int32_t)phantom.size.y;
+        return make_pictures(cli, &picture, frames_given, output);
+    }
+    if (frames_given) return cli_usage(cli, "--frames: '%s' is no film", cli->input[0]);
+    const int64_t least = phantom.size.x < phantom.size.y ? phantom.size.x : phantom.size.y;
+    if (size_given && (least < 2 || phantom.size.z < 2))
+        return cli_usage(cli, "--size: '%lld' given, expected a number from 2 to 65535", (long long)(least < 2 ? least : phantom.size.z));
+    for_volumes |= size_given;
     code = cli_check_write(cli, output, of_points ? TSR_FILE_POINTS : TSR_FILE_VOLUME, write.format);
     if (!code && truth_path && !of_points) code = cli_check_write(cli, truth_path, TSR_FILE_VOLUME, write.format);
     if (code) return code;
@@ -210,8 +272,10 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_make = { "make", "[options] NAME -o OUTPUT",
-                             "Make an analytic volume, a medical phantom or a cloud of points, the same everywhere",
+                             "Make an analytic volume, a medical phantom, a cloud of points, a picture or a film, the same everywhere",
                              "  tessera make --list\n"
                              "  tessera make phantom_tumour --size 128 --noise 0.05 --seed 7 -o head.nii.gz --truth tumour.nii.gz\n"
-                             "  tessera make points-torus --count 100000 --noise 0.002 -o torus.ply\n",
+                             "  tessera make points-torus --count 100000 --noise 0.002 -o torus.ply\n"
+                             "  tessera make picture-left -o left.png && tessera make picture-right -o right.png\n"
+                             "  tessera make film-balls --frames 12 -o film.y4m\n",
                              run };

@@ -435,16 +435,20 @@ static int run(cli_call *cli, int argc, char **argv)
     return code ? code : o.frames ? octree_frames(&o) : work(&o);
 }
 
-const cli_verb verb_octree = { "octree", "[options] VOLUME...|MESH|TREE.rgt|--frames FILE... [-o VOLUME]",
-                               "Simplify a volume to the leaves of a region octree, or make that of a mesh",
-                               "  tessera make torus -o torus.nii.gz\n"
-                               "  tessera octree torus.nii.gz --rule classes --range :0 --cubes cubes.ply --shrink 0.1 --list leaves.csv\n"
-                               "  tessera octree torus.nii.gz --threshold 20 -o simple.nii.gz --tree simple.rgt.gz\n"
-                               "  tessera octree simple.rgt.gz -o again.nii.gz\n"
-                               "  tessera octree torus.nii.gz --rule classes --range 0: --components parts.csv --labels parts.nii.gz\n"
-                               "  tessera octree simple.rgt.gz --statistics leaves-of.csv --volume torus.nii.gz\n"
-                               "  tessera octree cubes.ply --spacing 0.25 --tile 128 --tree solid.rgt.gz\n"
-                               "  tessera octree cubes.ply --spacing 0.05 --triangles 8 --list where.csv\n"
-                               "  tessera octree walk-*.ply --spacing 0.01 --frames --tree walk-%03d.rgt\n"
-                               "  tessera render cubes.ply -o cubes.png\n",
-                               run };
+const cli_verb verb_octree = {
+    "octree", "[options] VOLUME...|MESH|TREE.rgt|--frames FILE... [-o VOLUME]",
+    "Simplify a volume to the leaves of a region octree, or make that of a mesh",
+    "  tessera make torus -o torus.nii.gz\n"
+    "  tessera octree torus.nii.gz --rule classes --range :0 --cubes cubes.ply --shrink 0.1 --list leaves.csv\n"
+    "  tessera octree torus.nii.gz --threshold 20 -o simple.nii.gz --tree simple.rgt.gz\n"
+    "  tessera octree simple.rgt.gz -o again.nii.gz\n"
+    "  tessera octree torus.nii.gz --rule classes --range 0: --components parts.csv --labels parts.nii.gz\n"
+    "  tessera octree simple.rgt.gz --statistics leaves-of.csv --volume torus.nii.gz\n"
+    "  tessera octree cubes.ply --spacing 0.25 --tile 128 --tree solid.rgt.gz\n"
+    "  tessera octree cubes.ply --spacing 0.05 --triangles 8 --list where.csv\n"
+    "  tessera make box --size 48 -o box.nii.gz && tessera make sphere --size 48 -o ball.nii.gz\n"
+    "  tessera morph box.nii.gz ball.nii.gz --t 0.3 -o walk-1.ply && tessera morph box.nii.gz ball.nii.gz --t 0.6 -o walk-2.ply\n"
+    "  tessera octree walk-*.ply --spacing 0.5 --frames --tree walk-%03d.rgt\n"
+    "  tessera render cubes.ply -o cubes.png\n",
+    run
+};

@@ -419,12 +419,14 @@ static int run(cli_call *cli, int argc, char **argv)
     return code ? code : work(&q);
 }
 
-const cli_verb verb_quadtree = { "quadtree", "[options] IMAGE|FILM|TREE.rgt -o IMAGE|FILM",
-                                 "Simplify an image or film to the leaves of a region quadtree",
-                                 "  tessera make torus -o torus.nii.gz\n"
-                                 "  tessera render torus.nii.gz -o torus.png\n"
-                                 "  tessera quadtree torus.png --threshold 0.01 -o quads.png --outline outline.png --tree quads.rgt.gz\n"
-                                 "  tessera quadtree quads.rgt.gz -o again.png\n"
-                                 "  tessera quadtree film.y4m --threshold 0.002 -o mosaic.mp4\n"
-                                 "  tessera quadtree film.mp4 --rule edges --ycbcr --threshold 0.02 --thresholds - -o - | ffplay -\n",
-                                 run };
+const cli_verb verb_quadtree = {
+    "quadtree", "[options] IMAGE|FILM|TREE.rgt -o IMAGE|FILM", "Simplify an image or film to the leaves of a region quadtree",
+    "  tessera make torus -o torus.nii.gz\n"
+    "  tessera render torus.nii.gz -o torus.png\n"
+    "  tessera quadtree torus.png --threshold 0.01 -o quads.png --outline outline.png --tree quads.rgt.gz\n"
+    "  tessera quadtree quads.rgt.gz -o again.png\n"
+    "  tessera make film-balls -o film.y4m\n"
+    "  tessera quadtree film.y4m --threshold 0.002 -o mosaic.y4m    # or mosaic.mp4, with ffmpeg\n"
+    "  tessera quadtree film.y4m --rule edges --ycbcr --threshold 0.02 -o - | tessera info -    # to watch it: | ffplay -\n",
+    run
+};

@@ -2,14 +2,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "labels.h"
 #include "render.h"
 
 static tsr_status set_surface_volume(struct render *r, const tsr_volume *volume)
 {
     double isovalue;
     int below;
-    cli_default_surface(volume, &isovalue, &below);
     if (r->isovalue_given) return tsr_scene_set_surface_volume(r->scene, volume, r->isovalue, r->inside_below);
+    cli_default_surface(volume, &isovalue, &below);
+    if (cli_is_label_map(volume)) { /* all labels together, where they are and not where their numbers are half */
+        tsr_volume *mask = NULL;
+        tsr_status status = tsr_volume_threshold_integers(r->context, volume, 1, tsr_volume_dtype(volume) == TSR_U64 ? -1 : INT64_MAX, &mask);
+        if (status == TSR_OK) status = tsr_scene_set_surface_volume(r->scene, mask, isovalue, below);
+        tsr_volume_destroy(&mask);
+        return status;
+    }
     return tsr_scene_set_surface_volume(r->scene, volume, isovalue, below);
 }
 
@@ -614,5 +622,5 @@ const cli_verb verb_render = { "render", "[options] VOLUME|MESH|TILES... -o PICT
                                "  tessera make phantom_tumour --size 96 -o head.nii.gz --truth tumour.nii.gz\n"
                                "  tessera render head.nii.gz --surface tumour.nii.gz -o both.png\n"
                                "  tessera render head.nii.gz --surface tumour.nii.gz --slice z -o slice.png\n"
-                               "  tessera render head.nii.gz --turntable --frames 48 -o head.y4m\n",
+                               "  tessera render head.nii.gz --turntable --frames 12 --width 320 --height 240 -o head.y4m\n",
                                run };

@@ -60,7 +60,8 @@ static int seed(struct segment *s)
     if (file) {
         s->start = cli_read_to_device(s->cli, file, &s->read, s->context, &code);
         if (!s->start) return code;
-        status = s->from_mask ? tsr_segmentation_from_mask(s->segmentation, s->start) : tsr_segmentation_from_field(s->segmentation, s->start);
+        if (s->from_mask) status = cli_plain_mask(s->cli, file, s->context, &s->start);
+        if (status == TSR_OK) status = s->from_mask ? tsr_segmentation_from_mask(s->segmentation, s->start) : tsr_segmentation_from_field(s->segmentation, s->start);
         if (status != TSR_OK) return cli_status(s->cli, status, file);
         tsr_volume_destroy(&s->start);
     }

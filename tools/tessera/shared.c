@@ -95,8 +95,9 @@ static void name_options(const cli_call *cli, char *text, size_t room)
         else if (has_option(cli, name)) snprintf(made, sizeof made, "--%s", name);
         else if (at - text >= (ptrdiff_t)sizeof other - 1 && !strncmp(at - (sizeof other - 1), other, sizeof other - 1)) from -= sizeof other - 1;
         else {
-            at += used;
-            continue;
+            for (char *c = name; *c; c++)
+                if (*c == '-') *c = ' ';
+            snprintf(made, sizeof made, "%s", name);
         }
         const char *rest = at + used;
         const size_t length = strlen(made), tail = strlen(rest) + 1;
@@ -107,11 +108,44 @@ static void name_options(const cli_call *cli, char *text, size_t room)
     }
 }
 
+/* Where a word ends that is a name of the library's interface, tsr_volume_copy or TSR_TERM_CONSTANT; NULL: it is none (a file may be called tsr_a.nii). */
+static const char *api_name(const char *text, const char *at)
+{
+    const int upper = !strncmp(at, "TSR_", 4);
+    if (at == text || (at[-1] != ' ' && at[-1] != '(') || (!upper && strncmp(at, "tsr_", 4) != 0)) return NULL;
+    const char *end = at + strspn(at, upper ? "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_" : "abcdefghijklmnopqrstuvwxyz0123456789_");
+    static const char *const modules[] = { "TSR_TERM", "TSR_MAP", "TSR_CLASSIFIER" }; /* what those write who bring functions of their own */
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if ((size_t)(end - at) == strlen(modules[i]) && !strncmp(at, modules[i], strlen(modules[i]))) return NULL;
+    return *end == '/' || (*end == '.' && end[1] && end[1] != ' ' && end[1] != '.') ? NULL : end;
+}
+
+/* The library's advice to programmers, "copy it with tsr_volume_copy", is not for those who type commands: what is in brackets, or the clause, goes. */
+static void drop_api(char *text)
+{
+    for (char *at = text; *at; at++) {
+        if (!api_name(text, at)) continue;
+        char *from = at, *to = at;
+        while (from > text && *from != '(' && *from != ':' && *from != ';' && *from != ',') from--;
+        if (*from == '(') {
+            while (*to && *to != ')') to++;
+            to += *to == ')';
+            while (from > text && from[-1] == ' ') from--;
+        } else {
+            while (*to && *to != ';' && strncmp(to, ": ", 2) != 0) to++;
+        }
+        if (from == text) return; /* the whole message: better than none */
+        memmove(from, to, strlen(to) + 1);
+        at = from - 1;
+    }
+}
+
 int cli_status(const cli_call *cli, tsr_status status, const char *file)
 {
     char text[6000];
     snprintf(text, sizeof text, "%s", tsr_error_message());
     name_options(cli, text, sizeof text);
+    drop_api(text);
     int code = status == TSR_ERROR_ARGUMENT ? CLI_USAGE : status == TSR_ERROR_DEVICE ? CLI_NO_DEVICE : CLI_FAILED;
     char name[4096];
     snprintf(name, sizeof name, "%s", file ? file : "");

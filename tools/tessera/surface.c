@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "labels.h"
 #include "tiles.h"
 
 struct surface {
@@ -12,11 +13,13 @@ struct surface {
     tsr_surface_options options;
     cli_reals isovalues; /* at least one once the volume is known */
     int64_t planes, chunk;
-    int unindexed, gather, gather_given;
-    const char *output, *values;
+    int unindexed, weld, gather, gather_given;
+    const char *output, *values, *labels, *label_names;
+    int all_labels; /* the volume is a label map: what is not 0 is inside */
     int inside_given, direction_given, eye_given, ambiguity_given;
     tsr_surface_view view;
-    tsr_geometry geometry; /* of the input */
+    tsr_geometry geometry; /* of the input, without */
+    tsr_vec3 origin;       /* its place, where it lies far off */
     double seconds;        /* of the extraction alone */
     tsr_mesh *mesh[64];
     tsr_surface_report report[64];
@@ -116,6 +119,8 @@ static void defaults(struct surface *s, const tsr_volume *volume)
     double isovalue;
     cli_default_surface(volume, &isovalue, &below);
     if (s->isovalues.count) return;
+    s->all_labels = !s->planes && !s->inside_given && cli_is_label_map(volume);
+    if (s->all_labels) cli_note(s->cli, "%s: a label map: one surface round all labels together; --labels all gives each its own", s->cli->input[0]);
     s->isovalues = (cli_reals){ { isovalue }, 1 };
     if (!s->inside_given) s->options.inside = below ? TSR_SURFACE_INSIDE_BELOW : TSR_SURFACE_INSIDE_ABOVE;
 }
@@ -123,8 +128,18 @@ static void defaults(struct surface *s, const tsr_volume *volume)
 static tsr_status extract(struct surface *s, tsr_context *context, tsr_volume **volume)
 {
     defaults(s, *volume);
+    s->origin = cli_take_origin(*volume);
+    s->view.eye = (tsr_vec3){ s->view.eye.x - s->origin.x, s->view.eye.y - s->origin.y, s->view.eye.z - s->origin.z };
     s->geometry = *tsr_volume_geometry(*volume);
     tsr_status status = s->planes ? TSR_OK : cli_move_volume(context, volume);
+    if (status == TSR_OK && s->all_labels) {
+        tsr_volume *mask = NULL;
+        status = tsr_volume_threshold_integers(context, *volume, 1, tsr_volume_dtype(*volume) == TSR_U64 ? -1 : INT64_MAX, &mask);
+        if (status == TSR_OK) {
+            tsr_volume_destroy(volume);
+            *volume = mask;
+        }
+    }
     double start = cli_seconds();
     if (status == TSR_OK && s->gather_given)
         for (int k = 0; k < s->isovalues.count && status == TSR_OK; k++) {
@@ -189,6 +204,8 @@ static tsr_status bring(struct surface *s, tsr_context *context, int k)
     if (status == TSR_OK && ordered) status = tsr_surface_order(context, made, &s->geometry, &s->view);
     if (status == TSR_OK && s->unindexed && (!s->gather_given || ordered)) status = tsr_surface_unindex(context, made, &soup);
     if (status == TSR_OK) status = tsr_mesh_copy(soup ? soup : made, NULL, &s->mesh[k]);
+    if (status == TSR_OK && s->weld) status = cli_weld(&s->mesh[k]);
+    if (status == TSR_OK) tsr_mesh_set_origin(s->mesh[k], s->origin);
     tsr_mesh_destroy(&soup);
     tsr_mesh_destroy(&made);
     return status;
@@ -221,8 +238,26 @@ static int write(struct surface *s, int k)
     tsr_status status = tsr_mesh_measure(s->mesh[k], &measures);
     if (status == TSR_OK) status = tsr_mesh_write(s->mesh[k], path, &s->write);
     if (status != TSR_OK) return cli_status(s->cli, status, path);
+    cli_remark_mesh(s->cli, s->mesh[k], path, &s->write);
     if (strcmp(path, "-") != 0) show(s, k, &measures);
     return CLI_OK;
+}
+
+/* Nothing crosses the value: which values there are, and what could be meant. */
+static int no_surface(const struct surface *s, tsr_context *context, const tsr_volume *volume, double isovalue)
+{
+    const char *input = s->cli->input[0];
+    tsr_statistics t;
+    tsr_context *cpu = NULL;
+    if (s->planes && cli_cpu_context(s->cli, &cpu)) return CLI_FAILED; /* the volume stayed on the host */
+    const int known = volume && tsr_volume_statistics(cpu ? cpu : context, volume, &t) == TSR_OK && t.count;
+    tsr_context_destroy(&cpu);
+    if (!known) return cli_error(s->cli, CLI_FAILED, "%s: no surface at isovalue %g: see tessera info --stats", input, isovalue);
+    if (t.minimum == t.maximum)
+        return cli_error(s->cli, CLI_FAILED, "%s: no surface at isovalue %g: all values are %.9g%s", input, isovalue, t.minimum,
+                         s->options.close ? "" : "; --close caps a body that fills the volume");
+    return cli_error(s->cli, CLI_FAILED, "%s: no surface at isovalue %g: the values are %.9g to %.9g, for example --isovalue %.9g", input, isovalue,
+                     t.minimum, t.maximum, 0.5 * (t.minimum + t.maximum));
 }
 
 static int surface(struct surface *s)
@@ -269,8 +304,7 @@ static int surface(struct surface *s)
     if (!code && s->report[0].not_a_number)
         cli_note(s->cli, "%lld samples are not a number and count as outside", (long long)s->report[0].not_a_number);
     for (int k = 0; k < s->isovalues.count && !code; k++)
-        if (!tsr_mesh_triangle_count(s->mesh[k]))
-            code = cli_error(s->cli, CLI_FAILED, "%s: no surface at isovalue %g: see tessera info --stats", s->cli->input[0], s->isovalues.item[k]);
+        if (!tsr_mesh_triangle_count(s->mesh[k])) code = no_surface(s, context, volume, s->isovalues.item[k]);
     if (s->isovalues.count > 1 && s->cli->globals.json && !code) json_open(NULL, '[');
     for (int k = 0; k < s->isovalues.count && !code; k++) code = write(s, k);
     if (s->isovalues.count > 1 && s->cli->globals.json && !code) json_close(']');
@@ -292,8 +326,9 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_REALS,
           .value = &s.isovalues,
           .argument = "V",
-          .help = "value of the surface (default: 0 for real numbers, 0.5 for integers); given several times, each writes FILE with -V before the "
-                  "extension" },
+          .help =
+              "value of the surface (default: halfway between the two values of a mask; else 0 for real numbers, 0.5 for integers); given several "
+              "times, each writes FILE with -V before the extension" },
         { .name = "inside",
           .type = CLI_CHOICE,
           .value = &inside,
@@ -326,6 +361,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &s.values,
           .argument = "NAME",
           .help = "of an unstructured grid: the array of point data (default: the first)" },
+        { .name = "weld", .type = CLI_FLAG, .value = &s.weld, .help = "vertices at the same place become one, triangles without area go" },
         { .name = "unindexed", .type = CLI_FLAG, .value = &s.unindexed, .help = "three vertices of its own for every triangle" },
         { .name = "gather",
           .type = CLI_CHOICE,
@@ -358,6 +394,14 @@ static int run(cli_call *cli, int argc, char **argv)
           .upper = 1e300,
           .given = &s.eye_given },
         { .name = "nearest-first", .type = CLI_FLAG, .value = &s.view.nearest_first, .help = "of --direction or --eye: the nearest triangles first" },
+        { .name = "labels",
+          .type = CLI_TEXT,
+          .value = &s.labels,
+          .argument = "L,...",
+          .help = "of a label map: a surface for each of these labels (numbers or names), or for all; into FILE with its parts (OBJ groups, a face "
+                  "property "
+                  "of PLY), or, with %d (number) or %s (name) in FILE, into a file for each" },
+        CLI_LABEL_NAMES_OPTION(s.label_names),
         { .name = "planes",
           .type = CLI_COUNT,
           .value = &s.planes,
@@ -377,10 +421,33 @@ static int run(cli_call *cli, int argc, char **argv)
     if (s.view.nearest_first && !s.direction_given && !s.eye_given) return cli_usage(cli, "--nearest-first: needs --direction or --eye");
     if (s.direction_given && s.view.direction.x == 0 && s.view.direction.y == 0 && s.view.direction.z == 0)
         return cli_usage(cli, "--direction: 0,0,0 given, expected a direction");
+    if (s.weld && s.unindexed) return cli_usage(cli, "--weld: given beside --unindexed, expected one of them");
     if (s.gather_given && !s.unindexed) return cli_usage(cli, "--gather: needs --unindexed");
     if (s.chunk && (!s.gather_given || s.gather == TSR_SURFACE_GATHER_CELL || s.gather == TSR_SURFACE_SCATTER))
         return cli_usage(cli, "--chunk: needs --gather vertex, triangle or tile");
     if (s.gather_given && s.planes) return cli_usage(cli, "--gather: given beside --planes, expected one of them");
+    const char *beside = s.isovalues.count   ? "isovalue"
+                         : s.inside_given    ? "inside"
+                         : s.gather_given    ? "gather"
+                         : s.planes          ? "planes"
+                         : s.direction_given ? "direction"
+                         : s.eye_given       ? "eye"
+                         : s.values          ? "values"
+                                             : NULL;
+    if (s.labels && beside) return cli_usage(cli, "--%s: given beside --labels, expected one of them", beside);
+    if (s.label_names && !s.labels) return cli_usage(cli, "--label-names: needs --labels");
+    s.options.normals = (tsr_surface_normals)normals;
+    s.options.ambiguity = (tsr_surface_ambiguity)ambiguity;
+    s.options.nan = (tsr_surface_nan)nan;
+    if (s.labels) {
+        const int several = s.output && (strstr(s.output, "%d") != NULL) + (strstr(s.output, "%s") != NULL);
+        code = s.output && several ? CLI_OK : cli_check_write(cli, s.output, TSR_FILE_MESH, s.write.format);
+        if (code) return code;
+        s.write.overwrite = cli->globals.force;
+        s.write.progress = cli_progress(cli);
+        return cli_extract_labels(
+            &(cli_surface_labels){ cli, &s.read, &s.write, &s.options, s.labels, s.label_names, s.output, s.unindexed, s.weld });
+    }
     s.view.perspective = s.eye_given;
     code = cli_check_write(cli, s.output, TSR_FILE_MESH, s.write.format);
     if (code) return code;
@@ -399,9 +466,6 @@ static int run(cli_call *cli, int argc, char **argv)
         if (code) return code;
     }
     s.options.inside = (tsr_surface_inside)inside;
-    s.options.normals = (tsr_surface_normals)normals;
-    s.options.ambiguity = (tsr_surface_ambiguity)ambiguity;
-    s.options.nan = (tsr_surface_nan)nan;
     s.write.overwrite = cli->globals.force;
     s.write.progress = cli_progress(cli);
     return surface(&s);
@@ -409,4 +473,8 @@ static int run(cli_call *cli, int argc, char **argv)
 
 const cli_verb verb_surface = { "surface", "[options] VOLUME|TILES|GRID -o MESH",
                                 "Extract the surface of a volume, level set, mask or unstructured grid as a triangle mesh",
-                                "  tessera make torus -o torus.nii.gz\n  tessera surface torus.nii.gz -o torus.ply\n", run };
+                                "  tessera make torus -o torus.nii.gz\n"
+                                "  tessera surface torus.nii.gz -o torus.ply\n"
+                                "  tessera make phantom_liver --size 64 -o liver.nii.gz --truth labels.nii.gz\n"
+                                "  tessera surface labels.nii.gz --labels all -o part-%d.ply\n",
+                                run };

@@ -344,12 +344,17 @@ tsr_status cli_tiles_of_dense(tsr_context *context, const tsr_volume *volume, co
     *tiles = NULL;
     if (bounded) own.domain = tsr_volume_size(volume);
     if (!own.band) own.band = tsr_band_default(tsr_band_spacing(tsr_geometry_spacing(tsr_volume_geometry(volume)), own.domain), 3);
-    if (dtype == TSR_F64) {
+    double value[2]; /* real numbers of two values from 0 on are a mask, as cli_default_surface has it */
+    const int real = dtype == TSR_F32 || dtype == TSR_F64, mask_of_reals = real && cli_few_values(volume, 2, value) == 2 && value[0] >= 0;
+    if (dtype == TSR_F64 && !mask_of_reals) {
         status = tsr_volume_convert(context, volume, TSR_F32, &field);
-    } else if (dtype != TSR_F32) {
+    } else if (!real || mask_of_reals) {
         tsr_distance_options distance = TSR_DISTANCE_OPTIONS;
+        tsr_volume *mask;
         distance.band = own.band;
-        status = tsr_distance_transform(context, volume, &distance, &field);
+        status = cli_mask_of_two(NULL, NULL, context, volume, &mask);
+        if (status == TSR_OK) status = tsr_distance_transform(context, mask ? mask : volume, &distance, &field);
+        tsr_volume_destroy(&mask);
     }
     if (status == TSR_OK) status = tsr_tiles_create(context, tsr_volume_geometry(volume), &own, tiles);
     if (status == TSR_OK) status = tsr_tiles_load(*tiles, field ? field : volume);

@@ -213,6 +213,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .given = &k1_given },
         { .name = "k2", .type = CLI_REAL, .value = &u.lens.k2, .argument = "K", .help = "(poly)", .lower = -10, .upper = 10 },
         { .name = "k3", .type = CLI_REAL, .value = &u.lens.k3, .argument = "K", .help = "(poly)", .lower = -10, .upper = 10 },
+        { .name = "p1", .type = CLI_REAL, .value = &u.lens.p1, .argument = "P", .help = "tangential (poly)", .lower = -10, .upper = 10 },
+        { .name = "p2", .type = CLI_REAL, .value = &u.lens.p2, .argument = "P", .help = "likewise", .lower = -10, .upper = 10 },
         { .name = "shift-x",
           .type = CLI_REAL,
           .value = &u.lens.shift[0],
@@ -329,5 +331,7 @@ const cli_verb verb_undistort = { "undistort", "[options] IMAGE.png|FILM -o OUTP
                                   "  tessera undistort --board --k1 -0.085 --degrees 20 --noise 3 -o board.png\n"
                                   "  tessera undistort board.png --find -o straight.png\n"
                                   "  tessera undistort board.png --k1 -0.085 --sampling catmull-rom --mask known.png -o again.png\n"
-                                  "  tessera undistort film.y4m --find -o straight.y4m\n",
+                                  "  tessera make picture-board -o board-1.png\n"
+                                  "  tessera convert board-%d.png -o film.y4m\n"
+                                  "  tessera undistort film.y4m --find -o straight.y4m    # the lens is looked for in the first frame\n",
                                   run };
