@@ -2,7 +2,8 @@
  * Meshes: PLY, OBJ, STL, OFF. Unstructured grids: VTK (tessera/unstructured.h). Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG; written also
  * JPEG. Tile lists: tessera/tile_file.h. The format is
  * recognised by content when reading and by the extension when writing.
- * Writers write beside the target and rename: a failure leaves no half-written file. Every size in a header is checked against
+ * Writers write beside the target and rename: a failure leaves no half-written file; a file that is replaced leaves its mode and, where the system
+ * allows it, its owner to the new one. Every size in a header is checked against
  * the file and the memory budget before memory is taken. Objects are read to and written from host memory.
  *
  * World axes: NIfTI is RAS, MetaImage is LPS, NRRD says which, INRIMAGE and raw have none; writers convert RAS and LPS to what their format
@@ -40,6 +41,7 @@ typedef struct tsr_read_options {
     int map_beyond_limit;    /* memory_limit is for what is allocated: voxels that can be mapped from a plain file may be larger */
     int same_folder;         /* for headers that strangers wrote: the file and the data files that it names are plain files, no links, of one folder */
     int32_t *image_bits;     /* tsr_image_read: set to the bits of a channel in the file, 1 to 8 or 16; NULL: not wanted */
+    int allow_paths;         /* a header may name data files anywhere; 0: beside it or in folders below, by relative names without ".." */
 } tsr_read_options;
 #define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
 
@@ -121,7 +123,18 @@ TSR_API tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, c
  * coefficients of a transform, needs one that does. TSR_ERROR_ARGUMENT as tsr_file_check_output; touches no file. */
 TSR_API tsr_status tsr_file_keeps_metadata(const char *path, const tsr_write_options *options, int *keeps) TSR_CHECKED;
 
-/* Removes the unfinished files that this process is writing beside their targets (64 at most). For the handler of a signal that then ends the
+/* A file that code of the caller's writes (another library's writer), with the manners of all outputs: it has its name when it is complete, and not before.
+ * tsr_file_place is what this process opens for writing (RETURNS VIEW), as often as it likes; the writer checks its own writing. The name's extension
+ * means nothing here. Of the options (may be NULL) overwrite and regular_only count. TSR_ERROR_UNSUPPORTED for "-", pipes and devices. */
+typedef struct tsr_output tsr_output;
+TSR_API tsr_status tsr_file_begin(const char *path, const tsr_write_options *options, tsr_output **file) TSR_CHECKED;
+TSR_API const char *tsr_file_place(const tsr_output *file);
+/* Both free the file and set it to NULL. tsr_file_discard: NULL is fine. */
+TSR_API tsr_status tsr_file_finish(tsr_output **file) TSR_CHECKED;
+TSR_API void tsr_file_discard(tsr_output **file);
+
+/* Removes the unfinished files that this process is writing beside their targets (64 at most), where the system gave them names at all, and ends the
+ * processes that write them. For the handler of a signal that then ends the
  * process, and only there: nothing can be written to them any more. Async-signal-safe. */
 TSR_API void tsr_output_unlink_all(void);
 

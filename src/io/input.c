@@ -280,8 +280,7 @@ tsr_status tsr_input_head(tsr_input *input, size_t want, const uint8_t **bytes, 
         uint8_t *grown = (uint8_t *)realloc(input->decoded, want);
         if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %zu bytes", input->name, want);
         input->decoded = grown;
-        TSR_TRY(tsr_inflate_stream(input->name, NULL, input->raw, input->raw_size, TSR_WRAPPER_GZIP, 0, grown, want, &input->decoded_size,
-                                   &input->decoded_ended));
+        TSR_TRY(tsr_inflate_head(input->name, input->raw, input->raw_size, TSR_WRAPPER_GZIP, grown, want, &input->decoded_size, &input->decoded_ended));
     }
     *bytes = input->decoded;
     *size = input->decoded_size < want ? input->decoded_size : want;
