@@ -124,7 +124,7 @@ static int volume_info(struct info *info, const char *path, const char *format)
     int64_t bytes = tsr_volume_count(volume) * (int64_t)tsr_dtype_size(tsr_volume_dtype(volume));
     if (info->cli->globals.json) {
         json_open(NULL, '{');
-        json_text("file", path);
+        json_text("file", cli_shown(path));
         json_text("kind", "volume");
         json_text("format", format);
         json_open("size", '[');
@@ -152,7 +152,7 @@ static int volume_info(struct info *info, const char *path, const char *format)
         json_real("slope", slope);
         json_real("intercept", intercept);
     } else {
-        printf("%s: volume (%s)\n", path, format);
+        printf("%s: volume (%s)\n", cli_shown(path), format);
         printf("  size         %lld x %lld x %lld %s, %.2f MB\n", (long long)size.x, (long long)size.y, (long long)size.z, dtype,
                (double)bytes * 1e-6);
         printf("  spacing      %g x %g x %g\n", h.x, h.y, h.z);
@@ -181,7 +181,7 @@ static int mesh_info(struct info *info, const char *path, const char *format)
         code = cli_status(info->cli, status, path);
     } else if (info->cli->globals.json) {
         json_open(NULL, '{');
-        json_text("file", path);
+        json_text("file", cli_shown(path));
         json_text("kind", "mesh");
         json_text("format", format);
         json_int("vertices", tsr_mesh_vertex_count(mesh));
@@ -204,7 +204,7 @@ static int mesh_info(struct info *info, const char *path, const char *format)
         }
         json_close('}');
     } else {
-        printf("%s: mesh (%s)\n", path, format);
+        printf("%s: mesh (%s)\n", cli_shown(path), format);
         printf("  size         %lld vertices, %lld triangles%s\n", (long long)tsr_mesh_vertex_count(mesh), (long long)tsr_mesh_triangle_count(mesh),
                tsr_mesh_normals_const(mesh) ? ", normals" : "");
         printf("  box          %g %g %g to %g %g %g\n", m.lower.x, m.lower.y, m.lower.z, m.upper.x, m.upper.y, m.upper.z);
@@ -228,7 +228,7 @@ static int unstructured_info(struct info *info, const char *path, const char *fo
     if (status != TSR_OK) return cli_status(info->cli, status, path);
     if (info->cli->globals.json) {
         json_open(NULL, '{');
-        json_text("file", path);
+        json_text("file", cli_shown(path));
         json_text("kind", "unstructured");
         json_text("format", format);
         json_int("points", i.points);
@@ -241,7 +241,7 @@ static int unstructured_info(struct info *info, const char *path, const char *fo
         json_text("space", space_name(i.space));
         json_close('}');
     } else {
-        printf("%s: unstructured grid (%s)\n", path, format);
+        printf("%s: unstructured grid (%s)\n", cli_shown(path), format);
         printf("  size         %lld points, %lld cells", (long long)i.points, (long long)i.cells);
         if (i.passed_over) printf(", %lld cells without volume", (long long)i.passed_over);
         if (i.turned) printf(", %lld turned over", (long long)i.turned);
@@ -266,7 +266,7 @@ static int points_info(struct info *info, const char *path, const char *format)
     }
     if (info->cli->globals.json) {
         json_open(NULL, '{');
-        json_text("file", path);
+        json_text("file", cli_shown(path));
         json_text("kind", "points");
         json_text("format", format);
         json_int("points", count);
@@ -279,7 +279,7 @@ static int points_info(struct info *info, const char *path, const char *format)
         }
         json_close('}');
     } else {
-        printf("%s: cloud of points (%s)\n", path, format);
+        printf("%s: cloud of points (%s)\n", cli_shown(path), format);
         printf("  size         %lld points%s\n", (long long)count, tsr_points_normals_const(points) ? ", normals" : "");
         printf("  box          %g %g %g to %g %g %g\n", (double)lower[0], (double)lower[1], (double)lower[2], (double)upper[0], (double)upper[1],
                (double)upper[2]);
@@ -291,12 +291,12 @@ static int points_info(struct info *info, const char *path, const char *format)
 static void begin_image(struct info *info, const char *path, const char *format, tsr_size3 n, tsr_dtype dtype)
 {
     if (!info->cli->globals.json) {
-        printf("%s: image (%s)\n  size         %lld x %lld, %lld channels, %s\n", path, format, (long long)n.x, (long long)n.y, (long long)n.z,
+        printf("%s: image (%s)\n  size         %lld x %lld, %lld channels, %s\n", cli_shown(path), format, (long long)n.x, (long long)n.y, (long long)n.z,
                tsr_dtype_name(dtype));
         return;
     }
     json_open(NULL, '{');
-    json_text("file", path);
+    json_text("file", cli_shown(path));
     json_text("kind", "image");
     json_text("format", format);
     json_int("width", n.x);
@@ -330,7 +330,7 @@ static int film_info(struct info *info, const char *path)
     const char interlacing[2] = { film->interlacing, 0 };
     if (info->cli->globals.json) {
         json_open(NULL, '{');
-        json_text("file", path);
+        json_text("file", cli_shown(path));
         json_text("kind", "film");
         json_text("format", film->container);
         json_int("width", f->width);
@@ -347,7 +347,7 @@ static int film_info(struct info *info, const char *path)
         json_text("interlacing", interlacing);
         json_close('}');
     } else {
-        printf("%s: film (%s)\n  size         %d x %d", path, film->container, f->width, f->height);
+        printf("%s: film (%s)\n  size         %d x %d", cli_shown(path), film->container, f->width, f->height);
         if (film->frames >= 0) printf(", %lld frames", (long long)film->frames);
         if (film->rate[0]) printf(" at %g per second", (double)film->rate[0] / film->rate[1]);
         printf("\n  samples      %s, %d bits, %s, %s range, interlacing %s\n", tsr_chroma_name(f->chroma), f->bits, matrix, range, interlacing);
@@ -381,7 +381,7 @@ static void show_tiles(const struct info *info, const char *path, const tsr_tile
     char version[40];
     snprintf(version, sizeof version, f->version[2] ? "%d.%d.%d" : f->version[0] ? "%d.%d" : "", f->version[0], f->version[1], f->version[2]);
     if (!info->cli->globals.json) {
-        printf("%s: tile list (%s%s%s)\n", path, f->format, *version ? " " : "", version);
+        printf("%s: tile list (%s%s%s)\n", cli_shown(path), f->format, *version ? " " : "", version);
         if (f->name[0]) printf("  name         %s, one of %d grids\n", f->name, f->grids);
         printf("  tiles        %lld of %d^3 voxels, %s, codec %s%s\n", (long long)f->count, f->edge, f->values == TSR_TILES_Q16 ? "16 bit" : "f32",
                f->codec, f->raw ? ", raw" : "");
@@ -406,7 +406,7 @@ static void show_tiles(const struct info *info, const char *path, const tsr_tile
         return;
     }
     json_open(NULL, '{');
-    json_text("file", path);
+    json_text("file", cli_shown(path));
     json_text("kind", "tiles");
     json_text("format", f->format);
     if (*version) json_text("version", version); /* OpenVDB does not say */

@@ -107,6 +107,7 @@ static void prepare_process(void)
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd) break;
     signal(SIGXFSZ, SIG_IGN);
+    cli_catch_signals();
 }
 
 int main(int argc, char **argv)
