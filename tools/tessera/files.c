@@ -77,7 +77,8 @@ static int check_apart(const cli_call *cli, const char *path)
         if (same_file(outputs[i].name, name)) {
             const int code =
                 strcmp(outputs[i].given, path)
-                    ? cli_usage(cli, "'%s' and '%s' are one file, given for two outputs, expected a file for each", outputs[i].given, path)
+                    ? cli_usage(cli, "'%s' and '%s' are one file, or a header and its data, given for two outputs, expected a file for each",
+                                outputs[i].given, path)
                     : cli_usage(cli, "'%s' is given for two outputs, expected a file for each", path);
             free(name);
             free(given);
