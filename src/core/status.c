@@ -94,6 +94,7 @@ const char *tsr_status_name(tsr_status status)
 tsr_status tsr_options_take(void *own, size_t own_size, const void *options, const char *type)
 {
     memset(own, 0, own_size);
+    memcpy(own, &own_size, sizeof own_size); /* so that it may be passed on */
     if (!options) return TSR_OK;
     size_t given;
     memcpy(&given, options, sizeof given);
