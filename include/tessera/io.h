@@ -41,7 +41,7 @@ typedef struct tsr_read_options {
     int map_beyond_limit;    /* memory_limit is for what is allocated: voxels that can be mapped from a plain file may be larger */
     int same_folder;         /* for headers that strangers wrote: the file and the data files that it names are plain files, no links, of one folder */
     int32_t *image_bits;     /* tsr_image_read: set to the bits of a channel in the file, 1 to 8 or 16; NULL: not wanted */
-    int allow_paths;         /* a header may name data files anywhere; 0: beside it or in folders below, by relative names without ".." */
+    int allow_paths;         /* a header may name data files anywhere; 0: beside it or in folders below, by names without ".." or from the root */
 } tsr_read_options;
 #define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
 

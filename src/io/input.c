@@ -244,15 +244,29 @@ tsr_status tsr_input_memory(const void *bytes, size_t size, const char *name, co
     return notice_gzip(*input);
 }
 
-/* Is it an absolute name, or one with a part ".."? */
-static int leaves_folder(const char *name)
+static int goes_up(const char *name)
 {
-    if (name[0] == '/') return 1;
     for (const char *part = name; part; part = strchr(part, '/')) {
         part += *part == '/';
         if (!strncmp(part, "..", 2) && (part[2] == '/' || !part[2])) return 1;
     }
     return 0;
+}
+
+/* Does a name with a part ".." lead out of the header's folder, or one from the root not into it? */
+static int leaves_folder(const char *header, const char *name)
+{
+    if (name[0] != '/') return goes_up(name);
+    const size_t length = (size_t)(tsr_path_file(header) - header), above = (size_t)(tsr_path_file(name) - name);
+    char *folder = length ? strndup(header, length) : strdup("."), *other = strndup(name, above), *real = folder ? realpath(folder, NULL) : NULL,
+         *there = other ? realpath(other, NULL) : NULL;
+    const size_t n = real ? strlen(real) : 0;
+    const int within = real && there && !strncmp(real, there, n) && (there[n] == '/' || !there[n] || n == 1) && strcmp(name + above, "..");
+    free(folder);
+    free(other);
+    free(real);
+    free(there);
+    return !within;
 }
 
 tsr_status tsr_input_open_beside(const tsr_input *input, const char *name, int keep_gzip, tsr_input **beside)
@@ -267,7 +281,7 @@ tsr_status tsr_input_open_beside(const tsr_input *input, const char *name, int k
     if (strlen(name) >= PATH_MAX / 2) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the name of the data file has %zu characters", input->name, strlen(name));
     if (options.same_folder && strchr(name, '/'))
         TSR_FAIL(TSR_ERROR_IO, "%s: its data file '%.200s' lies in another folder, expected one beside the header", input->name, name);
-    if (!options.allow_paths && leaves_folder(name))
+    if (!options.allow_paths && leaves_folder(input->path, name))
         TSR_FAIL(TSR_ERROR_IO, "%s: its data file '%.200s' does not lie beside the header or in a folder below; options.allow_paths reads it",
                  input->name, name);
     size_t folder = name[0] == '/' ? 0 : (size_t)(tsr_path_file(input->path) - input->path);
