@@ -57,6 +57,9 @@ TSR_API const char *tsr_error_message(void);
 
 /* The same followed by the chain of functions that passed the error on ("file.c:88 tsr_volume_read <- ..."). */
 TSR_API const char *tsr_error_trace(void);
+/* What successful calls of this thread have to say about their input (bytes of a file that were left out), one line each, oldest first, the same line
+ * once; 1000 bytes at most are kept. Copies them to `text` (`room` bytes with the final zero) and forgets them; "" if there is nothing. */
+TSR_API void tsr_remarks_take(char *text, size_t room);
 
 /* Element types of volumes and arrays. */
 typedef enum tsr_dtype {

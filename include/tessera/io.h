@@ -2,7 +2,8 @@
  * Meshes: PLY, OBJ, STL, OFF. Unstructured grids: VTK (tessera/unstructured.h). Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG; written also
  * JPEG. Tile lists: tessera/tile_file.h. The format is
  * recognised by content when reading and by the extension when writing.
- * Writers write beside the target and rename: a failure leaves no half-written file. Every size in a header is checked against
+ * Writers write beside the target and rename: a failure leaves no half-written file; a file that is replaced leaves its mode and, where the system
+ * allows it, its owner to the new one. Every size in a header is checked against
  * the file and the memory budget before memory is taken. Objects are read to and written from host memory.
  *
  * World axes: NIfTI is RAS, MetaImage is LPS, NRRD says which, INRIMAGE and raw have none; writers convert RAS and LPS to what their format
@@ -51,6 +52,7 @@ typedef struct tsr_read_options {
     tsr_form prefer;         /* NIfTI: the form that places the voxels, if the file has it */
     int local_origin;        /* meshes, points: where float32 would round the file's coordinates by more than 10^-5 of the extent, they count from an
                               * origin of their own (tsr_mesh_origin); 0: from that of the world, rounded */
+    int allow_paths;         /* a header may name data files anywhere; 0: beside it or in folders below, by names without ".." or from the root */
 } tsr_read_options;
 #define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
 
@@ -150,7 +152,18 @@ TSR_API tsr_status tsr_file_keeps_unit(const char *path, const tsr_write_options
  * coefficients of a transform, needs one that does. TSR_ERROR_ARGUMENT as tsr_file_check_output; touches no file. */
 TSR_API tsr_status tsr_file_keeps_metadata(const char *path, const tsr_write_options *options, int *keeps) TSR_CHECKED;
 
-/* Removes the unfinished files that this process is writing beside their targets (64 at most). For the handler of a signal that then ends the
+/* A file that code of the caller's writes (another library's writer), with the manners of all outputs: it has its name when it is complete, and not before.
+ * tsr_file_place is what this process opens for writing (RETURNS VIEW), as often as it likes; the writer checks its own writing. The name's extension
+ * means nothing here. Of the options (may be NULL) overwrite and regular_only count. TSR_ERROR_UNSUPPORTED for "-", pipes and devices. */
+typedef struct tsr_output tsr_output;
+TSR_API tsr_status tsr_file_begin(const char *path, const tsr_write_options *options, tsr_output **file) TSR_CHECKED;
+TSR_API const char *tsr_file_place(const tsr_output *file);
+/* Both free the file and set it to NULL. tsr_file_discard: NULL is fine. */
+TSR_API tsr_status tsr_file_finish(tsr_output **file) TSR_CHECKED;
+TSR_API void tsr_file_discard(tsr_output **file);
+
+/* Removes the unfinished files that this process is writing beside their targets (64 at most), where the system gave them names at all, and ends the
+ * processes that write them. For the handler of a signal that then ends the
  * process, and only there: nothing can be written to them any more. Async-signal-safe. */
 TSR_API void tsr_output_unlink_all(void);
 

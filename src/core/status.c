@@ -1,13 +1,15 @@
 #include "core/status.h"
+#include "core/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MESSAGE_BYTES = 1024, TRACE_BYTES = 4096 };
+enum { MESSAGE_BYTES = 1024, TRACE_BYTES = 4096, REMARK_BYTES = 1001 };
 
 static _Thread_local char message[MESSAGE_BYTES];
 static _Thread_local char trace[TRACE_BYTES];
+static _Thread_local char remarks[REMARK_BYTES];
 
 static const char *base_name(const char *path)
 {
@@ -21,15 +23,21 @@ static void trace_append(const char *arrow, const char *function, const char *fi
     snprintf(trace + used, sizeof trace - used, "%s%s (%s:%d)", arrow, function, base_name(file), line);
 }
 
+/* One line, and no control characters out of a hostile file. */
+static void make_printable(char *text)
+{
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+}
+
 tsr_status tsr_fail_at(tsr_status status, const char *function, const char *file, int line, const char *format, ...)
 {
     char text[MESSAGE_BYTES]; /* the arguments may point into the old message */
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    tsr_print_list(text, sizeof text, format, arguments);
     va_end(arguments);
-    for (char *c = text; *c; c++) /* one line, and no control characters out of a hostile file */
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+    make_printable(text);
     memcpy(message, text, sizeof message);
     snprintf(trace, sizeof trace, "%s: ", message);
     trace_append("", function, file, line);
@@ -40,6 +48,26 @@ tsr_status tsr_frame_at(tsr_status status, const char *function, const char *fil
 {
     trace_append(" <- ", function, file, line);
     return status;
+}
+
+void tsr_remark(const char *format, ...)
+{
+    char line[REMARK_BYTES / 2];
+    const size_t used = strlen(remarks);
+    va_list arguments;
+    va_start(arguments, format);
+    tsr_print_list(line, sizeof line, format, arguments);
+    va_end(arguments);
+    make_printable(line);
+    if (strstr(remarks, line)) return;
+    if (used + strlen(line) + 2 > sizeof remarks) return;
+    snprintf(remarks + used, sizeof remarks - used, "%s%s", used ? "\n" : "", line);
+}
+
+void tsr_remarks_take(char *text, size_t room)
+{
+    if (text && room) snprintf(text, room, "%s", remarks);
+    remarks[0] = 0;
 }
 
 const char *tsr_error_message(void) { return message; }
@@ -66,6 +94,7 @@ const char *tsr_status_name(tsr_status status)
 tsr_status tsr_options_take(void *own, size_t own_size, const void *options, const char *type)
 {
     memset(own, 0, own_size);
+    memcpy(own, &own_size, sizeof own_size); /* so that it may be passed on */
     if (!options) return TSR_OK;
     size_t given;
     memcpy(&given, options, sizeof given);

@@ -15,6 +15,9 @@ tsr_status tsr_fail_at(tsr_status status, const char *function, const char *file
 /* Appends a frame to the trace; returns `status`. */
 tsr_status tsr_frame_at(tsr_status status, const char *function, const char *file, int line);
 
+/* Keeps a line for tsr_remarks_take: for what is no error, but a user would want to know. Long names are cut. */
+void tsr_remark(const char *format, ...) TSR_PRINTF(1, 2);
+
 #define TSR_FAILED(status, ...) tsr_fail_at((status), __func__, __FILE__, __LINE__, __VA_ARGS__)
 #define TSR_FAIL(status, ...) return TSR_FAILED(status, __VA_ARGS__)
 #define TSR_TRY(call)                                                                          \

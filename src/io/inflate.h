@@ -6,9 +6,11 @@
 
 enum { TSR_DEFLATE_MOST_RATIO = 1032 }; /* no deflate stream expands more than this */
 
-/* Skips `skip` decoded bytes, stores up to `room`, stops there; *ended = 1 if the stream ended by then. `name` stands in messages. */
-tsr_status tsr_inflate_stream(const char *name, const tsr_progress *progress, const uint8_t *packed, size_t packed_size, tsr_wrapper wrapper,
-                              int64_t skip, uint8_t *to, size_t room, size_t *stored, int *ended);
+/* A look at the beginning: up to `room` decoded bytes; *ended = 1 if the stream ended by then, and only then its checksum was compared. `name` stands in
+ * messages. */
+tsr_status tsr_inflate_head(const char *name, const uint8_t *packed, size_t packed_size, tsr_wrapper wrapper, uint8_t *to, size_t room, size_t *stored,
+                            int *ended);
+/* All below read the stream to its end and compare its checksum, whatever part of it is wanted. Bytes behind the end become a remark (tsr_remarks). */
 /* The whole stream into `to`; *stored < size if the content is shorter, *over = 1 if it is longer (then what is stored is unspecified). */
 tsr_status tsr_inflate_whole(const char *name, const uint8_t *packed, size_t packed_size, tsr_wrapper wrapper, uint8_t *to, size_t size,
                              size_t *stored, int *over);

@@ -141,8 +141,10 @@ static tsr_status pipe_collect(tsr_input *input, size_t want)
         if (input->raw_size == input->raw_capacity) {
             size_t capacity = input->raw_capacity ? input->raw_capacity * 2 : 65536;
             if (want != SIZE_MAX && want > capacity) capacity = want;
-            if ((int64_t)input->raw_size > allocation_limit(input))
-                TSR_FAIL(TSR_ERROR_MEMORY, "%s: more than %lld bytes came, the memory limit", input->name, (long long)allocation_limit(input));
+            const int64_t limit = allocation_limit(input);
+            if (input->options.memory_limit && (int64_t)capacity > limit) capacity = (size_t)tsr_max64(limit, 65536) + 1; /* one more than may come */
+            if ((int64_t)input->raw_size >= tsr_max64(limit, 65536) + 1)
+                TSR_FAIL(TSR_ERROR_MEMORY, "%s: more than %lld bytes came, the memory limit", input->name, (long long)limit);
             uint8_t *grown = (uint8_t *)realloc(input->raw, capacity);
             if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory after %zu bytes", input->name, input->raw_size);
             input->raw = grown;
@@ -193,6 +195,15 @@ static tsr_status notice_gzip(tsr_input *input)
     return TSR_OK;
 }
 
+static int is_link(const char *path)
+{
+    const int before = errno;
+    struct stat about;
+    const int link = !lstat(path, &about) && S_ISLNK(about.st_mode);
+    errno = before;
+    return link;
+}
+
 tsr_status tsr_input_open(const char *path, const tsr_input_options *options, tsr_input **input)
 {
     *input = NULL;
@@ -202,7 +213,9 @@ tsr_status tsr_input_open(const char *path, const tsr_input_options *options, ts
     const int stay = (*input)->options.same_folder, plain = stay || (*input)->options.regular_only;
     fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | (plain ? O_NONBLOCK : 0) | (stay ? O_NOFOLLOW : 0)); /* a pipe does not block */
     if (fd < 0 && stay && errno == ELOOP) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: is a link, expected a plain file", path);
-    if (fd < 0) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: cannot open: %s", path, strerror(errno));
+    if (fd < 0)
+        TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: cannot open: %s%s", path, strerror(errno),
+                      errno == ENOENT && is_link(path) ? " (a link that leads nowhere)" : "");
     struct stat about;
     if (fstat(fd, &about)) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: %s", (*input)->name, strerror(errno));
     if (S_ISDIR(about.st_mode)) {
@@ -210,9 +223,9 @@ tsr_status tsr_input_open(const char *path, const tsr_input_options *options, ts
         tsr_signature_folder(path, &name, &advice);
         TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: is %s, %s", (*input)->name, name, advice);
     }
-    if (S_ISREG(about.st_mode) && !standard) {
+    if (S_ISREG(about.st_mode) && (!standard || (!plain && lseek(fd, 0, SEEK_CUR) == 0))) { /* standard input may be a file someone read from */
         TSR_TRY_GOTO(read_file(*input, fd, (size_t)about.st_size), fail);
-        close(fd);
+        if (!standard) close(fd);
         fd = -1;
     } else {
         if (plain) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: is a pipe or device, expected a plain file", (*input)->name);
@@ -236,6 +249,31 @@ tsr_status tsr_input_memory(const void *bytes, size_t size, const char *name, co
     return notice_gzip(*input);
 }
 
+static int goes_up(const char *name)
+{
+    for (const char *part = name; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (!strncmp(part, "..", 2) && (part[2] == '/' || !part[2])) return 1;
+    }
+    return 0;
+}
+
+/* Does a name with a part ".." lead out of the header's folder, or one from the root not into it? */
+static int leaves_folder(const char *header, const char *name)
+{
+    if (name[0] != '/') return goes_up(name);
+    const size_t length = (size_t)(tsr_path_file(header) - header), above = (size_t)(tsr_path_file(name) - name);
+    char *folder = length ? strndup(header, length) : strdup("."), *other = strndup(name, above), *real = folder ? realpath(folder, NULL) : NULL,
+         *there = other ? realpath(other, NULL) : NULL;
+    const size_t n = real ? strlen(real) : 0;
+    const int within = real && there && !strncmp(real, there, n) && (there[n] == '/' || !there[n] || n == 1) && strcmp(name + above, "..");
+    free(folder);
+    free(other);
+    free(real);
+    free(there);
+    return !within;
+}
+
 tsr_status tsr_input_open_beside(const tsr_input *input, const char *name, int keep_gzip, tsr_input **beside)
 {
     *beside = NULL;
@@ -248,6 +286,9 @@ tsr_status tsr_input_open_beside(const tsr_input *input, const char *name, int k
     if (strlen(name) >= PATH_MAX / 2) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the name of the data file has %zu characters", input->name, strlen(name));
     if (options.same_folder && strchr(name, '/'))
         TSR_FAIL(TSR_ERROR_IO, "%s: its data file '%.200s' lies in another folder, expected one beside the header", input->name, name);
+    if (!options.allow_paths && leaves_folder(input->path, name))
+        TSR_FAIL(TSR_ERROR_IO, "%s: its data file '%.200s' does not lie beside the header or in a folder below; options.allow_paths reads it",
+                 input->name, name);
     size_t folder = name[0] == '/' ? 0 : (size_t)(tsr_path_file(input->path) - input->path);
     char *path = (char *)malloc(folder + strlen(name) + 1);
     if (!path) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", input->name);
@@ -282,11 +323,14 @@ tsr_status tsr_input_head(tsr_input *input, size_t want, const uint8_t **bytes, 
     }
     if (input->decoded_size < want && !input->decoded_ended) {
         if (input->fd >= 0) TSR_TRY(pipe_collect(input, SIZE_MAX));
+        if (want > 65536 && (int64_t)want > allocation_limit(input))
+            TSR_FAIL(TSR_ERROR_MEMORY, "%s: a header of %zu bytes and more is over the memory limit of %lld", input->name, want,
+                     (long long)allocation_limit(input));
         uint8_t *grown = (uint8_t *)realloc(input->decoded, want);
         if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %zu bytes", input->name, want);
         input->decoded = grown;
-        TSR_TRY(tsr_inflate_stream(input->name, NULL, input->raw, input->raw_size, TSR_WRAPPER_GZIP, 0, grown, want, &input->decoded_size,
-                                   &input->decoded_ended));
+        TSR_TRY(
+            tsr_inflate_head(input->name, input->raw, input->raw_size, TSR_WRAPPER_GZIP, grown, want, &input->decoded_size, &input->decoded_ended));
     }
     *bytes = input->decoded;
     *size = input->decoded_size < want ? input->decoded_size : want;
@@ -308,8 +352,13 @@ tsr_status tsr_input_all(tsr_input *input, const uint8_t **bytes, size_t *size)
         size_t said = (size_t)t[0] | (size_t)t[1] << 8 | (size_t)t[2] << 16 | (size_t)t[3] << 24;
         if (said / TSR_DEFLATE_MOST_RATIO <= input->raw_size && said > capacity) capacity = said;
     }
+    const int64_t limit = tsr_max64(allocation_limit(input), 65536);
+    int at_limit = 0;
     while (!input->decoded_ended) {
-        if ((int64_t)capacity > allocation_limit(input) && capacity > 65536)
+        if ((int64_t)capacity > limit && !at_limit) { /* the last try */
+            at_limit = 1;
+            capacity = (size_t)limit;
+        } else if ((int64_t)capacity > limit)
             TSR_FAIL(TSR_ERROR_MEMORY, "%s: the content needs more than the memory limit of %lld bytes", input->name,
                      (long long)allocation_limit(input));
         uint8_t *grown = (uint8_t *)realloc(input->decoded, capacity);

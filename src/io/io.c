@@ -157,7 +157,7 @@ static tsr_status open_input(const char *path, const tsr_read_options *options, 
     if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the input path is empty");
     if (own->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "memory_limit is %lld, expected 0 or more bytes", (long long)own->memory_limit);
     tsr_input_options settings = {
-        .memory_limit = own->memory_limit, .progress = &own->progress, .map_beyond_limit = own->map_beyond_limit, .same_folder = own->same_folder
+        .memory_limit = own->memory_limit, .progress = &own->progress, .map_beyond_limit = own->map_beyond_limit, .same_folder = own->same_folder, .allow_paths = own->allow_paths
     };
     TSR_TRY(tsr_input_open(path, &settings, input));
     return TSR_OK;

@@ -1,26 +1,23 @@
-/* Output: to a file beside the target, renamed when all is written. */
+/* Output: bytes on their way to a new file (io/target.h), which has its name when all is written. */
 #include "io/deflate.h"
 #include "io/stream.h"
+#include "io/target.h"
+#include "core/number.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 20, STEP_BYTES = 4 << 20, RENAME_NOREPLACE_ = 1 };
+enum { BUFFER = 1 << 20, STEP_BYTES = 4 << 20 };
 
 struct tsr_output {
-    char *name;      /* for messages: what the caller asked for */
-    char *target;    /* what is renamed to: links followed; NULL when written in place */
-    char *temporary; /* NULL when written in place */
-    int place;       /* of `temporary` among those that tsr_output_unlink_all takes away, or -1 */
-    int fd, overwrite, regular_only, gzip, existed;
+    char *name; /* for messages: what the caller asked for */
+    tsr_target target;
+    int gzip;
+    char place[32]; /* of tsr_file_place */
     tsr_deflater *deflater;
     int64_t deflate_start;
     uint8_t *buffer;
@@ -32,47 +29,14 @@ struct tsr_output {
 
 static tsr_status out_of_memory(const char *path) { TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", path); }
 
-/* ---- names that a signal handler takes away ------------------------------------------------------------------------------------ */
-
-enum { PENDING = 64 };         /* files that a process writes at a time; what is beyond stays after a signal */
-static char *pending[PENDING]; /* accessed atomically; who takes a name out owns it */
-
-static void note_temporary(tsr_output *o)
-{
-    for (int k = 0; k < PENDING && o->place < 0; k++) {
-        char *none = NULL;
-        if (__atomic_compare_exchange_n(&pending[k], &none, o->temporary, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) o->place = k;
-    }
-}
-
-static void forget_temporary(tsr_output *o)
-{
-    char *own = o->temporary;
-    o->temporary = NULL;
-    if (own && o->place >= 0 && !__atomic_compare_exchange_n(&pending[o->place], &own, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
-    free(own); /* but for one that a handler is about to use: it ends the process */
-    o->place = -1;
-}
-
-void tsr_output_unlink_all(void)
-{
-    for (int k = 0; k < PENDING; k++) {
-        const char *name = __atomic_exchange_n(&pending[k], NULL, __ATOMIC_ACQ_REL);
-        if (name) unlink(name);
-    }
-}
-
 static void destroy(tsr_output **output)
 {
     tsr_output *o = *output;
     *output = NULL;
     if (!o) return;
-    if (o->fd > STDERR_FILENO) close(o->fd);
-    if (o->temporary) unlink(o->temporary);
-    forget_temporary(o);
+    tsr_target_close(&o->target);
     tsr_deflater_destroy(&o->deflater);
     free(o->buffer);
-    free(o->target);
     free(o->name);
     free(o);
 }
@@ -82,72 +46,11 @@ void tsr_output_abort(tsr_output **output)
     if (output) destroy(output);
 }
 
-/* A new file beside the target, so that the rename stays inside one file system. */
-static tsr_status open_temporary(tsr_output *o)
-{
-    static unsigned counter;
-    size_t bytes = 2 * strlen(o->target) + 64, folder = (size_t)(tsr_path_file(o->target) - o->target);
-    const char *extension = strrchr(o->target + folder, '.'); /* kept: programs that write the file for us go by it */
-    o->temporary = (char *)malloc(bytes);
-    if (!o->temporary) return out_of_memory(o->name);
-    for (int attempt = 0; attempt < 100; attempt++) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        unsigned number = __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
-        snprintf(o->temporary, bytes, "%.*s.tessera-%ld-%u-%lx%s", (int)folder, o->target, (long)getpid(), number, (unsigned long)now.tv_nsec,
-                 extension ? extension : "");
-        o->fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (o->fd >= 0 || errno != EEXIST) break;
-    }
-    if (o->fd >= 0) {
-        note_temporary(o);
-        return TSR_OK;
-    }
-    int error = errno;
-    free(o->temporary);
-    o->temporary = NULL;
-    TSR_FAIL(TSR_ERROR_IO, "%s: cannot create a file in this folder: %s", o->name, strerror(error));
-}
-
-static tsr_status open_target(tsr_output *o, const char *path)
-{
-    if (!strcmp(path, "-")) {
-        o->fd = STDOUT_FILENO;
-        return TSR_OK;
-    }
-    struct stat about;
-    size_t length = strlen(path);
-    if (path[length - 1] == '/') TSR_FAIL(TSR_ERROR_IO, "%s: is a folder, expected a file name", path);
-    if (o->regular_only && !lstat(path, &about) && !S_ISREG(about.st_mode))
-        TSR_FAIL(TSR_ERROR_IO, "%s: is a %s, expected a new name or a plain file", path,
-                 S_ISLNK(about.st_mode)   ? "link"
-                 : S_ISDIR(about.st_mode) ? "folder"
-                                          : "pipe or device");
-    if (!stat(path, &about)) {
-        o->existed = 1;
-        if (S_ISDIR(about.st_mode)) TSR_FAIL(TSR_ERROR_IO, "%s: is a folder, expected a file name", path);
-        if (!S_ISREG(about.st_mode)) { /* a pipe or device: nothing to rename */
-            if (o->regular_only) TSR_FAIL(TSR_ERROR_IO, "%s: is a pipe or device, expected a new name or a plain file", path);
-            o->fd = open(path, O_WRONLY | O_CLOEXEC);
-            if (o->fd < 0) TSR_FAIL(TSR_ERROR_IO, "%s: cannot open for writing: %s", path, strerror(errno));
-            return TSR_OK;
-        }
-        if (!o->overwrite) TSR_FAIL(TSR_ERROR_IO, "%s: exists; not overwritten unless asked for (options.overwrite, --force)", path);
-        if (access(path, W_OK)) TSR_FAIL(TSR_ERROR_IO, "%s: cannot be overwritten: %s", path, strerror(errno));
-        o->target = o->regular_only ? strdup(path) : realpath(path, NULL); /* a link stays a link: its file is replaced */
-    } else {
-        o->target = strdup(path);
-    }
-    if (!o->target) return out_of_memory(path);
-    TSR_TRY(open_temporary(o));
-    return TSR_OK;
-}
-
 static tsr_status put(tsr_output *o, const void *bytes, size_t size)
 {
     const uint8_t *from = (const uint8_t *)bytes;
     while (size) {
-        ssize_t done = write(o->fd, from, size);
+        ssize_t done = write(o->target.fd, from, size);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) TSR_FAIL(TSR_ERROR_IO, "%s: cannot write: %s", o->name, strerror(errno));
         from += done;
@@ -175,15 +78,13 @@ static tsr_status sink(void *user, const void *bytes, size_t size)
     return TSR_OK;
 }
 
-tsr_status tsr_output_open(const char *path, const tsr_write_options *options, tsr_output **output)
+static tsr_status open_output(const char *path, const tsr_write_options *options, int named, tsr_output **output)
 {
     *output = NULL;
     tsr_output *o = (tsr_output *)calloc(1, sizeof *o);
     if (!o) return out_of_memory(path);
     tsr_status status;
-    o->fd = o->place = -1;
-    o->overwrite = options->overwrite;
-    o->regular_only = options->regular_only;
+    o->target.fd = o->target.place = -1;
     o->progress = &options->progress;
     o->name = strdup(!strcmp(path, "-") ? "standard output" : path);
     o->buffer = (uint8_t *)malloc(BUFFER);
@@ -191,15 +92,22 @@ tsr_status tsr_output_open(const char *path, const tsr_write_options *options, t
         status = out_of_memory(path);
         goto fail;
     }
+    o->target.name = o->name;
     o->gzip = tsr_path_has_extension(path, ".gz");
     if (o->gzip && options->compression < 0) TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "%s: compression -1 (none) contradicts the extension .gz", path);
-    TSR_TRY_GOTO(open_target(o, path), fail);
+    TSR_TRY_GOTO(tsr_target_open(&o->target, path, options->overwrite, options->regular_only, named), fail);
     if (o->gzip) TSR_TRY_GOTO(tsr_deflater_create(TSR_WRAPPER_GZIP, options->compression, sink, o, &o->deflater), fail);
     *output = o;
     return TSR_OK;
 fail:
     destroy(&o);
     return status;
+}
+
+tsr_status tsr_output_open(const char *path, const tsr_write_options *options, tsr_output **output) { return open_output(path, options, 0, output); }
+tsr_status tsr_output_open_named(const char *path, const tsr_write_options *options, tsr_output **output)
+{
+    return open_output(path, options, 1, output);
 }
 
 tsr_status tsr_output_write(tsr_output *o, const void *bytes, size_t size)
@@ -214,10 +122,10 @@ tsr_status tsr_output_printf(tsr_output *o, const char *format, ...)
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    int length = vsnprintf(small, sizeof small, format, arguments);
+    int length = tsr_print_list(small, sizeof small, format, arguments);
     if (length >= (int)sizeof small) {
         text = (char *)malloc((size_t)length + 1);
-        if (text) vsnprintf(text, (size_t)length + 1, format, again);
+        if (text) tsr_print_list(text, (size_t)length + 1, format, again);
         else if (o->status == TSR_OK) o->status = out_of_memory(o->name);
     }
     va_end(again);
@@ -263,75 +171,43 @@ tsr_status tsr_output_deflate_end(tsr_output *o, int64_t *packed)
     return o->status;
 }
 
-const char *tsr_output_temporary(const tsr_output *o) { return o->temporary; }
-int tsr_output_can_patch(const tsr_output *o) { return o->temporary && !o->gzip; }
+const char *tsr_output_temporary(const tsr_output *o) { return o->target.beside; }
+int tsr_output_can_patch(const tsr_output *o) { return o->target.path && !o->gzip; }
 int64_t tsr_output_position(const tsr_output *o) { return o->position; }
 
 tsr_status tsr_output_patch(tsr_output *o, int64_t offset, const void *bytes, size_t size)
 {
     TSR_ASSERT(tsr_output_can_patch(o) && offset + (int64_t)size <= o->position);
     if (o->status == TSR_OK) o->status = drain(o);
-    if (o->status == TSR_OK && pwrite(o->fd, bytes, size, offset) != (ssize_t)size)
+    if (o->status == TSR_OK && pwrite(o->target.fd, bytes, size, offset) != (ssize_t)size)
         o->status = TSR_FAILED(TSR_ERROR_IO, "%s: cannot write: %s", o->name, strerror(errno));
     return o->status;
 }
 
-/* Everything but the rename. */
+/* Everything but the name. */
 static tsr_status complete(tsr_output *o)
 {
     if (o->status == TSR_OK && o->deflater) o->status = tsr_deflater_end(o->deflater);
     if (o->status == TSR_OK) o->status = drain(o);
     TSR_TRY(o->status);
-    if (o->fd > STDERR_FILENO) {
-        int failed = close(o->fd); /* network file systems report a full disk here */
-        o->fd = -1;
-        if (failed) TSR_FAIL(TSR_ERROR_IO, "%s: cannot write: %s", o->name, strerror(errno));
-    }
-    return TSR_OK;
-}
-
-tsr_status tsr_file_rename(const char *from, const char *to, int overwrite, const char *name)
-{
-    int failed;
-    if (!overwrite) { /* a file made meanwhile by someone else is not ours to replace */
-        failed = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE_);
-        if (failed && (errno == EINVAL || errno == ENOSYS)) { /* the file system cannot: a link cannot replace either */
-            failed = link(from, to);
-            if (!failed) unlink(from);
-            if (failed && errno != EEXIST) failed = rename(from, to);
-        }
-    } else {
-        failed = rename(from, to);
-    }
-    if (failed) TSR_FAIL(TSR_ERROR_IO, "%s: cannot be given its name: %s", name, strerror(errno));
-    return TSR_OK;
-}
-
-static tsr_status give_name(tsr_output *o)
-{
-    if (!o->temporary) return TSR_OK;
-    TSR_TRY(tsr_file_rename(o->temporary, o->target, o->overwrite, o->name));
-    forget_temporary(o);
     return TSR_OK;
 }
 
 tsr_status tsr_output_commit(tsr_output **output)
 {
+    tsr_target *const targets[] = { &(*output)->target };
     tsr_status status = complete(*output);
-    if (status == TSR_OK) status = give_name(*output);
+    if (status == TSR_OK) status = tsr_target_commit(targets, 1);
     destroy(output);
     return status;
 }
 
 tsr_status tsr_output_commit_pair(tsr_output **first, tsr_output **second)
 {
+    tsr_target *const targets[] = { &(*first)->target, &(*second)->target };
     tsr_status status = complete(*first);
     if (status == TSR_OK) status = complete(*second);
-    if (status == TSR_OK) status = give_name(*first);
-    if (status == TSR_OK) {
-        status = give_name(*second);
-        if (status != TSR_OK && !(*first)->existed) unlink((*first)->target); /* alone it is of no use */
-    }
+    if (status == TSR_OK) status = tsr_target_commit(targets, 2);
     destroy(first);
     destroy(second);
     return status;
@@ -345,3 +221,30 @@ tsr_status tsr_output_finish(tsr_output **output, tsr_status status)
     }
     return tsr_output_commit(output);
 }
+
+tsr_status tsr_file_begin(const char *path, const tsr_write_options *options, tsr_output **file)
+{
+    tsr_write_options own;
+    if (!file) TSR_FAIL(TSR_ERROR_ARGUMENT, "file is NULL");
+    *file = NULL;
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the output path is empty");
+    own.compression = 0;
+    TSR_TRY(open_output(path, &own, 0, file));
+    tsr_deflater_destroy(&(*file)->deflater); /* whatever the name ends in: the writer knows what it writes */
+    (*file)->filled = 0;
+    (*file)->progress = NULL;
+    if ((*file)->target.path) return TSR_OK;
+    tsr_output_abort(file);
+    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: is no plain file, expected a new name or a plain file", path);
+}
+
+const char *tsr_file_place(const tsr_output *file) { return file ? tsr_target_place(&file->target, ((tsr_output *)(uintptr_t)file)->place) : NULL; }
+
+tsr_status tsr_file_finish(tsr_output **file)
+{
+    if (!file || !*file) TSR_FAIL(TSR_ERROR_ARGUMENT, "file is NULL");
+    return tsr_output_commit(file);
+}
+
+void tsr_file_discard(tsr_output **file) { tsr_output_abort(file); }

@@ -87,6 +87,7 @@ static tsr_status open_pieces(const char *path, tsr_pieces *s)
                                    .map_beyond_limit = 1,
                                    .regular_only = 1, /* the voxels are read later, by the path again and in any order */
                                    .same_folder = s->options.same_folder,
+                                   .allow_paths = s->options.allow_paths,
                                    .place = &s->place };
     const tsr_format *format;
     tsr_status status;

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SAID = 600, WAIT_MS = 100 };
+enum { SAID = 600, WAIT_MS = 100, RUNNING = 64 };
 
 struct tsr_process {
     char name[64];
@@ -27,6 +27,32 @@ struct tsr_process {
 };
 
 extern char **environ;
+
+static pid_t running[RUNNING]; /* accessed atomically: for the handler of a signal */
+
+static void note_running(pid_t id)
+{
+    for (int k = 0; k < RUNNING; k++) {
+        pid_t none = 0;
+        if (__atomic_compare_exchange_n(&running[k], &none, id, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
+    }
+}
+
+static void forget_running(pid_t id)
+{
+    for (int k = 0; k < RUNNING; k++) {
+        pid_t own = id;
+        if (__atomic_compare_exchange_n(&running[k], &own, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
+    }
+}
+
+void tsr_process_kill_all(void)
+{
+    for (int k = 0; k < RUNNING; k++) {
+        const pid_t id = __atomic_exchange_n(&running[k], 0, __ATOMIC_ACQ_REL);
+        if (id > 0) kill(id, SIGKILL);
+    }
+}
 
 static void close_end(int *end)
 {
@@ -103,6 +129,7 @@ static int spawn(tsr_process *p, const char *const *arguments, int child_data, i
     if (words) memcpy(words, arguments, (count + 1) * sizeof *words);
     if (!failed) failed = posix_spawnp(&p->id, arguments[0], &actions, &attributes, words, environ);
     if (failed) p->id = 0;
+    else note_running(p->id);
     free(words);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
@@ -211,6 +238,7 @@ tsr_status tsr_process_finish(tsr_process *p, const tsr_progress *progress)
     while (p->id) {
         const pid_t ended = waitpid(p->id, &how, WNOHANG);
         if (ended < 0 && errno == EINTR) continue;
+        if (ended) forget_running(p->id);
         if (ended) p->id = 0; /* or a host program that takes all its children's ends: then nothing is known */
         if (ended < 0) how = 0;
         if (ended) break;
@@ -236,6 +264,7 @@ void tsr_process_destroy(tsr_process **process)
     if (p->id) {
         kill(p->id, SIGKILL);
         while (waitpid(p->id, NULL, 0) < 0 && errno == EINTR) continue;
+        forget_running(p->id);
     }
     free(p);
 }

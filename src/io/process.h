@@ -19,6 +19,8 @@ tsr_status tsr_process_write(tsr_process *process, const void *bytes, size_t siz
 tsr_status tsr_process_finish(tsr_process *process, const tsr_progress *progress);
 /* What it wrote to its error output so far, the first lines joined by "; ", "" if nothing. RETURNS VIEW. */
 const char *tsr_process_said(tsr_process *process);
+/* Kills all that run (64 at most); for a signal handler that ends the process. */
+void tsr_process_kill_all(void);
 /* Kills it if it runs. NULL is fine. */
 void tsr_process_destroy(tsr_process **process);
 

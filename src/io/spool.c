@@ -1,6 +1,8 @@
+#define _GNU_SOURCE /* O_TMPFILE, mkostemp */
 #include "io/spool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +26,19 @@ static tsr_status create(const char *path, tsr_spool *s)
     const size_t folder = (size_t)(tsr_path_file(path) - path);
     const int elsewhere = !strcmp(path, "-") || (!stat(path, &about) && !S_ISREG(about.st_mode));
     if (!temporary || !*temporary) temporary = "/tmp";
+#if defined(O_TMPFILE)
+    char where[4096];
+    if (elsewhere) snprintf(where, sizeof where, "%s", temporary);
+    else snprintf(where, sizeof where, "%.*s", folder ? (int)folder : 1, folder ? path : ".");
+    s->fd = folder < sizeof where ? open(where, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+    if (s->fd >= 0) return TSR_OK;
+#endif
     const size_t room = strlen(path) + strlen(temporary) + 32;
     char *name = (char *)malloc(room);
     if (!name) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", path);
     if (elsewhere) snprintf(name, room, "%s/.tessera-spool-XXXXXX", temporary);
     else snprintf(name, room, "%.*s.tessera-spool-XXXXXX", (int)folder, path);
-    s->fd = mkstemp(name);
+    s->fd = mkostemp(name, O_CLOEXEC);
     const int error = errno;
     if (s->fd >= 0) unlink(name);
     free(name);

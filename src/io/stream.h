@@ -4,7 +4,7 @@
  * the head, works out where the data lie, and asks for them; every request is checked against the bytes that are there and against
  * the memory limit before memory is taken.
  *
- * Output goes to a new file beside the target, renamed when complete: a failure leaves the target as it was. Errors stick: after the first
+ * Output goes to a new file in the target's folder, which has its name when it is complete: a failure leaves the target as it was. Errors stick: after the first
  * one every write does nothing and returns it again, so a writer may check only tsr_output_commit. */
 #ifndef TSR_IO_STREAM_H
 #define TSR_IO_STREAM_H
@@ -21,6 +21,7 @@ typedef struct tsr_input_options {
     int regular_only;             /* refuse pipes and devices: for files that a header names */
     int map_beyond_limit;         /* the limit is for what is allocated alone */
     int same_folder;              /* refuse links, pipes, devices, and data files of other folders */
+    int allow_paths;              /* a header may name data files anywhere, not beside it or below alone */
     struct tsr_voxel_place *place; /* not NULL: readers of volumes say here where the voxels lie and leave them there (io/pieces.h) */
 } tsr_input_options;
 
@@ -76,11 +77,11 @@ void tsr_block_rest(void (*release)(void *user, void *data), const void *data, s
 /* Opens a file that the header `input` names: relative names are relative to the header's folder. */
 tsr_status tsr_input_open_beside(const tsr_input *input, const char *name, int keep_gzip, tsr_input **beside);
 
-typedef struct tsr_output tsr_output;
-
 /* Path "-" is standard output; an existing pipe or device is written in place. An existing file is an error unless options->overwrite.
  * The content is wrapped as gzip if the path ends in ".gz", at the level options->compression asks for. BORROWS options. */
 tsr_status tsr_output_open(const char *path, const tsr_write_options *options, tsr_output **output);
+/* The same under a name of its own from the beginning: for a program that writes it for us. */
+tsr_status tsr_output_open_named(const char *path, const tsr_write_options *options, tsr_output **output);
 tsr_status tsr_output_write(tsr_output *output, const void *bytes, size_t size);
 tsr_status tsr_output_printf(tsr_output *output, const char *format, ...) TSR_PRINTF(2, 3);
 /* Writes `count` elements of `element` bytes, reversing the bytes of each if `swap`. */
@@ -91,10 +92,8 @@ tsr_status tsr_output_deflate_end(tsr_output *output, int64_t *packed);
 /* Overwrites bytes already written; only where tsr_output_can_patch (a plain file without gzip). */
 int tsr_output_can_patch(const tsr_output *output);
 int64_t tsr_output_position(const tsr_output *output);
-/* The file beside the target, which ends in the target's extension: for a program that writes it for us. NULL when written in place. RETURNS VIEW. */
+/* The name beside the target, which ends in the target's extension. NULL when it has none, or is written in place. RETURNS VIEW. */
 const char *tsr_output_temporary(const tsr_output *output);
-/* Gives a finished file its name; `name` stands in the message. */
-tsr_status tsr_file_rename(const char *from, const char *to, int overwrite, const char *name);
 tsr_status tsr_output_patch(tsr_output *output, int64_t offset, const void *bytes, size_t size);
 /* Completes the file and gives it its name. Frees the output and sets it to NULL in every case. */
 tsr_status tsr_output_commit(tsr_output **output);

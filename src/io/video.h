@@ -45,5 +45,8 @@ char *tsr_numbered_path(const char *path, const tsr_numbered *numbered, int64_t 
 
 /* The programme's name: options, environment, "ffmpeg". RETURNS VIEW. */
 const char *tsr_ffmpeg_program(const char *option);
+/* What ffprobe, which comes with `program`, says of a film: the frames of its header or, with `count`, those that can be read; -1 where it says nothing or is
+ * not there. *matrix (may be NULL) is set where the file names one. */
+int64_t tsr_ffprobe(const char *program, const char *input, int count, const tsr_progress *progress, tsr_video_matrix *matrix);
 
 #endif

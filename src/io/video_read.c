@@ -15,7 +15,7 @@ static const char *const kind_names[] = { "y4m", "png", "ffmpeg" };
 struct tsr_video_reader {
     tsr_video_read_options options; /* its texts are copied, or not used after create */
     enum kind kind;
-    char *path;
+    char *path, *program;
     tsr_video_info info;
     tsr_video_source source;
     tsr_video_frame frame; /* of next(): the planes an image is made of */
@@ -152,70 +152,96 @@ static tsr_status next_picture(tsr_video_reader *r, tsr_image *image)
     "yuv444p9le|yuv420p10le|yuv422p10le|yuv444p10le|yuv420p12le|yuv422p12le|yuv444p12le|yuv420p14le|yuv422p14le|yuv444p14le|yuv420p16le|" \
     "yuv422p16le|yuv444p16le"
 
-/* The process's own words in place of ours if it failed. */
+/* Containers and single pictures, none of which names other files: a playlist that calls itself a film would make ffmpeg open what it likes. */
+#define CONTAINERS                                                                                                                            \
+    "mov,matroska,webm,avi,mpeg,mpegts,mpegvideo,ogg,asf,flv,gif,apng,mxf,nut,h261,h263,h264,hevc,m4v,mjpeg,yuv4mpegpipe,ivf,obu,av1,dv,vc1," \
+    "vc1test,dirac,rm,wtv,image2,png_pipe,jpeg_pipe,bmp_pipe,tiff_pipe,webp_pipe,pgm_pipe,ppm_pipe,pam_pipe"
+
+/* The process's own words in place of ours if it failed, or if it complained although frames came. */
 static tsr_status explain(tsr_video_reader *r, tsr_status status)
 {
     char said[1024];
     if (!r->source.process || status == TSR_ERROR_CANCELLED) return status;
     tsr_status ended = tsr_process_finish(r->source.process, r->source.progress);
-    if (ended == TSR_OK || ended == TSR_ERROR_CANCELLED) return status == TSR_OK ? ended : status;
+    if (ended == TSR_ERROR_CANCELLED) return ended;
+    if (ended == TSR_OK) {
+        if (status != TSR_OK || !*tsr_process_said(r->source.process)) return status;
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: damaged or truncated after %lld frames: %s", r->path, (long long)r->given,
+                 tsr_process_said(r->source.process));
+    }
+    if (strstr(tsr_process_said(r->source.process), "not on whitelist"))
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: no container of a film: a playlist, a script or another kind of file, which may name other files",
+                 r->path);
     snprintf(said, sizeof said, "%s", tsr_error_message());
     TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s", r->path, said);
 }
 
-/* What Y4M does not carry: the matrix and, where the container says it, the number of frames. Best effort: a machine without ffprobe has neither. */
-static void probe(tsr_video_reader *r, const char *program, const char *input)
+int64_t tsr_ffprobe(const char *program, const char *input, int count, const tsr_progress *progress, tsr_video_matrix *matrix)
 {
     const size_t length = strlen(program);
-    char *name = strdup(program), text[256];
+    char *name = (char *)malloc(length + 2), text[256];
     size_t used = 0, got = 1;
     tsr_process *process = NULL;
-    if (name && length >= 6 && !strcmp(name + length - 6, "ffmpeg")) {
-        memcpy(name + length - 4, "prob", 4); /* ffmpeg -> ffprob */
-        char *longer = (char *)realloc(name, length + 2);
-        if (longer) {
-            name = longer;
-            strcpy(name + length, "e");
-            const char *const arguments[] = { name,
-                                              "-v",
-                                              "error",
-                                              "-protocol_whitelist",
-                                              "file,pipe",
-                                              "-select_streams",
-                                              "v:0",
-                                              "-show_entries",
-                                              "stream=color_space,nb_frames",
-                                              "-of",
-                                              "default=noprint_wrappers=1",
-                                              input,
-                                              NULL };
-            if (tsr_process_start(arguments, 0, &process) != TSR_OK) process = NULL;
-        }
+    if (name && length >= 6 && !strcmp(program + length - 6, "ffmpeg")) {
+        snprintf(name, length + 2, "%.*sprobe", (int)length - 4, program); /* ffmpeg -> ffprobe */
+        const char *const arguments[] = { name,
+                                          "-v",
+                                          "quiet",
+                                          "-protocol_whitelist",
+                                          "file",
+                                          "-format_whitelist",
+                                          CONTAINERS,
+                                          "-select_streams",
+                                          "v:0",
+                                          "-show_entries",
+                                          count ? "stream=nb_read_packets" : "stream=color_space,nb_frames",
+                                          "-of",
+                                          "default=noprint_wrappers=1",
+                                          input,
+                                          count ? "-count_packets" : NULL,
+                                          NULL };
+        if (tsr_process_start(arguments, 0, &process) != TSR_OK) process = NULL;
     }
-    while (process && got && used < sizeof text - 1 &&
-           tsr_process_read(process, text + used, sizeof text - 1 - used, r->source.progress, &got) == TSR_OK)
+    while (process && got && used < sizeof text - 1 && tsr_process_read(process, text + used, sizeof text - 1 - used, progress, &got) == TSR_OK)
         used += got;
     text[used] = 0;
     tsr_process_destroy(&process);
     free(name);
-    if (strstr(text, "color_space=bt709") && !r->options.matrix) r->info.format.matrix = TSR_MATRIX_BT709;
-    const char *frames = strstr(text, "nb_frames=");
-    char *end = NULL;
-    const long long count = frames ? strtoll(frames + 10, &end, 10) : 0;
-    if (frames && end > frames + 10 && count > 0) r->info.frames = count;
+    if (matrix && strstr(text, "color_space=bt709")) *matrix = TSR_MATRIX_BT709;
+    const char *const key = count ? "nb_read_packets=" : "nb_frames=", *frames = strstr(text, key);
+    const long long number = frames ? strtoll(frames + strlen(key), NULL, 10) : 0;
+    return number > 0 ? number : -1;
+}
+
+/* What Y4M does not carry: the matrix and, where the container says it, the number of frames. Best effort: a machine without ffprobe has neither. */
+static void probe(tsr_video_reader *r, const char *input)
+{
+    tsr_video_matrix matrix = r->info.format.matrix;
+    r->info.frames = tsr_ffprobe(r->program, input, 0, r->source.progress, &matrix);
+    if (!r->options.matrix) r->info.format.matrix = matrix;
+}
+
+static char *ffmpeg_input(const char *path)
+{
+    const size_t bytes = strlen(path) + 8;
+    char *input = (char *)malloc(bytes);
+    if (input) snprintf(input, bytes, "file:%s", path); /* never an option or a protocol, whatever the name looks like */
+    return input;
 }
 
 static tsr_status open_ffmpeg(tsr_video_reader *r)
 {
-    const char *program = tsr_ffmpeg_program(r->options.ffmpeg);
-    const size_t bytes = strlen(r->path) + 8;
-    char *input = (char *)malloc(bytes);
-    if (!input) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", r->path);
-    snprintf(input, bytes, "file:%s", r->path); /* never an option or a protocol, whatever the name looks like */
-    const char *const arguments[] = { program,     "-v",          "error",        "-nostdin",    "-protocol_whitelist",
-                                      "file,pipe", "-i",          input,          "-map",        "0:v:0",
-                                      "-fps_mode", "passthrough", "-vf",          PIXEL_FORMATS, "-strict",
-                                      "-1",        "-f",          "yuv4mpegpipe", "pipe:1",      NULL };
+    char *input = ffmpeg_input(r->path);
+    r->program = strdup(tsr_ffmpeg_program(r->options.ffmpeg));
+    if (!input || !r->program) {
+        free(input);
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", r->path);
+    }
+    const char *const arguments[] = {
+        r->program, "-v",  "error",        "-nostdin", "-xerror",   "-protocol_whitelist", "file", "-format_whitelist", CONTAINERS,
+        "-i",       input, "-map",         "0:v:0",    "-fps_mode", "passthrough",         "-vf",  PIXEL_FORMATS,       "-strict",
+        "-1",       "-f",  "yuv4mpegpipe", "pipe:1",   NULL
+    };
     tsr_status status = tsr_process_start(arguments, 0, &r->source.process);
     if (status == TSR_OK) {
         status = tsr_y4m_read_header(&r->source, &r->info);
@@ -223,9 +249,22 @@ static tsr_status open_ffmpeg(tsr_video_reader *r)
         r->info.container = "ffmpeg";
         r->info.frames = -1;
     }
-    if (status == TSR_OK) probe(r, program, input);
+    if (status == TSR_OK) probe(r, input);
     free(input);
     return status;
+}
+
+/* ffmpeg ends in peace where a file does. Fewer frames came than the container says: were they there? (A decoder may drop some, an edit list hide some.) */
+static tsr_status check_count(tsr_video_reader *r)
+{
+    if (r->kind != FFMPEG || r->given >= r->info.frames) return TSR_OK;
+    char *input = ffmpeg_input(r->path);
+    if (!input) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", r->path);
+    const int64_t packets = tsr_ffprobe(r->program, input, 1, r->source.progress, NULL);
+    free(input);
+    if (packets > 0 && packets < r->info.frames)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %lld frames came, its header says %lld", r->path, (long long)r->given, (long long)r->info.frames);
+    return TSR_OK;
 }
 
 /* ---- all ----------------------------------------------------------------------------------------------------------------------- */
@@ -319,6 +358,7 @@ void tsr_video_reader_destroy(tsr_video_reader **reader)
     tsr_process_destroy(&r->source.process);
     if (r->source.fd > STDERR_FILENO) close(r->source.fd);
     tsr_video_frame_destroy(&r->frame);
+    free(r->program);
     free(r->path);
     free(r);
 }
@@ -343,6 +383,7 @@ static tsr_status read_planes(tsr_video_reader *r, tsr_video_frame *frame, int *
     if (status != TSR_OK || !*more) {
         r->ended = 1;
         status = explain(r, status);
+        if (status == TSR_OK) status = check_count(r);
     }
     r->given += *more;
     return status;

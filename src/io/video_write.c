@@ -1,4 +1,5 @@
 /* Writing films: Y4M by itself or into ffmpeg, or numbered pictures; nothing has its name before all is written. */
+#include "io/target.h"
 #include "io/video.h"
 
 #include <errno.h>
@@ -23,6 +24,8 @@ struct tsr_video_writer {
     tsr_process *process;
     tsr_video_frame frame; /* an image on its way */
     char *folder;          /* PNG: where the pictures wait */
+    char *pending;         /* the same with a slash behind, for tsr_pending_note, which gave it `place` */
+    int place;
     tsr_numbered numbered;
     int is_numbered;
 };
@@ -110,6 +113,10 @@ static tsr_status open_pictures(tsr_video_writer *w)
         w->folder = NULL;
         TSR_FAIL(TSR_ERROR_IO, "%s: cannot create a folder beside it: %s", w->path, strerror(errno));
     }
+    w->pending = (char *)malloc(length + 33);
+    if (!w->pending) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", w->path);
+    snprintf(w->pending, length + 33, "%s/", w->folder);
+    w->place = tsr_pending_note(w->pending);
     return TSR_OK;
 }
 
@@ -125,26 +132,25 @@ static tsr_status append_picture(tsr_video_writer *w, const tsr_image *image)
     return TSR_OK;
 }
 
-/* All get their names, or those that had theirs lose them again. */
-static tsr_status name_pictures(tsr_video_writer *w)
+static tsr_status picture_names(void *user, int64_t k, char **from, char **to)
 {
-    tsr_status status = TSR_OK;
-    int64_t n;
-    for (n = 0; n < w->frames && status == TSR_OK; n++) {
-        char *from = NULL, *to = NULL;
-        status = waiting_path(w, n, &from);
-        if (status == TSR_OK) status = picture_path(w, w->options.first + n, &to);
-        if (status == TSR_OK) status = tsr_file_rename(from, to, w->options.overwrite, to);
-        free(from);
-        free(to);
-    }
-    for (int64_t back = 0; status != TSR_OK && back < n - 1; back++) {
-        char *to;
-        if (picture_path(w, w->options.first + back, &to) != TSR_OK) continue;
-        unlink(to);
-        free(to);
+    tsr_video_writer *w = (tsr_video_writer *)user;
+    TSR_TRY(waiting_path(w, k, from));
+    const tsr_status status = picture_path(w, w->options.first + k, to);
+    if (status != TSR_OK) {
+        free(*from);
+        *from = NULL;
     }
     return status;
+}
+
+/* All get their names, or none does. What they replace lies in the folder then, until it is removed: no signal takes it away before. */
+static tsr_status name_pictures(tsr_video_writer *w)
+{
+    if (!tsr_pending_forget(w->place, w->pending)) TSR_FAIL(TSR_ERROR_IO, "%s: the process is being ended", w->path);
+    w->place = -1;
+    TSR_TRY(tsr_rename_all(w->frames, picture_names, w, w->options.overwrite));
+    return TSR_OK;
 }
 
 static void remove_folder(tsr_video_writer *w)
@@ -156,6 +162,7 @@ static void remove_folder(tsr_video_writer *w)
         free(name);
     }
     if (w->folder) rmdir(w->folder);
+    if (tsr_pending_forget(w->place, w->pending)) free(w->pending);
 }
 
 /* ---- planes -------------------------------------------------------------------------------------------------------------------- */
@@ -176,8 +183,9 @@ static tsr_status start_ffmpeg(tsr_video_writer *w)
     if (!target) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", w->path);
     snprintf(target, bytes, "file:%s", temporary);
     const char *const matrix = w->format.matrix == TSR_MATRIX_BT709 ? "bt709" : "smpte170m";
-    const char *arguments[24] = { w->program, "-v", "error", "-nostdin", "-y", "-f", "yuv4mpegpipe", "-colorspace", matrix, "-i", "pipe:0", "-an" };
-    int n = 12;
+    const char *arguments[24] = { w->program,     "-v",          "error", "-nostdin", "-y",     "-xerror", "-f",
+                                  "yuv4mpegpipe", "-colorspace", matrix,  "-i",       "pipe:0", "-an" };
+    int n = 13;
     if (w->codec) {
         arguments[n++] = "-c:v";
         arguments[n++] = w->codec;
@@ -263,8 +271,12 @@ static tsr_status open_target(tsr_video_writer *w)
 {
     const tsr_write_options write = { .struct_size = sizeof write, .overwrite = w->options.overwrite, .progress = w->options.progress };
     if (w->kind == PNG) return open_pictures(w);
-    if (w->kind == FFMPEG) TSR_TRY(check_program(w->program));
-    TSR_TRY(tsr_output_open(w->path, &write, &w->output));
+    if (w->kind == Y4M) {
+        TSR_TRY(tsr_output_open(w->path, &write, &w->output));
+        return TSR_OK;
+    }
+    TSR_TRY(check_program(w->program));
+    TSR_TRY(tsr_output_open_named(w->path, &write, &w->output)); /* ffmpeg finds it, and the container, by its name */
     return TSR_OK;
 }
 
@@ -285,6 +297,7 @@ tsr_status tsr_video_writer_create(const char *path, int32_t width, int32_t heig
     tsr_video_writer *w = (tsr_video_writer *)calloc(1, sizeof *w);
     if (!w) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", path);
     w->options = own;
+    w->place = -1;
     w->kind = kind;
     w->format = format;
     w->rate[0] = kind == FFMPEG && !rate_numerator ? 25 : rate_numerator;
@@ -351,6 +364,24 @@ tsr_status tsr_video_writer_append_frame(tsr_video_writer *w, const tsr_video_fr
 
 int64_t tsr_video_writer_frames(const tsr_video_writer *writer) { return writer ? writer->frames : 0; }
 
+/* ffmpeg may end in peace though its file could not take all: what it said counts, and what can be read of its file. */
+static tsr_status finish_ffmpeg(tsr_video_writer *w)
+{
+    TSR_TRY(tsr_process_finish(w->process, &w->options.progress));
+    const char *said = tsr_process_said(w->process), *temporary = tsr_output_temporary(w->output);
+    if (*said) TSR_FAIL(TSR_ERROR_IO, "%s: ffmpeg could not write the film: %s", w->path, said);
+    const size_t bytes = strlen(temporary) + 8;
+    char *input = (char *)malloc(bytes);
+    if (!input) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", w->path);
+    snprintf(input, bytes, "file:%s", temporary);
+    const int counts = !tsr_path_has_extension(w->path, ".ogv"); /* Theora leaves out frames like the one before */
+    const int64_t packets = counts ? tsr_ffprobe(w->program, input, 1, &w->options.progress, NULL) : -1;
+    free(input);
+    if (packets > 0 && packets < w->frames)
+        TSR_FAIL(TSR_ERROR_IO, "%s: ffmpeg wrote %lld of %lld frames", w->path, (long long)packets, (long long)w->frames);
+    return TSR_OK;
+}
+
 tsr_status tsr_video_writer_finish(tsr_video_writer **writer)
 {
     tsr_video_writer *w = writer ? *writer : NULL;
@@ -358,7 +389,7 @@ tsr_status tsr_video_writer_finish(tsr_video_writer **writer)
     if (!w) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
     if (!w->frames) TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "%s: a film of no frames", w->path);
     status = TSR_OK;
-    if (w->process) TSR_TRY_GOTO(tsr_process_finish(w->process, &w->options.progress), done);
+    if (w->process) TSR_TRY_GOTO(finish_ffmpeg(w), done);
     TSR_TRY_GOTO(w->kind == PNG ? name_pictures(w) : tsr_output_commit(&w->output), done);
 done:
     tsr_video_writer_destroy(writer);

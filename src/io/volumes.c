@@ -1,6 +1,7 @@
 #include "io/volumes.h"
 
 #include "io/pieces.h"
+#include "core/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +33,7 @@ const char *tsr_print_double(char text[32], double value)
 {
     for (int digits = 15; digits <= 17; digits++) {
         double back;
-        snprintf(text, 32, "%.*g", digits, value);
+        tsr_print(text, 32, "%.*g", digits, value);
         for (char *c = text; *c; c++)
             if (*c == ',') *c = '.'; /* the locale's decimal sign */
         if (tsr_word_double((tsr_word){ text, strlen(text) }, &back) == TSR_TEXT_OK && back == value) break;

@@ -113,7 +113,7 @@ static tsr_status search_wide(tsr_tile_search *s, int threads)
     const int64_t parts = s->count;
     uint64_t *first = s->keys;
     struct parts p = { s, first, (tsr_tile_search *)calloc((size_t)tsr_max64(parts, 1), sizeof *p.part), s->leaf };
-    tsr_status status = p.part ? TSR_OK : TSR_ERROR_MEMORY;
+    tsr_status status = p.part ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "out of memory for %lld parts of the search for tiles", (long long)parts);
     s->keys = NULL;
     s->count = s->room = 0;
     if (p.part) {

@@ -1,4 +1,5 @@
 #include "levelset/script_line.h"
+#include "core/number.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -21,7 +22,7 @@ tsr_status tsr_script_line_split(const char *begin, size_t length, int words, si
         if (*at) *at++ = 0;
         char *end;
         const char *word = line->word[line->words];
-        line->number[line->words] = strtod(word, &end);
+        line->number[line->words] = tsr_number_parse(word, &end);
         if (*end || end == word || !isfinite(line->number[line->words])) line->number[line->words] = NAN;
         line->words++;
     }

@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "levelset/segment.h"
+#include "core/number.h"
 
 static tsr_status append(tsr_segmentation *s, const char *format, va_list arguments)
 {
     char line[256];
-    int length = vsnprintf(line, sizeof line - 1, format, arguments);
+    int length = tsr_print_list(line, sizeof line - 1, format, arguments);
     if (length < 0 || length > (int)sizeof line - 2) TSR_FAIL(TSR_ERROR_INTERNAL, "segmentation: a log line is too long");
     line[length++] = '\n';
     if (s->log_bytes + (size_t)length + 1 > s->log_capacity) {

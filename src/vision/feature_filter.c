@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vision/features.h"
+#include "core/number.h"
 
 static const char *const names[TSR_FEATURE_FILTERS] = { "luminance", "box", "distance", "hsv", "mask", "motion", "gradient", "smooth" };
 
@@ -95,7 +96,7 @@ static const char *take_number(const char *s, double *v)
 {
     char *end = NULL;
     if (!s || !*s || !strchr("0123456789.", *s)) return NULL;
-    *v = strtod(s, &end);
+    *v = tsr_number_parse(s, &end);
     return end == s || !isfinite(*v) ? NULL : end;
 }
 static const char *take_sign(const char *s, char sign) { return s && *s == sign ? s + 1 : NULL; }

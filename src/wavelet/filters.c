@@ -1,5 +1,6 @@
 /* wavelet/filters.c: the filters of spec wavelet.md 2.3 and what follows from their taps alone. */
 #include "wavelet/filters.h"
+#include "core/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -147,7 +148,7 @@ static tsr_status take_number(const char **at, int32_t number, const char *what,
     const size_t n = next_word(at, &word);
     char text[64], *end = text;
     snprintf(text, sizeof text, "%.*s", (int)(n < 63 ? n : 63), word);
-    *value = strtod(text, &end);
+    *value = tsr_number_parse(text, &end);
     if (!n || n > 62 || *end || !isfinite(*value) || (whole && (*value != floor(*value) || fabs(*value) > INT32_MAX)))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: step %d: %s is '%.40s', expected a %snumber", number, what, text, whole ? "whole " : "");
     return TSR_OK;
@@ -223,9 +224,9 @@ void tsr_wavelet_steps_print(const tsr_wavelet_step *steps, int32_t count, char 
         int real = 0;
         for (int k = 0; k < s->count; k++) real |= s->real[k] != 0.0;
         for (int k = -1; k < s->count && used < bytes; k++) {
-            if (k < 0 && s->rule == TSR_WAVELET_ADAPTIVE) snprintf(word, sizeof word, "adaptive:%.17g", s->threshold);
+            if (k < 0 && s->rule == TSR_WAVELET_ADAPTIVE) tsr_print(word, sizeof word, "adaptive:%.17g", s->threshold);
             else if (k < 0) snprintf(word, sizeof word, "%s", rule_names[s->rule]);
-            else if (real) snprintf(word, sizeof word, s->real[k] == floor(s->real[k]) && fabs(s->real[k]) < 1e15 ? "%.1f" : "%.17g", s->real[k]);
+            else if (real) tsr_print(word, sizeof word, s->real[k] == floor(s->real[k]) && fabs(s->real[k]) < 1e15 ? "%.1f" : "%.17g", s->real[k]);
             else snprintf(word, sizeof word, "%d", s->tap[k]);
             if (k < 0)
                 used += (size_t)snprintf(text + used, bytes - used, "%s%d %d %d %d %d %s", n ? "; " : "", s->parity, s->sign, s->first, s->rounding,

@@ -6,6 +6,7 @@
 
 #include "tessera/filter.h"
 #include "wavelet/volume_dwt.h"
+#include "core/number.h"
 
 enum { STEPS_TEXT = 4096 };
 
@@ -34,7 +35,7 @@ tsr_status tsr_dwt_write_meta(tsr_volume *v, const tsr_wavelet_plan *p, uint32_t
         char text[STEPS_TEXT];
         tsr_wavelet_steps_print(p->steps, p->step_count, text, sizeof text);
         TSR_TRY(tsr_volume_set_meta(v, "wavelet.steps", text));
-        snprintf(text, sizeof text, "%.17g", p->scale);
+        tsr_print(text, sizeof text, "%.17g", p->scale);
         TSR_TRY(tsr_volume_set_meta(v, "wavelet.scale", text));
     }
     return TSR_OK;
@@ -94,7 +95,7 @@ tsr_status tsr_dwt_read_meta(const tsr_volume *v, tsr_wavelet_options *o, tsr_wa
         const char *text;
         char *end;
         TSR_TRY(read_text(v, "wavelet.scale", &text));
-        o->scale = strtod(text, &end);
+        o->scale = tsr_number_parse(text, &end);
         if (end == text || *end || !(o->scale > 0 && o->scale < 1e30))
             TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: metadata wavelet.scale is '%.40s', expected a number over 0", text);
         TSR_TRY(read_text(v, "wavelet.steps", &text));

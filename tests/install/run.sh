@@ -27,3 +27,4 @@ cmake --build "$work/package" >>"$work/package.log"
 "$work/package/consumer_cpp"
 "$work/package/consumer_uses_term" "$work/package/consumer_term"
 "$work/moved/bin/tessera" --version
+sh "$source/runpath.sh" "$work/moved"

@@ -440,6 +440,38 @@ static void pictures(void **state)
     require_ok(tsr_video_writer_append(writer, &image));
     require_error(tsr_video_writer_finish(&writer), TSR_ERROR_IO, "p-08.png");
     assert_int_equal(scratch_files(0), 3);
+    /* pictures are replaced all together or not at all */
+    const tsr_video_write_options over = { .struct_size = sizeof over, .first = 8, .overwrite = 1 };
+    char *before, *after;
+    size_t sizes[2];
+    assert_int_equal(mkdir(scratch("p-12.png"), 0700), 0);
+    before = (char *)scratch_read("p-09.png", &sizes[0]);
+    require_ok(tsr_video_writer_create(scratch("p-%02d.png"), 5, 3, 25, 1, &over, &writer));
+    memset(image.pixels, 77, 5 * 3 * 4);
+    for (int n = 0; n < 6; n++) require_ok(tsr_video_writer_append(writer, &image));
+    require_error(tsr_video_writer_finish(&writer), TSR_ERROR_IO, "p-12.png: cannot be given its name");
+    assert_int_equal(scratch_files(0), 4); /* 8 to 10, and what is in the way */
+    after = (char *)scratch_read("p-09.png", &sizes[1]);
+    assert_true(sizes[0] == sizes[1] && !memcmp(before, after, sizes[0]));
+    free(after);
+    assert_int_equal(rmdir(scratch("p-12.png")), 0);
+    assert_int_equal(chmod(scratch("p-09.png"), 0600), 0);
+    require_ok(tsr_video_writer_create(scratch("p-%02d.png"), 5, 3, 25, 1, &over, &writer));
+    for (int n = 0; n < 3; n++) require_ok(tsr_video_writer_append(writer, &image));
+    require_ok(tsr_video_writer_finish(&writer));
+    assert_int_equal(scratch_files(0), 3);
+    after = (char *)scratch_read("p-09.png", &sizes[1]);
+    assert_true(sizes[0] != sizes[1] || memcmp(before, after, sizes[0]));
+    free(after);
+    free(before);
+    struct stat about;
+    assert_true(!stat(scratch("p-09.png"), &about) && (about.st_mode & 0777) == 0600);
+    for (int n = 0; n < 3; n++) { /* as they were, for what follows */
+        char name[16];
+        snprintf(name, sizeof name, "p-%02d.png", 8 + n);
+        paint(&image, n);
+        require_ok(tsr_image_write(&image, scratch(name), &(tsr_write_options){ .struct_size = sizeof(tsr_write_options), .overwrite = 1 }));
+    }
     /* one of another size */
     tsr_image_destroy(&image);
     require_ok(tsr_image_create(4, 3, 4, &image));
@@ -486,7 +518,7 @@ static void read_through_process(void **state)
     int more;
     tsr_video_read_options options = TSR_VIDEO_READ_OPTIONS;
     scratch_write("film.mkv", "matroska", 8);
-    options.ffmpeg = script("plays", "#!/bin/sh\nprintf 'YUV4MPEG2 W2 H1 Cmono F7:2\\nFRAME\\nABFRAME\\nCD'\necho remark >&2\n");
+    options.ffmpeg = script("plays", "#!/bin/sh\nprintf 'YUV4MPEG2 W2 H1 Cmono F7:2\\nFRAME\\nABFRAME\\nCD'\n");
     require_ok(tsr_video_reader_create(scratch("film.mkv"), &options, &reader));
     assert_string_equal(tsr_video_reader_info(reader)->container, "ffmpeg");
     assert_int_equal(tsr_video_reader_info(reader)->frames, -1);
@@ -499,6 +531,20 @@ static void read_through_process(void **state)
     assert_int_equal(more, 0);
     tsr_video_reader_destroy(&reader);
 
+    /* a complaint counts, though the process ends in peace: ffmpeg's way with a file that is damaged or ends early */
+    options.ffmpeg = script("warns", "#!/bin/sh\nprintf 'YUV4MPEG2 W2 H1 Cmono\\nFRAME\\nABFRAME\\nCD'\necho 'corrupt packet' >&2\n");
+    require_ok(tsr_video_reader_create(scratch("film.mkv"), &options, &reader));
+    for (int n = 0; n < 2; n++) require_ok(tsr_video_reader_next(reader, &image, &more));
+    require_error(tsr_video_reader_next(reader, &image, &more), TSR_ERROR_FORMAT, "film.mkv: damaged or truncated after 2 frames: corrupt packet");
+    tsr_video_reader_destroy(&reader);
+    /* and so does the number of frames of the header, where fewer can be found (ffprobe lies beside the program) */
+    scratch_write("ffprobe", "", 0);
+    script("ffprobe", "#!/bin/sh\necho nb_frames=24\necho nb_read_packets=10\n");
+    options.ffmpeg = script("ffmpeg", "#!/bin/sh\nprintf 'YUV4MPEG2 W2 H1 Cmono\\nFRAME\\nABFRAME\\nCD'\n");
+    require_ok(tsr_video_reader_create(scratch("film.mkv"), &options, &reader));
+    for (int n = 0; n < 2; n++) require_ok(tsr_video_reader_next(reader, &image, &more));
+    require_error(tsr_video_reader_next(reader, &image, &more), TSR_ERROR_FORMAT, "truncated: 2 frames came, its header says 24");
+    tsr_video_reader_destroy(&reader);
     options.ffmpeg = script("fails", "#!/bin/sh\necho 'no such codec' >&2\necho 'giving up' >&2\nexit 3\n");
     require_error(tsr_video_reader_create(scratch("film.mkv"), &options, &reader), TSR_ERROR_FORMAT,
                   "film.mkv: fails failed (exit code 3): no such codec; giving up");
@@ -545,6 +591,22 @@ static void write_through_process(void **state)
     assert_non_null(strstr(bytes + size - 200, "-c:v of-choice"));
     free(bytes);
     assert_int_equal(scratch_files(0), 2); /* the film and the script: no temporary file */
+    /* less than all was written, or something was said: no film, the old one stays */
+    options.overwrite = 1;
+    script("ffprobe", "#!/bin/sh\necho nb_read_packets=1\n");
+    options.ffmpeg = script("ffmpeg", "#!/bin/sh\ncat >/dev/null\n");
+    require_ok(tsr_video_writer_create(scratch("out.mkv"), 640, 300, 0, 0, &options, &writer));
+    for (int n = 0; n < 2; n++) require_ok(tsr_video_writer_append(writer, &image));
+    require_error(tsr_video_writer_finish(&writer), TSR_ERROR_IO, "ffmpeg wrote 1 of 2 frames");
+    options.ffmpeg = script("full", "#!/bin/sh\ncase \"$*\" in *-version) exit 0;; esac\ncat >/dev/null\necho 'No space left on device' >&2\n");
+    require_ok(tsr_video_writer_create(scratch("out.mkv"), 640, 300, 0, 0, &options, &writer));
+    require_ok(tsr_video_writer_append(writer, &image));
+    require_error(tsr_video_writer_finish(&writer), TSR_ERROR_IO, "could not write the film: No space left on device");
+    bytes = (char *)scratch_read("out.mkv", &size);
+    assert_int_equal(strncmp(bytes, "YUV4MPEG2 W640 H300 F25:1 Ip A0:0 Cmono", 39), 0);
+    free(bytes);
+    for (int k = 0; k < 3; k++) assert_int_equal(unlink(scratch(((const char *[]){ "ffprobe", "ffmpeg", "full" })[k])), 0);
+    options.overwrite = 0;
     options.ffmpeg = script("refuses", "#!/bin/sh\ncase $4 in version) exit 0;; esac\necho 'width not even' >&2\nexit 1\n");
     require_ok(tsr_video_writer_create(scratch("two.mkv"), 640, 300, 24, 1, &options, &writer));
     tsr_status status = TSR_OK;

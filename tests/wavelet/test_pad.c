@@ -104,6 +104,8 @@ static void wrong(void **state)
     o.levels = 1;
     o.pad = (tsr_wavelet_pad)7;
     require_error(tsr_volume_dwt(context, v, &o, TSR_I16, &c), TSR_ERROR_ARGUMENT, "pad is 7");
+    require_ok(tsr_volume_dwt(context, v, NULL, TSR_DTYPE_COUNT, &c)); /* no options are those of zeros */
+    tsr_volume_destroy(&c);
     o.pad = TSR_WAVELET_PAD_DIRAC;
     require_ok(tsr_volume_dwt(context, v, &o, TSR_I16, &c));
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {

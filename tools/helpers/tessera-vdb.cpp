@@ -3,15 +3,17 @@
 //
 //   tessera-vdb [--memory-limit BYTES] read FILE.vdb [GRID]    writes the grid (default: the first float level set) as .tsr to standard output;
 //                                                              refuses grids whose list needs more bytes (default: physical memory)
-//   tessera-vdb write FILE.vdb [NAME]                          reads a .tsr file from standard input; the target is written beside and renamed
+//   tessera-vdb [--force] write FILE.vdb [NAME]                reads a .tsr file from standard input; the target has its name when it is complete, and an
+//                                                              old one is replaced only with --force
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -57,6 +59,82 @@ struct Volume {
 };
 
 // ---- reading -----------------------------------------------------------------------------------------------------------------------------------
+
+// Lengths that a file states are compared with what is there before OpenVDB takes memory for them: of names and of metadata, in front and of each grid.
+// What lies in the trees is bounded by limit_process alone.
+class Scan
+{
+public:
+    explicit Scan(const char *path) : file(path, std::ios::binary), size(0)
+    {
+        if (!file) throw std::runtime_error(std::string(path) + ": cannot open");
+        file.seekg(0, std::ios::end);
+        size = static_cast<int64_t>(file.tellg());
+        file.seekg(0);
+    }
+    int64_t bytes() const { return size; }
+    void run()
+    {
+        const int64_t magic = number<int64_t>();
+        if (magic != openvdb::OPENVDB_MAGIC) return; // OpenVDB says what it is not
+        version = number<uint32_t>();
+        if (version < 222) return; // of 2012 and before: other layouts, bounded by the limit of the process
+        skip(8, "library version");
+        const bool offsets = number<char>() != 0;
+        skip(36, "identifier");
+        metadata();
+        const int32_t grids = number<int32_t>();
+        for (int32_t k = 0; k < grids; k++) {
+            for (int part = 0; part < 3; part++) text("name of a grid");
+            const int64_t begin = number<int64_t>();
+            number<int64_t>();
+            const int64_t end = number<int64_t>();
+            if (!offsets) return;
+            to(begin);
+            number<uint32_t>(); // compression
+            metadata();
+            to(end);
+        }
+    }
+
+private:
+    std::ifstream file;
+    int64_t size;
+    uint32_t version = 0;
+    int64_t at() { return static_cast<int64_t>(file.tellg()); }
+    void need(int64_t count, const char *what)
+    {
+        const int64_t place = at();
+        if (count >= 0 && place >= 0 && count <= size - place) return;
+        throw std::runtime_error("truncated or damaged: a " + std::string(what) + " of " + std::to_string(count) + " bytes at offset " +
+                                 std::to_string(place) + ", the file has " + std::to_string(size));
+    }
+    void to(int64_t place)
+    {
+        if (place < 0 || place > size)
+            throw std::runtime_error("truncated or damaged: a grid at offset " + std::to_string(place) + ", the file has " + std::to_string(size) + " bytes");
+        file.seekg(place);
+    }
+    void skip(int64_t count, const char *what)
+    {
+        need(count, what);
+        file.seekg(count, std::ios::cur);
+    }
+    template<typename T> T number()
+    {
+        T value;
+        need(sizeof value, "number");
+        file.read(reinterpret_cast<char *>(&value), sizeof value);
+        return value;
+    }
+    void text(const char *what) { skip(number<uint32_t>(), what); }
+    void metadata()
+    {
+        const int32_t count = number<int32_t>();
+        for (int32_t k = 0; k < count; k++)
+            for (int part = 0; part < 3; part++) text("piece of metadata"); // name, type, value
+    }
+};
 
 static FloatGrid::Ptr find_grid(const char *path, const char *name)
 {
@@ -242,22 +320,33 @@ static void read(const char *path, const char *name)
 
 // ---- writing -----------------------------------------------------------------------------------------------------------------------------------
 
-// The file beside the target goes when this program is ended while it writes.
-static std::string beside;
+// The file goes when this program is ended while it writes, where the system gave it a name at all.
 static void ended(int number)
 {
-    unlink(beside.c_str());
+    tsr_output_unlink_all();
     std::signal(number, SIG_DFL);
     raise(number);
 }
 static void remove_when_ended()
 {
-    for (const int number : { SIGINT, SIGTERM, SIGHUP }) {
+    for (const int number : { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGALRM, SIGXCPU, SIGABRT }) {
         struct sigaction action = {}, before = {};
         action.sa_handler = ended;
         if (!sigaction(number, nullptr, &before) && before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr); // nohup stays in force
     }
+    std::signal(SIGXFSZ, SIG_IGN); // a file over the limit is an error of write
 }
+
+// OpenVDB's own writer of files does not look whether they could be written.
+class Archive : public openvdb::io::Archive
+{
+public:
+    void put(std::ostream &out, const openvdb::GridCPtrVec &grids) const { write(out, grids, true, openvdb::MetaMap()); }
+};
+struct File {
+    tsr_output *file = nullptr;
+    ~File() { tsr_file_discard(&file); }
+};
 
 // Blocks of 4096^3 voxels of a domain in which no leaf lies are one constant, of which the flood from leaf to leaf knows nothing.
 static void fill_blocks(FloatGrid &grid, tsr_context *context, const tsr_tiles *tiles, const Coord &last)
@@ -341,7 +430,7 @@ static bool inside_out(tsr_context *context, const tsr_tiles *tiles)
     return *static_cast<const float *>(tsr_volume_data_const(one.volume)) < 0;
 }
 
-static void write(const char *path, const char *name)
+static void write(const char *path, const char *name, bool force)
 {
     Context context;
     Tiles list;
@@ -366,25 +455,29 @@ static void write(const char *path, const char *name)
         for (int c = 0; c < 4; c++) m(c, r) = g->affine[r][c];
     grid->setTransform(openvdb::math::Transform::createLinearTransform(m));
     fill(*grid, context.context, list.tiles, info);
-    beside = std::string(path) + ".part-" + std::to_string(getpid()); // `tessera` knows this name
+    File target;
+    tsr_write_options manner = {};
+    manner.struct_size = sizeof manner;
+    manner.overwrite = force;
     remove_when_ended();
+    check(tsr_file_begin(path, &manner, &target.file));
+    std::ofstream out;
     try {
-        openvdb::io::File file(beside);
-        file.write(openvdb::GridCPtrVec{ grid });
-        file.close();
-        std::filesystem::rename(beside, path);
-    } catch (...) {
-        std::error_code ignored;
-        std::filesystem::remove(beside, ignored);
-        throw;
+        out.exceptions(std::ios::failbit | std::ios::badbit);
+        out.open(tsr_file_place(target.file), std::ios::binary | std::ios::trunc);
+        Archive().put(out, openvdb::GridCPtrVec{ grid });
+        out.close();
+    } catch (const std::ios::failure &) {
+        throw std::runtime_error(std::string(path) + ": cannot write: " + std::strerror(errno ? errno : EIO));
     }
+    check(tsr_file_finish(&target.file));
 }
 
 // The same for what OpenVDB itself takes while it reads: packed nodes are far smaller than what they become. The tree, its copy and the list are
-// at work at once, and every thread has its stack.
-static void limit_process()
+// at work at once, and every thread has its stack. A leaf of a file has 128 bytes at least, and takes some 10 000 of memory until it is in the list.
+static void limit_process(int64_t file_bytes)
 {
-    const double bytes = 4 * memory_limit + 16e6 * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)) + 5e8;
+    const double bytes = std::min(4 * memory_limit, 1000 * static_cast<double>(file_bytes)) + 16e6 * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)) + 5e8;
     struct rlimit most = {};
     if (getrlimit(RLIMIT_DATA, &most) || bytes >= 9e18 || (most.rlim_cur != RLIM_INFINITY && bytes >= static_cast<double>(most.rlim_cur))) return;
     most.rlim_cur = static_cast<rlim_t>(bytes);
@@ -394,13 +487,19 @@ static void limit_process()
 int main(int argc, char **argv)
 {
     double limit = 0;
+    bool force = false;
     if (argc > 2 && !std::strcmp(argv[1], "--memory-limit")) {
         limit = std::strtod(argv[2], nullptr);
         argc -= 2;
         argv += 2;
     }
+    if (argc > 1 && !std::strcmp(argv[1], "--force")) {
+        force = true;
+        argc--;
+        argv++;
+    }
     if ((argc != 3 && argc != 4) || (std::strcmp(argv[1], "read") && std::strcmp(argv[1], "write")) || !(limit >= 0)) {
-        std::fprintf(stderr, "usage: tessera-vdb [--memory-limit BYTES] read FILE.vdb [GRID] | write FILE.vdb [NAME]\n");
+        std::fprintf(stderr, "usage: tessera-vdb [--memory-limit BYTES] read FILE.vdb [GRID] | [--force] write FILE.vdb [NAME]\n");
         return 2;
     }
     memory_limit = limit > 0 ? limit : static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
@@ -408,10 +507,12 @@ int main(int argc, char **argv)
     try {
         openvdb::initialize();
         if (!std::strcmp(argv[1], "read")) {
-            limit_process();
+            Scan scan(argv[2]);
+            limit_process(scan.bytes());
+            scan.run();
             read(argv[2], argc == 4 ? argv[3] : nullptr);
         } else {
-            write(argv[2], argc == 4 ? argv[3] : nullptr);
+            write(argv[2], argc == 4 ? argv[3] : nullptr, force);
         }
         return 0;
     } catch (const std::bad_alloc &) {

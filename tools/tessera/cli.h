@@ -93,6 +93,9 @@ int cli_cpu_context(const cli_call *cli, tsr_context **context); /* for work tha
 /* Progress bar on a terminal, silent elsewhere; Ctrl-C cancels. cli_progress_end wipes the bar. */
 tsr_progress cli_progress(const cli_call *cli);
 void cli_progress_end(const cli_call *cli);
+/* A signal that ends the program takes unfinished files with it, from the start on. */
+void cli_catch_signals(void);
+void cli_name_kept(char *text, size_t room); /* in a message: the names of what cli_kept keeps */
 /* What reported is done (the readers below say so themselves): until the next cli_progress or report a signal ends the program at once. */
 void cli_progress_pause(void);
 
@@ -100,6 +103,13 @@ void cli_progress_pause(void);
 int cli_rewind_input(const cli_call *cli);
 /* Is standard input a film (Y4M)? Takes nothing of it: it may be live. Waits for its first bytes. */
 int cli_input_is_film(void);
+/* A named pipe, or the pipe of <(command), can be read once, and its content says what it is: it is kept in a file without a name, in the folder that TMPDIR
+ * names, whose path is given back; other paths come back as they are. NULL after a message and *code. The same path gives the same file. cli_given turns such
+ * a path round, for what is printed; messages do it themselves. */
+const char *cli_kept(const cli_call *cli, const char *path, int *code);
+const char *cli_given(const char *path);
+/* The verb's --memory-limit alone. */
+tsr_read_options cli_limit_options(const cli_call *cli);
 /* What a file holds: as --input-format says, by content, by extension, or a volume if --raw-shape is given. An image is a volume; cli_recognise_image tells
  * them apart. */
 int cli_recognise_image(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
@@ -121,6 +131,8 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
 #define CLI_READ_OPTIONS_LIMIT(read, limit_help)                                                                                    \
     { .name = "input-format", .type = CLI_TEXT, .value = &(read).format, .argument = "NAME",                                       \
       .help = "read as nifti, nrrd, metaimage, inrimage, npy, raw, png, ply, ... (default: by content)" },                                    \
+    { .name = "allow-paths", .type = CLI_FLAG, .value = &(read).allow_paths,                                                       \
+      .help = "a header may name data files anywhere (default: beside it or below)" },                                             \
     { .name = "memory-limit", .type = CLI_COUNT, .value = &(read).memory_limit, .argument = "BYTES", .help = (limit_help), \
       .lower = 1, .upper = 9e18 },                                                                                                  \
     { .name = "raw-shape", .type = CLI_SIZE3, .value = &(read).raw_shape, .help = "extents of a raw file", .lower = 1, .upper = 1e9 }, \
@@ -141,7 +153,7 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
       .help = "of a NIfTI file with both forms: which places the voxels", .choices = "sform qform" }
 
 /* Fails before any work is done if `path` (NULL: missing) cannot become an output: a folder, a file that exists without --force, a file
- * given for two outputs. Pipes and devices are written in place. cli_check_write: also if no format of this kind fits `path` or `format`. */
+ * given for two outputs, by whatever names, or by a verb of several outputs the input of which it is. Pipes and devices are written in place. cli_check_write: also if no format of this kind fits `path` or `format`. */
 int cli_check_output(const cli_call *cli, const char *path);
 int cli_check_option(const cli_call *cli, const char *option, const char *path); /* the same of an output that another option names */
 int cli_check_write(const cli_call *cli, const char *path, tsr_file_kind kind, const char *format);

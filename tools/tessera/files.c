@@ -10,24 +10,99 @@
 
 #include "regions.h"
 
-/* Two results in one file would lose the first. */
-static int given_twice(const char *path)
+/* A path that every name of a file leads to, whether it is there or not (to be freed): its folder and links resolved. NULL where there is no such folder. */
+static char *one_name(const char *path)
 {
-    static char *outputs[32]; /* copies, for the life of the process */
-    static int count;
-    for (int i = 0; i < count; i++)
-        if (!strcmp(outputs[i], path)) return 1;
-    if (count < (int)(sizeof outputs / sizeof *outputs)) {
-        outputs[count] = malloc(strlen(path) + 1);
-        if (outputs[count]) strcpy(outputs[count++], path);
+    char folder[4096], whole[8200], *real = realpath(path, NULL);
+    struct stat about;
+    if (real) return real;
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    if (!lstat(path, &about) && S_ISLNK(about.st_mode)) { /* its target is missing */
+        const ssize_t length = readlink(path, folder, sizeof folder - 1);
+        if (length <= 0) return NULL;
+        folder[length] = 0;
+        if (folder[0] == '/') snprintf(whole, sizeof whole, "%s", folder);
+        else snprintf(whole, sizeof whole, "%.*s%s", (int)(file - path), path, folder);
+        return lstat(whole, &about) || !S_ISLNK(about.st_mode) ? one_name(whole) : NULL;
+    }
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    real = realpath(folder, NULL);
+    if (!real) return NULL;
+    snprintf(whole, sizeof whole, "%s/%s", real, file);
+    free(real);
+    char *made = malloc(strlen(whole) + 1);
+    return made ? strcpy(made, whole) : NULL;
+}
+
+/* The names of a header and of its data, without what tells them apart. */
+static size_t stem_of_pair(const char *path)
+{
+    static const char *const ends[] = { ".mhd", ".zraw", ".raw", ".nhdr", ".raw.gz", ".hdr", ".img" };
+    const size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t n = strlen(ends[i]);
+        if (length > n && !strcmp(path + length - n, ends[i])) return length - n;
     }
     return 0;
+}
+
+static int is_header(const char *path, size_t stem)
+{
+    return !strcmp(path + stem, ".mhd") || !strcmp(path + stem, ".nhdr") || !strcmp(path + stem, ".hdr");
+}
+
+/* One file, or a header and the data it would write beside it. */
+static int same_file(const char *a, const char *b)
+{
+    if (!strcmp(a, b)) return 1;
+    const size_t stem = stem_of_pair(a);
+    return stem && stem == stem_of_pair(b) && !strncmp(a, b, stem) && (is_header(a, stem) || is_header(b, stem));
+}
+
+/* Two results in one file would lose the first; and a result in the place of an input, where there are several, loses what was meant to be kept. */
+static int check_apart(const cli_call *cli, const char *path)
+{
+    static struct {
+        char *name, *given;
+    } outputs[32]; /* copies, for the life of the process */
+    static int count;
+    char *name = strcmp(path, "-") ? one_name(path) : NULL, *given = malloc(strlen(path) + 1);
+    if (!name) name = malloc(strlen(path) + 1), name = name ? strcpy(name, path) : NULL;
+    if (!name || !given || count == (int)(sizeof outputs / sizeof *outputs)) {
+        free(name);
+        free(given);
+        return CLI_OK;
+    }
+    strcpy(given, path);
+    for (int i = 0; i < count; i++)
+        if (same_file(outputs[i].name, name)) {
+            const int code =
+                strcmp(outputs[i].given, path)
+                    ? cli_usage(cli, "'%s' and '%s' are one file, or a header and its data, given for two outputs, expected a file for each",
+                                outputs[i].given, path)
+                    : cli_usage(cli, "'%s' is given for two outputs, expected a file for each", path);
+            free(name);
+            free(given);
+            return code;
+        }
+    outputs[count].name = name;
+    outputs[count++].given = given;
+    for (int o = count > 2 ? count - 1 : 0; o < count && count > 1; o++)
+        for (int i = 0; i < cli->inputs; i++) {
+            struct stat about;
+            char *input = stat(cli->input[i], &about) || !S_ISREG(about.st_mode) ? NULL : one_name(cli->input[i]);
+            const int same = input && same_file(outputs[o].name, input);
+            free(input);
+            if (same) return cli_usage(cli, "'%s' is an input, expected another file for an output", outputs[o].given);
+        }
+    return CLI_OK;
 }
 
 int cli_check_option(const cli_call *cli, const char *option, const char *path)
 {
     if (!path) return cli_usage(cli, "--output: missing, expected -o FILE");
-    if (given_twice(path)) return cli_usage(cli, "'%s' is given for two outputs, expected a file for each", path);
+    const int apart = check_apart(cli, path);
+    if (apart) return apart;
     if (!strcmp(path, "-")) return CLI_OK;
     struct stat info;
     if (stat(path, &info) == 0) {
@@ -101,17 +176,102 @@ tsr_write_options cli_image_options(const cli_call *cli, const char *path)
     return options;
 }
 
+/* A file without a name in the folder for temporary ones. */
+static int open_unnamed(void)
+{
+    const char *given = getenv("TMPDIR"), *folder = given && *given ? given : "/tmp";
+    char name[4096];
+#if defined(O_TMPFILE)
+    const int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0) return fd;
+#endif
+    if (snprintf(name, sizeof name, "%s/tessera-XXXXXX", folder) >= (int)sizeof name) return -1;
+    const int named = mkostemp(name, O_CLOEXEC);
+    if (named >= 0) unlink(name);
+    return named;
+}
+
+/* All of a pipe into such a file, which stands at its start then; -1 and errno. */
+static int keep(int from)
+{
+    char block[1 << 16];
+    ssize_t got = 1;
+    const int to = open_unnamed();
+    int bad = to < 0;
+    while (!bad && (got = read(from, block, sizeof block)) != 0) {
+        if (got < 0 && errno == EINTR) continue;
+        bad = got < 0;
+        for (ssize_t done = 0; done < got && !bad;) {
+            const ssize_t step = write(to, block + done, (size_t)(got - done));
+            bad = step < 0 && errno != EINTR;
+            done += step > 0 ? step : 0;
+        }
+    }
+    if (!bad && lseek(to, 0, SEEK_SET) == 0) return to;
+    const int error = errno;
+    if (to >= 0) close(to);
+    errno = error;
+    return -1;
+}
+
 int cli_rewind_input(const cli_call *cli)
 {
     if (lseek(STDIN_FILENO, 0, SEEK_SET) == 0) return CLI_OK;
-    FILE *spool = tmpfile();
-    char block[1 << 16];
-    ssize_t got = 1;
-    int bad = !spool;
-    while (!bad && (got = read(STDIN_FILENO, block, sizeof block)) > 0) bad = fwrite(block, 1, (size_t)got, spool) != (size_t)got;
-    bad = bad || got < 0 || fflush(spool) || dup2(fileno(spool), STDIN_FILENO) < 0 || lseek(STDIN_FILENO, 0, SEEK_SET) != 0;
-    if (spool) fclose(spool); /* standard input holds it now */
-    return bad ? cli_error(cli, CLI_FAILED, "standard input: cannot be kept: %s", strerror(errno)) : CLI_OK;
+    const int kept = keep(STDIN_FILENO);
+    const int bad = kept < 0 || dup2(kept, STDIN_FILENO) < 0 || lseek(STDIN_FILENO, 0, SEEK_SET) != 0;
+    const int error = errno;
+    if (kept >= 0) close(kept); /* standard input holds it now */
+    return bad ? cli_error(cli, CLI_FAILED, "standard input: cannot be kept in the folder for temporary files: %s", strerror(error)) : CLI_OK;
+}
+
+static struct {
+    const char *given;
+    char path[32];
+} pipes[16]; /* for the life of the process */
+static int pipe_count;
+
+const char *cli_kept(const cli_call *cli, const char *path, int *code)
+{
+    struct stat about;
+    for (int i = 0; i < pipe_count; i++)
+        if (!strcmp(pipes[i].given, path)) return pipes[i].path;
+    if (!strcmp(path, "-") || stat(path, &about) || !S_ISFIFO(about.st_mode) || pipe_count == (int)(sizeof pipes / sizeof *pipes)) return path;
+    const int from = open(path, O_RDONLY | O_CLOEXEC), kept = from >= 0 ? keep(from) : -1, error = errno;
+    if (from >= 0) close(from);
+    if (kept < 0) {
+        *code = cli_error(cli, CLI_FAILED, "%s: a pipe, which cannot be kept in the folder for temporary files: %s", path, strerror(error));
+        return NULL;
+    }
+    pipes[pipe_count].given = path;
+    snprintf(pipes[pipe_count].path, sizeof pipes->path, "/proc/self/fd/%d", kept);
+    return pipes[pipe_count++].path;
+}
+
+const char *cli_given(const char *path)
+{
+    for (int i = 0; i < pipe_count; i++)
+        if (!strcmp(pipes[i].path, path)) return pipes[i].given;
+    return path;
+}
+
+void cli_name_kept(char *text, size_t room)
+{
+    for (int i = 0; i < pipe_count; i++) {
+        const size_t old = strlen(pipes[i].path), now = strlen(pipes[i].given);
+        for (char *at = strstr(text, pipes[i].path); at; at = strstr(at + now, pipes[i].path)) {
+            if (strlen(text) + now >= room + old) return;
+            memmove(at + now, at + old, strlen(at + old) + 1);
+            memcpy(at, pipes[i].given, now);
+        }
+    }
+}
+
+tsr_read_options cli_limit_options(const cli_call *cli)
+{
+    tsr_read_options read = TSR_READ_OPTIONS;
+    for (const cli_option *o = cli->options; o && o->name; o++)
+        if (!strcmp(o->name, "memory-limit") && o->type == CLI_COUNT) read.memory_limit = *(const int64_t *)o->value;
+    return read;
 }
 
 int cli_input_is_film(void)
@@ -136,11 +296,14 @@ int cli_input_is_film(void)
 
 int cli_recognise_image(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format)
 {
+    int kept = CLI_OK;
     *format = options->format;
     if (options->format) {
         tsr_status status = tsr_file_format_kind(options->format, kind);
         return status == TSR_OK ? CLI_OK : cli_error(cli, CLI_USAGE, "--input-format: %s", tsr_error_message());
     }
+    path = cli_kept(cli, path, &kept);
+    if (!path) return kept;
     int from_input = !strcmp(path, "-"), code = from_input ? cli_rewind_input(cli) : CLI_OK;
     if (code) return code;
     tsr_status status = tsr_file_recognise(path, kind, format);
@@ -214,6 +377,7 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
     tsr_read_options own = *options;
     own.progress = cli_progress(cli);
     tsr_volume *volume = NULL;
+    if (!(path = cli_kept(cli, path, code))) return NULL;
     tsr_status status = TSR_ERROR_UNSUPPORTED;
     if (strcmp(path, cli->input[0]) && strcmp(path, "-") &&
         (own.frame_given || own.layer_given || own.channel_given)) { /* a mask beside a film needs no choice */
@@ -253,6 +417,7 @@ tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_op
     own.progress = cli_progress(cli);
     own.local_origin = 1;
     tsr_mesh *mesh = NULL;
+    if (!(path = cli_kept(cli, path, code))) return NULL;
     tsr_status status = tsr_mesh_read(path, &own, &mesh);
     cli_progress_pause();
     const tsr_vec3 origin = status == TSR_OK ? tsr_mesh_origin(mesh) : (tsr_vec3){ 0, 0, 0 };
@@ -302,6 +467,7 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
     own.progress = cli_progress(cli);
     own.local_origin = 1;
     tsr_points *points = NULL;
+    if (!(path = cli_kept(cli, path, code))) return NULL;
     tsr_status status = tsr_points_read(path, &own, &points);
     cli_progress_pause();
     const tsr_vec3 origin = status == TSR_OK ? tsr_points_origin(points) : (tsr_vec3){ 0, 0, 0 };

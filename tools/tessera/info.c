@@ -185,7 +185,7 @@ static int volume_info(struct info *info, const char *path, const char *format)
     tsr_volume_parts(volume, &parts[0], &parts[1], &parts[2]);
     if (info->cli->globals.json) {
         json_open(NULL, '{');
-        json_text("file", path);
+        json_text("file", cli_given(path));
         json_text("kind", "volume");
         json_text("format", format);
         json_open("size", '[');
@@ -265,7 +265,7 @@ static int mesh_info(struct info *info, const char *path, const char *format)
         code = cli_status(info->cli, status, path);
     } else if (info->cli->globals.json) {
         json_open(NULL, '{');
-        json_text("file", path);
+        json_text("file", cli_given(path));
         json_text("kind", "mesh");
         json_text("format", format);
         json_int("vertices", tsr_mesh_vertex_count(mesh));
@@ -323,7 +323,7 @@ static int unstructured_info(struct info *info, const char *path, const char *fo
     if (status != TSR_OK) return cli_status(info->cli, status, path);
     if (info->cli->globals.json) {
         json_open(NULL, '{');
-        json_text("file", path);
+        json_text("file", cli_given(path));
         json_text("kind", "unstructured");
         json_text("format", format);
         json_int("points", i.points);
@@ -365,7 +365,7 @@ static int points_info(struct info *info, const char *path, const char *format)
     }
     if (info->cli->globals.json) {
         json_open(NULL, '{');
-        json_text("file", path);
+        json_text("file", cli_given(path));
         json_text("kind", "points");
         json_text("format", format);
         json_int("points", count);
@@ -395,7 +395,7 @@ static void begin_image(struct info *info, const char *path, const char *format,
         return;
     }
     json_open(NULL, '{');
-    json_text("file", path);
+    json_text("file", cli_given(path));
     json_text("kind", "image");
     json_text("format", format);
     json_int("width", n.x);
@@ -429,7 +429,7 @@ static int film_info(struct info *info, const char *path)
     const char interlacing[2] = { film->interlacing, 0 };
     if (info->cli->globals.json) {
         json_open(NULL, '{');
-        json_text("file", path);
+        json_text("file", cli_given(path));
         json_text("kind", "film");
         json_text("format", film->container);
         json_int("width", f->width);
@@ -505,7 +505,7 @@ static void show_tiles(const struct info *info, const char *path, const tsr_tile
         return;
     }
     json_open(NULL, '{');
-    json_text("file", path);
+    json_text("file", cli_given(path));
     json_text("kind", "tiles");
     json_text("format", f->format);
     if (*version) json_text("version", version); /* OpenVDB does not say */

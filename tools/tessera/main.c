@@ -75,6 +75,26 @@ static void bus_error(int number, siginfo_t *about, void *context)
     _exit(CLI_FAILED);
 }
 
+/* What the library noticed about the files that were read. */
+static void remark(const cli_call *cli)
+{
+    char text[1001];
+    tsr_remarks_take(text, sizeof text);
+    for (char *line = text, *next; *line; line = next) {
+        char *end = strchr(line, '\n');
+        next = end ? end + 1 : line + strlen(line);
+        if (end) *end = 0;
+        cli_note(cli, "%s", line);
+    }
+}
+
+/* Every way out: results that could not be written are a failure, also those of --help and --version. */
+static int leave(const cli_call *cli, int code)
+{
+    if (fflush(stdout) || ferror(stdout)) return cli_error(cli, CLI_FAILED, "standard output: cannot write the results");
+    return code;
+}
+
 /* A standard stream that the caller closed must not become one of our files: its number is taken by something that cannot be used. A file
  * over the size limit is an error of write(), not the end of the program. */
 static void prepare_process(void)
@@ -87,6 +107,7 @@ static void prepare_process(void)
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd) break;
     signal(SIGXFSZ, SIG_IGN);
+    cli_catch_signals();
 }
 
 int main(int argc, char **argv)
@@ -96,19 +117,19 @@ int main(int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : "";
     if (!strcmp(word, "--version")) {
         printf("tessera %s\n", tsr_version());
-        return CLI_OK;
+        return leave(&cli, CLI_OK);
     }
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
         help();
-        return CLI_OK;
+        return leave(&cli, CLI_OK);
     }
     for (int i = 0; i < VERB_COUNT; i++) {
         if (strcmp(word, verbs[i]->name)) continue;
         cli.verb = verbs[i];
         int code = verbs[i]->run(&cli, argc - 1, argv + 1);
         cli_progress_end(&cli);
-        if (fflush(stdout) || ferror(stdout)) return cli_error(&cli, CLI_FAILED, "standard output: cannot write the results");
-        return code;
+        if (code == CLI_OK || code == CLI_DIFFERS) remark(&cli);
+        return leave(&cli, code);
     }
     if (!*word) return cli_usage(&cli, "no verb given: see tessera --help");
     if (*word == '-') return cli_usage(&cli, "'%s' given, expected a verb first: options follow it, see tessera --help", word);

@@ -226,7 +226,8 @@ int cli_tree_info(const cli_call *cli, const char *path)
 {
     tsr_region_tree *tree = NULL;
     tsr_volume *values = NULL;
-    const tsr_status status = tsr_region_tree_read(path, NULL, &tree, &values);
+    const tsr_read_options read = cli_limit_options(cli);
+    const tsr_status status = tsr_region_tree_read(path, &read, &tree, &values);
     if (status != TSR_OK) return cli_status(cli, status, path);
     const tsr_region_info info = tsr_region_tree_describe(tree);
     const tsr_vec3 h = tsr_geometry_spacing(tsr_region_tree_geometry(tree));
@@ -243,7 +244,7 @@ int cli_tree_info(const cli_call *cli, const char *path)
     }
     if (cli->globals.json) {
         json_open(NULL, '{');
-        json_text("file", path);
+        json_text("file", cli_given(path));
         json_text("kind", "tree");
         json_text("format", "rgt");
         json_int("dimensions", info.dimensions);

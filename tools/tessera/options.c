@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +10,14 @@
 
 static void globals_table(cli_globals *g, cli_option table[6])
 {
-    table[0] = (cli_option){ .name = "device", .type = CLI_TEXT, .value = &g->device, .argument = "DEVICE",
+    table[0] = (cli_option){ .name = "device",
+                             .type = CLI_TEXT,
+                             .value = &g->device,
+                             .argument = "DEVICE",
                              .help = "auto, cpu, cuda, cuda:N or emu (default: environment TESSERA_DEVICE, else auto)" };
-    table[1] = (cli_option){ .name = "threads", .type = CLI_INT, .value = &g->threads, .argument = "N", .help = "CPU threads (default: all)",
-                             .lower = 0, .upper = 4096 };
+    table[1] = (cli_option){
+        .name = "threads", .type = CLI_INT, .value = &g->threads, .argument = "N", .help = "CPU threads (default: all)", .lower = 0, .upper = 4096
+    };
     table[2] = (cli_option){ .name = "quiet", .letter = 'q', .type = CLI_FLAG, .value = &g->quiet, .help = "no progress bar and no remarks" };
     table[3] = (cli_option){ .name = "json", .type = CLI_FLAG, .value = &g->json, .help = "results as JSON" };
     table[4] = (cli_option){ .name = "force", .letter = 'f', .type = CLI_FLAG, .value = &g->force, .help = "overwrite existing outputs" };
@@ -23,7 +28,8 @@ static const char *argument_of(const cli_option *o)
 {
     if (o->argument) return o->argument;
     switch (o->type) {
-    case CLI_SIZE3: case CLI_VEC3: return "X,Y,Z";
+    case CLI_SIZE3:
+    case CLI_VEC3: return "X,Y,Z";
     case CLI_BOX: return "X,Y,Z:X,Y,Z";
     case CLI_RANGE: return "LOWER:UPPER";
     case CLI_DTYPE: return "TYPE";
@@ -196,8 +202,11 @@ static int take(const cli_call *cli, const cli_option *o, const char *text)
         if (!*text) return cli_usage(cli, "--%s: the value is empty, expected %s", o->name, argument_of(o));
         *(const char **)o->value = text;
         return -1;
-    case CLI_COUNT: case CLI_INT: case CLI_REAL: return cli_take_number(cli, o, text);
-    case CLI_SIZE3: case CLI_VEC3: return take_triple(cli, o, text);
+    case CLI_COUNT:
+    case CLI_INT:
+    case CLI_REAL: return cli_take_number(cli, o, text);
+    case CLI_SIZE3:
+    case CLI_VEC3: return take_triple(cli, o, text);
     case CLI_BOX: return take_box(cli, o, text);
     case CLI_RANGE: return cli_take_range(cli, o, text);
     case CLI_COLOR: return take_color(cli, o, text);
@@ -233,9 +242,12 @@ static const cli_option *find(const cli_option *table, const char *name, size_t 
 }
 
 /* A negative number is a value or an input, not an option; so is a lone "-". */
-static int is_option(const char *text)
+static int is_option(const char *text) { return text[0] == '-' && text[1] && !(text[1] >= '0' && text[1] <= '9') && text[1] != '.'; }
+
+/* Inputs of some verbs are words, or are read as they come. */
+static int keeps_pipes(const cli_call *cli)
 {
-    return text[0] == '-' && text[1] && !(text[1] >= '0' && text[1] <= '9') && text[1] != '.';
+    return strcmp(cli->verb->name, "make") && strcmp(cli->verb->name, "edit") && strcmp(cli->verb->name, "bench");
 }
 
 int cli_parse(cli_call *cli, const cli_option *options, int fewest, int most, int argc, char **argv)
@@ -278,7 +290,17 @@ int cli_parse(cli_call *cli, const cli_option *options, int fewest, int most, in
     }
     if (cli->inputs < fewest || cli->inputs > most)
         return cli_usage(cli, "%d input%s given, expected %s%d: usage: tessera %s %s", cli->inputs, cli->inputs == 1 ? "" : "s",
-                         fewest == most ? "" : cli->inputs < fewest ? "at least " : "at most ", cli->inputs < fewest ? fewest : most,
-                         cli->verb->name, cli->verb->usage);
+                         fewest == most         ? ""
+                         : cli->inputs < fewest ? "at least "
+                                                : "at most ",
+                         cli->inputs < fewest ? fewest : most, cli->verb->name, cli->verb->usage);
+    for (int i = 0; i < cli->inputs && keeps_pipes(cli); i++) {
+        int code = CLI_OK;
+        const size_t length = strlen(cli->input[i]);
+        if (length > 4 && !strcmp(cli->input[i] + length - 4, ".y4m")) continue; /* a film, which may be live */
+        const char *kept = cli_kept(cli, cli->input[i], &code);
+        if (!kept) return code;
+        cli->input[i] = (char *)(uintptr_t)kept;
+    }
     return -1;
 }

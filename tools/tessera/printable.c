@@ -28,6 +28,7 @@ uint32_t cli_utf8_control(const char *text, int length)
 
 const char *cli_shown(const char *text)
 {
+    text = cli_given(text);
     static char *kept[4]; /* as many in one printf */
     static int next;
     char **mine = &kept[next++ % 4], *made = (char *)malloc(6 * strlen(text) + 1), *to = made;

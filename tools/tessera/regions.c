@@ -221,7 +221,8 @@ int cli_tree_is_file(const cli_call *cli, const char *path)
 int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, int32_t most, cli_tree *tree, int32_t *channels)
 {
     tsr_volume *values = NULL;
-    tsr_status status = tsr_region_tree_read(path, NULL, &tree->host, &values);
+    const tsr_read_options read = cli_limit_options(cli);
+    tsr_status status = tsr_region_tree_read(path, &read, &tree->host, &values);
     if (status == TSR_OK) status = tsr_region_tree_copy(tree->host, context, &tree->device);
     if (status != TSR_OK) return cli_status(cli, status, path);
     const int64_t leaves = tsr_region_tree_describe(tree->host).leaves;

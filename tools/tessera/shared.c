@@ -1,5 +1,5 @@
 /* tools/tessera/shared.c: messages, context, progress for all verbs. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
+#define _XOPEN_SOURCE 700 /* clock_gettime, isatty, SIGVTALRM */
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,6 +28,7 @@ static void message(const cli_call *cli, const char *format, va_list list)
     fflush(stdout);
     vsnprintf(text, sizeof text, format, list);
     make_printable(text);
+    cli_name_kept(text, sizeof text);
     fprintf(stderr, "tessera%s%s: %s\n", cli->verb ? " " : "", cli->verb ? cli->verb->name : "", text);
 }
 
@@ -143,7 +144,10 @@ static void drop_api(char *text)
 int cli_status(const cli_call *cli, tsr_status status, const char *file)
 {
     char text[6000];
-    snprintf(text, sizeof text, "%s", tsr_error_message());
+    snprintf(text, sizeof text, "%s",
+             *tsr_error_message()         ? tsr_error_message()
+             : status == TSR_ERROR_MEMORY ? "out of memory"
+                                          : tsr_status_name(status));
     name_options(cli, text, sizeof text);
     drop_api(text);
     int code = status == TSR_ERROR_ARGUMENT ? CLI_USAGE : status == TSR_ERROR_DEVICE ? CLI_NO_DEVICE : CLI_FAILED;
@@ -184,6 +188,16 @@ static void end_by(int signal_number)
     tsr_output_unlink_all();
     signal(signal_number, SIG_DFL);
     raise(signal_number); /* out of a handler it comes when that returns */
+}
+
+void cli_catch_signals(void)
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGABRT, SIGXCPU, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2 };
+    struct sigaction action, before;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = end_by;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (!sigaction(signals[i], NULL, &before) && before.sa_handler == SIG_DFL) sigaction(signals[i], &action, NULL); /* nohup stays in force */
 }
 
 static void interrupt(int signal_number)

@@ -19,8 +19,8 @@ struct helper {
     pid_t process;
     int pipe;
     char place[32];   /* the pipe as a file name for the library */
-    const char *file; /* as the helper knows it: links resolved */
-    int writes;
+    const char *file; /* as the helper knows it */
+    int writes, force;
     FILE *said; /* its standard error, a file and no pipe: nobody reads it while it works; NULL where none can be made */
 };
 
@@ -86,13 +86,12 @@ static int start(const cli_call *cli, const char *grid, int64_t memory_limit, st
         return cli_error(cli, CLI_FAILED, "%s: cannot start %s: %s", h->file, path, strerror(error));
     }
     if (h->process == 0) {
-        char *const arguments[] = { path,
-                                    (char *)(uintptr_t) "--memory-limit",
-                                    limit,
-                                    (char *)(uintptr_t)(h->writes ? "write" : "read"),
-                                    (char *)(uintptr_t)h->file,
-                                    (char *)(uintptr_t)grid,
-                                    NULL };
+        char *arguments[8] = { path, (char *)(uintptr_t) "--memory-limit", limit };
+        int n = 3;
+        if (h->force) arguments[n++] = (char *)(uintptr_t) "--force";
+        arguments[n++] = (char *)(uintptr_t)(h->writes ? "write" : "read");
+        arguments[n++] = (char *)(uintptr_t)h->file;
+        arguments[n++] = (char *)(uintptr_t)grid;
         prctl(PR_SET_PDEATHSIG, SIGTERM); /* nothing is written for a command that was ended */
         if (dup2(ends[h->writes ? 0 : 1], h->writes ? STDIN_FILENO : STDOUT_FILENO) >= 0 && (!h->said || dup2(fileno(h->said), STDERR_FILENO) >= 0))
             execvp(path, arguments);
@@ -128,7 +127,7 @@ static const char *what_it_said(struct helper *h, char text[4096])
 static int finish(const cli_call *cli, const char *file, tsr_status status, struct helper *h)
 {
     int state = 0;
-    char text[4096], part[4200];
+    char text[4096];
     const size_t n = strlen(h->place);
     close(h->pipe);
     cli_progress_pause();
@@ -139,8 +138,6 @@ static int finish(const cli_call *cli, const char *file, tsr_status status, stru
         if (*said) cli_note(cli, "%s: %s", file, said); /* a remark of OpenVDB */
         return CLI_OK;
     }
-    if (h->writes && ended_by && snprintf(part, sizeof part, "%s.part-%ld", h->file, (long)h->process) < (int)sizeof part)
-        unlink(part); /* it does so itself where it can */
     if (WIFEXITED(state) && WEXITSTATUS(state) == 127) return no_helper(cli, file);
     if (!strncmp(library, h->place, n) && !strncmp(library + n, ": ", 2)) library += n + 2;
     /* the first cause: that the other end of a pipe is gone is a consequence */
@@ -228,12 +225,8 @@ static int write_vdb(const cli_call *cli, const tsr_tiles *tiles, const char *pa
     tsr_tiles_write_options own = *options;
     int code = check_plain(cli, path);
     if (code) return code;
-    const int exists = !access(path, F_OK);
-    if (exists && !own.overwrite) return cli_error(cli, CLI_FAILED, "%s: exists: give --force to overwrite it", path);
-    if (exists && access(path, W_OK)) return cli_error(cli, CLI_FAILED, "%s: cannot be overwritten: %s", path, strerror(errno));
-    char *target = exists ? realpath(path, NULL) : NULL; /* a link stays a link: its file is replaced */
-    if (exists && !target) return cli_error(cli, CLI_FAILED, "%s: %s", path, strerror(errno));
-    struct helper h = { .file = target ? target : path, .writes = 1 };
+    if (!access(path, F_OK) && !own.overwrite) return cli_error(cli, CLI_FAILED, "%s: exists: give --force to overwrite it", path);
+    struct helper h = { .file = path, .writes = 1, .force = own.overwrite };
     code = start(cli, own.name, 0, &h);
     if (!code) {
         void (*old)(int) = signal(SIGPIPE, SIG_IGN); /* a helper that stops early says why itself */
@@ -242,7 +235,6 @@ static int write_vdb(const cli_call *cli, const tsr_tiles *tiles, const char *pa
         code = finish(cli, path, tsr_tiles_write(tiles, h.place, &own), &h);
         signal(SIGPIPE, old);
     }
-    free(target);
     return code;
 }
 
