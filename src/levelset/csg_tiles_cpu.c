@@ -43,6 +43,7 @@ static void unite_new(uint32_t *parent, uint32_t a, uint32_t b, pair *last)
 {
     const pair now = { __atomic_load_n(parent + a, __ATOMIC_RELAXED), __atomic_load_n(parent + b, __ATOMIC_RELAXED) };
     if (now.a == now.b || (now.a == last->a && now.b == last->b)) return;
+    if (now.a == TSR_CSG_NO_LABEL || now.b == TSR_CSG_NO_LABEL) return; /* as tsr_csg_unite: where the signs of a list contradict each other */
     unite(parent, a, b);
     *last = now;
 }

@@ -118,7 +118,7 @@ static void text_headers(void **state)
           "compressed data can hold" },
         { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: absent.raw\n", TSR_ERROR_IO, "absent.raw' is missing" },
         { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: .\n", TSR_ERROR_IO, "folder" },
-        { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: /dev/zero\n", TSR_ERROR_IO, "plain file" },
+        { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: /dev/zero\n", TSR_ERROR_IO, "does not lie beside the header" },
         { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: %n%s 1 2 1\n", TSR_ERROR_FORMAT, "one %d" },
         { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: f%d.raw 1 99999999 1\n", TSR_ERROR_FORMAT, "files" },
         { "a.nrrd", "NRRD0004\njust words\n\n", TSR_ERROR_FORMAT, "'just words'" },

@@ -206,7 +206,7 @@ static void metadata_flag(void **state)
         tsr_volume_destroy(&volume);
         tsr_volume_destroy(&back);
     }
-    require_error(tsr_file_keeps_metadata("a.png", NULL, &keeps), TSR_ERROR_ARGUMENT, "a.png");
+    require_error(tsr_file_keeps_metadata("a.ply", NULL, &keeps), TSR_ERROR_ARGUMENT, "a.ply");
 }
 
 int main(void)

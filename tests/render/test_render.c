@@ -522,7 +522,7 @@ static void bad_input(void **state)
     require_error(tsr_render(scene, &camera, &options, picture), TSR_ERROR_ARGUMENT, "width -1");
     options.transfer = NULL;
     camera = (tsr_camera){ { 0, 1e9, 0 }, { 0, 0, 0 }, { 0, 0, 1 }, TSR_PERSPECTIVE, 30, 0 };
-    require_error(tsr_render(scene, &camera, &options, picture), TSR_ERROR_ARGUMENT, "TSR_ORTHOGRAPHIC");
+    require_error(tsr_render(scene, &camera, &options, picture), TSR_ERROR_ARGUMENT, "an orthographic camera");
     camera = test_front(24);
     camera.eye.y = 1e12; /* at infinity for all that matters: fine without perspective */
     options.mode = TSR_RENDER_SURFACE;

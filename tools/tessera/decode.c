@@ -164,6 +164,6 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_decode = { "decode", "[options] STREAM -o FILM", "Decode a VC-2 or Dirac stream to a film",
-                               "  ffmpeg -f lavfi -i testsrc2=size=320x240:duration=1 -c:v vc2 -strict -1 -f dirac film.vc2\n"
+                               "  tessera make film-balls -o film.y4m\n  tessera encode film.y4m -o film.vc2\n"
                                "  tessera decode film.vc2 -o film.y4m\n",
                                run };

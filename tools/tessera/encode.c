@@ -169,6 +169,6 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_encode = { "encode", "[options] FILM -o STREAM", "Encode a film as a VC-2 stream",
-                               "  ffmpeg -f lavfi -i testsrc2=size=320x240:duration=1 film.y4m\n"
+                               "  tessera make film-balls -o film.y4m\n"
                                "  tessera encode film.y4m --picture-bytes 30000 -o film.vc2\n  tessera decode film.vc2 -o decoded.y4m\n",
                                run };
