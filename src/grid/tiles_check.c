@@ -84,7 +84,7 @@ static tsr_status check_values(const tsr_tiles *tiles, const tsr_tiles_parts *pa
     int64_t active = 0, inside = 0;
     for (int64_t i = 0; i < parts->count && status == TSR_OK; i++) {
         const float *tile;
-        const int32_t first[3] = { tsr_key_x(parts->keys[i]) << l, tsr_key_y(parts->keys[i]) << l, tsr_key_z(parts->keys[i]) << l };
+        const int32_t first[3] = { tsr_key_x(parts->keys[i]) * (m + 1), tsr_key_y(parts->keys[i]) * (m + 1), tsr_key_z(parts->keys[i]) * (m + 1) };
         status = tsr_tiles_get(tiles, parts, i, 1, memory, &tile);
         for (int32_t k = 0; k < V && status == TSR_OK; k++) {
             if (!(tile[k] >= 0.0f - pool->band && tile[k] <= pool->band))

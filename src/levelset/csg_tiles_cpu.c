@@ -152,6 +152,7 @@ static side side_at(int32_t log2_edge, int32_t direction, int of_neighbour)
     for (int32_t k = 0; k < 3; k++) {
         const int32_t step = 1 << (k * log2_edge);
         if (d[k] == 0) {
+            if (free_axes == 2) continue; /* of the tile itself nothing is asked */
             s.step[free_axes] = step;
             s.count[free_axes++] = E;
         } else if ((d[k] > 0) != of_neighbour) {

@@ -221,10 +221,12 @@ static void named(void **state)
     assert_non_null(strstr(tsr_output_temporary(output), ".avi"));
     require_ok(tsr_output_commit(&output));
     assert_int_equal(mode_of("a.avi"), 0644);
+#if !defined(TSR_SANITIZE_ADDRESS) /* a name that a signal handler took is not freed: the process is about to end */
     require_ok(tsr_output_open_named(scratch("b.avi"), &overwrite, &output));
     tsr_output_unlink_all();
     assert_int_equal(scratch_files(0), 1);
     tsr_output_abort(&output);
+#endif
     scratch_files(1);
 }
 
@@ -332,12 +334,8 @@ static void count_up(void *user, int64_t begin, int64_t end, int worker)
 static void few_threads(void **state)
 {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip();
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    skip();
-#endif
+#if defined(TSR_SANITIZED)
+    skip(); /* which takes more room than that by itself */
 #endif
     fflush(NULL);
     const pid_t child = fork();

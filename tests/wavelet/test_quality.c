@@ -76,7 +76,7 @@ static void rates(void **state)
             lossless = info.lossless;
             done++;
         }
-        assert_true(done > 3);
+        assert_true(done > (test_is_slow() ? 1 : 3));
         tsr_volume_destroy(&v);
     }
 }

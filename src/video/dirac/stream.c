@@ -6,7 +6,7 @@
 tsr_status tsr_dirac_stream_push(tsr_dirac_stream *s, const void *bytes, size_t size)
 {
     if (s->at > s->size / 2 || s->at == s->size) { /* what was read goes */
-        memmove(s->bytes, s->bytes + s->at, (size_t)(s->size - s->at));
+        if (s->size > s->at) memmove(s->bytes, s->bytes + s->at, (size_t)(s->size - s->at));
         s->base += s->at;
         s->size -= s->at;
         s->searched = tsr_max64(s->searched - s->at, 0);
