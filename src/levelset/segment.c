@@ -110,6 +110,11 @@ static void drop_plan(tsr_segmentation *s)
     s->plan_valid = 0;
 }
 
+static void forget_undone(tsr_segmentation *s)
+{
+    while (s->undone_count > 0) tsr_tiles_kept_destroy(&s->undone[--s->undone_count]);
+}
+
 void tsr_segmentation_destroy(tsr_segmentation **segmentation)
 {
     if (!segmentation || !*segmentation) return;
@@ -119,6 +124,8 @@ void tsr_segmentation_destroy(tsr_segmentation **segmentation)
     tsr_tiles_destroy(&s->tiles);
     for (int32_t i = 0; i < s->snapshot_count; i++) tsr_tiles_kept_destroy(&s->snapshots[i]);
     free(s->snapshots);
+    forget_undone(s);
+    free(s->undone);
     tsr_volume_destroy(&s->smoothed);
     for (int i = 0; i < TSR_TERMS; i++) tsr_volume_destroy(&s->edges[i]);
     free(s->strokes);
@@ -459,20 +466,53 @@ tsr_status tsr_segmentation_step(tsr_segmentation *s, int64_t steps, const tsr_p
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_snapshot(tsr_segmentation *s)
+/* Keeps the surface of now on top of a stack; shares pages with `before`, which may be NULL. */
+static tsr_status keep(tsr_segmentation *s, tsr_tiles_kept ***stack, int32_t *count, const tsr_tiles_kept *before)
 {
     tsr_tiles_kept *kept = NULL;
-    tsr_tiles_kept **grown = (tsr_tiles_kept **)realloc(s->snapshots, (size_t)(s->snapshot_count + 1) * sizeof *grown);
+    tsr_tiles_kept **grown = (tsr_tiles_kept **)realloc(*stack, (size_t)(*count + 1) * sizeof *grown);
     if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "segmentation: out of memory for a snapshot");
-    s->snapshots = grown;
-    TSR_TRY(tsr_tiles_kept_make(s->tiles, s->snapshot_count ? grown[s->snapshot_count - 1] : NULL, &kept));
-    while (s->options.snapshots > 0 && s->snapshot_count >= s->options.snapshots) {
-        tsr_tiles_kept_destroy(&s->snapshots[0]);
-        memmove(s->snapshots, s->snapshots + 1, (size_t)--s->snapshot_count * sizeof *s->snapshots);
+    *stack = grown;
+    TSR_TRY(tsr_tiles_kept_make(s->tiles, before, &kept));
+    while (s->options.snapshots > 0 && *count >= s->options.snapshots) {
+        tsr_tiles_kept_destroy(&grown[0]);
+        memmove(grown, grown + 1, (size_t)--*count * sizeof *grown);
     }
-    s->snapshots[s->snapshot_count++] = kept;
+    grown[(*count)++] = kept;
+    return TSR_OK;
+}
+
+static tsr_status keep_for_undo(tsr_segmentation *s)
+{
+    return keep(s, &s->snapshots, &s->snapshot_count, s->snapshot_count ? s->snapshots[s->snapshot_count - 1] : NULL);
+}
+
+tsr_status tsr_segmentation_snapshot(tsr_segmentation *s)
+{
+    TSR_TRY(keep_for_undo(s));
+    forget_undone(s);
     TSR_TRY(tsr_segment_log(s, "snapshot"));
     return TSR_OK;
+}
+
+/* The surface becomes a kept one. */
+static void install(tsr_segmentation *s, tsr_tiles *restored)
+{
+    drop_plan(s);
+    tsr_tiles_destroy(&s->tiles);
+    s->tiles = restored;
+    s->speed_valid = s->plan_valid = 0;
+}
+
+static tsr_status restore(tsr_segmentation *s, const tsr_tiles_kept *kept, tsr_tiles **restored)
+{
+    tsr_status status;
+    TSR_TRY(tsr_tiles_restore(kept, s->context, s->options.tile_capacity, restored));
+    TSR_TRY_GOTO(tsr_tiles_need_payload(*restored), fail);
+    return TSR_OK;
+fail:
+    tsr_tiles_destroy(restored);
+    return status;
 }
 
 tsr_status tsr_segmentation_undo(tsr_segmentation *s)
@@ -480,14 +520,27 @@ tsr_status tsr_segmentation_undo(tsr_segmentation *s)
     tsr_status status;
     tsr_tiles *restored;
     if (s->snapshot_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: there is no snapshot to go back to");
-    TSR_TRY(tsr_tiles_restore(s->snapshots[s->snapshot_count - 1], s->context, s->options.tile_capacity, &restored));
-    TSR_TRY_GOTO(tsr_tiles_need_payload(restored), fail);
+    TSR_TRY(restore(s, s->snapshots[s->snapshot_count - 1], &restored));
+    TSR_TRY_GOTO(keep(s, &s->undone, &s->undone_count, s->snapshots[s->snapshot_count - 1]), fail);
     tsr_tiles_kept_destroy(&s->snapshots[--s->snapshot_count]);
-    drop_plan(s);
-    tsr_tiles_destroy(&s->tiles);
-    s->tiles = restored;
-    s->speed_valid = s->plan_valid = 0;
+    install(s, restored);
     TSR_TRY(tsr_segment_log(s, "undo"));
+    return TSR_OK;
+fail:
+    tsr_tiles_destroy(&restored);
+    return status;
+}
+
+tsr_status tsr_segmentation_redo(tsr_segmentation *s)
+{
+    tsr_status status;
+    tsr_tiles *restored;
+    if (s->undone_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: nothing was undone since the last snapshot: there is nothing to redo");
+    TSR_TRY(restore(s, s->undone[s->undone_count - 1], &restored));
+    TSR_TRY_GOTO(keep_for_undo(s), fail);
+    tsr_tiles_kept_destroy(&s->undone[--s->undone_count]);
+    install(s, restored);
+    TSR_TRY(tsr_segment_log(s, "redo"));
     return TSR_OK;
 fail:
     tsr_tiles_destroy(&restored);

@@ -21,7 +21,7 @@ typedef enum viewer_kind {
     VIEWER_PROBE_UNDO, VIEWER_PROBE_RESET,
     VIEWER_PAINT, VIEWER_ERASE,
     VIEWER_PICK,        /* like probe, paint, erase or just looking, at a pixel of the 3-D window */
-    VIEWER_START, VIEWER_PAUSE, VIEWER_STEP, VIEWER_RESET, VIEWER_UNDO,
+    VIEWER_START, VIEWER_PAUSE, VIEWER_STEP, VIEWER_RESET, VIEWER_UNDO, VIEWER_REDO,
     VIEWER_SAVE, VIEWER_LOAD, VIEWER_FILES,
     VIEWER_DRIVE,       /* this page takes the controls */
     VIEWER_SHOWN,       /* a picture is on the screen: the next may come */
@@ -78,8 +78,9 @@ typedef struct viewer_frame {
     uint32_t view_input, edit_input; /* last inputs that this picture shows: of the looks, of the surface and its parameters */
     double steps;                /* of the surface in it */
     float origin[3], right[3], down[3]; /* slices: voxel index of the upper left corner, of one pixel to the right, of one down */
-    float pixel;                 /* world units of a pixel */
+    float pixel;                 /* world units of a pixel; of the 3-D window at the depth it turns about */
     float milliseconds;          /* drawing and packing */
+    float zoom;                  /* of the look that it shows; 0: it knows no pan */
 } viewer_frame;
 void viewer_frame_pack(const viewer_frame *frame, uint8_t bytes[VIEWER_FRAME_HEADER]); /* little-endian, the JPEG file follows */
 

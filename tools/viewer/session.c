@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 double viewer_seconds(void)
 {
@@ -130,7 +131,7 @@ void viewer_session_changed(viewer_session *s)
     s->wake(s->wake_user);
 }
 
-int viewer_interrupts(viewer_kind kind) { return kind == VIEWER_PAUSE || kind == VIEWER_RESET || kind == VIEWER_UNDO || kind == VIEWER_LOAD; }
+int viewer_interrupts(viewer_kind kind) { return kind == VIEWER_PAUSE || kind == VIEWER_RESET || kind == VIEWER_UNDO || kind == VIEWER_REDO || kind == VIEWER_LOAD; }
 
 int viewer_queue_interrupts(const viewer_session *s)
 {
@@ -221,6 +222,9 @@ int viewer_session_create(const viewer_options *options, void (*wake)(void *user
     s->threads = options->threads;
     s->segment = options->segment;
     s->memory_limit = options->memory_limit;
+    s->alone_seconds = options->alone_seconds > 0 ? options->alone_seconds : 120;
+    s->alone_since = viewer_seconds();
+    snprintf(s->identity, sizeof s->identity, "%08x%08x", (unsigned)time(NULL), (unsigned)getpid());
     s->wake = wake;
     s->wake_user = user;
     pthread_mutex_init(&s->lock, NULL);
@@ -363,7 +367,9 @@ int viewer_session_command(viewer_session *s, const viewer_command *c, char *err
     if (c->kind == VIEWER_VIEW || c->kind == VIEWER_WINDOW || c->kind == VIEWER_TRANSFER) {
         command_of_looks(s, c);
     } else if (c->kind == VIEWER_PICK) {
+        const int begin = s->pick_ready && s->pick.begin && s->pick.action == c->action;
         s->pick = *c;
+        if (!viewer_given(c, VIEWER_BEGIN) || begin) s->pick.begin = 1;
         s->pick_ready = 1;
         pthread_cond_signal(&s->to_painter);
     } else if (c->kind == VIEWER_SAVE && c->what == VIEWER_SAVE_PICTURE) {
@@ -449,10 +455,10 @@ viewer_blob *viewer_session_state(viewer_session *s, uint64_t *version)
         const viewer_state *t = &s->state;
         const tsr_segment_report *r = &t->report;
         *version = s->state_version;
-        json = json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:{s:I, s:f, s:f}, s:b, s:b, s:s, s:i, s:I, s:f, s:I, s:I, s:f, s:f, s:s}", "type", "state",
-                         "protocol", VIEWER_PROTOCOL, "target", t->target, "epsilon", t->epsilon, "alpha", t->alpha, "smoothing", t->smoothing,
+        json = json_pack("{s:s, s:i, s:s, s:f, s:f, s:f, s:f, s:{s:I, s:f, s:f}, s:b, s:b, s:b, s:s, s:i, s:i, s:I, s:f, s:I, s:I, s:f, s:f, s:s}", "type", "state",
+                         "protocol", VIEWER_PROTOCOL, "session", s->identity, "target", t->target, "epsilon", t->epsilon, "alpha", t->alpha, "smoothing", t->smoothing,
                          "probe", "count", (json_int_t)t->probe.count, "mean", t->probe.mean, "deviation", t->probe.deviation, "running", t->running,
-                         "surface", t->has_surface, "busy", t->busy ? t->busy_with : "", "undo", t->undo_levels, "steps", (json_int_t)r->total_steps,
+                         "surface", t->has_surface, "unsaved", t->unsaved, "busy", t->busy ? t->busy_with : "", "undo", t->undo_levels, "redo", t->redo_levels, "steps", (json_int_t)r->total_steps,
                          "steps_per_second", r->steps_per_second, "active_voxels", (json_int_t)r->active_voxels, "inside_voxels",
                          (json_int_t)r->inside_voxels, "volume", r->volume, "time", r->time, "stop", tsr_stop_name(r->stop));
         if (json) {
@@ -511,7 +517,10 @@ viewer_blob *viewer_session_notice(viewer_session *s)
 void viewer_session_watch(viewer_session *s, int watchers, const int wanted[VIEWER_VIEWS])
 {
     pthread_mutex_lock(&s->lock);
-    if (!s->watchers != !watchers) pthread_cond_signal(&s->to_solver); /* it hands nothing over while nobody looks */
+    if (!s->watchers != !watchers) {
+        pthread_cond_signal(&s->to_solver); /* it hands nothing over while nobody looks */
+        s->alone_since = viewer_seconds();
+    }
     s->watchers = watchers;
     memcpy(s->wanted, wanted, sizeof s->wanted);
     pthread_cond_signal(&s->to_painter);

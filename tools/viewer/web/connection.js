@@ -1,5 +1,6 @@
 // The socket: JSON both ways, pictures one way, and the clock of inputs: how long until a picture shows them.
 
+const PING = 5000, SILENCE = 12000, AGAIN = 1500; // milliseconds: between two pings, until a silent line is given up, before the next try
 const HEADER = 96, VIEWS = ["source", "speed", "volume"];
 
 export class Connection extends EventTarget {
@@ -10,7 +11,9 @@ export class Connection extends EventTarget {
     this.latencies = [];
     this.shown = []; // times of pictures
     this.byView = { source: [], speed: [], volume: [] };
+    this.pings = 0;
     this.connect();
+    setInterval(() => this.listen(), PING / 2);
   }
 
   connect() {
@@ -18,12 +21,56 @@ export class Connection extends EventTarget {
     here.protocol = here.protocol === "https:" ? "wss:" : "ws:";
     this.socket = new WebSocket(here);
     this.socket.binaryType = "arraybuffer";
-    this.socket.onopen = () => this.tell("open");
-    this.socket.onclose = () => {
-      this.tell("closed");
-      setTimeout(() => this.connect(), 1500);
+    this.heard = performance.now();
+    this.socket.onopen = () => {
+      this.open = true;
+      this.heard = performance.now();
+      this.tell("open");
     };
-    this.socket.onmessage = (event) => (typeof event.data === "string" ? this.text(event.data) : this.picture(event.data));
+    this.socket.onclose = () => this.lose();
+    this.socket.onmessage = (event) => {
+      this.heard = performance.now();
+      this.take(event);
+    };
+  }
+
+  take(event) {
+    return typeof event.data === "string" ? this.text(event.data) : this.picture(event.data);
+  }
+
+  // A line can die without a word: what answers no ping for a while is given up, and does not come back.
+  listen() {
+    const now = performance.now();
+    if (!this.socket || this.socket.readyState === WebSocket.CLOSED) return;
+    if (now - this.heard > SILENCE) return this.lose();
+    if (this.open && now - (this.pinged ?? 0) > PING) {
+      this.pinged = now;
+      this.send({ type: "ping", id: ++this.pings });
+    }
+  }
+
+  lose() {
+    const socket = this.socket;
+    this.socket = null;
+    this.open = false;
+    if (socket) {
+      socket.onopen = socket.onclose = socket.onmessage = null;
+      socket.close();
+    }
+    this.waiting.clear();
+    this.tell("closed", { reason: "none" });
+    this.reason().then((reason) => this.open || this.tell("closed", { reason }));
+    setTimeout(() => this.connect(), AGAIN);
+  }
+
+  // Is there a server, and does it know this address?
+  async reason() {
+    try {
+      const answer = await fetch(location.href, { cache: "no-store", signal: AbortSignal.timeout(3000) });
+      return answer.status === 404 || answer.status === 403 ? "stranger" : answer.ok ? "busy" : "none";
+    } catch {
+      return "none";
+    }
   }
 
   tell(type, detail) {
@@ -36,7 +83,7 @@ export class Connection extends EventTarget {
   }
 
   send(message) {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
   // A message whose effect is to be seen: its number comes back with the picture that shows it.
@@ -54,7 +101,7 @@ export class Connection extends EventTarget {
     const view = VIEWS[data.getUint8(5)];
     const number = (at) => data.getUint32(at, true), real = (at) => data.getFloat32(at, true), three = (at) => [real(at), real(at + 4), real(at + 8)];
     const frame = { view, draft: data.getUint8(6), sequence: number(8), width: number(12), height: number(16), viewInput: number(20), editInput: number(24),
-      steps: number(28) + 2 ** 32 * number(32), origin: three(36), right: three(48), down: three(60), pixel: real(72), milliseconds: real(76) };
+      steps: number(28) + 2 ** 32 * number(32), origin: three(36), right: three(48), down: three(60), pixel: real(72), milliseconds: real(76), zoom: real(80) };
     try {
       frame.bitmap = await createImageBitmap(new Blob([new Uint8Array(buffer, HEADER)], { type: "image/jpeg" }));
       this.tell("frame", frame);
