@@ -360,6 +360,31 @@ static void command_of_looks(viewer_session *s, const viewer_command *c)
     viewer_session_changed(s);
 }
 
+/* With the lock held. A stroke that goes on while its last piece still waits becomes one with it, unless it bends there: a hand that is faster than the
+ * solver is followed with longer pieces, not later and later. */
+static int joins_stroke(viewer_session *s, const viewer_command *c)
+{
+    static const double most_bend = 0.125; /* radii that a place may lie beside the piece that takes its place */
+    viewer_command *last = &s->queue[(s->queue_first + s->queue_count + VIEWER_QUEUE - 1) % VIEWER_QUEUE];
+    if (!s->queue_count || !s->image || (c->kind != VIEWER_PAINT && c->kind != VIEWER_ERASE) || last->kind != c->kind || last->radius != c->radius ||
+        c->begin || !viewer_given(c, VIEWER_TO) || !viewer_given(last, VIEWER_TO) || memcmp(last->to, c->from, sizeof last->to) != 0)
+        return 0;
+    const double spacing[3] = { s->image->spacing.x, s->image->spacing.y, s->image->spacing.z };
+    double along = 0, length = 0, beside = 0;
+    for (int k = 0; k < 3; k++) {
+        along += (last->to[k] - last->from[k]) * (c->to[k] - last->from[k]) * spacing[k] * spacing[k];
+        length += pow((c->to[k] - last->from[k]) * spacing[k], 2);
+    }
+    const double t = length > 0 ? along / length : -1;
+    if (!(t >= 0 && t <= 1)) return 0; /* it turned back */
+    for (int k = 0; k < 3; k++) beside += pow((last->from[k] + t * (c->to[k] - last->from[k]) - last->to[k]) * spacing[k], 2);
+    if (beside > most_bend * most_bend * c->radius * c->radius) return 0;
+    memcpy(last->to, c->to, sizeof last->to);
+    last->input = c->input;
+    last->given |= c->given;
+    return 1;
+}
+
 int viewer_session_command(viewer_session *s, const viewer_command *c, char *error, size_t error_bytes)
 {
     int result = 0;
@@ -381,6 +406,7 @@ int viewer_session_command(viewer_session *s, const viewer_command *c, char *err
             s->picture[s->picture_count++].replace = c->replace;
             pthread_cond_signal(&s->to_painter);
         }
+    } else if (joins_stroke(s, c)) { /* nothing else to do */
     } else if (s->queue_count == (viewer_interrupts(c->kind) ? VIEWER_QUEUE : VIEWER_QUEUE - 8)) { /* Pause always finds a place */
         snprintf(error, error_bytes, "the solver has %d commands waiting: wait a moment", VIEWER_QUEUE);
         result = -1;

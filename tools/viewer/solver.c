@@ -13,8 +13,8 @@
 #include <unistd.h>
 #endif
 
-enum { MOST_EDITS = 200000, MOST_BATCH = 2048, SETTLED_STEPS = 500 };
-static const double batch_seconds = 0.010, tell_seconds = 0.06, settled_seconds = 2;
+enum { MOST_EDITS = 200000, MOST_BATCH = 2048, SETTLED_STEPS = 500, LEAST_VOXELS = 26 };
+static const double batch_seconds = 0.010, tell_seconds = 0.06, settled_seconds = 2, give_seconds = 0.04;
 
 /* ---- what the others are given ------------------------------------------------------------------------------------------------------------- */
 
@@ -195,18 +195,21 @@ static tsr_status edit(struct solver *o, const viewer_command *c)
     return status;
 }
 
-/* The surface is gone: a word that stays, and what to change. */
+/* The surface is gone, or as good as that: a word that stays, and what to change. */
 static void tell_end(const struct solver *o)
 {
     const viewer_state *t = &o->state;
-    if (t->report.inside_voxels > 0)
+    const char *curved = t->alpha < 1 ? ", or curvature was stronger" : "", *flatter = t->alpha < 1 ? ", alpha nearer to 1" : "";
+    char what[64] = "vanished";
+    if (t->has_surface) snprintf(what, sizeof what, "has shrunk to %lld voxel(s)", (long long)t->report.inside_voxels);
+    if (!t->has_surface && t->report.inside_voxels > 0)
         viewer_session_tell(o->s, "warning", "The surface has left the image: all of it is inside. Undo, then make epsilon smaller than %.4g or probe again.",
                             t->epsilon);
     else
         viewer_session_tell(o->s, "warning",
-                            "The surface vanished: where it was, the grey values are not within epsilon (%.4g) of T (%.4g)%s. Undo, then probe the structure, make "
-                            "epsilon larger%s.",
-                            t->epsilon, t->target, t->alpha < 1 ? ", or curvature was stronger" : "", t->alpha < 1 ? ", alpha nearer to 1, or paint more" : " or paint more");
+                            "The surface %s: where it was, the grey values are not within epsilon (%.4g) of T (%.4g)%s. Undo, then probe the structure, "
+                            "make epsilon larger%s, or paint more.",
+                            what, t->epsilon, t->target, curved, flatter);
 }
 
 /* Its volume has stayed the same, but for some voxels that come and go, for many steps and some time. */
@@ -247,7 +250,8 @@ static tsr_status advance(struct solver *o, int64_t steps)
         tell_end(o);
     } else if (o->left == 0 && has_settled(o)) {
         o->state.running = 0;
-        viewer_session_tell(o->s, "notice", "the surface has settled after %lld steps and stopped: Start goes on", (long long)report.total_steps);
+        if (report.inside_voxels <= LEAST_VOXELS) tell_end(o);
+        else viewer_session_tell(o->s, "notice", "the surface has settled after %lld steps and stopped: Start goes on", (long long)report.total_steps);
     }
     if (viewer_seconds() - o->told > tell_seconds || !o->state.running) o->state_dirty = 1;
     return TSR_OK;
@@ -400,6 +404,7 @@ static void clean(struct solver *o)
 void *viewer_solver_main(void *session)
 {
     struct solver o = { .s = (viewer_session *)session, .batch = 1 };
+    double gave = 0; /* when the painter was given something last */
     tsr_context_options options = TSR_CONTEXT_OPTIONS;
     viewer_command command;
 #ifdef __linux__ /* windows answer first: on a machine with few cores the solver takes what drawing leaves. Threads it starts inherit this */
@@ -433,7 +438,11 @@ void *viewer_solver_main(void *session)
         pthread_mutex_lock(&o.s->lock);
         int more = o.s->queue_count > 0;
         pthread_mutex_unlock(&o.s->lock);
-        if (!more) viewer_give(&o); /* a burst of commands is shown as one */
+        const double now = viewer_seconds();
+        if (!more || now - gave > give_seconds) { /* a burst of commands is shown as one, a long one now and then */
+            viewer_give(&o);
+            gave = now;
+        }
         if (o.state_dirty) tell_state(&o);
         if (o.alone) viewer_session_tell(o.s, "warning", "The run was paused after %lld steps: no page was open. Start goes on.", (long long)o.state.report.total_steps);
         o.alone = 0;
