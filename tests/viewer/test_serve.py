@@ -813,10 +813,12 @@ def test_crowd(server):
         except (Refused, OSError):
             turned_away += 1
     idle = [socket.create_connection((server.host, server.port)) for _ in range(30)]  # connect and say nothing
+    page.send(type="start")  # it may have settled meanwhile
     steps = page.state["steps"]
     end = time.monotonic() + (4 if SLOW else 2)
     while time.monotonic() < end:  # none of the crowd reads or acknowledges
         page.read()
+    page.send(type="start")
     page.until(lambda: page.state["steps"] > steps + 10, what="steps in spite of the crowd")
     assert page.driver["clients"] <= 24, page.driver
     for i, other in enumerate(crowd):  # some shake hands and vanish in the middle of a message
@@ -832,7 +834,11 @@ def test_crowd(server):
     grown = server.memory() - before
     assert grown < 80 << 20, f"memory grew by {grown >> 20} MiB"
     steps = page.state["steps"]
+    page.send(type="start")
     page.until(lambda: page.state["steps"] > steps, what="steps after the crowd")
+    page.send(type="pause")
+    page.send(type="start")  # whatever its age, it does not settle in the next half second
+    page.until(lambda: page.state["running"], what="the run")
     page.socket.close()  # the only page, killed: the solver goes on
     time.sleep(0.5)
     again = loaded_page(server)

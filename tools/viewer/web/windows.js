@@ -114,7 +114,7 @@ export class Window {
       c.strokeStyle = "rgba(90, 200, 250, 0.55)";
       c.lineWidth = 1;
       c.beginPath();
-      for (const [x0, y0, x1, y1] of [[0, y, x - 9, y], [x + 9, y, width, y], [x, 0, x, y - 9], [x, y + 9, x, height]]) {
+      for (const [x0, y0, x1, y1] of [[box.x, y, x - 9, y], [x + 9, y, box.x + box.width, y], [x, box.y, x, y - 9], [x, y + 9, x, box.y + box.height]]) {
         c.moveTo(x0, y0);
         c.lineTo(x1, y1);
       }
