@@ -266,6 +266,9 @@ def sizes(browser):
         assert not wrapped, f"{width} x {height}: {wrapped}"
         page = browser.script("return [document.documentElement.scrollWidth, document.documentElement.scrollHeight, innerWidth, innerHeight]")
         assert page[0] <= page[2] and page[1] <= page[3], f"{width} x {height}: the page is {page}"
+        hidden = browser.script("""return [...document.querySelectorAll('.window')].flatMap((w) => { const edge = w.querySelector('.maximise').getBoundingClientRect().left;
+            return [...w.querySelectorAll('.label > *')].filter((e) => e.getBoundingClientRect().right > edge).map((e) => e.outerHTML.slice(0, 60)); })""")
+        assert not hidden, f"{width} x {height}: under the button: {hidden}"
         over = browser.script("const a = document.querySelector('.right').getBoundingClientRect(); return [a.right, innerWidth, a.left, document.querySelector('.tools').getBoundingClientRect().right]")
         assert over[0] <= over[1] and over[3] <= over[2], f"{width} x {height}: the header does not fit: {over}"
         if given.screenshots:

@@ -308,6 +308,40 @@ static void alone(void **unused)
     close_bench(b);
 }
 
+/* Pieces of a stroke that wait become one where it is straight; a bend, a new stroke or another radius begins another. */
+static void waiting_pieces(void **unused)
+{
+    (void)unused;
+    struct bench *b = open_bench();
+    char text[160];
+    command(b, "{\"type\":\"set\",\"name\":\"data_weight\",\"value\":0}");
+    command(b, "{\"type\":\"set\",\"name\":\"alpha\",\"value\":1}");
+    command(b, "{\"type\":\"paint\",\"from\":[5,5,18],\"radius\":4,\"begin\":true}");
+    UNTIL(says(b, "\"surface\":true") && number(b, "alpha") == 1);
+    command(b, "{\"type\":\"step\",\"count\":100000}"); /* everything else waits */
+    UNTIL(says(b, "\"running\":true"));
+    for (int i = 0; i < 20; i++) {
+        snprintf(text, sizeof text, "{\"type\":\"paint\",\"from\":[%d,20,18],\"to\":[%d,20,18],\"radius\":4,\"input\":%d}", 5 + i, 6 + i, 100 + i);
+        command(b, text);
+    }
+    viewer_session *s = b->session;
+    pthread_mutex_lock(&s->lock);
+    const int straight = s->queue_count;
+    const viewer_command joined = s->queue[s->queue_first];
+    pthread_mutex_unlock(&s->lock);
+    command(b, "{\"type\":\"paint\",\"from\":[25,20,18],\"to\":[25,30,18],\"radius\":4}");
+    command(b, "{\"type\":\"paint\",\"from\":[25,30,18],\"to\":[25,31,18],\"radius\":3}");
+    command(b, "{\"type\":\"paint\",\"from\":[25,31,18],\"to\":[25,20,18],\"radius\":3}");
+    pthread_mutex_lock(&s->lock);
+    const int bent = s->queue_count;
+    pthread_mutex_unlock(&s->lock);
+    command(b, "{\"type\":\"pause\"}");
+    assert_int_equal(straight, 1);
+    assert_true(joined.from[0] == 5 && joined.to[0] == 25 && joined.to[1] == 20 && joined.input == 119);
+    assert_int_equal(bent, 4);
+    close_bench(b);
+}
+
 /* A drag in the 3-D window is one stroke with one level of undo, and does not climb what it paints. */
 static void stroke_in_3d(void **unused)
 {
@@ -345,6 +379,7 @@ static void stroke_in_3d(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(replay), cmocka_unit_test(upheaval), cmocka_unit_test(redo),
-                                        cmocka_unit_test(ends),   cmocka_unit_test(alone),    cmocka_unit_test(stroke_in_3d) };
+                                        cmocka_unit_test(ends),   cmocka_unit_test(alone),    cmocka_unit_test(stroke_in_3d),
+                                        cmocka_unit_test(waiting_pieces) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
