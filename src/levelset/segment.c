@@ -476,7 +476,7 @@ static tsr_status keep(tsr_segmentation *s, tsr_tiles_kept ***stack, int32_t *co
     TSR_TRY(tsr_tiles_kept_make(s->tiles, before, &kept));
     while (s->options.snapshots > 0 && *count >= s->options.snapshots) {
         tsr_tiles_kept_destroy(&grown[0]);
-        memmove(grown, grown + 1, (size_t)--*count * sizeof *grown);
+        memmove(grown, grown + 1, (size_t)-- * count * sizeof *grown);
     }
     grown[(*count)++] = kept;
     return TSR_OK;

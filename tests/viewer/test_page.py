@@ -238,9 +238,12 @@ def load_asks(browser):
 
 def lines_that_die(browser, server, arguments_of):
     """A server that says nothing any more is noticed; one that was started anew is said, and so is one that does not know the address. Returns the last."""
+    browser.script("tessera.link.patience = { ping: 300, silence: 1200 }; setInterval(() => tessera.link.listen(), 100)")
+    time.sleep(2)
+    assert browser.script("return document.getElementById('lost').hidden && tessera.link.pings > 2"), "a quiet server that answers is no dead one"
     os.kill(server.process.pid, signal.SIGSTOP)
     try:
-        browser.until("return !document.getElementById('lost').hidden && !document.getElementById('link').classList.contains('on')", 25, "a word on the silent line")
+        browser.until("return !document.getElementById('lost').hidden && !document.getElementById('link').classList.contains('on')", 10, "a word on the silent line")
     finally:
         os.kill(server.process.pid, signal.SIGCONT)
     browser.until("return document.getElementById('lost').hidden && tessera.bench.driving", 15, "the line again")
@@ -290,6 +293,7 @@ with tempfile.TemporaryDirectory() as where:
         browser = Browser(1280, 720)
         browser.open(server.url)
         browser.until(READY, 30, "the image in three windows")
+        browser.until("return tessera.bench.driving", 5, "the controls")
         for part in (lambda: letterbox(browser, server), lambda: keys_after_numbers(browser), lambda: undo_and_redo(browser), lambda: wheels(browser),
                      lambda: stroke_in_3d(browser), lambda: sizes(browser), lambda: without_surface(browser), lambda: names(browser), lambda: load_asks(browser)):
             began = time.monotonic()
@@ -297,7 +301,9 @@ with tempfile.TemporaryDirectory() as where:
             print(f"{part.__code__.co_names[0]}: {time.monotonic() - began:.1f} s", flush=True)
         errors = [line for line in browser.log() if "favicon" not in line]
         assert not errors, errors
+        began = time.monotonic()
         server = lines_that_die(browser, server, arguments_of)
+        print(f"lines_that_die: {time.monotonic() - began:.1f} s", flush=True)
     finally:
         if browser:
             browser.close()

@@ -100,7 +100,9 @@ static struct bench *open_bench_that(double alone_seconds)
     path_of(b, "head.nrrd", path);
     require_ok(tsr_volume_write(b->image, path, NULL));
     tsr_volume_destroy(&b->image);
-    viewer_options session = { .folder = b->folder, .file = "head.nrrd", .device = "cpu", .threads = 2, .alone_seconds = alone_seconds, .segment = TSR_SEGMENT_OPTIONS };
+    viewer_options session = {
+        .folder = b->folder, .file = "head.nrrd", .device = "cpu", .threads = 2, .alone_seconds = alone_seconds, .segment = TSR_SEGMENT_OPTIONS
+    };
     session.segment.target = (double)NAN; /* guessed */
     if (viewer_session_create(&session, wake, NULL, &b->session, error, sizeof error)) fail_msg("%s", error);
     UNTIL(says(b, "\"name\":\"head.nrrd\""));
@@ -378,8 +380,8 @@ static void stroke_in_3d(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(replay), cmocka_unit_test(upheaval), cmocka_unit_test(redo),
-                                        cmocka_unit_test(ends),   cmocka_unit_test(alone),    cmocka_unit_test(stroke_in_3d),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(replay),        cmocka_unit_test(upheaval), cmocka_unit_test(redo),
+                                        cmocka_unit_test(ends),          cmocka_unit_test(alone),    cmocka_unit_test(stroke_in_3d),
                                         cmocka_unit_test(waiting_pieces) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

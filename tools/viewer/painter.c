@@ -15,11 +15,17 @@ static const struct {
     double rest, most;
 } patience[] = { { 0.25, 0.15 }, { 0.8, 0.5 }, { 2, 2 }, { 5, 10 } };
 enum { PATIENCE = sizeof patience / sizeof *patience };
-enum { DRAFT_QUALITY = 82, FINAL_QUALITY = 92, SCALES = 16, FIRST = 256, SAID = 4 }; /* FIRST: pixels a side of a window's first draft; SAID: complaints */
-static const double least_scale[VIEWER_VIEWS] = { 0.5, 0.5, 0.125 };       /* a thin contour must stay visible */
-static const double most_coarse = 2;                                       /* steps twice as long where even the least scale takes too long */
-static const double most_jump = 4;                                         /* radii between two places of a stroke in the 3-D window */
-static const double final_cost = 4;                                        /* a sample of a final picture with its occlusion, times one of a draft */
+enum {
+    DRAFT_QUALITY = 82,
+    FINAL_QUALITY = 92,
+    SCALES = 16,
+    FIRST = 256,
+    SAID = 4
+};                                                                   /* FIRST: pixels a side of a window's first draft; SAID: complaints */
+static const double least_scale[VIEWER_VIEWS] = { 0.5, 0.5, 0.125 }; /* a thin contour must stay visible */
+static const double most_coarse = 2;                                 /* steps twice as long where even the least scale takes too long */
+static const double most_jump = 4;                                   /* radii between two places of a stroke in the 3-D window */
+static const double final_cost = 4;                                  /* a sample of a final picture with its occlusion, times one of a draft */
 
 struct window {
     uint64_t look_version, data_version; /* that were drawn last */

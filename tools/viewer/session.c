@@ -131,7 +131,10 @@ void viewer_session_changed(viewer_session *s)
     s->wake(s->wake_user);
 }
 
-int viewer_interrupts(viewer_kind kind) { return kind == VIEWER_PAUSE || kind == VIEWER_RESET || kind == VIEWER_UNDO || kind == VIEWER_REDO || kind == VIEWER_LOAD; }
+int viewer_interrupts(viewer_kind kind)
+{
+    return kind == VIEWER_PAUSE || kind == VIEWER_RESET || kind == VIEWER_UNDO || kind == VIEWER_REDO || kind == VIEWER_LOAD;
+}
 
 int viewer_queue_interrupts(const viewer_session *s)
 {
@@ -406,7 +409,7 @@ int viewer_session_command(viewer_session *s, const viewer_command *c, char *err
             s->picture[s->picture_count++].replace = c->replace;
             pthread_cond_signal(&s->to_painter);
         }
-    } else if (joins_stroke(s, c)) { /* nothing else to do */
+    } else if (joins_stroke(s, c)) {                                                               /* nothing else to do */
     } else if (s->queue_count == (viewer_interrupts(c->kind) ? VIEWER_QUEUE : VIEWER_QUEUE - 8)) { /* Pause always finds a place */
         snprintf(error, error_bytes, "the solver has %d commands waiting: wait a moment", VIEWER_QUEUE);
         result = -1;
@@ -481,10 +484,11 @@ viewer_blob *viewer_session_state(viewer_session *s, uint64_t *version)
         const viewer_state *t = &s->state;
         const tsr_segment_report *r = &t->report;
         *version = s->state_version;
-        json = json_pack("{s:s, s:i, s:s, s:f, s:f, s:f, s:f, s:{s:I, s:f, s:f}, s:b, s:b, s:b, s:s, s:i, s:i, s:I, s:f, s:I, s:I, s:f, s:f, s:s}", "type", "state",
-                         "protocol", VIEWER_PROTOCOL, "session", s->identity, "target", t->target, "epsilon", t->epsilon, "alpha", t->alpha, "smoothing", t->smoothing,
-                         "probe", "count", (json_int_t)t->probe.count, "mean", t->probe.mean, "deviation", t->probe.deviation, "running", t->running,
-                         "surface", t->has_surface, "unsaved", t->unsaved, "busy", t->busy ? t->busy_with : "", "undo", t->undo_levels, "redo", t->redo_levels, "steps", (json_int_t)r->total_steps,
+        json = json_pack("{s:s, s:i, s:s, s:f, s:f, s:f, s:f, s:{s:I, s:f, s:f}, s:b, s:b, s:b, s:s, s:i, s:i, s:I, s:f, s:I, s:I, s:f, s:f, s:s}",
+                         "type", "state", "protocol", VIEWER_PROTOCOL, "session", s->identity, "target", t->target, "epsilon", t->epsilon, "alpha",
+                         t->alpha, "smoothing", t->smoothing, "probe", "count", (json_int_t)t->probe.count, "mean", t->probe.mean, "deviation",
+                         t->probe.deviation, "running", t->running, "surface", t->has_surface, "unsaved", t->unsaved, "busy",
+                         t->busy ? t->busy_with : "", "undo", t->undo_levels, "redo", t->redo_levels, "steps", (json_int_t)r->total_steps,
                          "steps_per_second", r->steps_per_second, "active_voxels", (json_int_t)r->active_voxels, "inside_voxels",
                          (json_int_t)r->inside_voxels, "volume", r->volume, "time", r->time, "stop", tsr_stop_name(r->stop));
         if (json) {

@@ -203,13 +203,15 @@ static void tell_end(const struct solver *o)
     char what[64] = "vanished";
     if (t->has_surface) snprintf(what, sizeof what, "has shrunk to %lld voxel(s)", (long long)t->report.inside_voxels);
     if (!t->has_surface && t->report.inside_voxels > 0)
-        viewer_session_tell(o->s, "warning", "The surface has left the image: all of it is inside. Undo, then make epsilon smaller than %.4g or probe again.",
+        viewer_session_tell(o->s, "warning",
+                            "The surface has left the image: all of it is inside. Undo, then make epsilon smaller than %.4g or probe again.",
                             t->epsilon);
     else
-        viewer_session_tell(o->s, "warning",
-                            "The surface %s: where it was, the grey values are not within epsilon (%.4g) of T (%.4g)%s. Undo, then probe the structure, "
-                            "make epsilon larger%s, or paint more.",
-                            what, t->epsilon, t->target, curved, flatter);
+        viewer_session_tell(
+            o->s, "warning",
+            "The surface %s: where it was, the grey values are not within epsilon (%.4g) of T (%.4g)%s. Undo, then probe the structure, "
+            "make epsilon larger%s, or paint more.",
+            what, t->epsilon, t->target, curved, flatter);
 }
 
 /* Its volume has stayed the same, but for some voxels that come and go, for many steps and some time. */
@@ -251,7 +253,8 @@ static tsr_status advance(struct solver *o, int64_t steps)
     } else if (o->left == 0 && has_settled(o)) {
         o->state.running = 0;
         if (report.inside_voxels <= LEAST_VOXELS) tell_end(o);
-        else viewer_session_tell(o->s, "notice", "the surface has settled after %lld steps and stopped: Start goes on", (long long)report.total_steps);
+        else
+            viewer_session_tell(o->s, "notice", "the surface has settled after %lld steps and stopped: Start goes on", (long long)report.total_steps);
     }
     if (viewer_seconds() - o->told > tell_seconds || !o->state.running) o->state_dirty = 1;
     return TSR_OK;
@@ -444,7 +447,9 @@ void *viewer_solver_main(void *session)
             gave = now;
         }
         if (o.state_dirty) tell_state(&o);
-        if (o.alone) viewer_session_tell(o.s, "warning", "The run was paused after %lld steps: no page was open. Start goes on.", (long long)o.state.report.total_steps);
+        if (o.alone)
+            viewer_session_tell(o.s, "warning", "The run was paused after %lld steps: no page was open. Start goes on.",
+                                (long long)o.state.report.total_steps);
         o.alone = 0;
     }
     clean(&o);

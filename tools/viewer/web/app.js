@@ -222,7 +222,7 @@ document.addEventListener("keydown", (event) => {
   const keys = { 1: () => chooseTool("navigate"), 2: () => chooseTool("probe"), 3: () => chooseTool("paint"), 4: () => chooseTool("erase"), " ": run.start, s: run.step, z: run.undo,
     y: run.redo, "[": () => sliders.brush.set(bench.brush / 1.15, true), "]": () => sliders.brush.set(bench.brush * 1.15, true), "?": run["help-button"] };
   const key = event.key.toLowerCase(), action = key === "z" && event.shiftKey ? run.redo : keys[key];
-  if (!action || (event.key === " " && event.target.matches("button, input"))) return; // who came to a button by Tab presses it
+  if (!action || (event.key === " " && event.target.matches("button, input:not([type=range])"))) return; // who came to a button by Tab presses it
   event.preventDefault();
   action(event);
 });

@@ -70,7 +70,7 @@ export function returnKeys(root) {
   root.addEventListener("pointerdown", (event) => { pointed = event.target; }, true);
   root.addEventListener("keydown", () => { pointed = null; }, true);
   const back = (event) => {
-    const control = event.target.closest?.("button, select, input[type=checkbox], input[type=range]");
+    const control = event.target.closest?.("button, select, input[type=checkbox]");
     if (control && pointed && control.contains(pointed) && !control.closest("dialog")) control.blur();
   };
   root.addEventListener("click", (event) => event.target.closest?.("select") || back(event));
