@@ -476,75 +476,53 @@ static tsr_status keep(tsr_segmentation *s, tsr_tiles_kept ***stack, int32_t *co
     TSR_TRY(tsr_tiles_kept_make(s->tiles, before, &kept));
     while (s->options.snapshots > 0 && *count >= s->options.snapshots) {
         tsr_tiles_kept_destroy(&grown[0]);
-        memmove(grown, grown + 1, (size_t)-- * count * sizeof *grown);
+        *count -= 1;
+        memmove(grown, grown + 1, (size_t)*count * sizeof *grown);
     }
     grown[(*count)++] = kept;
     return TSR_OK;
 }
 
-static tsr_status keep_for_undo(tsr_segmentation *s)
-{
-    return keep(s, &s->snapshots, &s->snapshot_count, s->snapshot_count ? s->snapshots[s->snapshot_count - 1] : NULL);
-}
-
 tsr_status tsr_segmentation_snapshot(tsr_segmentation *s)
 {
-    TSR_TRY(keep_for_undo(s));
+    TSR_TRY(keep(s, &s->snapshots, &s->snapshot_count, s->snapshot_count ? s->snapshots[s->snapshot_count - 1] : NULL));
     forget_undone(s);
     TSR_TRY(tsr_segment_log(s, "snapshot"));
     return TSR_OK;
 }
 
-/* The surface becomes a kept one. */
-static void install(tsr_segmentation *s, tsr_tiles *restored)
+/* The surface becomes the one on top of a stack, and what it was goes onto the other. */
+static tsr_status exchange(tsr_segmentation *s, tsr_tiles_kept **from, int32_t *from_count, tsr_tiles_kept ***to, int32_t *to_count, const char *word)
 {
+    tsr_status status;
+    tsr_tiles *restored;
+    TSR_TRY(tsr_tiles_restore(from[*from_count - 1], s->context, s->options.tile_capacity, &restored));
+    TSR_TRY_GOTO(tsr_tiles_need_payload(restored), fail);
+    TSR_TRY_GOTO(keep(s, to, to_count, from[*from_count - 1]), fail);
+    tsr_tiles_kept_destroy(&from[--*from_count]);
     drop_plan(s);
     tsr_tiles_destroy(&s->tiles);
     s->tiles = restored;
     s->speed_valid = s->plan_valid = 0;
-}
-
-static tsr_status restore(tsr_segmentation *s, const tsr_tiles_kept *kept, tsr_tiles **restored)
-{
-    tsr_status status;
-    TSR_TRY(tsr_tiles_restore(kept, s->context, s->options.tile_capacity, restored));
-    TSR_TRY_GOTO(tsr_tiles_need_payload(*restored), fail);
+    TSR_TRY(tsr_segment_log(s, "%s", word));
     return TSR_OK;
 fail:
-    tsr_tiles_destroy(restored);
+    tsr_tiles_destroy(&restored);
     return status;
 }
 
 tsr_status tsr_segmentation_undo(tsr_segmentation *s)
 {
-    tsr_status status;
-    tsr_tiles *restored;
     if (s->snapshot_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: there is no snapshot to go back to");
-    TSR_TRY(restore(s, s->snapshots[s->snapshot_count - 1], &restored));
-    TSR_TRY_GOTO(keep(s, &s->undone, &s->undone_count, s->snapshots[s->snapshot_count - 1]), fail);
-    tsr_tiles_kept_destroy(&s->snapshots[--s->snapshot_count]);
-    install(s, restored);
-    TSR_TRY(tsr_segment_log(s, "undo"));
+    TSR_TRY(exchange(s, s->snapshots, &s->snapshot_count, &s->undone, &s->undone_count, "undo"));
     return TSR_OK;
-fail:
-    tsr_tiles_destroy(&restored);
-    return status;
 }
 
 tsr_status tsr_segmentation_redo(tsr_segmentation *s)
 {
-    tsr_status status;
-    tsr_tiles *restored;
     if (s->undone_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: nothing was undone since the last snapshot: there is nothing to redo");
-    TSR_TRY(restore(s, s->undone[s->undone_count - 1], &restored));
-    TSR_TRY_GOTO(keep_for_undo(s), fail);
-    tsr_tiles_kept_destroy(&s->undone[--s->undone_count]);
-    install(s, restored);
-    TSR_TRY(tsr_segment_log(s, "redo"));
+    TSR_TRY(exchange(s, s->undone, &s->undone_count, &s->snapshots, &s->snapshot_count, "redo"));
     return TSR_OK;
-fail:
-    tsr_tiles_destroy(&restored);
-    return status;
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------------------------------------- */

@@ -337,10 +337,26 @@ static void waiting_pieces(void **unused)
     pthread_mutex_lock(&s->lock);
     const int bent = s->queue_count;
     pthread_mutex_unlock(&s->lock);
+    for (int i = 0; i < 60; i++) {
+        snprintf(text, sizeof text, "{\"type\":\"erase\",\"from\":[%.9f,%.9f,18],\"to\":[%.9f,%.9f,18],\"radius\":4}", 20 + 10 * cos(0.1 * i),
+                 20 + 10 * sin(0.1 * i), 20 + 10 * cos(0.1 * i + 0.1), 20 + 10 * sin(0.1 * i + 0.1));
+        command(b, text);
+    }
+    pthread_mutex_lock(&s->lock);
+    const int pieces = s->queue_count - bent;
+    double far = 0;
+    for (int i = bent; i < s->queue_count; i++) {
+        const viewer_command *c = &s->queue[(s->queue_first + i) % VIEWER_QUEUE];
+        const double middle = hypot(0.5 * (c->from[0] + c->to[0]) - 20, 0.5 * (c->from[1] + c->to[1]) - 20);
+        far = fmax(far, 10 - middle);
+    }
+    pthread_mutex_unlock(&s->lock);
     command(b, "{\"type\":\"pause\"}");
     assert_int_equal(straight, 1);
     assert_true(joined.from[0] == 5 && joined.to[0] == 25 && joined.to[1] == 20 && joined.input == 119);
     assert_int_equal(bent, 4);
+    /* A circle in small steps: every piece stays within an eighth of the radius of the brush (0.5) of it. Its sagitta says so. */
+    assert_true(pieces >= 4 && pieces < 40 && far > 0 && far < 0.5);
     close_bench(b);
 }
 

@@ -53,6 +53,7 @@ typedef struct viewer_command {
     int32_t view, width, height, axis, mode, clip, preset, begin, what, replace, action, colours, speed;
     double position, zoom, pan[2], azimuth, elevation, clip_azimuth, clip_elevation, clip_offset, quality, low, high, value, radius, count, x, y;
     double at[3], from[3], to[3];    /* voxel indices */
+    double bend;                     /* of a stroke that is several pieces: how far beside it their places may lie; 0 as it comes */
     char name[VIEWER_NAME_BYTES];
     tsr_transfer transfer;           /* of VIEWER_POINTS */
 } viewer_command;

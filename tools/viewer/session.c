@@ -367,7 +367,7 @@ static void command_of_looks(viewer_session *s, const viewer_command *c)
  * solver is followed with longer pieces, not later and later. */
 static int joins_stroke(viewer_session *s, const viewer_command *c)
 {
-    static const double most_bend = 0.125; /* radii that a place may lie beside the piece that takes its place */
+    static const double most_bend = 0.125; /* radii that places may lie beside the piece that takes theirs */
     viewer_command *last = &s->queue[(s->queue_first + s->queue_count + VIEWER_QUEUE - 1) % VIEWER_QUEUE];
     if (!s->queue_count || !s->image || (c->kind != VIEWER_PAINT && c->kind != VIEWER_ERASE) || last->kind != c->kind || last->radius != c->radius ||
         c->begin || !viewer_given(c, VIEWER_TO) || !viewer_given(last, VIEWER_TO) || memcmp(last->to, c->from, sizeof last->to) != 0)
@@ -381,7 +381,9 @@ static int joins_stroke(viewer_session *s, const viewer_command *c)
     const double t = length > 0 ? along / length : -1;
     if (!(t >= 0 && t <= 1)) return 0; /* it turned back */
     for (int k = 0; k < 3; k++) beside += pow((last->from[k] + t * (c->to[k] - last->from[k]) - last->to[k]) * spacing[k], 2);
-    if (beside > most_bend * most_bend * c->radius * c->radius) return 0;
+    const double bend = last->bend + sqrt(beside); /* what was dropped before lies beside the piece before, at most */
+    if (bend > most_bend * c->radius) return 0;
+    last->bend = bend;
     memcpy(last->to, c->to, sizeof last->to);
     last->input = c->input;
     last->given |= c->given;
