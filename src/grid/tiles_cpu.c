@@ -580,8 +580,8 @@ static void paint_range(void *user, int64_t begin, int64_t end, int worker)
             if (reaches(pool, key, &paint->spheres[k])) near[count++] = paint->spheres[k];
         for (int32_t i = 0; i < V && !count; i++) phi[i] = tsr_clampf(phi[i], -pool->band, pool->band);
         for (int32_t i = 0; i < V && count; i++)
-            phi[i] = tsr_paint(phi[i], tsr_key_x(key) * E + i % E, tsr_key_y(key) * E + i / E % E, tsr_key_z(key) * E + i / (E * E), pool->spacing,
-                               pool->band, spheres, count);
+            phi[i] = tsr_paint(phi[i], tsr_key_x(key) * E + (i & (E - 1)), tsr_key_y(key) * E + (i >> pool->log2_edge & (E - 1)),
+                               tsr_key_z(key) * E + (i >> 2 * pool->log2_edge), pool->spacing, pool->band, spheres, count);
     }
 }
 

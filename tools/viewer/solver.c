@@ -14,7 +14,7 @@
 #endif
 
 enum { MOST_EDITS = 200000, MOST_BATCH = 2048, SETTLED_STEPS = 500, LEAST_VOXELS = 26 };
-static const double batch_seconds = 0.010, tell_seconds = 0.06, settled_seconds = 2, give_seconds = 0.04;
+static const double batch_seconds = 0.010, tell_seconds = 0.06, settled_seconds = 2, give_seconds = 0.1;
 
 /* ---- what the others are given ------------------------------------------------------------------------------------------------------------- */
 
