@@ -62,6 +62,11 @@ class Hand:
         self.waiting[self.number] = (time.monotonic(), "edit_input", None)
         self.page.send(type="set", name=name, value=value, input=self.number)
 
+    def stroke(self, places, radius, begin):
+        self.number += 1
+        self.waiting[self.number] = (time.monotonic(), "edit_input", None)
+        self.page.send(type="paint", radius=radius, input=self.number, **({"from": places[0], "begin": True} if begin else {"from": places[0], "to": places[1]}))
+
     def keep_moving(self, turn):
         """A fast device is at rest after a second: T moves to and fro, as a slider would."""
         if turn % 20 == 0:
@@ -143,6 +148,14 @@ def measure(server, image):
         pictures = hand.work(given.seconds, works[0][1])
         f = page.frames["volume"]
         rows.append(row(f"turning, {mode}, {image}, window of 1280 x 720 (drawn at {f['width']} x {f['height']})", hand, pictures, gpu, bar))
+    for view, (width, height) in PAGE.items():
+        page.send(type="view", view=view, width=width, height=height)
+    page.send(type="view", view="volume", mode="surface")
+    for radius in (5, 22):  # mm; a circle with a stroke of twenty places, then the next
+        def around(k):
+            return [seed[0] + 0.12 * size[0] * math.cos(0.1 * k), seed[1] + 0.12 * size[1] * math.sin(0.1 * k), seed[2]]
+        pictures = hand.work(given.seconds, lambda k, r=radius: hand.stroke((around(k - 1), around(k)), r, k % 20 == 0))
+        rows.append(row(f"painting with {radius} mm, {image}, page of 1280 x 720", hand, pictures, gpu, bar))
     if page.errors() or not page.state["running"]:
         sys.exit(f"bench workbench: the solver stopped: {page.errors()} {page.texts[-3:]} {page.state}")
     page.close()

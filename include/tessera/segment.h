@@ -157,6 +157,9 @@ TSR_API tsr_status tsr_segmentation_step(tsr_segmentation *segmentation, int64_t
  * before are kept once. With the option `snapshots` the oldest goes when there are more. */
 TSR_API tsr_status tsr_segmentation_snapshot(tsr_segmentation *segmentation) TSR_CHECKED;
 TSR_API tsr_status tsr_segmentation_undo(tsr_segmentation *segmentation) TSR_CHECKED;
+/* Takes the last undo back: the surface that it left, and the snapshot it went back to is kept again (TSR_ERROR_STATE if nothing was undone since the last
+ * snapshot, which forgets what was undone). */
+TSR_API tsr_status tsr_segmentation_redo(tsr_segmentation *segmentation) TSR_CHECKED;
 
 /* ---- results --------------------------------------------------------------------------------------------------------------------------- */
 
@@ -175,7 +178,7 @@ TSR_API tsr_status tsr_segmentation_total_speed_box(tsr_segmentation *segmentati
 
 /* One command a line, '#' starts a comment:
  *     sphere X Y Z R | paint X Y Z R [X2 Y2 Z2] | erase X Y Z R [X2 Y2 Z2] | probe X Y Z [R] | probe-undo | probe-reset | set NAME VALUE |
- *     step N | run | snapshot | undo | stop
+ *     step N | run | snapshot | undo | redo | stop
  * `name` appears in messages (NAME:LINE: ...). Stops at the first error; what was done before stays. */
 TSR_API tsr_status tsr_segmentation_script(tsr_segmentation *segmentation, const char *text, const char *name, const tsr_progress *progress,
                                            tsr_segment_report *report) TSR_CHECKED;

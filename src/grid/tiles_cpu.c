@@ -546,6 +546,24 @@ struct paint {
     int32_t count;
 };
 
+/* May the sphere change voxels of this tile? A band and more away from it tsr_paint only clamps; a voxel more is left for rounding. */
+static int reaches(const tsr_tile_pool *pool, uint64_t key, const tsr_tiles_sphere *s)
+{
+    const int32_t at[3] = { tsr_key_x(key), tsr_key_y(key), tsr_key_z(key) }, E = 1 << pool->log2_edge;
+    const double centre[3] = { (double)s->x, (double)s->y, (double)s->z };
+    double reach = (double)s->radius + (double)pool->band, most = 0, nearest = 0;
+    for (int k = 0; k < 3; k++) {
+        const double h = (double)pool->spacing[k], a = (double)at[k] * E * h, b = a + (E - 1) * h;
+        const double d = fmax(fmax(a - centre[k], centre[k] - b), 0);
+        nearest += d * d;
+        most = fmax(most, h);
+    }
+    reach += most;
+    return nearest <= reach * reach;
+}
+
+enum { REACHING = 64 }; /* spheres of a stroke that are told apart for one tile */
+
 static void paint_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct paint *paint = (const struct paint *)user;
@@ -555,9 +573,15 @@ static void paint_range(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t at = begin; at < end; at++) {
         uint64_t key = tsr_pool_key(pool, list, at);
         float *phi = pool->phi[pool->state->phi] + (int64_t)pool->id[list][at] * V;
-        for (int32_t i = 0; i < V; i++)
-            phi[i] = tsr_paint(phi[i], tsr_key_x(key) * E + i % E, tsr_key_y(key) * E + i / E % E, tsr_key_z(key) * E + i / (E * E), pool->spacing,
-                               pool->band, paint->spheres, paint->count);
+        tsr_tiles_sphere near[REACHING];
+        const tsr_tiles_sphere *spheres = paint->count <= REACHING ? near : paint->spheres;
+        int32_t count = paint->count <= REACHING ? 0 : paint->count;
+        for (int32_t k = 0; k < paint->count && spheres == near; k++)
+            if (reaches(pool, key, &paint->spheres[k])) near[count++] = paint->spheres[k];
+        for (int32_t i = 0; i < V && !count; i++) phi[i] = tsr_clampf(phi[i], -pool->band, pool->band);
+        for (int32_t i = 0; i < V && count; i++)
+            phi[i] = tsr_paint(phi[i], tsr_key_x(key) * E + (i & (E - 1)), tsr_key_y(key) * E + (i >> pool->log2_edge & (E - 1)),
+                               tsr_key_z(key) * E + (i >> 2 * pool->log2_edge), pool->spacing, pool->band, spheres, count);
     }
 }
 

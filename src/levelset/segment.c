@@ -110,6 +110,11 @@ static void drop_plan(tsr_segmentation *s)
     s->plan_valid = 0;
 }
 
+static void forget_undone(tsr_segmentation *s)
+{
+    while (s->undone_count > 0) tsr_tiles_kept_destroy(&s->undone[--s->undone_count]);
+}
+
 void tsr_segmentation_destroy(tsr_segmentation **segmentation)
 {
     if (!segmentation || !*segmentation) return;
@@ -119,6 +124,8 @@ void tsr_segmentation_destroy(tsr_segmentation **segmentation)
     tsr_tiles_destroy(&s->tiles);
     for (int32_t i = 0; i < s->snapshot_count; i++) tsr_tiles_kept_destroy(&s->snapshots[i]);
     free(s->snapshots);
+    forget_undone(s);
+    free(s->undone);
     tsr_volume_destroy(&s->smoothed);
     for (int i = 0; i < TSR_TERMS; i++) tsr_volume_destroy(&s->edges[i]);
     free(s->strokes);
@@ -459,39 +466,63 @@ tsr_status tsr_segmentation_step(tsr_segmentation *s, int64_t steps, const tsr_p
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_snapshot(tsr_segmentation *s)
+/* Keeps the surface of now on top of a stack; shares pages with `before`, which may be NULL. */
+static tsr_status keep(tsr_segmentation *s, tsr_tiles_kept ***stack, int32_t *count, const tsr_tiles_kept *before)
 {
     tsr_tiles_kept *kept = NULL;
-    tsr_tiles_kept **grown = (tsr_tiles_kept **)realloc(s->snapshots, (size_t)(s->snapshot_count + 1) * sizeof *grown);
+    tsr_tiles_kept **grown = (tsr_tiles_kept **)realloc(*stack, (size_t)(*count + 1) * sizeof *grown);
     if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "segmentation: out of memory for a snapshot");
-    s->snapshots = grown;
-    TSR_TRY(tsr_tiles_kept_make(s->tiles, s->snapshot_count ? grown[s->snapshot_count - 1] : NULL, &kept));
-    while (s->options.snapshots > 0 && s->snapshot_count >= s->options.snapshots) {
-        tsr_tiles_kept_destroy(&s->snapshots[0]);
-        memmove(s->snapshots, s->snapshots + 1, (size_t)--s->snapshot_count * sizeof *s->snapshots);
+    *stack = grown;
+    TSR_TRY(tsr_tiles_kept_make(s->tiles, before, &kept));
+    while (s->options.snapshots > 0 && *count >= s->options.snapshots) {
+        tsr_tiles_kept_destroy(&grown[0]);
+        *count -= 1;
+        memmove(grown, grown + 1, (size_t)*count * sizeof *grown);
     }
-    s->snapshots[s->snapshot_count++] = kept;
+    grown[(*count)++] = kept;
+    return TSR_OK;
+}
+
+tsr_status tsr_segmentation_snapshot(tsr_segmentation *s)
+{
+    TSR_TRY(keep(s, &s->snapshots, &s->snapshot_count, s->snapshot_count ? s->snapshots[s->snapshot_count - 1] : NULL));
+    forget_undone(s);
     TSR_TRY(tsr_segment_log(s, "snapshot"));
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_undo(tsr_segmentation *s)
+/* The surface becomes the one on top of a stack, and what it was goes onto the other. */
+static tsr_status exchange(tsr_segmentation *s, tsr_tiles_kept **from, int32_t *from_count, tsr_tiles_kept ***to, int32_t *to_count, const char *word)
 {
     tsr_status status;
     tsr_tiles *restored;
-    if (s->snapshot_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: there is no snapshot to go back to");
-    TSR_TRY(tsr_tiles_restore(s->snapshots[s->snapshot_count - 1], s->context, s->options.tile_capacity, &restored));
+    TSR_TRY(tsr_tiles_restore(from[*from_count - 1], s->context, s->options.tile_capacity, &restored));
     TSR_TRY_GOTO(tsr_tiles_need_payload(restored), fail);
-    tsr_tiles_kept_destroy(&s->snapshots[--s->snapshot_count]);
+    TSR_TRY_GOTO(keep(s, to, to_count, from[*from_count - 1]), fail);
+    tsr_tiles_kept_destroy(&from[--*from_count]);
     drop_plan(s);
     tsr_tiles_destroy(&s->tiles);
     s->tiles = restored;
     s->speed_valid = s->plan_valid = 0;
-    TSR_TRY(tsr_segment_log(s, "undo"));
+    TSR_TRY(tsr_segment_log(s, "%s", word));
     return TSR_OK;
 fail:
     tsr_tiles_destroy(&restored);
     return status;
+}
+
+tsr_status tsr_segmentation_undo(tsr_segmentation *s)
+{
+    if (s->snapshot_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: there is no snapshot to go back to");
+    TSR_TRY(exchange(s, s->snapshots, &s->snapshot_count, &s->undone, &s->undone_count, "undo"));
+    return TSR_OK;
+}
+
+tsr_status tsr_segmentation_redo(tsr_segmentation *s)
+{
+    if (s->undone_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: nothing was undone since the last snapshot: there is nothing to redo");
+    TSR_TRY(exchange(s, s->undone, &s->undone_count, &s->snapshots, &s->snapshot_count, "redo"));
+    return TSR_OK;
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------------------------------------- */

@@ -30,6 +30,8 @@ struct tsr_segmentation {
     int32_t stroke_count, stroke_room;
     tsr_tiles_kept **snapshots;         /* oldest first; each shares with the one before what has not changed */
     int32_t snapshot_count;
+    tsr_tiles_kept **undone;            /* what undo took the place of, the last on top; a new snapshot forgets them */
+    int32_t undone_count;
     char *log;
     size_t log_bytes, log_capacity;
     size_t log_run;                     /* where the log's last line begins if that is a run, else log_bytes */

@@ -209,12 +209,12 @@ static tsr_status run_line(tsr_segmentation *s, const tsr_script_line *line, con
         if (n[1] < 0 || n[1] > 1e12 || n[1] != floor(n[1])) TSR_FAIL(TSR_ERROR_FORMAT, "'step %s': expected a whole number of steps", line->word[1]);
         return tsr_segmentation_step(s, (int64_t)n[1], progress, report);
     }
-    static const char *const bare[] = { "run", "probe-undo", "probe-reset", "snapshot", "undo", "stop" };
+    static const char *const bare[] = { "run", "probe-undo", "probe-reset", "snapshot", "undo", "redo", "stop" };
     size_t which = 0;
     while (which < sizeof bare / sizeof *bare && strcmp(verb, bare[which])) which++;
     if (which == sizeof bare / sizeof *bare)
         TSR_FAIL(TSR_ERROR_FORMAT,
-                 "'%.40s' is no command; expected sphere, paint, erase, probe, probe-undo, probe-reset, set, step, run, snapshot, undo or stop",
+                 "'%.40s' is no command; expected sphere, paint, erase, probe, probe-undo, probe-reset, set, step, run, snapshot, undo, redo or stop",
                  verb);
     TSR_TRY(need_numbers(line, 0, 0, "no arguments"));
     switch (which) {
@@ -223,6 +223,7 @@ static tsr_status run_line(tsr_segmentation *s, const tsr_script_line *line, con
     case 2: tsr_segmentation_probe_reset(s); break;
     case 3: return tsr_segmentation_snapshot(s);
     case 4: return tsr_segmentation_undo(s);
+    case 5: return tsr_segmentation_redo(s);
     default: *stop = 1;
     }
     return TSR_OK;

@@ -133,6 +133,49 @@ static void notes(void **unused)
 }
 
 /* What was kept goes on as it would have: the same steps give the same bits, with other steps and strokes between; no memory of the device is kept. */
+/* Every undone surface comes back bit for bit, until a new snapshot; the log replays it. */
+static void redo_brings_back(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 }), *field[4], *now;
+    tsr_segment_options o = TSR_SEGMENT_OPTIONS;
+    tsr_segmentation *s, *again;
+    o.epsilon = 8;
+    require_ok(tsr_segmentation_create(context, image, &o, &s));
+    require_error(tsr_segmentation_redo(s), TSR_ERROR_STATE, "nothing to redo");
+    for (int i = 0; i < 4; i++) {
+        if (i) require_ok(tsr_segmentation_snapshot(s));
+        require_ok(tsr_segmentation_sphere(s, (tsr_vec3){ 6 + 5 * i, 12, 10 }, 4, i == 2));
+        field[i] = host_field(s);
+    }
+    for (int i = 3; i > 0; i--) require_ok(tsr_segmentation_undo(s));
+    for (int i = 1; i < 4; i++) {
+        require_ok(tsr_segmentation_redo(s));
+        now = host_field(s);
+        assert_memory_equal(tsr_volume_data(now), tsr_volume_data(field[i]), (size_t)tsr_volume_count(now) * sizeof(float));
+        tsr_volume_destroy(&now);
+    }
+    require_error(tsr_segmentation_redo(s), TSR_ERROR_STATE, "nothing to redo");
+    for (int i = 3; i > 1; i--) require_ok(tsr_segmentation_undo(s)); /* redo kept what undo needs */
+    now = host_field(s);
+    assert_memory_equal(tsr_volume_data(now), tsr_volume_data(field[1]), (size_t)tsr_volume_count(now) * sizeof(float));
+    tsr_volume_destroy(&now);
+    require_ok(tsr_segmentation_redo(s));
+    require_ok(tsr_segmentation_create(context, image, &o, &again));
+    require_ok(tsr_segmentation_script(again, tsr_segmentation_log(s), "log", NULL, NULL));
+    now = host_field(again);
+    assert_memory_equal(tsr_volume_data(now), tsr_volume_data(field[2]), (size_t)tsr_volume_count(now) * sizeof(float));
+    tsr_volume_destroy(&now);
+    require_ok(tsr_segmentation_snapshot(s));
+    require_error(tsr_segmentation_redo(s), TSR_ERROR_STATE, "nothing to redo");
+    for (int i = 0; i < 4; i++) tsr_volume_destroy(&field[i]);
+    tsr_segmentation_destroy(&again);
+    tsr_segmentation_destroy(&s);
+    tsr_volume_destroy(&image);
+    tsr_context_destroy(&context);
+}
+
 static void goes_on_after_undo(void **unused)
 {
     (void)unused;
@@ -472,6 +515,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(script_stops_at_any_line),
                                         cmocka_unit_test(log_replays),
                                         cmocka_unit_test(notes),
+                                        cmocka_unit_test(redo_brings_back),
                                         cmocka_unit_test(goes_on_after_undo),
                                         cmocka_unit_test(changed_on_the_way),
                                         cmocka_unit_test(script_errors),

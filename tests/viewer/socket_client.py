@@ -17,7 +17,7 @@ class Server:
     def __init__(self, tessera, *arguments, trusted=None):
         # Where memory is measured, what was freed must not be kept: AddressSanitizer would, 256 MiB of it.
         options = {**os.environ, "ASAN_OPTIONS": "quarantine_size_mb=16:" + os.environ.get("ASAN_OPTIONS", "")}
-        self.process = subprocess.Popen([tessera, "serve", *arguments, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        self.process = subprocess.Popen([tessera, "serve", *arguments, *([] if "--port" in arguments else ["--port", "0"])], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env=options)
         self.url = self.process.stdout.readline().strip()
         if not self.url:

@@ -107,6 +107,7 @@ static void picks(void **unused)
     const tsr_camera camera = { .eye = { 0, 100, 0 }, .target = { 0, 0, 0 }, .up = { 0, 0, 1 }, .projection = TSR_PERSPECTIVE, .fov = 40 };
     const tsr_vec3 y = { 0, 1, 0 };
     tsr_vec3 at;
+    assert_true(fabs(viewer_camera_pixel(&camera, 200) - 0.36397023) < 1e-7); /* 200 tan 20 degrees / 200 */
     assert_int_equal(viewer_pick_point(&image, &camera, 1, 0.5, 0.5, 100, 0, y, 0, &at), 0);
     require_near(at, 20, 25, 30);
     assert_int_equal(viewer_pick_point(&image, &camera, 1, 0.5, 0.5, 100, 1, y, 10, &at), 0);

@@ -28,7 +28,7 @@ static void good_messages(void **unused)
     assert_true(c.transfer.points == 2 && c.transfer.point[1].value == 10 && c.transfer.point[1].color.g == 0.5f && c.transfer.point[0].alpha == 0);
     assert_int_equal(parse("{\"type\":\"save\",\"what\":\"session\",\"name\":\"\xc3\xa4.session\"}", &c, error), 0);
     assert_true(c.what == VIEWER_SAVE_SESSION && !strcmp(c.name, "\xc3\xa4.session"));
-    static const char *const bare[] = { "probe-undo", "probe-reset", "start", "pause", "reset", "undo", "files", "drive" };
+    static const char *const bare[] = { "probe-undo", "probe-reset", "start", "pause", "reset", "undo", "redo", "files", "drive" };
     for (size_t i = 0; i < sizeof bare / sizeof *bare; i++) {
         char text[64];
         snprintf(text, sizeof text, "{\"type\":\"%s\"}", bare[i]);
@@ -123,13 +123,14 @@ static void header(void **unused)
                                  .right = { 0.5f, 0, 0 },
                                  .down = { 0, -1, 0 },
                                  .pixel = 0.25f,
-                                 .milliseconds = 2 };
+                                 .milliseconds = 2,
+                                 .zoom = 4 };
     static const uint8_t expected[VIEWER_FRAME_HEADER] = {
         'T', 'S', 'R',  'F',  1, 2, 1, 0,    4, 3, 2,    1,    0x80, 2,    0, 0,    0xe0, 1,
         0,   0,   7,    0,    0, 0, 9, 0,    0, 0, 2,    0,    0,    0,    1, 0,    0,    0, /* to offset 36 */
         0,   0,   0x80, 0x3f, 0, 0, 0, 0x40, 0, 0, 0x40, 0x40, 0,    0,    0, 0x3f, 0,    0,
         0,   0,   0,    0,    0, 0, 0, 0,    0, 0, 0,    0,    0x80, 0xbf, 0, 0,    0,    0, /* to 72 */
-        0,   0,   0x80, 0x3e, 0, 0, 0, 0x40                                                  /* to 80, then zeros */
+        0,   0,   0x80, 0x3e, 0, 0, 0, 0x40, 0, 0, 0x80, 0x40                                /* to 84, then zeros */
     };
     uint8_t bytes[VIEWER_FRAME_HEADER];
     memset(bytes, 0xee, sizeof bytes);

@@ -87,7 +87,7 @@ static void command(struct bench *b, const char *text)
 
 static void path_of(const struct bench *b, const char *name, char path[128]) { snprintf(path, 128, "%s/%s", b->folder, name); }
 
-static struct bench *open_bench(void)
+static struct bench *open_bench_that(double alone_seconds)
 {
     struct bench *b = (struct bench *)calloc(1, sizeof *b);
     tsr_phantom_options options = TSR_PHANTOM_OPTIONS;
@@ -100,7 +100,9 @@ static struct bench *open_bench(void)
     path_of(b, "head.nrrd", path);
     require_ok(tsr_volume_write(b->image, path, NULL));
     tsr_volume_destroy(&b->image);
-    viewer_options session = { .folder = b->folder, .file = "head.nrrd", .device = "cpu", .threads = 2, .segment = TSR_SEGMENT_OPTIONS };
+    viewer_options session = {
+        .folder = b->folder, .file = "head.nrrd", .device = "cpu", .threads = 2, .alone_seconds = alone_seconds, .segment = TSR_SEGMENT_OPTIONS
+    };
     session.segment.target = (double)NAN; /* guessed */
     if (viewer_session_create(&session, wake, NULL, &b->session, error, sizeof error)) fail_msg("%s", error);
     UNTIL(says(b, "\"name\":\"head.nrrd\""));
@@ -113,6 +115,8 @@ static struct bench *open_bench(void)
     UNTIL(b->frames[0] && b->frames[1] && b->frames[2]);
     return b;
 }
+
+static struct bench *open_bench(void) { return open_bench_that(0); }
 
 static void close_bench(struct bench *b)
 {
@@ -220,8 +224,180 @@ static void upheaval(void **unused)
     close_bench(b); /* in the middle of the run */
 }
 
+/* Undo and redo over strokes, and over a reset, which is a level of its own. Volumes are what tell the surfaces apart. */
+static void redo(void **unused)
+{
+    (void)unused;
+    struct bench *b = open_bench();
+    command(b, "{\"type\":\"paint\",\"from\":[15,26,16],\"radius\":4,\"begin\":true}");
+    UNTIL(number(b, "inside_voxels") > 0 && number(b, "undo") == 1);
+    assert_true(says(b, "\"unsaved\":true"));
+    const double one = number(b, "inside_voxels");
+    command(b, "{\"type\":\"paint\",\"from\":[28,26,16],\"radius\":5,\"begin\":true}");
+    UNTIL(number(b, "undo") == 2);
+    const double two = number(b, "inside_voxels");
+    assert_true(two > one + 100 && number(b, "redo") == 0);
+    command(b, "{\"type\":\"undo\"}");
+    UNTIL(number(b, "redo") == 1);
+    assert_true(number(b, "inside_voxels") == one && number(b, "undo") == 1);
+    command(b, "{\"type\":\"redo\"}");
+    UNTIL(number(b, "redo") == 0);
+    assert_true(number(b, "inside_voxels") == two && number(b, "undo") == 2);
+    command(b, "{\"type\":\"redo\"}");
+    UNTIL(strstr(b->notices, "nothing to redo"));
+    command(b, "{\"type\":\"reset\"}");
+    UNTIL(says(b, "\"surface\":false"));
+    command(b, "{\"type\":\"undo\"}");
+    UNTIL(number(b, "redo") == 1);
+    assert_true(number(b, "inside_voxels") == two);
+    command(b, "{\"type\":\"redo\"}");
+    UNTIL(number(b, "redo") == 0);
+    assert_true(says(b, "\"surface\":false") && number(b, "undo") == 1);
+    command(b, "{\"type\":\"undo\"}");
+    command(b, "{\"type\":\"paint\",\"from\":[15,10,16],\"radius\":3,\"begin\":true}"); /* something new: there is no way forward any more */
+    UNTIL(number(b, "undo") == 3);
+    assert_true(number(b, "redo") == 0);
+    command(b, "{\"type\":\"save\",\"what\":\"session\",\"name\":\"run.session\"}");
+    UNTIL(says(b, "\"unsaved\":false"));
+    close_bench(b);
+}
+
+/* A surface that stays where it is ends its run by itself; one that vanishes says what to change; nothing is not saved. */
+static void ends(void **unused)
+{
+    (void)unused;
+    struct bench *b = open_bench();
+    command(b, "{\"type\":\"save\",\"what\":\"mask\",\"name\":\"mask.nii.gz\"}");
+    UNTIL(strstr(b->notices, "mask.nii.gz: not saved: there is no surface"));
+    command(b, "{\"type\":\"set\",\"name\":\"data_weight\",\"value\":0}");
+    command(b, "{\"type\":\"set\",\"name\":\"alpha\",\"value\":1}");
+    command(b, "{\"type\":\"paint\",\"from\":[15,26,16],\"radius\":5,\"begin\":true}");
+    command(b, "{\"type\":\"start\"}");
+    UNTIL(strstr(b->notices, "has settled"));
+    UNTIL(says(b, "\"running\":false"));
+    assert_true(number(b, "steps") >= 500 && number(b, "steps") < 1e6);
+    command(b, "{\"type\":\"set\",\"name\":\"alpha\",\"value\":0}"); /* curvature alone */
+    command(b, "{\"type\":\"start\"}");
+    UNTIL(strstr(b->notices, "\"warning\""));
+    assert_non_null(strstr(b->notices, "The surface has shrunk to 1 voxel(s)"));
+    assert_non_null(strstr(b->notices, "alpha nearer to 1"));
+    command(b, "{\"type\":\"set\",\"name\":\"data_weight\",\"value\":1}");
+    command(b, "{\"type\":\"set\",\"name\":\"alpha\",\"value\":1}");
+    command(b, "{\"type\":\"set\",\"name\":\"target\",\"value\":100}");
+    command(b, "{\"type\":\"start\"}");
+    UNTIL(strstr(b->notices, "The surface vanished"));
+    command(b, "{\"type\":\"save\",\"what\":\"field\",\"name\":\"field.nrrd\"}");
+    UNTIL(strstr(b->notices, "field.nrrd: not saved"));
+    close_bench(b); /* sees that there are no files */
+}
+
+/* Without a page a run is paused after a while, and the next page is told. */
+static void alone(void **unused)
+{
+    (void)unused;
+    static const int none[VIEWER_VIEWS] = { 0 };
+    struct bench *b = open_bench_that(0.3);
+    command(b, "{\"type\":\"set\",\"name\":\"data_weight\",\"value\":0}");
+    command(b, "{\"type\":\"set\",\"name\":\"alpha\",\"value\":1}");
+    command(b, "{\"type\":\"paint\",\"from\":[15,26,16],\"radius\":5,\"begin\":true}");
+    command(b, "{\"type\":\"start\"}");
+    UNTIL(number(b, "steps") > 4);
+    assert_true(says(b, "\"running\":true"));
+    viewer_session_watch(b->session, 0, none);
+    nanosleep(&(struct timespec){ .tv_nsec = 700000000 }, NULL);
+    UNTIL(strstr(b->notices, "no page was open"));
+    UNTIL(says(b, "\"running\":false"));
+    close_bench(b);
+}
+
+/* Pieces of a stroke that wait become one where it is straight; a bend, a new stroke or another radius begins another. */
+static void waiting_pieces(void **unused)
+{
+    (void)unused;
+    struct bench *b = open_bench();
+    char text[160];
+    command(b, "{\"type\":\"set\",\"name\":\"data_weight\",\"value\":0}");
+    command(b, "{\"type\":\"set\",\"name\":\"alpha\",\"value\":1}");
+    command(b, "{\"type\":\"paint\",\"from\":[5,5,18],\"radius\":4,\"begin\":true}");
+    UNTIL(says(b, "\"surface\":true") && number(b, "alpha") == 1);
+    command(b, "{\"type\":\"step\",\"count\":100000}"); /* everything else waits */
+    UNTIL(says(b, "\"running\":true"));
+    for (int i = 0; i < 20; i++) {
+        snprintf(text, sizeof text, "{\"type\":\"paint\",\"from\":[%d,20,18],\"to\":[%d,20,18],\"radius\":4,\"input\":%d}", 5 + i, 6 + i, 100 + i);
+        command(b, text);
+    }
+    viewer_session *s = b->session;
+    pthread_mutex_lock(&s->lock);
+    const int straight = s->queue_count;
+    const viewer_command joined = s->queue[s->queue_first];
+    pthread_mutex_unlock(&s->lock);
+    command(b, "{\"type\":\"paint\",\"from\":[25,20,18],\"to\":[25,30,18],\"radius\":4}");
+    command(b, "{\"type\":\"paint\",\"from\":[25,30,18],\"to\":[25,31,18],\"radius\":3}");
+    command(b, "{\"type\":\"paint\",\"from\":[25,31,18],\"to\":[25,20,18],\"radius\":3}");
+    pthread_mutex_lock(&s->lock);
+    const int bent = s->queue_count;
+    pthread_mutex_unlock(&s->lock);
+    for (int i = 0; i < 60; i++) {
+        snprintf(text, sizeof text, "{\"type\":\"erase\",\"from\":[%.9f,%.9f,18],\"to\":[%.9f,%.9f,18],\"radius\":4}", 20 + 10 * cos(0.1 * i),
+                 20 + 10 * sin(0.1 * i), 20 + 10 * cos(0.1 * i + 0.1), 20 + 10 * sin(0.1 * i + 0.1));
+        command(b, text);
+    }
+    pthread_mutex_lock(&s->lock);
+    const int pieces = s->queue_count - bent;
+    double far = 0;
+    for (int i = bent; i < s->queue_count; i++) {
+        const viewer_command *c = &s->queue[(s->queue_first + i) % VIEWER_QUEUE];
+        const double middle = hypot(0.5 * (c->from[0] + c->to[0]) - 20, 0.5 * (c->from[1] + c->to[1]) - 20);
+        far = fmax(far, 10 - middle);
+    }
+    pthread_mutex_unlock(&s->lock);
+    command(b, "{\"type\":\"pause\"}");
+    assert_int_equal(straight, 1);
+    assert_true(joined.from[0] == 5 && joined.to[0] == 25 && joined.to[1] == 20 && joined.input == 119);
+    assert_int_equal(bent, 4);
+    /* A circle in small steps: every piece stays within an eighth of the radius of the brush (0.5) of it. Its sagitta says so. */
+    assert_true(pieces >= 4 && pieces < 40 && far > 0 && far < 0.5);
+    close_bench(b);
+}
+
+/* A drag in the 3-D window is one stroke with one level of undo, and does not climb what it paints. */
+static void stroke_in_3d(void **unused)
+{
+    (void)unused;
+    struct bench *b = open_bench();
+    command(b, "{\"type\":\"view\",\"view\":\"volume\",\"width\":200,\"height\":200,\"mode\":\"surface\",\"azimuth\":0,\"elevation\":0}");
+    command(b, "{\"type\":\"paint\",\"from\":[10,22,18],\"to\":[30,22,18],\"radius\":6,\"begin\":true}");
+    command(b, "{\"type\":\"set\",\"name\":\"alpha\",\"value\":1,\"input\":7}");
+    UNTIL(says(b, "\"surface\":true") && number(b, "alpha") == 1 && number(b, "undo") == 1);
+    int shown = b->frames[VIEWER_VOLUME];
+    command(b, "{\"type\":\"view\",\"view\":\"volume\",\"zoom\":1.01}");
+    UNTIL(b->frames[VIEWER_VOLUME] > shown + 1);
+    double before = number(b, "inside_voxels");
+    for (int i = 0; i < 12; i++) { /* to and fro over the middle, as slowly as pictures of it come */
+        char text[128];
+        const double x = 0.5 + 0.08 * (i % 4 < 2 ? i % 2 : 1 - i % 2);
+        snprintf(text, sizeof text, "{\"type\":\"pick\",\"x\":%g,\"y\":0.5,\"action\":\"paint\",\"radius\":4,\"begin\":%s}", x, i ? "false" : "true");
+        command(b, text);
+        if (i == 3) {
+            UNTIL(number(b, "undo") == 2 && number(b, "inside_voxels") > before);
+            shown = b->frames[VIEWER_VOLUME];
+            UNTIL(b->frames[VIEWER_VOLUME] > shown || number(b, "inside_voxels") > before);
+            before = number(b, "inside_voxels");
+        }
+        for (int k = 0; k < 20; k++) {
+            listen_once(b);
+            pause_a_moment();
+        }
+    }
+    assert_true(number(b, "undo") == 2);
+    assert_true(number(b, "inside_voxels") < 1.1 * before);
+    close_bench(b);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(replay), cmocka_unit_test(upheaval) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(replay),        cmocka_unit_test(upheaval), cmocka_unit_test(redo),
+                                        cmocka_unit_test(ends),          cmocka_unit_test(alone),    cmocka_unit_test(stroke_in_3d),
+                                        cmocka_unit_test(waiting_pieces) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,12 @@ class Browser:
         value = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
             "browserName": "chrome", "goog:chromeOptions": {"binary": binary, "args": arguments}, "goog:loggingPrefs": {"browser": "ALL"}}}})
         self.session = value["sessionId"]
-        # The page itself is width x height, whatever the window's frame takes.
-        inner = self.script("return [innerWidth, innerHeight]")
-        self.command("POST", "/window/rect", {"width": 2 * width - inner[0], "height": 2 * height - inner[1]})
+        self.size(width, height)
+
+    def size(self, width, height):
+        """The page itself is width x height, whatever the window's frame takes."""
+        inner, outer = self.script("return [innerWidth, innerHeight]"), self.command("GET", "/window/rect")
+        self.command("POST", "/window/rect", {"width": width + outer["width"] - inner[0], "height": height + outer["height"] - inner[1]})
 
     def call(self, method, path, body=None):
         data = json.dumps(body).encode() if body is not None else None

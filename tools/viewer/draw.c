@@ -153,7 +153,7 @@ static tsr_status draw_slice(viewer_drawer *d, const viewer_task *t, int view, t
     return tsr_render_slice(d->scene, &options, picture);
 }
 
-static tsr_status draw_volume(viewer_drawer *d, const viewer_task *t, tsr_picture *picture)
+static tsr_status draw_volume(viewer_drawer *d, const viewer_task *t, tsr_picture *picture, viewer_frame *frame)
 {
     static const tsr_render_mode modes[] = { TSR_RENDER_SURFACE, TSR_RENDER_COMBINED, TSR_RENDER_VOLUME, TSR_RENDER_VOLUME };
     tsr_render_options options = TSR_RENDER_OPTIONS;
@@ -161,8 +161,10 @@ static tsr_status draw_volume(viewer_drawer *d, const viewer_task *t, tsr_pictur
     tsr_status status = tsr_scene_describe(d->scene, &info);
     if (status != TSR_OK) return status;
     options.mode = info.has_surface ? modes[t->look.mode] : TSR_RENDER_VOLUME;
+    const int missing = !info.has_surface && (t->look.mode == VIEWER_MODE_SURFACE || t->look.mode == VIEWER_MODE_INSIDE);
+    static const tsr_transfer clear = { .points = 1 }; /* where there is no surface yet, what it would show is nothing; the clipping plane is drawn */
     if (t->look.mode == VIEWER_MODE_INSIDE && info.has_surface) options.region = TSR_REGION_INSIDE;
-    options.transfer = t->transfer.points ? &t->transfer : NULL;
+    options.transfer = missing ? &clear : t->transfer.points ? &t->transfer : NULL;
     options.step = t->draft ? draft_step * t->coarse : 0.5;
     if (!t->draft || !t->fresh) options.progress = d->progress; /* may take long */
     options.jitter = 1;
@@ -177,7 +179,10 @@ static tsr_status draw_volume(viewer_drawer *d, const viewer_task *t, tsr_pictur
         status = viewer_clip(&info, &t->look, &options.clip_normal, &options.clip_offset);
     }
     if (status == TSR_OK) status = viewer_camera(&info, &t->look, &d->camera);
-    return status == TSR_OK ? tsr_render(d->scene, &d->camera, &options, picture) : status;
+    if (status != TSR_OK) return status;
+    frame->pixel = (float)viewer_camera_pixel(&d->camera, tsr_picture_height(picture));
+    frame->zoom = (float)t->look.zoom;
+    return tsr_render(d->scene, &d->camera, &options, picture);
 }
 
 static tsr_status need_picture(viewer_drawer *d, int view, int32_t width, int32_t height)
@@ -194,6 +199,6 @@ tsr_status viewer_draw(viewer_drawer *d, const viewer_task *t, int view, int32_t
     tsr_status status = need_picture(d, view, width, height);
     if (status != TSR_OK) return status;
     tsr_picture *picture = d->picture[view];
-    status = view == VIEWER_VOLUME ? draw_volume(d, t, picture) : draw_slice(d, t, view, picture, frame);
+    status = view == VIEWER_VOLUME ? draw_volume(d, t, picture, frame) : draw_slice(d, t, view, picture, frame);
     return status == TSR_OK ? tsr_picture_image(picture, 3, image) : status;
 }

@@ -158,6 +158,19 @@ static tsr_status write_mesh(tsr_context *context, const tsr_segmentation *segme
     return status;
 }
 
+/* What is nothing is not saved: nobody would find out before it is needed. */
+static int expect_content(const tsr_segmentation *segmentation, const viewer_command *c, char *error, size_t error_bytes)
+{
+    tsr_tiles_info info;
+    if (c->what == VIEWER_SAVE_SESSION) return 0;
+    if (tsr_tiles_describe(tsr_segmentation_tiles(segmentation), &info) != TSR_OK) return 0; /* saving says it */
+    const int missing = info.inside_voxels == 0 ? 1 : c->what == VIEWER_SAVE_MESH && info.count == 0 ? 2 : 0;
+    if (missing)
+        snprintf(error, error_bytes, "%.100s: not saved: %s", c->name,
+                 missing == 1 ? "there is no surface, nothing is inside; paint or undo first" : "there is no surface: the whole image is inside");
+    return -!!missing;
+}
+
 int viewer_save(viewer_session *s, tsr_context *context, const tsr_segmentation *segmentation, const char *session_script, const viewer_command *c,
                 char *error, size_t error_bytes)
 {
@@ -166,6 +179,7 @@ int viewer_save(viewer_session *s, tsr_context *context, const tsr_segmentation 
     tsr_volume *volume = NULL;
     tsr_status status;
     if (expect_ending(c, error, error_bytes) || target_of(s, c->name, c->replace, path, error, error_bytes)) return -1;
+    if (expect_content(segmentation, c, error, error_bytes)) return -1;
     options.overwrite = c->replace;
     options.regular_only = 1;
     if (c->what == VIEWER_SAVE_SESSION && !session_script) {

@@ -15,10 +15,17 @@ static const struct {
     double rest, most;
 } patience[] = { { 0.25, 0.15 }, { 0.8, 0.5 }, { 2, 2 }, { 5, 10 } };
 enum { PATIENCE = sizeof patience / sizeof *patience };
-enum { DRAFT_QUALITY = 82, FINAL_QUALITY = 92, SCALES = 16, FIRST = 256, SAID = 4 }; /* FIRST: pixels a side of a window's first draft; SAID: complaints */
-static const double least_scale[VIEWER_VIEWS] = { 0.5, 0.5, 0.125 };       /* a thin contour must stay visible */
-static const double most_coarse = 2;                                       /* steps twice as long where even the least scale takes too long */
-static const double final_cost = 4;                                        /* a sample of a final picture with its occlusion, times one of a draft */
+enum {
+    DRAFT_QUALITY = 82,
+    FINAL_QUALITY = 92,
+    SCALES = 16,
+    FIRST = 256,
+    SAID = 4
+};                                                                   /* FIRST: pixels a side of a window's first draft; SAID: complaints */
+static const double least_scale[VIEWER_VIEWS] = { 0.5, 0.5, 0.125 }; /* a thin contour must stay visible */
+static const double most_coarse = 2;                                 /* steps twice as long where even the least scale takes too long */
+static const double most_jump = 4;                                   /* radii between two places of a stroke in the 3-D window */
+static const double final_cost = 4;                                  /* a sample of a final picture with its occlusion, times one of a draft */
 
 struct window {
     uint64_t look_version, data_version; /* that were drawn last */
@@ -41,6 +48,15 @@ struct painter {
     uint32_t said_count;
     char said[SAID][512];
     struct window window[VIEWER_VIEWS];
+    struct {
+        float *depth; /* of the surface as it was when a stroke in the 3-D window began: it does not climb what it paints. NULL: no stroke */
+        int32_t width, height;
+        uint64_t look_version, image_version;
+        tsr_camera camera;
+        tsr_vec3 normal, last; /* last: where the ray before met something */
+        double offset;
+        int met, begun; /* begun: something of it was done */
+    } stroke;
 };
 
 /* The same words once per image, not with every picture. */
@@ -206,6 +222,14 @@ static void show(struct painter *p, const viewer_task *t, int view)
 
 /* ---- picks ---------------------------------------------------------------------------------------------------------------------------------------- */
 
+/* From the place before, unless the surface jumps between the two. */
+static int continues(const struct painter *p, const viewer_command *c, tsr_vec3 at)
+{
+    const tsr_vec3 h = p->d.image->spacing, l = p->stroke.last;
+    const double far = sqrt(pow((at.x - l.x) * h.x, 2) + pow((at.y - l.y) * h.y, 2) + pow((at.z - l.z) * h.z, 2));
+    return !c->begin && p->stroke.met && far <= most_jump * c->radius;
+}
+
 static void act_on_pick(struct painter *p, const viewer_command *c, tsr_vec3 at)
 {
     viewer_session *s = p->s;
@@ -226,36 +250,74 @@ static void act_on_pick(struct painter *p, const viewer_command *c, tsr_vec3 at)
     }
     if (c->action != VIEWER_PICK_PROBE && !(c->radius > 0)) return;
     next.kind = c->action == VIEWER_PICK_PROBE ? VIEWER_PROBE : c->action == VIEWER_PICK_PAINT ? VIEWER_PAINT : VIEWER_ERASE;
-    next.begin = 1;
+    const tsr_vec3 last = p->stroke.last;
+    next.begin = c->begin || !p->stroke.begun;
+    p->stroke.begun = 1;
     memcpy(next.at, index, sizeof next.at);
     memcpy(next.from, index, sizeof next.from);
+    if (next.kind != VIEWER_PROBE && continues(p, c, at)) {
+        next.given |= UINT64_C(1) << VIEWER_TO;
+        memcpy(next.to, index, sizeof next.to);
+        memcpy(next.from, (double[3]){ last.x, last.y, last.z }, sizeof next.from);
+    }
+    p->stroke.last = at;
+    p->stroke.met = 1;
     if (viewer_session_command(s, &next, error, sizeof error)) viewer_session_tell(s, "error", "%s", error);
+}
+
+static void end_stroke(struct painter *p)
+{
+    free(p->stroke.depth);
+    p->stroke.depth = NULL;
+    p->stroke.met = 0;
+}
+
+/* How deep the surface lies in the window, as the first place of a stroke finds it. */
+static tsr_status begin_stroke(struct painter *p, viewer_task *t)
+{
+    tsr_scene_info info;
+    viewer_frame frame = { 0 };
+    tsr_image image = { 0 };
+    end_stroke(p);
+    p->stroke.width = scaled(t->look.width, 0.5);
+    p->stroke.height = scaled(t->look.height, 0.5);
+    p->stroke.look_version = t->look_version;
+    p->stroke.image_version = p->image_version;
+    p->stroke.normal = (tsr_vec3){ 0, 0, 1 };
+    p->stroke.offset = 0;
+    t->draft = 1;
+    tsr_status status = viewer_draw(&p->d, t, VIEWER_VOLUME, p->stroke.width, p->stroke.height, &frame, &image);
+    tsr_image_destroy(&image);
+    p->stroke.camera = p->d.camera;
+    if (status == TSR_OK) status = tsr_scene_describe(p->d.scene, &info);
+    if (status == TSR_OK && t->look.clip) status = viewer_clip(&info, &t->look, &p->stroke.normal, &p->stroke.offset);
+    if (status != TSR_OK) return status;
+    p->stroke.depth = (float *)malloc((size_t)p->stroke.width * (size_t)p->stroke.height * sizeof *p->stroke.depth);
+    if (!p->stroke.depth) return TSR_ERROR_MEMORY;
+    status = tsr_picture_download(p->d.picture[VIEWER_VOLUME], NULL, p->stroke.depth);
+    if (status != TSR_OK) end_stroke(p);
+    return status;
 }
 
 static void pick(struct painter *p, viewer_task *t, const viewer_command *c)
 {
-    tsr_scene_info info;
-    tsr_vec3 normal = { 0, 0, 1 }, at;
-    double offset = 0;
-    float *depth = NULL;
-    viewer_frame frame = { 0 };
-    tsr_image image = { 0 };
-    t->draft = 1;
+    tsr_vec3 at;
     if (!t->look.width || t->look.mode == VIEWER_MODE_MIP) return;
-    int32_t width = scaled(t->look.width, 0.5), height = scaled(t->look.height, 0.5);
-    int32_t x = (int32_t)fmin(c->x * width, width - 1), y = (int32_t)fmin(c->y * height, height - 1);
-    tsr_status status = viewer_draw(&p->d, t, VIEWER_VOLUME, width, height, &frame, &image);
-    tsr_image_destroy(&image);
-    if (status == TSR_OK) status = tsr_scene_describe(p->d.scene, &info);
-    if (status == TSR_OK && t->look.clip) status = viewer_clip(&info, &t->look, &normal, &offset);
-    depth = (float *)malloc((size_t)width * (size_t)height * sizeof *depth);
-    if (status == TSR_OK && depth) status = tsr_picture_download(p->d.picture[VIEWER_VOLUME], NULL, depth);
-    if (status != TSR_OK || !depth) complain(p);
-    else if (viewer_pick_point(p->d.image, &p->d.camera, (double)t->look.width / t->look.height, c->x, c->y,
-                               (double)depth[(size_t)y * (size_t)width + (size_t)x], t->look.clip, normal, offset, &at))
-        viewer_session_tell(p->s, "notice", "nothing there: the ray meets neither the surface nor the clipping plane");
-    else act_on_pick(p, c, at);
-    free(depth);
+    if (c->begin) p->stroke.begun = 0;
+    const int same = p->stroke.depth && p->stroke.look_version == t->look_version && p->stroke.image_version == p->image_version;
+    if ((c->begin || !same) && begin_stroke(p, t) != TSR_OK) {
+        complain(p);
+        return;
+    }
+    const int32_t x = (int32_t)fmin(c->x * p->stroke.width, p->stroke.width - 1), y = (int32_t)fmin(c->y * p->stroke.height, p->stroke.height - 1);
+    const double depth = (double)p->stroke.depth[(size_t)y * (size_t)p->stroke.width + (size_t)x];
+    if (!viewer_pick_point(p->d.image, &p->stroke.camera, (double)t->look.width / t->look.height, c->x, c->y, depth, t->look.clip, p->stroke.normal,
+                           p->stroke.offset, &at)) {
+        act_on_pick(p, c, at);
+        return;
+    }
+    p->stroke.met = 0;
+    if (c->begin) viewer_session_tell(p->s, "notice", "nothing there: the ray meets neither the surface nor the clipping plane");
 }
 
 /* ---- what to do next ------------------------------------------------------------------------------------------------------------------------------ */
@@ -408,6 +470,7 @@ void *viewer_painter_main(void *session)
     if (viewer_drawer_create(p.s, &p.d) == TSR_OK) run(&p);
     else complain(&p);
     viewer_saver_finish(&p.saver);
+    end_stroke(&p);
     viewer_drawer_clear(&p.d);
     return NULL;
 }

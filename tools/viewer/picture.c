@@ -90,6 +90,7 @@ int viewer_slice_options(const viewer_image *image, const viewer_plane *p, const
     memcpy(frame->right, (float[3]){ (float)u.x, (float)u.y, (float)u.z }, sizeof frame->right);
     memcpy(frame->down, (float[3]){ (float)v.x, (float)v.y, (float)v.z }, sizeof frame->down);
     frame->pixel = (float)pixel;
+    frame->zoom = (float)look->zoom;
     return 0;
 }
 
@@ -104,6 +105,12 @@ tsr_status viewer_camera(const tsr_scene_info *info, const viewer_look *look, ts
     camera->eye = add(add(camera->eye, right, -look->pan[0]), up, look->pan[1]);
     camera->target = add(add(camera->target, right, -look->pan[0]), up, look->pan[1]);
     return TSR_OK;
+}
+
+double viewer_camera_pixel(const tsr_camera *camera, int32_t height)
+{
+    const tsr_vec3 back = add(camera->eye, camera->target, -1);
+    return 2 * sqrt(dot(back, back)) * tan(camera->fov * (3.14159265358979323846 / 360)) / height;
 }
 
 tsr_status viewer_clip(const tsr_scene_info *info, const viewer_look *look, tsr_vec3 *normal, double *offset)

@@ -88,12 +88,13 @@ static const struct kind kinds[VIEWER_KINDS] = {
     [VIEWER_PROBE_RESET] = { "probe-reset", 0, 0 },
     [VIEWER_PAINT] = { "paint", B(FROM) | B(RADIUS), B(TO) | B(BEGIN) },
     [VIEWER_ERASE] = { "erase", B(FROM) | B(RADIUS), B(TO) | B(BEGIN) },
-    [VIEWER_PICK] = { "pick", B(X) | B(Y) | B(ACTION), B(RADIUS) | B(COLOURS) },
+    [VIEWER_PICK] = { "pick", B(X) | B(Y) | B(ACTION), B(RADIUS) | B(COLOURS) | B(BEGIN) },
     [VIEWER_START] = { "start", 0, 0 },
     [VIEWER_PAUSE] = { "pause", 0, 0 },
     [VIEWER_STEP] = { "step", B(COUNT), 0 },
     [VIEWER_RESET] = { "reset", 0, 0 },
     [VIEWER_UNDO] = { "undo", 0, 0 },
+    [VIEWER_REDO] = { "redo", 0, 0 },
     [VIEWER_SAVE] = { "save", B(WHAT) | B(NAME), B(REPLACE) },
     [VIEWER_LOAD] = { "load", B(NAME), 0 },
     [VIEWER_FILES] = { "files", 0, 0 },
@@ -303,5 +304,6 @@ void viewer_frame_pack(const viewer_frame *f, uint8_t bytes[VIEWER_FRAME_HEADER]
     for (int i = 0; i < 3; i++) to = put_float(to, f->right[i]);
     for (int i = 0; i < 3; i++) to = put_float(to, f->down[i]);
     to = put_float(to, f->pixel);
-    put_float(to, f->milliseconds);
+    to = put_float(to, f->milliseconds);
+    put_float(to, f->zoom);
 }

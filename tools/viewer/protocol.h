@@ -21,7 +21,7 @@ typedef enum viewer_kind {
     VIEWER_PROBE_UNDO, VIEWER_PROBE_RESET,
     VIEWER_PAINT, VIEWER_ERASE,
     VIEWER_PICK,        /* like probe, paint, erase or just looking, at a pixel of the 3-D window */
-    VIEWER_START, VIEWER_PAUSE, VIEWER_STEP, VIEWER_RESET, VIEWER_UNDO,
+    VIEWER_START, VIEWER_PAUSE, VIEWER_STEP, VIEWER_RESET, VIEWER_UNDO, VIEWER_REDO,
     VIEWER_SAVE, VIEWER_LOAD, VIEWER_FILES,
     VIEWER_DRIVE,       /* this page takes the controls */
     VIEWER_SHOWN,       /* a picture is on the screen: the next may come */
@@ -53,6 +53,7 @@ typedef struct viewer_command {
     int32_t view, width, height, axis, mode, clip, preset, begin, what, replace, action, colours, speed;
     double position, zoom, pan[2], azimuth, elevation, clip_azimuth, clip_elevation, clip_offset, quality, low, high, value, radius, count, x, y;
     double at[3], from[3], to[3];    /* voxel indices */
+    double bend;                     /* of a stroke that is several pieces: how far beside it their places may lie; 0 as it comes */
     char name[VIEWER_NAME_BYTES];
     tsr_transfer transfer;           /* of VIEWER_POINTS */
 } viewer_command;
@@ -78,8 +79,9 @@ typedef struct viewer_frame {
     uint32_t view_input, edit_input; /* last inputs that this picture shows: of the looks, of the surface and its parameters */
     double steps;                /* of the surface in it */
     float origin[3], right[3], down[3]; /* slices: voxel index of the upper left corner, of one pixel to the right, of one down */
-    float pixel;                 /* world units of a pixel */
+    float pixel;                 /* world units of a pixel; of the 3-D window at the depth it turns about */
     float milliseconds;          /* drawing and packing */
+    float zoom;                  /* of the look that it shows; 0: it knows no pan */
 } viewer_frame;
 void viewer_frame_pack(const viewer_frame *frame, uint8_t bytes[VIEWER_FRAME_HEADER]); /* little-endian, the JPEG file follows */
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 double viewer_seconds(void)
 {
@@ -130,7 +131,10 @@ void viewer_session_changed(viewer_session *s)
     s->wake(s->wake_user);
 }
 
-int viewer_interrupts(viewer_kind kind) { return kind == VIEWER_PAUSE || kind == VIEWER_RESET || kind == VIEWER_UNDO || kind == VIEWER_LOAD; }
+int viewer_interrupts(viewer_kind kind)
+{
+    return kind == VIEWER_PAUSE || kind == VIEWER_RESET || kind == VIEWER_UNDO || kind == VIEWER_REDO || kind == VIEWER_LOAD;
+}
 
 int viewer_queue_interrupts(const viewer_session *s)
 {
@@ -221,6 +225,9 @@ int viewer_session_create(const viewer_options *options, void (*wake)(void *user
     s->threads = options->threads;
     s->segment = options->segment;
     s->memory_limit = options->memory_limit;
+    s->alone_seconds = options->alone_seconds > 0 ? options->alone_seconds : 120;
+    s->alone_since = viewer_seconds();
+    snprintf(s->identity, sizeof s->identity, "%08x%08x", (unsigned)time(NULL), (unsigned)getpid());
     s->wake = wake;
     s->wake_user = user;
     pthread_mutex_init(&s->lock, NULL);
@@ -356,6 +363,33 @@ static void command_of_looks(viewer_session *s, const viewer_command *c)
     viewer_session_changed(s);
 }
 
+/* With the lock held. A stroke that goes on while its last piece still waits becomes one with it, unless it bends there: a hand that is faster than the
+ * solver is followed with longer pieces, not later and later. */
+static int joins_stroke(viewer_session *s, const viewer_command *c)
+{
+    static const double most_bend = 0.125; /* radii that places may lie beside the piece that takes theirs */
+    viewer_command *last = &s->queue[(s->queue_first + s->queue_count + VIEWER_QUEUE - 1) % VIEWER_QUEUE];
+    if (!s->queue_count || !s->image || (c->kind != VIEWER_PAINT && c->kind != VIEWER_ERASE) || last->kind != c->kind || last->radius != c->radius ||
+        c->begin || !viewer_given(c, VIEWER_TO) || !viewer_given(last, VIEWER_TO) || memcmp(last->to, c->from, sizeof last->to) != 0)
+        return 0;
+    const double spacing[3] = { s->image->spacing.x, s->image->spacing.y, s->image->spacing.z };
+    double along = 0, length = 0, beside = 0;
+    for (int k = 0; k < 3; k++) {
+        along += (last->to[k] - last->from[k]) * (c->to[k] - last->from[k]) * spacing[k] * spacing[k];
+        length += pow((c->to[k] - last->from[k]) * spacing[k], 2);
+    }
+    const double t = length > 0 ? along / length : -1;
+    if (!(t >= 0 && t <= 1)) return 0; /* it turned back */
+    for (int k = 0; k < 3; k++) beside += pow((last->from[k] + t * (c->to[k] - last->from[k]) - last->to[k]) * spacing[k], 2);
+    const double bend = last->bend + sqrt(beside); /* what was dropped before lies beside the piece before, at most */
+    if (bend > most_bend * c->radius) return 0;
+    last->bend = bend;
+    memcpy(last->to, c->to, sizeof last->to);
+    last->input = c->input;
+    last->given |= c->given;
+    return 1;
+}
+
 int viewer_session_command(viewer_session *s, const viewer_command *c, char *error, size_t error_bytes)
 {
     int result = 0;
@@ -363,7 +397,9 @@ int viewer_session_command(viewer_session *s, const viewer_command *c, char *err
     if (c->kind == VIEWER_VIEW || c->kind == VIEWER_WINDOW || c->kind == VIEWER_TRANSFER) {
         command_of_looks(s, c);
     } else if (c->kind == VIEWER_PICK) {
+        const int begin = s->pick_ready && s->pick.begin && s->pick.action == c->action;
         s->pick = *c;
+        if (!viewer_given(c, VIEWER_BEGIN) || begin) s->pick.begin = 1;
         s->pick_ready = 1;
         pthread_cond_signal(&s->to_painter);
     } else if (c->kind == VIEWER_SAVE && c->what == VIEWER_SAVE_PICTURE) {
@@ -375,6 +411,7 @@ int viewer_session_command(viewer_session *s, const viewer_command *c, char *err
             s->picture[s->picture_count++].replace = c->replace;
             pthread_cond_signal(&s->to_painter);
         }
+    } else if (joins_stroke(s, c)) {                                                               /* nothing else to do */
     } else if (s->queue_count == (viewer_interrupts(c->kind) ? VIEWER_QUEUE : VIEWER_QUEUE - 8)) { /* Pause always finds a place */
         snprintf(error, error_bytes, "the solver has %d commands waiting: wait a moment", VIEWER_QUEUE);
         result = -1;
@@ -449,10 +486,11 @@ viewer_blob *viewer_session_state(viewer_session *s, uint64_t *version)
         const viewer_state *t = &s->state;
         const tsr_segment_report *r = &t->report;
         *version = s->state_version;
-        json = json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:{s:I, s:f, s:f}, s:b, s:b, s:s, s:i, s:I, s:f, s:I, s:I, s:f, s:f, s:s}", "type", "state",
-                         "protocol", VIEWER_PROTOCOL, "target", t->target, "epsilon", t->epsilon, "alpha", t->alpha, "smoothing", t->smoothing,
-                         "probe", "count", (json_int_t)t->probe.count, "mean", t->probe.mean, "deviation", t->probe.deviation, "running", t->running,
-                         "surface", t->has_surface, "busy", t->busy ? t->busy_with : "", "undo", t->undo_levels, "steps", (json_int_t)r->total_steps,
+        json = json_pack("{s:s, s:i, s:s, s:f, s:f, s:f, s:f, s:{s:I, s:f, s:f}, s:b, s:b, s:b, s:s, s:i, s:i, s:I, s:f, s:I, s:I, s:f, s:f, s:s}",
+                         "type", "state", "protocol", VIEWER_PROTOCOL, "session", s->identity, "target", t->target, "epsilon", t->epsilon, "alpha",
+                         t->alpha, "smoothing", t->smoothing, "probe", "count", (json_int_t)t->probe.count, "mean", t->probe.mean, "deviation",
+                         t->probe.deviation, "running", t->running, "surface", t->has_surface, "unsaved", t->unsaved, "busy",
+                         t->busy ? t->busy_with : "", "undo", t->undo_levels, "redo", t->redo_levels, "steps", (json_int_t)r->total_steps,
                          "steps_per_second", r->steps_per_second, "active_voxels", (json_int_t)r->active_voxels, "inside_voxels",
                          (json_int_t)r->inside_voxels, "volume", r->volume, "time", r->time, "stop", tsr_stop_name(r->stop));
         if (json) {
@@ -511,7 +549,10 @@ viewer_blob *viewer_session_notice(viewer_session *s)
 void viewer_session_watch(viewer_session *s, int watchers, const int wanted[VIEWER_VIEWS])
 {
     pthread_mutex_lock(&s->lock);
-    if (!s->watchers != !watchers) pthread_cond_signal(&s->to_solver); /* it hands nothing over while nobody looks */
+    if (!s->watchers != !watchers) {
+        pthread_cond_signal(&s->to_solver); /* it hands nothing over while nobody looks */
+        s->alone_since = viewer_seconds();
+    }
     s->watchers = watchers;
     memcpy(s->wanted, wanted, sizeof s->wanted);
     pthread_cond_signal(&s->to_painter);

@@ -35,6 +35,7 @@ typedef struct viewer_options {
     int32_t threads;             /* 0 = all */
     tsr_segment_options segment; /* target NAN, epsilon 0 = guessed from the image */
     int64_t memory_limit;        /* of volumes; 0 = the machine's */
+    double alone_seconds;        /* without a page: then a run is paused; 0 = 120 */
 } viewer_options;
 
 /* An image in host memory, shared by solver and painter. */
@@ -81,7 +82,7 @@ typedef struct viewer_state {    /* what pages are told about the solver */
     tsr_probe probe;
     int64_t probed[TSR_PROBE_BINS];
     tsr_segment_report report;
-    int running, undo_levels, has_surface, busy;
+    int running, undo_levels, redo_levels, has_surface, unsaved, busy; /* unsaved: work that is in no file */
     char busy_with[32];
 } viewer_state;
 
@@ -97,6 +98,8 @@ typedef struct viewer_session {
     char *device;
     int32_t threads;
     int64_t memory_limit;
+    double alone_seconds, alone_since; /* since when there is no page */
+    char identity[17];           /* of this session, for pages that come back to another */
     tsr_segment_options segment;
 
     viewer_command queue[VIEWER_QUEUE];
@@ -123,7 +126,7 @@ typedef struct viewer_session {
     viewer_speed speed;          /* newest speed, not taken yet */
     int speed_ready;
     tsr_volume *used_speed;
-    viewer_command pick;         /* newest pick, for the painter */
+    viewer_command pick;         /* newest pick, for the painter; `begin` of one that it took the place of stays */
     int pick_ready;
     struct {
         char name[VIEWER_NAME_BYTES];

@@ -13,8 +13,8 @@
 #include <unistd.h>
 #endif
 
-enum { MOST_EDITS = 200000, MOST_BATCH = 2048 };
-static const double batch_seconds = 0.010, tell_seconds = 0.06;
+enum { MOST_EDITS = 200000, MOST_BATCH = 2048, SETTLED_STEPS = 500, LEAST_VOXELS = 26 };
+static const double batch_seconds = 0.010, tell_seconds = 0.06, settled_seconds = 2, give_seconds = 0.1;
 
 /* ---- what the others are given ------------------------------------------------------------------------------------------------------------- */
 
@@ -24,6 +24,7 @@ static void tell_state(struct solver *o)
     pthread_mutex_lock(&o->s->lock);
     o->s->state = o->state;
     o->s->state.undo_levels += o->before.segmentation != NULL;
+    o->s->state.redo_levels += o->after.segmentation != NULL;
     viewer_session_changed(o->s);
     pthread_mutex_unlock(&o->s->lock);
     o->state_dirty = 0;
@@ -126,7 +127,10 @@ static void save(struct solver *o, const viewer_command *c)
     char error[512] = "", *script = c->what == VIEWER_SAVE_SESSION ? session_script(o) : NULL;
     busy(o, "saving");
     if (viewer_save(o->s, o->context, o->segmentation, script, c, error, sizeof error)) viewer_session_tell(o->s, "error", "%s", error);
-    else viewer_session_tell(o->s, "saved", "%s", c->name);
+    else {
+        viewer_session_tell(o->s, "saved", "%s", c->name);
+        if (c->what != VIEWER_SAVE_MESH) o->state.unsaved = 0; /* the others give the work back */
+    }
     free(script);
     busy(o, "");
 }
@@ -137,6 +141,19 @@ static tsr_status snapshot(struct solver *o)
 {
     tsr_status status = tsr_segmentation_snapshot(o->segmentation);
     if (status == TSR_OK) o->state.undo_levels++;
+    o->state.redo_levels = 0;
+    solver_forget(&o->after);
+    return status;
+}
+
+/* Back or forward one level. */
+static tsr_status go(struct solver *o, int forward)
+{
+    const tsr_status status = forward ? tsr_segmentation_redo(o->segmentation) : tsr_segmentation_undo(o->segmentation);
+    o->state.running = 0;
+    if (status != TSR_OK) return status;
+    o->state.undo_levels = (int)fmax(o->state.undo_levels + (forward ? 1 : -1), 0);
+    o->state.redo_levels = (int)fmax(o->state.redo_levels + (forward ? -1 : 1), 0);
     return status;
 }
 
@@ -160,16 +177,14 @@ static tsr_status edit(struct solver *o, const viewer_command *c)
         o->state.probe = (tsr_probe){ 0 };
         break;
     case VIEWER_UNDO:
-        status = tsr_segmentation_undo(o->segmentation);
-        if (status == TSR_OK && o->state.undo_levels > 0) o->state.undo_levels--;
-        o->state.running = 0;
-        break;
+    case VIEWER_REDO: status = go(o, c->kind == VIEWER_REDO); break;
     default: /* paint, erase */
         if (c->begin) status = snapshot(o);
         if (status == TSR_OK) status = tsr_segmentation_stroke(o->segmentation, from, to, c->radius, c->kind == VIEWER_ERASE);
     }
-    if (c->kind == VIEWER_UNDO || c->kind == VIEWER_PAINT || c->kind == VIEWER_ERASE) {
-        o->surface_dirty = 1;
+    o->settling.step = -1;
+    if (c->kind == VIEWER_UNDO || c->kind == VIEWER_REDO || c->kind == VIEWER_PAINT || c->kind == VIEWER_ERASE) {
+        o->surface_dirty = o->state.unsaved = 1;
         if (!o->state.running) solver_measure(o);
         else o->state.has_surface = 1;
     } else if (c->kind != VIEWER_SET) {
@@ -178,6 +193,38 @@ static tsr_status edit(struct solver *o, const viewer_command *c)
     o->edited = viewer_seconds();
     solver_read_parameters(o);
     return status;
+}
+
+/* The surface is gone, or as good as that: a word that stays, and what to change. */
+static void tell_end(const struct solver *o)
+{
+    const viewer_state *t = &o->state;
+    const char *curved = t->alpha < 1 ? ", or curvature was stronger" : "", *flatter = t->alpha < 1 ? ", alpha nearer to 1" : "";
+    char what[64] = "vanished";
+    if (t->has_surface) snprintf(what, sizeof what, "has shrunk to %lld voxel(s)", (long long)t->report.inside_voxels);
+    if (!t->has_surface && t->report.inside_voxels > 0)
+        viewer_session_tell(o->s, "warning",
+                            "The surface has left the image: all of it is inside. Undo, then make epsilon smaller than %.4g or probe again.",
+                            t->epsilon);
+    else
+        viewer_session_tell(
+            o->s, "warning",
+            "The surface %s: where it was, the grey values are not within epsilon (%.4g) of T (%.4g)%s. Undo, then probe the structure, "
+            "make epsilon larger%s, or paint more.",
+            what, t->epsilon, t->target, curved, flatter);
+}
+
+/* Its volume has stayed the same, but for some voxels that come and go, for many steps and some time. */
+static int has_settled(struct solver *o)
+{
+    const int64_t now = o->state.report.inside_voxels, steps = o->state.report.total_steps;
+    const double tolerance = fmax(1, 1e-4 * (double)now);
+    if (o->settling.step < 0 || fabs((double)(now - o->settling.inside)) > tolerance) {
+        o->settling.inside = now;
+        o->settling.step = steps;
+        o->settling.since = viewer_seconds();
+    }
+    return steps - o->settling.step >= SETTLED_STEPS && viewer_seconds() - o->settling.since >= settled_seconds;
 }
 
 /* Steps and what follows from them. */
@@ -199,11 +246,15 @@ static tsr_status advance(struct solver *o, int64_t steps)
     report.steps_per_second = o->rate;
     o->state.report = report;
     o->state.has_surface = report.tiles > 0 && report.inside_voxels > 0;
-    o->surface_dirty = 1;
+    o->surface_dirty = o->state.unsaved = 1;
     if (!o->state.has_surface) {
         o->state.running = 0;
-        if (report.inside_voxels > 0) viewer_session_tell(o->s, "notice", "the surface has left the image: all of it is inside");
-        else viewer_session_tell(o->s, "notice", "the surface vanished: nothing around the seeds is within epsilon of T, or curvature is too strong");
+        tell_end(o);
+    } else if (o->left == 0 && has_settled(o)) {
+        o->state.running = 0;
+        if (report.inside_voxels <= LEAST_VOXELS) tell_end(o);
+        else
+            viewer_session_tell(o->s, "notice", "the surface has settled after %lld steps and stopped: Start goes on", (long long)report.total_steps);
     }
     if (viewer_seconds() - o->told > tell_seconds || !o->state.running) o->state_dirty = 1;
     return TSR_OK;
@@ -229,6 +280,7 @@ static void start(struct solver *o)
     if (has_no_room(o)) return;
     if (snapshot(o) != TSR_OK) viewer_session_tell(o->s, "error", "%s", tsr_error_message());
     solver_journal_note(o, VIEWER_START);
+    o->settling.step = -1;
     o->state.running = 1;
     o->state_dirty = 1;
 }
@@ -271,7 +323,11 @@ static void act(struct solver *o, const viewer_command *c)
     case VIEWER_SAVE: save(o, c); break;
     default:
         if (c->kind == VIEWER_UNDO && !o->state.undo_levels && o->before.segmentation) {
-            solver_bring_back(o);
+            solver_exchange(o, &o->before, &o->after);
+            return;
+        }
+        if (c->kind == VIEWER_REDO && !o->state.redo_levels && o->after.segmentation) {
+            solver_exchange(o, &o->after, &o->before);
             return;
         }
         if (has_no_room(o)) return;
@@ -282,6 +338,14 @@ static void act(struct solver *o, const viewer_command *c)
 }
 
 /* ---- the thread ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* With the lock held: nobody has looked for a while. */
+static void pause_alone(struct solver *o)
+{
+    o->left = o->run_on = o->state.running = 0;
+    o->state_dirty = 1;
+    o->alone = 1;
+}
 
 /* Next command, if any; waits where there is nothing else to do. -1: the end. */
 static int next(struct solver *o, viewer_command *command)
@@ -302,6 +366,7 @@ static int next(struct solver *o, viewer_command *command)
         viewer_free_given(o, tiles, speed);
         pthread_mutex_lock(&s->lock);
     }
+    if (o->state.running && !s->watchers && viewer_seconds() - s->alone_since > s->alone_seconds) pause_alone(o);
     int stop = o->left > 0 && viewer_queue_interrupts(s);
     if (stop) {
         o->left = 0;
@@ -329,7 +394,8 @@ static void clean(struct solver *o)
     tsr_volume_destroy(&s->used_speed);
     tsr_tiles_destroy(&s->surface.tiles);
     tsr_volume_destroy(&s->speed.volume);
-    solver_forget_before(o);
+    solver_forget(&o->before);
+    solver_forget(&o->after);
     tsr_segmentation_destroy(&o->segmentation);
     tsr_volume_destroy(&o->on_device);
     viewer_image_release(s, &o->image);
@@ -341,6 +407,7 @@ static void clean(struct solver *o)
 void *viewer_solver_main(void *session)
 {
     struct solver o = { .s = (viewer_session *)session, .batch = 1 };
+    double gave = 0; /* when the painter was given something last */
     tsr_context_options options = TSR_CONTEXT_OPTIONS;
     viewer_command command;
 #ifdef __linux__ /* windows answer first: on a machine with few cores the solver takes what drawing leaves. Threads it starts inherit this */
@@ -374,8 +441,16 @@ void *viewer_solver_main(void *session)
         pthread_mutex_lock(&o.s->lock);
         int more = o.s->queue_count > 0;
         pthread_mutex_unlock(&o.s->lock);
-        if (!more) viewer_give(&o); /* a burst of commands is shown as one */
+        const double now = viewer_seconds();
+        if (!more || now - gave > give_seconds) { /* a burst of commands is shown as one, a long one now and then */
+            viewer_give(&o);
+            gave = now;
+        }
         if (o.state_dirty) tell_state(&o);
+        if (o.alone)
+            viewer_session_tell(o.s, "warning", "The run was paused after %lld steps: no page was open. Start goes on.",
+                                (long long)o.state.report.total_steps);
+        o.alone = 0;
     }
     clean(&o);
     return NULL;

@@ -11,6 +11,15 @@ typedef struct solver_journal {
     int64_t count[VIEWER_KINDS];
 } solver_journal;
 
+/* A segmentation that may come back. */
+typedef struct solver_kept {
+    tsr_segmentation *segmentation; /* NULL: none */
+    char *head;
+    viewer_state state;
+    int64_t edits;
+    solver_journal journal;
+} solver_kept;
+
 struct solver {
     viewer_session *s;
     viewer_colours colours;
@@ -26,14 +35,13 @@ struct solver {
     solver_journal journal;
     int64_t left; /* steps that a step command still has to do; running meanwhile */
     int run_on;   /* it was running when that command came */
+    solver_kept before; /* what a reset or a loaded session took the place of: the last level of undo */
+    solver_kept after;  /* what undo of that took the place of: the last level of redo */
     struct {
-        tsr_segmentation *segmentation; /* NULL: none */
-        char *head;
-        viewer_state state;
-        int64_t edits;
-        solver_journal journal;
-    } before; /* what a reset or a loaded session took the place of: the last level of undo */
-    int surface_dirty, speed_dirty, state_dirty;
+        int64_t inside, step; /* the volume that the surface still has, and since which step */
+        double since;
+    } settling;
+    int surface_dirty, speed_dirty, state_dirty, alone; /* alone: the run was paused for want of pages, not said yet */
     viewer_speed given; /* its volume aside, the speed that was handed over last */
     int speed_word;     /* a new input is to be shown with it */
     int speed_part;     /* it is of some slices; all are due a while after `edited` */
@@ -55,10 +63,10 @@ enum { SOLVER_PARAMETERS = 12 };
 extern const char *const solver_parameters[SOLVER_PARAMETERS];
 
 char *solver_write_head(const tsr_segmentation *segmentation, const viewer_image *image);
-void solver_forget_before(struct solver *o);
+void solver_forget(solver_kept *kept);
 void solver_install(struct solver *o, tsr_segmentation *made, char *head, viewer_image *image);
 int solver_begin(struct solver *o, viewer_image *image, const tsr_volume *volume);
-void solver_bring_back(struct solver *o);
+void solver_exchange(struct solver *o, solver_kept *from, solver_kept *to); /* what was kept in `from` is current, what was current in `to` */
 void solver_load_image(struct solver *o, const char *name);
 void solver_keep_parameters(struct solver *o);
 const tsr_volume *solver_volume(const struct solver *o);

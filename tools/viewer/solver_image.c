@@ -40,24 +40,24 @@ char *solver_write_head(const tsr_segmentation *segmentation, const viewer_image
     return strdup(text);
 }
 
-void solver_forget_before(struct solver *o)
+void solver_forget(solver_kept *kept)
 {
-    tsr_segmentation_destroy(&o->before.segmentation);
-    free(o->before.head);
-    o->before.head = NULL;
+    tsr_segmentation_destroy(&kept->segmentation);
+    free(kept->head);
+    kept->head = NULL;
 }
+
+static solver_kept current(const struct solver *o) { return (solver_kept){ o->segmentation, o->head, o->state, o->edits, o->journal }; }
 
 /* Takes over `made` and its head. What was there can come back, unless it is of another image or nothing was done to it. */
 void solver_install(struct solver *o, tsr_segmentation *made, char *head, viewer_image *image)
 {
     int worth = o->segmentation && image == o->image && *tsr_segmentation_log(o->segmentation);
-    if (worth || image != o->image) solver_forget_before(o);
+    if (worth || image != o->image) solver_forget(&o->before);
+    solver_forget(&o->after);
     if (worth) {
-        o->before.segmentation = o->segmentation;
-        o->before.head = o->head;
-        o->before.state = o->state;
-        o->before.edits = o->edits;
-        o->before.journal = o->journal;
+        o->before = current(o);
+        o->before.state.redo_levels = 0; /* this is newer than what was undone */
     } else {
         tsr_segmentation_destroy(&o->segmentation);
         free(o->head);
@@ -86,19 +86,20 @@ int solver_begin(struct solver *o, viewer_image *image, const tsr_volume *volume
     return 0;
 }
 
-/* Undo of a reset or of a loaded session. */
-void solver_bring_back(struct solver *o)
+/* Undo of a reset or of a loaded session, and its redo. */
+void solver_exchange(struct solver *o, solver_kept *from, solver_kept *to)
 {
     const viewer_state now = o->state;
-    tsr_segmentation_destroy(&o->segmentation);
-    free(o->head);
-    o->segmentation = o->before.segmentation;
-    o->head = o->before.head;
-    o->state = o->before.state;
-    o->edits = o->before.edits;
-    o->journal = o->before.journal;
-    o->before.segmentation = NULL;
-    o->before.head = NULL;
+    solver_forget(to);
+    *to = current(o);
+    o->segmentation = from->segmentation;
+    o->head = from->head;
+    o->state = from->state;
+    o->edits = from->edits;
+    o->journal = from->journal;
+    from->segmentation = NULL;
+    from->head = NULL;
+    o->state.unsaved = 1;
     o->state.running = 0;
     o->state.busy = now.busy;
     memcpy(o->state.busy_with, now.busy_with, sizeof o->state.busy_with);

@@ -1,6 +1,6 @@
 // The workbench: what ties windows, panel and server together. docs/guide/workbench.md is its manual.
 import { Connection } from "./connection.js";
-import { Slider, message } from "./controls.js";
+import { Slider, ask, endWarnings, message, returnKeys, stem } from "./controls.js";
 import { Transfer } from "./transfer.js";
 import { Window } from "./windows.js";
 
@@ -69,19 +69,33 @@ for (const button of document.querySelectorAll("[data-tool]")) button.addEventLi
 chooseTool("navigate");
 
 const run = {
-  start: () => link.input({ type: bench.state?.running ? "pause" : "start" }),
+  start: () => {
+    endWarnings();
+    link.input({ type: bench.state?.running ? "pause" : "start" });
+  },
   step: (event) => link.input({ type: "step", count: event?.shiftKey ? 1 : 10 }),
   undo: () => link.input({ type: "undo" }),
+  redo: () => link.input({ type: "redo" }),
   reset: () => link.input({ type: "reset" }),
   "probe-undo": () => link.input({ type: "probe-undo" }),
   "probe-reset": () => link.input({ type: "probe-reset" }),
   drive: () => link.send({ type: "drive" }),
   "window-reset": () => bench.image && windowRange(bench.image.window_low, bench.image.window_high),
-  load: () => $("files").value && link.input({ type: "load", name: $("files").value }),
+  load: async () => {
+    const name = $("files").value;
+    if (!name) return;
+    if (!/\.(session|txt)$/.test(name) && bench.state?.unsaved) { // of a session Undo goes back
+      $("ask-load-name").textContent = name;
+      if (!(await ask("ask-load"))) return;
+    }
+    endWarnings();
+    link.input({ type: "load", name });
+  },
   "help-button": () => $("help").showModal(),
   theme: () => setTheme(document.documentElement.dataset.theme === "light" ? "dark" : "light"),
 };
 for (const [id, action] of Object.entries(run)) $(id).addEventListener("click", action);
+returnKeys(document);
 $("speed").addEventListener("change", () => windows.speed.change({ speed: $("speed").value }));
 $("mode").addEventListener("change", () => windows.volume.change({ mode: $("mode").value }));
 $("probe-sets").addEventListener("change", () => { bench.probesColours = $("probe-sets").value === "colours"; });
@@ -96,7 +110,7 @@ addEventListener("focus", () => link.send({ type: "files" }));
 const ENDING = { mask: "-mask.nii.gz", mesh: ".ply", field: "-field.nii.gz", picture: ".png", session: ".session" };
 for (const button of document.querySelectorAll("[data-save]"))
   button.addEventListener("click", () => {
-    const what = button.dataset.save, name = ($("save-name").value.trim() || "segmentation") + ENDING[what];
+    const what = button.dataset.save, name = (stem($("save-name").value) || "segmentation") + ENDING[what];
     link.input({ type: "save", what, name, replace: $("replace").checked });
   });
 
@@ -112,14 +126,17 @@ function showImage(image) {
   const range = image.maximum - image.minimum, step = range / 512;
   bench.extent = Math.max(...image.size.map((n, i) => n * image.spacing[i]));
   bench.cross = image.size.map((n) => (n - 1) / 2);
-  for (const id of ["target", "low", "high"]) sliders[id].limits(image.minimum, image.maximum, step);
-  sliders.epsilon.limits(step, range / 2, step);
-  sliders.brush.limits(1, Math.round(bench.extent / 5), 0.5);
+  for (const id of ["target", "low", "high"]) sliders[id].limits(image.minimum, image.maximum, step, image.minimum, image.maximum);
+  sliders.epsilon.limits(step, range / 2, step, 0, range);
+  sliders.smoothing.limits(0, 4, 0.1, 0, bench.extent / 4);
+  sliders.brush.limits(Math.min(1, bench.extent / 50), Math.max(1, Math.round(bench.extent / 5)), bench.extent > 50 ? 0.5 : bench.extent / 500, bench.extent / 1000, bench.extent / 2);
   sliders.brush.set(+(bench.extent / 25).toPrecision(2), true);
-  $("save-name").value = image.name.replace(/\.(nii|nrrd|nhdr|mha|mhd|inr|tsc|hdr)?(\.gz)?$/, "") || image.name;
+  $("save-name").value = stem(image.name) || image.name;
 }
 
 link.addEventListener("state", ({ detail: state }) => {
+  if (bench.state && bench.state.session !== state.session)
+    message("The server was started anew: surface, probes and steps of before are gone unless they were saved. Saved sessions can be loaded.", "warning");
   bench.state = state;
   showImage(state.image);
   for (const name of ["target", "epsilon", "alpha", "smoothing"]) sliders[name].take(state[name]);
@@ -137,6 +154,8 @@ link.addEventListener("state", ({ detail: state }) => {
   $("start").disabled = !!state.busy || !state.image;
   $("step").disabled = state.running || !state.surface;
   $("undo").disabled = !state.undo;
+  $("redo").disabled = !state.redo;
+  $("no-surface").hidden = !state.image || state.surface || (look.mode !== "surface" && look.mode !== "inside");
   $("n-steps").textContent = state.steps.toLocaleString("en");
   $("n-rate").textContent = state.running ? Math.round(state.steps_per_second).toLocaleString("en") : "–";
   $("n-volume").textContent = state.volume >= 1000 ? `${(state.volume / 1000).toPrecision(4)} ml` : `${Math.round(state.volume)} mm³`;
@@ -156,6 +175,7 @@ link.addEventListener("error", ({ detail }) => {
   message(detail.text, "error");
   for (const slider of Object.values(sliders)) slider.restore();
 });
+link.addEventListener("warning", ({ detail }) => message(detail.text, "warning"));
 link.addEventListener("notice", ({ detail }) => message(detail.text, "notice"));
 link.addEventListener("saved", ({ detail }) => {
   const item = document.createElement("li"), anchor = document.createElement("a");
@@ -180,7 +200,11 @@ link.addEventListener("open", () => {
   $("link").setAttribute("aria-label", "connected");
   link.send({ type: "files" });
 });
-link.addEventListener("closed", () => {
+const LOST = { none: "No connection to the server: what the windows show is old. Trying again …",
+  busy: "The server answers but takes no more pages, or has just come back: what the windows show is old. Trying again …",
+  stranger: "The server was started anew and does not know this address: what the windows show is old. Open the address that it has printed." };
+link.addEventListener("closed", ({ detail }) => {
+  $("lost").textContent = LOST[detail.reason];
   bench.driving = false;
   document.body.classList.add("watching");
   $("drive").hidden = true;
@@ -194,11 +218,11 @@ link.addEventListener("closed", () => {
 
 document.addEventListener("keydown", (event) => {
   if (event.target.matches("input[type=text], input[type=number], select, dialog *") || event.altKey || event.metaKey) return;
-  if (event.ctrlKey && event.key !== "z") return;
+  if (event.ctrlKey && !"zyZ".includes(event.key)) return;
   const keys = { 1: () => chooseTool("navigate"), 2: () => chooseTool("probe"), 3: () => chooseTool("paint"), 4: () => chooseTool("erase"), " ": run.start, s: run.step, z: run.undo,
-    "[": () => sliders.brush.set(Math.max(0.5, bench.brush / 1.15), true), "]": () => sliders.brush.set(bench.brush * 1.15, true), "?": run["help-button"] };
-  const action = keys[event.key.toLowerCase()];
-  if (!action || (event.key === " " && event.target.matches("button, input"))) return;
+    y: run.redo, "[": () => sliders.brush.set(bench.brush / 1.15, true), "]": () => sliders.brush.set(bench.brush * 1.15, true), "?": run["help-button"] };
+  const key = event.key.toLowerCase(), action = key === "z" && event.shiftKey ? run.redo : keys[key];
+  if (!action || (event.key === " " && event.target.matches("button, input:not([type=range])"))) return; // who came to a button by Tab presses it
   event.preventDefault();
   action(event);
 });

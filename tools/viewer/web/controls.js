@@ -19,10 +19,17 @@ export class Slider {
       if (Number.isFinite(value)) this.set(value, true);
       else this.restore();
     });
+    this.number.addEventListener("keydown", (event) => { // done: keys are shortcuts again
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      if (event.key === "Escape") this.number.value = +this.value.toPrecision(this.digits + 1);
+      this.number.blur();
+    });
   }
 
-  limits(min, max, step) {
+  // Of the slider, and of the values that may be typed.
+  limits(min, max, step, least = this.least, most = this.most) {
     Object.assign(this.range, { min, max, step });
+    Object.assign(this, { least, most });
     if (this.value !== undefined) this.show();
   }
 
@@ -57,12 +64,56 @@ export class Slider {
   }
 }
 
+// A button or a list that the mouse used gives the keys back to the shortcuts; who goes by the keyboard stays where they are.
+export function returnKeys(root) {
+  let pointed = null;
+  root.addEventListener("pointerdown", (event) => { pointed = event.target; }, true);
+  root.addEventListener("keydown", () => { pointed = null; }, true);
+  const back = (event) => {
+    const control = event.target.closest?.("button, select, input[type=checkbox]");
+    if (control && pointed && control.contains(pointed) && !control.closest("dialog")) control.blur();
+  };
+  root.addEventListener("click", (event) => event.target.closest?.("select") || back(event));
+  root.addEventListener("change", back);
+}
+
+// One line at the bottom; a warning stays until it is closed, or until `endWarnings`.
 export function message(text, kind) {
   const line = document.createElement("p");
   line.textContent = text;
   line.className = kind;
   const all = document.getElementById("messages");
+  for (const old of all.children) if (old.dataset.text === text) old.remove();
+  line.dataset.text = text;
+  if (kind === "warning") {
+    const close = document.createElement("button");
+    close.textContent = "×";
+    close.setAttribute("aria-label", "Close this message");
+    close.addEventListener("click", () => line.remove());
+    line.append(close);
+  }
   all.append(line);
-  while (all.children.length > 3) all.firstChild.remove();
-  setTimeout(() => line.remove(), kind === "error" ? 7000 : 3500);
+  const passing = [...all.querySelectorAll("p:not(.warning)")];
+  for (const old of passing.slice(0, Math.max(0, passing.length - 3))) old.remove();
+  if (kind !== "warning") setTimeout(() => line.remove(), kind === "error" ? 7000 : 3500);
+}
+
+export function endWarnings() {
+  for (const line of document.querySelectorAll("#messages .warning")) line.remove();
+}
+
+// The name of a file without the endings that it has or is given here.
+export function stem(name) {
+  const endings = /(\.(nii|nrrd|nhdr|mha|mhd|inr|tsc|hdr|gz|ply|stl|obj|off|png|session|txt)|-(mask|field))$/i;
+  let short = name.trim();
+  while (endings.test(short) && short.replace(endings, "")) short = short.replace(endings, "");
+  return short;
+}
+
+// Asks in a dialog of the page: true where the answer is its first button.
+export function ask(id) {
+  const dialog = document.getElementById(id);
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((answered) => dialog.addEventListener("close", () => answered(dialog.returnValue === "yes"), { once: true }));
 }

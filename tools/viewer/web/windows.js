@@ -1,5 +1,6 @@
 // The three windows: pictures from the server, the cross and the brush on top, mouse, touch and keys.
 
+const NOTCH = 50; // pixels of a wheel for a slice
 const PLANES = ["Sagittal", "Coronal", "Axial"];
 const EDGES = { 0: ["A", "P", "S", "I"], 1: ["R", "L", "S", "I"], 2: ["R", "L", "A", "P"] }; // left, right, top, bottom, by world axis
 
@@ -14,6 +15,7 @@ export class Window {
     this.pointers = new Map();
     this.hover = null;
     this.pending = null;
+    this.rolled = this.wheeled = 0;
     this.axis = element.querySelector(".axis");
     this.slider = element.querySelector(".slice");
     this.listen();
@@ -31,7 +33,9 @@ export class Window {
       this.canvas.height = height;
       this.draw();
     }
-    if (this.bench.driving) this.bench.link.input({ type: "view", view: this.view, width: Math.min(width, 4096), height: Math.min(height, 4096) });
+    const fits = Math.min(1, 4096 / Math.max(width, height));
+    if (this.bench.driving)
+      this.bench.link.input({ type: "view", view: this.view, width: Math.max(16, Math.floor(width * fits)), height: Math.max(16, Math.floor(height * fits)) });
   }
 
   show(frame) {
@@ -63,20 +67,31 @@ export class Window {
 
   // ---- places: canvas pixels, voxel indices ----
 
+  // Where the picture stands in the canvas. It has the shape of the window that drives: in another it is never stretched, its borders stay empty. Drafts
+  // are rounded to whole pixels: what that makes of the shape is none.
+  get frameBox() {
+    const f = this.frame, { width, height } = this.canvas;
+    if (!f || Math.abs(f.width * height - f.height * width) <= Math.max(width, height)) return { x: 0, y: 0, width, height };
+    const scale = Math.min(width / f.width, height / f.height), w = Math.round(f.width * scale), h = Math.round(f.height * scale);
+    return { x: Math.floor((width - w) / 2), y: Math.floor((height - h) / 2), width: w, height: h };
+  }
+
   voxel(x, y) {
     const f = this.frame;
     if (!f || !this.flat) return null;
-    const u = (x / this.canvas.width) * f.width, v = (y / this.canvas.height) * f.height;
+    const box = this.frameBox, u = ((x - box.x) / box.width) * f.width, v = ((y - box.y) / box.height) * f.height;
     return f.origin.map((o, i) => o + u * f.right[i] + v * f.down[i]);
   }
 
   place(voxel) {
     const f = this.frame, d = voxel.map((v, i) => v - f.origin[i]), dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    return [(dot(d, f.right) / dot(f.right, f.right) / f.width) * this.canvas.width, (dot(d, f.down) / dot(f.down, f.down) / f.height) * this.canvas.height];
+    const box = this.frameBox;
+    return [box.x + (dot(d, f.right) / dot(f.right, f.right) / f.width) * box.width, box.y + (dot(d, f.down) / dot(f.down, f.down) / f.height) * box.height];
   }
 
-  // World units per canvas pixel.
-  get pixel() { return this.frame ? (this.frame.pixel * this.frame.width) / this.canvas.width : 1; }
+  // World units per canvas pixel: of the picture that is shown, and at a zoom.
+  get pixel() { return this.frame ? (this.frame.pixel * this.frame.width) / this.frameBox.width : 1; }
+  pixelAt(zoom) { return this.frame?.zoom ? (this.pixel * this.frame.zoom) / zoom : 0; }
 
   inside(voxel) {
     const size = this.bench.image?.size;
@@ -88,8 +103,10 @@ export class Window {
   draw() {
     const c = this.context, { width, height } = this.canvas;
     c.imageSmoothingQuality = "high";
-    if (!this.frame) return c.clearRect(0, 0, width, height);
-    c.drawImage(this.frame.bitmap, 0, 0, width, height);
+    const box = this.frameBox;
+    c.clearRect(0, 0, width, height);
+    if (!this.frame) return;
+    c.drawImage(this.frame.bitmap, box.x, box.y, box.width, box.height);
     if (!this.flat) return;
     const cross = this.bench.cross;
     if (cross && this.bench.tool === "navigate") {
@@ -97,7 +114,7 @@ export class Window {
       c.strokeStyle = "rgba(90, 200, 250, 0.55)";
       c.lineWidth = 1;
       c.beginPath();
-      for (const [x0, y0, x1, y1] of [[0, y, x - 9, y], [x + 9, y, width, y], [x, 0, x, y - 9], [x, y + 9, x, height]]) {
+      for (const [x0, y0, x1, y1] of [[box.x, y, x - 9, y], [x + 9, y, box.x + box.width, y], [x, box.y, x, y - 9], [x, y + 9, x, box.y + box.height]]) {
         c.moveTo(x0, y0);
         c.lineTo(x1, y1);
       }
@@ -146,10 +163,15 @@ export class Window {
     this.bench.follow(this);
   }
 
-  zoom(factor) { this.change({ zoom: Math.min(40, Math.max(0.2, this.look.zoom * factor)) }); }
+  // What lies under `at` (canvas pixels) stays there.
+  zoom(factor, at) {
+    const zoom = Math.min(40, Math.max(0.2, this.look.zoom * factor)), grown = this.pixelAt(zoom) - this.pixelAt(this.look.zoom), box = this.frameBox;
+    const pan = at && [0, 1].map((i) => this.look.pan[i] + (at[i] - (i ? box.y + box.height / 2 : box.x + box.width / 2)) * grown);
+    this.change(pan ? { zoom, pan } : { zoom });
+  }
 
   pan(dx, dy) {
-    const unit = this.flat ? this.pixel : this.bench.extent / this.canvas.height / this.look.zoom;
+    const unit = this.pixelAt(this.look.zoom) || this.bench.extent / this.canvas.height / this.look.zoom;
     this.change({ pan: [this.look.pan[0] + dx * unit, this.look.pan[1] + dy * unit] });
   }
 
@@ -165,10 +187,9 @@ export class Window {
       this.drag = this.flat ? "cross" : "turn";
       if (this.flat) this.setCross(at);
     } else if (!this.flat) {
-      this.drag = null;
-      this.bench.link.input({ type: "pick", x: at[0] / this.canvas.width, y: at[1] / this.canvas.height, action: tool,
-        radius: tool === "probe" ? this.bench.probeRadius : this.bench.brush,
-        ...(tool === "probe" && this.bench.probesColours ? { colours: true } : {}) });
+      this.drag = "pick";
+      this.stroke = { next: at, first: true };
+      this.schedule();
     } else {
       const voxel = this.voxel(...at);
       if (!voxel || !this.inside(voxel)) return;
@@ -196,7 +217,18 @@ export class Window {
     this.drag = null;
   }
 
+  // The server continues the stroke from where the last ray met something.
+  sendPick() {
+    const { next, first } = this.stroke, tool = this.bench.tool, box = this.frameBox, x = (next[0] - box.x) / box.width, y = (next[1] - box.y) / box.height;
+    this.stroke.next = null;
+    if (x < 0 || x > 1 || y < 0 || y > 1) return;
+    this.stroke.first = false;
+    this.bench.link.input({ type: "pick", x, y, action: tool, begin: first, radius: tool === "probe" ? this.bench.probeRadius : this.bench.brush,
+      ...(tool === "probe" && this.bench.probesColours ? { colours: true } : {}) });
+  }
+
   sendStroke() {
+    if (!this.flat) return this.sendPick();
     const { last, next, first } = this.stroke, tool = this.bench.tool;
     if (tool === "probe")
       this.bench.link.input({ type: "probe", at: next, radius: this.bench.probeRadius,
@@ -212,7 +244,7 @@ export class Window {
     if (this.touch && Math.hypot(at[0] - this.touch.at[0], at[1] - this.touch.at[1]) > 12) this.settleTouch();
     if (this.pointers.size === 2) { // two fingers: move and zoom
       const [a, b] = [...this.pointers.values()], apart = Math.hypot(a[0] - b[0], a[1] - b[1]);
-      if (this.apart) this.zoom(apart / this.apart);
+      if (this.apart) this.zoom(apart / this.apart, [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2]);
       this.apart = apart;
       return this.pan(dx / 2, dy / 2);
     }
@@ -220,7 +252,10 @@ export class Window {
     else if (this.drag === "turn")
       this.change({ azimuth: this.look.azimuth - (dx / this.canvas.width) * 240, elevation: Math.min(89, Math.max(-89, this.look.elevation + (dy / this.canvas.height) * 180)) });
     else if (this.drag === "cross") this.setCross(at);
-    else if (this.drag === "stroke") {
+    else if (this.drag === "pick") {
+      this.stroke.next = at;
+      this.schedule();
+    } else if (this.drag === "stroke") {
       const voxel = this.voxel(...at);
       if (voxel && this.inside(voxel)) this.stroke.next = voxel;
       this.schedule();
@@ -261,13 +296,25 @@ export class Window {
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
       if (!allowed()) return;
-      if (event.ctrlKey || !this.flat) this.zoom(Math.exp(-event.deltaY * 0.0015));
-      else this.turnSlice(event.deltaY > 0 ? -1 : 1);
+      this.wheel(event);
     }, { passive: false });
     canvas.addEventListener("keydown", (event) => this.key(event));
     this.element.querySelector(".maximise").addEventListener("click", () => this.maximise());
     this.slider?.addEventListener("input", () => this.turnSlice(this.slider.value - Math.round(this.look.position)));
     this.axis?.addEventListener("change", () => this.turnTo(+this.axis.value));
+  }
+
+  // A notch of a wheel is one slice; the many small events of a trackpad add up to one.
+  wheel(event) {
+    const delta = event.deltaY * [1, 33, 100][event.deltaMode];
+    if (event.ctrlKey || !this.flat) // a pinch of a trackpad comes with Ctrl, in small steps
+      return this.zoom(Math.exp(-delta * (event.ctrlKey && Math.abs(delta) < 50 ? 0.01 : 0.0015)), this.at(event));
+    if (event.timeStamp - this.wheeled > 300 || delta * this.rolled < 0) this.rolled = 0;
+    this.wheeled = event.timeStamp;
+    this.rolled += delta;
+    if (Math.abs(this.rolled) < NOTCH) return;
+    this.turnSlice(this.rolled > 0 ? -1 : 1);
+    this.rolled %= NOTCH;
   }
 
   turnTo(axis) {
