@@ -165,5 +165,5 @@ static int run(cli_call *cli, int argc, char **argv)
 
 const cli_verb verb_decode = { "decode", "[options] STREAM -o FILM", "Decode a VC-2 or Dirac stream to a film",
                                "  tessera make film-balls -o film.y4m\n  tessera encode film.y4m -o film.vc2\n"
-                               "  tessera decode film.vc2 -o film.y4m\n",
+                               "  tessera decode film.vc2 -o decoded.y4m\n",
                                run };
