@@ -133,7 +133,8 @@ function(tessera_targets)
   tessera_backend_abi()
   target_include_directories(tessera_dependencies INTERFACE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)
   add_library(tessera SHARED)
-  set_target_properties(tessera PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+  # As installed from the start, with the folder of the compiler's own OpenMP where it needs one: a path made for the build alone ends in an empty element.
+  set_target_properties(tessera PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON)
   target_include_directories(tessera PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                              PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(tessera PRIVATE $<BUILD_INTERFACE:tessera_dependencies>)
