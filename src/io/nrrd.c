@@ -27,7 +27,9 @@ static tsr_part part_of(const tsr_nrrd_axis *axis, int before_space, const tsr_v
 {
     static const char *const unsaid[] = { "", "none", "???", "domain", "space" };
     if (!strcasecmp(axis->kind, "time")) return TSR_PART_FRAME;
-    if (!strcasecmp(axis->kind, "list")) return tsr_volume_meta(holder, "Segment0_ID") ? TSR_PART_LAYER : TSR_PART_FRAME;
+    const int list = !strcasecmp(axis->kind, "list");
+    if (tsr_volume_meta(holder, "Segment0_ID") && (list || !strcasecmp(axis->kind, "vector"))) return TSR_PART_LAYER; /* as other writers call them */
+    if (list) return TSR_PART_FRAME;
     for (size_t k = 0; k < sizeof unsaid / sizeof unsaid[0]; k++)
         if (!strcasecmp(axis->kind, unsaid[k])) return before_space ? TSR_PART_CHANNEL : TSR_PART_FRAME;
     return TSR_PART_CHANNEL;
@@ -114,8 +116,30 @@ static tsr_status read_geometry(const tsr_input *input, const tsr_nrrd *h, const
     return TSR_OK;
 }
 
+/* Of a segmentation's layers one was read: the segments of the others are not in these voxels. Those that are get numbers from 0; `key` becomes *kept, of
+ * `room` bytes. 0: the pair goes. */
+static int segment_key(const tsr_volume *holder, int64_t layer, const char **key, const char **value, char *kept, size_t room)
+{
+    char *end, name[64];
+    if (layer < 0 || strncmp(*key, "Segment", 7) || (*key)[7] < '0' || (*key)[7] > '9') return 1;
+    const long number = strtol(*key + 7, &end, 10);
+    if (*end != '_' || number > 100000) return 1;
+    long own = 0;
+    for (long i = 0; i <= number; i++) {
+        snprintf(name, sizeof name, "Segment%ld_Layer", i);
+        const char *where = tsr_volume_meta(holder, name);
+        const int here = !where || strtoll(where, NULL, 10) == layer;
+        if (i == number && !here) return 0;
+        own += i < number && here;
+    }
+    if (!strcmp(end, "_Layer")) *value = "0";
+    snprintf(kept, room, "Segment%ld%s", own, end);
+    *key = kept;
+    return 1;
+}
+
 /* Slope and intercept travel as key/value pairs, and what belongs to the old axes goes if axes were dropped. */
-static tsr_status apply_metadata(const tsr_nrrd *h, int count, const tsr_volume *holder, tsr_volume *volume)
+static tsr_status apply_metadata(const tsr_nrrd *h, int count, const tsr_volume *holder, int64_t layer, tsr_volume *volume)
 {
     static const char *const of_axes[] = { "nrrd.kinds", "nrrd.centers", "nrrd.centerings", "nrrd.thicknesses", "nrrd.labels", "nrrd.units" };
     double slope = 1, intercept = 0;
@@ -125,8 +149,11 @@ static tsr_status apply_metadata(const tsr_nrrd *h, int count, const tsr_volume 
     for (int32_t i = 0; tsr_volume_meta_at(holder, i, &key, &value); i++) {
         int skip = !strcmp(key, "tessera.slope") || !strcmp(key, "tessera.intercept");
         for (size_t a = 0; a < sizeof of_axes / sizeof of_axes[0]; a++) skip |= (h->axes != 3 || count != 3) && !strcasecmp(key, of_axes[a]);
-        if (!skip) TSR_TRY(tsr_volume_set_meta(volume, key, value));
+        char kept[256];
+        if (!skip && segment_key(holder, layer, &key, &value, kept, sizeof kept)) TSR_TRY(tsr_volume_set_meta(volume, key, value));
     }
+    /* a layer without a segment is of labels all the same */
+    if (layer >= 0 && !tsr_volume_meta(volume, "Segment0_ID")) TSR_TRY(tsr_volume_set_meta(volume, "Segment0_ID", "Segment_0"));
     if (*h->space) TSR_TRY(tsr_volume_set_meta(volume, "nrrd.space", h->space));
     return TSR_OK;
 }
@@ -143,7 +170,7 @@ static tsr_status build_volume(tsr_input *input, const tsr_read_options *options
     TSR_TRY(tsr_axes_read(&all, input, (int64_t)h->end, h->files.count || h->list || h->pattern ? &h->files : NULL, &h->layout, &block));
     TSR_TRY(tsr_volume_of_block(input, &h->layout, &geometry, &block, volume));
     memcpy((*volume)->parts, all.parts, sizeof all.parts);
-    TSR_TRY_GOTO(apply_metadata(h, count, holder, *volume), fail);
+    TSR_TRY_GOTO(apply_metadata(h, count, holder, all.parts[TSR_PART_LAYER] > 1 ? options->layer : -1, *volume), fail);
     return TSR_OK;
 fail:
     tsr_volume_destroy(volume);
@@ -289,6 +316,11 @@ fail:
     return status;
 }
 
-const tsr_format tsr_format_nrrd = { .name = "nrrd", .kind = TSR_FILE_VOLUME, .extensions = { ".nrrd", ".nhdr" }, .recognise = recognise, .keeps_metadata = 1,
+const tsr_format tsr_format_nrrd = { .name = "nrrd",
+                                     .kind = TSR_FILE_VOLUME,
+                                     .extensions = { ".nrrd", ".nhdr" },
+                                     .recognise = recognise,
+                                     .keeps_metadata = 1,
                                      .units = TSR_UNITS_ANY,
-                                     .read_volume = read_volume, .write_volume = write_volume };
+                                     .read_volume = read_volume,
+                                     .write_volume = write_volume };
