@@ -106,6 +106,9 @@ tsr_status tsr_axes_read(const tsr_axes *axes, tsr_input *input, int64_t offset,
         if (__builtin_mul_overflow(total, axes->size[k], &total) || total > INT64_MAX / 16)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: the extents of the header overflow 64 bits", tsr_input_name(input));
     for (; count > 0 && apart && axes->pick[count - 1] >= 0; count--) { /* of the slowest axes: the voxels of one part lie together */
+        if (axes->size[count - 1] < 1)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: an axis of %lld frames, layers or channels, expected at least 1", tsr_input_name(input),
+                     (long long)axes->size[count - 1]);
         total /= axes->size[count - 1];
         skip += axes->pick[count - 1] * total * element;
     }

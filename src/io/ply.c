@@ -471,7 +471,7 @@ static tsr_status read_triangles(tsr_input *input, ply_body *b, int labels, tsr_
         const tsr_status status = read_faces(&b->at_face, b->face, b->vertex->count, &fan, labels ? parts : NULL, &made);
         TSR_TRY(tsr_fan_close(input, mesh, &fan, b->at_face.progress, status));
     }
-    if (b->strips) TSR_TRY(read_strips(&b->at_strips, b->strips, b->vertex->count, mesh->triangles + 3 * b->triangles, &made));
+    if (b->strip_triangles) TSR_TRY(read_strips(&b->at_strips, b->strips, b->vertex->count, mesh->triangles + 3 * b->triangles, &made));
     if (labels && b->strips) TSR_TRY(tsr_part_list_add(parts, 0, (tsr_word){ NULL, 0 }, b->strip_triangles));
     return TSR_OK;
 }
