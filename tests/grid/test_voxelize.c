@@ -1,29 +1,8 @@
 #include "voxelize_shapes.h"
 
 #include "device/isa.h"
-#include "tessera/voxelize.h"
 
 /* ---- helpers ---------------------------------------------------------------------------------------------------------------------------- */
-
-static tsr_mesh *on_device(tsr_context *context, const tsr_mesh *mesh)
-{
-    tsr_mesh *copy;
-    require_ok(tsr_mesh_copy(mesh, context, &copy));
-    return copy;
-}
-
-/* The dense field or mask on the host. */
-static tsr_volume *dense(tsr_context *context, const tsr_mesh *mesh, tsr_dtype dtype, const tsr_voxelize_options *options,
-                         tsr_voxelize_report *report)
-{
-    tsr_volume *volume, *host;
-    tsr_mesh *there = on_device(context, mesh);
-    require_ok(tsr_volume_from_mesh(context, there, dtype, options, &volume, report));
-    require_ok(tsr_volume_copy(volume, NULL, &host));
-    tsr_volume_destroy(&volume);
-    tsr_mesh_destroy(&there);
-    return host;
-}
 
 static int rule_inside(tsr_voxelize_rule rule, double winding)
 {

@@ -95,12 +95,6 @@ typedef struct tsr_dirac_target {
 /* Told to the options' `damage`; an error where strict. */
 tsr_status tsr_dirac_damage(tsr_dirac_decoder *d, int64_t offset, const char *format, ...) TSR_PRINTF(3, 4);
 static inline int tsr_dirac_on_host(const tsr_dirac_decoder *d) { return d->context->device.kind == TSR_DEVICE_CPU; }
-/* Extents of component c of one picture. */
-static inline void tsr_dirac_component_size(const tsr_dirac_sequence *s, int c, int32_t *width, int32_t *height)
-{
-    *width = c && s->chroma != TSR_CHROMA_444 ? s->width / 2 : s->width;
-    *height = (c && s->chroma == TSR_CHROMA_420 ? s->height / 2 : s->height) >> s->fields;
-}
 
 /* pictures.c: slice-coded pictures */
 tsr_status tsr_dirac_decode_slices(tsr_dirac_decoder *d, const tsr_dirac_data *data);

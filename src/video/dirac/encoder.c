@@ -149,15 +149,14 @@ static tsr_status fill_transform(tsr_dirac_encoder *e)
 
 static tsr_status make_memory(tsr_dirac_encoder *e)
 {
-    const int32_t width = e->sequence.width, height = e->sequence.height >> e->sequence.fields;
     int64_t workspace = 0;
     tsr_video_frame shape = { .format = e->options.format };
     tsr_video_frame_lay_out(&shape);
     TSR_TRY(tsr_device_allocate(e->context, (size_t)shape.bytes, &e->plane));
     e->plane_bytes = shape.bytes;
     for (int c = 0; c < 3; c++) {
-        const int32_t w = c && e->sequence.chroma != TSR_CHROMA_444 ? width / 2 : width,
-                      h = c && e->sequence.chroma == TSR_CHROMA_420 ? height / 2 : height;
+        int32_t w, h;
+        tsr_dirac_component_size(&e->sequence, c, &w, &h);
         tsr_dirac_layout_make(&e->transform, w, h, &e->layout[c]);
         const int64_t elements = tsr_dirac_layout_elements(&e->layout[c]);
         const size_t bytes = (size_t)elements * sizeof(int32_t);

@@ -19,6 +19,23 @@ static inline int64_t tsr_dirac_layout_elements(const tsr_dirac_layout *l) { ret
 
 void tsr_dirac_layout_make(const tsr_dirac_transform *t, int32_t width, int32_t height, tsr_dirac_layout *layout);
 
+/* Extents of component c of one picture. */
+static inline void tsr_dirac_component_size(const tsr_dirac_sequence *s, int c, int32_t *width, int32_t *height)
+{
+    *width = c && s->chroma != TSR_CHROMA_444 ? s->width / 2 : s->width;
+    *height = (c && s->chroma == TSR_CHROMA_420 ? s->height / 2 : s->height) >> s->fields;
+}
+
+/* The part of a band that slice (sx, sy) covers. */
+typedef struct tsr_dirac_area {
+    int32_t x0, x1, y0, y1;
+} tsr_dirac_area;
+static inline tsr_dirac_area tsr_dirac_slice_area(const tsr_dirac_transform *t, const tsr_dirac_band *b, int32_t sx, int32_t sy)
+{
+    return (tsr_dirac_area){ (int32_t)((int64_t)b->width * sx / t->slices_x), (int32_t)((int64_t)b->width * (sx + 1) / t->slices_x),
+                             (int32_t)((int64_t)b->height * sy / t->slices_y), (int32_t)((int64_t)b->height * (sy + 1) / t->slices_y) };
+}
+
 /* What the approximation at `here` is predicted from, in rows of `stride`: the neighbours that a decoder has before it. */
 static inline int32_t tsr_dirac_neighbours_mean(const int32_t *here, int64_t stride, int32_t x, int32_t y)
 {

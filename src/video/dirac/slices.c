@@ -23,16 +23,6 @@ void tsr_dirac_layout_make(const tsr_dirac_transform *t, int32_t width, int32_t 
 
 /* ---- one slice ----------------------------------------------------------------------------------------------------------------------------- */
 
-/* The part of a band that slice (sx, sy) covers. */
-typedef struct area {
-    int32_t x0, x1, y0, y1;
-} area;
-static area slice_area(const tsr_dirac_transform *t, const tsr_dirac_band *b, int32_t sx, int32_t sy)
-{
-    return (area){ (int32_t)((int64_t)b->width * sx / t->slices_x), (int32_t)((int64_t)b->width * (sx + 1) / t->slices_x),
-                   (int32_t)((int64_t)b->height * sy / t->slices_y), (int32_t)((int64_t)b->height * (sy + 1) / t->slices_y) };
-}
-
 static tsr_quantiser band_quantiser(const tsr_dirac_transform *t, int32_t index, int level, int band)
 {
     const int32_t own = index - t->matrix[level][band];
@@ -48,7 +38,7 @@ static void decode_component(const tsr_dirac_slices *s, int component, int32_t s
     for (int level = 0; level <= t->horizontal + t->depth; level++)
         for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
             const tsr_dirac_band *b = &l->band[level][band];
-            const area a = slice_area(t, b, sx, sy);
+            const tsr_dirac_area a = tsr_dirac_slice_area(t, b, sx, sy);
             const tsr_quantiser q = band_quantiser(t, index, level, band);
             for (int32_t y = a.y0; y < a.y1; y++) {
                 int32_t *row = s->coefficients[component] + b->offset + (int64_t)y * l->stride;
@@ -66,7 +56,7 @@ static void decode_chroma_pair(const tsr_dirac_slices *s, int32_t sx, int32_t sy
     for (int level = 0; level <= t->horizontal + t->depth; level++)
         for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
             const tsr_dirac_band *b = &l->band[level][band];
-            const area a = slice_area(t, b, sx, sy);
+            const tsr_dirac_area a = tsr_dirac_slice_area(t, b, sx, sy);
             const tsr_quantiser q = band_quantiser(t, index, level, band);
             for (int32_t y = a.y0; y < a.y1; y++)
                 for (int32_t x = a.x0; x < a.x1; x++)

@@ -34,11 +34,11 @@ static int64_t gather_component(const tsr_dirac_slices_writing *w, int component
     for (int level = 0; level <= t->horizontal + t->depth; level++)
         for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
             const tsr_dirac_band *b = &l->band[level][band];
-            const int32_t x0 = (int32_t)((int64_t)b->width * sx / t->slices_x), x1 = (int32_t)((int64_t)b->width * (sx + 1) / t->slices_x);
-            const int32_t y0 = (int32_t)((int64_t)b->height * sy / t->slices_y), y1 = (int32_t)((int64_t)b->height * (sy + 1) / t->slices_y);
+            const tsr_dirac_area a = tsr_dirac_slice_area(t, b, sx, sy);
             const int64_t from = at;
-            for (int32_t y = y0; y < y1; y++, at += x1 - x0)
-                memcpy(g->value + at, w->coefficients[component] + b->offset + (int64_t)y * l->stride + x0, (size_t)(x1 - x0) * sizeof(int32_t));
+            for (int32_t y = a.y0; y < a.y1; y++, at += a.x1 - a.x0)
+                memcpy(g->value + at, w->coefficients[component] + b->offset + (int64_t)y * l->stride + a.x0,
+                       (size_t)(a.x1 - a.x0) * sizeof(int32_t));
             g->size[component][g->bands] = at - from;
             g->matrix[g->bands++] = t->matrix[level][band];
         }
@@ -254,11 +254,10 @@ static void predict_slice(const tsr_dirac_slices_writing *w, int64_t n, int32_t 
     const tsr_quantiser q = tsr_quantiser_make(own, 0);
     for (int c = 0; c < 3; c++) {
         const tsr_dirac_band *b = &w->layout[c]->band[0][0];
-        const int32_t x0 = (int32_t)((int64_t)b->width * sx / t->slices_x), x1 = (int32_t)((int64_t)b->width * (sx + 1) / t->slices_x);
-        const int32_t y0 = (int32_t)((int64_t)b->height * sy / t->slices_y), y1 = (int32_t)((int64_t)b->height * (sy + 1) / t->slices_y);
+        const tsr_dirac_area a = tsr_dirac_slice_area(t, b, sx, sy);
         int32_t *to = g->value + g->begin[c];
-        for (int32_t y = y0; y < y1; y++)
-            for (int32_t x = x0; x < x1; x++) {
+        for (int32_t y = a.y0; y < a.y1; y++)
+            for (int32_t x = a.x0; x < a.x1; x++) {
                 int32_t *here = decoded[c] + (int64_t)y * b->width + x;
                 const int32_t value = w->coefficients[c][b->offset + (int64_t)y * w->layout[c]->stride + x];
                 const int32_t prediction = tsr_dirac_neighbours_mean(here, b->width, x, y);

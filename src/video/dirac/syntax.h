@@ -9,9 +9,8 @@
 enum {
     TSR_DIRAC_HEADER = 13, /* bytes before every data unit */
     TSR_DIRAC_EXTENT = 65535,
-    TSR_DIRAC_LEVELS = 12,    /* depth and horizontal depth together */
-    TSR_DIRAC_DEPTH = 6,      /* of either */
-    TSR_DIRAC_QUANTISER = 127 /* greatest index whose factor is exact here; beyond it every coefficient is out of range */
+    TSR_DIRAC_LEVELS = 12, /* depth and horizontal depth together */
+    TSR_DIRAC_DEPTH = 6    /* of either */
 };
 
 /* Parse codes. */
