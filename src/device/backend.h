@@ -1,7 +1,7 @@
 /* device/backend.h: what a backend (cpu, cuda, emu) provides. The CPU backend is part of the library; cuda and emu are modules
  * (libtessera_cuda.so, libtessera_emu.so) that are opened on first use and export tsr_backend_open.
  *
- * Subjects add their own table of operations (struct SUBJECT_ops, in src/SUBJECT/SUBJECT_ops.h): pointers to functions that take the
+ * Subjects add their own table of operations (device/subjects.h; struct tsr_SUBJECT_ops stands in SUBJECT_ops.h of the room): pointers to functions that take the
  * queue first and device pointers after. Host logic checks arguments, plans, and calls context->backend->SUBJECT->operation(queue, ...). */
 #ifndef TSR_DEVICE_BACKEND_H
 #define TSR_DEVICE_BACKEND_H
@@ -18,28 +18,9 @@ typedef struct tsr_queue {
     int32_t threads; /* CPU workers for the cpu backend */
 } tsr_queue;
 
-struct tsr_volume_ops;
-struct tsr_distance_ops;
-struct tsr_primitives_ops;
-struct tsr_tiles_ops;
-struct tsr_voxelize_ops;
-struct tsr_winding_ops;
-struct tsr_pyramid_ops;
-struct tsr_region_ops;
-struct tsr_detail_ops;
-struct tsr_levelset_ops;
-struct tsr_csg_ops;
-struct tsr_engine_ops;
-struct tsr_potential_ops;
-struct tsr_attract_ops;
-struct tsr_surface_ops;
-struct tsr_wavelet_ops;
-struct tsr_render_ops;
-struct tsr_mip_ops;
-struct tsr_features_ops;
-struct tsr_lens_ops;
-struct tsr_classes_ops;
-struct tsr_dirac_ops;
+#define TSR_SUBJECT(name) struct tsr_##name##_ops;
+#include "device/subjects.h"
+#undef TSR_SUBJECT
 
 typedef struct tsr_backend {
     uint32_t abi; /* TSR_BACKEND_ABI of the generated backend_abi.h */
@@ -58,28 +39,9 @@ typedef struct tsr_backend {
     tsr_status (*copy)(tsr_queue *queue, void *to, const void *from, size_t bytes); /* device to device */
     tsr_status (*fill)(tsr_queue *queue, void *device, int byte, size_t bytes);
 
-    const struct tsr_volume_ops *volume;
-    const struct tsr_distance_ops *distance;
-    const struct tsr_primitives_ops *primitives;
-    const struct tsr_tiles_ops *tiles;
-    const struct tsr_voxelize_ops *voxelize;
-    const struct tsr_winding_ops *winding;
-    const struct tsr_pyramid_ops *pyramid;
-    const struct tsr_region_ops *region;
-    const struct tsr_detail_ops *detail;
-    const struct tsr_levelset_ops *levelset;
-    const struct tsr_csg_ops *csg;
-    const struct tsr_engine_ops *engine;
-    const struct tsr_potential_ops *potential;
-    const struct tsr_attract_ops *attract;
-    const struct tsr_surface_ops *surface;
-    const struct tsr_wavelet_ops *wavelet;
-    const struct tsr_render_ops *render;
-    const struct tsr_mip_ops *mip;
-    const struct tsr_features_ops *features;
-    const struct tsr_lens_ops *lens;
-    const struct tsr_classes_ops *classes;
-    const struct tsr_dirac_ops *dirac;
+#define TSR_SUBJECT(name) const struct tsr_##name##_ops *name;
+#include "device/subjects.h"
+#undef TSR_SUBJECT
 } tsr_backend;
 
 /* What a module gets from the library when it is opened. */
