@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grid/volume.h"
+#include "volume/volume.h"
 #include "tessera/filter.h"
 #include "vision/lens.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "grid/volume.h"
+#include "volume/volume.h"
 #include "vision/lens.h"
 #include "vision/lens_lines.h"
 #include "vision/lens_ops.h"
