@@ -6,7 +6,7 @@
 
 #include "volume/volume.h"
 #include "tessera/filter.h"
-#include "vision/lens.h"
+#include "vision/lens_warp.h"
 
 static tsr_status check(tsr_features_options *o)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "volume/volume.h"
-#include "vision/lens.h"
+#include "vision/lens_warp.h"
 #include "vision/lens_lines.h"
 #include "vision/lens_ops.h"
 

@@ -1,5 +1,5 @@
 /* vision/lens.c: units of lens models. */
-#include "vision/lens.h"
+#include "vision/lens_warp.h"
 
 #include <math.h>
 
