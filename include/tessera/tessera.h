@@ -2,6 +2,7 @@
 #ifndef TESSERA_TESSERA_H
 #define TESSERA_TESSERA_H
 
+#include "tessera/array.h"
 #include "tessera/base.h"
 #include "tessera/camera.h"
 #include "tessera/class_pyramid.h"
