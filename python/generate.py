@@ -59,6 +59,32 @@ def declarations(headers: pathlib.Path, compiler: str) -> str:
     return re.sub(r"\n\s*\n+", "\n", text)
 
 
+def tables(headers: pathlib.Path, ffi) -> str:
+    """What the preprocessor takes away: defaults of option structs that are not 0 (from the macros TSR_..._OPTIONS), and the common beginning of the names
+    of each enum's enumerators."""
+    text = re.sub(r"\\\n", " ", "".join(h.read_text() for h in sorted((headers / "tessera").glob("*.h"))))
+    defaults = {}
+    for body in re.findall(r"#define TSR_\w+[ \t]+\{([^\n]*)\}", text):
+        kind = re.search(r"\.struct_size = sizeof\((\w+)\)", body)
+        values = re.findall(r"\.(\w+) = (-?[\d.]+)\b", body)
+        if kind and values:
+            defaults[kind.group(1)] = {name: float(value) if "." in value else int(value) for name, value in values}
+    prefixes = {}
+    for name in ffi.list_types()[0]:
+        kind = ffi.typeof(name)
+        if kind.kind == "enum":
+            names = [n for n in kind.relements if not n.endswith("_COUNT")]
+            if len(names) > 1:
+                start = next(k for k in range(len(names[0]) + 1) if len({n[: k + 1] for n in names}) > 1 or k == len(names[0]))
+                prefixes[name] = names[0][:start].rsplit("_", 1)[0] + "_"
+            else:
+                prefixes[name] = names[0].rsplit("_", 1)[0] + "_" if names else ""
+    return (
+        '"""Made by generate.py from the headers: do not edit."""\n'
+        f"DEFAULTS: dict[str, dict[str, float]] = {defaults!r}\nPREFIXES: dict[str, str] = {prefixes!r}\n"
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--headers", type=pathlib.Path, default=HERE.parent / "include")
@@ -69,16 +95,10 @@ def main() -> int:
 
     ffi = FFI()
     ffi.cdef(declarations(arguments.headers, arguments.cc))
-    ffi.cdef(
-        """
-        extern "Python" int tsr_py_progress(void *user, double fraction, const char *stage);
-        """
-        if False
-        else ""
-    )
     ffi.set_source("tessera._declarations", None)
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     ffi.emit_python_code(str(arguments.output))
+    arguments.output.with_name("_tables.py").write_text(tables(arguments.headers, ffi))
     return 0
 
 
