@@ -13,6 +13,7 @@ files() { # tracked files; all of them where there is no git
 }
 list=$(mktemp) found=$(mktemp)
 trap 'rm -f "$list" "$found"' EXIT
+exec 3>"$found" # what is found goes there
 files | grep -E '\.(c|h|cu|cuh|cpp|md|sh|py|js|html|txt|cmake|cases|in)$|(^|/)Makefile$|^\.ci/' |
     grep -vE '^(scripts/lint-references\.sh|tests/cli/references\.sh|LICENSE)$' >"$list"
 search() { tr '\n' '\0' <"$list" | xargs -0 grep -IHn "$@" || true; } # FILE:LINE:TEXT
@@ -23,7 +24,7 @@ source_of='(own|rule|method|text|table|tables|scheme|operator|finding|design|num
     search -E '\b[Ss]pecs?[ /][a-z-]+\.md|\b[Ss]pecs? [0-9]+(\.[0-9]+)?\b|\bdesign\.md\b' | sed 's/$/   <- names no page of this repository/'
     search -E "\\b[Tt]he sources?'s? $source_of\\b|\\b[Tt]he sources? (says?|gives?|calls?|prints?|claims?|leaves?|takes|states|compares?|describes?)\\b|\\((the|as the) sources?\\b|\\bas (in )?the sources? (has|have|does|do)\\b|\\b(errata|experiments|tables?|bars?) of the sources?\\b" |
         sed 's/$/   <- which source?/'
-} >>"$found"
+} >&3
 
 # ---- paths and sections -----------------------------------------------------------------------------------------------------------------------
 search -oE '\bdocs/[A-Za-z0-9_./-]+\.(md|png)( [0-9]+(, [0-9]+| to [0-9]+)*)?' |
@@ -42,7 +43,7 @@ search -oE '\bdocs/[A-Za-z0-9_./-]+\.(md|png)( [0-9]+(, [0-9]+| to [0-9]+)*)?' |
           headings(path)
           gsub(/,| to /, " ", rest)
           n = split(rest, number, " ")
-          for (i = 1; i <= n; i++) if (!((path, number[i]) in has)) print $1 ":" $2 ":" text "   <- no section " number[i] }' >>"$found"
+          for (i = 1; i <= n; i++) if (!((path, number[i]) in has)) print $1 ":" $2 ":" text "   <- no section " number[i] }' >&3
 
 # ---- links of Markdown files --------------------------------------------------------------------------------------------------------------------
 grep -E '\.md$' "$list" | while IFS= read -r page; do
@@ -70,13 +71,13 @@ grep -E '\.md$' "$list" | while IFS= read -r page; do
               if (!exists(path)) { print page ":" NR ":(" target ")   <- no such file"; continue }
               if (mark != "" && path ~ /\.md$/) { anchors(path); if (!((path, mark) in anchor)) print page ":" NR ":(" target "#" mark ")   <- no such heading" }
           } }' "$page"
-done >>"$found"
+done >&3
 
 # ---- publications ----------------------------------------------------------------------------------------------------------------------------------
 search -oE '\[[A-Z][a-z]+[0-9]{2}[a-z]?( [^]]*)?\]' |
     awk -F: '
         BEGIN { while ((getline line < "docs/references.md") > 0) while (match(line, /\[[A-Z][A-Za-z0-9]+\]/)) { tag[substr(line, RSTART + 1, RLENGTH - 2)] = 1; line = substr(line, RSTART + RLENGTH) } }
-        $1 != "docs/references.md" { name = $3; sub(/^\[/, "", name); sub(/[] ].*/, "", name); if (!(name in tag)) print $1 ":" $2 ":[" name "]   <- not in docs/references.md" }' >>"$found"
+        $1 != "docs/references.md" { name = $3; sub(/^\[/, "", name); sub(/[] ].*/, "", name); if (!(name in tag)) print $1 ":" $2 ":[" name "]   <- not in docs/references.md" }' >&3
 
 if [ -s "$found" ]; then
     sort -u "$found" >&2
