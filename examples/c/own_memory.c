@@ -68,7 +68,7 @@ int main(void)
     TRY(tsr_tiles_create(context, tsr_volume_geometry(volume), NULL, &tiles));
     TRY(tsr_tiles_load(tiles, volume));
     tsr_levelset_options flow = TSR_LEVELSET_OPTIONS;
-    flow.terms[0].kind = TSR_FLOW_CURVATURE;
+    flow.terms[0].kind = TSR_LEVELSET_CURVATURE;
     flow.terms[0].value = 1;
     flow.term_count = 1;
     TRY(tsr_levelset_create(tiles, &flow, &levelset));
