@@ -81,7 +81,7 @@ int main(void)
 
     TRY(tsr_volume_create(context, TSR_F32, tsr_volume_size(volume), NULL, &smooth));
     TRY(tsr_tiles_store(tiles, smooth));
-    printf("value in the middle %.2f; some memory went through the program's allocator: %s\n",
+    printf("value in the middle %.2f (minus the half width of the band); some memory went through the program's allocator: %s\n",
            (double)((const float *)tsr_volume_data_const(smooth))[(24 * EDGE + 24) * EDGE + 24], asked > 0 ? "yes" : "no");
     code = 0;
 done:
