@@ -32,6 +32,7 @@ int main(int argc, char **argv)
     options.epsilon = 34;
     options.alpha = 0.45;  /* 1: grey values alone; less: smoother, leaks less */
     options.smoothing = 1; /* mm, of the image */
+    options.cfl = 0.9;     /* steps as long as they may be */
     options.max_steps = 900;
     options.volume_tolerance = 1e-4; /* or when the volume has settled */
     TRY(tsr_segmentation_create(context, image, &options, &brain));
