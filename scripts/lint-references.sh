@@ -2,6 +2,7 @@
 # lint-references.sh [ROOT]: fails on a citation that leads nowhere, and names file and line:
 #   - a page that is not in the repository, or "the source" of a statement without its name;
 #   - a path docs/... that does not exist, a section of docs/theory that its page does not have;
+#   - the path of a file of src, include, tools, tests, bench, scripts, examples or cmake that does not exist;
 #   - a link of a Markdown file to a file or heading that does not exist;
 #   - a publication [Name99] that docs/references.md does not list.
 set -euo pipefail
@@ -44,6 +45,14 @@ search -oE '\bdocs/[A-Za-z0-9_./-]+\.(md|png)( [0-9]+(, [0-9]+| to [0-9]+)*)?' |
           gsub(/,| to /, " ", rest)
           n = split(rest, number, " ")
           for (i = 1; i <= n; i++) if (!((path, number[i]) in has)) print $1 ":" $2 ":" text "   <- no section " number[i] }' >&3
+
+# ---- files of the tree ----------------------------------------------------------------------------------------------------------------------------
+{ grep -vE '\.(sh|txt|cmake|in|cases)$|^\.ci/' "$list" | tr '\n' '\0' |
+    xargs -0 grep -IHnoE '(^|[^A-Za-z0-9_./-])(src|include|tools|tests|bench|scripts|examples|cmake)/[A-Za-z0-9_./-]+\.(cuh|cu|cpp|cmake|cases|json|py|sh|c|h)\b' || true; } |
+    while IFS=: read -r file line path; do
+        case $path in [!a-z]*) path=${path#?} ;; esac
+        [ -e "$path" ] || echo "$file:$line:$path   <- no such file"
+    done >&3
 
 # ---- links of Markdown files --------------------------------------------------------------------------------------------------------------------
 grep -E '\.md$' "$list" | while IFS= read -r page; do

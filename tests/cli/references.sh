@@ -30,6 +30,7 @@ expect "a section of nothing" "/* (spec 2.1) */" src/a.c
 expect "a source without a name" "/* the source's own method */" src/a.c
 expect "sources without names" "errata of the sources" README.md
 expect "a path that does not exist" "/* docs/theory/none.md */" src/a.c
+expect "a file of the tree that does not exist" "see \`src/none.c\`" README.md
 expect "a section that does not exist" "/* docs/theory/page.md 2 */" src/a.c
 expect "one of several sections that does not exist" "/* docs/theory/page.md 1, 3 */" src/a.c
 expect "a link to no file" "[nothing](docs/none.md)" README.md

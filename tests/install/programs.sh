@@ -19,6 +19,23 @@ shown() { # PAGE FILE
 shown README.md examples/c/brain.c
 shown docs/guide/c-tutorial.md examples/c/first.c
 
+# CONTRIBUTING shows a function as it stands in its file, and every name of its table occurs in the file of its row.
+awk '/^```c$/ { shows = 1; next } /^```$/ { shows = 0 } shows' "$root/CONTRIBUTING.md" >"$work/shown.c"
+awk -v first="$(head -1 "$work/shown.c")" '$0 == first { found = 1 } found { print } found && /^}/ { exit }' "$root/src/volume/volume.c" >"$work/real.c"
+[ -s "$work/real.c" ] || fail "CONTRIBUTING.md shows a function that src/volume/volume.c does not have: $(head -1 "$work/shown.c")"
+cmp -s "$work/shown.c" "$work/real.c" || fail "CONTRIBUTING.md does not show it as it is: $(diff "$work/shown.c" "$work/real.c" | head -5)"
+# shellcheck disable=SC2016 # backticks are Markdown's
+sed -n 's/^| `\([a-z][A-Za-z0-9_./]*\.[a-z]*\)` | \(.*\) |$/\1 \2/p' "$root/CONTRIBUTING.md" >"$work/table.txt"
+[ "$(wc -l <"$work/table.txt")" -ge 10 ] || fail "CONTRIBUTING.md has no table of the places of a capability"
+while read -r file text; do
+    echo "$text" | tr '`' '\n' | sed -n 'n;p' >"$work/names.txt" # what stands between backticks
+    while read -r name; do
+        case $name in
+            tsr_* | TSR_* | *_convert | *_kernel | context*) grep -qF -- "$name" "$root/$file" || fail "CONTRIBUTING.md: $file does not have $name" ;;
+        esac
+    done <"$work/names.txt"
+done <"$work/table.txt"
+
 for name in brain first own_memory; do
     "$cc" -std=c11 -Wall -Wextra -pedantic -Werror -I"$root/include" "$root/examples/c/$name.c" -o "$work/$name" -L"$build/lib" -ltessera -Wl,-rpath,"$build/lib" ||
         fail "$name.c does not compile"
