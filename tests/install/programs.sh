@@ -58,6 +58,16 @@ code=0
 [ $code = 1 ] || fail "brain without its input ended with $code, expected 1"
 grep -q 'nothing.nii.gz' "$work/err.txt" || fail "brain without its input said: $(cat "$work/err.txt")"
 
+# The lines for the shell in the README, as they stand.
+if [ -x "$build/bin/tessera" ]; then
+    awk '/^## / { here = $0 == "## From a shell" } here && /^```sh$/ { shows = 1; next } /^```$/ { shows = 0 } shows' "$root/README.md" >"$work/lines.sh"
+    [ "$(grep -c '^tessera ' "$work/lines.sh")" -ge 5 ] || fail "README.md shows no lines for the shell"
+    (mkdir "$work/shell" && cd "$work/shell" && PATH=$build/bin:$PATH && export PATH && sh -eu ../lines.sh >../out.txt 2>&1) || fail "the lines of the README: $(cat "$work/out.txt")"
+    for name in mask.nii.gz tumour.ply tumour.png knot.ply; do
+        [ -s "$work/shell/$name" ] || fail "the lines of the README do not write $name"
+    done
+fi
+
 head=$root/data/mri/ch2.nii.gz
 if [ -e "$head" ] && [ -x "$build/bin/tessera" ]; then
     "$work/brain" "$head" "$work/mask.nii.gz" "$work/brain.ply" || fail "brain ended with $?"
