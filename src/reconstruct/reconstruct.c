@@ -1,4 +1,4 @@
-/* reconstruct/reconstruct.c: the multiresolution driver (spec reconstruction.md 2.5): octree, box, and level by level evolve, smooth, measure,
+/* reconstruct/reconstruct.c: the multiresolution driver (docs/theory/reconstruction.md 4): octree, box, and level by level evolve, smooth, measure,
  * put back what was missed, upsample. */
 #include <math.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static tsr_status build_tree(run *r)
     return TSR_OK;
 }
 
-/* The first surface: a box a few voxels inside the grid that encloses all samples by more than the band (spec 2.5). */
+/* The first surface: a box a few voxels inside the grid that encloses all samples by more than the band (docs/theory/reconstruction.md 4). */
 static tsr_status start_box(run *r)
 {
     const int32_t level = r->o.start_depth, n = 1 << level;
@@ -163,7 +163,7 @@ static tsr_levelset_options solver_options(const run *r, double h, int smoothing
         s.terms[s.term_count++] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = (r->o.alpha > 0 ? r->o.alpha : 0.1) * h * h };
     s.time_step = r->o.time_step;
     if (smoothing) return s;
-    s.age = r->o.age; /* alone it is not safe: fronts in phase make no tiles for many steps (spec levelset-gpu.md 2.8) */
+    s.age = r->o.age; /* alone it is not safe: fronts in phase make no tiles for many steps (docs/theory/levelset.md 6) */
     s.source_rule = 1;
     s.change_tolerance = r->o.change_tolerance * h;
     s.calm_steps = s.change_tolerance > 0 ? r->o.age : 0; /* one tile that comes and goes at the fringe must not keep the others moving */
