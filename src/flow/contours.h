@@ -2,7 +2,7 @@
 #ifndef TSR_FLOW_CONTOURS_H
 #define TSR_FLOW_CONTOURS_H
 
-#include "flow/field.h"
+#include "flow/vectors.h"
 #include "flow/streamlines.h"
 #include "tessera/pyramid.h"
 

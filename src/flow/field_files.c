@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "flow/vtk_image.h"
-#include "grid/voxel.h"
+#include "volume/voxel.h"
 #include "io/text.h"
-#include "io/volumes.h"
+#include "formats/volume_files.h"
 #include "tessera/field.h"
 
 static void free_all(tsr_volume *components[3])

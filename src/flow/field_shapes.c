@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "core/parallel.h"
-#include "grid/deterministic.h"
-#include "grid/volume.h"
+#include "volume/deterministic.h"
+#include "volume/volume.h"
 #include "tessera/field.h"
 
 #define PI 3.14159265358979323846

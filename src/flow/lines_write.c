@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "flow/streamlines.h"
-#include "grid/mesh.h"
+#include "mesh/mesh.h"
 #include "io/stream.h"
 #include "io/text.h"
 

@@ -1,8 +1,8 @@
 /* flow/seeds.c: seeds of stream lines. */
 #include <math.h>
 
-#include "flow/field.h"
-#include "grid/deterministic.h"
+#include "flow/vectors.h"
+#include "volume/deterministic.h"
 #include "tessera/streamlines.h"
 
 void tsr_seeds_free(double **seeds)

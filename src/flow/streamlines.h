@@ -2,7 +2,7 @@
 #ifndef TSR_FLOW_STREAMLINES_H
 #define TSR_FLOW_STREAMLINES_H
 
-#include "flow/field.h"
+#include "flow/vectors.h"
 #include "tessera/streamlines.h"
 
 struct tsr_streamlines {

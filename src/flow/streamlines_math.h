@@ -5,7 +5,7 @@
 #define TSR_FLOW_STREAMLINES_MATH_H
 
 #include "flow/field_math.h"
-#include "grid/deterministic.h"
+#include "volume/deterministic.h"
 #include "tessera/streamlines.h"
 
 typedef struct tsr_stream_job {

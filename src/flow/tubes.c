@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "flow/streamlines.h"
-#include "grid/mesh.h"
+#include "mesh/mesh.h"
 #include "tessera/primitives.h"
 
 /* Twelve stops of a map from dark violet through blue-green to yellow, even in lightness; in between linear. */

@@ -2,7 +2,7 @@
 #ifndef TSR_FLOW_VTK_IMAGE_H
 #define TSR_FLOW_VTK_IMAGE_H
 
-#include "grid/volume.h"
+#include "volume/volume.h"
 #include "io/stream.h"
 
 /* Is it a legacy VTK file? */

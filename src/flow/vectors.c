@@ -1,11 +1,11 @@
-/* flow/field.c: vector fields: made of volumes, described, probed, derived. */
-#include "flow/field.h"
+/* flow/vectors.c: vector fields: made of volumes, described, probed, derived. */
+#include "flow/vectors.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "core/parallel.h"
-#include "grid/voxel.h"
+#include "volume/voxel.h"
 
 tsr_status tsr_field_require(const tsr_vector_field *field, const char *name)
 {

@@ -1,10 +1,10 @@
-/* flow/field.h: the inside of a vector field. */
-#ifndef TSR_FLOW_FIELD_H
-#define TSR_FLOW_FIELD_H
+/* flow/vectors.h: the inside of a vector field. */
+#ifndef TSR_FLOW_VECTORS_H
+#define TSR_FLOW_VECTORS_H
 
 #include "core/vec3.h"
 #include "flow/flow_ops.h"
-#include "grid/volume.h"
+#include "volume/volume.h"
 
 struct tsr_vector_field {
     tsr_context *context;
