@@ -103,6 +103,10 @@ TSR_API const char *tsr_stream_attribute_name(tsr_stream_attribute attribute);
 TSR_API tsr_status tsr_streamlines_attribute(const tsr_streamlines *lines, const tsr_vector_field *field, tsr_stream_attribute attribute,
                                              float *values) TSR_CHECKED;
 
+/* The same to host memory. Waits. */
+TSR_API tsr_status tsr_streamlines_values(const tsr_streamlines *lines, const tsr_vector_field *field, tsr_stream_attribute attribute,
+                                          float *values) TSR_CHECKED;
+
 /* Sum of the chords of all lines, world units; fixed order. Waits. */
 TSR_API tsr_status tsr_streamlines_length(const tsr_streamlines *lines, double *length) TSR_CHECKED;
 

@@ -629,6 +629,22 @@ tsr_status tsr_streamlines_attribute(const tsr_streamlines *l, const tsr_vector_
     return TSR_OK;
 }
 
+tsr_status tsr_streamlines_values(const tsr_streamlines *l, const tsr_vector_field *field, tsr_stream_attribute attribute, float *values)
+{
+    void *device = NULL;
+    tsr_status status;
+    if (!l) TSR_FAIL(TSR_ERROR_ARGUMENT, "lines is NULL");
+    if (l->points && !values) TSR_FAIL(TSR_ERROR_ARGUMENT, "values is NULL");
+    const size_t bytes = (size_t)l->points * sizeof(float);
+    if (!bytes) return TSR_OK;
+    TSR_TRY(tsr_device_allocate(l->context, bytes, &device));
+    TSR_TRY_GOTO(tsr_streamlines_attribute(l, field, attribute, (float *)device), done);
+    TSR_TRY_GOTO(l->context->backend->download(l->context->queue, values, device, bytes), done);
+done:
+    tsr_device_release(l->context, device, bytes);
+    return status;
+}
+
 tsr_status tsr_streamlines_length(const tsr_streamlines *l, double *length)
 {
     void *host = NULL;
