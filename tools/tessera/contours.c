@@ -260,7 +260,7 @@ static int check(struct contours *c)
         c->l.output = "film.png";
         const int code = lines_check(&c->l, &ignored);
         c->l.output = output;
-        return code == CLI_FAILED ? CLI_OK : code; /* a film.png that happens to be there is not meant */
+        return code;
     }
     if (c->seeds_only && length > 4 && (!strcmp(c->l.output + length - 4, ".xyz") || !strcmp(c->l.output + length - 4, ".pcd") || !strcmp(c->l.output + length - 4, ".pts"))) {
         c->kind = LINES_POINTS;
@@ -299,6 +299,7 @@ static int run(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 1, 100000, argc, argv);
     if (code >= 0) return code;
     c.relevance.use = relevance_given;
+    c.l.by_film = 1;
     code = check(&c);
     if (!code) code = cli_context(cli, &c.context);
     if (!code) code = lines_read_field(&c.l, cli->input, c.series ? 1 : cli->inputs, c.context, &c.field);

@@ -34,10 +34,11 @@ int lines_check(cli_lines *l, cli_lines_kind *kind)
     if (l->view_given && l->azimuth_given) return cli_usage(l->cli, "--view: expected without --azimuth and --elevation");
     if (l->method != TSR_STREAM_DORMAND_PRINCE && (l->trace.tolerance > 0 || l->trace.min_step > 0 || l->trace.max_step > 0))
         return cli_usage(l->cli, "--tolerance, --min-step, --max-step: expected --method dormand-prince beside them");
-    int code = cli_check_output(l->cli, path);
+    const int picture = path && (has_extension(path, ".png") || has_extension(path, ".jpg") || has_extension(path, ".jpeg"));
+    int code = picture && l->by_film ? CLI_OK : cli_check_output(l->cli, path);
     if (code) return code;
     const int lines = has_extension(path, ".vtk") || has_extension(path, ".ply") || has_extension(path, ".obj");
-    if (has_extension(path, ".png") || has_extension(path, ".jpg") || has_extension(path, ".jpeg")) {
+    if (picture) {
         *kind = LINES_PICTURE;
         return tsr_file_check_output(path, TSR_FILE_IMAGE, &write) == TSR_OK ? CLI_OK : cli_usage(l->cli, "%s", tsr_error_message());
     }

@@ -9,12 +9,13 @@ typedef struct cli_lines {
     tsr_read_options read;
     tsr_streamline_options trace;
     tsr_tube_options tube;
-    const char *output, *format;
-    int method, parameter, direction, color, color_given, tubes, ascii, text, no_caps, box, orthographic;
+    const char *output;
+    int by_film; /* pictures go through cli_film, which checks their names itself */
+    int method, parameter, direction, color, color_given, tubes, ascii, no_caps, box;
     double range[2];
-    int range_given, zero_given[4];
-    int32_t width, height, supersampling;
-    double azimuth, elevation, fov;
+    int range_given;
+    int32_t width, height;
+    double azimuth, elevation;
     tsr_vec3 view, eye;
     int view_given, eye_given, perspective, azimuth_given, picture_given;
     float background[3];
