@@ -93,13 +93,13 @@ TSR_API tsr_status tsr_contours_volume(const tsr_contours *contours, const tsr_c
 typedef struct tsr_eigenplane {
     tsr_vec3 normal;     /* unit, z >= 0 */
     int64_t seeds, coincident; /* with the final tolerance */
-    double score;        /* coincident faces found with the tolerance of the last refinement */
+    double score;        /* faces that coincide to 10^-3: float32 samples of a plane that lies across the grid allow no less */
 } tsr_eigenplane;
 typedef struct tsr_eigenplane_options {
     size_t struct_size;
     int32_t views;       /* directions over the half sphere; 0 = 1000 */
     int32_t planes;      /* most to report; 0 = 4 */
-    int32_t refinements; /* halvings of the step around each; 0 = 14 */
+    int32_t refinements; /* halvings of the step around each; 0 = 12 */
     int lengths;         /* != 0: also the total length of the stream lines of every view (slow) */
     tsr_streamline_options lines; /* of these */
     tsr_progress progress;

@@ -39,13 +39,22 @@ static tsr_status score(tsr_contours *c, tsr_vec3 r, double tolerance, int64_t *
     return TSR_OK;
 }
 
-/* Looks at eight neighbours at a distance that halves when none is better; the tolerance follows the distance. */
-static tsr_status refine(tsr_contours *c, double angle, int32_t refinements, double floor_, tsr_eigenplane *plane)
+/* A view that is off the normal by `angle` sees faces coincide in a band of tolerance / angle cells around a line: with this tolerance the band fills
+ * about half of the grid. float32 samples allow no less than 10^-3, a wider one than 0.3 would take in everything. */
+static double tolerance_of(const tsr_contours *c, double angle)
+{
+    const tsr_size3 n = c->field->size;
+    const double most = (double)tsr_max64(n.x, tsr_max64(n.y, n.z));
+    return fmin(0.3, fmax(1e-3, 0.25 * most * angle));
+}
+
+/* Looks at eight neighbours at a distance that halves when none is better. */
+static tsr_status refine(tsr_contours *c, double angle, int32_t refinements, tsr_eigenplane *plane)
 {
     tsr_vec3 r = plane->normal;
     int64_t seeds, best;
     for (int32_t n = 0; n < refinements; n++, angle *= 0.5) {
-        const double tolerance = fmax(angle, floor_);
+        const double tolerance = tolerance_of(c, angle);
         TSR_TRY(score(c, r, tolerance, &seeds, &best));
         for (int moves = 0, moved = 1; moved && moves < 6; moves++) {
             const tsr_vec3 axis = fabs(r.x) < 0.6 ? (tsr_vec3){ 1, 0, 0 } : (tsr_vec3){ 0, 1, 0 };
@@ -75,7 +84,7 @@ static tsr_status best_planes(tsr_contours *c, const tsr_eigenplane_options *o, 
     const int32_t most = o->planes ? o->planes : 4;
     const double spread = sqrt(2 * 3.14159265358979 / found->views); /* between neighbouring directions */
     const tsr_size3 n = c->field->size;
-    const double floor_ = 2e-5, sheet = 0.1 * (double)tsr_min64(n.x * n.y, tsr_min64(n.y * n.z, n.x * n.z));
+    const double sheet = 0.1 * (double)tsr_min64(n.x * n.y, tsr_min64(n.y * n.z, n.x * n.z));
     for (int32_t tried = 0; tried < 3 * most && found->count < most; tried++) {
         int32_t best = -1;
         for (int32_t k = 0; k < found->views; k++) {
@@ -87,7 +96,7 @@ static tsr_status best_planes(tsr_contours *c, const tsr_eigenplane_options *o, 
         /* planes[0 .. count) are found; planes[count .. tried] were looked at */
         tsr_eigenplane plane = { .normal = found->directions[best] };
         TSR_PROGRESS(&o->progress, 0.8 + 0.2 * tried / (3 * most), "refining directions");
-        TSR_TRY(refine(c, 0.5 * spread, o->refinements ? o->refinements : 14, floor_, &plane));
+        TSR_TRY(refine(c, 0.5 * spread, o->refinements ? o->refinements : 12, &plane));
         TSR_TRY(score(c, plane.normal, c->options.coincidence, &plane.seeds, &plane.coincident));
         const int good = plane.score >= sheet;
         int same = 0;
@@ -127,13 +136,13 @@ tsr_status tsr_contours_eigenplanes(tsr_contours *c, const tsr_eigenplane_option
     found->scores = (double *)(void *)(found->directions + found->views);
     found->lengths = o.lengths ? found->scores + found->views : NULL;
     found->planes = (tsr_eigenplane *)(void *)(found->scores + 2 * found->views);
-    const double wide = 1.5 * sqrt(2 * 3.14159265358979 / found->views);
+    const double wide = tolerance_of(c, 0.5 * sqrt(2 * 3.14159265358979 / found->views));
     for (int32_t k = 0; k < found->views; k++) {
         int64_t seeds, coincident;
         if (tsr_progress_report(&o.progress, 0.8 * k / found->views, "trying directions"))
             TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, fail, "cancelled during trying directions");
         found->directions[k] = direction(k, found->views);
-        TSR_TRY_GOTO(score(c, found->directions[k], wide < 0.3 ? wide : 0.3, &seeds, &coincident), fail);
+        TSR_TRY_GOTO(score(c, found->directions[k], wide, &seeds, &coincident), fail);
         found->scores[k] = (double)coincident;
         if (!o.lengths) continue;
         tsr_streamlines *lines = NULL;
