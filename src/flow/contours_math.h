@@ -13,7 +13,7 @@ typedef struct tsr_contour_job {
     float eye[3]; /* perspective: index coordinates */
     double tolerance, merge;          /* negative: off */
     uint8_t *counts;                  /* [samples] */
-    float *slices;                    /* scratch of the CPU: two slices of S for each worker */
+    float *slices;                    /* scratch of the CPU: two slices of S and two of T for each worker */
     const tsr_pyramid_entry *entries; /* [seeds_count] */
     tsr_contour_seed *seeds;
     int64_t seeds_count;
@@ -244,13 +244,11 @@ TSR_HD int tsr_contour_is_first(const tsr_contour_job *j, const int32_t at[3], i
     return 1;
 }
 
-/* Seeds of a face whose S are known to be mixed. */
-TSR_HD int tsr_contour_count(const tsr_contour_job *j, const int32_t at[3], int face, const float s[4])
+/* Seeds of a face from its corners. */
+TSR_HD int tsr_contour_count(const tsr_contour_job *j, const int32_t at[3], int face, const float s[4], const float t[4])
 {
-    float t[4];
     tsr_contour_roots r;
     int count = 0;
-    tsr_contour_face_t(j, at, face, t);
     tsr_contour_solve(s, t, j->tolerance, &r);
     for (int k = 0; k < r.count; k++) count += tsr_contour_is_first(j, at, face, r.u[k], r.q[k]);
     return count;

@@ -57,12 +57,12 @@ static tsr_status cpu_quantity(tsr_queue *queue, const tsr_derive_job *job)
     return TSR_OK;
 }
 
-/* Slices of S are made once and serve the slice below, too. */
+/* Slices of S and T are made once and serve the slice below, too. */
 static void count_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const tsr_contour_job *j = (const tsr_contour_job *)user;
     const int64_t slice = (int64_t)j->grid.n[0] * j->grid.n[1];
-    float *s[2] = { j->slices + 2 * worker * slice, j->slices + (2 * worker + 1) * slice };
+    float *s[2] = { j->slices + 4 * worker * slice, j->slices + (4 * worker + 2) * slice };
     TSR_ISA_SELECT(tsr_contour_slice)(j, (int32_t)begin, s[begin & 1]);
     for (int64_t z = begin; z < end; z++) {
         const int last = z + 1 == j->grid.n[2];
@@ -74,7 +74,7 @@ static tsr_status cpu_count(tsr_queue *queue, const tsr_contour_job *job)
 {
     tsr_contour_job own = *job;
     void *memory;
-    TSR_TRY(tsr_host_allocate(NULL, (size_t)queue->threads * 2 * (size_t)job->grid.n[0] * (size_t)job->grid.n[1] * sizeof(float), &memory));
+    TSR_TRY(tsr_host_allocate(NULL, (size_t)queue->threads * 4 * (size_t)job->grid.n[0] * (size_t)job->grid.n[1] * sizeof(float), &memory));
     own.slices = (float *)memory;
     tsr_parallel(queue->threads, job->grid.n[2], tsr_max64(1, tsr_min64(16, job->grid.n[2] / (4 * queue->threads))), count_range, &own);
     tsr_host_release(NULL, memory, 0);

@@ -58,7 +58,10 @@ TSR_KERNEL(count_kernel)(tsr_contour_job job)
                 if (!tsr_contour_exists(&job, at, face)) continue;
                 const float *u = face == 2 ? a + TILE_WIDE : a + 1, *q = face == 0 ? a + TILE_WIDE : c;
                 const float corner[4] = { a[0], u[0], q[0], face == 2 ? c[TILE_WIDE] : q[1] };
-                if (tsr_contour_mixed(corner)) count += tsr_contour_count(&job, at, face, corner);
+                if (!tsr_contour_mixed(corner)) continue;
+                float other[4];
+                tsr_contour_face_t(&job, at, face, other);
+                count += tsr_contour_count(&job, at, face, corner, other);
             }
             job.counts[((int64_t)own * g->n[1] + y) * g->n[0] + x] = (uint8_t)count;
         }

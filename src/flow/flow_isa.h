@@ -5,9 +5,9 @@
 #include "device/isa.h"
 #include "flow/flow_ops.h"
 
-/* S of slice z, [ny][nx]. */
+/* S and, behind it, T of slice z, [2][ny][nx]. */
 TSR_ISA_DECLARE(void, tsr_contour_slice, const tsr_contour_job *job, int32_t z, float *s)
-/* Counts of the samples of slice z from S of this slice and the next (NULL behind the last). */
+/* Counts of the samples of slice z from S and T of this slice and the next (NULL behind the last). */
 TSR_ISA_DECLARE(void, tsr_contour_count_slice, const tsr_contour_job *job, int32_t z, const float *here, const float *above)
 TSR_ISA_DECLARE(void, tsr_contour_seed_range, const tsr_contour_job *job, int64_t begin, int64_t end)
 TSR_ISA_DECLARE(void, tsr_derive_range, const tsr_derive_job *job, int64_t begin, int64_t end)

@@ -31,8 +31,8 @@ typedef struct tsr_stream_job {
 } tsr_stream_job;
 
 typedef struct tsr_particle {
-    int32_t c[3];
-    float f[3];
+    tsr_i4 c; /* the fourth is nobody's, and stays 0 */
+    tsr_f4 f;
 } tsr_particle;
 
 typedef struct tsr_stream_state {
@@ -44,45 +44,45 @@ typedef struct tsr_stream_state {
 } tsr_stream_state;
 
 /* The place after a move by d cells. */
-TSR_HD void tsr_particle_move(tsr_particle *p, const float d[3])
+TSR_HD void tsr_particle_move(tsr_particle *p, tsr_f4 d)
 {
-    for (int i = 0; i < 3; i++) {
-        const float g = p->f[i] + tsr_clampf(d[i], -1e6f, 1e6f);
-        int32_t k = (int32_t)g;
-        k -= (float)k > g;
-        p->c[i] += k;
-        p->f[i] = g - (float)k;
-    }
+    const tsr_f4 low = tsr_f4_make(-1e6f, -1e6f, -1e6f), high = tsr_f4_make(1e6f, 1e6f, 1e6f); /* the fourth becomes 0 */
+    d = tsr_f4_pick(tsr_f4_above(low, d), low, d);
+    d = tsr_f4_pick(tsr_f4_above(d, high), high, d);
+    const tsr_f4 g = p->f + d;
+    tsr_i4 k = tsr_i4_of(g);
+    k = k + tsr_f4_above(tsr_f4_of(k), g); /* -1 where true: down, not towards 0 */
+    p->c = p->c + k;
+    p->f = g - tsr_f4_of(k);
 }
 
 /* 0 .. n - 1, both ends included. */
 TSR_HD int tsr_particle_inside(const tsr_particle *p, const int32_t n[3])
 {
     int inside = 1;
-    for (int i = 0; i < 3; i++) inside &= p->c[i] >= 0 && (p->c[i] + 1 < n[i] || (p->c[i] + 1 == n[i] && !(p->f[i] > 0.0f)));
+    for (int i = 0; i < 3; i++) {
+        const int32_t c = TSR_I4_AT(p->c, i);
+        inside &= c >= 0 && (c + 1 < n[i] || (c + 1 == n[i] && !(TSR_F4_AT(p->f, i) > 0.0f)));
+    }
     return inside;
 }
 
 /* Interpolated values at p, clamped to the grid. */
 TSR_HD tsr_f4 tsr_particle_sample(const tsr_field_grid *g, const float *v, const tsr_particle *p)
 {
-    int32_t c[3];
-    float f[3];
-    for (int i = 0; i < 3; i++) {
-        const int32_t last = g->n[i] - 2;
-        c[i] = p->c[i] < 0 ? 0 : p->c[i] > last ? last : p->c[i];
-        f[i] = p->c[i] < 0 ? 0.0f : p->c[i] > last ? 1.0f : p->f[i];
-    }
-    return tsr_field_trilinear(v + tsr_field_at(g, c[0], c[1], c[2]), g->sy, g->sz, f[0], f[1], f[2]);
+    const tsr_i4 none = tsr_i4_make(0, 0, 0), last = tsr_i4_make(g->n[0] - 2, g->n[1] - 2, g->n[2] - 2);
+    const tsr_i4 below = tsr_i4_above(none, p->c), above = tsr_i4_above(p->c, last);
+    const tsr_i4 c = tsr_i4_pick(below, none, tsr_i4_pick(above, last, p->c));
+    const tsr_f4 f = tsr_f4_pick(below, tsr_f4_make(0.0f, 0.0f, 0.0f), tsr_f4_pick(above, tsr_f4_make(1.0f, 1.0f, 1.0f), p->f));
+    return tsr_field_trilinear(v + tsr_field_at(g, TSR_I4_AT(c, 0), TSR_I4_AT(c, 1), TSR_I4_AT(c, 2)), g->sy, g->sz, TSR_F4_AT(f, 0), TSR_F4_AT(f, 1),
+                               TSR_F4_AT(f, 2));
 }
 
 /* v at p + scale d, at a time of a series. */
 TSR_HD tsr_f4 tsr_stream_velocity(const tsr_stream_job *j, const tsr_particle *p, float scale, tsr_f4 d, double time)
 {
     tsr_particle q = *p;
-    const tsr_f4 moved = scale * d;
-    const float by[3] = { TSR_F4_AT(moved, 0), TSR_F4_AT(moved, 1), TSR_F4_AT(moved, 2) };
-    tsr_particle_move(&q, by);
+    tsr_particle_move(&q, scale * d);
     if (j->frames <= 1) return tsr_particle_sample(&j->grid, j->grid.v, &q);
     int32_t k = 0;
     while (k + 2 < j->frames && time >= j->times[k + 1]) k++;
@@ -93,7 +93,7 @@ TSR_HD tsr_f4 tsr_stream_velocity(const tsr_stream_job *j, const tsr_particle *p
 }
 
 /* What the velocity is divided by: the speed where steps are lengths along the line; *stagnant where it is too small. */
-TSR_HD tsr_f4 tsr_stream_slope(const tsr_stream_job *j, const tsr_particle *p, float scale, tsr_f4 d, double time, int *stagnant)
+TSR_HD tsr_f4 tsr_stream_slope(const tsr_stream_job *j, const tsr_particle *p, float scale, tsr_f4 d, double time, int32_t *stagnant)
 {
     const tsr_f4 v = tsr_stream_velocity(j, p, scale, d, time);
     if (j->parameter != TSR_STREAM_ARC) return v;
@@ -114,59 +114,65 @@ TSR_HD void tsr_stream_begin(const tsr_stream_job *j, int64_t half, tsr_stream_s
     s->sign = side ? 1.0f : -1.0f;
     s->most = j->lengths ? tsr_minf(j->lengths[line], j->max_length) : j->max_length;
     s->time = j->start + (j->starts ? (double)j->starts[line] : 0.0);
+    s->p.c = tsr_i4_make(0, 0, 0);
+    s->p.f = tsr_f4_make(0.0f, 0.0f, 0.0f);
     for (int i = 0; i < 3; i++) {
         const double place = at[i];
         if (!(place >= 0.0 && place <= (double)(j->grid.n[i] - 1))) {
             s->end = TSR_STREAM_OUTSIDE;
-            s->p.c[i] = 0;
-            s->p.f[i] = 0.0f;
             continue;
         }
         int32_t c = (int32_t)place;
         if (c > j->grid.n[i] - 2) c = j->grid.n[i] - 2;
-        s->p.c[i] = c;
-        s->p.f[i] = (float)(place - (double)c);
+        TSR_I4_AT(s->p.c, i) = c;
+        TSR_F4_AT(s->p.f, i) = (float)(place - (double)c);
     }
     if (!j->sides[side]) s->end = -1; /* ended, and nothing to tell */
     else if (!s->end && !(s->most > 0.0f)) s->end = TSR_STREAM_LENGTH;
 }
 
+/* Where the move d from p leaves the grid, which it does: the share of it that is left, and the place on the border. */
+TSR_HD float tsr_particle_cut(const int32_t n[3], const tsr_particle *p, tsr_f4 d, tsr_particle *q)
+{
+    float share = 1.0f;
+    int axis = -1, high = 0;
+    for (int i = 0; i < 3; i++) {
+        const float c = (float)TSR_I4_AT(p->c, i), below = c + TSR_F4_AT(p->f, i), above = ((float)(n[i] - 1) - c) - TSR_F4_AT(p->f, i), by = TSR_F4_AT(d, i);
+        const float own = by > 0.0f ? above / by : by < 0.0f ? below / -by : 1.0f;
+        if (own < share) share = own, axis = i, high = by > 0.0f;
+    }
+    *q = *p;
+    tsr_particle_move(q, share * d);
+    for (int i = 0; i < 3; i++) { /* rounding may leave it outside by its last bit */
+        const int32_t last = n[i] - 2, c = TSR_I4_AT(q->c, i);
+        if (c < 0 || (i == axis && !high)) TSR_I4_AT(q->c, i) = 0, TSR_F4_AT(q->f, i) = 0.0f;
+        if (c > last || (i == axis && high)) TSR_I4_AT(q->c, i) = last, TSR_F4_AT(q->f, i) = 1.0f;
+    }
+    return share;
+}
+
 /* Takes the move d, cut at the border; notes the point. */
-TSR_HD void tsr_stream_advance(const tsr_stream_job *j, int64_t half, tsr_stream_state *s, const float d[3], float gained, int ends)
+TSR_HD void tsr_stream_advance(const tsr_stream_job *j, int64_t half, tsr_stream_state *s, tsr_f4 d, float gained, int ends)
 {
     tsr_particle q = s->p;
     float share = 1.0f;
     tsr_particle_move(&q, d);
     if (!tsr_particle_inside(&q, j->grid.n)) {
-        int axis = 0, high = 0;
-        for (int i = 0; i < 3; i++) {
-            const float below = (float)s->p.c[i] + s->p.f[i], above = (float)(j->grid.n[i] - 1 - s->p.c[i]) - s->p.f[i];
-            const float own = d[i] > 0.0f ? above / d[i] : d[i] < 0.0f ? below / -d[i] : 1.0f;
-            if (own < share) share = own, axis = i, high = d[i] > 0.0f;
-        }
-        const float cut[3] = { share * d[0], share * d[1], share * d[2] };
-        q = s->p;
-        tsr_particle_move(&q, cut);
-        for (int i = 0; i < 3; i++) { /* rounding may leave it outside by its last bit */
-            const int32_t last = j->grid.n[i] - 2;
-            if (q.c[i] < 0) q.c[i] = 0, q.f[i] = 0.0f;
-            if (q.c[i] > last) q.c[i] = last, q.f[i] = 1.0f;
-        }
-        if (share < 1.0f) q.c[axis] = high ? j->grid.n[axis] - 2 : 0, q.f[axis] = high ? 1.0f : 0.0f;
+        share = tsr_particle_cut(j->grid.n, &s->p, d, &q);
         s->end = TSR_STREAM_BORDER;
         if (!(share > 0.0f)) return;
     } else if (ends) s->end = TSR_STREAM_LENGTH;
     s->p = q;
     s->parameter += share * gained;
-    float *to = j->path + half * j->half_stride + (j->keep_last ? 0 : s->points * j->point_stride);
-    for (int i = 0; i < 3; i++) to[i] = (float)q.c[i] + q.f[i];
-    to[3] = s->sign * s->parameter;
+    tsr_f4 point = tsr_f4_of(q.c) + q.f;
+    TSR_F4_AT(point, 3) = s->sign * s->parameter;
+    tsr_f4_store(j->path + half * j->half_stride + (j->keep_last ? 0 : s->points * j->point_stride), point);
     s->points++;
     if (!s->end && s->points >= j->max_steps) s->end = TSR_STREAM_STEPS;
 }
 
 /* The length of the step to take: what is left, if that is less. */
-TSR_HD float tsr_stream_left(const tsr_stream_state *s, float step, int *ends)
+TSR_HD float tsr_stream_left(const tsr_stream_state *s, float step, int32_t *ends)
 {
     const float left = s->most - s->parameter;
     *ends = left <= step * 1.00001f;
@@ -176,34 +182,52 @@ TSR_HD float tsr_stream_left(const tsr_stream_state *s, float step, int *ends)
 /* What a step of nominal length `step` gained on the parameter. */
 TSR_HD float tsr_stream_gain(const tsr_stream_job *j, float step, tsr_f4 d) { return j->parameter == TSR_STREAM_SPEED ? tsr_field_norm(&j->grid, d) : step; }
 
+/* A step of a fixed-step method in stages, so that several lines can go through them side by side. */
+typedef struct tsr_stream_stages {
+    tsr_f4 k[4];
+    float step, h;
+    int32_t ends, stagnant;
+} tsr_stream_stages;
+
+TSR_HD void tsr_stream_first(const tsr_stream_job *j, const tsr_stream_state *s, tsr_stream_stages *t)
+{
+    const tsr_f4 v = tsr_stream_velocity(j, &s->p, 0.0f, tsr_f4_make(0.0f, 0.0f, 0.0f), s->time);
+    const float speed = tsr_field_norm(&j->grid, v);
+    t->step = tsr_stream_left(s, s->step, &t->ends);
+    /* of a series, which may move it again, a particle may rest */
+    t->stagnant = !(speed > j->still) && !(j->parameter == TSR_STREAM_TIME && j->frames > 1);
+    t->h = s->sign * (j->parameter == TSR_STREAM_SPEED ? t->step / speed : t->step);
+    t->k[0] = j->parameter == TSR_STREAM_ARC ? (1.0f / speed) * v : v;
+    if (t->stagnant) t->h = 0.0f, t->k[0] = tsr_f4_make(0.0f, 0.0f, 0.0f);
+}
+
+/* Stages 1, 2, 3 of RK4; stage 1 of the midpoint rule. */
+TSR_HD void tsr_stream_stage(const tsr_stream_job *j, const tsr_stream_state *s, tsr_stream_stages *t, int stage)
+{
+    const float share = stage < 3 ? 0.5f : 1.0f;
+    t->k[stage] = tsr_stream_slope(j, &s->p, share * t->h, t->k[stage - 1], s->time + (double)share * (double)(s->sign * t->step), &t->stagnant);
+}
+
+TSR_HD void tsr_stream_last_stage(const tsr_stream_job *j, int64_t half, tsr_stream_state *s, const tsr_stream_stages *t)
+{
+    if (t->stagnant) {
+        s->end = TSR_STREAM_STAGNANT;
+        return;
+    }
+    const tsr_f4 d = j->method == TSR_STREAM_RK4   ? (t->h * (1.0f / 6.0f)) * ((t->k[0] + t->k[3]) + 2.0f * (t->k[1] + t->k[2]))
+                     : j->method == TSR_STREAM_RK2 ? t->h * t->k[1]
+                                                   : t->h * t->k[0];
+    tsr_stream_advance(j, half, s, d, tsr_stream_gain(j, t->step, d), t->ends);
+    s->time += (double)(s->sign * t->step);
+}
+
 TSR_HD void tsr_stream_step_fixed(const tsr_stream_job *j, int64_t half, tsr_stream_state *s)
 {
-    int ends, stagnant = 0;
-    const float step = tsr_stream_left(s, s->step, &ends);
-    const tsr_f4 first = tsr_stream_velocity(j, &s->p, 0.0f, tsr_f4_load(j->grid.v), s->time);
-    const float speed = tsr_field_norm(&j->grid, first);
-    if (!(speed > j->still) && !(j->parameter == TSR_STREAM_TIME && j->frames > 1)) { /* of a series, which may move it again */
-        s->end = TSR_STREAM_STAGNANT;
-        return;
-    }
-    const float h = s->sign * (j->parameter == TSR_STREAM_SPEED ? step / speed : step);
-    const double half_time = s->time + 0.5 * (double)(s->sign * step), full_time = s->time + (double)(s->sign * step);
-    const tsr_f4 k1 = j->parameter == TSR_STREAM_ARC ? (1.0f / speed) * first : first;
-    tsr_f4 d;
-    if (j->method == TSR_STREAM_RK4) {
-        const tsr_f4 k2 = tsr_stream_slope(j, &s->p, 0.5f * h, k1, half_time, &stagnant);
-        const tsr_f4 k3 = tsr_stream_slope(j, &s->p, 0.5f * h, k2, half_time, &stagnant);
-        const tsr_f4 k4 = tsr_stream_slope(j, &s->p, h, k3, full_time, &stagnant);
-        d = (h * (1.0f / 6.0f)) * ((k1 + k4) + 2.0f * (k2 + k3));
-    } else if (j->method == TSR_STREAM_RK2) d = h * tsr_stream_slope(j, &s->p, 0.5f * h, k1, half_time, &stagnant);
-    else d = h * k1;
-    if (stagnant) {
-        s->end = TSR_STREAM_STAGNANT;
-        return;
-    }
-    const float by[3] = { TSR_F4_AT(d, 0), TSR_F4_AT(d, 1), TSR_F4_AT(d, 2) };
-    tsr_stream_advance(j, half, s, by, tsr_stream_gain(j, step, d), ends);
-    s->time = full_time;
+    tsr_stream_stages t;
+    const int stages = j->method == TSR_STREAM_RK4 ? 4 : j->method == TSR_STREAM_RK2 ? 2 : 1;
+    tsr_stream_first(j, s, &t);
+    for (int k = 1; k < stages; k++) tsr_stream_stage(j, s, &t, k);
+    tsr_stream_last_stage(j, half, s, &t);
 }
 
 /* x^(-1/5) for positive normal x, to 1e-6: a guess from the exponent and Newton's method. */
@@ -220,8 +244,8 @@ TSR_HD float tsr_inverse_fifth_root(float x)
 /* Dormand and Prince 1980: seven stages, the last of which is the first of the next step (computed again: the border may have cut the step). */
 TSR_HD void tsr_stream_step_adaptive(const tsr_stream_job *j, int64_t half, tsr_stream_state *s)
 {
-    int stagnant = 0;
-    const tsr_f4 zero = 0.0f * tsr_f4_load(j->grid.v);
+    int32_t stagnant = 0;
+    const tsr_f4 zero = tsr_f4_make(0.0f, 0.0f, 0.0f);
     const tsr_f4 k1 = tsr_stream_slope(j, &s->p, 0.0f, zero, s->time, &stagnant);
     const float speed = tsr_field_norm(&j->grid, k1);
     if (stagnant || (j->parameter != TSR_STREAM_ARC && !(speed > j->still) && !(j->parameter == TSR_STREAM_TIME && j->frames > 1))) {
@@ -229,7 +253,7 @@ TSR_HD void tsr_stream_step_adaptive(const tsr_stream_job *j, int64_t half, tsr_
         return;
     }
     for (;;) {
-        int ends;
+        int32_t ends;
         const float step = tsr_stream_left(s, s->step, &ends), h = s->sign * (j->parameter == TSR_STREAM_SPEED ? step / speed : step);
         const double dt = (double)(s->sign * step);
         const tsr_f4 k2 = tsr_stream_slope(j, &s->p, h, 0.2f * k1, s->time + 0.2 * dt, &stagnant);
@@ -262,9 +286,8 @@ TSR_HD void tsr_stream_step_adaptive(const tsr_stream_job *j, int64_t half, tsr_
             continue;
         }
         const tsr_f4 d = h * sum;
-        const float by[3] = { TSR_F4_AT(d, 0), TSR_F4_AT(d, 1), TSR_F4_AT(d, 2) };
         s->step = ends ? s->step : next;
-        tsr_stream_advance(j, half, s, by, tsr_stream_gain(j, step, d), ends);
+        tsr_stream_advance(j, half, s, d, tsr_stream_gain(j, step, d), ends);
         s->time += dt;
         return;
     }
@@ -336,13 +359,15 @@ typedef struct tsr_values_job {
 
 TSR_HD void tsr_particle_at(const tsr_field_grid *g, const double inverse[3][4], const float *p, tsr_particle *q)
 {
+    q->c = tsr_i4_make(0, 0, 0);
+    q->f = tsr_f4_make(0.0f, 0.0f, 0.0f);
     for (int i = 0; i < 3; i++) {
         double at = inverse[i][0] * (double)p[0] + inverse[i][1] * (double)p[1] + inverse[i][2] * (double)p[2] + inverse[i][3];
         at = at < 0.0 ? 0.0 : at > (double)(g->n[i] - 1) ? (double)(g->n[i] - 1) : at;
         int32_t c = (int32_t)at;
         if (c > g->n[i] - 2) c = g->n[i] - 2;
-        q->c[i] = c;
-        q->f[i] = (float)(at - (double)c);
+        TSR_I4_AT(q->c, i) = c;
+        TSR_F4_AT(q->f, i) = (float)(at - (double)c);
     }
 }
 
