@@ -153,13 +153,15 @@ static void finds_eigenplanes(void **unused)
     (void)unused;
     if (!test_is_slow())
         for (int k = 0; k < 2; k++) {
-            tsr_vector_field *field = linear_field(context, 20, k ? saddle_matrix : focus_matrix);
+            tsr_vector_field *field = linear_field(context, 12, k ? saddle_matrix : focus_matrix);
             const double expected[2][3] = { { 0, 0, 1 }, { sqrt(0.5), 0, -sqrt(0.5) } };
             tsr_contours *c;
             tsr_eigenplanes found;
             tsr_eigenplane_options o = TSR_EIGENPLANE_OPTIONS;
             tsr_image picture;
-            o.views = 300;
+            o.views = 200;
+            o.planes = 1 + 2 * k;
+            o.refinements = 9;
             require_ok(tsr_contours_create(field, NULL, &c));
             require_ok(tsr_contours_eigenplanes(c, &o, &found));
             double best = 0;

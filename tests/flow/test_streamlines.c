@@ -169,6 +169,7 @@ static void ends(void **unused)
     const double seeds[] = { 0.3, 0.01, 0, 0, 0.5, 0, 0, 0, 0, 2, 0, 0, 0.3, 0.3, 0 };
     (void)unused;
     o.max_steps = 1000;
+    o.step = 0.05;
     require_ok(tsr_streamlines_trace(field, seeds, 5, &o, &lines));
     const uint8_t *e = tsr_streamlines_ends(lines);
     const int64_t *at = tsr_streamlines_offsets(lines);
