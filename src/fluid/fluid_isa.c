@@ -1,0 +1,242 @@
+#include "fluid/fluid_isa.h"
+
+enum { SIDE = TSR_FLUID_TILE, CELLS = SIDE * SIDE };
+
+void TSR_ISA_NAME(tsr_fluid_project_range)(const tsr_fluid_bin_job *job, int32_t begin, int32_t end, uint32_t *fates)
+{
+    for (int32_t i = begin; i < end; i++) {
+        int32_t box[4];
+        fates[tsr_fluid_bin_particle(job, i, box)]++;
+        for (int32_t y = box[1]; y < box[3]; y++)
+            for (int32_t x = box[0]; x < box[2]; x++) __atomic_fetch_add(&job->counts[y * job->draw.view.tiles[0] + x], 1, __ATOMIC_RELAXED);
+    }
+}
+
+/* The rays of a tile, by columns and rows: the squared length of a direction is the sum of a column's and a row's part. */
+typedef struct tile_rays {
+    float gx[SIDE], gy[SIDE], dx[SIDE], dy[SIDE];
+    float a[SIDE][SIDE], inverse[SIDE][SIDE], length[SIDE][SIDE];
+} tile_rays;
+
+static void rays_of(const tsr_fluid_draw *d, int32_t x0, int32_t y0, tile_rays *r)
+{
+    for (int32_t y = 0; y < SIDE; y++)
+        for (int32_t x = 0; x < SIDE; x++) {
+            const tsr_fluid_ray one = tsr_fluid_ray_of(d, x0 + x, y0 + y);
+            r->gx[x] = one.gx;
+            r->dx[x] = one.dx;
+            r->gy[y] = one.gy;
+            r->dy[y] = one.dy;
+            r->a[y][x] = one.a;
+            r->inverse[y][x] = one.inverse;
+            r->length[y][x] = one.length;
+        }
+}
+
+static inline tsr_fluid_ray ray_at(const tile_rays *r, int32_t x, int32_t y)
+{
+    const tsr_fluid_ray one = { r->gx[x], r->gy[y], r->dx[x], r->dy[y], r->a[y][x], r->inverse[y][x], r->length[y][x] };
+    return one;
+}
+
+/* Rows of the tile that a particle may touch. */
+static inline void rows_of(const tsr_fluid_draw *d, const tsr_fluid_record *p, float reach, int32_t sprite, int32_t y0, int32_t *first, int32_t *last)
+{
+    float span[2];
+    tsr_fluid_span(&d->view, 1, p->y, p->z, reach, sprite, span);
+    *first = tsr_maxi(tsr_floor_int(tsr_clampf(span[0] - (float)y0, -1.0f, 32.0f)) - 1, 0);
+    *last = tsr_mini(tsr_floor_int(tsr_clampf(span[1] - (float)y0, -2.0f, 32.0f)) + 1, SIDE - 1);
+}
+
+void TSR_ISA_NAME(tsr_fluid_splat_tile)(const tsr_fluid_splat_job *job, int32_t tile)
+{
+    const tsr_fluid_draw *d = &job->draw;
+    const tsr_fluid_view *v = &d->view;
+    const int32_t x0 = tile % v->tiles[0] * SIDE, y0 = tile / v->tiles[0] * SIDE;
+    const uint32_t begin = job->starts[tile], end = job->starts[tile + 1];
+    float depth[SIDE][SIDE], scene[SIDE][SIDE], before[SIDE][SIDE];
+    uint32_t sum[SIDE][SIDE];
+    tile_rays rays;
+    for (int32_t y = 0; y < SIDE; y++)
+        for (int32_t x = 0; x < SIDE; x++) {
+            const int within = x0 + x < v->width && y0 + y < v->height;
+            const int64_t at = tsr_fluid_at(v, x0 + x, y0 + y);
+            depth[y][x] = TSR_FLUID_NOTHING;
+            sum[y][x] = 0;
+            scene[y][x] = job->scene && within ? job->scene[at] : TSR_FLUID_NOTHING;
+            before[y][x] = job->before && within ? job->before[at] : 0.0f;
+        }
+    if (begin < end) rays_of(d, x0, y0, &rays);
+    for (uint32_t e = begin; e < end; e++) {
+        const tsr_fluid_record p = job->records[job->entries[e]];
+        const float *form = job->forms ? job->forms + 6 * (int64_t)job->entries[e] : NULL;
+        const float hx = tsr_fluid_width(v, 0, p.z), hy = tsr_fluid_width(v, 1, p.z), radius2 = p.radius * p.radius, weight = p.weight * job->per_unit;
+        int32_t first, last;
+        if (!(p.radius > 0.0f)) continue;
+        rows_of(d, &p, form ? p.reach : p.radius, d->sprite, y0, &first, &last);
+        if (form) {
+            for (int32_t y = first; y <= last; y++)
+                for (int32_t x = 0; x < SIDE; x++) {
+                    const tsr_fluid_ray r = ray_at(&rays, x, y);
+                    float enter, leave;
+                    int hit = tsr_fluid_ellipsoid(&r, p.x - r.gx * hx, p.y - r.gy * hy, p.z, form, &enter, &leave);
+                    hit &= enter > before[y][x];
+                    const float thick = tsr_maxf(tsr_minf(leave, scene[y][x]) - enter, 0.0f) * r.length;
+                    depth[y][x] = tsr_minf(depth[y][x], hit ? enter : TSR_FLUID_NOTHING);
+                    sum[y][x] = tsr_fluid_add(sum[y][x], tsr_fluid_units(hit ? thick : 0.0f, weight));
+                }
+            continue;
+        }
+        for (int32_t y = first; y <= last; y++) {
+            const float oy = p.y - rays.gy[y] * hy, dy = rays.dy[y];
+#pragma omp simd
+            for (int32_t x = 0; x < SIDE; x++) {
+                const tsr_fluid_ray r = { rays.gx[x], rays.gy[y], rays.dx[x], dy, rays.a[y][x], rays.inverse[y][x], rays.length[y][x] };
+                float enter, leave;
+                int hit = tsr_fluid_sphere(&r, p.x - r.gx * hx, oy, p.z, radius2, &enter, &leave);
+                hit &= enter > before[y][x];
+                const float thick = tsr_maxf(tsr_minf(leave, scene[y][x]) - enter, 0.0f) * r.length;
+                depth[y][x] = tsr_minf(depth[y][x], hit ? enter : TSR_FLUID_NOTHING);
+                sum[y][x] = tsr_fluid_add(sum[y][x], tsr_fluid_units(hit ? thick : 0.0f, weight));
+            }
+        }
+    }
+    for (int32_t y = 0; y < SIDE && y0 + y < v->height; y++)
+        for (int32_t x = 0; x < SIDE && x0 + x < v->width; x++) {
+            const int64_t at = tsr_fluid_at(v, x0 + x, y0 + y);
+            if (job->depth) job->depth[at] = depth[y][x];
+            if (job->thickness) job->thickness[at] = (float)sum[y][x] * job->unit;
+        }
+    if (!job->ends) return;
+    /* Longer and longer until no particle begins within the run and ends beyond it. */
+    int more = begin < end;
+    while (more) {
+        more = 0;
+        for (uint32_t e = begin; e < end; e++) {
+            const tsr_fluid_record p = job->records[job->entries[e]];
+            const float *form = job->forms ? job->forms + 6 * (int64_t)job->entries[e] : NULL;
+            if (!(p.radius > 0.0f)) continue;
+            for (int32_t y = 0; y < SIDE; y++)
+                for (int32_t x = 0; x < SIDE; x++) {
+                    const tsr_fluid_ray r = ray_at(&rays, x, y);
+                    more |= tsr_fluid_lengthen(job, &r, &p, form, before[y][x], &depth[y][x]);
+                }
+        }
+    }
+    for (int32_t y = 0; y < SIDE && y0 + y < v->height; y++)
+        for (int32_t x = 0; x < SIDE && x0 + x < v->width; x++) job->ends[tsr_fluid_at(v, x0 + x, y0 + y)] = depth[y][x];
+}
+
+void TSR_ISA_NAME(tsr_fluid_noise_tile)(const tsr_fluid_noise_job *job, int32_t tile)
+{
+    const tsr_fluid_draw *d = &job->draw;
+    const tsr_fluid_view *v = &d->view;
+    const int32_t x0 = tile % v->tiles[0] * SIDE, y0 = tile / v->tiles[0] * SIDE;
+    const uint32_t begin = job->starts[tile], end = job->starts[tile + 1];
+    float depth[SIDE][SIDE], scene[SIDE][SIDE], nearest = TSR_FLUID_NOTHING, farthest = 0.0f;
+    int32_t noise[SIDE][SIDE];
+    uint32_t spray[SIDE][SIDE];
+    tile_rays rays;
+    for (int32_t y = 0; y < SIDE; y++)
+        for (int32_t x = 0; x < SIDE; x++) {
+            const int within = x0 + x < v->width && y0 + y < v->height;
+            const int64_t at = tsr_fluid_at(v, x0 + x, y0 + y);
+            depth[y][x] = within ? job->depth[at] : TSR_FLUID_NOTHING;
+            scene[y][x] = job->scene && within ? job->scene[at] : TSR_FLUID_NOTHING;
+            noise[y][x] = 0;
+            spray[y][x] = 0;
+            nearest = tsr_minf(nearest, depth[y][x]);
+            if (depth[y][x] < TSR_FLUID_NOTHING) farthest = tsr_maxf(farthest, depth[y][x]);
+        }
+    if (begin < end) rays_of(d, x0, y0, &rays);
+    for (uint32_t e = begin; e < end; e++) {
+        const uint32_t number = job->entries[e];
+        const tsr_fluid_record p = job->records[number];
+        int32_t first, last;
+        const float deep = (p.z - p.radius - farthest) * job->fade;
+        if (!(p.spray > 0.0f) && (!(p.radius > 0.0f) || p.noise == 0.0f || deep > 3.5f * p.radius)) continue; /* below all of the surface */
+        rows_of(d, &p, p.reach, 1, y0, &first, &last);
+        for (int32_t y = first; y <= last; y++)
+            for (int32_t x = 0; x < SIDE; x++) {
+                const tsr_fluid_ray r = ray_at(&rays, x, y);
+                tsr_fluid_noise_add(job, &r, number, &p, depth[y][x], scene[y][x], &noise[y][x], &spray[y][x]);
+            }
+    }
+    (void)nearest;
+    for (int32_t y = 0; y < SIDE && y0 + y < v->height; y++)
+        for (int32_t x = 0; x < SIDE && x0 + x < v->width; x++) {
+            const int64_t at = tsr_fluid_at(v, x0 + x, y0 + y);
+            if (job->noise) job->noise[at] = tsr_fluid_noise_value(noise[y][x]);
+            if (job->spray) job->spray[at] = tsr_fluid_spray_value(spray[y][x]);
+        }
+}
+
+void TSR_ISA_NAME(tsr_fluid_flow_row)(const tsr_fluid_flow_job *job, const float *from, float *to, int32_t y, int32_t begin, int32_t end)
+{
+    const int64_t row = tsr_fluid_at(&job->view, 0, y), stride = job->view.stride;
+    const float *TSR_RESTRICT z = from + row;
+    float *TSR_RESTRICT out = to + row;
+    const tsr_fluid_flow_job own = *job;
+    if (own.exact) {
+        for (int32_t x = begin; x < end; x++) out[x] = tsr_fluid_flow_at(&own, from, x, y);
+        return;
+    }
+#pragma omp simd
+    for (int32_t x = begin; x < end; x++) {
+        const tsr_fluid_slopes d = tsr_fluid_slopes_at(&own.step, z + x, stride);
+        out[x] = z[x] + tsr_fluid_flow(&own.step, &d);
+    }
+}
+
+void TSR_ISA_NAME(tsr_fluid_filter_row)(const tsr_fluid_filter_job *job, const float *from, float *to, int32_t pass, int32_t y)
+{
+    const tsr_fluid_view *v = &job->view;
+    for (int32_t x = 0; x < v->width; x++) {
+        const int64_t at = tsr_fluid_at(v, x, y);
+        const int32_t sides[4] = { x, v->width - 1 - x, y, v->height - 1 - y };
+        to[at] = pass == 0   ? tsr_fluid_filter_line(&job->filter, from + at, 1, sides[0], sides[1])
+                 : pass == 1 ? tsr_fluid_filter_line(&job->filter, from + at, v->stride, sides[2], sides[3])
+                             : tsr_fluid_filter_square(&job->filter, from + at, v->stride, sides, pass == 3 ? 2 : job->filter.reach);
+    }
+}
+
+void TSR_ISA_NAME(tsr_fluid_blur_row)(const tsr_fluid_blur_job *job, const float *from, float *to, int32_t across, int32_t y)
+{
+    const int64_t row = tsr_fluid_at(&job->view, 0, y), step = across ? 1 : job->view.stride;
+    const float *TSR_RESTRICT depth = job->depth + row, *TSR_RESTRICT in = from + row;
+    float *TSR_RESTRICT out = to + row;
+    const int32_t width = job->view.width;
+#pragma omp simd
+    for (int32_t x = 0; x < width; x++) {
+        const float own = in[x], there = depth[x];
+        const float a = depth[x - step] < TSR_FLUID_NOTHING ? in[x - step] : own, b = depth[x + step] < TSR_FLUID_NOTHING ? in[x + step] : own;
+        const float mean = 0.25f * (a + b) + 0.5f * own;
+        out[x] = there < TSR_FLUID_NOTHING ? mean : own;
+    }
+}
+
+void TSR_ISA_NAME(tsr_fluid_normal_row)(const tsr_fluid_normal_job *job, int32_t y)
+{
+    for (int32_t x = 0; x < job->view.width; x++) tsr_fluid_normal_at(job, x, y);
+}
+
+void TSR_ISA_NAME(tsr_fluid_backdrop_row)(const tsr_fluid_backdrop_job *job, int32_t y)
+{
+    for (int32_t x = 0; x < job->view.width; x++) tsr_fluid_backdrop_at(job, x, y);
+}
+
+void TSR_ISA_NAME(tsr_fluid_scene_row)(const tsr_fluid_backdrop_job *job, int32_t y)
+{
+    for (int32_t x = 0; x < job->low.width; x++) tsr_fluid_scene_at(job, x, y);
+}
+
+void TSR_ISA_NAME(tsr_fluid_compose_row)(const tsr_fluid_compose_job *job, int32_t y)
+{
+    for (int32_t x = 0; x < job->view.width; x++) tsr_fluid_compose_at(job, x, y);
+}
+
+void TSR_ISA_NAME(tsr_fluid_encode_range)(const float *color, uint8_t *image, int64_t begin, int64_t end, int32_t channels, float exposure)
+{
+    for (int64_t i = begin; i < end; i++)
+        for (int32_t c = 0; c < channels; c++) image[i * channels + c] = c == 3 ? 255 : tsr_fluid_byte(color[4 * i + c], exposure);
+}
