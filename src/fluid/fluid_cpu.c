@@ -166,6 +166,30 @@ static tsr_status cpu_compose(tsr_queue *queue, const tsr_fluid_compose_job *job
     return TSR_OK;
 }
 
+static void heat_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) tsr_fluid_heat_particle((const tsr_fluid_heat_job *)user, (int32_t)i);
+}
+static tsr_status cpu_heat(tsr_queue *queue, const tsr_fluid_heat_job *job)
+{
+    tsr_fluid_heat_job own = *job;
+    tsr_parallel(queue->threads, job->count, 1 << 14, heat_range, &own);
+    return TSR_OK;
+}
+
+static void nothing_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    float *image = (float *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) image[i] = TSR_FLUID_NOTHING;
+}
+static tsr_status cpu_nothing(tsr_queue *queue, float *image, int64_t count)
+{
+    tsr_parallel(queue->threads, count, 1 << 16, nothing_range, image);
+    return TSR_OK;
+}
+
 typedef struct encoding {
     const float *color;
     uint8_t *image;
@@ -195,4 +219,6 @@ const tsr_fluid_ops tsr_fluid_cpu = { .project = cpu_project,
                                       .normals = cpu_normals,
                                       .backdrop = cpu_backdrop,
                                       .compose = cpu_compose,
+                                      .heat = cpu_heat,
+                                      .nothing = cpu_nothing,
                                       .encode = cpu_encode };

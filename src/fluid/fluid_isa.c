@@ -18,7 +18,7 @@ typedef struct tile_rays {
     float a[SIDE][SIDE], inverse[SIDE][SIDE], length[SIDE][SIDE];
 } tile_rays;
 
-static void rays_of(const tsr_fluid_draw *d, int32_t x0, int32_t y0, tile_rays *r)
+static void rays_of(const tsr_fluid_cast *d, int32_t x0, int32_t y0, tile_rays *r)
 {
     for (int32_t y = 0; y < SIDE; y++)
         for (int32_t x = 0; x < SIDE; x++) {
@@ -40,7 +40,7 @@ static inline tsr_fluid_ray ray_at(const tile_rays *r, int32_t x, int32_t y)
 }
 
 /* Rows of the tile that a particle may touch. */
-static inline void rows_of(const tsr_fluid_draw *d, const tsr_fluid_record *p, float reach, int32_t sprite, int32_t y0, int32_t *first, int32_t *last)
+static inline void rows_of(const tsr_fluid_cast *d, const tsr_fluid_record *p, float reach, int32_t sprite, int32_t y0, int32_t *first, int32_t *last)
 {
     float span[2];
     tsr_fluid_span(&d->view, 1, p->y, p->z, reach, sprite, span);
@@ -50,10 +50,10 @@ static inline void rows_of(const tsr_fluid_draw *d, const tsr_fluid_record *p, f
 
 void TSR_ISA_NAME(tsr_fluid_splat_tile)(const tsr_fluid_splat_job *job, int32_t tile)
 {
-    const tsr_fluid_draw *d = &job->draw;
+    const tsr_fluid_cast *d = &job->draw;
     const tsr_fluid_view *v = &d->view;
     const int32_t x0 = tile % v->tiles[0] * SIDE, y0 = tile / v->tiles[0] * SIDE;
-    const uint32_t begin = job->starts[tile], end = job->starts[tile + 1];
+    const uint64_t begin = job->starts[tile], end = job->starts[tile + 1];
     float depth[SIDE][SIDE], scene[SIDE][SIDE], before[SIDE][SIDE];
     uint32_t sum[SIDE][SIDE];
     tile_rays rays;
@@ -67,7 +67,7 @@ void TSR_ISA_NAME(tsr_fluid_splat_tile)(const tsr_fluid_splat_job *job, int32_t 
             before[y][x] = job->before && within ? job->before[at] : 0.0f;
         }
     if (begin < end) rays_of(d, x0, y0, &rays);
-    for (uint32_t e = begin; e < end; e++) {
+    for (uint64_t e = begin; e < end; e++) {
         const tsr_fluid_record p = job->records[job->entries[e]];
         const float *form = job->forms ? job->forms + 6 * (int64_t)job->entries[e] : NULL;
         const float hx = tsr_fluid_width(v, 0, p.z), hy = tsr_fluid_width(v, 1, p.z), radius2 = p.radius * p.radius, weight = p.weight * job->per_unit;
@@ -112,7 +112,7 @@ void TSR_ISA_NAME(tsr_fluid_splat_tile)(const tsr_fluid_splat_job *job, int32_t 
     int more = begin < end;
     while (more) {
         more = 0;
-        for (uint32_t e = begin; e < end; e++) {
+        for (uint64_t e = begin; e < end; e++) {
             const tsr_fluid_record p = job->records[job->entries[e]];
             const float *form = job->forms ? job->forms + 6 * (int64_t)job->entries[e] : NULL;
             if (!(p.radius > 0.0f)) continue;
@@ -129,12 +129,12 @@ void TSR_ISA_NAME(tsr_fluid_splat_tile)(const tsr_fluid_splat_job *job, int32_t 
 
 void TSR_ISA_NAME(tsr_fluid_noise_tile)(const tsr_fluid_noise_job *job, int32_t tile)
 {
-    const tsr_fluid_draw *d = &job->draw;
+    const tsr_fluid_cast *d = &job->draw;
     const tsr_fluid_view *v = &d->view;
     const int32_t x0 = tile % v->tiles[0] * SIDE, y0 = tile / v->tiles[0] * SIDE;
-    const uint32_t begin = job->starts[tile], end = job->starts[tile + 1];
+    const uint64_t begin = job->starts[tile], end = job->starts[tile + 1];
     float depth[SIDE][SIDE], scene[SIDE][SIDE], nearest = TSR_FLUID_NOTHING, farthest = 0.0f;
-    int32_t noise[SIDE][SIDE];
+    int32_t noise[SIDE][SIDE], cover[SIDE][SIDE];
     uint32_t spray[SIDE][SIDE];
     tile_rays rays;
     for (int32_t y = 0; y < SIDE; y++)
@@ -144,12 +144,13 @@ void TSR_ISA_NAME(tsr_fluid_noise_tile)(const tsr_fluid_noise_job *job, int32_t 
             depth[y][x] = within ? job->depth[at] : TSR_FLUID_NOTHING;
             scene[y][x] = job->scene && within ? job->scene[at] : TSR_FLUID_NOTHING;
             noise[y][x] = 0;
+            cover[y][x] = 0;
             spray[y][x] = 0;
             nearest = tsr_minf(nearest, depth[y][x]);
             if (depth[y][x] < TSR_FLUID_NOTHING) farthest = tsr_maxf(farthest, depth[y][x]);
         }
     if (begin < end) rays_of(d, x0, y0, &rays);
-    for (uint32_t e = begin; e < end; e++) {
+    for (uint64_t e = begin; e < end; e++) {
         const uint32_t number = job->entries[e];
         const tsr_fluid_record p = job->records[number];
         int32_t first, last;
@@ -159,14 +160,17 @@ void TSR_ISA_NAME(tsr_fluid_noise_tile)(const tsr_fluid_noise_job *job, int32_t 
         for (int32_t y = first; y <= last; y++)
             for (int32_t x = 0; x < SIDE; x++) {
                 const tsr_fluid_ray r = ray_at(&rays, x, y);
-                tsr_fluid_noise_add(job, &r, number, &p, depth[y][x], scene[y][x], &noise[y][x], &spray[y][x]);
+                tsr_fluid_noise_add(job, &r, number, &p, depth[y][x], scene[y][x], &noise[y][x], &cover[y][x], &spray[y][x]);
             }
     }
     (void)nearest;
     for (int32_t y = 0; y < SIDE && y0 + y < v->height; y++)
         for (int32_t x = 0; x < SIDE && x0 + x < v->width; x++) {
             const int64_t at = tsr_fluid_at(v, x0 + x, y0 + y);
-            if (job->noise) job->noise[at] = tsr_fluid_noise_value(noise[y][x]);
+            if (job->noise) {
+                job->noise[at] = tsr_fluid_noise_value(noise[y][x]);
+                job->foam[at] = tsr_fluid_foam_value(job, noise[y][x], cover[y][x]);
+            }
             if (job->spray) job->spray[at] = tsr_fluid_spray_value(spray[y][x]);
         }
 }

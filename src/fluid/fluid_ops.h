@@ -10,7 +10,7 @@
 
 /* Particles to records and to lists of the tiles that they touch. */
 typedef struct tsr_fluid_bin_job {
-    tsr_fluid_draw draw;
+    tsr_fluid_cast draw;
     const float *positions;   /* [count][3] */
     const float *radii;       /* [count] or NULL */
     const float *densities;   /* [count] or NULL */
@@ -19,17 +19,18 @@ typedef struct tsr_fluid_bin_job {
     tsr_fluid_record *records;
     float *forms;             /* [count][6], with axes: Q in eye coordinates */
     uint32_t *counts;         /* [tiles + 1]: particles of each tile (project), zeroed before */
-    const uint32_t *starts;   /* [tiles + 1]: where each tile's list begins (fill) */
+    const uint64_t *starts;   /* [tiles + 1]: where each tile's list begins (fill) */
     uint32_t *cursors;        /* [tiles]: zeroed before (fill) */
     uint32_t *entries;        /* particles' numbers, in any order within a tile */
     uint32_t *fates;          /* [TSR_FLUID_FATES], zeroed before */
 } tsr_fluid_bin_job;
 
 typedef struct tsr_fluid_splat_job {
-    tsr_fluid_draw draw;
+    tsr_fluid_cast draw;
     const tsr_fluid_record *records;
     const float *forms;
-    const uint32_t *starts, *entries;
+    const uint64_t *starts;
+    const uint32_t *entries;
     const float *scene;      /* padded image of distances of opaque things, or NULL */
     const float *before;     /* depth peeling: where the layer before ends; only what enters behind that counts; or NULL */
     float *depth;            /* nearest entry; NULL: not wanted */
@@ -39,12 +40,15 @@ typedef struct tsr_fluid_splat_job {
 } tsr_fluid_splat_job;
 
 typedef struct tsr_fluid_noise_job {
-    tsr_fluid_draw draw;
+    tsr_fluid_cast draw;
     const tsr_fluid_record *records;
-    const uint32_t *starts, *entries;
+    const uint64_t *starts;
+    const uint32_t *entries;
     const float *depth, *scene;
     float *noise;            /* NULL: not wanted */
+    float *foam;             /* |noise| + fill times the amplitudes alone; with noise */
     float *spray;            /* opacity, NULL: not wanted */
+    float fill;
     float fade;              /* 1 / depth over which noise of particles below the surface fades, in radii */
 } tsr_fluid_noise_job;
 
@@ -98,11 +102,19 @@ typedef struct tsr_fluid_compose_job {
     tsr_fluid_set set;
     tsr_fluid_light light;
     tsr_fluid_paint paint;
-    const float *depth, *thickness, *noise, *spray, *normals; /* noise, spray may be NULL */
+    const float *depth, *thickness, *foam, *spray, *normals; /* foam, spray may be NULL */
     const float *back;          /* [height][width][4] */
     float *color;               /* [height][width][4] */
     float *distance;            /* [height][width] */
 } tsr_fluid_compose_job;
+
+/* Heat of particles from the change of their velocities. */
+typedef struct tsr_fluid_heat_job {
+    const float *velocities; /* [count][3] */
+    float *before, *heats;   /* [count][3], [count]; the first `known` have a frame before */
+    int32_t count, known;
+    float threshold, keep;   /* keep: what is left of heat after the time of a frame */
+} tsr_fluid_heat_job;
 
 typedef struct tsr_fluid_ops {
     tsr_status (*project)(tsr_queue *queue, const tsr_fluid_bin_job *job);
@@ -116,6 +128,8 @@ typedef struct tsr_fluid_ops {
     tsr_status (*normals)(tsr_queue *queue, const tsr_fluid_normal_job *job);
     tsr_status (*backdrop)(tsr_queue *queue, const tsr_fluid_backdrop_job *job);
     tsr_status (*compose)(tsr_queue *queue, const tsr_fluid_compose_job *job);
+    tsr_status (*heat)(tsr_queue *queue, const tsr_fluid_heat_job *job);
+    tsr_status (*nothing)(tsr_queue *queue, float *image, int64_t count); /* infinite all over */
     tsr_status (*encode)(tsr_queue *queue, const float *color, uint8_t *image, int64_t pixels, int32_t channels, float exposure);
 } tsr_fluid_ops;
 
@@ -258,7 +272,7 @@ TSR_HD void tsr_fluid_backdrop_at(const tsr_fluid_backdrop_job *j, int32_t x, in
         color = tsr_f3(c[0], c[1], c[2]);
         if (c[3] < 1.0f) color = tsr_add3(color, tsr_scale3(tsr_fluid_sky(&j->light, d), 1.0f - c[3]));
         to[3] = j->distance && c[3] > 0.0f && j->distance[i] > 0.0f ? j->distance[i] : TSR_FLUID_NOTHING;
-    } else color = tsr_fluid_backdrop(&j->set, &j->light, o, d, v->slope[1] > 0.0f ? v->slope[1] : v->step[1] / 1.0e3f, &to[3]);
+    } else color = tsr_fluid_seen(&j->set, &j->light, o, d, v->slope[1] > 0.0f ? v->slope[1] : v->step[1] / 1.0e3f, &to[3]);
     to[0] = color.x;
     to[1] = color.y;
     to[2] = color.z;
@@ -279,7 +293,7 @@ TSR_HD tsr_fluid_point tsr_fluid_point_at(const tsr_fluid_compose_job *j, int64_
     tsr_fluid_point p;
     p.z = j->depth[at];
     p.thickness = j->thickness[at];
-    p.noise = j->noise ? j->noise[at] : 0.0f;
+    p.foam = j->foam ? j->foam[at] : 0.0f;
     p.normal = tsr_fluid_texel(j->normals + 4 * at);
     return p;
 }
@@ -332,7 +346,7 @@ TSR_HD void tsr_fluid_compose_at(const tsr_fluid_compose_job *j, int32_t x, int3
                     p.normal = tsr_along3(p.normal, one.normal, w[k]);
                     p.z += w[k] * one.z;
                     p.thickness += w[k] * one.thickness;
-                    p.noise += w[k] * one.noise;
+                    p.foam += w[k] * one.foam;
                     curvature += w[k] * j->normals[4 * at[k] + 3];
                 }
                 if (p.z < back[3]) {
@@ -363,17 +377,33 @@ TSR_HD void tsr_fluid_compose_at(const tsr_fluid_compose_job *j, int32_t x, int3
     to[0] = color.x;
     to[1] = color.y;
     to[2] = color.z;
-    to[3] = 1.0f;
+    to[3] = back[3]; /* so that a picture can be what the next layer stands before */
     j->distance[i] = distance;
+}
+
+TSR_HD void tsr_fluid_heat_particle(const tsr_fluid_heat_job *j, int32_t i)
+{
+    const float *v = j->velocities + 3 * (int64_t)i;
+    float *b = j->before + 3 * (int64_t)i, heat = 0.0f;
+    if (i < j->known) {
+        const float x = v[0] - b[0], y = v[1] - b[1], z = v[2] - b[2];
+        heat = x * x + y * y + z * z > j->threshold * j->threshold ? 1.0f : j->heats[i] * j->keep;
+    }
+    j->heats[i] = heat;
+    for (int32_t k = 0; k < 3; k++) b[k] = v[k];
 }
 
 /* Sums of noise and spray to what the picture uses. */
 TSR_HD float tsr_fluid_noise_value(int32_t units) { return (float)units * (1.0f / TSR_FLUID_NOISE_UNIT); }
+TSR_HD float tsr_fluid_foam_value(const tsr_fluid_noise_job *j, int32_t noise, int32_t cover)
+{
+    return tsr_absf(tsr_fluid_noise_value(noise)) + j->fill * tsr_fluid_noise_value(cover);
+}
 TSR_HD float tsr_fluid_spray_value(uint32_t units) { return 1.0f - tsr_expf(-(float)units * (1.0f / TSR_FLUID_NOISE_UNIT)); }
 
 /* Contributions of particle `number` to a pixel of noise and spray. */
 TSR_HD void tsr_fluid_noise_add(const tsr_fluid_noise_job *j, const tsr_fluid_ray *r, uint32_t number, const tsr_fluid_record *p, float depth, float scene,
-                                int32_t *noise, uint32_t *spray)
+                                int32_t *noise, int32_t *cover, uint32_t *spray)
 {
     const tsr_fluid_view *v = &j->draw.view;
     const float ox = r->gx * tsr_fluid_width(v, 0, p->z) - p->x, oy = r->gy * tsr_fluid_width(v, 1, p->z) - p->y;
@@ -382,7 +412,12 @@ TSR_HD void tsr_fluid_noise_add(const tsr_fluid_noise_job *j, const tsr_fluid_ra
     if (r2 >= 1.0f) return;
     if (j->noise && p->radius > 0.0f && depth < TSR_FLUID_NOTHING) {
         const float deep = (p->z - p->radius - depth) * j->fade / p->radius;
-        if (deep * deep < 12.0f) *noise += tsr_fluid_noise_units(p->noise * tsr_fluid_noise(number, u, w, deep));
+        if (deep * deep < 12.0f) {
+            float bell;
+            const float value = tsr_fluid_noise(number, u, w, deep, &bell);
+            *noise += tsr_fluid_noise_units(p->noise * value);
+            *cover += tsr_fluid_noise_units((p->noise - j->draw.noise_calm) * bell);
+        }
     }
     if (j->spray && p->spray > 0.0f && p->z < scene && p->z <= depth) {
         const float soft = 1.0f - r2;

@@ -41,14 +41,15 @@ TSR_HD float tsr_fluid_perlin(uint32_t seed, float x, float y)
 /* One to four cells per radius of the sprite. */
 TSR_HD float tsr_fluid_frequency(uint32_t hash) { return (float)(1u + (hash >> 30)); }
 
-/* The noise of particle `number` at (u, v) of its sprite, which lies `deep` of its units behind (or before) the surface. 0 beyond the unit disc. */
-TSR_HD float tsr_fluid_noise(uint32_t number, float u, float v, float deep)
+/* The noise of particle `number` at (u, v) of its sprite, which lies `deep` of its units behind (or before) the surface; 0 beyond the unit disc. *bell: what its amplitude is there. */
+TSR_HD float tsr_fluid_noise(uint32_t number, float u, float v, float deep, float *bell)
 {
     const uint32_t hash = tsr_fluid_hash(number + 1u);
     const float f = tsr_fluid_frequency(hash), r2 = u * u + v * v;
     const float fall = tsr_expf(-(r2 + deep * deep));
     const float edge = r2 < 1.0f ? 1.0f - r2 * r2 : 0.0f; /* so that no disc shows an edge */
-    return tsr_fluid_perlin(hash, u * f + 64.5f, v * f + 64.5f) * (fall * edge);
+    *bell = fall * edge;
+    return tsr_fluid_perlin(hash, u * f + 64.5f, v * f + 64.5f) * *bell;
 }
 
 /* Sums are taken in whole units of 2^-16. */

@@ -10,6 +10,7 @@ typedef struct tsr_fluid_light {
     const float *map; /* device memory, [size + 2][size + 2][4] */
     int32_t size;
     float level;         /* times what the map says */
+    float turn[2];       /* cosine and sine of the angle by which the sky is turned about its zenith */
     tsr_float3 sun, sun_color; /* towards it; what a white surface that faces it reflects */
     float ambient[4][3]; /* irradiance / pi = ambient[0] + ambient[1] x + ambient[2] y + ambient[3] z of a normal */
 } tsr_fluid_light;
@@ -35,7 +36,6 @@ typedef struct tsr_fluid_paint {
     float fresnel, specular, shininess, refraction; /* refraction: share of the picture's height per unit of thickness */
     float matte;      /* share of the colour that is lit as a matte surface */
     float foam_low, foam_high;
-    float bump;       /* of the noise on the slopes, times the radius */
     float threshold;
     int32_t curvature; /* the picture shows curvature in place of the fluid */
     float curvature_scale;
@@ -64,7 +64,7 @@ TSR_HD tsr_float3 tsr_fluid_sky(const tsr_fluid_light *l, tsr_float3 d)
 {
     float u, v;
     if (!l->map) return tsr_f3(0.0f, 0.0f, 0.0f);
-    tsr_fluid_octahedral(d, &u, &v);
+    tsr_fluid_octahedral(tsr_f3(l->turn[0] * d.x + l->turn[1] * d.y, l->turn[0] * d.y - l->turn[1] * d.x, d.z), &u, &v);
     const float half = 0.5f * (float)l->size, most = (float)l->size + 0.999f;
     const float x = tsr_clampf(u * half + half + 0.5f, 0.0f, most), y = tsr_clampf(v * half + half + 0.5f, 0.0f, most);
     const int32_t i = (int32_t)x, j = (int32_t)y, row = (l->size + 2) * 4;
@@ -124,7 +124,7 @@ TSR_HD tsr_float3 tsr_fluid_shaded(const tsr_fluid_set *s, tsr_float3 p)
 }
 
 /* Colour and distance along the axis of what the ray from o along d (in the frame, 1 along the axis) meets. `pixel` is the angle of a pixel. */
-TSR_HD tsr_float3 tsr_fluid_backdrop(const tsr_fluid_set *s, const tsr_fluid_light *l, tsr_float3 o, tsr_float3 d, float pixel, float *distance)
+TSR_HD tsr_float3 tsr_fluid_seen(const tsr_fluid_set *s, const tsr_fluid_light *l, tsr_float3 o, tsr_float3 d, float pixel, float *distance)
 {
     *distance = TSR_FLUID_NOTHING;
     if (s->kind == 0) return tsr_fluid_sky(l, d);
@@ -204,7 +204,7 @@ TSR_HD float tsr_fluid_fresnel(float f0, float cosine)
 
 typedef struct tsr_fluid_point {
     tsr_float3 normal;     /* eye coordinates, towards the eye */
-    float z, thickness, noise;
+    float z, thickness, foam;
 } tsr_fluid_point;
 
 /* `view` is that of the full picture; (x, y) pixels from its corner, centres at halves. */
@@ -230,7 +230,7 @@ TSR_HD tsr_float3 tsr_fluid_shade(const tsr_fluid_view *view, const tsr_fluid_se
     const tsr_float3 h = tsr_normalize3(tsr_add3(to_eye, l->sun), normal);
     const float shine = paint->specular * tsr_powf(tsr_saturatef(tsr_dot3(normal, h)), paint->shininess);
     a = tsr_add3(a, tsr_scale3(l->sun_color, shine * l->level));
-    const float foam = tsr_smoothstepf(paint->foam_low, paint->foam_high, tsr_absf(p->noise));
+    const float foam = tsr_smoothstepf(paint->foam_low, paint->foam_high, p->foam);
     a = tsr_mix3(a, tsr_mul3(paint->foam, lit), foam);
     return tsr_add3(a, tsr_scale3(paint->emission, 1.0f - foam));
 }

@@ -28,13 +28,13 @@ TSR_HD float tsr_fluid_offset(const tsr_fluid_view *v, int32_t axis, int32_t pix
 /* A particle as it is drawn. */
 typedef struct tsr_fluid_record {
     float x, y, z, radius; /* eye coordinates; radius 0: not drawn as fluid */
-    float weight;          /* of its thickness: below 1 for one that is drawn larger than it is */
+    float weight;          /* of its thickness: below 1 for one that is drawn larger than it is, so that its volume stays */
     float reach;           /* radius within which it changes pixels at all */
     float noise, spray;    /* amplitude of its noise; opacity as spray */
 } tsr_fluid_record;
 
 /* What is the same for all particles of a frame. */
-typedef struct tsr_fluid_draw {
+typedef struct tsr_fluid_cast {
     tsr_fluid_view view;
     float radius, scale;     /* of particles without one of their own; all are drawn `scale` times as large */
     float least;             /* pixels: smaller ones are drawn so large */
@@ -44,7 +44,7 @@ typedef struct tsr_fluid_draw {
     float noise_calm, noise_wild; /* amplitudes of a calm and of an agitated particle */
     int32_t sprite;          /* 1: discs facing the picture in place of spheres */
     int32_t count;
-} tsr_fluid_draw;
+} tsr_fluid_cast;
 
 /* First and last pixel that a sphere of radius r round (a, z) covers along one axis. */
 TSR_HD void tsr_fluid_span(const tsr_fluid_view *v, int32_t axis, float a, float z, float r, int32_t sprite, float span[2])
@@ -64,7 +64,7 @@ TSR_HD void tsr_fluid_span(const tsr_fluid_view *v, int32_t axis, float a, float
 }
 
 /* Tiles that a particle touches, the last ones excluded; 0: none. */
-TSR_HD int tsr_fluid_tiles(const tsr_fluid_draw *d, const tsr_fluid_record *p, int32_t box[4])
+TSR_HD int tsr_fluid_tiles(const tsr_fluid_cast *d, const tsr_fluid_record *p, int32_t box[4])
 {
     const float most = 1.0e6f;
     for (int32_t k = 0; k < 2; k++) {
@@ -88,7 +88,7 @@ typedef enum tsr_fluid_fate { TSR_FLUID_DRAWN = 0, TSR_FLUID_NOT_FINITE, TSR_FLU
 TSR_HD int tsr_fluid_finite(float v) { return (tsr_float_bits(v) & 0x7f800000u) != 0x7f800000u; }
 
 /* `position` in the particles' coordinates. `density`: 0 where there is none. */
-TSR_HD tsr_fluid_fate tsr_fluid_project(const tsr_fluid_draw *d, const float position[3], float radius, float density, float heat, tsr_fluid_record *p)
+TSR_HD tsr_fluid_fate tsr_fluid_project(const tsr_fluid_cast *d, const float position[3], float radius, float density, float heat, tsr_fluid_record *p)
 {
     const tsr_fluid_view *v = &d->view;
     if (!tsr_fluid_finite(position[0]) || !tsr_fluid_finite(position[1]) || !tsr_fluid_finite(position[2]) || !tsr_fluid_finite(radius) || radius <= 0.0f ||
@@ -101,7 +101,7 @@ TSR_HD tsr_fluid_fate tsr_fluid_project(const tsr_fluid_draw *d, const float pos
     p->z = tsr_dot3(q, v->forward);
     const float least = d->least * tsr_minf(tsr_fluid_width(v, 0, p->z), tsr_fluid_width(v, 1, p->z));
     p->radius = tsr_maxf(own, least);
-    p->weight = own / p->radius;
+    p->weight = radius / p->radius; /* thickness is that of the particle as it is */
     p->weight = p->weight * p->weight * p->weight;
     if (!(p->z - p->radius > v->nearest) || !(p->z < 1.0e15f)) return TSR_FLUID_TOO_NEAR;
     p->spray = 0.0f;
@@ -119,7 +119,7 @@ typedef struct tsr_fluid_ray {
     float a, inverse, length; /* of the direction: squared length, its inverse, length */
 } tsr_fluid_ray;
 
-TSR_HD tsr_fluid_ray tsr_fluid_ray_of(const tsr_fluid_draw *d, int32_t x, int32_t y)
+TSR_HD tsr_fluid_ray tsr_fluid_ray_of(const tsr_fluid_cast *d, int32_t x, int32_t y)
 {
     tsr_fluid_ray r;
     r.gx = tsr_fluid_offset(&d->view, 0, x);
