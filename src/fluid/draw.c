@@ -352,10 +352,30 @@ static void make_step(drawing *d)
     const double cx = (double)(v->slope[0] + v->step[0]), cy = (double)(v->slope[1] + v->step[1]);
     d->step = (tsr_fluid_step){ .slope = { v->slope[0], v->slope[1] },
                                 .step = { v->step[0], v->step[1] },
-                                .alpha = (float)(d->o.step * cy / (cx + cy)),
-                                .beta = (float)(d->o.step * cx / (cx + cy)),
+                                .ratio = (float)(cx / cy),
+                                .alpha = d->o.global_step > 0 ? 0 : (float)(d->o.step * cy / (cx + cy)),
+                                .beta = d->o.global_step > 0 ? 0 : (float)(d->o.step * cx / (cx + cy)),
                                 .dt = (float)d->o.global_step,
                                 .threshold = (float)(d->o.threshold > 0 ? d->o.threshold : (d->o.smoother == TSR_FLUID_NARROW_RANGE ? 10 : 2) * d->radius) };
+}
+
+/* Images of the implicit flows: cx, cy, r of the first level, and u, t of it and all of the coarser ones for multigrid. */
+static tsr_status make_levels(drawing *d, tsr_fluid_flow_job *flow, int all)
+{
+    tsr_fluid_view v = d->low;
+    for (int k = 0; k < (all ? TSR_FLUID_LEVELS : 1); k++) {
+        const size_t size = tsr_fluid_padded(&v);
+        tsr_fluid_level *l = &flow->levels[k];
+        TSR_TRY(clear(d, &d->b->levels[k], &v, all ? 20 : 12, 0));
+        float *m = (float *)d->b->levels[k].data;
+        *l = (tsr_fluid_level){ .width = v.width, .height = v.height, .stride = v.stride, .cx = m, .cy = m + size, .r = m + 2 * size };
+        if (all) {
+            l->u = m + 3 * size;
+            l->t = m + 4 * size;
+        }
+        set_extent(&v, (v.width + 1) / 2, (v.height + 1) / 2);
+    }
+    return TSR_OK;
 }
 
 static tsr_status smooth(drawing *d, int layer)
@@ -368,6 +388,16 @@ static tsr_status smooth(drawing *d, int layer)
                                 .exact = s == TSR_FLUID_FLOW_EXACT };
     if (s == TSR_FLUID_FLOW || s == TSR_FLUID_FLOW_EXACT) {
         TSR_TRY(d->ops->flow(d->queue, &flow));
+        return TSR_OK;
+    }
+    if (s == TSR_FLUID_FLOW_IMPLICIT || s == TSR_FLUID_FLOW_MULTIGRID) {
+        /* the time of equal_iterations explicit steps in fewer */
+        const float longer = (float)d->o.equal_iterations / (float)d->o.iterations;
+        flow.step.alpha *= longer;
+        flow.step.beta *= longer;
+        flow.step.dt *= longer;
+        TSR_TRY(make_levels(d, &flow, s == TSR_FLUID_FLOW_MULTIGRID));
+        TSR_TRY(s == TSR_FLUID_FLOW_IMPLICIT ? d->ops->implicit(d->queue, &flow) : d->ops->multigrid(d->queue, &flow));
         return TSR_OK;
     }
     const double space = d->o.sigma_space > 0 ? d->o.sigma_space : (s == TSR_FLUID_NARROW_RANGE ? 4 : 1) * d->radius;

@@ -11,8 +11,9 @@
 
 typedef struct tsr_fluid_step {
     float slope[2], step[2];
-    float alpha, beta;  /* local steps: dt / hx and dt / hy, the same everywhere for a pinhole */
-    float dt;           /* a global step; 0: local ones */
+    float ratio;        /* width of a pixel over its height */
+    float alpha, beta;  /* local steps: dt / hx and dt / hy, the same for all pixels; 0 for a global one */
+    float dt;           /* a global step, or 0 */
     float threshold;    /* depths that differ by more are of different surfaces */
 } tsr_fluid_step;
 
@@ -36,7 +37,7 @@ TSR_HD tsr_fluid_slopes tsr_fluid_slopes_of(const tsr_fluid_step *s, float z, fl
     const int there = z < TSR_FLUID_NOTHING;
     const float at = there ? z : 1.0f;
     d.ix = 1.0f / (s->slope[0] * at + s->step[0]);
-    d.iy = s->slope[0] == s->slope[1] && s->step[0] == s->step[1] ? d.ix : 1.0f / (s->slope[1] * at + s->step[1]);
+    d.iy = d.ix * s->ratio;
     d.x = along_x ? 0.5f * (e - w) : 0.0f;
     d.y = along_y ? 0.5f * (o - n) : 0.0f;
     d.p = d.x * d.ix;
@@ -54,10 +55,20 @@ TSR_HD float tsr_fluid_bend(float p, float q)
     return r * (r * r);
 }
 
+/* The frozen operator of implicit steps: 1 - cx d_xx - cy d_yy, and the explicit rest. */
+TSR_HD void tsr_fluid_frozen(const tsr_fluid_step *s, const tsr_fluid_slopes *d, float *cx, float *cy, float *rest)
+{
+    const float alpha = s->alpha + s->dt * d->ix, beta = s->beta + s->dt * d->iy, bend = 0.5f * tsr_fluid_bend(d->p, d->q);
+    const float drift = alpha * (s->slope[0] * (d->p * d->x)) + beta * (s->slope[1] * (d->q * d->y));
+    *cx = (alpha * (1.0f + d->q * d->q)) * bend;
+    *cy = (beta * (1.0f + d->p * d->p)) * bend;
+    *rest = -((alpha + beta) * ((d->p * d->q) * d->xy) + drift) * bend;
+}
+
 /* The change of z in one explicit step. */
 TSR_HD float tsr_fluid_flow(const tsr_fluid_step *s, const tsr_fluid_slopes *d)
 {
-    const float alpha = s->dt > 0.0f ? s->dt * d->ix : s->alpha, beta = s->dt > 0.0f ? s->dt * d->iy : s->beta;
+    const float alpha = s->alpha + s->dt * d->ix, beta = s->beta + s->dt * d->iy;
     const float p2 = d->p * d->p, q2 = d->q * d->q;
     const float spread = alpha * ((1.0f + q2) * d->xx) + beta * ((1.0f + p2) * d->yy) - (alpha + beta) * ((d->p * d->q) * d->xy);
     const float drift = alpha * (s->slope[0] * (d->p * d->x)) + beta * (s->slope[1] * (d->q * d->y));
@@ -126,9 +137,7 @@ TSR_HD float tsr_fluid_flow_exact(const tsr_fluid_step *s, const float m[9], flo
         const float above = tsr_fluid_tilt(tsr_fluid_face(s, 1, m[1], z), 0.5f * (p + pn), wy - 0.5f * s->slope[1], wx);
         down = below - above;
     }
-    const float hx = s->slope[0] * z + s->step[0], hy = s->slope[1] * z + s->step[1];
-    const float dt = s->dt > 0.0f ? s->dt : s->alpha * hx;
-    (void)hy;
+    const float dt = s->dt + s->alpha * (s->slope[0] * z + s->step[0]);
     return 0.5f * dt * (across + down);
 }
 

@@ -23,7 +23,7 @@ struct tsr_fluid_buffers {
     tsr_fluid_buffer records, forms, counts, starts, cursors, entries, fates, workspace;
     /* images of the fluid's passes, padded */
     tsr_fluid_buffer raw[TSR_FLUID_LAYERS], depth[TSR_FLUID_LAYERS], thickness[TSR_FLUID_LAYERS], normals[TSR_FLUID_LAYERS];
-    tsr_fluid_buffer ends[2], other, noise, foam, spray, scene, work[4];
+    tsr_fluid_buffer ends[2], other, noise, foam, spray, scene, levels[TSR_FLUID_LEVELS];
     /* of the picture */
     tsr_fluid_buffer back, color[2], distance, bytes, shade, sky;
     /* a row of frames */

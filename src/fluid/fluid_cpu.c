@@ -118,6 +118,109 @@ static tsr_status cpu_flow(tsr_queue *queue, const tsr_fluid_flow_job *job)
     return TSR_OK;
 }
 
+static void assemble_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const pass *p = (const pass *)user;
+    (void)worker;
+    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_fluid_assemble_row)((const tsr_fluid_flow_job *)p->job, p->kind, (int32_t)y);
+}
+/* Items are windows: along the axis that is solved, then bundles of lines. */
+enum { BUNDLE = 16 };
+static void solve_windows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const pass *p = (const pass *)user;
+    const tsr_fluid_flow_job *j = (const tsr_fluid_flow_job *)p->job;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        const int32_t window = (int32_t)(i % p->width) * TSR_FLUID_SOLVE_CORE, bundle = (int32_t)(i / p->width) * BUNDLE;
+        if (p->kind) TSR_ISA_SELECT(tsr_fluid_solve_columns)(j, bundle, window);
+        else TSR_ISA_SELECT(tsr_fluid_solve_rows)(j, window, bundle);
+    }
+}
+static int32_t parts(int32_t extent, int32_t part) { return (extent + part - 1) / part; }
+
+static tsr_status cpu_implicit(tsr_queue *queue, const tsr_fluid_flow_job *job)
+{
+    const tsr_fluid_view *v = &job->view;
+    for (int32_t n = 0; n < job->iterations; n++) {
+        pass assemble = { job, NULL, NULL, 0, 0 };
+        pass rows = { job, NULL, NULL, 0, parts(v->width, TSR_FLUID_SOLVE_CORE) }, columns = { job, NULL, NULL, 1, parts(v->height, TSR_FLUID_SOLVE_CORE) };
+        tsr_parallel(queue->threads, v->height, 16, assemble_rows, &assemble);
+        tsr_parallel(queue->threads, (int64_t)rows.width * parts(v->height, BUNDLE), 2, solve_windows, &rows);
+        tsr_parallel(queue->threads, (int64_t)columns.width * parts(v->width, BUNDLE), 2, solve_windows, &columns);
+    }
+    return TSR_OK;
+}
+
+static void relax_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const pass *p = (const pass *)user;
+    (void)worker;
+    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_fluid_relax_row)((const tsr_fluid_level *)p->job, p->from, p->to, (int32_t)y);
+}
+static void relax(tsr_queue *queue, const tsr_fluid_level *l, int32_t sweeps) /* an even number */
+{
+    for (int32_t k = 0; k < sweeps; k++) {
+        pass p = { l, k % 2 ? l->t : l->u, k % 2 ? l->u : l->t, 0, 0 };
+        tsr_parallel(queue->threads, l->height, 16, relax_rows, &p);
+    }
+}
+typedef struct transfer {
+    const tsr_fluid_level *fine, *coarse;
+    int32_t operator_;
+} transfer;
+static void restrict_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const transfer *t = (const transfer *)user;
+    (void)worker;
+    for (int64_t y = begin; y < end; y++)
+        for (int32_t x = 0; x < t->coarse->width; x++) tsr_fluid_restrict(t->fine, t->coarse, x, (int32_t)y, t->operator_);
+}
+static void prolong_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const transfer *t = (const transfer *)user;
+    (void)worker;
+    for (int64_t y = begin; y < end; y++)
+        for (int32_t x = 0; x < t->fine->width; x++) {
+            const int64_t at = tsr_fluid_level_at(t->fine, x, (int32_t)y);
+            if (t->fine->cx[at] + t->fine->cy[at] > 0.0f) t->fine->u[at] += tsr_fluid_prolong(t->coarse, x, (int32_t)y);
+        }
+}
+static void correct_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_fluid_flow_job *j = (const tsr_fluid_flow_job *)user;
+    (void)worker;
+    for (int64_t y = begin; y < end; y++)
+        for (int32_t x = 0; x < j->view.width; x++) {
+            const int64_t at = tsr_fluid_at(&j->view, x, (int32_t)y);
+            j->depth[at] += j->levels[0].u[at];
+        }
+}
+
+static tsr_status cpu_multigrid(tsr_queue *queue, const tsr_fluid_flow_job *job)
+{
+    tsr_fluid_flow_job own = *job;
+    const tsr_fluid_level *l = own.levels;
+    for (int32_t n = 0; n < job->iterations; n++) {
+        pass assemble = { &own, NULL, NULL, 1, 0 };
+        tsr_parallel(queue->threads, job->view.height, 16, assemble_rows, &assemble);
+        memset(l[0].u, 0, (size_t)l[0].stride * (size_t)(l[0].height + 2) * sizeof(float));
+        for (int32_t k = 0; k < TSR_FLUID_LEVELS; k++) {
+            relax(queue, &l[k], k + 1 < TSR_FLUID_LEVELS ? 2 : 8);
+            if (k + 1 == TSR_FLUID_LEVELS) break;
+            transfer t = { &l[k], &l[k + 1], 1 };
+            tsr_parallel(queue->threads, l[k + 1].height, 8, restrict_rows, &t);
+        }
+        for (int32_t k = TSR_FLUID_LEVELS - 2; k >= 0; k--) {
+            transfer t = { &l[k], &l[k + 1], 0 };
+            tsr_parallel(queue->threads, l[k].height, 8, prolong_rows, &t);
+            relax(queue, &l[k], 2);
+        }
+        tsr_parallel(queue->threads, job->view.height, 16, correct_rows, &own);
+    }
+    return TSR_OK;
+}
+
 static tsr_status cpu_filter(tsr_queue *queue, const tsr_fluid_filter_job *job)
 {
     int32_t passes[4];
@@ -214,6 +317,8 @@ const tsr_fluid_ops tsr_fluid_cpu = { .project = cpu_project,
                                       .splat = cpu_splat,
                                       .noise = cpu_noise,
                                       .flow = cpu_flow,
+                                      .implicit = cpu_implicit,
+                                      .multigrid = cpu_multigrid,
                                       .filter = cpu_filter,
                                       .blur = cpu_blur,
                                       .normals = cpu_normals,

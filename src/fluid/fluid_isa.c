@@ -192,6 +192,83 @@ void TSR_ISA_NAME(tsr_fluid_flow_row)(const tsr_fluid_flow_job *job, const float
     }
 }
 
+void TSR_ISA_NAME(tsr_fluid_assemble_row)(const tsr_fluid_flow_job *job, int32_t both, int32_t y)
+{
+    const tsr_fluid_flow_job own = *job;
+    const int64_t row = tsr_fluid_at(&own.view, 0, y), s = own.view.stride;
+    const tsr_fluid_step step = own.step;
+    const float *TSR_RESTRICT z = own.depth + row;
+    float *TSR_RESTRICT out_x = own.levels[0].cx + row, *TSR_RESTRICT out_y = own.levels[0].cy + row, *TSR_RESTRICT out_r = own.levels[0].r + row;
+#pragma omp simd
+    for (int32_t x = 0; x < own.view.width; x++) tsr_fluid_assemble(&step, z + x, s, both, &out_x[x], &out_y[x], &out_r[x]);
+}
+
+enum { LANES = 16, ALL = TSR_FLUID_SOLVE_ALL };
+
+/* LANES systems side by side: r becomes the solution. */
+static void solve_lanes(int32_t count, float c[ALL][LANES], float r[ALL][LANES])
+{
+    float e[LANES] = { 0 }, d[LANES] = { 0 };
+    for (int32_t i = 0; i < count; i++)
+        for (int32_t k = 0; k < LANES; k++) {
+            tsr_fluid_eliminate(c[i][k], r[i][k], &e[k], &d[k]);
+            c[i][k] = e[k];
+            r[i][k] = d[k];
+        }
+    for (int32_t i = count - 2; i >= 0; i--)
+        for (int32_t k = 0; k < LANES; k++) r[i][k] = r[i][k] + c[i][k] * r[i + 1][k];
+}
+
+void TSR_ISA_NAME(tsr_fluid_solve_rows)(const tsr_fluid_flow_job *job, int32_t x, int32_t y)
+{
+    const tsr_fluid_view *v = &job->view;
+    const int32_t first = tsr_maxi(x - TSR_FLUID_SOLVE_HALO, 0), last = tsr_mini(x + TSR_FLUID_SOLVE_CORE + TSR_FLUID_SOLVE_HALO, v->width);
+    const int32_t lanes = tsr_mini(LANES, v->height - y), end = tsr_mini(x + TSR_FLUID_SOLVE_CORE, v->width);
+    float c[ALL][LANES], r[ALL][LANES];
+    for (int32_t k = 0; k < LANES; k++) {
+        const int64_t at = tsr_fluid_at(v, first, y + tsr_mini(k, lanes - 1));
+        for (int32_t i = 0; i < last - first; i++) {
+            c[i][k] = job->levels[0].cx[at + i];
+            r[i][k] = job->levels[0].r[at + i];
+        }
+    }
+    solve_lanes(last - first, c, r);
+    for (int32_t k = 0; k < lanes; k++) {
+        const int64_t at = tsr_fluid_at(v, 0, y + k);
+        for (int32_t i = x; i < end; i++) job->other[at + i] = job->depth[at + i] + r[i - first][k];
+    }
+}
+
+void TSR_ISA_NAME(tsr_fluid_solve_columns)(const tsr_fluid_flow_job *job, int32_t x, int32_t y)
+{
+    const tsr_fluid_view *v = &job->view;
+    const int32_t first = tsr_maxi(y - TSR_FLUID_SOLVE_HALO, 0), last = tsr_mini(y + TSR_FLUID_SOLVE_CORE + TSR_FLUID_SOLVE_HALO, v->height);
+    const int32_t lanes = tsr_mini(LANES, v->width - x), end = tsr_mini(y + TSR_FLUID_SOLVE_CORE, v->height);
+    float c[ALL][LANES], r[ALL][LANES];
+    for (int32_t i = first; i < last; i++) {
+        const int64_t at = tsr_fluid_at(v, x, i);
+        const float *w = job->other + at;
+        for (int32_t k = 0; k < LANES; k++) { /* columns beyond the picture are padding, of no links */
+            c[i - first][k] = job->levels[0].cy[at + k];
+            r[i - first][k] = tsr_fluid_second(c[i - first][k], w[k - v->stride], w[k], w[k + v->stride]);
+        }
+    }
+    solve_lanes(last - first, c, r);
+    for (int32_t i = y; i < end; i++) {
+        const int64_t at = tsr_fluid_at(v, x, i);
+        for (int32_t k = 0; k < lanes; k++) job->depth[at + k] = job->other[at + k] + r[i - first][k];
+    }
+}
+
+void TSR_ISA_NAME(tsr_fluid_relax_row)(const tsr_fluid_level *level, const float *from, float *to, int32_t y)
+{
+    const tsr_fluid_level own = *level;
+    const int64_t row = tsr_fluid_level_at(&own, 0, y);
+    float *TSR_RESTRICT out = to + row;
+#pragma omp simd
+    for (int32_t x = 0; x < own.width; x++) out[x] = tsr_fluid_relax(&own, from, row + x);
+}
+
 void TSR_ISA_NAME(tsr_fluid_filter_row)(const tsr_fluid_filter_job *job, const float *from, float *to, int32_t pass, int32_t y)
 {
     const tsr_fluid_view *v = &job->view;

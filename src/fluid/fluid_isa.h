@@ -11,6 +11,11 @@ TSR_ISA_DECLARE(void, tsr_fluid_splat_tile, const tsr_fluid_splat_job *job, int3
 TSR_ISA_DECLARE(void, tsr_fluid_noise_tile, const tsr_fluid_noise_job *job, int32_t tile)
 /* Pixels [begin, end) of row y, from one image to the other. */
 TSR_ISA_DECLARE(void, tsr_fluid_flow_row, const tsr_fluid_flow_job *job, const float *from, float *to, int32_t y, int32_t begin, int32_t end)
+/* Implicit steps: coefficients of a row; a window of up to 16 rows, and of up to 16 columns (from w in `other` back to `depth`). */
+TSR_ISA_DECLARE(void, tsr_fluid_assemble_row, const tsr_fluid_flow_job *job, int32_t both, int32_t y)
+TSR_ISA_DECLARE(void, tsr_fluid_solve_rows, const tsr_fluid_flow_job *job, int32_t x, int32_t y)
+TSR_ISA_DECLARE(void, tsr_fluid_solve_columns, const tsr_fluid_flow_job *job, int32_t x, int32_t y)
+TSR_ISA_DECLARE(void, tsr_fluid_relax_row, const tsr_fluid_level *level, const float *from, float *to, int32_t y)
 TSR_ISA_DECLARE(void, tsr_fluid_filter_row, const tsr_fluid_filter_job *job, const float *from, float *to, int32_t pass, int32_t y)
 TSR_ISA_DECLARE(void, tsr_fluid_blur_row, const tsr_fluid_blur_job *job, const float *from, float *to, int32_t across, int32_t y)
 TSR_ISA_DECLARE(void, tsr_fluid_normal_row, const tsr_fluid_normal_job *job, int32_t y)

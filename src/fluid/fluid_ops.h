@@ -7,6 +7,7 @@
 #include "fluid/filter.h"
 #include "fluid/noise.h"
 #include "fluid/shade.h"
+#include "fluid/solve.h"
 
 /* Particles to records and to lists of the tiles that they touch. */
 typedef struct tsr_fluid_bin_job {
@@ -58,7 +59,7 @@ typedef struct tsr_fluid_flow_job {
     tsr_fluid_step step;
     float *depth, *other;
     int32_t iterations, exact;
-    float *work[4];          /* implicit and multigrid: further images */
+    tsr_fluid_level levels[TSR_FLUID_LEVELS]; /* implicit: cx, cy and r of the first; multigrid: all */
 } tsr_fluid_flow_job;
 
 typedef struct tsr_fluid_filter_job {
@@ -123,6 +124,7 @@ typedef struct tsr_fluid_ops {
     tsr_status (*noise)(tsr_queue *queue, const tsr_fluid_noise_job *job);
     tsr_status (*flow)(tsr_queue *queue, const tsr_fluid_flow_job *job);
     tsr_status (*implicit)(tsr_queue *queue, const tsr_fluid_flow_job *job);
+    tsr_status (*multigrid)(tsr_queue *queue, const tsr_fluid_flow_job *job);
     tsr_status (*filter)(tsr_queue *queue, const tsr_fluid_filter_job *job);
     tsr_status (*blur)(tsr_queue *queue, const tsr_fluid_blur_job *job);
     tsr_status (*normals)(tsr_queue *queue, const tsr_fluid_normal_job *job);
@@ -215,6 +217,22 @@ TSR_HD float tsr_fluid_flow_at(const tsr_fluid_flow_job *j, const float *from, i
     }
     const tsr_fluid_slopes d = tsr_fluid_slopes_at(&j->step, z, j->view.stride);
     return *z + tsr_fluid_flow(&j->step, &d);
+}
+
+/* Coefficients and right-hand side of an implicit step at a pixel: that of rows alone, or of both axes. */
+TSR_HD void tsr_fluid_assemble(const tsr_fluid_step *step, const float *z, int64_t s, int32_t both, float *to_x, float *to_y, float *to_r)
+{
+    const tsr_fluid_slopes d = tsr_fluid_slopes_at(step, z, s);
+    float cx, cy, rest;
+    tsr_fluid_frozen(step, &d, &cx, &cy, &rest);
+    /* without both links along an axis there is nothing to solve along it */
+    const int across = tsr_fluid_near(z[-1], *z, step->threshold) & tsr_fluid_near(z[1], *z, step->threshold);
+    const int down = tsr_fluid_near(z[-s], *z, step->threshold) & tsr_fluid_near(z[s], *z, step->threshold);
+    cx = across ? cx : 0.0f;
+    cy = down ? cy : 0.0f;
+    *to_x = cx;
+    *to_y = cy;
+    *to_r = cx * d.xx + ((both ? cy * d.yy : 0.0f) + rest);
 }
 
 /* (1 2 1) / 4 along one axis among neighbours that have fluid; the weights of the others fall to the middle. */

@@ -11,7 +11,7 @@ enum { PRESETS = sizeof preset_names / sizeof *preset_names };
 /* Absorption in units of 1 / (8 radii), refraction of 1 / radius. */
 static const tsr_fluid_look presets[PRESETS] = {
     [TSR_FLUID_WATER] = { .color = { 0.008f, 0.060f, 0.095f }, .absorption = { 0.55f, 0.14f, 0.09f }, .fresnel = 0.02f, .specular = 0.9f, .shininess = 420.0f,
-                          .refraction = 0.010f, .matte = 0.35f, .foam = { 0.92f, 0.95f, 0.97f }, .foam_low = 0.22f, .foam_high = 0.95f, .foam_fill = 0.35f, .bump = 0.10f,
+                          .refraction = 0.010f, .matte = 0.35f, .foam = { 0.92f, 0.95f, 0.97f }, .foam_low = 0.18f, .foam_high = 1.5f, .foam_fill = 0.10f, .bump = 0.10f,
                           .noise = 0.06f, .agitated = 1.0f },
     [TSR_FLUID_OIL] = { .color = { 0.30f, 0.17f, 0.012f }, .absorption = { 0.16f, 0.42f, 2.2f }, .fresnel = 0.036f, .specular = 0.8f, .shininess = 260.0f,
                         .refraction = 0.012f, .matte = 0.35f, .foam = { 0.9f, 0.8f, 0.5f }, .foam_low = 2.0f, .foam_high = 3.0f },
