@@ -206,7 +206,7 @@ static tsr_status cpu_multigrid(tsr_queue *queue, const tsr_fluid_flow_job *job)
         tsr_parallel(queue->threads, job->view.height, 16, assemble_rows, &assemble);
         memset(l[0].u, 0, (size_t)l[0].stride * (size_t)(l[0].height + 2) * sizeof(float));
         for (int32_t k = 0; k < TSR_FLUID_LEVELS; k++) {
-            relax(queue, &l[k], k + 1 < TSR_FLUID_LEVELS ? 2 : 8);
+            relax(queue, &l[k], k + 1 < TSR_FLUID_LEVELS ? TSR_FLUID_SWEEPS : TSR_FLUID_LAST_SWEEPS);
             if (k + 1 == TSR_FLUID_LEVELS) break;
             transfer t = { &l[k], &l[k + 1], 1 };
             tsr_parallel(queue->threads, l[k + 1].height, 8, restrict_rows, &t);
@@ -214,7 +214,7 @@ static tsr_status cpu_multigrid(tsr_queue *queue, const tsr_fluid_flow_job *job)
         for (int32_t k = TSR_FLUID_LEVELS - 2; k >= 0; k--) {
             transfer t = { &l[k], &l[k + 1], 0 };
             tsr_parallel(queue->threads, l[k].height, 8, prolong_rows, &t);
-            relax(queue, &l[k], 2);
+            relax(queue, &l[k], TSR_FLUID_SWEEPS);
         }
         tsr_parallel(queue->threads, job->view.height, 16, correct_rows, &own);
     }

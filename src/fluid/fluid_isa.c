@@ -182,7 +182,7 @@ void TSR_ISA_NAME(tsr_fluid_flow_row)(const tsr_fluid_flow_job *job, const float
     float *TSR_RESTRICT out = to + row;
     const tsr_fluid_flow_job own = *job;
     if (own.exact) {
-        for (int32_t x = begin; x < end; x++) out[x] = tsr_fluid_flow_at(&own, from, x, y);
+        for (int32_t x = begin; x < end; x++) out[x] = tsr_fluid_flow_value(&own, z + x, stride, x, y);
         return;
     }
 #pragma omp simd
@@ -271,14 +271,7 @@ void TSR_ISA_NAME(tsr_fluid_relax_row)(const tsr_fluid_level *level, const float
 
 void TSR_ISA_NAME(tsr_fluid_filter_row)(const tsr_fluid_filter_job *job, const float *from, float *to, int32_t pass, int32_t y)
 {
-    const tsr_fluid_view *v = &job->view;
-    for (int32_t x = 0; x < v->width; x++) {
-        const int64_t at = tsr_fluid_at(v, x, y);
-        const int32_t sides[4] = { x, v->width - 1 - x, y, v->height - 1 - y };
-        to[at] = pass == 0   ? tsr_fluid_filter_line(&job->filter, from + at, 1, sides[0], sides[1])
-                 : pass == 1 ? tsr_fluid_filter_line(&job->filter, from + at, v->stride, sides[2], sides[3])
-                             : tsr_fluid_filter_square(&job->filter, from + at, v->stride, sides, pass == 3 ? 2 : job->filter.reach);
-    }
+    for (int32_t x = 0; x < job->view.width; x++) to[tsr_fluid_at(&job->view, x, y)] = tsr_fluid_filter_at(job, from, pass, x, y);
 }
 
 void TSR_ISA_NAME(tsr_fluid_blur_row)(const tsr_fluid_blur_job *job, const float *from, float *to, int32_t across, int32_t y)

@@ -1,6 +1,6 @@
 /* fluid/fluid_isa.h: tiles of splatted particles and rows of pixels, built once per SIMD variant. */
-#ifndef TSR_FLUID_ISA_H
-#define TSR_FLUID_ISA_H
+#ifndef TSR_FLUID_FLUID_ISA_H
+#define TSR_FLUID_FLUID_ISA_H
 
 #include "device/isa.h"
 #include "fluid/fluid_ops.h"

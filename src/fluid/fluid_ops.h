@@ -1,13 +1,13 @@
-/* fluid/fluid_ops.h: what a backend provides for fluids. All pointers are device memory of the queue. Images are padded as view.h says unless said otherwise;
+/* fluid/fluid_ops.h: what a backend provides for fluids. All pointers are device memory of the queue. Images are padded as fluid_view.h says unless said otherwise;
  * their borders, and depths where there is no fluid, are infinite. */
-#ifndef TSR_FLUID_OPS_H
-#define TSR_FLUID_OPS_H
+#ifndef TSR_FLUID_FLUID_OPS_H
+#define TSR_FLUID_FLUID_OPS_H
 
 #include "device/backend.h"
-#include "fluid/filter.h"
-#include "fluid/noise.h"
-#include "fluid/shade.h"
-#include "fluid/solve.h"
+#include "fluid/fluid_filter.h"
+#include "fluid/fluid_noise.h"
+#include "fluid/fluid_shade.h"
+#include "fluid/fluid_solve.h"
 
 /* Particles to records and to lists of the tiles that they touch. */
 typedef struct tsr_fluid_bin_job {
@@ -182,6 +182,21 @@ TSR_HD int tsr_fluid_tiles_again(const tsr_fluid_bin_job *j, int32_t i, int32_t 
     return p->reach > 0.0f && tsr_fluid_tiles(&j->draw, p, box);
 }
 
+/* One particle at a pixel: the nearest entry, and the units of thickness. */
+TSR_HD void tsr_fluid_splat_add(const tsr_fluid_splat_job *j, const tsr_fluid_ray *r, const tsr_fluid_record *p, uint32_t number, float scene, float before,
+                                float *depth, uint32_t *sum)
+{
+    if (!(p->radius > 0.0f)) return;
+    const float ox = p->x - r->gx * tsr_fluid_width(&j->draw.view, 0, p->z), oy = p->y - r->gy * tsr_fluid_width(&j->draw.view, 1, p->z);
+    float enter, leave;
+    int hit = j->forms ? tsr_fluid_ellipsoid(r, ox, oy, p->z, j->forms + 6 * (int64_t)number, &enter, &leave)
+                       : tsr_fluid_sphere(r, ox, oy, p->z, p->radius * p->radius, &enter, &leave);
+    hit &= enter > before;
+    if (!hit) return;
+    *depth = tsr_minf(*depth, enter);
+    *sum = tsr_fluid_add(*sum, tsr_fluid_units(tsr_maxf(tsr_minf(leave, scene) - enter, 0.0f) * r->length, p->weight * j->per_unit));
+}
+
 /* One particle in the search for the end of the run that begins at the nearest entry: *end grows if the particle begins within the run. 1 if it did. */
 TSR_HD int tsr_fluid_lengthen(const tsr_fluid_splat_job *j, const tsr_fluid_ray *r, const tsr_fluid_record *p, const float *form, float before, float *end)
 {
@@ -206,17 +221,27 @@ TSR_HD void tsr_fluid_nine(const float *z, int64_t stride, float m[9])
         for (int32_t i = 0; i < 3; i++) m[3 * j + i] = z[(j - 1) * stride + i - 1];
 }
 
-TSR_HD float tsr_fluid_flow_at(const tsr_fluid_flow_job *j, const float *from, int32_t x, int32_t y)
+/* One explicit step at pixel (x, y), which lies at `z` of an image of this stride. */
+TSR_HD float tsr_fluid_flow_value(const tsr_fluid_flow_job *j, const float *z, int64_t stride, int32_t x, int32_t y)
 {
-    const float *z = from + tsr_fluid_at(&j->view, x, y);
     if (j->exact) {
         float m[9];
         if (!(*z < TSR_FLUID_NOTHING)) return *z;
-        tsr_fluid_nine(z, j->view.stride, m);
+        tsr_fluid_nine(z, stride, m);
         return *z + tsr_fluid_flow_exact(&j->step, m, tsr_fluid_offset(&j->view, 0, x), tsr_fluid_offset(&j->view, 1, y));
     }
-    const tsr_fluid_slopes d = tsr_fluid_slopes_at(&j->step, z, j->view.stride);
+    const tsr_fluid_slopes d = tsr_fluid_slopes_at(&j->step, z, stride);
     return *z + tsr_fluid_flow(&j->step, &d);
+}
+
+TSR_HD float tsr_fluid_filter_at(const tsr_fluid_filter_job *j, const float *from, int32_t pass, int32_t x, int32_t y)
+{
+    const tsr_fluid_view *v = &j->view;
+    const float *z = from + tsr_fluid_at(v, x, y);
+    const int32_t sides[4] = { x, v->width - 1 - x, y, v->height - 1 - y };
+    if (pass == 0) return tsr_fluid_filter_line(&j->filter, z, 1, sides[0], sides[1]);
+    if (pass == 1) return tsr_fluid_filter_line(&j->filter, z, v->stride, sides[2], sides[3]);
+    return tsr_fluid_filter_square(&j->filter, z, v->stride, sides, pass == 3 ? 2 : j->filter.reach);
 }
 
 /* Coefficients and right-hand side of an implicit step at a pixel: that of rows alone, or of both axes. */

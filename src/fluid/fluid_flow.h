@@ -1,4 +1,4 @@
-/* fluid/flow.h: curvature flow of a depth image z(x, y), at one pixel; docs/theory/fluid.md derives it.
+/* fluid/fluid_flow.h: curvature flow of a depth image z(x, y), at one pixel; docs/theory/fluid.md derives it.
  *
  * With hx, hy the widths of a pixel at depth z, p = z_x / hx, q = z_y / hy the slopes and W = 1 + p^2 + q^2,
  *     dz/dt = [ (1 + q^2) z_xx / hx + (1 + p^2) z_yy / hy - (1/hx + 1/hy) p q z_xy - (Cx p^2 + Cy q^2) ] / (2 W^(3/2)),   C = d h / d z
@@ -7,7 +7,7 @@
 #ifndef TSR_FLUID_FLOW_H
 #define TSR_FLUID_FLOW_H
 
-#include "fluid/view.h"
+#include "fluid/fluid_view.h"
 
 typedef struct tsr_fluid_step {
     float slope[2], step[2];

@@ -1,13 +1,14 @@
-/* fluid/solve.h: the linear systems of implicit curvature flow: windows of tridiagonal systems, and cycles of multigrid.
+/* fluid/fluid_solve.h: the linear systems of implicit curvature flow: windows of tridiagonal systems, and cycles of multigrid.
  *
  * Rows and columns are solved in windows of SOLVE_CORE pixels with SOLVE_HALO more on either side, each for itself. What lies beyond has an influence of
  * r^HALO, r = 1 + 1/(2c) - sqrt((1 + 1/(2c))^2 - 1): 6e-9 for c = 2.8, the longest step of the defaults. So windows are independent work for every backend. */
 #ifndef TSR_FLUID_SOLVE_H
 #define TSR_FLUID_SOLVE_H
 
-#include "fluid/flow.h"
+#include "fluid/fluid_flow.h"
 
-enum { TSR_FLUID_SOLVE_CORE = 96, TSR_FLUID_SOLVE_HALO = 32, TSR_FLUID_SOLVE_ALL = TSR_FLUID_SOLVE_CORE + 2 * TSR_FLUID_SOLVE_HALO, TSR_FLUID_LEVELS = 4 };
+enum { TSR_FLUID_SOLVE_CORE = 96, TSR_FLUID_SOLVE_HALO = 32, TSR_FLUID_SOLVE_ALL = TSR_FLUID_SOLVE_CORE + 2 * TSR_FLUID_SOLVE_HALO, TSR_FLUID_LEVELS = 4,
+       TSR_FLUID_SWEEPS = 2, TSR_FLUID_LAST_SWEEPS = 8 }; /* of multigrid: before and after a coarser level, and of the coarsest; even */
 
 /* -c w[i-1] + (1 + 2 c) w[i] - c w[i+1] = r: elimination downwards, then w[i] = d[i] + e[i] w[i+1]. */
 TSR_HD void tsr_fluid_eliminate(float c, float r, float *e, float *d)

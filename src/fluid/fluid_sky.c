@@ -1,10 +1,10 @@
-/* fluid/sky.c: skies: the built-in ones and panoramas, resampled to an octahedral map; the sun and the light from all sides. */
+/* fluid/fluid_sky.c: skies: the built-in ones and panoramas, resampled to an octahedral map; the sun and the light from all sides. */
 #include <math.h>
 #include <string.h>
 
 #include "core/parallel.h"
 #include "fluid/fluid.h"
-#include "grid/deterministic.h"
+#include "volume/deterministic.h"
 
 enum { SIZE = TSR_FLUID_SKY_SIZE, SIDE = SIZE + 2 };
 

@@ -1,10 +1,10 @@
-/* fluid/noise.h: one octave of gradient noise per particle, which stays with it: a slice of a lattice of its own, chosen by its number.
+/* fluid/fluid_noise.h: one octave of gradient noise per particle, which stays with it: a slice of a lattice of its own, chosen by its number.
  *
  * After Perlin, "Improving noise", 2002: the fade 6 t^5 - 15 t^4 + 10 t^3 and gradients of one length, here eight directions of the plane. */
 #ifndef TSR_FLUID_NOISE_H
 #define TSR_FLUID_NOISE_H
 
-#include "fluid/view.h"
+#include "fluid/fluid_view.h"
 
 TSR_HD uint32_t tsr_fluid_hash(uint32_t v)
 {

@@ -1,8 +1,8 @@
-/* fluid/filter.h: the smoothers that curvature flow is compared with, at one pixel of a depth image. */
+/* fluid/fluid_filter.h: the smoothers that curvature flow is compared with, at one pixel of a depth image. */
 #ifndef TSR_FLUID_FILTER_H
 #define TSR_FLUID_FILTER_H
 
-#include "fluid/view.h"
+#include "fluid/fluid_view.h"
 
 typedef enum tsr_fluid_filter_kind {
     TSR_FILTER_GAUSSIAN = 0,   /* separable; pixels without fluid have no weight; bleeds over edges */

@@ -1,4 +1,4 @@
-/* fluid/view.h: how particles become pixels: the camera in float32, one particle's record, its sphere or ellipsoid along the ray of a pixel.
+/* fluid/fluid_view.h: how particles become pixels: the camera in float32, one particle's record, its sphere or ellipsoid along the ray of a pixel.
  *
  * Eye coordinates: x to the right, y down the picture, z along the axis, away from the eye. The ray of the pixel at (gx, gy) pixels from the principal point
  * passes (gx (slope z + step), gy (slope z + step), z): slope is 0 for parallel rays, step for a pinhole. slope z + step is the width of a pixel. */

@@ -1,4 +1,4 @@
-/* fluid/draw.c: one picture: the order of the passes. */
+/* fluid/fluid_draw.c: one picture: the order of the passes. */
 #include <math.h>
 #include <string.h>
 

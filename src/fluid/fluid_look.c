@@ -1,4 +1,4 @@
-/* fluid/look.c: the presets. */
+/* fluid/fluid_look.c: the presets. */
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* fluid/shade.h: light: the environment, the scene behind the fluid, and the colour of one pixel. All colours are linear; directions of light are in the
+/* fluid/fluid_shade.h: light: the environment, the scene behind the fluid, and the colour of one pixel. All colours are linear; directions of light are in the
  * frame of the scene: x and y level, z up. */
 #ifndef TSR_FLUID_SHADE_H
 #define TSR_FLUID_SHADE_H
 
-#include "fluid/flow.h"
+#include "fluid/fluid_flow.h"
 
 /* The environment as an octahedral map of `size` texels a side with one texel of border, r g b 0. */
 typedef struct tsr_fluid_light {
