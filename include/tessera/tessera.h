@@ -17,6 +17,7 @@
 #include "tessera/features.h"
 #include "tessera/filter.h"
 #include "tessera/filter_pyramid.h"
+#include "tessera/fluid.h"
 #include "tessera/io.h"
 #include "tessera/labels.h"
 #include "tessera/lens.h"

@@ -115,7 +115,7 @@ tsr_status tsr_fluid_download(tsr_fluid *f, tsr_fluid_image image, float *values
                 to[0] = padded[4 * at];
                 to[1] = -padded[4 * at + 1];
                 to[2] = -padded[4 * at + 2];
-            } else *to = image == TSR_FLUID_IMAGE_CURVATURE ? -padded[4 * at + 3] : padded[at];
+            } else *to = image == TSR_FLUID_IMAGE_CURVATURE ? padded[4 * at + 3] : padded[at];
         }
     status = TSR_OK;
 end:

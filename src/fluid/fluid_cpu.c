@@ -156,25 +156,24 @@ static void relax_rows(void *user, int64_t begin, int64_t end, int worker)
 {
     const pass *p = (const pass *)user;
     (void)worker;
-    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_fluid_relax_row)((const tsr_fluid_level *)p->job, p->from, p->to, (int32_t)y);
+    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_fluid_relax_row)((const tsr_fluid_level *)p->job, p->from, p->to, tsr_fluid_weight(p->kind), (int32_t)y);
 }
 static void relax(tsr_queue *queue, const tsr_fluid_level *l, int32_t sweeps) /* an even number */
 {
     for (int32_t k = 0; k < sweeps; k++) {
-        pass p = { l, k % 2 ? l->t : l->u, k % 2 ? l->u : l->t, 0, 0 };
+        pass p = { l, k % 2 ? l->t : l->u, k % 2 ? l->u : l->t, k, 0 };
         tsr_parallel(queue->threads, l->height, 16, relax_rows, &p);
     }
 }
 typedef struct transfer {
     const tsr_fluid_level *fine, *coarse;
-    int32_t operator_;
 } transfer;
 static void restrict_rows(void *user, int64_t begin, int64_t end, int worker)
 {
     const transfer *t = (const transfer *)user;
     (void)worker;
     for (int64_t y = begin; y < end; y++)
-        for (int32_t x = 0; x < t->coarse->width; x++) tsr_fluid_restrict(t->fine, t->coarse, x, (int32_t)y, t->operator_);
+        for (int32_t x = 0; x < t->coarse->width; x++) tsr_fluid_restrict(t->fine, t->coarse, x, (int32_t)y);
 }
 static void prolong_rows(void *user, int64_t begin, int64_t end, int worker)
 {
@@ -208,11 +207,11 @@ static tsr_status cpu_multigrid(tsr_queue *queue, const tsr_fluid_flow_job *job)
         for (int32_t k = 0; k < TSR_FLUID_LEVELS; k++) {
             relax(queue, &l[k], k + 1 < TSR_FLUID_LEVELS ? TSR_FLUID_SWEEPS : TSR_FLUID_LAST_SWEEPS);
             if (k + 1 == TSR_FLUID_LEVELS) break;
-            transfer t = { &l[k], &l[k + 1], 1 };
+            transfer t = { &l[k], &l[k + 1] };
             tsr_parallel(queue->threads, l[k + 1].height, 8, restrict_rows, &t);
         }
         for (int32_t k = TSR_FLUID_LEVELS - 2; k >= 0; k--) {
-            transfer t = { &l[k], &l[k + 1], 0 };
+            transfer t = { &l[k], &l[k + 1] };
             tsr_parallel(queue->threads, l[k].height, 8, prolong_rows, &t);
             relax(queue, &l[k], TSR_FLUID_SWEEPS);
         }

@@ -62,6 +62,7 @@ TSR_KERNEL(splat_kernel)(tsr_fluid_splat_job job)
         if (job.thickness) job.thickness[at] = (float)sum * job.unit;
     }
     if (!job.ends) return;
+    const float front = depth;
     int more = begin < end;
     while (__syncthreads_or(more)) {
         more = 0;
@@ -78,7 +79,9 @@ TSR_KERNEL(splat_kernel)(tsr_fluid_splat_job job)
                     more |= tsr_fluid_lengthen(&job, &ray, &batch[k], job.forms ? job.forms + 6 * (int64_t)numbers[k] : NULL, before, &depth);
         }
     }
-    if (within) job.ends[at] = depth;
+    if (!within) return;
+    job.ends[at] = depth;
+    if (job.thickness) job.thickness[at] = tsr_fluid_run(&ray, front, depth, scene);
 }
 
 TSR_KERNEL(noise_kernel)(tsr_fluid_noise_job job)
@@ -213,17 +216,17 @@ TSR_KERNEL(solve_kernel)(tsr_fluid_flow_job job, int32_t down)
     }
 }
 
-TSR_KERNEL(relax_kernel)(tsr_fluid_level level, const float *from, float *to)
+TSR_KERNEL(relax_kernel)(tsr_fluid_level level, const float *from, float *to, float weight)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= (int64_t)level.width * level.height) return;
     const int64_t at = tsr_fluid_level_at(&level, (int32_t)(i % level.width), (int32_t)(i / level.width));
-    to[at] = tsr_fluid_relax(&level, from, at);
+    to[at] = tsr_fluid_relax(&level, from, at, weight);
 }
 TSR_KERNEL(restrict_kernel)(tsr_fluid_level fine, tsr_fluid_level coarse)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < (int64_t)coarse.width * coarse.height) tsr_fluid_restrict(&fine, &coarse, (int32_t)(i % coarse.width), (int32_t)(i / coarse.width), 1);
+    if (i < (int64_t)coarse.width * coarse.height) tsr_fluid_restrict(&fine, &coarse, (int32_t)(i % coarse.width), (int32_t)(i / coarse.width));
 }
 TSR_KERNEL(prolong_kernel)(tsr_fluid_level fine, tsr_fluid_level coarse)
 {
@@ -370,7 +373,7 @@ static tsr_status cuda_implicit(tsr_queue *queue, const tsr_fluid_flow_job *job)
 static void relax(tsr_queue *queue, const tsr_fluid_level *l, int32_t sweeps)
 {
     const uint32_t blocks = tsr_blocks((int64_t)l->width * l->height, THREADS, INT32_MAX);
-    for (int32_t k = 0; k < sweeps; k++) TSR_LAUNCH(queue, relax_kernel, blocks, THREADS, 0, *l, (const float *)(k % 2 ? l->t : l->u), k % 2 ? l->u : l->t);
+    for (int32_t k = 0; k < sweeps; k++) TSR_LAUNCH(queue, relax_kernel, blocks, THREADS, 0, *l, (const float *)(k % 2 ? l->t : l->u), k % 2 ? l->u : l->t, tsr_fluid_weight(k));
 }
 
 static tsr_status cuda_multigrid(tsr_queue *queue, const tsr_fluid_flow_job *job)

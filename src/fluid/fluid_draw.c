@@ -378,11 +378,26 @@ static tsr_status make_levels(drawing *d, tsr_fluid_flow_job *flow, int all)
     return TSR_OK;
 }
 
+/* A step for all pixels is stable where it is for the nearest of them. */
+static tsr_status check_step(drawing *d, const float *depth)
+{
+    tsr_reduced nearest;
+    TSR_TRY(tsr_reduce_host(d->f->context, TSR_REDUCE_MIN, TSR_F32, depth, (int64_t)tsr_fluid_padded(&d->low), &nearest));
+    if (!isfinite(nearest.f)) return TSR_OK;
+    const double hx = (double)d->step.slope[0] * nearest.f + (double)d->step.step[0], hy = (double)d->step.slope[1] * nearest.f + (double)d->step.step[1];
+    const double bound = hx * hy / (hx + hy);
+    if (!(d->o.global_step <= bound * 1.000001))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "global_step is %g, expected at most %g: beyond it the flow is not stable for the nearest fluid, at depth %g", d->o.global_step,
+                 bound, nearest.f);
+    return TSR_OK;
+}
+
 static tsr_status smooth(drawing *d, int layer)
 {
     float *depth = (float *)d->b->depth[layer].data;
     const tsr_fluid_smoother s = d->o.smoother;
     if (d->o.iterations < 1) return TSR_OK;
+    if (d->o.global_step > 0 && s <= TSR_FLUID_FLOW_MULTIGRID) TSR_TRY(check_step(d, depth));
     TSR_TRY(clear(d, &d->b->other, &d->low, 4, 1));
     tsr_fluid_flow_job flow = { .view = d->low, .step = d->step, .depth = depth, .other = (float *)d->b->other.data, .iterations = d->o.iterations,
                                 .exact = s == TSR_FLUID_FLOW_EXACT };
@@ -392,7 +407,9 @@ static tsr_status smooth(drawing *d, int layer)
     }
     if (s == TSR_FLUID_FLOW_IMPLICIT || s == TSR_FLUID_FLOW_MULTIGRID) {
         /* the time of equal_iterations explicit steps in fewer */
-        const float longer = (float)d->o.equal_iterations / (float)d->o.iterations;
+        float longer = (float)d->o.equal_iterations / (float)d->o.iterations;
+        /* n implicit steps leave 2 n / (2 n - 1) times the variance of white noise that the flow does, and cycles a little more: more time makes up for it */
+        if (s == TSR_FLUID_FLOW_MULTIGRID) longer *= (2.0f * (float)d->o.iterations + 1.0f) / (2.0f * (float)d->o.iterations - 1.0f);
         flow.step.alpha *= longer;
         flow.step.beta *= longer;
         flow.step.dt *= longer;

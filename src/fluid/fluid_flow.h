@@ -75,7 +75,7 @@ TSR_HD float tsr_fluid_flow(const tsr_fluid_step *s, const tsr_fluid_slopes *d)
     return 0.5f * ((spread - drift) * tsr_fluid_bend(d->p, d->q));
 }
 
-/* 2 H per pixel by the same approximation, positive where the surface is hollow towards the eye: 2 dz/dt. */
+/* 2 H per pixel by the same approximation, positive where the surface is a hump towards the eye: 2 dz/dt. */
 TSR_HD float tsr_fluid_curvature(const tsr_fluid_step *s, const tsr_fluid_slopes *d)
 {
     const float p2 = d->p * d->p, q2 = d->q * d->q;

@@ -124,7 +124,13 @@ void TSR_ISA_NAME(tsr_fluid_splat_tile)(const tsr_fluid_splat_job *job, int32_t 
         }
     }
     for (int32_t y = 0; y < SIDE && y0 + y < v->height; y++)
-        for (int32_t x = 0; x < SIDE && x0 + x < v->width; x++) job->ends[tsr_fluid_at(v, x0 + x, y0 + y)] = depth[y][x];
+        for (int32_t x = 0; x < SIDE && x0 + x < v->width; x++) {
+            const int64_t at = tsr_fluid_at(v, x0 + x, y0 + y);
+            job->ends[at] = depth[y][x];
+            if (!job->thickness || begin == end) continue;
+            const tsr_fluid_ray r = ray_at(&rays, x, y);
+            job->thickness[at] = tsr_fluid_run(&r, job->depth[at], depth[y][x], scene[y][x]);
+        }
 }
 
 void TSR_ISA_NAME(tsr_fluid_noise_tile)(const tsr_fluid_noise_job *job, int32_t tile)
@@ -260,13 +266,13 @@ void TSR_ISA_NAME(tsr_fluid_solve_columns)(const tsr_fluid_flow_job *job, int32_
     }
 }
 
-void TSR_ISA_NAME(tsr_fluid_relax_row)(const tsr_fluid_level *level, const float *from, float *to, int32_t y)
+void TSR_ISA_NAME(tsr_fluid_relax_row)(const tsr_fluid_level *level, const float *from, float *to, float weight, int32_t y)
 {
     const tsr_fluid_level own = *level;
     const int64_t row = tsr_fluid_level_at(&own, 0, y);
     float *TSR_RESTRICT out = to + row;
 #pragma omp simd
-    for (int32_t x = 0; x < own.width; x++) out[x] = tsr_fluid_relax(&own, from, row + x);
+    for (int32_t x = 0; x < own.width; x++) out[x] = tsr_fluid_relax(&own, from, row + x, weight);
 }
 
 void TSR_ISA_NAME(tsr_fluid_filter_row)(const tsr_fluid_filter_job *job, const float *from, float *to, int32_t pass, int32_t y)

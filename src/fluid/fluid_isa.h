@@ -15,7 +15,7 @@ TSR_ISA_DECLARE(void, tsr_fluid_flow_row, const tsr_fluid_flow_job *job, const f
 TSR_ISA_DECLARE(void, tsr_fluid_assemble_row, const tsr_fluid_flow_job *job, int32_t both, int32_t y)
 TSR_ISA_DECLARE(void, tsr_fluid_solve_rows, const tsr_fluid_flow_job *job, int32_t x, int32_t y)
 TSR_ISA_DECLARE(void, tsr_fluid_solve_columns, const tsr_fluid_flow_job *job, int32_t x, int32_t y)
-TSR_ISA_DECLARE(void, tsr_fluid_relax_row, const tsr_fluid_level *level, const float *from, float *to, int32_t y)
+TSR_ISA_DECLARE(void, tsr_fluid_relax_row, const tsr_fluid_level *level, const float *from, float *to, float weight, int32_t y)
 TSR_ISA_DECLARE(void, tsr_fluid_filter_row, const tsr_fluid_filter_job *job, const float *from, float *to, int32_t pass, int32_t y)
 TSR_ISA_DECLARE(void, tsr_fluid_blur_row, const tsr_fluid_blur_job *job, const float *from, float *to, int32_t across, int32_t y)
 TSR_ISA_DECLARE(void, tsr_fluid_normal_row, const tsr_fluid_normal_job *job, int32_t y)

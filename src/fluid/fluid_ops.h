@@ -36,7 +36,7 @@ typedef struct tsr_fluid_splat_job {
     const float *before;     /* depth peeling: where the layer before ends; only what enters behind that counts; or NULL */
     float *depth;            /* nearest entry; NULL: not wanted */
     float *thickness;        /* NULL: not wanted */
-    float *ends;             /* peeling: where the run of overlapping particles that begins at `depth` ends; or NULL */
+    float *ends;             /* peeling: where the run of overlapping particles that begins at `depth` ends, of which then is the thickness; or NULL */
     float per_unit, unit;    /* of thickness */
 } tsr_fluid_splat_job;
 
@@ -173,6 +173,12 @@ TSR_HD tsr_fluid_fate tsr_fluid_bin_particle(const tsr_fluid_bin_job *j, int32_t
     p->reach = tsr_maxf(p->reach, p->radius);
     if (!(p->reach > 0.0f) || !tsr_fluid_tiles(&j->draw, p, box)) box[0] = box[1] = box[2] = box[3] = 0;
     return TSR_FLUID_DRAWN;
+}
+
+/* Thickness of a run along a ray. */
+TSR_HD float tsr_fluid_run(const tsr_fluid_ray *r, float depth, float end, float scene)
+{
+    return depth < TSR_FLUID_NOTHING ? tsr_maxf(tsr_minf(end, scene) - depth, 0.0f) * r->length : 0.0f;
 }
 
 /* The tiles of a particle that tsr_fluid_bin_particle has made a record of. */
@@ -343,7 +349,7 @@ TSR_HD tsr_fluid_point tsr_fluid_point_at(const tsr_fluid_compose_job *j, int64_
 
 TSR_HD tsr_float3 tsr_fluid_point_color(const tsr_fluid_compose_job *j, float x, float y, const tsr_fluid_point *p, float curvature)
 {
-    return j->paint.curvature ? tsr_fluid_curved(-curvature, j->paint.curvature_scale)
+    return j->paint.curvature ? tsr_fluid_curved(curvature, j->paint.curvature_scale)
                               : tsr_fluid_shade(&j->view, &j->set, &j->light, &j->paint, j->back, x, y, p);
 }
 
@@ -462,7 +468,7 @@ TSR_HD void tsr_fluid_noise_add(const tsr_fluid_noise_job *j, const tsr_fluid_ra
             *cover += tsr_fluid_noise_units((p->noise - j->draw.noise_calm) * bell);
         }
     }
-    if (j->spray && p->spray > 0.0f && p->z < scene && p->z <= depth) {
+    if (j->spray && p->spray > 0.0f && p->z < scene && p->z <= depth + 1.5f * p->radius) {
         const float soft = 1.0f - r2;
         *spray = tsr_fluid_add(*spray, tsr_fluid_units(p->spray * (soft * soft), TSR_FLUID_NOISE_UNIT));
     }
