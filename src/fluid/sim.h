@@ -1,6 +1,6 @@
 /* fluid/sim.h: the inside of a simulated fluid. */
-#ifndef TSR_FLUID_SIM_INSIDE_H
-#define TSR_FLUID_SIM_INSIDE_H
+#ifndef TSR_FLUID_SIM_H
+#define TSR_FLUID_SIM_H
 
 #include "fluid/sim_ops.h"
 #include "tessera/fluid_sim.h"

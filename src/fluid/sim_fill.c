@@ -4,7 +4,7 @@
 
 #include "core/vec3.h"
 #include "fluid/sim.h"
-#include "grid/deterministic.h"
+#include "volume/deterministic.h"
 
 static int finite3(tsr_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
 

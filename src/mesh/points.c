@@ -138,6 +138,12 @@ void tsr_points_shrink(tsr_points *points, int64_t count)
     TSR_ASSERT(count <= points->count);
     points->count = count;
 }
+tsr_status tsr_points_add_part(tsr_points *points, tsr_points_parts part)
+{
+    float **to = part == TSR_POINTS_NORMALS ? &points->normals : &points->radii;
+    if (!*to) TSR_TRY(take(points->context, points->capacity, part == TSR_POINTS_NORMALS ? 3 : 1, to));
+    return TSR_OK;
+}
 void tsr_points_drop_normals(tsr_points *points)
 {
     give(points->context, points->normals, points->capacity, 3);

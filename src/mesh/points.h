@@ -24,6 +24,8 @@ struct tsr_points {
 
 void tsr_points_shrink(tsr_points *points, int64_t count);
 void tsr_points_drop_normals(tsr_points *points);
+/* Room for normals or radii, if there is none yet; content undefined. */
+tsr_status tsr_points_add_part(tsr_points *points, tsr_points_parts part);
 tsr_status tsr_points_require_host(const tsr_points *points, const char *what);
 
 #endif
