@@ -15,6 +15,7 @@
 #include "tessera/distance.h"
 #include "tessera/edit.h"
 #include "tessera/features.h"
+#include "tessera/fluid_sim.h"
 #include "tessera/filter.h"
 #include "tessera/filter_pyramid.h"
 #include "tessera/fluid.h"
