@@ -79,6 +79,9 @@ TSR_API tsr_status tsr_panorama_read(const char *path, const tsr_read_options *o
 /* Turns the sky about `up`, degrees, and multiplies its light. */
 TSR_API tsr_status tsr_fluid_adjust_sky(tsr_fluid *fluid, double turn, double level) TSR_CHECKED;
 
+/* The level frame that belongs to `up`: x and y level, z = up; the world's own where up is z. */
+TSR_API void tsr_fluid_level_axes(tsr_vec3 up, tsr_vec3 axes[3]);
+
 typedef enum tsr_fluid_scenery {
     TSR_FLUID_SKY = 0, /* the sky alone */
     TSR_FLUID_FLOOR,   /* a checkered floor without end at bounds.lower along up */

@@ -47,8 +47,6 @@ struct tsr_fluid {
 };
 
 tsr_status tsr_fluid_buffer_need(tsr_context *context, tsr_fluid_buffer *buffer, size_t bytes);
-/* A frame whose third axis is `up`: what "level" means. */
-void tsr_fluid_level_frame(tsr_vec3 up, tsr_vec3 axes[3]);
 tsr_fluid_light tsr_fluid_turned_light(const tsr_fluid *fluid);
 
 int64_t tsr_fluid_bytes(const tsr_fluid *fluid);

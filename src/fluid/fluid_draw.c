@@ -311,7 +311,7 @@ static tsr_status make_scene(drawing *d)
     const tsr_fluid_backdrop *b = &d->backdrop;
     tsr_fluid_set *s = &d->set;
     tsr_vec3 axes[3], origin = d->particles.origin;
-    tsr_fluid_level_frame(d->f->up, axes);
+    tsr_fluid_level_axes(d->f->up, axes);
     const double away[3] = { tsr_vec3_dot(origin, axes[0]), tsr_vec3_dot(origin, axes[1]), tsr_vec3_dot(origin, axes[2]) };
     const double *low = &b->bounds.lower.x, *high = &b->bounds.upper.x;
     *s = (tsr_fluid_set){ .kind = b->scenery == TSR_FLUID_PICTURE ? 0 : (int32_t)b->scenery, .east = single(axes[0]), .north = single(axes[1]), .up = single(axes[2]),

@@ -204,7 +204,7 @@ static void measure(tsr_fluid *f, int with_sun)
     f->light.sun_color = tsr_f3((float)(bright[0] / most * strength), (float)(bright[1] / most * strength), (float)(bright[2] / most * strength));
 }
 
-void tsr_fluid_level_frame(tsr_vec3 up, tsr_vec3 axes[3])
+void tsr_fluid_level_axes(tsr_vec3 up, tsr_vec3 axes[3])
 {
     up = tsr_vec3_scale(up, 1 / tsr_vec3_length(up));
     /* x of the frame: the world's x, or y where x is nearly upright; for z up the frame is the world's. */
