@@ -111,12 +111,11 @@ typedef enum tsr_fluid_smoother {
     TSR_FLUID_NARROW_RANGE,   /* Truong and Yuksel, 2018 */
     TSR_FLUID_BILATERAL,      /* two one-dimensional passes */
     TSR_FLUID_BILATERAL_TRUE, /* in two dimensions */
-    TSR_FLUID_BILATERAL_GRID, /* Chen, Paris, Durand, 2007 */
     TSR_FLUID_GAUSSIAN,
     TSR_FLUID_BINOMIAL,
     TSR_FLUID_UNSMOOTHED
 } tsr_fluid_smoother;
-/* "flow", "exact", "implicit", "multigrid", "narrow-range", "bilateral", "bilateral-true", "bilateral-grid", "gaussian", "binomial", "none". */
+/* "flow", "exact", "implicit", "multigrid", "narrow-range", "bilateral", "bilateral-true", "gaussian", "binomial", "none". */
 TSR_API tsr_status tsr_fluid_smoother_parse(const char *name, tsr_fluid_smoother *smoother) TSR_CHECKED;
 
 /* Bits of `given`: what is meant as it stands, although it is 0, which else means the default. */
@@ -138,6 +137,7 @@ typedef struct tsr_fluid_options {
     int sprites;            /* != 0: as discs that face the picture, which is exact for a narrow field of view alone */
     int32_t layers;         /* 1 to 4 surfaces behind one another; 0 = 1 */
     int32_t thickness_blur; /* passes of (1 2 1) / 4 over the thickness; 0 = 4 */
+    int32_t thickness_step; /* 2: it is taken at every other pixel of every other row, and enlarged; 1: at every pixel; 0 = 2. Layers: always 1 */
     double sigma_space, sigma_depth; /* of filters, world units; 0 = radius (narrow range: 4 radii) */
     double foam_depth;      /* noise of particles so far below the surface is fainter by 1 / e, in radii; 0 = 1 */
     double noise_reach;     /* radius of noise sprites in radii; 0 = 2.5 */

@@ -13,7 +13,7 @@ typedef struct tsr_fluid_buffer {
     size_t bytes;
 } tsr_fluid_buffer;
 
-enum { TSR_FLUID_LAYERS = 4, TSR_FLUID_SKY_SIZE = 512, TSR_FLUID_SHADE_SIZE = 512 };
+enum { TSR_FLUID_LAYERS = 4, TSR_FLUID_SKY_SIZE = 512, TSR_FLUID_SHADE_SIZE = 256 };
 
 #define TSR_FLUID_SKY_BYTES ((size_t)(TSR_FLUID_SKY_SIZE + 2) * (TSR_FLUID_SKY_SIZE + 2) * 16)
 
@@ -23,7 +23,7 @@ struct tsr_fluid_buffers {
     tsr_fluid_buffer records, forms, counts, starts, cursors, entries, fates, workspace;
     /* images of the fluid's passes, padded */
     tsr_fluid_buffer raw[TSR_FLUID_LAYERS], depth[TSR_FLUID_LAYERS], thickness[TSR_FLUID_LAYERS], normals[TSR_FLUID_LAYERS];
-    tsr_fluid_buffer ends[2], other, noise, foam, spray, scene, levels[TSR_FLUID_LEVELS];
+    tsr_fluid_buffer ends[2], thin, other, noise, foam, spray, scene, levels[TSR_FLUID_LEVELS];
     /* of the picture */
     tsr_fluid_buffer back, color[2], distance, bytes, shade, sky;
     /* a row of frames */
@@ -40,6 +40,8 @@ struct tsr_fluid {
     tsr_vec3 up;
     double turn;
     int sky_fresh; /* the device has it */
+    tsr_fluid_backdrop_job backdrop; /* that the pictures of the scene were made of, if ... */
+    int has_backdrop;
     /* the last drawing */
     int drawn, result; /* result: which of color[] */
     tsr_fluid_view view, low;

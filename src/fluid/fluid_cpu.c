@@ -61,6 +61,24 @@ static tsr_status cpu_splat(tsr_queue *queue, const tsr_fluid_splat_job *job)
     return TSR_OK;
 }
 
+typedef struct enlarging {
+    const tsr_fluid_view *thin, *view;
+    const float *from;
+    float *to;
+} enlarging;
+static void enlarge_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const enlarging *e = (const enlarging *)user;
+    (void)worker;
+    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_fluid_enlarge_row)(e->thin, e->from, e->view, e->to, (int32_t)y);
+}
+static tsr_status cpu_enlarge(tsr_queue *queue, const tsr_fluid_view *thin, const float *from, const tsr_fluid_view *view, float *to)
+{
+    enlarging e = { thin, view, from, to };
+    tsr_parallel(queue->threads, view->height, 16, enlarge_rows, &e);
+    return TSR_OK;
+}
+
 static tsr_status cpu_noise(tsr_queue *queue, const tsr_fluid_noise_job *job)
 {
     tsr_fluid_noise_job own = *job;
@@ -314,6 +332,7 @@ static tsr_status cpu_encode(tsr_queue *queue, const float *color, uint8_t *imag
 const tsr_fluid_ops tsr_fluid_cpu = { .project = cpu_project,
                                       .fill = cpu_fill,
                                       .splat = cpu_splat,
+                                      .enlarge = cpu_enlarge,
                                       .noise = cpu_noise,
                                       .flow = cpu_flow,
                                       .implicit = cpu_implicit,

@@ -45,8 +45,12 @@ TSR_KERNEL(splat_kernel)(tsr_fluid_splat_job job)
     const uint64_t begin = job.starts[tile], end = job.starts[tile + 1];
     const tsr_fluid_ray ray = tsr_fluid_ray_of(&job.draw, x, y);
     const float scene = job.scene && within ? job.scene[at] : TSR_FLUID_NOTHING, before = job.before && within ? job.before[at] : 0.0f;
+    /* a coarse pixel of thickness belongs to four threads, each of which takes every fourth particle */
+    const int32_t thin_x = tile % v->tiles[0] * (SIDE / 2) + thread / 4 % (SIDE / 2), thin_y = tile / v->tiles[0] * (SIDE / 2) + thread / 4 / (SIDE / 2);
+    const tsr_fluid_ray thin_ray = tsr_fluid_thin_ray(&job.draw, thin_x, thin_y);
+    const float thin_scene = job.thin ? tsr_fluid_thin_scene(&job, thin_x, thin_y) : TSR_FLUID_NOTHING;
     float depth = TSR_FLUID_NOTHING;
-    uint32_t sum = 0;
+    uint32_t sum = 0, thin = 0;
     for (uint64_t first = begin; first < end; first += BATCH) {
         const int32_t n = (int32_t)tsr_minl((int64_t)(end - first), BATCH);
         __syncthreads();
@@ -56,6 +60,15 @@ TSR_KERNEL(splat_kernel)(tsr_fluid_splat_job job)
         }
         __syncthreads();
         for (int32_t k = 0; k < n; k++) tsr_fluid_splat_add(&job, &ray, &batch[k], numbers[k], scene, before, &depth, &sum);
+        if (job.thin)
+            for (int32_t k = thread % 4; k < n; k += 4)
+                if (batch[k].radius > 0.0f) thin = tsr_fluid_add(thin, tsr_fluid_thin_units(&job, &thin_ray, &batch[k], numbers[k], thin_scene));
+    }
+    if (job.thin) {
+        thin = tsr_fluid_add(thin, __shfl_xor_sync(TSR_WARP_ALL, thin, 1));
+        thin = tsr_fluid_add(thin, __shfl_xor_sync(TSR_WARP_ALL, thin, 2));
+        if (thread % 4 == 0 && thin_x < job.thin_view.width && thin_y < job.thin_view.height)
+            job.thin[tsr_fluid_at(&job.thin_view, thin_x, thin_y)] = (float)thin * job.unit;
     }
     if (within) {
         if (job.depth) job.depth[at] = depth;
@@ -84,6 +97,12 @@ TSR_KERNEL(splat_kernel)(tsr_fluid_splat_job job)
     if (job.thickness) job.thickness[at] = tsr_fluid_run(&ray, front, depth, scene);
 }
 
+TSR_KERNEL(enlarge_kernel)(tsr_fluid_view thin, const float *from, tsr_fluid_view view, float *to)
+{
+    const int32_t x = (int32_t)(blockIdx.x * 32 + threadIdx.x % 32), y = (int32_t)(blockIdx.y * 8 + threadIdx.x / 32);
+    if (x < view.width && y < view.height) to[tsr_fluid_at(&view, x, y)] = tsr_fluid_enlarged(&thin, from, x, y);
+}
+
 TSR_KERNEL(noise_kernel)(tsr_fluid_noise_job job)
 {
     TSR_SHARED(tsr_fluid_record, batch, BATCH);
@@ -94,7 +113,7 @@ TSR_KERNEL(noise_kernel)(tsr_fluid_noise_job job)
     const int within = x < v->width && y < v->height;
     const int64_t at = tsr_fluid_at(v, x, y);
     const uint64_t begin = job.starts[tile], end = job.starts[tile + 1];
-    const tsr_fluid_ray ray = tsr_fluid_ray_of(&job.draw, x, y);
+    const float gx = tsr_fluid_offset(v, 0, x), gy = tsr_fluid_offset(v, 1, y);
     const float depth = within ? job.depth[at] : TSR_FLUID_NOTHING, scene = job.scene && within ? job.scene[at] : TSR_FLUID_NOTHING;
     int32_t noise = 0, cover = 0;
     uint32_t spray = 0;
@@ -106,7 +125,12 @@ TSR_KERNEL(noise_kernel)(tsr_fluid_noise_job job)
             batch[thread] = job.records[numbers[thread]];
         }
         __syncthreads();
-        for (int32_t k = 0; k < n; k++) tsr_fluid_noise_add(&job, &ray, numbers[k], &batch[k], depth, scene, &noise, &cover, &spray);
+        for (int32_t k = 0; k < n; k++) {
+            const tsr_fluid_record *p = &batch[k];
+            const tsr_fluid_sprite s = tsr_fluid_sprite_of(&job, numbers[k], p);
+            if (depth < TSR_FLUID_NOTHING && tsr_fluid_noisy(&job, &s, p, depth)) tsr_fluid_noise_add(&s, p, job.draw.noise_calm, gx, gy, depth, &noise, &cover);
+            if (job.spray && p->spray > 0.0f) tsr_fluid_spray_add(&s, p, gx, gy, depth, scene, &spray);
+        }
     }
     if (!within) return;
     if (job.noise) {
@@ -273,7 +297,7 @@ TSR_KERNEL(backdrop_kernel)(tsr_fluid_backdrop_job job)
 TSR_KERNEL(scene_kernel)(tsr_fluid_backdrop_job job)
 {
     const int32_t x = (int32_t)(blockIdx.x * 32 + threadIdx.x % 32), y = (int32_t)(blockIdx.y * 8 + threadIdx.x / 32);
-    if (x < job.low.width && y < job.low.height) tsr_fluid_scene_at(&job, x, y);
+    if (x < job.low.width && y < job.low.height) tsr_fluid_scene_depth(&job, x, y);
 }
 TSR_KERNEL(compose_kernel)(tsr_fluid_compose_job job)
 {
@@ -317,6 +341,12 @@ static tsr_status cuda_fill(tsr_queue *queue, const tsr_fluid_bin_job *job)
 static tsr_status cuda_splat(tsr_queue *queue, const tsr_fluid_splat_job *job)
 {
     TSR_LAUNCH(queue, splat_kernel, tiles_of(&job->draw.view), SIDE * SIDE, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+static tsr_status cuda_enlarge(tsr_queue *queue, const tsr_fluid_view *thin, const float *from, const tsr_fluid_view *view, float *to)
+{
+    TSR_LAUNCH(queue, enlarge_kernel, pixels_of(view), dim3(THREADS), 0, *thin, from, *view, to);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -459,5 +489,5 @@ static tsr_status cuda_encode(tsr_queue *queue, const float *color, uint8_t *ima
     return TSR_OK;
 }
 
-extern "C" const tsr_fluid_ops tsr_fluid_cuda = { cuda_project,  cuda_fill,    cuda_splat,   cuda_noise,   cuda_flow,    cuda_implicit, cuda_multigrid, cuda_filter,
+extern "C" const tsr_fluid_ops tsr_fluid_cuda = { cuda_project,  cuda_fill,    cuda_splat,   cuda_enlarge, cuda_noise,   cuda_flow,    cuda_implicit, cuda_multigrid, cuda_filter,
                                                   cuda_blur,     cuda_normals, cuda_backdrop, cuda_compose, cuda_heat,    cuda_nothing,  cuda_encode };

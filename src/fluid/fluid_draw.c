@@ -77,6 +77,9 @@ static tsr_status check_options(drawing *d)
     if (!o->layers) o->layers = 1;
     TSR_TRY(check_number("thickness_blur", o->thickness_blur, 0, 1000));
     if (!o->thickness_blur && !(o->given & TSR_FLUID_GIVEN_THICKNESS_BLUR)) o->thickness_blur = 4;
+    if (o->thickness_step != 0 && o->thickness_step != 1 && o->thickness_step != 2)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "thickness_step is %d, expected 1 (every pixel) or 2 (every other)", o->thickness_step);
+    if (!o->thickness_step) o->thickness_step = 2;
     TSR_TRY(check_number("sigma_space", o->sigma_space, 0, 1e30));
     TSR_TRY(check_number("sigma_depth", o->sigma_depth, 0, 1e30));
     TSR_TRY(check_number("foam_depth", o->foam_depth, 0, 1e6));
@@ -245,6 +248,16 @@ static tsr_status clear(drawing *d, tsr_fluid_buffer *buffer, const tsr_fluid_vi
     return TSR_OK;
 }
 
+/* The image of the scene's distances: its border is infinite, and its content stays where the backdrop does. */
+static tsr_status need_scene(drawing *d)
+{
+    const void *held = d->b->scene.data;
+    if (d->f->has_backdrop && held && !memcmp(&d->f->backdrop.low, &d->low, sizeof d->low)) return TSR_OK;
+    d->f->has_backdrop = 0;
+    TSR_TRY(clear(d, &d->b->scene, &d->low, 4, 1));
+    return TSR_OK;
+}
+
 /* Thickness is added in units of 1 / 8192 of the largest diameter. Without the radii at hand: of particles eight times as large as `radius`. */
 static tsr_fluid_splat_job splat_job(const drawing *d, const tsr_fluid_cast *draw)
 {
@@ -321,6 +334,9 @@ static tsr_status make_scene(drawing *d)
         s->upper[k] = (float)(high[k] - away[k]);
     }
     s->eye = tsr_fluid_frame(s, d->view.eye);
+    s->right = tsr_fluid_frame(s, d->view.right);
+    s->down = tsr_fluid_frame(s, d->view.down);
+    s->forward = tsr_fluid_frame(s, d->view.forward);
     const double extent = fmax(fmax(high[0] - low[0], high[1] - low[1]), 8 * d->particles.radius);
     s->check = (float)(b->check > 0 ? b->check : extent / 8);
     s->fog = (float)(1 / (10 * extent));
@@ -332,7 +348,7 @@ static tsr_status make_scene(drawing *d)
     d->light.size = TSR_FLUID_SKY_SIZE;
     if (b->shadow && d->particles.count > 0 && (s->kind == 1 || s->kind == 2)) TSR_TRY(shade_scene(d));
     NEED(back, (size_t)d->view.width * (size_t)d->view.height * 16);
-    TSR_TRY(clear(d, &d->b->scene, &d->low, 4, 1));
+    TSR_TRY(need_scene(d));
     const tsr_fluid_backdrop_job job = { .view = d->view,
                                          .set = *s,
                                          .light = d->light,
@@ -342,7 +358,12 @@ static tsr_status make_scene(drawing *d)
                                          .scene = (float *)d->b->scene.data,
                                          .low = d->low,
                                          .factor = d->o.resolution };
+    /* A scene that does not change is drawn once. What the caller's pictures hold may have changed. */
+    if (d->f->has_backdrop && !job.color && !s->shade && !memcmp(&job, &d->f->backdrop, sizeof job)) return TSR_OK;
+    d->f->has_backdrop = 0;
     TSR_TRY(d->ops->backdrop(d->queue, &job));
+    memcpy(&d->f->backdrop, &job, sizeof job);
+    d->f->has_backdrop = !job.color && !s->shade;
     return TSR_OK;
 }
 
@@ -446,10 +467,17 @@ static tsr_status draw_layers(drawing *d)
         tsr_fluid_splat_job job = splat_job(d, &d->draw);
         job.scene = (const float *)d->b->scene.data;
         job.depth = (float *)d->b->depth[k].data;
-        job.thickness = (float *)d->b->thickness[k].data;
+        const int thin = d->o.layers == 1 && d->o.thickness_step == 2;
+        tsr_fluid_view half = d->low;
+        set_extent(&half, (half.width + 1) / 2, (half.height + 1) / 2);
+        if (thin) TSR_TRY(clear(d, &d->b->thin, &half, 4, 0));
+        job.thickness = thin ? NULL : (float *)d->b->thickness[k].data;
+        job.thin = thin ? (float *)d->b->thin.data : NULL;
+        job.thin_view = half;
         job.before = k ? (const float *)d->b->ends[1 - k % 2].data : NULL;
         job.ends = d->o.layers > 1 ? (float *)d->b->ends[k % 2].data : NULL;
         if (d->particles.count > 0) TSR_TRY(d->ops->splat(d->queue, &job));
+        if (thin) TSR_TRY(d->ops->enlarge(d->queue, &half, job.thin, &d->low, (float *)d->b->thickness[k].data));
         const size_t bytes = tsr_fluid_padded(&d->low) * 4;
         NEED(raw[k], bytes);
         TSR_TRY(d->f->context->backend->copy(d->queue, d->b->raw[k].data, d->b->depth[k].data, bytes));

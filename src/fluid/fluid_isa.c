@@ -48,16 +48,62 @@ static inline void rows_of(const tsr_fluid_cast *d, const tsr_fluid_record *p, f
     *last = tsr_mini(tsr_floor_int(tsr_clampf(span[1] - (float)y0, -2.0f, 32.0f)) + 1, SIDE - 1);
 }
 
+enum { HALF = SIDE / 2 };
+
+/* The rays of the coarse pixels of a tile, and their sums of thickness. */
+typedef struct thin_tile {
+    float gx[HALF], gy[HALF], dx[HALF], dy[HALF], a[HALF][HALF], inverse[HALF][HALF], length[HALF][HALF], scene[HALF][HALF];
+    uint32_t sum[HALF][HALF];
+} thin_tile;
+
+static void thin_begin(const tsr_fluid_splat_job *job, int32_t x0, int32_t y0, thin_tile *t)
+{
+    for (int32_t y = 0; y < HALF; y++)
+        for (int32_t x = 0; x < HALF; x++) {
+            const tsr_fluid_ray r = tsr_fluid_thin_ray(&job->draw, x0 / 2 + x, y0 / 2 + y);
+            t->gx[x] = r.gx;
+            t->dx[x] = r.dx;
+            t->gy[y] = r.gy;
+            t->dy[y] = r.dy;
+            t->a[y][x] = r.a;
+            t->inverse[y][x] = r.inverse;
+            t->length[y][x] = r.length;
+            t->scene[y][x] = tsr_fluid_thin_scene(job, x0 / 2 + x, y0 / 2 + y);
+            t->sum[y][x] = 0;
+        }
+}
+
+static void thin_add(const tsr_fluid_splat_job *job, const tsr_fluid_record *p, int32_t y0, float hx, float hy, thin_tile *t)
+{
+    float weight;
+    const float radius = tsr_fluid_thin_radius(&job->draw, p, &weight), radius2 = radius * radius, scale = weight * job->per_unit;
+    int32_t first, last;
+    rows_of(&job->draw, p, radius, job->draw.sprite, y0, &first, &last);
+    for (int32_t y = first / 2; y <= last / 2; y++) {
+        const float oy = p->y - t->gy[y] * hy, dy = t->dy[y];
+#pragma omp simd
+        for (int32_t x = 0; x < HALF; x++) {
+            const tsr_fluid_ray r = { t->gx[x], t->gy[y], t->dx[x], dy, t->a[y][x], t->inverse[y][x], t->length[y][x] };
+            float enter, leave;
+            const int hit = tsr_fluid_sphere(&r, p->x - r.gx * hx, oy, p->z, radius2, &enter, &leave);
+            const float thick = tsr_maxf(tsr_minf(leave, t->scene[y][x]) - enter, 0.0f) * r.length;
+            t->sum[y][x] = tsr_fluid_add(t->sum[y][x], tsr_fluid_units(hit ? thick : 0.0f, scale));
+        }
+    }
+}
+
 void TSR_ISA_NAME(tsr_fluid_splat_tile)(const tsr_fluid_splat_job *job, int32_t tile)
 {
     const tsr_fluid_cast *d = &job->draw;
     const tsr_fluid_view *v = &d->view;
     const int32_t x0 = tile % v->tiles[0] * SIDE, y0 = tile / v->tiles[0] * SIDE;
     const uint64_t begin = job->starts[tile], end = job->starts[tile + 1];
-    float depth[SIDE][SIDE], scene[SIDE][SIDE], before[SIDE][SIDE];
+    float depth[SIDE][SIDE], scene[SIDE][SIDE], before[SIDE][SIDE], farthest[SIDE];
     uint32_t sum[SIDE][SIDE];
     tile_rays rays;
-    for (int32_t y = 0; y < SIDE; y++)
+    thin_tile thin;
+    for (int32_t y = 0; y < SIDE; y++) {
+        farthest[y] = TSR_FLUID_NOTHING;
         for (int32_t x = 0; x < SIDE; x++) {
             const int within = x0 + x < v->width && y0 + y < v->height;
             const int64_t at = tsr_fluid_at(v, x0 + x, y0 + y);
@@ -66,25 +112,51 @@ void TSR_ISA_NAME(tsr_fluid_splat_tile)(const tsr_fluid_splat_job *job, int32_t 
             scene[y][x] = job->scene && within ? job->scene[at] : TSR_FLUID_NOTHING;
             before[y][x] = job->before && within ? job->before[at] : 0.0f;
         }
+    }
     if (begin < end) rays_of(d, x0, y0, &rays);
+    if (job->thin) thin_begin(job, x0, y0, &thin);
     for (uint64_t e = begin; e < end; e++) {
-        const tsr_fluid_record p = job->records[job->entries[e]];
-        const float *form = job->forms ? job->forms + 6 * (int64_t)job->entries[e] : NULL;
+        const uint32_t number = job->entries[e];
+        const tsr_fluid_record p = job->records[number];
+        const float *form = job->forms ? job->forms + 6 * (int64_t)number : NULL;
         const float hx = tsr_fluid_width(v, 0, p.z), hy = tsr_fluid_width(v, 1, p.z), radius2 = p.radius * p.radius, weight = p.weight * job->per_unit;
         int32_t first, last;
         if (!(p.radius > 0.0f)) continue;
-        rows_of(d, &p, form ? p.reach : p.radius, d->sprite, y0, &first, &last);
         if (form) {
-            for (int32_t y = first; y <= last; y++)
+            for (int32_t y = 0; y < SIDE; y++)
                 for (int32_t x = 0; x < SIDE; x++) {
                     const tsr_fluid_ray r = ray_at(&rays, x, y);
-                    float enter, leave;
-                    int hit = tsr_fluid_ellipsoid(&r, p.x - r.gx * hx, p.y - r.gy * hy, p.z, form, &enter, &leave);
-                    hit &= enter > before[y][x];
-                    const float thick = tsr_maxf(tsr_minf(leave, scene[y][x]) - enter, 0.0f) * r.length;
-                    depth[y][x] = tsr_minf(depth[y][x], hit ? enter : TSR_FLUID_NOTHING);
-                    sum[y][x] = tsr_fluid_add(sum[y][x], tsr_fluid_units(hit ? thick : 0.0f, weight));
+                    tsr_fluid_splat_add(job, &r, &p, number, scene[y][x], before[y][x], &depth[y][x], &sum[y][x]);
                 }
+            if (job->thin)
+                for (int32_t y = 0; y < HALF; y++)
+                    for (int32_t x = 0; x < HALF; x++) {
+                        const tsr_fluid_ray r = { thin.gx[x], thin.gy[y], thin.dx[x], thin.dy[y], thin.a[y][x], thin.inverse[y][x], thin.length[y][x] };
+                        thin.sum[y][x] = tsr_fluid_add(thin.sum[y][x], tsr_fluid_thin_units(job, &r, &p, number, thin.scene[y][x]));
+                    }
+            continue;
+        }
+        if (job->thin) thin_add(job, &p, y0, hx, hy, &thin);
+        if (!job->depth && !job->thickness) continue;
+        rows_of(d, &p, p.radius, d->sprite, y0, &first, &last);
+        const float nearest = p.z - 1.0001f * p.radius;
+        if (!job->thickness) { /* depth alone: rows that it cannot change are left */
+            for (int32_t y = first; y <= last; y++) {
+                if (!(nearest < farthest[y])) continue;
+                const float oy = p.y - rays.gy[y] * hy, dy = rays.dy[y];
+                float most = 0.0f;
+#pragma omp simd reduction(max : most)
+                for (int32_t x = 0; x < SIDE; x++) {
+                    const tsr_fluid_ray r = { rays.gx[x], rays.gy[y], rays.dx[x], dy, rays.a[y][x], rays.inverse[y][x], 1.0f };
+                    float enter, leave;
+                    int hit = tsr_fluid_sphere(&r, p.x - r.gx * hx, oy, p.z, radius2, &enter, &leave);
+                    hit &= enter > before[y][x];
+                    const float now = tsr_minf(depth[y][x], hit ? enter : TSR_FLUID_NOTHING);
+                    depth[y][x] = now;
+                    most = now > most ? now : most;
+                }
+                farthest[y] = most;
+            }
             continue;
         }
         for (int32_t y = first; y <= last; y++) {
@@ -107,6 +179,10 @@ void TSR_ISA_NAME(tsr_fluid_splat_tile)(const tsr_fluid_splat_job *job, int32_t 
             if (job->depth) job->depth[at] = depth[y][x];
             if (job->thickness) job->thickness[at] = (float)sum[y][x] * job->unit;
         }
+    if (job->thin)
+        for (int32_t y = 0; y < HALF && y0 / 2 + y < job->thin_view.height; y++)
+            for (int32_t x = 0; x < HALF && x0 / 2 + x < job->thin_view.width; x++)
+                job->thin[tsr_fluid_at(&job->thin_view, x0 / 2 + x, y0 / 2 + y)] = (float)thin.sum[y][x] * job->unit;
     if (!job->ends) return;
     /* Longer and longer until no particle begins within the run and ends beyond it. */
     int more = begin < end;
@@ -133,17 +209,22 @@ void TSR_ISA_NAME(tsr_fluid_splat_tile)(const tsr_fluid_splat_job *job, int32_t 
         }
 }
 
+void TSR_ISA_NAME(tsr_fluid_enlarge_row)(const tsr_fluid_view *thin, const float *from, const tsr_fluid_view *view, float *to, int32_t y)
+{
+    for (int32_t x = 0; x < view->width; x++) to[tsr_fluid_at(view, x, y)] = tsr_fluid_enlarged(thin, from, x, y);
+}
+
 void TSR_ISA_NAME(tsr_fluid_noise_tile)(const tsr_fluid_noise_job *job, int32_t tile)
 {
     const tsr_fluid_cast *d = &job->draw;
     const tsr_fluid_view *v = &d->view;
     const int32_t x0 = tile % v->tiles[0] * SIDE, y0 = tile / v->tiles[0] * SIDE;
     const uint64_t begin = job->starts[tile], end = job->starts[tile + 1];
-    float depth[SIDE][SIDE], scene[SIDE][SIDE], nearest = TSR_FLUID_NOTHING, farthest = 0.0f;
+    float depth[SIDE][SIDE], scene[SIDE][SIDE], farthest[SIDE], gx[SIDE], deepest = -1.0f;
     int32_t noise[SIDE][SIDE], cover[SIDE][SIDE];
     uint32_t spray[SIDE][SIDE];
-    tile_rays rays;
-    for (int32_t y = 0; y < SIDE; y++)
+    for (int32_t y = 0; y < SIDE; y++) {
+        farthest[y] = -1.0f;
         for (int32_t x = 0; x < SIDE; x++) {
             const int within = x0 + x < v->width && y0 + y < v->height;
             const int64_t at = tsr_fluid_at(v, x0 + x, y0 + y);
@@ -152,24 +233,30 @@ void TSR_ISA_NAME(tsr_fluid_noise_tile)(const tsr_fluid_noise_job *job, int32_t 
             noise[y][x] = 0;
             cover[y][x] = 0;
             spray[y][x] = 0;
-            nearest = tsr_minf(nearest, depth[y][x]);
-            if (depth[y][x] < TSR_FLUID_NOTHING) farthest = tsr_maxf(farthest, depth[y][x]);
+            if (depth[y][x] < TSR_FLUID_NOTHING) farthest[y] = tsr_maxf(farthest[y], depth[y][x]);
+            gx[x] = tsr_fluid_offset(v, 0, x0 + x);
         }
-    if (begin < end) rays_of(d, x0, y0, &rays);
+        deepest = tsr_maxf(deepest, farthest[y]);
+    }
     for (uint64_t e = begin; e < end; e++) {
         const uint32_t number = job->entries[e];
         const tsr_fluid_record p = job->records[number];
+        const tsr_fluid_sprite s = tsr_fluid_sprite_of(job, number, &p);
+        const int noisy = deepest >= 0.0f && tsr_fluid_noisy(job, &s, &p, deepest), wet = job->spray && p.spray > 0.0f;
+        const float calm = d->noise_calm;
         int32_t first, last;
-        const float deep = (p.z - p.radius - farthest) * job->fade;
-        if (!(p.spray > 0.0f) && (!(p.radius > 0.0f) || p.noise == 0.0f || deep > 3.5f * p.radius)) continue; /* below all of the surface */
+        if (!noisy && !wet) continue;
         rows_of(d, &p, p.reach, 1, y0, &first, &last);
-        for (int32_t y = first; y <= last; y++)
-            for (int32_t x = 0; x < SIDE; x++) {
-                const tsr_fluid_ray r = ray_at(&rays, x, y);
-                tsr_fluid_noise_add(job, &r, number, &p, depth[y][x], scene[y][x], &noise[y][x], &cover[y][x], &spray[y][x]);
+        for (int32_t y = first; y <= last; y++) {
+            const float gy = tsr_fluid_offset(v, 1, y0 + y);
+            if (noisy && farthest[y] >= 0.0f && tsr_fluid_noisy(job, &s, &p, farthest[y])) {
+#pragma omp simd
+                for (int32_t x = 0; x < SIDE; x++) tsr_fluid_noise_add(&s, &p, calm, gx[x], gy, depth[y][x], &noise[y][x], &cover[y][x]);
             }
+            if (!wet) continue;
+            for (int32_t x = 0; x < SIDE; x++) tsr_fluid_spray_add(&s, &p, gx[x], gy, depth[y][x], scene[y][x], &spray[y][x]);
+        }
     }
-    (void)nearest;
     for (int32_t y = 0; y < SIDE && y0 + y < v->height; y++)
         for (int32_t x = 0; x < SIDE && x0 + x < v->width; x++) {
             const int64_t at = tsr_fluid_at(v, x0 + x, y0 + y);
@@ -307,7 +394,7 @@ void TSR_ISA_NAME(tsr_fluid_backdrop_row)(const tsr_fluid_backdrop_job *job, int
 
 void TSR_ISA_NAME(tsr_fluid_scene_row)(const tsr_fluid_backdrop_job *job, int32_t y)
 {
-    for (int32_t x = 0; x < job->low.width; x++) tsr_fluid_scene_at(job, x, y);
+    for (int32_t x = 0; x < job->low.width; x++) tsr_fluid_scene_depth(job, x, y);
 }
 
 void TSR_ISA_NAME(tsr_fluid_compose_row)(const tsr_fluid_compose_job *job, int32_t y)

@@ -8,6 +8,7 @@
 /* Particles in records; fates are added up in fates[TSR_FLUID_FATES]. */
 TSR_ISA_DECLARE(void, tsr_fluid_project_range, const tsr_fluid_bin_job *job, int32_t begin, int32_t end, uint32_t *fates)
 TSR_ISA_DECLARE(void, tsr_fluid_splat_tile, const tsr_fluid_splat_job *job, int32_t tile)
+TSR_ISA_DECLARE(void, tsr_fluid_enlarge_row, const tsr_fluid_view *thin, const float *from, const tsr_fluid_view *view, float *to, int32_t y)
 TSR_ISA_DECLARE(void, tsr_fluid_noise_tile, const tsr_fluid_noise_job *job, int32_t tile)
 /* Pixels [begin, end) of row y, from one image to the other. */
 TSR_ISA_DECLARE(void, tsr_fluid_flow_row, const tsr_fluid_flow_job *job, const float *from, float *to, int32_t y, int32_t begin, int32_t end)

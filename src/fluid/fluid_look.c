@@ -48,7 +48,7 @@ tsr_status tsr_fluid_preset_parse(const char *name, tsr_fluid_preset *preset)
 }
 
 static const char *const smoother_names[] = { "flow",      "exact",          "implicit",       "multigrid", "narrow-range", "bilateral",
-                                              "bilateral-true", "bilateral-grid", "gaussian", "binomial",     "none" };
+                                              "bilateral-true", "gaussian",       "binomial",       "none" };
 
 tsr_status tsr_fluid_smoother_parse(const char *name, tsr_fluid_smoother *smoother)
 {
@@ -59,7 +59,6 @@ tsr_status tsr_fluid_smoother_parse(const char *name, tsr_fluid_smoother *smooth
             return TSR_OK;
         }
     TSR_FAIL(TSR_ERROR_ARGUMENT,
-             "smoother '%s' is unknown, expected flow, exact, implicit, multigrid, narrow-range, bilateral, bilateral-true, bilateral-grid, gaussian, binomial "
-             "or none",
+             "smoother '%s' is unknown, expected flow, exact, implicit, multigrid, narrow-range, bilateral, bilateral-true, gaussian, binomial or none",
              name);
 }

@@ -19,10 +19,11 @@ TSR_HD uint32_t tsr_fluid_hash(uint32_t v)
 TSR_HD float tsr_fluid_gradient(uint32_t seed, int32_t i, int32_t j, float x, float y)
 {
     const uint32_t h = ((seed + (uint32_t)i * 0x9e3779b1u) ^ ((uint32_t)j * 0x85ebca6bu)) * 0x7feb352du;
-    const uint32_t k = h >> 29; /* eight directions: along the axes 1, else 1 / sqrt 2 each */
-    const float a = (k & 4u) ? -x : x, b = (k & 2u) ? -y : y;
-    const float straight = (k & 2u) ? ((k & 4u) ? -y : y) : a, slanted = 0.70710678f * (a + b);
-    return (k & 1u) ? slanted : straight;
+    const uint32_t k = h >> 29; /* eight directions: along the axes 1, else 1 / sqrt 2 each; without a branch, so that loops become vector code */
+    const float slanted = (float)(int32_t)(k & 1u), second = (float)(int32_t)(k >> 1 & 1u), both = 0.70710678f * slanted;
+    const float a = (1.0f - slanted) * (1.0f - second) + both, b = (1.0f - slanted) * second + both;
+    const float ax = tsr_bits_float(tsr_float_bits(x) ^ (k & 4u) << 29), by = tsr_bits_float(tsr_float_bits(y) ^ ((k & 1u ? k >> 1 : k >> 2) & 1u) << 31);
+    return a * ax + b * by;
 }
 
 TSR_HD float tsr_fluid_fade(float t) { return t * t * t * (t * (t * 6.0f - 15.0f) + 10.0f); }
@@ -41,23 +42,20 @@ TSR_HD float tsr_fluid_perlin(uint32_t seed, float x, float y)
 /* One to four cells per radius of the sprite. */
 TSR_HD float tsr_fluid_frequency(uint32_t hash) { return (float)(1u + (hash >> 30)); }
 
-/* The noise of particle `number` at (u, v) of its sprite, which lies `deep` of its units behind (or before) the surface; 0 beyond the unit disc. *bell: what its amplitude is there. */
-TSR_HD float tsr_fluid_noise(uint32_t number, float u, float v, float deep, float *bell)
+/* The noise of a particle at (u, v) of its sprite, which lies `deep` of its units behind (or before) the surface; r2 = u^2 + v^2 <= 1 and deep2 = deep^2 <= 12.
+ * *bell: what its amplitude is there. `hash` is that of its number. */
+TSR_HD float tsr_fluid_noise(uint32_t hash, float frequency, float u, float v, float r2, float deep2, float *bell)
 {
-    const uint32_t hash = tsr_fluid_hash(number + 1u);
-    const float f = tsr_fluid_frequency(hash), r2 = u * u + v * v;
-    const float fall = tsr_expf(-(r2 + deep * deep));
-    const float edge = r2 < 1.0f ? 1.0f - r2 * r2 : 0.0f; /* so that no disc shows an edge */
-    *bell = fall * edge;
-    return tsr_fluid_perlin(hash, u * f + 64.5f, v * f + 64.5f) * *bell;
+    const float fall = tsr_exp2_within(-1.4426950409f * (r2 + deep2));
+    *bell = fall * (1.0f - r2 * r2); /* so that no disc shows an edge */
+    return tsr_fluid_perlin(hash, u * frequency + 64.5f, v * frequency + 64.5f) * *bell;
 }
 
 /* Sums are taken in whole units of 2^-16. */
 #define TSR_FLUID_NOISE_UNIT 65536.0f
 TSR_HD int32_t tsr_fluid_noise_units(float v)
 {
-    const float scaled = v * TSR_FLUID_NOISE_UNIT;
-    return (int32_t)(scaled + (scaled < 0.0f ? -0.5f : 0.5f));
+    return tsr_floor_int(v * TSR_FLUID_NOISE_UNIT + 0.5f);
 }
 
 #endif

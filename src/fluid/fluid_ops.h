@@ -36,6 +36,8 @@ typedef struct tsr_fluid_splat_job {
     const float *before;     /* depth peeling: where the layer before ends; only what enters behind that counts; or NULL */
     float *depth;            /* nearest entry; NULL: not wanted */
     float *thickness;        /* NULL: not wanted */
+    float *thin;             /* in place of thickness: at every other pixel of every other row, a padded image of thin_view; or NULL */
+    tsr_fluid_view thin_view;
     float *ends;             /* peeling: where the run of overlapping particles that begins at `depth` ends, of which then is the thickness; or NULL */
     float per_unit, unit;    /* of thickness */
 } tsr_fluid_splat_job;
@@ -121,6 +123,7 @@ typedef struct tsr_fluid_ops {
     tsr_status (*project)(tsr_queue *queue, const tsr_fluid_bin_job *job);
     tsr_status (*fill)(tsr_queue *queue, const tsr_fluid_bin_job *job);
     tsr_status (*splat)(tsr_queue *queue, const tsr_fluid_splat_job *job);
+    tsr_status (*enlarge)(tsr_queue *queue, const tsr_fluid_view *thin, const float *from, const tsr_fluid_view *view, float *to);
     tsr_status (*noise)(tsr_queue *queue, const tsr_fluid_noise_job *job);
     tsr_status (*flow)(tsr_queue *queue, const tsr_fluid_flow_job *job);
     tsr_status (*implicit)(tsr_queue *queue, const tsr_fluid_flow_job *job);
@@ -186,6 +189,46 @@ TSR_HD int tsr_fluid_tiles_again(const tsr_fluid_bin_job *j, int32_t i, int32_t 
 {
     const tsr_fluid_record *p = &j->records[i];
     return p->reach > 0.0f && tsr_fluid_tiles(&j->draw, p, box);
+}
+
+/* Coarse pixels of thickness lie in the middle of 2 x 2 pixels. A particle is at least 0.75 of them large, and thinner in return. */
+TSR_HD tsr_fluid_ray tsr_fluid_thin_ray(const tsr_fluid_cast *d, int32_t x, int32_t y)
+{
+    return tsr_fluid_ray_place(d, ((float)(2 * x) + 1.0f) - d->view.centre[0], ((float)(2 * y) + 1.0f) - d->view.centre[1]);
+}
+TSR_HD float tsr_fluid_thin_radius(const tsr_fluid_cast *d, const tsr_fluid_record *p, float *weight)
+{
+    const float radius = tsr_maxf(p->radius, 1.5f * tsr_minf(tsr_fluid_width(&d->view, 0, p->z), tsr_fluid_width(&d->view, 1, p->z))), share = p->radius / radius;
+    *weight = p->weight * (share * (share * share));
+    return radius;
+}
+TSR_HD float tsr_fluid_thin_scene(const tsr_fluid_splat_job *j, int32_t x, int32_t y)
+{
+    const tsr_fluid_view *v = &j->draw.view;
+    const int32_t right = tsr_mini(2 * x + 1, v->width - 1), below = tsr_mini(2 * y + 1, v->height - 1);
+    if (!j->scene || 2 * x >= v->width || 2 * y >= v->height) return TSR_FLUID_NOTHING;
+    const float *s = j->scene;
+    return tsr_maxf(tsr_maxf(s[tsr_fluid_at(v, 2 * x, 2 * y)], s[tsr_fluid_at(v, right, 2 * y)]), tsr_maxf(s[tsr_fluid_at(v, 2 * x, below)], s[tsr_fluid_at(v, right, below)]));
+}
+/* Units of one particle at a coarse pixel. */
+TSR_HD uint32_t tsr_fluid_thin_units(const tsr_fluid_splat_job *j, const tsr_fluid_ray *r, const tsr_fluid_record *p, uint32_t number, float scene)
+{
+    float weight, enter, leave;
+    const float radius = tsr_fluid_thin_radius(&j->draw, p, &weight);
+    const float ox = p->x - r->gx * tsr_fluid_width(&j->draw.view, 0, p->z), oy = p->y - r->gy * tsr_fluid_width(&j->draw.view, 1, p->z);
+    int hit;
+    if (j->forms) {
+        hit = tsr_fluid_ellipsoid(r, ox, oy, p->z, j->forms + 6 * (int64_t)number, &enter, &leave);
+        weight = p->weight;
+    } else hit = tsr_fluid_sphere(r, ox, oy, p->z, radius * radius, &enter, &leave);
+    return hit ? tsr_fluid_units(tsr_maxf(tsr_minf(leave, scene) - enter, 0.0f) * r->length, weight * j->per_unit) : 0u;
+}
+/* Pixel (x, y) from the coarse image, linear between the middles of its pixels. */
+TSR_HD float tsr_fluid_enlarged(const tsr_fluid_view *thin, const float *image, int32_t x, int32_t y)
+{
+    const int32_t i = tsr_mini(x / 2, thin->width - 1), k = tsr_mini(y / 2, thin->height - 1);
+    const int32_t a = tsr_mini(tsr_maxi(x % 2 ? i + 1 : i - 1, 0), thin->width - 1), b = tsr_mini(tsr_maxi(y % 2 ? k + 1 : k - 1, 0), thin->height - 1);
+    return 0.5625f * image[tsr_fluid_at(thin, i, k)] + 0.1875f * (image[tsr_fluid_at(thin, a, k)] + image[tsr_fluid_at(thin, i, b)]) + 0.0625f * image[tsr_fluid_at(thin, a, b)];
 }
 
 /* One particle at a pixel: the nearest entry, and the units of thickness. */
@@ -305,8 +348,8 @@ TSR_HD void tsr_fluid_normal_at(const tsr_fluid_normal_job *j, int32_t x, int32_
 TSR_HD void tsr_fluid_ray_frame(const tsr_fluid_view *v, const tsr_fluid_set *s, float x, float y, tsr_float3 *o, tsr_float3 *d)
 {
     const float gx = x - v->centre[0], gy = y - v->centre[1];
-    *d = tsr_fluid_frame(s, tsr_fluid_turn(v, tsr_f3(gx * v->slope[0], gy * v->slope[1], 1.0f)));
-    *o = tsr_add3(s->eye, tsr_fluid_frame(s, tsr_fluid_turn(v, tsr_f3(gx * v->step[0], gy * v->step[1], 0.0f))));
+    *d = tsr_fluid_turn(s, tsr_f3(gx * v->slope[0], gy * v->slope[1], 1.0f));
+    *o = tsr_add3(s->eye, tsr_fluid_turn(s, tsr_f3(gx * v->step[0], gy * v->step[1], 0.0f)));
 }
 
 TSR_HD void tsr_fluid_backdrop_at(const tsr_fluid_backdrop_job *j, int32_t x, int32_t y)
@@ -328,7 +371,7 @@ TSR_HD void tsr_fluid_backdrop_at(const tsr_fluid_backdrop_job *j, int32_t x, in
 }
 
 /* The farthest of the distances that the pixels of one low pixel see: fluid that any of them shows is drawn. */
-TSR_HD void tsr_fluid_scene_at(const tsr_fluid_backdrop_job *j, int32_t x, int32_t y)
+TSR_HD void tsr_fluid_scene_depth(const tsr_fluid_backdrop_job *j, int32_t x, int32_t y)
 {
     float far_ = 0.0f;
     for (int32_t b = y * j->factor; b < tsr_mini((y + 1) * j->factor, j->view.height); b++)
@@ -450,28 +493,44 @@ TSR_HD float tsr_fluid_foam_value(const tsr_fluid_noise_job *j, int32_t noise, i
 }
 TSR_HD float tsr_fluid_spray_value(uint32_t units) { return 1.0f - tsr_expf(-(float)units * (1.0f / TSR_FLUID_NOISE_UNIT)); }
 
-/* Contributions of particle `number` to a pixel of noise and spray. */
-TSR_HD void tsr_fluid_noise_add(const tsr_fluid_noise_job *j, const tsr_fluid_ray *r, uint32_t number, const tsr_fluid_record *p, float depth, float scene,
-                                int32_t *noise, int32_t *cover, uint32_t *spray)
+/* What a particle has for noise and spray at all pixels. */
+typedef struct tsr_fluid_sprite {
+    uint32_t hash;
+    float frequency, inverse, hx, hy, front, fade;
+} tsr_fluid_sprite;
+TSR_HD tsr_fluid_sprite tsr_fluid_sprite_of(const tsr_fluid_noise_job *j, uint32_t number, const tsr_fluid_record *p)
 {
-    const tsr_fluid_view *v = &j->draw.view;
-    const float ox = r->gx * tsr_fluid_width(v, 0, p->z) - p->x, oy = r->gy * tsr_fluid_width(v, 1, p->z) - p->y;
-    const float inverse = 1.0f / p->reach;
-    const float u = ox * inverse, w = oy * inverse, r2 = u * u + w * w;
-    if (r2 >= 1.0f) return;
-    if (j->noise && p->radius > 0.0f && depth < TSR_FLUID_NOTHING) {
-        const float deep = (p->z - p->radius - depth) * j->fade / p->radius;
-        if (deep * deep < 12.0f) {
-            float bell;
-            const float value = tsr_fluid_noise(number, u, w, deep, &bell);
-            *noise += tsr_fluid_noise_units(p->noise * value);
-            *cover += tsr_fluid_noise_units((p->noise - j->draw.noise_calm) * bell);
-        }
-    }
-    if (j->spray && p->spray > 0.0f && p->z < scene && p->z <= depth + 1.5f * p->radius) {
-        const float soft = 1.0f - r2;
+    tsr_fluid_sprite s;
+    s.hash = tsr_fluid_hash(number + 1u);
+    s.frequency = tsr_fluid_frequency(s.hash);
+    s.inverse = 1.0f / p->reach;
+    s.hx = tsr_fluid_width(&j->draw.view, 0, p->z);
+    s.hy = tsr_fluid_width(&j->draw.view, 1, p->z);
+    s.front = p->z - p->radius;
+    s.fade = p->radius > 0.0f ? j->fade / p->radius : 0.0f;
+    return s;
+}
+/* Units of noise and of its amplitude at a pixel; 0 beyond the sprite's disc, where there is no fluid, and far below its surface. */
+TSR_HD void tsr_fluid_noise_add(const tsr_fluid_sprite *s, const tsr_fluid_record *p, float calm, float gx, float gy, float depth, int32_t *noise, int32_t *cover)
+{
+    const float u = (gx * s->hx - p->x) * s->inverse, w = (gy * s->hy - p->y) * s->inverse, r2 = u * u + w * w;
+    const float deep = (s->front - depth) * s->fade, deep2 = deep * deep;
+    const int32_t in = -(int32_t)((r2 < 1.0f) & (deep2 < 12.0f)); /* infinite depths are not */
+    float bell;
+    const float value = tsr_fluid_noise(s->hash, s->frequency, u, w, tsr_minf(r2, 1.0f), tsr_minf(deep2, 12.0f), &bell);
+    *noise += in & tsr_fluid_noise_units(p->noise * value);
+    *cover += in & tsr_fluid_noise_units((p->noise - calm) * bell);
+}
+TSR_HD void tsr_fluid_spray_add(const tsr_fluid_sprite *s, const tsr_fluid_record *p, float gx, float gy, float depth, float scene, uint32_t *spray)
+{
+    const float u = (gx * s->hx - p->x) * s->inverse, w = (gy * s->hy - p->y) * s->inverse, soft = 1.0f - (u * u + w * w);
+    if (soft > 0.0f && p->z < scene && p->z <= depth + 1.5f * p->radius)
         *spray = tsr_fluid_add(*spray, tsr_fluid_units(p->spray * (soft * soft), TSR_FLUID_NOISE_UNIT));
-    }
+}
+/* Does the particle make noise on a surface no farther than this? */
+TSR_HD int tsr_fluid_noisy(const tsr_fluid_noise_job *j, const tsr_fluid_sprite *s, const tsr_fluid_record *p, float farthest)
+{
+    return j->noise && p->radius > 0.0f && p->noise != 0.0f && (s->front - farthest) * s->fade < 3.4641f;
 }
 
 /* One pixel of 8 bits: a filmic shoulder above 0.8 so that highlights keep their colour, then sRGB. */

@@ -19,6 +19,7 @@ typedef struct tsr_fluid_set {
     int32_t kind;               /* tsr_fluid_scenery */
     tsr_float3 east, north, up; /* the frame, in the particles' coordinates */
     tsr_float3 eye;             /* in the frame */
+    tsr_float3 right, down, forward; /* the eye's axes in the frame */
     float lower[3], upper[3];   /* of the room, in the frame; the floor is at lower[2] */
     float check;                /* side of the floor's checks */
     float pale[3], dark[3];     /* their reflectances */
@@ -41,9 +42,9 @@ typedef struct tsr_fluid_paint {
     float curvature_scale;
 } tsr_fluid_paint;
 
-TSR_HD tsr_float3 tsr_fluid_turn(const tsr_fluid_view *v, tsr_float3 d) /* eye coordinates to those of the particles */
+TSR_HD tsr_float3 tsr_fluid_turn(const tsr_fluid_set *s, tsr_float3 d) /* eye coordinates to those of the frame */
 {
-    return tsr_add3(tsr_add3(tsr_scale3(v->right, d.x), tsr_scale3(v->down, d.y)), tsr_scale3(v->forward, d.z));
+    return tsr_add3(tsr_add3(tsr_scale3(s->right, d.x), tsr_scale3(s->down, d.y)), tsr_scale3(s->forward, d.z));
 }
 TSR_HD tsr_float3 tsr_fluid_frame(const tsr_fluid_set *s, tsr_float3 d) { return tsr_f3(tsr_dot3(d, s->east), tsr_dot3(d, s->north), tsr_dot3(d, s->up)); }
 
@@ -214,8 +215,7 @@ TSR_HD tsr_float3 tsr_fluid_shade(const tsr_fluid_view *view, const tsr_fluid_se
     const float gx = x - view->centre[0], gy = y - view->centre[1];
     const tsr_float3 d = tsr_normalize3(tsr_f3(gx * view->slope[0], gy * view->slope[1], 1.0f), tsr_f3(0.0f, 0.0f, 1.0f));
     const float facing = -tsr_dot3(p->normal, d), cosine = tsr_saturatef(facing), fresnel = tsr_fluid_fresnel(paint->fresnel, cosine);
-    const tsr_float3 normal = tsr_fluid_frame(set, tsr_fluid_turn(view, p->normal));
-    const tsr_float3 away = tsr_fluid_frame(set, tsr_fluid_turn(view, tsr_along3(d, p->normal, 2.0f * facing)));
+    const tsr_float3 normal = tsr_fluid_turn(set, p->normal), along = tsr_fluid_turn(set, d), away = tsr_along3(along, normal, 2.0f * facing);
     const float shift = tsr_minf(p->thickness * paint->refraction, 0.25f) * (float)view->height;
     const int32_t own_x = tsr_mini(tsr_maxi((int32_t)x, 0), view->width - 1), own_y = tsr_mini(tsr_maxi((int32_t)y, 0), view->height - 1);
     const tsr_float3 behind = tsr_fluid_behind(back, view->width, view->height, x - 0.5f + shift * p->normal.x, y - 0.5f + shift * p->normal.y, p->z, own_x, own_y);
@@ -226,13 +226,16 @@ TSR_HD tsr_float3 tsr_fluid_shade(const tsr_fluid_view *view, const tsr_fluid_se
     tsr_float3 a = tsr_add3(body, tsr_mul3(tsr_sub3(behind, body), through));
     const tsr_float3 b = tsr_fluid_sky(l, away);
     a = tsr_add3(tsr_scale3(a, 1.0f - fresnel), tsr_scale3(b, fresnel));
-    const tsr_float3 to_eye = tsr_fluid_frame(set, tsr_fluid_turn(view, tsr_scale3(d, -1.0f)));
-    const tsr_float3 h = tsr_normalize3(tsr_add3(to_eye, l->sun), normal);
-    const float shine = paint->specular * tsr_powf(tsr_saturatef(tsr_dot3(normal, h)), paint->shininess);
-    a = tsr_add3(a, tsr_scale3(l->sun_color, shine * l->level));
-    const float foam = tsr_smoothstepf(paint->foam_low, paint->foam_high, p->foam);
-    a = tsr_mix3(a, tsr_mul3(paint->foam, lit), foam);
-    return tsr_add3(a, tsr_scale3(paint->emission, 1.0f - foam));
+    const tsr_float3 h = tsr_normalize3(tsr_sub3(l->sun, along), normal);
+    const float nh = tsr_saturatef(tsr_dot3(normal, h));
+    if ((1.0f - nh) * paint->shininess < 17.0f) /* beyond, nh^shininess is below 2^-24 */
+        a = tsr_add3(a, tsr_scale3(l->sun_color, paint->specular * tsr_powf(nh, paint->shininess) * l->level));
+    a = tsr_add3(a, paint->emission);
+    if (p->foam > paint->foam_low) {
+        const float foam = tsr_smoothstepf(paint->foam_low, paint->foam_high, p->foam);
+        a = tsr_mix3(a, tsr_mul3(paint->foam, lit), foam);
+    }
+    return a;
 }
 
 /* Curvature as a colour: black 0, green positive, red negative (positive: a hump towards the eye). */

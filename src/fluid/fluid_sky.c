@@ -254,6 +254,7 @@ tsr_status tsr_fluid_set_sky(tsr_fluid *fluid, const char *name, tsr_vec3 up)
     tsr_parallel(fluid->context->threads, SIDE, 8, fill_rows, &f);
     fluid->up = up;
     fluid->sky_fresh = 0;
+    fluid->has_backdrop = 0;
     measure(fluid, 0);
     double d[3];
     direction_of(found->sun, d);
@@ -274,6 +275,7 @@ tsr_status tsr_fluid_set_panorama(tsr_fluid *fluid, const float *rgb, int32_t wi
     tsr_parallel(fluid->context->threads, SIDE, 8, fill_rows, &f);
     fluid->up = up;
     fluid->sky_fresh = 0;
+    fluid->has_backdrop = 0;
     measure(fluid, 1);
     return TSR_OK;
 }

@@ -107,7 +107,7 @@ TSR_HD tsr_fluid_fate tsr_fluid_project(const tsr_fluid_cast *d, const float pos
     p->spray = 0.0f;
     if (d->spray_high > 0.0f) p->spray = d->spray_opacity * (1.0f - tsr_smoothstepf(d->spray_low, d->spray_high, density));
     p->noise = d->noise_calm + (d->noise_wild - d->noise_calm) * heat;
-    p->reach = tsr_maxf(d->noise_reach * own, p->spray > 0.0f ? tsr_maxf(d->spray_size * own, least) : 0.0f);
+    p->reach = tsr_maxf(tsr_maxf(d->noise_reach * own, 2.0f * least), p->spray > 0.0f ? tsr_maxf(d->spray_size * own, least) : 0.0f);
     if (d->spray_high > 0.0f && density < d->spray_low) p->radius = 0.0f;
     return TSR_FLUID_DRAWN;
 }
@@ -119,17 +119,22 @@ typedef struct tsr_fluid_ray {
     float a, inverse, length; /* of the direction: squared length, its inverse, length */
 } tsr_fluid_ray;
 
-TSR_HD tsr_fluid_ray tsr_fluid_ray_of(const tsr_fluid_cast *d, int32_t x, int32_t y)
+/* At (gx, gy) pixels from the principal point. */
+TSR_HD tsr_fluid_ray tsr_fluid_ray_place(const tsr_fluid_cast *d, float gx, float gy)
 {
     tsr_fluid_ray r;
-    r.gx = tsr_fluid_offset(&d->view, 0, x);
-    r.gy = tsr_fluid_offset(&d->view, 1, y);
-    r.dx = d->sprite ? 0.0f : r.gx * d->view.slope[0];
-    r.dy = d->sprite ? 0.0f : r.gy * d->view.slope[1];
+    r.gx = gx;
+    r.gy = gy;
+    r.dx = d->sprite ? 0.0f : gx * d->view.slope[0];
+    r.dy = d->sprite ? 0.0f : gy * d->view.slope[1];
     r.a = r.dx * r.dx + r.dy * r.dy + 1.0f;
     r.inverse = 1.0f / r.a;
     r.length = tsr_sqrt(r.a);
     return r;
+}
+TSR_HD tsr_fluid_ray tsr_fluid_ray_of(const tsr_fluid_cast *d, int32_t x, int32_t y)
+{
+    return tsr_fluid_ray_place(d, tsr_fluid_offset(&d->view, 0, x), tsr_fluid_offset(&d->view, 1, y));
 }
 
 /* Where the ray enters and leaves the sphere, along the axis; 0: not at all. With o the sphere's centre as seen from the ray's point at its depth (z component

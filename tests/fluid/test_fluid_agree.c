@@ -30,6 +30,7 @@ static void draw(tsr_context *c, int kind, const float *p, int64_t count, double
     o.resolution = kind == 5 ? 2 : kind == 7 ? 4 : 1;
     o.layers = kind == 2 ? 2 : 1;
     o.sprites = kind == 6;
+    o.thickness_step = kind == 4 ? 1 : 0;
     o.particle_scale = 1.7;
     o.curvature = kind == 8;
     o.spray_low = 1;

@@ -22,6 +22,7 @@ static tsr_fluid_options raw(int32_t width, int32_t height)
     o.height = height;
     o.smoother = TSR_FLUID_UNSMOOTHED;
     o.given = TSR_FLUID_GIVEN_THICKNESS_BLUR;
+    o.thickness_step = 1;
     return o;
 }
 
@@ -150,6 +151,7 @@ static void volume_stays(void **unused)
         tsr_fluid_options o = raw(W, H);
         const tsr_fluid_look look = calm(r);
         o.particle_scale = n == 0 ? 1.9 : 1;
+        o.thickness_step = n == 1 ? 2 : 1;
         cloud one = cloud_of(context, 1, p, NULL, r);
         require_ok(tsr_fluid_draw(fluid, &one.particles, &camera, NULL, &look, &o, NULL));
         float *thick = image_of(fluid, TSR_FLUID_IMAGE_THICKNESS);

@@ -38,6 +38,7 @@ static void middle(const tsr_fluid_look *look, const float back[3], double scale
     o.smoother = TSR_FLUID_UNSMOOTHED;
     o.given = TSR_FLUID_GIVEN_THICKNESS_BLUR;
     o.particle_scale = scale;
+    o.thickness_step = 1;
     b.scenery = TSR_FLUID_PICTURE;
     float *device = to_device(context, color, sizeof color);
     b.color = device;

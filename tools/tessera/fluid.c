@@ -410,7 +410,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "particle-scale", .type = CLI_REAL, .value = &f.options.particle_scale, .argument = "S", .help = "draw particles so much larger (default 1.75)",
           .lower = 0.01, .upper = 100 },
         { .name = "smoother", .type = CLI_TEXT, .value = &f.smoother, .argument = "NAME",
-          .help = "flow, exact, implicit, multigrid, narrow-range, bilateral, bilateral-true, bilateral-grid, gaussian, binomial or none (default flow)",
+          .help = "flow, exact, implicit, multigrid, narrow-range, bilateral, bilateral-true, gaussian, binomial or none (default flow)",
           .given = &smoother_given },
         { .name = "iterations", .type = CLI_INT, .value = &f.options.iterations, .argument = "N", .help = "of the smoother (default: as many as look smooth)",
           .lower = 0, .upper = 100000, .given = &f.iterations_given },
