@@ -56,7 +56,62 @@ void tsr_points_destroy(tsr_points **points)
     tsr_points *p = *points;
     *points = NULL;
     for (int part = TSR_POINTS_ARRAY_POSITIONS; part <= TSR_POINTS_ARRAY_RADII; part++) give_part(p, (tsr_points_array_part)part);
+    for (int32_t k = 0; k < p->attributes; k++) give(p->context, p->attribute[k].data, p->capacity, (size_t)p->attribute[k].components);
     free(p);
+}
+
+static int32_t find(const tsr_points *p, const char *name)
+{
+    for (int32_t k = 0; p && name && k < p->attributes; k++)
+        if (!strcmp(p->attribute[k].name, name)) return k;
+    return -1;
+}
+
+tsr_status tsr_points_add_attribute(tsr_points *points, const char *name, int32_t components, float **data)
+{
+    if (data) *data = NULL;
+    if (!points || !name) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", points ? "name" : "points");
+    const size_t length = strlen(name);
+    if (length < 1 || length >= sizeof points->attribute->name)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "name of an attribute has %zu bytes, expected 1 to %zu", length, sizeof points->attribute->name - 1);
+    if (components < 1 || components > TSR_POINTS_COMPONENTS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "attribute %s has %d components, expected 1 to %d", name, (int)components, TSR_POINTS_COMPONENTS);
+    if (find(points, name) >= 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "attribute %s is there already", name);
+    if (points->attributes == TSR_POINTS_ATTRIBUTES) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "more than %d attributes", TSR_POINTS_ATTRIBUTES);
+    tsr_points_column *column = &points->attribute[points->attributes];
+    TSR_TRY(take(points->context, points->capacity, (size_t)components, &column->data));
+    memcpy(column->name, name, length + 1);
+    column->components = components;
+    points->attributes++;
+    if (data) *data = column->data;
+    return TSR_OK;
+}
+const float *tsr_points_attribute_const(const tsr_points *points, const char *name, int32_t *components)
+{
+    const int32_t k = find(points, name);
+    if (components) *components = k < 0 ? 0 : points->attribute[k].components;
+    return k < 0 ? NULL : points->attribute[k].data;
+}
+float *tsr_points_attribute(tsr_points *points, const char *name, int32_t *components)
+{
+    const int32_t k = find(points, name);
+    if (components) *components = k < 0 ? 0 : points->attribute[k].components;
+    return k < 0 ? NULL : points->attribute[k].data;
+}
+int tsr_points_attribute_at(const tsr_points *points, int32_t index, const char **name, int32_t *components)
+{
+    if (!points || index < 0 || index >= points->attributes) return 0;
+    if (name) *name = points->attribute[index].name;
+    if (components) *components = points->attribute[index].components;
+    return 1;
+}
+void tsr_points_remove_attribute(tsr_points *points, const char *name)
+{
+    const int32_t k = find(points, name);
+    if (k < 0) return;
+    give(points->context, points->attribute[k].data, points->capacity, (size_t)points->attribute[k].components);
+    points->attributes--;
+    for (int32_t i = k; i < points->attributes; i++) points->attribute[i] = points->attribute[i + 1];
 }
 
 int64_t tsr_points_count(const tsr_points *points) { return points->count; }
@@ -89,6 +144,12 @@ void tsr_points_shrink(tsr_points *points, int64_t count)
     TSR_ASSERT(count <= points->count);
     points->count = count;
 }
+tsr_status tsr_points_add_part(tsr_points *points, tsr_points_parts part)
+{
+    float **to = part == TSR_POINTS_NORMALS ? &points->normals : &points->radii;
+    if (!*to) TSR_TRY(take(points->context, points->capacity, part == TSR_POINTS_NORMALS ? 3 : 1, to));
+    return TSR_OK;
+}
 void tsr_points_drop_normals(tsr_points *points)
 {
     give_part(points, TSR_POINTS_ARRAY_NORMALS);
@@ -116,6 +177,12 @@ tsr_status tsr_points_copy(const tsr_points *points, tsr_context *context, tsr_p
     TSR_TRY_GOTO(tsr_device_move(context, (*copy)->positions, points->context, points->positions, 3 * bytes), fail);
     if (points->normals) TSR_TRY_GOTO(tsr_device_move(context, (*copy)->normals, points->context, points->normals, 3 * bytes), fail);
     if (points->radii) TSR_TRY_GOTO(tsr_device_move(context, (*copy)->radii, points->context, points->radii, bytes), fail);
+    for (int32_t k = 0; k < points->attributes; k++) {
+        const tsr_points_column *column = &points->attribute[k];
+        float *data;
+        TSR_TRY_GOTO(tsr_points_add_attribute(*copy, column->name, column->components, &data), fail);
+        TSR_TRY_GOTO(tsr_device_move(context, data, points->context, column->data, (size_t)column->components * bytes), fail);
+    }
     return TSR_OK;
 fail:
     tsr_points_destroy(copy);
