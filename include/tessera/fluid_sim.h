@@ -117,11 +117,14 @@ typedef struct tsr_fluid_scene_options {
     size_t struct_size;
     int64_t count; /* particles, about: it chooses the spacing. 1000 to 100 000 000; 0 = 64000 */
     double seconds; /* for scenes that grow: how long fluid flows; 0 = the scene's own */
-    tsr_fluid_sim_options sim; /* spacing, lower and upper are the scene's; of the others 0 is the scene's own choice */
+    tsr_fluid_sim_options sim; /* spacing, lower and upper are the scene's; of the others 0 is the scene's own choice, a negative viscosity, tension or friction none */
 } tsr_fluid_scene_options;
 #define TSR_FLUID_SCENE_OPTIONS { .struct_size = sizeof(tsr_fluid_scene_options), .sim = TSR_FLUID_SIM_OPTIONS }
 /* TSR_ERROR_ARGUMENT for an unknown name (the message lists the names) or an option out of range. RETURNS NEW. */
 TSR_API tsr_status tsr_fluid_scene_create(tsr_context *context, const char *name, const tsr_fluid_scene_options *options, tsr_fluid_sim **sim) TSR_CHECKED;
+/* The same in two halves: with its solids, so that others can be added, and then the fluid, with the same options. */
+TSR_API tsr_status tsr_fluid_scene_create_empty(tsr_context *context, const char *name, const tsr_fluid_scene_options *options, tsr_fluid_sim **sim) TSR_CHECKED;
+TSR_API tsr_status tsr_fluid_scene_fill(tsr_fluid_sim *sim, const char *name, const tsr_fluid_scene_options *options) TSR_CHECKED;
 /* The solids of a simulation as a mesh, to be drawn beside the fluid: boxes, glasses, spheres and meshes; of rooms the floor; planes are left out. Host mesh, may be empty.
  * RETURNS NEW. */
 TSR_API tsr_status tsr_fluid_sim_solids(const tsr_fluid_sim *sim, tsr_mesh **mesh) TSR_CHECKED;

@@ -309,6 +309,12 @@ TSR_HD void tsr_sim_find_start(const tsr_sim_job *j, int64_t c)
     j->starts[c] = (uint32_t)low;
 }
 
+TSR_HD int tsr_sim_is_near(const tsr_sim_job *j, const tsr_sim4 *p, const tsr_sim4 *o)
+{
+    const float dx = p->x - o->x, dy = p->y - o->y, dz = p->z - o->z;
+    return dx * dx + dy * dy + dz * dz < j->kernel.square;
+}
+
 /* Neighbours of particle i, nearer than the reach, in the order of the cells; list NULL: their number alone. */
 TSR_HD uint32_t tsr_sim_neighbours(const tsr_sim_job *j, int64_t i, uint32_t *list)
 {
@@ -321,9 +327,7 @@ TSR_HD uint32_t tsr_sim_neighbours(const tsr_sim_job *j, int64_t i, uint32_t *li
             const int64_t row = ((int64_t)cz * j->cells[1] + cy) * j->cells[0];
             const uint32_t end = j->starts[row + x1 + 1];
             for (uint32_t n = j->starts[row + x0]; n < end; n++) {
-                const tsr_sim4 o = j->place[n];
-                const float dx = p.x - o.x, dy = p.y - o.y, dz = p.z - o.z;
-                if (dx * dx + dy * dy + dz * dz < j->kernel.square && (int64_t)n != i) {
+                if ((int64_t)n != i && tsr_sim_is_near(j, &p, &j->place[n])) {
                     if (list) list[found] = n;
                     found++;
                 }
@@ -340,62 +344,65 @@ TSR_HD float tsr_sim_q(const tsr_sim_kernel *k, float square, float *inverse_q)
     return tsr_minf(square * inverse * k->inverse, 1.0f);
 }
 
-/* Density, solid share, diagonal of the pressure's equations, and the velocity without pressure: gravity, viscosity, cohesion, friction. */
-TSR_HD void tsr_sim_density(const tsr_sim_job *j, int64_t i)
+/* What one neighbour adds to the sums of a particle: p - o is the difference of positions, u - v that of velocities. */
+typedef struct tsr_sim_sums {
+    float w, gx, gy, gz, squares, vx, vy, vz, cx, cy, cz;
+} tsr_sim_sums;
+TSR_HD void tsr_sim_add_density(const tsr_sim_kernel *k, float dx, float dy, float dz, float in, tsr_sim_sums *s, float *w)
+{
+    const float square = dx * dx + dy * dy + dz * dz;
+    float inverse_q;
+    const float q = tsr_sim_q(k, square, &inverse_q), g = k->slope * tsr_sim_g(q, inverse_q) * in;
+    *w = tsr_sim_w(q) * in;
+    s->w += *w;
+    s->gx += g * dx;
+    s->gy += g * dy;
+    s->gz += g * dz;
+    s->squares += g * g * square;
+}
+TSR_HD void tsr_sim_add_viscosity(float w, float ux, float uy, float uz, tsr_sim_sums *s)
+{
+    s->vx += w * ux;
+    s->vy += w * uy;
+    s->vz += w * uz;
+}
+TSR_HD void tsr_sim_add_cohesion(const tsr_sim_kernel *k, float dx, float dy, float dz, tsr_sim_sums *s)
+{
+    float inverse_q;
+    const float q = tsr_sim_q(k, dx * dx + dy * dy + dz * dz, &inverse_q), c = tsr_sim_cohesion(q) * inverse_q * k->inverse;
+    s->cx -= c * dx;
+    s->cy -= c * dy;
+    s->cz -= c * dz;
+}
+
+/* Density, solid share, diagonal of the pressure's equations, and the velocity without pressure (gravity, viscosity, cohesion, friction), from the sums. */
+TSR_HD void tsr_sim_end_density(const tsr_sim_job *j, int64_t i, const tsr_sim_sums *a)
 {
     const tsr_sim_kernel *k = &j->kernel;
     const tsr_sim4 p = j->place[i], v = j->move[i];
     const float at[3] = { p.x, p.y, p.z };
-    float sum = 1.0f, gx = 0.0f, gy = 0.0f, gz = 0.0f, squares = 0.0f;
-    float vx = 0.0f, vy = 0.0f, vz = 0.0f, cx = 0.0f, cy = 0.0f, cz = 0.0f;
-    for (uint32_t n = j->first[i]; n < j->first[i + 1]; n++) {
-        const uint32_t o = j->list[n];
-        const tsr_sim4 b = j->place[o];
-        const float dx = p.x - b.x, dy = p.y - b.y, dz = p.z - b.z, square = dx * dx + dy * dy + dz * dz;
-        float inverse_q;
-        const float q = tsr_sim_q(k, square, &inverse_q), w = tsr_sim_w(q), g = k->slope * tsr_sim_g(q, inverse_q);
-        sum += w;
-        gx += g * dx;
-        gy += g * dy;
-        gz += g * dz;
-        squares += g * g * square;
-        if (k->viscosity > 0.0f) {
-            const tsr_sim4 u = j->move[o];
-            vx += w * (u.x - v.x);
-            vy += w * (u.y - v.y);
-            vz += w * (u.z - v.z);
-        }
-        if (k->cohesion > 0.0f) {
-            const float c = tsr_sim_cohesion(q) * inverse_q * k->inverse;
-            cx -= c * dx;
-            cy -= c * dy;
-            cz -= c * dz;
-        }
-    }
     tsr_sim_solid s = { 1.0f, 0.0f, 0.0f, 0.0f };
-    tsr_sim4 f = { v.x + j->dt * (j->gravity[0] + k->cohesion * cx) + k->viscosity * vx, v.y + j->dt * (j->gravity[1] + k->cohesion * cy) + k->viscosity * vy,
-                   v.z + j->dt * (j->gravity[2] + k->cohesion * cz) + k->viscosity * vz, 0.0f };
+    tsr_sim4 f = { v.x + j->dt * (j->gravity[0] + k->cohesion * a->cx) + k->viscosity * a->vx,
+                   v.y + j->dt * (j->gravity[1] + k->cohesion * a->cy) + k->viscosity * a->vy,
+                   v.z + j->dt * (j->gravity[2] + k->cohesion * a->cz) + k->viscosity * a->vz, 0.0f };
     for (int32_t c = 0; c < j->collider_count; c++) {
         tsr_sim_wall walls[TSR_SIM_WALLS_MOST];
         const int32_t count = tsr_sim_walls(&j->colliders[c], at, walls);
         for (int32_t w = 0; w < count; w++) {
-            const tsr_sim_wall *a = &walls[w];
-            if (a->d >= k->reach) continue;
-            tsr_sim_add_wall(&s, k, a->d, a->n[0], a->n[1], a->n[2]);
-            if (j->friction > 0.0f && a->d < 0.5f * k->reach) { /* of those that touch it: within one spacing */
-                const float along = f.x * a->n[0] + f.y * a->n[1] + f.z * a->n[2];
-                f.x -= j->friction * (f.x - along * a->n[0]);
-                f.y -= j->friction * (f.y - along * a->n[1]);
-                f.z -= j->friction * (f.z - along * a->n[2]);
+            const tsr_sim_wall *b = &walls[w];
+            if (b->d >= k->reach) continue;
+            tsr_sim_add_wall(&s, k, b->d, b->n[0], b->n[1], b->n[2]);
+            if (j->friction > 0.0f && b->d < 0.5f * k->reach) { /* of those that touch it: within one spacing */
+                const float along = f.x * b->n[0] + f.y * b->n[1] + f.z * b->n[2];
+                f.x -= j->friction * (f.x - along * b->n[0]);
+                f.y -= j->friction * (f.y - along * b->n[1]);
+                f.z -= j->friction * (f.z - along * b->n[2]);
             }
         }
     }
-    const float density = k->value * sum + j->rest * (1.0f - s.open);
+    const float density = k->value * (1.0f + a->w) + j->rest * (1.0f - s.open);
     tsr_sim4 solid = { j->rest * s.x, j->rest * s.y, j->rest * s.z, 0.0f };
-    gx += solid.x;
-    gy += solid.y;
-    gz += solid.z;
-    const float total = gx * gx + gy * gy + gz * gz + squares;
+    const float gx = a->gx + solid.x, gy = a->gy + solid.y, gz = a->gz + solid.z, total = gx * gx + gy * gy + gz * gz + a->squares;
     f.w = density;
     solid.w = total > 0.0f ? 1.0f / total : 0.0f;
     j->free[i] = f;
@@ -403,48 +410,83 @@ TSR_HD void tsr_sim_density(const tsr_sim_job *j, int64_t i)
     j->error[i] = tsr_maxf(density * j->inverse_rest - 1.0f, 0.0f);
 }
 
-/* The velocity with the pressure at hand: v = free - sum (u_i + u_j) grad W - u_i grad S. Pairs push each other alike: momentum stays. */
-TSR_HD void tsr_sim_push(const tsr_sim_job *j, int64_t i)
+TSR_HD void tsr_sim_density(const tsr_sim_job *j, int64_t i)
 {
     const tsr_sim_kernel *k = &j->kernel;
-    const tsr_sim4 p = j->place[i], f = j->free[i], s = j->solid[i];
+    const tsr_sim4 p = j->place[i], v = j->move[i];
+    tsr_sim_sums s = { 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
+    for (uint32_t n = j->first[i]; n < j->first[i + 1]; n++) {
+        const uint32_t o = j->list[n];
+        const tsr_sim4 b = j->place[o];
+        float w;
+        tsr_sim_add_density(k, p.x - b.x, p.y - b.y, p.z - b.z, 1.0f, &s, &w);
+        if (k->viscosity > 0.0f) {
+            const tsr_sim4 u = j->move[o];
+            tsr_sim_add_viscosity(w, u.x - v.x, u.y - v.y, u.z - v.z, &s);
+        }
+        if (k->cohesion > 0.0f) tsr_sim_add_cohesion(k, p.x - b.x, p.y - b.y, p.z - b.z, &s);
+    }
+    tsr_sim_end_density(j, i, &s);
+}
+
+/* One neighbour's push, with both impulses of the pressure together. */
+TSR_HD void tsr_sim_add_push(const tsr_sim_kernel *k, float dx, float dy, float dz, float both, float *x, float *y, float *z)
+{
+    float inverse_q;
+    const float q = tsr_sim_q(k, dx * dx + dy * dy + dz * dz, &inverse_q), g = both * tsr_sim_g(q, inverse_q);
+    *x += g * dx;
+    *y += g * dy;
+    *z += g * dz;
+}
+/* The velocity with the pressure at hand: v = free - sum (u_i + u_j) grad W - u_i grad S. Pairs push each other alike: momentum stays. */
+TSR_HD void tsr_sim_end_push(const tsr_sim_job *j, int64_t i, float x, float y, float z)
+{
+    const tsr_sim4 f = j->free[i], s = j->solid[i];
+    const float own = j->impulse[i], slope = j->kernel.slope;
+    const tsr_sim4 v = { f.x - (slope * x + own * s.x), f.y - (slope * y + own * s.y), f.z - (slope * z + own * s.z), 0.0f };
+    j->move[i] = v;
+}
+TSR_HD void tsr_sim_push(const tsr_sim_job *j, int64_t i)
+{
+    const tsr_sim4 p = j->place[i];
     const float own = j->impulse[i];
     float x = 0.0f, y = 0.0f, z = 0.0f;
     for (uint32_t n = j->first[i]; n < j->first[i + 1]; n++) {
         const uint32_t o = j->list[n];
         const tsr_sim4 b = j->place[o];
-        const float dx = p.x - b.x, dy = p.y - b.y, dz = p.z - b.z, u = own + j->impulse[o];
-        float inverse_q;
-        const float q = tsr_sim_q(k, dx * dx + dy * dy + dz * dz, &inverse_q), g = u * tsr_sim_g(q, inverse_q);
-        x += g * dx;
-        y += g * dy;
-        z += g * dz;
+        tsr_sim_add_push(&j->kernel, p.x - b.x, p.y - b.y, p.z - b.z, own + j->impulse[o], &x, &y, &z);
     }
-    j->move[i].x = f.x - (k->slope * x + own * s.x);
-    j->move[i].y = f.y - (k->slope * y + own * s.y);
-    j->move[i].z = f.z - (k->slope * z + own * s.z);
+    tsr_sim_end_push(j, i, x, y, z);
 }
 
+/* One neighbour's share of how fast the density grows, without the factor `slope`; ux is the difference of velocities v - u. */
+TSR_HD void tsr_sim_add_press(const tsr_sim_kernel *k, float dx, float dy, float dz, float ux, float uy, float uz, float *rate)
+{
+    float inverse_q;
+    const float q = tsr_sim_q(k, dx * dx + dy * dy + dz * dz, &inverse_q);
+    *rate += tsr_sim_g(q, inverse_q) * (ux * dx + uy * dy + uz * dz);
+}
 /* One step of projected Jacobi: how fast the particle is compressed beyond what it has room for, and so much more (or less) pressure, never below 0.
  * error: the density error that the velocities at hand would leave, over the density at rest. */
+TSR_HD void tsr_sim_end_press(const tsr_sim_job *j, int64_t i, float rate)
+{
+    const tsr_sim4 v = j->move[i], s = j->solid[i];
+    const float excess = j->free[i].w - j->rest;
+    rate = j->kernel.slope * rate + (v.x * s.x + v.y * s.y + v.z * s.z);
+    const float wanted = rate + (excess > 0.0f ? j->correction * excess : excess) * j->inverse_dt;
+    j->impulse[i] = tsr_maxf(j->impulse[i] + j->relaxation * s.w * wanted, 0.0f);
+    j->error[i] = tsr_maxf(wanted * j->dt * j->inverse_rest, 0.0f);
+}
 TSR_HD void tsr_sim_press(const tsr_sim_job *j, int64_t i)
 {
-    const tsr_sim_kernel *k = &j->kernel;
-    const tsr_sim4 p = j->place[i], v = j->move[i], s = j->solid[i];
-    const float excess = j->free[i].w - j->rest;
+    const tsr_sim4 p = j->place[i], v = j->move[i];
     float rate = 0.0f;
     for (uint32_t n = j->first[i]; n < j->first[i + 1]; n++) {
         const uint32_t o = j->list[n];
         const tsr_sim4 b = j->place[o], u = j->move[o];
-        const float dx = p.x - b.x, dy = p.y - b.y, dz = p.z - b.z;
-        float inverse_q;
-        const float q = tsr_sim_q(k, dx * dx + dy * dy + dz * dz, &inverse_q);
-        rate += tsr_sim_g(q, inverse_q) * ((v.x - u.x) * dx + (v.y - u.y) * dy + (v.z - u.z) * dz);
+        tsr_sim_add_press(&j->kernel, p.x - b.x, p.y - b.y, p.z - b.z, v.x - u.x, v.y - u.y, v.z - u.z, &rate);
     }
-    rate = k->slope * rate + (v.x * s.x + v.y * s.y + v.z * s.z);
-    const float wanted = rate + (excess > 0.0f ? j->correction * excess : excess) * j->inverse_dt;
-    j->impulse[i] = tsr_maxf(j->impulse[i] + j->relaxation * s.w * wanted, 0.0f);
-    j->error[i] = tsr_maxf(wanted * j->dt * j->inverse_rest, 0.0f);
+    tsr_sim_end_press(j, i, rate);
 }
 
 /* Moves the particle and keeps it out of the solids: it stops there, what it had along the wall stays. */
@@ -452,18 +494,23 @@ TSR_HD void tsr_sim_move(const tsr_sim_job *j, int64_t i)
 {
     tsr_sim4 v = j->move[i], p = j->place[i];
     float at[3] = { p.x + j->dt * v.x, p.y + j->dt * v.y, p.z + j->dt * v.z };
-    for (int32_t c = 0; c < j->collider_count; c++) {
-        tsr_sim_wall walls[TSR_SIM_WALLS_MOST];
-        const int32_t count = tsr_sim_walls(&j->colliders[c], at, walls);
-        for (int32_t w = 0; w < count; w++) {
-            const tsr_sim_wall *a = &walls[w];
-            if (!(a->d < j->nearest)) continue;
-            const float out = j->nearest - a->d, along = v.x * a->n[0] + v.y * a->n[1] + v.z * a->n[2];
-            for (int32_t k = 0; k < 3; k++) at[k] += out * a->n[k];
-            if (along < 0.0f) {
-                v.x -= along * a->n[0];
-                v.y -= along * a->n[1];
-                v.z -= along * a->n[2];
+    /* out of one solid may be into another, where two meet: so several times */
+    for (int32_t turn = 0, moved = 1; turn < 8 && moved; turn++) {
+        moved = 0;
+        for (int32_t c = 0; c < j->collider_count; c++) {
+            tsr_sim_wall walls[TSR_SIM_WALLS_MOST];
+            const int32_t count = tsr_sim_walls(&j->colliders[c], at, walls);
+            for (int32_t w = 0; w < count; w++) {
+                const tsr_sim_wall *a = &walls[w];
+                if (!(a->d < 0.999f * j->nearest)) continue;
+                const float out = j->nearest - a->d, along = v.x * a->n[0] + v.y * a->n[1] + v.z * a->n[2];
+                for (int32_t k = 0; k < 3; k++) at[k] += out * a->n[k];
+                if (along < 0.0f) {
+                    v.x -= along * a->n[0];
+                    v.y -= along * a->n[1];
+                    v.z -= along * a->n[2];
+                }
+                moved = 1;
             }
         }
     }

@@ -51,7 +51,9 @@ static const struct {
     { "bit", NUMBER_BIT, 0 },   { "unsigned_char", NUMBER_U8, 1 },  { "char", NUMBER_I8, 1 },          { "unsigned_short", NUMBER_U16, 2 },
     { "short", NUMBER_I16, 2 }, { "unsigned_int", NUMBER_U32, 4 },  { "int", NUMBER_I32, 4 },          { "unsigned_long", NUMBER_U64, 8 },
     { "long", NUMBER_I64, 8 },  { "vtktypeuint64", NUMBER_U64, 8 }, { "vtktypeint64", NUMBER_I64, 8 }, { "vtkIdType", NUMBER_I32, 4 },
-    { "float", NUMBER_F32, 4 }, { "double", NUMBER_F64, 8 }
+    { "float", NUMBER_F32, 4 }, { "double", NUMBER_F64, 8 }, { "signed_char", NUMBER_I8, 1 }, { "vtktypeint8", NUMBER_I8, 1 },
+    { "vtktypeuint8", NUMBER_U8, 1 }, { "vtktypeint16", NUMBER_I16, 2 }, { "vtktypeuint16", NUMBER_U16, 2 }, { "vtktypeint32", NUMBER_I32, 4 },
+    { "vtktypeuint32", NUMBER_U32, 4 }, { "vtktypefloat32", NUMBER_F32, 4 }, { "vtktypefloat64", NUMBER_F64, 8 }
 };
 typedef struct number_type {
     number_kind kind;

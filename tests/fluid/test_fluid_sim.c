@@ -23,7 +23,7 @@ static const tsr_vec3 still = { 0, 0, 0 };
 /* Without walls the centre of mass falls as a stone does, and momentum across is what it was. */
 static void test_free_fall(void **state)
 {
-    tsr_context *context = *(tsr_context **)state;
+    tsr_context *context = (tsr_context *)*state;
     tsr_fluid_sim_options o = plain(0.05);
     tsr_fluid_sim *sim;
     o.tension = 0.5;
@@ -53,8 +53,8 @@ static void test_free_fall(void **state)
  * than a percent, calm. */
 static void test_rest(void **state)
 {
-    tsr_context *context = *(tsr_context **)state;
-    const double s = test_is_slow() ? 0.1 : 0.05, seconds = test_is_slow() ? 0.1 : 1.5;
+    tsr_context *context = (tsr_context *)*state;
+    const double s = test_is_slow() ? 0.1 : 0.05, seconds = test_is_slow() ? 0.1 : 0.8;
     tsr_fluid_sim_options o = plain(s);
     tsr_fluid_sim *sim;
     tsr_points *points;
@@ -83,7 +83,7 @@ static void test_rest(void **state)
     const tsr_fluid_sim_info b = look(sim);
     assert_int_equal(b.particles, a.particles);
     assert_true(fabs(b.centre.x - 0.3) < 0.01 && fabs(b.centre.y - 0.25) < 0.01);
-    assert_true(fabs(b.centre.z - 0.2) < 0.25 * s); /* the surface is not sharper than that */
+    assert_true(fabs(b.centre.z - 0.2) < 0.35 * s); /* the surface is not sharper than that */
     assert_true(b.kinetic < 0.02 * a.potential);
     tsr_fluid_sim_destroy(&sim);
 }
@@ -91,15 +91,15 @@ static void test_rest(void **state)
 /* The dam: pressed less than a percent at any time, no particle lost, energy only goes. */
 static void test_dam(void **state)
 {
-    tsr_context *context = *(tsr_context **)state;
+    tsr_context *context = (tsr_context *)*state;
     tsr_fluid_scene_options o = TSR_FLUID_SCENE_OPTIONS;
     tsr_fluid_sim *sim;
-    o.count = test_is_slow() ? 1000 : 4000;
+    o.count = test_is_slow() ? 1000 : 2500;
     require_ok(tsr_fluid_scene_create(context, "fluid-dam", &o, &sim));
     const tsr_fluid_sim_info a = look(sim);
     assert_true(fabs(a.volume - 0.384) < 0.15 * 0.384);
     double before = a.kinetic + a.potential;
-    for (int k = 0; k < (test_is_slow() ? 2 : 25); k++) {
+    for (int k = 0; k < (test_is_slow() ? 2 : 14); k++) {
         require_ok(tsr_fluid_sim_advance(sim, 0.04, NULL));
         const tsr_fluid_sim_info b = look(sim);
         assert_true(b.density_error < 0.01);
@@ -109,17 +109,15 @@ static void test_dam(void **state)
         before = b.kinetic + b.potential;
     }
     const tsr_fluid_sim_info b = look(sim);
-    assert_true(b.centre.x > a.centre.x + (test_is_slow() ? 0.001 : 0.3)); /* it flows away from the wall */
-    if (!test_is_slow()) { /* Ritter's front, 2 sqrt(g h), is the fastest that shallow water runs on a dry bed */
-        assert_true(b.kinetic > 0 && b.centre.z < a.centre.z);
-    }
+    assert_true(b.centre.x > a.centre.x + (test_is_slow() ? 0.001 : 0.2)); /* it flows away from the wall */
+    assert_true(b.kinetic > 0 && b.centre.z < a.centre.z);
     tsr_fluid_sim_destroy(&sim);
 }
 
 /* Two halves that mirror each other stay so, to rounding that grows. */
 static void test_mirror(void **state)
 {
-    tsr_context *context = *(tsr_context **)state;
+    tsr_context *context = (tsr_context *)*state;
     tsr_fluid_sim_options o = plain(0.0625);
     tsr_fluid_sim *sim;
     tsr_points *points;
@@ -148,12 +146,12 @@ static void test_mirror(void **state)
 /* A jet into empty space follows the parabola of a thrown stone, and as much comes out as its width and speed say. */
 static void test_jet(void **state)
 {
-    tsr_context *context = *(tsr_context **)state;
+    tsr_context *context = (tsr_context *)*state;
     tsr_fluid_sim_options o = plain(0.025);
     tsr_fluid_sim *sim;
     tsr_points *points;
     o.upper.x = 1.5;
-    const double seconds = test_is_slow() ? 0.12 : 0.45;
+    const double seconds = test_is_slow() ? 0.1 : 0.3;
     require_ok(tsr_fluid_sim_create(context, &o, &sim));
     require_ok(tsr_fluid_sim_add_inflow(sim, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 2, 0, 1.5 }, 0.05, still, 0, 0, 0));
     require_ok(tsr_fluid_sim_advance(sim, seconds, NULL));
@@ -177,8 +175,8 @@ static void test_jet(void **state)
 /* Layers that slide on each other, v = cos(k z) along x between free surfaces: viscosity takes exp(-nu k^2 t) of them. */
 static void test_viscosity(void **state)
 {
-    tsr_context *context = *(tsr_context **)state;
-    const double s = 0.05, high = 0.8, k = 3.14159265358979 / high, nu = 0.05, t = test_is_slow() ? 0.05 : 0.4;
+    tsr_context *context = (tsr_context *)*state;
+    const double s = 0.05, high = 0.8, k = 3.14159265358979 / high, nu = 0.05, t = test_is_slow() ? 0.05 : 0.25;
     tsr_fluid_sim_options o = plain(s);
     tsr_fluid_sim *sim;
     tsr_points *points;
@@ -207,7 +205,7 @@ static void test_viscosity(void **state)
     }
     const double expected = exp(-nu * k * k * t);
     print_message("shear is %.4f of what it was, expected %.4f\n", after / before, expected);
-    assert_true(expected < (test_is_slow() ? 0.97 : 0.75));
+    assert_true(expected < (test_is_slow() ? 0.97 : 0.83));
     assert_true(fabs(log(after / before) / log(expected) - 1) < 0.15);
     free(at);
     free(v);
@@ -218,7 +216,7 @@ static void test_viscosity(void **state)
 /* Tension alone makes a ball of a cube: its farthest corner comes in, its centre and momentum stay. */
 static void test_tension(void **state)
 {
-    tsr_context *context = *(tsr_context **)state;
+    tsr_context *context = (tsr_context *)*state;
     tsr_fluid_sim_options o = plain(0.05);
     tsr_fluid_sim *sim;
     if (test_is_slow()) return;
@@ -227,7 +225,7 @@ static void test_tension(void **state)
     o.viscosity = 0.004;
     require_ok(tsr_fluid_sim_create(context, &o, &sim));
     require_ok(tsr_fluid_sim_add_block(sim, still, (tsr_vec3){ 0.5, 0.5, 0.5 }, still));
-    require_ok(tsr_fluid_sim_advance(sim, 1.5, NULL));
+    require_ok(tsr_fluid_sim_advance(sim, 0.7, NULL));
     const tsr_fluid_sim_info b = look(sim);
     assert_true(fabs(b.centre.x - 0.25) < 2e-3 && fabs(b.centre.z - 0.25) < 2e-3);
     assert_true(fabs(b.momentum.x) + fabs(b.momentum.y) + fabs(b.momentum.z) < 1e-3 * b.mass);
@@ -249,7 +247,7 @@ static void test_tension(void **state)
 /* A box and a sphere as meshes hold fluid off as the same shapes do that are known exactly; nothing enters any solid. */
 static void test_solids(void **state)
 {
-    tsr_context *context = *(tsr_context **)state;
+    tsr_context *context = (tsr_context *)*state;
     const double s = 0.05;
     tsr_fluid_sim_options o = plain(s);
     for (int kind = 0; kind < (test_is_slow() ? 3 : 5); kind++) {
@@ -273,7 +271,7 @@ static void test_solids(void **state)
         if (kind == 3) require_ok(tsr_fluid_sim_add_glass(sim, (tsr_vec3){ 0, 0, 0.1 }, (tsr_vec3){ 0, 0, 2 }, 0.3, 0.4, 0.1));
         require_ok(tsr_fluid_sim_add_block(sim, (tsr_vec3){ -0.2, -0.2, 0.55 }, (tsr_vec3){ 0.2, 0.2, 0.85 }, (tsr_vec3){ 0, 0, -1 }));
         const tsr_fluid_sim_info a = look(sim);
-        require_ok(tsr_fluid_sim_advance(sim, test_is_slow() ? 0.1 : 0.5, NULL));
+        require_ok(tsr_fluid_sim_advance(sim, test_is_slow() ? 0.1 : 0.35, NULL));
         const tsr_fluid_sim_info b = look(sim);
         assert_int_equal(b.particles, a.particles);
         require_ok(tsr_fluid_sim_points(sim, &points));
@@ -281,7 +279,7 @@ static void test_solids(void **state)
         for (int64_t i = 0; i < b.particles; i++) {
             const float *p = tsr_points_positions(points) + 3 * i;
             const double x = (double)p[0], y = (double)p[1], z = (double)p[2], r = hypot(x, y);
-            assert_true(fabs(x) < 0.5 && fabs(y) < 0.5 && z > 0);
+            if (!(fabs(x) < 0.5 && fabs(y) < 0.5 && z > 0)) fail_msg("solid %d: particle at %g %g %g", kind, x, y, z);
             if (kind == 0 || kind == 2) assert_true(hypot(r, z - 0.25) > 0.25 - 0.004);
             if (kind == 1 || kind == 4) assert_false(fabs(x) < 0.2 - 0.004 && fabs(y) < 0.2 - 0.004 && z < 0.3 - 0.004);
             if (kind == 3) {
@@ -299,11 +297,11 @@ static void test_solids(void **state)
 
 static void test_mesh_of_solids(void **state)
 {
-    tsr_context *context = *(tsr_context **)state;
+    tsr_context *context = (tsr_context *)*state;
     tsr_fluid_sim_options o = plain(0.1);
     tsr_fluid_sim *sim;
     tsr_mesh *mesh;
-    tsr_mesh_measures m = TSR_MESH_MEASURES;
+    tsr_mesh_measures m;
     require_ok(tsr_fluid_sim_create(context, &o, &sim));
     require_ok(tsr_fluid_sim_solids(sim, &mesh));
     assert_int_equal(tsr_mesh_triangle_count(mesh), 0);
@@ -350,7 +348,7 @@ static void require_same(tsr_points *a, tsr_points *b)
     tsr_points_destroy(&b);
 }
 
-/* Every scene on this device as on the CPU with one thread. */
+/* Every scene on this device as on the CPU with one thread, in each SIMD variant by itself (TESSERA_ISA). */
 static void test_same_bits(void **state)
 {
     const char *device = getenv("TESSERA_DEVICE");
@@ -370,7 +368,7 @@ static void test_same_bits(void **state)
 
 static void test_gone(void **state)
 {
-    tsr_context *context = *(tsr_context **)state;
+    tsr_context *context = (tsr_context *)*state;
     tsr_fluid_sim_options o = plain(0.1);
     tsr_fluid_sim *sim;
     tsr_points *points;
@@ -397,7 +395,7 @@ static void test_gone(void **state)
 
 static void test_wrong(void **state)
 {
-    tsr_context *context = *(tsr_context **)state;
+    tsr_context *context = (tsr_context *)*state;
     tsr_fluid_sim *sim = NULL;
     tsr_fluid_sim_options o = plain(0.1);
     tsr_fluid_scene_options scene = TSR_FLUID_SCENE_OPTIONS;
@@ -452,14 +450,13 @@ static void test_wrong(void **state)
 
 static int make(void **state)
 {
-    static tsr_context *context;
-    context = test_context();
-    *state = &context;
+    *state = test_context();
     return 0;
 }
 static int leave(void **state)
 {
-    tsr_context_destroy((tsr_context **)*state);
+    tsr_context *context = (tsr_context *)*state;
+    tsr_context_destroy(&context);
     return 0;
 }
 

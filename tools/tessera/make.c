@@ -3,6 +3,7 @@
 
 #include "films.h"
 #include "make_field.h"
+#include "make_fluid.h"
 
 static void list_points(const cli_call *cli)
 {
@@ -78,6 +79,7 @@ static void list(const cli_call *cli)
     list_points(cli);
     make_field_list(cli);
     list_pictures(cli);
+    cli_list_fluids(cli);
     if (cli->globals.json) json_close(']');
 }
 
@@ -208,6 +210,8 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "format", .type = CLI_TEXT, .value = &write.format, .argument = "NAME", .help = "of the outputs (default: by extension)" },
         { 0 },
     };
+    for (int k = 1; k < argc; k++) /* fluids have options of their own */
+        if (cli_is_fluid(argv[k])) return cli_make_fluid(cli, argc, argv);
     int code = cli_parse(cli, options, 0, 1, argc, argv);
     if (code >= 0) return code;
     if (list_given) {
@@ -285,9 +289,12 @@ static int run(cli_call *cli, int argc, char **argv)
 
 const cli_verb verb_make = { "make", "[options] NAME -o OUTPUT",
                              "Make an analytic volume, a medical phantom, a vector field, a cloud of points, a picture or a film, the same everywhere",
+                             "Make an analytic volume, a medical phantom, a cloud of points, a picture, a film or a simulated fluid, the same everywhere",
                              "  tessera make --list\n"
                              "  tessera make phantom_tumour --size 128 --noise 0.05 --seed 7 -o head.nii.gz --truth tumour.nii.gz\n"
                              "  tessera make points-torus --count 100000 --noise 0.002 -o torus.ply\n"
                              "  tessera make picture-left -o left.png && tessera make picture-right -o right.png\n"
-                             "  tessera make film-balls --frames 12 -o film.y4m\n",
+                             "  tessera make film-balls --frames 12 -o film.y4m\n"
+                             "  tessera make fluid-dam --help\n"
+                             "  tessera make fluid-dam --count 5000 --seconds 1 -o 'dam-%04d.ply'\n",
                              run };
