@@ -54,7 +54,7 @@ typedef struct tsr_rig_format {
 } tsr_rig_format;
 
 #define TSR_RIG_FORMAT(name) extern const tsr_rig_format tsr_rig_format_##name;
-#include "vision/rig/formats.h"
+#include "vision/rig/rig_formats.h"
 #undef TSR_RIG_FORMAT
 
 /* Other files of a data set; `name` relative to the folder. */

@@ -1,9 +1,9 @@
-/* vision/rig/transforms.c: transforms.json of Blender exporters and NeRF tools. transform_matrix takes the eye's axes (x right, y up, z backward) to the world;
+/* vision/rig/rig_transforms.c: transforms.json of Blender exporters and NeRF tools. transform_matrix takes the eye's axes (x right, y up, z backward) to the world;
  * intrinsics stand once for all or in each frame. What the form has no place for stands in members "tessera", which other programs leave alone. */
 #include <math.h>
 #include <string.h>
 
-#include "vision/rig/json.h"
+#include "vision/rig/rig_json.h"
 #include "vision/rig/rig.h"
 
 #define DEGREES (180 / 3.14159265358979323846)

@@ -1,5 +1,5 @@
-/* vision/rig/json.c: a reader of JSON. */
-#include "vision/rig/json.h"
+/* vision/rig/rig_json.c: a reader of JSON. */
+#include "vision/rig/rig_json.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* vision/rig/files.c: rigs read and written: which format, which file of a folder. */
+/* vision/rig/rig_files.c: rigs read and written: which format, which file of a folder. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 
 static const tsr_rig_format *const formats[] = {
 #define TSR_RIG_FORMAT(name) &tsr_rig_format_##name,
-#include "vision/rig/formats.h"
+#include "vision/rig/rig_formats.h"
 #undef TSR_RIG_FORMAT
 };
 enum { FORMATS = sizeof formats / sizeof *formats };

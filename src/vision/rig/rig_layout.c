@@ -1,4 +1,4 @@
-/* vision/rig/layout.c: rigs by rule. */
+/* vision/rig/rig_layout.c: rigs by rule. */
 #include <math.h>
 
 #include "camera/camera.h"

@@ -1,4 +1,4 @@
-/* vision/rig/colmap.c: sparse models of COLMAP: cameras, images and points3D, as text or in binary. Poses are world to camera, axes x right, y down, z forward;
+/* vision/rig/rig_colmap.c: sparse models of COLMAP: cameras, images and points3D, as text or in binary. Poses are world to camera, axes x right, y down, z forward;
  * pixels count from the upper left corner of the upper left pixel. */
 #include <errno.h>
 #include <limits.h>
@@ -267,7 +267,7 @@ static tsr_status take(stream *s, int bytes, const char *what, uint64_t *value)
 static tsr_status take_doubles(stream *s, const char *what, double *value, int count)
 {
     for (int i = 0; i < count; i++) {
-        uint64_t bits;
+        uint64_t bits = 0;
         TSR_TRY(take(s, 8, what, &bits));
         memcpy(&value[i], &bits, 8);
     }
@@ -284,7 +284,7 @@ static tsr_status take_count(stream *s, int least, const char *what, uint64_t *c
 
 static tsr_status binary_cameras(reader *r, stream s)
 {
-    uint64_t count, v[4];
+    uint64_t count, v[4] = { 0 };
     TSR_TRY(take_count(&s, 24 + 24, "cameras", &count));
     for (uint64_t i = 0; i < count; i++) {
         double p[PARAMETERS_MOST] = { 0 };
@@ -301,7 +301,7 @@ static tsr_status binary_cameras(reader *r, stream s)
 
 static tsr_status binary_images(reader *r, pending *ids, stream s)
 {
-    uint64_t count, id, camera, sights;
+    uint64_t count, id = 0, camera = 0, sights = 0;
     TSR_TRY(take_count(&s, 4 + 56 + 4 + 1 + 8, "images", &count));
     for (uint64_t i = 0; i < count; i++) {
         double v[7], at[2];
@@ -317,7 +317,7 @@ static tsr_status binary_images(reader *r, pending *ids, stream s)
         TSR_TRY(add_image(r, s.file, (int64_t)id, v, v + 4, (int64_t)camera, name));
         TSR_TRY(take_count(&s, 24, "sights of an image", &sights));
         for (uint64_t k = 0; k < sights; k++) {
-            uint64_t point;
+            uint64_t point = 0;
             TSR_TRY(take_doubles(&s, "a sight", at, 2));
             TSR_TRY(take(&s, 8, "a sight", &point));
             if (point != UINT64_MAX) TSR_TRY(add_sight(r, ids, point, at[0], at[1]));
@@ -328,7 +328,7 @@ static tsr_status binary_images(reader *r, pending *ids, stream s)
 
 static tsr_status binary_points(reader *r, stream s)
 {
-    uint64_t count, id, color[3], track;
+    uint64_t count, id = 0, color[3] = { 0 }, track = 0;
     TSR_TRY(take_count(&s, 8 + 24 + 3 + 8 + 8, "points", &count));
     for (uint64_t i = 0; i < count; i++) {
         double v[4];

@@ -1,6 +1,6 @@
-/* vision/rig/json.h: JSON documents (RFC 8259) as trees. Texts are hostile: depth is limited, memory is proportional to the text. */
-#ifndef TSR_VISION_RIG_JSON_H
-#define TSR_VISION_RIG_JSON_H
+/* vision/rig/rig_json.h: JSON documents (RFC 8259) as trees. Texts are hostile: depth is limited, memory is proportional to the text. */
+#ifndef TSR_VISION_RIG_RIG_JSON_H
+#define TSR_VISION_RIG_RIG_JSON_H
 
 #include "core/core.h"
 
