@@ -59,6 +59,7 @@
 #include "tessera/unstructured.h"
 #include "tessera/primitives.h"
 #include "tessera/video.h"
+#include "tessera/views.h"
 #include "tessera/volume.h"
 #include "tessera/voxelize.h"
 #include "tessera/band.h"
