@@ -31,15 +31,15 @@ typedef struct tsr_projector {
 
 /* ---- one projector ------------------------------------------------------------------------------------------------------------- */
 
-typedef struct tsr_view tsr_view; /* picture, distances and where they come from, on a device */
+typedef struct tsr_novel tsr_novel; /* picture, distances and where they come from, on a device */
 
-TSR_API tsr_status tsr_view_create(tsr_context *context, int32_t width, int32_t height, tsr_view **view) TSR_CHECKED; /* RETURNS NEW, empty; up to 16384 */
-TSR_API void tsr_view_destroy(tsr_view **view);
-TSR_API int32_t tsr_view_width(const tsr_view *view);
-TSR_API int32_t tsr_view_height(const tsr_view *view);
+TSR_API tsr_status tsr_novel_create(tsr_context *context, int32_t width, int32_t height, tsr_novel **view) TSR_CHECKED; /* RETURNS NEW, empty; up to 16384 */
+TSR_API void tsr_novel_destroy(tsr_novel **view);
+TSR_API int32_t tsr_novel_width(const tsr_novel *view);
+TSR_API int32_t tsr_novel_height(const tsr_novel *view);
 /* Either may be NULL: depth [height][width], distance along the view's axis, 0 = nothing; color [height][width][4], alpha 255 or 0. Waits. */
-TSR_API tsr_status tsr_view_download(const tsr_view *view, float *depth, uint8_t *color) TSR_CHECKED;
-TSR_API tsr_status tsr_view_image(const tsr_view *view, int32_t channels, tsr_image *image) TSR_CHECKED; /* 3 (over black) or 4; tsr_image_destroy */
+TSR_API tsr_status tsr_novel_download(const tsr_novel *view, float *depth, uint8_t *color) TSR_CHECKED;
+TSR_API tsr_status tsr_novel_image(const tsr_novel *view, int32_t channels, tsr_image *image) TSR_CHECKED; /* 3 (over black) or 4; tsr_image_destroy */
 
 typedef enum tsr_connect {
     TSR_CONNECT_ALL = 0,   /* neighbours are always connected */
@@ -61,7 +61,7 @@ typedef struct tsr_project_options {
 
 /* Draws a projector into the view of a camera, which replaces its content. Quads with a corner on or behind the eye's plane are left out. The camera's clip
  * distances count. A projector whose cone the camera is not in, or none of whose frustum can be in the picture, draws nothing. Asynchronous on a GPU. */
-TSR_API tsr_status tsr_view_project(tsr_view *view, const tsr_camera *camera, const tsr_projector *projector, const tsr_project_options *options) TSR_CHECKED;
+TSR_API tsr_status tsr_novel_project(tsr_novel *view, const tsr_camera *camera, const tsr_projector *projector, const tsr_project_options *options) TSR_CHECKED;
 /* 0: the projector cannot be seen by the camera: outside its cone, or its frustum (up to its clip distances or largest depth `farthest`) beside the picture. */
 TSR_API int tsr_projector_visible(const tsr_projector *projector, double farthest, const tsr_camera *camera, int32_t width, int32_t height);
 
@@ -77,7 +77,7 @@ typedef struct tsr_blend_options {
 
 /* Colours a view anew from the pictures of projectors (1 to TSR_VIEWS_MOST; those with depths only where their own surface is not nearer: a shadow test). Pixels
  * that none of them sees keep their colour. */
-TSR_API tsr_status tsr_view_texture(tsr_view *view, const tsr_camera *camera, const tsr_projector *const *textures, int32_t count,
+TSR_API tsr_status tsr_novel_texture(tsr_novel *view, const tsr_camera *camera, const tsr_projector *const *textures, int32_t count,
                                     const tsr_blend_options *options) TSR_CHECKED;
 
 /* ---- several projectors -------------------------------------------------------------------------------------------------------- */
@@ -92,7 +92,7 @@ TSR_API tsr_status tsr_merge_parse(const char *name, tsr_merge *mode) TSR_CHECKE
 
 /* Views of the same size, each made of its projector for the same camera. *choice (NULL: not wanted): which of them each pixel shows, bit i for view i
  * [height][width] u32 on the device, RETURNS NEW. Result independent of the order of views but for the bits of `choice`. */
-TSR_API tsr_status tsr_views_merge(tsr_view *result, const tsr_camera *camera, const tsr_view *const *views, const tsr_projector *const *projectors, int32_t count,
+TSR_API tsr_status tsr_novel_merge(tsr_novel *result, const tsr_camera *camera, const tsr_novel *const *views, const tsr_projector *const *projectors, int32_t count,
                                    tsr_merge mode, const tsr_blend_options *options, tsr_volume **choice) TSR_CHECKED;
 /* The map of choices in colours, mixed where views are. host u32 volume. */
 TSR_API tsr_status tsr_choice_image(const tsr_volume *choice, tsr_image *image) TSR_CHECKED;

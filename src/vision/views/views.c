@@ -11,7 +11,7 @@
 
 enum { LARGEST = 16384, LARGE_ROOM = 1 << 20 };
 
-struct tsr_view {
+struct tsr_novel {
     tsr_context *context;
     int32_t width, height;
     float *depth;
@@ -23,9 +23,9 @@ struct tsr_view {
     tsr_merge_job *job;
 };
 
-static size_t pixels_of(const tsr_view *v) { return (size_t)v->width * (size_t)v->height; }
+static size_t pixels_of(const tsr_novel *v) { return (size_t)v->width * (size_t)v->height; }
 
-tsr_status tsr_view_create(tsr_context *context, int32_t width, int32_t height, tsr_view **view)
+tsr_status tsr_novel_create(tsr_context *context, int32_t width, int32_t height, tsr_novel **view)
 {
     tsr_status status;
     if (!view) TSR_FAIL(TSR_ERROR_ARGUMENT, "view is NULL");
@@ -34,8 +34,8 @@ tsr_status tsr_view_create(tsr_context *context, int32_t width, int32_t height, 
     if (width < 1 || height < 1 || width > LARGEST || height > LARGEST)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "view of %d x %d pixels, expected 1 to %d each", width, height, LARGEST);
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **view, (void **)view));
-    tsr_view *v = *view;
-    *v = (tsr_view){ .context = context, .width = width, .height = height };
+    tsr_novel *v = *view;
+    *v = (tsr_novel){ .context = context, .width = width, .height = height };
     const size_t pixels = pixels_of(v);
     TSR_TRY_GOTO(tsr_device_allocate(context, pixels * sizeof *v->depth, (void **)&v->depth), fail);
     TSR_TRY_GOTO(tsr_device_allocate(context, pixels * 4, (void **)&v->color), fail);
@@ -46,14 +46,14 @@ tsr_status tsr_view_create(tsr_context *context, int32_t width, int32_t height, 
     TSR_TRY_GOTO(context->backend->fill(context->queue, v->color, 0, pixels * 4), fail);
     return TSR_OK;
 fail:
-    tsr_view_destroy(view);
+    tsr_novel_destroy(view);
     return status;
 }
 
-void tsr_view_destroy(tsr_view **view)
+void tsr_novel_destroy(tsr_novel **view)
 {
     if (!view || !*view) return;
-    tsr_view *v = *view;
+    tsr_novel *v = *view;
     const size_t pixels = pixels_of(v);
     tsr_device_release(v->context, v->depth, pixels * sizeof *v->depth);
     tsr_device_release(v->context, v->color, pixels * 4);
@@ -65,10 +65,10 @@ void tsr_view_destroy(tsr_view **view)
     *view = NULL;
 }
 
-int32_t tsr_view_width(const tsr_view *v) { return v ? v->width : 0; }
-int32_t tsr_view_height(const tsr_view *v) { return v ? v->height : 0; }
+int32_t tsr_novel_width(const tsr_novel *v) { return v ? v->width : 0; }
+int32_t tsr_novel_height(const tsr_novel *v) { return v ? v->height : 0; }
 
-tsr_status tsr_view_download(const tsr_view *v, float *depth, uint8_t *color)
+tsr_status tsr_novel_download(const tsr_novel *v, float *depth, uint8_t *color)
 {
     if (!v) TSR_FAIL(TSR_ERROR_ARGUMENT, "view is NULL");
     if (depth) TSR_TRY(v->context->backend->download(v->context->queue, depth, v->depth, pixels_of(v) * sizeof *depth));
@@ -76,7 +76,7 @@ tsr_status tsr_view_download(const tsr_view *v, float *depth, uint8_t *color)
     return TSR_OK;
 }
 
-tsr_status tsr_view_image(const tsr_view *v, int32_t channels, tsr_image *image)
+tsr_status tsr_novel_image(const tsr_novel *v, int32_t channels, tsr_image *image)
 {
     tsr_status status;
     if (!v || !image) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", v ? "image" : "view");
@@ -85,7 +85,7 @@ tsr_status tsr_view_image(const tsr_view *v, int32_t channels, tsr_image *image)
     uint8_t *color = (uint8_t *)malloc(pixels_of(v) * 4);
     if (!color) TSR_FAIL(TSR_ERROR_MEMORY, "view: out of host memory for %d x %d pixels", v->width, v->height);
     TSR_TRY_GOTO(tsr_image_create(v->width, v->height, channels, image), end);
-    TSR_TRY_GOTO(tsr_view_download(v, NULL, color), end);
+    TSR_TRY_GOTO(tsr_novel_download(v, NULL, color), end);
     for (size_t i = 0; i < pixels_of(v); i++)
         for (int32_t k = 0; k < channels; k++) image->pixels[i * (size_t)channels + (size_t)k] = color[4 * i + (size_t)k];
 end:
@@ -173,7 +173,7 @@ static tsr_status take_project(const tsr_project_options *options, tsr_project_o
     return TSR_OK;
 }
 
-static tsr_status room_for_vertices(tsr_view *v, size_t bytes)
+static tsr_status room_for_vertices(tsr_novel *v, size_t bytes)
 {
     if (bytes <= v->vertex_bytes) return TSR_OK;
     tsr_device_release(v->context, v->vertex, v->vertex_bytes);
@@ -184,14 +184,14 @@ static tsr_status room_for_vertices(tsr_view *v, size_t bytes)
     return TSR_OK;
 }
 
-static tsr_status clear(tsr_view *v)
+static tsr_status clear(tsr_novel *v)
 {
     TSR_TRY(v->context->backend->fill(v->context->queue, v->depth, 0, pixels_of(v) * sizeof *v->depth));
     TSR_TRY(v->context->backend->fill(v->context->queue, v->color, 0, pixels_of(v) * 4));
     return TSR_OK;
 }
 
-tsr_status tsr_view_project(tsr_view *v, const tsr_camera *camera, const tsr_projector *p, const tsr_project_options *options)
+tsr_status tsr_novel_project(tsr_novel *v, const tsr_camera *camera, const tsr_projector *p, const tsr_project_options *options)
 {
     tsr_project_options o;
     tsr_view_job job = { .width = 0 };
@@ -268,14 +268,14 @@ static tsr_status describe(const tsr_context *context, const tsr_projector *p, i
 }
 
 /* The job where kernels find it. */
-static tsr_status send(tsr_view *v, tsr_merge_job *job)
+static tsr_status send(tsr_novel *v, tsr_merge_job *job)
 {
     job->device = v->job;
     if (v->job) TSR_TRY(v->context->backend->upload(v->context->queue, v->job, job, sizeof *job));
     return TSR_OK;
 }
 
-tsr_status tsr_view_texture(tsr_view *v, const tsr_camera *camera, const tsr_projector *const *textures, int32_t count, const tsr_blend_options *options)
+tsr_status tsr_novel_texture(tsr_novel *v, const tsr_camera *camera, const tsr_projector *const *textures, int32_t count, const tsr_blend_options *options)
 {
     tsr_merge_job job = { .count = count };
     if (!v || !textures) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s", v ? "textures are NULL" : "view is NULL");
@@ -306,12 +306,12 @@ tsr_status tsr_merge_parse(const char *name, tsr_merge *mode)
     TSR_FAIL(TSR_ERROR_ARGUMENT, "merge '%.40s', expected overlay, blend, csg or freespace", name ? name : "");
 }
 
-static tsr_status prepare_merge(const tsr_view *result, const tsr_camera *camera, const tsr_view *const *views, const tsr_projector *const *projectors, int32_t count,
+static tsr_status prepare_merge(const tsr_novel *result, const tsr_camera *camera, const tsr_novel *const *views, const tsr_projector *const *projectors, int32_t count,
                                 tsr_merge mode, tsr_merge_job *job)
 {
     TSR_TRY(tsr_camera_rays_make("view", camera, result->width, result->height, &job->rays));
     for (int32_t i = 0; i < count; i++) {
-        const tsr_view *v = views[i];
+        const tsr_novel *v = views[i];
         if (!v || v == result || v->context != result->context || v->width != result->width || v->height != result->height)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "views: view %d is %s, expected one of the result's context and size", i, !v ? "NULL" : v == result ? "the result" : "another's");
         tsr_view_source *s = &job->source[i];
@@ -334,7 +334,7 @@ static tsr_status prepare_merge(const tsr_view *result, const tsr_camera *camera
     return TSR_OK;
 }
 
-tsr_status tsr_views_merge(tsr_view *result, const tsr_camera *camera, const tsr_view *const *views, const tsr_projector *const *projectors, int32_t count,
+tsr_status tsr_novel_merge(tsr_novel *result, const tsr_camera *camera, const tsr_novel *const *views, const tsr_projector *const *projectors, int32_t count,
                            tsr_merge mode, const tsr_blend_options *options, tsr_volume **choice)
 {
     tsr_status status;
@@ -382,7 +382,7 @@ tsr_status tsr_choice_image(const tsr_volume *choice, tsr_image *image)
 struct tsr_sweep {
     tsr_context *context;
     tsr_camera camera;
-    tsr_view *view;
+    tsr_novel *view;
     void *memory; /* all maps */
     size_t bytes;
     tsr_sweep_job job;
@@ -399,7 +399,7 @@ tsr_status tsr_sweep_create(tsr_context *context, const tsr_camera *camera, int3
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **sweep, (void **)sweep));
     tsr_sweep *s = *sweep;
     *s = (tsr_sweep){ .context = context, .camera = *camera, .job = { .width = width, .height = height, .near_ = camera->clip[0], .far_ = camera->clip[1] } };
-    TSR_TRY_GOTO(tsr_view_create(context, width, height, &s->view), fail);
+    TSR_TRY_GOTO(tsr_novel_create(context, width, height, &s->view), fail);
     TSR_TRY_GOTO(tsr_camera_rays_make("sweep", camera, width, height, &s->job.rays), fail);
     const size_t pixels = pixels_of(s->view);
     s->bytes = pixels * (2 * sizeof(uint64_t) + 5 * 4);
@@ -425,7 +425,7 @@ void tsr_sweep_destroy(tsr_sweep **sweep)
     if (!sweep || !*sweep) return;
     tsr_sweep *s = *sweep;
     tsr_device_release(s->context, s->memory, s->memory ? s->bytes : 0);
-    tsr_view_destroy(&s->view);
+    tsr_novel_destroy(&s->view);
     tsr_host_release(&s->context->host_allocator, s, sizeof *s);
     *sweep = NULL;
 }
@@ -438,7 +438,7 @@ tsr_status tsr_sweep_add(tsr_sweep *s, int32_t number, const tsr_projector *proj
     TSR_TRY(take_project(options, &o));
     o.struct_size = sizeof o;
     o.keep = 0;
-    TSR_TRY(tsr_view_project(s->view, &s->camera, projector, &o));
+    TSR_TRY(tsr_novel_project(s->view, &s->camera, projector, &o));
     tsr_sweep_job job = s->job;
     TSR_TRY(describe(s->context, projector, 1, &job.source));
     job.source.view_depth = s->view->depth;
