@@ -53,6 +53,10 @@ TSR_API tsr_status tsr_depth_decode(const tsr_camera *camera, const tsr_depth_en
 TSR_API tsr_status tsr_depth_encode(const tsr_camera *camera, const tsr_depth_encoding *encoding, int32_t width, int32_t height, const float *d,
                                     float *values) TSR_CHECKED;
 
+/* A depth image as a pinhole without the camera's lens would have it: the nearest sample, never a mean; 0 beyond what the lens shows. d and straight are
+ * different arrays. */
+TSR_API tsr_status tsr_depth_undistort(const tsr_camera *camera, int32_t width, int32_t height, const float *d, float *straight) TSR_CHECKED;
+
 #ifdef __cplusplus
 }
 #endif

@@ -172,3 +172,22 @@ tsr_status tsr_depth_encode(const tsr_camera *camera, const tsr_depth_encoding *
         }
     return TSR_OK;
 }
+
+tsr_status tsr_depth_undistort(const tsr_camera *camera, int32_t width, int32_t height, const float *d, float *straight)
+{
+    tsr_lens_map map = { .half = 0 };
+    TSR_TRY(tsr_camera_check(camera));
+    if (!d || !straight || d == straight) TSR_FAIL(TSR_ERROR_ARGUMENT, "depth: expected two different arrays");
+    const tsr_lens lens = tsr_camera_lens(camera, width, height);
+    TSR_TRY(tsr_lens_map_make("depth", &lens, width, height, 1, &map));
+    for (int32_t y = 0; y < height; y++)
+        for (int32_t x = 0; x < width; x++) {
+            const double u[2] = { (x + 0.5 - map.centre[0]) / map.half, (y + 0.5 - map.centre[1]) / map.half_y };
+            double added[2] = { 0, 0 };
+            const int shown = tsr_lens_add(&map.lens, u, added);
+            const double sx = x + 0.5 + added[0] * map.half, sy = y + 0.5 + added[1] * map.half_y;
+            const int inside = shown && sx >= 0 && sy >= 0 && sx < width && sy < height;
+            straight[(int64_t)y * width + x] = inside ? d[(int64_t)(int32_t)sy * width + (int32_t)sx] : 0;
+        }
+    return TSR_OK;
+}
