@@ -248,7 +248,7 @@ tsr_status tsr_rig_rotation(const char *file, const char *what, double r[3][3])
                                r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]);
     if (!(worst <= 1e-2) || !(determinant > 0))
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: the rotation of %.100s is off by %.3g (determinant %.6g), expected three orthonormal rows", file, what, worst, determinant);
-    for (int turn = 0; turn < 30 && worst > 1e-15; turn++) { /* towards the nearest rotation: R (3 - R' R) / 2 */
+    for (int turn = 0; turn < 30 && worst > 1e-12; turn++) { /* towards the nearest rotation: R (3 - R' R) / 2 */
         double next[3][3], product[3][3];
         worst = 0;
         for (int i = 0; i < 3; i++)
