@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "make.h"
 
-enum { DEPTH_NPY, DEPTH_PNG, DEPTH_NONE };
+enum { DEPTH_NPY, DEPTH_PFM, DEPTH_PNG, DEPTH_NONE };
 
 struct scene {
     cli_call *cli;
@@ -80,7 +80,7 @@ static int draw(struct scene *s, int64_t index, int64_t count)
     plain[length] = 0;
     if (!length) snprintf(plain, sizeof plain, "camera%02lld", (long long)index);
     snprintf(names[0], sizeof names[0], "%s.png", plain);
-    snprintf(names[1], sizeof names[1], "%s-depth.%s", plain, s->depth_file == DEPTH_PNG ? "png" : "npy");
+    snprintf(names[1], sizeof names[1], "%s-depth.%s", plain, s->depth_file == DEPTH_PNG ? "png" : s->depth_file == DEPTH_PFM ? "pfm" : "npy");
     for (int i = 0; i < 2; i++) {
         const size_t room = strlen(s->output) + strlen(names[i]) + 2;
         paths[i] = (char *)malloc(room);
@@ -208,7 +208,7 @@ int make_scene(cli_call *cli, int argc, char **argv)
         { .name = "blur", .type = CLI_REAL, .value = &s.look.blur, .argument = "PIXELS", .help = "sigma of a Gaussian blur", .lower = 0, .upper = 100 },
         { .name = "gain-spread", .type = CLI_REAL, .value = &s.gain_spread, .argument = "SHARE", .help = "brightness of the cameras from 1 - SHARE to 1 + SHARE", .lower = 0, .upper = 0.9 },
         { .name = "seed", .type = CLI_COUNT, .value = &s.seed, .argument = "N", .help = "of the noise", .lower = 0, .upper = 9e18 },
-        { .name = "depth", .type = CLI_CHOICE, .value = &s.depth_file, .argument = "FILE", .help = "depths as", .choices = "npy png none" },
+        { .name = "depth", .type = CLI_CHOICE, .value = &s.depth_file, .argument = "FILE", .help = "depths as", .choices = "npy pfm png none" },
         { .name = "encoding", .type = CLI_CHOICE, .value = &s.encoding, .argument = "NAME", .help = "of the depths", .choices = "eye ndc window eye_linear radial inverse disparity" },
         { .name = "bits", .type = CLI_INT, .value = &s.bits, .argument = "N", .help = "of depths that are whole numbers: 8 or 16 (default: real numbers; png: 16)", .lower = 1, .upper = 16 },
         { 0 },
@@ -221,7 +221,12 @@ int make_scene(cli_call *cli, int argc, char **argv)
     if (!s.output) return cli_usage(cli, "no output: expected -o FOLDER");
     if (s.cameras && rig_given) return cli_usage(cli, "--cameras: options of a layout given as well, expected one of them");
     if (s.depth_file == DEPTH_PNG && !s.bits) s.bits = 16;
+    if (s.bits && s.depth_file == DEPTH_PFM) return cli_usage(cli, "--bits: pfm holds real numbers, expected --depth npy or png");
     if (s.bits && s.bits != 8 && s.bits != 16) return cli_usage(cli, "--bits: '%d' given, expected 8 or 16", (int)s.bits);
+    int known = 0;
+    tsr_analytic_info info;
+    for (int32_t i = 0; tsr_analytic_at(i, &info); i++) known |= !strcmp(info.name, cli->input[0]);
+    if (!known) return cli_usage(cli, "no scene '%s': see tessera make scene --list", cli_shown(cli->input[0]));
     s.look.threads = cli->globals.threads;
     return work(&s);
 }

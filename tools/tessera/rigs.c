@@ -93,7 +93,10 @@ static int load_depth(const cli_call *cli, tsr_context *context, const tsr_rig *
         status = tsr_volume_convert(cpu, file, TSR_F32, &real);
         float *d = status == TSR_OK ? (float *)tsr_volume_data(real) : NULL;
         p->report = (tsr_depth_report)TSR_DEPTH_REPORT;
-        if (status == TSR_OK) status = tsr_depth_decode(&c->camera, &c->encoding, (int32_t)n.x, (int32_t)n.y, d, d, &p->report);
+        tsr_depth_encoding encoding = c->encoding; /* how many bits, the file knows best */
+        if (encoding.bits && (tsr_volume_dtype(file) == TSR_F32 || tsr_volume_dtype(file) == TSR_F64)) encoding.bits = 0;
+        else if (encoding.bits && encoding.kind != TSR_DEPTH_EYE) encoding.bits = 8 * (int32_t)tsr_dtype_size(tsr_volume_dtype(file));
+        if (status == TSR_OK) status = tsr_depth_decode(&c->camera, &encoding, (int32_t)n.x, (int32_t)n.y, d, d, &p->report);
         if (status == TSR_OK && tsr_lens_distorts(&c->camera.lens)) {
             float *straight = (float *)malloc((size_t)n.x * (size_t)n.y * sizeof *straight);
             if (straight) status = tsr_depth_undistort(&c->camera, (int32_t)n.x, (int32_t)n.y, d, straight);
