@@ -407,6 +407,29 @@ static tsr_status read_parts(const uint8_t *bytes, size_t size, const char *file
     return status;
 }
 
+/* The same in binary: the lengths of the first two files as 4 bytes each, then the three of them. */
+static tsr_status read_binary_parts(const uint8_t *bytes, size_t size, const char *file, const tsr_rig_read_options *o, tsr_rig *rig)
+{
+    reader r = { .o = o, .rig = rig };
+    pending ids = { NULL, 0, 0 };
+    stream s = { file, bytes, bytes + size };
+    uint64_t length[2] = { 0, 0 };
+    tsr_status status = take(&s, 4, "its lengths", &length[0]);
+    if (status == TSR_OK) status = take(&s, 4, "its lengths", &length[1]);
+    for (int part = 0; part < 3 && status == TSR_OK; part++) {
+        const size_t left = (size_t)(s.end - s.at), own = part < 2 && length[part] < left ? (size_t)length[part] : left;
+        const stream one = { file, s.at, s.at + own };
+        status = part == 0 ? binary_cameras(&r, one) : part == 1 ? binary_images(&r, &ids, one) : binary_points(&r, one);
+        if (part == 0 && r.lenses) qsort(r.lens, (size_t)r.lenses, sizeof *r.lens, by_id);
+        s.at += own;
+    }
+    if (status == TSR_OK) status = join_sights(&r, &ids);
+    free(r.lens);
+    free(r.point_id);
+    free(ids.id);
+    return status;
+}
+
 /* ---- writing ------------------------------------------------------------------------------------------------------------------- */
 
 static int model_of(const tsr_pinhole *p)
@@ -570,7 +593,7 @@ static tsr_status write_model(const tsr_rig *rig, const char *path, const tsr_wr
 static tsr_status write_text(const tsr_rig *rig, const char *path, const tsr_write_options *options) { return write_model(rig, path, options, 0); }
 static tsr_status write_binary(const tsr_rig *rig, const char *path, const tsr_write_options *options) { return write_model(rig, path, options, 1); }
 
-const tsr_rig_format tsr_rig_format_colmap = { .name = "colmap", .folder = 1, .read_folder = read_binary, .write_folder = write_binary, .check = check };
+const tsr_rig_format tsr_rig_format_colmap = { .name = "colmap", .folder = 1, .read = read_binary_parts, .read_folder = read_binary, .write_folder = write_binary, .check = check };
 const tsr_rig_format tsr_rig_format_colmap_text = {
     .name = "colmap-text", .folder = 1, .read = read_parts, .read_folder = read_text, .write_folder = write_text, .check = check
 };

@@ -45,6 +45,8 @@ static tsr_status take_intrinsics(const source *s, tsr_rig_camera *to)
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: frame '%.100s': an image of %g x %g pixels, expected 1 to 10^6", s->file, to->name, w, h);
     to->width = pixels(w);
     to->height = pixels(h);
+    const char *own = tsr_json_text(s->json, tsr_json_member(s->json, s->frame, "tessera"), "projection");
+    if (own && strcmp(own, "perspective") != 0) return TSR_OK; /* no pinhole: its numbers stand there */
     const int angles = number(s, "camera_angle_x", &angle[0]) + 2 * number(s, "camera_angle_y", &angle[1]);
     if (!number(s, "fl_x", &fl[0])) fl[0] = angles & 1 ? 0.5 * (to->width ? to->width : 2) / tan(0.5 * angle[0]) : 0;
     if (!number(s, "fl_y", &fl[1])) fl[1] = angles & 2 ? 0.5 * (to->height ? to->height : 2) / tan(0.5 * angle[1]) : fl[0];
