@@ -3,8 +3,11 @@
 #define TESSERA_TESSERA_H
 
 #include "tessera/array.h"
+#include "tessera/analytic.h"
 #include "tessera/base.h"
 #include "tessera/camera.h"
+#include "tessera/depth_map.h"
+#include "tessera/rig.h"
 #include "tessera/class_pyramid.h"
 #include "tessera/compare.h"
 #include "tessera/compress.h"
@@ -62,6 +65,7 @@
 #include "tessera/unstructured.h"
 #include "tessera/primitives.h"
 #include "tessera/video.h"
+#include "tessera/views.h"
 #include "tessera/volume.h"
 #include "tessera/voxelize.h"
 #include "tessera/band.h"

@@ -4,6 +4,7 @@
 #include "films.h"
 #include "make_field.h"
 #include "make_fluid.h"
+#include "make.h"
 
 static void list_points(const cli_call *cli)
 {
@@ -212,6 +213,7 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     for (int k = 1; k < argc; k++) /* fluids have options of their own */
         if (cli_is_fluid(argv[k])) return cli_make_fluid(cli, argc, argv);
+    if (argc > 1 && !strcmp(argv[1], "scene")) return make_scene(cli, argc - 1, argv + 1);
     int code = cli_parse(cli, options, 0, 1, argc, argv);
     if (code >= 0) return code;
     if (list_given) {
@@ -296,5 +298,6 @@ const cli_verb verb_make = { "make", "[options] NAME -o OUTPUT",
                              "  tessera make picture-left -o left.png && tessera make picture-right -o right.png\n"
                              "  tessera make film-balls --frames 12 -o film.y4m\n"
                              "  tessera make fluid-dam --help\n"
-                             "  tessera make fluid-dam --count 5000 --seconds 1 -o 'dam-%04d.ply'\n",
+                             "  tessera make fluid-dam --count 5000 --seconds 1 -o 'dam-%04d.ply'\n"
+                             "  tessera make scene --help\n",
                              run };
