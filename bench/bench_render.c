@@ -195,8 +195,9 @@ static int vtk_open(struct vtk *v, const struct stage *s, int64_t n, int side, i
         memcpy(points[i], row, sizeof row);
     }
     v->volume = v->create((const float *)tsr_volume_data(s->volume), (const int[3]){ (int)n, (int)n, (int)n }, side,
-                          (const double[3]){ c->eye.x, c->eye.y, c->eye.z }, (const double[3]){ c->target.x, c->target.y, c->target.z },
-                          (const double[3]){ c->up.x, c->up.y, c->up.z }, c->fov, points, s->transfer.points, threads);
+                          (const double[3]){ c->position.x, c->position.y, c->position.z },
+                          (const double[3]){ c->position.x - c->rotation[2][0], c->position.y - c->rotation[2][1], c->position.z - c->rotation[2][2] },
+                          c->rotation[1], c->fov, points, s->transfer.points, threads);
     return v->volume != NULL;
 }
 static tsr_status vtk_run(void *user)

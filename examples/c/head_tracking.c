@@ -16,14 +16,15 @@
         }                                                 \
     } while (0)
 
+#define FOCAL 300.0 /* pixels, of both cameras */
 enum { CAMERA_W = 320, CAMERA_H = 240, SCREEN_W = 400, ROWS = 3, FRAMES = 36, SHEET_W = 2 * CAMERA_W + SCREEN_W };
 
 /* What a camera sees: a room in grey, and the light. */
-static tsr_status expose(const tsr_eye *camera, tsr_vec3 light, tsr_image *image)
+static tsr_status expose(const tsr_camera *camera, tsr_vec3 light, tsr_image *image)
 {
     double at[2];
-    const double radius = camera->focal * 0.012 / light.z;
-    const tsr_status status = tsr_eye_project(camera, light, at);
+    const double radius = FOCAL * 0.012 / light.z;
+    const tsr_status status = tsr_camera_project(camera, CAMERA_W, CAMERA_H, light, at, NULL);
     for (int i = 0; i < CAMERA_W * CAMERA_H && status == TSR_OK; i++) {
         const int x = i % CAMERA_W, y = i / CAMERA_W, lit = hypot(x + 0.5 - at[0], y + 0.5 - at[1]) < radius;
         const int grey = 60 + y / 4 + 20 * ((x / 40 + y / 40) & 1);
@@ -106,19 +107,16 @@ int main(int argc, char **argv)
     tsr_volume *frame = NULL;
     tsr_image pair[2] = { { 0 }, { 0 } }, screen = { 0 }, sheet = { 0 };
     double *depth = (double *)malloc(sizeof(double) * SCREEN_W * CAMERA_H), worst = 0;
-    tsr_eye camera[2];
+    tsr_camera camera[2];
     int code = 1;
     if (argc != 2 || !depth) {
         fprintf(stderr, "usage: %s SHEET.png\n", argv[0]);
         return 2;
     }
     for (int c = 0; c < 2; c++) { /* on the screen's upper edge, looking at the viewer; their lenses bend what they see */
-        camera[c] = (tsr_eye){ .width = CAMERA_W,
-                               .height = CAMERA_H,
-                               .focal = 300,
-                               .position = { c ? -0.12 : 0.12, 0.17, 0 },
-                               .rotation = { { -1, 0, 0 }, { 0, -1, 0 }, { 0, 0, 1 } },
-                               .lens = { .k1 = c ? -0.06 : -0.04 } };
+        camera[c] = (tsr_camera){ .fov = atan(0.5 * CAMERA_H / FOCAL) * 360 / 3.14159265358979, .lens = { .k1 = c ? -0.06 : -0.04 } };
+        const tsr_vec3 place = { c ? -0.12 : 0.12, 0.17, 0 }, ahead = { place.x, place.y, 1 }, up = { 0, 1, 0 };
+        TRY(tsr_camera_look_at(&camera[c], place, ahead, up));
         TRY(tsr_image_create(CAMERA_W, CAMERA_H, 3, &pair[c]));
     }
     TRY(tsr_image_create(SCREEN_W, CAMERA_H, 3, &screen));
@@ -147,7 +145,7 @@ int main(int argc, char **argv)
         if (!light[0].count || !light[1].count) continue; /* out of sight: the window stays as it was */
         for (int c = 0; c < 2; c++) {
             const double pixel[2] = { light[c].centroid[0] + 0.5, light[c].centroid[1] + 0.5 };
-            TRY(tsr_eye_ray(&camera[c], pixel, &ray[c]));
+            TRY(tsr_camera_ray(&camera[c], CAMERA_W, CAMERA_H, pixel, NULL, &ray[c]));
         }
         TRY(tsr_rays_nearest(camera[0].position, ray[0], camera[1].position, ray[1], &eye, &gap));
         const double error = sqrt((eye.x - head.x) * (eye.x - head.x) + (eye.y - head.y) * (eye.y - head.y) + (eye.z - head.z) * (eye.z - head.z));

@@ -31,7 +31,16 @@ typedef struct tsr_lens {
     double k1, k2, k3, p1, p2; /* DIVISION uses k1 alone */
     double shift[2];           /* of the centre, in half-widths */
     double k4, k5, k6;         /* POLY, FISHEYE (k4) */
+    double focal;              /* FISHEYE: of the pinhole, in half-widths; 0 in a camera: the camera's own */
+    double pixel_aspect;       /* width / height of a pixel: y in pixels is divided by it as well; 0 = 1 */
 } tsr_lens;
+
+/* Points in pixels. TSR_ERROR_ARGUMENT where no distorted point belongs to an undistorted one (DIVISION: 4 k1 r^2 > 1); the message names the
+ * largest radius that has one. POLY and FISHEYE towards the undistorted point iterate to 1e-15 (Newton). */
+TSR_API tsr_status tsr_lens_distort(const tsr_lens *lens, int32_t width, int32_t height, const double undistorted[2], double distorted[2]) TSR_CHECKED;
+TSR_API tsr_status tsr_lens_undistort(const tsr_lens *lens, int32_t width, int32_t height, const double distorted[2], double undistorted[2]) TSR_CHECKED;
+/* 0 for a lens that changes nothing. NULL has none. */
+TSR_API int tsr_lens_distorts(const tsr_lens *lens);
 
 /* ---- cameras ------------------------------------------------------------------------------------------------------------------- */
 

@@ -60,7 +60,7 @@ typedef struct tsr_features_options {
 typedef struct tsr_feature {
     int64_t count;             /* pixels that pass */
     int32_t lower[2], upper[2]; /* x, y; half-open */
-    double centroid[2];        /* mean of the pixels' indices: (0, 0) for the upper left pixel alone; tsr_eye_ray wants it + 1/2 */
+    double centroid[2];        /* mean of the pixels' indices: (0, 0) for the upper left pixel alone; tsr_camera_ray wants it + 1/2 */
 } tsr_feature;
 
 typedef struct tsr_features tsr_features;

@@ -1,14 +1,11 @@
-/* tessera/lens.h: radial lens distortion: models, images without it, and the strength found by itself from a picture of straight lines.
+/* tessera/lens.h: images without the distortion of their lens, and the strength of a lens found by itself from a picture of straight lines.
  *
- * Coordinates are relative to the centre of distortion and divided by half the width of the image: r = 1 at the middle of the left and right
- * border. Pixel (x, y) covers [x, x+1) x [y, y+1), its centre is (x + 1/2, y + 1/2); the centre of distortion is the middle of the image,
- * moved by `shift` half-widths. "Distorted" is what the camera saw, "undistorted" what a pinhole would have seen.
- *   DIVISION: undistorted = distorted / (1 + k1 rd^2), rd of the distorted point (so straight lines are seen as circles)
- *   POLY:     distorted = undistorted (1 + k1 r^2 + k2 r^4 + k3 r^6) + tangential terms of p1, p2, r of the undistorted point (Brown-Conrady)
- * Class: the warp is exact (IEEE float64 without contraction), the search too. Source: spec features-histogram.md 2.5. */
+ * What a lens is, its models and units, stand in tessera/camera.h.
+ * Class: the warp is exact (IEEE float64 without contraction), the search too. Source: docs/theory/cameras.md. */
 #ifndef TESSERA_LENS_H
 #define TESSERA_LENS_H
 
+#include "tessera/camera.h"
 #include "tessera/io.h"
 #include "tessera/volume.h"
 
@@ -16,25 +13,11 @@
 extern "C" {
 #endif
 
-typedef enum tsr_lens_model { TSR_LENS_DIVISION = 0, TSR_LENS_POLY } tsr_lens_model;
-
-/* All zero: no distortion. */
-typedef struct tsr_lens {
-    tsr_lens_model model;
-    double k1, k2, k3, p1, p2; /* DIVISION uses k1 alone */
-    double shift[2];           /* of the centre, in half-widths */
-} tsr_lens;
-
 /* Units of a coefficient k1: r = 1 at half the width, at half the diagonal, or one pixel from the centre. */
 typedef enum tsr_lens_unit { TSR_LENS_HALF_WIDTH = 0, TSR_LENS_HALF_DIAGONAL, TSR_LENS_PIXEL } tsr_lens_unit;
 TSR_API double tsr_lens_convert_k1(double k1, tsr_lens_unit from, tsr_lens_unit to, int32_t width, int32_t height);
 /* The lens (POLY) of GIMP's lens distortion with `main` and `edge` in [-100, 100]: see gimp's plug-in; first order in both. */
 TSR_API tsr_lens tsr_lens_gimp(double main, double edge, int32_t width, int32_t height);
-
-/* Points in pixels. TSR_ERROR_ARGUMENT where no distorted point belongs to an undistorted one (DIVISION: 4 k1 r^2 > 1); the message names the
- * largest radius that has one. POLY towards the undistorted point iterates to 1e-15 (Newton). */
-TSR_API tsr_status tsr_lens_distort(const tsr_lens *lens, int32_t width, int32_t height, const double undistorted[2], double distorted[2]) TSR_CHECKED;
-TSR_API tsr_status tsr_lens_undistort(const tsr_lens *lens, int32_t width, int32_t height, const double distorted[2], double undistorted[2]) TSR_CHECKED;
 
 typedef enum tsr_lens_sampling { TSR_LENS_BILINEAR = 0, TSR_LENS_CATMULL_ROM, TSR_LENS_NEAREST } tsr_lens_sampling;
 typedef struct tsr_lens_warp_options {

@@ -12,6 +12,7 @@
 
 #include <math.h>
 
+#include "tessera/camera.h"
 #include "tessera/io.h"
 #include "tessera/mesh.h"
 #include "tessera/tiles.h"
@@ -23,16 +24,8 @@ extern "C" {
 
 /* ---- cameras ------------------------------------------------------------------------------------------------------------------- */
 
-typedef struct tsr_bounds { tsr_vec3 lower, upper; } tsr_bounds; /* axis-aligned box in world units */
-
-typedef enum tsr_projection { TSR_PERSPECTIVE = 0, TSR_ORTHOGRAPHIC } tsr_projection;
-
-/* Looks from eye to target. The picture's vertical extent is the angle fov (degrees, in (0, 180)) or, orthographic, `height` world units. */
-typedef struct tsr_camera {
-    tsr_vec3 eye, target, up;
-    tsr_projection projection;
-    double fov, height;
-} tsr_camera;
+/* Cameras are those of tessera/camera.h. Everything here draws pinholes and orthographic views, shifted ones (`offset`, `aspect`) too; `clip` is not looked
+ * at. TSR_ERROR_UNSUPPORTED for a lens that distorts (draw without it and add it with tsr_lens_warp) and for TSR_PROJECTION_MATRIX. */
 
 /* The side the viewer stands on: TSR_VIEW_LEFT shows the patient's left side. Worlds without a convention are taken as RAS: x to the
  * right, y to the front (anterior), z up. */
@@ -44,9 +37,9 @@ TSR_API tsr_status tsr_camera_orbit(const tsr_bounds *bounds, tsr_space space, d
                                     double aspect, tsr_camera *camera) TSR_CHECKED;
 TSR_API tsr_status tsr_camera_named(const tsr_bounds *bounds, tsr_space space, tsr_view view, tsr_projection projection, double aspect,
                                     tsr_camera *camera) TSR_CHECKED;
-/* Moves the eye along its direction (and sets target, fov 30 if 0, height) so that the bounds fill the picture with a margin of 4 %. */
+/* Keeps the direction of view and moves the eye (and sets fov 30 if 0, height) so that the middle of the bounds lies in the middle of the picture and the
+ * bounds fill it with a margin of 4 %. */
 TSR_API tsr_status tsr_camera_fit(tsr_camera *camera, const tsr_bounds *bounds, double aspect) TSR_CHECKED;
-TSR_API tsr_status tsr_camera_check(const tsr_camera *camera) TSR_CHECKED;
 /* "anterior", "posterior", "left", "right", "superior", "inferior" (also front, back, top, bottom). */
 TSR_API tsr_status tsr_view_parse(const char *name, tsr_view *view) TSR_CHECKED;
 

@@ -1,30 +1,13 @@
 /* tessera/stereo.h: from two images of a marker to its place in space, and from a viewer's eye to the picture on a screen: head tracking.
- * Float64, no devices. Source: spec features-histogram.md 2.3. */
+ * The rays of a place in an image are those of tsr_camera_ray. Float64, no devices. Source: docs/theory/cameras.md. */
 #ifndef TESSERA_STEREO_H
 #define TESSERA_STEREO_H
 
-#include "tessera/lens.h"
+#include "tessera/camera.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A pinhole with a lens. Axes: x to the right, y down, z forward of the camera; rows of `rotation` are the camera's axes in world coordinates. */
-typedef struct tsr_eye {
-    int32_t width, height; /* pixels */
-    double focal;          /* pixels */
-    double principal[2]; /* where the optical axis meets the image, (0, 0) = its upper left corner; a NaN = the middle of that axis; 0 0 = the middle
-                            * of both (the corner itself: any tiny number) */
-    double rotation[3][3];
-    tsr_vec3 position;
-    tsr_lens lens;
-} tsr_eye;
-
-/* Direction (not normalised, z = 1 in camera axes) of the ray through a point of the image in pixels, without the lens's distortion.
- * Points count from the upper left corner: the centre of pixel (x, y) is (x + 1/2, y + 1/2). */
-TSR_API tsr_status tsr_eye_ray(const tsr_eye *eye, const double pixel[2], tsr_vec3 *direction) TSR_CHECKED;
-/* Where a point of the world is seen. TSR_ERROR_ARGUMENT for one that is not in front of the camera. */
-TSR_API tsr_status tsr_eye_project(const tsr_eye *eye, tsr_vec3 point, double pixel[2]) TSR_CHECKED;
 
 /* The point nearest to two rays origin + s direction, the middle of their shortest connection, whose length is *gap (NULL: not wanted): a measure of
  * quality. TSR_ERROR_ARGUMENT for rays that are parallel to 1e-12 or not finite. */

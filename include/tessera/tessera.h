@@ -3,6 +3,7 @@
 #define TESSERA_TESSERA_H
 
 #include "tessera/base.h"
+#include "tessera/camera.h"
 #include "tessera/class_pyramid.h"
 #include "tessera/compare.h"
 #include "tessera/compress.h"

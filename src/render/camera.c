@@ -3,52 +3,18 @@
 
 #include "render/scene.h"
 
-tsr_vec3 tsr_vec3_unit(tsr_vec3 a)
-{
-    double most = fmax(fabs(a.x), fmax(fabs(a.y), fabs(a.z)));
-    if (!(most > 0) || !isfinite(a.x + a.y + a.z)) return (tsr_vec3){ 0, 0, 0 };
-    a = tsr_vec3_scale(a, 1 / most);
-    return tsr_vec3_scale(a, 1 / tsr_vec3_length(a));
-}
-
-static int finite3(tsr_vec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
-
-tsr_status tsr_camera_check(const tsr_camera *c)
-{
-    if (!c) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera is NULL");
-    if (!finite3(c->eye) || !finite3(c->target) || !finite3(c->up)) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: eye, target and up must be finite numbers");
-    tsr_vec3 forward = tsr_vec3_unit(tsr_vec3_sub(c->target, c->eye));
-    if (!(tsr_vec3_length(forward) > 0))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: eye and target are the same point (%g, %g, %g)", c->eye.x, c->eye.y, c->eye.z);
-    if (!(tsr_vec3_length(tsr_vec3_cross(forward, tsr_vec3_unit(c->up))) > 1e-6))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: up (%g, %g, %g) is 0 or along the direction of view", c->up.x, c->up.y, c->up.z);
-    if (c->projection != TSR_PERSPECTIVE && c->projection != TSR_ORTHOGRAPHIC)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: projection %d, expected TSR_PERSPECTIVE or TSR_ORTHOGRAPHIC", (int)c->projection);
-    if (c->projection == TSR_PERSPECTIVE && !(c->fov > 0 && c->fov < 180))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: fov %g, expected degrees in (0, 180)", c->fov);
-    if (c->projection == TSR_ORTHOGRAPHIC && !(c->height > 0 && isfinite(c->height)))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: height %g, expected a positive number", c->height);
-    return TSR_OK;
-}
-
-void tsr_camera_axes(const tsr_camera *c, tsr_vec3 *right, tsr_vec3 *up, tsr_vec3 *forward)
-{
-    *forward = tsr_vec3_unit(tsr_vec3_sub(c->target, c->eye));
-    *right = tsr_vec3_unit(tsr_vec3_cross(*forward, tsr_vec3_unit(c->up)));
-    *up = tsr_vec3_cross(*right, *forward);
-}
-
 static tsr_status check_bounds(const tsr_bounds *b)
 {
     if (!b) TSR_FAIL(TSR_ERROR_ARGUMENT, "bounds are NULL");
-    if (!finite3(b->lower) || !finite3(b->upper) || b->lower.x > b->upper.x || b->lower.y > b->upper.y || b->lower.z > b->upper.z ||
+    if (!tsr_vec3_finite(b->lower) || !tsr_vec3_finite(b->upper) || b->lower.x > b->upper.x || b->lower.y > b->upper.y || b->lower.z > b->upper.z ||
         !(tsr_vec3_length(tsr_vec3_sub(b->upper, b->lower)) > 0))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "bounds (%g, %g, %g) to (%g, %g, %g) are empty or not finite", b->lower.x, b->lower.y, b->lower.z, b->upper.x,
                  b->upper.y, b->upper.z);
     return TSR_OK;
 }
 
-tsr_status tsr_camera_fit(tsr_camera *camera, const tsr_bounds *bounds, double aspect)
+/* `up` as it was given, not as the camera has it: the same bits whichever way a view is asked for. */
+static tsr_status fit(tsr_camera *camera, tsr_vec3 up_hint, const tsr_bounds *bounds, double aspect)
 {
     TSR_TRY(check_bounds(bounds));
     if (!(aspect > 0 && isfinite(aspect))) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: aspect %g, expected a positive number", aspect);
@@ -70,9 +36,15 @@ tsr_status tsr_camera_fit(tsr_camera *camera, const tsr_bounds *bounds, double a
     }
     if (c.projection == TSR_ORTHOGRAPHIC) distance = tsr_vec3_length(tsr_vec3_sub(bounds->upper, bounds->lower));
     c.height = height;
-    c.target = centre;
-    c.eye = tsr_vec3_sub(centre, tsr_vec3_scale(forward, distance));
+    TSR_TRY(tsr_camera_look_at(&c, tsr_vec3_sub(centre, tsr_vec3_scale(forward, distance)), centre, up_hint));
     *camera = c;
+    return TSR_OK;
+}
+
+tsr_status tsr_camera_fit(tsr_camera *camera, const tsr_bounds *bounds, double aspect)
+{
+    if (!camera) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera is NULL");
+    TSR_TRY(fit(camera, (tsr_vec3){ camera->rotation[1][0], camera->rotation[1][1], camera->rotation[1][2] }, bounds, aspect));
     return TSR_OK;
 }
 
@@ -88,8 +60,9 @@ tsr_status tsr_camera_orbit(const tsr_bounds *bounds, tsr_space space, double az
     tsr_vec3 level = tsr_vec3_add(tsr_vec3_scale(front, cos(a)), tsr_vec3_scale(left, sin(a)));
     tsr_vec3 from = tsr_vec3_add(tsr_vec3_scale(level, cos(e)), tsr_vec3_scale(top, sin(e)));
     tsr_vec3 up = tsr_vec3_add(tsr_vec3_scale(level, -sin(e)), tsr_vec3_scale(top, cos(e)));
-    tsr_camera c = { tsr_vec3_add(bounds->lower, from), bounds->lower, up, projection, 0, 0 };
-    TSR_TRY(tsr_camera_fit(&c, bounds, aspect));
+    tsr_camera c = { .projection = projection };
+    TSR_TRY(tsr_camera_look_at(&c, tsr_vec3_add(bounds->lower, from), bounds->lower, up));
+    TSR_TRY(fit(&c, up, bounds, aspect));
     *camera = c;
     return TSR_OK;
 }

@@ -185,8 +185,9 @@ static int same_view(const tsr_records_canvas *old, const tsr_records *r, const 
 {
     const tsr_camera *a = &old->camera;
     const tsr_render_options *p = &old->options;
-    int same = same_point(a->eye, b->eye) && same_point(a->target, b->target) && same_point(a->up, b->up) && a->projection == b->projection &&
-               a->fov == b->fov && a->height == b->height;
+    int same = same_point(a->position, b->position) && a->projection == b->projection && a->fov == b->fov && a->height == b->height &&
+               a->aspect == b->aspect && a->offset[0] == b->offset[0] && a->offset[1] == b->offset[1];
+    for (int i = 0; i < 9; i++) same = same && a->rotation[i / 3][i % 3] == b->rotation[i / 3][i % 3];
     same = same && p->supersampling == q->supersampling && same_color(p->background[0], q->background[0]) &&
            same_color(p->background[1], q->background[1]) && p->transparent == q->transparent && same_color(p->surface_color, q->surface_color) &&
            p->surface_opacity == q->surface_opacity && p->specular == q->specular && p->surface_layers == q->surface_layers && p->flat == q->flat &&

@@ -57,7 +57,11 @@ tsr_status tsr_band_done(const tsr_context *context, const tsr_progress *progres
 tsr_status tsr_frame_set_camera(const tsr_camera *camera, const tsr_scene_info *info, tsr_vec3 centre, tsr_frame *f)
 {
     TSR_TRY(tsr_camera_check(camera));
-    tsr_vec3 right, up, forward, eye = tsr_vec3_sub(camera->eye, centre);
+    if (camera->projection == TSR_PROJECTION_MATRIX)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "camera: its projection is a matrix; pictures are drawn of pinholes and orthographic views");
+    if (tsr_lens_distorts(&camera->lens))
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "camera: its lens distorts; draw without it, then give the picture the distortion (tsr_lens_warp with `add`)");
+    tsr_vec3 right, up, forward, eye = tsr_vec3_sub(camera->position, centre);
     double radius = 0.5 * tsr_vec3_length(tsr_vec3_sub(info->bounds.upper, info->bounds.lower)), w = f->width, h = f->height;
     tsr_camera_axes(camera, &right, &up, &forward);
     f->orthographic = camera->projection == TSR_ORTHOGRAPHIC;
@@ -76,15 +80,20 @@ tsr_status tsr_frame_set_camera(const tsr_camera *camera, const tsr_scene_info *
             TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: the eye is %g from a scene of radius %g, expected at most 10^4 radii; an orthographic camera has no such limit",
                      tsr_vec3_length(eye), radius);
     }
-    double pixel = extent / h;
-    tsr_vec3 corner = tsr_vec3_add(tsr_vec3_scale(right, -0.5 * pixel * w), tsr_vec3_scale(up, 0.5 * extent));
+    const double pixel = extent / h, across = camera->aspect > 0 ? extent * camera->aspect / w : pixel;
+    double left = -0.5 * across * w, top = 0.5 * extent;
+    if (!f->orthographic) { /* an axis off the middle */
+        left += 0.5 * across * w * camera->offset[0];
+        top += 0.5 * extent * camera->offset[1];
+    }
+    tsr_vec3 corner = tsr_vec3_add(tsr_vec3_scale(right, left), tsr_vec3_scale(up, top));
     corner = tsr_vec3_add(corner, f->orthographic ? eye : forward);
     f->origin = tsr_vec3_float(eye);
     f->corner = tsr_vec3_float(corner);
-    f->right = tsr_vec3_float(tsr_vec3_scale(right, pixel));
+    f->right = tsr_vec3_float(tsr_vec3_scale(right, across));
     f->down = tsr_vec3_float(tsr_vec3_scale(up, -pixel));
     f->forward = tsr_vec3_float(forward);
-    f->pixel_size = (float)pixel;
+    f->pixel_size = (float)fmax(pixel, across);
     f->t_near = (float)(shift < 0 ? 0 : -shift); /* never behind the true eye */
     f->depth_shift = (float)shift;
     if (f->orthographic && shift > 0) f->t_near = -(float)fmin(shift, 4 * radius);

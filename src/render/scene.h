@@ -2,6 +2,7 @@
 #ifndef TSR_RENDER_SCENE_H
 #define TSR_RENDER_SCENE_H
 
+#include "camera/camera.h"
 #include "core/vec3.h"
 #include "grid/mesh.h"
 #include "grid/tiles.h"
@@ -115,14 +116,6 @@ tsr_status tsr_frame_set_clip(int source, const tsr_render_options *options, tsr
 tsr_status tsr_frame_set_medium(const tsr_scene_info *info, const tsr_render_options *options, tsr_transfer_linear *transfer, tsr_frame *frame);
 tsr_status tsr_frame_supersampling(int32_t n, int32_t *samples);
 
-static inline tsr_vec3 tsr_vec3_cross(tsr_vec3 a, tsr_vec3 b)
-{
-    return (tsr_vec3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x };
-}
-/* Unit vector; 0 if a is 0 or not finite. */
-tsr_vec3 tsr_vec3_unit(tsr_vec3 a);
-/* Axes of a camera: right, up, towards the target, all unit. The camera must have been checked. */
-void tsr_camera_axes(const tsr_camera *camera, tsr_vec3 *right, tsr_vec3 *up, tsr_vec3 *forward);
 static inline tsr_float3 tsr_vec3_float(tsr_vec3 a) { return tsr_f3((float)a.x, (float)a.y, (float)a.z); }
 static inline tsr_float3 tsr_color_linear(tsr_color c) { return tsr_srgb_linear(c.r, c.g, c.b); }
 static inline int tsr_color_unset(tsr_color c) { return !(c.r > 0 || c.g > 0 || c.b > 0); }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "camera/camera.h"
 #include "core/parallel.h"
 #include "grid/mesh.h"
 #include "grid/volume.h"
@@ -37,6 +38,8 @@ struct map {
     double worst; /* of them, unrounded */
     tsr_geometry geometry;
     tsr_space space;
+    int pinhole; /* inverse depths are linear on planes, else depths */
+    tsr_camera_rays rays;
 };
 
 static void destroy(struct map *m)
@@ -58,10 +61,10 @@ static tsr_status no_memory(const struct map *m)
 
 static double q_of(const struct map *m, double value)
 {
-    const double q = !m->o.eye ? value : m->o.disparity > 0 ? value / m->o.disparity : 1.0 / value;
-    return isfinite(value) && isfinite(q) && (!m->o.eye || q > 0) ? q : (double)NAN;
+    const double q = !m->pinhole ? value : m->o.disparity > 0 ? value / m->o.disparity : 1.0 / value;
+    return isfinite(value) && isfinite(q) && (!m->o.camera || q > 0) ? q : (double)NAN;
 }
-static double depth_of(const struct map *m, double q) { return m->o.eye ? 1.0 / q : q; }
+static double depth_of(const struct map *m, double q) { return m->pinhole ? 1.0 / q : q; }
 
 static tsr_status read_values(struct map *m, const tsr_volume *depth)
 {
@@ -107,7 +110,7 @@ static int fits(const struct map *m, int32_t x, int32_t y, int32_t side)
             most = fmax(most, fmax(fabs(tsr_depth_two(&leaf, u, v, side) - d), fabs(tsr_depth_fan(&leaf, u, v, side) - d)));
             least = fmin(least, q[v * row + u]);
         }
-    return most <= 0.5 * tsr_depth_allowance(least, m->o.tolerance, m->o.eye != NULL);
+    return most <= 0.5 * tsr_depth_allowance(least, m->o.tolerance, m->pinhole);
 }
 
 struct merge {
@@ -281,11 +284,9 @@ static tsr_status put_vertices(const struct map *m, float *to)
         if (!m->mark[i]) continue;
         const double pixel[2] = { (double)(i % m->width), (double)(i / m->width) }, z = depth_of(m, m->q[i]);
         double world[3];
-        if (m->o.eye) {
-            tsr_vec3 direction;
-            const double centre[2] = { pixel[0] + 0.5, pixel[1] + 0.5 };
-            TSR_TRY(tsr_eye_ray(m->o.eye, centre, &direction));
-            const tsr_vec3 p = m->o.eye->position;
+        if (m->o.camera) {
+            tsr_vec3 p, direction;
+            tsr_camera_rays_at(&m->rays, pixel[0] + 0.5, pixel[1] + 0.5, &p, &direction);
             world[0] = p.x + z * direction.x;
             world[1] = p.y + z * direction.y;
             world[2] = p.z + z * direction.z;
@@ -320,15 +321,11 @@ static tsr_status check(const tsr_volume *depth, const tsr_depth_mesh_options *o
     if (o->most_side < 0 || (o->most_side & (o->most_side - 1)))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "depth mesh: most_side is %d, expected 0 or a power of two", o->most_side);
     if (o->threads < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "depth mesh: threads is %d, expected 0 or more", o->threads);
-    if (!(o->disparity >= 0) || !isfinite(o->disparity) || (o->disparity > 0 && !o->eye))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "depth mesh: disparity is %g, expected 0 or, with an eye, more", o->disparity);
-    if (!o->eye) return TSR_OK;
-    const tsr_lens *lens = &o->eye->lens;
-    if (o->eye->width != n.x || o->eye->height != n.y)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "depth mesh: the eye sees %d x %d pixels, the map has %lld x %lld", o->eye->width, o->eye->height,
-                 (long long)n.x, (long long)n.y);
-    if (lens->k1 != 0 || lens->k2 != 0 || lens->k3 != 0 || lens->p1 != 0 || lens->p2 != 0)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "depth mesh: the eye's lens distorts; undistort the map first (tsr_lens_warp)");
+    if (o->camera && o->camera->projection == TSR_PROJECTION_MATRIX)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "depth mesh: the camera's projection is a matrix, expected a pinhole or an orthographic camera");
+    const int pinhole = o->camera && o->camera->projection == TSR_PERSPECTIVE;
+    if (!(o->disparity >= 0) || !isfinite(o->disparity) || (o->disparity > 0 && !pinhole))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "depth mesh: disparity is %g, expected 0 or, with a pinhole camera, more", o->disparity);
     return TSR_OK;
 }
 
@@ -352,10 +349,10 @@ static tsr_status build(struct map *m, const tsr_volume *depth, tsr_mesh **mesh)
     mark_vertices(m);
     TSR_PROGRESS(&m->o.progress, 0.7, "triangles");
     TSR_TRY(tsr_mesh_create(NULL, m->vertices, m->triangles, 0, mesh));
-    const int flip = m->o.eye != NULL || tsr_geometry_determinant(&m->geometry) < 0;
+    const int flip = m->o.camera != NULL || tsr_geometry_determinant(&m->geometry) < 0;
     TSR_TRY(put_vertices(m, (*mesh)->vertices));
     TSR_TRY(put_triangles(m, flip, (*mesh)->triangles));
-    (*mesh)->space = m->o.eye ? TSR_SPACE_NONE : m->geometry.space;
+    (*mesh)->space = m->o.camera ? TSR_SPACE_NONE : m->geometry.space;
     return TSR_OK;
 }
 
@@ -369,6 +366,8 @@ tsr_status tsr_depth_mesh(const tsr_volume *depth, const tsr_depth_mesh_options 
     m.width = (int32_t)depth->size.x;
     m.height = (int32_t)depth->size.y;
     m.geometry = depth->geometry;
+    m.pinhole = m.o.camera && m.o.camera->projection == TSR_PERSPECTIVE;
+    if (m.o.camera) TSR_TRY(tsr_camera_rays_make("depth mesh", m.o.camera, m.width, m.height, &m.rays));
     const tsr_status status = build(&m, depth, mesh);
     if (status != TSR_OK) tsr_mesh_destroy(mesh);
     if (status == TSR_OK && info) sum_up(&m, info);

@@ -425,10 +425,10 @@ double tsr_lens_lines_bend(const tsr_lens_lines *lines, const tsr_lens_map *map)
         double sum[2] = { 0 }, xx = 0, xy = 0, yy = 0, ends[2][2] = { { 0 } }, origin[2] = { 0 };
         for (int64_t i = 0; i < line->count; i++) {
             const double *p = lines->point[line->first + i];
-            const double d[2] = { (p[0] - map->centre[0]) / map->half, (p[1] - map->centre[1]) / map->half };
+            const double d[2] = { (p[0] - map->centre[0]) / map->half, (p[1] - map->centre[1]) / map->half_y };
             double added[2];
             if (!tsr_lens_remove(&map->lens, d, added)) return HUGE_VAL;
-            double q[2] = { p[0] + added[0] * map->half, p[1] + added[1] * map->half };
+            double q[2] = { p[0] + added[0] * map->half, p[1] + added[1] * map->half_y };
             if (!i) memcpy(origin, q, sizeof origin); /* numbers stay small */
             for (int a = 0; a < 2; a++) {
                 q[a] -= origin[a];

@@ -1,85 +1,19 @@
-/* vision/lens_math.h: where a point of the undistorted image was seen, and back; bilinear and Catmull-Rom samples; contour directions.
- * Spec features-histogram.md 2.5. Displacements, not places, are computed: without distortion a pixel stays where it is to the last bit. */
+/* vision/lens_math.h: places of pixels of warped images, bilinear and Catmull-Rom samples, contour directions. See docs/theory/cameras.md. */
 #ifndef TSR_VISION_LENS_MATH_H
 #define TSR_VISION_LENS_MATH_H
 
-#include <math.h>
-
-#include "core/hd.h"
+#include "camera/lens_model.h"
 #include "tessera/lens.h"
-
-typedef struct tsr_lens_map {
-    tsr_lens lens;
-    double centre[2], half; /* pixels */
-    double scale, step;     /* step: scale / half */
-} tsr_lens_map;
-
-TSR_HD double tsr_lens_root(double v)
-{
-#if defined(__CUDA_ARCH__)
-    return __dsqrt_rn(v);
-#else
-    return sqrt(v);
-#endif
-}
-
-/* Of the point u (half-widths from the centre): what distortion adds to it. 0: nothing is seen there. */
-TSR_HD int tsr_lens_add(const tsr_lens *l, const double u[2], double added[2])
-{
-    const double r2 = u[0] * u[0] + u[1] * u[1];
-    if (l->model == TSR_LENS_DIVISION) {
-        const double inner = 1.0 - 4.0 * l->k1 * r2;
-        if (!(inner >= 0.0)) return 0;
-        const double q = tsr_lens_root(inner), e = (1.0 - q) / (1.0 + q);
-        added[0] = u[0] * e;
-        added[1] = u[1] * e;
-        return 1;
-    }
-    const double e = r2 * (l->k1 + r2 * (l->k2 + r2 * l->k3));
-    added[0] = u[0] * e + 2.0 * l->p1 * u[0] * u[1] + l->p2 * (r2 + 2.0 * u[0] * u[0]);
-    added[1] = u[1] * e + l->p1 * (r2 + 2.0 * u[1] * u[1]) + 2.0 * l->p2 * u[0] * u[1];
-    return 1;
-}
-
-/* Of the seen point d: what must be added to be rid of the distortion. POLY: Newton on u + add(u) = d. */
-TSR_HD int tsr_lens_remove(const tsr_lens *l, const double d[2], double added[2])
-{
-    if (l->model == TSR_LENS_DIVISION) {
-        const double s = l->k1 * (d[0] * d[0] + d[1] * d[1]);
-        if (!(1.0 + s > 0.0)) return 0;
-        added[0] = -d[0] * s / (1.0 + s);
-        added[1] = -d[1] * s / (1.0 + s);
-        return 1;
-    }
-    added[0] = added[1] = 0.0;
-    for (int32_t n = 0; n < 32; n++) {
-        const double u[2] = { d[0] + added[0], d[1] + added[1] }, r2 = u[0] * u[0] + u[1] * u[1];
-        const double e = r2 * (l->k1 + r2 * (l->k2 + r2 * l->k3)), slope = 2.0 * (l->k1 + r2 * (2.0 * l->k2 + r2 * 3.0 * l->k3));
-        double a[2];
-        tsr_lens_add(l, u, a);
-        const double f0 = added[0] + a[0], f1 = added[1] + a[1];
-        const double j00 = 1.0 + e + slope * u[0] * u[0] + 2.0 * l->p1 * u[1] + 6.0 * l->p2 * u[0];
-        const double j01 = slope * u[0] * u[1] + 2.0 * l->p1 * u[0] + 2.0 * l->p2 * u[1];
-        const double j11 = 1.0 + e + slope * u[1] * u[1] + 6.0 * l->p1 * u[1] + 2.0 * l->p2 * u[0];
-        const double determinant = j00 * j11 - j01 * j01;
-        if (!(determinant > 1e-9)) return 0; /* the picture folds over here */
-        const double s0 = (f0 * j11 - f1 * j01) / determinant, s1 = (f1 * j00 - f0 * j01) / determinant;
-        added[0] -= s0;
-        added[1] -= s1;
-        if (s0 * s0 + s1 * s1 < 1e-30) return 1;
-    }
-    return 0;
-}
 
 /* Index (pixel centres are whole numbers) in the source of pixel (x, y) of the result; add: the result is the distorted image. */
 TSR_HD int tsr_lens_place(const tsr_lens_map *m, int32_t add, double x, double y, double at[2])
 {
     const double dx = x + 0.5 - m->centre[0], dy = y + 0.5 - m->centre[1];
-    const double u[2] = { dx * m->step, dy * m->step };
+    const double u[2] = { dx * m->step, dy * m->step_y };
     double added[2];
     if (!(add ? tsr_lens_remove(&m->lens, u, added) : tsr_lens_add(&m->lens, u, added))) return 0;
     at[0] = x + dx * (m->scale - 1.0) + added[0] * m->half;
-    at[1] = y + dy * (m->scale - 1.0) + added[1] * m->half;
+    at[1] = y + dy * (m->scale - 1.0) + added[1] * m->half_y;
     return 1;
 }
 

@@ -60,9 +60,20 @@ static inline test_view test_draw(tsr_context *context, tsr_scene *scene, const 
 }
 
 /* Orthographic, from +y (the front) towards -y; `height` world units over the picture. */
+static inline tsr_camera test_camera(tsr_vec3 eye, tsr_vec3 target, tsr_vec3 up, tsr_projection projection, double fov, double height)
+{
+    tsr_camera camera = { .projection = projection, .fov = fov, .height = height };
+    require_ok(tsr_camera_look_at(&camera, eye, target, up));
+    return camera;
+}
+/* The same eye with another place and direction. */
+static inline void test_look(tsr_camera *camera, tsr_vec3 eye, tsr_vec3 target)
+{
+    require_ok(tsr_camera_look_at(camera, eye, target, (tsr_vec3){ 0, 0, 1 }));
+}
 static inline tsr_camera test_front(double height)
 {
-    return (tsr_camera){ { 0, 100, 0 }, { 0, 0, 0 }, { 0, 0, 1 }, TSR_ORTHOGRAPHIC, 0, height };
+    return test_camera((tsr_vec3){ 0, 100, 0 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 1 }, TSR_ORTHOGRAPHIC, 0, height);
 }
 
 /* A closed ball of triangles from a grid of angles; a host mesh. */

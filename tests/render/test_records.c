@@ -277,7 +277,7 @@ static void pictures(void **state)
     for (int turn = 0; turn < 4; turn++) {
         const tsr_vec3 spacing = turn & 1 ? (tsr_vec3){ 0.9, 1.1, 1.3 } : (tsr_vec3){ 1, 1, 1 };
         tsr_tiles *tiles = list_of(context, 42, spacing, two_balls, 8);
-        tsr_camera camera = { { 30, 60, 25 }, { 0, 0, 0 }, { 0, 0, 1 }, turn & 2 ? TSR_PERSPECTIVE : TSR_ORTHOGRAPHIC, 34, 40 };
+        tsr_camera camera = test_camera((tsr_vec3){ 30, 60, 25 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 1 }, turn & 2 ? TSR_PERSPECTIVE : TSR_ORTHOGRAPHIC, 34, 40);
         tsr_render_options options = TSR_RENDER_OPTIONS;
         tsr_records *records;
         tsr_mesh *mesh;
@@ -335,7 +335,7 @@ static void layers_and_volume(void **state)
     tsr_tiles *tiles = list_of(context, 42, (tsr_vec3){ 0.9, 1.1, 1.0 }, hollow, 8);
     tsr_volume *volume = test_volume_of(context, 30, (tsr_vec3){ 1.2, 1.5, 1.3 }, cloud);
     const tsr_transfer transfer = { .points = 2, .point = { { 0.1f, 0, { 0.2f, 0.5f, 1 } }, { 1, 0.06f, { 1, 0.8f, 0.3f } } } };
-    tsr_camera camera = { { 30, 60, 25 }, { 0, 0, 0 }, { 0, 0, 1 }, TSR_PERSPECTIVE, 34, 0 };
+    tsr_camera camera = test_camera((tsr_vec3){ 30, 60, 25 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 1 }, TSR_PERSPECTIVE, 34, 0);
     tsr_records *records;
     tsr_mesh *mesh;
     tsr_scene *scene;
@@ -405,7 +405,7 @@ static void field_of_records(void **state)
     tsr_tiles *tiles = list_of(context, 42, (tsr_vec3){ 1, 1.1, 0.9 }, hollow, 8);
     tsr_volume *volume = test_volume_of(context, 30, (tsr_vec3){ 1.2, 1.5, 1.3 }, cloud);
     const tsr_transfer transfer = { .points = 2, .point = { { 0.1f, 0, { 0.2f, 0.5f, 1 } }, { 1, 0.1f, { 1, 0.8f, 0.3f } } } };
-    const tsr_camera camera = { { 30, 60, 25 }, { 0, 0, 0 }, { 0, 0, 1 }, TSR_PERSPECTIVE, 34, 0 };
+    const tsr_camera camera = test_camera((tsr_vec3){ 30, 60, 25 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 1 }, TSR_PERSPECTIVE, 34, 0);
     tsr_records *records;
     tsr_scene *scene;
     require_ok(tsr_scene_create(context, &scene));
@@ -492,7 +492,7 @@ static void from_within(void **state)
     (void)state;
     tsr_context *context = test_context();
     tsr_tiles *tiles = list_of(context, 42, (tsr_vec3){ 1, 1, 1 }, ball_18, 8);
-    const tsr_camera camera = { { 0, 0, 0 }, { 1, 0.2, 0.1 }, { 0, 0, 1 }, TSR_PERSPECTIVE, 100, 0 };
+    const tsr_camera camera = test_camera((tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 1, 0.2, 0.1 }, (tsr_vec3){ 0, 0, 1 }, TSR_PERSPECTIVE, 100, 0);
     tsr_records *records;
     require_ok(tsr_records_extract(context, tiles, 0, &records));
     assert_true(fabs((double)tsr_records_count(records) / (1.5 * 4 * 3.14159265358979 * 18 * 18) - 1) < 0.02);
@@ -510,7 +510,7 @@ static void same_everywhere(void **state)
 {
     (void)state;
     tsr_context *contexts[3] = { test_context_on("cpu", 1), test_context_on("cpu", 3), test_context() };
-    const tsr_camera camera = { { 30, 60, 25 }, { 0, 0, 0 }, { 0, 0, 1 }, TSR_PERSPECTIVE, 34, 0 };
+    const tsr_camera camera = test_camera((tsr_vec3){ 30, 60, 25 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 1 }, TSR_PERSPECTIVE, 34, 0);
     list l[3];
     test_view v[3], w[3];
     for (int k = 0; k < 3; k++) {

@@ -97,7 +97,7 @@ static session begin(int edge, double isovalue, int width, int height)
     require_ok(tsr_records_tracker_create(s.context, isovalue, &s.tracker));
     require_ok(tsr_picture_create(s.context, width, height, &s.picture));
     require_ok(tsr_picture_create(s.context, width, height, &s.other));
-    s.camera = (tsr_camera){ { 50, 45, 40 }, { 0, 0, 0 }, { 0, 0, 1 }, TSR_PERSPECTIVE, 30, 40 };
+    s.camera = test_camera((tsr_vec3){ 50, 45, 40 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 1 }, TSR_PERSPECTIVE, 30, 40);
     return s;
 }
 static void end(session *s)
@@ -275,7 +275,7 @@ static void parts_of_pictures(void **state)
         }
         s.options.specular = 0.5;
         assert_int_equal(redraw(&s), WIDTH * HEIGHT);
-        s.camera.eye.x += 1;
+        test_look(&s.camera, (tsr_vec3){ 51, 45, 40 }, (tsr_vec3){ 0, 0, 0 });
         assert_int_equal(redraw(&s), WIDTH * HEIGHT);
         tsr_picture *swap = s.picture; /* the one that somebody else drew into */
         s.picture = s.other;
@@ -285,8 +285,7 @@ static void parts_of_pictures(void **state)
         s.picture = s.other;
         s.other = swap;
         assert_int_equal(redraw(&s), WIDTH * HEIGHT);
-        s.camera.eye = (tsr_vec3){ 16, 0, 0 }; /* records behind the eye's plane and close to it */
-        s.camera.target = (tsr_vec3){ 0, 10, 0 };
+        test_look(&s.camera, (tsr_vec3){ 16, 0, 0 }, (tsr_vec3){ 0, 10, 0 }); /* records behind the eye's plane and close to it */
         if (turn & 1) s.camera.height = 12;
         redraw(&s);
         require_ok(tsr_editor_brush(s.editor, "a", &(tsr_brush){ { 0, 15, 0 }, 2, 3, 1 }, NULL));

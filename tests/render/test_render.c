@@ -101,7 +101,7 @@ static void ball_from_mesh(void **state)
     check_ball(&v, 24, 0.05); /* facets of 7.5 degrees lie up to 0.043 below the ball */
     test_view_free(&v);
     /* the eye inside sees the far wall all around */
-    camera = (tsr_camera){ { 0, 0, 0 }, { 0, -1, 0 }, { 0, 0, 1 }, TSR_PERSPECTIVE, 90, 0 };
+    camera = test_camera((tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, -1, 0 }, (tsr_vec3){ 0, 0, 1 }, TSR_PERSPECTIVE, 90, 0);
     v = test_draw(context, scene, &camera, &options, 32);
     for (int i = 0; i < 32 * 32; i++) assert_true(v.depth[i] > 9.8f && v.depth[i] < 10.01f);
     test_view_free(&v);
@@ -164,7 +164,7 @@ static void plane_depth(void **state)
             assert_true(fabs((double)v.depth[y * SIZE + x] - expected) < 2e-3);
         }
     test_view_free(&v);
-    camera.eye = (tsr_vec3){ 0, -100, 0 }; /* from behind the box is full: its face at y = -11.2 */
+    test_look(&camera, (tsr_vec3){ 0, -100, 0 }, (tsr_vec3){ 0, 0, 0 }); /* from behind the box is full: its face at y = -11.2 */
     v = test_draw(context, scene, &camera, NULL, SIZE);
     for (int i = 0; i < SIZE * SIZE; i++) assert_true(fabsf(v.depth[i] - 88.8f) < 1e-3f);
     test_view_free(&v);
@@ -521,10 +521,10 @@ static void bad_input(void **state)
     transfer = (tsr_transfer){ .gaussians = 1, .gaussian = { { .centre = 1, .width = -1, .alpha = 0.1f } } };
     require_error(tsr_render(scene, &camera, &options, picture), TSR_ERROR_ARGUMENT, "width -1");
     options.transfer = NULL;
-    camera = (tsr_camera){ { 0, 1e9, 0 }, { 0, 0, 0 }, { 0, 0, 1 }, TSR_PERSPECTIVE, 30, 0 };
+    camera = test_camera((tsr_vec3){ 0, 1e9, 0 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 1 }, TSR_PERSPECTIVE, 30, 0);
     require_error(tsr_render(scene, &camera, &options, picture), TSR_ERROR_ARGUMENT, "an orthographic camera");
     camera = test_front(24);
-    camera.eye.y = 1e12; /* at infinity for all that matters: fine without perspective */
+    test_look(&camera, (tsr_vec3){ 0, 1e12, 0 }, (tsr_vec3){ 0, 0, 0 }); /* at infinity for all that matters: fine without perspective */
     options.mode = TSR_RENDER_SURFACE;
     test_view v = test_draw(context, scene, &camera, &options, 16);
     assert_true(isfinite(v.depth[8 * 16 + 10]));

@@ -206,8 +206,7 @@ static test_view draw_far(tsr_context *context, const tsr_volume *volume, int wh
     require_ok(tsr_camera_orbit(&info.bounds, info.space, 20 + 37 * which, 50 - 13 * which,
                                 which == 1 || which == 8 ? TSR_ORTHOGRAPHIC : TSR_PERSPECTIVE, 1, &camera));
     if (which == 2 || which == 7) { /* the eye among them, a wide angle */
-        camera.eye = (tsr_vec3){ 9, which == 2 ? 4 : -14, 3 };
-        camera.target = (tsr_vec3){ -20, 3, 5 };
+        test_look(&camera, (tsr_vec3){ 9, which == 2 ? 4 : -14, 3 }, (tsr_vec3){ -20, 3, 5 });
         camera.fov = which == 2 ? 110 : 60;
     }
     if (which == 1) camera.height *= 0.4;
@@ -398,7 +397,7 @@ static void rays_and_mesh(void **state)
     tsr_context *context = test_context();
     const tsr_shape shapes[2] = { { .kind = TSR_SHAPE_SPHERE, .radius = 15 }, { .kind = TSR_SHAPE_TORUS, .radius = 12, .minor = 5 } };
     for (int turn = 0; turn < 4; turn++) {
-        const tsr_camera camera = { { 30, 60, 45 }, { 0, 0, 0 }, { 0, 0, 1 }, turn & 1 ? TSR_PERSPECTIVE : TSR_ORTHOGRAPHIC, 30, 40 };
+        const tsr_camera camera = test_camera((tsr_vec3){ 30, 60, 45 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 1 }, turn & 1 ? TSR_PERSPECTIVE : TSR_ORTHOGRAPHIC, 30, 40);
         const double pixel = turn & 1 ? 2 * sqrt(6525) * tan(15 * 3.14159265358979 / 180) / SIZE : 40.0 / SIZE;
         tsr_tiles_options list = TSR_TILES_OPTIONS;
         tsr_render_options options = TSR_RENDER_OPTIONS;

@@ -38,14 +38,14 @@ static void named_views(void **state)
         for (int view = 0; view < 6; view++) {
             tsr_camera c;
             require_ok(tsr_camera_named(&bounds, (tsr_space)space, (tsr_view)view, TSR_PERSPECTIVE, 1.5, &c));
-            double d[3] = { c.eye.x - c.target.x, c.eye.y - c.target.y, c.eye.z - c.target.z },
+            double d[3] = { c.position.x - 10, c.position.y - 5, c.position.z - 20 },
                    length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
             double f[3] = { -d[0] / length, -d[1] / length, -d[2] / length };
-            double r[3] = { f[1] * c.up.z - f[2] * c.up.y, f[2] * c.up.x - f[0] * c.up.z, f[0] * c.up.y - f[1] * c.up.x };
+            for (int k = 0; k < 3; k++) assert_true(fabs(c.rotation[2][k] + f[k]) < 1e-12); /* it looks at the middle */
             for (int k = 0; k < 3; k++) {
                 double s = k < 2 ? sign : 1;
                 assert_true(fabs(d[k] / length - s * toward[view][k]) < 1e-9);
-                assert_true(fabs(r[k] - s * right[view][k]) < 1e-9);
+                assert_true(fabs(c.rotation[0][k] - s * right[view][k]) < 1e-9);
             }
         }
     }
@@ -64,13 +64,11 @@ static void fit_is_tight(void **state)
         tsr_camera c;
         const double aspect = 1.6;
         require_ok(tsr_camera_orbit(&b, TSR_SPACE_RAS, 37, 21, (tsr_projection)projection, aspect, &c));
-        double f[3] = { c.target.x - c.eye.x, c.target.y - c.eye.y, c.target.z - c.eye.z }, n = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
-        for (int k = 0; k < 3; k++) f[k] /= n;
-        const double up[3] = { c.up.x, c.up.y, c.up.z };
-        double r[3] = { f[1] * up[2] - f[2] * up[1], f[2] * up[0] - f[0] * up[2], f[0] * up[1] - f[1] * up[0] }, most = 0;
+        double most = 0;
+        const double *r = c.rotation[0], *up = c.rotation[1], f[3] = { -c.rotation[2][0], -c.rotation[2][1], -c.rotation[2][2] };
         for (int i = 0; i < 8; i++) {
-            double p[3] = { (i & 1 ? b.upper.x : b.lower.x) - c.eye.x, (i & 2 ? b.upper.y : b.lower.y) - c.eye.y,
-                            (i & 4 ? b.upper.z : b.lower.z) - c.eye.z };
+            double p[3] = { (i & 1 ? b.upper.x : b.lower.x) - c.position.x, (i & 2 ? b.upper.y : b.lower.y) - c.position.y,
+                            (i & 4 ? b.upper.z : b.lower.z) - c.position.z };
             double x = p[0] * r[0] + p[1] * r[1] + p[2] * r[2], y = p[0] * up[0] + p[1] * up[1] + p[2] * up[2],
                    z = p[0] * f[0] + p[1] * f[1] + p[2] * f[2];
             double half = projection == TSR_PERSPECTIVE ? z * tan(c.fov * 3.14159265358979 / 360) : 0.5 * c.height;
@@ -85,18 +83,17 @@ static void bad_cameras(void **state)
     (void)state;
     tsr_camera c = test_front(30);
     require_ok(tsr_camera_check(&c));
-    c.target = c.eye;
-    require_error(tsr_camera_check(&c), TSR_ERROR_ARGUMENT, "same point");
-    c = test_front(30);
-    c.up = (tsr_vec3){ 0, -3, 0 };
-    require_error(tsr_camera_check(&c), TSR_ERROR_ARGUMENT, "up");
+    const tsr_vec3 o = { 0, 0, 0 }, z = { 0, 0, 1 }, y = { 0, -3, 0 };
+    require_error(tsr_camera_look_at(&c, z, z, y), TSR_ERROR_ARGUMENT, "same point");
+    require_error(tsr_camera_look_at(&c, (tsr_vec3){ 0, 100, 0 }, o, y), TSR_ERROR_ARGUMENT, "up");
+    require_ok(tsr_camera_check(&c)); /* it stays as it was */
     c = test_front(0);
     require_error(tsr_camera_check(&c), TSR_ERROR_ARGUMENT, "height 0");
     c = test_front(30);
     c.projection = TSR_PERSPECTIVE;
     c.fov = 180;
     require_error(tsr_camera_check(&c), TSR_ERROR_ARGUMENT, "fov 180");
-    c.eye.x = NAN;
+    c.position.x = NAN;
     require_error(tsr_camera_check(&c), TSR_ERROR_ARGUMENT, "finite");
     const tsr_bounds empty = { { 1, 1, 1 }, { 1, 1, 1 } };
     require_error(tsr_camera_orbit(&empty, TSR_SPACE_RAS, 0, 0, TSR_PERSPECTIVE, 1, &c), TSR_ERROR_ARGUMENT, "empty");

@@ -208,12 +208,9 @@ static void streamed(void **state)
         struct formula f = { .axis = a };
         const tsr_transfer transfer = function(20, 180);
         tsr_stack stack = TSR_STACK, whole = TSR_STACK;
-        tsr_camera camera = {
-            .eye = { 20, 12, 13 }, .target = { 20, 12, 13 }, .up = { a == 2, 0, a != 2 }, .projection = TSR_ORTHOGRAPHIC, .height = 34
-        };
-        double *const eye[3] = { &camera.eye.x, &camera.eye.y, &camera.eye.z };
+        const tsr_vec3 middle = { 20, 12, 13 }, eye = { a == 0 ? 110 : 20, a == 1 ? 102 : 12, a == 2 ? 103 : 13 };
+        const tsr_camera camera = test_camera(eye, middle, (tsr_vec3){ a == 2, 0, a != 2 }, TSR_ORTHOGRAPHIC, 0, 34);
         tsr_render_options o = TSR_RENDER_OPTIONS;
-        *eye[a] += 90;
         o.transfer = &transfer;
         whole.volume = volume;
         stack.read = read_formula;
@@ -270,13 +267,8 @@ static void many_pixels(void **state)
     struct counted counted = { 0, 2 };
     tsr_stack stack = TSR_STACK;
     tsr_scene_info info;
-    tsr_camera camera = { /* most rays miss: quick */
-                          .eye = { 20, 12, 103 },
-                          .target = { 20, 12, 13 },
-                          .up = { 0, 1, 0 },
-                          .projection = TSR_ORTHOGRAPHIC,
-                          .height = 300
-    };
+    const tsr_camera camera = /* most rays miss: quick */
+        test_camera((tsr_vec3){ 20, 12, 103 }, (tsr_vec3){ 20, 12, 13 }, (tsr_vec3){ 0, 1, 0 }, TSR_ORTHOGRAPHIC, 0, 300);
     tsr_render_options o = TSR_RENDER_OPTIONS;
     o.mode = TSR_RENDER_VOLUME;
     o.transfer = &transfer;
@@ -397,8 +389,8 @@ static void axes_change_without_a_jump(void **state)
     require_ok(tsr_picture_create(context, WIDTH, HEIGHT, &picture));
     for (int i = 0; i <= 40; i++) {
         const double a = (40.63 + 0.01 * (i - 20)) * 3.14159265358979 / 180;
-        tsr_camera camera = { .target = { 20, 12, 13 }, .up = { 0, 0, 1 }, .projection = TSR_ORTHOGRAPHIC, .height = 40 };
-        camera.eye = (tsr_vec3){ 20 + 90 * cos(a), 12 + 90 * sin(a), 13 };
+        const tsr_vec3 middle = { 20, 12, 13 }, eye = { 20 + 90 * cos(a), 12 + 90 * sin(a), 13 };
+        const tsr_camera camera = test_camera(eye, middle, (tsr_vec3){ 0, 0, 1 }, TSR_ORTHOGRAPHIC, 0, 40);
         tsr_render_options o = TSR_RENDER_OPTIONS;
         o.transfer = &transfer;
         if (tsr_render_stack(context, &stack, &camera, &o, picture) != TSR_OK) { /* slices across the other axis are asked for */
@@ -424,7 +416,7 @@ static void bad_input(void **state)
     tsr_context *context = test_context();
     tsr_volume *volume = volume_of(context, TSR_F32);
     tsr_picture *picture;
-    tsr_camera camera = { .eye = { 200, 12, 13 }, .target = { 20, 12, 13 }, .up = { 0, 0, 1 }, .projection = TSR_ORTHOGRAPHIC, .height = 34 };
+    tsr_camera camera = test_camera((tsr_vec3){ 200, 12, 13 }, (tsr_vec3){ 20, 12, 13 }, (tsr_vec3){ 0, 0, 1 }, TSR_ORTHOGRAPHIC, 0, 34);
     tsr_render_options o = TSR_RENDER_OPTIONS;
     tsr_stack stack = TSR_STACK;
     struct formula f = { 0 };
@@ -458,7 +450,7 @@ static void bad_input(void **state)
     o.lookup = TSR_LOOKUP_NONE;
     camera.projection = TSR_PERSPECTIVE;
     camera.fov = 110;
-    camera.eye = (tsr_vec3){ 100, 80, 13 };
+    test_look(&camera, (tsr_vec3){ 100, 80, 13 }, (tsr_vec3){ 20, 12, 13 });
     require_error(tsr_render_stack(context, &stack, &camera, &o, picture), TSR_ERROR_UNSUPPORTED, "rays of one picture go both ways");
     tsr_picture_destroy(&picture);
     tsr_volume_destroy(&volume);

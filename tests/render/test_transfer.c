@@ -345,7 +345,7 @@ static void flat_and_smooth(void **state)
     struct stage s = stage_make(0, NULL, NULL, 6);
     tsr_mesh *mesh = test_ball_mesh(2, 5); /* an octahedron */
     require_ok(tsr_scene_set_surface_mesh(s.scene, mesh));
-    s.camera.eye = (tsr_vec3){ 57, 57, 57 };
+    test_look(&s.camera, (tsr_vec3){ 57, 57, 57 }, (tsr_vec3){ 0, 0, 0 });
     float spread[2];
     for (int flat = 0; flat < 2; flat++) {
         s.options.flat = flat;

@@ -104,10 +104,11 @@ static void picks(void **unused)
     (void)unused;
     static const double plain[3][4] = { { 1, 0, 0, -20 }, { 0, 1, 0, -25 }, { 0, 0, 1, -30 } };
     const viewer_image image = image_of(plain, TSR_SPACE_RAS);
-    const tsr_camera camera = { .eye = { 0, 100, 0 }, .target = { 0, 0, 0 }, .up = { 0, 0, 1 }, .projection = TSR_PERSPECTIVE, .fov = 40 };
+    const tsr_camera camera = { .position = { 0, 100, 0 }, .rotation = { { -1, 0, 0 }, { 0, 0, 1 }, { 0, 1, 0 } }, .projection = TSR_PERSPECTIVE, .fov = 40 };
+    const tsr_scene_info info = { .bounds = { { -5, -7, -2 }, { 5, 7, 2 } } };
     const tsr_vec3 y = { 0, 1, 0 };
     tsr_vec3 at;
-    assert_true(fabs(viewer_camera_pixel(&camera, 200) - 0.36397023) < 1e-7); /* 200 tan 20 degrees / 200 */
+    assert_true(fabs(viewer_camera_pixel(&info, &camera, 200) - 0.36397023) < 1e-7); /* 200 tan 20 degrees / 200 */
     assert_int_equal(viewer_pick_point(&image, &camera, 1, 0.5, 0.5, 100, 0, y, 0, &at), 0);
     require_near(at, 20, 25, 30);
     assert_int_equal(viewer_pick_point(&image, &camera, 1, 0.5, 0.5, 100, 1, y, 10, &at), 0);

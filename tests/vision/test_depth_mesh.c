@@ -19,14 +19,17 @@ static tsr_volume *volume_of(const map *m, const tsr_geometry *geometry)
     return v;
 }
 
-static tsr_eye eye_of(const map *m)
+static tsr_camera camera_of(const map *m)
 {
     /* turned about two axes, away from the origin */
     const double c = cos(0.3), s = sin(0.3), d = cos(0.2), e = sin(0.2);
-    const tsr_eye eye = {
-        .width = m->w, .height = m->h, .focal = 55, .rotation = { { c, 0, -s }, { e * s, d, e * c }, { d * s, -e, d * c } }, .position = { 3, -2, 5 }
-    };
-    return eye;
+    tsr_pinhole p = { .width = m->w, .height = m->h, .fx = 55, .fy = 55, .cx = 0.5 * m->w, .cy = 0.5 * m->h,
+                      .rotation = { { c, 0, -s }, { e * s, d, e * c }, { d * s, -e, d * c } } };
+    const double at[3] = { 3, -2, 5 };
+    for (int i = 0; i < 9; i++) p.translation[i / 3] -= p.rotation[i / 3][i % 3] * at[i % 3];
+    tsr_camera camera;
+    require_ok(tsr_camera_from_pinhole(&p, &camera));
+    return camera;
 }
 
 typedef struct {
@@ -34,19 +37,16 @@ typedef struct {
 } pixel;
 
 /* Vertices back to whole pixels, each with its own depth. */
-static pixel *pixels_of(const map *m, const tsr_mesh *mesh, const tsr_eye *eye, double disparity)
+static pixel *pixels_of(const map *m, const tsr_mesh *mesh, const tsr_camera *camera, double disparity)
 {
     pixel *p = (pixel *)malloc((size_t)tsr_mesh_vertex_count(mesh) * sizeof *p);
     for (int64_t i = 0; i < tsr_mesh_vertex_count(mesh); i++) {
         const float *v = tsr_mesh_vertices_const(mesh) + 3 * i;
         double at[2] = { (double)v[0], (double)v[1] }, depth = (double)v[2];
-        if (eye) {
-            require_ok(tsr_eye_project(eye, (tsr_vec3){ (double)v[0], (double)v[1], (double)v[2] }, at));
+        if (camera) {
+            require_ok(tsr_camera_project(camera, m->w, m->h, (tsr_vec3){ (double)v[0], (double)v[1], (double)v[2] }, at, &depth));
             at[0] -= 0.5; /* of the pixel's centre */
             at[1] -= 0.5;
-            depth = 0;
-            for (int k = 0; k < 3; k++)
-                depth += eye->rotation[2][k] * ((double)v[k] - (k == 0 ? eye->position.x : k == 1 ? eye->position.y : eye->position.z));
         }
         p[i] = (pixel){ (int32_t)lround(at[0]), (int32_t)lround(at[1]) };
         assert_true(fabs(at[0] - p[i].x) < 1e-3 && fabs(at[1] - p[i].y) < 1e-3);
@@ -110,28 +110,28 @@ static void tolerance_is_kept(void **state)
     static map m = { .w = 67, .h = 46 };
     uint64_t seed = test_seed();
     for (int n = 0; n < 6; n++) {
-        const tsr_eye eye = eye_of(&m);
+        const tsr_camera camera = camera_of(&m);
         const double disparity = n % 3 == 2 ? 2000 : 0;
         for (int32_t i = 0; i < m.w * m.h; i++) {
             const double z = smooth(i % m.w, i / m.w) + (n >= 3 ? 0.05 * (double)(test_random(&seed) % 100) / 100 : 0);
             m.value[i] = disparity > 0 ? disparity / z : z;
         }
         const tsr_depth_mesh_options options = {
-            .struct_size = sizeof options, .eye = n % 3 ? &eye : NULL, .disparity = disparity, .tolerance = 0.2
+            .struct_size = sizeof options, .camera = n % 3 ? &camera : NULL, .disparity = disparity, .tolerance = 0.2
         };
         tsr_volume *v = volume_of(&m, NULL);
         tsr_mesh *mesh;
         tsr_depth_mesh_info info;
         tsr_mesh_measures measures;
         require_ok(tsr_depth_mesh(v, &options, &mesh, &info));
-        pixel *p = pixels_of(&m, mesh, options.eye, disparity);
+        pixel *p = pixels_of(&m, mesh, options.camera, disparity);
         require_ok(tsr_mesh_measure(mesh, &measures));
         assert_int_equal(measures.nonmanifold_edges, 0);
         assert_int_equal(measures.misoriented_edges, 0);
         assert_int_equal(measures.euler, 1); /* a disc: no crack inside */
         assert_int_equal(info.cells, (m.w - 1) * (m.h - 1));
-        check_cover(mesh, p, info.cells, options.eye ? -1 : 1);
-        const double worst = largest_error(&m, mesh, p, options.eye != NULL, disparity);
+        check_cover(mesh, p, info.cells, options.camera ? -1 : 1);
+        const double worst = largest_error(&m, mesh, p, options.camera != NULL, disparity);
         assert_true(worst <= 0.2 && fabs(worst - info.max_error) < 1e-9 && info.rms_error > 0 && info.rms_error <= info.max_error);
         assert_true(info.triangles < info.cells); /* of two per cell: it does merge */
         /* the same for any number of threads */
@@ -154,8 +154,8 @@ static void planes(void **state)
 {
     (void)state;
     static map m = { .w = 65, .h = 65 };
-    const tsr_eye eye = eye_of(&m);
-    tsr_depth_mesh_options options = { .struct_size = sizeof options, .eye = &eye, .tolerance = 1e-9 };
+    const tsr_camera camera = camera_of(&m);
+    tsr_depth_mesh_options options = { .struct_size = sizeof options, .camera = &camera, .tolerance = 1e-9 };
     tsr_depth_mesh_info info;
     tsr_mesh *mesh;
     for (int32_t i = 0; i < 65 * 65; i++) m.value[i] = 1 / (0.02 + 1e-4 * (i % 65) - 5e-5 * (i / 65));
@@ -171,7 +171,7 @@ static void planes(void **state)
     assert_int_equal(info.vertices, 25);
     tsr_mesh_destroy(&mesh);
     options.most_side = 0;
-    options.eye = NULL; /* as heights it is curved */
+    options.camera = NULL; /* as heights it is curved */
     options.tolerance = 1e-3;
     require_ok(tsr_depth_mesh(v, &options, &mesh, &info));
     assert_true(info.leaves > 4);
@@ -223,8 +223,8 @@ static void holes(void **state)
     static map m = { .w = 37, .h = 31 };
     uint64_t seed = test_seed();
     for (int n = 0; n < 4; n++) {
-        const tsr_eye eye = eye_of(&m);
-        const tsr_depth_mesh_options options = { .struct_size = sizeof options, .eye = n & 1 ? &eye : NULL, .tolerance = 0.3 };
+        const tsr_camera camera = camera_of(&m);
+        const tsr_depth_mesh_options options = { .struct_size = sizeof options, .camera = n & 1 ? &camera : NULL, .tolerance = 0.3 };
         tsr_depth_mesh_info info;
         tsr_mesh *mesh;
         int64_t cells = 0, edges[2] = { 0, 0 };
@@ -244,8 +244,8 @@ static void holes(void **state)
                 edges[0] += there[y + 1][x + 1] != there[y + 1][x];
                 edges[0] += there[y + 1][x + 1] != there[y][x + 1];
             }
-        pixel *p = pixels_of(&m, mesh, options.eye, 0);
-        check_cover(mesh, p, cells, options.eye ? -1 : 1);
+        pixel *p = pixels_of(&m, mesh, options.camera, 0);
+        check_cover(mesh, p, cells, options.camera ? -1 : 1);
         const uint32_t *t = tsr_mesh_triangles_const(mesh);
         for (int64_t i = 0; i < 3 * info.triangles; i++) { /* length of the edges that have no partner */
             const uint32_t a = t[i], b = t[i % 3 == 2 ? i - 2 : i + 1];
@@ -284,7 +284,7 @@ static void mistakes(void **state)
     static map m = { .w = 4, .h = 4 };
     tsr_mesh *mesh;
     tsr_volume *v = volume_of(&m, NULL);
-    tsr_eye eye = eye_of(&m);
+    tsr_camera camera = camera_of(&m);
     tsr_depth_mesh_options o = { .struct_size = sizeof o, .tolerance = -1 };
     require_error(tsr_depth_mesh(v, &o, &mesh, NULL), TSR_ERROR_ARGUMENT, "tolerance is -1");
     o.tolerance = (double)NAN;
@@ -293,17 +293,18 @@ static void mistakes(void **state)
     require_error(tsr_depth_mesh(v, &o, &mesh, NULL), TSR_ERROR_ARGUMENT, "most_side is 12");
     o = (tsr_depth_mesh_options){ .struct_size = sizeof o, .disparity = 5 };
     require_error(tsr_depth_mesh(v, &o, &mesh, NULL), TSR_ERROR_ARGUMENT, "disparity is 5");
-    o = (tsr_depth_mesh_options){ .struct_size = sizeof o, .eye = &eye };
+    o = (tsr_depth_mesh_options){ .struct_size = sizeof o, .camera = &camera };
     require_error(tsr_depth_mesh(v, &o, &mesh, NULL), TSR_ERROR_STATE, "no four neighbouring pixels"); /* all depths are 0 */
     assert_null(mesh);
-    eye.width = 5;
-    require_error(tsr_depth_mesh(v, &o, &mesh, NULL), TSR_ERROR_ARGUMENT, "the eye sees 5 x 4 pixels");
-    eye.width = 4;
-    eye.lens.k1 = 0.1;
+    camera.projection = TSR_PROJECTION_MATRIX;
+    for (int i = 0; i < 4; i++) camera.matrix[5 * i] = 1;
+    require_error(tsr_depth_mesh(v, &o, &mesh, NULL), TSR_ERROR_UNSUPPORTED, "a matrix");
+    camera.projection = TSR_PERSPECTIVE;
+    camera.lens.k1 = 0.1;
     require_error(tsr_depth_mesh(v, &o, &mesh, NULL), TSR_ERROR_ARGUMENT, "distorts");
     tsr_volume_destroy(&v);
-    eye.lens.k1 = 0;
-    eye.principal[0] = 1e300;
+    camera.lens.k1 = 0;
+    camera.offset[0] = 1e300;
     for (int i = 0; i < 16; i++) m.value[i] = 2;
     v = volume_of(&m, NULL);
     require_error(tsr_depth_mesh(v, &o, &mesh, NULL), TSR_ERROR_ARGUMENT, "expected numbers that float32 holds");

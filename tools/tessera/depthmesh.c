@@ -1,5 +1,3 @@
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 #include "cli.h"
@@ -8,7 +6,9 @@ struct depthmesh {
     cli_call *cli;
     tsr_read_options read;
     tsr_depth_mesh_options options;
-    tsr_eye eye;
+    tsr_camera camera;
+    double focal, principal[2];
+    int principal_given[2];
     const char *output;
 };
 
@@ -59,12 +59,22 @@ static int work(struct depthmesh *d)
     tsr_depth_mesh_info info;
     int code = read_map(d, &map);
     if (code) return code;
-    if (d->eye.focal > 0) {
+    if (d->focal > 0) {
         const tsr_size3 n = tsr_volume_size(map);
-        d->eye.width = (int32_t)n.x;
-        d->eye.height = (int32_t)n.y;
-        for (int i = 0; i < 3; i++) d->eye.rotation[i][i] = 1;
-        d->options.eye = &d->eye;
+        const int32_t width = (int32_t)(n.x < 65536 ? n.x : 65536), height = (int32_t)(n.y < 65536 ? n.y : 65536); /* more is refused below */
+        const tsr_pinhole pinhole = { .width = width,
+                                      .height = height,
+                                      .fx = d->focal,
+                                      .fy = d->focal,
+                                      .cx = d->principal_given[0] ? d->principal[0] : 0.5 * width,
+                                      .cy = d->principal_given[1] ? d->principal[1] : 0.5 * height,
+                                      .rotation = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } };
+        const tsr_status made = tsr_camera_from_pinhole(&pinhole, &d->camera);
+        if (made != TSR_OK) {
+            tsr_volume_destroy(&map);
+            return cli_status(d->cli, made, d->cli->input[0]);
+        }
+        d->options.camera = &d->camera;
     }
     d->options.threads = d->cli->globals.threads;
     d->options.progress = cli_progress(d->cli);
@@ -87,7 +97,6 @@ static int work(struct depthmesh *d)
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct depthmesh d = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_DEPTH_MESH_OPTIONS };
-    int given[2] = { 0 };
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(d.output),
         CLI_FORMAT_OPTION(cli),
@@ -107,27 +116,27 @@ static int run(cli_call *cli, int argc, char **argv)
           .upper = 1e300 },
         { .name = "focal",
           .type = CLI_REAL,
-          .value = &d.eye.focal,
+          .value = &d.focal,
           .argument = "PIXELS",
           .help = "the map is what a pinhole sees: values are depths (without: heights over a plane)",
           .lower = 1e-9,
           .upper = 1e9 },
         { .name = "principal-x",
           .type = CLI_REAL,
-          .value = &d.eye.principal[0],
+          .value = &d.principal[0],
           .argument = "PIXEL",
           .help = "of the pinhole, from the left edge (default: the middle)",
           .lower = -1e9,
           .upper = 1e9,
-          .given = &given[0] },
+          .given = &d.principal_given[0] },
         { .name = "principal-y",
           .type = CLI_REAL,
-          .value = &d.eye.principal[1],
+          .value = &d.principal[1],
           .argument = "PIXEL",
           .help = "likewise, from the upper edge",
           .lower = -1e9,
           .upper = 1e9,
-          .given = &given[1] },
+          .given = &d.principal_given[1] },
         { .name = "disparity",
           .type = CLI_REAL,
           .value = &d.options.disparity,
@@ -147,11 +156,8 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    if (d.options.disparity > 0 && !(d.eye.focal > 0)) return cli_usage(cli, "--disparity: expected --focal as well");
-    if ((given[0] || given[1]) && !(d.eye.focal > 0)) return cli_usage(cli, "--principal-%c: expected --focal as well", given[0] ? 'x' : 'y');
-    for (int k = 0; k < 2 && (given[0] || given[1]); k++)
-        if (!given[k]) d.eye.principal[k] = (double)NAN;
-        else if (d.eye.principal[k] == 0) d.eye.principal[k] = DBL_MIN; /* for the API 0 0 is the middle */
+    if (d.options.disparity > 0 && !(d.focal > 0)) return cli_usage(cli, "--disparity: expected --focal as well");
+    if ((d.principal_given[0] || d.principal_given[1]) && !(d.focal > 0)) return cli_usage(cli, "--principal-%c: expected --focal as well", d.principal_given[0] ? 'x' : 'y');
     if (d.options.most_side & (d.options.most_side - 1))
         return cli_usage(cli, "--most-side: '%d' given, expected a power of two", d.options.most_side);
     code = cli_check_write(cli, d.output, TSR_FILE_MESH, cli->format);

@@ -145,10 +145,11 @@ tsr_status render_camera(struct render *r, const tsr_scene_info *info, double az
     if (r->slice_given) return TSR_OK;
     tsr_status status = TSR_OK;
     if (r->eye_given) {
-        *camera = (tsr_camera){ .eye = r->eye, .target = r->target, .up = r->up, .projection = projection, .fov = r->fov };
+        *camera = (tsr_camera){ .projection = projection, .fov = r->fov };
         tsr_vec3 d = { r->eye.x - r->target.x, r->eye.y - r->target.y, r->eye.z - r->target.z };
         camera->height = 2 * tan(r->fov * 0.5 * 0.017453292519943295) * sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
-        return tsr_camera_check(camera);
+        status = tsr_camera_look_at(camera, r->eye, r->target, r->up);
+        return status == TSR_OK ? tsr_camera_check(camera) : status;
     }
     if (r->view) {
         tsr_view view;

@@ -28,6 +28,14 @@ static int fit(struct render *r)
     return CLI_OK;
 }
 
+/* From the middle of what is shown, which cameras are fitted to, to the eye. */
+static tsr_vec3 from_middle(const struct render *r, const tsr_camera *camera)
+{
+    const tsr_bounds *b = &r->bounds;
+    const tsr_vec3 p = camera->position;
+    return (tsr_vec3){ p.x - 0.5 * (b->lower.x + b->upper.x), p.y - 0.5 * (b->lower.y + b->upper.y), p.z - 0.5 * (b->lower.z + b->upper.z) };
+}
+
 /* A box needs more room from its corners than from its sides: the largest of all frames fits them all. */
 static tsr_status fit_turntable(struct render *r, int32_t frames)
 {
@@ -37,8 +45,8 @@ static tsr_status fit_turntable(struct render *r, int32_t frames)
     for (int32_t at = 0; at < frames && status == TSR_OK; at++) {
         status = render_camera(r, &info, r->azimuth + 360.0 * at / frames, &camera);
         if (status != TSR_OK) break;
-        const double x = camera.eye.x - camera.target.x, y = camera.eye.y - camera.target.y, z = camera.eye.z - camera.target.z;
-        r->fit_distance = fmax(r->fit_distance, sqrt(x * x + y * y + z * z));
+        const tsr_vec3 d = from_middle(r, &camera);
+        r->fit_distance = fmax(r->fit_distance, sqrt(d.x * d.x + d.y * d.y + d.z * d.z));
         r->fit_height = fmax(r->fit_height, camera.height);
     }
     return status;
@@ -47,9 +55,9 @@ static tsr_status fit_turntable(struct render *r, int32_t frames)
 /* The camera of one frame, as far away as that of every other. */
 static void stand_back(const struct render *r, tsr_camera *camera)
 {
-    const double x = camera->eye.x - camera->target.x, y = camera->eye.y - camera->target.y, z = camera->eye.z - camera->target.z;
-    const double factor = r->fit_distance / sqrt(x * x + y * y + z * z);
-    camera->eye = (tsr_vec3){ camera->target.x + factor * x, camera->target.y + factor * y, camera->target.z + factor * z };
+    const tsr_vec3 d = from_middle(r, camera), p = camera->position;
+    const double further = r->fit_distance / sqrt(d.x * d.x + d.y * d.y + d.z * d.z) - 1;
+    camera->position = (tsr_vec3){ p.x + further * d.x, p.y + further * d.y, p.z + further * d.z };
     camera->height = r->fit_height;
 }
 

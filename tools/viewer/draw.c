@@ -180,7 +180,7 @@ static tsr_status draw_volume(viewer_drawer *d, const viewer_task *t, tsr_pictur
     }
     if (status == TSR_OK) status = viewer_camera(&info, &t->look, &d->camera);
     if (status != TSR_OK) return status;
-    frame->pixel = (float)viewer_camera_pixel(&d->camera, tsr_picture_height(picture));
+    frame->pixel = (float)viewer_camera_pixel(&info, &d->camera, tsr_picture_height(picture));
     frame->zoom = (float)t->look.zoom;
     return tsr_render(d->scene, &d->camera, &options, picture);
 }

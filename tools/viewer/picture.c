@@ -94,23 +94,29 @@ int viewer_slice_options(const viewer_image *image, const viewer_plane *p, const
     return 0;
 }
 
+/* What cameras are fitted to, and an axis of the eye: right, up, backward. */
+static tsr_vec3 middle_of(const tsr_scene_info *info)
+{
+    return (tsr_vec3){ 0.5 * (info->bounds.lower.x + info->bounds.upper.x), 0.5 * (info->bounds.lower.y + info->bounds.upper.y),
+                       0.5 * (info->bounds.lower.z + info->bounds.upper.z) };
+}
+static tsr_vec3 row(const tsr_camera *camera, int i) { return (tsr_vec3){ camera->rotation[i][0], camera->rotation[i][1], camera->rotation[i][2] }; }
+
 tsr_status viewer_camera(const tsr_scene_info *info, const viewer_look *look, tsr_camera *camera)
 {
     double aspect = (double)look->width / look->height;
     tsr_status status = tsr_camera_orbit(&info->bounds, info->space, look->azimuth, look->elevation, TSR_PERSPECTIVE, aspect, camera);
     if (status != TSR_OK) return status;
-    tsr_vec3 forward = unit(add(camera->target, camera->eye, -1)), right = unit(cross(forward, camera->up)), up = cross(right, forward);
-    tsr_vec3 back = add(camera->eye, camera->target, -1);
-    camera->eye = add(camera->target, back, 1 / look->zoom);
-    camera->eye = add(add(camera->eye, right, -look->pan[0]), up, look->pan[1]);
-    camera->target = add(add(camera->target, right, -look->pan[0]), up, look->pan[1]);
+    const tsr_vec3 middle = middle_of(info), back = add(camera->position, middle, -1);
+    camera->position = add(middle, back, 1 / look->zoom);
+    camera->position = add(add(camera->position, row(camera, 0), -look->pan[0]), row(camera, 1), look->pan[1]);
     return TSR_OK;
 }
 
-double viewer_camera_pixel(const tsr_camera *camera, int32_t height)
+double viewer_camera_pixel(const tsr_scene_info *info, const tsr_camera *camera, int32_t height)
 {
-    const tsr_vec3 back = add(camera->eye, camera->target, -1);
-    return 2 * sqrt(dot(back, back)) * tan(camera->fov * (3.14159265358979323846 / 360)) / height;
+    const double distance = dot(add(camera->position, middle_of(info), -1), row(camera, 2));
+    return 2 * distance * tan(camera->fov * (3.14159265358979323846 / 360)) / height;
 }
 
 tsr_status viewer_clip(const tsr_scene_info *info, const viewer_look *look, tsr_vec3 *normal, double *offset)
@@ -118,24 +124,24 @@ tsr_status viewer_clip(const tsr_scene_info *info, const viewer_look *look, tsr_
     tsr_camera from;
     tsr_status status = tsr_camera_orbit(&info->bounds, info->space, look->clip_azimuth, look->clip_elevation, TSR_ORTHOGRAPHIC, 1, &from);
     if (status != TSR_OK) return status;
-    *normal = unit(add(from.eye, from.target, -1));
+    *normal = row(&from, 2);
     tsr_vec3 half = add(info->bounds.upper, info->bounds.lower, -1);
     double reach = 0.5 * (fabs(normal->x * half.x) + fabs(normal->y * half.y) + fabs(normal->z * half.z));
-    *offset = dot(*normal, from.target) + look->clip_offset * reach;
+    *offset = dot(*normal, middle_of(info)) + look->clip_offset * reach;
     return TSR_OK;
 }
 
 int viewer_pick_point(const viewer_image *image, const tsr_camera *c, double aspect, double x, double y, double distance, int clip, tsr_vec3 normal,
                       double offset, tsr_vec3 *index)
 {
-    tsr_vec3 forward = unit(add(c->target, c->eye, -1)), right = unit(cross(forward, c->up)), up = cross(right, forward);
+    const tsr_vec3 right = row(c, 0), up = row(c, 1);
     double slope = tan(c->fov * (3.14159265358979323846 / 360));
-    tsr_vec3 ray = unit(add(add(forward, right, (2 * x - 1) * slope * aspect), up, (1 - 2 * y) * slope));
-    double along = dot(ray, normal), plane = clip && fabs(along) > 1e-9 ? (offset - dot(c->eye, normal)) / along : HUGE_VAL;
+    tsr_vec3 ray = unit(add(add(add((tsr_vec3){ 0, 0, 0 }, row(c, 2), -1), right, (2 * x - 1) * slope * aspect), up, (1 - 2 * y) * slope));
+    double along = dot(ray, normal), plane = clip && fabs(along) > 1e-9 ? (offset - dot(c->position, normal)) / along : HUGE_VAL;
     const double candidates[2] = { fmin(plane > 0 ? plane : HUGE_VAL, distance), distance };
     for (int i = 0; i < 2; i++) {
         if (!isfinite(candidates[i])) continue;
-        if (tsr_geometry_to_index(&image->geometry, add(c->eye, ray, candidates[i]), index) != TSR_OK) return -1;
+        if (tsr_geometry_to_index(&image->geometry, add(c->position, ray, candidates[i]), index) != TSR_OK) return -1;
         if (index->x >= -0.5 && index->y >= -0.5 && index->z >= -0.5 && index->x <= (double)image->size.x - 0.5 &&
             index->y <= (double)image->size.y - 0.5 && index->z <= (double)image->size.z - 0.5)
             return 0;
