@@ -18,7 +18,7 @@ static void codes(void *user, int64_t begin, int64_t end, int worker)
 static tsr_status cpu_code(tsr_queue *queue, const tsr_code_job *job)
 {
     tsr_code_job own = *job;
-    tsr_parallel(queue->threads, (int64_t)job->width * job->height, 8192, greys, &own);
+    if (job->image) tsr_parallel(queue->threads, (int64_t)job->width * job->height, 8192, greys, &own);
     if (job->code) tsr_parallel(queue->threads, job->height, 8, codes, &own);
     return TSR_OK;
 }
@@ -89,4 +89,29 @@ static tsr_status cpu_select(tsr_queue *queue, const tsr_match_job *job)
     return TSR_OK;
 }
 
-const tsr_match_ops tsr_match_cpu = { .code = cpu_code, .aggregate = cpu_aggregate, .select = cpu_select };
+static void finish_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t y = begin; y < end; y++) tsr_finish_row((const tsr_finish_job *)user, (int32_t)y);
+}
+static void smooth_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_match_smooth_row)((const tsr_finish_job *)user, (int32_t)y);
+}
+static void finish_full(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    TSR_ISA_SELECT(tsr_match_full_range)((const tsr_finish_job *)user, begin, end);
+}
+
+static tsr_status cpu_finish(tsr_queue *queue, const tsr_finish_job *job)
+{
+    tsr_finish_job own = *job;
+    tsr_parallel(queue->threads, job->height, 16, finish_rows, &own);
+    if (job->fill) tsr_parallel(queue->threads, job->height, 16, smooth_rows, &own);
+    tsr_parallel(queue->threads, (int64_t)job->full_width * job->full_height, 8192, finish_full, &own);
+    return TSR_OK;
+}
+
+const tsr_match_ops tsr_match_cpu = { .code = cpu_code, .aggregate = cpu_aggregate, .select = cpu_select, .finish = cpu_finish };

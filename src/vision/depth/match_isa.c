@@ -8,10 +8,11 @@ enum { LANES = TSR_MATCH_LANES };
 
 void TSR_ISA_NAME(tsr_match_greys)(const tsr_code_job *job, int64_t begin, int64_t end)
 {
-    if (job->channels == 3)
-        for (int64_t i = begin; i < end; i++) job->grey[i] = tsr_match_grey(job->image + 3 * i, 3);
+    const tsr_code_job j = *job;
+    if (j.channels == 3 && j.reduce == 1)
+        for (int64_t i = begin; i < end; i++) j.grey[i] = tsr_match_grey(j.image + 3 * i, 3);
     else
-        for (int64_t i = begin; i < end; i++) job->grey[i] = tsr_match_grey(job->image + job->channels * i, job->channels);
+        for (int64_t i = begin; i < end; i++) j.grey[i] = tsr_match_grey_at(&j, i);
 }
 
 void TSR_ISA_NAME(tsr_match_codes)(const tsr_code_job *job, int32_t y)
@@ -239,4 +240,24 @@ void TSR_ISA_NAME(tsr_match_select_row)(const tsr_match_job *job, int32_t y, uin
     if (job->padded == 64) select_of(job, y, other, 64);
     else if (job->padded == 128) select_of(job, y, other, 128);
     else select_of(job, y, other, job->padded / LANES * LANES);
+}
+
+void TSR_ISA_NAME(tsr_match_smooth_row)(const tsr_finish_job *job, int32_t y)
+{
+    const tsr_finish_job j = *job;
+    const float *TSR_RESTRICT a = j.row + (int64_t)tsr_maxi(0, y - 1) * j.width, *TSR_RESTRICT b = j.row + (int64_t)y * j.width;
+    const float *TSR_RESTRICT c = j.row + (int64_t)tsr_mini(j.height - 1, y + 1) * j.width;
+    float *TSR_RESTRICT to = j.smooth + (int64_t)y * j.width;
+    for (int32_t x = 1; x < j.width - 1; x++) {
+        const float v[9] = { a[x - 1], a[x], a[x + 1], b[x - 1], b[x], b[x + 1], c[x - 1], c[x], c[x + 1] };
+        to[x] = tsr_match_median9(v);
+    }
+    tsr_finish_smooth(&j, 0, y);
+    tsr_finish_smooth(&j, j.width - 1, y);
+}
+
+void TSR_ISA_NAME(tsr_match_full_range)(const tsr_finish_job *job, int64_t begin, int64_t end)
+{
+    const tsr_finish_job j = *job;
+    for (int64_t i = begin; i < end; i++) tsr_finish_full(&j, i);
 }

@@ -18,5 +18,7 @@ TSR_ISA_DECLARE(void, tsr_match_codes, const tsr_code_job *job, int32_t y)
 TSR_ISA_DECLARE(void, tsr_match_pass, const tsr_match_job *job, int backward, uint16_t *sums, int add, const tsr_match_room *room)
 /* One row of answers; `other` has room for `width` numbers. */
 TSR_ISA_DECLARE(void, tsr_match_select_row, const tsr_match_job *job, int32_t y, uint32_t *other)
+TSR_ISA_DECLARE(void, tsr_match_smooth_row, const tsr_finish_job *job, int32_t y)
+TSR_ISA_DECLARE(void, tsr_match_full_range, const tsr_finish_job *job, int64_t begin, int64_t end)
 
 #endif

@@ -84,4 +84,21 @@ TSR_HD float tsr_match_vertex(int32_t before, int32_t best, int32_t behind)
     return curve > 0 ? (float)(before - behind) / (float)(2 * curve) : 0.0f;
 }
 
+/* The middle of nine, by comparisons alone (Devillard's network). */
+TSR_HD void tsr_match_order(float *a, float *b)
+{
+    const float low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
+    *a = low;
+    *b = high;
+}
+TSR_HD float tsr_match_median9(const float v[9])
+{
+    float a = v[0], b = v[1], c = v[2], d = v[3], e = v[4], f = v[5], g = v[6], h = v[7], i = v[8];
+    tsr_match_order(&b, &c), tsr_match_order(&e, &f), tsr_match_order(&h, &i), tsr_match_order(&a, &b), tsr_match_order(&d, &e), tsr_match_order(&g, &h);
+    tsr_match_order(&b, &c), tsr_match_order(&e, &f), tsr_match_order(&h, &i), tsr_match_order(&a, &d), tsr_match_order(&f, &i), tsr_match_order(&e, &h);
+    tsr_match_order(&d, &g), tsr_match_order(&b, &e), tsr_match_order(&c, &f), tsr_match_order(&e, &h), tsr_match_order(&e, &c), tsr_match_order(&g, &e);
+    tsr_match_order(&e, &c);
+    return e;
+}
+
 #endif
