@@ -7,7 +7,7 @@
 
 #include <sys/stat.h>
 
-#include "grid/tiles.h"
+#include "tiles/tiles.h"
 
 enum { LOOKUPS = 4 << 20 };
 

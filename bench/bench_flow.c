@@ -131,7 +131,7 @@ static tsr_status sphere_collapse(bench *b, int gpu, int persistent)
                      .whole = 6500,
                      .source = collapse };
     TSR_TRY(flow_shape(b, 1.5, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .centre = { 128, 128, 128 }, .radius = 64 }, &r.tiles));
-    r.options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+    r.options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
     r.options.term_count = 1;
     r.options.time_step = 0.3;
     r.options.persistent = persistent;
@@ -156,8 +156,8 @@ static tsr_status spiral_volume(bench *b)
                      .bar = "at most 8 s on the CPU",
                      .bar_s = 8 };
     TSR_TRY(bench_from_rule(b, 128, 3, bench_spiral, &r.tiles));
-    r.options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
-    r.options.terms[1] = (tsr_flow_term){ .kind = TSR_FLOW_MEAN_CURVATURE, .value = 0.5 };
+    r.options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
+    r.options.terms[1] = (tsr_levelset_term){ .kind = TSR_LEVELSET_MEAN_CURVATURE, .value = 0.5 };
     r.options.term_count = 2;
     r.options.space = TSR_STENCIL_WENO5;
     r.options.time = TSR_TIME_RK3;
@@ -217,8 +217,8 @@ static tsr_status lucy_collapse(bench *b, int gpu, int weno, int fused, double *
     r.bar_step = gpu ? (weno ? 0.75e-3 : 60e-6) : 0;
     r.bar_s = gpu ? 0 : weno ? 1000 : 60;
     TSR_TRY(bench_from_rule(b, 512, weno ? 3 : 1.5, bench_bumps, &r.tiles));
-    r.options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = -0.1 };
-    r.options.terms[1] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+    r.options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = -0.1 };
+    r.options.terms[1] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
     r.options.term_count = 2;
     r.options.space = weno ? TSR_STENCIL_WENO5 : TSR_STENCIL_UPWIND;
     r.options.time = weno ? TSR_TIME_RK3 : TSR_TIME_EULER;
@@ -251,8 +251,8 @@ static tsr_status overheads(bench *b, int gpu)
         tsr_levelset_report report = { 0 };
         tsr_tiles *tiles = NULL;
         tsr_levelset *solver = NULL;
-        options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = -0.1 };
-        options.terms[1] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+        options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = -0.1 };
+        options.terms[1] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
         options.term_count = 2;
         options.time_step = 0.3;
         options.fused = gpu;

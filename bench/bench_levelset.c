@@ -9,7 +9,7 @@
  * neighbours and activity. If the program itk_segment was built beside this one, it does the same work with ITK. */
 #include "bench.h"
 #include "core/parallel.h"
-#include "levelset/segment.h"
+#include "segment/segment.h"
 
 enum { TILE_BYTES = 8 + 4 + 128 + 4, PERIOD = 200, GROWING_STEPS = 512 };
 static const double alpha = 0.7;

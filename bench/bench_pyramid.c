@@ -4,7 +4,7 @@
  * bound: the winding numbers are written, read and written by their sums and read once more. Tiles: as the whole, beside the whole. */
 #include "bench.h"
 #include "module.h"
-#include "pyramid/region_tree.h"
+#include "region/region_tree.h"
 
 static struct {
     bench b;

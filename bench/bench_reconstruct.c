@@ -5,8 +5,8 @@
 #include "bench.h"
 
 #include "core/parallel.h"
-#include "grid/points.h"
-#include "levelset/potential_host.h"
+#include "mesh/points.h"
+#include "reconstruct/potential_host.h"
 #include "tessera/reconstruct.h"
 
 typedef struct cloud {

@@ -5,8 +5,8 @@
 #include <dlfcn.h>
 
 #include "bench.h"
-#include "grid/mesh.h"
-#include "surface/triangle_tree.h"
+#include "mesh/mesh.h"
+#include "surface/nearest_triangle.h"
 #include "tessera/voxelize.h"
 
 typedef struct peer {

@@ -11,8 +11,8 @@
 #include "experiments.h"
 
 #include "core/parallel.h"
-#include "grid/mesh.h"
-#include "grid/points.h"
+#include "mesh/mesh.h"
+#include "mesh/points.h"
 
 /* ---- what they share ---------------------------------------------------------------------------------------------------------------------------- */
 
@@ -335,8 +335,8 @@ static tsr_status dragon_collapse(bench *b, int gpu)
     const double extent = b->quick ? 128 : 500; /* room for the band within 512 */
     TSR_TRY(dragon_list(b, extent, 1.5, &tiles, &there));
     if (!there) return TSR_OK;
-    options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = -0.1 };
-    options.terms[1] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+    options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = -0.1 };
+    options.terms[1] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
     options.term_count = 2;
     options.time_step = 0.3;
     options.fused = gpu;

@@ -5,7 +5,7 @@
 static tsr_status deformation(bench *b, int64_t n, double band, double period, tsr_levelset_options *options, tsr_tiles **tiles)
 {
     const double at = 0.35 * (double)n;
-    options->terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_ENRIGHT, .value = 1, .radius = (double)n, .period = period };
+    options->terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_ENRIGHT, .value = 1, .radius = (double)n, .period = period };
     options->term_count = 1;
     options->space = TSR_STENCIL_WENO5;
     options->time = TSR_TIME_RK3;

@@ -13,8 +13,8 @@ static tsr_status managed_steps(bench *b, const tsr_tiles *first, int64_t steps,
         tsr_levelset_report report = { 0 };
         tsr_tiles *tiles = NULL;
         TSR_TRY(tsr_tiles_copy(first, b->context, &tiles));
-        options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = -0.1 };
-        options.terms[1] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+        options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = -0.1 };
+        options.terms[1] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
         options.term_count = 2;
         options.fused = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
         options.persistent = -1;
@@ -96,7 +96,7 @@ tsr_status flow_storages(bench *b, int gpu)
         tsr_tiles_info info;
         tsr_tiles *tiles = NULL;
         tsr_levelset *solver = NULL;
-        options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+        options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
         options.term_count = 1;
         options.time_step = 0.3;
         TSR_TRY(flow_shape(b, 1.5, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .radius = b->quick ? 24 : gpu ? 500 : 100 }, &tiles));
@@ -135,8 +135,8 @@ tsr_status flow_large(bench *b, double radius, int64_t steps)
     char name[80];
     list.edge = 4;
     list.band = 1.5;
-    options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = -0.1 };
-    options.terms[1] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+    options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = -0.1 };
+    options.terms[1] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
     options.term_count = 2;
     options.fused = 1;
     TSR_TRY(tsr_tiles_shape(b->context, NULL, &list, &(tsr_shape){ .kind = TSR_SHAPE_SPHERE, .radius = radius }, &tiles));

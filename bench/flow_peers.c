@@ -36,7 +36,7 @@ tsr_status flow_curvature_peer(bench *b, int gpu, int32_t sweeps)
     const double radius = b->quick ? 32 : 128;
     snprintf(name, sizeof name, "curvature, band of 3, first order, %d sweep%s", (int)sweeps, sweeps > 1 ? "s" : "");
     TSR_TRY(flow_shape(b, 3, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .radius = radius }, &tiles));
-    options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+    options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
     options.term_count = 1;
     options.reshape = TSR_RESHAPE_REINIT;
     options.reshape_sweeps = sweeps;
@@ -82,7 +82,7 @@ tsr_status flow_two_threads(bench *b)
     tsr_levelset_report report = { 0 };
     double step[2] = { HUGE_VAL, HUGE_VAL };
     tsr_status status;
-    options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+    options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
     options.term_count = 1;
     options.reshape = TSR_RESHAPE_REINIT;
     options.reshape_step = 0.3;
@@ -169,7 +169,7 @@ tsr_status flow_dilate_peer(bench *b, tsr_stencil space)
     tsr_status status = TSR_OK;
     char name[80], arguments[64];
     double seconds = HUGE_VAL;
-    options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = 1 };
+    options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = 1 };
     options.term_count = 1;
     options.space = space;
     options.reshape = TSR_RESHAPE_REINIT;

@@ -1,8 +1,8 @@
-/* tile-sizes: the source's own method, one voxel at a time, with tiles of 3^3, 4^3 and 8^3 (tests/levelset/source), beside the library's lists of 4^3 and
+/* tile-sizes: the source's own method, one voxel at a time, with tiles of 3^3, 4^3 and 8^3 (tests/solver/source), beside the library's lists of 4^3 and
  * 8^3 on the same fields: what Tables 6.2 and 7.1 and section 4.3 of spec levelset-stl.md compare. One thread of a CPU. */
 #include "experiments.h"
 
-#include "../tests/levelset/source/stl.h"
+#include "../tests/solver/source/stl.h"
 
 /* A motion for all, from the same dense field. */
 struct contest {
@@ -164,9 +164,9 @@ tsr_status bench_tile_sizes(bench *b)
         if (b->quick) c->turns = c->steps = 1;
         o->struct_size = sizeof *o;
         o->time_step = (double)c->motion.step;
-        o->terms[o->term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = (double)c->motion.curvature };
-        if (c->motion.mean != 0) o->terms[o->term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_MEAN_CURVATURE, .value = (double)c->motion.mean };
-        if (c->motion.speed != 0) o->terms[o->term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = (double)c->motion.speed };
+        o->terms[o->term_count++] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = (double)c->motion.curvature };
+        if (c->motion.mean != 0) o->terms[o->term_count++] = (tsr_levelset_term){ .kind = TSR_LEVELSET_MEAN_CURVATURE, .value = (double)c->motion.mean };
+        if (c->motion.speed != 0) o->terms[o->term_count++] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = (double)c->motion.speed };
         o->feedback = (double)c->motion.feedback;
         o->space = c->motion.weno ? TSR_STENCIL_WENO5 : TSR_STENCIL_UPWIND;
         o->time = c->motion.stages == 3 ? TSR_TIME_RK3 : TSR_TIME_EULER;

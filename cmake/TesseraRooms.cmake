@@ -1,3 +1,32 @@
+# The rooms from the lowest floor up: a room may use the rooms before it and none behind it (scripts/lint-rooms.py looks).
+set(TESSERA_ROOMS
+  core
+  camera
+  device
+  primitives
+  io
+  volume
+  tiles
+  mesh
+  histopyramid
+  wavelet
+  compress
+  region
+  surface
+  solver
+  segment
+  algebra
+  reconstruct
+  edit
+  render
+  mip
+  formats
+  vision
+  video
+  fluid
+  light
+  flow)
+
 # How a room (a folder of src/) enters the build: tessera_room(NAME SOURCES *.c ISA *_isa.c KERNELS *.cu)
 #   SOURCES  C11, into the library
 #   ISA      compiled once per SIMD variant (base, avx2, avx512), into the library

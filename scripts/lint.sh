@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# clang-tidy over the C files of the dev build, shellcheck over the scripts.
+# The floors of the rooms, clang-tidy over the C files of the dev build, shellcheck over the scripts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+scripts/lint-rooms.py
 shellcheck scripts/*.sh .ci/run tests/install/run.sh tests/cli/*.sh
 cmake --preset dev -DTESSERA_CUDA=OFF >/dev/null
 git ls-files 'src/*.c' 'tools/*.c' | xargs -P "${JOBS:-$(nproc)}" -n 4 clang-tidy -p build/dev --quiet

@@ -15,7 +15,7 @@ static tsr_status run(const char *module, const char *device)
     tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
     const tsr_shape ball = { .kind = TSR_SHAPE_SPHERE, .centre = { 32, 45, 0 }, .radius = 9 };
     const taylor_green cells = { .edge = 64, .speed = 4 };
-    tsr_flow_user user;
+    tsr_levelset_user user;
     tsr_context *context = NULL;
     tsr_tiles *tiles = NULL;
     tsr_levelset *solver = NULL;
@@ -28,7 +28,7 @@ static tsr_status run(const char *module, const char *device)
     if (status == TSR_OK) status = tsr_tiles_shape(context, NULL, &list, &ball, &tiles);
     if (status == TSR_OK) status = tsr_term_load(context, module, sizeof cells, &user);
     user.data = &cells;
-    options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_USER, .value = 1, .user = &user };
+    options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_USER, .value = 1, .user = &user };
     options.term_count = 1;
     options.space = TSR_STENCIL_WENO5;
     options.time = TSR_TIME_RK3;

@@ -21,45 +21,45 @@ typedef struct tsr_levelset tsr_levelset;
 /* ---- terms ---------------------------------------------------------------------------------------------------------------------------- */
 
 /* x is the position in grid units times spacing, that is index * spacing along the grid axes; vectors have components along these axes. */
-typedef enum tsr_flow_kind {
-    TSR_FLOW_SPEED = 0,      /* F += value */
-    TSR_FLOW_SPEED_FIELD,    /* F += value * field[0](x), trilinear */
-    TSR_FLOW_VELOCITY,       /* U += value * vector */
-    TSR_FLOW_VELOCITY_FIELD, /* U += value * (field[0], field[1], field[2])(x), trilinear; fields may have their own resolution */
-    TSR_FLOW_ROTATION,       /* U += value * vector / |vector| x (x - centre); value in radians per unit of time */
-    TSR_FLOW_ENRIGHT,        /* U += value * the periodic deformation of spec levelset-stl.md 2.12, period `period`, over the cube at `centre` (lower
+typedef enum tsr_levelset_kind {
+    TSR_LEVELSET_SPEED = 0,      /* F += value */
+    TSR_LEVELSET_SPEED_FIELD,    /* F += value * field[0](x), trilinear */
+    TSR_LEVELSET_VELOCITY,       /* U += value * vector */
+    TSR_LEVELSET_VELOCITY_FIELD, /* U += value * (field[0], field[1], field[2])(x), trilinear; fields may have their own resolution */
+    TSR_LEVELSET_ROTATION,       /* U += value * vector / |vector| x (x - centre); value in radians per unit of time */
+    TSR_LEVELSET_ENRIGHT,        /* U += value * the periodic deformation of spec levelset-stl.md 2.12, period `period`, over the cube at `centre` (lower
                               * corner) of edge `radius`; velocity in units of the edge. Tolerant: sine and cosine by polynomial, error below 2e-7 */
-    TSR_FLOW_CURVATURE,      /* a += value (full K; a half-K coefficient e of the literature is value = e / 2) */
-    TSR_FLOW_POTENTIAL,      /* U += value * grad P / |grad P|, P from the provider below; 0 where grad P = 0 */
-    TSR_FLOW_MEAN_CURVATURE, /* F += value * Kbar, the mean of K over the surface: with CURVATURE of the same value it conserves volume (2.10) */
-    TSR_FLOW_USER,           /* F, U and a += value * what `user` (a tsr_flow_user) says */
-    TSR_FLOW_PULL            /* U += value * the velocity that the provider below keeps for the voxel, at most 1 long; not beside POTENTIAL */
-} tsr_flow_kind;
+    TSR_LEVELSET_CURVATURE,      /* a += value (full K; a half-K coefficient e of the literature is value = e / 2) */
+    TSR_LEVELSET_POTENTIAL,      /* U += value * grad P / |grad P|, P from the provider below; 0 where grad P = 0 */
+    TSR_LEVELSET_MEAN_CURVATURE, /* F += value * Kbar, the mean of K over the surface: with CURVATURE of the same value it conserves volume (2.10) */
+    TSR_LEVELSET_USER,           /* F, U and a += value * what `user` (a tsr_levelset_user) says */
+    TSR_LEVELSET_PULL            /* U += value * the velocity that the provider below keeps for the voxel, at most 1 long; not beside POTENTIAL */
+} tsr_levelset_kind;
 /* Stability (spec 2.9): time_step * max(|U_x|/h_x + |U_y|/h_y + |U_z|/h_z + sqrt(3) |F|/h + sqrt(3) b) <= 1 and time_step * 2 a (1/h_x^2 + 1/h_y^2 +
  * 1/h_z^2) <= 1, h the smallest spacing; over voxels in the band. */
-enum { TSR_FLOW_TERMS = 8 };
+enum { TSR_LEVELSET_TERMS = 8 };
 /* A term in the caller's own C. `evaluate` is called for every voxel that may move, at place x and time t, from several threads at once; it writes all
  * members. Exact if it is a function of its arguments alone. */
-typedef struct tsr_flow_answer { float speed, velocity[3], curvature; } tsr_flow_answer;
-typedef struct tsr_flow_user {
-    void (*evaluate)(const void *data, const float x[3], double t, tsr_flow_answer *answer);
+typedef struct tsr_levelset_answer { float speed, velocity[3], curvature; } tsr_levelset_answer;
+typedef struct tsr_levelset_user {
+    void (*evaluate)(const void *data, const float x[3], double t, tsr_levelset_answer *answer);
     const void *data;                     /* KEEPS on the CPU; elsewhere COPIES data_bytes of the module when the terms are set */
     const struct tsr_term_module *module; /* of tsr_term_load; without one contexts of the CPU only (else TSR_ERROR_UNSUPPORTED) */
-} tsr_flow_user;
+} tsr_levelset_user;
 /* Finds the term in the module path.so, on a GPU path_cuda.so (tessera/levelset_term.h says how to write and make them; ".so" may stand in the
  * path), and fills evaluate and module; data is the caller's, a struct of data_bytes. The module stays loaded until the process ends. TSR_ERROR_IO: it cannot be
  * opened; TSR_ERROR_FORMAT: it is none; TSR_ERROR_ARGUMENT: it works on another number of bytes. */
-TSR_API tsr_status tsr_term_load(const tsr_context *context, const char *path, size_t data_bytes, tsr_flow_user *user) TSR_CHECKED;
+TSR_API tsr_status tsr_term_load(const tsr_context *context, const char *path, size_t data_bytes, tsr_levelset_user *user) TSR_CHECKED;
 
-typedef struct tsr_flow_term {
-    tsr_flow_kind kind;
+typedef struct tsr_levelset_term {
+    tsr_levelset_kind kind;
     double value;
     tsr_vec3 vector, centre;         /* world units along the grid axes */
     double radius, period;
     double sigma;                    /* > 0: the term is weighted by exp(-d^2 / 2 sigma^2), d = |x - centre|, and is exactly 0 beyond 3 sigma (a brush) */
     const tsr_volume *field[3];      /* KEEPS; same device; float32 */
-    const tsr_flow_user *user;       /* of USER; COPIES but for data */
-} tsr_flow_term;
+    const tsr_levelset_user *user;       /* of USER; COPIES but for data */
+} tsr_levelset_term;
 
 /* One-sided differences: first order with Osher-Sethian sums or Godunov's larger one, ENO2 and HJ-WENO5 with Godunov's. (tsr_space is the world.) */
 typedef enum tsr_stencil { TSR_STENCIL_UPWIND = 0, TSR_STENCIL_GODUNOV, TSR_STENCIL_ENO2, TSR_STENCIL_WENO5 } tsr_stencil;
@@ -72,7 +72,7 @@ typedef enum tsr_curvature_form { TSR_CURVATURE_FULL = 0, TSR_CURVATURE_HALF } t
 
 typedef struct tsr_levelset_options {
     size_t struct_size;
-    tsr_flow_term terms[TSR_FLOW_TERMS];
+    tsr_levelset_term terms[TSR_LEVELSET_TERMS];
     int32_t term_count;
     tsr_stencil space;
     tsr_time time;

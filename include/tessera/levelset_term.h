@@ -9,7 +9,7 @@
  *     }
  *
  * One term a file. The body sees `data` (const TYPE *, the caller's numbers), `x` (const float[3], index * spacing along the grid axes), `t`
- * (double, the time) and `answer` (tsr_flow_answer *, zeros). It is compiled as C11 and as CUDA: the C both know, no calls but of static functions
+ * (double, the time) and `answer` (tsr_levelset_answer *, zeros). It is compiled as C11 and as CUDA: the C both know, no calls but of static functions
  * marked TSR_TERM_FN in the same file, no global variables. With + - * / and comparisons only, the runs of all devices have the same bits; sin, exp and their like
  * differ in the last bits between devices. In CMake, tessera_add_term(NAME FILE) makes NAME.so and, where there is a CUDA compiler, NAME_cuda.so
  * beside it; by hand:
@@ -50,7 +50,7 @@ typedef struct tsr_term_job {
 typedef struct tsr_term_module {
     uint32_t abi, gives;
     uint64_t data_bytes;
-    void (*evaluate)(const void *data, const float x[3], double t, tsr_flow_answer *answer);
+    void (*evaluate)(const void *data, const float x[3], double t, tsr_levelset_answer *answer);
     void (*thread)(const tsr_term_job *job, int64_t index, int64_t total); /* one thread of a launch, on the host */
     int (*launch)(void *stream, const tsr_term_job *job, uint32_t blocks); /* queues the job; 0 or the number of a CUDA error */
 } tsr_term_module;
@@ -89,7 +89,7 @@ static inline int tsr_term_channels(uint32_t gives)
             const uint64_t key = job->key_first ? 0 : ((const uint64_t *)job->key[list])[at];                                                 \
             const uint32_t part = job->key_first ? ((const uint32_t *)job->key[list])[at] : 0;                                                \
             float x[3], *out = job->answers + (((int64_t)job->id[list][at] * job->channels) << 3 * bits) + i;                                 \
-            tsr_flow_answer answer = { 0.0f, { 0.0f, 0.0f, 0.0f }, 0.0f };                                                                    \
+            tsr_levelset_answer answer = { 0.0f, { 0.0f, 0.0f, 0.0f }, 0.0f };                                                                    \
             for (int k = 0; k < 3; k++) {                                                                                                     \
                 const int32_t tile = (int32_t)((key | job->key_first) >> 21 * k & 0x1fffffu) + (int32_t)(part >> 10 * k & 1023u) - (1 << 20); \
                 x[k] = (float)(tile * (1 << bits) + (i >> bits * k & mask)) * job->spacing[k];                                                \
@@ -130,10 +130,10 @@ static inline int tsr_term_channels(uint32_t gives)
 #define TSR_TERM(type, gives)                                                                                           \
     typedef type tsr_term_data_;                                                                                        \
     enum { tsr_term_gives_ = (gives) };                                                                                 \
-    TSR_TERM_FN void tsr_term_body_(const type *data, const float *x, double t, tsr_flow_answer *answer);               \
-    static void tsr_term_evaluate_(const void *data, const float x[3], double t, tsr_flow_answer *answer)               \
+    TSR_TERM_FN void tsr_term_body_(const type *data, const float *x, double t, tsr_levelset_answer *answer);               \
+    static void tsr_term_evaluate_(const void *data, const float x[3], double t, tsr_levelset_answer *answer)               \
     {                                                                                                                   \
-        tsr_flow_answer own = { 0.0f, { 0.0f, 0.0f, 0.0f }, 0.0f };                                                     \
+        tsr_levelset_answer own = { 0.0f, { 0.0f, 0.0f, 0.0f }, 0.0f };                                                     \
         tsr_term_body_((const type *)data, x, t, &own);                                                                 \
         answer->speed = tsr_term_gives_ & TSR_TERM_SPEED ? own.speed : 0.0f;                                            \
         for (int k = 0; k < 3; k++) answer->velocity[k] = tsr_term_gives_ & TSR_TERM_VELOCITY ? own.velocity[k] : 0.0f; \
@@ -143,6 +143,6 @@ static inline int tsr_term_channels(uint32_t gives)
     TSR_TERM_RUN_                                                                                                       \
     TSR_TERM_C_ const tsr_term_module tsr_term_module_1;                                                                \
     TSR_TERM_DEFINE_ __attribute__((visibility("default"))) const tsr_term_module tsr_term_module_1 = TSR_TERM_TABLE_;  \
-    TSR_TERM_FN void tsr_term_body_(const type *data, const float *x, double t, tsr_flow_answer *answer)
+    TSR_TERM_FN void tsr_term_body_(const type *data, const float *x, double t, tsr_levelset_answer *answer)
 
 #endif

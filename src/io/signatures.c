@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/bytes.h"
+#include "io/little_endian.h"
 
 typedef struct signature {
     int at; /* where the magic lies */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/hd.h"
-#include "io/bytes.h"
+#include "io/little_endian.h"
 
 #define TSR_XXH_1 0x9e3779b185ebca87ull
 #define TSR_XXH_2 0xc2b2ae3d27d4eb4full

@@ -4,8 +4,8 @@
  * total at once and its prefix later; one warp reads the status of 32 predecessors at a time and stops at the nearest prefix.
  * A status word holds 32 bits of value below its flag in one 64-bit store, so that no fence is needed; 64-bit values take two words, which
  * belong together when their flags agree. */
-#ifndef TSR_PRIMITIVES_CUDA_H
-#define TSR_PRIMITIVES_CUDA_H
+#ifndef TSR_PRIMITIVES_PRIMITIVES_CUDA_H
+#define TSR_PRIMITIVES_PRIMITIVES_CUDA_H
 
 #include "device/kernel.h"
 #include "primitives/primitives_ops.h"

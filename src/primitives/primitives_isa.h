@@ -1,6 +1,6 @@
 /* primitives/primitives_isa.h: the loops of the CPU backend that are built once per SIMD variant. */
-#ifndef TSR_PRIMITIVES_ISA_H
-#define TSR_PRIMITIVES_ISA_H
+#ifndef TSR_PRIMITIVES_PRIMITIVES_ISA_H
+#define TSR_PRIMITIVES_PRIMITIVES_ISA_H
 
 #include "device/isa.h"
 #include "primitives/primitives_ops.h"

@@ -1,6 +1,6 @@
 /* primitives/primitives_ops.h: what a backend provides for reduce, scan, select, sort, histogram, segments and scatter. Arguments are checked before. */
-#ifndef TSR_PRIMITIVES_OPS_H
-#define TSR_PRIMITIVES_OPS_H
+#ifndef TSR_PRIMITIVES_PRIMITIVES_OPS_H
+#define TSR_PRIMITIVES_PRIMITIVES_OPS_H
 
 #include "device/backend.h"
 #include "primitives/element.h"

@@ -2,7 +2,7 @@
 #ifndef TSR_RENDER_BRICKS_H
 #define TSR_RENDER_BRICKS_H
 
-#include "grid/tile_pool.h"
+#include "tiles/tile_pool.h"
 #include "render/field.h"
 #include "render/lookup.h"
 

@@ -2,7 +2,7 @@
 #ifndef TSR_RENDER_RECORDS_H
 #define TSR_RENDER_RECORDS_H
 
-#include "grid/tile_pool.h"
+#include "tiles/tile_pool.h"
 #include "render/write.h"
 #include "surface/case_table.h"
 #include "tessera/records.h"

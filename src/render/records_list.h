@@ -2,7 +2,7 @@
 #ifndef TSR_RENDER_RECORDS_LIST_H
 #define TSR_RENDER_RECORDS_LIST_H
 
-#include "grid/tiles.h"
+#include "tiles/tiles.h"
 #include "render/records_ops.h"
 #include "render/scene.h"
 

@@ -3,7 +3,7 @@
 #define TSR_RENDER_RENDER_OPS_H
 
 #include "device/backend.h"
-#include "grid/tile_pool.h"
+#include "tiles/tile_pool.h"
 #include "render/bricks.h"
 #include "render/frame.h"
 

@@ -4,9 +4,9 @@
 
 #include "camera/camera.h"
 #include "core/vec3.h"
-#include "grid/mesh.h"
-#include "grid/tiles.h"
-#include "grid/volume.h"
+#include "mesh/mesh.h"
+#include "tiles/tiles.h"
+#include "volume/volume.h"
 #include "render/render_ops.h"
 #include "tessera/render.h"
 

@@ -1,7 +1,7 @@
 /* render/transfer_probe.c: transfer functions from probed points (spec volume-rendering.md 2.4). */
 #include <math.h>
 
-#include "grid/voxel.h"
+#include "volume/voxel.h"
 #include "render/scene.h"
 
 /* Value and gradient magnitude of a host volume at an index position, by float64. */

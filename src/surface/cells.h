@@ -10,8 +10,8 @@
 
 #include <math.h>
 
-#include "grid/tile_pool.h"
-#include "grid/voxel.h"
+#include "tiles/tile_pool.h"
+#include "volume/voxel.h"
 #include "surface/sides.h"
 #include "tessera/surface.h"
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "core/parallel.h"
-#include "grid/surface_distances.h"
-#include "surface/triangle_tree.h"
+#include "volume/surface_distances.h"
+#include "surface/nearest_triangle.h"
 #include "surface/mesh_math.h"
 
 enum { CHUNK = 1024 }; /* vertices that pass the nearest triangle on to the next */

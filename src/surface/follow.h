@@ -4,7 +4,7 @@
 #ifndef TSR_SURFACE_FOLLOW_H
 #define TSR_SURFACE_FOLLOW_H
 
-#include "grid/tiles.h"
+#include "tiles/tiles.h"
 #include "surface/surface_ops.h"
 
 typedef struct tsr_follow {

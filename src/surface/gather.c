@@ -1,7 +1,7 @@
 /* surface/gather.c: triangles without an index by the ways that the literature compares (tessera/surface.h, tsr_surface_gather). */
-#include "grid/mesh.h"
-#include "grid/volume.h"
-#include "pyramid/pyramid.h"
+#include "mesh/mesh.h"
+#include "volume/volume.h"
+#include "histopyramid/pyramid.h"
 #include "surface/surface.h"
 #include "tessera/primitives.h"
 

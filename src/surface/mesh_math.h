@@ -2,7 +2,7 @@
 #ifndef TSR_SURFACE_MESH_MATH_H
 #define TSR_SURFACE_MESH_MATH_H
 
-#include "grid/mesh.h"
+#include "mesh/mesh.h"
 
 static inline double tsr_dot(tsr_vec3 a, tsr_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 static inline tsr_vec3 tsr_minus(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.x - b.x, a.y - b.y, a.z - b.z }; }

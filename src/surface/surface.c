@@ -3,8 +3,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "grid/mesh.h"
-#include "grid/volume.h"
+#include "mesh/mesh.h"
+#include "volume/volume.h"
 
 /* Smallest value of the element type that is >= iso: v >= iso is v >= that, and v < iso is v < that, in the type's own arithmetic. */
 static void side_of(tsr_side *side, tsr_dtype dtype, double iso, int below)

@@ -1,5 +1,5 @@
 /* surface/surface_labels.c: the surface of one label of a label map: of its mask, cut out of the map with a voxel round it. */
-#include "grid/labels.h"
+#include "volume/labels.h"
 #include "surface/surface.h"
 #include "tessera/filter.h"
 #include "tessera/surface.h"

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "core/core.h"
-#include "grid/mesh.h"
-#include "grid/volume.h"
+#include "mesh/mesh.h"
+#include "volume/volume.h"
 #include "surface/surface.h"
 
 /* Slab [begin, end) owns the vertices and cells of its planes. Their numbers and normals reach two planes further and one back. */

@@ -1,4 +1,4 @@
-#include "grid/tiles.h"
+#include "tiles/tiles.h"
 #include "surface/surface.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* surface/tetrahedra.c: the surface of an unstructured grid (tessera/unstructured.h): one pyramid over the edges, one over the tetrahedra. */
 #include <math.h>
 
-#include "grid/mesh.h"
-#include "grid/volume.h"
-#include "pyramid/pyramid.h"
+#include "mesh/mesh.h"
+#include "volume/volume.h"
+#include "histopyramid/pyramid.h"
 #include "surface/surface.h"
 
 typedef struct work {

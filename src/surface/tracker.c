@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grid/mesh.h"
-#include "grid/tiles.h"
+#include "mesh/mesh.h"
+#include "tiles/tiles.h"
 #include "surface/follow.h"
 #include "surface/store.h"
 #include "surface/surface.h"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "grid/tile_pool.h"
+#include "tiles/tile_pool.h"
 
 enum { TSR_TRACK_STORED = 1, TSR_TRACK_CHANGED = 2, TSR_TRACK_GONE = 4 };
 

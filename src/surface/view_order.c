@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "grid/mesh.h"
+#include "mesh/mesh.h"
 #include "surface/surface.h"
 #include "tessera/primitives.h"
 

@@ -1,7 +1,7 @@
 /* vision/board.c: checkerboards as a lens sees them. */
 #include <math.h>
 
-#include "vision/lens.h"
+#include "vision/lens_warp.h"
 
 static uint64_t mix(uint64_t z)
 {

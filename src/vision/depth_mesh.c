@@ -9,9 +9,9 @@
 
 #include "camera/camera.h"
 #include "core/parallel.h"
-#include "grid/mesh.h"
-#include "grid/volume.h"
-#include "grid/voxel.h"
+#include "mesh/mesh.h"
+#include "volume/volume.h"
+#include "volume/voxel.h"
 #include "vision/depth_mesh.h"
 
 enum { LEVELS = 32, CORNER = 1, MIDDLE = 2 };

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grid/volume.h"
+#include "volume/volume.h"
 #include "tessera/filter.h"
-#include "vision/lens.h"
+#include "vision/lens_warp.h"
 
 static tsr_status check(tsr_features_options *o)
 {

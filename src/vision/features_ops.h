@@ -4,7 +4,7 @@
 
 #include "device/backend.h"
 #include "vision/filter.h"
-#include "vision/region.h"
+#include "vision/feature_region.h"
 
 /* Tiles of 64 x 64 pixels become one cell each (stage 0), 32 x 32 cells of a stage one of the next, up to a single one. */
 enum { TSR_FEATURES_STAGES = 6, TSR_FEATURES_JOIN = 32 };

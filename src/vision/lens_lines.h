@@ -2,7 +2,7 @@
 #ifndef TSR_VISION_LENS_LINES_H
 #define TSR_VISION_LENS_LINES_H
 
-#include "vision/lens.h"
+#include "vision/lens_warp.h"
 
 typedef struct tsr_lens_line {
     int64_t first, count;

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "grid/volume.h"
-#include "vision/lens.h"
+#include "volume/volume.h"
+#include "vision/lens_warp.h"
 #include "vision/lens_lines.h"
 #include "vision/lens_ops.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "grid/volume.h"
+#include "volume/volume.h"
 #include "tessera/denoise.h"
 #include "tessera/primitives.h"
 #include "wavelet/shrink.h"

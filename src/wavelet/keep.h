@@ -7,7 +7,7 @@
 
 #include "core/hd.h"
 #include "device/backend.h"
-#include "grid/voxel.h"
+#include "volume/voxel.h"
 
 enum { TSR_KEEP_BITS = 11, TSR_KEEP_BINS = 1 << TSR_KEEP_BITS /* of a digit; counters fit the first-level cache, and shared memory */ };
 

@@ -2,7 +2,7 @@
 #ifndef TSR_WAVELET_SHAPE_H
 #define TSR_WAVELET_SHAPE_H
 
-#include "wavelet/element.h"
+#include "wavelet/wavelet_element.h"
 
 /* What a kernel knows of its filter: C0 and C1 taps in the steps 0, 2, ... and 1, 3, ...; FIRST: the parity of the samples that step 0 changes; S0 and
  * S1: the shifts of integer steps. Steps of one tap take the sample before an odd one, behind an even one; the others are symmetric. PAIRS: all steps

@@ -7,7 +7,7 @@
 
 #include "core/hd.h"
 #include "device/backend.h"
-#include "grid/voxel.h"
+#include "volume/voxel.h"
 #include "tessera/denoise.h"
 
 /* Squares are summed part by part: each lane every TSR_SHRINK_LANES-th of the part in order, lanes folded by halves. */

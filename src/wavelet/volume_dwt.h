@@ -2,7 +2,7 @@
 #ifndef TSR_WAVELET_VOLUME_DWT_H
 #define TSR_WAVELET_VOLUME_DWT_H
 
-#include "grid/volume.h"
+#include "volume/volume.h"
 #include "wavelet/wavelet.h"
 
 /* Takes options that volumes can have, or TSR_ERROR_ARGUMENT. */

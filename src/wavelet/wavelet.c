@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wavelet/filters.h"
+#include "wavelet/lifting_filters.h"
 
 enum { LOST_BYTES = 256 };
 

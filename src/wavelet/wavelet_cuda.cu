@@ -7,12 +7,11 @@
 #include "device/chain.h"
 #include "device/kernel.h"
 
-#include "wavelet/coder_ops.h"
-#include "wavelet/element.h"
+#include "wavelet/wavelet_element.h"
 #include "wavelet/keep.h"
 #include "wavelet/packed.h"
 #include "wavelet/shrink.h"
-#include "wavelet/tiles.h"
+#include "wavelet/wavelet_tiles.h"
 #include "wavelet/wavelet_ops.h"
 
 enum { THREADS = 256, LANES = 32, SEGMENT = 64, PITCH = LANES + 1 };
@@ -40,7 +39,7 @@ TSR_HD uint32_t other_bits(uint32_t axes, int32_t axis, uint32_t n)
 
 #include "wavelet/shape.h"
 
-#include "wavelet/march.h"
+#include "wavelet/wavelet_march.h"
 #include "wavelet/cube.h"
 
 /* The segment in work: samples [base, base + rows) of LANES lines, virtual ones where the boundary is periodic. */
@@ -553,5 +552,5 @@ static size_t cuda_work_bytes(tsr_queue *queue, int32_t threads, const tsr_wavel
 
 extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { cuda_passes,           cuda_together,         cuda_work_bytes,
                                                       cuda_forward,          cuda_inverse,          cuda_copy,
-                                                      tsr_coder_decode_cuda, cuda_recording_create, cuda_recording_destroy,
+                                                      cuda_recording_create, cuda_recording_destroy,
                                                       &tsr_shrink_cuda,      &tsr_keep_cuda };

@@ -39,7 +39,6 @@ typedef struct tsr_wavelet_job {
     const void *memory[3];                    /* that decides all addresses: samples, coefficients, workspace */
 } tsr_wavelet_job;
 
-struct tsr_coder_job;
 struct tsr_shrink_ops;
 struct tsr_keep_ops;
 
@@ -54,7 +53,6 @@ typedef struct tsr_wavelet_ops {
     tsr_status (*inverse)(tsr_queue *queue, const tsr_wavelet_job *job);
     tsr_status (*copy)(tsr_queue *queue, size_t element, const int64_t size[TSR_WAVELET_DIMENSIONS], const tsr_wavelet_array *from,
                        const tsr_wavelet_array *to);
-    tsr_status (*decode)(tsr_queue *queue, const struct tsr_coder_job *job); /* bricks of a compressed volume, coder_ops.h; NULL: the host does it */
     /* NULL: nothing is recorded. */
     tsr_status (*recording_create)(tsr_wavelet_recording **recording);
     void (*recording_destroy)(tsr_wavelet_recording **recording);

@@ -1,6 +1,6 @@
 /* wavelet/wide.c: the way back of int16 coefficients once more, in 32 bits, where a value on its way did not fit into 16: it may still end at samples
  * that do. Coefficients of samples that a checked forward transform took never come here: the way back meets the same values. */
-#include "grid/volume.h"
+#include "volume/volume.h"
 #include "tessera/filter.h"
 #include "wavelet/wavelet.h"
 

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "grid/unstructured.h"
-#include "io/extras.h"
-#include "io/format.h"
+#include "mesh/unstructured.h"
+#include "formats/extras.h"
+#include "formats/format.h"
 
 enum { FUZZ_MEMORY = 64 << 20 };
 

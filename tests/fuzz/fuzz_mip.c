@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/bytes.h"
-#include "io/mip_file.h"
+#include "io/little_endian.h"
+#include "mip/mip_file.h"
 #include "tessera/tessera.h"
 
 static void check(int good, const char *what)

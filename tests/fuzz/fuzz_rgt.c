@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/bytes.h"
-#include "io/rgt.h"
+#include "io/little_endian.h"
+#include "formats/rgt.h"
 #include "tessera/tessera.h"
 
 static void check(int good, const char *what)

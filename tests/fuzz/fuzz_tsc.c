@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/bytes.h"
+#include "io/little_endian.h"
 #include "io/xxh64.h"
-#include "wavelet/codec.h"
+#include "compress/codec.h"
 
 enum {
     AT_HEADER = 12,

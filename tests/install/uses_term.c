@@ -9,7 +9,7 @@ int main(int argc, char **argv)
     const tsr_shape ball = { .kind = TSR_SHAPE_SPHERE, .radius = 6 };
     tsr_context_options where = TSR_CONTEXT_OPTIONS;
     tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
-    tsr_flow_user user;
+    tsr_levelset_user user;
     tsr_context *context = NULL;
     tsr_tiles *tiles = NULL;
     tsr_levelset *solver = NULL;
@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     if (status == TSR_OK) status = tsr_term_load(context, argv[1], sizeof speed, &user);
     if (status == TSR_OK) status = tsr_tiles_shape(context, NULL, NULL, &ball, &tiles);
     user.data = &speed;
-    options.terms[0].kind = TSR_FLOW_USER;
+    options.terms[0].kind = TSR_LEVELSET_USER;
     options.terms[0].value = 1;
     options.terms[0].user = &user;
     options.term_count = 1;

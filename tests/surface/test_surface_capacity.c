@@ -2,10 +2,10 @@
  * but for the ways without an index, so the backend's table is replaced by one that counts too many. */
 #include "support.h"
 
-#include "grid/mesh.h"
-#include "grid/volume.h"
+#include "mesh/mesh.h"
+#include "volume/volume.h"
 #include "surface/surface_ops.h"
-#include "surface/triangle_tree.h"
+#include "surface/nearest_triangle.h"
 
 /* What the context had, what it has, and how much is added to the vertices of call number `from` of count and later. */
 static struct {

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "device/isa.h"
-#include "grid/tiles.h"
+#include "tiles/tiles.h"
 
 typedef struct triangle {
     float p[9], normals[9];

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "grid/tiles.h"
-#include "levelset/csg.h"
+#include "tiles/tiles.h"
+#include "algebra/csg.h"
 
 /* A surface that follows a list against a full extraction after every change: the same triangles, closed, and only what changed made anew. */
 

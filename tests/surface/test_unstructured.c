@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "grid/unstructured.h"
+#include "mesh/unstructured.h"
 
 /* ---- grids to cut ------------------------------------------------------------------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
 
 #include "device/backend.h"
 #include "support.h"
-#include "vision/region.h"
+#include "vision/feature_region.h"
 
 /* ---- pictures ------------------------------------------------------------------------------------------------------------------------------ */
 

@@ -1,4 +1,4 @@
-/* Planes of several levels: on a GPU two or three of them go in one launch (src/wavelet/tiles_cuda.cu) where filter, extents and places allow it. Extents
+/* Planes of several levels: on a GPU two or three of them go in one launch (src/wavelet/wavelet_tiles_cuda.cu) where filter, extents and places allow it. Extents
  * that end before, at and behind the end of a tile, more levels than one launch takes, batches, volumes of planes: the same bits as the CPU, and the same
  * transforms refused because a value leaves 16 bits, wherever in the plane and in the levels it does. */
 #include "device/backend.h"

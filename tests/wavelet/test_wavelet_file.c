@@ -1,6 +1,6 @@
 /* Transforms from file to file: the bits of the transforms in memory with the smallest memory that is accepted, for every filter, boundary, layout and
  * type; every kind of input; memory that stays bounded; damaged input, too little memory, cancelling. */
-#include "../io/scratch.h"
+#include "formats/scratch.h"
 
 #include "device/backend.h"
 

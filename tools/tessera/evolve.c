@@ -14,7 +14,7 @@ struct evolve {
     const char *speed_field, *frames_pattern, *term, *term_data;
     float term_numbers[16];
     int term_count;
-    tsr_flow_user user;
+    tsr_levelset_user user;
     cli_list velocity_field;
     double speed, curvature, conserve, enright, rotation, duration;
     int axis_given, sign_given, cfl_given, reshape_space_given;
@@ -38,10 +38,10 @@ static int write_surface(const struct evolve *e, const char *path, const char *f
     return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, path);
 }
 
-static tsr_flow_term *add_term(struct evolve *e, tsr_flow_kind kind, double value)
+static tsr_levelset_term *add_term(struct evolve *e, tsr_levelset_kind kind, double value)
 {
-    tsr_flow_term *term = &e->options.terms[e->options.term_count++];
-    *term = (tsr_flow_term){ .kind = kind, .value = value, .centre = e->centre };
+    tsr_levelset_term *term = &e->options.terms[e->options.term_count++];
+    *term = (tsr_levelset_term){ .kind = kind, .value = value, .centre = e->centre };
     return term;
 }
 
@@ -154,33 +154,33 @@ static int make_terms(struct evolve *e)
     const tsr_size3 n = tsr_tiles_domain(e->tiles);
     if (e->enright_given && (n.x == 1 || n.y == 1 || n.z == 1))
         return cli_usage(e->cli, "--enright: a flow in three dimensions, %s is a plane", e->cli->input[0]);
-    if (e->speed_given && !e->speed_field) add_term(e, TSR_FLOW_SPEED, e->speed);
+    if (e->speed_given && !e->speed_field) add_term(e, TSR_LEVELSET_SPEED, e->speed);
     if (e->speed_field) {
         code = read_field(e, e->speed_field, 3);
         if (code) return code;
-        add_term(e, TSR_FLOW_SPEED_FIELD, e->speed_given ? e->speed : 1)->field[0] = e->field[3];
+        add_term(e, TSR_LEVELSET_SPEED_FIELD, e->speed_given ? e->speed : 1)->field[0] = e->field[3];
     }
-    if (e->curvature_given) add_term(e, TSR_FLOW_CURVATURE, e->curvature);
+    if (e->curvature_given) add_term(e, TSR_LEVELSET_CURVATURE, e->curvature);
     if (e->conserve_given) {
-        add_term(e, TSR_FLOW_CURVATURE, e->conserve);
-        add_term(e, TSR_FLOW_MEAN_CURVATURE, e->conserve);
+        add_term(e, TSR_LEVELSET_CURVATURE, e->conserve);
+        add_term(e, TSR_LEVELSET_MEAN_CURVATURE, e->conserve);
     }
-    if (e->velocity_given) add_term(e, TSR_FLOW_VELOCITY, 1)->vector = e->velocity;
+    if (e->velocity_given) add_term(e, TSR_LEVELSET_VELOCITY, 1)->vector = e->velocity;
     if (e->velocity_field.count) {
         for (int k = 0; k < 3 && !code; k++) code = read_field(e, e->velocity_field.item[k], k);
         if (code) return code;
-        tsr_flow_term *term = add_term(e, TSR_FLOW_VELOCITY_FIELD, 1);
+        tsr_levelset_term *term = add_term(e, TSR_LEVELSET_VELOCITY_FIELD, 1);
         for (int k = 0; k < 3; k++) term->field[k] = e->field[k];
     }
-    if (e->rotation_given) add_term(e, TSR_FLOW_ROTATION, e->rotation * (3.14159265358979323846 / 180))->vector = e->axis;
+    if (e->rotation_given) add_term(e, TSR_LEVELSET_ROTATION, e->rotation * (3.14159265358979323846 / 180))->vector = e->axis;
     if (e->term) {
         status = tsr_term_load(e->context, e->term, (size_t)e->term_count * sizeof *e->term_numbers, &e->user);
         if (status != TSR_OK) return cli_status(e->cli, status, e->term);
         e->user.data = e->term_numbers;
-        add_term(e, TSR_FLOW_USER, 1)->user = &e->user;
+        add_term(e, TSR_LEVELSET_USER, 1)->user = &e->user;
     }
     if (e->enright_given) { /* in the literature's unit cube the sphere lies at 0.35 and has radius 0.15 */
-        tsr_flow_term *term = add_term(e, TSR_FLOW_ENRIGHT, 1);
+        tsr_levelset_term *term = add_term(e, TSR_LEVELSET_ENRIGHT, 1);
         term->radius = radius / 0.15;
         term->period = e->enright;
         term->centre = (tsr_vec3){ e->centre.x - 0.35 * term->radius, e->centre.y - 0.35 * term->radius, e->centre.z - 0.35 * term->radius };

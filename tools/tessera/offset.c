@@ -24,7 +24,7 @@ static tsr_status move(const struct offset *o, double distance, tsr_levelset_rep
     tsr_levelset_report report = { 0 };
     tsr_levelset *solver = NULL;
     const tsr_progress progress = cli_progress(o->cli);
-    options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = distance > 0 ? o->voxel : -o->voxel };
+    options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = distance > 0 ? o->voxel : -o->voxel };
     options.term_count = 1;
     options.space = o->fast ? TSR_STENCIL_ENO2 : TSR_STENCIL_WENO5;
     options.time = o->fast ? TSR_TIME_EULER : TSR_TIME_RK3;

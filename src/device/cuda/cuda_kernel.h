@@ -1,6 +1,6 @@
 /* device/cuda/cuda_kernel.h: the kernel language on a real GPU. */
-#ifndef TSR_DEVICE_CUDA_KERNEL_H
-#define TSR_DEVICE_CUDA_KERNEL_H
+#ifndef TSR_DEVICE_CUDA_CUDA_KERNEL_H
+#define TSR_DEVICE_CUDA_CUDA_KERNEL_H
 
 #include <cuda_runtime.h>
 

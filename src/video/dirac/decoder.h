@@ -2,11 +2,11 @@
 #ifndef TSR_VIDEO_DIRAC_DECODER_H
 #define TSR_VIDEO_DIRAC_DECODER_H
 
-#include "video/dirac/core.h"
+#include "video/dirac/dirac_core.h"
 #include "video/dirac/dirac_ops.h"
 #include "video/dirac/motion.h"
 #include "video/dirac/slices.h"
-#include "video/dirac/stream.h"
+#include "video/dirac/dirac_stream.h"
 #include "video/dirac/synthesis.h"
 
 enum { TSR_DIRAC_REFERENCES = 8, TSR_DIRAC_FRAMES = 8 };

@@ -1,7 +1,7 @@
 /* video/dirac/encoder.c: frames in, data units out. */
 #include <stdlib.h>
 
-#include "io/video.h"
+#include "formats/video.h"
 #include "video/dirac/dirac_ops.h"
 #include "video/dirac/filters.h"
 #include "video/dirac/slices_write.h"

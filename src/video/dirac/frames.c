@@ -1,5 +1,5 @@
 /* video/dirac/frames.c: pictures become frames, which go out by picture number where pictures are coded in another order than they are shown. */
-#include "io/video.h"
+#include "formats/video.h"
 #include "video/dirac/decoder.h"
 
 static tsr_status shape_frame(tsr_dirac_decoder *d, tsr_dirac_frame *f)

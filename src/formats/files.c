@@ -1,0 +1,560 @@
+/* Dispatch: which format reads or writes a file, and what is common to all. */
+#include "formats/extras.h"
+#include "formats/format.h"
+#include "formats/parts.h"
+#include "formats/rgt.h"
+#include "io/signatures.h"
+
+#include "mesh/mesh.h"
+#include "mesh/points.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const tsr_format *const formats[] = {
+#define TSR_FORMAT(name) &tsr_format_##name,
+#include "formats/formats.h"
+#undef TSR_FORMAT
+};
+enum { FORMAT_COUNT = (int)(sizeof formats / sizeof formats[0]) };
+
+static const char *article(tsr_file_kind kind) { return kind == TSR_FILE_IMAGE || kind == TSR_FILE_UNSTRUCTURED ? "an" : "a"; }
+static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "tile list", "cloud of points", "film", "unstructured grid" };
+
+/* Images are volumes, too. */
+static int holds(const tsr_format *format, tsr_file_kind kind)
+{
+    return format->kind == kind || (kind == TSR_FILE_VOLUME && format->kind == TSR_FILE_IMAGE);
+}
+
+const tsr_format *tsr_format_find(const char *name)
+{
+    for (int i = 0; i < FORMAT_COUNT; i++)
+        if (!strcasecmp(formats[i]->name, name)) return formats[i];
+    return NULL;
+}
+
+/* "nifti (.nii .hdr), nrrd (.nrrd .nhdr)": for messages. */
+static const char *format_list(tsr_file_kind kind, char *text, size_t bytes)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < FORMAT_COUNT; i++) {
+        if (kind != TSR_FILE_UNKNOWN && !holds(formats[i], kind)) continue;
+        char line[128];
+        size_t n = (size_t)snprintf(line, sizeof line, "%s%s", used ? ", " : "", formats[i]->name);
+        for (int e = 0; e < 6 && formats[i]->extensions[e] && n < sizeof line; e++)
+            n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", e ? " " : " (", formats[i]->extensions[e]);
+        snprintf(text + used, bytes - used, "%s%s", line, formats[i]->extensions[0] ? ")" : "");
+        used = strlen(text);
+    }
+    return text;
+}
+
+/* Whether the path ends in one of the format's extensions, possibly followed by ".gz". */
+static int extension_fits(const tsr_format *format, const char *path)
+{
+    for (int e = 0; path && e < 6 && format->extensions[e]; e++) {
+        char packed[32];
+        snprintf(packed, sizeof packed, "%s.gz", format->extensions[e]);
+        if (tsr_path_has_extension(path, format->extensions[e]) || tsr_path_has_extension(path, packed)) return 1;
+    }
+    return 0;
+}
+
+static tsr_status format_named(const char *name, tsr_file_kind kind, const tsr_format **format)
+{
+    char list[640];
+    *format = tsr_format_find(name);
+    if (!*format) TSR_FAIL(TSR_ERROR_ARGUMENT, "format '%.40s' is not known: expected one of %s", name, format_list(kind, list, sizeof list));
+    if (kind != TSR_FILE_UNKNOWN && !holds(*format, kind))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "format '%s' holds %s %s, expected %s %s format: %s", (*format)->name, article((*format)->kind),
+                 kind_names[(*format)->kind], article(kind), kind_names[kind], format_list(kind, list, sizeof list));
+    return TSR_OK;
+}
+
+/* By content, the extension deciding among equals; *format is NULL if no format claims the content. */
+static tsr_status recognise(tsr_input *input, const tsr_format **format)
+{
+    tsr_signature signature;
+    *format = NULL;
+    TSR_TRY(tsr_input_head(input, TSR_HEAD_BYTES, &signature.head, &signature.head_bytes));
+    signature.file_bytes = tsr_input_size(input);
+    if (tsr_rgt_is_one(signature.head, signature.head_bytes)) return TSR_OK; /* it has functions of its own (tessera/region_file.h) */
+    int best = 0;
+    for (int i = 0; i < FORMAT_COUNT; i++) {
+        int fits = extension_fits(formats[i], tsr_input_path(input));
+        int sure = formats[i]->recognise ? formats[i]->recognise(&signature) : TSR_NOT_MINE;
+        int score = sure ? 2 * sure + fits : 0;
+        if (score > best) {
+            best = score;
+            *format = formats[i];
+        }
+    }
+    const char *name, *advice; /* what is known for sure to be something else is no format's that only may be meant */
+    if (best < 2 * TSR_SURELY_MINE && tsr_signature_find(signature.head, signature.head_bytes, &name, &advice)) *format = NULL;
+    return TSR_OK;
+}
+
+/* Fails if the content is of a format that is known, but not read here. */
+static tsr_status refuse_foreign(tsr_input *input)
+{
+    const uint8_t *head;
+    size_t bytes;
+    const char *name, *advice;
+    TSR_TRY(tsr_input_head(input, TSR_HEAD_BYTES, &head, &bytes));
+    if (tsr_signature_find(head, bytes, &name, &advice)) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: is %s, %s", tsr_input_name(input), name, advice);
+    return TSR_OK;
+}
+
+tsr_status tsr_format_of_input(tsr_input *input, const tsr_read_options *options, tsr_file_kind kind, const tsr_format **format)
+{
+    if (options->format) return format_named(options->format, kind, format);
+    TSR_TRY(recognise(input, format));
+    if (!*format && kind == TSR_FILE_VOLUME && options->raw_shape.x) *format = tsr_format_find("raw");
+    if (!*format) TSR_TRY(refuse_foreign(input));
+    for (int i = 0; i < FORMAT_COUNT && !*format; i++) /* its reader says best what is wrong with the content */
+        if (holds(formats[i], kind) && extension_fits(formats[i], tsr_input_path(input))) *format = formats[i];
+    char list[640];
+    if (!*format) {
+        const uint8_t *head;
+        size_t bytes;
+        TSR_TRY(tsr_input_head(input, 8, &head, &bytes));
+        if (tsr_rgt_is_one(head, bytes))
+            TSR_FAIL(TSR_ERROR_FORMAT,
+                     "%s: the file is a region tree (rgt), which octree, quadtree and info (tsr_region_tree_read) read, expected %s %s: %s",
+                     tsr_input_name(input), article(kind), kind_names[kind], format_list(kind, list, sizeof list));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s, expected %s %s: %s", tsr_input_name(input),
+                 bytes ? "the content is of no known format" : "the file is empty", article(kind), kind_names[kind],
+                 format_list(kind, list, sizeof list));
+    }
+    if (!holds(*format, kind))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file is %s %s (%s), expected %s %s: %s", tsr_input_name(input), article((*format)->kind),
+                 kind_names[(*format)->kind], (*format)->name, article(kind), kind_names[kind], format_list(kind, list, sizeof list));
+    return TSR_OK;
+}
+
+tsr_status tsr_format_of_output(const char *path, const char *name, tsr_file_kind kind, const tsr_format **format)
+{
+    char list[640];
+    if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the output path is empty");
+    if (name) return format_named(name, kind, format);
+    *format = NULL;
+    for (int i = 0; i < FORMAT_COUNT && !*format; i++)
+        if (holds(formats[i], kind) && extension_fits(formats[i], path)) *format = formats[i];
+    if (!*format)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the extension names no %s format: expected one of %s, or options.format", path, kind_names[kind],
+                 format_list(kind, list, sizeof list));
+    return TSR_OK;
+}
+
+/* What every reading function begins with. `path` "-" and memory need no check; a NULL path is the caller's mistake. */
+static tsr_status open_input(const char *path, const tsr_read_options *options, tsr_read_options *own, tsr_input **input)
+{
+    TSR_TRY(TSR_OPTIONS_TAKE(own, options));
+    if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the input path is empty");
+    if (own->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "memory_limit is %lld, expected 0 or more bytes", (long long)own->memory_limit);
+    tsr_input_options settings = {
+        .memory_limit = own->memory_limit, .progress = &own->progress, .map_beyond_limit = own->map_beyond_limit, .same_folder = own->same_folder, .allow_paths = own->allow_paths
+    };
+    TSR_TRY(tsr_input_open(path, &settings, input));
+    return TSR_OK;
+}
+
+static tsr_status take_write_options(const tsr_write_options *options, tsr_write_options *own)
+{
+    TSR_TRY(TSR_OPTIONS_TAKE(own, options));
+    if (own->compression < -1 || own->compression > 9)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "compression is %d, expected -1 (none), 0 (default) or 1 to 9", own->compression);
+    return TSR_OK;
+}
+
+tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, tsr_volume **volume)
+{
+    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
+    *volume = NULL;
+    tsr_read_options own;
+    tsr_input *input = NULL;
+    const tsr_format *format;
+    tsr_status status;
+    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_VOLUME, &format), done);
+    TSR_TRY_GOTO(format->read_volume(input, &own, volume), done);
+    TSR_TRY_GOTO(tsr_parts_check(*volume, tsr_input_name(input), &own), done);
+done:
+    tsr_input_close(&input);
+    if (status != TSR_OK) tsr_volume_destroy(volume);
+    return status;
+}
+
+tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
+    tsr_device device = tsr_volume_device(volume);
+    if (device.kind != TSR_DEVICE_CPU)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the volume lives on %s:%d; copy it to the host with tsr_volume_copy first", path,
+                 tsr_device_kind_name(device.kind), device.index);
+    tsr_volume *parts[2];
+    const tsr_volume *fit;
+    TSR_TRY(tsr_volume_for_format(volume, format, own.stored_values, parts, &fit));
+    const tsr_status status = format->write_volume(fit, path, &own);
+    tsr_volume_destroy(&parts[1]);
+    tsr_volume_destroy(&parts[0]);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+tsr_status tsr_text_write(const char *text, const char *path, const tsr_write_options *options)
+{
+    tsr_write_options own;
+    tsr_output *output;
+    if (!text) TSR_FAIL(TSR_ERROR_ARGUMENT, "text is NULL");
+    if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the output path is empty");
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(tsr_output_open(path, &own, &output));
+    const tsr_status status = tsr_output_write(output, text, strlen(text));
+    TSR_TRY(tsr_output_finish(&output, status));
+    return TSR_OK;
+}
+
+tsr_status tsr_mesh_read(const char *path, const tsr_read_options *options, tsr_mesh **mesh)
+{
+    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
+    *mesh = NULL;
+    tsr_read_options own;
+    tsr_input *input = NULL;
+    const tsr_format *format;
+    tsr_status status;
+    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_MESH, &format), done);
+    TSR_TRY_GOTO(format->read_mesh(input, &own, mesh), done);
+done:
+    tsr_input_close(&input);
+    if (status != TSR_OK) tsr_mesh_destroy(mesh);
+    return status;
+}
+
+tsr_status tsr_mesh_write(const tsr_mesh *mesh, const char *path, const tsr_write_options *options)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_MESH, &format));
+    tsr_device device = tsr_mesh_device(mesh);
+    if (device.kind != TSR_DEVICE_CPU)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the mesh lives on %s:%d; copy it to the host with tsr_mesh_copy first", path,
+                 tsr_device_kind_name(device.kind), device.index);
+    TSR_TRY(format->write_mesh(mesh, path, &own));
+    return TSR_OK;
+}
+
+static int holds_points(const tsr_format *format) { return format->kind == TSR_FILE_POINTS || format->kind == TSR_FILE_MESH; }
+
+/* Points of a cloud, or the vertices of a mesh. */
+static tsr_status read_points(tsr_input *input, const tsr_read_options *options, tsr_points **points)
+{
+    const tsr_format *format = NULL;
+    tsr_mesh *mesh;
+    if (options->format) TSR_TRY(format_named(options->format, TSR_FILE_UNKNOWN, &format));
+    else TSR_TRY(recognise(input, &format));
+    if (!format || (!options->format && !holds_points(format))) TSR_TRY(tsr_format_of_input(input, options, TSR_FILE_POINTS, &format));
+    if (!holds_points(format)) TSR_TRY(format_named(format->name, TSR_FILE_POINTS, &format));
+    if (format->kind == TSR_FILE_POINTS) {
+        TSR_TRY(format->read_points(input, options, points));
+        return TSR_OK;
+    }
+    TSR_TRY(format->read_mesh(input, options, &mesh));
+    tsr_status status = tsr_points_from_mesh(mesh, points);
+    tsr_mesh_destroy(&mesh);
+    return status;
+}
+
+tsr_status tsr_points_read(const char *path, const tsr_read_options *options, tsr_points **points)
+{
+    if (!points) TSR_FAIL(TSR_ERROR_ARGUMENT, "points is NULL");
+    *points = NULL;
+    tsr_read_options own;
+    tsr_input *input = NULL;
+    TSR_TRY(open_input(path, options, &own, &input));
+    tsr_status status = read_points(input, &own, points);
+    tsr_input_close(&input);
+    if (status != TSR_OK) tsr_points_destroy(points);
+    return status;
+}
+
+tsr_status tsr_unstructured_read(const char *path, const tsr_read_options *options, const char *values, tsr_unstructured **grid)
+{
+    if (!grid) TSR_FAIL(TSR_ERROR_ARGUMENT, "grid is NULL");
+    *grid = NULL;
+    tsr_read_options own;
+    tsr_input *input = NULL;
+    const tsr_format *format;
+    tsr_status status;
+    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_UNSTRUCTURED, &format), done);
+    TSR_TRY_GOTO(format->read_unstructured(input, &own, values, grid), done);
+done:
+    tsr_input_close(&input);
+    return status;
+}
+
+/* As a mesh without triangles. */
+static tsr_status write_vertices(const tsr_points *points, const tsr_format *format, const char *path, const tsr_write_options *options)
+{
+    tsr_mesh *mesh;
+    if (!strcmp(format->name, "stl")) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: STL holds triangles only, expected a format for points", path);
+    TSR_TRY(tsr_mesh_create(NULL, points->count, 0, points->normals != NULL, &mesh));
+    memcpy(mesh->vertices, points->positions, (size_t)points->count * 3 * sizeof(float));
+    if (points->normals) memcpy(mesh->normals, points->normals, (size_t)points->count * 3 * sizeof(float));
+    mesh->space = points->space;
+    memcpy(mesh->origin, points->origin, sizeof mesh->origin);
+    tsr_status status = format->write_mesh(mesh, path, options);
+    tsr_mesh_destroy(&mesh);
+    return status;
+}
+
+/* A format for points, or for the vertices of a mesh. */
+static tsr_status format_of_points(const char *path, const char *name, const tsr_format **format)
+{
+    *format = NULL;
+    if (name) TSR_TRY(format_named(name, TSR_FILE_UNKNOWN, format));
+    for (int i = 0; path && i < FORMAT_COUNT && !*format; i++)
+        if (holds_points(formats[i]) && extension_fits(formats[i], path)) *format = formats[i];
+    if (!*format || !holds_points(*format)) TSR_TRY(tsr_format_of_output(path, name, TSR_FILE_POINTS, format));
+    return TSR_OK;
+}
+
+tsr_status tsr_points_write(const tsr_points *points, const char *path, const tsr_write_options *options)
+{
+    tsr_write_options own;
+    const tsr_format *format = NULL;
+    TSR_TRY(tsr_points_require_host(points, path ? path : "points"));
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(format_of_points(path, own.format, &format));
+    if (format->kind == TSR_FILE_MESH) return write_vertices(points, format, path, &own);
+    TSR_TRY(format->write_points(points, path, &own));
+    return TSR_OK;
+}
+
+/* *format is NULL unless the file holds a volume. */
+static tsr_status is_volume(tsr_input *input, const tsr_read_options *options, const tsr_format **format)
+{
+    *format = NULL;
+    if (options->format) TSR_TRY(format_named(options->format, TSR_FILE_UNKNOWN, format));
+    else TSR_TRY(recognise(input, format));
+    if (*format && (*format)->kind != TSR_FILE_VOLUME) *format = NULL;
+    return TSR_OK;
+}
+
+/* A volume of bytes that is one slice, or the channels of an image: an array of numbers is a picture, too. */
+static tsr_status read_slice(tsr_input *input, const tsr_format *format, const tsr_read_options *options, tsr_image *image)
+{
+    tsr_volume *volume = NULL;
+    TSR_TRY(format->read_volume(input, options, &volume));
+    const tsr_size3 n = tsr_volume_size(volume);
+    const tsr_dtype dtype = tsr_volume_dtype(volume);
+    if (options->image_bits) *options->image_bits = 8;
+    const int fits = (n.z == 1 || tsr_volume_channels(volume)) && tsr_image_from_volume(volume, image) == TSR_OK;
+    tsr_volume_destroy(&volume);
+    if (!fits)
+        TSR_FAIL(
+            TSR_ERROR_FORMAT,
+            "%s: the file is a volume (%s) of %lld x %lld x %lld %s, expected an image, or one slice of u8 (tessera convert --slice z=%lld --window "
+            "LOWER:UPPER --dtype u8)",
+            tsr_input_name(input), format->name, (long long)n.x, (long long)n.y, (long long)n.z, tsr_dtype_name(dtype), (long long)(n.z / 2));
+    return TSR_OK;
+}
+
+tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr_image *image)
+{
+    if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
+    *image = (tsr_image){ 0 };
+    tsr_read_options own;
+    tsr_input *input = NULL;
+    const tsr_format *format;
+    tsr_status status;
+    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY_GOTO(is_volume(input, &own, &format), done);
+    if (format) {
+        TSR_TRY_GOTO(read_slice(input, format, &own, image), done);
+    } else {
+        TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_IMAGE, &format), done);
+        TSR_TRY_GOTO(format->read_image(input, &own, image), done);
+    }
+done:
+    tsr_input_close(&input);
+    if (status != TSR_OK) tsr_image_destroy(image);
+    return status;
+}
+
+tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_write_options *options)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    if (!image || !image->pixels) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL or has no pixels");
+    if (image->width <= 0 || image->height <= 0 || (image->channels != 1 && image->channels != 3 && image->channels != 4))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %d x %d pixels with %d channels: expected positive extents and 1, 3 or 4 channels", image->width,
+                 image->height, image->channels);
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_IMAGE, &format));
+    TSR_TRY(format->write_image(image, path, &own));
+    return TSR_OK;
+}
+
+/* ---- tile lists ------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status open_tiles(const char *path, const tsr_tiles_read_options *options, tsr_tiles_read_options *own, tsr_input **input,
+                             const tsr_format **format, tsr_tiles_extras **extras)
+{
+    tsr_status status;
+    TSR_TRY(TSR_OPTIONS_TAKE(own, options));
+    if (own->edge != 0 && own->edge != 4 && own->edge != 8) TSR_FAIL(TSR_ERROR_ARGUMENT, "edge is %d, expected 4, 8 or 0", own->edge);
+    tsr_read_options plain = { .struct_size = sizeof plain, .format = own->format, .memory_limit = own->memory_limit, .progress = own->progress };
+    if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the input path is empty");
+    if (own->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "memory_limit is %lld, expected 0 or more bytes", (long long)own->memory_limit);
+    tsr_input_options settings = { .memory_limit = own->memory_limit, .progress = &own->progress };
+    TSR_TRY(tsr_input_open(path, &settings, input));
+    TSR_TRY_GOTO(tsr_format_of_input(*input, &plain, TSR_FILE_TILES, format), fail);
+    TSR_TRY_GOTO(tsr_extras_create(extras), fail);
+    return TSR_OK;
+fail:
+    tsr_input_close(input);
+    return status;
+}
+
+tsr_status tsr_tiles_read(tsr_context *context, const char *path, const tsr_tiles_read_options *options, tsr_tiles **tiles)
+{
+    tsr_tiles_read_options own;
+    tsr_input *input = NULL;
+    tsr_tiles_extras *extras = NULL;
+    const tsr_format *format;
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tiles is NULL");
+    *tiles = NULL;
+    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
+    TSR_TRY(open_tiles(path, options, &own, &input, &format, &extras));
+    tsr_status status = format->read_tiles(input, &own, context, extras, tiles);
+    tsr_input_close(&input);
+    if (status == TSR_OK && own.extras) {
+        *own.extras = extras;
+        extras = NULL;
+    }
+    tsr_tiles_extras_destroy(&extras);
+    return status;
+}
+
+tsr_status tsr_tiles_file_describe(const char *path, const tsr_tiles_read_options *options, tsr_tiles_file_info *info)
+{
+    tsr_tiles_read_options own;
+    tsr_input *input = NULL;
+    tsr_tiles_extras *extras = NULL;
+    const tsr_format *format;
+    if (!info) TSR_FAIL(TSR_ERROR_ARGUMENT, "info is NULL");
+    *info = (tsr_tiles_file_info){ .active_voxels = -1, .codec = "none", .grids = 1 };
+    TSR_TRY(open_tiles(path, options, &own, &input, &format, &extras));
+    snprintf(info->format, sizeof info->format, "%s", format->name);
+    info->file_bytes = tsr_input_size(input);
+    tsr_status status = format->describe_tiles(input, &own, extras, info);
+    tsr_input_close(&input);
+    if (status == TSR_OK && own.extras) {
+        *own.extras = extras;
+        extras = NULL;
+    }
+    tsr_tiles_extras_destroy(&extras);
+    return status;
+}
+
+tsr_status tsr_tiles_write(const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options)
+{
+    tsr_tiles_write_options own;
+    const tsr_format *format;
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    if (own.compression < -1 || own.compression > 9)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "compression is %d, expected -1 (none), 0 (default) or 1 to 9", own.compression);
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_TILES, &format));
+    if (!format->write_tiles)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s files are written by tessera convert with the program tessera-vdb, not by the library", path,
+                 format->name);
+    TSR_TRY(format->write_tiles(tiles, path, &own));
+    return TSR_OK;
+}
+
+tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char **name)
+{
+    tsr_read_options own;
+    tsr_input *input = NULL;
+    const tsr_format *format = NULL;
+    *kind = TSR_FILE_UNKNOWN;
+    *name = NULL;
+    TSR_TRY(open_input(path, NULL, &own, &input));
+    tsr_status status = recognise(input, &format);
+    if (status == TSR_OK && !format) status = refuse_foreign(input);
+    tsr_input_close(&input);
+    TSR_TRY(status);
+    for (int i = 0; i < FORMAT_COUNT && !format; i++)
+        if (strcmp(path, "-") && extension_fits(formats[i], path)) format = formats[i];
+    if (format) {
+        *kind = format->kind;
+        *name = format->name;
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_file_format_kind(const char *name, tsr_file_kind *kind)
+{
+    const tsr_format *format;
+    *kind = TSR_FILE_UNKNOWN;
+    TSR_TRY(format_named(name, TSR_FILE_UNKNOWN, &format));
+    *kind = format->kind;
+    return TSR_OK;
+}
+
+tsr_status tsr_file_keeps_metadata(const char *path, const tsr_write_options *options, int *keeps)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    *keeps = 0;
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
+    *keeps = format->keeps_metadata;
+    return TSR_OK;
+}
+
+tsr_status tsr_file_keeps_unit(const char *path, const tsr_write_options *options, double unit, int *keeps)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    *keeps = 0;
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
+    *keeps = tsr_format_keeps_unit(format, unit);
+    return TSR_OK;
+}
+
+tsr_status tsr_file_keeps_mesh(const char *path, const tsr_write_options *options, int *extras)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    *extras = 0;
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_MESH, &format));
+    *extras = format->mesh_extras | (own.ascii ? format->mesh_extras_ascii : 0);
+    return TSR_OK;
+}
+
+tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, const tsr_write_options *options)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    TSR_TRY(take_write_options(options, &own));
+    if (kind == TSR_FILE_POINTS) TSR_TRY(format_of_points(path, own.format, &format));
+    else TSR_TRY(tsr_format_of_output(path, own.format, kind, &format));
+    return TSR_OK;
+}

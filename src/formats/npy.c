@@ -1,0 +1,247 @@
+/* NumPy arrays: .npy, versions 1 to 3, C order, one array of 1 to 3 axes per file; the last axis is x. The file has no place for geometry or
+ * metadata. Format: the NumPy enhancement proposal 1 and numpy.lib.format. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/little_endian.h"
+#include "formats/parts.h"
+
+#define MAGIC "\x93NUMPY"
+enum { MAGIC_BYTES = 6, HEADER_MOST = 65536, ALIGNMENT = 64 };
+
+static int recognise(const tsr_signature *s)
+{
+    return s->head_bytes >= MAGIC_BYTES && !memcmp(s->head, MAGIC, MAGIC_BYTES) ? TSR_SURELY_MINE : TSR_NOT_MINE;
+}
+
+/* ---- the header: the text of a Python dictionary with exactly three keys ------------------------------------------------------------------------ */
+
+typedef struct npy_header {
+    char descr[16];
+    int fortran_order, axes;
+    int64_t shape[4];
+    unsigned seen; /* bit per key */
+} npy_header;
+
+typedef struct npy_text {
+    const tsr_input *input;
+    const char *at, *end;
+} npy_text;
+
+static void skip_space(npy_text *t)
+{
+    while (t->at < t->end && (*t->at == ' ' || *t->at == '\n')) t->at++;
+}
+
+static int take(npy_text *t, char c)
+{
+    skip_space(t);
+    if (t->at >= t->end || *t->at != c) return 0;
+    t->at++;
+    return 1;
+}
+
+static tsr_status expected(const npy_text *t, const char *what)
+{
+    char shown[32];
+    const size_t left = (size_t)(t->end - t->at);
+    TSR_FAIL(TSR_ERROR_FORMAT, "%s: .npy header: '%s', expected %s", tsr_input_name(t->input),
+             tsr_word_show((tsr_word){ t->at, left < 16 ? left : 16 }, shown), what);
+}
+
+static tsr_status take_string(npy_text *t, char *text, size_t bytes)
+{
+    skip_space(t);
+    const char quote = t->at < t->end ? *t->at : 0;
+    if (quote != '\'' && quote != '"') return expected(t, "a text in quotes");
+    const char *close = (const char *)memchr(t->at + 1, quote, (size_t)(t->end - t->at - 1));
+    if (!close || (size_t)(close - t->at - 1) >= bytes) return expected(t, "a short text in quotes");
+    memcpy(text, t->at + 1, (size_t)(close - t->at - 1));
+    text[close - t->at - 1] = 0;
+    t->at = close + 1;
+    return TSR_OK;
+}
+
+static int take_word(npy_text *t, const char *word)
+{
+    const size_t n = strlen(word);
+    skip_space(t);
+    if ((size_t)(t->end - t->at) < n || memcmp(t->at, word, n)) return 0;
+    t->at += n;
+    return 1;
+}
+
+static tsr_status take_shape(npy_text *t, npy_header *h)
+{
+    if (!take(t, '(')) return expected(t, "a shape such as (4, 3, 2)");
+    int comma = 1;
+    while (!take(t, ')')) {
+        int64_t extent = 0;
+        int digits = 0;
+        if (!comma) return expected(t, "',' or ')' in the shape");
+        for (skip_space(t); t->at < t->end && isdigit((unsigned char)*t->at) && digits < 18; t->at++, digits++) extent = 10 * extent + (*t->at - '0');
+        if (!digits) return expected(t, "a whole number in the shape");
+        if (h->axes == 4)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'shape' has more than 4 axes, expected 1 to 3 (z, y, x), and frames or channels",
+                     tsr_input_name(t->input));
+        if (extent < 1)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: .npy field 'shape': axis %d is %lld, expected at least 1", tsr_input_name(t->input), h->axes,
+                     (long long)extent);
+        h->shape[h->axes++] = extent;
+        comma = take(t, ',');
+    }
+    if (!h->axes) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'shape' is (), expected 1 to 3 axes (z, y, x)", tsr_input_name(t->input));
+    return TSR_OK;
+}
+
+static tsr_status take_entry(npy_text *t, npy_header *h)
+{
+    static const char *const keys[] = { "descr", "fortran_order", "shape" };
+    char key[32];
+    unsigned k = 0;
+    TSR_TRY(take_string(t, key, sizeof key));
+    while (k < 3 && strcmp(key, keys[k])) k++;
+    if (k == 3 || (h->seen >> k & 1))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: .npy header: key '%s'%s, expected descr, fortran_order and shape, once each", tsr_input_name(t->input), key,
+                 k < 3 ? " again" : "");
+    h->seen |= 1u << k;
+    if (!take(t, ':')) return expected(t, "':' behind the key");
+    if (k == 2) return take_shape(t, h);
+    if (k == 1) {
+        h->fortran_order = take_word(t, "True");
+        return h->fortran_order || take_word(t, "False") ? TSR_OK : expected(t, "True or False");
+    }
+    skip_space(t);
+    if (t->at < t->end && *t->at == '[')
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'descr' is a structure, expected one number per element", tsr_input_name(t->input));
+    return take_string(t, h->descr, sizeof h->descr);
+}
+
+static tsr_status parse_dictionary(npy_text *t, npy_header *h)
+{
+    if (!take(t, '{')) return expected(t, "'{'");
+    int comma = 1;
+    while (!take(t, '}')) {
+        if (!comma) return expected(t, "',' or '}'");
+        TSR_TRY(take_entry(t, h));
+        comma = take(t, ',');
+    }
+    skip_space(t);
+    if (t->at != t->end) return expected(t, "nothing behind '}' but spaces");
+    if (h->seen != 7)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: .npy header: no key '%s'", tsr_input_name(t->input),
+                 !(h->seen & 1)   ? "descr"
+                 : !(h->seen & 2) ? "fortran_order"
+                                  : "shape");
+    return TSR_OK;
+}
+
+/* ---- element types ------------------------------------------------------------------------------------------------------------------------------ */
+
+static const char *const codes[TSR_DTYPE_COUNT] = { "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8" };
+
+static tsr_status element_type(const tsr_input *input, const char *descr, tsr_layout *layout)
+{
+    int dtype = 0;
+    const int order = descr[0], boolean = !strcmp(descr, "|b1"); /* numpy's own masks: bytes of 0 and 1 */
+    while (dtype < TSR_DTYPE_COUNT && (!order || strcmp(descr + 1, codes[dtype]))) dtype++;
+    const int known = dtype < TSR_DTYPE_COUNT, one = known && tsr_dtype_size((tsr_dtype)dtype) == 1;
+    if (!boolean && !(known && (order == '<' || order == '>' || (one && order == '|'))))
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'descr' is '%s', expected < or > with i1, i2, i4, i8, u1, u2, u4, u8, f4 or f8",
+                 tsr_input_name(input), descr);
+    layout->dtype = boolean ? TSR_U8 : (tsr_dtype)dtype;
+    layout->swap = tsr_dtype_size(layout->dtype) > 1 && (order == '>') != tsr_host_big_endian();
+    return TSR_OK;
+}
+
+/* ---- reading and writing ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Where the dictionary lies: behind magic, version and its own length, which has 2 bytes in version 1 and 4 from 2 on. */
+static tsr_status find_dictionary(tsr_input *input, npy_text *t, int64_t *data)
+{
+    const uint8_t *bytes;
+    size_t size;
+    TSR_TRY(tsr_input_head(input, MAGIC_BYTES + 6, &bytes, &size));
+    if (size < MAGIC_BYTES + 6 || memcmp(bytes, MAGIC, MAGIC_BYTES))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: not the header of a .npy file", tsr_input_name(input));
+    const int major = bytes[MAGIC_BYTES];
+    if (major < 1 || major > 3 || bytes[MAGIC_BYTES + 1])
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy version is %d.%d, expected 1.0, 2.0 or 3.0", tsr_input_name(input), major, bytes[MAGIC_BYTES + 1]);
+    const size_t begin = MAGIC_BYTES + (major == 1 ? 4 : 6);
+    const uint32_t length = major == 1 ? tsr_get_u16(bytes + MAGIC_BYTES + 2) : tsr_get_u32(bytes + MAGIC_BYTES + 2);
+    if (length > HEADER_MOST)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: .npy header of %u bytes, expected at most %d", tsr_input_name(input), length, (int)HEADER_MOST);
+    TSR_TRY(tsr_input_head(input, begin + length, &bytes, &size));
+    if (size < begin + length)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the .npy header has %u bytes, the file %zu", tsr_input_name(input), length, size);
+    *t = (npy_text){ input, (const char *)bytes + begin, (const char *)bytes + begin + length };
+    *data = (int64_t)(begin + length);
+    return TSR_OK;
+}
+
+static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
+{
+    npy_header h = { { 0 }, 0, 0, { 1, 1, 1, 1 }, 0 };
+    tsr_axes axes = { 0 };
+    npy_text text = { input, NULL, NULL };
+    tsr_layout layout = { .size = { 1, 1, 1 } };
+    tsr_block block;
+    int64_t data = 0, bytes;
+    TSR_TRY(find_dictionary(input, &text, &data));
+    TSR_TRY(parse_dictionary(&text, &h));
+    TSR_TRY(element_type(input, h.descr, &layout));
+    if (h.fortran_order && h.axes > 1)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'fortran_order' is True, expected False: save numpy.ascontiguousarray(array)",
+                 tsr_input_name(input));
+    /* of four axes the first is of frames or the last of channels, as the caller asks; unasked a last axis of up to 4 is of channels */
+    const int channels = h.axes == 4 && (options->channel_given != options->frame_given ? options->channel_given : h.shape[3] <= 4);
+    const tsr_size3 all = { h.shape[h.axes - 1], h.axes > 1 ? h.shape[h.axes - 2] : 1, h.axes > 2 ? h.shape[h.axes - 3] : 1 };
+    TSR_TRY(tsr_voxel_bytes(input, layout.dtype, all, &bytes));
+    if (h.axes == 4 && __builtin_mul_overflow(bytes, h.shape[0], &bytes))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: .npy field 'shape' asks for more bytes than can be counted", tsr_input_name(input));
+    for (int k = h.axes - 1; k >= 0; k--)
+        if (h.axes == 4 && k == (channels ? 3 : 0))
+            TSR_TRY(tsr_axes_part(&axes, channels ? TSR_PART_CHANNEL : TSR_PART_FRAME, h.shape[k],
+                                  channels ? "the last axis of 'shape'" : "the first axis of 'shape'", input, options));
+        else tsr_axes_space(&axes, h.shape[k]);
+    if (tsr_input_size(input) >= 0 && tsr_input_size(input) - data > bytes)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld bytes behind the array of %lld, expected none: one array per file", tsr_input_name(input),
+                 (long long)(tsr_input_size(input) - data - bytes), (long long)bytes);
+    const tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
+    TSR_TRY(tsr_axes_read(&axes, input, data, NULL, &layout, &block));
+    TSR_TRY(tsr_volume_of_block(input, &layout, &geometry, &block, volume));
+    memcpy((*volume)->parts, axes.parts, sizeof axes.parts);
+    return TSR_OK;
+}
+
+static tsr_status write_volume(const tsr_volume *volume, const char *path, const tsr_write_options *options)
+{
+    const int one = tsr_dtype_size(volume->dtype) == 1;
+    const tsr_size3 n = volume->size;
+    char header[4 * ALIGNMENT];
+    tsr_output *out = NULL;
+    tsr_status status;
+    TSR_TRY(tsr_require_unscaled(volume, path, "a .npy file"));
+    memcpy(header, MAGIC "\x01", MAGIC_BYTES + 2); /* version 1, and the 0 behind it */
+    const int begin = MAGIC_BYTES + 4;
+    const int used =
+        begin + snprintf(header + begin, sizeof header - (size_t)begin, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%lld, %lld, %lld), }",
+                         one                   ? '|'
+                         : options->big_endian ? '>'
+                                               : '<',
+                         codes[volume->dtype], (long long)n.z, (long long)n.y, (long long)n.x);
+    const int padded = (used + ALIGNMENT) / ALIGNMENT * ALIGNMENT; /* room for the line end */
+    memset(header + used, ' ', (size_t)(padded - used));
+    header[padded - 1] = '\n';
+    tsr_put_u16(header + MAGIC_BYTES + 2, (uint16_t)(padded - begin));
+    TSR_TRY(tsr_output_open(path, options, &out));
+    TSR_TRY_GOTO(tsr_output_write(out, header, (size_t)padded), done);
+    TSR_TRY_GOTO(tsr_output_voxels(out, volume, !!options->big_endian != tsr_host_big_endian()), done);
+done:
+    return tsr_output_finish(&out, status);
+}
+
+const tsr_format tsr_format_npy = {
+    .name = "npy", .kind = TSR_FILE_VOLUME, .extensions = { ".npy" }, .recognise = recognise, .read_volume = read_volume, .write_volume = write_volume
+};

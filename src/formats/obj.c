@@ -1,0 +1,327 @@
+/* formats/obj.c: Wavefront OBJ. Read: v, vn, f in all its forms (i, i/t, i//n, i/t/n, negative = counted back from here), polygons cut into triangles, lines
+ * joined by a backslash, colours behind the vertices, g and o (two or more are the parts of the mesh); everything else (texture, materials, lines,
+ * curves) is skipped. A mesh has one normal per vertex: normals
+ * are kept if each vertex that a face uses has exactly one, otherwise dropped. */
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/mesh_files.h"
+
+typedef struct obj_reader {
+    const char *file;
+    const tsr_progress *progress;
+    int64_t vertices, normals, triangles; /* in the whole file */
+    int64_t vertex, normal;               /* met so far */
+    int normals_used;                     /* some corner names a normal */
+    float *normal_table;                  /* [normals][3] */
+    uint32_t *normal_of;                  /* per vertex, NO_NORMAL before the first corner that names one */
+    int one_normal_each;
+    int64_t colored; /* vertices with a colour behind their place */
+    double color_scale, color_most;
+    tsr_places places;
+    tsr_part_list parts;
+    int64_t groups; /* met so far */
+    int64_t part_value;
+    tsr_word part_name;
+    char name[256];
+    tsr_space space;
+} obj_reader;
+
+static const uint32_t NO_NORMAL = UINT32_MAX;
+
+/* A logical line: data lines joined while they end with a backslash. The words of the parts are served one after another. */
+typedef struct obj_line {
+    tsr_text *text, part;
+    int continued;
+    tsr_space *space;
+} obj_line;
+
+static int take_part(obj_line *line)
+{
+    if (!tsr_text_data_line(line->text, &line->part, line->space)) return 0;
+    const char *end = line->part.end;
+    while (end > line->part.at && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    line->continued = end > line->part.at && end[-1] == '\\';
+    if (line->continued) line->part.end = end - 1;
+    return 1;
+}
+
+static int next_word(obj_line *line, tsr_word *word)
+{
+    for (;;) {
+        if (tsr_text_word(&line->part, word)) return 1;
+        if (!line->continued || !take_part(line)) return 0;
+    }
+}
+
+static tsr_status read_vector(const obj_reader *r, obj_line *line, const char *what, float *to)
+{
+    char shown[32];
+    for (int i = 0; i < 3; i++) {
+        tsr_word word = { "", 0 };
+        double value = 0;
+        next_word(line, &word);
+        if (tsr_word_double(word, &value) != TSR_TEXT_OK)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: '%s' in a %s, expected three numbers", r->file, (long long)line->part.line,
+                     tsr_word_show(word, shown), what);
+        to[i] = (float)value;
+    }
+    return TSR_OK;
+}
+
+/* x y z, and r g b where all vertices have them (0 to 1 or, in some files, 0 to 255); a weight may stand between. */
+static tsr_status read_vertex(obj_reader *r, obj_line *line, tsr_mesh *mesh)
+{
+    char shown[32];
+    double number[7] = { 0 };
+    int count = 0;
+    tsr_word word;
+    while (count < 7 && next_word(line, &word)) {
+        if (tsr_word_double(word, &number[count]) != TSR_TEXT_OK) {
+            if (count >= 3) break;
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: '%s' in a vertex, expected three numbers", r->file, (long long)line->part.line,
+                     tsr_word_show(word, shown));
+        }
+        count++;
+    }
+    if (count < 3) TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: '' in a vertex, expected three numbers", r->file, (long long)line->part.line);
+    for (int i = 0; i < 3; i++) mesh->vertices[3 * r->vertex + i] = tsr_place(&r->places, i, number[i]);
+    if (!mesh->colors) return TSR_OK;
+    uint8_t *color = mesh->colors + 4 * r->vertex;
+    for (int i = 0; i < 3; i++) {
+        const double c = number[count - 3 + i] * r->color_scale + 0.5;
+        r->color_most = number[count - 3 + i] > r->color_most ? number[count - 3 + i] : r->color_most;
+        color[i] = c >= 255 ? 255 : c > 0 ? (uint8_t)c : 0;
+    }
+    color[3] = 255;
+    return TSR_OK;
+}
+
+/* A group or object begins a part: "label-3 NAME", as they are written here, has a number of its own. */
+static void begin_part(obj_reader *r, obj_line *line)
+{
+    tsr_word word;
+    size_t used = 0;
+    int64_t value;
+    r->part_value = ++r->groups;
+    r->name[0] = 0;
+    for (int first = 1; next_word(line, &word); first = 0) {
+        static const char label[] = "label-";
+        const size_t n = sizeof label - 1;
+        if (first && word.size > n && !memcmp(word.text, label, n) &&
+            tsr_word_integer((tsr_word){ word.text + n, word.size - n }, &value) == TSR_TEXT_OK) {
+            r->part_value = value;
+            continue;
+        }
+        if (used + word.size + 2 > sizeof r->name) continue;
+        if (used) r->name[used++] = ' ';
+        memcpy(r->name + used, word.text, word.size);
+        r->name[used += word.size] = 0;
+    }
+    r->part_name = (tsr_word){ *r->name ? r->name : NULL, used };
+}
+
+/* One of the numbers of a corner ("7", "-2"): index from 0 in *index. */
+static tsr_status resolve(const obj_reader *r, const obj_line *line, tsr_word word, int64_t so_far, int64_t total, const char *what, int64_t *index)
+{
+    char shown[32];
+    int64_t value = 0;
+    if (tsr_word_integer(word, &value) != TSR_TEXT_OK)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: '%s' in a face, expected v, v/vt, v//vn or v/vt/vn", r->file, (long long)line->part.line,
+                 tsr_word_show(word, shown));
+    *index = value < 0 ? so_far + value : value - 1;
+    if (value == 0 || *index < 0 || *index >= total)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: %s %lld in a face, expected 1 to %lld or -1 to -%lld", r->file, (long long)line->part.line, what,
+                 (long long)value, (long long)total, (long long)so_far);
+    return TSR_OK;
+}
+
+static tsr_status read_corner(obj_reader *r, const obj_line *line, tsr_word word, uint32_t *vertex)
+{
+    const char *end = word.text + word.size, *slash = (const char *)memchr(word.text, '/', word.size);
+    const char *second = slash ? (const char *)memchr(slash + 1, '/', (size_t)(end - slash - 1)) : NULL;
+    int64_t v = 0, n = 0;
+    TSR_TRY(resolve(r, line, (tsr_word){ word.text, (size_t)((slash ? slash : end) - word.text) }, r->vertex, r->vertices, "vertex", &v));
+    *vertex = (uint32_t)v;
+    if (!second || second + 1 == end) {
+        if (r->normal_of) r->one_normal_each = 0;
+        return TSR_OK;
+    }
+    TSR_TRY(resolve(r, line, (tsr_word){ second + 1, (size_t)(end - second - 1) }, r->normal, r->normals, "normal", &n));
+    if (r->normal_of) {
+        uint32_t *own = &r->normal_of[v];
+        if (*own == NO_NORMAL) *own = (uint32_t)n;
+        else if (*own != (uint32_t)n && !tsr_same_point(r->normal_table + 3 * (int64_t)*own, r->normal_table + 3 * n)) r->one_normal_each = 0;
+    }
+    return TSR_OK;
+}
+
+/* With `mesh` NULL counts, otherwise stores. */
+static tsr_status walk(obj_reader *r, tsr_text text, tsr_mesh *mesh, tsr_fan *fan)
+{
+    tsr_word word;
+    obj_line line = { .text = &text, .space = &r->space };
+    double size = (double)(text.end - text.at);
+    for (int64_t lines = 0; take_part(&line); lines++) {
+        TSR_READING(r->progress, lines, mesh ? 1 - (double)(text.end - text.at) / size : -1);
+        next_word(&line, &word);
+        if (tsr_word_is(word, "v")) {
+            if (mesh) TSR_TRY(read_vertex(r, &line, mesh));
+            int words = 0;
+            while (!mesh && next_word(&line, &word)) words++;
+            r->colored += words == 6 || words == 7;
+            r->vertex++;
+        } else if (tsr_word_is(word, "vn")) {
+            if (r->normal_table) TSR_TRY(read_vector(r, &line, "normal", r->normal_table + 3 * r->normal));
+            r->normal++;
+        } else if (tsr_word_is(word, "f")) {
+            int64_t corners = 0;
+            tsr_fan_begin(fan);
+            while (next_word(&line, &word)) {
+                uint32_t vertex = 0;
+                corners++;
+                if (mesh) {
+                    TSR_TRY(read_corner(r, &line, word, &vertex));
+                    tsr_fan_corner(fan, vertex);
+                } else {
+                    r->normals_used |= memchr(word.text, '/', word.size) && word.text[word.size - 1] != '/';
+                }
+            }
+            if (corners < 3)
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: a face of %lld corners, expected at least 3", r->file, (long long)line.part.line,
+                         (long long)corners);
+            if (!mesh) r->triangles += tsr_fan_triangles(corners);
+            else TSR_TRY(tsr_part_list_add(&r->parts, r->part_value, r->part_name, tsr_fan_triangles(corners)));
+        } else if (mesh && (tsr_word_is(word, "g") || tsr_word_is(word, "o"))) {
+            begin_part(r, &line);
+        }
+        while (next_word(&line, &word)) continue; /* texture coordinates of v, names, whatever else stands on the line */
+    }
+    return TSR_OK;
+}
+
+static void place_normals(const obj_reader *r, tsr_mesh *mesh)
+{
+    static const float none[3] = { 0, 0, 0 };
+    if (!r->one_normal_each) {
+        tsr_mesh_drop_normals(mesh);
+        return;
+    }
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        memcpy(mesh->normals + 3 * v, r->normal_of[v] == NO_NORMAL ? none : r->normal_table + 3 * (int64_t)r->normal_of[v], sizeof none);
+}
+
+static tsr_status obj_read(tsr_input *input, const tsr_read_options *options, tsr_mesh **mesh)
+{
+    const uint8_t *bytes;
+    size_t size;
+    obj_reader r = { .file = tsr_input_name(input), .progress = &options->progress };
+    tsr_fan fan = { 0 };
+    tsr_status status;
+    *mesh = NULL;
+    TSR_TRY(tsr_input_all(input, &bytes, &size));
+    TSR_TRY(walk(&r, tsr_text_make(bytes, size), NULL, &fan));
+    if (!r.vertex) TSR_FAIL(TSR_ERROR_FORMAT, "%s: no vertices (lines that begin with 'v')", r.file);
+    r.vertices = r.vertex;
+    r.normals = r.normal < (int64_t)NO_NORMAL ? r.normal : 0;
+    r.vertex = r.normal = 0;
+    r.one_normal_each = r.normals_used && r.normals;
+    TSR_TRY(tsr_mesh_for_input(input, r.vertices, r.triangles, r.one_normal_each, mesh));
+    if (r.one_normal_each) {
+        TSR_TRY_GOTO(tsr_scratch_for_input(input, r.normals, 3 * sizeof(float), "normals", (void **)&r.normal_table), done);
+        TSR_TRY_GOTO(tsr_scratch_for_input(input, r.vertices, sizeof *r.normal_of, "normals", (void **)&r.normal_of), done);
+        memset(r.normal_of, 0xff, (size_t)r.vertices * sizeof *r.normal_of);
+        memset(r.normal_table, 0, (size_t)r.normals * 3 * sizeof(float));
+    }
+    if (r.colored == r.vertices) TSR_TRY_GOTO(tsr_mesh_add_colors(*mesh), done);
+    r.places = tsr_places_begin();
+    r.color_scale = 255;
+    TSR_TRY_GOTO(tsr_fan_open(input, *mesh, &fan), done);
+    status = TSR_OK;
+    for (int again = 1; again && status == TSR_OK;) {
+        r.vertex = r.normal = r.groups = r.part_value = 0;
+        r.part_name = (tsr_word){ NULL, 0 };
+        tsr_part_list_free(&r.parts);
+        fan.next = (*mesh)->triangles;
+        status = walk(&r, tsr_text_make(bytes, size), *mesh, &fan);
+        again = tsr_places_again(&r.places, options);
+        if (r.color_most > 1 && r.color_scale == 255) r.color_scale = again = 1;
+    }
+    if (status == TSR_OK) status = tsr_mesh_check_positions(input, *mesh);
+    TSR_TRY_GOTO(tsr_fan_close(input, *mesh, &fan, r.progress, status), done);
+    memcpy((*mesh)->origin, r.places.origin, sizeof r.places.origin);
+    TSR_TRY_GOTO(tsr_part_list_set(&r.parts, NULL, 2, *mesh), done);
+    if (r.normal_of) place_normals(&r, *mesh);
+    (*mesh)->space = r.space;
+done:
+    tsr_part_list_free(&r.parts);
+    tsr_host_release(NULL, r.normal_of, (size_t)r.vertices * sizeof *r.normal_of);
+    tsr_host_release(NULL, r.normal_table, (size_t)r.normals * 3 * sizeof(float));
+    if (status != TSR_OK) tsr_mesh_destroy(mesh);
+    return status;
+}
+
+/* "g label-3 left_kidney": words of the line are groups of their own, so that a name is one. */
+static tsr_status write_group(tsr_output *out, const tsr_mesh_part *part)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s", part->name ? part->name : "");
+    for (char *c = name; *c; c++)
+        if ((unsigned char)*c <= ' ' || *c == '#' || *c == '\\') *c = '_';
+    return tsr_output_printf(out, "g label-%lld%s%s\n", (long long)part->value, *name ? " " : "", name);
+}
+
+static tsr_status write_all(tsr_output *out, const tsr_mesh *mesh, const tsr_progress *progress)
+{
+    const int64_t vertices = mesh->vertex_count, normals = mesh->normals ? vertices : 0, items = vertices + normals + mesh->triangle_count;
+    int32_t part = 0;
+    int64_t end = 0;
+    TSR_TRY(tsr_output_printf(out, "# tessera\n"));
+    if (mesh->space != TSR_SPACE_NONE) TSR_TRY(tsr_output_printf(out, "# %s\n", tsr_space_comment(mesh->space)));
+    for (int64_t v = 0; v < vertices; v++) {
+        TSR_WRITING(progress, v, items);
+        TSR_TRY(tsr_write_position(out, "v ", mesh->vertices + 3 * v, mesh->origin, mesh->colors ? " " : "\n"));
+        if (!mesh->colors) continue;
+        float color[3];
+        for (int k = 0; k < 3; k++) color[k] = (float)mesh->colors[4 * v + k] / 255.0f;
+        TSR_TRY(tsr_write_floats(out, "", color, "\n"));
+    }
+    for (int64_t v = 0; v < normals; v++) {
+        TSR_WRITING(progress, vertices + v, items);
+        TSR_TRY(tsr_write_floats(out, "vn ", mesh->normals + 3 * v, "\n"));
+    }
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        TSR_WRITING(progress, vertices + normals + t, items);
+        for (; part < mesh->part_count && t == end; end += mesh->parts[part++].triangles) TSR_TRY(write_group(out, &mesh->parts[part]));
+        TSR_TRY(tsr_write_triangle(out, "f", mesh->triangles + 3 * t, 1, mesh->normals != NULL));
+    }
+    return TSR_OK;
+}
+
+static tsr_status obj_write(const tsr_mesh *mesh, const char *path, const tsr_write_options *options)
+{
+    tsr_output *out = NULL;
+    TSR_TRY(tsr_output_open(path, options, &out));
+    return tsr_output_finish(&out, write_all(out, mesh, &options->progress));
+}
+
+/* No magic number: a text whose first data line begins with a word of the format. */
+static int obj_recognise(const tsr_signature *s)
+{
+    static const char *const words[] = { "v", "vn", "vt", "f", "o", "g", "s", "mtllib", "usemtl" };
+    tsr_text text = tsr_text_make(s->head, s->head_bytes), line;
+    tsr_space space = TSR_SPACE_NONE;
+    tsr_word word;
+    if (memchr(s->head, 0, s->head_bytes) || !tsr_text_data_line(&text, &line, &space) || !tsr_text_word(&line, &word)) return TSR_NOT_MINE;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (tsr_word_is(word, words[i])) return TSR_MAYBE_MINE;
+    return TSR_NOT_MINE;
+}
+
+const tsr_format tsr_format_obj = { .name = "obj",
+                                    .kind = TSR_FILE_MESH,
+                                    .extensions = { ".obj" },
+                                    .recognise = obj_recognise,
+                                    .mesh_extras = TSR_MESH_COLORS | TSR_MESH_PARTS | TSR_MESH_ORIGIN,
+                                    .read_mesh = obj_read,
+                                    .write_mesh = obj_write };

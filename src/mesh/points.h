@@ -1,0 +1,20 @@
+/* mesh/points.h: the inside of a point cloud. */
+#ifndef TSR_MESH_POINTS_H
+#define TSR_MESH_POINTS_H
+
+#include "device/backend.h"
+#include "tessera/points.h"
+
+struct tsr_points {
+    tsr_context *context; /* NULL: host memory that belongs to no context */
+    int64_t count, capacity;
+    float *positions, *normals, *radii; /* the last two may be NULL */
+    tsr_space space;
+    double origin[3]; /* world = origin + position, in float64 */
+};
+
+void tsr_points_shrink(tsr_points *points, int64_t count);
+void tsr_points_drop_normals(tsr_points *points);
+tsr_status tsr_points_require_host(const tsr_points *points, const char *what);
+
+#endif

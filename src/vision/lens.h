@@ -1,9 +1,0 @@
-/* vision/lens.h: lenses made ready for the backends, and what they do to images. */
-#ifndef TSR_VISION_LENS_H
-#define TSR_VISION_LENS_H
-
-#include "camera/lens.h"
-#include "core/core.h"
-#include "vision/lens_math.h"
-
-#endif
