@@ -2,8 +2,11 @@
 #ifndef TESSERA_TESSERA_H
 #define TESSERA_TESSERA_H
 
+#include "tessera/analytic.h"
 #include "tessera/base.h"
 #include "tessera/camera.h"
+#include "tessera/depth_map.h"
+#include "tessera/rig.h"
 #include "tessera/class_pyramid.h"
 #include "tessera/compare.h"
 #include "tessera/compress.h"

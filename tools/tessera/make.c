@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "films.h"
+#include "make.h"
 
 static void list_points(const cli_call *cli)
 {
@@ -204,6 +205,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "format", .type = CLI_TEXT, .value = &write.format, .argument = "NAME", .help = "of the outputs (default: by extension)" },
         { 0 },
     };
+    if (argc > 1 && !strcmp(argv[1], "scene")) return make_scene(cli, argc - 1, argv + 1);
     int code = cli_parse(cli, options, 0, 1, argc, argv);
     if (code >= 0) return code;
     if (list_given) {
@@ -277,5 +279,6 @@ const cli_verb verb_make = { "make", "[options] NAME -o OUTPUT",
                              "  tessera make phantom_tumour --size 128 --noise 0.05 --seed 7 -o head.nii.gz --truth tumour.nii.gz\n"
                              "  tessera make points-torus --count 100000 --noise 0.002 -o torus.ply\n"
                              "  tessera make picture-left -o left.png && tessera make picture-right -o right.png\n"
-                             "  tessera make film-balls --frames 12 -o film.y4m\n",
+                             "  tessera make film-balls --frames 12 -o film.y4m\n"
+                             "  tessera make scene --help\n",
                              run };
