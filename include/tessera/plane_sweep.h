@@ -13,7 +13,6 @@
 
 #include "tessera/camera.h"
 #include "tessera/mesh.h"
-#include "tessera/points.h"
 #include "tessera/volume.h"
 
 #ifdef __cplusplus
@@ -81,7 +80,7 @@ typedef struct tsr_plane_sweep_options {
 /* All maps lie on the context's device, [height][width]. */
 typedef struct tsr_depth_maps {
     size_t struct_size;
-    tsr_volume *depth;     /* f32, NAN where not valid */
+    tsr_volume *depth;     /* f32, 0 where not valid */
     tsr_volume *valid;     /* u8: 1 = valid */
     tsr_volume *score;     /* f32: how far apart the views are (VOLUME: path sums) */
     tsr_volume *count;     /* u8: views that contribute, at most 255 */
@@ -112,14 +111,14 @@ TSR_API tsr_status tsr_camera_middle(const tsr_camera *cameras, int32_t count, t
 
 /* Clears valid where another depth map, of `other_camera`, says something else: the point is seen there at a pixel whose depth differs by more than
  * `tolerance`, as a share, or has none. Points that it does not see stay, or go if `seen` != 0. f32 depths and u8 valid, all on the context's device; changes
- * `valid` and sets depth to NAN there. Both cameras without distortion. */
+ * `valid` and sets depth to 0 there. Both cameras without distortion. */
 TSR_API tsr_status tsr_depth_check(tsr_context *context, tsr_volume *depth, const tsr_camera *camera, const tsr_volume *other, const tsr_camera *other_camera,
                                    double tolerance, int seen, tsr_volume *valid) TSR_CHECKED;
 
-/* The valid pixels of a depth map as points of the world. `image` (u8, of the map's size times channels, as above; may be NULL) gives *colors, [count][4] host
- * memory from malloc (free it), where that is not NULL. Host or device map; RETURNS NEW host points. TSR_ERROR_STATE if none is valid. */
-TSR_API tsr_status tsr_depth_points(const tsr_volume *depth, const tsr_camera *camera, const tsr_volume *image, int32_t channels, tsr_points **points,
-                                    uint8_t **colors) TSR_CHECKED;
+/* The pixels of a depth map that have a depth as vertices of a mesh without triangles, in the world; coloured by `image` (BORROWS; u8, of the map's size times
+ * channels, as above; may be NULL), and with unit normals towards the camera from neighbouring pixels' depths (0 where they have none). Host or device map.
+ * RETURNS NEW host mesh. TSR_ERROR_STATE if no pixel has a depth. */
+TSR_API tsr_status tsr_depth_vertices(const tsr_volume *depth, const tsr_camera *camera, const tsr_volume *image, int32_t channels, tsr_mesh **vertices) TSR_CHECKED;
 
 /* ---- two pictures side by side ------------------------------------------------------------------------------------------------- */
 

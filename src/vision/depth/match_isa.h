@@ -1,6 +1,6 @@
 /* vision/depth/match_isa.h: rows of codes, of path sums and of answers, built once per SIMD variant. */
-#ifndef TSR_VISION_MATCH_ISA_H
-#define TSR_VISION_MATCH_ISA_H
+#ifndef TSR_VISION_DEPTH_MATCH_ISA_H
+#define TSR_VISION_DEPTH_MATCH_ISA_H
 
 #include "device/isa.h"
 #include "vision/depth/match_ops.h"

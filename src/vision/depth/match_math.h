@@ -1,8 +1,8 @@
 /* vision/depth/match_math.h: matching with smoothness along paths: census codes, the cost of a hypothesis, one step of a path, the best hypothesis of a pixel.
  * Whole numbers all through (but the parabola of the last step): every backend gives the same bits. Semi-global matching, Hirschmueller 2008; centre-symmetric
  * census, Spangenberg 2013. */
-#ifndef TSR_VISION_MATCH_MATH_H
-#define TSR_VISION_MATCH_MATH_H
+#ifndef TSR_VISION_DEPTH_MATCH_MATH_H
+#define TSR_VISION_DEPTH_MATCH_MATH_H
 
 #include "core/hd.h"
 

@@ -1,6 +1,6 @@
 /* vision/depth/match_ops.h: what a backend provides for matching along paths. All pointers are device memory of the queue. */
-#ifndef TSR_VISION_MATCH_OPS_H
-#define TSR_VISION_MATCH_OPS_H
+#ifndef TSR_VISION_DEPTH_MATCH_OPS_H
+#define TSR_VISION_DEPTH_MATCH_OPS_H
 
 #include <math.h>
 

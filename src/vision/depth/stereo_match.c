@@ -1,7 +1,7 @@
 /* vision/depth/stereo_match.c: disparities of a rectified pair. */
 #include <stdio.h>
 
-#include "vision/depth/depth.h"
+#include "vision/depth/depth_work.h"
 
 void tsr_match_penalties(int32_t p1, int32_t p2, uint8_t table[256])
 {

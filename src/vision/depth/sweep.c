@@ -290,7 +290,7 @@ static tsr_status run(tsr_sweep *s, const tsr_camera *camera, tsr_depth_maps *ma
     }
     TSR_TRY(tsr_sweep_cover(&s->frame, s->row, s->size, s->count, o, &s->pixels));
     if (s->o.flat < 0) {
-        double sigma;
+        double sigma = 0;
         TSR_TRY(noise_of(s, &sigma));
         s->o.flat = 2 * sigma * sqrt(o->method == TSR_DEPTH_MIPMAP ? o->samples * o->samples : 1);
         if (s->o.flat < 1e-3) s->o.flat = 1e-3;

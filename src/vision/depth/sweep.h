@@ -1,9 +1,9 @@
 /* vision/depth/sweep.h: what the files of the plane sweep share. */
-#ifndef TSR_VISION_SWEEP_H
-#define TSR_VISION_SWEEP_H
+#ifndef TSR_VISION_DEPTH_SWEEP_H
+#define TSR_VISION_DEPTH_SWEEP_H
 
 #include "camera/camera.h"
-#include "vision/depth/depth.h"
+#include "vision/depth/depth_work.h"
 #include "vision/depth/sweep_ops.h"
 
 /* The space of the depth camera: (X, Y, t, 1), pixels and 0 at the far to 1 at the near end, to the world; and to the depth, a quotient. */

@@ -1,7 +1,7 @@
 /* vision/depth/sweep_image.h: the pictures and maps round the search: stacks of box means, of halved pictures and of recursive Gaussians, enlarging by the
  * picture, depths, agreement of two maps, costs of a plane, slanted windows. One function for each, of item i. Class exact. */
-#ifndef TSR_VISION_SWEEP_IMAGE_H
-#define TSR_VISION_SWEEP_IMAGE_H
+#ifndef TSR_VISION_DEPTH_SWEEP_IMAGE_H
+#define TSR_VISION_DEPTH_SWEEP_IMAGE_H
 
 #include "vision/depth/match_math.h"
 #include "vision/depth/sweep_math.h"
@@ -164,7 +164,7 @@ TSR_HD void tsr_sweep_enlarge_at(const tsr_sweep_enlarge_job *j, int64_t i)
 
 /* ---- results -------------------------------------------------------------------------------------------------------------------- */
 
-/* t to depth along the axis and to what is known of it: depth = numerator / denominator, both linear in (x, y, t, 1). NAN where not valid. */
+/* t to the depth along the axis, a quotient of what is linear in (x, y, t, 1); 0 where not valid. */
 typedef struct tsr_sweep_depth_job {
     int32_t width, height;
     float scale[2]; /* pixels of the depth camera a place is wide and high */
@@ -172,13 +172,13 @@ typedef struct tsr_sweep_depth_job {
     const float *t;
     const uint8_t *valid;
     float *depth;
-    const tsr_sweep_view_level *view; /* not NULL: the disparity of the first two, in their pixels, instead */
+    const tsr_sweep_view_level *view; /* not NULL: the disparity of the first two, in their pixels, instead; NAN where not valid */
 } tsr_sweep_depth_job;
 TSR_HD void tsr_sweep_depth_at(const tsr_sweep_depth_job *j, int64_t i)
 {
     const float x = ((float)(int32_t)(i % j->width) + 0.5f) * j->scale[0], y = ((float)(int32_t)(i / j->width) + 0.5f) * j->scale[1], t = j->t[i];
     if (!j->valid[i] || t != t) {
-        j->depth[i] = NAN;
+        j->depth[i] = j->view ? NAN : 0.0f;
         return;
     }
     if (j->view) {
@@ -201,7 +201,7 @@ typedef struct tsr_sweep_consist_job {
     int32_t parallel;
     float tolerance;
     int32_t unseen;        /* what a point that the other camera does not see becomes */
-    float *depth;          /* NAN where they differ */
+    float *depth;          /* 0 where they differ */
     const float *other;
     uint8_t *valid;        /* 0 where they differ */
 } tsr_sweep_consist_job;
@@ -220,13 +220,13 @@ TSR_HD void tsr_sweep_consist_at(const tsr_sweep_consist_job *j, int64_t i)
     const float u = q[0] / q[3], v = q[1] / q[3], own = q[2];
     if (!(q[3] > 0.0f) || !(u >= 0.0f && v >= 0.0f && u < (float)j->other_width && v < (float)j->other_height)) {
         if (!j->unseen) j->valid[i] = 0;
-        if (!j->unseen) j->depth[i] = NAN;
+        if (!j->unseen) j->depth[i] = 0.0f;
         return;
     }
     const float there = j->other[(int64_t)(int32_t)v * j->other_width + (int32_t)u];
     if (tsr_absf(there - own) <= j->tolerance * own) return;
     j->valid[i] = 0;
-    j->depth[i] = NAN;
+    j->depth[i] = 0.0f;
 }
 
 /* What is valid. From a search: what it found by itself, and better than elsewhere. From matching along paths: t of the hypothesis. */

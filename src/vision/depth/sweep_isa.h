@@ -1,6 +1,6 @@
 /* vision/depth/sweep_isa.h: items of the steps of the plane sweep, built once per SIMD variant. */
-#ifndef TSR_VISION_SWEEP_ISA_H
-#define TSR_VISION_SWEEP_ISA_H
+#ifndef TSR_VISION_DEPTH_SWEEP_ISA_H
+#define TSR_VISION_DEPTH_SWEEP_ISA_H
 
 #include "device/isa.h"
 #include "vision/depth/sweep_ops.h"

@@ -1,8 +1,8 @@
 /* vision/depth/sweep_math.h: one place of the depth camera against all views: where it is seen, how well the views agree there, the search along its ray,
  * the median of a map, the recursive Gaussian. Depth is counted by t, 0 at the far and 1 at the near end of the range, evenly in z / w of clip coordinates
  * (a pinhole: in 1 / depth). Class exact: additions, multiplications, divisions and correctly rounded roots alone. */
-#ifndef TSR_VISION_SWEEP_MATH_H
-#define TSR_VISION_SWEEP_MATH_H
+#ifndef TSR_VISION_DEPTH_SWEEP_MATH_H
+#define TSR_VISION_DEPTH_SWEEP_MATH_H
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* vision/depth/sweep_ops.h: the steps of the plane sweep, each a function of item i of a job. All pointers are device memory of the queue. */
-#ifndef TSR_VISION_SWEEP_OPS_H
-#define TSR_VISION_SWEEP_OPS_H
+#ifndef TSR_VISION_DEPTH_SWEEP_OPS_H
+#define TSR_VISION_DEPTH_SWEEP_OPS_H
 
 #include "device/backend.h"
 #include "vision/depth/sweep_image.h"

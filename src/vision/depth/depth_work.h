@@ -1,8 +1,8 @@
-/* vision/depth/depth.h: what the files of this folder share. */
-#ifndef TSR_VISION_DEPTH_H
-#define TSR_VISION_DEPTH_H
+/* vision/depth/depth_work.h: what the files of this folder share. */
+#ifndef TSR_VISION_DEPTH_DEPTH_WORK_H
+#define TSR_VISION_DEPTH_DEPTH_WORK_H
 
-#include "grid/volume.h"
+#include "volume/volume.h"
 #include "tessera/plane_sweep.h"
 #include "vision/depth/match_ops.h"
 

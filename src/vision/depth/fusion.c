@@ -1,0 +1,1 @@
+#include "tessera/fusion.h"
