@@ -3,6 +3,7 @@
 #define TESSERA_TESSERA_H
 
 #include "tessera/analytic.h"
+#include "tessera/array.h"
 #include "tessera/base.h"
 #include "tessera/camera.h"
 #include "tessera/depth_map.h"

@@ -3,7 +3,7 @@
 #define TSR_MESH_POINTS_H
 
 #include "device/backend.h"
-#include "tessera/points.h"
+#include "tessera/array.h"
 
 struct tsr_points {
     tsr_context *context; /* NULL: host memory that belongs to no context */
@@ -11,6 +11,7 @@ struct tsr_points {
     float *positions, *normals, *radii; /* the last two may be NULL */
     tsr_space space;
     double origin[3]; /* world = origin + position, in float64 */
+    tsr_array lent[3]; /* by tsr_points_array_part: memory of a caller's; data NULL: ours */
 };
 
 void tsr_points_shrink(tsr_points *points, int64_t count);
