@@ -38,7 +38,7 @@ static tsr_status cpu_integrate(tsr_queue *queue, const tsr_fusion_job *job)
 static tsr_status cpu_clear(tsr_queue *queue, const tsr_fusion_job *job)
 {
     tsr_fusion_job own = *job;
-    tsr_parallel(queue->threads, (int64_t)job->reached * TSR_FUSION_VOXELS, 64 * TSR_FUSION_VOXELS, clear, &own);
+    tsr_parallel(queue->threads, (int64_t)job->fresh * TSR_FUSION_VOXELS, 64 * TSR_FUSION_VOXELS, clear, &own);
     return TSR_OK;
 }
 static tsr_status cpu_rehash(tsr_queue *queue, const tsr_fusion_job *job)

@@ -48,7 +48,7 @@ static tsr_status cuda_integrate(tsr_queue *queue, const tsr_fusion_job *job)
 }
 static tsr_status cuda_clear(tsr_queue *queue, const tsr_fusion_job *job)
 {
-    const int64_t count = (int64_t)job->reached * TSR_FUSION_VOXELS;
+    const int64_t count = (int64_t)job->fresh * TSR_FUSION_VOXELS;
     if (count) TSR_LAUNCH(queue, clear_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *job, count);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;

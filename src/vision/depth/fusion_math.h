@@ -33,6 +33,23 @@ TSR_HD uint64_t tsr_fusion_claim(uint64_t *place, uint64_t expected, uint64_t va
     return expected;
 #endif
 }
+TSR_HD uint64_t tsr_fusion_peek(const uint64_t *place)
+{
+#if defined(__CUDA_ARCH__)
+    return *(const volatile uint64_t *)place;
+#else
+    return __atomic_load_n(place, __ATOMIC_RELAXED);
+#endif
+}
+TSR_HD void tsr_fusion_fault(uint32_t *counters, uint32_t which)
+{
+#if defined(__CUDA_ARCH__)
+    atomicMax(&counters[2], which);
+#else
+    uint32_t there = __atomic_load_n(&counters[2], __ATOMIC_RELAXED);
+    while (there < which && !__atomic_compare_exchange_n(&counters[2], &there, which, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+#endif
+}
 TSR_HD uint32_t tsr_fusion_next(uint32_t *counter)
 {
 #if defined(__CUDA_ARCH__)
@@ -78,7 +95,7 @@ TSR_HD void tsr_fusion_reach(const tsr_fusion_table *t, uint64_t key)
 {
     uint32_t at = (uint32_t)tsr_fusion_hash(key) & (t->size - 1);
     for (uint32_t n = 0; n < 64; n++, at = (at + 1) & (t->size - 1)) {
-        uint64_t there = t->keys[at];
+        uint64_t there = tsr_fusion_peek(&t->keys[at]);
         if (there == TSR_FUSION_EMPTY) {
             there = tsr_fusion_claim(&t->keys[at], TSR_FUSION_EMPTY, key);
             if (there == TSR_FUSION_EMPTY) {
@@ -90,7 +107,7 @@ TSR_HD void tsr_fusion_reach(const tsr_fusion_table *t, uint64_t key)
         if (tsr_fusion_stamp(&t->stamps[at], t->stamp) != t->stamp) t->reached[tsr_fusion_next(&t->counters[1])] = at;
         return;
     }
-    t->counters[2] = 1;
+    tsr_fusion_fault(t->counters, 1);
 }
 
 TSR_HD int32_t tsr_fusion_floor(float v)
@@ -115,7 +132,7 @@ TSR_HD void tsr_fusion_reach_pixel(const tsr_fusion_view *v, const tsr_fusion_ta
             const float side = v->right[k] * px + v->down[k] * py;
             const float c = (v->parallel ? v->origin[k] + side + at * v->along[k] : v->origin[k] + at * (v->along[k] + side)) * (1.0f / (float)TSR_FUSION_EDGE);
             if (!(c > (float)(2 - TSR_FUSION_REACH) && c < (float)(TSR_FUSION_REACH - 2))) {
-                t->counters[2] = 2;
+                tsr_fusion_fault(t->counters, 2);
                 return;
             }
             place[k] = tsr_fusion_floor(c);

@@ -9,8 +9,8 @@ typedef struct tsr_fusion_job {
     tsr_fusion_view view;
     tsr_fusion_table table;
     float *pool;       /* [bricks][TSR_FUSION_PARTS][TSR_FUSION_VOXELS] */
-    uint32_t reached;  /* integrate, clear: so many of table.reached */
-    uint32_t first;    /* clear: bricks from here on are new */
+    uint32_t reached;  /* integrate: so many of table.reached */
+    uint32_t first, fresh; /* clear: so many bricks from the first on are new */
     const uint64_t *old_keys; /* rehash: from this table, */
     const uint32_t *old_bricks;
     uint32_t old_size;
@@ -19,16 +19,14 @@ typedef struct tsr_fusion_job {
 typedef struct tsr_fusion_ops {
     tsr_status (*reach)(tsr_queue *queue, const tsr_fusion_job *job);     /* enters bricks, counts */
     tsr_status (*integrate)(tsr_queue *queue, const tsr_fusion_job *job); /* the map into the bricks that it reached */
-    tsr_status (*clear)(tsr_queue *queue, const tsr_fusion_job *job);     /* new bricks among those that were reached: no weight, no colour */
+    tsr_status (*clear)(tsr_queue *queue, const tsr_fusion_job *job);     /* new bricks: no weight, no colour */
     tsr_status (*rehash)(tsr_queue *queue, const tsr_fusion_job *job);
 } tsr_fusion_ops;
 
-/* Voxel n of the brick that place i of the reached has. */
+/* Voxel i of the new bricks. */
 TSR_HD void tsr_fusion_clear_at(const tsr_fusion_job *j, int64_t i)
 {
-    const uint32_t brick = j->table.bricks[j->table.reached[i / TSR_FUSION_VOXELS]];
-    float *p = j->pool + (int64_t)brick * TSR_FUSION_PARTS * TSR_FUSION_VOXELS + i % TSR_FUSION_VOXELS;
-    if (brick < j->first) return;
+    float *p = j->pool + (j->first + i / TSR_FUSION_VOXELS) * TSR_FUSION_PARTS * TSR_FUSION_VOXELS + i % TSR_FUSION_VOXELS;
     p[0] = p[TSR_FUSION_VOXELS] = 0.0f;
     for (int k = 2; k < TSR_FUSION_PARTS; k++) p[k * TSR_FUSION_VOXELS] = -1.0f;
 }
