@@ -41,7 +41,7 @@ static tsr_status check_options(tsr_plane_sweep_options *o, int32_t views)
     o->step = o->step != 0 ? o->step : o->method == TSR_DEPTH_VOLUME ? 1.0 : 0.5;
     if (o->hypotheses == 1 || o->hypotheses < 0)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "plane sweep: hypotheses is %d, expected 2 to 65536, or 0: by step", o->hypotheses);
-    TSR_TRY(in_range("levels", o->levels, 0, TSR_SWEEP_LEVELS - 1));
+    TSR_TRY(in_range("levels", o->levels, 0, TSR_PLANES_LEVELS - 1));
     TSR_TRY(in_range("samples", o->samples, 1, 16));
     TSR_TRY(in_range("reach", o->reach, 1, 64));
     TSR_TRY(in_range("step", o->step, 1e-3, 1e6));
@@ -72,7 +72,7 @@ static int same_view(const tsr_camera *a, const tsr_camera *b)
 /* ---- pictures ------------------------------------------------------------------------------------------------------------------ */
 
 /* Sizes, masks and lenses of the views. */
-static tsr_status prepare_views(tsr_sweep *s)
+static tsr_status prepare_views(tsr_planes *s)
 {
     const tsr_plane_sweep_options *o = &s->o;
     for (int32_t v = 0; v < s->count; v++) {
@@ -106,11 +106,11 @@ static tsr_status prepare_views(tsr_sweep *s)
     return TSR_OK;
 }
 
-static const tsr_volume *image_of(const tsr_sweep *s, int32_t v) { return s->clean[2 * v] ? s->clean[2 * v] : s->views[v].image; }
-static const tsr_volume *mask_of(const tsr_sweep *s, int32_t v) { return s->clean[2 * v + 1] ? s->clean[2 * v + 1] : s->views[v].mask; }
+static const tsr_volume *image_of(const tsr_planes *s, int32_t v) { return s->clean[2 * v] ? s->clean[2 * v] : s->views[v].image; }
+static const tsr_volume *mask_of(const tsr_planes *s, int32_t v) { return s->clean[2 * v + 1] ? s->clean[2 * v + 1] : s->views[v].mask; }
 
 /* Of the Gaussian with the variance of a box of 3^k pixels: Young and van Vliet's coefficients. */
-static void gauss_of(int32_t k, tsr_sweep_gauss_job *job)
+static void gauss_of(int32_t k, tsr_planes_gauss_job *job)
 {
     const double sigma = sqrt((pow(9, k) - 1) / 12), q = sigma >= 2.5 ? 0.98711 * sigma - 0.96330 : 3.97156 - 4.14554 * sqrt(1 - 0.26891 * sigma);
     const double b0 = 1.57825 + 2.44413 * q + 1.4281 * q * q + 0.422205 * q * q * q, b1 = 2.44413 * q + 2.85619 * q * q + 1.26661 * q * q * q;
@@ -122,35 +122,36 @@ static void gauss_of(int32_t k, tsr_sweep_gauss_job *job)
 }
 
 /* Which stack level serves a level of the grids: the box nearest to the spacing. */
-static int32_t stack_of(const tsr_sweep *s, int32_t level)
+static int32_t stack_of(const tsr_planes *s, int32_t level)
 {
     return s->o.method == TSR_DEPTH_STACK && s->o.ratio == 2 ? (int32_t)floor(level * 0.6309297535714574 + 0.5) : level;
 }
 
 /* The stack of one view into its levels' texels. */
-static tsr_status make_stack(tsr_sweep *s, int32_t v, float *const *texels, int32_t depth, uint32_t *const sums[3])
+static tsr_status make_stack(tsr_planes *s, int32_t v, float *const *texels, int32_t depth, int32_t margin, uint32_t *const sums[3])
 {
-    const tsr_sweep_ops *step = tsr_sweep_steps(s);
+    const tsr_planes_ops *step = tsr_planes_steps(s);
     tsr_queue *queue = s->context->queue;
     const tsr_volume *mask = mask_of(s, v);
     const int32_t w = s->size[v][0], h = s->size[v][1];
-    const int64_t pixels = (int64_t)w * h;
-    const tsr_sweep_load_job load = { .width = w, .height = h, .channels = s->o.channels, .image = (const uint8_t *)image_of(s, v)->data,
+    const int64_t pixels = (int64_t)w * h, wide = w + 2 * margin, high = h + 2 * margin;
+    const tsr_planes_load_job load = { .width = w, .height = h, .margin = margin, .channels = s->o.channels, .image = (const uint8_t *)image_of(s, v)->data,
                                       .mask = mask ? (const uint8_t *)mask->data : NULL, .dark = (float)s->o.dark, .flat = (float)s->o.texture, .sums = sums[0] };
+    if (margin) TSR_TRY(s->context->backend->fill(queue, sums[0], 0, (size_t)(wide * high) * 16));
     TSR_TRY(step->load(queue, &load, pixels));
-    const tsr_sweep_mean_job first = { .from = sums[0], .to = texels[0], .plain = 1 };
+    const tsr_planes_mean_job first = { .width = w, .margin = margin, .from = sums[0], .to = texels[0], .plain = 1 };
     TSR_TRY(step->mean(queue, &first, pixels));
     int32_t reach = 1, lw = w, lh = h;
     for (int32_t k = 1; k <= depth; k++) {
         if (s->o.method == TSR_DEPTH_MIPMAP) {
-            const tsr_sweep_halve_job halve = { .width = lw, .height = lh, .half_width = (lw + 1) / 2, .from = texels[k - 1], .to = texels[k] };
+            const tsr_planes_halve_job halve = { .width = lw, .height = lh, .half_width = (lw + 1) / 2, .from = texels[k - 1], .to = texels[k] };
             lw = (lw + 1) / 2;
             lh = (lh + 1) / 2;
             TSR_TRY(step->halve(queue, &halve, (int64_t)lw * lh));
         } else if (s->o.filter == TSR_DEPTH_GAUSS) {
-            tsr_sweep_gauss_job gauss = { .width = w, .height = h, .data = texels[k] };
-            const tsr_sweep_mean_job plain = { .from = sums[0], .to = texels[k], .plain = 1 };
-            const tsr_sweep_even_job even = { .data = texels[k] };
+            tsr_planes_gauss_job gauss = { .width = w, .height = h, .data = texels[k] };
+            const tsr_planes_mean_job plain = { .width = w, .margin = margin, .from = sums[0], .to = texels[k], .plain = 1 };
+            const tsr_planes_even_job even = { .data = texels[k] };
             gauss_of(k, &gauss);
             TSR_TRY(step->mean(queue, &plain, pixels));
             TSR_TRY(step->gauss(queue, &gauss, 4 * (int64_t)h));
@@ -158,13 +159,13 @@ static tsr_status make_stack(tsr_sweep *s, int32_t v, float *const *texels, int3
             TSR_TRY(step->gauss(queue, &gauss, 4 * (int64_t)w));
             TSR_TRY(step->even(queue, &even, pixels));
         } else {
-            tsr_sweep_box_job box = { .width = w, .height = h, .reach = reach, .from = sums[k == 1 ? 0 : 2], .to = sums[1] };
-            TSR_TRY(step->box(queue, &box, 4 * pixels));
+            tsr_planes_box_job box = { .width = (int32_t)wide, .height = (int32_t)high, .reach = reach, .from = sums[k == 1 ? 0 : 2], .to = sums[1] };
+            TSR_TRY(step->box(queue, &box, 4 * wide * high));
             box.along_y = 1;
             box.from = sums[1];
             box.to = sums[2];
-            TSR_TRY(step->box(queue, &box, 4 * pixels));
-            const tsr_sweep_mean_job mean = { .from = sums[2], .to = texels[k] };
+            TSR_TRY(step->box(queue, &box, 4 * wide * high));
+            const tsr_planes_mean_job mean = { .width = w, .margin = margin, .from = sums[2], .to = texels[k] };
             TSR_TRY(step->mean(queue, &mean, pixels));
             reach *= 3;
         }
@@ -173,16 +174,17 @@ static tsr_status make_stack(tsr_sweep *s, int32_t v, float *const *texels, int3
 }
 
 /* Stacks of all views and the tables of the levels that point into them. */
-static tsr_status make_stacks(tsr_sweep *s)
+static tsr_status make_stacks(tsr_planes *s)
 {
     const int32_t depth = s->o.method == TSR_DEPTH_VOLUME ? 0 : stack_of(s, s->levels);
+    const int32_t margin = s->o.method == TSR_DEPTH_STACK && s->o.filter == TSR_DEPTH_BOX && depth ? ((int32_t)pow(3, depth) - 1) / 2 : 0;
     int64_t total = 0, most = 0;
     float *all, **texels;
     uint32_t *sums[3];
     tsr_status status = TSR_OK;
     for (int32_t v = 0; v < s->count; v++) {
         int64_t w = s->size[v][0], h = s->size[v][1];
-        most = tsr_max64(most, w * h);
+        most = tsr_max64(most, (w + 2 * margin) * (h + 2 * margin));
         for (int32_t k = 0; k <= depth; k++) {
             total += w * h * 4;
             if (s->o.method == TSR_DEPTH_MIPMAP) w = (w + 1) / 2, h = (h + 1) / 2;
@@ -198,8 +200,8 @@ static tsr_status make_stacks(tsr_sweep *s)
             all += (int64_t)w * h * 4;
             for (int32_t l = 0; l <= s->levels; l++) {
                 if (stack_of(s, l) != k) continue;
-                tsr_sweep_view_level *t = &s->table[(int64_t)l * s->count + v];
-                *t = (tsr_sweep_view_level){ .texels = texels[k], .width = w, .height = h, .masked = s->masked };
+                tsr_planes_view_level *t = &s->table[(int64_t)l * s->count + v];
+                *t = (tsr_planes_view_level){ .texels = texels[k], .width = w, .height = h, .masked = s->masked };
                 /* Halved pictures: texel u of level k is place (u + 1/2) 2^k - 1/2 of the first. */
                 const double scale = s->o.method == TSR_DEPTH_MIPMAP ? ldexp(1, -k) : 1;
                 for (int r = 0; r < 3; r++)
@@ -208,7 +210,7 @@ static tsr_status make_stacks(tsr_sweep *s)
             }
             if (s->o.method == TSR_DEPTH_MIPMAP) w = (w + 1) / 2, h = (h + 1) / 2;
         }
-        TSR_TRY_GOTO(make_stack(s, v, texels, depth, sums), done);
+        TSR_TRY_GOTO(make_stack(s, v, texels, depth, margin, sums), done);
     }
     const size_t bytes = sizeof *s->table * (size_t)s->count * (size_t)(s->levels + 1);
     TSR_TRY_GOTO(tsr_depth_take(&s->memory, bytes, &s->device_table), done);
@@ -221,7 +223,7 @@ done:
 }
 
 /* The standard deviation of the noise of the first view: 1.4826 times the median of |4 middle - neighbours| / sqrt(20). */
-static tsr_status noise_of(tsr_sweep *s, double *sigma)
+static tsr_status noise_of(tsr_planes *s, double *sigma)
 {
     const int32_t w = s->size[0][0], h = s->size[0][1], c = s->o.channels;
     int64_t histogram[2041] = { 0 }, count = 0, sum = 0;
@@ -243,7 +245,7 @@ static tsr_status noise_of(tsr_sweep *s, double *sigma)
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status create_maps(tsr_sweep *s, tsr_depth_maps *maps)
+static tsr_status create_maps(tsr_planes *s, tsr_depth_maps *maps)
 {
     const tsr_size3 size = { s->o.width, s->o.height, 1 };
     TSR_TRY(tsr_volume_create(s->context, TSR_F32, size, NULL, &maps->depth));
@@ -257,24 +259,24 @@ static tsr_status create_maps(tsr_sweep *s, tsr_depth_maps *maps)
 }
 
 /* Depths and disparities of what is valid. */
-static tsr_status finish(tsr_sweep *s, tsr_depth_maps *maps)
+static tsr_status finish(tsr_planes *s, tsr_depth_maps *maps)
 {
     const int64_t pixels = (int64_t)s->o.width * s->o.height;
-    tsr_sweep_depth_job job = { .width = s->o.width, .height = s->o.height, .scale = { 1.0f, 1.0f }, .t = (const float *)maps->hypothesis->data,
+    tsr_planes_depth_job job = { .width = s->o.width, .height = s->o.height, .scale = { 1.0f, 1.0f }, .t = (const float *)maps->hypothesis->data,
                                 .valid = (const uint8_t *)maps->valid->data, .depth = (float *)maps->depth->data };
     for (int k = 0; k < 4; k++) {
         job.numerator[k] = (float)s->frame.numerator[k];
         job.denominator[k] = (float)s->frame.denominator[k];
     }
-    TSR_TRY(tsr_sweep_steps(s)->depth(s->context->queue, &job, pixels));
+    TSR_TRY(tsr_planes_steps(s)->depth(s->context->queue, &job, pixels));
     if (!maps->disparity) return TSR_OK;
     job.view = s->device_table;
     job.depth = (float *)maps->disparity->data;
-    TSR_TRY(tsr_sweep_steps(s)->depth(s->context->queue, &job, pixels));
+    TSR_TRY(tsr_planes_steps(s)->depth(s->context->queue, &job, pixels));
     return TSR_OK;
 }
 
-static tsr_status run(tsr_sweep *s, const tsr_camera *camera, tsr_depth_maps *maps)
+static tsr_status run(tsr_planes *s, const tsr_camera *camera, tsr_depth_maps *maps)
 {
     const tsr_plane_sweep_options *o = &s->o;
     TSR_TRY(prepare_views(s));
@@ -282,13 +284,13 @@ static tsr_status run(tsr_sweep *s, const tsr_camera *camera, tsr_depth_maps *ma
     if (!s->o.height) s->o.height = s->size[0][1];
     if (o->width < 1 || o->height < 1 || o->width > 32768 || o->height > 32768)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "plane sweep: depth map of %d x %d pixels, expected 1 x 1 to 32768 x 32768", o->width, o->height);
-    TSR_TRY(tsr_sweep_frame_make(camera, o, &s->frame));
+    TSR_TRY(tsr_planes_frame_make(camera, o, &s->frame));
     s->reference = -1;
     for (int32_t v = 0; v < s->count; v++) {
-        TSR_TRY(tsr_sweep_frame_rows(&s->frame, &s->views[v].camera, s->size[v][0], s->size[v][1], s->row[v]));
+        TSR_TRY(tsr_planes_frame_rows(&s->frame, &s->views[v].camera, s->size[v][0], s->size[v][1], s->row[v]));
         if (s->reference < 0 && same_view(camera, &s->views[v].camera) && s->size[v][0] == o->width && s->size[v][1] == o->height) s->reference = v;
     }
-    TSR_TRY(tsr_sweep_cover(&s->frame, s->row, s->size, s->count, o, &s->pixels));
+    TSR_TRY(tsr_planes_cover(&s->frame, s->row, s->size, s->count, o, &s->pixels));
     if (s->o.flat < 0) {
         double sigma = 0;
         TSR_TRY(noise_of(s, &sigma));
@@ -307,7 +309,7 @@ static tsr_status run(tsr_sweep *s, const tsr_camera *camera, tsr_depth_maps *ma
     TSR_TRY(make_stacks(s));
     TSR_PROGRESS(&o->progress, 0.2, "pictures");
     TSR_TRY(create_maps(s, maps));
-    TSR_TRY(o->method == TSR_DEPTH_VOLUME ? tsr_sweep_volume(s, maps) : tsr_sweep_levels(s, maps));
+    TSR_TRY(o->method == TSR_DEPTH_VOLUME ? tsr_planes_volume(s, maps) : tsr_planes_levels(s, maps));
     maps->levels = s->levels;
     TSR_TRY(finish(s, maps));
     return TSR_OK;
@@ -316,7 +318,7 @@ static tsr_status run(tsr_sweep *s, const tsr_camera *camera, tsr_depth_maps *ma
 static tsr_status sweep(tsr_context *context, const tsr_depth_view *views, int32_t count, const tsr_camera *camera, const tsr_plane_sweep_options *o,
                         tsr_depth_maps *maps)
 {
-    tsr_sweep s = { .context = context, .views = views, .count = count, .o = *o, .memory = { .context = context } };
+    tsr_planes s = { .context = context, .views = views, .count = count, .o = *o, .memory = { .context = context } };
     tsr_status status = TSR_ERROR_MEMORY;
     s.size = calloc((size_t)count, sizeof *s.size);
     s.row = calloc((size_t)count, sizeof *s.row);
@@ -410,7 +412,7 @@ tsr_status tsr_depth_check(tsr_context *context, tsr_volume *depth, const tsr_ca
                  (long long)depth->size.y, (long long)valid->size.x, (long long)valid->size.y);
     if (!(tolerance >= 0 && tolerance < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "depth check: tolerance is %g, expected 0 to 1e9", tolerance);
     const int32_t w = (int32_t)depth->size.x, h = (int32_t)depth->size.y, ow = (int32_t)other->size.x, oh = (int32_t)other->size.y;
-    tsr_sweep_consist_job job = { .width = w, .height = h, .other_width = ow, .other_height = oh, .tolerance = (float)tolerance, .unseen = !seen,
+    tsr_planes_consist_job job = { .width = w, .height = h, .other_width = ow, .other_height = oh, .tolerance = (float)tolerance, .unseen = !seen,
                                   .parallel = camera->projection == TSR_ORTHOGRAPHIC, .depth = (float *)depth->data, .other = (const float *)other->data,
                                   .valid = (uint8_t *)valid->data };
     /* The ray is affine in the pixel: three of them say all. */
@@ -445,7 +447,7 @@ tsr_status tsr_depth_check(tsr_context *context, tsr_volume *depth, const tsr_ca
         job.row[3][c] = (float)q[3];
         job.row[2][c] = (float)-e[2]; /* the depth itself */
     }
-    TSR_TRY(context->backend->sweep->consist(context->queue, &job, (int64_t)w * h));
+    TSR_TRY(context->backend->planes->consist(context->queue, &job, (int64_t)w * h));
     TSR_TRY(context->backend->synchronize(context->queue));
     return TSR_OK;
 }

@@ -35,7 +35,7 @@ static tsr_status depth_projection(const tsr_camera *camera, const tsr_plane_swe
     return TSR_OK;
 }
 
-tsr_status tsr_sweep_frame_make(const tsr_camera *camera, const tsr_plane_sweep_options *o, tsr_sweep_frame *frame)
+tsr_status tsr_planes_frame_make(const tsr_camera *camera, const tsr_plane_sweep_options *o, tsr_planes_frame *frame)
 {
     double projection[16], view[16], all[16], inverse[16];
     /* Pixels and t to normalised coordinates: x = 2 X / W - 1, y = 1 - 2 Y / H, z = 1 - 2 t. */
@@ -58,7 +58,7 @@ tsr_status tsr_sweep_frame_make(const tsr_camera *camera, const tsr_plane_sweep_
     return TSR_OK;
 }
 
-tsr_status tsr_sweep_frame_rows(const tsr_sweep_frame *frame, const tsr_camera *camera, int32_t width, int32_t height, double row[3][4])
+tsr_status tsr_planes_frame_rows(const tsr_planes_frame *frame, const tsr_camera *camera, int32_t width, int32_t height, double row[3][4])
 {
     tsr_camera c = *camera;
     double projection[16], view[16], all[16];
@@ -81,7 +81,7 @@ tsr_status tsr_sweep_frame_rows(const tsr_sweep_frame *frame, const tsr_camera *
 /* Of the places (X, Y, t) of a grid: how many each view sees, and whether `contributors` of them see one in common; and by how many pixels a place moves over
  * the range in the view where it moves most. */
 enum { GRID = 7, TURNS = 24 };
-tsr_status tsr_sweep_cover(const tsr_sweep_frame *frame, double (*row)[3][4], const int32_t (*size)[2], int32_t views, const tsr_plane_sweep_options *o, double *pixels)
+tsr_status tsr_planes_cover(const tsr_planes_frame *frame, double (*row)[3][4], const int32_t (*size)[2], int32_t views, const tsr_plane_sweep_options *o, double *pixels)
 {
     int64_t common = 0, most = 0;
     *pixels = 0;

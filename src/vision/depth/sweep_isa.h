@@ -5,8 +5,8 @@
 #include "device/isa.h"
 #include "vision/depth/sweep_ops.h"
 
-#define TSR_SWEEP_STEP(name) TSR_ISA_DECLARE(void, tsr_sweep_##name##_range, const tsr_sweep_##name##_job *job, int64_t begin, int64_t end)
-TSR_SWEEP_STEPS(TSR_SWEEP_STEP)
-#undef TSR_SWEEP_STEP
+#define TSR_PLANES_STEP(name) TSR_ISA_DECLARE(void, tsr_planes_##name##_range, const tsr_planes_##name##_job *job, int64_t begin, int64_t end)
+TSR_PLANES_STEPS(TSR_PLANES_STEP)
+#undef TSR_PLANES_STEP
 
 #endif

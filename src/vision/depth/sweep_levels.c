@@ -11,13 +11,13 @@ struct grid {
 };
 
 /* Spacing of the places of a level, pixels of the depth camera. MIPMAP: `samples` texels of the level. */
-static double spacing_of(const tsr_sweep *s, int32_t level)
+static double spacing_of(const tsr_planes *s, int32_t level)
 {
     if (s->o.method == TSR_DEPTH_MIPMAP) return ldexp(s->o.samples, level);
     return pow(s->o.ratio, level);
 }
 
-static tsr_status make_grid(tsr_sweep *s, double spacing, struct grid *grid)
+static tsr_status make_grid(tsr_planes *s, double spacing, struct grid *grid)
 {
     grid->spacing = (float)spacing;
     grid->width = (int32_t)ceil(s->o.width / spacing);
@@ -29,7 +29,7 @@ static tsr_status make_grid(tsr_sweep *s, double spacing, struct grid *grid)
     TSR_TRY(tsr_depth_take(&s->memory, places, &grid->smooth_state));
     return TSR_OK;
 }
-static void drop_grid(tsr_sweep *s, const struct grid *grid)
+static void drop_grid(tsr_planes *s, const struct grid *grid)
 {
     tsr_depth_drop(&s->memory, grid->t);
     tsr_depth_drop(&s->memory, grid->smooth);
@@ -38,13 +38,13 @@ static void drop_grid(tsr_sweep *s, const struct grid *grid)
 }
 
 /* What the search of the finer level begins from: a median of the coarser one's depths. */
-static tsr_status smooth(tsr_sweep *s, const struct grid *g)
+static tsr_status smooth(tsr_planes *s, const struct grid *g)
 {
-    const tsr_sweep_median_job job = { .width = g->width, .height = g->height, .reach = s->o.median == TSR_DEPTH_MEDIAN_5 ? 2 : 1,
+    const tsr_planes_median_job job = { .width = g->width, .height = g->height, .reach = s->o.median == TSR_DEPTH_MEDIAN_5 ? 2 : 1,
                                        .mean = s->o.median == TSR_DEPTH_MEAN_3, .from = g->t, .state = g->state, .to = g->smooth, .to_state = g->smooth_state };
     const int64_t places = (int64_t)g->width * g->height;
     if (s->o.median != TSR_DEPTH_MEDIAN_NONE) {
-        TSR_TRY(tsr_sweep_steps(s)->median(s->context->queue, &job, places));
+        TSR_TRY(tsr_planes_steps(s)->median(s->context->queue, &job, places));
         return TSR_OK;
     }
     TSR_TRY(s->context->backend->copy(s->context->queue, g->smooth, g->t, (size_t)places * 4));
@@ -52,7 +52,7 @@ static tsr_status smooth(tsr_sweep *s, const struct grid *g)
     return TSR_OK;
 }
 
-static void set_base(tsr_sweep_search_job *job, const struct grid *g, int linear)
+static void set_base(tsr_planes_search_job *job, const struct grid *g, int linear)
 {
     job->base = g->smooth;
     job->base_state = g->smooth_state;
@@ -63,16 +63,16 @@ static void set_base(tsr_sweep_search_job *job, const struct grid *g, int linear
 }
 
 /* The coarser level enlarged to the places of the finer one, by the first view's colours: then it is nearest. */
-static tsr_status enlarge(tsr_sweep *s, int32_t level, const struct grid *from, struct grid *to)
+static tsr_status enlarge(tsr_planes *s, int32_t level, const struct grid *from, struct grid *to)
 {
-    tsr_sweep_enlarge_job job = { .view = s->device_table + (int64_t)level * s->count, .width = to->width, .height = to->height, .spacing = to->spacing,
+    tsr_planes_enlarge_job job = { .view = s->device_table + (int64_t)level * s->count, .width = to->width, .height = to->height, .spacing = to->spacing,
                                   .range = 20.0f, .to = to->smooth, .to_state = to->smooth_state };
     set_base(&job.base, from, 0);
-    TSR_TRY(tsr_sweep_steps(s)->enlarge(s->context->queue, &job, (int64_t)to->width * to->height));
+    TSR_TRY(tsr_planes_steps(s)->enlarge(s->context->queue, &job, (int64_t)to->width * to->height));
     return TSR_OK;
 }
 
-tsr_status tsr_sweep_levels(tsr_sweep *s, tsr_depth_maps *maps)
+tsr_status tsr_planes_levels(tsr_planes *s, tsr_depth_maps *maps)
 {
     const tsr_plane_sweep_options *o = &s->o;
     const int mip = o->method == TSR_DEPTH_MIPMAP;
@@ -84,7 +84,7 @@ tsr_status tsr_sweep_levels(tsr_sweep *s, tsr_depth_maps *maps)
     for (int32_t level = s->levels; level >= last; level--) {
         const int final = level == last;
         const double ratio = mip ? 2 : o->ratio;
-        tsr_sweep_search_job job = { .view = s->device_table + (int64_t)(level < 0 ? 0 : level) * s->count, .views = s->count, .measure = (int32_t)o->cost,
+        tsr_planes_search_job job = { .view = s->device_table + (int64_t)(level < 0 ? 0 : level) * s->count, .views = s->count, .measure = (int32_t)o->cost,
                                      .window = o->cost >= TSR_DEPTH_CENSUS ? o->window : 1, .least_count = o->contributors, .raw = o->raw,
                                      .samples = mip && level >= 0 ? o->samples : 1, .flat = (float)o->flat };
         TSR_TRY(make_grid(s, level < 0 ? 1.0 : spacing_of(s, level), &fine));
@@ -132,7 +132,7 @@ tsr_status tsr_sweep_levels(tsr_sweep *s, tsr_depth_maps *maps)
                 job.scores = (float *)maps->scores->data;
             }
         }
-        TSR_TRY(tsr_sweep_steps(s)->search(s->context->queue, &job, (int64_t)fine.width * fine.height));
+        TSR_TRY(tsr_planes_steps(s)->search(s->context->queue, &job, (int64_t)fine.width * fine.height));
         if (final) {
             TSR_TRY(s->context->backend->copy(s->context->queue, maps->score->data, job.score, (size_t)pixels * 4));
             TSR_TRY(s->context->backend->copy(s->context->queue, maps->count->data, job.count, (size_t)pixels));
@@ -148,9 +148,9 @@ tsr_status tsr_sweep_levels(tsr_sweep *s, tsr_depth_maps *maps)
         TSR_PROGRESS(&o->progress, 0.2 + 0.8 * (s->levels - level + 1) / (s->levels + 1 - last), "sweep");
     }
     maps->step = step;
-    const tsr_sweep_settle_job settle = { .uniqueness = (float)o->uniqueness, .least_count = o->contributors, .t = (float *)maps->hypothesis->data,
+    const tsr_planes_settle_job settle = { .uniqueness = (float)o->uniqueness, .least_count = o->contributors, .t = (float *)maps->hypothesis->data,
                                           .score = (float *)maps->score->data, .second = second, .count = (uint8_t *)maps->count->data,
                                           .state = (uint8_t *)maps->state->data, .valid = (uint8_t *)maps->valid->data };
-    TSR_TRY(tsr_sweep_steps(s)->settle(s->context->queue, &settle, pixels));
+    TSR_TRY(tsr_planes_steps(s)->settle(s->context->queue, &settle, pixels));
     return TSR_OK;
 }

@@ -4,9 +4,9 @@
 #include "vision/depth/sweep.h"
 
 /* Costs of all planes: what each view sees of one becomes codes, and these costs. */
-static tsr_status costs(tsr_sweep *s, tsr_match_job *job, tsr_depth_maps *maps)
+static tsr_status costs(tsr_planes *s, tsr_match_job *job, tsr_depth_maps *maps)
 {
-    const tsr_sweep_ops *step = tsr_sweep_steps(s);
+    const tsr_planes_ops *step = tsr_planes_steps(s);
     tsr_queue *queue = s->context->queue;
     const int64_t pixels = (int64_t)job->width * job->height;
     uint8_t *grey, *volume;
@@ -15,7 +15,7 @@ static tsr_status costs(tsr_sweep *s, tsr_match_job *job, tsr_depth_maps *maps)
     TSR_TRY(tsr_depth_take(&s->memory, (size_t)(pixels * s->count) * 4, &code));
     TSR_TRY(tsr_depth_take(&s->memory, (size_t)(pixels * job->padded), &volume));
     for (int32_t d = 0; d < job->depths; d++) {
-        const tsr_sweep_warp_job warp = { .view = s->device_table, .width = job->width, .height = job->height, .grey = s->o.channels == 1, .scale = { 1.0f, 1.0f },
+        const tsr_planes_warp_job warp = { .view = s->device_table, .width = job->width, .height = job->height, .grey = s->o.channels == 1, .scale = { 1.0f, 1.0f },
                                           .t = (float)d * (float)maps->step, .to = grey };
         TSR_TRY(step->warp(queue, &warp, pixels * s->count));
         for (int32_t v = 0; v < s->count; v++) {
@@ -23,7 +23,7 @@ static tsr_status costs(tsr_sweep *s, tsr_match_job *job, tsr_depth_maps *maps)
                                        .code = code + v * pixels };
             TSR_TRY(s->context->backend->match->code(queue, &own));
         }
-        const tsr_sweep_merge_job merge = { .views = s->count, .reference = s->reference, .least_count = s->o.contributors, .padded = job->padded, .hypothesis = d,
+        const tsr_planes_merge_job merge = { .views = s->count, .reference = s->reference, .least_count = s->o.contributors, .padded = job->padded, .hypothesis = d,
                                             .depths = job->depths, .pixels = pixels, .grey = grey, .code = code, .volume = volume,
                                             .count = (uint8_t *)maps->count->data };
         TSR_TRY(step->merge(queue, &merge, pixels));
@@ -31,7 +31,7 @@ static tsr_status costs(tsr_sweep *s, tsr_match_job *job, tsr_depth_maps *maps)
         TSR_PROGRESS(&s->o.progress, 0.2 + 0.5 * (d + 1) / job->depths, "costs");
     }
     /* The picture that says where edges are: the reference view's, or what the first view sees of the middle. */
-    const tsr_sweep_warp_job guide = { .view = s->device_table + (s->reference < 0 ? 0 : s->reference), .width = job->width, .height = job->height,
+    const tsr_planes_warp_job guide = { .view = s->device_table + (s->reference < 0 ? 0 : s->reference), .width = job->width, .height = job->height,
                                        .grey = s->o.channels == 1, .scale = { 1.0f, 1.0f }, .t = 0.5f, .to = grey };
     TSR_TRY(step->warp(queue, &guide, pixels));
     job->grey[0] = grey;
@@ -40,26 +40,26 @@ static tsr_status costs(tsr_sweep *s, tsr_match_job *job, tsr_depth_maps *maps)
     return TSR_OK;
 }
 
-static tsr_status refine(tsr_sweep *s, const tsr_match_job *m)
+static tsr_status refine(tsr_planes *s, const tsr_match_job *m)
 {
     const int64_t pixels = (int64_t)m->width * m->height;
-    tsr_sweep_patch_job job = { .width = m->width, .height = m->height, .depths = m->depths, .padded = m->padded, .reach = 4, .colour = -1, .volume = m->volume,
+    tsr_planes_patch_job job = { .width = m->width, .height = m->height, .depths = m->depths, .padded = m->padded, .reach = 4, .colour = -1, .volume = m->volume,
                                 .grey = m->grey[0], .best = m->best, .range = 1.0f, .seed = s->o.seed };
     TSR_TRY(tsr_depth_take(&s->memory, (size_t)pixels * 12, &job.plane));
     TSR_TRY(tsr_depth_take(&s->memory, (size_t)pixels * 4, &job.cost));
-    TSR_TRY(tsr_sweep_steps(s)->patch(s->context->queue, &job, pixels));
+    TSR_TRY(tsr_planes_steps(s)->patch(s->context->queue, &job, pixels));
     for (job.turn = 0; job.turn < s->o.refinements; job.turn++) {
-        for (job.colour = 0; job.colour < 2; job.colour++) TSR_TRY(tsr_sweep_steps(s)->patch(s->context->queue, &job, pixels));
+        for (job.colour = 0; job.colour < 2; job.colour++) TSR_TRY(tsr_planes_steps(s)->patch(s->context->queue, &job, pixels));
         TSR_TRY(s->context->backend->synchronize(s->context->queue));
         TSR_PROGRESS(&s->o.progress, 0.9, "slanted windows");
         job.range *= 0.7f;
     }
     job.colour = 2;
-    TSR_TRY(tsr_sweep_steps(s)->patch(s->context->queue, &job, pixels));
+    TSR_TRY(tsr_planes_steps(s)->patch(s->context->queue, &job, pixels));
     return TSR_OK;
 }
 
-tsr_status tsr_sweep_volume(tsr_sweep *s, tsr_depth_maps *maps)
+tsr_status tsr_planes_volume(tsr_planes *s, tsr_depth_maps *maps)
 {
     const tsr_plane_sweep_options *o = &s->o;
     const int64_t pixels = (int64_t)o->width * o->height;
@@ -93,9 +93,9 @@ tsr_status tsr_sweep_volume(tsr_sweep *s, tsr_depth_maps *maps)
     TSR_TRY(s->context->backend->match->select(s->context->queue, &job));
     TSR_PROGRESS(&o->progress, 0.85, "paths");
     if (o->refinements) TSR_TRY(refine(s, &job));
-    const tsr_sweep_settle_job settle = { .best = job.best, .sums = job.score, .unique = job.valid, .least_count = o->contributors, .scale = (float)maps->step,
+    const tsr_planes_settle_job settle = { .best = job.best, .sums = job.score, .unique = job.valid, .least_count = o->contributors, .scale = (float)maps->step,
                                           .t = (float *)maps->hypothesis->data, .score = (float *)maps->score->data, .count = (uint8_t *)maps->count->data,
                                           .state = (uint8_t *)maps->state->data, .valid = (uint8_t *)maps->valid->data };
-    TSR_TRY(tsr_sweep_steps(s)->settle(s->context->queue, &settle, pixels));
+    TSR_TRY(tsr_planes_steps(s)->settle(s->context->queue, &settle, pixels));
     return TSR_OK;
 }
