@@ -24,8 +24,8 @@ typedef enum tsr_stream_method {
 } tsr_stream_method;
 
 typedef enum tsr_stream_parameter {
-    TSR_STREAM_ARC = 0, /* x' = v / |v|: steps are lengths */
-    TSR_STREAM_SPEED,   /* x' = v, each step is a length divided by the speed at its beginning (what VTK's tracer does) */
+    TSR_STREAM_ARC = 0, /* x' = v / |v|: steps are lengths, as in VTK */
+    TSR_STREAM_SPEED,   /* x' = v, each step is a length divided by the speed at its beginning */
     TSR_STREAM_TIME     /* x' = v, steps are times: what path lines use */
 } tsr_stream_parameter;
 

@@ -195,7 +195,6 @@ static int search(struct contours *c)
 {
     tsr_eigenplanes found;
     tsr_image image = { 0 };
-    const tsr_write_options write = cli_image_options(c->l.cli, c->l.output);
     c->search.lines = c->l.trace;
     c->search.progress = cli_progress(c->l.cli);
     tsr_status status = tsr_contours_eigenplanes(c->contours, &c->search, &found);
@@ -222,6 +221,7 @@ static int search(struct contours *c)
     else if (!found.count) printf("no eigenplanes\n");
     if (c->l.output) {
         status = tsr_eigenplanes_picture(&found, c->search.lengths, c->l.width < c->l.height ? c->l.width : c->l.height, &image);
+        const tsr_write_options write = cli_image_options(c->l.cli, c->l.output);
         if (status == TSR_OK) status = tsr_image_write(&image, c->l.output, &write);
     }
     tsr_image_destroy(&image);

@@ -31,6 +31,7 @@ int lines_check(cli_lines *l, cli_lines_kind *kind)
         l->tube.upper = l->range[1];
     }
     if (l->eye_given) l->perspective = 1;
+    if (l->view_given && l->view.x == 0 && l->view.y == 0 && l->view.z == 0) return cli_usage(l->cli, "--view: '0,0,0' is no direction");
     if (l->view_given && l->azimuth_given) return cli_usage(l->cli, "--view: expected without --azimuth and --elevation");
     if (l->method != TSR_STREAM_DORMAND_PRINCE && (l->trace.tolerance > 0 || l->trace.min_step > 0 || l->trace.max_step > 0))
         return cli_usage(l->cli, "--tolerance, --min-step, --max-step: expected --method dormand-prince beside them");
