@@ -357,7 +357,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "format", .type = CLI_TEXT, .value = &s.format, .argument = "NAME", .help = "of the output (default: by its name)" },
         { .name = "picture", .type = CLI_TEXT, .value = &s.picture, .argument = "FILE", .help = "draw frusta and points" },
         { .name = "camera", .type = CLI_TEXT, .value = &s.camera, .argument = "CAMERA", .help = "print this one (name or number), with all its numbers" },
-        { .name = "size", .type = CLI_SIZE3, .value = &s.size, .argument = "W,H,1", .help = "of the drawing (default 1200,800,1)", .lower = 16, .upper = 5000 },
+        { .name = "size", .type = CLI_SIZE3, .value = &s.size, .argument = "W,H,1", .help = "of the drawing (default 1200,800,1)", .lower = 1, .upper = 5000 },
         { .name = "azimuth", .type = CLI_REAL, .value = &s.azimuth, .argument = "DEGREES", .help = "of the drawing's view (default -30)", .lower = -1e6, .upper = 1e6 },
         { .name = "elevation", .type = CLI_REAL, .value = &s.elevation, .argument = "DEGREES", .help = "likewise (default 30)", .lower = -90, .upper = 90 },
         { .name = "length", .type = CLI_REAL, .value = &s.length, .argument = "D", .help = "of the frusta that are drawn", .lower = 1e-12, .upper = 1e12 },

@@ -16,7 +16,7 @@ struct scene {
     int layout, depth_file, encoding, list;
     double gain_spread, k1;
     tsr_size3 size;
-    int64_t seed;
+    int64_t seed, points;
     int32_t bits;
     tsr_rig_layout_options place;
     tsr_analytic_options look;
@@ -64,6 +64,25 @@ static tsr_status write_depth(const struct scene *s, const tsr_rig_camera *c, fl
     return status;
 }
 
+/* Points of the surface that this camera sees, at pixels all over its picture. */
+static tsr_status add_points(struct scene *s, const tsr_rig_camera *c, const tsr_image *image, const float *depth, int64_t index, int64_t wanted)
+{
+    uint64_t state = 0x9e3779b97f4a7c15ull * (uint64_t)(s->seed + index + 1);
+    tsr_status status = TSR_OK;
+    for (int64_t n = 0, tries = 0; n < wanted && tries < 100 * wanted && status == TSR_OK; tries++) {
+        state = state * 6364136223846793005ull + 1442695040888963407ull;
+        const int64_t i = (int64_t)((state >> 33) % ((uint64_t)c->width * (uint64_t)c->height));
+        const double at[2] = { (double)(i % c->width) + 0.5, (double)(i / c->width) + 0.5 }, t = (double)depth[i];
+        tsr_vec3 o, d;
+        if (!(t > 0) || tsr_camera_ray(&c->camera, c->width, c->height, at, &o, &d) != TSR_OK) continue;
+        tsr_rig_point p = { .position = { o.x + t * d.x, o.y + t * d.y, o.z + t * d.z } };
+        memcpy(p.color, image->pixels + 3 * i, 3);
+        status = tsr_rig_add_points(s->rig, &p, 1);
+        n++;
+    }
+    return status;
+}
+
 /* One camera: its picture and its depths, and their names in the rig. */
 static int draw(struct scene *s, int64_t index, int64_t count)
 {
@@ -97,6 +116,7 @@ static int draw(struct scene *s, int64_t index, int64_t count)
         const tsr_write_options write = cli_write_options(s->cli);
         status = tsr_image_write(&image, file = paths[0], &write);
     }
+    if (!code && status == TSR_OK && s->points) status = add_points(s, &c, &image, depth, index, s->points / count + (index < s->points % count));
     c.image = names[0];
     c.depth = "";
     if (!code && status == TSR_OK && s->depth_file != DEPTH_NONE) {
@@ -207,6 +227,7 @@ int make_scene(cli_call *cli, int argc, char **argv)
         { .name = "noise", .type = CLI_REAL, .value = &s.look.noise, .argument = "SIGMA", .help = "Gaussian, grey values", .lower = 0, .upper = 1000 },
         { .name = "blur", .type = CLI_REAL, .value = &s.look.blur, .argument = "PIXELS", .help = "sigma of a Gaussian blur", .lower = 0, .upper = 100 },
         { .name = "gain-spread", .type = CLI_REAL, .value = &s.gain_spread, .argument = "SHARE", .help = "brightness of the cameras from 1 - SHARE to 1 + SHARE", .lower = 0, .upper = 0.9 },
+        { .name = "points", .type = CLI_COUNT, .value = &s.points, .argument = "N", .help = "points of the surface in the camera file as well", .lower = 0, .upper = 1e7 },
         { .name = "seed", .type = CLI_COUNT, .value = &s.seed, .argument = "N", .help = "of the noise", .lower = 0, .upper = 9e18 },
         { .name = "depth", .type = CLI_CHOICE, .value = &s.depth_file, .argument = "FILE", .help = "depths as", .choices = "npy pfm png none" },
         { .name = "encoding", .type = CLI_CHOICE, .value = &s.encoding, .argument = "NAME", .help = "of the depths", .choices = "eye ndc window eye_linear radial inverse disparity" },
