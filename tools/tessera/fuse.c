@@ -153,7 +153,9 @@ static int write_all(struct fuse *f, tsr_fusion *fusion, double seconds)
     if (status == TSR_OK && f->tiles) {
         what = f->tiles;
         status = tsr_fusion_tiles(fusion, f->mesh.least_weight, &tiles);
-        if (status == TSR_OK) status = tsr_tiles_write(tiles, f->tiles, &write);
+        tsr_tiles_write_options list = TSR_TILES_WRITE_OPTIONS;
+        list.overwrite = write.overwrite;
+        if (status == TSR_OK) status = tsr_tiles_write(tiles, f->tiles, &list);
     }
     if (status == TSR_OK && mesh) {
         what = f->output;
@@ -271,7 +273,7 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_fuse = { "fuse", "[options] --cameras FILE --voxel LENGTH -o MESH", "Fuse the depth maps of many cameras to one coloured surface",
-                             "  tessera make scene head --layout ring --count 12 --height 1 --width 320 --height-pixels 240 -o head\n"
+                             "  tessera make scene head --layout ring --count 12 --height 1 --size 320,240,1 -o head\n"
                              "  tessera fuse --cameras head/transforms.json --voxel 0.03 -o head.ply\n"
                              "  tessera fuse --cameras head/transforms.json --voxel 0.03 --sweep --closed -o swept.ply\n",
                              run };
