@@ -1,4 +1,4 @@
-/* tessera/points.h: clouds of points: positions, and where the source has them normals and radii. Files in tessera/io.h (tsr_points_read).
+/* tessera/points.h: clouds of points: positions, and normals and radii where there are some. Files in tessera/io.h (tsr_points_read).
  *
  * Positions are float32 world coordinates, [count][3]; normals unit vectors, [count][3]; radii world units, [count]. */
 #ifndef TESSERA_POINTS_H
@@ -45,7 +45,7 @@ TSR_API void tsr_points_remove_attribute(tsr_points *points, const char *name); 
 /* The vertices of a mesh (and its vertex normals) on the same device. COPIES. RETURNS NEW. */
 TSR_API tsr_status tsr_points_from_mesh(const tsr_mesh *mesh, tsr_points **points) TSR_CHECKED;
 
-/* Clouds of known shape, made on the host from a name and a seed; class exact: the same points everywhere (spec reconstruction.md 5). The shapes lie
+/* Clouds of known shape, made on the host from a name and a seed; class exact: the same points everywhere (docs/theory/reconstruction.md 10). The shapes lie
  * round the origin within about [-1, 1]^3. Points are distributed evenly over the area. */
 typedef struct tsr_points_shape {
     const char *name;        /* "points-sphere", ...; static */

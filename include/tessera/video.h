@@ -11,7 +11,7 @@
  * range 16 + 219 Y', 128 + 224 C, of full range 255 Y', 128 + 255 C, times 2^(bits-8) where there are more (full range: 2^bits - 1 in place of
  * 255), rounded to nearest and clamped. Chroma is interpolated linearly from where its samples lie (`siting`) and, the other way, averaged.
  * A file that says nothing means BT.601, limited range. Class exact: the same bits everywhere.
- * Source: spec quadtree.md 2.6 and 2.13, multiview-video.md; ITU-R BT.601-7 2.5, BT.709-6 3; the YUV4MPEG2 stream header. */
+ * Source: [Ziegler10 8.8] (film players); ITU-R BT.601-7 2.5, BT.709-6 3; the YUV4MPEG2 stream header. */
 #ifndef TESSERA_VIDEO_H
 #define TESSERA_VIDEO_H
 

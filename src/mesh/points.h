@@ -3,7 +3,7 @@
 #define TSR_MESH_POINTS_H
 
 #include "device/backend.h"
-#include "tessera/points.h"
+#include "tessera/array.h"
 
 enum { TSR_POINTS_ATTRIBUTES = 16, TSR_POINTS_COMPONENTS = 16 };
 typedef struct tsr_points_column {
@@ -20,6 +20,7 @@ struct tsr_points {
     int32_t attributes;
     tsr_space space;
     double origin[3]; /* world = origin + position, in float64 */
+    tsr_array lent[3]; /* by tsr_points_array_part: memory of a caller's; data NULL: ours */
 };
 
 void tsr_points_shrink(tsr_points *points, int64_t count);

@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "films.h"
+#include "make_field.h"
 #include "make_fluid.h"
+#include "make.h"
 
 static void list_points(const cli_call *cli)
 {
@@ -76,6 +78,7 @@ static void list(const cli_call *cli)
         }
     }
     list_points(cli);
+    make_field_list(cli);
     list_pictures(cli);
     cli_list_fluids(cli);
     if (cli->globals.json) json_close(']');
@@ -100,7 +103,8 @@ static int run(cli_call *cli, int argc, char **argv)
     tsr_dtype dtype = TSR_F32;
     int64_t seed = 0;
     tsr_picture_options picture = TSR_PICTURE_OPTIONS;
-    int frames_given = 0, size_given = 0;
+    int frames_given = 0, size_given = 0, time_given = 0;
+    double time = 0;
     int list_given = 0, noise_given = 0, blur_given = 0, dtype_given = 0, for_points = 0, for_volumes = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(output),
@@ -203,11 +207,13 @@ static int run(cli_call *cli, int argc, char **argv)
           .upper = 0.5,
           .given = &for_points },
         { .name = "normals", .type = CLI_FLAG, .value = &points.normals, .help = "points-*: with the exact normals", .given = &for_points },
+        { .name = "time", .type = CLI_REAL, .value = &time, .argument = "T", .help = "field-*: of fields that change (default 0)", .given = &time_given },
         { .name = "format", .type = CLI_TEXT, .value = &write.format, .argument = "NAME", .help = "of the outputs (default: by extension)" },
         { 0 },
     };
     for (int k = 1; k < argc; k++) /* fluids have options of their own */
         if (cli_is_fluid(argv[k])) return cli_make_fluid(cli, argc, argv);
+    if (argc > 1 && !strcmp(argv[1], "scene")) return make_scene(cli, argc - 1, argv + 1);
     int code = cli_parse(cli, options, 0, 1, argc, argv);
     if (code >= 0) return code;
     if (list_given) {
@@ -228,6 +234,14 @@ static int run(cli_call *cli, int argc, char **argv)
     const int64_t least = phantom.size.x < phantom.size.y ? phantom.size.x : phantom.size.y;
     if (size_given && (least < 2 || phantom.size.z < 2))
         return cli_usage(cli, "--size: '%lld' given, expected a number from 2 to 65535", (long long)(least < 2 ? least : phantom.size.z));
+    if (make_field_is(cli->input[0])) {
+        if (for_volumes || for_points || truth_path || dtype_given || noise_given || blur_given)
+            return cli_usage(cli, "%s: of the options --output, --size, --time and --format are for vector fields", cli->input[0]);
+        write.overwrite = cli->globals.force;
+        write.progress = cli_progress(cli);
+        return make_field(cli, phantom.size, time, output, &write);
+    }
+    if (time_given) return cli_usage(cli, "--time: '%s' does not change with time, expected a vector field (field-*)", cli->input[0]);
     for_volumes |= size_given;
     code = cli_check_write(cli, output, of_points ? TSR_FILE_POINTS : TSR_FILE_VOLUME, write.format);
     if (!code && truth_path && !of_points) code = cli_check_write(cli, truth_path, TSR_FILE_VOLUME, write.format);
@@ -276,6 +290,7 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_make = { "make", "[options] NAME -o OUTPUT",
+                             "Make an analytic volume, a medical phantom, a vector field, a cloud of points, a picture or a film, the same everywhere",
                              "Make an analytic volume, a medical phantom, a cloud of points, a picture, a film or a simulated fluid, the same everywhere",
                              "  tessera make --list\n"
                              "  tessera make phantom_tumour --size 128 --noise 0.05 --seed 7 -o head.nii.gz --truth tumour.nii.gz\n"
@@ -283,5 +298,6 @@ const cli_verb verb_make = { "make", "[options] NAME -o OUTPUT",
                              "  tessera make picture-left -o left.png && tessera make picture-right -o right.png\n"
                              "  tessera make film-balls --frames 12 -o film.y4m\n"
                              "  tessera make fluid-dam --help\n"
-                             "  tessera make fluid-dam --count 2000 --seconds 0.2 -o 'dam-%04d.ply'\n",
+                             "  tessera make fluid-dam --count 2000 --seconds 0.2 -o 'dam-%04d.ply'\n"
+                             "  tessera make scene --help\n",
                              run };
