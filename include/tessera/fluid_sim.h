@@ -70,7 +70,7 @@ TSR_API tsr_status tsr_fluid_sim_add_ball(tsr_fluid_sim *sim, tsr_vec3 centre, d
 /* `count` particles as they are; velocities NULL: at rest. Host arrays, [count][3]. COPIES. */
 TSR_API tsr_status tsr_fluid_sim_add_particles(tsr_fluid_sim *sim, const float *positions, const float *velocities, int64_t count) TSR_CHECKED;
 /* A round jet, or with `half_width` above 0 a slot so wide to both sides along `across`: fluid comes out at `centre` along `velocity` from `start` to `end`
- * (seconds of the simulation; end 0: for ever). At most 16. */
+ * (seconds of the simulation; end 0: for ever). What has come out is free: where it cannot flow away faster than waves run in it, it is pressed. At most 16. */
 TSR_API tsr_status tsr_fluid_sim_add_inflow(tsr_fluid_sim *sim, tsr_vec3 centre, tsr_vec3 velocity, double radius, tsr_vec3 across, double half_width,
                                             double start, double end) TSR_CHECKED;
 

@@ -142,11 +142,11 @@ TSR_HD float tsr_sim_rectangle(float r, float h, float r0, float r1, float h0, f
 {
     const float sr = tsr_maxf(r0 - r, r - r1), sh = tsr_maxf(h0 - h, h - h1);
     const float fr = r0 - r > r - r1 ? -1.0f : 1.0f, fh = h0 - h > h - h1 ? -1.0f : 1.0f;
-    const float or = tsr_maxf(sr, 0.0f), oh = tsr_maxf(sh, 0.0f), square = or * or + oh * oh;
+    const float out_r = tsr_maxf(sr, 0.0f), out_h = tsr_maxf(sh, 0.0f), square = out_r * out_r + out_h * out_h;
     if (square > 0.0f) {
         const float inverse = tsr_rsqrt(square);
-        *nr = fr * or * inverse;
-        *nh = fh * oh * inverse;
+        *nr = fr * out_r * inverse;
+        *nh = fh * out_h * inverse;
         return square * inverse;
     }
     *nr = sr > sh ? fr : 0.0f;

@@ -56,7 +56,7 @@ static tsr_status waterfall_solids(tsr_fluid_sim *sim)
 }
 static tsr_status waterfall_fluid(tsr_fluid_sim *sim, double seconds)
 {
-    TSR_TRY(tsr_fluid_sim_add_inflow(sim, (tsr_vec3){ 0.05, 0.4, 0.3 * STEPS + 0.06 }, (tsr_vec3){ 1.2, 0, 0 }, 0.06, (tsr_vec3){ 0, 1, 0 }, 0.4, 0, seconds));
+    TSR_TRY(tsr_fluid_sim_add_inflow(sim, (tsr_vec3){ 0.05, 0.4, 0.3 * STEPS + 0.04 }, (tsr_vec3){ 1.8, 0, 0 }, 0.04, (tsr_vec3){ 0, 1, 0 }, 0.4, 0, seconds));
     return TSR_OK;
 }
 
@@ -94,7 +94,7 @@ static const scene scenes[] = {
       .lower = { -0.1, -0.1, -0.1 }, .upper = { 2.1, 0.9, 1.7 }, .solids = dam_solids, .fluid = dam_fluid },
     { .info = { "fluid-jet", "a jet out of a pipe 12 cm wide, into a basin of 2 x 1 m and against a ball", 4, 1 }, .flow = 0.0113 * 2.751,
       .lower = { -0.1, -0.1, -0.1 }, .upper = { 2.1, 1.1, 2.4 }, .solids = jet_solids, .fluid = jet_fluid },
-    { .info = { "fluid-waterfall", "water down four steps of a corridor 0.8 m wide", 5, 1 }, .flow = 0.8 * 0.12 * 1.2, .lower = { -0.05, -0.1, -0.1 },
+    { .info = { "fluid-waterfall", "water down four steps of a corridor 0.8 m wide", 5, 1 }, .flow = 0.8 * 0.08 * 1.8, .lower = { -0.05, -0.1, -0.1 },
       .upper = { 2.2, 0.9, 1.8 }, .solids = waterfall_solids, .fluid = waterfall_fluid },
     { .info = { "fluid-glass", "two blobs of thick fluid fall into a glass 8 cm wide", 1.5, 0 }, .volume = 1.6464e-4 + 7.362e-5, .lower = { -0.15, -0.15, -0.02 },
       .upper = { 0.15, 0.15, 0.3 }, .viscosity = 0.002, .tension = 0.03, .friction = 0.3, .solids = glass_solids, .fluid = glass_fluid },

@@ -98,16 +98,18 @@ static int attribute(const tag *from, const char *name, tsr_word *value)
         begin = t.at;
         while (t.at < t.end && *t.at != quote) t.at++;
         if (t.at == t.end) return 0;
-        *value = (tsr_word){ begin, (size_t)(t.at - begin) };
+        const tsr_word found = { begin, (size_t)(t.at - begin) };
         t.at++;
-        if (tsr_word_is(key, name)) return 1;
+        if (!tsr_word_is(key, name)) continue;
+        *value = found;
+        return 1;
     }
     return 0;
 }
 
 static tsr_status whole_number(const tsr_vtk_xml *x, const tag *from, const char *name, int64_t otherwise, int64_t *value)
 {
-    tsr_word word;
+    tsr_word word = { "", 0 };
     char shown[32];
     *value = otherwise;
     if (!attribute(from, name, &word)) {
@@ -123,7 +125,7 @@ static tsr_status whole_number(const tsr_vtk_xml *x, const tag *from, const char
 
 static tsr_status take_root(tsr_vtk_xml *x, const tag *t)
 {
-    tsr_word word;
+    tsr_word word = { "", 0 };
     char shown[32];
     if (!tsr_word_is(t->name, "VTKFile") || t->closing || !attribute(t, "type", &word)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: does not begin with <VTKFile type=", x->file);
     x->unstructured = tsr_word_is(word, "UnstructuredGrid");
@@ -179,7 +181,7 @@ static tsr_status take_piece(tsr_vtk_xml *x, const tag *t)
 static tsr_status take_array(tsr_vtk_xml *x, tsr_text *text, const tag *t, tsr_vtk_section section)
 {
     tsr_vtk_array a = { .section = section, .piece = x->pieces - 1, .name = { "", 0 }, .line = t->line, .text = { "", 0 } };
-    tsr_word word;
+    tsr_word word = { "", 0 };
     char shown[32];
     int64_t components;
     attribute(t, "Name", &a.name);
@@ -210,7 +212,7 @@ static tsr_status take_array(tsr_vtk_xml *x, tsr_text *text, const tag *t, tsr_v
 
 static tsr_status take_appended(tsr_vtk_xml *x, tsr_text *text, const tag *t)
 {
-    tsr_word word;
+    tsr_word word = { "", 0 };
     char shown[32];
     x->appended_raw = attribute(t, "encoding", &word) && tsr_word_is_any_case(word, "raw");
     if (!x->appended_raw && !tsr_word_is_any_case(word, "base64"))
@@ -535,7 +537,7 @@ int tsr_vtk_xml_is(const uint8_t *head, size_t bytes, const char *type)
     tsr_text text = tsr_text_make(head, bytes);
     tag t;
     int more = 0;
-    tsr_word word;
+    tsr_word word = { "", 0 };
     while (text.at < text.end && is_space(*text.at)) text.at++;
     if (text.at == text.end || *text.at != '<') return 0;
     return next_tag("", &text, &t, &more) == TSR_OK && more && !t.closing && tsr_word_is(t.name, "VTKFile") && attribute(&t, "type", &word) && tsr_word_is(word, type);

@@ -219,7 +219,7 @@ static void test_wrong_vtk(void **state)
     require_ok(tsr_points_read(scratch("none.vtp"), NULL, &none));
     assert_int_equal(tsr_points_count(none), 0);
     tsr_points_destroy(&none);
-    snprintf(text, sizeof text, HEAD "format=\"binary\">DAAAAAA!gD8AAABAAABAQA==</DataArray></Points></Piece></PolyData></VTKFile>", "1");
+    snprintf(text, sizeof text, HEAD "format=\"binary\">DAAAAAAAgD8AAABA!ABAQA==</DataArray></Points></Piece></PolyData></VTKFile>", "1");
     refuse_text("a.vtp", text, TSR_ERROR_FORMAT, "cut off or no base64");
     snprintf(text, sizeof text, HEAD "format=\"binary\">DAAAAAAAgD8AAABAAABAQA==</DataArray></Points></Piece></PolyData></VTKFile>", "1");
     scratch_write("good.vtp", text, strlen(text)); /* 12 bytes: 1 2 3 */

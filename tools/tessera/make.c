@@ -298,6 +298,6 @@ const cli_verb verb_make = { "make", "[options] NAME -o OUTPUT",
                              "  tessera make picture-left -o left.png && tessera make picture-right -o right.png\n"
                              "  tessera make film-balls --frames 12 -o film.y4m\n"
                              "  tessera make fluid-dam --help\n"
-                             "  tessera make fluid-dam --count 5000 --seconds 1 -o 'dam-%04d.ply'\n"
+                             "  tessera make fluid-dam --count 2000 --seconds 0.2 -o 'dam-%04d.ply'\n"
                              "  tessera make scene --help\n",
                              run };
