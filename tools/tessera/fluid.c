@@ -108,7 +108,7 @@ static tsr_status camera_of(const struct fluid *f, double turned, tsr_camera *ca
     /* Around the middle at an angle, far enough for a ball about the particles. */
     const tsr_vec3 a = f->bounds.lower, b = f->bounds.upper;
     const double reach = 0.5 * sqrt((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y) + (b.z - a.z) * (b.z - a.z)) + 4 * f->spacing;
-    const double half = f->fov / 114.59155902616465, narrow = aspect < 1 ? atan(tan(half) * aspect) : half, away = 0.85 * reach / sin(narrow);
+    const double half = f->fov / 114.59155902616465, narrow = aspect < 1 ? atan(tan(half) * aspect) : half, away = 0.72 * reach / sin(narrow);
     const double turn = (f->azimuth + turned) / 57.29577951308232, lift = f->elevation / 57.29577951308232;
     /* level axes for any `up`: x of the world where it is level */
     const double n = sqrt(f->up.x * f->up.x + f->up.y * f->up.y + f->up.z * f->up.z);
@@ -479,6 +479,6 @@ const cli_verb verb_fluid = { "fluid", "[options] PARTICLES... -o PICTURE.png|FI
                               "Draw a liquid from its particles: water, oil, milk, lava, honey; one file for each frame",
                               "  tessera make points-torus --count 20000 -o ring.ply\n"
                               "  tessera fluid ring.ply --radius 0.03 -o ring.png\n"
-                              "  tessera fluid ring.ply --radius 0.03 --look honey --sky studio --turntable 48 -o ring.y4m\n"
+                              "  tessera fluid ring.ply --radius 0.03 --look honey --sky studio --width 320 --height 180 --turntable 12 -o ring.y4m\n"
                               "  tessera fluid ring.ply --radius 0.03 --resolution half --smoother narrow-range --aov depth,normal -o ring-2.png\n",
                               run };
