@@ -432,6 +432,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "spray-low", .type = CLI_REAL, .value = &f.options.spray_low, .argument = "DENSITY", .help = "particles below it are spray alone", .lower = 0, .upper = 1e12 },
         { .name = "spray-high", .type = CLI_REAL, .value = &f.options.spray_high, .argument = "DENSITY", .help = "above it fluid alone", .lower = 0, .upper = 1e12 },
         { .name = "curvature", .type = CLI_FLAG, .value = &f.options.curvature, .help = "show the curvature instead: green humps, red hollows" },
+        { .name = "anisotropic", .type = CLI_FLAG, .value = &f.options.anisotropic, .help = "ellipsoids that follow the surface in place of spheres" },
         { .name = "sprites", .type = CLI_FLAG, .value = &f.options.sprites, .help = "discs in place of spheres" },
         { .name = "eye", .type = CLI_VEC3, .value = &f.eye, .help = "where the camera stands (default: at an angle, everything in view)", .given = &f.eye_given },
         { .name = "target", .type = CLI_VEC3, .value = &f.target, .help = "what it looks at (default: the middle)", .given = &f.target_given },
