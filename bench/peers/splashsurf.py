@@ -56,7 +56,7 @@ def main():
     theirs = np.asarray(image)
     best = None
     with tempfile.TemporaryDirectory() as folder:
-        for scale_ in (1.0, 1.2, 1.4, 1.5, 1.6, 1.75):
+        for scale_ in (1.1, 1.2, 1.3):
             out = os.path.join(folder, f"p{scale_}.png")
             done = subprocess.run([tessera, "fluid", path, "--radius", str(radius), "--particle-scale", str(scale_), "--width", str(WIDTH), "--height", str(HEIGHT),
                                    "--fov", str(FOV), "--eye", ",".join(map(str, eye)), "--target", ",".join(map(str, middle)), "--resolution", "full", "--foam", "0",
