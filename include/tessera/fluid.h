@@ -34,7 +34,7 @@ typedef struct tsr_fluid_particles {
     const float *radii;      /* [count], or NULL: all have `radius` */
     const float *densities;  /* [count], or NULL: all are dense */
     const float *velocities; /* [count][3], or NULL; for tsr_fluid_agitate */
-    const float *shapes;     /* [count][6], or NULL: ellipsoids x^T Q x = radius^2, Q = xx, yy, zz, xy, xz, yz: tsr_fluid_anisotropy makes them */
+    const float *shapes;     /* [count][6], or NULL: ellipsoids x^T Q x = radius^2, Q = xx, yy, zz, xy, xz, yz */
     double radius;           /* where there are no radii; above 0 */
     tsr_vec3 origin;         /* world = origin + position */
 } tsr_fluid_particles;
@@ -61,6 +61,7 @@ typedef struct tsr_fluid_look {
     float bump;          /* how strongly noise bends normals */
     float noise;         /* amplitude of calm particles; 0 and agitated 0: no noise pass */
     float agitated;      /* of particles that were agitated just now */
+    float noise_size;    /* radius of noise sprites in radii of particles; 0 = 2.5 */
 } tsr_fluid_look;
 
 /* The look of a preset for particles of this radius: lengths of the look are multiples of it. TSR_ERROR_ARGUMENT for a radius that is not above 0. */
@@ -135,15 +136,19 @@ typedef struct tsr_fluid_options {
     double particle_scale;  /* particles are drawn so many times as large; 0 = 1 */
     double least_pixels;    /* smaller particles are drawn with such a radius and thinner; 0 = 0.75 */
     int sprites;            /* != 0: as discs that face the picture, which is exact for a narrow field of view alone */
+    int anisotropic;        /* != 0: particles without `shapes` become ellipsoids that follow the surface and move towards their neighbours' mean (Yu and Turk, 2013).
+                             * Sums of floats: the same bits on every backend, but other orders of the particles differ in the last ones */
+    double neighbour_reach; /* of ellipsoids, in radii; 0 = 4 */
     int32_t layers;         /* 1 to 4 surfaces behind one another; 0 = 1 */
     int32_t thickness_blur; /* passes of (1 2 1) / 4 over the thickness; 0 = 4 */
     int32_t thickness_step; /* 2: it is taken at every other pixel of every other row, and enlarged; 1: at every pixel; 0 = 2. Layers: always 1 */
     double sigma_space, sigma_depth; /* of filters, world units; 0 = radius (narrow range: 4 radii) */
     double foam_depth;      /* noise of particles so far below the surface is fainter by 1 / e, in radii; 0 = 1 */
-    double noise_reach;     /* radius of noise sprites in radii; 0 = 2.5 */
+    double noise_reach;     /* radius of noise sprites in radii; 0 = the look's */
     double spray_low, spray_high; /* densities: particles below the first are drawn as spray alone, above the second as fluid alone; both 0: no spray */
     double spray_size, spray_opacity; /* of spray sprites, in radii and 0 to 1; 0 = 0.7 and 0.5 */
-    int curvature;          /* != 0: the picture shows the curvature of the surface: black 0, green a hump, red a hollow */
+    int curvature;          /* != 0: the picture shows the curvature of the surface: black 0, green a hump, red a hollow, full where
+                             * its radius is two diameters of a particle */
     int given;              /* sum of tsr_fluid_given */
 } tsr_fluid_options;
 #define TSR_FLUID_OPTIONS { .struct_size = sizeof(tsr_fluid_options) }

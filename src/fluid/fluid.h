@@ -28,6 +28,8 @@ struct tsr_fluid_buffers {
     tsr_fluid_buffer back, color[2], distance, bytes, shade, sky;
     /* a row of frames */
     tsr_fluid_buffer heat, velocity;
+    /* ellipsoids */
+    tsr_fluid_buffer keys[2], numbers[2], cells, places, shapes;
 };
 
 struct tsr_fluid {

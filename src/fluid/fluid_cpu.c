@@ -286,6 +286,35 @@ static tsr_status cpu_compose(tsr_queue *queue, const tsr_fluid_compose_job *job
     return TSR_OK;
 }
 
+static void key_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) tsr_fluid_key_particle((const tsr_fluid_shape_job *)user, (int32_t)i);
+}
+static tsr_status cpu_keys(tsr_queue *queue, const tsr_fluid_shape_job *job)
+{
+    tsr_fluid_shape_job own = *job;
+    tsr_parallel(queue->threads, job->count, 1 << 14, key_range, &own);
+    return TSR_OK;
+}
+static void range_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) tsr_fluid_range_particle((const tsr_fluid_shape_job *)user, (int32_t)i);
+}
+static void shape_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    TSR_ISA_SELECT(tsr_fluid_shape_range)((const tsr_fluid_shape_job *)user, (int32_t)begin, (int32_t)end);
+}
+static tsr_status cpu_shapes(tsr_queue *queue, const tsr_fluid_shape_job *job)
+{
+    tsr_fluid_shape_job own = *job;
+    tsr_parallel(queue->threads, job->count, 1 << 14, range_range, &own);
+    tsr_parallel(queue->threads, job->count, 256, shape_range, &own);
+    return TSR_OK;
+}
+
 static void heat_range(void *user, int64_t begin, int64_t end, int worker)
 {
     (void)worker;
@@ -342,6 +371,8 @@ const tsr_fluid_ops tsr_fluid_cpu = { .project = cpu_project,
                                       .normals = cpu_normals,
                                       .backdrop = cpu_backdrop,
                                       .compose = cpu_compose,
+                                      .keys = cpu_keys,
+                                      .shapes = cpu_shapes,
                                       .heat = cpu_heat,
                                       .nothing = cpu_nothing,
                                       .encode = cpu_encode };

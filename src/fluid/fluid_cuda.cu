@@ -304,6 +304,21 @@ TSR_KERNEL(compose_kernel)(tsr_fluid_compose_job job)
     const int32_t x = (int32_t)(blockIdx.x * 32 + threadIdx.x % 32), y = (int32_t)(blockIdx.y * 8 + threadIdx.x / 32);
     if (x < job.view.width && y < job.view.height) tsr_fluid_compose_at(&job, x, y);
 }
+TSR_KERNEL(key_kernel)(tsr_fluid_shape_job job)
+{
+    const int32_t i = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+    if (i < job.count) tsr_fluid_key_particle(&job, i);
+}
+TSR_KERNEL(range_kernel)(tsr_fluid_shape_job job)
+{
+    const int32_t i = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+    if (i < job.count) tsr_fluid_range_particle(&job, i);
+}
+TSR_KERNEL(shape_kernel)(tsr_fluid_shape_job job)
+{
+    const int32_t i = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+    if (i < job.count) tsr_fluid_shape_particle(&job, i);
+}
 TSR_KERNEL(heat_kernel)(tsr_fluid_heat_job job)
 {
     const int32_t i = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
@@ -470,6 +485,20 @@ static tsr_status cuda_compose(tsr_queue *queue, const tsr_fluid_compose_job *jo
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
+static tsr_status cuda_keys(tsr_queue *queue, const tsr_fluid_shape_job *job)
+{
+    TSR_LAUNCH(queue, key_kernel, tsr_blocks(job->count, THREADS, INT32_MAX), THREADS, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+static tsr_status cuda_shapes(tsr_queue *queue, const tsr_fluid_shape_job *job)
+{
+    const uint32_t blocks = tsr_blocks(job->count, THREADS, INT32_MAX);
+    TSR_LAUNCH(queue, range_kernel, blocks, THREADS, 0, *job);
+    TSR_LAUNCH(queue, shape_kernel, blocks, THREADS, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
 static tsr_status cuda_heat(tsr_queue *queue, const tsr_fluid_heat_job *job)
 {
     TSR_LAUNCH(queue, heat_kernel, tsr_blocks(job->count, THREADS, INT32_MAX), THREADS, 0, *job);
@@ -490,4 +519,4 @@ static tsr_status cuda_encode(tsr_queue *queue, const float *color, uint8_t *ima
 }
 
 extern "C" const tsr_fluid_ops tsr_fluid_cuda = { cuda_project,  cuda_fill,    cuda_splat,   cuda_enlarge, cuda_noise,   cuda_flow,    cuda_implicit, cuda_multigrid, cuda_filter,
-                                                  cuda_blur,     cuda_normals, cuda_backdrop, cuda_compose, cuda_heat,    cuda_nothing,  cuda_encode };
+                                                  cuda_blur,     cuda_normals, cuda_backdrop, cuda_compose, cuda_keys,    cuda_shapes,   cuda_heat,    cuda_nothing,  cuda_encode };

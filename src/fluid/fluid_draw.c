@@ -82,6 +82,7 @@ static tsr_status check_options(drawing *d)
     if (!o->thickness_step) o->thickness_step = 2;
     TSR_TRY(check_number("sigma_space", o->sigma_space, 0, 1e30));
     TSR_TRY(check_number("sigma_depth", o->sigma_depth, 0, 1e30));
+    TSR_TRY(check_number("neighbour_reach", o->neighbour_reach, 0, 100));
     TSR_TRY(check_number("foam_depth", o->foam_depth, 0, 1e6));
     TSR_TRY(check_number("noise_reach", o->noise_reach, 0, 100));
     TSR_TRY(check_number("spray_low", o->spray_low, 0, 1e30));
@@ -178,7 +179,7 @@ static tsr_status make_draw(drawing *d)
                            .radius = (float)d->particles.radius,
                            .scale = (float)d->o.particle_scale,
                            .least = (float)d->o.least_pixels,
-                           .noise_reach = noisy ? (float)(d->o.noise_reach > 0 ? d->o.noise_reach : 2.5) : 0,
+                           .noise_reach = noisy ? (float)(d->o.noise_reach > 0 ? d->o.noise_reach : (double)d->look.noise_size > 0 ? (double)d->look.noise_size : 2.5) : 0,
                            .spray_low = (float)d->o.spray_low,
                            .spray_high = d->particles.densities ? (float)d->o.spray_high : 0,
                            .spray_opacity = (float)(d->o.spray_opacity > 0 ? d->o.spray_opacity : 0.5),
@@ -235,6 +236,48 @@ static tsr_status bin(drawing *d, const tsr_fluid_cast *draw)
     job.entries = (uint32_t *)d->b->entries.data;
     d->entries = (int64_t)total;
     if (total > 0) TSR_TRY(d->ops->fill(d->queue, &job));
+    return TSR_OK;
+}
+
+/* Ellipsoids of the particles, in place of their spheres, and where they are drawn. */
+static tsr_status make_shapes(drawing *d)
+{
+    const size_t count = (size_t)d->particles.count;
+    uint32_t mask = 1023;
+    size_t sort;
+    while (mask < count && mask < (1u << 24) - 1) mask = 2 * mask + 1;
+    for (int k = 0; k < 2; k++) {
+        NEED(keys[k], count * 4);
+        NEED(numbers[k], count * 4);
+    }
+    NEED(cells, ((size_t)mask + 1) * 8);
+    NEED(places, count * 12);
+    NEED(shapes, count * 24);
+    TSR_TRY(tsr_sort_workspace(d->f->context, TSR_U32, 1, (int64_t)count, &sort));
+    NEED(workspace, sort);
+    const double reach = (d->o.neighbour_reach > 0 ? d->o.neighbour_reach : 4) * d->particles.radius;
+    tsr_fluid_shape_job job = { .positions = d->particles.positions,
+                                .keys = (uint32_t *)d->b->keys[0].data,
+                                .numbers = (uint32_t *)d->b->numbers[0].data,
+                                .first = (uint32_t *)d->b->cells.data,
+                                .last = (uint32_t *)d->b->cells.data + mask + 1,
+                                .places = (float *)d->b->places.data,
+                                .shapes = (float *)d->b->shapes.data,
+                                .count = (int32_t)count,
+                                .fewest = 10,
+                                .mask = mask,
+                                .reach = (float)reach,
+                                .inverse = (float)(1 / reach),
+                                .pull = 0.9f,
+                                .longest = 4.0f };
+    TSR_TRY(d->ops->keys(d->queue, &job));
+    TSR_TRY(tsr_sort(d->f->context, TSR_U32, job.keys, d->b->keys[1].data, job.numbers, (uint32_t *)d->b->numbers[1].data, (int64_t)count, 0, 24, d->b->workspace.data, sort));
+    job.keys = (uint32_t *)d->b->keys[1].data;
+    job.numbers = (uint32_t *)d->b->numbers[1].data;
+    TSR_TRY(d->f->context->backend->fill(d->queue, d->b->cells.data, 0, ((size_t)mask + 1) * 8));
+    TSR_TRY(d->ops->shapes(d->queue, &job));
+    d->particles.positions = job.places;
+    d->particles.shapes = job.shapes;
     return TSR_OK;
 }
 
@@ -537,8 +580,7 @@ static tsr_status compose(drawing *d)
                                    .foam_high = l->foam_high > l->foam_low ? l->foam_high : l->foam_low + 1.0e-6f,
                                    .threshold = d->step.threshold,
                                    .curvature = d->o.curvature,
-                                   .curvature_scale = (float)(d->radius / ((double)d->low.slope[1] + (double)d->low.step[1])) };
-    if (d->low.step[1] == 0) job.paint.curvature_scale = (float)(1 / (double)d->low.slope[1]);
+                                   .curvature_scale = (float)(2 * d->radius) };
     const float *back = (const float *)d->b->back.data;
     for (int k = d->o.layers - 1; k >= 0; k--) {
         job.depth = (const float *)d->b->depth[k].data;
@@ -573,6 +615,7 @@ tsr_status tsr_fluid_draw(tsr_fluid *fluid, const tsr_fluid_particles *particles
     fluid->drawn = 0;
     TSR_TRY(make_draw(d));
     make_step(d);
+    if (d->o.anisotropic && !d->particles.shapes && d->particles.count > 0) TSR_TRY(make_shapes(d));
     TSR_TRY(make_scene(d));
     TSR_TRY(bin(d, &d->draw));
     TSR_TRY(draw_layers(d));

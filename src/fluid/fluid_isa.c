@@ -12,6 +12,11 @@ void TSR_ISA_NAME(tsr_fluid_project_range)(const tsr_fluid_bin_job *job, int32_t
     }
 }
 
+void TSR_ISA_NAME(tsr_fluid_shape_range)(const tsr_fluid_shape_job *job, int32_t begin, int32_t end)
+{
+    for (int32_t i = begin; i < end; i++) tsr_fluid_shape_particle(job, i);
+}
+
 /* The rays of a tile, by columns and rows: the squared length of a direction is the sum of a column's and a row's part. */
 typedef struct tile_rays {
     float gx[SIDE], gy[SIDE], dx[SIDE], dy[SIDE];

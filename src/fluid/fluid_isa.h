@@ -10,6 +10,7 @@ TSR_ISA_DECLARE(void, tsr_fluid_project_range, const tsr_fluid_bin_job *job, int
 TSR_ISA_DECLARE(void, tsr_fluid_splat_tile, const tsr_fluid_splat_job *job, int32_t tile)
 TSR_ISA_DECLARE(void, tsr_fluid_enlarge_row, const tsr_fluid_view *thin, const float *from, const tsr_fluid_view *view, float *to, int32_t y)
 TSR_ISA_DECLARE(void, tsr_fluid_noise_tile, const tsr_fluid_noise_job *job, int32_t tile)
+TSR_ISA_DECLARE(void, tsr_fluid_shape_range, const tsr_fluid_shape_job *job, int32_t begin, int32_t end)
 /* Pixels [begin, end) of row y, from one image to the other. */
 TSR_ISA_DECLARE(void, tsr_fluid_flow_row, const tsr_fluid_flow_job *job, const float *from, float *to, int32_t y, int32_t begin, int32_t end)
 /* Implicit steps: coefficients of a row; a window of up to 16 rows, and of up to 16 columns (from w in `other` back to `depth`). */

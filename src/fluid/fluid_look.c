@@ -19,7 +19,7 @@ static const tsr_fluid_look presets[PRESETS] = {
                          .refraction = 0.004f, .matte = 0.92f, .foam = { 0.95f, 0.93f, 0.9f }, .foam_low = 2.0f, .foam_high = 3.0f },
     [TSR_FLUID_LAVA] = { .color = { 1.9f, 0.34f, 0.025f }, .absorption = { 9.0f, 9.0f, 9.0f }, .fresnel = 0.03f, .specular = 0.05f, .shininess = 40.0f,
                          .refraction = 0.0f, .matte = 0.0f, .emission = { 0.25f, 0.04f, 0.0f }, .foam = { 0.055f, 0.045f, 0.042f }, .foam_low = 0.05f,
-                         .foam_high = 0.34f, .bump = 0.5f, .noise = 0.8f, .agitated = 0.25f },
+                         .foam_high = 0.34f, .bump = 0.5f, .noise = 0.8f, .agitated = 0.25f, .noise_size = 5.0f },
     [TSR_FLUID_HONEY] = { .color = { 0.44f, 0.17f, 0.008f }, .absorption = { 0.30f, 0.95f, 5.0f }, .fresnel = 0.039f, .specular = 0.9f, .shininess = 320.0f,
                           .refraction = 0.014f, .matte = 0.5f, .foam = { 0.9f, 0.8f, 0.5f }, .foam_low = 2.0f, .foam_high = 3.0f },
 };

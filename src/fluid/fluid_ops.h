@@ -7,6 +7,7 @@
 #include "fluid/fluid_filter.h"
 #include "fluid/fluid_noise.h"
 #include "fluid/fluid_shade.h"
+#include "fluid/fluid_shape.h"
 #include "fluid/fluid_solve.h"
 
 /* Particles to records and to lists of the tiles that they touch. */
@@ -133,6 +134,8 @@ typedef struct tsr_fluid_ops {
     tsr_status (*normals)(tsr_queue *queue, const tsr_fluid_normal_job *job);
     tsr_status (*backdrop)(tsr_queue *queue, const tsr_fluid_backdrop_job *job);
     tsr_status (*compose)(tsr_queue *queue, const tsr_fluid_compose_job *job);
+    tsr_status (*keys)(tsr_queue *queue, const tsr_fluid_shape_job *job);   /* cells and numbers */
+    tsr_status (*shapes)(tsr_queue *queue, const tsr_fluid_shape_job *job); /* of the sorted list */
     tsr_status (*heat)(tsr_queue *queue, const tsr_fluid_heat_job *job);
     tsr_status (*nothing)(tsr_queue *queue, float *image, int64_t count); /* infinite all over */
     tsr_status (*encode)(tsr_queue *queue, const float *color, uint8_t *image, int64_t pixels, int32_t channels, float exposure);
@@ -392,7 +395,7 @@ TSR_HD tsr_fluid_point tsr_fluid_point_at(const tsr_fluid_compose_job *j, int64_
 
 TSR_HD tsr_float3 tsr_fluid_point_color(const tsr_fluid_compose_job *j, float x, float y, const tsr_fluid_point *p, float curvature)
 {
-    return j->paint.curvature ? tsr_fluid_curved(curvature, j->paint.curvature_scale)
+    return j->paint.curvature ? tsr_fluid_curved(curvature, j->paint.curvature_scale / tsr_fluid_width(&j->low, 1, p->z))
                               : tsr_fluid_shade(&j->view, &j->set, &j->light, &j->paint, j->back, x, y, p);
 }
 

@@ -39,7 +39,7 @@ typedef struct tsr_fluid_paint {
     float foam_low, foam_high;
     float threshold;
     int32_t curvature; /* the picture shows curvature in place of the fluid */
-    float curvature_scale;
+    float curvature_scale; /* world units: a curvature of its inverse is shown at full strength */
 } tsr_fluid_paint;
 
 TSR_HD tsr_float3 tsr_fluid_turn(const tsr_fluid_set *s, tsr_float3 d) /* eye coordinates to those of the frame */

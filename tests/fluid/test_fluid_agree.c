@@ -33,6 +33,7 @@ static void draw(tsr_context *c, int kind, const float *p, int64_t count, double
     o.thickness_step = kind == 4 ? 1 : 0;
     o.particle_scale = 1.7;
     o.curvature = kind == 8;
+    o.anisotropic = kind == 0 || kind == 2;
     o.spray_low = 1;
     o.spray_high = 2;
     b.scenery = (tsr_fluid_scenery)(kind % 3);

@@ -1,5 +1,6 @@
 /* What particles do to pixels: depth of spheres against rays in float64, thickness against volumes, order, culling, layers, bad input. */
 #include "context.h"
+#include "fluid/fluid_ops.h"
 #include "fluids.h"
 
 static tsr_fluid *fluid;
@@ -305,6 +306,121 @@ static void layers(void **unused)
     cloud_end(&four);
 }
 
+/* Ellipsoids: Q times the covariance of the neighbours (float64, all pairs) is a multiple of the unit matrix where no axis is limited, its determinant is 1; lone particles are
+ * spheres; a ball of the covariance's shape is seen where a ray meets it. */
+static void ellipsoids(void **unused)
+{
+    enum { N = 300, W = 64, H = 64 };
+    uint64_t state = test_seed();
+    static float p[3 * N];
+    double worst = 0;
+    int free_ = 0;
+    (void)unused;
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < 3; k++) p[3 * i + k] = (float)((k == 1 ? 8 : 0) + (test_uniform(&state) - 0.5) * (k == 2 ? 0.8 : 2));
+    p[0] = 50; /* alone */
+    const double r = 0.15, reach = 4 * r;
+    tsr_fluid_shape_job job = { .count = N, .fewest = 10, .mask = 1023, .reach = (float)reach, .inverse = (float)(1 / reach), .pull = 0.9f, .longest = 4 };
+    static uint32_t keys[N], numbers[N], zeros[2048];
+    static float places[3 * N], shapes[6 * N];
+    float *device[4] = { to_device(context, p, sizeof p), to_device(context, places, sizeof places), to_device(context, shapes, sizeof shapes), to_device(context, zeros, sizeof zeros) };
+    float *lists[2] = { to_device(context, keys, sizeof keys), to_device(context, numbers, sizeof numbers) };
+    job.positions = device[0];
+    job.places = device[1];
+    job.shapes = device[2];
+    job.first = (uint32_t *)(void *)device[3];
+    job.last = job.first + 1024;
+    job.keys = (uint32_t *)(void *)lists[0];
+    job.numbers = (uint32_t *)(void *)lists[1];
+    require_ok(context->backend->fluid->keys(context->queue, &job));
+    require_ok(tsr_device_move(NULL, keys, context, lists[0], sizeof keys));
+    require_ok(tsr_device_move(NULL, numbers, context, lists[1], sizeof numbers));
+    for (int i = 1; i < N; i++) /* stable */
+        for (int k = i; k > 0 && keys[k - 1] > keys[k]; k--) {
+            const uint32_t a = keys[k], b = numbers[k];
+            keys[k] = keys[k - 1];
+            numbers[k] = numbers[k - 1];
+            keys[k - 1] = a;
+            numbers[k - 1] = b;
+        }
+    require_ok(tsr_device_move(context, lists[0], NULL, keys, sizeof keys));
+    require_ok(tsr_device_move(context, lists[1], NULL, numbers, sizeof numbers));
+    require_ok(context->backend->fluid->shapes(context->queue, &job));
+    require_ok(tsr_device_move(NULL, places, context, device[1], sizeof places));
+    require_ok(tsr_device_move(NULL, shapes, context, device[2], sizeof shapes));
+    for (int i = 0; i < N; i++) {
+        double w = 0, mean[3] = { 0 }, c[3][3] = { { 0 } }, product[3][3];
+        int n = 0;
+        for (int pass = 0; pass < 2; pass++)
+            for (int m = 0; m < N; m++) {
+                double d[3], d2 = 0;
+                for (int k = 0; k < 3; k++) {
+                    d[k] = (double)p[3 * m + k] - (double)p[3 * i + k];
+                    d2 += d[k] * d[k];
+                }
+                if (d2 >= reach * reach) continue;
+                const double one = 1 - pow(sqrt(d2) / reach, 3);
+                if (!pass) {
+                    w += one;
+                    n++;
+                    for (int k = 0; k < 3; k++) mean[k] += one * d[k];
+                } else
+                    for (int a = 0; a < 3; a++)
+                        for (int b = 0; b < 3; b++) c[a][b] += one * (d[a] - mean[a] / w) * (d[b] - mean[b] / w) / w;
+            }
+        const float *q = shapes + 6 * i;
+        const double s[3][3] = { { (double)q[0], (double)q[3], (double)q[4] }, { (double)q[3], (double)q[1], (double)q[5] }, { (double)q[4], (double)q[5], (double)q[2] } };
+        const double det = s[0][0] * (s[1][1] * s[2][2] - s[1][2] * s[2][1]) - s[0][1] * (s[1][0] * s[2][2] - s[1][2] * s[2][0]) + s[0][2] * (s[1][0] * s[2][1] - s[1][1] * s[2][0]);
+        assert_true(fabs(det - 1) < 1e-3);
+        if (n < 10) {
+            assert_true(q[0] == 1 && q[1] == 1 && q[2] == 1 && q[3] == 0 && q[4] == 0 && q[5] == 0 && places[3 * i] == p[3 * i]);
+            continue;
+        }
+        for (int k = 0; k < 3; k++) assert_true(fabs((double)places[3 * i + k] - ((double)p[3 * i + k] + 0.9 * mean[k] / w)) < 1e-4);
+        double mean_ = 0, off = 0;
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++) {
+                product[a][b] = s[a][0] * c[0][b] + s[a][1] * c[1][b] + s[a][2] * c[2][b];
+                if (a == b) mean_ += product[a][b] / 3;
+            }
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++) off = fmax(off, fabs(product[a][b] - (a == b ? mean_ : 0)) / mean_);
+        const double trace = c[0][0] + c[1][1] + c[2][2], cdet = c[0][0] * (c[1][1] * c[2][2] - c[1][2] * c[1][2]) - c[0][1] * (c[0][1] * c[2][2] - c[1][2] * c[0][2]) + c[0][2] * (c[0][1] * c[1][2] - c[1][1] * c[0][2]);
+        if (cdet < trace * trace * trace / 60) continue; /* an axis may be limited */
+        free_++;
+        worst = fmax(worst, off);
+    }
+    print_message("%d ellipsoids, Q C off a multiple of 1 by at most %.1e\n", free_, worst);
+    assert_true(free_ > N / 2 && worst < 5e-3);
+    for (int k = 0; k < 4; k++) tsr_device_release(context, device[k], k == 0 ? sizeof p : k == 1 ? sizeof places : k == 2 ? sizeof shapes : sizeof zeros);
+    for (int k = 0; k < 2; k++) tsr_device_release(context, lists[k], sizeof keys);
+    /* half axes 2, 1, 1/2 along x, y, z round (0, 10, 0), radius 1 */
+    const float at[3] = { 0, 10, 0 }, form[6] = { 0.25f, 1, 4, 0, 0, 0 };
+    const tsr_camera camera = camera_at((tsr_vec3){ 0, 0, 0 }, 30);
+    tsr_fluid_options o = raw(W, H);
+    const tsr_fluid_look look = calm(1);
+    cloud one = cloud_of(context, 1, at, NULL, 1);
+    float *q = to_device(context, form, sizeof form);
+    one.particles.shapes = q;
+    require_ok(tsr_fluid_draw(fluid, &one.particles, &camera, NULL, &look, &o, NULL));
+    float *depth = image_of(fluid, TSR_FLUID_IMAGE_RAW_DEPTH), *thick = image_of(fluid, TSR_FLUID_IMAGE_THICKNESS);
+    const double scale = 2 * tan(15 / 57.29577951308232) / H;
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++) {
+            const double d[3] = { (x + 0.5 - W / 2) * scale, 1, (H / 2 - y - 0.5) * scale };
+            const double a = d[0] * d[0] / 4 + 1 + 4 * d[2] * d[2], b = 10, disc = b * b - a * 99;
+            if (disc > 0.05) {
+                const double expected = (b - sqrt(disc)) / a;
+                assert_true(fabs((double)depth[y * W + x] - expected) < 1e-4);
+                assert_true(fabs((double)thick[y * W + x] - 2 * sqrt(disc) / a * sqrt(d[0] * d[0] + 1 + d[2] * d[2])) < 2e-3);
+            } else if (disc < -0.05) assert_true(isinf(depth[y * W + x]));
+        }
+    free(depth);
+    free(thick);
+    tsr_device_release(context, q, sizeof form);
+    cloud_end(&one);
+}
+
 static void bad_input(void **unused)
 {
     const float p[] = { 0, 5, 0 };
@@ -389,6 +505,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(spheres), cmocka_unit_test(sprites), cmocka_unit_test(thickness), cmocka_unit_test(volume_stays),
                                         cmocka_unit_test(scene_hides), cmocka_unit_test(order), cmocka_unit_test(culling), cmocka_unit_test(layers),
+                                        cmocka_unit_test(ellipsoids),
                                         cmocka_unit_test(bad_input) };
     return cmocka_run_group_tests(tests, begin, end);
 }

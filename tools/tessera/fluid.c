@@ -108,7 +108,7 @@ static tsr_status camera_of(const struct fluid *f, double turned, tsr_camera *ca
     /* Around the middle at an angle, far enough for a ball about the particles. */
     const tsr_vec3 a = f->bounds.lower, b = f->bounds.upper;
     const double reach = 0.5 * sqrt((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y) + (b.z - a.z) * (b.z - a.z)) + 4 * f->spacing;
-    const double half = f->fov / 114.59155902616465, narrow = aspect < 1 ? atan(tan(half) * aspect) : half, away = 0.85 * reach / sin(narrow);
+    const double half = f->fov / 114.59155902616465, narrow = aspect < 1 ? atan(tan(half) * aspect) : half, away = 0.72 * reach / sin(narrow);
     const double turn = (f->azimuth + turned) / 57.29577951308232, lift = f->elevation / 57.29577951308232;
     /* level axes for any `up`: x of the world where it is level */
     const double n = sqrt(f->up.x * f->up.x + f->up.y * f->up.y + f->up.z * f->up.z);
@@ -432,6 +432,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "spray-low", .type = CLI_REAL, .value = &f.options.spray_low, .argument = "DENSITY", .help = "particles below it are spray alone", .lower = 0, .upper = 1e12 },
         { .name = "spray-high", .type = CLI_REAL, .value = &f.options.spray_high, .argument = "DENSITY", .help = "above it fluid alone", .lower = 0, .upper = 1e12 },
         { .name = "curvature", .type = CLI_FLAG, .value = &f.options.curvature, .help = "show the curvature instead: green humps, red hollows" },
+        { .name = "anisotropic", .type = CLI_FLAG, .value = &f.options.anisotropic, .help = "ellipsoids that follow the surface in place of spheres" },
         { .name = "sprites", .type = CLI_FLAG, .value = &f.options.sprites, .help = "discs in place of spheres" },
         { .name = "eye", .type = CLI_VEC3, .value = &f.eye, .help = "where the camera stands (default: at an angle, everything in view)", .given = &f.eye_given },
         { .name = "target", .type = CLI_VEC3, .value = &f.target, .help = "what it looks at (default: the middle)", .given = &f.target_given },
@@ -479,6 +480,6 @@ const cli_verb verb_fluid = { "fluid", "[options] PARTICLES... -o PICTURE.png|FI
                               "Draw a liquid from its particles: water, oil, milk, lava, honey; one file for each frame",
                               "  tessera make points-torus --count 20000 -o ring.ply\n"
                               "  tessera fluid ring.ply --radius 0.03 -o ring.png\n"
-                              "  tessera fluid ring.ply --radius 0.03 --look honey --sky studio --turntable 48 -o ring.y4m\n"
+                              "  tessera fluid ring.ply --radius 0.03 --look honey --sky studio --width 320 --height 180 --turntable 12 -o ring.y4m\n"
                               "  tessera fluid ring.ply --radius 0.03 --resolution half --smoother narrow-range --aov depth,normal -o ring-2.png\n",
                               run };
