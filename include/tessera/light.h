@@ -129,7 +129,7 @@ typedef struct tsr_light_options {
     int64_t capacity;       /* of the list of patches; 0 = 1048576; at most 2^26 - 1 */
     int32_t steps;          /* at most; 0 = 8000; below 16000 */
     int32_t rounds;         /* times a patch may be split in one step: 1 (as published) to 4; 0 = 4 */
-    double faint;           /* patches below this share of the light's first irradiance end; 0 = 1e-4, negative = none */
+    double faint;           /* patches that carry less than this share of what a patch of the largest extent carries at first end; 0 = 1e-4, negative = none */
     double least_area;      /* voxels squared: patches smaller than this count as so large when their irradiance is taken; 0 = 0.01 */
     double dispersion;      /* 0: none; else three wavefronts, in which n - 1 is 1 - d, 1 and 1 + d times itself for r, g, b; below 0.5 */
     tsr_light_ground ground;

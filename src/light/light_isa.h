@@ -1,6 +1,6 @@
 /* light/light_isa.h: ranges of patches, rays and pixels, built once per SIMD variant. */
-#ifndef TSR_LIGHT_ISA_H
-#define TSR_LIGHT_ISA_H
+#ifndef TSR_LIGHT_LIGHT_ISA_H
+#define TSR_LIGHT_LIGHT_ISA_H
 
 #include "device/isa.h"
 #include "light/light_ops.h"

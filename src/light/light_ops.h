@@ -1,6 +1,6 @@
 /* light/light_ops.h: what a backend provides for light. All pointers are device memory of the queue. */
-#ifndef TSR_LIGHT_OPS_H
-#define TSR_LIGHT_OPS_H
+#ifndef TSR_LIGHT_LIGHT_OPS_H
+#define TSR_LIGHT_LIGHT_OPS_H
 
 #include "device/backend.h"
 #include "light/view.h"
@@ -39,6 +39,11 @@ typedef struct tsr_light_ops {
     tsr_status (*tone)(tsr_queue *queue, const tsr_light_tones *job);
 } tsr_light_ops;
 
+TSR_HD int32_t tsr_light_parts(int fate)
+{
+    return fate < TSR_LIGHT_KEEP ? 0 : 1 << (((fate - TSR_LIGHT_KEEP) & 15) + ((fate - TSR_LIGHT_KEEP) >> 4));
+}
+
 /* What a pass does with patch i of the list of step `step`: its fate, and how many it becomes. */
 TSR_HD int32_t tsr_light_visit(const tsr_light_wave *w, int pass, int64_t step, int64_t i, tsr_light_account *sums)
 {
@@ -60,13 +65,13 @@ TSR_HD int32_t tsr_light_visit(const tsr_light_wave *w, int pass, int64_t step, 
     if (pass == TSR_LIGHT_PASS_STEP) tsr_light_put(list, i, &p);
     tsr_light_tally(&sums->splits, fate > TSR_LIGHT_KEEP);
     w->fate[i] = (uint8_t)fate;
-    return 1 << (2 * (fate - TSR_LIGHT_KEEP));
+    return tsr_light_parts(fate);
 }
 
 /* How many patches patch i becomes. */
 TSR_HD int32_t tsr_light_becomes(const tsr_light_wave *w, int64_t i)
 {
-    return w->fate[i] < TSR_LIGHT_KEEP ? 0 : 1 << (2 * (w->fate[i] - TSR_LIGHT_KEEP));
+    return tsr_light_parts(w->fate[i]);
 }
 /* The list is full: how much room patch i asks for, by bins ... */
 TSR_HD void tsr_light_crowd(const tsr_light_wave *w, int64_t step, int64_t i, int64_t *more)
@@ -104,11 +109,11 @@ TSR_HD void tsr_light_grow(const tsr_light_wave *w, int64_t step, int64_t i, int
     const int fate = w->fate[i];
     tsr_light_patch p, part;
     if (fate < TSR_LIGHT_KEEP) return;
-    const int r = fate - TSR_LIGHT_KEEP;
+    const int r = (fate - TSR_LIGHT_KEEP) & 15, q = (fate - TSR_LIGHT_KEEP) >> 4;
     tsr_light_get(&w->list[step & 1], i, &p);
-    for (int32_t k = 0; k < 1 << (2 * r); k++) {
+    for (int32_t k = 0; k < 1 << (r + q); k++) {
         uint32_t voxel = 0;
-        if (r) tsr_light_part(w, &p, r, k, &part);
+        if (r + q) tsr_light_part(w, &p, r, q, k, &part);
         else part = p;
         tsr_light_put(next, to + k, &part);
         const uint64_t key = tsr_light_key(w, &part, step, to + k, &voxel);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/stream.h"
 #include "light/panorama.h"
 
 enum { MOST = 16384 };
@@ -122,29 +123,23 @@ static tsr_status from_image(const tsr_image *image, tsr_volume **map)
 
 tsr_status tsr_light_panorama_read(const char *path, const tsr_read_options *options, tsr_volume **map)
 {
-    char start[10] = "";
-    tsr_status status;
+    const tsr_input_options settings = { .memory_limit = (int64_t)1 << 31 };
+    tsr_input *input = NULL;
+    const uint8_t *bytes = NULL;
+    size_t size = 0;
     if (!map) TSR_FAIL(TSR_ERROR_ARGUMENT, "map is NULL");
     *map = NULL;
     if (!path) TSR_FAIL(TSR_ERROR_ARGUMENT, "path is NULL");
-    FILE *file = fopen(path, "rb");
-    if (!file) TSR_FAIL(TSR_ERROR_IO, "%s: cannot be opened", path);
-    const size_t got = fread(start, 1, sizeof start, file);
-    if (got < 6 || strncmp(start, "#?", 2) != 0) {
-        tsr_image image = { 0 };
-        fclose(file);
-        TSR_TRY(tsr_image_read(path, options, &image));
-        status = from_image(&image, map);
-        tsr_image_destroy(&image);
-        return status;
-    }
-    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    uint8_t *bytes = size > 0 && size < 1l << 31 ? malloc((size_t)size) : NULL;
-    if (!bytes || fseek(file, 0, SEEK_SET) != 0 || fread(bytes, 1, (size_t)size, file) != (size_t)size)
-        TSR_FAIL_GOTO(TSR_ERROR_IO, end, "%s: cannot be read", path);
-    status = tsr_panorama_parse(bytes, (size_t)size, path, map);
-end:
-    free(bytes);
-    fclose(file);
-    return status;
+    TSR_TRY(tsr_input_open(path, &settings, &input));
+    tsr_status status = tsr_input_all(input, &bytes, &size);
+    const int radiance = status == TSR_OK && size > 2 && !memcmp(bytes, "#?", 2);
+    if (radiance) status = tsr_panorama_parse(bytes, size, path, map);
+    tsr_input_close(&input);
+    TSR_TRY(status);
+    if (radiance) return TSR_OK;
+    tsr_image image = { 0 };
+    TSR_TRY(tsr_image_read(path, options, &image));
+    status = from_image(&image, map);
+    tsr_image_destroy(&image);
+    return status == TSR_OK ? TSR_OK : tsr_frame_at(status, __func__, __FILE__, __LINE__);
 }

@@ -1,5 +1,5 @@
 /* light/scene_font.c: letters as strokes. */
-#include "light/scene.h"
+#include "light/light_scene.h"
 
 const char *tsr_scene_strokes(char c)
 {

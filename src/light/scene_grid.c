@@ -77,7 +77,7 @@ tsr_status tsr_scene_grid_mesh(const char *path, const double centre[3], double 
         corner[k] = low[k] - 3 * step;
     }
     how.size = (tsr_size3){ (int64_t)lround(extent[0] / step) + 1, (int64_t)lround(extent[1] / step) + 1, (int64_t)lround(extent[2] / step) + 1 };
-    TSR_TRY_GOTO(tsr_volume_from_mesh(context, mesh, TSR_F32, &how, &volume, NULL, NULL), end);
+    TSR_TRY_GOTO(tsr_volume_from_mesh(context, mesh, TSR_F32, &how, &volume, NULL), end);
     TSR_TRY_GOTO(tsr_volume_copy(volume, NULL, &shape->grid), end);
     float *v = (float *)tsr_volume_data(shape->grid);
     for (int64_t i = 0; i < how.size.x * how.size.y * how.size.z; i++) {

@@ -2,7 +2,7 @@
 #ifndef TSR_LIGHT_SCENE_GRID_H
 #define TSR_LIGHT_SCENE_GRID_H
 
-#include "light/scene.h"
+#include "light/light_scene.h"
 
 /* Values from range[0] (nothing) to range[1] (all). */
 tsr_status tsr_scene_grid_volume(const char *path, const double centre[3], double size, const double range[2], tsr_scene_shape *shape);

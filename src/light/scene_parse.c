@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* strndup */
 /* light/scene_parse.c: the text of a scene: a line a thing, words and numbers. docs/formats/light-scene.md says it in full. */
 #include <math.h>
 #include <stdarg.h>
@@ -5,7 +6,8 @@
 #include <stdlib.h>
 
 #include "core/number.h"
-#include "light/scene.h"
+#include "io/stream.h"
+#include "light/light_scene.h"
 #include "light/scene_grid.h"
 
 enum { WORDS = 512, LINE = 16384, LONGEST = 1 << 20 };
@@ -80,7 +82,7 @@ static tsr_status words(reader *r, const char *what, const char **to)
 /* A file that the scene names: beside the scene. */
 static tsr_status path_of(reader *r, char *to, size_t room)
 {
-    const char *name;
+    const char *name = NULL;
     TSR_TRY(words(r, "a file", &name));
     if (name[0] == '/' || strstr(name, "..")) WRONG(r, "file '%.100s': expected one beside the scene or in a folder below", name);
     const int n = r->folder && *r->folder ? snprintf(to, room, "%s/%s", r->folder, name) : snprintf(to, room, "%s", name);
@@ -110,7 +112,7 @@ static tsr_status read_box(reader *r)
 
 static tsr_status find_material(reader *r, int32_t *to)
 {
-    const char *name;
+    const char *name = NULL;
     TSR_TRY(words(r, "a material", &name));
     for (int32_t i = 0; i < r->scene->materials; i++)
         if (!strcmp(r->scene->material[i].name, name)) {
@@ -123,7 +125,7 @@ static tsr_status find_material(reader *r, int32_t *to)
 static tsr_status read_material(reader *r)
 {
     tsr_light_scene *s = r->scene;
-    const char *name;
+    const char *name = NULL;
     TSR_TRY(words(r, "a name", &name));
     if (s->materials == TSR_SCENE_MATERIALS) WRONG(r, "more than %d materials", TSR_SCENE_MATERIALS);
     if (strlen(name) >= TSR_SCENE_NAME) WRONG(r, "the name '%.60s...' is longer than %d letters", name, TSR_SCENE_NAME - 1);
@@ -249,7 +251,7 @@ static tsr_status read_strokes(reader *r, tsr_scene_shape *shape)
 static tsr_status read_shape(reader *r)
 {
     tsr_light_scene *s = r->scene;
-    const char *kind;
+    const char *kind = NULL;
     if (s->shapes == TSR_SCENE_SHAPES) WRONG(r, "more than %d shapes", TSR_SCENE_SHAPES);
     tsr_scene_shape *h = &s->shape[s->shapes];
     double *p = h->p, low[2], high[2];
@@ -322,7 +324,7 @@ static tsr_status read_shape(reader *r)
 static tsr_status read_light(reader *r)
 {
     tsr_light_scene *s = r->scene;
-    const char *kind;
+    const char *kind = NULL;
     if (s->lights == TSR_SCENE_LIGHTS) WRONG(r, "more than %d lights", TSR_SCENE_LIGHTS);
     tsr_light_source *l = &s->light[s->lights];
     *l = (tsr_light_source){ .kind = TSR_LIGHT_DIRECTIONAL };
@@ -593,6 +595,38 @@ end:
     tsr_light_scene_destroy(&s);
     tsr_host_release(NULL, r, sizeof *r);
     return status;
+}
+
+tsr_status tsr_light_scene_read(const char *path, const tsr_read_options *options, tsr_light_scene **scene)
+{
+    const tsr_input_options settings = { .memory_limit = LONGEST };
+    tsr_input *input = NULL;
+    const uint8_t *bytes = NULL;
+    char *text = NULL, *folder = NULL;
+    size_t size = 0;
+    (void)options;
+    if (!scene) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
+    *scene = NULL;
+    if (!path) TSR_FAIL(TSR_ERROR_ARGUMENT, "path is NULL");
+    TSR_TRY(tsr_input_open(path, &settings, &input));
+    tsr_status status = tsr_input_all(input, &bytes, &size);
+    if (status == TSR_OK && memchr(bytes, '\0', size)) status = TSR_FAILED(TSR_ERROR_FORMAT, "%s: has bytes of value 0, no text of a scene", path);
+    if (status == TSR_OK) {
+        const char *slash = strrchr(path, '/');
+        text = malloc(size + 1);
+        folder = slash ? strndup(path, (size_t)(slash - path)) : NULL;
+        if (!text || (slash && !folder)) status = TSR_FAILED(TSR_ERROR_MEMORY, "no memory for a text of %zu bytes", size);
+    }
+    if (status == TSR_OK) {
+        memcpy(text, bytes, size);
+        text[size] = '\0';
+        status = tsr_light_scene_parse(text, path, folder, scene);
+    }
+    free(text);
+    free(folder);
+    tsr_input_close(&input);
+    TSR_TRY(status);
+    return TSR_OK;
 }
 
 void tsr_light_scene_destroy(tsr_light_scene **scene)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/parallel.h"
-#include "light/scene.h"
+#include "light/light_scene.h"
 
 /* ---- distances ---- */
 

@@ -426,7 +426,7 @@ static tsr_status emit_all(simulation *s, const tsr_light_source *sources, int32
         for (int k = 0; k < 3; k++) total[k] += e->power[k];
     }
     for (int k = 0; k < 3; k++) most = fmax(most, total[k]);
-    s->wave.least = s->o.faint > 0 && least < 1e300 ? (float)(s->o.faint * least) : -1.0f;
+    s->wave.least = s->o.faint > 0 && least < 1e300 ? (float)(s->o.faint * least * s->o.extent * s->o.extent) : -1.0f; /* of what a voxel is given at first */
     s->wave.unit = (float)ldexp(1, 46 - (most > 0 ? (int)ceil(log2(most)) : 0));
     for (int64_t i = 0; i < e->count[0]; i++) {
         tsr_light_patch p;

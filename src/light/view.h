@@ -358,7 +358,7 @@ TSR_HD void tsr_light_follow(const tsr_light_seen *s, const tsr_light_medium *m,
     float x[3], v[3], d[3], weight[3], enter, leave;
     const int32_t depth = branch->depth;
     tsr_light_passage passage;
-    passage.active = 0;
+    memset(&passage, 0, sizeof passage);
     float inverse = tsr_rsqrt(tsr_light_dot(branch->v, branch->v));
     for (int k = 0; k < 3; k++) {
         x[k] = branch->x[k];

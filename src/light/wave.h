@@ -5,17 +5,17 @@
 
 #include "light/medium.h"
 
-/* What happens to a patch: it ends for a reason, or is kept (TSR_LIGHT_KEEP + 0) or becomes 2^r x 2^r patches (TSR_LIGHT_KEEP + r). */
+/* What happens to a patch: it ends for a reason, or becomes 2^r x 2^q patches: fate TSR_LIGHT_KEEP + r + 16 q. */
 enum {
     TSR_LIGHT_LEFT = 0,  /* all corners outside, moving away */
     TSR_LIGHT_LANDED,    /* the same, on the floor */
-    TSR_LIGHT_FAINT,     /* irradiance below the least */
+    TSR_LIGHT_FAINT,     /* power below the least */
     TSR_LIGHT_CAUSTIC,   /* turned over at a caustic, or passed a focus */
     TSR_LIGHT_TORN,      /* its corners go different ways */
     TSR_LIGHT_STOPPED,   /* by opaque matter */
     TSR_LIGHT_REASONS,
     TSR_LIGHT_KEEP = 8,
-    TSR_LIGHT_ROUNDS = 4, /* most r */
+    TSR_LIGHT_ROUNDS = 4, /* most r and q */
     TSR_LIGHT_WORDS = 28, /* of a patch */
     TSR_LIGHT_BINS = 64,  /* of irradiance, when the list is full */
     TSR_LIGHT_TEXELS = 32 /* samples along an edge of a patch on the floor, at most */
@@ -54,7 +54,7 @@ typedef struct tsr_light_floor {
 typedef struct tsr_light_wave {
     tsr_light_medium medium;
     float bends[4];      /* by colour */
-    float dt, extent, least, least_area, unit; /* unit: whole units per power */
+    float dt, extent, least, least_area, unit; /* least power; unit: whole units per power */
     int32_t integrator, project, rounds, go_on, layers, steps;
     tsr_light_floor floor;
     tsr_light_list list[2];
@@ -235,21 +235,84 @@ TSR_HD void tsr_light_dim(const tsr_light_wave *w, tsr_light_patch *p, const flo
     }
 }
 
-/* The fate of a patch as it is: large ones are to be split, into parts no larger than the extent that is allowed. */
+/* The fate of a patch as it is: large ones are to be split, into parts no larger than the extent that is allowed. Long ones are split along their longer side,
+ * unless they are always split into four. */
 TSR_HD int tsr_light_rounds(const tsr_light_wave *w, const tsr_light_patch *p)
 {
-    float size = 0.0f;
-    int r = 0;
+    float u[3], v[3], wide = 0.0f, high = 0.0f, size = 0.0f;
+    int r = 0, q = 0;
     for (int k = 0; k < 3; k++) {
         const float low = tsr_minf(tsr_minf(p->x[k][0], p->x[k][1]), tsr_minf(p->x[k][2], p->x[k][3]));
-        const float high = tsr_maxf(tsr_maxf(p->x[k][0], p->x[k][1]), tsr_maxf(p->x[k][2], p->x[k][3]));
-        size = tsr_maxf(size, high - low);
+        size = tsr_maxf(size, tsr_maxf(tsr_maxf(p->x[k][0], p->x[k][1]), tsr_maxf(p->x[k][2], p->x[k][3])) - low);
+        u[k] = tsr_maxf(tsr_absf(p->x[k][1] - p->x[k][0]), tsr_absf(p->x[k][2] - p->x[k][3]));
+        v[k] = tsr_maxf(tsr_absf(p->x[k][3] - p->x[k][0]), tsr_absf(p->x[k][2] - p->x[k][1]));
+        wide = tsr_maxf(wide, u[k]);
+        high = tsr_maxf(high, v[k]);
     }
-    while (r < w->rounds && size > w->extent) {
-        size = 0.5f * size;
-        r++;
+    if (size <= w->extent) return 0;
+    if (w->rounds == 1) return 1 + 16;
+    while (size > w->extent && (r < w->rounds || q < w->rounds)) {
+        const int across = q == w->rounds || (r < w->rounds && wide >= high);
+        float *halved = across ? u : v;
+        if (across) {
+            wide = 0.5f * wide;
+            r++;
+        } else {
+            high = 0.5f * high;
+            q++;
+        }
+        size = 0.0f;
+        for (int k = 0; k < 3; k++) {
+            halved[k] = 0.5f * halved[k];
+            size = tsr_maxf(size, u[k] + v[k]); /* a part is no larger, along any axis, than its sides together */
+        }
     }
-    return r;
+    return r + 16 * q;
+}
+
+/* A patch that has been sheared until its sides run nearly the same way would need as many parts as its length squared. It becomes a parallelogram of the same
+ * middle and area whose sides are at right angles: the square of rays that it stands for is turned to the principal axes of its map. */
+TSR_HD void tsr_light_straighten(tsr_light_patch *p)
+{
+    float u[3], v[3], n[3], uu, vv, uv;
+    for (int k = 0; k < 3; k++) {
+        u[k] = 0.5f * ((p->x[k][1] - p->x[k][0]) + (p->x[k][2] - p->x[k][3]));
+        v[k] = 0.5f * ((p->x[k][3] - p->x[k][0]) + (p->x[k][2] - p->x[k][1]));
+    }
+    tsr_light_cross(u, v, n);
+    uu = tsr_light_dot(u, u);
+    vv = tsr_light_dot(v, v);
+    uv = tsr_light_dot(u, v);
+    float twist = 0.0f;
+    for (int k = 0; k < 3; k++) twist += ((p->x[k][0] - p->x[k][1]) + (p->x[k][2] - p->x[k][3])) * ((p->x[k][0] - p->x[k][1]) + (p->x[k][2] - p->x[k][3]));
+    if (tsr_light_dot(n, n) > 0.1f * uu * vv && twist < 0.5f * (uu + vv)) return;
+    const float hyp = tsr_sqrt((uu - vv) * (uu - vv) + 4.0f * uv * uv);
+    if (!(hyp > 1e-20f)) return;
+    const float c2 = (uu - vv) / hyp;
+    const float c = tsr_sqrt(tsr_maxf(0.5f + 0.5f * c2, 0.0f)), s = tsr_sqrt(tsr_maxf(0.5f - 0.5f * c2, 0.0f)) * (uv < 0.0f ? -1.0f : 1.0f);
+    float length[4], now[3];
+    for (int i = 0; i < 4; i++) {
+        tsr_light_corner(p->v, i, now);
+        length[i] = tsr_sqrt(tsr_light_dot(now, now));
+    }
+    for (int k = 0; k < 3; k++) {
+        for (int field = 0; field < 2; field++) {
+            float *w = field ? p->v[k] : p->x[k];
+            const float middle = 0.25f * ((w[0] + w[1]) + (w[2] + w[3]));
+            const float a = 0.25f * ((w[1] - w[0]) + (w[2] - w[3])), b = 0.25f * ((w[3] - w[0]) + (w[2] - w[1])); /* halves */
+            const float along = c * a + s * b, across = c * b - s * a;
+            w[0] = middle - along - across;
+            w[1] = middle + along - across;
+            w[2] = middle + along + across;
+            w[3] = middle - along + across;
+        }
+    }
+    const float mean = 0.25f * ((length[0] + length[1]) + (length[2] + length[3]));
+    for (int i = 0; i < 4; i++) {
+        tsr_light_corner(p->v, i, now);
+        const float scale = mean * tsr_rsqrt(tsr_maxf(tsr_light_dot(now, now), 1e-20f));
+        for (int k = 0; k < 3; k++) p->v[k][i] = p->v[k][i] * scale;
+    }
 }
 
 /* Moves one particle by a step. */
@@ -317,23 +380,25 @@ TSR_HD int tsr_light_step(const tsr_light_wave *w, tsr_light_patch *p, int64_t l
         all = tsr_maxf(all, tsr_light_dot(v, v));
     }
     if (tsr_light_dot(mean, mean) < 0.7f * all) return TSR_LIGHT_TORN;
-    if (tsr_light_luminance(p->power) < w->least * tsr_light_area(p)) return TSR_LIGHT_FAINT;
+    if (tsr_light_luminance(p->power) < w->least) return TSR_LIGHT_FAINT;
+    const int rounds = tsr_light_rounds(w, p);
+    if (!rounds || w->rounds == 1) return TSR_LIGHT_KEEP + rounds;
+    tsr_light_straighten(p);
     return TSR_LIGHT_KEEP + tsr_light_rounds(w, p);
 }
 
-/* Part k of the 2^r x 2^r of a patch: corners by bilinear interpolation, speeds as long as the index, equal shares of the power. */
-TSR_HD void tsr_light_part(const tsr_light_wave *w, const tsr_light_patch *p, int r, int32_t k, tsr_light_patch *part)
+/* Part k of the 2^r x 2^q of a patch: corners by bilinear interpolation, speeds as long as the index, equal shares of the power. */
+TSR_HD void tsr_light_part(const tsr_light_wave *w, const tsr_light_patch *p, int r, int q, int32_t k, tsr_light_patch *part)
 {
-    const int32_t m = 1 << r;
-    const float share = 1.0f / (float)m;
+    const float wide = 1.0f / (float)(1 << r), high = 1.0f / (float)(1 << q);
     tsr_light_medium medium = w->medium;
     medium.bend = w->bends[p->state & 3u];
     for (int c = 0; c < 4; c++) {
-        const float u = (float)((k & (m - 1)) + (c == 1 || c == 2)) * share, v = (float)((k >> r) + (c >= 2)) * share;
+        const float u = (float)((k & ((1 << r) - 1)) + (c == 1 || c == 2)) * wide, v = (float)((k >> r) + (c >= 2)) * high;
         float x[3], speed[3], length = 0.0f;
         for (int a = 0; a < 3; a++) {
-            const float low = p->x[a][0] + u * (p->x[a][1] - p->x[a][0]), high = p->x[a][3] + u * (p->x[a][2] - p->x[a][3]);
-            x[a] = low + v * (high - low);
+            const float near_ = p->x[a][0] + u * (p->x[a][1] - p->x[a][0]), far_ = p->x[a][3] + u * (p->x[a][2] - p->x[a][3]);
+            x[a] = near_ + v * (far_ - near_);
             const float left = p->v[a][0] + u * (p->v[a][1] - p->v[a][0]), right = p->v[a][3] + u * (p->v[a][2] - p->v[a][3]);
             speed[a] = left + v * (right - left);
         }
@@ -352,7 +417,7 @@ TSR_HD void tsr_light_part(const tsr_light_wave *w, const tsr_light_patch *p, in
             part->v[a][c] = speed[a];
         }
     }
-    for (int c = 0; c < 3; c++) part->power[c] = p->power[c] * (share * share);
+    for (int c = 0; c < 3; c++) part->power[c] = p->power[c] * (wide * high);
     part->state = p->state;
 }
 

@@ -1,4 +1,4 @@
-/* light/field.c: light in voxels as an object and as a volume; rays through matter. */
+/* light/light_field.c: light in voxels as an object and as a volume; rays through matter. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* light/scene.h: a scene as its text says it. */
+/* light/light_scene.h: a scene as its text says it. */
 #ifndef TSR_LIGHT_SCENE_H
 #define TSR_LIGHT_SCENE_H
 

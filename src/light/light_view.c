@@ -1,4 +1,4 @@
-/* light/view.c: pictures: the camera's rays, what is around, tones. */
+/* light/light_view.c: pictures: the camera's rays, what is around, tones. */
 #include <math.h>
 #include <stdlib.h>
 
