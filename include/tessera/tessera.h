@@ -31,6 +31,7 @@
 #include "tessera/lens.h"
 #include "tessera/levels.h"
 #include "tessera/levelset.h"
+#include "tessera/light.h"
 #include "tessera/map.h"
 #include "tessera/mapping.h"
 #include "tessera/max_tree.h"

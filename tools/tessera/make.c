@@ -60,6 +60,34 @@ static int make_pictures(cli_call *cli, const tsr_picture_options *options, int 
     return cli_film_finish(cli, &film, code);
 }
 
+static void list_scenes(const cli_call *cli)
+{
+    tsr_light_scene_info scene;
+    for (int32_t i = 0; tsr_light_scene_at(i, &scene); i++) {
+        char name[64];
+        snprintf(name, sizeof name, "light-%s", scene.name);
+        if (cli->globals.json) {
+            json_open(NULL, '{');
+            json_text("name", name);
+            json_text("kind", "scene");
+            json_text("description", scene.description);
+            json_close('}');
+        } else {
+            printf("%-18s %-9s                    %s\n", name, "scene", scene.description);
+        }
+    }
+}
+
+/* The text of a scene for tessera light. */
+static int make_scene(const cli_call *cli, const char *name, const char *output)
+{
+    tsr_light_scene_info scene;
+    const int code = cli_check_output(cli, output);
+    for (int32_t i = 0; !code && tsr_light_scene_at(i, &scene); i++)
+        if (!strcmp(scene.name, name)) return cli_write_text(cli, output, scene.text);
+    return code ? code : cli_error(cli, CLI_FAILED, "there is no scene 'light-%s', expected one of tessera make --list", name);
+}
+
 static void list(const cli_call *cli)
 {
     static const char *const kinds[] = { "distance", "field", "image" };
@@ -81,6 +109,7 @@ static void list(const cli_call *cli)
     make_field_list(cli);
     list_pictures(cli);
     cli_list_fluids(cli);
+    list_scenes(cli);
     if (cli->globals.json) json_close(']');
 }
 
@@ -221,6 +250,11 @@ static int run(cli_call *cli, int argc, char **argv)
         return CLI_OK;
     }
     if (cli->inputs != 1) return cli_usage(cli, "no name given: see tessera make --list");
+    if (!strncmp(cli->input[0], "light-", 6)) {
+        if (for_volumes || for_points || truth_path || dtype_given || noise_given || blur_given || write.format || size_given || frames_given || seed)
+            return cli_usage(cli, "%s: of the options --output alone is for scenes", cli->input[0]);
+        return make_scene(cli, cli->input[0] + 6, output);
+    }
     const int of_points = !strncmp(cli->input[0], "points-", 7);
     if (!strncmp(cli->input[0], "picture-", 8) || !strncmp(cli->input[0], "film-", 5)) {
         if (for_volumes || for_points || truth_path || dtype_given || noise_given || blur_given || write.format)

@@ -1,0 +1,166 @@
+/* light/medium.h: the volumes that light travels through, and how they are sampled. All lengths are in voxels, places in voxel indices: voxel (x, y, z) lies AT
+ * the index. Beyond half a voxel outside of the volume the index of refraction is 1 and there is nothing else. */
+#ifndef TSR_LIGHT_MEDIUM_H
+#define TSR_LIGHT_MEDIUM_H
+
+#include "core/hd.h"
+
+/* What a block of voxels may hold, with the two voxels around it: where it holds nothing, rays are straight and clear, and are moved without looking. */
+enum {
+    TSR_LIGHT_BENDS = 1,    /* the index varies */
+    TSR_LIGHT_DIMS = 2,     /* light is taken away */
+    TSR_LIGHT_SCATTERS = 4,
+    TSR_LIGHT_EMITS = 8,
+    TSR_LIGHT_STOPS = 16,   /* opaque voxels */
+    TSR_LIGHT_BLOCK = 4,    /* voxels along an edge of a block */
+    TSR_LIGHT_FAR = 5       /* bits above hold how many blocks around are empty in all directions, this one counted */
+};
+
+typedef struct tsr_light_medium {
+    int32_t size[3], blocks[3];
+    const float *index;     /* [z][y][x][4]: n, its gradient per voxel */
+    const float *dim;       /* [z][y][x][4]: extinction of r, g, b per voxel, coverage by opaque matter 0 to 1; NULL: none */
+    const float *scatter;   /* [z][y][x][4]: scattering of r, g, b per voxel, g of Henyey and Greenstein; NULL: none */
+    const float *emit;      /* [z][y][x][4]: radiance of r, g, b per voxel; NULL: none */
+    const float *skin;      /* [z][y][x][4]: reflectance of opaque matter r, g, b, 0; NULL: none */
+    const uint8_t *coarse;  /* [bz][by][bx] what a block holds */
+    float upper[3];         /* size - 1/2 */
+    float bend;             /* of this colour: n becomes 1 + bend (n - 1) */
+} tsr_light_medium;
+
+TSR_HD int tsr_light_inside(const tsr_light_medium *m, const float p[3])
+{
+    return p[0] >= -0.5f && p[1] >= -0.5f && p[2] >= -0.5f && p[0] <= m->upper[0] && p[1] <= m->upper[1] && p[2] <= m->upper[2];
+}
+
+/* What the block at p holds, 0 outside. */
+TSR_HD int tsr_light_holds(const tsr_light_medium *m, const float p[3])
+{
+    if (!tsr_light_inside(m, p)) return 0;
+    const int32_t x = (int32_t)(p[0] + 0.5f) / TSR_LIGHT_BLOCK, y = (int32_t)(p[1] + 0.5f) / TSR_LIGHT_BLOCK,
+                  z = (int32_t)(p[2] + 0.5f) / TSR_LIGHT_BLOCK;
+    return m->coarse[((int64_t)tsr_mini(z, m->blocks[2] - 1) * m->blocks[1] + tsr_mini(y, m->blocks[1] - 1)) * m->blocks[0] +
+                     tsr_mini(x, m->blocks[0] - 1)];
+}
+
+/* Four values at p, between voxels by three linear interpolations. p is inside. */
+TSR_HD void tsr_light_four(const tsr_light_medium *m, const float *TSR_RESTRICT from, const float p[3], float to[4])
+{
+    int32_t at[3];
+    float f[3];
+    for (int k = 0; k < 3; k++) {
+        const float c = tsr_clampf(p[k], 0.0f, (float)(m->size[k] - 1));
+        at[k] = tsr_mini((int32_t)c, m->size[k] - 2);
+        f[k] = c - (float)at[k];
+    }
+    const int64_t row = (int64_t)m->size[0] * 4, slice = row * m->size[1];
+    const float *TSR_RESTRICT a = from + at[2] * slice + at[1] * row + (int64_t)at[0] * 4;
+    for (int k = 0; k < 4; k++) {
+        const float x00 = a[k] + f[0] * (a[4 + k] - a[k]), x10 = a[row + k] + f[0] * (a[row + 4 + k] - a[row + k]);
+        const float x01 = a[slice + k] + f[0] * (a[slice + 4 + k] - a[slice + k]);
+        const float x11 = a[slice + row + k] + f[0] * (a[slice + row + 4 + k] - a[slice + row + k]);
+        const float y0 = x00 + f[1] * (x10 - x00), y1 = x01 + f[1] * (x11 - x01);
+        to[k] = y0 + f[2] * (y1 - y0);
+    }
+}
+
+/* Index and gradient at p for this colour. */
+TSR_HD void tsr_light_sample(const tsr_light_medium *m, const float p[3], float to[4])
+{
+    if (!tsr_light_inside(m, p)) {
+        to[0] = 1.0f;
+        to[1] = to[2] = to[3] = 0.0f;
+        return;
+    }
+    tsr_light_four(m, m->index, p, to);
+    to[0] = 1.0f + m->bend * (to[0] - 1.0f);
+    for (int k = 1; k < 4; k++) to[k] = m->bend * to[k];
+}
+
+/* e^x for x <= 0, relative error below 2e-7; 0 below -80. The same bits everywhere. */
+TSR_HD float tsr_light_exp(float x)
+{
+    if (x < -80.0f) return 0.0f;
+    const float t = x * 1.44269504f;
+    const int32_t whole = (int32_t)(t - 0.5f);
+    const float r = (x - (float)whole * 0.693359375f) + (float)whole * 2.12194440e-4f;
+    const float y = 1.0f + r + r * r * (0.5f + r * (1.6666667e-1f + r * (4.1666666e-2f + r * (8.3333333e-3f + r * 1.3888889e-3f))));
+    return y * tsr_bits_float((uint32_t)(whole + 127) << 23);
+}
+
+/* log2 x for x > 0 and normal, absolute error below 1e-6. */
+TSR_HD float tsr_light_log2(float x)
+{
+    const uint32_t bits = tsr_float_bits(x), from = bits - 0x3f3504f3u; /* mantissa from sqrt(1/2) to sqrt(2) */
+    const int32_t whole = (int32_t)from >> 23;
+    const float m = tsr_bits_float(bits - ((uint32_t)whole << 23)), s = (m - 1.0f) / (m + 1.0f), q = s * s;
+    return (float)whole + s * (2.88539008f + q * (0.961796694f + q * (0.577078016f + q * (0.412198583f + q * 0.320598898f))));
+}
+/* x^p for x >= 0 and p > 0, 0 for x below 1e-30; for x up to 1, or powers that stay there. */
+TSR_HD float tsr_light_raise(float x, float p)
+{
+    if (x < 1e-30f) return 0.0f;
+    const float t = tsr_light_log2(x) * p;
+    if (t > 0.0f) return 1.0f / tsr_light_exp(-0.693147181f * t);
+    return tsr_light_exp(0.693147181f * t);
+}
+
+/* Phase function of Henyey and Greenstein: share of scattered light per steradian at the cosine c. */
+TSR_HD float tsr_light_phase(float g, float c)
+{
+    const float base = tsr_maxf(1.0f + g * g - 2.0f * g * c, 1e-6f), inverse = 1.0f / tsr_sqrt(base);
+    return 0.0795774715f * (1.0f - g * g) * (inverse * inverse * inverse);
+}
+
+/* Share of unpolarised light that is reflected where the index goes from a to b, c: cosine of the angle to the normal on a's side. */
+TSR_HD float tsr_light_fresnel(float a, float b, float c)
+{
+    const float s2 = a / b * (a / b) * (1.0f - c * c);
+    if (s2 >= 1.0f) return 1.0f;
+    const float t = tsr_sqrt(1.0f - s2);
+    const float rs = (a * c - b * t) / (a * c + b * t), rp = (b * c - a * t) / (b * c + a * t);
+    return 0.5f * (rs * rs + rp * rp);
+}
+
+/* A direction in 32 bits (octahedron, 16 bits each), to 5e-5 rad. 0 stands for none. */
+TSR_HD uint32_t tsr_light_pack(const float d[3])
+{
+    const float sum = tsr_absf(d[0]) + tsr_absf(d[1]) + tsr_absf(d[2]);
+    if (!(sum > 0.0f)) return 0u;
+    float u = d[0] / sum, v = d[1] / sum;
+    if (d[2] < 0.0f) {
+        const float w = (1.0f - tsr_absf(v)) * (u < 0.0f ? -1.0f : 1.0f);
+        v = (1.0f - tsr_absf(u)) * (v < 0.0f ? -1.0f : 1.0f);
+        u = w;
+    }
+    return (uint32_t)(int32_t)(u * 32767.0f + 32768.5f) << 16 | (uint32_t)(int32_t)(v * 32767.0f + 32768.5f);
+}
+TSR_HD void tsr_light_unpack(uint32_t packed, float d[3])
+{
+    float u = ((float)(packed >> 16) - 32768.0f) * (1.0f / 32767.0f), v = ((float)(packed & 65535u) - 32768.0f) * (1.0f / 32767.0f);
+    d[2] = 1.0f - tsr_absf(u) - tsr_absf(v);
+    if (d[2] < 0.0f) {
+        const float w = (1.0f - tsr_absf(v)) * (u < 0.0f ? -1.0f : 1.0f);
+        v = (1.0f - tsr_absf(u)) * (v < 0.0f ? -1.0f : 1.0f);
+        u = w;
+    }
+    const float inverse = tsr_rsqrt(u * u + v * v + d[2] * d[2]);
+    d[0] = u * inverse;
+    d[1] = v * inverse;
+    d[2] = d[2] * inverse;
+}
+
+TSR_HD float tsr_light_luminance(const float c[3]) { return 0.2126f * c[0] + 0.7152f * c[1] + 0.0722f * c[2]; }
+
+/* Rays: float through a medium, double through a function (rays.c). */
+enum { TSR_RAY_RK4 = 0, TSR_RAY_MIDPOINT, TSR_RAY_EULER, TSR_RAY_VERLET };
+enum { TSR_RAY_TIME = 0, TSR_RAY_LENGTH };
+
+TSR_HD float tsr_ray_root_f32(float x) { return tsr_sqrt(x); }
+#define TSR_RAY_REAL float
+#define TSR_RAY(name) tsr_ray_##name##_f32
+#define TSR_RAY_MEDIUM const tsr_light_medium *
+#define TSR_RAY_SAMPLE tsr_light_sample
+#include "light/ray_step.h"
+
+#endif

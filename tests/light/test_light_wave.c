@@ -1,0 +1,285 @@
+/* Wavefronts: energy, spheres and planes in empty space, absorption, caustics, full lists, and the same bits everywhere. */
+#include "light_support.h"
+
+static tsr_light_field *simulate(tsr_context *on, const tsr_light_matter *m, const tsr_light_source *s, const tsr_light_options *o, tsr_light_report *r)
+{
+    tsr_light_field *f;
+    require_ok(tsr_light_simulate(on, m, s, 1, o, &f, r));
+    assert_true(r->balance <= 1e-5);
+    return f;
+}
+static tsr_volume *field_of(tsr_context *on, const tsr_light_matter *m, const tsr_light_field *f)
+{
+    tsr_volume *v;
+    require_ok(tsr_light_field_to_volume(on, m, f, &v));
+    return v;
+}
+static tsr_light_options small(void)
+{
+    tsr_light_options o = TSR_LIGHT_OPTIONS;
+    o.grid = 8;
+    o.capacity = 60000;
+    return o;
+}
+
+/* Plane waves of any direction reach every voxel, with the irradiance that they have. */
+static void planes_cover(void **unused)
+{
+    const int64_t n = 16;
+    uint64_t state = test_seed();
+    tsr_light_matter *m = light_matter(context, n, 1, light_one, NULL, 0);
+    (void)unused;
+    for (int t = 0; t < (test_is_slow() ? 2 : 25); t++) {
+        tsr_light_source s = { .kind = TSR_LIGHT_DIRECTIONAL, .color = { 1, 0.5, 0.25 } };
+        for (int k = 0; k < 3; k++) s.direction[k] = test_uniform(&state) - 0.5;
+        const double length = sqrt(s.direction[0] * s.direction[0] + s.direction[1] * s.direction[1] + s.direction[2] * s.direction[2]);
+        tsr_light_options o = small();
+        tsr_light_report r;
+        tsr_light_field *f = simulate(context, m, &s, &o, &r);
+        tsr_volume *v = field_of(context, m, f);
+        const float *e = (const float *)tsr_volume_data_const(v);
+        assert_true(r.lit == 1);
+        for (int64_t i = 0; i < n * n * n; i++)
+            for (int k = 0; k < 3; k++) {
+                assert_true(fabs((double)e[k * n * n * n + i] / s.color[k] - 1) < 2e-3);
+                assert_true(fabs((double)e[(3 + k) * n * n * n + i] - s.direction[k] / length) < 2e-4);
+            }
+        tsr_volume_destroy(&v);
+        tsr_light_field_destroy(&f);
+    }
+    tsr_light_matter_destroy(&m);
+}
+
+/* E r^2 = I; a voxel's light comes from somewhere in it. */
+static void spheres_thin_out(void **unused)
+{
+    const int64_t n = test_is_slow() ? 16 : 32;
+    const double least = test_is_slow() ? 5 : 10;
+    tsr_light_matter *m = light_matter(context, n, 1, light_one, NULL, 0);
+    const tsr_light_source s = { .kind = TSR_LIGHT_POINT, .position = { 0.25, -0.125, 0 }, .color = { 7, 7, 7 } };
+    tsr_light_options o = small();
+    tsr_light_report r;
+    (void)unused;
+    tsr_light_field *f = simulate(context, m, &s, &o, &r);
+    tsr_volume *v = field_of(context, m, f);
+    const float *e = (const float *)tsr_volume_data_const(v);
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < n * n * n; i++) {
+        const double p[3] = { (double)(i % n) - 0.5 * (double)(n - 1) - 0.25, (double)(i / n % n) - 0.5 * (double)(n - 1) + 0.125,
+                              (double)(i / n / n) - 0.5 * (double)(n - 1) };
+        const double d = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]), got = (double)e[i] * d * d / 7;
+        if (d < least) continue;
+        assert_true(got > pow(d / (d + 0.9), 2) * 0.98 && got < pow(d / (d - 0.9), 2) * 1.02);
+        for (int k = 0; k < 3; k++) assert_true(fabs((double)e[(3 + k) * n * n * n + i] - p[k] / d) < 1.0 / d);
+        sum += got;
+        count++;
+    }
+    assert_true(fabs(sum / (double)count - 1) < 0.08); /* the strongest, so a little nearer than the middle */
+    assert_true(fabs(r.start.power[0] / (4 * M_PI * 7) - 1) < 1e-5);
+    tsr_volume_destroy(&v);
+    tsr_light_field_destroy(&f);
+    tsr_light_matter_destroy(&m);
+}
+
+static double dim(const double p[3]) { (void)p; return 0.07; }
+/* A clear and a dim volume: what is taken is 1 - exp(-s d); all of it is accounted for. */
+static void absorption(void **unused)
+{
+    const int64_t n = 16;
+    const tsr_light_source s = { .kind = TSR_LIGHT_DIRECTIONAL, .direction = { 0, 0, -1 }, .color = { 1, 1, 1 } };
+    (void)unused;
+    for (int gather = 0; gather < 2; gather++) {
+        tsr_light_matter *m = light_matter(context, n, 1, light_one, dim, 0);
+        tsr_light_options o = small();
+        tsr_light_report r;
+        o.record = gather ? TSR_LIGHT_GATHER : TSR_LIGHT_STRONGEST;
+        tsr_light_field *f = simulate(context, m, &s, &o, &r);
+        tsr_volume *v = field_of(context, m, f);
+        const float *e = (const float *)tsr_volume_data_const(v);
+        double column[16] = { 0 };
+        for (int64_t i = 0; i < n * n * n; i++) column[i / n / n] += (double)e[i] / (double)(n * n);
+        for (int64_t z = 0; z < n; z++) { /* irradiance at the middle of a voxel, or its mean over it */
+            const double expected = exp(-0.07 * ((double)(n - 1 - z) + 0.5));
+            assert_true(fabs(column[z] / expected - 1) < 0.05);
+        }
+        const double taken = r.absorbed[0] / (r.start.power[0] * (1 - exp(-0.07 * 16)));
+        assert_true(taken > 0.9 && taken < 1.02); /* patches beside the volume lose nothing */
+        tsr_volume_destroy(&v);
+        tsr_light_field_destroy(&f);
+        tsr_light_matter_destroy(&m);
+    }
+}
+
+static double ball(const double p[3])
+{
+    const double t = fmin(fmax(0.5 - (sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) - 7) / 2.4, 0), 1);
+    return 1 + 0.5 * t * t * (3 - 2 * t);
+}
+/* A ball focuses: by default light ends there, else it goes on, and nothing is lost. The floor gathers what leaves downwards. */
+static void caustics(void **unused)
+{
+    tsr_light_matter *m = light_matter(context, 20, 1, ball, NULL, 0);
+    const tsr_light_source s = { .kind = TSR_LIGHT_DIRECTIONAL, .direction = { 0.2, 0.1, -1 }, .color = { 1, 1, 1 } };
+    tsr_light_options o = small();
+    tsr_light_report r;
+    (void)unused;
+    o.ground.present = 1;
+    o.ground.height = -14;
+    o.ground.texels = 64;
+    o.ground.extent = 60;
+    tsr_light_field *f = simulate(context, m, &s, &o, &r);
+    assert_true(r.caustic.power[0] > 0.02 * r.start.power[0] && r.caustic.patches > 0);
+    tsr_light_field_destroy(&f);
+    o.go_on = 1;
+    o.faint = 3e-3;
+    f = simulate(context, m, &s, &o, &r);
+    assert_true(r.caustic.patches == 0 && r.landed.power[0] > 0.85 * r.start.power[0]);
+    tsr_volume *light;
+    require_ok(tsr_light_field_ground(context, f, &light));
+    const float *e = (const float *)tsr_volume_data_const(light);
+    double sum = 0, most = 0;
+    for (int64_t i = 0; i < 64 * 64; i++) {
+        sum += (double)e[i];
+        most = fmax(most, (double)e[i]);
+    }
+    const double open = 1 / sqrt(1 + 0.05), all = sum * (60.0 / 64) * (60.0 / 64) / (3600 * open); /* the floor's share of all light on it */
+    print_message("floor: %.4f of its light, brightest %.2f times\n", all, most / open);
+    assert_true(all > 0.97 && all < 1.02 && most > 2 * open);
+    tsr_volume_destroy(&light);
+    tsr_light_field_destroy(&f);
+    tsr_light_matter_destroy(&m);
+}
+
+/* Lists that are full, steps that end early, and one that splits as it was published. */
+static void limits(void **unused)
+{
+    tsr_light_matter *m = light_matter(context, 16, 1, light_one, NULL, 0);
+    const tsr_light_source s = { .kind = TSR_LIGHT_DIRECTIONAL, .direction = { 1, 2, -2 }, .color = { 1, 1, 1 } };
+    tsr_light_options o = small();
+    tsr_light_report r, full;
+    (void)unused;
+    tsr_light_field *f = simulate(context, m, &s, &o, &full);
+    assert_true(full.crowded == 0 && full.rest.patches == 0 && full.peak > 100);
+    tsr_light_field_destroy(&f);
+    o.capacity = 150;
+    f = simulate(context, m, &s, &o, &r);
+    assert_true(r.crowded > 0 && r.peak <= 150 + full.start.patches && r.start.power[0] == full.start.power[0]);
+    tsr_light_field_destroy(&f);
+    o = small();
+    o.steps = 5;
+    f = simulate(context, m, &s, &o, &r);
+    assert_true(r.steps == 5 && r.rest.patches > 0 && r.rest.power[0] > 0.5 * r.start.power[0]);
+    tsr_light_field_destroy(&f);
+    o = small();
+    o.rounds = 1;
+    f = simulate(context, m, &s, &o, &r);
+    assert_true(r.lit > 0.9);
+    tsr_light_field_destroy(&f);
+    tsr_light_matter_destroy(&m);
+}
+
+/* The same bits on this device, on the CPU, and with one thread. */
+static void same_everywhere(void **unused)
+{
+    const tsr_light_source s[2] = { { .kind = TSR_LIGHT_DIRECTIONAL, .direction = { 0.3, -0.4, -1 }, .color = { 1, 0.8, 0.6 } },
+                                    { .kind = TSR_LIGHT_SPOT, .position = { 3, 2, 22 }, .direction = { -3, -2, -22 }, .color = { 300, 200, 100 }, .angle = 25, .soft = 0.4 } };
+    tsr_volume *v[3], *light[3];
+    int64_t moved[3];
+    (void)unused;
+    for (int c = 0; c < 3; c++) {
+        tsr_context *on = c == 0 ? context : test_context_on("cpu", c == 1 ? 1 : 2);
+        tsr_light_matter *m = light_matter(on, 20, 1, ball, dim, 0);
+        tsr_light_options o = small();
+        tsr_light_report r;
+        tsr_light_field *f;
+        o.layers = 2;
+        o.capacity = 3000; /* too few */
+        o.dispersion = 0.02;
+        o.ground.present = 1;
+        o.ground.height = -12;
+        o.ground.texels = 32;
+        require_ok(tsr_light_simulate(on, m, s, 2, &o, &f, &r));
+        assert_true(r.balance < 1e-5 && r.crowded > 0 && r.several >= 0 && r.strongest > 0 && r.strongest <= 1);
+        moved[c] = r.moved;
+        v[c] = field_of(on, m, f);
+        require_ok(tsr_light_field_ground(on, f, &light[c]));
+        tsr_light_field *again;
+        require_ok(tsr_light_field_from_volume(on, m, v[c], &again));
+        tsr_light_field_destroy(&again);
+        tsr_light_field_destroy(&f);
+        tsr_light_matter_destroy(&m);
+        if (c) tsr_context_destroy(&on);
+    }
+    for (int c = 1; c < 3; c++) {
+        assert_true(moved[c] == moved[0]);
+        assert_memory_equal(tsr_volume_data_const(v[c]), tsr_volume_data_const(v[0]), (size_t)tsr_volume_count(v[0]) * 4);
+        assert_memory_equal(tsr_volume_data_const(light[c]), tsr_volume_data_const(light[0]), (size_t)tsr_volume_count(light[0]) * 4);
+    }
+    for (int c = 0; c < 3; c++) {
+        tsr_volume_destroy(&v[c]);
+        tsr_volume_destroy(&light[c]);
+    }
+}
+
+static double solid(const double p[3]) { return p[2] < -2 ? 1 : 0; }
+static double bad_index(const double p[3]) { return p[0] > 1 ? 0 : 1; }
+static double not_a_number(const double p[3]) { return p[0] > 1 ? (double)NAN : 1; }
+static double high_g(const double p[3]) { (void)p; return 1; }
+static void errors(void **unused)
+{
+    tsr_light_volumes v = { .struct_size = sizeof v };
+    tsr_light_matter *m = NULL;
+    tsr_light_field *f = NULL;
+    tsr_light_report r;
+    (void)unused;
+    require_error(tsr_light_matter_create(context, &v, &m), TSR_ERROR_ARGUMENT, "no volume is given");
+    double (*const wrong[3])(const double p[3]) = { bad_index, not_a_number, high_g };
+    static const char *const says[3] = { "index is 0 at voxel", "index is nan at voxel", "asymmetry is 1 at voxel" };
+    for (int i = 0; i < 3; i++) {
+        tsr_volume *a = light_volume(8, 1, wrong[i]);
+        v = (tsr_light_volumes){ .struct_size = sizeof v };
+        if (i < 2) v.index = a;
+        else v.asymmetry = a;
+        require_error(tsr_light_matter_create(context, &v, &m), TSR_ERROR_ARGUMENT, says[i]);
+        assert_null(m);
+        tsr_volume_destroy(&a);
+    }
+    tsr_volume *opaque = light_volume(8, 1, solid);
+    v = (tsr_light_volumes){ .struct_size = sizeof v, .opaque = opaque };
+    require_ok(tsr_light_matter_create(context, &v, &m));
+    tsr_light_source s = { .kind = TSR_LIGHT_POINT, .position = { 0, 0, -3 }, .color = { 1, 1, 1 } };
+    require_error(tsr_light_simulate(context, m, &s, 1, NULL, &f, NULL), TSR_ERROR_ARGUMENT, "light 0 lies inside opaque matter");
+    tsr_light_options o = small();
+    s.position[2] = 1;
+    require_ok(tsr_light_simulate(context, m, &s, 1, &o, &f, &r));
+    assert_true(r.stopped.power[0] > 0.2 * r.start.power[0] && r.balance < 1e-5);
+    tsr_light_field_destroy(&f);
+    s.color[1] = -1;
+    require_error(tsr_light_simulate(context, m, &s, 1, &o, &f, NULL), TSR_ERROR_ARGUMENT, "light 0: color[1] is -1");
+    s.color[1] = 1;
+    o.capacity = -1;
+    require_error(tsr_light_simulate(context, m, &s, 1, &o, &f, NULL), TSR_ERROR_ARGUMENT, "capacity is -1");
+    o = small();
+    o.integrator = TSR_LIGHT_VERLET;
+    require_error(tsr_light_simulate(context, m, &s, 1, &o, &f, NULL), TSR_ERROR_ARGUMENT, "share their time");
+    o = small();
+    o.ground.present = 1;
+    require_error(tsr_light_simulate(context, m, &s, 1, &o, &f, NULL), TSR_ERROR_ARGUMENT, "height of the floor is 0");
+    test_stop stop = { 0, 0 };
+    o = small();
+    o.progress = (tsr_progress){ test_stops, &stop };
+    require_error(tsr_light_simulate(context, m, &s, 1, &o, &f, NULL), TSR_ERROR_CANCELLED, "cancelled");
+    assert_null(f);
+    tsr_light_matter_destroy(&m);
+    tsr_volume_destroy(&opaque);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planes_cover), cmocka_unit_test(spheres_thin_out), cmocka_unit_test(absorption),      cmocka_unit_test(caustics),
+        cmocka_unit_test(limits),       cmocka_unit_test(same_everywhere),  cmocka_unit_test(errors),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
