@@ -86,8 +86,36 @@ TSR_API tsr_status tsr_dirac_decoder_sequence(const tsr_dirac_decoder *decoder, 
 
 typedef enum tsr_dirac_coding {
     TSR_DIRAC_CODING_HIGH_QUALITY = 0, /* VC-2 HQ: slices of any size, lossless where wanted */
-    TSR_DIRAC_CODING_LOW_DELAY         /* VC-2 LD: slices of fixed size */
+    TSR_DIRAC_CODING_LOW_DELAY,        /* VC-2 LD: slices of fixed size */
+    TSR_DIRAC_CODING_ARITHMETIC,       /* Dirac core syntax, arithmetic coding: intra pictures alone (main intra profile) or long groups (main) */
+    TSR_DIRAC_CODING_VARIABLE          /* Dirac core syntax, variable-length codes: intra pictures (simple profile) */
 } tsr_dirac_coding;
+
+typedef enum tsr_dirac_preset { TSR_DIRAC_MEDIUM = 0, TSR_DIRAC_FAST, TSR_DIRAC_BEST } tsr_dirac_preset;
+
+/* How a picture was coded. */
+typedef struct tsr_dirac_picture {
+    size_t struct_size;
+    uint32_t number;
+    int32_t parse_code, references; /* references: 0 intra, 1, 2 */
+    int32_t quantiser;              /* index that a coefficient of weight 1 would have; -1: slices each with its own */
+    int32_t scene;                  /* 1: intra because the scene changed */
+    int32_t weight[3];              /* of the two references and the shift, where they are not the usual ones; else 0 */
+    int64_t bytes, motion_bytes;    /* of its data units, with a sequence header before it; of prediction parameters and blocks */
+    double error[3];                /* mean squared error of Y, C1, C2; -1: not known (slices) */
+    int64_t buffer;                 /* bits in the decoder's buffer after it is taken out, by the buffer model; -1 without one */
+} tsr_dirac_picture;
+#define TSR_DIRAC_PICTURE                        \
+    {                                            \
+        .struct_size = sizeof(tsr_dirac_picture) \
+    }
+
+/* What a first pass found out about a picture, in coded order. */
+typedef struct tsr_dirac_statistics {
+    uint32_t number;
+    int32_t kind, quantiser; /* kind: 0 intra, 1 a reference behind others, 2 between references */
+    int64_t bytes;
+} tsr_dirac_statistics;
 
 typedef struct tsr_dirac_encode_options {
     size_t struct_size;
@@ -97,16 +125,46 @@ typedef struct tsr_dirac_encode_options {
     int32_t aspect[2];       /* of a pixel; 0, 0 = 1, 1 */
     int32_t interlaced;      /* 0 progressive, 1 top field first, 2 bottom field first */
     int fields;              /* 1: each field is a picture of its own */
-    int32_t wavelet;         /* index + 1 of the standard's filters, 1 to 7; 0 = Le Gall (5,3) */
-    int32_t depth;           /* levels, 1 to 4; 0 = 3 */
-    int32_t slice[2];        /* width and height of a slice in luma samples, multiples of 2^depth; 0, 0 = 32 x 8 (at least 2^depth) */
+    int32_t wavelet;         /* index + 1 of the standard's filters, 1 to 7; 0 = Le Gall (5,3) in slices, Deslauriers-Dubuc (9,7) in intra pictures of core
+                                syntax */
+    int32_t depth;           /* levels, 1 to 6; 0 = 3 in slices, 4 in core syntax (fewer in small pictures) */
+    int32_t slice[2];        /* width and height of a slice in luma samples, multiples of 2^depth; 0, 0 = 32 x 8 (at least 2^depth, and 2^depth chroma
+                                samples) */
     /* One of: */
     int lossless;
-    int32_t quantiser; /* index + 1, 1 to 128: the same everywhere */
+    int32_t quantiser; /* index + 1, 1 to 101: the same everywhere; core syntax: of a coefficient of weight 1 in an intra picture */
     int64_t
         picture_bytes; /* of slices in each picture; what is left of a slice is padding. 0, and none of the others: a fifth of the samples' bytes */
     int32_t fragment;  /* slices in a fragment (version 3); 0 = whole pictures */
     int64_t first_number; /* of the first picture, 0 to 2^32 - 1 */
+
+    int64_t bit_rate;      /* bits a second: quantisers are chosen picture by picture. Not with low delay, which has a fixed size */
+    int64_t buffer_bits;   /* of the decoder's buffer, which no picture empties; 0 = one second */
+    int constant_rate;     /* 1: what would overflow the buffer is filled with padding units; 0: the rate may be lower (VBR) */
+    const tsr_dirac_statistics *statistics; /* COPIES; of a first pass over the same frames: the rate is spread over the whole film */
+    int64_t statistics_count;
+
+    /* Asymmetric transforms (version 3), high quality and low delay: */
+    int32_t wavelet_horizontal; /* index + 1; 0 = `wavelet` */
+    int32_t depth_horizontal;   /* levels of rows alone, 0 to 4, before the others */
+    const int32_t *matrix;      /* BORROWS for tsr_dirac_encoder_create: quantisation matrix in the order of the stream; NULL = the standard's, or where it has
+                                   none the weights of the bands */
+    int32_t matrix_count;
+
+    /* Core syntax: */
+    tsr_dirac_preset preset;
+    int32_t group;         /* frames from one intra picture to the next; 0 = 48, 1 = intra pictures alone. TSR_DIRAC_CODING_VARIABLE: 0 or 1 */
+    int32_t distance;      /* frames from one forward reference to the next, those between have two references: 1 to 8; 0 = 3 */
+    int32_t inter_wavelet; /* of inter pictures, index + 1; 0 = Le Gall (5,3) */
+    int32_t block[4];      /* length x, y, separation x, y of luma blocks; 0s = 12, 12, 8, 8; up to 64 */
+    int32_t precision;     /* of vectors, + 1: 1 whole samples ... 4 eighths; 0 = 3, quarters */
+    int compatible;        /* 1: nothing that FFmpeg's decoder gets wrong: no weights, no fractions of vectors at the border */
+    int32_t perceptual;    /* 0 to 100: how much finer what the eye sees better is quantised; 0: least squared error */
+    int no_scenes;         /* 1: scene changes begin no group */
+
+    /* Called for each coded picture, in coded order; `reconstruction` (NULL for slices) is what a decoder makes of it: a view for the call. */
+    void (*picture)(void *user, const tsr_dirac_picture *info, const tsr_video_frame *reconstruction);
+    void *user;
 } tsr_dirac_encode_options;
 #define TSR_DIRAC_ENCODE_OPTIONS                        \
     {                                                   \
@@ -118,11 +176,15 @@ typedef struct tsr_dirac_encoder tsr_dirac_encoder;
 /* COPIES options; the context must outlive the encoder. TSR_ERROR_ARGUMENT names the field. RETURNS NEW. */
 TSR_API tsr_status tsr_dirac_encoder_create(tsr_context *context, const tsr_dirac_encode_options *options, tsr_dirac_encoder **encoder) TSR_CHECKED;
 TSR_API void tsr_dirac_encoder_destroy(tsr_dirac_encoder **encoder);
-/* Codes a frame of the options' format: *bytes and *size are its data units (the first with the sequence header; every frame has one, so that a stream can
- * be cut and entered anywhere). RETURNS VIEW, valid until the next call. */
+/* Takes a frame of the options' format (BORROWS). *bytes and *size are the data units that are ready: those of this frame, with slices and intra pictures;
+ * in long groups those of frames before it, or none, since pictures wait for the reference behind them. A sequence header precedes every intra picture (of
+ * slices: every frame), so that a stream can be entered there. RETURNS VIEW, valid until the next call. */
 TSR_API tsr_status tsr_dirac_encoder_frame(tsr_dirac_encoder *encoder, const tsr_video_frame *frame, const void **bytes, size_t *size) TSR_CHECKED;
-/* The end of the sequence, to be written behind the last frame. RETURNS VIEW. */
+/* What still waits, and the end of the sequence: to be written behind the rest. RETURNS VIEW. */
 TSR_API tsr_status tsr_dirac_encoder_end(tsr_dirac_encoder *encoder, const void **bytes, size_t *size) TSR_CHECKED;
+
+/* Of all pictures so far, for a second pass. RETURNS VIEW, valid until the next call. */
+TSR_API tsr_status tsr_dirac_encoder_statistics(const tsr_dirac_encoder *encoder, const tsr_dirac_statistics **statistics, int64_t *count) TSR_CHECKED;
 
 /* An encoder whose stream goes to a file: nothing is at `path` until tsr_dirac_writer_finish; "-" is standard output. COPIES options. RETURNS NEW. */
 typedef struct tsr_dirac_writer tsr_dirac_writer;

@@ -146,3 +146,83 @@ int64_t TSR_ISA_NAME(tsr_dirac_count_bits)(const int32_t *coefficients, int64_t 
     }
     return bits;
 }
+
+/* ---- encoder -------------------------------------------------------------------------------------------------------------------------------- */
+
+double TSR_ISA_NAME(tsr_dirac_quantise_row)(const int32_t *coefficients, int32_t n, int32_t index, int inter, int32_t rounding, int32_t *quantised,
+                                            int32_t *decoded)
+{
+    const uint64_t scale = tsr_quantiser_scale(index), half = index ? (uint64_t)rounding << 16 : 0;
+    const tsr_quantiser q = tsr_quantiser_make(index, inter);
+    double error = 0;
+    for (int32_t x = 0; x < n; x++) {
+        const int32_t c = coefficients[x];
+        const uint32_t magnitude = (uint32_t)(((uint64_t)(c < 0 ? 0u - (uint32_t)c : (uint32_t)c) * scale + half) >> 32);
+        const int32_t back = magnitude ? (int32_t)((magnitude * q.factor + q.offset) >> 2) : 0;
+        quantised[x] = c < 0 ? -(int32_t)magnitude : (int32_t)magnitude;
+        decoded[x] = c < 0 ? -back : back;
+        const double d = (double)(decoded[x] - c);
+        error += d * d;
+    }
+    return error;
+}
+
+int32_t TSR_ISA_NAME(tsr_dirac_difference)(const uint8_t *a, int64_t a_stride, const uint8_t *b, int64_t b_stride, int32_t w, int32_t h)
+{
+    int32_t sum = 0;
+    for (int32_t y = 0; y < h; y++, a += a_stride, b += b_stride)
+        for (int32_t x = 0; x < w; x++) {
+            const int32_t d = (int32_t)a[x] - (int32_t)b[x];
+            sum += d < 0 ? -d : d;
+        }
+    return sum;
+}
+
+int32_t TSR_ISA_NAME(tsr_dirac_difference_mean)(const uint8_t *a, int64_t a_stride, const uint8_t *b, int64_t b_stride, const uint8_t *c,
+                                                int64_t c_stride, int32_t w, int32_t h)
+{
+    int32_t sum = 0;
+    for (int32_t y = 0; y < h; y++, a += a_stride, b += b_stride, c += c_stride)
+        for (int32_t x = 0; x < w; x++) {
+            const int32_t d = (int32_t)a[x] - ((int32_t)b[x] + c[x] + 1) / 2;
+            sum += d < 0 ? -d : d;
+        }
+    return sum;
+}
+
+int32_t TSR_ISA_NAME(tsr_dirac_difference_flat)(const uint8_t *a, int64_t a_stride, int32_t w, int32_t h, int32_t *mean)
+{
+    int32_t sum = 0;
+    for (int32_t y = 0; y < h; y++)
+        for (int32_t x = 0; x < w; x++) sum += a[y * a_stride + x];
+    const int32_t m = (sum + w * h / 2) / (w * h);
+    sum = 0;
+    for (int32_t y = 0; y < h; y++)
+        for (int32_t x = 0; x < w; x++) {
+            const int32_t d = a[y * a_stride + x] - m;
+            sum += d < 0 ? -d : d;
+        }
+    *mean = m;
+    return sum;
+}
+
+void TSR_ISA_NAME(tsr_dirac_blend)(const uint8_t *const from[4], int64_t stride, const int32_t weight[4], int32_t shift, int32_t w, int32_t h,
+                                   uint8_t *to, int64_t to_stride)
+{
+    const int32_t half = 1 << (shift - 1);
+    for (int32_t y = 0; y < h; y++) {
+        const uint8_t *a = from[0] + y * stride, *b = from[1] + y * stride, *c = from[2] + y * stride, *d = from[3] + y * stride;
+        for (int32_t x = 0; x < w; x++)
+            to[y * to_stride + x] = (uint8_t)((weight[0] * a[x] + weight[1] * b[x] + weight[2] * c[x] + weight[3] * d[x] + half) >> shift);
+    }
+}
+
+void TSR_ISA_NAME(tsr_dirac_half_bytes)(const uint8_t *from, int64_t step, int32_t n, uint8_t *to)
+{
+    const uint8_t *p[8];
+    for (int32_t k = 0; k < 8; k++) p[k] = from + (k - 3) * step;
+    for (int32_t x = 0; x < n; x++) {
+        const int32_t v[8] = { p[0][x], p[1][x], p[2][x], p[3][x], p[4][x], p[5][x], p[6][x], p[7][x] };
+        to[x] = (uint8_t)tsr_dirac_half_taps(v, 0, 255);
+    }
+}

@@ -10,7 +10,7 @@
 typedef struct tsr_dirac_store_job {
     const int32_t *residue, *predicted; /* NULL: 0; rows `stride` and `predicted_stride` apart */
     int64_t stride, predicted_stride;
-    void *plane;
+    void *plane; /* NULL: nobody wants it */
     int64_t plane_stride; /* elements of `bytes` bytes */
     int16_t *reference;   /* width x height, tight; NULL: none */
     int32_t width, height, bytes, depth;
@@ -19,7 +19,9 @@ typedef struct tsr_dirac_store_job {
 /* The way back: a plane becomes samples around 0, its last column and row repeated up to the padded extents. */
 typedef struct tsr_dirac_load_job {
     const void *plane;
-    int64_t plane_stride; /* elements of `bytes` bytes */
+    int64_t plane_stride;     /* elements of `bytes` bytes */
+    const int32_t *predicted; /* is taken off; NULL: nothing is; rows `predicted_stride` apart */
+    int64_t predicted_stride;
     int32_t *samples;
     int64_t stride;
     int32_t width, height, padded_width, padded_height, bytes, depth;
@@ -38,15 +40,17 @@ TSR_HD void tsr_dirac_store_sample(const tsr_dirac_store_job *j, int32_t x, int6
     const int64_t sum = (j->residue ? (int64_t)j->residue[y * j->stride + x] : 0) + (j->predicted ? j->predicted[y * j->predicted_stride + x] : 0);
     const int32_t value = (int32_t)tsr_minl(tsr_maxl(sum, -half), half - 1);
     if (j->reference) j->reference[y * j->width + x] = (int16_t)value;
+    if (!j->plane) return;
     if (j->bytes == 1) ((uint8_t *)j->plane)[y * j->plane_stride + x] = (uint8_t)(value + half);
     else ((uint16_t *)j->plane)[y * j->plane_stride + x] = (uint16_t)(value + half);
 }
 
 TSR_HD void tsr_dirac_load_sample(const tsr_dirac_load_job *j, int32_t x, int64_t y)
 {
-    const int64_t at = tsr_minl(y, j->height - 1) * j->plane_stride + tsr_mini(x, j->width - 1);
+    const int64_t from_y = tsr_minl(y, j->height - 1), from_x = tsr_mini(x, j->width - 1), at = from_y * j->plane_stride + from_x;
     const int32_t value = j->bytes == 1 ? ((const uint8_t *)j->plane)[at] : ((const uint16_t *)j->plane)[at];
-    j->samples[y * j->stride + x] = value - (1 << (j->depth - 1));
+    const int32_t predicted = j->predicted ? j->predicted[from_y * j->predicted_stride + from_x] : 0;
+    j->samples[y * j->stride + x] = value - (1 << (j->depth - 1)) - predicted;
 }
 
 #endif
