@@ -178,22 +178,27 @@ static void set_effort(const tsr_dirac_encoder *e, tsr_dirac_search *s)
     s->down[1] = e->options.format.chroma == TSR_CHROMA_420;
 }
 
-static void set_weights(tsr_dirac_encoder *e, const tsr_dirac_task *t)
+enum { WEIGHT_BITS = 5 };
+
+/* Weights that describe the picture better than the usual ones, as long as nothing moves. */
+static void find_weights(const tsr_dirac_encoder *e, const tsr_dirac_task *t, int *weighted, int32_t weights[2])
 {
-    tsr_dirac_core_coder *c = e->core;
-    tsr_dirac_prediction *p = &c->prediction;
-    enum { BITS = 5 };
+    const tsr_dirac_core_coder *c = e->core;
     double gain = 1;
-    p->weighted = 0;
-    p->weight_bits = p->weight[0] = p->weight[1] = 1;
+    *weighted = 0;
     if (t->references < 2 || e->options.compatible) return;
     const int32_t weight =
-        tsr_dirac_best_weight(&t->from->seen[t->field], &c->anchor[t->anchor[0]].seen, &c->anchor[t->anchor[1]].seen, BITS, &gain);
-    if (gain > 0.6 || weight == 1 << BITS >> 1) return;
-    p->weighted = 1;
-    p->weight_bits = BITS;
-    p->weight[0] = weight;
-    p->weight[1] = (1 << BITS) - weight;
+        tsr_dirac_best_weight(&t->from->seen[t->field], &c->anchor[t->anchor[0]].seen, &c->anchor[t->anchor[1]].seen, WEIGHT_BITS, &gain);
+    *weighted = gain < 0.6 && weight != 1 << WEIGHT_BITS >> 1;
+    weights[0] = weight;
+    weights[1] = (1 << WEIGHT_BITS) - weight;
+}
+
+static void use_weights(tsr_dirac_prediction *p, const int32_t weights[2]) /* NULL: the usual ones */
+{
+    p->weighted = weights != NULL;
+    p->weight_bits = weights ? WEIGHT_BITS : 1;
+    for (int r = 0; r < 2; r++) p->weight[r] = weights ? weights[r] : 1;
 }
 
 static void source_planes(const tsr_dirac_encoder *e, const tsr_dirac_task *t, int bottom, tsr_dirac_plane plane[3])
@@ -230,6 +235,8 @@ static tsr_status predict(tsr_dirac_encoder *e, const tsr_dirac_task *t, int bot
     tsr_dirac_core_coder *c = e->core;
     const tsr_backend *backend = e->context->backend;
     tsr_dirac_plane plane[3];
+    int weighted = 0;
+    int32_t weights[2] = { 1, 1 };
     const tsr_dirac_anchor *refs[2] = { &c->anchor[t->anchor[0]], &c->anchor[t->anchor[t->references - 1]] };
     source_planes(e, t, bottom, plane);
     c->prediction.references = t->references;
@@ -238,10 +245,20 @@ static tsr_status predict(tsr_dirac_encoder *e, const tsr_dirac_task *t, int bot
     for (int r = 0; r < 2; r++) c->search.reference[r] = &refs[r]->seen;
     c->search.lambda = tsr_maxi(1, (int32_t)(16 * 0.35 * step_of(e, quantiser)));
     set_effort(e, &c->search);
-    set_weights(e, t);
     if (!c->search.units) TSR_TRY(tsr_dirac_search_make(&c->search, c->search.source, &c->prediction));
+    find_weights(e, t, &weighted, weights);
+    use_weights(&c->prediction, NULL);
     tsr_dirac_search_run(&c->search);
-    tsr_dirac_choose_blocks(&c->search, plane, c->blocks, c->splits);
+    const double usual = tsr_dirac_choose_blocks(&c->search, plane, c->blocks, c->splits);
+    if (weighted) { /* are they better with motion, too? */
+        use_weights(&c->prediction, weights);
+        tsr_dirac_search_run(&c->search);
+        if (tsr_dirac_choose_blocks(&c->search, plane, c->blocks, c->splits) > 0.95 * usual) {
+            use_weights(&c->prediction, NULL);
+            tsr_dirac_search_run(&c->search);
+            tsr_dirac_choose_blocks(&c->search, plane, c->blocks, c->splits);
+        }
+    }
     tsr_bits_out out = { .at = c->motion };
     tsr_dirac_prediction_write(&out, &c->prediction);
     tsr_dirac_blocks_write(&out, &c->prediction, c->blocks, c->splits, c->motion_scratch);

@@ -314,14 +314,14 @@ static const uint8_t *fetch(const tsr_dirac_search *s, int r, tsr_dirac_part par
     *stride = from->stride[0];
     if (!rx && !ry) return at[0];
     const int32_t weight[4] = { (n - ry) * (n - rx), (n - ry) * rx, ry * (n - rx), ry * rx };
-    TSR_ISA_SELECT(tsr_dirac_blend)(at, from->stride[0], weight, 2 * shift, part.w, rows, buffer, WIDEST);
+    TSR_ISA_SELECT(tsr_dirac_blend)(at, from->stride[0], weight, 2 * shift, (part.w + 15) & ~15, rows, buffer, WIDEST);
     *stride = WIDEST;
     return buffer;
 }
 
 int32_t tsr_dirac_unit_cost(const tsr_dirac_search *s, int r, tsr_dirac_part part, const int16_t vector[2][2])
 {
-    uint8_t buffer[2][STRIP * WIDEST];
+    uint8_t buffer[2][STRIP * WIDEST + 16];
     int32_t sum = 0;
     for (int32_t y = 0; y < part.h; y += STRIP) {
         const int32_t rows = tsr_mini(STRIP, part.h - y);
@@ -474,7 +474,7 @@ int32_t tsr_dirac_best_weight(const tsr_dirac_seen *picture, const tsr_dirac_see
     const int32_t one = 1 << bits;
     *gain = 1;
     if (!dd) return one / 2;
-    const int32_t weight = tsr_dirac_clamp((int32_t)(one * ((double)sd / (double)dd) + (sd > 0 ? 0.5 : -0.5)), -2 * one, 3 * one);
+    const int32_t weight = tsr_dirac_clamp((int32_t)(one * ((double)sd / (double)dd) + (sd > 0 ? 0.5 : -0.5)), 0, one);
     double error[4];
     const double weights[4] = { (double)weight / one, 0.5, 1, 0 };
     for (int k = 0; k < 4; k++) error[k] = (double)ss - 2 * weights[k] * (double)sd + weights[k] * weights[k] * (double)dd;
