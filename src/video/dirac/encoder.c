@@ -1,7 +1,7 @@
 /* video/dirac/encoder.c: frames in, data units out. */
 #include <stdlib.h>
 
-#include "video/dirac/encoder.h"
+#include "video/dirac/dirac_encoder.h"
 #include "video/dirac/filters.h"
 
 /* ---- creation ------------------------------------------------------------------------------------------------------------------------------ */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "video/dirac/encoder.h"
+#include "video/dirac/dirac_encoder.h"
 #include "video/dirac/filters.h"
 #include "video/dirac/motion_write.h"
 

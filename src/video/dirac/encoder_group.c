@@ -2,7 +2,7 @@
  * changes; it is coded first, then those between, which have it and the one before as references. */
 #include <string.h>
 
-#include "video/dirac/encoder.h"
+#include "video/dirac/dirac_encoder.h"
 
 static const double SCENE = 0.35; /* share of blocks that are new */
 

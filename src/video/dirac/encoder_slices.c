@@ -1,7 +1,7 @@
 /* video/dirac/encoder_slices.c: VC-2 pictures, high quality and low delay, whole or in fragments. */
 #include <stdlib.h>
 
-#include "video/dirac/encoder.h"
+#include "video/dirac/dirac_encoder.h"
 #include "video/dirac/filters.h"
 
 static tsr_status fill_matrix(tsr_dirac_encoder *e)

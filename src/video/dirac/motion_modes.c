@@ -1,6 +1,6 @@
-/* video/dirac/modes.c: superblock by superblock in coded order, so that what neighbours make of the codes' lengths is known. Costs are differences and bits times
+/* video/dirac/motion_modes.c: superblock by superblock in coded order, so that what neighbours make of the codes' lengths is known. Costs are differences and bits times
  * lambda; bits are counted in sixteenths. */
-#include "video/dirac/modes.h"
+#include "video/dirac/motion_modes.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
-/* video/dirac/encoder.h: the state of an encoder. encoder.c: creation, data units, the calls of tessera/dirac.h; encoder_slices.c: VC-2 pictures;
+/* video/dirac/dirac_encoder.h: the state of an encoder. encoder.c: creation, data units, the calls of tessera/dirac.h; encoder_slices.c: VC-2 pictures;
  * encoder_group.c: which frames become what, and in which order; encoder_core.c: pictures in core syntax. */
-#ifndef TSR_VIDEO_DIRAC_ENCODER_H
-#define TSR_VIDEO_DIRAC_ENCODER_H
+#ifndef TSR_VIDEO_DIRAC_DIRAC_ENCODER_H
+#define TSR_VIDEO_DIRAC_DIRAC_ENCODER_H
 
 #include "formats/video.h"
 #include "video/dirac/core_write.h"
 #include "video/dirac/dirac_ops.h"
-#include "video/dirac/modes.h"
-#include "video/dirac/rate.h"
+#include "video/dirac/motion_modes.h"
+#include "video/dirac/dirac_rate.h"
 #include "video/dirac/slices_write.h"
 #include "video/dirac/syntax_write.h"
 #include "video/dirac/synthesis.h"

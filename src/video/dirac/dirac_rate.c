@@ -1,5 +1,5 @@
-/* video/dirac/rate.c */
-#include "video/dirac/rate.h"
+/* video/dirac/dirac_rate.c */
+#include "video/dirac/dirac_rate.h"
 
 #include <math.h>
 #include <stdlib.h>

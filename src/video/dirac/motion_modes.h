@@ -1,8 +1,8 @@
-/* video/dirac/modes.h: which of what the search found a picture is made of: splits, modes and vectors by their differences and what their codes cost. */
-#ifndef TSR_VIDEO_DIRAC_MODES_H
-#define TSR_VIDEO_DIRAC_MODES_H
+/* video/dirac/motion_modes.h: which of what the search found a picture is made of: splits, modes and vectors by their differences and what their codes cost. */
+#ifndef TSR_VIDEO_DIRAC_MOTION_MODES_H
+#define TSR_VIDEO_DIRAC_MOTION_MODES_H
 
-#include "video/dirac/search.h"
+#include "video/dirac/motion_search.h"
 
 /* Samples of a component of the picture at hand, on the host. */
 typedef struct tsr_dirac_plane {

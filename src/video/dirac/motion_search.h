@@ -1,7 +1,7 @@
-/* video/dirac/search.h: where the blocks of a picture come from. Luma of pictures as bytes, on the host: a pyramid from which vectors are found from coarse to
- * fine, and the half-sample planes of references, on which they are refined. The choice between what is found is made in modes.c. */
-#ifndef TSR_VIDEO_DIRAC_SEARCH_H
-#define TSR_VIDEO_DIRAC_SEARCH_H
+/* video/dirac/motion_search.h: where the blocks of a picture come from. Luma of pictures as bytes, on the host: a pyramid from which vectors are found from coarse to
+ * fine, and the half-sample planes of references, on which they are refined. The choice between what is found is made in motion_modes.c. */
+#ifndef TSR_VIDEO_DIRAC_MOTION_SEARCH_H
+#define TSR_VIDEO_DIRAC_MOTION_SEARCH_H
 
 #include "core/core.h"
 #include "video/dirac/predict.h"
@@ -50,7 +50,7 @@ void tsr_dirac_search_free(tsr_dirac_search *search);
 /* Fills `units`. */
 void tsr_dirac_search_run(tsr_dirac_search *search);
 
-/* For modes.c: the places that a unit of `size` blocks at block (x, y) covers, its overlap included, within the picture. */
+/* For motion_modes.c: the places that a unit of `size` blocks at block (x, y) covers, its overlap included, within the picture. */
 typedef struct tsr_dirac_part {
     int32_t x, y, w, h;
 } tsr_dirac_part;
