@@ -191,6 +191,8 @@ typedef struct tsr_dirac_writer tsr_dirac_writer;
 TSR_API tsr_status tsr_dirac_writer_create(tsr_context *context, const char *path, const tsr_dirac_encode_options *options,
                                            const tsr_write_options *write, tsr_dirac_writer **writer) TSR_CHECKED;
 TSR_API tsr_status tsr_dirac_writer_append(tsr_dirac_writer *writer, const tsr_video_frame *frame) TSR_CHECKED;
+/* No more frames come: what still waits is coded. tsr_dirac_writer_finish does it, too; this is for who wants to know the bytes of all. */
+TSR_API tsr_status tsr_dirac_writer_end(tsr_dirac_writer *writer) TSR_CHECKED;
 TSR_API int64_t tsr_dirac_writer_bytes(const tsr_dirac_writer *writer); /* of the stream so far */
 /* Completes the stream and gives it its name. Frees the writer and sets it to NULL in every case. */
 TSR_API tsr_status tsr_dirac_writer_finish(tsr_dirac_writer **writer) TSR_CHECKED;
