@@ -31,6 +31,8 @@ typedef struct tsr_dirac_sequence {
     int32_t luma_offset, luma_excursion, chroma_offset, chroma_excursion;
     int32_t luma_depth, chroma_depth; /* bits, 1 to 16 */
     int32_t primaries, matrix, transfer;
+    uint32_t custom; /* fields that do not follow from base_format, bit by bit: 0 extents, 1 chroma, 2 scan, 3 frame rate, 4 aspect, 5 clean area, 6 range,
+                        7 colour */
 } tsr_dirac_sequence;
 #define TSR_DIRAC_SEQUENCE                        \
     {                                             \
@@ -81,6 +83,67 @@ TSR_API tsr_status tsr_dirac_decoder_end(tsr_dirac_decoder *decoder) TSR_CHECKED
 TSR_API tsr_status tsr_dirac_decoder_next(tsr_dirac_decoder *decoder, tsr_video_frame *frame, tsr_dirac_frame_info *info, int *more) TSR_CHECKED;
 /* The header of the sequence that the last frame belongs to; TSR_ERROR_STATE before the first one was read. */
 TSR_API tsr_status tsr_dirac_decoder_sequence(const tsr_dirac_decoder *decoder, tsr_dirac_sequence *sequence) TSR_CHECKED;
+
+/* ---- what a stream is made of ---------------------------------------------------------------------------------------------------------------- */
+
+enum { TSR_DIRAC_BAND_LEVELS = 13 };
+
+/* One data unit, without its samples. */
+typedef struct tsr_dirac_unit_info {
+    size_t struct_size;
+    int64_t offset, bytes; /* in the stream; header included */
+    int32_t code;
+    const char *name;   /* "sequence header", "picture of two references" ... */
+    int32_t is_picture; /* 1: a picture or a fragment of one; the rest counts */
+    uint32_t number;
+    int32_t is_reference, references;
+    uint32_t reference[2]; /* their numbers */
+    int64_t motion_bits;   /* prediction parameters and blocks */
+    int32_t wavelet, wavelet_horizontal, depth, depth_horizontal; /* indices of the standard */
+    int32_t slices[2];                                            /* 0: core syntax */
+    int64_t fragment[2]; /* first slice and number of slices of a fragment; 0, 0: none, or the one with the parameters */
+    /* Bits of each sub-band by component, level (0: approximation) and orientation (1 HL, 2 LH, 3 HH); the quantisers of core syntax, -1: no coefficients. */
+    int64_t band_bits[3][TSR_DIRAC_BAND_LEVELS][4];
+    int32_t band_quantiser[3][TSR_DIRAC_BAND_LEVELS][4];
+    int64_t padding_bits;                   /* of slices: what codes leave of their length */
+    int32_t quantiser_least, quantiser_most; /* of slices */
+    const char *problem; /* what is wrong with it, or what its level forbids; NULL: nothing. A view until the next call */
+} tsr_dirac_unit_info;
+#define TSR_DIRAC_UNIT_INFO                        \
+    {                                              \
+        .struct_size = sizeof(tsr_dirac_unit_info) \
+    }
+
+/* Goes through a stream unit by unit, without decoding samples: push bytes, next until *more is 0, push again, end. Checks VC-2 levels 1 to 7 and 64 to 66. */
+typedef struct tsr_dirac_inspector tsr_dirac_inspector;
+TSR_API tsr_status tsr_dirac_inspector_create(tsr_dirac_inspector **inspector) TSR_CHECKED; /* RETURNS NEW */
+TSR_API void tsr_dirac_inspector_destroy(tsr_dirac_inspector **inspector);
+TSR_API tsr_status tsr_dirac_inspector_push(tsr_dirac_inspector *inspector, const void *bytes, size_t size) TSR_CHECKED; /* COPIES */
+TSR_API tsr_status tsr_dirac_inspector_end(tsr_dirac_inspector *inspector) TSR_CHECKED;
+TSR_API tsr_status tsr_dirac_inspector_next(tsr_dirac_inspector *inspector, tsr_dirac_unit_info *info, int *more) TSR_CHECKED;
+/* The last sequence header; TSR_ERROR_STATE before the first one. */
+TSR_API tsr_status tsr_dirac_inspector_sequence(const tsr_dirac_inspector *inspector, tsr_dirac_sequence *sequence) TSR_CHECKED;
+
+/* Changes streams without coding anything anew. Streams that are pushed one after the other (tsr_dirac_transcoder_end after each) become one behind the other, each
+ * a sequence of its own. */
+typedef struct tsr_dirac_transcode_options {
+    size_t struct_size;
+    int64_t first, count;  /* pictures of the coded order that stay, of each stream; count 0 = all. A cut begins at the intra picture at or before `first` */
+    int32_t fragment;      /* slices in a fragment: whole slice-coded pictures become fragments (the version becomes 3); 0 = as they are */
+    int whole;             /* 1: fragments become whole pictures */
+    int drop;              /* 1: auxiliary data and padding go */
+} tsr_dirac_transcode_options;
+#define TSR_DIRAC_TRANSCODE_OPTIONS                        \
+    {                                                      \
+        .struct_size = sizeof(tsr_dirac_transcode_options) \
+    }
+typedef struct tsr_dirac_transcoder tsr_dirac_transcoder;
+/* `write` is called with the bytes of the new stream as they come; what it returns is passed on. RETURNS NEW. */
+TSR_API tsr_status tsr_dirac_transcoder_create(const tsr_dirac_transcode_options *options, tsr_status (*write)(void *user, const void *bytes, size_t size),
+                                               void *user, tsr_dirac_transcoder **transcoder) TSR_CHECKED;
+TSR_API void tsr_dirac_transcoder_destroy(tsr_dirac_transcoder **transcoder);
+TSR_API tsr_status tsr_dirac_transcoder_push(tsr_dirac_transcoder *transcoder, const void *bytes, size_t size) TSR_CHECKED; /* COPIES */
+TSR_API tsr_status tsr_dirac_transcoder_end(tsr_dirac_transcoder *transcoder, int64_t *pictures) TSR_CHECKED; /* written so far, of all streams */
 
 /* ---- encoder ------------------------------------------------------------------------------------------------------------------------------- */
 
