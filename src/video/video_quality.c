@@ -63,7 +63,7 @@ tsr_status tsr_video_compare(const tsr_video_frame *a, const tsr_video_frame *b,
     const double peak = (1 << a->format.bits) - 1;
     for (int c = 0; c < a->planes; c++) {
         own.error[c] = error_of(a, b, c);
-        own.psnr[c] = own.error[c] > 0 ? 10 * log10(peak * peak / own.error[c]) : INFINITY;
+        own.psnr[c] = own.error[c] > 0 ? 10 * log10(peak * peak / own.error[c]) : (double)INFINITY;
     }
     own.ssim = similarity(a, b);
     own.struct_size = size;

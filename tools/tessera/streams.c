@@ -162,7 +162,7 @@ static void show_totals(const showing *s, const tsr_dirac_sequence *q)
         json_int("bytes", t->bytes);
         json_int("longest_group", t->group_longest);
         json_int("problems", t->problems);
-        json_real("bits_per_second", seconds > 0 ? 8 * (double)t->bytes / seconds : NAN);
+        json_real("bits_per_second", seconds > 0 ? 8 * (double)t->bytes / seconds : (double)NAN);
     } else {
         printf("  pictures     %lld: %lld intra, %lld forward, %lld between; groups of at most %d\n", (long long)t->pictures, (long long)t->intra,
                (long long)t->forward, (long long)t->between, t->group_longest);
@@ -206,8 +206,9 @@ int streams_show(const cli_call *cli, const char *path)
     tsr_status status = code ? TSR_OK : tsr_dirac_inspector_create(&s.inspector);
     if (status != TSR_OK) code = cli_status(cli, status, path);
     if (!code && cli->globals.json) {
+        json_text("kind", "stream");
         json_text("format", "dirac");
-    } else if (!code) printf("  format       Dirac / VC-2 stream\n");
+    }
     while (!code) {
         const size_t got = fread(piece, 1, PIECE, file);
         status = tsr_dirac_inspector_push(s.inspector, piece, got);
@@ -303,7 +304,7 @@ static void show_frame(const cli_call *cli, int64_t frame, const tsr_video_quali
 static void show_mean(const cli_call *cli, const mean *m, double peak)
 {
     double psnr[3];
-    for (int c = 0; c < 3; c++) psnr[c] = m->error[c] > 0 ? 10 * log10(peak * peak * (double)m->frames / m->error[c]) : INFINITY;
+    for (int c = 0; c < 3; c++) psnr[c] = m->error[c] > 0 ? 10 * log10(peak * peak * (double)m->frames / m->error[c]) : (double)INFINITY;
     if (cli->globals.json) {
         json_close(']');
         json_int("frames", m->frames);
