@@ -65,7 +65,7 @@ static int begin(struct encode *e, const tsr_video_frame *frame)
 
 static int encode_frame(struct encode *e, const tsr_video_frame *frame)
 {
-    int code = e->writer || e->first ? CLI_OK : begin(e, frame);
+    int code = (e->first_pass ? e->first != NULL : e->writer != NULL) ? CLI_OK : begin(e, frame);
     const void *bytes;
     size_t size;
     if (code) return code;
