@@ -25,8 +25,7 @@ static tsr_status decode(tsr_dirac_decoder *d, tsr_bits *bits, int64_t first, in
     }
     TSR_TRY(room_for_starts(d, count));
     TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* coefficients of the picture before are still being read */
-    tsr_dirac_slices_decode(&slices, bits, first, count, d->starts, whole);
-    return TSR_OK;
+    return tsr_dirac_slices_decode(&slices, bits, first, count, d->starts, whole);
 }
 
 static void predict_approximations(tsr_dirac_residue *p)
