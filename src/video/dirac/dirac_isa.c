@@ -8,22 +8,29 @@
 #include "video/dirac/quantiser.h"
 
 /* The common case, in vectors: no prediction and no reference. */
+#define STORE_ROW(type, from, to) \
+    for (int32_t x = 0; x < j->width; x++) (to)[x] = (type)(tsr_dirac_clamp((from)[x], -half, half - 1) + half)
+
 static void store_plain(const tsr_dirac_store_job *j, int64_t y)
 {
-    const int32_t *from = j->residue + y * j->stride, half = 1 << (j->depth - 1);
+    const int32_t half = 1 << (j->depth - 1);
+    const int16_t *TSR_RESTRICT narrow = j->narrow ? j->narrow + y * j->stride : NULL;
+    const int32_t *TSR_RESTRICT wide = j->narrow ? NULL : j->residue + y * j->stride;
     if (j->bytes == 1) {
-        uint8_t *to = (uint8_t *)j->plane + y * j->plane_stride;
-        for (int32_t x = 0; x < j->width; x++) to[x] = (uint8_t)(tsr_dirac_clamp(from[x], -half, half - 1) + half);
+        uint8_t *TSR_RESTRICT to = (uint8_t *)j->plane + y * j->plane_stride;
+        if (narrow) STORE_ROW(uint8_t, narrow, to);
+        else STORE_ROW(uint8_t, wide, to);
     } else {
-        uint16_t *to = (uint16_t *)j->plane + y * j->plane_stride;
-        for (int32_t x = 0; x < j->width; x++) to[x] = (uint16_t)(tsr_dirac_clamp(from[x], -half, half - 1) + half);
+        uint16_t *TSR_RESTRICT to = (uint16_t *)j->plane + y * j->plane_stride;
+        if (narrow) STORE_ROW(uint16_t, narrow, to);
+        else STORE_ROW(uint16_t, wide, to);
     }
 }
 
 void TSR_ISA_NAME(tsr_dirac_store_rows)(const tsr_dirac_store_job *job, int64_t begin, int64_t end)
 {
     for (int64_t y = begin; y < end; y++) {
-        if (job->residue && !job->predicted && !job->reference) store_plain(job, y);
+        if ((job->residue || job->narrow) && job->plane && !job->predicted && !job->reference) store_plain(job, y);
         else
             for (int32_t x = 0; x < job->width; x++) tsr_dirac_store_sample(job, x, y);
     }
@@ -131,10 +138,35 @@ void TSR_ISA_NAME(tsr_dirac_half_rows)(const tsr_dirac_half_job *job, int64_t be
     }
 }
 
+/* Rows without a prediction, in vectors; what lies beyond the plane repeats its last sample. */
+#define LOAD_ROW(type, to)                                                                                                   \
+    do {                                                                                                                     \
+        const type *TSR_RESTRICT from_ = (const type *)j->plane + tsr_minl(y, j->height - 1) * j->plane_stride;              \
+        for (int32_t x = 0; x < j->width; x++) (to)[x] = (__typeof__(*(to)))((int32_t)from_[x] - half);                      \
+        for (int32_t x = j->width; x < j->padded_width; x++) (to)[x] = (to)[j->width - 1];                                   \
+    } while (0)
+
+static void load_plain(const tsr_dirac_load_job *j, int64_t y)
+{
+    const int32_t half = 1 << (j->depth - 1);
+    int16_t *TSR_RESTRICT narrow = j->narrow ? j->narrow + y * j->stride : NULL;
+    int32_t *TSR_RESTRICT wide = j->narrow ? NULL : j->samples + y * j->stride;
+    if (j->bytes == 1) {
+        if (narrow) LOAD_ROW(uint8_t, narrow);
+        else LOAD_ROW(uint8_t, wide);
+    } else {
+        if (narrow) LOAD_ROW(uint16_t, narrow);
+        else LOAD_ROW(uint16_t, wide);
+    }
+}
+
 void TSR_ISA_NAME(tsr_dirac_load_rows)(const tsr_dirac_load_job *job, int64_t begin, int64_t end)
 {
-    for (int64_t y = begin; y < end; y++)
-        for (int32_t x = 0; x < job->padded_width; x++) tsr_dirac_load_sample(job, x, y);
+    for (int64_t y = begin; y < end; y++) {
+        if (!job->predicted) load_plain(job, y);
+        else
+            for (int32_t x = 0; x < job->padded_width; x++) tsr_dirac_load_sample(job, x, y);
+    }
 }
 
 int64_t TSR_ISA_NAME(tsr_dirac_count_bits)(const int32_t *coefficients, int64_t n, uint64_t scale, int64_t *zeros)

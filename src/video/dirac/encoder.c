@@ -175,7 +175,7 @@ static tsr_status make_memory(tsr_dirac_encoder *e)
         else TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&e->coefficients[c]));
     }
     for (int k = 0; k < 2; k++) {
-        TSR_TRY(tsr_dirac_synthesis_make(e->context, &e->transform, &e->layout[k], &e->plans[k]));
+        TSR_TRY(tsr_dirac_synthesis_make(e->context, &e->transform, &e->layout[k], TSR_I32, 0, &e->plans[k]));
         workspace = tsr_max64(workspace, e->plans[k].workspace_bytes);
     }
     TSR_TRY(tsr_device_allocate(e->context, (size_t)e->elements[0] * sizeof(int32_t), (void **)&e->samples));

@@ -107,7 +107,7 @@ tsr_status tsr_dirac_core_make_memory(tsr_dirac_encoder *e)
     int64_t workspace = e->workspace_bytes;
     for (int inter = 0; inter < 2; inter++)
         for (int k = 0; k < 2; k++) {
-            TSR_TRY(tsr_dirac_synthesis_make(e->context, &c->transform[inter], &e->layout[k], &c->plans[inter][k]));
+            TSR_TRY(tsr_dirac_synthesis_make(e->context, &c->transform[inter], &e->layout[k], TSR_I32, 0, &c->plans[inter][k]));
             workspace = tsr_max64(workspace, c->plans[inter][k].workspace_bytes);
         }
     if (workspace > e->workspace_bytes) {

@@ -56,7 +56,7 @@ static void decode_range(void *user, int64_t begin, int64_t end, int worker)
         __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
         return;
     }
-    TSR_ISA_SELECT(tsr_dirac_decode_range)(j, begin, end, buffer);
+    if (TSR_ISA_SELECT(tsr_dirac_decode_range)(j, begin, end, buffer)) __atomic_store_n(&j->over, 1, __ATOMIC_RELAXED);
     free(buffer);
 }
 
@@ -84,7 +84,8 @@ static int64_t room_of(const tsr_dirac_slices *s)
     return room;
 }
 
-tsr_status tsr_dirac_slices_decode(const tsr_dirac_slices *s, tsr_bits *bits, int64_t first, int64_t count, int64_t *starts, int64_t *whole)
+tsr_status tsr_dirac_slices_decode(const tsr_dirac_slices *s, tsr_bits *bits, int64_t first, int64_t count, int64_t *starts, int64_t *whole,
+                                   int *fits)
 {
     tsr_slices_job job = { .slices = s, .codes = &codes, .data = bits->data, .starts = starts, .first = first, .end = bits->end, .room = room_of(s) };
     *whole = 0;
@@ -99,6 +100,7 @@ tsr_status tsr_dirac_slices_decode(const tsr_dirac_slices *s, tsr_bits *bits, in
     tsr_dirac_slices_steps(s->transform, s->layout, job.steps);
     for (int32_t k = 0; k < TSR_SLICE_INDICES; k++) job.quantiser[k] = tsr_quantiser_make(k > 255 ? k - 255 : 0, 0);
     tsr_parallel(s->threads, count, tsr_max64(1, count / (8 * (int64_t)s->threads)), decode_range, &job);
+    *fits = !job.over;
     if (job.failed) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for a slice of %lld coefficients", (long long)job.room);
     return TSR_OK;
 }

@@ -3,6 +3,7 @@
 
 enum { SMALL = 1 << 13 }; /* quantised values below it and factors up to 2^16 stay within 31 bits */
 typedef int32_t four __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int16_t four_short __attribute__((vector_size(8), aligned(2), may_alias));
 
 /* n values from the bits; *large: some value is SMALL or more. Past the end all bits are 1: zeros. */
 static void read_codes(const tsr_code_table *codes, tsr_bits *own, int64_t n, int32_t *value, int *large)
@@ -46,15 +47,38 @@ static void put_back(const int32_t *from, int64_t step, int32_t n, tsr_quantiser
     for (; x < n; x++) to[x] = tsr_quantiser_inverse(q, from[x * step]);
 }
 
+/* To 16 bits; 1: some value does not fit. */
+static int put_back_narrow(const int32_t *from, int64_t step, int32_t n, tsr_quantiser q, int quick, int16_t *to)
+{
+    int32_t x = 0, over = 0;
+    if (step == 1 && quick) {
+        const int32_t factor = (int32_t)q.factor, offset = (int32_t)q.offset;
+        four most = { 0 };
+        for (; x + 4 <= n; x += 4) {
+            const four v = *(const four *)(const void *)(from + x), sign = v >> 31, magnitude = (v ^ sign) - sign;
+            const four back = ((magnitude * factor + offset) >> 2) & (magnitude != 0);
+            most |= back;
+            *(four_short *)(void *)(to + x) = __builtin_convertvector((back ^ sign) - sign, four_short);
+        }
+        over = (most[0] | most[1] | most[2] | most[3]) > INT16_MAX;
+    }
+    for (; x < n; x++) {
+        const int32_t v = tsr_quantiser_inverse(q, from[x * step]);
+        over |= v > INT16_MAX || v < -INT16_MAX;
+        to[x] = (int16_t)v;
+    }
+    return over;
+}
+
 /* Components `first` to `last`, whose codes are interleaved if they are several. */
-static void decode_components(const tsr_slices_job *j, int first, int last, int32_t sx, int32_t sy, int32_t index, tsr_bits *bits, int32_t *buffer)
+static int decode_components(const tsr_slices_job *j, int first, int last, int32_t sx, int32_t sy, int32_t index, tsr_bits *bits, int32_t *buffer)
 {
     const tsr_dirac_transform *t = j->slices->transform;
     const tsr_dirac_layout *l = j->slices->layout[first];
     const tsr_dirac_steps(*steps)[4] = j->steps[first > 0];
     const int32_t many = last - first + 1;
     int64_t n = 0;
-    int large = 0;
+    int large = 0, over = 0;
     for (int level = 0; level <= t->horizontal + t->depth; level++)
         for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
             const tsr_dirac_area a = tsr_dirac_stepped_area(t, &l->band[level][band], steps[level][band], sx, sy);
@@ -69,9 +93,13 @@ static void decode_components(const tsr_slices_job *j, int first, int last, int3
             const tsr_quantiser q = j->quantiser[index - t->matrix[level][band] + 255];
             const int quick = !large && q.factor <= 1 << 16;
             for (int32_t y = a.y0; y < a.y1; y++, buffer += (int64_t)w * many)
-                for (int c = first; c <= last; c++)
-                    put_back(buffer + (c - first), many, w, q, quick, j->slices->coefficients[c] + b->offset + (int64_t)y * l->stride + a.x0);
+                for (int c = first; c <= last; c++) {
+                    const int64_t at = b->offset + (int64_t)y * l->stride + a.x0;
+                    if (j->slices->narrow[c]) over |= put_back_narrow(buffer + (c - first), many, w, q, quick, j->slices->narrow[c] + at);
+                    else put_back(buffer + (c - first), many, w, q, quick, j->slices->coefficients[c] + at);
+                }
         }
+    return over;
 }
 
 /* bits.at .. at + size, but not beyond the end of the data; `bits` goes behind it. */
@@ -82,19 +110,21 @@ static tsr_bits bounded(tsr_bits *bits, int64_t size)
     return part;
 }
 
-static void decode_high_quality(const tsr_slices_job *j, tsr_bits bits, int32_t sx, int32_t sy, int32_t *buffer)
+static int decode_high_quality(const tsr_slices_job *j, tsr_bits bits, int32_t sx, int32_t sy, int32_t *buffer)
 {
     const tsr_dirac_transform *t = j->slices->transform;
+    int over = 0;
     bits.at += 8 * (int64_t)t->prefix;
     const int32_t index = bits.at < bits.end ? (int32_t)tsr_bits_take(&bits, 8) : 0;
     for (int c = 0; c < 3; c++) {
         const int64_t length = bits.at < bits.end ? (int64_t)tsr_bits_take(&bits, 8) * t->scaler : 0;
         tsr_bits part = bounded(&bits, 8 * length);
-        decode_components(j, c, c, sx, sy, index, &part, buffer);
+        over |= decode_components(j, c, c, sx, sy, index, &part, buffer);
     }
+    return over;
 }
 
-static void decode_low_delay(const tsr_slices_job *j, tsr_bits bits, int32_t bytes, int32_t sx, int32_t sy, int32_t *buffer)
+static int decode_low_delay(const tsr_slices_job *j, tsr_bits bits, int32_t bytes, int32_t sx, int32_t sy, int32_t *buffer)
 {
     const int wide = j->slices->long_length ? 32 - __builtin_clz((unsigned)(8 * bytes)) : tsr_dirac_length_bits(bytes);
     const int there = bits.at < bits.end;
@@ -102,18 +132,20 @@ static void decode_low_delay(const tsr_slices_job *j, tsr_bits bits, int32_t byt
     const int64_t length = there ? (int64_t)tsr_bits_take(&bits, wide) : 0;
     tsr_bits luma = bounded(&bits, length);
     if (luma.end > bits.end) luma.end = bits.end;
-    decode_components(j, 0, 0, sx, sy, index, &luma, buffer);
-    decode_components(j, 1, 2, sx, sy, index, &bits, buffer);
+    const int over = decode_components(j, 0, 0, sx, sy, index, &luma, buffer);
+    return decode_components(j, 1, 2, sx, sy, index, &bits, buffer) | over;
 }
 
-void TSR_ISA_NAME(tsr_dirac_decode_range)(const tsr_slices_job *j, int64_t begin, int64_t end, int32_t *buffer)
+int TSR_ISA_NAME(tsr_dirac_decode_range)(const tsr_slices_job *j, int64_t begin, int64_t end, int32_t *buffer)
 {
     const tsr_dirac_transform *t = j->slices->transform;
+    int over = 0;
     for (int64_t k = begin; k < end; k++) {
         const int64_t n = j->first + k, behind = tsr_min64(j->starts[k + 1], j->end);
         const int32_t sx = (int32_t)(n % t->slices_x), sy = (int32_t)(n / t->slices_x);
         const tsr_bits bits = { j->data, tsr_min64(j->starts[k], behind), behind };
-        if (t->high_quality) decode_high_quality(j, bits, sx, sy, buffer);
-        else decode_low_delay(j, bits, (int32_t)((j->starts[k + 1] - j->starts[k]) / 8), sx, sy, buffer);
+        if (t->high_quality) over |= decode_high_quality(j, bits, sx, sy, buffer);
+        else over |= decode_low_delay(j, bits, (int32_t)((j->starts[k + 1] - j->starts[k]) / 8), sx, sy, buffer);
     }
+    return over;
 }
