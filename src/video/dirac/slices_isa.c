@@ -3,6 +3,8 @@
 
 enum { SMALL = 1 << 13 }; /* quantised values below it and factors up to 2^16 stay within 31 bits */
 typedef int32_t four __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int32_t eight __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int16_t eight_short __attribute__((vector_size(16), aligned(2), may_alias));
 typedef int16_t four_short __attribute__((vector_size(8), aligned(2), may_alias));
 
 /* n values from the bits; *large: some value is SMALL or more. Past the end all bits are 1: zeros. */
@@ -33,41 +35,69 @@ static void read_codes(const tsr_code_table *codes, tsr_bits *own, int64_t n, in
     *own = bits;
 }
 
-static void put_back(const int32_t *from, int64_t step, int32_t n, tsr_quantiser q, int quick, int32_t *to)
+/* Where the coefficients of a band in a slice go. */
+typedef struct band_target {
+    int32_t *wide;
+    int16_t *narrow; /* in place of `wide`, if not NULL */
+    int64_t stride;
+    int32_t w, h;
+} band_target;
+
+/* Values `step` apart, those of several components being interleaved. */
+static int put_slowly(const int32_t *from, int64_t step, tsr_quantiser q, const band_target *to)
 {
-    int32_t x = 0;
-    if (step == 1 && quick) {
-        const int32_t factor = (int32_t)q.factor, offset = (int32_t)q.offset;
-        for (; x + 4 <= n; x += 4) {
-            const four v = *(const four *)(const void *)(from + x), sign = v >> 31, magnitude = (v ^ sign) - sign;
-            const four back = ((magnitude * factor + offset) >> 2) & (magnitude != 0);
-            *(four *)(void *)(to + x) = (back ^ sign) - sign;
+    int32_t over = 0;
+    for (int32_t y = 0; y < to->h; y++)
+        for (int32_t x = 0; x < to->w; x++, from += step) {
+            const int32_t v = tsr_quantiser_inverse(q, *from);
+            if (!to->narrow) to->wide[y * to->stride + x] = v;
+            else {
+                over |= v > INT16_MAX || v < -INT16_MAX;
+                to->narrow[y * to->stride + x] = (int16_t)v;
+            }
         }
-    }
-    for (; x < n; x++) to[x] = tsr_quantiser_inverse(q, from[x * step]);
+    return over;
 }
 
-/* To 16 bits; 1: some value does not fit. */
-static int put_back_narrow(const int32_t *from, int64_t step, int32_t n, tsr_quantiser q, int quick, int16_t *to)
+#define PUT_BACK(lanes, from, factor, offset, back, sign)                                       \
+    const lanes v_ = *(const lanes *)(const void *)(from), sign = v_ >> 31, m_ = (v_ ^ sign) - sign; \
+    const lanes back = ((m_ * (factor) + (offset)) >> 2) & (m_ != 0)
+
+/* Small values, factors up to 2^16; widths of 4 and more. */
+static int put_narrow(const int32_t *from, tsr_quantiser q, const band_target *to)
 {
-    int32_t x = 0, over = 0;
-    if (step == 1 && quick) {
-        const int32_t factor = (int32_t)q.factor, offset = (int32_t)q.offset;
-        four most = { 0 };
-        for (; x + 4 <= n; x += 4) {
-            const four v = *(const four *)(const void *)(from + x), sign = v >> 31, magnitude = (v ^ sign) - sign;
-            const four back = ((magnitude * factor + offset) >> 2) & (magnitude != 0);
+    const int32_t factor = (int32_t)q.factor, offset = (int32_t)q.offset, w = to->w;
+    eight most = { 0 };
+    four most_four = { 0 };
+    for (int32_t y = 0; y < to->h; y++, from += w) {
+        int16_t *row = to->narrow + y * to->stride;
+        int32_t x = 0;
+        for (; x + 8 <= w; x += 8) {
+            PUT_BACK(eight, from + x, factor, offset, back, sign);
             most |= back;
-            *(four_short *)(void *)(to + x) = __builtin_convertvector((back ^ sign) - sign, four_short);
+            *(eight_short *)(void *)(row + x) = __builtin_convertvector((back ^ sign) - sign, eight_short);
         }
-        over = (most[0] | most[1] | most[2] | most[3]) > INT16_MAX;
+        for (; x + 4 <= w; x += 4) {
+            PUT_BACK(four, from + x, factor, offset, back, sign);
+            most_four |= back;
+            *(four_short *)(void *)(row + x) = __builtin_convertvector((back ^ sign) - sign, four_short);
+        }
     }
-    for (; x < n; x++) {
-        const int32_t v = tsr_quantiser_inverse(q, from[x * step]);
-        over |= v > INT16_MAX || v < -INT16_MAX;
-        to[x] = (int16_t)v;
+    int32_t all = most_four[0] | most_four[1] | most_four[2] | most_four[3];
+    for (int k = 0; k < 8; k++) all |= most[k];
+    return all > INT16_MAX;
+}
+
+static void put_wide(const int32_t *from, tsr_quantiser q, const band_target *to)
+{
+    const int32_t factor = (int32_t)q.factor, offset = (int32_t)q.offset, w = to->w;
+    for (int32_t y = 0; y < to->h; y++, from += w) {
+        int32_t *row = to->wide + y * to->stride;
+        for (int32_t x = 0; x < w; x += 4) {
+            PUT_BACK(four, from + x, factor, offset, back, sign);
+            *(four *)(void *)(row + x) = (back ^ sign) - sign;
+        }
     }
-    return over;
 }
 
 /* Components `first` to `last`, whose codes are interleaved if they are several. */
@@ -91,13 +121,16 @@ static int decode_components(const tsr_slices_job *j, int first, int last, int32
             const tsr_dirac_area a = tsr_dirac_stepped_area(t, b, steps[level][band], sx, sy);
             const int32_t w = a.x1 - a.x0;
             const tsr_quantiser q = j->quantiser[index - t->matrix[level][band] + 255];
-            const int quick = !large && q.factor <= 1 << 16;
-            for (int32_t y = a.y0; y < a.y1; y++, buffer += (int64_t)w * many)
-                for (int c = first; c <= last; c++) {
-                    const int64_t at = b->offset + (int64_t)y * l->stride + a.x0;
-                    if (j->slices->narrow[c]) over |= put_back_narrow(buffer + (c - first), many, w, q, quick, j->slices->narrow[c] + at);
-                    else put_back(buffer + (c - first), many, w, q, quick, j->slices->coefficients[c] + at);
-                }
+            const int quick = !large && q.factor <= 1 << 16 && many == 1 && w % 4 == 0;
+            const int64_t at = b->offset + (int64_t)a.y0 * l->stride + a.x0;
+            for (int c = first; c <= last; c++) {
+                int16_t *narrow = j->slices->narrow[c] ? j->slices->narrow[c] + at : NULL;
+                const band_target to = { narrow ? NULL : j->slices->coefficients[c] + at, narrow, l->stride, w, a.y1 - a.y0 };
+                if (!quick) over |= put_slowly(buffer + (c - first), many, q, &to);
+                else if (narrow) over |= put_narrow(buffer, q, &to);
+                else put_wide(buffer, q, &to);
+            }
+            buffer += (int64_t)w * (a.y1 - a.y0) * many;
         }
     return over;
 }
