@@ -169,20 +169,6 @@ void TSR_ISA_NAME(tsr_dirac_load_rows)(const tsr_dirac_load_job *job, int64_t be
     }
 }
 
-int64_t TSR_ISA_NAME(tsr_dirac_count_bits)(const int32_t *coefficients, int64_t n, uint64_t scale, int64_t *zeros)
-{
-    int64_t last = n;
-    uint32_t bits = 0;
-    while (last > 0 && !tsr_quantiser_magnitude(scale, coefficients[last - 1])) last--;
-    *zeros = n - last;
-    for (int64_t k = 0; k < last; k++) {
-        const uint32_t magnitude = tsr_quantiser_magnitude(scale, coefficients[k]);
-        const int32_t v = (int32_t)magnitude < INT32_MAX ? (int32_t)magnitude + 1 : INT32_MAX;
-        bits += 2 * ((tsr_float_bits((float)v) >> 23) - 127) + 1 + (magnitude != 0);
-    }
-    return bits;
-}
-
 /* ---- encoder -------------------------------------------------------------------------------------------------------------------------------- */
 
 double TSR_ISA_NAME(tsr_dirac_quantise_row)(const int32_t *coefficients, int32_t n, int32_t index, int inter, int32_t rounding, int32_t *quantised,
@@ -297,5 +283,132 @@ void TSR_ISA_NAME(tsr_dirac_half_bytes)(const uint8_t *from, int64_t step, int32
     for (int32_t x = 0; x < n; x++) {
         const int32_t v[8] = { p[0][x], p[1][x], p[2][x], p[3][x], p[4][x], p[5][x], p[6][x], p[7][x] };
         to[x] = (uint8_t)tsr_dirac_half_taps(v, 0, 255);
+    }
+}
+
+/* ---- slices -------------------------------------------------------------------------------------------------------------------------------- */
+
+static int32_t count_from(const int32_t *value, int32_t n, uint32_t least)
+{
+    int32_t count = 0;
+    for (int32_t x = 0; x < n; x++) {
+        const uint32_t magnitude = value[x] < 0 ? 0u - (uint32_t)value[x] : (uint32_t)value[x];
+        count += magnitude >= least;
+    }
+    return count;
+}
+
+static int32_t own_index(int32_t index, int32_t matrix) { return index > matrix ? index - matrix : 0; }
+
+int64_t TSR_ISA_NAME(tsr_dirac_run_bits)(const int32_t *value, const tsr_dirac_run *runs, int32_t count, int32_t index, const tsr_code_steps *steps)
+{
+    int64_t bits = 0;
+    int found = 0; /* a coefficient that is not 0, from the end on */
+    for (int32_t k = 0; k < count; k++) value += runs[k].size;
+    for (int32_t k = count - 1; k >= 0; k--) {
+        const uint32_t *least = steps->least[own_index(index, runs[k].matrix)];
+        const int32_t n = runs[k].size;
+        value -= n;
+        int32_t some = count_from(value, n, least[1]);
+        if (!some) {
+            bits += found ? n : 0;
+            continue;
+        }
+        int32_t last = n;
+        if (!found)
+            while ((value[last - 1] < 0 ? 0u - (uint32_t)value[last - 1] : (uint32_t)value[last - 1]) < least[1]) last--;
+        found = 1;
+        bits += last + some;
+        for (int32_t step = 1; some; some = ++step < TSR_CODE_STEPS ? count_from(value, n, least[step]) : 0) bits += 2 * (int64_t)some;
+    }
+    return bits;
+}
+
+/* Two codes at once where both values are small; else one after the other. */
+static void put_value(tsr_bits_out *out, int32_t v)
+{
+    tsr_bits_put_uint(out, v < 0 ? 0u - (uint32_t)v : (uint32_t)v);
+    if (v) tsr_bits_put(out, v < 0, 1);
+}
+
+enum { PAIR = 16, HALF_PAIR = PAIR / 2 };
+typedef struct pair_code {
+    uint32_t code;
+    int32_t bits;
+} pair_code;
+
+static pair_code code_of(int32_t v)
+{
+    const uint32_t m = (uint32_t)(v < 0 ? -v : v);
+    const int32_t bits = tsr_code_bits(m), digits = bits / 2;
+    const uint32_t code = (uint32_t)(tsr_code_spread((m + 1) & ((1u << digits) - 1)) << 1 | 1);
+    return (pair_code){ v ? code << 1 | (v < 0) : code, bits + (v != 0) };
+}
+
+void TSR_ISA_NAME(tsr_dirac_run_write)(const int32_t *value, const tsr_dirac_run *runs, int32_t count, int32_t index, const tsr_code_steps *steps,
+                                       int32_t *scratch, tsr_bits_out *own)
+{
+    static pair_code pairs[PAIR * PAIR];
+    static int32_t made;
+    int32_t n = 0;
+    if (!__atomic_load_n(&made, __ATOMIC_ACQUIRE)) { /* several threads write the same */
+        for (int32_t a = 0; a < PAIR; a++)
+            for (int32_t b = 0; b < PAIR; b++) {
+                const pair_code p = code_of(a - HALF_PAIR), q = code_of(b - HALF_PAIR), both = { p.code << q.bits | q.code, p.bits + q.bits };
+                __atomic_store_n(&pairs[a * PAIR + b].code, both.code, __ATOMIC_RELAXED);
+                __atomic_store_n(&pairs[a * PAIR + b].bits, both.bits, __ATOMIC_RELAXED);
+            }
+        __atomic_store_n(&made, 1, __ATOMIC_RELEASE);
+    }
+    for (int32_t k = 0; k < count; k++) {
+        const uint64_t scale = steps->scale[own_index(index, runs[k].matrix)];
+        for (int32_t x = 0; x < runs[k].size; x++) {
+            const int32_t v = value[n + x], magnitude = (int32_t)tsr_quantiser_magnitude(scale, v);
+            scratch[n + x] = v < 0 ? -magnitude : magnitude;
+        }
+        n += runs[k].size;
+    }
+    while (n > 0 && !scratch[n - 1]) n--;
+    tsr_bits_out out = *own;
+    int32_t k = 0;
+    for (; k + 2 <= n; k += 2) {
+        const uint32_t a = (uint32_t)scratch[k] + HALF_PAIR, b = (uint32_t)scratch[k + 1] + HALF_PAIR;
+        if ((a | b) < PAIR) {
+            const pair_code p = pairs[a * PAIR + b];
+            out.word = out.word << p.bits | p.code;
+            out.filled += p.bits;
+            if (out.filled >= 32) {
+                const uint64_t word = __builtin_bswap64(out.word << (64 - out.filled));
+                memcpy(out.at, &word, 8);
+                out.at += out.filled >> 3;
+                out.filled &= 7;
+            }
+            continue;
+        }
+        tsr_bits_put(&out, 0, 0); /* what is waiting goes, so that a long code finds room */
+        put_value(&out, scratch[k]);
+        put_value(&out, scratch[k + 1]);
+    }
+    tsr_bits_put(&out, 0, 0);
+    if (k < n) put_value(&out, scratch[k]);
+    *own = out;
+}
+
+void TSR_ISA_NAME(tsr_dirac_gather)(const int32_t *wide, const int16_t *narrow, int64_t stride, const tsr_dirac_piece *pieces, int32_t count, int32_t *to)
+{
+    for (int32_t k = 0; k < count; k++) {
+        const tsr_dirac_piece p = pieces[k];
+        for (int32_t y = 0; y < p.h; y++, to += p.w) {
+            const int64_t at = p.at + y * stride;
+            int32_t x = 0;
+            if (narrow) {
+                for (; x + 4 <= p.w; x += 4)
+                    for (int32_t m = 0; m < 4; m++) to[x + m] = narrow[at + x + m];
+                for (; x < p.w; x++) to[x] = narrow[at + x];
+            } else {
+                for (; x + 4 <= p.w; x += 4) memcpy(to + x, wide + at + x, 4 * sizeof(int32_t));
+                for (; x < p.w; x++) to[x] = wide[at + x];
+            }
+        }
     }
 }

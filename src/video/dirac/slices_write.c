@@ -1,55 +1,84 @@
 /* video/dirac/slices_write.c: the quantiser of a slice is the finest whose codes fit, looked for from the one of the slice before. */
 #include "video/dirac/slices_write.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "core/parallel.h"
 #include "video/dirac/bits_write.h"
 #include "video/dirac/dirac_isa.h"
 #include "video/dirac/quantiser.h"
+#include "video/dirac/slices.h"
 
 enum { BANDS = 3 * TSR_DIRAC_LEVELS + 1, QUANTISER_MOST = 100, TOGETHER = 32 };
 
 /* The coefficients of a slice, component by component, in the order of their codes. */
 typedef struct gathered {
-    int32_t *value; /* room for the largest slice */
-    int64_t begin[3], bands;
+    int32_t *value, *scratch; /* room for the largest slice */
+    int64_t begin[3];
+    int32_t bands;
     int64_t size[3][BANDS];
     int32_t matrix[BANDS];
+    tsr_dirac_run run[3][BANDS]; /* bands of one quantiser behind one another */
+    int32_t runs[3];
 } gathered;
 
 typedef struct write_job {
     const tsr_dirac_slices_writing *w;
+    tsr_dirac_steps steps[2][TSR_DIRAC_LEVELS + 1][4];
     int64_t room, first;
     uint8_t *to;
     int32_t failed;
 } write_job;
 
-static int64_t gather_component(const tsr_dirac_slices_writing *w, int component, int32_t sx, int32_t sy, gathered *g, int64_t at)
+static tsr_code_steps code_steps;
+static pthread_once_t code_steps_once = PTHREAD_ONCE_INIT;
+
+static void make_code_steps(void)
 {
-    const tsr_dirac_transform *t = &w->transform;
-    const tsr_dirac_layout *l = w->layout[component];
-    g->begin[component] = at;
-    g->bands = 0;
-    for (int level = 0; level <= t->horizontal + t->depth; level++)
-        for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
-            const tsr_dirac_band *b = &l->band[level][band];
-            const tsr_dirac_area a = tsr_dirac_slice_area(t, b, sx, sy);
-            const int64_t from = at;
-            for (int32_t y = a.y0; y < a.y1; y++, at += a.x1 - a.x0)
-                memcpy(g->value + at, w->coefficients[component] + b->offset + (int64_t)y * l->stride + a.x0,
-                       (size_t)(a.x1 - a.x0) * sizeof(int32_t));
-            g->size[component][g->bands] = at - from;
-            g->matrix[g->bands++] = t->matrix[level][band];
+    for (int32_t index = 0; index < TSR_CODE_INDICES; index++) {
+        const uint64_t scale = tsr_quantiser_scale(index);
+        code_steps.scale[index] = scale;
+        for (int32_t k = 0; k < TSR_CODE_STEPS; k++) { /* magnitude * scale >> 32 is at least 2^k - 1 */
+            const uint64_t wanted = ((uint64_t)1 << k) - 1, least = wanted ? ((wanted << 32) + scale - 1) / scale : 0;
+            code_steps.least[index][k] = !scale || least > UINT32_MAX ? UINT32_MAX : (uint32_t)least;
         }
-    return at;
+    }
 }
 
-static void gather(const tsr_dirac_slices_writing *w, int64_t n, gathered *g)
+static int begin_gathering(const write_job *j, gathered *g)
 {
-    const int32_t sx = (int32_t)(n % w->transform.slices_x), sy = (int32_t)(n / w->transform.slices_x);
+    g->value = (int32_t *)malloc(2 * (size_t)(j->room + 16) * sizeof(int32_t));
+    g->scratch = g->value ? g->value + j->room + 16 : NULL;
+    return g->value != NULL;
+}
+
+static void gather(const write_job *j, int64_t n, gathered *g)
+{
+    const tsr_dirac_slices_writing *w = j->w;
+    const tsr_dirac_transform *t = &w->transform;
+    const int32_t sx = (int32_t)(n % t->slices_x), sy = (int32_t)(n / t->slices_x);
     int64_t at = 0;
-    for (int c = 0; c < 3; c++) at = gather_component(w, c, sx, sy, g, at);
+    for (int c = 0; c < 3; c++) {
+        const tsr_dirac_layout *l = w->layout[c];
+        tsr_dirac_piece piece[BANDS];
+        g->begin[c] = at;
+        g->bands = 0;
+        g->runs[c] = 0;
+        for (int level = 0; level <= t->horizontal + t->depth; level++)
+            for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
+                const tsr_dirac_band *b = &l->band[level][band];
+                const tsr_dirac_area a = tsr_dirac_stepped_area(t, b, j->steps[c > 0][level][band], sx, sy);
+                const int32_t size = (a.x1 - a.x0) * (a.y1 - a.y0), matrix = t->matrix[level][band];
+                piece[g->bands] = (tsr_dirac_piece){ b->offset + (int64_t)a.y0 * l->stride + a.x0, a.x1 - a.x0, a.y1 - a.y0 };
+                g->size[c][g->bands] = size;
+                g->matrix[g->bands++] = matrix;
+                if (g->runs[c] && g->run[c][g->runs[c] - 1].matrix == matrix) g->run[c][g->runs[c] - 1].size += size;
+                else g->run[c][g->runs[c]++] = (tsr_dirac_run){ size, matrix };
+                at += size;
+            }
+        TSR_ISA_SELECT(tsr_dirac_gather)(w->coefficients[c], w->narrow[c], l->stride, piece, g->bands, g->value + g->begin[c]);
+    }
 }
 
 /* Coefficients of the largest slice. */
@@ -66,45 +95,25 @@ static int64_t gather_room(const tsr_dirac_slices_writing *w)
     return room;
 }
 
+static write_job begin_job(const tsr_dirac_slices_writing *w)
+{
+    write_job job = { .w = w, .room = gather_room(w) };
+    pthread_once(&code_steps_once, make_code_steps);
+    tsr_dirac_slices_steps(&w->transform, w->layout, job.steps);
+    return job;
+}
+
 static int32_t band_index(int32_t index, int32_t matrix) { return index > matrix ? index - matrix : 0; }
 
 /* Bits of a component's codes up to its last coefficient that is not 0. */
 static int64_t component_bits(const gathered *g, int component, int32_t index)
 {
-    const int32_t *value = g->value + g->begin[component];
-    int64_t bits = 0, waiting = 0; /* zeros that count if something follows */
-    for (int64_t b = 0; b < g->bands; b++) {
-        const int64_t n = g->size[component][b];
-        int64_t zeros = 0;
-        const int64_t own = TSR_ISA_SELECT(tsr_dirac_count_bits)(value, n, tsr_quantiser_scale(band_index(index, g->matrix[b])), &zeros);
-        if (zeros < n) {
-            bits += waiting + own;
-            waiting = zeros;
-        } else waiting += n;
-        value += n;
-    }
-    return bits;
+    return TSR_ISA_SELECT(tsr_dirac_run_bits)(g->value + g->begin[component], g->run[component], g->runs[component], index, &code_steps);
 }
 
-static void write_component(const gathered *g, int component, int32_t index, tsr_bits_out *out, int64_t bits)
+static void write_component(const gathered *g, int component, int32_t index, tsr_bits_out *out)
 {
-    const int32_t *value = g->value + g->begin[component];
-    int64_t left = bits;
-    for (int64_t b = 0; b < g->bands && left > 0; b++) {
-        const uint64_t scale = tsr_quantiser_scale(band_index(index, g->matrix[b]));
-        for (int64_t k = 0; k < g->size[component][b] && left > 0; k++) {
-            const uint32_t magnitude = tsr_quantiser_magnitude(scale, value[k]);
-            if (!magnitude) {
-                tsr_bits_put(out, 1, 1);
-                left--;
-                continue;
-            }
-            tsr_bits_put_uint(out, magnitude);
-            tsr_bits_put(out, value[k] < 0, 1);
-            left -= tsr_code_bits(magnitude) + 1;
-        }
-        value += g->size[component][b];
-    }
+    TSR_ISA_SELECT(tsr_dirac_run_write)(g->value + g->begin[component], g->run[component], g->runs[component], index, &code_steps, g->scratch, out);
 }
 
 /* ---- high quality -------------------------------------------------------------------------------------------------------------------------- */
@@ -156,14 +165,13 @@ static void plan_range(void *user, int64_t begin, int64_t end, int worker)
     gathered g;
     int32_t guess = 20;
     (void)worker;
-    g.value = (int32_t *)malloc((size_t)j->room * sizeof(int32_t));
-    if (!g.value) {
+    if (!begin_gathering(j, &g)) {
         __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
         return;
     }
     for (int64_t n = begin; n < end; n++) {
         tsr_dirac_slice_plan *p = &w->plan[n];
-        gather(w, n, &g);
+        gather(j, n, &g);
         p->index = w->quantiser;
         if (w->quantiser >= 0) high_quality_bytes(w, &g, w->quantiser, p->length);
         else {
@@ -216,13 +224,13 @@ static void write_range(void *user, int64_t begin, int64_t end, int worker)
     const int64_t origin = w->plan[j->first].offset;
     gathered g;
     (void)worker;
-    g.value = (int32_t *)malloc((size_t)j->room * sizeof(int32_t));
+    (void)begin_gathering(j, &g);
     uint8_t *own = (uint8_t *)malloc((size_t)(3 * 255 * (int64_t)t->scaler + t->prefix + 64));
     if (!g.value || !own) __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
     for (int64_t n = j->first + begin; n < j->first + end && g.value && own; n++) {
         const tsr_dirac_slice_plan *p = &w->plan[n];
         uint8_t *at = own;
-        gather(w, n, &g);
+        gather(j, n, &g);
         memset(at, 0, t->prefix);
         at += t->prefix;
         *at++ = (uint8_t)p->index;
@@ -230,7 +238,7 @@ static void write_range(void *user, int64_t begin, int64_t end, int worker)
             const int64_t bytes = (int64_t)p->length[c] * t->scaler;
             tsr_bits_out out = { .at = at + 1 };
             *at = (uint8_t)p->length[c];
-            write_component(&g, c, p->index, &out, component_bits(&g, c, p->index));
+            write_component(&g, c, p->index, &out);
             tsr_bits_finish(&out);
             at++;
             if (out.at < at + bytes) memset(out.at, 0xff, (size_t)(at + bytes - out.at));
@@ -310,15 +318,16 @@ static int low_delay_fits(void *user, int32_t index)
 }
 
 /* Slices one after the other: each is predicted from those before. The bytes go to w->plan[0] ... through `to`. */
-static tsr_status write_low_delay(const tsr_dirac_slices_writing *w, int64_t count, int64_t room, uint8_t *to)
+static tsr_status write_low_delay(const write_job *j, int64_t count, uint8_t *to)
 {
+    const tsr_dirac_slices_writing *w = j->w;
     const tsr_dirac_transform *t = &w->transform;
     tsr_status status = TSR_OK;
     gathered g;
     int32_t *decoded[3] = { NULL, NULL, NULL }, guess = 20;
     int64_t largest = 0;
     for (int64_t n = 0; n < count; n++) largest = tsr_max64(largest, tsr_dirac_slice_bytes(t, n));
-    g.value = (int32_t *)malloc((size_t)room * sizeof(int32_t));
+    (void)begin_gathering(j, &g);
     uint8_t *own = (uint8_t *)malloc((size_t)largest + 64);
     for (int c = 0; c < 3; c++) {
         const tsr_dirac_band *b = &w->layout[c]->band[0][0];
@@ -329,14 +338,14 @@ static tsr_status write_low_delay(const tsr_dirac_slices_writing *w, int64_t cou
         const int64_t bytes = tsr_dirac_slice_bytes(t, n);
         const int wide = tsr_dirac_length_bits(bytes);
         fitting f = { .w = w, .g = &g, .budget = bytes, .n = n, .decoded = decoded };
-        gather(w, n, &g);
+        gather(j, n, &g);
         guess = finest(low_delay_fits, &f, guess);
         predict_slice(w, n, guess, &g, decoded);
         const int64_t luma = tsr_min64(component_bits(&g, 0, guess), 8 * bytes - 7 - wide);
         tsr_bits_out out = { .at = own };
         tsr_bits_put(&out, (uint64_t)guess, 7);
         tsr_bits_put(&out, (uint64_t)luma, wide);
-        write_component(&g, 0, guess, &out, luma);
+        write_component(&g, 0, guess, &out);
         write_pair(&g, guess, &out, pair_bits(&g, guess));
         tsr_bits_finish(&out);
         if (out.at < own + bytes) memset(out.at, 0xff, (size_t)(own + bytes - out.at));
@@ -357,7 +366,7 @@ static int64_t slice_count(const tsr_dirac_slices_writing *w) { return (int64_t)
 tsr_status tsr_dirac_slices_plan(tsr_dirac_slices_writing *w, int64_t *bytes)
 {
     const int64_t count = slice_count(w);
-    write_job job = { .w = w, .room = gather_room(w) };
+    write_job job = begin_job(w);
     if (!w->transform.high_quality) {
         *bytes = 0;
         for (int64_t n = 0; n < count; n++) {
@@ -374,8 +383,10 @@ tsr_status tsr_dirac_slices_plan(tsr_dirac_slices_writing *w, int64_t *bytes)
 
 tsr_status tsr_dirac_slices_write(const tsr_dirac_slices_writing *w, int64_t first, int64_t count, uint8_t *to)
 {
-    write_job job = { .w = w, .room = gather_room(w), .first = first, .to = to };
-    if (!w->transform.high_quality) return write_low_delay(w, count, job.room, to);
+    write_job job = begin_job(w);
+    job.first = first;
+    job.to = to;
+    if (!w->transform.high_quality) return write_low_delay(&job, count, to);
     tsr_parallel(w->threads, count, TOGETHER, write_range, &job);
     if (job.failed) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for slices");
     return TSR_OK;

@@ -14,7 +14,8 @@ typedef struct tsr_dirac_slice_plan {
 typedef struct tsr_dirac_slices_writing {
     tsr_dirac_transform transform; /* tsr_dirac_slices_plan sets `scaler` */
     const tsr_dirac_layout *layout[3];
-    int32_t *coefficients[3]; /* low delay: the approximation becomes what is coded of it */
+    int32_t *coefficients[3];
+    const int16_t *narrow[3]; /* in place of `coefficients`, if not NULL; high quality alone */
     tsr_dirac_slice_plan *plan;
     int32_t threads;
     int32_t quantiser; /* >= 0: everywhere; -1: each slice has its bytes, numerator / denominator of them */
