@@ -72,6 +72,7 @@ struct tsr_dirac_encoder {
     void *plane; /* device memory of a whole frame */
     int64_t plane_bytes;
     int32_t *samples, *on_device[3], *coefficients[3];
+    int16_t *narrow[3]; /* high quality on the host, where 16 bits do: coefficients, in place of the others */
     void *workspace;
     int64_t workspace_bytes, elements[3];
     tsr_dirac_slice_plan *plan;

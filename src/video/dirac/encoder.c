@@ -174,8 +174,10 @@ static tsr_status make_memory(tsr_dirac_encoder *e)
         if (tsr_dirac_encodes_on_host(e)) e->coefficients[c] = e->on_device[c];
         else TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&e->coefficients[c]));
     }
+    const int narrow = tsr_dirac_encodes_on_host(e) && !e->core && e->transform.high_quality && tsr_dirac_synthesis_narrow(&e->transform, e->options.format.bits);
+    for (int c = 0; c < 3 && narrow; c++) TSR_TRY(tsr_device_allocate(e->context, (size_t)e->elements[c] * sizeof(int16_t), (void **)&e->narrow[c]));
     for (int k = 0; k < 2; k++) {
-        TSR_TRY(tsr_dirac_synthesis_make(e->context, &e->transform, &e->layout[k], TSR_I32, 0, &e->plans[k]));
+        TSR_TRY(tsr_dirac_synthesis_make(e->context, &e->transform, &e->layout[k], narrow ? TSR_I16 : TSR_I32, narrow, &e->plans[k]));
         workspace = tsr_max64(workspace, e->plans[k].workspace_bytes);
     }
     TSR_TRY(tsr_device_allocate(e->context, (size_t)e->elements[0] * sizeof(int32_t), (void **)&e->samples));
@@ -227,6 +229,7 @@ void tsr_dirac_encoder_destroy(tsr_dirac_encoder **encoder)
         const size_t bytes = (size_t)e->elements[c] * sizeof(int32_t);
         if (!tsr_dirac_encodes_on_host(e)) tsr_host_release(NULL, e->coefficients[c], bytes);
         tsr_device_release(e->context, e->on_device[c], bytes);
+        tsr_device_release(e->context, e->narrow[c], e->narrow[c] ? bytes / 2 : 0);
     }
     tsr_device_release(e->context, e->samples, e->samples ? (size_t)e->elements[0] * sizeof(int32_t) : 0);
     tsr_device_release(e->context, e->workspace, (size_t)e->workspace_bytes);
@@ -313,6 +316,7 @@ tsr_status tsr_dirac_analyse(tsr_dirac_encoder *e, int bottom, int32_t *const pr
                                          .predicted = predicted ? predicted[c] : NULL,
                                          .predicted_stride = l->width,
                                          .samples = e->samples,
+                                         .narrow = e->narrow[c] ? (int16_t *)(void *)e->samples : NULL,
                                          .stride = l->stride,
                                          .width = l->width,
                                          .height = l->height,
@@ -321,7 +325,7 @@ tsr_status tsr_dirac_analyse(tsr_dirac_encoder *e, int bottom, int32_t *const pr
                                          .bytes = bytes,
                                          .depth = f->bits };
         TSR_TRY(backend->dirac->load(e->context->queue, &job));
-        TSR_TRY(tsr_dirac_analysis_run(&plans[c > 0], e->samples, e->on_device[c], e->workspace));
+        TSR_TRY(tsr_dirac_analysis_run(&plans[c > 0], e->samples, e->narrow[c] ? (void *)e->narrow[c] : e->on_device[c], e->workspace));
         if (!tsr_dirac_encodes_on_host(e))
             TSR_TRY(backend->download(e->context->queue, e->coefficients[c], e->on_device[c], (size_t)e->elements[c] * sizeof(int32_t)));
         at += (int64_t)shape.width[c] * shape.height[c] * bytes;

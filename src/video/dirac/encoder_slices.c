@@ -134,19 +134,28 @@ static tsr_status plan_by_rate(tsr_dirac_encoder *e, tsr_dirac_slices_writing *w
     }
 }
 
+static tsr_status write_slices(tsr_dirac_encoder *e, tsr_dirac_slices_writing *w, int64_t before)
+{
+    int64_t bytes = 0;
+    if (e->rate.on) TSR_TRY(plan_by_rate(e, w, e->size - before + 100, &bytes));
+    else TSR_TRY(tsr_dirac_slices_plan(w, &bytes));
+    return e->options.fragment ? write_fragments(e, w, bytes) : write_whole(e, w, bytes);
+}
+
 static tsr_status write_picture(tsr_dirac_encoder *e, int64_t before)
 {
     tsr_dirac_slices_writing w = {
         .transform = e->transform, .plan = e->plan, .threads = e->context->threads, .quantiser = e->options.lossless ? 0 : e->options.quantiser - 1
     };
-    int64_t bytes = 0, padding = 0;
+    int64_t padding = 0;
     for (int c = 0; c < 3; c++) {
         w.layout[c] = &e->layout[c];
         w.coefficients[c] = e->coefficients[c];
+        w.narrow[c] = e->narrow[c];
     }
-    if (e->rate.on) TSR_TRY(plan_by_rate(e, &w, e->size - before + 100, &bytes));
-    else TSR_TRY(tsr_dirac_slices_plan(&w, &bytes));
-    TSR_TRY(e->options.fragment ? write_fragments(e, &w, bytes) : write_whole(e, &w, bytes));
+    const tsr_status status = write_slices(e, &w, before);
+    tsr_dirac_slices_writing_free(&w);
+    if (status != TSR_OK) return status;
     if (e->rate.on) padding = tsr_dirac_rate_update(&e->rate, 0, w.quantiser, e->size - before);
     tsr_dirac_picture info = TSR_DIRAC_PICTURE;
     info.number = e->number++;

@@ -158,29 +158,88 @@ static int high_quality_fits(void *user, int32_t index)
     return high_quality_bytes(f->w, f->g, index, length) <= f->budget && length[0] < 256 && length[1] < 256 && length[2] < 256;
 }
 
+/* One slice as its plan says; its bytes. `own` has room for it and what is written ahead. */
+static int64_t write_slice(const tsr_dirac_slices_writing *w, const gathered *g, const tsr_dirac_slice_plan *p, uint8_t *own)
+{
+    const tsr_dirac_transform *t = &w->transform;
+    uint8_t *at = own;
+    memset(at, 0, t->prefix);
+    at += t->prefix;
+    *at++ = (uint8_t)p->index;
+    for (int c = 0; c < 3; c++) {
+        const int64_t bytes = (int64_t)p->length[c] * t->scaler;
+        tsr_bits_out out = { .at = at + 1 };
+        *at = (uint8_t)p->length[c];
+        write_component(g, c, p->index, &out);
+        tsr_bits_finish(&out);
+        at++;
+        if (out.at < at + bytes) memset(out.at, 0xff, (size_t)(at + bytes - out.at));
+        at += bytes;
+    }
+    return at - own;
+}
+
+static int begin_writing(write_job *j, gathered *g, uint8_t **own)
+{
+    const tsr_dirac_transform *t = &j->w->transform;
+    const int made = begin_gathering(j, g);
+    *own = (uint8_t *)malloc((size_t)(3 * 255 * (int64_t)t->scaler + t->prefix + 64));
+    if (made && *own) return 1;
+    __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
+    free(*own);
+    free(g->value);
+    return 0;
+}
+
+/* What is left of a slice of fixed size is padding of its last components. */
+static void pad_slice(const tsr_dirac_transform *t, int64_t budget, tsr_dirac_slice_plan *p)
+{
+    int64_t left = (budget - (int64_t)t->prefix - 4 - (int64_t)t->scaler * ((int64_t)p->length[0] + p->length[1] + p->length[2])) / t->scaler;
+    for (int c = 2; c >= 0 && left > 0; c--) {
+        const int64_t more = tsr_min64(left, 255 - p->length[c]);
+        p->length[c] += (int32_t)more;
+        left -= more;
+    }
+}
+
+static int64_t slice_size(const tsr_dirac_slices_writing *w, int64_t n)
+{
+    const int32_t *length = w->plan[n].length;
+    return (int64_t)w->transform.prefix + 4 + (int64_t)w->transform.scaler * ((int64_t)length[0] + length[1] + length[2]);
+}
+
+/* Where slice n of a fixed size begins, all slices having theirs. */
+static int64_t early_place(const tsr_dirac_slices_writing *w, int64_t n)
+{
+    return (int64_t)((uint64_t)n * w->transform.numerator / w->transform.denominator);
+}
+
 static void plan_range(void *user, int64_t begin, int64_t end, int worker)
 {
     write_job *j = (write_job *)user;
     const tsr_dirac_slices_writing *w = j->w;
     gathered g;
+    uint8_t *own = NULL;
     int32_t guess = 20;
     (void)worker;
-    if (!begin_gathering(j, &g)) {
-        __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
-        return;
-    }
+    if (!begin_writing(j, &g, &own)) return;
     for (int64_t n = begin; n < end; n++) {
         tsr_dirac_slice_plan *p = &w->plan[n];
         gather(j, n, &g);
         p->index = w->quantiser;
-        if (w->quantiser >= 0) high_quality_bytes(w, &g, w->quantiser, p->length);
-        else {
-            if (n % TOGETHER == 0) guess = 20; /* the same whatever the threads */
-            fitting f = { .w = w, .g = &g, .budget = tsr_dirac_slice_bytes(&w->transform, n) };
-            guess = p->index = finest(high_quality_fits, &f, guess);
-            high_quality_bytes(w, &g, guess, p->length);
+        if (w->quantiser >= 0) {
+            high_quality_bytes(w, &g, w->quantiser, p->length);
+            continue;
         }
+        if (n % TOGETHER == 0) guess = 20; /* the same whatever the threads */
+        fitting f = { .w = w, .g = &g, .budget = tsr_dirac_slice_bytes(&w->transform, n) };
+        guess = p->index = finest(high_quality_fits, &f, guess);
+        high_quality_bytes(w, &g, guess, p->length);
+        pad_slice(&w->transform, f.budget, p);
+        const int64_t bytes = write_slice(w, &g, p, own); /* its values are at hand now */
+        memcpy(w->early + early_place(w, n), own, (size_t)bytes);
     }
+    free(own);
     free(g.value);
 }
 
@@ -199,18 +258,8 @@ static tsr_status place_high_quality(tsr_dirac_slices_writing *w, int64_t count,
     }
     for (int64_t n = 0; n < count; n++) {
         tsr_dirac_slice_plan *p = &w->plan[n];
-        int64_t own = (int64_t)t->prefix + 4 + (int64_t)t->scaler * ((int64_t)p->length[0] + p->length[1] + p->length[2]);
-        if (w->quantiser < 0) { /* what is left is padding of the last components */
-            int64_t left = (tsr_dirac_slice_bytes(t, n) - own) / t->scaler;
-            for (int c = 2; c >= 0 && left > 0; c--) {
-                const int64_t more = tsr_min64(left, 255 - p->length[c]);
-                p->length[c] += (int32_t)more;
-                left -= more;
-                own += more * t->scaler;
-            }
-        }
         p->offset = at;
-        at += own;
+        at += (int64_t)t->prefix + 4 + (int64_t)t->scaler * ((int64_t)p->length[0] + p->length[1] + p->length[2]);
     }
     *bytes = at;
     return TSR_OK;
@@ -220,31 +269,20 @@ static void write_range(void *user, int64_t begin, int64_t end, int worker)
 {
     write_job *j = (write_job *)user;
     const tsr_dirac_slices_writing *w = j->w;
-    const tsr_dirac_transform *t = &w->transform;
     const int64_t origin = w->plan[j->first].offset;
     gathered g;
+    uint8_t *own = NULL;
     (void)worker;
-    (void)begin_gathering(j, &g);
-    uint8_t *own = (uint8_t *)malloc((size_t)(3 * 255 * (int64_t)t->scaler + t->prefix + 64));
-    if (!g.value || !own) __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
-    for (int64_t n = j->first + begin; n < j->first + end && g.value && own; n++) {
-        const tsr_dirac_slice_plan *p = &w->plan[n];
-        uint8_t *at = own;
+    if (w->early) {
+        for (int64_t n = j->first + begin; n < j->first + end; n++)
+            memcpy(j->to + (w->plan[n].offset - origin), w->early + early_place(w, n), (size_t)slice_size(w, n));
+        return;
+    }
+    if (!begin_writing(j, &g, &own)) return;
+    for (int64_t n = j->first + begin; n < j->first + end; n++) {
         gather(j, n, &g);
-        memset(at, 0, t->prefix);
-        at += t->prefix;
-        *at++ = (uint8_t)p->index;
-        for (int c = 0; c < 3; c++) {
-            const int64_t bytes = (int64_t)p->length[c] * t->scaler;
-            tsr_bits_out out = { .at = at + 1 };
-            *at = (uint8_t)p->length[c];
-            write_component(&g, c, p->index, &out);
-            tsr_bits_finish(&out);
-            at++;
-            if (out.at < at + bytes) memset(out.at, 0xff, (size_t)(at + bytes - out.at));
-            at += bytes;
-        }
-        memcpy(j->to + (p->offset - origin), own, (size_t)(at - own)); /* written ahead of, so not in place beside the next slice */
+        const int64_t bytes = write_slice(w, &g, &w->plan[n], own);
+        memcpy(j->to + (w->plan[n].offset - origin), own, (size_t)bytes); /* written ahead of, so not in place beside the next slice */
     }
     free(own);
     free(g.value);
@@ -376,6 +414,12 @@ tsr_status tsr_dirac_slices_plan(tsr_dirac_slices_writing *w, int64_t *bytes)
         return TSR_OK;
     }
     if (w->quantiser >= 0) w->transform.scaler = 1;
+    free(w->early);
+    w->early = NULL;
+    if (w->quantiser < 0) {
+        w->early = (uint8_t *)malloc((size_t)early_place(w, count) + 64);
+        if (!w->early) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for %lld slices", (long long)count);
+    }
     tsr_parallel(w->threads, count, TOGETHER, plan_range, &job);
     if (job.failed) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for slices");
     return place_high_quality(w, count, bytes);
@@ -390,4 +434,10 @@ tsr_status tsr_dirac_slices_write(const tsr_dirac_slices_writing *w, int64_t fir
     tsr_parallel(w->threads, count, TOGETHER, write_range, &job);
     if (job.failed) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for slices");
     return TSR_OK;
+}
+
+void tsr_dirac_slices_writing_free(tsr_dirac_slices_writing *w)
+{
+    free(w->early);
+    w->early = NULL;
 }
