@@ -288,14 +288,20 @@ void TSR_ISA_NAME(tsr_dirac_half_bytes)(const uint8_t *from, int64_t step, int32
 
 /* ---- slices -------------------------------------------------------------------------------------------------------------------------------- */
 
-static int32_t count_from(const int32_t *value, int32_t n, uint32_t least)
+/* How many magnitudes reach each of three bounds. */
+static void count_three(const int32_t *value, int32_t n, const uint32_t least[3], int32_t count[3])
 {
-    int32_t count = 0;
+    const uint32_t a = least[0], b = least[1], c = least[2];
+    int32_t reach_a = 0, reach_b = 0, reach_c = 0;
     for (int32_t x = 0; x < n; x++) {
         const uint32_t magnitude = value[x] < 0 ? 0u - (uint32_t)value[x] : (uint32_t)value[x];
-        count += magnitude >= least;
+        reach_a += magnitude >= a;
+        reach_b += magnitude >= b;
+        reach_c += magnitude >= c;
     }
-    return count;
+    count[0] = reach_a;
+    count[1] = reach_b;
+    count[2] = reach_c;
 }
 
 static int32_t own_index(int32_t index, int32_t matrix) { return index > matrix ? index - matrix : 0; }
@@ -309,8 +315,9 @@ int64_t TSR_ISA_NAME(tsr_dirac_run_bits)(const int32_t *value, const tsr_dirac_r
         const uint32_t *least = steps->least[own_index(index, runs[k].matrix)];
         const int32_t n = runs[k].size;
         value -= n;
-        int32_t some = count_from(value, n, least[1]);
-        if (!some) {
+        int32_t some[3];
+        count_three(value, n, least + 1, some);
+        if (!some[0]) {
             bits += found ? n : 0;
             continue;
         }
@@ -318,10 +325,34 @@ int64_t TSR_ISA_NAME(tsr_dirac_run_bits)(const int32_t *value, const tsr_dirac_r
         if (!found)
             while ((value[last - 1] < 0 ? 0u - (uint32_t)value[last - 1] : (uint32_t)value[last - 1]) < least[1]) last--;
         found = 1;
-        bits += last + some;
-        for (int32_t step = 1; some; some = ++step < TSR_CODE_STEPS ? count_from(value, n, least[step]) : 0) bits += 2 * (int64_t)some;
+        bits += last + some[0] + 2 * ((int64_t)some[0] + some[1] + some[2]);
+        for (int32_t step = 4; some[2] && step + 3 <= TSR_CODE_STEPS; step += 3) {
+            count_three(value, n, least + step, some);
+            bits += 2 * ((int64_t)some[0] + some[1] + some[2]);
+        }
     }
     return bits;
+}
+
+static void quantise_run(const int32_t *value, int32_t n, uint64_t scale, int32_t *to)
+{
+    int32_t x = 0;
+    if (scale >> 32) { /* nothing changes */
+        memcpy(to, value, (size_t)n * sizeof *to);
+        return;
+    }
+#if defined(__AVX2__)
+    const __m256i factor = _mm256_set1_epi64x((int64_t)scale);
+    for (; x + 8 <= n; x += 8) { /* products of 32 bits by 32, those of odd places apart */
+        const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(value + x)), m = _mm256_abs_epi32(v);
+        const __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(m, factor), 32), odd = _mm256_mul_epu32(_mm256_srli_epi64(m, 32), factor);
+        _mm256_storeu_si256((__m256i *)(void *)(to + x), _mm256_sign_epi32(_mm256_blend_epi32(even, odd, 0xaa), v));
+    }
+#endif
+    for (; x < n; x++) {
+        const int32_t v = value[x], sign = v >> 31, magnitude = (int32_t)((uint64_t)(((uint32_t)v ^ (uint32_t)sign) - (uint32_t)sign) * scale >> 32);
+        to[x] = (magnitude ^ sign) - sign;
+    }
 }
 
 /* Two codes at once where both values are small; else one after the other. */
@@ -362,10 +393,7 @@ void TSR_ISA_NAME(tsr_dirac_run_write)(const int32_t *value, const tsr_dirac_run
     }
     for (int32_t k = 0; k < count; k++) {
         const uint64_t scale = steps->scale[own_index(index, runs[k].matrix)];
-        for (int32_t x = 0; x < runs[k].size; x++) {
-            const int32_t v = value[n + x], magnitude = (int32_t)tsr_quantiser_magnitude(scale, v);
-            scratch[n + x] = v < 0 ? -magnitude : magnitude;
-        }
+        quantise_run(value + n, runs[k].size, scale, scratch + n);
         n += runs[k].size;
     }
     while (n > 0 && !scratch[n - 1]) n--;

@@ -16,7 +16,7 @@ typedef struct tsr_dirac_run {
     int32_t size, matrix;
 } tsr_dirac_run;
 /* For each quantiser index: the least magnitude whose code has k data bits, k = 1, 2, ...; UINT32_MAX where there is none. */
-enum { TSR_CODE_STEPS = 32, TSR_CODE_INDICES = 128 };
+enum { TSR_CODE_STEPS = 34, TSR_CODE_INDICES = 128 };
 typedef struct tsr_code_steps {
     uint32_t least[TSR_CODE_INDICES][TSR_CODE_STEPS];
     uint64_t scale[TSR_CODE_INDICES];

@@ -40,8 +40,8 @@ static void make_code_steps(void)
         const uint64_t scale = tsr_quantiser_scale(index);
         code_steps.scale[index] = scale;
         for (int32_t k = 0; k < TSR_CODE_STEPS; k++) { /* magnitude * scale >> 32 is at least 2^k - 1 */
-            const uint64_t wanted = ((uint64_t)1 << k) - 1, least = wanted ? ((wanted << 32) + scale - 1) / scale : 0;
-            code_steps.least[index][k] = !scale || least > UINT32_MAX ? UINT32_MAX : (uint32_t)least;
+            const uint64_t wanted = ((uint64_t)1 << (k & 31)) - 1, least = wanted ? ((wanted << 32) + scale - 1) / scale : 0;
+            code_steps.least[index][k] = k > 30 || !scale || least > UINT32_MAX ? UINT32_MAX : (uint32_t)least;
         }
     }
 }
@@ -149,13 +149,17 @@ typedef struct fitting {
     gathered *g;
     int64_t budget, n; /* bytes; the slice */
     int32_t *const *decoded;
+    int32_t index, length[3]; /* of the last one that fitted; -1: none did */
 } fitting;
 
 static int high_quality_fits(void *user, int32_t index)
 {
-    const fitting *f = (const fitting *)user;
+    fitting *f = (fitting *)user;
     int32_t length[3];
-    return high_quality_bytes(f->w, f->g, index, length) <= f->budget && length[0] < 256 && length[1] < 256 && length[2] < 256;
+    if (high_quality_bytes(f->w, f->g, index, length) > f->budget || length[0] > 255 || length[1] > 255 || length[2] > 255) return 0;
+    f->index = index;
+    memcpy(f->length, length, sizeof f->length);
+    return 1;
 }
 
 /* One slice as its plan says; its bytes. `own` has room for it and what is written ahead. */
@@ -232,9 +236,10 @@ static void plan_range(void *user, int64_t begin, int64_t end, int worker)
             continue;
         }
         if (n % TOGETHER == 0) guess = 20; /* the same whatever the threads */
-        fitting f = { .w = w, .g = &g, .budget = tsr_dirac_slice_bytes(&w->transform, n) };
+        fitting f = { .w = w, .g = &g, .budget = tsr_dirac_slice_bytes(&w->transform, n), .index = -1 };
         guess = p->index = finest(high_quality_fits, &f, guess);
-        high_quality_bytes(w, &g, guess, p->length);
+        if (f.index == guess) memcpy(p->length, f.length, sizeof p->length);
+        else high_quality_bytes(w, &g, guess, p->length);
         pad_slice(&w->transform, f.budget, p);
         const int64_t bytes = write_slice(w, &g, p, own); /* its values are at hand now */
         memcpy(w->early + early_place(w, n), own, (size_t)bytes);
