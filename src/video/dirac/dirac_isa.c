@@ -27,10 +27,28 @@ static void store_plain(const tsr_dirac_store_job *j, int64_t y)
     }
 }
 
+/* Inter pictures: residues are limited first, so that the sum stays within 32 bits; what is limited is out of range all the same. */
+static void store_predicted(const tsr_dirac_store_job *j, int64_t y)
+{
+    const int32_t half = 1 << (j->depth - 1), far = 1 << 28;
+    const int32_t *TSR_RESTRICT residue = j->residue + y * j->stride, *TSR_RESTRICT predicted = j->predicted + y * j->predicted_stride;
+    int16_t *TSR_RESTRICT reference = j->reference + y * j->width;
+    for (int32_t x = 0; x < j->width; x++)
+        reference[x] = (int16_t)tsr_dirac_clamp(tsr_dirac_clamp(residue[x], -far, far) + predicted[x], -half, half - 1);
+    if (j->bytes == 1) {
+        uint8_t *TSR_RESTRICT to = (uint8_t *)j->plane + y * j->plane_stride;
+        for (int32_t x = 0; x < j->width; x++) to[x] = (uint8_t)(reference[x] + half);
+    } else {
+        uint16_t *TSR_RESTRICT to = (uint16_t *)j->plane + y * j->plane_stride;
+        for (int32_t x = 0; x < j->width; x++) to[x] = (uint16_t)(reference[x] + half);
+    }
+}
+
 void TSR_ISA_NAME(tsr_dirac_store_rows)(const tsr_dirac_store_job *job, int64_t begin, int64_t end)
 {
     for (int64_t y = begin; y < end; y++) {
         if ((job->residue || job->narrow) && job->plane && !job->predicted && !job->reference) store_plain(job, y);
+        else if (job->predicted && job->residue && job->reference && job->plane) store_predicted(job, y);
         else
             for (int32_t x = 0; x < job->width; x++) tsr_dirac_store_sample(job, x, y);
     }
@@ -49,16 +67,16 @@ static int fetch_row(const tsr_dirac_predict_job *j, const int16_t *reference, i
         return 1;
     }
     const int32_t s = precision - 1, one = 1 << s, rx = (int32_t)(px & (one - 1)), ry = (int32_t)(py & (one - 1));
-    const int64_t stride = 2 * (int64_t)j->width, hx = px >> s, hy = py >> s;
-    if (hx < 0 || hx + 2 * (int64_t)n - 1 > stride - 2 || hy < 0 || hy + 1 > 2 * (int64_t)j->height - 2) return 0;
-    const int16_t *from = reference + hy * stride + hx;
+    const int64_t hx = px >> s, hy = py >> s;
+    if (hx < 0 || hx + 2 * (int64_t)n - 1 > 2 * (int64_t)j->width - 2 || hy < 0 || hy + 1 > 2 * (int64_t)j->height - 2) return 0;
+    const int16_t *from[4];
+    for (int32_t k = 0; k < 4; k++) from[k] = reference + tsr_dirac_half_place(j->width, j->height, hx + (k & 1), hy + (k >> 1));
     if (rx == 0 && ry == 0) {
-        for (int32_t k = 0; k < n; k++) value[k] = from[2 * k];
+        for (int32_t k = 0; k < n; k++) value[k] = from[0][k];
         return 1;
     }
     const int32_t a = (one - ry) * (one - rx), b = (one - ry) * rx, c = ry * (one - rx), d = ry * rx, half = one * one / 2;
-    for (int32_t k = 0; k < n; k++)
-        value[k] = (a * from[2 * k] + b * from[2 * k + 1] + c * from[stride + 2 * k] + d * from[stride + 2 * k + 1] + half) >> (2 * s);
+    for (int32_t k = 0; k < n; k++) value[k] = (a * from[0][k] + b * from[1][k] + c * from[2][k] + d * from[3][k] + half) >> (2 * s);
     return 1;
 }
 
@@ -111,30 +129,29 @@ void TSR_ISA_NAME(tsr_dirac_predict_rows)(const tsr_dirac_predict_job *j, int64_
     }
 }
 
+/* n results of the 8 taps, from[k] + x being the taps of x. */
+static void half_taps(const int16_t *const p[8], int32_t n, int32_t low, int32_t high, int16_t *TSR_RESTRICT to)
+{
+    for (int32_t x = 0; x < n; x++) {
+        const int32_t v[8] = { p[0][x], p[1][x], p[2][x], p[3][x], p[4][x], p[5][x], p[6][x], p[7][x] };
+        to[x] = (int16_t)tsr_dirac_half_taps(v, low, high);
+    }
+}
+
 void TSR_ISA_NAME(tsr_dirac_half_rows)(const tsr_dirac_half_job *job, int64_t begin, int64_t end)
 {
-    const int32_t w = job->width, low = job->low, high = job->high;
+    const int32_t w = job->width, inside = w - 7; /* places whose taps need no clamping: 3 to w - 5 */
     for (int64_t y = begin; y < end; y++) {
-        int16_t *row = job->half + y * 2 * w;
+        int16_t *even = job->half + tsr_dirac_half_place(w, job->height, 0, y), *odd = job->half + tsr_dirac_half_place(w, job->height, 1, y);
         const int16_t *p[8];
         for (int32_t k = 0; k < 8; k++) p[k] = job->plane + (int64_t)tsr_dirac_clamp((int32_t)(y >> 1) - 3 + k, 0, job->height - 1) * w;
-        if (y & 1)
-            for (int32_t x = 0; x < w; x++) {
-                const int32_t v[8] = { p[0][x], p[1][x], p[2][x], p[3][x], p[4][x], p[5][x], p[6][x], p[7][x] };
-                row[2 * x] = (int16_t)tsr_dirac_half_taps(v, low, high);
-            }
-        else
-            for (int32_t x = 0; x < w; x++) row[2 * x] = p[3][x];
-        for (int32_t x = 0; x < w - 1; x++) {
-            if (x < 3 || x >= w - 4) {
-                row[2 * x + 1] = (int16_t)tsr_dirac_half_row(job, 2 * x + 1, (int32_t)y);
-                continue;
-            }
-            const int16_t *e = row + 2 * x - 6;
-            const int32_t v[8] = { e[0], e[2], e[4], e[6], e[8], e[10], e[12], e[14] };
-            row[2 * x + 1] = (int16_t)tsr_dirac_half_taps(v, low, high);
-        }
-        row[2 * w - 1] = 0; /* not read; known all the same */
+        if (y & 1) half_taps(p, w, job->low, job->high, even);
+        else memcpy(even, p[3], (size_t)w * sizeof *even);
+        for (int32_t k = 0; k < 8; k++) p[k] = even + k;
+        if (inside > 0) half_taps(p, inside, job->low, job->high, odd + 3);
+        for (int32_t x = 0; x < w - 1; x++)
+            if (x < 3 || x >= 3 + inside) odd[x] = (int16_t)tsr_dirac_half_row(job, 2 * x + 1, (int32_t)y);
+        odd[w - 1] = 0; /* not read; known all the same */
     }
 }
 
