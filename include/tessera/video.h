@@ -150,6 +150,17 @@ TSR_API int64_t tsr_video_writer_frames(const tsr_video_writer *writer); /* appe
 TSR_API tsr_status tsr_video_writer_finish(tsr_video_writer **writer) TSR_CHECKED;
 TSR_API void tsr_video_writer_destroy(tsr_video_writer **writer); /* removes what was written. NULL is fine */
 
+/* How alike two frames of the same format are. */
+typedef struct tsr_video_quality {
+    size_t struct_size;
+    double error[3], psnr[3]; /* mean squared error of each plane; 10 log10(peak^2 / error), infinite where they are equal */
+    double ssim;              /* of luma: mean over windows of 8 x 8 samples, 4 apart, of the structural similarity (Wang, Bovik, Sheikh, Simoncelli 2004) with
+                                 equal weights, K1 0.01, K2 0.03; of planes below 8 samples one window of all */
+} tsr_video_quality;
+#define TSR_VIDEO_QUALITY { .struct_size = sizeof(tsr_video_quality) }
+/* BORROWS. TSR_ERROR_ARGUMENT: other formats. */
+TSR_API tsr_status tsr_video_compare(const tsr_video_frame *frame, const tsr_video_frame *reference, tsr_video_quality *quality) TSR_CHECKED;
+
 /* 1 if the path names a film: Y4M by content, a pattern of numbered pictures, or an extension of films (.y4m .mp4 .mkv .avi .webm .mov ...). */
 TSR_API int tsr_video_recognise(const char *path);
 /* Before long work: could a film be written to `path`? Touches no file; does not start ffmpeg. */
