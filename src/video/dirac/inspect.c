@@ -5,7 +5,7 @@
 
 #include "video/dirac/dirac_stream.h"
 #include "video/dirac/layout.h"
-#include "video/dirac/levels.h"
+#include "video/dirac/dirac_levels.h"
 #include "video/dirac/motion.h"
 #include "video/dirac/motion_neighbours.h"
 

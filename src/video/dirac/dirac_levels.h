@@ -1,6 +1,6 @@
-/* video/dirac/levels.h: what the levels of VC-2 allow (SMPTE ST 2042-2; 64 to 66: transport over SDI, RP 2047). */
-#ifndef TSR_VIDEO_DIRAC_LEVELS_H
-#define TSR_VIDEO_DIRAC_LEVELS_H
+/* video/dirac/dirac_levels.h: what the levels of VC-2 allow (SMPTE ST 2042-2; 64 to 66: transport over SDI, RP 2047). */
+#ifndef TSR_VIDEO_DIRAC_DIRAC_LEVELS_H
+#define TSR_VIDEO_DIRAC_DIRAC_LEVELS_H
 
 #include "video/dirac/syntax.h"
 

@@ -1,5 +1,5 @@
-/* video/dirac/levels.c */
-#include "video/dirac/levels.h"
+/* video/dirac/dirac_levels.c */
+#include "video/dirac/dirac_levels.h"
 
 #include <stdio.h>
 
