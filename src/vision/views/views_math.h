@@ -218,7 +218,7 @@ TSR_HD void tsr_view_draw(const tsr_view_job *j, int64_t i)
         const uint32_t number = (uint32_t)((int64_t)y * (j->columns - 1) + x) * 2 + half;
         tsr_view_triangle t;
         if (!tsr_view_set_up(j, number, &t)) continue;
-#if defined(__CUDACC__) || defined(TSR_VIEWS_QUEUE)
+#if defined(__CUDA_ARCH__) || defined(TSR_VIEWS_QUEUE)
         if (j->large && (int64_t)(t.x1 - t.x0 + 1) * (t.y1 - t.y0 + 1) > TSR_SMALL_TRIANGLE) {
             const uint32_t at = atomicAdd(&j->large[0], 1u);
             if (at < j->large_room) {
