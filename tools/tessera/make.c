@@ -79,7 +79,7 @@ static void list_scenes(const cli_call *cli)
 }
 
 /* The text of a scene for tessera light. */
-static int make_scene(const cli_call *cli, const char *name, const char *output)
+static int make_light_scene(const cli_call *cli, const char *name, const char *output)
 {
     tsr_light_scene_info scene;
     const int code = cli_check_output(cli, output);
@@ -253,7 +253,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!strncmp(cli->input[0], "light-", 6)) {
         if (for_volumes || for_points || truth_path || dtype_given || noise_given || blur_given || write.format || size_given || frames_given || seed)
             return cli_usage(cli, "%s: of the options --output alone is for scenes", cli->input[0]);
-        return make_scene(cli, cli->input[0] + 6, output);
+        return make_light_scene(cli, cli->input[0] + 6, output);
     }
     const int of_points = !strncmp(cli->input[0], "points-", 7);
     if (!strncmp(cli->input[0], "picture-", 8) || !strncmp(cli->input[0], "film-", 5)) {
@@ -324,8 +324,7 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_make = { "make", "[options] NAME -o OUTPUT",
-                             "Make an analytic volume, a medical phantom, a vector field, a cloud of points, a picture or a film, the same everywhere",
-                             "Make an analytic volume, a medical phantom, a cloud of points, a picture, a film or a simulated fluid, the same everywhere",
+                             "Make an analytic volume, a phantom, a vector field, points, a picture, a film, a fluid or a scene, the same everywhere",
                              "  tessera make --list\n"
                              "  tessera make phantom_tumour --size 128 --noise 0.05 --seed 7 -o head.nii.gz --truth tumour.nii.gz\n"
                              "  tessera make points-torus --count 100000 --noise 0.002 -o torus.ply\n"
