@@ -99,7 +99,9 @@ static void sizes(int32_t count, int32_t width, int32_t height, double bar)
     }
     s.mode = TSR_MERGE_CSG;
     snprintf(name, sizeof name, "%d projectors %d x %d, csg", (int)count, (int)width, (int)height);
-    bench_case c = { .name = name, .n = (int64_t)pixels * count, .bytes = project * count + merge, .time = bench_measure(&s.b, picture_call, NULL, NULL) };
+    bench_case c = {
+        .name = name, .n = (int64_t)pixels * count, .bytes = project * count + merge, .time = bench_measure(&s.b, picture_call, NULL, NULL)
+    };
     if (bar > 0) {
         snprintf(text, sizeof text, "at least %g pictures/s", bar);
         c.bar = text;

@@ -1,9 +1,11 @@
 /* tessera/rig.h: rigs: cameras with their names, images and depth images, and the files that hold them.
  *
  * Read and written: "transforms" (transforms.json of Blender and NeRF tools; ours adds what they lack and is the form to keep a rig in), "colmap" and
- * "colmap-text" (folders of binary or text models), "geocast" and "geoscene" (V1 is read, V2 written), "middlebury" (calib.txt of a stereo pair), "par" (one
+ * "colmap-text" (folders of binary or text models), "geocast" and "geoscene" (V1 is read, V2 written), "middlebury" (calib.txt of a stereo pair),
+ * "par" (one
  * line a camera: image, K, R, t), "opencv" (YAML or XML), "bundler" (bundle.out), "tum" and "kitti" (trajectories: the intrinsics are asked for).
- * Files are recognised by their content; sizes in them are checked before memory is taken. Source: docs/theory/cameras.md, docs/formats/cameras.md. */
+ * Files are recognised by their content; sizes in them are checked before memory is taken. Source: docs/theory/cameras.md, docs/formats/cameras.md.
+ * */
 #ifndef TESSERA_RIG_H
 #define TESSERA_RIG_H
 
@@ -26,13 +28,21 @@ typedef struct tsr_rig_camera {
     int32_t width, height;     /* of the images; 0 0: not known (then the camera has its own aspect, or square pixels) */
     tsr_camera camera;
     tsr_depth_encoding encoding; /* of the depth image */
-    int32_t frame;             /* TSR_RIG_STATIC, or which frame of the footage this is */
-    double time;               /* seconds; 0 where the file says nothing */
+    int32_t frame;               /* TSR_RIG_STATIC, or which frame of the footage this is */
+    double time;                 /* seconds; 0 where the file says nothing */
 } tsr_rig_camera;
 
 /* A point of the scene that came with the cameras, and where one of them saw it. */
-typedef struct tsr_rig_point { double position[3]; uint8_t color[3]; float error; } tsr_rig_point;
-typedef struct tsr_rig_sight { int32_t camera; int32_t point; float pixel[2]; } tsr_rig_sight; /* pixels from the upper left corner of the image */
+typedef struct tsr_rig_point {
+    double position[3];
+    uint8_t color[3];
+    float error;
+} tsr_rig_point;
+typedef struct tsr_rig_sight {
+    int32_t camera;
+    int32_t point;
+    float pixel[2];
+} tsr_rig_sight; /* pixels from the upper left corner of the image */
 
 TSR_API tsr_status tsr_rig_create(tsr_rig **rig) TSR_CHECKED; /* RETURNS NEW */
 TSR_API void tsr_rig_destroy(tsr_rig **rig);
@@ -44,8 +54,8 @@ TSR_API int64_t tsr_rig_find(const tsr_rig *rig, const char *name);
 /* COPIES. The camera is checked. At most 2^24 cameras. */
 TSR_API tsr_status tsr_rig_add(tsr_rig *rig, const tsr_rig_camera *camera) TSR_CHECKED;
 TSR_API tsr_status tsr_rig_set(tsr_rig *rig, int64_t index, const tsr_rig_camera *camera) TSR_CHECKED;
-TSR_API int64_t tsr_rig_points(const tsr_rig *rig, const tsr_rig_point **points);  /* how many; RETURNS VIEW */
-TSR_API int64_t tsr_rig_sights(const tsr_rig *rig, const tsr_rig_sight **sights);  /* likewise */
+TSR_API int64_t tsr_rig_points(const tsr_rig *rig, const tsr_rig_point **points);                            /* how many; RETURNS VIEW */
+TSR_API int64_t tsr_rig_sights(const tsr_rig *rig, const tsr_rig_sight **sights);                            /* likewise */
 TSR_API tsr_status tsr_rig_add_points(tsr_rig *rig, const tsr_rig_point *points, int64_t count) TSR_CHECKED; /* COPIES */
 TSR_API tsr_status tsr_rig_add_sights(tsr_rig *rig, const tsr_rig_sight *sights, int64_t count) TSR_CHECKED; /* COPIES */
 /* Frames of footage: first and last, of all streams alike. 0 0: one image each. */
@@ -74,27 +84,36 @@ typedef struct tsr_rig_read_options {
     int32_t width, height;      /* of images whose files say no size (bundler, trajectories) */
     double focal, principal[2]; /* pixels, of trajectories; 0 = the first set's own: TUM 525, KITTI 718.856; 0 0 = the middle */
     tsr_geocast_matrix geocast_matrix;
-    int geocast_half_window;    /* != 0: Ortho WindowSize of GeoCast V1 is half of the window */
+    int geocast_half_window; /* != 0: Ortho WindowSize of GeoCast V1 is half of the window */
     tsr_progress progress;
 } tsr_rig_read_options;
-#define TSR_RIG_READ_OPTIONS { .struct_size = sizeof(tsr_rig_read_options) }
+#define TSR_RIG_READ_OPTIONS                        \
+    {                                               \
+        .struct_size = sizeof(tsr_rig_read_options) \
+    }
 /* `path`: a file, or a folder with a model (COLMAP, also in sparse/0; transforms.json; calib.txt). What had to be assumed is said as remarks
  * (tsr_remarks_take). RETURNS NEW. */
 TSR_API tsr_status tsr_rig_read(const char *path, const tsr_rig_read_options *options, tsr_rig **rig) TSR_CHECKED;
-/* One file's bytes in a format that is one file: "transforms", "geocast", "geoscene", "middlebury", "par", "opencv", "bundler", "tum", "kitti". A geoscene
+/* One file's bytes in a format that is one file: "transforms", "geocast", "geoscene", "middlebury", "par", "opencv", "bundler", "tum", "kitti". A
+ * geoscene
  * reads no other file here: its cameras are refused. */
 TSR_API tsr_status tsr_rig_read_text(const char *format, const void *bytes, size_t size, const char *name, const tsr_rig_read_options *options,
                                      tsr_rig **rig) TSR_CHECKED;
 
 typedef struct tsr_rig_write_options {
     size_t struct_size;
-    const char *format; /* a name of above; NULL or "": by the name of the path: .json, .geoscene, .geocast (one camera), calib.txt, .yml .yaml .xml, .out,
+    const char
+        *format; /* a name of above; NULL or "": by the name of the path: .json, .geoscene, .geocast (one camera), calib.txt, .yml .yaml .xml, .out,
                          * a folder (no extension): colmap-text */
     int overwrite;
     tsr_progress progress;
 } tsr_rig_write_options;
-#define TSR_RIG_WRITE_OPTIONS { .struct_size = sizeof(tsr_rig_write_options) }
-/* TSR_ERROR_UNSUPPORTED, naming the camera, for one that the format cannot hold (orthographic in COLMAP ...): nothing is written then. What is lost without
+#define TSR_RIG_WRITE_OPTIONS                        \
+    {                                                \
+        .struct_size = sizeof(tsr_rig_write_options) \
+    }
+/* TSR_ERROR_UNSUPPORTED, naming the camera, for one that the format cannot hold (orthographic in COLMAP ...): nothing is written then. What is lost
+ * without
  * harm (clip distances, depth images) is said as a remark. */
 TSR_API tsr_status tsr_rig_write(const tsr_rig *rig, const char *path, const tsr_rig_write_options *options) TSR_CHECKED;
 
@@ -109,17 +128,20 @@ typedef enum tsr_rig_layout {
 } tsr_rig_layout;
 typedef struct tsr_rig_layout_options {
     size_t struct_size;
-    int32_t count, columns;  /* 0 = 8 cameras (GRID 9 in 3 columns, SWEEP 32 frames) */
+    int32_t count, columns; /* 0 = 8 cameras (GRID 9 in 3 columns, SWEEP 32 frames) */
     tsr_vec3 target;
-    double distance;         /* 0 = 4 */
-    double height;           /* of the eyes above the target; ARC, RING */
-    double degrees;          /* ARC; 0 = 90 */
-    double baseline;         /* PAIR, GRID: between neighbours; 0 = 0.1 of the distance */
-    double fov;              /* degrees, vertical; 0 = 40 */
-    double clip[2];          /* 0 0 = distance / 10, distance x 4 */
+    double distance;              /* 0 = 4 */
+    double height;                /* of the eyes above the target; ARC, RING */
+    double degrees;               /* ARC; 0 = 90 */
+    double baseline;              /* PAIR, GRID: between neighbours; 0 = 0.1 of the distance */
+    double fov;                   /* degrees, vertical; 0 = 40 */
+    double clip[2];               /* 0 0 = distance / 10, distance x 4 */
     int32_t width, height_pixels; /* 0 = 640, 480 */
 } tsr_rig_layout_options;
-#define TSR_RIG_LAYOUT_OPTIONS { .struct_size = sizeof(tsr_rig_layout_options) }
+#define TSR_RIG_LAYOUT_OPTIONS                        \
+    {                                                 \
+        .struct_size = sizeof(tsr_rig_layout_options) \
+    }
 /* z is up; cameras that stand in front look along +y. Names are camera00, camera01, ... RETURNS NEW. */
 TSR_API tsr_status tsr_rig_make(tsr_rig_layout layout, const tsr_rig_layout_options *options, tsr_rig **rig) TSR_CHECKED;
 

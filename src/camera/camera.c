@@ -26,7 +26,8 @@ static tsr_status check_pose(const tsr_camera *c)
     const double(*r)[3] = c->rotation;
     const double determinant = r[0][0] * (r[1][1] * r[2][2] - r[1][2] * r[2][1]) - r[0][1] * (r[1][0] * r[2][2] - r[1][2] * r[2][0]) +
                                r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]);
-    if (determinant < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: the rotation is a reflection (determinant %g), expected a right-handed system", determinant);
+    if (determinant < 0)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: the rotation is a reflection (determinant %g), expected a right-handed system", determinant);
     return TSR_OK;
 }
 
@@ -34,7 +35,8 @@ static tsr_status check_projection(const tsr_camera *c)
 {
     double inverse[16];
     if ((unsigned)c->projection > TSR_PROJECTION_MATRIX)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: projection %d, expected TSR_PERSPECTIVE, TSR_ORTHOGRAPHIC or TSR_PROJECTION_MATRIX", (int)c->projection);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: projection %d, expected TSR_PERSPECTIVE, TSR_ORTHOGRAPHIC or TSR_PROJECTION_MATRIX",
+                 (int)c->projection);
     if (c->projection == TSR_PROJECTION_MATRIX) {
         TSR_TRY(tsr_matrix4_invert("camera", c->matrix, inverse));
         return TSR_OK;
@@ -43,7 +45,8 @@ static tsr_status check_projection(const tsr_camera *c)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: fov %g, expected degrees in (0, 180)", c->fov);
     if (c->projection == TSR_ORTHOGRAPHIC && !(c->height > 0 && isfinite(c->height)))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: height %g, expected a positive number", c->height);
-    if (!(c->aspect >= 0 && isfinite(c->aspect))) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: aspect %g, expected a positive number, or 0 for the image's", c->aspect);
+    if (!(c->aspect >= 0 && isfinite(c->aspect)))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: aspect %g, expected a positive number, or 0 for the image's", c->aspect);
     if (c->projection == TSR_PERSPECTIVE && !(isfinite(c->offset[0]) && isfinite(c->offset[1])))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: offset %g, %g, expected finite numbers", c->offset[0], c->offset[1]);
     if (c->clip[0] == 0 && c->clip[1] == 0) return TSR_OK;
@@ -68,8 +71,7 @@ tsr_status tsr_camera_look_at(tsr_camera *camera, tsr_vec3 eye, tsr_vec3 target,
     if (!tsr_vec3_finite(eye) || !tsr_vec3_finite(target) || !tsr_vec3_finite(up))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: eye, target and up must be finite numbers");
     const tsr_vec3 forward = tsr_vec3_unit(tsr_vec3_sub(target, eye)), across = tsr_vec3_cross(forward, tsr_vec3_unit(up));
-    if (!(tsr_vec3_length(forward) > 0))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: eye and target are the same point (%g, %g, %g)", eye.x, eye.y, eye.z);
+    if (!(tsr_vec3_length(forward) > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: eye and target are the same point (%g, %g, %g)", eye.x, eye.y, eye.z);
     if (!(tsr_vec3_length(across) > 1e-6))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: up (%g, %g, %g) is 0 or along the direction of view", up.x, up.y, up.z);
     const tsr_vec3 right = tsr_vec3_unit(across), above = tsr_vec3_cross(right, forward);
@@ -219,8 +221,7 @@ tsr_status tsr_camera_ray(const tsr_camera *camera, int32_t width, int32_t heigh
 {
     double at[2];
     tsr_camera_rays rays;
-    if (!pixel || !direction || !camera)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", !camera ? "camera" : pixel ? "direction" : "pixel");
+    if (!pixel || !direction || !camera) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", !camera ? "camera" : pixel ? "direction" : "pixel");
     *direction = (tsr_vec3){ 0 };
     if (origin) *origin = (tsr_vec3){ 0 };
     tsr_camera ideal = *camera;

@@ -7,10 +7,10 @@
 
 /* Rays of a camera without a lens. A pinhole and an orthographic camera have one that is affine in the pixel; of a matrix the ray is found from its inverse. */
 typedef struct tsr_camera_rays {
-    int32_t projection;                      /* tsr_projection */
+    int32_t projection; /* tsr_projection */
     double right[3], up[3], forward[3], position[3];
-    double centre[2], step[2];               /* pixel of the axis; units along right and up per pixel (of distance 1 for a pinhole) */
-    double inverse[16], clip_x, clip_y;      /* MATRIX: clip to eye; 2 / width, 2 / height */
+    double centre[2], step[2];          /* pixel of the axis; units along right and up per pixel (of distance 1 for a pinhole) */
+    double inverse[16], clip_x, clip_y; /* MATRIX: clip to eye; 2 / width, 2 / height */
 } tsr_camera_rays;
 
 /* The ray at a place of the image, pixels from its upper left corner: the distance d along the axis belongs to origin + d direction. */

@@ -29,7 +29,8 @@ tsr_status tsr_depth_code_make(const char *what, const tsr_camera *c, const tsr_
     const int clips = c->projection != TSR_PROJECTION_MATRIX && (c->clip[0] != 0 || c->clip[1] != 0);
     if ((unsigned)e->kind >= KINDS) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: depth encoding %d, expected 0 to %d", what, (int)e->kind, KINDS - 1);
     if (e->bits < 0 || e->bits > 24) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: depths of %d bits, expected 1 to 24 (0: real numbers)", what, e->bits);
-    if (!isfinite(e->scale) || e->scale < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the scale of the depths is %g, expected a number above 0", what, e->scale);
+    if (!isfinite(e->scale) || e->scale < 0)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the scale of the depths is %g, expected a number above 0", what, e->scale);
     const double most = e->bits ? ldexp(1, e->bits) - 1 : 0;
     tsr_depth_code d = { .kind = (int32_t)e->kind,
                          .orthographic = c->projection == TSR_ORTHOGRAPHIC,
@@ -51,7 +52,8 @@ tsr_status tsr_depth_code_make(const char *what, const tsr_camera *c, const tsr_
             d.low = 1;
             d.high = HUGE_VAL;
         }
-        if (!(d.low < d.high) || !isfinite(d.low) || (e->kind == TSR_DEPTH_EYE_LINEAR && !isfinite(d.high)) || (e->kind == TSR_DEPTH_INVERSE && !(d.low > 0)))
+        if (!(d.low < d.high) || !isfinite(d.low) || (e->kind == TSR_DEPTH_EYE_LINEAR && !isfinite(d.high)) ||
+            (e->kind == TSR_DEPTH_INVERSE && !(d.low > 0)))
             TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the range of the depths is %g to %g, expected %sa smaller and a larger distance", what, d.low, d.high,
                      e->kind == TSR_DEPTH_INVERSE ? "above 0 " : "");
         if (e->kind == TSR_DEPTH_INVERSE) {
@@ -63,7 +65,8 @@ tsr_status tsr_depth_code_make(const char *what, const tsr_camera *c, const tsr_
         d.product = e->focal * e->baseline;
         d.shift = e->shift;
         if (!(d.product > 0) || !isfinite(d.product) || !isfinite(d.shift))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: disparities with a focal length of %g and a baseline of %g, expected numbers above 0", what, e->focal, e->baseline);
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: disparities with a focal length of %g and a baseline of %g, expected numbers above 0", what, e->focal,
+                     e->baseline);
     }
     if (clips && !e->background_is_valid) d.edge = d.far_ * (1 - copysign(1e-6, d.far_));
     if (d.edge != 0 && e->bits && (e->kind == TSR_DEPTH_WINDOW || e->kind == TSR_DEPTH_NDC)) { /* the last value is the far plane */
@@ -107,8 +110,8 @@ static double length_at(const lengths *l, double x, double y)
     return tsr_vec3_length(direction);
 }
 
-static tsr_status prepare(const tsr_camera *camera, const tsr_depth_encoding *encoding, int32_t width, int32_t height, const float *from, const float *to,
-                          tsr_depth_code *code, lengths *l)
+static tsr_status prepare(const tsr_camera *camera, const tsr_depth_encoding *encoding, int32_t width, int32_t height, const float *from,
+                          const float *to, tsr_depth_code *code, lengths *l)
 {
     TSR_TRY(tsr_camera_check(camera));
     if (!from || !to) TSR_FAIL(TSR_ERROR_ARGUMENT, "depth: %s are NULL", from ? "results" : "values");
@@ -118,8 +121,8 @@ static tsr_status prepare(const tsr_camera *camera, const tsr_depth_encoding *en
     return TSR_OK;
 }
 
-tsr_status tsr_depth_decode(const tsr_camera *camera, const tsr_depth_encoding *encoding, int32_t width, int32_t height, const float *values, float *d,
-                            tsr_depth_report *report)
+tsr_status tsr_depth_decode(const tsr_camera *camera, const tsr_depth_encoding *encoding, int32_t width, int32_t height, const float *values,
+                            float *d, tsr_depth_report *report)
 {
     tsr_depth_code code = { 0 };
     lengths l = { .distorts = 0 };
@@ -153,14 +156,15 @@ tsr_status tsr_depth_decode(const tsr_camera *camera, const tsr_depth_encoding *
     return TSR_OK;
 }
 
-tsr_status tsr_depth_encode(const tsr_camera *camera, const tsr_depth_encoding *encoding, int32_t width, int32_t height, const float *d, float *values)
+tsr_status tsr_depth_encode(const tsr_camera *camera, const tsr_depth_encoding *encoding, int32_t width, int32_t height, const float *d,
+                            float *values)
 {
     tsr_depth_code code = { 0 };
     lengths l = { .distorts = 0 };
     TSR_TRY(prepare(camera, encoding, width, height, d, values, &code, &l));
-    const double none = code.kind == TSR_DEPTH_NDC && !(code.most > 0) ? 1
+    const double none = code.kind == TSR_DEPTH_NDC && !(code.most > 0)                                                     ? 1
                         : code.kind == TSR_DEPTH_NDC || code.kind == TSR_DEPTH_WINDOW || code.kind == TSR_DEPTH_EYE_LINEAR ? 1 / code.unit
-                                                                                                                          : 0;
+                                                                                                                           : 0;
     for (int32_t y = 0; y < height; y++)
         for (int32_t x = 0; x < width; x++) {
             const int64_t i = (int64_t)y * width + x;

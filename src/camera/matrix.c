@@ -63,7 +63,6 @@ tsr_status tsr_matrix4_invert(const char *what, const double a[16], double inver
     const double determinant = invert(a, inverse);
     for (int i = 0; i < 16; i++)
         if (!isfinite(a[i])) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: number %d of the matrix is %g, expected finite numbers", what, i, a[i]);
-    if (determinant == 0 || !isfinite(determinant))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the matrix has no inverse (determinant %g)", what, determinant);
+    if (determinant == 0 || !isfinite(determinant)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the matrix has no inverse (determinant %g)", what, determinant);
     return TSR_OK;
 }

@@ -36,12 +36,14 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     tsr_block block = { NULL, NULL, NULL };
     (void)options;
     TSR_TRY(tsr_input_head(input, 64, &bytes, &size));
-    if (!parse(bytes, size, n, &length)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: no COLMAP map, expected width&height&channels& at its start", tsr_input_name(input));
+    if (!parse(bytes, size, n, &length))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: no COLMAP map, expected width&height&channels& at its start", tsr_input_name(input));
     const tsr_layout layout = { .dtype = TSR_F32, .size = { n[0], n[1], n[2] }, .swap = tsr_host_big_endian(), .packed = -1 };
     TSR_TRY(tsr_voxel_bytes(input, TSR_F32, layout.size, &all));
     TSR_TRY(tsr_input_check(input, (int64_t)length, all, "voxels"));
     if (tsr_input_size(input) >= 0 && tsr_input_size(input) - (int64_t)length > all)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld bytes behind the map, expected none", tsr_input_name(input), (long long)(tsr_input_size(input) - (int64_t)length - all));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld bytes behind the map, expected none", tsr_input_name(input),
+                 (long long)(tsr_input_size(input) - (int64_t)length - all));
     TSR_TRY(tsr_layout_read(input, (int64_t)length, &layout, &block));
     const tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
     TSR_TRY(tsr_volume_of_block(input, &layout, &geometry, &block, volume));
@@ -52,7 +54,8 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
 {
     tsr_output *out = NULL;
     TSR_TRY(tsr_require_unscaled(volume, path, "a COLMAP map"));
-    if (volume->dtype != TSR_F32) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s, expected f32 in a COLMAP map (convert --dtype f32)", path, tsr_dtype_name(volume->dtype));
+    if (volume->dtype != TSR_F32)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s, expected f32 in a COLMAP map (convert --dtype f32)", path, tsr_dtype_name(volume->dtype));
     TSR_TRY(tsr_output_open(path, options, &out));
     tsr_output_printf(out, "%lld&%lld&%lld&", (long long)volume->size.x, (long long)volume->size.y, (long long)volume->size.z);
     return tsr_output_finish(&out, tsr_output_voxels(out, volume, tsr_host_big_endian()));

@@ -10,7 +10,8 @@ enum { HEAD_MOST = 256 };
 
 static int recognise(const tsr_signature *s)
 {
-    return s->head_bytes >= 3 && s->head[0] == 'P' && (s->head[1] == 'f' || s->head[1] == 'F') && (s->head[2] == '\n' || s->head[2] == ' ' || s->head[2] == '\r')
+    return s->head_bytes >= 3 && s->head[0] == 'P' && (s->head[1] == 'f' || s->head[1] == 'F') &&
+                   (s->head[2] == '\n' || s->head[2] == ' ' || s->head[2] == '\r')
                ? TSR_SURELY_MINE
                : TSR_NOT_MINE;
 }
@@ -31,8 +32,8 @@ static tsr_status parse(tsr_input *input, pfm_header *h)
     if (!tsr_text_word(&text, &word) || (!tsr_word_is(word, "Pf") && !tsr_word_is(word, "PF")))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: not a PFM file, expected Pf or PF at its start", tsr_input_name(input));
     h->channels = word.text[1] == 'F' ? 3 : 1;
-    if (tsr_text_integer(&text, &h->width) != TSR_TEXT_OK || tsr_text_integer(&text, &h->height) != TSR_TEXT_OK || h->width < 1 || h->height < 1 || h->width > INT32_MAX ||
-        h->height > INT32_MAX)
+    if (tsr_text_integer(&text, &h->width) != TSR_TEXT_OK || tsr_text_integer(&text, &h->height) != TSR_TEXT_OK || h->width < 1 || h->height < 1 ||
+        h->width > INT32_MAX || h->height > INT32_MAX)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: PFM header, expected a width and a height from 1", tsr_input_name(input));
     if (tsr_text_double(&text, &scale) != TSR_TEXT_OK || !(scale < 0 || scale > 0))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: PFM header, expected a scale that is not 0", tsr_input_name(input));
@@ -54,7 +55,8 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     TSR_TRY(tsr_voxel_bytes(input, TSR_F32, layout.size, &bytes));
     TSR_TRY(tsr_input_check(input, h.data, bytes, "voxels"));
     if (tsr_input_size(input) >= 0 && tsr_input_size(input) - h.data > bytes)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld bytes behind the pixels, expected none", tsr_input_name(input), (long long)(tsr_input_size(input) - h.data - bytes));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld bytes behind the pixels, expected none", tsr_input_name(input),
+                 (long long)(tsr_input_size(input) - h.data - bytes));
     TSR_TRY(tsr_input_take(input, h.data, bytes, 4, h.swap, "voxels", &rows));
     const tsr_status status = tsr_input_allocate(input, bytes, "voxels", &block);
     if (status != TSR_OK) {
@@ -79,8 +81,8 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     tsr_status status = TSR_OK;
     TSR_TRY(tsr_require_unscaled(volume, path, "a .pfm file"));
     if (volume->dtype != TSR_F32 || (n.z != 1 && n.z != 3))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld x %lld x %lld %s, expected f32 of one slice or three in a .pfm file (convert --dtype f32)", path, (long long)n.x,
-                 (long long)n.y, (long long)n.z, tsr_dtype_name(volume->dtype));
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld x %lld x %lld %s, expected f32 of one slice or three in a .pfm file (convert --dtype f32)", path,
+                 (long long)n.x, (long long)n.y, (long long)n.z, tsr_dtype_name(volume->dtype));
     TSR_TRY(tsr_output_open(path, options, &out));
     tsr_output_printf(out, "P%c\n%lld %lld\n%s\n", n.z == 3 ? 'F' : 'f', (long long)n.x, (long long)n.y, options->big_endian ? "1.0" : "-1.0");
     const int swap = !!options->big_endian != tsr_host_big_endian();

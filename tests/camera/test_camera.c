@@ -5,10 +5,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-static tsr_camera plain(void)
-{
-    return (tsr_camera){ .rotation = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }, .fov = 90 };
-}
+static tsr_camera plain(void) { return (tsr_camera){ .rotation = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }, .fov = 90 }; }
 
 static void near_matrix(const double m[16], const double rows[4][4], double tolerance)
 {
@@ -62,8 +59,8 @@ static void light_field(void **unused)
         const double sx = n % 3 - 1, sy = 0.7 * (n / 3) - 0.5;
         tsr_camera c = plain();
         c.position = (tsr_vec3){ sx, sy, 0 };
-        require_ok(tsr_camera_set_frustum(&c, (-w / 2 - sx) * near_ / d, (w / 2 - sx) * near_ / d, (-h / 2 - sy) * near_ / d, (h / 2 - sy) * near_ / d,
-                                          near_, 100));
+        require_ok(tsr_camera_set_frustum(&c, (-w / 2 - sx) * near_ / d, (w / 2 - sx) * near_ / d, (-h / 2 - sy) * near_ / d,
+                                          (h / 2 - sy) * near_ / d, near_, 100));
         for (int corner = 0; corner < 4; corner++) {
             const tsr_vec3 p = { corner & 1 ? w / 2 : -w / 2, corner & 2 ? -h / 2 : h / 2, -d };
             double pixel[2], depth;
@@ -117,13 +114,15 @@ static void opencv(void **unused)
             const tsr_vec3 p = { points[i][0], points[i][1], points[i][2] };
             require_ok(tsr_camera_project(&c, 640, 480, p, pixel, &depth));
             for (int a = 0; a < 2; a++)
-                if (!(fabs(pixel[a] - 0.5 - seen[lens][i][a]) < 1e-9)) fail_msg("lens %d, point %d: %.15g, expected %.15g", lens, i, pixel[a] - 0.5, seen[lens][i][a]);
+                if (!(fabs(pixel[a] - 0.5 - seen[lens][i][a]) < 1e-9))
+                    fail_msg("lens %d, point %d: %.15g, expected %.15g", lens, i, pixel[a] - 0.5, seen[lens][i][a]);
             double z = pinhole.translation[2];
             for (int m = 0; m < 3; m++) z += pinhole.rotation[2][m] * points[i][m];
             assert_true(fabs(depth - z) < 1e-12);
             tsr_vec3 origin, direction;
             require_ok(tsr_camera_ray(&c, 640, 480, pixel, &origin, &direction));
-            assert_true(fabs(origin.x + depth * direction.x - p.x) + fabs(origin.y + depth * direction.y - p.y) + fabs(origin.z + depth * direction.z - p.z) <
+            assert_true(fabs(origin.x + depth * direction.x - p.x) + fabs(origin.y + depth * direction.y - p.y) +
+                            fabs(origin.z + depth * direction.z - p.z) <
                         1e-10);
         }
         /* the same camera for half the image: half the pixels */
@@ -173,7 +172,8 @@ static void rays_and_points(void **unused)
         const tsr_vec3 p = { origin.x + distance * direction.x, origin.y + distance * direction.y, origin.z + distance * direction.z };
         require_ok(tsr_camera_project(&c, w, h, p, again, &depth));
         if (!(fabs(again[0] - pixel[0]) < 1e-6 && fabs(again[1] - pixel[1]) < 1e-6 && fabs(depth - distance) < 1e-6 * (1 + distance)))
-            fail_msg("turn %d: pixel (%.9g, %.9g) at %.9g comes back as (%.9g, %.9g) at %.9g", n, pixel[0], pixel[1], distance, again[0], again[1], depth);
+            fail_msg("turn %d: pixel (%.9g, %.9g) at %.9g comes back as (%.9g, %.9g) at %.9g", n, pixel[0], pixel[1], distance, again[0], again[1],
+                     depth);
     }
 }
 

@@ -23,8 +23,10 @@ static void by_hand(void **unused)
     o.projection = TSR_ORTHOGRAPHIC;
     o.height = 2;
     const tsr_depth_encoding ndc = { .kind = TSR_DEPTH_NDC }, window = { .kind = TSR_DEPTH_WINDOW }, w16 = { .kind = TSR_DEPTH_WINDOW, .bits = 16 };
-    const tsr_depth_encoding linear = { .kind = TSR_DEPTH_EYE_LINEAR, .range = { 1, 2.5 }, .bits = 8 }, inverse = { .kind = TSR_DEPTH_INVERSE }, plain = { .kind = TSR_DEPTH_EYE, .scale = 0.001, .bits = 16 };
-    const tsr_depth_encoding disparity = { .kind = TSR_DEPTH_DISPARITY, .focal = 500, .baseline = 0.1, .shift = 5 }, radial = { .kind = TSR_DEPTH_RADIAL };
+    const tsr_depth_encoding linear = { .kind = TSR_DEPTH_EYE_LINEAR, .range = { 1, 2.5 }, .bits = 8 }, inverse = { .kind = TSR_DEPTH_INVERSE },
+                             plain = { .kind = TSR_DEPTH_EYE, .scale = 0.001, .bits = 16 };
+    const tsr_depth_encoding disparity = { .kind = TSR_DEPTH_DISPARITY, .focal = 500, .baseline = 0.1, .shift = 5 },
+                             radial = { .kind = TSR_DEPTH_RADIAL };
     assert_true(fabs(decode(&p, &ndc, 0.25) - 2 * 3 / (4 - 0.25 * 2)) < 1e-6); /* 2 f n / (f + n - z (f - n)) */
     assert_true(fabs(decode(&p, &window, 0.75) - 6 / (4 - 0.5 * 2)) < 1e-6);
     assert_true(fabs(decode(&o, &ndc, 0.5) - 2.5) < 1e-6);
@@ -59,7 +61,8 @@ static void there_and_back(void **unused)
         if (n % 3 == 1) c.projection = TSR_ORTHOGRAPHIC;
         c.height = 4;
         tsr_depth_encoding e = { .kind = (tsr_depth_kind)(n % 7), .bits = n & 8 ? 16 : 0, .focal = 500, .baseline = 0.3, .background_is_valid = 1 };
-        if (e.bits) e.scale = e.kind == TSR_DEPTH_EYE || e.kind == TSR_DEPTH_RADIAL ? 2 * c.clip[1] / 65535 : e.kind == TSR_DEPTH_DISPARITY ? 0.25 : 0;
+        if (e.bits)
+            e.scale = e.kind == TSR_DEPTH_EYE || e.kind == TSR_DEPTH_RADIAL ? 2 * c.clip[1] / 65535 : e.kind == TSR_DEPTH_DISPARITY ? 0.25 : 0;
         float d[W * H], value[W * H], again[W * H], back[W * H];
         for (int i = 0; i < W * H; i++) d[i] = (float)(c.clip[0] * 1.01 + (0.98 * c.clip[1] - c.clip[0] * 1.01) * test_uniform(&seed));
         tsr_depth_report r = TSR_DEPTH_REPORT;
@@ -94,7 +97,8 @@ static void validity(void **unused)
     float d[8];
     tsr_depth_report r = TSR_DEPTH_REPORT;
     require_ok(tsr_depth_decode(&c, &eye, 8, 1, v, d, &r));
-    assert_true(r.samples == 8 && r.valid == 1 && r.not_numbers == 2 && r.behind == 2 && r.beyond == 2 && r.background == 1 && d[7] == 2 && r.nearest == 2);
+    assert_true(r.samples == 8 && r.valid == 1 && r.not_numbers == 2 && r.behind == 2 && r.beyond == 2 && r.background == 1 && d[7] == 2 &&
+                r.nearest == 2);
     for (int i = 0; i < 7; i++) assert_true(d[i] == 0);
     const float top[2] = { 255, 254 };
     require_ok(tsr_depth_decode(&c, &w8, 2, 1, top, d, &r));
@@ -137,6 +141,7 @@ static void lenses(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(by_hand), cmocka_unit_test(there_and_back), cmocka_unit_test(validity), cmocka_unit_test(lenses) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(by_hand), cmocka_unit_test(there_and_back), cmocka_unit_test(validity),
+                                        cmocka_unit_test(lenses) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,8 @@ static void closed_form(void **unused)
     for (int n = 0; n < 2000; n++) {
         const tsr_vec3 o = { pick(&seed, -1, 1), pick(&seed, -5, -3), pick(&seed, -1, 1) }, d = { pick(&seed, -0.4, 0.4), 1, pick(&seed, -0.4, 0.4) };
         /* the unit sphere */
-        const double a = d.x * d.x + 1 + d.z * d.z, b = o.x * d.x + o.y + o.z * d.z, c = o.x * o.x + o.y * o.y + o.z * o.z - 1, q = b * b - a * c, t = trace("sphere", o, d);
+        const double a = d.x * d.x + 1 + d.z * d.z, b = o.x * d.x + o.y + o.z * d.z, c = o.x * o.x + o.y * o.y + o.z * o.z - 1, q = b * b - a * c,
+                     t = trace("sphere", o, d);
         if (q > 1e-6) assert_true(fabs(t - (-b - sqrt(q)) / a) < 1e-9);
         if (q < -1e-6) assert_true(isinf(t));
         assert_true(fabs(trace("plane", o, d) + o.y) < 1e-12);
@@ -26,13 +27,17 @@ static void closed_form(void **unused)
         const double s = trace("torus", o, d);
         if (isinf(s)) continue;
         for (int k = 0; k <= 64; k++) {
-            const double at = s * k / 64, x = o.x + at * d.x, y = o.y + at * d.y, z = o.z + at * d.z, ring = hypot(x, y) - 0.8, off = ring * ring + z * z - 0.35 * 0.35;
+            const double at = s * k / 64, x = o.x + at * d.x, y = o.y + at * d.y, z = o.z + at * d.z, ring = hypot(x, y) - 0.8,
+                         off = ring * ring + z * z - 0.35 * 0.35;
             assert_true(k < 64 ? off > -1e-9 : fabs(off) < 1e-9);
         }
     }
 }
 
-static int in_ball(double x, double y, double z, double cx, double cy, double cz, double r) { return (x - cx) * (x - cx) + (y - cy) * (y - cy) + (z - cz) * (z - cz) < r * r; }
+static int in_ball(double x, double y, double z, double cx, double cy, double cz, double r)
+{
+    return (x - cx) * (x - cx) + (y - cy) * (y - cy) + (z - cz) * (z - cz) < r * r;
+}
 
 /* A solid that is cut, by small steps through what its description says. */
 static void by_steps(void **unused)
@@ -67,7 +72,8 @@ static void pictures(void **unused)
         if (kind == 0) c.camera.lens = (tsr_lens){ .model = TSR_LENS_POLY, .k1 = -0.1 };
         static float depth[W * H], again[W * H];
         tsr_image image, other;
-        const tsr_analytic_options one = { .struct_size = sizeof one, .threads = 1, .noise = 3, .blur = 0.7 }, many = { .struct_size = sizeof many, .threads = 3, .noise = 3, .blur = 0.7 };
+        const tsr_analytic_options one = { .struct_size = sizeof one, .threads = 1, .noise = 3, .blur = 0.7 },
+                                   many = { .struct_size = sizeof many, .threads = 3, .noise = 3, .blur = 0.7 };
         require_ok(tsr_analytic_render("spheres", &c.camera, c.width, c.height, &one, &image, depth));
         require_ok(tsr_analytic_render("spheres", &c.camera, c.width, c.height, &many, &other, again));
         const size_t pixels = (size_t)c.width * (size_t)c.height;
@@ -106,11 +112,14 @@ static void refusals(void **unused)
     require_error(tsr_analytic_render("teapot", &c, 8, 8, NULL, &image, NULL), TSR_ERROR_ARGUMENT, "'teapot', expected one of plane, slant");
     require_error(tsr_analytic_render("box", NULL, 8, 8, NULL, &image, NULL), TSR_ERROR_ARGUMENT, "camera is NULL");
     require_error(tsr_analytic_render("box", &c, 0, 8, NULL, &image, NULL), TSR_ERROR_ARGUMENT, "0 x 8 pixels");
-    require_error(tsr_analytic_render("box", &c, 8, 8, &(tsr_analytic_options){ .struct_size = sizeof(tsr_analytic_options), .supersampling = 17 }, &image, NULL), TSR_ERROR_ARGUMENT,
-                  "supersampling is 17");
+    require_error(tsr_analytic_render("box", &c, 8, 8, &(tsr_analytic_options){ .struct_size = sizeof(tsr_analytic_options), .supersampling = 17 },
+                                      &image, NULL),
+                  TSR_ERROR_ARGUMENT, "supersampling is 17");
     require_error(tsr_analytic_trace("box", NULL, (tsr_vec3){ 0 }, (tsr_vec3){ 0 }, &t, NULL), TSR_ERROR_ARGUMENT, "a direction that is not 0");
-    require_error(tsr_rig_make(TSR_RIG_PAIR, &(tsr_rig_layout_options){ .struct_size = sizeof(tsr_rig_layout_options), .count = 3 }, &rig), TSR_ERROR_ARGUMENT, "a pair of 3");
-    require_error(tsr_rig_make(TSR_RIG_RING, &(tsr_rig_layout_options){ .struct_size = sizeof(tsr_rig_layout_options), .fov = 200 }, &rig), TSR_ERROR_ARGUMENT, "fov 200");
+    require_error(tsr_rig_make(TSR_RIG_PAIR, &(tsr_rig_layout_options){ .struct_size = sizeof(tsr_rig_layout_options), .count = 3 }, &rig),
+                  TSR_ERROR_ARGUMENT, "a pair of 3");
+    require_error(tsr_rig_make(TSR_RIG_RING, &(tsr_rig_layout_options){ .struct_size = sizeof(tsr_rig_layout_options), .fov = 200 }, &rig),
+                  TSR_ERROR_ARGUMENT, "fov 200");
     int stops = 0;
     test_stop stop = { 0.0, 0 };
     const tsr_analytic_options o = { .struct_size = sizeof o, .progress = { test_stops, &stop } };
@@ -121,6 +130,7 @@ static void refusals(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(closed_form), cmocka_unit_test(by_steps), cmocka_unit_test(pictures), cmocka_unit_test(refusals) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(closed_form), cmocka_unit_test(by_steps), cmocka_unit_test(pictures),
+                                        cmocka_unit_test(refusals) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

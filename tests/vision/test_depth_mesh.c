@@ -23,7 +23,12 @@ static tsr_camera camera_of(const map *m)
 {
     /* turned about two axes, away from the origin */
     const double c = cos(0.3), s = sin(0.3), d = cos(0.2), e = sin(0.2);
-    tsr_pinhole p = { .width = m->w, .height = m->h, .fx = 55, .fy = 55, .cx = 0.5 * m->w, .cy = 0.5 * m->h,
+    tsr_pinhole p = { .width = m->w,
+                      .height = m->h,
+                      .fx = 55,
+                      .fy = 55,
+                      .cx = 0.5 * m->w,
+                      .cy = 0.5 * m->h,
                       .rotation = { { c, 0, -s }, { e * s, d, e * c }, { d * s, -e, d * c } } };
     const double at[3] = { 3, -2, 5 };
     for (int i = 0; i < 9; i++) p.translation[i / 3] -= p.rotation[i / 3][i % 3] * at[i % 3];

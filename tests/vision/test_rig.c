@@ -41,7 +41,8 @@ static void seen_at(const tsr_rig *rig, int64_t index, double x, double y, doubl
     double pixel[2];
     require_ok(tsr_rig_get(rig, index, &c));
     require_ok(tsr_camera_project(&c.camera, c.width, c.height, (tsr_vec3){ x, y, z }, pixel, NULL));
-    if (!(fabs(pixel[0] - px) < 1e-6 && fabs(pixel[1] - py) < 1e-6)) fail_msg("camera %d: seen at (%.9g, %.9g), expected (%.9g, %.9g)", (int)index, pixel[0], pixel[1], px, py);
+    if (!(fabs(pixel[0] - px) < 1e-6 && fabs(pixel[1] - py) < 1e-6))
+        fail_msg("camera %d: seen at (%.9g, %.9g), expected (%.9g, %.9g)", (int)index, pixel[0], pixel[1], px, py);
 }
 
 /* A point ahead, to the right and below of each camera, whose place in the image follows from the format's own words. */
@@ -53,8 +54,9 @@ static void known_texts(void **unused)
     const tsr_rig_read_options sized = { .struct_size = sizeof sized, .width = 640, .height = 480 };
     /* COLMAP: pixels from the corner; turned by 90 degrees about the axis: x of the world is down in the image */
     require_ok(read_text("colmap-text",
-                         "# c\n7 SIMPLE_RADIAL 640 480 500 320 240 0.1\n% \n5 0.70710678118654752 0 0 0.70710678118654752 0 0 1 7 a b.png\n1 2 -1 350 245 3\n%\n3 1 0 4 255 128 0 0.5\n", NULL,
-                         &rig));
+                         "# c\n7 SIMPLE_RADIAL 640 480 500 320 240 0.1\n% \n5 0.70710678118654752 0 0 0.70710678118654752 0 0 1 7 a b.png\n1 2 -1 "
+                         "350 245 3\n%\n3 1 0 4 255 128 0 0.5\n",
+                         NULL, &rig));
     require_ok(tsr_rig_get(rig, 0, &c));
     assert_string_equal(c.image, "a b.png");
     const double r2 = 0.2 * 0.2, bent = 1 + 0.1 * r2;
@@ -63,10 +65,13 @@ static void known_texts(void **unused)
     const tsr_rig_sight *sights;
     assert_int_equal(tsr_rig_points(rig, &points), 1);
     assert_int_equal(tsr_rig_sights(rig, &sights), 1);
-    assert_true(points[0].position[2] == 4 && points[0].color[1] == 128 && sights[0].camera == 0 && sights[0].point == 0 && sights[0].pixel[0] == 350);
+    assert_true(points[0].position[2] == 4 && points[0].color[1] == 128 && sights[0].camera == 0 && sights[0].point == 0 &&
+                sights[0].pixel[0] == 350);
     tsr_rig_destroy(&rig);
     /* Middlebury: disparity of a point is f b / z - doffs; pixels from the first centre */
-    require_ok(read_text("", "cam0=[1000 0 300; 0 1000 200; 0 0 1]\ncam1=[1000 0 310; 0 1000 200; 0 0 1]\ndoffs=10\nbaseline=100\nwidth=700\nheight=500\nndisp=64\n", NULL, &rig));
+    require_ok(read_text(
+        "", "cam0=[1000 0 300; 0 1000 200; 0 0 1]\ncam1=[1000 0 310; 0 1000 200; 0 0 1]\ndoffs=10\nbaseline=100\nwidth=700\nheight=500\nndisp=64\n",
+        NULL, &rig));
     seen_at(rig, 0, 50, 20, 1000, 350.5, 220.5);
     seen_at(rig, 1, 50, 20, 1000, 350.5 - (1000.0 * 100 / 1000 - 10), 220.5);
     require_ok(tsr_rig_get(rig, 0, &c));
@@ -78,23 +83,33 @@ static void known_texts(void **unused)
     seen_at(rig, 0, 1, 1, 3, 320.5 + 100, 240.5 + 100);
     tsr_rig_destroy(&rig);
     /* transforms.json of Blender: the camera looks along its -z, y up */
-    require_ok(read_text("", "{\"camera_angle_x\": 1.5707963267948966, \"w\": 200, \"h\": 100, \"frames\": [{\"file_path\": \"./r_0\", \"transform_matrix\": "
-                             "[[1,0,0,0],[0,0,-1,-5],[0,1,0,0],[0,0,0,1]]}]}", NULL, &rig));
+    require_ok(
+        read_text("",
+                  "{\"camera_angle_x\": 1.5707963267948966, \"w\": 200, \"h\": 100, \"frames\": [{\"file_path\": \"./r_0\", \"transform_matrix\": "
+                  "[[1,0,0,0],[0,0,-1,-5],[0,1,0,0],[0,0,0,1]]}]}",
+                  NULL, &rig));
     seen_at(rig, 0, 1, 0, -1, 100 + 20, 50 + 20);
     require_ok(tsr_rig_get(rig, 0, &c));
     assert_string_equal(c.image, "./r_0.png");
     tsr_rig_destroy(&rig);
     /* OpenCV: stereo as YAML, one camera as XML */
-    require_ok(read_text("", "%YAML:1.0\nM1: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n   data: [ 500., 0., 319.5, 0., 500.,\n       239.5, 0., 0., 1. ]\nD1: !!opencv-matrix\n"
-                             "   rows: 1\n   cols: 5\n   dt: d\n   data: [ 0.1, 0., 0., 0., 0. ]\nM2: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n"
-                             "   data: [ 500., 0., 319.5, 0., 500., 239.5, 0., 0., 1. ]\nR: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n"
-                             "   data: [ 1., 0., 0., 0., 1., 0., 0., 0., 1. ]\nT: !!opencv-matrix\n   rows: 3\n   cols: 1\n   dt: d\n   data: [ -0.5, 0., 0. ]\n", &sized, &rig));
+    require_ok(read_text(
+        "",
+        "%YAML:1.0\nM1: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n   data: [ 500., 0., 319.5, 0., 500.,\n       239.5, 0., 0., 1. ]\nD1: "
+        "!!opencv-matrix\n"
+        "   rows: 1\n   cols: 5\n   dt: d\n   data: [ 0.1, 0., 0., 0., 0. ]\nM2: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n"
+        "   data: [ 500., 0., 319.5, 0., 500., 239.5, 0., 0., 1. ]\nR: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n"
+        "   data: [ 1., 0., 0., 0., 1., 0., 0., 0., 1. ]\nT: !!opencv-matrix\n   rows: 3\n   cols: 1\n   dt: d\n   data: [ -0.5, 0., 0. ]\n",
+        &sized, &rig));
     assert_int_equal(tsr_rig_count(rig), 2);
     seen_at(rig, 0, 0.2, 0, 1, 320 + 500 * 0.2 * (1 + 0.1 * 0.04), 240);
     seen_at(rig, 1, 0.2, 0, 1, 320 - 150, 240);
     tsr_rig_destroy(&rig);
-    require_ok(read_text("", "<?xml version=\"1.0\"?>\n<opencv_storage>\n<image_width>640</image_width><image_height>480</image_height>\n<camera_matrix type_id=\"opencv-matrix\"><rows>3</rows>"
-                             "<cols>3</cols><dt>d</dt><data>\n 500. 0. 319.5 0.\n 400. 239.5 0. 0. 1.</data></camera_matrix></opencv_storage>", NULL, &rig));
+    require_ok(read_text("",
+                         "<?xml version=\"1.0\"?>\n<opencv_storage>\n<image_width>640</image_width><image_height>480</image_height>\n<camera_matrix "
+                         "type_id=\"opencv-matrix\"><rows>3</rows>"
+                         "<cols>3</cols><dt>d</dt><data>\n 500. 0. 319.5 0.\n 400. 239.5 0. 0. 1.</data></camera_matrix></opencv_storage>",
+                         NULL, &rig));
     seen_at(rig, 0, 0.2, 0.1, 1, 320 + 100, 240 + 40);
     tsr_rig_destroy(&rig);
     /* Bundler looks along -z and counts upwards from the middle */
@@ -108,7 +123,8 @@ static void known_texts(void **unused)
     seen_at(rig, 0, 1.5, 2, 4, 320 + 525 * 0.5, 240);
     seen_at(rig, 1, 2, 2, 3 - 0.5, 320 + 525 * 0.5, 240); /* turned about y: it looks along +x, its right is -z */
     tsr_rig_destroy(&rig);
-    require_ok(read_text("kitti", "1 0 0 5 0 1 0 6 0 0 1 7\n", &(tsr_rig_read_options){ .struct_size = sizeof(tsr_rig_read_options), .width = 100, .height = 50, .focal = 80 }, &rig));
+    require_ok(read_text("kitti", "1 0 0 5 0 1 0 6 0 0 1 7\n",
+                         &(tsr_rig_read_options){ .struct_size = sizeof(tsr_rig_read_options), .width = 100, .height = 50, .focal = 80 }, &rig));
     seen_at(rig, 0, 5.5, 6, 8, 50 + 40, 25);
     tsr_rig_destroy(&rig);
 }
@@ -117,7 +133,9 @@ static void known_texts(void **unused)
 static tsr_rig *plain_rig(int lens)
 {
     tsr_rig *rig;
-    const tsr_rig_layout_options o = { .struct_size = sizeof o, .count = 3, .height = 1, .width = 640, .height_pixels = 480, .target = { 0.1, 0.2, 0.3 } };
+    const tsr_rig_layout_options o = {
+        .struct_size = sizeof o, .count = 3, .height = 1, .width = 640, .height_pixels = 480, .target = { 0.1, 0.2, 0.3 }
+    };
     require_ok(tsr_rig_make(TSR_RIG_ARC, &o, &rig));
     for (int64_t i = 0; i < tsr_rig_count(rig); i++) {
         tsr_rig_camera c;
@@ -157,8 +175,9 @@ static void every_format(void **unused)
     static const struct {
         const char *name, *path;
         int lens;
-    } cases[] = { { "transforms", "a.json", 1 }, { "colmap", "binary", 1 },  { "colmap-text", "text", 1 }, { "geoscene", "a.geoscene", 1 }, { "opencv", "a.yml", 1 },
-                  { "opencv", "a.xml", 1 },      { "bundler", "a.out", 1 },  { "par", "a_par.txt", 0 },    { "tum", "a.tum", 0 },           { "kitti", "a.kitti", 0 } };
+    } cases[] = { { "transforms", "a.json", 1 }, { "colmap", "binary", 1 }, { "colmap-text", "text", 1 }, { "geoscene", "a.geoscene", 1 },
+                  { "opencv", "a.yml", 1 },      { "opencv", "a.xml", 1 },  { "bundler", "a.out", 1 },    { "par", "a_par.txt", 0 },
+                  { "tum", "a.tum", 0 },         { "kitti", "a.kitti", 0 } };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         tsr_rig *rig = plain_rig(cases[n].lens), *back;
         const tsr_rig_write_options w = { .struct_size = sizeof w, .format = cases[n].name };
@@ -175,7 +194,8 @@ static void every_format(void **unused)
             require_ok(tsr_rig_get(rig, i, &a));
             require_ok(tsr_rig_get(back, i, &b));
             if (!(apart(&a, &b) < 1e-6)) fail_msg("%s: camera %d is %g pixels off", cases[n].name, (int)i, apart(&a, &b));
-            if (strcmp(cases[n].name, "opencv") && strcmp(cases[n].name, "bundler") && strcmp(cases[n].name, "tum") && strcmp(cases[n].name, "kitti")) assert_string_equal(a.image, b.image);
+            if (strcmp(cases[n].name, "opencv") && strcmp(cases[n].name, "bundler") && strcmp(cases[n].name, "tum") && strcmp(cases[n].name, "kitti"))
+                assert_string_equal(a.image, b.image);
         }
         tsr_rig_destroy(&rig);
         tsr_rig_destroy(&back);
@@ -201,10 +221,18 @@ static void everything_kept(void **unused)
     for (int64_t i = 0; i < 3; i++) {
         require_ok(tsr_rig_get(rig, i, &c));
         c.depth = i == 0 ? "depth%04d.png" : i == 1 ? "d.exr" : "";
-        c.encoding = (tsr_depth_encoding){ .kind = i ? TSR_DEPTH_RADIAL : TSR_DEPTH_INVERSE, .bits = i ? 0 : 16, .range = { i ? 0 : 0.3, i ? 0 : 77.7 }, .background_is_valid = (int)i };
+        c.encoding = (tsr_depth_encoding){ .kind = i ? TSR_DEPTH_RADIAL : TSR_DEPTH_INVERSE,
+                                           .bits = i ? 0 : 16,
+                                           .range = { i ? 0 : 0.3, i ? 0 : 77.7 },
+                                           .background_is_valid = (int)i };
         c.camera.clip[0] = 0.1;
         c.camera.clip[1] = 33;
-        if (i == 1) c.camera = (tsr_camera){ .rotation = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }, .projection = TSR_ORTHOGRAPHIC, .height = 1.0 / 3, .aspect = 1.7, .clip = { -1, 2 } };
+        if (i == 1)
+            c.camera = (tsr_camera){ .rotation = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } },
+                                     .projection = TSR_ORTHOGRAPHIC,
+                                     .height = 1.0 / 3,
+                                     .aspect = 1.7,
+                                     .clip = { -1, 2 } };
         if (i == 2) {
             double p[16];
             require_ok(tsr_camera_matrices(&c.camera, 640, 480, NULL, p));
@@ -268,7 +296,9 @@ static void geocast_readings(void **unused)
         for (int k = 0; k < 4; k++) world[4 * k + r] = r == 3 ? k == 3 : k == 3 ? p[r] : truth.rotation[k][r];
     for (int which = 0; which < 4; which++) {
         char text[2000];
-        int n = snprintf(text, sizeof text, "# made by hand\nGeoCast V1.0\nStaticCamera\nPos %.2f %.2f %.2f\nViewSlice FODAngle 145 Size 1000\nModelviewMatrix\n", p[0], p[1], p[2]);
+        int n = snprintf(text, sizeof text,
+                         "# made by hand\nGeoCast V1.0\nStaticCamera\nPos %.2f %.2f %.2f\nViewSlice FODAngle 145 Size 1000\nModelviewMatrix\n", p[0],
+                         p[1], p[2]);
         const double *m = which < 2 ? view : world;
         for (int r = 0; r < 4; r++) {
             for (int k = 0; k < 4; k++) n += snprintf(text + n, sizeof text - (size_t)n, "%.9g ", which & 1 ? m[4 * r + k] : m[4 * k + r]);
@@ -283,7 +313,8 @@ static void geocast_readings(void **unused)
         for (int i = 0; i < 9; i++) assert_true(fabs(c.camera.rotation[i / 3][i % 3] - truth.rotation[i / 3][i % 3]) < 1e-7);
         assert_true(c.encoding.kind == TSR_DEPTH_EYE && c.camera.clip[1] == 20);
         assert_string_equal(tsr_rig_unknown(rig, 0), "ViewSlice FODAngle 145 Size 1000\n"); /* kept */
-        require_ok(tsr_rig_write(rig, in_folder("kept.geocast"), &(tsr_rig_write_options){ .struct_size = sizeof(tsr_rig_write_options), .overwrite = 1 }));
+        require_ok(
+            tsr_rig_write(rig, in_folder("kept.geocast"), &(tsr_rig_write_options){ .struct_size = sizeof(tsr_rig_write_options), .overwrite = 1 }));
         size_t size;
         char *out = get_file("kept.geocast", &size);
         out[size] = 0;
@@ -306,7 +337,8 @@ static void scenes(void **unused)
     (void)unused;
     tsr_rig *rig;
     tsr_rig_camera c;
-    static const char cast[] = "GeoCast V1.0\nPos 0 0 %d\nModelviewMatrix\n1 0 0 0\n0 1 0 0\n0 0 1 %d\n0 0 0 1\nDataProject Ortho WindowSize 4 2 ProjRange 1 5\n";
+    static const char cast[] =
+        "GeoCast V1.0\nPos 0 0 %d\nModelviewMatrix\n1 0 0 0\n0 1 0 0\n0 0 1 %d\n0 0 0 1\nDataProject Ortho WindowSize 4 2 ProjRange 1 5\n";
     for (int f = 1; f <= 3; f++) {
         char text[400], name[32];
         snprintf(text, sizeof text, cast, f, -f);
@@ -345,18 +377,24 @@ static void refusals(void **unused)
         { "", "{\"frames\": 3}", "no list of frames", TSR_ERROR_FORMAT },
         { "", "{\"frames\": []}", "no camera in it", TSR_ERROR_FORMAT },
         { "", "{\"frames\": [{}]}", "no focal length", TSR_ERROR_FORMAT },
-        { "", "{\"camera_angle_x\":1,\"frames\":[{\"transform_matrix\":[[1,0,0,0],[0,1,0,0],[0,0,3,0],[0,0,0,1]]}]}", "three orthonormal rows", TSR_ERROR_FORMAT },
+        { "", "{\"camera_angle_x\":1,\"frames\":[{\"transform_matrix\":[[1,0,0,0],[0,1,0,0],[0,0,3,0],[0,0,0,1]]}]}", "three orthonormal rows",
+          TSR_ERROR_FORMAT },
         { "colmap-text", "1 PINHOLE 640 480 500\n%\n%\n", "expected 3 numbers more", TSR_ERROR_FORMAT },
         { "colmap-text", "1 FOV 640 480 5 5 5 5 1\n%\n%\n", "of the model FOV", TSR_ERROR_UNSUPPORTED },
         { "colmap-text", "1 PINHOLE 640 480 5 5 5 5\n%\n1 1 0 0 0 0 0 0 2 a\n%\n", "of camera 2, which cameras does not list", TSR_ERROR_FORMAT },
         { "colmap-text", "1 PINHOLE 640 480 5 5 5 5\n%\n1 0 0 0 0 0 0 0 1 a\n%\n", "quaternion", TSR_ERROR_FORMAT },
         { "", "GeoCast V9.0\n", "version V9.0", TSR_ERROR_UNSUPPORTED },
         { "", "GeoCast V1.0\nModelviewMatrix\n1 0 0 0\n0 1\n", "expected a number for the matrix", TSR_ERROR_FORMAT },
-        { "", "GeoCast V1.0\nPos 0 0 0\nModelviewMatrix\n1 0 0 0 0 1 0 0 0 0 0 0 0 0 0 1\nDataProject Perspective Fovy 30 Aspect 1 ClipRange 1 2\n", "determinant 0", TSR_ERROR_FORMAT },
-        { "", "GeoCast V1.0\nPos 0 0 0\nModelviewMatrix\n1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1\nDataProject Perspective Fovy 190 Aspect 1 ClipRange 1 2\n", "fov 190", TSR_ERROR_FORMAT },
-        { "", "GeoCast V1.0\nPos 0 0 0\nModelviewMatrix\n1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1\nDataProject Perspective Fovy 30 Aspect -1 ClipRange 1 2\n", "aspect -1", TSR_ERROR_FORMAT },
-        { "", "GeoCast V1.0\nPos 0 0 0\nModelviewMatrix\n1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1\nDataProject Perspective Fovy 30 Aspect 1 ClipRange 2 1\n", "near < far", TSR_ERROR_FORMAT },
-        { "", "GeoCast V1.0\nPos 0 0 0\nModelviewMatrix\n1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1\nDataProject Perspective Fovy 30 Aspect 1 ClipRange 0 1\n", "0 < near", TSR_ERROR_FORMAT },
+        { "", "GeoCast V1.0\nPos 0 0 0\nModelviewMatrix\n1 0 0 0 0 1 0 0 0 0 0 0 0 0 0 1\nDataProject Perspective Fovy 30 Aspect 1 ClipRange 1 2\n",
+          "determinant 0", TSR_ERROR_FORMAT },
+        { "", "GeoCast V1.0\nPos 0 0 0\nModelviewMatrix\n1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1\nDataProject Perspective Fovy 190 Aspect 1 ClipRange 1 2\n",
+          "fov 190", TSR_ERROR_FORMAT },
+        { "", "GeoCast V1.0\nPos 0 0 0\nModelviewMatrix\n1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1\nDataProject Perspective Fovy 30 Aspect -1 ClipRange 1 2\n",
+          "aspect -1", TSR_ERROR_FORMAT },
+        { "", "GeoCast V1.0\nPos 0 0 0\nModelviewMatrix\n1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1\nDataProject Perspective Fovy 30 Aspect 1 ClipRange 2 1\n",
+          "near < far", TSR_ERROR_FORMAT },
+        { "", "GeoCast V1.0\nPos 0 0 0\nModelviewMatrix\n1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1\nDataProject Perspective Fovy 30 Aspect 1 ClipRange 0 1\n",
+          "0 < near", TSR_ERROR_FORMAT },
         { "", "cam0=[1 2 3]\nwidth=4\nheight=4\n", "cam0, expected", TSR_ERROR_FORMAT },
         { "", "# Bundle file v0.3\n1 0\n", "give their size", TSR_ERROR_ARGUMENT },
         { "par", "2\na 1 0 0 0 1 0 0 0 1 1 0 0 0 1 0 0 0 1 0 0 0\n", "ends after 1 of 2 cameras", TSR_ERROR_FORMAT },
@@ -376,7 +414,10 @@ static void refusals(void **unused)
     mkdir(in_folder("empty"), 0777);
     require_error(tsr_rig_read(in_folder("empty"), NULL, &rig), TSR_ERROR_FORMAT, "a folder without cameras");
     /* what a format cannot hold is refused by name, and nothing is written */
-    tsr_rig_camera c = { .name = "flat", .width = 64, .height = 48, .frame = TSR_RIG_STATIC,
+    tsr_rig_camera c = { .name = "flat",
+                         .width = 64,
+                         .height = 48,
+                         .frame = TSR_RIG_STATIC,
                          .camera = { .rotation = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }, .projection = TSR_ORTHOGRAPHIC, .height = 2 } };
     require_ok(tsr_rig_create(&rig));
     require_error(tsr_rig_write(rig, in_folder("x.json"), NULL), TSR_ERROR_STATE, "no camera");
@@ -427,7 +468,12 @@ static int end(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(known_texts), cmocka_unit_test(every_format), cmocka_unit_test(everything_kept), cmocka_unit_test(geocast_readings),
-                                        cmocka_unit_test(scenes),      cmocka_unit_test(refusals),     cmocka_unit_test(many) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(known_texts),
+                                        cmocka_unit_test(every_format),
+                                        cmocka_unit_test(everything_kept),
+                                        cmocka_unit_test(geocast_readings),
+                                        cmocka_unit_test(scenes),
+                                        cmocka_unit_test(refusals),
+                                        cmocka_unit_test(many) };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -92,8 +92,8 @@ static void identity(void **unused)
         result r = fetch(view);
         int covered = 0;
         tsr_image picture;
-        require_ok(tsr_analytic_render(n == 2 ? "plane" : "head", &c, W, H, &(tsr_analytic_options){ .struct_size = sizeof(tsr_analytic_options), .supersampling = 1 },
-                                       &picture, NULL));
+        require_ok(tsr_analytic_render(n == 2 ? "plane" : "head", &c, W, H,
+                                       &(tsr_analytic_options){ .struct_size = sizeof(tsr_analytic_options), .supersampling = 1 }, &picture, NULL));
         for (int32_t y = 0; y < H; y++)
             for (int32_t x = 0; x < W; x++) {
                 int quads = 0; /* of which all corners are there */
@@ -192,7 +192,7 @@ static void cut_skins(void **unused)
                     const double off = m.depth[i] > 0 ? fabs((double)(m.depth[i] - truth.truth[i])) : 1;
                     sum += fmin(1, off) * fmin(1, off);
                     pixels++;
-                } else { /* a skin before the background: the far plane is none */
+                } else {                                                     /* a skin before the background: the far plane is none */
                     if (!(r[0].depth[i] > 0 && r[1].depth[i] > 0)) continue; /* one alone: nobody else can say */
                     const int skin = r[0].depth[i] < 7 || r[1].depth[i] < 7;
                     const int stays = skin && m.depth[i] < 0.98f * fmaxf(r[0].depth[i], r[1].depth[i]);
@@ -373,8 +373,7 @@ static void textures(void **unused)
         tsr_vec3 o, d;
         require_ok(tsr_camera_ray(&to, W, H, p, &o, &d));
         const double t = (double)own.depth[i];
-        const tsr_vec3 x = { o.x + t * d.x, o.y + t * d.y, o.z + t * d.z },
-                       back = { x.x - at.position.x, x.y - at.position.y, x.z - at.position.z };
+        const tsr_vec3 x = { o.x + t * d.x, o.y + t * d.y, o.z + t * d.z }, back = { x.x - at.position.x, x.y - at.position.y, x.z - at.position.z };
         double hit;
         require_ok(tsr_analytic_trace("spheres", NULL, at.position, back, &hit, NULL));
         if (hit < 0.8) { /* something else is well before it: keeps its own colour */
@@ -398,7 +397,8 @@ typedef struct maps {
 } maps;
 static maps maps_of(const tsr_sweep *sweep, size_t pixels, double *coverage)
 {
-    maps m = { (float *)malloc(4 * pixels), (uint8_t *)malloc(4 * pixels), (uint8_t *)malloc(pixels), (int32_t *)malloc(4 * pixels), (int32_t *)malloc(4 * pixels), (int32_t *)malloc(4 * pixels) };
+    maps m = { (float *)malloc(4 * pixels),   (uint8_t *)malloc(4 * pixels), (uint8_t *)malloc(pixels),
+               (int32_t *)malloc(4 * pixels), (int32_t *)malloc(4 * pixels), (int32_t *)malloc(4 * pixels) };
     const tsr_sweep_maps to = { m.depth, m.color, m.winner, m.first, m.hits, m.state };
     require_ok(tsr_sweep_download(sweep, &to, coverage));
     return m;
@@ -464,7 +464,8 @@ static void sweeps(void **unused)
     int state[3] = { 0, 0, 0 };
     for (int i = 0; i < W * H; i++) {
         state[m.state[i]]++;
-        assert_true((m.state[i] == TSR_SWEEP_SURFACE) == (m.depth[i] > 0) && (m.first[i] >= 0) == (m.depth[i] > 0) && (m.hits[i] > 0) == (m.depth[i] > 0));
+        assert_true((m.state[i] == TSR_SWEEP_SURFACE) == (m.depth[i] > 0) && (m.first[i] >= 0) == (m.depth[i] > 0) &&
+                    (m.hits[i] > 0) == (m.depth[i] > 0));
         assert_true(m.depth[i] <= 0 || m.first[i] <= m.winner[i]);
     }
     assert_true(state[0] > 0 && state[1] > 0);
@@ -489,10 +490,13 @@ static void devices_agree(void **unused)
     uint64_t seed = test_seed();
     tsr_context *context = test_context(), *cpu = test_context_on("cpu", 3);
     for (int n = 0; n < 6; n++) {
-        const tsr_camera from = around(40 * test_uniform(&seed) - 20, test_uniform(&seed)), to = around(60 * test_uniform(&seed) - 30, test_uniform(&seed));
+        const tsr_camera from = around(40 * test_uniform(&seed) - 20, test_uniform(&seed)),
+                         to = around(60 * test_uniform(&seed) - 30, test_uniform(&seed));
         const int32_t w = n == 1 ? 5 : 60, h = n == 1 ? 4 : 45; /* n = 1: triangles of many pixels */
         const tsr_project_options o = { .struct_size = sizeof o,
-                                        .connect = n == 2 ? TSR_CONNECT_NONE : n == 3 ? TSR_CONNECT_THRESHOLD : TSR_CONNECT_ALL,
+                                        .connect = n == 2   ? TSR_CONNECT_NONE
+                                                   : n == 3 ? TSR_CONNECT_THRESHOLD
+                                                            : TSR_CONNECT_ALL,
                                         .diagonal = n == 4 ? TSR_DIAGONAL_FIXED : TSR_DIAGONAL_AUTO,
                                         .keep_far = n == 0 || n == 1 };
         result r[2];
@@ -593,8 +597,9 @@ static void refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(identity), cmocka_unit_test(other_view), cmocka_unit_test(cut_skins),     cmocka_unit_test(thin_rod), cmocka_unit_test(laws_of_merging),
-        cmocka_unit_test(textures), cmocka_unit_test(sweeps),     cmocka_unit_test(devices_agree), cmocka_unit_test(culling),  cmocka_unit_test(refusals),
+        cmocka_unit_test(identity),        cmocka_unit_test(other_view), cmocka_unit_test(cut_skins), cmocka_unit_test(thin_rod),
+        cmocka_unit_test(laws_of_merging), cmocka_unit_test(textures),   cmocka_unit_test(sweeps),    cmocka_unit_test(devices_agree),
+        cmocka_unit_test(culling),         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

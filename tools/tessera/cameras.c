@@ -72,7 +72,8 @@ static double reprojection(const tsr_rig *rig, int convention)
         if (tsr_rig_get(rig, sights[i].camera, &c) != TSR_OK) continue;
         const double *p = points[sights[i].point].position;
         const tsr_camera m = reread(&c.camera, convention);
-        const int seen = tsr_camera_project(&m, c.width ? c.width : 1, c.height ? c.height : 1, (tsr_vec3){ p[0], p[1], p[2] }, pixel, NULL) == TSR_OK;
+        const int seen =
+            tsr_camera_project(&m, c.width ? c.width : 1, c.height ? c.height : 1, (tsr_vec3){ p[0], p[1], p[2] }, pixel, NULL) == TSR_OK;
         off[have++] = seen ? hypot(pixel[0] - (double)sights[i].pixel[0], pixel[1] - (double)sights[i].pixel[1]) : 1e9;
     }
     if (have) qsort(off, (size_t)have, sizeof *off, by_value);
@@ -83,7 +84,8 @@ static double reprojection(const tsr_rig *rig, int convention)
 
 static void show_convention(const struct cameras *s)
 {
-    static const char *const names[CONVENTIONS] = { "as the format says", "with poses from the camera to the world", "with y and z the other way round", "with both" };
+    static const char *const names[CONVENTIONS] = { "as the format says", "with poses from the camera to the world",
+                                                    "with y and z the other way round", "with both" };
     double error[CONVENTIONS];
     int best = 0;
     if (!tsr_rig_sights(s->rig, NULL)) return;
@@ -132,8 +134,8 @@ static void show_one_json(const tsr_rig_camera *c, int64_t index)
 static void show_one(const tsr_rig_camera *c, int64_t index)
 {
     const tsr_camera *m = &c->camera;
-    printf("%5lld  %-20s %-12s %5d x %-5d at %9.4g %9.4g %9.4g towards %6.3f %6.3f %6.3f ", (long long)index, cli_shown(c->name), projection_name(m), (int)c->width,
-           (int)c->height, m->position.x, m->position.y, m->position.z, -m->rotation[2][0], -m->rotation[2][1], -m->rotation[2][2]);
+    printf("%5lld  %-20s %-12s %5d x %-5d at %9.4g %9.4g %9.4g towards %6.3f %6.3f %6.3f ", (long long)index, cli_shown(c->name), projection_name(m),
+           (int)c->width, (int)c->height, m->position.x, m->position.y, m->position.z, -m->rotation[2][0], -m->rotation[2][1], -m->rotation[2][2]);
     if (m->projection == TSR_PERSPECTIVE) printf(" fov %.4g", m->fov);
     if (m->projection == TSR_ORTHOGRAPHIC) printf(" height %.4g", m->height);
     if (m->clip[1] != 0) printf(" clip %.4g:%.4g", m->clip[0], m->clip[1]);
@@ -147,12 +149,16 @@ static void show_numbers(const tsr_rig_camera *c)
     const tsr_camera *m = &c->camera;
     tsr_pinhole p;
     for (int r = 0; r < 3; r++)
-        printf("  %-8s %12.9f %12.9f %12.9f\n", r == 0 ? "right" : r == 1 ? "up" : "backward", m->rotation[r][0], m->rotation[r][1], m->rotation[r][2]);
+        printf("  %-8s %12.9f %12.9f %12.9f\n",
+               r == 0   ? "right"
+               : r == 1 ? "up"
+                        : "backward",
+               m->rotation[r][0], m->rotation[r][1], m->rotation[r][2]);
     if (c->width && tsr_camera_to_pinhole(m, c->width, c->height, &p) == TSR_OK) {
         printf("  focal    %.9g %.9g pixels, axis at %.9g %.9g\n", p.fx, p.fy, p.cx, p.cy);
         if (tsr_lens_distorts(&m->lens))
-            printf("  lens     k %.9g %.9g %.9g %.9g %.9g %.9g, p %.9g %.9g (r = 1 at 45 degrees%s)\n", p.k[0], p.k[1], p.k[2], p.k[3], p.k[4], p.k[5], p.p[0], p.p[1],
-                   p.fisheye ? ", fish-eye" : "");
+            printf("  lens     k %.9g %.9g %.9g %.9g %.9g %.9g, p %.9g %.9g (r = 1 at 45 degrees%s)\n", p.k[0], p.k[1], p.k[2], p.k[3], p.k[4],
+                   p.k[5], p.p[0], p.p[1], p.fisheye ? ", fish-eye" : "");
     }
     if (*c->image) printf("  image    %s\n", cli_shown(c->image));
     if (*c->depth) printf("  depth    %s\n", cli_shown(c->depth));
@@ -184,7 +190,8 @@ static int show(const struct cameras *s)
     }
     if (only < 0) {
         printf("%lld %s", (long long)count, count == 1 ? "camera" : "cameras");
-        if (tsr_rig_points(s->rig, NULL)) printf(", %lld points seen %lld times", (long long)tsr_rig_points(s->rig, NULL), (long long)tsr_rig_sights(s->rig, NULL));
+        if (tsr_rig_points(s->rig, NULL))
+            printf(", %lld points seen %lld times", (long long)tsr_rig_points(s->rig, NULL), (long long)tsr_rig_sights(s->rig, NULL));
         printf("\n");
         show_convention(s);
     }
@@ -283,7 +290,8 @@ static tsr_bounds bounds_of(const tsr_rig *rig, double *length)
 
 static void draw_all(const struct cameras *s, canvas *c, double length)
 {
-    static const uint8_t palette[8][3] = { { 230, 75, 53 }, { 77, 187, 213 }, { 0, 170, 135 }, { 243, 200, 90 }, { 160, 110, 210 }, { 239, 133, 54 }, { 110, 140, 220 }, { 220, 100, 170 } };
+    static const uint8_t palette[8][3] = { { 230, 75, 53 },   { 77, 187, 213 }, { 0, 170, 135 },   { 243, 200, 90 },
+                                           { 160, 110, 210 }, { 239, 133, 54 }, { 110, 140, 220 }, { 220, 100, 170 } };
     static const uint8_t axes[3][3] = { { 200, 60, 60 }, { 60, 180, 60 }, { 80, 110, 230 } };
     const tsr_rig_point *points;
     const int64_t have = tsr_rig_points(s->rig, &points);
@@ -293,7 +301,8 @@ static void draw_all(const struct cameras *s, canvas *c, double length)
         const double *p = points[i].position;
         if (place(c, (tsr_vec3){ p[0], p[1], p[2] }, at)) dot(c, at[0], at[1], fmax(1.2, 1.8 * unit), points[i].color);
     }
-    for (int k = 0; k < 3; k++) line(c, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ k == 0 ? length : 0, k == 1 ? length : 0, k == 2 ? length : 0 }, 2.5 * unit, axes[k]);
+    for (int k = 0; k < 3; k++)
+        line(c, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ k == 0 ? length : 0, k == 1 ? length : 0, k == 2 ? length : 0 }, 2.5 * unit, axes[k]);
     for (int64_t i = 0; i < tsr_rig_count(s->rig); i++) {
         tsr_rig_camera m;
         tsr_vec3 corner[4], eye;
@@ -328,7 +337,8 @@ static int draw(const struct cameras *s)
         for (int64_t i = 0; i < (int64_t)c.width * c.height * 3; i++) {
             const int64_t x = i / 3 % c.width, y = i / 3 / c.width;
             int sum = SAMPLES * SAMPLES / 2;
-            for (int k = 0; k < SAMPLES * SAMPLES; k++) sum += c.large.pixels[3 * ((y * SAMPLES + k / SAMPLES) * c.large.width + x * SAMPLES + k % SAMPLES) + i % 3];
+            for (int k = 0; k < SAMPLES * SAMPLES; k++)
+                sum += c.large.pixels[3 * ((y * SAMPLES + k / SAMPLES) * c.large.width + x * SAMPLES + k % SAMPLES) + i % 3];
             image.pixels[i] = (uint8_t)(sum / (SAMPLES * SAMPLES));
         }
         const tsr_write_options write = cli_image_options(s->cli, s->picture);
@@ -353,14 +363,47 @@ static int run(cli_call *cli, int argc, char **argv)
     struct cameras s = { .cli = cli, .how = CLI_RIG, .azimuth = -30, .elevation = 30 };
     int code;
     const cli_option options[] = {
-        { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &s.output, .argument = "FILE", .help = "write the cameras: .json, .geoscene, .geocast, .yml, .xml, .out, calib.txt, _par.txt, or a folder (COLMAP)" },
+        { .name = "output",
+          .letter = 'o',
+          .type = CLI_TEXT,
+          .value = &s.output,
+          .argument = "FILE",
+          .help = "write the cameras: .json, .geoscene, .geocast, .yml, .xml, .out, calib.txt, _par.txt, or a folder (COLMAP)" },
         { .name = "format", .type = CLI_TEXT, .value = &s.format, .argument = "NAME", .help = "of the output (default: by its name)" },
         { .name = "picture", .type = CLI_TEXT, .value = &s.picture, .argument = "FILE", .help = "draw frusta and points" },
-        { .name = "camera", .type = CLI_TEXT, .value = &s.camera, .argument = "CAMERA", .help = "print this one (name or number), with all its numbers" },
-        { .name = "size", .type = CLI_SIZE3, .value = &s.size, .argument = "W,H,1", .help = "of the drawing (default 1200,800,1)", .lower = 1, .upper = 5000 },
-        { .name = "azimuth", .type = CLI_REAL, .value = &s.azimuth, .argument = "DEGREES", .help = "of the drawing's view (default -30)", .lower = -1e6, .upper = 1e6 },
-        { .name = "elevation", .type = CLI_REAL, .value = &s.elevation, .argument = "DEGREES", .help = "likewise (default 30)", .lower = -90, .upper = 90 },
-        { .name = "length", .type = CLI_REAL, .value = &s.length, .argument = "D", .help = "of the frusta that are drawn", .lower = 1e-12, .upper = 1e12 },
+        { .name = "camera",
+          .type = CLI_TEXT,
+          .value = &s.camera,
+          .argument = "CAMERA",
+          .help = "print this one (name or number), with all its numbers" },
+        { .name = "size",
+          .type = CLI_SIZE3,
+          .value = &s.size,
+          .argument = "W,H,1",
+          .help = "of the drawing (default 1200,800,1)",
+          .lower = 1,
+          .upper = 5000 },
+        { .name = "azimuth",
+          .type = CLI_REAL,
+          .value = &s.azimuth,
+          .argument = "DEGREES",
+          .help = "of the drawing's view (default -30)",
+          .lower = -1e6,
+          .upper = 1e6 },
+        { .name = "elevation",
+          .type = CLI_REAL,
+          .value = &s.elevation,
+          .argument = "DEGREES",
+          .help = "likewise (default 30)",
+          .lower = -90,
+          .upper = 90 },
+        { .name = "length",
+          .type = CLI_REAL,
+          .value = &s.length,
+          .argument = "D",
+          .help = "of the frusta that are drawn",
+          .lower = 1e-12,
+          .upper = 1e12 },
         CLI_RIG_OPTIONS(s.how),
         { 0 },
     };

@@ -37,7 +37,8 @@ struct reproject {
 static void quaternion_of(double (*r)[3], double q[4])
 {
     double best = -1;
-    const double parts[4] = { 1 + r[0][0] + r[1][1] + r[2][2], 1 + r[0][0] - r[1][1] - r[2][2], 1 - r[0][0] + r[1][1] - r[2][2], 1 - r[0][0] - r[1][1] + r[2][2] };
+    const double parts[4] = { 1 + r[0][0] + r[1][1] + r[2][2], 1 + r[0][0] - r[1][1] - r[2][2], 1 - r[0][0] + r[1][1] - r[2][2],
+                              1 - r[0][0] - r[1][1] + r[2][2] };
     int most = 0;
     for (int i = 0; i < 4; i++)
         if (parts[i] > best) best = parts[most = i];
@@ -73,7 +74,8 @@ static tsr_camera on_the_way(const tsr_camera *a, const tsr_camera *b, double t)
     }
     for (int i = 0; i < 4; i++) sum[i] /= sqrt(length);
     rotation_of(sum, c.rotation);
-    c.position = (tsr_vec3){ between(a->position.x, b->position.x, t), between(a->position.y, b->position.y, t), between(a->position.z, b->position.z, t) };
+    c.position =
+        (tsr_vec3){ between(a->position.x, b->position.x, t), between(a->position.y, b->position.y, t), between(a->position.z, b->position.z, t) };
     c.fov = between(a->fov, b->fov, t);
     c.height = between(a->height, b->height, t);
     c.aspect = between(a->aspect, b->aspect, t);
@@ -135,7 +137,8 @@ static int choose(struct reproject *r, const tsr_camera *camera, rank *list, int
         tsr_rig_camera c;
         double cosine = 0, apart = 0;
         if (tsr_rig_get(r->rig, i, &c) != TSR_OK || !*c.depth || !wanted(r, i, c.name)) continue;
-        const double d[3] = { c.camera.position.x - camera->position.x, c.camera.position.y - camera->position.y, c.camera.position.z - camera->position.z };
+        const double d[3] = { c.camera.position.x - camera->position.x, c.camera.position.y - camera->position.y,
+                              c.camera.position.z - camera->position.z };
         for (int k = 0; k < 3; k++) {
             cosine += c.camera.rotation[2][k] * camera->rotation[2][k];
             apart += d[k] * d[k];
@@ -188,7 +191,8 @@ static int judge(struct reproject *r, const float *depth, const uint8_t *color)
     tsr_context *cpu = NULL;
     int code = cli_cpu_context(r->cli, &cpu);
     if (!code)
-        code = cli_projector_load(r->cli, cpu, r->rig, r->like_index, r->footage, (*c.depth ? CLI_PROJECTOR_DEPTH : 0) | (*c.image ? CLI_PROJECTOR_COLOR : 0), &truth);
+        code = cli_projector_load(r->cli, cpu, r->rig, r->like_index, r->footage,
+                                  (*c.depth ? CLI_PROJECTOR_DEPTH : 0) | (*c.image ? CLI_PROJECTOR_COLOR : 0), &truth);
     if (code) {
         tsr_context_destroy(&cpu);
         return code;
@@ -237,7 +241,8 @@ static int sweep(struct reproject *r, tsr_camera camera, const rank *list, int64
     for (int64_t i = 0; i < count && !code; i++) code = load(r, list[i].index);
     for (int64_t i = 0; i < count && !code; i++) {
         const tsr_vec3 p = r->loaded[list[i].index].projector.camera.position;
-        far_ = fmax(far_, hypot(hypot(p.x - camera.position.x, p.y - camera.position.y), p.z - camera.position.z) + 1.5 * r->loaded[list[i].index].report.farthest);
+        far_ = fmax(far_, hypot(hypot(p.x - camera.position.x, p.y - camera.position.y), p.z - camera.position.z) +
+                              1.5 * r->loaded[list[i].index].report.farthest);
     }
     if (camera.clip[0] == 0 && camera.clip[1] == 0) {
         camera.clip[0] = 1e-3 * far_;
@@ -247,7 +252,8 @@ static int sweep(struct reproject *r, tsr_camera camera, const rank *list, int64
     for (int64_t i = 0; i < count && !code && status == TSR_OK; i++) {
         tsr_rig_camera c;
         status = tsr_rig_get(r->rig, list[i].index, &c);
-        if (status == TSR_OK) status = tsr_sweep_add(s, c.frame >= 0 ? c.frame : (int32_t)list[i].index, &r->loaded[list[i].index].projector, &r->project);
+        if (status == TSR_OK)
+            status = tsr_sweep_add(s, c.frame >= 0 ? c.frame : (int32_t)list[i].index, &r->loaded[list[i].index].projector, &r->project);
     }
     const tsr_sweep_maps maps = { .depth = depth, .color = color, .state = state };
     if (!code && status == TSR_OK) status = tsr_sweep_download(s, &maps, &coverage);
@@ -285,7 +291,8 @@ static int merge(struct reproject *r, const tsr_camera *camera, const rank *list
     }
     if (!code && status == TSR_OK && !r->merged) status = tsr_novel_create(r->context, r->width, r->height, &r->merged);
     if (!code && status == TSR_OK)
-        status = tsr_novel_merge(r->merged, camera, views, projectors, (int32_t)count, (tsr_merge)r->mode, &r->blend, r->choice_output ? &choice : NULL);
+        status =
+            tsr_novel_merge(r->merged, camera, views, projectors, (int32_t)count, (tsr_merge)r->mode, &r->blend, r->choice_output ? &choice : NULL);
     if (!code && status == TSR_OK) status = tsr_novel_download(r->merged, depth, color);
     r->seconds += cli_seconds() - start;
     if (choice && status == TSR_OK) {
@@ -337,12 +344,15 @@ static void show(const struct reproject *r, int64_t used)
         json_close('}');
         return;
     }
-    printf("%lld of the cameras, %d %s of %d x %d pixels", (long long)used, (int)r->frames, r->frames == 1 ? "picture" : "pictures", (int)r->width, (int)r->height);
+    printf("%lld of the cameras, %d %s of %d x %d pixels", (long long)used, (int)r->frames, r->frames == 1 ? "picture" : "pictures", (int)r->width,
+           (int)r->height);
     if (r->mode != SWEEP) printf(", %.1f ms each", 1e3 * r->seconds / r->frames);
     printf("\n");
     if (judged) printf("against the camera that was left out:");
     if (r->psnr > 0) printf(" PSNR %.2f dB where there is a surface", r->psnr);
-    if (r->depth_pixels > 0) printf("%s depth off by %.4g (median), %.4g (RMS), %.2f %% of its pixels covered", r->psnr > 0 ? "," : "", r->depth_median, r->depth_rms, 100 * r->covered);
+    if (r->depth_pixels > 0)
+        printf("%s depth off by %.4g (median), %.4g (RMS), %.2f %% of its pixels covered", r->psnr > 0 ? "," : "", r->depth_median, r->depth_rms,
+               100 * r->covered);
     if (judged) printf("\n");
 }
 
@@ -390,34 +400,125 @@ static int work(struct reproject *r)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct reproject r = { .cli = cli, .how = CLI_RIG, .up = { 0, 0, 1 }, .fov = 40, .mode = CSG, .most = 8, .frames = 1, .project = TSR_PROJECT_OPTIONS, .blend = TSR_BLEND_OPTIONS };
+    struct reproject r = { .cli = cli,
+                           .how = CLI_RIG,
+                           .up = { 0, 0, 1 },
+                           .fov = 40,
+                           .mode = CSG,
+                           .most = 8,
+                           .frames = 1,
+                           .project = TSR_PROJECT_OPTIONS,
+                           .blend = TSR_BLEND_OPTIONS };
     int frames_given = 0, most_given = 0;
     const cli_option options[] = {
-        { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &r.output, .argument = "FILE", .help = "the picture, or with --frames the film" },
-        { .name = "like", .type = CLI_TEXT, .value = &r.like, .argument = "CAMERA", .help = "look from this camera (name or number), which is left out and compared with" },
+        { .name = "output",
+          .letter = 'o',
+          .type = CLI_TEXT,
+          .value = &r.output,
+          .argument = "FILE",
+          .help = "the picture, or with --frames the film" },
+        { .name = "like",
+          .type = CLI_TEXT,
+          .value = &r.like,
+          .argument = "CAMERA",
+          .help = "look from this camera (name or number), which is left out and compared with" },
         { .name = "keep", .type = CLI_FLAG, .value = &r.keep, .help = "do not leave it out" },
         { .name = "to", .type = CLI_TEXT, .value = &r.to, .argument = "CAMERA", .help = "fly from --like to this camera" },
-        { .name = "frames", .type = CLI_INT, .value = &r.frames, .argument = "N", .help = "of the film (default 48)", .lower = 1, .upper = 100000, .given = &frames_given },
+        { .name = "frames",
+          .type = CLI_INT,
+          .value = &r.frames,
+          .argument = "N",
+          .help = "of the film (default 48)",
+          .lower = 1,
+          .upper = 100000,
+          .given = &frames_given },
         { .name = "eye", .type = CLI_VEC3, .value = &r.eye, .help = "look from here instead", .given = &r.eye_given },
         { .name = "target", .type = CLI_VEC3, .value = &r.target, .help = "to here (default 0,0,0)" },
         { .name = "up", .type = CLI_VEC3, .value = &r.up, .help = "upwards in the picture (default 0,0,1)" },
-        { .name = "fov", .type = CLI_REAL, .value = &r.fov, .argument = "DEGREES", .help = "of --eye, vertical (default 40)", .lower = 0.1, .upper = 179 },
-        { .name = "size", .type = CLI_SIZE3, .value = &r.size, .argument = "W,H,1", .help = "of the picture (default: as the camera's)", .lower = 1, .upper = 16384 },
-        { .name = "mode", .type = CLI_CHOICE, .value = &r.mode, .argument = "HOW", .help = "several views become one (default csg)", .choices = "overlay blend csg freespace sweep" },
-        { .name = "use", .type = CLI_LIST, .value = &r.use, .argument = "CAMERA", .help = "take this camera (several times; default: those that look the same way)" },
-        { .name = "most", .type = CLI_INT, .value = &r.most, .argument = "N", .help = "cameras at once (default 8; sweep: all)", .lower = 1, .upper = TSR_VIEWS_MOST, .given = &most_given },
-        { .name = "connect", .type = CLI_CHOICE, .value = &r.connect, .argument = "HOW", .help = "samples beside each other", .choices = "all threshold none" },
-        { .name = "ratio", .type = CLI_REAL, .value = &r.project.ratio, .argument = "R", .help = "threshold: of depths that are not connected (default 1.05)", .lower = 1.000001, .upper = 1000 },
-        { .name = "point-size", .type = CLI_REAL, .value = &r.project.point_size, .argument = "PIXELS", .help = "none: side of the points (default: as large as the samples)", .lower = 0.1, .upper = 256 },
+        { .name = "fov",
+          .type = CLI_REAL,
+          .value = &r.fov,
+          .argument = "DEGREES",
+          .help = "of --eye, vertical (default 40)",
+          .lower = 0.1,
+          .upper = 179 },
+        { .name = "size",
+          .type = CLI_SIZE3,
+          .value = &r.size,
+          .argument = "W,H,1",
+          .help = "of the picture (default: as the camera's)",
+          .lower = 1,
+          .upper = 16384 },
+        { .name = "mode",
+          .type = CLI_CHOICE,
+          .value = &r.mode,
+          .argument = "HOW",
+          .help = "several views become one (default csg)",
+          .choices = "overlay blend csg freespace sweep" },
+        { .name = "use",
+          .type = CLI_LIST,
+          .value = &r.use,
+          .argument = "CAMERA",
+          .help = "take this camera (several times; default: those that look the same way)" },
+        { .name = "most",
+          .type = CLI_INT,
+          .value = &r.most,
+          .argument = "N",
+          .help = "cameras at once (default 8; sweep: all)",
+          .lower = 1,
+          .upper = TSR_VIEWS_MOST,
+          .given = &most_given },
+        { .name = "connect",
+          .type = CLI_CHOICE,
+          .value = &r.connect,
+          .argument = "HOW",
+          .help = "samples beside each other",
+          .choices = "all threshold none" },
+        { .name = "ratio",
+          .type = CLI_REAL,
+          .value = &r.project.ratio,
+          .argument = "R",
+          .help = "threshold: of depths that are not connected (default 1.05)",
+          .lower = 1.000001,
+          .upper = 1000 },
+        { .name = "point-size",
+          .type = CLI_REAL,
+          .value = &r.project.point_size,
+          .argument = "PIXELS",
+          .help = "none: side of the points (default: as large as the samples)",
+          .lower = 0.1,
+          .upper = 256 },
         { .name = "fixed-diagonal", .type = CLI_FLAG, .value = &r.fixed, .help = "divide all quads the same way" },
         { .name = "keep-far", .type = CLI_FLAG, .value = &r.keep_far, .help = "samples without depth lie on the far plane" },
         { .name = "all-textures", .type = CLI_FLAG, .value = &r.others, .help = "colour every surface from all pictures that see it" },
-        { .name = "epsilon", .type = CLI_REAL, .value = &r.blend.epsilon, .argument = "D", .help = "surfaces that are so near are one (default: from steps and slope)", .lower = 0, .upper = 1e300 },
-        { .name = "power", .type = CLI_INT, .value = &r.blend.power, .argument = "K", .help = "of the cosine that weighs pictures (default 8; -1: all the same)", .lower = -1, .upper = 1000 },
-        { .name = "feather", .type = CLI_REAL, .value = &r.blend.feather, .argument = "PIXELS", .help = "pictures fade towards their border (default 8; -1: not)", .lower = -1, .upper = 1e6 },
+        { .name = "epsilon",
+          .type = CLI_REAL,
+          .value = &r.blend.epsilon,
+          .argument = "D",
+          .help = "surfaces that are so near are one (default: from steps and slope)",
+          .lower = 0,
+          .upper = 1e300 },
+        { .name = "power",
+          .type = CLI_INT,
+          .value = &r.blend.power,
+          .argument = "K",
+          .help = "of the cosine that weighs pictures (default 8; -1: all the same)",
+          .lower = -1,
+          .upper = 1000 },
+        { .name = "feather",
+          .type = CLI_REAL,
+          .value = &r.blend.feather,
+          .argument = "PIXELS",
+          .help = "pictures fade towards their border (default 8; -1: not)",
+          .lower = -1,
+          .upper = 1e6 },
         { .name = "background-unknown", .type = CLI_FLAG, .value = &r.background_unknown, .help = "freespace: samples without depth say nothing" },
         { .name = "depth-output", .type = CLI_TEXT, .value = &r.depth_output, .argument = "FILE", .help = "the distances as well (.npy)" },
-        { .name = "choice-output", .type = CLI_TEXT, .value = &r.choice_output, .argument = "FILE", .help = "which camera each pixel shows; sweep: grey surface, red unknown, blue empty" },
+        { .name = "choice-output",
+          .type = CLI_TEXT,
+          .value = &r.choice_output,
+          .argument = "FILE",
+          .help = "which camera each pixel shows; sweep: grey surface, red unknown, blue empty" },
         { .name = "footage", .type = CLI_INT, .value = &r.footage, .argument = "N", .help = "frame of footage", .lower = 0, .upper = 2147483646 },
         CLI_RIG_OPTIONS(r.how),
         { 0 },
@@ -429,7 +530,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (r.to && !r.like) return cli_usage(cli, "--to: expected --like as well");
     if (frames_given && !r.to) return cli_usage(cli, "--frames: expected --like and --to");
     if (r.to && !frames_given) r.frames = 48;
-    if (r.frames > 1 && (r.depth_output || r.choice_output)) return cli_usage(cli, "--%s-output: of one picture, not of a film", r.depth_output ? "depth" : "choice");
+    if (r.frames > 1 && (r.depth_output || r.choice_output))
+        return cli_usage(cli, "--%s-output: of one picture, not of a film", r.depth_output ? "depth" : "choice");
     if (r.depth_output) code = cli_check_write_option(cli, "depth-output", r.depth_output, TSR_FILE_VOLUME, NULL);
     if (code <= 0 && r.choice_output) code = cli_check_option(cli, "choice-output", r.choice_output);
     if (code > 0) return code;

@@ -83,11 +83,11 @@ static int load_depth(const cli_call *cli, tsr_context *context, const tsr_rig *
     if (status != TSR_OK) return cli_status(cli, status, NULL);
     const tsr_size3 n = tsr_volume_size(file);
     if (n.z != 1 || n.x > 16384 || n.y > 16384)
-        code = cli_error(cli, CLI_FAILED, "%s: %lld x %lld x %lld numbers, expected one slice of at most 16384 pixels a side", cli_shown(path), (long long)n.x, (long long)n.y,
-                         (long long)n.z);
+        code = cli_error(cli, CLI_FAILED, "%s: %lld x %lld x %lld numbers, expected one slice of at most 16384 pixels a side", cli_shown(path),
+                         (long long)n.x, (long long)n.y, (long long)n.z);
     if (!code && c->width && (n.x * c->height != n.y * c->width) && (llabs((long long)(n.x * c->height - n.y * c->width)) > c->width))
-        code = cli_error(cli, CLI_FAILED, "%s: %lld x %lld pixels, but the images of camera '%s' have %d x %d: another shape", cli_shown(path), (long long)n.x, (long long)n.y,
-                         cli_shown(c->name), (int)c->width, (int)c->height);
+        code = cli_error(cli, CLI_FAILED, "%s: %lld x %lld pixels, but the images of camera '%s' have %d x %d: another shape", cli_shown(path),
+                         (long long)n.x, (long long)n.y, cli_shown(c->name), (int)c->width, (int)c->height);
     if (!code) code = cli_cpu_context(cli, &cpu);
     if (!code) {
         status = tsr_volume_convert(cpu, file, TSR_F32, &real);
@@ -108,8 +108,10 @@ static int load_depth(const cli_call *cli, tsr_context *context, const tsr_rig *
         if (status != TSR_OK) code = cli_status(cli, status, path);
     }
     if (!code && !p->report.valid)
-        code = cli_error(cli, CLI_FAILED, "%s: no sample of %lld is a distance (%lld no numbers, %lld not above 0, %lld outside the clip distances, %lld background)", cli_shown(path),
-                         (long long)p->report.samples, (long long)p->report.not_numbers, (long long)p->report.behind, (long long)p->report.beyond, (long long)p->report.background);
+        code = cli_error(cli, CLI_FAILED,
+                         "%s: no sample of %lld is a distance (%lld no numbers, %lld not above 0, %lld outside the clip distances, %lld background)",
+                         cli_shown(path), (long long)p->report.samples, (long long)p->report.not_numbers, (long long)p->report.behind,
+                         (long long)p->report.beyond, (long long)p->report.background);
     p->projector.depth = p->depth;
     p->projector.quantum = p->report.quantum;
     if (!p->width) {

@@ -10,15 +10,41 @@ typedef struct cli_rig {
     tsr_size3 size;
     int matrix, half;
 } cli_rig;
-#define CLI_RIG { .read = TSR_RIG_READ_OPTIONS }
-#define CLI_RIG_OPTIONS(r)                                                                                                                                    \
-    { .name = "input-format", .type = CLI_TEXT, .value = &(r).read.format, .argument = "NAME",                                                               \
-      .help = "of the cameras: transforms, colmap, colmap-text, geocast, geoscene, middlebury, par, opencv, bundler, tum or kitti (default: by content)" }, \
-    { .name = "image-size", .type = CLI_SIZE3, .value = &(r).size, .argument = "W,H,1", .help = "of images whose files do not say it", .lower = 1, .upper = 65536 },   \
-    { .name = "focal", .type = CLI_REAL, .value = &(r).read.focal, .argument = "PIXELS", .help = "of trajectories, which have poses alone", .lower = 1e-3, .upper = 1e8 }, \
-    { .name = "geocast-matrix", .type = CLI_CHOICE, .value = &(r).matrix, .argument = "READING", .help = "of GeoCast V1",                                     \
-      .choices = "auto world-to-eye-rows world-to-eye-columns eye-to-world-rows eye-to-world-columns" },                                                      \
-    { .name = "geocast-ortho", .type = CLI_CHOICE, .value = &(r).half, .argument = "SIZE", .help = "what WindowSize of GeoCast V1 is of the window", .choices = "full half" }
+#define CLI_RIG                      \
+    {                                \
+        .read = TSR_RIG_READ_OPTIONS \
+    }
+#define CLI_RIG_OPTIONS(r)                                                                                                                       \
+    { .name = "input-format",                                                                                                                    \
+      .type = CLI_TEXT,                                                                                                                          \
+      .value = &(r).read.format,                                                                                                                 \
+      .argument = "NAME",                                                                                                                        \
+      .help = "of the cameras: transforms, colmap, colmap-text, geocast, geoscene, middlebury, par, opencv, bundler, tum or kitti (default: by " \
+              "content)" },                                                                                                                      \
+        { .name = "image-size",                                                                                                                  \
+          .type = CLI_SIZE3,                                                                                                                     \
+          .value = &(r).size,                                                                                                                    \
+          .argument = "W,H,1",                                                                                                                   \
+          .help = "of images whose files do not say it",                                                                                         \
+          .lower = 1,                                                                                                                            \
+          .upper = 65536 },                                                                                                                      \
+        { .name = "focal",                                                                                                                       \
+          .type = CLI_REAL,                                                                                                                      \
+          .value = &(r).read.focal,                                                                                                              \
+          .argument = "PIXELS",                                                                                                                  \
+          .help = "of trajectories, which have poses alone",                                                                                     \
+          .lower = 1e-3,                                                                                                                         \
+          .upper = 1e8 },                                                                                                                        \
+        { .name = "geocast-matrix",                                                                                                              \
+          .type = CLI_CHOICE,                                                                                                                    \
+          .value = &(r).matrix,                                                                                                                  \
+          .argument = "READING",                                                                                                                 \
+          .help = "of GeoCast V1",                                                                                                               \
+          .choices = "auto world-to-eye-rows world-to-eye-columns eye-to-world-rows eye-to-world-columns" },                                     \
+    {                                                                                                                                            \
+        .name = "geocast-ortho", .type = CLI_CHOICE, .value = &(r).half, .argument = "SIZE",                                                     \
+        .help = "what WindowSize of GeoCast V1 is of the window", .choices = "full half"                                                         \
+    }
 
 /* Reads a rig. NULL with *code on failure. */
 tsr_rig *cli_read_rig(const cli_call *cli, const char *path, cli_rig *options, int *code);
@@ -34,7 +60,8 @@ typedef struct cli_projector {
 } cli_projector;
 enum { CLI_PROJECTOR_DEPTH = 1, CLI_PROJECTOR_COLOR = 2 };
 /* `parts`: what is needed; a picture that is not there is left out unless it is needed alone. Returns an exit code. */
-int cli_projector_load(const cli_call *cli, tsr_context *context, const tsr_rig *rig, int64_t index, int32_t frame, int parts, cli_projector *projector);
+int cli_projector_load(const cli_call *cli, tsr_context *context, const tsr_rig *rig, int64_t index, int32_t frame, int parts,
+                       cli_projector *projector);
 void cli_projector_unload(cli_projector *projector);
 
 #endif

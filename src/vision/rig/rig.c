@@ -57,12 +57,14 @@ static tsr_status take(const tsr_rig_camera *camera, tsr_rig_entry *entry)
     const char *const texts[3] = { camera->name ? camera->name : "", camera->image ? camera->image : "", camera->depth ? camera->depth : "" };
     size_t size = 0, sizes[3];
     if (camera->width < 0 || camera->height < 0 || (camera->width == 0) != (camera->height == 0))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: camera '%.100s': an image of %d x %d pixels, expected numbers above 0 (0 0: not known)", texts[0], camera->width,
-                 camera->height);
-    if (camera->frame < TSR_RIG_STATIC) TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: camera '%.100s': frame %d, expected 0 or more (-1: static)", texts[0], camera->frame);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: camera '%.100s': an image of %d x %d pixels, expected numbers above 0 (0 0: not known)", texts[0],
+                 camera->width, camera->height);
+    if (camera->frame < TSR_RIG_STATIC)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: camera '%.100s': frame %d, expected 0 or more (-1: static)", texts[0], camera->frame);
     for (int i = 0; i < 3; i++) {
         size += sizes[i] = strlen(texts[i]) + 1;
-        if (sizes[i] > TSR_RIG_TEXT_MOST) TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: a name or path of %zu bytes, expected at most %d", sizes[i] - 1, TSR_RIG_TEXT_MOST - 1);
+        if (sizes[i] > TSR_RIG_TEXT_MOST)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: a name or path of %zu bytes, expected at most %d", sizes[i] - 1, TSR_RIG_TEXT_MOST - 1);
     }
     TSR_TRY(tsr_camera_check(&camera->camera));
     tsr_rig_entry e = { .camera = *camera, .texts = (char *)malloc(size) };
@@ -213,7 +215,8 @@ static tsr_status fill_in(const char *path, int32_t frame, char *text, size_t ro
 
 tsr_status tsr_rig_path(const tsr_rig *rig, const char *path, int32_t frame, char *text, size_t room)
 {
-    if (!rig || !path || !text || !room) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s", !rig ? "rig is NULL" : !path ? "path is NULL" : "text is NULL or has no room");
+    if (!rig || !path || !text || !room)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s", !rig ? "rig is NULL" : !path ? "path is NULL" : "text is NULL or has no room");
     const size_t folder = *path == '/' ? 0 : strlen(rig->folder);
     size_t size = 0;
     if (folder + 2 > room) TSR_FAIL(TSR_ERROR_CAPACITY, "rig: the path '%.200s' is longer than %zu bytes", path, room - 1);
@@ -247,7 +250,8 @@ tsr_status tsr_rig_rotation(const char *file, const char *what, double r[3][3])
     const double determinant = r[0][0] * (r[1][1] * r[2][2] - r[1][2] * r[2][1]) - r[0][1] * (r[1][0] * r[2][2] - r[1][2] * r[2][0]) +
                                r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]);
     if (!(worst <= 1e-2) || !(determinant > 0))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: the rotation of %.100s is off by %.3g (determinant %.6g), expected three orthonormal rows", file, what, worst, determinant);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: the rotation of %.100s is off by %.3g (determinant %.6g), expected three orthonormal rows", file, what,
+                 worst, determinant);
     for (int turn = 0; turn < 30 && worst > 1e-12; turn++) { /* towards the nearest rotation: R (3 - R' R) / 2 */
         double next[3][3], product[3][3];
         worst = 0;

@@ -43,8 +43,8 @@ const char *tsr_rig_number(double value, char text[32]);
 
 /* One format. Readers fill an empty rig. */
 typedef struct tsr_rig_format {
-    const char *name, *extension; /* extension: of outputs; NULL: none of its own */
-    int folder;                   /* a folder of files, not one file */
+    const char *name, *extension;                                         /* extension: of outputs; NULL: none of its own */
+    int folder;                                                           /* a folder of files, not one file */
     int (*recognise)(const uint8_t *head, size_t size, const char *path); /* 0, 1 (maybe), 2 (surely); NULL for folders */
     tsr_status (*read)(const uint8_t *bytes, size_t size, const char *file, const tsr_rig_read_options *options, tsr_rig *rig);
     tsr_status (*read_folder)(const char *path, const tsr_rig_read_options *options, tsr_rig *rig);

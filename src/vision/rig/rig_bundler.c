@@ -20,7 +20,8 @@ static tsr_status numbers(const char *file, tsr_text *text, const char *what, do
 }
 static tsr_status counted(const char *file, tsr_text *text, const char *what, int64_t least, int64_t *count)
 {
-    if (tsr_text_integer(text, count) != TSR_TEXT_OK || *count < 0) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: expected how many %s", file, (long long)text->line, what);
+    if (tsr_text_integer(text, count) != TSR_TEXT_OK || *count < 0)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: expected how many %s", file, (long long)text->line, what);
     if (*count > (text->end - text->at) / least + 1)
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: %lld %s in %lld bytes", file, (long long)*count, what, (long long)(text->end - text->at));
     return TSR_OK;
@@ -64,13 +65,16 @@ static tsr_status take_point(const char *file, tsr_text *text, const tsr_rig_rea
     double v[6];
     int64_t views;
     TSR_TRY(numbers(file, text, "a point", v, 6));
-    const tsr_rig_point p = { { v[0], v[1], v[2] }, { (uint8_t)fmin(255, fmax(0, v[3])), (uint8_t)fmin(255, fmax(0, v[4])), (uint8_t)fmin(255, fmax(0, v[5])) }, 0 };
+    const tsr_rig_point p = { { v[0], v[1], v[2] },
+                              { (uint8_t)fmin(255, fmax(0, v[3])), (uint8_t)fmin(255, fmax(0, v[4])), (uint8_t)fmin(255, fmax(0, v[5])) },
+                              0 };
     TSR_TRY(tsr_rig_add_points(rig, &p, 1));
     TSR_TRY(counted(file, text, "views of a point", 8, &views));
     for (int64_t i = 0; i < views; i++) {
         double s[4];
         TSR_TRY(numbers(file, text, "a view of a point", s, 4));
-        if (!(s[0] >= 0 && s[0] < (double)rig->count)) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: camera %g of %lld", file, (long long)text->line, s[0], (long long)rig->count);
+        if (!(s[0] >= 0 && s[0] < (double)rig->count))
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: camera %g of %lld", file, (long long)text->line, s[0], (long long)rig->count);
         const tsr_rig_sight sight = { (int32_t)s[0], (int32_t)index, { (float)(0.5 * o->width + s[2]), (float)(0.5 * o->height - s[3]) } };
         TSR_TRY(tsr_rig_add_sights(rig, &sight, 1));
     }
@@ -99,9 +103,11 @@ static tsr_status check(const tsr_rig *rig)
     for (int64_t i = 0; i < rig->count; i++) {
         const tsr_rig_camera *c = &rig->entry[i].camera;
         TSR_TRY(tsr_rig_pinhole("a Bundler file", c, &p));
-        if (fabs(p.fx - p.fy) > 1e-6 * p.fx || fabs(p.cx - 0.5 * p.width) > 1e-6 * p.width || fabs(p.cy - 0.5 * p.height) > 1e-6 * p.width || p.fisheye || p.k[2] != 0 || p.k[3] != 0 ||
-            p.k[4] != 0 || p.k[5] != 0 || p.p[0] != 0 || p.p[1] != 0)
-            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "camera '%.100s': square pixels, the axis in the middle and a lens of k1 and k2 alone are what a Bundler file can hold", c->name);
+        if (fabs(p.fx - p.fy) > 1e-6 * p.fx || fabs(p.cx - 0.5 * p.width) > 1e-6 * p.width || fabs(p.cy - 0.5 * p.height) > 1e-6 * p.width ||
+            p.fisheye || p.k[2] != 0 || p.k[3] != 0 || p.k[4] != 0 || p.k[5] != 0 || p.p[0] != 0 || p.p[1] != 0)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                     "camera '%.100s': square pixels, the axis in the middle and a lens of k1 and k2 alone are what a Bundler file can hold",
+                     c->name);
     }
     return TSR_OK;
 }
@@ -126,4 +132,6 @@ static tsr_status write(const tsr_rig *rig, tsr_output *o, const char *path)
     return tsr_output_write(o, "", 0);
 }
 
-const tsr_rig_format tsr_rig_format_bundler = { .name = "bundler", .extension = ".out", .recognise = recognise, .read = read, .write = write, .check = check };
+const tsr_rig_format tsr_rig_format_bundler = {
+    .name = "bundler", .extension = ".out", .recognise = recognise, .read = read, .write = write, .check = check
+};

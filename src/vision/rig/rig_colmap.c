@@ -14,9 +14,17 @@ static const struct model {
     const char *name, *parameters;
     int fisheye;
 } models[] = {
-    { "SIMPLE_PINHOLE", "fcd", 0 },   { "PINHOLE", "xycd", 0 },          { "SIMPLE_RADIAL", "fcd1", 0 },        { "RADIAL", "fcd12", 0 },
-    { "OPENCV", "xycd12pq", 0 },      { "OPENCV_FISHEYE", "xycd1234", 1 }, { "FULL_OPENCV", "xycd12pq3456", 0 }, { "FOV", NULL, 0 },
-    { "SIMPLE_RADIAL_FISHEYE", "fcd1", 1 }, { "RADIAL_FISHEYE", "fcd12", 1 },  { "THIN_PRISM_FISHEYE", NULL, 0 },
+    { "SIMPLE_PINHOLE", "fcd", 0 },
+    { "PINHOLE", "xycd", 0 },
+    { "SIMPLE_RADIAL", "fcd1", 0 },
+    { "RADIAL", "fcd12", 0 },
+    { "OPENCV", "xycd12pq", 0 },
+    { "OPENCV_FISHEYE", "xycd1234", 1 },
+    { "FULL_OPENCV", "xycd12pq3456", 0 },
+    { "FOV", NULL, 0 },
+    { "SIMPLE_RADIAL_FISHEYE", "fcd1", 1 },
+    { "RADIAL_FISHEYE", "fcd12", 1 },
+    { "THIN_PRISM_FISHEYE", NULL, 0 },
 };
 enum { MODELS = sizeof models / sizeof *models, PARAMETERS_MOST = 12, PINHOLE = 1, OPENCV = 4, OPENCV_FISHEYE = 5, FULL_OPENCV = 6 };
 
@@ -49,8 +57,8 @@ static tsr_status room(void **memory, int64_t *have, int64_t count, size_t size)
 static tsr_status add_lens(reader *r, const char *file, int64_t id, int model, double w, double h, const double *parameter)
 {
     if (model < 0 || model >= MODELS || !models[model].parameters)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%.200s: camera %lld is of the model %s, expected one of the pinhole, radial, OPENCV or fish-eye models", file, (long long)id,
-                 model >= 0 && model < MODELS ? models[model].name : "of an unknown number");
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%.200s: camera %lld is of the model %s, expected one of the pinhole, radial, OPENCV or fish-eye models",
+                 file, (long long)id, model >= 0 && model < MODELS ? models[model].name : "of an unknown number");
     if (!(w >= 1 && w <= 1e6 && h >= 1 && h <= 1e6))
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: camera %lld has %g x %g pixels, expected 1 to 10^6", file, (long long)id, w, h);
     tsr_pinhole p = { .width = (int32_t)w, .height = (int32_t)h, .fisheye = models[model].fisheye };
@@ -87,7 +95,8 @@ static tsr_status add_image(reader *r, const char *file, int64_t id, const doubl
 {
     const lens_record key = { .id = camera };
     const lens_record *lens = r->lenses ? (const lens_record *)bsearch(&key, r->lens, (size_t)r->lenses, sizeof key, by_id) : NULL;
-    if (!lens) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: image %lld is of camera %lld, which cameras does not list", file, (long long)id, (long long)camera);
+    if (!lens)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: image %lld is of camera %lld, which cameras does not list", file, (long long)id, (long long)camera);
     tsr_pinhole p = lens->pinhole;
     tsr_rig_camera c = { .name = name, .image = name, .width = p.width, .height = p.height, .frame = TSR_RIG_STATIC };
     TSR_TRY(tsr_rig_quaternion(file, name, q, p.rotation));
@@ -190,8 +199,8 @@ static tsr_status text_cameras(reader *r, const char *file, tsr_text text)
         if (!tsr_text_word(&line, &name)) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: expected a camera model", file, (long long)line.line);
         while (model < MODELS && !tsr_word_is(name, models[model].name)) model++;
         if (model == MODELS || !models[model].parameters)
-            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%.200s: camera %lld is of the model %s, expected one of the pinhole, radial, OPENCV or fish-eye models", file, (long long)id,
-                     tsr_word_show(name, shown));
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%.200s: camera %lld is of the model %s, expected one of the pinhole, radial, OPENCV or fish-eye models",
+                     file, (long long)id, tsr_word_show(name, shown));
         TSR_TRY(numbers(file, &line, v, 2 + (int)strlen(models[model].parameters)));
         TSR_TRY(add_lens(r, file, id, model, v[0], v[1], v + 2));
     }
@@ -311,7 +320,8 @@ static tsr_status binary_images(reader *r, pending *ids, stream s)
         TSR_TRY(take_doubles(&s, "an image", v, 7));
         TSR_TRY(take(&s, 4, "an image", &camera));
         const uint8_t *end = (const uint8_t *)memchr(s.at, 0, (size_t)(s.end - s.at));
-        if (!end || (size_t)(end - s.at) >= sizeof name) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: the name of image %llu does not end", s.file, (unsigned long long)id);
+        if (!end || (size_t)(end - s.at) >= sizeof name)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: the name of image %llu does not end", s.file, (unsigned long long)id);
         memcpy(name, s.at, (size_t)(end - s.at) + 1);
         s.at = end + 1;
         TSR_TRY(add_image(r, s.file, (int64_t)id, v, v + 4, (int64_t)camera, name));
@@ -396,7 +406,8 @@ static tsr_status read_parts(const uint8_t *bytes, size_t size, const char *file
         while (stop < end && !(*stop == '%' && (stop == at || stop[-1] == '\n'))) stop++;
         const tsr_text text = tsr_text_make(at, (size_t)(stop - at));
         status = part == 0 ? text_cameras(&r, file, text) : part == 1 ? text_images(&r, &ids, file, text) : text_points(&r, file, text);
-        if (part == 0) if (r.lenses) qsort(r.lens, (size_t)r.lenses, sizeof *r.lens, by_id);
+        if (part == 0)
+            if (r.lenses) qsort(r.lens, (size_t)r.lenses, sizeof *r.lens, by_id);
         while (stop < end && *stop != '\n') stop++;
         at = stop < end ? stop + 1 : end;
     }
@@ -444,7 +455,13 @@ static void parameters_of(const tsr_pinhole *p, int model, double *v)
 {
     for (int i = 0; models[model].parameters[i]; i++) {
         const char what = models[model].parameters[i];
-        v[i] = what == 'x' ? p->fx : what == 'y' ? p->fy : what == 'c' ? p->cx : what == 'd' ? p->cy : what == 'p' ? p->p[0] : what == 'q' ? p->p[1] : p->k[what - '1'];
+        v[i] = what == 'x'   ? p->fx
+               : what == 'y' ? p->fy
+               : what == 'c' ? p->cx
+               : what == 'd' ? p->cy
+               : what == 'p' ? p->p[0]
+               : what == 'q' ? p->p[1]
+                             : p->k[what - '1'];
     }
 }
 
@@ -593,7 +610,9 @@ static tsr_status write_model(const tsr_rig *rig, const char *path, const tsr_wr
 static tsr_status write_text(const tsr_rig *rig, const char *path, const tsr_write_options *options) { return write_model(rig, path, options, 0); }
 static tsr_status write_binary(const tsr_rig *rig, const char *path, const tsr_write_options *options) { return write_model(rig, path, options, 1); }
 
-const tsr_rig_format tsr_rig_format_colmap = { .name = "colmap", .folder = 1, .read = read_binary_parts, .read_folder = read_binary, .write_folder = write_binary, .check = check };
+const tsr_rig_format tsr_rig_format_colmap = {
+    .name = "colmap", .folder = 1, .read = read_binary_parts, .read_folder = read_binary, .write_folder = write_binary, .check = check
+};
 const tsr_rig_format tsr_rig_format_colmap_text = {
     .name = "colmap-text", .folder = 1, .read = read_parts, .read_folder = read_text, .write_folder = write_text, .check = check
 };

@@ -79,7 +79,8 @@ static tsr_status check_options(const tsr_rig_read_options *o)
 {
     if (o->width < 0 || o->height < 0 || (o->width > 0) != (o->height > 0))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: images of %d x %d pixels, expected two numbers above 0 (0 0: not known)", o->width, o->height);
-    if (!(o->focal >= 0 && o->focal < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: focal length %g, expected pixels above 0 (0: the format's own)", o->focal);
+    if (!(o->focal >= 0 && o->focal < 1e9))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: focal length %g, expected pixels above 0 (0: the format's own)", o->focal);
     if ((unsigned)o->geocast_matrix > TSR_GEOCAST_EYE_TO_WORLD_COLUMNS)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: GeoCast matrix reading %d, expected 0 to 4", (int)o->geocast_matrix);
     return TSR_OK;
@@ -96,8 +97,10 @@ static tsr_status read_bytes(const tsr_rig_format *format, const uint8_t *bytes,
         format = formats[i];
     }
     if (!format)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: no camera file this library knows, expected one of transforms.json, COLMAP, GeoCast, calib.txt, _par.txt, OpenCV YAML "
-                                   "or XML, bundle.out, TUM or KITTI trajectories", file);
+        TSR_FAIL(TSR_ERROR_FORMAT,
+                 "%.200s: no camera file this library knows, expected one of transforms.json, COLMAP, GeoCast, calib.txt, _par.txt, OpenCV YAML "
+                 "or XML, bundle.out, TUM or KITTI trajectories",
+                 file);
     if (!format->read) TSR_FAIL(TSR_ERROR_ARGUMENT, "%.200s: the format %s is a folder of files", file, format->name);
     TSR_TRY(tsr_rig_create(rig));
     tsr_status status = path ? set_folder_of(*rig, path) : TSR_OK;
@@ -149,8 +152,10 @@ static tsr_status read_folder(const tsr_rig_format *format, const char *path, co
         free(file);
         return status;
     }
-    TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: a folder without cameras, expected a COLMAP model (cameras.bin or cameras.txt), transforms.json, scene.geoscene, calib.txt "
-                               "or bundle.out", path);
+    TSR_FAIL(TSR_ERROR_FORMAT,
+             "%.200s: a folder without cameras, expected a COLMAP model (cameras.bin or cameras.txt), transforms.json, scene.geoscene, calib.txt "
+             "or bundle.out",
+             path);
 }
 
 tsr_status tsr_rig_read(const char *path, const tsr_rig_read_options *options, tsr_rig **rig)
@@ -195,8 +200,10 @@ static tsr_status format_of_path(const char *path, const tsr_rig_format **format
     for (int i = 0; i < FORMATS && !*format; i++)
         if (formats[i]->extension && tsr_path_has_extension(path, formats[i]->extension)) *format = formats[i];
     if (!*format)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%.200s: the name fits no camera format, expected .json, .geoscene, .geocast, calib.txt, _par.txt, .yml, .yaml, .xml, .out, a "
-                                     "folder, or the format by name", path);
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "%.200s: the name fits no camera format, expected .json, .geoscene, .geocast, calib.txt, _par.txt, .yml, .yaml, .xml, .out, a "
+                 "folder, or the format by name",
+                 path);
     return TSR_OK;
 }
 

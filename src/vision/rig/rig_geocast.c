@@ -38,7 +38,8 @@ static tsr_status pairs(const cast *c, tsr_text *line, const char *const *names,
         int k = 0;
         if (word.text[0] == '#') break;
         while (k < count && !tsr_word_is_any_case(word, names[k])) k++;
-        if (k == count) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: '%s' is not known here", c->file, (long long)line->line, tsr_word_show(word, shown));
+        if (k == count)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: '%s' is not known here", c->file, (long long)line->line, tsr_word_show(word, shown));
         TSR_TRY(number(c, line, names[k], values[k]));
     }
     return TSR_OK;
@@ -75,19 +76,25 @@ static tsr_status take_v1_projection(cast *c, tsr_text *line)
         } else if (tsr_word_is_any_case(word, "WindowSize") || tsr_word_is_any_case(word, "Window")) {
             TSR_TRY(number(c, line, "the window's width", &window[0]));
             TSR_TRY(number(c, line, "the window's height", &window[1]));
-        } else TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: '%s' of DataProject is not known", c->file, (long long)line->line, tsr_word_show(word, shown));
+        } else
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: '%s' of DataProject is not known", c->file, (long long)line->line,
+                     tsr_word_show(word, shown));
     }
     if (tsr_word_is_any_case(kind, "Ortho")) {
-        if (!(window[0] > 0 && window[1] > 0)) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: a window of %g x %g, expected numbers above 0", c->file, (long long)line->line, window[0], window[1]);
+        if (!(window[0] > 0 && window[1] > 0))
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: a window of %g x %g, expected numbers above 0", c->file, (long long)line->line, window[0],
+                     window[1]);
         m->projection = TSR_ORTHOGRAPHIC;
         m->height = window[1] * (c->o->geocast_half_window ? 2 : 1);
         m->aspect = window[0] / window[1];
         tsr_remark("%.200s: WindowSize is taken for %s of the window", c->file, c->o->geocast_half_window ? "half" : "all");
     } else if (tsr_word_is_any_case(kind, "BlenderPerspective")) {
-        if (!(lens > 0) || !(m->aspect > 0)) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: BlenderPerspective, expected Aspect and Lens above 0", c->file, (long long)line->line);
+        if (!(lens > 0) || !(m->aspect > 0))
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: BlenderPerspective, expected Aspect and Lens above 0", c->file, (long long)line->line);
         m->fov = atan(16 / (lens * m->aspect)) * (360 / 3.14159265358979323846); /* a sensor of 32 mm */
     } else if (!tsr_word_is_any_case(kind, "Perspective"))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: DataProject %s, expected Perspective, Ortho or BlenderPerspective", c->file, (long long)line->line, tsr_word_show(kind, shown));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: DataProject %s, expected Perspective, Ortho or BlenderPerspective", c->file,
+                 (long long)line->line, tsr_word_show(kind, shown));
     c->has_projection = 1;
     return TSR_OK;
 }
@@ -108,7 +115,8 @@ static tsr_status take_v2_projection(cast *c, tsr_text *line)
     }
     if (tsr_word_is(kind, "ortho")) m->projection = TSR_ORTHOGRAPHIC;
     else if (!tsr_word_is(kind, "pinhole"))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: Projection %s, expected pinhole, ortho or matrix", c->file, (long long)line->line, tsr_word_show(kind, shown));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: Projection %s, expected pinhole, ortho or matrix", c->file, (long long)line->line,
+                 tsr_word_show(kind, shown));
     TSR_TRY(pairs(c, line, names, values, 7));
     return TSR_OK;
 }
@@ -122,12 +130,15 @@ static tsr_status take_depth(cast *c, tsr_text *line)
     int64_t b = 0;
     double background = 0;
     double *const values[] = { &e->range[0], &e->range[1], &e->scale, &e->baseline, &e->focal, &e->shift, &background };
-    if (!tsr_text_word(line, &kind) || !tsr_text_word(line, &bits)) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: Depth, expected an encoding and bits", c->file, (long long)line->line);
+    if (!tsr_text_word(line, &kind) || !tsr_text_word(line, &bits))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: Depth, expected an encoding and bits", c->file, (long long)line->line);
     tsr_word_show(kind, name);
     if (tsr_depth_kind_parse(name, &e->kind) != TSR_OK)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: Depth %s, expected eye, ndc, window, eye_linear, radial, inverse or disparity", c->file, (long long)line->line, name);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: Depth %s, expected eye, ndc, window, eye_linear, radial, inverse or disparity", c->file,
+                 (long long)line->line, name);
     if (!tsr_word_is(bits, "float") && (tsr_word_integer(bits, &b) != TSR_TEXT_OK || b < 1 || b > 24))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: '%s', expected float or a number of bits to 24", c->file, (long long)line->line, tsr_word_show(bits, shown));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: '%s', expected float or a number of bits to 24", c->file, (long long)line->line,
+                 tsr_word_show(bits, shown));
     e->bits = (int32_t)b;
     TSR_TRY(pairs(c, line, names, values, 7));
     e->background_is_valid = background != 0;
@@ -138,8 +149,10 @@ static tsr_status take_lens(cast *c, tsr_text *line, int v1)
 {
     tsr_lens *l = &c->camera.camera.lens;
     double shift[2] = { 0, 0 }, unused = 0;
-    static const char *const names[] = { "k1", "k2", "k3", "k4", "k5", "k6", "p1", "p2", "focal", "pixel_aspect", "shift_x", "shift_y", "aspect", "centerX", "centerY" };
-    double *const values[] = { &l->k1, &l->k2, &l->k3, &l->k4, &l->k5, &l->k6, &l->p1, &l->p2, &l->focal, &l->pixel_aspect, &shift[0], &shift[1], &unused, &shift[0], &shift[1] };
+    static const char *const names[] = { "k1",    "k2",           "k3",      "k4",      "k5",     "k6",      "p1",     "p2",
+                                         "focal", "pixel_aspect", "shift_x", "shift_y", "aspect", "centerX", "centerY" };
+    double *const values[] = { &l->k1,    &l->k2,           &l->k3,    &l->k4,    &l->k5,  &l->k6,    &l->p1,   &l->p2,
+                               &l->focal, &l->pixel_aspect, &shift[0], &shift[1], &unused, &shift[0], &shift[1] };
     tsr_word kind;
     char shown[32];
     l->model = TSR_LENS_POLY;
@@ -148,7 +161,8 @@ static tsr_status take_lens(cast *c, tsr_text *line, int v1)
         if (tsr_word_is(kind, "division")) l->model = TSR_LENS_DIVISION;
         else if (tsr_word_is(kind, "fisheye")) l->model = TSR_LENS_FISHEYE;
         else if (!tsr_word_is(kind, "poly"))
-            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: Lens %s, expected division, poly or fisheye", c->file, (long long)line->line, tsr_word_show(kind, shown));
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: Lens %s, expected division, poly or fisheye", c->file, (long long)line->line,
+                     tsr_word_show(kind, shown));
     }
     TSR_TRY(pairs(c, line, names, values, v1 ? 15 : 12));
     l->shift[0] = shift[0];
@@ -202,7 +216,9 @@ static tsr_status take_pose(cast *c)
     int which = c->version == 2 ? TSR_GEOCAST_WORLD_TO_EYE_COLUMNS : (int)c->o->geocast_matrix, fits = 0;
     if (!c->has_matrix) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: no ModelviewMatrix", c->file);
     if (which) {
-        if (!reading(c, (tsr_geocast_matrix)which, &found)) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: the matrix, read %s, is no rotation and translation (determinant %g)", c->file, names[which], tsr_matrix4_determinant(c->matrix));
+        if (!reading(c, (tsr_geocast_matrix)which, &found))
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: the matrix, read %s, is no rotation and translation (determinant %g)", c->file, names[which],
+                     tsr_matrix4_determinant(c->matrix));
     } else {
         for (int k = 1; k <= 4; k++) {
             if (!reading(c, (tsr_geocast_matrix)k, &other)) continue;
@@ -213,8 +229,10 @@ static tsr_status take_pose(cast *c)
             fits++;
         }
         if (fits != 1)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: %s of the four readings of its matrix %s (determinant %g): say which, --geocast-matrix=world-to-eye-columns or another", c->file,
-                     fits ? "more than one" : "none", c->has_pos ? "has its centre at Pos" : "is a pose, and there is no Pos", tsr_matrix4_determinant(c->matrix));
+            TSR_FAIL(TSR_ERROR_FORMAT,
+                     "%.200s: %s of the four readings of its matrix %s (determinant %g): say which, --geocast-matrix=world-to-eye-columns or another",
+                     c->file, fits ? "more than one" : "none", c->has_pos ? "has its centre at Pos" : "is a pose, and there is no Pos",
+                     tsr_matrix4_determinant(c->matrix));
         tsr_remark("%.200s: the matrix is read %s: its centre is at Pos then", c->file, names[which]);
     }
     memcpy(c->camera.camera.rotation, found.rotation, sizeof found.rotation);
@@ -240,7 +258,8 @@ static tsr_status signature(cast *c, tsr_text *text, const char *name)
         if (!first_word(line, &word)) continue;
         tsr_text_word(&line, &word);
         if (!tsr_word_is(word, name) || !tsr_text_word(&line, &version) || version.text[0] != 'V')
-            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: '%s', expected %s V1.0 or V2.0", c->file, (long long)line.line, tsr_word_show(word, shown), name);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: '%s', expected %s V1.0 or V2.0", c->file, (long long)line.line, tsr_word_show(word, shown),
+                     name);
         c->version = version.size > 1 && version.text[1] == '2' ? 2 : 1;
         if (version.size < 2 || (version.text[1] != '1' && version.text[1] != '2'))
             TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%.200s: version %s, expected V1 or V2", c->file, tsr_word_show(version, shown));
@@ -410,7 +429,8 @@ static tsr_status one_cast(const cast *scene, const stream *s, int32_t frame, co
     }
     const double aspect = s->width / s->height;
     if (c.camera.camera.projection != TSR_PROJECTION_MATRIX && c.camera.camera.aspect > 0 && fabs(c.camera.camera.aspect - aspect) > 0.01 * aspect)
-        tsr_remark("%.200s: Aspect is %g, the images of '%.100s' have %g: perhaps the ratio of the angles, which one exporter writes", path, c.camera.camera.aspect, s->name, aspect);
+        tsr_remark("%.200s: Aspect is %g, the images of '%.100s' have %g: perhaps the ratio of the angles, which one exporter writes", path,
+                   c.camera.camera.aspect, s->name, aspect);
     c.camera.name = s->name;
     c.camera.width = (int32_t)s->width;
     c.camera.height = (int32_t)s->height;
@@ -419,7 +439,8 @@ static tsr_status one_cast(const cast *scene, const stream *s, int32_t frame, co
     if (frame >= 0) c.camera.frame = frame;
     for (int64_t i = 0; i < rig->count; i++) { /* picture and depths of one camera are one entry */
         tsr_rig_camera old = rig->entry[i].camera;
-        if (strcmp(old.name, s->name) != 0 || old.frame != c.camera.frame || (s->depth ? *old.depth : *old.image) || old.width != c.camera.width || !same_pose(&old.camera, &c.camera.camera))
+        if (strcmp(old.name, s->name) != 0 || old.frame != c.camera.frame || (s->depth ? *old.depth : *old.image) || old.width != c.camera.width ||
+            !same_pose(&old.camera, &c.camera.camera))
             continue;
         if (s->depth) {
             old.depth = s->image;
@@ -441,11 +462,13 @@ static tsr_status take_stream(const cast *scene, tsr_text *line, int depth, tsr_
         !token(line, s.image, sizeof s.image) || !token(line, s.cast, sizeof s.cast))
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: expected GeoCast NAME WIDTH HEIGHT IMAGES CAMERAS", scene->file, (long long)line->line);
     if (!(s.width >= 1 && s.width <= 1e6 && s.height >= 1 && s.height <= 1e6))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: images of %g x %g pixels, expected 1 to 10^6", scene->file, (long long)line->line, s.width, s.height);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: images of %g x %g pixels, expected 1 to 10^6", scene->file, (long long)line->line, s.width,
+                 s.height);
     if (!*rig->folder && strcmp(scene->file, tsr_path_file(scene->file)) != 0)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%.200s: a scene in memory cannot name other files", scene->file);
     const int moving = strchr(s.cast, '%') != NULL;
-    if (moving && (int64_t)rig->last - rig->first > TSR_RIG_CAMERAS_MOST) TSR_FAIL(TSR_ERROR_CAPACITY, "%.200s: more than %d frames", scene->file, TSR_RIG_CAMERAS_MOST);
+    if (moving && (int64_t)rig->last - rig->first > TSR_RIG_CAMERAS_MOST)
+        TSR_FAIL(TSR_ERROR_CAPACITY, "%.200s: more than %d frames", scene->file, TSR_RIG_CAMERAS_MOST);
     for (int32_t f = rig->first; f <= (moving ? rig->last : rig->first); f++) {
         TSR_TRY(tsr_rig_path(rig, s.cast, f, path, sizeof path));
         TSR_TRY(one_cast(scene, &s, moving ? f : -1, path, rig));
@@ -467,7 +490,8 @@ static tsr_status read_scene(const uint8_t *bytes, size_t size, const char *file
         if (tsr_word_is(key, "Sequence")) {
             TSR_TRY(number(&scene, &line, "the first frame", &first));
             TSR_TRY(number(&scene, &line, "the last frame", &last));
-            if (!(first >= 0 && last >= first && last < 1e9)) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: Sequence %g %g, expected 0 <= first <= last", file, (long long)line.line, first, last);
+            if (!(first >= 0 && last >= first && last < 1e9))
+                TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: Sequence %g %g, expected 0 <= first <= last", file, (long long)line.line, first, last);
             tsr_rig_set_sequence(rig, (int32_t)first, (int32_t)last);
         } else if (tsr_word_is(key, "GeoCast")) TSR_TRY(take_stream(&scene, &line, 0, rig));
         else if (tsr_word_is(key, "GeoCastZ")) TSR_TRY(take_stream(&scene, &line, 1, rig));
@@ -548,7 +572,8 @@ static tsr_status write_one(const tsr_rig_entry *entry, tsr_output *o)
 
 static tsr_status check_cast(const tsr_rig *rig)
 {
-    if (rig->count != 1) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "a .geocast file holds one camera, the rig has %lld: write a .geoscene", (long long)rig->count);
+    if (rig->count != 1)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "a .geocast file holds one camera, the rig has %lld: write a .geoscene", (long long)rig->count);
     return TSR_OK;
 }
 static tsr_status write_cast(const tsr_rig *rig, tsr_output *o, const char *path)
@@ -564,11 +589,14 @@ static tsr_status check_scene(const tsr_rig *rig)
         const tsr_rig_camera *c = &rig->entry[i].camera;
         const char *const words[3] = { c->name, c->image, c->depth };
         for (int k = 0; k < 3; k++)
-            if (strpbrk(words[k], " \t\r\n#")) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "camera '%.100s': a name or path with a blank or #, which a GeoScene cannot hold", c->name);
-        if (!*c->name || strchr(c->name, '%')) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "camera %lld: its name is empty or has a %%, which a GeoScene cannot hold", (long long)i);
+            if (strpbrk(words[k], " \t\r\n#"))
+                TSR_FAIL(TSR_ERROR_UNSUPPORTED, "camera '%.100s': a name or path with a blank or #, which a GeoScene cannot hold", c->name);
+        if (!*c->name || strchr(c->name, '%'))
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "camera %lld: its name is empty or has a %%, which a GeoScene cannot hold", (long long)i);
         if (c->width < 1) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "camera '%.100s': the size of its image is not known, which a GeoScene needs", c->name);
         for (int64_t k = 0; k < i && c->frame < 0 && rig->count < 4096; k++)
-            if (!strcmp(rig->entry[k].camera.name, c->name)) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "two cameras are called '%.100s', which a GeoScene cannot hold", c->name);
+            if (!strcmp(rig->entry[k].camera.name, c->name))
+                TSR_FAIL(TSR_ERROR_UNSUPPORTED, "two cameras are called '%.100s', which a GeoScene cannot hold", c->name);
     }
     return TSR_OK;
 }
@@ -621,7 +649,8 @@ static tsr_status write_scene(const tsr_rig *rig, const char *path, const tsr_wr
         char name[300];
         if (c->frame > rig->first) continue; /* the first frame stands for its stream */
         cast_name(c, 1, name, sizeof name);
-        if (*c->image || !*c->depth) tsr_output_printf(o, "GeoCast %s %d %d %s %s\n", c->name, (int)c->width, (int)c->height, *c->image ? c->image : "-", name);
+        if (*c->image || !*c->depth)
+            tsr_output_printf(o, "GeoCast %s %d %d %s %s\n", c->name, (int)c->width, (int)c->height, *c->image ? c->image : "-", name);
         if (*c->depth) tsr_output_printf(o, "GeoCastZ %s %d %d %s %s\n", c->name, (int)c->width, (int)c->height, c->depth, name);
     }
     tsr_output_printf(o, "%s", rig->unknown ? rig->unknown : "");

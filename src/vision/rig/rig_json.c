@@ -50,7 +50,10 @@ static int hex4(const char *p, uint32_t *code)
     *code = 0;
     for (int i = 0; i < 4; i++) {
         const char c = p[i];
-        const uint32_t v = c >= '0' && c <= '9' ? (uint32_t)(c - '0') : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10) : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10) : 16;
+        const uint32_t v = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
+                           : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
+                           : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
+                                                  : 16;
         if (v == 16) return 0;
         *code = *code << 4 | v;
     }

@@ -8,10 +8,10 @@ typedef enum tsr_json_kind { TSR_JSON_NULL = 0, TSR_JSON_BOOL, TSR_JSON_NUMBER, 
 
 typedef struct tsr_json_node {
     tsr_json_kind kind;
-    double number;     /* also of BOOL */
-    const char *text;  /* UTF-8, ends with 0; a 0 within it is refused */
-    const char *key;   /* of a member */
-    int32_t count;     /* of ARRAY, OBJECT */
+    double number;       /* also of BOOL */
+    const char *text;    /* UTF-8, ends with 0; a 0 within it is refused */
+    const char *key;     /* of a member */
+    int32_t count;       /* of ARRAY, OBJECT */
     int32_t child, next; /* numbers of nodes; 0 = none */
 } tsr_json_node;
 

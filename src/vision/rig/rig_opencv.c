@@ -146,14 +146,19 @@ static const entry *matrix(const store *s, const char *const *names, int number,
     }
     return NULL;
 }
-static const char *const k_names[] = { "camera_matrix", "camera_matrix_", "cameramatrix", "cameramatrix_", "intrinsics", "intrinsic_matrix", "k", "m", "cm", "mtx", "k_", NULL };
-static const char *const d_names[] = { "distortion_coefficients", "distortion_coefficients_", "distcoeffs", "distcoeffs_", "dist", "d", "distortion", NULL };
+static const char *const k_names[] = {
+    "camera_matrix", "camera_matrix_", "cameramatrix", "cameramatrix_", "intrinsics", "intrinsic_matrix", "k", "m", "cm", "mtx", "k_", NULL
+};
+static const char *const d_names[] = {
+    "distortion_coefficients", "distortion_coefficients_", "distcoeffs", "distcoeffs_", "dist", "d", "distortion", NULL
+};
 static const char *const r_names[] = { "rotation", "rotation_", NULL };
 static const char *const t_names[] = { "translation", "translation_", NULL };
 
 static tsr_status size_of(const store *s, const char *file, int number, const tsr_rig_read_options *o, tsr_pinhole *p)
 {
-    static const char *const w[] = { "image_width", "image_width_", "width", "imagewidth", NULL }, *const h[] = { "image_height", "image_height_", "height", "imageheight", NULL };
+    static const char *const w[] = { "image_width", "image_width_", "width", "imagewidth", NULL }, *const h[] = { "image_height", "image_height_",
+                                                                                                                  "height", "imageheight", NULL };
     static const char *const both[] = { "image_size", "imagesize", "size", "image_size_", NULL };
     double width = o->width, height = o->height;
     const entry *a = matrix(s, w, number, 1), *b = matrix(s, h, number, 1), *c = matrix(s, both, number, 2);
@@ -173,7 +178,8 @@ static tsr_status size_of(const store *s, const char *file, int number, const ts
         height = ceil(2 * p->cy);
         tsr_remark("%.200s: no image size: the axis is taken for the middle (%g x %g); give the size if it is another", file, width, height);
     }
-    if (!(width >= 1 && width <= 1e6 && height >= 1 && height <= 1e6)) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: images of %g x %g pixels, expected 1 to 10^6", file, width, height);
+    if (!(width >= 1 && width <= 1e6 && height >= 1 && height <= 1e6))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: images of %g x %g pixels, expected 1 to 10^6", file, width, height);
     p->width = (int32_t)width;
     p->height = (int32_t)height;
     return TSR_OK;
@@ -181,15 +187,20 @@ static tsr_status size_of(const store *s, const char *file, int number, const ts
 
 static tsr_status take(const store *s, const char *file, int number, const tsr_rig_read_options *o, tsr_rig *rig)
 {
-    const entry *k = matrix(s, k_names, number, 9), *d = matrix(s, d_names, number, 0), *r = matrix(s, r_names, number, 9), *t = matrix(s, t_names, number, 3);
+    const entry *k = matrix(s, k_names, number, 9), *d = matrix(s, d_names, number, 0), *r = matrix(s, r_names, number, 9),
+                *t = matrix(s, t_names, number, 3);
     const entry *fish = find(s, "fisheye_model");
-    tsr_pinhole p = { .fx = k->value[0], .fy = k->value[4], .cx = k->value[2] + 0.5, .cy = k->value[5] + 0.5, .rotation = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } };
+    tsr_pinhole p = {
+        .fx = k->value[0], .fy = k->value[4], .cx = k->value[2] + 0.5, .cy = k->value[5] + 0.5, .rotation = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }
+    };
     static const int place[8] = { 0, 1, -1, -2, 2, 3, 4, 5 }; /* k1 k2 p1 p2 k3 k4 k5 k6 */
     char name[32];
     TSR_TRY(size_of(s, file, number, o, &p));
     p.fisheye = fish && fish->value[0] != 0;
     for (int i = 0; d && i < d->count && i < 14; i++) {
-        if (i >= 8 && d->value[i] != 0) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%.200s: distortion coefficient %d (thin prism, tilt) is %g, expected at most 8 of them", file, i, d->value[i]);
+        if (i >= 8 && d->value[i] != 0)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%.200s: distortion coefficient %d (thin prism, tilt) is %g, expected at most 8 of them", file, i,
+                     d->value[i]);
         if (i >= 8) continue;
         if (p.fisheye) p.k[i < 4 ? i : 0] += i < 4 ? d->value[i] : 0;
         else if (place[i] >= 0) p.k[place[i]] = d->value[i];
@@ -222,7 +233,10 @@ static tsr_status take_all(const store *s, const char *file, const tsr_rig_read_
     return TSR_OK;
 }
 
-static int is_xml(const uint8_t *head, size_t size) { return size > 5 && after((const char *)head, (const char *)head + (size < 64 ? size : 64), "<?xml") != NULL; }
+static int is_xml(const uint8_t *head, size_t size)
+{
+    return size > 5 && after((const char *)head, (const char *)head + (size < 64 ? size : 64), "<?xml") != NULL;
+}
 
 static int recognise(const uint8_t *head, size_t size, const char *path)
 {
@@ -252,7 +266,8 @@ static tsr_status check(const tsr_rig *rig)
     if (rig->count > 4096) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%lld cameras, expected at most 4096 in an OpenCV file", (long long)rig->count);
     for (int64_t i = 0; i < rig->count; i++) {
         TSR_TRY(tsr_rig_pinhole("an OpenCV file", &rig->entry[i].camera, &p));
-        if (fisheye >= 0 && fisheye != p.fisheye) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "fish-eyes and other lenses in one rig, which an OpenCV file cannot hold");
+        if (fisheye >= 0 && fisheye != p.fisheye)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "fish-eyes and other lenses in one rig, which an OpenCV file cannot hold");
         fisheye = p.fisheye;
     }
     return TSR_OK;
@@ -266,7 +281,9 @@ static void put_scalar(tsr_output *o, int xml, const char *name, const char *tai
 static void put_matrix(tsr_output *o, int xml, const char *name, const char *tail, int rows, int columns, const double *value)
 {
     char t[32];
-    if (xml) tsr_output_printf(o, "<%s%s type_id=\"opencv-matrix\">\n  <rows>%d</rows>\n  <cols>%d</cols>\n  <dt>d</dt>\n  <data>\n   ", name, tail, rows, columns);
+    if (xml)
+        tsr_output_printf(o, "<%s%s type_id=\"opencv-matrix\">\n  <rows>%d</rows>\n  <cols>%d</cols>\n  <dt>d</dt>\n  <data>\n   ", name, tail, rows,
+                          columns);
     else tsr_output_printf(o, "%s%s: !!opencv-matrix\n   rows: %d\n   cols: %d\n   dt: d\n   data: [", name, tail, rows, columns);
     for (int i = 0; i < rows * columns; i++) tsr_output_printf(o, "%s%s", i ? xml ? " " : ", " : " ", tsr_rig_number(value[i], t));
     if (xml) tsr_output_printf(o, "</data></%s%s>\n", name, tail);
@@ -296,4 +313,6 @@ static tsr_status write(const tsr_rig *rig, tsr_output *o, const char *path)
     return tsr_output_printf(o, "%s", xml ? "</opencv_storage>\n" : "");
 }
 
-const tsr_rig_format tsr_rig_format_opencv = { .name = "opencv", .extension = ".yml", .recognise = recognise, .read = read, .write = write, .check = check };
+const tsr_rig_format tsr_rig_format_opencv = {
+    .name = "opencv", .extension = ".yml", .recognise = recognise, .read = read, .write = write, .check = check
+};

@@ -45,7 +45,9 @@ static tsr_status read_lines(const uint8_t *bytes, size_t size, const char *file
     p.fx = p.fy = o->focal > 0 ? o->focal : own ? 0.82 * p.width : kitti ? 718.856 : 525;
     p.cx = o->principal[0] != 0 ? o->principal[0] : own || o->width || !kitti ? 0.5 * p.width : 607.1928 + 0.5;
     p.cy = o->principal[1] != 0 ? o->principal[1] : own || o->width || !kitti ? 0.5 * p.height : 185.2157 + 0.5;
-    if (!(o->focal > 0)) tsr_remark("%.200s: a trajectory has no intrinsics: %d x %d pixels and a focal length of %g are assumed", file, (int)p.width, (int)p.height, p.fx);
+    if (!(o->focal > 0))
+        tsr_remark("%.200s: a trajectory has no intrinsics: %d x %d pixels and a focal length of %g are assumed", file, (int)p.width, (int)p.height,
+                   p.fx);
     while (tsr_text_line(&text, &line)) {
         double v[12] = { 0 }, at[3];
         char name[32];
@@ -54,7 +56,8 @@ static tsr_status read_lines(const uint8_t *bytes, size_t size, const char *file
         if (count != wanted) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: expected %d numbers", file, (long long)line.line, wanted);
         if (rig->count % 4096 == 0) TSR_PROGRESS(&o->progress, (double)(line.at - (const char *)bytes) / (double)size, "poses");
         for (int i = 0; i < wanted; i++)
-            if (tsr_text_double(&line, &v[i]) != TSR_TEXT_OK || !isfinite(v[i])) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: a number is not finite", file, (long long)line.line);
+            if (tsr_text_double(&line, &v[i]) != TSR_TEXT_OK || !isfinite(v[i]))
+                TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: a number is not finite", file, (long long)line.line);
         double world[3][3]; /* camera to world */
         tsr_print(name, sizeof name, "pose%06lld", (long long)rig->count);
         if (kitti) {
@@ -81,8 +84,14 @@ static tsr_status read_lines(const uint8_t *bytes, size_t size, const char *file
     }
     return TSR_OK;
 }
-static tsr_status read_tum(const uint8_t *bytes, size_t size, const char *file, const tsr_rig_read_options *o, tsr_rig *rig) { return read_lines(bytes, size, file, o, rig, 0); }
-static tsr_status read_kitti(const uint8_t *bytes, size_t size, const char *file, const tsr_rig_read_options *o, tsr_rig *rig) { return read_lines(bytes, size, file, o, rig, 1); }
+static tsr_status read_tum(const uint8_t *bytes, size_t size, const char *file, const tsr_rig_read_options *o, tsr_rig *rig)
+{
+    return read_lines(bytes, size, file, o, rig, 0);
+}
+static tsr_status read_kitti(const uint8_t *bytes, size_t size, const char *file, const tsr_rig_read_options *o, tsr_rig *rig)
+{
+    return read_lines(bytes, size, file, o, rig, 1);
+}
 
 static tsr_status write_lines(const tsr_rig *rig, tsr_output *o, int kitti)
 {

@@ -107,7 +107,9 @@ static void take_own_numbers(const source *s, int32_t own, tsr_rig_camera *to)
     static const char *const names[] = { "k1", "k2", "k3", "k4", "k5", "k6", "p1", "p2", "focal", "pixel_aspect" };
     double *const at[] = { &l->k1, &l->k2, &l->k3, &l->k4, &l->k5, &l->k6, &l->p1, &l->p2, &l->focal, &l->pixel_aspect };
     const char *model = tsr_json_text(s->json, lens, "model");
-    *l = (tsr_lens){ .model = model && !strcmp(model, "division") ? TSR_LENS_DIVISION : model && !strcmp(model, "fisheye") ? TSR_LENS_FISHEYE : TSR_LENS_POLY };
+    *l = (tsr_lens){ .model = model && !strcmp(model, "division")  ? TSR_LENS_DIVISION
+                              : model && !strcmp(model, "fisheye") ? TSR_LENS_FISHEYE
+                                                                   : TSR_LENS_POLY };
     for (int i = 0; i < 10; i++) tsr_json_number(s->json, lens, names[i], at[i]);
     if (tsr_json_numbers(s->json, tsr_json_member(s->json, lens, "shift"), n, 2)) memcpy(l->shift, n, sizeof l->shift);
 }
@@ -120,7 +122,9 @@ static tsr_status take_own(const source *s, tsr_rig_camera *to)
     if (!own) return TSR_OK;
     if (name) to->name = name;
     if (projection)
-        to->camera.projection = !strcmp(projection, "orthographic") ? TSR_ORTHOGRAPHIC : !strcmp(projection, "matrix") ? TSR_PROJECTION_MATRIX : TSR_PERSPECTIVE;
+        to->camera.projection = !strcmp(projection, "orthographic") ? TSR_ORTHOGRAPHIC
+                                : !strcmp(projection, "matrix")     ? TSR_PROJECTION_MATRIX
+                                                                    : TSR_PERSPECTIVE;
     take_own_numbers(s, own, to);
     const int32_t depth = tsr_json_member(s->json, own, "depth");
     if (!depth) return TSR_OK;
@@ -128,7 +132,8 @@ static tsr_status take_own(const source *s, tsr_rig_camera *to)
     *e = (tsr_depth_encoding){ .kind = TSR_DEPTH_EYE };
     const char *kind = tsr_json_text(s->json, depth, "encoding");
     if (kind && tsr_depth_kind_parse(kind, &e->kind) != TSR_OK)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: '%.100s': depth encoding '%.40s', expected eye, ndc, window, eye_linear, radial, inverse or disparity", s->file, to->name, kind);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: '%.100s': depth encoding '%.40s', expected eye, ndc, window, eye_linear, radial, inverse or disparity",
+                 s->file, to->name, kind);
     if (tsr_json_number(s->json, depth, "bits", &v) && v >= 0 && v <= 24) e->bits = (int32_t)v;
     if (tsr_json_number(s->json, depth, "background_is_valid", &v)) e->background_is_valid = v != 0;
     tsr_json_number(s->json, depth, "scale", &e->scale);
@@ -149,7 +154,8 @@ static tsr_status take_frame(const source *s, int64_t index, tsr_rig *rig)
     tsr_print(name, sizeof name, "camera%02lld", (long long)index);
     c.name = name;
     c.depth = depth;
-    if (image && strlen(image) + 5 > sizeof path) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: frame %lld: a path of %zu bytes", s->file, (long long)index, strlen(image));
+    if (image && strlen(image) + 5 > sizeof path)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: frame %lld: a path of %zu bytes", s->file, (long long)index, strlen(image));
     if (image) {
         const char *file = tsr_path_file(image);
         tsr_print(path, sizeof path, "%s%s", image, strchr(file, '.') || !*file ? "" : ".png"); /* Blender's exporter leaves it off */
@@ -172,9 +178,11 @@ static tsr_status take_points(const source *s, int32_t own, tsr_rig *rig)
     const int32_t list = tsr_json_member(s->json, own, "points");
     for (int32_t n = tsr_json_first(s->json, list); n; n = tsr_json_next(s->json, n)) {
         double v[7];
-        if (!tsr_json_numbers(s->json, n, v, 7)) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: a point, expected 7 numbers: x y z, red green blue, error", s->file);
+        if (!tsr_json_numbers(s->json, n, v, 7))
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: a point, expected 7 numbers: x y z, red green blue, error", s->file);
         const tsr_rig_point p = { .position = { v[0], v[1], v[2] },
-                                  .color = { (uint8_t)fmin(255, fmax(0, v[3])), (uint8_t)fmin(255, fmax(0, v[4])), (uint8_t)fmin(255, fmax(0, v[5])) },
+                                  .color = { (uint8_t)fmin(255, fmax(0, v[3])), (uint8_t)fmin(255, fmax(0, v[4])),
+                                             (uint8_t)fmin(255, fmax(0, v[5])) },
                                   .error = (float)v[6] };
         TSR_TRY(tsr_rig_add_points(rig, &p, 1));
     }

@@ -10,13 +10,34 @@
 #include "core/parallel.h"
 #include "vision/views/analytic_solids.h"
 
-#define RED { 0.75, 0.22, 0.16 }
-#define SAND { 0.80, 0.62, 0.38 }
-#define GREEN { 0.24, 0.58, 0.26 }
-#define BLUE { 0.20, 0.36, 0.75 }
-#define GREY { 0.65, 0.65, 0.65 }
-#define DARK { 0.010, 0.010, 0.012 }
-#define SKIN { 0.85, 0.55, 0.42 }
+#define RED              \
+    {                    \
+        0.75, 0.22, 0.16 \
+    }
+#define SAND             \
+    {                    \
+        0.80, 0.62, 0.38 \
+    }
+#define GREEN            \
+    {                    \
+        0.24, 0.58, 0.26 \
+    }
+#define BLUE             \
+    {                    \
+        0.20, 0.36, 0.75 \
+    }
+#define GREY             \
+    {                    \
+        0.65, 0.65, 0.65 \
+    }
+#define DARK                \
+    {                       \
+        0.010, 0.010, 0.012 \
+    }
+#define SKIN             \
+    {                    \
+        0.85, 0.55, 0.42 \
+    }
 enum { SOLIDS_MOST = 24 };
 
 typedef struct scene {
@@ -64,7 +85,9 @@ static const scene scenes[] = {
     { "layers",
       "a window in one plane, a second plane behind it",
       3,
-      { { NEW, HALF, { 0, 1, 0 }, { 0, -1, 0 }, GREEN, 3 }, { NEW, BOX, { 0, 0, 0 }, { 4, 0.02, 4 }, SAND, 3 }, { CUT, BOX, { 0.2, 0, 0 }, { 0.7, 1, 0.6 }, SAND, 3 } } },
+      { { NEW, HALF, { 0, 1, 0 }, { 0, -1, 0 }, GREEN, 3 },
+        { NEW, BOX, { 0, 0, 0 }, { 4, 0.02, 4 }, SAND, 3 },
+        { CUT, BOX, { 0.2, 0, 0 }, { 0.7, 1, 0.6 }, SAND, 3 } } },
     { "stairs",
       "five steps",
       5,
@@ -341,7 +364,8 @@ static tsr_status draw(job *j, tsr_image *image)
 
 static tsr_status check(const tsr_analytic_options *o)
 {
-    if (o->supersampling < 0 || o->supersampling > 16) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene: supersampling is %d, expected 1 to 16 (0 = 4)", o->supersampling);
+    if (o->supersampling < 0 || o->supersampling > 16)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "scene: supersampling is %d, expected 1 to 16 (0 = 4)", o->supersampling);
     if (!(o->noise >= 0 && o->noise <= 1e3)) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene: noise is %g, expected 0 to 1000 grey values", o->noise);
     if (!(o->blur >= 0 && o->blur <= 100)) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene: blur is %g, expected 0 to 100 pixels", o->blur);
     if (!(o->gain >= 0 && o->gain <= 100) || !(fabs(o->bias) <= 255))

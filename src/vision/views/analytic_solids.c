@@ -64,8 +64,8 @@ static int cylinder(const tsr_solid *s, tsr_vec3 o, tsr_vec3 d, tsr_span *span)
     } else {
         if (!quadratic(du * du + dv * dv, ou * du + ov * dv, ou * ou + ov * ov - r * r, span->t)) return 0;
         for (int e = 0; e < 2; e++)
-            span->normal[e] = tsr_vec3_unit(
-                tsr_vec3_add(tsr_vec3_scale(axes[u], ou + span->t[e] * du), tsr_vec3_scale(axes[v], ov + span->t[e] * dv)));
+            span->normal[e] =
+                tsr_vec3_unit(tsr_vec3_add(tsr_vec3_scale(axes[u], ou + span->t[e] * du), tsr_vec3_scale(axes[v], ov + span->t[e] * dv)));
     }
     return slab(component(o, axis), component(d, axis), s->size.y, axes[axis], span);
 }
@@ -148,8 +148,8 @@ int tsr_solid_spans(const tsr_solid *s, tsr_vec3 origin, tsr_vec3 d, tsr_span sp
 }
 
 /* What of the spans lies in [low, high], whose ends belong to `by` (sides: which end of it, -1 = none of its own), added to `to`. */
-static void keep(const tsr_span *spans, int count, double low, double high, const tsr_span *at_low, int low_end, const tsr_span *at_high, int high_end,
-                 double sign, tsr_span *to, int *kept)
+static void keep(const tsr_span *spans, int count, double low, double high, const tsr_span *at_low, int low_end, const tsr_span *at_high,
+                 int high_end, double sign, tsr_span *to, int *kept)
 {
     for (int i = 0; i < count && *kept < TSR_SPANS_MOST; i++) {
         tsr_span s = spans[i];

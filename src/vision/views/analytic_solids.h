@@ -14,7 +14,8 @@ typedef struct tsr_solid {
     tsr_solid_join join;
     tsr_solid_kind kind;
     tsr_vec3 centre; /* HALF_SPACE: a point of its face */
-    tsr_vec3 size;   /* HALF_SPACE: outward normal; ELLIPSOID: radii; BOX: half extents; CYLINDER: radius, half length, axis 0 to 2; TORUS: radii about z */
+    tsr_vec3
+        size; /* HALF_SPACE: outward normal; ELLIPSOID: radii; BOX: half extents; CYLINDER: radius, half length, axis 0 to 2; TORUS: radii about z */
     double color[3]; /* linear */
     double detail;   /* lattice cells of the coarsest texture per unit; 0: plain */
 } tsr_solid;

@@ -40,7 +40,8 @@ tsr_status tsr_novel_create(tsr_context *context, int32_t width, int32_t height,
     TSR_TRY_GOTO(tsr_device_allocate(context, pixels * sizeof *v->depth, (void **)&v->depth), fail);
     TSR_TRY_GOTO(tsr_device_allocate(context, pixels * 4, (void **)&v->color), fail);
     TSR_TRY_GOTO(tsr_device_allocate(context, pixels * sizeof *v->key, (void **)&v->key), fail);
-    if (context->device.kind != TSR_DEVICE_CPU) TSR_TRY_GOTO(tsr_device_allocate(context, (LARGE_ROOM + 1) * sizeof *v->large, (void **)&v->large), fail);
+    if (context->device.kind != TSR_DEVICE_CPU)
+        TSR_TRY_GOTO(tsr_device_allocate(context, (LARGE_ROOM + 1) * sizeof *v->large, (void **)&v->large), fail);
     if (context->device.kind != TSR_DEVICE_CPU) TSR_TRY_GOTO(tsr_device_allocate(context, sizeof *v->job, (void **)&v->job), fail);
     TSR_TRY_GOTO(context->backend->fill(context->queue, v->depth, 0, pixels * sizeof *v->depth), fail);
     TSR_TRY_GOTO(context->backend->fill(context->queue, v->color, 0, pixels * 4), fail);
@@ -101,24 +102,31 @@ static tsr_status check_projector(const tsr_context *context, const tsr_projecto
     if (!p) TSR_FAIL(TSR_ERROR_ARGUMENT, "projector is NULL");
     TSR_TRY(tsr_camera_check(&p->camera));
     const tsr_volume *map = p->position ? p->position : p->depth ? p->depth : p->color;
-    if ((geometry && !p->position && !p->depth) || !map) TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: expected a depth image or a geometry image%s", geometry ? "" : ", or a picture");
+    if ((geometry && !p->position && !p->depth) || !map)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: expected a depth image or a geometry image%s", geometry ? "" : ", or a picture");
     if (p->position && p->depth) TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: a depth image and a geometry image, expected one of them");
     const int32_t parts = map == p->depth ? 1 : 3;
     TSR_TRY(tsr_volume_require(context, map, map == p->color ? "color" : "depth"));
-    if (map->dtype != (map == p->color ? TSR_U8 : TSR_F32) || map->size.z != 1 || map->size.x % parts || map->size.x / parts > LARGEST || map->size.y > LARGEST)
+    if (map->dtype != (map == p->color ? TSR_U8 : TSR_F32) || map->size.z != 1 || map->size.x % parts || map->size.x / parts > LARGEST ||
+        map->size.y > LARGEST)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: its %s is %s of %lld x %lld x %lld, expected %s of one slice, %sup to %d pixels a side",
-                 map == p->color ? "picture" : p->position ? "geometry image" : "depth image", tsr_dtype_name(map->dtype), (long long)map->size.x,
-                 (long long)map->size.y, (long long)map->size.z, map == p->color ? "u8" : "f32", parts == 3 ? "3 numbers a pixel, " : "", LARGEST);
+                 map == p->color ? "picture"
+                 : p->position   ? "geometry image"
+                                 : "depth image",
+                 tsr_dtype_name(map->dtype), (long long)map->size.x, (long long)map->size.y, (long long)map->size.z, map == p->color ? "u8" : "f32",
+                 parts == 3 ? "3 numbers a pixel, " : "", LARGEST);
     *columns = (int32_t)(map->size.x / parts);
     *rows = (int32_t)map->size.y;
     if (p->color && p->color != map) {
         TSR_TRY(tsr_volume_require(context, p->color, "color"));
-        if (p->color->dtype != TSR_U8 || p->color->size.z != 1 || p->color->size.x % 3 || p->color->size.x / 3 > LARGEST || p->color->size.y > LARGEST)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: its picture is %s of %lld x %lld x %lld, expected u8 of one slice, 3 bytes a pixel", tsr_dtype_name(p->color->dtype),
-                     (long long)p->color->size.x, (long long)p->color->size.y, (long long)p->color->size.z);
+        if (p->color->dtype != TSR_U8 || p->color->size.z != 1 || p->color->size.x % 3 || p->color->size.x / 3 > LARGEST ||
+            p->color->size.y > LARGEST)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: its picture is %s of %lld x %lld x %lld, expected u8 of one slice, 3 bytes a pixel",
+                     tsr_dtype_name(p->color->dtype), (long long)p->color->size.x, (long long)p->color->size.y, (long long)p->color->size.z);
     }
     if (!(p->quantum >= 0) || !isfinite(p->quantum)) TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: quantum is %g, expected 0 or more", p->quantum);
-    if (!(p->cone_degrees >= 0 && p->cone_degrees <= 180)) TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: a cone of %g degrees, expected 0 to 180", p->cone_degrees);
+    if (!(p->cone_degrees >= 0 && p->cone_degrees <= 180))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: a cone of %g degrees, expected 0 to 180", p->cone_degrees);
     return TSR_OK;
 }
 
@@ -142,9 +150,11 @@ int tsr_projector_visible(const tsr_projector *p, double farthest, const tsr_cam
         if (tsr_vec3_length(to) > 0 && tsr_vec3_dot(to, axis) < cos(p->cone_degrees * 3.14159265358979323846 / 180)) return 0;
     }
     const int clip = has_clip(&p->camera);
-    const double near_ = clip ? p->camera.clip[0] : 0, far_ = clip ? fmin(p->camera.clip[1], farthest > 0 ? farthest * (1 + 1e-6) : HUGE_VAL) : farthest;
+    const double near_ = clip ? p->camera.clip[0] : 0,
+                 far_ = clip ? fmin(p->camera.clip[1], farthest > 0 ? farthest * (1 + 1e-6) : HUGE_VAL) : farthest;
     if (p->position || !isfinite(far_) || !(far_ > near_)) return 1; /* it may lie anywhere */
-    if (tsr_camera_rays_make("view", &p->camera, 2, 2, &rays) != TSR_OK || tsr_camera_points_make("view", camera, width, height, &seen) != TSR_OK) return 1;
+    if (tsr_camera_rays_make("view", &p->camera, 2, 2, &rays) != TSR_OK || tsr_camera_points_make("view", camera, width, height, &seen) != TSR_OK)
+        return 1;
     int outside[5] = { 0 };
     for (int c = 0; c < 8; c++) {
         double at[4];
@@ -200,7 +210,8 @@ tsr_status tsr_novel_project(tsr_novel *v, const tsr_camera *camera, const tsr_p
     TSR_TRY(check_projector(v->context, p, 1, &job.columns, &job.rows));
     if (o.connect != TSR_CONNECT_NONE && (job.columns < 2 || job.rows < 2))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: %d x %d samples, expected 2 x 2 or more, or points (connect none)", job.columns, job.rows);
-    if (o.keep_far && !has_clip(&p->camera)) TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: samples are to be kept on the far plane, but its camera has no clip distances");
+    if (o.keep_far && !has_clip(&p->camera))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: samples are to be kept on the far plane, but its camera has no clip distances");
     TSR_TRY(tsr_camera_points_make("view", camera, v->width, v->height, &job.seen));
     if (p->depth) TSR_TRY(tsr_camera_rays_make("projector", &p->camera, job.columns, job.rows, &job.rays));
     if (!tsr_projector_visible(p, 0, camera, v->width, v->height)) return o.keep ? TSR_OK : clear(v);
@@ -275,7 +286,8 @@ static tsr_status send(tsr_novel *v, tsr_merge_job *job)
     return TSR_OK;
 }
 
-tsr_status tsr_novel_texture(tsr_novel *v, const tsr_camera *camera, const tsr_projector *const *textures, int32_t count, const tsr_blend_options *options)
+tsr_status tsr_novel_texture(tsr_novel *v, const tsr_camera *camera, const tsr_projector *const *textures, int32_t count,
+                             const tsr_blend_options *options)
 {
     tsr_merge_job job = { .count = count };
     if (!v || !textures) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s", v ? "textures are NULL" : "view is NULL");
@@ -306,14 +318,17 @@ tsr_status tsr_merge_parse(const char *name, tsr_merge *mode)
     TSR_FAIL(TSR_ERROR_ARGUMENT, "merge '%.40s', expected overlay, blend, csg or freespace", name ? name : "");
 }
 
-static tsr_status prepare_merge(const tsr_novel *result, const tsr_camera *camera, const tsr_novel *const *views, const tsr_projector *const *projectors, int32_t count,
-                                tsr_merge mode, tsr_merge_job *job)
+static tsr_status prepare_merge(const tsr_novel *result, const tsr_camera *camera, const tsr_novel *const *views,
+                                const tsr_projector *const *projectors, int32_t count, tsr_merge mode, tsr_merge_job *job)
 {
     TSR_TRY(tsr_camera_rays_make("view", camera, result->width, result->height, &job->rays));
     for (int32_t i = 0; i < count; i++) {
         const tsr_novel *v = views[i];
         if (!v || v == result || v->context != result->context || v->width != result->width || v->height != result->height)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "views: view %d is %s, expected one of the result's context and size", i, !v ? "NULL" : v == result ? "the result" : "another's");
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "views: view %d is %s, expected one of the result's context and size", i,
+                     !v            ? "NULL"
+                     : v == result ? "the result"
+                                   : "another's");
         tsr_view_source *s = &job->source[i];
         TSR_TRY(describe(result->context, projectors[i], 1, s));
         s->view_depth = v->depth;
@@ -334,13 +349,14 @@ static tsr_status prepare_merge(const tsr_novel *result, const tsr_camera *camer
     return TSR_OK;
 }
 
-tsr_status tsr_novel_merge(tsr_novel *result, const tsr_camera *camera, const tsr_novel *const *views, const tsr_projector *const *projectors, int32_t count,
-                           tsr_merge mode, const tsr_blend_options *options, tsr_volume **choice)
+tsr_status tsr_novel_merge(tsr_novel *result, const tsr_camera *camera, const tsr_novel *const *views, const tsr_projector *const *projectors,
+                           int32_t count, tsr_merge mode, const tsr_blend_options *options, tsr_volume **choice)
 {
     tsr_status status;
     tsr_merge_job job = { .count = 0 };
     if (choice) *choice = NULL;
-    if (!result || !views || !projectors) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s", !result ? "result is NULL" : !views ? "views are NULL" : "projectors are NULL");
+    if (!result || !views || !projectors)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s", !result ? "result is NULL" : !views ? "views are NULL" : "projectors are NULL");
     if (count < 1 || count > TSR_VIEWS_MOST) TSR_FAIL(TSR_ERROR_ARGUMENT, "views: %d of them, expected 1 to %d", count, TSR_VIEWS_MOST);
     if ((unsigned)mode > TSR_MERGE_FREESPACE) TSR_FAIL(TSR_ERROR_ARGUMENT, "views: mode %d, expected 0 to 3", (int)mode);
     TSR_TRY(take_blend(options, &job));
@@ -357,11 +373,13 @@ fail:
 
 tsr_status tsr_choice_image(const tsr_volume *choice, tsr_image *image)
 {
-    static const uint8_t palette[TSR_VIEWS_MOST][3] = { { 230, 75, 53 },  { 77, 187, 213 },  { 0, 160, 135 },  { 243, 200, 90 },  { 132, 91, 179 }, { 239, 133, 54 },
-                                                        { 60, 84, 136 },  { 145, 209, 194 }, { 220, 100, 170 }, { 126, 97, 72 },  { 176, 156, 133 }, { 100, 180, 60 },
-                                                        { 40, 120, 200 }, { 200, 40, 90 },   { 90, 90, 90 },    { 200, 200, 60 } };
+    static const uint8_t palette[TSR_VIEWS_MOST][3] = { { 230, 75, 53 },   { 77, 187, 213 }, { 0, 160, 135 },   { 243, 200, 90 },
+                                                        { 132, 91, 179 },  { 239, 133, 54 }, { 60, 84, 136 },   { 145, 209, 194 },
+                                                        { 220, 100, 170 }, { 126, 97, 72 },  { 176, 156, 133 }, { 100, 180, 60 },
+                                                        { 40, 120, 200 },  { 200, 40, 90 },  { 90, 90, 90 },    { 200, 200, 60 } };
     if (!choice || !image) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", choice ? "image" : "choice");
-    if (tsr_volume_device(choice).kind != TSR_DEVICE_CPU || choice->dtype != TSR_U32 || choice->size.z != 1 || choice->size.x > LARGEST || choice->size.y > LARGEST)
+    if (tsr_volume_device(choice).kind != TSR_DEVICE_CPU || choice->dtype != TSR_U32 || choice->size.z != 1 || choice->size.x > LARGEST ||
+        choice->size.y > LARGEST)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "choice: expected a host volume of u32, one slice of up to %d x %d pixels", LARGEST, LARGEST);
     TSR_TRY(tsr_image_create((int32_t)choice->size.x, (int32_t)choice->size.y, 3, image));
     const uint32_t *bits = (const uint32_t *)choice->data;
@@ -398,7 +416,9 @@ tsr_status tsr_sweep_create(tsr_context *context, const tsr_camera *camera, int3
     if (!has_clip(camera)) TSR_FAIL(TSR_ERROR_ARGUMENT, "sweep: its camera has no clip distances, between which rays are looked along");
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **sweep, (void **)sweep));
     tsr_sweep *s = *sweep;
-    *s = (tsr_sweep){ .context = context, .camera = *camera, .job = { .width = width, .height = height, .near_ = camera->clip[0], .far_ = camera->clip[1] } };
+    *s = (tsr_sweep){ .context = context,
+                      .camera = *camera,
+                      .job = { .width = width, .height = height, .near_ = camera->clip[0], .far_ = camera->clip[1] } };
     TSR_TRY_GOTO(tsr_novel_create(context, width, height, &s->view), fail);
     TSR_TRY_GOTO(tsr_camera_rays_make("sweep", camera, width, height, &s->job.rays), fail);
     const size_t pixels = pixels_of(s->view);

@@ -2,12 +2,12 @@
 #include "core/parallel.h"
 #include "vision/views/views_ops.h"
 
-#define OVER_RANGE(name, type, call)                                          \
-    static void name(void *user, int64_t begin, int64_t end, int worker)      \
-    {                                                                         \
-        const type *j = (const type *)user;                                   \
-        (void)worker;                                                         \
-        for (int64_t i = begin; i < end; i++) call(j, i);                     \
+#define OVER_RANGE(name, type, call)                                     \
+    static void name(void *user, int64_t begin, int64_t end, int worker) \
+    {                                                                    \
+        const type *j = (const type *)user;                              \
+        (void)worker;                                                    \
+        for (int64_t i = begin; i < end; i++) call(j, i);                \
     }
 OVER_RANGE(place_vertices, tsr_view_job, tsr_view_place_vertex)
 OVER_RANGE(draw_samples, tsr_view_job, tsr_view_draw)

@@ -21,7 +21,7 @@ TSR_KERNEL(views_large)(tsr_view_job job)
     for (uint32_t n = blockIdx.x; n < listed; n += LARGE_BLOCKS) {
         tsr_view_triangle t;
         const uint32_t number = job.large[1 + n];
-        if (tsr_view_set_up(&job, number, &t)) tsr_view_fill(&job, number, &t, threadIdx.x, THREADS);
+        if (tsr_view_set_up(&job, number, &t)) tsr_view_fill(&job, number, &t, (int32_t)threadIdx.x, THREADS);
     }
 }
 TSR_KERNEL(views_resolve)(tsr_view_job job, int64_t count)
@@ -59,13 +59,15 @@ static tsr_status cuda_project(tsr_queue *queue, const tsr_view_job *job)
 /* The job itself lies in device memory: it is larger than arguments of a kernel may be. */
 static tsr_status cuda_merge(tsr_queue *queue, const tsr_merge_job *job)
 {
-    TSR_LAUNCH(queue, views_merge, tsr_blocks((int64_t)job->width * job->height, THREADS, INT32_MAX), THREADS, 0, job->device, (int64_t)job->width * job->height);
+    TSR_LAUNCH(queue, views_merge, tsr_blocks((int64_t)job->width * job->height, THREADS, INT32_MAX), THREADS, 0, job->device,
+               (int64_t)job->width * job->height);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 static tsr_status cuda_texture(tsr_queue *queue, const tsr_merge_job *job)
 {
-    TSR_LAUNCH(queue, views_texture, tsr_blocks((int64_t)job->width * job->height, THREADS, INT32_MAX), THREADS, 0, job->device, (int64_t)job->width * job->height);
+    TSR_LAUNCH(queue, views_texture, tsr_blocks((int64_t)job->width * job->height, THREADS, INT32_MAX), THREADS, 0, job->device,
+               (int64_t)job->width * job->height);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

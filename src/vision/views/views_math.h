@@ -13,16 +13,16 @@ enum { TSR_SUBPIXEL = 256, TSR_VERTEX_FAR = 1 << 29, TSR_VERTEX_NONE = -(1 << 30
 
 /* A sample as the view sees it: place in 1/256 pixel, and what is linear over the picture: distance / w and 1 / w. */
 typedef struct tsr_view_vertex {
-    int32_t x, y;  /* x = TSR_VERTEX_NONE: no vertex */
-    float depth;   /* of the sample in its own camera */
-    float size;    /* NONE: half the side of its square in 1/256 pixel */
+    int32_t x, y; /* x = TSR_VERTEX_NONE: no vertex */
+    float depth;  /* of the sample in its own camera */
+    float size;   /* NONE: half the side of its square in 1/256 pixel */
     double over, inverse;
 } tsr_view_vertex;
 
 /* One projector for one view. */
 typedef struct tsr_view_job {
-    tsr_camera_rays rays;    /* of the projector */
-    tsr_camera_points seen;  /* by the view's camera */
+    tsr_camera_rays rays;   /* of the projector */
+    tsr_camera_points seen; /* by the view's camera */
     const float *depth, *position;
     const uint8_t *color;
     int32_t columns, rows, color_columns, color_rows; /* of the projector's images */
@@ -32,7 +32,8 @@ typedef struct tsr_view_job {
     float near_, far_;
     tsr_view_vertex *vertex; /* [rows][columns] */
     uint64_t *key;           /* [height][width] */
-    uint32_t *large;         /* numbers of triangles that one thread would be long at; [0] how many, behind it `large_room` of them. NULL: none is put there */
+    uint32_t
+        *large; /* numbers of triangles that one thread would be long at; [0] how many, behind it `large_room` of them. NULL: none is put there */
     uint32_t large_room;
     float *out_depth;
     uint8_t *out_color;
@@ -187,14 +188,33 @@ TSR_HD void tsr_view_put(const tsr_view_job *j, int32_t x, int32_t y, float d, u
     if (d > 0.0f && d >= j->near_ && d <= j->far_) tsr_key_least(&j->key[(int64_t)y * j->width + x], (uint64_t)tsr_float_bits(d) << 32 | number);
 }
 
-/* Pixels first, first + stride ... of the triangle's box. */
-TSR_HD void tsr_view_fill(const tsr_view_job *j, uint32_t number, const tsr_view_triangle *t, int64_t first, int64_t stride)
+/* The whole number not above a / b, b > 0. */
+TSR_HD int64_t tsr_view_floor(int64_t a, int64_t b)
 {
-    const int64_t wide = t->x1 - t->x0 + 1, count = wide * (t->y1 - t->y0 + 1);
-    for (int64_t i = first; i < count; i += stride) {
-        const int32_t x = t->x0 + (int32_t)(i % wide), y = t->y0 + (int32_t)(i / wide);
-        int64_t w[3];
-        if (tsr_view_weights(t, x, y, w)) tsr_view_put(j, x, y, tsr_view_depth_at(t, w), number);
+    const int64_t q = a / b;
+    return q - (a % b < 0);
+}
+
+/* Rows first, first + stride ... of the triangle: of each the pixels between its edges, found by division: long thin triangles have large boxes. */
+TSR_HD void tsr_view_fill(const tsr_view_job *j, uint32_t number, const tsr_view_triangle *t, int32_t first, int32_t stride)
+{
+    int64_t step[3];
+    for (int32_t k = 0; k < 3; k++) step[k] = -(int64_t)TSR_SUBPIXEL * ((int64_t)t->v[(k + 2) % 3]->y - t->v[(k + 1) % 3]->y);
+    for (int32_t y = t->y0 + first; y <= t->y1; y += stride) {
+        int64_t w[3], low = 0, high = t->x1 - t->x0;
+        tsr_view_weights(t, t->x0, y, w);
+        if (high > 2) {
+            for (int32_t k = 0; k < 3; k++) {
+                if (step[k] > 0) low = tsr_maxl(low, -tsr_view_floor(w[k], step[k]));
+                else if (step[k] < 0) high = tsr_minl(high, tsr_view_floor(w[k], -step[k]));
+                else if (w[k] < 0) high = -1;
+            }
+            for (int32_t k = 0; k < 3; k++) w[k] += low * step[k];
+        }
+        for (int64_t x = low; x <= high; x++) {
+            if ((w[0] | w[1] | w[2]) >= 0) tsr_view_put(j, t->x0 + (int32_t)x, y, tsr_view_depth_at(t, w), number);
+            for (int32_t k = 0; k < 3; k++) w[k] += step[k];
+        }
     }
 }
 
@@ -300,7 +320,7 @@ typedef struct tsr_view_source {
     double position[3], forward[3], quantum;
     const float *view_depth; /* what it drew into this view, or NULL */
     const uint8_t *view_color;
-    double weight;           /* OVERLAY: its place, 0 on top; BLEND: its weight */
+    double weight; /* OVERLAY: its place, 0 on top; BLEND: its weight */
 } tsr_view_source;
 
 typedef struct tsr_merge_job {
