@@ -318,6 +318,7 @@ tsr_status tsr_rig_pinhole(const char *format, const tsr_rig_camera *c, tsr_pinh
 
 const char *tsr_rig_number(double value, char text[32])
 {
+    if (value == 0) value = 0; /* no -0 */
     for (int digits = 6; digits <= 17; digits++) {
         tsr_print(text, 32, "%.*g", digits, value);
         if (tsr_number_parse(text, NULL) == value) break;
