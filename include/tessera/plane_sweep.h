@@ -69,7 +69,6 @@ typedef struct tsr_plane_sweep_options {
     uint64_t seed;                  /* of that search */
     int disparity;                  /* != 0: result.disparity is made: of the first two views, in pixels: x in the first less x in the second */
     int scores;                     /* != 0: result.scores too (STACK, MIPMAP) */
-    int shadows;                    /* STACK, MIPMAP: != 0: views that the level before hides from a point do not contribute: for rigs that look around things */
     tsr_progress progress;
 } tsr_plane_sweep_options;
 #define TSR_PLANE_SWEEP_OPTIONS                         \
