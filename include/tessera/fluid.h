@@ -1,12 +1,12 @@
 /* tessera/fluid.h: pictures of liquids from particles, without a mesh: screen-space fluid rendering with curvature flow.
  *
- * What simulators write (positions, and where there are any radii, densities, velocities) becomes a picture in a few passes over pixels: depth of the nearest
- * spheres, thickness, smoothing of the depth, noise and foam, and the composite with reflection, refraction and absorption over a scene. Only the front
- * surface is drawn, or the first two to four (`layers`).
+ * What simulators write (positions, and where there are any radii, densities, velocities) becomes a picture in a few passes over pixels: depth of
+ * the nearest spheres, thickness, smoothing of the depth, noise and foam, and the composite with reflection, refraction and absorption over a scene.
+ * Only the front surface is drawn, or the first two to four (`layers`).
  * Lengths are world units. Colours are linear light, r g b. Depths are distances along the camera's axis.
- * Class: exact: cpu, emu and cuda give the same bits, for any order of the particles (minima, and sums of whole numbers), any number of threads and any SIMD
- * variant. Cost: linear in particles plus the pixels that they cover; buffers are kept from frame to frame, so a row of frames of one size does not allocate.
- * Source: docs/theory/fluid.md; van der Laan, Green, Sainz, "Screen space fluid rendering with curvature flow", 2009. */
+ * Class: exact: cpu, emu and cuda give the same bits, for any order of the particles (minima, and sums of whole numbers), any number of threads and
+ * any SIMD variant. Cost: linear in particles plus the pixels that they cover; buffers are kept from frame to frame, so a row of frames of one size
+ * does not allocate. Source: docs/theory/fluid.md; van der Laan, Green, Sainz, "Screen space fluid rendering with curvature flow", 2009. */
 #ifndef TESSERA_FLUID_H
 #define TESSERA_FLUID_H
 
@@ -44,8 +44,9 @@ typedef struct tsr_fluid_particles {
 
 typedef enum tsr_fluid_preset { TSR_FLUID_WATER = 0, TSR_FLUID_OIL, TSR_FLUID_MILK, TSR_FLUID_LAVA, TSR_FLUID_HONEY } tsr_fluid_preset;
 
-/* What a fluid looks like. All fields count as they stand: begin with tsr_fluid_look_make. C = a (1 - F) + b F + specular (n . h)^shininess sun; a goes from
- * the scene behind to `color` as exp(-absorption thickness), seen through a picture that is shifted by the normal times refraction times thickness. */
+/* What a fluid looks like. All fields count as they stand: begin with tsr_fluid_look_make. C = a (1 - F) + b F + specular (n . h)^shininess sun; a
+ * goes from the scene behind to `color` as exp(-absorption thickness), seen through a picture that is shifted by the normal times refraction times
+ * thickness. */
 typedef struct tsr_fluid_look {
     size_t struct_size;
     float color[3];      /* of thick fluid */
@@ -70,12 +71,14 @@ TSR_API tsr_status tsr_fluid_preset_parse(const char *name, tsr_fluid_preset *pr
 
 /* ---- light and what stands behind ---------------------------------------------------------------------------------------------- */
 
-/* A built-in sky: "day", "sunset", "overcast", "studio", "night". `up` is the direction of its zenith in the world. TSR_ERROR_ARGUMENT lists the names. */
+/* A built-in sky: "day", "sunset", "overcast", "studio", "night". `up` is the direction of its zenith in the world. TSR_ERROR_ARGUMENT lists the
+ * names. */
 TSR_API tsr_status tsr_fluid_set_sky(tsr_fluid *fluid, const char *name, tsr_vec3 up) TSR_CHECKED;
-/* A panorama (equirectangular, row 0 towards `up`, its middle column along +x of the level frame): host memory, [height][width][3] linear light, not negative
- * and finite. COPIES. Its brightest place becomes the sun of highlights and shadows. */
+/* A panorama (equirectangular, row 0 towards `up`, its middle column along +x of the level frame): host memory, [height][width][3] linear light, not
+ * negative and finite. COPIES. Its brightest place becomes the sun of highlights and shadows. */
 TSR_API tsr_status tsr_fluid_set_panorama(tsr_fluid *fluid, const float *rgb, int32_t width, int32_t height, tsr_vec3 up) TSR_CHECKED;
-/* Reads a Radiance .hdr panorama (RGBE, run-length or plain, rows from the top): new memory in *rgb, [height][width][3], free(). `options` may be NULL. */
+/* Reads a Radiance .hdr panorama (RGBE, run-length or plain, rows from the top): new memory in *rgb, [height][width][3], free(). `options` may be
+ * NULL. */
 TSR_API tsr_status tsr_panorama_read(const char *path, const tsr_read_options *options, float **rgb, int32_t *width, int32_t *height) TSR_CHECKED;
 /* Turns the sky about `up`, degrees, and multiplies its light. */
 TSR_API tsr_status tsr_fluid_adjust_sky(tsr_fluid *fluid, double turn, double level) TSR_CHECKED;
@@ -164,20 +167,20 @@ typedef struct tsr_fluid_info {
 } tsr_fluid_info;
 #define TSR_FLUID_INFO { .struct_size = sizeof(tsr_fluid_info) }
 
-/* Draws one picture. `backdrop` NULL: the sky; `look` NULL: water for `radius`. The camera is a pinhole or orthographic, without a lens; clip[0], if given, is
- * the near plane. Results stay in the fluid until the next drawing. `info` may be NULL. TSR_ERROR_ARGUMENT for an option out of range, TSR_ERROR_CAPACITY
- * if particles cover more tiles than can be listed. */
+/* Draws one picture. `backdrop` NULL: the sky; `look` NULL: water for `radius`. The camera is a pinhole or orthographic, without a lens; clip[0], if
+ * given, is the near plane. Results stay in the fluid until the next drawing. `info` may be NULL. TSR_ERROR_ARGUMENT for an option out of range,
+ * TSR_ERROR_CAPACITY if particles cover more tiles than can be listed. */
 TSR_API tsr_status tsr_fluid_draw(tsr_fluid *fluid, const tsr_fluid_particles *particles, const tsr_camera *camera, const tsr_fluid_backdrop *backdrop,
                                   const tsr_fluid_look *look, const tsr_fluid_options *options, tsr_fluid_info *info) TSR_CHECKED;
 
-/* Agitation over a row of frames, by the particles' numbers: one whose velocity changed by more than `threshold` since the frame before is heated to 1, others
- * cool by exp(-seconds / cooling). A particle without a frame before is calm. velocities are needed. Applies to drawings that follow. */
+/* Agitation over a row of frames, by the particles' numbers: one whose velocity changed by more than `threshold` since the frame before is heated to
+ * 1, others cool by exp(-seconds / cooling). A particle without a frame before is calm. velocities are needed. Applies to drawings that follow. */
 TSR_API tsr_status tsr_fluid_agitate(tsr_fluid *fluid, const tsr_fluid_particles *particles, double seconds, double threshold, double cooling) TSR_CHECKED;
 
 /* ---- results of the last drawing ------------------------------------------------------------------------------------------------- */
 
-/* Images of the passes. Of the picture's size: DEPTH (surface, or the scene where that is nearer; +infinity: nothing), COLOR (4 channels). Of the fluid's
- * passes: the others. */
+/* Images of the passes. Of the picture's size: DEPTH (surface, or the scene where that is nearer; +infinity: nothing), COLOR (4 channels). Of the
+ * fluid's passes: the others. */
 typedef enum tsr_fluid_image {
     TSR_FLUID_IMAGE_COLOR = 0,
     TSR_FLUID_IMAGE_DEPTH,
@@ -191,10 +194,12 @@ typedef enum tsr_fluid_image {
     TSR_FLUID_IMAGE_SPRAY,
     TSR_FLUID_IMAGES
 } tsr_fluid_image;
-/* Extents and channels; then downloads [height][width][channels] float32 to host memory, row 0 on top. Waits. TSR_ERROR_STATE before the first drawing. */
+/* Extents and channels; then downloads [height][width][channels] float32 to host memory, row 0 on top. Waits. TSR_ERROR_STATE before the first
+ * drawing. */
 TSR_API tsr_status tsr_fluid_image_shape(const tsr_fluid *fluid, tsr_fluid_image image, int32_t *width, int32_t *height, int32_t *channels) TSR_CHECKED;
 TSR_API tsr_status tsr_fluid_download(tsr_fluid *fluid, tsr_fluid_image image, float *values) TSR_CHECKED;
-/* The picture, 8 bits sRGB, with a soft shoulder for what is brighter than white; `exposure` multiplies light, 0 = 1. RETURNS NEW pixels in *image. */
+/* The picture, 8 bits sRGB, with a soft shoulder for what is brighter than white; `exposure` multiplies light, 0 = 1. RETURNS NEW pixels in *image.
+ * */
 TSR_API tsr_status tsr_fluid_picture(tsr_fluid *fluid, double exposure, tsr_image *image) TSR_CHECKED;
 
 #ifdef __cplusplus
