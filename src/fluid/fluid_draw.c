@@ -114,7 +114,7 @@ static tsr_status check_backdrop(drawing *d, const tsr_fluid_backdrop *backdrop)
     const tsr_fluid_backdrop *b = &d->backdrop;
     if ((unsigned)b->scenery > TSR_FLUID_PICTURE) TSR_FAIL(TSR_ERROR_ARGUMENT, "scenery is %d, expected 0 to %d", (int)b->scenery, TSR_FLUID_PICTURE);
     if (b->scenery == TSR_FLUID_PICTURE && !b->color)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "color of the backdrop is NULL, expected a picture (scenery is TSR_FLUID_PICTURE)");
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "color of the backdrop is NULL, expected a picture for this scenery");
     TSR_TRY(check_number("check", b->check, 0, 1e30));
     const double *low = &b->bounds.lower.x, *high = &b->bounds.upper.x;
     for (int k = 0; k < 3; k++)
