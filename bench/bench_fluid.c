@@ -1,8 +1,8 @@
-/* Screen-space fluids: the rows of Tables 5.1 and 5.2 of the source (64 000 particles, 1024 x 768; its milliseconds, on a GeForce 8800GTS 512, stand in the names), and the
- * bars of larger pictures. The source's simulations are not published: a sheet of water down a corridor and a ring-shaped trough, by rule, stand in.
- * Bytes of a drawing, the least that it moves: positions read once (12 a particle), records written and read twice (32 each), 4 an entry of the tiles' lists, and of the
- * fluid's images depth and thickness written, read and written per step of the smoother (8 a pixel), read for normals (16 written) and, with the scene (16), for the picture (20
- * a pixel). The scene stands still, so it is drawn once. */
+/* Screen-space fluids: the rows of Tables 5.1 and 5.2 of the source (64 000 particles, 1024 x 768; its milliseconds, on a GeForce 8800GTS 512, stand
+ * in the names), and the bars of larger pictures. The source's simulations are not published: a sheet of water down a corridor and a ring-shaped
+ * trough, by rule, stand in. Bytes of a drawing, the least that it moves: positions read once (12 a particle), records written and read twice (32
+ * each), 4 an entry of the tiles' lists, and of the fluid's images depth and thickness written, read and written per step of the smoother (8 a
+ * pixel), read for normals (16 written) and, with the scene (16), for the picture (20 a pixel). The scene stands still, so it is drawn once. */
 #include "bench.h"
 
 typedef struct job {
@@ -27,7 +27,8 @@ static double uniform(uint64_t *state)
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* About `count` particles on a jittered lattice; returns how many. Corridor: a sheet with waves from a step down to a pool. Trough: a ring that is filled. */
+/* About `count` particles on a jittered lattice; returns how many. Corridor: a sheet with waves from a step down to a pool. Trough: a ring that is
+ * filled. */
 static int64_t fill(float *p, int64_t count, int corridor, double *radius)
 {
     uint64_t state = 5;
@@ -38,9 +39,11 @@ static int64_t fill(float *p, int64_t count, int corridor, double *radius)
         for (double x = -2; x < 2; x += h)
             for (double y = -1.6; y < 1.6; y += h)
                 for (double z = 0; z < 1.6; z += h) {
-                    const double a = x + 0.4 * h * (uniform(&state) - 0.5), b = y + 0.4 * h * (uniform(&state) - 0.5), c = z + 0.4 * h * (uniform(&state) - 0.5);
+                    const double a = x + 0.4 * h * (uniform(&state) - 0.5), b = y + 0.4 * h * (uniform(&state) - 0.5),
+                                 c = z + 0.4 * h * (uniform(&state) - 0.5);
                     const double r = sqrt(a * a + b * b), bed = a < -0.6 ? 0.9 : a < 0.2 ? 0.9 - 0.9 * (a + 0.6) / 0.8 : 0;
-                    const double top = corridor ? bed + (a < 0.2 ? 0.22 : 0.36) + 0.05 * sin(5 * a + 1.3 * sin(3 * b)) + 0.04 * sin(7 * b) : 0.5 + 0.04 * sin(9 * a) * cos(8 * b);
+                    const double top = corridor ? bed + (a < 0.2 ? 0.22 : 0.36) + 0.05 * sin(5 * a + 1.3 * sin(3 * b)) + 0.04 * sin(7 * b)
+                                                : 0.5 + 0.04 * sin(9 * a) * cos(8 * b);
                     if (corridor ? (fabs(b) > 1 || c < bed || c > top) : (r < 0.6 || r > 1.4 || c > top)) continue;
                     if (n < count) {
                         p[3 * n] = (float)a;
@@ -61,14 +64,20 @@ static int open_job(bench *b, job *j, int64_t count, int corridor, void **memory
     double radius;
     float *p = malloc((size_t)count * 12);
     *memory = NULL;
-    *j = (job){ .particles = TSR_FLUID_PARTICLES, .camera = { .fov = 40 }, .backdrop = TSR_FLUID_BACKDROP, .options = TSR_FLUID_OPTIONS, .info = TSR_FLUID_INFO };
+    *j = (job){ .particles = TSR_FLUID_PARTICLES,
+                .camera = { .fov = 40 },
+                .backdrop = TSR_FLUID_BACKDROP,
+                .options = TSR_FLUID_OPTIONS,
+                .info = TSR_FLUID_INFO };
     if (!p) return 1;
     memset(p, 0, (size_t)count * 12);
     j->particles.count = fill(p, count, corridor, &radius);
     j->particles.radius = radius;
-    int failed = tsr_device_allocate(b->context, (size_t)count * 12, memory) != TSR_OK || tsr_device_move(b->context, *memory, NULL, p, (size_t)count * 12) != TSR_OK ||
-                 tsr_fluid_create(b->context, &j->fluid) != TSR_OK || tsr_fluid_look_make(TSR_FLUID_WATER, radius, &j->look) != TSR_OK ||
-                 tsr_camera_look_at(&j->camera, corridor ? (tsr_vec3){ 4.6, -3.2, 2.6 } : (tsr_vec3){ 1.2, -3.8, 2.4 }, (tsr_vec3){ 0, 0, 0.4 }, (tsr_vec3){ 0, 0, 1 }) != TSR_OK;
+    int failed = tsr_device_allocate(b->context, (size_t)count * 12, memory) != TSR_OK ||
+                 tsr_device_move(b->context, *memory, NULL, p, (size_t)count * 12) != TSR_OK || tsr_fluid_create(b->context, &j->fluid) != TSR_OK ||
+                 tsr_fluid_look_make(TSR_FLUID_WATER, radius, &j->look) != TSR_OK ||
+                 tsr_camera_look_at(&j->camera, corridor ? (tsr_vec3){ 4.6, -3.2, 2.6 } : (tsr_vec3){ 1.2, -3.8, 2.4 }, (tsr_vec3){ 0, 0, 0.4 },
+                                    (tsr_vec3){ 0, 0, 1 }) != TSR_OK;
     free(p);
     j->particles.positions = (const float *)*memory;
     j->backdrop.scenery = TSR_FLUID_ROOM;
@@ -88,7 +97,8 @@ static int one(bench *b, job *j, const char *name, const char *bar, double limit
 {
     bench_case c = { .name = name, .n = j->particles.count, .time = bench_measure(b, draw, j, NULL), .bar = bar };
     const double low = (double)j->info.width * j->info.height, full = (double)j->options.width * j->options.height;
-    c.bytes = (double)j->particles.count * (12 + 3 * 32) + 8.0 * (double)j->info.entries + low * (16 + 8.0 * j->info.iterations + 16) + full * (16 + 20);
+    c.bytes =
+        (double)j->particles.count * (12 + 3 * 32) + 8.0 * (double)j->info.entries + low * (16 + 8.0 * j->info.iterations + 16) + full * (16 + 20);
     c.holds = c.time.median <= limit;
     bench_report(b, &c);
     return c.time.runs == 0;
@@ -103,11 +113,15 @@ typedef struct row {
 
 int main(int argc, char **argv)
 {
-    static const row rows[] = { { "bilateral", TSR_FLUID_BILATERAL, 1, 1, 0 },         { "flow quarter 15", TSR_FLUID_FLOW, 4, 15, 0 },
-                                { "flow half 40", TSR_FLUID_FLOW, 2, 40, 0 },          { "flow full 100", TSR_FLUID_FLOW, 1, 100, 0 },
-                                { "foam quarter 15", TSR_FLUID_FLOW, 4, 15, 1 },       { "implicit full 8", TSR_FLUID_FLOW_IMPLICIT, 1, 8, 0 },
+    static const row rows[] = { { "bilateral", TSR_FLUID_BILATERAL, 1, 1, 0 },
+                                { "flow quarter 15", TSR_FLUID_FLOW, 4, 15, 0 },
+                                { "flow half 40", TSR_FLUID_FLOW, 2, 40, 0 },
+                                { "flow full 100", TSR_FLUID_FLOW, 1, 100, 0 },
+                                { "foam quarter 15", TSR_FLUID_FLOW, 4, 15, 1 },
+                                { "implicit full 8", TSR_FLUID_FLOW_IMPLICIT, 1, 8, 0 },
                                 { "multigrid full 2", TSR_FLUID_FLOW_MULTIGRID, 1, 2, 0 } };
-    static const char *const source[2][7] = { { "18.1", "17.5", "19.6", "50.0", "30.0", "-", "-" }, { "22.7", "23.3", "28.6", "50.0", "-", "-", "-" } };
+    static const char *const source[2][7] = { { "18.1", "17.5", "19.6", "50.0", "30.0", "-", "-" },
+                                              { "22.7", "23.3", "28.6", "50.0", "-", "-", "-" } };
     static const int32_t again[] = { 1, 2, 4, 6 };
     static const char *const again_source[] = { "25.6", "31.3", "38.5", "47.6" };
     bench b;
@@ -136,7 +150,8 @@ int main(int argc, char **argv)
             j.options.smoother = k < 4 ? TSR_FLUID_BILATERAL : TSR_FLUID_FLOW;
             j.options.resolution = k < 4 ? 1 : 4;
             j.options.iterations = k < 4 ? again[k] : 15;
-            snprintf(name, sizeof name, "table-5.2 %s %d (source: %s ms)", k < 4 ? "bilateral" : "flow quarter", j.options.iterations, k < 4 ? again_source[k] : "27.8");
+            snprintf(name, sizeof name, "table-5.2 %s %d (source: %s ms)", k < 4 ? "bilateral" : "flow quarter", j.options.iterations,
+                     k < 4 ? again_source[k] : "27.8");
             failed = one(&b, &j, name, !b.quick && gpu ? "0.5 ms" : NULL, 5e-4);
         }
         close_job(&b, &j, count, memory);

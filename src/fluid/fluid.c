@@ -60,7 +60,7 @@ static const struct {
     const char *name;
     int32_t channels, of_picture;
 } shapes[TSR_FLUID_IMAGES] = { { "color", 4, 1 },  { "depth", 1, 1 },     { "raw depth", 1, 0 }, { "surface", 1, 0 }, { "thickness", 1, 0 },
-                               { "normal", 3, 0 }, { "curvature", 1, 0 }, { "noise", 1, 0 }, { "foam", 1, 0 },     { "spray", 1, 0 } };
+                               { "normal", 3, 0 }, { "curvature", 1, 0 }, { "noise", 1, 0 },     { "foam", 1, 0 },    { "spray", 1, 0 } };
 
 tsr_status tsr_fluid_image_shape(const tsr_fluid *f, tsr_fluid_image image, int32_t *width, int32_t *height, int32_t *channels)
 {
@@ -134,8 +134,8 @@ tsr_status tsr_fluid_picture(tsr_fluid *f, double exposure, tsr_image *image)
     const int64_t pixels = (int64_t)width * height;
     TSR_TRY(tsr_fluid_buffer_need(f->context, &f->buffers.bytes, (size_t)pixels * 3));
     TSR_TRY(tsr_image_create(width, height, 3, image));
-    TSR_TRY_GOTO(f->context->backend->fluid->encode(f->context->queue, (const float *)f->buffers.color[f->result].data, (uint8_t *)f->buffers.bytes.data, pixels, 3,
-                                                    exposure > 0 ? (float)exposure : 1.0f),
+    TSR_TRY_GOTO(f->context->backend->fluid->encode(f->context->queue, (const float *)f->buffers.color[f->result].data,
+                                                    (uint8_t *)f->buffers.bytes.data, pixels, 3, exposure > 0 ? (float)exposure : 1.0f),
                  fail);
     TSR_TRY_GOTO(f->context->backend->download(f->context->queue, image->pixels, f->buffers.bytes.data, (size_t)pixels * 3), fail);
     return TSR_OK;
@@ -171,7 +171,8 @@ tsr_status tsr_fluid_agitate(tsr_fluid *f, const tsr_fluid_particles *particles,
     if (p.count < 0 || p.count > INT32_MAX) TSR_FAIL(TSR_ERROR_ARGUMENT, "%lld particles, expected 0 to %d", (long long)p.count, INT32_MAX);
     if (p.count > 0 && !p.velocities) TSR_FAIL(TSR_ERROR_ARGUMENT, "velocities is NULL, expected them: agitation is a change of velocity");
     if (!(seconds >= 0 && seconds <= 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "seconds is %g, expected the time since the frame before, 0 to 1e9", seconds);
-    if (!(threshold >= 0 && threshold <= 1e18)) TSR_FAIL(TSR_ERROR_ARGUMENT, "threshold is %g, expected a change of velocity of 0 to 1e18", threshold);
+    if (!(threshold >= 0 && threshold <= 1e18))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "threshold is %g, expected a change of velocity of 0 to 1e18", threshold);
     if (!(cooling > 0 && cooling <= 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "cooling is %g, expected a time above 0", cooling);
     if (p.count == 0) return TSR_OK;
     const int64_t known = f->heated < p.count ? f->heated : p.count;

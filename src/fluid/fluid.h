@@ -41,7 +41,7 @@ struct tsr_fluid {
     tsr_fluid_light light;
     tsr_vec3 up;
     double turn;
-    int sky_fresh; /* the device has it */
+    int sky_fresh;                   /* the device has it */
     tsr_fluid_backdrop_job backdrop; /* that the pictures of the scene were made of, if ... */
     int has_backdrop;
     /* the last drawing */

@@ -40,11 +40,11 @@ static tsr_status cpu_fill(tsr_queue *queue, const tsr_fluid_bin_job *job)
     return TSR_OK;
 }
 
-#define ROWS(name, type, call)                                                   \
-    static void name(void *user, int64_t begin, int64_t end, int worker)         \
-    {                                                                            \
-        const type *j = (const type *)user;                                      \
-        (void)worker;                                                            \
+#define ROWS(name, type, call)                                                     \
+    static void name(void *user, int64_t begin, int64_t end, int worker)           \
+    {                                                                              \
+        const type *j = (const type *)user;                                        \
+        (void)worker;                                                              \
         for (int64_t i = begin; i < end; i++) TSR_ISA_SELECT(call)(j, (int32_t)i); \
     }
 ROWS(splat_tiles, tsr_fluid_splat_job, tsr_fluid_splat_tile)
@@ -113,8 +113,7 @@ static void blur_rows(void *user, int64_t begin, int64_t end, int worker)
 {
     const pass *p = (const pass *)user;
     (void)worker;
-    for (int64_t y = begin; y < end; y++)
-        TSR_ISA_SELECT(tsr_fluid_blur_row)((const tsr_fluid_blur_job *)p->job, p->from, p->to, p->kind, (int32_t)y);
+    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_fluid_blur_row)((const tsr_fluid_blur_job *)p->job, p->from, p->to, p->kind, (int32_t)y);
 }
 
 static void copy_back(const tsr_fluid_view *v, const float *from, float *to)
@@ -162,7 +161,8 @@ static tsr_status cpu_implicit(tsr_queue *queue, const tsr_fluid_flow_job *job)
     const tsr_fluid_view *v = &job->view;
     for (int32_t n = 0; n < job->iterations; n++) {
         pass assemble = { job, NULL, NULL, 0, 0 };
-        pass rows = { job, NULL, NULL, 0, parts(v->width, TSR_FLUID_SOLVE_CORE) }, columns = { job, NULL, NULL, 1, parts(v->height, TSR_FLUID_SOLVE_CORE) };
+        pass rows = { job, NULL, NULL, 0, parts(v->width, TSR_FLUID_SOLVE_CORE) },
+             columns = { job, NULL, NULL, 1, parts(v->height, TSR_FLUID_SOLVE_CORE) };
         tsr_parallel(queue->threads, v->height, 16, assemble_rows, &assemble);
         tsr_parallel(queue->threads, (int64_t)rows.width * parts(v->height, BUNDLE), 2, solve_windows, &rows);
         tsr_parallel(queue->threads, (int64_t)columns.width * parts(v->width, BUNDLE), 2, solve_windows, &columns);
@@ -174,7 +174,8 @@ static void relax_rows(void *user, int64_t begin, int64_t end, int worker)
 {
     const pass *p = (const pass *)user;
     (void)worker;
-    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_fluid_relax_row)((const tsr_fluid_level *)p->job, p->from, p->to, tsr_fluid_weight(p->kind), (int32_t)y);
+    for (int64_t y = begin; y < end; y++)
+        TSR_ISA_SELECT(tsr_fluid_relax_row)((const tsr_fluid_level *)p->job, p->from, p->to, tsr_fluid_weight(p->kind), (int32_t)y);
 }
 static void relax(tsr_queue *queue, const tsr_fluid_level *l, int32_t sweeps) /* an even number */
 {

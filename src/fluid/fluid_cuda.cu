@@ -1,5 +1,5 @@
-/* fluid/fluid_cuda.cu: one block per tile for what particles do to pixels: a thread holds its pixel in registers and the particles stream through shared
- * memory. Explicit smoothing makes several steps per launch on a tile with its surroundings. */
+/* fluid/fluid_cuda.cu: one block per tile for what particles do to pixels: a thread holds its pixel in registers and the particles stream through
+ * shared memory. Explicit smoothing makes several steps per launch on a tile with its surroundings. */
 #include "device/kernel.h"
 #include "fluid/fluid_ops.h"
 
@@ -46,7 +46,8 @@ TSR_KERNEL(splat_kernel)(tsr_fluid_splat_job job)
     const tsr_fluid_ray ray = tsr_fluid_ray_of(&job.draw, x, y);
     const float scene = job.scene && within ? job.scene[at] : TSR_FLUID_NOTHING, before = job.before && within ? job.before[at] : 0.0f;
     /* a coarse pixel of thickness belongs to four threads, each of which takes every fourth particle */
-    const int32_t thin_x = tile % v->tiles[0] * (SIDE / 2) + thread / 4 % (SIDE / 2), thin_y = tile / v->tiles[0] * (SIDE / 2) + thread / 4 / (SIDE / 2);
+    const int32_t thin_x = tile % v->tiles[0] * (SIDE / 2) + thread / 4 % (SIDE / 2),
+                  thin_y = tile / v->tiles[0] * (SIDE / 2) + thread / 4 / (SIDE / 2);
     const tsr_fluid_ray thin_ray = tsr_fluid_thin_ray(&job.draw, thin_x, thin_y);
     const float thin_scene = job.thin ? tsr_fluid_thin_scene(&job, thin_x, thin_y) : TSR_FLUID_NOTHING;
     float depth = TSR_FLUID_NOTHING;
@@ -128,7 +129,8 @@ TSR_KERNEL(noise_kernel)(tsr_fluid_noise_job job)
         for (int32_t k = 0; k < n; k++) {
             const tsr_fluid_record *p = &batch[k];
             const tsr_fluid_sprite s = tsr_fluid_sprite_of(&job, numbers[k], p);
-            if (depth < TSR_FLUID_NOTHING && tsr_fluid_noisy(&job, &s, p, depth)) tsr_fluid_noise_add(&s, p, job.draw.noise_calm, gx, gy, depth, &noise, &cover);
+            if (depth < TSR_FLUID_NOTHING && tsr_fluid_noisy(&job, &s, p, depth))
+                tsr_fluid_noise_add(&s, p, job.draw.noise_calm, gx, gy, depth, &noise, &cover);
             if (job.spray && p->spray > 0.0f) tsr_fluid_spray_add(&s, p, gx, gy, depth, scene, &spray);
         }
     }
@@ -150,7 +152,8 @@ TSR_KERNEL(flow_kernel)(tsr_fluid_flow_job job, const float *from, float *to, in
     float *a = shared, *b = shared + WIDE * HIGH;
     const tsr_fluid_view *v = &job.view;
     const int32_t thread = (int32_t)threadIdx.x, columns = (v->width + FLOW_WIDE - 1) / FLOW_WIDE;
-    const int32_t x0 = (int32_t)(blockIdx.x % (uint32_t)columns) * FLOW_WIDE - STEPS - 1, y0 = (int32_t)(blockIdx.x / (uint32_t)columns) * FLOW_HIGH - STEPS - 1;
+    const int32_t x0 = (int32_t)(blockIdx.x % (uint32_t)columns) * FLOW_WIDE - STEPS - 1,
+                  y0 = (int32_t)(blockIdx.x / (uint32_t)columns) * FLOW_HIGH - STEPS - 1;
     for (int32_t k = thread; k < WIDE * HIGH; k += THREADS) {
         const int32_t x = x0 + k % WIDE, y = y0 + k / WIDE;
         const float z = x >= 0 && y >= 0 && x < v->width && y < v->height ? from[tsr_fluid_at(v, x, y)] : TSR_FLUID_NOTHING;
@@ -418,7 +421,8 @@ static tsr_status cuda_implicit(tsr_queue *queue, const tsr_fluid_flow_job *job)
 static void relax(tsr_queue *queue, const tsr_fluid_level *l, int32_t sweeps)
 {
     const uint32_t blocks = tsr_blocks((int64_t)l->width * l->height, THREADS, INT32_MAX);
-    for (int32_t k = 0; k < sweeps; k++) TSR_LAUNCH(queue, relax_kernel, blocks, THREADS, 0, *l, (const float *)(k % 2 ? l->t : l->u), k % 2 ? l->u : l->t, tsr_fluid_weight(k));
+    for (int32_t k = 0; k < sweeps; k++)
+        TSR_LAUNCH(queue, relax_kernel, blocks, THREADS, 0, *l, (const float *)(k % 2 ? l->t : l->u), k % 2 ? l->u : l->t, tsr_fluid_weight(k));
 }
 
 static tsr_status cuda_multigrid(tsr_queue *queue, const tsr_fluid_flow_job *job)
@@ -518,5 +522,6 @@ static tsr_status cuda_encode(tsr_queue *queue, const float *color, uint8_t *ima
     return TSR_OK;
 }
 
-extern "C" const tsr_fluid_ops tsr_fluid_cuda = { cuda_project,  cuda_fill,    cuda_splat,   cuda_enlarge, cuda_noise,   cuda_flow,    cuda_implicit, cuda_multigrid, cuda_filter,
-                                                  cuda_blur,     cuda_normals, cuda_backdrop, cuda_compose, cuda_keys,    cuda_shapes,   cuda_heat,    cuda_nothing,  cuda_encode };
+extern "C" const tsr_fluid_ops tsr_fluid_cuda = { cuda_project,  cuda_fill,      cuda_splat,  cuda_enlarge, cuda_noise,   cuda_flow,
+                                                  cuda_implicit, cuda_multigrid, cuda_filter, cuda_blur,    cuda_normals, cuda_backdrop,
+                                                  cuda_compose,  cuda_keys,      cuda_shapes, cuda_heat,    cuda_nothing, cuda_encode };

@@ -19,7 +19,7 @@ typedef struct drawing {
     tsr_fluid_set set;
     tsr_fluid_light light;
     tsr_fluid_step step;
-    double radius;       /* of a particle as it is drawn */
+    double radius; /* of a particle as it is drawn */
     float largest;
     int64_t entries;
     uint32_t fates[TSR_FLUID_FATES];
@@ -102,7 +102,8 @@ static tsr_status check_particles(drawing *d, const tsr_fluid_particles *particl
     if (!particles) TSR_FAIL(TSR_ERROR_ARGUMENT, "particles is NULL");
     if (p->count < 0 || p->count > INT32_MAX) TSR_FAIL(TSR_ERROR_ARGUMENT, "%lld particles, expected 0 to %d", (long long)p->count, INT32_MAX);
     if (p->count > 0 && !p->positions) TSR_FAIL(TSR_ERROR_ARGUMENT, "positions is NULL");
-    if (!(p->radius > 0 && p->radius < 1e15)) TSR_FAIL(TSR_ERROR_ARGUMENT, "radius is %g, expected a length above 0 (typical, where particles have their own)", p->radius);
+    if (!(p->radius > 0 && p->radius < 1e15))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "radius is %g, expected a length above 0 (typical, where particles have their own)", p->radius);
     if (!(fabs(p->origin.x) < 1e15 && fabs(p->origin.y) < 1e15 && fabs(p->origin.z) < 1e15)) TSR_FAIL(TSR_ERROR_ARGUMENT, "origin is not finite");
     return TSR_OK;
 }
@@ -112,7 +113,8 @@ static tsr_status check_backdrop(drawing *d, const tsr_fluid_backdrop *backdrop)
     TSR_TRY(TSR_OPTIONS_TAKE(&d->backdrop, backdrop));
     const tsr_fluid_backdrop *b = &d->backdrop;
     if ((unsigned)b->scenery > TSR_FLUID_PICTURE) TSR_FAIL(TSR_ERROR_ARGUMENT, "scenery is %d, expected 0 to %d", (int)b->scenery, TSR_FLUID_PICTURE);
-    if (b->scenery == TSR_FLUID_PICTURE && !b->color) TSR_FAIL(TSR_ERROR_ARGUMENT, "color of the backdrop is NULL, expected a picture (scenery is TSR_FLUID_PICTURE)");
+    if (b->scenery == TSR_FLUID_PICTURE && !b->color)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "color of the backdrop is NULL, expected a picture for this scenery");
     TSR_TRY(check_number("check", b->check, 0, 1e30));
     const double *low = &b->bounds.lower.x, *high = &b->bounds.upper.x;
     for (int k = 0; k < 3; k++)
@@ -179,7 +181,10 @@ static tsr_status make_draw(drawing *d)
                            .radius = (float)d->particles.radius,
                            .scale = (float)d->o.particle_scale,
                            .least = (float)d->o.least_pixels,
-                           .noise_reach = noisy ? (float)(d->o.noise_reach > 0 ? d->o.noise_reach : (double)d->look.noise_size > 0 ? (double)d->look.noise_size : 2.5) : 0,
+                           .noise_reach = noisy ? (float)(d->o.noise_reach > 0             ? d->o.noise_reach
+                                                          : (double)d->look.noise_size > 0 ? (double)d->look.noise_size
+                                                                                           : 2.5)
+                                                : 0,
                            .spray_low = (float)d->o.spray_low,
                            .spray_high = d->particles.densities ? (float)d->o.spray_high : 0,
                            .spray_opacity = (float)(d->o.spray_opacity > 0 ? d->o.spray_opacity : 0.5),
@@ -226,11 +231,13 @@ static tsr_status bin(drawing *d, const tsr_fluid_cast *draw)
                               .cursors = (uint32_t *)d->b->cursors.data,
                               .fates = (uint32_t *)d->b->fates.data };
     if (count > 0) TSR_TRY(d->ops->project(d->queue, &job));
-    TSR_TRY(tsr_scan(d->f->context, TSR_SCAN_EXCLUSIVE, TSR_U32, d->b->counts.data, tiles + 1, TSR_U64, d->b->starts.data, d->b->workspace.data, scan));
+    TSR_TRY(
+        tsr_scan(d->f->context, TSR_SCAN_EXCLUSIVE, TSR_U32, d->b->counts.data, tiles + 1, TSR_U64, d->b->starts.data, d->b->workspace.data, scan));
     TSR_TRY(backend->download(d->queue, &total, (const uint64_t *)d->b->starts.data + tiles, 8));
     TSR_TRY(backend->download(d->queue, d->fates, d->b->fates.data, sizeof d->fates));
     if (total > (uint64_t)1 << 34)
-        TSR_FAIL(TSR_ERROR_CAPACITY, "particles cover %llu tiles of 16 x 16 pixels in all, expected at most 2^34: they are too large or too near for so many",
+        TSR_FAIL(TSR_ERROR_CAPACITY,
+                 "particles cover %llu tiles of 16 x 16 pixels in all, expected at most 2^34: they are too large or too near for so many",
                  (unsigned long long)total);
     NEED(entries, (size_t)(total > 0 ? total : 1) * 4);
     job.entries = (uint32_t *)d->b->entries.data;
@@ -271,7 +278,8 @@ static tsr_status make_shapes(drawing *d)
                                 .pull = 0.9f,
                                 .longest = 4.0f };
     TSR_TRY(d->ops->keys(d->queue, &job));
-    TSR_TRY(tsr_sort(d->f->context, TSR_U32, job.keys, d->b->keys[1].data, job.numbers, (uint32_t *)d->b->numbers[1].data, (int64_t)count, 0, 24, d->b->workspace.data, sort));
+    TSR_TRY(tsr_sort(d->f->context, TSR_U32, job.keys, d->b->keys[1].data, job.numbers, (uint32_t *)d->b->numbers[1].data, (int64_t)count, 0, 24,
+                     d->b->workspace.data, sort));
     job.keys = (uint32_t *)d->b->keys[1].data;
     job.numbers = (uint32_t *)d->b->numbers[1].data;
     TSR_TRY(d->f->context->backend->fill(d->queue, d->b->cells.data, 0, ((size_t)mask + 1) * 8));
@@ -318,7 +326,9 @@ static tsr_status blur(drawing *d, const tsr_fluid_view *view, const void *depth
 {
     if (passes < 1) return TSR_OK;
     TSR_TRY(clear(d, &d->b->other, view, 4, 0));
-    const tsr_fluid_blur_job job = { .view = *view, .depth = (const float *)depth, .image = (float *)image, .other = (float *)d->b->other.data, .passes = passes };
+    const tsr_fluid_blur_job job = {
+        .view = *view, .depth = (const float *)depth, .image = (float *)image, .other = (float *)d->b->other.data, .passes = passes
+    };
     TSR_TRY(d->ops->blur(d->queue, &job));
     return TSR_OK;
 }
@@ -332,7 +342,8 @@ static tsr_status shade_scene(drawing *d)
     tsr_fluid_cast draw = d->draw;
     tsr_fluid_view *v = &draw.view;
     if (!(reach > 0 && reach < 1e15)) TSR_FAIL(TSR_ERROR_ARGUMENT, "shadow_bounds of the backdrop are not finite, expected the box of the particles");
-    const tsr_float3 to = tsr_add3(tsr_add3(tsr_scale3(d->set.east, d->light.sun.x), tsr_scale3(d->set.north, d->light.sun.y)), tsr_scale3(d->set.up, d->light.sun.z));
+    const tsr_float3 to =
+        tsr_add3(tsr_add3(tsr_scale3(d->set.east, d->light.sun.x), tsr_scale3(d->set.north, d->light.sun.y)), tsr_scale3(d->set.up, d->light.sun.z));
     const tsr_float3 side = tsr_absf(to.z) < 0.9f ? tsr_f3(0, 0, 1) : tsr_f3(1, 0, 0);
     v->forward = tsr_scale3(to, -1);
     v->right = tsr_normalize3(tsr_cross3(v->forward, side), tsr_f3(1, 0, 0));
@@ -370,8 +381,13 @@ static tsr_status make_scene(drawing *d)
     tsr_fluid_level_axes(d->f->up, axes);
     const double away[3] = { tsr_vec3_dot(origin, axes[0]), tsr_vec3_dot(origin, axes[1]), tsr_vec3_dot(origin, axes[2]) };
     const double *low = &b->bounds.lower.x, *high = &b->bounds.upper.x;
-    *s = (tsr_fluid_set){ .kind = b->scenery == TSR_FLUID_PICTURE ? 0 : (int32_t)b->scenery, .east = single(axes[0]), .north = single(axes[1]), .up = single(axes[2]),
-                          .pale = { 0.74f, 0.72f, 0.68f }, .dark = { 0.30f, 0.33f, 0.36f }, .wall = { 0.62f, 0.60f, 0.56f } };
+    *s = (tsr_fluid_set){ .kind = b->scenery == TSR_FLUID_PICTURE ? 0 : (int32_t)b->scenery,
+                          .east = single(axes[0]),
+                          .north = single(axes[1]),
+                          .up = single(axes[2]),
+                          .pale = { 0.74f, 0.72f, 0.68f },
+                          .dark = { 0.30f, 0.33f, 0.36f },
+                          .wall = { 0.62f, 0.60f, 0.56f } };
     for (int k = 0; k < 3; k++) {
         s->lower[k] = (float)(low[k] - away[k]);
         s->upper[k] = (float)(high[k] - away[k]);
@@ -420,7 +436,8 @@ static void make_step(drawing *d)
                                 .alpha = d->o.global_step > 0 ? 0 : (float)(d->o.step * cy / (cx + cy)),
                                 .beta = d->o.global_step > 0 ? 0 : (float)(d->o.step * cx / (cx + cy)),
                                 .dt = (float)d->o.global_step,
-                                .threshold = (float)(d->o.threshold > 0 ? d->o.threshold : (d->o.smoother == TSR_FLUID_NARROW_RANGE ? 10 : 2) * d->radius) };
+                                .threshold =
+                                    (float)(d->o.threshold > 0 ? d->o.threshold : (d->o.smoother == TSR_FLUID_NARROW_RANGE ? 10 : 2) * d->radius) };
 }
 
 /* Images of the implicit flows: cx, cy, r of the first level, and u, t of it and all of the coarser ones for multigrid. */
@@ -448,11 +465,12 @@ static tsr_status check_step(drawing *d, const float *depth)
     tsr_reduced nearest;
     TSR_TRY(tsr_reduce_host(d->f->context, TSR_REDUCE_MIN, TSR_F32, depth, (int64_t)tsr_fluid_padded(&d->low), &nearest));
     if (!isfinite(nearest.f)) return TSR_OK;
-    const double hx = (double)d->step.slope[0] * nearest.f + (double)d->step.step[0], hy = (double)d->step.slope[1] * nearest.f + (double)d->step.step[1];
+    const double hx = (double)d->step.slope[0] * nearest.f + (double)d->step.step[0],
+                 hy = (double)d->step.slope[1] * nearest.f + (double)d->step.step[1];
     const double bound = hx * hy / (hx + hy);
     if (!(d->o.global_step <= bound * 1.000001))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "global_step is %g, expected at most %g: beyond it the flow is not stable for the nearest fluid, at depth %g", d->o.global_step,
-                 bound, nearest.f);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "global_step is %g, expected at most %g: beyond it the flow is not stable for the nearest fluid, at depth %g",
+                 d->o.global_step, bound, nearest.f);
     return TSR_OK;
 }
 
@@ -463,7 +481,11 @@ static tsr_status smooth(drawing *d, int layer)
     if (d->o.iterations < 1) return TSR_OK;
     if (d->o.global_step > 0 && s <= TSR_FLUID_FLOW_MULTIGRID) TSR_TRY(check_step(d, depth));
     TSR_TRY(clear(d, &d->b->other, &d->low, 4, 1));
-    tsr_fluid_flow_job flow = { .view = d->low, .step = d->step, .depth = depth, .other = (float *)d->b->other.data, .iterations = d->o.iterations,
+    tsr_fluid_flow_job flow = { .view = d->low,
+                                .step = d->step,
+                                .depth = depth,
+                                .other = (float *)d->b->other.data,
+                                .iterations = d->o.iterations,
                                 .exact = s == TSR_FLUID_FLOW_EXACT };
     if (s == TSR_FLUID_FLOW || s == TSR_FLUID_FLOW_EXACT) {
         TSR_TRY(d->ops->flow(d->queue, &flow));
@@ -472,7 +494,8 @@ static tsr_status smooth(drawing *d, int layer)
     if (s == TSR_FLUID_FLOW_IMPLICIT || s == TSR_FLUID_FLOW_MULTIGRID) {
         /* the time of equal_iterations explicit steps in fewer */
         float longer = (float)d->o.equal_iterations / (float)d->o.iterations;
-        /* n implicit steps leave 2 n / (2 n - 1) times the variance of white noise that the flow does, and cycles a little more: more time makes up for it */
+        /* n implicit steps leave 2 n / (2 n - 1) times the variance of white noise that the flow does, and cycles a little more: more time makes up
+         * for it */
         if (s == TSR_FLUID_FLOW_MULTIGRID) longer *= (2.0f * (float)d->o.iterations + 1.0f) / (2.0f * (float)d->o.iterations - 1.0f);
         flow.step.alpha *= longer;
         flow.step.beta *= longer;
@@ -566,7 +589,9 @@ static tsr_status compose(drawing *d)
     NEED(color[0], pixels * 16);
     if (d->o.layers > 1) NEED(color[1], pixels * 16);
     NEED(distance, pixels * 4);
-    tsr_fluid_compose_job job = { .view = d->view, .low = d->low, .factor = d->o.resolution, .set = d->set, .light = d->light, .distance = (float *)d->b->distance.data };
+    tsr_fluid_compose_job job = {
+        .view = d->view, .low = d->low, .factor = d->o.resolution, .set = d->set, .light = d->light, .distance = (float *)d->b->distance.data
+    };
     job.paint = (tsr_fluid_paint){ .color = tsr_f3(l->color[0], l->color[1], l->color[2]),
                                    .absorption = tsr_f3(l->absorption[0], l->absorption[1], l->absorption[2]),
                                    .foam = tsr_f3(l->foam[0], l->foam[1], l->foam[2]),

@@ -14,12 +14,12 @@ typedef enum tsr_fluid_filter_kind {
 
 typedef struct tsr_fluid_filter {
     tsr_fluid_filter_kind kind;
-    float space;      /* sigma in world units: divided by the width of a pixel at the pixel's depth */
-    float pixels;     /* most of it in pixels */
-    float depth;      /* sigma of depths, world units */
+    float space;        /* sigma in world units: divided by the width of a pixel at the pixel's depth */
+    float pixels;       /* most of it in pixels */
+    float depth;        /* sigma of depths, world units */
     float range, clamp; /* of the narrow range */
     float slope, step;  /* width of a pixel = slope z + step */
-    int32_t reach;    /* most pixels to either side */
+    int32_t reach;      /* most pixels to either side */
 } tsr_fluid_filter;
 
 /* The passes of one iteration: 0 along rows, 1 along columns, 2 the square, 3 a square of 5 x 5. */
@@ -39,8 +39,8 @@ TSR_HD int32_t tsr_fluid_reach(const tsr_fluid_filter *f, float z, float *fall)
     return tsr_mini(tsr_ceil_int(2.0f * sigma), f->reach);
 }
 
-/* Largest eigenvalue's root of the shape that q describes: the longest half axis, 1 / sqrt(least eigenvalue of Q), bounded by Gershgorin's circles of the
- * inverse: here from the trace of the adjugate over the determinant. */
+/* Largest eigenvalue's root of the shape that q describes: the longest half axis, 1 / sqrt(least eigenvalue of Q), bounded by Gershgorin's circles
+ * of the inverse: here from the trace of the adjugate over the determinant. */
 TSR_HD float tsr_fluid_longest(const float q[6])
 {
     const float a = q[1] * q[2] - q[5] * q[5], b = q[0] * q[2] - q[4] * q[4], c = q[0] * q[1] - q[3] * q[3];
@@ -49,12 +49,14 @@ TSR_HD float tsr_fluid_longest(const float q[6])
 }
 
 /* Weight and value that a neighbour has for the pixel of depth z: 0 where it has none. */
-typedef struct tsr_fluid_range { float front, back; } tsr_fluid_range;
+typedef struct tsr_fluid_range {
+    float front, back;
+} tsr_fluid_range;
 TSR_HD float tsr_fluid_weigh(const tsr_fluid_filter *f, float z, float fall, float distance2, float other, const tsr_fluid_range *range, float *value)
 {
     *value = other;
     if (f->kind == TSR_FILTER_NARROW) {
-        if (other < z - range->front) return 0.0f; /* something else before it */
+        if (other < z - range->front) return 0.0f;          /* something else before it */
         if (other > z + range->back) *value = z + f->clamp; /* and behind it, or nothing */
         return tsr_expf(-distance2 * fall);
     }

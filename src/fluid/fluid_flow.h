@@ -2,8 +2,8 @@
  *
  * With hx, hy the widths of a pixel at depth z, p = z_x / hx, q = z_y / hy the slopes and W = 1 + p^2 + q^2,
  *     dz/dt = [ (1 + q^2) z_xx / hx + (1 + p^2) z_yy / hy - (1/hx + 1/hy) p q z_xy - (Cx p^2 + Cy q^2) ] / (2 W^(3/2)),   C = d h / d z
- * which is the mean curvature per pixel, with the sign that smooths. A time step is a share tau of the bound hx hy / (hx + hy) of the pixel itself, or a global
- * dt: alpha = dt / hx, beta = dt / hy. */
+ * which is the mean curvature per pixel, with the sign that smooths. A time step is a share tau of the bound hx hy / (hx + hy) of the pixel itself,
+ * or a global dt: alpha = dt / hx, beta = dt / hy. */
 #ifndef TSR_FLUID_FLOW_H
 #define TSR_FLUID_FLOW_H
 
@@ -11,23 +11,24 @@
 
 typedef struct tsr_fluid_step {
     float slope[2], step[2];
-    float ratio;        /* width of a pixel over its height */
-    float alpha, beta;  /* local steps: dt / hx and dt / hy, the same for all pixels; 0 for a global one */
-    float dt;           /* a global step, or 0 */
-    float threshold;    /* depths that differ by more are of different surfaces */
+    float ratio;       /* width of a pixel over its height */
+    float alpha, beta; /* local steps: dt / hx and dt / hy, the same for all pixels; 0 for a global one */
+    float dt;          /* a global step, or 0 */
+    float threshold;   /* depths that differ by more are of different surfaces */
 } tsr_fluid_step;
 
 /* z and its neighbours: [row][column], the middle is [1][1]. */
 typedef struct tsr_fluid_slopes {
-    float x, y;          /* first differences per pixel; 0 along an axis with a missing neighbour */
-    float p, q;          /* slopes: x ix, y iy */
-    float ix, iy;        /* 1 / width of a pixel */
-    float xx, yy, xy;    /* second differences, likewise */
+    float x, y;       /* first differences per pixel; 0 along an axis with a missing neighbour */
+    float p, q;       /* slopes: x ix, y iy */
+    float ix, iy;     /* 1 / width of a pixel */
+    float xx, yy, xy; /* second differences, likewise */
 } tsr_fluid_slopes;
 
 TSR_HD int tsr_fluid_near(float a, float b, float threshold) { return tsr_absf(a - b) <= threshold; } /* not where one is infinite */
 
-TSR_HD tsr_fluid_slopes tsr_fluid_slopes_of(const tsr_fluid_step *s, float z, float w, float e, float n, float o, float nw, float ne, float sw, float se)
+TSR_HD tsr_fluid_slopes tsr_fluid_slopes_of(const tsr_fluid_step *s, float z, float w, float e, float n, float o, float nw, float ne, float sw,
+                                            float se)
 {
     tsr_fluid_slopes d;
     const int along_x = tsr_fluid_near(w, z, s->threshold) & tsr_fluid_near(e, z, s->threshold);
@@ -88,7 +89,10 @@ TSR_HD float tsr_fluid_curvature(const tsr_fluid_step *s, const tsr_fluid_slopes
  * 2 (z_1 - z_0) / (C (z_0 + z_1) + 2 O) along its axis. So planes have one normal and stay what they are. */
 
 /* Along the axis `k` between two neighbours, and, of the other axis, from the two pixels' own slopes. */
-TSR_HD float tsr_fluid_face(const tsr_fluid_step *s, int32_t k, float z0, float z1) { return (z1 - z0) / (0.5f * s->slope[k] * (z0 + z1) + s->step[k]); }
+TSR_HD float tsr_fluid_face(const tsr_fluid_step *s, int32_t k, float z0, float z1)
+{
+    return (z1 - z0) / (0.5f * s->slope[k] * (z0 + z1) + s->step[k]);
+}
 
 /* n^ x of a face with slopes p (across) and q, at (gx, gy) in units of the slope: wx = gx slope. */
 TSR_HD float tsr_fluid_tilt(float across, float other, float w_across, float w_other)
@@ -117,7 +121,8 @@ TSR_HD float tsr_fluid_shading_slope(const tsr_fluid_step *s, int32_t k, float a
     return left ? one : right ? two : 0.0f;
 }
 
-/* The exact flow's change of z in one step: half the divergence of n^, faces to missing neighbours closed (no flux). `m` are the 3 x 3 depths, row by row. */
+/* The exact flow's change of z in one step: half the divergence of n^, faces to missing neighbours closed (no flux). `m` are the 3 x 3 depths, row
+ * by row. */
 TSR_HD float tsr_fluid_flow_exact(const tsr_fluid_step *s, const float m[9], float gx, float gy)
 {
     const float z = m[4];
@@ -126,13 +131,15 @@ TSR_HD float tsr_fluid_flow_exact(const tsr_fluid_step *s, const float m[9], flo
     const int north = tsr_fluid_near(m[1], z, s->threshold), south = tsr_fluid_near(m[7], z, s->threshold);
     float across = 0.0f, down = 0.0f;
     if (west & east) {
-        const float qw = tsr_fluid_slope(s, 1, m[0], m[3], m[6]), q = tsr_fluid_slope(s, 1, m[1], m[4], m[7]), qe = tsr_fluid_slope(s, 1, m[2], m[5], m[8]);
+        const float qw = tsr_fluid_slope(s, 1, m[0], m[3], m[6]), q = tsr_fluid_slope(s, 1, m[1], m[4], m[7]),
+                    qe = tsr_fluid_slope(s, 1, m[2], m[5], m[8]);
         const float right = tsr_fluid_tilt(tsr_fluid_face(s, 0, z, m[5]), 0.5f * (q + qe), wx + 0.5f * s->slope[0], wy);
         const float left = tsr_fluid_tilt(tsr_fluid_face(s, 0, m[3], z), 0.5f * (q + qw), wx - 0.5f * s->slope[0], wy);
         across = right - left;
     }
     if (north & south) {
-        const float pn = tsr_fluid_slope(s, 0, m[0], m[1], m[2]), p = tsr_fluid_slope(s, 0, m[3], m[4], m[5]), po = tsr_fluid_slope(s, 0, m[6], m[7], m[8]);
+        const float pn = tsr_fluid_slope(s, 0, m[0], m[1], m[2]), p = tsr_fluid_slope(s, 0, m[3], m[4], m[5]),
+                    po = tsr_fluid_slope(s, 0, m[6], m[7], m[8]);
         const float below = tsr_fluid_tilt(tsr_fluid_face(s, 1, z, m[7]), 0.5f * (p + po), wy + 0.5f * s->slope[1], wx);
         const float above = tsr_fluid_tilt(tsr_fluid_face(s, 1, m[1], z), 0.5f * (p + pn), wy - 0.5f * s->slope[1], wx);
         down = below - above;

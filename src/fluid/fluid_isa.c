@@ -120,64 +120,72 @@ void TSR_ISA_NAME(tsr_fluid_splat_tile)(const tsr_fluid_splat_job *job, int32_t 
     }
     if (begin < end) rays_of(d, x0, y0, &rays);
     if (job->thin) thin_begin(job, x0, y0, &thin);
-    for (uint64_t e = begin; e < end; e++) {
-        const uint32_t number = job->entries[e];
-        const tsr_fluid_record p = job->records[number];
-        const float *form = job->forms ? job->forms + 6 * (int64_t)number : NULL;
-        const float hx = tsr_fluid_width(v, 0, p.z), hy = tsr_fluid_width(v, 1, p.z), radius2 = p.radius * p.radius, weight = p.weight * job->per_unit;
-        int32_t first, last;
-        if (!(p.radius > 0.0f)) continue;
-        if (form) {
-            for (int32_t y = 0; y < SIDE; y++)
-                for (int32_t x = 0; x < SIDE; x++) {
-                    const tsr_fluid_ray r = ray_at(&rays, x, y);
-                    tsr_fluid_splat_add(job, &r, &p, number, scene[y][x], before[y][x], &depth[y][x], &sum[y][x]);
-                }
-            if (job->thin)
-                for (int32_t y = 0; y < HALF; y++)
-                    for (int32_t x = 0; x < HALF; x++) {
-                        const tsr_fluid_ray r = { thin.gx[x], thin.gy[y], thin.dx[x], thin.dy[y], thin.a[y][x], thin.inverse[y][x], thin.length[y][x] };
-                        thin.sum[y][x] = tsr_fluid_add(thin.sum[y][x], tsr_fluid_thin_units(job, &r, &p, number, thin.scene[y][x]));
+    /* Depth alone: first the nearer half of the particles, which hides most of the other half. The order changes no bit. */
+    const int32_t parted = job->depth && !job->thickness && !job->forms && end - begin > 24;
+    float middle = 0.0f;
+    for (uint64_t e = begin; parted && e < end; e++) middle += job->records[job->entries[e]].z;
+    middle /= (float)(end - begin > 0 ? end - begin : 1);
+    for (int32_t second = 0; second <= parted; second++)
+        for (uint64_t e = begin; e < end; e++) {
+            const uint32_t number = job->entries[e];
+            const tsr_fluid_record p = job->records[number];
+            const float *form = job->forms ? job->forms + 6 * (int64_t)number : NULL;
+            const float hx = tsr_fluid_width(v, 0, p.z), hy = tsr_fluid_width(v, 1, p.z), radius2 = p.radius * p.radius,
+                        weight = p.weight * job->per_unit;
+            int32_t first, last;
+            if (!(p.radius > 0.0f) || (parted && (p.z < middle) == second)) continue;
+            if (form) {
+                for (int32_t y = 0; y < SIDE; y++)
+                    for (int32_t x = 0; x < SIDE; x++) {
+                        const tsr_fluid_ray r = ray_at(&rays, x, y);
+                        tsr_fluid_splat_add(job, &r, &p, number, scene[y][x], before[y][x], &depth[y][x], &sum[y][x]);
                     }
-            continue;
-        }
-        if (job->thin) thin_add(job, &p, y0, hx, hy, &thin);
-        if (!job->depth && !job->thickness) continue;
-        rows_of(d, &p, p.radius, d->sprite, y0, &first, &last);
-        const float nearest = p.z - 1.0001f * p.radius;
-        if (!job->thickness) { /* depth alone: rows that it cannot change are left */
-            for (int32_t y = first; y <= last; y++) {
-                if (!(nearest < farthest[y])) continue;
-                const float oy = p.y - rays.gy[y] * hy, dy = rays.dy[y];
-                float most = 0.0f;
+                if (job->thin)
+                    for (int32_t y = 0; y < HALF; y++)
+                        for (int32_t x = 0; x < HALF; x++) {
+                            const tsr_fluid_ray r = { thin.gx[x],   thin.gy[y],         thin.dx[x],       thin.dy[y],
+                                                      thin.a[y][x], thin.inverse[y][x], thin.length[y][x] };
+                            thin.sum[y][x] = tsr_fluid_add(thin.sum[y][x], tsr_fluid_thin_units(job, &r, &p, number, thin.scene[y][x]));
+                        }
+                continue;
+            }
+            if (job->thin) thin_add(job, &p, y0, hx, hy, &thin);
+            if (!job->depth && !job->thickness) continue;
+            rows_of(d, &p, p.radius, d->sprite, y0, &first, &last);
+            const float nearest = p.z - 1.0001f * p.radius;
+            if (!job->thickness) { /* depth alone: rows that it cannot change are left */
+                for (int32_t y = first; y <= last; y++) {
+                    if (!(nearest < farthest[y])) continue;
+                    const float oy = p.y - rays.gy[y] * hy, dy = rays.dy[y];
+                    float most = 0.0f;
 #pragma omp simd reduction(max : most)
+                    for (int32_t x = 0; x < SIDE; x++) {
+                        const tsr_fluid_ray r = { rays.gx[x], rays.gy[y], rays.dx[x], dy, rays.a[y][x], rays.inverse[y][x], 1.0f };
+                        float enter, leave;
+                        int hit = tsr_fluid_sphere(&r, p.x - r.gx * hx, oy, p.z, radius2, &enter, &leave);
+                        hit &= enter > before[y][x];
+                        const float now = tsr_minf(depth[y][x], hit ? enter : TSR_FLUID_NOTHING);
+                        depth[y][x] = now;
+                        most = now > most ? now : most;
+                    }
+                    farthest[y] = most;
+                }
+                continue;
+            }
+            for (int32_t y = first; y <= last; y++) {
+                const float oy = p.y - rays.gy[y] * hy, dy = rays.dy[y];
+#pragma omp simd
                 for (int32_t x = 0; x < SIDE; x++) {
-                    const tsr_fluid_ray r = { rays.gx[x], rays.gy[y], rays.dx[x], dy, rays.a[y][x], rays.inverse[y][x], 1.0f };
+                    const tsr_fluid_ray r = { rays.gx[x], rays.gy[y], rays.dx[x], dy, rays.a[y][x], rays.inverse[y][x], rays.length[y][x] };
                     float enter, leave;
                     int hit = tsr_fluid_sphere(&r, p.x - r.gx * hx, oy, p.z, radius2, &enter, &leave);
                     hit &= enter > before[y][x];
-                    const float now = tsr_minf(depth[y][x], hit ? enter : TSR_FLUID_NOTHING);
-                    depth[y][x] = now;
-                    most = now > most ? now : most;
+                    const float thick = tsr_maxf(tsr_minf(leave, scene[y][x]) - enter, 0.0f) * r.length;
+                    depth[y][x] = tsr_minf(depth[y][x], hit ? enter : TSR_FLUID_NOTHING);
+                    sum[y][x] = tsr_fluid_add(sum[y][x], tsr_fluid_units(hit ? thick : 0.0f, weight));
                 }
-                farthest[y] = most;
-            }
-            continue;
-        }
-        for (int32_t y = first; y <= last; y++) {
-            const float oy = p.y - rays.gy[y] * hy, dy = rays.dy[y];
-#pragma omp simd
-            for (int32_t x = 0; x < SIDE; x++) {
-                const tsr_fluid_ray r = { rays.gx[x], rays.gy[y], rays.dx[x], dy, rays.a[y][x], rays.inverse[y][x], rays.length[y][x] };
-                float enter, leave;
-                int hit = tsr_fluid_sphere(&r, p.x - r.gx * hx, oy, p.z, radius2, &enter, &leave);
-                hit &= enter > before[y][x];
-                const float thick = tsr_maxf(tsr_minf(leave, scene[y][x]) - enter, 0.0f) * r.length;
-                depth[y][x] = tsr_minf(depth[y][x], hit ? enter : TSR_FLUID_NOTHING);
-                sum[y][x] = tsr_fluid_add(sum[y][x], tsr_fluid_units(hit ? thick : 0.0f, weight));
             }
         }
-    }
     for (int32_t y = 0; y < SIDE && y0 + y < v->height; y++)
         for (int32_t x = 0; x < SIDE && x0 + x < v->width; x++) {
             const int64_t at = tsr_fluid_at(v, x0 + x, y0 + y);

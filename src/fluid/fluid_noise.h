@@ -22,7 +22,8 @@ TSR_HD float tsr_fluid_gradient(uint32_t seed, int32_t i, int32_t j, float x, fl
     const uint32_t k = h >> 29; /* eight directions: along the axes 1, else 1 / sqrt 2 each; without a branch, so that loops become vector code */
     const float slanted = (float)(int32_t)(k & 1u), second = (float)(int32_t)(k >> 1 & 1u), both = 0.70710678f * slanted;
     const float a = (1.0f - slanted) * (1.0f - second) + both, b = (1.0f - slanted) * second + both;
-    const float ax = tsr_bits_float(tsr_float_bits(x) ^ (k & 4u) << 29), by = tsr_bits_float(tsr_float_bits(y) ^ ((k & 1u ? k >> 1 : k >> 2) & 1u) << 31);
+    const float ax = tsr_bits_float(tsr_float_bits(x) ^ (k & 4u) << 29),
+                by = tsr_bits_float(tsr_float_bits(y) ^ ((k & 1u ? k >> 1 : k >> 2) & 1u) << 31);
     return a * ax + b * by;
 }
 
@@ -42,8 +43,8 @@ TSR_HD float tsr_fluid_perlin(uint32_t seed, float x, float y)
 /* One to four cells per radius of the sprite. */
 TSR_HD float tsr_fluid_frequency(uint32_t hash) { return (float)(1u + (hash >> 30)); }
 
-/* The noise of a particle at (u, v) of its sprite, which lies `deep` of its units behind (or before) the surface; r2 = u^2 + v^2 <= 1 and deep2 = deep^2 <= 12.
- * *bell: what its amplitude is there. `hash` is that of its number. */
+/* The noise of a particle at (u, v) of its sprite, which lies `deep` of its units behind (or before) the surface; r2 = u^2 + v^2 <= 1 and deep2 =
+ * deep^2 <= 12. *bell: what its amplitude is there. `hash` is that of its number. */
 TSR_HD float tsr_fluid_noise(uint32_t hash, float frequency, float u, float v, float r2, float deep2, float *bell)
 {
     const float fall = tsr_exp2_within(-1.4426950409f * (r2 + deep2));
@@ -53,9 +54,6 @@ TSR_HD float tsr_fluid_noise(uint32_t hash, float frequency, float u, float v, f
 
 /* Sums are taken in whole units of 2^-16. */
 #define TSR_FLUID_NOISE_UNIT 65536.0f
-TSR_HD int32_t tsr_fluid_noise_units(float v)
-{
-    return tsr_floor_int(v * TSR_FLUID_NOISE_UNIT + 0.5f);
-}
+TSR_HD int32_t tsr_fluid_noise_units(float v) { return tsr_floor_int(v * TSR_FLUID_NOISE_UNIT + 0.5f); }
 
 #endif

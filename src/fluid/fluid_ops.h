@@ -1,5 +1,5 @@
-/* fluid/fluid_ops.h: what a backend provides for fluids. All pointers are device memory of the queue. Images are padded as fluid_view.h says unless said otherwise;
- * their borders, and depths where there is no fluid, are infinite. */
+/* fluid/fluid_ops.h: what a backend provides for fluids. All pointers are device memory of the queue. Images are padded as fluid_view.h says unless
+ * said otherwise; their borders, and depths where there is no fluid, are infinite. */
 #ifndef TSR_FLUID_FLUID_OPS_H
 #define TSR_FLUID_FLUID_OPS_H
 
@@ -13,18 +13,18 @@
 /* Particles to records and to lists of the tiles that they touch. */
 typedef struct tsr_fluid_bin_job {
     tsr_fluid_cast draw;
-    const float *positions;   /* [count][3] */
-    const float *radii;       /* [count] or NULL */
-    const float *densities;   /* [count] or NULL */
-    const float *heats;       /* [count] or NULL */
-    const float *axes;        /* [count][6] or NULL: ellipsoids, Q for radius 1, in the particles' coordinates */
+    const float *positions; /* [count][3] */
+    const float *radii;     /* [count] or NULL */
+    const float *densities; /* [count] or NULL */
+    const float *heats;     /* [count] or NULL */
+    const float *axes;      /* [count][6] or NULL: ellipsoids, Q for radius 1, in the particles' coordinates */
     tsr_fluid_record *records;
-    float *forms;             /* [count][6], with axes: Q in eye coordinates */
-    uint32_t *counts;         /* [tiles + 1]: particles of each tile (project), zeroed before */
-    const uint64_t *starts;   /* [tiles + 1]: where each tile's list begins (fill) */
-    uint32_t *cursors;        /* [tiles]: zeroed before (fill) */
-    uint32_t *entries;        /* particles' numbers, in any order within a tile */
-    uint32_t *fates;          /* [TSR_FLUID_FATES], zeroed before */
+    float *forms;           /* [count][6], with axes: Q in eye coordinates */
+    uint32_t *counts;       /* [tiles + 1]: particles of each tile (project), zeroed before */
+    const uint64_t *starts; /* [tiles + 1]: where each tile's list begins (fill) */
+    uint32_t *cursors;      /* [tiles]: zeroed before (fill) */
+    uint32_t *entries;      /* particles' numbers, in any order within a tile */
+    uint32_t *fates;        /* [TSR_FLUID_FATES], zeroed before */
 } tsr_fluid_bin_job;
 
 typedef struct tsr_fluid_splat_job {
@@ -33,14 +33,14 @@ typedef struct tsr_fluid_splat_job {
     const float *forms;
     const uint64_t *starts;
     const uint32_t *entries;
-    const float *scene;      /* padded image of distances of opaque things, or NULL */
-    const float *before;     /* depth peeling: where the layer before ends; only what enters behind that counts; or NULL */
-    float *depth;            /* nearest entry; NULL: not wanted */
-    float *thickness;        /* NULL: not wanted */
-    float *thin;             /* in place of thickness: at every other pixel of every other row, a padded image of thin_view; or NULL */
+    const float *scene;  /* padded image of distances of opaque things, or NULL */
+    const float *before; /* depth peeling: where the layer before ends; only what enters behind that counts; or NULL */
+    float *depth;        /* nearest entry; NULL: not wanted */
+    float *thickness;    /* NULL: not wanted */
+    float *thin;         /* in place of thickness: at every other pixel of every other row, a padded image of thin_view; or NULL */
     tsr_fluid_view thin_view;
-    float *ends;             /* peeling: where the run of overlapping particles that begins at `depth` ends, of which then is the thickness; or NULL */
-    float per_unit, unit;    /* of thickness */
+    float *ends;          /* peeling: where the run of overlapping particles that begins at `depth` ends, of which then is the thickness; or NULL */
+    float per_unit, unit; /* of thickness */
 } tsr_fluid_splat_job;
 
 typedef struct tsr_fluid_noise_job {
@@ -49,11 +49,11 @@ typedef struct tsr_fluid_noise_job {
     const uint64_t *starts;
     const uint32_t *entries;
     const float *depth, *scene;
-    float *noise;            /* NULL: not wanted */
-    float *foam;             /* |noise| + fill times the amplitudes alone; with noise */
-    float *spray;            /* opacity, NULL: not wanted */
+    float *noise; /* NULL: not wanted */
+    float *foam;  /* |noise| + fill times the amplitudes alone; with noise */
+    float *spray; /* opacity, NULL: not wanted */
     float fill;
-    float fade;              /* 1 / depth over which noise of particles below the surface fades, in radii */
+    float fade; /* 1 / depth over which noise of particles below the surface fades, in radii */
 } tsr_fluid_noise_job;
 
 /* Explicit steps; the result is in `depth`, `other` is of the same shape. */
@@ -89,27 +89,27 @@ typedef struct tsr_fluid_normal_job {
 } tsr_fluid_normal_job;
 
 typedef struct tsr_fluid_backdrop_job {
-    tsr_fluid_view view;        /* of the full picture */
+    tsr_fluid_view view; /* of the full picture */
     tsr_fluid_set set;
     tsr_fluid_light light;
-    const float *color;         /* [height][width][4] linear r g b a over the sky, or NULL: a built-in scene */
-    const float *distance;      /* [height][width] along the axis, beside color; NULL: far */
-    float *back;                /* [height][width][4] */
-    float *scene;               /* padded image of `low`: distances seen by its pixels, or NULL */
+    const float *color;    /* [height][width][4] linear r g b a over the sky, or NULL: a built-in scene */
+    const float *distance; /* [height][width] along the axis, beside color; NULL: far */
+    float *back;           /* [height][width][4] */
+    float *scene;          /* padded image of `low`: distances seen by its pixels, or NULL */
     tsr_fluid_view low;
     int32_t factor;
 } tsr_fluid_backdrop_job;
 
 typedef struct tsr_fluid_compose_job {
-    tsr_fluid_view view, low;   /* the picture's, and that of the fluid's images */
-    int32_t factor;             /* of low: 1, 2 or 4 */
+    tsr_fluid_view view, low; /* the picture's, and that of the fluid's images */
+    int32_t factor;           /* of low: 1, 2 or 4 */
     tsr_fluid_set set;
     tsr_fluid_light light;
     tsr_fluid_paint paint;
     const float *depth, *thickness, *foam, *spray, *normals; /* foam, spray may be NULL */
-    const float *back;          /* [height][width][4] */
-    float *color;               /* [height][width][4] */
-    float *distance;            /* [height][width] */
+    const float *back;                                       /* [height][width][4] */
+    float *color;                                            /* [height][width][4] */
+    float *distance;                                         /* [height][width] */
 } tsr_fluid_compose_job;
 
 /* Heat of particles from the change of their velocities. */
@@ -117,7 +117,7 @@ typedef struct tsr_fluid_heat_job {
     const float *velocities; /* [count][3] */
     float *before, *heats;   /* [count][3], [count]; the first `known` have a frame before */
     int32_t count, known;
-    float threshold, keep;   /* keep: what is left of heat after the time of a frame */
+    float threshold, keep; /* keep: what is left of heat after the time of a frame */
 } tsr_fluid_heat_job;
 
 typedef struct tsr_fluid_ops {
@@ -147,9 +147,8 @@ TSR_HD tsr_fluid_fate tsr_fluid_bin_particle(const tsr_fluid_bin_job *j, int32_t
 {
     tsr_fluid_record *p = &j->records[i];
     box[0] = box[1] = box[2] = box[3] = 0;
-    const tsr_fluid_fate fate =
-        tsr_fluid_project(&j->draw, j->positions + 3 * (int64_t)i, j->radii ? j->radii[i] : j->draw.radius, j->densities ? j->densities[i] : 0.0f,
-                          j->heats ? j->heats[i] : 0.0f, p);
+    const tsr_fluid_fate fate = tsr_fluid_project(&j->draw, j->positions + 3 * (int64_t)i, j->radii ? j->radii[i] : j->draw.radius,
+                                                  j->densities ? j->densities[i] : 0.0f, j->heats ? j->heats[i] : 0.0f, p);
     if (fate != TSR_FLUID_DRAWN) {
         p->radius = p->reach = p->spray = 0.0f;
         return fate;
@@ -161,7 +160,8 @@ TSR_HD tsr_fluid_fate tsr_fluid_bin_particle(const tsr_fluid_bin_job *j, int32_t
         tsr_float3 m[3];
         float *to = j->forms + 6 * (int64_t)i, longest;
         for (int32_t k = 0; k < 3; k++)
-            m[k] = tsr_f3(q[0] * e[k].x + q[3] * e[k].y + q[4] * e[k].z, q[3] * e[k].x + q[1] * e[k].y + q[5] * e[k].z, q[4] * e[k].x + q[5] * e[k].y + q[2] * e[k].z);
+            m[k] = tsr_f3(q[0] * e[k].x + q[3] * e[k].y + q[4] * e[k].z, q[3] * e[k].x + q[1] * e[k].y + q[5] * e[k].z,
+                          q[4] * e[k].x + q[5] * e[k].y + q[2] * e[k].z);
         longest = tsr_fluid_longest(q);
         const float own = p->radius > 0.0f ? 1.0f / (p->radius * p->radius) : 1.0f;
         to[0] = tsr_dot3(e[0], m[0]) * own;
@@ -201,7 +201,8 @@ TSR_HD tsr_fluid_ray tsr_fluid_thin_ray(const tsr_fluid_cast *d, int32_t x, int3
 }
 TSR_HD float tsr_fluid_thin_radius(const tsr_fluid_cast *d, const tsr_fluid_record *p, float *weight)
 {
-    const float radius = tsr_maxf(p->radius, 1.5f * tsr_minf(tsr_fluid_width(&d->view, 0, p->z), tsr_fluid_width(&d->view, 1, p->z))), share = p->radius / radius;
+    const float radius = tsr_maxf(p->radius, 1.5f * tsr_minf(tsr_fluid_width(&d->view, 0, p->z), tsr_fluid_width(&d->view, 1, p->z))),
+                share = p->radius / radius;
     *weight = p->weight * (share * (share * share));
     return radius;
 }
@@ -211,7 +212,8 @@ TSR_HD float tsr_fluid_thin_scene(const tsr_fluid_splat_job *j, int32_t x, int32
     const int32_t right = tsr_mini(2 * x + 1, v->width - 1), below = tsr_mini(2 * y + 1, v->height - 1);
     if (!j->scene || 2 * x >= v->width || 2 * y >= v->height) return TSR_FLUID_NOTHING;
     const float *s = j->scene;
-    return tsr_maxf(tsr_maxf(s[tsr_fluid_at(v, 2 * x, 2 * y)], s[tsr_fluid_at(v, right, 2 * y)]), tsr_maxf(s[tsr_fluid_at(v, 2 * x, below)], s[tsr_fluid_at(v, right, below)]));
+    return tsr_maxf(tsr_maxf(s[tsr_fluid_at(v, 2 * x, 2 * y)], s[tsr_fluid_at(v, right, 2 * y)]),
+                    tsr_maxf(s[tsr_fluid_at(v, 2 * x, below)], s[tsr_fluid_at(v, right, below)]));
 }
 /* Units of one particle at a coarse pixel. */
 TSR_HD uint32_t tsr_fluid_thin_units(const tsr_fluid_splat_job *j, const tsr_fluid_ray *r, const tsr_fluid_record *p, uint32_t number, float scene)
@@ -230,13 +232,15 @@ TSR_HD uint32_t tsr_fluid_thin_units(const tsr_fluid_splat_job *j, const tsr_flu
 TSR_HD float tsr_fluid_enlarged(const tsr_fluid_view *thin, const float *image, int32_t x, int32_t y)
 {
     const int32_t i = tsr_mini(x / 2, thin->width - 1), k = tsr_mini(y / 2, thin->height - 1);
-    const int32_t a = tsr_mini(tsr_maxi(x % 2 ? i + 1 : i - 1, 0), thin->width - 1), b = tsr_mini(tsr_maxi(y % 2 ? k + 1 : k - 1, 0), thin->height - 1);
-    return 0.5625f * image[tsr_fluid_at(thin, i, k)] + 0.1875f * (image[tsr_fluid_at(thin, a, k)] + image[tsr_fluid_at(thin, i, b)]) + 0.0625f * image[tsr_fluid_at(thin, a, b)];
+    const int32_t a = tsr_mini(tsr_maxi(x % 2 ? i + 1 : i - 1, 0), thin->width - 1),
+                  b = tsr_mini(tsr_maxi(y % 2 ? k + 1 : k - 1, 0), thin->height - 1);
+    return 0.5625f * image[tsr_fluid_at(thin, i, k)] + 0.1875f * (image[tsr_fluid_at(thin, a, k)] + image[tsr_fluid_at(thin, i, b)]) +
+           0.0625f * image[tsr_fluid_at(thin, a, b)];
 }
 
 /* One particle at a pixel: the nearest entry, and the units of thickness. */
-TSR_HD void tsr_fluid_splat_add(const tsr_fluid_splat_job *j, const tsr_fluid_ray *r, const tsr_fluid_record *p, uint32_t number, float scene, float before,
-                                float *depth, uint32_t *sum)
+TSR_HD void tsr_fluid_splat_add(const tsr_fluid_splat_job *j, const tsr_fluid_ray *r, const tsr_fluid_record *p, uint32_t number, float scene,
+                                float before, float *depth, uint32_t *sum)
 {
     if (!(p->radius > 0.0f)) return;
     const float ox = p->x - r->gx * tsr_fluid_width(&j->draw.view, 0, p->z), oy = p->y - r->gy * tsr_fluid_width(&j->draw.view, 1, p->z);
@@ -249,13 +253,15 @@ TSR_HD void tsr_fluid_splat_add(const tsr_fluid_splat_job *j, const tsr_fluid_ra
     *sum = tsr_fluid_add(*sum, tsr_fluid_units(tsr_maxf(tsr_minf(leave, scene) - enter, 0.0f) * r->length, p->weight * j->per_unit));
 }
 
-/* One particle in the search for the end of the run that begins at the nearest entry: *end grows if the particle begins within the run. 1 if it did. */
-TSR_HD int tsr_fluid_lengthen(const tsr_fluid_splat_job *j, const tsr_fluid_ray *r, const tsr_fluid_record *p, const float *form, float before, float *end)
+/* One particle in the search for the end of the run that begins at the nearest entry: *end grows if the particle begins within the run. 1 if it did.
+ * */
+TSR_HD int tsr_fluid_lengthen(const tsr_fluid_splat_job *j, const tsr_fluid_ray *r, const tsr_fluid_record *p, const float *form, float before,
+                              float *end)
 {
     const float ox = p->x - r->gx * tsr_fluid_width(&j->draw.view, 0, p->z), oy = p->y - r->gy * tsr_fluid_width(&j->draw.view, 1, p->z);
     float enter, leave;
-    const int hit = form ? tsr_fluid_ellipsoid(r, ox, oy, p->z, form, &enter, &leave)
-                         : tsr_fluid_sphere(r, ox, oy, p->z, p->radius * p->radius, &enter, &leave);
+    const int hit =
+        form ? tsr_fluid_ellipsoid(r, ox, oy, p->z, form, &enter, &leave) : tsr_fluid_sphere(r, ox, oy, p->z, p->radius * p->radius, &enter, &leave);
     if (!hit || !(enter > before) || !(enter <= *end) || !(leave > *end)) return 0;
     *end = leave;
     return 1;
@@ -399,8 +405,8 @@ TSR_HD tsr_float3 tsr_fluid_point_color(const tsr_fluid_compose_job *j, float x,
                               : tsr_fluid_shade(&j->view, &j->set, &j->light, &j->paint, j->back, x, y, p);
 }
 
-/* One pixel of the picture. Where all low pixels around agree, what they know is interpolated and shaded here; at edges they are shaded and their colours
- * are mixed, so that depths of different surfaces never are. */
+/* One pixel of the picture. Where all low pixels around agree, what they know is interpolated and shaded here; at edges they are shaded and their
+ * colours are mixed, so that depths of different surfaces never are. */
 TSR_HD void tsr_fluid_compose_at(const tsr_fluid_compose_job *j, int32_t x, int32_t y)
 {
     const tsr_fluid_view *v = &j->view, *low = &j->low;
@@ -514,7 +520,8 @@ TSR_HD tsr_fluid_sprite tsr_fluid_sprite_of(const tsr_fluid_noise_job *j, uint32
     return s;
 }
 /* Units of noise and of its amplitude at a pixel; 0 beyond the sprite's disc, where there is no fluid, and far below its surface. */
-TSR_HD void tsr_fluid_noise_add(const tsr_fluid_sprite *s, const tsr_fluid_record *p, float calm, float gx, float gy, float depth, int32_t *noise, int32_t *cover)
+TSR_HD void tsr_fluid_noise_add(const tsr_fluid_sprite *s, const tsr_fluid_record *p, float calm, float gx, float gy, float depth, int32_t *noise,
+                                int32_t *cover)
 {
     const float u = (gx * s->hx - p->x) * s->inverse, w = (gy * s->hy - p->y) * s->inverse, r2 = u * u + w * w;
     const float deep = (s->front - depth) * s->fade, deep2 = deep * deep;

@@ -1,5 +1,5 @@
-/* fluid/fluid_shade.h: light: the environment, the scene behind the fluid, and the colour of one pixel. All colours are linear; directions of light are in the
- * frame of the scene: x and y level, z up. */
+/* fluid/fluid_shade.h: light: the environment, the scene behind the fluid, and the colour of one pixel. All colours are linear; directions of light
+ * are in the frame of the scene: x and y level, z up. */
 #ifndef TSR_FLUID_SHADE_H
 #define TSR_FLUID_SHADE_H
 
@@ -9,36 +9,36 @@
 typedef struct tsr_fluid_light {
     const float *map; /* device memory, [size + 2][size + 2][4] */
     int32_t size;
-    float level;         /* times what the map says */
-    float turn[2];       /* cosine and sine of the angle by which the sky is turned about its zenith */
+    float level;               /* times what the map says */
+    float turn[2];             /* cosine and sine of the angle by which the sky is turned about its zenith */
     tsr_float3 sun, sun_color; /* towards it; what a white surface that faces it reflects */
-    float ambient[4][3]; /* irradiance / pi = ambient[0] + ambient[1] x + ambient[2] y + ambient[3] z of a normal */
+    float ambient[4][3];       /* irradiance / pi = ambient[0] + ambient[1] x + ambient[2] y + ambient[3] z of a normal */
 } tsr_fluid_light;
 
 typedef struct tsr_fluid_set {
-    int32_t kind;               /* tsr_fluid_scenery */
-    tsr_float3 east, north, up; /* the frame, in the particles' coordinates */
-    tsr_float3 eye;             /* in the frame */
+    int32_t kind;                    /* tsr_fluid_scenery */
+    tsr_float3 east, north, up;      /* the frame, in the particles' coordinates */
+    tsr_float3 eye;                  /* in the frame */
     tsr_float3 right, down, forward; /* the eye's axes in the frame */
-    float lower[3], upper[3];   /* of the room, in the frame; the floor is at lower[2] */
-    float check;                /* side of the floor's checks */
-    float pale[3], dark[3];     /* their reflectances */
+    float lower[3], upper[3];        /* of the room, in the frame; the floor is at lower[2] */
+    float check;                     /* side of the floor's checks */
+    float pale[3], dark[3];          /* their reflectances */
     float wall[3];
-    float fog;                  /* 1 / distance over which the floor fades into the horizon */
+    float fog; /* 1 / distance over which the floor fades into the horizon */
     /* The fluid as the sun sees it: thickness through a parallel view, 0: no shadow. */
-    const float *shade;         /* padded image of shade_view */
+    const float *shade; /* padded image of shade_view */
     tsr_fluid_view shade_view;
-    tsr_float3 shade_density;   /* how much light a unit of thickness takes away, per channel */
+    tsr_float3 shade_density; /* how much light a unit of thickness takes away, per channel */
 } tsr_fluid_set;
 
 /* What the fluid looks like; lengths in world units. */
 typedef struct tsr_fluid_paint {
     tsr_float3 color, absorption, foam, emission;
     float fresnel, specular, shininess, refraction; /* refraction: share of the picture's height per unit of thickness */
-    float matte;      /* share of the colour that is lit as a matte surface */
+    float matte;                                    /* share of the colour that is lit as a matte surface */
     float foam_low, foam_high;
     float threshold;
-    int32_t curvature; /* the picture shows curvature in place of the fluid */
+    int32_t curvature;     /* the picture shows curvature in place of the fluid */
     float curvature_scale; /* world units: a curvature of its inverse is shown at full strength */
 } tsr_fluid_paint;
 
@@ -46,7 +46,10 @@ TSR_HD tsr_float3 tsr_fluid_turn(const tsr_fluid_set *s, tsr_float3 d) /* eye co
 {
     return tsr_add3(tsr_add3(tsr_scale3(s->right, d.x), tsr_scale3(s->down, d.y)), tsr_scale3(s->forward, d.z));
 }
-TSR_HD tsr_float3 tsr_fluid_frame(const tsr_fluid_set *s, tsr_float3 d) { return tsr_f3(tsr_dot3(d, s->east), tsr_dot3(d, s->north), tsr_dot3(d, s->up)); }
+TSR_HD tsr_float3 tsr_fluid_frame(const tsr_fluid_set *s, tsr_float3 d)
+{
+    return tsr_f3(tsr_dot3(d, s->east), tsr_dot3(d, s->north), tsr_dot3(d, s->up));
+}
 
 /* ---- environment ----------------------------------------------------------------------------------------------------------------- */
 
@@ -71,7 +74,8 @@ TSR_HD tsr_float3 tsr_fluid_sky(const tsr_fluid_light *l, tsr_float3 d)
     const int32_t i = (int32_t)x, j = (int32_t)y, row = (l->size + 2) * 4;
     const float fx = x - (float)i, fy = y - (float)j;
     const float *t = l->map + (int64_t)j * row + i * 4;
-    const tsr_float3 top = tsr_mix3(tsr_fluid_texel(t), tsr_fluid_texel(t + 4), fx), low = tsr_mix3(tsr_fluid_texel(t + row), tsr_fluid_texel(t + row + 4), fx);
+    const tsr_float3 top = tsr_mix3(tsr_fluid_texel(t), tsr_fluid_texel(t + 4), fx),
+                     low = tsr_mix3(tsr_fluid_texel(t + row), tsr_fluid_texel(t + row + 4), fx);
     return tsr_scale3(tsr_mix3(top, low, fy), l->level);
 }
 
@@ -79,7 +83,8 @@ TSR_HD tsr_float3 tsr_fluid_sky(const tsr_fluid_light *l, tsr_float3 d)
 TSR_HD tsr_float3 tsr_fluid_ambient(const tsr_fluid_light *l, tsr_float3 n)
 {
     float c[3];
-    for (int32_t k = 0; k < 3; k++) c[k] = tsr_maxf(l->ambient[0][k] + l->ambient[1][k] * n.x + l->ambient[2][k] * n.y + l->ambient[3][k] * n.z, 0.0f);
+    for (int32_t k = 0; k < 3; k++)
+        c[k] = tsr_maxf(l->ambient[0][k] + l->ambient[1][k] * n.x + l->ambient[2][k] * n.y + l->ambient[3][k] * n.z, 0.0f);
     return tsr_scale3(tsr_f3(c[0], c[1], c[2]), l->level);
 }
 TSR_HD tsr_float3 tsr_fluid_matte(const tsr_fluid_light *l, tsr_float3 n, tsr_float3 shade)
@@ -182,8 +187,8 @@ TSR_HD tsr_float3 tsr_fluid_seen(const tsr_fluid_set *s, const tsr_fluid_light *
 
 /* ---- one pixel of the fluid ------------------------------------------------------------------------------------------------------ */
 
-/* The picture behind, [height][width][4]: r, g, b, distance along the axis. Linear between pixels, held at the border. Nearer things than `z` are left out
- * by taking the place itself instead. */
+/* The picture behind, [height][width][4]: r, g, b, distance along the axis. Linear between pixels, held at the border. Nearer things than `z` are
+ * left out by taking the place itself instead. */
 TSR_HD tsr_float3 tsr_fluid_behind(const float *back, int32_t width, int32_t height, float x, float y, float z, int32_t own_x, int32_t own_y)
 {
     x = tsr_clampf(x, 0.0f, (float)(width - 1));
@@ -194,7 +199,8 @@ TSR_HD tsr_float3 tsr_fluid_behind(const float *back, int32_t width, int32_t hei
     const float nearest = tsr_minf(tsr_minf(t[3], t[right + 3]), tsr_minf(t[below + 3], t[right + below + 3]));
     if (!(nearest > z)) return tsr_fluid_texel(back + 4 * ((int64_t)own_y * width + own_x));
     const float fx = x - (float)i, fy = y - (float)j;
-    return tsr_mix3(tsr_mix3(tsr_fluid_texel(t), tsr_fluid_texel(t + right), fx), tsr_mix3(tsr_fluid_texel(t + below), tsr_fluid_texel(t + right + below), fx), fy);
+    return tsr_mix3(tsr_mix3(tsr_fluid_texel(t), tsr_fluid_texel(t + right), fx),
+                    tsr_mix3(tsr_fluid_texel(t + below), tsr_fluid_texel(t + right + below), fx), fy);
 }
 
 TSR_HD float tsr_fluid_fresnel(float f0, float cosine)
@@ -204,7 +210,7 @@ TSR_HD float tsr_fluid_fresnel(float f0, float cosine)
 }
 
 typedef struct tsr_fluid_point {
-    tsr_float3 normal;     /* eye coordinates, towards the eye */
+    tsr_float3 normal; /* eye coordinates, towards the eye */
     float z, thickness, foam;
 } tsr_fluid_point;
 
@@ -218,7 +224,8 @@ TSR_HD tsr_float3 tsr_fluid_shade(const tsr_fluid_view *view, const tsr_fluid_se
     const tsr_float3 normal = tsr_fluid_turn(set, p->normal), along = tsr_fluid_turn(set, d), away = tsr_along3(along, normal, 2.0f * facing);
     const float shift = tsr_minf(p->thickness * paint->refraction, 0.25f) * (float)view->height;
     const int32_t own_x = tsr_mini(tsr_maxi((int32_t)x, 0), view->width - 1), own_y = tsr_mini(tsr_maxi((int32_t)y, 0), view->height - 1);
-    const tsr_float3 behind = tsr_fluid_behind(back, view->width, view->height, x - 0.5f + shift * p->normal.x, y - 0.5f + shift * p->normal.y, p->z, own_x, own_y);
+    const tsr_float3 behind =
+        tsr_fluid_behind(back, view->width, view->height, x - 0.5f + shift * p->normal.x, y - 0.5f + shift * p->normal.y, p->z, own_x, own_y);
     const tsr_float3 white = tsr_f3(1.0f, 1.0f, 1.0f), lit = tsr_fluid_matte(l, normal, white);
     const tsr_float3 body = tsr_mix3(paint->color, tsr_mul3(paint->color, lit), paint->matte);
     const float t = p->thickness;

@@ -1,5 +1,5 @@
-/* fluid/fluid_shape.h: ellipsoids that follow the surface, after Yu and Turk, "Reconstructing surfaces of particle-based fluids using anisotropic kernels", 2013: a particle's
- * axes are those of the weighted covariance of its neighbours, its place is drawn towards their mean. */
+/* fluid/fluid_shape.h: ellipsoids that follow the surface, after Yu and Turk, "Reconstructing surfaces of particle-based fluids using anisotropic
+ * kernels", 2013: a particle's axes are those of the weighted covariance of its neighbours, its place is drawn towards their mean. */
 #ifndef TSR_FLUID_SHAPE_H
 #define TSR_FLUID_SHAPE_H
 
@@ -7,15 +7,15 @@
 
 /* Neighbours are found by a hash of cells as wide as their reach. */
 typedef struct tsr_fluid_shape_job {
-    const float *positions;          /* [count][3] */
-    uint32_t *keys, *numbers;        /* [count]: hash of the cell, own number (keys); both sorted by the hash after */
-    uint32_t *first, *last;          /* [mask + 1]: where a hash begins and ends in the sorted list; zeroed before */
-    float *places, *shapes;          /* [count][3], [count][6] */
-    int32_t count, fewest;           /* particles with fewer neighbours stay spheres */
+    const float *positions;   /* [count][3] */
+    uint32_t *keys, *numbers; /* [count]: hash of the cell, own number (keys); both sorted by the hash after */
+    uint32_t *first, *last;   /* [mask + 1]: where a hash begins and ends in the sorted list; zeroed before */
+    float *places, *shapes;   /* [count][3], [count][6] */
+    int32_t count, fewest;    /* particles with fewer neighbours stay spheres */
     uint32_t mask;
-    float reach, inverse;            /* and its inverse */
-    float pull;                      /* share of the way to the mean */
-    float longest;                   /* most that the longest axis exceeds the shortest */
+    float reach, inverse; /* and its inverse */
+    float pull;           /* share of the way to the mean */
+    float longest;        /* most that the longest axis exceeds the shortest */
 } tsr_fluid_shape_job;
 
 TSR_HD int tsr_fluid_cell(const tsr_fluid_shape_job *j, const float *p, int32_t cell[3])
@@ -71,11 +71,14 @@ TSR_HD void tsr_fluid_jacobi(float a[3][3], float v[3][3], int32_t p, int32_t q)
     }
 }
 
-/* Q of an ellipsoid with the covariance's axes, lengths by the roots of its eigenvalues, of the volume of the unit ball. m = xx, yy, zz, xy, xz, yz. */
+/* Q of an ellipsoid with the covariance's axes, lengths by the roots of its eigenvalues, of the volume of the unit ball. m = xx, yy, zz, xy, xz, yz.
+ * */
 TSR_HD void tsr_fluid_ellipsoid_of(const float m[6], float longest, float q[6])
 {
     const float trace = m[0] + m[1] + m[2], unit = trace > 1.0e-30f ? 1.0f / trace : 0.0f;
-    float a[3][3] = { { m[0] * unit, m[3] * unit, m[4] * unit }, { m[3] * unit, m[1] * unit, m[5] * unit }, { m[4] * unit, m[5] * unit, m[2] * unit } };
+    float a[3][3] = { { m[0] * unit, m[3] * unit, m[4] * unit },
+                      { m[3] * unit, m[1] * unit, m[5] * unit },
+                      { m[4] * unit, m[5] * unit, m[2] * unit } };
     float v[3][3] = { { 1.0f, 0.0f, 0.0f }, { 0.0f, 1.0f, 0.0f }, { 0.0f, 0.0f, 1.0f } }, e[3];
     for (int32_t sweep = 0; sweep < 5; sweep++) {
         tsr_fluid_jacobi(a, v, 0, 1);
@@ -94,7 +97,8 @@ TSR_HD void tsr_fluid_ellipsoid_of(const float m[6], float longest, float q[6])
     q[5] = e[0] * v[1][0] * v[2][0] + e[1] * v[1][1] * v[2][1] + e[2] * v[1][2] * v[2][2];
 }
 
-/* Particle `i`: sums over the neighbours within reach, in the order of cells and of the sorted list. All relative to the particle, so that float32 is enough. */
+/* Particle `i`: sums over the neighbours within reach, in the order of cells and of the sorted list. All relative to the particle, so that float32
+ * is enough. */
 TSR_HD void tsr_fluid_shape_particle(const tsr_fluid_shape_job *j, int32_t i)
 {
     const float *p = j->positions + 3 * (int64_t)i;
@@ -110,7 +114,8 @@ TSR_HD void tsr_fluid_shape_particle(const tsr_fluid_shape_job *j, int32_t i)
         for (uint32_t at = j->first[key]; at < end; at++) {
             const float *r = j->positions + 3 * (int64_t)j->numbers[at];
             int32_t its[3];
-            if (!tsr_fluid_cell(j, r, its) || its[0] != other[0] || its[1] != other[1] || its[2] != other[2]) continue; /* of another cell of the same hash */
+            if (!tsr_fluid_cell(j, r, its) || its[0] != other[0] || its[1] != other[1] || its[2] != other[2])
+                continue; /* of another cell of the same hash */
             const float d[3] = { r[0] - p[0], r[1] - p[1], r[2] - p[2] };
             const float share2 = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) * (j->inverse * j->inverse);
             if (!(share2 < 1.0f)) continue;

@@ -17,11 +17,47 @@ typedef struct sky {
 } sky;
 
 static const sky skies[] = {
-    { "day", { 0.06, 0.16, 0.42 }, { 0.42, 0.53, 0.64 }, { 0.13, 0.12, 0.11 }, { 215, 42 }, { 1.45, 1.32, 1.12 }, { 0.8, 0.7, 0.5 }, 24, 0.8, { 0.92, 0.91, 0.90 } },
-    { "sunset", { 0.06, 0.10, 0.28 }, { 1.05, 0.48, 0.20 }, { 0.09, 0.06, 0.06 }, { 150, 9 }, { 2.6, 1.25, 0.5 }, { 2.2, 0.9, 0.25 }, 14, 0.8, { 1.0, 0.5, 0.34 } },
-    { "overcast", { 0.62, 0.66, 0.72 }, { 0.80, 0.82, 0.84 }, { 0.20, 0.20, 0.20 }, { 200, 60 }, { 0.5, 0.5, 0.5 }, { 0.15, 0.15, 0.15 }, 6, 0.5, { 0.95, 0.96, 0.98 } },
+    { "day",
+      { 0.06, 0.16, 0.42 },
+      { 0.42, 0.53, 0.64 },
+      { 0.13, 0.12, 0.11 },
+      { 215, 42 },
+      { 1.45, 1.32, 1.12 },
+      { 0.8, 0.7, 0.5 },
+      24,
+      0.8,
+      { 0.92, 0.91, 0.90 } },
+    { "sunset",
+      { 0.06, 0.10, 0.28 },
+      { 1.05, 0.48, 0.20 },
+      { 0.09, 0.06, 0.06 },
+      { 150, 9 },
+      { 2.6, 1.25, 0.5 },
+      { 2.2, 0.9, 0.25 },
+      14,
+      0.8,
+      { 1.0, 0.5, 0.34 } },
+    { "overcast",
+      { 0.62, 0.66, 0.72 },
+      { 0.80, 0.82, 0.84 },
+      { 0.20, 0.20, 0.20 },
+      { 200, 60 },
+      { 0.5, 0.5, 0.5 },
+      { 0.15, 0.15, 0.15 },
+      6,
+      0.5,
+      { 0.95, 0.96, 0.98 } },
     { "studio", { 0.20, 0.20, 0.21 }, { 0.34, 0.34, 0.35 }, { 0.22, 0.22, 0.22 }, { 220, 52 }, { 1.6, 1.6, 1.6 }, { 0, 0, 0 }, 8, 0, { 0, 0, 0 } },
-    { "night", { 0.006, 0.009, 0.024 }, { 0.022, 0.030, 0.055 }, { 0.006, 0.006, 0.008 }, { 215, 40 }, { 0.16, 0.19, 0.26 }, { 0.10, 0.12, 0.17 }, 60, 0.3, { 0.03, 0.035, 0.05 } },
+    { "night",
+      { 0.006, 0.009, 0.024 },
+      { 0.022, 0.030, 0.055 },
+      { 0.006, 0.006, 0.008 },
+      { 215, 40 },
+      { 0.16, 0.19, 0.26 },
+      { 0.10, 0.12, 0.17 },
+      60,
+      0.3,
+      { 0.03, 0.035, 0.05 } },
 };
 enum { SKIES = sizeof skies / sizeof *skies };
 
@@ -30,7 +66,8 @@ static double value_noise(double x, double y)
 {
     const double i = floor(x), j = floor(y), fx = x - i, fy = y - j, u = fx * fx * (3 - 2 * fx), v = fy * fy * (3 - 2 * fy);
     const int64_t a = (int64_t)i, b = (int64_t)j;
-    const double top = lattice(a, b) + u * (lattice(a + 1, b) - lattice(a, b)), low = lattice(a, b + 1) + u * (lattice(a + 1, b + 1) - lattice(a, b + 1));
+    const double top = lattice(a, b) + u * (lattice(a + 1, b) - lattice(a, b)),
+                 low = lattice(a, b + 1) + u * (lattice(a + 1, b + 1) - lattice(a, b + 1));
     return top + v * (low - top);
 }
 static double clouds(double x, double y)
@@ -58,7 +95,8 @@ static void direction_of(const double degrees[2], double d[3])
 /* Panels of light in a studio: a soft box overhead and two strips. */
 static double panel(const double d[3], const double towards[3], const double wide[3], double w, double h)
 {
-    const double up[3] = { towards[1] * wide[2] - towards[2] * wide[1], towards[2] * wide[0] - towards[0] * wide[2], towards[0] * wide[1] - towards[1] * wide[0] };
+    const double up[3] = { towards[1] * wide[2] - towards[2] * wide[1], towards[2] * wide[0] - towards[0] * wide[2],
+                           towards[0] * wide[1] - towards[1] * wide[0] };
     const double z = d[0] * towards[0] + d[1] * towards[1] + d[2] * towards[2];
     if (z <= 0.05) return 0;
     const double x = fabs(d[0] * wide[0] + d[1] * wide[1] + d[2] * wide[2]) / z, y = fabs(d[0] * up[0] + d[1] * up[1] + d[2] * up[2]) / z;
@@ -75,7 +113,8 @@ static void sky_at(const sky *s, const double d[3], double c[3])
     for (int k = 0; k < 3; k++) c[k] = s->horizon[k] + (s->zenith[k] - s->horizon[k]) * rise;
     if (s->clouds > 0 && d[2] > 0.02) {
         const double far_ = 1 / (d[2] + 0.06), n = clouds(2.1 * d[0] * far_ + 11, 2.1 * d[1] * far_ + 3);
-        const double cover = fmin(fmax((n - 0.47) / 0.22, 0), 1) * s->clouds * fmin(d[2] / 0.18, 1), lit = 1 + 0.5 * fmax(toward, 0) - 0.5 * (n - 0.47);
+        const double cover = fmin(fmax((n - 0.47) / 0.22, 0), 1) * s->clouds * fmin(d[2] / 0.18, 1),
+                     lit = 1 + 0.5 * fmax(toward, 0) - 0.5 * (n - 0.47);
         for (int k = 0; k < 3; k++) c[k] += (s->cloud_color[k] * lit - c[k]) * cover;
     }
     if (toward > 0) {
@@ -144,8 +183,10 @@ static void panorama_at(const filling *f, const double d[3], double c[3])
     const double level = sqrt(d[0] * d[0] + d[1] * d[1]);
     double x = (turns_of(d[0], d[1])), y = turns_of(d[2], level) * 2; /* polar angle over pi */
     x = (0.5 - x) - floor(0.5 - x);
-    const double px = x * f->width - 0.5, py = fmin(fmax(y * f->height - 0.5, 0), f->height - 1), i = floor(px), j = floor(py), fx = px - i, fy = py - j;
-    const int64_t x0 = (int64_t)(i < 0 ? i + f->width : i) % f->width, x1 = (x0 + 1) % f->width, y0 = (int64_t)j, y1 = y0 + 1 < f->height ? y0 + 1 : y0;
+    const double px = x * f->width - 0.5, py = fmin(fmax(y * f->height - 0.5, 0), f->height - 1), i = floor(px), j = floor(py), fx = px - i,
+                 fy = py - j;
+    const int64_t x0 = (int64_t)(i < 0 ? i + f->width : i) % f->width, x1 = (x0 + 1) % f->width, y0 = (int64_t)j,
+                  y1 = y0 + 1 < f->height ? y0 + 1 : y0;
     for (int k = 0; k < 3; k++) {
         const double a = (double)f->rgb[3 * (y0 * f->width + x0) + k], b = (double)f->rgb[3 * (y0 * f->width + x1) + k];
         const double e = (double)f->rgb[3 * (y1 * f->width + x0) + k], g = (double)f->rgb[3 * (y1 * f->width + x1) + k];
@@ -270,7 +311,8 @@ tsr_status tsr_fluid_set_panorama(tsr_fluid *fluid, const float *rgb, int32_t wi
     if (width < 2 || height < 2) TSR_FAIL(TSR_ERROR_ARGUMENT, "panorama of %d x %d pixels, expected at least 2 x 2", width, height);
     for (int64_t i = 0; i < 3 * (int64_t)width * height; i++)
         if (!(rgb[i] >= 0 && rgb[i] < 1e30f))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "panorama: value %g at pixel %lld, expected light that is finite and not negative", (double)rgb[i], (long long)(i / 3));
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "panorama: value %g at pixel %lld, expected light that is finite and not negative", (double)rgb[i],
+                     (long long)(i / 3));
     filling f = { .rgb = rgb, .width = width, .height = height, .map = fluid->sky_map };
     tsr_parallel(fluid->context->threads, SIDE, 8, fill_rows, &f);
     fluid->up = up;

@@ -1,7 +1,8 @@
 /* fluid/fluid_view.h: how particles become pixels: the camera in float32, one particle's record, its sphere or ellipsoid along the ray of a pixel.
  *
- * Eye coordinates: x to the right, y down the picture, z along the axis, away from the eye. The ray of the pixel at (gx, gy) pixels from the principal point
- * passes (gx (slope z + step), gy (slope z + step), z): slope is 0 for parallel rays, step for a pinhole. slope z + step is the width of a pixel. */
+ * Eye coordinates: x to the right, y down the picture, z along the axis, away from the eye. The ray of the pixel at (gx, gy) pixels from the
+ * principal point passes (gx (slope z + step), gy (slope z + step), z): slope is 0 for parallel rays, step for a pinhole. slope z + step is the
+ * width of a pixel. */
 #ifndef TSR_FLUID_VIEW_H
 #define TSR_FLUID_VIEW_H
 
@@ -12,7 +13,10 @@
 /* Distances of what is not there: infinite, which compares as every distance does. */
 #define TSR_FLUID_NOTHING ((float)INFINITY)
 
-enum { TSR_FLUID_TILE = 16, TSR_FLUID_PAD = 16 }; /* pixels of a tile's side; columns that are free on either side of a row, and one row above and below */
+enum {
+    TSR_FLUID_TILE = 16,
+    TSR_FLUID_PAD = 16
+}; /* pixels of a tile's side; columns that are free on either side of a row, and one row above and below */
 
 typedef struct tsr_fluid_view {
     tsr_float3 eye, right, down, forward; /* in the particles' coordinates */
@@ -36,13 +40,13 @@ typedef struct tsr_fluid_record {
 /* What is the same for all particles of a frame. */
 typedef struct tsr_fluid_cast {
     tsr_fluid_view view;
-    float radius, scale;     /* of particles without one of their own; all are drawn `scale` times as large */
-    float least;             /* pixels: smaller ones are drawn so large */
-    float noise_reach;       /* noise sprites are so many radii wide; 0: none */
+    float radius, scale;         /* of particles without one of their own; all are drawn `scale` times as large */
+    float least;                 /* pixels: smaller ones are drawn so large */
+    float noise_reach;           /* noise sprites are so many radii wide; 0: none */
     float spray_low, spray_high; /* densities: below the first all spray, above the second none; both 0: no spray */
     float spray_opacity, spray_size;
     float noise_calm, noise_wild; /* amplitudes of a calm and of an agitated particle */
-    int32_t sprite;          /* 1: discs facing the picture in place of spheres */
+    int32_t sprite;               /* 1: discs facing the picture in place of spheres */
     int32_t count;
 } tsr_fluid_cast;
 
@@ -88,11 +92,12 @@ typedef enum tsr_fluid_fate { TSR_FLUID_DRAWN = 0, TSR_FLUID_NOT_FINITE, TSR_FLU
 TSR_HD int tsr_fluid_finite(float v) { return (tsr_float_bits(v) & 0x7f800000u) != 0x7f800000u; }
 
 /* `position` in the particles' coordinates. `density`: 0 where there is none. */
-TSR_HD tsr_fluid_fate tsr_fluid_project(const tsr_fluid_cast *d, const float position[3], float radius, float density, float heat, tsr_fluid_record *p)
+TSR_HD tsr_fluid_fate tsr_fluid_project(const tsr_fluid_cast *d, const float position[3], float radius, float density, float heat,
+                                        tsr_fluid_record *p)
 {
     const tsr_fluid_view *v = &d->view;
-    if (!tsr_fluid_finite(position[0]) || !tsr_fluid_finite(position[1]) || !tsr_fluid_finite(position[2]) || !tsr_fluid_finite(radius) || radius <= 0.0f ||
-        !tsr_fluid_finite(density))
+    if (!tsr_fluid_finite(position[0]) || !tsr_fluid_finite(position[1]) || !tsr_fluid_finite(position[2]) || !tsr_fluid_finite(radius) ||
+        radius <= 0.0f || !tsr_fluid_finite(density))
         return TSR_FLUID_NOT_FINITE;
     const tsr_float3 q = tsr_sub3(tsr_f3(position[0], position[1], position[2]), v->eye);
     const float own = radius * d->scale;
@@ -114,8 +119,8 @@ TSR_HD tsr_fluid_fate tsr_fluid_project(const tsr_fluid_cast *d, const float pos
 
 /* What the ray of a pixel has of its own. */
 typedef struct tsr_fluid_ray {
-    float gx, gy;   /* pixels from the principal point */
-    float dx, dy;   /* direction (dx, dy, 1); of sprites (0, 0, 1) */
+    float gx, gy;             /* pixels from the principal point */
+    float dx, dy;             /* direction (dx, dy, 1); of sprites (0, 0, 1) */
     float a, inverse, length; /* of the direction: squared length, its inverse, length */
 } tsr_fluid_ray;
 
@@ -137,8 +142,9 @@ TSR_HD tsr_fluid_ray tsr_fluid_ray_of(const tsr_fluid_cast *d, int32_t x, int32_
     return tsr_fluid_ray_place(d, tsr_fluid_offset(&d->view, 0, x), tsr_fluid_offset(&d->view, 1, y));
 }
 
-/* Where the ray enters and leaves the sphere, along the axis; 0: not at all. With o the sphere's centre as seen from the ray's point at its depth (z component
- * 0) and s the depth beyond it, |s d - o|^2 = r^2: all terms are of the size of r, whatever the distance. A sprite is the case d = (0, 0, 1). */
+/* Where the ray enters and leaves the sphere, along the axis; 0: not at all. With o the sphere's centre as seen from the ray's point at its depth (z
+ * component 0) and s the depth beyond it, |s d - o|^2 = r^2: all terms are of the size of r, whatever the distance. A sprite is the case d = (0, 0,
+ * 1). */
 TSR_HD int tsr_fluid_sphere(const tsr_fluid_ray *r, float ox, float oy, float z, float radius2, float *enter, float *leave)
 {
     const float along = r->dx * ox + r->dy * oy;

@@ -1,5 +1,6 @@
-/* fluid/radiance.c: Radiance .hdr files: a text header, then rows of r, g, b, exponent; plain or, for 8 to 32767 columns, each channel of a row run-length coded.
- * A value is (byte + 1/2) 2^(exponent - 136), as Ward, "Real Pixels", Graphics Gems II, 1991 has it; exponent 0 is black. EXPOSURE lines are divided out. */
+/* fluid/radiance.c: Radiance .hdr files: a text header, then rows of r, g, b, exponent; plain or, for 8 to 32767 columns, each channel of a row
+ * run-length coded. A value is (byte + 1/2) 2^(exponent - 136), as Ward, "Real Pixels", Graphics Gems II, 1991 has it; exponent 0 is black. EXPOSURE
+ * lines are divided out. */
 #include "fluid/radiance.h"
 
 #include <math.h>
@@ -48,8 +49,10 @@ static tsr_status take_header(cursor *c, int64_t *width, int64_t *height, double
     TSR_TRY(take_line(c, line));
     if (sscanf(line, "%c%c %lld %c%c %lld %c", &ys, &y, &h, &xs, &x, &w, &more) != 6 || y != 'Y' || x != 'X')
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: resolution line '%s', expected such as '-Y 512 +X 1024'", c->name, line);
-    if (ys != '-' || xs != '+') TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: rows run as '%s', expected from the top and from the left ('-Y +X')", c->name, line);
-    if (h < 1 || w < 1 || h > 1 << 20 || w > 1 << 20) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a picture of %lld x %lld pixels, expected 1 to 1048576 each", c->name, w, h);
+    if (ys != '-' || xs != '+')
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: rows run as '%s', expected from the top and from the left ('-Y +X')", c->name, line);
+    if (h < 1 || w < 1 || h > 1 << 20 || w > 1 << 20)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: a picture of %lld x %lld pixels, expected 1 to 1048576 each", c->name, w, h);
     *width = w;
     *height = h;
     return TSR_OK;
@@ -63,20 +66,23 @@ static tsr_status take_row(cursor *c, int64_t width, int64_t y, uint8_t *row)
         if (left < 4 * width) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file ends in row %lld", c->name, (long long)y);
         for (int64_t x = 0; x < width; x++, c->at += 4) {
             if (c->at[0] == 1 && c->at[1] == 1 && c->at[2] == 1)
-                TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: row %lld is coded as Radiance did before 1991, expected today's coding (write it again)", c->name, (long long)y);
+                TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: row %lld is coded as Radiance did before 1991, expected today's coding (write it again)",
+                         c->name, (long long)y);
             for (int k = 0; k < 4; k++) row[k * width + x] = c->at[k];
         }
         return TSR_OK;
     }
     if (((int64_t)c->at[2] << 8 | c->at[3]) != width)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: row %lld says %lld columns, expected %lld", c->name, (long long)y, (long long)c->at[2] << 8 | c->at[3], (long long)width);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: row %lld says %lld columns, expected %lld", c->name, (long long)y, (long long)c->at[2] << 8 | c->at[3],
+                 (long long)width);
     c->at += 4;
     for (int k = 0; k < 4; k++)
         for (int64_t x = 0; x < width;) {
             if (c->end - c->at < 2) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file ends in row %lld", c->name, (long long)y);
             const int64_t code = *c->at++, count = code > 128 ? code - 128 : code;
             if (count < 1 || count > width - x || (code <= 128 && c->end - c->at < count))
-                TSR_FAIL(TSR_ERROR_FORMAT, "%s: a run of %lld at column %lld of row %lld does not fit", c->name, (long long)count, (long long)x, (long long)y);
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: a run of %lld at column %lld of row %lld does not fit", c->name, (long long)count, (long long)x,
+                         (long long)y);
             if (code > 128) memset(row + k * width + x, *c->at++, (size_t)count);
             else {
                 memcpy(row + k * width + x, c->at, (size_t)count);
@@ -101,11 +107,12 @@ tsr_status tsr_radiance_read(tsr_input *input, float **rgb, int32_t *width, int3
     /* the fewest bytes that such rows take */
     const int64_t coded = 4 + 8 * ((w + 126) / 127), least = w < 8 || w > 32767 || 4 * w < coded ? 4 * w : coded;
     if ((c.end - c.at) / least < h)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld bytes after the header, expected at least %lld for %lld x %lld pixels", c.name, (long long)(c.end - c.at),
-                 (long long)(least * h), (long long)w, (long long)h);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld bytes after the header, expected at least %lld for %lld x %lld pixels", c.name,
+                 (long long)(c.end - c.at), (long long)(least * h), (long long)w, (long long)h);
     const int64_t limit = tsr_input_settings(input)->memory_limit > 0 ? tsr_input_settings(input)->memory_limit : tsr_physical_memory();
     if (limit > 0 && w * h > limit / 12)
-        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld x %lld pixels need %lld bytes, the limit is %lld", c.name, (long long)w, (long long)h, (long long)(12 * w * h), (long long)limit);
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld x %lld pixels need %lld bytes, the limit is %lld", c.name, (long long)w, (long long)h,
+                 (long long)(12 * w * h), (long long)limit);
     uint8_t *row = malloc((size_t)(4 * w));
     float *to = malloc((size_t)(w * h) * 12);
     if (!row || !to) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, fail, "%s: no memory for %lld x %lld pixels", c.name, (long long)w, (long long)h);

@@ -35,7 +35,9 @@ static inline cloud cloud_of(tsr_context *c, int64_t count, const float *positio
     cloud made = { .context = c, .count = count };
     made.positions = to_device(c, positions, (size_t)count * 12);
     if (radii) made.radii = to_device(c, radii, (size_t)count * 4);
-    made.particles = (tsr_fluid_particles){ .struct_size = sizeof made.particles, .count = count, .positions = made.positions, .radii = made.radii, .radius = radius };
+    made.particles = (tsr_fluid_particles){
+        .struct_size = sizeof made.particles, .count = count, .positions = made.positions, .radii = made.radii, .radius = radius
+    };
     return made;
 }
 static inline void cloud_end(cloud *c)

@@ -4,15 +4,17 @@
 
 enum { W = 70, H = 54, KINDS = 9 };
 
-static void draw(tsr_context *c, int kind, const float *p, int64_t count, double radius, float *images[TSR_FLUID_IMAGES], size_t bytes[TSR_FLUID_IMAGES])
+static void draw(tsr_context *c, int kind, const float *p, int64_t count, double radius, float *images[TSR_FLUID_IMAGES],
+                 size_t bytes[TSR_FLUID_IMAGES])
 {
     tsr_fluid *fluid;
     tsr_camera camera = { .fov = 50 };
     tsr_fluid_options o = TSR_FLUID_OPTIONS;
     tsr_fluid_look look;
     tsr_fluid_backdrop b = TSR_FLUID_BACKDROP;
-    static const tsr_fluid_smoother smoothers[KINDS] = { TSR_FLUID_FLOW,      TSR_FLUID_FLOW_EXACT, TSR_FLUID_FLOW_IMPLICIT, TSR_FLUID_FLOW_MULTIGRID, TSR_FLUID_NARROW_RANGE,
-                                                         TSR_FLUID_BILATERAL, TSR_FLUID_BILATERAL_TRUE, TSR_FLUID_GAUSSIAN,   TSR_FLUID_BINOMIAL };
+    static const tsr_fluid_smoother smoothers[KINDS] = { TSR_FLUID_FLOW,           TSR_FLUID_FLOW_EXACT,   TSR_FLUID_FLOW_IMPLICIT,
+                                                         TSR_FLUID_FLOW_MULTIGRID, TSR_FLUID_NARROW_RANGE, TSR_FLUID_BILATERAL,
+                                                         TSR_FLUID_BILATERAL_TRUE, TSR_FLUID_GAUSSIAN,     TSR_FLUID_BINOMIAL };
     require_ok(tsr_fluid_create(c, &fluid));
     require_ok(tsr_camera_look_at(&camera, (tsr_vec3){ 0.4, 0, 0.9 }, (tsr_vec3){ 0, 4, -0.4 }, (tsr_vec3){ 0, 0, 1 }));
     if (kind == 3) {

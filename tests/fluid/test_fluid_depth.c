@@ -45,7 +45,8 @@ static void spheres(void **unused)
     (void)unused;
     double worst = 0;
     for (int n = 0; n < (test_is_slow() ? 4 : 40); n++) {
-        const double fov = 10 + 80 * test_uniform(&state), r = pow(10, -3 + 3 * test_uniform(&state)), far_ = r * (3 + 5 * test_uniform(&state)) / tan(fov * 0.00872664626);
+        const double fov = 10 + 80 * test_uniform(&state), r = pow(10, -3 + 3 * test_uniform(&state)),
+                     far_ = r * (3 + 5 * test_uniform(&state)) / tan(fov * 0.00872664626);
         const double wide = far_ * tan(fov * 0.00872664626);
         const double c[3] = { wide * (test_uniform(&state) - 0.5), far_, wide * (test_uniform(&state) - 0.5) };
         const float p[3] = { (float)c[0], (float)c[1], (float)c[2] };
@@ -62,7 +63,8 @@ static void spheres(void **unused)
                 double rim;
                 const double expected = oracle(x, y, W, H, fov, rounded, (double)(float)r, &rim), got = (double)depth[y * W + x];
                 if (rim < 0.97) {
-                    if (!(fabs(got - expected) < 1e-4 * r)) fail_msg("fov %g radius %g at (%d, %d): %.9g, expected %.9g", fov, r, x, y, got, expected);
+                    if (!(fabs(got - expected) < 1e-4 * r))
+                        fail_msg("fov %g radius %g at (%d, %d): %.9g, expected %.9g", fov, r, x, y, got, expected);
                     worst = fmax(worst, fabs(got - expected) / r);
                     seen++;
                 } else if (rim > 1.001) assert_true(isinf(got));
@@ -132,7 +134,8 @@ static void thickness(void **unused)
             }
         for (int k = 0; k < 3; k++) {
             volume += 4.18879020478639 * pow((double)r[k], 3);
-            if (!(fabs(most[k] - 2 * (double)r[k]) < 0.01 * (double)r[k])) fail_msg("middle of sphere %d: %g, expected %g", k, most[k], 2 * (double)r[k]);
+            if (!(fabs(most[k] - 2 * (double)r[k]) < 0.01 * (double)r[k]))
+                fail_msg("middle of sphere %d: %g, expected %g", k, most[k], 2 * (double)r[k]);
         }
         assert_true(fabs(sum - volume) < 2e-3 * volume);
         free(thick);
@@ -189,7 +192,8 @@ static void scene_hides(void **unused)
         b.color = device_color;
         b.distance = device_far;
         require_ok(tsr_fluid_draw(fluid, &one.particles, &camera, &b, &look, &o, NULL));
-        float *thick = image_of(fluid, TSR_FLUID_IMAGE_THICKNESS), *depth = image_of(fluid, TSR_FLUID_IMAGE_DEPTH), *picture = image_of(fluid, TSR_FLUID_IMAGE_COLOR);
+        float *thick = image_of(fluid, TSR_FLUID_IMAGE_THICKNESS), *depth = image_of(fluid, TSR_FLUID_IMAGE_DEPTH),
+              *picture = image_of(fluid, TSR_FLUID_IMAGE_COLOR);
         const int middle = H / 2 * W + W / 2;
         assert_true(fabsf(thick[middle] - (n == 0 ? 2.0f : n == 1 ? 1.0f : 0.0f)) < 0.01f);
         assert_true(fabsf(depth[middle] - (n == 2 ? 5.0f : 9.0f)) < 0.01f);
@@ -249,7 +253,8 @@ static void order(void **unused)
 static void culling(void **unused)
 {
     enum { W = 40, H = 30 };
-    const float p[] = { 0, 5, 0, NAN, 5, 0, 0, INFINITY, 0, 0, -3, 0, 0, 0.2f, 0, 0, 0, 0, 1e30f, 5, 0, 0, 5, 0.1f, 0, 5, 0.2f, 0, 5, 0.3f, 0, 5, 0.35f };
+    const float p[] = { 0, 5,     0, NAN, 5, 0, 0,    INFINITY, 0, 0,    -3, 0, 0,    0.2f, 0, 0,    0,
+                        0, 1e30f, 5, 0,   0, 5, 0.1f, 0,        5, 0.2f, 0,  5, 0.3f, 0,    5, 0.35f };
     const float r[] = { 0.3f, 0.3f, 0.3f, 0.3f, 0.3f, 0.3f, 0.3f, NAN, 0, -1, 1e-20f };
     const tsr_camera camera = camera_at((tsr_vec3){ 0, 0, 0 }, 50);
     (void)unused;
@@ -306,8 +311,8 @@ static void layers(void **unused)
     cloud_end(&four);
 }
 
-/* Ellipsoids: Q times the covariance of the neighbours (float64, all pairs) is a multiple of the unit matrix where no axis is limited, its determinant is 1; lone particles are
- * spheres; a ball of the covariance's shape is seen where a ray meets it. */
+/* Ellipsoids: Q times the covariance of the neighbours (float64, all pairs) is a multiple of the unit matrix where no axis is limited, its
+ * determinant is 1; lone particles are spheres; a ball of the covariance's shape is seen where a ray meets it. */
 static void ellipsoids(void **unused)
 {
     enum { N = 300, W = 64, H = 64 };
@@ -320,10 +325,13 @@ static void ellipsoids(void **unused)
         for (int k = 0; k < 3; k++) p[3 * i + k] = (float)((k == 1 ? 8 : 0) + (test_uniform(&state) - 0.5) * (k == 2 ? 0.8 : 2));
     p[0] = 50; /* alone */
     const double r = 0.15, reach = 4 * r;
-    tsr_fluid_shape_job job = { .count = N, .fewest = 10, .mask = 1023, .reach = (float)reach, .inverse = (float)(1 / reach), .pull = 0.9f, .longest = 4 };
+    tsr_fluid_shape_job job = {
+        .count = N, .fewest = 10, .mask = 1023, .reach = (float)reach, .inverse = (float)(1 / reach), .pull = 0.9f, .longest = 4
+    };
     static uint32_t keys[N], numbers[N], zeros[2048];
     static float places[3 * N], shapes[6 * N];
-    float *device[4] = { to_device(context, p, sizeof p), to_device(context, places, sizeof places), to_device(context, shapes, sizeof shapes), to_device(context, zeros, sizeof zeros) };
+    float *device[4] = { to_device(context, p, sizeof p), to_device(context, places, sizeof places), to_device(context, shapes, sizeof shapes),
+                         to_device(context, zeros, sizeof zeros) };
     float *lists[2] = { to_device(context, keys, sizeof keys), to_device(context, numbers, sizeof numbers) };
     job.positions = device[0];
     job.places = device[1];
@@ -369,8 +377,11 @@ static void ellipsoids(void **unused)
                         for (int b = 0; b < 3; b++) c[a][b] += one * (d[a] - mean[a] / w) * (d[b] - mean[b] / w) / w;
             }
         const float *q = shapes + 6 * i;
-        const double s[3][3] = { { (double)q[0], (double)q[3], (double)q[4] }, { (double)q[3], (double)q[1], (double)q[5] }, { (double)q[4], (double)q[5], (double)q[2] } };
-        const double det = s[0][0] * (s[1][1] * s[2][2] - s[1][2] * s[2][1]) - s[0][1] * (s[1][0] * s[2][2] - s[1][2] * s[2][0]) + s[0][2] * (s[1][0] * s[2][1] - s[1][1] * s[2][0]);
+        const double s[3][3] = { { (double)q[0], (double)q[3], (double)q[4] },
+                                 { (double)q[3], (double)q[1], (double)q[5] },
+                                 { (double)q[4], (double)q[5], (double)q[2] } };
+        const double det = s[0][0] * (s[1][1] * s[2][2] - s[1][2] * s[2][1]) - s[0][1] * (s[1][0] * s[2][2] - s[1][2] * s[2][0]) +
+                           s[0][2] * (s[1][0] * s[2][1] - s[1][1] * s[2][0]);
         assert_true(fabs(det - 1) < 1e-3);
         if (n < 10) {
             assert_true(q[0] == 1 && q[1] == 1 && q[2] == 1 && q[3] == 0 && q[4] == 0 && q[5] == 0 && places[3 * i] == p[3 * i]);
@@ -385,14 +396,17 @@ static void ellipsoids(void **unused)
             }
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++) off = fmax(off, fabs(product[a][b] - (a == b ? mean_ : 0)) / mean_);
-        const double trace = c[0][0] + c[1][1] + c[2][2], cdet = c[0][0] * (c[1][1] * c[2][2] - c[1][2] * c[1][2]) - c[0][1] * (c[0][1] * c[2][2] - c[1][2] * c[0][2]) + c[0][2] * (c[0][1] * c[1][2] - c[1][1] * c[0][2]);
+        const double trace = c[0][0] + c[1][1] + c[2][2], cdet = c[0][0] * (c[1][1] * c[2][2] - c[1][2] * c[1][2]) -
+                                                                 c[0][1] * (c[0][1] * c[2][2] - c[1][2] * c[0][2]) +
+                                                                 c[0][2] * (c[0][1] * c[1][2] - c[1][1] * c[0][2]);
         if (cdet < trace * trace * trace / 60) continue; /* an axis may be limited */
         free_++;
         worst = fmax(worst, off);
     }
     print_message("%d ellipsoids, Q C off a multiple of 1 by at most %.1e\n", free_, worst);
     assert_true(free_ > N / 2 && worst < 5e-3);
-    for (int k = 0; k < 4; k++) tsr_device_release(context, device[k], k == 0 ? sizeof p : k == 1 ? sizeof places : k == 2 ? sizeof shapes : sizeof zeros);
+    for (int k = 0; k < 4; k++)
+        tsr_device_release(context, device[k], k == 0 ? sizeof p : k == 1 ? sizeof places : k == 2 ? sizeof shapes : sizeof zeros);
     for (int k = 0; k < 2; k++) tsr_device_release(context, lists[k], sizeof keys);
     /* half axes 2, 1, 1/2 along x, y, z round (0, 10, 0), radius 1 */
     const float at[3] = { 0, 10, 0 }, form[6] = { 0.25f, 1, 4, 0, 0, 0 };
@@ -444,11 +458,11 @@ static void bad_input(void **unused)
     require_error(tsr_fluid_draw(fluid, NULL, &camera, NULL, NULL, &o, NULL), TSR_ERROR_ARGUMENT, "particles is NULL");
     require_error(tsr_fluid_draw(fluid, &one.particles, NULL, NULL, NULL, &o, NULL), TSR_ERROR_ARGUMENT, "camera is NULL");
     require_error(tsr_fluid_draw(fluid, &one.particles, &camera, NULL, NULL, NULL, NULL), TSR_ERROR_ARGUMENT, "picture of 0 x 0");
-#define REFUSED(field, value, text)                                                                                             \
-    do {                                                                                                                        \
-        tsr_fluid_options bad = o;                                                                                              \
-        bad.field = (value);                                                                                                    \
-        require_error(tsr_fluid_draw(fluid, &one.particles, &camera, NULL, NULL, &bad, NULL), TSR_ERROR_ARGUMENT, text);          \
+#define REFUSED(field, value, text)                                                                                      \
+    do {                                                                                                                 \
+        tsr_fluid_options bad = o;                                                                                       \
+        bad.field = (value);                                                                                             \
+        require_error(tsr_fluid_draw(fluid, &one.particles, &camera, NULL, NULL, &bad, NULL), TSR_ERROR_ARGUMENT, text); \
     } while (0)
     REFUSED(width, 0, "picture of 0 x 16");
     REFUSED(height, 20000, "expected 1 to 16384");
@@ -503,9 +517,9 @@ static void bad_input(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(spheres), cmocka_unit_test(sprites), cmocka_unit_test(thickness), cmocka_unit_test(volume_stays),
-                                        cmocka_unit_test(scene_hides), cmocka_unit_test(order), cmocka_unit_test(culling), cmocka_unit_test(layers),
-                                        cmocka_unit_test(ellipsoids),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(spheres),      cmocka_unit_test(sprites),     cmocka_unit_test(thickness),
+                                        cmocka_unit_test(volume_stays), cmocka_unit_test(scene_hides), cmocka_unit_test(order),
+                                        cmocka_unit_test(culling),      cmocka_unit_test(layers),      cmocka_unit_test(ellipsoids),
                                         cmocka_unit_test(bad_input) };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -1,5 +1,5 @@
-/* Smoothing of depth images whose answer is known: planes, sinusoids, steps, spheres, noise; implicit steps against explicit ones. The formulas of the oracles are
- * written here, in float64. */
+/* Smoothing of depth images whose answer is known: planes, sinusoids, steps, spheres, noise; implicit steps against explicit ones. The formulas of
+ * the oracles are written here, in float64. */
 #include "context.h"
 #include "fluid/fluid_ops.h"
 #include "fluids.h"
@@ -44,7 +44,8 @@ static void flow(field *f, kind k, double time, int count, double threshold)
 {
     tsr_fluid_flow_job job = { .view = f->view, .depth = f->device, .other = f->other, .iterations = count, .exact = k == EXACT };
     const float share = (float)(0.5 * time / count);
-    job.step = (tsr_fluid_step){ .slope = { f->view.slope[0], f->view.slope[1] }, .ratio = 1, .alpha = share, .beta = share, .threshold = (float)threshold };
+    job.step =
+        (tsr_fluid_step){ .slope = { f->view.slope[0], f->view.slope[1] }, .ratio = 1, .alpha = share, .beta = share, .threshold = (float)threshold };
     float *memory[TSR_FLUID_LEVELS] = { NULL };
     size_t bytes[TSR_FLUID_LEVELS] = { 0 };
     int32_t width = W, height = H;
@@ -60,7 +61,9 @@ static void flow(field *f, kind k, double time, int count, double threshold)
     }
     require_ok(tsr_device_move(context, f->device, NULL, f->host, f->size * 4));
     const tsr_fluid_ops *ops = context->backend->fluid;
-    require_ok(k == IMPLICIT ? ops->implicit(context->queue, &job) : k == MULTIGRID ? ops->multigrid(context->queue, &job) : ops->flow(context->queue, &job));
+    require_ok(k == IMPLICIT    ? ops->implicit(context->queue, &job)
+               : k == MULTIGRID ? ops->multigrid(context->queue, &job)
+                                : ops->flow(context->queue, &job));
     require_ok(tsr_device_move(NULL, f->host, context, f->device, f->size * 4));
     for (int n = 0; n < TSR_FLUID_LEVELS; n++) tsr_device_release(context, memory[n], bytes[n]);
 }
@@ -135,7 +138,8 @@ static double roughness(const field *f) /* root of the mean square of the five-p
     int n = 0;
     for (int y = 4; y < H - 4; y++)
         for (int x = 4; x < W - 4; x++, n++) {
-            const double l = (double)*cell(f, x - 1, y) + (double)*cell(f, x + 1, y) + (double)*cell(f, x, y - 1) + (double)*cell(f, x, y + 1) - 4 * (double)*cell(f, x, y);
+            const double l = (double)*cell(f, x - 1, y) + (double)*cell(f, x + 1, y) + (double)*cell(f, x, y - 1) + (double)*cell(f, x, y + 1) -
+                             4 * (double)*cell(f, x, y);
             sum += l * l;
         }
     return sqrt(sum / n);
@@ -196,7 +200,8 @@ static void falls(void **unused)
             if (n) flow(&f, (kind)k, k >= IMPLICIT ? 10 : 3, k >= IMPLICIT ? 1 : 3, 2);
             for (int y = 1; y < H - 1; y++)
                 for (int x = 1; x < W - 1; x++) {
-                    const double h = (double)f.view.slope[0] * 5, p = ((double)*cell(&f, x + 1, y) - (double)*cell(&f, x, y)) / h, q = ((double)*cell(&f, x, y + 1) - (double)*cell(&f, x, y)) / h;
+                    const double h = (double)f.view.slope[0] * 5, p = ((double)*cell(&f, x + 1, y) - (double)*cell(&f, x, y)) / h,
+                                 q = ((double)*cell(&f, x, y + 1) - (double)*cell(&f, x, y)) / h;
                     now += sqrt(1 + p * p + q * q);
                     assert_true((double)*cell(&f, x, y) > low - 1e-3 && (double)*cell(&f, x, y) < high + 1e-3);
                 }
@@ -247,8 +252,8 @@ static void fewer_steps(void **unused)
         flow(&f[n], n == 0 ? EXPLICIT : n == 1 ? IMPLICIT : MULTIGRID, n == 2 ? 150 : 90, n == 0 ? 100 : n == 1 ? 8 : 2, 1);
         left[n] = spread(&f[n]);
     }
-    print_message("of %.3e: explicit %.4e, 8 semi-implicit %.4e, 2 multigrid %.4e; roughness %.2e %.2e %.2e\n", first, left[0], left[1], left[2], roughness(&f[0]),
-                  roughness(&f[1]), roughness(&f[2]));
+    print_message("of %.3e: explicit %.4e, 8 semi-implicit %.4e, 2 multigrid %.4e; roughness %.2e %.2e %.2e\n", first, left[0], left[1], left[2],
+                  roughness(&f[0]), roughness(&f[1]), roughness(&f[2]));
     assert_true(fabs(left[1] / left[0] - 1) < 0.1);
     assert_true(fabs(left[2] / left[0] - 1) < 0.1);
     for (int n = 0; n < 3; n++) field_end(&f[n]);
@@ -270,7 +275,8 @@ static void curved(void **unused)
     o.smoother = TSR_FLUID_UNSMOOTHED;
     cloud one = cloud_of(context, 1, p, NULL, radius);
     require_ok(tsr_fluid_draw(fluid, &one.particles, &camera, NULL, &look, &o, NULL));
-    float *curvature = image_of(fluid, TSR_FLUID_IMAGE_CURVATURE), *normal = image_of(fluid, TSR_FLUID_IMAGE_NORMAL), *depth = image_of(fluid, TSR_FLUID_IMAGE_SURFACE);
+    float *curvature = image_of(fluid, TSR_FLUID_IMAGE_CURVATURE), *normal = image_of(fluid, TSR_FLUID_IMAGE_NORMAL),
+          *depth = image_of(fluid, TSR_FLUID_IMAGE_SURFACE);
     const double c = 2 * tan(20 / 57.29577951308232) / N, expected = 2 * c * (far_ - radius) / radius;
     const double got = (double)curvature[N / 2 * N + N / 2];
     print_message("2 H %.5f, expected %.5f\n", got, expected);
@@ -300,7 +306,8 @@ static void curved(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(facing_plane), cmocka_unit_test(tilted_plane), cmocka_unit_test(sinusoid), cmocka_unit_test(stability),
-                                        cmocka_unit_test(falls), cmocka_unit_test(no_bleeding), cmocka_unit_test(fewer_steps), cmocka_unit_test(curved) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(facing_plane), cmocka_unit_test(tilted_plane), cmocka_unit_test(sinusoid),
+                                        cmocka_unit_test(stability),    cmocka_unit_test(falls),        cmocka_unit_test(no_bleeding),
+                                        cmocka_unit_test(fewer_steps),  cmocka_unit_test(curved) };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

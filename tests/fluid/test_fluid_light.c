@@ -114,11 +114,13 @@ static void refraction(void **unused)
         look.absorption[0] = look.absorption[1] = look.absorption[2] = 0;
         look.refraction = n ? 0.04f : 0.02f;
         require_ok(tsr_fluid_draw(fluid, &one.particles, &camera, &b, &look, &o, NULL));
-        float *v = image_of(fluid, TSR_FLUID_IMAGE_COLOR), *normal = image_of(fluid, TSR_FLUID_IMAGE_NORMAL), *thick = image_of(fluid, TSR_FLUID_IMAGE_THICKNESS);
+        float *v = image_of(fluid, TSR_FLUID_IMAGE_COLOR), *normal = image_of(fluid, TSR_FLUID_IMAGE_NORMAL),
+              *thick = image_of(fluid, TSR_FLUID_IMAGE_THICKNESS);
         for (int i = 0; i < W * H; i++) {
             shift[n][i] = v[4 * i] - (float)(i % W);
             const double expected = (double)normal[3 * i] * (double)look.refraction * (double)thick[i] * H;
-            /* the look's absorption is 0, so that a pixel is what lies behind it: n_x times refraction times T, in pixels; nothing where there is no fluid */
+            /* the look's absorption is 0, so that a pixel is what lies behind it: n_x times refraction times T, in pixels; nothing where there is no
+             * fluid */
             if (thick[i] > 0 && normal[3 * i + 2] < 0.9f) shift[n][i] = 0; /* reflections begin */
             else if (!(fabs((double)shift[n][i] - (thick[i] > 0 ? expected : 0)) < 2e-3))
                 fail_msg("shift at %d: %.4f, expected %.4f", i, (double)shift[n][i], expected);
@@ -208,7 +210,8 @@ static void noise(void **unused)
         for (int i = 0; i < N; i++) radii[i] = n == 2 && i == 0 ? 0.8f : 0.15f;
         cloud all = cloud_of(context, N, p, radii, 0.15);
         require_ok(tsr_fluid_draw(fluid, &all.particles, &camera, NULL, &look, &o, NULL));
-        float *v = image_of(fluid, TSR_FLUID_IMAGE_NOISE), *depth = image_of(fluid, TSR_FLUID_IMAGE_SURFACE), *foam = image_of(fluid, TSR_FLUID_IMAGE_FOAM);
+        float *v = image_of(fluid, TSR_FLUID_IMAGE_NOISE), *depth = image_of(fluid, TSR_FLUID_IMAGE_SURFACE),
+              *foam = image_of(fluid, TSR_FLUID_IMAGE_FOAM);
         if (n < 2)
             for (int i = 0; i < W * H; i++) {
                 if (isinf(depth[i])) assert_true(v[i] == 0);
@@ -274,7 +277,8 @@ static void agitation(void **unused)
     for (int n = 0; n < 5; n++) {
         const double heat = n < 2 ? 0 : exp(-0.2 * (n - 2)), expected = (0.25 + 0.75 * heat) / 0.25;
         assert_true(fabs(seen[n][0] / seen[0][0] - 1) < 1e-3);
-        if (!(fabs(seen[n][1] / seen[0][1] - expected) < 0.01)) fail_msg("frame %d: amplitude %.4f, expected %.4f", n, seen[n][1] / seen[0][1], expected);
+        if (!(fabs(seen[n][1] / seen[0][1] - expected) < 0.01))
+            fail_msg("frame %d: amplitude %.4f, expected %.4f", n, seen[n][1] / seen[0][1], expected);
     }
     cloud_end(&two);
     tsr_fluid_destroy(&own);
@@ -373,7 +377,8 @@ static void resolutions(void **unused)
         got[n] = similarity(reference, v, w, h);
         if (n) free(v);
     }
-    print_message("similarity to full resolution with 100 steps: half %.4f, quarter %.4f, implicit %.4f, multigrid %.4f\n", got[1], got[2], got[3], got[4]);
+    print_message("similarity to full resolution with 100 steps: half %.4f, quarter %.4f, implicit %.4f, multigrid %.4f\n", got[1], got[2], got[3],
+                  got[4]);
     assert_true(got[1] > (slow ? 0.6 : 0.85) && got[2] > (slow ? 0.5 : 0.75) && got[3] > 0.95 && got[4] > 0.8);
     free(reference);
     free(p);
@@ -382,7 +387,8 @@ static void resolutions(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(composite), cmocka_unit_test(refraction), cmocka_unit_test(panorama), cmocka_unit_test(noise),
-                                        cmocka_unit_test(agitation), cmocka_unit_test(spray),      cmocka_unit_test(resolutions) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(composite),  cmocka_unit_test(refraction), cmocka_unit_test(panorama),
+                                        cmocka_unit_test(noise),      cmocka_unit_test(agitation),  cmocka_unit_test(spray),
+                                        cmocka_unit_test(resolutions) };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -33,7 +33,8 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
 
 void fuzz_seeds(void)
 {
-    static const char flat[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\nEXPOSURE=2\n\n-Y 2 +X 2\n\200\100\100\200\100\200\100\200\100\100\200\200\200\200\200\201";
+    static const char flat[] =
+        "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\nEXPOSURE=2\n\n-Y 2 +X 2\n\200\100\100\200\100\200\100\200\100\100\200\200\200\200\200\201";
     static const char coded[] = "#?RGBE\n\n-Y 1 +X 8\n\2\2\0\10\210\100\4\1\2\3\4\204\7\210\50\210\200";
     fuzz_seed(flat, sizeof flat - 1);
     fuzz_seed(coded, sizeof coded - 1);

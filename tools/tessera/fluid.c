@@ -9,8 +9,8 @@ enum { AOVS = 7 };
 static const struct {
     const char *name;
     tsr_fluid_image image;
-} aovs[AOVS] = { { "depth", TSR_FLUID_IMAGE_SURFACE },     { "normal", TSR_FLUID_IMAGE_NORMAL }, { "thickness", TSR_FLUID_IMAGE_THICKNESS },
-                 { "foam", TSR_FLUID_IMAGE_FOAM },         { "noise", TSR_FLUID_IMAGE_NOISE },   { "curvature", TSR_FLUID_IMAGE_CURVATURE },
+} aovs[AOVS] = { { "depth", TSR_FLUID_IMAGE_SURFACE },      { "normal", TSR_FLUID_IMAGE_NORMAL }, { "thickness", TSR_FLUID_IMAGE_THICKNESS },
+                 { "foam", TSR_FLUID_IMAGE_FOAM },          { "noise", TSR_FLUID_IMAGE_NOISE },   { "curvature", TSR_FLUID_IMAGE_CURVATURE },
                  { "raw-depth", TSR_FLUID_IMAGE_RAW_DEPTH } };
 
 struct fluid {
@@ -23,15 +23,16 @@ struct fluid {
     int resolution, scenery, projection, shadow_off;
     double radius, azimuth, elevation, fov, rate, turn, level, exposure, threshold, cooling, foam;
     tsr_vec3 eye, target, up;
-    int eye_given, target_given, radius_given, iterations_given, blur_given, turntable_given, foam_given, threshold_given, scenery_given, rate_given, level_given;
+    int eye_given, target_given, radius_given, iterations_given, blur_given, turntable_given, foam_given, threshold_given, scenery_given, rate_given,
+        level_given;
     int32_t turntable;
     int aov_on[AOVS];
     cli_film film;
     cli_frames frames; /* the rate alone */
     tsr_context *context;
     tsr_fluid *fluid;
-    tsr_bounds bounds; /* of all particles of all frames */
-    double spacing;    /* of the first frame's particles: their radius where nothing says another */
+    tsr_bounds bounds;       /* of all particles of all frames */
+    double spacing;          /* of the first frame's particles: their radius where nothing says another */
     float *color, *distance; /* device: the background mesh as it is seen */
     size_t pixels;
     tsr_scene *mesh_scene;
@@ -92,12 +93,14 @@ static int survey(struct fluid *f)
 static tsr_status camera_of(const struct fluid *f, double turned, tsr_camera *camera)
 {
     const double aspect = (double)f->options.width / f->options.height;
-    const tsr_vec3 middle = { 0.5 * (f->bounds.lower.x + f->bounds.upper.x), 0.5 * (f->bounds.lower.y + f->bounds.upper.y), 0.5 * (f->bounds.lower.z + f->bounds.upper.z) };
+    const tsr_vec3 middle = { 0.5 * (f->bounds.lower.x + f->bounds.upper.x), 0.5 * (f->bounds.lower.y + f->bounds.upper.y),
+                              0.5 * (f->bounds.lower.z + f->bounds.upper.z) };
     *camera = (tsr_camera){ .fov = f->fov };
     if (f->eye_given) {
         const tsr_vec3 target = f->target_given ? f->target : middle, d = { f->eye.x - target.x, f->eye.y - target.y, f->eye.z - target.z };
         /* a turntable goes about the axis `up` through the target */
-        const double n = sqrt(f->up.x * f->up.x + f->up.y * f->up.y + f->up.z * f->up.z), angle = turned / 57.29577951308232, c = cos(angle), s = sin(angle);
+        const double n = sqrt(f->up.x * f->up.x + f->up.y * f->up.y + f->up.z * f->up.z), angle = turned / 57.29577951308232, c = cos(angle),
+                     s = sin(angle);
         const tsr_vec3 u = { f->up.x / n, f->up.y / n, f->up.z / n };
         const double along = u.x * d.x + u.y * d.y + u.z * d.z;
         const tsr_vec3 cross = { u.y * d.z - u.z * d.y, u.z * d.x - u.x * d.z, u.x * d.y - u.y * d.x };
@@ -118,7 +121,8 @@ static tsr_status camera_of(const struct fluid *f, double turned, tsr_camera *ca
     x = (tsr_vec3){ x.x / m, x.y / m, x.z / m };
     const tsr_vec3 y = { u.y * x.z - u.z * x.y, u.z * x.x - u.x * x.z, u.x * x.y - u.y * x.x };
     const double cx = away * cos(lift) * sin(turn), cy = -away * cos(lift) * cos(turn), cu = away * sin(lift);
-    const tsr_vec3 eye = { middle.x + cx * x.x + cy * y.x + cu * u.x, middle.y + cx * x.y + cy * y.y + cu * u.y, middle.z + cx * x.z + cy * y.z + cu * u.z };
+    const tsr_vec3 eye = { middle.x + cx * x.x + cy * y.x + cu * u.x, middle.y + cx * x.y + cy * y.y + cu * u.y,
+                           middle.z + cx * x.z + cy * y.z + cu * u.z };
     return tsr_camera_look_at(camera, eye, f->target_given ? f->target : middle, f->up);
 }
 
@@ -291,7 +295,8 @@ static int draw_frames(struct fluid *f)
     tsr_points_destroy(&points);
     cli_progress_end(f->cli);
     if (!code && f->not_finite)
-        cli_note(f->cli, "%lld particles were left out: a position that is not a number, or a radius or density that is none", (long long)f->not_finite);
+        cli_note(f->cli, "%lld particles were left out: a position that is not a number, or a radius or density that is none",
+                 (long long)f->not_finite);
     if (!code && f->cli->globals.json) {
         json_open(NULL, '{');
         json_int("frames", frames);
@@ -368,7 +373,9 @@ static int take_aovs(struct fluid *f)
         int found = -1;
         for (int k = 0; k < AOVS; k++)
             if (strlen(aovs[k].name) == length && !strncmp(at, aovs[k].name, length)) found = k;
-        if (found < 0) return cli_usage(f->cli, "--aov: '%.*s' is none, expected some of depth,normal,thickness,foam,noise,curvature,raw-depth", (int)length, at);
+        if (found < 0)
+            return cli_usage(f->cli, "--aov: '%.*s' is none, expected some of depth,normal,thickness,foam,noise,curvature,raw-depth", (int)length,
+                             at);
         f->aov_on[found] = 1;
         at += length;
         if (*at == ',') at++;
@@ -402,57 +409,217 @@ static int run(cli_call *cli, int argc, char **argv)
     int smoother_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(f.output),
-        { .name = "width", .type = CLI_INT, .value = &f.options.width, .argument = "PIXELS", .help = "of the picture (default 1280)", .lower = 1, .upper = 16384 },
-        { .name = "height", .type = CLI_INT, .value = &f.options.height, .argument = "PIXELS", .help = "likewise (default 720)", .lower = 1, .upper = 16384 },
+        { .name = "width",
+          .type = CLI_INT,
+          .value = &f.options.width,
+          .argument = "PIXELS",
+          .help = "of the picture (default 1280)",
+          .lower = 1,
+          .upper = 16384 },
+        { .name = "height",
+          .type = CLI_INT,
+          .value = &f.options.height,
+          .argument = "PIXELS",
+          .help = "likewise (default 720)",
+          .lower = 1,
+          .upper = 16384 },
         { .name = "look", .type = CLI_TEXT, .value = &f.look_name, .argument = "NAME", .help = "water, oil, milk, lava or honey (default water)" },
-        { .name = "radius", .type = CLI_REAL, .value = &f.radius, .argument = "R", .help = "of all particles (default: the file's, else half their distance)",
-          .lower = 1e-12, .upper = 1e12, .given = &f.radius_given },
-        { .name = "particle-scale", .type = CLI_REAL, .value = &f.options.particle_scale, .argument = "S", .help = "draw particles so much larger (default 1.75)",
-          .lower = 0.01, .upper = 100 },
-        { .name = "smoother", .type = CLI_TEXT, .value = &f.smoother, .argument = "NAME",
+        { .name = "radius",
+          .type = CLI_REAL,
+          .value = &f.radius,
+          .argument = "R",
+          .help = "of all particles (default: the file's, else half their distance)",
+          .lower = 1e-12,
+          .upper = 1e12,
+          .given = &f.radius_given },
+        { .name = "particle-scale",
+          .type = CLI_REAL,
+          .value = &f.options.particle_scale,
+          .argument = "S",
+          .help = "draw particles so much larger (default 1.75)",
+          .lower = 0.01,
+          .upper = 100 },
+        { .name = "smoother",
+          .type = CLI_TEXT,
+          .value = &f.smoother,
+          .argument = "NAME",
           .help = "flow, exact, implicit, multigrid, narrow-range, bilateral, bilateral-true, gaussian, binomial or none (default flow)",
           .given = &smoother_given },
-        { .name = "iterations", .type = CLI_INT, .value = &f.options.iterations, .argument = "N", .help = "of the smoother (default: as many as look smooth)",
-          .lower = 0, .upper = 100000, .given = &f.iterations_given },
-        { .name = "step", .type = CLI_REAL, .value = &f.options.step, .argument = "S", .help = "of the flow, as a share of the longest stable one (default 0.9)",
-          .lower = 1e-6, .upper = 1 },
-        { .name = "resolution", .type = CLI_CHOICE, .value = &f.resolution, .argument = "NAME", .help = "of the fluid's passes (default full)",
+        { .name = "iterations",
+          .type = CLI_INT,
+          .value = &f.options.iterations,
+          .argument = "N",
+          .help = "of the smoother (default: as many as look smooth)",
+          .lower = 0,
+          .upper = 100000,
+          .given = &f.iterations_given },
+        { .name = "step",
+          .type = CLI_REAL,
+          .value = &f.options.step,
+          .argument = "S",
+          .help = "of the flow, as a share of the longest stable one (default 0.9)",
+          .lower = 1e-6,
+          .upper = 1 },
+        { .name = "resolution",
+          .type = CLI_CHOICE,
+          .value = &f.resolution,
+          .argument = "NAME",
+          .help = "of the fluid's passes (default full)",
           .choices = "full half quarter" },
-        { .name = "layers", .type = CLI_INT, .value = &f.options.layers, .argument = "N", .help = "surfaces behind one another that are seen (default 1)", .lower = 1,
+        { .name = "layers",
+          .type = CLI_INT,
+          .value = &f.options.layers,
+          .argument = "N",
+          .help = "surfaces behind one another that are seen (default 1)",
+          .lower = 1,
           .upper = 4 },
-        { .name = "threshold", .type = CLI_REAL, .value = &f.options.threshold, .argument = "D",
-          .help = "depths that differ by more are different surfaces (default 2 radii)", .lower = 1e-12, .upper = 1e12 },
-        { .name = "thickness-blur", .type = CLI_INT, .value = &f.options.thickness_blur, .argument = "N", .help = "passes over the thickness (default 4)", .lower = 0,
-          .upper = 1000, .given = &f.blur_given },
-        { .name = "foam", .type = CLI_REAL, .value = &f.foam, .argument = "S", .help = "strength of noise and foam (default 1; foam needs velocities)", .lower = 0,
-          .upper = 100, .given = &f.foam_given },
-        { .name = "agitation", .type = CLI_REAL, .value = &f.threshold, .argument = "V",
-          .help = "change of velocity in a frame from which a particle foams (default 20 times what falling adds)", .lower = 0, .upper = 1e12, .given = &f.threshold_given },
-        { .name = "cooling", .type = CLI_REAL, .value = &f.cooling, .argument = "SECONDS", .help = "in which foam fades to a third (default 0.5)", .lower = 1e-6, .upper = 1e6 },
-        { .name = "spray-low", .type = CLI_REAL, .value = &f.options.spray_low, .argument = "DENSITY", .help = "particles below it are spray alone", .lower = 0, .upper = 1e12 },
-        { .name = "spray-high", .type = CLI_REAL, .value = &f.options.spray_high, .argument = "DENSITY", .help = "above it fluid alone", .lower = 0, .upper = 1e12 },
+        { .name = "threshold",
+          .type = CLI_REAL,
+          .value = &f.options.threshold,
+          .argument = "D",
+          .help = "depths that differ by more are different surfaces (default 2 radii)",
+          .lower = 1e-12,
+          .upper = 1e12 },
+        { .name = "thickness-blur",
+          .type = CLI_INT,
+          .value = &f.options.thickness_blur,
+          .argument = "N",
+          .help = "passes over the thickness (default 4)",
+          .lower = 0,
+          .upper = 1000,
+          .given = &f.blur_given },
+        { .name = "foam",
+          .type = CLI_REAL,
+          .value = &f.foam,
+          .argument = "S",
+          .help = "strength of noise and foam (default 1; foam needs velocities)",
+          .lower = 0,
+          .upper = 100,
+          .given = &f.foam_given },
+        { .name = "agitation",
+          .type = CLI_REAL,
+          .value = &f.threshold,
+          .argument = "V",
+          .help = "change of velocity in a frame from which a particle foams (default 20 times what falling adds)",
+          .lower = 0,
+          .upper = 1e12,
+          .given = &f.threshold_given },
+        { .name = "cooling",
+          .type = CLI_REAL,
+          .value = &f.cooling,
+          .argument = "SECONDS",
+          .help = "in which foam fades to a third (default 0.5)",
+          .lower = 1e-6,
+          .upper = 1e6 },
+        { .name = "spray-low",
+          .type = CLI_REAL,
+          .value = &f.options.spray_low,
+          .argument = "DENSITY",
+          .help = "particles below it are spray alone",
+          .lower = 0,
+          .upper = 1e12 },
+        { .name = "spray-high",
+          .type = CLI_REAL,
+          .value = &f.options.spray_high,
+          .argument = "DENSITY",
+          .help = "above it fluid alone",
+          .lower = 0,
+          .upper = 1e12 },
         { .name = "curvature", .type = CLI_FLAG, .value = &f.options.curvature, .help = "show the curvature instead: green humps, red hollows" },
-        { .name = "anisotropic", .type = CLI_FLAG, .value = &f.options.anisotropic, .help = "ellipsoids that follow the surface in place of spheres" },
+        { .name = "anisotropic",
+          .type = CLI_FLAG,
+          .value = &f.options.anisotropic,
+          .help = "ellipsoids that follow the surface in place of spheres" },
         { .name = "sprites", .type = CLI_FLAG, .value = &f.options.sprites, .help = "discs in place of spheres" },
-        { .name = "eye", .type = CLI_VEC3, .value = &f.eye, .help = "where the camera stands (default: at an angle, everything in view)", .given = &f.eye_given },
+        { .name = "eye",
+          .type = CLI_VEC3,
+          .value = &f.eye,
+          .help = "where the camera stands (default: at an angle, everything in view)",
+          .given = &f.eye_given },
         { .name = "target", .type = CLI_VEC3, .value = &f.target, .help = "what it looks at (default: the middle)", .given = &f.target_given },
         { .name = "up", .type = CLI_VEC3, .value = &f.up, .help = "upwards (default 0,0,1)" },
-        { .name = "azimuth", .type = CLI_REAL, .value = &f.azimuth, .argument = "D", .help = "degrees about the middle (default 20)", .lower = -3600, .upper = 3600 },
-        { .name = "elevation", .type = CLI_REAL, .value = &f.elevation, .argument = "D", .help = "degrees above it (default 22)", .lower = -89, .upper = 89 },
-        { .name = "fov", .type = CLI_REAL, .value = &f.fov, .argument = "D", .help = "height of the picture in degrees (default 35)", .lower = 0.1, .upper = 170 },
-        { .name = "turntable", .type = CLI_INT, .value = &f.turntable, .argument = "N", .help = "go around once in N frames", .lower = 1, .upper = 100000,
+        { .name = "azimuth",
+          .type = CLI_REAL,
+          .value = &f.azimuth,
+          .argument = "D",
+          .help = "degrees about the middle (default 20)",
+          .lower = -3600,
+          .upper = 3600 },
+        { .name = "elevation",
+          .type = CLI_REAL,
+          .value = &f.elevation,
+          .argument = "D",
+          .help = "degrees above it (default 22)",
+          .lower = -89,
+          .upper = 89 },
+        { .name = "fov",
+          .type = CLI_REAL,
+          .value = &f.fov,
+          .argument = "D",
+          .help = "height of the picture in degrees (default 35)",
+          .lower = 0.1,
+          .upper = 170 },
+        { .name = "turntable",
+          .type = CLI_INT,
+          .value = &f.turntable,
+          .argument = "N",
+          .help = "go around once in N frames",
+          .lower = 1,
+          .upper = 100000,
           .given = &f.turntable_given },
-        { .name = "rate", .type = CLI_REAL, .value = &f.rate, .argument = "FPS", .help = "frames in a second (default 25)", .lower = 0.1, .upper = 1000, .given = &f.rate_given },
-        { .name = "sky", .type = CLI_TEXT, .value = &f.sky, .argument = "NAME|FILE.hdr", .help = "day, sunset, overcast, studio, night, or a panorama (default day)" },
+        { .name = "rate",
+          .type = CLI_REAL,
+          .value = &f.rate,
+          .argument = "FPS",
+          .help = "frames in a second (default 25)",
+          .lower = 0.1,
+          .upper = 1000,
+          .given = &f.rate_given },
+        { .name = "sky",
+          .type = CLI_TEXT,
+          .value = &f.sky,
+          .argument = "NAME|FILE.hdr",
+          .help = "day, sunset, overcast, studio, night, or a panorama (default day)" },
         { .name = "sky-turn", .type = CLI_REAL, .value = &f.turn, .argument = "D", .help = "turn it, degrees", .lower = -3600, .upper = 3600 },
-        { .name = "sky-level", .type = CLI_REAL, .value = &f.level, .argument = "L", .help = "multiply its light", .lower = 0, .upper = 1000, .given = &f.level_given },
-        { .name = "scenery", .type = CLI_CHOICE, .value = &f.scenery, .argument = "NAME", .help = "what stands behind (default floor)", .choices = "sky floor room",
+        { .name = "sky-level",
+          .type = CLI_REAL,
+          .value = &f.level,
+          .argument = "L",
+          .help = "multiply its light",
+          .lower = 0,
+          .upper = 1000,
+          .given = &f.level_given },
+        { .name = "scenery",
+          .type = CLI_CHOICE,
+          .value = &f.scenery,
+          .argument = "NAME",
+          .help = "what stands behind (default floor)",
+          .choices = "sky floor room",
           .given = &f.scenery_given },
-        { .name = "check", .type = CLI_REAL, .value = &f.backdrop.check, .argument = "SIDE", .help = "of the floor's checks", .lower = 1e-9, .upper = 1e12 },
+        { .name = "check",
+          .type = CLI_REAL,
+          .value = &f.backdrop.check,
+          .argument = "SIDE",
+          .help = "of the floor's checks",
+          .lower = 1e-9,
+          .upper = 1e12 },
         { .name = "no-shadow", .type = CLI_FLAG, .value = &f.shadow_off, .help = "the fluid takes no light from the floor" },
-        { .name = "scene", .type = CLI_TEXT, .value = &f.scene, .argument = "MESH", .help = "a mesh that stands in the picture, in place of --scenery" },
-        { .name = "exposure", .type = CLI_REAL, .value = &f.exposure, .argument = "E", .help = "multiply light (default 1)", .lower = 1e-6, .upper = 1e6 },
-        { .name = "aov", .type = CLI_TEXT, .value = &f.aov, .argument = "NAMES",
+        { .name = "scene",
+          .type = CLI_TEXT,
+          .value = &f.scene,
+          .argument = "MESH",
+          .help = "a mesh that stands in the picture, in place of --scenery" },
+        { .name = "exposure",
+          .type = CLI_REAL,
+          .value = &f.exposure,
+          .argument = "E",
+          .help = "multiply light (default 1)",
+          .lower = 1e-6,
+          .upper = 1e6 },
+        { .name = "aov",
+          .type = CLI_TEXT,
+          .value = &f.aov,
+          .argument = "NAMES",
           .help = "write passes, too, as NumPy files named after the output: depth,normal,thickness,foam,noise,curvature,raw-depth" },
         CLI_READ_OPTIONS(f.read),
         { 0 },
@@ -467,7 +634,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (tsr_fluid_smoother_parse(f.smoother, &f.options.smoother) != TSR_OK) return cli_usage(cli, "--smoother: %s", tsr_error_message());
     if (!f.output) return cli_usage(cli, "--output: missing, expected -o PICTURE.png, FILM.mp4 or FRAME-%%04d.png");
     if (f.scene && f.scenery_given) return cli_usage(cli, "--scenery: without effect with --scene");
-    if (f.options.spray_high > 0 && !(f.options.spray_high > f.options.spray_low)) return cli_usage(cli, "--spray-high: %g, expected more than --spray-low", f.options.spray_high);
+    if (f.options.spray_high > 0 && !(f.options.spray_high > f.options.spray_low))
+        return cli_usage(cli, "--spray-high: %g, expected more than --spray-low", f.options.spray_high);
     if (!(f.up.x * f.up.x + f.up.y * f.up.y + f.up.z * f.up.z > 0)) return cli_usage(cli, "--up: 0,0,0, expected a direction");
     if ((code = take_aovs(&f))) return code;
     f.frames.rate[0] = (int32_t)lround(f.rate * 1000);
