@@ -76,7 +76,7 @@ TSR_HD tsr_f4 tsr_particle_sample(const tsr_field_grid *g, const float *v, const
 {
     int32_t c[3] = { TSR_I4_AT(p->c, 0), TSR_I4_AT(p->c, 1), TSR_I4_AT(p->c, 2) };
     float f[3] = { TSR_F4_AT(p->f, 0), TSR_F4_AT(p->f, 1), TSR_F4_AT(p->f, 2) };
-    if ((uint32_t)c[0] + 1u >= (uint32_t)g->n[0] || (uint32_t)c[1] + 1u >= (uint32_t)g->n[1] || (uint32_t)c[2] + 1u >= (uint32_t)g->n[2])
+    if ((uint32_t)c[0] > (uint32_t)(g->n[0] - 2) || (uint32_t)c[1] > (uint32_t)(g->n[1] - 2) || (uint32_t)c[2] > (uint32_t)(g->n[2] - 2))
         for (int i = 0; i < 3; i++) { /* on the border, or beyond */
             const int32_t last = g->n[i] - 2;
             f[i] = c[i] < 0 ? 0.0f : c[i] > last ? 1.0f : f[i];
