@@ -224,7 +224,7 @@ static void leaves(void **unused)
         for (int k = 0; k < 2; k++) {
             tsr_streamline_options o = TSR_STREAMLINE_OPTIONS;
             tsr_streamlines *lines;
-            const double seed[3] = { 4, way < 0 ? 2 : 6, 1 };
+            const double seed[3] = { 4, 4, 1 };
             o.direction = TSR_STREAM_FORWARD;
             o.step = k ? 0.02 : 0.9;
             o.max_steps = 2000;
