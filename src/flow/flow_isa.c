@@ -102,8 +102,9 @@ void TSR_ISA_NAME(tsr_derive_range)(const tsr_derive_job *job, int64_t begin, in
 }
 
 /* Several halves go side by side: while the values of one are on their way the others calculate. A half that ended makes room for the next. */
-void TSR_ISA_NAME(tsr_stream_range)(const tsr_stream_job *job, int64_t begin, int64_t end)
+void TSR_ISA_NAME(tsr_stream_range)(const tsr_stream_job *shared, int64_t begin, int64_t end)
 {
+    const tsr_stream_job own = *shared, *job = &own; /* nothing that is written can be part of it */
     enum { LANES = 4 };
     tsr_stream_state state[LANES];
     tsr_stream_stages stages[LANES];

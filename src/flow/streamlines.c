@@ -53,6 +53,8 @@ tsr_status tsr_stream_plan_make(const tsr_vector_field *field, const tsr_streaml
     const double most = o.max_step > 0 ? o.max_step * unit : 10 * step;
     if (o.method == TSR_STREAM_DORMAND_PRINCE && !(least <= step && step <= most))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "steps of %g to %g with a first of %g, expected them in rising order", least / unit, most / unit, step / unit);
+    if (o.parameter != TSR_STREAM_TIME && fmax(step, o.method == TSR_STREAM_DORMAND_PRINCE ? most : 0) > 1e5 * unit)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "step is %g cells (longest %g), expected at most 100000", step / unit, most / unit);
     if (!((float)step > 0) || !isfinite((float)step)) TSR_FAIL(TSR_ERROR_ARGUMENT, "step is %g, which is beyond float32", step);
     *plan = (tsr_stream_plan){ .field = field, .progress = o.progress };
     tsr_stream_job *j = &plan->job;

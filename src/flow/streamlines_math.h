@@ -43,17 +43,21 @@ typedef struct tsr_stream_state {
     int32_t points, end; /* end 0: goes on */
 } tsr_stream_state;
 
-/* The place after a move by d cells. */
-TSR_HD void tsr_particle_move(tsr_particle *p, tsr_f4 d)
+/* The place after a move by d cells, where that is known to be less than 10^6. */
+TSR_HD void tsr_particle_step(tsr_particle *p, tsr_f4 d)
 {
-    const tsr_f4 low = tsr_f4_make(-1e6f, -1e6f, -1e6f), high = tsr_f4_make(1e6f, 1e6f, 1e6f); /* the fourth becomes 0 */
-    d = tsr_f4_pick(tsr_f4_above(low, d), low, d);
-    d = tsr_f4_pick(tsr_f4_above(d, high), high, d);
     const tsr_f4 g = p->f + d;
     tsr_i4 k = tsr_i4_of(g);
     k = k + tsr_f4_above(tsr_f4_of(k), g); /* -1 where true: down, not towards 0 */
     p->c = p->c + k;
     p->f = g - tsr_f4_of(k);
+}
+TSR_HD void tsr_particle_move(tsr_particle *p, tsr_f4 d)
+{
+    const tsr_f4 low = tsr_f4_make(-1e6f, -1e6f, -1e6f), high = tsr_f4_make(1e6f, 1e6f, 1e6f); /* the fourth becomes 0 */
+    d = tsr_f4_pick(tsr_f4_above(low, d), low, d);
+    d = tsr_f4_pick(tsr_f4_above(d, high), high, d);
+    tsr_particle_step(p, d);
 }
 
 /* 0 .. n - 1, both ends included. */
@@ -70,20 +74,25 @@ TSR_HD int tsr_particle_inside(const tsr_particle *p, const int32_t n[3])
 /* Interpolated values at p, clamped to the grid. */
 TSR_HD tsr_f4 tsr_particle_sample(const tsr_field_grid *g, const float *v, const tsr_particle *p)
 {
-    const tsr_i4 none = tsr_i4_make(0, 0, 0), last = tsr_i4_make(g->n[0] - 2, g->n[1] - 2, g->n[2] - 2);
-    const tsr_i4 below = tsr_i4_above(none, p->c), above = tsr_i4_above(p->c, last);
-    const tsr_i4 c = tsr_i4_pick(below, none, tsr_i4_pick(above, last, p->c));
-    const tsr_f4 f = tsr_f4_pick(below, tsr_f4_make(0.0f, 0.0f, 0.0f), tsr_f4_pick(above, tsr_f4_make(1.0f, 1.0f, 1.0f), p->f));
-    return tsr_field_trilinear(v + tsr_field_at(g, TSR_I4_AT(c, 0), TSR_I4_AT(c, 1), TSR_I4_AT(c, 2)), g->sy, g->sz, TSR_F4_AT(f, 0), TSR_F4_AT(f, 1),
-                               TSR_F4_AT(f, 2));
+    int32_t c[3] = { TSR_I4_AT(p->c, 0), TSR_I4_AT(p->c, 1), TSR_I4_AT(p->c, 2) };
+    float f[3] = { TSR_F4_AT(p->f, 0), TSR_F4_AT(p->f, 1), TSR_F4_AT(p->f, 2) };
+    if ((uint32_t)c[0] > (uint32_t)(g->n[0] - 2) || (uint32_t)c[1] > (uint32_t)(g->n[1] - 2) || (uint32_t)c[2] > (uint32_t)(g->n[2] - 2))
+        for (int i = 0; i < 3; i++) { /* on the border, or beyond */
+            const int32_t last = g->n[i] - 2;
+            f[i] = c[i] < 0 ? 0.0f : c[i] > last ? 1.0f : f[i];
+            c[i] = c[i] < 0 ? 0 : c[i] > last ? last : c[i];
+        }
+    return tsr_field_trilinear(v + tsr_field_at(g, c[0], c[1], c[2]), g->sy, g->sz, f[0], f[1], f[2]);
 }
 
-/* v at p + scale d, at a time of a series. */
-TSR_HD tsr_f4 tsr_stream_velocity(const tsr_stream_job *j, const tsr_particle *p, float scale, tsr_f4 d, double time)
+/* v at p + scale d; `after` (of a series) the time `start`. */
+TSR_HD tsr_f4 tsr_stream_velocity(const tsr_stream_job *j, const tsr_particle *p, float scale, tsr_f4 d, double start, float after)
 {
     tsr_particle q = *p;
-    tsr_particle_move(&q, scale * d);
+    if (j->parameter == TSR_STREAM_ARC) tsr_particle_step(&q, scale * d); /* a length of a step, which options keep below 10^5 cells */
+    else tsr_particle_move(&q, scale * d);
     if (j->frames <= 1) return tsr_particle_sample(&j->grid, j->grid.v, &q);
+    const double time = start + (double)after;
     int32_t k = 0;
     while (k + 2 < j->frames && time >= j->times[k + 1]) k++;
     const double share = (time - j->times[k]) / (j->times[k + 1] - j->times[k]);
@@ -92,10 +101,11 @@ TSR_HD tsr_f4 tsr_stream_velocity(const tsr_stream_job *j, const tsr_particle *p
     return a + t * (b - a);
 }
 
-/* What the velocity is divided by: the speed where steps are lengths along the line; *stagnant where it is too small. */
-TSR_HD tsr_f4 tsr_stream_slope(const tsr_stream_job *j, const tsr_particle *p, float scale, tsr_f4 d, double time, int32_t *stagnant)
+/* What the velocity is divided by: the speed where steps are lengths along the line; *stagnant where it is too small. The fourth number is 0. */
+TSR_HD tsr_f4 tsr_stream_slope(const tsr_stream_job *j, const tsr_particle *p, float scale, tsr_f4 d, double start, float after, int32_t *stagnant)
 {
-    const tsr_f4 v = tsr_stream_velocity(j, p, scale, d, time);
+    tsr_f4 v = tsr_stream_velocity(j, p, scale, d, start, after);
+    TSR_F4_AT(v, 3) = 0.0f;
     if (j->parameter != TSR_STREAM_ARC) return v;
     const float speed = tsr_field_norm(&j->grid, v);
     *stagnant |= !(speed > j->still);
@@ -191,7 +201,8 @@ typedef struct tsr_stream_stages {
 
 TSR_HD void tsr_stream_first(const tsr_stream_job *j, const tsr_stream_state *s, tsr_stream_stages *t)
 {
-    const tsr_f4 v = tsr_stream_velocity(j, &s->p, 0.0f, tsr_f4_make(0.0f, 0.0f, 0.0f), s->time);
+    tsr_f4 v = tsr_stream_velocity(j, &s->p, 0.0f, tsr_f4_make(0.0f, 0.0f, 0.0f), s->time, 0.0f);
+    TSR_F4_AT(v, 3) = 0.0f;
     const float speed = tsr_field_norm(&j->grid, v);
     t->step = tsr_stream_left(s, s->step, &t->ends);
     /* of a series, which may move it again, a particle may rest */
@@ -199,13 +210,14 @@ TSR_HD void tsr_stream_first(const tsr_stream_job *j, const tsr_stream_state *s,
     t->h = s->sign * (j->parameter == TSR_STREAM_SPEED ? t->step / speed : t->step);
     t->k[0] = j->parameter == TSR_STREAM_ARC ? (1.0f / speed) * v : v;
     if (t->stagnant) t->h = 0.0f, t->k[0] = tsr_f4_make(0.0f, 0.0f, 0.0f);
+    t->k[1] = t->k[2] = t->k[3] = t->k[0];
 }
 
 /* Stages 1, 2, 3 of RK4; stage 1 of the midpoint rule. */
 TSR_HD void tsr_stream_stage(const tsr_stream_job *j, const tsr_stream_state *s, tsr_stream_stages *t, int stage)
 {
     const float share = stage < 3 ? 0.5f : 1.0f;
-    t->k[stage] = tsr_stream_slope(j, &s->p, share * t->h, t->k[stage - 1], s->time + (double)share * (double)(s->sign * t->step), &t->stagnant);
+    t->k[stage] = tsr_stream_slope(j, &s->p, share * t->h, t->k[stage - 1], s->time, share * (s->sign * t->step), &t->stagnant);
 }
 
 TSR_HD void tsr_stream_last_stage(const tsr_stream_job *j, int64_t half, tsr_stream_state *s, const tsr_stream_stages *t)
@@ -246,7 +258,7 @@ TSR_HD void tsr_stream_step_adaptive(const tsr_stream_job *j, int64_t half, tsr_
 {
     int32_t stagnant = 0;
     const tsr_f4 zero = tsr_f4_make(0.0f, 0.0f, 0.0f);
-    const tsr_f4 k1 = tsr_stream_slope(j, &s->p, 0.0f, zero, s->time, &stagnant);
+    const tsr_f4 k1 = tsr_stream_slope(j, &s->p, 0.0f, zero, s->time, 0.0f, &stagnant);
     const float speed = tsr_field_norm(&j->grid, k1);
     if (stagnant || (j->parameter != TSR_STREAM_ARC && !(speed > j->still) && !(j->parameter == TSR_STREAM_TIME && j->frames > 1))) {
         s->end = TSR_STREAM_STAGNANT;
@@ -255,19 +267,19 @@ TSR_HD void tsr_stream_step_adaptive(const tsr_stream_job *j, int64_t half, tsr_
     for (;;) {
         int32_t ends;
         const float step = tsr_stream_left(s, s->step, &ends), h = s->sign * (j->parameter == TSR_STREAM_SPEED ? step / speed : step);
-        const double dt = (double)(s->sign * step);
-        const tsr_f4 k2 = tsr_stream_slope(j, &s->p, h, 0.2f * k1, s->time + 0.2 * dt, &stagnant);
-        const tsr_f4 k3 = tsr_stream_slope(j, &s->p, h, (3.0f / 40.0f) * k1 + (9.0f / 40.0f) * k2, s->time + 0.3 * dt, &stagnant);
-        const tsr_f4 k4 = tsr_stream_slope(j, &s->p, h, ((44.0f / 45.0f) * k1 - (56.0f / 15.0f) * k2) + (32.0f / 9.0f) * k3, s->time + 0.8 * dt, &stagnant);
+        const float dt = s->sign * step;
+        const tsr_f4 k2 = tsr_stream_slope(j, &s->p, h, 0.2f * k1, s->time, 0.2f * dt, &stagnant);
+        const tsr_f4 k3 = tsr_stream_slope(j, &s->p, h, (3.0f / 40.0f) * k1 + (9.0f / 40.0f) * k2, s->time, 0.3f * dt, &stagnant);
+        const tsr_f4 k4 = tsr_stream_slope(j, &s->p, h, ((44.0f / 45.0f) * k1 - (56.0f / 15.0f) * k2) + (32.0f / 9.0f) * k3, s->time, 0.8f * dt, &stagnant);
         const tsr_f4 k5 = tsr_stream_slope(j, &s->p, h,
                                            ((19372.0f / 6561.0f) * k1 - (25360.0f / 2187.0f) * k2) + ((64448.0f / 6561.0f) * k3 - (212.0f / 729.0f) * k4),
-                                           s->time + 8.0 / 9.0 * dt, &stagnant);
+                                           s->time, (8.0f / 9.0f) * dt, &stagnant);
         const tsr_f4 k6 = tsr_stream_slope(j, &s->p, h,
                                            (((9017.0f / 3168.0f) * k1 - (355.0f / 33.0f) * k2) + ((46732.0f / 5247.0f) * k3 + (49.0f / 176.0f) * k4)) -
                                                (5103.0f / 18656.0f) * k5,
-                                           s->time + dt, &stagnant);
+                                           s->time, dt, &stagnant);
         const tsr_f4 sum = (((35.0f / 384.0f) * k1 + (500.0f / 1113.0f) * k3) + ((125.0f / 192.0f) * k4 - (2187.0f / 6784.0f) * k5)) + (11.0f / 84.0f) * k6;
-        const tsr_f4 k7 = tsr_stream_slope(j, &s->p, h, sum, s->time + dt, &stagnant);
+        const tsr_f4 k7 = tsr_stream_slope(j, &s->p, h, sum, s->time, dt, &stagnant);
         if (stagnant) {
             s->end = TSR_STREAM_STAGNANT;
             return;
@@ -288,7 +300,7 @@ TSR_HD void tsr_stream_step_adaptive(const tsr_stream_job *j, int64_t half, tsr_
         const tsr_f4 d = h * sum;
         s->step = ends ? s->step : next;
         tsr_stream_advance(j, half, s, d, tsr_stream_gain(j, step, d), ends);
-        s->time += dt;
+        s->time += (double)dt;
         return;
     }
 }

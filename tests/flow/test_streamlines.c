@@ -207,6 +207,43 @@ static void ends(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* Stages of a step that leaves may lie beyond either side: there the border's values count, not those of another row. */
+static void bent_rule(void *user, const double p[3], double v[3])
+{
+    v[0] = *(const double *)user;
+    v[1] = 0.3 * (p[0] - 4);
+    v[2] = 0;
+}
+static void leaves(void **unused)
+{
+    tsr_context *context = test_context();
+    (void)unused;
+    for (int way = -1; way <= 1; way += 2) {
+        double speed = way, y[2];
+        tsr_vector_field *field = field_of(context, (tsr_size3){ 9, 9, 3 }, (tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, TSR_F32, bent_rule, &speed);
+        for (int k = 0; k < 2; k++) {
+            tsr_streamline_options o = TSR_STREAMLINE_OPTIONS;
+            tsr_streamlines *lines;
+            const double seed[3] = { 4, 4, 1 };
+            o.direction = TSR_STREAM_FORWARD;
+            o.step = k ? 0.02 : 0.9;
+            o.max_steps = 2000;
+            require_ok(tsr_streamlines_trace(field, seed, 1, &o, &lines));
+            assert_int_equal(tsr_streamlines_ends(lines)[1], TSR_STREAM_BORDER);
+            float *p = points_of(lines);
+            const int64_t last = tsr_streamlines_point_count(lines) - 1;
+            assert_true((double)p[3 * last] == (way < 0 ? 0 : 8));
+            y[k] = (double)p[3 * last + 1];
+            free(p);
+            tsr_streamlines_destroy(&lines);
+        }
+        print_message("leaves at y = %.4f and %.4f\n", y[0], y[1]);
+        assert_true(fabs(y[0] - y[1]) < 0.02);
+        tsr_field_destroy(&field);
+    }
+    tsr_context_destroy(&context);
+}
+
 static void attributes(void **unused)
 {
     double rise = 0.75;
@@ -613,7 +650,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders), cmocka_unit_test(closes),   cmocka_unit_test(adaptive), cmocka_unit_test(ends),    cmocka_unit_test(attributes),
         cmocka_unit_test(tubes),  cmocka_unit_test(no_twist), cmocka_unit_test(moving),   cmocka_unit_test(ftle),    cmocka_unit_test(seeding),
-        cmocka_unit_test(files),  cmocka_unit_test(errors),
+        cmocka_unit_test(files),  cmocka_unit_test(errors),   cmocka_unit_test(leaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
