@@ -31,7 +31,8 @@ typedef struct tsr_dirac_sequence {
     int32_t luma_offset, luma_excursion, chroma_offset, chroma_excursion;
     int32_t luma_depth, chroma_depth; /* bits, 1 to 16 */
     int32_t primaries, matrix, transfer;
-    uint32_t custom; /* fields that do not follow from base_format, bit by bit: 0 extents, 1 chroma, 2 scan, 3 frame rate, 4 aspect, 5 clean area, 6 range,
+    uint32_t
+        custom; /* fields that do not follow from base_format, bit by bit: 0 extents, 1 chroma, 2 scan, 3 frame rate, 4 aspect, 5 clean area, 6 range,
                         7 colour */
 } tsr_dirac_sequence;
 #define TSR_DIRAC_SEQUENCE                        \
@@ -97,17 +98,17 @@ typedef struct tsr_dirac_unit_info {
     int32_t is_picture; /* 1: a picture or a fragment of one; the rest counts */
     uint32_t number;
     int32_t is_reference, references;
-    uint32_t reference[2]; /* their numbers */
-    int64_t motion_bits;   /* prediction parameters and blocks */
+    uint32_t reference[2];                                        /* their numbers */
+    int64_t motion_bits;                                          /* prediction parameters and blocks */
     int32_t wavelet, wavelet_horizontal, depth, depth_horizontal; /* indices of the standard */
     int32_t slices[2];                                            /* 0: core syntax */
     int64_t fragment[2]; /* first slice and number of slices of a fragment; 0, 0: none, or the one with the parameters */
     /* Bits of each sub-band by component, level (0: approximation) and orientation (1 HL, 2 LH, 3 HH); the quantisers of core syntax, -1: no coefficients. */
     int64_t band_bits[3][TSR_DIRAC_BAND_LEVELS][4];
     int32_t band_quantiser[3][TSR_DIRAC_BAND_LEVELS][4];
-    int64_t padding_bits;                   /* of slices: what codes leave of their length */
+    int64_t padding_bits;                    /* of slices: what codes leave of their length */
     int32_t quantiser_least, quantiser_most; /* of slices */
-    const char *problem; /* what is wrong with it, or what its level forbids; NULL: nothing. A view until the next call */
+    const char *problem;                     /* what is wrong with it, or what its level forbids; NULL: nothing. A view until the next call */
 } tsr_dirac_unit_info;
 #define TSR_DIRAC_UNIT_INFO                        \
     {                                              \
@@ -128,10 +129,11 @@ TSR_API tsr_status tsr_dirac_inspector_sequence(const tsr_dirac_inspector *inspe
  * a sequence of its own. */
 typedef struct tsr_dirac_transcode_options {
     size_t struct_size;
-    int64_t first, count;  /* pictures of the coded order that stay, of each stream; count 0 = all. A cut begins at the intra picture at or before `first` */
-    int32_t fragment;      /* slices in a fragment: whole slice-coded pictures become fragments (the version becomes 3); 0 = as they are */
-    int whole;             /* 1: fragments become whole pictures */
-    int drop;              /* 1: auxiliary data and padding go */
+    int64_t first,
+        count; /* pictures of the coded order that stay, of each stream; count 0 = all. A cut begins at the intra picture at or before `first` */
+    int32_t fragment; /* slices in a fragment: whole slice-coded pictures become fragments (the version becomes 3); 0 = as they are */
+    int whole;        /* 1: fragments become whole pictures */
+    int drop;         /* 1: auxiliary data and padding go */
 } tsr_dirac_transcode_options;
 #define TSR_DIRAC_TRANSCODE_OPTIONS                        \
     {                                                      \
@@ -139,8 +141,9 @@ typedef struct tsr_dirac_transcode_options {
     }
 typedef struct tsr_dirac_transcoder tsr_dirac_transcoder;
 /* `write` is called with the bytes of the new stream as they come; what it returns is passed on. RETURNS NEW. */
-TSR_API tsr_status tsr_dirac_transcoder_create(const tsr_dirac_transcode_options *options, tsr_status (*write)(void *user, const void *bytes, size_t size),
-                                               void *user, tsr_dirac_transcoder **transcoder) TSR_CHECKED;
+TSR_API tsr_status tsr_dirac_transcoder_create(const tsr_dirac_transcode_options *options,
+                                               tsr_status (*write)(void *user, const void *bytes, size_t size), void *user,
+                                               tsr_dirac_transcoder **transcoder) TSR_CHECKED;
 TSR_API void tsr_dirac_transcoder_destroy(tsr_dirac_transcoder **transcoder);
 TSR_API tsr_status tsr_dirac_transcoder_push(tsr_dirac_transcoder *transcoder, const void *bytes, size_t size) TSR_CHECKED; /* COPIES */
 TSR_API tsr_status tsr_dirac_transcoder_end(tsr_dirac_transcoder *transcoder, int64_t *pictures) TSR_CHECKED; /* written so far, of all streams */
@@ -188,10 +191,10 @@ typedef struct tsr_dirac_encode_options {
     int32_t aspect[2];       /* of a pixel; 0, 0 = 1, 1 */
     int32_t interlaced;      /* 0 progressive, 1 top field first, 2 bottom field first */
     int fields;              /* 1: each field is a picture of its own */
-    int32_t wavelet;         /* index + 1 of the standard's filters, 1 to 7; 0 = Le Gall (5,3) in slices, Deslauriers-Dubuc (9,7) in intra pictures of core
+    int32_t wavelet;  /* index + 1 of the standard's filters, 1 to 7; 0 = Le Gall (5,3) in slices, Deslauriers-Dubuc (9,7) in intra pictures of core
                                 syntax */
-    int32_t depth;           /* levels, 1 to 6; 0 = 3 in slices, 4 in core syntax (fewer in small pictures) */
-    int32_t slice[2];        /* width and height of a slice in luma samples, multiples of 2^depth; 0, 0 = 32 x 8 (at least 2^depth, and 2^depth chroma
+    int32_t depth;    /* levels, 1 to 6; 0 = 3 in slices, 4 in core syntax (fewer in small pictures) */
+    int32_t slice[2]; /* width and height of a slice in luma samples, multiples of 2^depth; 0, 0 = 32 x 8 (at least 2^depth, and 2^depth chroma
                                 samples) */
     /* One of: */
     int lossless;
@@ -201,16 +204,17 @@ typedef struct tsr_dirac_encode_options {
     int32_t fragment;  /* slices in a fragment (version 3); 0 = whole pictures */
     int64_t first_number; /* of the first picture, 0 to 2^32 - 1 */
 
-    int64_t bit_rate;      /* bits a second: quantisers are chosen picture by picture. Not with low delay, which has a fixed size */
-    int64_t buffer_bits;   /* of the decoder's buffer, which no picture empties; 0 = one second */
-    int constant_rate;     /* 1: what would overflow the buffer is filled with padding units; 0: the rate may be lower (VBR) */
+    int64_t bit_rate;                       /* bits a second: quantisers are chosen picture by picture. Not with low delay, which has a fixed size */
+    int64_t buffer_bits;                    /* of the decoder's buffer, which no picture empties; 0 = one second */
+    int constant_rate;                      /* 1: what would overflow the buffer is filled with padding units; 0: the rate may be lower (VBR) */
     const tsr_dirac_statistics *statistics; /* COPIES; of a first pass over the same frames: the rate is spread over the whole film */
     int64_t statistics_count;
 
     /* Asymmetric transforms (version 3), high quality and low delay: */
     int32_t wavelet_horizontal; /* index + 1; 0 = `wavelet` */
     int32_t depth_horizontal;   /* levels of rows alone, 0 to 4, before the others */
-    const int32_t *matrix;      /* BORROWS for tsr_dirac_encoder_create: quantisation matrix in the order of the stream; NULL = the standard's, or where it has
+    const int32_t
+        *matrix; /* BORROWS for tsr_dirac_encoder_create: quantisation matrix in the order of the stream; NULL = the standard's, or where it has
                                    none the weights of the bands */
     int32_t matrix_count;
 
@@ -247,7 +251,8 @@ TSR_API tsr_status tsr_dirac_encoder_frame(tsr_dirac_encoder *encoder, const tsr
 TSR_API tsr_status tsr_dirac_encoder_end(tsr_dirac_encoder *encoder, const void **bytes, size_t *size) TSR_CHECKED;
 
 /* Of all pictures so far, for a second pass. RETURNS VIEW, valid until the next call. */
-TSR_API tsr_status tsr_dirac_encoder_statistics(const tsr_dirac_encoder *encoder, const tsr_dirac_statistics **statistics, int64_t *count) TSR_CHECKED;
+TSR_API tsr_status tsr_dirac_encoder_statistics(const tsr_dirac_encoder *encoder, const tsr_dirac_statistics **statistics,
+                                                int64_t *count) TSR_CHECKED;
 
 /* An encoder whose stream goes to a file: nothing is at `path` until tsr_dirac_writer_finish; "-" is standard output. COPIES options. RETURNS NEW. */
 typedef struct tsr_dirac_writer tsr_dirac_writer;

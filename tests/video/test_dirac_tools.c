@@ -318,7 +318,8 @@ static void damage_is_concealed_and_said(void **state)
             if (kind == 1) film_append(&spoiled, p, 17 + (size[victim] - 17) / 2); /* cut */
             if (kind == 2) {
                 film_append(&spoiled, p, size[victim]);
-                for (int k = 0; k < 6; k++) spoiled.at[at[victim] + 17 + test_random(&seed) % (size[victim] - 17)] ^= (unsigned char)(1u << test_random(&seed) % 8);
+                for (int k = 0; k < 6; k++)
+                    spoiled.at[at[victim] + 17 + test_random(&seed) % (size[victim] - 17)] ^= (unsigned char)(1u << test_random(&seed) % 8);
             }
             film_append(&spoiled, p + size[victim], stream.size - at[victim] - size[victim]);
             int damaged[2 * FRAMES];
@@ -360,8 +361,10 @@ static void frames_are_compared(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(parts_add_up),       cmocka_unit_test(levels_are_checked),      cmocka_unit_test(fragments_and_back),
-                                        cmocka_unit_test(cuts_and_joins),     cmocka_unit_test(wrong_streams_are_named), cmocka_unit_test(damage_is_concealed_and_said),
-                                        cmocka_unit_test(frames_are_compared) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_add_up),       cmocka_unit_test(levels_are_checked),      cmocka_unit_test(fragments_and_back),
+        cmocka_unit_test(cuts_and_joins),     cmocka_unit_test(wrong_streams_are_named), cmocka_unit_test(damage_is_concealed_and_said),
+        cmocka_unit_test(frames_are_compared)
+    };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -15,10 +15,7 @@ typedef struct tsr_arithmetic_out {
 
 enum { TSR_ARITHMETIC_TAIL = 16 }; /* bytes that may be written beyond what the bits take */
 
-static inline void tsr_arithmetic_start(tsr_arithmetic_out *a, uint8_t *to)
-{
-    *a = (tsr_arithmetic_out){ .begin = to, .at = to, .range = 0xffff };
-}
+static inline void tsr_arithmetic_start(tsr_arithmetic_out *a, uint8_t *to) { *a = (tsr_arithmetic_out){ .begin = to, .at = to, .range = 0xffff }; }
 
 static inline void tsr_arithmetic_carry(uint8_t *at)
 {

@@ -42,8 +42,8 @@ typedef struct tsr_dirac_task {
 } tsr_dirac_task;
 
 typedef struct tsr_dirac_core_coder {
-    tsr_dirac_transform transform[2]; /* intra, inter */
-    tsr_dirac_synthesis plans[2][2];  /* intra, inter; luma, chroma */
+    tsr_dirac_transform transform[2];             /* intra, inter */
+    tsr_dirac_synthesis plans[2][2];              /* intra, inter; luma, chroma */
     double weight[2][2][TSR_DIRAC_LEVELS + 1][4]; /* intra, inter; luma, chroma: what quantisers are divided by */
     tsr_dirac_core_writing writing;
     int32_t *predicted[3]; /* device memory */
@@ -57,7 +57,7 @@ typedef struct tsr_dirac_core_coder {
     tsr_dirac_waiting waiting[TSR_DIRAC_WAITING]; /* a ring, by the frame's index */
     int64_t given, last_anchor, last_intra;       /* frames given; the last that became a reference, an intra one; -1: none */
     int64_t turn;                                 /* references coded */
-    void *reconstructed; /* device memory of a frame */
+    void *reconstructed;                          /* device memory of a frame */
     tsr_video_frame shown;
     int16_t *luma; /* host memory, to look at references that lie on a device */
 } tsr_dirac_core_coder;

@@ -164,8 +164,13 @@ void TSR_ISA_NAME(tsr_dirac_predict_rows)(const tsr_dirac_predict_job *j, int64_
                                     tsr_maxi(top, (int32_t)begin),
                                     tsr_mini(top + high, (int32_t)end),
                                     top,
-                                    weight[0][u == 0 ? 0 : u == columns - 1 ? 2 : 1] + (x0 - left),
-                                    weight[1][v == 0 ? 0 : v == rows - 1 ? 2 : 1] };
+                                    weight[0][u == 0             ? 0
+                                              : u == columns - 1 ? 2
+                                                                 : 1] +
+                                        (x0 - left),
+                                    weight[1][v == 0          ? 0
+                                              : v == rows - 1 ? 2
+                                                              : 1] };
             if (p.n > 0 && p.y1 > p.y0) add_block(j, &j->blocks[(int64_t)v * columns + u], &p);
         }
     }
@@ -202,11 +207,11 @@ void TSR_ISA_NAME(tsr_dirac_half_rows)(const tsr_dirac_half_job *job, int64_t be
 }
 
 /* Rows without a prediction, in vectors; what lies beyond the plane repeats its last sample. */
-#define LOAD_ROW(type, to)                                                                                                   \
-    do {                                                                                                                     \
-        const type *TSR_RESTRICT from_ = (const type *)j->plane + tsr_minl(y, j->height - 1) * j->plane_stride;              \
-        for (int32_t x = 0; x < j->width; x++) (to)[x] = (__typeof__(*(to)))((int32_t)from_[x] - half);                      \
-        for (int32_t x = j->width; x < j->padded_width; x++) (to)[x] = (to)[j->width - 1];                                   \
+#define LOAD_ROW(type, to)                                                                                      \
+    do {                                                                                                        \
+        const type *TSR_RESTRICT from_ = (const type *)j->plane + tsr_minl(y, j->height - 1) * j->plane_stride; \
+        for (int32_t x = 0; x < j->width; x++) (to)[x] = (__typeof__(*(to)))((int32_t)from_[x] - half);         \
+        for (int32_t x = j->width; x < j->padded_width; x++) (to)[x] = (to)[j->width - 1];                      \
     } while (0)
 
 static void load_plain(const tsr_dirac_load_job *j, int64_t y)
@@ -485,7 +490,8 @@ void TSR_ISA_NAME(tsr_dirac_run_write)(const int32_t *value, const tsr_dirac_run
     *own = out;
 }
 
-void TSR_ISA_NAME(tsr_dirac_gather)(const int32_t *wide, const int16_t *narrow, int64_t stride, const tsr_dirac_piece *pieces, int32_t count, int32_t *to)
+void TSR_ISA_NAME(tsr_dirac_gather)(const int32_t *wide, const int16_t *narrow, int64_t stride, const tsr_dirac_piece *pieces, int32_t count,
+                                    int32_t *to)
 {
     for (int32_t k = 0; k < count; k++) {
         const tsr_dirac_piece p = pieces[k];

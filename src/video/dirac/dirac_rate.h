@@ -15,9 +15,9 @@ typedef struct tsr_dirac_rate {
     int on, constant;
     double per_picture, buffer, level; /* bits */
     double complexity[TSR_RATE_KINDS];
-    double share[TSR_RATE_KINDS];  /* how often a kind comes */
-    double debt;                   /* bits spent beyond the even rate */
-    double base;                   /* quantiser of an intra picture, not rounded */
+    double share[TSR_RATE_KINDS]; /* how often a kind comes */
+    double debt;                  /* bits spent beyond the even rate */
+    double base;                  /* quantiser of an intra picture, not rounded */
     int started;
     tsr_dirac_statistics *first; /* of a first pass */
     int64_t count, at;

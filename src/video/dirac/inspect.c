@@ -278,7 +278,8 @@ static void read_fragment(tsr_dirac_inspector *i, const tsr_dirac_data *data, ts
                 i->transform.slices_y);
         return;
     }
-    if (8 * length != bits.end - bits.at) problem(i, "a fragment of %lld bytes says that it has %lld", (long long)(bits.end - bits.at) / 8, (long long)length);
+    if (8 * length != bits.end - bits.at)
+        problem(i, "a fragment of %lld bytes says that it has %lld", (long long)(bits.end - bits.at) / 8, (long long)length);
     count_slices(i, &bits, info->fragment[0], count, info);
 }
 

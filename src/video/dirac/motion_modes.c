@@ -61,7 +61,8 @@ static void consider(best *b, const tsr_dirac_block *block, int64_t difference, 
     b->block = *block;
 }
 
-static void consider_one(const choice *c, int32_t x, int32_t y, tsr_dirac_part part, int r, const int32_t expected[2][2], const tsr_dirac_found *unit, best *b)
+static void consider_one(const choice *c, int32_t x, int32_t y, tsr_dirac_part part, int r, const int32_t expected[2][2], const tsr_dirac_found *unit,
+                         best *b)
 {
     tsr_dirac_block block = { .mode = (uint8_t)(1 << r) };
     const int32_t mode = mode_bits(c, x, y, block.mode);
@@ -73,12 +74,13 @@ static void consider_one(const choice *c, int32_t x, int32_t y, tsr_dirac_part p
         block.vector[r][0] = (int16_t)vx;
         block.vector[r][1] = (int16_t)vy;
         if (!memcmp(block.vector[r], unit->vector[r], sizeof block.vector[r]) || !tsr_dirac_vector_allowed(c->s, part, vx, vy)) continue;
-        consider(b, &block,
-                 tsr_dirac_unit_cost(c->s, r, part, (const int16_t(*)[2])block.vector), price(c, mode + vector_bits(block.vector[r], expected[r])));
+        consider(b, &block, tsr_dirac_unit_cost(c->s, r, part, (const int16_t(*)[2])block.vector),
+                 price(c, mode + vector_bits(block.vector[r], expected[r])));
     }
 }
 
-static void consider_both(const choice *c, int32_t x, int32_t y, tsr_dirac_part part, const int32_t expected[2][2], const tsr_dirac_found *unit, best *b)
+static void consider_both(const choice *c, int32_t x, int32_t y, tsr_dirac_part part, const int32_t expected[2][2], const tsr_dirac_found *unit,
+                          best *b)
 {
     const int32_t mode = mode_bits(c, x, y, 3);
     for (int k = 0; k < 4; k++) { /* bit r: reference r as expected */

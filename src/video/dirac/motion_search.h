@@ -34,9 +34,9 @@ enum { TSR_SEARCH_UNITS = 21 };
 typedef struct tsr_dirac_search {
     const tsr_dirac_seen *source, *reference[2];
     const tsr_dirac_prediction *p;
-    int32_t down[2];    /* chroma */
-    int32_t compatible; /* see tsr_dirac_encode_options */
-    int32_t lambda;     /* 16 times the difference that a bit is worth */
+    int32_t down[2];              /* chroma */
+    int32_t compatible;           /* see tsr_dirac_encode_options */
+    int32_t lambda;               /* 16 times the difference that a bit is worth */
     int32_t range, steps, around; /* whole samples to each side on the coarsest level; steps of refinement; neighbours looked at: 4 or 8 */
     int32_t threads;
     int16_t *field[2][TSR_SEARCH_LEVELS]; /* vectors of whole samples, two a block */

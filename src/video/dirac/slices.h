@@ -17,7 +17,8 @@ typedef struct tsr_dirac_slices {
 tsr_status tsr_dirac_slices_decode(const tsr_dirac_slices *s, tsr_bits *bits, int64_t first, int64_t count, int64_t *starts, int64_t *whole,
                                    int *fits);
 /* Of luma and chroma bands. */
-void tsr_dirac_slices_steps(const tsr_dirac_transform *transform, const tsr_dirac_layout *const layout[3], tsr_dirac_steps steps[2][TSR_DIRAC_LEVELS + 1][4]);
+void tsr_dirac_slices_steps(const tsr_dirac_transform *transform, const tsr_dirac_layout *const layout[3],
+                            tsr_dirac_steps steps[2][TSR_DIRAC_LEVELS + 1][4]);
 /* Adds the prediction to the approximation of every component, after all slices of a low-delay picture. */
 void tsr_dirac_predict_approximation(int32_t *coefficients, const tsr_dirac_layout *layout);
 

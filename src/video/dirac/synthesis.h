@@ -24,8 +24,8 @@ typedef struct tsr_dirac_synthesis {
 } tsr_dirac_synthesis;
 
 /* *synthesis is zero or was made before (what it held is freed). `dtype` i16: samples and coefficients of 16 bits; `unchecked`: none of them leaves these. */
-tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transform *transform, const tsr_dirac_layout *layout, tsr_dtype dtype, int unchecked,
-                                    tsr_dirac_synthesis *synthesis);
+tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transform *transform, const tsr_dirac_layout *layout, tsr_dtype dtype,
+                                    int unchecked, tsr_dirac_synthesis *synthesis);
 /* Do coefficients of 16 bits do for all samples of `bits` bits? Transforms of one stage alone. */
 int tsr_dirac_synthesis_narrow(const tsr_dirac_transform *transform, int32_t bits);
 void tsr_dirac_synthesis_free(tsr_dirac_synthesis *synthesis);
