@@ -1,7 +1,7 @@
-/* Dirac and VC-2 streams encoded and decoded, a frame at a time: high quality at a fixed rate (1080p, 4:2:2, 10 bits, 1.25 MB a frame), core syntax with
- * arithmetic coding at a quantiser, intra and in long groups. The film is a formula with noise, the same on every machine. Bound of a frame: its samples and
- * bytes, in and out, once. FFmpeg's decoder stands beside ours where the program `ffmpeg` is installed: its own time on the processor with one thread, without
- * start and pipes, so that it compares with --threads 1 --cpu-time. */
+/* Dirac and VC-2 streams encoded and decoded, a frame at a time: high quality at a fixed rate (1080p, 4:2:2, 10 bits, 1.25 MB a frame), core
+ * syntax with arithmetic coding at a quantiser, intra and in long groups. The film is a formula with noise, the same on every machine. Bound of a
+ * frame: its samples and bytes, in and out, once. FFmpeg's decoder stands beside ours where the program `ffmpeg` is installed: its own time on the
+ * processor with one thread, without start and pipes, so that it compares with --threads 1 --cpu-time. */
 #include "bench.h"
 
 enum { FRAMES = 8 };

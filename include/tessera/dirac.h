@@ -1,12 +1,13 @@
 /* tessera/dirac.h: Dirac and VC-2 (SMPTE ST 2042) video streams.
  *
- * A stream is a row of sequences; a sequence is a header (what the pictures are), pictures, and an end. A decoder takes the bytes as they come, in pieces
- * of any size, and gives frames: push, then next until *more is 0, push again; tsr_dirac_decoder_end says that no more bytes come. Entropy decoding runs
- * on CPU threads, the transform and the samples on the context's device. Class exact: the same samples on every backend and thread count.
+ * A stream is a row of sequences; a sequence is a header (what the pictures are), pictures, and an end. A decoder takes the bytes as they come, in
+ * pieces of any size, and gives frames: push, then next until *more is 0, push again; tsr_dirac_decoder_end says that no more bytes come. Entropy
+ * decoding runs on CPU threads, the transform and the samples on the context's device. Class exact: the same samples on every backend and thread
+ * count.
  *
  * Damage does not end a stream: what is lost is concealed (missing coefficients are 0) and told to `damage`; `strict` makes it an error instead.
- * Source: Dirac Specification 2.2.3; SMPTE ST 2042-1:2017 (VC-2); W. J. van der Laan, Multiresolution Volume Processing and Visualization on Graphics
- * Hardware, chapter 4. */
+ * Source: Dirac Specification 2.2.3; SMPTE ST 2042-1:2017 (VC-2); W. J. van der Laan, Multiresolution Volume Processing and Visualization on
+ * Graphics Hardware, chapter 4. */
 #ifndef TESSERA_DIRAC_H
 #define TESSERA_DIRAC_H
 
@@ -77,10 +78,10 @@ TSR_API void tsr_dirac_decoder_destroy(tsr_dirac_decoder **decoder);
 /* COPIES bytes of the stream. TSR_ERROR_STATE after tsr_dirac_decoder_end. */
 TSR_API tsr_status tsr_dirac_decoder_push(tsr_dirac_decoder *decoder, const void *bytes, size_t size) TSR_CHECKED;
 TSR_API tsr_status tsr_dirac_decoder_end(tsr_dirac_decoder *decoder) TSR_CHECKED;
-/* The next frame (zero *frame before the first call; its memory is used again while its format stays; tsr_video_frame_destroy). *more is 0 when more bytes
- * are needed or the stream has ended; then the frame is as it was. Samples are those of the stream, without offset or conversion; `format.bits` is the
- * greater depth, at least 8. Takes time in proportion to the picture and its bytes.
- * Errors: TSR_ERROR_FORMAT (strict: any damage; else a stream without a sequence header), _UNSUPPORTED (a coding this build lacks), _MEMORY. */
+/* The next frame (zero *frame before the first call; its memory is used again while its format stays; tsr_video_frame_destroy). *more is 0 when
+ * more bytes are needed or the stream has ended; then the frame is as it was. Samples are those of the stream, without offset or conversion;
+ * `format.bits` is the greater depth, at least 8. Takes time in proportion to the picture and its bytes. Errors: TSR_ERROR_FORMAT (strict: any
+ * damage; else a stream without a sequence header), _UNSUPPORTED (a coding this build lacks), _MEMORY. */
 TSR_API tsr_status tsr_dirac_decoder_next(tsr_dirac_decoder *decoder, tsr_video_frame *frame, tsr_dirac_frame_info *info, int *more) TSR_CHECKED;
 /* The header of the sequence that the last frame belongs to; TSR_ERROR_STATE before the first one was read. */
 TSR_API tsr_status tsr_dirac_decoder_sequence(const tsr_dirac_decoder *decoder, tsr_dirac_sequence *sequence) TSR_CHECKED;
@@ -103,7 +104,8 @@ typedef struct tsr_dirac_unit_info {
     int32_t wavelet, wavelet_horizontal, depth, depth_horizontal; /* indices of the standard */
     int32_t slices[2];                                            /* 0: core syntax */
     int64_t fragment[2]; /* first slice and number of slices of a fragment; 0, 0: none, or the one with the parameters */
-    /* Bits of each sub-band by component, level (0: approximation) and orientation (1 HL, 2 LH, 3 HH); the quantisers of core syntax, -1: no coefficients. */
+    /* Bits of each sub-band by component, level (0: approximation) and orientation (1 HL, 2 LH, 3 HH); the quantisers of core syntax, -1: no
+     * coefficients. */
     int64_t band_bits[3][TSR_DIRAC_BAND_LEVELS][4];
     int32_t band_quantiser[3][TSR_DIRAC_BAND_LEVELS][4];
     int64_t padding_bits;                    /* of slices: what codes leave of their length */
@@ -115,7 +117,8 @@ typedef struct tsr_dirac_unit_info {
         .struct_size = sizeof(tsr_dirac_unit_info) \
     }
 
-/* Goes through a stream unit by unit, without decoding samples: push bytes, next until *more is 0, push again, end. Checks VC-2 levels 1 to 7 and 64 to 66. */
+/* Goes through a stream unit by unit, without decoding samples: push bytes, next until *more is 0, push again, end. Checks VC-2 levels 1 to 7 and
+ * 64 to 66. */
 typedef struct tsr_dirac_inspector tsr_dirac_inspector;
 TSR_API tsr_status tsr_dirac_inspector_create(tsr_dirac_inspector **inspector) TSR_CHECKED; /* RETURNS NEW */
 TSR_API void tsr_dirac_inspector_destroy(tsr_dirac_inspector **inspector);
@@ -125,8 +128,8 @@ TSR_API tsr_status tsr_dirac_inspector_next(tsr_dirac_inspector *inspector, tsr_
 /* The last sequence header; TSR_ERROR_STATE before the first one. */
 TSR_API tsr_status tsr_dirac_inspector_sequence(const tsr_dirac_inspector *inspector, tsr_dirac_sequence *sequence) TSR_CHECKED;
 
-/* Changes streams without coding anything anew. Streams that are pushed one after the other (tsr_dirac_transcoder_end after each) become one behind the other, each
- * a sequence of its own. */
+/* Changes streams without coding anything anew. Streams that are pushed one after the other (tsr_dirac_transcoder_end after each) become one
+ * behind the other, each a sequence of its own. */
 typedef struct tsr_dirac_transcode_options {
     size_t struct_size;
     int64_t first,
@@ -243,9 +246,9 @@ typedef struct tsr_dirac_encoder tsr_dirac_encoder;
 /* COPIES options; the context must outlive the encoder. TSR_ERROR_ARGUMENT names the field. RETURNS NEW. */
 TSR_API tsr_status tsr_dirac_encoder_create(tsr_context *context, const tsr_dirac_encode_options *options, tsr_dirac_encoder **encoder) TSR_CHECKED;
 TSR_API void tsr_dirac_encoder_destroy(tsr_dirac_encoder **encoder);
-/* Takes a frame of the options' format (BORROWS). *bytes and *size are the data units that are ready: those of this frame, with slices and intra pictures;
- * in long groups those of frames before it, or none, since pictures wait for the reference behind them. A sequence header precedes every intra picture (of
- * slices: every frame), so that a stream can be entered there. RETURNS VIEW, valid until the next call. */
+/* Takes a frame of the options' format (BORROWS). *bytes and *size are the data units that are ready: those of this frame, with slices and intra
+ * pictures; in long groups those of frames before it, or none, since pictures wait for the reference behind them. A sequence header precedes every
+ * intra picture (of slices: every frame), so that a stream can be entered there. RETURNS VIEW, valid until the next call. */
 TSR_API tsr_status tsr_dirac_encoder_frame(tsr_dirac_encoder *encoder, const tsr_video_frame *frame, const void **bytes, size_t *size) TSR_CHECKED;
 /* What still waits, and the end of the sequence: to be written behind the rest. RETURNS VIEW. */
 TSR_API tsr_status tsr_dirac_encoder_end(tsr_dirac_encoder *encoder, const void **bytes, size_t *size) TSR_CHECKED;

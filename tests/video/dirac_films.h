@@ -1,5 +1,5 @@
-/* Films that suites of the encoder code: textures that move by fractions of a sample, fade, and change. Every sample is a sum of waves, so that displacements are
- * exact. */
+/* Films that suites of the encoder code: textures that move by fractions of a sample, fade, and change. Every sample is a sum of waves, so that
+ * displacements are exact. */
 #ifndef TSR_TESTS_DIRAC_FILMS_H
 #define TSR_TESTS_DIRAC_FILMS_H
 

@@ -1,6 +1,7 @@
-/* Streams in core syntax that we write: what the encoder says a decoder makes of each picture is what our decoder makes of it, with every coder, filter, chroma
- * format, block shape, vector precision, fields, and lossless; weights of a cross-fade are those it was made with, groups begin where the scene changes, motion
- * saves what it should, and the buffer model holds when somebody else counts. What FFmpeg makes of such streams: test_dirac_peer.c. */
+/* Streams in core syntax that we write: what the encoder says a decoder makes of each picture is what our decoder makes of it, with every coder,
+ * filter, chroma format, block shape, vector precision, fields, and lossless; weights of a cross-fade are those it was made with, groups begin
+ * where the scene changes, motion saves what it should, and the buffer model holds when somebody else counts. What FFmpeg makes of such streams:
+ * test_dirac_peer.c. */
 #include "dirac_films.h"
 
 enum { FRAMES = 12 };
@@ -144,7 +145,8 @@ static void long_groups(void **state)
     forget(&k);
 }
 
-/* A texture that moves by fractions of a sample: at the same quantisers less than half of what intra pictures take, and no worse than them by more than 1.5 dB. */
+/* A texture that moves by fractions of a sample: at the same quantisers less than half of what intra pictures take, and no worse than them by more
+ * than 1.5 dB. */
 static void motion_saves(void **state)
 {
     const film f = some_film(96, 80, TSR_CHROMA_420, 8);

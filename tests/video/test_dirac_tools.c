@@ -1,5 +1,6 @@
-/* What goes through streams without their samples: the inspector, whose parts add up to what is there and which names what levels forbid; the transcoder, whose
- * results decode to the same frames; and streams that are damaged by a seed: what is lost is concealed and said, and what is whole is right. */
+/* What goes through streams without their samples: the inspector, whose parts add up to what is there and which names what levels forbid; the
+ * transcoder, whose results decode to the same frames; and streams that are damaged by a seed: what is lost is concealed and said, and what is
+ * whole is right. */
 #include "dirac_films.h"
 
 enum { FRAMES = 9 };
@@ -294,7 +295,8 @@ static int units_of(const film_bytes *s, size_t at[64], size_t size[64])
     return count;
 }
 
-/* One unit is lost, cut, or has bytes changed, by the seed. Everything that is not predicted from the picture it hit is right; something is said of the rest. */
+/* One unit is lost, cut, or has bytes changed, by the seed. Everything that is not predicted from the picture it hit is right; something is said
+ * of the rest. */
 static void damage_is_concealed_and_said(void **state)
 {
     uint64_t seed = test_seed();

@@ -4,8 +4,8 @@
 
 #include "video/dirac/arithmetic.h"
 
-/* The value is `low`, of which the bytes before `at` are the beginning; it grows by at most 2^16 of its last 16 bits, so a carry into written bytes is
- * rare. */
+/* The value is `low`, of which the bytes before `at` are the beginning; it grows by at most 2^16 of its last 16 bits, so a carry into written
+ * bytes is rare. */
 typedef struct tsr_arithmetic_out {
     uint8_t *begin, *at;
     uint64_t low;   /* its last 16 + count bits, and a carry above them */

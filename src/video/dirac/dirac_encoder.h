@@ -1,5 +1,5 @@
-/* video/dirac/dirac_encoder.h: the state of an encoder. encoder.c: creation, data units, the calls of tessera/dirac.h; encoder_slices.c: VC-2 pictures;
- * encoder_group.c: which frames become what, and in which order; encoder_core.c: pictures in core syntax. */
+/* video/dirac/dirac_encoder.h: the state of an encoder. encoder.c: creation, data units, the calls of tessera/dirac.h; encoder_slices.c: VC-2
+ * pictures; encoder_group.c: which frames become what, and in which order; encoder_core.c: pictures in core syntax. */
 #ifndef TSR_VIDEO_DIRAC_DIRAC_ENCODER_H
 #define TSR_VIDEO_DIRAC_DIRAC_ENCODER_H
 

@@ -37,7 +37,8 @@ TSR_ISA_DECLARE(void, tsr_dirac_gather, const int32_t *wide, const int16_t *narr
 /* Quantises a row of n coefficients and puts them back; the sum of squared differences. */
 TSR_ISA_DECLARE(double, tsr_dirac_quantise_row, const int32_t *coefficients, int32_t n, int32_t index, int inter, int32_t rounding,
                 int32_t *quantised, int32_t *decoded)
-/* Sums of absolute differences of bytes, w x h, of which 15 more must be readable behind each row; against the rounded mean of two; against their own mean, which goes to *mean. */
+/* Sums of absolute differences of bytes, w x h, of which 15 more must be readable behind each row; against the rounded mean of two; against their
+ * own mean, which goes to *mean. */
 TSR_ISA_DECLARE(int32_t, tsr_dirac_difference, const uint8_t *a, int64_t a_stride, const uint8_t *b, int64_t b_stride, int32_t w, int32_t h)
 TSR_ISA_DECLARE(int32_t, tsr_dirac_difference_mean, const uint8_t *a, int64_t a_stride, const uint8_t *b, int64_t b_stride, const uint8_t *c,
                 int64_t c_stride, int32_t w, int32_t h)

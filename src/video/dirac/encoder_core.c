@@ -1,4 +1,5 @@
-/* video/dirac/encoder_core.c: one picture in core syntax: what it is predicted from, its blocks, the residue's sub-bands, and what a decoder will have of it. */
+/* video/dirac/encoder_core.c: one picture in core syntax: what it is predicted from, its blocks, the residue's sub-bands, and what a decoder will
+ * have of it. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* video/dirac/encoder_group.c: groups of pictures. Frames wait until the next forward reference is known: at a distance, where a group ends, or where the scene
- * changes; it is coded first, then those between, which have it and the one before as references. */
+/* video/dirac/encoder_group.c: groups of pictures. Frames wait until the next forward reference is known: at a distance, where a group ends, or
+ * where the scene changes; it is coded first, then those between, which have it and the one before as references. */
 #include <string.h>
 
 #include "video/dirac/dirac_encoder.h"

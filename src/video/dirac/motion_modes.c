@@ -1,12 +1,13 @@
-/* video/dirac/motion_modes.c: superblock by superblock in coded order, so that what neighbours make of the codes' lengths is known. Costs are differences and bits times
- * lambda; bits are counted in sixteenths. */
+/* video/dirac/motion_modes.c: superblock by superblock in coded order, so that what neighbours make of the codes' lengths is known. Costs are
+ * differences and bits times lambda; bits are counted in sixteenths. */
 #include "video/dirac/motion_modes.h"
 
 #include <string.h>
 
 #include "video/dirac/motion_neighbours.h"
 
-/* Bits (in sixteenths) of a flag that is as expected, and that is not; of a split; what codes of numbers take of their nominal length after adaptation. */
+/* Bits (in sixteenths) of a flag that is as expected, and that is not; of a split; what codes of numbers take of their nominal length after
+ * adaptation. */
 enum { AS_EXPECTED = 6, UNEXPECTED = 48, SPLIT_SAME = 8, SPLIT_OTHER = 44, NUMBER = 12, FLAT_PENALTY = 64 };
 
 typedef struct choice {
@@ -47,7 +48,8 @@ static void flat_values(const choice *c, int32_t x, int32_t y, int32_t size, int
     }
 }
 
-/* Best known of a unit so far. Differences are those of its part with the overlap; they count as of the `area` without it, so that splits can be compared. */
+/* Best known of a unit so far. Differences are those of its part with the overlap; they count as of the `area` without it, so that splits can be
+ * compared. */
 typedef struct best {
     tsr_dirac_block block;
     int64_t cost, area, part;

@@ -1,6 +1,6 @@
-/* video/dirac/motion_search.c: vectors from coarse to fine: all places within a range on the coarsest level, then what the level above found for a block and its
- * neighbours, refined; on the finest level for superblocks, their quarters and their blocks, down to fractions of a sample. Rows of blocks side by side; no row
- * looks at another of its own level, so that results do not depend on threads. */
+/* video/dirac/motion_search.c: vectors from coarse to fine: all places within a range on the coarsest level, then what the level above found for a
+ * block and its neighbours, refined; on the finest level for superblocks, their quarters and their blocks, down to fractions of a sample. Rows of
+ * blocks side by side; no row looks at another of its own level, so that results do not depend on threads. */
 #include "video/dirac/motion_search.h"
 
 #include <stdlib.h>
