@@ -148,6 +148,8 @@ static tsr_status put_fragments(tsr_dirac_transcoder *t, const tsr_dirac_data *d
     put_big(head + 6, 0, 2);
     TSR_TRY(put(t, code, head, out.at - head, NULL, 0));
     const int64_t count = (int64_t)transform.slices_x * transform.slices_y;
+    if (count > data->size)
+        TSR_FAIL(TSR_ERROR_FORMAT, "at byte %lld: %lld slices in %lld bytes", (long long)data->offset, (long long)count, (long long)data->size);
     int64_t at = bits.at / 8;
     for (int64_t first = 0; first < count; first += t->options.fragment) {
         const int64_t n = tsr_min64(t->options.fragment, count - first), from = at;
@@ -203,6 +205,7 @@ static tsr_status collect(tsr_dirac_transcoder *t, const tsr_dirac_data *data, i
         t->collecting = 1;
         return TSR_OK;
     }
+    if (data->size < 12) TSR_FAIL(TSR_ERROR_FORMAT, "at byte %lld: a fragment of %lld bytes", (long long)data->offset, (long long)data->size);
     const int64_t x = tsr_bits_take(&bits, 16), y = tsr_bits_take(&bits, 16), all = (int64_t)t->transform.slices_x * t->transform.slices_y;
     if (!t->collecting || number != t->number || y * t->transform.slices_x + x != t->slices_count || t->slices_count + count > all)
         TSR_FAIL(TSR_ERROR_FORMAT, "at byte %lld: a fragment of picture %u that does not go on where the last one ended", (long long)data->offset,
