@@ -25,7 +25,7 @@ typedef struct totals {
     int64_t units, pictures, intra, forward, between, problems, bytes, motion, padding;
     int64_t kind_bytes[3]; /* intra, forward, between */
     double band[3][TSR_DIRAC_BAND_LEVELS][4];
-    int32_t depth, group_now, group_longest, group_shortest;
+    int32_t wavelet, depth, group_now, group_longest, group_shortest;
 } totals;
 
 typedef struct showing {
@@ -87,6 +87,8 @@ static void show_picture(const showing *s, const tsr_dirac_unit_info *u)
         json_open("references", '[');
         for (int32_t r = 0; r < u->references; r++) json_int(NULL, u->reference[r]);
         json_close(']');
+        json_text("wavelet", filters[u->wavelet]);
+        json_int("depth", u->depth);
         json_int("motion_bits", u->motion_bits);
         json_int("coefficient_bits", bits_of(u));
         json_int("padding_bits", u->padding_bits);
@@ -116,6 +118,7 @@ static void count(totals *t, const tsr_dirac_unit_info *u)
     t->kind_bytes[kind] += u->bytes;
     t->motion += u->motion_bits;
     t->padding += u->padding_bits;
+    if (!t->pictures) t->wavelet = u->wavelet;
     if (u->depth + u->depth_horizontal > t->depth) t->depth = u->depth + u->depth_horizontal;
     for (int c = 0; c < 3; c++)
         for (int level = 0; level < TSR_DIRAC_BAND_LEVELS; level++)
@@ -169,6 +172,7 @@ static void show_totals(const showing *s, const tsr_dirac_sequence *q)
     } else {
         printf("  pictures     %lld: %lld intra, %lld forward, %lld between; groups of at most %d\n", (long long)t->pictures, (long long)t->intra,
                (long long)t->forward, (long long)t->between, t->group_longest);
+        printf("  transform    %s in the first picture, %d levels\n", filters[t->wavelet], t->depth);
         printf("  bytes        %lld: %lld intra, %lld forward, %lld between", (long long)t->bytes, (long long)t->kind_bytes[0],
                (long long)t->kind_bytes[1], (long long)t->kind_bytes[2]);
         if (seconds > 0) printf("; %.6g bits a second", 8 * (double)t->bytes / seconds);
