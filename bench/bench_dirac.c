@@ -1,7 +1,7 @@
-/* Dirac and VC-2 streams encoded and decoded, a frame at a time: high quality at a fixed rate (1080p, 4:2:2, 10 bits, 1.25 MB a frame), core syntax with
- * arithmetic coding at a quantiser, intra and in long groups. The film is a formula with noise, the same on every machine. Bound of a frame: its samples and
- * bytes, in and out, once. FFmpeg's decoder stands beside ours where the program `ffmpeg` is installed: its own time on the processor with one thread, without
- * start and pipes, so that it compares with --threads 1 --cpu-time. */
+/* Dirac and VC-2 streams encoded and decoded, a frame at a time: high quality at a fixed rate (1080p, 4:2:2, 10 bits, 1.25 MB a frame), core
+ * syntax with arithmetic coding at a quantiser, intra and in long groups. The film is a formula with noise, the same on every machine. Bound of a
+ * frame: its samples and bytes, in and out, once. FFmpeg's decoder stands beside ours where the program `ffmpeg` is installed: its own time on the
+ * processor with one thread, without start and pipes, so that it compares with --threads 1 --cpu-time. */
 #include "bench.h"
 
 enum { FRAMES = 8 };
@@ -33,12 +33,14 @@ static void make_film(int32_t width, int32_t height, tsr_chroma chroma, int32_t 
         for (int c = 0; c < 3; c++)
             for (int32_t y = 0; y < s.frame[t].height[c]; y++)
                 for (int32_t x = 0; x < s.frame[t].width[c]; x++) {
-                    const double u = (x - 2.25 * t) * (c && chroma != TSR_CHROMA_444 ? 2 : 1), v = (y + 1.5 * t) * (c && chroma == TSR_CHROMA_420 ? 2 : 1);
+                    const double u = (x - 2.25 * t) * (c && chroma != TSR_CHROMA_444 ? 2 : 1),
+                                 v = (y + 1.5 * t) * (c && chroma == TSR_CHROMA_420 ? 2 : 1);
                     state ^= state << 13;
                     state ^= state >> 7;
                     state ^= state << 17;
                     const double noise = ((double)(state >> 40) / 16777216 - 0.5) * 0.025;
-                    const double wave = 0.5 + 0.18 * sin(0.011 * u + 0.4 * sin(0.007 * v)) + 0.12 * sin(0.05 * v + 0.02 * u) + 0.06 * sin(0.31 * u) * sin(0.27 * v);
+                    const double wave =
+                        0.5 + 0.18 * sin(0.011 * u + 0.4 * sin(0.007 * v)) + 0.12 * sin(0.05 * v + 0.02 * u) + 0.06 * sin(0.31 * u) * sin(0.27 * v);
                     const int32_t value = (int32_t)((wave * (c ? 0.6 : 1) + (c ? 0.2 : 0) + noise) * ((1 << bits) - 1));
                     const int64_t at = (int64_t)y * s.frame[t].width[c] + x;
                     if (bits > 8) ((uint16_t *)s.frame[t].plane[c])[at] = (uint16_t)value;
@@ -109,7 +111,8 @@ static bench_time peer_decode(void)
     const int whole = write(fd, s.stream, s.size) == (ssize_t)s.size;
     close(fd);
     double seconds[3] = { 0 };
-    snprintf(command, sizeof command, "ffmpeg -hide_banner -benchmark -threads 1 -f dirac -i %s -vsync passthrough -f rawvideo -y /dev/null 2>&1", path);
+    snprintf(command, sizeof command, "ffmpeg -hide_banner -benchmark -threads 1 -f dirac -i %s -vsync passthrough -f rawvideo -y /dev/null 2>&1",
+             path);
     for (int run = 0; run < 3 && whole; run++) {
         FILE *pipe = popen(command, "r");
         double user_seconds = 0;
@@ -134,7 +137,12 @@ static void measure(const char *what, double encode_bar, double decode_bar, doub
     bench_time t = bench_measure(&s.b, encode_call, NULL, NULL);
     snprintf(name, sizeof name, "encode %s", what);
     snprintf(bar, sizeof bar, "<= %g ms on one core", encode_bar);
-    bench_report(&s.b, &(bench_case){ .name = name, .n = s.frame[0].bytes, .time = t, .bytes = bytes, .bar = encode_bar > 0 && s.b.threads == 1 ? bar : NULL, .holds = t.median <= 1e-3 * encode_bar });
+    bench_report(&s.b, &(bench_case){ .name = name,
+                                      .n = s.frame[0].bytes,
+                                      .time = t,
+                                      .bytes = bytes,
+                                      .bar = encode_bar > 0 && s.b.threads == 1 ? bar : NULL,
+                                      .holds = t.median <= 1e-3 * encode_bar });
     t = bench_measure(&s.b, decode_call, NULL, NULL);
     t.median /= FRAMES;
     t.min /= FRAMES;

@@ -1,12 +1,13 @@
 /* tessera/dirac.h: Dirac and VC-2 (SMPTE ST 2042) video streams.
  *
- * A stream is a row of sequences; a sequence is a header (what the pictures are), pictures, and an end. A decoder takes the bytes as they come, in pieces
- * of any size, and gives frames: push, then next until *more is 0, push again; tsr_dirac_decoder_end says that no more bytes come. Entropy decoding runs
- * on CPU threads, the transform and the samples on the context's device. Class exact: the same samples on every backend and thread count.
+ * A stream is a row of sequences; a sequence is a header (what the pictures are), pictures, and an end. A decoder takes the bytes as they come, in
+ * pieces of any size, and gives frames: push, then next until *more is 0, push again; tsr_dirac_decoder_end says that no more bytes come. Entropy
+ * decoding runs on CPU threads, the transform and the samples on the context's device. Class exact: the same samples on every backend and thread
+ * count.
  *
  * Damage does not end a stream: what is lost is concealed (missing coefficients are 0) and told to `damage`; `strict` makes it an error instead.
- * Source: Dirac Specification 2.2.3; SMPTE ST 2042-1:2017 (VC-2); W. J. van der Laan, Multiresolution Volume Processing and Visualization on Graphics
- * Hardware, chapter 4. */
+ * Source: Dirac Specification 2.2.3; SMPTE ST 2042-1:2017 (VC-2); W. J. van der Laan, Multiresolution Volume Processing and Visualization on
+ * Graphics Hardware, chapter 4. */
 #ifndef TESSERA_DIRAC_H
 #define TESSERA_DIRAC_H
 
@@ -31,7 +32,8 @@ typedef struct tsr_dirac_sequence {
     int32_t luma_offset, luma_excursion, chroma_offset, chroma_excursion;
     int32_t luma_depth, chroma_depth; /* bits, 1 to 16 */
     int32_t primaries, matrix, transfer;
-    uint32_t custom; /* fields that do not follow from base_format, bit by bit: 0 extents, 1 chroma, 2 scan, 3 frame rate, 4 aspect, 5 clean area, 6 range,
+    uint32_t
+        custom; /* fields that do not follow from base_format, bit by bit: 0 extents, 1 chroma, 2 scan, 3 frame rate, 4 aspect, 5 clean area, 6 range,
                         7 colour */
 } tsr_dirac_sequence;
 #define TSR_DIRAC_SEQUENCE                        \
@@ -76,10 +78,10 @@ TSR_API void tsr_dirac_decoder_destroy(tsr_dirac_decoder **decoder);
 /* COPIES bytes of the stream. TSR_ERROR_STATE after tsr_dirac_decoder_end. */
 TSR_API tsr_status tsr_dirac_decoder_push(tsr_dirac_decoder *decoder, const void *bytes, size_t size) TSR_CHECKED;
 TSR_API tsr_status tsr_dirac_decoder_end(tsr_dirac_decoder *decoder) TSR_CHECKED;
-/* The next frame (zero *frame before the first call; its memory is used again while its format stays; tsr_video_frame_destroy). *more is 0 when more bytes
- * are needed or the stream has ended; then the frame is as it was. Samples are those of the stream, without offset or conversion; `format.bits` is the
- * greater depth, at least 8. Takes time in proportion to the picture and its bytes.
- * Errors: TSR_ERROR_FORMAT (strict: any damage; else a stream without a sequence header), _UNSUPPORTED (a coding this build lacks), _MEMORY. */
+/* The next frame (zero *frame before the first call; its memory is used again while its format stays; tsr_video_frame_destroy). *more is 0 when
+ * more bytes are needed or the stream has ended; then the frame is as it was. Samples are those of the stream, without offset or conversion;
+ * `format.bits` is the greater depth, at least 8. Takes time in proportion to the picture and its bytes. Errors: TSR_ERROR_FORMAT (strict: any
+ * damage; else a stream without a sequence header), _UNSUPPORTED (a coding this build lacks), _MEMORY. */
 TSR_API tsr_status tsr_dirac_decoder_next(tsr_dirac_decoder *decoder, tsr_video_frame *frame, tsr_dirac_frame_info *info, int *more) TSR_CHECKED;
 /* The header of the sequence that the last frame belongs to; TSR_ERROR_STATE before the first one was read. */
 TSR_API tsr_status tsr_dirac_decoder_sequence(const tsr_dirac_decoder *decoder, tsr_dirac_sequence *sequence) TSR_CHECKED;
@@ -97,24 +99,26 @@ typedef struct tsr_dirac_unit_info {
     int32_t is_picture; /* 1: a picture or a fragment of one; the rest counts */
     uint32_t number;
     int32_t is_reference, references;
-    uint32_t reference[2]; /* their numbers */
-    int64_t motion_bits;   /* prediction parameters and blocks */
+    uint32_t reference[2];                                        /* their numbers */
+    int64_t motion_bits;                                          /* prediction parameters and blocks */
     int32_t wavelet, wavelet_horizontal, depth, depth_horizontal; /* indices of the standard */
     int32_t slices[2];                                            /* 0: core syntax */
     int64_t fragment[2]; /* first slice and number of slices of a fragment; 0, 0: none, or the one with the parameters */
-    /* Bits of each sub-band by component, level (0: approximation) and orientation (1 HL, 2 LH, 3 HH); the quantisers of core syntax, -1: no coefficients. */
+    /* Bits of each sub-band by component, level (0: approximation) and orientation (1 HL, 2 LH, 3 HH); the quantisers of core syntax, -1: no
+     * coefficients. */
     int64_t band_bits[3][TSR_DIRAC_BAND_LEVELS][4];
     int32_t band_quantiser[3][TSR_DIRAC_BAND_LEVELS][4];
-    int64_t padding_bits;                   /* of slices: what codes leave of their length */
+    int64_t padding_bits;                    /* of slices: what codes leave of their length */
     int32_t quantiser_least, quantiser_most; /* of slices */
-    const char *problem; /* what is wrong with it, or what its level forbids; NULL: nothing. A view until the next call */
+    const char *problem;                     /* what is wrong with it, or what its level forbids; NULL: nothing. A view until the next call */
 } tsr_dirac_unit_info;
 #define TSR_DIRAC_UNIT_INFO                        \
     {                                              \
         .struct_size = sizeof(tsr_dirac_unit_info) \
     }
 
-/* Goes through a stream unit by unit, without decoding samples: push bytes, next until *more is 0, push again, end. Checks VC-2 levels 1 to 7 and 64 to 66. */
+/* Goes through a stream unit by unit, without decoding samples: push bytes, next until *more is 0, push again, end. Checks VC-2 levels 1 to 7 and
+ * 64 to 66. */
 typedef struct tsr_dirac_inspector tsr_dirac_inspector;
 TSR_API tsr_status tsr_dirac_inspector_create(tsr_dirac_inspector **inspector) TSR_CHECKED; /* RETURNS NEW */
 TSR_API void tsr_dirac_inspector_destroy(tsr_dirac_inspector **inspector);
@@ -124,14 +128,15 @@ TSR_API tsr_status tsr_dirac_inspector_next(tsr_dirac_inspector *inspector, tsr_
 /* The last sequence header; TSR_ERROR_STATE before the first one. */
 TSR_API tsr_status tsr_dirac_inspector_sequence(const tsr_dirac_inspector *inspector, tsr_dirac_sequence *sequence) TSR_CHECKED;
 
-/* Changes streams without coding anything anew. Streams that are pushed one after the other (tsr_dirac_transcoder_end after each) become one behind the other, each
- * a sequence of its own. */
+/* Changes streams without coding anything anew. Streams that are pushed one after the other (tsr_dirac_transcoder_end after each) become one
+ * behind the other, each a sequence of its own. */
 typedef struct tsr_dirac_transcode_options {
     size_t struct_size;
-    int64_t first, count;  /* pictures of the coded order that stay, of each stream; count 0 = all. A cut begins at the intra picture at or before `first` */
-    int32_t fragment;      /* slices in a fragment: whole slice-coded pictures become fragments (the version becomes 3); 0 = as they are */
-    int whole;             /* 1: fragments become whole pictures */
-    int drop;              /* 1: auxiliary data and padding go */
+    int64_t first,
+        count; /* pictures of the coded order that stay, of each stream; count 0 = all. A cut begins at the intra picture at or before `first` */
+    int32_t fragment; /* slices in a fragment: whole slice-coded pictures become fragments (the version becomes 3); 0 = as they are */
+    int whole;        /* 1: fragments become whole pictures */
+    int drop;         /* 1: auxiliary data and padding go */
 } tsr_dirac_transcode_options;
 #define TSR_DIRAC_TRANSCODE_OPTIONS                        \
     {                                                      \
@@ -139,8 +144,9 @@ typedef struct tsr_dirac_transcode_options {
     }
 typedef struct tsr_dirac_transcoder tsr_dirac_transcoder;
 /* `write` is called with the bytes of the new stream as they come; what it returns is passed on. RETURNS NEW. */
-TSR_API tsr_status tsr_dirac_transcoder_create(const tsr_dirac_transcode_options *options, tsr_status (*write)(void *user, const void *bytes, size_t size),
-                                               void *user, tsr_dirac_transcoder **transcoder) TSR_CHECKED;
+TSR_API tsr_status tsr_dirac_transcoder_create(const tsr_dirac_transcode_options *options,
+                                               tsr_status (*write)(void *user, const void *bytes, size_t size), void *user,
+                                               tsr_dirac_transcoder **transcoder) TSR_CHECKED;
 TSR_API void tsr_dirac_transcoder_destroy(tsr_dirac_transcoder **transcoder);
 TSR_API tsr_status tsr_dirac_transcoder_push(tsr_dirac_transcoder *transcoder, const void *bytes, size_t size) TSR_CHECKED; /* COPIES */
 TSR_API tsr_status tsr_dirac_transcoder_end(tsr_dirac_transcoder *transcoder, int64_t *pictures) TSR_CHECKED; /* written so far, of all streams */
@@ -188,10 +194,10 @@ typedef struct tsr_dirac_encode_options {
     int32_t aspect[2];       /* of a pixel; 0, 0 = 1, 1 */
     int32_t interlaced;      /* 0 progressive, 1 top field first, 2 bottom field first */
     int fields;              /* 1: each field is a picture of its own */
-    int32_t wavelet;         /* index + 1 of the standard's filters, 1 to 7; 0 = Le Gall (5,3) in slices, Deslauriers-Dubuc (9,7) in intra pictures of core
+    int32_t wavelet;  /* index + 1 of the standard's filters, 1 to 7; 0 = Le Gall (5,3) in slices, Deslauriers-Dubuc (9,7) in intra pictures of core
                                 syntax */
-    int32_t depth;           /* levels, 1 to 6; 0 = 3 in slices, 4 in core syntax (fewer in small pictures) */
-    int32_t slice[2];        /* width and height of a slice in luma samples, multiples of 2^depth; 0, 0 = 32 x 8 (at least 2^depth, and 2^depth chroma
+    int32_t depth;    /* levels, 1 to 6; 0 = 3 in slices, 4 in core syntax (fewer in small pictures) */
+    int32_t slice[2]; /* width and height of a slice in luma samples, multiples of 2^depth; 0, 0 = 32 x 8 (at least 2^depth, and 2^depth chroma
                                 samples) */
     /* One of: */
     int lossless;
@@ -201,16 +207,17 @@ typedef struct tsr_dirac_encode_options {
     int32_t fragment;  /* slices in a fragment (version 3); 0 = whole pictures */
     int64_t first_number; /* of the first picture, 0 to 2^32 - 1 */
 
-    int64_t bit_rate;      /* bits a second: quantisers are chosen picture by picture. Not with low delay, which has a fixed size */
-    int64_t buffer_bits;   /* of the decoder's buffer, which no picture empties; 0 = one second */
-    int constant_rate;     /* 1: what would overflow the buffer is filled with padding units; 0: the rate may be lower (VBR) */
+    int64_t bit_rate;                       /* bits a second: quantisers are chosen picture by picture. Not with low delay, which has a fixed size */
+    int64_t buffer_bits;                    /* of the decoder's buffer, which no picture empties; 0 = one second */
+    int constant_rate;                      /* 1: what would overflow the buffer is filled with padding units; 0: the rate may be lower (VBR) */
     const tsr_dirac_statistics *statistics; /* COPIES; of a first pass over the same frames: the rate is spread over the whole film */
     int64_t statistics_count;
 
     /* Asymmetric transforms (version 3), high quality and low delay: */
     int32_t wavelet_horizontal; /* index + 1; 0 = `wavelet` */
     int32_t depth_horizontal;   /* levels of rows alone, 0 to 4, before the others */
-    const int32_t *matrix;      /* BORROWS for tsr_dirac_encoder_create: quantisation matrix in the order of the stream; NULL = the standard's, or where it has
+    const int32_t
+        *matrix; /* BORROWS for tsr_dirac_encoder_create: quantisation matrix in the order of the stream; NULL = the standard's, or where it has
                                    none the weights of the bands */
     int32_t matrix_count;
 
@@ -239,15 +246,16 @@ typedef struct tsr_dirac_encoder tsr_dirac_encoder;
 /* COPIES options; the context must outlive the encoder. TSR_ERROR_ARGUMENT names the field. RETURNS NEW. */
 TSR_API tsr_status tsr_dirac_encoder_create(tsr_context *context, const tsr_dirac_encode_options *options, tsr_dirac_encoder **encoder) TSR_CHECKED;
 TSR_API void tsr_dirac_encoder_destroy(tsr_dirac_encoder **encoder);
-/* Takes a frame of the options' format (BORROWS). *bytes and *size are the data units that are ready: those of this frame, with slices and intra pictures;
- * in long groups those of frames before it, or none, since pictures wait for the reference behind them. A sequence header precedes every intra picture (of
- * slices: every frame), so that a stream can be entered there. RETURNS VIEW, valid until the next call. */
+/* Takes a frame of the options' format (BORROWS). *bytes and *size are the data units that are ready: those of this frame, with slices and intra
+ * pictures; in long groups those of frames before it, or none, since pictures wait for the reference behind them. A sequence header precedes every
+ * intra picture (of slices: every frame), so that a stream can be entered there. RETURNS VIEW, valid until the next call. */
 TSR_API tsr_status tsr_dirac_encoder_frame(tsr_dirac_encoder *encoder, const tsr_video_frame *frame, const void **bytes, size_t *size) TSR_CHECKED;
 /* What still waits, and the end of the sequence: to be written behind the rest. RETURNS VIEW. */
 TSR_API tsr_status tsr_dirac_encoder_end(tsr_dirac_encoder *encoder, const void **bytes, size_t *size) TSR_CHECKED;
 
 /* Of all pictures so far, for a second pass. RETURNS VIEW, valid until the next call. */
-TSR_API tsr_status tsr_dirac_encoder_statistics(const tsr_dirac_encoder *encoder, const tsr_dirac_statistics **statistics, int64_t *count) TSR_CHECKED;
+TSR_API tsr_status tsr_dirac_encoder_statistics(const tsr_dirac_encoder *encoder, const tsr_dirac_statistics **statistics,
+                                                int64_t *count) TSR_CHECKED;
 
 /* An encoder whose stream goes to a file: nothing is at `path` until tsr_dirac_writer_finish; "-" is standard output. COPIES options. RETURNS NEW. */
 typedef struct tsr_dirac_writer tsr_dirac_writer;

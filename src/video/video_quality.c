@@ -58,8 +58,9 @@ tsr_status tsr_video_compare(const tsr_video_frame *a, const tsr_video_frame *b,
     if (size < sizeof(size_t)) TSR_FAIL(TSR_ERROR_ARGUMENT, "struct_size of the quality is %zu, expected TSR_VIDEO_QUALITY", size);
     if (!a->bytes || a->format.width != b->format.width || a->format.height != b->format.height || a->format.chroma != b->format.chroma ||
         a->format.bits != b->format.bits)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "frames of %d x %d, %s, %d bits and %d x %d, %s, %d bits, expected the same of both", a->format.width, a->format.height,
-                 tsr_chroma_name(a->format.chroma), a->format.bits, b->format.width, b->format.height, tsr_chroma_name(b->format.chroma), b->format.bits);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "frames of %d x %d, %s, %d bits and %d x %d, %s, %d bits, expected the same of both", a->format.width,
+                 a->format.height, tsr_chroma_name(a->format.chroma), a->format.bits, b->format.width, b->format.height,
+                 tsr_chroma_name(b->format.chroma), b->format.bits);
     const double peak = (1 << a->format.bits) - 1;
     for (int c = 0; c < a->planes; c++) {
         own.error[c] = error_of(a, b, c);

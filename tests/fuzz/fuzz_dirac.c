@@ -54,6 +54,40 @@ static uint64_t run(const uint8_t *bytes, size_t size, size_t piece, tsr_status 
     return hash;
 }
 
+static tsr_status swallow(void *user, const void *bytes, size_t size)
+{
+    (void)bytes;
+    *(size_t *)user += size;
+    return TSR_OK;
+}
+
+/* What goes through a stream without its samples. */
+static void run_tools(const uint8_t *bytes, size_t size)
+{
+    tsr_dirac_inspector *inspector = NULL;
+    int more = 1;
+    fuzz_check(tsr_dirac_inspector_create(&inspector) == TSR_OK && tsr_dirac_inspector_push(inspector, bytes, size) == TSR_OK, "inspector\n");
+    fuzz_check(tsr_dirac_inspector_end(inspector) == TSR_OK, "inspector\n");
+    while (more) {
+        tsr_dirac_unit_info info = TSR_DIRAC_UNIT_INFO;
+        fuzz_check(tsr_dirac_inspector_next(inspector, &info, &more) == TSR_OK, "inspector\n");
+    }
+    tsr_dirac_inspector_destroy(&inspector);
+    for (int kind = 0; kind < 3; kind++) {
+        tsr_dirac_transcode_options options = TSR_DIRAC_TRANSCODE_OPTIONS;
+        tsr_dirac_transcoder *transcoder = NULL;
+        size_t written = 0;
+        options.fragment = kind == 1 ? 3 : 0;
+        options.whole = kind == 2;
+        options.first = kind == 0;
+        fuzz_check(tsr_dirac_transcoder_create(&options, swallow, &written, &transcoder) == TSR_OK, "transcoder\n");
+        tsr_status status = tsr_dirac_transcoder_push(transcoder, bytes, size);
+        if (status == TSR_OK) status = tsr_dirac_transcoder_end(transcoder, NULL);
+        fuzz_check(status == TSR_OK || *tsr_error_message(), "a failure without a message\n");
+        tsr_dirac_transcoder_destroy(&transcoder);
+    }
+}
+
 int fuzz_accepts(const uint8_t *bytes, size_t size)
 {
     tsr_status first, second;
@@ -62,6 +96,7 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     fuzz_check(first == TSR_OK || *tsr_error_message(), "a failure without a message\n");
     fuzz_check(run(bytes, size, size + 1, &second) == whole && first == second, "two runs differ\n");
     fuzz_check(tsr_context_memory(context).current_bytes == 0, "device memory is left\n");
+    run_tools(bytes, size);
     return first == TSR_OK;
 }
 

@@ -1,5 +1,5 @@
-/* Films that suites of the encoder code: textures that move by fractions of a sample, fade, and change. Every sample is a sum of waves, so that displacements are
- * exact. */
+/* Films that suites of the encoder code: textures that move by fractions of a sample, fade, and change. Every sample is a sum of waves, so that
+ * displacements are exact. */
 #ifndef TSR_TESTS_DIRAC_FILMS_H
 #define TSR_TESTS_DIRAC_FILMS_H
 
@@ -9,10 +9,10 @@
 
 typedef struct film {
     tsr_video_format format;
-    double speed[2];  /* samples a frame */
-    int fade;         /* frames until another texture has taken its place; 0: none */
-    int cut;          /* frame at which another begins; 0: none */
-    double contrast;  /* of full range */
+    double speed[2]; /* samples a frame */
+    int fade;        /* frames until another texture has taken its place; 0: none */
+    int cut;         /* frame at which another begins; 0: none */
+    double contrast; /* of full range */
 } film;
 
 static inline double film_wave(double x, double y, int which)

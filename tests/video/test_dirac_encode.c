@@ -262,9 +262,12 @@ static void wrong_options_are_named(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(lossless_comes_back), cmocka_unit_test(asymmetric_comes_back), cmocka_unit_test(fragments_fit),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(lossless_comes_back),
+                                        cmocka_unit_test(asymmetric_comes_back),
+                                        cmocka_unit_test(fragments_fit),
                                         cmocka_unit_test(bytes_are_kept),
-                                        cmocka_unit_test(default_matrices_are_the_standards), cmocka_unit_test(codes_are_as_defined),
+                                        cmocka_unit_test(default_matrices_are_the_standards),
+                                        cmocka_unit_test(codes_are_as_defined),
                                         cmocka_unit_test(wrong_options_are_named) };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

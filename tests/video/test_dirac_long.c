@@ -1,6 +1,7 @@
-/* Streams in core syntax that we write: what the encoder says a decoder makes of each picture is what our decoder makes of it, with every coder, filter, chroma
- * format, block shape, vector precision, fields, and lossless; weights of a cross-fade are those it was made with, groups begin where the scene changes, motion
- * saves what it should, and the buffer model holds when somebody else counts. What FFmpeg makes of such streams: test_dirac_peer.c. */
+/* Streams in core syntax that we write: what the encoder says a decoder makes of each picture is what our decoder makes of it, with every coder,
+ * filter, chroma format, block shape, vector precision, fields, and lossless; weights of a cross-fade are those it was made with, groups begin
+ * where the scene changes, motion saves what it should, and the buffer model holds when somebody else counts. What FFmpeg makes of such streams:
+ * test_dirac_peer.c. */
 #include "dirac_films.h"
 
 enum { FRAMES = 12 };
@@ -113,7 +114,9 @@ static void intra_pictures(void **state)
 
 static void long_groups(void **state)
 {
-    static const int32_t blocks[][4] = { { 12, 12, 8, 8 }, { 8, 8, 4, 4 }, { 16, 16, 12, 12 }, { 24, 16, 16, 8 }, { 8, 8, 8, 8 }, { 64, 32, 32, 16 } };
+    static const int32_t blocks[][4] = {
+        { 12, 12, 8, 8 }, { 8, 8, 4, 4 }, { 16, 16, 12, 12 }, { 24, 16, 16, 8 }, { 8, 8, 8, 8 }, { 64, 32, 32, 16 }
+    };
     static const tsr_chroma chromas[] = { TSR_CHROMA_420, TSR_CHROMA_422, TSR_CHROMA_444 };
     kept k = { .count = 0 };
     (void)state;
@@ -142,7 +145,8 @@ static void long_groups(void **state)
     forget(&k);
 }
 
-/* A texture that moves by fractions of a sample: at the same quantisers less than half of what intra pictures take, and no worse than them by more than 1.5 dB. */
+/* A texture that moves by fractions of a sample: at the same quantisers less than half of what intra pictures take, and no worse than them by more
+ * than 1.5 dB. */
 static void motion_saves(void **state)
 {
     const film f = some_film(96, 80, TSR_CHROMA_420, 8);
@@ -234,7 +238,8 @@ static void buffer_holds(void **state)
         for (size_t at = 0; at < stream.size;) {
             assert_memory_equal(stream.at + at, "BBCD", 4);
             const int code = stream.at[at + 4];
-            const size_t next = (size_t)stream.at[at + 5] << 24 | (size_t)stream.at[at + 6] << 16 | (size_t)stream.at[at + 7] << 8 | stream.at[at + 8];
+            const size_t next =
+                (size_t)stream.at[at + 5] << 24 | (size_t)stream.at[at + 6] << 16 | (size_t)stream.at[at + 7] << 8 | stream.at[at + 8];
             const size_t size = code == 0x10 ? 13 : next;
             if (code != 0x10) bits += 8 * (double)size;
             if (code == 0x30) { /* padding comes behind the picture and before the channel would overflow the buffer */
@@ -338,8 +343,9 @@ static void wrong_options_are_named(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(intra_pictures),      cmocka_unit_test(long_groups),  cmocka_unit_test(motion_saves),
-                                        cmocka_unit_test(fades_are_weighted), cmocka_unit_test(scenes_begin_groups), cmocka_unit_test(buffer_holds),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(intra_pictures),      cmocka_unit_test(long_groups),
+                                        cmocka_unit_test(motion_saves),        cmocka_unit_test(fades_are_weighted),
+                                        cmocka_unit_test(scenes_begin_groups), cmocka_unit_test(buffer_holds),
                                         cmocka_unit_test(two_passes),          cmocka_unit_test(wrong_options_are_named) };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

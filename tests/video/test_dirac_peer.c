@@ -1,5 +1,5 @@
-/* What FFmpeg's decoder makes of our streams: the frames that our encoder says. Skipped where there is no ffmpeg. SIMD is off there (-cpuflags 0): its vector
- * code differs from its own C code. */
+/* What FFmpeg's decoder makes of our streams: the frames that our encoder says. Skipped where there is no ffmpeg. SIMD is off there (-cpuflags 0):
+ * its vector code differs from its own C code. */
 #include <unistd.h>
 
 #include "dirac_films.h"

@@ -1,5 +1,6 @@
-/* What goes through streams without their samples: the inspector, whose parts add up to what is there and which names what levels forbid; the transcoder, whose
- * results decode to the same frames; and streams that are damaged by a seed: what is lost is concealed and said, and what is whole is right. */
+/* What goes through streams without their samples: the inspector, whose parts add up to what is there and which names what levels forbid; the
+ * transcoder, whose results decode to the same frames; and streams that are damaged by a seed: what is lost is concealed and said, and what is
+ * whole is right. */
 #include "dirac_films.h"
 
 enum { FRAMES = 9 };
@@ -294,7 +295,8 @@ static int units_of(const film_bytes *s, size_t at[64], size_t size[64])
     return count;
 }
 
-/* One unit is lost, cut, or has bytes changed, by the seed. Everything that is not predicted from the picture it hit is right; something is said of the rest. */
+/* One unit is lost, cut, or has bytes changed, by the seed. Everything that is not predicted from the picture it hit is right; something is said
+ * of the rest. */
 static void damage_is_concealed_and_said(void **state)
 {
     uint64_t seed = test_seed();
@@ -318,7 +320,8 @@ static void damage_is_concealed_and_said(void **state)
             if (kind == 1) film_append(&spoiled, p, 17 + (size[victim] - 17) / 2); /* cut */
             if (kind == 2) {
                 film_append(&spoiled, p, size[victim]);
-                for (int k = 0; k < 6; k++) spoiled.at[at[victim] + 17 + test_random(&seed) % (size[victim] - 17)] ^= (unsigned char)(1u << test_random(&seed) % 8);
+                for (int k = 0; k < 6; k++)
+                    spoiled.at[at[victim] + 17 + test_random(&seed) % (size[victim] - 17)] ^= (unsigned char)(1u << test_random(&seed) % 8);
             }
             film_append(&spoiled, p + size[victim], stream.size - at[victim] - size[victim]);
             int damaged[2 * FRAMES];
@@ -360,8 +363,10 @@ static void frames_are_compared(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(parts_add_up),       cmocka_unit_test(levels_are_checked),      cmocka_unit_test(fragments_and_back),
-                                        cmocka_unit_test(cuts_and_joins),     cmocka_unit_test(wrong_streams_are_named), cmocka_unit_test(damage_is_concealed_and_said),
-                                        cmocka_unit_test(frames_are_compared) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_add_up),       cmocka_unit_test(levels_are_checked),      cmocka_unit_test(fragments_and_back),
+        cmocka_unit_test(cuts_and_joins),     cmocka_unit_test(wrong_streams_are_named), cmocka_unit_test(damage_is_concealed_and_said),
+        cmocka_unit_test(frames_are_compared)
+    };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -1,5 +1,5 @@
-/* Streams of the public VC-2 conformance generator with the pictures that a decoder must give: vc2-conformance.tar.zst under TESSERA_DATA, unpacked by tar.
- * On emu, and where ThreadSanitizer watches, every seventh stream of a set. */
+/* Streams of the public VC-2 conformance generator with the pictures that a decoder must give: vc2-conformance.tar.zst under TESSERA_DATA,
+ * unpacked by tar. On emu, and where ThreadSanitizer watches, every seventh stream of a set. */
 #include <dirent.h>
 #include <unistd.h>
 

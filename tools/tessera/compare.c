@@ -185,10 +185,10 @@ static int compare_films(struct compare *c)
 {
     if (c->mask || c->labels || c->tolerance_given || c->options.skip_distances || c->options.ignore_geometry)
         return cli_usage(c->cli, "--%s: without effect on films, expected --min-psnr or none",
-                         c->labels             ? "labels"
-                         : c->min_dice_given   ? "min-dice"
-                         : c->mask             ? "mask"
-                         : c->tolerance_given  ? "tolerance"
+                         c->labels                   ? "labels"
+                         : c->min_dice_given         ? "min-dice"
+                         : c->mask                   ? "mask"
+                         : c->tolerance_given        ? "tolerance"
                          : c->options.skip_distances ? "skip-distances"
                                                      : "ignore-geometry");
     return streams_compare(c->cli, c->min_psnr_given ? c->min_psnr : -1);
@@ -275,12 +275,14 @@ static int run(cli_call *cli, int argc, char **argv)
     return code;
 }
 
-const cli_verb verb_compare = { "compare", "[options] INPUT REFERENCE",
-                                "Compare two masks, label maps, volumes, meshes or films; exit code 3 if they differ beyond the bar (without one: at all)",
-                                "  tessera make sphere -o a.nii.gz --truth a-mask.nii.gz\n"
-                                "  tessera make sphere -o b.nii.gz --truth b-mask.nii.gz\n"
-                                "  tessera compare --min-dice 0.99 a-mask.nii.gz b-mask.nii.gz\n"
-                                "  tessera make phantom_liver --size 64 --seed 1 -o c.nii.gz --truth c-labels.nii.gz\n"
-                                "  tessera make phantom_liver --size 64 --seed 2 -o d.nii.gz --truth d-labels.nii.gz\n"
-                                "  tessera compare --labels --min-dice 0.1 c-labels.nii.gz d-labels.nii.gz\n",
-                                run };
+const cli_verb verb_compare = {
+    "compare", "[options] INPUT REFERENCE",
+    "Compare two masks, label maps, volumes, meshes or films; exit code 3 if they differ beyond the bar (without one: at all)",
+    "  tessera make sphere -o a.nii.gz --truth a-mask.nii.gz\n"
+    "  tessera make sphere -o b.nii.gz --truth b-mask.nii.gz\n"
+    "  tessera compare --min-dice 0.99 a-mask.nii.gz b-mask.nii.gz\n"
+    "  tessera make phantom_liver --size 64 --seed 1 -o c.nii.gz --truth c-labels.nii.gz\n"
+    "  tessera make phantom_liver --size 64 --seed 2 -o d.nii.gz --truth d-labels.nii.gz\n"
+    "  tessera compare --labels --min-dice 0.1 c-labels.nii.gz d-labels.nii.gz\n",
+    run
+};

@@ -38,7 +38,8 @@ static void picture(void *user, const tsr_dirac_picture *p, const tsr_video_fram
         e->report_room = 2 * e->report_room + 4096;
     }
     if (!e->report_size)
-        e->report_size = (size_t)snprintf(e->report, 256, "number,kind,references,quantiser,bytes,motion_bytes,scene,weight1,weight2,weight_bits,psnr_y,psnr_c1,psnr_c2,buffer\n");
+        e->report_size = (size_t)snprintf(
+            e->report, 256, "number,kind,references,quantiser,bytes,motion_bytes,scene,weight1,weight2,weight_bits,psnr_y,psnr_c1,psnr_c2,buffer\n");
     e->report_size += (size_t)snprintf(e->report + e->report_size, 200, "%u,%s,%d,%d,%lld,%lld,%d,%d,%d,%d", p->number,
                                        p->references ? (p->parse_code & 0x0c) == 0x0c ? "forward" : "between" : "intra", p->references, p->quantiser,
                                        (long long)p->bytes, (long long)p->motion_bytes, p->scene, p->weight[0], p->weight[1], p->weight[2]);
@@ -69,8 +70,7 @@ static int encode_frame(struct encode *e, const tsr_video_frame *frame)
     const void *bytes;
     size_t size;
     if (code) return code;
-    const tsr_status status =
-        e->first_pass ? tsr_dirac_encoder_frame(e->first, frame, &bytes, &size) : tsr_dirac_writer_append(e->writer, frame);
+    const tsr_status status = e->first_pass ? tsr_dirac_encoder_frame(e->first, frame, &bytes, &size) : tsr_dirac_writer_append(e->writer, frame);
     e->frames++;
     return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, e->output);
 }
@@ -100,7 +100,8 @@ static int encode_all(struct encode *e)
         const tsr_status status = next_frame(e, &frame, &image, &more);
         if (status != TSR_OK) code = cli_status(e->cli, status, e->cli->input[0]);
         else if (more) code = encode_frame(e, &frame);
-        if (!code && progress.report && progress.report(progress.user, count > 0 ? (double)e->frames / (double)count : -1, e->first_pass ? "first pass" : "encoding"))
+        if (!code && progress.report &&
+            progress.report(progress.user, count > 0 ? (double)e->frames / (double)count : -1, e->first_pass ? "first pass" : "encoding"))
             code = cli_error(e->cli, CLI_FAILED, "cancelled");
     }
     cli_progress_end(e->cli);
@@ -163,7 +164,12 @@ static int run(cli_call *cli, int argc, char **argv)
     int used = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(e.output),
-        { .name = "coding", .type = CLI_CHOICE, .value = &coding, .argument = "NAME", .help = "slices (VC-2) or Dirac's core syntax with one of its coders", .choices = "high-quality low-delay arithmetic variable" },
+        { .name = "coding",
+          .type = CLI_CHOICE,
+          .value = &coding,
+          .argument = "NAME",
+          .help = "slices (VC-2) or Dirac's core syntax with one of its coders",
+          .choices = "high-quality low-delay arithmetic variable" },
         { .name = "lossless", .type = CLI_FLAG, .value = &e.options.lossless, .help = "every sample comes back" },
         { .name = "quantiser",
           .type = CLI_INT,
@@ -250,13 +256,53 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 1,
           .upper = 17592186044416.0 },
         { .name = "constant-rate", .type = CLI_FLAG, .value = &e.options.constant_rate, .help = "what pictures leave of the rate is padding" },
-        { .name = "passes", .type = CLI_INT, .value = &passes, .argument = "N", .help = "2: the film is read twice, the rate is spread over all of it", .lower = 1, .upper = 2 },
-        { .name = "preset", .type = CLI_CHOICE, .value = &preset, .argument = "NAME", .help = "how hard motion is searched for", .choices = "medium fast best" },
-        { .name = "group", .type = CLI_INT, .value = &e.options.group, .argument = "N", .help = "frames from one intra picture to the next (default 48; 1: all are)", .lower = 1, .upper = 1048576 },
-        { .name = "distance", .type = CLI_INT, .value = &e.options.distance, .argument = "N", .help = "frames from one forward reference to the next (default 3)", .lower = 1, .upper = 8 },
-        { .name = "block", .type = CLI_TEXT, .value = &block, .argument = "LENGTH,SEPARATION", .help = "of the blocks of motion in luma samples (default 12,8)" },
-        { .name = "precision", .type = CLI_INT, .value = &precision, .given = &precision_given, .argument = "N", .help = "of vectors: 0 samples, 1 halves, 2 quarters (default), 3 eighths", .lower = 0, .upper = 3 },
-        { .name = "perceptual", .type = CLI_INT, .value = &e.options.perceptual, .argument = "N", .help = "0 (default: least error) to 100: finer where the eye sees more", .lower = 0, .upper = 100 },
+        { .name = "passes",
+          .type = CLI_INT,
+          .value = &passes,
+          .argument = "N",
+          .help = "2: the film is read twice, the rate is spread over all of it",
+          .lower = 1,
+          .upper = 2 },
+        { .name = "preset",
+          .type = CLI_CHOICE,
+          .value = &preset,
+          .argument = "NAME",
+          .help = "how hard motion is searched for",
+          .choices = "medium fast best" },
+        { .name = "group",
+          .type = CLI_INT,
+          .value = &e.options.group,
+          .argument = "N",
+          .help = "frames from one intra picture to the next (default 48; 1: all are)",
+          .lower = 1,
+          .upper = 1048576 },
+        { .name = "distance",
+          .type = CLI_INT,
+          .value = &e.options.distance,
+          .argument = "N",
+          .help = "frames from one forward reference to the next (default 3)",
+          .lower = 1,
+          .upper = 8 },
+        { .name = "block",
+          .type = CLI_TEXT,
+          .value = &block,
+          .argument = "LENGTH,SEPARATION",
+          .help = "of the blocks of motion in luma samples (default 12,8)" },
+        { .name = "precision",
+          .type = CLI_INT,
+          .value = &precision,
+          .given = &precision_given,
+          .argument = "N",
+          .help = "of vectors: 0 samples, 1 halves, 2 quarters (default), 3 eighths",
+          .lower = 0,
+          .upper = 3 },
+        { .name = "perceptual",
+          .type = CLI_INT,
+          .value = &e.options.perceptual,
+          .argument = "N",
+          .help = "0 (default: least error) to 100: finer where the eye sees more",
+          .lower = 0,
+          .upper = 100 },
         { .name = "compatible", .type = CLI_FLAG, .value = &e.options.compatible, .help = "nothing that FFmpeg's decoder gets wrong" },
         { .name = "no-scenes", .type = CLI_FLAG, .value = &e.options.no_scenes, .help = "changes of scene begin no group" },
         { .name = "report", .type = CLI_TEXT, .value = &e.report_path, .argument = "FILE", .help = "a table (CSV) of pictures, with their PSNR" },

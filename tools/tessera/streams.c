@@ -24,7 +24,7 @@ typedef struct totals {
     int64_t units, pictures, intra, forward, between, problems, bytes, motion, padding;
     int64_t kind_bytes[3]; /* intra, forward, between */
     double band[3][TSR_DIRAC_BAND_LEVELS][4];
-    int32_t depth, group_now, group_longest, group_shortest;
+    int32_t wavelet, depth, group_now, group_longest, group_shortest;
 } totals;
 
 typedef struct showing {
@@ -57,10 +57,12 @@ static void show_sequence(const showing *s, const tsr_dirac_sequence *q)
         json_close('}');
         return;
     }
-    printf("  sequence     version %d.%d, profile %d%s%s%s, level %d, base format %d\n", q->major_version, q->minor_version, q->profile, profile ? " (" : "",
-           profile ? profile : "", profile ? ")" : "", q->level, q->base_format);
+    printf("  sequence     version %d.%d, profile %d%s%s%s, level %d, base format %d\n", q->major_version, q->minor_version, q->profile,
+           profile ? " (" : "", profile ? profile : "", profile ? ")" : "", q->level, q->base_format);
     printf("  frames       %d x %d, %s, %d bits, %s%s, %g frames a second\n", q->width, q->height, tsr_chroma_name(q->chroma), q->luma_depth,
-           !q->interlaced ? "progressive" : q->top_field_first ? "interlaced, top field first" : "interlaced, bottom field first",
+           !q->interlaced       ? "progressive"
+           : q->top_field_first ? "interlaced, top field first"
+                                : "interlaced, bottom field first",
            q->fields ? ", a picture each field" : "", (double)q->rate[0] / q->rate[1]);
 }
 
@@ -84,6 +86,8 @@ static void show_picture(const showing *s, const tsr_dirac_unit_info *u)
         json_open("references", '[');
         for (int32_t r = 0; r < u->references; r++) json_int(NULL, u->reference[r]);
         json_close(']');
+        json_text("wavelet", filters[u->wavelet]);
+        json_int("depth", u->depth);
         json_int("motion_bits", u->motion_bits);
         json_int("coefficient_bits", bits_of(u));
         json_int("padding_bits", u->padding_bits);
@@ -98,7 +102,8 @@ static void show_picture(const showing *s, const tsr_dirac_unit_info *u)
     char references[40] = "";
     if (u->references == 1) snprintf(references, sizeof references, "%u", u->reference[0]);
     if (u->references == 2) snprintf(references, sizeof references, "%u %u", u->reference[0], u->reference[1]);
-    printf("  %10u  %-52s %-14s %10lld %12lld %10lld\n", u->number, u->name, references, (long long)u->bytes, (long long)bits_of(u), (long long)u->motion_bits);
+    printf("  %10u  %-52s %-14s %10lld %12lld %10lld\n", u->number, u->name, references, (long long)u->bytes, (long long)bits_of(u),
+           (long long)u->motion_bits);
 }
 
 static void count(totals *t, const tsr_dirac_unit_info *u)
@@ -112,6 +117,7 @@ static void count(totals *t, const tsr_dirac_unit_info *u)
     t->kind_bytes[kind] += u->bytes;
     t->motion += u->motion_bits;
     t->padding += u->padding_bits;
+    if (!t->pictures) t->wavelet = u->wavelet;
     if (u->depth + u->depth_horizontal > t->depth) t->depth = u->depth + u->depth_horizontal;
     for (int c = 0; c < 3; c++)
         for (int level = 0; level < TSR_DIRAC_BAND_LEVELS; level++)
@@ -143,8 +149,8 @@ static void show_bands(const showing *s)
                 for (int c = 0; c < 3; c++) json_real(components[c], t->band[c][level][band] / pictures);
                 json_close('}');
             } else
-                printf("    %d %s   %12.1f %10.1f %10.1f\n", level, orientations[band], t->band[0][level][band] / pictures, t->band[1][level][band] / pictures,
-                       t->band[2][level][band] / pictures);
+                printf("    %d %s   %12.1f %10.1f %10.1f\n", level, orientations[band], t->band[0][level][band] / pictures,
+                       t->band[1][level][band] / pictures, t->band[2][level][band] / pictures);
         }
     if (s->cli->globals.json) json_close(']');
 }
@@ -165,8 +171,9 @@ static void show_totals(const showing *s, const tsr_dirac_sequence *q)
     } else {
         printf("  pictures     %lld: %lld intra, %lld forward, %lld between; groups of at most %d\n", (long long)t->pictures, (long long)t->intra,
                (long long)t->forward, (long long)t->between, t->group_longest);
-        printf("  bytes        %lld: %lld intra, %lld forward, %lld between", (long long)t->bytes, (long long)t->kind_bytes[0], (long long)t->kind_bytes[1],
-               (long long)t->kind_bytes[2]);
+        printf("  transform    %s in the first picture, %d levels\n", filters[t->wavelet], t->depth);
+        printf("  bytes        %lld: %lld intra, %lld forward, %lld between", (long long)t->bytes, (long long)t->kind_bytes[0],
+               (long long)t->kind_bytes[1], (long long)t->kind_bytes[2]);
         if (seconds > 0) printf("; %.6g bits a second", 8 * (double)t->bytes / seconds);
         printf("\n  of them      %lld motion, %lld padding of slices\n", (long long)t->motion / 8, (long long)t->padding / 8);
     }

@@ -1,4 +1,5 @@
-/* video/dirac/arithmetic.c: the table of the Dirac Specification. It corresponds to p / window(p) with a window that grows from about 17 at one half to 256 at 1. */
+/* video/dirac/arithmetic.c: the table of the Dirac Specification. It corresponds to p / window(p) with a window that grows from about 17 at one
+ * half to 256 at 1. */
 #include "video/dirac/arithmetic.h"
 
 const uint16_t tsr_arithmetic_step[256] = {

@@ -4,8 +4,8 @@
 
 #include "video/dirac/arithmetic.h"
 
-/* The value is `low`, of which the bytes before `at` are the beginning; it grows by at most 2^16 of its last 16 bits, so a carry into written bytes is
- * rare. */
+/* The value is `low`, of which the bytes before `at` are the beginning; it grows by at most 2^16 of its last 16 bits, so a carry into written
+ * bytes is rare. */
 typedef struct tsr_arithmetic_out {
     uint8_t *begin, *at;
     uint64_t low;   /* its last 16 + count bits, and a carry above them */
@@ -15,10 +15,7 @@ typedef struct tsr_arithmetic_out {
 
 enum { TSR_ARITHMETIC_TAIL = 16 }; /* bytes that may be written beyond what the bits take */
 
-static inline void tsr_arithmetic_start(tsr_arithmetic_out *a, uint8_t *to)
-{
-    *a = (tsr_arithmetic_out){ .begin = to, .at = to, .range = 0xffff };
-}
+static inline void tsr_arithmetic_start(tsr_arithmetic_out *a, uint8_t *to) { *a = (tsr_arithmetic_out){ .begin = to, .at = to, .range = 0xffff }; }
 
 static inline void tsr_arithmetic_carry(uint8_t *at)
 {

@@ -1,6 +1,7 @@
 /* video/dirac/bits.h: bits, most significant first, and interleaved exp-Golomb codes.
  *
- * Past `end` every bit is 1, so that a bounded block that ends early goes on with zeros. Memory must be readable TSR_BITS_SLACK bytes beyond the last bit. */
+ * Past `end` every bit is 1, so that a bounded block that ends early goes on with zeros. Memory must be readable TSR_BITS_SLACK bytes beyond the
+ * last bit. */
 #ifndef TSR_VIDEO_DIRAC_BITS_H
 #define TSR_VIDEO_DIRAC_BITS_H
 

@@ -1,5 +1,5 @@
-/* video/dirac/core_contexts.h: contexts of a sub-band's arithmetic codes, for reading and writing. First follow bits: by parent and neighbours; then a chain
- * for each kind of parent. */
+/* video/dirac/core_contexts.h: contexts of a sub-band's arithmetic codes, for reading and writing. First follow bits: by parent and neighbours;
+ * then a chain for each kind of parent. */
 #ifndef TSR_VIDEO_DIRAC_CORE_CONTEXTS_H
 #define TSR_VIDEO_DIRAC_CORE_CONTEXTS_H
 

@@ -26,7 +26,10 @@ static place place_of(const tsr_dirac_core_writing *w, int64_t item)
 }
 
 /* The finest sub-bands first: they take longest. */
-static int64_t item_of(const tsr_dirac_core_writing *w, int64_t turn) { return turn / bands_of(w) * bands_of(w) + bands_of(w) - 1 - turn % bands_of(w); }
+static int64_t item_of(const tsr_dirac_core_writing *w, int64_t turn)
+{
+    return turn / bands_of(w) * bands_of(w) + bands_of(w) - 1 - turn % bands_of(w);
+}
 
 /* ---- quantisation -------------------------------------------------------------------------------------------------------------------------- */
 

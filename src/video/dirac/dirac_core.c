@@ -1,5 +1,5 @@
-/* video/dirac/dirac_core.c: lengths are read first, then sub-bands of one orientation are decoded from the coarsest on, the orientations and components
- * side by side: a coefficient's contexts look at the level before of the same orientation alone. */
+/* video/dirac/dirac_core.c: lengths are read first, then sub-bands of one orientation are decoded from the coarsest on, the orientations and
+ * components side by side: a coefficient's contexts look at the level before of the same orientation alone. */
 #include "video/dirac/dirac_core.h"
 
 #include "core/parallel.h"

@@ -1,5 +1,5 @@
-/* video/dirac/dirac_encoder.h: the state of an encoder. encoder.c: creation, data units, the calls of tessera/dirac.h; encoder_slices.c: VC-2 pictures;
- * encoder_group.c: which frames become what, and in which order; encoder_core.c: pictures in core syntax. */
+/* video/dirac/dirac_encoder.h: the state of an encoder. encoder.c: creation, data units, the calls of tessera/dirac.h; encoder_slices.c: VC-2
+ * pictures; encoder_group.c: which frames become what, and in which order; encoder_core.c: pictures in core syntax. */
 #ifndef TSR_VIDEO_DIRAC_DIRAC_ENCODER_H
 #define TSR_VIDEO_DIRAC_DIRAC_ENCODER_H
 
@@ -42,8 +42,8 @@ typedef struct tsr_dirac_task {
 } tsr_dirac_task;
 
 typedef struct tsr_dirac_core_coder {
-    tsr_dirac_transform transform[2]; /* intra, inter */
-    tsr_dirac_synthesis plans[2][2];  /* intra, inter; luma, chroma */
+    tsr_dirac_transform transform[2];             /* intra, inter */
+    tsr_dirac_synthesis plans[2][2];              /* intra, inter; luma, chroma */
     double weight[2][2][TSR_DIRAC_LEVELS + 1][4]; /* intra, inter; luma, chroma: what quantisers are divided by */
     tsr_dirac_core_writing writing;
     int32_t *predicted[3]; /* device memory */
@@ -57,7 +57,7 @@ typedef struct tsr_dirac_core_coder {
     tsr_dirac_waiting waiting[TSR_DIRAC_WAITING]; /* a ring, by the frame's index */
     int64_t given, last_anchor, last_intra;       /* frames given; the last that became a reference, an intra one; -1: none */
     int64_t turn;                                 /* references coded */
-    void *reconstructed; /* device memory of a frame */
+    void *reconstructed;                          /* device memory of a frame */
     tsr_video_frame shown;
     int16_t *luma; /* host memory, to look at references that lie on a device */
 } tsr_dirac_core_coder;

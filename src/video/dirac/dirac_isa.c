@@ -56,75 +56,126 @@ void TSR_ISA_NAME(tsr_dirac_store_rows)(const tsr_dirac_store_job *job, int64_t 
 
 /* ---- prediction, a row of a block at a time ------------------------------------------------------------------------------------------------ */
 
-/* Places x0 .. x0 + n of row y of a reference, seen with one vector: without clamping where all of them lie inside. 0: they do not. */
-static int fetch_row(const tsr_dirac_predict_job *j, const int16_t *reference, int64_t px, int64_t py, int32_t n, int32_t *value)
+/* A rectangle of places in a reference, seen with one vector, where none of them needs clamping. */
+typedef struct view {
+    const int16_t *from[4]; /* the first place in up to four planes */
+    int64_t stride;
+    int32_t weight[4], shift; /* shift 0: from[0] as it is */
+} view;
+
+/* 0: some place lies outside. */
+static int look(const tsr_dirac_predict_job *j, const int16_t *reference, int64_t px, int64_t py, int32_t n, int32_t rows, view *v)
 {
     const int32_t precision = j->p.precision;
+    v->stride = j->width;
+    v->shift = 0;
     if (precision == 0) {
-        if (px < 0 || px + n > j->width || py < 0 || py >= j->height) return 0;
-        const int16_t *from = reference + py * j->width + px;
-        for (int32_t k = 0; k < n; k++) value[k] = from[k];
+        if (px < 0 || px + n > j->width || py < 0 || py + rows > j->height) return 0;
+        v->from[0] = reference + py * j->width + px;
         return 1;
     }
     const int32_t s = precision - 1, one = 1 << s, rx = (int32_t)(px & (one - 1)), ry = (int32_t)(py & (one - 1));
     const int64_t hx = px >> s, hy = py >> s;
-    if (hx < 0 || hx + 2 * (int64_t)n - 1 > 2 * (int64_t)j->width - 2 || hy < 0 || hy + 1 > 2 * (int64_t)j->height - 2) return 0;
-    const int16_t *from[4];
-    for (int32_t k = 0; k < 4; k++) from[k] = reference + tsr_dirac_half_place(j->width, j->height, hx + (k & 1), hy + (k >> 1));
-    if (rx == 0 && ry == 0) {
-        for (int32_t k = 0; k < n; k++) value[k] = from[0][k];
-        return 1;
-    }
-    const int32_t a = (one - ry) * (one - rx), b = (one - ry) * rx, c = ry * (one - rx), d = ry * rx, half = one * one / 2;
-    for (int32_t k = 0; k < n; k++) value[k] = (a * from[0][k] + b * from[1][k] + c * from[2][k] + d * from[3][k] + half) >> (2 * s);
+    if (hx < 0 || hx + 2 * (int64_t)n - 1 > 2 * (int64_t)j->width - 2 || hy < 0 || hy + 2 * (int64_t)rows - 1 > 2 * (int64_t)j->height - 2) return 0;
+    for (int32_t k = 0; k < 4; k++) v->from[k] = reference + tsr_dirac_half_place(j->width, j->height, hx + (k & 1), hy + (k >> 1));
+    if (rx == 0 && ry == 0) return 1;
+    v->weight[0] = (one - ry) * (one - rx);
+    v->weight[1] = (one - ry) * rx;
+    v->weight[2] = ry * (one - rx);
+    v->weight[3] = ry * rx;
+    v->shift = 2 * s;
     return 1;
 }
 
-/* What block b says of places x0 .. x0 + n of row y. */
-static void block_row(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, int32_t x0, int32_t n, int32_t y, int32_t *value)
+static void fetch_row(const view *v, int64_t y, int32_t n, int32_t *TSR_RESTRICT value)
 {
-    int32_t other[TSR_DIRAC_BLOCK_MOST];
-    int plain = b->mode && !b->global && !j->p.weighted;
-    if (!b->mode) {
-        for (int32_t k = 0; k < n; k++) value[k] = b->dc[j->component];
+    const int16_t *a = v->from[0] + y * v->stride;
+    if (!v->shift) {
+        for (int32_t k = 0; k < n; k++) value[k] = a[k];
         return;
     }
-    for (int r = 0; r < 2 && plain; r++) {
-        if (!(b->mode >> r & 1)) continue;
-        plain = fetch_row(j, j->reference[r], ((int64_t)x0 << j->p.precision) + (b->vector[r][0] >> j->down[0]),
-                          ((int64_t)y << j->p.precision) + (b->vector[r][1] >> j->down[1]), n, r && b->mode == 3 ? other : value);
+    const int16_t *b = v->from[1] + y * v->stride, *c = v->from[2] + y * v->stride, *d = v->from[3] + y * v->stride;
+    const int32_t wa = v->weight[0], wb = v->weight[1], wc = v->weight[2], wd = v->weight[3], half = 1 << (v->shift - 1), shift = v->shift;
+    for (int32_t k = 0; k < n; k++) value[k] = (wa * a[k] + wb * b[k] + wc * c[k] + wd * d[k] + half) >> shift;
+}
+
+/* Where a block lies in the picture, and what it counts there: weights along x of its first place on, along y of its own rows. */
+typedef struct block_place {
+    int32_t x0, n, y0, y1, top;
+    const int32_t *across, *down;
+} block_place;
+
+static void add_row(const int32_t *TSR_RESTRICT value, const int32_t *TSR_RESTRICT across, int32_t down, int32_t n, int32_t *TSR_RESTRICT sum)
+{
+    for (int32_t k = 0; k < n; k++) sum[k] += down * across[k] * value[k];
+}
+
+/* Adds block b times its weights. */
+static void add_block(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, const block_place *p)
+{
+    int32_t value[TSR_DIRAC_BLOCK_MOST], other[TSR_DIRAC_BLOCK_MOST];
+    view seen[2];
+    int plain = !b->global && !(j->p.weighted && b->mode);
+    for (int r = 0; r < 2 && plain; r++)
+        if (b->mode >> r & 1)
+            plain = look(j, j->reference[r], ((int64_t)p->x0 << j->p.precision) + (b->vector[r][0] >> j->down[0]),
+                         ((int64_t)p->y0 << j->p.precision) + (b->vector[r][1] >> j->down[1]), p->n, p->y1 - p->y0, &seen[r]);
+    if (!b->mode)
+        for (int32_t k = 0; k < p->n; k++) value[k] = b->dc[j->component];
+    for (int32_t y = p->y0; y < p->y1; y++) {
+        if (!plain)
+            for (int32_t k = 0; k < p->n; k++) value[k] = tsr_dirac_block_value(j, b, p->x0 + k, y);
+        else if (b->mode == 3) {
+            fetch_row(&seen[0], y - p->y0, p->n, value);
+            fetch_row(&seen[1], y - p->y0, p->n, other);
+            for (int32_t k = 0; k < p->n; k++) value[k] = (value[k] + other[k] + 1) >> 1;
+        } else if (b->mode) fetch_row(&seen[b->mode - 1], y - p->y0, p->n, value);
+        add_row(value, p->across, p->down[y - p->top], p->n, j->predicted + y * j->stride + p->x0);
     }
-    if (!plain)
-        for (int32_t k = 0; k < n; k++) value[k] = tsr_dirac_block_value(j, b, x0 + k, y);
-    else if (b->mode == 3)
-        for (int32_t k = 0; k < n; k++) value[k] = (value[k] + other[k] + 1) >> 1;
+}
+
+static void block_weights(int32_t length, int32_t separation, int32_t count, int32_t weight[3][TSR_DIRAC_BLOCK_MOST]) /* first, middle, last block */
+{
+    for (int32_t k = 0; k < length; k++) {
+        weight[0][k] = tsr_dirac_weight(k, length, separation, 0, count);
+        weight[1][k] = tsr_dirac_weight(k, length, separation, 1, count);
+        weight[2][k] = tsr_dirac_weight(k, length, separation, count - 1, count);
+    }
 }
 
 void TSR_ISA_NAME(tsr_dirac_predict_rows)(const tsr_dirac_predict_job *j, int64_t begin, int64_t end)
 {
     const int32_t wide = j->p.length[0] >> j->down[0], across = j->p.separation[0] >> j->down[0], ox = (wide - across) / 2;
     const int32_t high = j->p.length[1] >> j->down[1], down = j->p.separation[1] >> j->down[1], oy = (high - down) / 2;
-    const int32_t columns = j->p.blocks_x;
-    int32_t weight[3][TSR_DIRAC_BLOCK_MOST], value[TSR_DIRAC_BLOCK_MOST]; /* of the first, a middle and the last block of a row */
-    for (int32_t k = 0; k < wide; k++) {
-        weight[0][k] = tsr_dirac_weight(k, wide, across, 0, columns);
-        weight[1][k] = tsr_dirac_weight(k, wide, across, 1, columns);
-        weight[2][k] = tsr_dirac_weight(k, wide, across, columns - 1, columns);
+    const int32_t columns = j->p.blocks_x, rows = j->p.blocks_y;
+    int32_t weight[2][3][TSR_DIRAC_BLOCK_MOST], first, last;
+    block_weights(wide, across, columns, weight[0]);
+    block_weights(high, down, rows, weight[1]);
+    for (int64_t y = begin; y < end; y++) memset(j->predicted + y * j->stride, 0, (size_t)j->width * sizeof *j->predicted);
+    (void)tsr_dirac_cover((int32_t)begin, high, down, rows, &first);
+    const int32_t covers = tsr_dirac_cover((int32_t)end - 1, high, down, rows, &last);
+    last += covers;
+    for (int32_t v = first; v < last; v++) {
+        const int32_t top = v * down - oy;
+        for (int32_t u = 0; u < columns; u++) {
+            const int32_t left = u * across - ox, x0 = tsr_maxi(left, 0);
+            const block_place p = { x0,
+                                    tsr_mini(left + wide, j->width) - x0,
+                                    tsr_maxi(top, (int32_t)begin),
+                                    tsr_mini(top + high, (int32_t)end),
+                                    top,
+                                    weight[0][u == 0             ? 0
+                                              : u == columns - 1 ? 2
+                                                                 : 1] +
+                                        (x0 - left),
+                                    weight[1][v == 0          ? 0
+                                              : v == rows - 1 ? 2
+                                                              : 1] };
+            if (p.n > 0 && p.y1 > p.y0) add_block(j, &j->blocks[(int64_t)v * columns + u], &p);
+        }
     }
     for (int64_t y = begin; y < end; y++) {
-        int32_t *sum = j->predicted + y * j->stride, by;
-        const int32_t rows = tsr_dirac_cover((int32_t)y, high, down, j->p.blocks_y, &by);
-        memset(sum, 0, (size_t)j->width * sizeof *sum);
-        for (int32_t v = by; v < by + rows; v++) {
-            const int32_t wy = tsr_dirac_weight((int32_t)y - (v * down - oy), high, down, v, j->p.blocks_y);
-            for (int32_t u = 0; u < columns; u++) {
-                const int32_t left = u * across - ox, x0 = tsr_maxi(left, 0), n = tsr_mini(left + wide, j->width) - x0;
-                const int32_t *w = weight[u == 0 ? 0 : u == columns - 1 ? 2 : 1] + (x0 - left);
-                if (n <= 0) continue;
-                block_row(j, &j->blocks[(int64_t)v * columns + u], x0, n, (int32_t)y, value);
-                for (int32_t k = 0; k < n; k++) sum[x0 + k] += wy * w[k] * value[k];
-            }
-        }
+        int32_t *sum = j->predicted + y * j->stride;
         for (int32_t x = 0; x < j->width; x++) sum[x] = (sum[x] + 32) >> 6;
     }
 }
@@ -156,11 +207,11 @@ void TSR_ISA_NAME(tsr_dirac_half_rows)(const tsr_dirac_half_job *job, int64_t be
 }
 
 /* Rows without a prediction, in vectors; what lies beyond the plane repeats its last sample. */
-#define LOAD_ROW(type, to)                                                                                                   \
-    do {                                                                                                                     \
-        const type *TSR_RESTRICT from_ = (const type *)j->plane + tsr_minl(y, j->height - 1) * j->plane_stride;              \
-        for (int32_t x = 0; x < j->width; x++) (to)[x] = (__typeof__(*(to)))((int32_t)from_[x] - half);                      \
-        for (int32_t x = j->width; x < j->padded_width; x++) (to)[x] = (to)[j->width - 1];                                   \
+#define LOAD_ROW(type, to)                                                                                      \
+    do {                                                                                                        \
+        const type *TSR_RESTRICT from_ = (const type *)j->plane + tsr_minl(y, j->height - 1) * j->plane_stride; \
+        for (int32_t x = 0; x < j->width; x++) (to)[x] = (__typeof__(*(to)))((int32_t)from_[x] - half);         \
+        for (int32_t x = j->width; x < j->padded_width; x++) (to)[x] = (to)[j->width - 1];                      \
     } while (0)
 
 static void load_plain(const tsr_dirac_load_job *j, int64_t y)
@@ -439,7 +490,8 @@ void TSR_ISA_NAME(tsr_dirac_run_write)(const int32_t *value, const tsr_dirac_run
     *own = out;
 }
 
-void TSR_ISA_NAME(tsr_dirac_gather)(const int32_t *wide, const int16_t *narrow, int64_t stride, const tsr_dirac_piece *pieces, int32_t count, int32_t *to)
+void TSR_ISA_NAME(tsr_dirac_gather)(const int32_t *wide, const int16_t *narrow, int64_t stride, const tsr_dirac_piece *pieces, int32_t count,
+                                    int32_t *to)
 {
     for (int32_t k = 0; k < count; k++) {
         const tsr_dirac_piece p = pieces[k];

@@ -22,7 +22,8 @@ typedef struct tsr_code_steps {
     uint64_t scale[TSR_CODE_INDICES];
 } tsr_code_steps;
 /* Bits of the codes up to the last coefficient that is not 0, signs included. */
-TSR_ISA_DECLARE(int64_t, tsr_dirac_run_bits, const int32_t *value, const tsr_dirac_run *runs, int32_t count, int32_t index, const tsr_code_steps *steps)
+TSR_ISA_DECLARE(int64_t, tsr_dirac_run_bits, const int32_t *value, const tsr_dirac_run *runs, int32_t count, int32_t index,
+                const tsr_code_steps *steps)
 /* Writes them; `scratch` has room for all coefficients. What is behind the last one is left out. */
 TSR_ISA_DECLARE(void, tsr_dirac_run_write, const int32_t *value, const tsr_dirac_run *runs, int32_t count, int32_t index, const tsr_code_steps *steps,
                 int32_t *scratch, tsr_bits_out *out)
@@ -31,11 +32,13 @@ typedef struct tsr_dirac_piece {
     int64_t at; /* of its first coefficient */
     int32_t w, h;
 } tsr_dirac_piece;
-TSR_ISA_DECLARE(void, tsr_dirac_gather, const int32_t *wide, const int16_t *narrow, int64_t stride, const tsr_dirac_piece *pieces, int32_t count, int32_t *to)
+TSR_ISA_DECLARE(void, tsr_dirac_gather, const int32_t *wide, const int16_t *narrow, int64_t stride, const tsr_dirac_piece *pieces, int32_t count,
+                int32_t *to)
 /* Quantises a row of n coefficients and puts them back; the sum of squared differences. */
-TSR_ISA_DECLARE(double, tsr_dirac_quantise_row, const int32_t *coefficients, int32_t n, int32_t index, int inter, int32_t rounding, int32_t *quantised,
-                int32_t *decoded)
-/* Sums of absolute differences of bytes, w x h, of which 15 more must be readable behind each row; against the rounded mean of two; against their own mean, which goes to *mean. */
+TSR_ISA_DECLARE(double, tsr_dirac_quantise_row, const int32_t *coefficients, int32_t n, int32_t index, int inter, int32_t rounding,
+                int32_t *quantised, int32_t *decoded)
+/* Sums of absolute differences of bytes, w x h, of which 15 more must be readable behind each row; against the rounded mean of two; against their
+ * own mean, which goes to *mean. */
 TSR_ISA_DECLARE(int32_t, tsr_dirac_difference, const uint8_t *a, int64_t a_stride, const uint8_t *b, int64_t b_stride, int32_t w, int32_t h)
 TSR_ISA_DECLARE(int32_t, tsr_dirac_difference_mean, const uint8_t *a, int64_t a_stride, const uint8_t *b, int64_t b_stride, const uint8_t *c,
                 int64_t c_stride, int32_t w, int32_t h)

@@ -8,9 +8,9 @@ enum { EXTENTS = 1, CHROMA = 2, SCAN = 4, RATE = 8, ASPECT = 16, CLEAN = 32, RAN
 /* One combination that a level allows. */
 typedef struct allowed {
     int32_t level, base_first, base_last, fields;
-    uint32_t custom; /* fields that may differ from the base format */
-    uint32_t must;   /* and those that must */
-    int32_t profile, wavelet, depth; /* -1: those of all levels below 64: wavelets 0 to 4, depths 0 to 4 */
+    uint32_t custom;                           /* fields that may differ from the base format */
+    uint32_t must;                             /* and those that must */
+    int32_t profile, wavelet, depth;           /* -1: those of all levels below 64: wavelets 0 to 4, depths 0 to 4 */
     int32_t slices[2], numerator, denominator; /* 0: any */
 } allowed;
 
@@ -52,8 +52,8 @@ static int known(int32_t level)
 /* What a combination has against a header, worded; 0: nothing. */
 static int against(const allowed *a, const tsr_dirac_sequence *s, char *text, size_t room)
 {
-    static const char *const names[] = { "frame extents", "chroma format", "scan format", "frame rate", "pixel aspect ratio", "clean area", "signal range",
-                                         "colour specification" };
+    static const char *const names[] = { "frame extents",      "chroma format", "scan format",  "frame rate",
+                                         "pixel aspect ratio", "clean area",    "signal range", "colour specification" };
     const uint32_t over = s->custom & ~a->custom, missing = a->must & ~s->custom, wrong = over | missing;
     if (wrong) {
         const int which = __builtin_ctz(wrong);
@@ -111,7 +111,8 @@ int tsr_dirac_level_transform(const tsr_dirac_sequence *s, const tsr_dirac_trans
     } else if (sdi && (t->slices_x != a->slices[0] || t->slices_y != a->slices[1])) {
         snprintf(text, room, "level %d: %d x %d slices, expected %d x %d", s->level, t->slices_x, t->slices_y, a->slices[0], a->slices[1]);
     } else if (a->numerator && ((int64_t)t->numerator != a->numerator || (int64_t)t->denominator != a->denominator)) {
-        snprintf(text, room, "level %d: slices of %u / %u bytes, expected %d / %d", s->level, t->numerator, t->denominator, a->numerator, a->denominator);
+        snprintf(text, room, "level %d: slices of %u / %u bytes, expected %d / %d", s->level, t->numerator, t->denominator, a->numerator,
+                 a->denominator);
     } else if (s->level == 66 && (t->prefix || t->scaler != 1)) {
         snprintf(text, room, "level %d: %u prefix bytes and a scaler of %u, expected 0 and 1", s->level, t->prefix, t->scaler);
     } else if (sdi && custom) {

@@ -4,7 +4,8 @@
 
 #include "video/dirac/syntax.h"
 
-/* The first thing that the sequence header, or the transform of a picture (custom: it brings a matrix), has and its level forbids, as text; 1: there is one. */
+/* The first thing that the sequence header, or the transform of a picture (custom: it brings a matrix), has and its level forbids, as text; 1:
+ * there is one. */
 int tsr_dirac_level_header(const tsr_dirac_sequence *s, char *text, size_t room);
 int tsr_dirac_level_transform(const tsr_dirac_sequence *s, const tsr_dirac_transform *t, int custom, char *text, size_t room);
 

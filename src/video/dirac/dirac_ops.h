@@ -8,10 +8,10 @@
 
 /* Residue and prediction become samples of a plane: cropped, clamped, no longer around 0; and those of a reference, which stay around 0. */
 typedef struct tsr_dirac_store_job {
-    const int16_t *narrow; /* in place of `residue` where it fits */
+    const int16_t *narrow;              /* in place of `residue` where it fits */
     const int32_t *residue, *predicted; /* NULL: 0; rows `stride` and `predicted_stride` apart */
     int64_t stride, predicted_stride;
-    void *plane; /* NULL: nobody wants it */
+    void *plane;          /* NULL: nobody wants it */
     int64_t plane_stride; /* elements of `bytes` bytes */
     int16_t *reference;   /* width x height, tight; NULL: none */
     int32_t width, height, bytes, depth;

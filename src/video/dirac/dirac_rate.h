@@ -1,8 +1,8 @@
 /* video/dirac/dirac_rate.h: quantisers of pictures for a wanted rate, and the model of a decoder's buffer.
  *
- * The buffer fills with rate / pictures per second bits before each picture is taken out of it at once; it begins at three quarters. A picture may not be
- * larger than what is in it; what would overflow is lost (VBR: the channel waits) or sent as padding (CBR). Bits of a picture are taken to be its complexity
- * over its step to the power 1.2; complexities follow what was coded, one for each kind of picture. */
+ * The buffer fills with rate / pictures per second bits before each picture is taken out of it at once; it begins at three quarters. A picture may
+ * not be larger than what is in it; what would overflow is lost (VBR: the channel waits) or sent as padding (CBR). Bits of a picture are taken to
+ * be its complexity over its step to the power 1.2; complexities follow what was coded, one for each kind of picture. */
 #ifndef TSR_VIDEO_DIRAC_DIRAC_RATE_H
 #define TSR_VIDEO_DIRAC_DIRAC_RATE_H
 
@@ -15,9 +15,9 @@ typedef struct tsr_dirac_rate {
     int on, constant;
     double per_picture, buffer, level; /* bits */
     double complexity[TSR_RATE_KINDS];
-    double share[TSR_RATE_KINDS];  /* how often a kind comes */
-    double debt;                   /* bits spent beyond the even rate */
-    double base;                   /* quantiser of an intra picture, not rounded */
+    double share[TSR_RATE_KINDS]; /* how often a kind comes */
+    double debt;                  /* bits spent beyond the even rate */
+    double base;                  /* quantiser of an intra picture, not rounded */
     int started;
     tsr_dirac_statistics *first; /* of a first pass */
     int64_t count, at;

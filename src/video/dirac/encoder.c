@@ -45,7 +45,8 @@ static tsr_status check_transform(tsr_dirac_encode_options *o)
     const int32_t across = o->format.chroma != TSR_CHROMA_444, down = o->format.chroma == TSR_CHROMA_420;
     if (!o->depth) {
         o->depth = core ? 4 : 3;
-        while (core && o->depth > 1 && ((o->format.width >> across >> o->depth) < 4 || (o->format.height >> down >> (o->fields != 0) >> o->depth) < 4))
+        while (core && o->depth > 1 &&
+               ((o->format.width >> across >> o->depth) < 4 || (o->format.height >> down >> (o->fields != 0) >> o->depth) < 4))
             o->depth--;
     }
     for (int k = 0; k < 2 && !core; k++) {
@@ -110,8 +111,9 @@ static tsr_status check_core(tsr_dirac_encode_options *o)
     for (int k = 0; k < 2; k++) {
         const int32_t l = o->block[k], b = o->block[2 + k];
         if (l < 4 || b < 4 || l % 4 || b % 4 || b > l || l > 2 * b || l > TSR_DIRAC_BLOCK_MOST || (((l >> down[k]) - (b >> down[k])) & 1))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "blocks of %d every %d along %c, expected multiples of 4 with separation <= length <= 2 separation and length at most 64",
-                     l, b, 'x' + k);
+            TSR_FAIL(TSR_ERROR_ARGUMENT,
+                     "blocks of %d every %d along %c, expected multiples of 4 with separation <= length <= 2 separation and length at most 64", l, b,
+                     'x' + k);
     }
     if (!o->lossless && !o->quantiser && !o->bit_rate) o->quantiser = 1 + 12 + 4 * (o->format.bits - 8);
     return TSR_OK;
@@ -123,11 +125,7 @@ static void fill_sequence(tsr_dirac_encoder *e)
     const tsr_video_format *f = &o->format;
     const int full = f->range == TSR_RANGE_FULL, low_delay = o->coding == TSR_DIRAC_CODING_LOW_DELAY, core = tsr_dirac_is_core(o);
     const int version_3 = o->fragment || o->depth_horizontal || (o->wavelet_horizontal && o->wavelet_horizontal != o->wavelet);
-    const int32_t profile = low_delay                                 ? 0
-                            : !core                                   ? 3
-                            : o->coding == TSR_DIRAC_CODING_VARIABLE ? 1
-                            : o->group == 1                           ? 2
-                                                                      : 8;
+    const int32_t profile = low_delay ? 0 : !core ? 3 : o->coding == TSR_DIRAC_CODING_VARIABLE ? 1 : o->group == 1 ? 2 : 8;
     const int32_t scale = 1 << (f->bits - 8), most = (1 << f->bits) - 1;
     e->sequence = (tsr_dirac_sequence){ .struct_size = sizeof e->sequence,
                                         .major_version = version_3   ? 3
@@ -174,7 +172,8 @@ static tsr_status make_memory(tsr_dirac_encoder *e)
         if (tsr_dirac_encodes_on_host(e)) e->coefficients[c] = e->on_device[c];
         else TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&e->coefficients[c]));
     }
-    const int narrow = tsr_dirac_encodes_on_host(e) && !e->core && e->transform.high_quality && tsr_dirac_synthesis_narrow(&e->transform, e->options.format.bits);
+    const int narrow =
+        tsr_dirac_encodes_on_host(e) && !e->core && e->transform.high_quality && tsr_dirac_synthesis_narrow(&e->transform, e->options.format.bits);
     for (int c = 0; c < 3 && narrow; c++) TSR_TRY(tsr_device_allocate(e->context, (size_t)e->elements[c] * sizeof(int16_t), (void **)&e->narrow[c]));
     for (int k = 0; k < 2; k++) {
         TSR_TRY(tsr_dirac_synthesis_make(e->context, &e->transform, &e->layout[k], narrow ? TSR_I16 : TSR_I32, narrow, &e->plans[k]));

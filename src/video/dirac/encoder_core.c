@@ -1,4 +1,5 @@
-/* video/dirac/encoder_core.c: one picture in core syntax: what it is predicted from, its blocks, the residue's sub-bands, and what a decoder will have of it. */
+/* video/dirac/encoder_core.c: one picture in core syntax: what it is predicted from, its blocks, the residue's sub-bands, and what a decoder will
+ * have of it. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -100,7 +101,8 @@ tsr_status tsr_dirac_core_make_memory(tsr_dirac_encoder *e)
         c->predicted_elements[k] = long_groups ? (int64_t)e->layout[k].width * e->layout[k].height : 0;
         TSR_TRY(tsr_host_allocate(NULL, (size_t)e->elements[k] * sizeof(int32_t), (void **)&c->writing.quantised[k]));
         /* Where the device is the host, what a decoder has is transformed where it lies: in device memory, which is aligned as that must be. */
-        if (tsr_dirac_encodes_on_host(e)) TSR_TRY(tsr_device_allocate(e->context, (size_t)e->elements[k] * sizeof(int32_t), (void **)&c->writing.decoded[k]));
+        if (tsr_dirac_encodes_on_host(e))
+            TSR_TRY(tsr_device_allocate(e->context, (size_t)e->elements[k] * sizeof(int32_t), (void **)&c->writing.decoded[k]));
         else TSR_TRY(tsr_host_allocate(NULL, (size_t)e->elements[k] * sizeof(int32_t), (void **)&c->writing.decoded[k]));
         TSR_TRY(tsr_device_allocate(e->context, (size_t)c->predicted_elements[k] * sizeof(int32_t), (void **)&c->predicted[k]));
     }
@@ -292,8 +294,9 @@ static void set_indices(tsr_dirac_encoder *e, int inter, int32_t quantiser)
         for (int level = 0; level <= t->depth; level++)
             for (int band = level > 0; band < tsr_dirac_bands(t, level); band++)
                 c->writing.index[k][level][band] =
-                    e->options.lossless ? 0
-                                        : tsr_dirac_clamp((int32_t)floor(quantiser - 4 * log2(c->weight[inter][k > 0][level][band]) + 0.5), 0, TSR_RATE_MOST);
+                    e->options.lossless
+                        ? 0
+                        : tsr_dirac_clamp((int32_t)floor(quantiser - 4 * log2(c->weight[inter][k > 0][level][band]) + 0.5), 0, TSR_RATE_MOST);
 }
 
 /* Codes the residue, coarser and coarser until it fits where a buffer says so. */
@@ -403,7 +406,8 @@ static tsr_status reconstruct(tsr_dirac_encoder *e, const tsr_dirac_task *t, int
     if (!anchor || e->options.group == 1) return TSR_OK;
     const int16_t *luma = anchor->plane;
     if (!tsr_dirac_encodes_on_host(e)) {
-        TSR_TRY(backend->download(e->context->queue, c->luma, anchor->plane, (size_t)e->layout[0].width * (size_t)e->layout[0].height * sizeof(int16_t)));
+        TSR_TRY(
+            backend->download(e->context->queue, c->luma, anchor->plane, (size_t)e->layout[0].width * (size_t)e->layout[0].height * sizeof(int16_t)));
         luma = c->luma;
     }
     return tsr_dirac_seen_make(&anchor->seen, luma, e->layout[0].width, -2, e->options.format.bits, e->layout[0].width, e->layout[0].height, 1,
@@ -513,8 +517,7 @@ tsr_status tsr_dirac_core_picture(tsr_dirac_encoder *e, const tsr_dirac_task *t)
     tsr_dirac_anchor *anchor = NULL, *gone = t->reference ? retired(e) : NULL;
     int32_t quantiser = choose_quantiser(e, !inter ? 0 : t->reference ? 1 : 2);
     if (!inter && !t->field) TSR_TRY(tsr_dirac_put_header(e));
-    if (!t->field)
-        TSR_TRY(e->context->backend->upload(e->context->queue, e->plane, t->from->frame.plane[0], (size_t)e->plane_bytes));
+    if (!t->field) TSR_TRY(e->context->backend->upload(e->context->queue, e->plane, t->from->frame.plane[0], (size_t)e->plane_bytes));
     if (inter) TSR_TRY(predict(e, t, bottom, quantiser));
     TSR_TRY(tsr_dirac_analyse(e, bottom, inter ? c->predicted : NULL, c->plans[inter]));
     TSR_TRY(e->context->backend->synchronize(e->context->queue));

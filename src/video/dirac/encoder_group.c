@@ -1,5 +1,5 @@
-/* video/dirac/encoder_group.c: groups of pictures. Frames wait until the next forward reference is known: at a distance, where a group ends, or where the scene
- * changes; it is coded first, then those between, which have it and the one before as references. */
+/* video/dirac/encoder_group.c: groups of pictures. Frames wait until the next forward reference is known: at a distance, where a group ends, or
+ * where the scene changes; it is coded first, then those between, which have it and the one before as references. */
 #include <string.h>
 
 #include "video/dirac/dirac_encoder.h"
@@ -41,8 +41,8 @@ static tsr_status look(tsr_dirac_encoder *e, tsr_dirac_waiting *w)
     for (int field = 0; field <= e->sequence.fields; field++) {
         const int bottom = e->sequence.fields && (field ? e->sequence.top_field_first : !e->sequence.top_field_first);
         TSR_TRY(tsr_dirac_seen_make(&w->seen[field], (const char *)f->plane[0] + (int64_t)bottom * f->width[0] * bytes,
-                                    (int64_t)f->width[0] << e->sequence.fields, bytes, f->format.bits, f->width[0], f->height[0] >> e->sequence.fields, 0,
-                                    e->context->threads));
+                                    (int64_t)f->width[0] << e->sequence.fields, bytes, f->format.bits, f->width[0],
+                                    f->height[0] >> e->sequence.fields, 0, e->context->threads));
     }
     return TSR_OK;
 }
@@ -111,8 +111,7 @@ tsr_status tsr_dirac_group_frame(tsr_dirac_encoder *e, const tsr_video_frame *fr
     w->scene = 0;
     if (e->options.group > 1) {
         TSR_TRY(look(e, w));
-        if (c->given && !e->options.no_scenes)
-            w->scene = tsr_dirac_scene_distance(&w->seen[0], &waiting_at(e, c->given - 1)->seen[0]) > SCENE;
+        if (c->given && !e->options.no_scenes) w->scene = tsr_dirac_scene_distance(&w->seen[0], &waiting_at(e, c->given - 1)->seen[0]) > SCENE;
     }
     c->given++;
     while (done) TSR_TRY(code_some(e, 0, &done));

@@ -102,8 +102,9 @@ static tsr_status write_fragments(tsr_dirac_encoder *e, const tsr_dirac_slices_w
         const int64_t n = tsr_min64(e->options.fragment, count - first), end = first + n < count ? w->plan[first + n].offset : bytes;
         const int64_t own = end - w->plan[first].offset;
         if (own > 65535)
-            TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done, "fragment is %d slices, of which %lld take %lld bytes, expected at most 65535: give it fewer slices",
-                          e->options.fragment, (long long)n, (long long)own);
+            TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done,
+                          "fragment is %d slices, of which %lld take %lld bytes, expected at most 65535: give it fewer slices", e->options.fragment,
+                          (long long)n, (long long)own);
         TSR_TRY_GOTO(tsr_dirac_begin_unit(e, code, 12 + own), done);
         tsr_dirac_append_big(e, e->number, 4);
         tsr_dirac_append_big(e, (uint32_t)own, 2);
@@ -128,8 +129,8 @@ static tsr_status plan_by_rate(tsr_dirac_encoder *e, tsr_dirac_slices_writing *w
         TSR_TRY(tsr_dirac_slices_plan(w, bytes));
         if (8 * (double)(*bytes + overhead) <= tsr_dirac_rate_most(&e->rate)) return TSR_OK;
         if (w->quantiser >= TSR_RATE_MOST)
-            TSR_FAIL(TSR_ERROR_CAPACITY, "bit_rate is %lld: a picture takes %lld bytes even so, more than the decoder's buffer has", (long long)e->options.bit_rate,
-                     (long long)(*bytes + overhead));
+            TSR_FAIL(TSR_ERROR_CAPACITY, "bit_rate is %lld: a picture takes %lld bytes even so, more than the decoder's buffer has",
+                     (long long)e->options.bit_rate, (long long)(*bytes + overhead));
         w->quantiser++;
     }
 }

@@ -214,6 +214,10 @@ static void count_slice(const counting *k, int64_t n, tsr_bits *bits)
 static void count_slices(tsr_dirac_inspector *i, tsr_bits *bits, int64_t first, int64_t count, tsr_dirac_unit_info *info)
 {
     counting k = { .t = &i->transform, .info = info, .padding = &info->padding_bits };
+    if (count > bits->end / 8) {
+        problem(i, "%lld slices in %lld bytes", (long long)count, (long long)bits->end / 8);
+        return;
+    }
     for (int c = 0; c < 3; c++) {
         int32_t w, h;
         tsr_dirac_component_size(&i->sequence, c, &w, &h);
@@ -278,7 +282,8 @@ static void read_fragment(tsr_dirac_inspector *i, const tsr_dirac_data *data, ts
                 i->transform.slices_y);
         return;
     }
-    if (8 * length != bits.end - bits.at) problem(i, "a fragment of %lld bytes says that it has %lld", (long long)(bits.end - bits.at) / 8, (long long)length);
+    if (8 * length != bits.end - bits.at)
+        problem(i, "a fragment of %lld bytes says that it has %lld", (long long)(bits.end - bits.at) / 8, (long long)length);
     count_slices(i, &bits, info->fragment[0], count, info);
 }
 

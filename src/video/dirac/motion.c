@@ -122,7 +122,8 @@ static void read_mode(reading *r, int32_t x, int32_t y, tsr_dirac_block *b)
     coded *c = &r->stream[TSR_BLOCKS_MODE];
     for (int bit = 0; bit < r->p->references; bit++)
         b->mode = (uint8_t)(b->mode | (tsr_arithmetic_bit(&c->arithmetic, &c->p[bit]) ^ tsr_dirac_expected_flag(&r->blocks, x, y, bit)) << bit);
-    if (r->p->has_global && b->mode) b->global = (uint8_t)(tsr_arithmetic_bit(&c->arithmetic, &c->p[2]) ^ tsr_dirac_expected_flag(&r->blocks, x, y, 2));
+    if (r->p->has_global && b->mode)
+        b->global = (uint8_t)(tsr_arithmetic_bit(&c->arithmetic, &c->p[2]) ^ tsr_dirac_expected_flag(&r->blocks, x, y, 2));
 }
 
 static int16_t narrow(int64_t v) { return (int16_t)(v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : v); }

@@ -1,12 +1,13 @@
-/* video/dirac/motion_modes.c: superblock by superblock in coded order, so that what neighbours make of the codes' lengths is known. Costs are differences and bits times
- * lambda; bits are counted in sixteenths. */
+/* video/dirac/motion_modes.c: superblock by superblock in coded order, so that what neighbours make of the codes' lengths is known. Costs are
+ * differences and bits times lambda; bits are counted in sixteenths. */
 #include "video/dirac/motion_modes.h"
 
 #include <string.h>
 
 #include "video/dirac/motion_neighbours.h"
 
-/* Bits (in sixteenths) of a flag that is as expected, and that is not; of a split; what codes of numbers take of their nominal length after adaptation. */
+/* Bits (in sixteenths) of a flag that is as expected, and that is not; of a split; what codes of numbers take of their nominal length after
+ * adaptation. */
 enum { AS_EXPECTED = 6, UNEXPECTED = 48, SPLIT_SAME = 8, SPLIT_OTHER = 44, NUMBER = 12, FLAT_PENALTY = 64 };
 
 typedef struct choice {
@@ -47,7 +48,8 @@ static void flat_values(const choice *c, int32_t x, int32_t y, int32_t size, int
     }
 }
 
-/* Best known of a unit so far. Differences are those of its part with the overlap; they count as of the `area` without it, so that splits can be compared. */
+/* Best known of a unit so far. Differences are those of its part with the overlap; they count as of the `area` without it, so that splits can be
+ * compared. */
 typedef struct best {
     tsr_dirac_block block;
     int64_t cost, area, part;
@@ -61,7 +63,8 @@ static void consider(best *b, const tsr_dirac_block *block, int64_t difference, 
     b->block = *block;
 }
 
-static void consider_one(const choice *c, int32_t x, int32_t y, tsr_dirac_part part, int r, const int32_t expected[2][2], const tsr_dirac_found *unit, best *b)
+static void consider_one(const choice *c, int32_t x, int32_t y, tsr_dirac_part part, int r, const int32_t expected[2][2], const tsr_dirac_found *unit,
+                         best *b)
 {
     tsr_dirac_block block = { .mode = (uint8_t)(1 << r) };
     const int32_t mode = mode_bits(c, x, y, block.mode);
@@ -73,12 +76,13 @@ static void consider_one(const choice *c, int32_t x, int32_t y, tsr_dirac_part p
         block.vector[r][0] = (int16_t)vx;
         block.vector[r][1] = (int16_t)vy;
         if (!memcmp(block.vector[r], unit->vector[r], sizeof block.vector[r]) || !tsr_dirac_vector_allowed(c->s, part, vx, vy)) continue;
-        consider(b, &block,
-                 tsr_dirac_unit_cost(c->s, r, part, (const int16_t(*)[2])block.vector), price(c, mode + vector_bits(block.vector[r], expected[r])));
+        consider(b, &block, tsr_dirac_unit_cost(c->s, r, part, (const int16_t(*)[2])block.vector),
+                 price(c, mode + vector_bits(block.vector[r], expected[r])));
     }
 }
 
-static void consider_both(const choice *c, int32_t x, int32_t y, tsr_dirac_part part, const int32_t expected[2][2], const tsr_dirac_found *unit, best *b)
+static void consider_both(const choice *c, int32_t x, int32_t y, tsr_dirac_part part, const int32_t expected[2][2], const tsr_dirac_found *unit,
+                          best *b)
 {
     const int32_t mode = mode_bits(c, x, y, 3);
     for (int k = 0; k < 4; k++) { /* bit r: reference r as expected */

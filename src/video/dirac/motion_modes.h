@@ -1,4 +1,5 @@
-/* video/dirac/motion_modes.h: which of what the search found a picture is made of: splits, modes and vectors by their differences and what their codes cost. */
+/* video/dirac/motion_modes.h: which of what the search found a picture is made of: splits, modes and vectors by their differences and what their
+ * codes cost. */
 #ifndef TSR_VIDEO_DIRAC_MOTION_MODES_H
 #define TSR_VIDEO_DIRAC_MOTION_MODES_H
 

@@ -1,5 +1,5 @@
-/* video/dirac/motion_neighbours.h: what a block is expected to have, from its neighbours on the left, above and on both: for reading, writing and for the
- * choice of blocks. Source: Dirac Specification 2.2.3, section 12.3.6. */
+/* video/dirac/motion_neighbours.h: what a block is expected to have, from its neighbours on the left, above and on both: for reading, writing and
+ * for the choice of blocks. Source: Dirac Specification 2.2.3, section 12.3.6. */
 #ifndef TSR_VIDEO_DIRAC_MOTION_NEIGHBOURS_H
 #define TSR_VIDEO_DIRAC_MOTION_NEIGHBOURS_H
 

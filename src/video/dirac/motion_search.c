@@ -1,6 +1,6 @@
-/* video/dirac/motion_search.c: vectors from coarse to fine: all places within a range on the coarsest level, then what the level above found for a block and its
- * neighbours, refined; on the finest level for superblocks, their quarters and their blocks, down to fractions of a sample. Rows of blocks side by side; no row
- * looks at another of its own level, so that results do not depend on threads. */
+/* video/dirac/motion_search.c: vectors from coarse to fine: all places within a range on the coarsest level, then what the level above found for a
+ * block and its neighbours, refined; on the finest level for superblocks, their quarters and their blocks, down to fractions of a sample. Rows of
+ * blocks side by side; no row looks at another of its own level, so that results do not depend on threads. */
 #include "video/dirac/motion_search.h"
 
 #include <stdlib.h>
@@ -361,8 +361,9 @@ static int32_t refine_fractions(const tsr_dirac_search *s, int r, tsr_dirac_part
             tried[r][0] = (int16_t)(middle[0] + step * places[k][0]);
             tried[r][1] = (int16_t)(middle[1] + step * places[k][1]);
             if (!tsr_dirac_vector_allowed(s, part, tried[r][0], tried[r][1])) continue;
-            const int32_t own = tsr_dirac_unit_cost(s, r, part, (const int16_t(*)[2])tried) +
-                                ((s->lambda * (tsr_dirac_vector_bits(tried[r][0] - expected[0]) + tsr_dirac_vector_bits(tried[r][1] - expected[1]))) >> 4);
+            const int32_t own =
+                tsr_dirac_unit_cost(s, r, part, (const int16_t(*)[2])tried) +
+                ((s->lambda * (tsr_dirac_vector_bits(tried[r][0] - expected[0]) + tsr_dirac_vector_bits(tried[r][1] - expected[1]))) >> 4);
             if (own >= cost) continue;
             cost = own;
             memcpy(vector[r], tried[r], sizeof tried[r]);

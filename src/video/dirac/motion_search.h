@@ -1,5 +1,6 @@
-/* video/dirac/motion_search.h: where the blocks of a picture come from. Luma of pictures as bytes, on the host: a pyramid from which vectors are found from coarse to
- * fine, and the half-sample planes of references, on which they are refined. The choice between what is found is made in motion_modes.c. */
+/* video/dirac/motion_search.h: where the blocks of a picture come from. Luma of pictures as bytes, on the host: a pyramid from which vectors are
+ * found from coarse to fine, and the half-sample planes of references, on which they are refined. The choice between what is found is made in
+ * motion_modes.c. */
 #ifndef TSR_VIDEO_DIRAC_MOTION_SEARCH_H
 #define TSR_VIDEO_DIRAC_MOTION_SEARCH_H
 
@@ -34,9 +35,9 @@ enum { TSR_SEARCH_UNITS = 21 };
 typedef struct tsr_dirac_search {
     const tsr_dirac_seen *source, *reference[2];
     const tsr_dirac_prediction *p;
-    int32_t down[2];    /* chroma */
-    int32_t compatible; /* see tsr_dirac_encode_options */
-    int32_t lambda;     /* 16 times the difference that a bit is worth */
+    int32_t down[2];              /* chroma */
+    int32_t compatible;           /* see tsr_dirac_encode_options */
+    int32_t lambda;               /* 16 times the difference that a bit is worth */
     int32_t range, steps, around; /* whole samples to each side on the coarsest level; steps of refinement; neighbours looked at: 4 or 8 */
     int32_t threads;
     int16_t *field[2][TSR_SEARCH_LEVELS]; /* vectors of whole samples, two a block */
@@ -65,11 +66,11 @@ static inline int32_t tsr_dirac_vector_bits(int32_t d)
     return 2 * (31 - __builtin_clz(v)) + 1 + (d != 0);
 }
 
-/* How unlike two pictures are, on a coarse level: the share of 8 x 8 blocks that are better described by their own mean than by any place nearby in the
- * other picture. 0 to 1. */
+/* How unlike two pictures are, on a coarse level: the share of 8 x 8 blocks that are better described by their own mean than by any place nearby
+ * in the other picture. 0 to 1. */
 double tsr_dirac_scene_distance(const tsr_dirac_seen *a, const tsr_dirac_seen *b);
-/* The weight of the first of two references, in 1 / 2^bits, the second having the rest, with which their blend is nearest to the picture, 0 to 2^bits: more would blow up noise; *gain is the
- * squared error with it over the least with equal weights or either alone. */
+/* The weight of the first of two references, in 1 / 2^bits, the second having the rest, with which their blend is nearest to the picture, 0 to
+ * 2^bits: more would blow up noise; *gain is the squared error with it over the least with equal weights or either alone. */
 int32_t tsr_dirac_best_weight(const tsr_dirac_seen *picture, const tsr_dirac_seen *a, const tsr_dirac_seen *b, int32_t bits, double *gain);
 
 #endif

@@ -1,8 +1,8 @@
 /* video/dirac/predict.h: overlapped block motion compensation of one sample, and half-sample interpolation of references.
  *
- * Samples lie around 0. The half-sample grid of a W x H plane is 2W - 1 samples wide, 2H - 1 high; it lies in four planes of W x H, those of even and odd places
- * apart, so that samples a whole one apart are neighbours: the plane itself, half a sample on along x, along y, along both.
- * Source: Dirac Specification 2.2.3, section 15; van der Laan 2011, section 4.4 (equation 4.3; its sub-sample filter is not the standard's). */
+ * Samples lie around 0. The half-sample grid of a W x H plane is 2W - 1 samples wide, 2H - 1 high; it lies in four planes of W x H, those of even
+ * and odd places apart, so that samples a whole one apart are neighbours: the plane itself, half a sample on along x, along y, along both. Source:
+ * Dirac Specification 2.2.3, section 15; van der Laan 2011, section 4.4 (equation 4.3; its sub-sample filter is not the standard's). */
 #ifndef TSR_VIDEO_DIRAC_PREDICT_H
 #define TSR_VIDEO_DIRAC_PREDICT_H
 

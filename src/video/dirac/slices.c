@@ -78,7 +78,8 @@ static int64_t room_of(const tsr_dirac_slices *s)
         int64_t own = 0;
         for (int level = 0; level <= t->horizontal + t->depth; level++)
             for (int band = level > 0; band < tsr_dirac_bands(t, level); band++)
-                own += tsr_ceil_div(s->layout[c]->band[level][band].width, t->slices_x) * tsr_ceil_div(s->layout[c]->band[level][band].height, t->slices_y);
+                own += tsr_ceil_div(s->layout[c]->band[level][band].width, t->slices_x) *
+                       tsr_ceil_div(s->layout[c]->band[level][band].height, t->slices_y);
         room = tsr_max64(room, (1 + c) * own);
     }
     return room;
@@ -109,7 +110,8 @@ void tsr_dirac_slices_steps(const tsr_dirac_transform *t, const tsr_dirac_layout
 {
     for (int c = 0; c < 2; c++)
         for (int level = 0; level <= t->horizontal + t->depth; level++)
-            for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) steps[c][level][band] = tsr_dirac_steps_of(t, &layout[c]->band[level][band]);
+            for (int band = level > 0; band < tsr_dirac_bands(t, level); band++)
+                steps[c][level][band] = tsr_dirac_steps_of(t, &layout[c]->band[level][band]);
 }
 
 void tsr_dirac_predict_approximation(int32_t *coefficients, const tsr_dirac_layout *layout)

@@ -59,7 +59,7 @@ static int put_slowly(const int32_t *from, int64_t step, tsr_quantiser q, const 
     return over;
 }
 
-#define PUT_BACK(lanes, from, factor, offset, back, sign)                                       \
+#define PUT_BACK(lanes, from, factor, offset, back, sign)                                            \
     const lanes v_ = *(const lanes *)(const void *)(from), sign = v_ >> 31, m_ = (v_ ^ sign) - sign; \
     const lanes back = ((m_ * (factor) + (offset)) >> 2) & (m_ != 0)
 

@@ -24,7 +24,7 @@ typedef struct tsr_slices_job {
     int64_t first, end, room;
     tsr_dirac_steps steps[2][TSR_DIRAC_LEVELS + 1][4];
     tsr_quantiser quantiser[TSR_SLICE_INDICES]; /* of index k - 255: those below 0 are 0 */
-    int32_t failed, over; /* `over`: a narrow coefficient left 16 bits */
+    int32_t failed, over;                       /* `over`: a narrow coefficient left 16 bits */
 } tsr_slices_job;
 
 /* 1: a narrow coefficient left 16 bits. Slices first + [begin, end); `buffer` has room for `room` coefficients and TSR_CODE_VALUES more. */

@@ -39,8 +39,8 @@ tsr_status tsr_dirac_sequence_read(tsr_bits *bits, tsr_dirac_sequence *sequence)
 /* The preset of a signal range (offset and excursion of luma, of chroma) in this major version, 0: none. FFmpeg knows no other ranges. */
 int32_t tsr_dirac_range_preset(const int32_t range[4], int32_t major);
 
-/* Sub-bands of a transform: level 0 is the approximation (band 0), `horizontal` levels of one band (1: high along x), then `depth` levels of HL, LH, HH
- * (1, 2, 3). */
+/* Sub-bands of a transform: level 0 is the approximation (band 0), `horizontal` levels of one band (1: high along x), then `depth` levels of HL,
+ * LH, HH (1, 2, 3). */
 typedef struct tsr_dirac_transform {
     int32_t wavelet, wavelet_horizontal; /* 0 to 6; equal unless the stream says otherwise */
     int32_t depth, horizontal;

@@ -49,7 +49,9 @@ tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transf
                                     tsr_dirac_synthesis *s)
 {
     tsr_dirac_synthesis_free(s);
-    *s = (tsr_dirac_synthesis){ .context = context, .dtype = dtype, .unchecked = unchecked, .stride = l->stride, .elements = tsr_dirac_layout_elements(l) };
+    *s = (tsr_dirac_synthesis){
+        .context = context, .dtype = dtype, .unchecked = unchecked, .stride = l->stride, .elements = tsr_dirac_layout_elements(l)
+    };
     tsr_status status = add_stages(s, t, l);
     if (status != TSR_OK) tsr_dirac_synthesis_free(s);
     return status;

@@ -6,8 +6,8 @@
 #include "tessera/wavelet.h"
 #include "video/dirac/layout.h"
 
-/* One plan: several levels of one filter, or one axis of a level whose axes have different ones. Coefficients and samples of all but the last stage lie in
- * the corner of the same array. */
+/* One plan: several levels of one filter, or one axis of a level whose axes have different ones. Coefficients and samples of all but the last
+ * stage lie in the corner of the same array. */
 typedef struct tsr_dirac_stage {
     tsr_wavelet_plan *plan;
     int32_t width, height;
@@ -23,9 +23,10 @@ typedef struct tsr_dirac_synthesis {
     tsr_dirac_stage stage[2 * TSR_DIRAC_LEVELS + 1];
 } tsr_dirac_synthesis;
 
-/* *synthesis is zero or was made before (what it held is freed). `dtype` i16: samples and coefficients of 16 bits; `unchecked`: none of them leaves these. */
-tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transform *transform, const tsr_dirac_layout *layout, tsr_dtype dtype, int unchecked,
-                                    tsr_dirac_synthesis *synthesis);
+/* *synthesis is zero or was made before (what it held is freed). `dtype` i16: samples and coefficients of 16 bits; `unchecked`: none of them
+ * leaves these. */
+tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transform *transform, const tsr_dirac_layout *layout, tsr_dtype dtype,
+                                    int unchecked, tsr_dirac_synthesis *synthesis);
 /* Do coefficients of 16 bits do for all samples of `bits` bits? Transforms of one stage alone. */
 int tsr_dirac_synthesis_narrow(const tsr_dirac_transform *transform, int32_t bits);
 void tsr_dirac_synthesis_free(tsr_dirac_synthesis *synthesis);

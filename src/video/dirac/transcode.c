@@ -29,15 +29,16 @@ struct tsr_dirac_transcoder {
     int32_t code;
 };
 
-tsr_status tsr_dirac_transcoder_create(const tsr_dirac_transcode_options *options, tsr_status (*write)(void *user, const void *bytes, size_t size), void *user,
-                                       tsr_dirac_transcoder **transcoder)
+tsr_status tsr_dirac_transcoder_create(const tsr_dirac_transcode_options *options, tsr_status (*write)(void *user, const void *bytes, size_t size),
+                                       void *user, tsr_dirac_transcoder **transcoder)
 {
     tsr_dirac_transcode_options own;
     if (!transcoder) TSR_FAIL(TSR_ERROR_ARGUMENT, "transcoder is NULL");
     *transcoder = NULL;
     if (!write) TSR_FAIL(TSR_ERROR_ARGUMENT, "write is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    if (own.first < 0 || own.count < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "first is %lld and count %lld, expected numbers of pictures", (long long)own.first, (long long)own.count);
+    if (own.first < 0 || own.count < 0)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "first is %lld and count %lld, expected numbers of pictures", (long long)own.first, (long long)own.count);
     if (own.fragment < 0 || own.fragment > 65535) TSR_FAIL(TSR_ERROR_ARGUMENT, "fragment is %d, expected 0 to 65535 slices", own.fragment);
     if (own.fragment && own.whole) TSR_FAIL(TSR_ERROR_ARGUMENT, "fragment and whole: expected one of them");
     tsr_dirac_transcoder *t = (tsr_dirac_transcoder *)calloc(1, sizeof *t);
@@ -147,6 +148,8 @@ static tsr_status put_fragments(tsr_dirac_transcoder *t, const tsr_dirac_data *d
     put_big(head + 6, 0, 2);
     TSR_TRY(put(t, code, head, out.at - head, NULL, 0));
     const int64_t count = (int64_t)transform.slices_x * transform.slices_y;
+    if (count > data->size)
+        TSR_FAIL(TSR_ERROR_FORMAT, "at byte %lld: %lld slices in %lld bytes", (long long)data->offset, (long long)count, (long long)data->size);
     int64_t at = bits.at / 8;
     for (int64_t first = 0; first < count; first += t->options.fragment) {
         const int64_t n = tsr_min64(t->options.fragment, count - first), from = at;
@@ -202,9 +205,11 @@ static tsr_status collect(tsr_dirac_transcoder *t, const tsr_dirac_data *data, i
         t->collecting = 1;
         return TSR_OK;
     }
+    if (data->size < 12) TSR_FAIL(TSR_ERROR_FORMAT, "at byte %lld: a fragment of %lld bytes", (long long)data->offset, (long long)data->size);
     const int64_t x = tsr_bits_take(&bits, 16), y = tsr_bits_take(&bits, 16), all = (int64_t)t->transform.slices_x * t->transform.slices_y;
     if (!t->collecting || number != t->number || y * t->transform.slices_x + x != t->slices_count || t->slices_count + count > all)
-        TSR_FAIL(TSR_ERROR_FORMAT, "at byte %lld: a fragment of picture %u that does not go on where the last one ended", (long long)data->offset, number);
+        TSR_FAIL(TSR_ERROR_FORMAT, "at byte %lld: a fragment of picture %u that does not go on where the last one ended", (long long)data->offset,
+                 number);
     TSR_TRY(keep_bytes(&t->slices, &t->slices_size, &t->slices_room, data->payload + 12, data->size - 12));
     t->slices_count += count;
     if (t->slices_count < all) return TSR_OK;
@@ -296,9 +301,11 @@ static tsr_status drain(tsr_dirac_transcoder *t)
     int more = 1;
     while (more) {
         tsr_dirac_stream_next(&t->stream, &data, &more);
-        if (data.skipped) TSR_FAIL(TSR_ERROR_FORMAT, "at byte %lld: %lld bytes that belong to no data unit", (long long)data.offset, (long long)data.skipped);
+        if (data.skipped)
+            TSR_FAIL(TSR_ERROR_FORMAT, "at byte %lld: %lld bytes that belong to no data unit", (long long)data.offset, (long long)data.skipped);
         if (more && data.lost)
-            TSR_FAIL(TSR_ERROR_FORMAT, "at byte %lld: %s: its length does not lead to another data unit", (long long)data.offset, tsr_dirac_code_name(data.unit.code));
+            TSR_FAIL(TSR_ERROR_FORMAT, "at byte %lld: %s: its length does not lead to another data unit", (long long)data.offset,
+                     tsr_dirac_code_name(data.unit.code));
         if (more) TSR_TRY(take_unit(t, &data));
     }
     return TSR_OK;
