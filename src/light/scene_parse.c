@@ -438,7 +438,8 @@ static tsr_status read_simulate(reader *r)
         else if (is_next(r, "cfl")) TSR_TRY(real(r, "cfl", 0.01, 1, &o->cfl));
         else if (is_next(r, "dispersion")) TSR_TRY(real(r, "dispersion", 0, 0.49, &o->dispersion));
         else if (is_next(r, "least-area")) TSR_TRY(real(r, "least-area", 1e-6, 100, &o->least_area));
-        else WRONG(r, "'%.60s': expected go-on, gather, layers, grid, extent, cfl, dispersion or least-area", r->word[r->at]);
+        else if (is_next(r, "faint")) TSR_TRY(real(r, "faint", 1e-9, 0.5, &o->faint));
+        else WRONG(r, "'%.60s': expected go-on, gather, layers, grid, extent, cfl, faint, dispersion or least-area", r->word[r->at]);
     }
     if (o->record == TSR_LIGHT_GATHER && o->layers > 1) WRONG(r, "layers are of the strongest rays, not of gathered light");
     return TSR_OK;
