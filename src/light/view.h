@@ -161,7 +161,7 @@ TSR_HD void tsr_light_outside(const tsr_light_seen *s, tsr_light_path *path, con
 {
     float sky[3], own[3], hit[3], e[3];
     tsr_light_sky_at(&s->sky, d, sky);
-    if (!s->has_floor || !(d[2] < -1e-5f) || x[2] < s->floor.z - 0.01f) {
+    if (!s->has_floor || !(d[2] < -1e-5f) || x[2] < s->floor.z - 4.0f) { /* a step may end below it */
         for (int k = 0; k < 3; k++) path->light[k] = path->light[k] + weight[k] * sky[k];
         return;
     }
