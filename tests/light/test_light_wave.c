@@ -29,7 +29,7 @@ static void planes_cover(void **unused)
     uint64_t state = test_seed();
     tsr_light_matter *m = light_matter(context, n, 1, light_one, NULL, 0);
     (void)unused;
-    for (int t = 0; t < (test_is_slow() ? 2 : 25); t++) {
+    for (int t = 0; t < (test_is_slow() ? 1 : 25); t++) {
         tsr_light_source s = { .kind = TSR_LIGHT_DIRECTIONAL, .color = { 1, 0.5, 0.25 } };
         for (int k = 0; k < 3; k++) s.direction[k] = test_uniform(&state) - 0.5;
         const double length = sqrt(s.direction[0] * s.direction[0] + s.direction[1] * s.direction[1] + s.direction[2] * s.direction[2]);
@@ -76,7 +76,7 @@ static void spheres_thin_out(void **unused)
         sum += got;
         count++;
     }
-    assert_true(fabs(sum / (double)count - 1) < 0.08); /* the strongest, so a little nearer than the middle */
+    assert_true(fabs(sum / (double)count - 1) < 0.8 / least); /* the strongest, so a little nearer than the middle */
     assert_true(fabs(r.start.power[0] / (4 * M_PI * 7) - 1) < 1e-5);
     tsr_volume_destroy(&v);
     tsr_light_field_destroy(&f);
