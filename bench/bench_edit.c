@@ -1,4 +1,4 @@
-/* bench_edit: algebra and editing of tile lists. Two spheres of about 130 000 tiles of 4^3 voxels (spec editing.md 4, 5): paste, selection of a box,
+/* bench_edit: algebra and editing of tile lists. Two spheres of about 130 000 tiles of 4^3 voxels (docs/theory/editing.md 11): paste, selection of a box,
  * components, a brush and its undo. Bytes: pages read and written once. */
 #include "bench.h"
 

@@ -1,6 +1,6 @@
-/* bench_flow: the experiments of the sources on moving level sets, by name (--experiment NAME; also bench_levelset --experiment NAME), with the numbers of the sources beside ours.
+/* bench_flow: the experiments of [Laan11] and [Jalba13] on moving level sets, by name (--experiment NAME; also bench_levelset --experiment NAME), with their numbers beside ours.
  *
- *   sphere-collapse   radius 64 in 256^3 under mean curvature (half of K), fixed step 0.3, until it vanishes        spec levelset-stl.md 4.1
+ *   sphere-collapse   radius 64 in 256^3 under mean curvature (half of K), fixed step 0.3, until it vanishes        docs/theory/levelset.md 8
  *   spiral-volume     extruded spiral in 128^3 under volume-conserving curvature flow, 1000 steps, WENO5 + RK3        4.2
  *   lucy-collapse     stand-in of the 1024^3 statue: sphere with six octaves of bumps, speed -0.1, curvature 1        4.6
  *   lucy-weno         the same by HJ-WENO5 and RK3
@@ -9,14 +9,14 @@
  *   renormalise       three sweeps of WENO5 reinitialisation of the same sphere, beside OpenVDB
  *   dilate            a sphere of radius 64 moved outwards by 8 voxels, first order and ENO2, beside OpenVDB: time, and the volume against the exact one
  *   threads           the sphere of curvature by one thread and by two, by turns, on the clock of the wall (CPU)
- *   tile-sizes        (by name only) spiral-volume, sphere-collapse and lucy-collapse by the source's own method, a voxel at a time, in tiles of 3^3, 4^3, 8^3 (CPU)        4.2, 4.3, 4.6
+ *   tile-sizes        (by name only) spiral-volume, sphere-collapse and lucy-collapse by the method of [Laan11 6], a voxel at a time, in tiles of 3^3, 4^3, 8^3 (CPU)        4.2, 4.3, 4.6
  *   storage           a sphere of radius 100 under mean curvature, the field in float32 and in 16 bits
  *   keys              steps of lucy-collapse with keys of 64 and of 32 bits, by turns: the step, the management of the list in it, the bytes of a tile
  *   large, huge       (the second by name only) a sphere of about 2.2 and 36 million tiles of 4^3 under speed and curvature, first order: time of a step, memory (GPU)
  *   topology          the active set of a sphere (a GPU: 57 million voxels) dilated by one voxel
- *   sheet             the deformation of period 5 up to the time that the source says is the last before thin sheets break, 128^3 (a GPU: to 1024^3)     4.5
+ *   sheet             the deformation of period 5 up to the time that [Laan11 6.5.4] says is the last before thin sheets break, 128^3 (a GPU: to 1024^3)     4.5
  *   enright           the periodic deformation, half way and back, at 64^3 to 512^3 (a GPU: 1024^3), beside OpenVDB up to 256^3       4.4, 4.5
- *   enright-reinit    (by name only) the way there in a band of 5 with a sweep of reinitialisation a step        levelset-gpu.md 4
+ *   enright-reinit    (by name only) the way there in a band of 5 with a sweep of reinitialisation a step        docs/theory/levelset.md 8
  *   thai, lucy, armadillo, angel, dragon-collapse, edit-dragon      (by name only) bench/experiments.c
  *
  * Bytes: phi read and written once per stored voxel and pass, and the list's rows. Full runs take the time of the experiment: on the CPU the longest
@@ -56,7 +56,7 @@ struct run {
     tsr_tiles *tiles;
     tsr_levelset_options options;
     int64_t steps;           /* to time */
-    int64_t whole;           /* steps of the source; 0: not known */
+    int64_t whole;           /* published steps; 0: not known */
     const published *source; /* its table; NULL: none */
     const char *bar;
     double bar_s; /* seconds of the whole run; 0: of one step in bar_step */
@@ -241,7 +241,7 @@ static tsr_status tile_sizes(bench *b, int gpu)
     return TSR_OK;
 }
 
-/* What a step of lucy-collapse takes with one sweep of reinitialisation instead of the term, and in a band of 3 (spec levelset-gpu.md 4). */
+/* What a step of lucy-collapse takes with one sweep of reinitialisation instead of the term, and in a band of 3 (docs/theory/levelset.md 8). */
 static tsr_status overheads(bench *b, int gpu)
 {
     static const char *const names[] = { "overheads: the term, band 1.5", "overheads: one sweep a step", "overheads: band 3" };
@@ -279,7 +279,7 @@ static int wants_size(const bench *b, const char *experiment, int64_t n)
     return bench_wants(b, name);
 }
 
-/* The experiments of the sources; what else bench_flow times has names of its own, too. */
+/* The published experiments; what else bench_flow times has names of its own, too. */
 static int known(const char *name)
 {
     static const char *const names[] = {
@@ -333,7 +333,7 @@ int main(int argc, char **argv)
         TSR_TRY_GOTO(flow_dilate_peer(&b, TSR_STENCIL_GODUNOV), done);
         TSR_TRY_GOTO(flow_dilate_peer(&b, TSR_STENCIL_ENO2), done);
     }
-    const double last[] = { 0.77, 1.1, 1.55, 2.05 }; /* spec levelset-stl.md 4.5 */
+    const double last[] = { 0.77, 1.1, 1.55, 2.05 }; /* docs/theory/levelset.md 7 */
     for (int i = 0; i < (b.quick ? 0 : gpu ? 4 : 1); i++)
         if (wants_size(&b, "sheet", 128 << i)) TSR_TRY_GOTO(flow_sheet(&b, 128 << i, last[i]), done);
     if (b.quick && b.experiment && wants_size(&b, "sheet", 64)) TSR_TRY_GOTO(flow_sheet(&b, 64, 0.5), done);

@@ -1,4 +1,4 @@
-/* bench_reconstruct: octree over points, the potential in tiles, whole reconstructions (spec reconstruction.md 4).
+/* bench_reconstruct: octree over points, the potential in tiles, whole reconstructions (docs/theory/reconstruction.md 11).
  *
  * The clouds are samples of the displaced sphere (detail over six octaves), the stand-in for a scanned statue. Bytes of the octree: what must move at
  * least: positions in, keys out and in for each radix pass of 8 bits, sums, nodes. Flops of the potential: 17 per voxel and accepted node. */
@@ -228,7 +228,7 @@ static int bench_parts(bench *b, int64_t points, int32_t depth, int32_t tiles, d
 }
 
 /* Depth 14, and depth 12 in the hybrid placement, take up to a minute: `--only "depth 14"` asks for it. The margin makes the object half as wide as the
- * grid: 3.6e7 tiles, as the statue of the source would have (spec 2.12). */
+ * grid: 3.6e7 tiles, as the statue of [Laan11] would have (docs/theory/reconstruction.md 4). */
 int main(int argc, char **argv)
 {
     static const whole cpu[] = { { .points = 1000000, .depth = 8, .runs = 3, .bar = 1.5 },

@@ -1,6 +1,6 @@
 /* bench_surface: cells per second of marching cubes: a gyroid of 460 voxels per period, which cuts 1 % of the cells at every size, the
  * noise that cuts nearly all, with and without decided faces and in the order of a view, and a tile list; gyroids of the sizes and the shares of cut
- * cells of the table that the literature gives (spec marching-cubes.md section 4, its table 7.1). Bytes that must move: the samples
+ * cells of the table that the literature gives ([Ziegler10] table 7.1; docs/theory/surfaces.md 10). Bytes that must move: the samples
  * once, the mesh once. Peer on the CPU: vtkFlyingEdges3D on the same samples with as many threads, if bench/peers/vtk_flying_edges.cpp was
  * built; the same output, indexed triangles without normals.
  * Compact records of a list of eight million voxels (--only records).
@@ -269,7 +269,7 @@ static int others(bench *b, int64_t n, flying_edges peer)
     return failed;
 }
 
-/* The ways to triangles that the literature compares (spec marching-cubes.md 2.4, 2.5, its section 4), on gyroids of two densities: indexed, unindexed over the index,
+/* The ways to triangles that the literature compares (docs/theory/surfaces.md 5, 10), on gyroids of two densities: indexed, unindexed over the index,
  * by the descents of a HistoPyramid per vertex, per triangle, per cell, by tile expansion, and by scan and scatter; then four isovalues at once and one after
  * another. Bytes: the samples once, the mesh once. */
 static const char *const GATHERS[5] = { "per vertex", "per triangle", "per cell", "tile expansion", "scan and scatter" };

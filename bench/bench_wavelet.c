@@ -2,7 +2,7 @@
  * plan's own account). Peers in the same run, where they are installed: PyWavelets (its own process, one thread: it has no more); OpenJPEG, whose transform
  * is not to be called alone: it is the time of coding a constant plane with the levels less the time without them, since there is nothing to code in
  * either and what lifting takes does not depend on the samples (its coder's walk over the code blocks is in both). The other ways of the
- * sources, wavelet_variants.h, by turns with the library, their coefficients compared with its own first: on a GPU by kernels as the sources have them. */
+ * [Laan11w], wavelet_variants.h, by turns with the library, their coefficients compared with its own first: on a GPU by kernels as [Laan11w] has them. */
 #include <dlfcn.h>
 
 #include "bench.h"

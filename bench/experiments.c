@@ -1,4 +1,4 @@
-/* The experiments that start from points or meshes, with the sources' tables beside ours (spec reconstruction.md 4, levelset-gpu.md 4, editing.md 4).
+/* The experiments that start from points or meshes, with the tables of [Laan11] and [Jalba13] beside ours (docs/theory/reconstruction.md 11, docs/theory/levelset.md 8).
  *
  *   thai              5 M points to depth 12 (a CPU: 10): points on a sphere displaced over six octaves stand for the statue
  *   lucy              14 M points to depth 12 (a CPU: 2 M to 9), the same stand-in
@@ -156,7 +156,7 @@ static tsr_status sample_mesh(const tsr_mesh *mesh, int64_t count, tsr_points **
     return status;
 }
 
-/* A level of the sources' tables; times are added up over the levels, without the octree. 0: not given. */
+/* A level of the published tables; times are added up over the levels, without the octree. 0: not given. */
 typedef struct level {
     int32_t depth;
     int64_t steps, tiles;
@@ -236,7 +236,7 @@ static tsr_status reconstruct(bench *b, const char *name, tsr_points *host, int3
     bench_report(b, &(bench_case){ .name = text,
                                    .n = report.level[report.levels - 1].tiles,
                                    .time = { seconds, seconds, seconds, 1 },
-                                   .bar = levels_compared ? "one piece, errors of no level above the source's" : "one piece",
+                                   .bar = levels_compared ? "one piece, errors of no level above the published ones" : "one piece",
                                    .holds = one && errors_hold });
     printf("    octree %.3f s; %lld piece%s\n", report.tree_seconds, (long long)m.components, one ? "" : "s");
     status = TSR_OK;
@@ -467,7 +467,7 @@ static tsr_status edit_dragon(bench *b, int gpu)
     bench_report(b, &(bench_case){ .name = name,
                                    .n = info.active_voxels,
                                    .time = t[WHOLE],
-                                   .bar = gpu ? "16 ms" : "100 ms; the source: 50",
+                                   .bar = gpu ? "16 ms" : "100 ms; published: 50",
                                    .holds = t[WHOLE].median <= (gpu ? 16e-3 : 100e-3) });
     static const char *const stages[STAGES] = { "update", "management", "extraction", "mesh", "drawing", "a frame", "whole picture" };
     printf("    %lld tiles of 8^3, %d frames; ms       least  median    most\n", (long long)info.count, frames);

@@ -55,7 +55,7 @@ static void print_flight(const struct flight *f)
            1e3 * f->report.seconds / (double)(f->report.steps ? f->report.steps : 1), f->kept, (long long)f->after.components);
 }
 
-/* Is the sheet whole, in one piece and with its volume, when the source's breaks? */
+/* Is the sheet whole, in one piece and with its volume, when that of [Laan11] breaks? */
 tsr_status flow_sheet(bench *b, int64_t n, double duration)
 {
     tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
@@ -75,7 +75,7 @@ tsr_status flow_sheet(bench *b, int64_t n, double duration)
     return TSR_OK;
 }
 
-/* The deformation as the journal paper runs it: a band of 5, one sweep of reinitialisation a step, stopped on the way (spec levelset-gpu.md 4). */
+/* The deformation as the journal paper runs it: a band of 5, one sweep of reinitialisation a step, stopped on the way (docs/theory/levelset.md 8). */
 tsr_status flow_enright_reinit(bench *b, int64_t n, double duration)
 {
     tsr_levelset_options options = TSR_LEVELSET_OPTIONS;

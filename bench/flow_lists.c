@@ -40,7 +40,7 @@ static tsr_status managed_steps(bench *b, const tsr_tiles *first, int64_t steps,
 tsr_status flow_management_share(bench *b)
 {
     const int gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
-    const double most = gpu ? 0.3 : 0.15; /* spec levelset-stl.md 4: the target on a CPU */
+    const double most = gpu ? 0.3 : 0.15; /* docs/theory/levelset.md 8: the target on a CPU */
     double step[2] = { 0, 0 };
     tsr_tiles_info info;
     tsr_tiles *first;

@@ -1,5 +1,5 @@
-/* tile-sizes: the source's own method, one voxel at a time, with tiles of 3^3, 4^3 and 8^3 (tests/solver/source), beside the library's lists of 4^3 and
- * 8^3 on the same fields: what Tables 6.2 and 7.1 and section 4.3 of spec levelset-stl.md compare. One thread of a CPU. */
+/* tile-sizes: the method of [Laan11 6], one voxel at a time, with tiles of 3^3, 4^3 and 8^3 (tests/solver/source), beside the library's lists of 4^3 and
+ * 8^3 on the same fields: what Tables 6.2 and 7.1 of [Laan11] compare (docs/theory/tiles.md 10). One thread of a CPU. */
 #include "experiments.h"
 
 #include "../tests/solver/source/stl.h"
@@ -10,13 +10,13 @@ struct contest {
     bench_field rule;
     int64_t n;
     double band;
-    int64_t turns, steps, whole; /* timed: turns of so many steps; steps of the source's run */
+    int64_t turns, steps, whole; /* timed: turns of so many steps; steps of the published run */
     tsr_levelset_options options;
     source_motion motion;
-    double table[2]; /* seconds of the source with tiles of 3^3 and 4^3; 0: not given */
+    double table[2]; /* seconds in [Laan11] with tiles of 3^3 and 4^3; 0: not given */
 };
 
-/* One that takes part: the source's method, or the library. */
+/* One that takes part: the method of [Laan11 6], or the library. */
 enum { PLAIN = 3, ENTRANTS = 5 };
 struct entrant {
     int32_t edge;
@@ -65,7 +65,7 @@ static tsr_status enter(bench *b, const struct contest *c, const tsr_volume *fie
     tsr_tiles_info info;
     if (plain) {
         e->source = source_create(e->edge, (float)c->band, 1, c->motion.stages, (const float *)tsr_volume_data_const(field), n);
-        if (!e->source || !source_step(e->source, &c->motion, 1)) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for the source's list");
+        if (!e->source || !source_step(e->source, &c->motion, 1)) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for the list of the published method");
         e->count = e->source->count;
         e->active = source_active(e->source);
         e->bytes = source_bytes(e->source);
@@ -90,7 +90,7 @@ static tsr_status turn(bench *b, const struct contest *c, struct entrant *e)
     const double began = bench_clock(b->clock);
     if (e->solver) TSR_TRY(tsr_levelset_step(e->solver, c->steps, NULL, &after));
     for (int64_t i = 0; i < c->steps && e->source; i++)
-        if (!source_step(e->source, &c->motion, 1)) TSR_FAIL(TSR_ERROR_MEMORY, "the source's list: %s", e->source->error);
+        if (!source_step(e->source, &c->motion, 1)) TSR_FAIL(TSR_ERROR_MEMORY, "the list of the published method: %s", e->source->error);
     e->step = fmin(e->step, (bench_clock(b->clock) - began) / (double)c->steps);
     return TSR_OK;
 }

@@ -1,4 +1,4 @@
-/* bench/wavelet_variants.h: the ways to a plane's coefficients that the sources compare (spec wavelet.md 2.8 and 4): on the CPU, each with the rows
+/* bench/wavelet_variants.h: the ways to a plane's coefficients that [Laan11w V.B] compares (docs/theory/wavelets.md 7): on the CPU, each with the rows
  * shared out among threads and loops that the compiler makes vectors of, and on a GPU (wavelet_variants_cuda.cu). The library uses none of them. What they all share is the pass along x: a row is
  * split into even and odd samples, lifted, and written as low and high half. They differ in what they do along y:
  *
@@ -30,7 +30,7 @@ typedef struct wavelet_variant_job {
     size_t work_bytes;   /* of one thread */
     int32_t steps;
     tsr_wavelet_step step[TSR_WAVELET_STEPS];
-    /* Rows of the window, spec 2.8: final ones still read, unfinished ones, ones read ahead; last[s]: last row that step s may lift, counted from the end
+    /* Rows of the window, docs/theory/wavelets.md 7: final ones still read, unfinished ones, ones read ahead; last[s]: last row that step s may lift, counted from the end
      * of the working area. */
     int32_t top, overlap, bottom, last[TSR_WAVELET_STEPS];
     /* Coefficients of the samples around an even (low) or an odd (high) one, reach[p] on both sides: what the steps come to without rounding. */

@@ -1,4 +1,4 @@
-/* bench/wavelet_variants_cuda.cu: the ways of wavelet_variants.h on a GPU, as the sources describe them for theirs (spec wavelet.md 2.8, 2.10). A module of its
+/* bench/wavelet_variants_cuda.cu: the ways of wavelet_variants.h on a GPU, as [Laan11w] describes them for its own (docs/theory/wavelets.md 7). A module of its
  * own that bench_wavelet opens; the library uses none of it.
  *
  * Along x a block of 256 threads takes a row to shared memory, repeats its ends before every step, lifts there, and writes the halves (2.8, horizontal pass).

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 mkdir -p build/docs
 doxygen - <<END
 PROJECT_NAME = tessera
-INPUT = include/tessera README.md docs/guide docs/theory
+INPUT = include/tessera README.md docs/guide docs/theory docs/references.md docs/measured.md
 USE_MDFILE_AS_MAINPAGE = README.md
 RECURSIVE = YES
 OUTPUT_DIRECTORY = build/docs

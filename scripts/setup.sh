@@ -8,7 +8,7 @@ packages=(build-essential cmake ninja-build pkg-config zlib1g-dev libdeflate-dev
     libjpeg-dev libwebsockets-dev libjansson-dev) # the workbench; libjpeg-dev brings libjpeg-turbo
 for option in "$@"; do
     case $option in
-    --deep) packages+=(clang libomp-dev libboost-iostreams-dev libnanovdb-dev libopenvdb-dev libopenjp2-7-dev libopenmpi-dev openmpi-bin python3-pywt ffmpeg) # clang's OpenMP; OpenVDB's headers need Boost's
+    --deep) packages+=(clang libomp-dev libboost-iostreams-dev libnanovdb-dev libopenvdb-dev libopenjp2-7-dev libopenmpi-dev openmpi-bin python3-pywt python3-numpy python3-cffi python3-pytest ffmpeg) # clang's OpenMP; OpenVDB's headers need Boost's
         if apt-cache show chromium-driver >/dev/null 2>&1; then packages+=(chromium chromium-driver); fi ;; # Ubuntu has them as snaps only: the browser test is skipped there
     --docs) packages+=(doxygen) ;;
     --lint) packages+=(clang-format clang-tidy shellcheck) ;;

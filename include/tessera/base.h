@@ -3,7 +3,7 @@
  * Ownership words used in every header: a function BORROWS an argument until it returns, KEEPS it until the object
  * dies, COPIES it, ADOPTS it (the object frees it, also when the call fails), RETURNS NEW (the caller destroys it) or
  * RETURNS VIEW (it dies with its parent). Threading: distinct objects may be used by distinct threads at the same time;
- * one object by one thread at a time. Unless a comment says otherwise, calls are synchronous.
+ * one object by one thread at a time. Unless a comment says otherwise, calls are synchronous. [Name99] is a publication: docs/references.md.
  */
 #ifndef TESSERA_BASE_H
 #define TESSERA_BASE_H

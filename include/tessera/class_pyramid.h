@@ -3,7 +3,7 @@
  * Pixels of a u8 image fall into classes (bins of a range of values, or bits that say to which of eight classes a pixel belongs, several or
  * none). A cell of level l covers 2^l x 2^l pixels and holds one count per class; level 0 are the pixels, the top is the histogram of the
  * image. Levels up to 2 are not stored but counted from the image. Counts are 8 bits wide on level 3, 16 up to level 7, 32 above: a level
- * cannot overflow them. Exact class. Source: histogram by multi-channel sum reduction (Ziegler), spec features-histogram.md 2.4. */
+ * cannot overflow them. Exact class. Source: histogram by multi-channel sum reduction [Ziegler10 5.3], docs/theory/features.md 4. */
 #ifndef TESSERA_CLASS_PYRAMID_H
 #define TESSERA_CLASS_PYRAMID_H
 

@@ -40,7 +40,7 @@ typedef struct tsr_mask_comparison {
 } tsr_mask_comparison;
 
 /* BORROWS volumes of equal extents on the host or on the CPU context. `options` may be NULL. The distances are exact (tessera/distance.h);
- * they and all counts do not depend on the number of threads. Source: spec/segmentation.md 2.10.
+ * they and all counts do not depend on the number of threads. Source: docs/theory/segmentation.md 8.
  * TSR_ERROR_ARGUMENT for different extents or geometries or a context that is not a CPU. */
 TSR_API tsr_status tsr_compare_masks(tsr_context *context, const tsr_volume *mask, const tsr_volume *reference,
                                      const tsr_compare_options *options, tsr_mask_comparison *comparison) TSR_CHECKED;

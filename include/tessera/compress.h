@@ -5,7 +5,7 @@
  * be cut anywhere: what is left of the file gives the best picture that these bytes hold.
  *
  * Class exact: a file decodes to the same bits on every machine, and is the same for every number of threads. Source: lifting wavelets and
- * embedded coding (spec wavelet.md 2.14), passes and truncation points as in JPEG 2000's block coder; docs/guide/compression.md. */
+ * embedded coding (docs/theory/compression.md 3), passes and truncation points as in JPEG 2000's block coder; docs/guide/compression.md. */
 #ifndef TESSERA_COMPRESS_H
 #define TESSERA_COMPRESS_H
 

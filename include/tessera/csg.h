@@ -7,7 +7,7 @@
  * world units along the grid axes: x = index * spacing (the rest of the geometry only places the result in the world). Results are managed lists:
  * exactly the tiles that the field needs, so that equal fields are equal lists. A list without a voxel inside is empty; one without a voxel
  * outside is all inside and stores no tile either. A surface ends at the border of a domain; nothing is said of what lies beyond.
- * Cost: linear in the stored tiles. Source: spec editing.md 2.2-2.5, levelset-stl.md 2.4-2.8.
+ * Cost: linear in the stored tiles. Source: docs/theory/editing.md 1, 4, 6, docs/theory/voxelize.md 1, docs/theory/tiles.md 2, 3, 5.
  * Class exact unless said otherwise: the same list and the same bits on every backend and thread count. */
 #ifndef TESSERA_CSG_H
 #define TESSERA_CSG_H

@@ -1,7 +1,7 @@
 /* tessera/denoise.h: white noise taken out of volumes by shrinking wavelet coefficients: small ones are noise, large ones are structure.
  *
  * Sources: Donoho and Johnstone 1994 (universal threshold, noise from the median of the finest band), Chang, Yu and Vetterli 2000 (BayesShrink), Coifman
- * and Donoho 1995 (cycle spinning: the mean over shifts of the volume); spec wavelet.md 2.14. */
+ * and Donoho 1995 (cycle spinning: the mean over shifts of the volume); docs/theory/compression.md 6. */
 #ifndef TESSERA_DENOISE_H
 #define TESSERA_DENOISE_H
 

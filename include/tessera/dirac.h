@@ -31,6 +31,8 @@ typedef struct tsr_dirac_sequence {
     int32_t luma_offset, luma_excursion, chroma_offset, chroma_excursion;
     int32_t luma_depth, chroma_depth; /* bits, 1 to 16 */
     int32_t primaries, matrix, transfer;
+    uint32_t custom; /* fields that do not follow from base_format, bit by bit: 0 extents, 1 chroma, 2 scan, 3 frame rate, 4 aspect, 5 clean area, 6 range,
+                        7 colour */
 } tsr_dirac_sequence;
 #define TSR_DIRAC_SEQUENCE                        \
     {                                             \
@@ -82,12 +84,101 @@ TSR_API tsr_status tsr_dirac_decoder_next(tsr_dirac_decoder *decoder, tsr_video_
 /* The header of the sequence that the last frame belongs to; TSR_ERROR_STATE before the first one was read. */
 TSR_API tsr_status tsr_dirac_decoder_sequence(const tsr_dirac_decoder *decoder, tsr_dirac_sequence *sequence) TSR_CHECKED;
 
+/* ---- what a stream is made of ---------------------------------------------------------------------------------------------------------------- */
+
+enum { TSR_DIRAC_BAND_LEVELS = 13 };
+
+/* One data unit, without its samples. */
+typedef struct tsr_dirac_unit_info {
+    size_t struct_size;
+    int64_t offset, bytes; /* in the stream; header included */
+    int32_t code;
+    const char *name;   /* "sequence header", "picture of two references" ... */
+    int32_t is_picture; /* 1: a picture or a fragment of one; the rest counts */
+    uint32_t number;
+    int32_t is_reference, references;
+    uint32_t reference[2]; /* their numbers */
+    int64_t motion_bits;   /* prediction parameters and blocks */
+    int32_t wavelet, wavelet_horizontal, depth, depth_horizontal; /* indices of the standard */
+    int32_t slices[2];                                            /* 0: core syntax */
+    int64_t fragment[2]; /* first slice and number of slices of a fragment; 0, 0: none, or the one with the parameters */
+    /* Bits of each sub-band by component, level (0: approximation) and orientation (1 HL, 2 LH, 3 HH); the quantisers of core syntax, -1: no coefficients. */
+    int64_t band_bits[3][TSR_DIRAC_BAND_LEVELS][4];
+    int32_t band_quantiser[3][TSR_DIRAC_BAND_LEVELS][4];
+    int64_t padding_bits;                   /* of slices: what codes leave of their length */
+    int32_t quantiser_least, quantiser_most; /* of slices */
+    const char *problem; /* what is wrong with it, or what its level forbids; NULL: nothing. A view until the next call */
+} tsr_dirac_unit_info;
+#define TSR_DIRAC_UNIT_INFO                        \
+    {                                              \
+        .struct_size = sizeof(tsr_dirac_unit_info) \
+    }
+
+/* Goes through a stream unit by unit, without decoding samples: push bytes, next until *more is 0, push again, end. Checks VC-2 levels 1 to 7 and 64 to 66. */
+typedef struct tsr_dirac_inspector tsr_dirac_inspector;
+TSR_API tsr_status tsr_dirac_inspector_create(tsr_dirac_inspector **inspector) TSR_CHECKED; /* RETURNS NEW */
+TSR_API void tsr_dirac_inspector_destroy(tsr_dirac_inspector **inspector);
+TSR_API tsr_status tsr_dirac_inspector_push(tsr_dirac_inspector *inspector, const void *bytes, size_t size) TSR_CHECKED; /* COPIES */
+TSR_API tsr_status tsr_dirac_inspector_end(tsr_dirac_inspector *inspector) TSR_CHECKED;
+TSR_API tsr_status tsr_dirac_inspector_next(tsr_dirac_inspector *inspector, tsr_dirac_unit_info *info, int *more) TSR_CHECKED;
+/* The last sequence header; TSR_ERROR_STATE before the first one. */
+TSR_API tsr_status tsr_dirac_inspector_sequence(const tsr_dirac_inspector *inspector, tsr_dirac_sequence *sequence) TSR_CHECKED;
+
+/* Changes streams without coding anything anew. Streams that are pushed one after the other (tsr_dirac_transcoder_end after each) become one behind the other, each
+ * a sequence of its own. */
+typedef struct tsr_dirac_transcode_options {
+    size_t struct_size;
+    int64_t first, count;  /* pictures of the coded order that stay, of each stream; count 0 = all. A cut begins at the intra picture at or before `first` */
+    int32_t fragment;      /* slices in a fragment: whole slice-coded pictures become fragments (the version becomes 3); 0 = as they are */
+    int whole;             /* 1: fragments become whole pictures */
+    int drop;              /* 1: auxiliary data and padding go */
+} tsr_dirac_transcode_options;
+#define TSR_DIRAC_TRANSCODE_OPTIONS                        \
+    {                                                      \
+        .struct_size = sizeof(tsr_dirac_transcode_options) \
+    }
+typedef struct tsr_dirac_transcoder tsr_dirac_transcoder;
+/* `write` is called with the bytes of the new stream as they come; what it returns is passed on. RETURNS NEW. */
+TSR_API tsr_status tsr_dirac_transcoder_create(const tsr_dirac_transcode_options *options, tsr_status (*write)(void *user, const void *bytes, size_t size),
+                                               void *user, tsr_dirac_transcoder **transcoder) TSR_CHECKED;
+TSR_API void tsr_dirac_transcoder_destroy(tsr_dirac_transcoder **transcoder);
+TSR_API tsr_status tsr_dirac_transcoder_push(tsr_dirac_transcoder *transcoder, const void *bytes, size_t size) TSR_CHECKED; /* COPIES */
+TSR_API tsr_status tsr_dirac_transcoder_end(tsr_dirac_transcoder *transcoder, int64_t *pictures) TSR_CHECKED; /* written so far, of all streams */
+
 /* ---- encoder ------------------------------------------------------------------------------------------------------------------------------- */
 
 typedef enum tsr_dirac_coding {
     TSR_DIRAC_CODING_HIGH_QUALITY = 0, /* VC-2 HQ: slices of any size, lossless where wanted */
-    TSR_DIRAC_CODING_LOW_DELAY         /* VC-2 LD: slices of fixed size */
+    TSR_DIRAC_CODING_LOW_DELAY,        /* VC-2 LD: slices of fixed size */
+    TSR_DIRAC_CODING_ARITHMETIC,       /* Dirac core syntax, arithmetic coding: intra pictures alone (main intra profile) or long groups (main) */
+    TSR_DIRAC_CODING_VARIABLE          /* Dirac core syntax, variable-length codes: intra pictures (simple profile) */
 } tsr_dirac_coding;
+
+typedef enum tsr_dirac_preset { TSR_DIRAC_MEDIUM = 0, TSR_DIRAC_FAST, TSR_DIRAC_BEST } tsr_dirac_preset;
+
+/* How a picture was coded. */
+typedef struct tsr_dirac_picture {
+    size_t struct_size;
+    uint32_t number;
+    int32_t parse_code, references; /* references: 0 intra, 1, 2 */
+    int32_t quantiser;              /* index that a coefficient of weight 1 would have; -1: slices each with its own */
+    int32_t scene;                  /* 1: intra because the scene changed */
+    int32_t weight[3];              /* of the two references and the shift, where they are not the usual ones; else 0 */
+    int64_t bytes, motion_bytes;    /* of its data units, with a sequence header before it; of prediction parameters and blocks */
+    double error[3];                /* mean squared error of Y, C1, C2; -1: not known (slices) */
+    int64_t buffer;                 /* bits in the decoder's buffer after it is taken out, by the buffer model; -1 without one */
+} tsr_dirac_picture;
+#define TSR_DIRAC_PICTURE                        \
+    {                                            \
+        .struct_size = sizeof(tsr_dirac_picture) \
+    }
+
+/* What a first pass found out about a picture, in coded order. */
+typedef struct tsr_dirac_statistics {
+    uint32_t number;
+    int32_t kind, quantiser; /* kind: 0 intra, 1 a reference behind others, 2 between references */
+    int64_t bytes;
+} tsr_dirac_statistics;
 
 typedef struct tsr_dirac_encode_options {
     size_t struct_size;
@@ -97,16 +188,46 @@ typedef struct tsr_dirac_encode_options {
     int32_t aspect[2];       /* of a pixel; 0, 0 = 1, 1 */
     int32_t interlaced;      /* 0 progressive, 1 top field first, 2 bottom field first */
     int fields;              /* 1: each field is a picture of its own */
-    int32_t wavelet;         /* index + 1 of the standard's filters, 1 to 7; 0 = Le Gall (5,3) */
-    int32_t depth;           /* levels, 1 to 4; 0 = 3 */
-    int32_t slice[2];        /* width and height of a slice in luma samples, multiples of 2^depth; 0, 0 = 32 x 8 (at least 2^depth) */
+    int32_t wavelet;         /* index + 1 of the standard's filters, 1 to 7; 0 = Le Gall (5,3) in slices, Deslauriers-Dubuc (9,7) in intra pictures of core
+                                syntax */
+    int32_t depth;           /* levels, 1 to 6; 0 = 3 in slices, 4 in core syntax (fewer in small pictures) */
+    int32_t slice[2];        /* width and height of a slice in luma samples, multiples of 2^depth; 0, 0 = 32 x 8 (at least 2^depth, and 2^depth chroma
+                                samples) */
     /* One of: */
     int lossless;
-    int32_t quantiser; /* index + 1, 1 to 128: the same everywhere */
+    int32_t quantiser; /* index + 1, 1 to 101: the same everywhere; core syntax: of a coefficient of weight 1 in an intra picture */
     int64_t
         picture_bytes; /* of slices in each picture; what is left of a slice is padding. 0, and none of the others: a fifth of the samples' bytes */
     int32_t fragment;  /* slices in a fragment (version 3); 0 = whole pictures */
     int64_t first_number; /* of the first picture, 0 to 2^32 - 1 */
+
+    int64_t bit_rate;      /* bits a second: quantisers are chosen picture by picture. Not with low delay, which has a fixed size */
+    int64_t buffer_bits;   /* of the decoder's buffer, which no picture empties; 0 = one second */
+    int constant_rate;     /* 1: what would overflow the buffer is filled with padding units; 0: the rate may be lower (VBR) */
+    const tsr_dirac_statistics *statistics; /* COPIES; of a first pass over the same frames: the rate is spread over the whole film */
+    int64_t statistics_count;
+
+    /* Asymmetric transforms (version 3), high quality and low delay: */
+    int32_t wavelet_horizontal; /* index + 1; 0 = `wavelet` */
+    int32_t depth_horizontal;   /* levels of rows alone, 0 to 4, before the others */
+    const int32_t *matrix;      /* BORROWS for tsr_dirac_encoder_create: quantisation matrix in the order of the stream; NULL = the standard's, or where it has
+                                   none the weights of the bands */
+    int32_t matrix_count;
+
+    /* Core syntax: */
+    tsr_dirac_preset preset;
+    int32_t group;         /* frames from one intra picture to the next; 0 = 48, 1 = intra pictures alone. TSR_DIRAC_CODING_VARIABLE: 0 or 1 */
+    int32_t distance;      /* frames from one forward reference to the next, those between have two references: 1 to 8; 0 = 3 */
+    int32_t inter_wavelet; /* of inter pictures, index + 1; 0 = Le Gall (5,3) */
+    int32_t block[4];      /* length x, y, separation x, y of luma blocks; 0s = 12, 12, 8, 8; up to 64 */
+    int32_t precision;     /* of vectors, + 1: 1 whole samples ... 4 eighths; 0 = 3, quarters */
+    int compatible;        /* 1: nothing that FFmpeg's decoder gets wrong: no weights, no fractions of vectors at the border */
+    int32_t perceptual;    /* 0 to 100: how much finer what the eye sees better is quantised; 0: least squared error */
+    int no_scenes;         /* 1: scene changes begin no group */
+
+    /* Called for each coded picture, in coded order; `reconstruction` (NULL for slices) is what a decoder makes of it: a view for the call. */
+    void (*picture)(void *user, const tsr_dirac_picture *info, const tsr_video_frame *reconstruction);
+    void *user;
 } tsr_dirac_encode_options;
 #define TSR_DIRAC_ENCODE_OPTIONS                        \
     {                                                   \
@@ -118,17 +239,23 @@ typedef struct tsr_dirac_encoder tsr_dirac_encoder;
 /* COPIES options; the context must outlive the encoder. TSR_ERROR_ARGUMENT names the field. RETURNS NEW. */
 TSR_API tsr_status tsr_dirac_encoder_create(tsr_context *context, const tsr_dirac_encode_options *options, tsr_dirac_encoder **encoder) TSR_CHECKED;
 TSR_API void tsr_dirac_encoder_destroy(tsr_dirac_encoder **encoder);
-/* Codes a frame of the options' format: *bytes and *size are its data units (the first with the sequence header; every frame has one, so that a stream can
- * be cut and entered anywhere). RETURNS VIEW, valid until the next call. */
+/* Takes a frame of the options' format (BORROWS). *bytes and *size are the data units that are ready: those of this frame, with slices and intra pictures;
+ * in long groups those of frames before it, or none, since pictures wait for the reference behind them. A sequence header precedes every intra picture (of
+ * slices: every frame), so that a stream can be entered there. RETURNS VIEW, valid until the next call. */
 TSR_API tsr_status tsr_dirac_encoder_frame(tsr_dirac_encoder *encoder, const tsr_video_frame *frame, const void **bytes, size_t *size) TSR_CHECKED;
-/* The end of the sequence, to be written behind the last frame. RETURNS VIEW. */
+/* What still waits, and the end of the sequence: to be written behind the rest. RETURNS VIEW. */
 TSR_API tsr_status tsr_dirac_encoder_end(tsr_dirac_encoder *encoder, const void **bytes, size_t *size) TSR_CHECKED;
+
+/* Of all pictures so far, for a second pass. RETURNS VIEW, valid until the next call. */
+TSR_API tsr_status tsr_dirac_encoder_statistics(const tsr_dirac_encoder *encoder, const tsr_dirac_statistics **statistics, int64_t *count) TSR_CHECKED;
 
 /* An encoder whose stream goes to a file: nothing is at `path` until tsr_dirac_writer_finish; "-" is standard output. COPIES options. RETURNS NEW. */
 typedef struct tsr_dirac_writer tsr_dirac_writer;
 TSR_API tsr_status tsr_dirac_writer_create(tsr_context *context, const char *path, const tsr_dirac_encode_options *options,
                                            const tsr_write_options *write, tsr_dirac_writer **writer) TSR_CHECKED;
 TSR_API tsr_status tsr_dirac_writer_append(tsr_dirac_writer *writer, const tsr_video_frame *frame) TSR_CHECKED;
+/* No more frames come: what still waits is coded. tsr_dirac_writer_finish does it, too; this is for who wants to know the bytes of all. */
+TSR_API tsr_status tsr_dirac_writer_end(tsr_dirac_writer *writer) TSR_CHECKED;
 TSR_API int64_t tsr_dirac_writer_bytes(const tsr_dirac_writer *writer); /* of the stream so far */
 /* Completes the stream and gives it its name. Frees the writer and sets it to NULL in every case. */
 TSR_API tsr_status tsr_dirac_writer_finish(tsr_dirac_writer **writer) TSR_CHECKED;

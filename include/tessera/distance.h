@@ -32,8 +32,8 @@ typedef struct tsr_distance_options {
  * Class exact: for equal spacings the squared distance in voxels is an integer, exact below 2^24 (distances below 4096 voxels); otherwise
  * each of three additions of squares is rounded to float32. Same bits on every backend.
  * TSR_ERROR_ARGUMENT for an extent over 65535, a negative or NaN band, an unknown mode; TSR_ERROR_UNSUPPORTED for index axes that are not perpendicular.
- * Source: Felzenszwalb and Huttenlocher, Distance Transforms of Sampled Functions, 2012; spec/volume-rendering.md 2.9 (exact),
- * spec/segmentation.md 2.7. RETURNS NEW. */
+ * Source: Felzenszwalb and Huttenlocher, Distance Transforms of Sampled Functions, 2012; docs/theory/distance.md 1;
+ * docs/theory/segmentation.md 6. RETURNS NEW. */
 TSR_API tsr_status tsr_distance_transform(tsr_context *context, const tsr_volume *mask, const tsr_distance_options *options,
                                           tsr_volume **distance) TSR_CHECKED;
 
@@ -62,7 +62,7 @@ typedef struct tsr_distance_pde_report {
 /* Of a level set of any element type (negative inside, world units; NaN counts as B), float32. Looks at the change every 8 steps and waits then.
  * 12 bytes of scratch per voxel. Class exact: operations and square roots are rounded one by one.
  * TSR_ERROR_ARGUMENT: band or tolerance negative, step beyond 1, unknown method; TSR_ERROR_UNSUPPORTED: index axes not perpendicular; TSR_ERROR_CANCELLED. `options` and `report` may be NULL. RETURNS NEW.
- * Source: spec volume-rendering.md 2.9 (pde_source, pde_reinit); Russo and Smereka 2000 (locked voxels). */
+ * Source: docs/theory/distance.md 2 (pde_source, pde_reinit); Russo and Smereka 2000 (locked voxels). */
 TSR_API tsr_status tsr_distance_evolve(tsr_context *context, const tsr_volume *phi, const tsr_distance_pde_options *options, tsr_volume **distance,
                                        tsr_distance_pde_report *report) TSR_CHECKED;
 

@@ -4,7 +4,7 @@
  * operator changed, and nothing else: undo and redo cost what was touched, and restore lists and values bit for bit. Local operators work on the
  * tiles within reach of the brush and a ring around them; all other tiles keep their bits.
  * Positions and lengths are world units along the grid axes (index * spacing), times those of a speed of one world unit per unit of time.
- * An editor and everything in it is used by one thread at a time. Source: spec editing.md 2.1-2.9. Class as of what it calls: exact for the
+ * An editor and everything in it is used by one thread at a time. Source: [Laan11 7.6.3]; docs/theory/editing.md. Class as of what it calls: exact for the
  * operators on lists, and for those that move the surface as long as tessera/levelset.h is. */
 #ifndef TESSERA_EDIT_H
 #define TESSERA_EDIT_H
@@ -129,7 +129,7 @@ TSR_API tsr_status tsr_editor_brush(tsr_editor *editor, const char *object, cons
 TSR_API tsr_status tsr_editor_smooth_brush(tsr_editor *editor, const char *object, const tsr_brush *brush, const tsr_progress *progress) TSR_CHECKED;
 /* The same everywhere for `time`; `conserve` != 0: minus its mean over the surface, with a feedback on the volume, so that the volume stays. */
 TSR_API tsr_status tsr_editor_smooth(tsr_editor *editor, const char *object, double time, int conserve, const tsr_progress *progress) TSR_CHECKED;
-/* Rotation by convection (scale and shift of the motion must be 0): the source's operator. tsr_editor_transform does it in one step. */
+/* Rotation by convection (scale and shift of the motion must be 0): the operator of [Laan11 7.6.3]. tsr_editor_transform does it in one step. */
 TSR_API tsr_status tsr_editor_rotate(tsr_editor *editor, const char *object, const tsr_motion *motion, const tsr_progress *progress) TSR_CHECKED;
 
 typedef struct tsr_attraction {
@@ -143,8 +143,8 @@ typedef struct tsr_attraction {
     double tolerance; /* > 0: ends early when no value in the band within the radius changed by as much (world units) in a piece of time */
     double *reached;  /* NULL, or where the time goes at which it ended */
 } tsr_attraction;
-/* U = speed w grad P / |grad P|, P = sum of (d^2 + epsilon^2)^(-(p - 1) / 2) over the points, w = (1 - d^2 / radius^2)^2 of the nearest point: spec
- * editing.md 2.7. P is that of tsr_reconstruct, by a Barnes-Hut walk (theta 0.5) through an octree that the device builds; points nearer to each other than
+/* U = speed w grad P / |grad P|, P = sum of (d^2 + epsilon^2)^(-(p - 1) / 2) over the points, w = (1 - d^2 / radius^2)^2 of the nearest point:
+ * docs/theory/editing.md 7. P is that of tsr_reconstruct, by a Barnes-Hut walk (theta 0.5) through an octree that the device builds; points nearer to each other than
  * 2^-21 of their extent count as one. U is kept for each voxel, components to 1/1022, in pages of the tiles within the radius of a point, which are all
  * that is worked on, with a ring of 8 voxels: cost and memory are those of the points and of these tiles. Runs in pieces of at most a voxel of motion and 4
  * units of time. Voxels beyond the radius keep their bits. `progress` comes while the octree, the potential and the steps are made. */

@@ -7,7 +7,7 @@
  *
  * Boxes are half-open, y downwards. Two boxes touch if they overlap or share a border (8: or a corner) on both axes. Larger is, in turn: larger
  * area of the box (or, by_count, more pixels), more pixels, the earlier child (upper left, upper right, lower left, lower right).
- * Exact class: the same on every backend and number of threads. Source: feature clustering (Ziegler), spec features-histogram.md 2.1, 2.2. */
+ * Exact class: the same on every backend and number of threads. Source: feature clustering [Ziegler10 5.2], docs/theory/features.md 1, 2. */
 #ifndef TESSERA_FEATURES_H
 #define TESSERA_FEATURES_H
 

@@ -99,7 +99,7 @@ TSR_API tsr_status tsr_volume_smooth(tsr_context *context, const tsr_volume *vol
                                      tsr_volume **smoothed) TSR_CHECKED;
 
 /* Laplacian of the smoothed volume: 7-point second differences over the squared spacing (TSR_ERROR_UNSUPPORTED for index axes that are not perpendicular), replicated
- * borders; sigma 0 = of the volume itself. The edge speed term of segmentation is its negative (spec/segmentation.md 2.3). f32. RETURNS NEW. */
+ * borders; sigma 0 = of the volume itself. The edge speed term of segmentation is its negative (docs/theory/segmentation.md 2). f32. RETURNS NEW. */
 TSR_API tsr_status tsr_volume_laplacian(tsr_context *context, const tsr_volume *volume, const tsr_smooth_options *options,
                                         tsr_volume **laplacian) TSR_CHECKED;
 

@@ -4,7 +4,7 @@
  * (dilations of the eroded volume, each cut by the volume itself: whole components stay or go), keeps them as long as the element fits somewhere. The expansion
  * of f_{j+1} may then exceed f_j, so details are ordinary differences d_j = f_j - expansion, of either sign, and projections of levels and details
  * do not commute: such pyramids are looked at, not drawn coefficient by coefficient. Host work, class exact.
- * Source: spec mip.md 3 (connectivity-preserving filters), Sun and Maragos 1989; L. Vincent, Morphological grayscale reconstruction in image analysis, 1993. */
+ * Source: docs/theory/mip.md 10 (connectivity-preserving filters), Sun and Maragos 1989; L. Vincent, Morphological grayscale reconstruction in image analysis, 1993. */
 #ifndef TESSERA_FILTER_PYRAMID_H
 #define TESSERA_FILTER_PYRAMID_H
 

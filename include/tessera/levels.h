@@ -4,7 +4,7 @@
  * fewer at the upper ends of odd extents, and nothing is padded. Levels go on until one cell is left. Elements combine in one order, pairs along x, then y, then
  * z, so that sums of floats have the same bits on every backend and with any number of threads: class exact. Work: an N^3 volume is read once, all levels
  * above together are 1/7 of it (1/3 in two dimensions, as much again in one).
- * Source: data pyramid reduction, spec gpgpu-foundations.md 2.3. */
+ * Source: data pyramid reduction, docs/theory/foundations.md 3. */
 #ifndef TESSERA_LEVELS_H
 #define TESSERA_LEVELS_H
 

@@ -4,7 +4,7 @@
  *
  * phi < 0 inside; F > 0 expands; U a velocity; K = div(grad phi / |grad phi|), 2/R on a sphere, 1/R on a circle; the last term keeps phi a
  * distance. F, U and a are sums of terms. Lengths in world units, time in seconds (any unit: speed 1 moves one world unit per unit of time).
- * Source: Sorted Tile List and GPU-STL, spec levelset-stl.md 2.1, 2.9-2.12 and levelset-gpu.md 2.1-2.8.
+ * Source: Sorted Tile List [Laan11 6] and GPU-STL [Jalba13 3], docs/theory/levelset.md, docs/theory/tiles.md.
  * Class: exact in space and time step: the same list and the same field, bit for bit, on every backend and thread count, as long as every term
  * is of the exact class (each says so) and `fused` is not asked for; a sparse run equals a dense one bit for bit. */
 #ifndef TESSERA_LEVELSET_H
@@ -27,15 +27,15 @@ typedef enum tsr_levelset_kind {
     TSR_LEVELSET_VELOCITY,       /* U += value * vector */
     TSR_LEVELSET_VELOCITY_FIELD, /* U += value * (field[0], field[1], field[2])(x), trilinear; fields may have their own resolution */
     TSR_LEVELSET_ROTATION,       /* U += value * vector / |vector| x (x - centre); value in radians per unit of time */
-    TSR_LEVELSET_ENRIGHT,        /* U += value * the periodic deformation of spec levelset-stl.md 2.12, period `period`, over the cube at `centre` (lower
+    TSR_LEVELSET_ENRIGHT,        /* U += value * the periodic deformation of docs/theory/levelset.md 7, period `period`, over the cube at `centre` (lower
                               * corner) of edge `radius`; velocity in units of the edge. Tolerant: sine and cosine by polynomial, error below 2e-7 */
     TSR_LEVELSET_CURVATURE,      /* a += value (full K; a half-K coefficient e of the literature is value = e / 2) */
     TSR_LEVELSET_POTENTIAL,      /* U += value * grad P / |grad P|, P from the provider below; 0 where grad P = 0 */
-    TSR_LEVELSET_MEAN_CURVATURE, /* F += value * Kbar, the mean of K over the surface: with CURVATURE of the same value it conserves volume (2.10) */
+    TSR_LEVELSET_MEAN_CURVATURE, /* F += value * Kbar, the mean of K over the surface: with CURVATURE of the same value it conserves volume */
     TSR_LEVELSET_USER,           /* F, U and a += value * what `user` (a tsr_levelset_user) says */
     TSR_LEVELSET_PULL            /* U += value * the velocity that the provider below keeps for the voxel, at most 1 long; not beside POTENTIAL */
 } tsr_levelset_kind;
-/* Stability (spec 2.9): time_step * max(|U_x|/h_x + |U_y|/h_y + |U_z|/h_z + sqrt(3) |F|/h + sqrt(3) b) <= 1 and time_step * 2 a (1/h_x^2 + 1/h_y^2 +
+/* Stability (docs/theory/levelset.md 3): time_step * max(|U_x|/h_x + |U_y|/h_y + |U_z|/h_z + sqrt(3) |F|/h + sqrt(3) b) <= 1 and time_step * 2 a (1/h_x^2 + 1/h_y^2 +
  * 1/h_z^2) <= 1, h the smallest spacing; over voxels in the band. */
 enum { TSR_LEVELSET_TERMS = 8 };
 /* A term in the caller's own C. `evaluate` is called for every voxel that may move, at place x and time t, from several threads at once; it writes all
@@ -65,7 +65,7 @@ typedef struct tsr_levelset_term {
 typedef enum tsr_stencil { TSR_STENCIL_UPWIND = 0, TSR_STENCIL_GODUNOV, TSR_STENCIL_ENO2, TSR_STENCIL_WENO5 } tsr_stencil;
 typedef enum tsr_time { TSR_TIME_EULER = 0, TSR_TIME_RK2, TSR_TIME_RK3 } tsr_time; /* TVD Runge-Kutta */
 typedef enum tsr_reshape { TSR_RESHAPE_TERM = 0, TSR_RESHAPE_REINIT, TSR_RESHAPE_NONE } tsr_reshape; /* in (A), or sweeps after each step */
-/* S(phi), spec 2.9. GRADIENT: phi / sqrt(phi^2 + |grad phi|^2 h^2), |grad phi| by the upwind norm of the term */
+/* S(phi), docs/theory/levelset.md 2. GRADIENT: phi / sqrt(phi^2 + |grad phi|^2 h^2), |grad phi| by the upwind norm of the term */
 typedef enum tsr_sign { TSR_SIGN_SMOOTH = 0, TSR_SIGN_SGN, TSR_SIGN_PHI, TSR_SIGN_SUBCELL, TSR_SIGN_GRADIENT } tsr_sign;
 /* What CURVATURE and MEAN_CURVATURE multiply: K, or the mean curvature K / 2 of a part of the literature. */
 typedef enum tsr_curvature_form { TSR_CURVATURE_FULL = 0, TSR_CURVATURE_HALF } tsr_curvature_form;
@@ -85,7 +85,7 @@ typedef struct tsr_levelset_options {
     double time_step;           /* > 0: fixed; over one of the stability bounds below TSR_ERROR_ARGUMENT unless `force`. 0 = automatic, each step anew */
     double cfl;                 /* of the automatic step, cfl / (hyperbolic rate + parabolic rate); 0 = 0.9, at most 1 */
     int force;
-    int32_t guard;              /* width of the guard bands in voxels, 1..3; 0 = 1 with reshape, 3 without (spec 2.7). REINIT after RK2 or RK3 equals
+    int32_t guard;              /* width of the guard bands in voxels, 1..3; 0 = 1 with reshape, 3 without (docs/theory/tiles.md 2). REINIT after RK2 or RK3 equals
                                  * a dense run bit for bit with 3 only; with 1 it differs by some 1e-4 voxels */
     double feedback;            /* lambda of the volume-conserving flow: F += lambda (V0 - V) / A; 0 = none */
     int32_t managed_every;      /* steps between management passes, in which phi must not change by more than the band less a voxel; 0 = 1 */
@@ -149,7 +149,7 @@ TSR_API tsr_status tsr_levelset_reinitialise(tsr_tiles *tiles, tsr_stencil space
  * voxel at the edge of the band. Creates the tiles that a wider field needs. */
 TSR_API tsr_status tsr_levelset_redistance(tsr_tiles *tiles, double band, const tsr_progress *progress) TSR_CHECKED;
 
-/* A list of twice (up) or half the resolution, same place in the world (cell-centred, spec levelset-gpu.md 2.9), SORTED index, the same band in
+/* A list of twice (up) or half the resolution, same place in the world (cell-centred, docs/theory/tiles.md 9), SORTED index, the same band in
  * voxels: half or twice as wide in world units. Up: trilinear, values clamped. Down: means of eight, then redistanced; the counts of inside voxels are
  * those of the coarse grid to within a voxel where a domain has odd extents. Linear in the tiles. RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_upsample(const tsr_tiles *tiles, tsr_tiles **fine) TSR_CHECKED;

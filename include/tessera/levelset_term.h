@@ -16,7 +16,7 @@
  *     cc   -shared -fPIC -O2 -ffp-contract=off -fvisibility=hidden vortex.c -o vortex.so
  *     nvcc -shared -Xcompiler -fPIC -O3 -fmad=false -x cu vortex.c -o vortex_cuda.so
  * tsr_term_load finds both. On a GPU the term runs as a kernel of its own before each stage: it costs one launch and 4, 12 or 4 bytes written and
- * read per stored voxel for speed, velocity and curvature. Source: spec levelset-gpu.md 2.7 (speed functor over voxel and payload). */
+ * read per stored voxel for speed, velocity and curvature. Source: docs/theory/tiles.md 8 (speed functor over voxel and payload). */
 #ifndef TESSERA_LEVELSET_TERM_H
 #define TESSERA_LEVELSET_TERM_H
 

@@ -24,7 +24,7 @@
  * of a classifier is.
  *
  * One function a file. In CMake, tessera_add_map(NAME FILE) makes NAME.so and, where there is a CUDA compiler, NAME_cuda.so beside it; by hand as in
- * tessera/levelset_term.h. tsr_map_load finds both. Source: spec gpgpu-foundations.md 2.1 and 2.2, histopyramid.md 2.2. */
+ * tessera/levelset_term.h. tsr_map_load finds both. Source: docs/theory/foundations.md 1, 2, docs/theory/histopyramid.md 1. */
 #ifndef TESSERA_MAP_H
 #define TESSERA_MAP_H
 

@@ -1,7 +1,7 @@
 /* tessera/mapping.h: index maps between arrays of 1 to 4 axes, with their inverses: pure functions for the host and for maps and terms on a GPU.
  *
- * All are bijections between a box of places and [0, count) or a plane, 64-bit safe; arguments lie inside (nothing is checked). Source: spec
- * gpgpu-foundations.md 2.2 (flat 3-D textures after Harris et al. 2003; Morton order 1966; bricks). */
+ * All are bijections between a box of places and [0, count) or a plane, 64-bit safe; arguments lie inside (nothing is checked). Source: [Ziegler10 2.2.5.4],
+ * docs/theory/foundations.md 2 (flat 3-D textures after Harris et al. 2003; Morton order 1966; bricks). */
 #ifndef TESSERA_MAPPING_H
 #define TESSERA_MAPPING_H
 

@@ -5,7 +5,7 @@
  * the filtered volume goes to tsr_mip_build or tsr_mip_dense_create, so that a slider over the threshold changes the picture without a second tree.
  * Host work on one thread, class exact. Immutable after creation: any number of threads may filter.
  * Source: M. Westenberg, J. Roerdink, M. Wilkinson, Volumetric attribute filtering and interactive visualization using the max-tree representation, 2007 (rules,
- * attributes); C. Berger et al., Effective component tree computation, 2007 (construction); spec mip.md 3. */
+ * attributes); C. Berger et al., Effective component tree computation, 2007 (construction); docs/theory/mip.md 9. */
 #ifndef TESSERA_MAX_TREE_H
 #define TESSERA_MAX_TREE_H
 

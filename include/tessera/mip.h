@@ -7,8 +7,8 @@
  *
  * Geometry: orthographic. A rotation R (unit quaternion), a zoom and a stretch per axis take voxel centres to pixels in 16.16 fixed point, the volume's
  * centre to the picture's centre, x to the right, y down. Class exact: the same pixels on every backend, number of threads and format.
- * Source: W. van der Laan, A. Jalba, J. Roerdink, "Multiresolution MIP rendering of large volumetric data accelerated on graphics hardware", 2007; spec
- * mip.md 2.1-2.15. */
+ * Source: [Laan11 2] (first as van der Laan, Jalba, Roerdink, "Multiresolution MIP rendering of large volumetric data accelerated on graphics hardware", 2007);
+ * docs/theory/mip.md. */
 #ifndef TESSERA_MIP_H
 #define TESSERA_MIP_H
 

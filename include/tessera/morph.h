@@ -3,7 +3,7 @@
  * INTERPOLATE: the zero set of (1 - t) a + t b, both redistanced over a band that reaches from one surface to the other; t = 0 is a, t = 1 is b, and the
  * surfaces need not meet (distances of first order: on the way some tenths of a voxel). EVOLVE: a moves with the speed F = -b along its normals, outwards where it is inside b, inwards where it is outside, until it
  * covers b: needs no wide band, but parts of b that a does not meet are not found, and parts of a far from b shrink away.
- * Lists as for tsr_tiles_combine (tessera/csg.h): also with a domain and in two dimensions, both the same. Source: spec levelset-stl.md 2.1, 2.4 (operators), Breen and Whitaker, A Level-Set Approach for the Metamorphosis of Solid
+ * Lists as for tsr_tiles_combine (tessera/csg.h): also with a domain and in two dimensions, both the same. Source: docs/theory/editing.md 8; Breen and Whitaker, A Level-Set Approach for the Metamorphosis of Solid
  * Models, 2001 (evolution). Class as tessera/levelset.h. */
 #ifndef TESSERA_MORPH_H
 #define TESSERA_MORPH_H

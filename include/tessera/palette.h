@@ -4,7 +4,7 @@
  * one into as many groups of children, neighbours in Morton order, as entries are left, those of least squared error. So there are as many entries as were
  * wanted, or as colours. An entry is the mean of its pixels, rounded: a picture of no more colours than that comes back exactly.
  *
- * Exact class. Cost: a sort of the pixels. Source: Gervautz and Purgathofer 1990, in the form of spec octree.md 2.23. */
+ * Exact class. Cost: a sort of the pixels. Source: Gervautz and Purgathofer 1990, in the form of docs/theory/regions.md 12. */
 #ifndef TESSERA_PALETTE_H
 #define TESSERA_PALETTE_H
 

@@ -3,7 +3,7 @@
  * Class exact: the same voxels on every machine and with every number of threads (float64 with + - * / and sqrt only, own elementary
  * functions, a counter-based random generator). Voxel (x, y, z) lies at world position (x hx, y hy, z hz); the shapes are centred in the
  * volume, and their size follows the longest axis of sample positions, so that any extents work.
- * Sources: spec/segmentation.md 5, spec/marching-cubes.md 5, spec/levelset-stl.md 5. */
+ * Sources: docs/theory/segmentation.md 9, docs/theory/surfaces.md 9, docs/theory/levelset.md 9. */
 #ifndef TESSERA_PHANTOM_H
 #define TESSERA_PHANTOM_H
 

@@ -1,4 +1,4 @@
-/* tessera/points.h: clouds of points: positions, and where the source has them normals and radii. Files in tessera/io.h (tsr_points_read).
+/* tessera/points.h: clouds of points: positions, and normals and radii where there are some. Files in tessera/io.h (tsr_points_read).
  *
  * Positions are float32 world coordinates, [count][3]; normals unit vectors, [count][3]; radii world units, [count]. */
 #ifndef TESSERA_POINTS_H
@@ -32,10 +32,20 @@ TSR_API void tsr_points_set_origin(tsr_points *points, tsr_vec3 origin);
 TSR_API tsr_status tsr_points_change_origin(tsr_points *points, tsr_vec3 origin) TSR_CHECKED;
 TSR_API tsr_status tsr_points_copy(const tsr_points *points, tsr_context *context, tsr_points **copy) TSR_CHECKED; /* to another device; RETURNS NEW */
 
+/* Further float32 numbers of each point, by name: what a simulator or a scanner knows, [count][components]. At most 16 of 1 to 16 components; names up to 63
+ * bytes, each once. Kept by tsr_points_copy and by files that have a place for them; whatever makes new points of others leaves them out. Usual names of
+ * particles of fluids are "density" and "velocity" (3 components); radii have a place of their own. */
+TSR_API tsr_status tsr_points_add_attribute(tsr_points *points, const char *name, int32_t components, float **data) TSR_CHECKED; /* content undefined; *data (may
+                                                                                                                        * be NULL) RETURNS VIEW */
+TSR_API float *tsr_points_attribute(tsr_points *points, const char *name, int32_t *components); /* RETURNS VIEW, NULL if there is none; components may be NULL */
+TSR_API const float *tsr_points_attribute_const(const tsr_points *points, const char *name, int32_t *components);
+TSR_API int tsr_points_attribute_at(const tsr_points *points, int32_t index, const char **name, int32_t *components); /* 0 behind the last; the name is a VIEW */
+TSR_API void tsr_points_remove_attribute(tsr_points *points, const char *name); /* none of that name is fine */
+
 /* The vertices of a mesh (and its vertex normals) on the same device. COPIES. RETURNS NEW. */
 TSR_API tsr_status tsr_points_from_mesh(const tsr_mesh *mesh, tsr_points **points) TSR_CHECKED;
 
-/* Clouds of known shape, made on the host from a name and a seed; class exact: the same points everywhere (spec reconstruction.md 5). The shapes lie
+/* Clouds of known shape, made on the host from a name and a seed; class exact: the same points everywhere (docs/theory/reconstruction.md 10). The shapes lie
  * round the origin within about [-1, 1]^3. Points are distributed evenly over the area. */
 typedef struct tsr_points_shape {
     const char *name;        /* "points-sphere", ...; static */

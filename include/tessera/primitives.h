@@ -6,7 +6,7 @@
  * 64-byte aligned), so that calls can be recorded in a graph. Input and output must not overlap. Arrays are aligned to
  * their element; 16-byte alignment is faster. Cost is linear in `count`; `count` 0 is valid, below 2^40.
  * Class: exact (same bits on every backend and number of threads), sums of floats included: they are added in a fixed order.
- * Source: spec gpgpu-foundations.md 2.3; single-pass scan after Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
+ * Source: docs/theory/foundations.md 3, 4; single-pass scan after Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
  * Look-back", 2016. */
 #ifndef TESSERA_PRIMITIVES_H
 #define TESSERA_PRIMITIVES_H
@@ -92,7 +92,7 @@ typedef struct tsr_histogram_axis {
 /* sums[(b2 * bins1 + b1) * bins0 + b0] += weight over the elements whose value on axis k lies in bin bk, for 1 to 3 axes and at most 2^24 bins in all.
  * Elements outside of an axis's range (and NaN) are left out. weights NULL: each counts 1. Otherwise weight i is the multiple of 2^-fraction_bits nearest
  * to weights[i] (halves to even; NaN is 0; beyond +-2^62 units it is that), and sums are in these units, modulo 2^64: so the order of additions does
- * not matter. fraction_bits is 0 to 62. No workspace. Source: spec features-histogram.md 2.4. */
+ * not matter. fraction_bits is 0 to 62. No workspace. Source: docs/theory/foundations.md 6. */
 TSR_API tsr_status tsr_histogram_joint(tsr_context *context, const tsr_histogram_axis *axes, int32_t axis_count, int64_t count, const float *weights,
                                        int32_t fraction_bits, int64_t *sums) TSR_CHECKED;
 

@@ -9,7 +9,7 @@
  * same with reversed axes (front to back along a direction); or memory order (x fastest). Copies of a voxel come in sequence, volumes of
  * a batch one after another, classes too. It does not depend on fanout (but for fanouts of 3, 9 and 27, whose Morton order takes places in
  * thirds: bricks of 3 x 3 (x 3), whose digits interleave as bits do), base, backend or number of threads. Exact class.
- * Source: HistoPyramid (Ziegler et al. 2006), spec histopyramid.md 2.1-2.10. */
+ * Source: HistoPyramid [Ziegler06], [Ziegler10 6]; docs/theory/histopyramid.md. */
 #ifndef TESSERA_PYRAMID_H
 #define TESSERA_PYRAMID_H
 

@@ -4,7 +4,7 @@
  * fine: phi_t = -U . grad phi + alpha K |grad phi| + reshape, U = grad P / |grad P|. No normals, no orientation; noise and isolated outliers are
  * bridged by the stiffness alpha. P comes from an octree over the points (Barnes-Hut).
  * Units of the options: voxels of the level and steps of a front that moves one voxel per unit of time, so that they do not depend on the scale.
- * Source: spec reconstruction.md (sections in the comments), levelset-gpu.md 2.7-2.9.
+ * Source: [Laan11 7.4], [Jalba13 4]; docs/theory/reconstruction.md.
  * Class: exact: the same surface on every backend and thread count, whatever the order of the points; all placements agree. */
 #ifndef TESSERA_RECONSTRUCT_H
 #define TESSERA_RECONSTRUCT_H
@@ -16,13 +16,13 @@
 extern "C" {
 #endif
 
-/* Where the work is done (2.6). AUTO: all on the context's device. HYBRID: octree and potential on the CPU threads, level set on the device: for clouds
+/* Where the work is done. AUTO: all on the context's device. HYBRID: octree and potential on the CPU threads, level set on the device: for clouds
  * whose octree does not fit there. On a CPU context all are the same. */
 typedef enum tsr_placement { TSR_PLACEMENT_AUTO = 0, TSR_PLACEMENT_DEVICE, TSR_PLACEMENT_HYBRID } tsr_placement;
 
 enum { TSR_RECONSTRUCT_LEVELS = 22 };
 
-/* What is known at the end of a level. Errors as in 2.9: |phi| at the samples, trilinear, before the next level; samples outside the band count as
+/* What is known at the end of a level. Errors: |phi| at the samples, trilinear, before the next level; samples outside the band count as
  * its half width. */
 typedef struct tsr_reconstruct_level {
     int32_t level;              /* 2^level voxels per axis */
@@ -40,8 +40,8 @@ typedef struct tsr_reconstruct_options {
     size_t struct_size;
     tsr_placement placement;
     int32_t depth;              /* D: the final grid has 2^D voxels per axis; 0 = 8. start_depth to 16, or to 21 while the list fits its memory */
-    int32_t start_depth;        /* d: level of the first surface; 0 = 6 (the source: 7), 4 to 9 */
-    double power;               /* p > 1; 0 = 7. The source's 3 loses thin parts */
+    int32_t start_depth;        /* d: level of the first surface; 0 = 6 ([Jalba13]: 7), 4 to 9 */
+    double power;               /* p > 1; 0 = 7. 3, as in [Jalba13], loses thin parts */
     double epsilon;             /* softening in voxels of the level; 0 = 0.5 */
     double theta;               /* a cell is opened if its side is over theta times its distance; 0 = 0.5, at most 1.25. With power > 3 theta grows beyond
                                  * 8 voxels as distance^((power - 3) / 2), up to twice and 1: what is far adds so much less; at the first level it shrinks beyond 32 voxels
@@ -51,7 +51,7 @@ typedef struct tsr_reconstruct_options {
     double time_step;           /* 0 = 0.2; at most 0.28 */
     double margin;              /* of the grid round the points, share of the side; 0 = 1/16 */
     int32_t smooth_iters;       /* curvature flow alone at the end of each level, for so many time_steps (in fewer, longer ones); 0 = 10; negative = none */
-    int32_t age;                /* a level is done when no tile is younger than so many steps (0 = 5, the source's rule) ... */
+    int32_t age;                /* a level is done when no tile is younger than so many steps (0 = 5, the rule of [Jalba13]) ... */
     double change_tolerance;    /* ... and no voxel changes by more than this per step, in voxels; 0 = a tenth of time_step at the first level, a fifth
                                  * at the others; negative = any change.
                                  * Done too when no voxel has changed by more than this in `age` steps running, whatever the tiles' ages */
@@ -64,12 +64,12 @@ typedef struct tsr_reconstruct_options {
     int (*level)(void *user, const tsr_reconstruct_level *level, const tsr_tiles *tiles);
     void *user;
     tsr_progress progress;
-    /* F32, or I16: phi in steps of band / 32767 and log P in 65536 steps over all it can be, half the memory for both (2.8). The lists are of this
+    /* F32, or I16: phi in steps of band / 32767 and log P in 65536 steps over all it can be, half the memory for both. The lists are of this
      * storage, that of `level` and the result: tsr_tiles_set_storage makes of the result what meshes are made of. */
     tsr_storage storage;
     /* Thin parts that a level has passed are put back before the next one and, those that leave pieces and handles as they are, at the end: balls of 3
      * (at the end 5) voxels round samples that lie beyond the band outside and have company there, united with the surface, of which the flow takes the
-     * rest away. 0 = yes; negative = no: the source's. Takes the list of a level a second time where something was missed, which is
+     * rest away. 0 = yes; negative = no, as in [Jalba13]. Takes the list of a level a second time where something was missed, which is
      * more than one sample in 100000 beyond the band, in 5000 at the end. */
     int32_t recapture;
     /* Outliers: points that have fewer than so many others near them are left out; negative: none is. Near is within 8 voxels of the final level
@@ -131,7 +131,7 @@ typedef struct tsr_particles_options {
 #define TSR_PARTICLES_OPTIONS { .struct_size = sizeof(tsr_particles_options) }
 
 /* Surface of a fluid or granular body from its particles: the union of their balls as level set, then smoothed by curvature flow. BORROWS points on the
- * context's device. RETURNS NEW list. Source: spec levelset-gpu.md 3 and 2.12 (particles on this structure).
+ * context's device. RETURNS NEW list. Source: docs/theory/reconstruction.md 9.
  * TSR_ERROR_ARGUMENT: an option or a radius out of range; TSR_ERROR_CAPACITY: more tiles than memory_limit or the device can hold, said before they are
  * made; TSR_ERROR_STATE: the surface vanished. */
 TSR_API tsr_status tsr_particles_surface(tsr_context *context, const tsr_points *points, const tsr_particles_options *options, tsr_tiles **tiles) TSR_CHECKED;

@@ -12,7 +12,7 @@
  * corners that are not: each cut cell with a stored corner is recorded once.
  *
  * Order: tile by tile in the order of the list, cells of a tile in memory order, those of missing tiles before it included. Class: exact.
- * Source: spec volume-rendering.md 2.10. */
+ * Source: docs/theory/rendering.md 8. */
 #ifndef TESSERA_RECORDS_H
 #define TESSERA_RECORDS_H
 
@@ -61,7 +61,7 @@ TSR_API tsr_status tsr_records_draw(const tsr_records *records, const tsr_camera
 /* ---- records that follow a list ------------------------------------------------------------------------------------------------------------------ */
 
 /* The records of a list that changes in places, a model under a brush: kept from call to call, tile by tile in a pool, made anew only where the list
- * changed. KEEPS the context. One thread at a time. RETURNS NEW. Source: spec editing.md 2.10. */
+ * changed. KEEPS the context. One thread at a time. RETURNS NEW. Source: docs/theory/editing.md 10. */
 typedef struct tsr_records_tracker tsr_records_tracker;
 TSR_API tsr_status tsr_records_tracker_create(tsr_context *context, double isovalue, tsr_records_tracker **tracker) TSR_CHECKED;
 TSR_API void tsr_records_tracker_destroy(tsr_records_tracker **tracker);

@@ -1,6 +1,6 @@
 /* tessera/region_batch.h: the leaves of a region tree as batches of work: the most important first, until a budget is spent. Rendering on demand: a
  * map says how much each pixel matters (saliency), a tree of the pixels that matter at all (TSR_REGION_CLASSES of a range) turns them into few squares,
- * and the costly renderer runs once per square. Host only. Class: exact. Source: spec quadtree.md 2.8 (QuadPyramid, Ziegler). */
+ * and the costly renderer runs once per square. Host only. Class: exact. Source: [Ziegler10 8.7.2], docs/theory/regions.md 10. */
 #ifndef TESSERA_REGION_BATCH_H
 #define TESSERA_REGION_BATCH_H
 

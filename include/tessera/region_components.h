@@ -1,6 +1,6 @@
 /* tessera/region_components.h: the connected parts of what a quadtree or octree holds, found among its leaves: far fewer than voxels. Two leaves touch
  * where they share a part of a face: each looks for the leaf beside it that is as large or larger, by a point query; smaller ones look themselves.
- * Exact class: the same on every backend. Source: spec octree.md 2.23, quadtree.md 2.7 (leaf neighbours). */
+ * Exact class: the same on every backend. Source: docs/theory/regions.md 10 (leaf neighbours). */
 #ifndef TESSERA_REGION_COMPONENTS_H
 #define TESSERA_REGION_COMPONENTS_H
 

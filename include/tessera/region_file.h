@@ -1,5 +1,5 @@
 /* tessera/region_file.h: region trees in files, .rgt and .rgt.gz (docs/formats/rgt.md): 2 bits per child of a node, depth first, and values of the
- * leaves. Keys, references and sizes follow from these bits: the tree comes back bit for bit. Source: spec octree.md 2.22, quadtree.md 2.9. */
+ * leaves. Keys, references and sizes follow from these bits: the tree comes back bit for bit. Source: docs/theory/regions.md 11. */
 #ifndef TESSERA_REGION_FILE_H
 #define TESSERA_REGION_FILE_H
 

@@ -28,7 +28,7 @@ typedef struct tsr_region_grading {
  * channels x 1, float32, on the host, as tessera/region_file.h takes them; a part of a leaf has its values, in *graded_values (RETURNS NEW, host; NULL if
  * `values` is). `grading` NULL: by faces. Exact class. Cost: leaves x neighbours x levels.
  * TSR_ERROR_ARGUMENT: values of another shape; TSR_ERROR_CAPACITY: 2^31 leaves or nodes and more; TSR_ERROR_CANCELLED; TSR_ERROR_MEMORY.
- * Source: spec octree.md 2.23; ripples from the finest leaves up: Sundar, Sampath and Biros, Bottom-up construction and 2:1
+ * Source: docs/theory/regions.md 10; ripples from the finest leaves up: Sundar, Sampath and Biros, Bottom-up construction and 2:1
  * balance refinement of linear octrees in parallel, SIAM J. Sci. Comput. 30 (2008). */
 TSR_API tsr_status tsr_region_tree_grade(const tsr_region_tree *tree, const tsr_region_grading *grading, const tsr_volume *values,
                                          tsr_region_tree **graded, tsr_volume **graded_values) TSR_CHECKED;

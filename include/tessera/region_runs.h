@@ -1,5 +1,5 @@
 /* tessera/region_runs.h: a region tree as runs of voxels along x: run-length encoding of what a compaction found, or of the labels of a segmentation.
- * Host only. Class: exact. Source: spec quadtree.md 2.12 (the extension named in QuadPyramid and OcPyramid, Ziegler). */
+ * Host only. Class: exact. Source: [Ziegler10 9.11] names it; docs/theory/regions.md 10. */
 #ifndef TESSERA_REGION_RUNS_H
 #define TESSERA_REGION_RUNS_H
 

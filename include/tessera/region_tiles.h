@@ -2,7 +2,7 @@
  * different resolutions. Each tile, a cube of 2^level voxels, is built by itself; only its lists and the counts of its root are kept. The roots are
  * the base of a small pyramid: it says where the lists of each tile belong and which full tiles merge further.
  *
- * The result is the tree of the whole, word for word (exact class), whatever the tiles. Source: spec octree.md 2.15 to 2.17 and 2.21. */
+ * The result is the tree of the whole, word for word (exact class), whatever the tiles. Source: docs/theory/regions.md 8. */
 #ifndef TESSERA_REGION_TILES_H
 #define TESSERA_REGION_TILES_H
 

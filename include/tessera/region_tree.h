@@ -6,7 +6,7 @@
  *
  * A region pyramid holds the numbers of leaves and nodes below every cell and is rebuilt without allocation; a region tree is the lists made of
  * it, independent of it: leaves in Morton order (a linear tree) and, depth first, nodes with references to their children (a pointer tree).
- * Exact class: the same lists on every backend and number of threads. Source: QuadPyramid and OcPyramid (Ziegler), spec quadtree.md 2, octree.md 2. */
+ * Exact class: the same lists on every backend and number of threads. Source: QuadPyramid and OcPyramid [Ziegler10 8, 9]; docs/theory/regions.md. */
 #ifndef TESSERA_REGION_TREE_H
 #define TESSERA_REGION_TREE_H
 
@@ -28,7 +28,7 @@ typedef enum tsr_region_rule_kind {
     TSR_REGION_COLOUR       /* kept: the channels lie within `threshold` of `colour` (Euclidean distance, borders kept); kept cells merge */
 } tsr_region_rule_kind;
 
-/* How EDGES sums the forward differences of all axes and channels: their squares, or their magnitudes (both are printed in the source). */
+/* How EDGES sums the forward differences of all axes and channels: their squares, or their magnitudes (both are printed in [Ziegler10 8.6.2, 8.8]). */
 typedef enum tsr_region_edge_norm { TSR_REGION_EDGE_SQUARES = 0, TSR_REGION_EDGE_MAGNITUDES } tsr_region_edge_norm;
 
 /* What values that are no numbers do. APART: they are kept by no classifier and merge with nothing. FAIL: builds return TSR_ERROR_STATE that names the first
@@ -48,11 +48,11 @@ typedef struct tsr_region_options {
     int nodes_only;          /* != 0: trees have no list of leaves, for those that carry no data (empty space): every reference to a leaf is ~0 */
     tsr_region_edge_norm edge_norm; /* of EDGES */
     int implicit_base;       /* != 0: CLASSES, EDGES, LINEAR and COLOUR store nothing of the voxels and classify them again where lists are made; the channels of the
-                              * last build must outlive that unchanged. Source: base level upshift, spec octree.md 2.13 */
+                              * last build must outlive that unchanged. Source: base level upshift [Ziegler10 9.8.3], docs/theory/regions.md 7 */
     double colour[4];        /* of COLOUR, in real values, one per channel */
     tsr_region_nan nan;
     int gradient;            /* != 0: DEVIATION, SPREAD and VARIANCE compare not the values of the one channel but its differences along the axes (to the next voxel,
-                              * at the upper border from the one before): what merges is linear. Source: spec quadtree.md 2.11 */
+                              * at the upper border from the one before): what merges is linear. Source: docs/theory/regions.md 2 */
 } tsr_region_options;
 #define TSR_REGION_OPTIONS { .struct_size = sizeof(tsr_region_options) }
 
@@ -92,7 +92,7 @@ TSR_API tsr_status tsr_region_tree_extract(const tsr_region_pyramid *pyramid, ts
  * (tsr_region_tree_cap) is made anew. After TSR_ERROR_MEMORY the tree is empty. */
 TSR_API tsr_status tsr_region_tree_renew(const tsr_region_pyramid *pyramid, tsr_region_tree *tree) TSR_CHECKED;
 /* Replaces the steps through the top `levels` levels by a table of 8^levels (4^levels) entry points (0: no table; at most top - 1 and 2^27 entries), for
- * point queries and painting: they give the same with so many steps less. Large leaves have several entries. Source: spec octree.md 2.11. */
+ * point queries and painting: they give the same with so many steps less. Large leaves have several entries. Source: docs/theory/regions.md 7. */
 TSR_API tsr_status tsr_region_tree_cap(tsr_region_tree *tree, int32_t levels) TSR_CHECKED;
 /* Pyramid and lists in one call. RETURNS NEW. */
 TSR_API tsr_status tsr_region_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options,
@@ -104,7 +104,7 @@ TSR_API tsr_status tsr_region_tree_from_keys(tsr_context *context, const uint64_
                                              const tsr_geometry *geometry, tsr_region_tree **tree) TSR_CHECKED;
 /* The leaves of levels `least` to `most` alone (both inclusive): objects of a size and above, or the fine detail alone; what is left out is
  * empty. `values` (may be NULL) as tessera/region_file.h takes them, host; those of the leaves that stay in *filtered_values (RETURNS NEW, host; NULL without
- * leaves). Host work, linear. RETURNS NEW, where `tree` lies. TSR_ERROR_STATE for a tree of nodes only. Source: spec quadtree.md 2.7. */
+ * leaves). Host work, linear. RETURNS NEW, where `tree` lies. TSR_ERROR_STATE for a tree of nodes only. Source: docs/theory/regions.md 10. */
 TSR_API tsr_status tsr_region_tree_filter(const tsr_region_tree *tree, int32_t least, int32_t most, const tsr_volume *values,
                                           tsr_region_tree **filtered, tsr_volume **filtered_values) TSR_CHECKED;
 TSR_API void tsr_region_tree_destroy(tsr_region_tree **tree);
@@ -133,7 +133,7 @@ TSR_API tsr_status tsr_region_tree_search(const tsr_region_tree *tree, const int
 typedef struct tsr_region_ray { double origin[3], direction[3], most; } tsr_region_ray; /* 0 <= t <= most */
 typedef struct tsr_region_span { int64_t leaf; double enter, leave; } tsr_region_span;
 /* The leaves along `count` rays in order, the first `room` of each: spans[ray * room + i], found[ray] = number of all (with `first_only` != 0 at most 1). A
- * direction of 0 or NaN finds nothing. Device memory; does not wait. Cost per ray: the nodes it meets. Source: spec octree.md 2.10. */
+ * direction of 0 or NaN finds nothing. Device memory; does not wait. Cost per ray: the nodes it meets. Source: docs/theory/regions.md 6. */
 TSR_API tsr_status tsr_region_tree_rays(const tsr_region_tree *tree, const tsr_region_ray *rays, int64_t count, int32_t room, int first_only,
                                         tsr_region_span *spans, int32_t *found) TSR_CHECKED;
 
@@ -148,7 +148,7 @@ TSR_API tsr_status tsr_region_tree_means(const tsr_region_tree *tree, const tsr_
  * `most` are of the values that are numbers, NaN if none is; one NaN makes mean and variance NaN, one infinity the variance. */
 typedef struct tsr_region_statistics { double mean, variance, least, most; } tsr_region_statistics;
 /* statistics[leaf], of a volume of the tree's size: it need not be what the tree was made of. Two looks at every voxel of the leaves, float64 in a fixed order.
- * Device memory; does not wait. Source: spec octree.md 2.4, 2.23. */
+ * Device memory; does not wait. Source: docs/theory/regions.md 4. */
 TSR_API tsr_status tsr_region_tree_statistics(const tsr_region_tree *tree, const tsr_volume *volume, tsr_region_statistics *statistics) TSR_CHECKED;
 /* Volume of the tree's size: `values[leaf]` (NULL: 1) in the leaves, `background` elsewhere, f32, or i32 and u8 (values rounded and saturated). RETURNS NEW. */
 TSR_API tsr_status tsr_region_tree_paint(const tsr_region_tree *tree, tsr_dtype dtype, const float *values, float background, tsr_volume **volume) TSR_CHECKED;

@@ -6,7 +6,7 @@
  * depth; it becomes sRGB when it is turned into a tsr_image. All coordinates are world coordinates of the scene's objects, which must share
  * one convention (RAS, LPS or none).
  * Class: tolerant between cpu and cuda (in practice the same arithmetic); cpu and emu give the same bits; independent of the thread count.
- * Source: spec volume-rendering.md 2.1, 2.3-2.8. */
+ * Source: [Lefohn04 V]; docs/theory/rendering.md. */
 #ifndef TESSERA_RENDER_H
 #define TESSERA_RENDER_H
 
@@ -116,8 +116,8 @@ typedef enum tsr_transfer_shape {
  * rising value (opacity 0 beyond the ends if the end points say 0, else their value is held), plus Gaussians alpha * exp(-((v - centre) / width)^2),
  * boxes and triangles, optionally also of the gradient magnitude in value per world unit and of the value phi of the scene's surface (negative
  * inside; world units for level sets, else value - isovalue with its sign; beyond the surface's field the value at its border); width 0 = any.
- * Opacities add up and are clamped to 1; colours mix by opacity. Evaluated at each sample unless tsr_render_options says otherwise (spec
- * volume-rendering.md 2.4). */
+ * Opacities add up and are clamped to 1; colours mix by opacity. Evaluated at each sample unless tsr_render_options says otherwise
+ * (docs/theory/rendering.md 4). */
 typedef struct tsr_transfer {
     int32_t points, gaussians; /* numbers in use */
     struct tsr_transfer_point { float value, alpha; tsr_color color; } point[TSR_TRANSFER_POINTS];
@@ -224,7 +224,7 @@ typedef struct tsr_render_options {
     double window_low, window_high; /* of grey slices and MIP; both 0 = the window of tsr_scene_info */
     /* BORROWS. Not NULL: the surface (volume or tiles) is a medium beside the source, not an opaque sheet. The function's value is phi (as the level
      * of a source's function), its gradient axis is the distance from the clipping plane in world units (without a plane that axis does not count).
-     * Both media absorb and emit side by side, whatever their order (spec 2.4, 2.6). */
+     * Both media absorb and emit side by side, whatever their order (docs/theory/rendering.md 6). */
     const tsr_transfer *surface_transfer;
     tsr_lookup lookup;
     int32_t lookup_size;    /* entries along each axis, 2 to 4096 (pre-integrated to 512); 0 = 1024, with the gradient 256, pre-integrated 256 */
@@ -265,7 +265,7 @@ typedef struct tsr_stack {
 /* The picture that tsr_render draws of the volume (mode VOLUME), from slices across the axis that the view mostly follows, front to back, at most 11 at a
  * time: for what is larger than memory, and for tile lists (the transfer function's value is phi) without a dense copy. Of the options: step, jitter,
  * unshaded, opacity_scale, transfer (of value and gradient), colours, clip (cap or open), specular, progress. All rays must go one way along that axis:
- * TSR_ERROR_UNSUPPORTED for fields of view beyond that. Waits. Spec volume-rendering.md 2.2. */
+ * TSR_ERROR_UNSUPPORTED for fields of view beyond that. Waits. [Lefohn04 V]; docs/theory/rendering.md 2. */
 TSR_API tsr_status tsr_render_stack(tsr_context *context, const tsr_stack *stack, const tsr_camera *camera, const tsr_render_options *options,
                                     tsr_picture *picture) TSR_CHECKED;
 

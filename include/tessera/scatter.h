@@ -4,7 +4,7 @@
  * concurrent writers (CRCW); each rule below says which value stays, so that the result is that of a serial loop on every backend and
  * for any number of threads. Manners as in tessera/primitives.h: device memory, borrowed; queued; workspaces are the caller's; input and output do
  * not overlap. Class exact. Indices are u32 or u64; one that is not below the size it points into (-1, cast, is one) is outside.
- * Source: spec gpgpu-foundations.md 2.7; Fortune and Wyllie 1978 for the models. */
+ * Source: docs/theory/foundations.md 5; Fortune and Wyllie 1978 for the models. */
 #ifndef TESSERA_SCATTER_H
 #define TESSERA_SCATTER_H
 

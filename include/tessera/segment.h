@@ -5,8 +5,8 @@
  *     phi_t = -|grad phi| (alpha D(x) - (1 - alpha) K) + rescaling,        phi < 0 inside, world units,
  *
  * with D = epsilon - |I - target| (grows over grey values within epsilon of the target, shrinks elsewhere) and K the mean curvature (2/R on a
- * sphere). The field lives in a sorted tile list (tessera/tiles.h) and never leaves the device while it moves. Source: Lefohn et al. 2004;
- * spec/segmentation.md. Class: exact (the same mask and the same field, bit for bit, on every backend and thread count). */
+ * sphere). The field lives in a sorted tile list (tessera/tiles.h) and never leaves the device while it moves. Source: [Lefohn04];
+ * docs/theory/segmentation.md. Class: exact (the same mask and the same field, bit for bit, on every backend and thread count). */
 #ifndef TESSERA_SEGMENT_H
 #define TESSERA_SEGMENT_H
 
@@ -58,7 +58,7 @@ typedef struct tsr_segment_options {
     double rescale_weight;     /* w_r of the distance rescaling term */
     tsr_rescale rescale;
     double gradient;           /* target gradient in the band; 0 = 1 */
-    double band;               /* half width in smallest voxels; 0 = 2.5 (spec segmentation.md), at least two of the largest (band.h) */
+    double band;               /* half width in smallest voxels; 0 = 2.5, at least two of the largest (band.h) */
     tsr_scheme scheme;
     int godunov;
     int exact;                 /* the same bits on every device; without it a GPU rounds differently (some 1e-7 of the band a step) and is faster */
@@ -78,7 +78,7 @@ typedef struct tsr_segment_options {
     int32_t volume_steps;
     int32_t age;               /* no tile was created in the last `age` management passes */
     double time_limit;         /* seconds */
-    double probe_deviations;   /* a probe sets epsilon to this many standard deviations; 0 = 2 (the source: 1, too few on noisy data) */
+    double probe_deviations;   /* a probe sets epsilon to this many standard deviations; 0 = 2 ([Lefohn04]: 1, too few on noisy data) */
     int32_t snapshots;         /* kept at most: a further one drops the oldest; 0 = all */
     int32_t key_bits;          /* see tessera/tiles.h */
     int32_t snapshot_limit;    /* > 0: `snapshots` must be 1 to this, also when a script sets it; 0 = no bound. Of programs that replay strangers' scripts */
@@ -115,7 +115,7 @@ TSR_API tsr_status tsr_segmentation_probe(tsr_segmentation *segmentation, tsr_ve
 TSR_API tsr_status tsr_segmentation_probe_undo(tsr_segmentation *segmentation, tsr_probe *probe) TSR_CHECKED; /* takes the last stroke back */
 TSR_API void tsr_segmentation_probe_reset(tsr_segmentation *segmentation);
 enum { TSR_PROBE_BINS = 256 };
-/* How many of the probed values lie in each of TSR_PROBE_BINS equal parts of the image's range (spec segmentation.md 2.8). RETURNS VIEW. */
+/* How many of the probed values lie in each of TSR_PROBE_BINS equal parts of the image's range (docs/theory/segmentation.md 6). RETURNS VIEW. */
 TSR_API const int64_t *tsr_segmentation_probe_counts(const tsr_segmentation *segmentation);
 
 /* ---- moving it ------------------------------------------------------------------------------------------------------------------------ */

@@ -6,7 +6,7 @@
  * tsr_segments_from_flags makes offsets of flags. Manners as in tessera/primitives.h: device memory, borrowed; queued; no allocation and no
  * waiting inside; the workspace is the caller's. Class: exact (same bits on every backend and number of threads), float sums included.
  * Cost is linear in count + segments, however the lengths are distributed.
- * Source: spec gpgpu-foundations.md 2.3 (companion primitives), 2.6; Sengupta et al., "Scan Primitives for GPU Computing", 2007. */
+ * Source: docs/theory/foundations.md 4; Sengupta et al., "Scan Primitives for GPU Computing", 2007. */
 #ifndef TESSERA_SEGMENTS_H
 #define TESSERA_SEGMENTS_H
 

@@ -4,7 +4,7 @@
  * distance to its faces is not positive. That distance is exact, so that a wall of one thickness can be taken along all faces; the wall is rounded
  * outside around edges and corners and sharp inside them. Inside a STROKE it is radius minus the distance to the line: no more than the depth, and
  * less where the brush has passed twice. It is float32: boxes, half spaces and parallel lassos may reach beyond the surface as far as they like (boxes: of
- * a surface whose inside has an end); other lengths, and the way to the eye of a lasso, are at most 2^20 voxels, else TSR_ERROR_ARGUMENT. Source: spec editing.md 2.4. Class exact. */
+ * a surface whose inside has an end); other lengths, and the way to the eye of a lasso, are at most 2^20 voxels, else TSR_ERROR_ARGUMENT. Source: docs/theory/editing.md 4. Class exact. */
 #ifndef TESSERA_SELECTION_H
 #define TESSERA_SELECTION_H
 

@@ -9,7 +9,7 @@
  * Order: vertices by the sample that owns their edge (the one of smaller index) in memory order (x fastest), then edges along x, y, z;
  * triangles by cell in the same order, then by the case table. For tile lists: tile by tile in the order of the list, the same within a
  * tile. Exact class: the same mesh, bit for bit, on every backend and thread count.
- * Source: HistoPyramid marching cubes, indexed form, spec marching-cubes.md 2.2, 2.3, 2.5; cases after Lorensen and Cline 1987. */
+ * Source: HistoPyramid marching cubes [Dyken08], indexed form, docs/theory/surfaces.md; cases after Lorensen and Cline 1987. */
 #ifndef TESSERA_SURFACE_H
 #define TESSERA_SURFACE_H
 
@@ -172,7 +172,7 @@ TSR_API tsr_status tsr_surface_unindex(tsr_context *context, const tsr_mesh *mes
 
 /* Ways to triangles without an index that never make an indexed mesh: how an output finds its cell. All give the same mesh, that of tsr_surface_unindex.
  * With few triangles to many cells the descents are few, where nearly every cell has some the scan costs no more than the pyramid; the indexed mesh and
- * tsr_surface_unindex are the fastest of all. Source: spec marching-cubes.md 2.4 and 2.5, modes a to e. */
+ * tsr_surface_unindex are the fastest of all. Source: [Ziegler10 7.3.6, 7.3.7], docs/theory/surfaces.md 5. */
 typedef enum tsr_surface_gather {
     TSR_SURFACE_GATHER_VERTEX = 0, /* a HistoPyramid over the vertices of the cells; every vertex descends */
     TSR_SURFACE_GATHER_TRIANGLE,   /* over the triangles; every triangle descends */
@@ -193,7 +193,7 @@ TSR_API tsr_status tsr_surface_extract_triangles(tsr_context *context, const tsr
  * surface; work that it queues on the context is done before the next chunk is made; a status other than TSR_OK ends the call and is returned.
  * Memory: 1.4 bytes a cell, and 48 bytes a triangle of a chunk (84 with normals; TILE: 16 more), however many triangles there are in all: also more than
  * 2^32 - 1 vertices. `gather`: VERTEX, TRIANGLE or TILE. Errors as tsr_surface_extract_triangles. Class: exact.
- * Source: spec marching-cubes.md 2.1 and 2.5 (on-the-fly, draw without store; GLHP-VS). */
+ * Source: [Ziegler10 7.3.5] (drawing on the fly; GLHP-VS), docs/theory/surfaces.md 5. */
 typedef tsr_status (*tsr_surface_consumer)(void *user, const tsr_mesh *triangles, int64_t first, int64_t total);
 TSR_API tsr_status tsr_surface_expand(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, tsr_surface_gather gather,
                                       int64_t chunk, tsr_surface_consumer consumer, void *user, tsr_surface_report *report) TSR_CHECKED;
@@ -217,7 +217,7 @@ typedef struct tsr_surface_view {
  * they had. Vertices stay as they are. Exact as far as the mesh is: the same on every backend. Cells count up to 2^20 from index 0 along every axis,
  * beyond as if there. Device memory: 36 bytes a triangle and as many to sort, released on return. Does not wait.
  * TSR_ERROR_ARGUMENT: no direction, numbers that are not finite; TSR_ERROR_UNSUPPORTED: 2^32 triangles or more; after a failure the mesh is as it was.
- * Source: spec marching-cubes.md 2.5 (view-dependent layering). */
+ * Source: [Ziegler10 7.3.9] (view-dependent layering), docs/theory/surfaces.md 8. */
 TSR_API tsr_status tsr_surface_order(tsr_context *context, tsr_mesh *mesh, const tsr_geometry *geometry, const tsr_surface_view *view) TSR_CHECKED;
 
 #ifdef __cplusplus

@@ -10,7 +10,7 @@
  *
  * Writers write beside the target and rename. Readers check every size before memory is taken; a damaged file is TSR_ERROR_FORMAT with the file,
  * the field or chunk, its value and what was expected.
- * Source: spec editing.md 2.1 (what is stored), levelset-gpu.md 2.10 (16-bit values). Class: exact. */
+ * Source: docs/theory/editing.md 9 (what is stored), docs/theory/tiles.md 6 (16-bit values). Class: exact. */
 #ifndef TESSERA_TILE_FILE_H
 #define TESSERA_TILE_FILE_H
 

@@ -4,7 +4,7 @@
  * between -band and +band is not stored: it is one of two constants, OUTSIDE (+band) or INSIDE (-band). The list is sorted by tile
  * coordinate, z most significant, x least. Two indices can serve the same pool of tiles: SORTED (unbounded, memory proportional to
  * the stored tiles, look-up by binary search) and PAGED (a table over a fixed domain, look-up in one read).
- * Source: Sorted Tile List, spec levelset-stl.md 2.2-2.8 and levelset-gpu.md 2.2-2.6; streaming narrow band, spec virtual-paging.md 2.6, 2.8.
+ * Source: Sorted Tile List [Laan11 6.4], [Jalba13 3.3]; streaming narrow band [Lefohn04 III]; docs/theory/tiles.md.
  * Exact class: the list, its flags and every stored value are the same bits on every backend and thread count. */
 #ifndef TESSERA_TILES_H
 #define TESSERA_TILES_H
@@ -19,7 +19,7 @@ typedef struct tsr_tiles tsr_tiles;
 
 typedef enum tsr_tiles_index { TSR_TILES_SORTED = 0, TSR_TILES_PAGED } tsr_tiles_index;
 
-/* How phi is kept. I16: 16-bit fixed point (spec levelset-gpu.md 2.10), half the memory and half the traffic of the fields. A value moves by at most
+/* How phi is kept. I16: 16-bit fixed point (docs/theory/tiles.md 6), half the memory and half the traffic of the fields. A value moves by at most
  * band / 65534, and up to 4 % of that in roundings to float32, each time it is stored; +-band stay exact, and so does all else about the list. A
  * surface that moves less than that in a step does not move. Lists of 16 bits can be loaded, stored, downloaded, copied, compacted, resampled and moved by tsr_levelset; everything else
  * asks for F32 (TSR_ERROR_UNSUPPORTED says so). */
@@ -69,7 +69,7 @@ TSR_API tsr_status tsr_tiles_store(const tsr_tiles *tiles, tsr_volume *volume) T
  * box holds the result, else they have 64 bits. Everything else about a list is the same bits with both. A surface that comes to the end of the box
  * ends a run with TSR_ERROR_CAPACITY, as at the end of the 64-bit coordinates.
  * TSR_ERROR_CAPACITY also if the tiles do not fit a box, or the memory for both forms is missing: the list is as it was. A solver on the list goes on
- * after it. Linear in the tiles. Source: spec levelset-stl.md 2.2, levelset-gpu.md 2.2. */
+ * after it. Linear in the tiles. Source: docs/theory/tiles.md 1. */
 TSR_API tsr_status tsr_tiles_set_key_bits(tsr_tiles *tiles, int32_t bits) TSR_CHECKED;
 
 typedef struct tsr_tiles_info {
@@ -92,7 +92,7 @@ TSR_API tsr_status tsr_tiles_copy(const tsr_tiles *tiles, tsr_context *context, 
 /* Rewrites the tiles in the order of the list, so that neighbours lie beside each other in memory again after many creations and removals, and makes
  * room for `capacity` tiles (0 = those there are and the usual spare, less than before where the list has shrunk; never fewer than there are).
  * The same list, field and activity, bit for bit. Takes memory for both while it works (TSR_ERROR_CAPACITY: the list is as it was). A solver
- * on the list goes on after it. Linear in the tiles. Source: spec levelset-gpu.md 2.2. */
+ * on the list goes on after it. Linear in the tiles. Source: docs/theory/tiles.md 1. */
 TSR_API tsr_status tsr_tiles_compact(tsr_tiles *tiles, int64_t capacity) TSR_CHECKED;
 
 /* Downloads the list: keys[count] sorted tile coordinates (x, y, z of the tile's first voxel divided by the edge) and values

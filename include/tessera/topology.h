@@ -1,6 +1,6 @@
 /* tessera/topology.h: which voxels are there, without values: one bit a voxel in sorted tiles of 8^3. What OpenVDB calls the topology of a grid:
  * the active set of a level set, its dilation, the region a brush touches. In host memory, where the threads of the context work, or in that of a device.
- * Source: dilation of a sorted list, spec levelset-stl.md 2.6. Class: exact, the same on every device and for any number of threads. */
+ * Source: dilation of a sorted list, docs/theory/tiles.md 5. Class: exact, the same on every device and for any number of threads. */
 #ifndef TESSERA_TOPOLOGY_H
 #define TESSERA_TOPOLOGY_H
 

@@ -7,7 +7,7 @@
  * hold more than `most`, but then it is a voxel. Open meshes, and those that cut themselves, are as good as any.
  *
  * Pairs of a cell and a triangle are expanded by a HistoPyramid level by level, sorted, and counted. Class: exact, the same on every backend and number of
- * threads. Cost: pairs x levels. Source: spec octree.md 2.16 (sub-OcPyramids on demand), histopyramid.md 2.9 (Dicer); separating axes after
+ * threads. Cost: pairs x levels. Source: docs/theory/regions.md 9 ([Ziegler10 9.8.6], sub-OcPyramids on demand), [Ziegler10 6.8.1] (Dicer); separating axes after
  * Akenine-Moeller, Fast 3D triangle-box overlap testing, J. Graphics Tools 6 (2001). */
 #ifndef TESSERA_TRIANGLE_TREE_H
 #define TESSERA_TRIANGLE_TREE_H

@@ -11,7 +11,7 @@
  * value varies linearly, so that the mesh is closed and consistently oriented where the surface does not leave the grid and cells meet in whole faces. No
  * case is ambiguous. Order: vertices by edge, edges by their smaller then their larger point number; triangles by cell, in the order given.
  * Exact class: the same mesh, bit for bit, on every backend.
- * Source: spec marching-cubes.md 2.1 (only a stream of cells is required), 2.5 (indexed output by two HistoPyramids; marching tetrahedra), section 3. */
+ * Source: [Ziegler10 7.3.5] (only a stream of cells is required), docs/theory/surfaces.md 4, 7. */
 #ifndef TESSERA_UNSTRUCTURED_H
 #define TESSERA_UNSTRUCTURED_H
 

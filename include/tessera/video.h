@@ -11,7 +11,7 @@
  * range 16 + 219 Y', 128 + 224 C, of full range 255 Y', 128 + 255 C, times 2^(bits-8) where there are more (full range: 2^bits - 1 in place of
  * 255), rounded to nearest and clamped. Chroma is interpolated linearly from where its samples lie (`siting`) and, the other way, averaged.
  * A file that says nothing means BT.601, limited range. Class exact: the same bits everywhere.
- * Source: spec quadtree.md 2.6 and 2.13, multiview-video.md; ITU-R BT.601-7 2.5, BT.709-6 3; the YUV4MPEG2 stream header. */
+ * Source: [Ziegler10 8.8] (film players); ITU-R BT.601-7 2.5, BT.709-6 3; the YUV4MPEG2 stream header. */
 #ifndef TESSERA_VIDEO_H
 #define TESSERA_VIDEO_H
 
@@ -149,6 +149,17 @@ TSR_API int64_t tsr_video_writer_frames(const tsr_video_writer *writer); /* appe
  * frames is TSR_ERROR_STATE. */
 TSR_API tsr_status tsr_video_writer_finish(tsr_video_writer **writer) TSR_CHECKED;
 TSR_API void tsr_video_writer_destroy(tsr_video_writer **writer); /* removes what was written. NULL is fine */
+
+/* How alike two frames of the same format are. */
+typedef struct tsr_video_quality {
+    size_t struct_size;
+    double error[3], psnr[3]; /* mean squared error of each plane; 10 log10(peak^2 / error), infinite where they are equal */
+    double ssim;              /* of luma: mean over windows of 8 x 8 samples, 4 apart, of the structural similarity (Wang, Bovik, Sheikh, Simoncelli 2004) with
+                                 equal weights, K1 0.01, K2 0.03; of planes below 8 samples one window of all */
+} tsr_video_quality;
+#define TSR_VIDEO_QUALITY { .struct_size = sizeof(tsr_video_quality) }
+/* BORROWS. TSR_ERROR_ARGUMENT: other formats. */
+TSR_API tsr_status tsr_video_compare(const tsr_video_frame *frame, const tsr_video_frame *reference, tsr_video_quality *quality) TSR_CHECKED;
 
 /* 1 if the path names a film: Y4M by content, a pattern of numbered pictures, or an extension of films (.y4m .mp4 .mkv .avi .webm .mov ...). */
 TSR_API int tsr_video_recognise(const char *path);

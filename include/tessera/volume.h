@@ -52,7 +52,7 @@ TSR_API tsr_dtype tsr_volume_dtype(const tsr_volume *volume);
 TSR_API tsr_size3 tsr_volume_size(const tsr_volume *volume);
 TSR_API int64_t tsr_volume_count(const tsr_volume *volume);          /* voxels */
 TSR_API tsr_device tsr_volume_device(const tsr_volume *volume);
-TSR_API void *tsr_volume_data(tsr_volume *volume);                   /* RETURNS VIEW; device memory on a GPU */
+TSR_API void *tsr_volume_data(tsr_volume *volume);                   /* RETURNS VIEW; device memory on a GPU; NULL over read-only memory (tessera/array.h) */
 TSR_API const void *tsr_volume_data_const(const tsr_volume *volume); /* RETURNS VIEW */
 TSR_API const tsr_geometry *tsr_volume_geometry(const tsr_volume *volume); /* RETURNS VIEW */
 TSR_API tsr_status tsr_volume_set_geometry(tsr_volume *volume, const tsr_geometry *geometry) TSR_CHECKED;

@@ -18,7 +18,7 @@
  *
  * Class: exact: the same bits on every backend and thread count. Cost: linear in triangles + touched tiles (open meshes: times the
  * logarithm of the boundary edges).
- * Source: spec levelset-stl.md 2.4, octree.md 2.18; solid angles after Van Oosterom and Strackee 1983, generalised winding number after
+ * Source: docs/theory/voxelize.md; solid angles after Van Oosterom and Strackee 1983, generalised winding number after
  * Jacobson et al. 2013, by crossings and boundary after Martens and Bessmeltsev 2024. */
 #ifndef TESSERA_VOXELIZE_H
 #define TESSERA_VOXELIZE_H

@@ -6,7 +6,7 @@
  * flipped, so that integer transforms come back bit for bit, whatever the rounding.
  *
  * Arrays have 1 to 4 axes with any strides, x first. Class exact: the same bits on every backend, SIMD variant and thread count.
- * Source: lifting of Daubechies and Sweldens; the filters are those of the Dirac / SMPTE VC-2 definition; spec wavelet.md 2.1 to 2.7. */
+ * Source: lifting of Daubechies and Sweldens; the filters are those of the Dirac / SMPTE VC-2 definition; docs/theory/wavelets.md. */
 #ifndef TESSERA_WAVELET_H
 #define TESSERA_WAVELET_H
 
@@ -133,12 +133,12 @@ TSR_API int32_t tsr_wavelet_filter_steps(tsr_wavelet_filter filter, tsr_wavelet_
 TSR_API int32_t tsr_wavelet_levels_possible(int32_t dimensions, const int64_t *size, uint32_t axes);
 
 /* Signed bits B of i16 samples, |x| <= 2^(B-1), for which no coefficient of a transform of `levels` levels of `dimensions` axes leaves 16 bits,
- * from the L1 norms of the iterated filters; `accuracy` as in the options. 0: none is safe. Spec 2.4. */
+ * from the L1 norms of the iterated filters; `accuracy` as in the options. 0: none is safe. docs/theory/wavelets.md 3. */
 TSR_API int32_t tsr_wavelet_safe_bits(tsr_wavelet_filter filter, int32_t levels, int32_t dimensions, int32_t accuracy);
 
 /* (The same holds for filters that are not linear, by a bound that is not sharp.)
  * L2 norm of what a unit coefficient of level l >= 1 becomes in the samples, for one axis (several axes: the product): the weight of an error
- * in it. high 0: approximation. Without accuracy bits and normalisation; of steps that take a maximum or minimum nothing is counted. Spec 2.14. */
+ * in it. high 0: approximation. Without accuracy bits and normalisation; of steps that take a maximum or minimum nothing is counted. docs/theory/wavelets.md 6. */
 TSR_API double tsr_wavelet_norm(tsr_wavelet_filter filter, int32_t level, int high);
 
 /* ---- plans -------------------------------------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* tessera/wavelet_domain.h: one wavelet transform over several devices, or over the processes of a job: the array is cut into parts along its outermost
  * axis, and before each level neighbours exchange the samples (on the way back: coefficients) that the steps of the filter reach. The bits are those of
- * one device, for integers and floats, whatever the number of parts. Class exact. Source: spec wavelet.md 2.13.
+ * one device, for integers and floats, whatever the number of parts. Class exact. Source: docs/theory/wavelets.md 8.
  *
  * Part k owns whole blocks of 2^levels samples of the outermost axis (the last one what is left), so that each level's coefficients lie with their
  * samples; parts may be empty. Its samples are packed, and so are its coefficients, in layout mallat of its own extents: number i of a band of

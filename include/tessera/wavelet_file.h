@@ -2,7 +2,7 @@
  *
  * A slab is loaded with the samples on both sides that the steps of the filter reach, transformed by the plan of one level, and only what is its own is
  * kept: the coefficients are those of tsr_volume_dwt, bit for bit, integers and floats alike. Approximations wait in nameless files beside the output,
- * and so do the coefficients until all are known; the disk needs twice the output, and an eighth. Class exact. Source: spec wavelet.md 2.13. */
+ * and so do the coefficients until all are known; the disk needs twice the output, and an eighth. Class exact. Source: docs/theory/wavelets.md 8. */
 #ifndef TESSERA_WAVELET_FILE_H
 #define TESSERA_WAVELET_FILE_H
 

@@ -2,7 +2,7 @@
  *
  * A coefficient counts by what it becomes in the samples: its magnitude times the weight of its band (tsr_wavelet_band, the L2 norm of the synthesis), so
  * that bands of transforms that are not normalised can be compared. The weights are those of the interior: on axes shorter than the filter's reach at a
- * level they are larger than what the coefficient becomes there. Source: spec wavelet.md 2.14. */
+ * level they are larger than what the coefficient becomes there. Source: docs/theory/wavelets.md 6. */
 #ifndef TESSERA_WAVELET_KEEP_H
 #define TESSERA_WAVELET_KEEP_H
 

@@ -7,7 +7,7 @@
  * for lattices of more than 340 voxels. Nothing is allocated and nothing waited for from frame to frame: for meshes that move.
  *
  * Meshes that are not closed have no winding numbers: rows that enter through a hole stay inside to their end. The report says so.
- * Class: exact, whatever the backend and the number of threads. Cost: voxels + rows that cross triangles. Source: spec octree.md 2.18. */
+ * Class: exact, whatever the backend and the number of threads. Cost: voxels + rows that cross triangles. Source: docs/theory/voxelize.md 4. */
 #ifndef TESSERA_WINDING_H
 #define TESSERA_WINDING_H
 

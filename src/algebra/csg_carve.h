@@ -1,4 +1,4 @@
-/* algebra/csg_carve.h: the bodies named in csg_ops.h, third part: tiles of a selection, and fields carved along its faces (spec editing.md 2.4). */
+/* algebra/csg_carve.h: the bodies named in csg_ops.h, third part: tiles of a selection, and fields carved along its faces (docs/theory/editing.md 4). */
 #ifndef TSR_ALGEBRA_CSG_CARVE_H
 #define TSR_ALGEBRA_CSG_CARVE_H
 

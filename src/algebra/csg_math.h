@@ -1,7 +1,7 @@
 /* algebra/csg_math.h: the formulas of constructive solid geometry on tile lists: distances of primitives, the value of a combination, and
  * interpolation. Compiled by the C and the CUDA compiler. Exact class: + - * / and comparisons; the square root is tsr_rsqrt with one step of
  * Newton, so that distances carry a relative error below 2e-7.
- * Source: spec editing.md 2.2-2.6, levelset-stl.md 2.4; distances of primitives: elementary geometry. */
+ * Source: docs/theory/editing.md 1, 4, 6, docs/theory/voxelize.md 1; distances of primitives: elementary geometry. */
 #ifndef TSR_ALGEBRA_CSG_MATH_H
 #define TSR_ALGEBRA_CSG_MATH_H
 

@@ -7,7 +7,7 @@
 
 enum { CPU_CHUNK = 512 }; /* tiles between looks at the progress */
 
-/* ---- boxes of tiles: columns by binary search (spec editing.md 2.4) ------------------------------------------------------------------------- */
+/* ---- boxes of tiles: columns by binary search (docs/theory/editing.md 4) ------------------------------------------------------------------------- */
 
 /* All keys of the list that are in the box: for boxes with more rows of tiles than the list has tiles. */
 static tsr_status box_keys_of_all(const tsr_tiles *tiles, const int32_t low[3], const int32_t high[3], uint64_t **found, int64_t *count)

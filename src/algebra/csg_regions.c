@@ -1,4 +1,4 @@
-/* algebra/csg_regions.c: what selections do to tile lists: their tiles, severing at their faces, what is in and what is out (spec editing.md 2.4). */
+/* algebra/csg_regions.c: what selections do to tile lists: their tiles, severing at their faces, what is in and what is out (docs/theory/editing.md 4). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* algebra/selection.h: the signed distance to the faces of a selection, compiled by the C and the CUDA compiler (class exact: see csg_math.h), and what
- * the host makes of a tsr_selection for it. Source: spec editing.md 2.4; distances to segments and plane sectors: elementary geometry. */
+ * the host makes of a tsr_selection for it. Source: docs/theory/editing.md 4; distances to segments and plane sectors: elementary geometry. */
 #ifndef TSR_ALGEBRA_SELECTION_H
 #define TSR_ALGEBRA_SELECTION_H
 

@@ -198,6 +198,23 @@ tsr_status tsr_camera_rays_make(const char *what, const tsr_camera *c, int32_t w
     return TSR_OK;
 }
 
+tsr_status tsr_camera_points_make(const char *what, const tsr_camera *c, int32_t width, int32_t height, tsr_camera_points *points)
+{
+    double view[16], p[16], m[16];
+    TSR_TRY(tsr_camera_matrices(c, width, height, view, p));
+    if (tsr_lens_distorts(&c->lens))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the camera's lens distorts; remove it from the images first (tsr_lens_warp)", what);
+    tsr_matrix4_multiply(p, view, m);
+    for (int k = 0; k < 4; k++) {
+        points->row[0][k] = 0.5 * width * (m[4 * k] + m[4 * k + 3]);
+        points->row[1][k] = 0.5 * height * (m[4 * k + 3] - m[4 * k + 1]);
+        points->row[2][k] = m[4 * k + 3];
+        points->row[3][k] = -view[4 * k + 2];
+    }
+    points->scale = 0.5 * height * fabs(p[5]);
+    return TSR_OK;
+}
+
 tsr_status tsr_camera_ray(const tsr_camera *camera, int32_t width, int32_t height, const double pixel[2], tsr_vec3 *origin, tsr_vec3 *direction)
 {
     double at[2];

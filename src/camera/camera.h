@@ -20,6 +20,8 @@ tsr_lens tsr_camera_lens(const tsr_camera *camera, int32_t width, int32_t height
 
 /* The rays of a camera's image; `what` begins the messages. TSR_ERROR_ARGUMENT for a lens that distorts. */
 tsr_status tsr_camera_rays_make(const char *what, const tsr_camera *camera, int32_t width, int32_t height, tsr_camera_rays *rays) TSR_CHECKED;
+/* Where its image shows points; likewise. */
+tsr_status tsr_camera_points_make(const char *what, const tsr_camera *camera, int32_t width, int32_t height, tsr_camera_points *points) TSR_CHECKED;
 static inline void tsr_camera_rays_at(const tsr_camera_rays *rays, double x, double y, tsr_vec3 *origin, tsr_vec3 *direction)
 {
     double o[3], d[3];

@@ -43,4 +43,15 @@ TSR_HD void tsr_camera_rays_place(const tsr_camera_rays *r, double x, double y, 
     }
 }
 
+/* Where points of the world are seen: pixel x and y times w, w, and the distance along the axis. */
+typedef struct tsr_camera_points {
+    double row[4][4];
+    double scale; /* pixels per world unit across the axis, times w */
+} tsr_camera_points;
+
+TSR_HD void tsr_camera_points_place(const tsr_camera_points *p, const double world[3], double at[4])
+{
+    for (int32_t r = 0; r < 4; r++) at[r] = p->row[r][0] * world[0] + p->row[r][1] * world[1] + p->row[r][2] * world[2] + p->row[r][3];
+}
+
 #endif

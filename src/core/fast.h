@@ -1,4 +1,4 @@
-/* core/fast.h: arithmetic for formulas of the reproducible and tolerant classes (design.md 5) whose GPU twin may round differently from the CPU's:
+/* core/fast.h: arithmetic for formulas of the reproducible and tolerant classes (docs/theory/foundations.md 8) whose GPU twin may round differently from the CPU's:
  * fused multiply-add where the text says so, and the hardware's roots. Same bits run to run on one backend; 2 ulp for the roots on a GPU. Exact-class code
  * does not include this header. */
 #ifndef TSR_CORE_FAST_H

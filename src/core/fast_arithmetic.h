@@ -1,4 +1,4 @@
-/* core/fast_arithmetic.h: for kernels of the reproducible class (design.md 5) that are made of the same formulas as kernels of the exact class. Included
+/* core/fast_arithmetic.h: for kernels of the reproducible class (docs/theory/foundations.md 8) that are made of the same formulas as kernels of the exact class. Included
  * before them it gives the roots, quotients, least and largest of core/hd.h the instructions of the device; such a file is compiled with
  * contraction besides (FUSED in src/ROOM/CMakeLists.txt). On the emulator they round correctly. No NaN among the arguments of the least and the largest. */
 #ifndef TSR_CORE_FAST_ARITHMETIC_H

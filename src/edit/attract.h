@@ -1,5 +1,5 @@
 /* edit/attract.h: the velocity towards a set of points: U = w grad P / |grad P|, P of reconstruct/potential.h, w = (1 - d^2 / radius^2)^2 with the
- * distance d of the nearest point (spec editing.md 2.7).
+ * distance d of the nearest point (docs/theory/editing.md 7).
  *
  * Lengths are in units of the smallest spacing of the list, so that no power of a distance leaves float32 whatever the unit of length; the octree
  * lies over the places index * spacing. One warp or one call works for a block of 4^3 voxels, in two walks of reconstruct/potential.h's kind:

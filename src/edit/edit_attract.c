@@ -1,4 +1,4 @@
-/* edit/edit_attract.c: attraction and repulsion by points (spec editing.md 2.7): an octree over the points, the tiles within reach of one, their
+/* edit/edit_attract.c: attraction and repulsion by points (docs/theory/editing.md 7): an octree over the points, the tiles within reach of one, their
  * velocities in pages that are kept from piece to piece, and the solver on these tiles and a ring as a list of their own.
  *
  * Piece by piece of at most a voxel of motion, so that neither the surface leaves the tiles nor the cut edge of the part is felt within the radius; after

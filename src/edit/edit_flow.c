@@ -1,5 +1,5 @@
 /* edit/edit_flow.c: operators of an editor that move the surface: the level-set solver on a copy of the whole list, or on the tiles within reach
- * of a brush (spec editing.md 2.2, 2.3, 2.6, 2.8). */
+ * of a brush (docs/theory/editing.md 6). */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* edit/edit_pieces.c: operators of an editor that take an object apart: one connected component, or each of them (spec editing.md 2.4). */
+/* edit/edit_pieces.c: operators of an editor that take an object apart: one connected component, or each of them (docs/theory/editing.md 4). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

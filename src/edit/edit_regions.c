@@ -1,4 +1,4 @@
-/* edit/edit_regions.c: operators of an editor on what a selection holds (spec editing.md 2.4, 2.5). */
+/* edit/edit_regions.c: operators of an editor on what a selection holds (docs/theory/editing.md 1, 4). */
 #include "edit/edit.h"
 
 static int is_empty(const tsr_tiles *tiles)

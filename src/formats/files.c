@@ -255,7 +255,8 @@ tsr_status tsr_mesh_write(const tsr_mesh *mesh, const char *path, const tsr_writ
     return TSR_OK;
 }
 
-static int holds_points(const tsr_format *format) { return format->kind == TSR_FILE_POINTS || format->kind == TSR_FILE_MESH; }
+static int holds_points(const tsr_format *format) { return format->read_points || format->kind == TSR_FILE_MESH; }
+static int takes_points(const tsr_format *format) { return format->write_points || format->kind == TSR_FILE_MESH; }
 
 /* Points of a cloud, or the vertices of a mesh. */
 static tsr_status read_points(tsr_input *input, const tsr_read_options *options, tsr_points **points)
@@ -266,7 +267,7 @@ static tsr_status read_points(tsr_input *input, const tsr_read_options *options,
     else TSR_TRY(recognise(input, &format));
     if (!format || (!options->format && !holds_points(format))) TSR_TRY(tsr_format_of_input(input, options, TSR_FILE_POINTS, &format));
     if (!holds_points(format)) TSR_TRY(format_named(format->name, TSR_FILE_POINTS, &format));
-    if (format->kind == TSR_FILE_POINTS) {
+    if (format->read_points) {
         TSR_TRY(format->read_points(input, options, points));
         return TSR_OK;
     }
@@ -326,8 +327,8 @@ static tsr_status format_of_points(const char *path, const char *name, const tsr
     *format = NULL;
     if (name) TSR_TRY(format_named(name, TSR_FILE_UNKNOWN, format));
     for (int i = 0; path && i < FORMAT_COUNT && !*format; i++)
-        if (holds_points(formats[i]) && extension_fits(formats[i], path)) *format = formats[i];
-    if (!*format || !holds_points(*format)) TSR_TRY(tsr_format_of_output(path, name, TSR_FILE_POINTS, format));
+        if (takes_points(formats[i]) && extension_fits(formats[i], path)) *format = formats[i];
+    if (!*format || !takes_points(*format)) TSR_TRY(tsr_format_of_output(path, name, TSR_FILE_POINTS, format));
     return TSR_OK;
 }
 
@@ -338,7 +339,7 @@ tsr_status tsr_points_write(const tsr_points *points, const char *path, const ts
     TSR_TRY(tsr_points_require_host(points, path ? path : "points"));
     TSR_TRY(take_write_options(options, &own));
     TSR_TRY(format_of_points(path, own.format, &format));
-    if (format->kind == TSR_FILE_MESH) return write_vertices(points, format, path, &own);
+    if (format->kind == TSR_FILE_MESH && (!format->write_points || !(points->radii || points->attributes))) return write_vertices(points, format, path, &own);
     TSR_TRY(format->write_points(points, path, &own));
     return TSR_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "io/little_endian.h"
 #include "formats/parts.h"
+#include "formats/point_columns.h"
 
 #define MAGIC "\x93NUMPY"
 enum { MAGIC_BYTES = 6, HEADER_MOST = 65536, ALIGNMENT = 64 };
@@ -17,8 +18,19 @@ static int recognise(const tsr_signature *s)
 
 /* ---- the header: the text of a Python dictionary with exactly three keys ------------------------------------------------------------------------ */
 
+/* A field of a structure: a number, or several side by side. */
+typedef struct npy_field {
+    char name[64], descr[16];
+    int64_t count, offset;
+    tsr_layout layout;
+    float *data;
+} npy_field;
+enum { FIELDS_MOST = 64 };
+
 typedef struct npy_header {
     char descr[16];
+    npy_field *field; /* where structures are taken, room for FIELDS_MOST */
+    int fields;
     int fortran_order, axes;
     int64_t shape[4];
     unsigned seen; /* bit per key */
@@ -95,6 +107,35 @@ static tsr_status take_shape(npy_text *t, npy_header *h)
     return TSR_OK;
 }
 
+/* [('position', '<f4', (3,)), ('radius', '<f4'), ...] */
+static tsr_status take_fields(npy_text *t, npy_header *h)
+{
+    if (!take(t, '[')) return expected(t, "'['");
+    int comma = 1;
+    while (!take(t, ']')) {
+        if (!comma) return expected(t, "',' or ']' between fields");
+        if (h->fields == FIELDS_MOST) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'descr' has more than %d fields", tsr_input_name(t->input), FIELDS_MOST);
+        npy_field *f = &h->field[h->fields++];
+        *f = (npy_field){ .count = 1 };
+        if (!take(t, '(')) return expected(t, "('name', '<f4')");
+        TSR_TRY(take_string(t, f->name, sizeof f->name));
+        if (!take(t, ',')) return expected(t, "',' behind the name of a field");
+        skip_space(t);
+        TSR_TRY(take_string(t, f->descr, sizeof f->descr));
+        if (take(t, ',') && !take(t, ')')) {
+            npy_header own = { .axes = 0 };
+            TSR_TRY(take_shape(t, &own));
+            if (own.axes > 1 || own.shape[0] > 1 << 16)
+                TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field '%s' of more than one axis", tsr_input_name(t->input), f->name);
+            f->count = own.shape[0];
+            if (!take(t, ')')) return expected(t, "')' behind a field");
+        } else if (t->at[-1] != ')' && !take(t, ')')) return expected(t, "')' behind a field");
+        comma = take(t, ',');
+    }
+    if (!h->fields) return expected(t, "at least one field");
+    return TSR_OK;
+}
+
 static tsr_status take_entry(npy_text *t, npy_header *h)
 {
     static const char *const keys[] = { "descr", "fortran_order", "shape" };
@@ -113,6 +154,7 @@ static tsr_status take_entry(npy_text *t, npy_header *h)
         return h->fortran_order || take_word(t, "False") ? TSR_OK : expected(t, "True or False");
     }
     skip_space(t);
+    if (h->field && t->at < t->end && *t->at == '[') return take_fields(t, h);
     if (t->at < t->end && *t->at == '[')
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'descr' is a structure, expected one number per element", tsr_input_name(t->input));
     return take_string(t, h->descr, sizeof h->descr);
@@ -182,7 +224,7 @@ static tsr_status find_dictionary(tsr_input *input, npy_text *t, int64_t *data)
 
 static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
 {
-    npy_header h = { { 0 }, 0, 0, { 1, 1, 1, 1 }, 0 };
+    npy_header h = { .shape = { 1, 1, 1, 1 } };
     tsr_axes axes = { 0 };
     npy_text text = { input, NULL, NULL };
     tsr_layout layout = { .size = { 1, 1, 1 } };
@@ -242,6 +284,179 @@ done:
     return tsr_output_finish(&out, status);
 }
 
-const tsr_format tsr_format_npy = {
-    .name = "npy", .kind = TSR_FILE_VOLUME, .extensions = { ".npy" }, .recognise = recognise, .read_volume = read_volume, .write_volume = write_volume
+/* ---- points: an array of structures with a field of positions, or rows of x y z and further numbers ------------------------------------------------ */
+
+static double number_at(const uint8_t *p, const tsr_layout *l)
+{
+    uint64_t whole = 0;
+    const size_t bytes = tsr_dtype_size(l->dtype);
+    memcpy(&whole, p, bytes);
+    if (l->swap) tsr_swap_elements(&whole, 1, bytes);
+    return tsr_voxel_load(&whole, l->dtype, 0);
+}
+
+/* What the fields are; rows of a plain array have fields x y z, without names behind. */
+static tsr_status plan_fields(tsr_input *input, npy_header *h, int64_t *record)
+{
+    *record = 0;
+    if (!h->fields) {
+        if (h->axes != 2 || h->shape[1] < 3)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy of points: expected rows of x, y and z, shape (points, 3), or an array of structures", tsr_input_name(input));
+        h->field[0] = (npy_field){ .name = "position", .count = 3 };
+        h->field[1] = (npy_field){ .name = "", .count = h->shape[1] - 3 };
+        for (int k = 0; k < 2; k++) memcpy(h->field[k].descr, h->descr, sizeof h->descr);
+        h->fields = h->shape[1] > 3 ? 2 : 1;
+        h->axes = 1;
+    }
+    if (h->axes != 1) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy of points: %d axes of structures, expected one", tsr_input_name(input), h->axes);
+    for (int k = 0; k < h->fields; k++) {
+        npy_field *f = &h->field[k];
+        TSR_TRY(element_type(input, f->descr, &f->layout));
+        f->offset = *record;
+        *record += f->count * (int64_t)tsr_dtype_size(f->layout.dtype);
+    }
+    return TSR_OK;
+}
+
+/* Positions, one field of three or x, y and z apart; others become attributes. */
+static tsr_status take_attributes(tsr_input *input, npy_header *h, tsr_point_table *table, tsr_points *points, int *position)
+{
+    tsr_word names[FIELDS_MOST];
+    *position = -1;
+    for (int k = 0; k < h->fields; k++) {
+        npy_field *f = &h->field[k];
+        char usual[64];
+        const tsr_word name = { f->name, strlen(f->name) };
+        names[k] = f->count == 1 ? name : (tsr_word){ "", 0 };
+        if (f->count == 1 || f->count > TSR_POINTS_COMPONENTS) continue;
+        const tsr_column_kind kind = tsr_column_kind_of(name, (int32_t)f->count, usual);
+        if (kind == TSR_COLUMN_POSITION && *usual) *position = *position < 0 ? k : *position;
+        else TSR_TRY(tsr_column_take(points, kind, usual, (int32_t)f->count, &f->data));
+    }
+    const int apart = tsr_point_table_plan(table, names, h->fields);
+    if (*position < 0 && !apart)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: .npy of points: no field 'position' of three numbers, and no x, y and z", tsr_input_name(input));
+    TSR_TRY(tsr_point_table_take(table, points));
+    return TSR_OK;
+}
+
+static void read_rows(const npy_header *h, const tsr_point_table *table, const uint8_t *bytes, int64_t record, int position, tsr_places *places, tsr_points *points)
+{
+    for (int64_t i = 0; i < points->count; i++)
+        for (int k = 0; k < h->fields; k++) {
+            const npy_field *f = &h->field[k];
+            const uint8_t *at = bytes + i * record + f->offset;
+            const size_t size = tsr_dtype_size(f->layout.dtype);
+            if (k == position)
+                for (int c = 0; c < 3; c++) points->positions[3 * i + c] = tsr_place(places, c, number_at(at + (size_t)c * size, &f->layout));
+            else if (f->data)
+                for (int64_t c = 0; c < f->count; c++) f->data[i * f->count + c] = (float)number_at(at + (size_t)c * size, &f->layout);
+            else if (f->count == 1 && !(position >= 0 && table->column[k].group >= 0 && table->group[table->column[k].group].kind == TSR_COLUMN_POSITION))
+                tsr_point_table_put(table, points, places, k, i, number_at(at, &f->layout));
+        }
+}
+
+struct npy_points {
+    npy_field field[FIELDS_MOST];
+    tsr_point_table table;
 };
+static tsr_status read_all_points(tsr_input *input, const tsr_read_options *options, struct npy_points *own, tsr_points **points)
+{
+    npy_header h = { .shape = { 1, 1, 1, 1 }, .field = own->field };
+    npy_text text = { input, NULL, NULL };
+    int64_t data = 0, record = 0;
+    int position = -1;
+    const uint8_t *bytes;
+    size_t size;
+    TSR_TRY(find_dictionary(input, &text, &data));
+    TSR_TRY(parse_dictionary(&text, &h));
+    if (h.fortran_order && h.axes > 1)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'fortran_order' is True, expected False: save numpy.ascontiguousarray(array)", tsr_input_name(input));
+    TSR_TRY(plan_fields(input, &h, &record));
+    TSR_TRY(tsr_input_all(input, &bytes, &size));
+    if (h.shape[0] > ((int64_t)size - data) / record)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld points of %lld bytes announced, but only %lld bytes follow", tsr_input_name(input), (long long)h.shape[0],
+                 (long long)record, (long long)((int64_t)size - data));
+    TSR_TRY(tsr_points_for_input(input, h.shape[0], 0, points));
+    TSR_TRY(take_attributes(input, &h, &own->table, *points, &position));
+    tsr_places places = tsr_places_begin();
+    do read_rows(&h, &own->table, bytes + data, record, position, &places, *points);
+    while (tsr_places_again(&places, options));
+    memcpy((*points)->origin, places.origin, sizeof places.origin);
+    TSR_TRY(tsr_points_check_positions(input, *points));
+    return TSR_OK;
+}
+
+static tsr_status read_points(tsr_input *input, const tsr_read_options *options, tsr_points **points)
+{
+    struct npy_points *own = NULL;
+    *points = NULL;
+    TSR_TRY(tsr_host_allocate(NULL, sizeof *own, (void **)&own));
+    const tsr_status status = read_all_points(input, options, own, points);
+    tsr_host_release(NULL, own, sizeof *own);
+    if (status != TSR_OK) tsr_points_destroy(points);
+    return status;
+}
+
+/* An array of structures; positions alone: rows of three. */
+static tsr_status write_all_points(tsr_output *out, const tsr_points *p, const tsr_write_options *options)
+{
+    char header[8192];
+    const int begin = MAGIC_BYTES + 4, swap = !!options->big_endian != tsr_host_big_endian();
+    const char order = options->big_endian ? '>' : '<';
+    const char *place = tsr_has_origin(p->origin) ? "f8" : "f4";
+    size_t used = (size_t)begin;
+    const int plain = !p->normals && !p->radii && !p->attributes;
+#define PUT(...) used += (size_t)snprintf(header + used, sizeof header - used, __VA_ARGS__)
+    memcpy(header, MAGIC "\x01", MAGIC_BYTES + 2);
+    if (plain) PUT("{'descr': '%c%s', 'fortran_order': False, 'shape': (%lld, 3), }", order, place, (long long)p->count);
+    else {
+        PUT("{'descr': [('position', '%c%s', (3,))", order, place);
+        if (p->normals) PUT(", ('normal', '%cf4', (3,))", order);
+        if (p->radii) PUT(", ('radius', '%cf4')", order);
+        for (int32_t k = 0; k < p->attributes; k++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s", p->attribute[k].name);
+            for (char *c = name; *c; c++)
+                if (*c == '\'' || *c == '\\' || (unsigned char)*c < ' ') *c = '_';
+            PUT(", ('%s', '%cf4'", name, order);
+            if (p->attribute[k].components > 1) PUT(", (%d,)", (int)p->attribute[k].components);
+            PUT(")");
+        }
+        PUT("], 'fortran_order': False, 'shape': (%lld,), }", (long long)p->count);
+    }
+#undef PUT
+    const size_t padded = (used + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    memset(header + used, ' ', padded - used);
+    header[padded - 1] = '\n';
+    tsr_put_u16(header + MAGIC_BYTES + 2, (uint16_t)(padded - (size_t)begin));
+    TSR_TRY(tsr_output_write(out, header, padded));
+    for (int64_t i = 0; i < p->count; i++) {
+        float row[8 + TSR_POINTS_ATTRIBUTES * TSR_POINTS_COMPONENTS];
+        int32_t n = 0;
+        TSR_WRITING(&options->progress, i, p->count);
+        if (tsr_has_origin(p->origin)) {
+            double far[3];
+            for (int k = 0; k < 3; k++) far[k] = p->origin[k] + (double)p->positions[3 * i + k];
+            if (swap) tsr_swap_elements(far, 3, sizeof *far);
+            TSR_TRY(tsr_output_write(out, far, sizeof far));
+        } else
+            for (int k = 0; k < 3; k++) row[n++] = p->positions[3 * i + k];
+        for (int k = 0; p->normals && k < 3; k++) row[n++] = p->normals[3 * i + k];
+        if (p->radii) row[n++] = p->radii[i];
+        for (int32_t a = 0; a < p->attributes; a++)
+            for (int32_t k = 0; k < p->attribute[a].components; k++) row[n++] = p->attribute[a].data[i * p->attribute[a].components + k];
+        if (swap) tsr_swap_elements(row, n, sizeof *row);
+        TSR_TRY(tsr_output_write(out, row, (size_t)n * sizeof *row));
+    }
+    return TSR_OK;
+}
+static tsr_status write_points(const tsr_points *points, const char *path, const tsr_write_options *options)
+{
+    tsr_output *out = NULL;
+    TSR_TRY(tsr_output_open(path, options, &out));
+    return tsr_output_finish(&out, write_all_points(out, points, options));
+}
+
+const tsr_format tsr_format_npy = { .name = "npy", .kind = TSR_FILE_VOLUME, .extensions = { ".npy" }, .recognise = recognise, .read_volume = read_volume,
+                                    .write_volume = write_volume, .read_points = read_points, .write_points = write_points };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/hd.h"
-#include "formats/point_files.h"
+#include "formats/point_columns.h"
 
 enum { FIELDS_MOST = 64 };
 typedef enum pcd_form { PCD_NONE = 0, PCD_ASCII, PCD_BINARY, PCD_PACKED } pcd_form;
@@ -14,6 +14,8 @@ enum { ROLE_X, ROLE_Y, ROLE_Z, ROLE_NX, ROLE_NY, ROLE_NZ, ROLES };
 typedef struct pcd_field {
     int64_t size, count, offset;
     char type;
+    tsr_word name; /* in the file */
+    float *data;   /* of an attribute of several numbers */
 } pcd_field;
 typedef struct pcd_header {
     const char *file;
@@ -22,6 +24,7 @@ typedef struct pcd_header {
     int64_t points, width, height, record;
     pcd_form form;
     tsr_places *places;
+    tsr_point_table *table; /* of the fields of one number that are neither position nor normal */
 } pcd_header;
 
 static int role_of(tsr_word name)
@@ -63,7 +66,7 @@ static tsr_status take_fields(pcd_header *h, tsr_text *line)
         if (h->fields == FIELDS_MOST) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: more than %d fields", h->file, FIELDS_MOST);
         int role = role_of(word);
         if (role >= 0 && h->of_role[role] < 0) h->of_role[role] = h->fields;
-        h->field[h->fields++] = (pcd_field){ .size = 4, .count = 1, .type = 'F' };
+        h->field[h->fields++] = (pcd_field){ .size = 4, .count = 1, .type = 'F', .name = word };
     }
     return TSR_OK;
 }
@@ -162,6 +165,14 @@ static tsr_status add(const pcd_header *h, tsr_points *points, int64_t *kept, co
     return TSR_OK;
 }
 
+/* A further number of the point that comes next; it is written over if that point is missing. */
+static void put_further(const pcd_header *h, tsr_points *points, int64_t row, int f, int64_t c, double value)
+{
+    const pcd_field *own = &h->field[f];
+    if (own->data) own->data[row * own->count + c] = (float)value;
+    else if (own->count == 1) tsr_point_table_put(h->table, points, h->places, f, row, value);
+}
+
 static tsr_status read_ascii(const pcd_header *h, tsr_text text, const tsr_progress *progress, tsr_points *points, int64_t *kept)
 {
     for (int64_t n = 0; n < h->points; n++) {
@@ -175,6 +186,7 @@ static tsr_status read_ascii(const pcd_header *h, tsr_text text, const tsr_progr
                              (long long)n, (long long)h->points, f);
                 for (int r = 0; r < ROLES; r++)
                     if (h->of_role[r] == f) v[r] = value;
+                put_further(h, points, *kept, f, c, value);
             }
         TSR_TRY(add(h, points, kept, v, n));
     }
@@ -191,6 +203,13 @@ static tsr_status read_binary(const pcd_header *h, const uint8_t *data, int colu
             if (h->of_role[r] < 0) continue;
             const pcd_field *f = &h->field[h->of_role[r]];
             v[r] = value_at(columns ? data + f->offset * h->points + n * f->size : data + n * h->record + f->offset, f);
+        }
+        for (int f = 0; f < h->fields; f++) {
+            const pcd_field *own = &h->field[f];
+            if (!own->data && h->table->column[f].group < 0) continue;
+            for (int64_t c = 0; c < own->count; c++)
+                put_further(h, points, *kept, f, c,
+                            value_at((columns ? data + own->offset * h->points + n * own->size * own->count : data + n * h->record + own->offset) + c * own->size, own));
         }
         TSR_TRY(add(h, points, kept, v, n));
     }
@@ -266,6 +285,29 @@ static tsr_status check_room(const pcd_header *h, tsr_text text)
     return TSR_OK;
 }
 
+/* Fields that are neither position nor normal nor colour become attributes. */
+static tsr_status take_further(pcd_header *h, tsr_points *points)
+{
+    tsr_word names[FIELDS_MOST];
+    for (int f = 0; f < h->fields; f++) {
+        int known = tsr_word_is(h->field[f].name, "_") || tsr_word_is(h->field[f].name, "rgb") || tsr_word_is(h->field[f].name, "rgba");
+        for (int r = 0; r < ROLES; r++) known |= h->of_role[r] == f;
+        known |= h->field[f].type == 'F' && h->field[f].size < 4;
+        names[f] = known || h->field[f].count != 1 ? (tsr_word){ "", 0 } : h->field[f].name;
+        if (!known && h->field[f].count > 1 && h->field[f].count <= TSR_POINTS_COMPONENTS) {
+            char usual[64];
+            const int32_t components = (int32_t)h->field[f].count;
+            const tsr_column_kind kind = tsr_column_kind_of(h->field[f].name, components, usual);
+            TSR_TRY(tsr_column_take(points, kind == TSR_COLUMN_ATTRIBUTE ? kind : TSR_COLUMN_SKIPPED, usual, components, &h->field[f].data));
+        }
+    }
+    (void)tsr_point_table_plan(h->table, names, h->fields);
+    for (int32_t g = 0; g < h->table->groups; g++) /* positions and normals have fields of known names */
+        if (h->table->group[g].kind == TSR_COLUMN_POSITION || h->table->group[g].kind == TSR_COLUMN_NORMAL) h->table->group[g].kind = TSR_COLUMN_SKIPPED;
+    TSR_TRY(tsr_point_table_take(h->table, points));
+    return TSR_OK;
+}
+
 static tsr_status pcd_read(tsr_input *input, const tsr_read_options *options, tsr_points **points)
 {
     const uint8_t *bytes;
@@ -279,8 +321,10 @@ static tsr_status pcd_read(tsr_input *input, const tsr_read_options *options, ts
     tsr_text text = tsr_text_make(bytes, size);
     TSR_TRY(parse_header(&h, &text));
     TSR_TRY(check_room(&h, text));
+    TSR_TRY(tsr_host_allocate(NULL, sizeof *h.table, (void **)&h.table));
     int normals = h.of_role[ROLE_NX] >= 0 && h.of_role[ROLE_NY] >= 0 && h.of_role[ROLE_NZ] >= 0;
-    TSR_TRY(tsr_points_for_input(input, h.points, normals ? TSR_POINTS_NORMALS : 0, points));
+    TSR_TRY_GOTO(tsr_points_for_input(input, h.points, normals ? TSR_POINTS_NORMALS : 0, points), fail);
+    TSR_TRY_GOTO(take_further(&h, *points), fail);
     do {
         kept = 0;
         TSR_TRY_GOTO(read_points(&h, input, text, &options->progress, *points, &kept), fail);
@@ -288,38 +332,67 @@ static tsr_status pcd_read(tsr_input *input, const tsr_read_options *options, ts
     memcpy((*points)->origin, places.origin, sizeof places.origin);
     if (!kept) TSR_FAIL_GOTO(TSR_ERROR_FORMAT, fail, "%s: no points with numbers as positions", h.file);
     tsr_points_shrink(*points, kept);
-    return TSR_OK;
 fail:
-    tsr_points_destroy(points);
+    tsr_host_release(NULL, h.table, sizeof *h.table);
+    if (status != TSR_OK) tsr_points_destroy(points);
     return status;
+}
+
+static tsr_status write_header(tsr_output *out, const tsr_points *p, const tsr_row_columns *c, int ascii)
+{
+    const char *position = tsr_has_origin(p->origin) ? "8" : "4";
+    TSR_TRY(tsr_output_printf(out, "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS"));
+    for (int32_t k = 0; k < c->count; k++) {
+        const int normal = p->normals && k >= 3 && k < 6;
+        TSR_TRY(tsr_output_printf(out, " %s%s", normal ? "normal_" : "", c->column[k].name + normal));
+    }
+    TSR_TRY(tsr_output_printf(out, "\nSIZE"));
+    for (int32_t k = 0; k < c->count; k++) TSR_TRY(tsr_output_printf(out, " %s", k < 3 ? position : "4"));
+    TSR_TRY(tsr_output_printf(out, "\nTYPE"));
+    for (int32_t k = 0; k < c->count; k++) TSR_TRY(tsr_output_printf(out, " F"));
+    TSR_TRY(tsr_output_printf(out, "\nCOUNT"));
+    for (int32_t k = 0; k < c->count; k++) TSR_TRY(tsr_output_printf(out, " 1"));
+    return tsr_output_printf(out, "\nWIDTH %lld\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS %lld\nDATA %s\n", (long long)p->count, (long long)p->count,
+                             ascii ? "ascii" : "binary");
+}
+
+static tsr_status write_rows(tsr_output *out, const tsr_points *p, const tsr_row_columns *c, const tsr_write_options *options)
+{
+    const int far = tsr_has_origin(p->origin), swap = tsr_host_big_endian();
+    for (int64_t i = 0; i < p->count; i++) {
+        float row[TSR_COLUMNS_MOST]; /* tsr_output_elements would report each point as a whole file */
+        double place[3];
+        TSR_WRITING(&options->progress, i, p->count);
+        for (int32_t k = 0; k < c->count; k++) row[k] = c->column[k].data[i * c->column[k].stride];
+        if (options->ascii) {
+            TSR_TRY(tsr_write_position(out, "", row, p->origin, c->count > 3 ? " " : "\n"));
+            for (int32_t k = 3; k < c->count; k++) {
+                char text[32], *end = tsr_put_float(text, row[k]);
+                *end++ = k + 1 < c->count ? ' ' : '\n';
+                TSR_TRY(tsr_output_write(out, text, (size_t)(end - text)));
+            }
+            continue;
+        }
+        for (int k = 0; k < 3; k++) place[k] = p->origin[k] + (double)row[k];
+        if (swap) tsr_swap_elements(row, c->count, sizeof *row);
+        if (swap) tsr_swap_elements(place, 3, sizeof *place);
+        if (far) TSR_TRY(tsr_output_write(out, place, sizeof place));
+        TSR_TRY(tsr_output_write(out, row + (far ? 3 : 0), (size_t)(c->count - (far ? 3 : 0)) * sizeof *row));
+    }
+    return TSR_OK;
 }
 
 static tsr_status write_all(tsr_output *out, const tsr_points *p, const tsr_write_options *options)
 {
-    const int n = p->normals != NULL, far = tsr_has_origin(p->origin);
-    TSR_TRY(
-        tsr_output_printf(out, "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z%s\nSIZE %s%s\nTYPE F F F%s\nCOUNT 1 1 1%s\n",
-                          n ? " normal_x normal_y normal_z" : "", far ? "8 8 8" : "4 4 4", n ? " 4 4 4" : "", n ? " F F F" : "", n ? " 1 1 1" : ""));
-    TSR_TRY(tsr_output_printf(out, "WIDTH %lld\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS %lld\nDATA %s\n", (long long)p->count, (long long)p->count,
-                              options->ascii ? "ascii" : "binary"));
-    for (int64_t i = 0; i < p->count; i++) {
-        TSR_WRITING(&options->progress, i, p->count);
-        if (options->ascii) {
-            TSR_TRY(tsr_write_position(out, "", p->positions + 3 * i, p->origin, n ? " " : "\n"));
-            if (n) TSR_TRY(tsr_write_floats(out, "", p->normals + 3 * i, "\n"));
-        } else {
-            float both[6]; /* tsr_output_elements would report each point as a whole file */
-            double place[3];
-            for (int k = 0; k < 3; k++) place[k] = p->origin[k] + (double)p->positions[3 * i + k];
-            memcpy(both, p->positions + 3 * i, 12);
-            if (n) memcpy(both + 3, p->normals + 3 * i, 12);
-            if (tsr_host_big_endian()) tsr_swap_elements(both, n ? 6 : 3, sizeof(float));
-            if (far && tsr_host_big_endian()) tsr_swap_elements(place, 3, sizeof(double));
-            if (far) TSR_TRY(tsr_output_write(out, place, sizeof place));
-            if (n || !far) TSR_TRY(tsr_output_write(out, far ? both + 3 : both, far || !n ? 12 : 24));
-        }
-    }
-    return TSR_OK;
+    tsr_row_columns *c = NULL;
+    tsr_status status;
+    TSR_TRY(tsr_host_allocate(NULL, sizeof *c, (void **)&c));
+    tsr_row_columns_of(p, 0, c);
+    TSR_TRY_GOTO(write_header(out, p, c, options->ascii), done);
+    TSR_TRY_GOTO(write_rows(out, p, c, options), done);
+done:
+    tsr_host_release(NULL, c, sizeof *c);
+    return status;
 }
 static tsr_status pcd_write(const tsr_points *points, const char *path, const tsr_write_options *options)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "formats/mesh_files.h"
+#include "formats/point_columns.h"
 
 typedef enum ply_type { PLY_I8, PLY_U8, PLY_I16, PLY_U16, PLY_I32, PLY_U32, PLY_F32, PLY_F64, PLY_TYPES } ply_type;
 static const char *const type_names[PLY_TYPES][2] = { { "char", "int8" }, { "uchar", "uint8" }, { "short", "int16" },   { "ushort", "uint16" },
@@ -37,6 +38,7 @@ enum { MOST_ELEMENTS = 64, MOST_PROPERTIES = 512 }; /* of a header; real files h
 typedef struct ply_property {
     ply_type type, count_type;
     int8_t is_list, role;
+    tsr_word name; /* in the file */
 } ply_property;
 
 typedef struct ply_element {
@@ -102,6 +104,7 @@ static tsr_status parse_property(const char *file, tsr_text *line, ply_header *h
                  (long long)line->line, tsr_word_show(word, shown));
     if (!tsr_text_word(line, &name)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: a property without a name", file, (long long)line->line);
     p.role = (int8_t)role_of(element, name, p.is_list);
+    p.name = name;
     if (p.role == ROLE_CORNERS && p.type >= PLY_F32)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: vertex indices of type %s, expected an integer type", file, (long long)line->line,
                  type_names[p.type][0]);
@@ -526,6 +529,83 @@ static tsr_status ply_read(tsr_input *input, const tsr_read_options *options, ts
     return status;
 }
 
+/* ---- vertices as points: further properties become attributes ---- */
+
+static tsr_status read_rows(ply_cursor *c, const ply_element *e, const tsr_point_table *table, tsr_places *places, tsr_points *points)
+{
+    for (int64_t n = 0; n < e->count; n++) {
+        TSR_READING(c->progress, n, (double)n / (double)e->count);
+        for (int i = 0; i < e->properties; i++) {
+            const ply_property *p = &c->header->property[e->first + i];
+            double value = 0;
+            int64_t count = 1;
+            if (p->is_list) {
+                TSR_TRY(next_count(c, p, e, n, &count));
+                TSR_TRY(skip_values(c, p->type, count, e, n));
+                continue;
+            }
+            TSR_TRY(next(c, p->type, e, n, &value));
+            if (p->role >= ROLE_X && p->role <= ROLE_Z) points->positions[3 * n + p->role] = tsr_place(places, p->role, value);
+            else if (p->role >= ROLE_NX && p->role <= ROLE_NZ && points->normals) points->normals[3 * n + p->role - ROLE_NX] = (float)value;
+            else if (p->role == ROLE_NONE) tsr_point_table_put(table, points, places, i, n, value);
+        }
+    }
+    return TSR_OK;
+}
+
+static tsr_status read_vertex_rows(tsr_input *input, const tsr_read_options *options, ply_cursor *c, tsr_point_table *table, tsr_points **points)
+{
+    const ply_header *h = c->header;
+    const ply_element *vertex = find_element(h, "vertex");
+    tsr_word names[MOST_PROPERTIES];
+    const int has = roles_present(h, vertex);
+    if (!vertex || (has & 7) != 7) TSR_FAIL(TSR_ERROR_FORMAT, "%s: no element vertex with the properties x, y and z", c->file);
+    ply_body b = { .vertex = vertex, .face = find_element(h, "face"), .strips = find_element(h, "tristrips") };
+    TSR_TRY(scan_body(c, &b)); /* what is behind is checked, too */
+    for (int i = 0; i < vertex->properties; i++) {
+        const ply_property *p = &h->property[vertex->first + i];
+        names[i] = p->is_list || p->role != ROLE_NONE ? (tsr_word){ "", 0 } : p->name;
+    }
+    (void)tsr_point_table_plan(table, names, vertex->properties);
+    TSR_TRY(tsr_points_for_input(input, vertex->count, (has >> ROLE_NX & 7) == 7 ? TSR_POINTS_NORMALS : 0, points));
+    TSR_TRY(tsr_point_table_take(table, *points));
+    tsr_places places = tsr_places_begin();
+    do {
+        ply_cursor again = b.at_vertex;
+        TSR_TRY(read_rows(&again, vertex, table, &places, *points));
+    } while (tsr_places_again(&places, options));
+    memcpy((*points)->origin, places.origin, sizeof places.origin);
+    (*points)->space = h->space;
+    TSR_TRY(tsr_points_check_positions(input, *points));
+    return TSR_OK;
+}
+
+static tsr_status ply_read_points(tsr_input *input, const tsr_read_options *options, tsr_points **points)
+{
+    const uint8_t *bytes;
+    size_t size;
+    struct {
+        ply_header header;
+        tsr_point_table table;
+    } *own = NULL;
+    *points = NULL;
+    TSR_TRY(tsr_input_all(input, &bytes, &size));
+    TSR_TRY(tsr_host_allocate(NULL, sizeof *own, (void **)&own));
+    tsr_status status = parse_header(tsr_input_name(input), bytes, size, &own->header);
+    if (status == TSR_OK) {
+        ply_cursor cursor = { tsr_input_name(input),
+                              &own->header,
+                              &options->progress,
+                              (own->header.form == PLY_BIG) != tsr_host_big_endian(),
+                              { (const char *)bytes + own->header.body, (const char *)bytes + size, own->header.lines } };
+        status = read_vertex_rows(input, options, &cursor, &own->table, points);
+    }
+    tsr_part_names_free(&own->header.names);
+    tsr_host_release(NULL, own, sizeof *own);
+    if (status != TSR_OK) tsr_points_destroy(points);
+    return status;
+}
+
 /* ---- writing ---- */
 
 /* What the vertices and faces of a mesh are written as. */
@@ -671,5 +751,5 @@ const tsr_format tsr_format_ply = { .name = "ply",
                                     .extensions = { ".ply" },
                                     .recognise = ply_recognise,
                                     .mesh_extras = TSR_MESH_COLORS | TSR_MESH_PARTS | TSR_MESH_ORIGIN,
-                                    .read_mesh = ply_read,
+                                    .read_mesh = ply_read, .read_points = ply_read_points, .write_points = tsr_ply_write_points,
                                     .write_mesh = ply_write };

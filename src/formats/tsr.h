@@ -78,7 +78,7 @@ int64_t tsr_plain_values(const float *const *tile, int64_t tiles, int32_t edge, 
  * if none, -2 if the size does not fit the masks. */
 int64_t tsr_values_of_plain(const uint8_t *plain, int64_t size, int64_t tiles, int32_t edge, float band, int values, uint32_t *scratch, float *to);
 
-/* 16-bit code of a value and back: spec levelset-gpu.md 2.10; see tsr_tiles_values. */
+/* 16-bit code of a value and back: docs/theory/tiles.md 6; see tsr_tiles_values. */
 static inline int16_t tsr_q16(float v, float band)
 {
     if (v >= band) return 32767;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "mesh/unstructured.h"
-#include "formats/mesh_files.h"
+#include "formats/point_columns.h"
 
 enum { NAMES_BYTES = 256 };
 
@@ -24,6 +24,8 @@ typedef struct vtk_reader {
     int64_t corners, types;
     tsr_space space;
     char names[NAMES_BYTES]; /* of the arrays that could be values */
+    const tsr_read_options *as_points; /* NULL, or: points with their data are wanted, of PolyData too */
+    tsr_points *cloud;
 } vtk_reader;
 
 /* ---- words and numbers ------------------------------------------------------------------------------------------------------------------- */
@@ -49,7 +51,9 @@ static const struct {
     { "bit", NUMBER_BIT, 0 },   { "unsigned_char", NUMBER_U8, 1 },  { "char", NUMBER_I8, 1 },          { "unsigned_short", NUMBER_U16, 2 },
     { "short", NUMBER_I16, 2 }, { "unsigned_int", NUMBER_U32, 4 },  { "int", NUMBER_I32, 4 },          { "unsigned_long", NUMBER_U64, 8 },
     { "long", NUMBER_I64, 8 },  { "vtktypeuint64", NUMBER_U64, 8 }, { "vtktypeint64", NUMBER_I64, 8 }, { "vtkIdType", NUMBER_I32, 4 },
-    { "float", NUMBER_F32, 4 }, { "double", NUMBER_F64, 8 }
+    { "float", NUMBER_F32, 4 }, { "double", NUMBER_F64, 8 }, { "signed_char", NUMBER_I8, 1 }, { "vtktypeint8", NUMBER_I8, 1 },
+    { "vtktypeuint8", NUMBER_U8, 1 }, { "vtktypeint16", NUMBER_I16, 2 }, { "vtktypeuint16", NUMBER_U16, 2 }, { "vtktypeint32", NUMBER_I32, 4 },
+    { "vtktypeuint32", NUMBER_U32, 4 }, { "vtktypefloat32", NUMBER_F32, 4 }, { "vtktypefloat64", NUMBER_F64, 8 }
 };
 typedef struct number_type {
     number_kind kind;
@@ -214,7 +218,20 @@ static tsr_status header(vtk_reader *r)
     if (!r->binary && !tsr_word_is_any_case(word, "ASCII")) TSR_TRY(fail_word(r, word, "ASCII or BINARY"));
     TSR_TRY(expect(r, "DATASET"));
     TSR_TRY(take_word(r, &word, "UNSTRUCTURED_GRID"));
+    if (r->as_points && tsr_word_is_any_case(word, "POLYDATA")) return TSR_OK;
     if (!tsr_word_is_any_case(word, "UNSTRUCTURED_GRID")) TSR_TRY(fail_word(r, word, "UNSTRUCTURED_GRID (other data sets of VTK are not read)"));
+    return TSR_OK;
+}
+
+static tsr_status make_cloud(vtk_reader *r)
+{
+    tsr_places places = tsr_places_begin();
+    TSR_TRY(tsr_points_for_input(r->input, r->points, 0, &r->cloud));
+    do {
+        for (int64_t k = 0; k < 3 * r->points; k++) r->cloud->positions[k] = tsr_place(&places, (int)(k % 3), r->point[k]);
+    } while (tsr_places_again(&places, r->as_points));
+    memcpy(r->cloud->origin, places.origin, sizeof places.origin);
+    r->cloud->space = r->space;
     return TSR_OK;
 }
 
@@ -229,6 +246,7 @@ static tsr_status points(vtk_reader *r)
     TSR_TRY(check_count(r, 3 * r->points, type.bytes, "coordinates"));
     TSR_TRY(scratch(r, r->points + 1, 3 * sizeof *r->point, "points", (void **)&r->point));
     TSR_TRY(take_reals(r, type, 3 * r->points, "coordinates", r->point));
+    if (r->as_points) TSR_TRY(make_cloud(r));
     return TSR_OK;
 }
 
@@ -342,13 +360,32 @@ static int wanted(vtk_reader *r, tsr_word name)
     }
     return !r->value && (!r->wanted || tsr_word_is(name, r->wanted));
 }
+/* An array at the points of a cloud, which becomes an attribute. */
+static tsr_status further(vtk_reader *r, tsr_word name, number_type type, int32_t components)
+{
+    char usual[64];
+    float *data = NULL;
+    double *all = NULL;
+    const int64_t numbers = r->points * components;
+    tsr_status status;
+    TSR_TRY(check_count(r, numbers, type.bytes, "an array"));
+    TSR_TRY(tsr_column_take(r->cloud, tsr_column_kind_of(name, components, usual), usual, components, &data));
+    if (data) TSR_TRY(scratch(r, numbers + 1, sizeof *all, "an array", (void **)&all));
+    TSR_TRY_GOTO(take_reals(r, type, numbers, "an array", all), done);
+    for (int64_t k = 0; data && k < numbers; k++) data[k] = (float)all[k];
+done:
+    tsr_host_release(NULL, all, 0);
+    return status;
+}
+
 /* An array of `tuples` x `components`; taken as the values if it is the one. */
 static tsr_status array(vtk_reader *r, tsr_word name, number_type type, int64_t tuples, int64_t components, int at_points)
 {
     if (components && tuples > INT64_MAX / components / 8)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: an array of %lld x %lld numbers", r->file, (long long)r->text.line, (long long)tuples,
                  (long long)components);
-    if (at_points && components == 1 && tuples == r->points && wanted(r, name)) {
+    if (r->cloud && at_points && tuples == r->points && components <= TSR_POINTS_COMPONENTS) TSR_TRY(further(r, name, type, (int32_t)components));
+    else if (at_points && components == 1 && tuples == r->points && !r->as_points && wanted(r, name)) {
         TSR_TRY(check_count(r, tuples, type.bytes, "values"));
         TSR_TRY(scratch(r, tuples + 1, sizeof *r->value, "values", (void **)&r->value));
         TSR_TRY(take_reals(r, type, tuples, "values", r->value));
@@ -451,11 +488,37 @@ static tsr_status attribute(vtk_reader *r, tsr_word word, int64_t tuples, int at
         components = plain[k].components;
         if (!components) TSR_TRY(take_count(r, "the number of components", &components));
         TSR_TRY(take_type(r, &type));
-        TSR_TRY(array(r, name, type, tuples, components, 0));
+        TSR_TRY(array(r, name, type, tuples, components, at_points && r->as_points));
         return TSR_OK;
     }
     TSR_TRY(fail_word(r, word, "POINTS, CELLS, CELL_TYPES, POINT_DATA, CELL_DATA, FIELD or an attribute"));
     return TSR_OK;
+}
+
+/* VERTICES and the like of PolyData are walked over. */
+static tsr_status skip_cells(vtk_reader *r)
+{
+    const number_type integer = { NUMBER_I32, 4 };
+    static const char *const parts[2] = { "OFFSETS", "CONNECTIVITY" };
+    int64_t numbers[2];
+    TSR_TRY(take_count(r, "a number of cells", &numbers[0]));
+    TSR_TRY(take_count(r, "a number of numbers", &numbers[1]));
+    if (!r->cells_apart) {
+        TSR_TRY(take_reals(r, integer, numbers[1], "cells", NULL));
+        return TSR_OK;
+    }
+    for (int k = 0; k < 2; k++) {
+        number_type type;
+        TSR_TRY(expect(r, parts[k]));
+        TSR_TRY(take_type(r, &type));
+        TSR_TRY(take_reals(r, type, numbers[k], "cells", NULL));
+    }
+    return TSR_OK;
+}
+static int is_cells(tsr_word word)
+{
+    return tsr_word_is_any_case(word, "VERTICES") || tsr_word_is_any_case(word, "LINES") || tsr_word_is_any_case(word, "POLYGONS") ||
+           tsr_word_is_any_case(word, "TRIANGLE_STRIPS");
 }
 
 static tsr_status body(vtk_reader *r)
@@ -467,6 +530,7 @@ static tsr_status body(vtk_reader *r)
         if (tsr_word_is_any_case(word, "POINTS")) TSR_TRY(points(r));
         else if (tsr_word_is_any_case(word, "CELLS")) TSR_TRY(cells(r));
         else if (tsr_word_is_any_case(word, "CELL_TYPES")) TSR_TRY(cell_types(r));
+        else if (r->as_points && is_cells(word)) TSR_TRY(skip_cells(r));
         else if (tsr_word_is_any_case(word, "POINT_DATA") || tsr_word_is_any_case(word, "CELL_DATA")) {
             at_points = tsr_word_is_any_case(word, "POINT_DATA");
             TSR_TRY(take_count(r, "a number of points or cells", &tuples));
@@ -536,12 +600,127 @@ done:
     return status;
 }
 
-static int vtk_recognise(const tsr_signature *s)
+static tsr_status vtk_read_points(tsr_input *input, const tsr_read_options *options, tsr_points **cloud)
 {
-    static const char magic[] = "# vtk DataFile Version";
-    return s->head_bytes >= sizeof magic - 1 && !memcmp(s->head, magic, sizeof magic - 1) ? TSR_SURELY_MINE : TSR_NOT_MINE;
+    const uint8_t *bytes;
+    size_t size;
+    vtk_reader r = { .input = input, .file = tsr_input_name(input), .progress = &options->progress, .as_points = options };
+    tsr_status status;
+    *cloud = NULL;
+    TSR_TRY(tsr_input_all(input, &bytes, &size));
+    r.text = tsr_text_make(bytes, size);
+    TSR_TRY_GOTO(header(&r), done);
+    TSR_TRY_GOTO(body(&r), done);
+    if (!r.cloud) TSR_FAIL_GOTO(TSR_ERROR_FORMAT, done, "%s: POINTS is missing", r.file);
+    TSR_TRY_GOTO(tsr_points_check_positions(input, r.cloud), done);
+    *cloud = r.cloud;
+    r.cloud = NULL;
+done:
+    tsr_points_destroy(&r.cloud);
+    tsr_host_release(NULL, r.point, 0);
+    tsr_host_release(NULL, r.value, 0);
+    tsr_host_release(NULL, r.start, 0);
+    tsr_host_release(NULL, r.corner, 0);
+    tsr_host_release(NULL, r.type, 0);
+    return status;
 }
 
-const tsr_format tsr_format_vtk = {
-    .name = "vtk", .kind = TSR_FILE_UNSTRUCTURED, .extensions = { ".vtk" }, .recognise = vtk_recognise, .read_unstructured = vtk_read
-};
+/* ---- points written as PolyData of vertices, version 3.0, binary (big-endian) or ASCII -------------------------------------------------------------- */
+
+static tsr_status put_row(tsr_output *out, const float *numbers, int32_t count, const tsr_write_options *options)
+{
+    float row[TSR_POINTS_COMPONENTS];
+    if (!options->ascii) {
+        memcpy(row, numbers, (size_t)count * sizeof *row);
+        if (!tsr_host_big_endian()) tsr_swap_elements(row, count, sizeof *row);
+        return tsr_output_write(out, row, (size_t)count * sizeof *row);
+    }
+    for (int32_t k = 0; k < count; k++) {
+        char text[32], *end = tsr_put_float(text, numbers[k]);
+        *end++ = k + 1 < count ? ' ' : '\n';
+        TSR_TRY(tsr_output_write(out, text, (size_t)(end - text)));
+    }
+    return TSR_OK;
+}
+
+static tsr_status put_array(tsr_output *out, const char *name, const float *data, int32_t components, const tsr_points *p, const tsr_write_options *options)
+{
+    char word[64];
+    snprintf(word, sizeof word, "%s", name);
+    for (char *c = word; *c; c++)
+        if ((unsigned char)*c <= ' ') *c = '_';
+    TSR_TRY(tsr_output_printf(out, "%s %d %lld float\n", word, (int)components, (long long)p->count));
+    for (int64_t i = 0; i < p->count; i++) {
+        TSR_WRITING(&options->progress, i, p->count);
+        TSR_TRY(put_row(out, data + i * components, components, options));
+    }
+    return options->ascii ? TSR_OK : tsr_output_write(out, "\n", 1);
+}
+
+static tsr_status put_places(tsr_output *out, const tsr_points *p, const tsr_write_options *options)
+{
+    const int far = tsr_has_origin(p->origin);
+    TSR_TRY(tsr_output_printf(out, "POINTS %lld %s\n", (long long)p->count, far ? "double" : "float"));
+    for (int64_t i = 0; i < p->count; i++) {
+        TSR_WRITING(&options->progress, i, p->count);
+        if (options->ascii) TSR_TRY(tsr_write_position(out, "", p->positions + 3 * i, p->origin, "\n"));
+        else if (!far) TSR_TRY(put_row(out, p->positions + 3 * i, 3, options));
+        else {
+            double place[3];
+            for (int k = 0; k < 3; k++) place[k] = p->origin[k] + (double)p->positions[3 * i + k];
+            if (!tsr_host_big_endian()) tsr_swap_elements(place, 3, sizeof *place);
+            TSR_TRY(tsr_output_write(out, place, sizeof place));
+        }
+    }
+    return tsr_output_write(out, "\n", 1);
+}
+
+static tsr_status write_cloud(tsr_output *out, const tsr_points *p, const tsr_write_options *options)
+{
+    const int32_t arrays = p->attributes + (p->radii != NULL) + (p->normals != NULL);
+    TSR_TRY(tsr_output_printf(out, "# vtk DataFile Version 3.0\ntessera %s\n%s\nDATASET POLYDATA\n", tsr_space_comment(p->space), options->ascii ? "ASCII" : "BINARY"));
+    TSR_TRY(put_places(out, p, options));
+    TSR_TRY(tsr_output_printf(out, "VERTICES %lld %lld\n", (long long)p->count, 2 * (long long)p->count));
+    for (int64_t i = 0; i < p->count; i++) {
+        uint32_t pair[2] = { 1, (uint32_t)i };
+        if (options->ascii) TSR_TRY(tsr_output_printf(out, "1 %lld\n", (long long)i));
+        else {
+            if (!tsr_host_big_endian()) tsr_swap_elements(pair, 2, sizeof *pair);
+            TSR_TRY(tsr_output_write(out, pair, sizeof pair));
+        }
+    }
+    if (!arrays) return TSR_OK;
+    TSR_TRY(tsr_output_printf(out, "%sPOINT_DATA %lld\nFIELD FieldData %d\n", options->ascii ? "" : "\n", (long long)p->count, (int)arrays));
+    if (p->radii) TSR_TRY(put_array(out, "radius", p->radii, 1, p, options));
+    if (p->normals) TSR_TRY(put_array(out, "normals", p->normals, 3, p, options));
+    for (int32_t k = 0; k < p->attributes; k++) TSR_TRY(put_array(out, p->attribute[k].name, p->attribute[k].data, p->attribute[k].components, p, options));
+    return TSR_OK;
+}
+static tsr_status vtk_write_points(const tsr_points *points, const char *path, const tsr_write_options *options)
+{
+    tsr_output *out = NULL;
+    TSR_TRY(tsr_output_open(path, options, &out));
+    return tsr_output_finish(&out, write_cloud(out, points, options));
+}
+
+/* Is it a data set of this type? Before that stand the version, a title and ASCII or BINARY, each on a line. */
+static int vtk_dataset(const tsr_signature *s, const char *type)
+{
+    tsr_text text = tsr_text_make(s->head, s->head_bytes), line;
+    tsr_word word;
+    for (int k = 0; k < 3; k++)
+        if (!tsr_text_line(&text, &line)) return 0;
+    return tsr_text_word(&text, &word) && tsr_word_is_any_case(word, "DATASET") && tsr_text_word(&text, &word) && tsr_word_is_any_case(word, type);
+}
+static int is_vtk(const tsr_signature *s)
+{
+    static const char magic[] = "# vtk DataFile Version";
+    return s->head_bytes >= sizeof magic - 1 && !memcmp(s->head, magic, sizeof magic - 1);
+}
+static int vtk_recognise(const tsr_signature *s) { return is_vtk(s) && !vtk_dataset(s, "POLYDATA") ? TSR_SURELY_MINE : TSR_NOT_MINE; }
+static int vtk_points_recognise(const tsr_signature *s) { return is_vtk(s) && vtk_dataset(s, "POLYDATA") ? TSR_SURELY_MINE : TSR_NOT_MINE; }
+
+const tsr_format tsr_format_vtk = { .name = "vtk", .kind = TSR_FILE_UNSTRUCTURED, .extensions = { ".vtk" }, .recognise = vtk_recognise,
+                                    .read_unstructured = vtk_read, .read_points = vtk_read_points };
+const tsr_format tsr_format_vtkpoints = { .name = "vtk-points", .kind = TSR_FILE_POINTS, .extensions = { ".vtk" }, .recognise = vtk_points_recognise,
+                                          .read_points = vtk_read_points, .write_points = vtk_write_points };

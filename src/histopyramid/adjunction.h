@@ -1,4 +1,4 @@
-/* histopyramid/adjunction.h: one voxel of a morphological pyramid: erosion and subsampling, upsampling and dilation (spec mip.md 2.1-2.2). Samples outside a
+/* histopyramid/adjunction.h: one voxel of a morphological pyramid: erosion and subsampling, upsampling and dilation (docs/theory/mip.md 1, 2). Samples outside a
  * level are skipped. */
 #ifndef TSR_HISTOPYRAMID_ADJUNCTION_H
 #define TSR_HISTOPYRAMID_ADJUNCTION_H

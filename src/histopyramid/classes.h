@@ -1,4 +1,4 @@
-/* histopyramid/classes.h: pyramids of class counts as every backend sees them. Spec features-histogram.md 2.4. */
+/* histopyramid/classes.h: pyramids of class counts as every backend sees them. docs/theory/features.md 4. */
 #ifndef TSR_HISTOPYRAMID_CLASSES_H
 #define TSR_HISTOPYRAMID_CLASSES_H
 

@@ -1,4 +1,4 @@
-/* histopyramid/levels.h: one cell of a pyramid of reductions from up to eight below it. Spec gpgpu-foundations.md 2.3. */
+/* histopyramid/levels.h: one cell of a pyramid of reductions from up to eight below it. docs/theory/foundations.md 3. */
 #ifndef TSR_HISTOPYRAMID_LEVELS_H
 #define TSR_HISTOPYRAMID_LEVELS_H
 

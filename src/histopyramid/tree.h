@@ -1,4 +1,4 @@
-/* histopyramid/tree.h: the pyramid of sums as every backend sees it, and its queries. Spec histopyramid.md 2.2-2.7.
+/* histopyramid/tree.h: the pyramid of sums as every backend sees it, and its queries. docs/theory/histopyramid.md 1.
  *
  * A place in the order of visits (Morton, view, row) is a number whose bits each belong to one axis: x, y, z or the batch. A level takes the
  * next few bits: level 0 are the voxels, level 1 the bricks of (up to) 64 voxels, and a cell of level n has 2^bits children on level n - 1,

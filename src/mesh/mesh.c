@@ -1,4 +1,5 @@
 #include "mesh/mesh.h"
+#include "volume/array.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +24,16 @@ static void give(tsr_context *context, void *memory, int64_t elements, size_t si
 struct mesh_block {
     tsr_mesh mesh;
     int64_t vertex_capacity, triangle_capacity;
+    tsr_array lent[4]; /* by tsr_mesh_array_part: memory of a caller's, owner included; data NULL: the part's memory is ours */
 };
+
+static void give_part(struct mesh_block *block, tsr_mesh_array_part part)
+{
+    void *memory[] = { block->mesh.vertices, block->mesh.normals, block->mesh.triangles, block->mesh.colors };
+    const size_t size[] = { 3 * sizeof(float), 3 * sizeof(float), 3 * sizeof(uint32_t), 4 };
+    if (block->lent[part].data) tsr_array_release(&block->lent[part]);
+    else give(block->mesh.context, memory[part], part == TSR_MESH_ARRAY_TRIANGLES ? block->triangle_capacity : block->vertex_capacity, size[part]);
+}
 
 static void drop_parts(tsr_mesh *mesh)
 {
@@ -43,7 +53,8 @@ tsr_status tsr_mesh_create(tsr_context *context, int64_t vertices, int64_t trian
     struct mesh_block *block = NULL;
     tsr_status status;
     TSR_TRY(tsr_host_allocate(NULL, sizeof *block, (void **)&block));
-    *block = (struct mesh_block){ { .context = context, .vertex_count = vertices, .triangle_count = triangles }, vertices, triangles };
+    *block = (struct mesh_block){ .mesh = { .context = context, .vertex_count = vertices, .triangle_count = triangles }, .vertex_capacity = vertices,
+                                  .triangle_capacity = triangles };
     *mesh = &block->mesh;
     TSR_TRY_GOTO(take(context, vertices, 3 * sizeof(float), (void **)&(*mesh)->vertices), fail);
     if (normals) TSR_TRY_GOTO(take(context, vertices, 3 * sizeof(float), (void **)&(*mesh)->normals), fail);
@@ -59,10 +70,7 @@ void tsr_mesh_destroy(tsr_mesh **mesh)
     if (!mesh || !*mesh) return;
     struct mesh_block *block = (struct mesh_block *)*mesh;
     *mesh = NULL;
-    give(block->mesh.context, block->mesh.vertices, block->vertex_capacity, 3 * sizeof(float));
-    give(block->mesh.context, block->mesh.normals, block->vertex_capacity, 3 * sizeof(float));
-    give(block->mesh.context, block->mesh.triangles, block->triangle_capacity, 3 * sizeof(uint32_t));
-    give(block->mesh.context, block->mesh.colors, block->vertex_capacity, 4);
+    for (int part = TSR_MESH_ARRAY_VERTICES; part <= TSR_MESH_ARRAY_COLORS; part++) give_part(block, (tsr_mesh_array_part)part);
     drop_parts(&block->mesh);
     tsr_host_release(NULL, block, sizeof *block);
 }
@@ -97,7 +105,7 @@ void tsr_mesh_room(const tsr_mesh *mesh, int normals, int64_t *vertices, int64_t
 
 void tsr_mesh_drop_normals(tsr_mesh *mesh)
 {
-    give(mesh->context, mesh->normals, ((struct mesh_block *)mesh)->vertex_capacity, 3 * sizeof(float));
+    give_part((struct mesh_block *)mesh, TSR_MESH_ARRAY_NORMALS);
     mesh->normals = NULL;
 }
 
@@ -203,7 +211,7 @@ tsr_status tsr_mesh_add_colors(tsr_mesh *mesh)
 }
 void tsr_mesh_drop_colors(tsr_mesh *mesh)
 {
-    give(mesh->context, mesh->colors, ((struct mesh_block *)mesh)->vertex_capacity, 4);
+    give_part((struct mesh_block *)mesh, TSR_MESH_ARRAY_COLORS);
     mesh->colors = NULL;
 }
 
@@ -291,5 +299,64 @@ tsr_status tsr_mesh_join(tsr_mesh *const *meshes, const tsr_mesh_part *parts, in
 done:
     free(own);
     if (status != TSR_OK) tsr_mesh_destroy(joined);
+    return status;
+}
+
+/* ---- arrays of the caller ------------------------------------------------------------------------------------------------------------- */
+
+tsr_status tsr_mesh_array(const tsr_mesh *m, tsr_mesh_array_part part, tsr_array *array)
+{
+    static const char *const names[] = { "vertices", "normals", "triangles", "colors" };
+    static const tsr_dtype type[] = { TSR_F32, TSR_F32, TSR_U32, TSR_U8 };
+    if (!m || !array) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", m ? "array" : "mesh");
+    if ((int)part < 0 || part > TSR_MESH_ARRAY_COLORS) TSR_FAIL(TSR_ERROR_ARGUMENT, "part is %d, expected 0 to %d", (int)part, (int)TSR_MESH_ARRAY_COLORS);
+    const void *memory[] = { m->vertices, m->normals, m->triangles, m->colors };
+    const int64_t shape[2] = { part == TSR_MESH_ARRAY_TRIANGLES ? m->triangle_count : m->vertex_count, part == TSR_MESH_ARRAY_COLORS ? 4 : 3 };
+    if (!memory[part] && shape[0]) TSR_FAIL(TSR_ERROR_STATE, "the mesh has no %s", names[part]);
+    *array = tsr_array_view(m->context, memory[part], type[part], 2, shape);
+    return TSR_OK;
+}
+
+tsr_status tsr_mesh_from_arrays(tsr_context *context, tsr_array *vertices, tsr_array *triangles, tsr_array *normals, tsr_array *colors, tsr_mesh **mesh)
+{
+    static const char *const names[] = { "vertices", "normals", "triangles", "colors" };
+    static const tsr_dtype type[] = { TSR_F32, TSR_F32, TSR_U32, TSR_U8 };
+    tsr_array *const given[] = { vertices, normals, triangles, colors };
+    struct mesh_block *block = NULL;
+    tsr_status status = TSR_OK;
+    if (mesh) *mesh = NULL;
+    if (!mesh || !vertices || !triangles)
+        TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, done, "%s is NULL", mesh ? vertices ? "triangles" : "vertices" : "mesh");
+    for (int part = TSR_MESH_ARRAY_VERTICES; part <= TSR_MESH_ARRAY_COLORS; part++) {
+        tsr_array *a = given[part];
+        if (!a) continue;
+        TSR_TRY_GOTO(tsr_array_settle(context, (int)type[part], 1, names[part], a), done);
+        const int64_t width = part == TSR_MESH_ARRAY_COLORS ? 4 : 3;
+        if (a->axes != 2 || a->shape[1] != width)
+            TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, done, "%s: %d axes, %lld in a row, expected 2 axes and %lld", names[part], a->axes,
+                          (long long)(a->axes > 1 ? a->shape[1] : 0), (long long)width);
+        if ((part == TSR_MESH_ARRAY_NORMALS || part == TSR_MESH_ARRAY_COLORS) && a->shape[0] != vertices->shape[0])
+            TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, done, "%s: %lld rows, expected one for each of %lld vertices", names[part], (long long)a->shape[0],
+                          (long long)vertices->shape[0]);
+    }
+    const int64_t count = vertices->shape[0], faces = triangles->shape[0];
+    if (count > (int64_t)UINT32_MAX) TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, done, "vertices: %lld rows, expected at most 4294967295", (long long)count);
+    for (int64_t i = 0; triangles->device.kind == TSR_DEVICE_CPU && i < 3 * faces; i++)
+        if (((const uint32_t *)triangles->data)[i] >= count)
+            TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, done, "triangles: row %lld names vertex %u, expected less than %lld", (long long)(i / 3),
+                          ((const uint32_t *)triangles->data)[i], (long long)count);
+    TSR_TRY_GOTO(tsr_host_allocate(NULL, sizeof *block, (void **)&block), done);
+    *block = (struct mesh_block){ .mesh = { .context = context, .vertex_count = count, .triangle_count = faces }, .vertex_capacity = count,
+                                  .triangle_capacity = faces };
+    void **place[] = { (void **)&block->mesh.vertices, (void **)&block->mesh.normals, (void **)&block->mesh.triangles, (void **)&block->mesh.colors };
+    for (int part = TSR_MESH_ARRAY_VERTICES; part <= TSR_MESH_ARRAY_COLORS; part++) {
+        if (!given[part] || !given[part]->data) continue;
+        block->lent[part] = *given[part];
+        *place[part] = given[part]->data;
+        *given[part] = (tsr_array)TSR_ARRAY;
+    }
+    *mesh = &block->mesh;
+done:
+    for (int part = TSR_MESH_ARRAY_VERTICES; part <= TSR_MESH_ARRAY_COLORS; part++) tsr_array_release(given[part]);
     return status;
 }

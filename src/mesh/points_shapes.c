@@ -1,4 +1,4 @@
-/* mesh/points_shapes.c: clouds of points on surfaces whose distance, genus and volume are known (spec reconstruction.md 5). */
+/* mesh/points_shapes.c: clouds of points on surfaces whose distance, genus and volume are known (docs/theory/reconstruction.md 10). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

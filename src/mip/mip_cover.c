@@ -1,4 +1,4 @@
-/* mip/mip_cover.c: supports of repeated expansion: 2^j n + the sum of 2^i a_i over i < j, a_i in A (spec mip.md 2.2, 2.6). */
+/* mip/mip_cover.c: supports of repeated expansion: 2^j n + the sum of 2^i a_i over i < j, a_i in A (docs/theory/mip.md 2, 4). */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* mip/mip_greedy.c: the order in which each coefficient takes the most off the L1 error of the volume, given those before it (spec mip.md 2.5).
+/* mip/mip_greedy.c: the order in which each coefficient takes the most off the L1 error of the volume, given those before it (docs/theory/mip.md 3).
  *
  * What a coefficient takes off is the sum, over the voxels that it covers, of how far its value exceeds what is there. That only falls while others are
  * taken, so numbers from before are bounds: the top of a heap is worked out anew and taken if it is what it was. One thread of the host. */

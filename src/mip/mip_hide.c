@@ -1,4 +1,4 @@
-/* mip/mip_hide.c: voxels that no ray from any direction can show (spec mip.md 2.13). */
+/* mip/mip_hide.c: voxels that no ray from any direction can show (docs/theory/mip.md 8). */
 #include "volume/volume.h"
 #include "mip/mip_pyramid.h"
 

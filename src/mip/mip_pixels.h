@@ -1,4 +1,4 @@
-/* mip/mip_pixels.h: where coefficients fall in a picture (spec mip.md 2.8), in 16.16 fixed point. Voxel x of level 0 has u = anchor_u[0] + U . x, a
+/* mip/mip_pixels.h: where coefficients fall in a picture (docs/theory/mip.md 4), in 16.16 fixed point. Voxel x of level 0 has u = anchor_u[0] + U . x, a
  * coefficient at n of level j the anchor u = anchor_u[j] + 2^j U . n: the middle of what it covers. Included by a .cu file after device/kernel.h, where pixels
  * are 32-bit words of a common picture, or by C, where they are 16-bit words of the worker's own. */
 #ifndef TSR_MIP_MIP_PIXELS_H

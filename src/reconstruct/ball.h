@@ -2,7 +2,7 @@
  *
  * A node is opened if its cell comes within `reach` of the block of voxels; a leaf stands for the particles of its cell: one ball round their
  * centroid with the largest of their radii (or the common radius). Exact class: minimum over the same leaves in the same order.
- * Source: spec levelset-gpu.md 3 (particles on this structure), fluid.md 2. */
+ * Source: docs/theory/reconstruction.md 9 (particles on this structure), fluid.md 2. */
 #ifndef TSR_RECONSTRUCT_BALL_H
 #define TSR_RECONSTRUCT_BALL_H
 

@@ -11,7 +11,7 @@
  * and after the last). The nodes whose first leaf is i are the leaf itself and one inner node for each depth d > c(i) that is a minimum of c(i + 1),
  * c(i + 2), ... up to there: so each leaf finds its own nodes, and a scan of their numbers gives the places in depth-first order.
  * Sums of coordinates over a node are differences of two prefix sums.
- * Source: spec reconstruction.md 2.3, 2.4; Zhou, Gong, Huang, Guo 2011 and Karras 2012 for building from sorted keys. */
+ * Source: docs/theory/reconstruction.md 2, 3; Zhou, Gong, Huang, Guo 2011 and Karras 2012 for building from sorted keys. */
 #ifndef TSR_RECONSTRUCT_POINTS_TREE_H
 #define TSR_RECONSTRUCT_POINTS_TREE_H
 

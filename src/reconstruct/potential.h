@@ -3,7 +3,7 @@
  * Units: voxels of the level that is evaluated. One walk serves a block of 4^3 voxels: a node is accepted for all of them if its side is below
  * theta (distance of the block's centre - radius of the block), if it is a leaf, or at the depth limit; else it is opened. Each voxel adds the
  * accepted nodes in depth-first order, one after another, so that every backend gives the same bits: exact class.
- * Source: spec reconstruction.md 2.1, 2.4. */
+ * Source: docs/theory/reconstruction.md 1, 3. */
 #ifndef TSR_RECONSTRUCT_POTENTIAL_H
 #define TSR_RECONSTRUCT_POTENTIAL_H
 
@@ -94,7 +94,7 @@ TSR_HD float tsr_potential_kept(float sum, const tsr_potential_params *k)
     return -tsr_power_of(p, 0.5f / k->exponent);
 }
 
-/* What a page of 16 bits keeps of it, an integer from 0 to 65535: log P, whose gradient has the direction of that of P (spec reconstruction.md 2.8).
+/* What a page of 16 bits keeps of it, an integer from 0 to 65535: log P, whose gradient has the direction of that of P (docs/theory/reconstruction.md 6).
  * The range is all that P can be: the points lie between epsilon and the diagonal of the cube from a voxel. */
 TSR_HD float tsr_potential_code(float sum, const tsr_potential_params *k)
 {

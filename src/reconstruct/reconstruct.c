@@ -1,4 +1,4 @@
-/* reconstruct/reconstruct.c: the multiresolution driver (spec reconstruction.md 2.5): octree, box, and level by level evolve, smooth, measure,
+/* reconstruct/reconstruct.c: the multiresolution driver (docs/theory/reconstruction.md 4): octree, box, and level by level evolve, smooth, measure,
  * put back what was missed, upsample. */
 #include <math.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static tsr_status build_tree(run *r)
     return TSR_OK;
 }
 
-/* The first surface: a box a few voxels inside the grid that encloses all samples by more than the band (spec 2.5). */
+/* The first surface: a box a few voxels inside the grid that encloses all samples by more than the band (docs/theory/reconstruction.md 4). */
 static tsr_status start_box(run *r)
 {
     const int32_t level = r->o.start_depth, n = 1 << level;
@@ -163,7 +163,7 @@ static tsr_levelset_options solver_options(const run *r, double h, int smoothing
         s.terms[s.term_count++] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = (r->o.alpha > 0 ? r->o.alpha : 0.1) * h * h };
     s.time_step = r->o.time_step;
     if (smoothing) return s;
-    s.age = r->o.age; /* alone it is not safe: fronts in phase make no tiles for many steps (spec levelset-gpu.md 2.8) */
+    s.age = r->o.age; /* alone it is not safe: fronts in phase make no tiles for many steps (docs/theory/levelset.md 6) */
     s.source_rule = 1;
     s.change_tolerance = r->o.change_tolerance * h;
     s.calm_steps = s.change_tolerance > 0 ? r->o.age : 0; /* one tile that comes and goes at the fringe must not keep the others moving */
@@ -244,6 +244,8 @@ static tsr_status vanished(const run *r, int32_t level, int64_t steps)
              level, (long long)steps);
 }
 
+#define SMOOTHING_SHARE 0.15 /* of the progress of a level */
+
 /* Until the front rests, or for `steps` steps if that is not 0. */
 static tsr_status evolve(run *r, int32_t level, int64_t steps, tsr_reconstruct_level *report)
 {
@@ -253,7 +255,9 @@ static tsr_status evolve(run *r, int32_t level, int64_t steps, tsr_reconstruct_l
     tsr_levelset *solver = NULL;
     tsr_levelset_report got = { 0 };
     const tsr_progress progress = { tsr_progress_of_part, &r->progress };
+    const tsr_progress_part whole = r->progress;
     tsr_status status;
+    if (r->o.smooth_iters > 0) r->progress.share *= 1 - SMOOTHING_SHARE;
     if (r->default_change && level > r->o.start_depth) s.change_tolerance *= 2; /* what bursts slowly does so at the first level */
     s.max_steps = r->o.max_steps ? r->o.max_steps : level == r->o.start_depth ? (int64_t)8 << level : 400;
     TSR_TRY(tsr_potential_prepare(r->o.power, r->o.epsilon, r->o.theta, level, &source.params));
@@ -279,12 +283,15 @@ static tsr_status evolve(run *r, int32_t level, int64_t steps, tsr_reconstruct_l
         s = solver_options(r, h, 1);
         const int64_t smooth = smoothing_steps(r, &s.time_step);
         TSR_TRY_GOTO(tsr_levelset_set(solver, &s), done);
+        r->progress.from = tsr_progress_at(&whole, 1 - SMOOTHING_SHARE);
+        r->progress.share = whole.share * SMOOTHING_SHARE;
         TSR_TRY_GOTO(tsr_levelset_step(solver, smooth, &progress, &got), done);
         if (got.empty || got.tiles == 0)
             TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "reconstruct: the surface vanished while it was smoothed at level %d: try fewer smooth_iters",
                           level);
     }
 done:
+    r->progress = whole;
     tsr_levelset_destroy(&solver);
     tsr_potential_source_release(&source);
     return status;
@@ -495,7 +502,20 @@ static tsr_status reconstruct(run *r)
         r->progress.share = 2 * pow(3, level - r->o.start_depth) / all;
         TSR_TRY(one_level(r, level));
     }
+    TSR_PROGRESS(&r->o.progress, 1, r->progress.stage);
     return TSR_OK;
+}
+
+/* What the caller's report is told: some levels take steps anew, which must not look as if work were lost. */
+struct forward {
+    tsr_progress to;
+    double most;
+};
+static int report_forward(void *user, double fraction, const char *stage)
+{
+    struct forward *f = (struct forward *)user;
+    f->most = fmax(f->most, fraction);
+    return f->to.report(f->to.user, f->most, stage);
 }
 
 tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options, tsr_tiles **tiles,
@@ -509,6 +529,8 @@ tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const
     TSR_TRY(TSR_OPTIONS_TAKE(&r.o, options));
     r.default_change = r.o.change_tolerance == 0;
     TSR_TRY(tsr_reconstruct_take(options, &r.o));
+    struct forward forward = { r.o.progress, 0 };
+    if (r.o.progress.report) r.o.progress = (tsr_progress){ report_forward, &forward };
     tsr_status status = reconstruct(&r);
     if (r.tree && r.tree->context != context)
         for (int k = 0; k < 3; k++)

@@ -7,7 +7,7 @@
 #include "reconstruct/potential_host.h"
 #include "tessera/reconstruct.h"
 
-/* Where P of a level comes from: the provider of the solver (spec reconstruction.md 2.6, 2.7). */
+/* Where P of a level comes from: the provider of the solver (docs/theory/reconstruction.md 4). */
 typedef struct tsr_potential_source {
     tsr_context *context;        /* of the list */
     const tsr_points_tree *tree; /* on the same device, or on a CPU context: hybrid */

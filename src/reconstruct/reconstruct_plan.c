@@ -1,5 +1,5 @@
 /* reconstruct/reconstruct_plan.c: what a reconstruction would take: tiles and memory from the occupied cells of the octree, time of the potential from a
- * sample (spec reconstruction.md 2.12: about four times the tiles per level). */
+ * sample (docs/theory/reconstruction.md 4: about four times the tiles per level). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -51,7 +51,7 @@ void tsr_potential_source_release(tsr_potential_source *s)
     s->room = 0;
 }
 
-/* Coordinates of the tiles come down, pages go up: only those of new tiles cross the bus (spec levelset-gpu.md 2.7). */
+/* Coordinates of the tiles come down, pages go up: only those of new tiles cross the bus (docs/theory/tiles.md 8). */
 static tsr_status fill_hybrid(void *user, tsr_queue *queue, const tsr_tile_pool *pool, int all)
 {
     tsr_potential_source *s = (tsr_potential_source *)user;

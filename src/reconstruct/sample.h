@@ -17,7 +17,7 @@ TSR_HD uint32_t tsr_sample_tile(const tsr_tile_pool *pool, const tsr_tile_state 
     return tsr_tile_find(pool, tsr_pool_keys(pool, state->list), pool->id[state->list], state->count, state->background, key);
 }
 
-/* |phi| (phi if the job wants the sign) at point i, trilinear between voxel centres; beyond the outermost centres the field is replicated (spec reconstruction.md 2.9). */
+/* |phi| (phi if the job wants the sign) at point i, trilinear between voxel centres; beyond the outermost centres the field is replicated (docs/theory/reconstruction.md 7). */
 TSR_HD float tsr_sample_point(const tsr_tile_pool *pool, const tsr_sample_job *job, int64_t i)
 {
     const tsr_tile_state *state = pool->state;

@@ -1,4 +1,4 @@
-/* region/region.h: region pyramids and trees as every backend sees them. Spec quadtree.md 2.2-2.5, 2.12; octree.md 2.3-2.10.
+/* region/region.h: region pyramids and trees as every backend sees them. docs/theory/regions.md 4, 6, 10.
  *
  * The lowest levels are bricks of 64 voxels in Morton order (8 x 8 or 4 x 4 x 4): one word says which are kept, another one which cells
  * within the brick merge (bit `place of the first voxel + level - 1`). Leaves and nodes of a brick are sets of bits by level, so that the

@@ -1,5 +1,5 @@
 /* region/region_merge.c: trees of tiles put together. The roots of the tiles are level `level` of a pyramid without anything below; what stands above it,
- * and the numbers of each tile's first leaf and node, come from the functions that make any pyramid and its lists. Spec octree.md 2.15 to 2.17. */
+ * and the numbers of each tile's first leaf and node, come from the functions that make any pyramid and its lists. docs/theory/regions.md 8, 9. */
 #include <stdlib.h>
 #include <string.h>
 

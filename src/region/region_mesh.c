@@ -1,5 +1,5 @@
 /* region/region_mesh.c: octrees of meshes, tile by tile: winding numbers are the voxels, and no tile needs to know another. Where
- * no triangle comes near a block of the lattice, one number holds for all of it: most of a fine lattice is never looked at. Spec octree.md 2.18 to 2.21. */
+ * no triangle comes near a block of the lattice, one number holds for all of it: most of a fine lattice is never looked at. docs/theory/voxelize.md 4, docs/theory/regions.md 8. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* region/region_query.h: queries of region trees: of one point, of one ray, of one leaf. Spec octree.md 2.9, 2.10. */
+/* region/region_query.h: queries of region trees: of one point, of one ray, of one leaf. docs/theory/regions.md 6. */
 #ifndef TSR_REGION_REGION_QUERY_H
 #define TSR_REGION_REGION_QUERY_H
 

@@ -1,4 +1,4 @@
-/* region/triangle.h: triangles and cells of an octree: which touch, and what becomes of a pair. Spec octree.md 2.16. */
+/* region/triangle.h: triangles and cells of an octree: which touch, and what becomes of a pair. docs/theory/regions.md 9. */
 #ifndef TSR_REGION_TRIANGLE_H
 #define TSR_REGION_TRIANGLE_H
 

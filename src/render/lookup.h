@@ -1,4 +1,4 @@
-/* render/lookup.h: transfer functions as tables (spec volume-rendering.md 2.4: optional 2-D tables, pre-integration). Entries are made on the host,
+/* render/lookup.h: transfer functions as tables (docs/theory/rendering.md 4: optional 2-D tables, pre-integration). Entries are made on the host,
  * once per function, step and extinction. */
 #ifndef TSR_RENDER_LOOKUP_H
 #define TSR_RENDER_LOOKUP_H

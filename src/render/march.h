@@ -1,5 +1,5 @@
 /* render/march.h: rays through fields: first hit, maximum, emission and absorption. Samples lie on one lattice per ray, t = (k + shift) dt for all
- * k, whatever is skipped, so that skipping and the layout of the data never change the picture (spec volume-rendering.md 2.3). */
+ * k, whatever is skipped, so that skipping and the layout of the data never change the picture (docs/theory/rendering.md 3). */
 #ifndef TSR_RENDER_MARCH_H
 #define TSR_RENDER_MARCH_H
 
@@ -471,7 +471,7 @@ TSR_HD int tsr_medium_look(const tsr_frame *frame, tsr_medium *m, int32_t k, flo
 }
 
 /* As tsr_accumulate for source and surface as two media in the same place: extinctions add up and colours mix by extinction, so that neither comes
- * first (spec 2.6). The source counts in [v0, v1], the surface in [s0, s1]. */
+ * first (docs/theory/rendering.md 6). The source counts in [v0, v1], the surface in [s0, s1]. */
 TSR_HD void tsr_accumulate_media(const tsr_frame *frame, const tsr_transfer_linear *transfer, const tsr_ray *ray, int volume, float v0, float v1,
                                  float s0, float s1, float shift, tsr_float3 *c, float *alpha)
 {

@@ -1,4 +1,4 @@
-/* Surface records that follow a tile list: runs of records per tile in a pool, renewed where the list changed (spec editing.md 2.10). */
+/* Surface records that follow a tile list: runs of records per tile in a pool, renewed where the list changed (docs/theory/editing.md 10). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* render/slice.h: colour of a plane through the source: window/level grey or a diverging map, contour and zero line (spec
- * volume-rendering.md 2.7). */
+/* render/slice.h: colour of a plane through the source: window/level grey or a diverging map, contour and zero line (see
+ * docs/theory/rendering.md 7). */
 #ifndef TSR_RENDER_SLICE_H
 #define TSR_RENDER_SLICE_H
 

@@ -1,6 +1,6 @@
 /* render/stack.h: a volume drawn from a few of its slices at a time: the pieces of a ray whose middle lies between two slices that are in memory. The
- * pieces are those of tsr_accumulate (march.h), so that the picture is the one of the whole volume; slices go by front to back. Spec
- * volume-rendering.md 2.2. */
+ * pieces are those of tsr_accumulate (march.h), so that the picture is the one of the whole volume; slices go by front to back.
+ * docs/theory/rendering.md 2. */
 #ifndef TSR_RENDER_STACK_H
 #define TSR_RENDER_STACK_H
 

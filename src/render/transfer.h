@@ -1,4 +1,4 @@
-/* render/transfer.h: evaluation of a transfer function (spec volume-rendering.md 2.4), colours linear. */
+/* render/transfer.h: evaluation of a transfer function (docs/theory/rendering.md 4), colours linear. */
 #ifndef TSR_RENDER_TRANSFER_H
 #define TSR_RENDER_TRANSFER_H
 

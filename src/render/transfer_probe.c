@@ -1,4 +1,4 @@
-/* render/transfer_probe.c: transfer functions from probed points (spec volume-rendering.md 2.4). */
+/* render/transfer_probe.c: transfer functions from probed points (docs/theory/rendering.md 4). */
 #include <math.h>
 
 #include "volume/voxel.h"

@@ -1,7 +1,7 @@
 /* segment/speed.h: the data speed of one voxel: a weighted sum of terms, each a function of one or more dense volumes.
  *
  * The sum does not depend on time, so it is evaluated once for a tile when the tile is created (or when a parameter changes) and kept
- * as the tile's payload (spec levelset-gpu.md 2.7); any number of terms costs nothing per step. Spec segmentation.md 2.3. Exact class. */
+ * as the tile's payload (docs/theory/tiles.md 8); any number of terms costs nothing per step. docs/theory/segmentation.md 2. Exact class. */
 #ifndef TSR_SEGMENT_SPEED_H
 #define TSR_SEGMENT_SPEED_H
 

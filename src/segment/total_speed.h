@@ -1,5 +1,5 @@
 /* segment/total_speed.h: the speed F = D - (1 - alpha) K that moves the surface at a voxel, for pictures: the data speed of segment/speed.h and the
- * curvature that a step finds there. Spec volume-rendering.md 2.7 (speed window: F or D). Exact class. */
+ * curvature that a step finds there. docs/theory/rendering.md 7 (speed window: F or D). Exact class. */
 #ifndef TSR_SEGMENT_TOTAL_SPEED_H
 #define TSR_SEGMENT_TOTAL_SPEED_H
 

@@ -2,7 +2,7 @@
  *
  *   phi_t = -F |grad phi|_upwind(F) + a K |grad phi|_central + w_r R,   phi < 0 inside, F > 0 expands, K = div(grad phi / |grad phi|)
  *
- * [Lefohn04] equations 6-19 with the sign of the library; spec segmentation.md 2.4 (split scheme and difference of normals), 2.5
+ * [Lefohn04] equations 6-19 with the sign of the library; docs/theory/segmentation.md 3 (split scheme and difference of normals), 2.5
  * (rescaling R = phi (g - p) p, p = one-sided gradient on the side of the interface). Exact class: multiplications, additions,
  * comparisons and tsr_rsqrt only (the lock variant also divides). Every term is odd in phi, so inside and outside are dual. */
 #ifndef TSR_SEGMENT_UPDATE_H
@@ -23,12 +23,12 @@ typedef struct tsr_segment_params {
     float fixed_step;        /* > 0: the time step; else automatic */
     float cfl;               /* c of the automatic step */
     int32_t rescale_mode;    /* TSR_RESCALE_... */
-    int32_t lumped;          /* the source's scheme: the whole speed times one upwind gradient */
+    int32_t lumped;          /* [Lefohn04]'s scheme: the whole speed times one upwind gradient */
     int32_t godunov;         /* per axis the larger of the two squares instead of their sum */
     int32_t exact;           /* devices use this header too, not segment/update_fast.h */
 } tsr_segment_params;
 
-/* Largest stable step times cfl for the largest |F|: spec segmentation.md 2.4. */
+/* Largest stable step times cfl for the largest |F|: docs/theory/segmentation.md 3. */
 TSR_HD float tsr_segment_time_step(const tsr_segment_params *k, float largest_speed)
 {
     if (k->fixed_step > 0.0f) return k->fixed_step;

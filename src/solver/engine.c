@@ -209,7 +209,7 @@ static tsr_status make_plan(tsr_levelset *l, float fixed_step)
     return TSR_OK;
 }
 
-/* Both bounds of spec 2.9 for a fixed step; a step at all for an automatic one. */
+/* Both bounds of docs/theory/levelset.md 3 for a fixed step; a step at all for an automatic one. */
 static tsr_status check_step(const tsr_levelset *l, float fixed_step)
 {
     const tsr_engine_setup *s = &l->setup;

@@ -1,5 +1,5 @@
 /* solver/engine.h: the inside of the level-set solver: what a backend provides, the block of numbers a run keeps on the device, and the
- * provider of payload pages (spec levelset-gpu.md 2.5-2.8).
+ * provider of payload pages (docs/theory/tiles.md 3, 4, 8, docs/theory/levelset.md 6).
  *
  * A step is `stages` passes of the scheme (Euler 1, RK2 2, RK3 3) and `sweeps` passes of reinitialisation, then one management pass of the list,
  * then payload and age of the created tiles, then `finish`, which decides on the device whether the run goes on and how long the next step is.
@@ -183,7 +183,7 @@ TSR_HD void tsr_payload_vector(const tsr_tile_pool *pool, int use, const uint32_
     for (int32_t k = 0; k < 3; k++) vector[k] = tsr_pull_component(word, k);
 }
 
-/* What a voxel within e of the surface adds to the sums: delta |grad phi| h, K delta |grad phi| h^2, the share that is inside (spec 2.10; delta of half
+/* What a voxel within e of the surface adds to the sums: delta |grad phi| h, K delta |grad phi| h^2, the share that is inside (docs/theory/levelset.md 4; delta of half
  * width e). xm..zp are its one-sided differences, xy, xz and yz the mixed ones. */
 typedef struct tsr_mean_parts {
     float weight, curved, inside;

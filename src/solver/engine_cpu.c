@@ -50,7 +50,7 @@ fail:
     return status;
 }
 
-/* ---- mean curvature, volume, area (spec 2.10) --------------------------------------------------------------------------------------------------- */
+/* ---- mean curvature, volume, area (docs/theory/levelset.md 4) ------------------------------------------------------------------------------------- */
 
 struct mean {
     const tsr_engine_plan *plan;

@@ -10,7 +10,7 @@ _Static_assert((int)TSR_STENCIL_WENO5 == (int)TSR_DIFFERENCE_WENO5 && (int)TSR_S
                    (int)TSR_LEVELSET_PULL == (int)TSR_SOURCE_PULL && (int)TSR_LEVELSET_TERMS == (int)TSR_ENGINE_SOURCES,
                "public and internal names agree");
 
-/* Largest |u| + |v| + |w| of the periodic deformation in units of the edge (spec 2.12), rounded up. */
+/* Largest |u| + |v| + |w| of the periodic deformation in units of the edge (docs/theory/levelset.md 7), rounded up. */
 static const double ENRIGHT_LARGEST = 2.48;
 
 const char *const tsr_engine_kind_names[] = { "SPEED",     "SPEED_FIELD", "VELOCITY",       "VELOCITY_FIELD", "ROTATION", "ENRIGHT",

@@ -1,5 +1,5 @@
 /* solver/engine_slab.h: the pass of the level-set solver for first-order schemes in one stage whose terms are the same everywhere, but for the pull
- * of one potential: the flows of the sources' long runs and of reconstruction. While a slab of 512 voxels is computed the next ones are on their way (tiles/tiles_slab.h); the same bits as the kernel for
+ * of one potential: the flows of the long runs of [Jalba13 6] and of reconstruction. While a slab of 512 voxels is computed the next ones are on their way (tiles/tiles_slab.h); the same bits as the kernel for
  * all schemes in engine_pass.h. */
 #ifndef TSR_SOLVER_ENGINE_SLAB_H
 #define TSR_SOLVER_ENGINE_SLAB_H

@@ -1,5 +1,5 @@
 /* solver/engine_steps.h: steps of small lists in one kernel: pass, management and the decision what comes next follow each other without a launch
- * (spec levelset-gpu.md 2.6). The parts are those of the kernels of their own: engine_slab.h, tiles/tiles_pass.h and tiles_link.h; the same bits. */
+ * (docs/theory/tiles.md 3). The parts are those of the kernels of their own: engine_slab.h, tiles/tiles_pass.h and tiles_link.h; the same bits. */
 #ifndef TSR_SOLVER_ENGINE_STEPS_H
 #define TSR_SOLVER_ENGINE_STEPS_H
 

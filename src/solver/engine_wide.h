@@ -1,5 +1,5 @@
 /* solver/engine_wide.h: the passes of the level-set solver for HJ-WENO5 on tiles of edge 8, for flows whose terms are the same everywhere and for the
- * periodic deformation: the long runs of the sources of fifth order. The same bits as the kernel for all schemes in engine_pass.h.
+ * periodic deformation: the long runs of fifth order of [Jalba13 6]. The same bits as the kernel for all schemes in engine_pass.h.
  *
  * A block works on one tile at a time; as a tile has anything between 0 and 512 voxels that move, blocks draw their next tiles as they go. The field with
  * a halo of three voxels along the axes (and, for curvature, the cells along the edges) comes by asynchronous copies of 16 bytes, so the cube has a

@@ -1,4 +1,4 @@
-/* solver/resample.h: one voxel, one neighbour entry of a list of twice or half the resolution, cell-centred (spec levelset-gpu.md 2.9): fine voxels
+/* solver/resample.h: one voxel, one neighbour entry of a list of twice or half the resolution, cell-centred (docs/theory/tiles.md 9): fine voxels
  * 2 c and 2 c + 1 share the cell of coarse voxel c. Values are in world units and do not change with the resolution. Exact class. */
 #ifndef TSR_SOLVER_RESAMPLE_H
 #define TSR_SOLVER_RESAMPLE_H

@@ -1,7 +1,7 @@
 /* solver/scheme.h: the numerical scheme of the level-set solver at one voxel: one-sided differences, upwind norms, curvature, sign functions,
  * the right-hand side of (A) in tessera/levelset.h, Runge-Kutta combination.
  *
- * Spec levelset-stl.md 2.9: [Osher88] upwind norms, [Shu88] ENO2 and TVD Runge-Kutta, [Jiang00] HJ-WENO5. phi < 0 inside. Exact class: + - * /,
+ * docs/theory/levelset.md 2: [Osher88] upwind norms, [Shu88] ENO2 and TVD Runge-Kutta, [Jiang00] HJ-WENO5. phi < 0 inside. Exact class: + - * /,
  * comparisons, tsr_sqrt and tsr_rsqrt. The differences of an axis are d[0..5] = (p[k-2] - p[k-3]) / h for k = 0..5: d[2] is the one to the left
  * of the voxel, d[3] the one to its right; first-order schemes need these two only. */
 #ifndef TSR_SOLVER_SCHEME_H
@@ -35,7 +35,7 @@ TSR_HD float tsr_magnitude(float v) { return tsr_bits_float(tsr_float_bits(v) & 
 TSR_HD float tsr_smaller_magnitude(float a, float b) { return tsr_absf(a) < tsr_absf(b) ? a : b; }
 
 /* Fifth-order weighted average of the three candidate slopes on one side of a voxel, from what both sides share. v2, v3, v4: differences, v3 on the biased
- * side; j1..j4: differences of v1..v5; e1..e3: 13/3 of the squared differences of those, floor included; third, next: their differences. Spec 2.9 with
+ * side; j1..j4: differences of v1..v5; e1..e3: 13/3 of the squared differences of those, floor included; third, next: their differences. [Jiang00] with
  * every smoothness measure times 4, the slopes times 6, the weights multiplied out, so that there is one division, and the slopes taken as the
  * middle one and what the others differ from it by: q1 = q2 - 2 third, q3 = q2 - next. */
 TSR_HD float tsr_weno5_side(float v2, float v3, float v4, float j1, float j2, float j3, float j4, float e1, float e2, float e3, float third,

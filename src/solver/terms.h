@@ -1,6 +1,6 @@
 /* solver/terms.h: the terms of the level-set equation at one voxel and one moment: normal speed F, velocity U, curvature coefficient a.
  *
- * Spec levelset-stl.md 2.1, 2.10, 2.12. Exact class: sine, cosine and exponential by polynomials (absolute errors below 1e-6, tested), so that
+ * docs/theory/levelset.md 2, 4, 7. Exact class: sine, cosine and exponential by polynomials (absolute errors below 1e-6, tested), so that
  * every backend has the same bits. Positions are index * spacing, in float. Terms that are the same everywhere are summed by the host into
  * `everywhere`; only the others are visited per voxel. */
 #ifndef TSR_SOLVER_TERMS_H

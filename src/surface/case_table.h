@@ -1,4 +1,4 @@
-/* surface/case_table.h: the triangles of the 256 cases of a cell. Made by tests/surface/case_rule.h (rule of spec marching-cubes.md 2.2);
+/* surface/case_table.h: the triangles of the 256 cases of a cell. Made by tests/surface/case_rule.h (rule of docs/theory/surfaces.md 2);
  * tests/surface/test_table.c makes it again and compares. Edge id = 4 axis + (u + 2 v), 255 = no more. */
 #ifndef TSR_SURFACE_CASE_TABLE_H
 #define TSR_SURFACE_CASE_TABLE_H

@@ -4,7 +4,7 @@
  * Words are numbered in memory order (tile lists: tile by tile), 256 to a block. A sample owns the edges to its +x, +y and +z neighbours
  * and the cell whose lowest corner it is. Vertex number of an edge = vertices of the blocks before + of the words before in the block
  * (`prefix`) + set bits before in the word: the rank query of a HistoPyramid with fan-outs 32, 256 and the scan over blocks; no hash, no
- * atomics. Spec marching-cubes.md 2.2, 2.3, 2.5; histopyramid.md 2.3 (rank). */
+ * atomics. docs/theory/surfaces.md 2 to 4, docs/theory/histopyramid.md (rank). */
 #ifndef TSR_SURFACE_CELLS_H
 #define TSR_SURFACE_CELLS_H
 

@@ -1,5 +1,5 @@
 /* surface/gather.h: triangles without an index, straight from the sides of the samples: the cell of an output is found by the descent of a HistoPyramid, in
- * a list, or it writes its outputs itself. Spec marching-cubes.md 2.1, 2.5; the descent: histopyramid/tree.h. */
+ * a list, or it writes its outputs itself. docs/theory/surfaces.md 1, 4; the descent: histopyramid/tree.h. */
 #ifndef TSR_SURFACE_GATHER_H
 #define TSR_SURFACE_GATHER_H
 

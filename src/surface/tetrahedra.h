@@ -1,6 +1,6 @@
 /* surface/tetrahedra.h: marching tetrahedra: the sides of points, the triangles of a tetrahedron, vertices. The cell or edge of an output is found by the
  * descent of a HistoPyramid (GPU), or the cells and edges are walked over from the rank of the first (CPU). A vertex leaves its number at its edge, where up to
- * six triangles read it. Spec marching-cubes.md 2.5; the pyramid: histopyramid/tree.h. */
+ * six triangles read it. docs/theory/surfaces.md 4; the pyramid: histopyramid/tree.h. */
 #ifndef TSR_SURFACE_TETRAHEDRA_H
 #define TSR_SURFACE_TETRAHEDRA_H
 

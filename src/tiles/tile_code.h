@@ -1,4 +1,4 @@
-/* tiles/tile_code.h: values of a clamped field as 16-bit fixed point (spec levelset-gpu.md 2.10): q = round(32767 phi / band), +-32767 being exactly
+/* tiles/tile_code.h: values of a clamped field as 16-bit fixed point (docs/theory/tiles.md 6): q = round(32767 phi / band), +-32767 being exactly
  * +-band. A value moves by at most half a code, band / 65534, and up to 4 % of that in roundings to float32 when it is stored; a stored one comes back as it
  * is. Exact class. */
 #ifndef TSR_TILES_TILE_CODE_H

@@ -1,7 +1,7 @@
 /* tiles/tile_key.h: keys of tiles, the coordinates of a tile in one word that sorts as tiles do, and how lists keep them.
  *
  * A key has 64 bits: 21 per axis, biased, z most significant. All arithmetic on keys, neighbours and searches included, is in this form. A list may keep
- * its keys in 32 bits (spec levelset-stl.md 2.2, levelset-gpu.md 2.2): 10 bits per axis, counted from the first tile of a box of 1024^3 tiles. As they
+ * its keys in 32 bits (docs/theory/tiles.md 1): 10 bits per axis, counted from the first tile of a box of 1024^3 tiles. As they
  * are widened before anything is added to them, no borrow runs from one axis into the next, and the whole box can be used. */
 #ifndef TSR_TILES_TILE_KEY_H
 #define TSR_TILES_TILE_KEY_H

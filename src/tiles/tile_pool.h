@@ -189,7 +189,7 @@ TSR_HD int32_t tsr_area(int32_t x, int32_t y, int32_t z, int32_t edge)
 }
 
 /* Bits of all areas of a voxel when the guard bands are `guard` (1 to 3) voxels wide: they overlap where the tile is narrower than two of them.
- * Spec levelset-stl.md 2.7. */
+ * docs/theory/tiles.md 2. */
 TSR_HD uint32_t tsr_areas(int32_t x, int32_t y, int32_t z, int32_t edge, int32_t guard)
 {
     const int32_t at[3] = { x, y, z };
@@ -211,7 +211,7 @@ TSR_HD int tsr_sign_change(const float *p, int32_t sy, int32_t sz)
            ((p[-sz] < 0.0f) != inside) | ((p[sz] < 0.0f) != inside);
 }
 
-/* Areas of the tile in direction i (seen from the middle) that touch the middle tile: spec levelset-stl.md 2.8. */
+/* Areas of the tile in direction i (seen from the middle) that touch the middle tile: docs/theory/tiles.md 3. */
 TSR_HD uint32_t tsr_trigger_mask(int32_t i)
 {
     const int32_t d[3] = { tsr_direction_x(i), tsr_direction_y(i), tsr_direction_z(i) };

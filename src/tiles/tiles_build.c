@@ -59,7 +59,7 @@ struct rows {
     int64_t wrong;  /* first tile whose signs name a stored neighbour */
 };
 
-/* Nine monotone pointers, one for each row of three neighbours (spec levelset-stl.md 2.5). */
+/* Nine monotone pointers, one for each row of three neighbours (docs/theory/tiles.md 3). */
 static void rows_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct rows *r = (struct rows *)user;

@@ -1,7 +1,7 @@
 /* tiles/tiles_cpu.c: the sorted tile list on the CPU.
  *
  * Management costs a look at two words for a quiet tile. Requests are collected, sorted and merged with the list; only created and removed
- * tiles touch neighbour rows (spec levelset-gpu.md 2.6, fast path). */
+ * tiles touch neighbour rows (docs/theory/tiles.md 3, fast path). */
 #include <math.h>
 #include <string.h>
 

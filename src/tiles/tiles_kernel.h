@@ -1,7 +1,7 @@
 /* tiles/tiles_kernel.h: what kernels over a sorted tile list share: the halo cube of a tile in shared memory, and the totals of a pass.
  *
  * One block works on one tile at a time. The cube has (E+2)^3 floats; voxel (x, y, z) of the tile lies at ((z+1) H + y+1) H + x+1. The own
- * values come as 16-byte loads; the halo follows a table that every block builds once (spec levelset-gpu.md 2.5): destination in the cube,
+ * values come as 16-byte loads; the halo follows a table that every block builds once (docs/theory/tiles.md 4): destination in the cube,
  * neighbour direction, voxel there. */
 #ifndef TSR_TILES_TILES_KERNEL_H
 #define TSR_TILES_TILES_KERNEL_H

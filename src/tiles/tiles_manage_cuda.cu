@@ -1,7 +1,7 @@
 /* tiles/tiles_manage_cuda.cu: management of the sorted tile list on the GPU (and the emulator).
  *
  * A pass marks what stays and what is asked for, sorts the requests, plans positions, merges into the other list, links the created tiles with
- * their neighbours and fills them, all without the host (spec levelset-gpu.md 2.6, fast path). It pays for the number of kernels as much as for their
+ * their neighbours and fills them, all without the host (docs/theory/tiles.md 3, fast path). It pays for the number of kernels as much as for their
  * work: of a small list the block that ends the marks last does what one block does well, and the created tiles are linked while the other list is written,
  * so that a pass is two kernels (tiles_pass.h). Of a large list, where requests may come by the ten thousand, it is four. When nothing is created or removed,
  * all but the first exit at once. */

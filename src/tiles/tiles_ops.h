@@ -7,7 +7,7 @@
 #include "tiles/tile_pool.h"
 #include "tiles/tiles_sample.h"
 
-/* A change of the field by one sphere (spec segmentation.md 2.8): union (add) or subtraction (erase), radius and centre in world units
+/* A change of the field by one sphere (docs/theory/segmentation.md 6): union (add) or subtraction (erase), radius and centre in world units
  * relative to voxel (0,0,0) along the grid axes, that is index * spacing. */
 typedef struct tsr_tiles_sphere { float x, y, z, radius; int32_t erase; } tsr_tiles_sphere;
 
@@ -80,7 +80,7 @@ typedef struct tsr_tiles_ops {
     /* Recomputes activity words and the counts of state from phi. */
     tsr_status (*refresh)(tsr_queue *queue, const tsr_tile_pool *pool);
 
-    /* One management pass (spec levelset-stl.md 2.8): from the activity words removes tiles nobody needs, creates those that are asked for,
+    /* One management pass (docs/theory/tiles.md 3): from the activity words removes tiles nobody needs, creates those that are asked for,
      * keeps list, neighbours, table, free stack and state->inside_absent right. On shortage nothing changes (state->managed = 0). */
     tsr_status (*manage)(tsr_queue *queue, const tsr_tile_pool *pool);
 

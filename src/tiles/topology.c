@@ -1,6 +1,6 @@
 /* tiles/topology.c: sorted tiles of voxel bits.
  *
- * Dilation slides over the list (spec levelset-stl.md 2.6; topology_isa.c): the tiles of the result are visited in order, each with cursors at the tiles
+ * Dilation slides over the list (docs/theory/tiles.md 5; topology_isa.c): the tiles of the result are visited in order, each with cursors at the tiles
  * around it that move forward only. A tile is 8 words of 8 x 8 bits, so a step to a face is a shift of words, and nothing is unpacked. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* tiles/topology_isa.c: compiled once per SIMD variant. Algorithm 6.2 of spec levelset-stl.md: the tiles of the result are visited in order, each with a cursor
+/* tiles/topology_isa.c: compiled once per SIMD variant. Algorithm 6.2 of docs/theory/levelset.md: the tiles of the result are visited in order, each with a cursor
  * per direction that moves forward only. A cursor is a bit array: its next tile is the lowest bit of a word, and whether a cursor moves or stays is
  * arithmetic, not a branch, for what moves is as good as random. */
 #include "tiles/topology_isa.h"

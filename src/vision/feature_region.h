@@ -1,4 +1,4 @@
-/* vision/feature_region.h: regions of feature pixels and how four cells become one. Spec features-histogram.md 2.2. */
+/* vision/feature_region.h: regions of feature pixels and how four cells become one. docs/theory/features.md 2. */
 #ifndef TSR_VISION_FEATURE_REGION_H
 #define TSR_VISION_FEATURE_REGION_H
 

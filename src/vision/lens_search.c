@@ -1,4 +1,4 @@
-/* vision/lens_search.c: host logic of the warp and of the search for a lens. Spec features-histogram.md 2.5. */
+/* vision/lens_search.c: host logic of the warp and of the search for a lens. docs/theory/lens.md 1. */
 #include <math.h>
 #include <stdlib.h>
 

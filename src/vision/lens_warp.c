@@ -1,4 +1,4 @@
-/* vision/lens.c: units of lens models. */
+/* vision/lens_warp.c: units of lens models. */
 #include "vision/lens_warp.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* volume/distance_pde.h: one voxel of the two evolutions that make a level set a distance (spec volume-rendering.md 2.9). |grad phi| is taken toward the surface: of
+/* volume/distance_pde.h: one voxel of the two evolutions that make a level set a distance (docs/theory/distance.md 2). |grad phi| is taken toward the surface: of
  * each axis the steeper of the differences to neighbours of smaller |phi|. Neighbours outside the volume are skipped. */
 #ifndef TSR_VOLUME_DISTANCE_PDE_H
 #define TSR_VOLUME_DISTANCE_PDE_H

@@ -1,4 +1,4 @@
-/* volume/phantom_images.c: grey-value phantoms with a truth mask (spec/segmentation.md 5). Lengths in units of the scene (half the longest axis) unless
+/* volume/phantom_images.c: grey-value phantoms with a truth mask (docs/theory/segmentation.md 9). Lengths in units of the scene (half the longest axis) unless
  * said otherwise. */
 #include "volume/phantom.h"
 

@@ -1,5 +1,5 @@
-/* volume/phantom_scenes.c: level-set phantoms: signed distances and other functions, negative inside (spec/marching-cubes.md 5,
- * spec/levelset-stl.md 5). Lengths in units of the scene (half the longest axis) unless said otherwise. */
+/* volume/phantom_scenes.c: level-set phantoms: signed distances and other functions, negative inside (docs/theory/surfaces.md 9,
+ * docs/theory/levelset.md 9). Lengths in units of the scene (half the longest axis) unless said otherwise. */
 #include "volume/phantom.h"
 
 static double smaller(double a, double b) { return a < b ? a : b; }

@@ -196,7 +196,7 @@ tsr_dtype tsr_volume_dtype(const tsr_volume *v) { return v->dtype; }
 tsr_size3 tsr_volume_size(const tsr_volume *v) { return v->size; }
 int64_t tsr_volume_count(const tsr_volume *v) { return v->size.x * v->size.y * v->size.z; }
 tsr_device tsr_volume_device(const tsr_volume *v) { return v->context ? v->context->device : (tsr_device){ TSR_DEVICE_CPU, 0 }; }
-void *tsr_volume_data(tsr_volume *v) { return v->data; }
+void *tsr_volume_data(tsr_volume *v) { return v->read_only ? NULL : v->data; }
 const void *tsr_volume_data_const(const tsr_volume *v) { return v->data; }
 const tsr_geometry *tsr_volume_geometry(const tsr_volume *v) { return &v->geometry; }
 

@@ -23,6 +23,7 @@ struct tsr_volume {
     void (*release)(void *user, void *data); /* of wrapped memory */
     void *release_user;
     int borrowed;
+    int32_t read_only; /* wrapped memory that must not be written */
     const tsr_voxel_feed *feed; /* else NULL; then data is NULL: for the writers of files alone, which go through tsr_output_voxels (formats/pieces.h) */
     int64_t parts[3]; /* frames, layers and channels of the file it was read from (formats/parts.h); 0: no such axis */
     struct tsr_meta { char *key, *value; } *meta;

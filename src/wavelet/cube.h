@@ -4,7 +4,7 @@
  * each. Forward: the samples of a slice come in, are lifted along x in each lane, along y in the lane's rows, and enter the window of slices that the
  * steps along z work on, which stays in registers as in march.h. What neighbours along x hold comes by shuffles, for the warp's ends from memory; the
  * rows of other warps come through shared memory, a barrier a step. The inverse goes the other way round, and its tiles overlap by a lane at both
- * ends as well. Tiles overlap along y by what the steps reach. Spec wavelet.md 2.11 (K3). */
+ * ends as well. Tiles overlap along y by what the steps reach. docs/theory/wavelets.md (K3). */
 #ifndef TSR_WAVELET_CUBE_H
 #define TSR_WAVELET_CUBE_H
 

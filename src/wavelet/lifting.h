@@ -1,4 +1,4 @@
-/* wavelet/lifting.h: the mathematics of lifting: what lies beyond the ends of an axis, and what one step adds to one sample. Spec wavelet.md
+/* wavelet/lifting.h: the mathematics of lifting: what lies beyond the ends of an axis, and what one step adds to one sample. docs/theory/wavelets.md
  * 2.2, 2.5. Sums are macros: the CPU takes them over vectors, the GPU over registers, for every element type. */
 #ifndef TSR_WAVELET_LIFTING_H
 #define TSR_WAVELET_LIFTING_H

@@ -1,4 +1,4 @@
-/* wavelet/lifting_filters.c: the filters of spec wavelet.md 2.3 and what follows from their taps alone. */
+/* wavelet/lifting_filters.c: the filters of docs/theory/wavelets.md 2 and what follows from their taps alone. */
 #include "wavelet/lifting_filters.h"
 #include "core/number.h"
 

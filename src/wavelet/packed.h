@@ -1,6 +1,6 @@
 /* wavelet/packed.h: filters of two steps of eight taps (Fidelity) on samples of 16 bits that stay packed by twos: what a step makes of a word, and the pass
  * of packed_cuda.cu. A word holds two samples of one parity, neighbours within it. With taps of 8 bits a dot product of halves and bytes
- * (__dp2a_lo) is two taps of the sum; the shift is 8, so that a sum's second and third byte are the sample. Spec wavelet.md 2.9, 2.11. */
+ * (__dp2a_lo) is two taps of the sum; the shift is 8, so that a sum's second and third byte are the sample. docs/theory/wavelets.md. */
 #ifndef TSR_WAVELET_PACKED_H
 #define TSR_WAVELET_PACKED_H
 

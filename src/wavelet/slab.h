@@ -3,7 +3,7 @@
  * A part owns the samples [begin, end) of the axis, begin even, end even or the length. It is computed from the window [from, to), which reaches as far
  * beyond as all steps of the filter together: what the ends of a window do wrong stays within that reach, and every sample and coefficient
  * that the part owns has the bits it has in the whole. Where the window meets an end of the array, the boundary rule is the array's own, as the window's
- * parity is. Where the axis is periodic, windows count on beyond the ends. Spec wavelet.md 2.8 (halos), 2.13. */
+ * parity is. Where the axis is periodic, windows count on beyond the ends. docs/theory/wavelets.md 7 (halos), 2.13. */
 #ifndef TSR_WAVELET_SLAB_H
 #define TSR_WAVELET_SLAB_H
 

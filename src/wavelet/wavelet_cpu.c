@@ -8,7 +8,7 @@
  *   tiles   any other axis: a bundle of neighbouring lines is loaded, lifted and stored
  *   lines   x alone
  *
- * In place x is a pass of its own, since a plane's rows are read by their neighbours. Spec wavelet.md 2.8 (lags of the steps), 2.12. */
+ * In place x is a pass of its own, since a plane's rows are read by their neighbours. docs/theory/wavelets.md 7 (lags of the steps), 2.12. */
 #include "wavelet/keep.h"
 #include "wavelet/shrink.h"
 #include "wavelet/wavelet_pass.h"

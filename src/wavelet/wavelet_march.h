@@ -5,7 +5,7 @@
  * a row. Rows are lifted along x between the lanes by shuffles. Along the axis each lane lifts its own columns in a window of rows that
  * it keeps in registers: every step has one row of the window to work on, so far behind the step before that its neighbours are ready, and the
  * window moves on. Which rows these are follows from the filter when the kernel is compiled. Strips overlap by the lanes, segments by the rows that the
- * steps reach; only the warps at the ends of the axes look up what stands for the samples beyond. Spec wavelet.md 2.5, 2.8, 2.11. */
+ * steps reach; only the warps at the ends of the axes look up what stands for the samples beyond. docs/theory/wavelets.md 4, 7. */
 #ifndef TSR_WAVELET_WAVELET_MARCH_H
 #define TSR_WAVELET_WAVELET_MARCH_H
 

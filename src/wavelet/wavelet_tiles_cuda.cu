@@ -8,7 +8,7 @@
  * needs the first: a thread loads all of them before it lifts any, and no load depends on where the unit is: indices stay within the plane, and
  * at its ends the samples that stand for those beyond are put in place afterwards. (A kernel that asked first had its loads one behind the other,
  * and took 10 us a level.) Rows along x go to shared memory, low and high samples apart; columns from there to the bands, and the approximation
- * to shared memory for the next level. Only the boundaries clamp and symmetric, which are one for neighbours at 1. Spec wavelet.md 2.11 (K4, K5). */
+ * to shared memory for the next level. Only the boundaries clamp and symmetric, which are one for neighbours at 1. docs/theory/wavelets.md (K4, K5). */
 #include <stdlib.h> /* llabs */
 
 #include "device/chain.h"

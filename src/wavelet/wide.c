@@ -4,7 +4,7 @@
 #include "tessera/filter.h"
 #include "wavelet/wavelet.h"
 
-/* Steps with which values of 16 bits may leave 32 on the way are custom ones; of the others' bounds spec wavelet.md 2.4 says that they grow by a
+/* Steps with which values of 16 bits may leave 32 on the way are custom ones; of the others' bounds docs/theory/wavelets.md 3 says that they grow by a
  * few bits. */
 static int has_room(const tsr_wavelet_plan *p)
 {

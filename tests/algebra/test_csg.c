@@ -1,4 +1,4 @@
-/* The algebra of tile lists against analytic answers, brute force and its own identities (spec editing.md 5, 6). */
+/* The algebra of tile lists against analytic answers, brute force and its own identities (docs/theory/editing.md 11). */
 #include "csg_fixture.h"
 
 static void same(const tsr_tiles *a, const tsr_tiles *b)

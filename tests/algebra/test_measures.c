@@ -1,4 +1,4 @@
-/* What is measured of tile lists: components, volume, area, genus, curvature; against brute force and analytic answers (spec levelset-stl.md 5, editing.md 6). */
+/* What is measured of tile lists: components, volume, area, genus, curvature; against brute force and analytic answers (docs/theory/levelset.md 9, docs/theory/editing.md 11). */
 #include "csg_fixture.h"
 
 /* Components by a dense flood fill on the host. */

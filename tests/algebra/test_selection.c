@@ -1,4 +1,4 @@
-/* Selections against float64 distances and brute force, and what editors do with them (spec editing.md 2.4, 6). The distances here are written
+/* Selections against float64 distances and brute force, and what editors do with them (docs/theory/editing.md 4, 11). The distances here are written
  * anew: rays and triangles instead of frames, sectors and sums of squares. */
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* An editor's document: operators on lists, history, locality, refusals (spec editing.md 6). */
+/* An editor's document: operators on lists, history, locality, refusals (docs/theory/editing.md 11). */
 #include <math.h>
 
 #include "tiles/tiles_check.h"

@@ -1,5 +1,5 @@
-/* Attraction by points: velocities, distances and tiles against sums in float64 and brute force; the editor's operator against what it promises (spec
- * editing.md 2.7, 6). */
+/* Attraction by points: velocities, distances and tiles against sums in float64 and brute force; the editor's operator against what it promises (see
+ * docs/theory/editing.md 7, 11). */
 #include "edit_fixture.h"
 #include "edit/attract_host.h"
 

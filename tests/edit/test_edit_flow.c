@@ -1,4 +1,4 @@
-/* Operators of an editor that move the surface, against analytic answers (spec editing.md 5, 6). The emulator runs smaller bodies. */
+/* Operators of an editor that move the surface, against analytic answers (docs/theory/editing.md 11). The emulator runs smaller bodies. */
 #include "edit_fixture.h"
 
 static const double pi = 3.14159265358979323846;
@@ -76,7 +76,7 @@ static void boxes_get_round(void **state)
     if (share[1] > 0) assert_true(log2(share[0] / share[1]) > 0.95 && log2(share[0] / share[1]) < 1.3);
 }
 
-/* Draft schemes, of first order: within 0.7 of the radius (spec 6). */
+/* Draft schemes, of first order: within 0.7 of the radius. */
 static void drafts(void **state)
 {
     fixture *f = (fixture *)*state;
@@ -98,7 +98,7 @@ static void drafts(void **state)
 }
 
 /* A slab with teeth of 2 to 8 voxels (or slots, of as many, between thick teeth): opening with radius rho takes the teeth thinner than 2 rho, closing fills
- * the slots narrower than that (spec 5). */
+ * the slots narrower than that (docs/theory/editing.md 11). */
 static void combs(void **state)
 {
     fixture *f = (fixture *)*state;
@@ -174,7 +174,7 @@ static void brush_is_local(void **state)
             double d = sqrt((double)(x * x + z * z));
             if (d > 3 * sigma + 0.01) assert_true(value(f, after, x, 0, z) == value(f, before, x, 0, z));
         }
-    /* while slopes are small the lateral profile is s G(d), each place by its own equation (spec 5) */
+    /* while slopes are small the lateral profile is s G(d), each place by its own equation (docs/theory/editing.md 11) */
     if (sigma == 8) {
         require_ok(tsr_editor_undo(f->editor));
         require_ok(tsr_editor_brush(f->editor, "slab", &(tsr_brush){ { 0, 0, 0 }, sigma, 1, 1 }, NULL));
@@ -326,7 +326,7 @@ static void rotation(void **state)
     m = measures(f, "a");
     assert_true(fabs(m.centroid.x - r) < 0.1 && fabs(m.centroid.y) < 0.1);
     if (f->size < 32 || test_is_slow()) return;
-    /* four quarter turns are none (spec 6): volume within 0.5 %, symmetric difference at most 0.2 voxel of surface; about its centre a ball stays */
+    /* four quarter turns are none (docs/theory/editing.md 11): volume within 0.5 %, symmetric difference at most 0.2 voxel of surface; about its centre a ball stays */
     ball(f, "b", r + 0.37, 0.21, 0.13, r);
     tsr_tiles *before = snapshot(f, "b");
     const double area = 4 * pi * r * r;

@@ -1,4 +1,4 @@
-/* The mesh after every operator of an editor (spec editing.md 6): closed, every edge of two triangles, and as many pieces as the script says. */
+/* The mesh after every operator of an editor (docs/theory/editing.md 11): closed, every edge of two triangles, and as many pieces as the script says. */
 #include "edit_fixture.h"
 #include "tessera/surface.h"
 

@@ -1,4 +1,4 @@
-/* Operators of an editor that take objects apart, morphs between objects, and a mesh that follows the document (spec editing.md 2.4, 2.10). */
+/* Operators of an editor that take objects apart, morphs between objects, and a mesh that follows the document (docs/theory/editing.md 4, 10). */
 #include "edit_fixture.h"
 
 static const double pi = 3.14159265358979323846;

@@ -1,4 +1,4 @@
-/* Voxels of unequal edges: bodies keep volume and area with default bands, whatever the thickest slice (spec levelset-stl.md 2.2). */
+/* Voxels of unequal edges: bodies keep volume and area with default bands, whatever the thickest slice (docs/theory/tiles.md 1). */
 #include <math.h>
 
 #include "edit/edit.h"

@@ -67,6 +67,26 @@ static tsr_status fuzz_volume(const tsr_format *format, tsr_input *input, const 
     return status;
 }
 
+static tsr_status fuzz_cloud(const tsr_format *format, tsr_input *input, const tsr_read_options *options)
+{
+    tsr_points *points = NULL;
+    const char *name;
+    int32_t components;
+    const tsr_status status = format->read_points(input, options, &points);
+    fuzz_check((status == TSR_OK) == (points != NULL), "a failed read left points\n");
+    if (status == TSR_OK) {
+        const float *p = tsr_points_positions(points);
+        const size_t count = (size_t)tsr_points_count(points);
+        for (size_t i = 0; i < 3 * count; i++) fuzz_check(p[i] - p[i] == 0.0f, "a point that is not finite was accepted\n");
+        if (tsr_points_normals(points)) fuzz_touch(tsr_points_normals(points), count * 12);
+        if (tsr_points_radii(points)) fuzz_touch(tsr_points_radii(points), count * 4);
+        for (int32_t k = 0; tsr_points_attribute_at(points, k, &name, &components); k++)
+            fuzz_touch(tsr_points_attribute(points, name, NULL), count * (size_t)components * 4);
+    }
+    tsr_points_destroy(&points);
+    return status;
+}
+
 int fuzz_accepts(const uint8_t *bytes, size_t size)
 {
     const tsr_format *format = tsr_format_find(FUZZ_FORMAT);
@@ -109,16 +129,7 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     } else if (status == TSR_OK && format->kind == TSR_FILE_TILES) {
         status = fuzz_tiles(format, input);
     } else if (status == TSR_OK && format->kind == TSR_FILE_POINTS) {
-        tsr_points *points = NULL;
-        status = format->read_points(input, &options, &points);
-        if (status == TSR_OK) {
-            const float *p = tsr_points_positions(points);
-            for (int64_t i = 0; i < 3 * tsr_points_count(points); i++) fuzz_check(p[i] - p[i] == 0.0f, "a point that is not finite was accepted\n");
-            if (tsr_points_normals(points)) fuzz_touch(tsr_points_normals(points), (size_t)tsr_points_count(points) * 12);
-        } else {
-            fuzz_check(!points, "a failed read left points\n");
-        }
-        tsr_points_destroy(&points);
+        status = fuzz_cloud(format, input, &options);
     } else if (status == TSR_OK && format->kind == TSR_FILE_UNSTRUCTURED) {
         tsr_unstructured *grid = NULL;
         tsr_unstructured_info info;
@@ -138,6 +149,10 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
         tsr_image_destroy(&image);
         const tsr_status as_volume = fuzz_volume(format, input, &options);
         if (status == TSR_OK) status = as_volume;
+    }
+    if (format->read_points && format->kind != TSR_FILE_POINTS) { /* of other kinds that hold points, too */
+        const tsr_status as_points = fuzz_cloud(format, input, &options);
+        if (status != TSR_OK) status = as_points;
     }
     fuzz_check(status == TSR_OK || *tsr_error_message(), "a failure without a message\n");
     tsr_input_close(&input);

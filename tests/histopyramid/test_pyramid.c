@@ -2,7 +2,7 @@
 
 #include "pyramids.h"
 
-/* ---- golden vectors of spec histopyramid.md 5 ------------------------------------------------------------------------------------------ */
+/* ---- golden vectors of docs/theory/histopyramid.md 7 ------------------------------------------------------------------------------------------ */
 
 static void golden_compaction(void **state)
 {

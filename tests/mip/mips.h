@@ -1,4 +1,4 @@
-/* tests/mip/mips.h: volumes, pyramids and pictures, and an oracle of both in plain loops over the definitions (spec mip.md 2.1-2.10). */
+/* tests/mip/mips.h: volumes, pyramids and pictures, and an oracle of both in plain loops over the definitions (docs/theory/mip.md 1 to 5). */
 #ifndef TSR_TESTS_MIPS_H
 #define TSR_TESTS_MIPS_H
 

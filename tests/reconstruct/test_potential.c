@@ -1,4 +1,4 @@
-/* The potential through the octree against sums in float64 and analytic answers; the table of spec reconstruction.md 2.4; angles of section 6; the
+/* The potential through the octree against sums in float64 and analytic answers; the table of docs/theory/reconstruction.md 3; angles of section 6; the
  * union of balls against brute force. */
 #include "cloud.h"
 
@@ -361,7 +361,7 @@ static void test_pages(void **state)
                 if (angles[a].away < 0)
                     for (int c = 0; c < 3; c++) radial[c] = -radial[c];
                 int one_block = at[0] % 4 % 3 && at[1] % 4 % 3 && at[2] % 4 % 3; /* all six neighbours from one walk */
-                if (!one_block) { /* the walks of two blocks meet: against the exact gradient (spec 6) */
+                if (!one_block) { /* the walks of two blocks meet: against the exact gradient */
                     double gradient[3];
                     if (samples++ % 4) continue;
                     direct_potential(points, N, x, 0.5, 3, gradient);
@@ -400,8 +400,8 @@ static void test_pages(void **state)
     tsr_context_destroy(&three);
 }
 
-/* Pages of 16 bits: log P to half a step of its range by the formula of spec 2.8 in float64, whose ends nothing exceeds; the direction of the gradient
- * changes by 0.3 degrees mean and 0.8 most from 2 to 20 voxels (spec 6); the same on all devices. */
+/* Pages of 16 bits: log P to half a step of its range by the formula of docs/theory/reconstruction.md 6 in float64, whose ends nothing exceeds; the direction of the gradient
+ * changes by 0.3 degrees mean and 0.8 most from 2 to 20 voxels; the same on all devices. */
 static void test_codes(void **state)
 {
     (void)state;
@@ -477,7 +477,7 @@ static void test_codes(void **state)
     tsr_context_destroy(&three);
 }
 
-/* Shell theorem for p = 3: P = N / (2 R r) ln((R + r) / |R - r|), P(0) = N / R^2 (spec 5). */
+/* Shell theorem for p = 3: P = N / (2 R r) ln((R + r) / |R - r|), P(0) = N / R^2 (docs/theory/reconstruction.md 10). */
 static void test_analytic(void **state)
 {
     (void)state;

@@ -96,7 +96,7 @@ static void finger(void **state)
     tsr_context *context = test_context();
     result with = reconstruct(context, 0, 0, TSR_PLACEMENT_AUTO, TSR_STORAGE_F32), without = reconstruct(context, 0, -1, TSR_PLACEMENT_AUTO, TSR_STORAGE_F32);
     const double voxel = with.report.level[1].voxel;
-    print_message("a finger of %.2f voxels at level 5 that ends at %.2f: the surface reaches %.3f (%.2f voxels from the exact one at most), the source's %.3f\n",
+    print_message("a finger of %.2f voxels at level 5 that ends at %.2f: the surface reaches %.3f (%.2f voxels from the exact one at most), the published way's %.3f\n",
                   2 * FINGER / with.report.level[0].voxel, TIP + FINGER, with.reach, with.most, without.reach);
     assert_true(fabs(with.reach - (TIP + FINGER)) < 1.5 * voxel);
     assert_true(with.most < 3.5); /* in the corner between ball and finger */

@@ -1,5 +1,5 @@
-/* Reconstruction of clouds of known shape: distance, topology, orientation, placements, levels, noise, particles, wrong input (spec
- * reconstruction.md 6). */
+/* Reconstruction of clouds of known shape: distance, topology, orientation, placements, levels, noise, particles, wrong input (see
+ * docs/theory/reconstruction.md 10). */
 #include "cloud.h"
 
 #include "reconstruct/reconstruct.h"
@@ -177,7 +177,7 @@ static void test_placements(void **state)
     tsr_context_destroy(&three);
 }
 
-/* Noise of half a voxel and outliers: no further piece, mean at most 0.2 voxel (spec 2.10). */
+/* Noise of half a voxel and outliers: no further piece, mean at most 0.2 voxel (docs/theory/reconstruction.md 8). */
 static void test_noise(void **state)
 {
     (void)state;

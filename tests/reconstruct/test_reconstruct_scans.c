@@ -1,5 +1,5 @@
 /* Reconstruction of scanned objects (scripts/get-data.sh meshes): vertices of the bunny, the armadillo and a dragon and the points of a kitten, as they
- * are and with noise and outliers added. One closed, oriented surface of genus 0 whose error (spec 2.9: the mean of |phi| at the clean points, of which those
+ * are and with noise and outliers added. One closed, oriented surface of genus 0 whose error (docs/theory/reconstruction.md 7: the mean of |phi| at the clean points, of which those
  * outside the band count as its half width) is at most 0.35 voxels, and so is what that hides: the mean of the true distances of the clean points, whatever
  * they are (thin ears, claws), and the other way, of the surface from the object where there are no points (sheets). */
 #include <math.h>

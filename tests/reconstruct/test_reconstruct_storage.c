@@ -1,4 +1,4 @@
-/* Reconstruction in 16 bits (spec reconstruction.md 2.8 and 6): the surface of float32, the same bits in all placements, pages that another evaluation
+/* Reconstruction in 16 bits (docs/theory/reconstruction.md 6, 10): the surface of float32, the same bits in all placements, pages that another evaluation
  * gives again, the error it reports, memory, wrong values. */
 #include "cloud.h"
 
@@ -46,7 +46,7 @@ static void done(result *r)
 
 static int small(const tsr_context *context) { return tsr_context_device(context).kind == TSR_DEVICE_EMU; }
 
-/* Mean position within 0.02 voxel of that of float32, by the default power and by the source's; closed, of the same genus. */
+/* Mean position within 0.02 voxel of that of float32, by the default power and by that of [Jalba13]; closed, of the same genus. */
 static void same_surface(void **state)
 {
     (void)state;

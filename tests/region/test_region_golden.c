@@ -121,7 +121,7 @@ static void clustering_is_bounded(void **state)
 }
 
 /* The bouncing ball of the literature: 264 triangles (12 x 12 meridians and parallels), empty space in [-1, 1]^3; its radius is not given, 0.1 comes nearest:
- * 147 nodes and 643 leaves at 128^3, 661 and 2357 at 256^3, where the source's own pose is not known. */
+ * 147 nodes and 643 leaves at 128^3, 661 and 2357 at 256^3, where the pose of [Ziegler10] is not known. */
 static void bouncing_ball(void **state)
 {
     (void)state;

@@ -390,7 +390,7 @@ static void gallery(void **state)
 }
 
 /* Rays through a tile list stop where its mesh lies, within a twentieth of a voxel, wherever the surface is steeper to the view than 45 degrees
- * (spec levelset-gpu.md 6). */
+ * (docs/theory/levelset.md 9). */
 static void rays_and_mesh(void **state)
 {
     (void)state;

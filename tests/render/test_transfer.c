@@ -113,7 +113,7 @@ static void stage_end(struct stage *s)
     tsr_context_destroy(&s->context);
 }
 
-/* The level-set value as an axis of the source's function: a constant medium shown where -6 < phi < -2 of a ball of radius 10. */
+/* The level-set value as an axis of the function of the source volume: a constant medium shown where -6 < phi < -2 of a ball of radius 10. */
 static void level_axis(void **state)
 {
     (void)state;

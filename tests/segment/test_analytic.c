@@ -1,4 +1,4 @@
-/* Moving surfaces against analytic answers (spec segmentation.md 5 and 6), with the tolerances stated there. */
+/* Moving surfaces against analytic answers (docs/theory/segmentation.md 9), with the tolerances stated there. */
 #include "sphere.h"
 
 static const tsr_size3 box = { 56, 56, 56 };

@@ -1,4 +1,4 @@
-/* The formulas of a step against float64 and analytic oracles (spec segmentation.md 2.3 to 2.5). */
+/* The formulas of a step against float64 and analytic oracles (docs/theory/segmentation.md 2 to 4). */
 #include <math.h>
 
 #include "segment/speed.h"

@@ -404,7 +404,7 @@ static void probing(void **unused)
     assert_true(same.deviation > 0 && same.deviation <= range / 1000);
     require_ok(tsr_segmentation_get(s, "epsilon", &epsilon));
     assert_true(epsilon == same.deviation); /* the floor is not multiplied */
-    /* one deviation, as in the source */
+    /* one deviation, as in [Lefohn04] */
     tsr_segmentation_probe_reset(s);
     require_ok(tsr_segmentation_set(s, "probe_deviations", 1));
     require_ok(tsr_segmentation_probe(s, (tsr_vec3){ 8, 9, 10 }, 4, &probe));

@@ -1,4 +1,4 @@
-/* The main regression test of the level-set engine: a sparse run equals a dense run bit for bit (spec levelset-stl.md 6.1, virtual-paging.md 6);
+/* The main regression test of the level-set engine: a sparse run equals a dense run bit for bit (docs/theory/levelset.md 5, docs/theory/tiles.md 7);
  * with a GPU's own arithmetic up to its rounding.
  *
  * The dense side applies tsr_segment_update (or tsr_fast_update, as the kernels do without `exact`) to every voxel of a clamped grid with

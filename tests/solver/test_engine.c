@@ -1,4 +1,4 @@
-/* The level-set solver: a sparse run equals a dense run bit for bit (spec levelset-stl.md 6.1), analytic answers (6.2), bad input (6.3).
+/* The level-set solver: a sparse run equals a dense run bit for bit (docs/theory/levelset.md 5), analytic answers (9), bad input (3).
  *
  * The dense side applies tsr_scheme_rate to every voxel of a clamped grid with replicated borders; what is tested is everything else: tiles, halos
  * of one and three voxels, packing into vectors, Runge-Kutta buffers, management, wide guard areas, time steps, totals. The formulas have their own
@@ -286,7 +286,7 @@ static void convergence(void **unused)
     assert_int_equal(report.steps, 6); /* nothing moves: threshold + 1 */
     assert_true(report.converged);
     tsr_levelset_destroy(&levelset);
-    /* A slow front: the source's rule takes it for converged, the safe rule does not. */
+    /* A slow front: the rule of [Jalba13] takes it for converged, the safe rule does not. */
     o = (tsr_levelset_options)OPTIONS(.terms = { { .kind = TSR_LEVELSET_SPEED, .value = 0.3 } }, .term_count = 1, .time_step = 0.3, .age = 5,
                                       .source_rule = 1, .max_steps = 40);
     tsr_tiles_destroy(&tiles);
@@ -318,7 +318,7 @@ static void convergence(void **unused)
     tsr_context_destroy(&context);
 }
 
-/* A box whose faces lie in the middle of tiles and move in phase: no tile is made for a while. By the source's rule it has converged after 6 steps of 0.3,
+/* A box whose faces lie in the middle of tiles and move in phase: no tile is made for a while. By the rule of [Jalba13] it has converged after 6 steps of 0.3,
  * by the safe rule it has not until it fills the domain. A list rewritten in order between runs gives the same bits; with room enough nothing moves. */
 static double middle_box(double x, double y, double z) { return fmax(fabs(x - 15.5) - 3.4, fmax(fabs(y - 15.5) - 3.4, fabs(z - 15.5) - 3.4)); }
 static void moving_box(void **unused)
@@ -582,7 +582,7 @@ static void bad_input(void **unused)
     tsr_context_destroy(&context);
 }
 
-/* A surface that goes farther than its band between two management passes (spec 6.3): by many steps without one, in a forced step, past both sides of
+/* A surface that goes farther than its band between two management passes (docs/theory/levelset.md 3): by many steps without one, in a forced step, past both sides of
  * the band in one. The run ends with the step, in time: nothing is lost yet of the first. Where the band is wide enough, the run is what it should be. */
 static double large_ball(double x, double y, double z) { return distance3(x, y, z, 20, 20, 20) - 10; }
 static void out_of_band(void **unused)

@@ -1,10 +1,10 @@
-/* The level-set solver against analytic answers, with the tolerances of spec levelset-stl.md 6.2. */
+/* The level-set solver against analytic answers, with the tolerances of docs/theory/levelset.md 9. */
 #include "engine_support.h"
 #include "tessera/csg.h"
 #include "tessera/levelset.h"
 #include "tessera/phantom.h"
 
-/* ---- analytic answers (spec 6.2) ----------------------------------------------------------------------------------------------------------------- */
+/* ---- analytic answers (docs/theory/levelset.md 9) ---------------------------------------------------------------------------------------------------------- */
 
 struct radius {
     double mean, least, most;
@@ -133,7 +133,7 @@ static void curvature_flow(void **unused)
 }
 
 /* Curvature and a speed f inwards, R' = -c / R - f with c = 2 a: from R0 to R in (R0 - R - (c / f) ln((c + f R0) / (c + f R))) / f, and gone with
- * R = 0 (spec 5). The list is empty some time later: only when the last of the band is. */
+ * R = 0 (docs/theory/levelset.md 9). The list is empty some time later: only when the last of the band is. */
 static double pressed_time(double R0, double R, double c, double f) { return (R0 - R - c / f * log((c + f * R0) / (c + f * R))) / f; }
 static void pressed_ball(void **unused)
 {
@@ -235,7 +235,7 @@ static void volume_conserving(void **unused)
     tsr_volume_destroy(&after);
 }
 
-/* The extruded spiral without feedback: what the scheme alone keeps of the volume (spec 6.2: at most 5 % away, 0.4 % were measured there), and a shape
+/* The extruded spiral without feedback: what the scheme alone keeps of the volume (docs/theory/levelset.md 8: at most 5 % away, 0.4 % were measured there), and a shape
  * that is nearly a ball after 1700 steps: 1.04 of its area. */
 static void spiral(void **unused)
 {

@@ -1,4 +1,4 @@
-/* Keys of 32 and 64 bits (spec levelset-stl.md 2.2, levelset-gpu.md 2.2): the short form against its definition, the same lists, fields and reports with both
+/* Keys of 32 and 64 bits (docs/theory/tiles.md 1): the short form against its definition, the same lists, fields and reports with both
  * widths whatever is done with a list, what the width saves, the ends of the box, and refusals. */
 #include "engine_support.h"
 #include "tiles/tile_key.h"

@@ -1,4 +1,4 @@
-/* The formulas of the level-set solver against double-precision and analytic answers (spec levelset-stl.md 6.2). */
+/* The formulas of the level-set solver against double-precision and analytic answers (docs/theory/levelset.md 9). */
 #include "support.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The library's level sets against the source's own method (source/stl.h), a program of its own: lists and their traversals (spec levelset-stl.md 6.1), the same
+/* The library's level sets against the method of [Laan11 6] (source/stl.h), a program of its own: lists and their traversals, the same
  * keys, flags and values after every step with tiles of 4^3 and 8^3, the same values of all voxels with 3^3 and on a dense grid, and its formulas beside the
  * library's (6.2). Where bits are compared both sides use the library's formulas; everything around them is each side's own. */
 #include "tiles/tiles_check.h"
@@ -175,7 +175,7 @@ static void compare_lists(const char *name, int step, const tsr_tiles *tiles, co
 {
     tiles_picture p = picture_of(tiles);
     if (p.state.count != s->count)
-        fail_msg("%s, step %d, edge %d: %d tiles, the source's method has %d", name, step, s->edge, p.state.count, s->count);
+        fail_msg("%s, step %d, edge %d: %d tiles, the method of [Laan11] has %d", name, step, s->edge, p.state.count, s->count);
     for (int32_t o = 0; o < s->count; o++) {
         const uint32_t id = p.ids[o], block = s->index[0][o], *row = p.pool.neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
         const uint64_t key = s->key[0][o];
@@ -186,7 +186,7 @@ static void compare_lists(const char *name, int step, const tsr_tiles *tiles, co
             if (row[i] < TSR_TILE_FIRST && (row[i] == TSR_TILE_OUTSIDE) != (s->border[0][block] >> i & 1u))
                 fail_msg("%s, step %d, edge %d: sign of (%d, %d, %d) in direction %d", name, step, s->edge, at[0], at[1], at[2], i);
         if ((p.pool.activity[id] & (TSR_ACTIVITY_AREAS | TSR_ACTIVITY_OUTSIDE)) != s->act[0][block])
-            fail_msg("%s, step %d, edge %d: areas of (%d, %d, %d): %x, the source's method has %x", name, step, s->edge, at[0], at[1], at[2],
+            fail_msg("%s, step %d, edge %d: areas of (%d, %d, %d): %x, the method of [Laan11] has %x", name, step, s->edge, at[0], at[1], at[2],
                      p.pool.activity[id], s->act[0][block]);
         if (memcmp(p.phi + (int64_t)id * s->voxels, s->phi[0] + (int64_t)block * s->voxels, (size_t)s->voxels * sizeof(float)))
             fail_msg("%s, step %d, edge %d: values of (%d, %d, %d)", name, step, s->edge, at[0], at[1], at[2]);
@@ -337,7 +337,7 @@ static void formulas(void **unused)
                                v.curvature * source_bent(p, 7, 49, &slope) + p[0] / sqrtf(p[0] * p[0] + 1) * (1 - toward);
         const float got = tsr_scheme_rate(p, 7, 49, &v, &k, 0);
         if (!(fabsf(got - expected) < 2e-5f))
-            fail_msg("seed 20261125, round %d: %.9g, the source's text gives %.9g", round, (double)got, (double)expected);
+            fail_msg("seed 20261125, round %d: %.9g, the text of [Laan11] gives %.9g", round, (double)got, (double)expected);
     }
 }
 

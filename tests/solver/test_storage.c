@@ -1,4 +1,4 @@
-/* Tile lists of 16-bit values: the codes against their definition in float64 (spec levelset-gpu.md 2.10), what a list keeps when its storage changes,
+/* Tile lists of 16-bit values: the codes against their definition in float64 (docs/theory/tiles.md 6), what a list keeps when its storage changes,
  * solver runs beside float32 runs within the rounding of every store, the same bits on every backend, and refusals. */
 #include "engine_support.h"
 #include "tiles/tile_code.h"
@@ -164,7 +164,7 @@ static void beside_float32(void **unused)
     tsr_context_destroy(&cpu);
 }
 
-/* A collapse takes as many steps as with float32, to within half a percent (spec levelset-gpu.md 6) or one step; then the list is empty and whole. */
+/* A collapse takes as many steps as with float32, to within half a percent (docs/theory/levelset.md 9) or one step; then the list is empty and whole. */
 static void collapse(void **unused)
 {
     (void)unused;

@@ -1,4 +1,4 @@
-/* The rule of spec marching-cubes.md 2.2 by which src/surface/case_table.h was made ("test_table print" writes its rows again), and, with the
+/* The rule of docs/theory/surfaces.md 2 by which src/surface/case_table.h was made ("test_table print" writes its rows again), and, with the
  * decision on every ambiguous face, src/surface/decider_table.h ("test_table decider"). */
 #ifndef TSR_TESTS_CASE_RULE_H
 #define TSR_TESTS_CASE_RULE_H

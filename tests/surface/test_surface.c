@@ -61,7 +61,7 @@ static void same_mesh(const tsr_mesh *a, const tsr_mesh *b)
     if (vertices && tsr_mesh_normals_const(a)) assert_memory_equal(tsr_mesh_normals_const(a), tsr_mesh_normals_const(b), (size_t)vertices * 12);
 }
 
-/* ---- golden counts (spec marching-cubes.md 5) ---------------------------------------------------------------------------------------- */
+/* ---- golden counts (docs/theory/surfaces.md 9) ---------------------------------------------------------------------------------------- */
 
 static int64_t shape(int which, int64_t i, int64_t j, int64_t k, int64_t n)
 {

@@ -1,4 +1,4 @@
-/* Golden counts of large grids and of all ways to triangles (spec marching-cubes.md 5): integers, so that nothing is rounded. Grids of 32 to 128 as a whole: test_surface. */
+/* Golden counts of large grids and of all ways to triangles (docs/theory/surfaces.md 9): integers, so that nothing is rounded. Grids of 32 to 128 as a whole: test_surface. */
 #include "support.h"
 
 typedef struct shape {

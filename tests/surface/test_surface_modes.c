@@ -326,7 +326,7 @@ static void slabs(void **state)
     tsr_context_destroy(&context);
 }
 
-/* A function: the Cayley cubic in integers, golden counts of spec marching-cubes.md 5 (vertices, triangles). */
+/* A function: the Cayley cubic in integers, golden counts of docs/theory/surfaces.md 9 (vertices, triangles). */
 static tsr_status cayley(void *user, int64_t begin, int64_t end, void *samples)
 {
     const int64_t n = *(const int64_t *)user, D = n - 1;

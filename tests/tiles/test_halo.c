@@ -1,4 +1,4 @@
-/* What stencils see round a tile: every cell of the halo once, from its own voxel (spec levelset-gpu.md 6). The field is a linear function of the global
+/* What stencils see round a tile: every cell of the halo once, from its own voxel (docs/theory/levelset.md 9). The field is a linear function of the global
  * position, so that each voxel has another value and a cell says where it came from. */
 #include <math.h>
 
@@ -69,7 +69,7 @@ static void every_cell_from_its_voxel(void **unused)
             for (int k = 0; k < TSR_CROSS_MOST; k++) cube[k] = NAN;
             tsr_cube_gather(pool, phi, key, pool->id[state.list][i], cube, extent);
             assert_true(extent[0] == E && extent[1] == E && extent[2] == E);
-            compare(cube, E, 1, key, 6 * E * E + 12 * E + 8); /* edge 4: the 152 of the source */
+            compare(cube, E, 1, key, 6 * E * E + 12 * E + 8); /* edge 4: the 152 of [Laan11 7.3.3] */
             if (!inner) continue; /* at the border, cells that no stencil reads are filled, too */
             for (int k = 0; k < TSR_CROSS_MOST; k++) cube[k] = NAN;
             tsr_cross_gather(pool, phi, key, pool->id[state.list][i], cube, extent);

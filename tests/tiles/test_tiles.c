@@ -163,7 +163,7 @@ static void stores_no_more_than_needed(void **unused)
         assert_true(p.state.count < 2 * with_band);
         tsr_tiles_info info;
         require_ok(tsr_tiles_describe(tiles, &info));
-        /* spec: fill of 8^3 tiles 0.25-0.30, of 4^3 tiles 0.39-0.44 for small spheres, of the tiles that hold the band */
+        /* [Lefohn04]'s pages: fill of 8^3 tiles 0.25-0.30, of 4^3 tiles 0.39-0.44 for small spheres, of the tiles that hold the band */
         assert_true((double)band_voxels / (double)(with_band * edge * edge * edge) > (edge == 8 ? 0.25 : 0.39));
         assert_true((double)info.device_bytes <= 1.35 * (double)info.capacity * (double)(edge * edge * edge) * sizeof(float) * 2 + 65536);
         picture_drop(&p);

@@ -1,4 +1,4 @@
-/* Tile management against the source's sliding traversal, on random lists with random activity. */
+/* Tile management against the sliding traversal of [Laan11], on random lists with random activity. */
 #include "tiles_check.h"
 #include "tiles_reference.h"
 
@@ -353,7 +353,7 @@ static void request_masks(void **unused)
 
 /* A page falls into cases, each voxel into one: its inside, faces, edges and corners, of (E - 2)^3, (E - 2)^2, E - 2 and 1 voxels. What a voxel reads of
  * its 3^3 neighbourhood lies in the pages that its case asks for: 1, 2, 4 or 8 with its own; the stencil of 19 leaves out the page across a corner
- * (spec virtual-paging.md 2.3, where pages are n^2 and stacked along z: there 3, 6 and 12, or 10, of 196, 56 and 4 voxels for n = 16). */
+ * (docs/theory/tiles.md 4, where pages are n^2 and stacked along z: there 3, 6 and 12, or 10, of 196, 56 and 4 voxels for n = 16). */
 static void cases_of_a_page(void **unused)
 {
     (void)unused;

@@ -1,4 +1,4 @@
-/* tests/tiles/tiles_check.h: a host picture of a tile list, and its invariants (spec levelset-stl.md 2.3, I1 to I5). */
+/* tests/tiles/tiles_check.h: a host picture of a tile list, and its invariants (docs/theory/tiles.md 1, I1 to I5). */
 #ifndef TSR_TESTS_GRID_TILES_CHECK_H
 #define TSR_TESTS_GRID_TILES_CHECK_H
 

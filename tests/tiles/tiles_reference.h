@@ -1,4 +1,4 @@
-/* tests/tiles/tiles_reference.h: tile management as the source gives it (spec levelset-stl.md 2.6 to 2.8, Algorithms 6.2 and 6.3 corrected):
+/* tests/tiles/tiles_reference.h: tile management as [Laan11] gives it (docs/theory/tiles.md 3, Algorithms 6.2 and 6.3 corrected):
  * sliding a 3^3 element over the sorted list with 27 pointers, border flags instead of a neighbour table. The reference for the fast path. */
 #ifndef TSR_TESTS_GRID_TILES_REFERENCE_H
 #define TSR_TESTS_GRID_TILES_REFERENCE_H

@@ -1,5 +1,5 @@
 /* Distances by evolution: spheres with the wrong slope and out of a plateau against their analytic distance, the published form, signs, spacings, and what is
- * refused. The bounds are those of the specification's table (spec volume-rendering.md 2.9). */
+ * refused. The bounds are those of the specification's table (docs/theory/distance.md 2). */
 #include "support.h"
 
 #include <math.h>

@@ -25,7 +25,7 @@ static int64_t count_label(const tsr_volume *v, int label)
     return count;
 }
 
-/* Inside samples of spec/marching-cubes.md 5. */
+/* Inside samples of docs/theory/surfaces.md 9. */
 static void golden_counts(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* tests/wavelet/oracle.h: the transforms once more, straight from the tables and rules of spec/wavelet.md: a loop per axis over a dense array
+/* tests/wavelet/oracle.h: the transforms once more, straight from the tables and rules of docs/theory/wavelets.md: a loop per axis over a dense array
  * of doubles (integers up to 2^53 are exact), nothing shared with the library. Result: nested (mallat) bands. */
 #ifndef TSR_TESTS_WAVELET_ORACLE_H
 #define TSR_TESTS_WAVELET_ORACLE_H

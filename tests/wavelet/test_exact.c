@@ -1,4 +1,4 @@
-/* What spec wavelet.md 6 asks of every filter: each length, level, boundary and layout returns the samples; large integers; arrays that run backwards; what
+/* What docs/theory/wavelets.md 9 asks of every filter: each length, level, boundary and layout returns the samples; large integers; arrays that run backwards; what
  * an impulse becomes; energies within the frame bounds; values that leave 16 bits on the way back. */
 #include "context.h"
 
@@ -56,7 +56,7 @@ static tsr_status transform(tsr_dtype dtype, int32_t dimensions, const int64_t *
 
 /* ---- every length, to its last level --------------------------------------------------------------------------------------------------------------- */
 
-/* K of the normalised bands: spec wavelet.md 2.3. */
+/* K of the normalised bands: docs/theory/wavelets.md 2. */
 static double oracle_scale(tsr_wavelet_filter filter)
 {
     return filter == TSR_WAVELET_DAUB97 ? 1.149604398860241 : filter == TSR_WAVELET_FIDELITY ? sqrt(0.5) : sqrt(2.0);
@@ -231,7 +231,7 @@ static void impulses(const tsr_wavelet_options *options, double rows[64][64])
     require_ok(transform(TSR_F64, 2, size, &o, samples, rows, 0));
 }
 
-/* Sums of products with the samples, and gains of constants and of the highest frequency: the tables of spec wavelet.md 2.3. */
+/* Sums of products with the samples, and gains of constants and of the highest frequency: the tables of docs/theory/wavelets.md 2. */
 static void filter_bank(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static double extreme(const double (*gram)[64], double from, uint64_t *random)
 }
 
 /* Energy of normalised coefficients over that of the samples: between the squares of the extreme singular values of the matrix of three levels of 64
- * samples, which numpy found once from the tables of spec wavelet.md 2.3 (boundary clamp). */
+ * samples, which numpy found once from the tables of docs/theory/wavelets.md 2 (boundary clamp). */
 static void frame_bounds(void **state)
 {
     (void)state;
@@ -488,7 +488,7 @@ static void back_in_every_layout(void **state)
 
 /* Round trips have no remainder at the final shift; these have. Coefficients 14, 43, 51, ... of a congruential generator in an 8 x 8 array of two
  * levels; pictures by the idwt of the SMPTE's reference decoder (vc2_conformance 1.0, picture_decoding.py), wavelet indices 1, 3, 0, 2, 6 and 5,
- * and 4; of fidelity with the tap +10 where the decoder's table has -10 (spec wavelet.md 2.3). */
+ * and 4; of fidelity with the tap +10 where the decoder's table has -10 (docs/theory/wavelets.md 2). */
 static void golden_synthesis(void **state)
 {
     (void)state;

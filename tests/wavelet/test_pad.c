@@ -1,4 +1,4 @@
-/* Volumes padded as Dirac pads pictures (spec wavelet.md 2.5): coefficients worked out by hand, the way back to the extents before, metadata that lie. */
+/* Volumes padded as Dirac pads pictures (docs/theory/wavelets.md 4): coefficients worked out by hand, the way back to the extents before, metadata that lie. */
 #include "context.h"
 
 static tsr_volume *on_host(const tsr_volume *v)

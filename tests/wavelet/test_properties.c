@@ -1,5 +1,5 @@
 /* What transforms of every linear filter have in common: linearity, shifts by two samples, exchanged axes, and coefficients that matter the more the
- * larger they are (spec wavelet.md 6). */
+ * larger they are (docs/theory/wavelets.md 9). */
 #include "context.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Devices short of memory (spec wavelet.md 6): whatever allocation of a transform, a domain, a volume's coefficients, denoising, decoding or a run from file to
+/* Devices short of memory (docs/theory/wavelets.md 9): whatever allocation of a transform, a domain, a volume's coefficients, denoising, decoding or a run from file to
  * file the device refuses, the call says how many bytes it was, what it took goes back, results and arguments stay as they were, no file is left, and the next
  * call with memory gives the same bits as one that had it from the start. */
 #include "formats/scratch.h"

@@ -123,6 +123,8 @@ tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_op
 void cli_show_topology(const cli_call *cli, const tsr_mesh_measures *m, const char *indent);
 /* What a mesh had and its file has no place for: said. */
 void cli_remark_mesh(const cli_call *cli, const tsr_mesh *mesh, const char *path, const tsr_write_options *options);
+/* The distance to the nearest other point, in the middle of some of them. Linear. */
+double cli_points_spacing(const tsr_points *points);
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 /* Lines of an option table that fill a tsr_read_options. */
 #define CLI_READ_OPTIONS(read) CLI_READ_OPTIONS_LIMIT(read, "refuse larger files")

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "labels.h"
+#include "streams.h"
 
 struct compare {
     cli_call *cli;
     tsr_read_options read;
     tsr_compare_options options;
-    double min_dice;
-    int mask, labels, min_dice_given, tolerance_given;
+    double min_dice, min_psnr;
+    int mask, labels, min_dice_given, min_psnr_given, tolerance_given;
     const char *label_names;
 };
 
@@ -178,6 +179,21 @@ static int compare_meshes(struct compare *c)
     return code;
 }
 
+static int is_film(const char *path) { return streams_recognise(path) || tsr_video_recognise(path); }
+
+static int compare_films(struct compare *c)
+{
+    if (c->mask || c->labels || c->tolerance_given || c->options.skip_distances || c->options.ignore_geometry)
+        return cli_usage(c->cli, "--%s: without effect on films, expected --min-psnr or none",
+                         c->labels             ? "labels"
+                         : c->min_dice_given   ? "min-dice"
+                         : c->mask             ? "mask"
+                         : c->tolerance_given  ? "tolerance"
+                         : c->options.skip_distances ? "skip-distances"
+                                                     : "ignore-geometry");
+    return streams_compare(c->cli, c->min_psnr_given ? c->min_psnr : -1);
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct compare c = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_COMPARE_OPTIONS };
@@ -204,6 +220,14 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 0,
           .upper = 1e300,
           .given = &c.tolerance_given },
+        { .name = "min-psnr",
+          .type = CLI_REAL,
+          .value = &c.min_psnr,
+          .argument = "DB",
+          .help = "films and streams differ where a frame's luma falls below it (default: where any sample differs)",
+          .lower = 0,
+          .upper = 200,
+          .given = &c.min_psnr_given },
         { .name = "ignore-geometry", .type = CLI_FLAG, .value = &c.options.ignore_geometry, .help = "compare voxel by voxel whatever the geometry" },
         { .name = "skip-distances", .type = CLI_FLAG, .value = &c.options.skip_distances, .help = "masks: no surface distances" },
         CLI_READ_OPTIONS(c.read),
@@ -219,6 +243,15 @@ static int run(cli_call *cli, int argc, char **argv)
     if (c.mask && c.tolerance_given)
         return cli_usage(cli, "--tolerance: without effect on masks, whose voxels are inside or not, expected --min-dice or no %s",
                          c.min_dice_given ? "--min-dice" : "--mask");
+    if (is_film(cli->input[0]) || is_film(cli->input[1])) {
+        code = compare_films(&c);
+        if (cli->globals.json && (code == CLI_OK || code == CLI_DIFFERS)) {
+            json_bool("differs", code == CLI_DIFFERS);
+            json_close('}');
+        }
+        return code;
+    }
+    if (c.min_psnr_given) return cli_usage(cli, "--min-psnr: without effect on volumes and meshes, expected with films");
     tsr_file_kind kind[2] = { TSR_FILE_VOLUME, TSR_FILE_VOLUME };
     for (int i = 0; i < 2; i++) {
         const char *format;
@@ -243,7 +276,7 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_compare = { "compare", "[options] INPUT REFERENCE",
-                                "Compare two masks, label maps, volumes or meshes; exit code 3 if they differ beyond the bar (without one: at all)",
+                                "Compare two masks, label maps, volumes, meshes or films; exit code 3 if they differ beyond the bar (without one: at all)",
                                 "  tessera make sphere -o a.nii.gz --truth a-mask.nii.gz\n"
                                 "  tessera make sphere -o b.nii.gz --truth b-mask.nii.gz\n"
                                 "  tessera compare --min-dice 0.99 a-mask.nii.gz b-mask.nii.gz\n"

@@ -461,6 +461,31 @@ void cli_remark_mesh(const cli_call *cli, const tsr_mesh *mesh, const char *path
     if ((origin.x != 0 || origin.y != 0 || origin.z != 0) && !(keeps & TSR_MESH_ORIGIN)) remark_rounding(cli, path, origin);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+double cli_points_spacing(const tsr_points *points)
+{
+    enum { LOOKED_AT = 101 };
+    double nearest[LOOKED_AT];
+    const int64_t n = tsr_points_count(points), looked = n < LOOKED_AT ? n : LOOKED_AT;
+    const float *p = tsr_points_positions_const(points);
+    for (int64_t k = 0; k < looked; k++) {
+        const float *own = p + 3 * (k * (n - 1) / (looked > 1 ? looked - 1 : 1));
+        float least = HUGE_VALF;
+        for (int64_t i = 0; i < n; i++) {
+            const float x = p[3 * i] - own[0], y = p[3 * i + 1] - own[1], z = p[3 * i + 2] - own[2], square = x * x + y * y + z * z;
+            if (square < least && p + 3 * i != own) least = square;
+        }
+        nearest[k] = sqrt((double)least);
+    }
+    qsort(nearest, (size_t)looked, sizeof *nearest, ascending);
+    return looked ? nearest[looked / 2] : 0;
+}
+
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
 {
     tsr_read_options own = *options;

@@ -3,6 +3,7 @@
 
 #include "labels.h"
 #include "regions.h"
+#include "streams.h"
 #include "tiles.h"
 
 struct info {
@@ -606,11 +607,23 @@ static int tiles_info(struct info *info, const char *path, const char *format)
     return code;
 }
 
+static int stream_info(const struct info *info, const char *path)
+{
+    if (info->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("file", cli_given(path));
+    } else printf("%s: Dirac or VC-2 stream\n", cli_shown(cli_given(path)));
+    const int code = streams_show(info->cli, path);
+    if (info->cli->globals.json) json_close('}');
+    return code;
+}
+
 static int file_info(struct info *info, const char *path)
 {
     tsr_file_kind kind;
     const char *format;
     int image = 0;
+    if (!info->read.format && streams_recognise(path)) return stream_info(info, path);
     if (!info->read.format && tsr_video_recognise(path)) return film_info(info, path);
     if (!info->read.format && cli_tree_is_file(info->cli, path)) return cli_tree_info(info->cli, path);
     int code = cli_recognise_image(info->cli, path, &info->read, &kind, &format);
@@ -666,5 +679,5 @@ static int run(cli_call *cli, int argc, char **argv)
     return code ? code : info.doubtful ? CLI_DIFFERS : CLI_OK;
 }
 
-const cli_verb verb_info = { "info", "[options] FILE...", "Say what a volume, mesh, image, tile or point file holds",
+const cli_verb verb_info = { "info", "[options] FILE...", "Say what a volume, mesh, image, tile, point or video file holds",
                              "  tessera make sphere -o sphere.nii.gz\n  tessera info --stats sphere.nii.gz\n", run };

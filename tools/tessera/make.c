@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "films.h"
+#include "make_field.h"
+#include "make_fluid.h"
+#include "make.h"
 
 static void list_points(const cli_call *cli)
 {
@@ -76,7 +79,7 @@ static void list_scenes(const cli_call *cli)
 }
 
 /* The text of a scene for tessera light. */
-static int make_scene(const cli_call *cli, const char *name, const char *output)
+static int make_light_scene(const cli_call *cli, const char *name, const char *output)
 {
     tsr_light_scene_info scene;
     const int code = cli_check_output(cli, output);
@@ -103,7 +106,9 @@ static void list(const cli_call *cli)
         }
     }
     list_points(cli);
+    make_field_list(cli);
     list_pictures(cli);
+    cli_list_fluids(cli);
     list_scenes(cli);
     if (cli->globals.json) json_close(']');
 }
@@ -127,7 +132,8 @@ static int run(cli_call *cli, int argc, char **argv)
     tsr_dtype dtype = TSR_F32;
     int64_t seed = 0;
     tsr_picture_options picture = TSR_PICTURE_OPTIONS;
-    int frames_given = 0, size_given = 0;
+    int frames_given = 0, size_given = 0, time_given = 0;
+    double time = 0;
     int list_given = 0, noise_given = 0, blur_given = 0, dtype_given = 0, for_points = 0, for_volumes = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(output),
@@ -230,9 +236,13 @@ static int run(cli_call *cli, int argc, char **argv)
           .upper = 0.5,
           .given = &for_points },
         { .name = "normals", .type = CLI_FLAG, .value = &points.normals, .help = "points-*: with the exact normals", .given = &for_points },
+        { .name = "time", .type = CLI_REAL, .value = &time, .argument = "T", .help = "field-*: of fields that change (default 0)", .given = &time_given },
         { .name = "format", .type = CLI_TEXT, .value = &write.format, .argument = "NAME", .help = "of the outputs (default: by extension)" },
         { 0 },
     };
+    for (int k = 1; k < argc; k++) /* fluids have options of their own */
+        if (cli_is_fluid(argv[k])) return cli_make_fluid(cli, argc, argv);
+    if (argc > 1 && !strcmp(argv[1], "scene")) return make_scene(cli, argc - 1, argv + 1);
     int code = cli_parse(cli, options, 0, 1, argc, argv);
     if (code >= 0) return code;
     if (list_given) {
@@ -243,7 +253,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!strncmp(cli->input[0], "light-", 6)) {
         if (for_volumes || for_points || truth_path || dtype_given || noise_given || blur_given || write.format || size_given || frames_given || seed)
             return cli_usage(cli, "%s: of the options --output alone is for scenes", cli->input[0]);
-        return make_scene(cli, cli->input[0] + 6, output);
+        return make_light_scene(cli, cli->input[0] + 6, output);
     }
     const int of_points = !strncmp(cli->input[0], "points-", 7);
     if (!strncmp(cli->input[0], "picture-", 8) || !strncmp(cli->input[0], "film-", 5)) {
@@ -258,6 +268,14 @@ static int run(cli_call *cli, int argc, char **argv)
     const int64_t least = phantom.size.x < phantom.size.y ? phantom.size.x : phantom.size.y;
     if (size_given && (least < 2 || phantom.size.z < 2))
         return cli_usage(cli, "--size: '%lld' given, expected a number from 2 to 65535", (long long)(least < 2 ? least : phantom.size.z));
+    if (make_field_is(cli->input[0])) {
+        if (for_volumes || for_points || truth_path || dtype_given || noise_given || blur_given)
+            return cli_usage(cli, "%s: of the options --output, --size, --time and --format are for vector fields", cli->input[0]);
+        write.overwrite = cli->globals.force;
+        write.progress = cli_progress(cli);
+        return make_field(cli, phantom.size, time, output, &write);
+    }
+    if (time_given) return cli_usage(cli, "--time: '%s' does not change with time, expected a vector field (field-*)", cli->input[0]);
     for_volumes |= size_given;
     code = cli_check_write(cli, output, of_points ? TSR_FILE_POINTS : TSR_FILE_VOLUME, write.format);
     if (!code && truth_path && !of_points) code = cli_check_write(cli, truth_path, TSR_FILE_VOLUME, write.format);
@@ -306,10 +324,13 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_make = { "make", "[options] NAME -o OUTPUT",
-                             "Make an analytic volume, a medical phantom, a cloud of points, a picture or a film, the same everywhere",
+                             "Make an analytic volume, a phantom, a vector field, points, a picture, a film, a fluid or a scene, the same everywhere",
                              "  tessera make --list\n"
                              "  tessera make phantom_tumour --size 128 --noise 0.05 --seed 7 -o head.nii.gz --truth tumour.nii.gz\n"
                              "  tessera make points-torus --count 100000 --noise 0.002 -o torus.ply\n"
                              "  tessera make picture-left -o left.png && tessera make picture-right -o right.png\n"
-                             "  tessera make film-balls --frames 12 -o film.y4m\n",
+                             "  tessera make film-balls --frames 12 -o film.y4m\n"
+                             "  tessera make fluid-dam --help\n"
+                             "  tessera make fluid-dam --count 2000 --seconds 0.2 -o 'dam-%04d.ply'\n"
+                             "  tessera make scene --help\n",
                              run };

@@ -16,36 +16,10 @@ struct particles {
     int fill_voids;
 };
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* The distance to the nearest other particle, in the middle of some of them. Linear. */
-static double spacing_of(const tsr_points *points)
-{
-    enum { LOOKED_AT = 101 };
-    double nearest[LOOKED_AT];
-    const int64_t n = tsr_points_count(points), looked = n < LOOKED_AT ? n : LOOKED_AT;
-    const float *p = tsr_points_positions_const(points);
-    for (int64_t k = 0; k < looked; k++) {
-        const float *own = p + 3 * (k * (n - 1) / (looked > 1 ? looked - 1 : 1));
-        float least = HUGE_VALF;
-        for (int64_t i = 0; i < n; i++) {
-            const float x = p[3 * i] - own[0], y = p[3 * i + 1] - own[1], z = p[3 * i + 2] - own[2], square = x * x + y * y + z * z;
-            if (square < least && p + 3 * i != own) least = square;
-        }
-        nearest[k] = sqrt((double)least);
-    }
-    qsort(nearest, (size_t)looked, sizeof *nearest, ascending);
-    return looked ? nearest[looked / 2] : 0;
-}
-
 /* Balls that do not reach each other are drops, and three quarters of the spacing leave voids between eight of them. */
 static void note_gaps(const struct particles *p, const tsr_points *points)
 {
-    const double spacing = tsr_points_radii_const(points) || tsr_points_count(points) < 2 ? 0 : spacing_of(points);
+    const double spacing = tsr_points_radii_const(points) || tsr_points_count(points) < 2 ? 0 : cli_points_spacing(points);
     if (p->options.radius < 0.75 * spacing && isfinite(spacing))
         cli_note(p->cli, "--radius %g: the particles lie %.3g apart, so that %s; about %.3g closes", p->options.radius, spacing,
                  p->options.radius < 0.5 * spacing ? "most of them stay drops of their own" : "voids stay between them", spacing);

@@ -1,4 +1,4 @@
-/* viewer/colours.c: a transfer function from probed grey values (spec segmentation.md 2.8: the same statistics as for the speed set its centre and
+/* viewer/colours.c: a transfer function from probed grey values (docs/theory/segmentation.md 6: the same statistics as for the speed set its centre and
  * width). The segmentation and its sessions know nothing of it. */
 #include <math.h>
 

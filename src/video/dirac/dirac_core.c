@@ -3,22 +3,9 @@
 #include "video/dirac/dirac_core.h"
 
 #include "core/parallel.h"
-#include "video/dirac/arithmetic.h"
+#include "video/dirac/core_contexts.h"
 #include "video/dirac/quantiser.h"
 
-/* Contexts of a sub-band. First follow bits: by parent and neighbours; then a chain for each kind of parent. */
-enum {
-    FIRST = 0,
-    CHAIN = 4,
-    CHAIN_LENGTH = 5,
-    DATA = 14,
-    SIGN = 15,
-    ZERO = 18,
-    OFFSET_FOLLOW = 19,
-    OFFSET_DATA = 20,
-    OFFSET_SIGN = 21,
-    CONTEXTS = 22
-};
 static const tsr_number_contexts offset_contexts = { OFFSET_FOLLOW, 1, OFFSET_DATA, OFFSET_SIGN };
 
 typedef struct coded_band {
@@ -46,8 +33,6 @@ typedef struct band_state {
     int32_t index, failed;
 } band_state;
 
-static int32_t sign_of(int32_t v) { return (v > 0) - (v < 0); }
-
 static void decode_row_arithmetic(band_state *s, int32_t x0, int32_t x1, int32_t y, tsr_quantiser q)
 {
     int32_t *row = s->row + y * s->stride;
@@ -61,7 +46,7 @@ static void decode_row_arithmetic(band_state *s, int32_t x0, int32_t x1, int32_t
         int32_t value = magnitude;
         if (magnitude) {
             const int32_t predictor = s->orientation == 1 ? up : s->orientation == 2 ? left : 0;
-            if (tsr_arithmetic_bit(&s->arithmetic, &s->p[SIGN + 1 + sign_of(predictor)])) value = -magnitude;
+            if (tsr_arithmetic_bit(&s->arithmetic, &s->p[SIGN + 1 + tsr_dirac_sign(predictor)])) value = -magnitude;
         }
         row[x] = tsr_quantiser_inverse(q, value);
     }

@@ -1,25 +1,54 @@
 /* video/dirac/dirac_isa.c */
 #include "video/dirac/dirac_isa.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "video/dirac/quantiser.h"
 
 /* The common case, in vectors: no prediction and no reference. */
+#define STORE_ROW(type, from, to) \
+    for (int32_t x = 0; x < j->width; x++) (to)[x] = (type)(tsr_dirac_clamp((from)[x], -half, half - 1) + half)
+
 static void store_plain(const tsr_dirac_store_job *j, int64_t y)
 {
-    const int32_t *from = j->residue + y * j->stride, half = 1 << (j->depth - 1);
+    const int32_t half = 1 << (j->depth - 1);
+    const int16_t *TSR_RESTRICT narrow = j->narrow ? j->narrow + y * j->stride : NULL;
+    const int32_t *TSR_RESTRICT wide = j->narrow ? NULL : j->residue + y * j->stride;
     if (j->bytes == 1) {
-        uint8_t *to = (uint8_t *)j->plane + y * j->plane_stride;
-        for (int32_t x = 0; x < j->width; x++) to[x] = (uint8_t)(tsr_dirac_clamp(from[x], -half, half - 1) + half);
+        uint8_t *TSR_RESTRICT to = (uint8_t *)j->plane + y * j->plane_stride;
+        if (narrow) STORE_ROW(uint8_t, narrow, to);
+        else STORE_ROW(uint8_t, wide, to);
     } else {
-        uint16_t *to = (uint16_t *)j->plane + y * j->plane_stride;
-        for (int32_t x = 0; x < j->width; x++) to[x] = (uint16_t)(tsr_dirac_clamp(from[x], -half, half - 1) + half);
+        uint16_t *TSR_RESTRICT to = (uint16_t *)j->plane + y * j->plane_stride;
+        if (narrow) STORE_ROW(uint16_t, narrow, to);
+        else STORE_ROW(uint16_t, wide, to);
+    }
+}
+
+/* Inter pictures: residues are limited first, so that the sum stays within 32 bits; what is limited is out of range all the same. */
+static void store_predicted(const tsr_dirac_store_job *j, int64_t y)
+{
+    const int32_t half = 1 << (j->depth - 1), far = 1 << 28;
+    const int32_t *TSR_RESTRICT residue = j->residue + y * j->stride, *TSR_RESTRICT predicted = j->predicted + y * j->predicted_stride;
+    int16_t *TSR_RESTRICT reference = j->reference + y * j->width;
+    for (int32_t x = 0; x < j->width; x++)
+        reference[x] = (int16_t)tsr_dirac_clamp(tsr_dirac_clamp(residue[x], -far, far) + predicted[x], -half, half - 1);
+    if (j->bytes == 1) {
+        uint8_t *TSR_RESTRICT to = (uint8_t *)j->plane + y * j->plane_stride;
+        for (int32_t x = 0; x < j->width; x++) to[x] = (uint8_t)(reference[x] + half);
+    } else {
+        uint16_t *TSR_RESTRICT to = (uint16_t *)j->plane + y * j->plane_stride;
+        for (int32_t x = 0; x < j->width; x++) to[x] = (uint16_t)(reference[x] + half);
     }
 }
 
 void TSR_ISA_NAME(tsr_dirac_store_rows)(const tsr_dirac_store_job *job, int64_t begin, int64_t end)
 {
     for (int64_t y = begin; y < end; y++) {
-        if (job->residue && !job->predicted && !job->reference) store_plain(job, y);
+        if ((job->residue || job->narrow) && job->plane && !job->predicted && !job->reference) store_plain(job, y);
+        else if (job->predicted && job->residue && job->reference && job->plane) store_predicted(job, y);
         else
             for (int32_t x = 0; x < job->width; x++) tsr_dirac_store_sample(job, x, y);
     }
@@ -38,16 +67,16 @@ static int fetch_row(const tsr_dirac_predict_job *j, const int16_t *reference, i
         return 1;
     }
     const int32_t s = precision - 1, one = 1 << s, rx = (int32_t)(px & (one - 1)), ry = (int32_t)(py & (one - 1));
-    const int64_t stride = 2 * (int64_t)j->width, hx = px >> s, hy = py >> s;
-    if (hx < 0 || hx + 2 * (int64_t)n - 1 > stride - 2 || hy < 0 || hy + 1 > 2 * (int64_t)j->height - 2) return 0;
-    const int16_t *from = reference + hy * stride + hx;
+    const int64_t hx = px >> s, hy = py >> s;
+    if (hx < 0 || hx + 2 * (int64_t)n - 1 > 2 * (int64_t)j->width - 2 || hy < 0 || hy + 1 > 2 * (int64_t)j->height - 2) return 0;
+    const int16_t *from[4];
+    for (int32_t k = 0; k < 4; k++) from[k] = reference + tsr_dirac_half_place(j->width, j->height, hx + (k & 1), hy + (k >> 1));
     if (rx == 0 && ry == 0) {
-        for (int32_t k = 0; k < n; k++) value[k] = from[2 * k];
+        for (int32_t k = 0; k < n; k++) value[k] = from[0][k];
         return 1;
     }
     const int32_t a = (one - ry) * (one - rx), b = (one - ry) * rx, c = ry * (one - rx), d = ry * rx, half = one * one / 2;
-    for (int32_t k = 0; k < n; k++)
-        value[k] = (a * from[2 * k] + b * from[2 * k + 1] + c * from[stride + 2 * k] + d * from[stride + 2 * k + 1] + half) >> (2 * s);
+    for (int32_t k = 0; k < n; k++) value[k] = (a * from[0][k] + b * from[1][k] + c * from[2][k] + d * from[3][k] + half) >> (2 * s);
     return 1;
 }
 
@@ -100,49 +129,331 @@ void TSR_ISA_NAME(tsr_dirac_predict_rows)(const tsr_dirac_predict_job *j, int64_
     }
 }
 
+/* n results of the 8 taps, from[k] + x being the taps of x. */
+static void half_taps(const int16_t *const p[8], int32_t n, int32_t low, int32_t high, int16_t *TSR_RESTRICT to)
+{
+    for (int32_t x = 0; x < n; x++) {
+        const int32_t v[8] = { p[0][x], p[1][x], p[2][x], p[3][x], p[4][x], p[5][x], p[6][x], p[7][x] };
+        to[x] = (int16_t)tsr_dirac_half_taps(v, low, high);
+    }
+}
+
 void TSR_ISA_NAME(tsr_dirac_half_rows)(const tsr_dirac_half_job *job, int64_t begin, int64_t end)
 {
-    const int32_t w = job->width, low = job->low, high = job->high;
+    const int32_t w = job->width, inside = w - 7; /* places whose taps need no clamping: 3 to w - 5 */
     for (int64_t y = begin; y < end; y++) {
-        int16_t *row = job->half + y * 2 * w;
+        int16_t *even = job->half + tsr_dirac_half_place(w, job->height, 0, y), *odd = job->half + tsr_dirac_half_place(w, job->height, 1, y);
         const int16_t *p[8];
         for (int32_t k = 0; k < 8; k++) p[k] = job->plane + (int64_t)tsr_dirac_clamp((int32_t)(y >> 1) - 3 + k, 0, job->height - 1) * w;
-        if (y & 1)
-            for (int32_t x = 0; x < w; x++) {
-                const int32_t v[8] = { p[0][x], p[1][x], p[2][x], p[3][x], p[4][x], p[5][x], p[6][x], p[7][x] };
-                row[2 * x] = (int16_t)tsr_dirac_half_taps(v, low, high);
-            }
-        else
-            for (int32_t x = 0; x < w; x++) row[2 * x] = p[3][x];
-        for (int32_t x = 0; x < w - 1; x++) {
-            if (x < 3 || x >= w - 4) {
-                row[2 * x + 1] = (int16_t)tsr_dirac_half_row(job, 2 * x + 1, (int32_t)y);
-                continue;
-            }
-            const int16_t *e = row + 2 * x - 6;
-            const int32_t v[8] = { e[0], e[2], e[4], e[6], e[8], e[10], e[12], e[14] };
-            row[2 * x + 1] = (int16_t)tsr_dirac_half_taps(v, low, high);
-        }
-        row[2 * w - 1] = 0; /* not read; known all the same */
+        if (y & 1) half_taps(p, w, job->low, job->high, even);
+        else memcpy(even, p[3], (size_t)w * sizeof *even);
+        for (int32_t k = 0; k < 8; k++) p[k] = even + k;
+        if (inside > 0) half_taps(p, inside, job->low, job->high, odd + 3);
+        for (int32_t x = 0; x < w - 1; x++)
+            if (x < 3 || x >= 3 + inside) odd[x] = (int16_t)tsr_dirac_half_row(job, 2 * x + 1, (int32_t)y);
+        odd[w - 1] = 0; /* not read; known all the same */
+    }
+}
+
+/* Rows without a prediction, in vectors; what lies beyond the plane repeats its last sample. */
+#define LOAD_ROW(type, to)                                                                                                   \
+    do {                                                                                                                     \
+        const type *TSR_RESTRICT from_ = (const type *)j->plane + tsr_minl(y, j->height - 1) * j->plane_stride;              \
+        for (int32_t x = 0; x < j->width; x++) (to)[x] = (__typeof__(*(to)))((int32_t)from_[x] - half);                      \
+        for (int32_t x = j->width; x < j->padded_width; x++) (to)[x] = (to)[j->width - 1];                                   \
+    } while (0)
+
+static void load_plain(const tsr_dirac_load_job *j, int64_t y)
+{
+    const int32_t half = 1 << (j->depth - 1);
+    int16_t *TSR_RESTRICT narrow = j->narrow ? j->narrow + y * j->stride : NULL;
+    int32_t *TSR_RESTRICT wide = j->narrow ? NULL : j->samples + y * j->stride;
+    if (j->bytes == 1) {
+        if (narrow) LOAD_ROW(uint8_t, narrow);
+        else LOAD_ROW(uint8_t, wide);
+    } else {
+        if (narrow) LOAD_ROW(uint16_t, narrow);
+        else LOAD_ROW(uint16_t, wide);
     }
 }
 
 void TSR_ISA_NAME(tsr_dirac_load_rows)(const tsr_dirac_load_job *job, int64_t begin, int64_t end)
 {
-    for (int64_t y = begin; y < end; y++)
-        for (int32_t x = 0; x < job->padded_width; x++) tsr_dirac_load_sample(job, x, y);
+    for (int64_t y = begin; y < end; y++) {
+        if (!job->predicted) load_plain(job, y);
+        else
+            for (int32_t x = 0; x < job->padded_width; x++) tsr_dirac_load_sample(job, x, y);
+    }
 }
 
-int64_t TSR_ISA_NAME(tsr_dirac_count_bits)(const int32_t *coefficients, int64_t n, uint64_t scale, int64_t *zeros)
+/* ---- encoder -------------------------------------------------------------------------------------------------------------------------------- */
+
+double TSR_ISA_NAME(tsr_dirac_quantise_row)(const int32_t *coefficients, int32_t n, int32_t index, int inter, int32_t rounding, int32_t *quantised,
+                                            int32_t *decoded)
 {
-    int64_t last = n;
-    uint32_t bits = 0;
-    while (last > 0 && !tsr_quantiser_magnitude(scale, coefficients[last - 1])) last--;
-    *zeros = n - last;
-    for (int64_t k = 0; k < last; k++) {
-        const uint32_t magnitude = tsr_quantiser_magnitude(scale, coefficients[k]);
-        const int32_t v = (int32_t)magnitude < INT32_MAX ? (int32_t)magnitude + 1 : INT32_MAX;
-        bits += 2 * ((tsr_float_bits((float)v) >> 23) - 127) + 1 + (magnitude != 0);
+    const uint64_t scale = tsr_quantiser_scale(index), half = index ? (uint64_t)rounding << 16 : 0;
+    const tsr_quantiser q = tsr_quantiser_make(index, inter);
+    double error = 0;
+    for (int32_t x = 0; x < n; x++) {
+        const int32_t c = coefficients[x];
+        const uint32_t magnitude = (uint32_t)(((uint64_t)(c < 0 ? 0u - (uint32_t)c : (uint32_t)c) * scale + half) >> 32);
+        const int32_t back = magnitude ? (int32_t)((magnitude * q.factor + q.offset) >> 2) : 0;
+        quantised[x] = c < 0 ? -(int32_t)magnitude : (int32_t)magnitude;
+        decoded[x] = c < 0 ? -back : back;
+        const double d = (double)(decoded[x] - c);
+        error += d * d;
+    }
+    return error;
+}
+
+/* Rows of bytes 16 at a time, what lies behind the last one masked. */
+#if defined(__x86_64__)
+static const uint8_t bytes_mask[32] = { 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255 };
+static __m128i load_16(const uint8_t *from) { return _mm_loadu_si128((const __m128i *)(const void *)from); }
+static int32_t both_halves(__m128i v) { return _mm_cvtsi128_si32(v) + _mm_cvtsi128_si32(_mm_srli_si128(v, 8)); }
+#endif
+
+int32_t TSR_ISA_NAME(tsr_dirac_difference)(const uint8_t *a, int64_t a_stride, const uint8_t *b, int64_t b_stride, int32_t w, int32_t h)
+{
+#if defined(__x86_64__)
+    const int32_t whole = (w - 1) & ~15;
+    const __m128i mask = load_16(bytes_mask + 16 - (w - whole));
+    __m128i sum = _mm_setzero_si128();
+    for (int32_t y = 0; y < h; y++, a += a_stride, b += b_stride) {
+        for (int32_t x = 0; x < whole; x += 16) sum = _mm_add_epi64(sum, _mm_sad_epu8(load_16(a + x), load_16(b + x)));
+        sum = _mm_add_epi64(sum, _mm_sad_epu8(_mm_and_si128(load_16(a + whole), mask), _mm_and_si128(load_16(b + whole), mask)));
+    }
+    return both_halves(sum);
+#else
+    int32_t sum = 0;
+    for (int32_t y = 0; y < h; y++, a += a_stride, b += b_stride)
+        for (int32_t x = 0; x < w; x++) {
+            const int32_t d = (int32_t)a[x] - (int32_t)b[x];
+            sum += d < 0 ? -d : d;
+        }
+    return sum;
+#endif
+}
+
+int32_t TSR_ISA_NAME(tsr_dirac_difference_mean)(const uint8_t *a, int64_t a_stride, const uint8_t *b, int64_t b_stride, const uint8_t *c,
+                                                int64_t c_stride, int32_t w, int32_t h)
+{
+#if defined(__x86_64__)
+    const int32_t whole = (w - 1) & ~15;
+    const __m128i mask = load_16(bytes_mask + 16 - (w - whole));
+    __m128i sum = _mm_setzero_si128();
+    for (int32_t y = 0; y < h; y++, a += a_stride, b += b_stride, c += c_stride) {
+        for (int32_t x = 0; x < whole; x += 16) sum = _mm_add_epi64(sum, _mm_sad_epu8(load_16(a + x), _mm_avg_epu8(load_16(b + x), load_16(c + x))));
+        const __m128i mean = _mm_avg_epu8(load_16(b + whole), load_16(c + whole));
+        sum = _mm_add_epi64(sum, _mm_sad_epu8(_mm_and_si128(load_16(a + whole), mask), _mm_and_si128(mean, mask)));
+    }
+    return both_halves(sum);
+#else
+    int32_t sum = 0;
+    for (int32_t y = 0; y < h; y++, a += a_stride, b += b_stride, c += c_stride)
+        for (int32_t x = 0; x < w; x++) {
+            const int32_t d = (int32_t)a[x] - ((int32_t)b[x] + c[x] + 1) / 2;
+            sum += d < 0 ? -d : d;
+        }
+    return sum;
+#endif
+}
+
+int32_t TSR_ISA_NAME(tsr_dirac_difference_flat)(const uint8_t *a, int64_t a_stride, int32_t w, int32_t h, int32_t *mean)
+{
+    int32_t sum = 0;
+    for (int32_t y = 0; y < h; y++)
+        for (int32_t x = 0; x < w; x++) sum += a[y * a_stride + x];
+    const int32_t m = (sum + w * h / 2) / (w * h);
+    sum = 0;
+    for (int32_t y = 0; y < h; y++)
+        for (int32_t x = 0; x < w; x++) {
+            const int32_t d = a[y * a_stride + x] - m;
+            sum += d < 0 ? -d : d;
+        }
+    *mean = m;
+    return sum;
+}
+
+void TSR_ISA_NAME(tsr_dirac_blend)(const uint8_t *const from[4], int64_t stride, const int32_t weight[4], int32_t shift, int32_t w, int32_t h,
+                                   uint8_t *restrict to, int64_t to_stride)
+{
+    const int32_t half = 1 << (shift - 1), whole = 1 << shift;
+    for (int32_t y = 0; y < h; y++, to += to_stride) {
+        const uint8_t *a = from[0] + y * stride, *b = from[1] + y * stride, *c = from[2] + y * stride, *d = from[3] + y * stride;
+        if (2 * weight[0] == whole && weight[0] == weight[1])
+            for (int32_t x = 0; x < w; x++) to[x] = (uint8_t)((a[x] + b[x] + 1) >> 1);
+        else if (2 * weight[0] == whole && weight[0] == weight[2])
+            for (int32_t x = 0; x < w; x++) to[x] = (uint8_t)((a[x] + c[x] + 1) >> 1);
+        else if (4 * weight[0] == whole && weight[0] == weight[1] && weight[0] == weight[2])
+            for (int32_t x = 0; x < w; x++) to[x] = (uint8_t)((a[x] + b[x] + c[x] + d[x] + 2) >> 2);
+        else
+            for (int32_t x = 0; x < w; x++)
+                to[x] = (uint8_t)((weight[0] * a[x] + weight[1] * b[x] + weight[2] * c[x] + weight[3] * d[x] + half) >> shift);
+    }
+}
+
+void TSR_ISA_NAME(tsr_dirac_half_bytes)(const uint8_t *from, int64_t step, int32_t n, uint8_t *restrict to)
+{
+    const uint8_t *p[8];
+    for (int32_t k = 0; k < 8; k++) p[k] = from + (k - 3) * step;
+    for (int32_t x = 0; x < n; x++) {
+        const int32_t v[8] = { p[0][x], p[1][x], p[2][x], p[3][x], p[4][x], p[5][x], p[6][x], p[7][x] };
+        to[x] = (uint8_t)tsr_dirac_half_taps(v, 0, 255);
+    }
+}
+
+/* ---- slices -------------------------------------------------------------------------------------------------------------------------------- */
+
+/* How many magnitudes reach each of three bounds. */
+static void count_three(const int32_t *value, int32_t n, const uint32_t least[3], int32_t count[3])
+{
+    const uint32_t a = least[0], b = least[1], c = least[2];
+    int32_t reach_a = 0, reach_b = 0, reach_c = 0;
+    for (int32_t x = 0; x < n; x++) {
+        const uint32_t magnitude = value[x] < 0 ? 0u - (uint32_t)value[x] : (uint32_t)value[x];
+        reach_a += magnitude >= a;
+        reach_b += magnitude >= b;
+        reach_c += magnitude >= c;
+    }
+    count[0] = reach_a;
+    count[1] = reach_b;
+    count[2] = reach_c;
+}
+
+static int32_t own_index(int32_t index, int32_t matrix) { return index > matrix ? index - matrix : 0; }
+
+int64_t TSR_ISA_NAME(tsr_dirac_run_bits)(const int32_t *value, const tsr_dirac_run *runs, int32_t count, int32_t index, const tsr_code_steps *steps)
+{
+    int64_t bits = 0;
+    int found = 0; /* a coefficient that is not 0, from the end on */
+    for (int32_t k = 0; k < count; k++) value += runs[k].size;
+    for (int32_t k = count - 1; k >= 0; k--) {
+        const uint32_t *least = steps->least[own_index(index, runs[k].matrix)];
+        const int32_t n = runs[k].size;
+        value -= n;
+        int32_t some[3];
+        count_three(value, n, least + 1, some);
+        if (!some[0]) {
+            bits += found ? n : 0;
+            continue;
+        }
+        int32_t last = n;
+        if (!found)
+            while ((value[last - 1] < 0 ? 0u - (uint32_t)value[last - 1] : (uint32_t)value[last - 1]) < least[1]) last--;
+        found = 1;
+        bits += last + some[0] + 2 * ((int64_t)some[0] + some[1] + some[2]);
+        for (int32_t step = 4; some[2] && step + 3 <= TSR_CODE_STEPS; step += 3) {
+            count_three(value, n, least + step, some);
+            bits += 2 * ((int64_t)some[0] + some[1] + some[2]);
+        }
     }
     return bits;
+}
+
+static void quantise_run(const int32_t *value, int32_t n, uint64_t scale, int32_t *to)
+{
+    int32_t x = 0;
+    if (scale >> 32) { /* nothing changes */
+        memcpy(to, value, (size_t)n * sizeof *to);
+        return;
+    }
+#if defined(__AVX2__)
+    const __m256i factor = _mm256_set1_epi64x((int64_t)scale);
+    for (; x + 8 <= n; x += 8) { /* products of 32 bits by 32, those of odd places apart */
+        const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(value + x)), m = _mm256_abs_epi32(v);
+        const __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(m, factor), 32), odd = _mm256_mul_epu32(_mm256_srli_epi64(m, 32), factor);
+        _mm256_storeu_si256((__m256i *)(void *)(to + x), _mm256_sign_epi32(_mm256_blend_epi32(even, odd, 0xaa), v));
+    }
+#endif
+    for (; x < n; x++) {
+        const int32_t v = value[x], sign = v >> 31, magnitude = (int32_t)((uint64_t)(((uint32_t)v ^ (uint32_t)sign) - (uint32_t)sign) * scale >> 32);
+        to[x] = (magnitude ^ sign) - sign;
+    }
+}
+
+/* Two codes at once where both values are small; else one after the other. */
+static void put_value(tsr_bits_out *out, int32_t v)
+{
+    tsr_bits_put_uint(out, v < 0 ? 0u - (uint32_t)v : (uint32_t)v);
+    if (v) tsr_bits_put(out, v < 0, 1);
+}
+
+enum { PAIR = 16, HALF_PAIR = PAIR / 2 };
+typedef struct pair_code {
+    uint32_t code;
+    int32_t bits;
+} pair_code;
+
+static pair_code code_of(int32_t v)
+{
+    const uint32_t m = (uint32_t)(v < 0 ? -v : v);
+    const int32_t bits = tsr_code_bits(m), digits = bits / 2;
+    const uint32_t code = (uint32_t)(tsr_code_spread((m + 1) & ((1u << digits) - 1)) << 1 | 1);
+    return (pair_code){ v ? code << 1 | (v < 0) : code, bits + (v != 0) };
+}
+
+void TSR_ISA_NAME(tsr_dirac_run_write)(const int32_t *value, const tsr_dirac_run *runs, int32_t count, int32_t index, const tsr_code_steps *steps,
+                                       int32_t *scratch, tsr_bits_out *own)
+{
+    static pair_code pairs[PAIR * PAIR];
+    static int32_t made;
+    int32_t n = 0;
+    if (!__atomic_load_n(&made, __ATOMIC_ACQUIRE)) { /* several threads write the same */
+        for (int32_t a = 0; a < PAIR; a++)
+            for (int32_t b = 0; b < PAIR; b++) {
+                const pair_code p = code_of(a - HALF_PAIR), q = code_of(b - HALF_PAIR), both = { p.code << q.bits | q.code, p.bits + q.bits };
+                __atomic_store_n(&pairs[a * PAIR + b].code, both.code, __ATOMIC_RELAXED);
+                __atomic_store_n(&pairs[a * PAIR + b].bits, both.bits, __ATOMIC_RELAXED);
+            }
+        __atomic_store_n(&made, 1, __ATOMIC_RELEASE);
+    }
+    for (int32_t k = 0; k < count; k++) {
+        const uint64_t scale = steps->scale[own_index(index, runs[k].matrix)];
+        quantise_run(value + n, runs[k].size, scale, scratch + n);
+        n += runs[k].size;
+    }
+    while (n > 0 && !scratch[n - 1]) n--;
+    tsr_bits_out out = *own;
+    int32_t k = 0;
+    for (; k + 2 <= n; k += 2) {
+        const uint32_t a = (uint32_t)scratch[k] + HALF_PAIR, b = (uint32_t)scratch[k + 1] + HALF_PAIR;
+        if ((a | b) < PAIR) {
+            const pair_code p = pairs[a * PAIR + b];
+            out.word = out.word << p.bits | p.code;
+            out.filled += p.bits;
+            if (out.filled >= 32) {
+                const uint64_t word = __builtin_bswap64(out.word << (64 - out.filled));
+                memcpy(out.at, &word, 8);
+                out.at += out.filled >> 3;
+                out.filled &= 7;
+            }
+            continue;
+        }
+        tsr_bits_put(&out, 0, 0); /* what is waiting goes, so that a long code finds room */
+        put_value(&out, scratch[k]);
+        put_value(&out, scratch[k + 1]);
+    }
+    tsr_bits_put(&out, 0, 0);
+    if (k < n) put_value(&out, scratch[k]);
+    *own = out;
+}
+
+void TSR_ISA_NAME(tsr_dirac_gather)(const int32_t *wide, const int16_t *narrow, int64_t stride, const tsr_dirac_piece *pieces, int32_t count, int32_t *to)
+{
+    for (int32_t k = 0; k < count; k++) {
+        const tsr_dirac_piece p = pieces[k];
+        for (int32_t y = 0; y < p.h; y++, to += p.w) {
+            const int64_t at = p.at + y * stride;
+            int32_t x = 0;
+            if (narrow) {
+                for (; x + 4 <= p.w; x += 4)
+                    for (int32_t m = 0; m < 4; m++) to[x + m] = narrow[at + x + m];
+                for (; x < p.w; x++) to[x] = narrow[at + x];
+            } else {
+                for (; x + 4 <= p.w; x += 4) memcpy(to + x, wide + at + x, 4 * sizeof(int32_t));
+                for (; x < p.w; x++) to[x] = wide[at + x];
+            }
+        }
+    }
 }

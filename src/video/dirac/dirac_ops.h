@@ -8,9 +8,10 @@
 
 /* Residue and prediction become samples of a plane: cropped, clamped, no longer around 0; and those of a reference, which stay around 0. */
 typedef struct tsr_dirac_store_job {
+    const int16_t *narrow; /* in place of `residue` where it fits */
     const int32_t *residue, *predicted; /* NULL: 0; rows `stride` and `predicted_stride` apart */
     int64_t stride, predicted_stride;
-    void *plane;
+    void *plane; /* NULL: nobody wants it */
     int64_t plane_stride; /* elements of `bytes` bytes */
     int16_t *reference;   /* width x height, tight; NULL: none */
     int32_t width, height, bytes, depth;
@@ -19,8 +20,11 @@ typedef struct tsr_dirac_store_job {
 /* The way back: a plane becomes samples around 0, its last column and row repeated up to the padded extents. */
 typedef struct tsr_dirac_load_job {
     const void *plane;
-    int64_t plane_stride; /* elements of `bytes` bytes */
+    int64_t plane_stride;     /* elements of `bytes` bytes */
+    const int32_t *predicted; /* is taken off; NULL: nothing is; rows `predicted_stride` apart */
+    int64_t predicted_stride;
     int32_t *samples;
+    int16_t *narrow; /* in place of `samples`; without a prediction */
     int64_t stride;
     int32_t width, height, padded_width, padded_height, bytes, depth;
 } tsr_dirac_load_job;
@@ -35,18 +39,22 @@ typedef struct tsr_dirac_ops {
 TSR_HD void tsr_dirac_store_sample(const tsr_dirac_store_job *j, int32_t x, int64_t y)
 {
     const int32_t half = 1 << (j->depth - 1);
-    const int64_t sum = (j->residue ? (int64_t)j->residue[y * j->stride + x] : 0) + (j->predicted ? j->predicted[y * j->predicted_stride + x] : 0);
+    const int64_t residue = j->narrow ? j->narrow[y * j->stride + x] : j->residue ? j->residue[y * j->stride + x] : 0;
+    const int64_t sum = residue + (j->predicted ? j->predicted[y * j->predicted_stride + x] : 0);
     const int32_t value = (int32_t)tsr_minl(tsr_maxl(sum, -half), half - 1);
     if (j->reference) j->reference[y * j->width + x] = (int16_t)value;
+    if (!j->plane) return;
     if (j->bytes == 1) ((uint8_t *)j->plane)[y * j->plane_stride + x] = (uint8_t)(value + half);
     else ((uint16_t *)j->plane)[y * j->plane_stride + x] = (uint16_t)(value + half);
 }
 
 TSR_HD void tsr_dirac_load_sample(const tsr_dirac_load_job *j, int32_t x, int64_t y)
 {
-    const int64_t at = tsr_minl(y, j->height - 1) * j->plane_stride + tsr_mini(x, j->width - 1);
+    const int64_t from_y = tsr_minl(y, j->height - 1), from_x = tsr_mini(x, j->width - 1), at = from_y * j->plane_stride + from_x;
     const int32_t value = j->bytes == 1 ? ((const uint8_t *)j->plane)[at] : ((const uint16_t *)j->plane)[at];
-    j->samples[y * j->stride + x] = value - (1 << (j->depth - 1));
+    const int32_t predicted = j->predicted ? j->predicted[from_y * j->predicted_stride + from_x] : 0;
+    if (j->narrow) j->narrow[y * j->stride + x] = (int16_t)(value - (1 << (j->depth - 1)));
+    else j->samples[y * j->stride + x] = value - (1 << (j->depth - 1)) - predicted;
 }
 
 #endif

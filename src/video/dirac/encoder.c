@@ -1,32 +1,8 @@
 /* video/dirac/encoder.c: frames in, data units out. */
 #include <stdlib.h>
 
-#include "formats/video.h"
-#include "video/dirac/dirac_ops.h"
+#include "video/dirac/dirac_encoder.h"
 #include "video/dirac/filters.h"
-#include "video/dirac/slices_write.h"
-#include "video/dirac/syntax_write.h"
-#include "video/dirac/synthesis.h"
-
-struct tsr_dirac_encoder {
-    tsr_context *context;
-    tsr_dirac_encode_options options;
-    tsr_dirac_sequence sequence;
-    tsr_dirac_transform transform;
-    tsr_dirac_layout layout[3];
-    tsr_dirac_synthesis plans[2];
-    void *plane; /* device memory of a whole frame */
-    int64_t plane_bytes;
-    int32_t *samples, *on_device[3], *coefficients[3];
-    void *workspace;
-    int64_t workspace_bytes, elements[3];
-    tsr_dirac_slice_plan *plan;
-    uint8_t *out;
-    int64_t size, room;
-    uint32_t number, previous; /* of the next picture; bytes of the last unit */
-};
-
-static int on_host(const tsr_dirac_encoder *e) { return e->context->device.kind == TSR_DEVICE_CPU; }
 
 /* ---- creation ------------------------------------------------------------------------------------------------------------------------------ */
 
@@ -43,25 +19,53 @@ static tsr_status check_format(tsr_dirac_encode_options *o)
     return TSR_OK;
 }
 
-static tsr_status check_numbers(tsr_dirac_encode_options *o)
+static tsr_status in_range(const char *name, int32_t value, int32_t least, int32_t most)
 {
-    if ((unsigned)o->coding > TSR_DIRAC_CODING_LOW_DELAY) TSR_FAIL(TSR_ERROR_ARGUMENT, "coding is %d, expected 0 or 1", (int)o->coding);
-    if (o->wavelet < 0 || o->wavelet > TSR_DIRAC_FILTERS)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet is %d, expected 0 to %d", o->wavelet, TSR_DIRAC_FILTERS);
-    if (o->depth < 0 || o->depth > 4) TSR_FAIL(TSR_ERROR_ARGUMENT, "depth is %d, expected 1 to 4, or 0", o->depth);
-    if (!o->wavelet) o->wavelet = TSR_DIRAC_LEGALL + 1;
-    if (!o->depth) o->depth = 3;
-    for (int k = 0; k < 2; k++) {
-        const int32_t least = 1 << o->depth, usual = k ? 8 : 32;
-        if (!o->slice[k]) o->slice[k] = usual > least ? usual : least;
+    if (value < least || value > most) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is %d, expected %d to %d", name, value, least, most);
+    return TSR_OK;
+}
+
+static tsr_status check_transform(tsr_dirac_encode_options *o)
+{
+    const int core = tsr_dirac_is_core(o);
+    TSR_TRY(in_range("wavelet", o->wavelet, 0, TSR_DIRAC_FILTERS));
+    TSR_TRY(in_range("depth", o->depth, 0, TSR_DIRAC_DEPTH));
+    TSR_TRY(in_range("wavelet_horizontal", o->wavelet_horizontal, 0, TSR_DIRAC_FILTERS));
+    TSR_TRY(in_range("depth_horizontal", o->depth_horizontal, 0, 4));
+    TSR_TRY(in_range("inter_wavelet", o->inter_wavelet, 0, TSR_DIRAC_FILTERS));
+    if (core && (o->wavelet_horizontal || o->depth_horizontal || o->matrix || o->fragment || o->slice[0] || o->slice[1] || o->picture_bytes))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: without effect in core syntax, expected with slices",
+                 o->wavelet_horizontal || o->depth_horizontal ? "wavelet_horizontal and depth_horizontal"
+                 : o->matrix                                  ? "matrix"
+                 : o->fragment                                ? "fragment"
+                 : o->picture_bytes                           ? "picture_bytes"
+                                                              : "slice");
+    if (!o->wavelet) o->wavelet = core ? 1 : TSR_DIRAC_LEGALL + 1;
+    if (!o->inter_wavelet) o->inter_wavelet = TSR_DIRAC_LEGALL + 1;
+    const int32_t across = o->format.chroma != TSR_CHROMA_444, down = o->format.chroma == TSR_CHROMA_420;
+    if (!o->depth) {
+        o->depth = core ? 4 : 3;
+        while (core && o->depth > 1 && ((o->format.width >> across >> o->depth) < 4 || (o->format.height >> down >> (o->fields != 0) >> o->depth) < 4))
+            o->depth--;
+    }
+    for (int k = 0; k < 2 && !core; k++) {
+        const int32_t least = 1 << (o->depth + (k ? 0 : o->depth_horizontal)), usual = k ? 8 : 32, whole = least << (k ? down : across);
+        if (!o->slice[k]) o->slice[k] = usual > whole ? usual : whole; /* chroma has whole blocks, too: FFmpeg cuts them otherwise */
         if (o->slice[k] < least || o->slice[k] % least || o->slice[k] > 1 << 14)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "slice[%d] is %d, expected a multiple of %d up to 16384", k, o->slice[k], least);
     }
+    return TSR_OK;
+}
+
+static tsr_status check_numbers(tsr_dirac_encode_options *o)
+{
+    TSR_TRY(in_range("coding", (int32_t)o->coding, 0, TSR_DIRAC_CODING_VARIABLE));
+    TSR_TRY(check_transform(o));
     if (!o->rate[0]) o->rate[0] = 25, o->rate[1] = 1;
     if (!o->aspect[0]) o->aspect[0] = o->aspect[1] = 1;
     if (o->rate[0] < 1 || o->rate[1] < 1 || o->aspect[0] < 1 || o->aspect[1] < 1)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "rate or aspect is not positive: %d / %d, %d / %d", o->rate[0], o->rate[1], o->aspect[0], o->aspect[1]);
-    if (o->interlaced < 0 || o->interlaced > 2) TSR_FAIL(TSR_ERROR_ARGUMENT, "interlaced is %d, expected 0 to 2", o->interlaced);
+    TSR_TRY(in_range("interlaced", o->interlaced, 0, 2));
     if (o->first_number < 0 || o->first_number > UINT32_MAX || (o->fields && o->first_number % 2))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "first_number is %lld, expected 0 to 2^32 - 1, even for fields", (long long)o->first_number);
     return TSR_OK;
@@ -69,14 +73,47 @@ static tsr_status check_numbers(tsr_dirac_encode_options *o)
 
 static tsr_status check_rate(const tsr_dirac_encode_options *o)
 {
-    if (o->quantiser < 0 || o->quantiser > 101) TSR_FAIL(TSR_ERROR_ARGUMENT, "quantiser is %d, expected 1 to 101, or 0", o->quantiser);
+    TSR_TRY(in_range("quantiser", o->quantiser, 0, 101));
     if (o->picture_bytes < 0 || o->picture_bytes > (int64_t)1 << 32)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "picture_bytes is %lld, expected 1 to 2^32, or 0", (long long)o->picture_bytes);
-    if ((o->lossless != 0) + (o->quantiser != 0) + (o->picture_bytes != 0) > 1)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "lossless, quantiser and picture_bytes: expected one of them at most");
-    if (o->coding == TSR_DIRAC_CODING_LOW_DELAY && (o->lossless || o->quantiser))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "low-delay slices have a fixed size: expected picture_bytes, not lossless or quantiser");
-    if (o->fragment < 0 || o->fragment > 65535) TSR_FAIL(TSR_ERROR_ARGUMENT, "fragment is %d, expected 0 to 65535 slices", o->fragment);
+    if ((o->lossless != 0) + (o->quantiser != 0) + (o->picture_bytes != 0) + (o->bit_rate != 0) > 1)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "lossless, quantiser, picture_bytes and bit_rate: expected one of them at most");
+    if (o->coding == TSR_DIRAC_CODING_LOW_DELAY && (o->lossless || o->quantiser || o->bit_rate))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "low-delay slices have a fixed size: expected picture_bytes, not lossless, quantiser or bit_rate");
+    if (o->bit_rate < 0 || o->bit_rate > (int64_t)1 << 40 || o->buffer_bits < 0 || o->buffer_bits > (int64_t)1 << 44)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "bit_rate is %lld and buffer_bits %lld, expected 1 to 2^40 and 2^44, or 0", (long long)o->bit_rate,
+                 (long long)o->buffer_bits);
+    if (!o->bit_rate && (o->buffer_bits || o->constant_rate || o->statistics_count))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: needs bit_rate", o->buffer_bits ? "buffer_bits" : o->constant_rate ? "constant_rate" : "statistics");
+    if (o->statistics_count < 0 || (o->statistics_count && !o->statistics)) TSR_FAIL(TSR_ERROR_ARGUMENT, "statistics is NULL");
+    return in_range("fragment", o->fragment, 0, 65535);
+}
+
+/* What core syntax alone has. */
+static tsr_status check_core(tsr_dirac_encode_options *o)
+{
+    const int32_t down[2] = { o->format.chroma != TSR_CHROMA_444, o->format.chroma == TSR_CHROMA_420 };
+    TSR_TRY(in_range("preset", (int32_t)o->preset, 0, TSR_DIRAC_BEST));
+    TSR_TRY(in_range("group", o->group, 0, 1 << 20));
+    TSR_TRY(in_range("distance", o->distance, 0, 8));
+    TSR_TRY(in_range("precision", o->precision, 0, 4));
+    TSR_TRY(in_range("perceptual", o->perceptual, 0, 100));
+    if (o->coding == TSR_DIRAC_CODING_VARIABLE && o->group > 1)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "group is %d, expected 0 or 1: variable-length codes are for intra pictures", o->group);
+    if (!o->group) o->group = o->coding == TSR_DIRAC_CODING_VARIABLE ? 1 : 48;
+    if (!o->distance) o->distance = o->group < 3 ? 1 : 3;
+    if (!o->precision) o->precision = 3;
+    if (!o->block[0]) o->block[0] = 12;
+    if (!o->block[2]) o->block[2] = o->block[0] == 12 ? 8 : o->block[0] * 2 / 3 / 4 * 4;
+    if (!o->block[1]) o->block[1] = o->block[0];
+    if (!o->block[3]) o->block[3] = o->block[2];
+    for (int k = 0; k < 2; k++) {
+        const int32_t l = o->block[k], b = o->block[2 + k];
+        if (l < 4 || b < 4 || l % 4 || b % 4 || b > l || l > 2 * b || l > TSR_DIRAC_BLOCK_MOST || (((l >> down[k]) - (b >> down[k])) & 1))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "blocks of %d every %d along %c, expected multiples of 4 with separation <= length <= 2 separation and length at most 64",
+                     l, b, 'x' + k);
+    }
+    if (!o->lossless && !o->quantiser && !o->bit_rate) o->quantiser = 1 + 12 + 4 * (o->format.bits - 8);
     return TSR_OK;
 }
 
@@ -84,13 +121,20 @@ static void fill_sequence(tsr_dirac_encoder *e)
 {
     const tsr_dirac_encode_options *o = &e->options;
     const tsr_video_format *f = &o->format;
-    const int full = f->range == TSR_RANGE_FULL, low_delay = o->coding == TSR_DIRAC_CODING_LOW_DELAY;
+    const int full = f->range == TSR_RANGE_FULL, low_delay = o->coding == TSR_DIRAC_CODING_LOW_DELAY, core = tsr_dirac_is_core(o);
+    const int version_3 = o->fragment || o->depth_horizontal || (o->wavelet_horizontal && o->wavelet_horizontal != o->wavelet);
+    const int32_t profile = low_delay                                 ? 0
+                            : !core                                   ? 3
+                            : o->coding == TSR_DIRAC_CODING_VARIABLE ? 1
+                            : o->group == 1                           ? 2
+                                                                      : 8;
     const int32_t scale = 1 << (f->bits - 8), most = (1 << f->bits) - 1;
     e->sequence = (tsr_dirac_sequence){ .struct_size = sizeof e->sequence,
-                                        .major_version = o->fragment ? 3
+                                        .major_version = version_3   ? 3
                                                          : low_delay ? 1
                                                                      : 2,
-                                        .profile = low_delay ? 0 : 3,
+                                        .minor_version = core ? 2 : 0,
+                                        .profile = profile,
                                         .base_format = o->interlaced == 1 ? 12 : 0, /* 1080 lines, top field first */
                                         .width = f->width,
                                         .height = f->height,
@@ -112,41 +156,6 @@ static void fill_sequence(tsr_dirac_encoder *e)
                                         .matrix = f->matrix == TSR_MATRIX_BT709 ? 0 : 1 };
 }
 
-static tsr_status fill_transform(tsr_dirac_encoder *e)
-{
-    const tsr_dirac_encode_options *o = &e->options;
-    const int32_t height = o->format.height >> e->sequence.fields;
-    tsr_dirac_transform *t = &e->transform;
-    *t = (tsr_dirac_transform){ .wavelet = o->wavelet - 1, .wavelet_horizontal = o->wavelet - 1, .depth = o->depth, .scaler = 1 };
-    t->high_quality = o->coding == TSR_DIRAC_CODING_HIGH_QUALITY;
-    t->slices_x = (int32_t)tsr_ceil_div(o->format.width, o->slice[0]);
-    t->slices_y = (int32_t)tsr_ceil_div(height, o->slice[1]);
-    if (!tsr_dirac_default_matrix(t, t->matrix)) TSR_FAIL(TSR_ERROR_INTERNAL, "no default matrix of wavelet %d at depth %d", t->wavelet, t->depth);
-    const int64_t count = (int64_t)t->slices_x * t->slices_y;
-    int64_t bytes = o->picture_bytes;
-    if (!bytes) {
-        tsr_video_frame shape = { .format = o->format };
-        tsr_video_frame_lay_out(&shape);
-        bytes = tsr_max64(shape.bytes / 5, 8 * count);
-    }
-    if (bytes < (t->high_quality ? 4 : 2) * count)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "picture_bytes is %lld, expected at least %lld for %lld slices", (long long)bytes,
-                 (long long)(t->high_quality ? 4 : 2) * count, (long long)count);
-    /* The fraction bytes / count, by what both share. */
-    int64_t a = bytes, b = count;
-    while (b) {
-        const int64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    if (bytes / a > INT32_MAX || count / a > INT32_MAX)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "picture_bytes is %lld for %lld slices, expected less", (long long)bytes, (long long)count);
-    t->numerator = (uint32_t)(bytes / a);
-    t->denominator = (uint32_t)(count / a);
-    if (t->high_quality) t->scaler = (uint32_t)tsr_ceil_div(tsr_ceil_div(bytes, count), 255);
-    return TSR_OK;
-}
-
 static tsr_status make_memory(tsr_dirac_encoder *e)
 {
     int64_t workspace = 0;
@@ -162,16 +171,19 @@ static tsr_status make_memory(tsr_dirac_encoder *e)
         const size_t bytes = (size_t)elements * sizeof(int32_t);
         TSR_TRY(tsr_device_allocate(e->context, bytes, (void **)&e->on_device[c]));
         e->elements[c] = elements;
-        if (on_host(e)) e->coefficients[c] = e->on_device[c];
+        if (tsr_dirac_encodes_on_host(e)) e->coefficients[c] = e->on_device[c];
         else TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&e->coefficients[c]));
     }
+    const int narrow = tsr_dirac_encodes_on_host(e) && !e->core && e->transform.high_quality && tsr_dirac_synthesis_narrow(&e->transform, e->options.format.bits);
+    for (int c = 0; c < 3 && narrow; c++) TSR_TRY(tsr_device_allocate(e->context, (size_t)e->elements[c] * sizeof(int16_t), (void **)&e->narrow[c]));
     for (int k = 0; k < 2; k++) {
-        TSR_TRY(tsr_dirac_synthesis_make(e->context, &e->transform, &e->layout[k], &e->plans[k]));
+        TSR_TRY(tsr_dirac_synthesis_make(e->context, &e->transform, &e->layout[k], narrow ? TSR_I16 : TSR_I32, narrow, &e->plans[k]));
         workspace = tsr_max64(workspace, e->plans[k].workspace_bytes);
     }
     TSR_TRY(tsr_device_allocate(e->context, (size_t)e->elements[0] * sizeof(int32_t), (void **)&e->samples));
     TSR_TRY(tsr_device_allocate(e->context, (size_t)workspace, &e->workspace));
     e->workspace_bytes = workspace;
+    if (e->core) return TSR_OK;
     e->plan = (tsr_dirac_slice_plan *)malloc((size_t)e->transform.slices_x * (size_t)e->transform.slices_y * sizeof *e->plan);
     if (!e->plan) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for %d x %d slices", e->transform.slices_x, e->transform.slices_y);
     return TSR_OK;
@@ -188,14 +200,19 @@ tsr_status tsr_dirac_encoder_create(tsr_context *context, const tsr_dirac_encode
     TSR_TRY(check_format(&own));
     TSR_TRY(check_numbers(&own));
     TSR_TRY(check_rate(&own));
+    if (tsr_dirac_is_core(&own)) TSR_TRY(check_core(&own));
     tsr_dirac_encoder *e = (tsr_dirac_encoder *)calloc(1, sizeof *e);
     if (!e) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for an encoder");
     e->context = context;
     e->options = own;
     e->number = (uint32_t)own.first_number;
     fill_sequence(e);
-    TSR_TRY_GOTO(fill_transform(e), fail);
+    TSR_TRY_GOTO(tsr_dirac_is_core(&own) ? tsr_dirac_core_create(e) : tsr_dirac_slices_fill(e), fail);
     TSR_TRY_GOTO(make_memory(e), fail);
+    if (e->core) TSR_TRY_GOTO(tsr_dirac_core_make_memory(e), fail);
+    const double share[TSR_RATE_KINDS] = { own.group > 1 ? 1.0 / own.group : 1, own.group > 1 ? 1.0 / own.distance - 1.0 / own.group : 0,
+                                           own.group > 1 ? 1 - 1.0 / own.distance : 0 };
+    TSR_TRY_GOTO(tsr_dirac_rate_make(&e->rate, &own, (double)own.rate[0] / own.rate[1] * (own.fields ? 2 : 1), share), fail);
     *encoder = e;
     return TSR_OK;
 fail:
@@ -210,13 +227,17 @@ void tsr_dirac_encoder_destroy(tsr_dirac_encoder **encoder)
     *encoder = NULL;
     for (int c = 0; c < 3; c++) {
         const size_t bytes = (size_t)e->elements[c] * sizeof(int32_t);
-        if (!on_host(e)) tsr_host_release(NULL, e->coefficients[c], bytes);
+        if (!tsr_dirac_encodes_on_host(e)) tsr_host_release(NULL, e->coefficients[c], bytes);
         tsr_device_release(e->context, e->on_device[c], bytes);
+        tsr_device_release(e->context, e->narrow[c], e->narrow[c] ? bytes / 2 : 0);
     }
     tsr_device_release(e->context, e->samples, e->samples ? (size_t)e->elements[0] * sizeof(int32_t) : 0);
     tsr_device_release(e->context, e->workspace, (size_t)e->workspace_bytes);
     tsr_device_release(e->context, e->plane, (size_t)e->plane_bytes);
     for (int k = 0; k < 2; k++) tsr_dirac_synthesis_free(&e->plans[k]);
+    tsr_dirac_core_destroy(e);
+    tsr_dirac_rate_free(&e->rate);
+    free(e->statistics);
     free(e->plan);
     free(e->out);
     free(e);
@@ -237,7 +258,7 @@ static tsr_status room_for(tsr_dirac_encoder *e, int64_t bytes)
 }
 
 /* The header of a unit whose payload of `bytes` is to be written behind it. */
-static tsr_status begin_unit(tsr_dirac_encoder *e, int32_t code, int64_t bytes)
+tsr_status tsr_dirac_begin_unit(tsr_dirac_encoder *e, int32_t code, int64_t bytes)
 {
     if (bytes > UINT32_MAX - TSR_DIRAC_HEADER) TSR_FAIL(TSR_ERROR_CAPACITY, "a picture of %lld bytes, expected less than 2^32", (long long)bytes);
     TSR_TRY(room_for(e, TSR_DIRAC_HEADER + bytes));
@@ -248,114 +269,91 @@ static tsr_status begin_unit(tsr_dirac_encoder *e, int32_t code, int64_t bytes)
     return TSR_OK;
 }
 
-static void append(tsr_dirac_encoder *e, const void *bytes, int64_t size)
+void tsr_dirac_append(tsr_dirac_encoder *e, const void *bytes, int64_t size)
 {
     memcpy(e->out + e->size, bytes, (size_t)size);
     e->size += size;
 }
 
-static void append_big(tsr_dirac_encoder *e, uint32_t v, int bytes)
+void tsr_dirac_append_big(tsr_dirac_encoder *e, uint32_t v, int bytes)
 {
     for (int k = bytes - 1; k >= 0; k--) e->out[e->size++] = (uint8_t)(v >> 8 * k);
 }
 
+tsr_status tsr_dirac_put_header(tsr_dirac_encoder *e)
+{
+    uint8_t head[TSR_DIRAC_HEADERS];
+    tsr_bits_out out = { .at = head };
+    tsr_dirac_sequence_write(&out, &e->sequence);
+    TSR_TRY(tsr_dirac_begin_unit(e, TSR_DIRAC_SEQUENCE_HEADER, out.at - head));
+    tsr_dirac_append(e, head, out.at - head);
+    return TSR_OK;
+}
+
+tsr_status tsr_dirac_put_padding(tsr_dirac_encoder *e, int64_t bytes)
+{
+    const int64_t payload = tsr_max64(bytes - TSR_DIRAC_HEADER, 0);
+    TSR_TRY(tsr_dirac_begin_unit(e, TSR_DIRAC_PADDING, payload));
+    memset(e->out + e->size, 0, (size_t)payload);
+    e->size += payload;
+    return TSR_OK;
+}
+
 /* ---- pictures ------------------------------------------------------------------------------------------------------------------------------ */
 
-/* Coefficients of one picture: a frame, or every other row of it. */
-static tsr_status analyse(tsr_dirac_encoder *e, const tsr_video_frame *frame, int bottom)
+tsr_status tsr_dirac_analyse(tsr_dirac_encoder *e, int bottom, int32_t *const predicted[3], const tsr_dirac_synthesis plans[2])
 {
     const tsr_backend *backend = e->context->backend;
-    const int fields = e->sequence.fields, bytes = frame->format.bits > 8 ? 2 : 1;
+    const tsr_video_format *f = &e->options.format;
+    tsr_video_frame shape = { .format = *f };
+    tsr_video_frame_lay_out(&shape);
+    const int fields = e->sequence.fields, bytes = f->bits > 8 ? 2 : 1;
     int64_t at = 0;
     for (int c = 0; c < 3; c++) {
         const tsr_dirac_layout *l = &e->layout[c];
-        const tsr_dirac_load_job job = { .plane = (const char *)e->plane + at + (int64_t)bottom * frame->width[c] * bytes,
-                                         .plane_stride = (int64_t)frame->width[c] << fields,
+        const tsr_dirac_load_job job = { .plane = (const char *)e->plane + at + (int64_t)bottom * shape.width[c] * bytes,
+                                         .plane_stride = (int64_t)shape.width[c] << fields,
+                                         .predicted = predicted ? predicted[c] : NULL,
+                                         .predicted_stride = l->width,
                                          .samples = e->samples,
+                                         .narrow = e->narrow[c] ? (int16_t *)(void *)e->samples : NULL,
                                          .stride = l->stride,
                                          .width = l->width,
                                          .height = l->height,
                                          .padded_width = l->stride,
                                          .padded_height = l->padded_height,
                                          .bytes = bytes,
-                                         .depth = frame->format.bits };
+                                         .depth = f->bits };
         TSR_TRY(backend->dirac->load(e->context->queue, &job));
-        TSR_TRY(tsr_dirac_analysis_run(&e->plans[c > 0], e->samples, e->on_device[c], e->workspace));
-        if (!on_host(e)) TSR_TRY(backend->download(e->context->queue, e->coefficients[c], e->on_device[c], (size_t)e->elements[c] * sizeof(int32_t)));
-        at += (int64_t)frame->width[c] * frame->height[c] * bytes;
+        TSR_TRY(tsr_dirac_analysis_run(&plans[c > 0], e->samples, e->narrow[c] ? (void *)e->narrow[c] : e->on_device[c], e->workspace));
+        if (!tsr_dirac_encodes_on_host(e))
+            TSR_TRY(backend->download(e->context->queue, e->coefficients[c], e->on_device[c], (size_t)e->elements[c] * sizeof(int32_t)));
+        at += (int64_t)shape.width[c] * shape.height[c] * bytes;
     }
     return TSR_OK;
 }
 
-static tsr_status write_whole(tsr_dirac_encoder *e, const tsr_dirac_slices_writing *w, int64_t bytes)
+static int kind_of(const tsr_dirac_picture *info) { return !info->references ? 0 : (info->parse_code & 0x0c) == 0x0c ? 1 : 2; }
+
+tsr_status tsr_dirac_picture_done(tsr_dirac_encoder *e, tsr_dirac_picture *info, const tsr_video_frame *reconstruction)
 {
-    uint8_t head[TSR_DIRAC_HEADERS];
-    tsr_bits_out out = { .at = head };
-    const int64_t count = (int64_t)w->transform.slices_x * w->transform.slices_y;
-    tsr_bits_put(&out, e->number, 32);
-    tsr_dirac_transform_write(&out, e->sequence.major_version, &w->transform);
-    const int64_t size = out.at - head;
-    TSR_TRY(begin_unit(e, w->transform.high_quality ? TSR_DIRAC_HIGH_QUALITY : TSR_DIRAC_LOW_DELAY, size + bytes));
-    append(e, head, size);
-    TSR_TRY(tsr_dirac_slices_write(w, 0, count, e->out + e->size));
-    e->size += bytes;
+    if (e->statistics_count == e->statistics_room) {
+        const int64_t room = 2 * e->statistics_room + 64;
+        tsr_dirac_statistics *larger = (tsr_dirac_statistics *)realloc(e->statistics, (size_t)room * sizeof *larger);
+        if (!larger) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for the statistics of %lld pictures", (long long)room);
+        e->statistics = larger;
+        e->statistics_room = room;
+    }
+    info->buffer = e->rate.on ? (int64_t)e->rate.level : -1;
+    e->statistics[e->statistics_count++] = (tsr_dirac_statistics){ info->number, kind_of(info), info->quantiser, info->bytes };
+    if (e->options.picture) e->options.picture(e->options.user, info, reconstruction);
     return TSR_OK;
 }
 
-static tsr_status write_fragments(tsr_dirac_encoder *e, const tsr_dirac_slices_writing *w, int64_t bytes)
-{
-    const int32_t code = w->transform.high_quality ? TSR_DIRAC_HIGH_QUALITY_FRAGMENT : TSR_DIRAC_LOW_DELAY_FRAGMENT;
-    const int64_t count = (int64_t)w->transform.slices_x * w->transform.slices_y;
-    uint8_t head[TSR_DIRAC_HEADERS];
-    tsr_bits_out out = { .at = head };
-    tsr_dirac_transform_write(&out, e->sequence.major_version, &w->transform);
-    const int64_t size = out.at - head;
-    TSR_TRY(begin_unit(e, code, 8 + size));
-    append_big(e, e->number, 4);
-    append_big(e, (uint32_t)size, 2);
-    append_big(e, 0, 2);
-    append(e, head, size);
-    uint8_t *slices = (uint8_t *)malloc((size_t)bytes + 64);
-    if (!slices) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for %lld bytes of slices", (long long)bytes);
-    tsr_status status;
-    TSR_TRY_GOTO(tsr_dirac_slices_write(w, 0, count, slices), done);
-    for (int64_t first = 0; first < count; first += e->options.fragment) {
-        const int64_t n = tsr_min64(e->options.fragment, count - first), end = first + n < count ? w->plan[first + n].offset : bytes;
-        const int64_t own = end - w->plan[first].offset;
-        TSR_TRY_GOTO(begin_unit(e, code, 12 + own), done);
-        append_big(e, e->number, 4);
-        append_big(e, own > 65535 ? 65535 : (uint32_t)own, 2);
-        append_big(e, (uint32_t)n, 2);
-        append_big(e, (uint32_t)(first % w->transform.slices_x), 2);
-        append_big(e, (uint32_t)(first / w->transform.slices_x), 2);
-        append(e, slices + w->plan[first].offset, own);
-    }
-    status = TSR_OK;
-done:
-    free(slices);
-    return status;
-}
-
-static tsr_status write_picture(tsr_dirac_encoder *e)
-{
-    tsr_dirac_slices_writing w = {
-        .transform = e->transform, .plan = e->plan, .threads = e->context->threads, .quantiser = e->options.lossless ? 0 : e->options.quantiser - 1
-    };
-    int64_t bytes = 0;
-    for (int c = 0; c < 3; c++) {
-        w.layout[c] = &e->layout[c];
-        w.coefficients[c] = e->coefficients[c];
-    }
-    TSR_TRY(tsr_dirac_slices_plan(&w, &bytes));
-    TSR_TRY(e->options.fragment ? write_fragments(e, &w, bytes) : write_whole(e, &w, bytes));
-    e->number++;
-    return TSR_OK;
-}
+/* ---- calls --------------------------------------------------------------------------------------------------------------------------------- */
 
 tsr_status tsr_dirac_encoder_frame(tsr_dirac_encoder *e, const tsr_video_frame *frame, const void **bytes, size_t *size)
 {
-    uint8_t head[TSR_DIRAC_HEADERS];
-    tsr_bits_out out = { .at = head };
     if (!e || !frame || !bytes || !size) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", !e ? "encoder" : !frame ? "frame" : "bytes or size");
     *bytes = NULL;
     *size = 0;
@@ -365,14 +363,7 @@ tsr_status tsr_dirac_encoder_frame(tsr_dirac_encoder *e, const tsr_video_frame *
                  frame->format.height, tsr_chroma_name(frame->format.chroma), frame->format.bits, f->width, f->height, tsr_chroma_name(f->chroma),
                  f->bits);
     e->size = 0;
-    tsr_dirac_sequence_write(&out, &e->sequence);
-    TSR_TRY(begin_unit(e, TSR_DIRAC_SEQUENCE_HEADER, out.at - head));
-    append(e, head, out.at - head);
-    TSR_TRY(e->context->backend->upload(e->context->queue, e->plane, frame->plane[0], (size_t)e->plane_bytes));
-    for (int field = 0; field <= e->sequence.fields; field++) {
-        TSR_TRY(analyse(e, frame, e->sequence.fields && (field ? e->sequence.top_field_first : !e->sequence.top_field_first)));
-        TSR_TRY(write_picture(e));
-    }
+    TSR_TRY(e->core ? tsr_dirac_group_frame(e, frame) : tsr_dirac_slices_frame(e, frame));
     *bytes = e->out;
     *size = (size_t)e->size;
     return TSR_OK;
@@ -382,9 +373,18 @@ tsr_status tsr_dirac_encoder_end(tsr_dirac_encoder *e, const void **bytes, size_
 {
     if (!e || !bytes || !size) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", !e ? "encoder" : "bytes or size");
     e->size = 0;
-    TSR_TRY(begin_unit(e, TSR_DIRAC_END, 0));
+    if (e->core) TSR_TRY(tsr_dirac_group_end(e));
+    TSR_TRY(tsr_dirac_begin_unit(e, TSR_DIRAC_END, 0));
     *bytes = e->out;
     *size = (size_t)e->size;
     e->previous = 0; /* of another sequence */
+    return TSR_OK;
+}
+
+tsr_status tsr_dirac_encoder_statistics(const tsr_dirac_encoder *e, const tsr_dirac_statistics **statistics, int64_t *count)
+{
+    if (!e || !statistics || !count) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", !e ? "encoder" : "statistics or count");
+    *statistics = e->statistics;
+    *count = e->statistics_count;
     return TSR_OK;
 }

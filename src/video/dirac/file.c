@@ -7,7 +7,8 @@
 struct tsr_dirac_writer {
     tsr_dirac_encoder *encoder;
     tsr_output *output;
-    int64_t bytes;
+    int64_t bytes, frames;
+    int ended;
 };
 
 tsr_status tsr_dirac_writer_create(tsr_context *context, const char *path, const tsr_dirac_encode_options *options, const tsr_write_options *write,
@@ -35,7 +36,22 @@ tsr_status tsr_dirac_writer_append(tsr_dirac_writer *w, const tsr_video_frame *f
     const void *bytes = NULL;
     size_t size = 0;
     if (!w) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
+    if (w->ended) TSR_FAIL(TSR_ERROR_STATE, "the stream has ended");
     TSR_TRY(tsr_dirac_encoder_frame(w->encoder, frame, &bytes, &size));
+    w->frames++;
+    w->bytes += (int64_t)size;
+    return size ? tsr_output_write(w->output, bytes, size) : TSR_OK;
+}
+
+tsr_status tsr_dirac_writer_end(tsr_dirac_writer *w)
+{
+    const void *bytes = NULL;
+    size_t size = 0;
+    if (!w) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
+    if (!w->frames) TSR_FAIL(TSR_ERROR_STATE, "a stream without pictures");
+    if (w->ended) return TSR_OK;
+    w->ended = 1;
+    TSR_TRY(tsr_dirac_encoder_end(w->encoder, &bytes, &size));
     w->bytes += (int64_t)size;
     return tsr_output_write(w->output, bytes, size);
 }
@@ -44,13 +60,9 @@ int64_t tsr_dirac_writer_bytes(const tsr_dirac_writer *w) { return w ? w->bytes 
 
 tsr_status tsr_dirac_writer_finish(tsr_dirac_writer **writer)
 {
-    const void *bytes = NULL;
-    size_t size = 0;
     tsr_dirac_writer *w = writer ? *writer : NULL;
     if (!w) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
-    tsr_status status = w->bytes ? TSR_OK : TSR_FAILED(TSR_ERROR_STATE, "a stream without pictures");
-    if (status == TSR_OK) status = tsr_dirac_encoder_end(w->encoder, &bytes, &size);
-    if (status == TSR_OK) status = tsr_output_write(w->output, bytes, size);
+    tsr_status status = tsr_dirac_writer_end(w);
     if (status == TSR_OK) status = tsr_output_commit(&w->output);
     tsr_dirac_writer_destroy(writer);
     return status;

@@ -105,6 +105,17 @@ static tsr_status predict(tsr_dirac_decoder *d, int c, int32_t width, int32_t he
     return d->context->backend->dirac->predict(d->context->queue, &job);
 }
 
+/* *narrow 0: samples leave 16 bits; the coefficients are then there in 32. */
+static tsr_status synthesise_narrow(tsr_dirac_decoder *d, int c, int *narrow)
+{
+    tsr_dirac_residue *p = &d->residue;
+    const tsr_status status = tsr_dirac_synthesis_run(&p->narrow_synthesis[c > 0], p->narrow[c], p->narrow_samples, p->workspace);
+    if (status != TSR_ERROR_CAPACITY) return status;
+    *narrow = 0;
+    for (int64_t k = 0; k < p->elements[c]; k++) p->on_device[c][k] = p->narrow[c][k];
+    return TSR_OK;
+}
+
 static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *t, tsr_dirac_frame *f, int c, int64_t at_reference, int64_t at_plane)
 {
     const tsr_dirac_sequence *s = &d->sequence;
@@ -121,8 +132,13 @@ static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *
     if (t->residue) {
         if (!tsr_dirac_on_host(d))
             TSR_TRY(d->context->backend->upload(d->context->queue, p->on_device[c], p->coefficients[c], (size_t)p->elements[c] * sizeof(int32_t)));
-        TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
-        job.residue = p->samples;
+        int narrow = t->residue == 2;
+        if (narrow) TSR_TRY(synthesise_narrow(d, c, &narrow));
+        if (narrow) job.narrow = p->narrow_samples;
+        else {
+            TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
+            job.residue = p->samples;
+        }
         job.stride = p->layout[c].stride;
     }
     if (t->predicted) {

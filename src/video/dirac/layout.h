@@ -36,6 +36,20 @@ static inline tsr_dirac_area tsr_dirac_slice_area(const tsr_dirac_transform *t, 
                              (int32_t)((int64_t)b->height * sy / t->slices_y), (int32_t)((int64_t)b->height * (sy + 1) / t->slices_y) };
 }
 
+/* The same without divisions where all slices of a band have the same extents: 0 where they have not. */
+typedef struct tsr_dirac_steps {
+    int32_t x, y;
+} tsr_dirac_steps;
+static inline tsr_dirac_steps tsr_dirac_steps_of(const tsr_dirac_transform *t, const tsr_dirac_band *b)
+{
+    return (tsr_dirac_steps){ b->width % t->slices_x ? 0 : b->width / t->slices_x, b->height % t->slices_y ? 0 : b->height / t->slices_y };
+}
+static inline tsr_dirac_area tsr_dirac_stepped_area(const tsr_dirac_transform *t, const tsr_dirac_band *b, tsr_dirac_steps s, int32_t sx, int32_t sy)
+{
+    if (!s.x || !s.y) return tsr_dirac_slice_area(t, b, sx, sy);
+    return (tsr_dirac_area){ sx * s.x, (sx + 1) * s.x, sy * s.y, (sy + 1) * s.y };
+}
+
 /* What the approximation at `here` is predicted from, in rows of `stride`: the neighbours that a decoder has before it. */
 static inline int32_t tsr_dirac_neighbours_mean(const int32_t *here, int64_t stride, int32_t x, int32_t y)
 {

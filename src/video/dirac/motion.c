@@ -1,7 +1,7 @@
 /* video/dirac/motion.c */
 #include "video/dirac/motion.h"
 
-#include "video/dirac/arithmetic.h"
+#include "video/dirac/motion_neighbours.h"
 
 /* ---- parameters ---------------------------------------------------------------------------------------------------------------------------- */
 
@@ -93,21 +93,17 @@ tsr_status tsr_dirac_prediction_read(tsr_bits *bits, const tsr_dirac_sequence *s
 
 /* ---- blocks -------------------------------------------------------------------------------------------------------------------------------- */
 
-enum { SPLIT = 0, MODE = 1, VECTOR = 2, DC = 6, STREAMS = 9, CONTEXTS = 8 };
-
 typedef struct coded {
     tsr_arithmetic arithmetic;
-    uint16_t p[CONTEXTS];
+    uint16_t p[TSR_BLOCKS_CONTEXTS];
 } coded;
 
 typedef struct reading {
     const tsr_dirac_prediction *p;
-    tsr_dirac_block *blocks;
-    coded stream[STREAMS];
+    tsr_dirac_blocks blocks;
+    coded stream[TSR_BLOCKS_STREAMS];
     int32_t damaged;
 } reading;
-
-static const tsr_number_contexts split_contexts = { 0, 2, 2, 0 }, vector_contexts = { 0, 5, 5, 6 }, dc_contexts = { 0, 2, 2, 3 };
 
 static void begin_stream(reading *r, tsr_bits *bits, int index)
 {
@@ -117,87 +113,44 @@ static void begin_stream(reading *r, tsr_bits *bits, int index)
     const int64_t left = tsr_max64(bits->end / 8 - bits->at / 8, 0);
     r->damaged += length > left;
     tsr_arithmetic_begin(&c->arithmetic, bits->data + tsr_min64(bits->at, bits->end) / 8, length < left ? length : left);
-    for (int k = 0; k < CONTEXTS; k++) c->p[k] = 0x8000;
+    for (int k = 0; k < TSR_BLOCKS_CONTEXTS; k++) c->p[k] = 0x8000;
     bits->at += 8 * length;
-}
-
-static int32_t median(int32_t a, int32_t b, int32_t c) { return a > b ? (b > c ? b : a > c ? c : a) : (a > c ? a : b > c ? c : b); }
-
-/* The block's neighbours on the left, above and on both; how many there are (0, 1 or 3; one is in [0]). */
-static int neighbours(const reading *r, int32_t x, int32_t y, const tsr_dirac_block *near[3])
-{
-    const tsr_dirac_block *b = r->blocks + (int64_t)y * r->p->blocks_x + x;
-    if (x && y) {
-        near[0] = b - 1;
-        near[1] = b - r->p->blocks_x;
-        near[2] = near[1] - 1;
-        return 3;
-    }
-    if (x) near[0] = b - 1;
-    else if (y) near[0] = b - r->p->blocks_x;
-    return x || y;
-}
-
-static int flag_of(const tsr_dirac_block *b, int bit) { return bit < 2 ? b->mode >> bit & 1 : b->global; }
-
-/* A bit of the mode, or the global flag (2), by what the neighbours have. */
-static int predicted_flag(const reading *r, int32_t x, int32_t y, int bit)
-{
-    const tsr_dirac_block *near[3];
-    const int count = neighbours(r, x, y, near);
-    int sum = 0;
-    for (int k = 0; k < count; k++) sum += flag_of(near[k], bit);
-    return count == 3 ? sum >= 2 : sum;
 }
 
 static void read_mode(reading *r, int32_t x, int32_t y, tsr_dirac_block *b)
 {
-    coded *c = &r->stream[MODE];
+    coded *c = &r->stream[TSR_BLOCKS_MODE];
     for (int bit = 0; bit < r->p->references; bit++)
-        b->mode = (uint8_t)(b->mode | (tsr_arithmetic_bit(&c->arithmetic, &c->p[bit]) ^ predicted_flag(r, x, y, bit)) << bit);
-    if (r->p->has_global && b->mode) b->global = (uint8_t)(tsr_arithmetic_bit(&c->arithmetic, &c->p[2]) ^ predicted_flag(r, x, y, 2));
+        b->mode = (uint8_t)(b->mode | (tsr_arithmetic_bit(&c->arithmetic, &c->p[bit]) ^ tsr_dirac_expected_flag(&r->blocks, x, y, bit)) << bit);
+    if (r->p->has_global && b->mode) b->global = (uint8_t)(tsr_arithmetic_bit(&c->arithmetic, &c->p[2]) ^ tsr_dirac_expected_flag(&r->blocks, x, y, 2));
 }
 
 static int16_t narrow(int64_t v) { return (int16_t)(v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : v); }
 
 static void read_vector(reading *r, int32_t x, int32_t y, int reference, tsr_dirac_block *b)
 {
-    const tsr_dirac_block *near[3], *with[3];
-    const int count = neighbours(r, x, y, near);
-    int found = 0;
-    for (int k = 0; k < count; k++)
-        if (flag_of(near[k], reference) && !near[k]->global) with[found++] = near[k];
+    int32_t expected[2];
+    tsr_dirac_expected_vector(&r->blocks, x, y, reference, expected);
     for (int axis = 0; axis < 2; axis++) {
-        coded *c = &r->stream[VECTOR + 2 * reference + axis];
-        int32_t v[3] = { 0 }, predicted = 0;
-        for (int k = 0; k < found; k++) v[k] = with[k]->vector[reference][axis];
-        if (found == 1) predicted = v[0];
-        else if (found == 2) predicted = (v[0] + v[1] + 1) >> 1;
-        else if (found == 3) predicted = median(v[0], v[1], v[2]);
-        b->vector[reference][axis] = narrow((int64_t)predicted + tsr_arithmetic_int(&c->arithmetic, c->p, &vector_contexts));
+        coded *c = &r->stream[TSR_BLOCKS_VECTOR + 2 * reference + axis];
+        b->vector[reference][axis] = narrow((int64_t)expected[axis] + tsr_arithmetic_int(&c->arithmetic, c->p, &tsr_vector_contexts));
     }
 }
 
 static void read_dc(reading *r, int32_t x, int32_t y, tsr_dirac_block *b)
 {
-    const tsr_dirac_block *near[3];
-    const int count = neighbours(r, x, y, near);
+    int32_t expected[3];
+    tsr_dirac_expected_dc(&r->blocks, x, y, expected);
     for (int component = 0; component < 3; component++) {
-        coded *c = &r->stream[DC + component];
-        int32_t sum = 0, found = 0, predicted = 0;
-        for (int k = 0; k < count; k++)
-            if (!near[k]->mode) sum += near[k]->dc[component], found++;
-        if (found == 1) predicted = sum;
-        else if (found == 2) predicted = (sum + 1) >> 1;
-        else if (found == 3) predicted = sum + 1 >= 0 ? (sum + 1) / 3 : -((1 - sum) / 3);
-        b->dc[component] = narrow((int64_t)predicted + tsr_arithmetic_int(&c->arithmetic, c->p, &dc_contexts));
+        coded *c = &r->stream[TSR_BLOCKS_DC + component];
+        b->dc[component] = narrow((int64_t)expected[component] + tsr_arithmetic_int(&c->arithmetic, c->p, &tsr_dc_contexts));
     }
 }
 
 /* One prediction unit of `size` blocks on a side, at block (x, y). */
 static void read_unit(reading *r, int32_t x, int32_t y, int32_t size)
 {
-    tsr_dirac_block *first = r->blocks + (int64_t)y * r->p->blocks_x + x;
+    tsr_dirac_block *first = r->blocks.block + (int64_t)y * r->p->blocks_x + x;
     memset(first, 0, sizeof *first);
     read_mode(r, x, y, first);
     if (!first->mode) read_dc(r, x, y, first);
@@ -209,27 +162,23 @@ static void read_unit(reading *r, int32_t x, int32_t y, int32_t size)
 /* How superblock (x, y) is split: 0 not, 1 into 4, 2 into 16. `row`: of this row and of the one above, one more on the left. */
 static int read_split(reading *r, const uint8_t *above, const uint8_t *row, int32_t x, int32_t y)
 {
-    coded *c = &r->stream[SPLIT];
-    uint32_t value = tsr_arithmetic_uint(&c->arithmetic, c->p, &split_contexts), predicted = 0;
-    if (x && y) predicted = (uint32_t)(row[x - 1] + above[x] + above[x - 1] + 1) / 3;
-    else if (x) predicted = row[x - 1];
-    else if (y) predicted = above[x];
+    coded *c = &r->stream[TSR_BLOCKS_SPLIT];
+    uint32_t value = tsr_arithmetic_uint(&c->arithmetic, c->p, &tsr_split_contexts);
     if (value > 2) {
         r->damaged++;
         value = 0;
     }
-    return (int)((value + predicted) % 3);
+    return ((int)value + tsr_dirac_expected_split(above, row, x, y)) % 3;
 }
 
 void tsr_dirac_blocks_read(tsr_bits *bits, const tsr_dirac_prediction *p, tsr_dirac_block *blocks, int32_t *damaged)
 {
-    static const int order[] = { SPLIT, MODE, VECTOR, VECTOR + 1, VECTOR + 2, VECTOR + 3, DC, DC + 1, DC + 2 };
-    reading r = { .p = p, .blocks = blocks };
+    reading r = { .p = p, .blocks = { blocks, p->blocks_x } };
     const int32_t sbx = p->blocks_x / 4, sby = p->blocks_y / 4;
     uint8_t *splits = (uint8_t *)(void *)(blocks + (int64_t)p->blocks_x * p->blocks_y); /* 2 rows behind the blocks */
-    for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
-        const int second = order[k] == VECTOR + 2 || order[k] == VECTOR + 3;
-        if (!second || p->references == 2) begin_stream(&r, bits, order[k]);
+    for (int k = 0; k < TSR_BLOCKS_STREAMS; k++) {
+        const int second = k == TSR_BLOCKS_VECTOR + 2 || k == TSR_BLOCKS_VECTOR + 3;
+        if (!second || p->references == 2) begin_stream(&r, bits, k);
     }
     /* All splits come from a stream of their own, so that superblocks can be read one by one. */
     for (int32_t y = 0; y < sby; y++) {

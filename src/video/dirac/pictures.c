@@ -15,18 +15,27 @@ static tsr_status room_for_starts(tsr_dirac_decoder *d, int64_t count)
     return TSR_OK;
 }
 
-static tsr_status decode(tsr_dirac_decoder *d, tsr_bits *bits, int64_t first, int64_t count, int64_t *whole)
+/* *narrow (in: may they be?): the coefficients are those of 16 bits. */
+static tsr_status decode(tsr_dirac_decoder *d, tsr_bits *bits, int64_t first, int64_t count, int64_t *whole, int *narrow)
 {
+    const tsr_bits start = *bits;
+    int fits = 1;
     tsr_dirac_residue *p = &d->residue;
     tsr_dirac_slices slices = { .transform = &p->transform, .threads = d->context->threads, .long_length = d->options.long_length };
     for (int c = 0; c < 3; c++) {
         slices.layout[c] = &p->layout[c];
         slices.coefficients[c] = p->coefficients[c];
+        slices.narrow[c] = *narrow ? p->narrow[c] : NULL;
     }
     TSR_TRY(room_for_starts(d, count));
     TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* coefficients of the picture before are still being read */
-    tsr_dirac_slices_decode(&slices, bits, first, count, d->starts, whole);
-    return TSR_OK;
+    *narrow = slices.narrow[0] != NULL;
+    TSR_TRY(tsr_dirac_slices_decode(&slices, bits, first, count, d->starts, whole, &fits));
+    if (fits) return TSR_OK;
+    *narrow = 0;
+    *bits = start;
+    memset(slices.narrow, 0, sizeof slices.narrow);
+    return tsr_dirac_slices_decode(&slices, bits, first, count, d->starts, whole, &fits);
 }
 
 static void predict_approximations(tsr_dirac_residue *p)
@@ -35,9 +44,9 @@ static void predict_approximations(tsr_dirac_residue *p)
     for (int c = 0; c < 3; c++) tsr_dirac_predict_approximation(p->coefficients[c], &p->layout[c]);
 }
 
-static tsr_status store(tsr_dirac_decoder *d, uint32_t number, const tsr_dirac_data *data)
+static tsr_status store(tsr_dirac_decoder *d, uint32_t number, const tsr_dirac_data *data, int narrow)
 {
-    const tsr_dirac_target target = { .number = number, .offset = data->offset, .code = data->unit.code, .residue = 1 };
+    const tsr_dirac_target target = { .number = number, .offset = data->offset, .code = data->unit.code, .residue = 1 + narrow };
     return tsr_dirac_store_picture(d, &target);
 }
 
@@ -59,7 +68,7 @@ tsr_status tsr_dirac_decode_slices(tsr_dirac_decoder *d, const tsr_dirac_data *d
 {
     tsr_bits bits = { data->payload, 0, 8 * data->size };
     const uint32_t number = tsr_bits_take(&bits, 32);
-    int usable = 0;
+    int usable = 0, narrow = (data->unit.code & 0x20) != 0; /* the approximation of low-delay pictures is predicted in 32 bits */
     int64_t whole = 0;
     if (tsr_bits_over(&bits))
         return tsr_dirac_damage(d, data->offset, "%s of %lld bytes: left out", tsr_dirac_code_name(data->unit.code), (long long)data->size);
@@ -70,12 +79,12 @@ tsr_status tsr_dirac_decode_slices(tsr_dirac_decoder *d, const tsr_dirac_data *d
     if (count > data->size)
         return tsr_dirac_damage(d, data->offset, "picture %u: %d x %d slices in %lld bytes: left out", number, t->slices_x, t->slices_y,
                                 (long long)data->size);
-    TSR_TRY(decode(d, &bits, 0, count, &whole));
+    TSR_TRY(decode(d, &bits, 0, count, &whole, &narrow));
     if (whole < count)
         TSR_TRY(tsr_dirac_damage(d, data->offset, "picture %u: %lld of %lld slices are missing or cut", number, (long long)(count - whole),
                                  (long long)count));
     predict_approximations(&d->residue);
-    return store(d, number, data);
+    return store(d, number, data, narrow);
 }
 
 /* ---- fragments ----------------------------------------------------------------------------------------------------------------------------- */
@@ -84,7 +93,7 @@ static tsr_status finish(tsr_dirac_decoder *d, const tsr_dirac_data *data)
 {
     d->collecting = 0;
     predict_approximations(&d->residue);
-    return store(d, d->fragment_number, data);
+    return store(d, d->fragment_number, data, 0);
 }
 
 tsr_status tsr_dirac_finish_fragments(tsr_dirac_decoder *d, int64_t offset)
@@ -122,6 +131,7 @@ tsr_status tsr_dirac_decode_fragment(tsr_dirac_decoder *d, const tsr_dirac_data 
     const tsr_dirac_transform *t = &d->residue.transform;
     const int64_t x = tsr_bits_take(&bits, 16), y = tsr_bits_take(&bits, 16), first = y * t->slices_x + x, all = (int64_t)t->slices_x * t->slices_y;
     int64_t whole = 0;
+    int narrow = 0;
     if (!d->collecting || number != d->fragment_number)
         return tsr_dirac_damage(d, data->offset, "a fragment of picture %u, whose beginning is missing: left out", number);
     if (x >= t->slices_x || first + count > all || count > data->size)
@@ -132,7 +142,7 @@ tsr_status tsr_dirac_decode_fragment(tsr_dirac_decoder *d, const tsr_dirac_data 
                                  (long long)d->fragment_slices));
         if (first < d->fragment_slices) return TSR_OK;
     }
-    TSR_TRY(decode(d, &bits, first, count, &whole));
+    TSR_TRY(decode(d, &bits, first, count, &whole, &narrow));
     if (whole < count)
         TSR_TRY(tsr_dirac_damage(d, data->offset, "picture %u: %lld of %lld slices of a fragment are missing or cut", number,
                                  (long long)(count - whole), (long long)count));

@@ -1,6 +1,7 @@
 /* video/dirac/predict.h: overlapped block motion compensation of one sample, and half-sample interpolation of references.
  *
- * Samples lie around 0. The half-sample grid of a W x H plane is 2W - 1 samples wide, 2H - 1 high, at a stride of 2W; even places are the plane itself.
+ * Samples lie around 0. The half-sample grid of a W x H plane is 2W - 1 samples wide, 2H - 1 high; it lies in four planes of W x H, those of even and odd places
+ * apart, so that samples a whole one apart are neighbours: the plane itself, half a sample on along x, along y, along both.
  * Source: Dirac Specification 2.2.3, section 15; van der Laan 2011, section 4.4 (equation 4.3; its sub-sample filter is not the standard's). */
 #ifndef TSR_VIDEO_DIRAC_PREDICT_H
 #define TSR_VIDEO_DIRAC_PREDICT_H
@@ -49,6 +50,12 @@ typedef struct tsr_dirac_half_job {
 
 TSR_HD int32_t tsr_dirac_clamp(int32_t v, int32_t low, int32_t high) { return v < low ? low : v > high ? high : v; }
 
+/* Where place (x, y) of the half-sample grid lies. */
+TSR_HD int64_t tsr_dirac_half_place(int32_t width, int32_t height, int64_t x, int64_t y)
+{
+    return (2 * (y & 1) + (x & 1)) * (int64_t)width * height + (y >> 1) * width + (x >> 1);
+}
+
 /* ---- half samples -------------------------------------------------------------------------------------------------------------------------- */
 
 TSR_HD int32_t tsr_dirac_half_taps(const int32_t v[8], int32_t low, int32_t high)
@@ -69,9 +76,9 @@ TSR_HD int32_t tsr_dirac_half_column(const tsr_dirac_half_job *j, int32_t x, int
 /* Then along the row, whose even places are there. */
 TSR_HD int32_t tsr_dirac_half_row(const tsr_dirac_half_job *j, int32_t x, int32_t y)
 {
-    const int16_t *row = j->half + (int64_t)y * 2 * j->width;
+    const int16_t *row = j->half + tsr_dirac_half_place(j->width, j->height, 0, y);
     int32_t v[8];
-    for (int32_t k = 0; k < 8; k++) v[k] = row[2 * tsr_dirac_clamp((x >> 1) - 3 + k, 0, j->width - 1)];
+    for (int32_t k = 0; k < 8; k++) v[k] = row[tsr_dirac_clamp((x >> 1) - 3 + k, 0, j->width - 1)];
     return tsr_dirac_half_taps(v, j->low, j->high);
 }
 
@@ -85,14 +92,15 @@ TSR_HD int32_t tsr_dirac_fetch(const int16_t *reference, int32_t width, int32_t 
         return reference[y * width + x];
     }
     const int32_t s = precision - 1, n = 1 << s;
-    const int64_t stride = 2 * (int64_t)width, right = 2 * (int64_t)width - 2, bottom = 2 * (int64_t)height - 2, hx = px >> s, hy = py >> s;
+    const int64_t right = 2 * (int64_t)width - 2, bottom = 2 * (int64_t)height - 2, hx = px >> s, hy = py >> s;
     const int32_t rx = (int32_t)(px & (n - 1)), ry = (int32_t)(py & (n - 1));
     const int64_t x0 = tsr_minl(tsr_maxl(hx, 0), right), x1 = tsr_minl(tsr_maxl(hx + 1, 0), right);
-    const int64_t y0 = tsr_minl(tsr_maxl(hy, 0), bottom) * stride, y1 = tsr_minl(tsr_maxl(hy + 1, 0), bottom) * stride;
-    if (precision == 1) return reference[y0 + x0];
-    return ((n - ry) * ((n - rx) * reference[y0 + x0] + rx * reference[y0 + x1]) + ry * ((n - rx) * reference[y1 + x0] + rx * reference[y1 + x1]) +
-            n * n / 2) >>
-           (2 * s);
+    const int64_t y0 = tsr_minl(tsr_maxl(hy, 0), bottom), y1 = tsr_minl(tsr_maxl(hy + 1, 0), bottom);
+    const int32_t a = reference[tsr_dirac_half_place(width, height, x0, y0)];
+    if (precision == 1) return a;
+    const int32_t b = reference[tsr_dirac_half_place(width, height, x1, y0)], c = reference[tsr_dirac_half_place(width, height, x0, y1)],
+                  d = reference[tsr_dirac_half_place(width, height, x1, y1)];
+    return ((n - ry) * ((n - rx) * a + rx * b) + ry * ((n - rx) * c + rx * d) + n * n / 2) >> (2 * s);
 }
 
 /* The vector of global motion at a sample. */

@@ -1,8 +1,11 @@
 /* video/dirac/slices.c: where each slice begins is found first, then slices are decoded side by side. */
 #include "video/dirac/slices.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+
 #include "core/parallel.h"
-#include "video/dirac/quantiser.h"
+#include "video/dirac/slices_isa.h"
 
 void tsr_dirac_layout_make(const tsr_dirac_transform *t, int32_t width, int32_t height, tsr_dirac_layout *l)
 {
@@ -21,102 +24,40 @@ void tsr_dirac_layout_make(const tsr_dirac_transform *t, int32_t width, int32_t 
     }
 }
 
-/* ---- one slice ----------------------------------------------------------------------------------------------------------------------------- */
-
-static tsr_quantiser band_quantiser(const tsr_dirac_transform *t, int32_t index, int level, int band)
-{
-    const int32_t own = index - t->matrix[level][band];
-    return tsr_quantiser_make(own > 0 ? own : 0, 0);
-}
-
-/* The bands of one component, one after the other. */
-static void decode_component(const tsr_dirac_slices *s, int component, int32_t sx, int32_t sy, int32_t index, tsr_bits *own)
-{
-    const tsr_dirac_transform *t = s->transform;
-    const tsr_dirac_layout *l = s->layout[component];
-    tsr_bits bits = *own;
-    for (int level = 0; level <= t->horizontal + t->depth; level++)
-        for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
-            const tsr_dirac_band *b = &l->band[level][band];
-            const tsr_dirac_area a = tsr_dirac_slice_area(t, b, sx, sy);
-            const tsr_quantiser q = band_quantiser(t, index, level, band);
-            for (int32_t y = a.y0; y < a.y1; y++) {
-                int32_t *row = s->coefficients[component] + b->offset + (int64_t)y * l->stride;
-                for (int32_t x = a.x0; x < a.x1; x++) row[x] = tsr_quantiser_inverse(q, tsr_bits_int(&bits));
-            }
-        }
-    *own = bits;
-}
-
-/* Both chroma components, coefficient by coefficient. */
-static void decode_chroma_pair(const tsr_dirac_slices *s, int32_t sx, int32_t sy, int32_t index, tsr_bits *bits)
-{
-    const tsr_dirac_transform *t = s->transform;
-    const tsr_dirac_layout *l = s->layout[1];
-    for (int level = 0; level <= t->horizontal + t->depth; level++)
-        for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
-            const tsr_dirac_band *b = &l->band[level][band];
-            const tsr_dirac_area a = tsr_dirac_slice_area(t, b, sx, sy);
-            const tsr_quantiser q = band_quantiser(t, index, level, band);
-            for (int32_t y = a.y0; y < a.y1; y++)
-                for (int32_t x = a.x0; x < a.x1; x++)
-                    for (int component = 1; component < 3; component++)
-                        s->coefficients[component][b->offset + (int64_t)y * l->stride + x] = tsr_quantiser_inverse(q, tsr_bits_int(bits));
-        }
-}
-
-/* bits.at .. at + size, but not beyond the end of the data; `bits` goes behind it. */
-static tsr_bits bounded(tsr_bits *bits, int64_t size)
-{
-    tsr_bits part = { bits->data, bits->at, tsr_min64(bits->at + size, bits->end) };
-    bits->at += size;
-    return part;
-}
-
-static void decode_high_quality(const tsr_dirac_slices *s, tsr_bits bits, int32_t sx, int32_t sy)
-{
-    bits.at += 8 * (int64_t)s->transform->prefix;
-    const int32_t index = bits.at < bits.end ? (int32_t)tsr_bits_take(&bits, 8) : 0;
-    for (int component = 0; component < 3; component++) {
-        const int64_t length = bits.at < bits.end ? (int64_t)tsr_bits_take(&bits, 8) * s->transform->scaler : 0;
-        tsr_bits part = bounded(&bits, 8 * length);
-        decode_component(s, component, sx, sy, index, &part);
-    }
-}
-
-static void decode_low_delay(const tsr_dirac_slices *s, tsr_bits bits, int32_t bytes, int32_t sx, int32_t sy)
-{
-    const int wide = s->long_length ? 32 - __builtin_clz((unsigned)(8 * bytes)) : tsr_dirac_length_bits(bytes);
-    const int there = bits.at < bits.end;
-    const int32_t index = there ? (int32_t)tsr_bits_take(&bits, 7) : 0;
-    const int64_t length = there ? (int64_t)tsr_bits_take(&bits, wide) : 0;
-    tsr_bits luma = bounded(&bits, length);
-    if (luma.end > bits.end) luma.end = bits.end;
-    decode_component(s, 0, sx, sy, index, &luma);
-    decode_chroma_pair(s, sx, sy, index, &bits);
-}
-
 /* ---- many ---------------------------------------------------------------------------------------------------------------------------------- */
 
-typedef struct range_job {
-    const tsr_dirac_slices *slices;
-    const uint8_t *data;
-    const int64_t *starts;
-    int64_t first, end;
-} range_job;
+static tsr_code_table codes;
+static pthread_once_t codes_once = PTHREAD_ONCE_INIT;
+
+/* Every sequence of TSR_CODE_BITS bits: the whole codes that it begins with. */
+static void make_codes(void)
+{
+    uint8_t bytes[TSR_BITS_SLACK + 4] = { 0 };
+    for (uint32_t k = 0; k < 1u << TSR_CODE_BITS; k++) {
+        tsr_code_entry *e = &codes.entry[k];
+        const uint32_t word = k << (32 - TSR_CODE_BITS);
+        tsr_bits bits = { bytes, 0, TSR_CODE_BITS };
+        for (int n = 0; n < 4; n++) bytes[n] = (uint8_t)(word >> (24 - 8 * n));
+        while (e->count < TSR_CODE_VALUES && bits.at < TSR_CODE_BITS) {
+            const int32_t value = tsr_bits_int(&bits);
+            if (bits.at > TSR_CODE_BITS) break;
+            e->value[e->count++] = (int8_t)value;
+            e->bits = (uint8_t)bits.at;
+        }
+    }
+}
 
 static void decode_range(void *user, int64_t begin, int64_t end, int worker)
 {
-    const range_job *j = (const range_job *)user;
-    const tsr_dirac_transform *t = j->slices->transform;
+    tsr_slices_job *j = (tsr_slices_job *)user;
+    int32_t *buffer = (int32_t *)malloc((size_t)(j->room + TSR_CODE_VALUES) * sizeof(int32_t));
     (void)worker;
-    for (int64_t k = begin; k < end; k++) {
-        const int64_t n = j->first + k, behind = tsr_min64(j->starts[k + 1], j->end);
-        const int32_t sx = (int32_t)(n % t->slices_x), sy = (int32_t)(n / t->slices_x);
-        const tsr_bits bits = { j->data, tsr_min64(j->starts[k], behind), behind };
-        if (t->high_quality) decode_high_quality(j->slices, bits, sx, sy);
-        else decode_low_delay(j->slices, bits, (int32_t)((j->starts[k + 1] - j->starts[k]) / 8), sx, sy);
+    if (!buffer) {
+        __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
+        return;
     }
+    if (TSR_ISA_SELECT(tsr_dirac_decode_range)(j, begin, end, buffer)) __atomic_store_n(&j->over, 1, __ATOMIC_RELAXED);
+    free(buffer);
 }
 
 /* Bits of slice n, which begins at `at`: known beforehand, or read from its length bytes. Where the data end before, what is left. */
@@ -128,9 +69,25 @@ static int64_t slice_bits(const tsr_dirac_transform *t, const tsr_bits *bits, in
     return 8 * byte - at;
 }
 
-void tsr_dirac_slices_decode(const tsr_dirac_slices *s, tsr_bits *bits, int64_t first, int64_t count, int64_t *starts, int64_t *whole)
+/* Coefficients of the largest slice, of both chroma components together where they are interleaved. */
+static int64_t room_of(const tsr_dirac_slices *s)
 {
-    range_job job = { s, bits->data, starts, first, bits->end };
+    const tsr_dirac_transform *t = s->transform;
+    int64_t room = 0;
+    for (int c = 0; c < 2; c++) {
+        int64_t own = 0;
+        for (int level = 0; level <= t->horizontal + t->depth; level++)
+            for (int band = level > 0; band < tsr_dirac_bands(t, level); band++)
+                own += tsr_ceil_div(s->layout[c]->band[level][band].width, t->slices_x) * tsr_ceil_div(s->layout[c]->band[level][band].height, t->slices_y);
+        room = tsr_max64(room, (1 + c) * own);
+    }
+    return room;
+}
+
+tsr_status tsr_dirac_slices_decode(const tsr_dirac_slices *s, tsr_bits *bits, int64_t first, int64_t count, int64_t *starts, int64_t *whole,
+                                   int *fits)
+{
+    tsr_slices_job job = { .slices = s, .codes = &codes, .data = bits->data, .starts = starts, .first = first, .end = bits->end, .room = room_of(s) };
     *whole = 0;
     starts[0] = bits->at;
     for (int64_t k = 0; k < count; k++) {
@@ -139,7 +96,20 @@ void tsr_dirac_slices_decode(const tsr_dirac_slices *s, tsr_bits *bits, int64_t 
         *whole += starts[k + 1] <= bits->end && starts[k] < bits->end;
     }
     bits->at = starts[count];
+    pthread_once(&codes_once, make_codes);
+    tsr_dirac_slices_steps(s->transform, s->layout, job.steps);
+    for (int32_t k = 0; k < TSR_SLICE_INDICES; k++) job.quantiser[k] = tsr_quantiser_make(k > 255 ? k - 255 : 0, 0);
     tsr_parallel(s->threads, count, tsr_max64(1, count / (8 * (int64_t)s->threads)), decode_range, &job);
+    *fits = !job.over;
+    if (job.failed) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for a slice of %lld coefficients", (long long)job.room);
+    return TSR_OK;
+}
+
+void tsr_dirac_slices_steps(const tsr_dirac_transform *t, const tsr_dirac_layout *const layout[3], tsr_dirac_steps steps[2][TSR_DIRAC_LEVELS + 1][4])
+{
+    for (int c = 0; c < 2; c++)
+        for (int level = 0; level <= t->horizontal + t->depth; level++)
+            for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) steps[c][level][band] = tsr_dirac_steps_of(t, &layout[c]->band[level][band]);
 }
 
 void tsr_dirac_predict_approximation(int32_t *coefficients, const tsr_dirac_layout *layout)

@@ -1,55 +1,84 @@
 /* video/dirac/slices_write.c: the quantiser of a slice is the finest whose codes fit, looked for from the one of the slice before. */
 #include "video/dirac/slices_write.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "core/parallel.h"
 #include "video/dirac/bits_write.h"
 #include "video/dirac/dirac_isa.h"
 #include "video/dirac/quantiser.h"
+#include "video/dirac/slices.h"
 
 enum { BANDS = 3 * TSR_DIRAC_LEVELS + 1, QUANTISER_MOST = 100, TOGETHER = 32 };
 
 /* The coefficients of a slice, component by component, in the order of their codes. */
 typedef struct gathered {
-    int32_t *value; /* room for the largest slice */
-    int64_t begin[3], bands;
+    int32_t *value, *scratch; /* room for the largest slice */
+    int64_t begin[3];
+    int32_t bands;
     int64_t size[3][BANDS];
     int32_t matrix[BANDS];
+    tsr_dirac_run run[3][BANDS]; /* bands of one quantiser behind one another */
+    int32_t runs[3];
 } gathered;
 
 typedef struct write_job {
     const tsr_dirac_slices_writing *w;
+    tsr_dirac_steps steps[2][TSR_DIRAC_LEVELS + 1][4];
     int64_t room, first;
     uint8_t *to;
     int32_t failed;
 } write_job;
 
-static int64_t gather_component(const tsr_dirac_slices_writing *w, int component, int32_t sx, int32_t sy, gathered *g, int64_t at)
+static tsr_code_steps code_steps;
+static pthread_once_t code_steps_once = PTHREAD_ONCE_INIT;
+
+static void make_code_steps(void)
 {
-    const tsr_dirac_transform *t = &w->transform;
-    const tsr_dirac_layout *l = w->layout[component];
-    g->begin[component] = at;
-    g->bands = 0;
-    for (int level = 0; level <= t->horizontal + t->depth; level++)
-        for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
-            const tsr_dirac_band *b = &l->band[level][band];
-            const tsr_dirac_area a = tsr_dirac_slice_area(t, b, sx, sy);
-            const int64_t from = at;
-            for (int32_t y = a.y0; y < a.y1; y++, at += a.x1 - a.x0)
-                memcpy(g->value + at, w->coefficients[component] + b->offset + (int64_t)y * l->stride + a.x0,
-                       (size_t)(a.x1 - a.x0) * sizeof(int32_t));
-            g->size[component][g->bands] = at - from;
-            g->matrix[g->bands++] = t->matrix[level][band];
+    for (int32_t index = 0; index < TSR_CODE_INDICES; index++) {
+        const uint64_t scale = tsr_quantiser_scale(index);
+        code_steps.scale[index] = scale;
+        for (int32_t k = 0; k < TSR_CODE_STEPS; k++) { /* magnitude * scale >> 32 is at least 2^k - 1 */
+            const uint64_t wanted = ((uint64_t)1 << (k & 31)) - 1, least = wanted ? ((wanted << 32) + scale - 1) / scale : 0;
+            code_steps.least[index][k] = k > 30 || !scale || least > UINT32_MAX ? UINT32_MAX : (uint32_t)least;
         }
-    return at;
+    }
 }
 
-static void gather(const tsr_dirac_slices_writing *w, int64_t n, gathered *g)
+static int begin_gathering(const write_job *j, gathered *g)
 {
-    const int32_t sx = (int32_t)(n % w->transform.slices_x), sy = (int32_t)(n / w->transform.slices_x);
+    g->value = (int32_t *)malloc(2 * (size_t)(j->room + 16) * sizeof(int32_t));
+    g->scratch = g->value ? g->value + j->room + 16 : NULL;
+    return g->value != NULL;
+}
+
+static void gather(const write_job *j, int64_t n, gathered *g)
+{
+    const tsr_dirac_slices_writing *w = j->w;
+    const tsr_dirac_transform *t = &w->transform;
+    const int32_t sx = (int32_t)(n % t->slices_x), sy = (int32_t)(n / t->slices_x);
     int64_t at = 0;
-    for (int c = 0; c < 3; c++) at = gather_component(w, c, sx, sy, g, at);
+    for (int c = 0; c < 3; c++) {
+        const tsr_dirac_layout *l = w->layout[c];
+        tsr_dirac_piece piece[BANDS];
+        g->begin[c] = at;
+        g->bands = 0;
+        g->runs[c] = 0;
+        for (int level = 0; level <= t->horizontal + t->depth; level++)
+            for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
+                const tsr_dirac_band *b = &l->band[level][band];
+                const tsr_dirac_area a = tsr_dirac_stepped_area(t, b, j->steps[c > 0][level][band], sx, sy);
+                const int32_t size = (a.x1 - a.x0) * (a.y1 - a.y0), matrix = t->matrix[level][band];
+                piece[g->bands] = (tsr_dirac_piece){ b->offset + (int64_t)a.y0 * l->stride + a.x0, a.x1 - a.x0, a.y1 - a.y0 };
+                g->size[c][g->bands] = size;
+                g->matrix[g->bands++] = matrix;
+                if (g->runs[c] && g->run[c][g->runs[c] - 1].matrix == matrix) g->run[c][g->runs[c] - 1].size += size;
+                else g->run[c][g->runs[c]++] = (tsr_dirac_run){ size, matrix };
+                at += size;
+            }
+        TSR_ISA_SELECT(tsr_dirac_gather)(w->coefficients[c], w->narrow[c], l->stride, piece, g->bands, g->value + g->begin[c]);
+    }
 }
 
 /* Coefficients of the largest slice. */
@@ -66,45 +95,25 @@ static int64_t gather_room(const tsr_dirac_slices_writing *w)
     return room;
 }
 
+static write_job begin_job(const tsr_dirac_slices_writing *w)
+{
+    write_job job = { .w = w, .room = gather_room(w) };
+    pthread_once(&code_steps_once, make_code_steps);
+    tsr_dirac_slices_steps(&w->transform, w->layout, job.steps);
+    return job;
+}
+
 static int32_t band_index(int32_t index, int32_t matrix) { return index > matrix ? index - matrix : 0; }
 
 /* Bits of a component's codes up to its last coefficient that is not 0. */
 static int64_t component_bits(const gathered *g, int component, int32_t index)
 {
-    const int32_t *value = g->value + g->begin[component];
-    int64_t bits = 0, waiting = 0; /* zeros that count if something follows */
-    for (int64_t b = 0; b < g->bands; b++) {
-        const int64_t n = g->size[component][b];
-        int64_t zeros = 0;
-        const int64_t own = TSR_ISA_SELECT(tsr_dirac_count_bits)(value, n, tsr_quantiser_scale(band_index(index, g->matrix[b])), &zeros);
-        if (zeros < n) {
-            bits += waiting + own;
-            waiting = zeros;
-        } else waiting += n;
-        value += n;
-    }
-    return bits;
+    return TSR_ISA_SELECT(tsr_dirac_run_bits)(g->value + g->begin[component], g->run[component], g->runs[component], index, &code_steps);
 }
 
-static void write_component(const gathered *g, int component, int32_t index, tsr_bits_out *out, int64_t bits)
+static void write_component(const gathered *g, int component, int32_t index, tsr_bits_out *out)
 {
-    const int32_t *value = g->value + g->begin[component];
-    int64_t left = bits;
-    for (int64_t b = 0; b < g->bands && left > 0; b++) {
-        const uint64_t scale = tsr_quantiser_scale(band_index(index, g->matrix[b]));
-        for (int64_t k = 0; k < g->size[component][b] && left > 0; k++) {
-            const uint32_t magnitude = tsr_quantiser_magnitude(scale, value[k]);
-            if (!magnitude) {
-                tsr_bits_put(out, 1, 1);
-                left--;
-                continue;
-            }
-            tsr_bits_put_uint(out, magnitude);
-            tsr_bits_put(out, value[k] < 0, 1);
-            left -= tsr_code_bits(magnitude) + 1;
-        }
-        value += g->size[component][b];
-    }
+    TSR_ISA_SELECT(tsr_dirac_run_write)(g->value + g->begin[component], g->run[component], g->runs[component], index, &code_steps, g->scratch, out);
 }
 
 /* ---- high quality -------------------------------------------------------------------------------------------------------------------------- */
@@ -140,13 +149,73 @@ typedef struct fitting {
     gathered *g;
     int64_t budget, n; /* bytes; the slice */
     int32_t *const *decoded;
+    int32_t index, length[3]; /* of the last one that fitted; -1: none did */
 } fitting;
 
 static int high_quality_fits(void *user, int32_t index)
 {
-    const fitting *f = (const fitting *)user;
+    fitting *f = (fitting *)user;
     int32_t length[3];
-    return high_quality_bytes(f->w, f->g, index, length) <= f->budget && length[0] < 256 && length[1] < 256 && length[2] < 256;
+    if (high_quality_bytes(f->w, f->g, index, length) > f->budget || length[0] > 255 || length[1] > 255 || length[2] > 255) return 0;
+    f->index = index;
+    memcpy(f->length, length, sizeof f->length);
+    return 1;
+}
+
+/* One slice as its plan says; its bytes. `own` has room for it and what is written ahead. */
+static int64_t write_slice(const tsr_dirac_slices_writing *w, const gathered *g, const tsr_dirac_slice_plan *p, uint8_t *own)
+{
+    const tsr_dirac_transform *t = &w->transform;
+    uint8_t *at = own;
+    memset(at, 0, t->prefix);
+    at += t->prefix;
+    *at++ = (uint8_t)p->index;
+    for (int c = 0; c < 3; c++) {
+        const int64_t bytes = (int64_t)p->length[c] * t->scaler;
+        tsr_bits_out out = { .at = at + 1 };
+        *at = (uint8_t)p->length[c];
+        write_component(g, c, p->index, &out);
+        tsr_bits_finish(&out);
+        at++;
+        if (out.at < at + bytes) memset(out.at, 0xff, (size_t)(at + bytes - out.at));
+        at += bytes;
+    }
+    return at - own;
+}
+
+static int begin_writing(write_job *j, gathered *g, uint8_t **own)
+{
+    const tsr_dirac_transform *t = &j->w->transform;
+    const int made = begin_gathering(j, g);
+    *own = (uint8_t *)malloc((size_t)(3 * 255 * (int64_t)t->scaler + t->prefix + 64));
+    if (made && *own) return 1;
+    __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
+    free(*own);
+    free(g->value);
+    return 0;
+}
+
+/* What is left of a slice of fixed size is padding of its last components. */
+static void pad_slice(const tsr_dirac_transform *t, int64_t budget, tsr_dirac_slice_plan *p)
+{
+    int64_t left = (budget - (int64_t)t->prefix - 4 - (int64_t)t->scaler * ((int64_t)p->length[0] + p->length[1] + p->length[2])) / t->scaler;
+    for (int c = 2; c >= 0 && left > 0; c--) {
+        const int64_t more = tsr_min64(left, 255 - p->length[c]);
+        p->length[c] += (int32_t)more;
+        left -= more;
+    }
+}
+
+static int64_t slice_size(const tsr_dirac_slices_writing *w, int64_t n)
+{
+    const int32_t *length = w->plan[n].length;
+    return (int64_t)w->transform.prefix + 4 + (int64_t)w->transform.scaler * ((int64_t)length[0] + length[1] + length[2]);
+}
+
+/* Where slice n of a fixed size begins, all slices having theirs. */
+static int64_t early_place(const tsr_dirac_slices_writing *w, int64_t n)
+{
+    return (int64_t)((uint64_t)n * w->transform.numerator / w->transform.denominator);
 }
 
 static void plan_range(void *user, int64_t begin, int64_t end, int worker)
@@ -154,25 +223,28 @@ static void plan_range(void *user, int64_t begin, int64_t end, int worker)
     write_job *j = (write_job *)user;
     const tsr_dirac_slices_writing *w = j->w;
     gathered g;
+    uint8_t *own = NULL;
     int32_t guess = 20;
     (void)worker;
-    g.value = (int32_t *)malloc((size_t)j->room * sizeof(int32_t));
-    if (!g.value) {
-        __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
-        return;
-    }
+    if (!begin_writing(j, &g, &own)) return;
     for (int64_t n = begin; n < end; n++) {
         tsr_dirac_slice_plan *p = &w->plan[n];
-        gather(w, n, &g);
+        gather(j, n, &g);
         p->index = w->quantiser;
-        if (w->quantiser >= 0) high_quality_bytes(w, &g, w->quantiser, p->length);
-        else {
-            if (n % TOGETHER == 0) guess = 20; /* the same whatever the threads */
-            fitting f = { .w = w, .g = &g, .budget = tsr_dirac_slice_bytes(&w->transform, n) };
-            guess = p->index = finest(high_quality_fits, &f, guess);
-            high_quality_bytes(w, &g, guess, p->length);
+        if (w->quantiser >= 0) {
+            high_quality_bytes(w, &g, w->quantiser, p->length);
+            continue;
         }
+        if (n % TOGETHER == 0) guess = 20; /* the same whatever the threads */
+        fitting f = { .w = w, .g = &g, .budget = tsr_dirac_slice_bytes(&w->transform, n), .index = -1 };
+        guess = p->index = finest(high_quality_fits, &f, guess);
+        if (f.index == guess) memcpy(p->length, f.length, sizeof p->length);
+        else high_quality_bytes(w, &g, guess, p->length);
+        pad_slice(&w->transform, f.budget, p);
+        const int64_t bytes = write_slice(w, &g, p, own); /* its values are at hand now */
+        memcpy(w->early + early_place(w, n), own, (size_t)bytes);
     }
+    free(own);
     free(g.value);
 }
 
@@ -191,18 +263,8 @@ static tsr_status place_high_quality(tsr_dirac_slices_writing *w, int64_t count,
     }
     for (int64_t n = 0; n < count; n++) {
         tsr_dirac_slice_plan *p = &w->plan[n];
-        int64_t own = (int64_t)t->prefix + 4 + (int64_t)t->scaler * ((int64_t)p->length[0] + p->length[1] + p->length[2]);
-        if (w->quantiser < 0) { /* what is left is padding of the last components */
-            int64_t left = (tsr_dirac_slice_bytes(t, n) - own) / t->scaler;
-            for (int c = 2; c >= 0 && left > 0; c--) {
-                const int64_t more = tsr_min64(left, 255 - p->length[c]);
-                p->length[c] += (int32_t)more;
-                left -= more;
-                own += more * t->scaler;
-            }
-        }
         p->offset = at;
-        at += own;
+        at += (int64_t)t->prefix + 4 + (int64_t)t->scaler * ((int64_t)p->length[0] + p->length[1] + p->length[2]);
     }
     *bytes = at;
     return TSR_OK;
@@ -212,31 +274,20 @@ static void write_range(void *user, int64_t begin, int64_t end, int worker)
 {
     write_job *j = (write_job *)user;
     const tsr_dirac_slices_writing *w = j->w;
-    const tsr_dirac_transform *t = &w->transform;
     const int64_t origin = w->plan[j->first].offset;
     gathered g;
+    uint8_t *own = NULL;
     (void)worker;
-    g.value = (int32_t *)malloc((size_t)j->room * sizeof(int32_t));
-    uint8_t *own = (uint8_t *)malloc((size_t)(3 * 255 * (int64_t)t->scaler + t->prefix + 64));
-    if (!g.value || !own) __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
-    for (int64_t n = j->first + begin; n < j->first + end && g.value && own; n++) {
-        const tsr_dirac_slice_plan *p = &w->plan[n];
-        uint8_t *at = own;
-        gather(w, n, &g);
-        memset(at, 0, t->prefix);
-        at += t->prefix;
-        *at++ = (uint8_t)p->index;
-        for (int c = 0; c < 3; c++) {
-            const int64_t bytes = (int64_t)p->length[c] * t->scaler;
-            tsr_bits_out out = { .at = at + 1 };
-            *at = (uint8_t)p->length[c];
-            write_component(&g, c, p->index, &out, component_bits(&g, c, p->index));
-            tsr_bits_finish(&out);
-            at++;
-            if (out.at < at + bytes) memset(out.at, 0xff, (size_t)(at + bytes - out.at));
-            at += bytes;
-        }
-        memcpy(j->to + (p->offset - origin), own, (size_t)(at - own)); /* written ahead of, so not in place beside the next slice */
+    if (w->early) {
+        for (int64_t n = j->first + begin; n < j->first + end; n++)
+            memcpy(j->to + (w->plan[n].offset - origin), w->early + early_place(w, n), (size_t)slice_size(w, n));
+        return;
+    }
+    if (!begin_writing(j, &g, &own)) return;
+    for (int64_t n = j->first + begin; n < j->first + end; n++) {
+        gather(j, n, &g);
+        const int64_t bytes = write_slice(w, &g, &w->plan[n], own);
+        memcpy(j->to + (w->plan[n].offset - origin), own, (size_t)bytes); /* written ahead of, so not in place beside the next slice */
     }
     free(own);
     free(g.value);
@@ -310,15 +361,16 @@ static int low_delay_fits(void *user, int32_t index)
 }
 
 /* Slices one after the other: each is predicted from those before. The bytes go to w->plan[0] ... through `to`. */
-static tsr_status write_low_delay(const tsr_dirac_slices_writing *w, int64_t count, int64_t room, uint8_t *to)
+static tsr_status write_low_delay(const write_job *j, int64_t count, uint8_t *to)
 {
+    const tsr_dirac_slices_writing *w = j->w;
     const tsr_dirac_transform *t = &w->transform;
     tsr_status status = TSR_OK;
     gathered g;
     int32_t *decoded[3] = { NULL, NULL, NULL }, guess = 20;
     int64_t largest = 0;
     for (int64_t n = 0; n < count; n++) largest = tsr_max64(largest, tsr_dirac_slice_bytes(t, n));
-    g.value = (int32_t *)malloc((size_t)room * sizeof(int32_t));
+    (void)begin_gathering(j, &g);
     uint8_t *own = (uint8_t *)malloc((size_t)largest + 64);
     for (int c = 0; c < 3; c++) {
         const tsr_dirac_band *b = &w->layout[c]->band[0][0];
@@ -329,14 +381,14 @@ static tsr_status write_low_delay(const tsr_dirac_slices_writing *w, int64_t cou
         const int64_t bytes = tsr_dirac_slice_bytes(t, n);
         const int wide = tsr_dirac_length_bits(bytes);
         fitting f = { .w = w, .g = &g, .budget = bytes, .n = n, .decoded = decoded };
-        gather(w, n, &g);
+        gather(j, n, &g);
         guess = finest(low_delay_fits, &f, guess);
         predict_slice(w, n, guess, &g, decoded);
         const int64_t luma = tsr_min64(component_bits(&g, 0, guess), 8 * bytes - 7 - wide);
         tsr_bits_out out = { .at = own };
         tsr_bits_put(&out, (uint64_t)guess, 7);
         tsr_bits_put(&out, (uint64_t)luma, wide);
-        write_component(&g, 0, guess, &out, luma);
+        write_component(&g, 0, guess, &out);
         write_pair(&g, guess, &out, pair_bits(&g, guess));
         tsr_bits_finish(&out);
         if (out.at < own + bytes) memset(out.at, 0xff, (size_t)(own + bytes - out.at));
@@ -357,7 +409,7 @@ static int64_t slice_count(const tsr_dirac_slices_writing *w) { return (int64_t)
 tsr_status tsr_dirac_slices_plan(tsr_dirac_slices_writing *w, int64_t *bytes)
 {
     const int64_t count = slice_count(w);
-    write_job job = { .w = w, .room = gather_room(w) };
+    write_job job = begin_job(w);
     if (!w->transform.high_quality) {
         *bytes = 0;
         for (int64_t n = 0; n < count; n++) {
@@ -367,6 +419,12 @@ tsr_status tsr_dirac_slices_plan(tsr_dirac_slices_writing *w, int64_t *bytes)
         return TSR_OK;
     }
     if (w->quantiser >= 0) w->transform.scaler = 1;
+    free(w->early);
+    w->early = NULL;
+    if (w->quantiser < 0) {
+        w->early = (uint8_t *)malloc((size_t)early_place(w, count) + 64);
+        if (!w->early) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for %lld slices", (long long)count);
+    }
     tsr_parallel(w->threads, count, TOGETHER, plan_range, &job);
     if (job.failed) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for slices");
     return place_high_quality(w, count, bytes);
@@ -374,9 +432,17 @@ tsr_status tsr_dirac_slices_plan(tsr_dirac_slices_writing *w, int64_t *bytes)
 
 tsr_status tsr_dirac_slices_write(const tsr_dirac_slices_writing *w, int64_t first, int64_t count, uint8_t *to)
 {
-    write_job job = { .w = w, .room = gather_room(w), .first = first, .to = to };
-    if (!w->transform.high_quality) return write_low_delay(w, count, job.room, to);
+    write_job job = begin_job(w);
+    job.first = first;
+    job.to = to;
+    if (!w->transform.high_quality) return write_low_delay(&job, count, to);
     tsr_parallel(w->threads, count, TOGETHER, write_range, &job);
     if (job.failed) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for slices");
     return TSR_OK;
+}
+
+void tsr_dirac_slices_writing_free(tsr_dirac_slices_writing *w)
+{
+    free(w->early);
+    w->early = NULL;
 }

@@ -14,9 +14,11 @@ typedef struct tsr_dirac_slice_plan {
 typedef struct tsr_dirac_slices_writing {
     tsr_dirac_transform transform; /* tsr_dirac_slices_plan sets `scaler` */
     const tsr_dirac_layout *layout[3];
-    int32_t *coefficients[3]; /* low delay: the approximation becomes what is coded of it */
+    int32_t *coefficients[3];
+    const int16_t *narrow[3]; /* in place of `coefficients`, if not NULL; high quality alone */
     tsr_dirac_slice_plan *plan;
     int32_t threads;
+    uint8_t *early;    /* slices of fixed size, written as they are planned; to be freed with tsr_dirac_slices_writing_free */
     int32_t quantiser; /* >= 0: everywhere; -1: each slice has its bytes, numerator / denominator of them */
 } tsr_dirac_slices_writing;
 
@@ -24,5 +26,6 @@ typedef struct tsr_dirac_slices_writing {
 tsr_status tsr_dirac_slices_plan(tsr_dirac_slices_writing *w, int64_t *bytes);
 /* Writes slices [first, first + count); `to` has room for their bytes and 16 more. */
 tsr_status tsr_dirac_slices_write(const tsr_dirac_slices_writing *w, int64_t first, int64_t count, uint8_t *to);
+void tsr_dirac_slices_writing_free(tsr_dirac_slices_writing *w);
 
 #endif

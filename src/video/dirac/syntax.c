@@ -135,10 +135,17 @@ static tsr_status read_preset(tsr_bits *bits, const char *field, int32_t count, 
     return read_number(bits, field, 0, (uint32_t)count, index);
 }
 
+/* Is field `which` there, in place of what follows from the base format? */
+static int has_own(tsr_bits *bits, tsr_dirac_sequence *s, int which)
+{
+    const int own = tsr_bits_flag(bits);
+    s->custom |= (uint32_t)own << which;
+    return own;
+}
+
 static tsr_status read_ratio(tsr_bits *bits, const char *field, const int32_t (*presets)[2], int32_t count, int32_t ratio[2])
 {
     int32_t index = 0;
-    if (!tsr_bits_flag(bits)) return TSR_OK;
     TSR_TRY(read_preset(bits, field, count, &index));
     if (index) {
         ratio[0] = presets[index - 1][0];
@@ -153,21 +160,21 @@ static tsr_status read_picture_fields(tsr_bits *bits, tsr_dirac_sequence *s)
 {
     static const tsr_chroma chromas[] = { TSR_CHROMA_444, TSR_CHROMA_422, TSR_CHROMA_420 };
     int32_t index = 0;
-    if (tsr_bits_flag(bits)) {
+    if (has_own(bits, s, 0)) {
         TSR_TRY(read_number(bits, "frame width", 1, TSR_DIRAC_EXTENT, &s->width));
         TSR_TRY(read_number(bits, "frame height", 1, TSR_DIRAC_EXTENT, &s->height));
         s->clean_width = s->width;
         s->clean_height = s->height;
         s->clean_left = s->clean_top = 0;
     }
-    if (tsr_bits_flag(bits)) {
+    if (has_own(bits, s, 1)) {
         TSR_TRY(read_number(bits, "chroma format", 0, 2, &index));
         s->chroma = chromas[index];
     }
-    if (tsr_bits_flag(bits)) TSR_TRY(read_number(bits, "scan format", 0, 1, &s->interlaced));
-    TSR_TRY(read_ratio(bits, "frame rate", rates, COUNT(rates), s->rate));
-    TSR_TRY(read_ratio(bits, "pixel aspect ratio", aspects, COUNT(aspects), s->aspect));
-    if (tsr_bits_flag(bits)) {
+    if (has_own(bits, s, 2)) TSR_TRY(read_number(bits, "scan format", 0, 1, &s->interlaced));
+    if (has_own(bits, s, 3)) TSR_TRY(read_ratio(bits, "frame rate", rates, COUNT(rates), s->rate));
+    if (has_own(bits, s, 4)) TSR_TRY(read_ratio(bits, "pixel aspect ratio", aspects, COUNT(aspects), s->aspect));
+    if (has_own(bits, s, 5)) {
         TSR_TRY(read_number(bits, "clean width", 0, TSR_DIRAC_EXTENT, &s->clean_width));
         TSR_TRY(read_number(bits, "clean height", 0, TSR_DIRAC_EXTENT, &s->clean_height));
         TSR_TRY(read_number(bits, "left offset", 0, TSR_DIRAC_EXTENT, &s->clean_left));
@@ -179,7 +186,7 @@ static tsr_status read_picture_fields(tsr_bits *bits, tsr_dirac_sequence *s)
 static tsr_status read_sample_fields(tsr_bits *bits, tsr_dirac_sequence *s)
 {
     int32_t index = 0;
-    if (tsr_bits_flag(bits)) {
+    if (has_own(bits, s, 6)) {
         TSR_TRY(read_preset(bits, "signal range", COUNT(ranges), &index));
         if (index) {
             set_range(s, ranges[index - 1]);
@@ -190,7 +197,7 @@ static tsr_status read_sample_fields(tsr_bits *bits, tsr_dirac_sequence *s)
             TSR_TRY(read_number(bits, "chroma excursion", 1, 65535, &s->chroma_excursion));
         }
     }
-    if (tsr_bits_flag(bits)) {
+    if (has_own(bits, s, 7)) {
         TSR_TRY(read_preset(bits, "colour specification", COUNT(colours) - 1, &index));
         set_colour(s, colours[index]);
         if (!index) {

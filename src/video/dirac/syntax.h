@@ -62,5 +62,8 @@ tsr_status tsr_dirac_transform_read(tsr_bits *bits, int32_t major, int high_qual
 tsr_status tsr_dirac_transform_read_core(tsr_bits *bits, tsr_dirac_transform *transform);
 /* The default matrix of the standard; 0 if there is none for these filters and depths. */
 int tsr_dirac_default_matrix(const tsr_dirac_transform *t, int32_t matrix[TSR_DIRAC_LEVELS + 1][4]);
+/* L2 norms of what a unit coefficient of each sub-band becomes in the samples; a matrix of our own from them, for transforms that have no default. */
+void tsr_dirac_band_weights(const tsr_dirac_transform *t, double weight[TSR_DIRAC_LEVELS + 1][4]);
+void tsr_dirac_weights_matrix(const tsr_dirac_transform *t, int32_t matrix[TSR_DIRAC_LEVELS + 1][4]);
 
 #endif

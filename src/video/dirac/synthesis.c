@@ -3,6 +3,15 @@
 
 #include "video/dirac/filters.h"
 
+static int64_t element_size(const tsr_dirac_synthesis *s) { return s->dtype == TSR_I16 ? (int64_t)sizeof(int16_t) : (int64_t)sizeof(int32_t); }
+
+int tsr_dirac_synthesis_narrow(const tsr_dirac_transform *t, int32_t bits)
+{
+    const struct tsr_dirac_filter *f = &tsr_dirac_filters[t->wavelet];
+    if (t->horizontal || t->wavelet != t->wavelet_horizontal || !t->depth) return 0;
+    return tsr_wavelet_safe_bits(f->filter, t->depth, 2, f->shift ? f->shift : -1) >= bits;
+}
+
 static tsr_status add_stage(tsr_dirac_synthesis *s, int32_t width, int32_t height, int32_t wavelet, uint32_t axes, int32_t levels, int32_t shift)
 {
     tsr_dirac_stage *stage = &s->stage[s->count];
@@ -15,7 +24,8 @@ static tsr_status add_stage(tsr_dirac_synthesis *s, int32_t width, int32_t heigh
     options.accuracy = shift ? shift : -1;
     options.sample_stride = options.coefficient_stride = stride;
     *stage = (tsr_dirac_stage){ .width = width, .height = height };
-    TSR_TRY(tsr_wavelet_plan_create(s->context, TSR_I32, 2, size, &options, &stage->plan));
+    options.unchecked = s->unchecked;
+    TSR_TRY(tsr_wavelet_plan_create(s->context, s->dtype, 2, size, &options, &stage->plan));
     s->count++;
     tsr_wavelet_plan_describe(stage->plan, &info);
     stage->workspace_bytes = info.workspace_bytes;
@@ -35,10 +45,11 @@ static tsr_status add_stages(tsr_dirac_synthesis *s, const tsr_dirac_transform *
     return TSR_OK;
 }
 
-tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transform *t, const tsr_dirac_layout *l, tsr_dirac_synthesis *s)
+tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transform *t, const tsr_dirac_layout *l, tsr_dtype dtype, int unchecked,
+                                    tsr_dirac_synthesis *s)
 {
     tsr_dirac_synthesis_free(s);
-    *s = (tsr_dirac_synthesis){ .context = context, .stride = l->stride, .elements = tsr_dirac_layout_elements(l) };
+    *s = (tsr_dirac_synthesis){ .context = context, .dtype = dtype, .unchecked = unchecked, .stride = l->stride, .elements = tsr_dirac_layout_elements(l) };
     tsr_status status = add_stages(s, t, l);
     if (status != TSR_OK) tsr_dirac_synthesis_free(s);
     return status;
@@ -51,17 +62,17 @@ void tsr_dirac_synthesis_free(tsr_dirac_synthesis *s)
 }
 
 /* The corner that a stage works on goes to the other array; rare: only where levels differ. */
-static tsr_status copy_corner(const tsr_dirac_synthesis *s, const tsr_dirac_stage *stage, int32_t *to, const int32_t *from)
+static tsr_status copy_corner(const tsr_dirac_synthesis *s, const tsr_dirac_stage *stage, void *to, const void *from)
 {
+    const int64_t element = element_size(s), row = (int64_t)s->stride * element;
     for (int32_t y = 0; y < stage->height; y++)
-        TSR_TRY(s->context->backend->copy(s->context->queue, to + (int64_t)y * s->stride, from + (int64_t)y * s->stride,
-                                          (size_t)stage->width * sizeof(int32_t)));
+        TSR_TRY(s->context->backend->copy(s->context->queue, (char *)to + y * row, (const char *)from + y * row, (size_t)(stage->width * element)));
     return TSR_OK;
 }
 
-tsr_status tsr_dirac_synthesis_run(const tsr_dirac_synthesis *s, int32_t *coefficients, int32_t *samples, void *workspace)
+tsr_status tsr_dirac_synthesis_run(const tsr_dirac_synthesis *s, void *coefficients, void *samples, void *workspace)
 {
-    if (!s->count) return s->context->backend->copy(s->context->queue, samples, coefficients, (size_t)s->elements * sizeof(int32_t));
+    if (!s->count) return s->context->backend->copy(s->context->queue, samples, coefficients, (size_t)(s->elements * element_size(s)));
     for (int32_t k = 0; k < s->count; k++) {
         const tsr_dirac_stage *stage = &s->stage[k];
         TSR_TRY(tsr_wavelet_inverse(stage->plan, coefficients, samples, stage->workspace_bytes ? workspace : NULL));
@@ -70,9 +81,9 @@ tsr_status tsr_dirac_synthesis_run(const tsr_dirac_synthesis *s, int32_t *coeffi
     return TSR_OK;
 }
 
-tsr_status tsr_dirac_analysis_run(const tsr_dirac_synthesis *s, int32_t *samples, int32_t *coefficients, void *workspace)
+tsr_status tsr_dirac_analysis_run(const tsr_dirac_synthesis *s, void *samples, void *coefficients, void *workspace)
 {
-    if (!s->count) return s->context->backend->copy(s->context->queue, coefficients, samples, (size_t)s->elements * sizeof(int32_t));
+    if (!s->count) return s->context->backend->copy(s->context->queue, coefficients, samples, (size_t)(s->elements * element_size(s)));
     for (int32_t k = s->count - 1; k >= 0; k--) {
         const tsr_dirac_stage *stage = &s->stage[k];
         TSR_TRY(tsr_wavelet_forward(stage->plan, samples, coefficients, stage->workspace_bytes ? workspace : NULL));

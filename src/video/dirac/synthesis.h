@@ -16,18 +16,22 @@ typedef struct tsr_dirac_stage {
 
 typedef struct tsr_dirac_synthesis {
     tsr_context *context;
+    tsr_dtype dtype; /* i32, or i16 */
+    int unchecked;
     int32_t stride, count;
     int64_t workspace_bytes, elements;
     tsr_dirac_stage stage[2 * TSR_DIRAC_LEVELS + 1];
 } tsr_dirac_synthesis;
 
-/* *synthesis is zero or was made before (what it held is freed). */
-tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transform *transform, const tsr_dirac_layout *layout,
+/* *synthesis is zero or was made before (what it held is freed). `dtype` i16: samples and coefficients of 16 bits; `unchecked`: none of them leaves these. */
+tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transform *transform, const tsr_dirac_layout *layout, tsr_dtype dtype, int unchecked,
                                     tsr_dirac_synthesis *synthesis);
+/* Do coefficients of 16 bits do for all samples of `bits` bits? Transforms of one stage alone. */
+int tsr_dirac_synthesis_narrow(const tsr_dirac_transform *transform, int32_t bits);
 void tsr_dirac_synthesis_free(tsr_dirac_synthesis *synthesis);
-/* Device memory; the coefficients may be overwritten. The samples have the coefficients' stride. */
-tsr_status tsr_dirac_synthesis_run(const tsr_dirac_synthesis *synthesis, int32_t *coefficients, int32_t *samples, void *workspace);
+/* Device memory; the coefficients may be overwritten. The samples have the coefficients' stride. TSR_ERROR_CAPACITY: samples of i16 leave 16 bits. */
+tsr_status tsr_dirac_synthesis_run(const tsr_dirac_synthesis *synthesis, void *coefficients, void *samples, void *workspace);
 /* The way back; the samples may be overwritten. */
-tsr_status tsr_dirac_analysis_run(const tsr_dirac_synthesis *synthesis, int32_t *samples, int32_t *coefficients, void *workspace);
+tsr_status tsr_dirac_analysis_run(const tsr_dirac_synthesis *synthesis, void *samples, void *coefficients, void *workspace);
 
 #endif

@@ -117,3 +117,30 @@ int tsr_dirac_default_matrix(const tsr_dirac_transform *t, int32_t matrix[TSR_DI
         for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) matrix[level][band] = (int32_t)floor(value[level][band] - least + 0.5);
     return 1;
 }
+
+void tsr_dirac_band_weights(const tsr_dirac_transform *t, double weight[TSR_DIRAC_LEVELS + 1][4])
+{
+    const int32_t levels = t->depth + t->horizontal, shift = tsr_dirac_filters[t->wavelet_horizontal].shift;
+    const tsr_wavelet_filter across = tsr_dirac_filters[t->wavelet_horizontal].filter, down = tsr_dirac_filters[t->wavelet].filter;
+    memset(weight, 0, sizeof(double[TSR_DIRAC_LEVELS + 1][4]));
+    for (int level = 0; level <= levels; level++)
+        for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
+            const int32_t x = level ? levels - level + 1 : levels, y = level > t->horizontal ? x : t->depth;
+            const double nx = x ? tsr_wavelet_norm(across, x, band & 1) : 1, ny = y ? tsr_wavelet_norm(down, y, band >> 1) : 1;
+            weight[level][band] = nx * ny * exp2(-shift * x);
+        }
+}
+
+void tsr_dirac_weights_matrix(const tsr_dirac_transform *t, int32_t matrix[TSR_DIRAC_LEVELS + 1][4])
+{
+    double weight[TSR_DIRAC_LEVELS + 1][4], least = INFINITY;
+    const int32_t levels = t->depth + t->horizontal;
+    tsr_dirac_band_weights(t, weight);
+    memset(matrix, 0, sizeof(int32_t[TSR_DIRAC_LEVELS + 1][4]));
+    for (int turn = 0; turn < 2; turn++)
+        for (int level = 0; level <= levels; level++)
+            for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
+                if (!turn) least = fmin(least, weight[level][band]);
+                else matrix[level][band] = (int32_t)floor(4 * log2(weight[level][band] / least) + 0.5);
+            }
+}

@@ -1,7 +1,7 @@
-/* levelset/source/keys.h: the sorted list of tiles of the source (spec levelset-stl.md 2.3, 2.5, 2.6): keys, the traversal with a stencil (Algorithm 6.1)
+/* levelset/source/keys.h: the sorted list of tiles of [Laan11 6] (docs/theory/tiles.md 1, 3, 5): keys, the traversal with a stencil (Algorithm 6.1)
  * and the sliding of a 3^3 element over the list (Algorithm 6.2). Nothing here comes from the library: it is what the library is compared with.
  *
- * Direction i = 9 (dz+1) + 3 (dy+1) + (dx+1), middle 13, reverse 26 - i. z is the most significant axis (in the source x is): only names. */
+ * Direction i = 9 (dz+1) + 3 (dy+1) + (dx+1), middle 13, reverse 26 - i. z is the most significant axis (in [Laan11] x is): only names. */
 #ifndef TSR_TESTS_SOURCE_KEYS_H
 #define TSR_TESTS_SOURCE_KEYS_H
 
@@ -83,7 +83,7 @@ typedef struct source_dilation {
 } source_dilation;
 
 /* Unit u of `units`: the elements from the key at its share of the list up to that of the next one. The first and the last also own what lies before
- * the list and behind it, which the source does not say. */
+ * the list and behind it, which [Laan11] does not say. */
 static inline source_dilation source_dilation_of(const uint64_t *key, int32_t count, int32_t u, int32_t units)
 {
     source_dilation d = { .key = key, .count = count, .end = SOURCE_END };

@@ -1,4 +1,4 @@
-/* levelset/source/scheme.h: the discretisation of the source at one voxel, as spec levelset-stl.md 2.9 and 2.10 print it. Written from that page
+/* levelset/source/scheme.h: the discretisation of [Laan11 6] at one voxel, as its text and docs/theory/levelset.md 2, 4 have it. Written from those pages
  * alone; the library's own text is solver/scheme.h. Lengths in voxels, phi < 0 inside; p points at the voxel, sy and sz are strides. */
 #ifndef TSR_TESTS_SOURCE_SCHEME_H
 #define TSR_TESTS_SOURCE_SCHEME_H

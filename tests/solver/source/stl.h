@@ -1,4 +1,4 @@
-/* levelset/source/stl.h: the source's own method, literally and one voxel at a time: the sorted tile list of spec levelset-stl.md 2.3 to 2.10 with
+/* levelset/source/stl.h: the method of [Laan11 6], literally and one voxel at a time: the sorted tile list of docs/theory/tiles.md with
  * edges of 3, 4 and 8 voxels, each an instance of one text (tile.h).
  *
  * It is the independent side of comparisons: test_source holds the library's lists against it, bench_flow times it (experiment tile-sizes). One

@@ -1,5 +1,5 @@
 /* levelset/source/tile.h: the passes over the voxels of a list, for one edge. Included once for each by stl.c with SOURCE_EDGE and SOURCE_NAME(f).
- * Spec levelset-stl.md 2.7, 2.9, 2.10. */
+ * docs/theory/tiles.md 2, docs/theory/levelset.md 2, 4. */
 
 /* A tile with three voxels of its neighbours around it. */
 enum { SOURCE_NAME(SIDE) = SOURCE_EDGE + 6, SOURCE_NAME(CENTRE) = 3 * (1 + SOURCE_NAME(SIDE) * (1 + SOURCE_NAME(SIDE))) };

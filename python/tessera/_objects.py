@@ -1,0 +1,730 @@
+"""Volumes, meshes, points, level sets and images, and their way to and from arrays."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Union, cast
+
+import numpy as np
+
+from . import _core
+from ._core import Context, Object, Report, check, ffi, lib
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    AnyArray = NDArray[Any]
+    PathLike = Union[str, "os.PathLike[str]"]
+
+_DTYPES = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")  # as tsr_dtype counts them
+_SPACES = {None: 0, "ras": 1, "lps": 2}
+_SPACE_NAMES = {0: None, 1: "ras", 2: "lps"}
+
+
+def dtype_number(dtype: Any) -> int:
+    """The library's number of an element type of NumPy."""
+    kind = np.dtype(dtype)
+    code = kind.str[1:] if kind.kind != "b" else "u1"
+    if code not in _DTYPES:
+        raise TypeError(f"elements of {kind}, expected integers of 8 to 64 bits, bool, float32 or float64" + (": convert with astype" if kind.kind in "fc" else ""))
+    return _DTYPES.index(code)
+
+
+def prepare(array: Any, name: str = "array") -> "AnyArray":
+    """An array as the library can take it: of the host, native byte order, aligned; the same memory where it is so already."""
+    if hasattr(array, "__cuda_array_interface__"):
+        raise TypeError(f"{name}: lies on a GPU: use tessera.from_dlpack")
+    made = np.asarray(array)
+    dtype_number(made.dtype)
+    if made.dtype.kind == "b":
+        made = made.view(np.uint8)
+    if not made.dtype.isnative:
+        made = made.astype(made.dtype.newbyteorder("="))
+    return np.require(made, requirements="A")
+
+
+def view(array: "AnyArray") -> Any:
+    """A tsr_array over the memory of a prepared array, which must outlive it."""
+    made = ffi.new("tsr_array *")
+    made.struct_size = ffi.sizeof("tsr_array")
+    made.data = ffi.cast("void *", array.__array_interface__["data"][0])
+    made.dtype = dtype_number(array.dtype)
+    made.axes = array.ndim
+    if array.ndim > 8:
+        raise ValueError(f"array: {array.ndim} axes, expected 8 at most")
+    for k in range(array.ndim):
+        if array.strides[k] % array.itemsize:
+            raise ValueError("array: rows that do not begin at whole elements: copy it")
+        made.shape[k] = array.shape[k]
+        made.stride[k] = array.strides[k] // array.itemsize
+    made.read_only = not array.flags.writeable
+    return made
+
+
+def interface(array: Any, owner: Object) -> dict[str, Any]:
+    """`__array_interface__` of a tsr_array."""
+    if not owner.on_host:
+        raise TypeError("the memory is on a GPU: .to('cpu') copies it, __dlpack__ shares it")
+    item = np.dtype(_DTYPES[int(array.dtype)]).itemsize
+    return {
+        "version": 3,
+        "typestr": np.dtype(_DTYPES[int(array.dtype)]).str,
+        "shape": tuple(array.shape[k] for k in range(array.axes)),
+        "strides": tuple(array.stride[k] * item for k in range(array.axes)),
+        "data": (int(ffi.cast("uintptr_t", array.data)), bool(array.read_only)),
+    }
+
+
+class _Viewed:
+    """Hands the memory of an object to NumPy: the array that is made keeps this alive, and this the object."""
+
+    def __init__(self, array: Any, owner: Object) -> None:
+        self.__array_interface__ = interface(array, owner)
+        self._owner = owner
+
+
+def _numpy(call: str, owner: Object, *arguments: Any) -> "AnyArray":
+    array = ffi.new("tsr_array *")
+    check(getattr(lib, call)(owner._pointer, *arguments, array))
+    if any(array.shape[k] == 0 for k in range(array.axes)):
+        return np.empty(tuple(array.shape[k] for k in range(array.axes)), _DTYPES[int(array.dtype)])
+    return np.asarray(_Viewed(array, owner))
+
+
+# ---- geometry ----------------------------------------------------------------------------------------------------------------------
+
+
+def geometry(spacing: Optional[Sequence[float]] = None, origin: Optional[Sequence[float]] = None, affine: Optional["ArrayLike"] = None, space: Optional[str] = None) -> Any:
+    """A tsr_geometry from spacing and origin (x, y, z), or from a 4 x 4 or 3 x 4 matrix."""
+    made = ffi.new("tsr_geometry *")
+    if space is not None and space.lower() not in _SPACES:
+        raise ValueError(f"space {space!r}, expected 'ras', 'lps' or None")
+    if affine is not None:
+        if spacing is not None or origin is not None:
+            raise ValueError("affine is given beside spacing or origin, expected one way to place the voxels")
+        matrix = np.asarray(affine, float)
+        if matrix.shape not in ((3, 4), (4, 4)):
+            raise ValueError(f"affine of shape {matrix.shape}, expected (4, 4) or (3, 4)")
+    else:
+        matrix = np.zeros((3, 4))
+        matrix[:, :3] = np.diag([1.0] * 3 if spacing is None else _three(spacing, "spacing"))
+        matrix[:, 3] = [0.0] * 3 if origin is None else _three(origin, "origin")
+    for r in range(3):
+        for k in range(4):
+            made.affine[r][k] = matrix[r, k]
+    made.space = _SPACES[space.lower() if space else None]
+    return made
+
+
+def _three(values: Any, name: str) -> list[float]:
+    numbers = [float(v) for v in (np.full(3, values) if np.ndim(values) == 0 else values)]
+    if len(numbers) != 3:
+        raise ValueError(f"{name}: {len(numbers)} numbers, expected 3 (x, y, z), or 1 for all")
+    return numbers
+
+
+class _Placed(Object):
+    """What lies on a grid in the world."""
+
+    def _geometry(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def affine(self) -> "NDArray[np.float64]":
+        """4 x 4 matrix from the index (x, y, z, 1) to the world, as nibabel's."""
+        g = self._geometry()
+        made = np.eye(4)
+        for r in range(3):
+            made[r] = list(g.affine[r])
+        return made
+
+    @property
+    def spacing(self) -> tuple[float, float, float]:
+        """Lengths of a voxel along x, y and z in world units."""
+        s = lib.tsr_geometry_spacing(self._geometry())
+        return (s.x, s.y, s.z)
+
+    @property
+    def origin(self) -> tuple[float, float, float]:
+        """World position of the voxel with index 0, 0, 0."""
+        return cast("tuple[float, float, float]", tuple(self.affine[:3, 3]))
+
+    @property
+    def space(self) -> Optional[str]:
+        """What the world's axes mean: "ras", "lps" or None."""
+        return _SPACE_NAMES[int(self._geometry().space)]
+
+
+# ---- volumes -----------------------------------------------------------------------------------------------------------------------
+
+
+class Volume(_Placed):
+    """A dense volume with geometry and metadata. Its array has the axes (z, y, x), as in SimpleITK and scikit-image.
+
+    Parameters
+    ----------
+    array : array_like
+        One to three axes, the last one is x. C-contiguous memory is used as it is, without a copy, and stays alive with the volume; other
+        memory is copied.
+    spacing, origin : sequence of 3 floats, optional
+        Along x, y and z, world units (millimetres unless `unit` says otherwise).
+    affine : array_like, optional
+        Index (x, y, z) to world, instead of spacing and origin.
+    space : str, optional
+        What the world's axes mean: "ras", "lps" or None.
+    unit : str, optional
+        "mm", "um", "m", ...
+
+    Examples
+    --------
+    >>> import numpy as np, tessera as ts
+    >>> v = ts.Volume(np.zeros((4, 5, 6), np.float32), spacing=(1, 1, 2))
+    >>> v.shape, v.spacing
+    ((4, 5, 6), (1.0, 1.0, 2.0))
+    >>> np.shares_memory(v.array, np.asarray(v))
+    True
+    """
+
+    _kind = "tsr_volume"
+    _destroy = "tsr_volume_destroy"
+
+    def __init__(
+        self,
+        array: "ArrayLike",
+        *,
+        spacing: Optional[Sequence[float]] = None,
+        origin: Optional[Sequence[float]] = None,
+        affine: Optional["ArrayLike"] = None,
+        space: Optional[str] = None,
+        unit: Optional[str] = None,
+    ) -> None:
+        data = prepare(array)
+        if data.ndim < 1 or data.ndim > 3:
+            raise ValueError(f"array: {data.ndim} axes, expected 1 to 3 (z, y, x)")
+        if data.size == 0:
+            raise ValueError(f"array: shape {data.shape} has no elements")
+        made = ffi.new("tsr_volume **")
+        check(lib.tsr_volume_from_array(ffi.NULL, view(data), geometry(spacing, origin, affine, space), made))
+        super().__init__(made[0], None, data)
+        if unit is not None:
+            check(lib.tsr_volume_set_unit(self._pointer, unit.encode()))
+
+    @classmethod
+    def _of(cls, made: Any, owner: Optional[Context]) -> "Volume":
+        self = cls.__new__(cls)
+        Object.__init__(self, made[0], owner)
+        return self
+
+    def _geometry(self) -> Any:
+        return lib.tsr_volume_geometry(self._pointer)
+
+    @property
+    def array(self) -> "AnyArray":
+        """The stored values (z, y, x): a view of the volume's memory, which stays alive with it."""
+        return _numpy("tsr_volume_array", self)
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> "AnyArray":
+        values = self.array
+        if dtype is not None and np.dtype(dtype) != values.dtype:
+            if copy is False:
+                raise ValueError(f"elements of {values.dtype} cannot be seen as {np.dtype(dtype)} without a copy")
+            return values.astype(dtype)
+        return values.copy() if copy else values
+
+    def __dlpack__(self, **arguments: Any) -> Any:
+        return self.array.__dlpack__(**arguments)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        device = lib.tsr_volume_device(self._pointer)
+        return (2, int(device.index)) if device.kind == 1 else (1, 0)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Extents (z, y, x)."""
+        size = lib.tsr_volume_size(self._pointer)
+        return (size.z, size.y, size.x)
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """Element type."""
+        return np.dtype(_DTYPES[int(lib.tsr_volume_dtype(self._pointer))])
+
+    @property
+    def scaling(self) -> tuple[float, float]:
+        """(slope, intercept): the real value of a voxel is stored * slope + intercept."""
+        s = ffi.new("double[2]")
+        lib.tsr_volume_scaling(self._pointer, s, s + 1)
+        return (s[0], s[1])
+
+    @scaling.setter
+    def scaling(self, value: tuple[float, float]) -> None:
+        check(lib.tsr_volume_set_scaling(self._pointer, float(value[0]), float(value[1])))
+
+    @property
+    def unit(self) -> Optional[str]:
+        """Unit of length of the world, None where the file says nothing (millimetres)."""
+        name = lib.tsr_volume_unit_name(self._pointer)
+        return ffi.string(name).decode() if name else None
+
+    @property
+    def meta(self) -> dict[str, str]:
+        """Metadata of the file it came from: a copy; set_meta changes them."""
+        key, value = ffi.new("const char **"), ffi.new("const char **")
+        found: dict[str, str] = {}
+        while lib.tsr_volume_meta_at(self._pointer, len(found), key, value):
+            found[ffi.string(key[0]).decode(errors="replace")] = ffi.string(value[0]).decode(errors="replace")
+        return found
+
+    def set_meta(self, key: str, value: Optional[str]) -> None:
+        """Sets one entry of the metadata; None removes it."""
+        check(lib.tsr_volume_set_meta(self._pointer, key.encode(), ffi.NULL if value is None else value.encode()))
+
+    def to(self, device: Union[str, Context]) -> "Volume":
+        """A copy on another device ("cpu" or "cuda")."""
+        target = device if isinstance(device, Context) else _core.context(device)
+        made = ffi.new("tsr_volume **")
+        with target.lock:
+            check(lib.tsr_volume_copy(self._pointer, target._pointer, made))
+        return Volume._of(made, target)
+
+    def copy(self) -> "Volume":
+        """A copy with memory of its own."""
+        made = ffi.new("tsr_volume **")
+        check(lib.tsr_volume_copy(self._pointer, self._context._pointer if self._context else ffi.NULL, made))
+        return Volume._of(made, self._context)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> "Volume":
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        return (_volume_again, (np.array(self.to("cpu").array if not self.on_host else self.array), self.affine, self.space, self.scaling, self.meta))
+
+    def __repr__(self) -> str:
+        return f"<tessera.Volume {'x'.join(map(str, reversed(self.shape)))} {self.dtype}, spacing {', '.join(f'{s:g}' for s in self.spacing)}>"
+
+    def _repr_png_(self) -> bytes:
+        from ._display import volume_png
+
+        return volume_png(self)
+
+
+def _volume_again(array: Any, affine: Any, space: Any, scaling: Any, meta: Mapping[str, str]) -> Volume:
+    made = Volume(array, affine=affine, space=space)
+    made.scaling = scaling
+    for key, value in meta.items():
+        made.set_meta(key, value)
+    return made
+
+
+# ---- meshes ------------------------------------------------------------------------------------------------------------------------
+
+
+class Mesh(Object):
+    """An indexed triangle mesh.
+
+    Parameters
+    ----------
+    vertices : array_like of float32, shape (n, 3)
+    triangles : array_like of uint32, shape (m, 3)
+    normals : array_like of float32, shape (n, 3), optional
+    colors : array_like of uint8, shape (n, 4), optional
+        Other element types are converted; memory that fits is used without a copy.
+
+    Examples
+    --------
+    >>> import tessera as ts
+    >>> m = ts.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    >>> len(m.vertices), len(m.triangles), m.measure().area
+    (3, 1, 0.5)
+    """
+
+    _kind = "tsr_mesh"
+    _destroy = "tsr_mesh_destroy"
+
+    def __init__(self, vertices: "ArrayLike", triangles: "ArrayLike", *, normals: Optional["ArrayLike"] = None, colors: Optional["ArrayLike"] = None, space: Optional[str] = None) -> None:
+        given = []
+        for values, kind, name in ((vertices, np.float32, "vertices"), (triangles, np.uint32, "triangles"), (normals, np.float32, "normals"), (colors, np.uint8, "colors")):
+            given.append(None if values is None else _converted(values, kind, name))
+        made = ffi.new("tsr_mesh **")
+        views = [ffi.NULL if a is None else view(a) for a in given]
+        check(lib.tsr_mesh_from_arrays(ffi.NULL, *views, made))
+        super().__init__(made[0], None, *given)
+        if space is not None:
+            lib.tsr_mesh_set_space(self._pointer, _SPACES[space.lower()])
+
+    @classmethod
+    def _of(cls, made: Any, owner: Optional[Context]) -> "Mesh":
+        self = cls.__new__(cls)
+        Object.__init__(self, made[0], owner)
+        return self
+
+    def _part(self, number: int) -> "AnyArray":
+        return _numpy("tsr_mesh_array", self, number)
+
+    @property
+    def vertices(self) -> "NDArray[np.float32]":
+        """(n, 3), a view."""
+        return self._part(0)
+
+    @property
+    def normals(self) -> Optional["NDArray[np.float32]"]:
+        """(n, 3), a view; None without normals."""
+        return self._part(1) if lib.tsr_mesh_normals_const(self._pointer) else None
+
+    @property
+    def triangles(self) -> "NDArray[np.uint32]":
+        """(m, 3), a view."""
+        return self._part(2)
+
+    @property
+    def colors(self) -> Optional["NDArray[np.uint8]"]:
+        """(n, 4), a view; None without colours."""
+        return self._part(3) if lib.tsr_mesh_colors_const(self._pointer) else None
+
+    @property
+    def space(self) -> Optional[str]:
+        """What the world's axes mean: "ras", "lps" or None."""
+        return _SPACE_NAMES[int(lib.tsr_mesh_space(self._pointer))]
+
+    def measure(self) -> Report:
+        """Area, volume, components, boundary edges and more."""
+        made = ffi.new("tsr_mesh_measures *")
+        check(lib.tsr_mesh_measure(self._pointer, made))
+        return _core.report(made)
+
+    def to(self, device: Union[str, Context]) -> "Mesh":
+        """A copy on another device."""
+        target = device if isinstance(device, Context) else _core.context(device)
+        made = ffi.new("tsr_mesh **")
+        with target.lock:
+            check(lib.tsr_mesh_copy(self._pointer, target._pointer, made))
+        return Mesh._of(made, target)
+
+    def copy(self) -> "Mesh":
+        """A copy with memory of its own."""
+        made = ffi.new("tsr_mesh **")
+        check(lib.tsr_mesh_copy(self._pointer, self._context._pointer if self._context else ffi.NULL, made))
+        return Mesh._of(made, self._context)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> "Mesh":
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        host = self if self.on_host else self.to("cpu")
+        parts = [None if a is None else np.array(a) for a in (host.vertices, host.triangles, host.normals, host.colors)]
+        return (_mesh_again, (*parts, self.space))
+
+    def __repr__(self) -> str:
+        return f"<tessera.Mesh {lib.tsr_mesh_vertex_count(self._pointer)} vertices, {lib.tsr_mesh_triangle_count(self._pointer)} triangles>"
+
+    def _repr_png_(self) -> bytes:
+        from ._display import mesh_png
+
+        return mesh_png(self)
+
+
+def _mesh_again(vertices: Any, triangles: Any, normals: Any, colors: Any, space: Any) -> Mesh:
+    return Mesh(vertices, triangles, normals=normals, colors=colors, space=space)
+
+
+def _converted(values: Any, kind: Any, name: str) -> "AnyArray":
+    made = np.asarray(values)
+    if made.dtype.kind not in "buif":
+        raise TypeError(f"{name}: elements of {made.dtype}, expected numbers")
+    if np.dtype(kind).kind == "u" and made.dtype.kind in "if" and made.size:
+        if made.min() < 0 or made.max() > np.iinfo(kind).max or (made.dtype.kind == "f" and not np.all(made == np.floor(made))):
+            raise ValueError(f"{name}: values that are no whole numbers from 0 to {np.iinfo(kind).max}")
+    return prepare(np.ascontiguousarray(made, kind), name)
+
+
+# ---- points ------------------------------------------------------------------------------------------------------------------------
+
+
+class Points(Object):
+    """A point cloud.
+
+    Parameters
+    ----------
+    positions : array_like of float32, shape (n, 3)
+    normals : array_like of float32, shape (n, 3), optional
+    radii : array_like of float32, shape (n,), optional
+
+    Examples
+    --------
+    >>> import numpy as np, tessera as ts
+    >>> p = ts.Points(np.random.default_rng(1).random((10, 3), np.float32))
+    >>> p.positions.shape, p.normals is None
+    ((10, 3), True)
+    """
+
+    _kind = "tsr_points"
+    _destroy = "tsr_points_destroy"
+
+    def __init__(self, positions: "ArrayLike", *, normals: Optional["ArrayLike"] = None, radii: Optional["ArrayLike"] = None, space: Optional[str] = None) -> None:
+        given = [None if a is None else _converted(a, np.float32, n) for a, n in ((positions, "positions"), (normals, "normals"), (radii, "radii"))]
+        made = ffi.new("tsr_points **")
+        check(lib.tsr_points_from_arrays(ffi.NULL, *[ffi.NULL if a is None else view(a) for a in given], made))
+        super().__init__(made[0], None, *given)
+        if space is not None:
+            lib.tsr_points_set_space(self._pointer, _SPACES[space.lower()])
+
+    @classmethod
+    def _of(cls, made: Any, owner: Optional[Context]) -> "Points":
+        self = cls.__new__(cls)
+        Object.__init__(self, made[0], owner)
+        return self
+
+    @property
+    def positions(self) -> "NDArray[np.float32]":
+        """(n, 3), a view."""
+        return _numpy("tsr_points_array", self, 0)
+
+    @property
+    def normals(self) -> Optional["NDArray[np.float32]"]:
+        """(n, 3), a view; None without normals."""
+        return _numpy("tsr_points_array", self, 1) if lib.tsr_points_normals_const(self._pointer) else None
+
+    @property
+    def radii(self) -> Optional["NDArray[np.float32]"]:
+        """(n,), a view; None without radii."""
+        return _numpy("tsr_points_array", self, 2) if lib.tsr_points_radii_const(self._pointer) else None
+
+    def __len__(self) -> int:
+        return int(lib.tsr_points_count(self._pointer))
+
+    def to(self, device: Union[str, Context]) -> "Points":
+        """A copy on another device."""
+        target = device if isinstance(device, Context) else _core.context(device)
+        made = ffi.new("tsr_points **")
+        with target.lock:
+            check(lib.tsr_points_copy(self._pointer, target._pointer, made))
+        return Points._of(made, target)
+
+    def __reduce__(self) -> Any:
+        host = self if self.on_host else self.to("cpu")
+        return (_points_again, tuple(None if a is None else np.array(a) for a in (host.positions, host.normals, host.radii)))
+
+    def __repr__(self) -> str:
+        return f"<tessera.Points {len(self)}>"
+
+
+def _points_again(positions: Any, normals: Any, radii: Any) -> Points:
+    return Points(positions, normals=normals, radii=radii)
+
+
+# ---- level sets --------------------------------------------------------------------------------------------------------------------
+
+
+class Tiles(_Placed):
+    """A level set: a signed distance that is kept in tiles near the surface alone, negative inside.
+
+    Parameters
+    ----------
+    field : Volume or array_like of float32
+        A dense level set. See also `voxelize`, `reconstruct`, `shape` and `read`.
+    band : float, optional
+        Half width of the band in world units; 0: 2.5 voxels.
+
+    Examples
+    --------
+    >>> import tessera as ts
+    >>> ball = ts.shape("sphere", radius=10, spacing=1)
+    >>> round(ball.measure().volume / 4188.79, 2)
+    1.0
+    """
+
+    _kind = "tsr_tiles"
+    _destroy = "tsr_tiles_destroy"
+
+    def __init__(self, field: Union[Volume, "ArrayLike"], **options: Any) -> None:
+        from ._operations import as_volume, on_context
+
+        volume, owner = on_context(as_volume(field))
+        if volume.dtype != np.float32:
+            raise TypeError(f"field of {volume.dtype}, expected float32")
+        z, y, x = volume.shape
+        made_options, kept = _core.options("tsr_tiles_options", {"domain": (x, y, z), **options})
+        made = ffi.new("tsr_tiles **")
+        with owner.lock:
+            check(lib.tsr_tiles_create(owner._pointer, volume._geometry(), made_options, made))
+            super().__init__(made[0], owner)
+            check(lib.tsr_tiles_load(self._pointer, volume._pointer))
+        del kept
+
+    @classmethod
+    def _of(cls, made: Any, owner: Optional[Context], *kept: object) -> "Tiles":
+        self = cls.__new__(cls)
+        Object.__init__(self, made[0], owner, *kept)
+        return self
+
+    def _geometry(self) -> Any:
+        return lib.tsr_tiles_geometry(self._pointer)
+
+    @property
+    def _lock(self) -> Any:
+        assert self._context is not None
+        return self._context.lock
+
+    def describe(self) -> Report:
+        """Tiles, active voxels, band, memory and more."""
+        made = ffi.new("tsr_tiles_info *")
+        with self._lock:
+            check(lib.tsr_tiles_describe(self._pointer, made))
+        return _core.report(made)
+
+    def measure(self) -> Report:
+        """Volume, area, components and more of the inside."""
+        made = ffi.new("tsr_tiles_measures *")
+        with self._lock:
+            check(lib.tsr_tiles_measure(self._pointer, made))
+        return _core.report(made)
+
+    def volume(self) -> Volume:
+        """The field as a dense float32 volume: its domain, or the stored tiles and a margin."""
+        made = ffi.new("tsr_volume **")
+        with self._lock:
+            check(lib.tsr_tiles_field(self._pointer, made))
+        return Volume._of(made, self._context)
+
+    @property
+    def array(self) -> "NDArray[np.float32]":
+        """The field (z, y, x): a new array."""
+        dense = self.volume()
+        return dense.array if dense.on_host else dense.to("cpu").array
+
+    def sample(self, positions: "ArrayLike") -> "NDArray[np.float32]":
+        """Values at positions (n, 3) of the world (x, y, z), trilinear."""
+        where = np.ascontiguousarray(np.atleast_2d(positions), np.float32)
+        if where.ndim != 2 or where.shape[1] != 3:
+            raise ValueError(f"positions of shape {where.shape}, expected (n, 3)")
+        if not self.on_host:
+            raise TypeError("samples of a level set on a GPU need arrays of that GPU: copy it to the CPU first")
+        values = np.empty(len(where), np.float32)
+        options, kept = _core.options("tsr_tiles_sample_options", {"world": True})
+        with self._lock:
+            check(
+                lib.tsr_tiles_sample(
+                    self._pointer, ffi.cast("float (*)[3]", ffi.from_buffer(where)), ffi.cast("float *", ffi.from_buffer(values)), len(where), options
+                )
+            )
+            assert self._context is not None
+            self._context.synchronize()
+        del kept
+        return values
+
+    def copy(self) -> "Tiles":
+        """A copy with memory of its own."""
+        made = ffi.new("tsr_tiles **")
+        assert self._context is not None
+        with self._lock:
+            check(lib.tsr_tiles_copy(self._pointer, self._context._pointer, made))
+        return Tiles._of(made, self._context)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> "Tiles":
+        return self.copy()
+
+    def _combine(self, other: "Tiles", operation: str, radius: float = 0.0) -> "Tiles":
+        if not isinstance(other, Tiles):
+            raise TypeError(f"{type(other).__name__}, expected tessera.Tiles")
+        made = ffi.new("tsr_tiles **")
+        with self._lock:
+            check(lib.tsr_tiles_combine(self._pointer, other._pointer, _core.enum("tsr_csg_operation", operation), radius, made))
+        return Tiles._of(made, self._context)
+
+    def __or__(self, other: "Tiles") -> "Tiles":
+        return self._combine(other, "union")
+
+    def __and__(self, other: "Tiles") -> "Tiles":
+        return self._combine(other, "intersection")
+
+    def __sub__(self, other: "Tiles") -> "Tiles":
+        return self._combine(other, "difference")
+
+    def __invert__(self) -> "Tiles":
+        made = ffi.new("tsr_tiles **")
+        with self._lock:
+            check(lib.tsr_tiles_complement(self._pointer, made))
+        return Tiles._of(made, self._context)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tiles):
+            return NotImplemented
+        same = ffi.new("int *")
+        with self._lock:
+            check(lib.tsr_tiles_equal(self._pointer, other._pointer, same))
+        return bool(same[0])
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        info = self.describe()
+        return f"<tessera.Tiles {info.tiles} tiles, spacing {', '.join(f'{s:g}' for s in self.spacing)}>"
+
+    def _repr_png_(self) -> bytes:
+        from ._operations import surface
+
+        return surface(self)._repr_png_()
+
+
+# ---- images ------------------------------------------------------------------------------------------------------------------------
+
+
+class Image:
+    """A picture of 8 bits: `array` is (height, width, channels), row 0 on top. Shows itself in notebooks; `save` writes PNG or JPEG.
+
+    Examples
+    --------
+    >>> import numpy as np, tessera as ts
+    >>> ts.Image(np.zeros((2, 3, 3), np.uint8)).array.shape
+    (2, 3, 3)
+    """
+
+    def __init__(self, array: "ArrayLike") -> None:
+        made = np.asarray(array)
+        if made.dtype != np.uint8:
+            raise TypeError(f"array of {made.dtype}, expected uint8")
+        if made.ndim == 2:
+            made = made[:, :, None]
+        if made.ndim != 3 or made.shape[2] not in (1, 3, 4) or made.size == 0:
+            raise ValueError(f"array of shape {made.shape}, expected (height, width) or (height, width, 1, 3 or 4)")
+        self.array: "NDArray[np.uint8]" = np.ascontiguousarray(made)
+
+    @classmethod
+    def _taken(cls, struct: Any) -> "Image":
+        """ADOPTS a tsr_image."""
+        count = struct.width * struct.height * struct.channels
+        array = np.frombuffer(ffi.buffer(struct.pixels, count), np.uint8).reshape(struct.height, struct.width, struct.channels).copy()
+        lib.tsr_image_destroy(struct)
+        return cls(array)
+
+    def _struct(self) -> Any:
+        height, width, channels = self.array.shape
+        return ffi.new("tsr_image *", {"width": width, "height": height, "channels": channels, "pixels": ffi.cast("uint8_t *", ffi.from_buffer(self.array))})
+
+    def save(self, path: "PathLike", overwrite: bool = True) -> None:
+        """Writes a PNG or another picture file, by the name's extension."""
+        options, kept = _core.options("tsr_write_options", {"overwrite": overwrite})
+        check(lib.tsr_image_write(self._struct(), os.fsencode(path), options))
+        del kept
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> "AnyArray":
+        return np.array(self.array, dtype=dtype) if copy or dtype is not None else self.array
+
+    def __repr__(self) -> str:
+        height, width, channels = self.array.shape
+        return f"<tessera.Image {width}x{height}, {channels} channels>"
+
+    def _repr_png_(self) -> bytes:
+        import tempfile
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "image.png"
+            self.save(path)
+            return path.read_bytes()

@@ -1,0 +1,117 @@
+/* vision/depth/match_cpu.c: rows of codes and answers in parallel; the forward and the backward paths are two workers' business. */
+#include <string.h>
+
+#include "core/parallel.h"
+#include "vision/depth/match_isa.h"
+
+static void greys(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    TSR_ISA_SELECT(tsr_match_greys)((const tsr_code_job *)user, begin, end);
+}
+static void codes(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_match_codes)((const tsr_code_job *)user, (int32_t)y);
+}
+
+static tsr_status cpu_code(tsr_queue *queue, const tsr_code_job *job)
+{
+    tsr_code_job own = *job;
+    if (job->image) tsr_parallel(queue->threads, (int64_t)job->width * job->height, 8192, greys, &own);
+    if (job->code) tsr_parallel(queue->threads, job->height, 8, codes, &own);
+    return TSR_OK;
+}
+
+struct passes {
+    tsr_match_job job;
+    tsr_match_room room[2];
+};
+
+static void pass(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct passes *p = (const struct passes *)user;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) {
+        const int own = k && p->job.more;
+        TSR_ISA_SELECT(tsr_match_pass)(&p->job, (int)k, own ? p->job.more : p->job.sums, k && !own, &p->room[own]);
+    }
+}
+
+static tsr_status cpu_aggregate(tsr_queue *queue, const tsr_match_job *job)
+{
+    struct passes p = { .job = *job };
+    const int32_t rooms = job->more ? 2 : 1, paths = job->paths / 2, ahead = job->first < 0 ? -job->first : job->first;
+    const size_t wide = ((size_t)job->width + 63) / 64 * 64, entries = wide * (size_t)(job->padded + 2 * TSR_MATCH_LANES);
+    const size_t row = (wide + 2 * (size_t)ahead + (size_t)job->padded + TSR_MATCH_LANES + 63) / 64 * 64;
+    const size_t one = ((size_t)paths * (entries + wide) + row * 5 + 63) / 64 * 64;
+    uint8_t *memory;
+    void *room;
+    TSR_TRY(tsr_host_allocate(NULL, one * (size_t)rooms, &room));
+    memory = (uint8_t *)room;
+    for (int32_t k = 0; k < rooms; k++) {
+        uint8_t *at = memory + one * (size_t)k;
+        memset(at, 0, row * 5);
+        for (size_t i = 0; i < 5; i++) p.room[k].other[i] = at + row * i + ahead;
+        at += row * 5;
+        for (int32_t i = 0; i < paths; i++) {
+            p.room[k].path[i] = at;
+            p.room[k].least[i] = at + entries;
+            at += entries + wide;
+        }
+    }
+    tsr_parallel(rooms, 2, job->more ? 1 : 2, pass, &p);
+    (void)queue;
+    tsr_host_release(NULL, room, one * (size_t)rooms);
+    return TSR_OK;
+}
+
+struct answers {
+    const tsr_match_job *job;
+    uint32_t *room;
+    size_t each;
+};
+
+static void answer(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct answers *a = (const struct answers *)user;
+    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_match_select_row)(a->job, (int32_t)y, a->room + a->each * (size_t)worker);
+}
+
+static tsr_status cpu_select(tsr_queue *queue, const tsr_match_job *job)
+{
+    const size_t each = ((size_t)job->width + 15) / 16 * 16, bytes = each * 4 * (size_t)queue->threads;
+    void *room;
+    TSR_TRY(tsr_host_allocate(NULL, bytes, &room));
+    struct answers a = { job, (uint32_t *)room, each };
+    tsr_parallel(queue->threads, job->height, 4, answer, &a);
+    tsr_host_release(NULL, room, bytes);
+    return TSR_OK;
+}
+
+static void finish_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t y = begin; y < end; y++) tsr_finish_row((const tsr_finish_job *)user, (int32_t)y);
+}
+static void smooth_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_match_smooth_row)((const tsr_finish_job *)user, (int32_t)y);
+}
+static void finish_full(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    TSR_ISA_SELECT(tsr_match_full_range)((const tsr_finish_job *)user, begin, end);
+}
+
+static tsr_status cpu_finish(tsr_queue *queue, const tsr_finish_job *job)
+{
+    tsr_finish_job own = *job;
+    tsr_parallel(queue->threads, job->height, 16, finish_rows, &own);
+    if (job->fill) tsr_parallel(queue->threads, job->height, 16, smooth_rows, &own);
+    tsr_parallel(queue->threads, (int64_t)job->full_width * job->full_height, 8192, finish_full, &own);
+    return TSR_OK;
+}
+
+const tsr_match_ops tsr_match_cpu = { .code = cpu_code, .aggregate = cpu_aggregate, .select = cpu_select, .finish = cpu_finish };

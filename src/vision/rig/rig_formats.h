@@ -1,0 +1,12 @@
+/* vision/rig/rig_formats.h: the formats, in the order in which they are asked. Included with TSR_RIG_FORMAT(name) defined; see rig.h. */
+TSR_RIG_FORMAT(transforms)
+TSR_RIG_FORMAT(colmap)
+TSR_RIG_FORMAT(colmap_text)
+TSR_RIG_FORMAT(geocast)
+TSR_RIG_FORMAT(geoscene)
+TSR_RIG_FORMAT(middlebury)
+TSR_RIG_FORMAT(par)
+TSR_RIG_FORMAT(opencv)
+TSR_RIG_FORMAT(bundler)
+TSR_RIG_FORMAT(tum)
+TSR_RIG_FORMAT(kitti)

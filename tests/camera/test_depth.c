@@ -1,0 +1,142 @@
+/* Depth encodings against numbers worked out by hand, there and back for every kind, what is not valid and why, lenses. */
+#include <math.h>
+
+#include "support.h"
+
+static tsr_camera pinhole(double near_, double far_)
+{
+    return (tsr_camera){ .rotation = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }, .fov = 90, .clip = { near_, far_ } };
+}
+static double decode(const tsr_camera *c, const tsr_depth_encoding *e, double value)
+{
+    const float v = (float)value;
+    float d;
+    require_ok(tsr_depth_decode(c, e, 1, 1, &v, &d, NULL));
+    return (double)d;
+}
+
+static void by_hand(void **unused)
+{
+    (void)unused;
+    const tsr_camera p = pinhole(1, 3);
+    tsr_camera o = p;
+    o.projection = TSR_ORTHOGRAPHIC;
+    o.height = 2;
+    const tsr_depth_encoding ndc = { .kind = TSR_DEPTH_NDC }, window = { .kind = TSR_DEPTH_WINDOW }, w16 = { .kind = TSR_DEPTH_WINDOW, .bits = 16 };
+    const tsr_depth_encoding linear = { .kind = TSR_DEPTH_EYE_LINEAR, .range = { 1, 2.5 }, .bits = 8 }, inverse = { .kind = TSR_DEPTH_INVERSE }, plain = { .kind = TSR_DEPTH_EYE, .scale = 0.001, .bits = 16 };
+    const tsr_depth_encoding disparity = { .kind = TSR_DEPTH_DISPARITY, .focal = 500, .baseline = 0.1, .shift = 5 }, radial = { .kind = TSR_DEPTH_RADIAL };
+    assert_true(fabs(decode(&p, &ndc, 0.25) - 2 * 3 / (4 - 0.25 * 2)) < 1e-6); /* 2 f n / (f + n - z (f - n)) */
+    assert_true(fabs(decode(&p, &window, 0.75) - 6 / (4 - 0.5 * 2)) < 1e-6);
+    assert_true(fabs(decode(&o, &ndc, 0.5) - 2.5) < 1e-6);
+    assert_true(fabs(decode(&p, &w16, 32768) - 6 / (4 - (2 * 32768.0 / 65535 - 1) * 2)) < 1e-6);
+    assert_true(fabs(decode(&p, &linear, 255) - 2.5) < 1e-6 && fabs(decode(&p, &linear, 51) - 1.3) < 1e-6);
+    assert_true(fabs(decode(&p, &inverse, 0.5) - 1.5) < 1e-6); /* halfway between 1/1 and 1/3 */
+    assert_true(fabs(decode(&p, &plain, 2345) - 2.345) < 1e-6);
+    assert_true(fabs(decode(&p, &disparity, 20) - 2) < 1e-6);
+    /* the corner pixel of 2 x 2 at 90 degrees: a ray of (1/2, 1/2, 1) */
+    const float v[4] = { 2, 2, 2, 2 };
+    float d[4];
+    require_ok(tsr_depth_decode(&p, &radial, 2, 2, v, d, NULL));
+    for (int i = 0; i < 4; i++) assert_true(fabs((double)d[i] - 2 / sqrt(1.5)) < 1e-6);
+}
+
+static int64_t ulps(float a, float b)
+{
+    int32_t x, y;
+    memcpy(&x, &a, 4);
+    memcpy(&y, &b, 4);
+    return llabs((long long)x - y);
+}
+
+/* Stored numbers come back: floats within 4 units in the last place, integers exactly. */
+static void there_and_back(void **unused)
+{
+    (void)unused;
+    uint64_t seed = test_seed();
+    enum { W = 8, H = 6 };
+    for (int n = 0; n < 400; n++) {
+        tsr_camera c = pinhole(0.01 + test_uniform(&seed), 10 + 90 * test_uniform(&seed));
+        if (n % 3 == 1) c.projection = TSR_ORTHOGRAPHIC;
+        c.height = 4;
+        tsr_depth_encoding e = { .kind = (tsr_depth_kind)(n % 7), .bits = n & 8 ? 16 : 0, .focal = 500, .baseline = 0.3, .background_is_valid = 1 };
+        if (e.bits) e.scale = e.kind == TSR_DEPTH_EYE || e.kind == TSR_DEPTH_RADIAL ? 2 * c.clip[1] / 65535 : e.kind == TSR_DEPTH_DISPARITY ? 0.25 : 0;
+        float d[W * H], value[W * H], again[W * H], back[W * H];
+        for (int i = 0; i < W * H; i++) d[i] = (float)(c.clip[0] * 1.01 + (0.98 * c.clip[1] - c.clip[0] * 1.01) * test_uniform(&seed));
+        tsr_depth_report r = TSR_DEPTH_REPORT;
+        require_ok(tsr_depth_encode(&c, &e, W, H, d, value));
+        require_ok(tsr_depth_decode(&c, &e, W, H, value, back, &r));
+        require_ok(tsr_depth_encode(&c, &e, W, H, back, again));
+        for (int i = 0; i < W * H; i++) {
+            if (!(back[i] > 0)) continue; /* an integer too coarse for it: 0 */
+            if (e.bits) assert_true(value[i] == again[i]);
+            else if (e.kind == TSR_DEPTH_EYE || e.kind == TSR_DEPTH_RADIAL || e.kind == TSR_DEPTH_DISPARITY || e.kind == TSR_DEPTH_INVERSE)
+                assert_true(ulps(d[i], back[i]) <= 64);
+            if (!e.bits && fabsf(value[i]) > 1e-2f) assert_true(ulps(value[i], again[i]) <= 4);
+        }
+        if (e.bits) assert_true(r.quantum > 0 && r.samples == W * H);
+    }
+    /* the step of a Z-buffer: d^2 (f - n) / (f n) 2^-b */
+    const tsr_camera c = pinhole(0.1, 50);
+    const tsr_depth_encoding e = { .kind = TSR_DEPTH_WINDOW, .bits = 16 };
+    float d = 10, v;
+    tsr_depth_report r = TSR_DEPTH_REPORT;
+    require_ok(tsr_depth_encode(&c, &e, 1, 1, &d, &v));
+    require_ok(tsr_depth_decode(&c, &e, 1, 1, &v, &d, &r));
+    assert_true(fabs(r.quantum / (100 * (50 - 0.1) / (50 * 0.1) / 65536) - 1) < 0.05);
+}
+
+static void validity(void **unused)
+{
+    (void)unused;
+    const tsr_camera c = pinhole(1, 3);
+    const tsr_depth_encoding eye = { .kind = TSR_DEPTH_EYE }, w8 = { .kind = TSR_DEPTH_WINDOW, .bits = 8 };
+    const float v[8] = { NAN, INFINITY, 0, -1, 0.5f, 3, 7, 2 };
+    float d[8];
+    tsr_depth_report r = TSR_DEPTH_REPORT;
+    require_ok(tsr_depth_decode(&c, &eye, 8, 1, v, d, &r));
+    assert_true(r.samples == 8 && r.valid == 1 && r.not_numbers == 2 && r.behind == 2 && r.beyond == 2 && r.background == 1 && d[7] == 2 && r.nearest == 2);
+    for (int i = 0; i < 7; i++) assert_true(d[i] == 0);
+    const float top[2] = { 255, 254 };
+    require_ok(tsr_depth_decode(&c, &w8, 2, 1, top, d, &r));
+    assert_true(d[0] == 0 && d[1] > 0 && r.background == 1); /* the last value of a Z-buffer is nothing */
+    tsr_depth_encoding bad = { .kind = TSR_DEPTH_WINDOW };
+    tsr_camera plain = c;
+    plain.clip[0] = plain.clip[1] = 0;
+    require_error(tsr_depth_decode(&plain, &bad, 2, 1, top, d, NULL), TSR_ERROR_ARGUMENT, "without the camera's clip distances");
+    bad = (tsr_depth_encoding){ .kind = TSR_DEPTH_DISPARITY };
+    require_error(tsr_depth_decode(&c, &bad, 2, 1, top, d, NULL), TSR_ERROR_ARGUMENT, "focal length of 0");
+    bad = (tsr_depth_encoding){ .kind = TSR_DEPTH_EYE_LINEAR, .range = { 5, 2 } };
+    require_error(tsr_depth_decode(&c, &bad, 2, 1, top, d, NULL), TSR_ERROR_ARGUMENT, "range of the depths is 5 to 2");
+    bad = (tsr_depth_encoding){ .bits = 40 };
+    require_error(tsr_depth_decode(&c, &bad, 2, 1, top, d, NULL), TSR_ERROR_ARGUMENT, "40 bits");
+    require_error(tsr_depth_kind_parse("metres", &bad.kind), TSR_ERROR_ARGUMENT, "'metres', expected eye");
+}
+
+/* A step seen through a lens: without it no sample lies between the two distances. */
+static void lenses(void **unused)
+{
+    (void)unused;
+    enum { W = 64, H = 48 };
+    tsr_camera c = pinhole(1, 30);
+    c.lens = (tsr_lens){ .model = TSR_LENS_POLY, .k1 = -0.08 };
+    static float d[W * H], straight[W * H];
+    for (int i = 0; i < W * H; i++) { /* the edge x = 8 of the undistorted image, by the library's own lens (tested elsewhere) */
+        const double at[2] = { i % W + 0.5, i / W + 0.5 };
+        double u[2];
+        require_ok(tsr_lens_undistort(&c.lens, W, H, at, u));
+        d[i] = u[0] < 20 ? 2.0f : 5.0f;
+    }
+    require_ok(tsr_depth_undistort(&c, W, H, d, straight));
+    int wrong = 0;
+    for (int i = 0; i < W * H; i++) {
+        assert_true(straight[i] == 2.0f || straight[i] == 5.0f || straight[i] == 0.0f);
+        wrong += straight[i] > 0 && straight[i] != (i % W < 20 ? 2.0f : 5.0f);
+    }
+    assert_true(wrong <= 2 * H); /* the column beside the edge */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(by_hand), cmocka_unit_test(there_and_back), cmocka_unit_test(validity), cmocka_unit_test(lenses) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

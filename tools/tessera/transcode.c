@@ -1,0 +1,168 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { PIECE = 1 << 20, PACKET = 1400, FLIP_EVERY = 20000, LOSE_EVERY = 60000 }; /* bytes: of a lost packet at most; between two events, on average */
+
+struct transcode {
+    cli_call *cli;
+    const char *output;
+    tsr_dirac_transcode_options options;
+    tsr_output *target;
+    FILE *file;
+    int64_t bytes, flipped, lost, losing;
+    int64_t seed;
+    int damage;
+    uint64_t random;
+};
+
+static uint64_t draw(struct transcode *t) /* splitmix64 (Steele, Lea, Flood 2014) */
+{
+    uint64_t z = t->random += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* --damage: bits turn round and runs of bytes are lost, at places that the seed decides. The first sequence header stays. */
+static size_t spoil(struct transcode *t, const unsigned char *from, size_t size, unsigned char *to)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < size; k++) {
+        const uint64_t dice = draw(t);
+        unsigned char byte = from[k];
+        if (t->bytes + (int64_t)k >= 64 && !t->losing && dice % LOSE_EVERY == 1) t->losing = 1 + (int64_t)(dice >> 32) % PACKET;
+        if (t->losing) {
+            t->losing--;
+            t->lost++;
+            continue;
+        }
+        if (t->bytes + (int64_t)k >= 64 && dice % FLIP_EVERY == 0) {
+            byte = (unsigned char)(byte ^ 1u << (dice >> 40 & 7));
+            t->flipped++;
+        }
+        to[kept++] = byte;
+    }
+    return kept;
+}
+
+static tsr_status write_bytes(void *user, const void *bytes, size_t size)
+{
+    struct transcode *t = (struct transcode *)user;
+    unsigned char *own = NULL;
+    size_t kept = size;
+    if (t->damage && size) {
+        own = (unsigned char *)malloc(size);
+        if (!own) return TSR_ERROR_MEMORY;
+        kept = spoil(t, (const unsigned char *)bytes, size, own);
+    }
+    t->bytes += (int64_t)size;
+    const int whole = fwrite(own ? own : bytes, 1, kept, t->file) == kept;
+    free(own);
+    return whole ? TSR_OK : TSR_ERROR_IO;
+}
+
+static int one_input(struct transcode *t, tsr_dirac_transcoder *transcoder, const char *path, int64_t *pictures)
+{
+    FILE *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+    char *piece = (char *)malloc(PIECE);
+    int code = file && piece ? CLI_OK : cli_error(t->cli, CLI_FAILED, "%s: cannot be opened", path);
+    const tsr_progress progress = cli_progress(t->cli);
+    while (!code) {
+        const size_t got = fread(piece, 1, PIECE, file);
+        tsr_status status = tsr_dirac_transcoder_push(transcoder, piece, got);
+        if (status == TSR_OK && got < PIECE) status = tsr_dirac_transcoder_end(transcoder, pictures);
+        if (status == TSR_ERROR_IO) code = cli_error(t->cli, CLI_FAILED, "%s: writing failed", t->output);
+        else if (status != TSR_OK) code = cli_status(t->cli, status, path);
+        if (!code && progress.report && progress.report(progress.user, -1, "copying")) code = cli_error(t->cli, CLI_FAILED, "cancelled");
+        if (got < PIECE) break;
+    }
+    cli_progress_end(t->cli);
+    if (file && file != stdin) fclose(file);
+    free(piece);
+    return code;
+}
+
+static int open_output(struct transcode *t)
+{
+    if (!strcmp(t->output, "-")) {
+        t->file = stdout;
+        return CLI_OK;
+    }
+    const tsr_write_options write = cli_write_options(t->cli);
+    const tsr_status status = tsr_file_begin(t->output, &write, &t->target);
+    if (status != TSR_OK) return cli_status(t->cli, status, t->output);
+    t->file = fopen(tsr_file_place(t->target), "wb");
+    return t->file ? CLI_OK : cli_error(t->cli, CLI_FAILED, "%s: cannot be written", t->output);
+}
+
+static int close_output(struct transcode *t, int code)
+{
+    if (t->file && t->file != stdout && fclose(t->file) && !code) code = cli_error(t->cli, CLI_FAILED, "%s: writing failed", t->output);
+    if (t->file == stdout && fflush(stdout) && !code) code = cli_error(t->cli, CLI_FAILED, "standard output: writing failed");
+    if (t->target && !code) {
+        const tsr_status status = tsr_file_finish(&t->target);
+        if (status != TSR_OK) code = cli_status(t->cli, status, t->output);
+    }
+    tsr_file_discard(&t->target);
+    return code;
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct transcode t = { .cli = cli, .options = TSR_DIRAC_TRANSCODE_OPTIONS };
+    tsr_dirac_transcoder *transcoder = NULL;
+    int64_t pictures = 0;
+    const cli_option options[] = {
+        CLI_OUTPUT_OPTION(t.output),
+        { .name = "first",
+          .type = CLI_COUNT,
+          .value = &t.options.first,
+          .argument = "N",
+          .help = "pictures of each stream to leave out, in coded order; the cut is at the intra picture at or before that one",
+          .lower = 0,
+          .upper = 9e18 },
+        { .name = "count", .type = CLI_COUNT, .value = &t.options.count, .argument = "N", .help = "pictures to take from there (default: all)", .lower = 1, .upper = 9e18 },
+        { .name = "fragment",
+          .type = CLI_INT,
+          .value = &t.options.fragment,
+          .argument = "N",
+          .help = "slice-coded pictures become fragments of so many slices",
+          .lower = 1,
+          .upper = 65535 },
+        { .name = "whole", .type = CLI_FLAG, .value = &t.options.whole, .help = "fragments become whole pictures" },
+        { .name = "drop", .type = CLI_FLAG, .value = &t.options.drop, .help = "leave out auxiliary data and padding" },
+        { .name = "damage",
+          .type = CLI_COUNT,
+          .value = &t.seed,
+          .given = &t.damage,
+          .argument = "SEED",
+          .help = "spoil the result for tests of decoders: bits and packets, at places that the seed decides",
+          .lower = 0,
+          .upper = 9e18 },
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 1, 64, argc, argv);
+    if (code >= 0) return code;
+    t.random = (uint64_t)t.seed;
+    code = cli_check_output(cli, t.output);
+    if (!code) code = open_output(&t);
+    if (!code) {
+        const tsr_status status = tsr_dirac_transcoder_create(&t.options, write_bytes, &t, &transcoder);
+        if (status != TSR_OK) code = cli_status(cli, status, NULL);
+    }
+    for (int k = 0; k < cli->inputs && !code; k++) code = one_input(&t, transcoder, cli->input[k], &pictures);
+    if (!code && !pictures) code = cli_error(cli, CLI_FAILED, "%s: no picture in it", cli->input[0]);
+    code = close_output(&t, code);
+    if (!code) cli_note(cli, "%lld pictures, %lld bytes", (long long)pictures, (long long)(t.bytes - t.lost));
+    if (!code && t.damage) cli_note(cli, "%lld bits turned round, %lld bytes lost", (long long)t.flipped, (long long)t.lost);
+    tsr_dirac_transcoder_destroy(&transcoder);
+    return code;
+}
+
+const cli_verb verb_transcode = { "transcode", "[options] STREAM... -o STREAM", "Cut, join and repack Dirac and VC-2 streams without coding anew",
+                                  "  tessera make film-balls -o film.y4m\n  tessera encode film.y4m -o film.vc2\n"
+                                  "  tessera transcode film.vc2 --first 2 --count 3 --fragment 8 -o part.vc2\n"
+                                  "  tessera transcode part.vc2 film.vc2 -o joined.vc2\n",
+                                  run };
