@@ -30,6 +30,7 @@ typedef struct tsr_scene_shape {
     tsr_shape_kind kind;
     int32_t material;
     double p[8], low[3], high[3]; /* bounds */
+    double clip[2]; /* only what lies between these heights, if the second is above the first */
     double *points; /* pairs (REVOLVE, PRISM) or six numbers a segment (STROKES) */
     int32_t count;  /* of pairs or segments */
     tsr_volume *grid;

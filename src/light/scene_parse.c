@@ -269,21 +269,21 @@ static tsr_status read_shape(reader *r)
         TSR_TRY(reals(r, "a centre", -big, big, 3, p));
         TSR_TRY(reals(r, "a radius", 1e-6, big, 3, p + 3));
         p[6] = 2;
-        if (more(r)) TSR_TRY(real(r, "an exponent", 1, 64, p + 6));
+        if (next_is_number(r)) TSR_TRY(real(r, "an exponent", 1, 64, p + 6));
         bound(h, p[0] - p[3], p[1] - p[4], p[2] - p[5], p[0] + p[3], p[1] + p[4], p[2] + p[5]);
     } else if (!strcmp(kind, "box")) {
         h->kind = TSR_SHAPE_BOX;
         TSR_TRY(reals(r, "a bound", -big, big, 6, p));
         for (int k = 0; k < 3; k++)
             if (!(p[3 + k] > p[k])) WRONG(r, "the box ends at %g where it begins at %g", p[3 + k], p[k]);
-        if (more(r)) TSR_TRY(real(r, "a rounding", 0, fmin(p[3] - p[0], fmin(p[4] - p[1], p[5] - p[2])) / 2, p + 6));
+        if (next_is_number(r)) TSR_TRY(real(r, "a rounding", 0, fmin(p[3] - p[0], fmin(p[4] - p[1], p[5] - p[2])) / 2, p + 6));
         bound(h, p[0], p[1], p[2], p[3], p[4], p[5]);
     } else if (!strcmp(kind, "cylinder")) {
         h->kind = TSR_SHAPE_CYLINDER;
         TSR_TRY(reals(r, "a place", -big, big, 4, p));
         if (!(p[3] > p[2])) WRONG(r, "the cylinder ends at %g where it begins at %g", p[3], p[2]);
         TSR_TRY(real(r, "a radius", 1e-6, big, p + 4));
-        if (more(r)) TSR_TRY(real(r, "a rounding", 0, fmin(p[4], (p[3] - p[2]) / 2), p + 5));
+        if (next_is_number(r)) TSR_TRY(real(r, "a rounding", 0, fmin(p[4], (p[3] - p[2]) / 2), p + 5));
         bound(h, p[0] - p[4], p[1] - p[4], p[2], p[0] + p[4], p[1] + p[4], p[3]);
     } else if (!strcmp(kind, "torus")) {
         h->kind = TSR_SHAPE_TORUS;
@@ -318,6 +318,10 @@ static tsr_status read_shape(reader *r)
         const tsr_status status = kind[0] == 'v' ? tsr_scene_grid_volume(path, p, size, range, h) : tsr_scene_grid_mesh(path, p, size, s, h);
         if (status != TSR_OK) return tsr_frame_at(status, __func__, __FILE__, __LINE__);
     } else WRONG(r, "'%.60s' is no shape, expected sphere, ellipsoid, box, cylinder, torus, revolve, prism, text, mesh or volume", kind);
+    if (h->kind != TSR_SHAPE_GRID && is_next(r, "clip")) {
+        TSR_TRY(reals(r, "a height", -big, big, 2, h->clip));
+        if (!(h->clip[1] > h->clip[0])) WRONG(r, "clip from %g to %g, expected two heights, the lower first", h->clip[0], h->clip[1]);
+    }
     return TSR_OK;
 }
 
@@ -438,7 +442,8 @@ static tsr_status read_simulate(reader *r)
         else if (is_next(r, "cfl")) TSR_TRY(real(r, "cfl", 0.01, 1, &o->cfl));
         else if (is_next(r, "dispersion")) TSR_TRY(real(r, "dispersion", 0, 0.49, &o->dispersion));
         else if (is_next(r, "least-area")) TSR_TRY(real(r, "least-area", 1e-6, 100, &o->least_area));
-        else WRONG(r, "'%.60s': expected go-on, gather, layers, grid, extent, cfl, dispersion or least-area", r->word[r->at]);
+        else if (is_next(r, "faint")) TSR_TRY(real(r, "faint", 1e-9, 0.5, &o->faint));
+        else WRONG(r, "'%.60s': expected go-on, gather, layers, grid, extent, cfl, faint, dispersion or least-area", r->word[r->at]);
     }
     if (o->record == TSR_LIGHT_GATHER && o->layers > 1) WRONG(r, "layers are of the strongest rays, not of gathered light");
     return TSR_OK;

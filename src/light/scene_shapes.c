@@ -80,7 +80,7 @@ static double grid_coverage(const tsr_scene_shape *s, const double p[3])
     return to;
 }
 
-double tsr_scene_distance(const tsr_scene_shape *s, const double p[3])
+static double whole_distance(const tsr_scene_shape *s, const double p[3])
 {
     const double *q = s->p, c[3] = { p[0] - q[0], p[1] - q[1], p[2] - q[2] };
     switch (s->kind) {
@@ -116,6 +116,13 @@ double tsr_scene_distance(const tsr_scene_shape *s, const double p[3])
     case TSR_SHAPE_GRID: break;
     }
     return grid_coverage(s, p);
+}
+
+double tsr_scene_distance(const tsr_scene_shape *s, const double p[3])
+{
+    const double d = whole_distance(s, p);
+    if (!(s->clip[1] > s->clip[0])) return d;
+    return fmax(d, fmax(s->clip[0] - p[2], p[2] - s->clip[1]));
 }
 
 /* ---- noise ---- */

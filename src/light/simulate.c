@@ -188,7 +188,7 @@ static tsr_status cell(emission *e, int face, double s, double t, double half, i
                 high[k] = fmaxf(fmaxf(at[k][0], at[k][1]), fmaxf(at[k][2], at[k][3]));
                 if (high[k] < -1.0f || low[k] > (float)e->wave->floor.size[k] + 1.0f) return TSR_OK;
             }
-            split = fmaxf(high[0] - low[0], high[1] - low[1]) > 0.4f * TSR_LIGHT_TEXELS;
+            split = fmaxf(high[0] - low[0], high[1] - low[1]) > (e->light->kind == TSR_LIGHT_SPOT || e->light->mask ? 2.0f : 0.4f * TSR_LIGHT_TEXELS);
             list = 1;
         }
     }

@@ -161,7 +161,7 @@ TSR_HD void tsr_light_outside(const tsr_light_seen *s, tsr_light_path *path, con
 {
     float sky[3], own[3], hit[3], e[3];
     tsr_light_sky_at(&s->sky, d, sky);
-    if (!s->has_floor || !(d[2] < -1e-5f) || x[2] < s->floor.z) {
+    if (!s->has_floor || !(d[2] < -1e-5f) || x[2] < s->floor.z - 4.0f) { /* a step may end below it */
         for (int k = 0; k < 3; k++) path->light[k] = path->light[k] + weight[k] * sky[k];
         return;
     }
@@ -385,8 +385,8 @@ TSR_HD void tsr_light_follow(const tsr_light_seen *s, const tsr_light_medium *m,
             if (passage.active) tsr_light_passed(s, path, &passage, weight, depth);
             for (int k = 0; k < 3; k++) {
                 const int32_t b = (int32_t)(x[k] + 0.5f) / TSR_LIGHT_BLOCK;
-                near_[k] = (float)((b - far + 1) * TSR_LIGHT_BLOCK) - 0.5f;
-                far_[k] = (float)((b + far) * TSR_LIGHT_BLOCK) - 0.5f;
+                near_[k] = tsr_maxf((float)((b - far + 1) * TSR_LIGHT_BLOCK) - 0.5f, -0.5f); /* not beyond the volume: the floor may be near */
+                far_[k] = tsr_minf((float)((b + far) * TSR_LIGHT_BLOCK) - 0.5f, m->upper[k]);
             }
             if (!tsr_light_box(near_, far_, x, d, &enter, &leave)) leave = 0.0f;
             for (int k = 0; k < 3; k++) x[k] = x[k] + (leave + 2e-3f) * d[k];

