@@ -325,7 +325,6 @@ static int run(cli_call *cli, int argc, char **argv)
 
 const cli_verb verb_make = { "make", "[options] NAME -o OUTPUT",
                              "Make an analytic volume, a phantom, a vector field, points, a picture, a film, a fluid or a scene, the same everywhere",
-                             "Make an analytic volume, a medical phantom, a vector field, a cloud of points, a picture, a film or a simulated fluid, the same everywhere",
                              "  tessera make --list\n"
                              "  tessera make phantom_tumour --size 128 --noise 0.05 --seed 7 -o head.nii.gz --truth tumour.nii.gz\n"
                              "  tessera make points-torus --count 100000 --noise 0.002 -o torus.ply\n"
