@@ -265,21 +265,24 @@ static tsr_status check_image(const tsr_image *image)
 
 tsr_status tsr_corners_refine(const tsr_image *image, int32_t window, int64_t count, double (*pixel)[2], int64_t *moved)
 {
-    tsr_grey grey;
+    tsr_grey grey, smooth;
     int64_t n = 0;
     TSR_TRY(check_image(image));
     if (!pixel && count > 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "pixel is NULL");
     if (window < 1 || window > 32) TSR_FAIL(TSR_ERROR_ARGUMENT, "window: %d pixels, expected 1 to 32", window);
     TSR_TRY(tsr_grey_of(image, &grey));
+    const tsr_status status = blur(&grey, &smooth);
+    release(&grey);
+    if (status != TSR_OK) return status;
     for (int64_t i = 0; i < count; i++) {
         double at[2] = { pixel[i][0] - 0.5, pixel[i][1] - 0.5 };
-        if (grey.width < 2 || grey.height < 2 || !isfinite(at[0] + at[1]) || !tsr_corner_refine(&grey, window, at)) continue;
+        if (smooth.width < 2 || smooth.height < 2 || !isfinite(at[0] + at[1]) || !tsr_corner_refine(&smooth, window, at)) continue;
         pixel[i][0] = at[0] + 0.5;
         pixel[i][1] = at[1] + 0.5;
         n++;
     }
     if (moved) *moved = n;
-    release(&grey);
+    release(&smooth);
     return TSR_OK;
 }
 
@@ -302,7 +305,7 @@ static double spacing(const tsr_corner *corner, const int32_t *order, const tsr_
 tsr_status tsr_chessboard_find(const tsr_image *image, const tsr_chessboard *board, const tsr_chessboard_options *options, double (*pixel)[2], int *found)
 {
     tsr_chessboard_options o;
-    tsr_grey grey = { 0 };
+    tsr_grey grey = { 0 }, smooth = { 0 };
     tsr_corner *corner = NULL;
     int32_t count = 0;
     tsr_status status = TSR_OK;
@@ -322,12 +325,13 @@ tsr_status tsr_chessboard_find(const tsr_image *image, const tsr_chessboard *boa
     TSR_TRY_GOTO(tsr_grey_of(image, &grey), end);
     TSR_TRY_GOTO(tsr_corners_list(&grey, contrast, &corner, &count), end);
     TSR_TRY_GOTO(tsr_corners_grid(&grey, corner, count, board, contrast, order, found), end);
-    if (*found) {
+    if (*found) { /* sharp edges, sampled, would pull the places towards the grid of pixels */
+        TSR_TRY_GOTO(blur(&grey, &smooth), end);
         const double room = 0.45 * spacing(corner, order, board);
         const int window = (int)fmax(2, fmin(o.window ? o.window : 11, room));
         for (int32_t i = 0; i < board->columns * board->rows; i++) {
             double at[2] = { corner[order[i]].at[0], corner[order[i]].at[1] };
-            tsr_corner_refine(&grey, window, at);
+            tsr_corner_refine(&smooth, window, at);
             pixel[i][0] = at[0] + 0.5;
             pixel[i][1] = at[1] + 0.5;
         }
@@ -335,6 +339,7 @@ tsr_status tsr_chessboard_find(const tsr_image *image, const tsr_chessboard *boa
 end:
     free(order);
     free(corner);
+    if (smooth.at) release(&smooth);
     if (grey.at) release(&grey);
     return status;
 }
