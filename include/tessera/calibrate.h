@@ -39,6 +39,10 @@ TSR_API tsr_status tsr_chessboard_find(const tsr_image *image, const tsr_chessbo
  * others. */
 TSR_API tsr_status tsr_corners_refine(const tsr_image *image, int32_t window, int64_t count, double (*pixel)[2], int64_t *moved) TSR_CHECKED;
 
+/* The board on white paper, one square of margin around, as a camera sees it whose pose takes the board's plane (x along the columns, y along the rows, z into the
+ * paper, first corner at 0) to its axes. Grey, 16 samples a pixel. For trying things, and for printing: a camera straight above. RETURNS NEW. */
+TSR_API tsr_status tsr_chessboard_draw(const tsr_chessboard *board, const tsr_pinhole *camera, tsr_image *image) TSR_CHECKED;
+
 /* ---- poses in closed form ------------------------------------------------------------------------------------------------------ */
 
 typedef struct tsr_pose { double rotation[3][3], translation[3]; } tsr_pose;
