@@ -520,7 +520,10 @@ static void draw(const tsr_pinhole *c, const double (*at)[3], int boards, double
             for (int k = 0; k < fine; k++) {
                 const double pixel[2] = { x - 0.5 + 2 * ((7 * k) % fine + 0.5) / fine, y - 0.5 + 2 * (k + 0.5) / fine };
                 tsr_vec3 o, d;
-                require_ok(tsr_camera_ray(&camera, c->width, c->height, pixel, &o, &d));
+                if (tsr_camera_ray(&camera, c->width, c->height, pixel, &o, &d) != TSR_OK) { /* behind the lens's last radius */
+                    sum += 120;
+                    continue;
+                }
                 const double t = -o.z / d.z, px = o.x + t * d.x, py = o.y + t * d.y;
                 double v = 120;
                 for (int b = 0; b < boards; b++) {
