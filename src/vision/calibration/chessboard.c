@@ -120,14 +120,13 @@ static tsr_status halve(const tsr_grey *from, tsr_grey *to)
 }
 
 /* A ring round the place crosses four edges, opposite squares alike; the directions of the two edges. */
-static int ring(const tsr_grey *g, const double at[2], double radius, float contrast, double angle[2], float *found)
+static int ring(const tsr_grey *g, double (*circle)[2], const double at[2], double radius, float contrast, double angle[2], float *found)
 {
     float v[RING], least = 1e30f, most = -1e30f;
     double crossing[4];
     int crossings = 0;
     for (int i = 0; i < RING; i++) {
-        const double t = 2 * PI * i / RING;
-        v[i] = sample(g, at[0] + radius * cos(t), at[1] + radius * sin(t));
+        v[i] = sample(g, at[0] + radius * circle[i][0], at[1] + radius * circle[i][1]);
         least = fminf(least, v[i]);
         most = fmaxf(most, v[i]);
     }
@@ -190,6 +189,11 @@ static tsr_status list_level(const tsr_grey *g, double scale, double contrast, s
     memset(score, 0, bytes);
     for (int y = 1; y < h - 1; y++)
         for (int x = 1; x < w - 1; x++) score[(int64_t)y * w + x] = saddle(smooth.at + (int64_t)y * w + x, w);
+    double circle[RING][2];
+    for (int i = 0; i < RING; i++) {
+        circle[i][0] = cos(2 * PI * i / RING);
+        circle[i][1] = sin(2 * PI * i / RING);
+    }
     const float least = (float)(contrast * contrast * 0.002);
     for (int y = MARGIN; y < h - MARGIN; y++) {
         for (int x = MARGIN; x < w - MARGIN; x++) {
@@ -202,8 +206,10 @@ static tsr_status list_level(const tsr_grey *g, double scale, double contrast, s
                 }
             if (!best) continue;
             tsr_corner c = { .at = { x, y } }, wide = c;
+            /* most maxima are texture: one ring tells, before any place is refined */
+            if (!ring(&smooth, circle, c.at, 3.5, (float)contrast, c.angle, &c.contrast)) continue;
             if (!tsr_corner_refine(&smooth, 3, c.at) || hypot(c.at[0] - x, c.at[1] - y) > 2.5) continue;
-            if (!ring(&smooth, c.at, 3.5, (float)contrast, c.angle, &c.contrast) || !ring(&smooth, c.at, 5, (float)contrast, wide.angle, &wide.contrast)) continue;
+            if (!ring(&smooth, circle, c.at, 3.5, (float)contrast, c.angle, &c.contrast) || !ring(&smooth, circle, c.at, 5, (float)contrast, wide.angle, &wide.contrast)) continue;
             c.angle[0] = wide.angle[0];
             c.angle[1] = wide.angle[1];
             for (int k = 0; k < 2; k++) c.at[k] = (c.at[k] + 0.5) * scale - 0.5;
