@@ -194,7 +194,7 @@ static tsr_status list_level(const tsr_grey *g, double scale, double contrast, s
         circle[i][0] = cos(2 * PI * i / RING);
         circle[i][1] = sin(2 * PI * i / RING);
     }
-    const float least = (float)(contrast * contrast * 0.002);
+    const float least = (float)(contrast * contrast * 0.006);
     for (int y = MARGIN; y < h - MARGIN; y++) {
         for (int x = MARGIN; x < w - MARGIN; x++) {
             const float v = score[(int64_t)y * w + x];
