@@ -575,6 +575,9 @@ if (getenv("DBG")) for (int i = 0; i < COLUMNS * ROWS; i += 7) { double e[2]; se
             double more[COLUMNS * (ROWS + 1)][2];
             require_ok(tsr_chessboard_find(&image, &other, NULL, more, &found));
             assert_int_equal(found, 0);
+            const tsr_chessboard part = { COLUMNS - 1, ROWS, 1 }; /* a part of a board is none */
+            require_ok(tsr_chessboard_find(&image, &part, NULL, more, &found));
+            assert_int_equal(found, 0);
         }
         tsr_image_destroy(&image);
     }

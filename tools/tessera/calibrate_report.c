@@ -74,7 +74,7 @@ static void scatter(page *p, const calibrate_result *r, int32_t camera)
     if (tsr_calibration_camera(r->calibration, camera, &c, NULL, &rms) != TSR_OK) return;
     const double step = rms > 0 ? pow(10, floor(log10(2 * rms))) * (2 * rms / pow(10, floor(log10(2 * rms))) > 5 ? 5 : 2 * rms / pow(10, floor(log10(2 * rms))) > 2 ? 2 : 1) : 1;
     put(p, "<svg viewBox='-130 -130 260 260' role='img' aria-label='residuals'><line x1='-125' x2='125' class='axis'/><line y1='-125' y2='125' class='axis'/>");
-    for (int k = 1; k <= 2; k++) put(p, "<circle r='%d' class='ring'/><text x='%d' y='-3'>%g px</text>", 55 * k, 55 * k + 2, step * k);
+    for (int k = 1; k <= 2; k++) put(p, "<circle r='%d' class='ring'/><text x='%d' y='-3' text-anchor='end'>%g px</text>", 55 * k, 55 * k - 2, step * k);
     for (int32_t v = 0; v < r->views; v++) {
         const calibrate_view *view = &r->view[v];
         if (view->camera != camera) continue;

@@ -150,7 +150,16 @@ static void grow(grid *g, int32_t seed, int32_t limit)
     }
 }
 
-/* The window of columns x rows (or turned) that is full; of several the one whose corners contrast most. */
+/* All of `count` cells of the map, from (x, y) on in steps of (dx, dy). */
+static int all_there(const int32_t *map, int32_t w, int32_t h, int32_t x, int32_t y, int32_t dx, int32_t dy, int32_t count)
+{
+    if (x < 0 || y < 0 || x >= w || y >= h) return 0;
+    for (int32_t k = 0; k < count; k++)
+        if (map[(int64_t)(y + k * dy) * w + x + k * dx] < 0) return 0;
+    return 1;
+}
+
+/* The window of columns x rows (or turned) that is full and no part of a larger board; of several the one whose corners contrast most. */
 static int window_of(const grid *g, const tsr_chessboard *board, int32_t *order)
 {
     int32_t low[2] = { INT32_MAX, INT32_MAX }, high[2] = { INT32_MIN, INT32_MIN };
@@ -180,6 +189,9 @@ static int window_of(const grid *g, const tsr_chessboard *board, int32_t *order)
                     if (full) sum += (double)g->corner[c].contrast;
                 }
                 if (!full || sum <= best) continue;
+                if (all_there(map, w, h, x - 1, y, 0, 1, b) || all_there(map, w, h, x + a, y, 0, 1, b) || all_there(map, w, h, x, y - 1, 1, 0, a) ||
+                    all_there(map, w, h, x, y + b, 1, 0, a))
+                    continue;
                 best = sum;
                 for (int32_t k = 0; k < a * b; k++) { /* turned: a quarter turn, not a mirror */
                     const int32_t i = k % columns, j = k / columns;
