@@ -19,9 +19,17 @@ enum { COLUMNS = 9, ROWS = 6, CORNERS = COLUMNS * ROWS, OWN = 6 };
 static tsr_pinhole pose(int n)
 {
     const double a = 0.45 * sin(2.4 * n), b = 0.45 * cos(1.7 * n);
-    return (tsr_pinhole){ .width = 640, .height = 480, .fx = 540, .fy = 540, .cx = 320, .cy = 240, .k = { -0.2 },
-                          .rotation = { { cos(b), sin(b) * sin(a), sin(b) * cos(a) }, { 0, cos(a), -sin(a) }, { -sin(b), cos(b) * sin(a), cos(b) * cos(a) } },
-                          .translation = { -100 * cos(b), -60, 340 + 100 * sin(b) } };
+    return (tsr_pinhole){
+        .width = 640,
+        .height = 480,
+        .fx = 540,
+        .fy = 540,
+        .cx = 320,
+        .cy = 240,
+        .k = { -0.2 },
+        .rotation = { { cos(b), sin(b) * sin(a), sin(b) * cos(a) }, { 0, cos(a), -sin(a) }, { -sin(b), cos(b) * sin(a), cos(b) * cos(a) } },
+        .translation = { -100 * cos(b), -60, 340 + 100 * sin(b) }
+    };
 }
 
 int main(int argc, char **argv)
@@ -45,7 +53,8 @@ int main(int argc, char **argv)
         camera.height = image.height;
         tsr_image_destroy(&image);
         for (int i = 0; found && i < CORNERS; i++)
-            sighting[count++] = (tsr_sighting){ .pose = boards, .point = { 25.0 * (i % COLUMNS), 25.0 * (i / COLUMNS), 0 }, .pixel = { corner[i][0], corner[i][1] } };
+            sighting[count++] =
+                (tsr_sighting){ .pose = boards, .point = { 25.0 * (i % COLUMNS), 25.0 * (i / COLUMNS), 0 }, .pixel = { corner[i][0], corner[i][1] } };
         boards += found;
     }
 
@@ -57,7 +66,8 @@ int main(int argc, char **argv)
     TRY(tsr_calibrate(sighting, count, &camera, 1, &options, &result));
     TRY(tsr_calibration_get_info(result, &info));
     TRY(tsr_calibration_camera(result, 0, &camera, &sigma, NULL));
-    printf("%d boards, error %.3f pixels: focal length %.2f +- %.2f, k1 %.4f +- %.4f\n", info.poses, info.rms, camera.fx, sigma.fx, camera.k[0], sigma.k[0]);
+    printf("%d boards, error %.3f pixels: focal length %.2f +- %.2f, k1 %.4f +- %.4f\n", info.poses, info.rms, camera.fx, sigma.fx, camera.k[0],
+           sigma.k[0]);
     for (int i = 0; tsr_calibration_warning(result, i); i++) printf("%s\n", tsr_calibration_warning(result, i));
     tsr_calibration_destroy(&result);
     free(sighting);

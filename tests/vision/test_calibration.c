@@ -1,4 +1,5 @@
-/* Calibration: derivatives against differences, closed forms against what they were made from, errors against the covariance that is claimed, boards in pictures
+/* Calibration: derivatives against differences, closed forms against what they were made from, errors against the covariance that is claimed,
+ * boards in pictures
  * that were rendered from known cameras. The projection here is written again, from the definitions. */
 #include <math.h>
 
@@ -38,7 +39,8 @@ static void see(const tsr_pinhole *c, double rotation[3][3], const double transl
         x *= r > 0 ? d / r : 1;
         y *= r > 0 ? d / r : 1;
     } else {
-        const double g = (1 + c->k[0] * pow(r, 2) + c->k[1] * pow(r, 4) + c->k[2] * pow(r, 6)) / (1 + c->k[3] * pow(r, 2) + c->k[4] * pow(r, 4) + c->k[5] * pow(r, 6));
+        const double g = (1 + c->k[0] * pow(r, 2) + c->k[1] * pow(r, 4) + c->k[2] * pow(r, 6)) /
+                         (1 + c->k[3] * pow(r, 2) + c->k[4] * pow(r, 4) + c->k[5] * pow(r, 6));
         const double dx = 2 * c->p[0] * x * y + c->p[1] * (r * r + 2 * x * x), dy = c->p[0] * (r * r + 2 * y * y) + 2 * c->p[1] * x * y;
         x = x * g + dx;
         y = y * g + dy;
@@ -55,8 +57,13 @@ static void see_own(const tsr_pinhole *c, tsr_vec3 p, double pixel[2])
 
 static tsr_pinhole camera_of(int fisheye)
 {
-    tsr_pinhole c = { .width = 640, .height = 480, .fx = 530, .fy = 534, .cx = 328, .cy = 235.5, .k = { -0.27, 0.08, -0.01 }, .p = { 0.0013, -0.0007 } };
-    if (fisheye) c = (tsr_pinhole){ .width = 640, .height = 480, .fx = 230, .fy = 231, .cx = 325, .cy = 237, .k = { 0.02, -0.01, 0.004, -0.001 }, .fisheye = 1 };
+    tsr_pinhole c = {
+        .width = 640, .height = 480, .fx = 530, .fy = 534, .cx = 328, .cy = 235.5, .k = { -0.27, 0.08, -0.01 }, .p = { 0.0013, -0.0007 }
+    };
+    if (fisheye)
+        c = (tsr_pinhole){
+            .width = 640, .height = 480, .fx = 230, .fy = 231, .cx = 325, .cy = 237, .k = { 0.02, -0.01, 0.004, -0.001 }, .fisheye = 1
+        };
     return c;
 }
 
@@ -99,7 +106,8 @@ static void derivatives(void **unused)
     if (!(worst < 1e-6)) fail_msg("derivatives differ by %.3g", worst);
 }
 
-/* Steps of a pose in the test's own words: the predicted pixel after a small turn and shift against the derivative that the refinement implies: a problem that
+/* Steps of a pose in the test's own words: the predicted pixel after a small turn and shift against the derivative that the refinement implies: a
+ * problem that
  * is solved from nearby in few steps has right derivatives; wrong ones would need many. */
 static void exact_points(void **unused)
 {
@@ -165,7 +173,8 @@ static double mahalanobis(int n, const double *a, const double *x)
     return sum;
 }
 
-/* With noise of half a pixel the errors are as large as the covariance says: the sum of chi-square numbers over 200 trials lies within 4 standard deviations. */
+/* With noise of half a pixel the errors are as large as the covariance says: the sum of chi-square numbers over 200 trials lies within 4 standard
+ * deviations. */
 static void claimed_errors(void **unused)
 {
     (void)unused;
@@ -205,7 +214,8 @@ static void claimed_errors(void **unused)
         const double d[4] = { truth.fx - c.fx, truth.cx - c.cx, truth.cy - c.cy, truth.k[0] - c.k[0] };
         shared_sum += mahalanobis(4, shared, d);
         for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) r[i][j] = truth.rotation[i][0] * c.rotation[j][0] + truth.rotation[i][1] * c.rotation[j][1] + truth.rotation[i][2] * c.rotation[j][2];
+            for (int j = 0; j < 3; j++)
+                r[i][j] = truth.rotation[i][0] * c.rotation[j][0] + truth.rotation[i][1] * c.rotation[j][1] + truth.rotation[i][2] * c.rotation[j][2];
         small_turn(r, e);
         for (int i = 0; i < 3; i++) /* t' = exp(w) t + v */
             e[3 + i] = truth.translation[i] - (r[i][0] * c.translation[0] + r[i][1] * c.translation[1] + r[i][2] * c.translation[2]);
@@ -241,7 +251,8 @@ static void recovery(void **unused)
         const double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]), turn = 5 * 0.017453292519943295 / length;
         turned(axis[0] * turn, axis[1] * turn, axis[2] * turn, r);
         for (int i = 0; i < 3; i++)
-            for (int k = 0; k < 3; k++) start.rotation[i][k] = r[i][0] * truth.rotation[0][k] + r[i][1] * truth.rotation[1][k] + r[i][2] * truth.rotation[2][k];
+            for (int k = 0; k < 3; k++)
+                start.rotation[i][k] = r[i][0] * truth.rotation[0][k] + r[i][1] * truth.rotation[1][k] + r[i][2] * truth.rotation[2][k];
         start.fx = start.fy = truth.fx * (t & 1 ? 1.1 : 0.9);
         for (int i = 0; i < 3; i++) start.translation[i] += 80 * 0.05 * gauss(&state) / 1.7;
         tsr_calibrate_options o = TSR_CALIBRATE_OPTIONS;
@@ -277,7 +288,8 @@ static void closed_forms(void **unused)
             see_own(&truth, p[i], pixel[i]);
             if (i < 3) {
                 double e[3];
-                for (int k = 0; k < 3; k++) e[k] = truth.rotation[k][0] * p[i].x + truth.rotation[k][1] * p[i].y + truth.rotation[k][2] * p[i].z + truth.translation[k];
+                for (int k = 0; k < 3; k++)
+                    e[k] = truth.rotation[k][0] * p[i].x + truth.rotation[k][1] * p[i].y + truth.rotation[k][2] * p[i].z + truth.translation[k];
                 ray[i] = (tsr_vec3){ e[0], e[1], e[2] };
             }
         }
@@ -316,7 +328,8 @@ static void planes(void **unused)
     for (int i = 0; i < 5; i++) see_own(&truth, (tsr_vec3){ plane[i][0], plane[i][1], 0 }, pixel[i]);
     require_ok(tsr_homography_fit((const double(*)[2])plane, (const double(*)[2])pixel, 5, h));
     for (int i = 0; i < 3; i++) { /* H ~ K [r1 r2 t] */
-        const double row[3] = { truth.rotation[i][0], truth.rotation[i][1], truth.translation[i] }, z[3] = { truth.rotation[2][0], truth.rotation[2][1], 3 };
+        const double row[3] = { truth.rotation[i][0], truth.rotation[i][1], truth.translation[i] },
+                     z[3] = { truth.rotation[2][0], truth.rotation[2][1], 3 };
         for (int k = 0; k < 3; k++) {
             const double expected = (i == 0 ? truth.fx * row[k] + truth.cx * z[k] : i == 1 ? truth.fy * row[k] + truth.cy * z[k] : z[k]) / 3;
             assert_true(fabs(h[i][k] - expected) < 1e-8 * fmax(1, fabs(expected)));
@@ -563,7 +576,12 @@ static void boards_in_pictures(void **unused)
             worst = fmax(worst, off);
             sum += off * off;
         }
-if (getenv("DBG")) for (int i = 0; i < COLUMNS * ROWS; i += 7) { double e[2]; see_own(&c, (tsr_vec3){ i % COLUMNS, (double)(i / COLUMNS), 0 }, e); printf("%d: %.2f %.2f  %.3f %.3f\n", i, e[0], e[1], pixel[i][0]-e[0], pixel[i][1]-e[1]); }
+        if (getenv("DBG"))
+            for (int i = 0; i < COLUMNS * ROWS; i += 7) {
+                double e[2];
+                see_own(&c, (tsr_vec3){ i % COLUMNS, (double)(i / COLUMNS), 0 }, e);
+                printf("%d: %.2f %.2f  %.3f %.3f\n", i, e[0], e[1], pixel[i][0] - e[0], pixel[i][1] - e[1]);
+            }
         const double rms = sqrt(sum / (COLUMNS * ROWS));
         if (!(rms < 0.07 && worst < 0.2)) fail_msg("picture %d: corners off by %.3f pixels, one by %.3f", turn, rms, worst);
         if (turn == 0) { /* moved back from 2 pixels away; in its own picture no other board */
@@ -591,7 +609,8 @@ if (getenv("DBG")) for (int i = 0; i < COLUMNS * ROWS; i += 7) { double e[2]; se
     draw(&c, one, 1, 20, 1, 6, &image);
     require_ok(tsr_chessboard_find(&image, &board, NULL, pixel, &found));
     assert_int_equal(found, 1);
-    const double ax = pixel[1][0] - pixel[0][0], ay = pixel[1][1] - pixel[0][1], bx = pixel[COLUMNS][0] - pixel[0][0], by = pixel[COLUMNS][1] - pixel[0][1];
+    const double ax = pixel[1][0] - pixel[0][0], ay = pixel[1][1] - pixel[0][1], bx = pixel[COLUMNS][0] - pixel[0][0],
+                 by = pixel[COLUMNS][1] - pixel[0][1];
     assert_true(ax * by - ay * bx > 0);
     tsr_image_destroy(&image);
     c.translation[0] = -10;
@@ -615,9 +634,9 @@ if (getenv("DBG")) for (int i = 0; i < COLUMNS * ROWS; i += 7) { double e[2]; se
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives), cmocka_unit_test(exact_points), cmocka_unit_test(claimed_errors), cmocka_unit_test(recovery),
-        cmocka_unit_test(closed_forms), cmocka_unit_test(planes), cmocka_unit_test(boards_and_rigs), cmocka_unit_test(what_cannot_be_known),
-        cmocka_unit_test(boards_in_pictures),
+        cmocka_unit_test(derivatives),     cmocka_unit_test(exact_points),         cmocka_unit_test(claimed_errors),
+        cmocka_unit_test(recovery),        cmocka_unit_test(closed_forms),         cmocka_unit_test(planes),
+        cmocka_unit_test(boards_and_rigs), cmocka_unit_test(what_cannot_be_known), cmocka_unit_test(boards_in_pictures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,8 +43,9 @@ static int parse_board(struct calibrate *c)
         }
     }
     if (columns < 3 || rows < 3 || columns > 256 || rows > 256 || *end || !(c->board.square > 0) || !isfinite(c->board.square))
-        return cli_usage(c->cli, "--board: '%s' given, expected COLUMNSxROWS,SQUARE of the inner corners, such as 9x6,25mm (3 to 256 each way, a side above 0)",
-                         cli_shown(c->board_text));
+        return cli_usage(
+            c->cli, "--board: '%s' given, expected COLUMNSxROWS,SQUARE of the inner corners, such as 9x6,25mm (3 to 256 each way, a side above 0)",
+            cli_shown(c->board_text));
     c->board.columns = (int32_t)columns;
     c->board.rows = (int32_t)rows;
     return CLI_OK;
@@ -138,8 +139,9 @@ static int make_sightings(struct calibrate *c, tsr_pinhole *camera)
                 camera[k].height = v->height;
             }
             if (v->width != camera[k].width || v->height != camera[k].height)
-                return cli_error(c->cli, CLI_FAILED, "%s: %d x %d pixels, but the pictures before it have %d x %d: expected those of one camera (see --cameras)", cli_shown(v->name),
-                                 (int)v->width, (int)v->height, (int)camera[k].width, (int)camera[k].height);
+                return cli_error(c->cli, CLI_FAILED,
+                                 "%s: %d x %d pixels, but the pictures before it have %d x %d: expected those of one camera (see --cameras)",
+                                 cli_shown(v->name), (int)v->width, (int)v->height, (int)camera[k].width, (int)camera[k].height);
             v->first = c->sightings;
             if (!v->count) continue;
             seen = 1;
@@ -147,13 +149,17 @@ static int make_sightings(struct calibrate *c, tsr_pinhole *camera)
             const int code = more_sightings(c, v->count);
             if (code) return code;
             for (int32_t i = 0; i < v->count; i++)
-                c->sighting[c->sightings++] = (tsr_sighting){ .camera = k, .pose = poses, .point = { c->board.square * (i % c->board.columns), c->board.square * (double)(i / c->board.columns), 0 },
-                                                              .pixel = { v->corner[i][0], v->corner[i][1] } };
+                c->sighting[c->sightings++] =
+                    (tsr_sighting){ .camera = k,
+                                    .pose = poses,
+                                    .point = { c->board.square * (i % c->board.columns), c->board.square * (double)(i / c->board.columns), 0 },
+                                    .pixel = { v->corner[i][0], v->corner[i][1] } };
         }
         poses += seen;
     }
     if (!c->sightings)
-        return cli_error(c->cli, CLI_DIFFERS, "no picture shows a board of %d x %d inner corners: count where four squares meet, not squares", (int)c->board.columns, (int)c->board.rows);
+        return cli_error(c->cli, CLI_DIFFERS, "no picture shows a board of %d x %d inner corners: count where four squares meet, not squares",
+                         (int)c->board.columns, (int)c->board.rows);
     return CLI_OK;
 }
 
@@ -184,7 +190,9 @@ static int read_points(struct calibrate *c)
                 while (isspace((unsigned char)*at)) at++;
                 if (n < 5 && (*at == ',' || *at == ';')) at++;
             }
-            if (n < 5 || *at) code = cli_error(c->cli, CLI_FAILED, "%s:%lld: expected five finite numbers X,Y,Z,U,V: a point and the pixel where it was seen", cli_shown(c->points), (long long)line);
+            if (n < 5 || *at)
+                code = cli_error(c->cli, CLI_FAILED, "%s:%lld: expected five finite numbers X,Y,Z,U,V: a point and the pixel where it was seen",
+                                 cli_shown(c->points), (long long)line);
             else code = more_sightings(c, 1);
             if (!code) c->sighting[c->sightings++] = (tsr_sighting){ .point = { x[0], x[1], x[2] }, .pixel = { x[3], x[4] } };
         }
@@ -216,7 +224,8 @@ static uint32_t free_of(const struct calibrate *c)
 
 static void show_text(const struct calibrate *c, const calibrate_result *r)
 {
-    printf("%lld points in %d poses: error %.4f pixels, condition number %.1e\n", (long long)r->info.sightings, (int)r->info.poses, r->info.rms, r->info.condition);
+    printf("%lld points in %d poses: error %.4f pixels, condition number %.1e\n", (long long)r->info.sightings, (int)r->info.poses, r->info.rms,
+           r->info.condition);
     for (int32_t k = 0; k < r->info.cameras; k++) {
         tsr_pinhole p;
         tsr_calibration_sigma s;
@@ -330,8 +339,8 @@ static int write_corners(const struct calibrate *c)
     for (int32_t v = 0; v < c->views; v++)
         for (int64_t i = c->view[v].first; i < c->view[v].first + c->view[v].count; i++) {
             const tsr_sighting *s = &c->sighting[i];
-            n += (size_t)snprintf(text + n, room - n, "%.240s,%d,%d,%.9g,%.9g,%.9g,%.6f,%.6f,%.6f,%.6f\n", c->view[v].name, (int)s->camera, (int)s->pose, s->point.x, s->point.y, s->point.z,
-                                  s->pixel[0], s->pixel[1], residual[i][0], residual[i][1]);
+            n += (size_t)snprintf(text + n, room - n, "%.240s,%d,%d,%.9g,%.9g,%.9g,%.6f,%.6f,%.6f,%.6f\n", c->view[v].name, (int)s->camera,
+                                  (int)s->pose, s->point.x, s->point.y, s->point.z, s->pixel[0], s->pixel[1], residual[i][0], residual[i][1]);
         }
     const int code = cli_write_text(c->cli, c->corners, text);
     free(text);
@@ -361,7 +370,9 @@ static int work(struct calibrate *c)
     tsr_status status = tsr_calibrate(c->sighting, c->sightings, camera, c->cameras, &o, &c->result);
     cli_progress_end(c->cli);
     if (status != TSR_OK) return cli_status(c->cli, status, c->points);
-    calibrate_result r = { .view = c->view, .views = c->views, .sighting = c->sighting, .calibration = c->result, .unit = c->unit, .picture = c->picture };
+    calibrate_result r = {
+        .view = c->view, .views = c->views, .sighting = c->sighting, .calibration = c->result, .unit = c->unit, .picture = c->picture
+    };
     status = tsr_calibration_get_info(c->result, &r.info);
     if (status != TSR_OK) return cli_status(c->cli, status, NULL);
     for (int32_t v = 0; v < c->views && c->pictures; v++) {
@@ -391,7 +402,9 @@ static int draw_boards(struct calibrate *c)
         tsr_image image = { 0 };
         const double a = 0.5 * sin(2.4 * n), b = 0.5 * cos(1.7 * n), g = 0.25 * sin(1.1 * n + 1);
         const double ca = cos(a), sa = sin(a), cb = cos(b), sb = sin(b), cg = cos(g), sg = sin(g);
-        const double r[3][3] = { { cg * cb, cg * sb * sa - sg * ca, cg * sb * ca + sg * sa }, { sg * cb, sg * sb * sa + cg * ca, sg * sb * ca - cg * sa }, { -sb, cb * sa, cb * ca } };
+        const double r[3][3] = { { cg * cb, cg * sb * sa - sg * ca, cg * sb * ca + sg * sa },
+                                 { sg * cb, sg * sb * sa + cg * ca, sg * sb * ca - cg * sa },
+                                 { -sb, cb * sa, cb * ca } };
         const double away = 1.55 * fmax(across * p.fx / p.width, down * p.fy / p.height) * (1.05 + 0.25 * sin(0.9 * n));
         const double middle[3] = { 0.1 * across * sin(3.1 * n), 0.1 * down * cos(2.3 * n), away };
         memcpy(p.rotation, r, sizeof r);
@@ -413,25 +426,76 @@ static int run(cli_call *cli, int argc, char **argv)
     c->cameras = 1;
     cli_option options[] = {
         CLI_OUTPUT_OPTION(c->output),
-        { .name = "format", .type = CLI_TEXT, .value = &c->format, .argument = "NAME", .help = "of the cameras: opencv, transforms, colmap-text, ... (default: by name)" },
-        { .name = "board", .type = CLI_TEXT, .value = &c->board_text, .argument = "9x6,25mm", .help = "inner corners across and down, and the side of a square" },
-        { .name = "cameras", .type = CLI_INT, .value = &c->cameras, .argument = "N", .help = "how many took the pictures: all of the first, then all of the second, ... (default 1)",
-          .lower = 1, .upper = TSR_CALIBRATE_CAMERAS_MOST, .given = &c->cameras_given },
+        { .name = "format",
+          .type = CLI_TEXT,
+          .value = &c->format,
+          .argument = "NAME",
+          .help = "of the cameras: opencv, transforms, colmap-text, ... (default: by name)" },
+        { .name = "board",
+          .type = CLI_TEXT,
+          .value = &c->board_text,
+          .argument = "9x6,25mm",
+          .help = "inner corners across and down, and the side of a square" },
+        { .name = "cameras",
+          .type = CLI_INT,
+          .value = &c->cameras,
+          .argument = "N",
+          .help = "how many took the pictures: all of the first, then all of the second, ... (default 1)",
+          .lower = 1,
+          .upper = TSR_CALIBRATE_CAMERAS_MOST,
+          .given = &c->cameras_given },
         { .name = "lens", .type = CLI_CHOICE, .value = &c->fisheye, .argument = "NAME", .help = "of all cameras", .choices = "brown fisheye" },
-        { .name = "radial", .type = CLI_INT, .value = &c->radial, .argument = "N", .help = "how many radial coefficients (default 3; fisheye 4; --points 0); from 4 on the rational model",
-          .lower = 0, .upper = 6, .given = &c->radial_given },
+        { .name = "radial",
+          .type = CLI_INT,
+          .value = &c->radial,
+          .argument = "N",
+          .help = "how many radial coefficients (default 3; fisheye 4; --points 0); from 4 on the rational model",
+          .lower = 0,
+          .upper = 6,
+          .given = &c->radial_given },
         { .name = "no-tangential", .type = CLI_FLAG, .value = &c->no_tangential, .help = "hold p1 and p2 at 0" },
         { .name = "square-pixels", .type = CLI_FLAG, .value = &c->square_pixels, .help = "one focal length for both axes" },
         { .name = "centred", .type = CLI_FLAG, .value = &c->centred, .help = "hold the centre in the middle of the image" },
-        { .name = "points", .type = CLI_TEXT, .value = &c->points, .argument = "PAIRS.csv", .help = "instead of pictures: lines of X,Y,Z,U,V, points and the pixels where one camera saw them" },
+        { .name = "points",
+          .type = CLI_TEXT,
+          .value = &c->points,
+          .argument = "PAIRS.csv",
+          .help = "instead of pictures: lines of X,Y,Z,U,V, points and the pixels where one camera saw them" },
         { .name = "image-size", .type = CLI_SIZE3, .value = &c->size, .argument = "W,H,1", .help = "of --points", .lower = 1, .upper = 65536 },
-        { .name = "focal", .type = CLI_REAL, .value = &c->focal, .argument = "PIXELS", .help = "of --points: known, and held", .lower = 1e-3, .upper = 1e8, .given = &c->focal_given },
+        { .name = "focal",
+          .type = CLI_REAL,
+          .value = &c->focal,
+          .argument = "PIXELS",
+          .help = "of --points: known, and held",
+          .lower = 1e-3,
+          .upper = 1e8,
+          .given = &c->focal_given },
         { .name = "free-centre", .type = CLI_FLAG, .value = &c->free_centre, .help = "of --points: find the centre as well" },
-        { .name = "huber", .type = CLI_REAL, .value = &c->huber, .argument = "PIXELS", .help = "larger errors count linearly (default 0: all squared; --points 2)", .lower = 0, .upper = 1e6,
+        { .name = "huber",
+          .type = CLI_REAL,
+          .value = &c->huber,
+          .argument = "PIXELS",
+          .help = "larger errors count linearly (default 0: all squared; --points 2)",
+          .lower = 0,
+          .upper = 1e6,
           .given = &c->huber_given },
-        { .name = "report", .type = CLI_TEXT, .value = &c->report, .argument = "PAGE.html", .help = "errors, coverage, every picture: one page that needs no other file" },
-        { .name = "corners", .type = CLI_TEXT, .value = &c->corners, .argument = "FILE.csv", .help = "every point, where it was seen, and how far from predicted" },
-        { .name = "show", .type = CLI_INT, .value = &c->show, .argument = "N", .help = "make N pictures of the board instead, as a camera with a lens sees it", .lower = 1, .upper = 1000,
+        { .name = "report",
+          .type = CLI_TEXT,
+          .value = &c->report,
+          .argument = "PAGE.html",
+          .help = "errors, coverage, every picture: one page that needs no other file" },
+        { .name = "corners",
+          .type = CLI_TEXT,
+          .value = &c->corners,
+          .argument = "FILE.csv",
+          .help = "every point, where it was seen, and how far from predicted" },
+        { .name = "show",
+          .type = CLI_INT,
+          .value = &c->show,
+          .argument = "N",
+          .help = "make N pictures of the board instead, as a camera with a lens sees it",
+          .lower = 1,
+          .upper = 1000,
           .given = &c->show_given },
         { 0 },
     };
@@ -440,14 +504,18 @@ static int run(cli_call *cli, int argc, char **argv)
         code = CLI_OK;
         if (c->board_text) code = parse_board(c);
         if (!code && !c->board_text == !c->points) code = cli_usage(cli, "expected pictures with --board, or --points");
-        if (!code && c->show_given && (c->points || cli->inputs || !c->output)) code = cli_usage(cli, "--show: expected --board and --output, and no pictures");
+        if (!code && c->show_given && (c->points || cli->inputs || !c->output))
+            code = cli_usage(cli, "--show: expected --board and --output, and no pictures");
         if (!code && c->points && cli->inputs) code = cli_usage(cli, "%d pictures given, expected none with --points", cli->inputs);
-        if (!code && !c->points && !c->show_given && !cli->inputs) code = cli_usage(cli, "no pictures given, expected those of one board in several positions");
+        if (!code && !c->points && !c->show_given && !cli->inputs)
+            code = cli_usage(cli, "no pictures given, expected those of one board in several positions");
         if (!code && c->points && (!c->size.x || c->size.z != 1)) code = cli_usage(cli, "--points: expected --image-size W,H,1 as well");
-        if (!code && !c->points && (c->focal_given || c->free_centre || c->size.x)) code = cli_usage(cli, "--focal, --free-centre, --image-size: without effect without --points");
+        if (!code && !c->points && (c->focal_given || c->free_centre || c->size.x))
+            code = cli_usage(cli, "--focal, --free-centre, --image-size: without effect without --points");
         if (!code && c->points && (c->cameras_given || c->no_tangential || c->square_pixels || c->centred))
             code = cli_usage(cli, "--cameras, --no-tangential, --square-pixels, --centred: without effect on --points");
-        if (!code && c->fisheye && c->radial_given && c->radial > 4) code = cli_usage(cli, "--radial: %d given, expected at most 4 of a fish-eye", (int)c->radial);
+        if (!code && c->fisheye && c->radial_given && c->radial > 4)
+            code = cli_usage(cli, "--radial: %d given, expected at most 4 of a fish-eye", (int)c->radial);
         if (!code && c->output && !c->show_given) code = cli_check_output(cli, c->output);
         if (!code && c->report) code = cli_check_option(cli, "report", c->report);
         if (!code && c->corners) code = cli_check_option(cli, "corners", c->corners);

@@ -72,9 +72,14 @@ static void scatter(page *p, const calibrate_result *r, int32_t camera)
     double rms = 0;
     tsr_pinhole c;
     if (tsr_calibration_camera(r->calibration, camera, &c, NULL, &rms) != TSR_OK) return;
-    const double step = rms > 0 ? pow(10, floor(log10(2 * rms))) * (2 * rms / pow(10, floor(log10(2 * rms))) > 5 ? 5 : 2 * rms / pow(10, floor(log10(2 * rms))) > 2 ? 2 : 1) : 1;
-    put(p, "<svg viewBox='-130 -130 260 260' role='img' aria-label='residuals'><line x1='-125' x2='125' class='axis'/><line y1='-125' y2='125' class='axis'/>");
-    for (int k = 1; k <= 2; k++) put(p, "<circle r='%d' class='ring'/><text x='%d' y='-3' text-anchor='end'>%g px</text>", 55 * k, 55 * k - 2, step * k);
+    const double step = rms > 0 ? pow(10, floor(log10(2 * rms))) * (2 * rms / pow(10, floor(log10(2 * rms))) > 5   ? 5
+                                                                    : 2 * rms / pow(10, floor(log10(2 * rms))) > 2 ? 2
+                                                                                                                   : 1)
+                                : 1;
+    put(p, "<svg viewBox='-130 -130 260 260' role='img' aria-label='residuals'><line x1='-125' x2='125' class='axis'/><line y1='-125' y2='125' "
+           "class='axis'/>");
+    for (int k = 1; k <= 2; k++)
+        put(p, "<circle r='%d' class='ring'/><text x='%d' y='-3' text-anchor='end'>%g px</text>", 55 * k, 55 * k - 2, step * k);
     for (int32_t v = 0; v < r->views; v++) {
         const calibrate_view *view = &r->view[v];
         if (view->camera != camera) continue;
@@ -89,12 +94,14 @@ static void scatter(page *p, const calibrate_result *r, int32_t camera)
 /* Where in the image points were seen. */
 static void coverage(page *p, const calibrate_result *r, int32_t camera, const tsr_pinhole *c)
 {
-    put(p, "<svg viewBox='0 0 %d %d' role='img' aria-label='coverage'><rect width='%d' height='%d' class='frame'/>", c->width, c->height, c->width, c->height);
+    put(p, "<svg viewBox='0 0 %d %d' role='img' aria-label='coverage'><rect width='%d' height='%d' class='frame'/>", c->width, c->height, c->width,
+        c->height);
     for (int32_t v = 0; v < r->views; v++) {
         const calibrate_view *view = &r->view[v];
         if (view->camera != camera) continue;
         for (int64_t i = view->first; i < view->first + view->count; i++)
-            put(p, "<circle cx='%.1f' cy='%.1f' r='%.2f' fill='%s'/>", r->sighting[i].pixel[0], r->sighting[i].pixel[1], c->width / 180.0, colours[v % 8]);
+            put(p, "<circle cx='%.1f' cy='%.1f' r='%.2f' fill='%s'/>", r->sighting[i].pixel[0], r->sighting[i].pixel[1], c->width / 180.0,
+                colours[v % 8]);
     }
     put(p, "<path d='M%.1f %.1fm-9 0h18m-9 -9v18' class='centre'/></svg>", c->cx, c->cy);
 }
@@ -110,8 +117,9 @@ static void bars(page *p, const calibrate_result *r)
         put(p, "<tr><td>");
         put_plain(p, view->name);
         if (!view->count) put(p, "<td>%d<td>0<td colspan='2'>no board</tr>", (int)view->camera);
-        else put(p, "<td>%d<td>%lld<td>%.3f<td><div class='bar' style='width:%.1fem;background:%s'></div></tr>", (int)view->camera, (long long)view->count, rms,
-                 most > 0 ? 16 * rms / most : 0, colours[v % 8]);
+        else
+            put(p, "<td>%d<td>%lld<td>%.3f<td><div class='bar' style='width:%.1fem;background:%s'></div></tr>", (int)view->camera,
+                (long long)view->count, rms, most > 0 ? 16 * rms / most : 0, colours[v % 8]);
     }
     put(p, "</table>");
 }
@@ -173,7 +181,8 @@ static void one_camera(page *p, const calibrate_result *r, int32_t index)
     tsr_calibration_sigma s;
     double rms;
     if (tsr_calibration_camera(r->calibration, index, &c, &s, &rms) != TSR_OK) return;
-    put(p, "<section><h2>Camera %d</h2><p>%d x %d pixels, error %.4f pixels.</p><div class='row'><figure>", (int)index, (int)c.width, (int)c.height, rms);
+    put(p, "<section><h2>Camera %d</h2><p>%d x %d pixels, error %.4f pixels.</p><div class='row'><figure>", (int)index, (int)c.width, (int)c.height,
+        rms);
     scatter(p, r, index);
     put(p, "<figcaption>Seen less predicted.</figcaption></figure><figure>");
     coverage(p, r, index, &c);
@@ -199,16 +208,21 @@ static void one_camera(page *p, const calibrate_result *r, int32_t index)
 int calibrate_report(const cli_call *cli, const char *path, const calibrate_result *r)
 {
     page p = { 0 };
-    put(&p, "<!DOCTYPE html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>Calibration</title><style>"
-            ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em}.row{display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start}"
-            "figure{margin:0 0 1em}svg{width:20em;height:auto;max-height:20em;border:1px solid #8886}svg text{font-size:9px;fill:currentColor}");
+    put(&p,
+        "<!DOCTYPE html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>Calibration</title><style>"
+        ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 "
+        "1em}.row{display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start}"
+        "figure{margin:0 0 1em}svg{width:20em;height:auto;max-height:20em;border:1px solid #8886}svg text{font-size:9px;fill:currentColor}");
     put(&p, ".axis,.ring{stroke:#888;stroke-width:.5;fill:none}.frame{fill:#8881}.centre{stroke:currentColor;stroke-width:2}"
-            "table{border-collapse:collapse}td,th{padding:.15em .7em;text-align:left;border-bottom:1px solid #8884}.bar{height:.8em}.warn{border-left:4px solid #e08e00;padding-left:.7em}"
+            "table{border-collapse:collapse}td,th{padding:.15em .7em;text-align:left;border-bottom:1px solid "
+            "#8884}.bar{height:.8em}.warn{border-left:4px solid #e08e00;padding-left:.7em}"
             "figcaption{color:#777}img{margin-right:.5em;max-width:100%%}</style>");
-    put(&p, "<h1>Calibration</h1><p>%d camera%s, %d pose%s, %lld points seen. Error (root mean square) <b>%.4f pixels</b>; noise of a coordinate %.4f pixels; %d unknowns; condition "
-            "number %.1e; %d steps.</p>",
-        (int)r->info.cameras, r->info.cameras == 1 ? "" : "s", (int)r->info.poses, r->info.poses == 1 ? "" : "s", (long long)r->info.sightings, r->info.rms, r->info.sigma,
-        (int)r->info.unknowns, r->info.condition, (int)r->info.iterations);
+    put(&p,
+        "<h1>Calibration</h1><p>%d camera%s, %d pose%s, %lld points seen. Error (root mean square) <b>%.4f pixels</b>; noise of a coordinate %.4f "
+        "pixels; %d unknowns; condition "
+        "number %.1e; %d steps.</p>",
+        (int)r->info.cameras, r->info.cameras == 1 ? "" : "s", (int)r->info.poses, r->info.poses == 1 ? "" : "s", (long long)r->info.sightings,
+        r->info.rms, r->info.sigma, (int)r->info.unknowns, r->info.condition, (int)r->info.iterations);
     for (int32_t i = 0; i < r->info.warnings; i++) {
         put(&p, "<p class='warn'>");
         put_plain(&p, tsr_calibration_warning(r->calibration, i));

@@ -22,7 +22,8 @@ struct tsr_calibration {
 };
 
 static const char *const parameter_names[TSR_INTRINSICS] = { "fx", "fy", "cx", "cy", "k1", "k2", "k3", "k4", "k5", "k6", "p1", "p2" };
-static const char *const motion_names[6] = { "its turn about x", "its turn about y", "its turn about z", "its place along x", "its place along y", "its place along z" };
+static const char *const motion_names[6] = { "its turn about x",  "its turn about y",  "its turn about z",
+                                             "its place along x", "its place along y", "its place along z" };
 
 static tsr_status check_pinhole(const tsr_pinhole *c, int32_t index, int use_pose)
 {
@@ -31,7 +32,8 @@ static tsr_status check_pinhole(const tsr_pinhole *c, int32_t index, int use_pos
     double sum = c->fx + c->fy + c->cx + c->cy + c->p[0] + c->p[1];
     for (int k = 0; k < 6; k++) sum += c->k[k];
     if (!isfinite(sum) || c->fx < 0 || (c->fx > 0 && !(c->fy > 0)))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera %d: focal lengths %g and %g, expected numbers above 0 (or fx = 0: not known) and no NaN", index, c->fx, c->fy);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera %d: focal lengths %g and %g, expected numbers above 0 (or fx = 0: not known) and no NaN", index, c->fx,
+                 c->fy);
     if (!use_pose) return TSR_OK;
     double r[3][3], off = 0;
     memcpy(r, c->rotation, sizeof r);
@@ -42,20 +44,23 @@ static tsr_status check_pinhole(const tsr_pinhole *c, int32_t index, int use_pos
     return TSR_OK;
 }
 
-static tsr_status check(const tsr_sighting *s, int64_t count, const tsr_pinhole *camera, int32_t cameras, const tsr_calibrate_options *o, int32_t *poses)
+static tsr_status check(const tsr_sighting *s, int64_t count, const tsr_pinhole *camera, int32_t cameras, const tsr_calibrate_options *o,
+                        int32_t *poses)
 {
     if (!s && count) TSR_FAIL(TSR_ERROR_ARGUMENT, "sightings is NULL");
     if (!camera) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera is NULL");
     if (count < 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "no sightings: expected pairs of points and the pixels where they were seen");
     if (count > INT32_MAX) TSR_FAIL(TSR_ERROR_ARGUMENT, "%lld sightings, expected at most 2^31 - 1", (long long)count);
-    if (cameras < 1 || cameras > TSR_CALIBRATE_CAMERAS_MOST) TSR_FAIL(TSR_ERROR_ARGUMENT, "%d cameras, expected 1 to %d", cameras, TSR_CALIBRATE_CAMERAS_MOST);
+    if (cameras < 1 || cameras > TSR_CALIBRATE_CAMERAS_MOST)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%d cameras, expected 1 to %d", cameras, TSR_CALIBRATE_CAMERAS_MOST);
     if (!(o->huber >= 0) || !isfinite(o->huber)) TSR_FAIL(TSR_ERROR_ARGUMENT, "huber: %g pixels, expected 0 or more", o->huber);
     if (!(o->sigma >= 0) || !isfinite(o->sigma)) TSR_FAIL(TSR_ERROR_ARGUMENT, "sigma: %g pixels, expected 0 or more", o->sigma);
     if (o->iterations < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "iterations: %d, expected 0 or more", o->iterations);
     int64_t seen[TSR_CALIBRATE_CAMERAS_MOST] = { 0 };
     *poses = 0;
     for (int64_t i = 0; i < count; i++) {
-        if (s[i].camera < 0 || s[i].camera >= cameras) TSR_FAIL(TSR_ERROR_ARGUMENT, "sighting %lld: camera %d, expected 0 to %d", (long long)i, s[i].camera, cameras - 1);
+        if (s[i].camera < 0 || s[i].camera >= cameras)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "sighting %lld: camera %d, expected 0 to %d", (long long)i, s[i].camera, cameras - 1);
         if (s[i].pose < 0 || s[i].pose >= TSR_CALIBRATE_POSES_MOST)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "sighting %lld: pose %d, expected 0 to %d", (long long)i, s[i].pose, TSR_CALIBRATE_POSES_MOST - 1);
         if (!isfinite(s[i].point.x + s[i].point.y + s[i].point.z + s[i].pixel[0] + s[i].pixel[1]))
@@ -90,7 +95,8 @@ static tsr_status check_poses(const tsr_sighting *s, int64_t count, int32_t pose
         if (n < 3) TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, done, "pose %d: %lld points, expected at least 3", j, (long long)n);
         tsr_points_extent(point + begin, n, value, axis, centre);
         if (tsr_points_rank(value) == TSR_POINTS_LINE)
-            TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, done, "pose %d: its %lld points lie on a line, from which no pose follows: add one beside it", j, (long long)n);
+            TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, done, "pose %d: its %lld points lie on a line, from which no pose follows: add one beside it", j,
+                          (long long)n);
     }
 done:
     tsr_host_release(NULL, room, bytes);
@@ -175,7 +181,8 @@ static void judge(tsr_calibration *k, const tsr_refine *p, const tsr_refine_repo
     char name[2][96];
     if (!p->converged) warn(k, "not converged after %d iterations: the result is where it stopped", p->iterations);
     if (r->pose_condition > CONDITION_WARNED)
-        warn(k, "pose %d is not determined by its points (condition number %.1e): are they few, or nearly on a line?", r->worst_pose, r->pose_condition);
+        warn(k, "pose %d is not determined by its points (condition number %.1e): are they few, or nearly on a line?", r->worst_pose,
+             r->pose_condition);
     if (k->shared && r->condition > CONDITION_WARNED && r->condition > r->pose_condition) {
         int first = 0, second = -1;
         for (int i = 1; i < k->shared; i++)
@@ -186,22 +193,29 @@ static void judge(tsr_calibration *k, const tsr_refine *p, const tsr_refine_repo
         if (second >= 0 && fabs(k->weakest[second]) > 0.3) name_of(k, second, name[1], sizeof name[1]);
         else tsr_print(name[1], sizeof name[1], "the poses");
         warn(k, "%s cannot be told from %s (condition number %.1e)%s", name[0], name[1], r->condition,
-             k->index[first < k->intrinsics ? first : 0] < 2 ? ": a plane seen head-on shows focal length and distance alike; tilt it, or hold the focal length" : "");
+             k->index[first < k->intrinsics ? first : 0] < 2
+                 ? ": a plane seen head-on shows focal length and distance alike; tilt it, or hold the focal length"
+                 : "");
     }
     for (int32_t c = 0; c < k->info.cameras; c++) {
         const double f = k->sigma[c].fx / k->model[c].v[0], centre = fmax(k->sigma[c].cx, k->sigma[c].cy);
-        if (isfinite(f) && f > 0.05) warn(k, "camera %d: the focal length is known to %.0f %% alone: expected boards that are tilted, or points at several depths", c, 100 * f);
-        if (isfinite(centre) && centre > 0.05 * k->camera[c].width) warn(k, "camera %d: the centre is known to %.0f pixels alone: expected boards that are tilted", c, centre);
+        if (isfinite(f) && f > 0.05)
+            warn(k, "camera %d: the focal length is known to %.0f %% alone: expected boards that are tilted, or points at several depths", c,
+                 100 * f);
+        if (isfinite(centre) && centre > 0.05 * k->camera[c].width)
+            warn(k, "camera %d: the centre is known to %.0f pixels alone: expected boards that are tilted", c, centre);
         if (!(k->info.sigma > 0 || k->info.rms == 0)) break;
     }
 }
 
 /* Numbers of the result from the solution. */
-static void finish(tsr_calibration *k, const tsr_sighting *s, const tsr_pinhole *camera, const tsr_refine *p, const tsr_refine_report *r, double sigma)
+static void finish(tsr_calibration *k, const tsr_sighting *s, const tsr_pinhole *camera, const tsr_refine *p, const tsr_refine_report *r,
+                   double sigma)
 {
     const int64_t count = k->info.sightings;
     double sum = 0;
-    int64_t *of_camera = (int64_t *)calloc((size_t)k->info.cameras, sizeof *of_camera), *of_pose = (int64_t *)calloc((size_t)k->info.poses, sizeof *of_pose);
+    int64_t *of_camera = (int64_t *)calloc((size_t)k->info.cameras, sizeof *of_camera),
+            *of_pose = (int64_t *)calloc((size_t)k->info.poses, sizeof *of_pose);
     for (int64_t i = 0; i < count && of_camera && of_pose; i++) {
         const double e = k->residual[i][0] * k->residual[i][0] + k->residual[i][1] * k->residual[i][1];
         sum += e;
@@ -234,8 +248,8 @@ static void finish(tsr_calibration *k, const tsr_sighting *s, const tsr_pinhole 
     judge(k, p, r);
 }
 
-tsr_status tsr_calibrate(const tsr_sighting *sightings, int64_t count, const tsr_pinhole *camera, int32_t cameras, const tsr_calibrate_options *options,
-                         tsr_calibration **calibration)
+tsr_status tsr_calibrate(const tsr_sighting *sightings, int64_t count, const tsr_pinhole *camera, int32_t cameras,
+                         const tsr_calibrate_options *options, tsr_calibration **calibration)
 {
     tsr_calibrate_options o;
     int32_t poses;
@@ -244,11 +258,15 @@ tsr_status tsr_calibrate(const tsr_sighting *sightings, int64_t count, const tsr
     *calibration = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(check(sightings, count, camera, cameras, &o, &poses));
-    if (!o.free) o.free = TSR_FREE_FOCAL | TSR_FREE_ASPECT | TSR_FREE_CENTRE | TSR_FREE_K1 | TSR_FREE_K2 | TSR_FREE_K3 | (camera->fisheye ? TSR_FREE_K4 : TSR_FREE_TANGENTIAL);
+    if (!o.free)
+        o.free = TSR_FREE_FOCAL | TSR_FREE_ASPECT | TSR_FREE_CENTRE | TSR_FREE_K1 | TSR_FREE_K2 | TSR_FREE_K3 |
+                 (camera->fisheye ? TSR_FREE_K4 : TSR_FREE_TANGENTIAL);
     if (o.free >= 2 * TSR_FREE_POSE_ONLY) TSR_FAIL(TSR_ERROR_ARGUMENT, "free: 0x%x, expected a sum of the flags", (unsigned)o.free);
-    if ((o.free & TSR_FREE_ASPECT) && !(o.free & TSR_FREE_FOCAL)) TSR_FAIL(TSR_ERROR_ARGUMENT, "free: the aspect without the focal length, expected both");
+    if ((o.free & TSR_FREE_ASPECT) && !(o.free & TSR_FREE_FOCAL))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "free: the aspect without the focal length, expected both");
     for (int32_t c = 0; c < cameras; c++)
-        if ((o.free & TSR_FREE_POSE_ONLY) && !(camera[c].fx > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera %d: only its pose is free, expected its focal length", c);
+        if ((o.free & TSR_FREE_POSE_ONLY) && !(camera[c].fx > 0))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "camera %d: only its pose is free, expected its focal length", c);
     tsr_calibration *k = NULL;
     TSR_TRY(allocate((void **)&k, 1, sizeof *k));
     k->info = (tsr_calibration_info){ .struct_size = sizeof k->info, .cameras = cameras, .poses = poses, .sightings = count };
@@ -256,12 +274,22 @@ tsr_status tsr_calibrate(const tsr_sighting *sightings, int64_t count, const tsr
     k->shared = base_of(k, cameras - 1) + k->intrinsics + (cameras > 1 ? 6 : 0);
     k->info.unknowns = k->shared + 6 * poses;
     if (2 * count < k->info.unknowns)
-        TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "%lld points seen give %lld equations for %d unknowns: expected at least %d points, or less that is unknown", (long long)count,
+        TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail,
+                      "%lld points seen give %lld equations for %d unknowns: expected at least %d points, or less that is unknown", (long long)count,
                       (long long)(2 * count), k->info.unknowns, (k->info.unknowns + 1) / 2);
     TSR_TRY_GOTO(check_poses(sightings, count, poses), fail);
     TSR_TRY_GOTO(create(k, count), fail);
-    tsr_refine p = { .sighting = sightings, .count = count, .cameras = cameras, .poses = poses, .model = k->model, .extrinsic = k->extrinsic, .pose = k->pose,
-                     .free = o.free, .huber = o.huber, .iterations_most = o.iterations ? o.iterations : 200, .progress = &o.progress };
+    tsr_refine p = { .sighting = sightings,
+                     .count = count,
+                     .cameras = cameras,
+                     .poses = poses,
+                     .model = k->model,
+                     .extrinsic = k->extrinsic,
+                     .pose = k->pose,
+                     .free = o.free,
+                     .huber = o.huber,
+                     .iterations_most = o.iterations ? o.iterations : 200,
+                     .progress = &o.progress };
     TSR_TRY_GOTO(tsr_start_values(&p, camera, o.use_pose), fail);
     TSR_TRY_GOTO(tsr_refine_run(&p), fail);
     tsr_refine_report r = { .residual = k->residual, .shared = k->covariance, .poses = k->pose_covariance, .weakest = k->weakest };
@@ -278,7 +306,8 @@ void tsr_calibration_destroy(tsr_calibration **calibration)
 {
     if (!calibration || !*calibration) return;
     tsr_calibration *k = *calibration;
-    void *own[] = { k->model, k->extrinsic, k->pose, k->camera, k->sigma, k->residual, k->covariance, k->pose_covariance, k->weakest, k->camera_rms, k->pose_rms };
+    void *own[] = { k->model,      k->extrinsic,       k->pose,    k->camera,     k->sigma,   k->residual,
+                    k->covariance, k->pose_covariance, k->weakest, k->camera_rms, k->pose_rms };
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) free(own[i]);
     free(k);
     *calibration = NULL;
@@ -320,4 +349,7 @@ tsr_status tsr_calibration_covariance(const tsr_calibration *k, const double **c
 }
 
 const double (*tsr_calibration_residuals(const tsr_calibration *k))[2] { return k ? (const double(*)[2])k->residual : NULL; }
-const char *tsr_calibration_warning(const tsr_calibration *k, int32_t index) { return k && index >= 0 && index < k->info.warnings ? k->warning[index] : NULL; }
+const char *tsr_calibration_warning(const tsr_calibration *k, int32_t index)
+{
+    return k && index >= 0 && index < k->info.warnings ? k->warning[index] : NULL;
+}

@@ -14,7 +14,8 @@ typedef struct tsr_view_model {
 
 tsr_view_model tsr_view_model_of(const tsr_pinhole *pinhole);
 void tsr_view_model_put(const tsr_view_model *model, tsr_pinhole *pinhole);
-/* Pixels of a point on the camera's axes, and the derivatives by intrinsics and point (both NULL: none). 0: not seen (behind the camera, behind the lens's
+/* Pixels of a point on the camera's axes, and the derivatives by intrinsics and point (both NULL: none). 0: not seen (behind the camera, behind
+ * the lens's
  * last radius). */
 int tsr_view_project(const tsr_view_model *model, const double x[3], double pixel[2], double by_intrinsics[2][TSR_INTRINSICS], double by_point[2][3]);
 /* The undistorted place (x / z, y / z) of a pixel. 0: none. */
@@ -23,7 +24,7 @@ int tsr_view_normalise(const tsr_view_model *model, const double pixel[2], doubl
 void tsr_pose_apply(const tsr_pose *pose, const double x[3], double y[3]);
 tsr_pose tsr_pose_compose(const tsr_pose *a, const tsr_pose *b); /* a after b */
 tsr_pose tsr_pose_inverse(const tsr_pose *a);
-void tsr_pose_step(tsr_pose *pose, const double step[6]);        /* x -> exp(w) x + v after it */
+void tsr_pose_step(tsr_pose *pose, const double step[6]); /* x -> exp(w) x + v after it */
 tsr_pose tsr_pose_identity(void);
 
 /* Extent of points: eigenvalues of their covariance, ascending; axes as rows, centre. */
@@ -51,12 +52,13 @@ typedef struct tsr_refine {
     int32_t iterations_most;
     const tsr_progress *progress; /* may be NULL */
     /* found: */
-    double cost;         /* sum of squares, Huber's where given */
+    double cost;                /* sum of squares, Huber's where given */
     int32_t iterations, shared; /* shared: unknowns of the cameras */
     int converged;
 } tsr_refine;
 tsr_status tsr_refine_run(tsr_refine *problem);
-/* At the solution: residuals, covariance / sigma^2 of the shared unknowns (shared^2) and of the poses (36 each), condition number, and the eigenvector of
+/* At the solution: residuals, covariance / sigma^2 of the shared unknowns (shared^2) and of the poses (36 each), condition number, and the
+ * eigenvector of
  * its smallest eigenvalue (shared). pose_condition: the largest of the poses alone, and which. */
 typedef struct tsr_refine_report {
     double (*residual)[2];
@@ -73,12 +75,19 @@ int tsr_refine_free(uint32_t free, int fisheye, int index[TSR_INTRINSICS]);
 tsr_status tsr_start_values(tsr_refine *problem, const tsr_pinhole *camera, int use_pose);
 
 /* The detector. */
-typedef struct tsr_grey { int32_t width, height; float *at; } tsr_grey;
-tsr_status tsr_grey_of(const tsr_image *image, tsr_grey *grey); /* values as in the image */
+typedef struct tsr_grey {
+    int32_t width, height;
+    float *at;
+} tsr_grey;
+tsr_status tsr_grey_of(const tsr_image *image, tsr_grey *grey);           /* values as in the image */
 int tsr_corner_refine(const tsr_grey *grey, int window, double pixel[2]); /* pixel: of the middle of the first pixel at 0 */
-typedef struct tsr_corner { double at[2], angle[2]; float contrast, scale; } tsr_corner; /* angles of the two edges, [0, pi) */
+typedef struct tsr_corner {
+    double at[2], angle[2];
+    float contrast, scale;
+} tsr_corner; /* angles of the two edges, [0, pi) */
 tsr_status tsr_corners_list(const tsr_grey *grey, double contrast, tsr_corner **corner, int32_t *count);
 /* Puts the board's corners in order. 0: no board. */
-tsr_status tsr_corners_grid(const tsr_grey *grey, const tsr_corner *corner, int32_t count, const tsr_chessboard *board, double contrast, int32_t *order, int *found);
+tsr_status tsr_corners_grid(const tsr_grey *grey, const tsr_corner *corner, int32_t count, const tsr_chessboard *board, double contrast,
+                            int32_t *order, int *found);
 
 #endif

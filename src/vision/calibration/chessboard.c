@@ -33,7 +33,12 @@ static float sample(const tsr_grey *g, double x, double y)
     if (y < 0) y = 0;
     if (x > g->width - 1) x = g->width - 1;
     if (y > g->height - 1) y = g->height - 1;
-    const int i = x < g->width - 1 ? (int)x : g->width - 2 < 0 ? 0 : g->width - 2, j = y < g->height - 1 ? (int)y : g->height - 2 < 0 ? 0 : g->height - 2;
+    const int i = x < g->width - 1   ? (int)x
+                  : g->width - 2 < 0 ? 0
+                                     : g->width - 2,
+              j = y < g->height - 1   ? (int)y
+                  : g->height - 2 < 0 ? 0
+                                      : g->height - 2;
     const float fx = (float)(x - i), fy = (float)(y - j), *p = g->at + (int64_t)j * g->width + i;
     return (p[0] * (1 - fx) + p[1] * fx) * (1 - fy) + (p[g->width] * (1 - fx) + p[g->width + 1] * fx) * fy;
 }
@@ -67,7 +72,8 @@ int tsr_corner_refine(const tsr_grey *g, int window, double pixel[2])
         const double step[2] = { (c * u - b * v) / determinant, (a * v - b * u) / determinant };
         at[0] += step[0];
         at[1] += step[1];
-        if (fabs(at[0] - pixel[0]) > w || fabs(at[1] - pixel[1]) > w || at[0] < 0 || at[1] < 0 || at[0] > g->width - 1 || at[1] > g->height - 1) return 0;
+        if (fabs(at[0] - pixel[0]) > w || fabs(at[1] - pixel[1]) > w || at[0] < 0 || at[1] < 0 || at[0] > g->width - 1 || at[1] > g->height - 1)
+            return 0;
         if (step[0] * step[0] + step[1] * step[1] < 1e-8) break;
     }
     pixel[0] = at[0];
@@ -209,7 +215,9 @@ static tsr_status list_level(const tsr_grey *g, double scale, double contrast, s
             /* most maxima are texture: one ring tells, before any place is refined */
             if (!ring(&smooth, circle, c.at, 3.5, (float)contrast, c.angle, &c.contrast)) continue;
             if (!tsr_corner_refine(&smooth, 3, c.at) || hypot(c.at[0] - x, c.at[1] - y) > 2.5) continue;
-            if (!ring(&smooth, circle, c.at, 3.5, (float)contrast, c.angle, &c.contrast) || !ring(&smooth, circle, c.at, 5, (float)contrast, wide.angle, &wide.contrast)) continue;
+            if (!ring(&smooth, circle, c.at, 3.5, (float)contrast, c.angle, &c.contrast) ||
+                !ring(&smooth, circle, c.at, 5, (float)contrast, wide.angle, &wide.contrast))
+                continue;
             c.angle[0] = wide.angle[0];
             c.angle[1] = wide.angle[1];
             for (int k = 0; k < 2; k++) c.at[k] = (c.at[k] + 0.5) * scale - 0.5;
@@ -224,7 +232,8 @@ end:
     return status;
 }
 
-/* Large pictures are looked at half and quarter size first: corners of blurred boards show there alone. A corner of a coarser level counts where no finer one is
+/* Large pictures are looked at half and quarter size first: corners of blurred boards show there alone. A corner of a coarser level counts where
+ * no finer one is
  * near. */
 tsr_status tsr_corners_list(const tsr_grey *grey, double contrast, tsr_corner **corner, int32_t *count)
 {
@@ -238,7 +247,8 @@ tsr_status tsr_corners_list(const tsr_grey *grey, double contrast, tsr_corner **
         int32_t kept = before;
         for (int32_t i = before; i < s.count; i++) {
             int near = 0;
-            for (int32_t k = 0; k < before && !near; k++) near = hypot(s.corner[k].at[0] - s.corner[i].at[0], s.corner[k].at[1] - s.corner[i].at[1]) < 4 * scale;
+            for (int32_t k = 0; k < before && !near; k++)
+                near = hypot(s.corner[k].at[0] - s.corner[i].at[0], s.corner[k].at[1] - s.corner[i].at[1]) < 4 * scale;
             if (!near) s.corner[kept++] = s.corner[i];
         }
         s.count = kept;
@@ -264,8 +274,10 @@ fail:
 static tsr_status check_image(const tsr_image *image)
 {
     if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
-    if (!image->pixels || image->width < 1 || image->height < 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %d x %d pixels, expected at least one", image->width, image->height);
-    if (image->channels != 1 && image->channels != 3 && image->channels != 4) TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %d channels, expected 1, 3 or 4", image->channels);
+    if (!image->pixels || image->width < 1 || image->height < 1)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %d x %d pixels, expected at least one", image->width, image->height);
+    if (image->channels != 1 && image->channels != 3 && image->channels != 4)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %d channels, expected 1, 3 or 4", image->channels);
     return TSR_OK;
 }
 
@@ -308,7 +320,8 @@ static double spacing(const tsr_corner *corner, const int32_t *order, const tsr_
     return least;
 }
 
-tsr_status tsr_chessboard_find(const tsr_image *image, const tsr_chessboard *board, const tsr_chessboard_options *options, double (*pixel)[2], int *found)
+tsr_status tsr_chessboard_find(const tsr_image *image, const tsr_chessboard *board, const tsr_chessboard_options *options, double (*pixel)[2],
+                               int *found)
 {
     tsr_chessboard_options o;
     tsr_grey grey = { 0 }, smooth = { 0 };

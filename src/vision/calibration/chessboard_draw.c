@@ -9,10 +9,11 @@ tsr_status tsr_chessboard_draw(const tsr_chessboard *board, const tsr_pinhole *c
     enum { SAMPLES = 16 };
     if (!board || !camera || !image) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", !board ? "board" : !camera ? "camera" : "image");
     if (board->columns < 3 || board->rows < 3 || board->columns > 256 || board->rows > 256 || !(board->square > 0) || !isfinite(board->square))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "board of %d x %d inner corners and squares of %g, expected 3 to 256 each way and a side above 0", board->columns, board->rows, board->square);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "board of %d x %d inner corners and squares of %g, expected 3 to 256 each way and a side above 0",
+                 board->columns, board->rows, board->square);
     if (camera->width < 1 || camera->height < 1 || camera->width > 32768 || camera->height > 32768 || !(camera->fx > 0 && camera->fy > 0))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera of %d x %d pixels and focal lengths %g and %g, expected 1 to 32768 pixels and numbers above 0", camera->width, camera->height,
-                 camera->fx, camera->fy);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera of %d x %d pixels and focal lengths %g and %g, expected 1 to 32768 pixels and numbers above 0",
+                 camera->width, camera->height, camera->fx, camera->fy);
     const tsr_view_model model = tsr_view_model_of(camera);
     double h[3][3], back[3][3]; /* board to places and back */
     for (int i = 0; i < 3; i++) {
@@ -50,7 +51,8 @@ tsr_status tsr_chessboard_draw(const tsr_chessboard *board, const tsr_pinhole *c
                 }
                 if (q[0] > -2 && q[1] > -2 && q[0] < board->columns + 1 && q[1] < board->rows + 1) {
                     value = 225;
-                    if (q[0] > -1 && q[1] > -1 && q[0] < board->columns && q[1] < board->rows && !(((int)floor(q[0]) + (int)floor(q[1])) & 1)) value = 25;
+                    if (q[0] > -1 && q[1] > -1 && q[0] < board->columns && q[1] < board->rows && !(((int)floor(q[0]) + (int)floor(q[1])) & 1))
+                        value = 25;
                 }
                 sum += value;
             }

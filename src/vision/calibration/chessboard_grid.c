@@ -1,4 +1,5 @@
-/* vision/calibration/chessboard_grid.c: from loose corners to rows and columns. From a seed the grid grows over its neighbours: each lies where the last step
+/* vision/calibration/chessboard_grid.c: from loose corners to rows and columns. From a seed the grid grows over its neighbours: each lies where
+ * the last step
  * leads, at the end of an edge that is dark on one side all the way. docs/theory/calibration.md 7. */
 #include <math.h>
 #include <stdlib.h>
@@ -8,13 +9,15 @@
 
 #define PI 3.14159265358979323846
 
-typedef struct cell { int32_t x, y, corner; } cell;
+typedef struct cell {
+    int32_t x, y, corner;
+} cell;
 typedef struct grid {
     const tsr_grey *grey;
     const tsr_corner *corner;
     int32_t count;
     double contrast;
-    int32_t *cell_of;  /* of a corner, -1: none */
+    int32_t *cell_of; /* of a corner, -1: none */
     cell *cells;
     int32_t filled;
     int32_t *bucket, *next; /* corners by place */
@@ -249,7 +252,8 @@ static tsr_status fill_buckets(grid *g)
     if (!g->bucket || !g->next || !g->cell_of || !g->cells) TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory for %d corners", g->count);
     for (int64_t i = 0; i < buckets; i++) g->bucket[i] = -1;
     for (int32_t i = 0; i < g->count; i++) {
-        const int cx = (int)fmin(fmax(g->corner[i].at[0] / g->side, 0), g->across - 1), cy = (int)fmin(fmax(g->corner[i].at[1] / g->side, 0), g->down - 1);
+        const int cx = (int)fmin(fmax(g->corner[i].at[0] / g->side, 0), g->across - 1),
+                  cy = (int)fmin(fmax(g->corner[i].at[1] / g->side, 0), g->down - 1);
         int32_t *head = &g->bucket[(int64_t)cy * g->across + cx];
         g->next[i] = *head;
         *head = i;
@@ -258,7 +262,8 @@ static tsr_status fill_buckets(grid *g)
     return TSR_OK;
 }
 
-tsr_status tsr_corners_grid(const tsr_grey *grey, const tsr_corner *corner, int32_t count, const tsr_chessboard *board, double contrast, int32_t *order, int *found)
+tsr_status tsr_corners_grid(const tsr_grey *grey, const tsr_corner *corner, int32_t count, const tsr_chessboard *board, double contrast,
+                            int32_t *order, int *found)
 {
     enum { SEEDS_MOST = 400 };
     const int32_t n = board->columns * board->rows;
@@ -281,7 +286,8 @@ tsr_status tsr_corners_grid(const tsr_grey *grey, const tsr_corner *corner, int3
             continue;
         }
         for (int32_t i = 0; i < g.filled; i++) tried[g.cells[i].corner] = 1;
-        const double *a = corner[trial[0]].at, *b = corner[trial[board->columns - 1]].at, *c = corner[trial[n - 1]].at, *d = corner[trial[n - board->columns]].at;
+        const double *a = corner[trial[0]].at, *b = corner[trial[board->columns - 1]].at, *c = corner[trial[n - 1]].at,
+                     *d = corner[trial[n - board->columns]].at;
         const double area = fabs((c[0] - a[0]) * (d[1] - b[1]) - (c[1] - a[1]) * (d[0] - b[0]));
         if (area <= largest) continue;
         largest = area;

@@ -31,7 +31,8 @@ int tsr_homography_solve(const double (*from)[2], const double (*to)[2], int64_t
     if (!(value[1] > 1e-13 * value[8])) return 0; /* two solutions: the points determine none */
     double n[3][3];
     memcpy(n, vector, sizeof n);
-    const double after[3][3] = { { 1 / st, 0, ct[0] }, { 0, 1 / st, ct[1] }, { 0, 0, 1 } }, before[3][3] = { { sf, 0, -sf * cf[0] }, { 0, sf, -sf * cf[1] }, { 0, 0, 1 } };
+    const double after[3][3] = { { 1 / st, 0, ct[0] }, { 0, 1 / st, ct[1] }, { 0, 0, 1 } },
+                 before[3][3] = { { sf, 0, -sf * cf[0] }, { 0, sf, -sf * cf[1] }, { 0, 0, 1 } };
     tsr_dense_multiply3(after, (const double(*)[3])n, n);
     tsr_dense_multiply3((const double(*)[3])n, before, h);
     double norm = 0;
@@ -102,11 +103,13 @@ tsr_status tsr_pose_from_homography(const double homography[3][3], tsr_pinhole *
 {
     tsr_pose pose;
     if (!homography || !camera) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", homography ? "camera" : "homography");
-    if (!(camera->fx > 0 && camera->fy > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: focal lengths %g and %g, expected numbers above 0", camera->fx, camera->fy);
+    if (!(camera->fx > 0 && camera->fy > 0))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: focal lengths %g and %g, expected numbers above 0", camera->fx, camera->fy);
     const double k[3][3] = { { 1 / camera->fx, 0, -camera->cx / camera->fx }, { 0, 1 / camera->fy, -camera->cy / camera->fy }, { 0, 0, 1 } };
     double h[3][3];
     tsr_dense_multiply3(k, homography, h);
-    if (!tsr_pose_of_plane((const double(*)[3])h, &pose)) TSR_FAIL(TSR_ERROR_ARGUMENT, "the homography is not that of a plane in front of the camera");
+    if (!tsr_pose_of_plane((const double(*)[3])h, &pose))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "the homography is not that of a plane in front of the camera");
     memcpy(camera->rotation, pose.rotation, sizeof pose.rotation);
     memcpy(camera->translation, pose.translation, sizeof pose.translation);
     return TSR_OK;
@@ -118,7 +121,8 @@ tsr_status tsr_pose_from_vanishing(const double along_x[2], const double along_y
     const double a[2] = { along_x[0] - camera->cx, along_x[1] - camera->cy }, b[2] = { along_y[0] - camera->cx, along_y[1] - camera->cy };
     const double f2 = -(a[0] * b[0] + a[1] * b[1]);
     if (!(f2 > 0) || !isfinite(f2))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "vanishing points (%g, %g) and (%g, %g): no focal length has their directions at a right angle, seen from the centre (%g, %g)",
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "vanishing points (%g, %g) and (%g, %g): no focal length has their directions at a right angle, seen from the centre (%g, %g)",
                  along_x[0], along_x[1], along_y[0], along_y[1], camera->cx, camera->cy);
     const double f = sqrt(f2), na = sqrt(a[0] * a[0] + a[1] * a[1] + f2), nb = sqrt(b[0] * b[0] + b[1] * b[1] + f2);
     double r[3][3];

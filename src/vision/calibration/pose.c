@@ -94,11 +94,9 @@ static int three(const tsr_vec3 point[3], const tsr_vec3 unit[3], tsr_pose pose[
     if (!frame_of(point, world)) return -1;
     const double a2 = side2[0], b2 = side2[1], c2 = side2[2], ca = cosine[0], cb = cosine[1], cg = cosine[2];
     const double m = (a2 - c2) / b2, p = (a2 + c2) / b2;
-    const double a[5] = { (1 + m) * (1 + m) - 4 * a2 / b2 * cg * cg,
-                          4 * (-m * (1 + m) * cb + 2 * a2 / b2 * cg * cg * cb - (1 - p) * ca * cg),
+    const double a[5] = { (1 + m) * (1 + m) - 4 * a2 / b2 * cg * cg, 4 * (-m * (1 + m) * cb + 2 * a2 / b2 * cg * cg * cb - (1 - p) * ca * cg),
                           2 * (m * m - 1 + 2 * m * m * cb * cb + 2 * (b2 - c2) / b2 * ca * ca - 4 * p * ca * cb * cg + 2 * (b2 - a2) / b2 * cg * cg),
-                          4 * (m * (1 - m) * cb - (1 - p) * ca * cg + 2 * c2 / b2 * ca * ca * cb),
-                          (m - 1) * (m - 1) - 4 * c2 / b2 * ca * ca };
+                          4 * (m * (1 - m) * cb - (1 - p) * ca * cg + 2 * c2 / b2 * ca * ca * cb), (m - 1) * (m - 1) - 4 * c2 / b2 * ca * ca };
     double complex root[4];
     const int degree = roots(a, root);
     for (int r = 0; r < degree; r++) {
@@ -222,7 +220,8 @@ static int linear(const tsr_vec3 *point, const double (*place)[2], int64_t count
 
 enum { CANDIDATES_MOST = 96, TRIPLES_MOST = 20 };
 
-static void planar(const tsr_vec3 *point, const double (*place)[2], int64_t count, double axis[3][3], const double centre[3], tsr_pose *candidate, int *found)
+static void planar(const tsr_vec3 *point, const double (*place)[2], int64_t count, double axis[3][3], const double centre[3], tsr_pose *candidate,
+                   int *found)
 {
     double h[3][3];
     tsr_pose flat;
@@ -333,7 +332,8 @@ tsr_status tsr_pose_from_three(const tsr_vec3 point[3], const tsr_vec3 ray[3], t
     *count = 0;
     for (int k = 0; k < 3; k++) {
         unit[k] = tsr_vec3_unit(ray[k]);
-        if (!(tsr_vec3_length(unit[k]) > 0.5) || !tsr_vec3_finite(point[k])) TSR_FAIL(TSR_ERROR_ARGUMENT, "pair %d: a ray of length 0 or a point that is not finite", k);
+        if (!(tsr_vec3_length(unit[k]) > 0.5) || !tsr_vec3_finite(point[k]))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "pair %d: a ray of length 0 or a point that is not finite", k);
     }
     tsr_points_extent(point, 3, value, axis, centre);
     if (tsr_points_rank(value) == TSR_POINTS_LINE) TSR_FAIL(TSR_ERROR_ARGUMENT, "the three points lie on a line, expected a triangle");
@@ -349,10 +349,12 @@ tsr_status tsr_pose_from_points(tsr_pinhole *camera, const tsr_vec3 *point, cons
     void *room = NULL;
     if (!camera || !point || !pixel) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", !camera ? "camera" : !point ? "point" : "pixel");
     if (count < 3 || count > INT32_MAX) TSR_FAIL(TSR_ERROR_ARGUMENT, "%lld pairs, expected at least 3 for a pose", (long long)count);
-    if (!(camera->fx > 0 && camera->fy > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: focal lengths %g and %g, expected numbers above 0", camera->fx, camera->fy);
+    if (!(camera->fx > 0 && camera->fy > 0))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: focal lengths %g and %g, expected numbers above 0", camera->fx, camera->fy);
     tsr_points_extent(point, count, value, axis, centre);
     if (!isfinite(value[2])) TSR_FAIL(TSR_ERROR_ARGUMENT, "a point is not finite");
-    if (tsr_points_rank(value) == TSR_POINTS_LINE) TSR_FAIL(TSR_ERROR_ARGUMENT, "all %lld points lie on a line, from which no pose follows: add one beside it", (long long)count);
+    if (tsr_points_rank(value) == TSR_POINTS_LINE)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "all %lld points lie on a line, from which no pose follows: add one beside it", (long long)count);
     TSR_TRY(tsr_host_allocate(NULL, (size_t)count * 16, &room));
     double(*place)[2] = (double(*)[2])room;
     const tsr_view_model model = tsr_view_model_of(camera);

@@ -1,4 +1,5 @@
-/* vision/calibration/refine.c: Levenberg-Marquardt over the unknowns of cameras ("shared") and six numbers of each pose, which are eliminated by the Schur
+/* vision/calibration/refine.c: Levenberg-Marquardt over the unknowns of cameras ("shared") and six numbers of each pose, which are eliminated by
+ * the Schur
  * complement. docs/theory/calibration.md 4 and 5. */
 #include <math.h>
 #include <stdlib.h>
@@ -8,10 +9,10 @@
 #include "vision/calibration/dense.h"
 
 typedef struct normals {
-    int n;       /* shared unknowns */
+    int n; /* shared unknowns */
     int32_t poses;
     int free[TSR_INTRINSICS], intrinsics;
-    int tied;    /* fy follows fx */
+    int tied;      /* fy follows fx */
     double *u, *g; /* n x n, n */
     double *w, *h; /* 36, 6 per pose */
     double *v;     /* n x 6 per pose */
@@ -229,7 +230,8 @@ tsr_status tsr_refine_run(tsr_refine *p)
     void *room = NULL;
     tsr_status status = TSR_OK;
     TSR_TRY(prepare(p, &a));
-    const size_t models = (size_t)p->cameras * sizeof *p->model, cams = (size_t)p->cameras * sizeof *p->pose, poses = (size_t)p->poses * sizeof *p->pose;
+    const size_t models = (size_t)p->cameras * sizeof *p->model, cams = (size_t)p->cameras * sizeof *p->pose,
+                 poses = (size_t)p->poses * sizeof *p->pose;
     const size_t bytes = models + cams + poses + (size_t)p->poses * 36 * sizeof(double);
     p->shared = a.n;
     TSR_TRY_GOTO(tsr_host_allocate(NULL, bytes, &room), end);
@@ -240,7 +242,8 @@ tsr_status tsr_refine_run(tsr_refine *p)
     p->converged = 0;
     if (!isfinite(p->cost)) TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, end, "a point lies behind its camera at the start values, or its lens cannot show it");
     for (p->iterations = 0; p->iterations < p->iterations_most && !p->converged; p->iterations++) {
-        if (tsr_progress_report(p->progress, (double)p->iterations / p->iterations_most, "refinement")) TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, end, "cancelled during refinement");
+        if (tsr_progress_report(p->progress, (double)p->iterations / p->iterations_most, "refinement"))
+            TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, end, "cancelled during refinement");
         build(p, &a);
         int done = 0;
         while (!done && !p->converged) {

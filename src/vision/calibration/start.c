@@ -58,8 +58,7 @@ static tsr_status gather(tsr_refine *p, start *s)
 static int pose_of(start *s, const tsr_view_model *model, group *g)
 {
     int64_t n = 0;
-    for (int64_t i = g->begin; i < g->begin + g->count; i++)
-        n += tsr_view_normalise(model, s->pixel[i], s->place[i]);
+    for (int64_t i = g->begin; i < g->begin + g->count; i++) n += tsr_view_normalise(model, s->pixel[i], s->place[i]);
     g->known = n == g->count && tsr_pose_of_places(s->point + g->begin, (const double(*)[2])s->place + g->begin, g->count, &g->seen);
     return g->known;
 }
@@ -152,8 +151,17 @@ static tsr_status refine_alone(start *s, int32_t c, group *from, int64_t count, 
         pose[j++] = from[k].seen;
     }
     tsr_view_model model = p->model[c];
-    tsr_refine alone = { .sighting = own, .count = n, .cameras = 1, .poses = (int32_t)known, .model = &model, .extrinsic = &identity, .pose = pose,
-                         .free = free_, .huber = p->huber, .iterations_most = 60, .progress = p->progress };
+    tsr_refine alone = { .sighting = own,
+                         .count = n,
+                         .cameras = 1,
+                         .poses = (int32_t)known,
+                         .model = &model,
+                         .extrinsic = &identity,
+                         .pose = pose,
+                         .free = free_,
+                         .huber = p->huber,
+                         .iterations_most = 60,
+                         .progress = p->progress };
     int unused[TSR_INTRINSICS];
     tsr_status status = TSR_OK;
     if (2 * n >= tsr_refine_free(free_, model.fisheye, unused) + 6 * known && known > 0) status = tsr_refine_run(&alone);
@@ -211,7 +219,8 @@ static tsr_status link_cameras(start *s, const int64_t *first)
         if (next < 0) {
             int32_t lone = 0;
             while (in[lone]) lone++;
-            TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, end, "camera %d shares no pose with the cameras before it: expected boards that two cameras see at once", lone);
+            TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, end,
+                          "camera %d shares no pose with the cameras before it: expected boards that two cameras see at once", lone);
         }
         tsr_pose link[LINKS_MOST];
         int links = 0, best = 0;
