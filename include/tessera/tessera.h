@@ -6,6 +6,7 @@
 #include "tessera/array.h"
 #include "tessera/band.h"
 #include "tessera/base.h"
+#include "tessera/calibrate.h"
 #include "tessera/camera.h"
 #include "tessera/class_pyramid.h"
 #include "tessera/compare.h"
