@@ -63,7 +63,7 @@ static tsr_fusion *fuse_sphere(tsr_context *context, double voxel, int64_t capac
 static void sphere(void **unused)
 {
     tsr_context *context = test_context();
-    const double h = test_is_slow() ? 0.16 : 0.08;
+    const double h = 0.08;
     tsr_fusion *f = fuse_sphere(context, h, 0);
     tsr_fusion_info info = TSR_FUSION_INFO;
     tsr_fusion_mesh_options o = TSR_FUSION_MESH_OPTIONS;
