@@ -47,6 +47,21 @@ static int read_pictures(struct fuse *f)
     return CLI_OK;
 }
 
+/* A map of a file in float32. */
+static tsr_status to_reals(const tsr_volume *any, tsr_volume **map)
+{
+    tsr_context_options options = TSR_CONTEXT_OPTIONS;
+    tsr_context *host = NULL;
+    tsr_volume *converted = NULL;
+    options.device = "cpu";
+    tsr_status status = tsr_context_create(&options, &host);
+    if (status == TSR_OK) status = tsr_volume_convert(host, any, TSR_F32, &converted);
+    if (status == TSR_OK) status = tsr_volume_copy(converted, NULL, map);
+    tsr_volume_destroy(&converted);
+    tsr_context_destroy(&host);
+    return status;
+}
+
 /* The depth image of a camera, decoded, on the device. */
 static int read_depth(struct fuse *f, int32_t i, tsr_volume **depth)
 {
@@ -56,9 +71,10 @@ static int read_depth(struct fuse *f, int32_t i, tsr_volume **depth)
     tsr_volume *any = NULL, *map = NULL;
     tsr_status status = tsr_rig_path(f->rig, c->depth, c->frame < 0 ? 0 : c->frame, path, sizeof path);
     if (status != TSR_OK) return cli_status(f->cli, status, f->cameras);
-    any = cli_read_volume(f->cli, path, NULL, &code);
+    const tsr_read_options read = cli_limit_options(f->cli);
+    any = cli_read_volume(f->cli, path, &read, &code);
     if (!any) return code;
-    status = tsr_volume_convert(NULL, any, TSR_F32, &map);
+    status = to_reals(any, &map);
     tsr_volume_destroy(&any);
     const tsr_size3 n = status == TSR_OK ? tsr_volume_size(map) : (tsr_size3){ 0, 0, 0 };
     if (status == TSR_OK && n.z != 1) {
@@ -275,5 +291,6 @@ static int run(cli_call *cli, int argc, char **argv)
 const cli_verb verb_fuse = { "fuse", "[options] --cameras FILE --voxel LENGTH -o MESH", "Fuse the depth maps of many cameras to one coloured surface",
                              "  tessera make scene head --layout ring --count 12 --height 1 --size 320,240,1 -o head\n"
                              "  tessera fuse --cameras head/transforms.json --voxel 0.03 -o head.ply\n"
-                             "  tessera fuse --cameras head/transforms.json --voxel 0.03 --sweep --closed -o swept.ply\n",
+                             "  tessera make scene head --layout arc --count 5 --degrees 24 --size 160,120,1 -o arc\n"
+                             "  tessera fuse --cameras arc/transforms.json --voxel 0.06 --sweep --range 2.5:6 -o swept.ply\n",
                              run };

@@ -70,6 +70,11 @@ tsr_status tsr_planes_volume(tsr_planes *s, tsr_depth_maps *maps)
     uint8_t penalties[256], *table;
     void *p;
     if (count < 3 && !o->hypotheses) count = 3;
+    if (count > TSR_MATCH_MOST && !o->hypotheses) {
+        tsr_remark("plane sweep: %d hypotheses in place of %.0f: a place moves by %.0f pixels over the range of depths, and steps are of %.2f", TSR_MATCH_MOST, count,
+                   s->pixels, s->pixels / (TSR_MATCH_MOST - 1));
+        count = TSR_MATCH_MOST;
+    }
     if (count > TSR_MATCH_MOST)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "plane sweep: %g hypotheses for a step of %g pixels, expected at most %d: a smaller range or a larger step", count, o->step,
                  TSR_MATCH_MOST);
