@@ -321,8 +321,13 @@ static int compare(struct depth *d)
     const int depths = d->map != NULL;
     tsr_volume *any = d->truth ? cli_read_volume(d->cli, d->truth, NULL, &code) : NULL, *truth = NULL;
     if (!d->truth) return CLI_OK;
-    if (!any) return code;
-    tsr_status status = tsr_volume_convert(NULL, any, TSR_F32, &truth);
+    tsr_context *context = NULL;
+    if (any) code = cli_cpu_context(d->cli, &context);
+    if (!any || code) {
+        tsr_volume_destroy(&any);
+        return code;
+    }
+    tsr_status status = tsr_volume_convert(context, any, TSR_F32, &truth);
     const tsr_size3 n = tsr_volume_size(map), t = tsr_volume_size(any);
     if (status == TSR_OK && (t.x != n.x || t.y != n.y || t.z != 1))
         code = cli_error(d->cli, CLI_FAILED, "%s: %lld x %lld x %lld, expected %lld x %lld x 1", d->truth, (long long)t.x, (long long)t.y, (long long)t.z, (long long)n.x,
@@ -366,6 +371,7 @@ static int compare(struct depth *d)
     }
     tsr_volume_destroy(&any);
     tsr_volume_destroy(&truth);
+    tsr_context_destroy(&context);
     return status == TSR_OK ? code : cli_status(d->cli, status, d->truth);
 }
 
@@ -446,7 +452,7 @@ static int work(struct depth *d)
 }
 
 /* Options that one way of working has and the other not. */
-static int check_given(const struct depth *d, const cli_option *options, const int *given)
+static int check_given(const struct depth *d, const cli_option *options)
 {
     static const char *const rig[] = { "view", "middle", "nearest-views", "range" }, *const pair[] = { "focal", "baseline" };
     static const char *const stereo[] = { "reduce", "fill" };
@@ -454,7 +460,7 @@ static int check_given(const struct depth *d, const cli_option *options, const i
                                          "hypotheses", "contributors", "raw", "no-parabola", "dark", "texture", "flat", "refinements", "width", "height", "seed" };
     const int paths = d->pair && d->method == 0;
     for (int k = 0; options[k].name; k++) {
-        if (!given[k]) continue;
+        if (!*options[k].given) continue;
         for (size_t i = 0; i < sizeof rig / sizeof *rig; i++)
             if (!d->cameras && !strcmp(options[k].name, rig[i])) return cli_usage(d->cli, "--%s: without effect without --cameras", rig[i]);
         for (size_t i = 0; i < sizeof pair / sizeof *pair; i++)
@@ -542,7 +548,7 @@ static int run(cli_call *cli, int argc, char **argv)
     d.sweep.upsampling = (tsr_depth_upsampling)upsampling;
     d.sweep.median = (tsr_depth_median)median;
     d.sweep.seed = (uint64_t)seed;
-    code = check_given(&d, options, given);
+    code = check_given(&d, options);
     if (code) return code;
     if (d.pair && cli->inputs != 2) return cli_usage(cli, "%d pictures given, expected two, left and right, or --cameras", cli->inputs);
     if (d.pair && !d.disparities) return cli_usage(cli, "--disparities: missing: expected FIRST..LAST pixels, as 0..63, or --cameras");

@@ -53,16 +53,22 @@ static int read_depth(struct fuse *f, int32_t i, tsr_volume **depth)
     const tsr_rig_camera *c = &f->camera[i];
     char path[4200];
     int code = CLI_OK;
+    tsr_context *host = NULL;
     tsr_volume *any = NULL, *map = NULL;
     tsr_status status = tsr_rig_path(f->rig, c->depth, c->frame < 0 ? 0 : c->frame, path, sizeof path);
     if (status != TSR_OK) return cli_status(f->cli, status, f->cameras);
     any = cli_read_volume(f->cli, path, NULL, &code);
-    if (!any) return code;
-    status = tsr_volume_convert(NULL, any, TSR_F32, &map);
+    if (any) code = cli_cpu_context(f->cli, &host);
+    if (!any || code) {
+        tsr_volume_destroy(&any);
+        return code;
+    }
+    status = tsr_volume_convert(host, any, TSR_F32, &map);
     tsr_volume_destroy(&any);
     const tsr_size3 n = status == TSR_OK ? tsr_volume_size(map) : (tsr_size3){ 0, 0, 0 };
     if (status == TSR_OK && n.z != 1) {
         tsr_volume_destroy(&map);
+        tsr_context_destroy(&host);
         return cli_error(f->cli, CLI_FAILED, "%s: %lld slices, expected a depth image of one channel", path, (long long)n.z);
     }
     if (status == TSR_OK) {
@@ -71,6 +77,7 @@ static int read_depth(struct fuse *f, int32_t i, tsr_volume **depth)
     }
     if (status == TSR_OK) status = tsr_volume_copy(map, f->context, depth);
     tsr_volume_destroy(&map);
+    tsr_context_destroy(&host);
     return status == TSR_OK ? CLI_OK : cli_status(f->cli, status, path);
 }
 
