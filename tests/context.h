@@ -6,13 +6,13 @@
 
 static tsr_context *context;
 
-static int open_context(void **state)
+static inline int open_context(void **state)
 {
     (void)state;
     context = test_context();
     return 0;
 }
-static int close_context(void **state)
+static inline int close_context(void **state)
 {
     (void)state;
     assert_int_equal(tsr_context_memory(context).current_bytes, 0);

@@ -157,6 +157,15 @@ static tsr_status header(reader *r)
     return TSR_OK;
 }
 
+/* What VTK says about an array: lines up to an empty one. */
+static void skip_metadata(reader *r)
+{
+    tsr_text line;
+    tsr_word word;
+    tsr_text_line(&r->text, &line);
+    while (tsr_text_line(&r->text, &line) && tsr_text_word(&line, &word)) continue;
+}
+
 static tsr_status field(reader *r, int at_points)
 {
     tsr_word name;
@@ -167,6 +176,10 @@ static tsr_status field(reader *r, int at_points)
         number type;
         int64_t components, tuples;
         TSR_TRY(take_word(r, &name, "the name of an array"));
+        if (tsr_word_is_any_case(name, "METADATA")) { /* of the array before */
+            skip_metadata(r);
+            TSR_TRY(take_word(r, &name, "the name of an array"));
+        }
         TSR_TRY(take_integer(r, 1, INT32_MAX, "the number of components", &components));
         TSR_TRY(take_integer(r, 0, INT64_MAX / 64, "the number of tuples", &tuples));
         TSR_TRY(take_type(r, &type));
@@ -221,9 +234,7 @@ static tsr_status sections(reader *r)
             TSR_TRY(array(r, type, tuples, components, at_points && components == 3));
         } else if (tsr_word_is_any_case(word, "FIELD")) TSR_TRY(field(r, at_points));
         else if (tsr_word_is_any_case(word, "METADATA")) {
-            tsr_text line;
-            tsr_text_line(&r->text, &line);
-            while (tsr_text_line(&r->text, &line) && tsr_text_word(&line, &word)) continue;
+            skip_metadata(r);
         } else TSR_TRY(fail_word(r, word, "DIMENSIONS, SPACING, ORIGIN, POINT_DATA, VECTORS, SCALARS or FIELD"));
     }
     if (!r->components[0]) TSR_FAIL(TSR_ERROR_FORMAT, "%s: no array of three numbers at each point, expected VECTORS", r->file);

@@ -165,7 +165,7 @@ static void refused(void **state)
     } bad[] = {
         { "# vtk DataFile Version 9.0\nt\nASCII\n", TSR_ERROR_UNSUPPORTED, "version 9" },
         { "# vtk DataFile Version 3.0\nt\nTEXT\n", TSR_ERROR_FORMAT, "'TEXT' given, expected ASCII or BINARY" },
-        { "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\n", TSR_ERROR_FORMAT, "'POLYDATA' given, expected UNSTRUCTURED_GRID" },
+        { "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\n", TSR_ERROR_FORMAT, "expected an unstructured grid" },
         { HEAD, TSR_ERROR_FORMAT, "POINTS is missing" },
         { HEAD FOUR, TSR_ERROR_FORMAT, "CELLS is missing" },
         { HEAD FOUR "CELLS 1 5\n4 0 1 2 3\n", TSR_ERROR_FORMAT, "0 types of cells for 1 cells" },

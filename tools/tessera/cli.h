@@ -114,7 +114,7 @@ tsr_read_options cli_limit_options(const cli_call *cli);
  * them apart. */
 int cli_recognise_image(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
 int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
-/* Reading with the file's name in the message; a grey image is a volume of one slice. Sets *code and returns NULL on failure. Host memory. */
+/* Reading with the file's name in the message; a grey image is a volume of one slice. Sets *code and returns NULL on failure. Host memory. `options` NULL: defaults. */
 tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 /* How far apart the two forms of a NIfTI file place a voxel, world units; 0 unless it has both and they disagree. */
 double cli_forms_apart(const tsr_volume *volume, int codes[2]);

@@ -374,7 +374,8 @@ static void remark_forms(const cli_call *cli, const char *path, const tsr_read_o
 
 tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
 {
-    tsr_read_options own = *options;
+    tsr_read_options own = TSR_READ_OPTIONS;
+    if (options) own = *options;
     own.progress = cli_progress(cli);
     tsr_volume *volume = NULL;
     if (!(path = cli_kept(cli, path, code))) return NULL;
@@ -390,7 +391,7 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
     if (status != TSR_OK) *code = cli_status(cli, status, path);
     else {
         tell_image(cli, path, volume);
-        remark_forms(cli, path, options, volume);
+        remark_forms(cli, path, &own, volume);
     }
     if (volume && (*code = check_picture(cli, path, volume)) != CLI_OK) tsr_volume_destroy(&volume);
     if (volume && tsr_volume_channels(volume) > 1 && !cli->channels) {
@@ -413,7 +414,8 @@ static void remark_rounding(const cli_call *cli, const char *path, tsr_vec3 orig
 
 tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
 {
-    tsr_read_options own = *options;
+    tsr_read_options own = TSR_READ_OPTIONS;
+    if (options) own = *options;
     own.progress = cli_progress(cli);
     own.local_origin = 1;
     tsr_mesh *mesh = NULL;
@@ -488,7 +490,8 @@ double cli_points_spacing(const tsr_points *points)
 
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
 {
-    tsr_read_options own = *options;
+    tsr_read_options own = TSR_READ_OPTIONS;
+    if (options) own = *options;
     own.progress = cli_progress(cli);
     own.local_origin = 1;
     tsr_points *points = NULL;

@@ -6,6 +6,7 @@
 
 enum { PIECE = 1 << 20 };
 
+static const char *const filters[] = { "dd97", "legall53", "dd137", "haar", "haar-shift", "fidelity", "daub97" };
 static const char *const components[] = { "Y", "C1", "C2" };
 
 int streams_recognise(const char *path)

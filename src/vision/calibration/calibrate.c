@@ -252,7 +252,7 @@ tsr_status tsr_calibrate(const tsr_sighting *sightings, int64_t count, const tsr
                          const tsr_calibrate_options *options, tsr_calibration **calibration)
 {
     tsr_calibrate_options o;
-    int32_t poses;
+    int32_t poses = 0;
     tsr_status status = TSR_OK;
     if (!calibration) TSR_FAIL(TSR_ERROR_ARGUMENT, "calibration is NULL");
     *calibration = NULL;
