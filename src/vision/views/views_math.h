@@ -218,8 +218,14 @@ TSR_HD void tsr_view_fill(const tsr_view_job *j, uint32_t number, const tsr_view
     }
 }
 
+#if defined(__CUDACC__)
+#define TSR_VIEW_DRAW static __device__ __forceinline__ /* takes numbers from a counter of the device */
+#else
+#define TSR_VIEW_DRAW TSR_HD
+#endif
+
 /* All of the sample i: both triangles of the quad to its lower right, or its square. */
-TSR_HD void tsr_view_draw(const tsr_view_job *j, int64_t i)
+TSR_VIEW_DRAW void tsr_view_draw(const tsr_view_job *j, int64_t i)
 {
     if (j->connect == TSR_CONNECT_NONE) {
         const tsr_view_vertex *v = &j->vertex[i];
@@ -238,7 +244,7 @@ TSR_HD void tsr_view_draw(const tsr_view_job *j, int64_t i)
         const uint32_t number = (uint32_t)((int64_t)y * (j->columns - 1) + x) * 2 + half;
         tsr_view_triangle t;
         if (!tsr_view_set_up(j, number, &t)) continue;
-#if defined(__CUDA_ARCH__) || defined(TSR_VIEWS_QUEUE)
+#if defined(__CUDACC__) || defined(TSR_VIEWS_QUEUE)
         if (j->large && (int64_t)(t.x1 - t.x0 + 1) * (t.y1 - t.y0 + 1) > TSR_SMALL_TRIANGLE) {
             const uint32_t at = atomicAdd(&j->large[0], 1u);
             if (at < j->large_room) {
