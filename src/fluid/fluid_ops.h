@@ -527,7 +527,7 @@ TSR_HD void tsr_fluid_noise_add(const tsr_fluid_sprite *s, const tsr_fluid_recor
     const float deep = (s->front - depth) * s->fade, deep2 = deep * deep;
     const int32_t in = -(int32_t)((r2 < 1.0f) & (deep2 < 12.0f)); /* infinite depths are not */
     float bell;
-    const float value = tsr_fluid_noise(s->hash, s->frequency, u, w, tsr_minf(r2, 1.0f), tsr_minf(deep2, 12.0f), &bell);
+    const float value = tsr_fluid_noise(s->hash, s->frequency, tsr_clampf(u, -1.0f, 1.0f), tsr_clampf(w, -1.0f, 1.0f), tsr_minf(r2, 1.0f), tsr_minf(deep2, 12.0f), &bell);
     *noise += in & tsr_fluid_noise_units(p->noise * value);
     *cover += in & tsr_fluid_noise_units((p->noise - calm) * bell);
 }
