@@ -319,5 +319,5 @@ const cli_verb verb_contours = { "contours", "[options] FIELD | X Y Z -o OUTPUT"
                                  "Contours of a vector field: the stream lines whose tangent and bend face the viewer, chosen anew for every view",
                                  "  tessera make field-focus -o focus.nrrd && tessera contours focus.nrrd --azimuth 40 --box -o focus.png\n"
                                  "  tessera contours focus.nrrd --view 0,0,-1 --tubes -o focus.ply\n"
-                                 "  tessera contours focus.nrrd --search --views 200\n",
+                                 "  tessera contours focus.nrrd --search --views 20\n",
                                  run };

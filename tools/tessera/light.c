@@ -286,8 +286,8 @@ static int run(cli_call *cli, int argc, char **argv)
 const cli_verb verb_light = { "light", "[options] SCENE -o PICTURE|FILM",
                               "Light glass, water, amber and smoke: send wavefronts through a scene and look at it along bent rays",
                               "  tessera make --list                                  # scenes that come with the program: light-*\n"
-                              "  tessera light wine-glass -o wine.png\n"
+                              "  tessera light wine-glass --resolution 32 --width 160 -o wine.png\n"
                               "  tessera make light-glass-sphere -o ball.txt          # the scene as a text, to be changed\n"
-                              "  tessera light ball.txt --resolution 64 --width 320 -o ball.png --floor-out floor.nrrd\n"
-                              "  tessera light ball.txt --resolution 48 --width 160 --relight --frames 8 --turn 90 -o ball.y4m\n",
+                              "  tessera light ball.txt --resolution 24 --width 160 -o ball.png --floor-out floor.nrrd\n"
+                              "  tessera light ball.txt --resolution 16 --width 80 --relight --frames 4 --turn 90 -o ball.y4m\n",
                               run };
