@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Fails on a room of src/ that uses a room above it, by an #include or by a call. The floors are the list in cmake/TesseraRooms.cmake.
-usage: lint-rooms.py [--picture]    --picture prints the rooms with what each uses, as in CONTRIBUTING.md"""
+CONTRIBUTING.md must hold the picture of the rooms as it is.
+usage: lint-rooms.py [--picture]    --picture prints the rooms with what each uses, highest floor first"""
 import collections
 import pathlib
 import re
@@ -42,11 +43,12 @@ for here in rooms:
     for there in uses[here]:
         if there in floor and floor[there] > floor[here]:
             faults += [f"upward: {line}" for line in sorted(uses[here][there])]
+present = {room_of(f) for f in files}
+picture = "\n".join(f"    {room:13} {' '.join(r for r in rooms if r in uses[room]) or 'nothing'}" for room in reversed(rooms) if room in present)
 if "--picture" in sys.argv[1:]:
-    for room in reversed(rooms):
-        count = sum(room_of(f) == room for f in files)
-        if count:
-            print(f"    {room:13} {count:3} files, uses {' '.join(r for r in rooms if r in uses[room]) or 'nothing'}")
+    print(picture)
+elif picture not in (root / "CONTRIBUTING.md").read_text():
+    faults.append("CONTRIBUTING.md: the picture of the rooms is not that of scripts/lint-rooms.py --picture")
 names = collections.Counter(f.name for f in files)
 faults += [f"two files of src are called {name}" for name, count in names.items() if count > 1]
 if faults:

@@ -13,10 +13,9 @@ static tsr_vec3 direction(int32_t k, int32_t count)
     return (tsr_vec3){ r * c, r * s, z };
 }
 
-static double dot(tsr_vec3 a, tsr_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 static tsr_vec3 unit(tsr_vec3 a)
 {
-    const double length = sqrt(dot(a, a));
+    const double length = sqrt(tsr_vec3_dot(a, a));
     return (tsr_vec3){ a.x / length, a.y / length, a.z / length };
 }
 static tsr_vec3 upward(tsr_vec3 a) { return a.z < 0 || (a.z == 0 && (a.y < 0 || (a.y == 0 && a.x < 0))) ? (tsr_vec3){ -a.x, -a.y, -a.z } : a; }
@@ -58,7 +57,7 @@ static tsr_status refine(tsr_contours *c, double angle, int32_t refinements, tsr
         TSR_TRY(score(c, r, tolerance, &seeds, &best));
         for (int moves = 0, moved = 1; moved && moves < 6; moves++) {
             const tsr_vec3 axis = fabs(r.x) < 0.6 ? (tsr_vec3){ 1, 0, 0 } : (tsr_vec3){ 0, 1, 0 };
-            const double along = dot(axis, r);
+            const double along = tsr_vec3_dot(axis, r);
             const tsr_vec3 u = unit((tsr_vec3){ axis.x - along * r.x, axis.y - along * r.y, axis.z - along * r.z });
             const tsr_vec3 v = { r.y * u.z - r.z * u.y, r.z * u.x - r.x * u.z, r.x * u.y - r.y * u.x };
             tsr_vec3 better = r;
@@ -89,7 +88,7 @@ static tsr_status best_planes(tsr_contours *c, const tsr_eigenplane_options *o, 
         int32_t best = -1;
         for (int32_t k = 0; k < found->views; k++) {
             int taken = found->scores[k] <= 0;
-            for (int32_t p = 0; p < tried && !taken; p++) taken = fabs(dot(found->directions[k], found->planes[p].normal)) > cos(4 * spread);
+            for (int32_t p = 0; p < tried && !taken; p++) taken = fabs(tsr_vec3_dot(found->directions[k], found->planes[p].normal)) > cos(4 * spread);
             if (!taken && (best < 0 || found->scores[k] > found->scores[best])) best = k;
         }
         if (best < 0) return TSR_OK;
@@ -100,7 +99,7 @@ static tsr_status best_planes(tsr_contours *c, const tsr_eigenplane_options *o, 
         TSR_TRY(score(c, plane.normal, c->options.coincidence, &plane.seeds, &plane.coincident));
         const int good = plane.score >= sheet;
         int same = 0;
-        for (int32_t p = 0; p < found->count; p++) same |= fabs(dot(plane.normal, found->planes[p].normal)) > 1 - 1e-4;
+        for (int32_t p = 0; p < found->count; p++) same |= fabs(tsr_vec3_dot(plane.normal, found->planes[p].normal)) > 1 - 1e-4;
         found->planes[tried] = good && !same ? plane : (tsr_eigenplane){ .normal = found->directions[best] };
         if (good && !same) {
             const tsr_eigenplane first = found->planes[found->count];
@@ -188,12 +187,12 @@ tsr_status tsr_eigenplanes_picture(const tsr_eigenplanes *found, int lengths, in
             const tsr_vec3 d = { px * r, py * r, z };
             double nearest = -2, value = 0;
             for (int32_t k = 0; k < found->views; k++) {
-                const double near = fabs(dot(d, found->directions[k]));
+                const double near = fabs(tsr_vec3_dot(d, found->directions[k]));
                 if (near > nearest) nearest = near, value = values[k];
             }
             tsr_stream_color(most > 0 ? value / most : 0, to);
             for (int32_t p = 0; p < found->count; p++) {
-                const double angle = acos(fmin(1, fabs(dot(d, found->planes[p].normal))));
+                const double angle = acos(fmin(1, fabs(tsr_vec3_dot(d, found->planes[p].normal))));
                 if (angle > 0.05 && angle < 0.065) to[0] = to[1] = to[2] = 255;
             }
         }

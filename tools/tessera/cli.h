@@ -114,7 +114,7 @@ tsr_read_options cli_limit_options(const cli_call *cli);
  * them apart. */
 int cli_recognise_image(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
 int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
-/* Reading with the file's name in the message; a grey image is a volume of one slice. Sets *code and returns NULL on failure. Host memory. `options` NULL: defaults. */
+/* Reading with the file's name in the message; a grey image is a volume of one slice. Sets *code and returns NULL on failure. Host memory. */
 tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 /* How far apart the two forms of a NIfTI file place a voxel, world units; 0 unless it has both and they disagree. */
 double cli_forms_apart(const tsr_volume *volume, int codes[2]);
@@ -123,6 +123,8 @@ tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_op
 void cli_show_topology(const cli_call *cli, const tsr_mesh_measures *m, const char *indent);
 /* What a mesh had and its file has no place for: said. */
 void cli_remark_mesh(const cli_call *cli, const tsr_mesh *mesh, const char *path, const tsr_write_options *options);
+/* The real values of a host volume in float32, in plain host memory. RETURNS NEW. */
+tsr_status cli_as_reals(const tsr_volume *volume, tsr_volume **reals);
 /* The distance to the nearest other point, in the middle of some of them. Linear. */
 double cli_points_spacing(const tsr_points *points);
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);

@@ -313,21 +313,6 @@ static int write_points(struct depth *d)
     return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, d->points);
 }
 
-/* A map of a file in float32. */
-static tsr_status to_reals(const tsr_volume *any, tsr_volume **map)
-{
-    tsr_context_options options = TSR_CONTEXT_OPTIONS;
-    tsr_context *host = NULL;
-    tsr_volume *converted = NULL;
-    options.device = "cpu";
-    tsr_status status = tsr_context_create(&options, &host);
-    if (status == TSR_OK) status = tsr_volume_convert(host, any, TSR_F32, &converted);
-    if (status == TSR_OK) status = tsr_volume_copy(converted, NULL, map);
-    tsr_volume_destroy(&converted);
-    tsr_context_destroy(&host);
-    return status;
-}
-
 /* Differences to a true map of the same kind and size. Of disparities: pixels that are off by more than 1, 2 and 4; of depths: shares off by more. */
 static int compare(struct depth *d)
 {
@@ -338,7 +323,7 @@ static int compare(struct depth *d)
     tsr_volume *any = d->truth ? cli_read_volume(d->cli, d->truth, &read, &code) : NULL, *truth = NULL;
     if (!d->truth) return CLI_OK;
     if (!any) return code;
-    tsr_status status = to_reals(any, &truth);
+    tsr_status status = cli_as_reals(any, &truth);
     const tsr_size3 n = tsr_volume_size(map), t = tsr_volume_size(any);
     if (status == TSR_OK && (t.x != n.x || t.y != n.y || t.z != 1))
         code = cli_error(d->cli, CLI_FAILED, "%s: %lld x %lld x %lld, expected %lld x %lld x 1", d->truth, (long long)t.x, (long long)t.y, (long long)t.z, (long long)n.x,

@@ -374,8 +374,7 @@ static void remark_forms(const cli_call *cli, const char *path, const tsr_read_o
 
 tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
 {
-    tsr_read_options own = TSR_READ_OPTIONS;
-    if (options) own = *options;
+    tsr_read_options own = *options;
     own.progress = cli_progress(cli);
     tsr_volume *volume = NULL;
     if (!(path = cli_kept(cli, path, code))) return NULL;
@@ -391,7 +390,7 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
     if (status != TSR_OK) *code = cli_status(cli, status, path);
     else {
         tell_image(cli, path, volume);
-        remark_forms(cli, path, &own, volume);
+        remark_forms(cli, path, options, volume);
     }
     if (volume && (*code = check_picture(cli, path, volume)) != CLI_OK) tsr_volume_destroy(&volume);
     if (volume && tsr_volume_channels(volume) > 1 && !cli->channels) {
@@ -414,8 +413,7 @@ static void remark_rounding(const cli_call *cli, const char *path, tsr_vec3 orig
 
 tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
 {
-    tsr_read_options own = TSR_READ_OPTIONS;
-    if (options) own = *options;
+    tsr_read_options own = *options;
     own.progress = cli_progress(cli);
     own.local_origin = 1;
     tsr_mesh *mesh = NULL;
@@ -463,6 +461,20 @@ void cli_remark_mesh(const cli_call *cli, const tsr_mesh *mesh, const char *path
     if ((origin.x != 0 || origin.y != 0 || origin.z != 0) && !(keeps & TSR_MESH_ORIGIN)) remark_rounding(cli, path, origin);
 }
 
+tsr_status cli_as_reals(const tsr_volume *volume, tsr_volume **reals)
+{
+    tsr_context_options options = TSR_CONTEXT_OPTIONS;
+    tsr_context *host = NULL;
+    tsr_volume *converted = NULL;
+    options.device = "cpu";
+    tsr_status status = tsr_context_create(&options, &host);
+    if (status == TSR_OK) status = tsr_volume_convert(host, volume, TSR_F32, &converted);
+    if (status == TSR_OK) status = tsr_volume_copy(converted, NULL, reals);
+    tsr_volume_destroy(&converted);
+    tsr_context_destroy(&host);
+    return status;
+}
+
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -490,8 +502,7 @@ double cli_points_spacing(const tsr_points *points)
 
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
 {
-    tsr_read_options own = TSR_READ_OPTIONS;
-    if (options) own = *options;
+    tsr_read_options own = *options;
     own.progress = cli_progress(cli);
     own.local_origin = 1;
     tsr_points *points = NULL;

@@ -47,21 +47,6 @@ static int read_pictures(struct fuse *f)
     return CLI_OK;
 }
 
-/* A map of a file in float32. */
-static tsr_status to_reals(const tsr_volume *any, tsr_volume **map)
-{
-    tsr_context_options options = TSR_CONTEXT_OPTIONS;
-    tsr_context *host = NULL;
-    tsr_volume *converted = NULL;
-    options.device = "cpu";
-    tsr_status status = tsr_context_create(&options, &host);
-    if (status == TSR_OK) status = tsr_volume_convert(host, any, TSR_F32, &converted);
-    if (status == TSR_OK) status = tsr_volume_copy(converted, NULL, map);
-    tsr_volume_destroy(&converted);
-    tsr_context_destroy(&host);
-    return status;
-}
-
 /* The depth image of a camera, decoded, on the device. */
 static int read_depth(struct fuse *f, int32_t i, tsr_volume **depth)
 {
@@ -74,7 +59,7 @@ static int read_depth(struct fuse *f, int32_t i, tsr_volume **depth)
     const tsr_read_options read = cli_limit_options(f->cli);
     any = cli_read_volume(f->cli, path, &read, &code);
     if (!any) return code;
-    status = to_reals(any, &map);
+    status = cli_as_reals(any, &map);
     tsr_volume_destroy(&any);
     const tsr_size3 n = status == TSR_OK ? tsr_volume_size(map) : (tsr_size3){ 0, 0, 0 };
     if (status == TSR_OK && n.z != 1) {
