@@ -22,6 +22,11 @@ test-deep:       ## sanitizers, fuzzers and the install test (clang needed)
 	@scripts/setup.sh --deep
 	@scripts/test-deep.sh
 
+test-all:        ## test and test-deep with every suite under the sanitizers, not only those due: what a release needs
+	@scripts/setup.sh --deep
+	@scripts/test.sh dev
+	@TESSERA_ALL=1 scripts/test-deep.sh
+
 bench:           ## all benchmarks; JSON into bench/results
 	@scripts/setup.sh
 	@scripts/bench.sh
@@ -45,4 +50,4 @@ clean:           ## remove build/ and demo/
 	rm -rf build demo
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo view test test-deep bench cuda-test docs format lint clean
+.PHONY: help setup demo view test test-deep test-all bench cuda-test docs format lint clean

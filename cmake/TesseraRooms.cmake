@@ -163,10 +163,13 @@ function(tessera_targets)
   target_include_directories(tessera_dependencies INTERFACE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)
   add_library(tessera SHARED)
   # As installed from the start, with the folder of the compiler's own OpenMP where it needs one: a path made for the build alone ends in an empty element.
-  set_target_properties(tessera PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON)
+  # Until 1.0 every second number is an interface of its own.
+  set_target_properties(tessera PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+                        LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/tessera.map BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON)
   target_include_directories(tessera PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                              PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(tessera PRIVATE $<BUILD_INTERFACE:tessera_dependencies>)
+  target_link_options(tessera PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/tessera.map)
   # The same objects with everything visible: unit tests of internals link this one.
   add_library(tessera_internal STATIC)
   target_include_directories(tessera_internal PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)

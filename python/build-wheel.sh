@@ -13,8 +13,8 @@ cmake --build "$root/build/wheel" -j"${JOBS:-$(nproc)}" --target tessera >/dev/n
 cp -r "$here" "$work/python"
 rm -rf "$work/python/tests" "$work/python"/*.egg-info
 mkdir -p "$work/python/tessera/lib"
-cp -L "$root"/build/wheel/lib/libtessera.so.0 "$work/python/tessera/lib/"
-strip "$work/python/tessera/lib/libtessera.so.0"
+cp -L "$root"/build/wheel/lib/libtessera.so.0.1 "$work/python/tessera/lib/"
+strip "$work/python/tessera/lib/libtessera.so.0.1"
 (cd "$work/python" && "$python" generate.py --headers "$root/include" && cat >setup.py <<'END'
 from setuptools import setup
 from setuptools.dist import Distribution

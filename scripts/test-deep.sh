@@ -1,27 +1,33 @@
 #!/usr/bin/env bash
-# What `make test` leaves out for time: the fast suites under AddressSanitizer + UndefinedBehaviorSanitizer and under ThreadSanitizer, and every fuzz
-# target for FUZZ_SECONDS each (default 60) from FUZZ_SEED (default 1, so that a finding comes again; 0: another one every time). Goes on after a
-# failure and fails at the end.
+# What `make test` leaves out for time: the fast suites under AddressSanitizer + UndefinedBehaviorSanitizer and under ThreadSanitizer, those that
+# scripts/touched.py calls due (TESSERA_ALL=1: all), and every fuzz target for FUZZ_SECONDS each (default: three minutes shared by all) from FUZZ_SEED
+# (default 1, so that a finding comes again; 0: another one every time). Goes on after a failure and fails at the end.
 # shellcheck disable=SC2317 # functions are called through stage
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . scripts/stage.sh
-seconds=${FUZZ_SECONDS:-60}
 seed=${FUZZ_SEED:-1}
 jobs=${JOBS:-$(nproc)}
 at_once=$((4 * jobs)) # fuzz targets; their seconds are those of the clock
 status=0
+not_due=$(scripts/touched.py) || exit 1
 
 echo "== AddressSanitizer and UndefinedBehaviorSanitizer"
 # One build by clang serves the suites and the fuzz targets; without clang the suites run alone, built by the compiler that is there.
 clang=$(command -v clang || true)
 [ -n "$clang" ] || export TESSERA_CMAKE="${TESSERA_CMAKE:-} -DCMAKE_C_COMPILER=cc -DCMAKE_CXX_COMPILER=c++ -DTESSERA_FUZZ=OFF"
 # Leaks are checked; a loaded module stays mapped on purpose.
-ASAN_OPTIONS=detect_stack_use_after_return=0 scripts/test.sh asan -LE 'slow|fuzz' || status=1
+ASAN_OPTIONS=detect_stack_use_after_return=0 scripts/test.sh asan -LE "slow|fuzz|$not_due" || status=1
 echo "== ThreadSanitizer"
 # The library starts threads, the command line none of its own.
-scripts/test.sh tsan -LE 'slow|fuzz|cli' || status=1
+scripts/test.sh tsan -LE "slow|fuzz|cli|$not_due" || status=1
 
+shopt -s nullglob
+targets=()
+for target in build/asan/tests/fuzz_*; do
+    if [ -f "$target" ] && [ -x "$target" ]; then targets+=("$target"); fi
+done
+seconds=${FUZZ_SECONDS:-$((180 * at_once / (${#targets[@]} + 1) + 1))}
 echo "== fuzz targets, $seconds s each"
 if [ -z "$clang" ]; then
     echo "skipped: fuzz targets (no clang)"
@@ -42,12 +48,9 @@ fuzz() { # TARGET: starts from its own seeds and what earlier runs found; findin
         return 1
     fi
 }
-shopt -s nullglob
-targets=(build/asan/tests/fuzz_*)
 fuzz_all() {
     local running=0 found=0 target
     for target in "${targets[@]}"; do
-        if [ ! -f "$target" ] || [ ! -x "$target" ]; then continue; fi
         fuzz "$target" &
         running=$((running + 1))
         if [ "$running" -ge "$at_once" ]; then

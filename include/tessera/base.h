@@ -4,6 +4,8 @@
  * dies, COPIES it, ADOPTS it (the object frees it, also when the call fails), RETURNS NEW (the caller destroys it) or
  * RETURNS VIEW (it dies with its parent). Threading: distinct objects may be used by distinct threads at the same time;
  * one object by one thread at a time. Unless a comment says otherwise, calls are synchronous. [Name99] is a publication: docs/references.md.
+ * Pointers that no comment calls optional must be given: a NULL is TSR_ERROR_ARGUMENT, and the message names the argument. Options and progress are always
+ * optional; destroying NULL does nothing, and of no object what tells about one tells 0 or NULL. What names no version has been there since 0.1.0.
  */
 #ifndef TESSERA_BASE_H
 #define TESSERA_BASE_H
@@ -18,19 +20,24 @@ extern "C" {
 #define TSR_VERSION_MAJOR 0
 #define TSR_VERSION_MINOR 1
 #define TSR_VERSION_PATCH 0
+#define TSR_VERSION_NUMBER (TSR_VERSION_MAJOR * 1000000 + TSR_VERSION_MINOR * 1000 + TSR_VERSION_PATCH) /* for #if: grows with every release */
 
 #if defined(__GNUC__)
 #define TSR_API __attribute__((visibility("default")))
 #define TSR_CHECKED __attribute__((warn_unused_result))
 #define TSR_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define TSR_DEPRECATED(instead) __attribute__((deprecated("use " instead))) /* stays until the next change of the second number */
 #else
 #define TSR_API
 #define TSR_CHECKED
 #define TSR_PRINTF(text, first)
+#define TSR_DEPRECATED(instead)
 #endif
 
 /* "0.1.0". Returns a static string. */
 TSR_API const char *tsr_version(void);
+/* TSR_VERSION_NUMBER of the library that runs, which may be newer than the header. */
+TSR_API int32_t tsr_version_number(void);
 
 /* Result of every function that can fail. Values are never reused. A failed call leaves its inputs as they were and sets
  * its outputs to NULL unless its comment says otherwise. */

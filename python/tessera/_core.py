@@ -20,7 +20,7 @@ def _load() -> Any:
     """The shared library: that of the environment variable TESSERA_LIBRARY, the one inside this package, or the system's."""
     named = os.environ.get("TESSERA_LIBRARY")
     inside = sorted((pathlib.Path(__file__).parent / "lib").glob("libtessera.so*"))
-    tries = [named] if named else [str(inside[0])] if inside else ["libtessera.so.0", "libtessera.so"]
+    tries = [named] if named else [str(inside[0])] if inside else ["libtessera.so.0.1", "libtessera.so"]
     failures = []
     for name in tries:
         try:

@@ -275,6 +275,7 @@ const char *tsr_csg_name(tsr_csg_operation operation)
 
 tsr_status tsr_csg_parse(const char *name, tsr_csg_operation *operation)
 {
+    TSR_NEEDS(operation);
     for (int i = 0; i < OPERATIONS; i++)
         if (name && !strcmp(name, operation_names[i])) {
             *operation = (tsr_csg_operation)i;
@@ -285,7 +286,8 @@ tsr_status tsr_csg_parse(const char *name, tsr_csg_operation *operation)
 
 tsr_status tsr_tiles_combine(const tsr_tiles *a, const tsr_tiles *b, tsr_csg_operation operation, double radius, tsr_tiles **result)
 {
-    *result = NULL;
+    TSR_RETURNS(result);
+    TSR_NEEDS(a, b);
     TSR_TRY(tsr_csg_require_pair(a, b));
     if (!tsr_csg_name(operation)) TSR_FAIL(TSR_ERROR_ARGUMENT, "operation is %d, expected UNION, INTERSECTION, DIFFERENCE or BLEND", (int)operation);
     if (operation == TSR_CSG_BLEND && !(radius > 0 && (float)radius <= a->pool.band))
@@ -296,7 +298,8 @@ tsr_status tsr_tiles_combine(const tsr_tiles *a, const tsr_tiles *b, tsr_csg_ope
 
 tsr_status tsr_tiles_complement(const tsr_tiles *tiles, tsr_tiles **result)
 {
-    *result = NULL;
+    TSR_RETURNS(result);
+    TSR_NEEDS(tiles);
     TSR_TRY(tsr_csg_require_field(tiles, "operand"));
     TSR_TRY(tsr_csg_merge_lists(tiles, 0, NULL, 0, TSR_CSG_COMPLEMENT, 0, result));
     return TSR_OK;
@@ -304,7 +307,8 @@ tsr_status tsr_tiles_complement(const tsr_tiles *tiles, tsr_tiles **result)
 
 tsr_status tsr_tiles_interpolate(const tsr_tiles *a, const tsr_tiles *b, double t, tsr_tiles **result)
 {
-    *result = NULL;
+    TSR_RETURNS(result);
+    TSR_NEEDS(a, b);
     TSR_TRY(tsr_csg_require_pair(a, b));
     if (!(t >= 0 && t <= 1)) TSR_FAIL(TSR_ERROR_ARGUMENT, "t is %g, expected 0 to 1", t);
     TSR_TRY(tsr_csg_merge_lists(a, 0, b, 0, TSR_CSG_MIX, (float)t, result));
@@ -346,10 +350,11 @@ static tsr_status check_translation(const uint64_t *keys, int64_t count, const i
 
 tsr_status tsr_tiles_translate(const tsr_tiles *tiles, int32_t x, int32_t y, int32_t z, tsr_tiles **result)
 {
+    TSR_RETURNS(result);
+    TSR_NEEDS(tiles);
     const int32_t shift[3] = { x, y, z };
     uint64_t *keys;
     int64_t count;
-    *result = NULL;
     TSR_TRY(tsr_csg_require(tiles, "translation"));
     TSR_TRY(tsr_csg_keys(tiles, &keys, &count));
     tsr_status status = check_translation(keys, count, shift);
@@ -379,6 +384,7 @@ static tsr_status compare(tsr_csg_work *work, const tsr_tiles *a, const tsr_tile
 
 tsr_status tsr_tiles_equal(const tsr_tiles *a, const tsr_tiles *b, int *same)
 {
+    TSR_NEEDS(a, b);
     tsr_tile_state sa, sb;
     tsr_csg_work work;
     *same = 0;

@@ -267,6 +267,7 @@ static tsr_status resample(const tsr_tiles *tiles, const struct affine *back, do
 
 tsr_status tsr_tiles_transform(const tsr_tiles *tiles, const tsr_motion *motion, tsr_tiles **result)
 {
+    TSR_NEEDS(tiles, motion, result);
     return tsr_csg_transform(tiles, motion, NULL, result);
 }
 

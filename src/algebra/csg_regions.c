@@ -104,6 +104,7 @@ static void give_coordinates(const uint64_t *keys, int64_t n, int32_t (*coordina
 
 tsr_status tsr_tiles_select(const tsr_tiles *tiles, const tsr_box *region, int32_t (*coordinates)[3], int64_t room, int64_t *count)
 {
+    TSR_NEEDS(tiles, region, count);
     uint64_t *keys = NULL;
     int64_t n = 0;
     int32_t low[3], high[3];
@@ -192,6 +193,7 @@ static int plain_box(const tsr_selection *s, tsr_box *box)
 
 tsr_status tsr_tiles_select_in(const tsr_tiles *tiles, const tsr_selection *selection, int32_t (*coordinates)[3], int64_t room, int64_t *count)
 {
+    TSR_NEEDS(tiles, selection, count);
     struct placed p;
     tsr_box box;
     tsr_tile_state state;
@@ -374,6 +376,7 @@ static tsr_status carve_parts(const tsr_tiles *tiles, const tsr_selection *selec
 
 tsr_status tsr_tiles_disconnect_at(const tsr_tiles *tiles, const tsr_selection *selection, double width, tsr_tiles **result)
 {
+    TSR_NEEDS(tiles, selection, result);
     tsr_tiles **results[3] = { result, NULL, NULL };
     return carve_parts(tiles, selection, width, results);
 }
@@ -386,8 +389,9 @@ tsr_status tsr_tiles_divide(const tsr_tiles *tiles, const tsr_selection *selecti
 
 tsr_status tsr_tiles_disconnect(const tsr_tiles *tiles, const tsr_box *region, double width, tsr_tiles **result)
 {
+    TSR_RETURNS(result);
+    TSR_NEEDS(tiles, region);
     tsr_selection selection = TSR_SELECTION;
-    *result = NULL;
     TSR_TRY(tsr_csg_require(tiles, "disconnection"));
     TSR_TRY(check_region(region));
     selection.box = *region;

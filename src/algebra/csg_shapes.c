@@ -14,6 +14,7 @@ const char *tsr_shape_name(tsr_shape_kind kind) { return (int)kind >= 0 && (int)
 
 tsr_status tsr_shape_parse(const char *name, tsr_shape_kind *kind)
 {
+    TSR_NEEDS(kind);
     for (int i = 0; i < SHAPES; i++)
         if (name && !strcmp(name, shape_names[i])) {
             *kind = (tsr_shape_kind)i;
@@ -170,8 +171,8 @@ static tsr_status fill_shape(const tsr_shape *shape, tsr_tiles *tiles)
 tsr_status tsr_tiles_shape(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options, const tsr_shape *shape,
                            tsr_tiles **tiles)
 {
-    *tiles = NULL;
-    if (!shape) TSR_FAIL(TSR_ERROR_ARGUMENT, "shape is NULL");
+    TSR_RETURNS(tiles);
+    TSR_NEEDS(shape);
     TSR_TRY(check_shape(shape));
     TSR_TRY(tsr_tiles_create(context, geometry, options, tiles));
     tsr_status status = tsr_csg_require(*tiles, tsr_shape_name(shape->kind));
@@ -224,7 +225,8 @@ static tsr_status change_band(tsr_tiles **tiles, double band)
 tsr_status tsr_tiles_animal(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options, tsr_vec3 centre, double size,
                             tsr_tiles **tiles)
 {
-    *tiles = NULL;
+    TSR_RETURNS(tiles);
+    TSR_NEEDS(context);
     TSR_TRY(positive("animal", "size", size));
     const tsr_shape parts[] = {
         { .kind = TSR_SHAPE_ELLIPSOID, .half = { 0.30, 0.14, 0.15 } },

@@ -24,9 +24,10 @@ static tsr_status field_box(const tsr_tiles *tiles, int32_t first[3], int64_t si
 
 tsr_status tsr_tiles_field(const tsr_tiles *tiles, tsr_volume **field)
 {
+    TSR_RETURNS(field);
+    TSR_NEEDS(tiles);
     int32_t first[3];
     int64_t size[3];
-    *field = NULL;
     TSR_TRY(tsr_csg_require_field(tiles, "field"));
     TSR_TRY(field_box(tiles, first, size));
     tsr_geometry geometry = tiles->geometry;

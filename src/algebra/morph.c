@@ -158,6 +158,7 @@ static tsr_status check(const tsr_tiles *a, const tsr_tiles *b, const double *t,
 tsr_status tsr_tiles_morph(const tsr_tiles *a, const tsr_tiles *b, const double *t, int32_t count, const tsr_morph_options *options,
                            const tsr_progress *progress, tsr_tiles **results)
 {
+    TSR_NEEDS(b, results);
     tsr_morph_options own;
     tsr_tiles *wide[2] = { NULL, NULL };
     tsr_volume *target = NULL;

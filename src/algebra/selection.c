@@ -17,6 +17,7 @@ const char *tsr_selection_name(tsr_selection_kind kind) { return (int)kind >= 0 
 
 tsr_status tsr_selection_parse(const char *name, tsr_selection_kind *kind)
 {
+    TSR_NEEDS(kind);
     for (int i = 0; i < KINDS; i++)
         if (name && !strcmp(name, kind_names[i])) {
             *kind = (tsr_selection_kind)i;

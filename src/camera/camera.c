@@ -56,18 +56,18 @@ static tsr_status check_projection(const tsr_camera *c)
     return TSR_OK;
 }
 
-tsr_status tsr_camera_check(const tsr_camera *c)
+tsr_status tsr_camera_check(const tsr_camera *camera)
 {
-    if (!c) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera is NULL");
-    TSR_TRY(check_pose(c));
-    TSR_TRY(check_projection(c));
-    TSR_TRY(tsr_lens_check("camera", &c->lens));
+    TSR_NEEDS(camera);
+    TSR_TRY(check_pose(camera));
+    TSR_TRY(check_projection(camera));
+    TSR_TRY(tsr_lens_check("camera", &camera->lens));
     return TSR_OK;
 }
 
 tsr_status tsr_camera_look_at(tsr_camera *camera, tsr_vec3 eye, tsr_vec3 target, tsr_vec3 up)
 {
-    if (!camera) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera is NULL");
+    TSR_NEEDS(camera);
     if (!tsr_vec3_finite(eye) || !tsr_vec3_finite(target) || !tsr_vec3_finite(up))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: eye, target and up must be finite numbers");
     const tsr_vec3 forward = tsr_vec3_unit(tsr_vec3_sub(target, eye)), across = tsr_vec3_cross(forward, tsr_vec3_unit(up));
@@ -147,6 +147,7 @@ tsr_lens tsr_camera_lens(const tsr_camera *c, int32_t width, int32_t height)
 
 tsr_status tsr_camera_project(const tsr_camera *camera, int32_t width, int32_t height, tsr_vec3 point, double pixel[2], double *depth)
 {
+    TSR_NEEDS(camera);
     double p[16], c[4];
     if (!pixel) TSR_FAIL(TSR_ERROR_ARGUMENT, "pixel is NULL");
     TSR_TRY(tsr_camera_check(camera));

@@ -124,6 +124,7 @@ static tsr_status prepare(const tsr_camera *camera, const tsr_depth_encoding *en
 tsr_status tsr_depth_decode(const tsr_camera *camera, const tsr_depth_encoding *encoding, int32_t width, int32_t height, const float *values,
                             float *d, tsr_depth_report *report)
 {
+    TSR_NEEDS(camera, encoding, d);
     tsr_depth_code code = { 0 };
     lengths l = { .distorts = 0 };
     tsr_depth_report r = { .struct_size = sizeof r };
@@ -159,6 +160,7 @@ tsr_status tsr_depth_decode(const tsr_camera *camera, const tsr_depth_encoding *
 tsr_status tsr_depth_encode(const tsr_camera *camera, const tsr_depth_encoding *encoding, int32_t width, int32_t height, const float *d,
                             float *values)
 {
+    TSR_NEEDS(camera, encoding, values);
     tsr_depth_code code = { 0 };
     lengths l = { .distorts = 0 };
     TSR_TRY(prepare(camera, encoding, width, height, d, values, &code, &l));
@@ -179,6 +181,7 @@ tsr_status tsr_depth_encode(const tsr_camera *camera, const tsr_depth_encoding *
 
 tsr_status tsr_depth_undistort(const tsr_camera *camera, int32_t width, int32_t height, const float *d, float *straight)
 {
+    TSR_NEEDS(camera);
     tsr_lens_map map = { .half = 0 };
     TSR_TRY(tsr_camera_check(camera));
     if (!d || !straight || d == straight) TSR_FAIL(TSR_ERROR_ARGUMENT, "depth: expected two different arrays");

@@ -60,6 +60,7 @@ static void relative(const tsr_lens_map *m, const double p[2], double u[2])
 
 tsr_status tsr_lens_distort(const tsr_lens *lens, int32_t width, int32_t height, const double undistorted[2], double distorted[2])
 {
+    TSR_NEEDS(lens);
     tsr_lens_map m;
     double u[2], added[2];
     TSR_TRY(tsr_lens_map_make("lens", lens, width, height, 1.0, &m));
@@ -79,6 +80,7 @@ tsr_status tsr_lens_distort(const tsr_lens *lens, int32_t width, int32_t height,
 
 tsr_status tsr_lens_undistort(const tsr_lens *lens, int32_t width, int32_t height, const double distorted[2], double undistorted[2])
 {
+    TSR_NEEDS(lens);
     tsr_lens_map m;
     double d[2], added[2];
     TSR_TRY(tsr_lens_map_make("lens", lens, width, height, 1.0, &m));

@@ -66,8 +66,8 @@ tsr_status tsr_camera_from_pinhole(const tsr_pinhole *p, tsr_camera *camera)
 
 tsr_status tsr_camera_to_pinhole(const tsr_camera *camera, int32_t width, int32_t height, tsr_pinhole *pinhole)
 {
+    TSR_NEEDS(camera, pinhole);
     double view[16], m[16];
-    if (!pinhole) TSR_FAIL(TSR_ERROR_ARGUMENT, "pinhole is NULL");
     TSR_TRY(tsr_camera_matrices(camera, width, height, view, m));
     if (camera->projection == TSR_ORTHOGRAPHIC) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "camera: an orthographic camera is no pinhole");
     if (m[11] != -1 || m[15] != 0 || m[1] != 0 || m[2] != 0 || m[3] != 0 || m[4] != 0 || m[6] != 0 || m[7] != 0 || m[12] != 0 || m[13] != 0 ||
@@ -109,7 +109,7 @@ tsr_status tsr_camera_to_pinhole(const tsr_camera *camera, int32_t width, int32_
 
 tsr_status tsr_camera_set_frustum(tsr_camera *camera, double left, double right, double bottom, double top, double near_, double far_)
 {
-    if (!camera) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera is NULL");
+    TSR_NEEDS(camera);
     if (!(left < right) || !(bottom < top) || !isfinite(right - left) || !isfinite(top - bottom))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "frustum: left %g, right %g, bottom %g, top %g, expected left < right and bottom < top", left, right, bottom,
                  top);

@@ -23,6 +23,7 @@ enum { TOKEN_BYTES = TSR_RANS_TABLES * TSR_RANS_SLOTS, SHARE_BYTES = TSR_RANS_TA
 
 void tsr_compressed_destroy(tsr_compressed **compressed)
 {
+    if (!compressed) return;
     tsr_compressed *c = *compressed;
     if (!c) return;
     if (c->bytes) tsr_device_release(c->context, c->bytes, c->size);
@@ -91,9 +92,9 @@ static tsr_status take_file(tsr_compressed *c, const char *path, const tsr_decom
 
 tsr_status tsr_compressed_open(tsr_context *context, const char *path, const tsr_decompress_options *options, tsr_compressed **compressed)
 {
+    TSR_RETURNS(compressed);
     tsr_decompress_options own;
     tsr_status status;
-    *compressed = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (!context || !path) TSR_FAIL(TSR_ERROR_ARGUMENT, "compressed: %s is NULL", context ? "path" : "context");
     tsr_compressed *c = (tsr_compressed *)calloc(1, sizeof *c);
@@ -262,30 +263,31 @@ done:
     return status;
 }
 
-tsr_status tsr_compressed_decode(const tsr_compressed *c, const tsr_decompress_options *options, tsr_volume **volume, tsr_compress_info *info)
+tsr_status tsr_compressed_decode(const tsr_compressed *compressed, const tsr_decompress_options *options, tsr_volume **volume,
+                                 tsr_compress_info *info)
 {
+    TSR_RETURNS(volume);
+    TSR_NEEDS(compressed);
     tsr_decompress_options own;
     tsr_tsc_region region;
-    struct decoding d = { .c = c, .options = &own };
+    struct decoding d = { .c = compressed, .options = &own };
     int64_t bytes;
     tsr_status status;
-    *volume = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    if (!c) TSR_FAIL(TSR_ERROR_ARGUMENT, "compressed is NULL");
-    if (c->input) {
-        TSR_TRY(tsr_tsc_decode(c->input, &c->t, &own, volume, info));
+    if (compressed->input) {
+        TSR_TRY(tsr_tsc_decode(compressed->input, &compressed->t, &own, volume, info));
         return TSR_OK;
     }
-    TSR_TRY(tsr_tsc_find_region(&c->t, &own, c->name, &region));
-    TSR_TRY(tsr_size_bytes(region.size, tsr_dtype_size(c->t.dtype), c->name, &bytes));
+    TSR_TRY(tsr_tsc_find_region(&compressed->t, &own, compressed->name, &region));
+    TSR_TRY(tsr_size_bytes(region.size, tsr_dtype_size(compressed->t.dtype), compressed->name, &bytes));
     if (own.memory_limit > 0 && bytes > own.memory_limit)
-        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld bytes of voxels, expected at most %lld (memory_limit)", c->name, (long long)bytes,
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld bytes of voxels, expected at most %lld (memory_limit)", compressed->name, (long long)bytes,
                  (long long)own.memory_limit);
-    TSR_TRY_GOTO(tsr_tsc_create_volume(&c->t, c->context, region.size, &region.geometry, NULL, volume), done);
+    TSR_TRY_GOTO(tsr_tsc_create_volume(&compressed->t, compressed->context, region.size, &region.geometry, NULL, volume), done);
     TSR_TRY_GOTO(decode_on_device(&d, &region, *volume), done);
     if (info) {
-        tsr_tsc_describe(&c->t, info);
-        info->file_bytes = c->there;
+        tsr_tsc_describe(&compressed->t, info);
+        info->file_bytes = compressed->there;
         info->pieces = d.asked;
         info->pieces_whole = d.asked - d.bad;
     }

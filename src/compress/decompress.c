@@ -385,10 +385,10 @@ tsr_status tsr_tsc_open(const char *path, int64_t memory_limit, const tsr_progre
 
 tsr_status tsr_volume_decompress(const char *path, const tsr_decompress_options *options, tsr_volume **volume, tsr_compress_info *info)
 {
+    TSR_RETURNS(volume);
     tsr_decompress_options own;
     tsr_input *input = NULL;
     tsr_tsc t;
-    *volume = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_tsc_open(path, own.memory_limit, &own.progress, &input, &t));
     const tsr_status status = tsr_tsc_decode(input, &t, &own, volume, info);
@@ -400,6 +400,7 @@ tsr_status tsr_volume_decompress(const char *path, const tsr_decompress_options 
 
 tsr_status tsr_compress_describe(const char *path, tsr_compress_info *info)
 {
+    TSR_NEEDS(path, info);
     tsr_input *input = NULL;
     tsr_tsc t;
     const uint8_t *content;
@@ -435,6 +436,7 @@ static void paint(const tsr_volume *slice, int32_t part, double lower, double up
 
 tsr_status tsr_compress_strip(const char *path, int64_t z, tsr_image *image)
 {
+    TSR_NEEDS(path, image);
     enum { MOST = 8 };
     tsr_input *input = NULL;
     tsr_tsc t;

@@ -20,7 +20,7 @@ static void set_pieces(struct tsr_encoder *e)
             const uint32_t end = tsr_cut_bytes(s, n);
             t->piece[k * t->layers + l] =
                 (tsr_tsc_piece){ .bytes = end - at, .passes = (uint8_t)(s->raw && end > at ? TSR_RAW_PASSES : n - before), .there = 1 };
-            e->bytes[k * t->layers + l] = s->bytes + at;
+            if (s->bytes) e->bytes[k * t->layers + l] = s->bytes + at; /* a stream of zeros has none */
             at = end;
             before = n;
         }

@@ -17,6 +17,8 @@ const char *tsr_version(void)
     return TSR_TEXT(TSR_VERSION_MAJOR) "." TSR_TEXT(TSR_VERSION_MINOR) "." TSR_TEXT(TSR_VERSION_PATCH);
 }
 
+int32_t tsr_version_number(void) { return TSR_VERSION_NUMBER; }
+
 static const struct { const char *name, *aliases[3]; size_t size; } dtypes[TSR_DTYPE_COUNT] = {
     [TSR_U8] = { "u8", { "uint8", "uchar", "byte" }, 1 },     [TSR_I8] = { "i8", { "int8", "schar", "char" }, 1 },
     [TSR_U16] = { "u16", { "uint16", "ushort", NULL }, 2 },   [TSR_I16] = { "i16", { "int16", "short", NULL }, 2 },
@@ -33,6 +35,7 @@ const char *tsr_dtype_name(tsr_dtype dtype) { return dtype_valid(dtype) ? dtypes
 
 tsr_status tsr_dtype_parse(const char *name, tsr_dtype *dtype)
 {
+    TSR_NEEDS(dtype);
     for (int i = 0; name && i < TSR_DTYPE_COUNT; i++) {
         if (!strcasecmp(name, dtypes[i].name)) { *dtype = (tsr_dtype)i; return TSR_OK; }
         for (int a = 0; a < 3; a++)

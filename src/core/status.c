@@ -50,6 +50,13 @@ tsr_status tsr_frame_at(tsr_status status, const char *function, const char *fil
     return status;
 }
 
+tsr_status tsr_missing_at(int which, const char *names, const char *function, const char *file, int line)
+{
+    for (; which > 0; which--) names = strchr(names, ',') + 1;
+    names += strspn(names, " ");
+    return tsr_fail_at(TSR_ERROR_ARGUMENT, function, file, line, "%.*s is NULL, expected a pointer", (int)strcspn(names, ","), names);
+}
+
 void tsr_remark(const char *format, ...)
 {
     char line[REMARK_BYTES / 2];

@@ -15,6 +15,9 @@ tsr_status tsr_fail_at(tsr_status status, const char *function, const char *file
 /* Appends a frame to the trace; returns `status`. */
 tsr_status tsr_frame_at(tsr_status status, const char *function, const char *file, int line);
 
+/* TSR_ERROR_ARGUMENT for a NULL, number `which` of the names that a comma separates. */
+tsr_status tsr_missing_at(int which, const char *names, const char *function, const char *file, int line);
+
 /* Keeps a line for tsr_remarks_take: for what is no error, but a user would want to know. Long names are cut. */
 void tsr_remark(const char *format, ...) TSR_PRINTF(1, 2);
 
@@ -38,6 +41,20 @@ void tsr_remark(const char *format, ...) TSR_PRINTF(1, 2);
     do {                                                                                       \
         status = TSR_FAILED(code, __VA_ARGS__);                                                \
         goto label;                                                                            \
+    } while (0)
+
+/* At the top of every public function: the pointers that the caller must give, each refused by its name if it is NULL ... */
+#define TSR_NEEDS(...)                                                                               \
+    do {                                                                                             \
+        const void *const needed_[] = { __VA_ARGS__ };                                               \
+        for (int i_ = 0; i_ < (int)(sizeof needed_ / sizeof *needed_); i_++)                         \
+            if (!needed_[i_]) return tsr_missing_at(i_, #__VA_ARGS__, __func__, __FILE__, __LINE__); \
+    } while (0)
+/* ... and a place for what is returned, which holds NULL until then. */
+#define TSR_RETURNS(place) \
+    do {                   \
+        TSR_NEEDS(place);  \
+        *(place) = NULL;   \
     } while (0)
 
 /* Our own mistakes: checked in debug builds only. */

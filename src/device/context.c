@@ -94,6 +94,7 @@ int32_t tsr_device_count(tsr_device_kind kind, tsr_device_info *info)
 
 tsr_status tsr_device_describe(tsr_device device, tsr_device_info *info)
 {
+    TSR_NEEDS(info);
     char why[256] = "";
     memset(info, 0, sizeof *info);
     const tsr_backend *backend = tsr_backend_get(device.kind, why, sizeof why);
@@ -132,7 +133,7 @@ static tsr_status parse_device(const char *text, tsr_device *device, int *automa
 
 tsr_status tsr_context_create(const tsr_context_options *options, tsr_context **context)
 {
-    *context = NULL;
+    TSR_RETURNS(context);
     tsr_context_options own;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     const char *name = own.device;
@@ -174,13 +175,17 @@ void tsr_context_destroy(tsr_context **context)
     tsr_host_release(&allocator, c, sizeof *c);
 }
 
-tsr_device tsr_context_device(const tsr_context *context) { return context->device; }
-int32_t tsr_context_threads(const tsr_context *context) { return context->threads; }
-tsr_memory_use tsr_context_memory(const tsr_context *context) { return context->memory; }
-void tsr_context_reset_peak(tsr_context *context) { context->memory.peak_bytes = context->memory.current_bytes; }
+tsr_device tsr_context_device(const tsr_context *context) { return context ? context->device : (tsr_device){ 0 }; }
+int32_t tsr_context_threads(const tsr_context *context) { return context ? context->threads : 0; }
+tsr_memory_use tsr_context_memory(const tsr_context *context) { return context ? context->memory : (tsr_memory_use){ 0 }; }
+void tsr_context_reset_peak(tsr_context *context)
+{
+    if (context) context->memory.peak_bytes = context->memory.current_bytes;
+}
 
 tsr_status tsr_context_synchronize(tsr_context *context)
 {
+    TSR_NEEDS(context);
     TSR_TRY(context->backend->synchronize(context->queue));
     return TSR_OK;
 }

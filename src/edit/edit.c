@@ -39,6 +39,7 @@ static void list_options(const tsr_editor *editor, tsr_tiles_options *options)
 
 tsr_status tsr_editor_add(tsr_editor *editor, const char *name, const tsr_tiles *tiles)
 {
+    TSR_NEEDS(editor, name, tiles);
     tsr_tiles *made = NULL;
     TSR_TRY(tsr_edit_check_new(editor, name));
     TSR_TRY(tsr_csg_require_pair(editor->model, tiles));
@@ -49,6 +50,7 @@ tsr_status tsr_editor_add(tsr_editor *editor, const char *name, const tsr_tiles 
 
 tsr_status tsr_editor_shape(tsr_editor *editor, const char *name, const tsr_shape *shape)
 {
+    TSR_NEEDS(editor, name, shape);
     tsr_tiles_options options;
     tsr_tiles *made = NULL;
     TSR_TRY(tsr_edit_check_new(editor, name));
@@ -60,6 +62,7 @@ tsr_status tsr_editor_shape(tsr_editor *editor, const char *name, const tsr_shap
 
 tsr_status tsr_editor_animal(tsr_editor *editor, const char *name, tsr_vec3 centre, double size)
 {
+    TSR_NEEDS(editor, name);
     tsr_tiles_options options;
     tsr_tiles *made = NULL;
     TSR_TRY(tsr_edit_check_new(editor, name));
@@ -71,6 +74,7 @@ tsr_status tsr_editor_animal(tsr_editor *editor, const char *name, tsr_vec3 cent
 
 tsr_status tsr_editor_duplicate(tsr_editor *editor, const char *object, const char *name)
 {
+    TSR_NEEDS(editor, name);
     int32_t slot;
     tsr_tiles *made = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
@@ -82,6 +86,7 @@ tsr_status tsr_editor_duplicate(tsr_editor *editor, const char *object, const ch
 
 tsr_status tsr_editor_remove(tsr_editor *editor, const char *object)
 {
+    TSR_NEEDS(editor);
     int32_t slot;
     tsr_tiles *none = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
@@ -101,6 +106,7 @@ tsr_status tsr_edit_put(tsr_editor *editor, int32_t slot, tsr_tiles **made)
 
 tsr_status tsr_editor_combine(tsr_editor *editor, const char *object, const char *other, tsr_csg_operation operation, double radius)
 {
+    TSR_NEEDS(editor);
     int32_t a, b;
     tsr_tiles *made = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &a));
@@ -124,6 +130,7 @@ static int whole_tiles(const tsr_tile_pool *pool, tsr_vec3 shift, int32_t tiles[
 
 tsr_status tsr_editor_move(tsr_editor *editor, const char *object, tsr_vec3 shift)
 {
+    TSR_NEEDS(editor);
     int32_t slot, tiles[3];
     tsr_tiles *made = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
@@ -163,11 +170,11 @@ static int factors(double scale)
 
 tsr_status tsr_editor_transform(tsr_editor *editor, const char *object, const tsr_motion *motion, const tsr_progress *progress)
 {
+    TSR_NEEDS(editor, motion);
     int32_t slot;
     tsr_tiles *made = NULL;
     tsr_status status = TSR_OK;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
-    if (!motion) TSR_FAIL(TSR_ERROR_ARGUMENT, "motion is NULL");
     const tsr_tiles *from = editor->object[slot].tiles;
     tsr_motion last = *motion;
     /* The band is scaled, too: by more than 2 at once too little of it is left, or it takes as many tiles as the inside. */
@@ -187,8 +194,9 @@ tsr_status tsr_editor_transform(tsr_editor *editor, const char *object, const ts
 
 tsr_status tsr_editor_field(const tsr_editor *editor, const char *object, tsr_volume **field)
 {
+    TSR_RETURNS(field);
+    TSR_NEEDS(editor);
     int32_t slot;
-    *field = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
     TSR_TRY(tsr_tiles_field(editor->object[slot].tiles, field));
     return TSR_OK;

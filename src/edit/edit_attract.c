@@ -320,6 +320,7 @@ static tsr_status run(struct stroke *s, double *reached)
 
 tsr_status tsr_editor_attract(tsr_editor *editor, const char *object, const tsr_attraction *attraction, const tsr_progress *progress)
 {
+    TSR_NEEDS(editor, attraction);
     struct stroke s = { .editor = editor, .a = attraction, .progress = { .whole = progress, .stage = "attraction" } };
     double reached = 0;
     TSR_TRY(tsr_edit_find(editor, object, &s.slot));

@@ -90,7 +90,7 @@ static struct run offset_run(const tsr_editor *editor, double distance)
 
 tsr_status tsr_editor_offset(tsr_editor *editor, const char *object, double distance, const tsr_progress *progress)
 {
-    if (!editor) TSR_FAIL(TSR_ERROR_ARGUMENT, "editor is NULL");
+    TSR_NEEDS(editor);
     TSR_TRY(tsr_edit_check_length("distance", fabs(distance)));
     struct run r = offset_run(editor, distance);
     TSR_TRY(run_flows(editor, object, &r, 1, progress));
@@ -107,19 +107,21 @@ static tsr_status there_and_back(tsr_editor *editor, const char *object, double 
 }
 tsr_status tsr_editor_open(tsr_editor *editor, const char *object, double radius, const tsr_progress *progress)
 {
+    TSR_NEEDS(editor);
     TSR_TRY(tsr_edit_check_length("radius", radius));
     return there_and_back(editor, object, -radius, progress);
 }
 tsr_status tsr_editor_close(tsr_editor *editor, const char *object, double radius, const tsr_progress *progress)
 {
+    TSR_NEEDS(editor);
     TSR_TRY(tsr_edit_check_length("radius", radius));
     return there_and_back(editor, object, radius, progress);
 }
 
 tsr_status tsr_editor_smooth(tsr_editor *editor, const char *object, double time, int conserve, const tsr_progress *progress)
 {
+    TSR_NEEDS(editor);
     struct run r = { .duration = time };
-    if (!editor) TSR_FAIL(TSR_ERROR_ARGUMENT, "editor is NULL");
     TSR_TRY(tsr_edit_check_length("time", time));
     tsr_edit_flow_options(editor, &r.options);
     r.options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
@@ -135,7 +137,7 @@ tsr_status tsr_editor_smooth(tsr_editor *editor, const char *object, double time
 
 tsr_status tsr_editor_rotate(tsr_editor *editor, const char *object, const tsr_motion *motion, const tsr_progress *progress)
 {
-    if (!editor || !motion) TSR_FAIL(TSR_ERROR_ARGUMENT, "editor or motion is NULL");
+    TSR_NEEDS(editor, motion);
     const tsr_motion *m = motion;
     if (m->shift.x != 0 || m->shift.y != 0 || m->shift.z != 0 || (m->scale != 0 && m->scale != 1))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "rotation: shift and scale of the motion must be 0");
@@ -151,6 +153,7 @@ tsr_status tsr_editor_rotate(tsr_editor *editor, const char *object, const tsr_m
 
 tsr_status tsr_editor_redistance(tsr_editor *editor, const char *object)
 {
+    TSR_NEEDS(editor);
     int32_t slot;
     tsr_tiles *work = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
@@ -306,6 +309,7 @@ static tsr_status brush_with(tsr_editor *editor, const char *object, const tsr_b
 
 tsr_status tsr_editor_brush(tsr_editor *editor, const char *object, const tsr_brush *brush, const tsr_progress *progress)
 {
+    TSR_NEEDS(editor, brush);
     TSR_TRY(check_brush(brush));
     tsr_levelset_term term = { .kind = TSR_LEVELSET_SPEED, .value = brush->speed };
     TSR_TRY(brush_with(editor, object, brush, &term, fabs(brush->speed), progress));
@@ -314,6 +318,7 @@ tsr_status tsr_editor_brush(tsr_editor *editor, const char *object, const tsr_br
 
 tsr_status tsr_editor_smooth_brush(tsr_editor *editor, const char *object, const tsr_brush *brush, const tsr_progress *progress)
 {
+    TSR_NEEDS(editor, brush);
     TSR_TRY(check_brush(brush));
     if (!(brush->speed >= 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "brush: the weight of the curvature is %g, expected 0 or more", brush->speed);
     int32_t slot;

@@ -86,8 +86,9 @@ static void note_change(tsr_edit_object *object, const tsr_patch *patch)
 
 tsr_status tsr_editor_changes(tsr_editor *editor, const char *object, tsr_surface_region *region, const tsr_surface_region **changed)
 {
+    TSR_RETURNS(changed);
+    TSR_NEEDS(editor, region);
     int32_t slot;
-    *changed = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
     tsr_edit_object *o = &editor->object[slot];
     *region = o->changed;
@@ -151,6 +152,7 @@ static int64_t stack_steps(const tsr_edit_stack *stack)
 
 void tsr_editor_history(const tsr_editor *editor, tsr_edit_history *history)
 {
+    if (!editor || !history) return;
     memset(history, 0, sizeof *history);
     if (!editor) return;
     *history = (tsr_edit_history){ stack_steps(&editor->undo), stack_steps(&editor->redo), editor->last_tiles,
@@ -328,7 +330,7 @@ static tsr_status turn_step_back(tsr_editor *editor, tsr_edit_stack *from, tsr_e
 
 tsr_status tsr_editor_undo(tsr_editor *editor)
 {
-    if (!editor) TSR_FAIL(TSR_ERROR_ARGUMENT, "editor is NULL");
+    TSR_NEEDS(editor);
     if (editor->undo.count == 0) TSR_FAIL(TSR_ERROR_STATE, "there is nothing to undo");
     TSR_TRY(turn_step_back(editor, &editor->undo, &editor->redo));
     return TSR_OK;
@@ -336,7 +338,7 @@ tsr_status tsr_editor_undo(tsr_editor *editor)
 
 tsr_status tsr_editor_redo(tsr_editor *editor)
 {
-    if (!editor) TSR_FAIL(TSR_ERROR_ARGUMENT, "editor is NULL");
+    TSR_NEEDS(editor);
     if (editor->redo.count == 0) TSR_FAIL(TSR_ERROR_STATE, "there is nothing to redo");
     TSR_TRY(turn_step_back(editor, &editor->redo, &editor->undo));
     return TSR_OK;
@@ -352,11 +354,11 @@ void tsr_edit_abandon(tsr_editor *editor)
 
 tsr_status tsr_editor_create(tsr_context *context, const tsr_editor_options *options, tsr_editor **editor)
 {
+    TSR_RETURNS(editor);
+    TSR_NEEDS(context);
     tsr_editor_options own;
     tsr_tiles_options tiles = TSR_TILES_OPTIONS;
-    *editor = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     if (own.history_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "editor: history_limit is %lld, expected 0 or more", (long long)own.history_limit);
     int any = 0;
     for (int i = 0; i < 12; i++) any |= own.geometry.affine[i / 4][i % 4] != 0;

@@ -166,6 +166,7 @@ tsr_status tsr_edit_component(const tsr_tiles *tiles, const char *who, tsr_vec3 
 
 tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_vec3 *at)
 {
+    TSR_NEEDS(editor);
     int32_t slot;
     tsr_csg_labels labels;
     tsr_tiles *kept = NULL;
@@ -209,6 +210,7 @@ static tsr_status piece_name(const tsr_editor *editor, const char *object, int n
 
 tsr_status tsr_editor_split(tsr_editor *editor, const char *object, int64_t *pieces)
 {
+    TSR_NEEDS(editor);
     int32_t slot;
     int64_t count, largest = 0;
     tsr_component part[TSR_EDIT_PIECES];

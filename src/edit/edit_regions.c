@@ -47,6 +47,7 @@ static tsr_status divide(const tsr_editor *editor, int32_t slot, const tsr_selec
 
 tsr_status tsr_editor_disconnect_at(tsr_editor *editor, const char *object, const tsr_selection *selection, double width)
 {
+    TSR_NEEDS(editor);
     int32_t slot;
     tsr_tiles *made = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
@@ -111,6 +112,7 @@ tsr_status tsr_editor_keep_in(tsr_editor *editor, const char *object, const tsr_
 tsr_status tsr_editor_components_in(const tsr_editor *editor, const char *object, const tsr_selection *selection, tsr_component *components,
                                     int64_t room, int64_t *count)
 {
+    TSR_NEEDS(editor, selection, components, count);
     int32_t slot;
     tsr_tiles *inner = NULL;
     *count = 0;
@@ -132,16 +134,19 @@ static tsr_selection of_box(const tsr_box *region)
 
 tsr_status tsr_editor_disconnect(tsr_editor *editor, const char *object, const tsr_box *region, double width)
 {
+    TSR_NEEDS(editor, region);
     const tsr_selection selection = of_box(region);
     return tsr_editor_disconnect_at(editor, object, &selection, width);
 }
 tsr_status tsr_editor_cut(tsr_editor *editor, const char *object, const tsr_box *region, const char *name)
 {
+    TSR_NEEDS(editor, region, name);
     const tsr_selection selection = of_box(region);
     return tsr_editor_cut_out(editor, object, &selection, NULL, name);
 }
 tsr_status tsr_editor_delete(tsr_editor *editor, const char *object, const tsr_box *region)
 {
+    TSR_NEEDS(editor, region);
     const tsr_selection selection = of_box(region);
     return tsr_editor_delete_in(editor, object, &selection, NULL);
 }

@@ -300,8 +300,8 @@ static tsr_status run_text(tsr_edit_run *r, const char *text, const char *name)
 
 tsr_status tsr_editor_script(tsr_editor *editor, const char *text, const char *name, const tsr_edit_script *script)
 {
+    TSR_NEEDS(editor, text);
     tsr_edit_run r = { .editor = editor };
-    if (!editor || !text) TSR_FAIL(TSR_ERROR_ARGUMENT, "editor or text is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&r.script, script));
     tsr_status status = run_text(&r, text, name);
     tsr_edit_run_drop_selections(&r);

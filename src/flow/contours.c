@@ -5,11 +5,11 @@
 
 tsr_status tsr_contours_create(const tsr_vector_field *field, const tsr_contour_options *options, tsr_contours **contours)
 {
+    TSR_RETURNS(contours);
+    TSR_NEEDS(field);
     tsr_status status;
     void *memory = NULL;
     tsr_contour_options own;
-    if (!contours) TSR_FAIL(TSR_ERROR_ARGUMENT, "contours is NULL");
-    *contours = NULL;
     TSR_TRY(tsr_field_require(field, "field"));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (!isfinite(own.coincidence) || own.coincidence > 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "coincidence is %g, expected at most 1", own.coincidence);
@@ -48,7 +48,7 @@ void tsr_contours_destroy(tsr_contours **contours)
 
 tsr_status tsr_contours_set_field(tsr_contours *contours, const tsr_vector_field *field)
 {
-    if (!contours) TSR_FAIL(TSR_ERROR_ARGUMENT, "contours is NULL");
+    TSR_NEEDS(contours, field);
     TSR_TRY(tsr_field_require(field, "field"));
     if (field->context != contours->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "field: lives in another context than the contours");
     if (field->size.x != contours->field->size.x || field->size.y != contours->field->size.y || field->size.z != contours->field->size.z)
@@ -204,29 +204,29 @@ done:
 
 /* ---- seeds ------------------------------------------------------------------------------------------------------------------------------ */
 
-tsr_status tsr_contours_update(tsr_contours *c, const tsr_contour_view *view, tsr_contour_info *info)
+tsr_status tsr_contours_update(tsr_contours *contours, const tsr_contour_view *view, tsr_contour_info *info)
 {
+    TSR_NEEDS(contours);
     tsr_contour_job job;
     tsr_contour_info own = TSR_CONTOUR_INFO;
     int64_t total;
-    if (!c) TSR_FAIL(TSR_ERROR_ARGUMENT, "contours is NULL");
-    c->count = 0;
-    TSR_TRY(tsr_contours_job(c, view, &job));
-    TSR_TRY(tsr_contours_select(c, &job, &total));
-    TSR_TRY(room(c->context, &c->entries, &c->entries_bytes, total, sizeof(tsr_pyramid_entry)));
-    TSR_TRY(room(c->context, &c->seeds, &c->seeds_bytes, total, sizeof(tsr_contour_seed)));
+    contours->count = 0;
+    TSR_TRY(tsr_contours_job(contours, view, &job));
+    TSR_TRY(tsr_contours_select(contours, &job, &total));
+    TSR_TRY(room(contours->context, &contours->entries, &contours->entries_bytes, total, sizeof(tsr_pyramid_entry)));
+    TSR_TRY(room(contours->context, &contours->seeds, &contours->seeds_bytes, total, sizeof(tsr_contour_seed)));
     if (total) {
-        TSR_TRY(tsr_pyramid_extract(c->pyramid, 0, total, (tsr_pyramid_entry *)c->entries));
-        job.entries = (const tsr_pyramid_entry *)c->entries;
-        job.seeds = (tsr_contour_seed *)c->seeds;
+        TSR_TRY(tsr_pyramid_extract(contours->pyramid, 0, total, (tsr_pyramid_entry *)contours->entries));
+        job.entries = (const tsr_pyramid_entry *)contours->entries;
+        job.seeds = (tsr_contour_seed *)contours->seeds;
         job.seeds_count = total;
-        TSR_TRY(c->context->backend->flow->seeds(c->context->queue, &job));
+        TSR_TRY(contours->context->backend->flow->seeds(contours->context->queue, &job));
     }
-    c->count = total;
-    if (total && (info || c->options.thinning > 0)) TSR_TRY(thin_on_host(c, &own.coincident));
-    own.seeds = c->count;
-    own.thinned = total - c->count;
-    own.device_bytes = tsr_volume_count(c->counts) + (int64_t)(c->entries_bytes + c->seeds_bytes);
+    contours->count = total;
+    if (total && (info || contours->options.thinning > 0)) TSR_TRY(thin_on_host(contours, &own.coincident));
+    own.seeds = contours->count;
+    own.thinned = total - contours->count;
+    own.device_bytes = tsr_volume_count(contours->counts) + (int64_t)(contours->entries_bytes + contours->seeds_bytes);
     if (info) {
         const size_t known = info->struct_size && info->struct_size < sizeof own ? info->struct_size : sizeof own;
         own.struct_size = known;
@@ -241,26 +241,25 @@ const tsr_contour_seed *tsr_contours_seeds(const tsr_contours *contours, int64_t
     return contours ? (const tsr_contour_seed *)contours->seeds : NULL;
 }
 
-tsr_status tsr_contours_download(const tsr_contours *c, int64_t first, int64_t count, tsr_contour_seed *seeds)
+tsr_status tsr_contours_download(const tsr_contours *contours, int64_t first, int64_t count, tsr_contour_seed *seeds)
 {
-    if (!c) TSR_FAIL(TSR_ERROR_ARGUMENT, "contours is NULL");
-    if (first < 0 || count < 0 || first > c->count || count > c->count - first)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "seeds %lld to %lld, expected numbers within the %lld of the last update", (long long)first, (long long)(first + count),
-                 (long long)c->count);
+    TSR_NEEDS(contours);
+    if (first < 0 || count < 0 || first > contours->count || count > contours->count - first)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "seeds %lld to %lld, expected numbers within the %lld of the last update", (long long)first,
+                 (long long)(first + count), (long long)contours->count);
     if (count && !seeds) TSR_FAIL(TSR_ERROR_ARGUMENT, "seeds is NULL");
     if (count)
-        TSR_TRY(c->context->backend->download(c->context->queue, seeds, (const tsr_contour_seed *)c->seeds + first,
-                                              (size_t)count * sizeof *seeds));
+        TSR_TRY(contours->context->backend->download(contours->context->queue, seeds, (const tsr_contour_seed *)contours->seeds + first,
+                                                     (size_t)count * sizeof *seeds));
     return TSR_OK;
 }
 
 tsr_status tsr_contours_volume(const tsr_contours *contours, const tsr_contour_view *view, int which, tsr_volume **volume)
 {
+    TSR_RETURNS(volume);
+    TSR_NEEDS(contours, view);
     tsr_contour_job job;
     tsr_status status;
-    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
-    *volume = NULL;
-    if (!contours) TSR_FAIL(TSR_ERROR_ARGUMENT, "contours is NULL");
     if (which != 0 && which != 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "which is %d, expected 0 (S) or 1 (T)", which);
     TSR_TRY(tsr_contours_job(contours, view, &job));
     TSR_TRY(tsr_field_volume(contours->field, volume));
@@ -295,39 +294,39 @@ static tsr_status relevance_take(const tsr_contour_relevance *relevance, tsr_con
     return TSR_OK;
 }
 
-tsr_status tsr_contours_trace(const tsr_contours *c, const tsr_contour_relevance *relevance, const tsr_streamline_options *options,
+tsr_status tsr_contours_trace(const tsr_contours *contours, const tsr_contour_relevance *relevance, const tsr_streamline_options *options,
                               tsr_streamlines **lines)
 {
+    TSR_RETURNS(lines);
+    TSR_NEEDS(contours);
     tsr_contour_relevance own;
     tsr_stream_plan plan = { .series = NULL };
     void *host = NULL, *lengths = NULL;
     size_t bytes = 0;
     tsr_status status;
-    if (!lines) TSR_FAIL(TSR_ERROR_ARGUMENT, "lines is NULL");
-    *lines = NULL;
-    if (!c) TSR_FAIL(TSR_ERROR_ARGUMENT, "contours is NULL");
     TSR_TRY(relevance_take(relevance, &own));
-    TSR_TRY(tsr_stream_plan_make(c->field, options, &plan));
-    if (own.use && c->count) {
-        const size_t seed_bytes = (size_t)c->count * sizeof(tsr_contour_seed);
+    TSR_TRY(tsr_stream_plan_make(contours->field, options, &plan));
+    if (own.use && contours->count) {
+        const size_t seed_bytes = (size_t)contours->count * sizeof(tsr_contour_seed);
         const double full = isfinite(plan.job.max_length) ? (double)plan.job.max_length : (double)plan.job.step * plan.job.max_steps;
-        bytes = (size_t)c->count * sizeof(float);
+        bytes = (size_t)contours->count * sizeof(float);
         TSR_TRY(tsr_host_allocate(NULL, seed_bytes + bytes, &host));
         tsr_contour_seed *seeds = (tsr_contour_seed *)host;
-        float *length = (float *)(void *)(seeds + c->count);
-        TSR_TRY_GOTO(tsr_contours_download(c, 0, c->count, seeds), done);
-        for (int64_t k = 0; k < c->count; k++)
-            length[k] = (float)(full * smooth(own.curvature, (double)seeds[k].curvature * c->field->spacing) * smooth(own.angle, (double)seeds[k].angle));
-        TSR_TRY_GOTO(tsr_device_allocate(c->context, bytes, &lengths), done);
-        TSR_TRY_GOTO(c->context->backend->upload(c->context->queue, lengths, length, bytes), done);
+        float *length = (float *)(void *)(seeds + contours->count);
+        TSR_TRY_GOTO(tsr_contours_download(contours, 0, contours->count, seeds), done);
+        for (int64_t k = 0; k < contours->count; k++)
+            length[k] = (float)(full * smooth(own.curvature, (double)seeds[k].curvature * contours->field->spacing) *
+                                smooth(own.angle, (double)seeds[k].angle));
+        TSR_TRY_GOTO(tsr_device_allocate(contours->context, bytes, &lengths), done);
+        TSR_TRY_GOTO(contours->context->backend->upload(contours->context->queue, lengths, length, bytes), done);
         plan.job.lengths = (const float *)lengths;
     }
-    plan.job.at = c->count ? ((const tsr_contour_seed *)c->seeds)->at : NULL;
+    plan.job.at = contours->count ? ((const tsr_contour_seed *)contours->seeds)->at : NULL;
     plan.job.stride = (int64_t)(sizeof(tsr_contour_seed) / sizeof(double));
-    plan.job.lines = c->count;
+    plan.job.lines = contours->count;
     TSR_TRY_GOTO(tsr_stream_run(&plan, lines), done);
 done:
-    tsr_device_release(c->context, lengths, bytes);
+    tsr_device_release(contours->context, lengths, bytes);
     tsr_host_release(NULL, host, 0);
     return status;
 }

@@ -116,14 +116,13 @@ static int by_score(const void *a, const void *b)
     return (x->score < y->score) - (x->score > y->score);
 }
 
-tsr_status tsr_contours_eigenplanes(tsr_contours *c, const tsr_eigenplane_options *options, tsr_eigenplanes *found)
+tsr_status tsr_contours_eigenplanes(tsr_contours *contours, const tsr_eigenplane_options *options, tsr_eigenplanes *found)
 {
+    TSR_NEEDS(contours, found);
     tsr_eigenplane_options o;
     tsr_status status;
     void *memory = NULL;
-    if (!found) TSR_FAIL(TSR_ERROR_ARGUMENT, "found is NULL");
     *found = (tsr_eigenplanes){ .count = 0 };
-    if (!c) TSR_FAIL(TSR_ERROR_ARGUMENT, "contours is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     if (o.views < 0 || o.views > 1000000) TSR_FAIL(TSR_ERROR_ARGUMENT, "views is %d, expected 1 to 1000000", o.views);
     if (o.planes < 0 || o.planes > 1000) TSR_FAIL(TSR_ERROR_ARGUMENT, "planes is %d, expected 1 to 1000", o.planes);
@@ -135,27 +134,27 @@ tsr_status tsr_contours_eigenplanes(tsr_contours *c, const tsr_eigenplane_option
     found->scores = (double *)(void *)(found->directions + found->views);
     found->lengths = o.lengths ? found->scores + found->views : NULL;
     found->planes = (tsr_eigenplane *)(void *)(found->scores + 2 * found->views);
-    const double wide = tolerance_of(c, 0.5 * sqrt(2 * 3.14159265358979 / found->views));
+    const double wide = tolerance_of(contours, 0.5 * sqrt(2 * 3.14159265358979 / found->views));
     for (int32_t k = 0; k < found->views; k++) {
         int64_t seeds, coincident;
         if (tsr_progress_report(&o.progress, 0.8 * k / found->views, "trying directions"))
             TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, fail, "cancelled during trying directions");
         found->directions[k] = direction(k, found->views);
-        TSR_TRY_GOTO(score(c, found->directions[k], wide, &seeds, &coincident), fail);
+        TSR_TRY_GOTO(score(contours, found->directions[k], wide, &seeds, &coincident), fail);
         found->scores[k] = (double)coincident;
         if (!o.lengths) continue;
         tsr_streamlines *lines = NULL;
-        TSR_TRY_GOTO(tsr_contours_trace(c, NULL, &o.lines, &lines), fail);
+        TSR_TRY_GOTO(tsr_contours_trace(contours, NULL, &o.lines, &lines), fail);
         status = tsr_streamlines_length(lines, &found->lengths[k]);
         tsr_streamlines_destroy(&lines);
         TSR_TRY_GOTO(status, fail);
     }
-    TSR_TRY_GOTO(best_planes(c, &o, found), fail);
+    TSR_TRY_GOTO(best_planes(contours, &o, found), fail);
     qsort(found->planes, (size_t)found->count, sizeof *found->planes, by_score);
-    c->count = 0;
+    contours->count = 0;
     return TSR_OK;
 fail:
-    c->count = 0;
+    contours->count = 0;
     tsr_eigenplanes_free(found);
     return status;
 }

@@ -72,9 +72,9 @@ fail:
 
 tsr_status tsr_field_read(const char *const *paths, int32_t count, const tsr_read_options *options, tsr_volume *components[3])
 {
+    TSR_NEEDS(components);
     tsr_read_options own;
     tsr_status status;
-    if (!components) TSR_FAIL(TSR_ERROR_ARGUMENT, "components is NULL");
     components[0] = components[1] = components[2] = NULL;
     if (!paths || (count != 1 && count != 3)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%d files, expected one with vectors or three with a component each", count);
     for (int32_t k = 0; k < count; k++)
@@ -168,9 +168,9 @@ static tsr_status write_all(tsr_output *out, const tsr_volume *const c[3], int v
 
 tsr_status tsr_field_write(const tsr_volume *const components[3], const char *path, const tsr_write_options *options)
 {
+    TSR_NEEDS(components, path);
     tsr_write_options own;
     tsr_output *out = NULL;
-    if (!components || !path) TSR_FAIL(TSR_ERROR_ARGUMENT, "components or path is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     for (int k = 0; k < 3; k++) {
         const tsr_volume *v = components[k];

@@ -101,6 +101,7 @@ enum { SHAPES = (int)(sizeof shapes / sizeof *shapes) };
 
 int tsr_field_shape_at(int32_t index, tsr_field_shape *info)
 {
+    if (!info) return 0;
     if (index < 0 || index >= SHAPES) return 0;
     *info = shapes[index].info;
     return 1;
@@ -131,10 +132,10 @@ static void fill_rows(void *user, int64_t begin, int64_t end, int worker)
 
 tsr_status tsr_field_make(const char *name, const tsr_field_options *options, tsr_volume *components[3])
 {
+    TSR_NEEDS(components);
     tsr_field_options o;
     tsr_status status;
     const shape *s = NULL;
-    if (!components) TSR_FAIL(TSR_ERROR_ARGUMENT, "components is NULL");
     components[0] = components[1] = components[2] = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     for (int k = 0; k < SHAPES && name; k++)

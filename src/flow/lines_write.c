@@ -164,11 +164,11 @@ static const char *format_of(const char *path, const tsr_write_options *o)
 tsr_status tsr_streamlines_write(const tsr_streamlines *lines, const char *const *names, const float *const *values, int32_t attributes, const char *path,
                                  const tsr_write_options *options)
 {
+    TSR_NEEDS(lines, path);
     tsr_write_options own;
     tsr_output *out = NULL;
     void *host = NULL;
     tsr_status status;
-    if (!lines || !path) TSR_FAIL(TSR_ERROR_ARGUMENT, "lines or path is NULL");
     if (attributes < 0 || attributes > 64 || (attributes && (!names || !values)))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%d attributes, expected 0 to 64 with names and values", attributes);
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
@@ -225,9 +225,9 @@ static tsr_status write_mesh(tsr_output *out, const tsr_mesh *m, int ascii)
 
 tsr_status tsr_mesh_write_vtk(const tsr_mesh *mesh, const char *path, const tsr_write_options *options)
 {
+    TSR_NEEDS(mesh, path);
     tsr_write_options own;
     tsr_output *out = NULL;
-    if (!mesh || !path) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh or path is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_mesh_require_host(mesh, "mesh"));
     TSR_TRY(check_indices(mesh->vertex_count, "vertices"));

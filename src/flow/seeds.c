@@ -56,10 +56,10 @@ static tsr_vec3 in_ball(uint64_t seed, uint64_t *at)
 
 tsr_status tsr_seeds_make(const tsr_vector_field *field, const tsr_seed_options *options, double **seeds, int64_t *count)
 {
+    TSR_RETURNS(seeds);
+    TSR_NEEDS(field, count);
     tsr_seed_options o;
     void *memory = NULL;
-    if (!seeds || !count) TSR_FAIL(TSR_ERROR_ARGUMENT, "seeds or count is NULL");
-    *seeds = NULL;
     *count = 0;
     TSR_TRY(tsr_field_require(field, "field"));
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));

@@ -12,7 +12,7 @@ static const char *const attribute_names[TSR_STREAM_ATTRIBUTES] = { "speed", "cu
 const char *tsr_stream_attribute_name(tsr_stream_attribute a) { return (unsigned)a < TSR_STREAM_ATTRIBUTES ? attribute_names[a] : "unknown"; }
 tsr_status tsr_stream_attribute_parse(const char *name, tsr_stream_attribute *attribute)
 {
-    if (!name || !attribute) TSR_FAIL(TSR_ERROR_ARGUMENT, "name or attribute is NULL");
+    TSR_NEEDS(name, attribute);
     for (int k = 0; k < TSR_STREAM_ATTRIBUTES; k++)
         if (!strcmp(name, attribute_names[k])) {
             *attribute = (tsr_stream_attribute)k;
@@ -294,12 +294,12 @@ done:
 tsr_status tsr_streamlines_trace(const tsr_vector_field *field, const double *seeds, int64_t count, const tsr_streamline_options *options,
                                  tsr_streamlines **lines)
 {
+    TSR_RETURNS(lines);
+    TSR_NEEDS(field);
     tsr_stream_plan plan;
     void *at = NULL;
     size_t bytes = 0;
     tsr_status status;
-    if (!lines) TSR_FAIL(TSR_ERROR_ARGUMENT, "lines is NULL");
-    *lines = NULL;
     TSR_TRY(tsr_stream_plan_make(field, options, &plan));
     TSR_TRY(upload_seeds(field, seeds, count, &at, &bytes));
     plan.job.at = (const double *)at;
@@ -347,12 +347,11 @@ static tsr_status series_plan(const tsr_field_series *series, double start, cons
 tsr_status tsr_streamlines_paths(const tsr_field_series *series, double start, const double *seeds, int64_t count, const tsr_streamline_options *options,
                                  tsr_streamlines **lines)
 {
+    TSR_RETURNS(lines);
     tsr_stream_plan plan;
     void *memory = NULL, *at = NULL;
     size_t bytes = 0, at_bytes = 0;
     tsr_status status;
-    if (!lines) TSR_FAIL(TSR_ERROR_ARGUMENT, "lines is NULL");
-    *lines = NULL;
     if (!series || series->count < 1 || !series->fields || !series->fields[0]) TSR_FAIL(TSR_ERROR_ARGUMENT, "series has no field");
     tsr_context *context = series->fields[0]->context;
     TSR_TRY_GOTO(series_plan(series, start, options, &plan, &memory, &bytes), done);
@@ -450,13 +449,12 @@ done:
 tsr_status tsr_streamlines_streaks(const tsr_field_series *series, double start, double end, int32_t releases, const double *seeds, int64_t count,
                                    const tsr_streamline_options *options, tsr_streamlines **lines)
 {
+    TSR_RETURNS(lines);
     tsr_streamline_options o;
     tsr_stream_plan plan;
     void *memory = NULL;
     size_t bytes = 0;
     tsr_status status;
-    if (!lines) TSR_FAIL(TSR_ERROR_ARGUMENT, "lines is NULL");
-    *lines = NULL;
     if (!series || series->count < 1 || !series->fields || !series->fields[0]) TSR_FAIL(TSR_ERROR_ARGUMENT, "series has no field");
     if (!(end > start) || !isfinite(end - start)) TSR_FAIL(TSR_ERROR_ARGUMENT, "streaks from %g to %g, expected times in rising order", start, end);
     if (releases < 2 || releases > 1000000) TSR_FAIL(TSR_ERROR_ARGUMENT, "releases is %d, expected 2 to 1000000", releases);
@@ -477,14 +475,13 @@ done:
 
 tsr_status tsr_field_ftle(const tsr_field_series *series, const tsr_ftle_options *options, tsr_volume **volume)
 {
+    TSR_RETURNS(volume);
     enum { CHUNK = 1 << 20 };
     tsr_ftle_options o;
     tsr_stream_plan plan;
     void *memory = NULL, *at = NULL, *map = NULL, *last = NULL, *host = NULL;
     size_t bytes = 0, at_bytes = 0, map_bytes = 0;
     tsr_status status;
-    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
-    *volume = NULL;
     if (!series || series->count < 1 || !series->fields || !series->fields[0]) TSR_FAIL(TSR_ERROR_ARGUMENT, "series has no field");
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     if (!(fabs(o.duration) > 0) || !isfinite(o.duration)) TSR_FAIL(TSR_ERROR_ARGUMENT, "duration is %g, expected a time that is not 0", o.duration);
@@ -546,12 +543,11 @@ done:
 
 /* ---- lines as they are ------------------------------------------------------------------------------------------------------------------ */
 
-tsr_status tsr_streamlines_create(tsr_context *context, const float *positions, const int64_t *offsets, int64_t count, tsr_streamlines **lines)
+tsr_status tsr_streamlines_create(tsr_context *context, const float *positions, const int64_t *offsets, int64_t count, tsr_streamlines **streamlines)
 {
+    TSR_RETURNS(streamlines);
+    TSR_NEEDS(context);
     tsr_status status;
-    if (!lines) TSR_FAIL(TSR_ERROR_ARGUMENT, "streamlines is NULL");
-    *lines = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     if (count < 0 || !offsets || offsets[0] != 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "offsets is NULL or does not begin with 0");
     for (int64_t k = 0; k < count; k++)
         if (offsets[k + 1] < offsets[k]) TSR_FAIL(TSR_ERROR_ARGUMENT, "offsets do not ascend at line %lld", (long long)k);
@@ -559,8 +555,8 @@ tsr_status tsr_streamlines_create(tsr_context *context, const float *positions, 
     if (points && !positions) TSR_FAIL(TSR_ERROR_ARGUMENT, "positions is NULL");
     for (int64_t k = 0; k < 3 * points; k++)
         if (!isfinite(positions[k])) TSR_FAIL(TSR_ERROR_ARGUMENT, "point %lld is not finite", (long long)(k / 3));
-    TSR_TRY(new_lines(context, count, lines));
-    tsr_streamlines *l = *lines;
+    TSR_TRY(new_lines(context, count, streamlines));
+    tsr_streamlines *l = *streamlines;
     memcpy(l->host_offsets, offsets, (size_t)(count + 1) * sizeof *offsets);
     l->points = points;
     TSR_TRY_GOTO(grow(context, &l->positions, &l->positions_bytes, 0, (size_t)(points + !points) * 12), fail);
@@ -570,7 +566,7 @@ tsr_status tsr_streamlines_create(tsr_context *context, const float *positions, 
     TSR_TRY_GOTO(upload_offsets(l), fail);
     return TSR_OK;
 fail:
-    tsr_streamlines_destroy(lines);
+    tsr_streamlines_destroy(streamlines);
     return status;
 }
 
@@ -594,71 +590,73 @@ const uint8_t *tsr_streamlines_ends(const tsr_streamlines *l) { return l ? l->en
 const float *tsr_streamlines_positions(const tsr_streamlines *l) { return l ? (const float *)l->positions : NULL; }
 const float *tsr_streamlines_parameter(const tsr_streamlines *l) { return l ? (const float *)l->parameter : NULL; }
 
-tsr_status tsr_streamlines_download(const tsr_streamlines *l, float *positions, float *parameter)
+tsr_status tsr_streamlines_download(const tsr_streamlines *lines, float *positions, float *parameter)
 {
-    if (!l) TSR_FAIL(TSR_ERROR_ARGUMENT, "lines is NULL");
-    if (positions && l->points) TSR_TRY(l->context->backend->download(l->context->queue, positions, l->positions, (size_t)l->points * 12));
-    if (parameter && l->points) TSR_TRY(l->context->backend->download(l->context->queue, parameter, l->parameter, (size_t)l->points * 4));
+    TSR_NEEDS(lines);
+    if (positions && lines->points)
+        TSR_TRY(lines->context->backend->download(lines->context->queue, positions, lines->positions, (size_t)lines->points * 12));
+    if (parameter && lines->points)
+        TSR_TRY(lines->context->backend->download(lines->context->queue, parameter, lines->parameter, (size_t)lines->points * 4));
     return TSR_OK;
 }
 
-tsr_status tsr_streamlines_attribute(const tsr_streamlines *l, const tsr_vector_field *field, tsr_stream_attribute attribute, float *values)
+tsr_status tsr_streamlines_attribute(const tsr_streamlines *lines, const tsr_vector_field *field, tsr_stream_attribute attribute, float *values)
 {
-    if (!l) TSR_FAIL(TSR_ERROR_ARGUMENT, "lines is NULL");
+    TSR_NEEDS(lines, field);
     if ((unsigned)attribute >= TSR_STREAM_ATTRIBUTES) TSR_FAIL(TSR_ERROR_ARGUMENT, "attribute is %d, expected 0 to %d", (int)attribute, TSR_STREAM_ATTRIBUTES - 1);
-    if (l->points && !values) TSR_FAIL(TSR_ERROR_ARGUMENT, "values is NULL");
-    if (!l->points) return TSR_OK;
+    if (lines->points && !values) TSR_FAIL(TSR_ERROR_ARGUMENT, "values is NULL");
+    if (!lines->points) return TSR_OK;
     if (attribute == TSR_STREAM_AT_PARAMETER) {
-        TSR_TRY(l->context->backend->copy(l->context->queue, values, l->parameter, (size_t)l->points * 4));
+        TSR_TRY(lines->context->backend->copy(lines->context->queue, values, lines->parameter, (size_t)lines->points * 4));
         return TSR_OK;
     }
     tsr_values_job job = { .attribute = attribute,
-                           .count = l->points,
-                           .lines = l->lines,
-                           .offsets = (const uint64_t *)l->offsets,
-                           .positions = (const float *)l->positions,
-                           .parameter = (const float *)l->parameter,
+                           .count = lines->points,
+                           .lines = lines->lines,
+                           .offsets = (const uint64_t *)lines->offsets,
+                           .positions = (const float *)lines->positions,
+                           .parameter = (const float *)lines->parameter,
                            .values = values };
     if (attribute == TSR_STREAM_AT_LENGTH) {
-        TSR_TRY(l->context->backend->flow->lengths(l->context->queue, &job));
+        TSR_TRY(lines->context->backend->flow->lengths(lines->context->queue, &job));
         return TSR_OK;
     }
     TSR_TRY(tsr_field_require(field, "field"));
-    if (field->context != l->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "field: lives in another context than the lines");
+    if (field->context != lines->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "field: lives in another context than the lines");
     job.grid = field->grid;
     memcpy(job.inverse, field->inverse, sizeof job.inverse);
-    TSR_TRY(l->context->backend->flow->values(l->context->queue, &job));
+    TSR_TRY(lines->context->backend->flow->values(lines->context->queue, &job));
     return TSR_OK;
 }
 
-tsr_status tsr_streamlines_values(const tsr_streamlines *l, const tsr_vector_field *field, tsr_stream_attribute attribute, float *values)
+tsr_status tsr_streamlines_values(const tsr_streamlines *lines, const tsr_vector_field *field, tsr_stream_attribute attribute, float *values)
 {
+    TSR_NEEDS(lines, field);
     void *device = NULL;
     tsr_status status;
-    if (!l) TSR_FAIL(TSR_ERROR_ARGUMENT, "lines is NULL");
-    if (l->points && !values) TSR_FAIL(TSR_ERROR_ARGUMENT, "values is NULL");
-    const size_t bytes = (size_t)l->points * sizeof(float);
+    if (lines->points && !values) TSR_FAIL(TSR_ERROR_ARGUMENT, "values is NULL");
+    const size_t bytes = (size_t)lines->points * sizeof(float);
     if (!bytes) return TSR_OK;
-    TSR_TRY(tsr_device_allocate(l->context, bytes, &device));
-    TSR_TRY_GOTO(tsr_streamlines_attribute(l, field, attribute, (float *)device), done);
-    TSR_TRY_GOTO(l->context->backend->download(l->context->queue, values, device, bytes), done);
+    TSR_TRY(tsr_device_allocate(lines->context, bytes, &device));
+    TSR_TRY_GOTO(tsr_streamlines_attribute(lines, field, attribute, (float *)device), done);
+    TSR_TRY_GOTO(lines->context->backend->download(lines->context->queue, values, device, bytes), done);
 done:
-    tsr_device_release(l->context, device, bytes);
+    tsr_device_release(lines->context, device, bytes);
     return status;
 }
 
-tsr_status tsr_streamlines_length(const tsr_streamlines *l, double *length)
+tsr_status tsr_streamlines_length(const tsr_streamlines *lines, double *length)
 {
+    TSR_NEEDS(lines, length);
     void *host = NULL;
     tsr_status status;
-    if (!l || !length) TSR_FAIL(TSR_ERROR_ARGUMENT, "lines or length is NULL");
     *length = 0;
-    if (!l->points) return TSR_OK;
-    TSR_TRY(tsr_host_allocate(NULL, (size_t)l->points * 12, &host));
-    TSR_TRY_GOTO(tsr_streamlines_download(l, (float *)host, NULL), done);
-    for (int64_t line = 0; line < l->lines; line++) {
+    if (!lines->points) return TSR_OK;
+    TSR_TRY(tsr_host_allocate(NULL, (size_t)lines->points * 12, &host));
+    TSR_TRY_GOTO(tsr_streamlines_download(lines, (float *)host, NULL), done);
+    for (int64_t line = 0; line < lines->lines; line++) {
         double own = 0;
-        for (int64_t k = l->host_offsets[line] + 1; k < l->host_offsets[line + 1]; k++) own += tsr_chord((const float *)host, k - 1, k);
+        for (int64_t k = lines->host_offsets[line] + 1; k < lines->host_offsets[line + 1]; k++) own += tsr_chord((const float *)host, k - 1, k);
         *length += own;
     }
 done:

@@ -8,6 +8,7 @@
 /* Twelve stops of a map from dark violet through blue-green to yellow, even in lightness; in between linear. */
 void tsr_stream_color(double position, uint8_t rgb[3])
 {
+    if (!rgb) return;
     static const uint8_t stops[9][3] = { { 72, 30, 120 },  { 66, 68, 150 },  { 48, 104, 160 },  { 36, 138, 156 },  { 46, 168, 138 },
                                          { 96, 196, 104 }, { 166, 214, 66 }, { 232, 214, 58 }, { 255, 236, 150 } };
     const double at = 8 * (position > 0 ? position < 1 ? position : 1 : 0);
@@ -122,10 +123,10 @@ done:
 
 tsr_status tsr_streamlines_tubes(const tsr_streamlines *lines, const tsr_vector_field *field, const tsr_tube_options *options, tsr_mesh **mesh)
 {
+    TSR_RETURNS(mesh);
+    TSR_NEEDS(lines);
     tsr_tube_options o;
     tsr_status status;
-    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
-    *mesh = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(check_options(lines, field, &o));
     tube t = { .lines = lines, .context = lines->context };

@@ -163,12 +163,10 @@ static double largest(const tsr_field_grid *grid, const float *v, int64_t count)
 
 tsr_status tsr_field_create(tsr_context *context, const tsr_volume *const components[3], tsr_vector_field **field)
 {
+    TSR_RETURNS(field);
+    TSR_NEEDS(context, components);
     tsr_status status;
     void *host = NULL, *v = NULL, *w = NULL, *memory = NULL;
-    if (!field) TSR_FAIL(TSR_ERROR_ARGUMENT, "field is NULL");
-    *field = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
-    if (!components) TSR_FAIL(TSR_ERROR_ARGUMENT, "components is NULL, expected three volumes");
     TSR_TRY(check_components(components));
     TSR_TRY(tsr_host_allocate(NULL, sizeof **field, &memory));
     tsr_vector_field *f = (tsr_vector_field *)memory;
@@ -219,8 +217,8 @@ void tsr_field_destroy(tsr_vector_field **field)
 
 tsr_status tsr_field_describe(const tsr_vector_field *field, tsr_field_info *info)
 {
+    TSR_NEEDS(field, info);
     TSR_TRY(tsr_field_require(field, "field"));
-    if (!info) TSR_FAIL(TSR_ERROR_ARGUMENT, "info is NULL");
     tsr_field_info own = TSR_FIELD_INFO;
     own.size = field->size;
     own.geometry = field->geometry;
@@ -245,17 +243,18 @@ static tsr_vec3 world_vector(const tsr_field_grid *g, tsr_f4 v)
 }
 
 /* The eight samples around a place are fetched: a probe is for a few places. */
-tsr_status tsr_field_probe(const tsr_vector_field *f, const double *positions, int64_t count, tsr_vector_sample *samples)
+tsr_status tsr_field_probe(const tsr_vector_field *field, const double *positions, int64_t count, tsr_vector_sample *samples)
 {
-    TSR_TRY(tsr_field_require(f, "field"));
+    TSR_NEEDS(field);
+    TSR_TRY(tsr_field_require(field, "field"));
     if (count < 0 || (count && (!positions || !samples))) TSR_FAIL(TSR_ERROR_ARGUMENT, "probe: positions or samples is NULL, or count is below 0");
-    tsr_context *context = f->context;
+    tsr_context *context = field->context;
     for (int64_t k = 0; k < count; k++) {
         float corner[2][2][2][8];
         int32_t c[3];
         float t[3];
         for (int i = 0; i < 3; i++) {
-            const double most = (double)(f->grid.n[i] - 1), at = positions[3 * k + i];
+            const double most = (double)(field->grid.n[i] - 1), at = positions[3 * k + i];
             if (!isfinite(at)) TSR_FAIL(TSR_ERROR_ARGUMENT, "probe: position %lld is not finite", (long long)k);
             const double inside = at < 0 ? 0 : at > most ? most : at;
             c[i] = (int32_t)fmin(floor(inside), most - 1);
@@ -263,13 +262,13 @@ tsr_status tsr_field_probe(const tsr_vector_field *f, const double *positions, i
         }
         for (int z = 0; z < 2; z++)
             for (int y = 0; y < 2; y++) {
-                const int64_t from = tsr_field_at(&f->grid, c[0], c[1] + y, c[2] + z);
-                TSR_TRY(context->backend->download(context->queue, corner[0][z][y], f->grid.v + from, 32));
-                TSR_TRY(context->backend->download(context->queue, corner[1][z][y], f->grid.w + from, 32));
+                const int64_t from = tsr_field_at(&field->grid, c[0], c[1] + y, c[2] + z);
+                TSR_TRY(context->backend->download(context->queue, corner[0][z][y], field->grid.v + from, 32));
+                TSR_TRY(context->backend->download(context->queue, corner[1][z][y], field->grid.w + from, 32));
             }
         const tsr_f4 v = tsr_field_trilinear(&corner[0][0][0][0], 8, 16, t[0], t[1], t[2]);
         const tsr_f4 w = tsr_field_trilinear(&corner[1][0][0][0], 8, 16, t[0], t[1], t[2]);
-        samples[k] = (tsr_vector_sample){ world_vector(&f->grid, v), world_vector(&f->grid, w), (double)v[3], (double)w[3] };
+        samples[k] = (tsr_vector_sample){ world_vector(&field->grid, v), world_vector(&field->grid, w), (double)v[3], (double)w[3] };
     }
     return TSR_OK;
 }
@@ -286,7 +285,7 @@ const char *tsr_field_quantity_name(tsr_field_quantity quantity)
 
 tsr_status tsr_field_quantity_parse(const char *name, tsr_field_quantity *quantity)
 {
-    if (!name || !quantity) TSR_FAIL(TSR_ERROR_ARGUMENT, "name or quantity is NULL");
+    TSR_NEEDS(name, quantity);
     for (int k = 0; k < TSR_FIELD_QUANTITIES; k++)
         if (!strcmp(name, quantities[k])) {
             *quantity = (tsr_field_quantity)k;
@@ -298,9 +297,9 @@ tsr_status tsr_field_quantity_parse(const char *name, tsr_field_quantity *quanti
 
 tsr_status tsr_field_derive(const tsr_vector_field *field, tsr_field_quantity quantity, tsr_volume **volume)
 {
+    TSR_RETURNS(volume);
+    TSR_NEEDS(field);
     tsr_status status;
-    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
-    *volume = NULL;
     TSR_TRY(tsr_field_require(field, "field"));
     if ((unsigned)quantity >= TSR_FIELD_QUANTITIES)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "quantity is %d, expected 0 to %d", (int)quantity, TSR_FIELD_QUANTITIES - 1);

@@ -18,10 +18,9 @@ tsr_status tsr_fluid_buffer_need(tsr_context *context, tsr_fluid_buffer *buffer,
 
 tsr_status tsr_fluid_create(tsr_context *context, tsr_fluid **fluid)
 {
+    TSR_RETURNS(fluid);
+    TSR_NEEDS(context);
     tsr_status status;
-    if (!fluid) TSR_FAIL(TSR_ERROR_ARGUMENT, "fluid is NULL");
-    *fluid = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **fluid, (void **)fluid));
     tsr_fluid *f = *fluid;
     memset(f, 0, sizeof *f);
@@ -62,37 +61,38 @@ static const struct {
 } shapes[TSR_FLUID_IMAGES] = { { "color", 4, 1 },  { "depth", 1, 1 },     { "raw depth", 1, 0 }, { "surface", 1, 0 }, { "thickness", 1, 0 },
                                { "normal", 3, 0 }, { "curvature", 1, 0 }, { "noise", 1, 0 },     { "foam", 1, 0 },    { "spray", 1, 0 } };
 
-tsr_status tsr_fluid_image_shape(const tsr_fluid *f, tsr_fluid_image image, int32_t *width, int32_t *height, int32_t *channels)
+tsr_status tsr_fluid_image_shape(const tsr_fluid *fluid, tsr_fluid_image image, int32_t *width, int32_t *height, int32_t *channels)
 {
-    if (!f) TSR_FAIL(TSR_ERROR_ARGUMENT, "fluid is NULL");
+    TSR_NEEDS(fluid);
     if ((unsigned)image >= TSR_FLUID_IMAGES) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is %d, expected 0 to %d", (int)image, TSR_FLUID_IMAGES - 1);
-    if (!f->drawn) TSR_FAIL(TSR_ERROR_STATE, "nothing is drawn yet: draw a picture first");
-    const tsr_fluid_view *v = shapes[image].of_picture ? &f->view : &f->low;
+    if (!fluid->drawn) TSR_FAIL(TSR_ERROR_STATE, "nothing is drawn yet: draw a picture first");
+    const tsr_fluid_view *v = shapes[image].of_picture ? &fluid->view : &fluid->low;
     if (width) *width = v->width;
     if (height) *height = v->height;
     if (channels) *channels = shapes[image].channels;
     return TSR_OK;
 }
 
-tsr_status tsr_fluid_download(tsr_fluid *f, tsr_fluid_image image, float *values)
+tsr_status tsr_fluid_download(tsr_fluid *fluid, tsr_fluid_image image, float *values)
 {
+    TSR_NEEDS(fluid, values);
     tsr_status status;
     float *padded = NULL;
     int32_t width, height, channels;
-    TSR_TRY(tsr_fluid_image_shape(f, image, &width, &height, &channels));
-    if (!values) TSR_FAIL(TSR_ERROR_ARGUMENT, "values is NULL");
-    const struct tsr_fluid_buffers *b = &f->buffers;
+    TSR_TRY(tsr_fluid_image_shape(fluid, image, &width, &height, &channels));
+    const struct tsr_fluid_buffers *b = &fluid->buffers;
     const size_t pixels = (size_t)width * (size_t)height;
     if (image == TSR_FLUID_IMAGE_COLOR) {
-        TSR_TRY(f->context->backend->download(f->context->queue, values, b->color[f->result].data, pixels * 16));
+        TSR_TRY(fluid->context->backend->download(fluid->context->queue, values, b->color[fluid->result].data, pixels * 16));
         for (size_t i = 0; i < pixels; i++) values[4 * i + 3] = 1.0f;
         return TSR_OK;
     }
     if (image == TSR_FLUID_IMAGE_DEPTH) {
-        TSR_TRY(f->context->backend->download(f->context->queue, values, b->distance.data, pixels * 4));
+        TSR_TRY(fluid->context->backend->download(fluid->context->queue, values, b->distance.data, pixels * 4));
         return TSR_OK;
     }
-    if (((image == TSR_FLUID_IMAGE_NOISE || image == TSR_FLUID_IMAGE_FOAM) && !f->has_noise) || (image == TSR_FLUID_IMAGE_SPRAY && !f->has_spray)) {
+    if (((image == TSR_FLUID_IMAGE_NOISE || image == TSR_FLUID_IMAGE_FOAM) && !fluid->has_noise) ||
+        (image == TSR_FLUID_IMAGE_SPRAY && !fluid->has_spray)) {
         memset(values, 0, pixels * 4);
         return TSR_OK;
     }
@@ -104,12 +104,12 @@ tsr_status tsr_fluid_download(tsr_fluid *f, tsr_fluid_image image, float *values
                        : image == TSR_FLUID_IMAGE_FOAM      ? b->foam.data
                        : image == TSR_FLUID_IMAGE_SPRAY     ? b->spray.data
                                                             : b->normals[0].data;
-    const size_t bytes = tsr_fluid_padded(&f->low) * (of_normals ? 16u : 4u);
-    TSR_TRY(tsr_host_allocate(&f->context->host_allocator, bytes, (void **)&padded));
-    TSR_TRY_GOTO(f->context->backend->download(f->context->queue, padded, from, bytes), end);
+    const size_t bytes = tsr_fluid_padded(&fluid->low) * (of_normals ? 16u : 4u);
+    TSR_TRY(tsr_host_allocate(&fluid->context->host_allocator, bytes, (void **)&padded));
+    TSR_TRY_GOTO(fluid->context->backend->download(fluid->context->queue, padded, from, bytes), end);
     for (int32_t y = 0; y < height; y++)
         for (int32_t x = 0; x < width; x++) {
-            const int64_t at = tsr_fluid_at(&f->low, x, y);
+            const int64_t at = tsr_fluid_at(&fluid->low, x, y);
             float *to = values + ((size_t)y * (size_t)width + (size_t)x) * (size_t)channels;
             if (image == TSR_FLUID_IMAGE_NORMAL) {
                 to[0] = padded[4 * at];
@@ -119,25 +119,25 @@ tsr_status tsr_fluid_download(tsr_fluid *f, tsr_fluid_image image, float *values
         }
     status = TSR_OK;
 end:
-    tsr_host_release(&f->context->host_allocator, padded, bytes);
+    tsr_host_release(&fluid->context->host_allocator, padded, bytes);
     return status;
 }
 
-tsr_status tsr_fluid_picture(tsr_fluid *f, double exposure, tsr_image *image)
+tsr_status tsr_fluid_picture(tsr_fluid *fluid, double exposure, tsr_image *image)
 {
+    TSR_NEEDS(fluid, image);
     tsr_status status;
     int32_t width, height;
-    if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
     memset(image, 0, sizeof *image);
-    TSR_TRY(tsr_fluid_image_shape(f, TSR_FLUID_IMAGE_COLOR, &width, &height, NULL));
+    TSR_TRY(tsr_fluid_image_shape(fluid, TSR_FLUID_IMAGE_COLOR, &width, &height, NULL));
     if (!(exposure >= 0 && exposure <= 1e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "exposure is %g, expected 0 to 1e6", exposure);
     const int64_t pixels = (int64_t)width * height;
-    TSR_TRY(tsr_fluid_buffer_need(f->context, &f->buffers.bytes, (size_t)pixels * 3));
+    TSR_TRY(tsr_fluid_buffer_need(fluid->context, &fluid->buffers.bytes, (size_t)pixels * 3));
     TSR_TRY(tsr_image_create(width, height, 3, image));
-    TSR_TRY_GOTO(f->context->backend->fluid->encode(f->context->queue, (const float *)f->buffers.color[f->result].data,
-                                                    (uint8_t *)f->buffers.bytes.data, pixels, 3, exposure > 0 ? (float)exposure : 1.0f),
+    TSR_TRY_GOTO(fluid->context->backend->fluid->encode(fluid->context->queue, (const float *)fluid->buffers.color[fluid->result].data,
+                                                        (uint8_t *)fluid->buffers.bytes.data, pixels, 3, exposure > 0 ? (float)exposure : 1.0f),
                  fail);
-    TSR_TRY_GOTO(f->context->backend->download(f->context->queue, image->pixels, f->buffers.bytes.data, (size_t)pixels * 3), fail);
+    TSR_TRY_GOTO(fluid->context->backend->download(fluid->context->queue, image->pixels, fluid->buffers.bytes.data, (size_t)pixels * 3), fail);
     return TSR_OK;
 fail:
     tsr_image_destroy(image);
@@ -162,11 +162,10 @@ fail:
     return status;
 }
 
-tsr_status tsr_fluid_agitate(tsr_fluid *f, const tsr_fluid_particles *particles, double seconds, double threshold, double cooling)
+tsr_status tsr_fluid_agitate(tsr_fluid *fluid, const tsr_fluid_particles *particles, double seconds, double threshold, double cooling)
 {
+    TSR_NEEDS(fluid, particles);
     tsr_fluid_particles p;
-    if (!f) TSR_FAIL(TSR_ERROR_ARGUMENT, "fluid is NULL");
-    if (!particles) TSR_FAIL(TSR_ERROR_ARGUMENT, "particles is NULL");
     TSR_TRY(tsr_options_take(&p, sizeof p, particles, "tsr_fluid_particles"));
     if (p.count < 0 || p.count > INT32_MAX) TSR_FAIL(TSR_ERROR_ARGUMENT, "%lld particles, expected 0 to %d", (long long)p.count, INT32_MAX);
     if (p.count > 0 && !p.velocities) TSR_FAIL(TSR_ERROR_ARGUMENT, "velocities is NULL, expected them: agitation is a change of velocity");
@@ -175,17 +174,17 @@ tsr_status tsr_fluid_agitate(tsr_fluid *f, const tsr_fluid_particles *particles,
         TSR_FAIL(TSR_ERROR_ARGUMENT, "threshold is %g, expected a change of velocity of 0 to 1e18", threshold);
     if (!(cooling > 0 && cooling <= 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "cooling is %g, expected a time above 0", cooling);
     if (p.count == 0) return TSR_OK;
-    const int64_t known = f->heated < p.count ? f->heated : p.count;
-    TSR_TRY(keep(f->context, &f->buffers.heat, (size_t)known * 4, (size_t)p.count * 4));
-    TSR_TRY(keep(f->context, &f->buffers.velocity, (size_t)known * 12, (size_t)p.count * 12));
+    const int64_t known = fluid->heated < p.count ? fluid->heated : p.count;
+    TSR_TRY(keep(fluid->context, &fluid->buffers.heat, (size_t)known * 4, (size_t)p.count * 4));
+    TSR_TRY(keep(fluid->context, &fluid->buffers.velocity, (size_t)known * 12, (size_t)p.count * 12));
     const tsr_fluid_heat_job job = { .velocities = p.velocities,
-                                     .before = (float *)f->buffers.velocity.data,
-                                     .heats = (float *)f->buffers.heat.data,
+                                     .before = (float *)fluid->buffers.velocity.data,
+                                     .heats = (float *)fluid->buffers.heat.data,
                                      .count = (int32_t)p.count,
                                      .known = (int32_t)known,
                                      .threshold = (float)threshold,
                                      .keep = (float)exp(-seconds / cooling) };
-    TSR_TRY(f->context->backend->fluid->heat(f->context->queue, &job));
-    f->heated = p.count;
+    TSR_TRY(fluid->context->backend->fluid->heat(fluid->context->queue, &job));
+    fluid->heated = p.count;
     return TSR_OK;
 }

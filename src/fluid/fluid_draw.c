@@ -625,8 +625,8 @@ static tsr_status compose(drawing *d)
 tsr_status tsr_fluid_draw(tsr_fluid *fluid, const tsr_fluid_particles *particles, const tsr_camera *camera, const tsr_fluid_backdrop *backdrop,
                           const tsr_fluid_look *look, const tsr_fluid_options *options, tsr_fluid_info *info)
 {
+    TSR_NEEDS(fluid, particles);
     drawing own = { .f = fluid }, *d = &own;
-    if (!fluid) TSR_FAIL(TSR_ERROR_ARGUMENT, "fluid is NULL");
     d->b = &fluid->buffers;
     d->ops = fluid->context->backend->fluid;
     d->queue = fluid->context->queue;

@@ -73,7 +73,7 @@ static const tsr_fluid_look presets[PRESETS] = {
 
 tsr_status tsr_fluid_look_make(tsr_fluid_preset preset, double radius, tsr_fluid_look *look)
 {
-    if (!look) TSR_FAIL(TSR_ERROR_ARGUMENT, "look is NULL");
+    TSR_NEEDS(look);
     if ((unsigned)preset >= PRESETS) TSR_FAIL(TSR_ERROR_ARGUMENT, "preset is %d, expected 0 to %d", (int)preset, PRESETS - 1);
     if (!(radius > 0 && radius <= 1e15)) TSR_FAIL(TSR_ERROR_ARGUMENT, "radius is %g, expected a number above 0", radius);
     *look = presets[preset];

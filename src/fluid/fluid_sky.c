@@ -247,6 +247,7 @@ static void measure(tsr_fluid *f, int with_sun)
 
 void tsr_fluid_level_axes(tsr_vec3 up, tsr_vec3 axes[3])
 {
+    if (!axes) return;
     up = tsr_vec3_scale(up, 1 / tsr_vec3_length(up));
     /* x of the frame: the world's x, or y where x is nearly upright; for z up the frame is the world's. */
     tsr_vec3 x = fabs(up.x) < 0.9 ? (tsr_vec3){ 1, 0, 0 } : (tsr_vec3){ 0, 1, 0 };
@@ -285,9 +286,9 @@ static tsr_status take_up(const tsr_fluid *fluid, tsr_vec3 up)
 
 tsr_status tsr_fluid_set_sky(tsr_fluid *fluid, const char *name, tsr_vec3 up)
 {
+    TSR_NEEDS(fluid, name);
     const sky *found = NULL;
     TSR_TRY(take_up(fluid, up));
-    if (!name) TSR_FAIL(TSR_ERROR_ARGUMENT, "name is NULL");
     for (int k = 0; k < SKIES; k++)
         if (!strcmp(name, skies[k].name)) found = &skies[k];
     if (!found) TSR_FAIL(TSR_ERROR_ARGUMENT, "sky '%s' is unknown, expected day, sunset, overcast, studio or night (or a .hdr file)", name);
@@ -306,8 +307,8 @@ tsr_status tsr_fluid_set_sky(tsr_fluid *fluid, const char *name, tsr_vec3 up)
 
 tsr_status tsr_fluid_set_panorama(tsr_fluid *fluid, const float *rgb, int32_t width, int32_t height, tsr_vec3 up)
 {
+    TSR_NEEDS(fluid, rgb);
     TSR_TRY(take_up(fluid, up));
-    if (!rgb) TSR_FAIL(TSR_ERROR_ARGUMENT, "rgb is NULL");
     if (width < 2 || height < 2) TSR_FAIL(TSR_ERROR_ARGUMENT, "panorama of %d x %d pixels, expected at least 2 x 2", width, height);
     for (int64_t i = 0; i < 3 * (int64_t)width * height; i++)
         if (!(rgb[i] >= 0 && rgb[i] < 1e30f))
@@ -324,7 +325,7 @@ tsr_status tsr_fluid_set_panorama(tsr_fluid *fluid, const float *rgb, int32_t wi
 
 tsr_status tsr_fluid_adjust_sky(tsr_fluid *fluid, double turn, double level)
 {
-    if (!fluid) TSR_FAIL(TSR_ERROR_ARGUMENT, "fluid is NULL");
+    TSR_NEEDS(fluid);
     if (!(fabs(turn) <= 1e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "turn is %g, expected degrees", turn);
     if (!(level >= 0 && level <= 1e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "level is %g, expected 0 to 1e6", level);
     fluid->turn = turn;

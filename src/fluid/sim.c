@@ -71,10 +71,10 @@ static void make_kernel(tsr_fluid_sim *sim)
 
 tsr_status tsr_fluid_sim_create(tsr_context *context, const tsr_fluid_sim_options *options, tsr_fluid_sim **sim)
 {
+    TSR_RETURNS(sim);
     tsr_fluid_sim_options o;
     tsr_status status;
     if (!context || !options || !sim) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", !context ? "context" : !options ? "options" : "sim");
-    *sim = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     if (!o.weightless && o.gravity.x == 0 && o.gravity.y == 0 && o.gravity.z == 0) o.gravity.z = -9.81;
     if (o.density == 0) o.density = 1000;
@@ -462,7 +462,7 @@ static double longest_step(const tsr_fluid_sim *s)
 
 tsr_status tsr_fluid_sim_advance(tsr_fluid_sim *sim, double seconds, const tsr_progress *progress)
 {
-    if (!sim) TSR_FAIL(TSR_ERROR_ARGUMENT, "sim is NULL");
+    TSR_NEEDS(sim);
     if (!(seconds >= 0 && seconds <= 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "seconds is %g, expected 0 to 10^9", seconds);
     const double begin = sim->time, end = begin + seconds;
     while (sim->time < end) {

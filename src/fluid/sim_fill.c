@@ -71,7 +71,7 @@ done:
 
 tsr_status tsr_fluid_sim_add_block(tsr_fluid_sim *sim, tsr_vec3 lower, tsr_vec3 upper, tsr_vec3 velocity)
 {
-    if (!sim) TSR_FAIL(TSR_ERROR_ARGUMENT, "sim is NULL");
+    TSR_NEEDS(sim);
     if (!finite3(lower) || !finite3(upper) || !(lower.x < upper.x && lower.y < upper.y && lower.z < upper.z))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "block from (%g, %g, %g) to (%g, %g, %g), expected upper above lower", lower.x, lower.y, lower.z, upper.x, upper.y,
                  upper.z);
@@ -82,7 +82,7 @@ tsr_status tsr_fluid_sim_add_block(tsr_fluid_sim *sim, tsr_vec3 lower, tsr_vec3 
 
 tsr_status tsr_fluid_sim_add_ball(tsr_fluid_sim *sim, tsr_vec3 centre, double radius, tsr_vec3 velocity)
 {
-    if (!sim) TSR_FAIL(TSR_ERROR_ARGUMENT, "sim is NULL");
+    TSR_NEEDS(sim);
     if (!finite3(centre) || !finite3(velocity)) TSR_FAIL(TSR_ERROR_ARGUMENT, "centre or velocity of the ball is not finite");
     if (!(radius > 0 && radius < 1e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "radius is %g, expected above 0, below 10^6 metres", radius);
     /* a site in its centre, or between, whatever the radius: the lattice is symmetric about it */
@@ -117,7 +117,7 @@ tsr_status tsr_fluid_sim_add_particles(tsr_fluid_sim *sim, const float *position
 tsr_status tsr_fluid_sim_add_inflow(tsr_fluid_sim *sim, tsr_vec3 centre, tsr_vec3 velocity, double radius, tsr_vec3 across, double half_width, double start,
                                     double end)
 {
-    if (!sim) TSR_FAIL(TSR_ERROR_ARGUMENT, "sim is NULL");
+    TSR_NEEDS(sim);
     if (sim->inflow_count == TSR_SIM_INFLOWS_MOST) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "more than %d inflows", TSR_SIM_INFLOWS_MOST);
     const double speed = tsr_vec3_length(velocity);
     if (!finite3(centre) || !(speed > 1e-6 && speed < 1e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "inflow at %g m/s, expected a speed above 0", speed);

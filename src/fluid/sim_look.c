@@ -85,11 +85,11 @@ done:
 
 tsr_status tsr_fluid_sim_points(tsr_fluid_sim *sim, tsr_points **points)
 {
+    TSR_RETURNS(points);
     particles p = { 0 };
     tsr_status status;
     float *density = NULL, *velocity = NULL;
     if (!sim || !points) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", sim ? "points" : "sim");
-    *points = NULL;
     TSR_TRY_GOTO(download(sim, &p), done);
     TSR_TRY_GOTO(tsr_points_create(NULL, sim->count, TSR_POINTS_RADII, points), done);
     TSR_TRY_GOTO(tsr_points_add_attribute(*points, "density", 1, &density), done);

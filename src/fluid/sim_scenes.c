@@ -132,11 +132,11 @@ static double chosen(double given, double own) { return given == 0 ? own : given
 
 tsr_status tsr_fluid_scene_create_empty(tsr_context *context, const char *name, const tsr_fluid_scene_options *options, tsr_fluid_sim **sim)
 {
+    TSR_RETURNS(sim);
     tsr_fluid_scene_options o;
     const scene *s;
     tsr_status status;
     if (!context || !name || !sim) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", !context ? "context" : !name ? "name" : "sim");
-    *sim = NULL;
     TSR_TRY(find_scene(name, options, &s, &o));
     tsr_fluid_sim_options own = o.sim;
     own.struct_size = sizeof own;
@@ -166,6 +166,7 @@ tsr_status tsr_fluid_scene_fill(tsr_fluid_sim *sim, const char *name, const tsr_
 
 tsr_status tsr_fluid_scene_create(tsr_context *context, const char *name, const tsr_fluid_scene_options *options, tsr_fluid_sim **sim)
 {
+    TSR_NEEDS(context, name, sim);
     TSR_TRY(tsr_fluid_scene_create_empty(context, name, options, sim));
     const tsr_status status = tsr_fluid_scene_fill(*sim, name, options);
     if (status != TSR_OK) tsr_fluid_sim_destroy(sim);

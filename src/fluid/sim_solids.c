@@ -62,6 +62,7 @@ static tsr_status check_size(const char *what, double size)
 
 tsr_status tsr_fluid_sim_add_plane(tsr_fluid_sim *sim, tsr_vec3 point, tsr_vec3 normal)
 {
+    TSR_NEEDS(sim);
     tsr_sim_collider *c;
     TSR_TRY(one_more(sim, &c));
     if (!finite3(point)) TSR_FAIL(TSR_ERROR_ARGUMENT, "point of the plane is not finite");
@@ -89,6 +90,7 @@ tsr_status tsr_fluid_sim_add_box(tsr_fluid_sim *sim, tsr_vec3 lower, tsr_vec3 up
 
 tsr_status tsr_fluid_sim_add_sphere(tsr_fluid_sim *sim, tsr_vec3 centre, double radius)
 {
+    TSR_NEEDS(sim);
     tsr_sim_collider *c;
     TSR_TRY(one_more(sim, &c));
     if (!finite3(centre)) TSR_FAIL(TSR_ERROR_ARGUMENT, "centre of the sphere is not finite");
@@ -102,6 +104,7 @@ tsr_status tsr_fluid_sim_add_sphere(tsr_fluid_sim *sim, tsr_vec3 centre, double 
 
 tsr_status tsr_fluid_sim_add_glass(tsr_fluid_sim *sim, tsr_vec3 bottom, tsr_vec3 axis, double radius, double height, double thickness)
 {
+    TSR_NEEDS(sim);
     tsr_sim_collider *c;
     TSR_TRY(one_more(sim, &c));
     if (!finite3(bottom)) TSR_FAIL(TSR_ERROR_ARGUMENT, "bottom of the glass is not finite");
@@ -152,13 +155,13 @@ static tsr_status field_of(tsr_fluid_sim *s, tsr_context *host, const tsr_mesh *
 
 tsr_status tsr_fluid_sim_add_mesh(tsr_fluid_sim *sim, const tsr_mesh *mesh, double voxel, int hollow)
 {
+    TSR_NEEDS(sim, mesh);
     tsr_sim_collider *c;
     tsr_volume *volume = NULL;
     tsr_context *host = NULL;
     tsr_mesh *kept = NULL;
     tsr_status status;
     TSR_TRY(one_more(sim, &c));
-    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
     if (tsr_mesh_device(mesh).kind != TSR_DEVICE_CPU) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh lies on a device, expected a host mesh");
     if (voxel == 0) voxel = sim->options.spacing;
     TSR_TRY(check_size("voxel", voxel));
@@ -302,9 +305,9 @@ static void put_all(const tsr_fluid_sim *s, solid_mesh *m)
 
 tsr_status tsr_fluid_sim_solids(const tsr_fluid_sim *sim, tsr_mesh **mesh)
 {
+    TSR_RETURNS(mesh);
     solid_mesh m = { 0 };
     if (!sim || !mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", sim ? "mesh" : "sim");
-    *mesh = NULL;
     put_all(sim, &m);
     TSR_TRY(tsr_mesh_create(NULL, m.vertex_count, m.triangle_count, 0, mesh));
     m = (solid_mesh){ .vertices = tsr_mesh_vertices(*mesh), .triangles = tsr_mesh_triangles(*mesh) };

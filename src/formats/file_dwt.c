@@ -551,6 +551,7 @@ done:
 tsr_status tsr_file_idwt(tsr_context *context, const char *input, const tsr_read_options *read, const char *output, const tsr_write_options *write,
                          tsr_wavelet_file_info *info)
 {
+    TSR_NEEDS(context);
     tsr_read_options own_read;
     tsr_write_options own_write;
     slabs s = { 0 };

@@ -173,8 +173,7 @@ static tsr_status take_write_options(const tsr_write_options *options, tsr_write
 
 tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, tsr_volume **volume)
 {
-    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
-    *volume = NULL;
+    TSR_RETURNS(volume);
     tsr_read_options own;
     tsr_input *input = NULL;
     const tsr_format *format;
@@ -191,9 +190,9 @@ done:
 
 tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options)
 {
+    TSR_NEEDS(volume, path);
     tsr_write_options own;
     const tsr_format *format;
-    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
     TSR_TRY(take_write_options(options, &own));
     TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
     tsr_device device = tsr_volume_device(volume);
@@ -212,9 +211,9 @@ tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const ts
 
 tsr_status tsr_text_write(const char *text, const char *path, const tsr_write_options *options)
 {
+    TSR_NEEDS(text);
     tsr_write_options own;
     tsr_output *output;
-    if (!text) TSR_FAIL(TSR_ERROR_ARGUMENT, "text is NULL");
     if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the output path is empty");
     TSR_TRY(take_write_options(options, &own));
     TSR_TRY(tsr_output_open(path, &own, &output));
@@ -225,8 +224,7 @@ tsr_status tsr_text_write(const char *text, const char *path, const tsr_write_op
 
 tsr_status tsr_mesh_read(const char *path, const tsr_read_options *options, tsr_mesh **mesh)
 {
-    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
-    *mesh = NULL;
+    TSR_RETURNS(mesh);
     tsr_read_options own;
     tsr_input *input = NULL;
     const tsr_format *format;
@@ -242,9 +240,9 @@ done:
 
 tsr_status tsr_mesh_write(const tsr_mesh *mesh, const char *path, const tsr_write_options *options)
 {
+    TSR_NEEDS(mesh, path);
     tsr_write_options own;
     const tsr_format *format;
-    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
     TSR_TRY(take_write_options(options, &own));
     TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_MESH, &format));
     tsr_device device = tsr_mesh_device(mesh);
@@ -279,8 +277,7 @@ static tsr_status read_points(tsr_input *input, const tsr_read_options *options,
 
 tsr_status tsr_points_read(const char *path, const tsr_read_options *options, tsr_points **points)
 {
-    if (!points) TSR_FAIL(TSR_ERROR_ARGUMENT, "points is NULL");
-    *points = NULL;
+    TSR_RETURNS(points);
     tsr_read_options own;
     tsr_input *input = NULL;
     TSR_TRY(open_input(path, options, &own, &input));
@@ -292,8 +289,7 @@ tsr_status tsr_points_read(const char *path, const tsr_read_options *options, ts
 
 tsr_status tsr_unstructured_read(const char *path, const tsr_read_options *options, const char *values, tsr_unstructured **grid)
 {
-    if (!grid) TSR_FAIL(TSR_ERROR_ARGUMENT, "grid is NULL");
-    *grid = NULL;
+    TSR_RETURNS(grid);
     tsr_read_options own;
     tsr_input *input = NULL;
     const tsr_format *format;
@@ -334,6 +330,7 @@ static tsr_status format_of_points(const char *path, const char *name, const tsr
 
 tsr_status tsr_points_write(const tsr_points *points, const char *path, const tsr_write_options *options)
 {
+    TSR_NEEDS(points);
     tsr_write_options own;
     const tsr_format *format = NULL;
     TSR_TRY(tsr_points_require_host(points, path ? path : "points"));
@@ -375,7 +372,7 @@ static tsr_status read_slice(tsr_input *input, const tsr_format *format, const t
 
 tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr_image *image)
 {
-    if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
+    TSR_NEEDS(path, image);
     *image = (tsr_image){ 0 };
     tsr_read_options own;
     tsr_input *input = NULL;
@@ -397,6 +394,7 @@ done:
 
 tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_write_options *options)
 {
+    TSR_NEEDS(path);
     tsr_write_options own;
     const tsr_format *format;
     if (!image || !image->pixels) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL or has no pixels");
@@ -432,13 +430,12 @@ fail:
 
 tsr_status tsr_tiles_read(tsr_context *context, const char *path, const tsr_tiles_read_options *options, tsr_tiles **tiles)
 {
+    TSR_RETURNS(tiles);
+    TSR_NEEDS(context);
     tsr_tiles_read_options own;
     tsr_input *input = NULL;
     tsr_tiles_extras *extras = NULL;
     const tsr_format *format;
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tiles is NULL");
-    *tiles = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(open_tiles(path, options, &own, &input, &format, &extras));
     tsr_status status = format->read_tiles(input, &own, context, extras, tiles);
     tsr_input_close(&input);
@@ -452,11 +449,11 @@ tsr_status tsr_tiles_read(tsr_context *context, const char *path, const tsr_tile
 
 tsr_status tsr_tiles_file_describe(const char *path, const tsr_tiles_read_options *options, tsr_tiles_file_info *info)
 {
+    TSR_NEEDS(info);
     tsr_tiles_read_options own;
     tsr_input *input = NULL;
     tsr_tiles_extras *extras = NULL;
     const tsr_format *format;
-    if (!info) TSR_FAIL(TSR_ERROR_ARGUMENT, "info is NULL");
     *info = (tsr_tiles_file_info){ .active_voxels = -1, .codec = "none", .grids = 1 };
     TSR_TRY(open_tiles(path, options, &own, &input, &format, &extras));
     snprintf(info->format, sizeof info->format, "%s", format->name);
@@ -473,9 +470,9 @@ tsr_status tsr_tiles_file_describe(const char *path, const tsr_tiles_read_option
 
 tsr_status tsr_tiles_write(const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options)
 {
+    TSR_NEEDS(tiles, path);
     tsr_tiles_write_options own;
     const tsr_format *format;
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (own.compression < -1 || own.compression > 9)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "compression is %d, expected -1 (none), 0 (default) or 1 to 9", own.compression);
@@ -489,6 +486,7 @@ tsr_status tsr_tiles_write(const tsr_tiles *tiles, const char *path, const tsr_t
 
 tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char **name)
 {
+    TSR_NEEDS(path, kind);
     tsr_read_options own;
     tsr_input *input = NULL;
     const tsr_format *format = NULL;
@@ -510,6 +508,7 @@ tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char 
 
 tsr_status tsr_file_format_kind(const char *name, tsr_file_kind *kind)
 {
+    TSR_NEEDS(kind);
     const tsr_format *format;
     *kind = TSR_FILE_UNKNOWN;
     TSR_TRY(format_named(name, TSR_FILE_UNKNOWN, &format));
@@ -519,6 +518,7 @@ tsr_status tsr_file_format_kind(const char *name, tsr_file_kind *kind)
 
 tsr_status tsr_file_keeps_metadata(const char *path, const tsr_write_options *options, int *keeps)
 {
+    TSR_NEEDS(path, keeps);
     tsr_write_options own;
     const tsr_format *format;
     *keeps = 0;
@@ -530,6 +530,7 @@ tsr_status tsr_file_keeps_metadata(const char *path, const tsr_write_options *op
 
 tsr_status tsr_file_keeps_unit(const char *path, const tsr_write_options *options, double unit, int *keeps)
 {
+    TSR_NEEDS(path, keeps);
     tsr_write_options own;
     const tsr_format *format;
     *keeps = 0;
@@ -541,6 +542,7 @@ tsr_status tsr_file_keeps_unit(const char *path, const tsr_write_options *option
 
 tsr_status tsr_file_keeps_mesh(const char *path, const tsr_write_options *options, int *extras)
 {
+    TSR_NEEDS(path, extras);
     tsr_write_options own;
     const tsr_format *format;
     *extras = 0;
@@ -552,6 +554,7 @@ tsr_status tsr_file_keeps_mesh(const char *path, const tsr_write_options *option
 
 tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, const tsr_write_options *options)
 {
+    TSR_NEEDS(path);
     tsr_write_options own;
     const tsr_format *format;
     TSR_TRY(take_write_options(options, &own));

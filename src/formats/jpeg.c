@@ -68,11 +68,12 @@ static void pack(struct jpeg_compress_struct *jpeg, const tsr_image *image, int3
 
 tsr_status tsr_image_pack_jpeg(const tsr_image *image, int32_t quality, int subsampled, uint8_t **bytes, size_t *size)
 {
+    TSR_RETURNS(bytes);
+    TSR_NEEDS(image, size);
     struct jpeg_compress_struct jpeg;
     struct state state;
     unsigned char *packed = NULL;
     unsigned long packed_size = 0;
-    *bytes = NULL;
     *size = 0;
     TSR_TRY(check(image, quality));
     uint8_t *row = (uint8_t *)malloc((size_t)image->width * 3);
@@ -100,8 +101,9 @@ tsr_status tsr_image_pack_jpeg(const tsr_image *image, int32_t quality, int subs
 
 tsr_status tsr_image_pack_jpeg(const tsr_image *image, int32_t quality, int subsampled, uint8_t **bytes, size_t *size)
 {
+    TSR_RETURNS(bytes);
+    TSR_NEEDS(image, size);
     (void)subsampled;
-    *bytes = NULL;
     *size = 0;
     TSR_TRY(check(image, quality));
     TSR_FAIL(TSR_ERROR_UNSUPPORTED, "this build of tessera has no JPEG (libjpeg-turbo was not found)");

@@ -277,6 +277,7 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
 
 int tsr_nifti_forms(const tsr_volume *volume, double sform[3][4], double qform[3][4], int codes[2])
 {
+    if (!volume || !sform || !qform || !codes) return 0;
     double numbers[12], code[2];
     tsr_nifti_qform q;
     if (!tsr_meta_numbers(volume, "nifti.sform", numbers, 12) || !tsr_meta_numbers(volume, "nifti.sform_code", &code[0], 1) ||

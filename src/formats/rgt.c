@@ -46,37 +46,37 @@ static void pack_structure(const tsr_region_tree *t, uint8_t *bytes)
     }
 }
 
-tsr_status tsr_region_tree_write(const tsr_region_tree *t, const tsr_volume *values, const char *path, const tsr_write_options *options)
+tsr_status tsr_region_tree_write(const tsr_region_tree *tree, const tsr_volume *values, const char *path, const tsr_write_options *options)
 {
+    TSR_NEEDS(tree, path);
     uint8_t header[TSR_RGT_HEADER], *structure = NULL;
     tsr_output *output = NULL;
     tsr_write_options own;
     tsr_status status;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    if (!t || !path) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree or path is NULL");
-    if (t->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the region tree lies on a device, expected the host: copy it", path);
-    const int64_t channels = values ? values->size.y : 0, bytes = structure_bytes(&t->info);
+    if (tree->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the region tree lies on a device, expected the host: copy it", path);
+    const int64_t channels = values ? values->size.y : 0, bytes = structure_bytes(&tree->info);
     int32_t least = 0;
-    while ((int64_t)1 << least < tsr_max64(t->info.size.x, tsr_max64(t->info.size.y, t->info.size.z))) least++;
-    if (t->info.top != least || t->info.dimensions != (t->info.size.z > 1 ? 3 : 2))
+    while ((int64_t)1 << least < tsr_max64(tree->info.size.x, tsr_max64(tree->info.size.y, tree->info.size.z))) least++;
+    if (tree->info.top != least || tree->info.dimensions != (tree->info.size.z > 1 ? 3 : 2))
         TSR_FAIL(TSR_ERROR_ARGUMENT,
                  "%s: a region tree of top %d and %d dimensions, files hold those of the least top, %d, and of 3 dimensions for z > 1", path,
-                 t->info.top, t->info.dimensions, least);
-    if (values && t->info.nodes_only) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: values, but the region tree has no list of leaves", path);
+                 tree->info.top, tree->info.dimensions, least);
+    if (values && tree->info.nodes_only) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: values, but the region tree has no list of leaves", path);
     if (values) {
         if (values->context && values->context->device.kind != TSR_DEVICE_CPU)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the values lie on a device, expected the host: copy them", path);
-        if (values->dtype != TSR_F32 || values->size.x != t->info.leaves || values->size.z != 1 || channels > CHANNELS_MOST)
+        if (values->dtype != TSR_F32 || values->size.x != tree->info.leaves || values->size.z != 1 || channels > CHANNELS_MOST)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: values of %lld x %lld x %lld %s, expected %lld leaves x 1 to 64 channels x 1 of f32", path,
                      (long long)values->size.x, (long long)channels, (long long)values->size.z, tsr_dtype_name(values->dtype),
-                     (long long)t->info.leaves);
+                     (long long)tree->info.leaves);
     }
     TSR_TRY(tsr_host_allocate(NULL, (size_t)bytes + 1, (void **)&structure));
-    pack_structure(t, structure);
-    put_header(t, channels, header);
+    pack_structure(tree, structure);
+    put_header(tree, channels, header);
     uint64_t sum = tsr_xxh64(structure, (size_t)bytes, tsr_xxh64(header, TSR_RGT_AT_SUM, 0));
     uint8_t piece[4096];
-    const int64_t floats = channels * t->info.leaves;
+    const int64_t floats = channels * tree->info.leaves;
     const float *v = values ? (const float *)values->data : NULL;
     for (int64_t k = 0; k < floats; k += 1024) {
         const int64_t n = tsr_min64(1024, floats - k);
@@ -225,9 +225,9 @@ fail:
 
 tsr_status tsr_region_tree_read(const char *path, const tsr_read_options *options, tsr_region_tree **tree, tsr_volume **values)
 {
+    TSR_RETURNS(tree);
     tsr_read_options own;
     tsr_input *input = NULL;
-    *tree = NULL;
     if (values) *values = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     const tsr_input_options settings = { .memory_limit = own.memory_limit, .progress = &own.progress };

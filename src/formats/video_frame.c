@@ -13,7 +13,7 @@ const char *tsr_chroma_name(tsr_chroma chroma) { return (unsigned)chroma <= TSR_
 
 tsr_status tsr_chroma_parse(const char *name, tsr_chroma *chroma)
 {
-    if (!name || !chroma) TSR_FAIL(TSR_ERROR_ARGUMENT, "name or chroma is NULL");
+    TSR_NEEDS(name, chroma);
     for (int i = TSR_CHROMA_420; i <= TSR_CHROMA_MONO; i++)
         if (!strcasecmp(name, chroma_names[i])) {
             *chroma = (tsr_chroma)i;
@@ -68,7 +68,7 @@ static void point_planes(tsr_video_frame *frame, void *memory)
 
 tsr_status tsr_video_frame_create(const tsr_video_format *format, tsr_video_frame *frame)
 {
-    if (!format || !frame) TSR_FAIL(TSR_ERROR_ARGUMENT, "format or frame is NULL");
+    TSR_NEEDS(format, frame);
     *frame = (tsr_video_frame){ 0 };
     tsr_video_frame made = { .format = *format };
     TSR_TRY(tsr_video_format_complete(&made.format));
@@ -175,7 +175,7 @@ static void rows_to_image(void *user, int64_t begin, int64_t end, int worker)
 
 tsr_status tsr_video_frame_to_image(const tsr_video_frame *frame, tsr_image *image)
 {
-    if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
+    TSR_NEEDS(frame, image);
     TSR_TRY(require_frame(frame));
     const tsr_video_format *f = &frame->format;
     TSR_TRY(tsr_video_image_reuse(f->width, f->height, frame->planes, image));
@@ -251,6 +251,7 @@ static void rows_to_plane(void *user, int64_t begin, int64_t end, int worker)
 
 tsr_status tsr_video_frame_from_image(tsr_video_frame *frame, const tsr_image *image)
 {
+    TSR_NEEDS(frame);
     TSR_TRY(require_frame(frame));
     if (!image || !image->pixels) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL or has no pixels");
     const tsr_video_format *f = &frame->format;

@@ -324,10 +324,9 @@ static tsr_status check_options(const tsr_video_read_options *o)
 
 tsr_status tsr_video_reader_create(const char *path, const tsr_video_read_options *options, tsr_video_reader **reader)
 {
+    TSR_RETURNS(reader);
     tsr_video_read_options own;
     tsr_status status;
-    if (!reader) TSR_FAIL(TSR_ERROR_ARGUMENT, "reader is NULL");
-    *reader = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the input path is empty");
     TSR_TRY(check_options(&own));
@@ -391,7 +390,7 @@ static tsr_status read_planes(tsr_video_reader *r, tsr_video_frame *frame, int *
 
 tsr_status tsr_video_reader_next_frame(tsr_video_reader *reader, tsr_video_frame *frame, int *more)
 {
-    if (!reader || !frame || !more) TSR_FAIL(TSR_ERROR_ARGUMENT, "reader, frame or more is NULL");
+    TSR_NEEDS(reader, frame, more);
     *more = 0;
     if (reader->kind == PNG) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: pictures have no planes: tsr_video_reader_next reads them", reader->path);
     TSR_TRY(begin_frame(reader));
@@ -401,7 +400,7 @@ tsr_status tsr_video_reader_next_frame(tsr_video_reader *reader, tsr_video_frame
 
 tsr_status tsr_video_reader_next(tsr_video_reader *reader, tsr_image *image, int *more)
 {
-    if (!reader || !image || !more) TSR_FAIL(TSR_ERROR_ARGUMENT, "reader, image or more is NULL");
+    TSR_NEEDS(reader, image, more);
     *more = 0;
     TSR_TRY(begin_frame(reader));
     if (reader->kind == PNG) {

@@ -66,6 +66,7 @@ static tsr_status check_options(const tsr_video_write_options *o, tsr_video_form
 
 tsr_status tsr_video_check_output(const char *path, const tsr_video_write_options *options)
 {
+    TSR_NEEDS(path);
     tsr_video_write_options own;
     tsr_video_format format = { .width = 2, .height = 2 };
     enum kind kind;
@@ -283,12 +284,11 @@ static tsr_status open_target(tsr_video_writer *w)
 tsr_status tsr_video_writer_create(const char *path, int32_t width, int32_t height, int32_t rate_numerator, int32_t rate_denominator,
                                    const tsr_video_write_options *options, tsr_video_writer **writer)
 {
+    TSR_RETURNS(writer);
     tsr_video_write_options own;
     tsr_video_format format = { .width = width, .height = height };
     enum kind kind;
     tsr_status status;
-    if (!writer) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
-    *writer = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(check_options(&own, &format));
     if (rate_numerator < 0 || rate_denominator < 0 || !rate_numerator != !rate_denominator)
@@ -315,13 +315,13 @@ fail:
     return status;
 }
 
-tsr_status tsr_video_writer_begin(tsr_video_writer *w, int32_t channels)
+tsr_status tsr_video_writer_begin(tsr_video_writer *writer, int32_t channels)
 {
-    if (!w) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
-    if (channels != 1 && channels != 3 && channels != 4) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %d channels, expected 1, 3 or 4", w->path, channels);
-    if (w->kind == PNG) return TSR_OK;
-    const tsr_chroma colour = w->kind == FFMPEG ? TSR_CHROMA_420 : TSR_CHROMA_444;
-    TSR_TRY(begin(w, w->options.chroma ? w->options.chroma : channels == 1 ? TSR_CHROMA_MONO : colour));
+    TSR_NEEDS(writer);
+    if (channels != 1 && channels != 3 && channels != 4) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %d channels, expected 1, 3 or 4", writer->path, channels);
+    if (writer->kind == PNG) return TSR_OK;
+    const tsr_chroma colour = writer->kind == FFMPEG ? TSR_CHROMA_420 : TSR_CHROMA_444;
+    TSR_TRY(begin(writer, writer->options.chroma ? writer->options.chroma : channels == 1 ? TSR_CHROMA_MONO : colour));
     return TSR_OK;
 }
 

@@ -29,10 +29,10 @@ static int64_t place(tsr_classes *t, char *memory)
 
 tsr_status tsr_class_pyramid_create(tsr_context *context, const tsr_class_options *options, tsr_class_pyramid **pyramid)
 {
+    TSR_RETURNS(pyramid);
+    TSR_NEEDS(context);
     tsr_class_options o;
     tsr_status status;
-    *pyramid = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     if (o.width < 1 || o.height < 1 || o.width > 65535 || o.height > 65535)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "class pyramid: image of %d x %d pixels, expected extents from 1 to 65535", o.width, o.height);
@@ -64,21 +64,21 @@ void tsr_class_pyramid_destroy(tsr_class_pyramid **pyramid)
     tsr_host_release(&p->context->host_allocator, p, sizeof *p);
 }
 
-tsr_status tsr_class_pyramid_build(tsr_class_pyramid *p, const tsr_volume *image)
+tsr_status tsr_class_pyramid_build(tsr_class_pyramid *pyramid, const tsr_volume *image)
 {
-    if (!p) TSR_FAIL(TSR_ERROR_ARGUMENT, "class pyramid is NULL");
-    const tsr_class_options *o = &p->options;
-    TSR_TRY(tsr_volume_require(p->context, image, "image"));
+    TSR_NEEDS(pyramid, image);
+    const tsr_class_options *o = &pyramid->options;
+    TSR_TRY(tsr_volume_require(pyramid->context, image, "image"));
     if (image->dtype != TSR_U8 || image->size.x != o->width || image->size.y != o->height || image->size.z != 1)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "class pyramid: image is a %s volume of %lld x %lld x %lld, expected u8 of %d x %d x 1",
                  tsr_dtype_name(image->dtype), (long long)image->size.x, (long long)image->size.y, (long long)image->size.z, o->width, o->height);
     for (int v = 0; v < 256; v++) {
         const double real = v * image->slope + image->intercept, bin = floor((real - o->lower) * (o->classes / (o->upper - o->lower)));
-        p->classes.of[v] = real >= o->lower && real < o->upper ? (int16_t)fmin(bin, o->classes - 1) : -1;
+        pyramid->classes.of[v] = real >= o->lower && real < o->upper ? (int16_t)fmin(bin, o->classes - 1) : -1;
     }
-    p->classes.image = (const uint8_t *)image->data;
-    TSR_TRY(p->context->backend->classes->build(p->context->queue, &p->classes));
-    p->built = 1;
+    pyramid->classes.image = (const uint8_t *)image->data;
+    TSR_TRY(pyramid->context->backend->classes->build(pyramid->context->queue, &pyramid->classes));
+    pyramid->built = 1;
     return TSR_OK;
 }
 
@@ -91,33 +91,37 @@ static tsr_status require_built(const tsr_class_pyramid *p)
     return TSR_OK;
 }
 
-tsr_status tsr_class_pyramid_histogram(const tsr_class_pyramid *p, uint64_t *counts)
+tsr_status tsr_class_pyramid_histogram(const tsr_class_pyramid *pyramid, uint64_t *counts)
 {
+    TSR_NEEDS(pyramid, counts);
     uint32_t raw[TSR_CLASSES_MOST];
-    TSR_TRY(require_built(p));
-    tsr_classes_level top = p->classes.level[p->classes.top];
-    TSR_TRY(p->context->backend->download(p->context->queue, raw, top.counts, (size_t)p->options.classes * (size_t)top.bytes));
+    TSR_TRY(require_built(pyramid));
+    tsr_classes_level top = pyramid->classes.level[pyramid->classes.top];
+    TSR_TRY(pyramid->context->backend->download(pyramid->context->queue, raw, top.counts, (size_t)pyramid->options.classes * (size_t)top.bytes));
     top.counts = raw;
-    for (int32_t c = 0; c < p->options.classes; c++) counts[c] = tsr_classes_get(&top, c);
+    for (int32_t c = 0; c < pyramid->options.classes; c++) counts[c] = tsr_classes_get(&top, c);
     return TSR_OK;
 }
 
-tsr_status tsr_class_pyramid_count(const tsr_class_pyramid *p, const int32_t *boxes, int64_t count, uint64_t *counts)
+tsr_status tsr_class_pyramid_count(const tsr_class_pyramid *pyramid, const int32_t *boxes, int64_t count, uint64_t *counts)
 {
-    TSR_TRY(require_built(p));
+    TSR_NEEDS(pyramid);
+    TSR_TRY(require_built(pyramid));
     if (count < 0 || (count && (!boxes || !counts)))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "class pyramid: %lld boxes, expected 0 or more and two arrays", (long long)count);
-    if (count) TSR_TRY(p->context->backend->classes->count(p->context->queue, &p->classes, boxes, count, counts));
+    if (count) TSR_TRY(pyramid->context->backend->classes->count(pyramid->context->queue, &pyramid->classes, boxes, count, counts));
     return TSR_OK;
 }
 
-tsr_status tsr_class_pyramid_level(const tsr_class_pyramid *p, int32_t level, int64_t *columns, int64_t *rows, int32_t *bytes, const void **counts)
+tsr_status tsr_class_pyramid_level(const tsr_class_pyramid *pyramid, int32_t level, int64_t *columns, int64_t *rows, int32_t *bytes,
+                                   const void **counts)
 {
-    TSR_TRY(require_built(p));
-    if (level < TSR_CLASSES_LOWEST || level > p->classes.top)
+    TSR_NEEDS(pyramid, columns, rows, bytes);
+    TSR_TRY(require_built(pyramid));
+    if (level < TSR_CLASSES_LOWEST || level > pyramid->classes.top)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "class pyramid: level %d, expected %d to %d: those below are not stored", level, TSR_CLASSES_LOWEST,
-                 p->classes.top);
-    const tsr_classes_level *l = &p->classes.level[level];
+                 pyramid->classes.top);
+    const tsr_classes_level *l = &pyramid->classes.level[level];
     *columns = l->columns;
     *rows = l->rows;
     *bytes = l->bytes;

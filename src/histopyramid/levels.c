@@ -65,10 +65,10 @@ static tsr_geometry coarser(const tsr_geometry *g)
 
 tsr_status tsr_levels_create(tsr_context *context, tsr_size3 size, tsr_dtype dtype, tsr_level_rule rule, tsr_levels **levels)
 {
+    TSR_RETURNS(levels);
+    TSR_NEEDS(context);
     tsr_status status;
     int64_t bytes;
-    *levels = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     if ((unsigned)dtype >= TSR_DTYPE_COUNT) TSR_FAIL(TSR_ERROR_ARGUMENT, "levels: dtype is %d, expected one of tsr_dtype", (int)dtype);
     if ((unsigned)rule > TSR_LEVEL_MAX)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "levels: rule is %d, expected one of tsr_level_rule (0 to %d)", (int)rule, (int)TSR_LEVEL_MAX);
@@ -119,22 +119,22 @@ static tsr_status check(const tsr_levels *l, const tsr_volume *v, const char *wh
     return TSR_OK;
 }
 
-tsr_status tsr_levels_build(tsr_levels *l, const tsr_volume *volume, const tsr_volume *mask)
+tsr_status tsr_levels_build(tsr_levels *levels, const tsr_volume *volume, const tsr_volume *mask)
 {
-    if (!l) TSR_FAIL(TSR_ERROR_ARGUMENT, "levels is NULL");
-    TSR_TRY(check(l, volume, "volume", l->dtype));
-    if (mask) TSR_TRY(check(l, mask, "mask", TSR_U8));
+    TSR_NEEDS(levels, volume);
+    TSR_TRY(check(levels, volume, "volume", levels->dtype));
+    if (mask) TSR_TRY(check(levels, mask, "mask", TSR_U8));
     tsr_geometry geometry = volume->geometry;
-    for (int32_t k = 0; k < l->count; k++) {
+    for (int32_t k = 0; k < levels->count; k++) {
         geometry = coarser(&geometry);
-        TSR_TRY(tsr_volume_set_geometry(l->view[k], &geometry));
-        if (l->voxels[k]) TSR_TRY(tsr_volume_set_geometry(l->voxels[k], &geometry));
-        if (l->rule != TSR_LEVEL_SUM) TSR_TRY(tsr_volume_set_scaling(l->view[k], volume->slope, volume->intercept));
+        TSR_TRY(tsr_volume_set_geometry(levels->view[k], &geometry));
+        if (levels->voxels[k]) TSR_TRY(tsr_volume_set_geometry(levels->voxels[k], &geometry));
+        if (levels->rule != TSR_LEVEL_SUM) TSR_TRY(tsr_volume_set_scaling(levels->view[k], volume->slope, volume->intercept));
     }
-    if (!l->count) return TSR_OK;
-    l->job[0].from = volume->data;
-    l->job[0].mask = mask ? (const uint8_t *)mask->data : NULL;
-    TSR_TRY(l->context->backend->pyramid->levels(l->context->queue, l->rule, l->job, l->count));
+    if (!levels->count) return TSR_OK;
+    levels->job[0].from = volume->data;
+    levels->job[0].mask = mask ? (const uint8_t *)mask->data : NULL;
+    TSR_TRY(levels->context->backend->pyramid->levels(levels->context->queue, levels->rule, levels->job, levels->count));
     return TSR_OK;
 }
 

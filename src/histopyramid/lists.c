@@ -57,6 +57,7 @@ static tsr_status cloud(tsr_context *context, const tsr_volume *volume, const ts
 
 tsr_status tsr_points_from_classes(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *options, tsr_points **points)
 {
+    TSR_NEEDS(context, volume, points);
     tsr_points_volume_options own;
     tsr_pyramid *pyramid = NULL;
     int64_t count = 0;
@@ -64,7 +65,6 @@ tsr_status tsr_points_from_classes(tsr_context *context, const tsr_volume *volum
     void *entries = NULL, *there = NULL;
     uint64_t firsts[TSR_PYRAMID_CHANNELS + 1];
     tsr_status status;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (!own.pyramid.struct_size) own.pyramid.struct_size = sizeof own.pyramid;
     const int32_t channels = tsr_maxi(own.pyramid.channels, 1);
@@ -94,7 +94,7 @@ done:
 
 tsr_status tsr_points_from_volume(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *options, tsr_points **points)
 {
-    *points = NULL;
+    TSR_RETURNS(points);
     if (options && options->pyramid.channels > 1)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "points: channels is %d, expected one class: several are for tsr_points_from_classes",
                  options->pyramid.channels);
@@ -104,6 +104,7 @@ tsr_status tsr_points_from_volume(tsr_context *context, const tsr_volume *volume
 
 tsr_status tsr_matrix_from_dense(tsr_context *context, const tsr_volume *dense, double tolerance, tsr_matrix *matrix)
 {
+    TSR_NEEDS(context, dense, matrix);
     tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
     tsr_pyramid *pyramid = NULL;
     tsr_volume *plain = NULL;
@@ -111,7 +112,6 @@ tsr_status tsr_matrix_from_dense(tsr_context *context, const tsr_volume *dense, 
     void *places = NULL;
     tsr_status status;
     *matrix = (tsr_matrix){ .context = context };
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(tsr_volume_require(context, dense, "dense"));
     if (dense->size.z != 1)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "matrix: dense of %lld x %lld x %lld, expected columns x rows x 1", (long long)dense->size.x,
@@ -144,9 +144,9 @@ done:
 
 tsr_status tsr_matrix_multiply(const tsr_matrix *m, tsr_dtype dtype, const void *x, void *y)
 {
+    TSR_NEEDS(x, y);
     if (!m || !m->context || !m->starts) TSR_FAIL(TSR_ERROR_ARGUMENT, "matrix: it is empty: tsr_matrix_from_dense makes it");
     if (dtype != TSR_F32 && dtype != TSR_F64) TSR_FAIL(TSR_ERROR_ARGUMENT, "matrix: vectors of type %s, expected f32 or f64", tsr_dtype_name(dtype));
-    if (!x || !y) TSR_FAIL(TSR_ERROR_ARGUMENT, "matrix: x or y is NULL, expected device memory");
     const uintptr_t from = (uintptr_t)x, to = (uintptr_t)y, size = tsr_dtype_size(dtype);
     if (from < to + (uintptr_t)m->rows * size && to < from + (uintptr_t)m->columns_count * size)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "matrix: x and y overlap, expected vectors apart");

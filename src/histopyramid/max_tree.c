@@ -191,13 +191,13 @@ static tsr_status build(struct builder *b, tsr_max_tree *t)
     return status;
 }
 
-tsr_status tsr_max_tree_create(const tsr_volume *volume, const tsr_max_tree_options *options, tsr_max_tree **result)
+tsr_status tsr_max_tree_create(const tsr_volume *volume, const tsr_max_tree_options *options, tsr_max_tree **tree)
 {
+    TSR_RETURNS(tree);
+    TSR_NEEDS(volume);
     tsr_max_tree_options own;
     tsr_volume *host = NULL;
     tsr_status status;
-    *result = NULL;
-    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (!own.neighbours) own.neighbours = 26;
     if (own.neighbours != 6 && own.neighbours != 18 && own.neighbours != 26)
@@ -206,8 +206,8 @@ tsr_status tsr_max_tree_create(const tsr_volume *volume, const tsr_max_tree_opti
         TSR_FAIL(TSR_ERROR_ARGUMENT, "max tree: the volume is %s, expected u8 or u16: convert it", tsr_dtype_name(volume->dtype));
     const int64_t count = tsr_volume_count(volume);
     if (count > (int64_t)UINT32_MAX - 1) TSR_FAIL(TSR_ERROR_CAPACITY, "max tree: %lld voxels, expected at most 2^32 - 2", (long long)count);
-    TSR_TRY(tsr_host_allocate(NULL, sizeof **result, (void **)result));
-    tsr_max_tree *t = *result;
+    TSR_TRY(tsr_host_allocate(NULL, sizeof **tree, (void **)tree));
+    tsr_max_tree *t = *tree;
     *t = (tsr_max_tree){ .info = { .size = volume->size, .dtype = volume->dtype, .neighbours = own.neighbours }, .voxels = count };
     TSR_TRY_GOTO(tsr_volume_create(NULL, volume->dtype, (tsr_size3){ 1, 1, 1 }, NULL, &t->like), fail);
     TSR_TRY_GOTO(tsr_volume_copy_header(t->like, volume), fail);
@@ -225,7 +225,7 @@ tsr_status tsr_max_tree_create(const tsr_volume *volume, const tsr_max_tree_opti
     return TSR_OK;
 fail:
     tsr_volume_destroy(&host);
-    tsr_max_tree_destroy(result);
+    tsr_max_tree_destroy(tree);
     return status;
 }
 
@@ -295,8 +295,8 @@ static double attribute_of(const struct sums *s, tsr_max_tree_attribute attribut
 
 tsr_status tsr_max_tree_attributes(const tsr_max_tree *tree, tsr_max_tree_attribute attribute, double *values)
 {
+    TSR_NEEDS(tree, values);
     struct sums *s;
-    if (!tree || !values) TSR_FAIL(TSR_ERROR_ARGUMENT, "max tree or values is NULL");
     if ((unsigned)attribute > TSR_MAX_TREE_NONCOMPACTNESS)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "max tree: attribute is %d, expected one of tsr_max_tree_attribute (0 to %d)", (int)attribute,
                  (int)TSR_MAX_TREE_NONCOMPACTNESS);
@@ -334,12 +334,12 @@ static int64_t decide(const tsr_max_tree *t, const tsr_max_tree_filter_options *
 tsr_status tsr_max_tree_filter(tsr_context *context, const tsr_max_tree *tree, const tsr_max_tree_filter_options *options, tsr_volume **filtered,
                                int64_t *kept)
 {
+    TSR_RETURNS(filtered);
+    TSR_NEEDS(tree);
     tsr_max_tree_filter_options own;
     tsr_volume *host = NULL;
     double *attribute = NULL;
     tsr_status status;
-    *filtered = NULL;
-    if (!tree) TSR_FAIL(TSR_ERROR_ARGUMENT, "max tree is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if ((unsigned)own.rule > TSR_MAX_TREE_SUBTRACTIVE)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "max tree: rule is %d, expected one of tsr_max_tree_rule (0 to %d)", (int)own.rule,

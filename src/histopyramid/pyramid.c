@@ -146,10 +146,10 @@ static tsr_status check_user(const tsr_context *context, const tsr_map *user)
 
 tsr_status tsr_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_pyramid_options *options, tsr_pyramid **pyramid)
 {
+    TSR_RETURNS(pyramid);
+    TSR_NEEDS(context);
     tsr_pyramid_options own;
     tsr_status status;
-    *pyramid = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(check_options(size, &own));
     tsr_pyramid_class classes[TSR_PYRAMID_CHANNELS] = { { own.classifier, own.lower, own.upper } };
@@ -195,36 +195,36 @@ void tsr_pyramid_destroy(tsr_pyramid **pyramid)
     tsr_host_release(&p->context->host_allocator, p, sizeof *p);
 }
 
-tsr_status tsr_pyramid_build(tsr_pyramid *p, const tsr_volume *volume)
+tsr_status tsr_pyramid_build(tsr_pyramid *pyramid, const tsr_volume *volume)
 {
-    if (!p) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid is NULL");
-    TSR_TRY(tsr_volume_require(p->context, volume, "volume"));
-    if (volume->size.x != p->size.x || volume->size.y != p->size.y || volume->size.z != p->size.z)
+    TSR_NEEDS(pyramid, volume);
+    TSR_TRY(tsr_volume_require(pyramid->context, volume, "volume"));
+    if (volume->size.x != pyramid->size.x || volume->size.y != pyramid->size.y || volume->size.z != pyramid->size.z)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: volume of %lld x %lld x %lld, expected %lld x %lld x %lld as it was created for",
-                 (long long)volume->size.x, (long long)volume->size.y, (long long)volume->size.z, (long long)p->size.x, (long long)p->size.y,
-                 (long long)p->size.z);
+                 (long long)volume->size.x, (long long)volume->size.y, (long long)volume->size.z, (long long)pyramid->size.x,
+                 (long long)pyramid->size.y, (long long)pyramid->size.z);
     tsr_volume counts = *volume; /* a view of the bytes that a rule of the user's makes */
-    if (p->user.module) {
+    if (pyramid->user.module) {
         tsr_volume *out = &counts;
         counts.dtype = TSR_U8;
         counts.bytes = tsr_volume_count(volume);
-        counts.data = p->counts;
+        counts.data = pyramid->counts;
         counts.slope = 1;
         counts.intercept = 0;
-        TSR_TRY(tsr_map_run(p->context, &p->user, p->size, &volume, 1, &out, 1));
+        TSR_TRY(tsr_map_run(pyramid->context, &pyramid->user, pyramid->size, &volume, 1, &out, 1));
         volume = out;
     }
-    tsr_class_set *s = &p->classes;
-    s->count = p->options.channels;
-    s->voxels = p->size.x * p->size.y * p->size.z;
+    tsr_class_set *s = &pyramid->classes;
+    s->count = pyramid->options.channels;
+    s->voxels = pyramid->size.x * pyramid->size.y * pyramid->size.z;
     for (int32_t c = s->count - 1; c >= 0; c--) { /* the first comes last, and stays in s->first */
-        const tsr_pyramid_class *k = &p->class_list[c];
-        TSR_TRY(tsr_classifier_make("pyramid", k->classifier, k->lower, k->upper, volume, p->options.batch, &s->first));
-        s->first.most = p->options.most;
+        const tsr_pyramid_class *k = &pyramid->class_list[c];
+        TSR_TRY(tsr_classifier_make("pyramid", k->classifier, k->lower, k->upper, volume, pyramid->options.batch, &s->first));
+        s->first.most = pyramid->options.most;
         s->channel[c] = (tsr_channel){ s->first.kind, s->first.bytes, s->first.low, s->first.high, s->first.invert, s->first.lower, s->first.upper };
     }
-    TSR_TRY(p->context->backend->pyramid->build(p->context->queue, &p->tree, s));
-    p->built = 1;
+    TSR_TRY(pyramid->context->backend->pyramid->build(pyramid->context->queue, &pyramid->tree, s));
+    pyramid->built = 1;
     return TSR_OK;
 }
 
@@ -237,12 +237,12 @@ static tsr_status require_built(const tsr_pyramid *p, int64_t count, const void 
     return TSR_OK;
 }
 
-tsr_status tsr_pyramid_describe(const tsr_pyramid *p, tsr_pyramid_info *info)
+tsr_status tsr_pyramid_describe(const tsr_pyramid *pyramid, tsr_pyramid_info *info)
 {
-    if (!p) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid is NULL");
-    *info = (tsr_pyramid_info){ .levels = p->tree.levels - 1, .device_bytes = p->bytes, .refused = -1 };
-    if (!p->built) return TSR_OK;
-    const tsr_tree_level *top = &p->tree.level[p->tree.levels - 1];
+    TSR_NEEDS(pyramid, info);
+    *info = (tsr_pyramid_info){ .levels = pyramid->tree.levels - 1, .device_bytes = pyramid->bytes, .refused = -1 };
+    if (!pyramid->built) return TSR_OK;
+    const tsr_tree_level *top = &pyramid->tree.level[pyramid->tree.levels - 1];
     union {
         uint8_t one;
         uint16_t two;
@@ -250,18 +250,19 @@ tsr_status tsr_pyramid_describe(const tsr_pyramid *p, tsr_pyramid_info *info)
         uint64_t eight;
     } total;
     uint64_t unused[2];
-    TSR_TRY(p->context->backend->download(p->context->queue, unused, p->tree.not_a_number, sizeof unused));
+    TSR_TRY(pyramid->context->backend->download(pyramid->context->queue, unused, pyramid->tree.not_a_number, sizeof unused));
     info->not_a_number = (int64_t)unused[0];
-    if (unused[0] && p->class_list[0].classifier == TSR_PYRAMID_COUNTS) info->refused = (int64_t)(UINT64_MAX - unused[1]);
-    TSR_TRY(p->context->backend->download(p->context->queue, &total, top->sums, top->bytes));
+    if (unused[0] && pyramid->class_list[0].classifier == TSR_PYRAMID_COUNTS) info->refused = (int64_t)(UINT64_MAX - unused[1]);
+    TSR_TRY(pyramid->context->backend->download(pyramid->context->queue, &total, top->sums, top->bytes));
     info->total = top->bytes == 1 ? total.one : top->bytes == 2 ? total.two : top->bytes == 4 ? total.four : total.eight;
     return TSR_OK;
 }
 
-tsr_status tsr_pyramid_select(const tsr_pyramid *p, const uint64_t *keys, int64_t count, tsr_pyramid_entry *entries)
+tsr_status tsr_pyramid_select(const tsr_pyramid *pyramid, const uint64_t *keys, int64_t count, tsr_pyramid_entry *entries)
 {
-    TSR_TRY(require_built(p, count, keys, entries));
-    if (count) TSR_TRY(p->context->backend->pyramid->select(p->context->queue, &p->tree, &p->classes, keys, count, entries));
+    TSR_NEEDS(pyramid, entries);
+    TSR_TRY(require_built(pyramid, count, keys, entries));
+    if (count) TSR_TRY(pyramid->context->backend->pyramid->select(pyramid->context->queue, &pyramid->tree, &pyramid->classes, keys, count, entries));
     return TSR_OK;
 }
 
@@ -277,9 +278,10 @@ static tsr_status extract(const tsr_pyramid *p, uint64_t first, int64_t count, i
     return TSR_OK;
 }
 
-tsr_status tsr_pyramid_extract(const tsr_pyramid *p, uint64_t first, int64_t count, tsr_pyramid_entry *entries)
+tsr_status tsr_pyramid_extract(const tsr_pyramid *pyramid, uint64_t first, int64_t count, tsr_pyramid_entry *entries)
 {
-    TSR_TRY(extract(p, first, count, 16, entries));
+    TSR_NEEDS(pyramid);
+    TSR_TRY(extract(pyramid, first, count, 16, entries));
     return TSR_OK;
 }
 
@@ -294,16 +296,19 @@ tsr_status tsr_pyramid_indices(const tsr_pyramid *p, uint64_t first, int64_t cou
     return TSR_OK;
 }
 
-tsr_status tsr_pyramid_rank(const tsr_pyramid *p, const int64_t *voxels, int64_t count, uint64_t *keys)
+tsr_status tsr_pyramid_rank(const tsr_pyramid *pyramid, const int64_t *voxels, int64_t count, uint64_t *keys)
 {
-    TSR_TRY(require_built(p, count, voxels, keys));
-    if (count) TSR_TRY(p->context->backend->pyramid->rank(p->context->queue, &p->tree, &p->classes, voxels, count, keys));
+    TSR_NEEDS(pyramid, keys);
+    TSR_TRY(require_built(pyramid, count, voxels, keys));
+    if (count) TSR_TRY(pyramid->context->backend->pyramid->rank(pyramid->context->queue, &pyramid->tree, &pyramid->classes, voxels, count, keys));
     return TSR_OK;
 }
 
-tsr_status tsr_pyramid_firsts(const tsr_pyramid *p, uint64_t *keys)
+tsr_status tsr_pyramid_firsts(const tsr_pyramid *pyramid, uint64_t *keys)
 {
-    TSR_TRY(require_built(p, 1, keys, keys));
-    TSR_TRY(p->context->backend->pyramid->firsts(p->context->queue, &p->tree, &p->classes, p->options.batch * p->options.channels, keys));
+    TSR_NEEDS(pyramid, keys);
+    TSR_TRY(require_built(pyramid, 1, keys, keys));
+    TSR_TRY(pyramid->context->backend->pyramid->firsts(pyramid->context->queue, &pyramid->tree, &pyramid->classes,
+                                                       pyramid->options.batch * pyramid->options.channels, keys));
     return TSR_OK;
 }

@@ -224,9 +224,8 @@ tsr_status tsr_output_finish(tsr_output **output, tsr_status status)
 
 tsr_status tsr_file_begin(const char *path, const tsr_write_options *options, tsr_output **file)
 {
+    TSR_RETURNS(file);
     tsr_write_options own;
-    if (!file) TSR_FAIL(TSR_ERROR_ARGUMENT, "file is NULL");
-    *file = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the output path is empty");
     own.compression = 0;

@@ -26,11 +26,11 @@ static tsr_status require_field(tsr_context *context, const tsr_light_field *fie
 
 tsr_status tsr_light_field_to_volume(tsr_context *context, const tsr_light_matter *matter, const tsr_light_field *field, tsr_volume **volume)
 {
+    TSR_RETURNS(volume);
+    TSR_NEEDS(context, matter, field);
     tsr_status status;
     float *four = NULL;
     char text[16];
-    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
-    *volume = NULL;
     TSR_TRY(tsr_light_require(context, matter));
     TSR_TRY(require_field(context, field));
     const int64_t voxels = tsr_light_voxels(field->size);
@@ -63,14 +63,13 @@ fail:
 
 tsr_status tsr_light_field_from_volume(tsr_context *context, const tsr_light_matter *matter, const tsr_volume *volume, tsr_light_field **field)
 {
+    TSR_RETURNS(field);
+    TSR_NEEDS(context, matter, volume);
     tsr_status status;
     tsr_volume *host = NULL;
     tsr_light_field *f = NULL;
     float *four = NULL;
-    if (!field) TSR_FAIL(TSR_ERROR_ARGUMENT, "field is NULL");
-    *field = NULL;
     TSR_TRY(tsr_light_require(context, matter));
-    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
     const int32_t *n = matter->medium.size;
     const int64_t voxels = tsr_light_voxels(n);
     const tsr_size3 size = tsr_volume_size(volume);
@@ -112,9 +111,9 @@ end:
 
 tsr_status tsr_light_field_ground(tsr_context *context, const tsr_light_field *field, tsr_volume **light)
 {
+    TSR_RETURNS(light);
+    TSR_NEEDS(context, field);
     tsr_status status;
-    if (!light) TSR_FAIL(TSR_ERROR_ARGUMENT, "light is NULL");
-    *light = NULL;
     TSR_TRY(require_field(context, field));
     const int64_t w = field->floor.size[0], h = field->floor.size[1];
     if (!field->floor.light) TSR_FAIL(TSR_ERROR_STATE, "the light was simulated without a floor");
@@ -136,6 +135,7 @@ fail:
 
 tsr_status tsr_light_trace(tsr_context *context, const tsr_light_matter *matter, const tsr_light_trace_options *options, tsr_light_ray *rays, int64_t count)
 {
+    TSR_NEEDS(context, matter);
     tsr_light_trace_options o;
     tsr_status status;
     TSR_TRY(tsr_light_require(context, matter));

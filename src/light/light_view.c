@@ -164,16 +164,15 @@ static tsr_status check(tsr_light_view_options *o)
 tsr_status tsr_light_view(tsr_context *context, const tsr_light_matter *matter, const tsr_light_field *field, const tsr_camera *camera,
                           const tsr_light_view_options *options, tsr_volume **picture)
 {
+    TSR_RETURNS(picture);
+    TSR_NEEDS(matter, camera);
     tsr_light_view_options o;
     tsr_light_seen *s = NULL;
     float *map = NULL;
     size_t map_bytes = 0;
     tsr_volume *made = NULL;
     tsr_status status;
-    if (!picture) TSR_FAIL(TSR_ERROR_ARGUMENT, "picture is NULL");
-    *picture = NULL;
     TSR_TRY(tsr_light_require(context, matter));
-    if (!camera) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(check(&o));
     if (field && field->context != context) TSR_FAIL(TSR_ERROR_ARGUMENT, "field: made on another context, expected the one of this call");
@@ -222,9 +221,9 @@ end:
 
 tsr_status tsr_light_tone(tsr_context *context, const tsr_volume *picture, const tsr_light_tone_options *options, tsr_image *image)
 {
+    TSR_NEEDS(image);
     tsr_light_tone_options o;
     tsr_status status;
-    if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
     memset(image, 0, sizeof *image);
     if (!context || !picture) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", context ? "picture" : "context");
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));

@@ -316,11 +316,10 @@ static tsr_status fill_all(tsr_context *context, const tsr_light_volumes *v, tsr
 
 tsr_status tsr_light_matter_create(tsr_context *context, const tsr_light_volumes *volumes, tsr_light_matter **matter)
 {
+    TSR_RETURNS(matter);
     tsr_light_volumes v;
     tsr_light_arrays a = { 0 };
     const tsr_volume *first = NULL;
-    if (!matter) TSR_FAIL(TSR_ERROR_ARGUMENT, "matter is NULL");
-    *matter = NULL;
     if (!context || !volumes) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", context ? "volumes" : "context");
     TSR_TRY(TSR_OPTIONS_TAKE(&v, volumes));
     if (!(v.smooth >= 0 && v.smooth <= 16)) TSR_FAIL(TSR_ERROR_ARGUMENT, "smooth is %g, expected 0 to 16 voxels", v.smooth);

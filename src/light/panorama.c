@@ -123,13 +123,12 @@ static tsr_status from_image(const tsr_image *image, tsr_volume **map)
 
 tsr_status tsr_light_panorama_read(const char *path, const tsr_read_options *options, tsr_volume **map)
 {
+    TSR_RETURNS(map);
+    TSR_NEEDS(path);
     const tsr_input_options settings = { .memory_limit = (int64_t)1 << 31 };
     tsr_input *input = NULL;
     const uint8_t *bytes = NULL;
     size_t size = 0;
-    if (!map) TSR_FAIL(TSR_ERROR_ARGUMENT, "map is NULL");
-    *map = NULL;
-    if (!path) TSR_FAIL(TSR_ERROR_ARGUMENT, "path is NULL");
     TSR_TRY(tsr_input_open(path, &settings, &input));
     tsr_status status = tsr_input_all(input, &bytes, &size);
     const int radiance = status == TSR_OK && size > 2 && !memcmp(bytes, "#?", 2);

@@ -573,11 +573,10 @@ static tsr_status parse(reader *r, const char *text)
 
 tsr_status tsr_light_scene_parse(const char *text, const char *name, const char *folder, tsr_light_scene **scene)
 {
+    TSR_RETURNS(scene);
+    TSR_NEEDS(text);
     reader *r = NULL;
     tsr_status status;
-    if (!scene) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
-    *scene = NULL;
-    if (!text) TSR_FAIL(TSR_ERROR_ARGUMENT, "text is NULL");
     if (strlen(text) > LONGEST) TSR_FAIL(TSR_ERROR_FORMAT, "%s: longer than %d bytes, no scene", name ? name : "scene", LONGEST);
     TSR_TRY(tsr_host_allocate(NULL, sizeof *r, (void **)&r));
     memset(r, 0, sizeof *r);
@@ -604,15 +603,14 @@ end:
 
 tsr_status tsr_light_scene_read(const char *path, const tsr_read_options *options, tsr_light_scene **scene)
 {
+    TSR_RETURNS(scene);
+    TSR_NEEDS(path);
     const tsr_input_options settings = { .memory_limit = LONGEST };
     tsr_input *input = NULL;
     const uint8_t *bytes = NULL;
     char *text = NULL, *folder = NULL;
     size_t size = 0;
     (void)options;
-    if (!scene) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
-    *scene = NULL;
-    if (!path) TSR_FAIL(TSR_ERROR_ARGUMENT, "path is NULL");
     TSR_TRY(tsr_input_open(path, &settings, &input));
     tsr_status status = tsr_input_all(input, &bytes, &size);
     if (status == TSR_OK && memchr(bytes, '\0', size)) status = TSR_FAILED(TSR_ERROR_FORMAT, "%s: has bytes of value 0, no text of a scene", path);

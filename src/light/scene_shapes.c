@@ -223,12 +223,11 @@ static void fill_rows(void *user, int64_t begin, int64_t end, int worker)
 tsr_status tsr_light_scene_matter(tsr_context *context, const tsr_light_scene *scene, int32_t resolution, const tsr_progress *progress,
                                   tsr_light_matter **matter)
 {
+    TSR_RETURNS(matter);
     tsr_light_arrays a = { 0 };
     tsr_status status;
     double longest = 0;
     int dims = 0, scatters = 0, emits = 0, stops = 0;
-    if (!matter) TSR_FAIL(TSR_ERROR_ARGUMENT, "matter is NULL");
-    *matter = NULL;
     if (!context || !scene) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", context ? "scene" : "context");
     if (!resolution) resolution = scene->resolution;
     if (resolution < 8 || resolution > 1024) TSR_FAIL(TSR_ERROR_ARGUMENT, "resolution is %d, expected 8 to 1024 voxels", resolution);

@@ -571,10 +571,9 @@ static tsr_status report_on(simulation *s, tsr_light_report *report)
 tsr_status tsr_light_simulate(tsr_context *context, const tsr_light_matter *matter, const tsr_light_source *sources, int32_t count,
                               const tsr_light_options *options, tsr_light_field **field, tsr_light_report *report)
 {
+    TSR_RETURNS(field);
     tsr_status status;
     simulation s = { .context = context, .matter = matter, .began = now() };
-    if (!field) TSR_FAIL(TSR_ERROR_ARGUMENT, "field is NULL");
-    *field = NULL;
     TSR_TRY(tsr_light_require(context, matter));
     TSR_TRY(TSR_OPTIONS_TAKE(&s.o, options));
     TSR_TRY(check(&s.o));

@@ -46,7 +46,7 @@ static void drop_parts(tsr_mesh *mesh)
 
 tsr_status tsr_mesh_create(tsr_context *context, int64_t vertices, int64_t triangles, int normals, tsr_mesh **mesh)
 {
-    *mesh = NULL;
+    TSR_RETURNS(mesh);
     if (vertices < 0 || vertices > (int64_t)UINT32_MAX)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh: %lld vertices, expected 0 to 4294967295 (indices are 32 bits)", (long long)vertices);
     if (triangles < 0 || triangles > INT64_MAX / 64) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh: %lld triangles, expected 0 or more", (long long)triangles);
@@ -109,18 +109,25 @@ void tsr_mesh_drop_normals(tsr_mesh *mesh)
     mesh->normals = NULL;
 }
 
-int64_t tsr_mesh_vertex_count(const tsr_mesh *mesh) { return mesh->vertex_count; }
-int64_t tsr_mesh_triangle_count(const tsr_mesh *mesh) { return mesh->triangle_count; }
-tsr_device tsr_mesh_device(const tsr_mesh *mesh) { return mesh->context ? mesh->context->device : (tsr_device){ TSR_DEVICE_CPU, 0 }; }
-float *tsr_mesh_vertices(tsr_mesh *mesh) { return mesh->vertices; }
-float *tsr_mesh_normals(tsr_mesh *mesh) { return mesh->normals; }
-uint32_t *tsr_mesh_triangles(tsr_mesh *mesh) { return mesh->triangles; }
-const float *tsr_mesh_vertices_const(const tsr_mesh *mesh) { return mesh->vertices; }
-const float *tsr_mesh_normals_const(const tsr_mesh *mesh) { return mesh->normals; }
-const uint32_t *tsr_mesh_triangles_const(const tsr_mesh *mesh) { return mesh->triangles; }
-tsr_space tsr_mesh_space(const tsr_mesh *mesh) { return mesh->space; }
-int64_t tsr_mesh_odd_faces(const tsr_mesh *mesh) { return mesh->odd_faces; }
-void tsr_mesh_set_space(tsr_mesh *mesh, tsr_space space) { mesh->space = space; }
+int64_t tsr_mesh_vertex_count(const tsr_mesh *mesh) { return mesh ? mesh->vertex_count : 0; }
+int64_t tsr_mesh_triangle_count(const tsr_mesh *mesh) { return mesh ? mesh->triangle_count : 0; }
+tsr_device tsr_mesh_device(const tsr_mesh *mesh)
+{
+    if (!mesh) return (tsr_device){ 0 };
+    return mesh->context ? mesh->context->device : (tsr_device){ TSR_DEVICE_CPU, 0 };
+}
+float *tsr_mesh_vertices(tsr_mesh *mesh) { return mesh ? mesh->vertices : NULL; }
+float *tsr_mesh_normals(tsr_mesh *mesh) { return mesh ? mesh->normals : NULL; }
+uint32_t *tsr_mesh_triangles(tsr_mesh *mesh) { return mesh ? mesh->triangles : NULL; }
+const float *tsr_mesh_vertices_const(const tsr_mesh *mesh) { return mesh ? mesh->vertices : NULL; }
+const float *tsr_mesh_normals_const(const tsr_mesh *mesh) { return mesh ? mesh->normals : NULL; }
+const uint32_t *tsr_mesh_triangles_const(const tsr_mesh *mesh) { return mesh ? mesh->triangles : NULL; }
+tsr_space tsr_mesh_space(const tsr_mesh *mesh) { return mesh ? mesh->space : (tsr_space)0; }
+int64_t tsr_mesh_odd_faces(const tsr_mesh *mesh) { return mesh ? mesh->odd_faces : 0; }
+void tsr_mesh_set_space(tsr_mesh *mesh, tsr_space space)
+{
+    if (mesh) mesh->space = space;
+}
 
 tsr_status tsr_mesh_require_host(const tsr_mesh *mesh, const char *what)
 {
@@ -141,6 +148,7 @@ static void turn(float *vectors, int64_t count)
 
 tsr_status tsr_mesh_convert_space(tsr_mesh *mesh, tsr_space space)
 {
+    TSR_NEEDS(mesh);
     TSR_TRY(tsr_mesh_require_host(mesh, "tsr_mesh_convert_space"));
     if (mesh->space == TSR_SPACE_NONE || space == TSR_SPACE_NONE || mesh->space == space) return TSR_OK;
     turn(mesh->vertices, mesh->vertex_count);
@@ -152,6 +160,8 @@ tsr_status tsr_mesh_convert_space(tsr_mesh *mesh, tsr_space space)
 
 tsr_status tsr_mesh_copy(const tsr_mesh *mesh, tsr_context *context, tsr_mesh **copy)
 {
+    TSR_RETURNS(copy);
+    TSR_NEEDS(mesh);
     tsr_status status;
     TSR_TRY(tsr_mesh_create(context, mesh->vertex_count, mesh->triangle_count, mesh->normals != NULL, copy));
     (*copy)->space = mesh->space;
@@ -174,9 +184,10 @@ fail:
 
 /* ---- origin, colours, parts ---------------------------------------------------------------------------------------------------------------- */
 
-tsr_vec3 tsr_mesh_origin(const tsr_mesh *mesh) { return (tsr_vec3){ mesh->origin[0], mesh->origin[1], mesh->origin[2] }; }
+tsr_vec3 tsr_mesh_origin(const tsr_mesh *mesh) { return mesh ? (tsr_vec3){ mesh->origin[0], mesh->origin[1], mesh->origin[2] } : (tsr_vec3){ 0 }; }
 void tsr_mesh_set_origin(tsr_mesh *mesh, tsr_vec3 origin)
 {
+    if (!mesh) return;
     mesh->origin[0] = origin.x;
     mesh->origin[1] = origin.y;
     mesh->origin[2] = origin.z;
@@ -196,15 +207,17 @@ tsr_status tsr_positions_change_origin(float *positions, int64_t count, double f
 
 tsr_status tsr_mesh_change_origin(tsr_mesh *mesh, tsr_vec3 origin)
 {
+    TSR_NEEDS(mesh);
     TSR_TRY(tsr_mesh_require_host(mesh, "mesh"));
     TSR_TRY(tsr_positions_change_origin(mesh->vertices, mesh->vertex_count, mesh->origin, origin));
     return TSR_OK;
 }
 
-const uint8_t *tsr_mesh_colors_const(const tsr_mesh *mesh) { return mesh->colors; }
-uint8_t *tsr_mesh_colors(tsr_mesh *mesh) { return mesh->colors; }
+const uint8_t *tsr_mesh_colors_const(const tsr_mesh *mesh) { return mesh ? mesh->colors : NULL; }
+uint8_t *tsr_mesh_colors(tsr_mesh *mesh) { return mesh ? mesh->colors : NULL; }
 tsr_status tsr_mesh_add_colors(tsr_mesh *mesh)
 {
+    TSR_NEEDS(mesh);
     if (mesh->colors) return TSR_OK;
     TSR_TRY(take(mesh->context, ((struct mesh_block *)mesh)->vertex_capacity, 4, (void **)&mesh->colors));
     return TSR_OK;
@@ -217,6 +230,7 @@ void tsr_mesh_drop_colors(tsr_mesh *mesh)
 
 tsr_status tsr_mesh_set_parts(tsr_mesh *mesh, const tsr_mesh_part *parts, int32_t count)
 {
+    TSR_NEEDS(mesh);
     int64_t triangles = 0;
     if (count < 0 || (count && !parts)) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh: %d parts, expected 0 or more", (int)count);
     for (int32_t i = 0; i < count; i++) {
@@ -252,6 +266,7 @@ tsr_status tsr_mesh_set_parts(tsr_mesh *mesh, const tsr_mesh_part *parts, int32_
 
 int tsr_mesh_part_at(const tsr_mesh *mesh, int32_t index, tsr_mesh_part *part)
 {
+    if (!mesh || !part) return 0;
     if (index < 0 || index >= mesh->part_count) return 0;
     *part = mesh->parts[index];
     return 1;
@@ -268,10 +283,10 @@ static void place(tsr_mesh *to, const tsr_mesh *from, int64_t vertices, int64_t 
 
 tsr_status tsr_mesh_join(tsr_mesh *const *meshes, const tsr_mesh_part *parts, int32_t count, tsr_mesh **joined)
 {
+    TSR_RETURNS(joined);
     int64_t vertices = 0, triangles = 0;
     int normals = 1, colors = 1;
     tsr_status status;
-    *joined = NULL;
     if (count < 1 || !meshes || !parts) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh: %d meshes to join, expected 1 or more with their parts", (int)count);
     for (int32_t i = 0; i < count; i++) {
         TSR_TRY(tsr_mesh_require_host(meshes[i], "mesh"));

@@ -31,8 +31,8 @@ static void give_part(tsr_points *p, tsr_points_array_part part)
 
 tsr_status tsr_points_create(tsr_context *context, int64_t count, int parts, tsr_points **points)
 {
+    TSR_RETURNS(points);
     tsr_status status;
-    *points = NULL;
     if (count < 0 || count > INT32_MAX) TSR_FAIL(TSR_ERROR_ARGUMENT, "points: count is %lld, expected 0 to 2147483647", (long long)count);
     if (parts & ~(TSR_POINTS_NORMALS | TSR_POINTS_RADII)) TSR_FAIL(TSR_ERROR_ARGUMENT, "points: parts is %d, expected normals and radii only", parts);
     tsr_points *p = (tsr_points *)calloc(1, sizeof *p);
@@ -114,26 +114,39 @@ void tsr_points_remove_attribute(tsr_points *points, const char *name)
     for (int32_t i = k; i < points->attributes; i++) points->attribute[i] = points->attribute[i + 1];
 }
 
-int64_t tsr_points_count(const tsr_points *points) { return points->count; }
-tsr_device tsr_points_device(const tsr_points *points) { return points->context ? points->context->device : (tsr_device){ TSR_DEVICE_CPU, 0 }; }
-float *tsr_points_positions(tsr_points *points) { return points->positions; }
-float *tsr_points_normals(tsr_points *points) { return points->normals; }
-float *tsr_points_radii(tsr_points *points) { return points->radii; }
-const float *tsr_points_positions_const(const tsr_points *points) { return points->positions; }
-const float *tsr_points_normals_const(const tsr_points *points) { return points->normals; }
-const float *tsr_points_radii_const(const tsr_points *points) { return points->radii; }
-tsr_space tsr_points_space(const tsr_points *points) { return points->space; }
-void tsr_points_set_space(tsr_points *points, tsr_space space) { points->space = space; }
+int64_t tsr_points_count(const tsr_points *points) { return points ? points->count : 0; }
+tsr_device tsr_points_device(const tsr_points *points)
+{
+    if (!points) return (tsr_device){ 0 };
+    return points->context ? points->context->device : (tsr_device){ TSR_DEVICE_CPU, 0 };
+}
+float *tsr_points_positions(tsr_points *points) { return points ? points->positions : NULL; }
+float *tsr_points_normals(tsr_points *points) { return points ? points->normals : NULL; }
+float *tsr_points_radii(tsr_points *points) { return points ? points->radii : NULL; }
+const float *tsr_points_positions_const(const tsr_points *points) { return points ? points->positions : NULL; }
+const float *tsr_points_normals_const(const tsr_points *points) { return points ? points->normals : NULL; }
+const float *tsr_points_radii_const(const tsr_points *points) { return points ? points->radii : NULL; }
+tsr_space tsr_points_space(const tsr_points *points) { return points ? points->space : (tsr_space)0; }
+void tsr_points_set_space(tsr_points *points, tsr_space space)
+{
+    if (points) points->space = space;
+}
 
-tsr_vec3 tsr_points_origin(const tsr_points *points) { return (tsr_vec3){ points->origin[0], points->origin[1], points->origin[2] }; }
+tsr_vec3 tsr_points_origin(const tsr_points *points)
+{
+    if (!points) return (tsr_vec3){ 0 };
+    return (tsr_vec3){ points->origin[0], points->origin[1], points->origin[2] };
+}
 void tsr_points_set_origin(tsr_points *points, tsr_vec3 origin)
 {
+    if (!points) return;
     points->origin[0] = origin.x;
     points->origin[1] = origin.y;
     points->origin[2] = origin.z;
 }
 tsr_status tsr_points_change_origin(tsr_points *points, tsr_vec3 origin)
 {
+    TSR_NEEDS(points);
     TSR_TRY(tsr_points_require_host(points, "points"));
     TSR_TRY(tsr_positions_change_origin(points->positions, points->count, points->origin, origin));
     return TSR_OK;
@@ -167,9 +180,9 @@ tsr_status tsr_points_require_host(const tsr_points *points, const char *what)
 
 tsr_status tsr_points_copy(const tsr_points *points, tsr_context *context, tsr_points **copy)
 {
+    TSR_RETURNS(copy);
+    TSR_NEEDS(points);
     tsr_status status;
-    *copy = NULL;
-    if (!points) TSR_FAIL(TSR_ERROR_ARGUMENT, "points is NULL");
     const size_t bytes = (size_t)points->count * sizeof(float);
     TSR_TRY(tsr_points_create(context, points->count, (points->normals ? TSR_POINTS_NORMALS : 0) | (points->radii ? TSR_POINTS_RADII : 0), copy));
     (*copy)->space = points->space;
@@ -191,9 +204,9 @@ fail:
 
 tsr_status tsr_points_from_mesh(const tsr_mesh *mesh, tsr_points **points)
 {
+    TSR_RETURNS(points);
+    TSR_NEEDS(mesh);
     tsr_status status;
-    *points = NULL;
-    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
     TSR_TRY(tsr_points_create(mesh->context, mesh->vertex_count, mesh->normals ? TSR_POINTS_NORMALS : 0, points));
     (*points)->space = mesh->space;
     memcpy((*points)->origin, mesh->origin, sizeof mesh->origin);

@@ -305,6 +305,7 @@ enum { SHAPES = (int)(sizeof shapes / sizeof *shapes) };
 
 int tsr_points_shape_at(int32_t index, tsr_points_shape *info)
 {
+    if (!info) return 0;
     if (index < 0 || index >= SHAPES) return 0;
     *info = shapes[index].info;
     return 1;
@@ -326,6 +327,7 @@ static tsr_status find(const char *name, const shape **found)
 
 tsr_status tsr_points_shape_distance(const char *name, const double position[3], double *distance)
 {
+    TSR_NEEDS(name, distance);
     const shape *s = NULL;
     TSR_TRY(find(name, &s));
     *distance = s->distance(position);
@@ -387,10 +389,11 @@ static tsr_status check(cloud *c)
 
 tsr_status tsr_points_make(const char *name, const tsr_points_options *options, tsr_points **points)
 {
+    TSR_RETURNS(points);
+    TSR_NEEDS(name);
     cloud c;
     draw d;
     double n[3], p[3];
-    *points = NULL;
     memset(&c, 0, sizeof c);
     TSR_TRY(TSR_OPTIONS_TAKE(&c.o, options));
     TSR_TRY(find(name, &c.shape));

@@ -270,9 +270,9 @@ done:
 
 tsr_status tsr_unstructured_create(tsr_context *context, const tsr_unstructured_source *source, tsr_unstructured **grid)
 {
+    TSR_RETURNS(grid);
     tsr_unstructured_source own;
     tsr_unstructured *host = NULL;
-    *grid = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, source));
     TSR_TRY(build(&own, &host));
     if (!context) {
@@ -299,11 +299,11 @@ void tsr_unstructured_destroy(tsr_unstructured **grid)
 
 tsr_status tsr_unstructured_copy(const tsr_unstructured *grid, tsr_context *context, tsr_unstructured **copy)
 {
+    TSR_RETURNS(copy);
+    TSR_NEEDS(grid);
     tsr_status status = TSR_OK;
     tsr_unstructured *u = NULL, from;
     part to[PARTS], own[PARTS];
-    *copy = NULL;
-    if (!grid) TSR_FAIL(TSR_ERROR_ARGUMENT, "unstructured grid is NULL");
     if (context && grid->context && grid->context != context)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "unstructured grid lives in another context: copy it to the host");
     from = *grid;
@@ -330,14 +330,14 @@ fail:
 
 tsr_status tsr_unstructured_describe(const tsr_unstructured *grid, tsr_unstructured_info *info)
 {
-    if (!grid || !info) TSR_FAIL(TSR_ERROR_ARGUMENT, "unstructured grid or info is NULL");
+    TSR_NEEDS(grid, info);
     *info = grid->info;
     return TSR_OK;
 }
 
 tsr_status tsr_unstructured_set_values(tsr_unstructured *grid, const double *values)
 {
-    if (!grid || !values) TSR_FAIL(TSR_ERROR_ARGUMENT, "unstructured grid or values is NULL");
+    TSR_NEEDS(grid, values);
     const size_t bytes = (size_t)grid->info.points * sizeof *values;
     if (!grid->context) memcpy(grid->values, values, bytes);
     else if (bytes) TSR_TRY(grid->context->backend->upload(grid->context->queue, grid->values, values, bytes));
@@ -346,13 +346,13 @@ tsr_status tsr_unstructured_set_values(tsr_unstructured *grid, const double *val
 
 tsr_status tsr_unstructured_from_volume(tsr_context *context, const tsr_volume *volume, tsr_unstructured **grid)
 {
+    TSR_RETURNS(grid);
+    TSR_NEEDS(volume);
     tsr_unstructured_source source = TSR_UNSTRUCTURED_SOURCE;
     tsr_status status;
     double *points = NULL, *values = NULL;
     uint32_t *corners = NULL;
     uint8_t *types = NULL;
-    *grid = NULL;
-    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
     if (volume->context && volume->context->device.kind != TSR_DEVICE_CPU)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "volume lives on a device, expected host memory");
     const tsr_size3 n = volume->size;

@@ -429,8 +429,8 @@ static tsr_status begin(struct tsr_vox_job *j, tsr_context *context, const tsr_m
 tsr_status tsr_tiles_from_mesh(tsr_context *context, const tsr_mesh *mesh, const tsr_voxelize_options *options, tsr_tiles **tiles,
                                tsr_voxelize_report *report)
 {
+    TSR_RETURNS(tiles);
     struct tsr_vox_job j;
-    *tiles = NULL;
     if (report) memset(report, 0, sizeof *report);
     TSR_TRY(begin(&j, context, mesh, options));
     tsr_status status = convert(&j, tiles);
@@ -468,12 +468,13 @@ static tsr_status dense_grid(struct tsr_vox_job *j, tsr_size3 *size)
 tsr_status tsr_volume_from_mesh(tsr_context *context, const tsr_mesh *mesh, tsr_dtype dtype, const tsr_voxelize_options *options, tsr_volume **volume,
                                 tsr_voxelize_report *report)
 {
+    TSR_RETURNS(volume);
+    TSR_NEEDS(context, mesh);
     struct tsr_vox_job j;
     tsr_status status;
     tsr_size3 size;
     tsr_tiles *tiles = NULL;
     int64_t bytes;
-    *volume = NULL;
     if (report) memset(report, 0, sizeof *report);
     if (dtype != TSR_F32 && dtype != TSR_U8)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "voxelize: element type %s, expected f32 (field) or u8 (mask)", tsr_dtype_name(dtype));

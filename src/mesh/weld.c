@@ -101,11 +101,12 @@ static int64_t keep_triangles(const tsr_mesh *mesh, const uint32_t *vertex_of, u
 
 tsr_status tsr_mesh_weld(const tsr_mesh *mesh, tsr_mesh **welded)
 {
+    TSR_RETURNS(welded);
+    TSR_NEEDS(mesh);
     tsr_weld w = { .points = NULL };
     uint32_t *indices = NULL;
     tsr_mesh_part *parts = NULL;
     tsr_status status;
-    *welded = NULL;
     TSR_TRY(tsr_mesh_require_host(mesh, "weld"));
     const size_t bytes = (size_t)mesh->vertex_count * sizeof *indices, part_bytes = (size_t)mesh->part_count * sizeof *parts;
     for (int64_t i = 0; i < 3 * mesh->triangle_count; i++)

@@ -40,10 +40,10 @@ static tsr_status set_axes(tsr_winding *w)
 
 tsr_status tsr_winding_create(tsr_context *context, tsr_size3 size, const tsr_geometry *geometry, int64_t vertices, tsr_winding **winding)
 {
+    TSR_RETURNS(winding);
+    TSR_NEEDS(context);
     const int64_t most = (int64_t)1 << 19, longest = tsr_max64(size.x, tsr_max64(size.y, size.z));
     tsr_status status;
-    *winding = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     if (size.x < 1 || size.y < 1 || size.z < 1 || longest > most)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "winding: a lattice of %lld x %lld x %lld voxels, expected extents from 1 to %lld", (long long)size.x,
                  (long long)size.y, (long long)size.z, (long long)most);
@@ -93,17 +93,18 @@ static tsr_status check_mesh(const tsr_winding *w, const tsr_mesh *mesh)
     return TSR_OK;
 }
 
-tsr_status tsr_winding_build(tsr_winding *w, const tsr_mesh *mesh, const int64_t lower[3], tsr_volume *volume)
+tsr_status tsr_winding_build(tsr_winding *winding, const tsr_mesh *mesh, const int64_t lower[3], tsr_volume *volume)
 {
+    TSR_NEEDS(winding, mesh, volume);
     const int64_t zero[3] = { 0, 0, 0 }, far = (int64_t)1 << 21;
-    TSR_TRY(check_mesh(w, mesh));
-    TSR_TRY(tsr_volume_require(w->context, volume, "volume"));
+    TSR_TRY(check_mesh(winding, mesh));
+    TSR_TRY(tsr_volume_require(winding->context, volume, "volume"));
     if (volume->dtype != TSR_I32) TSR_FAIL(TSR_ERROR_ARGUMENT, "winding: a volume of %s, expected i32", tsr_dtype_name(volume->dtype));
     if (!lower) lower = zero;
     for (int k = 0; k < 3; k++)
         if (lower[k] < -far || lower[k] > far)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "winding: lower along %c is %lld, expected within +-%lld", 'x' + k, (long long)lower[k], (long long)far);
-    tsr_wind_grid *grid = &w->grid;
+    tsr_wind_grid *grid = &winding->grid;
     tsr_vox_grid *g = &grid->mesh;
     g->vertices = mesh->vertex_count;
     g->triangles = mesh->triangle_count;
@@ -114,7 +115,7 @@ tsr_status tsr_winding_build(tsr_winding *w, const tsr_mesh *mesh, const int64_t
     grid->size[1] = volume->size.y;
     grid->size[2] = volume->size.z;
     grid->number = (int32_t *)volume->data;
-    tsr_geometry here = w->geometry;
+    tsr_geometry here = winding->geometry;
     const tsr_vec3 corner = tsr_geometry_to_world(&here, (tsr_vec3){ (double)lower[0], (double)lower[1], (double)lower[2] });
     here.affine[0][3] = corner.x;
     here.affine[1][3] = corner.y;
@@ -123,12 +124,12 @@ tsr_status tsr_winding_build(tsr_winding *w, const tsr_mesh *mesh, const int64_t
     TSR_TRY(tsr_volume_set_geometry(volume, &here));
     volume->slope = 1;
     volume->intercept = 0;
-    const tsr_backend *backend = w->context->backend;
-    tsr_queue *queue = w->context->queue;
-    TSR_TRY(backend->fill(queue, w->memory, 0, sizeof(tsr_wind_summary)));
+    const tsr_backend *backend = winding->context->backend;
+    tsr_queue *queue = winding->context->queue;
+    TSR_TRY(backend->fill(queue, winding->memory, 0, sizeof(tsr_wind_summary)));
     TSR_TRY(backend->fill(queue, volume->data, 0, (size_t)volume->bytes));
-    TSR_TRY(backend->winding->build(queue, grid, (tsr_wind_summary *)w->memory));
-    w->built = 1;
+    TSR_TRY(backend->winding->build(queue, grid, (tsr_wind_summary *)winding->memory));
+    winding->built = 1;
     return TSR_OK;
 }
 
@@ -165,15 +166,16 @@ done:
     return status;
 }
 
-tsr_status tsr_winding_check(tsr_winding *w, const tsr_mesh *mesh, tsr_winding_report *report)
+tsr_status tsr_winding_check(tsr_winding *winding, const tsr_mesh *mesh, tsr_winding_report *report)
 {
+    TSR_NEEDS(winding, mesh);
     tsr_wind_summary s;
     tsr_winding_report own = { 0 };
     if (report) *report = own;
-    TSR_TRY(check_mesh(w, mesh));
-    if (!w->built || w->grid.mesh.vertex != mesh->vertices || w->grid.mesh.corner != mesh->triangles)
+    TSR_TRY(check_mesh(winding, mesh));
+    if (!winding->built || winding->grid.mesh.vertex != mesh->vertices || winding->grid.mesh.corner != mesh->triangles)
         TSR_FAIL(TSR_ERROR_STATE, "winding: the last build was not of this mesh: call tsr_winding_build first");
-    TSR_TRY(tsr_device_move(NULL, &s, w->context, w->memory, sizeof s));
+    TSR_TRY(tsr_device_move(NULL, &s, winding->context, winding->memory, sizeof s));
     if (s.bad_corner) {
         const int64_t at = INT64_MAX - s.bad_corner;
         TSR_FAIL(TSR_ERROR_FORMAT, "mesh: corner %d of triangle %lld is out of range, expected less than %lld", (int)(at % 3), (long long)(at / 3),
@@ -182,13 +184,13 @@ tsr_status tsr_winding_check(tsr_winding *w, const tsr_mesh *mesh, tsr_winding_r
     if (s.bad_vertex || s.far_vertex) {
         const int64_t at = INT64_MAX - (s.bad_vertex ? s.bad_vertex : s.far_vertex);
         float p[3];
-        TSR_TRY(tsr_device_move(NULL, p, w->context, mesh->vertices + 3 * at, sizeof p));
+        TSR_TRY(tsr_device_move(NULL, p, winding->context, mesh->vertices + 3 * at, sizeof p));
         TSR_FAIL(s.bad_vertex ? TSR_ERROR_FORMAT : TSR_ERROR_UNSUPPORTED, "mesh: vertex %lld is (%g, %g, %g), expected %s", (long long)at,
                  (double)p[0], (double)p[1], (double)p[2],
                  s.bad_vertex ? "finite numbers" : "no more than its largest extent outside of the lattice: use a larger one");
     }
     own.triangles = mesh->triangle_count;
-    if (s.edges) TSR_TRY(boundary(w, &own));
+    if (s.edges) TSR_TRY(boundary(winding, &own));
     if (report) *report = own;
     return TSR_OK;
 }
@@ -228,14 +230,13 @@ static tsr_status build_layers(tsr_winding *w, const tsr_mesh *mesh, const tsr_p
 tsr_status tsr_winding_volume(tsr_context *context, const tsr_mesh *mesh, tsr_size3 size, const tsr_geometry *geometry,
                               const tsr_winding_options *options, tsr_volume **volume, tsr_winding_report *report)
 {
+    TSR_RETURNS(volume);
+    TSR_NEEDS(context, mesh);
     tsr_winding_options o;
     tsr_winding *w = NULL;
     tsr_status status;
-    *volume = NULL;
     if (report) *report = (tsr_winding_report){ 0 };
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
-    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(check_memory(context, mesh, size, o.memory_limit));
     TSR_TRY(tsr_winding_create(context, size, geometry, tsr_max64(mesh->vertex_count, 1), &w));
     TSR_TRY_GOTO(tsr_volume_create(context, TSR_I32, size, geometry, volume), done);
@@ -249,6 +250,7 @@ done:
 
 tsr_status tsr_winding_lattice(const tsr_mesh *mesh, tsr_vec3 spacing, tsr_vec3 origin, int64_t margin, tsr_size3 *size, tsr_geometry *geometry)
 {
+    TSR_NEEDS(mesh, size, geometry);
     const double h[3] = { spacing.x, spacing.y, spacing.z }, o[3] = { origin.x, origin.y, origin.z };
     double first[3];
     int64_t extent[3];

@@ -186,10 +186,10 @@ static tsr_status check_options(const tsr_volume *volume, tsr_filter_pyramid_opt
 
 tsr_status tsr_filter_pyramid_create(const tsr_volume *volume, const tsr_filter_pyramid_options *options, tsr_filter_pyramid **pyramid)
 {
+    TSR_RETURNS(pyramid);
+    TSR_NEEDS(volume);
     tsr_filter_pyramid_options own;
     tsr_status status;
-    *pyramid = NULL;
-    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(check_options(volume, &own));
     TSR_TRY(tsr_host_allocate(NULL, sizeof **pyramid, (void **)pyramid));
@@ -209,20 +209,20 @@ fail:
     return status;
 }
 
-tsr_status tsr_filter_pyramid_synthesise(const tsr_filter_pyramid *p, int32_t finest, tsr_volume **volume)
+tsr_status tsr_filter_pyramid_synthesise(const tsr_filter_pyramid *pyramid, int32_t finest, tsr_volume **volume)
 {
+    TSR_RETURNS(volume);
+    TSR_NEEDS(pyramid);
     tsr_volume *coarse = NULL, *fine = NULL;
-    *volume = NULL;
-    if (!p) TSR_FAIL(TSR_ERROR_ARGUMENT, "filter pyramid is NULL");
-    if (finest < 0 || finest > p->levels)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "filter pyramid: finest is %d, expected a level from 0 to %d", finest, p->levels);
-    tsr_adjunction a = p->a;
+    if (finest < 0 || finest > pyramid->levels)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "filter pyramid: finest is %d, expected a level from 0 to %d", finest, pyramid->levels);
+    tsr_adjunction a = pyramid->a;
     const int32_t most = a.bytes == 1 ? 255 : 65535;
-    tsr_status status = tsr_volume_copy(p->level[p->levels], NULL, &coarse);
-    for (int32_t j = p->levels - 1; j >= 0 && status == TSR_OK; j--) {
-        const int32_t *m = a.size[j], *d = (const int32_t *)p->detail[j]->data;
-        status = tsr_volume_create(NULL, p->level[j]->dtype, p->level[j]->size, NULL, &fine);
-        if (status == TSR_OK) status = tsr_volume_copy_header(fine, p->level[j]);
+    tsr_status status = tsr_volume_copy(pyramid->level[pyramid->levels], NULL, &coarse);
+    for (int32_t j = pyramid->levels - 1; j >= 0 && status == TSR_OK; j--) {
+        const int32_t *m = a.size[j], *d = (const int32_t *)pyramid->detail[j]->data;
+        status = tsr_volume_create(NULL, pyramid->level[j]->dtype, pyramid->level[j]->size, NULL, &fine);
+        if (status == TSR_OK) status = tsr_volume_copy_header(fine, pyramid->level[j]);
         if (status != TSR_OK) break;
         a.level[j + 1] = coarse->data;
         for (int32_t z = 0; z < m[2]; z++)

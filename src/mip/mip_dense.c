@@ -16,10 +16,10 @@ struct tsr_mip_dense {
 
 tsr_status tsr_mip_dense_create(tsr_context *context, const tsr_volume *volume, tsr_mip_dense **dense)
 {
+    TSR_RETURNS(dense);
+    TSR_NEEDS(context, volume);
     tsr_status status;
     uint16_t *most = NULL;
-    *dense = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     if (volume->dtype != TSR_U8 && volume->dtype != TSR_U16)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: the volume is %s, expected u8 or u16: convert it", tsr_dtype_name(volume->dtype));
@@ -59,11 +59,11 @@ void tsr_mip_dense_destroy(tsr_mip_dense **dense)
 
 tsr_status tsr_mip_dense_render(tsr_mip_dense *dense, const tsr_mip_view *view, const tsr_mip_render_options *options, tsr_mip_frame *frame)
 {
+    TSR_NEEDS(dense, frame);
     tsr_mip_render_options own;
     tsr_mip_setup s;
     tsr_adjunction element = { 0 };
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    if (!dense || !frame) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: dense volume or frame is NULL");
     if (dense->context != frame->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: the frame belongs to another context than the volume");
     own.mode = TSR_MIP_EXACT;
     tsr_mip_rays r = dense->rays;

@@ -328,10 +328,10 @@ done:
 
 tsr_status tsr_mip_build(tsr_context *context, const tsr_volume *volume, const tsr_mip_options *options, tsr_mip **mip)
 {
+    TSR_RETURNS(mip);
+    TSR_NEEDS(context, volume);
     tsr_mip_options own;
     tsr_volume *shown = NULL;
-    *mip = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     const tsr_progress progress = own.progress;

@@ -79,11 +79,11 @@ static tsr_status fill_body(const tsr_mip *mip, uint8_t *file)
 
 tsr_status tsr_mip_write(const tsr_mip *mip, const char *path, const tsr_write_options *options)
 {
+    TSR_NEEDS(mip, path);
     tsr_write_options own;
     tsr_output *output = NULL;
     uint8_t *file;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    if (!mip || !path) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip or path is NULL");
     const int64_t bytes = tsr_mip_body_of(&mip->details).bytes;
     TSR_TRY(tsr_host_allocate(NULL, (size_t)bytes, (void **)&file));
     put_header(mip, file);
@@ -317,10 +317,10 @@ fail:
 
 tsr_status tsr_mip_read(tsr_context *context, const char *path, const tsr_read_options *options, tsr_mip **mip)
 {
+    TSR_RETURNS(mip);
+    TSR_NEEDS(context, path);
     tsr_read_options own;
     tsr_input *input = NULL;
-    *mip = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     const tsr_input_options settings = { .memory_limit = own.memory_limit, .progress = &own.progress };
     TSR_TRY(tsr_input_open(path, &settings, &input));

@@ -8,9 +8,9 @@ enum { EXTENT_MOST = 32768 };
 
 tsr_status tsr_mip_frame_create(tsr_context *context, int32_t width, int32_t height, tsr_mip_frame **frame)
 {
+    TSR_RETURNS(frame);
+    TSR_NEEDS(context);
     tsr_status status;
-    *frame = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     if (width < 1 || height < 1 || width > EXTENT_MOST || height > EXTENT_MOST)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: viewport of %d x %d pixels, expected 1 to %d each", width, height, EXTENT_MOST);
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **frame, (void **)frame));
@@ -60,7 +60,7 @@ const uint32_t *tsr_mip_frame_values(const tsr_mip_frame *frame) { return frame 
 
 tsr_status tsr_mip_frame_download(const tsr_mip_frame *frame, uint32_t *values)
 {
-    if (!frame || !values) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip frame or values is NULL");
+    TSR_NEEDS(frame, values);
     TSR_TRY(tsr_device_move(NULL, values, frame->context, frame->picture, (size_t)frame->width * (size_t)frame->height * 4));
     return TSR_OK;
 }
@@ -75,6 +75,7 @@ static tsr_status require_equal(const tsr_mip_frame *a, const tsr_mip_frame *b)
 
 tsr_status tsr_mip_frame_combine(tsr_mip_frame *frame, const tsr_mip_frame *other)
 {
+    TSR_NEEDS(frame, other);
     uint32_t *copy = NULL;
     TSR_TRY(require_equal(frame, other));
     const int64_t pixels = (int64_t)frame->width * frame->height;
@@ -89,9 +90,9 @@ tsr_status tsr_mip_frame_combine(tsr_mip_frame *frame, const tsr_mip_frame *othe
 
 tsr_status tsr_mip_frame_image(const tsr_mip_frame *frame, tsr_dtype dtype, double window, double level, tsr_image *image)
 {
+    TSR_NEEDS(frame, image);
     uint32_t *values;
     *image = (tsr_image){ 0 };
-    if (!frame) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip frame is NULL");
     if (dtype != TSR_U8 && dtype != TSR_U16) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: dtype is %s, expected u8 or u16", tsr_dtype_name(dtype));
     if (window == 0 && level == 0) {
         window = dtype == TSR_U8 ? 255 : 65535;
@@ -130,6 +131,7 @@ static double median_of(const int64_t *counts, int64_t all)
 
 tsr_status tsr_mip_compare(const tsr_mip_frame *frame, const tsr_mip_frame *reference, tsr_mip_errors *errors)
 {
+    TSR_NEEDS(frame, reference, errors);
     uint32_t *values = NULL;
     *errors = (tsr_mip_errors){ 0 };
     TSR_TRY(require_equal(frame, reference));

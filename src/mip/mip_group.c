@@ -150,10 +150,10 @@ static tsr_status fill_group(tsr_mip_group *g, tsr_context *const *contexts, con
 
 tsr_status tsr_mip_group_create(tsr_context *const *contexts, int32_t count, const tsr_mip *mip, tsr_mip_group **group)
 {
+    TSR_RETURNS(group);
+    TSR_NEEDS(contexts, mip);
     struct source s = { .mip = mip };
     tsr_status status;
-    *group = NULL;
-    if (!mip || !contexts) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip or contexts is NULL");
     if (count < 1 || count > CONTEXTS_MOST) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: %d contexts, expected 1 to %d", count, CONTEXTS_MOST);
     for (int32_t k = 0; k < count; k++)
         if (!contexts[k]) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: context %d is NULL", k);
@@ -231,9 +231,9 @@ static tsr_status draw_parts(tsr_mip_group *g, tsr_mip_picture *p, const tsr_mip
 tsr_status tsr_mip_group_render(tsr_mip_group *group, const tsr_mip_view *view, const tsr_mip_render_options *options, tsr_mip_frame *frame,
                                 tsr_mip_statistics *statistics)
 {
+    TSR_NEEDS(group, view, frame, statistics);
     tsr_mip_picture *p;
     int64_t count = 0;
-    if (!group) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip group is NULL");
     const size_t bytes = (size_t)group->count * sizeof *p;
     TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&p));
     const double begin = tsr_mip_now();

@@ -124,14 +124,14 @@ static tsr_status open_volume(tsr_context *cpu, const tsr_volume *volume, const 
 
 tsr_status tsr_mip_hide(tsr_context *context, const tsr_volume *volume, const tsr_mip_options *options, tsr_volume **result, int64_t *hidden)
 {
+    TSR_RETURNS(result);
+    TSR_NEEDS(context, volume);
     const tsr_context_options on_cpu = { .struct_size = sizeof on_cpu, .device = "cpu", .threads = context ? context->threads : 1 };
     tsr_mip_options own;
     tsr_context *cpu = NULL;
     tsr_volume *host = NULL, *opening = NULL, *done = NULL;
     int64_t count = 0;
     tsr_status status;
-    *result = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     if (volume->dtype != TSR_U8 && volume->dtype != TSR_U16)

@@ -91,9 +91,9 @@ static void forget(const tsr_details *d, int64_t count, struct keep *k)
 
 tsr_status tsr_mip_keep(tsr_mip *mip, int64_t count, tsr_mip **result)
 {
+    TSR_RETURNS(result);
+    TSR_NEEDS(mip);
     struct keep k = { 0 };
-    *result = NULL;
-    if (!mip) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip is NULL");
     if (count < 0 || count > mip->info.coefficients)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: %lld coefficients to keep, expected 0 to %lld", (long long)count, (long long)mip->info.coefficients);
     TSR_TRY(tsr_mip_select(mip, count, 0));

@@ -295,10 +295,10 @@ tsr_status tsr_mip_select(tsr_mip *mip, int64_t count, int refine)
 
 tsr_status tsr_mip_reconstruct(const tsr_mip *mip, tsr_volume **volume)
 {
+    TSR_RETURNS(volume);
+    TSR_NEEDS(mip);
     tsr_adjunction a = { 0 };
     tsr_status status;
-    *volume = NULL;
-    if (!mip) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip is NULL");
     const tsr_backend *backend = mip->context->backend;
     a.levels = mip->info.levels;
     a.bytes = mip->details.bytes;

@@ -12,9 +12,9 @@ struct tsr_mip_stream {
 
 tsr_status tsr_mip_stream_open(tsr_context *context, const char *path, const tsr_mip_stream_options *options, tsr_mip_stream **stream)
 {
+    TSR_RETURNS(stream);
+    TSR_NEEDS(context, path);
     tsr_mip_stream_options own;
-    *stream = NULL;
-    if (!context || !path) TSR_FAIL(TSR_ERROR_ARGUMENT, "context or path is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (own.memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: memory_limit is %lld, expected 0 or more bytes", (long long)own.memory_limit);
     TSR_TRY(tsr_host_allocate(NULL, sizeof **stream, (void **)stream));
@@ -81,9 +81,9 @@ static tsr_status draw_piece(tsr_mip_stream *s, int64_t k, tsr_detail_choice *ba
 tsr_status tsr_mip_stream_render(tsr_mip_stream *stream, const tsr_mip_view *view, const tsr_mip_render_options *options, tsr_mip_frame *frame,
                                  tsr_mip_statistics *statistics)
 {
+    TSR_NEEDS(stream, view, frame, statistics);
     tsr_mip_picture p;
     int64_t count = 0;
-    if (!stream) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip stream is NULL");
     TSR_TRY(tsr_mip_picture_begin(&p, stream->pieces.part, &view, options, frame, &count));
     if (p.options.refine) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: refine is for pyramids in memory");
     TSR_TRY(find_bar(stream, count));

@@ -41,6 +41,7 @@ tsr_status tsr_check_type(const char *what, const char *name, tsr_dtype dtype, u
 
 tsr_status tsr_reduce_workspace(tsr_context *context, int64_t count, size_t *bytes)
 {
+    TSR_NEEDS(context, bytes);
     TSR_TRY(tsr_check_count(context, "reduce", count));
     *bytes = tsr_primitives_of(context)->reduce_bytes(count);
     return TSR_OK;
@@ -49,6 +50,7 @@ tsr_status tsr_reduce_workspace(tsr_context *context, int64_t count, size_t *byt
 tsr_status tsr_reduce(tsr_context *context, tsr_reduction reduction, tsr_dtype dtype, const void *data, int64_t count, tsr_reduced *result,
                       void *workspace, size_t workspace_bytes)
 {
+    TSR_NEEDS(context, result);
     TSR_TRY(tsr_check_count(context, "reduce", count));
     if ((unsigned)reduction > TSR_REDUCE_MAX)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "reduce: reduction is %d, expected TSR_REDUCE_SUM, _MIN or _MAX", (int)reduction);
@@ -62,6 +64,7 @@ tsr_status tsr_reduce(tsr_context *context, tsr_reduction reduction, tsr_dtype d
 
 tsr_status tsr_reduce_host(tsr_context *context, tsr_reduction reduction, tsr_dtype dtype, const void *data, int64_t count, tsr_reduced *result)
 {
+    TSR_NEEDS(context, result);
     size_t bytes;
     unsigned char *memory = NULL; /* the workspace and, 256 bytes before it, the result */
     tsr_status status;
@@ -78,6 +81,7 @@ done:
 
 tsr_status tsr_scan_workspace(tsr_context *context, int64_t count, size_t *bytes)
 {
+    TSR_NEEDS(context, bytes);
     TSR_TRY(tsr_check_count(context, "scan", count));
     *bytes = tsr_primitives_of(context)->scan_bytes(count);
     return TSR_OK;
@@ -86,6 +90,7 @@ tsr_status tsr_scan_workspace(tsr_context *context, int64_t count, size_t *bytes
 tsr_status tsr_scan(tsr_context *context, tsr_scan_kind kind, tsr_dtype data_type, const void *data, int64_t count, tsr_dtype sum_type, void *sums,
                     void *workspace, size_t workspace_bytes)
 {
+    TSR_NEEDS(context);
     TSR_TRY(tsr_check_count(context, "scan", count));
     if ((unsigned)kind > TSR_SCAN_INCLUSIVE)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "scan: kind is %d, expected TSR_SCAN_EXCLUSIVE or TSR_SCAN_INCLUSIVE", (int)kind);
@@ -134,6 +139,7 @@ static tsr_status make_keep(const char *what, tsr_predicate predicate, tsr_dtype
 
 tsr_status tsr_select_workspace(tsr_context *context, int64_t count, size_t *bytes)
 {
+    TSR_NEEDS(context, bytes);
     TSR_TRY(tsr_check_count(context, "select", count));
     *bytes = tsr_primitives_of(context)->select_bytes(count);
     return TSR_OK;
@@ -153,6 +159,7 @@ static tsr_status run_select(tsr_context *context, const tsr_select_job *job, vo
 tsr_status tsr_select_indices(tsr_context *context, tsr_predicate keep, tsr_dtype dtype, const void *data, int64_t count, tsr_dtype index_type,
                               void *indices, int64_t capacity, uint64_t *found, void *workspace, size_t workspace_bytes)
 {
+    TSR_NEEDS(context, found);
     TSR_TRY(tsr_check_count(context, "select", count));
     TSR_TRY(tsr_check_type("select", "dtype", dtype, SELECTABLE, "u8, u16 or f32"));
     TSR_TRY(tsr_check_type("select", "index_type", index_type, TSR_ALLOW(TSR_U32) | TSR_ALLOW(TSR_U64), "u32 or u64"));
@@ -169,6 +176,7 @@ tsr_status tsr_select_indices(tsr_context *context, tsr_predicate keep, tsr_dtyp
 tsr_status tsr_select_values(tsr_context *context, const uint8_t *flags, const void *values, int32_t value_bytes, int64_t count, void *kept,
                              int64_t capacity, uint64_t *found, void *workspace, size_t workspace_bytes)
 {
+    TSR_NEEDS(context, found);
     TSR_TRY(tsr_check_count(context, "select", count));
     if (value_bytes != 1 && value_bytes != 2 && value_bytes != 4 && value_bytes != 8)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "select: value_bytes is %d, expected 1, 2, 4 or 8", value_bytes);
@@ -189,6 +197,7 @@ tsr_status tsr_select_values(tsr_context *context, const uint8_t *flags, const v
 
 tsr_status tsr_count(tsr_context *context, tsr_predicate keep, tsr_dtype dtype, const void *data, int64_t count, uint64_t *found)
 {
+    TSR_NEEDS(context, found);
     tsr_keep ready;
     TSR_TRY(tsr_check_count(context, "count", count));
     TSR_TRY(tsr_check_type("count", "dtype", dtype, SELECTABLE, "u8, u16 or f32"));
@@ -201,6 +210,7 @@ tsr_status tsr_count(tsr_context *context, tsr_predicate keep, tsr_dtype dtype, 
 
 tsr_status tsr_count_host(tsr_context *context, tsr_predicate keep, tsr_dtype dtype, const void *data, int64_t count, int64_t *found)
 {
+    TSR_NEEDS(context, found);
     uint64_t *place, value = 0;
     TSR_TRY(tsr_check_count(context, "count", count));
     TSR_TRY(tsr_device_allocate(context, sizeof *place, (void **)&place));
@@ -213,6 +223,7 @@ tsr_status tsr_count_host(tsr_context *context, tsr_predicate keep, tsr_dtype dt
 
 tsr_status tsr_found_host(tsr_context *context, const uint64_t *found, int64_t capacity, uint64_t *value)
 {
+    TSR_NEEDS(context, value);
     *value = 0;
     TSR_TRY(tsr_check_count(context, "found", 0));
     TSR_TRY(tsr_check_array("found", "found", found, 1, sizeof *found));
@@ -234,6 +245,7 @@ static tsr_status check_sort(const tsr_context *context, tsr_dtype key_type, int
 
 tsr_status tsr_sort_workspace(tsr_context *context, tsr_dtype key_type, int with_payload, int64_t count, size_t *bytes)
 {
+    TSR_NEEDS(context, bytes);
     TSR_TRY(check_sort(context, key_type, count));
     *bytes = tsr_primitives_of(context)->sort_bytes((int32_t)tsr_dtype_size(key_type), with_payload != 0, count);
     return TSR_OK;
@@ -242,6 +254,7 @@ tsr_status tsr_sort_workspace(tsr_context *context, tsr_dtype key_type, int with
 tsr_status tsr_sort(tsr_context *context, tsr_dtype key_type, const void *keys, void *sorted_keys, const uint32_t *payload, uint32_t *sorted_payload,
                     int64_t count, int32_t first_bit, int32_t last_bit, void *workspace, size_t workspace_bytes)
 {
+    TSR_NEEDS(context);
     TSR_TRY(check_sort(context, key_type, count));
     int32_t size = (int32_t)tsr_dtype_size(key_type);
     if (first_bit < 0 || last_bit > 8 * size || first_bit > last_bit)
@@ -273,6 +286,7 @@ static tsr_status make_bins(double lower, double upper, int32_t count, tsr_bins 
 tsr_status tsr_histogram(tsr_context *context, tsr_dtype dtype, const void *data, int64_t count, double lower, double upper, int32_t bins,
                          tsr_dtype count_type, void *counts)
 {
+    TSR_NEEDS(context);
     TSR_TRY(tsr_check_count(context, "histogram", count));
     TSR_TRY(tsr_check_type("histogram", "dtype", dtype, SELECTABLE, "u8, u16 or f32"));
     TSR_TRY(tsr_check_type("histogram", "count_type", count_type, TSR_ALLOW(TSR_U32) | TSR_ALLOW(TSR_U64), "u32 or u64"));
@@ -288,6 +302,7 @@ tsr_status tsr_histogram(tsr_context *context, tsr_dtype dtype, const void *data
 tsr_status tsr_histogram_joint(tsr_context *context, const tsr_histogram_axis *axes, int32_t axis_count, int64_t count, const float *weights,
                                int32_t fraction_bits, int64_t *sums)
 {
+    TSR_NEEDS(context);
     enum { MOST_CELLS = 1 << 24 };
     int64_t cells = 1;
     TSR_TRY(tsr_check_count(context, "histogram", count));

@@ -25,6 +25,7 @@ static tsr_status check_sources(const tsr_context *context, const char *what, ts
 tsr_status tsr_gather(tsr_context *context, const void *values, int32_t value_bytes, int64_t values_count, tsr_dtype index_type, const void *indices,
                       int64_t count, const void *outside, void *out)
 {
+    TSR_NEEDS(context);
     const char *what = "gather";
     TSR_TRY(tsr_check_count(context, what, count));
     TSR_TRY(tsr_check_count(context, what, values_count));
@@ -43,6 +44,7 @@ static size_t owner_bytes(int64_t out_count) { return (size_t)out_count * sizeof
 
 tsr_status tsr_scatter_workspace(tsr_context *context, int64_t out_count, size_t *bytes)
 {
+    TSR_NEEDS(context, bytes);
     TSR_TRY(tsr_check_count(context, "scatter", out_count));
     *bytes = owner_bytes(out_count);
     return TSR_OK;
@@ -52,6 +54,7 @@ tsr_status tsr_scatter(tsr_context *context, tsr_scatter_rule rule, const void *
                        const void *indices, int64_t count, void *out, int64_t out_count, tsr_scatter_report *report, void *workspace,
                        size_t workspace_bytes)
 {
+    TSR_NEEDS(context);
     const char *what = "scatter";
     const int unchecked = rule == TSR_SCATTER_EXCLUSIVE && !report;
     TSR_TRY(check_sources(context, what, index_type, indices, count, out_count));
@@ -79,6 +82,7 @@ tsr_status tsr_scatter(tsr_context *context, tsr_scatter_rule rule, const void *
 
 tsr_status tsr_scatter_check(tsr_context *context, const tsr_scatter_report *report, tsr_scatter_report *host)
 {
+    TSR_NEEDS(context);
     tsr_scatter_report own;
     TSR_TRY(tsr_check_count(context, "scatter", 0));
     TSR_TRY(tsr_check_array("scatter", "report", report, 1, sizeof(uint64_t)));
@@ -97,6 +101,7 @@ static size_t round256(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 tsr_status tsr_invert_workspace(tsr_context *context, tsr_dtype index_type, int64_t count, size_t *bytes)
 {
+    TSR_NEEDS(context, bytes);
     size_t sort;
     TSR_TRY(check_sources(context, "invert", index_type, NULL, 0, 0));
     TSR_TRY(tsr_sort_workspace(context, index_type, 1, count, &sort));
@@ -107,6 +112,7 @@ tsr_status tsr_invert_workspace(tsr_context *context, tsr_dtype index_type, int6
 tsr_status tsr_invert(tsr_context *context, tsr_dtype index_type, const void *indices, int64_t count, int64_t out_count, uint64_t *starts,
                       uint32_t *sources, void *workspace, size_t workspace_bytes)
 {
+    TSR_NEEDS(context, starts, sources);
     const char *what = "invert";
     const tsr_primitives_ops *ops;
     size_t needed, keys_bytes, numbers_bytes;
@@ -162,6 +168,7 @@ static tsr_status check_combine(tsr_context *context, tsr_dtype dtype, tsr_dtype
 
 tsr_status tsr_scatter_combine_workspace(tsr_context *context, tsr_dtype dtype, tsr_dtype index_type, int64_t count, int64_t out_count, size_t *bytes)
 {
+    TSR_NEEDS(bytes);
     parts p = { 0 };
     TSR_TRY(check_combine(context, dtype, index_type, count, out_count));
     if (dtype == TSR_F32 || dtype == TSR_F64) TSR_TRY(place_parts(context, dtype, index_type, count, out_count, &p));
@@ -187,6 +194,7 @@ static tsr_status combine_floats(tsr_context *context, const tsr_scatter_job *jo
 tsr_status tsr_scatter_combine(tsr_context *context, tsr_scatter_rule rule, tsr_dtype dtype, const void *values, tsr_dtype index_type,
                                const void *indices, int64_t count, void *out, int64_t out_count, void *workspace, size_t workspace_bytes)
 {
+    TSR_NEEDS(context);
     const char *what = "scatter_combine";
     parts p = { 0 };
     TSR_TRY(check_combine(context, dtype, index_type, count, out_count));

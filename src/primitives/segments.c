@@ -5,6 +5,7 @@ static const unsigned INDICES = TSR_ALLOW(TSR_U32) | TSR_ALLOW(TSR_U64);
 
 tsr_status tsr_segments_workspace(tsr_context *context, int64_t count, size_t *bytes)
 {
+    TSR_NEEDS(context, bytes);
     TSR_TRY(tsr_select_workspace(context, count, bytes));
     return TSR_OK;
 }
@@ -12,6 +13,7 @@ tsr_status tsr_segments_workspace(tsr_context *context, int64_t count, size_t *b
 tsr_status tsr_segments_from_flags(tsr_context *context, const uint8_t *flags, int64_t count, tsr_dtype offset_type, void *offsets, int64_t capacity,
                                    uint64_t *found, void *workspace, size_t workspace_bytes)
 {
+    TSR_NEEDS(context, found);
     const tsr_predicate heads = { TSR_KEEP_NONZERO, 0, 0 };
     TSR_TRY(tsr_check_count(context, "segments", count));
     TSR_TRY(tsr_check_count(context, "segments", capacity));
@@ -26,6 +28,7 @@ tsr_status tsr_segments_from_flags(tsr_context *context, const uint8_t *flags, i
 
 tsr_status tsr_segmented_reduce_workspace(tsr_context *context, int64_t count, int64_t segments, size_t *bytes)
 {
+    TSR_NEEDS(context, bytes);
     TSR_TRY(tsr_check_count(context, "segmented_reduce", count));
     TSR_TRY(tsr_check_count(context, "segmented_reduce", segments));
     *bytes = tsr_primitives_of(context)->segment_reduce_bytes(count);
@@ -36,6 +39,7 @@ tsr_status tsr_segmented_reduce(tsr_context *context, tsr_reduction reduction, t
                                 tsr_dtype offset_type, const void *offsets, int64_t segments, tsr_reduced *results, void *workspace,
                                 size_t workspace_bytes)
 {
+    TSR_NEEDS(context);
     const char *what = "segmented_reduce";
     TSR_TRY(tsr_check_count(context, what, count));
     TSR_TRY(tsr_check_count(context, what, segments));
@@ -54,6 +58,7 @@ tsr_status tsr_segmented_reduce(tsr_context *context, tsr_reduction reduction, t
 
 tsr_status tsr_segmented_scan_workspace(tsr_context *context, int64_t count, size_t *bytes)
 {
+    TSR_NEEDS(context, bytes);
     TSR_TRY(tsr_check_count(context, "segmented_scan", count));
     *bytes = tsr_primitives_of(context)->segment_scan_bytes(count);
     return TSR_OK;
@@ -63,6 +68,7 @@ tsr_status tsr_segmented_scan(tsr_context *context, tsr_scan_kind kind, tsr_dtyp
                               tsr_dtype offset_type, const void *offsets, int64_t segments, tsr_dtype sum_type, void *sums, void *workspace,
                               size_t workspace_bytes)
 {
+    TSR_NEEDS(context);
     const char *what = "segmented_scan";
     TSR_TRY(tsr_check_count(context, what, count));
     if ((unsigned)kind > TSR_SCAN_INCLUSIVE)

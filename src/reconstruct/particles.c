@@ -259,10 +259,9 @@ static tsr_status surface(run *r)
 
 tsr_status tsr_particles_surface(tsr_context *context, const tsr_points *points, const tsr_particles_options *options, tsr_tiles **tiles)
 {
+    TSR_RETURNS(tiles);
+    TSR_NEEDS(context, points);
     run r = { .context = context, .points = points };
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "particles: tiles is NULL");
-    *tiles = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "particles: context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&r.o, options));
     if (r.o.band == 0) r.o.band = 2;
     if (!(r.o.band >= 1 && r.o.band <= 5)) TSR_FAIL(TSR_ERROR_ARGUMENT, "particles: band is %g, expected 1 to 5 voxels", r.o.band);

@@ -521,11 +521,10 @@ static int report_forward(void *user, double fraction, const char *stage)
 tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options, tsr_tiles **tiles,
                            tsr_reconstruct_report *report)
 {
+    TSR_RETURNS(tiles);
+    TSR_NEEDS(context);
     const double start = tsr_seconds_now();
     run r = { .context = context, .points = points, .progress = { .whole = &r.o.progress, .stage = "reconstructing" } };
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: tiles is NULL");
-    *tiles = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&r.o, options));
     r.default_change = r.o.change_tolerance == 0;
     TSR_TRY(tsr_reconstruct_take(options, &r.o));

@@ -117,15 +117,14 @@ static tsr_status make_plan(const tsr_points_tree *tree, const tsr_reconstruct_o
 tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options,
                                     tsr_reconstruct_plan *plan)
 {
+    TSR_NEEDS(context, points, plan);
     tsr_reconstruct_options o;
     tsr_points_frame frame;
     double diagonal;
     tsr_points_tree *tree;
     uint32_t *fixed[3] = { NULL, NULL, NULL };
     tsr_status status = TSR_OK;
-    if (!plan) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: plan is NULL");
     memset(plan, 0, sizeof *plan);
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: context is NULL");
     TSR_TRY(tsr_reconstruct_take(options, &o));
     TSR_TRY(tsr_reconstruct_octree(context, points, &o, &frame, &diagonal, &plan->flat, &tree));
     const size_t bytes = (size_t)tree->points * sizeof **fixed;

@@ -261,10 +261,10 @@ static tsr_status check_image(const tsr_image *image)
 
 tsr_status tsr_colours_create(tsr_context *context, const tsr_image *image, const tsr_colours_options *options, tsr_colours **palette)
 {
+    TSR_RETURNS(palette);
+    TSR_NEEDS(context, image);
     tsr_colours_options own;
     tsr_status status;
-    *palette = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(check_image(image));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (!own.colours) own.colours = 256;
@@ -358,7 +358,7 @@ static void map_range(void *user, int64_t begin, int64_t end, int worker)
 
 tsr_status tsr_colours_map(const tsr_colours *palette, tsr_context *context, const tsr_image *image, uint16_t *indices)
 {
-    if (!context || !palette || !indices) TSR_FAIL(TSR_ERROR_ARGUMENT, "palette: palette, context or indices is NULL");
+    TSR_NEEDS(palette, context, image, indices);
     TSR_TRY(check_image(image));
     struct pixels work = { .palette = palette, .image = image, .index = indices };
     tsr_parallel(context->threads, (int64_t)image->width * image->height, 1 << 12, map_range, &work);

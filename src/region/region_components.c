@@ -14,6 +14,7 @@ struct tsr_region_components {
 
 tsr_status tsr_region_tree_neighbours(const tsr_region_tree *t, int32_t *neighbours)
 {
+    TSR_NEEDS(neighbours);
     TSR_TRY(tsr_region_tree_require(t, t ? t->info.leaves : 0, neighbours, neighbours));
     if (t->info.nodes_only) TSR_FAIL(TSR_ERROR_STATE, "region tree: it has nodes only, expected one with a list of leaves");
     const tsr_region_view view = tsr_region_view_of(t);
@@ -110,18 +111,19 @@ done:
     return status;
 }
 
-tsr_status tsr_region_components_create(const tsr_region_tree *t, const float *values, int equal, tsr_region_components **components)
+tsr_status tsr_region_components_create(const tsr_region_tree *tree, const float *values, int equal, tsr_region_components **components)
 {
+    TSR_RETURNS(components);
+    TSR_NEEDS(tree);
     tsr_region_tree *host = NULL;
     int32_t *device = NULL, *neighbours = NULL;
     uint32_t *parent = NULL;
     tsr_status status;
-    *components = NULL;
-    TSR_TRY(tsr_region_tree_require(t, 0, NULL, NULL));
-    if (t->info.nodes_only) TSR_FAIL(TSR_ERROR_STATE, "region components: the tree has nodes only, expected one with a list of leaves");
-    if (equal && !values && t->info.leaves) TSR_FAIL(TSR_ERROR_ARGUMENT, "region components: values is NULL, expected one per leaf to compare");
-    const int64_t leaves = t->info.leaves;
-    const size_t bytes = (size_t)leaves * 2 * (size_t)t->info.dimensions * sizeof *neighbours;
+    TSR_TRY(tsr_region_tree_require(tree, 0, NULL, NULL));
+    if (tree->info.nodes_only) TSR_FAIL(TSR_ERROR_STATE, "region components: the tree has nodes only, expected one with a list of leaves");
+    if (equal && !values && tree->info.leaves) TSR_FAIL(TSR_ERROR_ARGUMENT, "region components: values is NULL, expected one per leaf to compare");
+    const int64_t leaves = tree->info.leaves;
+    const size_t bytes = (size_t)leaves * 2 * (size_t)tree->info.dimensions * sizeof *neighbours;
     TSR_TRY(tsr_host_allocate(NULL, sizeof **components, (void **)components));
     tsr_region_components *c = *components;
     *c = (tsr_region_components){ 0 };
@@ -130,19 +132,19 @@ tsr_status tsr_region_components_create(const tsr_region_tree *t, const float *v
     parent = (uint32_t *)malloc(((size_t)leaves + 1) * sizeof *parent);
     if (!c->labels || !neighbours || !parent)
         TSR_FAIL_GOTO(TSR_ERROR_MEMORY, fail, "region components: no memory for %lld leaves", (long long)leaves);
-    TSR_TRY_GOTO(tsr_region_tree_copy(t, NULL, &host), fail);
+    TSR_TRY_GOTO(tsr_region_tree_copy(tree, NULL, &host), fail);
     if (leaves) {
-        TSR_TRY_GOTO(tsr_device_allocate(t->context, bytes, (void **)&device), fail);
-        TSR_TRY_GOTO(tsr_region_tree_neighbours(t, device), fail);
-        TSR_TRY_GOTO(tsr_device_move(NULL, neighbours, t->context, device, bytes), fail);
+        TSR_TRY_GOTO(tsr_device_allocate(tree->context, bytes, (void **)&device), fail);
+        TSR_TRY_GOTO(tsr_region_tree_neighbours(tree, device), fail);
+        TSR_TRY_GOTO(tsr_device_move(NULL, neighbours, tree->context, device, bytes), fail);
     }
-    join(&t->info, neighbours, equal ? values : NULL, parent);
+    join(&tree->info, neighbours, equal ? values : NULL, parent);
     TSR_TRY_GOTO(number(c, host, values, parent), fail);
     goto done;
 fail:
     tsr_region_components_destroy(components);
 done:
-    if (device) tsr_device_release(t->context, device, bytes);
+    if (device) tsr_device_release(tree->context, device, bytes);
     tsr_region_tree_destroy(&host);
     free(neighbours);
     free(parent);

@@ -203,27 +203,27 @@ static tsr_status hand_down(const tsr_volume *values, const int32_t *leaf_of, in
     return TSR_OK;
 }
 
-tsr_status tsr_region_tree_grade(const tsr_region_tree *t, const tsr_region_grading *grading, const tsr_volume *values, tsr_region_tree **graded,
+tsr_status tsr_region_tree_grade(const tsr_region_tree *tree, const tsr_region_grading *grading, const tsr_volume *values, tsr_region_tree **graded,
                                  tsr_volume **graded_values)
 {
+    TSR_RETURNS(graded);
+    TSR_NEEDS(tree);
     tsr_region_grading how;
     tsr_region_tree *host = NULL, *made = NULL;
     int32_t *leaf_of = NULL;
     tsr_status status;
-    *graded = NULL;
     if (graded_values) *graded_values = NULL;
-    if (!t) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&how, grading));
     if ((unsigned)how.touch > TSR_REGION_TOUCH_CORNERS)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region grade: touch is %d, expected faces, edges or corners", (int)how.touch);
-    if (values) TSR_TRY(check_values(t, values, graded_values));
-    if (t->context) TSR_TRY_GOTO(tsr_region_tree_copy(t, NULL, &host), done);
-    const tsr_region_tree *from = host ? host : t;
-    if (t->info.root == TSR_REGION_NODE) TSR_TRY_GOTO(grade(from, &how, &made, &leaf_of), done);
+    if (values) TSR_TRY(check_values(tree, values, graded_values));
+    if (tree->context) TSR_TRY_GOTO(tsr_region_tree_copy(tree, NULL, &host), done);
+    const tsr_region_tree *from = host ? host : tree;
+    if (tree->info.root == TSR_REGION_NODE) TSR_TRY_GOTO(grade(from, &how, &made, &leaf_of), done);
     else TSR_TRY_GOTO(tsr_region_tree_copy(from, NULL, &made), done);
     if (values && leaf_of) TSR_TRY_GOTO(hand_down(values, leaf_of, made->info.leaves, graded_values), done);
     else if (values) TSR_TRY_GOTO(tsr_volume_copy(values, NULL, graded_values), done);
-    if (t->context) TSR_TRY_GOTO(tsr_region_tree_copy(made, t->context, graded), done);
+    if (tree->context) TSR_TRY_GOTO(tsr_region_tree_copy(made, tree->context, graded), done);
     else {
         *graded = made;
         made = NULL;

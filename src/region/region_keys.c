@@ -52,11 +52,11 @@ static tsr_status check_keys(const uint64_t *keys, int64_t count, tsr_size3 size
 tsr_status tsr_region_tree_from_keys(tsr_context *context, const uint64_t *keys, int64_t count, tsr_size3 size, int32_t dimensions,
                                      const tsr_geometry *geometry, tsr_region_tree **tree)
 {
+    TSR_RETURNS(tree);
     const tsr_geometry unit = tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
     const int64_t longest = tsr_max64(size.x, tsr_max64(size.y, size.z)), most = (int64_t)1 << (dimensions == 3 ? 19 : 28);
     tsr_region_tree *host = NULL;
     tsr_status status;
-    *tree = NULL;
     if ((dimensions != 2 && dimensions != 3) || (dimensions == 2 && size.z != 1))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: dimensions is %d with extent z %lld, expected 3, or 2 for extent z 1", dimensions,
                  (long long)size.z);

@@ -33,8 +33,8 @@ static int32_t brick_level(int32_t dimensions) { return dimensions == 3 ? 2 : 3;
 
 tsr_status tsr_region_merge_create(const tsr_region_options *options, int32_t level, tsr_region_merge **merge)
 {
+    TSR_RETURNS(merge);
     tsr_region_options own;
-    *merge = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (own.dimensions != 2 && own.dimensions != 3) TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: dimensions is %d, expected 2 or 3", own.dimensions);
     if (own.top) TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: top is %d, expected 0", own.top);
@@ -101,56 +101,56 @@ done:
     return status;
 }
 
-tsr_status tsr_region_merge_add(tsr_region_merge *m, const tsr_region_pyramid *p, const int64_t tile[3], int32_t shift,
+tsr_status tsr_region_merge_add(tsr_region_merge *merge, const tsr_region_pyramid *pyramid, const int64_t tile[3], int32_t shift,
                                 const tsr_volume *const *values, int32_t count)
 {
+    TSR_NEEDS(merge, pyramid, tile);
     tsr_region_info info;
-    if (!m || !p || !tile) TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: merge, pyramid or tile is NULL");
     if (count < 0 || count > CHANNELS_MOST || (count && !values)) TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: %d values, expected 0 to 64", count);
-    if (m->count && count != m->channels)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: %d values, expected %d as for the tiles before", count, m->channels);
-    for (int64_t i = 0; i < m->count; i++)
-        if (!memcmp(m->tile[i].at, tile, sizeof m->tile[i].at))
+    if (merge->count && count != merge->channels)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: %d values, expected %d as for the tiles before", count, merge->channels);
+    for (int64_t i = 0; i < merge->count; i++)
+        if (!memcmp(merge->tile[i].at, tile, sizeof merge->tile[i].at))
             TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: tile (%lld, %lld, %lld) is there already", (long long)tile[0], (long long)tile[1],
                      (long long)tile[2]);
-    const tsr_region_options *a = &m->options, *b = &p->options;
+    const tsr_region_options *a = &merge->options, *b = &pyramid->options;
     if (a->rule != b->rule || a->threshold != b->threshold || !a->complement != !b->complement || !a->singles != !b->singles ||
         a->dimensions != b->dimensions || !a->nodes_only != !b->nodes_only)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: a pyramid of other options, expected rule %d, threshold %g, dimensions %d, nodes_only %d",
                  (int)a->rule, a->threshold, a->dimensions, a->nodes_only);
     if (a->nodes_only && count) TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: %d values, expected none with nodes_only", count);
-    TSR_TRY(tsr_region_pyramid_describe(p, &info));
+    TSR_TRY(tsr_region_pyramid_describe(pyramid, &info));
     const int tiny = info.top < brick_level(info.dimensions);
-    if (shift < 0 || info.top != m->level - shift || (m->count && (tiny || m->tiny)))
+    if (shift < 0 || info.top != merge->level - shift || (merge->count && (tiny || merge->tiny)))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: pyramid with top %d, shift %d, expected top %d - shift, of several tiles at least %d", info.top,
-                 shift, m->level, brick_level(info.dimensions));
-    if (m->count && p->regions.width != m->width)
+                 shift, merge->level, brick_level(info.dimensions));
+    if (merge->count && pyramid->regions.width != merge->width)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: a pyramid of another number of channels than those before");
-    if (m->count == m->room) {
-        const int64_t room = 2 * m->room + 16;
-        struct tile *grown = (struct tile *)realloc(m->tile, (size_t)room * sizeof *grown);
+    if (merge->count == merge->room) {
+        const int64_t room = 2 * merge->room + 16;
+        struct tile *grown = (struct tile *)realloc(merge->tile, (size_t)room * sizeof *grown);
         if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "region merge: no memory for %lld tiles", (long long)room);
-        m->tile = grown;
-        m->room = room;
+        merge->tile = grown;
+        merge->room = room;
     }
-    struct tile *t = &m->tile[m->count];
+    struct tile *t = &merge->tile[merge->count];
     *t = (struct tile){ .at = { tile[0], tile[1], tile[2] }, .shift = shift };
     t->counts[0] = info.root == TSR_REGION_LEAF ? -1 : info.leaves;
     t->counts[1] = info.nodes;
-    const tsr_status status = collect(p, &info, values, count, t);
+    const tsr_status status = collect(pyramid, &info, values, count, t);
     if (status != TSR_OK) {
         drop(t);
         TSR_TRY(status);
     }
-    m->count++;
-    m->tiny = tiny;
-    m->channels = count;
-    m->width = p->regions.width;
-    m->info.tiles = m->count;
-    m->info.leaves += info.leaves;
-    m->info.nodes += info.nodes;
-    m->info.bytes += t->leaf_count * (int64_t)(sizeof *t->leaves + (size_t)count * sizeof *t->values) +
-                     (info.nodes << info.dimensions) * (int64_t)sizeof *t->nodes + (int64_t)sizeof *t;
+    merge->count++;
+    merge->tiny = tiny;
+    merge->channels = count;
+    merge->width = pyramid->regions.width;
+    merge->info.tiles = merge->count;
+    merge->info.leaves += info.leaves;
+    merge->info.nodes += info.nodes;
+    merge->info.bytes += t->leaf_count * (int64_t)(sizeof *t->leaves + (size_t)count * sizeof *t->values) +
+                         (info.nodes << info.dimensions) * (int64_t)sizeof *t->nodes + (int64_t)sizeof *t;
     return TSR_OK;
 }
 
@@ -289,39 +289,39 @@ static void join_values(const struct top *u, float *values, int64_t total)
     }
 }
 
-tsr_status tsr_region_merge_tree(const tsr_region_merge *m, const int64_t first[3], tsr_size3 size, const tsr_geometry *geometry,
+tsr_status tsr_region_merge_tree(const tsr_region_merge *merge, const int64_t first[3], tsr_size3 size, const tsr_geometry *geometry,
                                  tsr_region_tree **tree, tsr_volume **values)
 {
+    TSR_RETURNS(tree);
+    TSR_NEEDS(merge, first);
     tsr_status status;
     int64_t bytes;
-    *tree = NULL;
     if (values) *values = NULL;
-    if (!m || !first) TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: merge or first is NULL");
     TSR_TRY(tsr_size_bytes(size, 8, "region merge", &bytes));
-    const int64_t most = (int64_t)1 << (m->options.dimensions == 3 ? 19 : 28);
-    if (size.x > most || size.y > most || size.z > most || (m->options.dimensions == 2 && size.z != 1))
+    const int64_t most = (int64_t)1 << (merge->options.dimensions == 3 ? 19 : 28);
+    if (size.x > most || size.y > most || size.z > most || (merge->options.dimensions == 2 && size.z != 1))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: %lld x %lld x %lld voxels, expected extents up to %lld%s", (long long)size.x, (long long)size.y,
-                 (long long)size.z, (long long)most, m->options.dimensions == 2 ? ", extent z 1" : "");
+                 (long long)size.z, (long long)most, merge->options.dimensions == 2 ? ", extent z 1" : "");
     const tsr_geometry unit = tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
-    struct top u = { .m = m, .first = { first[0], first[1], first[2] } };
+    struct top u = { .m = merge, .first = { first[0], first[1], first[2] } };
     TSR_TRY_GOTO(make_top(&u, size), fail);
-    tsr_region_info info = { .size = size, .dimensions = m->options.dimensions, .top = u.t.top, .nodes_only = m->options.nodes_only != 0 };
+    tsr_region_info info = { .size = size, .dimensions = merge->options.dimensions, .top = u.t.top, .nodes_only = merge->options.nodes_only != 0 };
     tsr_region_count(u.t.level[u.t.top].counts, &info);
     TSR_TRY_GOTO(tsr_region_tree_create(NULL, &info, geometry ? geometry : &unit, tree), fail);
     float *v = NULL;
-    if (values && m->channels && info.leaves) {
-        TSR_TRY_GOTO(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ info.leaves, m->channels, 1 }, NULL, values), fail);
+    if (values && merge->channels && info.leaves) {
+        TSR_TRY_GOTO(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ info.leaves, merge->channels, 1 }, NULL, values), fail);
         v = (float *)(*values)->data;
     }
     const tsr_region_lists lists = { info.nodes_only ? NULL : (*tree)->leaves, (*tree)->nodes };
-    for (int32_t l = m->level; l <= u.t.top && info.leaves; l++) {
+    for (int32_t l = merge->level; l <= u.t.top && info.leaves; l++) {
         int64_t at[3];
         for (int64_t i = 0; i < tsr_region_cells(&u.t.level[l]); i++) {
             tsr_region_position(&u.t.level[l], i, at);
-            if (l > m->level || u.t.level[l].counts[2 * i] < 0) tsr_region_list_cell(&u.t, &lists, l, at, i, 0);
+            if (l > merge->level || u.t.level[l].counts[2 * i] < 0) tsr_region_list_cell(&u.t, &lists, l, at, i, 0);
         }
     }
-    for (int64_t i = 0; i < m->count; i++)
+    for (int64_t i = 0; i < merge->count; i++)
         if (u.tile[i]->counts[0] > 0) relocate(&u, u.tile[i], *tree, v, info.leaves);
     if (v) join_values(&u, v, info.leaves);
     release_top(&u);

@@ -98,14 +98,14 @@ tsr_status tsr_region_tree_from_mesh(tsr_context *context, const tsr_mesh *mesh,
                                      const tsr_region_options *options, const tsr_region_tiling *tiling, tsr_region_tree **tree, tsr_volume **values,
                                      tsr_winding_report *report)
 {
+    TSR_RETURNS(tree);
+    TSR_NEEDS(mesh);
     struct mesh_source m = { .context = context, .mesh = mesh };
     tsr_region_source source = { .size = size, .channels = 1, .load = load, .uniform = uniform, .user = &m };
     tsr_mesh *host = NULL;
     tsr_status status;
-    *tree = NULL;
     if (values) *values = NULL;
     if (report) *report = (tsr_winding_report){ 0 };
-    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
     source.geometry = geometry ? *geometry : tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, mesh->space);
     TSR_TRY(tsr_winding_create(context, size, &source.geometry, mesh->vertex_count > 0 ? mesh->vertex_count : 1, &m.winding));
     TSR_TRY_GOTO(check(&m), done);

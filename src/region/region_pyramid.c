@@ -82,10 +82,10 @@ static tsr_status check(tsr_size3 size, const tsr_region_options *o)
 
 tsr_status tsr_region_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_region_options *options, tsr_region_pyramid **pyramid)
 {
+    TSR_RETURNS(pyramid);
+    TSR_NEEDS(context);
     tsr_region_options own;
     tsr_status status;
-    *pyramid = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(check(size, &own));
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **pyramid, (void **)pyramid));
@@ -207,16 +207,18 @@ static tsr_status build(tsr_region_pyramid *p, const tsr_volume *const *channels
     return TSR_OK;
 }
 
-tsr_status tsr_region_pyramid_build(tsr_region_pyramid *p, const tsr_volume *const *channels, int32_t count)
+tsr_status tsr_region_pyramid_build(tsr_region_pyramid *pyramid, const tsr_volume *const *channels, int32_t count)
 {
-    TSR_TRY(build(p, channels, count, NULL));
+    TSR_NEEDS(pyramid, channels);
+    TSR_TRY(build(pyramid, channels, count, NULL));
     return TSR_OK;
 }
 
-tsr_status tsr_region_pyramid_build_part(tsr_region_pyramid *p, const tsr_volume *const *channels, int32_t count, const int64_t lower[3])
+tsr_status tsr_region_pyramid_build_part(tsr_region_pyramid *pyramid, const tsr_volume *const *channels, int32_t count, const int64_t lower[3])
 {
+    TSR_NEEDS(pyramid, channels);
     if (!lower) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: lower is NULL, expected the first voxel of the part");
-    TSR_TRY(build(p, channels, count, lower));
+    TSR_TRY(build(pyramid, channels, count, lower));
     return TSR_OK;
 }
 
@@ -227,22 +229,22 @@ void tsr_region_count(const int64_t counts[2], tsr_region_info *info)
     info->root = counts[1] ? TSR_REGION_NODE : counts[0] ? TSR_REGION_LEAF : TSR_REGION_EMPTY;
 }
 
-tsr_status tsr_region_pyramid_describe(const tsr_region_pyramid *p, tsr_region_info *info)
+tsr_status tsr_region_pyramid_describe(const tsr_region_pyramid *pyramid, tsr_region_info *info)
 {
-    if (!p) TSR_FAIL(TSR_ERROR_ARGUMENT, "region pyramid is NULL");
-    const tsr_regions *t = &p->regions;
+    TSR_NEEDS(pyramid, info);
+    const tsr_regions *t = &pyramid->regions;
     *info = (tsr_region_info){
-        .size = p->size, .dimensions = t->bits, .top = t->top, .device_bytes = p->bytes, .nodes_only = p->options.nodes_only != 0
+        .size = pyramid->size, .dimensions = t->bits, .top = t->top, .device_bytes = pyramid->bytes, .nodes_only = pyramid->options.nodes_only != 0
     };
-    if (!p->built) TSR_FAIL(TSR_ERROR_STATE, "region tree: nothing was built yet: call tsr_region_pyramid_build first");
+    if (!pyramid->built) TSR_FAIL(TSR_ERROR_STATE, "region tree: nothing was built yet: call tsr_region_pyramid_build first");
     int64_t counts[2] = { 0 };
     if (t->top > t->brick) {
-        TSR_TRY(p->context->backend->download(p->context->queue, counts, t->level[t->top].counts, sizeof counts));
+        TSR_TRY(pyramid->context->backend->download(pyramid->context->queue, counts, t->level[t->top].counts, sizeof counts));
     } else { /* the only brick is counted here */
         uint64_t word, merged;
-        TSR_TRY(p->context->backend->download(p->context->queue, &word, t->words, sizeof word));
+        TSR_TRY(pyramid->context->backend->download(pyramid->context->queue, &word, t->words, sizeof word));
         merged = tsr_brick_merge(word, t->bits);
-        if (t->merged) TSR_TRY(p->context->backend->download(p->context->queue, &merged, t->merged, sizeof merged));
+        if (t->merged) TSR_TRY(pyramid->context->backend->download(pyramid->context->queue, &merged, t->merged, sizeof merged));
         tsr_brick_counts(t, word, merged, counts);
     }
     tsr_region_count(counts, info);

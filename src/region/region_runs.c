@@ -28,8 +28,8 @@ static int joins(const tsr_region_run *a, const tsr_region_run *b, int64_t width
 
 tsr_status tsr_region_runs(const tsr_region_tree *t, const float *values, tsr_region_run **runs, int64_t *count)
 {
-    if (!runs || !count) TSR_FAIL(TSR_ERROR_ARGUMENT, "region runs: runs or count is NULL");
-    *runs = NULL;
+    TSR_RETURNS(runs);
+    TSR_NEEDS(count);
     *count = 0;
     if (!t || t->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "region runs: tree is %s, expected one on the host", t ? "on a context" : "NULL");
     if (t->info.nodes_only) TSR_FAIL(TSR_ERROR_ARGUMENT, "region runs: the tree has no list of leaves (nodes_only)");

@@ -190,9 +190,9 @@ static tsr_status load_host(void *user, const int64_t lower[3], tsr_size3 size, 
 tsr_status tsr_region_tree_make_tiled(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options,
                                       const tsr_region_tiling *tiling, tsr_region_tree **tree, tsr_volume **values)
 {
-    *tree = NULL;
+    TSR_RETURNS(tree);
+    TSR_NEEDS(context);
     if (values) *values = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     if (!channels || count < 1 || count > TSR_REGION_CHANNELS) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tiles: %d channels, expected 1 to 4", count);
     for (int32_t c = 0; c < count; c++) {
         const tsr_volume *v = channels[c];

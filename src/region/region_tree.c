@@ -56,15 +56,16 @@ void tsr_region_tree_destroy(tsr_region_tree **tree)
     tsr_host_release(NULL, t, sizeof *t);
 }
 
-tsr_status tsr_region_tree_extract(const tsr_region_pyramid *p, tsr_region_tree **tree)
+tsr_status tsr_region_tree_extract(const tsr_region_pyramid *pyramid, tsr_region_tree **tree)
 {
+    TSR_RETURNS(tree);
+    TSR_NEEDS(pyramid);
     tsr_region_info info;
     tsr_status status;
-    *tree = NULL;
-    TSR_TRY(tsr_region_pyramid_describe(p, &info));
-    TSR_TRY(tsr_region_tree_create(p->context, &info, &p->geometry, tree));
+    TSR_TRY(tsr_region_pyramid_describe(pyramid, &info));
+    TSR_TRY(tsr_region_tree_create(pyramid->context, &info, &pyramid->geometry, tree));
     const tsr_region_lists lists = { info.nodes_only ? NULL : (*tree)->leaves, (*tree)->nodes };
-    if (info.leaves) TSR_TRY_GOTO(p->context->backend->region->list(p->context->queue, &p->regions, &p->rule, &lists), fail);
+    if (info.leaves) TSR_TRY_GOTO(pyramid->context->backend->region->list(pyramid->context->queue, &pyramid->regions, &pyramid->rule, &lists), fail);
     return TSR_OK;
 fail:
     tsr_region_tree_destroy(tree);
@@ -90,59 +91,62 @@ static tsr_status make_table(tsr_region_tree *t)
     return TSR_OK;
 }
 
-tsr_status tsr_region_tree_renew(const tsr_region_pyramid *p, tsr_region_tree *t)
+tsr_status tsr_region_tree_renew(const tsr_region_pyramid *pyramid, tsr_region_tree *tree)
 {
+    TSR_NEEDS(pyramid, tree);
     tsr_region_info info;
     tsr_status status;
-    TSR_TRY(tsr_region_tree_require(t, 0, NULL, NULL));
-    TSR_TRY(tsr_region_pyramid_describe(p, &info));
-    if (p->context != t->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: pyramid and tree are of different contexts, expected one");
-    if (info.dimensions != t->info.dimensions || info.top != t->info.top)
+    TSR_TRY(tsr_region_tree_require(tree, 0, NULL, NULL));
+    TSR_TRY(tsr_region_pyramid_describe(pyramid, &info));
+    if (pyramid->context != tree->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: pyramid and tree are of different contexts, expected one");
+    if (info.dimensions != tree->info.dimensions || info.top != tree->info.top)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: pyramid of %d dimensions and %d levels, expected %d and %d as the tree", info.dimensions, info.top,
-                 t->info.dimensions, t->info.top);
+                 tree->info.dimensions, tree->info.top);
     TSR_TRY(check_counts(&info));
-    const int32_t cap = t->info.cap;
-    TSR_TRY_GOTO(grow(t->context, (void **)&t->leaves, &t->leaf_room, leaf_bytes(&info)), fail);
-    TSR_TRY_GOTO(grow(t->context, (void **)&t->nodes, &t->node_room, node_bytes(&info)), fail);
-    t->info = info;
-    t->info.cap = cap;
-    t->info.device_bytes = t->leaf_room + t->node_room + table_bytes(&t->info);
-    t->geometry = p->geometry;
-    const tsr_region_lists lists = { info.nodes_only ? NULL : t->leaves, t->nodes };
-    if (info.leaves) TSR_TRY_GOTO(p->context->backend->region->list(p->context->queue, &p->regions, &p->rule, &lists), fail);
-    TSR_TRY_GOTO(make_table(t), fail);
+    const int32_t cap = tree->info.cap;
+    TSR_TRY_GOTO(grow(tree->context, (void **)&tree->leaves, &tree->leaf_room, leaf_bytes(&info)), fail);
+    TSR_TRY_GOTO(grow(tree->context, (void **)&tree->nodes, &tree->node_room, node_bytes(&info)), fail);
+    tree->info = info;
+    tree->info.cap = cap;
+    tree->info.device_bytes = tree->leaf_room + tree->node_room + table_bytes(&tree->info);
+    tree->geometry = pyramid->geometry;
+    const tsr_region_lists lists = { info.nodes_only ? NULL : tree->leaves, tree->nodes };
+    if (info.leaves) TSR_TRY_GOTO(pyramid->context->backend->region->list(pyramid->context->queue, &pyramid->regions, &pyramid->rule, &lists), fail);
+    TSR_TRY_GOTO(make_table(tree), fail);
     return TSR_OK;
 fail:
-    t->info.leaves = t->info.nodes = 0;
-    t->info.root = TSR_REGION_EMPTY;
+    tree->info.leaves = tree->info.nodes = 0;
+    tree->info.root = TSR_REGION_EMPTY;
     return status;
 }
 
-tsr_status tsr_region_tree_cap(tsr_region_tree *t, int32_t levels)
+tsr_status tsr_region_tree_cap(tsr_region_tree *tree, int32_t levels)
 {
+    TSR_NEEDS(tree);
     enum { MOST_BITS = 27 };
     tsr_region_entry *table = NULL;
-    TSR_TRY(tsr_region_tree_require(t, 0, NULL, NULL));
-    if (levels < 0 || (levels > 0 && levels > t->info.top - 1) || levels * t->info.dimensions > MOST_BITS)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: cap is %d levels of %d, expected 0 to %d", levels, t->info.top,
-                 tsr_mini(tsr_maxi(t->info.top - 1, 0), MOST_BITS / t->info.dimensions));
-    tsr_region_info info = t->info;
+    TSR_TRY(tsr_region_tree_require(tree, 0, NULL, NULL));
+    if (levels < 0 || (levels > 0 && levels > tree->info.top - 1) || levels * tree->info.dimensions > MOST_BITS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: cap is %d levels of %d, expected 0 to %d", levels, tree->info.top,
+                 tsr_mini(tsr_maxi(tree->info.top - 1, 0), MOST_BITS / tree->info.dimensions));
+    tsr_region_info info = tree->info;
     info.cap = levels;
-    if (levels) TSR_TRY(tsr_device_allocate(t->context, (size_t)table_bytes(&info), (void **)&table));
-    give(t->context, t->table, table_bytes(&t->info));
-    info.device_bytes += table_bytes(&info) - table_bytes(&t->info);
-    t->info = info;
-    t->table = table;
-    TSR_TRY(make_table(t));
+    if (levels) TSR_TRY(tsr_device_allocate(tree->context, (size_t)table_bytes(&info), (void **)&table));
+    give(tree->context, tree->table, table_bytes(&tree->info));
+    info.device_bytes += table_bytes(&info) - table_bytes(&tree->info);
+    tree->info = info;
+    tree->table = table;
+    TSR_TRY(make_table(tree));
     return TSR_OK;
 }
 
 tsr_status tsr_region_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options,
                                 tsr_region_tree **tree)
 {
+    TSR_RETURNS(tree);
+    TSR_NEEDS(context);
     tsr_region_pyramid *pyramid = NULL;
     tsr_status status;
-    *tree = NULL;
     if (!channels || count < 1 || !channels[0]) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: no channel, expected 1 to 4 volumes");
     TSR_TRY(tsr_region_pyramid_create(context, channels[0]->size, options, &pyramid));
     TSR_TRY_GOTO(tsr_region_pyramid_build(pyramid, channels, count), done);
@@ -159,20 +163,21 @@ const tsr_geometry *tsr_region_tree_geometry(const tsr_region_tree *tree) { retu
 const uint64_t *tsr_region_tree_leaves(const tsr_region_tree *tree) { return tree && !tree->info.nodes_only ? tree->leaves : NULL; }
 const int32_t *tsr_region_tree_nodes(const tsr_region_tree *tree) { return tree ? tree->nodes : NULL; }
 
-tsr_status tsr_region_tree_copy(const tsr_region_tree *t, tsr_context *context, tsr_region_tree **copy)
+tsr_status tsr_region_tree_copy(const tsr_region_tree *tree, tsr_context *context, tsr_region_tree **copy)
 {
+    TSR_RETURNS(copy);
+    TSR_NEEDS(tree);
     tsr_status status;
-    *copy = NULL;
-    if (!t) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree is NULL");
-    TSR_TRY(tsr_region_tree_create(context, &t->info, &t->geometry, copy));
-    if (t->info.cap && context) TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)table_bytes(&t->info), (void **)&(*copy)->table), fail);
+    TSR_TRY(tsr_region_tree_create(context, &tree->info, &tree->geometry, copy));
+    if (tree->info.cap && context) TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)table_bytes(&tree->info), (void **)&(*copy)->table), fail);
     if ((*copy)->table) {
-        (*copy)->info.cap = t->info.cap;
-        (*copy)->info.device_bytes += table_bytes(&t->info);
-        TSR_TRY_GOTO(tsr_device_move(context, (*copy)->table, t->context, t->table, (size_t)table_bytes(&t->info)), fail);
+        (*copy)->info.cap = tree->info.cap;
+        (*copy)->info.device_bytes += table_bytes(&tree->info);
+        TSR_TRY_GOTO(tsr_device_move(context, (*copy)->table, tree->context, tree->table, (size_t)table_bytes(&tree->info)), fail);
     }
-    if (leaf_bytes(&t->info)) TSR_TRY_GOTO(tsr_device_move(context, (*copy)->leaves, t->context, t->leaves, (size_t)leaf_bytes(&t->info)), fail);
-    if (t->info.nodes) TSR_TRY_GOTO(tsr_device_move(context, (*copy)->nodes, t->context, t->nodes, (size_t)node_bytes(&t->info)), fail);
+    if (leaf_bytes(&tree->info))
+        TSR_TRY_GOTO(tsr_device_move(context, (*copy)->leaves, tree->context, tree->leaves, (size_t)leaf_bytes(&tree->info)), fail);
+    if (tree->info.nodes) TSR_TRY_GOTO(tsr_device_move(context, (*copy)->nodes, tree->context, tree->nodes, (size_t)node_bytes(&tree->info)), fail);
     return TSR_OK;
 fail:
     tsr_region_tree_destroy(copy);
@@ -224,14 +229,16 @@ static tsr_status find(const tsr_region_tree *t, int linear, const int32_t *posi
     if (count) TSR_TRY(t->context->backend->region->find(t->context->queue, &view, linear, positions, count, hits));
     return TSR_OK;
 }
-tsr_status tsr_region_tree_find(const tsr_region_tree *t, const int32_t *positions, int64_t count, tsr_region_hit *hits)
+tsr_status tsr_region_tree_find(const tsr_region_tree *tree, const int32_t *positions, int64_t count, tsr_region_hit *hits)
 {
-    TSR_TRY(find(t, 0, positions, count, hits));
+    TSR_NEEDS(tree, hits);
+    TSR_TRY(find(tree, 0, positions, count, hits));
     return TSR_OK;
 }
-tsr_status tsr_region_tree_search(const tsr_region_tree *t, const int32_t *positions, int64_t count, tsr_region_hit *hits)
+tsr_status tsr_region_tree_search(const tsr_region_tree *tree, const int32_t *positions, int64_t count, tsr_region_hit *hits)
 {
-    TSR_TRY(find(t, 1, positions, count, hits));
+    TSR_NEEDS(tree, hits);
+    TSR_TRY(find(tree, 1, positions, count, hits));
     return TSR_OK;
 }
 
@@ -245,16 +252,18 @@ static tsr_status trace(const tsr_region_tree *t, const tsr_region_ray *rays, in
     if (count) TSR_TRY(t->context->backend->region->trace(t->context->queue, &view, rays, count, room, (int32_t)mode, spans, found));
     return TSR_OK;
 }
-tsr_status tsr_region_tree_rays(const tsr_region_tree *t, const tsr_region_ray *rays, int64_t count, int32_t room, int first_only,
+tsr_status tsr_region_tree_rays(const tsr_region_tree *tree, const tsr_region_ray *rays, int64_t count, int32_t room, int first_only,
                                 tsr_region_span *spans, int32_t *found)
 {
-    TSR_TRY(trace(t, rays, count, room, first_only ? TSR_TRACE_FIRST : TSR_TRACE_ALL, spans, found));
+    TSR_NEEDS(tree, rays, found);
+    TSR_TRY(trace(tree, rays, count, room, first_only ? TSR_TRACE_FIRST : TSR_TRACE_ALL, spans, found));
     return TSR_OK;
 }
-tsr_status tsr_region_tree_gaps(const tsr_region_tree *t, const tsr_region_ray *rays, int64_t count, int32_t room, tsr_region_span *spans,
+tsr_status tsr_region_tree_gaps(const tsr_region_tree *tree, const tsr_region_ray *rays, int64_t count, int32_t room, tsr_region_span *spans,
                                 int32_t *found)
 {
-    TSR_TRY(trace(t, rays, count, room, TSR_TRACE_GAPS, spans, found));
+    TSR_NEEDS(tree, rays, found);
+    TSR_TRY(trace(tree, rays, count, room, TSR_TRACE_GAPS, spans, found));
     return TSR_OK;
 }
 
@@ -285,29 +294,32 @@ static tsr_status over_leaves(const tsr_region_tree *t, const tsr_volume *volume
     return TSR_OK;
 }
 
-tsr_status tsr_region_tree_means(const tsr_region_tree *t, const tsr_volume *volume, float *means)
+tsr_status tsr_region_tree_means(const tsr_region_tree *tree, const tsr_volume *volume, float *means)
 {
-    TSR_TRY(over_leaves(t, volume, means, NULL));
+    TSR_NEEDS(tree, volume, means);
+    TSR_TRY(over_leaves(tree, volume, means, NULL));
     return TSR_OK;
 }
 
-tsr_status tsr_region_tree_statistics(const tsr_region_tree *t, const tsr_volume *volume, tsr_region_statistics *statistics)
+tsr_status tsr_region_tree_statistics(const tsr_region_tree *tree, const tsr_volume *volume, tsr_region_statistics *statistics)
 {
-    TSR_TRY(over_leaves(t, volume, NULL, statistics));
+    TSR_NEEDS(tree, volume, statistics);
+    TSR_TRY(over_leaves(tree, volume, NULL, statistics));
     return TSR_OK;
 }
 
-tsr_status tsr_region_tree_paint(const tsr_region_tree *t, tsr_dtype dtype, const float *values, float background, tsr_volume **volume)
+tsr_status tsr_region_tree_paint(const tsr_region_tree *tree, tsr_dtype dtype, const float *values, float background, tsr_volume **volume)
 {
+    TSR_RETURNS(volume);
+    TSR_NEEDS(tree);
     tsr_status status;
-    *volume = NULL;
-    TSR_TRY(tsr_region_tree_require(t, 0, NULL, NULL));
-    if (values) TSR_TRY(require_leaves(t));
+    TSR_TRY(tsr_region_tree_require(tree, 0, NULL, NULL));
+    if (values) TSR_TRY(require_leaves(tree));
     if (dtype != TSR_U8 && dtype != TSR_I32 && dtype != TSR_F32)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: dtype is %d, expected u8, i32 or f32", (int)dtype);
-    TSR_TRY(tsr_volume_create(t->context, dtype, t->info.size, &t->geometry, volume));
-    const tsr_region_paint_job job = { tsr_region_view_of(t), values, background, dtype, (*volume)->data };
-    TSR_TRY_GOTO(t->context->backend->region->paint(t->context->queue, &job), fail);
+    TSR_TRY(tsr_volume_create(tree->context, dtype, tree->info.size, &tree->geometry, volume));
+    const tsr_region_paint_job job = { tsr_region_view_of(tree), values, background, dtype, (*volume)->data };
+    TSR_TRY_GOTO(tree->context->backend->region->paint(tree->context->queue, &job), fail);
     return TSR_OK;
 fail:
     tsr_volume_destroy(volume);

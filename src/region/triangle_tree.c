@@ -311,14 +311,14 @@ void tsr_triangle_lists_destroy(tsr_triangle_lists *l)
 tsr_status tsr_region_tree_from_triangles(tsr_context *context, const tsr_mesh *mesh, tsr_size3 size, const tsr_geometry *geometry,
                                           const tsr_triangle_tree_options *options, tsr_region_tree **tree, tsr_triangle_lists *lists)
 {
+    TSR_RETURNS(tree);
+    TSR_NEEDS(context);
     struct making m = { .context = context };
     struct room keys = { NULL, 0 };
     uint64_t *host = NULL;
     tsr_status status;
     tsr_triangle_lists own = { .context = context };
-    *tree = NULL;
     if (lists) *lists = (tsr_triangle_lists){ 0 };
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     const tsr_geometry unit = tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, mesh ? mesh->space : TSR_SPACE_NONE);
     if (!geometry) geometry = &unit;
     TSR_TRY_GOTO(prepare(&m, mesh, size, geometry, options), done);
@@ -344,13 +344,13 @@ done:
 tsr_status tsr_points_from_surface(tsr_context *context, const tsr_mesh *mesh, tsr_size3 size, const tsr_geometry *geometry,
                                    const tsr_triangle_tree_options *options, int normals, tsr_points **points)
 {
+    TSR_RETURNS(points);
+    TSR_NEEDS(context);
     struct making m = { .context = context };
     struct room keys = { NULL, 0 };
     tsr_status status;
     tsr_triangle_lists own = { .context = context };
     tsr_triangle_tree_options all;
-    *points = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     const tsr_geometry unit = tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, mesh ? mesh->space : TSR_SPACE_NONE);
     if (!geometry) geometry = &unit;
     TSR_TRY(TSR_OPTIONS_TAKE(&all, options));

@@ -45,6 +45,7 @@ static tsr_status draw_view(tsr_scene *scene, const tsr_bounds *bounds, tsr_spac
 
 tsr_status tsr_gallery_render(tsr_scene *scene, const tsr_gallery_options *options, tsr_gallery *gallery)
 {
+    TSR_NEEDS(scene, gallery);
     tsr_status status;
     tsr_gallery_options o;
     tsr_scene_info info;
@@ -93,10 +94,13 @@ end:
     return status;
 }
 
-tsr_status tsr_gallery_sheet(const tsr_gallery *g, tsr_image *sheet)
+tsr_status tsr_gallery_sheet(const tsr_gallery *gallery, tsr_image *sheet)
 {
-    const tsr_image *all[6] = { &g->slice[0], &g->slice[1], &g->slice[2], &g->view[0], &g->view[1], &g->combined };
-    int32_t size = g->slice[0].width, gap = size / 96 + 1;
+    TSR_NEEDS(gallery, sheet);
+    const tsr_image *all[6] = {
+        &gallery->slice[0], &gallery->slice[1], &gallery->slice[2], &gallery->view[0], &gallery->view[1], &gallery->combined
+    };
+    int32_t size = gallery->slice[0].width, gap = size / 96 + 1;
     memset(sheet, 0, sizeof *sheet);
     for (int i = 0; i < 6; i++)
         if (!all[i]->pixels || all[i]->width != size || all[i]->height != size || all[i]->channels != 3)

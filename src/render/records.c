@@ -105,12 +105,13 @@ tsr_status tsr_records_lay(tsr_context *context, const tsr_tiles *tiles, double 
 
 tsr_status tsr_records_extract(tsr_context *context, const tsr_tiles *tiles, double isovalue, tsr_records **records)
 {
+    TSR_RETURNS(records);
+    TSR_NEEDS(context, tiles);
     tsr_status status;
     tsr_tile_state state;
     tsr_records_job job;
     uint64_t total = 0;
     void *memory = NULL;
-    *records = NULL;
     TSR_TRY(tsr_records_lay(context, tiles, isovalue, &job, &state));
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **records, (void **)records));
     tsr_records *r = *records;
@@ -147,28 +148,28 @@ void tsr_records_destroy(tsr_records **records)
     tsr_host_release(&r->context->host_allocator, r, sizeof *r);
 }
 
-int64_t tsr_records_count(const tsr_records *records) { return records->kept; }
-double tsr_records_isovalue(const tsr_records *records) { return records->isovalue; }
+int64_t tsr_records_count(const tsr_records *records) { return records ? records->kept : 0; }
+double tsr_records_isovalue(const tsr_records *records) { return records ? records->isovalue : 0; }
 const tsr_geometry *tsr_records_geometry(const tsr_records *records) { return &records->geometry; }
 
-tsr_status tsr_records_download(const tsr_records *r, int64_t (*positions)[3], uint8_t *cases, uint8_t (*values)[8])
+tsr_status tsr_records_download(const tsr_records *records, int64_t (*positions)[3], uint8_t *cases, uint8_t (*values)[8])
 {
+    TSR_NEEDS(records);
     enum { CHUNK = 1024 };
     uint16_t place[3 * CHUNK];
     uint8_t code[CHUNK], value[CHUNK][8]; /* corner 0 first: hosts are little-endian */
     int64_t to = 0;
-    if (!r) TSR_FAIL(TSR_ERROR_ARGUMENT, "records is NULL");
-    const tsr_context *c = r->context;
-    for (int64_t from = 0; from < r->count; from += CHUNK) {
-        const int64_t n = tsr_min64(CHUNK, r->count - from);
-        TSR_TRY(c->backend->download(c->queue, code, r->cases + from, (size_t)n));
-        if (values) TSR_TRY(c->backend->download(c->queue, value, r->values + from, (size_t)n * 8));
-        if (positions) TSR_TRY(c->backend->download(c->queue, place, r->positions + 3 * from, (size_t)n * 6));
+    const tsr_context *c = records->context;
+    for (int64_t from = 0; from < records->count; from += CHUNK) {
+        const int64_t n = tsr_min64(CHUNK, records->count - from);
+        TSR_TRY(c->backend->download(c->queue, code, records->cases + from, (size_t)n));
+        if (values) TSR_TRY(c->backend->download(c->queue, value, records->values + from, (size_t)n * 8));
+        if (positions) TSR_TRY(c->backend->download(c->queue, place, records->positions + 3 * from, (size_t)n * 6));
         for (int64_t i = 0; i < n; i++) {
             if (!code[i]) continue; /* a gap */
             if (cases) cases[to] = code[i];
             if (values) memcpy(values[to], value[i], 8);
-            for (int k = 0; positions && k < 3; k++) positions[to][k] = r->origin[k] + place[3 * i + k];
+            for (int k = 0; positions && k < 3; k++) positions[to][k] = records->origin[k] + place[3 * i + k];
             to++;
         }
     }
@@ -193,35 +194,35 @@ void tsr_records_view_of(const tsr_records *r, tsr_vec3 centre, int outside, tsr
     }
 }
 
-tsr_status tsr_records_mesh(const tsr_records *r, tsr_surface_ambiguity ambiguity, tsr_mesh **mesh)
+tsr_status tsr_records_mesh(const tsr_records *records, tsr_surface_ambiguity ambiguity, tsr_mesh **mesh)
 {
+    TSR_RETURNS(mesh);
+    TSR_NEEDS(records);
     tsr_status status;
     tsr_records_expand job = { 0 };
     uint64_t total = 0;
     void *memory = NULL;
-    *mesh = NULL;
-    if (!r) TSR_FAIL(TSR_ERROR_ARGUMENT, "records is NULL");
     if (ambiguity == TSR_SURFACE_DECIDE)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED,
                  "records: ambiguity is decide, expected separate inside or separate outside (decide with tsr_surface_extract_tiles)");
     if ((unsigned)ambiguity > TSR_SURFACE_DECIDE)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "records: ambiguity is %d, expected separate inside or separate outside", (int)ambiguity);
-    tsr_context *c = r->context;
-    const size_t bytes = ((size_t)r->count + 1) * (sizeof(uint64_t) + 1);
-    if (r->count) {
-        tsr_records_view_of(r, (tsr_vec3){ 0, 0, 0 }, ambiguity == TSR_SURFACE_SEPARATE_OUTSIDE, &job.view);
+    tsr_context *c = records->context;
+    const size_t bytes = ((size_t)records->count + 1) * (sizeof(uint64_t) + 1);
+    if (records->count) {
+        tsr_records_view_of(records, (tsr_vec3){ 0, 0, 0 }, ambiguity == TSR_SURFACE_SEPARATE_OUTSIDE, &job.view);
         TSR_TRY(tsr_device_allocate(c, bytes, &memory));
         uint64_t *sums = (uint64_t *)memory;
         job.places = sums;
-        job.counts = (uint8_t *)(sums + r->count + 1);
+        job.counts = (uint8_t *)(sums + records->count + 1);
         TSR_TRY_GOTO(c->backend->render->records->expand_count(c->queue, &job), done);
-        TSR_TRY_GOTO(places(c, TSR_U8, job.counts, r->count, sums, &total), done);
+        TSR_TRY_GOTO(places(c, TSR_U8, job.counts, records->count, sums, &total), done);
     }
     if (total > UINT32_MAX / 3)
         TSR_FAIL_GOTO(TSR_ERROR_UNSUPPORTED, done, "records: %llu triangles, expected at most %u (three vertices each)", (unsigned long long)total,
                       UINT32_MAX / 3);
     TSR_TRY_GOTO(tsr_mesh_create(c, 3 * (int64_t)total, (int64_t)total, 0, mesh), done);
-    tsr_mesh_set_space(*mesh, r->geometry.space);
+    tsr_mesh_set_space(*mesh, records->geometry.space);
     job.vertices = tsr_mesh_vertices(*mesh);
     job.triangles = tsr_mesh_triangles(*mesh);
     if (total) TSR_TRY_GOTO(c->backend->render->records->expand(c->queue, &job), done);

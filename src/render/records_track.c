@@ -312,42 +312,42 @@ static tsr_status follow(tsr_records_tracker *t, const tsr_tiles *tiles, const t
     return status;
 }
 
-tsr_status tsr_records_update(tsr_records_tracker *t, const tsr_tiles *tiles, const tsr_surface_region *region, const tsr_records **records,
+tsr_status tsr_records_update(tsr_records_tracker *tracker, const tsr_tiles *tiles, const tsr_surface_region *region, const tsr_records **records,
                               tsr_records_update_report *report)
 {
+    TSR_RETURNS(records);
+    TSR_NEEDS(tracker);
     tsr_records_update_report r = { 0 };
     update u;
-    *records = NULL;
-    if (!t) TSR_FAIL(TSR_ERROR_ARGUMENT, "records: tracker is NULL");
     tsr_status status;
     for (;;) {
-        status = follow(t, tiles, region, &u);
+        status = follow(tracker, tiles, region, &u);
         r.changed += u.changed;
         r.renewed += u.renewed;
         if (status != TSR_OK || !(u.far || u.again)) break;
         region = NULL;      /* all values are looked at ... */
-        if (u.far) drop(t); /* ... and positions count from another voxel */
+        if (u.far) drop(tracker); /* ... and positions count from another voxel */
     }
     if (status != TSR_OK) {
-        drop(t);
+        drop(tracker);
         return status;
     }
-    t->records.runs = t->runs;
-    t->records.keys = t->follow.key;
-    t->records.ids = t->follow.capacity;
+    tracker->records.runs = tracker->runs;
+    tracker->records.keys = tracker->follow.key;
+    tracker->records.ids = tracker->follow.capacity;
     r.tiles = u.entries;
-    r.records = t->records.kept;
-    r.bytes = t->records.room * TSR_RECORD_BYTES + (int64_t)(run_bytes(t->follow.capacity) + t->follow.bytes);
-    *records = &t->records;
+    r.records = tracker->records.kept;
+    r.bytes = tracker->records.room * TSR_RECORD_BYTES + (int64_t)(run_bytes(tracker->follow.capacity) + tracker->follow.bytes);
+    *records = &tracker->records;
     if (report) *report = r;
     return TSR_OK;
 }
 
-tsr_status tsr_records_redraw(tsr_records_tracker *t, const tsr_camera *camera, const tsr_render_options *options, int cull, tsr_picture *picture,
-                              int64_t *pixels)
+tsr_status tsr_records_redraw(tsr_records_tracker *tracker, const tsr_camera *camera, const tsr_render_options *options, int cull,
+                              tsr_picture *picture, int64_t *pixels)
 {
-    if (!t) TSR_FAIL(TSR_ERROR_ARGUMENT, "records: tracker is NULL");
-    TSR_TRY(tsr_records_draw_on(&t->records, camera, options, cull, picture, &t->canvas, pixels));
+    TSR_NEEDS(tracker);
+    TSR_TRY(tsr_records_draw_on(&tracker->records, camera, options, cull, picture, &tracker->canvas, pixels));
     return TSR_OK;
 }
 
@@ -355,8 +355,8 @@ tsr_status tsr_records_redraw(tsr_records_tracker *t, const tsr_camera *camera, 
 
 tsr_status tsr_records_tracker_create(tsr_context *context, double isovalue, tsr_records_tracker **tracker)
 {
-    *tracker = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
+    TSR_RETURNS(tracker);
+    TSR_NEEDS(context);
     if (!isfinite(isovalue)) TSR_FAIL(TSR_ERROR_ARGUMENT, "records: isovalue is %g, expected a finite number", isovalue);
     TSR_TRY(tsr_host_allocate(NULL, sizeof **tracker, (void **)tracker));
     **tracker = (tsr_records_tracker){ .isovalue = isovalue, .follow = { .context = context } };

@@ -301,6 +301,7 @@ static tsr_status set_shell(tsr_scene *scene, const tsr_scene_info *info, const 
 
 tsr_status tsr_render(tsr_scene *scene, const tsr_camera *camera, const tsr_render_options *options, tsr_picture *picture)
 {
+    TSR_NEEDS(scene, picture);
     tsr_render_options o;
     tsr_scene_info info;
     tsr_frame frame;
@@ -422,6 +423,7 @@ static tsr_status slice_grid(const tsr_scene *scene, const tsr_geometry **g, int
 
 tsr_status tsr_render_slice(tsr_scene *scene, const tsr_slice_options *options, tsr_picture *picture)
 {
+    TSR_NEEDS(scene, picture);
     static const tsr_slice_options defaults = TSR_SLICE_OPTIONS;
     static const tsr_color yellow = { 1.0f, 0.92f, 0.05f };
     tsr_slice_options o;

@@ -226,8 +226,8 @@ tsr_status tsr_scene_surface_field(const tsr_scene *s, tsr_vec3 centre, tsr_fiel
 
 tsr_status tsr_scene_create(tsr_context *context, tsr_scene **scene)
 {
-    *scene = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
+    TSR_RETURNS(scene);
+    TSR_NEEDS(context);
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **scene, (void **)scene));
     memset(*scene, 0, sizeof **scene);
     (*scene)->context = context;
@@ -282,27 +282,27 @@ void tsr_scene_destroy(tsr_scene **scene)
     tsr_host_release(&s->context->host_allocator, s, sizeof *s);
 }
 
-tsr_status tsr_scene_set_volume(tsr_scene *s, const tsr_volume *volume)
+tsr_status tsr_scene_set_volume(tsr_scene *scene, const tsr_volume *volume)
 {
+    TSR_NEEDS(scene);
     tsr_status status;
-    if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
     tsr_dense *d = NULL;
     uint8_t *skip = NULL, *scratch = NULL;
     size_t bytes = 0;
     if (volume) {
-        TSR_TRY(dense_create(s->context, volume, "volume", &d));
+        TSR_TRY(dense_create(scene->context, volume, "volume", &d));
         bytes = align_up((size_t)d->brick_count);
-        TSR_TRY_GOTO(tsr_device_allocate(s->context, bytes, (void **)&skip), fail);
-        TSR_TRY_GOTO(tsr_device_allocate(s->context, bytes, (void **)&scratch), fail);
+        TSR_TRY_GOTO(tsr_device_allocate(scene->context, bytes, (void **)&skip), fail);
+        TSR_TRY_GOTO(tsr_device_allocate(scene->context, bytes, (void **)&scratch), fail);
     }
-    clear_source(s);
-    s->source = d;
-    s->source_skip = skip;
-    s->source_scratch = scratch;
+    clear_source(scene);
+    scene->source = d;
+    scene->source_skip = skip;
+    scene->source_scratch = scratch;
     return TSR_OK;
 fail:
-    tsr_device_release(s->context, skip, bytes);
-    dense_release(s->context, &d);
+    tsr_device_release(scene->context, skip, bytes);
+    dense_release(scene->context, &d);
     return status;
 }
 
@@ -314,39 +314,40 @@ static tsr_status allocate_skips(tsr_scene *s, int64_t bricks)
     return TSR_OK;
 }
 
-tsr_status tsr_scene_set_surface_volume(tsr_scene *s, const tsr_volume *volume, double isovalue, int inside_below)
+tsr_status tsr_scene_set_surface_volume(tsr_scene *scene, const tsr_volume *volume, double isovalue, int inside_below)
 {
+    TSR_NEEDS(scene);
     tsr_status status;
-    if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
     if (!isfinite(isovalue)) TSR_FAIL(TSR_ERROR_ARGUMENT, "isovalue %g, expected a finite number", isovalue);
     tsr_dense *d = NULL;
-    if (volume && s->source && s->source->volume == volume) {
-        d = s->source;
+    if (volume && scene->source && scene->source->volume == volume) {
+        d = scene->source;
         d->users++;
     } else {
-        TSR_TRY(dense_create(s->context, volume, "surface volume", &d));
+        TSR_TRY(dense_create(scene->context, volume, "surface volume", &d));
     }
-    tsr_scene_clear_surface(s);
-    s->surface = d;
-    s->isovalue = isovalue;
-    s->inside_below = inside_below != 0;
-    s->surface_kind = TSR_FIELD_DENSE;
-    TSR_TRY_GOTO(find_surface_box(s), fail);
+    tsr_scene_clear_surface(scene);
+    scene->surface = d;
+    scene->isovalue = isovalue;
+    scene->inside_below = inside_below != 0;
+    scene->surface_kind = TSR_FIELD_DENSE;
+    TSR_TRY_GOTO(find_surface_box(scene), fail);
     tsr_brick_test test = { 0 };
     test.surface = 1;
-    test.scale = s->inside_below ? 1.0f : -1.0f;
-    test.offset = (float)(s->inside_below ? -isovalue : isovalue);
-    TSR_TRY_GOTO(allocate_skips(s, d->brick_count), fail);
-    TSR_TRY_GOTO(s->context->backend->render->skips(s->context->queue, d->range, d->bricks, &test, s->surface_skip, s->surface_scratch), fail);
-    if (s->context->backend->render->cells) {
+    test.scale = scene->inside_below ? 1.0f : -1.0f;
+    test.offset = (float)(scene->inside_below ? -isovalue : isovalue);
+    TSR_TRY_GOTO(allocate_skips(scene, d->brick_count), fail);
+    TSR_TRY_GOTO(
+        scene->context->backend->render->skips(scene->context->queue, d->range, d->bricks, &test, scene->surface_skip, scene->surface_scratch), fail);
+    if (scene->context->backend->render->cells) {
         tsr_brick_source source;
         TSR_TRY_GOTO(brick_source(d, &source), fail);
-        TSR_TRY_GOTO(tsr_device_allocate(s->context, (size_t)d->brick_count * 8, (void **)&s->surface_cells), fail);
-        TSR_TRY_GOTO(s->context->backend->render->cells(s->context->queue, &source, &test, s->surface_skip, s->surface_cells), fail);
+        TSR_TRY_GOTO(tsr_device_allocate(scene->context, (size_t)d->brick_count * 8, (void **)&scene->surface_cells), fail);
+        TSR_TRY_GOTO(scene->context->backend->render->cells(scene->context->queue, &source, &test, scene->surface_skip, scene->surface_cells), fail);
     }
     return TSR_OK;
 fail:
-    tsr_scene_clear_surface(s);
+    tsr_scene_clear_surface(scene);
     return status;
 }
 
@@ -368,15 +369,14 @@ static tsr_status tile_box(const tsr_tiles *tiles, const tsr_tile_state *state, 
     return TSR_OK;
 }
 
-tsr_status tsr_scene_set_surface_tiles(tsr_scene *s, const tsr_tiles *tiles)
+tsr_status tsr_scene_set_surface_tiles(tsr_scene *scene, const tsr_tiles *tiles)
 {
+    TSR_NEEDS(scene, tiles);
     tsr_status status;
-    if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
-    if (tiles->context != s->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "the tile list belongs to another context: copy it with tsr_tiles_copy");
+    if (tiles->context != scene->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "the tile list belongs to another context: copy it with tsr_tiles_copy");
     TSR_TRY(tsr_tiles_need_f32(tiles, "scene"));
     tsr_tile_state state;
-    TSR_TRY(s->context->backend->download(s->context->queue, &state, tiles->pool.state, sizeof state));
+    TSR_TRY(scene->context->backend->download(scene->context->queue, &state, tiles->pool.state, sizeof state));
     if (state.count == 0) TSR_FAIL(TSR_ERROR_STATE, "the tile list is empty: there is no surface to draw");
     int32_t low[3] = { 0 }, high[3] = { 0 };
     TSR_TRY(tile_box(tiles, &state, low, high));
@@ -385,78 +385,76 @@ tsr_status tsr_scene_set_surface_tiles(tsr_scene *s, const tsr_tiles *tiles)
     if (count > (int64_t)1 << 31)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "the stored tiles span %d x %d x %d tiles, expected a box of at most 2^31", high[0] - low[0] + 1,
                  high[1] - low[1] + 1, high[2] - low[2] + 1);
-    tsr_scene_clear_surface(s);
-    s->surface_kind = TSR_FIELD_TILES;
-    s->log2_edge = tiles->pool.log2_edge;
-    s->tile_geometry = tiles->geometry;
-    s->tile_values = tiles->pool.phi[state.phi];
-    s->tile_band = tiles->pool.band;
+    tsr_scene_clear_surface(scene);
+    scene->surface_kind = TSR_FIELD_TILES;
+    scene->log2_edge = tiles->pool.log2_edge;
+    scene->tile_geometry = tiles->geometry;
+    scene->tile_values = tiles->pool.phi[state.phi];
+    scene->tile_band = tiles->pool.band;
     for (int k = 0; k < 3; k++) {
-        s->tile_origin[k] = low[k];
-        s->tile_bricks[k] = high[k] - low[k] + 1;
-        s->tile_size[k] = s->tile_bricks[k] << s->log2_edge;
-        if (tiles->pool.bounded) s->tile_size[k] = tsr_mini(s->tile_size[k], tiles->pool.domain[k] - (low[k] << s->log2_edge));
+        scene->tile_origin[k] = low[k];
+        scene->tile_bricks[k] = high[k] - low[k] + 1;
+        scene->tile_size[k] = scene->tile_bricks[k] << scene->log2_edge;
+        if (tiles->pool.bounded) scene->tile_size[k] = tsr_mini(scene->tile_size[k], tiles->pool.domain[k] - (low[k] << scene->log2_edge));
     }
-    TSR_TRY_GOTO(tsr_device_allocate(s->context, (size_t)count * 4, (void **)&s->table), fail);
-    TSR_TRY_GOTO(allocate_skips(s, count), fail);
-    TSR_TRY_GOTO(s->context->backend->render->tile_table(s->context->queue, &tiles->pool, &state, s->tile_origin, s->tile_bricks, s->table,
-                                                         s->surface_skip, s->surface_scratch),
+    TSR_TRY_GOTO(tsr_device_allocate(scene->context, (size_t)count * 4, (void **)&scene->table), fail);
+    TSR_TRY_GOTO(allocate_skips(scene, count), fail);
+    TSR_TRY_GOTO(scene->context->backend->render->tile_table(scene->context->queue, &tiles->pool, &state, scene->tile_origin, scene->tile_bricks,
+                                                             scene->table, scene->surface_skip, scene->surface_scratch),
                  fail);
     return TSR_OK;
 fail:
-    tsr_scene_clear_surface(s);
+    tsr_scene_clear_surface(scene);
     return status;
 }
 
-tsr_status tsr_scene_set_surface_records(tsr_scene *s, const tsr_records *records, int cull)
+tsr_status tsr_scene_set_surface_records(tsr_scene *scene, const tsr_records *records, int cull)
 {
-    if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
-    if (!records) TSR_FAIL(TSR_ERROR_ARGUMENT, "records is NULL");
-    if (s->surface_kind != TSR_FIELD_TILES)
+    TSR_NEEDS(scene, records);
+    if (scene->surface_kind != TSR_FIELD_TILES)
         TSR_FAIL(TSR_ERROR_STATE,
                  "records: the scene's surface is no tile list: set the list that they came from first (tsr_scene_set_surface_tiles)");
-    TSR_TRY(tsr_records_belong(records, s->context, &s->tile_geometry));
-    s->records = records;
-    s->tile_isovalue = tsr_records_isovalue(records);
-    s->cull = cull != 0;
+    TSR_TRY(tsr_records_belong(records, scene->context, &scene->tile_geometry));
+    scene->records = records;
+    scene->tile_isovalue = tsr_records_isovalue(records);
+    scene->cull = cull != 0;
     return TSR_OK;
 }
 
-tsr_status tsr_scene_set_surface_mesh(tsr_scene *s, const tsr_mesh *mesh)
+tsr_status tsr_scene_set_surface_mesh(tsr_scene *scene, const tsr_mesh *mesh)
 {
+    TSR_NEEDS(scene, mesh);
     tsr_status status;
-    if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
-    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
     tsr_mesh *copy = NULL;
     tsr_bvh_host host;
     if (mesh->context && mesh->context->device.kind != TSR_DEVICE_CPU) TSR_TRY(tsr_mesh_copy(mesh, NULL, &copy));
     status = tsr_bvh_build(copy ? copy : mesh, &host);
     tsr_mesh_destroy(&copy);
     TSR_TRY(status);
-    tsr_scene_clear_surface(s);
-    s->surface_kind = TSR_FIELD_MESH;
-    s->node_bytes = (size_t)host.node_count * sizeof(tsr_bvh_node);
-    s->corner_bytes = (size_t)host.triangles * 36;
-    s->mesh_origin = host.origin;
-    s->mesh_bounds = host.bounds;
-    s->mesh_space = mesh->space;
-    s->bvh.triangles = host.triangles;
-    const tsr_backend *backend = s->context->backend;
+    tsr_scene_clear_surface(scene);
+    scene->surface_kind = TSR_FIELD_MESH;
+    scene->node_bytes = (size_t)host.node_count * sizeof(tsr_bvh_node);
+    scene->corner_bytes = (size_t)host.triangles * 36;
+    scene->mesh_origin = host.origin;
+    scene->mesh_bounds = host.bounds;
+    scene->mesh_space = mesh->space;
+    scene->bvh.triangles = host.triangles;
+    const tsr_backend *backend = scene->context->backend;
     void *nodes = NULL, *corners = NULL, *normals = NULL;
-    TSR_TRY_GOTO(tsr_device_allocate(s->context, s->node_bytes, &nodes), fail);
-    s->bvh.nodes = (const tsr_bvh_node *)nodes;
-    TSR_TRY_GOTO(tsr_device_allocate(s->context, s->corner_bytes, &corners), fail);
-    s->bvh.corners = (const float *)corners;
-    TSR_TRY_GOTO(tsr_device_allocate(s->context, s->corner_bytes, &normals), fail);
-    s->bvh.normals = (const float *)normals;
-    TSR_TRY_GOTO(backend->upload(s->context->queue, nodes, host.nodes, s->node_bytes), fail);
-    TSR_TRY_GOTO(backend->upload(s->context->queue, corners, host.corners, s->corner_bytes), fail);
-    TSR_TRY_GOTO(backend->upload(s->context->queue, normals, host.normals, s->corner_bytes), fail);
+    TSR_TRY_GOTO(tsr_device_allocate(scene->context, scene->node_bytes, &nodes), fail);
+    scene->bvh.nodes = (const tsr_bvh_node *)nodes;
+    TSR_TRY_GOTO(tsr_device_allocate(scene->context, scene->corner_bytes, &corners), fail);
+    scene->bvh.corners = (const float *)corners;
+    TSR_TRY_GOTO(tsr_device_allocate(scene->context, scene->corner_bytes, &normals), fail);
+    scene->bvh.normals = (const float *)normals;
+    TSR_TRY_GOTO(backend->upload(scene->context->queue, nodes, host.nodes, scene->node_bytes), fail);
+    TSR_TRY_GOTO(backend->upload(scene->context->queue, corners, host.corners, scene->corner_bytes), fail);
+    TSR_TRY_GOTO(backend->upload(scene->context->queue, normals, host.normals, scene->corner_bytes), fail);
     tsr_bvh_free(&host);
     return TSR_OK;
 fail:
     tsr_bvh_free(&host);
-    tsr_scene_clear_surface(s);
+    tsr_scene_clear_surface(scene);
     return status;
 }
 

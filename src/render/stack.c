@@ -199,15 +199,13 @@ static tsr_status draw_all(const struct source *s, const tsr_transfer_linear *tr
 tsr_status tsr_render_stack(tsr_context *context, const tsr_stack *stack, const tsr_camera *camera, const tsr_render_options *options,
                             tsr_picture *picture)
 {
+    TSR_NEEDS(context, stack, camera, picture);
     tsr_stack given;
     tsr_render_options o;
     tsr_scene_info info;
     tsr_frame frame;
     tsr_transfer_linear transfer;
     struct source s;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
-    if (!stack) TSR_FAIL(TSR_ERROR_ARGUMENT, "stack is NULL");
-    if (!picture) TSR_FAIL(TSR_ERROR_ARGUMENT, "picture is NULL");
     if (picture->context != context) TSR_FAIL(TSR_ERROR_ARGUMENT, "the picture belongs to another context than the stack");
     picture->drawn_by = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&given, stack));

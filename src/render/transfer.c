@@ -90,47 +90,48 @@ static void add(tsr_transfer *t, double value, double alpha, double r, double g,
     t->point[t->points++] = (struct tsr_transfer_point){ (float)value, (float)alpha, { (float)r, (float)g, (float)b } };
 }
 
-tsr_status tsr_transfer_make(tsr_transfer_preset preset, double low, double high, tsr_transfer *t)
+tsr_status tsr_transfer_make(tsr_transfer_preset preset, double low, double high, tsr_transfer *transfer)
 {
+    TSR_NEEDS(transfer);
     if (!isfinite(low) || !isfinite(high) || !(low < high))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "window %g to %g, expected two finite numbers in rising order", low, high);
     double w = high - low;
-    memset(t, 0, sizeof *t);
+    memset(transfer, 0, sizeof *transfer);
     switch (preset) {
     case TSR_TRANSFER_GREY:
-        add(t, low, 0, 0, 0, 0);
-        add(t, high, 0.12, 1, 1, 1);
+        add(transfer, low, 0, 0, 0, 0);
+        add(transfer, high, 0.12, 1, 1, 1);
         return TSR_OK;
     case TSR_TRANSFER_MRI_HEAD: /* air clear, then a thin veil, denser where fat and skin shine */
-        add(t, low + 0.10 * w, 0, 0.60, 0.40, 0.33);
-        add(t, low + 0.22 * w, 0.010, 0.72, 0.50, 0.42);
-        add(t, low + 0.45 * w, 0.016, 0.82, 0.63, 0.53);
-        add(t, low + 0.75 * w, 0.035, 0.93, 0.80, 0.68);
-        add(t, low + 1.00 * w, 0.060, 1.00, 0.94, 0.84);
+        add(transfer, low + 0.10 * w, 0, 0.60, 0.40, 0.33);
+        add(transfer, low + 0.22 * w, 0.010, 0.72, 0.50, 0.42);
+        add(transfer, low + 0.45 * w, 0.016, 0.82, 0.63, 0.53);
+        add(transfer, low + 0.75 * w, 0.035, 0.93, 0.80, 0.68);
+        add(transfer, low + 1.00 * w, 0.060, 1.00, 0.94, 0.84);
         return TSR_OK;
     case TSR_TRANSFER_MRI_BRAIN: /* fluid blue and faint, grey matter rose, white matter ivory */
-        add(t, low + 0.08 * w, 0, 0.25, 0.35, 0.55);
-        add(t, low + 0.25 * w, 0.010, 0.35, 0.45, 0.65);
-        add(t, low + 0.42 * w, 0.120, 0.78, 0.55, 0.50);
-        add(t, low + 0.58 * w, 0.180, 0.86, 0.66, 0.58);
-        add(t, low + 0.70 * w, 0.350, 0.96, 0.92, 0.82);
-        add(t, low + 1.00 * w, 0.450, 1.00, 0.98, 0.92);
+        add(transfer, low + 0.08 * w, 0, 0.25, 0.35, 0.55);
+        add(transfer, low + 0.25 * w, 0.010, 0.35, 0.45, 0.65);
+        add(transfer, low + 0.42 * w, 0.120, 0.78, 0.55, 0.50);
+        add(transfer, low + 0.58 * w, 0.180, 0.86, 0.66, 0.58);
+        add(transfer, low + 0.70 * w, 0.350, 0.96, 0.92, 0.82);
+        add(transfer, low + 1.00 * w, 0.450, 1.00, 0.98, 0.92);
         return TSR_OK;
     case TSR_TRANSFER_CT_BONE:
-        add(t, 150, 0, 0.80, 0.62, 0.48);
-        add(t, 300, 0.10, 0.90, 0.78, 0.62);
-        add(t, 700, 0.60, 0.97, 0.92, 0.82);
-        add(t, 2000, 0.90, 1, 1, 0.97);
+        add(transfer, 150, 0, 0.80, 0.62, 0.48);
+        add(transfer, 300, 0.10, 0.90, 0.78, 0.62);
+        add(transfer, 700, 0.60, 0.97, 0.92, 0.82);
+        add(transfer, 2000, 0.90, 1, 1, 0.97);
         return TSR_OK;
     case TSR_TRANSFER_CT_SOFT:
-        add(t, -700, 0, 0.75, 0.52, 0.40);
-        add(t, -300, 0.020, 0.85, 0.62, 0.50);
-        add(t, -60, 0.012, 0.90, 0.75, 0.50);
-        add(t, 20, 0.030, 0.75, 0.30, 0.25);
-        add(t, 90, 0.080, 0.80, 0.32, 0.26);
-        add(t, 180, 0.200, 0.92, 0.50, 0.35);
-        add(t, 350, 0.450, 0.95, 0.85, 0.70);
-        add(t, 1500, 0.850, 1, 0.98, 0.93);
+        add(transfer, -700, 0, 0.75, 0.52, 0.40);
+        add(transfer, -300, 0.020, 0.85, 0.62, 0.50);
+        add(transfer, -60, 0.012, 0.90, 0.75, 0.50);
+        add(transfer, 20, 0.030, 0.75, 0.30, 0.25);
+        add(transfer, 90, 0.080, 0.80, 0.32, 0.26);
+        add(transfer, 180, 0.200, 0.92, 0.50, 0.35);
+        add(transfer, 350, 0.450, 0.95, 0.85, 0.70);
+        add(transfer, 1500, 0.850, 1, 0.98, 0.93);
         return TSR_OK;
     }
     TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer preset %d, expected TSR_TRANSFER_GREY to TSR_TRANSFER_CT_SOFT", (int)preset);
@@ -138,6 +139,7 @@ tsr_status tsr_transfer_make(tsr_transfer_preset preset, double low, double high
 
 tsr_status tsr_transfer_parse(const char *name, tsr_transfer_preset *preset)
 {
+    TSR_NEEDS(preset);
     static const char *const names[] = { "grey", "mri-head", "mri-brain", "ct-bone", "ct-soft" };
     for (int i = 0; i < 5; i++) {
         if (name && !strcmp(name, names[i])) {

@@ -60,9 +60,9 @@ static void moments(double sum, double squares, int32_t count, double *mean, dou
 tsr_status tsr_transfer_probe(tsr_transfer *transfer, const tsr_volume *volume, const tsr_vec3 *points, int32_t count, int by_gradient, double alpha,
                               tsr_color color)
 {
+    TSR_NEEDS(transfer, volume, points);
     tsr_volume *copy = NULL;
     tsr_status status = TSR_OK;
-    if (!transfer || !volume || !points) TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: transfer, volume or points is NULL");
     if (count < 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: %d probed points, expected at least 1", count);
     if (transfer->gaussians < 0 || transfer->gaussians >= TSR_TRANSFER_GAUSSIANS)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: %d Gaussians in use, expected fewer than %d so that one can be added", transfer->gaussians,

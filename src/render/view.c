@@ -43,7 +43,7 @@ static tsr_status fit(tsr_camera *camera, tsr_vec3 up_hint, const tsr_bounds *bo
 
 tsr_status tsr_camera_fit(tsr_camera *camera, const tsr_bounds *bounds, double aspect)
 {
-    if (!camera) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera is NULL");
+    TSR_NEEDS(camera, bounds);
     TSR_TRY(fit(camera, (tsr_vec3){ camera->rotation[1][0], camera->rotation[1][1], camera->rotation[1][2] }, bounds, aspect));
     return TSR_OK;
 }
@@ -51,6 +51,7 @@ tsr_status tsr_camera_fit(tsr_camera *camera, const tsr_bounds *bounds, double a
 tsr_status tsr_camera_orbit(const tsr_bounds *bounds, tsr_space space, double azimuth, double elevation, tsr_projection projection, double aspect,
                             tsr_camera *camera)
 {
+    TSR_NEEDS(bounds, camera);
     TSR_TRY(check_bounds(bounds));
     if (!isfinite(azimuth) || !isfinite(elevation))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: azimuth %g and elevation %g, expected degrees", azimuth, elevation);
@@ -69,6 +70,7 @@ tsr_status tsr_camera_orbit(const tsr_bounds *bounds, tsr_space space, double az
 
 tsr_status tsr_camera_named(const tsr_bounds *bounds, tsr_space space, tsr_view view, tsr_projection projection, double aspect, tsr_camera *camera)
 {
+    TSR_NEEDS(bounds, camera);
     /* From above and below the front is up in the picture: azimuth 180 from above (the viewer stands behind), 0 from below. */
     static const double angle[6][2] = { { 0, 0 }, { 180, 0 }, { 90, 0 }, { -90, 0 }, { 180, 90 }, { 0, -90 } };
     if ((int)view < 0 || (int)view > 5) TSR_FAIL(TSR_ERROR_ARGUMENT, "view %d, expected TSR_VIEW_ANTERIOR to TSR_VIEW_INFERIOR", (int)view);
@@ -78,6 +80,7 @@ tsr_status tsr_camera_named(const tsr_bounds *bounds, tsr_space space, tsr_view 
 
 tsr_status tsr_view_parse(const char *name, tsr_view *view)
 {
+    TSR_NEEDS(view);
     static const char *const names[][2] = { { "anterior", "front" }, { "posterior", "back" }, { "left", "left" }, { "right", "right" },
                                             { "superior", "top" }, { "inferior", "bottom" } };
     for (int i = 0; i < 6; i++) {

@@ -84,7 +84,8 @@ static tsr_status prepare(tsr_segmentation *s)
 
 tsr_status tsr_segmentation_create(tsr_context *context, const tsr_volume *image, const tsr_segment_options *options, tsr_segmentation **segmentation)
 {
-    *segmentation = NULL;
+    TSR_RETURNS(segmentation);
+    TSR_NEEDS(context, image);
     tsr_segment_options own;
     tsr_segment_options defaults = TSR_SEGMENT_OPTIONS;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options ? options : &defaults));
@@ -144,14 +145,15 @@ static tsr_status check_inside(const tsr_segmentation *s, tsr_vec3 p, const char
              (long long)n.y, (long long)n.z);
 }
 
-tsr_status tsr_segmentation_stroke(tsr_segmentation *s, tsr_vec3 from, tsr_vec3 to, double radius, int erase)
+tsr_status tsr_segmentation_stroke(tsr_segmentation *segmentation, tsr_vec3 from, tsr_vec3 to, double radius, int erase)
 {
+    TSR_NEEDS(segmentation);
     const char *what = erase ? "centre of an erasing sphere" : "centre of a sphere";
-    TSR_TRY(check_inside(s, from, what));
-    TSR_TRY(check_inside(s, to, what));
+    TSR_TRY(check_inside(segmentation, from, what));
+    TSR_TRY(check_inside(segmentation, to, what));
     if (!(radius > 0 && radius < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "radius of a sphere is %g, expected a positive number below 1e9", radius);
-    tsr_vec3 a = { from.x * s->spacing.x, from.y * s->spacing.y, from.z * s->spacing.z },
-             b = { to.x * s->spacing.x, to.y * s->spacing.y, to.z * s->spacing.z };
+    tsr_vec3 a = { from.x * segmentation->spacing.x, from.y * segmentation->spacing.y, from.z * segmentation->spacing.z },
+             b = { to.x * segmentation->spacing.x, to.y * segmentation->spacing.y, to.z * segmentation->spacing.z };
     double length = sqrt((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y) + (b.z - a.z) * (b.z - a.z));
     double wanted = ceil(length / (0.5 * radius));
     if (wanted > 100000) TSR_FAIL(TSR_ERROR_ARGUMENT, "a stroke of length %g with radius %g needs more than 100000 spheres", length, radius);
@@ -163,21 +165,22 @@ tsr_status tsr_segmentation_stroke(tsr_segmentation *s, tsr_vec3 from, tsr_vec3 
         spheres[i] = (tsr_tiles_sphere){ (float)(a.x + t * (b.x - a.x)), (float)(a.y + t * (b.y - a.y)), (float)(a.z + t * (b.z - a.z)),
                                          (float)radius, erase != 0 };
     }
-    tsr_status status = tsr_tiles_paint(s->tiles, spheres, count);
+    tsr_status status = tsr_tiles_paint(segmentation->tiles, spheres, count);
     free(spheres);
     TSR_TRY(status);
-    s->speed_valid = 0;
-    s->plan_valid = 0;
+    segmentation->speed_valid = 0;
+    segmentation->plan_valid = 0;
     if (count > 1)
-        TSR_TRY(tsr_segment_log(s, "%s %.17g %.17g %.17g %.17g %.17g %.17g %.17g", erase ? "erase" : "paint", from.x, from.y, from.z, radius, to.x,
-                                to.y, to.z));
-    else TSR_TRY(tsr_segment_log(s, "%s %.17g %.17g %.17g %.17g", erase ? "erase" : "paint", from.x, from.y, from.z, radius));
+        TSR_TRY(tsr_segment_log(segmentation, "%s %.17g %.17g %.17g %.17g %.17g %.17g %.17g", erase ? "erase" : "paint", from.x, from.y, from.z,
+                                radius, to.x, to.y, to.z));
+    else TSR_TRY(tsr_segment_log(segmentation, "%s %.17g %.17g %.17g %.17g", erase ? "erase" : "paint", from.x, from.y, from.z, radius));
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_sphere(tsr_segmentation *s, tsr_vec3 centre, double radius, int erase)
+tsr_status tsr_segmentation_sphere(tsr_segmentation *segmentation, tsr_vec3 centre, double radius, int erase)
 {
-    return tsr_segmentation_stroke(s, centre, centre, radius, erase);
+    TSR_NEEDS(segmentation);
+    return tsr_segmentation_stroke(segmentation, centre, centre, radius, erase);
 }
 
 static tsr_status check_extents(const tsr_segmentation *s, const tsr_volume *volume, const char *name)
@@ -206,17 +209,18 @@ static tsr_status load(tsr_segmentation *s, const tsr_volume *field, const char 
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_from_mask(tsr_segmentation *s, const tsr_volume *mask)
+tsr_status tsr_segmentation_from_mask(tsr_segmentation *segmentation, const tsr_volume *mask)
 {
+    TSR_NEEDS(segmentation, mask);
     tsr_volume *distance = NULL;
     tsr_distance_options options = TSR_DISTANCE_OPTIONS;
-    TSR_TRY(check_extents(s, mask, "mask"));
-    options.band = s->tiles->pool.band;
-    TSR_TRY(tsr_distance_transform(s->context, mask, &options, &distance));
-    tsr_status status = load(s, distance, "mask");
+    TSR_TRY(check_extents(segmentation, mask, "mask"));
+    options.band = segmentation->tiles->pool.band;
+    TSR_TRY(tsr_distance_transform(segmentation->context, mask, &options, &distance));
+    tsr_status status = load(segmentation, distance, "mask");
     tsr_volume_destroy(&distance);
     TSR_TRY(status);
-    TSR_TRY(tsr_segment_log(s, "# from a mask"));
+    TSR_TRY(tsr_segment_log(segmentation, "# from a mask"));
     return TSR_OK;
 }
 
@@ -239,19 +243,21 @@ static double mean_gradient(const float *p, tsr_size3 n, tsr_vec3 h)
     return count ? sum / (double)count : 0;
 }
 
-tsr_status tsr_segmentation_from_field(tsr_segmentation *s, const tsr_volume *field)
+tsr_status tsr_segmentation_from_field(tsr_segmentation *segmentation, const tsr_volume *field)
 {
+    TSR_NEEDS(segmentation, field);
     tsr_status status;
     tsr_volume *host = NULL, *real = NULL, *scaled = NULL;
-    TSR_TRY(check_extents(s, field, "field"));
-    TSR_TRY(tsr_volume_check_finite(s->context, field, "field"));
-    TSR_TRY_GOTO(tsr_volume_convert(s->context, field, TSR_F32, &real), done);
+    TSR_TRY(check_extents(segmentation, field, "field"));
+    TSR_TRY(tsr_volume_check_finite(segmentation->context, field, "field"));
+    TSR_TRY_GOTO(tsr_volume_convert(segmentation->context, field, TSR_F32, &real), done);
     TSR_TRY_GOTO(tsr_volume_copy(real, NULL, &host), done);
-    double gradient = mean_gradient((const float *)host->data, host->size, s->spacing), wanted = s->options.gradient > 0 ? s->options.gradient : 1;
+    double gradient = mean_gradient((const float *)host->data, host->size, segmentation->spacing),
+           wanted = segmentation->options.gradient > 0 ? segmentation->options.gradient : 1;
     if (!(gradient > 0)) TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "segmentation: the field has no zero crossing inside the volume");
-    TSR_TRY_GOTO(tsr_volume_combine(s->context, TSR_COMBINE_LINEAR, wanted / gradient, real, 0, NULL, 0, &scaled), done);
-    TSR_TRY_GOTO(load(s, scaled, "field"), done);
-    TSR_TRY_GOTO(tsr_segment_log(s, "# from a field"), done);
+    TSR_TRY_GOTO(tsr_volume_combine(segmentation->context, TSR_COMBINE_LINEAR, wanted / gradient, real, 0, NULL, 0, &scaled), done);
+    TSR_TRY_GOTO(load(segmentation, scaled, "field"), done);
+    TSR_TRY_GOTO(tsr_segment_log(segmentation, "# from a field"), done);
     status = TSR_OK;
 done:
     tsr_volume_destroy(&scaled);
@@ -262,29 +268,31 @@ done:
 
 /* ---- parameters ------------------------------------------------------------------------------------------------------------------------------ */
 
-tsr_status tsr_segmentation_set(tsr_segmentation *s, const char *name, double value)
+tsr_status tsr_segmentation_set(tsr_segmentation *segmentation, const char *name, double value)
 {
-    const double before = s->options.smoothing;
-    TSR_TRY(tsr_segment_option_set(&s->options, name, value));
-    if (s->options.smoothing != before) {
+    TSR_NEEDS(segmentation, name);
+    const double before = segmentation->options.smoothing;
+    TSR_TRY(tsr_segment_option_set(&segmentation->options, name, value));
+    if (segmentation->options.smoothing != before) {
         tsr_volume *smoothed;
-        tsr_status status = smooth_image(s, &smoothed);
-        if (status != TSR_OK) s->options.smoothing = before;
+        tsr_status status = smooth_image(segmentation, &smoothed);
+        if (status != TSR_OK) segmentation->options.smoothing = before;
         TSR_TRY(status);
-        drop_plan(s); /* it may refer to the old one */
-        tsr_volume_destroy(&s->smoothed);
-        s->smoothed = smoothed;
+        drop_plan(segmentation); /* it may refer to the old one */
+        tsr_volume_destroy(&segmentation->smoothed);
+        segmentation->smoothed = smoothed;
     }
-    s->speed_valid = 0;
-    s->plan_valid = 0;
-    if (!s->log_begun) TSR_TRY(tsr_segment_log_begin(s)); /* anew: what counts is what it is when the work begins */
-    else TSR_TRY(tsr_segment_log(s, "set %s %.17g", name, value));
+    segmentation->speed_valid = 0;
+    segmentation->plan_valid = 0;
+    if (!segmentation->log_begun) TSR_TRY(tsr_segment_log_begin(segmentation)); /* anew: what counts is what it is when the work begins */
+    else TSR_TRY(tsr_segment_log(segmentation, "set %s %.17g", name, value));
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_get(const tsr_segmentation *s, const char *name, double *value)
+tsr_status tsr_segmentation_get(const tsr_segmentation *segmentation, const char *name, double *value)
 {
-    TSR_TRY(tsr_segment_option_get(&s->options, name, value));
+    TSR_NEEDS(segmentation, name, value);
+    TSR_TRY(tsr_segment_option_get(&segmentation->options, name, value));
     return TSR_OK;
 }
 
@@ -453,16 +461,18 @@ static tsr_status run_steps(tsr_segmentation *s, int64_t limit, int rules, const
     return status;
 }
 
-tsr_status tsr_segmentation_run(tsr_segmentation *s, const tsr_progress *progress, tsr_segment_report *report)
+tsr_status tsr_segmentation_run(tsr_segmentation *segmentation, const tsr_progress *progress, tsr_segment_report *report)
 {
-    TSR_TRY(run_steps(s, s->options.max_steps > 0 ? s->options.max_steps : DEFAULT_MAX_STEPS, 1, progress, report));
+    TSR_NEEDS(segmentation);
+    TSR_TRY(run_steps(segmentation, segmentation->options.max_steps > 0 ? segmentation->options.max_steps : DEFAULT_MAX_STEPS, 1, progress, report));
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_step(tsr_segmentation *s, int64_t steps, const tsr_progress *progress, tsr_segment_report *report)
+tsr_status tsr_segmentation_step(tsr_segmentation *segmentation, int64_t steps, const tsr_progress *progress, tsr_segment_report *report)
 {
+    TSR_NEEDS(segmentation);
     if (steps < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: %lld steps asked for, expected 0 or more", (long long)steps);
-    TSR_TRY(run_steps(s, steps, 0, progress, report));
+    TSR_TRY(run_steps(segmentation, steps, 0, progress, report));
     return TSR_OK;
 }
 
@@ -483,11 +493,13 @@ static tsr_status keep(tsr_segmentation *s, tsr_tiles_kept ***stack, int32_t *co
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_snapshot(tsr_segmentation *s)
+tsr_status tsr_segmentation_snapshot(tsr_segmentation *segmentation)
 {
-    TSR_TRY(keep(s, &s->snapshots, &s->snapshot_count, s->snapshot_count ? s->snapshots[s->snapshot_count - 1] : NULL));
-    forget_undone(s);
-    TSR_TRY(tsr_segment_log(s, "snapshot"));
+    TSR_NEEDS(segmentation);
+    TSR_TRY(keep(segmentation, &segmentation->snapshots, &segmentation->snapshot_count,
+                 segmentation->snapshot_count ? segmentation->snapshots[segmentation->snapshot_count - 1] : NULL));
+    forget_undone(segmentation);
+    TSR_TRY(tsr_segment_log(segmentation, "snapshot"));
     return TSR_OK;
 }
 
@@ -511,23 +523,28 @@ fail:
     return status;
 }
 
-tsr_status tsr_segmentation_undo(tsr_segmentation *s)
+tsr_status tsr_segmentation_undo(tsr_segmentation *segmentation)
 {
-    if (s->snapshot_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: there is no snapshot to go back to");
-    TSR_TRY(exchange(s, s->snapshots, &s->snapshot_count, &s->undone, &s->undone_count, "undo"));
+    TSR_NEEDS(segmentation);
+    if (segmentation->snapshot_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: there is no snapshot to go back to");
+    TSR_TRY(
+        exchange(segmentation, segmentation->snapshots, &segmentation->snapshot_count, &segmentation->undone, &segmentation->undone_count, "undo"));
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_redo(tsr_segmentation *s)
+tsr_status tsr_segmentation_redo(tsr_segmentation *segmentation)
 {
-    if (s->undone_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: nothing was undone since the last snapshot: there is nothing to redo");
-    TSR_TRY(exchange(s, s->undone, &s->undone_count, &s->snapshots, &s->snapshot_count, "redo"));
+    TSR_NEEDS(segmentation);
+    if (segmentation->undone_count == 0)
+        TSR_FAIL(TSR_ERROR_STATE, "segmentation: nothing was undone since the last snapshot: there is nothing to redo");
+    TSR_TRY(
+        exchange(segmentation, segmentation->undone, &segmentation->undone_count, &segmentation->snapshots, &segmentation->snapshot_count, "redo"));
     return TSR_OK;
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------------------------------------- */
 
-const tsr_tiles *tsr_segmentation_tiles(const tsr_segmentation *s) { return s->tiles; }
+const tsr_tiles *tsr_segmentation_tiles(const tsr_segmentation *s) { return s ? s->tiles : NULL; }
 
 static tsr_status store(const tsr_tiles *tiles, const tsr_segmentation *s, tsr_dtype dtype, tsr_volume **volume)
 {
@@ -543,23 +560,26 @@ fail:
     return status;
 }
 
-tsr_status tsr_segmentation_mask(const tsr_segmentation *s, tsr_volume **mask)
+tsr_status tsr_segmentation_mask(const tsr_segmentation *segmentation, tsr_volume **mask)
 {
-    *mask = NULL;
-    TSR_TRY(store(s->tiles, s, TSR_U8, mask));
+    TSR_RETURNS(mask);
+    TSR_NEEDS(segmentation);
+    TSR_TRY(store(segmentation->tiles, segmentation, TSR_U8, mask));
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_field(const tsr_segmentation *s, tsr_volume **field)
+tsr_status tsr_segmentation_field(const tsr_segmentation *segmentation, tsr_volume **field)
 {
-    *field = NULL;
-    TSR_TRY(store(s->tiles, s, TSR_F32, field));
+    TSR_RETURNS(field);
+    TSR_NEEDS(segmentation);
+    TSR_TRY(store(segmentation->tiles, segmentation, TSR_F32, field));
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_speed(tsr_segmentation *s, tsr_volume **speed)
+tsr_status tsr_segmentation_speed(tsr_segmentation *segmentation, tsr_volume **speed)
 {
-    TSR_TRY(tsr_segmentation_speed_box(s, (tsr_size3){ 0, 0, 0 }, s->image->size, speed));
+    TSR_NEEDS(segmentation, speed);
+    TSR_TRY(tsr_segmentation_speed_box(segmentation, (tsr_size3){ 0, 0, 0 }, segmentation->image->size, speed));
     return TSR_OK;
 }
 
@@ -597,16 +617,18 @@ fail:
     return status;
 }
 
-tsr_status tsr_segmentation_speed_box(tsr_segmentation *s, tsr_size3 begin, tsr_size3 end, tsr_volume **speed)
+tsr_status tsr_segmentation_speed_box(tsr_segmentation *segmentation, tsr_size3 begin, tsr_size3 end, tsr_volume **speed)
 {
-    TSR_TRY(speed_of_box(s, begin, end, NULL, speed));
+    TSR_NEEDS(segmentation, speed);
+    TSR_TRY(speed_of_box(segmentation, begin, end, NULL, speed));
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_total_speed_box(tsr_segmentation *s, tsr_size3 begin, tsr_size3 end, tsr_volume **speed)
+tsr_status tsr_segmentation_total_speed_box(tsr_segmentation *segmentation, tsr_size3 begin, tsr_size3 end, tsr_volume **speed)
 {
+    TSR_NEEDS(segmentation, speed);
     tsr_segment_params params;
-    tsr_segment_make_params(s, &params);
-    TSR_TRY(speed_of_box(s, begin, end, &params, speed));
+    tsr_segment_make_params(segmentation, &params);
+    TSR_TRY(speed_of_box(segmentation, begin, end, &params, speed));
     return TSR_OK;
 }

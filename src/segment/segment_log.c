@@ -79,16 +79,16 @@ tsr_status tsr_segment_log_run(tsr_segmentation *s, int64_t steps)
     return TSR_OK;
 }
 
-const char *tsr_segmentation_log(const tsr_segmentation *s) { return s->log ? s->log : ""; }
+const char *tsr_segmentation_log(const tsr_segmentation *s) { return s ? (s->log ? s->log : "") : NULL; }
 
-tsr_status tsr_segmentation_note(tsr_segmentation *s, const char *text)
+tsr_status tsr_segmentation_note(tsr_segmentation *segmentation, const char *text)
 {
+    TSR_NEEDS(segmentation, text);
     const size_t n = text ? strlen(text) : 0;
-    if (!text) TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: the note is NULL");
     if (n > 200) TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: the note has %zu bytes, expected at most 200", n);
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)text[i] < ' ')
             TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: byte %zu of the note is a control character, expected one line of text", i);
-    TSR_TRY(tsr_segment_log(s, "# %s", text));
+    TSR_TRY(tsr_segment_log(segmentation, "# %s", text));
     return TSR_OK;
 }

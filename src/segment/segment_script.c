@@ -129,40 +129,44 @@ static tsr_status make_stroke_room(tsr_segmentation *s)
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_probe(tsr_segmentation *s, tsr_vec3 p, double radius, tsr_probe *probe)
+tsr_status tsr_segmentation_probe(tsr_segmentation *segmentation, tsr_vec3 p, double radius, tsr_probe *probe)
 {
-    tsr_size3 n = s->image->size;
+    TSR_NEEDS(segmentation);
+    tsr_size3 n = segmentation->image->size;
     if (!(radius >= 0 && radius < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "radius of a probe is %g, expected 0 or more and less than 1e9", radius);
     int inside = p.x >= -0.5 && p.y >= -0.5 && p.z >= -0.5 && p.x <= (double)n.x - 0.5 && p.y <= (double)n.y - 0.5 && p.z <= (double)n.z - 0.5;
     if (inside) {
-        TSR_TRY(make_stroke_room(s));
-        s->probed[s->stroke_count] = (tsr_probe_place){ p, radius };
+        TSR_TRY(make_stroke_room(segmentation));
+        segmentation->probed[segmentation->stroke_count] = (tsr_probe_place){ p, radius };
         int64_t counts[TSR_PROBE_BINS];
-        struct sink to = { s->strokes[s->stroke_count], counts, 1 };
-        memcpy(counts, s->probe_counts, sizeof counts); /* they change when all of it could be read */
-        TSR_TRY(probe_place(s, &s->probed[s->stroke_count], &to));
-        memcpy(s->probe_counts, counts, sizeof counts);
-        s->strokes[++s->stroke_count] = to.w;
-        TSR_TRY(tsr_segment_log(s, "probe %.17g %.17g %.17g %.17g", p.x, p.y, p.z, radius));
+        struct sink to = { segmentation->strokes[segmentation->stroke_count], counts, 1 };
+        memcpy(counts, segmentation->probe_counts, sizeof counts); /* they change when all of it could be read */
+        TSR_TRY(probe_place(segmentation, &segmentation->probed[segmentation->stroke_count], &to));
+        memcpy(segmentation->probe_counts, counts, sizeof counts);
+        segmentation->strokes[++segmentation->stroke_count] = to.w;
+        TSR_TRY(tsr_segment_log(segmentation, "probe %.17g %.17g %.17g %.17g", p.x, p.y, p.z, radius));
     }
-    return use_probe(s, probe);
+    return use_probe(segmentation, probe);
 }
 
-tsr_status tsr_segmentation_probe_undo(tsr_segmentation *s, tsr_probe *probe)
+tsr_status tsr_segmentation_probe_undo(tsr_segmentation *segmentation, tsr_probe *probe)
 {
-    if (s->stroke_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: there is no probe to take back");
+    TSR_NEEDS(segmentation);
+    if (segmentation->stroke_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: there is no probe to take back");
     int64_t counts[TSR_PROBE_BINS];
     struct sink to = { .counts = counts, .sign = -1 };
-    memcpy(counts, s->probe_counts, sizeof counts);
-    TSR_TRY(probe_place(s, &s->probed[s->stroke_count - 1], &to)); /* the same voxels again: the image does not change */
-    memcpy(s->probe_counts, counts, sizeof counts);
-    s->stroke_count--;
-    TSR_TRY(tsr_segment_log(s, "probe-undo"));
-    return use_probe(s, probe);
+    memcpy(counts, segmentation->probe_counts, sizeof counts);
+    TSR_TRY(
+        probe_place(segmentation, &segmentation->probed[segmentation->stroke_count - 1], &to)); /* the same voxels again: the image does not change */
+    memcpy(segmentation->probe_counts, counts, sizeof counts);
+    segmentation->stroke_count--;
+    TSR_TRY(tsr_segment_log(segmentation, "probe-undo"));
+    return use_probe(segmentation, probe);
 }
 
 void tsr_segmentation_probe_reset(tsr_segmentation *s)
 {
+    if (!s) return;
     s->stroke_count = 0;
     s->strokes[0] = (tsr_welford){ 0 };
     memset(s->probe_counts, 0, sizeof s->probe_counts);
@@ -229,8 +233,10 @@ static tsr_status run_line(tsr_segmentation *s, const tsr_script_line *line, con
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_script(tsr_segmentation *s, const char *text, const char *name, const tsr_progress *progress, tsr_segment_report *report)
+tsr_status tsr_segmentation_script(tsr_segmentation *segmentation, const char *text, const char *name, const tsr_progress *progress,
+                                   tsr_segment_report *report)
 {
+    TSR_NEEDS(segmentation);
     tsr_segment_report own = { 0 };
     const char *const begin = text;
     const double bytes = (double)strlen(text);
@@ -242,7 +248,7 @@ tsr_status tsr_segmentation_script(tsr_segmentation *s, const char *text, const 
         tsr_script_line line;
         number++;
         tsr_status status = tsr_script_line_split(text, length, WORDS, LINE_BYTES, &line);
-        if (status == TSR_OK && line.words > 0) status = run_line(s, &line, progress, report ? report : &own, &stop);
+        if (status == TSR_OK && line.words > 0) status = run_line(segmentation, &line, progress, report ? report : &own, &stop);
         if (status != TSR_OK) TSR_FAIL(status, "%s:%d: %s", name ? name : "script", number, tsr_error_message());
         text += length + (text[length] == '\n');
     }

@@ -127,10 +127,10 @@ fail:
 
 tsr_status tsr_levelset_create(tsr_tiles *tiles, const tsr_levelset_options *options, tsr_levelset **levelset)
 {
-    *levelset = NULL;
+    TSR_RETURNS(levelset);
+    TSR_NEEDS(tiles);
     tsr_levelset_options own, defaults = TSR_LEVELSET_OPTIONS;
     tsr_engine_setup setup;
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: the tile list is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options ? options : &defaults));
     TSR_TRY(tsr_engine_make_setup(tiles, &own, &setup));
     TSR_TRY(create(tiles, &own, &setup, 0, levelset));
@@ -154,26 +154,28 @@ void tsr_levelset_destroy(tsr_levelset **levelset)
     free(l);
 }
 
-tsr_status tsr_levelset_set(tsr_levelset *l, const tsr_levelset_options *options)
+tsr_status tsr_levelset_set(tsr_levelset *levelset, const tsr_levelset_options *options)
 {
+    TSR_NEEDS(levelset);
     tsr_levelset_options own;
     tsr_engine_setup setup;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    TSR_TRY(tsr_engine_make_setup(l->tiles, &own, &setup));
-    drop_plan(l);
-    TSR_TRY(take_setup(l, &setup));
-    l->options = own;
-    TSR_TRY(widen_list(l));
+    TSR_TRY(tsr_engine_make_setup(levelset->tiles, &own, &setup));
+    drop_plan(levelset);
+    TSR_TRY(take_setup(levelset, &setup));
+    levelset->options = own;
+    TSR_TRY(widen_list(levelset));
     return TSR_OK;
 }
 
-tsr_status tsr_levelset_changed(tsr_levelset *l)
+tsr_status tsr_levelset_changed(tsr_levelset *levelset)
 {
-    drop_plan(l);
-    l->payload_valid = 0;
-    TSR_TRY(l->context->backend->fill(l->context->queue, l->tiles->pool.age, 0, (size_t)l->tiles->pool.capacity));
-    l->tiles->pool.guard = 0;
-    TSR_TRY(widen_list(l));
+    TSR_NEEDS(levelset);
+    drop_plan(levelset);
+    levelset->payload_valid = 0;
+    TSR_TRY(levelset->context->backend->fill(levelset->context->queue, levelset->tiles->pool.age, 0, (size_t)levelset->tiles->pool.capacity));
+    levelset->tiles->pool.guard = 0;
+    TSR_TRY(widen_list(levelset));
     return TSR_OK;
 }
 
@@ -416,38 +418,42 @@ static tsr_status run_steps(tsr_levelset *l, const struct run *run, const tsr_pr
     return status == TSR_OK ? left : status;
 }
 
-tsr_status tsr_levelset_step(tsr_levelset *l, int64_t steps, const tsr_progress *progress, tsr_levelset_report *report)
+tsr_status tsr_levelset_step(tsr_levelset *levelset, int64_t steps, const tsr_progress *progress, tsr_levelset_report *report)
 {
+    TSR_NEEDS(levelset);
     if (steps < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: %lld steps asked for, expected 0 or more", (long long)steps);
-    const struct run run = { .limit = steps, .end = HUGE_VAL, .fixed_step = l->setup.fixed_step, .stage = "level set" };
-    TSR_TRY(run_steps(l, &run, progress, report));
+    const struct run run = { .limit = steps, .end = HUGE_VAL, .fixed_step = levelset->setup.fixed_step, .stage = "level set" };
+    TSR_TRY(run_steps(levelset, &run, progress, report));
     return TSR_OK;
 }
 
-tsr_status tsr_levelset_advance(tsr_levelset *l, double duration, const tsr_progress *progress, tsr_levelset_report *report)
+tsr_status tsr_levelset_advance(tsr_levelset *levelset, double duration, const tsr_progress *progress, tsr_levelset_report *report)
 {
+    TSR_NEEDS(levelset);
     tsr_tile_state state;
     if (!(duration >= 0 && duration < 1e18)) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: duration is %g, expected 0 or more", duration);
-    TSR_TRY(tsr_tiles_read_state(l->tiles, &state));
+    TSR_TRY(tsr_tiles_read_state(levelset->tiles, &state));
     struct run run = { .limit = -1, .begin = state.time, .end = state.time + duration, .stage = "level set" };
     if (duration == 0) run.limit = 0;
-    if (l->options.max_steps > 0 && run.limit < 0) run.limit = l->options.max_steps;
-    if (l->setup.fixed_step > 0 && duration > 0) { /* all steps equal, none longer than asked for */
-        const double count = ceil(duration / (double)l->setup.fixed_step - 1e-6);
+    if (levelset->options.max_steps > 0 && run.limit < 0) run.limit = levelset->options.max_steps;
+    if (levelset->setup.fixed_step > 0 && duration > 0) { /* all steps equal, none longer than asked for */
+        const double count = ceil(duration / (double)levelset->setup.fixed_step - 1e-6);
         run.fixed_step = (float)(duration / fmax(count, 1));
     }
-    TSR_TRY(run_steps(l, &run, progress, report));
+    TSR_TRY(run_steps(levelset, &run, progress, report));
     return TSR_OK;
 }
 
-tsr_status tsr_levelset_run(tsr_levelset *l, const tsr_progress *progress, tsr_levelset_report *report)
+tsr_status tsr_levelset_run(tsr_levelset *levelset, const tsr_progress *progress, tsr_levelset_report *report)
 {
-    if (l->options.max_steps == 0 && l->options.age == 0)
+    TSR_NEEDS(levelset);
+    if (levelset->options.max_steps == 0 && levelset->options.age == 0)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: a run without max_steps needs an age to converge by");
-    const struct run run = {
-        .limit = l->options.max_steps > 0 ? l->options.max_steps : -1, .end = HUGE_VAL, .fixed_step = l->setup.fixed_step, .stage = "level set"
-    };
-    TSR_TRY(run_steps(l, &run, progress, report));
+    const struct run run = { .limit = levelset->options.max_steps > 0 ? levelset->options.max_steps : -1,
+                             .end = HUGE_VAL,
+                             .fixed_step = levelset->setup.fixed_step,
+                             .stage = "level set" };
+    TSR_TRY(run_steps(levelset, &run, progress, report));
     return TSR_OK;
 }
 
@@ -475,6 +481,7 @@ tsr_status tsr_engine_reinitialise(tsr_tiles *tiles, tsr_stencil space, tsr_sign
 
 tsr_status tsr_levelset_reinitialise(tsr_tiles *tiles, tsr_stencil space, int32_t sweeps, const tsr_progress *progress)
 {
+    TSR_NEEDS(tiles);
     return tsr_engine_reinitialise(tiles, space, TSR_SIGN_SMOOTH, sweeps, progress);
 }
 
@@ -506,10 +513,10 @@ static tsr_status redistance(tsr_levelset *l, double band, int whole, const tsr_
 
 tsr_status tsr_levelset_redistance(tsr_tiles *tiles, double band, const tsr_progress *progress)
 {
+    TSR_NEEDS(tiles);
     tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
     tsr_engine_setup setup;
     tsr_levelset *l = NULL;
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: the tile list is NULL");
     const double most = (double)tiles->pool.band;
     if (!(band >= 0 && band <= most * (1 + 1e-6)))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: band is %g, expected 0 (all of it) to the band of the list, %g", band, most);

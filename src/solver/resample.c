@@ -152,12 +152,14 @@ static tsr_status resample(const tsr_tiles *from, int up, tsr_tiles **to)
 
 tsr_status tsr_tiles_upsample(const tsr_tiles *tiles, tsr_tiles **fine)
 {
+    TSR_NEEDS(tiles, fine);
     TSR_TRY(resample(tiles, 1, fine));
     return TSR_OK;
 }
 
 tsr_status tsr_tiles_downsample(const tsr_tiles *tiles, tsr_tiles **coarse)
 {
+    TSR_NEEDS(tiles, coarse);
     TSR_TRY(resample(tiles, 0, coarse));
     return TSR_OK;
 }

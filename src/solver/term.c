@@ -13,10 +13,10 @@ static int good_term(const void *module)
 
 tsr_status tsr_term_load(const tsr_context *context, const char *path, size_t data_bytes, tsr_levelset_user *user)
 {
+    TSR_NEEDS(context, path);
     char file[4096];
     const void *found = NULL;
     memset(user, 0, sizeof *user);
-    if (!context || !path) TSR_FAIL(TSR_ERROR_ARGUMENT, "term: context or path is NULL");
     TSR_TRY(tsr_user_module_path("term", context->device.kind, path, file));
     TSR_TRY(tsr_user_module_open("term", file, "tsr_term_module_1", good_term, "TSR_TERM of this version of tessera/levelset_term.h", &found));
     const tsr_term_module *module = (const tsr_term_module *)found;

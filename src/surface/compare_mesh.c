@@ -51,6 +51,7 @@ static tsr_status usable(const tsr_mesh *mesh, const char *name)
 
 tsr_status tsr_compare_meshes(const tsr_mesh *mesh, const tsr_mesh *reference, const tsr_compare_options *options, tsr_surface_distances *distances)
 {
+    TSR_NEEDS(mesh, reference, distances);
     static const char *const spaces[] = { "none", "RAS", "LPS" };
     tsr_compare_options own = TSR_COMPARE_OPTIONS;
     float *values[2] = { NULL, NULL };

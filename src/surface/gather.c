@@ -181,6 +181,7 @@ static void release(work *w)
 tsr_status tsr_surface_expand(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, tsr_surface_gather gather,
                               int64_t chunk, tsr_surface_consumer consumer, void *user, tsr_surface_report *report)
 {
+    TSR_NEEDS(context, volume);
     work w = { .context = context, .job.gather = gather };
     tsr_surface_options own;
     tsr_surface_report found = { 0 };
@@ -213,12 +214,13 @@ done:
 tsr_status tsr_surface_extract_triangles(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options,
                                          tsr_surface_gather gather, tsr_mesh **mesh, tsr_surface_report *report)
 {
+    TSR_RETURNS(mesh);
+    TSR_NEEDS(context, volume);
     work w = { .context = context, .job.gather = gather };
     tsr_surface_options own;
     tsr_surface_report found = { 0 };
     tsr_surface_totals totals;
     tsr_status status;
-    *mesh = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if ((int)gather < 0 || gather > TSR_SURFACE_SCATTER)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: gather is %d, expected a tsr_surface_gather", (int)gather);

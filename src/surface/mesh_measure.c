@@ -195,6 +195,7 @@ static tsr_status count_components(const tsr_mesh *mesh, tsr_mesh_measures *m)
 
 tsr_status tsr_mesh_measure(const tsr_mesh *mesh, tsr_mesh_measures *measures)
 {
+    TSR_NEEDS(mesh, measures);
     memset(measures, 0, sizeof *measures);
     TSR_TRY(tsr_mesh_require_host(mesh, "tsr_mesh_measure"));
     tsr_mesh_measures m = { .vertices = mesh->vertex_count, .triangles = mesh->triangle_count };

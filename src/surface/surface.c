@@ -241,6 +241,7 @@ tsr_status tsr_surface_lay_volume(tsr_context *context, const tsr_volume *volume
 tsr_status tsr_surface_extract_several(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, const double *isovalues,
                                        int32_t count, tsr_mesh **meshes, tsr_surface_report *reports)
 {
+    TSR_NEEDS(volume);
     tsr_surface_options own;
     tsr_surface_grid g[TSR_SURFACE_SEVERAL];
     if (count < 1 || count > TSR_SURFACE_SEVERAL)
@@ -264,8 +265,8 @@ tsr_status tsr_surface_extract(tsr_context *context, const tsr_volume *volume, c
 
 tsr_status tsr_surface_workspace_create(tsr_context *context, tsr_surface_workspace **workspace)
 {
+    TSR_NEEDS(context);
     *workspace = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(tsr_host_allocate(NULL, sizeof **workspace, (void **)workspace));
     **workspace = (tsr_surface_workspace){ .context = context };
     return TSR_OK;
@@ -287,10 +288,10 @@ void tsr_surface_workspace_destroy(tsr_surface_workspace **workspace)
 tsr_status tsr_surface_extract_again(tsr_surface_workspace *workspace, const tsr_volume *volume, const tsr_surface_options *options,
                                      const tsr_mesh **mesh, tsr_surface_report *report)
 {
+    TSR_RETURNS(mesh);
+    TSR_NEEDS(workspace, volume);
     tsr_surface_options own;
     tsr_surface_grid g;
-    *mesh = NULL;
-    if (!workspace) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: workspace is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_surface_lay_volume(workspace->context, volume, &own, &own.isovalue, 1, &g, report));
     TSR_TRY(tsr_surface_run(workspace->context, &g, 1, 0, volume->geometry.space, workspace, &workspace->mesh, report));
@@ -300,10 +301,9 @@ tsr_status tsr_surface_extract_again(tsr_surface_workspace *workspace, const tsr
 
 tsr_status tsr_surface_unindex(tsr_context *context, const tsr_mesh *mesh, tsr_mesh **unindexed)
 {
+    TSR_RETURNS(unindexed);
+    TSR_NEEDS(context, mesh);
     tsr_status status;
-    *unindexed = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
-    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
     if (mesh->context != context) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh lives in another context: copy it with tsr_mesh_copy");
     if (mesh->triangle_count > (int64_t)UINT32_MAX / 3)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: %lld triangles without an index, expected at most %u (three vertices each)",

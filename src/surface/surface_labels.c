@@ -7,13 +7,13 @@
 tsr_status tsr_surface_extract_label(tsr_context *context, const tsr_volume *volume, const tsr_label *label, const tsr_surface_options *options,
                                      tsr_mesh **mesh, tsr_surface_report *report)
 {
+    TSR_RETURNS(mesh);
+    TSR_NEEDS(context, volume, label);
     tsr_surface_options own = TSR_SURFACE_OPTIONS;
     tsr_volume *cut = NULL, *mask = NULL;
     tsr_status status;
-    *mesh = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
-    if (!label) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: label is NULL");
     const tsr_size3 a = label->lower, b = label->upper, n = volume->size;
     if (a.x < 0 || a.y < 0 || a.z < 0 || a.x >= b.x || a.y >= b.y || a.z >= b.z || b.x > n.x || b.y > n.y || b.z > n.z)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: the box of label %lld does not lie in the volume", (long long)label->value);

@@ -70,6 +70,8 @@ static int64_t not_a_number(tsr_dtype dtype, const void *samples, int64_t count)
 tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_surface_source *source, const tsr_surface_options *options, int64_t planes,
                                       tsr_mesh **mesh, tsr_surface_report *report)
 {
+    TSR_RETURNS(mesh);
+    TSR_NEEDS(context, source);
     tsr_surface_options own;
     tsr_surface_source from;
     tsr_surface_grid g = { .width = 32 };
@@ -79,8 +81,6 @@ tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_surface_so
     int64_t bytes;
     char *host = NULL;
     void *device = NULL;
-    *mesh = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(TSR_OPTIONS_TAKE(&from, source));
     if (!from.planes) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: the source has no function that gives planes");

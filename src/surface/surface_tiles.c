@@ -35,9 +35,10 @@ tsr_status tsr_surface_lay_tiles(tsr_context *context, const tsr_tiles *tiles, c
 tsr_status tsr_surface_extract_tiles(tsr_context *context, const tsr_tiles *tiles, const tsr_surface_options *options, tsr_mesh **mesh,
                                      tsr_surface_report *report)
 {
+    TSR_RETURNS(mesh);
+    TSR_NEEDS(context, tiles);
     tsr_surface_grid g;
     int64_t count;
-    *mesh = NULL;
     TSR_TRY(tsr_surface_lay_tiles(context, tiles, options, &g, &count));
     if (report) report->cells = count << 3 * g.log2_edge;
     TSR_TRY(tsr_surface_run(context, &g, 1, tiles->pool.capacity, tiles->geometry.space, NULL, mesh, report));

@@ -73,11 +73,12 @@ static int64_t work_bytes(const work *w)
 tsr_status tsr_surface_extract_unstructured(tsr_context *context, const tsr_unstructured *grid, const tsr_surface_options *options, tsr_mesh **mesh,
                                             tsr_surface_report *report)
 {
+    TSR_RETURNS(mesh);
+    TSR_NEEDS(context, grid);
     tsr_surface_options own;
     work w = { .context = context };
     uint64_t not_a_number = 0;
     tsr_status status;
-    *mesh = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(check(context, grid, &own));
     const tsr_unstructured_info *info = &grid->info;

@@ -297,9 +297,9 @@ static tsr_status follow(tsr_surface_tracker *t, const tsr_tiles *tiles, const t
 tsr_status tsr_surface_update(tsr_surface_tracker *tracker, const tsr_tiles *tiles, const tsr_surface_region *region, const tsr_mesh **mesh,
                               tsr_surface_update_report *report)
 {
+    TSR_RETURNS(mesh);
+    TSR_NEEDS(tracker, tiles);
     update u = { .tracker = tracker };
-    *mesh = NULL;
-    if (!tracker) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: tracker is NULL");
     tsr_status status = follow(tracker, tiles, region, &u);
     tsr_device_release(tracker->follow.context, u.device, u.device ? u.device_bytes : 0);
     free(u.host);
@@ -322,9 +322,9 @@ tsr_status tsr_surface_update(tsr_surface_tracker *tracker, const tsr_tiles *til
 
 tsr_status tsr_surface_tracker_create(tsr_context *context, const tsr_surface_options *options, tsr_surface_tracker **tracker)
 {
+    TSR_RETURNS(tracker);
+    TSR_NEEDS(context);
     tsr_surface_options own;
-    *tracker = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (own.nan == TSR_SURFACE_NAN_FAIL)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: nan is fail, a surface that follows its list does not look for such samples: extract the list");

@@ -35,14 +35,12 @@ static tsr_status view_of(const tsr_geometry *geometry, const tsr_surface_view *
 
 tsr_status tsr_surface_order(tsr_context *context, tsr_mesh *mesh, const tsr_geometry *geometry, const tsr_surface_view *view)
 {
+    TSR_NEEDS(context, mesh, geometry);
     tsr_surface_view own;
     tsr_view_job job = { 0 };
     tsr_status status;
     void *memory = NULL, *workspace = NULL;
     size_t workspace_bytes = 0;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
-    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
-    if (!geometry) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: geometry is NULL, expected that of the volume or tile list");
     if (mesh->context != context) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh lives in another context: copy it with tsr_mesh_copy");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, view));
     TSR_TRY(view_of(geometry, &own, &job));

@@ -172,7 +172,7 @@ tsr_status tsr_tiles_rebuild(tsr_tiles *tiles, int64_t capacity, uint64_t key_fi
 
 tsr_status tsr_tiles_compact(tsr_tiles *tiles, int64_t capacity)
 {
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    TSR_NEEDS(tiles);
     if (capacity < 0 || capacity > MOST_CAPACITY)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: capacity is %lld, expected 0 to %d", (long long)capacity, (int)MOST_CAPACITY);
     TSR_TRY(tsr_tiles_rebuild(tiles, capacity, tiles->pool.key_first));
@@ -243,7 +243,7 @@ tsr_status tsr_tiles_need_f32(const tsr_tiles *tiles, const char *what)
 
 tsr_status tsr_tiles_set_storage(tsr_tiles *tiles, tsr_storage storage)
 {
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    TSR_NEEDS(tiles);
     if (storage != TSR_STORAGE_F32 && storage != TSR_STORAGE_I16)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: storage is %d, expected F32 or I16", (int)storage);
     tsr_tile_pool *pool = &tiles->pool, to = *pool;
@@ -354,11 +354,11 @@ static tsr_status set_up(tsr_tiles *tiles, const tsr_tiles_options *o)
 
 tsr_status tsr_tiles_create(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options, tsr_tiles **tiles)
 {
-    *tiles = NULL;
+    TSR_RETURNS(tiles);
+    TSR_NEEDS(context);
     tsr_tiles_options own;
     tsr_status status;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     if (geometry) TSR_TRY(tsr_geometry_check(geometry));
     tsr_tiles *t = (tsr_tiles *)calloc(1, sizeof *t);
     if (!t) TSR_FAIL(TSR_ERROR_MEMORY, "tile list: out of memory (%zu bytes asked for)", sizeof *t);
@@ -620,7 +620,7 @@ static tsr_status load(tsr_tiles *tiles, const tsr_volume *field)
 
 tsr_status tsr_tiles_load(tsr_tiles *tiles, const tsr_volume *field)
 {
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    TSR_NEEDS(tiles, field);
     const int coded = tiles->pool.coded;
     if (coded) TSR_TRY(tsr_tiles_set_storage(tiles, TSR_STORAGE_F32));
     tsr_status status = load(tiles, field);
@@ -634,7 +634,7 @@ tsr_status tsr_tiles_load(tsr_tiles *tiles, const tsr_volume *field)
 
 tsr_status tsr_tiles_store(const tsr_tiles *tiles, tsr_volume *volume)
 {
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    TSR_NEEDS(tiles, volume);
     TSR_TRY(tsr_volume_require(tiles->context, volume, "volume"));
     if (volume->dtype != TSR_F32 && volume->dtype != TSR_U8)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "volume: element type %s, expected f32 (field) or u8 (mask)", tsr_dtype_name(volume->dtype));
@@ -650,9 +650,9 @@ tsr_status tsr_tiles_store(const tsr_tiles *tiles, tsr_volume *volume)
 
 tsr_status tsr_tiles_describe(const tsr_tiles *tiles, tsr_tiles_info *info)
 {
+    TSR_NEEDS(tiles, info);
     tsr_tile_state state;
     memset(info, 0, sizeof *info);
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     int64_t fixed = (int64_t)sizeof state + (tiles->pool.table ? domain_tiles(&tiles->pool) * (int64_t)sizeof(uint32_t) : 0);
     *info = (tsr_tiles_info){ .count = state.count,
@@ -668,12 +668,12 @@ tsr_status tsr_tiles_describe(const tsr_tiles *tiles, tsr_tiles_info *info)
 }
 
 const tsr_geometry *tsr_tiles_geometry(const tsr_tiles *tiles) { return &tiles->geometry; }
-tsr_device tsr_tiles_device(const tsr_tiles *tiles) { return tiles->context->device; }
+tsr_device tsr_tiles_device(const tsr_tiles *tiles) { return tiles ? tiles->context->device : (tsr_device){ 0 }; }
 
 tsr_status tsr_tiles_copy(const tsr_tiles *tiles, tsr_context *context, tsr_tiles **copy)
 {
-    *copy = NULL;
-    if (!tiles || !context) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list or context is NULL");
+    TSR_RETURNS(copy);
+    TSR_NEEDS(tiles, context);
     const tsr_tile_pool *from = &tiles->pool;
     tsr_tiles_options options = TSR_TILES_OPTIONS;
     options.edge = 1 << from->log2_edge;
@@ -718,8 +718,8 @@ static void decode_page(const tsr_tile_pool *pool, float *page, size_t voxels)
 
 tsr_status tsr_tiles_download(const tsr_tiles *tiles, int32_t (*coordinates)[3], float *values)
 {
+    TSR_NEEDS(tiles);
     tsr_tile_state state;
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
     const tsr_tile_pool *pool = &tiles->pool;
     tsr_context *context = tiles->context;
     TSR_TRY(tsr_tiles_read_state(tiles, &state));

@@ -387,12 +387,11 @@ static tsr_status put_clamped(tsr_tiles *tiles, const tsr_tiles_contents *c)
 tsr_status tsr_tiles_assemble(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options,
                               const tsr_tiles_contents *contents, tsr_tiles **tiles)
 {
+    TSR_RETURNS(tiles);
+    TSR_NEEDS(context, contents);
     tsr_tiles_contents c;
     tsr_tiles_frame frame = { .inside_absent = -1 };
     tsr_status status;
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tiles is NULL");
-    *tiles = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&c, contents));
     TSR_TRY(TSR_OPTIONS_TAKE(&frame.options, options));
     const tsr_storage storage = frame.options.storage;

@@ -98,9 +98,9 @@ tsr_status tsr_tiles_check_key_bits(int32_t bits)
 
 tsr_status tsr_tiles_set_key_bits(tsr_tiles *tiles, int32_t bits)
 {
+    TSR_NEEDS(tiles);
     tsr_tile_state state;
     uint64_t first = 0;
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
     TSR_TRY(tsr_tiles_check_key_bits(bits));
     if (bits == 32) {
         TSR_TRY(tsr_tiles_read_state(tiles, &state));

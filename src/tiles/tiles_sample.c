@@ -9,15 +9,16 @@
 
 tsr_size3 tsr_tiles_domain(const tsr_tiles *tiles)
 {
+    if (!tiles) return (tsr_size3){ 0 };
     const tsr_tile_pool *pool = &tiles->pool;
     return pool->bounded ? (tsr_size3){ pool->domain[0], pool->domain[1], pool->domain[2] } : (tsr_size3){ 0, 0, 0 };
 }
 
 tsr_status tsr_tiles_bounds(const tsr_tiles *tiles, int64_t lower[3], int64_t upper[3])
 {
+    TSR_NEEDS(tiles);
     tsr_tile_state state;
     for (int k = 0; k < 3; k++) lower[k] = upper[k] = 0;
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     if (!state.count) return TSR_OK;
     const size_t bytes = (size_t)state.count * sizeof(uint64_t);
@@ -42,8 +43,8 @@ tsr_status tsr_tiles_bounds(const tsr_tiles *tiles, int64_t lower[3], int64_t up
 
 tsr_status tsr_tiles_store_box(const tsr_tiles *tiles, const int64_t first[3], tsr_volume *volume)
 {
+    TSR_NEEDS(tiles, volume);
     const int64_t limit = (int64_t)(TSR_KEY_BIAS - 2) * 4;
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
     TSR_TRY(tsr_volume_require(tiles->context, volume, "volume"));
     if (volume->dtype != TSR_F32 && volume->dtype != TSR_U8)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "volume: element type %s, expected f32 (field) or u8 (mask)", tsr_dtype_name(volume->dtype));
@@ -81,9 +82,9 @@ static tsr_status to_index(const tsr_geometry *geometry, double m[3][4])
 tsr_status tsr_tiles_sample(const tsr_tiles *tiles, const float (*positions)[3], float *values, int64_t count,
                             const tsr_tiles_sample_options *options)
 {
+    TSR_NEEDS(tiles);
     tsr_tiles_sample_options own;
     tsr_sample_map map = { 0 };
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_tiles_need_f32(tiles, "samples"));
     if (count < 0 || (count && (!positions || !values)))

@@ -63,9 +63,8 @@ static tsr_status create(int64_t room, tsr_topology **topology)
 
 tsr_status tsr_topology_create(int64_t count, const int32_t (*coordinates)[3], const uint64_t (*mask)[8], tsr_topology **topology)
 {
+    TSR_RETURNS(topology);
     tsr_status status;
-    if (!topology) TSR_FAIL(TSR_ERROR_ARGUMENT, "topology is NULL");
-    *topology = NULL;
     if (count < 0 || count > INT32_MAX || (count && (!coordinates || !mask)))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "topology: %lld tiles, expected 0 or more with coordinates and masks", (long long)count);
     TSR_TRY(create(count, topology));
@@ -93,6 +92,7 @@ fail:
 
 void tsr_topology_describe(const tsr_topology *t, tsr_topology_info *info)
 {
+    if (!t || !info) return;
     *info = (tsr_topology_info){ t->count, t->voxels, t->count * (int64_t)(sizeof *t->keys + sizeof *t->mask) };
     if (t->context) return;
     info->voxels = 0;
@@ -102,9 +102,9 @@ void tsr_topology_describe(const tsr_topology *t, tsr_topology_info *info)
 
 tsr_status tsr_topology_download(const tsr_topology *topology, int32_t (*coordinates)[3], uint64_t (*mask)[8])
 {
+    TSR_NEEDS(topology);
     tsr_topology *host = NULL;
     const tsr_topology *t = topology;
-    if (!topology) TSR_FAIL(TSR_ERROR_ARGUMENT, "topology is NULL");
     if (topology->context) {
         TSR_TRY(tsr_topology_copy(topology, NULL, &host));
         t = host;
@@ -176,13 +176,12 @@ static tsr_status gather(const tsr_tiles *tiles, const tsr_tiles_parts *parts, s
 
 tsr_status tsr_topology_of_tiles(const tsr_tiles *tiles, tsr_topology **topology)
 {
+    TSR_RETURNS(topology);
+    TSR_NEEDS(tiles);
     tsr_tiles_parts parts;
     tsr_status status;
     struct piece *piece = NULL;
     float copy[512];
-    if (!topology) TSR_FAIL(TSR_ERROR_ARGUMENT, "topology is NULL");
-    *topology = NULL;
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
     TSR_TRY(tsr_tiles_take_apart(tiles, &parts));
     piece = (struct piece *)malloc(((size_t)parts.count + 1) * sizeof *piece);
     if (!piece) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "topology: out of memory for %lld tiles", (long long)parts.count);
@@ -294,9 +293,8 @@ static tsr_status one_step(tsr_context *context, const tsr_topology *from, int32
 
 tsr_status tsr_topology_dilate(tsr_context *context, const tsr_topology *topology, int32_t steps, int32_t neighbours, tsr_topology **dilated)
 {
-    if (!dilated) TSR_FAIL(TSR_ERROR_ARGUMENT, "dilated is NULL");
-    *dilated = NULL;
-    if (!context || !topology) TSR_FAIL(TSR_ERROR_ARGUMENT, "context or topology is NULL");
+    TSR_RETURNS(dilated);
+    TSR_NEEDS(context, topology);
     if (steps < 0 || (neighbours != 6 && neighbours != 18 && neighbours != 26))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "topology: %d steps of %d neighbours, expected 0 or more of 6, 18 or 26", steps, neighbours);
     if (topology->context && topology->context != context)

@@ -32,10 +32,9 @@ static void survey_host(const tsr_topology *from, tsr_topology *to)
 
 tsr_status tsr_topology_copy(const tsr_topology *topology, tsr_context *context, tsr_topology **copy)
 {
+    TSR_RETURNS(copy);
+    TSR_NEEDS(topology);
     tsr_status status;
-    if (!copy) TSR_FAIL(TSR_ERROR_ARGUMENT, "copy is NULL");
-    *copy = NULL;
-    if (!topology) TSR_FAIL(TSR_ERROR_ARGUMENT, "topology is NULL");
     if (context && context->device.kind == TSR_DEVICE_CPU) context = NULL;
     TSR_TRY(tsr_topology_room(context, topology->count, copy));
     TSR_TRY_GOTO(move(topology, *copy), fail);

@@ -14,6 +14,7 @@ static double uniform(uint64_t seed, uint64_t index) { return ((double)(mix(seed
 
 tsr_status tsr_board_make(const tsr_board_options *options, tsr_image *image)
 {
+    TSR_NEEDS(image);
     enum { SAMPLES = 4 };
     const double pi = acos(-1.0);
     tsr_board_options o;

@@ -358,9 +358,9 @@ static tsr_status build(struct map *m, const tsr_volume *depth, tsr_mesh **mesh)
 
 tsr_status tsr_depth_mesh(const tsr_volume *depth, const tsr_depth_mesh_options *options, tsr_mesh **mesh, tsr_depth_mesh_info *info)
 {
+    TSR_RETURNS(mesh);
+    TSR_NEEDS(depth);
     struct map m = { .width = 0 };
-    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
-    *mesh = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&m.o, options));
     TSR_TRY(check(depth, &m.o));
     m.width = (int32_t)depth->size.x;

@@ -104,6 +104,7 @@ static const char *take_range(const char *s, double *lower, double *upper) { ret
 
 tsr_status tsr_feature_filter_parse(const char *text, tsr_feature_filter *filter)
 {
+    TSR_NEEDS(filter);
     static const char *const forms[TSR_FEATURE_FILTERS] = {
         "luminance=LOWER:UPPER", "box=#rrggbb:#rrggbb",      "distance=#rrggbb:RADIUS", "hsv=HUE:HUE,SATURATION:SATURATION,VALUE:VALUE", "mask=BITS",
         "motion=DIFFERENCE",     "gradient=GREYS_PER_PIXEL", "smooth=DIFFERENCE"

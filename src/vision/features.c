@@ -46,10 +46,10 @@ static int64_t place(tsr_features_job *j, char *memory)
 
 tsr_status tsr_features_create(tsr_context *context, const tsr_features_options *options, tsr_features **features)
 {
+    TSR_RETURNS(features);
+    TSR_NEEDS(context);
     tsr_features_options own;
     tsr_status status;
-    *features = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(check(&own));
     tsr_features_job job = { .tests = own.count, .images = own.images, .keep = own.keep, .rule = { own.connectivity, own.by_count != 0 } };
@@ -110,6 +110,7 @@ tsr_status tsr_features_prepare(const tsr_features *f, const tsr_volume *frames,
 
 tsr_status tsr_features_detect(tsr_features *features, const tsr_volume *frames, const tsr_volume *previous)
 {
+    TSR_NEEDS(features);
     tsr_features_job job;
     TSR_TRY(tsr_features_prepare(features, frames, previous, &job));
     TSR_TRY(features->context->backend->features->detect(features->context->queue, &job));
@@ -154,15 +155,16 @@ static tsr_status require_index(const tsr_features *f, int32_t image, int32_t in
     return TSR_OK;
 }
 
-tsr_status tsr_features_mask(tsr_features *f, const tsr_volume *frames, const tsr_volume *previous, int32_t index, tsr_volume **mask)
+tsr_status tsr_features_mask(tsr_features *features, const tsr_volume *frames, const tsr_volume *previous, int32_t index, tsr_volume **mask)
 {
+    TSR_RETURNS(mask);
+    TSR_NEEDS(features, frames, previous);
     tsr_status status;
     tsr_features_job job;
-    *mask = NULL;
-    TSR_TRY(require_index(f, 0, index));
-    TSR_TRY(tsr_features_prepare(f, frames, previous, &job));
-    TSR_TRY(tsr_volume_create(f->context, TSR_U8, (tsr_size3){ job.frame.width, job.frame.height, job.images }, NULL, mask));
-    TSR_TRY_GOTO(f->context->backend->features->mask(f->context->queue, &job, index, (uint8_t *)(*mask)->data), fail);
+    TSR_TRY(require_index(features, 0, index));
+    TSR_TRY(tsr_features_prepare(features, frames, previous, &job));
+    TSR_TRY(tsr_volume_create(features->context, TSR_U8, (tsr_size3){ job.frame.width, job.frame.height, job.images }, NULL, mask));
+    TSR_TRY_GOTO(features->context->backend->features->mask(features->context->queue, &job, index, (uint8_t *)(*mask)->data), fail);
     return TSR_OK;
 fail:
     tsr_volume_destroy(mask);
@@ -217,21 +219,22 @@ static void one_image(tsr_features_job *job, int32_t image)
     job->images = 1;
 }
 
-tsr_status tsr_features_exact(tsr_features *f, const tsr_volume *frames, const tsr_volume *previous, int32_t image, int32_t index, tsr_feature *found,
-                              int64_t room, int64_t *total)
+tsr_status tsr_features_exact(tsr_features *features, const tsr_volume *frames, const tsr_volume *previous, int32_t image, int32_t index,
+                              tsr_feature *found, int64_t room, int64_t *total)
 {
+    TSR_NEEDS(features, frames, previous, total);
     tsr_status status;
     tsr_features_job job;
     tsr_volume *mask = NULL, *labels = NULL;
     *total = 0;
-    TSR_TRY(require_index(f, image, index));
+    TSR_TRY(require_index(features, image, index));
     if (room < 0 || (room && !found)) TSR_FAIL(TSR_ERROR_ARGUMENT, "features: room is %lld, expected 0 or more and an array", (long long)room);
-    TSR_TRY(tsr_features_prepare(f, frames, previous, &job));
+    TSR_TRY(tsr_features_prepare(features, frames, previous, &job));
     one_image(&job, image);
-    TSR_TRY(tsr_volume_create(f->context, TSR_U8, (tsr_size3){ job.frame.width, job.frame.height, 1 }, NULL, &mask));
-    TSR_TRY_GOTO(f->context->backend->features->mask(f->context->queue, &job, index, (uint8_t *)mask->data), done);
-    TSR_TRY_GOTO(tsr_volume_components(f->context, mask, f->job.rule.connectivity == 8 ? 26 : 6, &labels, total), done);
-    if (*total) TSR_TRY_GOTO(measure(f, labels, *total, found, room), done);
+    TSR_TRY(tsr_volume_create(features->context, TSR_U8, (tsr_size3){ job.frame.width, job.frame.height, 1 }, NULL, &mask));
+    TSR_TRY_GOTO(features->context->backend->features->mask(features->context->queue, &job, index, (uint8_t *)mask->data), done);
+    TSR_TRY_GOTO(tsr_volume_components(features->context, mask, features->job.rule.connectivity == 8 ? 26 : 6, &labels, total), done);
+    if (*total) TSR_TRY_GOTO(measure(features, labels, *total, found, room), done);
     for (int64_t i = *total; i < room; i++) found[i] = (tsr_feature){ 0 };
 done:
     tsr_volume_destroy(&labels);
@@ -241,8 +244,8 @@ done:
 
 tsr_status tsr_frames_upload(tsr_context *context, const tsr_image *images, int32_t count, tsr_volume **frames)
 {
+    TSR_RETURNS(frames);
     tsr_status status;
-    *frames = NULL;
     if (!images || count < 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "frames: %d images, expected 1 or more", count);
     for (int32_t i = 0; i < count; i++)
         if (!images[i].pixels || images[i].width != images[0].width || images[i].height != images[0].height ||

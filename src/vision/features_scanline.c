@@ -98,21 +98,22 @@ static void scan_row(struct scan *s, const tsr_feature_test *test, const tsr_fra
     if (begin >= 0) add_run(s, begin, v->width, y, &first);
 }
 
-tsr_status tsr_features_scanline(tsr_features *f, const tsr_volume *frames, const tsr_volume *previous, int32_t image, int32_t index,
+tsr_status tsr_features_scanline(tsr_features *features, const tsr_volume *frames, const tsr_volume *previous, int32_t image, int32_t index,
                                  tsr_feature *found)
 {
+    TSR_NEEDS(features, frames, previous, found);
     tsr_features_job job;
     void *memory = NULL;
     *found = (tsr_feature){ 0 };
-    TSR_TRY(tsr_features_prepare(f, frames, previous, &job));
-    if (index < 0 || index >= f->options.count || image < 0 || image >= f->options.images)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "features: filter %d of image %d, expected up to %d of up to %d", index, image, f->options.count - 1,
-                 f->options.images - 1);
-    if (f->context->device.kind != TSR_DEVICE_CPU)
+    TSR_TRY(tsr_features_prepare(features, frames, previous, &job));
+    if (index < 0 || index >= features->options.count || image < 0 || image >= features->options.images)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "features: filter %d of image %d, expected up to %d of up to %d", index, image, features->options.count - 1,
+                 features->options.images - 1);
+    if (features->context->device.kind != TSR_DEVICE_CPU)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "features: the scan-line tracker works on the CPU alone: use device cpu");
     const int64_t runs = job.frame.width / 2 + 1; /* of a row; regions of two rows */
     const size_t bytes = (size_t)runs * (4 * sizeof(tsr_blob) + 4 * sizeof(int32_t) + 2 * sizeof(struct open));
-    TSR_TRY(tsr_host_allocate(&f->context->host_allocator, bytes, &memory));
+    TSR_TRY(tsr_host_allocate(&features->context->host_allocator, bytes, &memory));
     struct scan s = { .regions = (tsr_blob *)memory, .rule = job.rule };
     tsr_blob *moved = s.regions + 2 * runs;
     s.parent = (int32_t *)(void *)(moved + 2 * runs);
@@ -126,6 +127,6 @@ tsr_status tsr_features_scanline(tsr_features *f, const tsr_volume *frames, cons
     }
     next_row(&s, moved, number); /* closes what is open */
     *found = tsr_feature_of(&s.best);
-    tsr_host_release(&f->context->host_allocator, memory, bytes);
+    tsr_host_release(&features->context->host_allocator, memory, bytes);
     return TSR_OK;
 }

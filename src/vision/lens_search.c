@@ -10,13 +10,13 @@
 tsr_status tsr_lens_warp(tsr_context *context, const tsr_volume *frames, const tsr_lens *lens, const tsr_lens_warp_options *options,
                          tsr_volume **warped, tsr_volume **mask)
 {
+    TSR_RETURNS(warped);
+    TSR_NEEDS(context, frames, lens);
     tsr_status status;
     tsr_lens_warp_options o;
-    *warped = NULL;
     if (mask) *mask = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(tsr_volume_require(context, frames, "frames"));
-    if (!lens) TSR_FAIL(TSR_ERROR_ARGUMENT, "lens is NULL");
     o.channels = o.channels ? o.channels : 1;
     o.scale = o.scale == 0 ? 1 : o.scale;
     if (frames->dtype != TSR_U8) TSR_FAIL(TSR_ERROR_ARGUMENT, "frames: element type %s, expected u8", tsr_dtype_name(frames->dtype));
@@ -317,6 +317,7 @@ static tsr_status scan_grid(struct search *s, const tsr_lens_search_options *o, 
 
 tsr_status tsr_lens_search(tsr_context *context, const tsr_volume *image, const tsr_lens_search_options *options, tsr_lens_found *found)
 {
+    TSR_NEEDS(context, image, found);
     tsr_status status;
     tsr_lens_search_options o;
     int32_t candidates = 0;

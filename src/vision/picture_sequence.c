@@ -23,12 +23,14 @@ static const double BASELINE = 0.5;
 
 void tsr_picture_stereo(int32_t width, double *focal, double *disparity)
 {
+    if (!focal || !disparity) return;
     *focal = width;
     *disparity = width * BASELINE;
 }
 
 int tsr_picture_at(int32_t index, tsr_picture_info *info)
 {
+    if (!info) return 0;
     if (index < 0 || index >= PICTURES) return 0;
     *info = pictures[index];
     return 1;
@@ -121,9 +123,9 @@ static tsr_status find(const char *name, int *which)
 
 tsr_status tsr_picture_make(const char *name, const tsr_picture_options *options, tsr_image *image)
 {
+    TSR_NEEDS(name, image);
     tsr_picture_options own = TSR_PICTURE_OPTIONS;
     int which;
-    if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
     *image = (tsr_image){ 0 };
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(find(name, &which));

@@ -10,6 +10,7 @@ static tsr_vec3 along(tsr_vec3 a, double s, tsr_vec3 d) { return (tsr_vec3){ a.x
 
 tsr_status tsr_rays_nearest(tsr_vec3 c1, tsr_vec3 d1, tsr_vec3 c2, tsr_vec3 d2, tsr_vec3 *point, double *gap)
 {
+    TSR_NEEDS(point);
     const tsr_vec3 between = tsr_vec3_sub(c2, c1);
     const double a = tsr_vec3_dot(d1, d1), b = tsr_vec3_dot(d1, d2), c = tsr_vec3_dot(d2, d2), determinant = a * c - b * b;
     *point = (tsr_vec3){ 0 };

@@ -35,6 +35,7 @@ tsr_status tsr_array_make(void *data, tsr_dtype dtype, int32_t axes, const int64
 
 tsr_status tsr_array_check(const tsr_array *a, const char *name)
 {
+    TSR_NEEDS(name);
     if (!a) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", name);
     if (a->struct_size != sizeof *a) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: struct_size is %zu, expected sizeof(tsr_array)", name, a->struct_size);
     const size_t element = tsr_dtype_size(a->dtype);
@@ -89,6 +90,7 @@ static tsr_status require_host(const tsr_array *a, const char *name)
 
 tsr_status tsr_array_copy(const tsr_array *from, const tsr_array *to)
 {
+    TSR_NEEDS(from, to);
     TSR_TRY(require_host(from, "from"));
     TSR_TRY(require_host(to, "to"));
     if (to->read_only) TSR_FAIL(TSR_ERROR_ARGUMENT, "to: is read-only");
@@ -167,12 +169,12 @@ static void release_kept(void *user, void *data)
 
 tsr_status tsr_volume_from_array(tsr_context *context, tsr_array *array, const tsr_geometry *geometry, tsr_volume **volume)
 {
+    TSR_RETURNS(volume);
     tsr_status status;
     if (!volume || !array) {
         tsr_array_release(array);
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", volume ? "array" : "volume");
     }
-    *volume = NULL;
     tsr_array *kept = (tsr_array *)malloc(sizeof *kept);
     TSR_TRY_GOTO(kept ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "array: out of host memory"), fail);
     TSR_TRY_GOTO(tsr_array_settle(context, -1, 0, "array", array), fail);
@@ -227,9 +229,9 @@ static void delete_exported(tsr_dlpack *self)
 
 tsr_status tsr_array_to_dlpack(tsr_array *array, tsr_dlpack **dlpack)
 {
+    TSR_RETURNS(dlpack);
+    TSR_NEEDS(array);
     static const uint8_t code[TSR_DTYPE_COUNT] = { 1, 0, 1, 0, 1, 0, 1, 0, 2, 2 };
-    if (!dlpack) TSR_FAIL(TSR_ERROR_ARGUMENT, "dlpack is NULL");
-    *dlpack = NULL;
     TSR_TRY(tsr_array_check(array, "array"));
     struct exported *e = (struct exported *)calloc(1, sizeof *e);
     if (!e) TSR_FAIL(TSR_ERROR_MEMORY, "array: out of host memory (%zu bytes asked for)", sizeof *e);

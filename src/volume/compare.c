@@ -182,6 +182,7 @@ tsr_status tsr_compare_finish(tsr_context *context, const tsr_mask_rule mask[2],
 tsr_status tsr_compare_masks(tsr_context *context, const tsr_volume *mask, const tsr_volume *reference, const tsr_compare_options *options,
                              tsr_mask_comparison *comparison)
 {
+    TSR_NEEDS(context, mask, comparison);
     tsr_compare_options own = TSR_COMPARE_OPTIONS;
     memset(comparison, 0, sizeof *comparison);
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
@@ -254,6 +255,7 @@ static void compare_slices(void *user, int64_t begin, int64_t end, int worker)
 tsr_status tsr_compare_volumes(tsr_context *context, const tsr_volume *volume, const tsr_volume *reference, const tsr_compare_options *options,
                                tsr_volume_comparison *comparison)
 {
+    TSR_NEEDS(context, volume, reference, comparison);
     tsr_compare_options own = TSR_COMPARE_OPTIONS;
     memset(comparison, 0, sizeof *comparison);
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));

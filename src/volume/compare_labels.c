@@ -96,12 +96,13 @@ static tsr_status merge(tsr_context *context, const struct both *b, const int64_
 tsr_status tsr_compare_labels(tsr_context *context, const tsr_volume *volume, const tsr_volume *reference, const tsr_compare_options *options,
                               tsr_label_comparison **labels, int32_t *count)
 {
+    TSR_RETURNS(labels);
+    TSR_NEEDS(context, volume, reference, count);
     tsr_compare_options own = TSR_COMPARE_OPTIONS;
     tsr_status status;
     tsr_label *list[2] = { NULL, NULL };
     int32_t counts[2] = { 0, 0 };
     int64_t *total = NULL;
-    *labels = NULL;
     *count = 0;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_compare_check(context, volume, reference, &own));

@@ -28,12 +28,13 @@ static tsr_status weights(const tsr_geometry *geometry, int centres, float weigh
 
 tsr_status tsr_distance_transform(tsr_context *context, const tsr_volume *mask, const tsr_distance_options *options, tsr_volume **distance)
 {
+    TSR_RETURNS(distance);
+    TSR_NEEDS(context, mask);
     tsr_distance_options own = TSR_DISTANCE_OPTIONS;
     void *scratch = NULL;
     float weight[3], core[3];
     double smallest;
     tsr_status status;
-    *distance = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_volume_require(context, mask, "mask"));
     if (own.mode != TSR_DISTANCE_SIGNED && own.mode != TSR_DISTANCE_TO_MASK)

@@ -65,12 +65,13 @@ static tsr_status run(tsr_context *context, tsr_distance_pde_job *job, float *ot
 tsr_status tsr_distance_evolve(tsr_context *context, const tsr_volume *phi, const tsr_distance_pde_options *options, tsr_volume **distance,
                                tsr_distance_pde_report *report)
 {
+    TSR_RETURNS(distance);
+    TSR_NEEDS(context, phi);
     tsr_distance_pde_options own = TSR_DISTANCE_PDE_OPTIONS;
     tsr_distance_pde_report made = { 0 };
     tsr_volume *reals = NULL;
     float *scratch = NULL;
     tsr_status status;
-    *distance = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_volume_require(context, phi, "phi"));
     TSR_TRY(tsr_geometry_check_perpendicular(&phi->geometry, "distance: the level set"));

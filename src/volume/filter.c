@@ -36,7 +36,8 @@ fail:
 
 tsr_status tsr_volume_crop(tsr_context *context, const tsr_volume *volume, tsr_size3 begin, tsr_size3 end, tsr_volume **cropped)
 {
-    *cropped = NULL;
+    TSR_RETURNS(cropped);
+    TSR_NEEDS(context, volume);
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     const int64_t from[3] = { begin.x, begin.y, begin.z }, to[3] = { end.x, end.y, end.z },
                   size[3] = { volume->size.x, volume->size.y, volume->size.z };
@@ -55,7 +56,8 @@ tsr_status tsr_volume_crop(tsr_context *context, const tsr_volume *volume, tsr_s
 tsr_status tsr_volume_pad(tsr_context *context, const tsr_volume *volume, tsr_size3 before, tsr_size3 after, tsr_border border, double value,
                           tsr_volume **padded)
 {
-    *padded = NULL;
+    TSR_RETURNS(padded);
+    TSR_NEEDS(context, volume);
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     if ((int)border < 0 || border > TSR_BORDER_CONSTANT)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "pad: border %d, expected replicate, mirror or constant", (int)border);
@@ -76,7 +78,8 @@ tsr_status tsr_volume_pad(tsr_context *context, const tsr_volume *volume, tsr_si
 
 tsr_status tsr_volume_permute(tsr_context *context, const tsr_volume *volume, const int32_t axes[3], const int32_t *flip, tsr_volume **permuted)
 {
-    *permuted = NULL;
+    TSR_RETURNS(permuted);
+    TSR_NEEDS(volume);
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     const int64_t size[3] = { volume->size.x, volume->size.y, volume->size.z };
     int seen = 0;
@@ -194,12 +197,13 @@ static tsr_status stored_value(const tsr_volume *volume, double value, double *s
 
 tsr_status tsr_volume_resample(tsr_context *context, const tsr_volume *volume, const tsr_resample_options *options, tsr_volume **resampled)
 {
+    TSR_RETURNS(resampled);
+    TSR_NEEDS(context, volume);
     tsr_status status;
     tsr_resample_options o;
     tsr_resample_plan plan = { 0 };
     tsr_geometry geometry;
     tsr_size3 size;
-    *resampled = NULL;
     TSR_TRY(tsr_options_take(&o, sizeof o, options, "tsr_resample_options"));
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     if ((int)o.interpolation < 0 || o.interpolation > TSR_INTERPOLATE_LABEL)
@@ -291,9 +295,10 @@ done:
 
 tsr_status tsr_volume_smooth(tsr_context *context, const tsr_volume *volume, const tsr_smooth_options *options, tsr_volume **smoothed)
 {
+    TSR_RETURNS(smoothed);
+    TSR_NEEDS(context, volume);
     tsr_status status;
     tsr_smooth_options o;
-    *smoothed = NULL;
     TSR_TRY(tsr_options_take(&o, sizeof o, options, "tsr_smooth_options"));
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     TSR_TRY(tsr_volume_check_finite(context, volume, "smooth"));
@@ -307,9 +312,10 @@ fail:
 
 tsr_status tsr_volume_laplacian(tsr_context *context, const tsr_volume *volume, const tsr_smooth_options *options, tsr_volume **laplacian)
 {
+    TSR_RETURNS(laplacian);
+    TSR_NEEDS(context, volume);
     tsr_status status;
     tsr_volume *smoothed = NULL;
-    *laplacian = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     TSR_TRY(tsr_geometry_check_perpendicular(&volume->geometry, "Laplacian"));
     TSR_TRY(tsr_volume_smooth(context, volume, options, &smoothed));

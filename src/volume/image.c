@@ -8,7 +8,7 @@
 
 tsr_status tsr_image_create(int32_t width, int32_t height, int32_t channels, tsr_image *image)
 {
-    if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
+    TSR_NEEDS(image);
     *image = (tsr_image){ 0 };
     if (width <= 0 || height <= 0 || (channels != 1 && channels != 3 && channels != 4))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %d x %d pixels with %d channels: expected positive extents and 1, 3 or 4 channels", width, height,
@@ -110,8 +110,7 @@ tsr_status tsr_samples_of_volume(const tsr_volume *v, int32_t most_bits, const c
 
 tsr_status tsr_volume_from_image(const tsr_image *image, tsr_volume **volume)
 {
-    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
-    *volume = NULL;
+    TSR_RETURNS(volume);
     if (!image || !image->pixels) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL or has no pixels");
     const tsr_samples samples = { .width = image->width, .height = image->height, .channels = image->channels, .bits = 8, .at = image->pixels };
     TSR_TRY(tsr_samples_volume(&samples, volume));
@@ -120,7 +119,7 @@ tsr_status tsr_volume_from_image(const tsr_image *image, tsr_volume **volume)
 
 tsr_status tsr_image_from_volume(const tsr_volume *v, tsr_image *image)
 {
-    if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
+    TSR_NEEDS(image);
     *image = (tsr_image){ 0 };
     if (!v || (v->context && v->context->device.kind != TSR_DEVICE_CPU)) TSR_FAIL(TSR_ERROR_ARGUMENT, "image: expected a host volume");
     const tsr_size3 n = v->size;

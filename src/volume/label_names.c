@@ -127,8 +127,8 @@ static tsr_status create(tsr_label_names **names)
 
 tsr_status tsr_label_names_parse(const char *text, const char *file, tsr_label_names **names)
 {
-    *names = NULL;
-    if (!text || !file) TSR_FAIL(TSR_ERROR_ARGUMENT, "label names: text or its name is NULL");
+    TSR_RETURNS(names);
+    TSR_NEEDS(text, file);
     TSR_TRY(create(names));
     tsr_status status = TSR_OK;
     if (!strncmp(text, "\xef\xbb\xbf", 3)) text += 3;
@@ -147,9 +147,9 @@ tsr_status tsr_label_names_parse(const char *text, const char *file, tsr_label_n
 
 tsr_status tsr_label_names_of_volume(const tsr_volume *volume, tsr_label_names **names)
 {
+    TSR_RETURNS(names);
+    TSR_NEEDS(volume);
     tsr_status status;
-    *names = NULL;
-    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
     TSR_TRY(create(names));
     for (int i = 0;; i++) {
         static const char *const ends[] = { "Name", "LabelValue" };

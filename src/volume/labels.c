@@ -184,7 +184,8 @@ static tsr_status join(const struct counting *c, const slice_labels *slices, tsr
 
 tsr_status tsr_labels_count(tsr_context *context, const tsr_volume *volume, int32_t most, tsr_label **labels, int32_t *count)
 {
-    *labels = NULL;
+    TSR_RETURNS(labels);
+    TSR_NEEDS(context, volume, count);
     *count = 0;
     TSR_TRY(tsr_labels_require_cpu(context, "labels"));
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
@@ -218,8 +219,8 @@ void tsr_labels_free(tsr_label **labels)
 
 tsr_status tsr_volume_few_values(const tsr_volume *volume, int32_t most, double *values, int32_t *count)
 {
+    TSR_NEEDS(volume, values);
     *count = 0;
-    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
     if (volume->context && volume->context->device.kind != TSR_DEVICE_CPU) TSR_FAIL(TSR_ERROR_ARGUMENT, "the volume is not in host memory");
     if (most < 1 || most > 256) TSR_FAIL(TSR_ERROR_ARGUMENT, "at most %d values asked for, expected 1 to 256", (int)most);
     const int64_t voxels = tsr_volume_count(volume);
@@ -255,6 +256,7 @@ tsr_status tsr_volume_few_values(const tsr_volume *volume, int32_t most, double 
 
 void tsr_label_text(tsr_dtype dtype, int64_t value, char text[TSR_LABEL_TEXT])
 {
+    if (!text) return;
     if (dtype == TSR_U64) snprintf(text, TSR_LABEL_TEXT, "%llu", (unsigned long long)value);
     else snprintf(text, TSR_LABEL_TEXT, "%lld", (long long)value);
 }

@@ -13,10 +13,10 @@ static int good_map(const void *module)
 
 tsr_status tsr_map_load(const tsr_context *context, const char *path, size_t data_bytes, tsr_map *map)
 {
+    TSR_NEEDS(context, path, map);
     char file[4096];
     const void *found = NULL;
     *map = (tsr_map){ NULL, NULL };
-    if (!context || !path) TSR_FAIL(TSR_ERROR_ARGUMENT, "map: context or path is NULL");
     TSR_TRY(tsr_user_module_path("map", context->device.kind, path, file));
     TSR_TRY(tsr_user_module_open("map", file, "tsr_map_module_1", good_map, "TSR_MAP or TSR_CLASSIFIER of this version of tessera/map.h", &found));
     const tsr_map_module *module = (const tsr_map_module *)found;
@@ -62,8 +62,8 @@ static tsr_status check_output(int32_t k, const tsr_volume *out, int64_t count, 
 tsr_status tsr_map_run(tsr_context *context, const tsr_map *map, tsr_size3 domain, const tsr_volume *const *inputs, int32_t input_count,
                        tsr_volume *const *outputs, int32_t output_count)
 {
+    TSR_NEEDS(context);
     int64_t count;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "map: context is NULL");
     if (!map || !map->module) TSR_FAIL(TSR_ERROR_ARGUMENT, "map: no module: tsr_map_load fills it");
     const tsr_map_module *m = map->module;
     if (context->device.kind == TSR_DEVICE_CUDA ? !m->launch : !m->thread)

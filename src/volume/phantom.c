@@ -17,6 +17,7 @@ static const tsr_phantom *phantom_at(int32_t index)
 
 int tsr_phantom_at(int32_t index, tsr_phantom_info *info)
 {
+    if (!info) return 0;
     const tsr_phantom *p = phantom_at(index);
     if (!p) return 0;
     *info = p->info;
@@ -142,10 +143,10 @@ done:
 
 tsr_status tsr_phantom_make(const char *name, const tsr_phantom_options *options, tsr_volume **volume, tsr_volume **truth)
 {
+    TSR_RETURNS(volume);
     tsr_status status;
     const tsr_phantom *phantom;
     tsr_phantom_options o;
-    *volume = NULL;
     if (truth) *truth = NULL;
     TSR_TRY(find_phantom(name, &phantom));
     TSR_TRY(take_options(phantom, options, &o));

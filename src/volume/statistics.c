@@ -19,6 +19,7 @@ static void merge_blocks(tsr_block_statistics *blocks, int64_t count)
 
 tsr_status tsr_volume_statistics(tsr_context *context, const tsr_volume *volume, tsr_statistics *statistics)
 {
+    TSR_NEEDS(context, volume, statistics);
     tsr_status status;
     memset(statistics, 0, sizeof *statistics);
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
@@ -64,6 +65,7 @@ done:
 
 tsr_status tsr_volume_check_finite(tsr_context *context, const tsr_volume *volume, const char *name)
 {
+    TSR_NEEDS(context, volume, name);
     tsr_statistics s;
     uint32_t bad = 0;
     TSR_TRY(tsr_volume_require(context, volume, name));
@@ -79,6 +81,7 @@ tsr_status tsr_volume_check_finite(tsr_context *context, const tsr_volume *volum
 
 tsr_status tsr_volume_histogram(tsr_context *context, const tsr_volume *volume, double lower, double upper, int32_t bins, int64_t *counts)
 {
+    TSR_NEEDS(context, volume, counts);
     tsr_status status;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     if (bins < 1 || bins > 1 << 24) TSR_FAIL(TSR_ERROR_ARGUMENT, "histogram: %d bins, expected 1 to %d", (int)bins, 1 << 24);
@@ -102,8 +105,9 @@ done:
 tsr_status tsr_volume_combine(tsr_context *context, tsr_combination combination, double a, const tsr_volume *first, double b,
                               const tsr_volume *second, double c, tsr_volume **combined)
 {
+    TSR_RETURNS(combined);
+    TSR_NEEDS(context, first);
     tsr_status status;
-    *combined = NULL;
     TSR_TRY(tsr_volume_require(context, first, "first"));
     if ((int)combination < 0 || combination > TSR_COMBINE_MAXIMUM)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "combine: combination %d is not one of tsr_combination", (int)combination);
@@ -156,7 +160,8 @@ static void whole_bounds(tsr_dtype dtype, double lower, double upper, int64_t *f
 
 tsr_status tsr_volume_threshold_integers(tsr_context *context, const tsr_volume *volume, int64_t lower, int64_t upper, tsr_volume **mask)
 {
-    *mask = NULL;
+    TSR_RETURNS(mask);
+    TSR_NEEDS(context, volume);
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     if (volume->dtype == TSR_F32 || volume->dtype == TSR_F64)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "threshold: the volume is %s, expected an integer type", tsr_dtype_name(volume->dtype));
@@ -166,8 +171,9 @@ tsr_status tsr_volume_threshold_integers(tsr_context *context, const tsr_volume 
 
 tsr_status tsr_volume_threshold(tsr_context *context, const tsr_volume *volume, double lower, double upper, tsr_volume **mask)
 {
+    TSR_RETURNS(mask);
+    TSR_NEEDS(context, volume);
     tsr_status status;
-    *mask = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     if (!(lower <= upper)) TSR_FAIL(TSR_ERROR_ARGUMENT, "threshold: interval %g to %g, expected lower <= upper", lower, upper);
     if ((volume->dtype == TSR_I64 || volume->dtype == TSR_U64) && volume->slope == 1 && volume->intercept == 0) {
@@ -213,8 +219,9 @@ done:
 
 tsr_status tsr_volume_components(tsr_context *context, const tsr_volume *mask, int32_t connectivity, tsr_volume **labels, int64_t *count)
 {
+    TSR_RETURNS(labels);
+    TSR_NEEDS(context, mask, count);
     tsr_volume *bytes = NULL;
-    *labels = NULL;
     *count = 0;
     TSR_TRY(tsr_volume_require(context, mask, "mask"));
     if (connectivity != 6 && connectivity != 26) TSR_FAIL(TSR_ERROR_ARGUMENT, "components: connectivity %d, expected 6 or 26", (int)connectivity);
@@ -243,12 +250,13 @@ done:
 
 tsr_status tsr_volume_largest_component(tsr_context *context, const tsr_volume *mask, int32_t connectivity, tsr_volume **largest, int64_t *voxels)
 {
+    TSR_RETURNS(largest);
+    TSR_NEEDS(context);
     tsr_status status;
     tsr_volume *labels = NULL;
     int64_t count = 0, best = 1;
     uint64_t *sizes = NULL;
     void *device = NULL;
-    *largest = NULL;
     TSR_TRY(tsr_volume_components(context, mask, connectivity, &labels, &count));
     size_t bytes = (size_t)(count + 1) * sizeof *sizes;
     if (!count) TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "largest component: the mask is empty");
@@ -287,11 +295,12 @@ static tsr_status seed_labels(tsr_context *context, const tsr_volume *labels, co
 tsr_status tsr_volume_connected_threshold(tsr_context *context, const tsr_volume *volume, double lower, double upper, const tsr_size3 *seeds,
                                           int32_t seed_count, int32_t connectivity, tsr_volume **mask)
 {
+    TSR_RETURNS(mask);
+    TSR_NEEDS(context, volume);
     tsr_status status;
     tsr_volume *inside = NULL, *labels = NULL;
     uint8_t *keep = NULL;
     int64_t count = 0;
-    *mask = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     if (seed_count < 1 || !seeds) TSR_FAIL(TSR_ERROR_ARGUMENT, "connected threshold: no seed");
     for (int32_t i = 0; i < seed_count; i++) {

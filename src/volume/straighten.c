@@ -25,6 +25,7 @@ static void nearest_axes(const tsr_geometry *g, int world[3])
 
 void tsr_geometry_orientation(const tsr_geometry *geometry, char letters[4])
 {
+    if (!geometry || !letters) return;
     const tsr_geometry ras = tsr_geometry_convert(geometry, TSR_SPACE_RAS);
     int world[3];
     nearest_axes(&ras, world);
@@ -52,9 +53,10 @@ static tsr_status parse_letters(const char *letters, int want[3], int sign[3])
 
 tsr_status tsr_volume_reorient(tsr_context *context, const tsr_volume *volume, const char *letters, tsr_volume **turned)
 {
+    TSR_RETURNS(turned);
+    TSR_NEEDS(context, volume);
     int want[3] = { 0 }, sign[3] = { 0 }, world[3];
     int32_t axes[3] = { 0 }, flip[3] = { 0 };
-    *turned = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     TSR_TRY(parse_letters(letters, want, sign));
     if (volume->geometry.space == TSR_SPACE_NONE)
@@ -95,6 +97,7 @@ static void straight_axes(const tsr_geometry *g, tsr_straightening way, tsr_vec3
 tsr_status tsr_geometry_straighten(const tsr_geometry *geometry, tsr_size3 size, tsr_straightening way, tsr_geometry *straight,
                                    tsr_size3 *straight_size)
 {
+    TSR_NEEDS(geometry, straight, straight_size);
     const int64_t n[3] = { size.x, size.y, size.z };
     int64_t m[3];
     tsr_vec3 axis[3], origin = { 0, 0, 0 };

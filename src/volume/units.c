@@ -72,12 +72,14 @@ static int unit_of(const tsr_volume *v)
 
 double tsr_volume_unit(const tsr_volume *volume)
 {
+    if (!volume) return 0;
     const int found = unit_of(volume);
     return found < 0 ? 0 : units[found].millimetres;
 }
 
 const char *tsr_volume_unit_name(const tsr_volume *volume)
 {
+    if (!volume) return NULL;
     const int found = unit_of(volume);
     for (int i = 0; found >= 0 && i < UNITS; i++) /* the short name comes first */
         if (units[i].millimetres == units[found].millimetres) return units[i].name;
@@ -86,6 +88,7 @@ const char *tsr_volume_unit_name(const tsr_volume *volume)
 
 tsr_status tsr_volume_set_unit(tsr_volume *volume, const char *name)
 {
+    TSR_NEEDS(volume, name);
     const int found = find(name, strlen(name));
     const char *code = tsr_volume_meta(volume, "nifti.xyzt_units");
     char text[40];

@@ -20,22 +20,26 @@ static double column_length(const tsr_geometry *g, int c)
 
 tsr_vec3 tsr_geometry_spacing(const tsr_geometry *g)
 {
+    if (!g) return (tsr_vec3){ 0 };
     return (tsr_vec3){ column_length(g, 0), column_length(g, 1), column_length(g, 2) };
 }
 
 double tsr_geometry_determinant(const tsr_geometry *g)
 {
+    if (!g) return 0;
     const double(*a)[4] = g->affine;
     return a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
            a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
 }
 
-tsr_status tsr_geometry_check_perpendicular(const tsr_geometry *g, const char *name)
+tsr_status tsr_geometry_check_perpendicular(const tsr_geometry *geometry, const char *name)
 {
+    TSR_NEEDS(geometry, name);
     for (int i = 0; i < 3; i++)
         for (int j = i + 1; j < 3; j++) {
-            const double dot = g->affine[0][i] * g->affine[0][j] + g->affine[1][i] * g->affine[1][j] + g->affine[2][i] * g->affine[2][j];
-            const double cosine = dot / (column_length(g, i) * column_length(g, j));
+            const double dot = geometry->affine[0][i] * geometry->affine[0][j] + geometry->affine[1][i] * geometry->affine[1][j] +
+                               geometry->affine[2][i] * geometry->affine[2][j];
+            const double cosine = dot / (column_length(geometry, i) * column_length(geometry, j));
             if (fabs(cosine) > 1e-3)
                 TSR_FAIL(TSR_ERROR_UNSUPPORTED,
                          "%s: the index axes %c and %c make an angle of %.4g degrees, expected perpendicular ones: resample the volume to a grid "
@@ -45,30 +49,34 @@ tsr_status tsr_geometry_check_perpendicular(const tsr_geometry *g, const char *n
     return TSR_OK;
 }
 
-tsr_status tsr_geometry_check(const tsr_geometry *g)
+tsr_status tsr_geometry_check(const tsr_geometry *geometry)
 {
+    TSR_NEEDS(geometry);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 4; c++)
-            if (!isfinite(g->affine[r][c])) TSR_FAIL(TSR_ERROR_ARGUMENT, "geometry: affine[%d][%d] is %g, expected a finite number", r, c, g->affine[r][c]);
-    tsr_vec3 s = tsr_geometry_spacing(g);
+            if (!isfinite(geometry->affine[r][c]))
+                TSR_FAIL(TSR_ERROR_ARGUMENT, "geometry: affine[%d][%d] is %g, expected a finite number", r, c, geometry->affine[r][c]);
+    tsr_vec3 s = tsr_geometry_spacing(geometry);
     if (!(s.x > 0 && s.y > 0 && s.z > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "geometry: spacing %g x %g x %g, expected positive numbers", s.x, s.y, s.z);
-    double d = fabs(tsr_geometry_determinant(g));
+    double d = fabs(tsr_geometry_determinant(geometry));
     if (!(d > 1e-9 * s.x * s.y * s.z) || !isfinite(d)) TSR_FAIL(TSR_ERROR_ARGUMENT, "geometry: the index to world matrix is not invertible (determinant %g)", d);
     return TSR_OK;
 }
 
 tsr_vec3 tsr_geometry_to_world(const tsr_geometry *g, tsr_vec3 p)
 {
+    if (!g) return (tsr_vec3){ 0 };
     const double(*a)[4] = g->affine;
     return (tsr_vec3){ a[0][0] * p.x + a[0][1] * p.y + a[0][2] * p.z + a[0][3], a[1][0] * p.x + a[1][1] * p.y + a[1][2] * p.z + a[1][3],
                        a[2][0] * p.x + a[2][1] * p.y + a[2][2] * p.z + a[2][3] };
 }
 
-tsr_status tsr_geometry_to_index(const tsr_geometry *g, tsr_vec3 w, tsr_vec3 *index)
+tsr_status tsr_geometry_to_index(const tsr_geometry *geometry, tsr_vec3 w, tsr_vec3 *index)
 {
-    TSR_TRY(tsr_geometry_check(g));
-    const double(*a)[4] = g->affine;
-    double d = tsr_geometry_determinant(g), x = w.x - a[0][3], y = w.y - a[1][3], z = w.z - a[2][3];
+    TSR_NEEDS(geometry, index);
+    TSR_TRY(tsr_geometry_check(geometry));
+    const double(*a)[4] = geometry->affine;
+    double d = tsr_geometry_determinant(geometry), x = w.x - a[0][3], y = w.y - a[1][3], z = w.z - a[2][3];
     index->x = (x * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) + y * (a[0][2] * a[2][1] - a[0][1] * a[2][2]) + z * (a[0][1] * a[1][2] - a[0][2] * a[1][1])) / d;
     index->y = (x * (a[1][2] * a[2][0] - a[1][0] * a[2][2]) + y * (a[0][0] * a[2][2] - a[0][2] * a[2][0]) + z * (a[0][2] * a[1][0] - a[0][0] * a[1][2])) / d;
     index->z = (x * (a[1][0] * a[2][1] - a[1][1] * a[2][0]) + y * (a[0][1] * a[2][0] - a[0][0] * a[2][1]) + z * (a[0][0] * a[1][1] - a[0][1] * a[1][0])) / d;
@@ -77,6 +85,7 @@ tsr_status tsr_geometry_to_index(const tsr_geometry *g, tsr_vec3 w, tsr_vec3 *in
 
 tsr_geometry tsr_geometry_convert(const tsr_geometry *g, tsr_space space)
 {
+    if (!g) return (tsr_geometry){ 0 };
     tsr_geometry out = *g;
     if (g->space == TSR_SPACE_NONE || space == TSR_SPACE_NONE || g->space == space) return out;
     for (int r = 0; r < 2; r++)
@@ -136,6 +145,7 @@ fail:
 
 tsr_status tsr_volume_create(tsr_context *context, tsr_dtype dtype, tsr_size3 size, const tsr_geometry *geometry, tsr_volume **volume)
 {
+    TSR_RETURNS(volume);
     TSR_TRY(create(context, dtype, size, geometry, 1, volume));
     return TSR_OK;
 }
@@ -158,6 +168,7 @@ fail:
 tsr_status tsr_volume_wrap(tsr_context *context, tsr_dtype dtype, tsr_size3 size, const tsr_geometry *geometry, void *data,
                            void (*release)(void *user, void *data), void *user, tsr_volume **volume)
 {
+    TSR_NEEDS(volume);
     tsr_status status = data ? create_header(context, dtype, size, geometry, volume)
                              : TSR_FAILED(TSR_ERROR_ARGUMENT, "volume: the memory to wrap is NULL");
     if (status != TSR_OK) {
@@ -192,38 +203,46 @@ void tsr_volume_destroy(tsr_volume **volume)
     tsr_host_release(v->context ? &v->context->host_allocator : NULL, v, sizeof *v);
 }
 
-tsr_dtype tsr_volume_dtype(const tsr_volume *v) { return v->dtype; }
-tsr_size3 tsr_volume_size(const tsr_volume *v) { return v->size; }
-int64_t tsr_volume_count(const tsr_volume *v) { return v->size.x * v->size.y * v->size.z; }
-tsr_device tsr_volume_device(const tsr_volume *v) { return v->context ? v->context->device : (tsr_device){ TSR_DEVICE_CPU, 0 }; }
-void *tsr_volume_data(tsr_volume *v) { return v->read_only ? NULL : v->data; }
-const void *tsr_volume_data_const(const tsr_volume *v) { return v->data; }
+tsr_dtype tsr_volume_dtype(const tsr_volume *v) { return v ? v->dtype : (tsr_dtype)0; }
+tsr_size3 tsr_volume_size(const tsr_volume *v) { return v ? v->size : (tsr_size3){ 0 }; }
+int64_t tsr_volume_count(const tsr_volume *v) { return v ? v->size.x * v->size.y * v->size.z : 0; }
+tsr_device tsr_volume_device(const tsr_volume *v)
+{
+    if (!v) return (tsr_device){ 0 };
+    return v->context ? v->context->device : (tsr_device){ TSR_DEVICE_CPU, 0 };
+}
+void *tsr_volume_data(tsr_volume *v) { return v ? (v->read_only ? NULL : v->data) : NULL; }
+const void *tsr_volume_data_const(const tsr_volume *v) { return v ? v->data : NULL; }
 const tsr_geometry *tsr_volume_geometry(const tsr_volume *v) { return &v->geometry; }
 
-tsr_status tsr_volume_set_geometry(tsr_volume *v, const tsr_geometry *geometry)
+tsr_status tsr_volume_set_geometry(tsr_volume *volume, const tsr_geometry *geometry)
 {
+    TSR_NEEDS(volume, geometry);
     TSR_TRY(tsr_geometry_check(geometry));
-    v->geometry = *geometry;
+    volume->geometry = *geometry;
     return TSR_OK;
 }
 
 void tsr_volume_scaling(const tsr_volume *v, double *slope, double *intercept)
 {
+    if (!v || !slope || !intercept) return;
     *slope = v->slope;
     *intercept = v->intercept;
 }
 
-tsr_status tsr_volume_set_scaling(tsr_volume *v, double slope, double intercept)
+tsr_status tsr_volume_set_scaling(tsr_volume *volume, double slope, double intercept)
 {
+    TSR_NEEDS(volume);
     if (!isfinite(slope) || slope == 0 || !isfinite(intercept))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "volume: slope %g and intercept %g, expected finite numbers and a slope other than 0", slope, intercept);
-    v->slope = slope;
-    v->intercept = intercept;
+    volume->slope = slope;
+    volume->intercept = intercept;
     return TSR_OK;
 }
 
 const char *tsr_volume_meta(const tsr_volume *v, const char *key)
 {
+    if (!v || !key) return NULL;
     for (int32_t i = 0; i < v->meta_count; i++)
         if (!strcmp(v->meta[i].key, key)) return v->meta[i].value;
     return NULL;
@@ -234,58 +253,63 @@ enum { MOST_CHANNELS = 4 };
 
 int32_t tsr_volume_channels(const tsr_volume *v)
 {
+    if (!v) return 0;
     const char *axis = tsr_volume_meta(v, CHANNEL_AXIS);
     return axis && !strcmp(axis, "z") && v->size.z <= MOST_CHANNELS ? (int32_t)v->size.z : 0;
 }
 
-tsr_status tsr_volume_set_channels(tsr_volume *v)
+tsr_status tsr_volume_set_channels(tsr_volume *volume)
 {
-    if (v->size.z > MOST_CHANNELS)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %lld channels, expected 1 to %d", (long long)v->size.z, (int)MOST_CHANNELS);
-    TSR_TRY(tsr_volume_set_meta(v, CHANNEL_AXIS, "z"));
+    TSR_NEEDS(volume);
+    if (volume->size.z > MOST_CHANNELS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %lld channels, expected 1 to %d", (long long)volume->size.z, (int)MOST_CHANNELS);
+    TSR_TRY(tsr_volume_set_meta(volume, CHANNEL_AXIS, "z"));
     return TSR_OK;
 }
 
 int tsr_volume_meta_at(const tsr_volume *v, int32_t index, const char **key, const char **value)
 {
+    if (!v || !key || !value) return 0;
     if (index < 0 || index >= v->meta_count) return 0;
     *key = v->meta[index].key;
     *value = v->meta[index].value;
     return 1;
 }
 
-tsr_status tsr_volume_set_meta(tsr_volume *v, const char *key, const char *value)
+tsr_status tsr_volume_set_meta(tsr_volume *volume, const char *key, const char *value)
 {
+    TSR_NEEDS(volume);
     int32_t at = 0;
-    while (at < v->meta_count && strcmp(v->meta[at].key, key)) at++;
+    while (at < volume->meta_count && strcmp(volume->meta[at].key, key)) at++;
     if (!value) {
-        if (at == v->meta_count) return TSR_OK;
-        free(v->meta[at].key);
-        free(v->meta[at].value);
-        memmove(&v->meta[at], &v->meta[at + 1], (size_t)(v->meta_count - at - 1) * sizeof *v->meta); /* keeps the order */
-        v->meta_count--;
+        if (at == volume->meta_count) return TSR_OK;
+        free(volume->meta[at].key);
+        free(volume->meta[at].value);
+        memmove(&volume->meta[at], &volume->meta[at + 1], (size_t)(volume->meta_count - at - 1) * sizeof *volume->meta); /* keeps the order */
+        volume->meta_count--;
         return TSR_OK;
     }
     char *copy = strdup(value);
     if (!copy) TSR_FAIL(TSR_ERROR_MEMORY, "volume metadata '%.40s': out of memory", key);
-    if (at < v->meta_count) {
-        free(v->meta[at].value);
-        v->meta[at].value = copy;
+    if (at < volume->meta_count) {
+        free(volume->meta[at].value);
+        volume->meta[at].value = copy;
         return TSR_OK;
     }
-    struct tsr_meta *grown = (struct tsr_meta *)realloc(v->meta, (size_t)(v->meta_count + 1) * sizeof *grown);
-    if (grown) v->meta = grown;
+    struct tsr_meta *grown = (struct tsr_meta *)realloc(volume->meta, (size_t)(volume->meta_count + 1) * sizeof *grown);
+    if (grown) volume->meta = grown;
     char *name = grown ? strdup(key) : NULL;
     if (!name) {
         free(copy);
         TSR_FAIL(TSR_ERROR_MEMORY, "volume metadata '%.40s': out of memory", key);
     }
-    v->meta[v->meta_count++] = (struct tsr_meta){ name, copy };
+    volume->meta[volume->meta_count++] = (struct tsr_meta){ name, copy };
     return TSR_OK;
 }
 
 int tsr_volume_holds_labels(const tsr_volume *v)
 {
+    if (!v) return 0;
     enum { NIFTI_INTENT_LABEL = 1002 };
     const char *intent = tsr_volume_meta(v, "nifti.intent_code");
     if (v->dtype == TSR_F32 || v->dtype == TSR_F64) return 0;
@@ -314,6 +338,7 @@ tsr_status tsr_volume_require(const tsr_context *context, const tsr_volume *volu
 
 tsr_status tsr_volume_copy(const tsr_volume *volume, tsr_context *context, tsr_volume **copy)
 {
+    TSR_NEEDS(volume);
     tsr_status status;
     TSR_TRY(tsr_volume_create(context, volume->dtype, volume->size, &volume->geometry, copy));
     TSR_TRY_GOTO(tsr_volume_copy_header(*copy, volume), fail);
@@ -326,8 +351,9 @@ fail:
 
 tsr_status tsr_volume_convert(tsr_context *context, const tsr_volume *volume, tsr_dtype dtype, tsr_volume **converted)
 {
+    TSR_RETURNS(converted);
+    TSR_NEEDS(context, volume);
     tsr_status status;
-    *converted = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     TSR_TRY(tsr_volume_create_like(context, volume, dtype, volume->size, &volume->geometry, converted));
     if (dtype == volume->dtype && volume->slope == 1 && volume->intercept == 0) {

@@ -254,10 +254,11 @@ static void end(struct denoiser *d)
 tsr_status tsr_volume_denoise(tsr_context *context, const tsr_volume *volume, const tsr_denoise_options *options, tsr_volume **denoised,
                               double *sigma)
 {
+    TSR_RETURNS(denoised);
+    TSR_NEEDS(context, volume);
     struct denoiser d = { .context = context, .axes = 3 };
     tsr_status status;
     int flat;
-    *denoised = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&d.o, options));
     TSR_TRY(check(context, volume, &d.o));
     d.ops = context->backend->wavelet->denoise;

@@ -318,27 +318,28 @@ static tsr_status check_arrays(const tsr_wavelet_domain *d, const void *const *s
     return TSR_OK;
 }
 
-#define FOR_LOCAL_PARTS(k)                 \
+#define FOR_LOCAL_PARTS(d, k)              \
     for (int32_t k = 0; k < d->count; k++) \
         if (!is_empty(d, first_part(d) + k))
 
-tsr_status tsr_wavelet_domain_forward(tsr_wavelet_domain *d, const void *const *samples, void *const *coefficients)
+tsr_status tsr_wavelet_domain_forward(tsr_wavelet_domain *domain, const void *const *samples, void *const *coefficients)
 {
-    if (!d) TSR_FAIL(TSR_ERROR_ARGUMENT, "domain is NULL");
-    tsr_status status = check_arrays(d, samples, coefficients); /* the others hear of it below */
-    FOR_LOCAL_PARTS(k)
+    TSR_NEEDS(domain);
+    tsr_status status = check_arrays(domain, samples, coefficients); /* the others hear of it below */
+    FOR_LOCAL_PARTS(domain, k)
     {
-        if (d->whole->levels) d->part[k].slab = slab_of(d, first_part(d) + k, 0);
-        if (status == TSR_OK) status = copy_part(d, k, d->whole->levels ? own_place(d, &d->part[k], 0) : coefficients[k], samples[k]);
+        if (domain->whole->levels) domain->part[k].slab = slab_of(domain, first_part(domain) + k, 0);
+        if (status == TSR_OK)
+            status = copy_part(domain, k, domain->whole->levels ? own_place(domain, &domain->part[k], 0) : coefficients[k], samples[k]);
     }
-    TSR_TRY(agree(d, status));
-    for (int32_t level = 0; level < d->whole->levels; level++) {
+    TSR_TRY(agree(domain, status));
+    for (int32_t level = 0; level < domain->whole->levels; level++) {
         status = TSR_OK;
-        if (tsr_wavelet_slab_split(d->whole, level, d->axis)) status = fetch_all(d, level, 0);
-        FOR_LOCAL_PARTS(k) if (status == TSR_OK) status = forward_part(d, k, level, coefficients);
-        TSR_TRY(agree(d, status));
+        if (tsr_wavelet_slab_split(domain->whole, level, domain->axis)) status = fetch_all(domain, level, 0);
+        FOR_LOCAL_PARTS(domain, k) if (status == TSR_OK) status = forward_part(domain, k, level, coefficients);
+        TSR_TRY(agree(domain, status));
     }
-    TSR_TRY(wait_for_all(d));
+    TSR_TRY(wait_for_all(domain));
     return TSR_OK;
 }
 
@@ -366,24 +367,24 @@ static tsr_status inverse_part(tsr_wavelet_domain *d, int32_t k, int32_t level, 
     return TSR_OK;
 }
 
-tsr_status tsr_wavelet_domain_inverse(tsr_wavelet_domain *d, const void *const *coefficients, void *const *samples)
+tsr_status tsr_wavelet_domain_inverse(tsr_wavelet_domain *domain, const void *const *coefficients, void *const *samples)
 {
-    if (!d) TSR_FAIL(TSR_ERROR_ARGUMENT, "domain is NULL");
-    tsr_status status = check_arrays(d, coefficients, samples); /* the others hear of it below */
-    if (!d->whole->levels) FOR_LOCAL_PARTS(k) if (status == TSR_OK) status = copy_part(d, k, samples[k], coefficients[k]);
-    TSR_TRY(agree(d, status));
-    for (int32_t level = d->whole->levels - 1; level >= 0; level--) {
-        FOR_LOCAL_PARTS(k)
+    TSR_NEEDS(domain);
+    tsr_status status = check_arrays(domain, coefficients, samples); /* the others hear of it below */
+    if (!domain->whole->levels) FOR_LOCAL_PARTS(domain, k) if (status == TSR_OK) status = copy_part(domain, k, samples[k], coefficients[k]);
+    TSR_TRY(agree(domain, status));
+    for (int32_t level = domain->whole->levels - 1; level >= 0; level--) {
+        FOR_LOCAL_PARTS(domain, k)
         {
-            d->part[k].slab = slab_of(d, first_part(d) + k, level);
-            if (status == TSR_OK) status = gather_part(d, k, level, coefficients);
+            domain->part[k].slab = slab_of(domain, first_part(domain) + k, level);
+            if (status == TSR_OK) status = gather_part(domain, k, level, coefficients);
         }
-        TSR_TRY(agree(d, status));
-        if (tsr_wavelet_slab_split(d->whole, level, d->axis)) status = fetch_all(d, level, 1);
-        FOR_LOCAL_PARTS(k) if (status == TSR_OK) status = inverse_part(d, k, level, samples);
-        TSR_TRY(agree(d, status));
+        TSR_TRY(agree(domain, status));
+        if (tsr_wavelet_slab_split(domain->whole, level, domain->axis)) status = fetch_all(domain, level, 1);
+        FOR_LOCAL_PARTS(domain, k) if (status == TSR_OK) status = inverse_part(domain, k, level, samples);
+        TSR_TRY(agree(domain, status));
     }
-    TSR_TRY(wait_for_all(d));
+    TSR_TRY(wait_for_all(domain));
     return TSR_OK;
 }
 
@@ -426,9 +427,9 @@ static tsr_status check_domain(tsr_context *const *contexts, int32_t count, cons
 tsr_status tsr_wavelet_domain_create(tsr_context *const *contexts, int32_t count, const tsr_communicator *communicator, tsr_dtype dtype,
                                      int32_t dimensions, const int64_t *size, const tsr_wavelet_options *options, tsr_wavelet_domain **domain)
 {
+    TSR_RETURNS(domain);
     tsr_wavelet_options o;
     tsr_status status;
-    *domain = NULL;
     TSR_TRY(tsr_options_take(&o, sizeof o, options, "tsr_wavelet_options"));
     TSR_TRY(check_domain(contexts, count, communicator, dimensions, &o));
     tsr_wavelet_domain *d = (tsr_wavelet_domain *)calloc(1, sizeof *d + (size_t)count * sizeof d->part[0]);
@@ -470,6 +471,7 @@ void tsr_wavelet_domain_destroy(tsr_wavelet_domain **domain)
 
 tsr_status tsr_wavelet_domain_part(const tsr_wavelet_domain *d, int32_t number, tsr_wavelet_part *about)
 {
+    TSR_NEEDS(about);
     if (!d || number < 0 || number >= d->parts) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: part %d, expected 0 to %d", number, d ? d->parts - 1 : -1);
     const int64_t begin = part_begin(d, number, 0), end = part_end(d, number, 0);
     *about = (tsr_wavelet_part){ .axis = d->axis, .begin = begin, .end = end };
@@ -482,31 +484,32 @@ tsr_status tsr_wavelet_domain_part(const tsr_wavelet_domain *d, int32_t number, 
     return TSR_OK;
 }
 
-tsr_status tsr_wavelet_domain_place(const tsr_wavelet_domain *d, int32_t number, void *coefficients, void *whole, int store)
+tsr_status tsr_wavelet_domain_place(const tsr_wavelet_domain *domain, int32_t number, void *coefficients, void *whole, int store)
 {
+    TSR_NEEDS(domain);
     tsr_wavelet_part about;
-    TSR_TRY(tsr_wavelet_domain_part(d, number, &about));
+    TSR_TRY(tsr_wavelet_domain_part(domain, number, &about));
     if (!about.elements) return TSR_OK;
     if (!coefficients || !whole) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: %s is NULL", whole ? "coefficients" : "whole");
     int64_t local[TSR_WAVELET_DIMENSIONS];
-    own_size(d, number, 0, local);
-    for (int32_t level = 0; level < d->whole->stages; level++) {
-        const tsr_wavelet_stage *stage = &d->whole->stage[level];
+    own_size(domain, number, 0, local);
+    for (int32_t level = 0; level < domain->whole->stages; level++) {
+        const tsr_wavelet_stage *stage = &domain->whole->stage[level];
         int64_t mine[TSR_WAVELET_DIMENSIONS], band[TSR_WAVELET_DIMENSIONS];
-        own_size(d, number, level, mine);
-        for (uint32_t bits = level + 1 < d->whole->levels; bits < 8; bits++) {
+        own_size(domain, number, level, mine);
+        for (uint32_t bits = level + 1 < domain->whole->levels; bits < 8; bits++) {
             if (bits & ~stage->axes) continue;
-            band_extents(d, level, bits, mine, band);
-            tsr_wavelet_array here = mallat_band(mine, local, bits, (char *)coefficients, d->element);
-            tsr_wavelet_array there = mallat_band(stage->size, d->whole->size, bits, (char *)whole, d->element);
-            const int64_t first = part_begin(d, number, level) >> tsr_wavelet_slab_split(d->whole, level, d->axis);
-            there.data = (char *)there.data + first * there.stride[d->axis] * (int64_t)d->element;
+            band_extents(domain, level, bits, mine, band);
+            tsr_wavelet_array here = mallat_band(mine, local, bits, (char *)coefficients, domain->element);
+            tsr_wavelet_array there = mallat_band(stage->size, domain->whole->size, bits, (char *)whole, domain->element);
+            const int64_t first = part_begin(domain, number, level) >> tsr_wavelet_slab_split(domain->whole, level, domain->axis);
+            there.data = (char *)there.data + first * there.stride[domain->axis] * (int64_t)domain->element;
             tsr_wavelet_array *from = store ? &here : &there, *to = store ? &there : &here;
             for (int64_t z = 0; z < band[2]; z++)
                 for (int64_t y = 0; y < band[1] && band[0]; y++)
-                    memcpy((char *)to->data + (z * to->stride[2] + y * to->stride[1]) * (int64_t)d->element,
-                           (const char *)from->data + (z * from->stride[2] + y * from->stride[1]) * (int64_t)d->element,
-                           (size_t)band[0] * d->element);
+                    memcpy((char *)to->data + (z * to->stride[2] + y * to->stride[1]) * (int64_t)domain->element,
+                           (const char *)from->data + (z * from->stride[2] + y * from->stride[1]) * (int64_t)domain->element,
+                           (size_t)band[0] * domain->element);
         }
     }
     return TSR_OK;

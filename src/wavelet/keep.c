@@ -123,6 +123,7 @@ static tsr_status check(const tsr_wavelet_keep_options *o)
 tsr_status tsr_wavelet_volume_keep(tsr_context *context, tsr_volume *coefficients, const tsr_wavelet_keep_options *options,
                                    tsr_wavelet_keep_info *info)
 {
+    TSR_NEEDS(context);
     tsr_wavelet_keep_options o;
     tsr_wavelet_keep_info found = { 0 };
     tsr_status status;

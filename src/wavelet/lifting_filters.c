@@ -59,6 +59,7 @@ const char *tsr_wavelet_layout_name(tsr_wavelet_layout layout) { return (unsigne
 
 tsr_status tsr_wavelet_filter_parse(const char *name, tsr_wavelet_filter *filter)
 {
+    TSR_NEEDS(filter);
     for (int f = 0; name && f < TSR_WAVELET_FILTERS; f++)
         if (is_named((tsr_wavelet_filter)f) && !strcmp(name, filter_names[f])) {
             *filter = (tsr_wavelet_filter)f;
@@ -197,9 +198,9 @@ static tsr_status parse_step(const char **at, int32_t number, tsr_wavelet_step *
 
 tsr_status tsr_wavelet_steps_parse(const char *text, tsr_wavelet_step steps[TSR_WAVELET_STEPS], int32_t *count)
 {
+    TSR_NEEDS(text);
     const char *at = text, *word;
     *count = 0;
-    if (!text) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: the text of the steps is NULL");
     while (*at) {
         const char *look = at;
         if (next_word(&look, &word)) {

@@ -285,13 +285,14 @@ done:
 tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const tsr_wavelet_options *options, tsr_dtype dtype,
                           tsr_volume **coefficients)
 {
+    TSR_RETURNS(coefficients);
+    TSR_NEEDS(volume);
     tsr_wavelet_options o;
     tsr_status status;
     tsr_volume *samples = NULL, *padded = NULL;
     const tsr_volume *from = volume;
     tsr_wavelet_plan *plan = NULL;
     int64_t size[3];
-    *coefficients = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     TSR_TRY(tsr_dwt_take_options(options, &o));
     TSR_TRY(require_finite(context, volume, "wavelet"));
@@ -322,6 +323,8 @@ done:
 
 tsr_status tsr_volume_idwt(tsr_context *context, const tsr_volume *coefficients, tsr_volume **volume)
 {
+    TSR_RETURNS(volume);
+    TSR_NEEDS(context, coefficients);
     tsr_wavelet_options o;
     tsr_wavelet_step steps[TSR_WAVELET_STEPS];
     tsr_dtype origin;
@@ -330,7 +333,6 @@ tsr_status tsr_volume_idwt(tsr_context *context, const tsr_volume *coefficients,
     tsr_wavelet_plan *plan = NULL;
     int64_t before[3];
     int padded;
-    *volume = NULL;
     TSR_TRY(tsr_volume_require(context, coefficients, "coefficients"));
     TSR_TRY(tsr_dwt_read_meta(coefficients, &o, steps, &origin));
     TSR_TRY(require_finite(context, coefficients, "wavelet"));
@@ -399,6 +401,7 @@ static tsr_status band_statistics(tsr_context *context, const tsr_volume *v, tsr
 
 tsr_status tsr_wavelet_volume_statistics(const tsr_volume *v, tsr_wavelet_statistics *bands, int32_t most, int32_t *count)
 {
+    TSR_NEEDS(count);
     tsr_context_options on_cpu = TSR_CONTEXT_OPTIONS;
     tsr_context *context = NULL;
     tsr_wavelet_plan *plan = NULL;
@@ -461,6 +464,7 @@ static void paint(const tsr_volume *v, int64_t z, const int64_t from[2], const i
 
 tsr_status tsr_wavelet_mosaic(const tsr_volume *v, int64_t z, tsr_image *image)
 {
+    TSR_NEEDS(image);
     tsr_wavelet_options o;
     tsr_wavelet_step steps[TSR_WAVELET_STEPS];
     tsr_dtype origin;

@@ -260,11 +260,10 @@ static tsr_status fill_plan(tsr_wavelet_plan *p, const tsr_wavelet_options *o)
 tsr_status tsr_wavelet_plan_create(tsr_context *context, tsr_dtype dtype, int32_t dimensions, const int64_t *size, const tsr_wavelet_options *options,
                                    tsr_wavelet_plan **plan)
 {
+    TSR_RETURNS(plan);
+    TSR_NEEDS(context, size);
     tsr_wavelet_options own;
     tsr_status status;
-    *plan = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
-    if (!size) TSR_FAIL(TSR_ERROR_ARGUMENT, "size is NULL, expected an extent per axis");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(check_options(dtype, dimensions, size, &own));
     int32_t possible = tsr_wavelet_levels_possible(dimensions, size, own.axes), levels = own.levels ? own.levels : possible < 3 ? possible : 3;
@@ -338,6 +337,7 @@ static int64_t moved_bytes(const tsr_wavelet_plan *p, const tsr_wavelet_level *l
 
 void tsr_wavelet_plan_describe(const tsr_wavelet_plan *p, tsr_wavelet_info *info)
 {
+    if (!p || !info) return;
     tsr_wavelet_level levels[TSR_WAVELET_LEVELS];
     void *const none[3] = { NULL, NULL, NULL };
     bind(p, none, levels);
@@ -349,6 +349,7 @@ void tsr_wavelet_plan_describe(const tsr_wavelet_plan *p, tsr_wavelet_info *info
 
 void tsr_wavelet_plan_print(const tsr_wavelet_plan *p, char *text, size_t bytes)
 {
+    if (!p || !text) return;
     char size[128] = "";
     tsr_wavelet_info info;
     tsr_wavelet_plan_describe(p, &info);
@@ -388,14 +389,15 @@ static double band_weight(const tsr_wavelet_plan *p, const tsr_wavelet_stage *s,
     return weight;
 }
 
-tsr_status tsr_wavelet_plan_band(const tsr_wavelet_plan *p, int32_t index, tsr_wavelet_band *band)
+tsr_status tsr_wavelet_plan_band(const tsr_wavelet_plan *plan, int32_t index, tsr_wavelet_band *band)
 {
+    TSR_NEEDS(plan, band);
     int32_t n;
     uint32_t bits;
-    if (index < 0 || !find_band(p, index, &n, &bits)) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: no band %d in this plan", index);
-    const tsr_wavelet_stage *s = &p->stage[n];
-    *band = (tsr_wavelet_band){ .level = p->levels ? n + 1 : 0, .high = bits, .split = s->axes, .offset = s->band[bits].offset };
-    band->weight = band_weight(p, s, band->level, bits);
+    if (index < 0 || !find_band(plan, index, &n, &bits)) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: no band %d in this plan", index);
+    const tsr_wavelet_stage *s = &plan->stage[n];
+    *band = (tsr_wavelet_band){ .level = plan->levels ? n + 1 : 0, .high = bits, .split = s->axes, .offset = s->band[bits].offset };
+    band->weight = band_weight(plan, s, band->level, bits);
     for (int32_t a = 0; a < TSR_WAVELET_AXES; a++) {
         band->size[a] = band_size(s, bits, a);
         band->stride[a] = s->band[bits].stride[a];
@@ -526,12 +528,13 @@ tsr_status tsr_wavelet_forward(const tsr_wavelet_plan *plan, const void *samples
 
 tsr_status tsr_wavelet_inverse(const tsr_wavelet_plan *plan, const void *coefficients, void *samples, void *workspace)
 {
+    TSR_NEEDS(plan);
     return transform(plan, samples, writable(coefficients), workspace, 1);
 }
 
 tsr_status tsr_wavelet_rearrange(const tsr_wavelet_plan *from_plan, const void *from, const tsr_wavelet_plan *to_plan, void *to)
 {
-    if (!from_plan || !to_plan || !from || !to) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: a plan or array is NULL");
+    TSR_NEEDS(from_plan, from, to_plan, to);
     if (from_plan->context != to_plan->context || from_plan->dtype != to_plan->dtype || from_plan->levels != to_plan->levels ||
         memcmp(from_plan->size, to_plan->size, sizeof to_plan->size))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: plans of different context, type, levels or extents, expected the same");

@@ -493,7 +493,7 @@ static void refusals(void **state)
     tsr_context *context = ((fixture *)*state)->context;
     tsr_tiles *a = ball(context, 0, 0, 0, 5), *b = NULL, *c = NULL;
     tsr_tiles_options options = TSR_TILES_OPTIONS;
-    require_error(tsr_tiles_combine(a, NULL, TSR_CSG_UNION, 0, &c), TSR_ERROR_ARGUMENT, "second operand");
+    require_error(tsr_tiles_combine(a, NULL, TSR_CSG_UNION, 0, &c), TSR_ERROR_ARGUMENT, "b is NULL");
     b = make(context, &(tsr_shape){ .radius = 5 }, 4, 4);
     require_error(tsr_tiles_combine(a, b, TSR_CSG_UNION, 0, &c), TSR_ERROR_ARGUMENT, "band: 3 and 4");
     tsr_tiles_destroy(&b);

@@ -557,7 +557,7 @@ static void refusals(void **state)
     const tsr_attraction good = { .points = one, .count = 2, .speed = 1, .radius = 4, .time = 1 };
     tsr_attraction a = good;
     require_error(tsr_editor_attract(e, "b", &a, NULL), TSR_ERROR_STATE, "no object 'b'");
-    require_error(tsr_editor_attract(e, "a", NULL, NULL), TSR_ERROR_ARGUMENT, "no points");
+    require_error(tsr_editor_attract(e, "a", NULL, NULL), TSR_ERROR_ARGUMENT, "attraction is NULL");
     a.points = bad;
     require_error(tsr_editor_attract(e, "a", &a, NULL), TSR_ERROR_ARGUMENT, "point 1 is not finite");
     a.points = wide;

@@ -191,7 +191,7 @@ static void refuses(void **state)
     data[0] = 1;
     o.rule = TSR_REGION_SPREAD;
     tsr_region_tree *tree = make(context, n, data, &o);
-    require_error(tsr_region_tree_grade(NULL, NULL, NULL, &graded, NULL), TSR_ERROR_ARGUMENT, "region tree is NULL");
+    require_error(tsr_region_tree_grade(NULL, NULL, NULL, &graded, NULL), TSR_ERROR_ARGUMENT, "tree is NULL");
     how.touch = (tsr_region_touch)3;
     require_error(tsr_region_tree_grade(tree, &how, NULL, &graded, NULL), TSR_ERROR_ARGUMENT, "touch is 3, expected faces, edges or corners");
     how.touch = TSR_REGION_TOUCH_FACES;

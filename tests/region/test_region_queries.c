@@ -470,7 +470,7 @@ static void statistics_of_leaves(void **state)
             tsr_volume *other;
             require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ 29, 18, 1 }, NULL, &other));
             require_error(tsr_region_tree_statistics(device, other, memory), TSR_ERROR_ARGUMENT, "volume of 29 x 18 x 1, expected 29 x 17 x 1");
-            require_error(tsr_region_tree_statistics(device, there, NULL), TSR_ERROR_ARGUMENT, "an array is NULL");
+            require_error(tsr_region_tree_statistics(device, there, NULL), TSR_ERROR_ARGUMENT, "statistics is NULL");
             require_error(tsr_region_tree_statistics(tree, there, memory), TSR_ERROR_ARGUMENT, "lies on the host");
             tsr_volume_destroy(&other);
         }

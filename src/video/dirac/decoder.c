@@ -22,10 +22,9 @@ tsr_status tsr_dirac_damage(tsr_dirac_decoder *d, int64_t offset, const char *fo
 
 tsr_status tsr_dirac_decoder_create(tsr_context *context, const tsr_dirac_decode_options *options, tsr_dirac_decoder **decoder)
 {
+    TSR_RETURNS(decoder);
+    TSR_NEEDS(context);
     tsr_dirac_decode_options own;
-    if (!decoder) TSR_FAIL(TSR_ERROR_ARGUMENT, "decoder is NULL");
-    *decoder = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (own.memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "memory_limit is %lld, expected bytes, or 0", (long long)own.memory_limit);
     if (!own.memory_limit) own.memory_limit = tsr_physical_memory() / 4;
@@ -60,10 +59,10 @@ tsr_status tsr_dirac_decoder_push(tsr_dirac_decoder *d, const void *bytes, size_
     return tsr_dirac_stream_push(&d->stream, bytes, size);
 }
 
-tsr_status tsr_dirac_decoder_end(tsr_dirac_decoder *d)
+tsr_status tsr_dirac_decoder_end(tsr_dirac_decoder *decoder)
 {
-    if (!d) TSR_FAIL(TSR_ERROR_ARGUMENT, "decoder is NULL");
-    d->stream.ended = 1;
+    TSR_NEEDS(decoder);
+    decoder->stream.ended = 1;
     return TSR_OK;
 }
 

@@ -190,11 +190,10 @@ static tsr_status make_memory(tsr_dirac_encoder *e)
 
 tsr_status tsr_dirac_encoder_create(tsr_context *context, const tsr_dirac_encode_options *options, tsr_dirac_encoder **encoder)
 {
+    TSR_RETURNS(encoder);
+    TSR_NEEDS(context);
     tsr_dirac_encode_options own;
     tsr_status status;
-    if (!encoder) TSR_FAIL(TSR_ERROR_ARGUMENT, "encoder is NULL");
-    *encoder = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(check_format(&own));
     TSR_TRY(check_numbers(&own));

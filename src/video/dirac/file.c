@@ -14,11 +14,10 @@ struct tsr_dirac_writer {
 tsr_status tsr_dirac_writer_create(tsr_context *context, const char *path, const tsr_dirac_encode_options *options, const tsr_write_options *write,
                                    tsr_dirac_writer **writer)
 {
+    TSR_RETURNS(writer);
+    TSR_NEEDS(context, path);
     tsr_write_options own = TSR_WRITE_OPTIONS;
     tsr_status status;
-    if (!writer) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
-    *writer = NULL;
-    if (!path) TSR_FAIL(TSR_ERROR_ARGUMENT, "path is NULL");
     if (write) TSR_TRY(TSR_OPTIONS_TAKE(&own, write));
     tsr_dirac_writer *w = (tsr_dirac_writer *)calloc(1, sizeof *w);
     if (!w) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", path);
@@ -31,29 +30,29 @@ fail:
     return status;
 }
 
-tsr_status tsr_dirac_writer_append(tsr_dirac_writer *w, const tsr_video_frame *frame)
+tsr_status tsr_dirac_writer_append(tsr_dirac_writer *writer, const tsr_video_frame *frame)
 {
+    TSR_NEEDS(writer, frame);
     const void *bytes = NULL;
     size_t size = 0;
-    if (!w) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
-    if (w->ended) TSR_FAIL(TSR_ERROR_STATE, "the stream has ended");
-    TSR_TRY(tsr_dirac_encoder_frame(w->encoder, frame, &bytes, &size));
-    w->frames++;
-    w->bytes += (int64_t)size;
-    return size ? tsr_output_write(w->output, bytes, size) : TSR_OK;
+    if (writer->ended) TSR_FAIL(TSR_ERROR_STATE, "the stream has ended");
+    TSR_TRY(tsr_dirac_encoder_frame(writer->encoder, frame, &bytes, &size));
+    writer->frames++;
+    writer->bytes += (int64_t)size;
+    return size ? tsr_output_write(writer->output, bytes, size) : TSR_OK;
 }
 
-tsr_status tsr_dirac_writer_end(tsr_dirac_writer *w)
+tsr_status tsr_dirac_writer_end(tsr_dirac_writer *writer)
 {
+    TSR_NEEDS(writer);
     const void *bytes = NULL;
     size_t size = 0;
-    if (!w) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
-    if (!w->frames) TSR_FAIL(TSR_ERROR_STATE, "a stream without pictures");
-    if (w->ended) return TSR_OK;
-    w->ended = 1;
-    TSR_TRY(tsr_dirac_encoder_end(w->encoder, &bytes, &size));
-    w->bytes += (int64_t)size;
-    return tsr_output_write(w->output, bytes, size);
+    if (!writer->frames) TSR_FAIL(TSR_ERROR_STATE, "a stream without pictures");
+    if (writer->ended) return TSR_OK;
+    writer->ended = 1;
+    TSR_TRY(tsr_dirac_encoder_end(writer->encoder, &bytes, &size));
+    writer->bytes += (int64_t)size;
+    return tsr_output_write(writer->output, bytes, size);
 }
 
 int64_t tsr_dirac_writer_bytes(const tsr_dirac_writer *w) { return w ? w->bytes : 0; }

@@ -21,7 +21,7 @@ struct tsr_dirac_inspector {
 
 tsr_status tsr_dirac_inspector_create(tsr_dirac_inspector **inspector)
 {
-    if (!inspector) TSR_FAIL(TSR_ERROR_ARGUMENT, "inspector is NULL");
+    TSR_NEEDS(inspector);
     *inspector = (tsr_dirac_inspector *)calloc(1, sizeof **inspector);
     if (!*inspector) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for an inspector");
     (*inspector)->stream.unit_limit = UINT32_MAX;
@@ -43,10 +43,10 @@ tsr_status tsr_dirac_inspector_push(tsr_dirac_inspector *i, const void *bytes, s
     return tsr_dirac_stream_push(&i->stream, bytes, size);
 }
 
-tsr_status tsr_dirac_inspector_end(tsr_dirac_inspector *i)
+tsr_status tsr_dirac_inspector_end(tsr_dirac_inspector *inspector)
 {
-    if (!i) TSR_FAIL(TSR_ERROR_ARGUMENT, "inspector is NULL");
-    i->stream.ended = 1;
+    TSR_NEEDS(inspector);
+    inspector->stream.ended = 1;
     return TSR_OK;
 }
 

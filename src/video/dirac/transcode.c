@@ -32,10 +32,9 @@ struct tsr_dirac_transcoder {
 tsr_status tsr_dirac_transcoder_create(const tsr_dirac_transcode_options *options, tsr_status (*write)(void *user, const void *bytes, size_t size),
                                        void *user, tsr_dirac_transcoder **transcoder)
 {
+    TSR_RETURNS(transcoder);
+    TSR_NEEDS(write);
     tsr_dirac_transcode_options own;
-    if (!transcoder) TSR_FAIL(TSR_ERROR_ARGUMENT, "transcoder is NULL");
-    *transcoder = NULL;
-    if (!write) TSR_FAIL(TSR_ERROR_ARGUMENT, "write is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (own.first < 0 || own.count < 0)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "first is %lld and count %lld, expected numbers of pictures", (long long)own.first, (long long)own.count);
@@ -318,19 +317,19 @@ tsr_status tsr_dirac_transcoder_push(tsr_dirac_transcoder *t, const void *bytes,
     return drain(t);
 }
 
-tsr_status tsr_dirac_transcoder_end(tsr_dirac_transcoder *t, int64_t *pictures)
+tsr_status tsr_dirac_transcoder_end(tsr_dirac_transcoder *transcoder, int64_t *pictures)
 {
-    if (!t) TSR_FAIL(TSR_ERROR_ARGUMENT, "transcoder is NULL");
-    t->stream.ended = 1;
-    TSR_TRY(drain(t));
-    if (!t->has_sequence) TSR_FAIL(TSR_ERROR_FORMAT, "no sequence header of Dirac or VC-2");
-    if (t->collecting) TSR_FAIL(TSR_ERROR_FORMAT, "picture %u: its fragments are not complete", t->number);
-    if (t->open) TSR_TRY(put(t, TSR_DIRAC_END, NULL, 0, NULL, 0));
-    tsr_dirac_stream_free(&t->stream);
-    t->stream.unit_limit = UINT32_MAX;
-    t->open = t->has_sequence = 0;
-    t->previous = 0;
-    t->coded = t->kept_size = 0;
-    if (pictures) *pictures = t->written;
+    TSR_NEEDS(transcoder);
+    transcoder->stream.ended = 1;
+    TSR_TRY(drain(transcoder));
+    if (!transcoder->has_sequence) TSR_FAIL(TSR_ERROR_FORMAT, "no sequence header of Dirac or VC-2");
+    if (transcoder->collecting) TSR_FAIL(TSR_ERROR_FORMAT, "picture %u: its fragments are not complete", transcoder->number);
+    if (transcoder->open) TSR_TRY(put(transcoder, TSR_DIRAC_END, NULL, 0, NULL, 0));
+    tsr_dirac_stream_free(&transcoder->stream);
+    transcoder->stream.unit_limit = UINT32_MAX;
+    transcoder->open = transcoder->has_sequence = 0;
+    transcoder->previous = 0;
+    transcoder->coded = transcoder->kept_size = 0;
+    if (pictures) *pictures = transcoder->written;
     return TSR_OK;
 }

@@ -251,11 +251,11 @@ static void finish(tsr_calibration *k, const tsr_sighting *s, const tsr_pinhole 
 tsr_status tsr_calibrate(const tsr_sighting *sightings, int64_t count, const tsr_pinhole *camera, int32_t cameras,
                          const tsr_calibrate_options *options, tsr_calibration **calibration)
 {
+    TSR_RETURNS(calibration);
+    TSR_NEEDS(sightings, camera);
     tsr_calibrate_options o;
     int32_t poses = 0;
     tsr_status status = TSR_OK;
-    if (!calibration) TSR_FAIL(TSR_ERROR_ARGUMENT, "calibration is NULL");
-    *calibration = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(check(sightings, count, camera, cameras, &o, &poses));
     if (!o.free)

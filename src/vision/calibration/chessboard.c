@@ -283,6 +283,7 @@ static tsr_status check_image(const tsr_image *image)
 
 tsr_status tsr_corners_refine(const tsr_image *image, int32_t window, int64_t count, double (*pixel)[2], int64_t *moved)
 {
+    TSR_NEEDS(image);
     tsr_grey grey, smooth;
     int64_t n = 0;
     TSR_TRY(check_image(image));
@@ -323,6 +324,7 @@ static double spacing(const tsr_corner *corner, const int32_t *order, const tsr_
 tsr_status tsr_chessboard_find(const tsr_image *image, const tsr_chessboard *board, const tsr_chessboard_options *options, double (*pixel)[2],
                                int *found)
 {
+    TSR_NEEDS(image);
     tsr_chessboard_options o;
     tsr_grey grey = { 0 }, smooth = { 0 };
     tsr_corner *corner = NULL;

@@ -42,12 +42,11 @@ static void normal_at(const tsr_camera_rays *rays, const float *d, int32_t w, in
 
 tsr_status tsr_depth_vertices(const tsr_volume *depth, const tsr_camera *camera, const tsr_volume *image, int32_t channels, tsr_mesh **vertices)
 {
+    TSR_RETURNS(vertices);
     tsr_status status;
     tsr_volume *map = NULL, *picture = NULL;
     tsr_camera_rays rays;
     int64_t count = 0, n = 0;
-    if (!vertices) TSR_FAIL(TSR_ERROR_ARGUMENT, "depth vertices: vertices is NULL");
-    *vertices = NULL;
     if (!depth || !camera) TSR_FAIL(TSR_ERROR_ARGUMENT, "depth vertices: %s is NULL", depth ? "camera" : "depth");
     if (depth->dtype != TSR_F32 || depth->size.z != 1)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "depth vertices: depth is of %s with %lld slices, expected f32 and one", tsr_dtype_name(depth->dtype), (long long)depth->size.z);

@@ -10,10 +10,9 @@ static size_t table_bytes(uint32_t size) { return (size_t)size * (8 + 4 + 4 + 4)
 
 tsr_status tsr_fusion_create(tsr_context *context, const tsr_fusion_options *options, tsr_fusion **fusion)
 {
+    TSR_RETURNS(fusion);
+    TSR_NEEDS(context);
     tsr_fusion_options o;
-    if (!fusion) TSR_FAIL(TSR_ERROR_ARGUMENT, "fusion: fusion is NULL");
-    *fusion = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "fusion: context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     if (!(o.voxel > 0 && o.voxel < 1e30)) TSR_FAIL(TSR_ERROR_ARGUMENT, "fusion: voxel is %g, expected a length above 0", o.voxel);
     if (o.truncation == 0) o.truncation = 4 * o.voxel;
@@ -155,6 +154,7 @@ static tsr_status counters_of(tsr_fusion *f, uint32_t counters[3])
 
 tsr_status tsr_fusion_add(tsr_fusion *fusion, const tsr_volume *depth, const tsr_volume *image, const tsr_camera *camera)
 {
+    TSR_NEEDS(fusion, depth);
     tsr_fusion *f = fusion;
     static const char *const names[] = { "fusion", "depth", "camera" };
     const void *const given[] = { fusion, depth, camera };

@@ -204,11 +204,10 @@ done:
 
 tsr_status tsr_fusion_tiles(tsr_fusion *fusion, double least_weight, tsr_tiles **tiles)
 {
+    TSR_RETURNS(tiles);
+    TSR_NEEDS(fusion);
     tsr_fusion_bricks bricks;
     tsr_status status;
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "fusion: tiles is NULL");
-    *tiles = NULL;
-    if (!fusion) TSR_FAIL(TSR_ERROR_ARGUMENT, "fusion: fusion is NULL");
     if (!(least_weight >= 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "fusion: least_weight is %g, expected 0 or more", least_weight);
     TSR_TRY(tsr_fusion_download(fusion, &bricks));
     TSR_TRY_GOTO(make_tiles(fusion, &bricks, least_weight, tiles), done);
@@ -338,15 +337,14 @@ done:
 
 tsr_status tsr_fusion_mesh(tsr_fusion *fusion, const tsr_fusion_mesh_options *options, tsr_mesh **mesh)
 {
+    TSR_RETURNS(mesh);
+    TSR_NEEDS(fusion);
     tsr_fusion_mesh_options o;
     tsr_fusion_bricks bricks = { 0 };
     tsr_tiles *tiles = NULL;
     tsr_mesh *whole = NULL, *host = NULL;
     tsr_surface_options surface = TSR_SURFACE_OPTIONS;
     tsr_status status;
-    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "fusion: mesh is NULL");
-    *mesh = NULL;
-    if (!fusion) TSR_FAIL(TSR_ERROR_ARGUMENT, "fusion: fusion is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     if (!(o.least_weight >= 0) || o.least_triangles < 0)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "fusion: least_weight %g and least_triangles %lld, expected 0 or more", o.least_weight, (long long)o.least_triangles);

@@ -132,14 +132,13 @@ static tsr_status match(tsr_context *context, const tsr_volume *const image[2], 
 tsr_status tsr_stereo_match(tsr_context *context, const tsr_volume *left, const tsr_volume *right, const tsr_stereo_match_options *options,
                             tsr_volume **disparity, tsr_volume **valid)
 {
+    TSR_RETURNS(disparity);
+    TSR_NEEDS(context);
     tsr_status status;
     tsr_stereo_match_options o;
     int32_t width, height, other[2];
     tsr_depth_memory memory = { .context = context };
-    if (!disparity) TSR_FAIL(TSR_ERROR_ARGUMENT, "stereo: disparity is NULL");
-    *disparity = NULL;
     if (valid) *valid = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "stereo: context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(check(&o));
     TSR_TRY(tsr_depth_image(context, left, o.channels, "left", &width, &height));

@@ -360,10 +360,10 @@ static tsr_status cross_check(tsr_context *context, const tsr_depth_view *views,
 tsr_status tsr_plane_sweep(tsr_context *context, const tsr_depth_view *views, int32_t count, const tsr_camera *camera, const tsr_plane_sweep_options *options,
                            tsr_depth_maps *maps)
 {
+    TSR_NEEDS(maps);
     tsr_status status;
     tsr_plane_sweep_options o;
     tsr_camera own;
-    if (!maps) TSR_FAIL(TSR_ERROR_ARGUMENT, "plane sweep: maps is NULL");
     *maps = (tsr_depth_maps)TSR_DEPTH_MAPS;
     if (!context || !views) TSR_FAIL(TSR_ERROR_ARGUMENT, "plane sweep: %s is NULL", context ? "views" : "context");
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
@@ -397,6 +397,7 @@ fail:
 tsr_status tsr_depth_check(tsr_context *context, tsr_volume *depth, const tsr_camera *camera, const tsr_volume *other, const tsr_camera *other_camera,
                            double tolerance, int seen, tsr_volume *valid)
 {
+    TSR_NEEDS(context, depth, camera, other, other_camera, valid);
     static const char *const names[] = { "context", "depth", "camera", "other", "other_camera", "valid" };
     const void *const given[] = { context, depth, camera, other, other_camera, valid };
     for (size_t i = 0; i < 6; i++)

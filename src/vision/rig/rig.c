@@ -11,7 +11,7 @@ static tsr_status no_memory(const char *what) { TSR_FAIL(TSR_ERROR_MEMORY, "rig:
 
 tsr_status tsr_rig_create(tsr_rig **rig)
 {
-    if (!rig) TSR_FAIL(TSR_ERROR_ARGUMENT, "rig is NULL");
+    TSR_NEEDS(rig);
     *rig = (tsr_rig *)calloc(1, sizeof **rig);
     if (*rig) (*rig)->folder = (char *)calloc(1, 1);
     if (*rig && !(*rig)->folder) tsr_rig_destroy(rig);
@@ -178,7 +178,7 @@ const char *tsr_rig_unknown(const tsr_rig *rig, int64_t index)
 const char *tsr_rig_folder(const tsr_rig *rig) { return rig ? rig->folder : ""; }
 tsr_status tsr_rig_set_folder(tsr_rig *rig, const char *folder)
 {
-    if (!rig) TSR_FAIL(TSR_ERROR_ARGUMENT, "rig is NULL");
+    TSR_NEEDS(rig);
     const size_t size = strlen(folder ? folder : "") + 1;
     char *own = (char *)malloc(size);
     if (!own) return no_memory("folder");

@@ -160,11 +160,10 @@ static tsr_status read_folder(const tsr_rig_format *format, const char *path, co
 
 tsr_status tsr_rig_read(const char *path, const tsr_rig_read_options *options, tsr_rig **rig)
 {
+    TSR_RETURNS(rig);
+    TSR_NEEDS(path);
     tsr_rig_read_options o;
     const tsr_rig_format *format = NULL;
-    if (!rig) TSR_FAIL(TSR_ERROR_ARGUMENT, "rig is NULL");
-    *rig = NULL;
-    if (!path) TSR_FAIL(TSR_ERROR_ARGUMENT, "path is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(check_options(&o));
     if (o.format && *o.format) TSR_TRY(format_named(o.format, &format));
@@ -175,10 +174,9 @@ tsr_status tsr_rig_read(const char *path, const tsr_rig_read_options *options, t
 
 tsr_status tsr_rig_read_text(const char *name, const void *bytes, size_t size, const char *file, const tsr_rig_read_options *options, tsr_rig **rig)
 {
+    TSR_RETURNS(rig);
     tsr_rig_read_options o;
     const tsr_rig_format *format = NULL;
-    if (!rig) TSR_FAIL(TSR_ERROR_ARGUMENT, "rig is NULL");
-    *rig = NULL;
     if (!bytes && size) TSR_FAIL(TSR_ERROR_ARGUMENT, "bytes are NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(check_options(&o));

@@ -74,10 +74,9 @@ static tsr_status place(tsr_rig_layout layout, const tsr_rig_layout_options *o, 
 
 tsr_status tsr_rig_make(tsr_rig_layout layout, const tsr_rig_layout_options *options, tsr_rig **rig)
 {
+    TSR_RETURNS(rig);
     tsr_rig_layout_options o;
     tsr_status status = TSR_OK;
-    if (!rig) TSR_FAIL(TSR_ERROR_ARGUMENT, "rig is NULL");
-    *rig = NULL;
     TSR_TRY(fill(layout, options, &o));
     TSR_TRY(tsr_rig_create(rig));
     int digits = 2;

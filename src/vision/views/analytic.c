@@ -197,11 +197,11 @@ static void shade(const tsr_analytic_options *o, const tsr_span *hit, tsr_vec3 a
 
 tsr_status tsr_analytic_trace(const char *name, const tsr_analytic_options *options, tsr_vec3 origin, tsr_vec3 direction, double *t, tsr_vec3 *normal)
 {
+    TSR_NEEDS(t);
     tsr_analytic_options o;
     tsr_solid solids[SOLIDS_MOST + 1];
     tsr_span hit;
     int count;
-    if (!t) TSR_FAIL(TSR_ERROR_ARGUMENT, "t is NULL");
     *t = (double)INFINITY;
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(gather(name, &o, solids, &count));
@@ -214,6 +214,7 @@ tsr_status tsr_analytic_trace(const char *name, const tsr_analytic_options *opti
 
 tsr_status tsr_analytic_color(const char *name, const tsr_analytic_options *options, tsr_vec3 origin, tsr_vec3 direction, double color[3])
 {
+    TSR_NEEDS(name);
     tsr_analytic_options o;
     tsr_solid solids[SOLIDS_MOST + 1];
     tsr_span hit;
@@ -377,6 +378,7 @@ static tsr_status check(const tsr_analytic_options *o)
 tsr_status tsr_analytic_render(const char *name, const tsr_camera *camera, int32_t width, int32_t height, const tsr_analytic_options *options,
                                tsr_image *image, float *depth)
 {
+    TSR_NEEDS(camera);
     job j = { .width = width, .height = height, .depth = depth };
     if (image) memset(image, 0, sizeof *image);
     TSR_TRY(TSR_OPTIONS_TAKE(&j.o, options));

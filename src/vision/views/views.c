@@ -27,10 +27,9 @@ static size_t pixels_of(const tsr_novel *v) { return (size_t)v->width * (size_t)
 
 tsr_status tsr_novel_create(tsr_context *context, int32_t width, int32_t height, tsr_novel **view)
 {
+    TSR_RETURNS(view);
+    TSR_NEEDS(context);
     tsr_status status;
-    if (!view) TSR_FAIL(TSR_ERROR_ARGUMENT, "view is NULL");
-    *view = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     if (width < 1 || height < 1 || width > LARGEST || height > LARGEST)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "view of %d x %d pixels, expected 1 to %d each", width, height, LARGEST);
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **view, (void **)view));
@@ -69,11 +68,11 @@ void tsr_novel_destroy(tsr_novel **view)
 int32_t tsr_novel_width(const tsr_novel *v) { return v ? v->width : 0; }
 int32_t tsr_novel_height(const tsr_novel *v) { return v ? v->height : 0; }
 
-tsr_status tsr_novel_download(const tsr_novel *v, float *depth, uint8_t *color)
+tsr_status tsr_novel_download(const tsr_novel *view, float *depth, uint8_t *color)
 {
-    if (!v) TSR_FAIL(TSR_ERROR_ARGUMENT, "view is NULL");
-    if (depth) TSR_TRY(v->context->backend->download(v->context->queue, depth, v->depth, pixels_of(v) * sizeof *depth));
-    if (color) TSR_TRY(v->context->backend->download(v->context->queue, color, v->color, pixels_of(v) * 4));
+    TSR_NEEDS(view);
+    if (depth) TSR_TRY(view->context->backend->download(view->context->queue, depth, view->depth, pixels_of(view) * sizeof *depth));
+    if (color) TSR_TRY(view->context->backend->download(view->context->queue, color, view->color, pixels_of(view) * 4));
     return TSR_OK;
 }
 
@@ -201,47 +200,47 @@ static tsr_status clear(tsr_novel *v)
     return TSR_OK;
 }
 
-tsr_status tsr_novel_project(tsr_novel *v, const tsr_camera *camera, const tsr_projector *p, const tsr_project_options *options)
+tsr_status tsr_novel_project(tsr_novel *view, const tsr_camera *camera, const tsr_projector *projector, const tsr_project_options *options)
 {
+    TSR_NEEDS(view, camera, projector);
     tsr_project_options o;
     tsr_view_job job = { .width = 0 };
-    if (!v) TSR_FAIL(TSR_ERROR_ARGUMENT, "view is NULL");
     TSR_TRY(take_project(options, &o));
-    TSR_TRY(check_projector(v->context, p, 1, &job.columns, &job.rows));
+    TSR_TRY(check_projector(view->context, projector, 1, &job.columns, &job.rows));
     if (o.connect != TSR_CONNECT_NONE && (job.columns < 2 || job.rows < 2))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: %d x %d samples, expected 2 x 2 or more, or points (connect none)", job.columns, job.rows);
-    if (o.keep_far && !has_clip(&p->camera))
+    if (o.keep_far && !has_clip(&projector->camera))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "projector: samples are to be kept on the far plane, but its camera has no clip distances");
-    TSR_TRY(tsr_camera_points_make("view", camera, v->width, v->height, &job.seen));
-    if (p->depth) TSR_TRY(tsr_camera_rays_make("projector", &p->camera, job.columns, job.rows, &job.rays));
-    if (!tsr_projector_visible(p, 0, camera, v->width, v->height)) return o.keep ? TSR_OK : clear(v);
+    TSR_TRY(tsr_camera_points_make("view", camera, view->width, view->height, &job.seen));
+    if (projector->depth) TSR_TRY(tsr_camera_rays_make("projector", &projector->camera, job.columns, job.rows, &job.rays));
+    if (!tsr_projector_visible(projector, 0, camera, view->width, view->height)) return o.keep ? TSR_OK : clear(view);
     const size_t samples = (size_t)job.columns * (size_t)job.rows;
-    TSR_TRY(room_for_vertices(v, samples * sizeof *v->vertex));
-    const tsr_backend *backend = v->context->backend;
-    TSR_TRY(backend->fill(v->context->queue, v->key, 0xff, pixels_of(v) * sizeof *v->key));
-    if (v->large) TSR_TRY(backend->fill(v->context->queue, v->large, 0, sizeof *v->large));
-    job.depth = p->depth ? (const float *)p->depth->data : NULL;
-    job.position = p->position ? (const float *)p->position->data : NULL;
-    job.color = p->color ? (const uint8_t *)p->color->data : NULL;
-    job.color_columns = p->color ? (int32_t)(p->color->size.x / 3) : 0;
-    job.color_rows = p->color ? (int32_t)p->color->size.y : 0;
-    job.width = v->width;
-    job.height = v->height;
+    TSR_TRY(room_for_vertices(view, samples * sizeof *view->vertex));
+    const tsr_backend *backend = view->context->backend;
+    TSR_TRY(backend->fill(view->context->queue, view->key, 0xff, pixels_of(view) * sizeof *view->key));
+    if (view->large) TSR_TRY(backend->fill(view->context->queue, view->large, 0, sizeof *view->large));
+    job.depth = projector->depth ? (const float *)projector->depth->data : NULL;
+    job.position = projector->position ? (const float *)projector->position->data : NULL;
+    job.color = projector->color ? (const uint8_t *)projector->color->data : NULL;
+    job.color_columns = projector->color ? (int32_t)(projector->color->size.x / 3) : 0;
+    job.color_rows = projector->color ? (int32_t)projector->color->size.y : 0;
+    job.width = view->width;
+    job.height = view->height;
     job.connect = (int32_t)o.connect;
     job.fixed = o.diagonal == TSR_DIAGONAL_FIXED;
     job.keep = o.keep != 0;
     job.ratio = o.ratio;
     job.point_size = o.point_size;
-    job.background = o.keep_far ? p->camera.clip[1] : 0;
+    job.background = o.keep_far ? projector->camera.clip[1] : 0;
     job.near_ = has_clip(camera) ? (float)camera->clip[0] : 0.0f;
     job.far_ = has_clip(camera) ? (float)camera->clip[1] : 3.0e38f;
-    job.vertex = v->vertex;
-    job.key = v->key;
-    job.large = v->large;
+    job.vertex = view->vertex;
+    job.key = view->key;
+    job.large = view->large;
     job.large_room = LARGE_ROOM;
-    job.out_depth = v->depth;
-    job.out_color = v->color;
-    TSR_TRY(backend->views->project(v->context->queue, &job));
+    job.out_depth = view->depth;
+    job.out_color = view->color;
+    TSR_TRY(backend->views->project(view->context->queue, &job));
     return TSR_OK;
 }
 
@@ -289,6 +288,7 @@ static tsr_status send(tsr_novel *v, tsr_merge_job *job)
 tsr_status tsr_novel_texture(tsr_novel *v, const tsr_camera *camera, const tsr_projector *const *textures, int32_t count,
                              const tsr_blend_options *options)
 {
+    TSR_NEEDS(camera);
     tsr_merge_job job = { .count = count };
     if (!v || !textures) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s", v ? "textures are NULL" : "view is NULL");
     if (count < 1 || count > TSR_VIEWS_MOST) TSR_FAIL(TSR_ERROR_ARGUMENT, "view: %d textures, expected 1 to %d", count, TSR_VIEWS_MOST);
@@ -408,10 +408,9 @@ struct tsr_sweep {
 
 tsr_status tsr_sweep_create(tsr_context *context, const tsr_camera *camera, int32_t width, int32_t height, tsr_sweep **sweep)
 {
+    TSR_RETURNS(sweep);
+    TSR_NEEDS(context, camera);
     tsr_status status;
-    if (!sweep) TSR_FAIL(TSR_ERROR_ARGUMENT, "sweep is NULL");
-    *sweep = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(tsr_camera_check(camera));
     if (!has_clip(camera)) TSR_FAIL(TSR_ERROR_ARGUMENT, "sweep: its camera has no clip distances, between which rays are looked along");
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **sweep, (void **)sweep));
@@ -450,21 +449,21 @@ void tsr_sweep_destroy(tsr_sweep **sweep)
     *sweep = NULL;
 }
 
-tsr_status tsr_sweep_add(tsr_sweep *s, int32_t number, const tsr_projector *projector, const tsr_project_options *options)
+tsr_status tsr_sweep_add(tsr_sweep *sweep, int32_t number, const tsr_projector *projector, const tsr_project_options *options)
 {
+    TSR_NEEDS(sweep, projector);
     tsr_project_options o;
-    if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "sweep is NULL");
     if (number < 0 || number == INT32_MAX) TSR_FAIL(TSR_ERROR_ARGUMENT, "sweep: frame %d, expected 0 to 2147483646", number);
     TSR_TRY(take_project(options, &o));
     o.struct_size = sizeof o;
     o.keep = 0;
-    TSR_TRY(tsr_novel_project(s->view, &s->camera, projector, &o));
-    tsr_sweep_job job = s->job;
-    TSR_TRY(describe(s->context, projector, 1, &job.source));
-    job.source.view_depth = s->view->depth;
-    job.source.view_color = s->view->color;
+    TSR_TRY(tsr_novel_project(sweep->view, &sweep->camera, projector, &o));
+    tsr_sweep_job job = sweep->job;
+    TSR_TRY(describe(sweep->context, projector, 1, &job.source));
+    job.source.view_depth = sweep->view->depth;
+    job.source.view_color = sweep->view->color;
     job.number = number;
-    TSR_TRY(s->context->backend->views->sweep(s->context->queue, &job));
+    TSR_TRY(sweep->context->backend->views->sweep(sweep->context->queue, &job));
     return TSR_OK;
 }
 
@@ -487,13 +486,13 @@ tsr_status tsr_sweep_join(tsr_sweep *into, const tsr_sweep *from)
     return TSR_OK;
 }
 
-tsr_status tsr_sweep_download(const tsr_sweep *s, const tsr_sweep_maps *maps, double *coverage)
+tsr_status tsr_sweep_download(const tsr_sweep *sweep, const tsr_sweep_maps *maps, double *coverage)
 {
-    if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "sweep is NULL");
-    const size_t pixels = pixels_of(s->view);
-    uint8_t *host = (uint8_t *)malloc(s->bytes);
-    if (!host) TSR_FAIL(TSR_ERROR_MEMORY, "sweep: out of host memory for %zu bytes", s->bytes);
-    const tsr_status status = s->context->backend->download(s->context->queue, host, s->memory, s->bytes);
+    TSR_NEEDS(sweep);
+    const size_t pixels = pixels_of(sweep->view);
+    uint8_t *host = (uint8_t *)malloc(sweep->bytes);
+    if (!host) TSR_FAIL(TSR_ERROR_MEMORY, "sweep: out of host memory for %zu bytes", sweep->bytes);
+    const tsr_status status = sweep->context->backend->download(sweep->context->queue, host, sweep->memory, sweep->bytes);
     const uint64_t *looked = (const uint64_t *)(void *)host, *clear_ = looked + pixels;
     const float *depth = (const float *)(const void *)(clear_ + pixels);
     const uint8_t *color = (const uint8_t *)(depth + pixels);
