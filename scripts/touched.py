@@ -2,9 +2,9 @@
 """Which suites the sanitizers need not run: prints a regular expression of labels to leave out (ctest -LE), and on stderr what is due and why.
 
 Due on the CPU: rooms that changed, rooms that use them, and a quarter of the others that moves on with every commit, so that four merges sanitise
-everything. Due on the emulator: rooms that changed themselves, and that quarter. What all rooms stand on (core, device, the build, what tests share) makes
-every room due on the CPU. Changed means since the merge base with origin/main, or, on main itself, since the newest commit older than six hours; TESSERA_BASE
-names another commit. Without a history, or with TESSERA_ALL=1, everything is due.
+everything. Due on the emulator: rooms whose kernels (.cu), headers or tests changed, and that quarter. What all rooms stand on (core, device, the build,
+what tests share) makes every room due on the CPU. Changed means since the merge base with origin/main, or, on main itself, since the newest commit older
+than six hours; TESSERA_BASE names another commit. Without a history, or with TESSERA_ALL=1, everything is due.
 usage: touched.py"""
 import os
 import pathlib
@@ -41,11 +41,14 @@ rooms = sorted(uses)
 since = base()
 if os.environ.get("TESSERA_ALL") == "1" or not since:
     finish(nothing, "everything")
-changed, everywhere = set(), False
+changed, kernels, everywhere = set(), set(), False
 for name in git("diff", "--name-only", since).splitlines():
     part = name.split("/")
     if part[0] in ("src", "tests") and len(part) > 2 and part[1] in uses:
-        changed.add(part[1])
+        if part[-1] != "CMakeLists.txt":
+            changed.add(part[1])
+            if part[0] == "tests" or not name.endswith(".c"):
+                kernels.add(part[1])
     elif part[0] == "include":
         needle = f'"tessera/{part[-1]}"'
         changed |= {room for room in rooms if any(needle in f.read_text(errors="replace") for f in (root / "src" / room).rglob("*.[ch]"))}
@@ -60,8 +63,8 @@ while True:
     due |= more
 if everywhere:
     due = set(rooms)
-on_cpu, on_emu = due | quarter, changed | quarter
+on_cpu, on_emu = due | quarter, kernels | quarter
 left = [re.escape(room) for room in rooms if room not in on_cpu] + [room + "_emu" for room in rooms if room not in on_emu]
-finish(f"^({'|'.join(left)})$" if left else nothing,
-       f"changed since {since[:10]}: {' '.join(sorted(changed)) or 'no room'}; with what uses them: {' '.join(sorted(due - changed)) or 'nothing more'}; "
-       f"the quarter of this commit: {' '.join(sorted(quarter))}")
+told = {f"changed since {since[:10]}": changed, "their kernels or tests": kernels, "what uses them": due - changed,
+        "the quarter of this commit": quarter}
+finish(f"^({'|'.join(left)})$" if left else nothing, "; ".join(f"{what}: {' '.join(sorted(which)) or 'none'}" for what, which in told.items()))
