@@ -56,13 +56,11 @@ static const signature table[] = {
     { 4, 8, "ftypavif", NULL, "an AVIF image", "expected PNG, which avifdec or ImageMagick make of it" },
     { 4, 8, "ftypheic", NULL, "a HEIC image", "expected PNG, which heif-convert or ImageMagick make of it" },
     { 0, 4, "8BPS", NULL, "a Photoshop image", "expected PNG, which ImageMagick makes of it" },
-    { 208, 4, "MAP ", NULL, "an MRC or CCP4 map", "expected NRRD or NumPy: mrcfile and numpy.save" },
     { 0, 7, "MATRIX7", NULL, "an ECAT 7 file", TO_NIFTI "nibabel makes of it" },
     { 0, 28, "# === DATA DESCRIPTION FILE ", NULL, "the header of a Philips PAR/REC pair", TO_NIFTI "dcm2niix or nibabel make of it" },
     { 0, 10, "ZISRAWFILE", NULL, "a Zeiss CZI image", "expected NRRD or NumPy, which ImageJ (Bio-Formats) or czifile make of it" },
     { 0, 4, "\xda\xce\xbe\x0a", NULL, "a Nikon ND2 image", "expected NRRD or NumPy, which ImageJ (Bio-Formats) or nd2 make of it" },
     { 0, 5, "%PDF-", NULL, "a PDF document", "expected a picture, which pdftoppm -png makes of its pages" },
-    { 0, 4, "PK\x03\x04", "npy", "a NumPy archive (.npz)", "expected one array: numpy.save, or unzip it and give one .npy file" },
     { 0, 4, "PK\x03\x04", "3D/3dmodel", "a 3MF model", "expected STL, PLY or OBJ, which slicers and trimesh write" },
     { 0, 4, "PK\x03\x04", NULL, "a zip archive", "expected one of the files in it: unzip it" },
     { 257, 5, "ustar", NULL, "a tar archive", "expected one of the files in it: tar -xf unpacks it" },
@@ -81,17 +79,6 @@ static const signature table[] = {
     { 0, 5, "<html", NULL, "a web page", "expected a file of data: was it a download that failed?" },
 };
 
-static uint32_t big_u32(const uint8_t *p) { return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]; }
-
-/* Version 1, three extents, frames, a type, all big-endian: no magic, but nothing else looks like it. */
-static int is_mgh(const uint8_t *head, size_t bytes)
-{
-    if (bytes < 284 || big_u32(head) != 1) return 0;
-    for (int k = 1; k <= 4; k++)
-        if (big_u32(head + 4 * k) - 1 > 65534) return 0;
-    return big_u32(head + 20) <= 10;
-}
-
 /* DICOM without its preamble: the first element is of group 8, explicit or implicit, and little-endian. */
 static int is_bare_dicom(const uint8_t *head, size_t bytes)
 {
@@ -102,11 +89,6 @@ static int is_bare_dicom(const uint8_t *head, size_t bytes)
 
 int tsr_signature_find(const uint8_t *head, size_t bytes, const char **name, const char **advice)
 {
-    if (is_mgh(head, bytes)) {
-        *name = "a FreeSurfer volume (.mgh, .mgz)";
-        *advice = TO_NIFTI "mri_convert or nibabel make of it";
-        return 1;
-    }
     if (is_bare_dicom(head, bytes)) {
         *name = table[0].name;
         *advice = table[0].advice;

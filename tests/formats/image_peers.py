@@ -1,0 +1,82 @@
+"""numpy (.npz, Fortran order, halves) and Pillow (PNM, BMP) write what tessera reads, and read what it writes."""
+import os
+
+from peers import array, main, run
+
+
+def with_numpy(numpy):
+    random = numpy.random.default_rng(6)
+    for shape in ((7, 5, 3), (4, 6), (9,), (40, 50, 60)):
+        for dtype in ("u1", "<i2", ">i2", "<f4", ">f8", "<f2", ">f2"):
+            data = (random.standard_normal(shape) * 30 + 60).astype(dtype)
+            numpy.save("f.npy", numpy.asfortranarray(data))
+            numpy.save("c.npy", data)
+            for name in ("f.npy", "c.npy"):
+                got = array(name)
+                assert numpy.array_equal(got.reshape(shape), data.astype("f4") if dtype[1:] == "f2" else data), (shape, dtype, name)
+    four = random.integers(0, 255, (3, 4, 5, 6)).astype("u1")
+    numpy.save("f4.npy", numpy.asfortranarray(four))
+    for frame in range(3):
+        assert numpy.array_equal(array("f4.npy", "--frame", frame), four[frame])
+    halves = numpy.arange(65536, dtype="u2").view("f2").reshape(16, 64, 64)
+    numpy.save("h.npy", halves)
+    assert numpy.array_equal(array("h.npy"), halves.astype("f4"), equal_nan=True)
+    volume = random.standard_normal((4, 5, 6)).astype("f4")
+    for save in (numpy.savez, numpy.savez_compressed):
+        save("one.npz", a=volume)
+        assert numpy.array_equal(array("one.npz"), volume)
+        save("two.npz", affine=numpy.eye(4), labels=numpy.arange(3), volume=volume)
+        assert numpy.array_equal(array("two.npz"), volume)
+        save("many.npz", a=volume, b=volume * 2)
+        said = run("info", "many.npz", code=1).stderr
+        assert "holds 2 arrays" in said and "a (4, 5, 6) <f4" in said and "b (4, 5, 6) <f4" in said, said
+    for options in ((), ("--compression", "6")):
+        numpy.save("v.npy", volume)
+        run("convert", "v.npy", *options, "-o", "out.npz", "--force")
+        with numpy.load("out.npz") as z:
+            assert z.files == ["volume"] and numpy.array_equal(z["volume"], volume)
+
+
+def with_pillow(pil):
+    import numpy
+    from PIL import Image
+    random = numpy.random.default_rng(7)
+    grey = random.integers(0, 256, (13, 17)).astype("u1")
+    rgb = random.integers(0, 256, (13, 17, 3)).astype("u1")
+    wide = random.integers(0, 65536, (13, 17)).astype("u2")
+    Image.fromarray(grey).save("g.pgm")
+    Image.fromarray(rgb).save("c.ppm")
+    Image.fromarray(grey > 127).save("b.pbm")
+    Image.fromarray(wide).save("w.pgm")
+    assert numpy.array_equal(array("g.pgm")[0], grey)
+    assert numpy.array_equal(array("w.pgm")[0], wide)
+    assert numpy.array_equal(numpy.moveaxis(array("c.ppm"), 0, 2), rgb)
+    assert numpy.array_equal(array("b.pbm")[0], (grey > 127) * 255)
+    for name, data in (("g.bmp", Image.fromarray(grey)), ("c.bmp", Image.fromarray(rgb)), ("p.bmp", Image.fromarray(rgb).quantize(200)),
+                       ("q.bmp", Image.fromarray(rgb).quantize(12)), ("b.bmp", Image.fromarray(grey > 127))):
+        data.save(name)
+        expected = numpy.asarray(data.convert("RGB"))
+        got = array(name)
+        assert numpy.array_equal(numpy.moveaxis(numpy.broadcast_to(got, (3, 13, 17)), 0, 2), expected), name
+    for suffix in ("bmp", "ppm", "pgm", "pam", "png"):
+        for source in ("g.pgm", "c.ppm", "w.pgm"):
+            if (source, suffix) in (("c.ppm", "pgm"), ("w.pgm", "bmp")):
+                continue
+            run("convert", source, "-o", "o." + suffix, "--force")
+            if suffix != "pam":
+                got = numpy.asarray(Image.open("o." + suffix).convert("I" if source[0] == "w" else "RGB" if source[0] == "c" else "L"))
+                expected = {"g": grey, "c": rgb, "w": wide}[source[0]]
+                if suffix == "ppm" and source[0] == "w":
+                    continue # Pillow brings 16 bits of PPM to 8
+                assert numpy.array_equal(got, expected), (source, suffix)
+            assert numpy.array_equal(array("o." + suffix)[:1], array(source)[:1])
+    rgba = random.integers(0, 256, (9, 11, 4)).astype("u1")
+    Image.fromarray(rgba).save("a.png")
+    run("convert", "a.png", "-o", "a.bmp")
+    assert numpy.array_equal(numpy.asarray(Image.open("a.bmp").convert("RGBA")), rgba)
+    assert numpy.array_equal(numpy.moveaxis(array("a.bmp"), 0, 2), rgba)
+    run("convert", "a.png", "-o", "a.pam")
+    assert numpy.array_equal(numpy.moveaxis(array("a.pam"), 0, 2), rgba)
+
+
+main({"numpy": with_numpy, "PIL": with_pillow})
