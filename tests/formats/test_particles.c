@@ -202,7 +202,7 @@ static void test_wrong_vtk(void **state)
     (void)state;
 #define HEAD "<VTKFile type=\"PolyData\" byte_order=\"LittleEndian\"><PolyData><Piece NumberOfPoints=\"%s\"><Points><DataArray type=\"Float32\" NumberOfComponents=\"3\" "
     char text[1024];
-    refuse_text("a.vtp", "<VTKFile type=\"ImageData\">", TSR_ERROR_UNSUPPORTED, "is a VTK XML file, expected .vtu or .vtp for points");
+    refuse_text("a.vtp", "<VTKFile type=\"ImageData\">", TSR_ERROR_FORMAT, "the file is a volume (vti), expected a cloud of points");
     snprintf(text, sizeof text, HEAD "format=\"ascii\">1 2 3</DataArray></Points></Piece></PolyData></VTKFile>", "1000000000");
     refuse_text("a.vtp", text, TSR_ERROR_FORMAT, "array '' of 3000000000 numbers, the file has room for 3");
     snprintf(text, sizeof text, HEAD "format=\"ascii\">1 2 3</DataArray></Points></Piece></PolyData></VTKFile>", "-1");
