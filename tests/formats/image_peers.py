@@ -79,4 +79,72 @@ def with_pillow(pil):
     assert numpy.array_equal(numpy.moveaxis(array("a.pam"), 0, 2), rgba)
 
 
-main({"numpy": with_numpy, "PIL": with_pillow})
+def with_openexr(openexr):
+    import numpy
+    random = numpy.random.default_rng(10)
+    kinds = {"half": "f2", "float": "f4", "uint": "u4"}
+    said = run("convert", "/dev/null", "--input-format", "exr", "-o", "x.nrrd", code=1).stderr
+    if "this build" in said:
+        print("skipped: no OpenEXR in this build")
+        return
+    packings = [getattr(openexr, name) for name in ("NO_COMPRESSION", "RLE_COMPRESSION", "ZIPS_COMPRESSION", "ZIP_COMPRESSION", "PIZ_COMPRESSION") if hasattr(openexr, name)]
+    for kind, dtype in kinds.items():
+        for packing in packings:
+            for storage in (openexr.scanlineimage, openexr.tiledimage):
+                planes = {c: (random.random((37, 53)) * 1000).astype(dtype) for c in ("R", "G", "B", "Z")}
+                header = {"compression": packing, "type": storage}
+                if storage == openexr.tiledimage:
+                    header["tiles"] = openexr.TileDescription() if hasattr(openexr, "TileDescription") else None
+                    if header["tiles"] is None:
+                        continue
+                    header["tiles"].xSize = header["tiles"].ySize = 16
+                try:
+                    openexr.File(header, dict(planes)).write("e.exr")
+                except Exception as e:
+                    assert storage == openexr.tiledimage, e
+                    continue
+                got = array("e.exr")
+                assert got.dtype == ("u4" if kind == "uint" else "f4")
+                for k, name in enumerate(("R", "G", "B", "Z")):
+                    assert numpy.array_equal(got[k], planes[name].astype(got.dtype)), (kind, packing, name)
+    from peers import info
+    assert info("e.exr")["meta"]["exr.channels"] == "R G B Z"
+    for data in (random.standard_normal((3, 20, 30)).astype("f4"), random.standard_normal((1, 20, 30)).astype("f2").astype("f4"), random.random((4, 20, 30)).astype("f4")):
+        numpy.save("v.npy", data)
+        run("convert", "v.npy", "-o", "w.exr", "--force")
+        assert numpy.array_equal(array("w.exr"), data)
+        with openexr.File("w.exr", separate_channels=True) as f:
+            channels = f.channels()
+            # an array of numpy says nothing of channels
+            names = sorted(channels)
+            assert names == sorted({1: ["Y"], 3: ["R", "G", "B"], 4: ["R", "G", "B", "A"]}[len(data)])
+            for k, name in enumerate({1: "Y", 3: "RGB", 4: "RGBA"}[len(data)]):
+                assert numpy.array_equal(channels[name].pixels.astype("f4"), data[k])
+            assert (channels[names[0]].pixels.dtype == "f2") == (len(data) == 1)
+
+
+def with_imagecodecs(codecs):
+    """Radiance, WebP and JPEG XL."""
+    import numpy
+    random = numpy.random.default_rng(11)
+    light = (random.random((20, 30, 3)) * numpy.exp(random.standard_normal((20, 30, 1)) * 3)).astype("f4")
+    light[3:5] = 0.25
+    try:
+        encoded = codecs.rgbe_encode(light, header=True) if codecs.RGBE.available else None
+    except Exception:
+        encoded = None
+    if encoded is not None:
+        open("r.hdr", "wb").write(encoded)
+        expected = codecs.rgbe_decode(encoded)
+        got = numpy.moveaxis(array("r.hdr"), 0, 2)
+        step = numpy.maximum(expected.max(2, keepdims=True), 1e-30) / 128
+        assert (numpy.abs(got - expected) <= step).all()
+    numpy.save("l.npy", numpy.ascontiguousarray(numpy.moveaxis(light, 2, 0)))
+    run("convert", "l.npy", "--format", "radiance", "-o", "o.hdr", "--force")
+    got = numpy.moveaxis(array("o.hdr"), 0, 2)
+    assert (numpy.abs(got - light) <= light.max(2, keepdims=True) / 255 + 1e-30).all()
+    if encoded is not None:
+        assert numpy.abs(codecs.rgbe_decode(open("o.hdr", "rb").read()) - light).max() <= light.max() / 127
+
+
+main({"numpy": with_numpy, "PIL": with_pillow, "OpenEXR": with_openexr, "imagecodecs": with_imagecodecs})
