@@ -123,6 +123,14 @@ def with_openexr(openexr):
             assert (channels[names[0]].pixels.dtype == "f2") == (len(data) == 1)
 
 
+def run_any(verb, name, encode, data):
+    """Writes a picture and says what tessera does about it."""
+    import subprocess
+    from peers import tessera
+    open(name, "wb").write(encode(data))
+    return subprocess.run([tessera, verb, name], capture_output=True, text=True).stderr
+
+
 def with_imagecodecs(codecs):
     """Radiance, WebP and JPEG XL."""
     import numpy
@@ -139,6 +147,22 @@ def with_imagecodecs(codecs):
         got = numpy.moveaxis(array("r.hdr"), 0, 2)
         step = numpy.maximum(expected.max(2, keepdims=True), 1e-30) / 128
         assert (numpy.abs(got - expected) <= step).all()
+    for channels in (3, 4):
+        picture = random.integers(0, 256, (19, 23, channels)).astype("u1")
+        for name, encode in (("w.webp", lambda d: codecs.webp_encode(d, lossless=True)), ("j.jxl", lambda d: codecs.jpegxl_encode(d, lossless=True))):
+            if "this build" in run_any("info", name, encode, picture):
+                continue
+            assert numpy.array_equal(numpy.moveaxis(array(name), 0, 2)[..., :3], picture[..., :3]), name
+    wide = random.integers(0, 65536, (19, 23, 3)).astype("u2")
+    real = random.random((19, 23, 3)).astype("f4")
+    for data in (wide, real):
+        if "this build" not in run_any("info", "k.jxl", lambda d: codecs.jpegxl_encode(d, lossless=True), data):
+            assert numpy.array_equal(numpy.moveaxis(array("k.jxl"), 0, 2), data)
+    codes = random.integers(0, 256, (19, 23, 3)).astype("u1")
+    numpy.save("p.npy", codes)
+    open("p.ppm", "wb").write(b"P6 23 19 255\n" + codes.tobytes())
+    run("convert", "p.ppm", "-o", "p.webp", "--force")
+    assert numpy.array_equal(codecs.webp_decode(open("p.webp", "rb").read())[..., :3], codes)
     numpy.save("l.npy", numpy.ascontiguousarray(numpy.moveaxis(light, 2, 0)))
     run("convert", "l.npy", "--format", "radiance", "-o", "o.hdr", "--force")
     got = numpy.moveaxis(array("o.hdr"), 0, 2)
