@@ -1,5 +1,5 @@
-/* formats/nvdb_fog.c: fog volumes of NanoVDB files as dense volumes: the box of the active voxels, what is not active inside it as the file has it, the background
- * where there is nothing. Of several grids the one that options.dataset names, else the first fog. */
+/* formats/nvdb_fog.c: fog volumes of NanoVDB files as dense volumes: the box of the active voxels, what is not active inside it as the file has it, 0
+ * where there is nothing: fog has no other outside, whatever its grid calls the background (NanoVDB's own builder leaves that of the level set). Of several grids the one that options.dataset names, else the first fog. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static int box_of(const tsr_nvdb_reader *r, int64_t low[3], int64_t high[3])
 
 static void fill(const tsr_nvdb_reader *r, const int64_t low[3], tsr_size3 size, float *to)
 {
-    for (int64_t i = 0, n = size.x * size.y * size.z; i < n; i++) to[i] = r->background;
+    for (int64_t i = 0, n = size.x * size.y * size.z; i < n; i++) to[i] = 0;
     for (int64_t i = 0; i < r->leaves; i++) {
         const tsr_nvdb_leaf *leaf = &r->leaf[i];
         for (int n = 0; n < 512; n++) {
@@ -78,6 +78,7 @@ static tsr_status build(tsr_nvdb_reader *r, tsr_volume **volume)
         for (int c = 0; c < 3; c++) g.affine[row][3] += g.affine[row][c] * (double)low[c];
     TSR_TRY(tsr_volume_of_block(r->input, &layout, &g, &block, volume));
     TSR_TRY_GOTO(tsr_volume_set_meta(*volume, "nvdb.name", r->grid_name), fail);
+    if (r->background != 0) tsr_remark("%s: the background of the fog volume is %g; 0 is taken, as fog has it", r->name, (double)r->background);
     if (r->grids > 1) tsr_remark("%s: of %d grids '%s' is read", r->name, (int)r->grids, r->grid_name);
     return TSR_OK;
 fail:
