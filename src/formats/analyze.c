@@ -27,25 +27,30 @@ static int recognise(const tsr_signature *s) { return tsr_analyze_is(s->head, s-
 static tsr_status take_shape(const tsr_nifti *h, const tsr_input *input, const tsr_read_options *options, tsr_layout *layout, tsr_axes *axes)
 {
     const char *name = tsr_input_name(input);
-    const int64_t dims = tsr_nifti_integer(h, NIFTI_DIM, 0), code = tsr_nifti_integer(h, NIFTI_DATATYPE, 0), bits = tsr_nifti_integer(h, NIFTI_BITPIX, 0);
+    const int64_t dims = tsr_nifti_integer(h, NIFTI_DIM, 0), code = tsr_nifti_integer(h, NIFTI_DATATYPE, 0),
+                  bits = tsr_nifti_integer(h, NIFTI_BITPIX, 0);
     /* SPM2 wrote its own codes: 130 i8, 132 u16, 136 u32 */
     const int64_t usual = code == 130 ? 256 : code == 132 ? 512 : code == 136 ? 768 : code;
     const int channels = code == 128 ? 3 : code == 32 ? 2 : 0;
     if (channels) layout->dtype = code == 128 ? TSR_U8 : TSR_F32;
     else if (code == 1 || !tsr_nifti_dtype(usual, &layout->dtype))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Analyze field 'datatype' is %lld, expected 2 (u8), 4 (i16), 8 (i32), 16 (f32), 64 (f64), 128 (RGB) or 32 (complex)", name,
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "%s: Analyze field 'datatype' is %lld, expected 2 (u8), 4 (i16), 8 (i32), 16 (f32), 64 (f64), 128 (RGB) or 32 (complex)", name,
                  (long long)code);
     if (channels) TSR_TRY(tsr_axes_part(axes, TSR_PART_CHANNEL, channels, code == 128 ? "RGB" : "complex numbers", input, options));
     for (int i = 1; i <= dims; i++) {
         const int64_t n = tsr_nifti_integer(h, NIFTI_DIM, i);
-        if (n < 0 || (n == 0 && i <= 2)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: Analyze field dim[%d] is %lld, expected a positive number", name, i, (long long)n);
+        if (n < 0 || (n == 0 && i <= 2))
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: Analyze field dim[%d] is %lld, expected a positive number", name, i, (long long)n);
         if (i <= 3) tsr_axes_space(axes, n ? n : 1);
         else if (i == 4) TSR_TRY(tsr_axes_part(axes, TSR_PART_FRAME, n ? n : 1, "dim[4]", input, options)); /* 0 is how some say 1 */
-        else if (n > 1) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Analyze field dim[%d] is %lld, expected 1: volumes of four axes are read", name, i, (long long)n);
+        else if (n > 1)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Analyze field dim[%d] is %lld, expected 1: volumes of four axes are read", name, i, (long long)n);
     }
     const size_t right = 8 * tsr_dtype_size(layout->dtype) * (size_t)(channels ? channels : 1);
     if (bits && bits != (int64_t)right)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: Analyze field 'bitpix' is %lld, expected %zu for datatype %lld", name, (long long)bits, right, (long long)code);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: Analyze field 'bitpix' is %lld, expected %zu for datatype %lld", name, (long long)bits, right,
+                 (long long)code);
     return TSR_OK;
 }
 
@@ -78,7 +83,9 @@ static tsr_status keep_metadata(const tsr_nifti *h, tsr_volume *volume)
     static const struct {
         const char *key;
         int at, bytes;
-    } texts[] = { { "analyze.descrip", 148, 80 }, { "analyze.aux_file", 228, 24 }, { "analyze.patient_id", 288, 10 }, { "analyze.exp_date", 298, 10 } };
+    } texts[] = {
+        { "analyze.descrip", 148, 80 }, { "analyze.aux_file", 228, 24 }, { "analyze.patient_id", 288, 10 }, { "analyze.exp_date", 298, 10 }
+    };
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
         char text[81] = "";
         memcpy(text, h->bytes + texts[k].at, (size_t)texts[k].bytes);
@@ -95,7 +102,8 @@ static tsr_status read_image_file(tsr_input *header, const tsr_axes *axes, int64
     tsr_input *image = NULL;
     if (tsr_input_path(header)) TSR_TRY(tsr_nifti_pair_path(tsr_input_path(header), ".hdr", ".img", &other));
     if (!other)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: no magic of NIfTI: an Analyze 7.5 header, whose voxels are in an .img file: expected it named .hdr, beside that file",
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "%s: no magic of NIfTI: an Analyze 7.5 header, whose voxels are in an .img file: expected it named .hdr, beside that file",
                  tsr_input_name(header));
     tsr_status status = tsr_input_open_beside(header, tsr_path_file(other), 0, &image);
     if (status == TSR_OK) status = tsr_axes_read(axes, image, offset, NULL, layout, block);
@@ -161,5 +169,6 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     return status;
 }
 
-const tsr_format tsr_format_analyze = { .name = "analyze", .kind = TSR_FILE_VOLUME, .extensions = { ".hdr", ".img" }, .recognise = recognise,
-                                        .read_volume = read_volume };
+const tsr_format tsr_format_analyze = {
+    .name = "analyze", .kind = TSR_FILE_VOLUME, .extensions = { ".hdr", ".img" }, .recognise = recognise, .read_volume = read_volume
+};

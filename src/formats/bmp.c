@@ -28,7 +28,8 @@ typedef struct bmp {
 static tsr_status take_palette(bmp *b, size_t at, int entry)
 {
     if (b->colours > 1 << b->bits) b->colours = 1 << b->bits;
-    if (at + (size_t)b->colours * (size_t)entry > b->size) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the BMP palette of %d colours is cut off", b->name, b->colours);
+    if (at + (size_t)b->colours * (size_t)entry > b->size)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the BMP palette of %d colours is cut off", b->name, b->colours);
     b->grey = 1;
     for (int k = 0; k < b->colours; k++)
         for (int c = 0; c < 3; c++) {
@@ -44,7 +45,8 @@ static tsr_status take_header(tsr_input *input, bmp *b)
     b->name = tsr_input_name(input);
     TSR_TRY(tsr_input_all(input, &b->bytes, &b->size));
     const uint8_t *p = b->bytes + FILE_HEAD;
-    if (b->size < FILE_HEAD + CORE || memcmp(b->bytes, "BM", 2) != 0) TSR_FAIL(TSR_ERROR_FORMAT, "%s: no BMP picture, expected 'BM' and a header", b->name);
+    if (b->size < FILE_HEAD + CORE || memcmp(b->bytes, "BM", 2) != 0)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: no BMP picture, expected 'BM' and a header", b->name);
     const uint32_t head = tsr_get_u32(p);
     if ((head != CORE && (head < INFO || head > 256)) || b->size < FILE_HEAD + head)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: a BMP header of %u bytes, expected 12 or 40 to 256 within the file", b->name, head);
@@ -61,8 +63,10 @@ static tsr_status take_header(tsr_input *input, bmp *b)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: BMP of %d bits a pixel, expected 1, 4, 8, 16, 24 or 32", b->name, b->bits);
     if (!(b->packing == PLAIN || (b->packing == RLE8 && b->bits == 8) || (b->packing == RLE4 && b->bits == 4) ||
           ((b->packing == MASKS || b->packing == ALPHA_MASKS) && b->bits != 24 && b->bits >= 16)))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: BMP packing %d of %d bits, expected 0 (none), 1, 2 (run lengths), 3 or 6 (masks)", b->name, b->packing, b->bits);
-    if (b->down && (b->packing == RLE8 || b->packing == RLE4)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: BMP run lengths from the top, which the format does not know", b->name);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: BMP packing %d of %d bits, expected 0 (none), 1, 2 (run lengths), 3 or 6 (masks)", b->name, b->packing,
+                 b->bits);
+    if (b->down && (b->packing == RLE8 || b->packing == RLE4))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: BMP run lengths from the top, which the format does not know", b->name);
     memcpy(b->mask, b->bits == 16 ? fives : eights, sizeof b->mask);
     size_t behind = FILE_HEAD + head;
     if (b->packing == MASKS || b->packing == ALPHA_MASKS) { /* in the header from version 2 on, else behind it */
@@ -110,7 +114,8 @@ static tsr_status take_runs(const bmp *b, tsr_samples *s)
             at += 2;
         } else {
             const int bytes = four ? (value + 1) / 2 : value;
-            if (end - at < bytes) TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the BMP run lengths end in row %lld from the bottom", b->name, (long long)y);
+            if (end - at < bytes)
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the BMP run lengths end in row %lld from the bottom", b->name, (long long)y);
             for (int k = 0; k < value; k++) put_index(b, s, x++, y, four ? (k & 1 ? at[k / 2] & 15 : at[k / 2] >> 4) : at[k]);
             at += bytes + (bytes & 1);
         }
@@ -152,8 +157,8 @@ static tsr_status read_samples(tsr_input *input, tsr_samples *s)
     const int64_t row = (b.width * b.bits + 31) / 32 * 4, left = (int64_t)b.size - b.data;
     const int runs = b.packing == RLE8 || b.packing == RLE4;
     if (b.data < FILE_HEAD || left < 0 || (runs ? b.height > left * 256 || b.width > left * 255 : row > left / b.height))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: BMP of %lld x %lld pixels of %d bits, the file has %lld bytes for them", b.name, (long long)b.width, (long long)b.height,
-                 b.bits, (long long)left);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: BMP of %lld x %lld pixels of %d bits, the file has %lld bytes for them", b.name,
+                 (long long)b.width, (long long)b.height, b.bits, (long long)left);
     TSR_TRY(tsr_raster_room(input, b.width, b.height, channels, 8, s));
     tsr_status status = TSR_OK;
     if (runs) status = take_runs(&b, s);
@@ -206,11 +211,13 @@ static tsr_status write_rows(const tsr_image *image, tsr_output *out, int64_t ro
 static tsr_status write_image(const tsr_image *image, const char *path, const tsr_write_options *options)
 {
     const int n = image->channels, info = n == 4 ? V4 : INFO;
-    const int64_t row = ((int64_t)image->width * n + 3) / 4 * 4, palette = n == 1 ? 1024 : 0, data = FILE_HEAD + info + palette, bytes = data + row * image->height;
+    const int64_t row = ((int64_t)image->width * n + 3) / 4 * 4, palette = n == 1 ? 1024 : 0, data = FILE_HEAD + info + palette,
+                  bytes = data + row * image->height;
     uint8_t head[FILE_HEAD + V4 + 1024] = { 'B', 'M' };
     tsr_output *out = NULL;
     tsr_status status;
-    if (bytes > (int64_t)UINT32_MAX) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld bytes, BMP counts up to 4294967295: expected a PNG file", path, (long long)bytes);
+    if (bytes > (int64_t)UINT32_MAX)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld bytes, BMP counts up to 4294967295: expected a PNG file", path, (long long)bytes);
     tsr_put_u32(head + 2, (uint32_t)bytes);
     tsr_put_u32(head + 10, (uint32_t)data);
     tsr_put_u32(head + 14, (uint32_t)info);
@@ -244,5 +251,12 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     return status;
 }
 
-const tsr_format tsr_format_bmp = { .name = "bmp", .kind = TSR_FILE_IMAGE, .extensions = { ".bmp" }, .recognise = recognise, .whole = 1, .read_image = read_image,
-                                    .write_image = write_image, .read_volume = read_volume, .write_volume = write_volume };
+const tsr_format tsr_format_bmp = { .name = "bmp",
+                                    .kind = TSR_FILE_IMAGE,
+                                    .extensions = { ".bmp" },
+                                    .recognise = recognise,
+                                    .whole = 1,
+                                    .read_image = read_image,
+                                    .write_image = write_image,
+                                    .read_volume = read_volume,
+                                    .write_volume = write_volume };

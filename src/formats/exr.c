@@ -111,16 +111,19 @@ static tsr_status take_channels(exr_reader *r)
     const exr_attr_chlist_t *list = NULL;
     size_t used = 0;
     if (exr_get_channels(r->context, 0, &list) != EXR_ERR_SUCCESS || !list || list->num_channels < 1) return failed(r, "no channels");
-    if (list->num_channels > CHANNELS_MOST) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: an EXR picture of %d channels, expected at most %d", r->file, list->num_channels, (int)CHANNELS_MOST);
+    if (list->num_channels > CHANNELS_MOST)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: an EXR picture of %d channels, expected at most %d", r->file, list->num_channels, (int)CHANNELS_MOST);
     r->channels = list->num_channels;
     r->whole_numbers = 1;
     for (int c = 0; c < r->channels; c++) {
         const exr_attr_chlist_entry_t *e = &list->entries[c];
         if (e->x_sampling != 1 || e->y_sampling != 1)
-            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: EXR channel '%.40s' has fewer samples than pixels (luminance and chroma), expected one each", r->file, e->name.str);
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: EXR channel '%.40s' has fewer samples than pixels (luminance and chroma), expected one each",
+                     r->file, e->name.str);
         if (e->pixel_type != EXR_PIXEL_UINT) r->whole_numbers = 0;
         r->order[c] = 0;
-        for (int other = 0; other < r->channels; other++) r->order[c] = (int16_t)(r->order[c] + (rank_of(list->entries[other].name.str, other) < rank_of(e->name.str, c)));
+        for (int other = 0; other < r->channels; other++)
+            r->order[c] = (int16_t)(r->order[c] + (rank_of(list->entries[other].name.str, other) < rank_of(e->name.str, c)));
     }
     for (int place = 0; place < r->channels; place++)
         for (int c = 0; c < r->channels; c++)
@@ -134,9 +137,11 @@ static tsr_status take_header(exr_reader *r)
     exr_storage_t storage = EXR_STORAGE_SCANLINE;
     exr_attr_box2i_t window;
     int parts = 0;
-    if (exr_get_count(r->context, &parts) != EXR_ERR_SUCCESS || parts < 1 || exr_get_storage(r->context, 0, &storage) != EXR_ERR_SUCCESS) return failed(r, "no part");
+    if (exr_get_count(r->context, &parts) != EXR_ERR_SUCCESS || parts < 1 || exr_get_storage(r->context, 0, &storage) != EXR_ERR_SUCCESS)
+        return failed(r, "no part");
     if (storage == EXR_STORAGE_DEEP_SCANLINE || storage == EXR_STORAGE_DEEP_TILED)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a deep EXR picture (several samples a pixel), expected a flat one: exrflatten or the renderer makes it", r->file);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a deep EXR picture (several samples a pixel), expected a flat one: exrflatten or the renderer makes it",
+                 r->file);
     if (parts > 1) tsr_remark("%s: of %d parts of the EXR file the first is read", r->file, parts);
     r->tiled = storage == EXR_STORAGE_TILED;
     if (exr_get_data_window(r->context, 0, &window) != EXR_ERR_SUCCESS) return failed(r, "no data window");
@@ -175,16 +180,19 @@ static tsr_status take_pixels(exr_reader *r, exr_decode_pipeline_t *decode, int 
         if (exr_get_scanlines_per_chunk(r->context, 0, &lines) != EXR_ERR_SUCCESS || lines < 1) return failed(r, "chunks of no lines");
         for (int64_t y = 0; y < r->height; y += lines) {
             TSR_PROGRESS(progress, (double)y / r->height, "reading");
-            if (exr_read_scanline_chunk_info(r->context, 0, (int)(r->top + y), &chunk) != EXR_ERR_SUCCESS) return failed(r, "a chunk that is not there");
+            if (exr_read_scanline_chunk_info(r->context, 0, (int)(r->top + y), &chunk) != EXR_ERR_SUCCESS)
+                return failed(r, "a chunk that is not there");
             TSR_TRY(take_chunk(r, &chunk, 0, y, decode, begun));
         }
         return TSR_OK;
     }
-    if (exr_get_tile_sizes(r->context, 0, 0, 0, &tile_width, &tile_height) != EXR_ERR_SUCCESS || tile_width < 1 || tile_height < 1) return failed(r, "tiles of no size");
+    if (exr_get_tile_sizes(r->context, 0, 0, 0, &tile_width, &tile_height) != EXR_ERR_SUCCESS || tile_width < 1 || tile_height < 1)
+        return failed(r, "tiles of no size");
     for (int64_t y = 0; y < r->height; y += tile_height)
         for (int64_t x = 0; x < r->width; x += tile_width) {
             TSR_PROGRESS(progress, (double)y / r->height, "reading");
-            if (exr_read_tile_chunk_info(r->context, 0, (int)(x / tile_width), (int)(y / tile_height), 0, 0, &chunk) != EXR_ERR_SUCCESS) return failed(r, "a tile that is not there");
+            if (exr_read_tile_chunk_info(r->context, 0, (int)(x / tile_width), (int)(y / tile_height), 0, 0, &chunk) != EXR_ERR_SUCCESS)
+                return failed(r, "a tile that is not there");
             TSR_TRY(take_chunk(r, &chunk, x, y, decode, begun));
         }
     return TSR_OK;
@@ -197,7 +205,8 @@ static tsr_status read_open(exr_reader *r, const tsr_read_options *options, tsr_
     TSR_TRY(take_header(r));
     /* no packing of the library makes much more than a thousand bytes of one */
     if ((int64_t)r->width * r->height / 4096 * r->channels > r->state.size * 16)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %d x %d pixels of %d channels do not fit in %lld bytes", r->file, r->width, r->height, r->channels, (long long)r->state.size);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %d x %d pixels of %d channels do not fit in %lld bytes", r->file, r->width, r->height, r->channels,
+                 (long long)r->state.size);
     TSR_TRY(tsr_raster_volume(r->input, r->width, r->height, r->channels, volume));
     if (r->whole_numbers) (*volume)->dtype = TSR_U32; /* four bytes, too */
     r->to = (uint8_t *)(*volume)->data;
@@ -273,7 +282,8 @@ static tsr_status encode(exr_context_t context, const tsr_volume *v, char (*name
     for (int32_t y = 0; y < height; y += lines) {
         exr_chunk_info_t chunk;
         if (exr_write_scanline_chunk_info(context, 0, y, &chunk) != EXR_ERR_SUCCESS) return TSR_ERROR_INTERNAL;
-        if ((*begun ? exr_encoding_update(context, 0, &chunk, pipe) : exr_encoding_initialize(context, 0, &chunk, pipe)) != EXR_ERR_SUCCESS) return TSR_ERROR_INTERNAL;
+        if ((*begun ? exr_encoding_update(context, 0, &chunk, pipe) : exr_encoding_initialize(context, 0, &chunk, pipe)) != EXR_ERR_SUCCESS)
+            return TSR_ERROR_INTERNAL;
         for (int k = 0; k < pipe->channel_count; k++) {
             exr_coding_channel_info_t *c = &pipe->channels[k];
             int from = 0;
@@ -300,8 +310,9 @@ static tsr_status build(const tsr_volume *v, char (*names)[64], exr_state *state
     const exr_pixel_type_t type = v->dtype == TSR_U32 ? EXR_PIXEL_UINT : all_halves(v) ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
     settings.write_fn = on_write;
     tsr_status status = exr_start_write(&context, "picture", EXR_WRITE_FILE_DIRECTLY, &settings) == EXR_ERR_SUCCESS ? TSR_OK : TSR_ERROR_INTERNAL;
-    if (status == TSR_OK && (exr_add_part(context, "image", EXR_STORAGE_SCANLINE, &part) != EXR_ERR_SUCCESS ||
-                             exr_initialize_required_attr_simple(context, part, (int32_t)v->size.x, (int32_t)v->size.y, EXR_COMPRESSION_ZIP) != EXR_ERR_SUCCESS))
+    if (status == TSR_OK &&
+        (exr_add_part(context, "image", EXR_STORAGE_SCANLINE, &part) != EXR_ERR_SUCCESS ||
+         exr_initialize_required_attr_simple(context, part, (int32_t)v->size.x, (int32_t)v->size.y, EXR_COMPRESSION_ZIP) != EXR_ERR_SUCCESS))
         status = TSR_ERROR_INTERNAL;
     for (int64_t c = 0; c < v->size.z && status == TSR_OK; c++)
         if (exr_add_channel(context, part, names[c], type, EXR_PERCEPTUALLY_LOGARITHMIC, 1, 1) != EXR_ERR_SUCCESS) status = TSR_ERROR_INTERNAL;
@@ -321,10 +332,12 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     tsr_output *out = NULL;
     TSR_TRY(tsr_require_unscaled(volume, path, "an EXR picture"));
     if (volume->dtype != TSR_F32 && volume->dtype != TSR_U32)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a volume of %s, an EXR picture holds f32 (light, depth) or u32 (names): convert it first (tessera convert --dtype f32)", path,
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "%s: a volume of %s, an EXR picture holds f32 (light, depth) or u32 (names): convert it first (tessera convert --dtype f32)", path,
                  tsr_dtype_name(volume->dtype));
     if (n.z > CHANNELS_MOST || n.x > INT32_MAX / 8 || n.y > INT32_MAX / 8)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld x %lld pixels of %lld channels, expected a picture: one slice, or channels along z", path, (long long)n.x, (long long)n.y, (long long)n.z);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld x %lld pixels of %lld channels, expected a picture: one slice, or channels along z", path,
+                 (long long)n.x, (long long)n.y, (long long)n.z);
     char(*names)[64] = (char(*)[64])calloc((size_t)n.z, sizeof *names);
     if (!names) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", path);
     name_channels(volume, names);
@@ -354,7 +367,15 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
 
 #endif
 
-static int recognise(const tsr_signature *s) { return s->head_bytes >= 4 && !memcmp(s->head, "\x76\x2f\x31\x01", 4) ? TSR_SURELY_MINE : TSR_NOT_MINE; }
+static int recognise(const tsr_signature *s)
+{
+    return s->head_bytes >= 4 && !memcmp(s->head, "\x76\x2f\x31\x01", 4) ? TSR_SURELY_MINE : TSR_NOT_MINE;
+}
 
-const tsr_format tsr_format_exr = { .name = "exr", .kind = TSR_FILE_VOLUME, .extensions = { ".exr" }, .recognise = recognise, .whole = 1, .read_volume = read_volume,
+const tsr_format tsr_format_exr = { .name = "exr",
+                                    .kind = TSR_FILE_VOLUME,
+                                    .extensions = { ".exr" },
+                                    .recognise = recognise,
+                                    .whole = 1,
+                                    .read_volume = read_volume,
                                     .write_volume = write_volume };

@@ -29,7 +29,8 @@ static tsr_status keep_metadata(const uint8_t *head, tsr_volume *volume)
     memcpy(patient, head + PATIENT, 80);
     if (patient[0]) TSR_TRY(tsr_volume_set_meta(volume, "gipl.patient", patient));
     for (int k = 0; k < 2; k++)
-        if (numbers[k] != 0 && isfinite(numbers[k])) TSR_TRY(tsr_set_meta_numbers(volume, k ? "gipl.pixval_cal" : "gipl.pixval_offset", &numbers[k], 1));
+        if (numbers[k] != 0 && isfinite(numbers[k]))
+            TSR_TRY(tsr_set_meta_numbers(volume, k ? "gipl.pixval_cal" : "gipl.pixval_offset", &numbers[k], 1));
     return TSR_OK;
 }
 
@@ -48,7 +49,8 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     uint8_t own[HEAD];
     memcpy(own, head, HEAD);
     const uint32_t magic = tsr_read_u32(own + MAGIC, swapped());
-    if (magic != magics[0] && magic != magics[1]) TSR_FAIL(TSR_ERROR_FORMAT, "%s: no GIPL header: its magic number is %u, expected %u", name, magic, magics[0]);
+    if (magic != magics[0] && magic != magics[1])
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: no GIPL header: its magic number is %u, expected %u", name, magic, magics[0]);
     const int code = tsr_read_u16(own + TYPE, swapped());
     while (type < TYPES && types[type].code != code) type++;
     if (type == TYPES) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: GIPL field 'image_type' is %d, expected 7, 8, 15, 16, 31, 32, 64 or 65", name, code);
@@ -77,4 +79,6 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     return TSR_OK;
 }
 
-const tsr_format tsr_format_gipl = { .name = "gipl", .kind = TSR_FILE_VOLUME, .extensions = { ".gipl" }, .recognise = recognise, .read_volume = read_volume };
+const tsr_format tsr_format_gipl = {
+    .name = "gipl", .kind = TSR_FILE_VOLUME, .extensions = { ".gipl" }, .recognise = recognise, .read_volume = read_volume
+};

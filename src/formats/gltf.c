@@ -34,7 +34,7 @@ typedef struct scene {
     draw *item;
     int64_t count, room, vertices, triangles;
     int normals, colors;
-    int64_t skipped;                           /* lines and points */
+    int64_t skipped;                          /* lines and points */
     int textures, coordinates, skins, morphs; /* what is left out */
 } scene;
 
@@ -134,7 +134,8 @@ static tsr_status add_draw(scene *s, const json_t *node, const char *name, const
         if (other == NONE) continue;
         TSR_TRY(gltf_accessor_open(g, other, &a));
         if (a.count != d.vertices || a.components < 3)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld glTF %s of %d numbers for %lld positions", g->file, (long long)a.count, k ? "colours" : "normals", a.components, (long long)d.vertices);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld glTF %s of %d numbers for %lld positions", g->file, (long long)a.count, k ? "colours" : "normals",
+                     a.components, (long long)d.vertices);
     }
     if (d.indices != NONE) {
         TSR_TRY(gltf_accessor_open(g, d.indices, &a));
@@ -143,17 +144,19 @@ static tsr_status add_draw(scene *s, const json_t *node, const char *name, const
     d.triangles = d.mode == MODE_TRIANGLES ? d.corners / 3 : tsr_fan_triangles(d.corners);
     memcpy(d.place, place, sizeof d.place);
     const draw *last = s->count ? &s->item[s->count - 1] : NULL;
-    d.shared = last && last->position == d.position && last->normal == d.normal && last->color == d.color && !memcmp(last->place, d.place, sizeof d.place) &&
-               !memcmp(last->factor, d.factor, sizeof d.factor);
+    d.shared = last && last->position == d.position && last->normal == d.normal && last->color == d.color &&
+               !memcmp(last->place, d.place, sizeof d.place) && !memcmp(last->factor, d.factor, sizeof d.factor);
     d.first = d.shared ? last->first : s->vertices;
     if (!d.shared) s->vertices += d.vertices;
     s->triangles += d.triangles;
     s->normals &= d.normal != NONE;
-    if (s->vertices > (int64_t)UINT32_MAX || s->triangles > INT64_MAX / 64) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a glTF scene of more than 4294967295 vertices", g->file);
+    if (s->vertices > (int64_t)UINT32_MAX || s->triangles > INT64_MAX / 64)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a glTF scene of more than 4294967295 vertices", g->file);
     if (s->count == s->room) {
         const int64_t room = s->room ? 2 * s->room : 64;
         draw *grown = room > DRAWS_MOST ? NULL : (draw *)realloc(s->item, (size_t)room * sizeof *grown);
-        if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld pieces of glTF meshes, out of memory or more than %d", g->file, (long long)room, (int)DRAWS_MOST);
+        if (!grown)
+            TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld pieces of glTF meshes, out of memory or more than %d", g->file, (long long)room, (int)DRAWS_MOST);
         s->item = grown;
         s->room = room;
     }
@@ -179,7 +182,8 @@ static tsr_status add_node(scene *s, int64_t index, const double above[3][4], ui
     double own[3][4], place[3][4];
     int64_t mesh;
     TSR_TRY(gltf_item(&s->g, "nodes", index, &node));
-    if (seen[index] || depth > DEPTH_MOST) TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF node %lld comes twice, or lies too deep", s->g.file, (long long)index);
+    if (seen[index] || depth > DEPTH_MOST)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF node %lld comes twice, or lies too deep", s->g.file, (long long)index);
     seen[index] = 1;
     TSR_TRY(node_matrix(&s->g, node, own));
     multiply(above, own, place);
@@ -377,7 +381,10 @@ static void remark_rest(const scene *s)
     const struct {
         int is;
         const char *name;
-    } left[] = { { s->textures, "textures" }, { s->coordinates, "texture coordinates" }, { s->skins, "skins" }, { s->morphs, "morph targets" },
+    } left[] = { { s->textures, "textures" },
+                 { s->coordinates, "texture coordinates" },
+                 { s->skins, "skins" },
+                 { s->morphs, "morph targets" },
                  { s->skipped > 0, "lines and points" } };
     size_t used = 0;
     for (size_t k = 0; k < sizeof left / sizeof *left; k++)
@@ -466,8 +473,8 @@ static void put_name(growing *t, const char *name)
 
 static void put_accessor(growing *t, int view, int64_t offset, int type, int normalized, int64_t count, const char *shape, const tsr_mesh *bounds)
 {
-    put(t, "%s{\"bufferView\":%d,\"byteOffset\":%lld,\"componentType\":%d,\"count\":%lld,\"type\":\"%s\"%s", t->text[t->used - 1] == '[' ? "" : ",", view, (long long)offset,
-        type, (long long)count, shape, normalized ? ",\"normalized\":true" : "");
+    put(t, "%s{\"bufferView\":%d,\"byteOffset\":%lld,\"componentType\":%d,\"count\":%lld,\"type\":\"%s\"%s", t->text[t->used - 1] == '[' ? "" : ",",
+        view, (long long)offset, type, (long long)count, shape, normalized ? ",\"normalized\":true" : "");
     if (bounds) {
         float low[3] = { 0, 0, 0 }, high[3] = { 0, 0, 0 };
         for (int64_t i = 0; i < bounds->vertex_count; i++)
@@ -476,14 +483,16 @@ static void put_accessor(growing *t, int view, int64_t offset, int type, int nor
                 low[k] = !i || v < low[k] ? v : low[k];
                 high[k] = !i || v > high[k] ? v : high[k];
             }
-        put(t, ",\"min\":[%.9g,%.9g,%.9g],\"max\":[%.9g,%.9g,%.9g]", (double)low[0], (double)low[1], (double)low[2], (double)high[0], (double)high[1], (double)high[2]);
+        put(t, ",\"min\":[%.9g,%.9g,%.9g],\"max\":[%.9g,%.9g,%.9g]", (double)low[0], (double)low[1], (double)low[2], (double)high[0], (double)high[1],
+            (double)high[2]);
     }
     put(t, "}");
 }
 
 static void put_view(growing *t, int64_t *offset, int64_t bytes, int target)
 {
-    put(t, "%s{\"buffer\":0,\"byteOffset\":%lld,\"byteLength\":%lld,\"target\":%d}", t->text[t->used - 1] == '[' ? "" : ",", (long long)*offset, (long long)bytes, target);
+    put(t, "%s{\"buffer\":0,\"byteOffset\":%lld,\"byteLength\":%lld,\"target\":%d}", t->text[t->used - 1] == '[' ? "" : ",", (long long)*offset,
+        (long long)bytes, target);
     *offset += bytes;
 }
 
@@ -571,7 +580,8 @@ static tsr_status write_mesh(const tsr_mesh *mesh, const char *path, const tsr_w
     const int64_t binary = mesh->vertex_count * (12 + (mesh->normals ? 12 : 0) + (mesh->colors ? 8 : 0)) + 12 * mesh->triangle_count;
     if (tsr_path_has_extension(path, ".gltf")) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: glTF is written as one file, expected the extension .glb", path);
     if (!mesh->vertex_count) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: glTF holds no mesh without vertices", path);
-    if (binary > (int64_t)UINT32_MAX - (64 << 20)) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld bytes, a GLB file counts up to 4294967295: expected a PLY file", path, (long long)binary);
+    if (binary > (int64_t)UINT32_MAX - (64 << 20))
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld bytes, a GLB file counts up to 4294967295: expected a PLY file", path, (long long)binary);
     put_json(&json, mesh);
     tsr_status status = json.failed ? TSR_FAILED(TSR_ERROR_MEMORY, "%s: out of memory", path) : tsr_output_open(path, options, &out);
     if (status == TSR_OK) {
@@ -616,5 +626,10 @@ static int recognise(const tsr_signature *s)
     return contains(s, "\"accessors\"") || contains(s, "\"bufferViews\"") || contains(s, "\"meshes\"") ? TSR_MAYBE_MINE : TSR_NOT_MINE;
 }
 
-const tsr_format tsr_format_gltf = { .name = "gltf", .kind = TSR_FILE_MESH, .extensions = { ".glb", ".gltf" }, .recognise = recognise,
-                                     .mesh_extras = TSR_MESH_COLORS | TSR_MESH_PARTS | TSR_MESH_ORIGIN, .read_mesh = read_mesh, .write_mesh = write_mesh };
+const tsr_format tsr_format_gltf = { .name = "gltf",
+                                     .kind = TSR_FILE_MESH,
+                                     .extensions = { ".glb", ".gltf" },
+                                     .recognise = recognise,
+                                     .mesh_extras = TSR_MESH_COLORS | TSR_MESH_PARTS | TSR_MESH_ORIGIN,
+                                     .read_mesh = read_mesh,
+                                     .write_mesh = write_mesh };

@@ -18,13 +18,15 @@ static tsr_status take_chunks(gltf *g, const uint8_t *bytes, int64_t size, const
     if (size < GLB_HEAD + CHUNK_HEAD) TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %lld bytes, a GLB file has 20 or more", g->file, (long long)size);
     if (tsr_get_u32(bytes + 4) != 2) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: GLB of version %u, expected 2", g->file, tsr_get_u32(bytes + 4));
     const int64_t length = tsr_get_u32(bytes + 8);
-    if (length > size) TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the GLB header says %lld bytes, the file has %lld", g->file, (long long)length, (long long)size);
+    if (length > size)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the GLB header says %lld bytes, the file has %lld", g->file, (long long)length, (long long)size);
     *json = NULL;
     for (int64_t at = GLB_HEAD; at + CHUNK_HEAD <= length;) {
         const int64_t n = tsr_get_u32(bytes + at);
         const uint8_t *kind = bytes + at + 4;
         at += CHUNK_HEAD;
-        if (n > length - at) TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: a GLB chunk of %lld bytes, %lld are left", g->file, (long long)n, (long long)(length - at));
+        if (n > length - at)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: a GLB chunk of %lld bytes, %lld are left", g->file, (long long)n, (long long)(length - at));
         if (!memcmp(kind, "JSON", 4) && !*json) *json = bytes + at, *json_size = n;
         if (!memcmp(kind, "BIN\0", 4) && !g->binary) g->binary = bytes + at, g->binary_size = n;
         at += (n + 3) / 4 * 4;
@@ -93,7 +95,7 @@ static tsr_status take_buffers(gltf *g)
     if (!count) return TSR_OK;
     g->buffer = (gltf_buffer *)calloc((size_t)count, sizeof *g->buffer);
     if (!g->buffer) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %lld buffers", g->file, (long long)count);
-    for (g->buffers = 0; g->buffers < count; ) {
+    for (g->buffers = 0; g->buffers < count;) {
         gltf_buffer *b = &g->buffer[g->buffers++];
         const json_t *item = json_array_get(list, (size_t)(g->buffers - 1));
         const char *uri = json_string_value(json_object_get(item, "uri"));
@@ -103,7 +105,9 @@ static tsr_status take_buffers(gltf *g)
         else if (!uri) TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF buffer %lld without a uri", g->file, (long long)g->buffers - 1);
         else if (!strncmp(uri, "data:", 5)) TSR_TRY(take_data_uri(g, uri, b));
         else TSR_TRY(take_file(g, uri, b));
-        if (said > b->size) TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: glTF buffer %lld of %lld bytes, there are %lld", g->file, (long long)g->buffers - 1, (long long)said, (long long)b->size);
+        if (said > b->size)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: glTF buffer %lld of %lld bytes, there are %lld", g->file, (long long)g->buffers - 1,
+                     (long long)said, (long long)b->size);
         b->size = said;
     }
     return TSR_OK;
@@ -117,8 +121,9 @@ static tsr_status check_extensions(const gltf *g)
     } refused[] = { { "KHR_draco_mesh_compression", "Draco: write it again without (gltf-transform dedraco, Blender)" },
                     { "EXT_meshopt_compression", "meshopt: write it again without (gltf-transform copy)" },
                     { "KHR_meshopt_compression", "meshopt: write it again without (gltf-transform copy)" } };
-    static const char *const known[] = { "KHR_mesh_quantization", "KHR_texture_transform", "KHR_texture_basisu", "EXT_texture_webp", "EXT_texture_avif",
-                                         "KHR_lights_punctual", "KHR_materials_", "KHR_animation_pointer", "KHR_node_visibility" };
+    static const char *const known[] = { "KHR_mesh_quantization", "KHR_texture_transform", "KHR_texture_basisu",
+                                         "EXT_texture_webp",      "EXT_texture_avif",      "KHR_lights_punctual",
+                                         "KHR_materials_",        "KHR_animation_pointer", "KHR_node_visibility" };
     const json_t *list = json_object_get(g->root, "extensionsRequired");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *name = json_string_value(json_array_get(list, i));
@@ -184,11 +189,15 @@ tsr_status gltf_integer(const gltf *g, const json_t *object, const char *name, i
     if (json_is_integer(item)) *value = json_integer_value(item);
     else if (json_is_real(item) && real >= 0 && real < 0x1p53 && real == (double)(int64_t)real) *value = (int64_t)real;
     else *value = -1;
-    if (*value < 0 || *value > most) TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF field '%s', expected a whole number from 0 to %lld", g->file, name, (long long)most);
+    if (*value < 0 || *value > most)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF field '%s', expected a whole number from 0 to %lld", g->file, name, (long long)most);
     return TSR_OK;
 }
 
-static int size_of(int64_t type) { return type == GLTF_I8 || type == GLTF_U8 ? 1 : type == GLTF_I16 || type == GLTF_U16 ? 2 : type == GLTF_U32 || type == GLTF_F32 ? 4 : 0; }
+static int size_of(int64_t type)
+{
+    return type == GLTF_I8 || type == GLTF_U8 ? 1 : type == GLTF_I16 || type == GLTF_U16 ? 2 : type == GLTF_U32 || type == GLTF_F32 ? 4 : 0;
+}
 
 /* `count` elements of `bytes` each from `offset` of a view on, `stride` apart (0: side by side, or as the view says). */
 static tsr_status view_bytes(const gltf *g, int64_t view, int64_t offset, int64_t count, int64_t bytes, int64_t *stride, const uint8_t **at)
@@ -204,9 +213,11 @@ static tsr_status view_bytes(const gltf *g, int64_t view, int64_t offset, int64_
         tsr_remark("%s: a buffer is packed by meshopt; what stands in its place is read", g->file);
     *stride = step && stride ? step : bytes;
     if (first > g->buffer[buffer].size || length > g->buffer[buffer].size - first)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF view %lld ends behind its buffer of %lld bytes", g->file, (long long)view, (long long)g->buffer[buffer].size);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF view %lld ends behind its buffer of %lld bytes", g->file, (long long)view,
+                 (long long)g->buffer[buffer].size);
     if (count && (__builtin_mul_overflow(count - 1, *stride, &last) || offset > length || last > length - offset || bytes > length - offset - last))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld glTF elements of %lld bytes do not fit in view %lld of %lld bytes", g->file, (long long)count, (long long)bytes, (long long)view, (long long)length);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld glTF elements of %lld bytes do not fit in view %lld of %lld bytes", g->file, (long long)count,
+                 (long long)bytes, (long long)view, (long long)length);
     *at = g->buffer[buffer].bytes + first + (count ? offset : 0);
     return TSR_OK;
 }
@@ -220,7 +231,8 @@ static tsr_status open_sparse(const gltf *g, const json_t *item, int64_t element
     TSR_TRY(gltf_integer(g, places, "bufferView", -1, INT32_MAX, &view));
     TSR_TRY(gltf_integer(g, places, "byteOffset", 0, INT64_MAX / 4, &offset));
     TSR_TRY(gltf_integer(g, places, "componentType", -1, INT32_MAX, &type));
-    if (type != GLTF_U8 && type != GLTF_U16 && type != GLTF_U32) TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF sparse indices of type %lld, expected 5121, 5123 or 5125", g->file, (long long)type);
+    if (type != GLTF_U8 && type != GLTF_U16 && type != GLTF_U32)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF sparse indices of type %lld, expected 5121, 5123 or 5125", g->file, (long long)type);
     a->place_type = (int)type;
     TSR_TRY(view_bytes(g, view, offset, a->sparse, size_of(type), &stride, &a->places));
     if (stride != size_of(type)) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: glTF sparse indices with a stride", g->file);
@@ -230,7 +242,8 @@ static tsr_status open_sparse(const gltf *g, const json_t *item, int64_t element
     if (stride != element) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: glTF sparse values with a stride", g->file);
     for (int64_t k = 0; k < a->sparse; k++) {
         const int64_t place = type == GLTF_U8 ? a->places[k] : type == GLTF_U16 ? tsr_get_u16(a->places + 2 * k) : tsr_get_u32(a->places + 4 * k);
-        if (place >= a->count) TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF sparse index %lld, there are %lld elements", g->file, (long long)place, (long long)a->count);
+        if (place >= a->count)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF sparse index %lld, there are %lld elements", g->file, (long long)place, (long long)a->count);
     }
     return TSR_OK;
 }
@@ -250,7 +263,8 @@ tsr_status gltf_accessor_open(const gltf *g, int64_t index, gltf_accessor *a)
     for (int k = 0; k < 4; k++)
         if (name && !strcmp(name, names[k])) a->components = k + 1;
     if (!a->components || !size_of(type))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF accessor %lld is %.20s of %lld, expected SCALAR or VEC2 to VEC4 of 5120 to 5126", g->file, (long long)index, name ? name : "nothing", (long long)type);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF accessor %lld is %.20s of %lld, expected SCALAR or VEC2 to VEC4 of 5120 to 5126", g->file,
+                 (long long)index, name ? name : "nothing", (long long)type);
     a->type = (int)type;
     a->normalized = json_is_true(json_object_get(item, "normalized"));
     const int64_t element = a->components * size_of(type);
@@ -280,7 +294,9 @@ static void element_floats(const gltf_accessor *a, const uint8_t *p, int compone
 
 static int64_t sparse_place(const gltf_accessor *a, int64_t k)
 {
-    return a->place_type == GLTF_U8 ? a->places[k] : a->place_type == GLTF_U16 ? tsr_get_u16(a->places + 2 * k) : (int64_t)tsr_get_u32(a->places + 4 * k);
+    return a->place_type == GLTF_U8    ? a->places[k]
+           : a->place_type == GLTF_U16 ? tsr_get_u16(a->places + 2 * k)
+                                       : (int64_t)tsr_get_u32(a->places + 4 * k);
 }
 
 void gltf_accessor_floats(const gltf_accessor *a, int components, float *to)
@@ -309,7 +325,8 @@ tsr_status gltf_accessor_indices(const gltf *g, const gltf_accessor *a, int64_t 
         for (int64_t i = 0; i < a->count; i++) to[i] = index_at(a->at + i * a->stride, a->type);
     for (int64_t k = 0; k < a->sparse; k++) to[sparse_place(a, k)] = index_at(a->values + k * size_of(a->type), a->type);
     for (int64_t i = 0; i < a->count; i++) greatest = to[i] > greatest ? to[i] : greatest;
-    if (a->count && (int64_t)greatest >= most) TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF index %u, there are %lld vertices", g->file, greatest, (long long)most);
+    if (a->count && (int64_t)greatest >= most)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF index %u, there are %lld vertices", g->file, greatest, (long long)most);
     return TSR_OK;
 }
 

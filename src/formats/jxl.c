@@ -28,7 +28,11 @@ static tsr_status make_room(tsr_input *input, const JxlBasicInfo *info, JxlPixel
     p->width = info->xsize, p->height = info->ysize;
     p->channels = (int32_t)(info->num_color_channels + (info->alpha_bits > 0));
     p->bits = (int32_t)info->bits_per_sample;
-    *pixels = (JxlPixelFormat){ .num_channels = (uint32_t)p->channels, .data_type = real ? JXL_TYPE_FLOAT : p->bits > 8 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8, .endianness = JXL_NATIVE_ENDIAN };
+    *pixels = (JxlPixelFormat){ .num_channels = (uint32_t)p->channels,
+                                .data_type = real          ? JXL_TYPE_FLOAT
+                                             : p->bits > 8 ? JXL_TYPE_UINT16
+                                                           : JXL_TYPE_UINT8,
+                                .endianness = JXL_NATIVE_ENDIAN };
     if (!real) return tsr_raster_room(input, p->width, p->height, p->channels, p->bits > 8 ? 16 : 8, &p->samples);
     TSR_TRY(tsr_voxel_bytes(input, TSR_F32, (tsr_size3){ p->width, p->height, p->channels }, &bytes));
     tsr_block room;
@@ -46,10 +50,11 @@ static tsr_status decode(tsr_input *input, JxlDecoder *decoder, jxl_picture *p)
     JxlBasicInfo info;
     JxlPixelFormat pixels;
     TSR_TRY(tsr_input_all(input, &bytes, &size));
-    if (JxlDecoderSubscribeEvents(decoder, JXL_DEC_BASIC_INFO | JXL_DEC_FULL_IMAGE) != JXL_DEC_SUCCESS || JxlDecoderSetInput(decoder, bytes, size) != JXL_DEC_SUCCESS) return damaged(input);
+    if (JxlDecoderSubscribeEvents(decoder, JXL_DEC_BASIC_INFO | JXL_DEC_FULL_IMAGE) != JXL_DEC_SUCCESS ||
+        JxlDecoderSetInput(decoder, bytes, size) != JXL_DEC_SUCCESS)
+        return damaged(input);
     JxlDecoderCloseInput(decoder);
-    for (;;)
-        switch (JxlDecoderProcessInput(decoder)) {
+    for (;;) switch (JxlDecoderProcessInput(decoder)) {
         case JXL_DEC_BASIC_INFO:
             if (p->channels || JxlDecoderGetBasicInfo(decoder, &info) != JXL_DEC_SUCCESS) return damaged(input);
             TSR_TRY(make_room(input, &info, &pixels, p));
@@ -86,7 +91,9 @@ static tsr_status read_image(tsr_input *input, const tsr_read_options *options, 
     TSR_TRY(read_picture(input, &p));
     if (!p.floats) return tsr_raster_image(&p.samples, p.samples.bits == 16 ? 65535 : 255, p.samples.bits, options, image);
     free(p.floats);
-    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: JPEG XL of float32 is a volume here, expected a picture of 8 or 16 bits (tessera convert --window LOWER:UPPER --dtype u8)", tsr_input_name(input));
+    TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+             "%s: JPEG XL of float32 is a volume here, expected a picture of 8 or 16 bits (tessera convert --window LOWER:UPPER --dtype u8)",
+             tsr_input_name(input));
 }
 
 static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
@@ -109,7 +116,10 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
 
 #else
 
-static tsr_status left_out(const tsr_input *input) { TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: this build of tessera has no JPEG XL (libjxl-dev was not found)", tsr_input_name(input)); }
+static tsr_status left_out(const tsr_input *input)
+{
+    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: this build of tessera has no JPEG XL (libjxl-dev was not found)", tsr_input_name(input));
+}
 static tsr_status read_image(tsr_input *input, const tsr_read_options *options, tsr_image *image)
 {
     (void)options, (void)image;
@@ -125,8 +135,15 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
 
 static int recognise(const tsr_signature *s)
 {
-    return (s->head_bytes >= 2 && !memcmp(s->head, "\xff\x0a", 2)) || (s->head_bytes >= 12 && !memcmp(s->head, "\0\0\0\x0cJXL \r\n\x87\n", 12)) ? TSR_SURELY_MINE : TSR_NOT_MINE;
+    return (s->head_bytes >= 2 && !memcmp(s->head, "\xff\x0a", 2)) || (s->head_bytes >= 12 && !memcmp(s->head, "\0\0\0\x0cJXL \r\n\x87\n", 12))
+               ? TSR_SURELY_MINE
+               : TSR_NOT_MINE;
 }
 
-const tsr_format tsr_format_jxl = { .name = "jxl", .kind = TSR_FILE_IMAGE, .extensions = { ".jxl" }, .recognise = recognise, .whole = 1, .read_image = read_image,
+const tsr_format tsr_format_jxl = { .name = "jxl",
+                                    .kind = TSR_FILE_IMAGE,
+                                    .extensions = { ".jxl" },
+                                    .recognise = recognise,
+                                    .whole = 1,
+                                    .read_image = read_image,
                                     .read_volume = read_volume };

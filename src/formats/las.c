@@ -12,7 +12,9 @@ enum { HEAD = 227, HEAD_14 = 375, FORMATS = 11 };
 /* Of each point format: the least bytes of a record, and where its colour stands (0: none). */
 static const struct {
     int bytes, color;
-} formats[FORMATS] = { { 20, 0 }, { 28, 0 }, { 26, 20 }, { 34, 28 }, { 57, 0 }, { 63, 28 }, { 30, 0 }, { 36, 30 }, { 38, 30 }, { 59, 0 }, { 67, 30 } };
+} formats[FORMATS] = {
+    { 20, 0 }, { 28, 0 }, { 26, 20 }, { 34, 28 }, { 57, 0 }, { 63, 28 }, { 30, 0 }, { 36, 30 }, { 38, 30 }, { 59, 0 }, { 67, 30 }
+};
 
 static int recognise(const tsr_signature *s) { return s->head_bytes >= HEAD && !memcmp(s->head, "LASF", 4) ? TSR_SURELY_MINE : TSR_NOT_MINE; }
 
@@ -44,15 +46,17 @@ static tsr_status take_header(tsr_input *input, las *h)
     if (minor == 4 && head >= HEAD_14 && size >= HEAD_14 && tsr_get_i64(p + 247) != 0) h->count = tsr_get_i64(p + 247);
     if (h->format >= FORMATS) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: LAS point format %d, expected 0 to 10", h->file, h->format);
     if (h->record < formats[h->format].bytes)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: LAS records of %lld bytes, point format %d has %d", h->file, (long long)h->record, h->format, formats[h->format].bytes);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: LAS records of %lld bytes, point format %d has %d", h->file, (long long)h->record, h->format,
+                 formats[h->format].bytes);
     if (h->count < 0 || h->first < HEAD || h->first > h->size || h->count > (h->size - h->first) / h->record)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %lld LAS points of %lld bytes from byte %lld on, the file has %lld bytes", h->file, (long long)h->count, (long long)h->record,
-                 (long long)h->first, (long long)h->size);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %lld LAS points of %lld bytes from byte %lld on, the file has %lld bytes", h->file,
+                 (long long)h->count, (long long)h->record, (long long)h->first, (long long)h->size);
     for (int k = 0; k < 3; k++) {
         h->scale[k] = tsr_get_f64(p + 131 + 8 * k);
         h->offset[k] = tsr_get_f64(p + 155 + 8 * k);
         if (!isfinite(h->scale[k]) || h->scale[k] == 0 || !isfinite(h->offset[k]))
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: LAS scale %g and offset %g along %c, expected a scale that is not 0", h->file, h->scale[k], h->offset[k], "xyz"[k]);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: LAS scale %g and offset %g along %c, expected a scale that is not 0", h->file, h->scale[k], h->offset[k],
+                     "xyz"[k]);
     }
     return TSR_OK;
 }
@@ -112,7 +116,8 @@ static tsr_status read_all(tsr_input *input, const tsr_read_options *options, ts
     } while (tsr_places_again(&places, options));
     memcpy((*points)->origin, places.origin, sizeof places.origin);
     take_attributes(&h);
-    if (h.format != 0 && h.format != 2) tsr_remark("%s: times and other fields of LAS point format %d have no place in a cloud of float32 and are left out", h.file, h.format);
+    if (h.format != 0 && h.format != 2)
+        tsr_remark("%s: times and other fields of LAS point format %d have no place in a cloud of float32 and are left out", h.file, h.format);
     TSR_TRY(tsr_points_check_positions(input, *points));
     return TSR_OK;
 }
@@ -148,7 +153,8 @@ static void bounds_of(const tsr_points *p, double low[3], double high[3])
 
 static tsr_status write_all(tsr_output *out, const tsr_points *p, const tsr_write_options *options)
 {
-    const tsr_points_column *intensity = find(p, "intensity", 1), *class_of = find(p, "classification", 1), *returns = find(p, "return_number", 1), *color = find(p, "color", 3);
+    const tsr_points_column *intensity = find(p, "intensity", 1), *class_of = find(p, "classification", 1), *returns = find(p, "return_number", 1),
+                            *color = find(p, "color", 3);
     const int format = color ? 2 : 0;
     uint8_t head[HEAD] = "LASF";
     double low[3], high[3], scale[3];
@@ -188,10 +194,15 @@ static tsr_status write_all(tsr_output *out, const tsr_points *p, const tsr_writ
 static tsr_status write_points(const tsr_points *points, const char *path, const tsr_write_options *options)
 {
     tsr_output *out = NULL;
-    if (points->count > (int64_t)UINT32_MAX) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld points, LAS 1.2 counts up to 4294967295", path, (long long)points->count);
+    if (points->count > (int64_t)UINT32_MAX)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld points, LAS 1.2 counts up to 4294967295", path, (long long)points->count);
     TSR_TRY(tsr_output_open(path, options, &out));
     return tsr_output_finish(&out, write_all(out, points, options));
 }
 
-const tsr_format tsr_format_las = { .name = "las", .kind = TSR_FILE_POINTS, .extensions = { ".las", ".laz" }, .recognise = recognise, .read_points = read_points,
+const tsr_format tsr_format_las = { .name = "las",
+                                    .kind = TSR_FILE_POINTS,
+                                    .extensions = { ".las", ".laz" },
+                                    .recognise = recognise,
+                                    .read_points = read_points,
                                     .write_points = write_points };

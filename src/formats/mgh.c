@@ -8,7 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEAD = 284, VERSION = 0, DIMS = 4, FRAMES = 16, TYPE = 20, DOF = 24, GOOD_RAS = 28, SPACING = 30, DIRECTIONS = 42, CENTRE = 78, SCAN_NUMBERS = 5 };
+enum {
+    HEAD = 284,
+    VERSION = 0,
+    DIMS = 4,
+    FRAMES = 16,
+    TYPE = 20,
+    DOF = 24,
+    GOOD_RAS = 28,
+    SPACING = 30,
+    DIRECTIONS = 42,
+    CENTRE = 78,
+    SCAN_NUMBERS = 5
+};
 static const char *const scan_keys[SCAN_NUMBERS] = { "mgh.TR", "mgh.flip_angle", "mgh.TE", "mgh.TI", "mgh.FoV" };
 static const struct {
     int code;
@@ -36,7 +48,8 @@ static tsr_status take_geometry(const uint8_t *head, const char *name, tsr_geome
         const float spacing = good ? tsr_read_f32(head + SPACING + 4 * c, swapped()) : 1;
         if (!(spacing > 0) || !isfinite(spacing))
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: MGH field 'spacing' is %g for axis %d, expected a positive number", name, (double)spacing, c);
-        for (int r = 0; r < 3; r++) g->affine[r][c] = (double)spacing * (double)(good ? tsr_read_f32(head + DIRECTIONS + 4 * (3 * c + r), swapped()) : coronal[3 * c + r]);
+        for (int r = 0; r < 3; r++)
+            g->affine[r][c] = (double)spacing * (double)(good ? tsr_read_f32(head + DIRECTIONS + 4 * (3 * c + r), swapped()) : coronal[3 * c + r]);
     }
     for (int r = 0; r < 3; r++) {
         g->affine[r][3] = good ? (double)tsr_read_f32(head + CENTRE + 4 * r, swapped()) : 0;
@@ -77,7 +90,8 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     TSR_TRY(tsr_input_head(input, HEAD, &bytes, &size));
     if (size < HEAD) TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %zu bytes, an MGH header has %d", name, size, (int)HEAD);
     memcpy(head, bytes, HEAD); /* the view may move when more is asked for */
-    if (tsr_read_u32(head + VERSION, swapped()) != 1) TSR_FAIL(TSR_ERROR_FORMAT, "%s: MGH field 'version' is %u, expected 1", name, tsr_read_u32(head, swapped()));
+    if (tsr_read_u32(head + VERSION, swapped()) != 1)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: MGH field 'version' is %u, expected 1", name, tsr_read_u32(head, swapped()));
     int type = 0;
     const int32_t code = tsr_read_i32(head + TYPE, swapped()), frames = tsr_read_i32(head + FRAMES, swapped());
     while (type < TYPES && types[type].code != code) type++;
@@ -87,12 +101,15 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     total = (int64_t)tsr_dtype_size(layout.dtype);
     for (int k = 0; k < 4; k++) {
         const int32_t n = tsr_read_i32(head + DIMS + 4 * k, swapped());
-        if (n < 1) TSR_FAIL(TSR_ERROR_FORMAT, "%s: MGH field '%s' is %d, expected a positive number", name, ((const char *[]){ "width", "height", "depth", "nframes" })[k], n);
+        if (n < 1)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: MGH field '%s' is %d, expected a positive number", name,
+                     ((const char *[]){ "width", "height", "depth", "nframes" })[k], n);
         if (k < 3) tsr_axes_space(&axes, n);
         if (__builtin_mul_overflow(total, (int64_t)n, &total)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the extents of the MGH header overflow 64 bits", name);
     }
     TSR_TRY(tsr_axes_part(&axes, TSR_PART_FRAME, frames, "nframes", input, options));
-    if (tsr_input_is_gzip(input) && !tsr_input_settings(input)->place) TSR_TRY(tsr_input_all(input, &bytes, &size)); /* unpacked once, for what is behind, too */
+    if (tsr_input_is_gzip(input) && !tsr_input_settings(input)->place)
+        TSR_TRY(tsr_input_all(input, &bytes, &size)); /* unpacked once, for what is behind, too */
     TSR_TRY(take_geometry(head, name, &geometry));
     TSR_TRY(tsr_axes_read(&axes, input, HEAD, NULL, &layout, &block));
     TSR_TRY(tsr_volume_of_block(input, &layout, &geometry, &block, volume));
@@ -120,7 +137,8 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     while (type < TYPES - 1 && types[type].dtype != volume->dtype) type++;
     tsr_store_i32(head + VERSION, 1, swapped());
     for (int k = 0; k < 3; k++) {
-        if (extent[k] > INT32_MAX) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld voxels along an axis, an MGH file holds at most %d", path, (long long)extent[k], INT32_MAX);
+        if (extent[k] > INT32_MAX)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld voxels along an axis, an MGH file holds at most %d", path, (long long)extent[k], INT32_MAX);
         tsr_store_i32(head + DIMS + 4 * k, (int32_t)extent[k], swapped());
         tsr_store_f32(head + SPACING + 4 * k, (float)spacing[k], swapped());
         double centre = g.affine[k][3];
@@ -144,5 +162,10 @@ done:
     return tsr_output_finish(&out, status);
 }
 
-const tsr_format tsr_format_mgh = { .name = "mgh", .kind = TSR_FILE_VOLUME, .extensions = { ".mgz", ".mgh" }, .recognise = recognise, .read_volume = read_volume,
-                                    .types = 1u << TSR_U8 | 1u << TSR_I16 | 1u << TSR_I32 | 1u << TSR_F32, .write_volume = write_volume };
+const tsr_format tsr_format_mgh = { .name = "mgh",
+                                    .kind = TSR_FILE_VOLUME,
+                                    .extensions = { ".mgz", ".mgh" },
+                                    .recognise = recognise,
+                                    .read_volume = read_volume,
+                                    .types = 1u << TSR_U8 | 1u << TSR_I16 | 1u << TSR_I32 | 1u << TSR_F32,
+                                    .write_volume = write_volume };

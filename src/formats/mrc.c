@@ -9,9 +9,34 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEAD = 1024, SIZE = 0, MODE = 12, START = 16, SAMPLING = 28, CELL = 40, ANGLES = 52, AXES = 64, MINIMUM = 76, MAXIMUM = 80, MEAN = 84, SPACE_GROUP = 88,
-       EXTENDED = 92, EXTENDED_TYPE = 104, VERSION = 108, IMOD_STAMP = 152, IMOD_FLAGS = 156, ORIGIN = 196, MAP = 208, STAMP = 212, RMS = 216, LABELS = 220,
-       LABEL_TEXT = 224, LABEL_BYTES = 80, LABELS_MOST = 10, IMOD = 1146047817 };
+enum {
+    HEAD = 1024,
+    SIZE = 0,
+    MODE = 12,
+    START = 16,
+    SAMPLING = 28,
+    CELL = 40,
+    ANGLES = 52,
+    AXES = 64,
+    MINIMUM = 76,
+    MAXIMUM = 80,
+    MEAN = 84,
+    SPACE_GROUP = 88,
+    EXTENDED = 92,
+    EXTENDED_TYPE = 104,
+    VERSION = 108,
+    IMOD_STAMP = 152,
+    IMOD_FLAGS = 156,
+    ORIGIN = 196,
+    MAP = 208,
+    STAMP = 212,
+    RMS = 216,
+    LABELS = 220,
+    LABEL_TEXT = 224,
+    LABEL_BYTES = 80,
+    LABELS_MOST = 10,
+    IMOD = 1146047817
+};
 enum { MODE_I8 = 0, MODE_I16 = 1, MODE_F32 = 2, MODE_U16 = 6, MODE_F16 = 12 };
 
 typedef struct mrc_header {
@@ -23,7 +48,11 @@ typedef struct mrc_header {
 
 static const char *mode_name(int mode)
 {
-    return mode == 3 ? "complex numbers of 16 bits" : mode == 4 ? "complex numbers of 32 bits" : mode == 101 ? "numbers of 4 bits" : mode == 16 ? "RGB" : "unknown";
+    return mode == 3     ? "complex numbers of 16 bits"
+           : mode == 4   ? "complex numbers of 32 bits"
+           : mode == 101 ? "numbers of 4 bits"
+           : mode == 16  ? "RGB"
+                         : "unknown";
 }
 
 static int axes_plausible(const uint8_t *head, int swap)
@@ -70,15 +99,18 @@ static tsr_status take_header(tsr_input *input, mrc_header *h)
     h->mode = tsr_read_i32(h->bytes + MODE, h->swap);
     for (int k = 0; k < 3; k++) {
         h->size[k] = tsr_read_i32(h->bytes + SIZE + 4 * k, h->swap);
-        h->axis[k] = tsr_read_i32(h->bytes + AXES + 4 * k, h->swap) - 1;
-        if (h->size[k] < 1) TSR_FAIL(TSR_ERROR_FORMAT, "%s: MRC field 'n%c' is %lld, expected a positive number", name, "xyz"[k], (long long)h->size[k]);
+        const int32_t axis = tsr_read_i32(h->bytes + AXES + 4 * k, h->swap);
+        h->axis[k] = axis < 0 ? -2 : axis - 1;
+        if (h->size[k] < 1)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: MRC field 'n%c' is %lld, expected a positive number", name, "xyz"[k], (long long)h -> size[k]);
     }
     int none = 1;
     for (int k = 0; k < 3; k++) none &= h->axis[k] == -1;
     if (none) /* old writers left them out */
         for (int k = 0; k < 3; k++) h->axis[k] = k;
     else if (!axes_plausible(h->bytes, h->swap))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: MRC fields mapc, mapr, maps are %d, %d, %d, expected 1, 2 and 3 in any order", name, h->axis[0] + 1, h->axis[1] + 1, h->axis[2] + 1);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: MRC fields mapc, mapr, maps are %d, %d, %d, expected 1, 2 and 3 in any order", name, h->axis[0] + 1,
+                 h->axis[1] + 1, h->axis[2] + 1);
     const int32_t extended = tsr_read_i32(h->bytes + EXTENDED, h->swap), group = tsr_read_i32(h->bytes + SPACE_GROUP, h->swap),
                   sections = tsr_read_i32(h->bytes + SAMPLING + 8, h->swap);
     if (extended < 0) TSR_FAIL(TSR_ERROR_FORMAT, "%s: MRC field 'nsymbt' is %d, expected 0 or more bytes", name, extended);
@@ -99,9 +131,11 @@ static tsr_status take_type(const mrc_header *h, const char *name, tsr_layout *l
     case MODE_I8: layout->dtype = stamped && !signed_bytes ? TSR_U8 : TSR_I8; return TSR_OK; /* IMOD says which */
     case MODE_I16: layout->dtype = TSR_I16; return TSR_OK;
     case MODE_F32: layout->dtype = TSR_F32; return TSR_OK;
-    case MODE_U16: case MODE_F16: layout->dtype = TSR_U16; return TSR_OK; /* halves are widened when they are read */
+    case MODE_U16:
+    case MODE_F16: layout->dtype = TSR_U16; return TSR_OK; /* halves are widened when they are read */
     default:
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: MRC field 'mode' is %d (%s), expected 0 (i8), 1 (i16), 2 (f32), 6 (u16) or 12 (f16)", name, h->mode, mode_name(h->mode));
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: MRC field 'mode' is %d (%s), expected 0 (i8), 1 (i16), 2 (f32), 6 (u16) or 12 (f16)", name, h->mode,
+                 mode_name(h->mode));
     }
 }
 
@@ -207,7 +241,9 @@ static tsr_status axes_of(const tsr_geometry *g, const char *path, int axis[3])
     }
     for (int c = 0; c < 3; c++)
         if (axis[c] < 0 || axis[c] > 2 || axis[c] == axis[(c + 1) % 3])
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: an MRC map has its axes along x, y and z, this volume has not: turn it (tessera convert --reorient, --axis-aligned) or write NRRD",
+            TSR_FAIL(TSR_ERROR_ARGUMENT,
+                     "%s: an MRC map has its axes along x, y and z, this volume has not: turn it (tessera convert --reorient, --axis-aligned) or "
+                     "write NRRD",
                      path);
     return TSR_OK;
 }
@@ -266,7 +302,8 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     TSR_TRY(axes_of(g, path, axis));
     const int mode = volume->dtype == TSR_I8 ? MODE_I8 : volume->dtype == TSR_I16 ? MODE_I16 : volume->dtype == TSR_U16 ? MODE_U16 : MODE_F32;
     for (int k = 0; k < 3; k++) {
-        if (extent[k] > INT32_MAX) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld voxels along an axis, an MRC map holds at most %d", path, (long long)extent[k], INT32_MAX);
+        if (extent[k] > INT32_MAX)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld voxels along an axis, an MRC map holds at most %d", path, (long long)extent[k], INT32_MAX);
         const int a = axis[k];
         start[k] = g->affine[a][3] / g->affine[a][k];
         whole &= start[k] == floor(start[k]) && fabs(start[k]) < INT32_MAX;
@@ -293,6 +330,11 @@ done:
     return tsr_output_finish(&out, status);
 }
 
-const tsr_format tsr_format_mrc = { .name = "mrc", .kind = TSR_FILE_VOLUME, .extensions = { ".mrc", ".map", ".ccp4", ".rec", ".st" }, .recognise = recognise,
-                                    .units = TSR_UNITS_ANGSTROM, .types = 1u << TSR_I8 | 1u << TSR_I16 | 1u << TSR_U16 | 1u << TSR_F32, .read_volume = read_volume,
+const tsr_format tsr_format_mrc = { .name = "mrc",
+                                    .kind = TSR_FILE_VOLUME,
+                                    .extensions = { ".mrc", ".map", ".ccp4", ".rec", ".st" },
+                                    .recognise = recognise,
+                                    .units = TSR_UNITS_ANGSTROM,
+                                    .types = 1u << TSR_I8 | 1u << TSR_I16 | 1u << TSR_U16 | 1u << TSR_F32,
+                                    .read_volume = read_volume,
                                     .write_volume = write_volume };

@@ -25,10 +25,12 @@ static int show(const tsr_zip *zip, const tsr_zip_entry *e, char *text, size_t r
     size_t stored = 0;
     const tsr_word name = { e->name.text, e->name.size - 4 };
     *axes = 0;
-    if (!head || tsr_zip_head(zip, e, head, TSR_NPY_HEAD, &stored) != TSR_OK || tsr_npy_peek(head, stored, "npz", descr, shape, axes) != TSR_OK) *axes = 0;
+    if (!head || tsr_zip_head(zip, e, head, TSR_NPY_HEAD, &stored) != TSR_OK || tsr_npy_peek(head, stored, "npz", descr, shape, axes) != TSR_OK)
+        *axes = 0;
     free(head);
     int used = snprintf(text, room, "%s (", tsr_word_show(name, shown));
-    for (int k = 0; k < *axes && used < (int)room; k++) used += snprintf(text + used, room - (size_t)used, "%s%lld", k ? ", " : "", (long long)shape[k]);
+    for (int k = 0; k < *axes && used < (int)room; k++)
+        used += snprintf(text + used, room - (size_t)used, "%s%lld", k ? ", " : "", (long long)shape[k]);
     if (used < (int)room) used += snprintf(text + used, room - (size_t)used, *axes ? ") %s" : "not read)%.0s", descr);
     return used < (int)room ? used : (int)room - 1;
 }
@@ -129,5 +131,10 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     return tsr_output_finish(&out, status);
 }
 
-const tsr_format tsr_format_npz = { .name = "npz", .kind = TSR_FILE_VOLUME, .extensions = { ".npz" }, .recognise = recognise, .whole = 1,
-                                    .read_volume = read_volume, .write_volume = write_volume };
+const tsr_format tsr_format_npz = { .name = "npz",
+                                    .kind = TSR_FILE_VOLUME,
+                                    .extensions = { ".npz" },
+                                    .recognise = recognise,
+                                    .whole = 1,
+                                    .read_volume = read_volume,
+                                    .write_volume = write_volume };

@@ -52,7 +52,8 @@ static void fill(const tsr_nvdb_reader *r, const int64_t low[3], tsr_size3 size,
     for (int64_t i = 0; i < r->leaves; i++) {
         const tsr_nvdb_leaf *leaf = &r->leaf[i];
         for (int n = 0; n < 512; n++) {
-            const int64_t x = tsr_key_x(leaf->key) * 8 + (n >> 6) - low[0], y = tsr_key_y(leaf->key) * 8 + (n >> 3 & 7) - low[1], z = tsr_key_z(leaf->key) * 8 + (n & 7) - low[2];
+            const int64_t x = tsr_key_x(leaf->key) * 8 + (n >> 6) - low[0], y = tsr_key_y(leaf->key) * 8 + (n >> 3 & 7) - low[1],
+                          z = tsr_key_z(leaf->key) * 8 + (n & 7) - low[2];
             if (x < 0 || y < 0 || z < 0 || x >= size.x || y >= size.y || z >= size.z) continue;
             to[(z * size.y + y) * size.x + x] = leaf->at ? tsr_nvdb_leaf_value(r, leaf->at, n) : leaf->value;
         }
@@ -88,13 +89,18 @@ fail:
 
 static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
 {
-    const tsr_tiles_read_options tiles = { .struct_size = sizeof tiles, .grid = options->dataset, .memory_limit = options->memory_limit, .progress = options->progress };
+    const tsr_tiles_read_options tiles = {
+        .struct_size = sizeof tiles, .grid = options->dataset, .memory_limit = options->memory_limit, .progress = options->progress
+    };
     tsr_nvdb_reader r = { .input = input, .options = &tiles, .fog = 1, .name = tsr_input_name(input) };
-    if (tsr_input_settings(input)->place) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: fog volumes cannot be read in pieces, convert the file first", tsr_input_name(input));
+    if (tsr_input_settings(input)->place)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: fog volumes cannot be read in pieces, convert the file first", tsr_input_name(input));
     const tsr_status status = build(&r, volume);
     tsr_nvdb_close(&r);
     TSR_TRY(status);
     return TSR_OK;
 }
 
-const tsr_format tsr_format_nvdbfog = { .name = "nvdb-fog", .kind = TSR_FILE_VOLUME, .extensions = { ".nvdb" }, .recognise = recognise, .read_volume = read_volume };
+const tsr_format tsr_format_nvdbfog = {
+    .name = "nvdb-fog", .kind = TSR_FILE_VOLUME, .extensions = { ".nvdb" }, .recognise = recognise, .read_volume = read_volume
+};

@@ -36,9 +36,11 @@ static tsr_status take_number(pnm_header *h, const char *what, int64_t least, in
     int64_t v = 0;
     int digits = 0;
     skip_comments(&h->text);
-    for (; h->text.at < h->text.end && *h->text.at >= '0' && *h->text.at <= '9' && digits < 12; h->text.at++, digits++) v = 10 * v + (*h->text.at - '0');
+    for (; h->text.at < h->text.end && *h->text.at >= '0' && *h->text.at <= '9' && digits < 12; h->text.at++, digits++)
+        v = 10 * v + (*h->text.at - '0');
     if (!digits || v < least || v > most)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s in the header of P%d, expected a whole number from %lld to %lld", h->name, what, h->kind, (long long)least, (long long)most);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s in the header of P%d, expected a whole number from %lld to %lld", h->name, what, h->kind, (long long)least,
+                 (long long)most);
     *value = v;
     return TSR_OK;
 }
@@ -49,7 +51,9 @@ static tsr_status take_words(pnm_header *h)
     const struct {
         const char *word;
         int64_t *to, most;
-    } fields[] = { { "WIDTH", &h->width, INT32_MAX }, { "HEIGHT", &h->height, INT32_MAX }, { "DEPTH", &h->channels, 4 }, { "MAXVAL", &h->most, 65535 } };
+    } fields[] = {
+        { "WIDTH", &h->width, INT32_MAX }, { "HEIGHT", &h->height, INT32_MAX }, { "DEPTH", &h->channels, 4 }, { "MAXVAL", &h->most, 65535 }
+    };
     tsr_text line;
     h->width = h->height = h->channels = h->most = 0;
     for (;;) {
@@ -58,8 +62,10 @@ static tsr_status take_words(pnm_header *h)
         if (!tsr_text_word(&line, &word) || *word.text == '#') continue;
         if (tsr_word_is(word, "ENDHDR")) break;
         for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
-            if (tsr_word_is(word, fields[k].word) && (tsr_text_integer(&line, fields[k].to) != TSR_TEXT_OK || *fields[k].to < 1 || *fields[k].to > fields[k].most))
-                TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s in the header of P7, expected a whole number from 1 to %lld", h->name, fields[k].word, (long long)fields[k].most);
+            if (tsr_word_is(word, fields[k].word) &&
+                (tsr_text_integer(&line, fields[k].to) != TSR_TEXT_OK || *fields[k].to < 1 || *fields[k].to > fields[k].most))
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s in the header of P7, expected a whole number from 1 to %lld", h->name, fields[k].word,
+                         (long long)fields[k].most);
     }
     for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
         if (!*fields[k].to) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the header of P7 lacks %s", h->name, fields[k].word);
@@ -72,7 +78,8 @@ static tsr_status take_header(tsr_input *input, pnm_header *h)
     size_t size;
     h->name = tsr_input_name(input);
     TSR_TRY(tsr_input_all(input, &bytes, &size));
-    if (size < 3 || bytes[0] != 'P' || bytes[1] < '1' || bytes[1] > '7') TSR_FAIL(TSR_ERROR_FORMAT, "%s: no Netpbm picture, expected P1 to P7 at its start", h->name);
+    if (size < 3 || bytes[0] != 'P' || bytes[1] < '1' || bytes[1] > '7')
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: no Netpbm picture, expected P1 to P7 at its start", h->name);
     h->kind = bytes[1] - '0';
     h->text = tsr_text_make(bytes + 2, size - 2);
     if (h->kind == 7) return take_words(h);
@@ -122,7 +129,9 @@ static tsr_status take_bytes(tsr_input *input, const pnm_header *h, int64_t byte
     if (s->bits == 16 && !tsr_host_big_endian()) tsr_swap_elements(s->at, bytes / 2, 2);
     for (int64_t i = 0, n = h->width * h->height * h->channels; i < n && h->most != 255 && h->most != 65535; i++) {
         const int64_t v = s->bits == 16 ? ((const uint16_t *)(const void *)s->at)[i] : s->at[i];
-        if (v > h->most) TSR_FAIL(TSR_ERROR_FORMAT, "%s: sample %lld is %lld, over the maxval of %lld", tsr_input_name(input), (long long)i, (long long)v, (long long)h->most);
+        if (v > h->most)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: sample %lld is %lld, over the maxval of %lld", tsr_input_name(input), (long long)i, (long long)v,
+                     (long long)h->most);
     }
     return TSR_OK;
 }
@@ -135,7 +144,8 @@ static tsr_status read_samples(tsr_input *input, pnm_header *h, tsr_samples *s)
     int64_t bytes = h->kind == 4 ? (h->width + 7) / 8 : h->width * h->channels * (bits / 8);
     const int64_t left = h->text.end - h->text.at;
     if (__builtin_mul_overflow(bytes, h->height, &bytes) || bytes / (h->kind < 4 ? bits / 8 : 1) > left)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %lld x %lld pixels, the file has %lld bytes for them", h->name, (long long)h->width, (long long)h->height, (long long)left);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %lld x %lld pixels, the file has %lld bytes for them", h->name, (long long)h->width,
+                 (long long)h->height, (long long)left);
     TSR_TRY(tsr_raster_room(input, h->width, h->height, (int32_t)h->channels, bits, s));
     tsr_status status = h->kind < 4 ? take_text(h, s) : take_bytes(input, h, bytes, s);
     if (status == TSR_OK && h->kind >= 4 && left > bytes)
@@ -175,16 +185,19 @@ static tsr_status write_samples(tsr_samples *s, const char *path, const tsr_writ
     const int64_t count = (int64_t)s->width * s->height * s->channels;
     tsr_output *out = NULL;
     if (!pam && (s->channels % 2 == 0 || (s->channels == 3 && tsr_path_has_extension(path, ".pgm")) || tsr_path_has_extension(path, ".pbm")))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a picture of %d channels, expected .pgm for grey, .ppm for RGB or .pam for all, alpha too", path, s->channels);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a picture of %d channels, expected .pgm for grey, .ppm for RGB or .pam for all, alpha too", path,
+                 s->channels);
     TSR_TRY(tsr_output_open(path, options, &out));
-    tsr_status status = pam ? tsr_output_printf(out, "P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nTUPLTYPE %s\nENDHDR\n", s->width, s->height, s->channels,
-                                                s->bits == 16 ? 65535 : 255, types[s->channels])
-                            : tsr_output_printf(out, "P%d\n%d %d\n%d\n", s->channels == 3 || tsr_path_has_extension(path, ".ppm") ? 6 : 5, s->width, s->height,
-                                                s->bits == 16 ? 65535 : 255);
+    tsr_status status = pam ? tsr_output_printf(out, "P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nTUPLTYPE %s\nENDHDR\n", s->width, s->height,
+                                                s->channels, s->bits == 16 ? 65535 : 255, types[s->channels])
+                            : tsr_output_printf(out, "P%d\n%d %d\n%d\n", s->channels == 3 || tsr_path_has_extension(path, ".ppm") ? 6 : 5, s->width,
+                                                s->height, s->bits == 16 ? 65535 : 255);
     const int grey_as_rgb = !pam && s->channels == 1 && tsr_path_has_extension(path, ".ppm");
     for (int64_t i = 0; i < count && grey_as_rgb && status == TSR_OK; i++)
-        for (int k = 0; k < 3; k++) status = tsr_output_elements(out, s->at + i * (s->bits / 8), 1, (size_t)s->bits / 8, s->bits == 16 && !tsr_host_big_endian());
-    if (status == TSR_OK && !grey_as_rgb) status = tsr_output_elements(out, s->at, count, (size_t)s->bits / 8, s->bits == 16 && !tsr_host_big_endian());
+        for (int k = 0; k < 3; k++)
+            status = tsr_output_elements(out, s->at + i * (s->bits / 8), 1, (size_t)s->bits / 8, s->bits == 16 && !tsr_host_big_endian());
+    if (status == TSR_OK && !grey_as_rgb)
+        status = tsr_output_elements(out, s->at, count, (size_t)s->bits / 8, s->bits == 16 && !tsr_host_big_endian());
     return tsr_output_finish(&out, status);
 }
 
@@ -203,5 +216,12 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     return status;
 }
 
-const tsr_format tsr_format_pnm = { .name = "pnm", .kind = TSR_FILE_IMAGE, .extensions = { ".pgm", ".ppm", ".pnm", ".pbm", ".pam" }, .recognise = recognise, .whole = 1,
-                                    .read_image = read_image, .write_image = write_image, .read_volume = read_volume, .write_volume = write_volume };
+const tsr_format tsr_format_pnm = { .name = "pnm",
+                                    .kind = TSR_FILE_IMAGE,
+                                    .extensions = { ".pgm", ".ppm", ".pnm", ".pbm", ".pam" },
+                                    .recognise = recognise,
+                                    .whole = 1,
+                                    .read_image = read_image,
+                                    .write_image = write_image,
+                                    .read_volume = read_volume,
+                                    .write_volume = write_volume };

@@ -68,7 +68,8 @@ static tsr_status take_row(cursor *c, int64_t width, int64_t y, uint8_t *row)
             if (c->end - c->at < 4) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file ends in row %lld", c->name, (long long)y);
             if (c->at[0] == 1 && c->at[1] == 1 && c->at[2] == 1) {
                 const int64_t run = shift <= 16 ? (int64_t)c->at[3] << shift : INT64_MAX;
-                if (!x || run > width - x) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a run of pixels at column %lld of row %lld does not fit", c->name, (long long)x, (long long)y);
+                if (!x || run > width - x)
+                    TSR_FAIL(TSR_ERROR_FORMAT, "%s: a run of pixels at column %lld of row %lld does not fit", c->name, (long long)x, (long long)y);
                 for (int k = 0; k < 4; k++) memset(row + k * width + x, row[k * width + x - 1], (size_t)run);
                 x += run;
                 shift += 8;
@@ -113,7 +114,8 @@ tsr_status tsr_radiance_read(tsr_input *input, float **rgb, int32_t *width, int3
     cursor c = { bytes, bytes + size, tsr_input_name(input) };
     TSR_TRY(take_header(&c, &w, &h, &exposure));
     /* the fewest bytes that such rows take */
-    const int64_t coded = 4 + 8 * ((w + 126) / 127), old = 4 + 4 * ((w + 16777214) / 16777215), least = coded < old && w >= 8 && w <= 32767 ? coded : old;
+    const int64_t coded = 4 + 8 * ((w + 126) / 127), old = 4 + 4 * ((w + 16777214) / 16777215),
+                  least = coded < old && w >= 8 && w <= 32767 ? coded : old;
     if ((c.end - c.at) / least < h)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld bytes after the header, expected at least %lld for %lld x %lld pixels", c.name,
                  (long long)(c.end - c.at), (long long)(least * h), (long long)w, (long long)h);
@@ -240,11 +242,14 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     tsr_output *out = NULL;
     TSR_TRY(tsr_require_unscaled(volume, path, "a Radiance picture"));
     if (volume->dtype != TSR_F32 || n.z != 3 || n.x > 1 << 20 || n.y > 1 << 20)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld x %lld x %lld %s, expected f32 with red, green and blue along z in a Radiance picture (convert --dtype f32)", path, (long long)n.x,
-                 (long long)n.y, (long long)n.z, tsr_dtype_name(volume->dtype));
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "%s: %lld x %lld x %lld %s, expected f32 with red, green and blue along z in a Radiance picture (convert --dtype f32)", path,
+                 (long long)n.x, (long long)n.y, (long long)n.z, tsr_dtype_name(volume->dtype));
     for (int64_t i = 0, count = 3 * n.x * n.y; i < count; i++) {
         const float v = ((const float *)volume->data)[i];
-        if (!(v >= 0 && v < 0x1p127f)) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: voxel %lld is %g, a Radiance picture holds light from 0 on: expected EXR or PFM", path, (long long)i, (double)v);
+        if (!(v >= 0 && v < 0x1p127f))
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: voxel %lld is %g, a Radiance picture holds light from 0 on: expected EXR or PFM", path, (long long)i,
+                     (double)v);
     }
     uint8_t *room = (uint8_t *)malloc((size_t)n.x * 10 + 64);
     if (!room) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", path);
@@ -258,5 +263,10 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     return status;
 }
 
-const tsr_format tsr_format_radiance = { .name = "radiance", .kind = TSR_FILE_VOLUME, .extensions = { ".pic", ".rgbe", ".hdr" }, .recognise = recognise, .whole = 1,
-                                         .read_volume = read_volume, .write_volume = write_volume };
+const tsr_format tsr_format_radiance = { .name = "radiance",
+                                         .kind = TSR_FILE_VOLUME,
+                                         .extensions = { ".pic", ".rgbe", ".hdr" },
+                                         .recognise = recognise,
+                                         .whole = 1,
+                                         .read_volume = read_volume,
+                                         .write_volume = write_volume };

@@ -9,8 +9,8 @@ static tsr_status within_limit(const tsr_input *input, int64_t width, int64_t he
     int64_t limit = tsr_input_settings(input)->memory_limit;
     if (limit <= 0) limit = tsr_physical_memory();
     if (bytes > limit)
-        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld x %lld pixels need %lld bytes, the memory limit is %lld", tsr_input_name(input), (long long)width, (long long)height,
-                 (long long)bytes, (long long)limit);
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld x %lld pixels need %lld bytes, the memory limit is %lld", tsr_input_name(input), (long long)width,
+                 (long long)height, (long long)bytes, (long long)limit);
     return TSR_OK;
 }
 
@@ -19,7 +19,8 @@ tsr_status tsr_raster_room(const tsr_input *input, int64_t width, int64_t height
     int64_t bytes;
     *samples = (tsr_samples){ 0 };
     if (width < 1 || height < 1 || width > INT32_MAX || height > INT32_MAX)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld x %lld pixels, expected 1 to %d each way", tsr_input_name(input), (long long)width, (long long)height, INT32_MAX);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld x %lld pixels, expected 1 to %d each way", tsr_input_name(input), (long long)width, (long long)height,
+                 INT32_MAX);
     TSR_TRY(tsr_voxel_bytes(input, bits == 16 ? TSR_U16 : TSR_U8, (tsr_size3){ width, height, channels }, &bytes));
     TSR_TRY(within_limit(input, width, height, bytes));
     TSR_TRY(tsr_samples_create((int32_t)width, (int32_t)height, channels, bits, tsr_input_name(input), samples));

@@ -77,7 +77,8 @@ static tsr_status take_integer(const reader *r, const tsr_xml_tag *t, const char
     *value = otherwise;
     if (!tsr_xml_attribute(t, name, &word)) return TSR_OK;
     if (tsr_word_integer(word, value) != TSR_TEXT_OK || *value < 0 || *value > INT32_MAX)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: 3MF line %lld: %s is '%s', expected a whole number from 0", r->file, (long long)t->line, name, tsr_word_show(word, shown));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: 3MF line %lld: %s is '%s', expected a whole number from 0", r->file, (long long)t->line, name,
+                 tsr_word_show(word, shown));
     return TSR_OK;
 }
 
@@ -115,7 +116,8 @@ static tsr_status take_unit(const reader *r, const tsr_xml_tag *t, double *unit)
             if (k) tsr_remark("%s: lengths in %s become millimetres", r->file, units[k].name);
             return TSR_OK;
         }
-    TSR_FAIL(TSR_ERROR_FORMAT, "%s: 3MF unit '%s', expected millimeter, micron, centimeter, inch, foot or meter", r->file, tsr_word_show(word, shown));
+    TSR_FAIL(TSR_ERROR_FORMAT, "%s: 3MF unit '%s', expected millimeter, micron, centimeter, inch, foot or meter", r->file,
+             tsr_word_show(word, shown));
 }
 
 /* Walks over the objects of a model part; of the root also the build. */
@@ -169,7 +171,8 @@ static tsr_status find_model(reader *r, tsr_word path, int *which)
     while (path.size && *path.text == '/') path.text++, path.size--;
     for (*which = 0; *which < r->models; ++*which)
         if (tsr_word_is(path, r->model[*which].path)) return TSR_OK;
-    if (path.size >= sizeof name || r->models >= MODELS_MOST) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a 3MF model of too many parts, or with a long name", r->file);
+    if (path.size >= sizeof name || r->models >= MODELS_MOST)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a 3MF model of too many parts, or with a long name", r->file);
     memcpy(name, path.text, path.size);
     name[path.size] = 0;
     const tsr_zip_entry *e = tsr_zip_find(&r->zip, name);
@@ -219,10 +222,12 @@ static tsr_status take_transform(const reader *r, const tsr_xml_tag *t, const do
     if (tsr_xml_attribute(t, "transform", &word)) {
         tsr_text text = { word.text, word.text + word.size, t->line };
         for (int k = 0; k < 12; k++)
-            if (tsr_text_double(&text, &n[k]) != TSR_TEXT_OK || !isfinite(n[k])) TSR_FAIL(TSR_ERROR_FORMAT, "%s: 3MF line %lld: transform, expected 12 numbers", r->file, (long long)t->line);
+            if (tsr_text_double(&text, &n[k]) != TSR_TEXT_OK || !isfinite(n[k]))
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: 3MF line %lld: transform, expected 12 numbers", r->file, (long long)t->line);
     }
     for (int row = 0; row < 3; row++)
-        for (int c = 0; c < 4; c++) to[row][c] = above[row][0] * n[3 * c] + above[row][1] * n[3 * c + 1] + above[row][2] * n[3 * c + 2] + (c == 3 ? above[row][3] : 0);
+        for (int c = 0; c < 4; c++)
+            to[row][c] = above[row][0] * n[3 * c] + above[row][1] * n[3 * c + 1] + above[row][2] * n[3 * c + 2] + (c == 3 ? above[row][3] : 0);
     return TSR_OK;
 }
 
@@ -280,12 +285,14 @@ static tsr_status take_triangle(reader *r, const object *o, const tsr_xml_tag *t
     const uint8_t *color;
     while (tsr_xml_each(&rest, &name, &value)) {
         int64_t *to = tsr_word_is(name, "pid") ? &pid : NULL;
-        if (name.size == 2 && name.text[1] >= '1' && name.text[1] <= '3') to = *name.text == 'v' ? &v[name.text[1] - '1'] : *name.text == 'p' ? &p[name.text[1] - '1'] : NULL;
+        if (name.size == 2 && name.text[1] >= '1' && name.text[1] <= '3')
+            to = *name.text == 'v' ? &v[name.text[1] - '1'] : *name.text == 'p' ? &p[name.text[1] - '1'] : NULL;
         if (to && tsr_word_integer(value, to) != TSR_TEXT_OK) *to = -1;
     }
     for (int k = 0; k < 3; k++)
         if (v[k] < 0 || v[k] >= o->vertices)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: 3MF line %lld: v%d of a triangle is %lld, expected 0 to %lld", r->file, (long long)t->line, k + 1, (long long)v[k], (long long)o->vertices - 1);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: 3MF line %lld: v%d of a triangle is %lld, expected 0 to %lld", r->file, (long long)t->line, k + 1,
+                     (long long)v[k], (long long)o->vertices - 1);
     if (r->triangle >= r->triangles) TSR_FAIL(TSR_ERROR_FORMAT, "%s: 3MF line %lld: a triangle outside of its object", r->file, (long long)t->line);
     uint32_t *to = r->mesh->triangles + 3 * r->triangle++;
     for (int k = 0; k < 3; k++) to[k] = (uint32_t)(first + v[mirrored && k ? 3 - k : k]);
@@ -380,7 +387,8 @@ static tsr_status read_archive(reader *r, tsr_input *input, tsr_mesh **mesh)
         r->vertex = r->triangle = 0;
         tsr_part_list_free(&r->parts);
         TSR_TRY(build_all(r));
-        if (r->vertex != r->vertices || r->triangle != r->triangles) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a 3MF object with several meshes, expected one", r->file);
+        if (r->vertex != r->vertices || r->triangle != r->triangles)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: a 3MF object with several meshes, expected one", r->file);
     } while (tsr_places_again(&r->places, r->options));
     memcpy((*mesh)->origin, r->places.origin, sizeof r->places.origin);
     int painted = 0;
@@ -418,11 +426,14 @@ static tsr_status read_mesh(tsr_input *input, const tsr_read_options *options, t
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------------------------------- */
 
-static const char types_xml[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">"
-                                "<Default Extension=\"rels\" ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/>"
-                                "<Default Extension=\"model\" ContentType=\"application/vnd.ms-package.3dmanufacturing-3dmodel+xml\"/></Types>\n";
-static const char relations_xml[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">"
-                                    "<Relationship Target=\"/3D/3dmodel.model\" Id=\"rel0\" Type=\"http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel\"/></Relationships>\n";
+static const char types_xml[] =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">"
+    "<Default Extension=\"rels\" ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/>"
+    "<Default Extension=\"model\" ContentType=\"application/vnd.ms-package.3dmanufacturing-3dmodel+xml\"/></Types>\n";
+static const char relations_xml[] =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">"
+    "<Relationship Target=\"/3D/3dmodel.model\" Id=\"rel0\" "
+    "Type=\"http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel\"/></Relationships>\n";
 
 static tsr_status put_entry(tsr_zip_writer *zip, const char *name, const char *text)
 {
@@ -491,8 +502,8 @@ static uint32_t find_in(const uint32_t *table, int64_t count, uint32_t value)
 }
 
 /* One object: the triangles of a part, and the vertices that they use in the order in which the mesh has them; of a mesh without parts all vertices. */
-static tsr_status put_object(tsr_zip_writer *zip, const tsr_mesh *m, int32_t part, int64_t first, int64_t triangles, uint32_t *place, const uint32_t *table, int64_t colors,
-                             const tsr_progress *progress)
+static tsr_status put_object(tsr_zip_writer *zip, const tsr_mesh *m, int32_t part, int64_t first, int64_t triangles, uint32_t *place,
+                             const uint32_t *table, int64_t colors, const tsr_progress *progress)
 {
     char name[128] = "";
     uint32_t next = 0;
@@ -531,8 +542,10 @@ static tsr_status put_model(tsr_zip_writer *zip, const tsr_mesh *m, uint32_t *pl
     const int32_t parts = m->part_count ? m->part_count : 1;
     int64_t colors = 0, first = 0;
     TSR_TRY(tsr_zip_entry_begin(zip, "3D/3dmodel.model", 6));
-    TSR_TRY(tsr_zip_printf(zip, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model unit=\"millimeter\" xml:lang=\"en-US\" xmlns=\"http://schemas.microsoft.com/3dmanufacturing/core/2015/02\" "
-                                "xmlns:m=\"http://schemas.microsoft.com/3dmanufacturing/material/2015/02\">\n<metadata name=\"Application\">tessera</metadata>\n<resources>\n"));
+    TSR_TRY(tsr_zip_printf(zip, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model unit=\"millimeter\" xml:lang=\"en-US\" "
+                                "xmlns=\"http://schemas.microsoft.com/3dmanufacturing/core/2015/02\" "
+                                "xmlns:m=\"http://schemas.microsoft.com/3dmanufacturing/material/2015/02\">\n<metadata "
+                                "name=\"Application\">tessera</metadata>\n<resources>\n"));
     if (m->colors) TSR_TRY(put_colors(zip, m, table, &colors));
     for (int32_t k = 0; k < parts; k++) {
         const int64_t triangles = m->part_count ? m->parts[k].triangles : m->triangle_count;
@@ -565,5 +578,10 @@ static tsr_status write_mesh(const tsr_mesh *mesh, const char *path, const tsr_w
     return status;
 }
 
-const tsr_format tsr_format_threemf = { .name = "3mf", .kind = TSR_FILE_MESH, .extensions = { ".3mf" }, .recognise = recognise,
-                                        .mesh_extras = TSR_MESH_COLORS | TSR_MESH_PARTS | TSR_MESH_ORIGIN, .read_mesh = read_mesh, .write_mesh = write_mesh };
+const tsr_format tsr_format_threemf = { .name = "3mf",
+                                        .kind = TSR_FILE_MESH,
+                                        .extensions = { ".3mf" },
+                                        .recognise = recognise,
+                                        .mesh_extras = TSR_MESH_COLORS | TSR_MESH_PARTS | TSR_MESH_ORIGIN,
+                                        .read_mesh = read_mesh,
+                                        .write_mesh = write_mesh };

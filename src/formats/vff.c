@@ -34,18 +34,21 @@ static tsr_status take_field(const char *name, vff_header *h, const char *key, c
         const char *key;
         double *to;
         int most;
-    } fields[] = { { "rank", &h->rank, 1 },        { "bits", &h->bits, 1 },         { "bands", &h->bands, 1 },       { "elementsize", &h->element, 1 },
-                   { "data_scale", &h->scale, 1 }, { "data_offset", &h->offset, 1 }, { "size", h->size, 3 }, { "spacing", h->spacing, 3 },
+    } fields[] = { { "rank", &h->rank, 1 },        { "bits", &h->bits, 1 },          { "bands", &h->bands, 1 }, { "elementsize", &h->element, 1 },
+                   { "data_scale", &h->scale, 1 }, { "data_offset", &h->offset, 1 }, { "size", h->size, 3 },    { "spacing", h->spacing, 3 },
                    { "origin", h->origin, 3 } };
     for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
         if (strcmp(fields[k].key, key) != 0) continue;
         const int got = take_numbers(value, fields[k].to, fields[k].most);
-        if (!got) TSR_FAIL(TSR_ERROR_FORMAT, "%s: VFF field '%s' is '%.60s', expected %d number%s", name, key, value, fields[k].most, fields[k].most > 1 ? "s" : "");
+        if (!got)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: VFF field '%s' is '%.60s', expected %d number%s", name, key, value, fields[k].most,
+                     fields[k].most > 1 ? "s" : "");
         if (fields[k].to == h->size) h->sized = got;
         return TSR_OK;
     }
     char full[64];
-    if (!strcmp(key, "type") || !strcmp(key, "format") || !strcmp(key, "rawsize") || !strcmp(key, "value")) return TSR_OK; /* nothing that is not known */
+    if (!strcmp(key, "type") || !strcmp(key, "format") || !strcmp(key, "rawsize") || !strcmp(key, "value"))
+        return TSR_OK; /* nothing that is not known */
     snprintf(full, sizeof full, "vff.%.50s", key);
     if (*value) TSR_TRY(tsr_volume_set_meta(holder, full, value));
     return TSR_OK;
@@ -69,7 +72,8 @@ static tsr_status take_header(tsr_input *input, vff_header *h, tsr_volume *holde
         const char *equals = (const char *)memchr(line.at, '=', (size_t)(line.end - line.at)), *stop = line.end;
         while (stop > line.at && (stop[-1] == ';' || stop[-1] == ' ' || stop[-1] == '\t')) stop--;
         if (!equals || equals >= stop) continue; /* an empty line, or a key without a value */
-        if ((size_t)(stop - line.at) >= sizeof copy) TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld of the VFF header is longer than %zu bytes", name, (long long)line.line, sizeof copy);
+        if ((size_t)(stop - line.at) >= sizeof copy)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld of the VFF header is longer than %zu bytes", name, (long long)line.line, sizeof copy);
         memcpy(copy, line.at, (size_t)(stop - line.at));
         copy[stop - line.at] = 0;
         copy[equals - line.at] = 0;
@@ -88,18 +92,22 @@ static tsr_status build(tsr_input *input, const tsr_read_options *options, const
     tsr_block block;
     tsr_status status;
     double spacing[3], origin[3];
-    if (h->bits != 8 && h->bits != 16 && h->bits != 32) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: VFF field 'bits' is %g, expected 8, 16 or 32", name, h->bits);
-    if (!(h->bands >= 1 && h->bands <= 1024) || h->bands != floor(h->bands)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: VFF field 'bands' is %g, expected 1 to 1024", name, h->bands);
+    if (h->bits != 8 && h->bits != 16 && h->bits != 32)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: VFF field 'bits' is %g, expected 8, 16 or 32", name, h->bits);
+    if (!(h->bands >= 1 && h->bands <= 1024) || h->bands != floor(h->bands))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: VFF field 'bands' is %g, expected 1 to 1024", name, h->bands);
     if (h->sized < 2) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the VFF header lacks the field 'size' of two or three numbers", name);
     TSR_TRY(tsr_axes_part(&axes, TSR_PART_CHANNEL, (int64_t)h->bands, "bands", input, options));
     for (int k = 0; k < 3; k++) {
         const double n = k < h->sized ? h->size[k] : 1;
-        if (!(n >= 1 && n <= INT32_MAX) || n != floor(n)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: VFF field 'size' is %g for axis %d, expected a positive number", name, n, k);
+        if (!(n >= 1 && n <= INT32_MAX) || n != floor(n))
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: VFF field 'size' is %g for axis %d, expected a positive number", name, n, k);
         tsr_axes_space(&axes, (int64_t)n);
         spacing[k] = h->spacing[k] * h->element;
         origin[k] = h->origin[k] * h->element;
         if (!(spacing[k] > 0) || !isfinite(spacing[k]) || !isfinite(origin[k]))
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: VFF fields 'spacing' and 'elementsize' are %g and %g for axis %d, expected positive numbers", name, h->spacing[k], h->element, k);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: VFF fields 'spacing' and 'elementsize' are %g and %g for axis %d, expected positive numbers", name,
+                     h->spacing[k], h->element, k);
     }
     const tsr_geometry geometry =
         tsr_geometry_make((tsr_vec3){ spacing[0], spacing[1], spacing[2] }, (tsr_vec3){ origin[0], origin[1], origin[2] }, TSR_SPACE_NONE);
@@ -125,4 +133,6 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     return status;
 }
 
-const tsr_format tsr_format_vff = { .name = "vff", .kind = TSR_FILE_VOLUME, .extensions = { ".vff" }, .recognise = recognise, .read_volume = read_volume };
+const tsr_format tsr_format_vff = {
+    .name = "vff", .kind = TSR_FILE_VOLUME, .extensions = { ".vff" }, .recognise = recognise, .read_volume = read_volume
+};

@@ -39,7 +39,8 @@ static tsr_status choose(const tsr_vtk_xml *x, const tsr_read_options *options, 
     }
     if (*chosen) return TSR_OK;
     list_arrays(x, list, sizeof list);
-    if (options->dataset) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.dataset is '%.80s', the file holds %s", x->file, options->dataset, *list ? list : "no array");
+    if (options->dataset)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.dataset is '%.80s', the file holds %s", x->file, options->dataset, *list ? list : "no array");
     TSR_FAIL(TSR_ERROR_FORMAT, "%s: no array of numbers at the points or cells", x->file);
 }
 
@@ -67,7 +68,8 @@ static tsr_status check_pieces(const tsr_vtk_xml *x, const tsr_vtk_array *a, con
         name[a->name.size] = 0;
         const tsr_vtk_array *same_array = tsr_vtk_xml_find(x, p, a->section, name);
         if (!same_array || same_array->components != a->components || same_array->type != a->type)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %d has no array '%s' of %d components, as the first piece has", x->file, (int)p, tsr_word_show(a->name, shown), (int)a->components);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %d has no array '%s' of %d components, as the first piece has", x->file, (int)p,
+                     tsr_word_show(a->name, shown), (int)a->components);
         TSR_TRY(tsr_vtk_xml_check(x, same_array, cells ? x->piece[p].cells : x->piece[p].points));
     }
     return TSR_OK;
@@ -86,7 +88,8 @@ static tsr_status read_pieces(const tsr_vtk_xml *x, const tsr_vtk_array *a, cons
         int64_t first[3], n[3];
         uint8_t *part = NULL;
         place_of(x, &x->piece[p], cells, first, n);
-        if (x->pieces == 1 && a->components == 1 && n[0] == size[0] && n[1] == size[1] && n[2] == size[2]) return tsr_vtk_xml_values(x, own, count, to);
+        if (x->pieces == 1 && a->components == 1 && n[0] == size[0] && n[1] == size[1] && n[2] == size[2])
+            return tsr_vtk_xml_values(x, own, count, to);
         TSR_TRY(tsr_scratch_for_input(x->input, count * a->components + 1, element, "a piece", (void **)&part));
         const tsr_status status = tsr_vtk_xml_values(x, own, count, part);
         for (int64_t z = 0; z < n[2] && status == TSR_OK; z++)
@@ -132,7 +135,8 @@ static tsr_status read_all(const tsr_vtk_xml *x, const tsr_read_options *options
     int64_t size[3], bytes;
     char name[256];
     if (x->kind != TSR_VTK_IMAGE) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a VTK file without an image, expected <VTKFile type=\"ImageData\">", x->file);
-    if (tsr_input_settings(x->input)->place) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: VTK's XML files cannot be read in pieces, convert the file first", x->file);
+    if (tsr_input_settings(x->input)->place)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: VTK's XML files cannot be read in pieces, convert the file first", x->file);
     TSR_TRY(choose(x, options, &a));
     const int cells = a->section == TSR_VTK_CELL_DATA;
     for (int k = 0; k < 3; k++) size[k] = x->image.extent[2 * k + 1] - x->image.extent[2 * k] + !cells;
@@ -144,7 +148,9 @@ static tsr_status read_all(const tsr_vtk_xml *x, const tsr_read_options *options
     TSR_TRY(tsr_voxel_bytes(x->input, layout.dtype, layout.size, &bytes));
     int64_t held = 0;
     for (int32_t p = 0; p < x->pieces; p++) held += cells ? x->piece[p].cells : x->piece[p].points;
-    if (held < size[0] * size[1] * size[2]) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the pieces hold %lld values, the image has %lld", x->file, (long long)held, (long long)(size[0] * size[1] * size[2]));
+    if (held < size[0] * size[1] * size[2])
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the pieces hold %lld values, the image has %lld", x->file, (long long)held,
+                 (long long)(size[0] * size[1] * size[2]));
     TSR_TRY(tsr_input_allocate(x->input, bytes, "voxels", &block));
     memset(block.data, 0, x->pieces > 1 ? (size_t)bytes : 0);
     const tsr_status status = read_pieces(x, a, size, a->components > 1 ? axes.pick[0] : 0, (uint8_t *)block.data);
@@ -174,7 +180,8 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------------------------------ */
 
-static const char *const type_names[TSR_DTYPE_COUNT] = { "UInt8", "Int8", "UInt16", "Int16", "UInt32", "Int32", "UInt64", "Int64", "Float32", "Float64" };
+static const char *const type_names[TSR_DTYPE_COUNT] = { "UInt8", "Int8",   "UInt16", "Int16",   "UInt32",
+                                                         "Int32", "UInt64", "Int64",  "Float32", "Float64" };
 
 static void put_numbers(tsr_output *out, const char *name, const double *values, int count)
 {
@@ -195,13 +202,17 @@ static tsr_status put_head(tsr_output *out, const tsr_volume *v, const tsr_write
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) direction[3 * r + c] = g->affine[r][c] / spacing[c];
     snprintf(extent, sizeof extent, "0 %lld 0 %lld 0 %lld", (long long)n.x - 1, (long long)n.y - 1, (long long)n.z - 1);
-    tsr_output_printf(out, "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\"%s>\n  <ImageData WholeExtent=\"%s\"",
-                      tsr_host_big_endian() ? "BigEndian" : "LittleEndian", options->compression > 0 && !options->ascii ? " compressor=\"vtkZLibDataCompressor\"" : "", extent);
+    tsr_output_printf(out,
+                      "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\"%s>\n  "
+                      "<ImageData WholeExtent=\"%s\"",
+                      tsr_host_big_endian() ? "BigEndian" : "LittleEndian",
+                      options->compression > 0 && !options->ascii ? " compressor=\"vtkZLibDataCompressor\"" : "", extent);
     put_numbers(out, "Origin", origin, 3);
     put_numbers(out, "Spacing", spacing, 3);
     put_numbers(out, "Direction", direction, 9);
-    return tsr_output_printf(out, ">\n    <Piece Extent=\"%s\">\n      <PointData Scalars=\"%s\">\n        <DataArray type=\"%s\" Name=\"%s\" format=\"%s\"%s>\n", extent, name,
-                             type_names[v->dtype], name, options->ascii ? "ascii" : "appended", options->ascii ? "" : " offset=\"0\"");
+    return tsr_output_printf(
+        out, ">\n    <Piece Extent=\"%s\">\n      <PointData Scalars=\"%s\">\n        <DataArray type=\"%s\" Name=\"%s\" format=\"%s\"%s>\n", extent,
+        name, type_names[v->dtype], name, options->ascii ? "ascii" : "appended", options->ascii ? "" : " offset=\"0\"");
 }
 
 /* Blocks of this size, each packed by itself; their sizes stand before them. */
@@ -261,5 +272,10 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     return tsr_output_finish(&out, put_all(out, volume, options));
 }
 
-const tsr_format tsr_format_vti = { .name = "vti", .kind = TSR_FILE_VOLUME, .extensions = { ".vti" }, .recognise = recognise, .whole = 1, .read_volume = read_volume,
+const tsr_format tsr_format_vti = { .name = "vti",
+                                    .kind = TSR_FILE_VOLUME,
+                                    .extensions = { ".vti" },
+                                    .recognise = recognise,
+                                    .whole = 1,
+                                    .read_volume = read_volume,
                                     .write_volume = write_volume };

@@ -37,12 +37,14 @@ static tsr_status read_cells(const tsr_vtk_xml *x, int32_t piece, tsr_vtk_sectio
     *c = (cells){ .count = count };
     if (!count) return TSR_OK;
     if (!offsets || !corners || offsets->components != 1 || corners->components != 1)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %d has %lld cells, but no arrays 'offsets' and 'connectivity' for them", x->file, (int)piece, (long long)count);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %d has %lld cells, but no arrays 'offsets' and 'connectivity' for them", x->file, (int)piece,
+                 (long long)count);
     TSR_TRY(tsr_vtk_xml_check(x, offsets, count));
     TSR_TRY(tsr_scratch_for_input(x->input, count, sizeof *c->offset, "cells", (void **)&c->offset));
     TSR_TRY(tsr_vtk_xml_integers(x, offsets, count, c->offset));
     for (int64_t k = 0; k < count; k++) {
-        if (c->offset[k] < c->corners) TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %d: the offset of cell %lld is before the last", x->file, (int)piece, (long long)k);
+        if (c->offset[k] < c->corners)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %d: the offset of cell %lld is before the last", x->file, (int)piece, (long long)k);
         c->corners = c->offset[k];
     }
     TSR_TRY(tsr_vtk_xml_check(x, corners, c->corners));
@@ -50,7 +52,8 @@ static tsr_status read_cells(const tsr_vtk_xml *x, int32_t piece, tsr_vtk_sectio
     TSR_TRY(tsr_vtk_xml_integers(x, corners, c->corners, c->corner));
     for (int64_t k = 0; k < c->corners; k++)
         if (c->corner[k] < 0 || c->corner[k] >= points)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %d: corner %lld is point %lld, expected 0 to %lld", x->file, (int)piece, (long long)k, (long long)c->corner[k], (long long)points - 1);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %d: corner %lld is point %lld, expected 0 to %lld", x->file, (int)piece, (long long)k,
+                     (long long)c->corner[k], (long long)points - 1);
     return TSR_OK;
 }
 
@@ -106,7 +109,9 @@ static const tsr_vtk_array *find_extra(const tsr_vtk_xml *x, int32_t piece, int 
     for (int32_t k = 0; k < x->arrays; k++) {
         const tsr_vtk_array *a = &x->array[k];
         if (a->piece != piece || a->section != TSR_VTK_POINT_DATA) continue;
-        if (colors ? a->type == TSR_VTK_U8 && (a->components == 3 || a->components == 4) : a->components == 3 && tsr_word_is_any_case(a->name, "Normals")) return a;
+        if (colors ? a->type == TSR_VTK_U8 && (a->components == 3 || a->components == 4)
+                   : a->components == 3 && tsr_word_is_any_case(a->name, "Normals"))
+            return a;
     }
     return NULL;
 }
@@ -184,7 +189,8 @@ static tsr_status read_all(const tsr_vtk_xml *x, const tsr_read_options *options
         vertices += x->piece[p].points;
         lines += x->piece[p].lines;
     }
-    if (vertices > (int64_t)UINT32_MAX) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld vertices, expected at most 4294967295", x->file, (long long)vertices);
+    if (vertices > (int64_t)UINT32_MAX)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld vertices, expected at most 4294967295", x->file, (long long)vertices);
     TSR_TRY(walk(x, NULL, &triangles));
     TSR_TRY(tsr_mesh_for_input(x->input, vertices, triangles, vertices && all_have(x, 0), mesh));
     if (vertices && all_have(x, 1)) TSR_TRY(tsr_mesh_add_colors(*mesh));
@@ -217,7 +223,7 @@ typedef enum part { PART_NORMALS, PART_COLORS, PART_LABELS, PART_PLACES, PART_CO
 static const struct {
     const char *name, *type;
     int components, size;
-} parts[PARTS] = { { "Normals", "Float32", 3, 4 }, { "RGBA", "UInt8", 4, 1 },        { "Label", "Int64", 1, 8 },
+} parts[PARTS] = { { "Normals", "Float32", 3, 4 }, { "RGBA", "UInt8", 4, 1 },         { "Label", "Int64", 1, 8 },
                    { "Points", "Float32", 3, 4 },  { "connectivity", "Int64", 1, 8 }, { "offsets", "Int64", 1, 8 } };
 
 typedef struct xml_writer {
@@ -228,7 +234,10 @@ typedef struct xml_writer {
     int64_t offset;
 } xml_writer;
 
-static int64_t tuples_of(const tsr_mesh *m, part p) { return p == PART_CORNERS ? 3 * m->triangle_count : p == PART_OFFSETS || p == PART_LABELS ? m->triangle_count : m->vertex_count; }
+static int64_t tuples_of(const tsr_mesh *m, part p)
+{
+    return p == PART_CORNERS ? 3 * m->triangle_count : p == PART_OFFSETS || p == PART_LABELS ? m->triangle_count : m->vertex_count;
+}
 
 /* One number, as bytes or text. */
 static tsr_status put_number(xml_writer *w, part p, int64_t i, int32_t *label, int64_t *label_end)
@@ -269,7 +278,8 @@ static tsr_status put_array(xml_writer *w, part p)
     int32_t label = 0;
     int64_t label_end = w->mesh->part_count ? w->mesh->parts[0].triangles : 0;
     if (!w->data) {
-        TSR_TRY(tsr_output_printf(w->out, "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" ", far ? "Float64" : parts[p].type, parts[p].name, parts[p].components));
+        TSR_TRY(tsr_output_printf(w->out, "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" ", far ? "Float64" : parts[p].type,
+                                  parts[p].name, parts[p].components));
         if (!w->options->ascii) {
             TSR_TRY(tsr_output_printf(w->out, "format=\"appended\" offset=\"%lld\"/>\n", (long long)w->offset));
             w->offset += 8 + (int64_t)bytes;
@@ -289,7 +299,9 @@ static tsr_status put_tag(xml_writer *w, const char *tag) { return w->data ? TSR
 static tsr_status put_arrays(xml_writer *w)
 {
     const tsr_mesh *m = w->mesh;
-    TSR_TRY(put_tag(w, m->normals ? m->colors ? "PointData Normals=\"Normals\" Scalars=\"RGBA\"" : "PointData Normals=\"Normals\"" : m->colors ? "PointData Scalars=\"RGBA\"" : "PointData"));
+    TSR_TRY(put_tag(w, m->normals  ? m->colors ? "PointData Normals=\"Normals\" Scalars=\"RGBA\"" : "PointData Normals=\"Normals\""
+                       : m->colors ? "PointData Scalars=\"RGBA\""
+                                   : "PointData"));
     if (m->normals) TSR_TRY(put_array(w, PART_NORMALS));
     if (m->colors) TSR_TRY(put_array(w, PART_COLORS));
     TSR_TRY(put_tag(w, "/PointData"));
@@ -308,9 +320,11 @@ static tsr_status put_arrays(xml_writer *w)
 
 static tsr_status write_all(xml_writer *w)
 {
-    TSR_TRY(tsr_output_printf(w->out, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\">\n  <PolyData>\n"
-                                      "    <Piece NumberOfPoints=\"%lld\" NumberOfPolys=\"%lld\">\n",
-                              tsr_host_big_endian() ? "BigEndian" : "LittleEndian", (long long)w->mesh->vertex_count, (long long)w->mesh->triangle_count));
+    TSR_TRY(tsr_output_printf(
+        w->out,
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\">\n  <PolyData>\n"
+        "    <Piece NumberOfPoints=\"%lld\" NumberOfPolys=\"%lld\">\n",
+        tsr_host_big_endian() ? "BigEndian" : "LittleEndian", (long long)w->mesh->vertex_count, (long long)w->mesh->triangle_count));
     TSR_TRY(put_arrays(w));
     TSR_TRY(tsr_output_printf(w->out, "    </Piece>\n  </PolyData>\n"));
     if (!w->options->ascii) {
@@ -329,6 +343,11 @@ static tsr_status write_mesh(const tsr_mesh *mesh, const char *path, const tsr_w
     return tsr_output_finish(&w.out, write_all(&w));
 }
 
-const tsr_format tsr_format_vtpmesh = { .name = "vtp-mesh", .kind = TSR_FILE_MESH, .extensions = { ".vtp" }, .recognise = recognise,
-                                        .mesh_extras = TSR_MESH_COLORS | TSR_MESH_ORIGIN, .read_mesh = read_mesh, .write_mesh = write_mesh,
+const tsr_format tsr_format_vtpmesh = { .name = "vtp-mesh",
+                                        .kind = TSR_FILE_MESH,
+                                        .extensions = { ".vtp" },
+                                        .recognise = recognise,
+                                        .mesh_extras = TSR_MESH_COLORS | TSR_MESH_ORIGIN,
+                                        .read_mesh = read_mesh,
+                                        .write_mesh = write_mesh,
                                         .read_points = tsr_vtk_xml_read_points };

@@ -16,8 +16,10 @@ static tsr_status read_samples(tsr_input *input, tsr_samples *s)
     WebPBitstreamFeatures about;
     *s = (tsr_samples){ 0 };
     TSR_TRY(tsr_input_all(input, &bytes, &size));
-    if (WebPGetFeatures(bytes, size, &about) != VP8_STATUS_OK) TSR_FAIL(TSR_ERROR_FORMAT, "%s: damaged WebP picture: its header", tsr_input_name(input));
-    if (about.has_animation) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: an animated WebP picture, expected a still one (webpmux -get frame 1)", tsr_input_name(input));
+    if (WebPGetFeatures(bytes, size, &about) != VP8_STATUS_OK)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: damaged WebP picture: its header", tsr_input_name(input));
+    if (about.has_animation)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: an animated WebP picture, expected a still one (webpmux -get frame 1)", tsr_input_name(input));
     TSR_TRY(tsr_raster_room(input, about.width, about.height, about.has_alpha ? 4 : 3, 8, s));
     const size_t row = tsr_samples_row(s), all = row * (size_t)s->height;
     if (!(about.has_alpha ? WebPDecodeRGBAInto(bytes, size, s->at, all, (int)row) : WebPDecodeRGBInto(bytes, size, s->at, all, (int)row))) {
@@ -52,7 +54,8 @@ static tsr_status write_image(const tsr_image *image, const char *path, const ts
     uint8_t *grey = NULL, *packed = NULL;
     tsr_output *out = NULL;
     if (image->width > WEBP_MAX_DIMENSION || image->height > WEBP_MAX_DIMENSION)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %d x %d pixels, WebP holds %d each way: expected a PNG file", path, image->width, image->height, WEBP_MAX_DIMENSION);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %d x %d pixels, WebP holds %d each way: expected a PNG file", path, image->width, image->height,
+                 WEBP_MAX_DIMENSION);
     if (n == 1) {
         grey = (uint8_t *)malloc((size_t)pixels * 3);
         if (!grey) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", path);
@@ -72,7 +75,10 @@ static tsr_status write_image(const tsr_image *image, const char *path, const ts
 
 #else
 
-static tsr_status left_out(const char *name) { TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: this build of tessera has no WebP (libwebp-dev was not found)", name); }
+static tsr_status left_out(const char *name)
+{
+    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: this build of tessera has no WebP (libwebp-dev was not found)", name);
+}
 static tsr_status read_image(tsr_input *input, const tsr_read_options *options, tsr_image *image)
 {
     (void)options, (void)image;
@@ -107,5 +113,12 @@ static int recognise(const tsr_signature *s)
     return s->head_bytes >= 12 && !memcmp(s->head, "RIFF", 4) && !memcmp(s->head + 8, "WEBP", 4) ? TSR_SURELY_MINE : TSR_NOT_MINE;
 }
 
-const tsr_format tsr_format_webp = { .name = "webp", .kind = TSR_FILE_IMAGE, .extensions = { ".webp" }, .recognise = recognise, .whole = 1, .read_image = read_image,
-                                     .write_image = write_image, .read_volume = read_volume, .write_volume = write_volume };
+const tsr_format tsr_format_webp = { .name = "webp",
+                                     .kind = TSR_FILE_IMAGE,
+                                     .extensions = { ".webp" },
+                                     .recognise = recognise,
+                                     .whole = 1,
+                                     .read_image = read_image,
+                                     .write_image = write_image,
+                                     .read_volume = read_volume,
+                                     .write_volume = write_volume };

@@ -15,7 +15,14 @@
 #include "io/little_endian.h"
 
 enum { END_BYTES = 22, END64_BYTES = 56, LOCATOR_BYTES = 20, CENTRAL_BYTES = 46, LOCAL_BYTES = 30, COMMENT_MOST = 65535, STORED = 0, DEFLATED = 8 };
-enum { END_MARK = 0x06054b50, END64_MARK = 0x06064b50, LOCATOR_MARK = 0x07064b50, CENTRAL_MARK = 0x02014b50, LOCAL_MARK = 0x04034b50, DATA_MARK = 0x08074b50 };
+enum {
+    END_MARK = 0x06054b50,
+    END64_MARK = 0x06064b50,
+    LOCATOR_MARK = 0x07064b50,
+    CENTRAL_MARK = 0x02014b50,
+    LOCAL_MARK = 0x04034b50,
+    DATA_MARK = 0x08074b50
+};
 
 /* ---- the directory ------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -23,7 +30,10 @@ typedef struct directory {
     int64_t entries, bytes, offset;
 } directory;
 
-static tsr_status damaged(const tsr_zip *zip, const char *what) { TSR_FAIL(TSR_ERROR_FORMAT, "%s: damaged zip archive: %s", tsr_input_name(zip->input), what); }
+static tsr_status damaged(const tsr_zip *zip, const char *what)
+{
+    TSR_FAIL(TSR_ERROR_FORMAT, "%s: damaged zip archive: %s", tsr_input_name(zip->input), what);
+}
 
 /* The end record: the last one that fits, comments may follow it. */
 static tsr_status find_end(const tsr_zip *zip, directory *d)
@@ -33,12 +43,14 @@ static tsr_status find_end(const tsr_zip *zip, directory *d)
     while (at >= first && !(tsr_get_u32(zip->bytes + at) == END_MARK && at + END_BYTES + tsr_get_u16(zip->bytes + at + 20) <= zip->size)) at--;
     if (at < first) return damaged(zip, "no directory at its end (is it cut off?)");
     const uint8_t *p = zip->bytes + at;
-    if (tsr_get_u16(p + 4) != tsr_get_u16(p + 6)) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: one part of a split zip archive, expected a whole one", tsr_input_name(zip->input));
+    if (tsr_get_u16(p + 4) != tsr_get_u16(p + 6))
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: one part of a split zip archive, expected a whole one", tsr_input_name(zip->input));
     *d = (directory){ tsr_get_u16(p + 10), tsr_get_u32(p + 12), tsr_get_u32(p + 16) };
     if (d->entries != 0xffff && d->bytes != 0xffffffffll && d->offset != 0xffffffffll) return TSR_OK;
     if (at < LOCATOR_BYTES || tsr_get_u32(p - LOCATOR_BYTES) != LOCATOR_MARK) return TSR_OK; /* numbers that happen to be the greatest */
     const int64_t end64 = tsr_get_i64(p - LOCATOR_BYTES + 8);
-    if (end64 < 0 || end64 > at - LOCATOR_BYTES - END64_BYTES || tsr_get_u32(zip->bytes + end64) != END64_MARK) return damaged(zip, "its directory of 64 bits is not where it says");
+    if (end64 < 0 || end64 > at - LOCATOR_BYTES - END64_BYTES || tsr_get_u32(zip->bytes + end64) != END64_MARK)
+        return damaged(zip, "its directory of 64 bits is not where it says");
     p = zip->bytes + end64;
     *d = (directory){ tsr_get_i64(p + 32), tsr_get_i64(p + 40), tsr_get_i64(p + 48) };
     return TSR_OK;
@@ -66,7 +78,8 @@ static int take_wide(const uint8_t *extra, int64_t bytes, tsr_zip_entry *e)
 
 static tsr_status take_entries(tsr_zip *zip, const directory *d)
 {
-    if (d->offset < 0 || d->bytes < 0 || d->offset > zip->size || d->bytes > zip->size - d->offset || d->entries < 0 || d->entries > d->bytes / CENTRAL_BYTES)
+    if (d->offset < 0 || d->bytes < 0 || d->offset > zip->size || d->bytes > zip->size - d->offset || d->entries < 0 ||
+        d->entries > d->bytes / CENTRAL_BYTES)
         return damaged(zip, "its directory lies outside of it");
     if (!d->entries) return TSR_OK;
     zip->entry = (tsr_zip_entry *)calloc((size_t)d->entries, sizeof *zip->entry);
@@ -77,9 +90,15 @@ static tsr_status take_entries(tsr_zip *zip, const directory *d)
         const int64_t name = tsr_get_u16(p + 28), extra = tsr_get_u16(p + 30), comment = tsr_get_u16(p + 32);
         if (end - p < CENTRAL_BYTES + name + extra + comment) return damaged(zip, "an entry of its directory is cut off");
         tsr_zip_entry *e = &zip->entry[zip->entries++];
-        *e = (tsr_zip_entry){ .name = { (const char *)p + CENTRAL_BYTES, (size_t)name }, .method = tsr_get_u16(p + 10), .encrypted = tsr_get_u16(p + 8) & 1,
-                              .packed = tsr_get_u32(p + 20), .size = tsr_get_u32(p + 24), .header = tsr_get_u32(p + 42), .crc = tsr_get_u32(p + 16) };
-        if (!take_wide(p + CENTRAL_BYTES + name, extra, e) || e->size < 0 || e->packed < 0 || e->header < 0) return damaged(zip, "an entry has impossible sizes");
+        *e = (tsr_zip_entry){ .name = { (const char *)p + CENTRAL_BYTES, (size_t)name },
+                              .method = tsr_get_u16(p + 10),
+                              .encrypted = tsr_get_u16(p + 8) & 1,
+                              .packed = tsr_get_u32(p + 20),
+                              .size = tsr_get_u32(p + 24),
+                              .header = tsr_get_u32(p + 42),
+                              .crc = tsr_get_u32(p + 16) };
+        if (!take_wide(p + CENTRAL_BYTES + name, extra, e) || e->size < 0 || e->packed < 0 || e->header < 0)
+            return damaged(zip, "an entry has impossible sizes");
         p += CENTRAL_BYTES + name + extra + comment;
     }
     return TSR_OK;
@@ -125,10 +144,12 @@ static tsr_status find_bytes(const tsr_zip *zip, const tsr_zip_entry *e, const u
 {
     if (e->encrypted) return failed_entry(zip, e, TSR_ERROR_UNSUPPORTED, "is encrypted");
     if (e->method != STORED && e->method != DEFLATED) return failed_entry(zip, e, TSR_ERROR_UNSUPPORTED, "is packed by another method than deflate");
-    if (e->header > zip->size - LOCAL_BYTES || tsr_get_u32(zip->bytes + e->header) != LOCAL_MARK) return failed_entry(zip, e, TSR_ERROR_FORMAT, "is not where the directory says");
+    if (e->header > zip->size - LOCAL_BYTES || tsr_get_u32(zip->bytes + e->header) != LOCAL_MARK)
+        return failed_entry(zip, e, TSR_ERROR_FORMAT, "is not where the directory says");
     const int64_t at = e->header + LOCAL_BYTES + tsr_get_u16(zip->bytes + e->header + 26) + tsr_get_u16(zip->bytes + e->header + 28);
     if (at > zip->size || e->packed > zip->size - at) return failed_entry(zip, e, TSR_ERROR_FORMAT, "is cut off");
-    if (e->method == STORED ? e->size != e->packed : e->size / TSR_DEFLATE_MOST_RATIO > e->packed) return failed_entry(zip, e, TSR_ERROR_FORMAT, "has sizes that contradict each other");
+    if (e->method == STORED ? e->size != e->packed : e->size / TSR_DEFLATE_MOST_RATIO > e->packed)
+        return failed_entry(zip, e, TSR_ERROR_FORMAT, "has sizes that contradict each other");
     *packed = zip->bytes + at;
     return TSR_OK;
 }
@@ -191,7 +212,7 @@ static uint32_t checksum(uint32_t before, const void *bytes, size_t size)
 #else
     uLong crc = before;
     const Bytef *at = (const Bytef *)bytes;
-    for (; size; ) {
+    for (; size;) {
         const uInt n = size > 1u << 30 ? 1u << 30 : (uInt)size;
         crc = crc32(crc, at, n);
         at += n;
@@ -258,7 +279,8 @@ tsr_status tsr_zip_entry_begin(tsr_zip_writer *w, const char *name, int level)
     if (!w->entry[w->count].name) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for an archive");
     w->count++;
     w->z = (z_stream){ 0 };
-    if (level && deflateInit2(&w->z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for deflating");
+    if (level && deflateInit2(&w->z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for deflating");
     w->open = 1;
     tsr_put_u32(head, LOCAL_MARK);
     tsr_put_u16(head + 4, 45);

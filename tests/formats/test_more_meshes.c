@@ -87,7 +87,8 @@ static void cut_files(void **state)
         named.format = files[f].format;
         for (size_t cut = 0; cut + files[f].spare < size; cut += 1 + (cut + 64 < size ? size / 400 : 0)) {
             scratch_write("cut.x", bytes, cut);
-            if (tsr_mesh_read(scratch("cut.x"), &named, &back) == TSR_OK) fail_msg("%s: read although cut to %zu of %zu bytes", files[f].name, cut, size);
+            if (tsr_mesh_read(scratch("cut.x"), &named, &back) == TSR_OK)
+                fail_msg("%s: read although cut to %zu of %zu bytes", files[f].name, cut, size);
             assert_null(back);
         }
         free(bytes);
@@ -96,7 +97,8 @@ static void cut_files(void **state)
     scratch_files(1);
 }
 
-#define HEAD_OF "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":36,\"uri\":\"data:;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA\"}],"
+#define HEAD_OF \
+    "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":36,\"uri\":\"data:;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA\"}],"
 #define VIEW "\"bufferViews\":[{\"buffer\":0,\"byteLength\":36}],"
 #define POSITIONS "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"}],"
 #define MESH "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],"
@@ -116,20 +118,31 @@ static void gltf_lies(void **state)
         { HEAD_OF "\"bufferViews\":[{\"buffer\":0,\"byteLength\":37}]," POSITIONS MESH TREE, TSR_ERROR_FORMAT, "ends behind its buffer" },
         { HEAD_OF "\"bufferViews\":[{\"buffer\":1,\"byteLength\":36}]," POSITIONS MESH TREE, TSR_ERROR_FORMAT, "'buffer'" },
         { HEAD_OF "\"bufferViews\":[{\"buffer\":0,\"byteLength\":36,\"byteStride\":16}]," POSITIONS MESH TREE, TSR_ERROR_FORMAT, "do not fit" },
-        { HEAD_OF VIEW "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"}]," MESH TREE, TSR_ERROR_FORMAT, "do not fit" },
-        { HEAD_OF VIEW "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":100000000000000000,\"type\":\"VEC3\"}]," MESH TREE, TSR_ERROR_FORMAT, "do not fit" },
-        { HEAD_OF VIEW "\"accessors\":[{\"bufferView\":0,\"componentType\":5130,\"count\":3,\"type\":\"VEC3\"}]," MESH TREE, TSR_ERROR_FORMAT, "of 5130" },
-        { HEAD_OF VIEW "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC2\"}]," MESH TREE, TSR_ERROR_FORMAT, "expected VEC3" },
-        { HEAD_OF VIEW "\"accessors\":[{\"bufferView\":7,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"}]," MESH TREE, TSR_ERROR_FORMAT, "item 7 of 'bufferViews'" },
-        { HEAD_OF VIEW POSITIONS "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":9}}]}]," TREE, TSR_ERROR_FORMAT, "item 9 of 'accessors'" },
-        { HEAD_OF VIEW POSITIONS "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":0}]}]," TREE, TSR_ERROR_FORMAT, "expected SCALAR" },
-        { HEAD_OF VIEW "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"},{\"bufferView\":0,\"componentType\":5125,\"count\":9,\"type\":\"SCALAR\"}],"
-                       "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":1}]}]," TREE, TSR_ERROR_FORMAT, "index 1065353216" },
+        { HEAD_OF VIEW "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"}]," MESH TREE, TSR_ERROR_FORMAT,
+          "do not fit" },
+        { HEAD_OF VIEW "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":100000000000000000,\"type\":\"VEC3\"}]," MESH TREE,
+          TSR_ERROR_FORMAT, "do not fit" },
+        { HEAD_OF VIEW "\"accessors\":[{\"bufferView\":0,\"componentType\":5130,\"count\":3,\"type\":\"VEC3\"}]," MESH TREE, TSR_ERROR_FORMAT,
+          "of 5130" },
+        { HEAD_OF VIEW "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC2\"}]," MESH TREE, TSR_ERROR_FORMAT,
+          "expected VEC3" },
+        { HEAD_OF VIEW "\"accessors\":[{\"bufferView\":7,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"}]," MESH TREE, TSR_ERROR_FORMAT,
+          "item 7 of 'bufferViews'" },
+        { HEAD_OF VIEW POSITIONS "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":9}}]}]," TREE, TSR_ERROR_FORMAT,
+          "item 9 of 'accessors'" },
+        { HEAD_OF VIEW POSITIONS "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":0}]}]," TREE, TSR_ERROR_FORMAT,
+          "expected SCALAR" },
+        { HEAD_OF VIEW "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"},{\"bufferView\":0,\"componentType\":"
+                       "5125,\"count\":9,\"type\":\"SCALAR\"}],"
+                       "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":1}]}]," TREE,
+          TSR_ERROR_FORMAT, "index 1065353216" },
         { HEAD_OF VIEW POSITIONS MESH "\"nodes\":[{\"children\":[0],\"mesh\":0}],\"scenes\":[{\"nodes\":[0]}]}", TSR_ERROR_FORMAT, "comes twice" },
         { HEAD_OF VIEW POSITIONS MESH "\"nodes\":[{\"children\":[5]}],\"scenes\":[{\"nodes\":[0]}]}", TSR_ERROR_FORMAT, "item 5 of 'nodes'" },
         { HEAD_OF VIEW POSITIONS MESH "\"nodes\":[{\"mesh\":3}],\"scenes\":[{\"nodes\":[0]}]}", TSR_ERROR_FORMAT, "item 3 of 'meshes'" },
-        { HEAD_OF VIEW "\"accessors\":[{\"componentType\":5126,\"count\":3,\"type\":\"VEC3\",\"sparse\":{\"count\":1,\"indices\":{\"bufferView\":0,\"componentType\":5121,\"byteOffset\":14},"
-                       "\"values\":{\"bufferView\":0}}}]," MESH TREE, TSR_ERROR_FORMAT, "sparse index 128" },
+        { HEAD_OF VIEW "\"accessors\":[{\"componentType\":5126,\"count\":3,\"type\":\"VEC3\",\"sparse\":{\"count\":1,\"indices\":{\"bufferView\":0,"
+                       "\"componentType\":5121,\"byteOffset\":14},"
+                       "\"values\":{\"bufferView\":0}}}]," MESH TREE,
+          TSR_ERROR_FORMAT, "sparse index 128" },
         { "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":9,\"uri\":\"data:;base64,AAAA\"}]}", TSR_ERROR_FORMAT, "truncated" },
         { "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":9,\"uri\":\"../../secret\"}]}", TSR_ERROR_FORMAT, "secret" },
         { "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":9,\"uri\":\"http://a/b\"}]}", TSR_ERROR_UNSUPPORTED, "beside it" },
@@ -144,7 +157,8 @@ static void gltf_lies(void **state)
         /* a name that leads out of the folder is refused in the words of the input */
         const int way_out = strstr(cases[i].text, "secret") && status != TSR_OK;
         if (!way_out && (status != cases[i].status || (status != TSR_OK && !strstr(tsr_error_message(), cases[i].said))))
-            fail_msg("case %zu: %s '%s', expected %s and '%s'", i, tsr_status_name(status), tsr_error_message(), tsr_status_name(cases[i].status), cases[i].said);
+            fail_msg("case %zu: %s '%s', expected %s and '%s'", i, tsr_status_name(status), tsr_error_message(), tsr_status_name(cases[i].status),
+                     cases[i].said);
         assert_true((m != NULL) == (status == TSR_OK));
         tsr_mesh_destroy(&m);
     }
@@ -190,7 +204,8 @@ static void las_lies(void **state)
         scratch_write("b.las", copy, sizeof copy);
         const tsr_status status = tsr_points_read(scratch("b.las"), NULL, &back);
         if (status != cases[i].status || (status != TSR_OK && !strstr(tsr_error_message(), cases[i].said)))
-            fail_msg("case %zu: %s '%s', expected %s and '%s'", i, tsr_status_name(status), tsr_error_message(), tsr_status_name(cases[i].status), cases[i].said);
+            fail_msg("case %zu: %s '%s', expected %s and '%s'", i, tsr_status_name(status), tsr_error_message(), tsr_status_name(cases[i].status),
+                     cases[i].said);
         tsr_points_destroy(&back);
     }
     for (size_t cut = 4; cut < size; cut++) {
@@ -206,7 +221,9 @@ static void las_lies(void **state)
 static void vti_lies(void **state)
 {
     (void)state;
-#define IMAGE(extent, piece, array) "<VTKFile type=\"ImageData\"><ImageData WholeExtent=\"" extent "\" Spacing=\"1 2 3\"><Piece Extent=\"" piece "\"><PointData>" array "</PointData></Piece></ImageData></VTKFile>"
+#define IMAGE(extent, piece, array)                                                                                                     \
+    "<VTKFile type=\"ImageData\"><ImageData WholeExtent=\"" extent "\" Spacing=\"1 2 3\"><Piece Extent=\"" piece "\"><PointData>" array \
+    "</PointData></Piece></ImageData></VTKFile>"
 #define ARRAY(numbers) "<DataArray type=\"UInt8\" Name=\"a\" format=\"ascii\">" numbers "</DataArray>"
     static const char *const cases[][2] = {
         { IMAGE("0 1 0 1 0 0", "0 1 0 1 0 0", ARRAY("1 2 3 4")), "" },
@@ -224,7 +241,8 @@ static void vti_lies(void **state)
         tsr_volume *v;
         scratch_write("a.vti", cases[i][0], strlen(cases[i][0]));
         const tsr_status status = tsr_volume_read(scratch("a.vti"), NULL, &v);
-        if ((status == TSR_OK) != !*cases[i][1] || (status != TSR_OK && !strstr(tsr_error_message(), cases[i][1]))) fail_msg("case %zu: '%s', expected '%s'", i, tsr_error_message(), cases[i][1]);
+        if ((status == TSR_OK) != !*cases[i][1] || (status != TSR_OK && !strstr(tsr_error_message(), cases[i][1])))
+            fail_msg("case %zu: '%s', expected '%s'", i, tsr_error_message(), cases[i][1]);
         tsr_volume_destroy(&v);
     }
     scratch_files(1);
@@ -232,6 +250,7 @@ static void vti_lies(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(round_trips), cmocka_unit_test(cut_files), cmocka_unit_test(gltf_lies), cmocka_unit_test(las_lies), cmocka_unit_test(vti_lies) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(round_trips), cmocka_unit_test(cut_files), cmocka_unit_test(gltf_lies),
+                                        cmocka_unit_test(las_lies), cmocka_unit_test(vti_lies) };
     return cmocka_run_group_tests_name("more mesh files", tests, scratch_make, scratch_remove);
 }

@@ -65,8 +65,9 @@ static size_t make_mrc(uint8_t *f)
 }
 static size_t make_vff(uint8_t *f)
 {
-    const char head[] = "ncaa\nrank=3;\ntype=raster;\nformat=slice;\nbits=16;\nbands=1;\nsize=4 3 2;\nspacing=1 1 2;\norigin=0 0 4;\nelementsize=0.5;\n"
-                        "title=a femur;\ndata_scale=2;\ndata_offset=1;\n\f\n";
+    const char head[] =
+        "ncaa\nrank=3;\ntype=raster;\nformat=slice;\nbits=16;\nbands=1;\nsize=4 3 2;\nspacing=1 1 2;\norigin=0 0 4;\nelementsize=0.5;\n"
+        "title=a femur;\ndata_scale=2;\ndata_offset=1;\n\f\n";
     memcpy(f, head, sizeof head - 1);
     for (unsigned k = 0; k < 24; k++) put_be16(f + sizeof head - 1 + 2 * k, k);
     return sizeof head - 1 + 48;
@@ -165,7 +166,7 @@ static void lies(void **state)
         { 2, 12, 4, 101, TSR_ERROR_UNSUPPORTED, "4 bits" },
         { 2, 64, 4, 2, TSR_ERROR_FORMAT, "2, 1, 2, expected 1, 2 and 3" },
         { 2, 52, 4, 0x43340000, TSR_ERROR_FORMAT, "'cellb' is 180" },
-        { 2, 52, 4, 0x42f00000, TSR_OK, "" },       /* 120 degrees between y and z: a cell that leans */
+        { 2, 52, 4, 0x42f00000, TSR_OK, "" }, /* 120 degrees between y and z: a cell that leans */
         { 2, 92, 4, 0xffffffff, TSR_ERROR_FORMAT, "'nsymbt' is -1" },
         { 2, 92, 4, 0x7ffffff0, TSR_ERROR_FORMAT, "truncated" },
     };
@@ -180,7 +181,8 @@ static void lies(void **state)
         scratch_write(k->name, file, size);
         const tsr_status status = tsr_volume_read(scratch(k->name), NULL, &v);
         if (status != cases[i].status || (status != TSR_OK && !strstr(tsr_error_message(), cases[i].text)))
-            fail_msg("case %zu: %s '%s', expected %s and '%s'", i, tsr_status_name(status), tsr_error_message(), tsr_status_name(cases[i].status), cases[i].text);
+            fail_msg("case %zu: %s '%s', expected %s and '%s'", i, tsr_status_name(status), tsr_error_message(), tsr_status_name(cases[i].status),
+                     cases[i].text);
         assert_true((v != NULL) == (status == TSR_OK));
         tsr_volume_destroy(&v);
     }
@@ -288,6 +290,7 @@ static void round_trips(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(headers_by_hand), cmocka_unit_test(lies), cmocka_unit_test(vff_lies), cmocka_unit_test(round_trips) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(headers_by_hand), cmocka_unit_test(lies), cmocka_unit_test(vff_lies),
+                                        cmocka_unit_test(round_trips) };
     return cmocka_run_group_tests_name("more volume files", tests, scratch_make, scratch_remove);
 }

@@ -60,7 +60,8 @@ static void values_and_places(void **state)
             for (int64_t x = 0; x < n.x; x++) {
                 const float value = data[(z * n.y + y) * n.x + x], made = list_value(5, x + at[0], y + at[1], z + at[2]);
                 if (fabsf(made) < band) found++;
-                if (fabsf(value - (fabsf(made) < band ? made : value)) > 1e-6f) fail_msg("voxel %lld %lld %lld is %g, expected %g", (long long)x, (long long)y, (long long)z, (double)value, (double)made);
+                if (fabsf(value - (fabsf(made) < band ? made : value)) > 1e-6f)
+                    fail_msg("voxel %lld %lld %lld is %g, expected %g", (long long)x, (long long)y, (long long)z, (double)value, (double)made);
             }
     for (int64_t z = 0; z < list_size.z; z++)
         for (int64_t y = 0; y < list_size.y; y++)

@@ -32,8 +32,10 @@ static void netpbm(void **state)
         const void *data = tsr_volume_data_const(v);
         assert_true(n.x == cases[i].width && n.y == cases[i].height && n.z == cases[i].channels && tsr_volume_dtype(v) == cases[i].dtype);
         const int wide = cases[i].dtype == TSR_U16;
-        const double first = wide ? ((const uint16_t *)data)[0] : ((const uint8_t *)data)[0], end = wide ? ((const uint16_t *)data)[last] : ((const uint8_t *)data)[last];
-        if (first != cases[i].first || end != cases[i].last) fail_msg("case %zu: %g to %g, expected %g to %g", i, first, end, cases[i].first, cases[i].last);
+        const double first = wide ? ((const uint16_t *)data)[0] : ((const uint8_t *)data)[0],
+                     end = wide ? ((const uint16_t *)data)[last] : ((const uint8_t *)data)[last];
+        if (first != cases[i].first || end != cases[i].last)
+            fail_msg("case %zu: %g to %g, expected %g to %g", i, first, end, cases[i].first, cases[i].last);
         if (i == 2) assert_string_equal(tsr_volume_meta(v, "pnm.maxval"), "1000");
         tsr_volume_destroy(&v);
         require_ok(tsr_image_read(scratch("p.pnm"), NULL, &image));
@@ -47,9 +49,14 @@ static void netpbm(void **state)
             if (tsr_volume_read(scratch("p.pnm"), &named, &v) == TSR_OK) fail_msg("case %zu: read although cut to %zu bytes", i, cut);
         }
     }
-    static const char *const lies[][2] = { { "P5 0 2 255\n", "the width" },     { "P5 2 99999999999 255\n", "the height" },     { "P5 2 2 70000\nabcd", "the greatest value" },
-                                           { "P5 2147483647 2147483647 255\nab", "truncated" }, { "P2 1 1 9 12", "a sample" }, { "P1 1 1 2", "expected 0 or 1" },
-                                           { "P7\nWIDTH 1\nENDHDR\n", "lacks HEIGHT" }, { "P7\nDEPTH 9\n", "DEPTH in the header" } };
+    static const char *const lies[][2] = { { "P5 0 2 255\n", "the width" },
+                                           { "P5 2 99999999999 255\n", "the height" },
+                                           { "P5 2 2 70000\nabcd", "the greatest value" },
+                                           { "P5 2147483647 2147483647 255\nab", "truncated" },
+                                           { "P2 1 1 9 12", "a sample" },
+                                           { "P1 1 1 2", "expected 0 or 1" },
+                                           { "P7\nWIDTH 1\nENDHDR\n", "lacks HEIGHT" },
+                                           { "P7\nDEPTH 9\n", "DEPTH in the header" } };
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         tsr_volume *v;
         scratch_write("p.pnm", lies[i][0], strlen(lies[i][0]));
@@ -72,16 +79,18 @@ static void bitmaps(void **state)
         tsr_image_destroy(&back);
         size_t size;
         uint8_t *bytes = (uint8_t *)scratch_read("b.bmp", &size);
-        for (size_t cut = 14; cut < size; cut += size - cut > 60 ? 23 : 1) {
+        for (size_t cut = 14; cut<size; cut += size - cut> 60 ? 23 : 1) {
             tsr_read_options named = TSR_READ_OPTIONS;
             named.format = "bmp";
             scratch_write("c.bmp", bytes, cut);
-            if (tsr_image_read(scratch("c.bmp"), &named, &back) == TSR_OK) fail_msg("%d channels: read although cut to %zu of %zu bytes", channels, cut, size);
+            if (tsr_image_read(scratch("c.bmp"), &named, &back) == TSR_OK)
+                fail_msg("%d channels: read although cut to %zu of %zu bytes", channels, cut, size);
         }
         static const struct {
             int at, value;
             const char *text;
-        } lies[] = { { 14, 11, "header of" }, { 21, 0x80, "extents" }, { 23, 0x7f, "truncated" }, { 28, 7, "bits a pixel" }, { 30, 9, "packing 9" }, { 12, 1, "truncated" } };
+        } lies[] = { { 14, 11, "header of" },   { 21, 0x80, "extents" }, { 23, 0x7f, "truncated" },
+                     { 28, 7, "bits a pixel" }, { 30, 9, "packing 9" },  { 12, 1, "truncated" } };
         for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
             uint8_t old = bytes[lies[i].at];
             tsr_read_options named = TSR_READ_OPTIONS;

@@ -24,8 +24,9 @@ static uint8_t *unroll(const uint8_t *bytes, size_t *size)
         return copy;
     }
     snprintf(path, sizeof path, "fuzz-3mf-%ld.zip", (long)getpid());
-    fuzz_check(tsr_output_open(path, &options, &out) == TSR_OK && tsr_zip_begin(out, &zip) == TSR_OK && tsr_zip_entry_begin(zip, "3D/3dmodel.model", 0) == TSR_OK &&
-                   tsr_zip_write(zip, bytes, *size) == TSR_OK && tsr_zip_entry_end(zip) == TSR_OK,
+    fuzz_check(tsr_output_open(path, &options, &out) == TSR_OK && tsr_zip_begin(out, &zip) == TSR_OK &&
+                   tsr_zip_entry_begin(zip, "3D/3dmodel.model", 0) == TSR_OK && tsr_zip_write(zip, bytes, *size) == TSR_OK &&
+                   tsr_zip_entry_end(zip) == TSR_OK,
                "archive\n");
     fuzz_check(tsr_output_finish(&out, tsr_zip_end(&zip, TSR_OK)) == TSR_OK, "archive\n");
     const tsr_input_options settings = { .memory_limit = FUZZ_MEMORY };
@@ -40,9 +41,12 @@ static uint8_t *unroll(const uint8_t *bytes, size_t *size)
 void fuzz_seeds(void)
 {
     fuzz_mesh_seeds("3mf", 0, 0);
-    fuzz_text_seed("<model unit=\"inch\"><resources><basematerials id=\"5\"><base name=\"a\" displaycolor=\"#FF0000\"/></basematerials><m:colorgroup id=\"6\"><m:color color=\"#11223344\"/></m:colorgroup>"
-                   "<object id=\"1\" pid=\"5\" pindex=\"0\"><mesh><vertices><vertex x=\"0\" y=\"0\" z=\"0\"/><vertex x=\"1\" y=\"0\" z=\"0\"/><vertex x=\"0\" y=\"1\" z=\"0\"/></vertices>"
+    fuzz_text_seed("<model unit=\"inch\"><resources><basematerials id=\"5\"><base name=\"a\" displaycolor=\"#FF0000\"/></basematerials><m:colorgroup "
+                   "id=\"6\"><m:color color=\"#11223344\"/></m:colorgroup>"
+                   "<object id=\"1\" pid=\"5\" pindex=\"0\"><mesh><vertices><vertex x=\"0\" y=\"0\" z=\"0\"/><vertex x=\"1\" y=\"0\" "
+                   "z=\"0\"/><vertex x=\"0\" y=\"1\" z=\"0\"/></vertices>"
                    "<triangles><triangle v1=\"0\" v2=\"1\" v3=\"2\" pid=\"6\" p1=\"0\"/></triangles></mesh></object>"
-                   "<object id=\"2\"><components><component objectid=\"1\" transform=\"-1 0 0 0 1 0 0 0 1 5 6 7\"/><component objectid=\"1\"/></components></object></resources>"
+                   "<object id=\"2\"><components><component objectid=\"1\" transform=\"-1 0 0 0 1 0 0 0 1 5 6 7\"/><component "
+                   "objectid=\"1\"/></components></object></resources>"
                    "<build><item objectid=\"2\"/><item objectid=\"1\"/></build></model>");
 }

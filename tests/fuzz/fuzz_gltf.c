@@ -24,10 +24,15 @@ void fuzz_seeds(void)
         fuzz_seed_file(path);
         tsr_mesh_destroy(&mesh);
     }
-    fuzz_text_seed("{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":12,\"uri\":\"data:a/b;base64,AAAAAAAAgD8AAABA\"}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":12}],"
-                   "\"accessors\":[{\"bufferView\":0,\"componentType\":5121,\"normalized\":true,\"count\":4,\"type\":\"VEC3\"},{\"componentType\":5126,\"count\":4,\"type\":\"VEC3\","
-                   "\"sparse\":{\"count\":1,\"indices\":{\"bufferView\":0,\"componentType\":5123},\"values\":{\"bufferView\":0}}},{\"bufferView\":0,\"componentType\":5123,\"count\":3,\"type\":\"SCALAR\"}],"
-                   "\"materials\":[{\"pbrMetallicRoughness\":{\"baseColorFactor\":[1,0.5,0,1]}}],\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0,\"NORMAL\":1},\"mode\":5,\"material\":0},"
-                   "{\"attributes\":{\"POSITION\":1,\"COLOR_0\":0},\"indices\":2,\"mode\":6}]}],\"nodes\":[{\"children\":[1],\"scale\":[-1,2,3]},{\"mesh\":0,\"matrix\":[1,0,0,0,0,1,0,0,0,0,1,0,5,6,7,1]}],"
+    fuzz_text_seed("{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":12,\"uri\":\"data:a/"
+                   "b;base64,AAAAAAAAgD8AAABA\"}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":12}],"
+                   "\"accessors\":[{\"bufferView\":0,\"componentType\":5121,\"normalized\":true,\"count\":4,\"type\":\"VEC3\"},{\"componentType\":"
+                   "5126,\"count\":4,\"type\":\"VEC3\","
+                   "\"sparse\":{\"count\":1,\"indices\":{\"bufferView\":0,\"componentType\":5123},\"values\":{\"bufferView\":0}}},{\"bufferView\":0,"
+                   "\"componentType\":5123,\"count\":3,\"type\":\"SCALAR\"}],"
+                   "\"materials\":[{\"pbrMetallicRoughness\":{\"baseColorFactor\":[1,0.5,0,1]}}],\"meshes\":[{\"primitives\":[{\"attributes\":{"
+                   "\"POSITION\":0,\"NORMAL\":1},\"mode\":5,\"material\":0},"
+                   "{\"attributes\":{\"POSITION\":1,\"COLOR_0\":0},\"indices\":2,\"mode\":6}]}],\"nodes\":[{\"children\":[1],\"scale\":[-1,2,3]},{"
+                   "\"mesh\":0,\"matrix\":[1,0,0,0,0,1,0,0,0,0,1,0,5,6,7,1]}],"
                    "\"scenes\":[{\"nodes\":[0]}]}");
 }
