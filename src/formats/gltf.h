@@ -48,4 +48,6 @@ void gltf_accessor_floats(const gltf_accessor *a, int components, float *to);
 /* All elements as indices; an error for one that is not below `most`. */
 tsr_status gltf_accessor_indices(const gltf *g, const gltf_accessor *a, int64_t most, uint32_t *to);
 
+tsr_status gltf_write_mesh(const tsr_mesh *mesh, const char *path, const tsr_write_options *options);
+
 #endif
