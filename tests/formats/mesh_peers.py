@@ -29,6 +29,10 @@ def positions(table):
 
 def with_numpy(numpy):
     """Scenes by hand: every component type, interleaved, sparse, strips and fans, data URIs and files beside, transforms."""
+    open("none.gltf", "w").write('{"asset":{"version":"2.0"}}')
+    if "this build" in run("info", "none.gltf", code=1).stderr:
+        print("skipped: no glTF in this build")
+        return
     random = numpy.random.default_rng(9)
     points = random.standard_normal((6, 3)).astype("f4")
     order = numpy.array([0, 1, 2, 2, 1, 3, 3, 4, 5])

@@ -31,6 +31,14 @@ static tsr_mesh *make_mesh(int normals, int colors, int parts, int far)
     return m;
 }
 
+/* A build without the library of a format says so. */
+static int left_out(tsr_status status, tsr_mesh *mesh)
+{
+    if (status != TSR_ERROR_UNSUPPORTED || !strstr(tsr_error_message(), "this build")) return 0;
+    tsr_mesh_destroy(&mesh);
+    return 1;
+}
+
 static void round_trips(void **state)
 {
     (void)state;
@@ -46,7 +54,9 @@ static void round_trips(void **state)
             tsr_mesh_part part;
             options.ascii = formats[f].ascii;
             read.local_origin = 1;
-            require_ok(tsr_mesh_write(m, scratch(formats[f].name), &options));
+            const tsr_status written = tsr_mesh_write(m, scratch(formats[f].name), &options);
+            if (left_out(written, m)) break;
+            require_ok(written);
             require_ok(tsr_mesh_read(scratch(formats[f].name), &read, &back));
             assert_int_equal(tsr_mesh_vertex_count(back), 8);
             assert_int_equal(tsr_mesh_triangle_count(back), 8);
@@ -82,7 +92,9 @@ static void cut_files(void **state)
         tsr_mesh *m = make_mesh(1, 1, 1, 0), *back;
         tsr_read_options named = TSR_READ_OPTIONS;
         size_t size;
-        require_ok(tsr_mesh_write(m, scratch(files[f].name), &overwrite));
+        const tsr_status written = tsr_mesh_write(m, scratch(files[f].name), &overwrite);
+        if (left_out(written, m)) continue;
+        require_ok(written);
         uint8_t *bytes = (uint8_t *)scratch_read(files[f].name, &size);
         named.format = files[f].format;
         for (size_t cut = 0; cut + files[f].spare < size; cut += 1 + (cut + 64 < size ? size / 400 : 0)) {
