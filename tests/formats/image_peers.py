@@ -1,7 +1,7 @@
 """numpy (.npz, Fortran order, halves) and Pillow (PNM, BMP) write what tessera reads, and read what it writes."""
 import os
 
-from peers import array, main, run
+from exchange import array, main, run
 
 
 def with_numpy(numpy):
@@ -107,7 +107,7 @@ def with_openexr(openexr):
                 assert got.dtype == ("u4" if kind == "uint" else "f4")
                 for k, name in enumerate(("R", "G", "B", "Z")):
                     assert numpy.array_equal(got[k], planes[name].astype(got.dtype)), (kind, packing, name)
-    from peers import info
+    from exchange import info
     assert info("e.exr")["meta"]["exr.channels"] == "R G B Z"
     for data in (random.standard_normal((3, 20, 30)).astype("f4"), random.standard_normal((1, 20, 30)).astype("f2").astype("f4"), random.random((4, 20, 30)).astype("f4")):
         numpy.save("v.npy", data)
@@ -126,7 +126,7 @@ def with_openexr(openexr):
 def run_any(verb, name, encode, data):
     """Writes a picture and says what tessera does about it."""
     import subprocess
-    from peers import tessera
+    from exchange import tessera
     open(name, "wb").write(encode(data))
     return subprocess.run([tessera, verb, name], capture_output=True, text=True).stderr
 

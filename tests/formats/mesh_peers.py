@@ -4,7 +4,7 @@ import json
 import os
 import struct
 
-from peers import main, run
+from exchange import main, run
 
 
 def vertices_of(path, *options):

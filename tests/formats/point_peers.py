@@ -1,5 +1,5 @@
 """laspy writes LAS files that tessera reads, and reads those that tessera writes: every version and point format."""
-from peers import main, run
+from exchange import main, run
 
 
 def table_of(path, *options):

@@ -3,7 +3,7 @@ import glob
 import os
 import warnings
 
-from peers import array, info, main, run
+from exchange import array, info, main, run
 
 warnings.filterwarnings("ignore")
 

@@ -1,5 +1,5 @@
 """VTK itself reads the .vti and .vtp files that tessera writes, and tessera reads what VTK writes: every coding, packing and byte order."""
-from peers import array, info, main, run
+from exchange import array, info, main, run
 
 
 def with_vtk(vtk):
