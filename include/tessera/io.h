@@ -17,6 +17,10 @@
  * RGB, transparent colours alpha; rows as they lie in the file. Gamma, sRGB, chromaticities, size of a pixel, texts and the EXIF orientation become metadata
  * "png.gamma" ... and come back on writing; a colour profile is named in "png.profile" and not kept. Written is one slice, or 1 to 4 channels of an image,
  * u8 with 8 bits and all else with 16: TSR_ERROR_ARGUMENT, naming the first, for a real value that is not a whole number from 0 to 65535. JPEG: u8 alone.
+ * Also images: PGM, PPM, PAM, BMP, WebP, JPEG XL, OpenEXR and Radiance (float32, channels along the third axis); meshes: glTF and GLB, 3MF, VTP; points: LAS;
+ * volumes: NPZ, VTI.
+ * FreeSurfer (.mgz, .mgh; RAS), Analyze 7.5 (read; x is taken to run from right to left), MRC maps (angstroms, no frame), GIPL and VFF (read; no frame) keep what
+ * docs/guide/file-formats.md says. Where a format has not all element types the smallest that holds every value is written, or TSR_ERROR_UNSUPPORTED.
  * Volumes have three axes and one value per voxel. Of files with more (frames of NIfTI and MetaImage, layers and components of NRRD, RGB, VDIM of INRIMAGE, a
  * fourth axis of NumPy: the first is of frames if one is chosen, else the last of channels) the options choose one; without the choice they are
  * TSR_ERROR_UNSUPPORTED. */
@@ -36,7 +40,7 @@ typedef enum tsr_form { TSR_FORM_SFORM = 0, TSR_FORM_QFORM } tsr_form;
 
 typedef struct tsr_read_options {
     size_t struct_size;
-    const char *format;      /* force a format: "nifti", "nrrd", "metaimage", "inrimage", "raw", "png", "ply", "stl", "obj", "off", "xyz", "pts", "pcd"; NULL = recognise */
+    const char *format;      /* force a format: "nifti", "nrrd", "metaimage", "inrimage", "raw", "png", "ply", "stl", "obj", "off", "xyz", "pts", "pcd" ...; NULL = recognise */
     int64_t memory_limit;    /* refuse files whose data need more bytes; 0 = physical memory, mapped files apart */
     tsr_size3 raw_shape;     /* raw only: extents */
     tsr_dtype raw_dtype;     /* raw only */
@@ -53,6 +57,7 @@ typedef struct tsr_read_options {
     int local_origin;        /* meshes, points: where float32 would round the file's coordinates by more than 10^-5 of the extent, they count from an
                               * origin of their own (tsr_mesh_origin); 0: from that of the world, rounded */
     int allow_paths;         /* a header may name data files anywhere; 0: beside it or in folders below, by names without ".." or from the root */
+    const char *dataset;     /* HDF5, Zarr, NPZ: the path of the array in the file, such as "/entry/data"; NULL: the only one of 3 axes or more */
 } tsr_read_options;
 #define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
 

@@ -72,7 +72,7 @@ TSR_API int32_t tsr_volume_channels(const tsr_volume *volume);
 TSR_API tsr_status tsr_volume_set_channels(tsr_volume *volume) TSR_CHECKED;
 
 /* The unit of length of the world, in millimetres (0.001 for micrometres), as the metadata of the file say it (NIfTI xyzt_units, NRRD space units, MetaImage
- * DistanceUnits); 0 if they say nothing, which everything here takes for millimetres. The name (static; NULL likewise): "mm", "um", "m", "cm", "nm", "inch". */
+ * DistanceUnits); 0 if they say nothing, which everything here takes for millimetres. The name (static; NULL likewise): "mm", "um", "m", "cm", "nm", "angstrom", "inch". */
 TSR_API double tsr_volume_unit(const tsr_volume *volume);
 TSR_API const char *tsr_volume_unit_name(const tsr_volume *volume);
 /* Says another unit; the geometry stays as it is. TSR_ERROR_ARGUMENT for a name that is none. */

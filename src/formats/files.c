@@ -18,7 +18,7 @@ static const tsr_format *const formats[] = {
 #include "formats/formats.h"
 #undef TSR_FORMAT
 };
-enum { FORMAT_COUNT = (int)(sizeof formats / sizeof formats[0]) };
+enum { FORMAT_COUNT = (int)(sizeof formats / sizeof formats[0]), LIST_BYTES = 1536 };
 
 static const char *article(tsr_file_kind kind) { return kind == TSR_FILE_IMAGE || kind == TSR_FILE_UNSTRUCTURED ? "an" : "a"; }
 static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "tile list", "cloud of points", "film", "unstructured grid" };
@@ -29,6 +29,17 @@ static int holds(const tsr_format *format, tsr_file_kind kind)
     return format->kind == kind || (kind == TSR_FILE_VOLUME && format->kind == TSR_FILE_IMAGE);
 }
 
+/* Whether such objects are written at all; tile lists of OpenVDB are, by a program of its own. */
+static int writes(const tsr_format *format, tsr_file_kind kind)
+{
+    switch (kind) {
+    case TSR_FILE_VOLUME: return holds(format, kind) && format->write_volume;
+    case TSR_FILE_MESH: return holds(format, kind) && format->write_mesh;
+    case TSR_FILE_IMAGE: return holds(format, kind) && format->write_image;
+    default: return holds(format, kind);
+    }
+}
+
 const tsr_format *tsr_format_find(const char *name)
 {
     for (int i = 0; i < FORMAT_COUNT; i++)
@@ -37,12 +48,12 @@ const tsr_format *tsr_format_find(const char *name)
 }
 
 /* "nifti (.nii .hdr), nrrd (.nrrd .nhdr)": for messages. */
-static const char *format_list(tsr_file_kind kind, char *text, size_t bytes)
+static const char *list_formats(tsr_file_kind kind, int written, char *text, size_t bytes)
 {
     size_t used = 0;
     text[0] = 0;
     for (int i = 0; i < FORMAT_COUNT; i++) {
-        if (kind != TSR_FILE_UNKNOWN && !holds(formats[i], kind)) continue;
+        if (kind != TSR_FILE_UNKNOWN && !(written ? writes(formats[i], kind) : holds(formats[i], kind))) continue;
         char line[128];
         size_t n = (size_t)snprintf(line, sizeof line, "%s%s", used ? ", " : "", formats[i]->name);
         for (int e = 0; e < 6 && formats[i]->extensions[e] && n < sizeof line; e++)
@@ -52,6 +63,8 @@ static const char *format_list(tsr_file_kind kind, char *text, size_t bytes)
     }
     return text;
 }
+
+static const char *format_list(tsr_file_kind kind, char *text, size_t bytes) { return list_formats(kind, 0, text, bytes); }
 
 /* Whether the path ends in one of the format's extensions, possibly followed by ".gz". */
 static int extension_fits(const tsr_format *format, const char *path)
@@ -66,7 +79,7 @@ static int extension_fits(const tsr_format *format, const char *path)
 
 static tsr_status format_named(const char *name, tsr_file_kind kind, const tsr_format **format)
 {
-    char list[640];
+    char list[LIST_BYTES];
     *format = tsr_format_find(name);
     if (!*format) TSR_FAIL(TSR_ERROR_ARGUMENT, "format '%.40s' is not known: expected one of %s", name, format_list(kind, list, sizeof list));
     if (kind != TSR_FILE_UNKNOWN && !holds(*format, kind))
@@ -117,7 +130,7 @@ tsr_status tsr_format_of_input(tsr_input *input, const tsr_read_options *options
     if (!*format) TSR_TRY(refuse_foreign(input));
     for (int i = 0; i < FORMAT_COUNT && !*format; i++) /* its reader says best what is wrong with the content */
         if (holds(formats[i], kind) && extension_fits(formats[i], tsr_input_path(input))) *format = formats[i];
-    char list[640];
+    char list[LIST_BYTES];
     if (!*format) {
         const uint8_t *head;
         size_t bytes;
@@ -138,15 +151,19 @@ tsr_status tsr_format_of_input(tsr_input *input, const tsr_read_options *options
 
 tsr_status tsr_format_of_output(const char *path, const char *name, tsr_file_kind kind, const tsr_format **format)
 {
-    char list[640];
-    if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the output path is empty");
-    if (name) return format_named(name, kind, format);
+    char list[LIST_BYTES];
     *format = NULL;
+    if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the output path is empty");
+    if (name) TSR_TRY(format_named(name, kind, format));
+    for (int i = 0; i < FORMAT_COUNT && !*format; i++)
+        if (writes(formats[i], kind) && extension_fits(formats[i], path)) *format = formats[i];
     for (int i = 0; i < FORMAT_COUNT && !*format; i++)
         if (holds(formats[i], kind) && extension_fits(formats[i], path)) *format = formats[i];
+    if (*format && !writes(*format, kind))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %s files are read, not written: expected one of %s", path, (*format)->name, list_formats(kind, 1, list, sizeof list));
     if (!*format)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the extension names no %s format: expected one of %s, or options.format", path, kind_names[kind],
-                 format_list(kind, list, sizeof list));
+                 list_formats(kind, 1, list, sizeof list));
     return TSR_OK;
 }
 
@@ -199,12 +216,11 @@ tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const ts
     if (device.kind != TSR_DEVICE_CPU)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the volume lives on %s:%d; copy it to the host with tsr_volume_copy first", path,
                  tsr_device_kind_name(device.kind), device.index);
-    tsr_volume *parts[2];
+    tsr_volume *parts[TSR_FIT_PARTS];
     const tsr_volume *fit;
     TSR_TRY(tsr_volume_for_format(volume, format, own.stored_values, parts, &fit));
     const tsr_status status = format->write_volume(fit, path, &own);
-    tsr_volume_destroy(&parts[1]);
-    tsr_volume_destroy(&parts[0]);
+    tsr_fit_parts_destroy(parts);
     TSR_TRY(status);
     return TSR_OK;
 }

@@ -24,8 +24,9 @@ typedef struct tsr_format {
     int (*recognise)(const tsr_signature *signature); /* NULL: by name or extension only */
     int keeps_metadata;                               /* volumes: every key and value that tsr_volume_set_meta takes comes back */
     int scales;                                       /* volumes: slope and intercept have a place that every reader of the format knows */
-    enum { TSR_UNITS_MM = 0, TSR_UNITS_NIFTI, TSR_UNITS_ANY } units; /* of length: readers take it for mm; m, mm and um; what the metadata say */
+    enum { TSR_UNITS_MM = 0, TSR_UNITS_NIFTI, TSR_UNITS_ANY, TSR_UNITS_ANGSTROM } units; /* of length: readers take it for mm; m, mm and um; what the metadata say; 0.1 nm */
     int mesh_extras, mesh_extras_ascii;                              /* meshes: tsr_mesh_extras that are written, and those only as text */
+    unsigned types; /* volumes: the element types that are written, as bits 1 << dtype; others become the smallest that holds every value. 0: all */
     int whole; /* the writer of volumes needs all voxels in memory: it does not go through tsr_output_voxels */
     /* Readers BORROW the input; options are complete (never NULL). Only those of the format's kind are set. */
     tsr_status (*read_volume)(tsr_input *input, const tsr_read_options *options, tsr_volume **volume);

@@ -2,7 +2,7 @@
  *
  * Geometry: sform if its code is positive, else qform, else the bare voxel sizes (no world frame). Both forms come back unchanged when the
  * geometry was not changed in between: metadata nifti.sform_code, nifti.qform_code, and nifti.sform / nifti.qform with their numbers. */
-#include "formats/nifti_header.h"
+#include "formats/analyze.h"
 #include "formats/parts.h"
 
 #include <math.h>
@@ -44,6 +44,7 @@ static int recognise(const tsr_signature *s)
     tsr_nifti header;
     int pair;
     if (!parse_magic(s->head, s->head_bytes, &header, &pair)) return TSR_NOT_MINE;
+    if (pair < 0 && tsr_analyze_is(s->head, s->head_bytes)) return TSR_NOT_MINE;
     return pair >= 0 ? TSR_SURELY_MINE : TSR_MAYBE_MINE;
 }
 
@@ -197,8 +198,7 @@ static tsr_status read_scaling(const tsr_nifti *h, const char *name, tsr_volume 
     return TSR_OK;
 }
 
-/* The other file of a pair: .hdr <-> .img, with or without .gz. *other is NULL if `path` has neither extension. */
-static tsr_status pair_path(const char *path, const char *from, const char *to, char **other)
+tsr_status tsr_nifti_pair_path(const char *path, const char *from, const char *to, char **other)
 {
     char from_gz[16], to_gz[16];
     *other = NULL;
@@ -213,7 +213,7 @@ static tsr_status read_pair(tsr_input *input, int64_t offset, const tsr_axes *ax
 {
     char *other = NULL;
     const char *path = tsr_input_path(input);
-    if (path) TSR_TRY(pair_path(path, ".hdr", ".img", &other));
+    if (path) TSR_TRY(tsr_nifti_pair_path(path, ".hdr", ".img", &other));
     if (!other)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the magic says that the voxels are in an .img file, expected a header file named .hdr beside it",
                  tsr_input_name(input));
@@ -242,9 +242,8 @@ static tsr_status read_header_volume(tsr_input *input, const tsr_read_options *o
     if (!parse_magic(head, bytes, &header, &pair))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: not a NIfTI file: %s, expected a header of 348 or 540 bytes that says so", name,
                  bytes < TSR_NIFTI1_BYTES ? "too short" : "sizeof_hdr is another number");
-    if (pair < 0)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
-                 "%s: the magic of NIfTI (n+1, ni1, n+2 or ni2) is missing; Analyze 7.5 files have no orientation and are not read", name);
+    if (pair < 0 && tsr_analyze_is(head, bytes)) return tsr_format_analyze.read_volume(input, options, volume);
+    if (pair < 0) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the magic of NIfTI (n+1, ni1, n+2 or ni2) is missing (--input-format analyze reads Analyze 7.5)", name);
     if (header.version == 2 && bytes < TSR_NIFTI2_BYTES) TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %zu bytes of header, expected 540", name, bytes);
     TSR_TRY(read_shape(&header, input, options, &layout, &axes));
     TSR_TRY(read_offset(&header, name, pair, &offset));
@@ -265,7 +264,7 @@ fail:
 static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
 {
     char *other = NULL;
-    if (tsr_input_path(input)) TSR_TRY(pair_path(tsr_input_path(input), ".img", ".hdr", &other));
+    if (tsr_input_path(input)) TSR_TRY(tsr_nifti_pair_path(tsr_input_path(input), ".img", ".hdr", &other));
     if (!other) return read_header_volume(input, options, volume);
     tsr_input *header = NULL; /* the .img of a pair was named: its header knows the rest */
     tsr_status status = tsr_input_open_beside(input, tsr_path_file(other), 0, &header);
@@ -435,13 +434,13 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     tsr_nifti h;
     tsr_output *output = NULL;
     tsr_status status;
-    TSR_TRY(pair_path(path, ".hdr", ".img", &other));
+    TSR_TRY(tsr_nifti_pair_path(path, ".hdr", ".img", &other));
     if (other) {
         status = write_pair(volume, path, other, options);
         free(other);
         return status;
     }
-    TSR_TRY(pair_path(path, ".img", ".hdr", &other));
+    TSR_TRY(tsr_nifti_pair_path(path, ".img", ".hdr", &other));
     if (other) {
         status = write_pair(volume, other, path, options);
         free(other);

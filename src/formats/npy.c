@@ -1,10 +1,11 @@
-/* NumPy arrays: .npy, versions 1 to 3, C order, one array of 1 to 3 axes per file; the last axis is x. The file has no place for geometry or
+/* NumPy arrays: .npy, versions 1 to 3, C and Fortran order, one array of 1 to 3 axes per file; the last axis is x. The file has no place for geometry or
  * metadata. Format: the NumPy enhancement proposal 1 and numpy.lib.format. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "io/little_endian.h"
+#include "formats/npy.h"
 #include "formats/parts.h"
 #include "formats/point_columns.h"
 
@@ -183,15 +184,22 @@ static tsr_status parse_dictionary(npy_text *t, npy_header *h)
 
 static const char *const codes[TSR_DTYPE_COUNT] = { "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8" };
 
-static tsr_status element_type(const tsr_input *input, const char *descr, tsr_layout *layout)
+/* half: NULL where floats of 16 bits are not taken, else whether these are some, laid out as u16. */
+static tsr_status element_type(const tsr_input *input, const char *descr, tsr_layout *layout, int *half)
 {
     int dtype = 0;
+    const char *halves = half ? "f2, " : "";
+    if (half) *half = (descr[0] == '<' || descr[0] == '>') && !strcmp(descr + 1, "f2");
+    if (half && *half) {
+        *layout = (tsr_layout){ .dtype = TSR_U16, .size = layout->size, .swap = (descr[0] == '>') != tsr_host_big_endian() };
+        return TSR_OK;
+    }
     const int order = descr[0], boolean = !strcmp(descr, "|b1"); /* numpy's own masks: bytes of 0 and 1 */
     while (dtype < TSR_DTYPE_COUNT && (!order || strcmp(descr + 1, codes[dtype]))) dtype++;
     const int known = dtype < TSR_DTYPE_COUNT, one = known && tsr_dtype_size((tsr_dtype)dtype) == 1;
     if (!boolean && !(known && (order == '<' || order == '>' || (one && order == '|'))))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'descr' is '%s', expected < or > with i1, i2, i4, i8, u1, u2, u4, u8, f4 or f8",
-                 tsr_input_name(input), descr);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'descr' is '%s', expected < or > with i1, i2, i4, i8, u1, u2, u4, u8, %sf4 or f8",
+                 tsr_input_name(input), descr, halves);
     layout->dtype = boolean ? TSR_U8 : (tsr_dtype)dtype;
     layout->swap = tsr_dtype_size(layout->dtype) > 1 && (order == '>') != tsr_host_big_endian();
     return TSR_OK;
@@ -222,6 +230,61 @@ static tsr_status find_dictionary(tsr_input *input, npy_text *t, int64_t *data)
     return TSR_OK;
 }
 
+#define REVERSE(type)                                                                                              \
+    for (int64_t y = 0; y < n.y; y++)                                                                                     \
+        for (int64_t z0 = 0; z0 < n.z; z0 += TILE)                                                                        \
+            for (int64_t x0 = 0; x0 < n.x; x0 += TILE)                                                                    \
+                for (int64_t z = z0; z < n.z && z < z0 + TILE; z++)                                                       \
+                    for (int64_t x = x0; x < n.x && x < x0 + TILE; x++)                                                   \
+                        ((type *)to)[x + n.x * (y + n.y * z)] = ((const type *)from)[z + n.z * (y + n.y * x)]
+
+/* From x slowest to x fastest, in tiles that the cache holds. `n`: the extents behind. */
+static void reverse(const void *from, size_t element, tsr_size3 n, void *to)
+{
+    enum { TILE = 32 };
+    switch (element) {
+    case 1: REVERSE(uint8_t); break;
+    case 2: REVERSE(uint16_t); break;
+    case 4: REVERSE(uint32_t); break;
+    default: REVERSE(uint64_t); break;
+    }
+}
+
+/* ADOPTS the block. */
+static tsr_status reverse_axes(tsr_input *input, int axes, tsr_layout *layout, tsr_block *block)
+{
+    tsr_block from = *block;
+    const tsr_size3 n = layout->size;
+    const size_t element = tsr_dtype_size(layout->dtype);
+    int64_t bytes;
+    *block = (tsr_block){ 0 };
+    layout->size = axes == 2 ? (tsr_size3){ n.y, n.x, 1 } : (tsr_size3){ n.z, n.y, n.x };
+    tsr_status status = tsr_voxel_bytes(input, layout->dtype, layout->size, &bytes);
+    if (status == TSR_OK) status = tsr_input_allocate(input, bytes, "voxels", block);
+    /* two axes: the second is x, with nothing between them */
+    if (status == TSR_OK) reverse(from.data, element, axes == 2 ? (tsr_size3){ n.y, 1, n.x } : layout->size, block->data);
+    tsr_block_release(&from);
+    return status;
+}
+
+tsr_status tsr_npy_peek(const uint8_t *bytes, size_t size, const char *name, char descr[16], int64_t shape[TSR_NPY_AXES], int *axes)
+{
+    const tsr_input_options none = { .memory_limit = 0 };
+    npy_header h = { .shape = { 1, 1, 1, 1 } };
+    tsr_input *input = NULL;
+    int64_t data;
+    TSR_TRY(tsr_input_memory(bytes, size, name, &none, &input));
+    npy_text text = { input, NULL, NULL };
+    tsr_status status = find_dictionary(input, &text, &data);
+    if (status == TSR_OK) status = parse_dictionary(&text, &h);
+    tsr_input_close(&input);
+    if (status != TSR_OK) return status;
+    memcpy(descr, h.descr, sizeof h.descr);
+    memcpy(shape, h.shape, sizeof h.shape);
+    *axes = h.axes;
+    return TSR_OK;
+}
+
 static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
 {
     npy_header h = { .shape = { 1, 1, 1, 1 } };
@@ -230,11 +293,13 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     tsr_layout layout = { .size = { 1, 1, 1 } };
     tsr_block block;
     int64_t data = 0, bytes;
+    int half = 0;
     TSR_TRY(find_dictionary(input, &text, &data));
     TSR_TRY(parse_dictionary(&text, &h));
-    TSR_TRY(element_type(input, h.descr, &layout));
-    if (h.fortran_order && h.axes > 1)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'fortran_order' is True, expected False: save numpy.ascontiguousarray(array)",
+    TSR_TRY(element_type(input, h.descr, &layout, &half));
+    const int reversed = h.fortran_order && h.axes > 1; /* the first axis runs fastest */
+    if (reversed && tsr_input_settings(input)->place)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'fortran_order' is True: such arrays cannot be read in pieces, save numpy.ascontiguousarray(array)",
                  tsr_input_name(input));
     /* of four axes the first is of frames or the last of channels, as the caller asks; unasked a last axis of up to 4 is of channels */
     const int channels = h.axes == 4 && (options->channel_given != options->frame_given ? options->channel_given : h.shape[3] <= 4);
@@ -242,43 +307,51 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     TSR_TRY(tsr_voxel_bytes(input, layout.dtype, all, &bytes));
     if (h.axes == 4 && __builtin_mul_overflow(bytes, h.shape[0], &bytes))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: .npy field 'shape' asks for more bytes than can be counted", tsr_input_name(input));
-    for (int k = h.axes - 1; k >= 0; k--)
+    for (int i = h.axes - 1; i >= 0; i--) {
+        const int k = reversed ? h.axes - 1 - i : i;
         if (h.axes == 4 && k == (channels ? 3 : 0))
             TSR_TRY(tsr_axes_part(&axes, channels ? TSR_PART_CHANNEL : TSR_PART_FRAME, h.shape[k],
                                   channels ? "the last axis of 'shape'" : "the first axis of 'shape'", input, options));
         else tsr_axes_space(&axes, h.shape[k]);
+    }
     if (tsr_input_size(input) >= 0 && tsr_input_size(input) - data > bytes)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld bytes behind the array of %lld, expected none: one array per file", tsr_input_name(input),
                  (long long)(tsr_input_size(input) - data - bytes), (long long)bytes);
     const tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
     TSR_TRY(tsr_axes_read(&axes, input, data, NULL, &layout, &block));
+    if (reversed) TSR_TRY(reverse_axes(input, h.axes == 2 ? 2 : 3, &layout, &block));
+    if (half) TSR_TRY(tsr_block_widen_halves(input, &layout, &block));
     TSR_TRY(tsr_volume_of_block(input, &layout, &geometry, &block, volume));
     memcpy((*volume)->parts, axes.parts, sizeof axes.parts);
     return TSR_OK;
 }
 
-static tsr_status write_volume(const tsr_volume *volume, const char *path, const tsr_write_options *options)
+size_t tsr_npy_header(const tsr_volume *volume, int big_endian, char header[TSR_NPY_WRITTEN])
 {
-    const int one = tsr_dtype_size(volume->dtype) == 1;
+    const int one = tsr_dtype_size(volume->dtype) == 1, begin = MAGIC_BYTES + 4;
     const tsr_size3 n = volume->size;
-    char header[4 * ALIGNMENT];
-    tsr_output *out = NULL;
-    tsr_status status;
-    TSR_TRY(tsr_require_unscaled(volume, path, "a .npy file"));
     memcpy(header, MAGIC "\x01", MAGIC_BYTES + 2); /* version 1, and the 0 behind it */
-    const int begin = MAGIC_BYTES + 4;
-    const int used =
-        begin + snprintf(header + begin, sizeof header - (size_t)begin, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%lld, %lld, %lld), }",
-                         one                   ? '|'
-                         : options->big_endian ? '>'
-                                               : '<',
-                         codes[volume->dtype], (long long)n.z, (long long)n.y, (long long)n.x);
+    const int used = begin + snprintf(header + begin, TSR_NPY_WRITTEN - (size_t)begin, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%lld, %lld, %lld), }",
+                                      one          ? '|'
+                                      : big_endian ? '>'
+                                                   : '<',
+                                      codes[volume->dtype], (long long)n.z, (long long)n.y, (long long)n.x);
     const int padded = (used + ALIGNMENT) / ALIGNMENT * ALIGNMENT; /* room for the line end */
     memset(header + used, ' ', (size_t)(padded - used));
     header[padded - 1] = '\n';
     tsr_put_u16(header + MAGIC_BYTES + 2, (uint16_t)(padded - begin));
+    return (size_t)padded;
+}
+
+static tsr_status write_volume(const tsr_volume *volume, const char *path, const tsr_write_options *options)
+{
+    char header[TSR_NPY_WRITTEN];
+    const size_t used = tsr_npy_header(volume, options->big_endian, header);
+    tsr_output *out = NULL;
+    tsr_status status;
+    TSR_TRY(tsr_require_unscaled(volume, path, "a .npy file"));
     TSR_TRY(tsr_output_open(path, options, &out));
-    TSR_TRY_GOTO(tsr_output_write(out, header, (size_t)padded), done);
+    TSR_TRY_GOTO(tsr_output_write(out, header, used), done);
     TSR_TRY_GOTO(tsr_output_voxels(out, volume, !!options->big_endian != tsr_host_big_endian()), done);
 done:
     return tsr_output_finish(&out, status);
@@ -311,7 +384,7 @@ static tsr_status plan_fields(tsr_input *input, npy_header *h, int64_t *record)
     if (h->axes != 1) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy of points: %d axes of structures, expected one", tsr_input_name(input), h->axes);
     for (int k = 0; k < h->fields; k++) {
         npy_field *f = &h->field[k];
-        TSR_TRY(element_type(input, f->descr, &f->layout));
+        TSR_TRY(element_type(input, f->descr, &f->layout, NULL));
         f->offset = *record;
         *record += f->count * (int64_t)tsr_dtype_size(f->layout.dtype);
     }
@@ -370,8 +443,8 @@ static tsr_status read_all_points(tsr_input *input, const tsr_read_options *opti
     size_t size;
     TSR_TRY(find_dictionary(input, &text, &data));
     TSR_TRY(parse_dictionary(&text, &h));
-    if (h.fortran_order && h.axes > 1)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy field 'fortran_order' is True, expected False: save numpy.ascontiguousarray(array)", tsr_input_name(input));
+    if (h.fortran_order && h.axes > 1) /* rows of points are read one after another */
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .npy of points: field 'fortran_order' is True, expected False: save numpy.ascontiguousarray(array)", tsr_input_name(input));
     TSR_TRY(plan_fields(input, &h, &record));
     TSR_TRY(tsr_input_all(input, &bytes, &size));
     if (h.shape[0] > ((int64_t)size - data) / record)

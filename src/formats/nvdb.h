@@ -88,6 +88,8 @@ static inline int32_t nvdb_root_axis(uint64_t key, int axis) { return (int32_t)(
 static inline int32_t nvdb_upper_cell(int32_t x, int32_t y, int32_t z) { return (x >> 7 & 31) << 10 | (y >> 7 & 31) << 5 | (z >> 7 & 31); }
 static inline int32_t nvdb_lower_cell(int32_t x, int32_t y, int32_t z) { return (x >> 3 & 15) << 8 | (y >> 3 & 15) << 4 | (z >> 3 & 15); }
 
+/* Is it a file of fog volumes alone, which are dense volumes here (nvdb_fog.c)? */
+int tsr_nvdb_is_fog(const tsr_signature *signature);
 tsr_status tsr_read_nvdb(tsr_input *input, const tsr_tiles_read_options *options, tsr_context *context, tsr_tiles_extras *extras, tsr_tiles **tiles);
 tsr_status tsr_describe_nvdb(tsr_input *input, const tsr_tiles_read_options *options, tsr_tiles_extras *extras, tsr_tiles_file_info *info);
 

@@ -31,6 +31,7 @@ static int wanted(const tsr_nvdb_reader *r, const uint8_t *meta, const char *nam
 {
     int32_t type = tsr_get_i32(meta + NVDB_META_TYPE), grid_class = tsr_get_i32(meta + NVDB_META_CLASS);
     if (r->options->grid) return !strcmp(name, r->options->grid);
+    if (r->fog) return (type == NVDB_FLOAT || (type >= NVDB_FP4 && type <= NVDB_FPN)) && grid_class == NVDB_FOG;
     return (type == NVDB_FLOAT || (type >= NVDB_FP4 && type <= NVDB_FPN)) && (grid_class == NVDB_LEVEL_SET || grid_class == NVDB_UNKNOWN_CLASS);
 }
 
@@ -83,6 +84,7 @@ static tsr_status read_segments(tsr_nvdb_reader *r)
     }
     if (!r->grids) TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the file is empty", r->name);
     if (!found && r->options->grid) TSR_FAIL(TSR_ERROR_FORMAT, "%s: no grid named '%.80s' among %d", r->name, r->options->grid, r->grids);
+    if (!found && r->fog) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: none of %d grids is a fog volume of float32 or Fp4, Fp8, Fp16, FpN", r->name, r->grids);
     if (!found) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: none of %d grids is a level set of float32 or Fp4, Fp8, Fp16, FpN", r->name, r->grids);
     return TSR_OK;
 }
@@ -124,7 +126,7 @@ static tsr_status read_head(tsr_nvdb_reader *r)
     r->grid_class = tsr_get_i32(g + NVDB_GRID_CLASS);
     if (r->type != NVDB_FLOAT && (r->type < NVDB_FP4 || r->type > NVDB_FPN))
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: grid '%s' has element type %d, expected float32 or Fp4, Fp8, Fp16, FpN", r->name, r->grid_name, r->type);
-    if (r->grid_class != NVDB_LEVEL_SET && r->grid_class != NVDB_UNKNOWN_CLASS)
+    if (!r->fog && r->grid_class != NVDB_LEVEL_SET && r->grid_class != NVDB_UNKNOWN_CLASS)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: grid '%s' is %s, expected a level set", r->name, r->grid_name,
                  r->grid_class == NVDB_FOG ? "a fog volume" : "of another class");
     r->leaf_bytes = r->type == NVDB_FLOAT ? NVDB_LEAF : r->type == NVDB_FPN ? 0 : NVDB_LEAF_VALUES + (256 << (r->type - NVDB_FP4));
@@ -142,7 +144,8 @@ static tsr_status read_head(tsr_nvdb_reader *r)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: %u + %u + %u nodes need %lld bytes, the grid has %lld", r->name, r->nodes[0], r->nodes[1], r->nodes[2],
                  (long long)least, (long long)room);
     r->background = tsr_get_f32(r->root + NVDB_ROOT_BACKGROUND);
-    if (!(r->background > 0 && isfinite(r->background)))
+    if (r->fog && !isfinite(r->background)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: background is %g, expected a number", r->name, (double)r->background);
+    if (!r->fog && !(r->background > 0 && isfinite(r->background)))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: background is %g, expected the half width of a level set", r->name, (double)r->background);
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) r->geometry.affine[i][k] = tsr_get_f64(g + NVDB_GRID_MAP + NVDB_MAP_MATRIX + 8 * (3 * i + k));
@@ -219,9 +222,17 @@ static tsr_status walk_lower(tsr_nvdb_reader *r, const uint8_t *node, int32_t x0
         } else if (tsr_nvdb_bit(node + NVDB_NODE_MASK, c)) { /* an active tile: a leaf of one value */
             const float value = tsr_get_f32(cell);
             if (!isfinite(value)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a tile of grid '%s' is %g", r->name, r->grid_name, (double)value);
-            if (value > -r->background && value < r->background) TSR_TRY(tsr_nvdb_add_leaf(r, x, y, z, NULL, value));
+            if (r->fog || (value > -r->background && value < r->background)) TSR_TRY(tsr_nvdb_add_leaf(r, x, y, z, NULL, value));
         }
     }
+    return TSR_OK;
+}
+
+/* Of a fog volume: the tile as leaves of one value. */
+static tsr_status add_tile(tsr_nvdb_reader *r, float value, int32_t x0, int32_t y0, int32_t z0)
+{
+    if (!isfinite(value)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a tile of grid '%s' is %g", r->name, r->grid_name, (double)value);
+    for (int32_t c = 0; c < 4096; c++) TSR_TRY(tsr_nvdb_add_leaf(r, x0 + (c >> 8) * 8, y0 + (c >> 4 & 15) * 8, z0 + (c & 15) * 8, NULL, value));
     return TSR_OK;
 }
 
@@ -242,7 +253,8 @@ static tsr_status walk_upper(tsr_nvdb_reader *r, const uint8_t *node, int32_t x0
             if (++r->lowers > (int64_t)r->nodes[1]) TSR_FAIL(TSR_ERROR_FORMAT, "%s: more than %u lower nodes are referred to", r->name, r->nodes[1]);
             TSR_TRY(walk_lower(r, lower, x0 + (c >> 10) * 128, y0 + (c >> 5 & 31) * 128, z0 + (c & 31) * 128, real));
         } else if (tsr_nvdb_bit(node + NVDB_NODE_MASK, c)) {
-            TSR_TRY(check_tile(r, tsr_get_f32(cell), 128));
+            if (r->fog) TSR_TRY(add_tile(r, tsr_get_f32(cell), x0 + (c >> 10) * 128, y0 + (c >> 5 & 31) * 128, z0 + (c & 31) * 128));
+            else TSR_TRY(check_tile(r, tsr_get_f32(cell), 128));
         }
     }
     return TSR_OK;
@@ -266,6 +278,7 @@ static tsr_status walk(tsr_nvdb_reader *r)
             if (++r->uppers > (int64_t)r->nodes[2]) TSR_FAIL(TSR_ERROR_FORMAT, "%s: more than %u upper nodes are referred to", r->name, r->nodes[2]);
             TSR_TRY(walk_upper(r, upper, nvdb_root_axis(key, 0), nvdb_root_axis(key, 1), nvdb_root_axis(key, 2), &real));
         } else if (tsr_get_u32(tile + NVDB_ROOT_TILE_STATE)) {
+            if (r->fog) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a fog volume with a tile of 4096^3 voxels", r->name);
             TSR_TRY(check_tile(r, tsr_get_f32(tile + NVDB_ROOT_TILE_VALUE), 4096));
         }
         TSR_PROGRESS(&r->options->progress, (double)i / r->root_tiles, "reading the tree");
@@ -318,7 +331,7 @@ static int inside_at(const tsr_nvdb_reader *r, int32_t x, int32_t y, int32_t z)
     return tsr_nvdb_bit(lower + NVDB_LOWER_CHILDREN, nvdb_lower_cell(x, y, z)) ? 0 : tsr_get_f32(cell) < 0;
 }
 
-static float leaf_value(const tsr_nvdb_reader *r, const uint8_t *leaf, int32_t n)
+float tsr_nvdb_leaf_value(const tsr_nvdb_reader *r, const uint8_t *leaf, int32_t n)
 {
     const uint8_t *values = leaf + NVDB_LEAF_VALUES;
     if (r->type == NVDB_FLOAT) return tsr_get_f32(values + 4 * n);
@@ -335,7 +348,7 @@ static int leaf_values(const tsr_nvdb_reader *r, const tsr_nvdb_leaf *leaf, floa
     int good = 1;
     for (int32_t i = 0; i < 512; i++) {
         const int32_t n = (i & 7) << 6 | (i & 56) | i >> 6; /* voxel (x, y, z) of ours is x << 6 | y << 3 | z of theirs */
-        float v = leaf->at ? leaf_value(r, leaf->at, n) : leaf->value;
+        float v = leaf->at ? tsr_nvdb_leaf_value(r, leaf->at, n) : leaf->value;
         const int active = !leaf->at || tsr_nvdb_bit(leaf->at + NVDB_LEAF_MASK, n);
         good &= !active || isfinite(v);
         to[i] = !active ? v < 0 ? -band : band : tsr_clampf(v, -band, band);
@@ -497,22 +510,36 @@ done:
 
 /* ---- both entries ---------------------------------------------------------------------------------------------------------------------------- */
 
-static void close_reader(tsr_nvdb_reader *r)
+void tsr_nvdb_close(tsr_nvdb_reader *r)
 {
     tsr_block_release(&r->unpacked);
     free(r->root_order);
     free(r->leaf);
 }
 
-static tsr_status open_reader(tsr_nvdb_reader *r, tsr_tiles_extras *extras)
+tsr_status tsr_nvdb_open(tsr_nvdb_reader *r)
 {
-    char text[64];
     size_t size;
     TSR_TRY(tsr_input_all(r->input, &r->bytes, &size));
     r->size = (int64_t)size;
     TSR_TRY(read_segments(r));
     TSR_TRY(open_grid(r));
     TSR_TRY(read_head(r));
+    return TSR_OK;
+}
+
+tsr_status tsr_nvdb_leaves(tsr_nvdb_reader *r)
+{
+    TSR_TRY(order_root(r));
+    TSR_TRY(walk(r));
+    TSR_TRY(order_leaves(r));
+    return TSR_OK;
+}
+
+static tsr_status open_reader(tsr_nvdb_reader *r, tsr_tiles_extras *extras)
+{
+    char text[64];
+    TSR_TRY(tsr_nvdb_open(r));
     TSR_TRY(tsr_extras_add_meta(extras, "nvdb.name", 9, r->grid_name, strlen(r->grid_name)));
     snprintf(text, sizeof text, "%u.%u.%u", r->version >> 21, r->version >> 10 & 2047, r->version & 1023);
     TSR_TRY(tsr_extras_add_meta(extras, "nvdb.version", 12, text, strlen(text)));
@@ -542,7 +569,7 @@ tsr_status tsr_read_nvdb(tsr_input *input, const tsr_tiles_read_options *options
     TSR_TRY_GOTO(tsr_nvdb_check_memory(&r), done);
     TSR_TRY_GOTO(make_list(&r, context, tiles), done);
 done:
-    close_reader(&r);
+    tsr_nvdb_close(&r);
     return status;
 }
 
@@ -564,6 +591,6 @@ tsr_status tsr_describe_nvdb(tsr_input *input, const tsr_tiles_read_options *opt
     info->meta_count = 2;
     info->active_voxels = (int64_t)tsr_min64((int64_t)(r.voxels & INT64_MAX), INT64_MAX);
 done:
-    close_reader(&r);
+    tsr_nvdb_close(&r);
     return status;
 }

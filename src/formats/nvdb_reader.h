@@ -16,6 +16,7 @@ typedef struct tsr_nvdb_leaf {
 typedef struct tsr_nvdb_reader {
     tsr_input *input;
     const tsr_tiles_read_options *options;
+    int fog; /* a fog volume is wanted: nvdb_fog.c */
     const char *name;
     const uint8_t *bytes;
     int64_t size;
@@ -46,6 +47,12 @@ static inline int tsr_nvdb_bit(const uint8_t *mask, int32_t i) { return mask[i >
 tsr_status tsr_nvdb_add_leaf(tsr_nvdb_reader *r, int32_t x, int32_t y, int32_t z, const uint8_t *at, float value);
 /* The tile of the root of a voxel, NULL if there is none. */
 const uint8_t *tsr_nvdb_root_tile(const tsr_nvdb_reader *r, int32_t x, int32_t y, int32_t z);
+/* Finds the grid, unpacks it, reads its head and walks over the tree: the leaves in order, those of one value included. */
+tsr_status tsr_nvdb_open(tsr_nvdb_reader *r);
+tsr_status tsr_nvdb_leaves(tsr_nvdb_reader *r);
+void tsr_nvdb_close(tsr_nvdb_reader *r);
+/* Voxel n (x << 6 | y << 3 | z) of a leaf in the file. */
+float tsr_nvdb_leaf_value(const tsr_nvdb_reader *r, const uint8_t *leaf, int32_t n);
 /* TSR_ERROR_MEMORY if the list of the leaves so far is beyond the limit. */
 tsr_status tsr_nvdb_check_memory(const tsr_nvdb_reader *r);
 

@@ -635,7 +635,7 @@ static int recognise(const tsr_signature *s)
 {
     if (s->head_bytes < 16) return TSR_NOT_MINE;
     const uint64_t magic = tsr_get_u64(s->head);
-    return magic == TSR_NVDB_MAGIC_0 || magic == TSR_NVDB_MAGIC_FILE ? TSR_SURELY_MINE : TSR_NOT_MINE;
+    return (magic == TSR_NVDB_MAGIC_0 || magic == TSR_NVDB_MAGIC_FILE) && !tsr_nvdb_is_fog(s) ? TSR_SURELY_MINE : TSR_NOT_MINE;
 }
 
 const tsr_format tsr_format_nvdb = { .name = "nvdb",

@@ -16,6 +16,7 @@ typedef struct obj_reader {
     float *normal_table;                  /* [normals][3] */
     uint32_t *normal_of;                  /* per vertex, NO_NORMAL before the first corner that names one */
     int one_normal_each;
+    int64_t coordinates, materials; /* lines of vt, and of usemtl */
     int64_t colored; /* vertices with a colour behind their place */
     double color_scale, color_most;
     tsr_places places;
@@ -192,6 +193,9 @@ static tsr_status walk(obj_reader *r, tsr_text text, tsr_mesh *mesh, tsr_fan *fa
                          (long long)corners);
             if (!mesh) r->triangles += tsr_fan_triangles(corners);
             else TSR_TRY(tsr_part_list_add(&r->parts, r->part_value, r->part_name, tsr_fan_triangles(corners)));
+        } else if (!mesh && (tsr_word_is(word, "vt") || tsr_word_is(word, "usemtl"))) {
+            if (word.size == 2) r->coordinates++;
+            else r->materials++;
         } else if (mesh && (tsr_word_is(word, "g") || tsr_word_is(word, "o"))) {
             begin_part(r, &line);
         }
@@ -253,6 +257,9 @@ static tsr_status obj_read(tsr_input *input, const tsr_read_options *options, ts
     TSR_TRY_GOTO(tsr_part_list_set(&r.parts, NULL, 2, *mesh), done);
     if (r.normal_of) place_normals(&r, *mesh);
     (*mesh)->space = r.space;
+    if (r.coordinates || r.materials)
+        tsr_remark("%s: a mesh has no place for what the file says besides, which is left out: %s%s%s", r.file, r.coordinates ? "texture coordinates" : "",
+                   r.coordinates && r.materials ? ", " : "", r.materials ? "materials" : "");
 done:
     tsr_part_list_free(&r.parts);
     tsr_host_release(NULL, r.normal_of, (size_t)r.vertices * sizeof *r.normal_of);

@@ -171,11 +171,11 @@ tsr_status tsr_pieces_write(const tsr_volume *header, const tsr_voxel_feed *feed
     TSR_TRY(tsr_format_of_output(path, options->format, TSR_FILE_VOLUME, &format));
     if (format->whole) TSR_TRY(write_whole(format, &volume, feed, path, options));
     else {
-        tsr_volume *parts[2];
+        tsr_volume *parts[TSR_FIT_PARTS];
         const tsr_volume *fit;
         TSR_TRY(tsr_volume_for_format(&volume, format, 1, parts, &fit));
         const tsr_status status = format->write_volume(fit, path, options);
-        tsr_volume_destroy(&parts[0]);
+        tsr_fit_parts_destroy(parts);
         TSR_TRY(status);
     }
     return TSR_OK;

@@ -5,6 +5,7 @@
  * (float64 about an origin) and normals, 8-bit colours, int32 indices (uint32 beyond 2^31 vertices), parts as a label of each face, their names as
  * comments "label 3 NAME". */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/mesh_files.h"
@@ -479,6 +480,18 @@ static tsr_status read_triangles(tsr_input *input, ply_body *b, int labels, tsr_
     return TSR_OK;
 }
 
+/* What the vertices have besides: a mesh has no place for it, a cloud of points has. */
+static void remark_skipped(const ply_header *h, const ply_element *vertex, const char *file)
+{
+    char list[256] = "", shown[32];
+    size_t used = 0;
+    for (int i = 0; i < vertex->properties && used + 40 < sizeof list; i++) {
+        const ply_property *p = &h->property[vertex->first + i];
+        if (p->role == ROLE_NONE) used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", tsr_word_show(p->name, shown));
+    }
+    if (used) tsr_remark("%s: properties of vertices that a mesh has no place for are left out: %s", file, list);
+}
+
 /* First pass: finds where each element begins and how many triangles they make. Second pass: stores. */
 static tsr_status read_body(tsr_input *input, const tsr_read_options *options, ply_cursor *c, tsr_mesh **mesh)
 {
@@ -501,6 +514,7 @@ static tsr_status read_body(tsr_input *input, const tsr_read_options *options, p
     TSR_TRY_GOTO(read_triangles(input, &b, labels, &parts, *mesh), done);
     if (labels) TSR_TRY_GOTO(tsr_part_list_set(&parts, &h->names, 1, *mesh), done);
     (*mesh)->space = h->space;
+    remark_skipped(h, b.vertex, c->file);
 done:
     tsr_part_list_free(&parts);
     return status;

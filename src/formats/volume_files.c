@@ -2,6 +2,7 @@
 
 #include "formats/pieces.h"
 #include "core/number.h"
+#include "io/half.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -285,6 +286,23 @@ tsr_status tsr_layout_read(tsr_input *input, int64_t offset, const tsr_layout *l
 fail:
     tsr_block_release(block);
     return status;
+}
+
+tsr_status tsr_block_widen_halves(tsr_input *input, tsr_layout *layout, tsr_block *block)
+{
+    tsr_block halves = *block;
+    int64_t bytes;
+    *block = (tsr_block){ 0 };
+    if (tsr_input_settings(input)->place)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: voxels of 16-bit floats cannot be read in pieces, convert the file first (tessera convert --dtype f32)", tsr_input_name(input));
+    tsr_status status = tsr_voxel_bytes(input, TSR_F32, layout->size, &bytes);
+    if (status == TSR_OK) status = tsr_input_allocate(input, bytes, "voxels", block);
+    if (status == TSR_OK)
+        for (int64_t i = 0; i < bytes / 4; i++) ((float *)block->data)[i] = tsr_half_to_float(((const uint16_t *)halves.data)[i]);
+    layout->dtype = TSR_F32;
+    tsr_block_release(&halves);
+    TSR_TRY(status);
+    return TSR_OK;
 }
 
 tsr_status tsr_names_add(tsr_names *names, const char *name, size_t length)

@@ -31,6 +31,8 @@ tsr_status tsr_names_add(tsr_names *names, const char *name, size_t length);
 tsr_status tsr_names_add_pattern(tsr_names *names, const tsr_input *input, const char *pattern, int64_t first, int64_t last, int64_t step,
                                  int64_t most);
 void tsr_names_free(tsr_names *names);
+/* Halves that were read as u16, of a layout that says u16: float32 takes their place, in the layout too. Not in pieces: TSR_ERROR_UNSUPPORTED. ADOPTS the block. */
+tsr_status tsr_block_widen_halves(tsr_input *input, tsr_layout *layout, tsr_block *block);
 /* The files named hold equal shares of the voxels, in order. One name is one file with all. */
 tsr_status tsr_layout_read_files(tsr_input *header, const tsr_names *names, const tsr_layout *layout, tsr_block *block);
 
@@ -50,8 +52,11 @@ tsr_status tsr_set_meta_numbers(tsr_volume *volume, const char *key, const doubl
 /* Does the format carry a unit of so many millimetres? */
 int tsr_format_keeps_unit(const tsr_format *format, double unit);
 /* The volume as the format can hold it: *fit is `volume`, or one of `parts` (the caller destroys them when it is written), whose voxels are real values
- * where the format has no place for a scaling (unless stored_values) and whose lengths are millimetres where it has none for a unit. */
-tsr_status tsr_volume_for_format(const tsr_volume *volume, const tsr_format *format, int stored_values, tsr_volume *parts[2], const tsr_volume **fit);
+ * where the format has no place for a scaling (unless stored_values), whose lengths are in the format's unit where it has no place for others, and whose
+ * element type is one of the format's. TSR_ERROR_UNSUPPORTED where none of these holds every value. */
+enum { TSR_FIT_PARTS = 3 };
+tsr_status tsr_volume_for_format(const tsr_volume *volume, const tsr_format *format, int stored_values, tsr_volume *parts[TSR_FIT_PARTS], const tsr_volume **fit);
+void tsr_fit_parts_destroy(tsr_volume *parts[TSR_FIT_PARTS]);
 
 /* Formats without a place for slope and intercept refuse others than 1 and 0. */
 tsr_status tsr_require_unscaled(const tsr_volume *volume, const char *path, const char *format);

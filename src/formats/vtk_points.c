@@ -1,6 +1,7 @@
 /* formats/vtk_points.c: points of VTK's XML files (.vtu UnstructuredGrid, .vtp PolyData) with their point data; cells are left out. Written as PolyData or
  * UnstructuredGrid of vertices, appended raw, or as ASCII. */
 #include "formats/point_columns.h"
+#include "formats/vtk_points.h"
 #include "formats/vtk_xml.h"
 
 static tsr_status read_places(const tsr_vtk_xml *x, const tsr_read_options *options, tsr_points *points)
@@ -71,11 +72,13 @@ static tsr_status read_all(const tsr_vtk_xml *x, const tsr_read_options *options
     return TSR_OK;
 }
 
-static tsr_status read_points(tsr_input *input, const tsr_read_options *options, tsr_points **points)
+tsr_status tsr_vtk_xml_read_points(tsr_input *input, const tsr_read_options *options, tsr_points **points)
 {
     tsr_vtk_xml xml;
     *points = NULL;
     tsr_status status = tsr_vtk_xml_open(input, options, &xml);
+    if (status == TSR_OK && xml.kind == TSR_VTK_IMAGE)
+        status = TSR_FAILED(TSR_ERROR_UNSUPPORTED, "%s: a VTK file of type 'ImageData', a volume, expected UnstructuredGrid or PolyData for points", xml.file);
     if (status == TSR_OK) status = read_all(&xml, options, points);
     tsr_vtk_xml_close(&xml);
     if (status != TSR_OK) tsr_points_destroy(points);
@@ -201,9 +204,14 @@ static tsr_status vtu_write(const tsr_points *points, const char *path, const ts
 static tsr_status vtp_write(const tsr_points *points, const char *path, const tsr_write_options *options) { return write_points(points, path, options, 0); }
 
 static int vtu_recognise(const tsr_signature *s) { return tsr_vtk_xml_is(s->head, s->head_bytes, "UnstructuredGrid") ? TSR_SURELY_MINE : TSR_NOT_MINE; }
-static int vtp_recognise(const tsr_signature *s) { return tsr_vtk_xml_is(s->head, s->head_bytes, "PolyData") ? TSR_SURELY_MINE : TSR_NOT_MINE; }
+/* With polygons it is a mesh: formats/vtp_mesh.c. */
+static int vtp_recognise(const tsr_signature *s)
+{
+    if (!tsr_vtk_xml_is(s->head, s->head_bytes, "PolyData")) return TSR_NOT_MINE;
+    return tsr_format_vtpmesh.recognise(s) ? TSR_NOT_MINE : TSR_SURELY_MINE;
+}
 
-const tsr_format tsr_format_vtu = { .name = "vtu", .kind = TSR_FILE_POINTS, .extensions = { ".vtu" }, .recognise = vtu_recognise, .read_points = read_points,
+const tsr_format tsr_format_vtu = { .name = "vtu", .kind = TSR_FILE_POINTS, .extensions = { ".vtu" }, .recognise = vtu_recognise, .read_points = tsr_vtk_xml_read_points,
                                     .write_points = vtu_write };
-const tsr_format tsr_format_vtp = { .name = "vtp", .kind = TSR_FILE_POINTS, .extensions = { ".vtp" }, .recognise = vtp_recognise, .read_points = read_points,
+const tsr_format tsr_format_vtp = { .name = "vtp", .kind = TSR_FILE_POINTS, .extensions = { ".vtp" }, .recognise = vtp_recognise, .read_points = tsr_vtk_xml_read_points,
                                     .write_points = vtp_write };

@@ -3,7 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "formats/xml_tags.h"
 #include "io/inflate.h"
+#include "io/lz4.h"
+#include "volume/voxel.h"
 
 static const struct {
     const char *name;
@@ -12,107 +15,12 @@ static const struct {
                            { "UInt32", 4 }, { "Int64", 8 }, { "UInt64", 8 }, { "Float32", 4 }, { "Float64", 8 } };
 static const char *const sections[TSR_VTK_SECTIONS] = { "", "PointData", "CellData", "Points", "Cells", "Verts", "Lines", "Strips", "Polys" };
 
-/* ---- tags -------------------------------------------------------------------------------------------------------------------------------------- */
-
-typedef struct tag {
-    tsr_word name;
-    int closing, empty; /* </name>, <name/> */
-    tsr_text attributes;
-    int64_t line;
-} tag;
-
-static int is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-static void step(tsr_text *t)
-{
-    if (*t->at == '\n') t->line++;
-    t->at++;
-}
-static int starts(const tsr_text *t, const char *with)
-{
-    const size_t n = strlen(with);
-    return (size_t)(t->end - t->at) >= n && !memcmp(t->at, with, n);
-}
-/* Goes behind the next `what`; 0 if there is none. */
-static int skip_behind(tsr_text *t, const char *what)
-{
-    for (; t->at < t->end; step(t))
-        if (starts(t, what)) {
-            for (size_t k = 0; what[k]; k++) step(t);
-            return 1;
-        }
-    return 0;
-}
-
-/* The next tag, comments and declarations left out. *more is 0 at the end of the file. */
-static tsr_status next_tag(const char *file, tsr_text *t, tag *found, int *more)
-{
-    *more = 0;
-    for (;;) {
-        while (t->at < t->end && *t->at != '<') step(t);
-        if (t->at == t->end) return TSR_OK;
-        const int64_t line = t->line;
-        if (starts(t, "<!--") || starts(t, "<?") || starts(t, "<!")) {
-            if (!skip_behind(t, starts(t, "<!--") ? "-->" : starts(t, "<?") ? "?>" : ">"))
-                TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: a comment without an end", file, (long long)line);
-            continue;
-        }
-        step(t);
-        *found = (tag){ .line = line };
-        if (t->at < t->end && *t->at == '/') {
-            found->closing = 1;
-            step(t);
-        }
-        const char *begin = t->at;
-        while (t->at < t->end && !is_space(*t->at) && *t->at != '>' && *t->at != '/') t->at++;
-        found->name = (tsr_word){ begin, (size_t)(t->at - begin) };
-        found->attributes = *t;
-        char quote = 0;
-        while (t->at < t->end && (quote || *t->at != '>')) {
-            if (quote ? *t->at == quote : *t->at == '"' || *t->at == '\'') quote = quote ? 0 : *t->at;
-            step(t);
-        }
-        if (t->at == t->end) TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: a tag without '>'", file, (long long)line);
-        found->attributes.end = t->at;
-        if (t->at > found->attributes.at && t->at[-1] == '/') {
-            found->empty = 1;
-            found->attributes.end--;
-        }
-        step(t);
-        *more = 1;
-        return TSR_OK;
-    }
-}
-
-/* The value of an attribute; 0 if the tag has none of that name. */
-static int attribute(const tag *from, const char *name, tsr_word *value)
-{
-    tsr_text t = from->attributes;
-    while (t.at < t.end) {
-        while (t.at < t.end && is_space(*t.at)) t.at++;
-        const char *begin = t.at;
-        while (t.at < t.end && *t.at != '=' && !is_space(*t.at)) t.at++;
-        const tsr_word key = { begin, (size_t)(t.at - begin) };
-        while (t.at < t.end && *t.at != '"' && *t.at != '\'') t.at++;
-        if (t.at == t.end) return 0;
-        const char quote = *t.at++;
-        begin = t.at;
-        while (t.at < t.end && *t.at != quote) t.at++;
-        if (t.at == t.end) return 0;
-        const tsr_word found = { begin, (size_t)(t.at - begin) };
-        t.at++;
-        if (!tsr_word_is(key, name)) continue;
-        *value = found;
-        return 1;
-    }
-    return 0;
-}
-
-static tsr_status whole_number(const tsr_vtk_xml *x, const tag *from, const char *name, int64_t otherwise, int64_t *value)
+static tsr_status whole_number(const tsr_vtk_xml *x, const tsr_xml_tag *from, const char *name, int64_t otherwise, int64_t *value)
 {
     tsr_word word = { "", 0 };
     char shown[32];
     *value = otherwise;
-    if (!attribute(from, name, &word)) {
+    if (!tsr_xml_attribute(from, name, &word)) {
         if (otherwise < 0) TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: no %s", x->file, (long long)from->line, name);
         return TSR_OK;
     }
@@ -123,30 +31,32 @@ static tsr_status whole_number(const tsr_vtk_xml *x, const tag *from, const char
 
 /* ---- what is in the file ----------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status take_root(tsr_vtk_xml *x, const tag *t)
+static tsr_status take_root(tsr_vtk_xml *x, const tsr_xml_tag *t)
 {
     tsr_word word = { "", 0 };
     char shown[32];
-    if (!tsr_word_is(t->name, "VTKFile") || t->closing || !attribute(t, "type", &word)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: does not begin with <VTKFile type=", x->file);
-    x->unstructured = tsr_word_is(word, "UnstructuredGrid");
-    if (!x->unstructured && !tsr_word_is(word, "PolyData"))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a VTK file of type '%s', expected UnstructuredGrid or PolyData", x->file, tsr_word_show(word, shown));
+    if (!tsr_word_is(t->name, "VTKFile") || t->closing || !tsr_xml_attribute(t, "type", &word)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: does not begin with <VTKFile type=", x->file);
+    x->kind = tsr_word_is(word, "UnstructuredGrid") ? TSR_VTK_UNSTRUCTURED : tsr_word_is(word, "PolyData") ? TSR_VTK_POLYDATA : TSR_VTK_IMAGE;
+    if (x->kind == TSR_VTK_IMAGE && !tsr_word_is(word, "ImageData"))
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a VTK file of type '%s', expected ImageData, UnstructuredGrid or PolyData", x->file, tsr_word_show(word, shown));
     int big = 0;
-    if (attribute(t, "byte_order", &word)) {
+    if (tsr_xml_attribute(t, "byte_order", &word)) {
         big = tsr_word_is(word, "BigEndian");
         if (!big && !tsr_word_is(word, "LittleEndian"))
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: byte_order is '%s', expected LittleEndian or BigEndian", x->file, tsr_word_show(word, shown));
     }
     x->swap = big != tsr_host_big_endian();
     x->header_bytes = 4;
-    if (attribute(t, "header_type", &word)) {
+    if (tsr_xml_attribute(t, "header_type", &word)) {
         if (!tsr_word_is(word, "UInt32") && !tsr_word_is(word, "UInt64"))
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: header_type is '%s', expected UInt32 or UInt64", x->file, tsr_word_show(word, shown));
         x->header_bytes = tsr_word_is(word, "UInt64") ? 8 : 4;
     }
-    x->packed = attribute(t, "compressor", &word) && word.size;
-    if (x->packed && !tsr_word_is(word, "vtkZLibDataCompressor"))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: packed by '%s', expected vtkZLibDataCompressor or no compressor", x->file, tsr_word_show(word, shown));
+    if (!tsr_xml_attribute(t, "compressor", &word) || !word.size) return TSR_OK;
+    x->packed = tsr_word_is(word, "vtkLZ4DataCompressor") ? TSR_VTK_LZ4 : TSR_VTK_ZLIB;
+    if (x->packed == TSR_VTK_ZLIB && !tsr_word_is(word, "vtkZLibDataCompressor"))
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: packed by '%s', expected vtkZLibDataCompressor, vtkLZ4DataCompressor or no compressor", x->file,
+                 tsr_word_show(word, shown));
     return TSR_OK;
 }
 
@@ -164,9 +74,70 @@ static tsr_status grow(const char *file, void **items, int32_t count, int32_t *r
     return TSR_OK;
 }
 
-static tsr_status take_piece(tsr_vtk_xml *x, const tag *t)
+/* Numbers of an attribute; 0 if it is missing. */
+static tsr_status take_numbers(const tsr_vtk_xml *x, const tsr_xml_tag *t, const char *name, double *to, int count, int *given)
 {
-    tsr_vtk_piece p;
+    tsr_word word = { "", 0 };
+    *given = tsr_xml_attribute(t, name, &word);
+    if (!*given) return TSR_OK;
+    tsr_text text = { word.text, word.text + word.size, t->line };
+    for (int k = 0; k < count; k++)
+        if (tsr_text_double(&text, &to[k]) != TSR_TEXT_OK || !isfinite(to[k]))
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: %s, expected %d numbers", x->file, (long long)t->line, name, count);
+    return TSR_OK;
+}
+
+static tsr_status take_extent(const tsr_vtk_xml *x, const tsr_xml_tag *t, const char *name, int64_t extent[6])
+{
+    double number[6];
+    int given;
+    TSR_TRY(take_numbers(x, t, name, number, 6, &given));
+    if (!given) TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: no %s", x->file, (long long)t->line, name);
+    for (int k = 0; k < 6; k++) {
+        if (fabs(number[k]) > INT32_MAX || number[k] != floor(number[k]) || (k % 2 && number[k] < number[k - 1]))
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: %s, expected the first and the last point along x, y and z", x->file, (long long)t->line, name);
+        extent[k] = (int64_t)number[k];
+    }
+    return TSR_OK;
+}
+
+static tsr_status take_image(tsr_vtk_xml *x, const tsr_xml_tag *t)
+{
+    static const double identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    tsr_vtk_image *image = &x->image;
+    int given;
+    memcpy(image->direction, identity, sizeof identity);
+    for (int k = 0; k < 3; k++) image->origin[k] = 0, image->spacing[k] = 1;
+    TSR_TRY(take_extent(x, t, "WholeExtent", image->extent));
+    TSR_TRY(take_numbers(x, t, "Origin", image->origin, 3, &given));
+    TSR_TRY(take_numbers(x, t, "Spacing", image->spacing, 3, &given));
+    TSR_TRY(take_numbers(x, t, "Direction", image->direction, 9, &given));
+    return TSR_OK;
+}
+
+/* Samples of an extent: points, or the cells between them. */
+static tsr_status extent_samples(const tsr_vtk_xml *x, const tsr_xml_tag *t, const int64_t extent[6], int cells, int64_t *count)
+{
+    *count = 1;
+    for (int k = 0; k < 3; k++) {
+        const int64_t n = extent[2 * k + 1] - extent[2 * k] + !cells;
+        if (__builtin_mul_overflow(*count, cells && !n ? 1 : n, count)) /* a flat image has one layer of cells */
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: an extent of more points than can be counted", x->file, (long long)t->line);
+    }
+    return TSR_OK;
+}
+
+static tsr_status take_piece(tsr_vtk_xml *x, const tsr_xml_tag *t)
+{
+    tsr_vtk_piece p = { .points = 0 };
+    if (x->kind == TSR_VTK_IMAGE) {
+        TSR_TRY(take_extent(x, t, "Extent", p.extent));
+        TSR_TRY(extent_samples(x, t, p.extent, 0, &p.points));
+        TSR_TRY(extent_samples(x, t, p.extent, 1, &p.cells));
+        TSR_TRY(grow(x->file, (void **)&x->piece, x->pieces, &x->piece_room, sizeof *x->piece));
+        x->piece[x->pieces++] = p;
+        return TSR_OK;
+    }
     TSR_TRY(whole_number(x, t, "NumberOfPoints", -1, &p.points));
     TSR_TRY(whole_number(x, t, "NumberOfCells", 0, &p.cells));
     TSR_TRY(whole_number(x, t, "NumberOfVerts", 0, &p.verts));
@@ -178,21 +149,21 @@ static tsr_status take_piece(tsr_vtk_xml *x, const tag *t)
     return TSR_OK;
 }
 
-static tsr_status take_array(tsr_vtk_xml *x, tsr_text *text, const tag *t, tsr_vtk_section section)
+static tsr_status take_array(tsr_vtk_xml *x, tsr_text *text, const tsr_xml_tag *t, tsr_vtk_section section)
 {
     tsr_vtk_array a = { .section = section, .piece = x->pieces - 1, .name = { "", 0 }, .line = t->line, .text = { "", 0 } };
     tsr_word word = { "", 0 };
     char shown[32];
     int64_t components;
-    attribute(t, "Name", &a.name);
-    if (!attribute(t, "type", &word)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: an array without a type", x->file, (long long)t->line);
+    tsr_xml_attribute(t, "Name", &a.name);
+    if (!tsr_xml_attribute(t, "type", &word)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: an array without a type", x->file, (long long)t->line);
     while (a.type < TSR_VTK_TYPES && !tsr_word_is(word, types[a.type].name)) a.type = (tsr_vtk_type)(a.type + 1);
     if (a.type == TSR_VTK_TYPES) a.section = TSR_VTK_NOWHERE; /* of strings and the like */
     TSR_TRY(whole_number(x, t, "NumberOfComponents", 1, &components));
     if (components < 1 || components > 1 << 16)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: %lld components, expected 1 to 65536", x->file, (long long)t->line, (long long)components);
     a.components = (int32_t)components;
-    if (!attribute(t, "format", &word)) word = (tsr_word){ "ascii", 5 };
+    if (!tsr_xml_attribute(t, "format", &word)) word = (tsr_word){ "ascii", 5 };
     if (tsr_word_is_any_case(word, "appended")) {
         a.form = TSR_VTK_APPENDED;
         TSR_TRY(whole_number(x, t, "offset", -1, &a.offset));
@@ -201,7 +172,7 @@ static tsr_status take_array(tsr_vtk_xml *x, tsr_text *text, const tag *t, tsr_v
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: format '%s', expected ascii, binary or appended", x->file, (long long)t->line, tsr_word_show(word, shown));
     if (!t->empty) {
         const char *begin = text->at;
-        while (text->at < text->end && *text->at != '<') step(text);
+        while (text->at < text->end && *text->at != '<') tsr_xml_step(text);
         a.text = (tsr_word){ begin, (size_t)(text->at - begin) };
     }
     if (a.section == TSR_VTK_NOWHERE || !x->pieces) return TSR_OK;
@@ -210,14 +181,14 @@ static tsr_status take_array(tsr_vtk_xml *x, tsr_text *text, const tag *t, tsr_v
     return TSR_OK;
 }
 
-static tsr_status take_appended(tsr_vtk_xml *x, tsr_text *text, const tag *t)
+static tsr_status take_appended(tsr_vtk_xml *x, tsr_text *text, const tsr_xml_tag *t)
 {
     tsr_word word = { "", 0 };
     char shown[32];
-    x->appended_raw = attribute(t, "encoding", &word) && tsr_word_is_any_case(word, "raw");
+    x->appended_raw = tsr_xml_attribute(t, "encoding", &word) && tsr_word_is_any_case(word, "raw");
     if (!x->appended_raw && !tsr_word_is_any_case(word, "base64"))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: appended data encoded as '%s', expected raw or base64", x->file, tsr_word_show(word, shown));
-    while (text->at < text->end && is_space(*text->at)) step(text);
+    while (text->at < text->end && tsr_xml_space(*text->at)) tsr_xml_step(text);
     if (text->at == text->end || *text->at != '_') TSR_FAIL(TSR_ERROR_FORMAT, "%s: appended data do not begin with '_'", x->file);
     x->appended = (tsr_word){ text->at + 1, (size_t)(text->end - text->at - 1) };
     return TSR_OK;
@@ -225,26 +196,33 @@ static tsr_status take_appended(tsr_vtk_xml *x, tsr_text *text, const tag *t)
 
 static tsr_status take_all(tsr_vtk_xml *x, tsr_text text)
 {
-    tag t = { .line = 0 };
-    int more = 0;
+    tsr_xml_tag t = { .line = 0 };
+    int more = 0, image = 0;
     tsr_vtk_section section = TSR_VTK_NOWHERE;
-    TSR_TRY(next_tag(x->file, &text, &t, &more));
+    TSR_TRY(tsr_xml_next(x->file, &text, &t, &more));
     if (!more) TSR_FAIL(TSR_ERROR_FORMAT, "%s: does not begin with <VTKFile type=", x->file);
     TSR_TRY(take_root(x, &t));
     for (;;) {
-        TSR_TRY(next_tag(x->file, &text, &t, &more));
+        TSR_TRY(tsr_xml_next(x->file, &text, &t, &more));
         if (!more) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file ends before </VTKFile>", x->file);
         if (t.closing && tsr_word_is(t.name, "VTKFile")) break;
         if (!t.closing && tsr_word_is(t.name, "AppendedData")) {
             TSR_TRY(take_appended(x, &text, &t)); /* anything may stand there: it is the last */
             break;
         }
+        if (!t.closing && x->kind == TSR_VTK_IMAGE && tsr_word_is(t.name, "ImageData")) {
+            TSR_TRY(take_image(x, &t));
+            image = 1;
+        }
         if (!t.closing && tsr_word_is(t.name, "Piece")) TSR_TRY(take_piece(x, &t));
+        for (int cells = 0; cells < 2; cells++)
+            if (!t.closing && tsr_word_is(t.name, sections[TSR_VTK_POINT_DATA + cells]) && !x->scalars[cells].size) (void)tsr_xml_attribute(&t, "Scalars", &x->scalars[cells]);
         if (!t.closing && (tsr_word_is(t.name, "DataArray") || tsr_word_is(t.name, "Array"))) TSR_TRY(take_array(x, &text, &t, section));
         for (int s = TSR_VTK_POINT_DATA; s < TSR_VTK_SECTIONS; s++)
             if (tsr_word_is(t.name, sections[s])) section = t.closing || t.empty ? TSR_VTK_NOWHERE : (tsr_vtk_section)s;
     }
-    if (!x->pieces) TSR_FAIL(TSR_ERROR_FORMAT, "%s: no <Piece NumberOfPoints=", x->file);
+    if (!x->pieces || (x->kind == TSR_VTK_IMAGE && !image))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: no <%s", x->file, x->kind != TSR_VTK_IMAGE ? "Piece NumberOfPoints=" : image ? "Piece Extent=" : "ImageData WholeExtent=");
     for (int32_t k = 0; k < x->arrays; k++)
         if (x->array[k].form == TSR_VTK_APPENDED && x->array[k].offset >= (int64_t)x->appended.size)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: data at offset %lld, but there are %zu appended bytes", x->file, (long long)x->array[k].line,
@@ -317,7 +295,7 @@ static int take_bytes(byte_stream *s, void *to, int64_t count)
         uint32_t bits = 0;
         int digits = 0, padding = 0;
         while (digits + padding < 4) {
-            while (s->at < s->end && is_space(*s->at)) s->at++;
+            while (s->at < s->end && tsr_xml_space(*s->at)) s->at++;
             if (s->at == s->end) return 0;
             const int d = digit(*s->at);
             if (d >= 0 && !padding) {
@@ -356,7 +334,7 @@ static int header_number(const tsr_vtk_xml *x, byte_stream *s, uint64_t *value)
     return 1;
 }
 
-/* Blocks packed by zlib: their number, size, size of the last (0: as the others), packed sizes; then the blocks. */
+/* Blocks packed by zlib or LZ4: their number, size, size of the last (0: as the others), packed sizes; then the blocks. */
 static tsr_status take_packed(const tsr_vtk_xml *x, const tsr_vtk_array *a, byte_stream *s, uint8_t *to, int64_t bytes)
 {
     uint64_t blocks = 0, size = 0, last = 0;
@@ -393,9 +371,10 @@ static tsr_status take_packed(const tsr_vtk_xml *x, const tsr_vtk_array *a, byte
             status = fail_array(x, a, "a packed block is cut off or no base64");
             goto done;
         }
-        TSR_TRY_GOTO(tsr_inflate_whole(x->file, block, (size_t)packed[b], TSR_WRAPPER_ZLIB, to + done, (size_t)want, &stored, &over), done);
+        if (x->packed == TSR_VTK_LZ4) stored = tsr_lz4_unpack(block, (size_t)packed[b], to + done, (size_t)want) ? (size_t)want : 0;
+        else TSR_TRY_GOTO(tsr_inflate_whole(x->file, block, (size_t)packed[b], TSR_WRAPPER_ZLIB, to + done, (size_t)want, &stored, &over), done);
         if (over || stored != (size_t)want) {
-            status = fail_array(x, a, "a packed block has another size than the header says");
+            status = fail_array(x, a, "a packed block is damaged, or has another size than the header says");
             goto done;
         }
         tsr_host_release(NULL, block, 0);
@@ -425,24 +404,29 @@ tsr_status tsr_vtk_xml_check(const tsr_vtk_xml *x, const tsr_vtk_array *a, int64
     return TSR_OK;
 }
 
-/* All bytes of a binary array, in the order of this machine; to be freed. */
-static tsr_status all_bytes(const tsr_vtk_xml *x, const tsr_vtk_array *a, int64_t numbers, uint8_t **bytes)
+/* All bytes of a binary array, in the order of this machine. */
+static tsr_status bytes_into(const tsr_vtk_xml *x, const tsr_vtk_array *a, int64_t numbers, uint8_t *bytes)
 {
     const int64_t size = numbers * types[a->type].bytes;
     byte_stream s = stream_of(x, a);
-    tsr_status status;
-    *bytes = NULL;
-    TSR_TRY(tsr_scratch_for_input(x->input, size + 8, 1, "an array", (void **)bytes));
-    if (x->packed) TSR_TRY_GOTO(take_packed(x, a, &s, *bytes, size), fail);
+    if (x->packed) TSR_TRY(take_packed(x, a, &s, bytes, size));
     else {
         uint64_t announced = 0;
-        if (!header_number(x, &s, &announced)) TSR_TRY_GOTO(fail_array(x, a, "its header is cut off"), fail);
-        if (announced != (uint64_t)size) TSR_TRY_GOTO(fail_array(x, a, "it holds another number of bytes than its tuples need"), fail);
-        if (!take_bytes(&s, *bytes, size)) TSR_TRY_GOTO(fail_array(x, a, "its data are cut off or no base64"), fail);
+        if (!header_number(x, &s, &announced)) return fail_array(x, a, "its header is cut off");
+        if (announced != (uint64_t)size) return fail_array(x, a, "it holds another number of bytes than its tuples need");
+        if (!take_bytes(&s, bytes, size)) return fail_array(x, a, "its data are cut off or no base64");
     }
-    if (x->swap) tsr_swap_elements(*bytes, numbers, (size_t)types[a->type].bytes);
+    if (x->swap) tsr_swap_elements(bytes, numbers, (size_t)types[a->type].bytes);
     return TSR_OK;
-fail:
+}
+
+/* In memory of their own, to be freed. */
+static tsr_status all_bytes(const tsr_vtk_xml *x, const tsr_vtk_array *a, int64_t numbers, uint8_t **bytes)
+{
+    *bytes = NULL;
+    TSR_TRY(tsr_scratch_for_input(x->input, numbers * types[a->type].bytes + 8, 1, "an array", (void **)bytes));
+    const tsr_status status = bytes_into(x, a, numbers, *bytes);
+    if (status == TSR_OK) return TSR_OK;
     tsr_host_release(NULL, *bytes, 0);
     *bytes = NULL;
     return status;
@@ -532,13 +516,48 @@ tsr_status tsr_vtk_xml_integers(const tsr_vtk_xml *xml, const tsr_vtk_array *arr
     return each_number(xml, array, tuples, put_integer, to);
 }
 
+static tsr_status put_value(const tsr_vtk_xml *x, const tsr_vtk_array *a, void *to, int64_t k, double value)
+{
+    (void)x;
+    tsr_voxel_store(to, tsr_vtk_dtype(a->type), k, value);
+    return TSR_OK;
+}
+
+tsr_dtype tsr_vtk_dtype(tsr_vtk_type type)
+{
+    static const tsr_dtype dtypes[TSR_VTK_TYPES] = { TSR_I8, TSR_U8, TSR_I16, TSR_U16, TSR_I32, TSR_U32, TSR_I64, TSR_U64, TSR_F32, TSR_F64 };
+    return dtypes[type];
+}
+
+tsr_status tsr_vtk_xml_values(const tsr_vtk_xml *xml, const tsr_vtk_array *array, int64_t tuples, void *to)
+{
+    if (array->form == TSR_VTK_ASCII) return each_number(xml, array, tuples, put_value, to);
+    TSR_TRY(tsr_vtk_xml_check(xml, array, tuples));
+    return tuples ? bytes_into(xml, array, tuples * array->components, (uint8_t *)to) : TSR_OK;
+}
+
+int64_t tsr_vtk_xml_piece_number(const uint8_t *head, size_t bytes, const char *name)
+{
+    tsr_text text = tsr_text_make(head, bytes);
+    tsr_xml_tag t;
+    int more = 0;
+    int64_t value = 0;
+    tsr_word word = { "", 0 };
+    while (tsr_xml_next("", &text, &t, &more) == TSR_OK && more)
+        if (!t.closing && tsr_word_is(t.name, "Piece")) {
+            if (tsr_xml_attribute(&t, name, &word) && tsr_word_integer(word, &value) == TSR_TEXT_OK && value > 0) return value;
+            return 0;
+        }
+    return 0;
+}
+
 int tsr_vtk_xml_is(const uint8_t *head, size_t bytes, const char *type)
 {
     tsr_text text = tsr_text_make(head, bytes);
-    tag t;
+    tsr_xml_tag t;
     int more = 0;
     tsr_word word = { "", 0 };
-    while (text.at < text.end && is_space(*text.at)) text.at++;
+    while (text.at < text.end && tsr_xml_space(*text.at)) text.at++;
     if (text.at == text.end || *text.at != '<') return 0;
-    return next_tag("", &text, &t, &more) == TSR_OK && more && !t.closing && tsr_word_is(t.name, "VTKFile") && attribute(&t, "type", &word) && tsr_word_is(word, type);
+    return tsr_xml_next("", &text, &t, &more) == TSR_OK && more && !t.closing && tsr_word_is(t.name, "VTKFile") && tsr_xml_attribute(&t, "type", &word) && tsr_word_is(word, type);
 }

@@ -1,6 +1,6 @@
-/* formats/vtk_xml.h: VTK's XML files (.vtu, .vtp): what is in them, and the numbers of any of their arrays.
+/* formats/vtk_xml.h: VTK's XML files (.vti, .vtu, .vtp): what is in them, and the numbers of any of their arrays.
  *
- * Arrays may stand in the text, as ASCII or base64, or behind it ("appended", raw or base64), packed by zlib or plain, in either byte order, with headers of 32
+ * Arrays may stand in the text, as ASCII or base64, or behind it ("appended", raw or base64), packed by zlib or LZ4, or plain, in either byte order, with headers of 32
  * or 64 bits. Every size is checked against the bytes that are there before memory is taken. */
 #ifndef TSR_FORMATS_VTK_XML_H
 #define TSR_FORMATS_VTK_XML_H
@@ -48,14 +48,23 @@ typedef struct tsr_vtk_array {
 
 typedef struct tsr_vtk_piece {
     int64_t points, cells, verts, lines, strips, polys;
+    int64_t extent[6]; /* of images: first and last point along x, y, z; points and cells follow from it */
 } tsr_vtk_piece;
+
+typedef struct tsr_vtk_image {
+    int64_t extent[6];
+    double origin[3], spacing[3], direction[9];
+} tsr_vtk_image;
 
 typedef struct tsr_vtk_xml {
     tsr_input *input;
     const char *file;
     const tsr_progress *progress;
-    int unstructured; /* UnstructuredGrid, else PolyData */
-    int swap, header_bytes, packed, appended_raw;
+    enum { TSR_VTK_UNSTRUCTURED, TSR_VTK_POLYDATA, TSR_VTK_IMAGE } kind;
+    tsr_vtk_image image;  /* of TSR_VTK_IMAGE */
+    tsr_word scalars[2];  /* the array of points, and of cells, that the file calls active; empty if it does not say */
+    enum { TSR_VTK_PLAIN, TSR_VTK_ZLIB, TSR_VTK_LZ4 } packed;
+    int swap, header_bytes, appended_raw;
     tsr_word appended; /* behind the '_' */
     tsr_vtk_piece *piece;
     tsr_vtk_array *array;
@@ -71,10 +80,15 @@ const tsr_vtk_array *tsr_vtk_xml_find(const tsr_vtk_xml *xml, int32_t piece, tsr
 tsr_status tsr_vtk_xml_reals(const tsr_vtk_xml *xml, const tsr_vtk_array *array, int64_t tuples, double *to);
 tsr_status tsr_vtk_xml_floats(const tsr_vtk_xml *xml, const tsr_vtk_array *array, int64_t tuples, float *to);
 tsr_status tsr_vtk_xml_integers(const tsr_vtk_xml *xml, const tsr_vtk_array *array, int64_t tuples, int64_t *to);
+/* As elements of the type that the array has, in the order of this machine. */
+tsr_dtype tsr_vtk_dtype(tsr_vtk_type type);
+tsr_status tsr_vtk_xml_values(const tsr_vtk_xml *xml, const tsr_vtk_array *array, int64_t tuples, void *to);
 /* Could the file hold so many numbers of the array? Asked before memory is taken for them. */
 tsr_status tsr_vtk_xml_check(const tsr_vtk_xml *xml, const tsr_vtk_array *array, int64_t tuples);
 
 /* 1 if the first bytes are such a file with `type` ("UnstructuredGrid"). */
 int tsr_vtk_xml_is(const uint8_t *head, size_t bytes, const char *type);
+/* The number that an attribute of the first <Piece> in these bytes gives, 0 if there is none. */
+int64_t tsr_vtk_xml_piece_number(const uint8_t *head, size_t bytes, const char *name);
 
 #endif

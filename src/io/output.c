@@ -93,8 +93,8 @@ static tsr_status open_output(const char *path, const tsr_write_options *options
         goto fail;
     }
     o->target.name = o->name;
-    o->gzip = tsr_path_has_extension(path, ".gz");
-    if (o->gzip && options->compression < 0) TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "%s: compression -1 (none) contradicts the extension .gz", path);
+    o->gzip = tsr_path_has_extension(path, ".gz") || tsr_path_has_extension(path, ".mgz"); /* FreeSurfer's name for .mgh.gz */
+    if (o->gzip && options->compression < 0) TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "%s: compression -1 (none) contradicts the extension %s", path, strrchr(path, '.'));
     TSR_TRY_GOTO(tsr_target_open(&o->target, path, options->overwrite, options->regular_only, named), fail);
     if (o->gzip) TSR_TRY_GOTO(tsr_deflater_create(TSR_WRAPPER_GZIP, options->compression, sink, o, &o->deflater), fail);
     *output = o;

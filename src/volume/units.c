@@ -31,6 +31,8 @@ static const struct {
     { "metre", 1e3, 1 },
     { "centimeter", 10, 0 },
     { "nanometer", 1e-6, 0 },
+    { "angstrom", 1e-7, 0 },
+    { "angstroms", 1e-7, 0 },
     { "inch", 25.4, 0 },
     { "in", 25.4, 0 },
 };
@@ -92,9 +94,9 @@ tsr_status tsr_volume_set_unit(tsr_volume *volume, const char *name)
     const int found = find(name, strlen(name));
     const char *code = tsr_volume_meta(volume, "nifti.xyzt_units");
     char text[40];
-    if (found < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "unit of length '%.20s', expected mm, um, m, cm, nm or inch", name);
+    if (found < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "unit of length '%.20s', expected mm, um, m, cm, nm, angstrom or inch", name);
     /* one key says it, in the words of the format that keeps any unit; what others said goes, but for NIfTI's unit of time */
-    snprintf(text, sizeof text, "\"%.8s\" \"%.8s\" \"%.8s\"", name, name, name);
+    snprintf(text, sizeof text, "\"%.9s\" \"%.9s\" \"%.9s\"", name, name, name);
     TSR_TRY(tsr_volume_set_meta(volume, "nrrd.units", NULL));
     TSR_TRY(tsr_volume_set_meta(volume, "metaimage.DistanceUnits", NULL));
     TSR_TRY(tsr_volume_set_meta(volume, "nrrd.space units", units[found].millimetres == 1 ? NULL : text));

@@ -70,7 +70,7 @@ static void files_and_mistakes(void **unused)
     require_error(tsr_image_pack_jpeg(&image, 0, 0, &bytes, &size), TSR_ERROR_ARGUMENT, "quality 0");
     assert_true(!bytes && !size);
     require_error(tsr_image_pack_jpeg(&image, 101, 0, &bytes, &size), TSR_ERROR_ARGUMENT, "quality 101");
-    require_error(tsr_image_pack_jpeg(NULL, 50, 0, &bytes, &size), TSR_ERROR_ARGUMENT, "no pixels");
+    require_error(tsr_image_pack_jpeg(NULL, 50, 0, &bytes, &size), TSR_ERROR_ARGUMENT, "image is NULL");
     const tsr_image wide = { 70000, 1, 3, image.pixels };
     require_error(tsr_image_pack_jpeg(&wide, 50, 0, &bytes, &size), TSR_ERROR_ARGUMENT, "70000 x 1");
     tsr_write_options options = TSR_WRITE_OPTIONS;

@@ -380,8 +380,21 @@ static void made_by_nanovdb(void **unused)
     while (fgetc(pipe) != EOF) {}
     assert_int_equal(pclose(pipe), 0);
     tsr_tiles *tiles;
-    require_error(tsr_tiles_read(context, scratch("fog.nvdb"), NULL, &tiles), TSR_ERROR_UNSUPPORTED, "is a level set");
+    require_error(tsr_tiles_read(context, scratch("fog.nvdb"), NULL, &tiles), TSR_ERROR_FORMAT, "is a volume (nvdb-fog)");
+    tsr_volume *fog; /* 1 inside of the sphere of radius 20, falling to 0 over its outer 3 voxels */
+    require_ok(tsr_volume_read(scratch("fog.nvdb"), NULL, &fog));
+    const tsr_size3 n = tsr_volume_size(fog);
+    assert_true(n.x == n.y && n.y == n.z && n.x >= 39 && n.x <= 41);
+    for (int64_t v = 0; v < n.x * n.y * n.z; v++) {
+        const tsr_vec3 at = tsr_geometry_to_world(tsr_volume_geometry(fog), (tsr_vec3){ (double)(v % n.x), (double)(v / n.x % n.y), (double)(v / n.x / n.y) });
+        const double r = sqrt((at.x - 3) * (at.x - 3) + (at.y + 20) * (at.y + 20) + (at.z - 40) * (at.z - 40));
+        const float value = ((const float *)tsr_volume_data_const(fog))[v];
+        if (fabs((double)value - fmin(fmax((20 - r) / 3, 0), 1)) > 1e-5) fail_msg("fog at distance %g is %g", r, (double)value);
+    }
+    tsr_volume_destroy(&fog);
     tsr_tiles_read_options named = TSR_TILES_READ_OPTIONS;
+    named.format = "nvdb"; /* read as a list of tiles in spite of that */
+    require_error(tsr_tiles_read(context, scratch("fog.nvdb"), &named, &tiles), TSR_ERROR_UNSUPPORTED, "is a level set");
     named.grid = "sphere_fog";
     require_error(tsr_tiles_read(context, scratch("fog.nvdb"), &named, &tiles), TSR_ERROR_UNSUPPORTED, "a fog volume");
     named.grid = "nix";

@@ -375,10 +375,7 @@ static void either_form_is_taken(void **state)
 static void known_strangers(void **state)
 {
     (void)state;
-    uint8_t mgh[400] = { 0 }, dicom[400] = { 0 }, bare[200] = { 8, 0, 5, 0, 'C', 'S', 10, 0 }, tar[512] = { 'a' };
-    mgh[3] = 1;
-    mgh[7] = mgh[11] = mgh[15] = mgh[19] = 4; /* extents and frames; type 0 */
-    mgh[28] = 0, mgh[29] = 1;
+    uint8_t dicom[400] = { 0 }, bare[200] = { 8, 0, 5, 0, 'C', 'S', 10, 0 }, tar[512] = { 'a' };
     memcpy(dicom + 128, "DICM", 4);
     memcpy(tar + 257, "ustar", 5);
     const struct {
@@ -387,22 +384,16 @@ static void known_strangers(void **state)
         size_t size;
         const char *text;
     } strangers[] = {
-        { "orig.mgz", mgh, sizeof mgh, "is a FreeSurfer volume (.mgh, .mgz), expected NIfTI, NRRD or MetaImage, which mri_convert" },
         { "slice.dcm", dicom, sizeof dicom, "is a DICOM file, expected NIfTI, NRRD or MetaImage, which dcm2niix" },
         { "IM0001", bare, sizeof bare, "is a DICOM file" },
         { "a.tif", "II*\0\10\0\0\0", 8, "is a TIFF image" },
         { "b.tif", "MM\0*\0\0\0\10", 8, "is a TIFF image" },
         { "a.h5", "\x89HDF\r\n\x1a\n\0\0", 10, "is an HDF5 file" },
-        { "a.glb", "glTF\2\0\0\0", 8, "is a binary glTF scene" },
-        { "a.gltf", "{ \"asset\": { \"version\": \"2.0\" } }", 33, "is a glTF scene" },
-        { "a.exr", "\x76\x2f\x31\x01\2\0\0\0", 8, "is an OpenEXR image" },
-        { "a.vti", "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\">\n", 49, "is a VTK XML file" },
+        { "a.vtr", "<?xml version=\"1.0\"?>\n<VTKFile type=\"Rectilinear\">\n", 51, "is a VTK XML file" },
         { "a.gii", "<?xml version=\"1.0\"?>\n<GIFTI Version=\"1.0\">\n", 44, "is a GIFTI surface" },
-        { "a.jxl", "\xff\x0a\x10\x20", 4, "is a JPEG XL image" },
         { "a.jp2", "\0\0\0\x0cjP  \r\n\x87\n", 12, "is a JPEG 2000 image" },
         { "a.pdf", "%PDF-1.7\n", 9, "is a PDF document" },
         { "a.zip", "PK\3\4\24\0\0\0\0\0a.nii", 15, "is a zip archive" },
-        { "a.npz", "PK\3\4\24\0\0\0\0\0arr_0.npy", 19, "is a NumPy archive" },
         { "a.tar", tar, sizeof tar, "is a tar archive" },
         { "a.nii.xz",
           "\xfd"

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static void fuzz_mesh_seeds(const char *format, int ascii, int big_endian)
+static inline void fuzz_mesh_seeds(const char *format, int ascii, int big_endian)
 {
     static const float corners[12] = { 0, 0, 0, 1.5f, 0, 0, 0, -2, 1e-9f, 0, 0, 3 };
     static const uint32_t faces[12] = { 0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3 };

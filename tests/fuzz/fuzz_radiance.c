@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fluid/radiance.h"
+#include "formats/radiance.h"
 
 static void check(int good, const char *what)
 {

@@ -455,9 +455,9 @@ void cli_remark_mesh(const cli_call *cli, const tsr_mesh *mesh, const char *path
     int keeps = 0;
     if (tsr_file_keeps_mesh(path, options, &keeps) != TSR_OK) return;
     if (tsr_mesh_colors_const(mesh) && !(keeps & TSR_MESH_COLORS))
-        cli_note(cli, "%s: the colours of the vertices have no place in this format: PLY, OBJ and OFF keep them", path);
+        cli_note(cli, "%s: the colours of the vertices have no place in this format: PLY, OBJ, OFF, GLB, 3MF and VTP keep them", path);
     if (tsr_mesh_part_at(mesh, 0, &part) && !(keeps & TSR_MESH_PARTS))
-        cli_note(cli, "%s: labels and groups have no place in this format: PLY and OBJ keep them", path);
+        cli_note(cli, "%s: labels and groups have no place in this format: PLY, OBJ, GLB and 3MF keep them", path);
     if ((origin.x != 0 || origin.y != 0 || origin.z != 0) && !(keeps & TSR_MESH_ORIGIN)) remark_rounding(cli, path, origin);
 }
 

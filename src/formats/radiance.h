@@ -1,6 +1,6 @@
-/* fluid/radiance.h: pictures in Radiance's RGBE format. */
-#ifndef TSR_FLUID_RADIANCE_H
-#define TSR_FLUID_RADIANCE_H
+/* formats/radiance.h: pictures in Radiance's RGBE format. */
+#ifndef TSR_FORMATS_RADIANCE_H
+#define TSR_FORMATS_RADIANCE_H
 
 #include "io/stream.h"
 

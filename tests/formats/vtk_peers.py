@@ -1,0 +1,114 @@
+"""VTK itself reads the .vti and .vtp files that tessera writes, and tessera reads what VTK writes: every coding, packing and byte order."""
+from exchange import array, info, main, run
+
+
+def with_vtk(vtk):
+    import numpy
+    from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+    random = numpy.random.default_rng(8)
+    types = {"u1": vtk.VTK_UNSIGNED_CHAR, "i1": vtk.VTK_SIGNED_CHAR, "u2": vtk.VTK_UNSIGNED_SHORT, "i2": vtk.VTK_SHORT, "u4": vtk.VTK_UNSIGNED_INT, "i4": vtk.VTK_INT,
+             "i8": vtk.VTK_LONG_LONG, "u8": vtk.VTK_UNSIGNED_LONG_LONG, "f4": vtk.VTK_FLOAT, "f8": vtk.VTK_DOUBLE}
+
+    def image(data, cells=False, name="density"):
+        i = vtk.vtkImageData()
+        z, y, x = data.shape[:3]
+        i.SetDimensions(*(n + cells for n in (x, y, z)))
+        i.SetSpacing(0.5, 1.5, 2.5)
+        i.SetOrigin(1, -2, 3)
+        i.SetDirectionMatrix(0, 1, 0, -1, 0, 0, 0, 0, 1)
+        a = numpy_to_vtk(data.reshape(z * y * x, -1) if data.ndim > 3 else data.ravel(), deep=True, array_type=types[data.dtype.str[1:]])
+        a.SetName(name)
+        (i.GetCellData() if cells else i.GetPointData()).SetScalars(a)
+        return i
+
+    def write(writer, data, name, mode="appended-raw", packed=None, big=False, wide=True):
+        w = writer()
+        w.SetFileName(name)
+        w.SetInputData(data)
+        {"ascii": w.SetDataModeToAscii, "binary": w.SetDataModeToBinary}.get(mode, w.SetDataModeToAppended)()
+        w.SetEncodeAppendedData(mode == "appended-base64")
+        {None: w.SetCompressorTypeToNone, "zlib": w.SetCompressorTypeToZLib, "lz4": w.SetCompressorTypeToLZ4, "lzma": w.SetCompressorTypeToLZMA}[packed]()
+        (w.SetByteOrderToBigEndian if big else w.SetByteOrderToLittleEndian)()
+        (w.SetHeaderTypeToUInt64 if wide else w.SetHeaderTypeToUInt32)()
+        w.SetBlockSize(1024)
+        assert w.Write()
+
+    affine = numpy.array([[0, 1.5, 0, 1], [-0.5, 0, 0, -2], [0, 0, 2.5, 3]])
+    data = (random.standard_normal((5, 6, 7)) * 1000).astype("f4")
+    for mode in ("ascii", "binary", "appended-raw", "appended-base64"):
+        for packed in (None, "zlib", "lz4"):
+            for big in (False, True):
+                for wide in (False, True):
+                    write(vtk.vtkXMLImageDataWriter, image(data), "a.vti", mode, packed, big, wide)
+                    assert numpy.array_equal(array("a.vti"), data), (mode, packed, big, wide)
+    assert numpy.allclose(numpy.array(info("a.vti")["affine"]), affine)
+    large = numpy.zeros((30, 40, 50), "u2")
+    large[5:25, 10:30, 20:40] = random.integers(0, 3, (20, 20, 20))
+    for packed in ("zlib", "lz4"):
+        write(vtk.vtkXMLImageDataWriter, image(large), "l.vti", packed=packed)
+        assert numpy.array_equal(array("l.vti"), large)
+    write(vtk.vtkXMLImageDataWriter, image(large), "x.vti", packed="lzma")
+    assert "vtkLZMADataCompressor" in run("info", "x.vti", code=1).stderr
+    for dtype in types:
+        typed = random.integers(0, 100, (3, 4, 5)).astype(dtype)
+        for mode in ("ascii", "appended-raw"):
+            write(vtk.vtkXMLImageDataWriter, image(typed), "t.vti", mode)
+            got = array("t.vti")
+            assert got.dtype == typed.dtype and numpy.array_equal(got, typed), (dtype, mode)
+        for options in ((), ("--compression", "5"), ("--ascii",)):
+            run("convert", "t.vti", *options, "-o", "o.vti", "--force")
+            r = vtk.vtkXMLImageDataReader()
+            r.SetFileName("o.vti")
+            r.Update()
+            o = r.GetOutput()
+            assert numpy.array_equal(vtk_to_numpy(o.GetPointData().GetScalars()).reshape(3, 4, 5), typed), (dtype, options)
+            m = o.GetDirectionMatrix()
+            got = numpy.array([[m.GetElement(r, c) * o.GetSpacing()[c] for c in range(3)] + [o.GetOrigin()[r]] for r in range(3)])
+            assert numpy.allclose(got, affine) and o.GetPointData().GetScalars().GetName() == "density"
+    write(vtk.vtkXMLImageDataWriter, image(data, cells=True), "c.vti")
+    assert numpy.array_equal(array("c.vti"), data)
+    assert numpy.allclose(numpy.array(info("c.vti")["affine"])[:, 3], affine[:, :3] @ [0.5, 0.5, 0.5] + affine[:, 3])
+    vectors = random.standard_normal((3, 4, 5, 3)).astype("f4")
+    write(vtk.vtkXMLImageDataWriter, image(vectors), "v.vti")
+    for k in range(3):
+        assert numpy.array_equal(array("v.vti", "--channel", k), vectors[..., k])
+
+    # surfaces
+    def surface(file):
+        import json
+        return json.loads(run("info", "--json", file).stdout)
+
+    sphere = vtk.vtkSphereSource()
+    sphere.SetThetaResolution(20)
+    sphere.SetPhiResolution(14)
+    sphere.Update()
+    mesh = sphere.GetOutput()
+    strips = vtk.vtkStripper()
+    strips.SetInputData(mesh)
+    strips.Update()
+    mass = vtk.vtkMassProperties()
+    mass.SetInputData(mesh)
+    for mode in ("ascii", "binary", "appended-raw", "appended-base64"):
+        for packed in (None, "zlib", "lz4"):
+            for big in (False, True):
+                for polys in (mesh, strips.GetOutput()):
+                    write(vtk.vtkXMLPolyDataWriter, polys, "s.vtp", mode, packed, big)
+                    found = surface("s.vtp")
+                    assert found["kind"] == "mesh" and found["vertices"] == mesh.GetNumberOfPoints() and found["triangles"] == mesh.GetNumberOfPolys(), (mode, packed, found)
+                    assert abs(found["area"] - mass.GetSurfaceArea()) < 1e-5 and abs(found["volume"] - mass.GetVolume()) < 1e-5 and found["normals"]
+    colors = numpy_to_vtk(random.integers(0, 256, (mesh.GetNumberOfPoints(), 4)).astype("u1"), deep=True, array_type=vtk.VTK_UNSIGNED_CHAR)
+    colors.SetName("rgba")
+    mesh.GetPointData().SetScalars(colors)
+    write(vtk.vtkXMLPolyDataWriter, mesh, "c.vtp")
+    for options in ((), ("--ascii",)):
+        run("convert", "c.vtp", *options, "-o", "d.vtp", "--force")
+        r = vtk.vtkXMLPolyDataReader()
+        r.SetFileName("d.vtp")
+        r.Update()
+        back = r.GetOutput()
+        for get in (lambda p: p.GetPoints().GetData(), lambda p: p.GetPolys().GetConnectivityArray(), lambda p: p.GetPointData().GetNormals(),
+                    lambda p: p.GetPointData().GetScalars()):
+            assert numpy.array_equal(vtk_to_numpy(get(back)), vtk_to_numpy(get(mesh))), options
+
+
+main({"vtk": with_vtk})
