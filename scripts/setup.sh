@@ -5,6 +5,7 @@
 set -euo pipefail
 
 packages=(build-essential cmake ninja-build pkg-config zlib1g-dev libdeflate-dev libzstd-dev libpng-dev libcmocka-dev
+    libtiff-dev libhdf5-dev libblosc-dev # formats of microscopy and simulation
     libjpeg-dev libwebsockets-dev libjansson-dev) # the workbench; libjpeg-dev brings libjpeg-turbo
 for option in "$@"; do
     case $option in

@@ -19,11 +19,6 @@ typedef struct signature {
 #define TO_NIFTI "expected NIfTI, NRRD or MetaImage, which "
 static const signature table[] = {
     { 128, 4, "DICM", NULL, "a DICOM file", TO_NIFTI "dcm2niix makes of the folder of a series" },
-    { 0, 4, "II*\0", NULL, "a TIFF image", "expected NRRD, NumPy or PNG, which tifffile (numpy.save), ImageJ or ImageMagick make of it" },
-    { 0, 4, "MM\0*", NULL, "a TIFF image", "expected NRRD, NumPy or PNG, which tifffile (numpy.save), ImageJ or ImageMagick make of it" },
-    { 0, 4, "II+\0", NULL, "a BigTIFF image", "expected NRRD or NumPy, which tifffile (numpy.save) or ImageJ make of it" },
-    { 0, 8, "\x89HDF\r\n\x1a\n", NULL, "an HDF5 file (also NetCDF-4, MINC 2, MATLAB 7.3)",
-      "expected NRRD or NumPy: h5py and numpy.save, or mnc2nii for MINC" },
     { 0, 4, "CDF\x01", NULL, "a NetCDF file (also MINC 1)", "expected NRRD or NumPy: xarray and numpy.save, or mnc2nii for MINC" },
     { 0, 4, "CDF\x02", NULL, "a NetCDF file", "expected NRRD or NumPy: xarray and numpy.save" },
     { 0, 10, "MATLAB 5.0", NULL, "a MATLAB file", "expected NRRD or NumPy: scipy.io.loadmat and numpy.save" },

@@ -1,0 +1,14 @@
+/* formats/contents.h: the list that tsr_file_contents returns, as formats fill it. */
+#ifndef TSR_FORMATS_CONTENTS_H
+#define TSR_FORMATS_CONTENTS_H
+
+#include "tessera/io.h"
+
+/* COPIES the texts. */
+tsr_status tsr_contents_add(tsr_contents *contents, const tsr_contents_entry *entry);
+/* "series 0: 5 x 10 x 20 u16; series 1: ..." for messages that ask for a choice; the end is cut off. */
+const char *tsr_contents_show(const tsr_contents *contents, const char *kind, char *text, size_t room);
+int32_t tsr_contents_count(const tsr_contents *contents, const char *kind);
+tsr_status tsr_contents_create(tsr_contents **contents);
+
+#endif
