@@ -484,8 +484,8 @@ static void put_imagej(const tsr_volume *v, struct text *t)
     const tsr_vec3 h = tsr_geometry_spacing(&v->geometry);
     const char *unit = tsr_volume_unit_name(v);
     const int image = tsr_volume_channels(v) > 1;
-    snprintf(line, sizeof line, "ImageJ=1.54f\nimages=%lld\n%s=%lld\n%s", (long long)v->size.z, image ? "channels" : "slices", (long long)v->size.z,
-             image ? "hyperstack=true\nmode=grayscale\n" : "");
+    const long long pages = image ? 1 : (long long)v->size.z; /* the channels of an image are samples of one page */
+    snprintf(line, sizeof line, "ImageJ=1.54f\nimages=%lld\nslices=%lld\n", pages, pages);
     puts_text(t, line);
     snprintf(line, sizeof line, "unit=%s\nspacing=%s\nloop=false\n", unit ? unit : "pixel", tsr_print_double(n[0], h.z));
     puts_text(t, line);
@@ -515,14 +515,12 @@ static void put_ome(const tsr_volume *v, struct text *t)
              types[v->dtype], (long long)v->size.x, (long long)v->size.y, (long long)(image ? 1 : v->size.z), (long long)(image ? v->size.z : 1),
              tsr_print_double(n[0], h.x), unit, tsr_print_double(n[1], h.y), unit, tsr_print_double(n[2], h.z), unit);
     puts_text(t, line);
-    for (int64_t c = 0; c < (image ? v->size.z : 1); c++) {
-        snprintf(line, sizeof line, "<Channel ID=\"Channel:0:%lld\" SamplesPerPixel=\"1\"/>", (long long)c);
-        puts_text(t, line);
-    }
+    snprintf(line, sizeof line, "<Channel ID=\"Channel:0:0\" SamplesPerPixel=\"%lld\"/>", image ? (long long)v->size.z : 1);
+    puts_text(t, line);
     snprintf(line, sizeof line,
              "<TiffData IFD=\"0\" PlaneCount=\"%lld\"/></Pixels></Image><StructuredAnnotations><MapAnnotation ID=\"Annotation:0\" "
              "Namespace=\"tessera\"><Value>",
-             (long long)v->size.z);
+             image ? 1 : (long long)v->size.z);
     puts_text(t, line);
 }
 
