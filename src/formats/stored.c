@@ -251,7 +251,7 @@ static tsr_status finish(plan *p, const tsr_axes *axes, int image, tsr_volume *v
     return TSR_OK;
 }
 
-tsr_status tsr_stored_volume(tsr_stored *array, tsr_input *input, const tsr_read_options *options, const tsr_geometry *geometry, tsr_volume **volume)
+tsr_status tsr_stored_volume(const tsr_stored *array, tsr_input *input, const tsr_read_options *options, const tsr_geometry *geometry, tsr_volume **volume)
 {
     tsr_voxel_place *place = tsr_input_settings(input)->place;
     tsr_axes axes = { 0 };

@@ -32,7 +32,7 @@ char tsr_stored_role(const char *name);
 
 /* Reads what the options choose. The geometry is that of the whole array. The array is closed, or goes over to the place that the input's settings name. KEEPS
  * the input as long as that place. */
-tsr_status tsr_stored_volume(tsr_stored *array, tsr_input *input, const tsr_read_options *options, const tsr_geometry *geometry, tsr_volume **volume);
+tsr_status tsr_stored_volume(const tsr_stored *array, tsr_input *input, const tsr_read_options *options, const tsr_geometry *geometry, tsr_volume **volume);
 
 /* `count` elements between lines of any strides. */
 void tsr_stored_copy_line(const uint8_t *from, int64_t from_stride, uint8_t *to, int64_t to_stride, int64_t count, size_t element);
