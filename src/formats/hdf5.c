@@ -21,11 +21,13 @@ static int recognise(const tsr_signature *s)
 /* A thread that has the gate goes through it again: a writer whose voxels come from another file. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local int depth;
+static char noted[200]; /* the reason of a failure, within the gate */
 
 void tsr_hdf5_lock(void)
 {
     if (!depth++) pthread_mutex_lock(&gate);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    noted[0] = 0;
 }
 void tsr_hdf5_unlock(void)
 {
@@ -35,16 +37,24 @@ void tsr_hdf5_unlock(void)
 static herr_t take_reason(unsigned n, const H5E_error2_t *error, void *user)
 {
     char *text = (char *)user;
-    if (!*text && error->desc && *error->desc) snprintf(text, 200, "%s", error->desc);
+    if (!*text && error->desc && *error->desc) snprintf(text, 200, "%s", error->desc + strspn(error->desc, "\n "));
+    text[strcspn(text, "\n")] = 0;
     return n > 20;
+}
+
+herr_t tsr_hdf5_note(herr_t failed)
+{
+    if (failed < 0 && !*noted) H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, noted);
+    return failed;
 }
 
 const char *tsr_hdf5_reason(char text[200])
 {
-    text[0] = 0;
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, text);
+    tsr_hdf5_note(-1);
+    snprintf(text, 200, "%s", *noted ? noted : "no reason given");
+    noted[0] = 0;
     H5Eclear2(H5E_DEFAULT);
-    return *text ? text : "no reason given";
+    return text;
 }
 
 /* ---- a driver over memory --------------------------------------------------------------------------------------------------------------------- */
@@ -141,7 +151,7 @@ hid_t tsr_hdf5_open(tsr_input *input)
     snprintf(of.name, sizeof of.name, "bytes at %p", (const void *)of.bytes);
     const hid_t driver = H5FDregister(&memory_driver), access = H5Pcreate(H5P_FILE_ACCESS);
     hid_t file = -1;
-    if (driver >= 0 && access >= 0 && H5Pset_driver(access, driver, &of) >= 0) file = H5Fopen(of.name, H5F_ACC_RDONLY, access);
+    if (driver >= 0 && access >= 0 && H5Pset_driver(access, driver, &of) >= 0) tsr_hdf5_note((file = H5Fopen(of.name, H5F_ACC_RDONLY, access)) < 0 ? -1 : 0);
     if (access >= 0) H5Pclose(access);
     if (driver >= 0) H5FDunregister(driver);
     return file;

@@ -11,7 +11,9 @@
 /* Every use of the library stands between the two; its own messages are off there. */
 void tsr_hdf5_lock(void);
 void tsr_hdf5_unlock(void);
-/* The library's reason for its last failure, for a message. */
+/* Keeps the reason of a failure, which the next call of the library forgets; gives back what it was given. */
+herr_t tsr_hdf5_note(herr_t failed);
+/* The library's reason for the failure that was noted first, or for that of the last call. */
 const char *tsr_hdf5_reason(char text[200]);
 
 /* The file in the input's bytes, -1 on failure. Links to other files fail. */

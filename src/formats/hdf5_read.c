@@ -211,7 +211,22 @@ static tsr_status check_place(const hdf5 *h, int *contiguous)
     const int rank = layout == H5D_CHUNKED ? H5Pget_chunk(plan, H5S_MAX_RANK, chunk) : 0;
     for (int k = 0; k < rank && k < h->array.axes; k++) ((hdf5 *)(uintptr_t)h)->array.chunk[k] = (int64_t)chunk[k];
     *contiguous = layout == H5D_CONTIGUOUS;
+    char missing[64] = "";
+    int number = 0;
+    for (int k = 0, n = H5Pget_nfilters(plan); k < n && !number; k++) {
+        unsigned flags, config;
+        size_t values = 0;
+        char name[64] = "";
+        const H5Z_filter_t filter = H5Pget_filter2(plan, (unsigned)k, &flags, &values, NULL, sizeof name, name, &config);
+        if (filter >= 0 && H5Zfilter_avail(filter) <= 0) {
+            number = (int)filter;
+            memcpy(missing, name, sizeof missing);
+        }
+    }
     H5Pclose(plan);
+    if (number)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: HDF5: %s is packed by filter %d (%.60s), which is not installed: h5repack -f GZIP=1, or its plugin in HDF5_PLUGIN_PATH",
+                 tsr_input_name(h->input), h->path, number, missing);
     if (layout == H5D_VIRTUAL || outside)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: HDF5: the voxels of %s lie in other %s, expected them in the file: h5repack puts them there",
                  tsr_input_name(h->input), h->path, outside ? "files" : "arrays");
@@ -425,7 +440,7 @@ static tsr_status read_dense(hdf5 *h, const int64_t *start, const int64_t *count
     }
     const hid_t space = H5Dget_space(h->dataset), memory = H5Screate_simple(h->array.axes, n, NULL);
     herr_t failed = space < 0 || memory < 0 ? -1 : H5Sselect_hyperslab(space, H5S_SELECT_SET, from, NULL, n, NULL);
-    if (failed >= 0) failed = H5Dread(h->dataset, h->type, memory, space, H5P_DEFAULT, to);
+    if (failed >= 0) failed = tsr_hdf5_note(H5Dread(h->dataset, h->type, memory, space, H5P_DEFAULT, to));
     if (space >= 0) H5Sclose(space);
     if (memory >= 0) H5Sclose(memory);
     return failed >= 0 ? TSR_OK : fail(h, TSR_ERROR_FORMAT, "the voxels");

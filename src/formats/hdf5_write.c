@@ -28,7 +28,7 @@ static tsr_status fail(const writer *w, const char *what)
 static tsr_status put_numbers(const writer *w, const char *name, const double *numbers, hsize_t count)
 {
     const hid_t space = H5Screate_simple(1, &count, NULL), attribute = H5Acreate2(w->dataset, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
-    const herr_t failed = attribute < 0 ? -1 : H5Awrite(attribute, H5T_NATIVE_DOUBLE, numbers);
+    const herr_t failed = tsr_hdf5_note(attribute < 0 ? -1 : H5Awrite(attribute, H5T_NATIVE_DOUBLE, numbers));
     if (attribute >= 0) H5Aclose(attribute);
     H5Sclose(space);
     return failed < 0 ? fail(w, name) : TSR_OK;
@@ -41,7 +41,7 @@ static tsr_status put_text(void *user, const char *name, const char *text)
     H5Tset_size(type, strlen(text) + 1);
     H5Tset_cset(type, H5T_CSET_UTF8);
     const hid_t attribute = H5Acreate2(w->dataset, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    const herr_t failed = attribute < 0 ? -1 : H5Awrite(attribute, type, text);
+    const herr_t failed = tsr_hdf5_note(attribute < 0 ? -1 : H5Awrite(attribute, type, text));
     if (attribute >= 0) H5Aclose(attribute);
     H5Tclose(type);
     H5Sclose(space);
@@ -104,7 +104,7 @@ static tsr_status write_plain(writer *w, hid_t native, const tsr_progress *progr
         if (status != TSR_OK) break;
         const hid_t space = H5Dget_space(w->dataset), memory = H5Screate_simple(3, size, NULL);
         herr_t failed = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL);
-        if (failed >= 0) failed = H5Dwrite(w->dataset, native, memory, space, H5P_DEFAULT, voxels);
+        if (failed >= 0) failed = tsr_hdf5_note(H5Dwrite(w->dataset, native, memory, space, H5P_DEFAULT, voxels));
         H5Sclose(memory);
         H5Sclose(space);
         if (failed < 0) status = fail(w, "the array");
@@ -133,6 +133,7 @@ static tsr_status write_array(writer *w, const tsr_write_options *options)
         H5Pset_deflate(plan, (unsigned)w->level);
     }
     w->dataset = H5Dcreate2(w->file, "/data", type, space, H5P_DEFAULT, plan, H5P_DEFAULT);
+    tsr_hdf5_note(w->dataset < 0 ? -1 : 0);
     H5Tclose(type);
     H5Pclose(plan);
     H5Sclose(space);
@@ -157,6 +158,7 @@ static tsr_status write_place(writer *w, const char *place, const tsr_write_opti
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
     w->file = H5Fcreate(place, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    tsr_hdf5_note(w->file < 0 ? -1 : 0);
     H5Pclose(access);
     if (w->file < 0) return fail(w, "the file");
     tsr_status status = write_array(w, options);
@@ -171,16 +173,17 @@ tsr_status tsr_hdf5_write(const tsr_volume *volume, const char *path, const tsr_
     tsr_output *file;
     w.level = options->compression > 0 ? options->compression : 0;
     w.big_endian = options->big_endian != 0;
-    TSR_TRY(tsr_file_begin(path, options, &file));
-    tsr_hdf5_lock();
-    const tsr_status status = write_place(&w, tsr_file_place(file), options);
-    tsr_hdf5_unlock();
-    if (status != TSR_OK) {
-        tsr_file_discard(&file);
-        return status;
+    if (tsr_path_has_extension(path, ".gz")) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: an HDF5 file packs its voxels itself: leave out .gz, give a compression", path);
+    TSR_TRY(tsr_output_open_named(path, options, &file)); /* the library opens it by its name */
+    const char *place = tsr_output_temporary(file);
+    tsr_status status = TSR_ERROR_UNSUPPORTED;
+    if (!place) status = TSR_FAILED(status, "%s: an HDF5 file is written to and fro, expected a plain file, not a pipe", path);
+    else {
+        tsr_hdf5_lock();
+        status = write_place(&w, place, options);
+        tsr_hdf5_unlock();
     }
-    TSR_TRY(tsr_file_finish(&file));
-    return TSR_OK;
+    return tsr_output_finish(&file, status);
 }
 
 #endif
