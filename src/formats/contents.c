@@ -81,3 +81,19 @@ const char *tsr_contents_show(const tsr_contents *c, const char *kind, char *tex
     }
     return text;
 }
+
+const char *tsr_contents_only(const tsr_contents *c, const char *kind, int *count)
+{
+    const char *name = NULL;
+    int most = 0;
+    *count = 0;
+    for (int32_t i = 0; i < c->count; i++) {
+        const tsr_contents_entry *e = &c->entry[i];
+        const int axes = e->axes > 3 ? 3 : e->axes;
+        if (strcmp(e->kind, kind) || axes < most) continue;
+        *count = axes > most ? 1 : *count + 1;
+        if (axes > most) name = e->name;
+        most = axes;
+    }
+    return *count == 1 ? name : NULL;
+}

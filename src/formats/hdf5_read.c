@@ -132,18 +132,11 @@ static int choose_nexus(hdf5 *h)
 
 static tsr_status choose_only(hdf5 *h, tsr_contents *contents)
 {
-    tsr_contents_entry e;
     char shown[700];
-    int best = 0, count = 0;
-    for (int32_t i = 0; tsr_contents_at(contents, i, &e); i++) {
-        const int axes = e.axes > 3 ? 3 : e.axes; /* arrays of 3 and more before pictures, pictures before lines */
-        if (axes < best) continue;
-        count = axes > best ? 1 : count + 1;
-        if (axes > best) snprintf(h->path, sizeof h->path, "%s", e.name);
-        best = axes;
-    }
-    if (count == 1) return TSR_OK;
-    h->path[0] = 0;
+    int count;
+    const char *only = tsr_contents_only(contents, "dataset", &count);
+    if (only) snprintf(h->path, sizeof h->path, "%s", only);
+    if (only) return TSR_OK;
     if (!count) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the HDF5 file holds no array of numbers", tsr_input_name(h->input));
     TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: holds %d arrays: %s: options.dataset says which", tsr_input_name(h->input), count,
              tsr_contents_show(contents, "dataset", shown, sizeof shown));

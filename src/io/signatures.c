@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io/little_endian.h"
 
@@ -133,20 +134,12 @@ static int look_into(const char *folder, const char *file, const char **name, co
 void tsr_signature_folder(const char *path, const char **name, const char **advice)
 {
     enum { MOST = 64 };
-    static const char *const zarr[] = { ".zarray", ".zgroup", ".zattrs", "zarr.json" };
     const char *inner, *inner_advice;
     DIR *folder = opendir(path);
     struct dirent *entry;
     *name = "a folder";
     *advice = "expected a file";
     for (int seen = 0; folder && seen < MOST && (entry = readdir(folder)) != NULL; seen++) {
-        for (size_t k = 0; k < sizeof zarr / sizeof *zarr; k++)
-            if (!strcmp(entry->d_name, zarr[k])) {
-                *name = "a Zarr array (a folder)";
-                *advice = "expected NRRD or NumPy: zarr and numpy.save make them";
-                closedir(folder);
-                return;
-            }
         if (!strcmp(entry->d_name, "DICOMDIR") ||
             (entry->d_type == DT_REG && look_into(path, entry->d_name, &inner, &inner_advice) && inner == table[0].name)) {
             *name = "a folder of DICOM files";
@@ -154,4 +147,13 @@ void tsr_signature_folder(const char *path, const char **name, const char **advi
         }
     }
     if (folder) closedir(folder);
+}
+
+int tsr_signature_folder_header(const char *path, char *header, size_t room)
+{
+    static const char *const files[] = { "zarr.json", ".zarray", ".zgroup", ".zattrs" };
+    const size_t n = strlen(path);
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++)
+        if (snprintf(header, room, "%s%s%s", path, n && path[n - 1] == '/' ? "" : "/", files[k]) < (int)room && !access(header, R_OK)) return 1;
+    return 0;
 }
