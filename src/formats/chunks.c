@@ -32,7 +32,7 @@ void tsr_bytes_unshuffle(const uint8_t *from, size_t bytes, size_t element, uint
 
 struct batch {
     const tsr_chunker *c;
-    const uint8_t *slices; /* of the layer */
+    const uint8_t *slices;          /* of the layer */
     int64_t first, along[2], depth; /* boxes along x and y; slices that are there */
     uint8_t *plain[TOGETHER], *packed[TOGETHER];
     size_t bytes[TOGETHER];
@@ -52,7 +52,8 @@ static void pack_range(void *user, int64_t begin, int64_t end, int worker)
         if (nx < c->chunk[0] || ny < c->chunk[1] || b->depth < c->chunk[2]) memset(b->plain[k], 0, all);
         for (int64_t z = 0; z < b->depth; z++)
             for (int64_t r = 0; r < ny; r++)
-                memcpy(b->plain[k] + (z * c->chunk[1] + r) * c->chunk[0] * e, b->slices + ((z * c->size[1] + y + r) * c->size[0] + x) * e, (size_t)(nx * e));
+                memcpy(b->plain[k] + (z * c->chunk[1] + r) * c->chunk[0] * e, b->slices + ((z * c->size[1] + y + r) * c->size[0] + x) * e,
+                       (size_t)(nx * e));
         b->bytes[k] = c->pack(c->user, b->plain[k], all, b->packed[k], c->room);
         if (!b->bytes[k]) __atomic_store_n(&b->failed, 1, __ATOMIC_RELAXED);
     }

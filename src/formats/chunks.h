@@ -6,7 +6,7 @@
 
 typedef struct tsr_chunker {
     const tsr_volume *volume;
-    const char *path;          /* for messages */
+    const char *path; /* for messages */
     const tsr_progress *progress;
     int64_t size[3], chunk[3]; /* x, y, z; boxes at the end are filled up with zeros */
     size_t room;               /* most bytes of a packed box */

@@ -151,7 +151,8 @@ hid_t tsr_hdf5_open(tsr_input *input)
     snprintf(of.name, sizeof of.name, "bytes at %p", (const void *)of.bytes);
     const hid_t driver = H5FDregister(&memory_driver), access = H5Pcreate(H5P_FILE_ACCESS);
     hid_t file = -1;
-    if (driver >= 0 && access >= 0 && H5Pset_driver(access, driver, &of) >= 0) tsr_hdf5_note((file = H5Fopen(of.name, H5F_ACC_RDONLY, access)) < 0 ? -1 : 0);
+    if (driver >= 0 && access >= 0 && H5Pset_driver(access, driver, &of) >= 0)
+        tsr_hdf5_note((file = H5Fopen(of.name, H5F_ACC_RDONLY, access)) < 0 ? -1 : 0);
     if (access >= 0) H5Pclose(access);
     if (driver >= 0) H5FDunregister(driver);
     return file;

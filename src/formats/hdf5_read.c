@@ -100,7 +100,8 @@ static tsr_status choose_imaris(hdf5 *h, const tsr_read_options *o, int *found)
     if (!*found) return TSR_OK;
     const int64_t levels = count_numbered(h->file, "/DataSet", "ResolutionLevel"), level = chosen(o->level_given, o->level);
     if (level < 0 || level >= levels)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.level is %lld, expected 0 to %lld", tsr_input_name(h->input), (long long)level, (long long)levels - 1);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.level is %lld, expected 0 to %lld", tsr_input_name(h->input), (long long)level,
+                 (long long)levels - 1);
     snprintf(folder, sizeof folder, "/DataSet/ResolutionLevel %lld", (long long)level);
     TSR_TRY(tsr_axes_part(&axes, TSR_PART_FRAME, count_numbered(h->file, folder, "TimePoint"), "TimePoint", h->input, o));
     snprintf(folder, sizeof folder, "/DataSet/ResolutionLevel %lld/TimePoint %lld", (long long)level, (long long)axes.pick[0]);
@@ -178,7 +179,8 @@ static tsr_status element_type(hdf5 *h)
     const size_t bytes = H5Tget_size(type);
     const int is_signed = kind == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2 && !(is_enum && bytes == 1);
     int known = 1;
-    if ((kind == H5T_INTEGER || kind == H5T_BITFIELD) && bytes <= 8) h->array.dtype = integers[is_signed][bytes <= 1 ? 0 : bytes <= 2 ? 1 : bytes <= 4 ? 2 : 3];
+    if ((kind == H5T_INTEGER || kind == H5T_BITFIELD) && bytes <= 8)
+        h->array.dtype = integers[is_signed][bytes <= 1 ? 0 : bytes <= 2 ? 1 : bytes <= 4 ? 2 : 3];
     else if (kind == H5T_FLOAT) h->array.dtype = bytes <= 4 ? TSR_F32 : TSR_F64;
     else known = 0;
     H5Tclose(type);
@@ -218,7 +220,8 @@ static tsr_status check_place(const hdf5 *h, int *contiguous)
     }
     H5Pclose(plan);
     if (number)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: HDF5: %s is packed by filter %d (%.60s), which is not installed: h5repack -f GZIP=1, or its plugin in HDF5_PLUGIN_PATH",
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "%s: HDF5: %s is packed by filter %d (%.60s), which is not installed: h5repack -f GZIP=1, or its plugin in HDF5_PLUGIN_PATH",
                  tsr_input_name(h->input), h->path, number, missing);
     if (layout == H5D_VIRTUAL || outside)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: HDF5: the voxels of %s lie in other %s, expected them in the file: h5repack puts them there",
@@ -380,7 +383,8 @@ static herr_t take_attribute(hid_t object, const char *name, const H5A_info_t *i
         const int count = tsr_hdf5_numbers(object, name, n, 16);
         size_t used = 0;
         char number[32];
-        for (int k = 0; k < count; k++) used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", k ? " " : "", tsr_print_double(number, n[k]));
+        for (int k = 0; k < count; k++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", k ? " " : "", tsr_print_double(number, n[k]));
         if (!count) return 0;
     }
     char key[200];
@@ -493,7 +497,8 @@ static void hdf5_close(void *user)
 }
 
 /* Contiguous voxels whose axes are in order lie in the file as they would in memory. */
-static int plain_layout(const hdf5 *h, int contiguous, int64_t *offset, tsr_layout *layout, tsr_axes *axes, const tsr_read_options *options, tsr_status *status)
+static int plain_layout(const hdf5 *h, int contiguous, int64_t *offset, tsr_layout *layout, tsr_axes *axes, const tsr_read_options *options,
+                        tsr_status *status)
 {
     const tsr_stored *a = &h->array;
     char last = 'w';
@@ -549,7 +554,8 @@ static tsr_status open_array(tsr_input *input, const tsr_read_options *options, 
     if (h->dataset < 0) {
         char reason[200];
         tsr_hdf5_reason(reason);
-        status = TSR_FAILED(TSR_ERROR_ARGUMENT, "%s: options.dataset is '%s': there is no such array in the file (%s)", tsr_input_name(input), h->path, reason);
+        status = TSR_FAILED(TSR_ERROR_ARGUMENT, "%s: options.dataset is '%s': there is no such array in the file (%s)", tsr_input_name(input),
+                            h->path, reason);
         goto done;
     }
     h->array.field = h->path;

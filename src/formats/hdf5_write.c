@@ -109,7 +109,8 @@ static tsr_status write_plain(writer *w, hid_t native, const tsr_progress *progr
         H5Sclose(space);
         if (failed < 0) status = fail(w, "the array");
         at += count;
-        if (status == TSR_OK && tsr_progress_report(progress, (double)at / (double)all, "writing")) status = TSR_FAILED(TSR_ERROR_CANCELLED, "cancelled during writing");
+        if (status == TSR_OK && tsr_progress_report(progress, (double)at / (double)all, "writing"))
+            status = TSR_FAILED(TSR_ERROR_CANCELLED, "cancelled during writing");
     }
     free(part);
     return status;
@@ -173,7 +174,8 @@ tsr_status tsr_hdf5_write(const tsr_volume *volume, const char *path, const tsr_
     tsr_output *file;
     w.level = options->compression > 0 ? options->compression : 0;
     w.big_endian = options->big_endian != 0;
-    if (tsr_path_has_extension(path, ".gz")) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: an HDF5 file packs its voxels itself: leave out .gz, give a compression", path);
+    if (tsr_path_has_extension(path, ".gz"))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: an HDF5 file packs its voxels itself: leave out .gz, give a compression", path);
     TSR_TRY(tsr_output_open_named(path, options, &file)); /* the library opens it by its name */
     const char *place = tsr_output_temporary(file);
     tsr_status status = TSR_ERROR_UNSUPPORTED;

@@ -54,7 +54,7 @@ void tsr_stored_copy_line(const uint8_t *from, int64_t from_stride, uint8_t *to,
 }
 
 void tsr_stored_copy(int axes, const int64_t *count, const uint8_t *from, const int64_t *from_stride, uint8_t *to, const int64_t *to_stride,
-                    size_t element)
+                     size_t element)
 {
     int64_t at[TSR_STORED_AXES] = { 0 };
     const int inner = axes - 1;
@@ -147,7 +147,8 @@ static tsr_status read_box(const plan *p, tsr_size3 lower, tsr_size3 size, uint8
 static void plan_slabs(plan *p, int64_t limit)
 {
     const int64_t budget = limit ? tsr_max64(limit / 4, 1 << 20) : SLAB_BYTES, row = p->size.x * (int64_t)p->element, slice = row * p->size.y;
-    const int64_t cy = p->axis[1] >= 0 ? tsr_max64(p->array.chunk[p->axis[1]], 1) : 1, cz = p->axis[2] >= 0 ? tsr_max64(p->array.chunk[p->axis[2]], 1) : 1;
+    const int64_t cy = p->axis[1] >= 0 ? tsr_max64(p->array.chunk[p->axis[1]], 1) : 1,
+                  cz = p->axis[2] >= 0 ? tsr_max64(p->array.chunk[p->axis[2]], 1) : 1;
     p->depth = p->rows = 1;
     if (slice <= budget) {
         p->rows = p->size.y;
@@ -231,12 +232,15 @@ static tsr_status assign(plan *p, tsr_input *input, const tsr_read_options *opti
             continue;
         }
         snprintf(field, sizeof field, "axis %d of %.40s", k, a->field);
-        TSR_TRY(tsr_axes_part(axes, role == 't' ? TSR_PART_FRAME : role == 'l' ? TSR_PART_LAYER : TSR_PART_CHANNEL, a->size[k], field, input, options));
+        TSR_TRY(tsr_axes_part(axes,
+                              role == 't'   ? TSR_PART_FRAME
+                              : role == 'l' ? TSR_PART_LAYER
+                                            : TSR_PART_CHANNEL,
+                              a->size[k], field, input, options));
         p->start[k] = axes->pick[axes->count - 1];
     }
     for (int d = 0; d < 3; d++)
-        if (p->axis[d] >= TSR_STORED_AXES)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: two axes of %s are called %c", tsr_input_name(input), a->field, "xyz"[d]);
+        if (p->axis[d] >= TSR_STORED_AXES) TSR_FAIL(TSR_ERROR_FORMAT, "%s: two axes of %s are called %c", tsr_input_name(input), a->field, "xyz"[d]);
     if (p->axis[0] < 0 && p->axis[1] < 0 && p->axis[2] < 0)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s has no axis of space", tsr_input_name(input), a->field);
     p->size = (tsr_size3){ p->axis[0] >= 0 ? a->size[p->axis[0]] : 1, p->axis[1] >= 0 ? a->size[p->axis[1]] : 1,
@@ -251,7 +255,8 @@ static tsr_status finish(plan *p, const tsr_axes *axes, int image, tsr_volume *v
     return TSR_OK;
 }
 
-tsr_status tsr_stored_volume(const tsr_stored *array, tsr_input *input, const tsr_read_options *options, const tsr_geometry *geometry, tsr_volume **volume)
+tsr_status tsr_stored_volume(const tsr_stored *array, tsr_input *input, const tsr_read_options *options, const tsr_geometry *geometry,
+                             tsr_volume **volume)
 {
     tsr_voxel_place *place = tsr_input_settings(input)->place;
     tsr_axes axes = { 0 };

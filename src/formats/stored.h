@@ -10,14 +10,14 @@ enum { TSR_STORED_AXES = 8 };
 
 typedef struct tsr_stored {
     int axes;
-    int64_t size[TSR_STORED_AXES];  /* the slowest first, as they lie in the file */
-    char role[TSR_STORED_AXES];     /* 'x', 'y', 'z'; 't' frames, 'l' layers, 'c' channels; '.': `pick` says which sample is read */
+    int64_t size[TSR_STORED_AXES]; /* the slowest first, as they lie in the file */
+    char role[TSR_STORED_AXES];    /* 'x', 'y', 'z'; 't' frames, 'l' layers, 'c' channels; '.': `pick` says which sample is read */
     int64_t pick[TSR_STORED_AXES];
     int64_t chunk[TSR_STORED_AXES]; /* what is unpacked together, along each axis; 0: unknown */
-    int64_t parts[TSR_PARTS];      /* frames, layers and channels behind axes with the role '.'; 0: none */
-    int color;                     /* a plane whose axis 'c', of 4 samples at most, is colours: without a choice all of them are read, as an image */
+    int64_t parts[TSR_PARTS];       /* frames, layers and channels behind axes with the role '.'; 0: none */
+    int color;                      /* a plane whose axis 'c', of 4 samples at most, is colours: without a choice all of them are read, as an image */
     tsr_dtype dtype;
-    const char *field;             /* what the file calls its axes: for messages */
+    const char *field; /* what the file calls its axes: for messages */
     void *user;
     /* Elements [start, start + count), in native byte order; element i, j, ... goes to `to` + i stride[0] + j stride[1] + ... bytes. */
     tsr_status (*read)(void *user, const int64_t *start, const int64_t *count, const int64_t *stride, uint8_t *to);
@@ -32,12 +32,14 @@ char tsr_stored_role(const char *name);
 
 /* Reads what the options choose. The geometry is that of the whole array. The array is closed, or goes over to the place that the input's settings name. KEEPS
  * the input as long as that place. */
-tsr_status tsr_stored_volume(const tsr_stored *array, tsr_input *input, const tsr_read_options *options, const tsr_geometry *geometry, tsr_volume **volume);
+tsr_status tsr_stored_volume(const tsr_stored *array, tsr_input *input, const tsr_read_options *options, const tsr_geometry *geometry,
+                             tsr_volume **volume);
 
 /* `count` elements between lines of any strides. */
 void tsr_stored_copy_line(const uint8_t *from, int64_t from_stride, uint8_t *to, int64_t to_stride, int64_t count, size_t element);
 /* A box of `axes` axes: the source with strides of its own. Strides in bytes. */
-void tsr_stored_copy(int axes, const int64_t *count, const uint8_t *from, const int64_t *from_stride, uint8_t *to, const int64_t *to_stride, size_t element);
+void tsr_stored_copy(int axes, const int64_t *count, const uint8_t *from, const int64_t *from_stride, uint8_t *to, const int64_t *to_stride,
+                     size_t element);
 /* float16 as it lies in a file, in native byte order. Exact. */
 float tsr_stored_half(uint16_t half);
 

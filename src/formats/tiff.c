@@ -79,7 +79,8 @@ static tsr_status put_numbers(writer *w, const uint64_t *values, int64_t count, 
 }
 
 /* Four bytes in a place of eight or four: two whole numbers. In a small file they lie in front of the header. */
-static tsr_status write_header(writer *w, int64_t page, uint64_t text_at, size_t text_bytes, const uint32_t ratio[2][2], int resolution_unit, int last)
+static tsr_status write_header(writer *w, int64_t page, uint64_t text_at, size_t text_bytes, const uint32_t ratio[2][2], int resolution_unit,
+                               int last)
 {
     const int word = w->big ? 8 : 4;
     const uint64_t *offsets = w->offset + page * w->strips, *counts = w->bytes + page * w->strips;
@@ -235,7 +236,8 @@ static tsr_status interleave(writer *w, uint8_t **pixels)
     for (int c = 0; c < w->samples && status == TSR_OK; c++) {
         const uint8_t *voxels;
         status = tsr_volume_part(v, c * plane, plane, one, &voxels);
-        if (status == TSR_OK) tsr_stored_copy_line(voxels, (int64_t)element, *pixels + c * (int64_t)element, w->samples * (int64_t)element, plane, element);
+        if (status == TSR_OK)
+            tsr_stored_copy_line(voxels, (int64_t)element, *pixels + c * (int64_t)element, w->samples * (int64_t)element, plane, element);
     }
     free(one);
     if (status != TSR_OK) free(*pixels), *pixels = NULL;
@@ -257,7 +259,8 @@ static tsr_status write_file(writer *w, const char *text, const uint8_t *interle
     put_number(head + 2, w->big ? 43 : 42, 2, w->big_endian);
     if (w->big) put_number(head + 4, 8, 2, w->big_endian);
     const int word = w->big ? 8 : 4;
-    const uint64_t text_at = head_bytes + (uint64_t)voxels, known = text_at + text_bytes + (text_bytes & 1) + (text_at & 1) + 32 + (uint64_t)(2 * w->strips * word);
+    const uint64_t text_at = head_bytes + (uint64_t)voxels,
+                   known = text_at + text_bytes + (text_bytes & 1) + (text_at & 1) + 32 + (uint64_t)(2 * w->strips * word);
     if (!w->level) put_number(head + (w->big ? 8 : 4), known, word, w->big_endian);
     TSR_TRY(tsr_output_write(w->out, head, head_bytes));
     TSR_TRY(w->level ? write_packed(w, interleaved) : write_plain(w, interleaved));
@@ -289,16 +292,19 @@ static tsr_status plan(writer *w, const tsr_volume *v, const tsr_write_options *
     w->level = options->compression > 0 ? options->compression : 0;
     w->predictor = w->level && v->dtype < TSR_U64;
     if (w->width >= most || w->height >= most)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: TIFF: slices of %lld x %lld, expected less than 2^31 each way", w->path, (long long)w->width, (long long)w->height);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: TIFF: slices of %lld x %lld, expected less than 2^31 each way", w->path, (long long)w->width,
+                 (long long)w->height);
     const int64_t line = w->width * w->samples * (int64_t)w->element;
     w->rows = w->level ? tsr_max64(1, tsr_min64(STRIP_BYTES / line, w->height)) : w->height;
     w->strips = tsr_ceil_div(w->height, w->rows);
-    if (line > 1 << 30 && w->level) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: TIFF: rows of %lld bytes are not packed: leave out the compression", w->path, (long long)line);
+    if (line > 1 << 30 && w->level)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: TIFF: rows of %lld bytes are not packed: leave out the compression", w->path, (long long)line);
     const double all = (double)line * (double)w->height * (double)w->pages, headers = (double)w->pages * (400 + 16 * (double)w->strips);
     w->big = (w->level ? 1.001 * all : all) + headers + 1e6 > 4294967295.0;
     w->offset = (uint64_t *)calloc((size_t)(w->pages * w->strips), sizeof *w->offset);
     w->bytes = (uint64_t *)calloc((size_t)(w->pages * w->strips), sizeof *w->bytes);
-    if (!w->offset || !w->bytes) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for the places of %lld strips", w->path, (long long)(w->pages * w->strips));
+    if (!w->offset || !w->bytes)
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for the places of %lld strips", w->path, (long long)(w->pages * w->strips));
     return TSR_OK;
 }
 
@@ -309,7 +315,8 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     uint8_t *pixels = NULL;
     tsr_status status;
     const int ome = tsr_path_has_extension(path, ".ome.tif") || tsr_path_has_extension(path, ".ome.tiff");
-    if (tsr_path_has_extension(path, ".gz")) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: a TIFF file packs its voxels itself: leave out .gz, give a compression", path);
+    if (tsr_path_has_extension(path, ".gz"))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: a TIFF file packs its voxels itself: leave out .gz, give a compression", path);
     TSR_TRY_GOTO(plan(&w, volume, options), done);
     TSR_TRY_GOTO(tsr_tiff_text(volume, path, ome, &text), done);
     TSR_TRY_GOTO(interleave(&w, &pixels), done);

@@ -6,22 +6,22 @@
 
 /* The pages of one image: how many along each axis, the fastest first, and where each lies among the pages of the file. */
 typedef struct tsr_tiff_order {
-    int axes;               /* 0 to 3 */
-    char role[3];           /* 'z', 't', 'c' */
+    int axes;     /* 0 to 3 */
+    char role[3]; /* 'z', 't', 'c' */
     int64_t size[3];
-    int64_t *page, pages;   /* pages[...]: number in the file, -1: there is none; NULL: they follow one another */
+    int64_t *page, pages;     /* pages[...]: number in the file, -1: there is none; NULL: they follow one another */
     int samples_are_channels; /* OME: SizeC counts the samples of a pixel, too */
 } tsr_tiff_order;
 
 typedef struct tsr_tiff_notes {
-    tsr_volume *holder;     /* geometry, unit, metadata, scaling */
+    tsr_volume *holder; /* geometry, unit, metadata, scaling */
     tsr_tiff_order order;
-    int64_t series;         /* of the file, as its description counts them; 0: it does not say */
-    int has_z;              /* the spacing along z is known */
-    int has_xy;             /* the spacing along x and y is known, or a unit is that the resolution is in */
-    int placed;             /* the affine matrix was there */
-    double origin[3];       /* ImageJ: the voxel at the world's origin */
-    int contiguous;         /* ImageJ: pages may follow the first without headers of their own */
+    int64_t series;   /* of the file, as its description counts them; 0: it does not say */
+    int has_z;        /* the spacing along z is known */
+    int has_xy;       /* the spacing along x and y is known, or a unit is that the resolution is in */
+    int placed;       /* the affine matrix was there */
+    double origin[3]; /* ImageJ: the voxel at the world's origin */
+    int contiguous;   /* ImageJ: pages may follow the first without headers of their own */
 } tsr_tiff_notes;
 
 /* Reads the description (NULL: none) of a file of `pages` pages. `wanted`: the series. TSR_ERROR_UNSUPPORTED for planes in other files. */

@@ -170,7 +170,8 @@ static int next_tag(tsr_text *t, struct tag *tag)
 /* The value of an attribute, copied; 0 if there is none. Of entities those that XML itself names are put back. */
 static int attribute(const struct tag *tag, const char *name, char *value, size_t room)
 {
-    static const char *const entities[][2] = { { "&lt;", "<" }, { "&gt;", ">" }, { "&amp;", "&" }, { "&quot;", "\"" }, { "&apos;", "'" }, { "&#10;", "\n" } };
+    static const char *const entities[][2] = { { "&lt;", "<" },    { "&gt;", ">" },   { "&amp;", "&" },
+                                               { "&quot;", "\"" }, { "&apos;", "'" }, { "&#10;", "\n" } };
     const char *at = tag->attributes.text, *end = at + tag->attributes.size;
     while (at < end) {
         while (at < end && strchr(" \t\r\n/", *at)) at++;
@@ -217,8 +218,8 @@ struct ome {
     int64_t size[3], samples;     /* z, c / samples, t */
     int64_t next_page;            /* of images whose TiffData do not say */
     int64_t ifd, first[3], planes;
-    int open, mapped;             /* within the TiffData of the image that is wanted; it had one */
-    char order[8], file[256];     /* of the UUID that was met first */
+    int open, mapped;         /* within the TiffData of the image that is wanted; it had one */
+    char order[8], file[256]; /* of the UUID that was met first */
 };
 
 static tsr_status take_pixels(struct ome *o, const struct tag *tag)
@@ -230,7 +231,8 @@ static tsr_status take_pixels(struct ome *o, const struct tag *tag)
     o->size[1] = whole(tag, "SizeC", 1);
     o->size[2] = whole(tag, "SizeT", 1);
     o->samples = 1;
-    if (!attribute(tag, "DimensionOrder", o->order, sizeof o->order) || strlen(o->order) != 5 || strncmp(o->order, "XY", 2)) strcpy(o->order, "XYZCT");
+    if (!attribute(tag, "DimensionOrder", o->order, sizeof o->order) || strlen(o->order) != 5 || strncmp(o->order, "XY", 2))
+        strcpy(o->order, "XYZCT");
     for (int k = 0; k < 3; k++) {
         double value = 0;
         if (!attribute(tag, physical[k], text, sizeof text) || !tsr_parse_numbers(text, &value, 1) || !(value > 0) || !isfinite(value)) continue;
@@ -255,10 +257,17 @@ static tsr_status start_table(struct ome *o)
     if (order->axes) return TSR_OK;
     if (o->samples > 1 && o->size[1] % o->samples == 0) o->size[1] /= o->samples, order->samples_are_channels = 1;
     for (int k = 2; k < 5; k++)
-        add_axis(order, o->order[k] == 'Z' ? 'z' : o->order[k] == 'C' ? 'c' : 't', o->order[k] == 'Z' ? o->size[0] : o->order[k] == 'C' ? o->size[1] : o->size[2]);
+        add_axis(order,
+                 o->order[k] == 'Z'   ? 'z'
+                 : o->order[k] == 'C' ? 'c'
+                                      : 't',
+                 o->order[k] == 'Z'   ? o->size[0]
+                 : o->order[k] == 'C' ? o->size[1]
+                                      : o->size[2]);
     const int64_t n = product(order);
     if (n < 1 || n > ((int64_t)1 << 26))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: OME-XML asks for %lld planes, the file has %lld pages", tsr_input_name(o->input), (long long)n, (long long)o->pages);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: OME-XML asks for %lld planes, the file has %lld pages", tsr_input_name(o->input), (long long)n,
+                 (long long)o->pages);
     order->page = (int64_t *)malloc((size_t)n * sizeof *order->page);
     if (!order->page) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %lld planes", tsr_input_name(o->input), (long long)n);
     for (int64_t i = 0; i < n; i++) order->page[i] = -1;
@@ -311,11 +320,13 @@ static tsr_status take_tag(struct ome *o, const struct tag *tag, char key[256])
     char text[512];
     const int end = tag->ends, here = o->image == o->wanted;
     if (tsr_word_is(tag->name, "BinaryOnly"))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: its OME-XML lies in another file (%.80s), expected it in this one: Bio-Formats (bfconvert) puts it there",
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "%s: its OME-XML lies in another file (%.80s), expected it in this one: Bio-Formats (bfconvert) puts it there",
                  tsr_input_name(o->input), attribute(tag, "MetadataFile", text, sizeof text) ? text : "unnamed");
     if (tsr_word_is(tag->name, "Image") && !end) {
         o->image++;
-        if (o->image == o->wanted && attribute(tag, "Name", text, sizeof text) && *text) TSR_TRY(tsr_volume_set_meta(o->notes->holder, "ome.Name", text));
+        if (o->image == o->wanted && attribute(tag, "Name", text, sizeof text) && *text)
+            TSR_TRY(tsr_volume_set_meta(o->notes->holder, "ome.Name", text));
     }
     if (tsr_word_is(tag->name, "UUID") && !end) TSR_TRY(take_uuid(o, tag));
     if (tsr_word_is(tag->name, "M") && !end && attribute(tag, "K", key, 256)) return TSR_OK;
@@ -509,7 +520,8 @@ static void put_ome(const tsr_volume *v, struct text *t)
                  "http://www.openmicroscopy.org/Schemas/OME/2016-06/ome.xsd\"><Image ID=\"Image:0\" Name=\"");
     put_escaped(t, name ? name : "volume");
     snprintf(line, sizeof line,
-             "\"><Pixels ID=\"Pixels:0\" DimensionOrder=\"XYZCT\" Type=\"%s\" BigEndian=\"false\" SizeX=\"%lld\" SizeY=\"%lld\" SizeZ=\"%lld\" SizeC=\"%lld\" "
+             "\"><Pixels ID=\"Pixels:0\" DimensionOrder=\"XYZCT\" Type=\"%s\" BigEndian=\"false\" SizeX=\"%lld\" SizeY=\"%lld\" SizeZ=\"%lld\" "
+             "SizeC=\"%lld\" "
              "SizeT=\"1\" PhysicalSizeX=\"%s\" PhysicalSizeXUnit=\"%s\" PhysicalSizeY=\"%s\" PhysicalSizeYUnit=\"%s\" PhysicalSizeZ=\"%s\" "
              "PhysicalSizeZUnit=\"%s\">",
              types[v->dtype], (long long)v->size.x, (long long)v->size.y, (long long)(image ? 1 : v->size.z), (long long)(image ? v->size.z : 1),
@@ -558,7 +570,8 @@ tsr_status tsr_tiff_text(const tsr_volume *v, const char *path, int ome, char **
         char affine[12 * 26 + 1], n[32];
         size_t used = 0;
         for (int i = 0; i < 12; i++)
-            used += (size_t)snprintf(affine + used, sizeof affine - used, "%s%s", i ? " " : "", tsr_print_double(n, v->geometry.affine[i / 4][i % 4]));
+            used +=
+                (size_t)snprintf(affine + used, sizeof affine - used, "%s%s", i ? " " : "", tsr_print_double(n, v->geometry.affine[i / 4][i % 4]));
         (void)put_note(&t, "tessera.affine", affine);
     }
     (void)tsr_volume_notes(v, put_note, &t);

@@ -49,14 +49,14 @@ typedef struct tsr_zarr_codecs {
 typedef struct tsr_zarr_array {
     int axes, version;
     int64_t size[TSR_STORED_AXES], chunk[TSR_STORED_AXES]; /* chunk: what is packed together */
-    int64_t shard[TSR_STORED_AXES];                       /* chunks that share a file, along each axis; 1: none do */
+    int64_t shard[TSR_STORED_AXES];                        /* chunks that share a file, along each axis; 1: none do */
     int sharded, index_first, index_checked;
     tsr_zarr_codecs codecs;
     tsr_dtype dtype;
-    int element;      /* bytes of an element in a chunk: 2 for float16, which becomes float32 */
-    uint8_t fill[8];  /* as dtype */
-    char separator;   /* of keys */
-    int prefixed;     /* keys begin with "c" */
+    int element;                               /* bytes of an element in a chunk: 2 for float16, which becomes float32 */
+    uint8_t fill[8];                           /* as dtype */
+    char separator;                            /* of keys */
+    int prefixed;                              /* keys begin with "c" */
     char type[32], names[TSR_STORED_AXES][32]; /* as the file calls type and axes; "": no name */
 } tsr_zarr_array;
 

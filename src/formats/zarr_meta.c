@@ -28,7 +28,8 @@ static tsr_status get_json(const tsr_zarr_store *s, const char *folder, const ch
     TSR_TRY(tsr_zarr_get(s, key, JSON_MOST, &value));
     if (!value.bytes) return TSR_OK;
     *json = json_loadb((const char *)value.bytes, value.size, JSON_ALLOW_NUL, &error);
-    if (!*json) *json = json_loadb((const char *)value.bytes, value.size, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &error); /* whole numbers beyond 2^63 */
+    if (!*json)
+        *json = json_loadb((const char *)value.bytes, value.size, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &error); /* whole numbers beyond 2^63 */
     tsr_zarr_value_free(&value);
     if (!*json || !json_is_object(*json)) {
         json_decref(*json);
@@ -85,14 +86,23 @@ static void take_fill(const json_t *fill, tsr_zarr_array *a)
 
 static tsr_status take_packer(const tsr_zarr_store *s, const char *id, tsr_zarr_codecs *c)
 {
-    static const struct { const char *id; tsr_zarr_pack pack; } known[] = { { "gzip", TSR_ZARR_GZIP }, { "zlib", TSR_ZARR_ZLIB }, { "numcodecs.zlib", TSR_ZARR_ZLIB }, { "zstd", TSR_ZARR_ZSTD }, { "blosc", TSR_ZARR_BLOSC } };
+    static const struct {
+        const char *id;
+        tsr_zarr_pack pack;
+    } known[] = { { "gzip", TSR_ZARR_GZIP },
+                  { "zlib", TSR_ZARR_ZLIB },
+                  { "numcodecs.zlib", TSR_ZARR_ZLIB },
+                  { "zstd", TSR_ZARR_ZSTD },
+                  { "blosc", TSR_ZARR_BLOSC } };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(id, known[i].id)) continue;
 #ifndef TSR_HAVE_ZSTD
-        if (known[i].pack == TSR_ZARR_ZSTD) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: packed by zstd, which this build does not have: package libzstd-dev", name_of(s));
+        if (known[i].pack == TSR_ZARR_ZSTD)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: packed by zstd, which this build does not have: package libzstd-dev", name_of(s));
 #endif
 #ifndef TSR_HAVE_BLOSC
-        if (known[i].pack == TSR_ZARR_BLOSC) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: packed by blosc, which this build does not have: package libblosc-dev", name_of(s));
+        if (known[i].pack == TSR_ZARR_BLOSC)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: packed by blosc, which this build does not have: package libblosc-dev", name_of(s));
 #endif
         if (c->pack != TSR_ZARR_PLAIN) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: chunks that are packed twice, expected once", name_of(s));
         c->pack = known[i].pack;
@@ -133,12 +143,14 @@ static tsr_status take_shards(const tsr_zarr_store *s, const json_t *configurati
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: Zarr: codec sharding_indexed: 'chunk_shape' is not %d positive numbers", name_of(s), a->axes);
     for (int k = 0; k < a->axes; k++) {
         if (a->chunk[k] % inner[k])
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: Zarr: shards of %lld are no multiple of chunks of %lld along axis %d", name_of(s), (long long)a->chunk[k], (long long)inner[k], k);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: Zarr: shards of %lld are no multiple of chunks of %lld along axis %d", name_of(s), (long long)a->chunk[k],
+                     (long long)inner[k], k);
         a->shard[k] = a->chunk[k] / inner[k];
         a->chunk[k] = inner[k];
     }
     TSR_TRY(take_v3_codecs(s, json_object_get(configuration, "index_codecs"), 0, 1, a, &index));
-    if (index.pack != TSR_ZARR_PLAIN || (index.swap != 0) != tsr_host_big_endian()) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: a packed index of shards, or one with big-endian numbers", name_of(s));
+    if (index.pack != TSR_ZARR_PLAIN || (index.swap != 0) != tsr_host_big_endian())
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: a packed index of shards, or one with big-endian numbers", name_of(s));
     a->sharded = 1;
     a->index_checked = index.checked;
     a->index_first = location && !strcmp(location, "start");
@@ -172,9 +184,13 @@ static tsr_status take_v3_codecs(const tsr_zarr_store *s, const json_t *list, in
 
 static tsr_status take_type(const tsr_zarr_store *s, const char *folder, const char *type, tsr_zarr_array *a)
 {
-    static const struct { const char *v2, *v3; tsr_dtype dtype; int element; } types[] = {
-        { "u1", "uint8", TSR_U8, 1 },  { "i1", "int8", TSR_I8, 1 },    { "u2", "uint16", TSR_U16, 2 },  { "i2", "int16", TSR_I16, 2 },
-        { "u4", "uint32", TSR_U32, 4 }, { "i4", "int32", TSR_I32, 4 },  { "u8", "uint64", TSR_U64, 8 },  { "i8", "int64", TSR_I64, 8 },
+    static const struct {
+        const char *v2, *v3;
+        tsr_dtype dtype;
+        int element;
+    } types[] = {
+        { "u1", "uint8", TSR_U8, 1 },    { "i1", "int8", TSR_I8, 1 },     { "u2", "uint16", TSR_U16, 2 },  { "i2", "int16", TSR_I16, 2 },
+        { "u4", "uint32", TSR_U32, 4 },  { "i4", "int32", TSR_I32, 4 },   { "u8", "uint64", TSR_U64, 8 },  { "i8", "int64", TSR_I64, 8 },
         { "f2", "float16", TSR_F32, 2 }, { "f4", "float32", TSR_F32, 4 }, { "f8", "float64", TSR_F64, 8 }, { "b1", "bool", TSR_U8, 1 },
     };
     const int v2 = type && a->version == 2 && (type[0] == '<' || type[0] == '>' || type[0] == '|');
@@ -186,7 +202,8 @@ static tsr_status take_type(const tsr_zarr_store *s, const char *folder, const c
             if (v2) a->codecs.swap = a->element > 1 && (type[0] == '>') != tsr_host_big_endian();
             return TSR_OK;
         }
-    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: array '%s' is of type '%.40s', expected whole or real numbers of 8 to 64 bits", name_of(s), folder, a->type);
+    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: array '%s' is of type '%.40s', expected whole or real numbers of 8 to 64 bits", name_of(s), folder,
+             a->type);
 }
 
 static tsr_status take_v2(const tsr_zarr_store *s, const char *folder, const json_t *j, tsr_zarr_array *a)
@@ -207,7 +224,8 @@ static tsr_status take_v2(const tsr_zarr_store *s, const char *folder, const jso
         const json_t *one = json_array_get(filters, i);
         const char *id = json_string_value(json_object_get(one, "id"));
         if (!id || strcmp(id, "shuffle") || i)
-            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: array '%s' has the filter '%.40s', expected none: zarr-python rewrites it", name_of(s), folder, id ? id : "?");
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: array '%s' has the filter '%.40s', expected none: zarr-python rewrites it", name_of(s), folder,
+                     id ? id : "?");
         const int64_t n = json_integer_value(json_object_get(one, "elementsize"));
         a->codecs.shuffle = n > 1 && n <= 16 ? (int)n : 0;
     }
@@ -221,18 +239,21 @@ static tsr_status take_v2(const tsr_zarr_store *s, const char *folder, const jso
 
 static tsr_status take_v3(const tsr_zarr_store *s, const char *folder, const json_t *j, tsr_zarr_array *a)
 {
-    const json_t *grid = json_object_get(j, "chunk_grid"), *keys = json_object_get(j, "chunk_key_encoding"), *names = json_object_get(j, "dimension_names");
+    const json_t *grid = json_object_get(j, "chunk_grid"), *keys = json_object_get(j, "chunk_key_encoding"),
+                 *names = json_object_get(j, "dimension_names");
     const char *kind = json_string_value(json_object_get(grid, "name")), *encoding = json_string_value(json_object_get(keys, "name")),
                *separator = json_string_value(json_object_get(json_object_get(keys, "configuration"), "separator"));
     a->version = 3;
     a->prefixed = !encoding || strcmp(encoding, "v2");
     a->separator = separator && *separator ? *separator : a->prefixed ? '/' : '.';
     TSR_TRY(take_type(s, folder, json_string_value(json_object_get(j, "data_type")), a));
-    if (!kind || strcmp(kind, "regular")) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: chunks of the grid '%.40s', expected regular ones", name_of(s), kind ? kind : "?");
+    if (!kind || strcmp(kind, "regular"))
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: chunks of the grid '%.40s', expected regular ones", name_of(s), kind ? kind : "?");
     if (json_array_size(json_object_get(j, "storage_transformers"))) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: storage transformers", name_of(s));
     a->axes = get_sizes(json_object_get(j, "shape"), a->size, 0);
     if (a->axes < 1 || get_sizes(json_object_get(json_object_get(grid, "configuration"), "chunk_shape"), a->chunk, 1) != a->axes)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: Zarr: array '%s': 'shape' and 'chunk_shape' are not 1 to %d numbers each", name_of(s), folder, TSR_STORED_AXES);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: Zarr: array '%s': 'shape' and 'chunk_shape' are not 1 to %d numbers each", name_of(s), folder,
+                 TSR_STORED_AXES);
     for (int k = 0; k < a->axes && json_is_array(names); k++) {
         const char *one = json_string_value(json_array_get(names, (size_t)k));
         snprintf(a->names[k], sizeof a->names[k], "%.31s", one ? one : "");
@@ -355,9 +376,10 @@ static tsr_status take_attributes(json_t *attributes, tsr_zarr_image *image)
     const char *key;
     json_t *value;
     char name[200], number[32];
-    json_object_foreach(json_object_get(attributes, "tessera"), key, value)
-        if (json_is_string(value)) TSR_TRY(tsr_volume_take_note(image->holder, key, json_string_value(value)));
-    json_object_foreach(attributes, key, value) {
+    json_object_foreach(json_object_get(attributes, "tessera"), key, value) if (json_is_string(value))
+        TSR_TRY(tsr_volume_take_note(image->holder, key, json_string_value(value)));
+    json_object_foreach(attributes, key, value)
+    {
         snprintf(name, sizeof name, "zarr.%.150s", key);
         if (json_is_string(value)) TSR_TRY(tsr_volume_set_meta(image->holder, name, json_string_value(value)));
         if (json_is_number(value)) TSR_TRY(tsr_volume_set_meta(image->holder, name, tsr_print_double(number, json_number_value(value))));
@@ -365,7 +387,10 @@ static tsr_status take_attributes(json_t *attributes, tsr_zarr_image *image)
     return TSR_OK;
 }
 
-static void join(char to[512], const char *folder, const char *name) { snprintf(to, 512, "%.255s%s%.255s", folder, *folder && *name ? "/" : "", name); }
+static void join(char to[512], const char *folder, const char *name)
+{
+    snprintf(to, 512, "%.255s%s%.255s", folder, *folder && *name ? "/" : "", name);
+}
 
 /* The attributes of the group: an affine matrix among them is that of the finest level, from which the level's steps and shift lead to its own. */
 static tsr_status take_finest(const json_t *multiscale, const json_t *finest, json_t *attributes, tsr_zarr_image *image)
@@ -400,14 +425,16 @@ static tsr_status take_level(const tsr_zarr_store *s, const char *folder, json_t
     json_t *own = NULL;
     node what;
     if (level < 0 || level >= levels)
-        TSR_FAIL(levels ? TSR_ERROR_ARGUMENT : TSR_ERROR_FORMAT, "%s: options.level is %lld, expected 0 to %lld: the pyramid has %lld level%s", name_of(s),
-                 (long long)level, (long long)levels - 1, (long long)levels, levels == 1 ? "" : "s");
+        TSR_FAIL(levels ? TSR_ERROR_ARGUMENT : TSR_ERROR_FORMAT, "%s: options.level is %lld, expected 0 to %lld: the pyramid has %lld level%s",
+                 name_of(s), (long long)level, (long long)levels - 1, (long long)levels, levels == 1 ? "" : "s");
     const json_t *dataset = json_array_get(datasets, (size_t)level);
     const char *path = json_string_value(json_object_get(dataset, "path"));
-    if (!path || strstr(path, "..") || *path == '/') TSR_FAIL(TSR_ERROR_FORMAT, "%s: OME-Zarr: level %lld has no path within the group", name_of(s), (long long)level);
+    if (!path || strstr(path, "..") || *path == '/')
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: OME-Zarr: level %lld has no path within the group", name_of(s), (long long)level);
     join(image->path, folder, path);
     tsr_status status = look(s, image->path, &image->array, &own, &what);
-    if (status == TSR_OK && what != ARRAY) status = TSR_FAILED(TSR_ERROR_FORMAT, "%s: OME-Zarr: level %lld, '%s', is no array", name_of(s), (long long)level, image->path);
+    if (status == TSR_OK && what != ARRAY)
+        status = TSR_FAILED(TSR_ERROR_FORMAT, "%s: OME-Zarr: level %lld, '%s', is no array", name_of(s), (long long)level, image->path);
     if (status == TSR_OK) status = take_axes(multiscale, dataset, image);
     if (status == TSR_OK) status = take_omero(attributes, image->holder);
     if (status == TSR_OK) status = take_finest(multiscale, json_array_get(datasets, 0), attributes, image);
@@ -434,7 +461,7 @@ static tsr_status list_node(void *user, const char *folder)
     char name[600], level[24];
     tsr_status status = look(w->store, folder, &a, &attributes, &what);
     if (status == TSR_ERROR_UNSUPPORTED && what == ARRAY && a.axes) status = TSR_OK; /* listed all the same */
-    if (status == TSR_ERROR_UNSUPPORTED) { /* texts and the like */
+    if (status == TSR_ERROR_UNSUPPORTED) {                                           /* texts and the like */
         json_decref(attributes);
         return TSR_OK;
     }
@@ -445,7 +472,8 @@ static tsr_status list_node(void *user, const char *folder)
         memcpy(e.size, a.size, sizeof e.size);
         status = tsr_contents_add(w->contents, &e);
     }
-    for (size_t k = 0; status == TSR_OK && what == GROUP && !*folder && k < json_array_size(datasets); k++) { /* the levels of the image that the root is */
+    for (size_t k = 0; status == TSR_OK && what == GROUP && !*folder && k < json_array_size(datasets);
+         k++) { /* the levels of the image that the root is */
         const char *path = json_string_value(json_object_get(json_array_get(datasets, k), "path"));
         json_t *own = NULL;
         if (!path || strstr(path, "..") || *path == '/') continue;
@@ -518,7 +546,8 @@ tsr_status tsr_zarr_choose(const tsr_zarr_store *s, const tsr_read_options *o, t
         attributes = NULL;
         snprintf(folder, sizeof folder, "%lld", (long long)(o->series_given ? o->series : 0));
         status = look(s, folder, &image->array, &attributes, &what);
-        if (status == TSR_OK && what == NOTHING) status = TSR_FAILED(TSR_ERROR_ARGUMENT, "%s: options.series is %s: there is no such image", name_of(s), folder);
+        if (status == TSR_OK && what == NOTHING)
+            status = TSR_FAILED(TSR_ERROR_ARGUMENT, "%s: options.series is %s: there is no such image", name_of(s), folder);
         if (status == TSR_OK) status = take_level(s, folder, attributes, o, image);
     } else if (status == TSR_OK && what == GROUP && !o->dataset) {
         json_decref(attributes);
@@ -528,7 +557,8 @@ tsr_status tsr_zarr_choose(const tsr_zarr_store *s, const tsr_read_options *o, t
         if (status == TSR_OK) status = take_attributes(attributes, image);
     } else if (status == TSR_OK && what == ARRAY) status = take_attributes(attributes, image);
     else if (status == TSR_OK)
-        status = TSR_FAILED(o->dataset ? TSR_ERROR_ARGUMENT : TSR_ERROR_FORMAT, "%s: Zarr: '/%s' is no array and no image of several levels", name_of(s), image->path);
+        status = TSR_FAILED(o->dataset ? TSR_ERROR_ARGUMENT : TSR_ERROR_FORMAT, "%s: Zarr: '/%s' is no array and no image of several levels",
+                            name_of(s), image->path);
     if (status == TSR_OK && o->level_given && o->level && !image->has_roles && what == ARRAY)
         status = TSR_FAILED(TSR_ERROR_ARGUMENT, "%s: options.level is %lld, expected 0: the array is no pyramid", name_of(s), (long long)o->level);
     json_decref(attributes);

@@ -63,7 +63,8 @@ static tsr_status unpack(const zarr *z, const char *key, const uint8_t *packed, 
     switch (z->image.array.codecs.pack) {
     case TSR_ZARR_GZIP:
     case TSR_ZARR_ZLIB:
-        if (tsr_inflate_exactly(key, NULL, packed, size, z->image.array.codecs.pack == TSR_ZARR_GZIP ? TSR_WRAPPER_GZIP : TSR_WRAPPER_ZLIB, 0, to, bytes, "a chunk") != TSR_OK)
+        if (tsr_inflate_exactly(key, NULL, packed, size, z->image.array.codecs.pack == TSR_ZARR_GZIP ? TSR_WRAPPER_GZIP : TSR_WRAPPER_ZLIB, 0, to,
+                                bytes, "a chunk") != TSR_OK)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: chunk %.300s", name_of(z), tsr_error_message());
         return TSR_OK;
     case TSR_ZARR_ZSTD: {
@@ -83,8 +84,7 @@ static tsr_status unpack(const zarr *z, const char *key, const uint8_t *packed, 
         return TSR_OK;
     }
     default:
-        if (size != bytes)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: chunk '%.200s' has %zu bytes, expected %zu", name_of(z), key, size, bytes);
+        if (size != bytes) TSR_FAIL(TSR_ERROR_FORMAT, "%s: chunk '%.200s' has %zu bytes, expected %zu", name_of(z), key, size, bytes);
         memcpy(to, packed, bytes);
         return TSR_OK;
     }
@@ -193,7 +193,8 @@ static tsr_status read_chunk(const job *j, worker *w, int64_t number)
     }
     int64_t skip = 0;
     for (int k = 0; k < a->axes; k++) {
-        const int64_t begin = tsr_max64(index[k] * a->chunk[k], j->start[k]), end = tsr_min64((index[k] + 1) * a->chunk[k], j->start[k] + j->count[k]);
+        const int64_t begin = tsr_max64(index[k] * a->chunk[k], j->start[k]),
+                      end = tsr_min64((index[k] + 1) * a->chunk[k], j->start[k] + j->count[k]);
         n[k] = end - begin;
         skip += (begin - index[k] * a->chunk[k]) * from[k];
         to += (begin - j->start[k]) * j->stride[k];
@@ -223,7 +224,8 @@ static void read_range(void *user, int64_t begin, int64_t end, int number)
         if (!w->plain || (z->image.array.codecs.shuffle && !w->turned) || (wide && !w->wide))
             status = TSR_FAILED(TSR_ERROR_MEMORY, "%s: out of memory for a chunk of %lld bytes", name_of(z), (long long)z->bytes);
     }
-    for (int64_t k = begin; k < end && status == TSR_OK && !__atomic_load_n(&j->failed, __ATOMIC_RELAXED); k++) status = read_chunk(j, w, j->offset + k);
+    for (int64_t k = begin; k < end && status == TSR_OK && !__atomic_load_n(&j->failed, __ATOMIC_RELAXED); k++)
+        status = read_chunk(j, w, j->offset + k);
     if (status != TSR_OK && !__atomic_exchange_n(&j->failed, 1, __ATOMIC_ACQ_REL)) {
         j->status = status;
         snprintf(j->message, sizeof j->message, "%s", tsr_error_message());
@@ -274,7 +276,8 @@ static tsr_status check_chunk(zarr *z)
     for (int k = 0; k < a->axes; k++) good &= !__builtin_mul_overflow(z->elements, a->chunk[k], &z->elements);
     good = good && !__builtin_mul_overflow(z->elements, (int64_t)tsr_dtype_size(a->dtype), &z->bytes) && z->bytes <= most;
     if (!good)
-        TSR_FAIL(TSR_ERROR_MEMORY, "%s: Zarr: the chunks of array '/%s' are larger than the memory limit of %lld bytes", name_of(z), z->image.path, (long long)most);
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: Zarr: the chunks of array '/%s' are larger than the memory limit of %lld bytes", name_of(z), z->image.path,
+                 (long long)most);
     z->bytes = z->elements * a->element;
     z->workers = tsr_parallel_default_threads();
     while (z->workers > 1 && z->bytes > most / 4 / z->workers) z->workers--;
@@ -335,7 +338,8 @@ static tsr_status list(tsr_input *input, const tsr_read_options *options, tsr_co
 
 static tsr_status left_out(const char *name)
 {
-    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: is a Zarr hierarchy, which this build neither reads nor writes: it has no jansson; package libjansson-dev", name);
+    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: is a Zarr hierarchy, which this build neither reads nor writes: it has no jansson; package libjansson-dev",
+             name);
 }
 
 static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
@@ -373,11 +377,14 @@ static int recognise(const tsr_signature *s)
     const size_t n = s->head_bytes;
     size_t at = 0;
     if (n >= 4 && !memcmp(s->head, "PK\3\4", 4))
-        return holds(s->head, n, ".zgroup") || holds(s->head, n, ".zarray") || holds(s->head, n, ".zattrs") || holds(s->head, n, "zarr.json") ? TSR_SURELY_MINE : TSR_NOT_MINE;
+        return holds(s->head, n, ".zgroup") || holds(s->head, n, ".zarray") || holds(s->head, n, ".zattrs") || holds(s->head, n, "zarr.json")
+                   ? TSR_SURELY_MINE
+                   : TSR_NOT_MINE;
     while (at < n && strchr(" \t\r\n", s->head[at]) && s->head[at]) at++;
     if (at == n || s->head[at] != '{') return TSR_NOT_MINE;
     if (holds(s->head, n, "\"zarr_format\"")) return TSR_SURELY_MINE;
-    return holds(s->head, n, "\"multiscales\"") || (holds(s->head, n, "\"node_type\"") && holds(s->head, n, "\"attributes\"")) ? TSR_SURELY_MINE : TSR_NOT_MINE;
+    return holds(s->head, n, "\"multiscales\"") || (holds(s->head, n, "\"node_type\"") && holds(s->head, n, "\"attributes\"")) ? TSR_SURELY_MINE
+                                                                                                                               : TSR_NOT_MINE;
 }
 
 const tsr_format tsr_format_zarr = { .name = "zarr",

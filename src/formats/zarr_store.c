@@ -56,7 +56,8 @@ static tsr_status get_member(const tsr_zarr_store *s, const char *key, int64_t m
     const tsr_zarr_member *m = s->members ? (const tsr_zarr_member *)bsearch(&wanted, s->member, (size_t)s->members, sizeof *m, by_name) : NULL;
     if (!m) return TSR_OK;
     if (m->entry->size > most)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: '%.100s' has %lld bytes, expected at most %lld", tsr_input_name(s->input), key, (long long)m->entry->size, (long long)most);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: '%.100s' has %lld bytes, expected at most %lld", tsr_input_name(s->input), key, (long long)m->entry->size,
+                 (long long)most);
     TSR_TRY(tsr_zip_take(&s->zip, m->entry, &v->block));
     v->bytes = (const uint8_t *)v->block.data;
     v->size = (size_t)m->entry->size;
@@ -117,13 +118,15 @@ tsr_status tsr_zarr_get(const tsr_zarr_store *s, const char *key, int64_t most, 
     TSR_TRY(tsr_input_open_beside(s->input, key, 1, &v->file));
     tsr_status status = tsr_input_all(v->file, &v->bytes, &v->size);
     if (status == TSR_OK && (int64_t)v->size > most)
-        status = TSR_FAILED(TSR_ERROR_FORMAT, "%s: '%.100s' has %zu bytes, expected at most %lld", tsr_input_name(s->input), key, v->size, (long long)most);
+        status = TSR_FAILED(TSR_ERROR_FORMAT, "%s: '%.100s' has %zu bytes, expected at most %lld", tsr_input_name(s->input), key, v->size,
+                            (long long)most);
     if (status != TSR_OK) tsr_zarr_value_free(v);
     else if (!v->bytes) v->bytes = (const uint8_t *)""; /* it is there, and empty */
     return status;
 }
 
-static tsr_status walk_folder(const tsr_zarr_store *s, const char *root, const char *inner, int depth, int *left, tsr_status (*seen)(void *, const char *), void *user)
+static tsr_status walk_folder(const tsr_zarr_store *s, const char *root, const char *inner, int depth, int *left,
+                              tsr_status (*seen)(void *, const char *), void *user)
 {
     static const char *const files[] = { "zarr.json", ".zarray", ".zgroup" };
     char path[PATH_MAX], next[PATH_MAX / 2];

@@ -31,9 +31,9 @@ typedef struct writer {
     char folder[PATH_MAX]; /* where it grows */
     tsr_output *out;       /* or an archive */
     tsr_zip_writer *zip;
-    int level;             /* that is written */
+    int level; /* that is written */
     size_t element;
-    char last[PATH_MAX];   /* the folder that was made last */
+    char last[PATH_MAX]; /* the folder that was made last */
     /* the level behind: sums of 2 x 2 voxels of a slice that waits for the next */
     tsr_spool *next;
     double *sum;
@@ -66,7 +66,8 @@ static tsr_status put_key(writer *w, const char *key, const void *bytes, size_t 
         TSR_TRY(tsr_zip_write(w->zip, bytes, size));
         return tsr_zip_entry_end(w->zip);
     }
-    if (snprintf(file, sizeof file, "%.3900s/%s", w->folder, key) >= (int)sizeof file) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the path is too long", w->path);
+    if (snprintf(file, sizeof file, "%.3900s/%s", w->folder, key) >= (int)sizeof file)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the path is too long", w->path);
     TSR_TRY(make_folders(w, file));
     const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     const uint8_t *at = (const uint8_t *)bytes;
@@ -131,7 +132,8 @@ static json_t *axis(const char *name, const char *unit, int channel)
 
 static const char *unit_word(const tsr_volume *v)
 {
-    static const char *const words[][2] = { { "um", "micrometer" }, { "mm", "millimeter" }, { "nm", "nanometer" }, { "m", "meter" }, { "cm", "centimeter" }, { "inch", "inch" } };
+    static const char *const words[][2] = { { "um", "micrometer" }, { "mm", "millimeter" }, { "nm", "nanometer" },
+                                            { "m", "meter" },       { "cm", "centimeter" }, { "inch", "inch" } };
     const char *unit = tsr_volume_unit_name(v);
     for (size_t i = 0; unit && i < sizeof words / sizeof *words; i++)
         if (!strcmp(unit, words[i][0])) return words[i][1];
@@ -145,7 +147,8 @@ static tsr_status put_group(writer *w, int levels)
     const int plain = tsr_geometry_is_plain(&v->geometry), channels = tsr_volume_channels(v) > 1;
     const double o[3] = { plain ? v->geometry.affine[0][3] : 0, plain ? v->geometry.affine[1][3] : 0, plain ? v->geometry.affine[2][3] : 0 };
     const char *unit = unit_word(v), *name = tsr_volume_meta(v, "ome.Name");
-    json_t *attributes = json_object(), *multiscale = json_object(), *datasets = json_array(), *axes = json_array(), *all = json_array(), *notes = json_object();
+    json_t *attributes = json_object(), *multiscale = json_object(), *datasets = json_array(), *axes = json_array(), *all = json_array(),
+           *notes = json_object();
     json_array_append_new(axes, channels ? axis("c", NULL, 1) : axis("z", unit, 0));
     json_array_append_new(axes, axis("y", unit, 0));
     json_array_append_new(axes, axis("x", unit, 0));
@@ -159,7 +162,9 @@ static tsr_status put_group(writer *w, int levels)
         json_object_set_new(scale, "type", json_string("scale"));
         json_object_set_new(scale, "scale", triple(channels ? 1 : h.z * s[2], h.y * s[1], h.x * s[0]));
         json_object_set_new(move, "type", json_string("translation"));
-        json_object_set_new(move, "translation", triple(channels ? 0 : o[2] + (s[2] > 1 && !w->labels ? shift * h.z : 0), o[1] + (s[1] > 1 && !w->labels ? shift * h.y : 0), o[0] + (s[0] > 1 && !w->labels ? shift * h.x : 0)));
+        json_object_set_new(move, "translation",
+                            triple(channels ? 0 : o[2] + (s[2] > 1 && !w->labels ? shift * h.z : 0),
+                                   o[1] + (s[1] > 1 && !w->labels ? shift * h.y : 0), o[0] + (s[0] > 1 && !w->labels ? shift * h.x : 0)));
         json_array_append_new(list, scale);
         json_array_append_new(list, move);
         json_object_set_new(dataset, "path", json_string(path));
@@ -378,7 +383,8 @@ static tsr_status begin_folder(writer *w)
     umask(mask);
     if (!lstat(w->path, &about)) {
         if (!w->options->overwrite) TSR_FAIL(TSR_ERROR_IO, "%s: exists; options.overwrite replaces it", w->path);
-        if (!S_ISDIR(about.st_mode) || !is_zarr(w->path)) TSR_FAIL(TSR_ERROR_IO, "%s: exists and is no Zarr folder, expected one, or a new name", w->path);
+        if (!S_ISDIR(about.st_mode) || !is_zarr(w->path))
+            TSR_FAIL(TSR_ERROR_IO, "%s: exists and is no Zarr folder, expected one, or a new name", w->path);
     }
     size_t n = strlen(w->path);
     while (n > 1 && w->path[n - 1] == '/') n--;
@@ -413,7 +419,8 @@ tsr_status tsr_zarr_write(const tsr_volume *volume, const char *path, const tsr_
     int levels = options->levels > 1 ? options->levels : 1, most = 1;
     const int channels = tsr_volume_channels(volume) > 1;
     tsr_status status;
-    if (options->levels < 0 || options->levels > 30) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.levels is %d, expected 0 to 30", path, options->levels);
+    if (options->levels < 0 || options->levels > 30)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.levels is %d, expected 0 to 30", path, options->levels);
     for (int64_t n = tsr_max64(tsr_max64(volume->size.x, volume->size.y), channels ? 1 : volume->size.z); n > 1; n = (n + 1) / 2) most++;
     levels = levels < most ? levels : most; /* one voxel is the coarsest level */
     w.labels = tsr_volume_holds_labels(volume) || volume->dtype == TSR_U64 || volume->dtype == TSR_I64;

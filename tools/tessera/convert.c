@@ -398,7 +398,7 @@ static int transfer(struct convert *c)
     read.progress = cli_progress(c->cli);
     const tsr_status status = tsr_volume_transfer(c->cli->input[0], &read, c->output, &c->write);
     cli_progress_pause();
-    return status == TSR_OK ? CLI_OK : cli_status(c->cli, status, c->output);
+    return status == TSR_OK ? CLI_OK : cli_status(c->cli, status, strstr(tsr_error_message(), c->output) ? c->output : c->cli->input[0]);
 }
 
 static int convert_volume(struct convert *c)
