@@ -27,7 +27,7 @@ static tsr_status fail(const hdf5 *h, tsr_status status, const char *what)
     TSR_FAIL(status, "%s: HDF5: %s%s%s: %s", tsr_input_name(h->input), what, *h->path ? " of " : "", h->path, reason);
 }
 
-/* ---- arrays of the file --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- arrays of the file ------------------------------------------------------------------------------------------------------------------------ */
 
 static const char *type_name(hid_t dataset, char text[40])
 {
@@ -64,6 +64,8 @@ static herr_t visit(hid_t root, const char *name, const H5O_info_t *info, void *
     type_name(dataset, type);
     entry.axes = shape_of(dataset, size);
     H5Dclose(dataset);
+    tsr_contents_entry first;
+    if (tsr_contents_at((const tsr_contents *)user, 0, &first) && !strcmp(first.name, path)) return 0; /* it is there */
     if (!*type || entry.axes < 1 || entry.axes > 8 || !strncmp(path, "/#refs#", 7)) return 0; /* texts and structures; single numbers; MATLAB's own */
     for (int k = 0; k < entry.axes; k++) entry.size[k] = size[k];
     return tsr_contents_add((tsr_contents *)user, &entry) == TSR_OK ? 0 : -1;
@@ -75,7 +77,7 @@ static tsr_status list_arrays(const hdf5 *h, tsr_contents *contents)
     return TSR_OK;
 }
 
-/* ---- which array ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- which array ------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Groups "NAME 0", "NAME 1" ... of a folder. */
 static int64_t count_numbered(hid_t file, const char *folder, const char *name)
@@ -160,7 +162,7 @@ static tsr_status choose(hdf5 *h, const tsr_read_options *o)
     return status;
 }
 
-/* ---- type and place ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- type and place ---------------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_status element_type(hdf5 *h)
 {
@@ -229,7 +231,7 @@ static tsr_status check_place(const hdf5 *h, int *contiguous)
     return TSR_OK;
 }
 
-/* ---- axes --------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- axes -------------------------------------------------------------------------------------------------------------------------------------- */
 
 /* ilastik: {"axes": [{"key": "z", ...}, ...]}. */
 static int roles_of_tags(hdf5 *h)
@@ -318,7 +320,7 @@ static tsr_status find_axes(hdf5 *h, const tsr_read_options *options)
     return TSR_OK;
 }
 
-/* ---- geometry and metadata ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- geometry and metadata --------------------------------------------------------------------------------------------------------------------- */
 
 /* Numbers in the order of the array's axes, or of z, y, x, onto x, y, z. */
 static int take_lengths(const hdf5 *h, const char *name, double to[3])
@@ -418,7 +420,7 @@ static tsr_status find_geometry(hdf5 *h)
     return TSR_OK;
 }
 
-/* ---- voxels --------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- voxels ------------------------------------------------------------------------------------------------------------------------------------ */
 
 static int is_dense(const tsr_stored *a, const int64_t *count, const int64_t *stride)
 {
@@ -607,13 +609,34 @@ tsr_status tsr_hdf5_read(tsr_input *input, const tsr_read_options *options, tsr_
     return TSR_OK;
 }
 
+/* What choose() takes without being told comes first. */
+static tsr_status list_all(hdf5 *h, tsr_contents *contents)
+{
+    char path[200], level[24], type[40] = "";
+    int64_t size[H5S_MAX_RANK] = { 0 };
+    const int imaris = H5Lexists(h->file, "/DataSet", H5P_DEFAULT) > 0 && H5Lexists(h->file, "/DataSet/ResolutionLevel 0", H5P_DEFAULT) > 0;
+    const int64_t levels = imaris ? count_numbered(h->file, "/DataSet", "ResolutionLevel") : 0;
+    for (int64_t k = 0; k < levels + (!imaris && choose_nexus(h)); k++) {
+        snprintf(path, sizeof path, "/DataSet/ResolutionLevel %lld/TimePoint 0/Channel 0/Data", (long long)k);
+        snprintf(level, sizeof level, "%lld", (long long)k);
+        const hid_t dataset = H5Dopen2(h->file, imaris ? path : h->path, H5P_DEFAULT);
+        if (dataset < 0) continue;
+        tsr_contents_entry e = { .kind = imaris ? "level" : "dataset", .name = imaris ? level : h->path, .type = type_name(dataset, type) };
+        e.axes = shape_of(dataset, size);
+        H5Dclose(dataset);
+        for (int a = 0; a < e.axes && a < 8; a++) e.size[a] = size[a];
+        if (e.axes >= 1 && e.axes <= 8) TSR_TRY(tsr_contents_add(contents, &e));
+    }
+    return imaris ? TSR_OK : list_arrays(h, contents);
+}
+
 tsr_status tsr_hdf5_list(tsr_input *input, const tsr_read_options *options, tsr_contents *contents)
 {
     hdf5 h = { .input = input, .file = -1 };
     (void)options;
     tsr_hdf5_lock();
     h.file = tsr_hdf5_open(input);
-    tsr_status status = h.file < 0 ? fail(&h, TSR_ERROR_FORMAT, "cannot be opened") : list_arrays(&h, contents);
+    tsr_status status = h.file < 0 ? fail(&h, TSR_ERROR_FORMAT, "cannot be opened") : list_all(&h, contents);
     if (h.file >= 0) H5Fclose(h.file);
     tsr_hdf5_unlock();
     return status;

@@ -53,8 +53,8 @@ static tsr_status put_attributes(writer *w)
     const tsr_volume *v = w->volume;
     const tsr_vec3 h = tsr_geometry_spacing(&v->geometry);
     const double step[3] = { h.z, h.y, h.x }, origin[3] = { v->geometry.affine[2][3], v->geometry.affine[1][3], v->geometry.affine[0][3] };
-    const char *unit = tsr_volume_unit_name(v);
-    const double micro = 1000 * tsr_volume_unit(v), element[3] = { micro * h.z, micro * h.y, micro * h.x };
+    const char *unit = tsr_stored_unit(v);
+    const double micro = 1000 * (tsr_volume_unit(v) > 0 ? tsr_volume_unit(v) : 1), element[3] = { micro * h.z, micro * h.y, micro * h.x };
     TSR_TRY(put_numbers(w, "spacing", step, 3));
     TSR_TRY(put_numbers(w, "origin", origin, 3));
     if (unit) TSR_TRY(put_text(w, "unit", unit));

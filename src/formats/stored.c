@@ -10,7 +10,7 @@
 
 enum { SLAB_BYTES = 128 << 20 };
 
-/* ---- axes ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- axes -------------------------------------------------------------------------------------------------------------------------------------- */
 
 char tsr_stored_role(const char *name)
 {
@@ -30,7 +30,7 @@ tsr_status tsr_stored_guess(tsr_stored *a, const tsr_input *input, const char *n
     return TSR_OK;
 }
 
-/* ---- copying --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- copying ----------------------------------------------------------------------------------------------------------------------------------- */
 
 void tsr_stored_copy_line(const uint8_t *from, int64_t from_stride, uint8_t *to, int64_t to_stride, int64_t count, size_t element)
 {
@@ -88,7 +88,7 @@ float tsr_stored_half(uint16_t half)
     return value;
 }
 
-/* ---- boxes ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- boxes ------------------------------------------------------------------------------------------------------------------------------------- */
 
 tsr_status tsr_box_check(const char *name, tsr_size3 n, const tsr_size3 box[2])
 {
@@ -110,7 +110,7 @@ tsr_geometry tsr_box_geometry(const tsr_geometry *geometry, tsr_size3 lower)
     return g;
 }
 
-/* ---- a volume -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- a volume ---------------------------------------------------------------------------------------------------------------------------------- */
 
 /* What is read of the array: which axes are x, y and z (-1: none), and the box. */
 typedef struct plan {
@@ -316,7 +316,7 @@ tsr_status tsr_volume_take_header(tsr_volume *volume, const tsr_volume *holder)
     return TSR_OK;
 }
 
-/* ---- for writers ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- for writers ------------------------------------------------------------------------------------------------------------------------------- */
 
 tsr_status tsr_volume_part(const tsr_volume *v, int64_t first, int64_t count, void *part, const uint8_t **voxels)
 {
@@ -331,6 +331,13 @@ int tsr_geometry_is_plain(const tsr_geometry *g)
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) plain &= r == c ? g->affine[r][c] > 0 : g->affine[r][c] == 0;
     return plain;
+}
+
+const char *tsr_stored_unit(const tsr_volume *v)
+{
+    const char *unit = tsr_volume_unit_name(v);
+    const tsr_vec3 h = tsr_geometry_spacing(&v->geometry);
+    return unit ? unit : h.x != 1 || h.y != 1 || h.z != 1 ? "mm" : NULL;
 }
 
 static const char *const spaces[] = { "none", "RAS", "LPS" };

@@ -57,6 +57,8 @@ tsr_status tsr_volume_notes(const tsr_volume *volume, tsr_note_sink sink, void *
 tsr_status tsr_volume_take_note(tsr_volume *volume, const char *key, const char *value);
 /* Scaling and metadata of a volume that held them until this one was there; not the geometry, which may be that of a box by now. */
 tsr_status tsr_volume_take_header(tsr_volume *volume, const tsr_volume *holder);
+/* The unit for a file that says one: the volume's, or "mm", which no unit means, where a spacing is not 1; NULL: nothing is known of lengths. */
+const char *tsr_stored_unit(const tsr_volume *volume);
 /* Spacing and origin alone, without a space? */
 int tsr_geometry_is_plain(const tsr_geometry *g);
 

@@ -38,7 +38,7 @@ typedef struct writer {
     int failed;
 } writer;
 
-/* ---- headers ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- headers ----------------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct header {
     uint8_t bytes[HEADER_MOST];
@@ -134,7 +134,7 @@ static tsr_status write_header(writer *w, int64_t page, uint64_t text_at, size_t
     return TSR_OK;
 }
 
-/* ---- voxels -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- voxels ------------------------------------------------------------------------------------------------------------------------------------ */
 
 static void subtract(uint8_t *line, int64_t width, int samples, size_t element) /* of each number the one before it, from behind */
 {
@@ -250,7 +250,7 @@ static tsr_status write_file(writer *w, const char *text, const uint8_t *interle
     uint8_t head[16] = { 0 };
     const size_t head_bytes = w->big ? 16 : 8, text_bytes = strlen(text) + 1;
     const tsr_vec3 h = tsr_geometry_spacing(&w->volume->geometry);
-    const char *unit = tsr_volume_unit_name(w->volume);
+    const char *unit = tsr_stored_unit(w->volume);
     const int resolution_unit = unit && !strcmp(unit, "cm") ? 3 : unit && !strcmp(unit, "inch") ? 2 : 1;
     const int64_t voxels = tsr_volume_count(w->volume) * (int64_t)w->element;
     tsr_tiff_ratio(h.x, ratio[0]);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- libtiff's way to the bytes ------------------------------------------------------------------------------------------------------------ */
+/* ---- libtiff's way to the bytes ---------------------------------------------------------------------------------------------------------------- */
 
 static tmsize_t read_bytes(thandle_t handle, void *to, tmsize_t size)
 {
@@ -54,10 +54,11 @@ static int keep_warning(TIFF *tif, void *user, const char *module, const char *f
     return 1;
 }
 
+/* In pieces what is packed together must be there, whatever the limit. */
 static int64_t memory_of(const tsr_input *input)
 {
-    const int64_t limit = tsr_input_settings(input)->memory_limit;
-    return limit ? limit : tsr_physical_memory();
+    const tsr_input_options *o = tsr_input_settings(input);
+    return o->memory_limit && !o->place ? o->memory_limit : tsr_physical_memory();
 }
 
 tsr_status tsr_tiff_reader_open(tsr_input *input, const uint8_t *bytes, size_t size, tsr_tiff_reader *r)
@@ -81,7 +82,8 @@ void tsr_tiff_reader_close(tsr_tiff_reader *r)
 {
     if (r->tif) TIFFClose(r->tif);
     r->tif = NULL;
-    tsr_block_release(&r->strip);
+    free(r->strip);
+    r->strip = NULL;
 }
 
 tsr_status tsr_tiff_fail(tsr_tiff_reader *r, const char *what, int64_t number)
@@ -92,7 +94,7 @@ tsr_status tsr_tiff_fail(tsr_tiff_reader *r, const char *what, int64_t number)
     TSR_FAIL(TSR_ERROR_FORMAT, "%s: TIFF: %s %lld: %s", tsr_input_name(r->input), what, (long long)number, text[0] ? text : "cannot be read");
 }
 
-/* ---- pages ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- pages ------------------------------------------------------------------------------------------------------------------------------------- */
 
 static int is_native(const tsr_tiff_page *p) { return p->bits == 8 || p->bits == 16 || p->bits == 32 || p->bits == 64; }
 
@@ -206,7 +208,7 @@ tsr_status tsr_tiff_dtype(const tsr_input *input, const tsr_tiff_page *p, tsr_dt
     return TSR_OK;
 }
 
-/* ---- voxels of a page ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- voxels of a page -------------------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t take_bits(const uint8_t *line, int64_t at, int bits)
 {
@@ -289,9 +291,12 @@ static tsr_status set_page(tsr_tiff *t, tsr_tiff_reader *r, int64_t number)
     const tmsize_t bytes = TIFFIsTiled(r->tif) ? TIFFTileSize(r->tif) : TIFFStripSize(r->tif);
     if (bytes <= 0) return tsr_tiff_fail(r, "strips of page", number);
     if (bytes > r->strip_bytes) {
-        tsr_block_release(&r->strip);
+        free(r->strip);
         r->strip_bytes = 0;
-        TSR_TRY(tsr_input_allocate(r->input, bytes, "a strip of a TIFF page", &r->strip));
+        r->strip = bytes <= memory_of(r->input) ? (uint8_t *)malloc((size_t)bytes) : NULL;
+        if (!r->strip)
+            TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld bytes of a strip of a TIFF page are over the memory limit", tsr_input_name(r->input),
+                     (long long)bytes);
         r->strip_bytes = bytes;
     }
     return TSR_OK;
@@ -303,10 +308,10 @@ static tsr_status unpack(tsr_tiff_reader *r, uint32_t number, int64_t bytes, int
     if (r->held == (int64_t)number) return TSR_OK;
     r->held = -1;
     r->error[0] = 0;
-    if (!TIFFGetStrileByteCount(r->tif, number) && !TIFFGetStrileOffset(r->tif, number)) memset(r->strip.data, 0, (size_t)bytes); /* sparse */
+    if (!TIFFGetStrileByteCount(r->tif, number) && !TIFFGetStrileOffset(r->tif, number)) memset(r->strip, 0, (size_t)bytes); /* sparse */
     else {
-        const tmsize_t got = TIFFIsTiled(r->tif) ? TIFFReadEncodedTile(r->tif, number, r->strip.data, (tmsize_t)bytes)
-                                                 : TIFFReadEncodedStrip(r->tif, number, r->strip.data, (tmsize_t)bytes);
+        const tmsize_t got = TIFFIsTiled(r->tif) ? TIFFReadEncodedTile(r->tif, number, r->strip, (tmsize_t)bytes)
+                                                 : TIFFReadEncodedStrip(r->tif, number, r->strip, (tmsize_t)bytes);
         if (got != (tmsize_t)bytes) return tsr_tiff_fail(r, "voxels of page", page_number);
     }
     r->held = number;
@@ -338,8 +343,7 @@ static tsr_status read_part(tsr_tiff *t, tsr_tiff_reader *r, int64_t number, con
             for (int64_t y = w->y / height * height; y < w->y + w->ny; y += height)
                 for (int64_t x = w->x / width * width; x < w->x + w->nx; x += width) {
                     TSR_TRY(unpack(r, TIFFComputeTile(r->tif, (uint32_t)x, (uint32_t)y, 0, (uint16_t)s), TIFFTileSize(r->tif), number));
-                    copy_part(t, p, w, (const uint8_t *)r->strip.data, TIFFTileRowSize(r->tif), x, y, width, height, planes ? s : w->s,
-                              planes ? s + 1 : w->s + w->ns);
+                    copy_part(t, p, w, r->strip, TIFFTileRowSize(r->tif), x, y, width, height, planes ? s : w->s, planes ? s + 1 : w->s + w->ns);
                 }
         return TSR_OK;
     }
@@ -359,12 +363,12 @@ static tsr_status read_part(tsr_tiff *t, tsr_tiff_reader *r, int64_t number, con
                 continue;
             }
             TSR_TRY(unpack(r, strip, height_here * line, number));
-            copy_part(t, p, w, (const uint8_t *)r->strip.data, line, 0, y, t->width, height_here, planes ? s : w->s, planes ? s + 1 : w->s + w->ns);
+            copy_part(t, p, w, r->strip, line, 0, y, t->width, height_here, planes ? s : w->s, planes ? s + 1 : w->s + w->ns);
         }
     return TSR_OK;
 }
 
-/* ---- a box of many pages ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- a box of many pages ----------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct job {
     tsr_tiff *t;

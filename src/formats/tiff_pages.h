@@ -24,7 +24,7 @@ typedef struct tsr_tiff_reader {
     TIFF *tif;
     char error[240], warning[240];
     uint64_t current; /* header of the page that is set */
-    tsr_block strip;
+    uint8_t *strip;
     int64_t strip_bytes, held; /* held: the strip or tile that `strip` is, -1: none */
 } tsr_tiff_reader;
 

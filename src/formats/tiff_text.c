@@ -39,7 +39,7 @@ static int64_t product(const tsr_tiff_order *o)
     return n;
 }
 
-/* ---- ImageJ ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- ImageJ ------------------------------------------------------------------------------------------------------------------------------------ */
 
 struct imagej {
     double spacing, origin[3];
@@ -128,7 +128,7 @@ static tsr_status describe_imagej(const tsr_input *input, const char *text, int6
     return TSR_OK;
 }
 
-/* ---- OME-XML ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- OME-XML ----------------------------------------------------------------------------------------------------------------------------------- */
 
 /* A tag: its name, and where its attributes end. */
 struct tag {
@@ -388,7 +388,7 @@ static tsr_status describe_ome(const tsr_input *input, const char *text, int64_t
     return TSR_OK;
 }
 
-/* ---- tifffile -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- tifffile ---------------------------------------------------------------------------------------------------------------------------------- */
 
 /* {"shape": [2, 3, 5, 7], "axes": "TZYX"}: the letters before YX say what the pages are. */
 static void describe_shaped(const char *text, int64_t pages, tsr_tiff_notes *n)
@@ -436,7 +436,7 @@ tsr_status tsr_tiff_describe(const tsr_input *input, const char *text, int64_t p
     return TSR_OK;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------------------------------------------- */
 
 struct text {
     char *bytes;
@@ -493,7 +493,7 @@ static void put_imagej(const tsr_volume *v, struct text *t)
 {
     char line[256], n[3][32];
     const tsr_vec3 h = tsr_geometry_spacing(&v->geometry);
-    const char *unit = tsr_volume_unit_name(v);
+    const char *unit = tsr_stored_unit(v);
     const int image = tsr_volume_channels(v) > 1;
     const long long pages = image ? 1 : (long long)v->size.z; /* the channels of an image are samples of one page */
     snprintf(line, sizeof line, "ImageJ=1.54f\nimages=%lld\nslices=%lld\n", pages, pages);
@@ -512,7 +512,7 @@ static void put_ome(const tsr_volume *v, struct text *t)
     static const char *const types[TSR_DTYPE_COUNT] = { "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float", "double" };
     char line[1400], n[3][32];
     const tsr_vec3 h = tsr_geometry_spacing(&v->geometry);
-    const char *unit = tsr_volume_unit_name(v), *name = tsr_volume_meta(v, "ome.Name");
+    const char *unit = tsr_stored_unit(v), *name = tsr_volume_meta(v, "ome.Name");
     const int image = tsr_volume_channels(v) > 1;
     unit = !unit ? "pixel" : !strcmp(unit, "um") ? "\xc2\xb5m" : !strcmp(unit, "inch") ? "in" : unit;
     puts_text(t, "<?xml version=\"1.0\" encoding=\"UTF-8\"?><OME xmlns=\"http://www.openmicroscopy.org/Schemas/OME/2016-06\" "

@@ -5,7 +5,7 @@
 #include "formats/stored.h"
 #include "io/zip.h"
 
-/* ---- where keys and their bytes come from (zarr_store.c) ------------------------------------------------------------------------------------------- */
+/* ---- where keys and their bytes come from (zarr_store.c) --------------------------------------------------------------------------------------- */
 
 typedef struct tsr_zarr_member {
     tsr_word key;
@@ -36,7 +36,7 @@ void tsr_zarr_value_free(tsr_zarr_value *value);
 /* Calls for every folder ("" is the root) that holds a file of metadata of an array or group, a few thousand at most. */
 tsr_status tsr_zarr_walk(const tsr_zarr_store *store, tsr_status (*seen)(void *user, const char *folder), void *user);
 
-/* ---- what an array is (zarr_meta.c) ------------------------------------------------------------------------------------------------------------------- */
+/* ---- what an array is (zarr_meta.c) ------------------------------------------------------------------------------------------------------------ */
 
 typedef enum tsr_zarr_pack { TSR_ZARR_PLAIN, TSR_ZARR_GZIP, TSR_ZARR_ZLIB, TSR_ZARR_ZSTD, TSR_ZARR_BLOSC } tsr_zarr_pack;
 

@@ -39,7 +39,7 @@ static tsr_status get_json(const tsr_zarr_store *s, const char *folder, const ch
     return TSR_OK;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- numbers ----------------------------------------------------------------------------------------------------------------------------------- */
 
 static int get_sizes(const json_t *list, int64_t *to, int least)
 {
@@ -82,7 +82,7 @@ static void take_fill(const json_t *fill, tsr_zarr_array *a)
     } else if (a->dtype == TSR_F32 || a->dtype == TSR_F64 || (value >= -9e18 && value <= 1.8e19)) tsr_voxel_store(a->fill, a->dtype, 0, value);
 }
 
-/* ---- codecs -------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- codecs ------------------------------------------------------------------------------------------------------------------------------------ */
 
 static tsr_status take_packer(const tsr_zarr_store *s, const char *id, tsr_zarr_codecs *c)
 {
@@ -180,7 +180,7 @@ static tsr_status take_v3_codecs(const tsr_zarr_store *s, const json_t *list, in
     return TSR_OK;
 }
 
-/* ---- arrays -------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- arrays ------------------------------------------------------------------------------------------------------------------------------------ */
 
 static tsr_status take_type(const tsr_zarr_store *s, const char *folder, const char *type, tsr_zarr_array *a)
 {
@@ -305,7 +305,7 @@ static tsr_status look(const tsr_zarr_store *s, const char *folder, tsr_zarr_arr
     return status;
 }
 
-/* ---- OME-Zarr ---------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- OME-Zarr ---------------------------------------------------------------------------------------------------------------------------------- */
 
 /* NGFF 0.5 puts all below "ome". */
 static const json_t *ngff(const json_t *attributes, const char *key)
@@ -444,7 +444,7 @@ static tsr_status take_level(const tsr_zarr_store *s, const char *folder, json_t
     return status;
 }
 
-/* ---- which ---------------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- which ------------------------------------------------------------------------------------------------------------------------------------- */
 
 struct walk {
     const tsr_zarr_store *store;

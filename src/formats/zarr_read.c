@@ -270,7 +270,9 @@ static void zarr_close(void *user)
 static tsr_status check_chunk(zarr *z)
 {
     const tsr_zarr_array *a = &z->image.array;
-    const int64_t limit = tsr_input_settings(z->store.input)->memory_limit, most = limit ? limit : tsr_physical_memory();
+    const tsr_input_options *o = tsr_input_settings(z->store.input);
+    const int64_t most =
+        o->memory_limit && !o->place ? o->memory_limit : tsr_physical_memory(); /* in pieces: what is packed together must be there */
     int good = 1;
     z->elements = 1;
     for (int k = 0; k < a->axes; k++) good &= !__builtin_mul_overflow(z->elements, a->chunk[k], &z->elements);

@@ -97,7 +97,7 @@ static tsr_status put_json(writer *w, const char *key, json_t *json)
     return status;
 }
 
-/* ---- metadata ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- metadata ---------------------------------------------------------------------------------------------------------------------------------- */
 
 static json_t *triple(double z, double y, double x)
 {
@@ -134,7 +134,7 @@ static const char *unit_word(const tsr_volume *v)
 {
     static const char *const words[][2] = { { "um", "micrometer" }, { "mm", "millimeter" }, { "nm", "nanometer" },
                                             { "m", "meter" },       { "cm", "centimeter" }, { "inch", "inch" } };
-    const char *unit = tsr_volume_unit_name(v);
+    const char *unit = tsr_stored_unit(v);
     for (size_t i = 0; unit && i < sizeof words / sizeof *words; i++)
         if (!strcmp(unit, words[i][0])) return words[i][1];
     return NULL;
@@ -234,7 +234,7 @@ static tsr_status put_array(writer *w, tsr_dtype dtype, tsr_size3 n, const int64
     return put_json(w, key, j);
 }
 
-/* ---- voxels ------------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- voxels ------------------------------------------------------------------------------------------------------------------------------------ */
 
 static size_t pack(void *user, uint8_t *plain, size_t bytes, uint8_t *packed, size_t room)
 {
@@ -357,7 +357,7 @@ static tsr_status write_levels(writer *w, int levels)
     return status;
 }
 
-/* ---- the folder ------------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the folder -------------------------------------------------------------------------------------------------------------------------------- */
 
 static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *walk)
 {
