@@ -149,12 +149,13 @@ hid_t tsr_hdf5_open(tsr_input *input)
     bytes_of of = { 0 };
     if (tsr_input_all(input, &of.bytes, &of.size) != TSR_OK) return -1;
     snprintf(of.name, sizeof of.name, "bytes at %p", (const void *)of.bytes);
-    const hid_t driver = H5FDregister(&memory_driver), access = H5Pcreate(H5P_FILE_ACCESS);
+    static hid_t driver = -1; /* once: the library forgets to free it after a file that cannot be opened */
+    if (driver < 0 || H5Iget_type(driver) != H5I_VFL) driver = H5FDregister(&memory_driver);
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     hid_t file = -1;
     if (driver >= 0 && access >= 0 && H5Pset_driver(access, driver, &of) >= 0)
         tsr_hdf5_note((file = H5Fopen(of.name, H5F_ACC_RDONLY, access)) < 0 ? -1 : 0);
     if (access >= 0) H5Pclose(access);
-    if (driver >= 0) H5FDunregister(driver);
     return file;
 }
 

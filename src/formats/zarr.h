@@ -54,7 +54,7 @@ typedef struct tsr_zarr_array {
     tsr_zarr_codecs codecs;
     tsr_dtype dtype;
     int element;                               /* bytes of an element in a chunk: 2 for float16, which becomes float32 */
-    uint8_t fill[8];                           /* as dtype */
+    _Alignas(8) uint8_t fill[8];                          /* as dtype */
     char separator;                            /* of keys */
     int prefixed;                              /* keys begin with "c" */
     char type[32], names[TSR_STORED_AXES][32]; /* as the file calls type and axes; "": no name */

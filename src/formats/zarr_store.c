@@ -110,9 +110,16 @@ tsr_status tsr_zarr_get(const tsr_zarr_store *s, const char *key, int64_t most, 
     *v = (tsr_zarr_value){ 0 };
     if (s->archive) return get_member(s, key, most, v);
     const size_t folder = folder_of(s, &path);
-    if (!path) { /* memory: one file of metadata alone */
-        if (strchr(key, '/') || (strcmp(key, ".zarray") && strcmp(key, "zarr.json"))) return TSR_OK;
-        return tsr_input_all(s->input, &v->bytes, &v->size);
+    if (!path) { /* memory or a pipe: one file of metadata alone, of version 3 if it says what kind of node it is */
+        static const char mark[] = "\"node_type\"";
+        const uint8_t *bytes;
+        size_t size, at = 0;
+        TSR_TRY(tsr_input_all(s->input, &bytes, &size));
+        while (at + sizeof mark - 1 <= size && memcmp(bytes + at, mark, sizeof mark - 1)) at++;
+        if (strcmp(key, at + sizeof mark - 1 <= size ? "zarr.json" : ".zarray")) return TSR_OK;
+        v->bytes = bytes;
+        v->size = size;
+        return TSR_OK;
     }
     if (snprintf(there, sizeof there, "%.*s%s", (int)folder, path, key) >= (int)sizeof there || access(there, F_OK)) return TSR_OK;
     TSR_TRY(tsr_input_open_beside(s->input, key, 1, &v->file));
