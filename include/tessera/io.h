@@ -160,7 +160,7 @@ TSR_API void tsr_contents_destroy(tsr_contents **contents);
 /* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh, image, tile list (tessera/tile_file.h), points or
  * film (tessera/video.h; Y4M only): by
  * content or, where no format claims the content, by extension (reading then says what is wrong with it). TSR_ERROR_UNSUPPORTED, saying what it is and
- * what to do, for a content that is known but not read here (DICOM, FreeSurfer, TIFF, HDF5, glTF, archives ...), TSR_ERROR_IO for a folder. TSR_FILE_UNKNOWN and NULL if neither
+ * what to do, for a content that is known but not read here (DICOM, FreeSurfer, glTF, archives ...), TSR_ERROR_IO for a folder that is no Zarr hierarchy. TSR_FILE_UNKNOWN and NULL if neither
  * says anything. */
 typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE, TSR_FILE_TILES, TSR_FILE_POINTS, TSR_FILE_VIDEO,
                TSR_FILE_UNSTRUCTURED /* tessera/unstructured.h */ } tsr_file_kind;

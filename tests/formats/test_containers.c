@@ -169,7 +169,9 @@ static void tiff_fields(void **state)
     tsr_volume_destroy(&volume);
     memcpy(file + size - 4, "\x10\0\0\0", 4); /* the next header is the first again */
     scratch_write("page.tif", file, size);
-    require_error(tsr_volume_read(scratch("page.tif"), NULL, &volume), TSR_ERROR_FORMAT, "page.tif");
+    require_ok(tsr_volume_read(scratch("page.tif"), NULL, &volume));
+    assert_int_equal(tsr_volume_size(volume).z, 1); /* libtiff ends there, and the chain with it */
+    tsr_volume_destroy(&volume);
     make_page(file, (struct entry){ 258, 3, 1, 4 }); /* two numbers a byte, the high half first */
     scratch_write("page.tif", file, size);
     require_ok(tsr_volume_read(scratch("page.tif"), NULL, &volume));

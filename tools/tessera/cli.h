@@ -134,7 +134,7 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
 #define CLI_READ_OPTIONS_WITHIN(read) CLI_READ_OPTIONS_LIMIT(read, "of memory to take: larger volumes go from file to file, slab by slab")
 #define CLI_READ_OPTIONS_LIMIT(read, limit_help)                                                                                    \
     { .name = "input-format", .type = CLI_TEXT, .value = &(read).format, .argument = "NAME",                                       \
-      .help = "read as nifti, nrrd, metaimage, inrimage, npy, raw, png, ply, ... (default: by content)" },                                    \
+      .help = "read as nifti, nrrd, metaimage, tiff, hdf5, zarr, npy, raw, png, ply, ... (default: by content)" },                                    \
     { .name = "allow-paths", .type = CLI_FLAG, .value = &(read).allow_paths,                                                       \
       .help = "a header may name data files anywhere (default: beside it or below)" },                                             \
     { .name = "memory-limit", .type = CLI_COUNT, .value = &(read).memory_limit, .argument = "BYTES", .help = (limit_help), \

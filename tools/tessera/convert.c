@@ -751,6 +751,7 @@ const cli_verb verb_convert = { "convert", "[options] INPUT -o OUTPUT",
                                 "  tessera make sphere -o sphere.nii.gz\n"
                                 "  tessera convert sphere.nii.gz --resample 2 --dtype f32 -o coarse.nrrd\n"
                                 "  tessera convert sphere.nii.gz --window -20:20 --slice z=32 -o slice.png\n"
+                                "  tessera convert sphere.nii.gz --compression 6 -o sphere.tif\n"
                                 "  tessera convert sphere.nii.gz -o sphere.tsr\n"
                                 "  tessera convert sphere.tsr -o sphere.nvdb\n",
                                 run };
