@@ -72,10 +72,12 @@ static void boxes_of_every_format(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         tsr_read_options options = { .struct_size = sizeof options, .box_given = 1, .box = { { 2, 3, 4 }, { 8, 5, 7 } } };
         tsr_volume *box, *whole;
-        if (i == 4 && tsr_volume_write(all, scratch(names[i]), &overwrite) == TSR_OK &&
-            tsr_volume_read(scratch(names[i]), NULL, &whole) == TSR_ERROR_UNSUPPORTED)
-            continue;
         require_ok(tsr_volume_write(all, scratch(names[i]), &overwrite));
+        if (i == 4) { /* a build without libtiff writes TIFF alone */
+            const tsr_status status = tsr_volume_read(scratch(names[i]), NULL, &whole);
+            tsr_volume_destroy(&whole);
+            if (status == TSR_ERROR_UNSUPPORTED) continue;
+        }
         require_ok(tsr_volume_read(scratch(names[i]), NULL, &whole));
         require_ok(tsr_volume_read(scratch(names[i]), &options, &box));
         const tsr_size3 n = tsr_volume_size(box);
@@ -158,7 +160,8 @@ static void tiff_fields(void **state)
         volume = (tsr_volume *)&volume;
         const tsr_status status = tsr_volume_read(scratch("page.tif"), NULL, &volume);
         if (status != cases[i].status || !strstr(tsr_error_message(), cases[i].text))
-            fail_msg("tag %d: %s '%s', expected %s and '%s'", cases[i].change.tag, tsr_status_name(status), tsr_error_message(), tsr_status_name(cases[i].status), cases[i].text);
+            fail_msg("tag %d: %s '%s', expected %s and '%s'", cases[i].change.tag, tsr_status_name(status), tsr_error_message(),
+                     tsr_status_name(cases[i].status), cases[i].text);
         assert_null(volume);
         assert_non_null(strstr(tsr_error_message(), "page.tif"));
     }
