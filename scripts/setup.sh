@@ -5,7 +5,8 @@
 set -euo pipefail
 
 packages=(build-essential cmake ninja-build pkg-config zlib1g-dev libdeflate-dev libzstd-dev libpng-dev libcmocka-dev
-    libjpeg-dev libwebsockets-dev libjansson-dev libopenexr-dev libwebp-dev libjxl-dev) # the workbench; libjpeg-dev brings libjpeg-turbo
+    libtiff-dev libhdf5-dev libblosc-dev libopenexr-dev libwebp-dev libjxl-dev # file formats
+    libjpeg-dev libwebsockets-dev libjansson-dev) # the workbench; libjpeg-dev brings libjpeg-turbo
 for option in "$@"; do
     case $option in
     --deep) packages+=(clang libomp-dev libboost-iostreams-dev libnanovdb-dev libopenvdb-dev libopenjp2-7-dev libopenmpi-dev openmpi-bin python3-pywt python3-numpy python3-cffi python3-pytest ffmpeg) # clang's OpenMP; OpenVDB's headers need Boost's

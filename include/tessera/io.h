@@ -1,7 +1,8 @@
 /* tessera/io.h: files. Volumes: NIfTI-1/2 (.nii, .nii.gz, .hdr + .img), NRRD (.nrrd, .nhdr), MetaImage (.mha, .mhd), INRIMAGE (.inr), raw.
  * Meshes: PLY, OBJ, STL, OFF. Unstructured grids: VTK (tessera/unstructured.h). Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG; written also
  * JPEG. Tile lists: tessera/tile_file.h. The format is
- * recognised by content when reading and by the extension when writing.
+ * recognised by content when reading and by the extension when writing. By libraries that a build may leave out: TIFF (.tif, .tiff, .ome.tif), HDF5 (.h5, .hdf5),
+ * Zarr (.zarr, .ome.zarr: folders; .zip).
  * Writers write beside the target and rename: a failure leaves no half-written file; a file that is replaced leaves its mode and, where the system
  * allows it, its owner to the new one. Every size in a header is checked against
  * the file and the memory budget before memory is taken. Objects are read to and written from host memory.
@@ -57,7 +58,11 @@ typedef struct tsr_read_options {
     int local_origin;        /* meshes, points: where float32 would round the file's coordinates by more than 10^-5 of the extent, they count from an
                               * origin of their own (tsr_mesh_origin); 0: from that of the world, rounded */
     int allow_paths;         /* a header may name data files anywhere; 0: beside it or in folders below, by names without ".." or from the root */
-    const char *dataset;     /* HDF5, Zarr, NPZ: the path of the array in the file, such as "/entry/data"; NULL: the only one of 3 axes or more */
+    const char *dataset;     /* HDF5, Zarr, NPZ ...: the path of the array in the file, such as "/entry/data"; NULL: the only one of 3 axes or more */
+    int64_t series, level;   /* TIFF, Zarr: of several images of different shapes, which; of a pyramid, which level: 0, the finest, unless given ... */
+    int series_given, level_given;                  /* ... if != 0 */
+    tsr_size3 box[2];        /* volumes: the voxels from the first corner to before the second, if ... */
+    int box_given;           /* ... != 0; chunks of Zarr and HDF5 outside of it are not read */
 } tsr_read_options;
 #define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
 
@@ -74,6 +79,7 @@ typedef struct tsr_write_options {
     int stored_values;       /* volumes with slope and intercept, in a format without a place that others know for them: write the stored values (NRRD and
                                 MetaImage keep slope and intercept for tessera beside them, others refuse). 0: the real values are written, whole numbers as
                                 integers, of the same type if it holds them */
+    int32_t levels;          /* Zarr: how many levels the pyramid has, each half as fine as the one before (the mean of 2 x 2 x 2 voxels); 0 or 1: no pyramid */
 } tsr_write_options;
 #define TSR_WRITE_OPTIONS { .struct_size = sizeof(tsr_write_options) }
 
@@ -138,10 +144,27 @@ TSR_API tsr_status tsr_image_read(const char *path, const tsr_read_options *opti
  * TSR_ERROR_ARGUMENT for extents over 65535 or another quality, TSR_ERROR_UNSUPPORTED in a build without libjpeg. */
 TSR_API tsr_status tsr_image_pack_jpeg(const tsr_image *image, int32_t quality, int subsampled, uint8_t **bytes, size_t *size) TSR_CHECKED;
 
+/* From file to file, a slab at a time, in about as much memory as options.memory_limit of `from` says (0: 256 MiB; at least a slice, or what the file packs
+ * together): for volumes larger than memory. Voxels, geometry, unit, scaling and metadata are those of tsr_volume_read and tsr_volume_write; stored values
+ * stay stored values. TSR_ERROR_UNSUPPORTED for standard input and what cannot be read in pieces (text). */
+TSR_API tsr_status tsr_volume_transfer(const char *from, const tsr_read_options *read, const char *to, const tsr_write_options *write) TSR_CHECKED;
+
+/* What a file of several volumes holds: the arrays of HDF5 and Zarr ("dataset"), images of TIFF files ("series") and the levels of a pyramid ("level"), in the
+ * words of the options that choose them. RETURNS NEW; a file that holds one volume alone has no entries. */
+typedef struct tsr_contents tsr_contents;
+typedef struct tsr_contents_entry {
+    const char *kind, *name, *type; /* "dataset", "series", "level"; the option's value; the elements as the file calls them. RETURNS VIEWS */
+    int32_t axes;
+    int64_t size[8]; /* the slowest first, as the file counts them */
+} tsr_contents_entry;
+TSR_API tsr_status tsr_file_contents(const char *path, const tsr_read_options *options, tsr_contents **contents) TSR_CHECKED;
+TSR_API int tsr_contents_at(const tsr_contents *contents, int32_t index, tsr_contents_entry *entry); /* 0: there is no such entry */
+TSR_API void tsr_contents_destroy(tsr_contents **contents);
+
 /* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh, image, tile list (tessera/tile_file.h), points or
  * film (tessera/video.h; Y4M only): by
  * content or, where no format claims the content, by extension (reading then says what is wrong with it). TSR_ERROR_UNSUPPORTED, saying what it is and
- * what to do, for a content that is known but not read here (DICOM, FreeSurfer, TIFF, HDF5, glTF, archives ...), TSR_ERROR_IO for a folder. TSR_FILE_UNKNOWN and NULL if neither
+ * what to do, for a content that is known but not read here (DICOM, FreeSurfer, glTF, archives ...), TSR_ERROR_IO for a folder that is no Zarr hierarchy. TSR_FILE_UNKNOWN and NULL if neither
  * says anything. */
 typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE, TSR_FILE_TILES, TSR_FILE_POINTS, TSR_FILE_VIDEO,
                TSR_FILE_UNSTRUCTURED /* tessera/unstructured.h */ } tsr_file_kind;

@@ -1,7 +1,8 @@
 /* Dispatch: which format reads or writes a file, and what is common to all. */
+#include "formats/contents.h"
 #include "formats/extras.h"
 #include "formats/format.h"
-#include "formats/parts.h"
+#include "formats/stored.h"
 #include "formats/rgt.h"
 #include "io/signatures.h"
 
@@ -188,6 +189,39 @@ static tsr_status take_write_options(const tsr_write_options *options, tsr_write
     return TSR_OK;
 }
 
+/* options.box of a format whose reader does not know it. */
+static tsr_status cut_box(const char *name, const tsr_read_options *o, tsr_volume **volume)
+{
+    const tsr_volume *v = *volume;
+    const tsr_size3 l = o->box[0], n = { o->box[1].x - l.x, o->box[1].y - l.y, o->box[1].z - l.z };
+    const int64_t element = (int64_t)tsr_dtype_size(v->dtype), from[3] = { v->size.x * v->size.y * element, v->size.x * element, element },
+                  to[3] = { n.x * n.y * element, n.x * element, element }, count[3] = { n.z, n.y, n.x };
+    tsr_volume *cut = NULL;
+    tsr_status status;
+    TSR_TRY(tsr_box_check(name, v->size, o->box));
+    const tsr_geometry g = tsr_box_geometry(&v->geometry, l);
+    TSR_TRY(tsr_volume_create(NULL, v->dtype, n, &g, &cut));
+    TSR_TRY_GOTO(tsr_volume_take_header(cut, v), fail);
+    memcpy(cut->parts, v->parts, sizeof cut->parts);
+    tsr_stored_copy(3, count, (const uint8_t *)v->data + l.z * from[0] + l.y * from[1] + l.x * from[2], from, (uint8_t *)cut->data, to, (size_t)element);
+    tsr_volume_destroy(volume);
+    *volume = cut;
+    return TSR_OK;
+fail:
+    tsr_volume_destroy(&cut);
+    return status;
+}
+
+/* What the options choose that a file of this format does not have: options.dataset and the like. */
+static tsr_status check_choice(const tsr_format *format, const char *name, const tsr_read_options *o)
+{
+    if (o->dataset && !format->datasets)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.dataset is '%.80s', which a %s file does not have", name, o->dataset, format->name);
+    if (o->series_given && o->series && !format->list) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.series is %lld, expected 0: the file holds one", name, (long long)o->series);
+    if (o->level_given && o->level && !format->list) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.level is %lld, expected 0: the file is no pyramid", name, (long long)o->level);
+    return TSR_OK;
+}
+
 tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, tsr_volume **volume)
 {
     TSR_RETURNS(volume);
@@ -197,8 +231,10 @@ tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, ts
     tsr_status status;
     TSR_TRY(open_input(path, options, &own, &input));
     TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_VOLUME, &format), done);
+    TSR_TRY_GOTO(check_choice(format, tsr_input_name(input), &own), done);
     TSR_TRY_GOTO(format->read_volume(input, &own, volume), done);
     TSR_TRY_GOTO(tsr_parts_check(*volume, tsr_input_name(input), &own), done);
+    if (own.box_given && !format->boxes) TSR_TRY_GOTO(cut_box(tsr_input_name(input), &own, volume), done);
 done:
     tsr_input_close(&input);
     if (status != TSR_OK) tsr_volume_destroy(volume);
@@ -520,6 +556,24 @@ tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char 
         *name = format->name;
     }
     return TSR_OK;
+}
+
+tsr_status tsr_file_contents(const char *path, const tsr_read_options *options, tsr_contents **contents)
+{
+    tsr_read_options own;
+    tsr_input *input = NULL;
+    const tsr_format *format;
+    tsr_status status;
+    if (!contents) TSR_FAIL(TSR_ERROR_ARGUMENT, "contents is NULL");
+    *contents = NULL;
+    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY_GOTO(is_volume(input, &own, &format), done);
+    TSR_TRY_GOTO(tsr_contents_create(contents), done);
+    if (format && format->list) TSR_TRY_GOTO(format->list(input, &own, *contents), done);
+done:
+    tsr_input_close(&input);
+    if (status != TSR_OK) tsr_contents_destroy(contents);
+    return status;
 }
 
 tsr_status tsr_file_format_kind(const char *name, tsr_file_kind *kind)

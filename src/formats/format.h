@@ -27,10 +27,14 @@ typedef struct tsr_format {
     enum { TSR_UNITS_MM = 0, TSR_UNITS_NIFTI, TSR_UNITS_ANY, TSR_UNITS_ANGSTROM } units; /* of length: readers take it for mm; m, mm and um; what the metadata say; 0.1 nm */
     int mesh_extras, mesh_extras_ascii;                              /* meshes: tsr_mesh_extras that are written, and those only as text */
     unsigned types; /* volumes: the element types that are written, as bits 1 << dtype; others become the smallest that holds every value. 0: all */
+    int boxes; /* the reader of volumes takes options.box itself, and reads no more than it must; for others the box is cut out of the volume */
+    int datasets; /* options.dataset names an array of the file */
     int whole; /* the writer of volumes needs all voxels in memory: it does not go through tsr_output_voxels */
     /* Readers BORROW the input; options are complete (never NULL). Only those of the format's kind are set. */
     tsr_status (*read_volume)(tsr_input *input, const tsr_read_options *options, tsr_volume **volume);
     tsr_status (*write_volume)(const tsr_volume *volume, const char *path, const tsr_write_options *options);
+    /* What is inside, for tsr_file_contents; NULL: one volume. */
+    tsr_status (*list)(tsr_input *input, const tsr_read_options *options, tsr_contents *contents);
     tsr_status (*read_mesh)(tsr_input *input, const tsr_read_options *options, tsr_mesh **mesh);
     tsr_status (*write_mesh)(const tsr_mesh *mesh, const char *path, const tsr_write_options *options);
     tsr_status (*read_points)(tsr_input *input, const tsr_read_options *options, tsr_points **points);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_BYTES = 4 << 20, FORGET_BYTES = 8 << 20 };
+enum { STEP_BYTES = 4 << 20, FORGET_BYTES = 8 << 20, TRANSFER_BYTES = 256 << 20 };
 
 /* ---- where the voxels lie ------------------------------------------------------------------------------------------------------------- */
 
@@ -58,6 +58,15 @@ static tsr_status read_voxels(void *user, int64_t first, int64_t count, void *to
     const int64_t element = (int64_t)p->element;
     int64_t at = first * element, left = count * element;
     char *q = (char *)to;
+    if (p->read) {
+        TSR_TRY(p->read(p->user, first, count, to));
+        s->since += left;
+        if (s->since > FORGET_BYTES) {
+            tsr_input_forget(s->input);
+            s->since = 0;
+        }
+        return TSR_OK;
+    }
     if (!p->files.count) {
         TSR_TRY(tsr_spool_get(p->spool, at, to, (size_t)left));
         if (p->swap) tsr_swap_elements(to, count, p->element);
@@ -96,10 +105,20 @@ static tsr_status open_pieces(const char *path, tsr_pieces *s)
     TSR_TRY_GOTO(tsr_format_of_input(input, &s->options, TSR_FILE_VOLUME, &format), done);
     TSR_TRY_GOTO(format->read_volume(input, &s->options, &s->header), done);
     TSR_TRY_GOTO(tsr_parts_check(s->header, path, &s->options), done);
-    if (!s->place.files.count && !s->place.spool)
+    if (s->options.box_given && !format->boxes)
+        TSR_FAIL_GOTO(TSR_ERROR_UNSUPPORTED, done, "%s: a box of a %s file cannot be read in pieces, expected the whole", tsr_input_name(input), format->name);
+    if (!s->place.files.count && !s->place.spool && !s->place.read)
         TSR_FAIL_GOTO(TSR_ERROR_UNSUPPORTED, done, "%s: a %s file cannot be read in pieces", tsr_input_name(input), format->name);
     s->feed = (tsr_voxel_feed){ s, read_voxels };
+    if (s->place.read) { /* it reads on */
+        s->input = input;
+        input = NULL;
+    }
 done:
+    if (status != TSR_OK && s->place.close) {
+        s->place.close(s->place.user);
+        s->place.close = NULL;
+    }
     tsr_input_close(&input);
     return status;
 }
@@ -125,11 +144,29 @@ void tsr_pieces_close(tsr_pieces **pieces)
     tsr_pieces *s = *pieces;
     *pieces = NULL;
     if (!s) return;
+    if (s->place.close) s->place.close(s->place.user);
     tsr_input_close(&s->input);
     tsr_volume_destroy(&s->header);
     tsr_names_free(&s->place.files);
     tsr_spool_close(&s->place.spool);
     free(s);
+}
+
+tsr_status tsr_volume_transfer(const char *from, const tsr_read_options *read, const char *to, const tsr_write_options *write)
+{
+    tsr_read_options own;
+    tsr_write_options out;
+    tsr_pieces *pieces;
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, read));
+    TSR_TRY(TSR_OPTIONS_TAKE(&out, write));
+    TSR_TRY(tsr_file_check_output(to, TSR_FILE_VOLUME, &out));
+    if (own.memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "memory_limit is %lld, expected 0 or more bytes", (long long)own.memory_limit);
+    if (!own.memory_limit) own.memory_limit = TRANSFER_BYTES;
+    TSR_TRY(tsr_pieces_open(from, &own, to, &pieces));
+    const tsr_status status = tsr_pieces_write(pieces->header, &pieces->feed, to, &out);
+    tsr_pieces_close(&pieces);
+    TSR_TRY(status);
+    return TSR_OK;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------------------------------------- */

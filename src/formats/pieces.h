@@ -19,6 +19,10 @@ typedef struct tsr_voxel_place {
     int64_t offset, share, bytes; /* where the voxels begin in each file, bytes of each file, and of all */
     size_t element;
     int swap;
+    /* Not NULL: voxels that are unpacked as they are asked for, in native byte order (formats/stored.h); the input stays open. */
+    tsr_status (*read)(void *user, int64_t first, int64_t count, void *to);
+    void (*close)(void *user);
+    void *user;
 } tsr_voxel_place;
 
 /* Notes the place of `layout` at `offset` of the input, which need not stay open. */

@@ -207,6 +207,7 @@ static int is_link(const char *path)
 tsr_status tsr_input_open(const char *path, const tsr_input_options *options, tsr_input **input)
 {
     *input = NULL;
+    tsr_input *header = NULL;
     tsr_status status;
     int fd = -1, standard = !strcmp(path, "-");
     TSR_TRY(create(standard ? "standard input" : path, standard ? NULL : path, options, input));
@@ -220,6 +221,18 @@ tsr_status tsr_input_open(const char *path, const tsr_input_options *options, ts
     if (fstat(fd, &about)) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: %s", (*input)->name, strerror(errno));
     if (S_ISDIR(about.st_mode)) {
         const char *name, *advice;
+        char inner[PATH_MAX];
+        if (!standard && tsr_signature_folder_header(path, inner, sizeof inner)) { /* it stands for the folder, which gives it its name */
+            close(fd);
+            fd = -1;
+            TSR_TRY_GOTO(tsr_input_open(inner, options, &header), fail);
+            tsr_input_close(input);
+            free(header->name);
+            header->name = strdup(path);
+            if (!header->name) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, fail, "%s: out of memory", path);
+            *input = header;
+            return TSR_OK;
+        }
         tsr_signature_folder(path, &name, &advice);
         TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: is %s, %s", (*input)->name, name, advice);
     }
@@ -236,6 +249,7 @@ tsr_status tsr_input_open(const char *path, const tsr_input_options *options, ts
     return TSR_OK;
 fail:
     if (fd > STDIN_FILENO) close(fd);
+    tsr_input_close(&header);
     tsr_input_close(input);
     return status;
 }

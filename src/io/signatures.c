@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io/little_endian.h"
 
@@ -19,11 +20,6 @@ typedef struct signature {
 #define TO_NIFTI "expected NIfTI, NRRD or MetaImage, which "
 static const signature table[] = {
     { 128, 4, "DICM", NULL, "a DICOM file", TO_NIFTI "dcm2niix makes of the folder of a series" },
-    { 0, 4, "II*\0", NULL, "a TIFF image", "expected NRRD, NumPy or PNG, which tifffile (numpy.save), ImageJ or ImageMagick make of it" },
-    { 0, 4, "MM\0*", NULL, "a TIFF image", "expected NRRD, NumPy or PNG, which tifffile (numpy.save), ImageJ or ImageMagick make of it" },
-    { 0, 4, "II+\0", NULL, "a BigTIFF image", "expected NRRD or NumPy, which tifffile (numpy.save) or ImageJ make of it" },
-    { 0, 8, "\x89HDF\r\n\x1a\n", NULL, "an HDF5 file (also NetCDF-4, MINC 2, MATLAB 7.3)",
-      "expected NRRD or NumPy: h5py and numpy.save, or mnc2nii for MINC" },
     { 0, 4, "CDF\x01", NULL, "a NetCDF file (also MINC 1)", "expected NRRD or NumPy: xarray and numpy.save, or mnc2nii for MINC" },
     { 0, 4, "CDF\x02", NULL, "a NetCDF file", "expected NRRD or NumPy: xarray and numpy.save" },
     { 0, 10, "MATLAB 5.0", NULL, "a MATLAB file", "expected NRRD or NumPy: scipy.io.loadmat and numpy.save" },
@@ -112,20 +108,12 @@ static int look_into(const char *folder, const char *file, const char **name, co
 void tsr_signature_folder(const char *path, const char **name, const char **advice)
 {
     enum { MOST = 64 };
-    static const char *const zarr[] = { ".zarray", ".zgroup", ".zattrs", "zarr.json" };
     const char *inner, *inner_advice;
     DIR *folder = opendir(path);
     struct dirent *entry;
     *name = "a folder";
     *advice = "expected a file";
     for (int seen = 0; folder && seen < MOST && (entry = readdir(folder)) != NULL; seen++) {
-        for (size_t k = 0; k < sizeof zarr / sizeof *zarr; k++)
-            if (!strcmp(entry->d_name, zarr[k])) {
-                *name = "a Zarr array (a folder)";
-                *advice = "expected NRRD or NumPy: zarr and numpy.save make them";
-                closedir(folder);
-                return;
-            }
         if (!strcmp(entry->d_name, "DICOMDIR") ||
             (entry->d_type == DT_REG && look_into(path, entry->d_name, &inner, &inner_advice) && inner == table[0].name)) {
             *name = "a folder of DICOM files";
@@ -133,4 +121,13 @@ void tsr_signature_folder(const char *path, const char **name, const char **advi
         }
     }
     if (folder) closedir(folder);
+}
+
+int tsr_signature_folder_header(const char *path, char *header, size_t room)
+{
+    static const char *const files[] = { "zarr.json", ".zarray", ".zgroup", ".zattrs" };
+    const size_t n = strlen(path);
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++)
+        if (snprintf(header, room, "%s%s%s", path, n && path[n - 1] == '/' ? "" : "/", files[k]) < (int)room && !access(header, R_OK)) return 1;
+    return 0;
 }

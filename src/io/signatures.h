@@ -10,4 +10,7 @@ int tsr_signature_find(const uint8_t *head, size_t bytes, const char **name, con
 /* What a folder holds: DICOM files, a Zarr array, or "a folder". */
 void tsr_signature_folder(const char *path, const char **name, const char **advice);
 
+/* The file of metadata that stands for a folder that is read as one file (Zarr); 0: it is no such folder. */
+int tsr_signature_folder_header(const char *path, char *header, size_t room);
+
 #endif

@@ -81,7 +81,7 @@ static tsr_status draw_piece(tsr_mip_stream *s, int64_t k, tsr_detail_choice *ba
 tsr_status tsr_mip_stream_render(tsr_mip_stream *stream, const tsr_mip_view *view, const tsr_mip_render_options *options, tsr_mip_frame *frame,
                                  tsr_mip_statistics *statistics)
 {
-    TSR_NEEDS(stream, view, frame, statistics);
+    TSR_NEEDS(stream, frame);
     tsr_mip_picture p;
     int64_t count = 0;
     TSR_TRY(tsr_mip_picture_begin(&p, stream->pieces.part, &view, options, frame, &count));

@@ -94,6 +94,8 @@ tsr_status tsr_volume_set_unit(tsr_volume *volume, const char *name)
     const int found = find(name, strlen(name));
     const char *code = tsr_volume_meta(volume, "nifti.xyzt_units");
     char text[40];
+    for (int i = 0; found >= 0 && i < found; i++)
+        if (units[i].millimetres == units[found].millimetres) return tsr_volume_set_unit(volume, units[i].name); /* the short name comes first */
     if (found < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "unit of length '%.20s', expected mm, um, m, cm, nm, angstrom or inch", name);
     /* one key says it, in the words of the format that keeps any unit; what others said goes, but for NIfTI's unit of time */
     snprintf(text, sizeof text, "\"%.9s\" \"%.9s\" \"%.9s\"", name, name, name);

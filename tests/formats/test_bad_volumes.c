@@ -222,8 +222,8 @@ static void targets(void **state)
     require_error(tsr_volume_write(volume, scratch("a.xyz"), NULL), TSR_ERROR_ARGUMENT, "a.xyz");
     require_error(tsr_volume_write(volume, "-", NULL), TSR_ERROR_ARGUMENT, "options.format");
     require_error(tsr_volume_write(volume, "", NULL), TSR_ERROR_ARGUMENT, "empty");
-    options.format = "tiff";
-    require_error(tsr_volume_write(volume, scratch("a.nii"), &options), TSR_ERROR_ARGUMENT, "'tiff'");
+    options.format = "tga";
+    require_error(tsr_volume_write(volume, scratch("a.nii"), &options), TSR_ERROR_ARGUMENT, "'tga'");
     options.format = "ply";
     require_error(tsr_volume_write(volume, scratch("a.nii"), &options), TSR_ERROR_ARGUMENT, "mesh");
     options.format = "nifti";

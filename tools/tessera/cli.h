@@ -134,7 +134,7 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
 #define CLI_READ_OPTIONS_WITHIN(read) CLI_READ_OPTIONS_LIMIT(read, "of memory to take: larger volumes go from file to file, slab by slab")
 #define CLI_READ_OPTIONS_LIMIT(read, limit_help)                                                                                    \
     { .name = "input-format", .type = CLI_TEXT, .value = &(read).format, .argument = "NAME",                                       \
-      .help = "read as nifti, nrrd, metaimage, inrimage, npy, raw, png, ply, ... (default: by content)" },                                    \
+      .help = "read as nifti, nrrd, metaimage, tiff, hdf5, zarr, npy, raw, png, ply, ... (default: by content)" },                                    \
     { .name = "allow-paths", .type = CLI_FLAG, .value = &(read).allow_paths,                                                       \
       .help = "a header may name data files anywhere (default: beside it or below)" },                                             \
     { .name = "memory-limit", .type = CLI_COUNT, .value = &(read).memory_limit, .argument = "BYTES", .help = (limit_help), \
@@ -153,6 +153,15 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
     { .name = "channel", .type = CLI_COUNT, .value = &(read).channel, .argument = "N",                                              \
       .help = "of voxels of several numbers (RGB, vectors): which to read, from 0", .lower = 0, .upper = 9e18,                       \
       .given = &(read).channel_given },                                                                                             \
+    { .name = "dataset", .type = CLI_TEXT, .value = &(read).dataset, .argument = "PATH",                                            \
+      .help = "of an HDF5 or Zarr file: the array to read, such as /entry/data" },                                                  \
+    { .name = "series", .type = CLI_COUNT, .value = &(read).series, .argument = "N",                                                \
+      .help = "of a TIFF file of several images: which to read, from 0", .lower = 0, .upper = 9e18, .given = &(read).series_given }, \
+    { .name = "level", .type = CLI_COUNT, .value = &(read).level, .argument = "N",                                                  \
+      .help = "of a stored pyramid (Zarr, TIFF): which level to read, 0 the finest", .lower = 0, .upper = 62,                        \
+      .given = &(read).level_given },                                                                                               \
+    { .name = "box", .type = CLI_BOX, .value = (read).box, .help = "read the voxels from the first corner to before the second only", \
+      .given = &(read).box_given },                                                                                                 \
     { .name = "prefer", .type = CLI_CHOICE, .value = &(read).prefer, .argument = "FORM",                                            \
       .help = "of a NIfTI file with both forms: which places the voxels", .choices = "sform qform" }
 

@@ -370,14 +370,47 @@ static int convert_parts(struct convert *c)
     return code;
 }
 
+/* --level of a file that stores levels reads one of them. */
+static void take_stored_level(struct convert *c)
+{
+    tsr_contents *contents = NULL;
+    tsr_contents_entry entry;
+    int levels = 0;
+    if (!c->level || c->rule_given || !strcmp(c->cli->input[0], "-")) return;
+    if (tsr_file_contents(c->cli->input[0], &c->read, &contents) == TSR_OK)
+        for (int32_t i = 0; tsr_contents_at(contents, i, &entry); i++) levels += !strcmp(entry.kind, "level");
+    tsr_contents_destroy(&contents);
+    if (c->level >= levels) return;
+    c->read.level = c->level;
+    c->read.level_given = 1;
+    c->level = 0;
+}
+
+/* A volume that nothing is done with goes from file to file within the limit; 0: it must be read as a whole. */
+static int transfers(const struct convert *c)
+{
+    return c->read.memory_limit && !has_steps(c) && !c->space_given && strcmp(c->cli->input[0], "-") && !cli_names_tiles(c->output, c->write.format);
+}
+
+static int transfer(struct convert *c)
+{
+    tsr_read_options read = c->read;
+    read.progress = cli_progress(c->cli);
+    const tsr_status status = tsr_volume_transfer(c->cli->input[0], &read, c->output, &c->write);
+    cli_progress_pause();
+    return status == TSR_OK ? CLI_OK : cli_status(c->cli, status, strstr(tsr_error_message(), c->output) ? c->output : c->cli->input[0]);
+}
+
 static int convert_volume(struct convert *c)
 {
     int code = CLI_OK;
+    take_stored_level(c);
     if (is_numbered(c->output)) {
         code = convert_parts(c);
         tsr_context_destroy(&c->context);
         return code;
     }
+    if (transfers(c)) return transfer(c);
     c->volume = cli_read_volume(c->cli, c->cli->input[0], &c->read, &code);
     if (c->volume) code = convert_dense(c);
     tsr_volume_destroy(&c->volume);
@@ -561,7 +594,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_INT,
           .value = &c.level,
           .argument = "N",
-          .help = "3. 2^N voxels along each axis become one",
+          .help = "3. 2^N voxels along each axis become one; of a stored pyramid (Zarr, TIFF) without --rule: its level N is read",
           .lower = 1,
           .upper = 62 },
         { .name = "rule",
@@ -653,7 +686,14 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "NAME",
           .help = "of .nvdb and .vdb: which grid to read (default: first level set)" },
         { .name = "name", .type = CLI_TEXT, .value = &c.files.write.name, .argument = "NAME", .help = "of .nvdb and .vdb: name of the grid written" },
-        CLI_READ_OPTIONS(c.read),
+        { .name = "pyramid",
+          .type = CLI_INT,
+          .value = &c.write.levels,
+          .argument = "LEVELS",
+          .help = "of a Zarr output: how many levels, each half as fine as the one before (default 1: no pyramid)",
+          .lower = 1,
+          .upper = 30 },
+        CLI_READ_OPTIONS_LIMIT(c.read, "refuse larger files; with no steps: of memory to take, voxels go from file to file slab by slab"),
         { 0 },
     };
     cli->channels = cli->cuts = 1;
@@ -711,6 +751,7 @@ const cli_verb verb_convert = { "convert", "[options] INPUT -o OUTPUT",
                                 "  tessera make sphere -o sphere.nii.gz\n"
                                 "  tessera convert sphere.nii.gz --resample 2 --dtype f32 -o coarse.nrrd\n"
                                 "  tessera convert sphere.nii.gz --window -20:20 --slice z=32 -o slice.png\n"
+                                "  tessera convert sphere.nii.gz --compression 6 -o sphere.tif\n"
                                 "  tessera convert sphere.nii.gz -o sphere.tsr\n"
                                 "  tessera convert sphere.tsr -o sphere.nvdb\n",
                                 run };

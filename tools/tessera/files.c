@@ -106,6 +106,9 @@ int cli_check_option(const cli_call *cli, const char *option, const char *path)
     if (!strcmp(path, "-")) return CLI_OK;
     struct stat info;
     if (stat(path, &info) == 0) {
+        const size_t length = strlen(path);
+        if (S_ISDIR(info.st_mode) && length > 5 && !strcmp(path + length - 5, ".zarr")) /* a folder that is one output */
+            return cli->globals.force ? CLI_OK : cli_error(cli, CLI_FAILED, "--%s: '%s' exists: give --force to overwrite it", option, path);
         if (S_ISDIR(info.st_mode)) return cli_error(cli, CLI_FAILED, "--%s: '%s' is a directory, expected a file name", option, path);
         if (!S_ISREG(info.st_mode)) return CLI_OK;
         if (!cli->globals.force) return cli_error(cli, CLI_FAILED, "--%s: '%s' exists: give --force to overwrite it", option, path);

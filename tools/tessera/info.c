@@ -166,11 +166,57 @@ static int show_labels(struct info *info, const char *path, const tsr_volume *vo
     return code;
 }
 
+/* What else the file holds, and which option takes it. */
+static void show_contents(const struct info *info, const tsr_contents *contents)
+{
+    const int json = info->cli->globals.json;
+    tsr_contents_entry e;
+    if (json) json_open("contents", '[');
+    for (int32_t i = 0; tsr_contents_at(contents, i, &e); i++) {
+        char size[200] = "";
+        for (int k = 0; k < e.axes; k++) snprintf(size + strlen(size), sizeof size - strlen(size), "%s%lld", k ? " x " : "", (long long)e.size[k]);
+        if (!json) {
+            printf("  %-12s %s: %s %s (--%s)\n", e.kind, cli_shown(e.name), size, e.type, e.kind);
+            continue;
+        }
+        json_open(NULL, '{');
+        json_text("kind", e.kind);
+        json_text("name", e.name);
+        json_text("type", e.type);
+        json_open("size", '[');
+        for (int k = 0; k < e.axes; k++) json_int(NULL, e.size[k]);
+        json_close(']');
+        json_close('}');
+    }
+    if (json) json_close(']');
+}
+
+/* The list of a file of several volumes, of which the first stands for all, unless one is named. */
+static int list_contents(struct info *info, const char *path, tsr_contents **contents, tsr_read_options *read)
+{
+    tsr_contents_entry e;
+    *contents = NULL;
+    *read = info->read;
+    if (!strcmp(path, "-")) return CLI_OK; /* it is read once */
+    const tsr_status status = tsr_file_contents(path, &info->read, contents);
+    if (status != TSR_OK) return cli_status(info->cli, status, path);
+    for (int32_t i = 0; tsr_contents_at(*contents, i, &e) && !read->dataset; i++)
+        if (!strcmp(e.kind, "dataset")) read->dataset = e.name;
+    return CLI_OK;
+}
+
 static int volume_info(struct info *info, const char *path, const char *format)
 {
-    int code = CLI_OK;
-    tsr_volume *volume = cli_read_volume(info->cli, path, &info->read, &code);
-    if (!volume) return code;
+    tsr_contents *contents;
+    tsr_read_options read;
+    int code = list_contents(info, path, &contents, &read);
+    if (code) return code;
+    tsr_volume *volume = cli_read_volume(info->cli, path, &read, &code);
+    if (!volume) { /* what could be chosen is worth to be known all the same */
+        if (!info->cli->globals.json) show_contents(info, contents);
+        tsr_contents_destroy(&contents);
+        return code;
+    }
     tsr_size3 size = tsr_volume_size(volume);
     const tsr_geometry *g = tsr_volume_geometry(volume);
     tsr_vec3 h = tsr_geometry_spacing(g);
@@ -233,6 +279,8 @@ static int volume_info(struct info *info, const char *path, const char *format)
             printf("  %-12s %12.6g %12.6g %12.6g %12.6g\n", r ? "" : "affine", g->affine[r][0], g->affine[r][1], g->affine[r][2], g->affine[r][3]);
         if (slope != 1 || intercept != 0) printf("  scaling      value = stored * %g + %g\n", slope, intercept);
     }
+    show_contents(info, contents);
+    tsr_contents_destroy(&contents);
     show_meta(info, volume);
     if (info->labels) code = show_labels(info, path, volume);
     if (info->stats && !code) code = show_statistics(info, path, &volume);
@@ -664,8 +712,8 @@ static int run(cli_call *cli, int argc, char **argv)
     cli->channels = 1;
     int code = cli_parse(cli, options, 1, 1 << 20, argc, argv);
     if (code >= 0) return code;
-    /* of several frames, layers and channels the first stands for all, unless one is named */
-    info.read.frame_given = info.read.layer_given = info.read.channel_given = 1;
+    /* of several frames, layers, channels and series the first stands for all, unless one is named */
+    info.read.frame_given = info.read.layer_given = info.read.channel_given = info.read.series_given = 1;
     info.labels |= info.label_names != NULL;
     code = info.stats ? cli_context(cli, &info.context) : CLI_OK;
     if (code) return code;

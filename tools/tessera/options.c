@@ -38,10 +38,18 @@ static const char *argument_of(const cli_option *o)
     }
 }
 
+static const cli_option *find(const cli_option *table, const char *name, size_t length, char letter)
+{
+    for (const cli_option *o = table; o->name; o++)
+        if (letter ? o->letter == letter : (strlen(o->name) == length && !strncmp(o->name, name, length))) return o;
+    return NULL;
+}
+
 static void print_options(const cli_option *options)
 {
     for (const cli_option *o = options; o->name; o++) {
         char left[80];
+        if (find(options, o->name, strlen(o->name), 0) != o) continue; /* a verb's own option stands for a common one of its name */
         int n = o->letter ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name) : snprintf(left, sizeof left, "      --%s", o->name);
         if (o->type != CLI_FLAG && n < (int)sizeof left) snprintf(left + n, sizeof left - (size_t)n, " %s", argument_of(o));
         printf("%-34s %s", left, o->help);
@@ -232,13 +240,6 @@ static int take(const cli_call *cli, const cli_option *o, const char *text)
     }
     }
     return CLI_FAILED;
-}
-
-static const cli_option *find(const cli_option *table, const char *name, size_t length, char letter)
-{
-    for (const cli_option *o = table; o->name; o++)
-        if (letter ? o->letter == letter : (strlen(o->name) == length && !strncmp(o->name, name, length))) return o;
-    return NULL;
 }
 
 /* A negative number is a value or an input, not an option; so is a lone "-". */

@@ -1,0 +1,130 @@
+"""h5py reads what tessera writes and tessera reads what h5py writes: types, byte orders, chunks, filters, and the habits of the programs that write HDF5.
+
+    hdf5_arrays.py TESSERA      exit code 77: no numpy or h5py
+"""
+import json
+
+from peers import TYPES, array, info, main, numpy, require_same, run, skip, transfers, volume
+
+try:
+    import h5py
+except ImportError:
+    skip("h5py")
+
+LAYOUTS = ({}, {"chunks": (7, 8, 9)}, {"chunks": (7, 8, 9), "compression": "gzip", "shuffle": True}, {"chunks": True, "compression": "gzip", "fletcher32": True})
+
+
+def types(random):
+    for code in (*TYPES, "f2"):
+        a = array(random, code, (25, 37, 43))
+        want = a.astype("f4") if code == "f2" else a
+        for order in "<>":
+            for layout in LAYOUTS:
+                with h5py.File("a.h5", "w") as file:
+                    file.create_dataset("g/x", data=a, dtype=order + code, **layout)
+                require_same(volume("a.h5"), want, code, order, layout)
+                require_same(volume("a.h5", "--box", "3,4,5:20,21,22"), want[5:22, 4:21, 3:20], code, order, layout)
+        if code == "f2":
+            continue
+        numpy.save("b.npy", a)
+        for options in ([], ["--compression", "3"], ["--big-endian"], ["--big-endian", "--compression", "1"]):
+            run("convert", "b.npy", "-o", "b.h5", *options, "--force")
+            with h5py.File("b.h5") as file:
+                require_same(file["data"][:], a, code, options)
+            require_same(volume("b.h5"), a, code, options)
+
+
+def choices(a):
+    with h5py.File("m.h5", "w") as file:
+        file["a/one"] = a[0]
+        two = file.create_dataset("b/two", data=a, chunks=(1, 8, 8, 8))
+        two.attrs["axistags"] = json.dumps({"axes": [{"key": k, "typeFlags": 2} for k in "tzyx"]})
+        two.attrs["element_size_um"] = [2.0, 0.5, 0.25]
+        file["mask"] = a[0] > 50
+        file["name"] = "x"
+        file["outside"] = h5py.ExternalLink("a.h5", "/g/x")
+        file["soft"] = h5py.SoftLink("/a/one")
+    run("convert", "m.h5", "-o", "no.npy", fails="--dataset says which")
+    assert [e["name"] for e in info("m.h5")["contents"]] == ["/a/one", "/b/two", "/mask"]
+    require_same(volume("m.h5", "--dataset", "/a/one"), a[0])
+    require_same(volume("m.h5", "--dataset", "soft"), a[0])
+    require_same(volume("m.h5", "--dataset", "mask"), (a[0] > 50).astype("u1"))
+    require_same(volume("m.h5", "--dataset", "b/two", "--frame", "2"), a[2])
+    about = info("m.h5", "--dataset", "b/two")
+    assert about["spacing"] == [0.25, 0.5, 2.0] and about["unit"] == "um" and about["frames"] == 3, about
+    run("convert", "m.h5", "--dataset", "outside", "-o", "no.npy", fails="no such array") # other files are not opened
+    run("convert", "m.h5", "--dataset", "nothing", "-o", "no.npy", fails="no such array")
+    run("convert", "m.h5", "--dataset", "name", "-o", "no.npy", fails="0 axes")
+    layout = h5py.VirtualLayout(a[0].shape, "u2")
+    layout[:] = h5py.VirtualSource("m.h5", "a/one", a[0].shape)
+    with h5py.File("virtual.h5", "w") as file:
+        file.create_virtual_dataset("v", layout)
+    run("convert", "virtual.h5", "-o", "no.npy", fails="lie in other arrays")
+
+
+def habits(a):
+    with h5py.File("a.mat", "w", userblock_size=512) as file:
+        file["A"] = numpy.transpose(a[0], (0, 2, 1))
+    with open("a.mat", "r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file".ljust(128))
+    require_same(volume("a.mat"), a[0])
+    with h5py.File("xyz.h5", "w") as file:
+        file.create_dataset("v", data=numpy.transpose(a[0], (2, 1, 0)), chunks=(9, 9, 9)).attrs["axes"] = "xyz"
+    require_same(volume("xyz.h5"), a[0])
+    with h5py.File("n.nxs", "w") as file:
+        file.attrs["default"] = "entry"
+        entry = file.create_group("entry")
+        entry.attrs["default"] = "data"
+        data = entry.create_group("data")
+        data.attrs["signal"] = "counts"
+        data["counts"] = a[1]
+        data["other"] = a[0]
+    require_same(volume("n.nxs"), a[1])
+
+    def letters(text):
+        return numpy.array([c.encode() for c in text], dtype="S1")
+
+    with h5py.File("i.ims", "w") as file:
+        for level in range(2):
+            for t in range(2):
+                for c in range(2):
+                    group = file.create_group(f"DataSet/ResolutionLevel {level}/TimePoint {t}/Channel {c}")
+                    padded = numpy.zeros((32, 40, 48), "u2")
+                    padded[:25, :37, :43] = a[t + c] + level
+                    group.create_dataset("Data", data=padded, chunks=(8, 8, 8))
+                    for axis, size in zip("ZYX", (25, 37, 43)):
+                        group.attrs[f"ImageSize{axis}"] = letters(str(size))
+        image = file.create_group("DataSetInfo/Image")
+        for k, size in enumerate((43, 37, 25)):
+            image.attrs[f"ExtMin{k}"] = letters("1.0")
+            image.attrs[f"ExtMax{k}"] = letters(str(1.0 + size * 0.5))
+        image.attrs["Unit"] = letters("um")
+    require_same(volume("i.ims", "--frame", "1", "--channel", "1"), a[2])
+    run("convert", "i.ims", "--frame", "0", "--channel", "1", "--rule", "average", "--level", "1", "-o", "half.npy")
+    about = info("i.ims")
+    assert about["spacing"] == [0.5, 0.5, 0.5] and about["unit"] == "um" and about["frames"] == 2 and about["affine"][0][3] == 1.25, about
+
+
+def geometry(a):
+    run("make", "sphere", "-o", "sphere.nii")
+    about = info("sphere.nii")
+    for options in ([], ["--compression", "1"]):
+        run("convert", "sphere.nii", "-o", "sphere.h5", "--force", *options)
+        again = info("sphere.h5")
+        assert again["affine"] == about["affine"] and again["space"] == about["space"] and again["unit"] == "mm", again
+        for key, value in about["meta"].items():
+            assert again["meta"][key] == value, key
+    with h5py.File("t.h5", "w") as file:
+        file.create_dataset("v", data=a[0], chunks=(7, 8, 9), compression="gzip")
+    transfers("t.h5", a[0], ("u.h5", "u.nrrd", "u.tif"))
+
+
+def body(random):
+    types(random)
+    a = random.integers(0, 100, (3, 25, 37, 43)).astype("u2")
+    choices(a)
+    habits(a)
+    geometry(a)
+
+
+main(body)

@@ -1,0 +1,134 @@
+"""tifffile reads what tessera writes and tessera reads what tifffile writes: types, byte orders, strips, tiles, packing; stacks of ImageJ and OME, colours, pyramids.
+
+    tiff_stacks.py TESSERA      exit code 77: no numpy or tifffile
+"""
+from peers import TYPES, array, info, main, numpy, require_same, run, skip, transfers, volume
+
+try:
+    import tifffile
+except ImportError:
+    skip("tifffile")
+
+try:
+    import imagecodecs  # noqa: F401  packs what tifffile alone does not
+
+    PACKED = ({"compression": "zlib", "predictor": True}, {"compression": "lzw"}, {"compression": "zstd"}, {"compression": "packbits"})
+except ImportError:
+    PACKED = ()
+
+LAYOUTS = ({}, {"compression": "zlib"}, {"tile": (16, 32)}, {"tile": (16, 16), "compression": "zlib"}, {"rowsperstrip": 5}, {"bigtiff": True}) + PACKED
+
+
+def types(random):
+    for code in (*TYPES, "f2"):
+        a = array(random, code, (5, 17, 33))
+        for order in "<>":
+            for layout in LAYOUTS:
+                if layout.get("predictor") and code in ("u8", "i8"):
+                    continue
+                tifffile.imwrite("a.tif", a.astype(order + code), photometric="minisblack", byteorder=order, **layout)
+                require_same(volume("a.tif"), a.astype("f4") if code == "f2" else a, code, order, layout)
+        if code == "f2":
+            continue
+        numpy.save("b.npy", a)
+        for name, *options in (["b.tif"], ["b.tif", "--compression", "6"], ["b.tif", "--big-endian"], ["b.ome.tif"], ["b.tif", "--big-endian", "--compression", "1"]):
+            run("convert", "b.npy", "-o", name, *options, "--force")
+            with tifffile.TiffFile(name) as file:
+                assert file.is_ome if "ome" in name else file.is_imagej
+                require_same(file.asarray(), a, code, options)
+            require_same(volume(name), a, code, options)
+
+
+def few_bits(random):
+    mask = random.integers(0, 2, (5, 17, 33)) > 0
+    tifffile.imwrite("bits.tif", mask, photometric="minisblack")
+    require_same(volume("bits.tif"), mask.astype("u1"))
+    if not PACKED:
+        return
+    for bits in (2, 4, 6, 10, 12, 14):
+        a = random.integers(0, 2**bits, (5, 17, 33)).astype("u1" if bits <= 8 else "u2")
+        tifffile.imwrite("bits.tif", a, bitspersample=bits, photometric="minisblack")
+        require_same(volume("bits.tif"), a, bits)
+
+
+def hyperstacks(random):
+    a = random.integers(0, 1000, (3, 4, 2, 17, 19)).astype("u2")
+    tifffile.imwrite("h.tif", a, imagej=True, metadata={"axes": "TZCYX", "spacing": 0.5, "unit": "um"}, resolution=(1 / 0.3, 1 / 0.25))
+    about = info("h.tif")
+    assert about["spacing"] == [0.3, 0.25, 0.5] and about["unit"] == "um" and about["frames"] == 3 and about["channels"] == 2, about
+    run("convert", "h.tif", "-o", "no.npy", fails="--channel 0 to 1")
+    run("convert", "h.tif", "--channel", "0", "-o", "no.npy", fails="--frame 0 to 2")
+    for t in range(3):
+        for c in range(2):
+            require_same(volume("h.tif", "--frame", str(t), "--channel", str(c)), a[t, :, c])
+    require_same(volume("h.tif", "--frame", "1", "--channel", "1", "--box", "2,3,1:9,11,3"), a[1, 1:3, 1, 3:11, 2:9])
+    sizes = {"T": 3, "Z": 4, "C": 2, "Y": 17, "X": 19}
+    for axes in ("TZCYX", "CTZYX", "ZTCYX", "TCZYX", "CZTYX", "ZCTYX"):
+        a = random.integers(0, 1000, [sizes[k] for k in axes]).astype("f4")
+        physical = {"PhysicalSizeX": 0.3, "PhysicalSizeXUnit": "µm", "PhysicalSizeY": 0.25, "PhysicalSizeYUnit": "µm", "PhysicalSizeZ": 1.5, "PhysicalSizeZUnit": "µm"}
+        tifffile.imwrite("o.ome.tif", a, metadata={"axes": axes, "Channel": {"Name": ["A", "B"]}, **physical}, compression="zlib")
+        about = info("o.ome.tif")
+        assert about["spacing"] == [0.3, 0.25, 1.5] and about["unit"] == "um" and about["channels"] == 2 and about["frames"] == 3, about
+        assert about["meta"]["ome.channels"] == "A, B", about
+        ordered = numpy.transpose(a, [axes.index(k) for k in "TCZYX"])
+        for t in range(3):
+            for c in range(2):
+                require_same(volume("o.ome.tif", "--frame", str(t), "--channel", str(c)), ordered[t, c], axes)
+    a = random.integers(0, 1000, (2, 3, 17, 19)).astype("u2")
+    tifffile.imwrite("shaped.tif", a, photometric="minisblack", metadata={"axes": "TZYX"})
+    require_same(volume("shaped.tif", "--frame", "1"), a[1])
+
+
+def colours(random):
+    for planar in ("contig", "separate"):
+        def lay(x):
+            return x if planar == "contig" else numpy.moveaxis(x, -1, -3)
+        one = random.integers(0, 255, (17, 19, 3)).astype("u1")
+        tifffile.imwrite("r.tif", lay(one), photometric="rgb", planarconfig=planar)
+        require_same(volume("r.tif"), numpy.moveaxis(one, -1, 0))
+        require_same(volume("r.tif", "--channel", "1")[0], one[..., 1])
+        stack = random.integers(0, 255, (5, 17, 19, 3)).astype("u2")
+        tifffile.imwrite("s.tif", lay(stack), photometric="rgb", planarconfig=planar, compression="zlib")
+        require_same(volume("s.tif", "--channel", "2"), stack[..., 2])
+        for options in ([], ["--compression", "5"]):
+            run("convert", "r.tif", "-o", "again.tif", "--force", *options)
+            require_same(tifffile.imread("again.tif"), one)
+
+
+def several(random):
+    with tifffile.TiffWriter("m.tif") as file:
+        file.write(numpy.zeros((3, 8, 9), "u1"), photometric="minisblack")
+        file.write(numpy.ones((2, 5, 6), "f4"), photometric="minisblack")
+    run("convert", "m.tif", "-o", "no.npy", fails="--series 0 to 1")
+    require_same(volume("m.tif", "--series", "1"), numpy.ones((2, 5, 6), "f4"))
+    assert [e["size"] for e in info("m.tif")["contents"]] == [[3, 8, 9], [2, 5, 6]]
+    a = random.integers(0, 99, (4, 64, 96)).astype("u2")
+    with tifffile.TiffWriter("p.ome.tif") as file:
+        file.write(a, subifds=2, tile=(32, 32), metadata={"axes": "ZYX"})
+        for step in (2, 4):
+            file.write(a[:, ::step, ::step], subfiletype=1, tile=(32, 32))
+    for level in (1, 2):
+        require_same(volume("p.ome.tif", "--level", str(level)), a[:, :: 2**level, :: 2**level])
+    assert [e["size"] for e in info("p.ome.tif")["contents"]] == [[64, 96], [32, 48], [16, 24]]
+
+
+def geometry(random):
+    run("make", "sphere", "-o", "sphere.nii")
+    about = info("sphere.nii")
+    for name in ("sphere.tif", "sphere.ome.tif"):
+        run("convert", "sphere.nii", "-o", name)
+        again = info(name)
+        assert again["affine"] == about["affine"] and again["space"] == about["space"] and again["unit"] == "mm", again
+        for key, value in about["meta"].items():
+            assert again["meta"][key] == value, key
+    a = array(random, "u2", (40, 60, 50))
+    tifffile.imwrite("t.tif", a, compression="zlib", photometric="minisblack")
+    transfers("t.tif", a, ("u.tif", "u.nrrd", "u.ome.tif"))
+
+
+def body(random):
+    for part in (types, few_bits, hyperstacks, colours, several, geometry):
+        part(random)
+
+
+main(body)
