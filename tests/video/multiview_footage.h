@@ -78,7 +78,7 @@ static inline tsr_multiview *footage_make(tsr_context *on, const footage *f)
                     if (f->masks && !seen) continue;
                     for (int p = 0; p < 3; p++) {
                         uint32_t n = footage_hash((uint32_t)(at * 3 + p) ^ (uint32_t)f->seed);
-                        const double noise = ((n & 255) + (n >> 8 & 255) + (n >> 16 & 255) + (n >> 24) - 510) / 147.8 * f->noise;
+                        const double noise = ((int)((n & 255) + (n >> 8 & 255) + (n >> 16 & 255) + (n >> 24)) - 510) / 147.8 * f->noise;
                         const double x = footage_value(f, t, c, u, y, p) + noise;
                         v.plane[p][at] = (uint8_t)(x < 0 ? 0 : x > 255 ? 255 : x + 0.5);
                     }

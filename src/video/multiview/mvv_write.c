@@ -110,7 +110,8 @@ static tsr_status write_content(const tsr_multiview *m, tsr_mvv_writing *w)
     TSR_TRY(write_masks(w));
     switch (w->head.codec) {
     case TSR_MULTIVIEW_RAW: return tsr_mvv_raw_write(w);
-    default: TSR_FAIL(TSR_ERROR_UNSUPPORTED, "this build writes codec raw alone");
+    case TSR_MULTIVIEW_SPIHT4D: return tsr_mvv_spiht_write(w);
+    default: TSR_FAIL(TSR_ERROR_UNSUPPORTED, "this build does not write codec diff2d");
     }
 }
 
