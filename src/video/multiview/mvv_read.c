@@ -145,7 +145,7 @@ static tsr_status read_content(tsr_mvv_reading *r, const tsr_multiview_read_opti
     if (status == TSR_OK) switch (r->head->codec) {
         case TSR_MULTIVIEW_RAW: status = tsr_mvv_raw_read(r); break;
         case TSR_MULTIVIEW_SPIHT4D: status = tsr_mvv_spiht_read(r); break;
-        default: status = TSR_FAILED(TSR_ERROR_UNSUPPORTED, "this build does not read codec diff2d");
+        default: status = tsr_mvv_diff_read(r);
         }
     if (status == TSR_OK && r->head->codec != TSR_MULTIVIEW_RAW) blank(&r->view);
     if (status == TSR_OK) status = tsr_mvv_host_upload(&host, m);

@@ -111,7 +111,7 @@ static tsr_status write_content(const tsr_multiview *m, tsr_mvv_writing *w)
     switch (w->head.codec) {
     case TSR_MULTIVIEW_RAW: return tsr_mvv_raw_write(w);
     case TSR_MULTIVIEW_SPIHT4D: return tsr_mvv_spiht_write(w);
-    default: TSR_FAIL(TSR_ERROR_UNSUPPORTED, "this build does not write codec diff2d");
+    default: return tsr_mvv_diff_write(w);
     }
 }
 
