@@ -362,7 +362,7 @@ static void test_fill(void **state)
         int32_t *value = (int32_t *)malloc((size_t)count * 4), *filled = (int32_t *)malloc((size_t)count * 4);
         int32_t *scratch = (int32_t *)malloc(tsr_mvv_fill_scratch(&s) * 4);
         const int flat = turn & 1, share = turn % 4; /* 0: nothing is there */
-        for (int64_t x = 0; x < count; x++) value[x] = (int)(test_random(&seed) % 8) < share ? 100 + (int32_t)(test_random(&seed) % 3000) : TSR_MVV_EMPTY;
+        for (int64_t x = 0; x < count; x++) value[x] = (int)(test_random(&seed) % 8) < share ? (int32_t)(test_random(&seed) % 4000) - 2000 : TSR_MVV_EMPTY;
         memcpy(filled, value, (size_t)count * 4);
         tsr_mvv_fill(&s, flat, filled, scratch);
         for (int64_t from = 0; from < count; from += flat ? texels : count) {

@@ -4,6 +4,7 @@
 
 #include "core/parallel.h"
 #include "video/multiview/mvv_diff.h"
+#include "video/multiview/mvv_haar.h"
 
 typedef struct reading {
     const tsr_mvv_reading *r;
@@ -18,15 +19,14 @@ typedef struct reading {
     } * result; /* of each job */
 } reading;
 
-/* A stream's samples; one that is missing (partial) is no difference. `relevant`: texels of the mask, for a rate that is cut. */
-static tsr_status stream(const tsr_mvv_reading *r, tsr_diff_tool *t, uint32_t type, int64_t index, int32_t *sample, int *there)
+/* A stream's samples; one that is missing (partial) is no difference, and grey for the master. */
+static tsr_status stream(const tsr_mvv_reading *r, tsr_diff_tool *t, uint32_t type, int64_t index, int32_t *sample)
 {
     const uint8_t *bytes;
     int64_t size;
     TSR_TRY(tsr_mvv_reader_chunk(r->reader, type, index, 1, &bytes, &size));
     if (!bytes && !r->reader->partial) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a stream is missing (number %lld)", r->reader->name, (long long)index);
     if (r->keep < 1) size = (int64_t)((double)size * r->keep);
-    *there = bytes != NULL;
     return tsr_diff_decode(t, bytes, bytes ? size : 0, sample);
 }
 
@@ -47,11 +47,9 @@ static tsr_status read_master(const reading *g, tsr_diff_tool *t, int p)
 {
     const tsr_mvv_head *h = g->r->head;
     const int64_t first = g->segment * h->group;
-    int there;
     mask_of_segment(g->r, t, first, tsr_min64(first + h->group, h->steps));
     TSR_TRY(tsr_diff_ready(t));
-    TSR_TRY(stream(g->r, t, TSR_MVV_MSTR, tsr_diff_master(g->segment, p), g->master[p], &there));
-    for (int64_t k = 0; !there && k < t->texels; k++) g->master[p][k] = 128 << h->fraction;
+    TSR_TRY(stream(g->r, t, TSR_MVV_MSTR, tsr_diff_master(g->segment, p), g->master[p]));
     return TSR_OK;
 }
 
@@ -60,19 +58,18 @@ static tsr_status read_step(const reading *g, tsr_diff_tool *t, int64_t step)
     const tsr_mvv_reading *r = g->r;
     const tsr_mvv_head *h = r->head;
     const int32_t half = (1 << h->fraction) >> 1;
-    int there;
     tsr_diff_mask_any(t, tsr_mvv_reading_mask(r, step, 0), tsr_mvv_words(t->width) * t->height);
     TSR_TRY(tsr_diff_ready(t));
     for (int p = 0; p < 3; p++) {
-        TSR_TRY(stream(r, t, TSR_MVV_AVRG, tsr_diff_average(step, p), t->average[p], &there));
-        for (int64_t k = 0; k < t->texels; k++) t->average[p][k] += g->master[p][k];
+        TSR_TRY(stream(r, t, TSR_MVV_AVRG, tsr_diff_average(step, p), t->average[p]));
+        for (int64_t k = 0; k < t->texels; k++) t->average[p][k] += g->master[p][k] + (TSR_MVV_GREY << h->fraction);
     }
     for (int32_t c = 0; c < r->view.cameras; c++) {
         tsr_diff_mask(t, tsr_mvv_reading_mask(r, step, r->first_camera + c));
         TSR_TRY(tsr_diff_ready(t));
         for (int p = 0; p < 3; p++) {
             uint8_t *texture = tsr_mvv_texture(&r->view, p, step - r->first_step, c);
-            TSR_TRY(stream(r, t, TSR_MVV_RESD, tsr_diff_residual(h, step, r->first_camera + c, p), t->sample, &there));
+            TSR_TRY(stream(r, t, TSR_MVV_RESD, tsr_diff_residual(h, step, r->first_camera + c, p), t->sample));
             for (int64_t k = 0; k < t->texels; k++) {
                 const int32_t v = (t->sample[k] + t->average[p][k] + half) >> h->fraction;
                 texture[k] = !t->mask[k] ? 0 : (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);

@@ -5,6 +5,7 @@
 
 #include "core/parallel.h"
 #include "video/multiview/mvv_diff.h"
+#include "video/multiview/mvv_haar.h"
 
 typedef struct curve {
     tsr_bisk_point point[TSR_BISK_MOST_POINTS];
@@ -17,7 +18,7 @@ typedef struct writing {
     tsr_diff_tool *tool; /* of each worker */
     int threads;
     int64_t segment, first_step, steps, streams;
-    int32_t *mean[3], *master[3]; /* of the segment: what it is, what the decoder has */
+    int32_t *mean[3], *master[3]; /* of the segment, around grey: what it is, what the decoder has */
     uint8_t *mask;                /* of the master */
     int64_t *relevant;            /* texels of each stream */
     int64_t *budget;              /* bytes, [component][stream] */
@@ -73,8 +74,9 @@ static void mean_of_segment(writing *g, tsr_diff_tool *t, int p)
             times[i]++;
         }
     }
+    const int32_t grey = TSR_MVV_GREY << t->fraction;
     for (int64_t i = 0; i < t->texels; i++) {
-        g->mean[p][i] = times[i] ? (int32_t)((2 * sum[i] + times[i]) / (2 * times[i])) : 0;
+        g->mean[p][i] = times[i] ? (int32_t)((2 * sum[i] + times[i]) / (2 * times[i])) - grey : 0;
         if (!p) g->mask[i] = times[i] > 0;
     }
     free(sum);
@@ -112,12 +114,13 @@ static tsr_status try_one(writing *g, tsr_diff_tool *t, const int32_t *sample, i
 static tsr_status try_step(writing *g, tsr_diff_tool *t, int64_t step)
 {
     const tsr_multiview_view *v = g->w->view;
+    const int32_t grey = TSR_MVV_GREY << t->fraction;
     tsr_diff_mask_any(t, masks_of(g, step), tsr_mvv_mask_words(v));
     count_relevant(g, t, average_stream(g, step));
     if (g->curve) TSR_TRY(tsr_diff_ready(t));
     for (int p = 0; g->curve && p < 3; p++) {
         mean_of_step(g, t, step, p, t->average[p]);
-        for (int64_t k = 0; k < t->texels; k++) t->sample[k] = t->average[p][k] - g->mean[p][k];
+        for (int64_t k = 0; k < t->texels; k++) t->sample[k] = t->average[p][k] - g->mean[p][k] - grey;
         TSR_TRY(try_one(g, t, t->sample, average_stream(g, step), p));
     }
     for (int32_t c = 0; c < v->cameras; c++) {
@@ -228,14 +231,15 @@ static tsr_status code_step(writing *g, tsr_diff_tool *t, int64_t step)
 {
     const tsr_multiview_view *v = g->w->view;
     const int open = g->w->head.open_loop;
+    const int32_t grey = TSR_MVV_GREY << t->fraction;
     int64_t at = (step - g->first) * 3 * (1 + v->cameras);
     tsr_diff_mask_any(t, masks_of(g, step), tsr_mvv_mask_words(v));
     TSR_TRY(tsr_diff_ready(t));
     for (int p = 0; p < 3; p++, at++) {
         mean_of_step(g, t, step, p, t->average[p]);
-        for (int64_t k = 0; k < t->texels; k++) t->sample[k] = t->average[p][k] - g->master[p][k];
+        for (int64_t k = 0; k < t->texels; k++) t->sample[k] = t->average[p][k] - g->master[p][k] - grey;
         TSR_TRY(code_one(g, t, t->sample, average_stream(g, step), p, &g->result[at].bytes, &g->result[at].size, open ? NULL : t->average[p]));
-        for (int64_t k = 0; !open && k < t->texels; k++) t->average[p][k] += g->master[p][k];
+        for (int64_t k = 0; !open && k < t->texels; k++) t->average[p][k] += g->master[p][k] + grey;
     }
     for (int32_t c = 0; c < v->cameras; c++) {
         tsr_diff_mask(t, tsr_mvv_mask(v, g->first_step + step, c));

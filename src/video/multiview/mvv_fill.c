@@ -1,6 +1,8 @@
 /* video/multiview/mvv_fill.c: means of what is there, level by level down to one cell; then empty cells take their parent's value on the way back. */
 #include "video/multiview/mvv_fill.h"
 
+enum { OFFSET = 1 << 20 }; /* samples are greater than -OFFSET */
+
 /* A level: extents along u, v, camera, time. */
 typedef struct grid {
     int64_t n[TSR_MVV_AXES];
@@ -27,7 +29,7 @@ static int32_t mean_of(const int32_t *child, const int64_t *offset, int count)
         there++;
     }
     if (!there) return TSR_MVV_EMPTY;
-    return (int32_t)((2 * sum + there) / (2 * there)); /* samples are not negative */
+    return (int32_t)((2 * (sum + there * OFFSET) + there) / (2 * there) - OFFSET); /* what is divided is not negative */
 }
 
 /* Places of the children of a cell, relative to the first. */

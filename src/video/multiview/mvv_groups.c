@@ -79,7 +79,7 @@ static tsr_status rooms_make(grouping *g, const tsr_mvv_head *h, tsr_context *co
 
 /* ---- forward ---------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Component p of group g: samples times 2^fraction; TSR_MVV_EMPTY where none is relevant. */
+/* Component p of group g: samples around grey times 2^fraction; TSR_MVV_EMPTY where none is relevant. */
 static void gather(const grouping *g, int64_t group, int p, int32_t *to)
 {
     const tsr_mvv_head *h = &g->w->head;
@@ -96,7 +96,7 @@ static void gather(const grouping *g, int64_t group, int p, int32_t *to)
             for (int64_t y = 0; y < n[1]; y++)
                 for (int64_t u = 0; u < n[0]; u++, to++) {
                     const int inside = there && y < v->height && u < v->width && (!mask || tsr_mvv_bit(mask + y * tsr_mvv_words(v->width), u));
-                    *to = inside ? texture[y * v->width + u] << h->fraction : outside;
+                    *to = inside ? (texture[y * v->width + u] - TSR_MVV_GREY) * (1 << h->fraction) : outside;
                 }
         }
 }

@@ -7,7 +7,7 @@
 
 #include "video/multiview/mvv_tree.h"
 
-enum { TSR_MVV_SAMPLE_FRACTION = 12, TSR_MVV_FRACTION = 4 };
+enum { TSR_MVV_SAMPLE_FRACTION = 12, TSR_MVV_FRACTION = 4, TSR_MVV_GREY = 128 /* samples are texels less this */ };
 
 TSR_HD float tsr_mvv_haar_low(float a, float b) { return (a + b) * 0.70710678f; }
 TSR_HD float tsr_mvv_haar_high(float a, float b) { return (a - b) * 0.70710678f; }
@@ -32,7 +32,7 @@ TSR_HD int32_t tsr_mvv_to_sample_scale(uint32_t size, int negative, int32_t step
 
 TSR_HD uint8_t tsr_mvv_to_texel(int32_t sample)
 {
-    const int32_t v = (sample >> TSR_MVV_SAMPLE_FRACTION) + (sample >> (TSR_MVV_SAMPLE_FRACTION - 1) & 1);
+    const int32_t v = (sample >> TSR_MVV_SAMPLE_FRACTION) + (sample >> (TSR_MVV_SAMPLE_FRACTION - 1) & 1) + TSR_MVV_GREY;
     return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
 }
 
