@@ -2,8 +2,10 @@
 #include "video/multiview/mvv_read.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "core/parallel.h"
 #include "video/multiview/mvv_codec.h"
 #include "video/multiview/mvv_mask.h"
 
@@ -25,22 +27,49 @@ static tsr_status read_atlas(tsr_mvv_reading *r, uint64_t *atlas)
     return TSR_OK;
 }
 
-static tsr_status sent_masks(tsr_mvv_reading *r)
+/* Masks of a group and camera, for one of several threads. */
+typedef struct masking {
+    tsr_mvv_reading *r;
+    tsr_status status;
+    char message[256];
+} masking;
+
+static tsr_status sent_mask(tsr_mvv_reading *r, int32_t g, int32_t c)
 {
     const tsr_mvv_head *h = r->head;
     const int64_t words = tsr_mvv_words(h->width) * h->height;
-    for (int32_t g = r->mask_step / h->group; g * (int64_t)h->group < r->mask_step + r->mask_steps; g++)
-        for (int32_t c = r->mask_camera; c < r->mask_camera + r->mask_cameras; c++) {
-            const int32_t first = g * h->group, count = (int32_t)tsr_min64(h->group, h->steps - first);
-            const uint8_t *bytes;
-            int64_t size;
-            uint64_t *to = r->masks + ((first - r->mask_step) * (int64_t)r->mask_cameras + c - r->mask_camera) * words;
-            TSR_TRY(tsr_mvv_reader_chunk(r->reader, TSR_MVV_MASK, (int64_t)g * h->cameras + c, 0, &bytes, &size));
-            if (bytes)
-                TSR_TRY(tsr_mvv_mask_decode(bytes, (size_t)size, to, r->mask_cameras * words, count, h->width, h->height, h->atlas ? r->atlas : NULL));
-            else if (!r->reader->partial) TSR_FAIL(TSR_ERROR_FORMAT, "%s: masks of steps from %d on, camera %d, are missing", r->reader->name, first, c);
-        }
+    const int32_t first = g * h->group, count = (int32_t)tsr_min64(h->group, h->steps - first);
+    const uint8_t *bytes;
+    int64_t size;
+    uint64_t *to = r->masks + ((first - r->mask_step) * (int64_t)r->mask_cameras + c - r->mask_camera) * words;
+    TSR_TRY(tsr_mvv_reader_chunk(r->reader, TSR_MVV_MASK, (int64_t)g * h->cameras + c, 0, &bytes, &size));
+    if (bytes) return tsr_mvv_mask_decode(bytes, (size_t)size, to, r->mask_cameras * words, count, h->width, h->height, h->atlas ? r->atlas : NULL);
+    if (!r->reader->partial) TSR_FAIL(TSR_ERROR_FORMAT, "%s: masks of steps from %d on, camera %d, are missing", r->reader->name, first, c);
     return TSR_OK;
+}
+
+static void sent_some(void *user, int64_t begin, int64_t end, int worker)
+{
+    masking *m = (masking *)user + worker;
+    for (int64_t k = begin; k < end && m->status == TSR_OK; k++) {
+        m->status = sent_mask(m->r, m->r->mask_step / m->r->head->group + (int32_t)(k / m->r->mask_cameras), m->r->mask_camera + (int32_t)(k % m->r->mask_cameras));
+        if (m->status != TSR_OK) snprintf(m->message, sizeof m->message, "%s", tsr_error_message());
+    }
+}
+
+static tsr_status sent_masks(tsr_mvv_reading *r)
+{
+    const int threads = tsr_context_threads(r->context);
+    const int64_t jobs = tsr_ceil_div(r->mask_steps, r->head->group) * r->mask_cameras;
+    masking *m = (masking *)calloc((size_t)threads, sizeof *m);
+    tsr_status status = TSR_OK;
+    if (!m) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory");
+    for (int k = 0; k < threads; k++) m[k].r = r;
+    tsr_parallel(threads, jobs, 1, sent_some, m);
+    for (int k = 0; k < threads && status == TSR_OK; k++)
+        if (m[k].status != TSR_OK) status = TSR_FAILED(m[k].status, "%s", m[k].message);
+    free(m);
+    return status;
 }
 
 /* Each mask is the one whose hash the file holds; with `partial` one that is not becomes empty. */
@@ -105,16 +134,40 @@ static tsr_status read_masks(tsr_mvv_reading *r, const tsr_multiview_read_option
     return TSR_OK;
 }
 
-/* What a lossy codec left in irrelevant texels goes. */
-static void blank(const tsr_multiview_view *v)
+/* Eight texels, or fewer at the end of a row: those whose bit is 0 become 0. */
+static inline void keep_texels(uint8_t *texel, uint32_t bits, int64_t count)
 {
-    for (int64_t k = 0; v->visible && k < (int64_t)v->steps * v->cameras; k++)
-        for (int32_t y = 0; y < v->height; y++) {
-            const uint64_t *row = v->visible + k * tsr_mvv_mask_words(v) + y * tsr_mvv_words(v->width);
-            for (int32_t u = 0; u < v->width; u++)
-                if (!tsr_mvv_bit(row, u))
-                    for (int p = 0; p < 3; p++) v->plane[p][k * tsr_mvv_texels(v) + (int64_t)y * v->width + u] = 0;
+    const uint64_t ones = 0x0101010101010101ull, each = bits * ones & 0x8040201008040201ull;
+    const uint64_t keep = ((each + 0x7f * ones) >> 7 & ones) * 255;
+    if (count < 8) {
+        for (int64_t u = 0; u < count; u++) texel[u] = bits >> u & 1 ? texel[u] : 0;
+        return;
+    }
+    tsr_put_u64(texel, tsr_get_u64(texel) & keep);
+}
+
+/* What a lossy codec left in irrelevant texels goes. */
+static void blank_some(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_multiview_view *v = (const tsr_multiview_view *)user;
+    const int64_t words = tsr_mvv_words(v->width);
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) /* rows of all textures */
+        for (int64_t i = 0; i < words; i++) {
+            const uint64_t word = v->visible[k * words + i];
+            const int64_t wide = tsr_min64(64, v->width - 64 * i);
+            for (int p = 0; p < 3 && ~word; p++) {
+                uint8_t *texel = v->plane[p] + k * v->width + 64 * i;
+                if (!word) memset(texel, 0, (size_t)wide);
+                else
+                    for (int64_t u = 0; u < wide; u += 8) keep_texels(texel + u, (uint32_t)(word >> u & 255), tsr_min64(8, wide - u));
+            }
         }
+}
+
+static void blank(tsr_context *context, tsr_multiview_view *v)
+{
+    if (v->visible) tsr_parallel(tsr_context_threads(context), (int64_t)v->steps * v->cameras * v->height, 256, blank_some, v);
 }
 
 static tsr_status read_metadata(const tsr_mvv_reader *r, int32_t first_camera, tsr_multiview *m)
@@ -147,7 +200,7 @@ static tsr_status read_content(tsr_mvv_reading *r, const tsr_multiview_read_opti
         case TSR_MULTIVIEW_SPIHT4D: status = tsr_mvv_spiht_read(r); break;
         default: status = tsr_mvv_diff_read(r);
         }
-    if (status == TSR_OK && r->head->codec != TSR_MULTIVIEW_RAW) blank(&r->view);
+    if (status == TSR_OK && r->head->codec != TSR_MULTIVIEW_RAW) blank(r->context, &r->view);
     if (status == TSR_OK) status = tsr_mvv_host_upload(&host, m);
     tsr_mvv_host_close(&host);
     free(r->masks);

@@ -63,30 +63,98 @@ static int set_b(decoding *d, uint32_t x, int32_t level)
     return 0;
 }
 
+/* Up to 64 bits from `at` on, in a word. All are there. */
+static inline uint64_t word_at(const uint8_t *bytes, int64_t at, int64_t count)
+{
+    uint64_t word = 0;
+    const int by = (int)(at & 7);
+    const int64_t many = (by + count + 7) / 8;
+    memcpy(&word, bytes + (at >> 3), (size_t)(many > 8 ? 8 : many));
+    word = TSR_LE(64, word) >> by;
+    if (many > 8) word |= (uint64_t)bytes[(at >> 3) + 8] << (64 - by);
+    return count < 64 ? word & ((1ull << count) - 1) : word;
+}
+
 /* Where the groups of a generation of `count` sets from `first` on begin: after their bits those of their children, then the signs. */
 static void place_groups(decoding *d, int64_t first, int64_t count)
 {
     const uint32_t *item = d->c->sets.item + first;
     int64_t children = 0;
     d->at[1] = d->at[0] + count;
-    for (int64_t k = 0; k < count && d->at[0] + k < d->end; k++)
-        if (tsr_mvv_bit_at(d->bytes, d->at[0] + k) && !(item[k] & TSR_MVV_SET_B))
-            children += d->shape->children[tsr_mvv_level(d->shape, item[k])] - tsr_mvv_first_child(item[k]);
+    for (int64_t done = 0; done < count && d->at[0] + done < d->end; done += 64) {
+        const int64_t some = tsr_min64(tsr_min64(64, count - done), d->end - d->at[0] - done);
+        for (uint64_t bits = word_at(d->bytes, d->at[0] + done, some); bits; bits &= bits - 1) {
+            const uint32_t x = item[done + __builtin_ctzll(bits)];
+            if (!(x & TSR_MVV_SET_B)) children += d->shape->children[tsr_mvv_level(d->shape, x)] - tsr_mvv_first_child(x);
+        }
+    }
     d->at[2] = d->at[1] + children;
+}
+
+/* A group of `count` bits of syntax planes that is there as a whole: entries from `begin` on whose bit is 0 move to `kept`, found(entry) is done for the others
+ * in their order. Only those cost more than a 64th of a step. */
+#define EACH_SET_BIT(d, list, begin, count, kept, entry, found)                                              \
+    for (int64_t done_ = 0; done_ < (count); done_ += 64) {                                                  \
+        const int64_t some_ = tsr_min64(64, (count)-done_);                                                  \
+        uint64_t bits_ = word_at((d)->bytes, (d)->at[0] + done_, some_);                                     \
+        int64_t from_ = 0;                                                                                   \
+        for (; bits_; bits_ &= bits_ - 1) {                                                                  \
+            const int64_t here_ = __builtin_ctzll(bits_);                                                    \
+            const uint32_t entry = (list)->item[(begin) + done_ + here_];                                    \
+            memmove((list)->item + (kept), (list)->item + (begin) + done_ + from_, (size_t)(here_ - from_) * 4); \
+            (kept) += here_ - from_;                                                                         \
+            from_ = here_ + 1;                                                                               \
+            found;                                                                                           \
+        }                                                                                                    \
+        memmove((list)->item + (kept), (list)->item + (begin) + done_ + from_, (size_t)(some_ - from_) * 4); \
+        (kept) += some_ - from_;                                                                             \
+    }
+
+static void pixels_whole(decoding *d)
+{
+    tsr_mvv_list *list = &d->c->pixels;
+    const int64_t count = list->count;
+    int64_t kept = 0;
+    d->at[2] = d->at[0] + count;
+    EACH_SET_BIT(d, list, 0, count, kept, x, (void)find(d, x))
+    list->count = kept;
+    d->at[0] = d->at[2];
+}
+
+/* Are the bits of pixels, and their signs, all there? */
+static int pixels_there(const decoding *d)
+{
+    const int64_t count = d->c->pixels.count;
+    return d->at[0] + count <= d->end && d->at[0] + count + tsr_mvv_bits_count(d->bytes, d->at[0], d->at[0] + count) <= d->end;
+}
+
+static void sets_whole(decoding *d, int64_t begin, int64_t count, int64_t *kept)
+{
+    tsr_mvv_list *list = &d->c->sets;
+    int64_t stay = *kept;
+    EACH_SET_BIT(d, list, begin, count, stay, entry, {
+        const uint32_t x = entry & ~(uint32_t)TSR_MVV_SET_B;
+        const int32_t level = tsr_mvv_level(d->shape, x);
+        if (entry & TSR_MVV_SET_B) set_b(d, x, level);
+        else set_a(d, x, level);
+    })
+    *kept = stay;
 }
 
 static void sorting(decoding *d)
 {
     tsr_mvv_list *list = &d->c->sets;
     int64_t kept = 0, begin = 0;
-    pixels(d);
+    if (d->sign && pixels_there(d)) pixels_whole(d);
+    else pixels(d);
     for (int64_t end = list->count; begin < end && !d->cut && !d->failed; begin = end, end = list->count) {
         int64_t after = 0;
         if (d->sign) {
             place_groups(d, begin, end - begin);
             after = d->at[2] + tsr_mvv_bits_count(d->bytes, tsr_min64(d->at[1], d->end), tsr_min64(d->at[2], d->end));
         }
-        for (int64_t k = begin; k < end && !d->cut; k++) {
+        if (d->sign && after <= d->end) sets_whole(d, begin, end - begin, &kept);
+        else for (int64_t k = begin; k < end && !d->cut; k++) {
             const uint32_t entry = list->item[k], x = entry & ~(uint32_t)TSR_MVV_SET_B;
             if (next(d, 0)) {
                 const int32_t level = tsr_mvv_level(d->shape, x);
