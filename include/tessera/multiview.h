@@ -3,7 +3,7 @@
  * The same texel shows the same place of the surface in every camera and at every time, which is complete compensation of motion and of disparity. An
  * object holds Y, U and V of every step and camera, and for each a mask of the texels that this camera sees. It is written to and read from .mvv files
  * (docs/formats/mvv.md), as it is or coded by one of two codecs whose streams may be cut at any byte. Class exact: the same bytes and the same samples on
- * every backend and thread count. Source: C. Theobalt, G. Ziegler et al., multi-view video textures; docs/theory/multiview.md. */
+ * every backend and thread count. Source: [Ziegler10 3]; docs/theory/multiview.md. */
 #ifndef TESSERA_MULTIVIEW_H
 #define TESSERA_MULTIVIEW_H
 
@@ -150,7 +150,7 @@ typedef struct tsr_multiview_read_options {
     }
 
 /* Path "-" is standard input. RETURNS NEW in *multiview: the steps and cameras asked for; names, rate and model are those of the file. Irrelevant texels
- * are 0. Of a file, only the chunks that are needed are looked at. TSR_ERROR_FORMAT: damage (the chunk is named), a mask that is not the one whose hash the
+ * are 0, in RAW files as they were written. Of a file, only the chunks that are needed are looked at. TSR_ERROR_FORMAT: damage (the chunk is named), a mask that is not the one whose hash the
  * file holds (t and c are named); TSR_ERROR_STATE: masks to be rebuilt, but no `rebuild`; _ARGUMENT, _MEMORY, _IO. */
 TSR_API tsr_status tsr_multiview_read(tsr_context *context, const char *path, const tsr_multiview_read_options *options,
                                       tsr_multiview **multiview) TSR_CHECKED;
