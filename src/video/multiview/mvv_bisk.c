@@ -251,7 +251,7 @@ static void sorting(work *w, int decoding)
         tsr_mvv_list *l = &w->c->list[d];
         const int64_t count = l->count;
         for (int64_t k = 0; k < count && !w->stop && !w->failed; k++) visit(w, (int32_t)l->item[k], FROM_LIST, 0, decoding);
-        memmove(l->item, l->item + count, (size_t)(l->count - count) * sizeof *l->item);
+        if (l->count) memmove(l->item, l->item + count, (size_t)(l->count - count) * sizeof *l->item);
         l->count -= count;
     }
 }

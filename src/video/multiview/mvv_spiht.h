@@ -9,13 +9,7 @@
 #include "core/core.h"
 #include "tessera/multiview.h"
 #include "video/multiview/mvv_bits.h"
-#include "video/multiview/mvv_tree.h"
-
-enum {
-    TSR_MVV_MOST_PLANES = 28,
-    TSR_MVV_REFINED = 64,      /* bits of refinement that a stream which is cut off gives up together: fewer could be worse than none */
-    TSR_MVV_SET_B = 1u << 31   /* of an entry: the set is of descendants but for children */
-};
+#include "video/multiview/mvv_planes.h"
 
 /* Numbers of coefficients. */
 typedef struct tsr_mvv_list {
@@ -50,5 +44,8 @@ tsr_status tsr_mvv_spiht_encode(tsr_mvv_coder *c, const tsr_mvv_shape *shape, co
 /* Fills c->found and c->value from any bytes. TSR_ERROR_FORMAT: more planes than `most_planes`, a directory that is not in order. */
 tsr_status tsr_mvv_spiht_decode(tsr_mvv_coder *c, const tsr_mvv_shape *shape, const uint8_t *bytes, int64_t size, tsr_multiview_syntax syntax,
                                 int32_t most_planes);
+/* The errors of streams that are damaged, for every backend. */
+tsr_status tsr_mvv_check_planes(int32_t planes, int32_t most_planes);
+tsr_status tsr_mvv_bad_directory(int32_t number);
 
 #endif

@@ -130,7 +130,7 @@ static void sorting(encoding *e, int64_t enough)
     flush(e);
     for (int64_t end = list->count; begin < end && !e->failed && e->c->out.count < enough; begin = end, end = list->count) {
         for (int64_t k = begin; k < end; k++) {
-            const uint32_t entry = list->item[k], x = entry & ~(uint32_t)TSR_MVV_SET_B;
+            const uint32_t entry = list->item[k], x = entry & ~TSR_MVV_SET_B;
             const int32_t level = tsr_mvv_level(e->shape, x);
             if (entry & TSR_MVV_SET_B ? set_b(e, x, level) : set_a(e, x, level)) list->item[kept++] = entry;
         }
