@@ -24,6 +24,8 @@ typedef struct tsr_mvv_reading {
     uint64_t *masks;
     int32_t mask_step, mask_steps, mask_camera, mask_cameras;
     const uint64_t *atlas;
+    uint8_t *device_plane[3]; /* tsr_mvv_spiht_read_device: where the textures are to be, and their masks (NULL: none) */
+    const uint64_t *device_visible;
     double keep; /* share of each embedded stream's rate that is read, 1: all */
     const tsr_progress *progress;
 } tsr_mvv_reading;
@@ -46,6 +48,9 @@ tsr_status tsr_mvv_raw_write(tsr_mvv_writing *w);
 tsr_status tsr_mvv_raw_read(const tsr_mvv_reading *r);
 tsr_status tsr_mvv_spiht_write(tsr_mvv_writing *w);
 tsr_status tsr_mvv_spiht_read(const tsr_mvv_reading *r);
+/* Is this decoded on the device of the context? Then by tsr_mvv_spiht_read_device, straight into the object. */
+int tsr_mvv_spiht_on_device(const tsr_context *context, const tsr_mvv_head *h);
+tsr_status tsr_mvv_spiht_read_device(const tsr_mvv_reading *r);
 tsr_status tsr_mvv_diff_write(tsr_mvv_writing *w);
 tsr_status tsr_mvv_diff_read(const tsr_mvv_reading *r);
 

@@ -104,11 +104,25 @@ static tsr_status outcome(const reading *g, int64_t jobs)
     return TSR_OK;
 }
 
+static tsr_status look(const tsr_mvv_reading *r, int64_t segment, int64_t begin, int64_t end)
+{
+    for (int p = 0; p < 3; p++) {
+        TSR_TRY(tsr_mvv_reader_look(r->reader, TSR_MVV_MSTR, tsr_diff_master(segment, p)));
+        for (int64_t t = begin; t < end; t++) {
+            TSR_TRY(tsr_mvv_reader_look(r->reader, TSR_MVV_AVRG, tsr_diff_average(t, p)));
+            for (int32_t c = r->first_camera; c < r->first_camera + r->view.cameras; c++)
+                TSR_TRY(tsr_mvv_reader_look(r->reader, TSR_MVV_RESD, tsr_diff_residual(r->head, t, c, p)));
+        }
+    }
+    return TSR_OK;
+}
+
 static tsr_status read_segment(reading *g, double done, double share)
 {
     const tsr_mvv_reading *r = g->r;
     const int64_t begin = tsr_max64(g->segment * r->head->group, r->first_step);
     const int64_t end = tsr_min64((g->segment + 1) * r->head->group, (int64_t)r->first_step + r->view.steps), batch = 4 * (int64_t)g->threads;
+    TSR_TRY(look(r, g->segment, begin, end));
     tsr_parallel(g->threads, 3, 1, read_masters, g);
     TSR_TRY(outcome(g, 3));
     for (g->first = begin; g->first < end; g->first += batch) {

@@ -239,6 +239,13 @@ tsr_status tsr_mvv_reader_chunk(const tsr_mvv_reader *r, uint32_t type, int64_t 
     return TSR_OK;
 }
 
+tsr_status tsr_mvv_reader_look(const tsr_mvv_reader *r, uint32_t type, int64_t index)
+{
+    const uint8_t *payload;
+    int64_t size;
+    return r->partial ? tsr_mvv_reader_chunk(r, type, index, 1, &payload, &size) : TSR_OK;
+}
+
 static int within(int64_t v, int64_t lower, int64_t upper) { return v >= lower && v <= upper; }
 
 static tsr_status read_head(tsr_mvv_reader *r)

@@ -70,6 +70,8 @@ void tsr_mvv_reader_close(tsr_mvv_reader *r);
 /* The payload, its checksum checked; `embedded`: one that is cut off is given as far as it goes. NULL if there is no such chunk, or (partial) a damaged
  * one, which a remark names. */
 tsr_status tsr_mvv_reader_chunk(const tsr_mvv_reader *r, uint32_t type, int64_t index, int embedded, const uint8_t **payload, int64_t *size);
+/* Remarks about a chunk that is missing or damaged (partial) are for the calling thread: it looks before others read. */
+tsr_status tsr_mvv_reader_look(const tsr_mvv_reader *r, uint32_t type, int64_t index);
 const tsr_mvv_entry *tsr_mvv_reader_find(const tsr_mvv_reader *r, uint32_t type, int64_t index);
 int tsr_mvv_reader_good(const tsr_mvv_reader *r, const tsr_mvv_entry *entry); /* is it whole, with the right checksum? */
 

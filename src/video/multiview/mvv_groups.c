@@ -7,6 +7,7 @@
 #include "video/multiview/mvv_fill.h"
 #include "video/multiview/mvv_haar.h"
 #include "video/multiview/mvv_haar_isa.h"
+#include "video/multiview/multiview_ops.h"
 #include "video/multiview/mvv_spiht.h"
 
 enum { LOSSLESS_PLANES = 16 };
@@ -198,9 +199,8 @@ static void scatter(const grouping *g, room *r, uint8_t *filled)
     const int lossless = g->r->head->lossless;
     memset(r->sample, 0, (size_t)4 << s->all);
     for (int64_t k = 0; k < r->coder.found.count; k++) {
-        const uint32_t x = r->coder.found.item[k], v = r->coder.value.item[k], size = v & ~(1u << 31);
-        const int negative = (int)(v >> 31);
-        r->sample[x] = lossless ? negative ? -(int32_t)size : (int32_t)size : tsr_mvv_to_sample_scale(size, negative, tsr_mvv_steps_of(s, x));
+        const uint32_t x = r->coder.found.item[k];
+        tsr_mvv_scatter(s, x, r->coder.value.item[k], lossless, r->sample);
         filled[x >> texture] = 1;
     }
 }
@@ -312,6 +312,7 @@ tsr_status tsr_mvv_spiht_read(const tsr_mvv_reading *r)
     const int64_t jobs = 3 * (last + 1);
     grouping g = { .r = r, .first = 3 * first };
     tsr_status status = rooms_make(&g, h, r->context, jobs - g.first, 0);
+    for (int64_t k = 3 * first; status == TSR_OK && k < jobs; k++) status = tsr_mvv_reader_look(r->reader, TSR_MVV_GOPS, k);
     for (; status == TSR_OK && g.first < jobs; g.first += g.batch) {
         const int64_t some = tsr_min64(g.batch, jobs - g.first);
         tsr_parallel(g.threads, some, 1, decode_some, &g);

@@ -36,4 +36,9 @@ TSR_HD uint8_t tsr_mvv_to_texel(int32_t sample)
     return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
 }
 
+TSR_HD uint8_t tsr_mvv_plain_texel(int32_t v)
+{
+    return (uint8_t)(v < -TSR_MVV_GREY ? 0 : v > 255 - TSR_MVV_GREY ? 255 : v + TSR_MVV_GREY);
+}
+
 #endif

@@ -92,10 +92,7 @@ void TSR_ISA_NAME(tsr_mvv_round_row)(const float *from, int32_t *to, int64_t n)
 void TSR_ISA_NAME(tsr_mvv_texel_row)(const int32_t *from, uint8_t *to, int64_t n, int plain)
 {
     if (plain)
-        for (int64_t i = 0; i < n; i++) {
-            const int32_t v = from[i];
-            to[i] = (uint8_t)(v < -TSR_MVV_GREY ? 0 : v > 255 - TSR_MVV_GREY ? 255 : v + TSR_MVV_GREY);
-        }
+        for (int64_t i = 0; i < n; i++) to[i] = tsr_mvv_plain_texel(from[i]);
     else
         for (int64_t i = 0; i < n; i++) to[i] = tsr_mvv_to_texel(from[i]);
 }

@@ -64,8 +64,10 @@ static tsr_status sent_masks(tsr_mvv_reading *r)
     masking *m = (masking *)calloc((size_t)threads, sizeof *m);
     tsr_status status = TSR_OK;
     if (!m) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory");
+    for (int64_t k = 0; k < jobs && status == TSR_OK; k++)
+        status = tsr_mvv_reader_look(r->reader, TSR_MVV_MASK, (r->mask_step / r->head->group + k / r->mask_cameras) * r->head->cameras + r->mask_camera + k % r->mask_cameras);
     for (int k = 0; k < threads; k++) m[k].r = r;
-    tsr_parallel(threads, jobs, 1, sent_some, m);
+    if (status == TSR_OK) tsr_parallel(threads, jobs, 1, sent_some, m);
     for (int k = 0; k < threads && status == TSR_OK; k++)
         if (m[k].status != TSR_OK) status = TSR_FAILED(m[k].status, "%s", m[k].message);
     free(m);
@@ -189,19 +191,37 @@ static tsr_status read_metadata(const tsr_mvv_reader *r, int32_t first_camera, t
     return TSR_OK;
 }
 
+static tsr_status decode_here(tsr_mvv_reading *r, const tsr_mvv_host *host, tsr_multiview *m)
+{
+    switch (r->head->codec) {
+    case TSR_MULTIVIEW_RAW: TSR_TRY(tsr_mvv_raw_read(r)); break;
+    case TSR_MULTIVIEW_SPIHT4D: TSR_TRY(tsr_mvv_spiht_read(r)); break;
+    default: TSR_TRY(tsr_mvv_diff_read(r));
+    }
+    if (r->head->codec != TSR_MULTIVIEW_RAW) blank(r->context, &r->view);
+    return tsr_mvv_host_upload(host, m);
+}
+
+static tsr_status decode_there(tsr_mvv_reading *r, tsr_multiview *m)
+{
+    const tsr_multiview_view *v = &m->view;
+    const size_t words = (size_t)tsr_mvv_mask_words(v);
+    for (int p = 0; p < 3; p++) r->device_plane[p] = v->plane[p];
+    r->device_visible = v->visible;
+    if (v->visible) {
+        TSR_TRY(tsr_device_move(m->context, v->visible, NULL, r->view.visible, words * 8 * (size_t)v->steps * (size_t)v->cameras));
+        TSR_TRY(tsr_device_move(m->context, v->atlas, NULL, r->view.atlas, words * 8));
+    }
+    return tsr_mvv_spiht_read_device(r);
+}
+
 static tsr_status read_content(tsr_mvv_reading *r, const tsr_multiview_read_options *o, tsr_multiview *m)
 {
     tsr_mvv_host host = { 0 };
     tsr_status status = tsr_mvv_host_open(m, 0, &host);
     r->view = host.view;
     if (status == TSR_OK) status = read_masks(r, o, m);
-    if (status == TSR_OK) switch (r->head->codec) {
-        case TSR_MULTIVIEW_RAW: status = tsr_mvv_raw_read(r); break;
-        case TSR_MULTIVIEW_SPIHT4D: status = tsr_mvv_spiht_read(r); break;
-        default: status = tsr_mvv_diff_read(r);
-        }
-    if (status == TSR_OK && r->head->codec != TSR_MULTIVIEW_RAW) blank(r->context, &r->view);
-    if (status == TSR_OK) status = tsr_mvv_host_upload(&host, m);
+    if (status == TSR_OK) status = tsr_mvv_spiht_on_device(r->context, r->head) ? decode_there(r, m) : decode_here(r, &host, m);
     tsr_mvv_host_close(&host);
     free(r->masks);
     r->masks = NULL;
