@@ -1,8 +1,10 @@
 /* tessera/multiview.h: multi-view video textures: the footage of several cameras, in the texture space of the moving object that they film.
  *
  * The same texel shows the same place of the surface in every camera and at every time, which is complete compensation of motion and of disparity. An
- * object holds Y, U and V of every step and camera, and for each a mask of the texels that this camera sees. It is written to and read from .mvv files
- * (docs/formats/mvv.md), as it is or coded by one of two codecs whose streams may be cut at any byte. Class exact: the same bytes and the same samples on
+ * object holds Y, U and V of every step and camera, and for each a mask of the texels that this camera sees. It is written to and read from .mvv
+ * files
+ * (docs/formats/mvv.md), as it is or coded by one of two codecs whose streams may be cut at any byte. Class exact: the same bytes and the same
+ * samples on
  * every backend and thread count. Source: [Ziegler10 3]; docs/theory/multiview.md. */
 #ifndef TESSERA_MULTIVIEW_H
 #define TESSERA_MULTIVIEW_H
@@ -20,7 +22,8 @@ enum { TSR_MULTIVIEW_MOST_SIDE = 16384, TSR_MULTIVIEW_MOST_CAMERAS = 256, TSR_MU
 typedef struct tsr_multiview tsr_multiview;
 
 /* Y, U, V: BT.601, full range, all three in full resolution, [step][camera][height][width]. Visible: [step][camera][height][words] with
- * words = (width + 63) / 64, bit u % 64 of word u / 64 is texel u, bits from width on are 0; NULL: every texel is relevant. Atlas: [height][words], texels
+ * words = (width + 63) / 64, bit u % 64 of word u / 64 is texel u, bits from width on are 0; NULL: every texel is relevant. Atlas: [height][words],
+ * texels
  * that belong to a triangle; NULL: all. Pointers of the device. */
 typedef struct tsr_multiview_view {
     int32_t width, height, cameras, steps;
@@ -43,7 +46,8 @@ TSR_API void tsr_multiview_rate(const tsr_multiview *multiview, int32_t rate[2])
 /* Of camera 0 ...; COPIES a text of at most 255 bytes, UTF-8. "" at first. */
 TSR_API tsr_status tsr_multiview_set_camera_name(tsr_multiview *multiview, int32_t camera, const char *name) TSR_CHECKED;
 TSR_API const char *tsr_multiview_camera_name(const tsr_multiview *multiview, int32_t camera); /* RETURNS VIEW; "" for a camera that is none */
-/* The bytes of the model (mesh, poses, cameras, how masks were made), as its own functions write and read them; files carry them. COPIES. Size 0: none. */
+/* The bytes of the model (mesh, poses, cameras, how masks were made), as its own functions write and read them; files carry them. COPIES. Size 0:
+ * none. */
 TSR_API tsr_status tsr_multiview_set_model_bytes(tsr_multiview *multiview, const void *bytes, size_t size) TSR_CHECKED;
 TSR_API const void *tsr_multiview_model_bytes(const tsr_multiview *multiview, size_t *size); /* RETURNS VIEW; NULL: none */
 
@@ -83,18 +87,19 @@ typedef struct tsr_multiview_write_options {
     tsr_multiview_masks masks;
     double bpp[3]; /* bits a texel of Y, U and V, all texels counted; 0: Y 0.75, U and V a third of Y */
     int lossless;  /* relevant texels come back as they are; bpp is not looked at */
-    int32_t group; /* steps in a group of pictures (SPIHT4D: a power of two; default 8) or in a segment with a master of its own (DIFF2D; default all) */
-    tsr_multiview_fill fill;       /* SPIHT4D: what irrelevant texels become */
-    tsr_multiview_syntax syntax;   /* SPIHT4D */
-    tsr_multiview_filter filter;   /* DIFF2D */
-    int32_t levels;                /* DIFF2D: of the transform, 1 to 12; 0 = 5 */
-    int open_loop;                 /* DIFF2D: differences to what was, not to what the decoder has */
+    int32_t
+        group; /* steps in a group of pictures (SPIHT4D: a power of two; default 8) or in a segment with a master of its own (DIFF2D; default all) */
+    tsr_multiview_fill fill;             /* SPIHT4D: what irrelevant texels become */
+    tsr_multiview_syntax syntax;         /* SPIHT4D */
+    tsr_multiview_filter filter;         /* DIFF2D */
+    int32_t levels;                      /* DIFF2D: of the transform, 1 to 12; 0 = 5 */
+    int open_loop;                       /* DIFF2D: differences to what was, not to what the decoder has */
     tsr_multiview_allocation allocation; /* DIFF2D */
-    int overwrite;                 /* replace an existing file */
+    int overwrite;                       /* replace an existing file */
     tsr_progress progress;
 } tsr_multiview_write_options;
-#define TSR_MULTIVIEW_WRITE_OPTIONS                      \
-    {                                                    \
+#define TSR_MULTIVIEW_WRITE_OPTIONS                        \
+    {                                                      \
         .struct_size = sizeof(tsr_multiview_write_options) \
     }
 
@@ -124,8 +129,10 @@ typedef struct tsr_multiview_report {
         .struct_size = sizeof(tsr_multiview_report) \
     }
 
-/* Path "-" is standard output. `options` may be NULL: RAW. `report` (may be NULL) is filled. BORROWS all. Takes memory for one copy of the textures on the
- * host where they lie elsewhere, and for SPIHT4D 9 bytes a texel of a group and thread. TSR_ERROR_ARGUMENT: bpp not above 0, a group that is no power of two ...;
+/* Path "-" is standard output. `options` may be NULL: RAW. `report` (may be NULL) is filled. BORROWS all. Takes memory for one copy of the textures
+ * on the
+ * host where they lie elsewhere, and for SPIHT4D 9 bytes a texel of a group and thread. TSR_ERROR_ARGUMENT: bpp not above 0, a group that is no
+ * power of two ...;
  * TSR_ERROR_STATE: masks asked for that are not there, rebuilt without a model. */
 TSR_API tsr_status tsr_multiview_write(const tsr_multiview *multiview, const char *path, const tsr_multiview_write_options *options,
                                        tsr_multiview_report *report) TSR_CHECKED;
@@ -138,7 +145,8 @@ typedef struct tsr_multiview_read_options {
     int partial;                   /* a file that is cut off or damaged is read as far as it goes: missing streams leave grey, remarks say which */
     int no_masks;                  /* SPIHT4D and RAW: masks are neither read nor rebuilt, every texel is relevant */
     int64_t memory_limit;          /* bytes that the textures may take; 0 = physical memory */
-    /* Masks that are rebuilt: fills [height][words] (host memory, zeros at first) for step t and camera c, from the bytes of the model (NULL, 0: none).
+    /* Masks that are rebuilt: fills [height][words] (host memory, zeros at first) for step t and camera c, from the bytes of the model (NULL, 0:
+     * none).
      * What it returns is passed on. May be called from one thread at a time, in any order. */
     tsr_status (*rebuild)(void *user, const void *model, size_t model_size, int32_t t, int32_t c, int32_t width, int32_t height, uint64_t *mask);
     void *user;
@@ -149,8 +157,10 @@ typedef struct tsr_multiview_read_options {
         .struct_size = sizeof(tsr_multiview_read_options) \
     }
 
-/* Path "-" is standard input. RETURNS NEW in *multiview: the steps and cameras asked for; names, rate and model are those of the file. Irrelevant texels
- * are 0, in RAW files as they were written. Of a file, only the chunks that are needed are looked at. TSR_ERROR_FORMAT: damage (the chunk is named), a mask that is not the one whose hash the
+/* Path "-" is standard input. RETURNS NEW in *multiview: the steps and cameras asked for; names, rate and model are those of the file. Irrelevant
+ * texels
+ * are 0, in RAW files as they were written. Of a file, only the chunks that are needed are looked at. TSR_ERROR_FORMAT: damage (the chunk is named),
+ * a mask that is not the one whose hash the
  * file holds (t and c are named); TSR_ERROR_STATE: masks to be rebuilt, but no `rebuild`; _ARGUMENT, _MEMORY, _IO. */
 TSR_API tsr_status tsr_multiview_read(tsr_context *context, const char *path, const tsr_multiview_read_options *options,
                                       tsr_multiview **multiview) TSR_CHECKED;
@@ -160,15 +170,16 @@ TSR_API tsr_status tsr_multiview_inspect(const char *path, tsr_multiview_report 
 /* Fills `report->ratio` from `report->bpp`: 24 / (Y + U + V). */
 TSR_API double tsr_multiview_ratio(const double bpp[3]);
 
-/* Differences of two objects of the same extents on the host's or any device, on texels that are relevant in both. Squared errors are means; PSNR has 255 as
+/* Differences of two objects of the same extents on the host's or any device, on texels that are relevant in both. Squared errors are means; PSNR
+ * has 255 as
  * its peak and is infinite where nothing differs, 0 where no texel counts. */
 typedef struct tsr_multiview_difference {
     size_t struct_size;
-    int64_t texels;            /* that count */
-    int64_t masks_differ;      /* texels relevant in one of them alone */
-    double mse[3], psnr[3];    /* Y, U, V */
-    double mse_rgb, psnr_rgb;  /* over the three channels of RGB */
-    int32_t largest[3];        /* difference */
+    int64_t texels;           /* that count */
+    int64_t masks_differ;     /* texels relevant in one of them alone */
+    double mse[3], psnr[3];   /* Y, U, V */
+    double mse_rgb, psnr_rgb; /* over the three channels of RGB */
+    int32_t largest[3];       /* difference */
 } tsr_multiview_difference;
 #define TSR_MULTIVIEW_DIFFERENCE                        \
     {                                                   \

@@ -1,4 +1,5 @@
-/* Footage for tests of multi-view textures: a textured pattern that moves a little from step to step, shaded differently in each camera, with noise, on an
+/* Footage for tests of multi-view textures: a textured pattern that moves a little from step to step, shaded differently in each camera, with noise,
+ * on an
  * atlas of round charts of which each camera sees its own changing part. */
 #ifndef TSR_TESTS_MULTIVIEW_FOOTAGE_H
 #define TSR_TESTS_MULTIVIEW_FOOTAGE_H
@@ -31,7 +32,8 @@ static inline double footage_lattice(double u, double v, double cell, uint32_t s
     const double sx = fx * fx * (3 - 2 * fx), sy = fy * fy * (3 - 2 * fy);
     double corner[4];
     for (int k = 0; k < 4; k++)
-        corner[k] = footage_hash((uint32_t)((int32_t)floor(x) + (k & 1)) * 73856093u ^ (uint32_t)((int32_t)floor(y) + (k >> 1)) * 19349663u ^ seed) / 4294967296.0;
+        corner[k] = footage_hash((uint32_t)((int32_t)floor(x) + (k & 1)) * 73856093u ^ (uint32_t)((int32_t)floor(y) + (k >> 1)) * 19349663u ^ seed) /
+                    4294967296.0;
     return (corner[0] * (1 - sx) + corner[1] * sx) * (1 - sy) + (corner[2] * (1 - sx) + corner[3] * sx) * sy;
 }
 
@@ -48,8 +50,8 @@ static inline int footage_chart(const footage *f, int32_t u, int32_t v, double *
 static inline double footage_value(const footage *f, int32_t t, int32_t c, int32_t u, int32_t v, int p)
 {
     const double drift = 0.15 * t, scale = f->width / 512.0;
-    double x = 140 + 70 * (footage_lattice(u + drift, v, 48 * scale + 2, 11u + (uint32_t)p) - 0.5) + 50 * (footage_lattice(u, v + drift, 12 * scale + 1, 7) - 0.5) +
-               24 * (footage_lattice(u, v, 4 * scale + 1, 5) - 0.5);
+    double x = 140 + 70 * (footage_lattice(u + drift, v, 48 * scale + 2, 11u + (uint32_t)p) - 0.5) +
+               50 * (footage_lattice(u, v + drift, 12 * scale + 1, 7) - 0.5) + 24 * (footage_lattice(u, v, 4 * scale + 1, 5) - 0.5);
     if (((int)((u + 2 * v) / (24 * scale + 1)) & 3) == 0) x -= 30; /* stripes */
     const double shade = 6 * sin(0.8 * c + 0.05 * t + u * 3.0 / f->width);
     return p ? 128 + 0.35 * (x - 140) + 0.2 * shade : x + shade;

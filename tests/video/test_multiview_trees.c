@@ -86,7 +86,8 @@ static void test_tree(void **state)
                         const int children = plain_children(bits, x, plain);
                         int found = 0;
                         if (tsr_mvv_has_children(&s, x, level))
-                            for (int32_t k = tsr_mvv_first_child(x); k < s.children[level]; k++) own[found++] = tsr_mvv_base(&s, x, level) + s.child[level][k];
+                            for (int32_t k = tsr_mvv_first_child(x); k < s.children[level]; k++)
+                                own[found++] = tsr_mvv_base(&s, x, level) + s.child[level][k];
                         assert_int_equal(found, children);
                         qsort(own, (size_t)found, sizeof *own, by_value);
                         qsort(plain, (size_t)children, sizeof *plain, by_value);
@@ -274,7 +275,8 @@ static void test_zero(void **state)
     tsr_mvv_coder_free(&c);
 }
 
-/* Every prefix of a stream decodes, and the error falls with its length: a bit of refinement may be an unlucky one for a value that was in the middle by
+/* Every prefix of a stream decodes, and the error falls with its length: a bit of refinement may be an unlucky one for a value that was in the
+ * middle by
  * chance, so that single bytes may raise the error a little, but not what 64 bytes do together. A shorter stream is the prefix of a longer one. */
 static void test_every_byte(void **state)
 {
@@ -310,7 +312,8 @@ static void test_every_byte(void **state)
             }
             for (int64_t x = 0; x < count; x++) error += (value[x] - back[x]) * (value[x] - back[x]);
             if (error > before * 1.02 || error > past[cut % 64] * (1 + 1e-9))
-                fail_msg("%s: byte %lld of %lld: the error rises from %g to %g", syntax ? "serial" : "planes", (long long)cut, (long long)size, before, error);
+                fail_msg("%s: byte %lld of %lld: the error rises from %g to %g", syntax ? "serial" : "planes", (long long)cut, (long long)size,
+                         before, error);
             before = past[cut % 64] = error;
         }
         assert_true(before == 0 && all > 0);
@@ -362,7 +365,8 @@ static void test_fill(void **state)
         int32_t *value = (int32_t *)malloc((size_t)count * 4), *filled = (int32_t *)malloc((size_t)count * 4);
         int32_t *scratch = (int32_t *)malloc(tsr_mvv_fill_scratch(&s) * 4);
         const int flat = turn & 1, share = turn % 4; /* 0: nothing is there */
-        for (int64_t x = 0; x < count; x++) value[x] = (int)(test_random(&seed) % 8) < share ? (int32_t)(test_random(&seed) % 4000) - 2000 : TSR_MVV_EMPTY;
+        for (int64_t x = 0; x < count; x++)
+            value[x] = (int)(test_random(&seed) % 8) < share ? (int32_t)(test_random(&seed) % 4000) - 2000 : TSR_MVV_EMPTY;
         memcpy(filled, value, (size_t)count * 4);
         tsr_mvv_fill(&s, flat, filled, scratch);
         for (int64_t from = 0; from < count; from += flat ? texels : count) {
@@ -462,8 +466,10 @@ static void test_scale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree),    cmocka_unit_test(test_serial_is_published), cmocka_unit_test(test_zero), cmocka_unit_test(test_every_byte),
-        cmocka_unit_test(test_hostile), cmocka_unit_test(test_fill),                cmocka_unit_test(test_haar), cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_tree),    cmocka_unit_test(test_serial_is_published),
+        cmocka_unit_test(test_zero),    cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_hostile), cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_haar),    cmocka_unit_test(test_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

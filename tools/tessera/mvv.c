@@ -18,7 +18,8 @@ static int run(cli_call *cli, int argc, char **argv)
         if (code >= 0) return code;
     }
     char names[256] = "";
-    for (int k = 0; k < COMMANDS; k++) snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", k ? ", " : "", commands[k]->name + strlen("mvv "));
+    for (int k = 0; k < COMMANDS; k++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", k ? ", " : "", commands[k]->name + strlen("mvv "));
     if (argc < 2 || argv[1][0] == '-') return cli_usage(cli, "which command? Expected one of: %s", names);
     return cli_usage(cli, "'%s' is no command of mvv, expected one of: %s", argv[1], names);
 }

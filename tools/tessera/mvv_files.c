@@ -83,7 +83,8 @@ static void show_report(const tsr_multiview_report *r)
     printf("%d x %d texels, %d cameras, %d steps, %g a second\n", r->width, r->height, r->cameras, r->steps, (double)r->rate[0] / r->rate[1]);
     printf("codec %s%s", codec_name[r->codec], r->lossless ? ", lossless" : "");
     if (r->codec == TSR_MULTIVIEW_SPIHT4D) printf(", fill %s, syntax %s", fill_name[r->fill], syntax_name[r->syntax]);
-    if (r->codec == TSR_MULTIVIEW_DIFF2D) printf(", filter %s, %d levels, %s loop", filter_name[r->filter], r->levels, r->open_loop ? "open" : "closed");
+    if (r->codec == TSR_MULTIVIEW_DIFF2D)
+        printf(", filter %s, %d levels, %s loop", filter_name[r->filter], r->levels, r->open_loop ? "open" : "closed");
     if (r->codec != TSR_MULTIVIEW_RAW) printf(", %d groups of %d steps%s", r->groups, r->group, r->padded ? " (the last one padded)" : "");
     printf("\nmasks %s", mask_name[r->masks]);
     if (r->relevant >= 0) printf(", %.1f %% of the texels are relevant", 100.0 * (double)r->relevant / (double)r->texels);
@@ -112,7 +113,8 @@ static int info(cli_call *cli, int argc, char **argv)
     return report.damaged ? CLI_FAILED : CLI_OK;
 }
 
-const cli_verb mvv_info = { "mvv info", "FILE.mvv", "What a file of multi-view textures holds and what it takes", "  tessera mvv info film.mvv\n", info };
+const cli_verb mvv_info = { "mvv info", "FILE.mvv", "What a file of multi-view textures holds and what it takes", "  tessera mvv info film.mvv\n",
+                            info };
 
 /* ---- encode ----------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -128,31 +130,89 @@ static int encode(cli_call *cli, int argc, char **argv)
     int given[3] = { 0 };
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(output),
-        { .name = "codec", .type = CLI_CHOICE, .value = &codec, .argument = "NAME",
-          .help = "spiht4d (default), diff2d, or raw: every sample", .choices = "spiht4d diff2d raw" },
-        { .name = "bpp", .type = CLI_REAL, .value = &o.bpp[0], .given = &given[0], .argument = "BITS",
-          .help = "a texel of Y, all texels counted (default 0.75)", .lower = 1e-9, .upper = 64 },
-        { .name = "bpp-u", .type = CLI_REAL, .value = &o.bpp[1], .given = &given[1], .argument = "BITS", .help = "(default: a third of Y)",
-          .lower = 1e-9, .upper = 64 },
-        { .name = "bpp-v", .type = CLI_REAL, .value = &o.bpp[2], .given = &given[2], .argument = "BITS", .help = "(default: a third of Y)",
-          .lower = 1e-9, .upper = 64 },
+        { .name = "codec",
+          .type = CLI_CHOICE,
+          .value = &codec,
+          .argument = "NAME",
+          .help = "spiht4d (default), diff2d, or raw: every sample",
+          .choices = "spiht4d diff2d raw" },
+        { .name = "bpp",
+          .type = CLI_REAL,
+          .value = &o.bpp[0],
+          .given = &given[0],
+          .argument = "BITS",
+          .help = "a texel of Y, all texels counted (default 0.75)",
+          .lower = 1e-9,
+          .upper = 64 },
+        { .name = "bpp-u",
+          .type = CLI_REAL,
+          .value = &o.bpp[1],
+          .given = &given[1],
+          .argument = "BITS",
+          .help = "(default: a third of Y)",
+          .lower = 1e-9,
+          .upper = 64 },
+        { .name = "bpp-v",
+          .type = CLI_REAL,
+          .value = &o.bpp[2],
+          .given = &given[2],
+          .argument = "BITS",
+          .help = "(default: a third of Y)",
+          .lower = 1e-9,
+          .upper = 64 },
         { .name = "lossless", .type = CLI_FLAG, .value = &o.lossless, .help = "relevant texels come back as they are" },
-        { .name = "masks", .type = CLI_CHOICE, .value = &masks, .argument = "NAME",
-          .help = "sent, rebuilt from the model by the reader, or none: every texel is coded", .choices = "sent rebuilt none" },
-        { .name = "group", .type = CLI_INT, .value = &o.group, .argument = "N",
-          .help = "steps in a group of pictures (spiht4d: a power of two, default 8) or in a segment (diff2d: default all)", .lower = 1,
+        { .name = "masks",
+          .type = CLI_CHOICE,
+          .value = &masks,
+          .argument = "NAME",
+          .help = "sent, rebuilt from the model by the reader, or none: every texel is coded",
+          .choices = "sent rebuilt none" },
+        { .name = "group",
+          .type = CLI_INT,
+          .value = &o.group,
+          .argument = "N",
+          .help = "steps in a group of pictures (spiht4d: a power of two, default 8) or in a segment (diff2d: default all)",
+          .lower = 1,
           .upper = TSR_MULTIVIEW_MOST_STEPS },
-        { .name = "fill", .type = CLI_CHOICE, .value = &fill, .argument = "NAME", .help = "spiht4d: what irrelevant texels become (default 4d)",
+        { .name = "fill",
+          .type = CLI_CHOICE,
+          .value = &fill,
+          .argument = "NAME",
+          .help = "spiht4d: what irrelevant texels become (default 4d)",
           .choices = "4d 2d none" },
-        { .name = "syntax", .type = CLI_CHOICE, .value = &syntax, .argument = "NAME",
-          .help = "spiht4d: planes (default, decoded faster) or serial, as published", .choices = "planes serial" },
-        { .name = "filter", .type = CLI_CHOICE, .value = &filter, .argument = "NAME", .help = "diff2d: wavelet (default 97, lossless 53)",
+        { .name = "syntax",
+          .type = CLI_CHOICE,
+          .value = &syntax,
+          .argument = "NAME",
+          .help = "spiht4d: planes (default, decoded faster) or serial, as published",
+          .choices = "planes serial" },
+        { .name = "filter",
+          .type = CLI_CHOICE,
+          .value = &filter,
+          .argument = "NAME",
+          .help = "diff2d: wavelet (default 97, lossless 53)",
           .choices = "97 53 haar" },
-        { .name = "levels", .type = CLI_INT, .value = &o.levels, .argument = "N", .help = "diff2d: of the transform (default 5)", .lower = 1, .upper = 12 },
+        { .name = "levels",
+          .type = CLI_INT,
+          .value = &o.levels,
+          .argument = "N",
+          .help = "diff2d: of the transform (default 5)",
+          .lower = 1,
+          .upper = 12 },
         { .name = "open-loop", .type = CLI_FLAG, .value = &o.open_loop, .help = "diff2d: differences to what was, not to what the decoder has" },
-        { .name = "allocation", .type = CLI_CHOICE, .value = &allocation, .argument = "NAME",
-          .help = "diff2d: where a bit helps most (rdo, default) or fixed shares", .choices = "rdo fixed" },
-        { .name = "memory-limit", .type = CLI_COUNT, .value = &read.memory_limit, .argument = "BYTES", .help = "of the textures", .lower = 1, .upper = 9e18 },
+        { .name = "allocation",
+          .type = CLI_CHOICE,
+          .value = &allocation,
+          .argument = "NAME",
+          .help = "diff2d: where a bit helps most (rdo, default) or fixed shares",
+          .choices = "rdo fixed" },
+        { .name = "memory-limit",
+          .type = CLI_COUNT,
+          .value = &read.memory_limit,
+          .argument = "BYTES",
+          .help = "of the textures",
+          .lower = 1,
+          .upper = 9e18 },
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
@@ -233,11 +293,22 @@ static int decode(cli_call *cli, int argc, char **argv)
         { .name = "alpha", .type = CLI_FLAG, .value = &alpha, .help = "of pictures: where the mask is" },
         { .name = "steps", .type = CLI_TEXT, .value = &steps, .argument = "FIRST:LAST", .help = "from 0 on (default: all)" },
         { .name = "cameras", .type = CLI_TEXT, .value = &cameras, .argument = "FIRST:LAST", .help = "from 0 on (default: all)" },
-        { .name = "bpp", .type = CLI_REAL, .value = &read.bpp, .argument = "BITS", .help = "a texel of Y: leave the rest of the streams unread",
-          .lower = 1e-9, .upper = 64 },
+        { .name = "bpp",
+          .type = CLI_REAL,
+          .value = &read.bpp,
+          .argument = "BITS",
+          .help = "a texel of Y: leave the rest of the streams unread",
+          .lower = 1e-9,
+          .upper = 64 },
         { .name = "partial", .type = CLI_FLAG, .value = &read.partial, .help = "read a damaged or cut file as far as it goes" },
         { .name = "no-masks", .type = CLI_FLAG, .value = &read.no_masks, .help = "spiht4d and raw: without the masks" },
-        { .name = "memory-limit", .type = CLI_COUNT, .value = &read.memory_limit, .argument = "BYTES", .help = "of the textures", .lower = 1, .upper = 9e18 },
+        { .name = "memory-limit",
+          .type = CLI_COUNT,
+          .value = &read.memory_limit,
+          .argument = "BYTES",
+          .help = "of the textures",
+          .lower = 1,
+          .upper = 9e18 },
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
@@ -278,11 +349,28 @@ static int compare(cli_call *cli, int argc, char **argv)
     double least = 0;
     int least_given = 0;
     const cli_option options[] = {
-        { .name = "psnr", .type = CLI_REAL, .value = &least, .given = &least_given, .argument = "DB",
-          .help = "exit with 3 if Y has less (default: if anything differs)", .lower = 0, .upper = 1000 },
-        { .name = "bpp", .type = CLI_REAL, .value = &read.bpp, .argument = "BITS", .help = "a texel of Y: leave the rest of embedded streams unread",
-          .lower = 1e-9, .upper = 64 },
-        { .name = "memory-limit", .type = CLI_COUNT, .value = &read.memory_limit, .argument = "BYTES", .help = "of the textures", .lower = 1, .upper = 9e18 },
+        { .name = "psnr",
+          .type = CLI_REAL,
+          .value = &least,
+          .given = &least_given,
+          .argument = "DB",
+          .help = "exit with 3 if Y has less (default: if anything differs)",
+          .lower = 0,
+          .upper = 1000 },
+        { .name = "bpp",
+          .type = CLI_REAL,
+          .value = &read.bpp,
+          .argument = "BITS",
+          .help = "a texel of Y: leave the rest of embedded streams unread",
+          .lower = 1e-9,
+          .upper = 64 },
+        { .name = "memory-limit",
+          .type = CLI_COUNT,
+          .value = &read.memory_limit,
+          .argument = "BYTES",
+          .help = "of the textures",
+          .lower = 1,
+          .upper = 9e18 },
         { 0 },
     };
     int code = cli_parse(cli, options, 2, 2, argc, argv);
@@ -316,5 +404,5 @@ static int compare(cli_call *cli, int argc, char **argv)
     return code;
 }
 
-const cli_verb mvv_compare = { "mvv compare", "[options] A.mvv B.mvv", "Errors of textures on relevant texels", "  tessera mvv compare film.mvv film-030.mvv\n",
-                               compare };
+const cli_verb mvv_compare = { "mvv compare", "[options] A.mvv B.mvv", "Errors of textures on relevant texels",
+                               "  tessera mvv compare film.mvv film-030.mvv\n", compare };

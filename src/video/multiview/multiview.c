@@ -51,7 +51,8 @@ tsr_status tsr_multiview_create(tsr_context *context, int32_t width, int32_t hei
     m->rate[0] = 25;
     m->rate[1] = 1;
     m->bytes = parts(&m->view, masks, &plane, &visible);
-    if (!m->bytes) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, fail, "%d steps of %d textures of %d x %d texels do not fit memory", steps, cameras, width, height);
+    if (!m->bytes)
+        TSR_FAIL_GOTO(TSR_ERROR_MEMORY, fail, "%d steps of %d textures of %d x %d texels do not fit memory", steps, cameras, width, height);
     TSR_TRY_GOTO(tsr_device_allocate(context, m->bytes, &m->block), fail);
     TSR_TRY_GOTO(context->backend->fill(context->queue, m->block, 0, m->bytes), fail);
     place(&m->view, m->block, masks, plane, visible);
@@ -162,7 +163,9 @@ void tsr_mvv_host_close(tsr_mvv_host *host)
 
 static tsr_ycbcr colours(void)
 {
-    const tsr_video_format format = { .width = 1, .height = 1, .chroma = TSR_CHROMA_444, .bits = 8, .matrix = TSR_MATRIX_BT601, .range = TSR_RANGE_FULL };
+    const tsr_video_format format = {
+        .width = 1, .height = 1, .chroma = TSR_CHROMA_444, .bits = 8, .matrix = TSR_MATRIX_BT601, .range = TSR_RANGE_FULL
+    };
     return tsr_ycbcr_of(&format);
 }
 

@@ -1,4 +1,5 @@
-/* video/multiview/multiview_cuda.cu: a block decodes a stream: the bits of a pass or of a generation of sets all at once, a thread an entry, and sums over the block
+/* video/multiview/multiview_cuda.cu: a block decodes a stream: the bits of a pass or of a generation of sets all at once, a thread an entry, and
+ * sums over the block
  * say where what they add belongs. */
 #include "device/kernel.h"
 #include "video/multiview/multiview_ops.h"
@@ -75,7 +76,8 @@ TSR_DEVICE_FN int64_t count_children(const tsr_mvv_state *s, int64_t begin, int6
     for (int64_t k = begin + threadIdx.x; k < end; k += STREAM_THREADS) {
         const int64_t at = s->at[0] + k - begin;
         const uint32_t x = s->sets[k];
-        if (at < s->end && tsr_mvv_bit_of(s->bytes, at) && !(x & TSR_MVV_SET_B)) own += (uint64_t)tsr_mvv_children_of(s->shape, x, tsr_mvv_level(s->shape, x));
+        if (at < s->end && tsr_mvv_bit_of(s->bytes, at) && !(x & TSR_MVV_SET_B))
+            own += (uint64_t)tsr_mvv_children_of(s->shape, x, tsr_mvv_level(s->shape, x));
     }
     block_before(own, total, &all);
     return (int64_t)all;

@@ -1,4 +1,5 @@
-/* video/multiview/multiview_ops.h: what a backend provides to decode codec SPIHT4D. All pointers are device memory of the queue. The CPU has none: there the
+/* video/multiview/multiview_ops.h: what a backend provides to decode codec SPIHT4D. All pointers are device memory of the queue. The CPU has none:
+ * there the
  * loops of mvv_groups.c work on the textures themselves. */
 #ifndef TSR_VIDEO_MULTIVIEW_MULTIVIEW_OPS_H
 #define TSR_VIDEO_MULTIVIEW_MULTIVIEW_OPS_H
@@ -9,17 +10,17 @@
 
 /* A stream of syntax planes and its lists, which hold 2^all entries each. */
 typedef struct tsr_mvv_stream {
-    int64_t offset, size;                    /* in the bytes of all; size 0: nothing is found */
+    int64_t offset, size; /* in the bytes of all; size 0: nothing is found */
     uint32_t *pixels, *sets, *found, *value;
-    int64_t found_count;                     /* result */
-    int32_t bad_plane, unused;               /* result: 1 + the plane that its directory contradicts */
+    int64_t found_count;       /* result */
+    int32_t bad_plane, unused; /* result: 1 + the plane that its directory contradicts */
 } tsr_mvv_stream;
 
 /* Where the texels of a decoded group go: those of some steps and cameras of it. */
 typedef struct tsr_mvv_target {
-    uint8_t *texel;                                  /* of the first step and camera */
-    int32_t width, height, cameras;                  /* of the textures there */
-    int32_t first_step, steps, first_camera;         /* in the group */
+    uint8_t *texel;                          /* of the first step and camera */
+    int32_t width, height, cameras;          /* of the textures there */
+    int32_t first_step, steps, first_camera; /* in the group */
 } tsr_mvv_target;
 
 typedef struct tsr_multiview_ops {
@@ -39,9 +40,11 @@ TSR_HD void tsr_mvv_scatter(const tsr_mvv_shape *s, uint32_t x, uint32_t value, 
     coefficient[x] = lossless ? (negative ? -(int32_t)size : (int32_t)size) : tsr_mvv_to_sample_scale(size, negative, tsr_mvv_steps_of(s, x));
 }
 
-/* One pair of an axis on its way back: `pair` counts those of scale 2 * half over the whole block. Means lie in `low` (as far as they are not in `high`), differences in
+/* One pair of an axis on its way back: `pair` counts those of scale 2 * half over the whole block. Means lie in `low` (as far as they are not in
+ * `high`), differences in
  * `high`; the pair goes to `to`. */
-TSR_HD void tsr_mvv_restore_pair(const tsr_mvv_shape *s, int a, int64_t half, int64_t pair, int lossless, const int32_t *low, const int32_t *high, int32_t *to)
+TSR_HD void tsr_mvv_restore_pair(const tsr_mvv_shape *s, int a, int64_t half, int64_t pair, int lossless, const int32_t *low, const int32_t *high,
+                                 int32_t *to)
 {
     const int64_t stride = (int64_t)1 << s->shift[a], inner = pair % stride, i = pair / stride % half, outer = pair / stride / half;
     const int64_t at = outer * (stride << s->bits[a]) + inner;

@@ -23,8 +23,13 @@ tsr_status tsr_mvv_adaptive_make(int32_t width, int32_t height, tsr_multiview_fi
     for (int32_t k = 0; k < a->steps; k++) {
         const tsr_wavelet_step *s = steps + k;
         const double tap = s->real[0] != 0 ? s->real[0] : ldexp(s->tap[0], -s->shift);
-        a->step[k] = (tsr_mvv_step){ .parity = s->parity, .side = s->count == 2 ? 0 : s->first, .sign = s->sign, .tap = s->tap[0], .rounding = s->rounding,
-                                     .shift = s->shift, .factor = (float)(s->sign * tap) };
+        a->step[k] = (tsr_mvv_step){ .parity = s->parity,
+                                     .side = s->count == 2 ? 0 : s->first,
+                                     .sign = s->sign,
+                                     .tap = s->tap[0],
+                                     .rounding = s->rounding,
+                                     .shift = s->shift,
+                                     .factor = (float)(s->sign * tap) };
     }
     const size_t texels = (size_t)width * (size_t)height, line = (size_t)(width > height ? width : height) + 64;
     a->line = (float *)malloc((texels + 6 * line) * sizeof(float));
@@ -59,8 +64,8 @@ static halves make_halves(const tsr_mvv_adaptive *a, int64_t n)
     return (halves){ values + 16, values + line + 16, masks + 16, masks + line + 16, (n + 1) / 2, n / 2 };
 }
 
-static void one_step(const tsr_mvv_adaptive *a, const tsr_mvv_step *s, int undo, void *x, const uint8_t *in, const void *before, const uint8_t *in_before,
-                     const void *behind, const uint8_t *in_behind, int64_t n)
+static void one_step(const tsr_mvv_adaptive *a, const tsr_mvv_step *s, int undo, void *x, const uint8_t *in, const void *before,
+                     const uint8_t *in_before, const void *behind, const uint8_t *in_behind, int64_t n)
 {
     if (a->lossless) {
         TSR_ISA_SELECT(tsr_mvv_lift_row_i)(s, undo, (int32_t *)x, in, (const int32_t *)before, in_before, (const int32_t *)behind, in_behind, n);

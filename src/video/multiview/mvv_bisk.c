@@ -58,7 +58,8 @@ static int32_t add_set(tsr_bisk_tree *t, int32_t u0, int32_t v0, int32_t u1, int
 
 static int is_single(const tsr_bisk_set *s) { return s->u1 - s->u0 == 1 && s->v1 - s->v0 == 1; }
 
-/* Finds the halves of a set of more than one coefficient, along its longer side, u if both are alike; the first half is the longer one. 0 without memory. */
+/* Finds the halves of a set of more than one coefficient, along its longer side, u if both are alike; the first half is the longer one. 0 without
+ * memory. */
 static int split(tsr_bisk_tree *t, int32_t k)
 {
     const tsr_bisk_set s = t->set[k];
@@ -189,10 +190,7 @@ static inline int around(const work *w, uint32_t u, uint32_t v)
     return sum > 4 ? 4 : sum;
 }
 
-static inline int size_class(const tsr_bisk_set *s)
-{
-    return tsr_mvv_scale((uint32_t)(s->u1 - s->u0) * (uint32_t)(s->v1 - s->v0)) - 1;
-}
+static inline int size_class(const tsr_bisk_set *s) { return tsr_mvv_scale((uint32_t)(s->u1 - s->u0) * (uint32_t)(s->v1 - s->v0)) - 1; }
 
 /* A coefficient found: sign, and its value in the middle of what it may be. */
 TSR_ALWAYS_INLINE void find(work *w, const tsr_bisk_set *s, const int decoding)

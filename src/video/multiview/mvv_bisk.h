@@ -1,4 +1,5 @@
-/* video/multiview/mvv_bisk.h: binary set splitting with k-d trees [Fowler04]: bit planes of coefficients of any shape, through an adaptive arithmetic coder.
+/* video/multiview/mvv_bisk.h: binary set splitting with k-d trees [Fowler04]: bit planes of coefficients of any shape, through an adaptive
+ * arithmetic coder.
  * docs/theory/multiview.md 4.2, docs/formats/mvv.md. */
 #ifndef TSR_VIDEO_MULTIVIEW_MVV_BISK_H
 #define TSR_VIDEO_MULTIVIEW_MVV_BISK_H

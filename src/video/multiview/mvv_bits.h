@@ -56,7 +56,6 @@ static inline void tsr_mvv_bits_append(tsr_mvv_bits *b, tsr_mvv_bits *more)
     more->count = 0;
 }
 
-
 static inline int tsr_mvv_bit_at(const uint8_t *bytes, int64_t at) { return bytes[at >> 3] >> (at & 7) & 1; }
 
 /* Bits set in [from, to). */

@@ -89,8 +89,8 @@ tsr_status tsr_multiview_compare(const tsr_multiview *a, const tsr_multiview *b,
     if (!a || !b) TSR_FAIL(TSR_ERROR_ARGUMENT, "two objects are compared, one is missing");
     const tsr_multiview_view *x = &a->view, *y = &b->view;
     if (x->width != y->width || x->height != y->height || x->cameras != y->cameras || x->steps != y->steps)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%d steps of %d cameras, %d x %d texels, and %d of %d, %d x %d: expected the same", x->steps, x->cameras, x->width,
-                 x->height, y->steps, y->cameras, y->width, y->height);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%d steps of %d cameras, %d x %d texels, and %d of %d, %d x %d: expected the same", x->steps, x->cameras,
+                 x->width, x->height, y->steps, y->cameras, y->width, y->height);
     const int64_t count = (int64_t)x->steps * x->cameras;
     const size_t bytes = (size_t)count * sizeof(sums);
     tsr_status status = tsr_host_allocate(NULL, bytes, &room);

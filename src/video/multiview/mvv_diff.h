@@ -16,7 +16,7 @@ typedef struct tsr_diff_tool {
     uint8_t *mask, *sorted, *scratch; /* of texels, of coefficients */
     uint16_t *count;                  /* cameras that see a texel */
     int32_t *work, *coefficient;
-    int32_t *average[3], *sample;     /* decoded averages of a step; one texture */
+    int32_t *average[3], *sample; /* decoded averages of a step; one texture */
 } tsr_diff_tool;
 
 tsr_status tsr_diff_tool_make(const tsr_mvv_head *h, tsr_diff_tool *t);

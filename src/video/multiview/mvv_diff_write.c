@@ -169,7 +169,8 @@ static int64_t hull(const curve *c, int64_t stream, double weight, stretch *to)
     return written;
 }
 
-/* The steepest stretches of all streams, until the bytes are spent. Errors of a master or an average are found again in the differences to it; how much of
+/* The steepest stretches of all streams, until the bytes are spent. Errors of a master or an average are found again in the differences to it; how
+ * much of
  * them those leave is between none and all, so that they weigh the root of the number of textures that hang on them. */
 static tsr_status share_best(writing *g, int p, int64_t bytes)
 {
@@ -202,7 +203,8 @@ static void share_fixed(const writing *g, int p, int64_t bytes)
 /* ---- writing ----------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Codes samples; the decoder's are added to (or, first, put into) `known`, if that is wanted. */
-static tsr_status code_one(writing *g, tsr_diff_tool *t, const int32_t *sample, int64_t stream, int p, uint8_t **bytes, int64_t *size, int32_t *decoded)
+static tsr_status code_one(writing *g, tsr_diff_tool *t, const int32_t *sample, int64_t stream, int p, uint8_t **bytes, int64_t *size,
+                           int32_t *decoded)
 {
     TSR_TRY(tsr_diff_encode(t, sample, g->w->head.lossless ? INT64_MAX : g->budget[p * g->streams + stream], bytes, size));
     if (decoded) TSR_TRY(tsr_diff_decode(t, *bytes, *size, decoded));

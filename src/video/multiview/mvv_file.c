@@ -52,9 +52,23 @@ tsr_status tsr_mvv_writer_head(tsr_mvv_writer *w, const tsr_mvv_head *h, const t
 {
     uint8_t bytes[TSR_MVV_HEAD_BYTES + 256 * TSR_MULTIVIEW_MOST_CAMERAS];
     size_t size = TSR_MVV_HEAD_BYTES;
-    const uint32_t field[18] = { VERSION,           (uint32_t)h->width,    (uint32_t)h->height,   (uint32_t)h->cameras, (uint32_t)h->steps,  (uint32_t)h->rate[0],
-                                 (uint32_t)h->rate[1], 1,                  (uint32_t)h->codec,    (uint32_t)h->masks,   (uint32_t)h->atlas,  (uint32_t)h->group,
-                                 (uint32_t)h->lossless, (uint32_t)h->fill, (uint32_t)h->syntax, (uint32_t)h->fraction, (uint32_t)h->filter,
+    const uint32_t field[18] = { VERSION,
+                                 (uint32_t)h->width,
+                                 (uint32_t)h->height,
+                                 (uint32_t)h->cameras,
+                                 (uint32_t)h->steps,
+                                 (uint32_t)h->rate[0],
+                                 (uint32_t)h->rate[1],
+                                 1,
+                                 (uint32_t)h->codec,
+                                 (uint32_t)h->masks,
+                                 (uint32_t)h->atlas,
+                                 (uint32_t)h->group,
+                                 (uint32_t)h->lossless,
+                                 (uint32_t)h->fill,
+                                 (uint32_t)h->syntax,
+                                 (uint32_t)h->fraction,
+                                 (uint32_t)h->filter,
                                  (uint32_t)h->levels | (uint32_t)h->open_loop << 8 };
     for (int k = 0; k < 18; k++) tsr_put_u32(bytes + 4 * k, field[k]);
     for (int p = 0; p < 3; p++) tsr_put_f64(bytes + 72 + 8 * p, h->bpp[p]);
@@ -159,7 +173,8 @@ static tsr_status read_directory(tsr_mvv_reader *r, int *there)
     for (int64_t k = 0; k < count; k++) {
         const uint8_t *e = r->bytes + d.offset + 4 + DIRECTORY_ENTRY * k;
         const tsr_mvv_entry entry = { tsr_get_u32(e), tsr_get_u32(e + 4), tsr_get_i64(e + 8), tsr_get_i64(e + 16) };
-        if (entry.offset < TSR_MVV_MAGIC_BYTES + TSR_MVV_CHUNK_BYTES || entry.size < 0 || entry.offset > r->size || entry.size > r->size - entry.offset)
+        if (entry.offset < TSR_MVV_MAGIC_BYTES + TSR_MVV_CHUNK_BYTES || entry.size < 0 || entry.offset > r->size ||
+            entry.size > r->size - entry.offset)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: the directory places a chunk at %lld, %lld bytes long, outside the file", r->name,
                      (long long)entry.offset, (long long)entry.size);
         TSR_TRY(add_entry(r, &room, entry));
@@ -265,13 +280,26 @@ static tsr_status read_head(tsr_mvv_reader *r)
                       f[15] <= 8 && f[16] < TSR_MULTIVIEW_FILTERS && (f[17] & 255) <= 12 && f[17] >> 8 < 2;
     if (!whole || (f[9] == TSR_MULTIVIEW_MASKS_NONE && f[10]) || (f[8] == TSR_MULTIVIEW_SPIHT4D && (f[11] & (f[11] - 1))))
         TSR_FAIL(TSR_ERROR_FORMAT,
-                 "%s: its header contradicts itself or the format: %u x %u texels, %u cameras, %u steps, %u / %u steps a second, colours %u, codec %u, masks "
+                 "%s: its header contradicts itself or the format: %u x %u texels, %u cameras, %u steps, %u / %u steps a second, colours %u, codec "
+                 "%u, masks "
                  "%u, groups of %u steps",
                  r->name, f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[11]);
-    *h = (tsr_mvv_head){ .width = (int32_t)f[1], .height = (int32_t)f[2], .cameras = (int32_t)f[3], .steps = (int32_t)f[4],
-                         .rate = { (int32_t)f[5], (int32_t)f[6] }, .codec = (int32_t)f[8], .masks = (int32_t)f[9], .atlas = (int32_t)f[10],
-                         .group = (int32_t)f[11], .lossless = (int32_t)f[12], .fill = (int32_t)f[13], .syntax = (int32_t)f[14],
-                         .fraction = (int32_t)f[15], .filter = (int32_t)f[16], .levels = (int32_t)(f[17] & 255), .open_loop = (int32_t)(f[17] >> 8) };
+    *h = (tsr_mvv_head){ .width = (int32_t)f[1],
+                         .height = (int32_t)f[2],
+                         .cameras = (int32_t)f[3],
+                         .steps = (int32_t)f[4],
+                         .rate = { (int32_t)f[5], (int32_t)f[6] },
+                         .codec = (int32_t)f[8],
+                         .masks = (int32_t)f[9],
+                         .atlas = (int32_t)f[10],
+                         .group = (int32_t)f[11],
+                         .lossless = (int32_t)f[12],
+                         .fill = (int32_t)f[13],
+                         .syntax = (int32_t)f[14],
+                         .fraction = (int32_t)f[15],
+                         .filter = (int32_t)f[16],
+                         .levels = (int32_t)(f[17] & 255),
+                         .open_loop = (int32_t)(f[17] >> 8) };
     for (int p = 0; p < 3; p++) h->bpp[p] = tsr_get_f64(bytes + 72 + 8 * p);
     r->names = bytes + TSR_MVV_HEAD_BYTES;
     r->names_size = e->size - TSR_MVV_HEAD_BYTES;
@@ -281,7 +309,8 @@ static tsr_status read_head(tsr_mvv_reader *r)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: its header lacks the name of camera %d", r->name, c);
         at += 1 + r->names[at];
     }
-    if (at != r->names_size) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the names of cameras take %lld bytes, expected %lld", r->name, (long long)at, (long long)r->names_size);
+    if (at != r->names_size)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the names of cameras take %lld bytes, expected %lld", r->name, (long long)at, (long long)r->names_size);
     return TSR_OK;
 }
 

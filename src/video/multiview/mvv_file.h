@@ -67,7 +67,8 @@ typedef struct tsr_mvv_reader {
 /* BORROWS `input` until the reader is closed. A file without its end is TSR_ERROR_FORMAT unless `partial`. */
 tsr_status tsr_mvv_reader_open(tsr_mvv_reader *r, tsr_input *input, int partial);
 void tsr_mvv_reader_close(tsr_mvv_reader *r);
-/* The payload, its checksum checked; `embedded`: one that is cut off is given as far as it goes. NULL if there is no such chunk, or (partial) a damaged
+/* The payload, its checksum checked; `embedded`: one that is cut off is given as far as it goes. NULL if there is no such chunk, or (partial) a
+ * damaged
  * one, which a remark names. */
 tsr_status tsr_mvv_reader_chunk(const tsr_mvv_reader *r, uint32_t type, int64_t index, int embedded, const uint8_t **payload, int64_t *size);
 /* Remarks about a chunk that is missing or damaged (partial) are for the calling thread: it looks before others read. */

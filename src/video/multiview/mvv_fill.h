@@ -10,7 +10,8 @@
 
 /* Elements of scratch that filling takes. */
 size_t tsr_mvv_fill_scratch(const tsr_mvv_shape *shape);
-/* `samples`, 2^all of them with TSR_MVV_EMPTY where nothing is, are filled in place; those that are not empty stay. Over all four axes, or (flat) each texture
+/* `samples`, 2^all of them with TSR_MVV_EMPTY where nothing is, are filled in place; those that are not empty stay. Over all four axes, or (flat)
+ * each texture
  * for itself. Where nothing at all is there, 0. Samples within
  * +-2^20. */
 void tsr_mvv_fill(const tsr_mvv_shape *shape, int flat, int32_t *samples, int32_t *scratch);

@@ -55,8 +55,8 @@ static tsr_status rooms_make(grouping *g, const tsr_mvv_head *h, tsr_context *co
 {
     const int32_t group = (int32_t)tsr_min64(h->group, 1 << 20);
     if (!tsr_mvv_shape_make(h->width, h->height, h->cameras, group, &g->shape))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "groups of %d steps, %d cameras and %d x %d texels have more than 2^%d samples; make groups shorter", h->group,
-                 h->cameras, h->width, h->height, TSR_MVV_MOST_BITS);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "groups of %d steps, %d cameras and %d x %d texels have more than 2^%d samples; make groups shorter",
+                 h->group, h->cameras, h->width, h->height, TSR_MVV_MOST_BITS);
     const size_t count = (size_t)1 << g->shape.all, columns = (size_t)TSR_MVV_COLUMNS << g->shape.levels;
     g->threads = (int)tsr_min64(tsr_context_threads(context), jobs);
     g->batch = 3 * (int64_t)g->threads;
@@ -243,8 +243,9 @@ static void put_texels(const grouping *g, int64_t group, int p, const int32_t *b
     const int64_t cameras = 1ll << g->shape.bits[2], wide = tsr_min64(columns, r->view.width - u), first = group * r->head->group;
     for (int64_t t = tsr_max64(0, r->first_step - first); t < r->head->group && first + t < r->first_step + r->view.steps; t++)
         for (int64_t c = 0; c < r->view.cameras; c++)
-            TSR_ISA_SELECT(tsr_mvv_texel_row)(block + (t * cameras + r->first_camera + c) * columns,
-                                              tsr_mvv_texture(&r->view, p, first + t - r->first_step, c) + y * r->view.width + u, wide, r->head->lossless);
+            TSR_ISA_SELECT(tsr_mvv_texel_row)
+            (block + (t * cameras + r->first_camera + c) * columns,
+             tsr_mvv_texture(&r->view, p, first + t - r->first_step, c) + y * r->view.width + u, wide, r->head->lossless);
 }
 
 static tsr_status inverse(const grouping *g, room *r, int64_t group, int p)
@@ -289,12 +290,14 @@ static tsr_status decode_one(const grouping *g, room *r, int64_t job)
     if (!bytes && !reading->reader->partial)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: component %c of group %lld is missing", reading->reader->name, "YUV"[p], (long long)group);
     if (!bytes) {
-        for (int64_t t = tsr_max64(group * h->group, reading->first_step); t < tsr_min64(group * h->group + steps, reading->first_step + reading->view.steps); t++)
+        for (int64_t t = tsr_max64(group * h->group, reading->first_step);
+             t < tsr_min64(group * h->group + steps, reading->first_step + reading->view.steps); t++)
             tsr_mvv_grey(tsr_mvv_texture(&reading->view, p, t - reading->first_step, 0), tsr_mvv_texels(&reading->view) * reading->view.cameras);
         return TSR_OK;
     }
     if (reading->keep < 1) size = tsr_min64(size, tsr_mvv_budget(reading->keep * h->bpp[p], steps * h->cameras * h->width * h->height));
-    TSR_TRY(tsr_mvv_spiht_decode(&r->coder, &g->shape, bytes, size, (tsr_multiview_syntax)h->syntax, h->lossless ? LOSSLESS_PLANES : TSR_MVV_MOST_PLANES));
+    TSR_TRY(tsr_mvv_spiht_decode(&r->coder, &g->shape, bytes, size, (tsr_multiview_syntax)h->syntax,
+                                 h->lossless ? LOSSLESS_PLANES : TSR_MVV_MOST_PLANES));
     TSR_TRY(inverse(g, r, group, p));
     return TSR_OK;
 }

@@ -36,8 +36,8 @@ static tsr_status open_batch(batch *b, int64_t jobs)
     const tsr_mvv_head *h = b->r->head;
     void *memory;
     if (!tsr_mvv_shape_make(h->width, h->height, h->cameras, h->group, &b->shape))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: groups of %d steps, %d cameras and %d x %d texels have more than 2^%d samples", b->r->reader->name, h->group,
-                 h->cameras, h->width, h->height, TSR_MVV_MOST_BITS);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: groups of %d steps, %d cameras and %d x %d texels have more than 2^%d samples", b->r->reader->name,
+                 h->group, h->cameras, h->width, h->height, TSR_MVV_MOST_BITS);
     const int64_t most = tsr_max64(1, most_bytes / (int64_t)(LISTS * list_bytes(b)));
     b->most = tsr_min64(jobs, tsr_min64(most, 1024));
     b->stream = (tsr_mvv_stream *)calloc((size_t)b->most, sizeof *b->stream);
@@ -65,8 +65,9 @@ static tsr_status take_stream(batch *b, int64_t k, int64_t job, int64_t *bytes)
     if (b->r->keep < 1) size = tsr_min64(size, tsr_mvv_budget(b->r->keep * h->bpp[p], steps * h->cameras * h->width * h->height));
     if (size) TSR_TRY(tsr_mvv_check_planes(b->chunk[k][0], h->lossless ? LOSSLESS_PLANES : TSR_MVV_MOST_PLANES));
     uint32_t *lists = b->lists + k * LISTS * entries;
-    b->stream[k] = (tsr_mvv_stream){ .offset = *bytes, .size = size, .pixels = lists, .sets = lists + entries, .found = lists + 2 * entries,
-                                     .value = lists + 3 * entries };
+    b->stream[k] = (tsr_mvv_stream){
+        .offset = *bytes, .size = size, .pixels = lists, .sets = lists + entries, .found = lists + 2 * entries, .value = lists + 3 * entries
+    };
     *bytes += (size + 15) / 16 * 16;
     return TSR_OK;
 }
@@ -99,8 +100,12 @@ static tsr_status restore(batch *b, int64_t k, int64_t job)
     const int64_t first = job / 3 * r->head->group, begin = tsr_max64(first, r->first_step);
     const int64_t end = tsr_min64(first + r->head->group, (int64_t)r->first_step + r->view.steps);
     const tsr_mvv_target target = { .texel = r->device_plane[job % 3] + (begin - r->first_step) * r->view.cameras * tsr_mvv_texels(&r->view),
-                                    .width = r->view.width, .height = r->view.height, .cameras = r->view.cameras, .first_step = (int32_t)(begin - first),
-                                    .steps = (int32_t)(end - begin), .first_camera = r->first_camera };
+                                    .width = r->view.width,
+                                    .height = r->view.height,
+                                    .cameras = r->view.cameras,
+                                    .first_step = (int32_t)(begin - first),
+                                    .steps = (int32_t)(end - begin),
+                                    .first_camera = r->first_camera };
     TSR_TRY(b->ops->restore(b->context->queue, &b->shape, b->device + k, r->head->lossless, b->work, &target));
     return TSR_OK;
 }
@@ -120,12 +125,14 @@ static tsr_status all_groups(batch *b, int64_t first, int64_t jobs)
 
 int tsr_mvv_spiht_on_device(const tsr_context *context, const tsr_mvv_head *h)
 {
-    return context->backend->multiview->streams && h->codec == TSR_MULTIVIEW_SPIHT4D && h->syntax == TSR_MULTIVIEW_SYNTAX_PLANES;
+    return context->device.kind != TSR_DEVICE_CPU && h->codec == TSR_MULTIVIEW_SPIHT4D && h->syntax == TSR_MULTIVIEW_SYNTAX_PLANES &&
+           context->backend->multiview->streams;
 }
 
 tsr_status tsr_mvv_spiht_read_device(const tsr_mvv_reading *r)
 {
-    const int64_t first = 3 * (int64_t)(r->first_step / r->head->group), jobs = 3 * ((int64_t)(r->first_step + r->view.steps - 1) / r->head->group + 1);
+    const int64_t first = 3 * (int64_t)(r->first_step / r->head->group),
+                  jobs = 3 * ((int64_t)(r->first_step + r->view.steps - 1) / r->head->group + 1);
     batch b = { .r = r, .context = r->context, .ops = r->context->backend->multiview };
     tsr_status status = open_batch(&b, jobs - first);
     if (status == TSR_OK) status = all_groups(&b, first, jobs);

@@ -1,7 +1,9 @@
 /* video/multiview/mvv_haar.h: Haar wavelets, one pair. docs/theory/multiview.md 3.2.
  *
- * Forward, orthonormal: float32, so that no rounding adds up; coefficients are rounded once. Inverse: integers with TSR_MVV_SAMPLE_FRACTION bits of fraction in
- * the scale of samples, where a pair is mean + difference, mean - difference: additions alone, the same bits in any order. Lossless: the S-transform. */
+ * Forward, orthonormal: float32, so that no rounding adds up; coefficients are rounded once. Inverse: integers with TSR_MVV_SAMPLE_FRACTION bits of
+ * fraction in
+ * the scale of samples, where a pair is mean + difference, mean - difference: additions alone, the same bits in any order. Lossless: the
+ * S-transform. */
 #ifndef TSR_VIDEO_MULTIVIEW_MVV_HAAR_H
 #define TSR_VIDEO_MULTIVIEW_MVV_HAAR_H
 
@@ -36,9 +38,6 @@ TSR_HD uint8_t tsr_mvv_to_texel(int32_t sample)
     return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
 }
 
-TSR_HD uint8_t tsr_mvv_plain_texel(int32_t v)
-{
-    return (uint8_t)(v < -TSR_MVV_GREY ? 0 : v > 255 - TSR_MVV_GREY ? 255 : v + TSR_MVV_GREY);
-}
+TSR_HD uint8_t tsr_mvv_plain_texel(int32_t v) { return (uint8_t)(v < -TSR_MVV_GREY ? 0 : v > 255 - TSR_MVV_GREY ? 255 : v + TSR_MVV_GREY); }
 
 #endif

@@ -8,7 +8,8 @@
 
 enum { TSR_MVV_COLUMNS = 64 }; /* that are worked on together; scratch: TSR_MVV_COLUMNS * extent elements, at least 2 * extent */
 
-/* `data`: n samples (a power of two) `stride` elements apart, of `columns` (at most TSR_MVV_COLUMNS) neighbours; in place, index 0 the mean, [2^(k-1), 2^k)
+/* `data`: n samples (a power of two) `stride` elements apart, of `columns` (at most TSR_MVV_COLUMNS) neighbours; in place, index 0 the mean,
+ * [2^(k-1), 2^k)
  * scale k. */
 TSR_ISA_DECLARE(void, tsr_mvv_haar_forward, float *data, int64_t n, int64_t stride, int64_t columns, float *scratch)
 TSR_ISA_DECLARE(void, tsr_mvv_s_forward, int32_t *data, int64_t n, int64_t stride, int64_t columns, int32_t *scratch)

@@ -1,7 +1,9 @@
 /* video/multiview/mvv_lift.h: one lifting step at one sample of a texture of any shape. docs/theory/multiview.md 4.1.
  *
- * A run is what is relevant side by side; samples beyond its ends are mirrored. Only the nearest neighbours count in the filters here, so that a sample knows
- * from its two neighbours' masks alone what to take: a neighbour that is irrelevant (its value is 0) is replaced by the other one; without any, nothing is
+ * A run is what is relevant side by side; samples beyond its ends are mirrored. Only the nearest neighbours count in the filters here, so that a
+ * sample knows
+ * from its two neighbours' masks alone what to take: a neighbour that is irrelevant (its value is 0) is replaced by the other one; without any,
+ * nothing is
  * added. */
 #ifndef TSR_VIDEO_MULTIVIEW_MVV_LIFT_H
 #define TSR_VIDEO_MULTIVIEW_MVV_LIFT_H
@@ -9,10 +11,10 @@
 #include "core/hd.h"
 
 typedef struct tsr_mvv_step {
-    int32_t parity;                /* 0: even samples change, 1: odd ones */
-    int32_t side;                  /* 0: both neighbours, -1: the one before, 1: the one behind */
+    int32_t parity; /* 0: even samples change, 1: odd ones */
+    int32_t side;   /* 0: both neighbours, -1: the one before, 1: the one behind */
     int32_t sign, tap, rounding, shift;
-    float factor;                  /* sign included; of float steps */
+    float factor; /* sign included; of float steps */
 } tsr_mvv_step;
 
 /* What the neighbours a (before) and b (behind) add up to. */

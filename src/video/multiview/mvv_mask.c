@@ -1,4 +1,5 @@
-/* video/multiview/mvv_mask.c: a texel is coded with a probability that its context has learnt: six texels of this mask that come before it, and five of
+/* video/multiview/mvv_mask.c: a texel is coded with a probability that its context has learnt: six texels of this mask that come before it, and five
+ * of
  * the mask of the step before, around its place. */
 #include "video/multiview/mvv_mask.h"
 
@@ -45,10 +46,11 @@ typedef struct words {
     const uint64_t *atlas;
 } words;
 
-/* A unit of row v: UNIT texels from u0 on. Where the row above, the mask before and the texel on the left are all 0 or all 1 (as far as the atlas goes), one bit
+/* A unit of row v: UNIT texels from u0 on. Where the row above, the mask before and the texel on the left are all 0 or all 1 (as far as the atlas
+ * goes), one bit
  * says that the unit is so, too; else, and where it is not, texel by texel. */
-TSR_ALWAYS_INLINE void code_unit(tsr_coder *c, tsr_bit *model, const words *w, plane now, plane before, plane atlas, int64_t v, int64_t u0, int64_t per_row,
-                                 int32_t width, int first, const int decoding)
+TSR_ALWAYS_INLINE void code_unit(tsr_coder *c, tsr_bit *model, const words *w, plane now, plane before, plane atlas, int64_t v, int64_t u0,
+                                 int64_t per_row, int32_t width, int first, const int decoding)
 {
     const int64_t at = v * per_row + u0 / 64, place = v * now.stride + u0, wide = width - u0 < UNIT ? width - u0 : UNIT;
     const int by = (int)(u0 & 63);
@@ -91,7 +93,8 @@ TSR_ALWAYS_INLINE void code_mask(tsr_coder *c, tsr_bit *model, const words *w, p
         for (int64_t u = 0; u < width; u += UNIT) code_unit(c, model, w, now, before, atlas, v, u, tsr_mvv_words(width), width, first, decoding);
 }
 
-static tsr_status code(tsr_coder *c, uint64_t *masks, int64_t stride, int32_t count, int32_t width, int32_t height, const uint64_t *atlas, int decoding)
+static tsr_status code(tsr_coder *c, uint64_t *masks, int64_t stride, int32_t count, int32_t width, int32_t height, const uint64_t *atlas,
+                       int decoding)
 {
     const int64_t row = (int64_t)width + 4, bytes = row * ((int64_t)height + 4), per_row = tsr_mvv_words(width), all = per_row * height;
     uint8_t *room = (uint8_t *)calloc(3, (size_t)bytes);

@@ -4,7 +4,8 @@
 
 #include "video/multiview/multiview.h"
 
-/* Bytes of `count` masks of [height][words], `stride` words apart, each coded after the one before. `atlas` NULL: every texel may be set; else texels outside
+/* Bytes of `count` masks of [height][words], `stride` words apart, each coded after the one before. `atlas` NULL: every texel may be set; else
+ * texels outside
  * it are not coded. *bytes RETURNS NEW, free(). */
 tsr_status tsr_mvv_mask_encode(const uint64_t *masks, int64_t stride, int32_t count, int32_t width, int32_t height, const uint64_t *atlas,
                                uint8_t **bytes, size_t *size);

@@ -1,4 +1,5 @@
-/* video/multiview/mvv_planes.h: what a decoder does with the bits of one entry of its lists, on every backend; and whole passes, bit by bit, for serial
+/* video/multiview/mvv_planes.h: what a decoder does with the bits of one entry of its lists, on every backend; and whole passes, bit by bit, for
+ * serial
  * syntax and for where a stream is cut off. docs/formats/mvv.md, "spiht4d". */
 #ifndef TSR_VIDEO_MULTIVIEW_MVV_PLANES_H
 #define TSR_VIDEO_MULTIVIEW_MVV_PLANES_H
@@ -7,7 +8,7 @@
 
 enum {
     TSR_MVV_MOST_PLANES = 28,
-    TSR_MVV_REFINED = 64,      /* bits of refinement that a stream which is cut off gives up together: fewer could be worse than none */
+    TSR_MVV_REFINED = 64, /* bits of refinement that a stream which is cut off gives up together: fewer could be worse than none */
 };
 #define TSR_MVV_SET_B 0x80000000u /* of an entry: the set is of descendants but for children */
 #define TSR_MVV_NEGATIVE 0x80000000u

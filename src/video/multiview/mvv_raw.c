@@ -40,7 +40,8 @@ static void pack_textures(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t k = begin; k < end; k++) {
         const int64_t at = p->first + k;
         int codec = TSR_CODEC_ZSTD;
-        for (int c = 0; c < 3; c++) differences(tsr_mvv_texture(v, c, at / v->cameras, at % v->cameras), p->slot[k].plain + c * texels, v->width, v->height);
+        for (int c = 0; c < 3; c++)
+            differences(tsr_mvv_texture(v, c, at / v->cameras, at % v->cameras), p->slot[k].plain + c * texels, v->width, v->height);
         const int64_t size = tsr_pack(&codec, ZSTD_LEVEL, p->slot[k].plain, 3 * texels, p->slot[k].bytes + RAW_HEADER, room);
         memset(p->slot[k].bytes, 0, RAW_HEADER);
         p->slot[k].bytes[0] = (uint8_t)codec;
@@ -91,15 +92,16 @@ tsr_status tsr_mvv_raw_read(const tsr_mvv_reading *r)
         int64_t size;
         TSR_TRY_GOTO(tsr_mvv_reader_chunk(r->reader, TSR_MVV_TEXR, t * r->head->cameras + c, 0, &bytes, &size), done);
         if (!bytes && !r->reader->partial)
-            TSR_FAIL_GOTO(TSR_ERROR_FORMAT, done, "%s: the texture of step %lld, camera %lld is missing", r->reader->name, (long long)t, (long long)c);
-        const int good = bytes && size >= RAW_HEADER && tsr_codec_known(bytes[0]) && tsr_unpack(bytes[0], bytes + RAW_HEADER, size - RAW_HEADER, plain, 3 * texels);
+            TSR_FAIL_GOTO(TSR_ERROR_FORMAT, done, "%s: the texture of step %lld, camera %lld is missing", r->reader->name, (long long)t,
+                          (long long)c);
+        const int good = bytes && size >= RAW_HEADER && tsr_codec_known(bytes[0]) &&
+                         tsr_unpack(bytes[0], bytes + RAW_HEADER, size - RAW_HEADER, plain, 3 * texels);
         if (bytes && !good)
-            TSR_FAIL_GOTO(TSR_ERROR_FORMAT, done, "%s: the texture of step %lld, camera %lld does not unpack to %lld bytes", r->reader->name, (long long)t,
-                          (long long)c, (long long)(3 * texels));
+            TSR_FAIL_GOTO(TSR_ERROR_FORMAT, done, "%s: the texture of step %lld, camera %lld does not unpack to %lld bytes", r->reader->name,
+                          (long long)t, (long long)c, (long long)(3 * texels));
         if (good) sums(plain, v->width, 3 * (int64_t)v->height);
         else tsr_mvv_grey(plain, 3 * texels);
-        for (int p = 0; p < 3; p++)
-            memcpy(tsr_mvv_texture(v, p, k / v->cameras, k % v->cameras), plain + p * texels, (size_t)texels);
+        for (int p = 0; p < 3; p++) memcpy(tsr_mvv_texture(v, p, k / v->cameras, k % v->cameras), plain + p * texels, (size_t)texels);
         if (k % 16 == 15 && tsr_progress_report(r->progress, (double)k / (double)((int64_t)v->steps * v->cameras), "reading"))
             TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, done, "cancelled during reading");
     }

@@ -52,7 +52,8 @@ static void sent_some(void *user, int64_t begin, int64_t end, int worker)
 {
     masking *m = (masking *)user + worker;
     for (int64_t k = begin; k < end && m->status == TSR_OK; k++) {
-        m->status = sent_mask(m->r, m->r->mask_step / m->r->head->group + (int32_t)(k / m->r->mask_cameras), m->r->mask_camera + (int32_t)(k % m->r->mask_cameras));
+        m->status = sent_mask(m->r, m->r->mask_step / m->r->head->group + (int32_t)(k / m->r->mask_cameras),
+                              m->r->mask_camera + (int32_t)(k % m->r->mask_cameras));
         if (m->status != TSR_OK) snprintf(m->message, sizeof m->message, "%s", tsr_error_message());
     }
 }
@@ -65,7 +66,8 @@ static tsr_status sent_masks(tsr_mvv_reading *r)
     tsr_status status = TSR_OK;
     if (!m) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory");
     for (int64_t k = 0; k < jobs && status == TSR_OK; k++)
-        status = tsr_mvv_reader_look(r->reader, TSR_MVV_MASK, (r->mask_step / r->head->group + k / r->mask_cameras) * r->head->cameras + r->mask_camera + k % r->mask_cameras);
+        status = tsr_mvv_reader_look(r->reader, TSR_MVV_MASK,
+                                     (r->mask_step / r->head->group + k / r->mask_cameras) * r->head->cameras + r->mask_camera + k % r->mask_cameras);
     for (int k = 0; k < threads; k++) m[k].r = r;
     if (status == TSR_OK) tsr_parallel(threads, jobs, 1, sent_some, m);
     for (int k = 0; k < threads && status == TSR_OK; k++)
@@ -101,11 +103,10 @@ static tsr_status check_hashes(tsr_mvv_reading *r, int rebuilt)
 static tsr_status rebuilt_masks(tsr_mvv_reading *r, const tsr_multiview_read_options *o, const tsr_multiview *m)
 {
     const int64_t words = tsr_mvv_words(r->head->width) * r->head->height;
-    if (!o->rebuild)
-        TSR_FAIL(TSR_ERROR_STATE, "%s: its masks are to be rebuilt from its model, and nobody does that here", r->reader->name);
+    if (!o->rebuild) TSR_FAIL(TSR_ERROR_STATE, "%s: its masks are to be rebuilt from its model, and nobody does that here", r->reader->name);
     for (int64_t k = 0; k < (int64_t)r->mask_steps * r->mask_cameras; k++)
-        TSR_TRY(o->rebuild(o->user, m->model, m->model_size, (int32_t)(r->mask_step + k / r->mask_cameras), (int32_t)(r->mask_camera + k % r->mask_cameras),
-                           r->head->width, r->head->height, r->masks + k * words));
+        TSR_TRY(o->rebuild(o->user, m->model, m->model_size, (int32_t)(r->mask_step + k / r->mask_cameras),
+                           (int32_t)(r->mask_camera + k % r->mask_cameras), r->head->width, r->head->height, r->masks + k * words));
     return TSR_OK;
 }
 
@@ -126,7 +127,8 @@ static tsr_status read_masks(tsr_mvv_reading *r, const tsr_multiview_read_option
     r->atlas = r->view.atlas;
     if (h->atlas) TSR_TRY(read_atlas(r, r->view.atlas));
     else
-        for (int64_t i = 0; i < words; i++) r->view.atlas[i] = (i + 1) % tsr_mvv_words(h->width) || h->width % 64 == 0 ? ~0ull : (1ull << h->width % 64) - 1;
+        for (int64_t i = 0; i < words; i++)
+            r->view.atlas[i] = (i + 1) % tsr_mvv_words(h->width) || h->width % 64 == 0 ? ~0ull : (1ull << h->width % 64) - 1;
     if (h->masks == TSR_MULTIVIEW_MASKS_SENT) TSR_TRY(sent_masks(r));
     else TSR_TRY(rebuilt_masks(r, o, m));
     TSR_TRY(check_hashes(r, h->masks == TSR_MULTIVIEW_MASKS_REBUILT));

@@ -1,7 +1,10 @@
-/* video/multiview/mvv_spiht.h: set partitioning in the trees of mvv_tree.h, bit plane by bit plane. docs/theory/multiview.md 3.4, docs/formats/mvv.md.
+/* video/multiview/mvv_spiht.h: set partitioning in the trees of mvv_tree.h, bit plane by bit plane. docs/theory/multiview.md 3.4,
+ * docs/formats/mvv.md.
  *
- * A stream is a byte, the number of bit planes (0: all is zero, nothing follows), then bits. Syntax serial: as published [Said96]. Syntax planes: the same
- * bits, but each plane begins with a byte, and each pass and generation of sets puts first all significances of sets, then all of children, then all signs;
+ * A stream is a byte, the number of bit planes (0: all is zero, nothing follows), then bits. Syntax serial: as published [Said96]. Syntax planes:
+ * the same
+ * bits, but each plane begins with a byte, and each pass and generation of sets puts first all significances of sets, then all of children, then all
+ * signs;
  * a directory of where planes begin goes before them. */
 #ifndef TSR_VIDEO_MULTIVIEW_MVV_SPIHT_H
 #define TSR_VIDEO_MULTIVIEW_MVV_SPIHT_H
@@ -39,8 +42,8 @@ typedef struct tsr_mvv_coder {
 void tsr_mvv_coder_free(tsr_mvv_coder *c);
 
 /* At most `budget` bytes. *bytes is a view of the coder's. |value| < 2^28. */
-tsr_status tsr_mvv_spiht_encode(tsr_mvv_coder *c, const tsr_mvv_shape *shape, const int32_t *value, const tsr_mvv_sets *sets, tsr_multiview_syntax syntax,
-                                int64_t budget, uint8_t **bytes, int64_t *size);
+tsr_status tsr_mvv_spiht_encode(tsr_mvv_coder *c, const tsr_mvv_shape *shape, const int32_t *value, const tsr_mvv_sets *sets,
+                                tsr_multiview_syntax syntax, int64_t budget, uint8_t **bytes, int64_t *size);
 /* Fills c->found and c->value from any bytes. TSR_ERROR_FORMAT: more planes than `most_planes`, a directory that is not in order. */
 tsr_status tsr_mvv_spiht_decode(tsr_mvv_coder *c, const tsr_mvv_shape *shape, const uint8_t *bytes, int64_t size, tsr_multiview_syntax syntax,
                                 int32_t most_planes);

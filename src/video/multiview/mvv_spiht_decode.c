@@ -33,23 +33,24 @@ static inline uint64_t word_at(const uint8_t *bytes, int64_t at, int64_t count)
     return count < 64 ? word & ((1ull << count) - 1) : word;
 }
 
-/* A group of `count` bits of syntax planes that is there as a whole: entries from `begin` on whose bit is 0 move to `kept`, `found` is done for the others in
+/* A group of `count` bits of syntax planes that is there as a whole: entries from `begin` on whose bit is 0 move to `kept`, `found` is done for the
+ * others in
  * their order. Only those cost more than a 64th of a step. */
-#define EACH_SET_BIT(s, list, begin, count, kept, entry, found)                                              \
-    for (int64_t done_ = 0, at_ = (s)->at[0]; done_ < (count); done_ += 64) {                                \
-        const int64_t some_ = tsr_min64(64, (count)-done_);                                                  \
-        uint64_t bits_ = word_at((s)->bytes, at_ + done_, some_);                                            \
-        int64_t from_ = 0;                                                                                   \
-        for (; bits_; bits_ &= bits_ - 1) {                                                                  \
-            const int64_t here_ = __builtin_ctzll(bits_);                                                    \
-            const uint32_t entry = (list)[(begin) + done_ + here_];                                          \
-            memmove((list) + (kept), (list) + (begin) + done_ + from_, (size_t)(here_ - from_) * 4);         \
-            (kept) += here_ - from_;                                                                         \
-            from_ = here_ + 1;                                                                               \
-            found;                                                                                           \
-        }                                                                                                    \
-        memmove((list) + (kept), (list) + (begin) + done_ + from_, (size_t)(some_ - from_) * 4);             \
-        (kept) += some_ - from_;                                                                             \
+#define EACH_SET_BIT(s, list, begin, count, kept, entry, found)                                      \
+    for (int64_t done_ = 0, at_ = (s)->at[0]; done_ < (count); done_ += 64) {                        \
+        const int64_t some_ = tsr_min64(64, (count)-done_);                                          \
+        uint64_t bits_ = word_at((s)->bytes, at_ + done_, some_);                                    \
+        int64_t from_ = 0;                                                                           \
+        for (; bits_; bits_ &= bits_ - 1) {                                                          \
+            const int64_t here_ = __builtin_ctzll(bits_);                                            \
+            const uint32_t entry = (list)[(begin) + done_ + here_];                                  \
+            memmove((list) + (kept), (list) + (begin) + done_ + from_, (size_t)(here_ - from_) * 4); \
+            (kept) += here_ - from_;                                                                 \
+            from_ = here_ + 1;                                                                       \
+            found;                                                                                   \
+        }                                                                                            \
+        memmove((list) + (kept), (list) + (begin) + done_ + from_, (size_t)(some_ - from_) * 4);     \
+        (kept) += some_ - from_;                                                                     \
     }
 
 static void pixels(decoding *d)

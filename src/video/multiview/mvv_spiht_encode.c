@@ -163,8 +163,8 @@ static void put_bytes(tsr_mvv_bits *b, uint32_t value, int bytes)
     for (int k = 0; k < 8 * bytes; k++) tsr_mvv_bits_put(b, value >> k & 1);
 }
 
-tsr_status tsr_mvv_spiht_encode(tsr_mvv_coder *c, const tsr_mvv_shape *shape, const int32_t *value, const tsr_mvv_sets *sets, tsr_multiview_syntax syntax,
-                                int64_t budget, uint8_t **bytes, int64_t *size)
+tsr_status tsr_mvv_spiht_encode(tsr_mvv_coder *c, const tsr_mvv_shape *shape, const int32_t *value, const tsr_mvv_sets *sets,
+                                tsr_multiview_syntax syntax, int64_t budget, uint8_t **bytes, int64_t *size)
 {
     const int serial = syntax == TSR_MULTIVIEW_SYNTAX_SERIAL;
     encoding e = { .c = c, .shape = shape, .value = value, .sets = sets };

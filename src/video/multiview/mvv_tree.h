@@ -1,7 +1,9 @@
 /* video/multiview/mvv_tree.h: the coefficients of a group of pictures in four dimensions, and the trees that they form: docs/theory/multiview.md 3.3.
  *
- * A coefficient's number holds its four coordinates in fields of bits: u lowest, then v, camera, time. scale(0) = 0, scale(i) = floor(log2 i) + 1; the level
- * of a coefficient is the greatest scale among its coordinates. At level n an axis of 2^b samples is active if b > n. Children double the coordinates on
+ * A coefficient's number holds its four coordinates in fields of bits: u lowest, then v, camera, time. scale(0) = 0, scale(i) = floor(log2 i) + 1;
+ * the level
+ * of a coefficient is the greatest scale among its coordinates. At level n an axis of 2^b samples is active if b > n. Children double the
+ * coordinates on
  * active axes, with 0 or 1 added, and keep the others. */
 #ifndef TSR_VIDEO_MULTIVIEW_MVV_TREE_H
 #define TSR_VIDEO_MULTIVIEW_MVV_TREE_H
@@ -11,13 +13,13 @@
 enum { TSR_MVV_AXES = 4, TSR_MVV_MOST_BITS = 30, TSR_MVV_LEVELS = 17, TSR_MVV_CHILDREN = 16 };
 
 typedef struct tsr_mvv_shape {
-    int32_t bits[TSR_MVV_AXES];      /* log2 of the extents along u, v, camera, time */
-    int32_t shift[TSR_MVV_AXES];     /* where each field begins */
-    int32_t all;                     /* sum of bits: 2^all coefficients */
-    int32_t levels;                  /* the greatest of bits: levels 0 to it */
-    uint32_t active[TSR_MVV_LEVELS]; /* of each level: the fields that are doubled for its children */
-    uint32_t low[TSR_MVV_LEVELS];    /* the lowest bits of those */
-    int32_t children[TSR_MVV_LEVELS];                  /* 2^(active axes) */
+    int32_t bits[TSR_MVV_AXES];                       /* log2 of the extents along u, v, camera, time */
+    int32_t shift[TSR_MVV_AXES];                      /* where each field begins */
+    int32_t all;                                      /* sum of bits: 2^all coefficients */
+    int32_t levels;                                   /* the greatest of bits: levels 0 to it */
+    uint32_t active[TSR_MVV_LEVELS];                  /* of each level: the fields that are doubled for its children */
+    uint32_t low[TSR_MVV_LEVELS];                     /* the lowest bits of those */
+    int32_t children[TSR_MVV_LEVELS];                 /* 2^(active axes) */
     uint32_t child[TSR_MVV_LEVELS][TSR_MVV_CHILDREN]; /* what is added to the doubled number */
 } tsr_mvv_shape;
 

@@ -12,7 +12,8 @@ static tsr_status take_options(const tsr_multiview *m, const tsr_multiview_write
 {
     const tsr_multiview_view *v = &m->view;
     if ((unsigned)o->codec >= TSR_MULTIVIEW_CODECS || (unsigned)o->masks >= TSR_MULTIVIEW_MASK_MODES || (unsigned)o->fill >= TSR_MULTIVIEW_FILLS ||
-        (unsigned)o->syntax >= TSR_MULTIVIEW_SYNTAXES || (unsigned)o->filter >= TSR_MULTIVIEW_FILTERS || (unsigned)o->allocation >= TSR_MULTIVIEW_ALLOCATIONS)
+        (unsigned)o->syntax >= TSR_MULTIVIEW_SYNTAXES || (unsigned)o->filter >= TSR_MULTIVIEW_FILTERS ||
+        (unsigned)o->allocation >= TSR_MULTIVIEW_ALLOCATIONS)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "codec %d, masks %d, fill %d, syntax %d, filter %d, allocation %d: one of them is not known", (int)o->codec,
                  (int)o->masks, (int)o->fill, (int)o->syntax, (int)o->filter, (int)o->allocation);
     if (o->group < 0 || o->group > TSR_MULTIVIEW_MOST_STEPS)
@@ -25,8 +26,13 @@ static tsr_status take_options(const tsr_multiview *m, const tsr_multiview_write
             TSR_FAIL(TSR_ERROR_ARGUMENT, "%g bits a texel of %c, expected a number above 0, at most 64 (0: the default)", o->bpp[p], "YUV"[p]);
     if (o->masks == TSR_MULTIVIEW_MASKS_REBUILT && !m->model_size)
         TSR_FAIL(TSR_ERROR_STATE, "masks that are rebuilt need a model in the file, and there is none; send the masks");
-    *h = (tsr_mvv_head){ .width = v->width, .height = v->height, .cameras = v->cameras, .steps = v->steps, .rate = { m->rate[0], m->rate[1] },
-                         .codec = (int32_t)o->codec, .masks = v->visible ? (int32_t)o->masks : TSR_MULTIVIEW_MASKS_NONE };
+    *h = (tsr_mvv_head){ .width = v->width,
+                         .height = v->height,
+                         .cameras = v->cameras,
+                         .steps = v->steps,
+                         .rate = { m->rate[0], m->rate[1] },
+                         .codec = (int32_t)o->codec,
+                         .masks = v->visible ? (int32_t)o->masks : TSR_MULTIVIEW_MASKS_NONE };
     h->atlas = v->atlas && h->masks != TSR_MULTIVIEW_MASKS_NONE;
     h->group = o->group ? o->group : o->codec == TSR_MULTIVIEW_DIFF2D ? v->steps : MASK_GROUP;
     h->lossless = o->codec == TSR_MULTIVIEW_RAW || o->lossless;
@@ -39,8 +45,7 @@ static tsr_status take_options(const tsr_multiview *m, const tsr_multiview_write
         h->fraction = h->lossless ? 0 : FRACTION;
     } else {
         h->filter = h->lossless && !o->filter ? TSR_MULTIVIEW_FILTER_53 : (int32_t)o->filter;
-        if (h->lossless && h->filter == TSR_MULTIVIEW_FILTER_97)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "filter 97 is not lossless, expected 53 or haar");
+        if (h->lossless && h->filter == TSR_MULTIVIEW_FILTER_97) TSR_FAIL(TSR_ERROR_ARGUMENT, "filter 97 is not lossless, expected 53 or haar");
         h->levels = o->levels ? o->levels : LEVELS;
         h->open_loop = o->open_loop != 0;
         h->fraction = h->lossless ? 0 : FRACTION;
@@ -97,8 +102,8 @@ static tsr_status write_masks(tsr_mvv_writing *w)
     for (int32_t g = 0; w->head.masks == TSR_MULTIVIEW_MASKS_SENT && g < tsr_mvv_groups(&w->head); g++)
         for (int32_t c = 0; c < v->cameras; c++) {
             const int32_t first = g * w->head.group, count = (int32_t)tsr_min64(w->head.group, v->steps - first);
-            TSR_TRY(write_mask_chunk(w, TSR_MVV_MASK, (int64_t)g * v->cameras + c, tsr_mvv_mask(v, first, c), v->cameras * tsr_mvv_mask_words(v), count,
-                                     v->atlas));
+            TSR_TRY(write_mask_chunk(w, TSR_MVV_MASK, (int64_t)g * v->cameras + c, tsr_mvv_mask(v, first, c), v->cameras * tsr_mvv_mask_words(v),
+                                     count, v->atlas));
         }
     return TSR_OK;
 }
@@ -115,7 +120,8 @@ static tsr_status write_content(const tsr_multiview *m, tsr_mvv_writing *w)
     }
 }
 
-tsr_status tsr_multiview_write(const tsr_multiview *multiview, const char *path, const tsr_multiview_write_options *options, tsr_multiview_report *report)
+tsr_status tsr_multiview_write(const tsr_multiview *multiview, const char *path, const tsr_multiview_write_options *options,
+                               tsr_multiview_report *report)
 {
     tsr_multiview_write_options o;
     tsr_mvv_host host = { 0 };
