@@ -4,7 +4,12 @@
 #include "device/kernel.h"
 #include "video/multiview/multiview_ops.h"
 
-enum { STREAM_THREADS = 512, STREAM_WARPS = STREAM_THREADS / 32, THREADS = 256 };
+#ifdef TSR_EMU
+enum { STREAM_THREADS = 64 }; /* the emulator runs them one after another */
+#else
+enum { STREAM_THREADS = 512 };
+#endif
+enum { STREAM_WARPS = STREAM_THREADS / 32, THREADS = 256 };
 
 /* What comes before this thread in its block, and (all) in total. Fields of 16 bits hold sums of at most STREAM_THREADS * TSR_MVV_CHILDREN. */
 TSR_DEVICE_FN uint64_t block_before(uint64_t own, uint64_t *total, uint64_t *all)
