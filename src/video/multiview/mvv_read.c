@@ -8,6 +8,7 @@
 #include "core/parallel.h"
 #include "video/multiview/mvv_codec.h"
 #include "video/multiview/mvv_mask.h"
+#include "video/multiview/mvv_tree.h"
 
 static tsr_status take_range(const char *name, const char *what, int32_t there, int32_t first, int32_t *count)
 {
@@ -230,14 +231,22 @@ static tsr_status read_content(tsr_mvv_reading *r, const tsr_multiview_read_opti
     return status;
 }
 
-/* Bytes of the textures and what goes with them, before memory is taken; files of a few bytes may name any extents. */
-static tsr_status check_memory(const tsr_mvv_reader *r, const tsr_multiview_read_options *o, int32_t steps, int32_t cameras)
+/* Bytes that reading takes, before memory is taken: files of a few bytes may name any extents. */
+static tsr_status check_memory(const tsr_mvv_reader *r, const tsr_multiview_read_options *o, const tsr_context *context, int masks)
 {
-    const double texels = (double)r->head.width * r->head.height, limit = (double)(o->memory_limit ? o->memory_limit : tsr_physical_memory());
-    const double bytes = texels * 3.3 * steps * cameras + (double)r->head.steps * r->head.cameras;
+    const tsr_mvv_head *h = &r->head;
+    const double limit = (double)(o->memory_limit ? o->memory_limit : tsr_physical_memory()), texels = (double)h->width * h->height;
+    const double words = 8.0 * (double)tsr_mvv_words(h->width) * h->height, textures = (double)o->steps * o->cameras;
+    const double steps = tsr_min64(h->steps, (int64_t)o->steps + 2 * (int64_t)h->group), cameras = h->codec == TSR_MULTIVIEW_DIFF2D ? h->cameras : o->cameras;
+    double bytes = 3 * texels * textures + (double)h->steps * h->cameras;
+    tsr_mvv_shape shape;
+    if (masks) bytes += words * (textures + 1) + words * steps * cameras;
+    if (h->codec == TSR_MULTIVIEW_DIFF2D) bytes += 40 * texels * tsr_context_threads(context);
+    if (h->codec == TSR_MULTIVIEW_SPIHT4D && tsr_mvv_shape_make(h->width, h->height, h->cameras, (int32_t)tsr_min64(h->group, 1 << 20), &shape))
+        bytes += ldexp(4, shape.all) * (double)tsr_min64(tsr_context_threads(context), 3 * tsr_ceil_div(o->steps + h->group, h->group));
     if (bytes > limit)
-        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %d steps of %d textures of %d x %d texels need %.0f bytes, the limit is %.0f", r->name, steps, cameras,
-                 r->head.width, r->head.height, bytes, limit);
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %d steps of %d textures of %d x %d texels, in groups of %d steps, need %.0f bytes, the limit is %.0f", r->name,
+                 o->steps, o->cameras, h->width, h->height, h->group, bytes, limit);
     return TSR_OK;
 }
 
@@ -261,7 +270,7 @@ tsr_status tsr_multiview_read_input(tsr_context *context, tsr_input *input, cons
     TSR_TRY_GOTO(take_range(reader.name, "camera", h->cameras, o.first_camera, &o.cameras), fail);
     if (o.no_masks && h->codec == TSR_MULTIVIEW_DIFF2D && h->masks != TSR_MULTIVIEW_MASKS_NONE)
         TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "%s: its codec needs the masks to decode textures", reader.name);
-    TSR_TRY_GOTO(check_memory(&reader, &o, o.steps, o.cameras), fail);
+    TSR_TRY_GOTO(check_memory(&reader, &o, context, masks), fail);
     TSR_TRY_GOTO(tsr_multiview_create(context, h->width, h->height, o.cameras, o.steps, masks, &m), fail);
     TSR_TRY_GOTO(read_metadata(&reader, o.first_camera, m), fail);
     TSR_TRY_GOTO(read_content(&r, &o, m), fail);
