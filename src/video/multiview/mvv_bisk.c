@@ -339,7 +339,7 @@ tsr_status tsr_bisk_encode(tsr_bisk_coder *c, tsr_bisk_tree *t, const int32_t *v
         if (!*bytes || w->coder.failed) status = TSR_FAILED(TSR_ERROR_MEMORY, "out of memory for a stream");
         else {
             (*bytes)[0] = (uint8_t)planes;
-            memcpy(*bytes + 1, w->coder.bytes, (size_t)(*size - 1));
+            if (*size > 1) memcpy(*bytes + 1, w->coder.bytes, (size_t)(*size - 1));
         }
     }
     if (status != TSR_OK) {
