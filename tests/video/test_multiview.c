@@ -534,7 +534,7 @@ static void test_threads(void **state)
     size_t size[2];
     for (int codec = 0; codec < 3; codec++) {
         for (int k = 0; k < 2; k++) {
-            tsr_context *some = test_context_on("cpu", k ? 3 : 1);
+            tsr_context *some = test_context_on("cpu", k ? 3 + 8 * codec : 1); /* more threads than streams, too */
             tsr_multiview *m = footage_make(some, &small);
             tsr_multiview_write_options o = TSR_MULTIVIEW_WRITE_OPTIONS;
             o.codec = (tsr_multiview_codec)codec;

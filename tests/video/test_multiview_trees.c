@@ -254,6 +254,40 @@ static void test_serial_is_published(void **state)
     tsr_mvv_coder_free(&d);
 }
 
+/* A stream large enough for parts: some threads and one write the same. */
+static void test_parts(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    static const int bits[4] = { 7, 6, 2, 2 };
+    tsr_mvv_shape s;
+    assert_true(tsr_mvv_shape_make(128, 64, 4, 4, &s));
+    const int64_t count = 1ll << s.all;
+    int32_t *value = (int32_t *)malloc((size_t)count * 4);
+    tsr_mvv_sets sets = { (uint8_t *)malloc((size_t)count), (uint8_t *)malloc((size_t)count) };
+    for (int64_t x = 0; x < count; x++) {
+        const place p = place_of(bits, (uint32_t)x);
+        value[x] = (int32_t)((test_uniform(&seed) - 0.5) * 8000 / (1 << plain_level(&p)));
+    }
+    tsr_mvv_sets_make(&s, value, &sets);
+    for (int syntax = 0; syntax < 2; syntax++)
+        for (int cut = 0; cut < 2; cut++) {
+            tsr_mvv_coder one = { 0 }, some = { .threads = 3 };
+            uint8_t *a, *b;
+            int64_t size_a, size_b;
+            require_ok(tsr_mvv_spiht_encode(&one, &s, value, &sets, (tsr_multiview_syntax)syntax, cut ? 20000 : 1 << 24, &a, &size_a));
+            require_ok(tsr_mvv_spiht_encode(&some, &s, value, &sets, (tsr_multiview_syntax)syntax, cut ? 20000 : 1 << 24, &b, &size_b));
+            assert_true(some.parts > 1 && size_a > 10000);
+            assert_int_equal(size_a, size_b);
+            assert_memory_equal(a, b, (size_t)size_a);
+            tsr_mvv_coder_free(&one);
+            tsr_mvv_coder_free(&some);
+        }
+    free(value);
+    free(sets.all);
+    free(sets.but_children);
+}
+
 static void test_zero(void **state)
 {
     (void)state;
@@ -466,10 +500,11 @@ static void test_scale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree),    cmocka_unit_test(test_serial_is_published),
-        cmocka_unit_test(test_zero),    cmocka_unit_test(test_every_byte),
-        cmocka_unit_test(test_hostile), cmocka_unit_test(test_fill),
-        cmocka_unit_test(test_haar),    cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_tree),       cmocka_unit_test(test_serial_is_published),
+        cmocka_unit_test(test_parts),      cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_every_byte), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_fill),       cmocka_unit_test(test_haar),
+        cmocka_unit_test(test_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

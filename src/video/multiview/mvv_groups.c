@@ -136,17 +136,22 @@ static void forward(const grouping *g, room *r)
     }
 }
 
-static tsr_status encode_one(const grouping *g, room *r, int64_t job, uint8_t **bytes, int64_t *size)
+/* Coefficients of a stream, and the sets of them. */
+static void prepare(const grouping *g, room *r, int64_t job)
 {
     const tsr_mvv_head *h = &g->w->head;
-    const int64_t group = job / 3, steps = tsr_min64(h->group, h->steps - group * h->group);
-    const int p = (int)(job % 3);
-    uint8_t *made;
-    gather(g, group, p, r->sample);
+    gather(g, job / 3, (int)(job % 3), r->sample);
     if (h->fill != TSR_MULTIVIEW_FILL_NONE) tsr_mvv_fill(&g->shape, h->fill == TSR_MULTIVIEW_FILL_2D, r->sample, r->scratch);
     forward(g, r);
     tsr_mvv_sets_make(&g->shape, r->sample, &r->sets);
-    const int64_t budget = h->lossless ? INT64_MAX : tsr_mvv_budget(h->bpp[p], steps * h->cameras * h->width * h->height);
+}
+
+static tsr_status encode(const grouping *g, room *r, int64_t job, uint8_t **bytes, int64_t *size)
+{
+    const tsr_mvv_head *h = &g->w->head;
+    const int64_t steps = tsr_min64(h->group, h->steps - job / 3 * h->group);
+    const int64_t budget = h->lossless ? INT64_MAX : tsr_mvv_budget(h->bpp[job % 3], steps * h->cameras * h->width * h->height);
+    uint8_t *made;
     TSR_TRY(tsr_mvv_spiht_encode(&r->coder, &g->shape, r->sample, &r->sets, (tsr_multiview_syntax)h->syntax, budget, &made, size));
     *bytes = (uint8_t *)malloc((size_t)tsr_max64(1, *size));
     if (!*bytes) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for a stream of %lld bytes", (long long)*size);
@@ -164,7 +169,31 @@ static void note(grouping *g, int64_t k, tsr_status status)
 static void encode_some(void *user, int64_t begin, int64_t end, int worker)
 {
     grouping *g = (grouping *)user;
-    for (int64_t k = begin; k < end; k++) note(g, k, encode_one(g, g->room + worker, g->first + k, &g->result[k].bytes, &g->result[k].size));
+    for (int64_t k = begin; k < end; k++) {
+        prepare(g, g->room + worker, g->first + k);
+        note(g, k, encode(g, g->room + worker, g->first + k, &g->result[k].bytes, &g->result[k].size));
+    }
+}
+
+static void prepare_some(void *user, int64_t begin, int64_t end, int worker)
+{
+    grouping *g = (grouping *)user;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) prepare(g, g->room + k, g->first + k);
+}
+
+/* A batch of streams: a thread each; where there are more threads than streams, all threads on one stream after the other. */
+static void encode_batch(grouping *g, int64_t some, int threads)
+{
+    if (threads <= g->threads || some > g->threads) {
+        tsr_parallel(g->threads, some, 1, encode_some, g);
+        return;
+    }
+    tsr_parallel(g->threads, some, 1, prepare_some, g);
+    for (int64_t k = 0; k < some; k++) {
+        g->room[k].coder.threads = threads;
+        note(g, k, encode(g, g->room + k, g->first + k, &g->result[k].bytes, &g->result[k].size));
+    }
 }
 
 tsr_status tsr_mvv_spiht_write(tsr_mvv_writing *w)
@@ -174,7 +203,7 @@ tsr_status tsr_mvv_spiht_write(tsr_mvv_writing *w)
     tsr_status status = rooms_make(&g, &w->head, w->context, jobs, 1);
     for (; status == TSR_OK && g.first < jobs; g.first += g.batch) {
         const int64_t some = tsr_min64(g.batch, jobs - g.first);
-        tsr_parallel(g.threads, some, 1, encode_some, &g);
+        encode_batch(&g, some, tsr_context_threads(w->context));
         for (int64_t k = 0; status == TSR_OK && k < some; k++) {
             if (g.result[k].status != TSR_OK) status = TSR_FAILED(g.result[k].status, "%s", g.result[k].message);
             else status = tsr_mvv_writer_chunk(w->writer, TSR_MVV_GOPS, g.first + k, g.result[k].bytes, (size_t)g.result[k].size);
@@ -242,10 +271,9 @@ static void put_texels(const grouping *g, int64_t group, int p, const int32_t *b
     const tsr_mvv_reading *r = g->r;
     const int64_t cameras = 1ll << g->shape.bits[2], wide = tsr_min64(columns, r->view.width - u), first = group * r->head->group;
     for (int64_t t = tsr_max64(0, r->first_step - first); t < r->head->group && first + t < r->first_step + r->view.steps; t++)
-        for (int64_t c = 0; c < r->view.cameras; c++)
-            TSR_ISA_SELECT(tsr_mvv_texel_row)
-            (block + (t * cameras + r->first_camera + c) * columns,
-             tsr_mvv_texture(&r->view, p, first + t - r->first_step, c) + y * r->view.width + u, wide, r->head->lossless);
+        for (int64_t c = 0; c < r->view.cameras; c++) TSR_ISA_SELECT(tsr_mvv_texel_row)
+    (block + (t * cameras + r->first_camera + c) * columns, tsr_mvv_texture(&r->view, p, first + t - r->first_step, c) + y * r->view.width + u, wide,
+     r->head->lossless);
 }
 
 static tsr_status inverse(const grouping *g, room *r, int64_t group, int p)

@@ -237,7 +237,8 @@ static tsr_status check_memory(const tsr_mvv_reader *r, const tsr_multiview_read
     const tsr_mvv_head *h = &r->head;
     const double limit = (double)(o->memory_limit ? o->memory_limit : tsr_physical_memory()), texels = (double)h->width * h->height;
     const double words = 8.0 * (double)tsr_mvv_words(h->width) * h->height, textures = (double)o->steps * o->cameras;
-    const double steps = tsr_min64(h->steps, (int64_t)o->steps + 2 * (int64_t)h->group), cameras = h->codec == TSR_MULTIVIEW_DIFF2D ? h->cameras : o->cameras;
+    const double steps = (double)tsr_min64(h->steps, (int64_t)o->steps + 2 * (int64_t)h->group);
+    const double cameras = h->codec == TSR_MULTIVIEW_DIFF2D ? h->cameras : o->cameras;
     double bytes = 3 * texels * textures + (double)h->steps * h->cameras;
     tsr_mvv_shape shape;
     if (masks) bytes += words * (textures + 1) + words * steps * cameras;
@@ -245,7 +246,7 @@ static tsr_status check_memory(const tsr_mvv_reader *r, const tsr_multiview_read
     if (h->codec == TSR_MULTIVIEW_SPIHT4D && tsr_mvv_shape_make(h->width, h->height, h->cameras, (int32_t)tsr_min64(h->group, 1 << 20), &shape))
         bytes += ldexp(4, shape.all) * (double)tsr_min64(tsr_context_threads(context), 3 * tsr_ceil_div(o->steps + h->group, h->group));
     if (bytes > limit)
-        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %d steps of %d textures of %d x %d texels, in groups of %d steps, need %.0f bytes, the limit is %.0f", r->name,
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %d steps of %d textures of %d x %d texels, in groups of %d, need %.0f bytes, the limit is %.0f", r->name,
                  o->steps, o->cameras, h->width, h->height, h->group, bytes, limit);
     return TSR_OK;
 }

@@ -38,6 +38,9 @@ typedef struct tsr_mvv_coder {
     tsr_mvv_list pixels, sets, found; /* insignificant coefficients, insignificant sets, significant coefficients */
     tsr_mvv_list value;               /* decoder, of `found`: magnitude with the half of what is not known; sign in bit 31 */
     tsr_mvv_bits out, set, child, sign;
+    int threads;                /* encoder: that work on one stream together; 0 and 1: one */
+    struct tsr_mvv_coder *part; /* of each of them */
+    int parts;
 } tsr_mvv_coder;
 void tsr_mvv_coder_free(tsr_mvv_coder *c);
 

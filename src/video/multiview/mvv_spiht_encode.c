@@ -1,6 +1,8 @@
 /* video/multiview/mvv_spiht_encode.c: sets are asked in constant time, by arrays of the greatest magnitude below each coefficient. */
 #include "video/multiview/mvv_spiht.h"
 
+#include "core/parallel.h"
+
 int tsr_mvv_list_reserve(tsr_mvv_list *l, int64_t room)
 {
     if (room <= l->room) return 1;
@@ -23,6 +25,8 @@ void tsr_mvv_coder_free(tsr_mvv_coder *c)
     free(c->set.word);
     free(c->child.word);
     free(c->sign.word);
+    for (int k = 0; k < c->parts; k++) tsr_mvv_coder_free(&c->part[k]);
+    free(c->part);
     memset(c, 0, sizeof *c);
 }
 
@@ -77,15 +81,6 @@ static int pixel(encoding *e, uint32_t x, tsr_mvv_bits *row)
     return 1;
 }
 
-static void pixels(encoding *e)
-{
-    tsr_mvv_list *list = &e->c->pixels;
-    int64_t kept = 0;
-    for (int64_t k = 0; k < list->count; k++)
-        if (!pixel(e, list->item[k], e->set)) list->item[kept++] = list->item[k];
-    list->count = kept;
-}
-
 /* All descendants: if one is significant, the children are looked at, and what is below them becomes a set of its own. 1 if the set stays. */
 static int set_a(encoding *e, uint32_t x, int32_t level)
 {
@@ -112,6 +107,98 @@ static int set_b(encoding *e, uint32_t x, int32_t level)
     return 0;
 }
 
+/* ---- passes, in one piece or in parts --------------------------------------------------------------------------------------------------------- */
+
+enum { PART = 4096 };
+typedef enum pass { PIXELS, SETS, REFINEMENT } pass;
+
+/* Entries [begin, end) of the pass's list; how many of them stay, which move to the beginning of the range. Sets may be put behind the list. */
+static int64_t entries(encoding *e, pass kind, tsr_mvv_list *list, int64_t begin, int64_t end)
+{
+    int64_t kept = begin;
+    for (int64_t k = begin; k < end; k++) {
+        const uint32_t entry = list->item[k], x = entry & ~TSR_MVV_SET_B;
+        int stays = 1;
+        if (kind == PIXELS) stays = !pixel(e, entry, e->set);
+        else if (kind == SETS) stays = entry & TSR_MVV_SET_B ? set_b(e, x, tsr_mvv_level(e->shape, x)) : set_a(e, x, tsr_mvv_level(e->shape, x));
+        else tsr_mvv_bits_put(e->set, size_of(e->value[entry]) >> e->plane & 1);
+        if (stays && kind != REFINEMENT) list->item[kept++] = entry;
+    }
+    return kept - begin;
+}
+
+typedef struct wave {
+    encoding *e;
+    pass kind;
+    tsr_mvv_list *list;
+    int64_t begin, end;
+    int64_t *kept; /* of each part */
+} wave;
+
+/* Each part has lists and rows of bits of its own: what an entry puts out depends on nothing but the entry. */
+static void code_parts(void *user, int64_t first, int64_t last, int worker)
+{
+    wave *w = (wave *)user;
+    (void)worker;
+    for (int64_t k = first; k < last; k++) {
+        tsr_mvv_coder *c = &w->e->c->part[k];
+        const int together = w->e->set == w->e->child;
+        encoding own = *w->e;
+        own.c = c;
+        own.set = &c->set;
+        own.child = together ? &c->set : &c->child;
+        own.sign = together ? &c->set : &c->sign;
+        own.failed = 0;
+        w->kept[k] = entries(&own, w->kind, w->list, w->begin + k * PART, tsr_min64(w->end, w->begin + (k + 1) * PART));
+        c->threads = own.failed; /* told to the others by this */
+    }
+}
+
+static void join_list(encoding *e, tsr_mvv_list *to, tsr_mvv_list *from)
+{
+    if (!from->count) return;
+    if (!tsr_mvv_list_reserve(to, to->count + from->count)) {
+        e->failed = 1;
+        return;
+    }
+    memcpy(to->item + to->count, from->item, (size_t)from->count * sizeof *to->item);
+    to->count += from->count;
+    from->count = 0;
+}
+
+/* Parts in their order: the same bits and the same lists as of one piece. */
+static void join(encoding *e, wave *w, int64_t k, int64_t *kept)
+{
+    tsr_mvv_coder *c = &e->c->part[k];
+    e->failed |= c->threads;
+    tsr_mvv_bits_append(e->set, &c->set);
+    if (e->child != e->set) tsr_mvv_bits_append(e->child, &c->child);
+    if (e->sign != e->set) tsr_mvv_bits_append(e->sign, &c->sign);
+    if (w->kind != REFINEMENT) memmove(w->list->item + *kept, w->list->item + w->begin + k * PART, (size_t)w->kept[k] * sizeof *w->list->item);
+    *kept += w->kept[k];
+    join_list(e, &e->c->found, &c->found);
+    join_list(e, &e->c->pixels, &c->pixels);
+    join_list(e, &e->c->sets, &c->sets);
+}
+
+/* Entries [begin, end) of a list; those that stay move to *kept. */
+static void run(encoding *e, pass kind, tsr_mvv_list *list, int64_t begin, int64_t end, int64_t *kept)
+{
+    int64_t kept_of[64];
+    if (e->c->parts < 2 || end - begin < 2 * PART) {
+        const int64_t some = entries(e, kind, list, begin, end);
+        if (*kept != begin && some) memmove(list->item + *kept, list->item + begin, (size_t)some * sizeof *list->item);
+        *kept += some;
+        return;
+    }
+    for (int64_t at = begin; at < end; at += (int64_t)e->c->parts * PART) {
+        wave w = { e, kind, list, at, tsr_min64(end, at + (int64_t)e->c->parts * PART), kept_of };
+        const int64_t parts = tsr_ceil_div(w.end - w.begin, PART);
+        tsr_parallel(e->c->threads, parts, 1, code_parts, &w);
+        for (int64_t k = 0; k < parts; k++) join(e, &w, k, kept);
+    }
+}
+
 /* One syntax or the other: the groups of planes follow each other in the main row. */
 static void flush(encoding *e)
 {
@@ -121,29 +208,36 @@ static void flush(encoding *e)
     tsr_mvv_bits_append(&e->c->out, e->sign);
 }
 
-/* Generation after generation: the sets of the list, those that they put behind it, and so on. */
-static void sorting(encoding *e, int64_t enough)
-{
-    tsr_mvv_list *list = &e->c->sets;
-    int64_t kept = 0, begin = 0;
-    pixels(e);
-    flush(e);
-    for (int64_t end = list->count; begin < end && !e->failed && e->c->out.count < enough; begin = end, end = list->count) {
-        for (int64_t k = begin; k < end; k++) {
-            const uint32_t entry = list->item[k], x = entry & ~TSR_MVV_SET_B;
-            const int32_t level = tsr_mvv_level(e->shape, x);
-            if (entry & TSR_MVV_SET_B ? set_b(e, x, level) : set_a(e, x, level)) list->item[kept++] = entry;
-        }
-        flush(e);
-    }
-    list->count = kept;
-}
-
+/* Pixels; then generation after generation: the sets of the list, those that they put behind it, and so on; then what was found in planes before. */
 static void plane(encoding *e, int64_t enough)
 {
-    const int64_t before = e->c->found.count;
-    sorting(e, enough);
-    for (int64_t k = 0; k < before; k++) tsr_mvv_bits_put(&e->c->out, size_of(e->value[e->c->found.item[k]]) >> e->plane & 1);
+    tsr_mvv_list *sets = &e->c->sets;
+    const int64_t before = e->c->found.count, count = e->c->pixels.count;
+    int64_t kept = 0, begin = 0, refined = 0;
+    run(e, PIXELS, &e->c->pixels, 0, count, &kept);
+    e->c->pixels.count = kept;
+    flush(e);
+    kept = 0;
+    for (int64_t end = sets->count; begin < end && !e->failed && e->c->out.count < enough; begin = end, end = sets->count) {
+        run(e, SETS, sets, begin, end, &kept);
+        flush(e);
+    }
+    sets->count = kept;
+    run(e, REFINEMENT, &e->c->found, 0, before, &refined);
+    flush(e);
+}
+
+/* Parts for the coder's threads. 0 without memory. */
+static int make_parts(tsr_mvv_coder *c)
+{
+    const int parts = c->threads > 1 ? (int)tsr_min64(4 * (int64_t)c->threads, 64) : 0;
+    if (parts <= c->parts) return 1;
+    tsr_mvv_coder *grown = (tsr_mvv_coder *)realloc(c->part, (size_t)parts * sizeof *grown);
+    if (!grown) return 0;
+    memset(grown + c->parts, 0, (size_t)(parts - c->parts) * sizeof *grown);
+    c->part = grown;
+    c->parts = parts;
+    return 1;
 }
 
 static int start(tsr_mvv_coder *c)
@@ -155,7 +249,7 @@ static int start(tsr_mvv_coder *c)
         rows[k]->count = 0;
         rows[k]->failed = 0;
     }
-    return tsr_mvv_list_add(&c->pixels, 0);
+    return make_parts(c) && tsr_mvv_list_add(&c->pixels, 0);
 }
 
 static void put_bytes(tsr_mvv_bits *b, uint32_t value, int bytes)
