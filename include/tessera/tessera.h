@@ -39,6 +39,7 @@
 #include "tessera/mesh.h"
 #include "tessera/mip.h"
 #include "tessera/morph.h"
+#include "tessera/multiview.h"
 #include "tessera/palette.h"
 #include "tessera/phantom.h"
 #include "tessera/pictures.h"

@@ -136,5 +136,6 @@ const tsr_format tsr_format_npz = { .name = "npz",
                                     .extensions = { ".npz" },
                                     .recognise = recognise,
                                     .whole = 1,
+                                    .datasets = 1,
                                     .read_volume = read_volume,
                                     .write_volume = write_volume };

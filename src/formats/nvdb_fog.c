@@ -102,5 +102,5 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
 }
 
 const tsr_format tsr_format_nvdbfog = {
-    .name = "nvdb-fog", .kind = TSR_FILE_VOLUME, .extensions = { ".nvdb" }, .recognise = recognise, .read_volume = read_volume
+    .name = "nvdb-fog", .kind = TSR_FILE_VOLUME, .extensions = { ".nvdb" }, .recognise = recognise, .datasets = 1, .read_volume = read_volume
 };

@@ -277,5 +277,6 @@ const tsr_format tsr_format_vti = { .name = "vti",
                                     .extensions = { ".vti" },
                                     .recognise = recognise,
                                     .whole = 1,
+                                    .datasets = 1,
                                     .read_volume = read_volume,
                                     .write_volume = write_volume };

@@ -1,0 +1,40 @@
+/* video/multiview/mvv_diff.h: what both directions of codec DIFF2D share. docs/theory/multiview.md 4. */
+#ifndef TSR_VIDEO_MULTIVIEW_MVV_DIFF_H
+#define TSR_VIDEO_MULTIVIEW_MVV_DIFF_H
+
+#include "video/multiview/mvv_adaptive.h"
+#include "video/multiview/mvv_bisk.h"
+#include "video/multiview/mvv_codec.h"
+
+/* What one worker needs. Samples of textures are integers times 2^fraction. */
+typedef struct tsr_diff_tool {
+    int32_t width, height, cameras, fraction, lossless;
+    int64_t texels;
+    tsr_mvv_adaptive wavelet;
+    tsr_bisk_tree tree;
+    tsr_bisk_coder coder;
+    uint8_t *mask, *sorted, *scratch; /* of texels, of coefficients */
+    uint16_t *count;                  /* cameras that see a texel */
+    int32_t *work, *coefficient;
+    int32_t *average[3], *sample; /* decoded averages of a step; one texture */
+} tsr_diff_tool;
+
+tsr_status tsr_diff_tool_make(const tsr_mvv_head *h, tsr_diff_tool *t);
+void tsr_diff_tool_free(tsr_diff_tool *t);
+
+/* t->mask from a mask of bits (NULL: all), or of cameras masks `stride` words apart: texels that any sees, counted in t->count. */
+void tsr_diff_mask(tsr_diff_tool *t, const uint64_t *bits);
+void tsr_diff_mask_any(tsr_diff_tool *t, const uint64_t *bits, int64_t stride);
+/* Makes ready for coding textures of t->mask. */
+tsr_status tsr_diff_ready(tsr_diff_tool *t);
+/* Samples on t->mask; others are not looked at. RETURNS NEW in *bytes. */
+tsr_status tsr_diff_encode(tsr_diff_tool *t, const int32_t *sample, int64_t budget, uint8_t **bytes, int64_t *size);
+/* Samples, 0 outside t->mask, from any bytes. */
+tsr_status tsr_diff_decode(tsr_diff_tool *t, const uint8_t *bytes, int64_t size, int32_t *sample);
+
+/* Numbers of streams; component p. */
+static inline int64_t tsr_diff_master(int64_t segment, int p) { return 3 * segment + p; }
+static inline int64_t tsr_diff_average(int64_t t, int p) { return 3 * t + p; }
+static inline int64_t tsr_diff_residual(const tsr_mvv_head *h, int64_t t, int64_t c, int p) { return 3 * (t * h->cameras + c) + p; }
+
+#endif

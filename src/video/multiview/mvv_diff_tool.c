@@ -1,0 +1,93 @@
+/* video/multiview/mvv_diff_tool.c: one texture of any shape to a stream and back. */
+#include <stdlib.h>
+
+#include "video/multiview/mvv_diff.h"
+#include "video/multiview/mvv_haar.h"
+
+tsr_status tsr_diff_tool_make(const tsr_mvv_head *h, tsr_diff_tool *t)
+{
+    memset(t, 0, sizeof *t);
+    t->width = h->width;
+    t->height = h->height;
+    t->cameras = h->cameras;
+    t->fraction = h->fraction;
+    t->lossless = h->lossless;
+    t->texels = (int64_t)h->width * h->height;
+    const size_t n = (size_t)t->texels;
+    if (h->lossless ? h->filter == TSR_MULTIVIEW_FILTER_97 || h->fraction != 0 : h->fraction > 6)
+        TSR_FAIL(TSR_ERROR_FORMAT, "its header names a filter or a precision that this codec has not");
+    TSR_TRY(tsr_mvv_adaptive_make(h->width, h->height, (tsr_multiview_filter)h->filter, h->levels, h->lossless, &t->wavelet));
+    t->mask = (uint8_t *)malloc(3 * n);
+    t->count = (uint16_t *)malloc(n * 2);
+    t->work = (int32_t *)malloc(6 * n * 4);
+    if (!t->mask || !t->count || !t->work) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for textures of %d x %d", h->width, h->height);
+    t->sorted = t->mask + n;
+    t->scratch = t->mask + 2 * n;
+    t->coefficient = t->work + n;
+    for (int p = 0; p < 3; p++) t->average[p] = t->work + (2 + (size_t)p) * n;
+    t->sample = t->work + 5 * n;
+    return TSR_OK;
+}
+
+void tsr_diff_tool_free(tsr_diff_tool *t)
+{
+    tsr_mvv_adaptive_free(&t->wavelet);
+    tsr_bisk_tree_free(&t->tree);
+    tsr_bisk_coder_free(&t->coder);
+    free(t->mask);
+    free(t->count);
+    free(t->work);
+}
+
+void tsr_diff_mask(tsr_diff_tool *t, const uint64_t *bits)
+{
+    const int64_t words = tsr_mvv_words(t->width);
+    for (int64_t v = 0; v < t->height; v++)
+        for (int64_t u = 0; u < t->width; u++) t->mask[v * t->width + u] = bits ? (uint8_t)tsr_mvv_bit(bits + v * words, u) : 1;
+}
+
+void tsr_diff_mask_any(tsr_diff_tool *t, const uint64_t *bits, int64_t stride)
+{
+    memset(t->count, 0, (size_t)t->texels * 2);
+    for (int32_t c = 0; c < t->cameras; c++) {
+        tsr_diff_mask(t, bits ? bits + c * stride : NULL);
+        for (int64_t k = 0; k < t->texels; k++) t->count[k] = (uint16_t)(t->count[k] + t->mask[k]);
+    }
+    for (int64_t k = 0; k < t->texels; k++) t->mask[k] = t->count[k] > 0;
+}
+
+tsr_status tsr_diff_ready(tsr_diff_tool *t)
+{
+    memcpy(t->sorted, t->mask, (size_t)t->texels);
+    tsr_mvv_adaptive_sort_mask(&t->wavelet, t->sorted);
+    return tsr_bisk_tree_make(&t->tree, t->width, t->height, t->wavelet.levels, t->sorted);
+}
+
+tsr_status tsr_diff_encode(tsr_diff_tool *t, const int32_t *sample, int64_t budget, uint8_t **bytes, int64_t *size)
+{
+    float *real = (float *)(void *)t->work;
+    memcpy(t->scratch, t->mask, (size_t)t->texels);
+    for (int64_t k = 0; k < t->texels; k++) {
+        const int32_t v = t->mask[k] ? sample[k] : 0;
+        if (t->lossless) t->coefficient[k] = v;
+        else real[k] = (float)v;
+    }
+    tsr_mvv_adaptive_forward(&t->wavelet, t->lossless ? (void *)t->coefficient : (void *)real, t->scratch);
+    for (int64_t k = 0; !t->lossless && k < t->texels; k++) t->coefficient[k] = tsr_mvv_round(real[k]);
+    return tsr_bisk_encode(&t->coder, &t->tree, t->coefficient, budget, bytes, size);
+}
+
+tsr_status tsr_diff_decode(tsr_diff_tool *t, const uint8_t *bytes, int64_t size, int32_t *sample)
+{
+    float *real = (float *)(void *)t->work;
+    TSR_TRY(tsr_bisk_decode(&t->coder, &t->tree, bytes, size, t->lossless ? sample : t->coefficient));
+    memcpy(t->scratch, t->sorted, (size_t)t->texels);
+    if (t->lossless) {
+        tsr_mvv_adaptive_inverse(&t->wavelet, sample, t->scratch);
+        return TSR_OK;
+    }
+    for (int64_t k = 0; k < t->texels; k++) real[k] = (float)t->coefficient[k];
+    tsr_mvv_adaptive_inverse(&t->wavelet, real, t->scratch);
+    for (int64_t k = 0; k < t->texels; k++) sample[k] = tsr_mvv_round(tsr_clampf(real[k], -1e6f, 1e6f));
+    return TSR_OK;
+}
