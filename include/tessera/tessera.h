@@ -39,6 +39,7 @@
 #include "tessera/mesh.h"
 #include "tessera/mip.h"
 #include "tessera/morph.h"
+#include "tessera/multiview.h"
 #include "tessera/multiview_footage.h"
 #include "tessera/multiview_model.h"
 #include "tessera/palette.h"

@@ -1,0 +1,39 @@
+/* video/multiview/mvv_haar.h: Haar wavelets, one pair. docs/theory/multiview.md 3.2.
+ *
+ * Forward, orthonormal: float32, so that no rounding adds up; coefficients are rounded once. Inverse: integers with TSR_MVV_SAMPLE_FRACTION bits of fraction in
+ * the scale of samples, where a pair is mean + difference, mean - difference: additions alone, the same bits in any order. Lossless: the S-transform. */
+#ifndef TSR_VIDEO_MULTIVIEW_MVV_HAAR_H
+#define TSR_VIDEO_MULTIVIEW_MVV_HAAR_H
+
+#include "video/multiview/mvv_tree.h"
+
+enum { TSR_MVV_SAMPLE_FRACTION = 12, TSR_MVV_FRACTION = 4 };
+
+TSR_HD float tsr_mvv_haar_low(float a, float b) { return (a + b) * 0.70710678f; }
+TSR_HD float tsr_mvv_haar_high(float a, float b) { return (a - b) * 0.70710678f; }
+TSR_HD int32_t tsr_mvv_round(float v) { return (int32_t)(v < 0.0f ? v - 0.5f : v + 0.5f); }
+
+/* Sums wrap around: streams may hold anything. */
+TSR_HD int32_t tsr_mvv_add(int32_t a, int32_t b) { return (int32_t)((uint32_t)a + (uint32_t)b); }
+TSR_HD int32_t tsr_mvv_subtract(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
+
+/* S-transform: low = floor((a + b) / 2), high = a - b. */
+TSR_HD int32_t tsr_mvv_s_low(int32_t a, int32_t b) { return tsr_mvv_add(a, b) >> 1; }
+TSR_HD int32_t tsr_mvv_s_first(int32_t low, int32_t high) { return tsr_mvv_add(low, tsr_mvv_add(high, 1) >> 1); }
+
+/* A coefficient of TSR_MVV_FRACTION bits of fraction, of so many steps of pairs, in the scale of samples. `size` < 2^31. */
+TSR_HD int32_t tsr_mvv_to_sample_scale(uint32_t size, int negative, int32_t steps)
+{
+    const int64_t factor = steps & 1 ? 46341 : 65536; /* 2^16 / sqrt 2 */
+    const int32_t shift = 16 + TSR_MVV_FRACTION - TSR_MVV_SAMPLE_FRACTION + (steps >> 1);
+    const int64_t value = tsr_minl(((int64_t)size * factor + ((int64_t)1 << (shift - 1))) >> shift, 1 << 22);
+    return (int32_t)(negative ? -value : value);
+}
+
+TSR_HD uint8_t tsr_mvv_to_texel(int32_t sample)
+{
+    const int32_t v = (sample >> TSR_MVV_SAMPLE_FRACTION) + (sample >> (TSR_MVV_SAMPLE_FRACTION - 1) & 1);
+    return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
+}
+
+#endif

@@ -1,0 +1,210 @@
+/* video/multiview/mvv_read.c: the steps and cameras that are asked for, with their masks. */
+#include "video/multiview/mvv_read.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "video/multiview/mvv_codec.h"
+#include "video/multiview/mvv_mask.h"
+
+static tsr_status take_range(const char *name, const char *what, int32_t there, int32_t first, int32_t *count)
+{
+    if (first < 0 || first >= there || *count < 0 || *count > there - first)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %ss %d to %d, the file has %d (from 0 on)", name, what, first, first + (*count ? *count : 1) - 1, there);
+    if (!*count) *count = there - first;
+    return TSR_OK;
+}
+
+static tsr_status read_atlas(tsr_mvv_reading *r, uint64_t *atlas)
+{
+    const uint8_t *bytes;
+    int64_t size;
+    TSR_TRY(tsr_mvv_reader_chunk(r->reader, TSR_MVV_ATLS, 0, 0, &bytes, &size));
+    if (bytes) return tsr_mvv_mask_decode(bytes, (size_t)size, atlas, 0, 1, r->head->width, r->head->height, NULL);
+    if (!r->reader->partial) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the atlas is missing", r->reader->name);
+    return TSR_OK;
+}
+
+static tsr_status sent_masks(tsr_mvv_reading *r)
+{
+    const tsr_mvv_head *h = r->head;
+    const int64_t words = tsr_mvv_words(h->width) * h->height;
+    for (int32_t g = r->mask_step / h->group; g * (int64_t)h->group < r->mask_step + r->mask_steps; g++)
+        for (int32_t c = r->mask_camera; c < r->mask_camera + r->mask_cameras; c++) {
+            const int32_t first = g * h->group, count = (int32_t)tsr_min64(h->group, h->steps - first);
+            const uint8_t *bytes;
+            int64_t size;
+            uint64_t *to = r->masks + ((first - r->mask_step) * (int64_t)r->mask_cameras + c - r->mask_camera) * words;
+            TSR_TRY(tsr_mvv_reader_chunk(r->reader, TSR_MVV_MASK, (int64_t)g * h->cameras + c, 0, &bytes, &size));
+            if (bytes)
+                TSR_TRY(tsr_mvv_mask_decode(bytes, (size_t)size, to, r->mask_cameras * words, count, h->width, h->height, h->atlas ? r->atlas : NULL));
+            else if (!r->reader->partial) TSR_FAIL(TSR_ERROR_FORMAT, "%s: masks of steps from %d on, camera %d, are missing", r->reader->name, first, c);
+        }
+    return TSR_OK;
+}
+
+/* Each mask is the one whose hash the file holds; with `partial` one that is not becomes empty. */
+static tsr_status check_hashes(tsr_mvv_reading *r, int rebuilt)
+{
+    const tsr_mvv_head *h = r->head;
+    const int64_t words = tsr_mvv_words(h->width) * h->height, count = (int64_t)r->mask_steps * r->mask_cameras;
+    const uint8_t *bytes;
+    int64_t size;
+    TSR_TRY(tsr_mvv_reader_chunk(r->reader, TSR_MVV_HASH, 0, 0, &bytes, &size));
+    if ((!bytes && !r->reader->partial) || (bytes && size != (int64_t)h->steps * h->cameras * 8))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the hashes of the masks are missing, or not one for each", r->reader->name);
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t t = r->mask_step + k / r->mask_cameras, c = r->mask_camera + k % r->mask_cameras;
+        uint64_t *mask = r->masks + k * words;
+        if (bytes && tsr_multiview_mask_hash(mask, h->width, h->height) == tsr_get_u64(bytes + 8 * (t * h->cameras + c))) continue;
+        if (!r->reader->partial)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: the mask of step %lld, camera %lld that was %s is not the one that the textures were coded with%s",
+                     r->reader->name, (long long)t, (long long)c, rebuilt ? "rebuilt" : "read",
+                     rebuilt ? ": model, cameras and bias must be those of the file" : "");
+        tsr_remark("%s: the mask of step %lld, camera %lld is lost", r->reader->name, (long long)t, (long long)c);
+        memset(mask, 0, (size_t)words * 8);
+    }
+    return TSR_OK;
+}
+
+static tsr_status rebuilt_masks(tsr_mvv_reading *r, const tsr_multiview_read_options *o, const tsr_multiview *m)
+{
+    const int64_t words = tsr_mvv_words(r->head->width) * r->head->height;
+    if (!o->rebuild)
+        TSR_FAIL(TSR_ERROR_STATE, "%s: its masks are to be rebuilt from its model, and nobody does that here", r->reader->name);
+    for (int64_t k = 0; k < (int64_t)r->mask_steps * r->mask_cameras; k++)
+        TSR_TRY(o->rebuild(o->user, m->model, m->model_size, (int32_t)(r->mask_step + k / r->mask_cameras), (int32_t)(r->mask_camera + k % r->mask_cameras),
+                           r->head->width, r->head->height, r->masks + k * words));
+    return TSR_OK;
+}
+
+/* Masks of whole groups; DIFF2D needs those of all cameras. */
+static tsr_status read_masks(tsr_mvv_reading *r, const tsr_multiview_read_options *o, const tsr_multiview *m)
+{
+    const tsr_mvv_head *h = r->head;
+    const int64_t words = tsr_mvv_words(h->width) * h->height;
+    const int all = h->codec == TSR_MULTIVIEW_DIFF2D;
+    if (!r->view.visible) return TSR_OK;
+    r->mask_step = r->first_step / h->group * h->group;
+    const int64_t last = tsr_ceil_div(r->first_step + r->view.steps, h->group) * h->group;
+    r->mask_steps = (int32_t)tsr_min64(last, h->steps) - r->mask_step;
+    r->mask_camera = all ? 0 : r->first_camera;
+    r->mask_cameras = all ? h->cameras : r->view.cameras;
+    r->masks = (uint64_t *)calloc((size_t)r->mask_steps * (size_t)r->mask_cameras, (size_t)words * 8);
+    if (!r->masks) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for masks of %d steps and %d cameras", r->mask_steps, r->mask_cameras);
+    r->atlas = r->view.atlas;
+    if (h->atlas) TSR_TRY(read_atlas(r, r->view.atlas));
+    else
+        for (int64_t i = 0; i < words; i++) r->view.atlas[i] = (i + 1) % tsr_mvv_words(h->width) || h->width % 64 == 0 ? ~0ull : (1ull << h->width % 64) - 1;
+    if (h->masks == TSR_MULTIVIEW_MASKS_SENT) TSR_TRY(sent_masks(r));
+    else TSR_TRY(rebuilt_masks(r, o, m));
+    TSR_TRY(check_hashes(r, h->masks == TSR_MULTIVIEW_MASKS_REBUILT));
+    for (int32_t t = 0; t < r->view.steps; t++)
+        for (int32_t c = 0; c < r->view.cameras; c++)
+            memcpy(tsr_mvv_mask(&r->view, t, c), tsr_mvv_reading_mask(r, r->first_step + t, r->first_camera + c), (size_t)words * 8);
+    return TSR_OK;
+}
+
+/* What a lossy codec left in irrelevant texels goes. */
+static void blank(const tsr_multiview_view *v)
+{
+    for (int64_t k = 0; v->visible && k < (int64_t)v->steps * v->cameras; k++)
+        for (int32_t y = 0; y < v->height; y++) {
+            const uint64_t *row = v->visible + k * tsr_mvv_mask_words(v) + y * tsr_mvv_words(v->width);
+            for (int32_t u = 0; u < v->width; u++)
+                if (!tsr_mvv_bit(row, u))
+                    for (int p = 0; p < 3; p++) v->plane[p][k * tsr_mvv_texels(v) + (int64_t)y * v->width + u] = 0;
+        }
+}
+
+static tsr_status read_metadata(const tsr_mvv_reader *r, int32_t first_camera, tsr_multiview *m)
+{
+    const uint8_t *bytes;
+    int64_t size, at = 0;
+    char name[256];
+    TSR_TRY(tsr_multiview_set_rate(m, r->head.rate));
+    for (int32_t c = 0; c < r->head.cameras; c++) {
+        const size_t length = r->names[at];
+        memcpy(name, r->names + at + 1, length);
+        name[length] = 0;
+        at += 1 + (int64_t)length;
+        if (length && c >= first_camera && c - first_camera < m->view.cameras) TSR_TRY(tsr_multiview_set_camera_name(m, c - first_camera, name));
+    }
+    if (!tsr_mvv_reader_find(r, TSR_MVV_MODL, 0)) return TSR_OK;
+    TSR_TRY(tsr_mvv_reader_chunk(r, TSR_MVV_MODL, 0, 0, &bytes, &size));
+    if (bytes) TSR_TRY(tsr_multiview_set_model_bytes(m, bytes, (size_t)size));
+    return TSR_OK;
+}
+
+static tsr_status read_content(tsr_mvv_reading *r, const tsr_multiview_read_options *o, tsr_multiview *m)
+{
+    tsr_mvv_host host = { 0 };
+    tsr_status status = tsr_mvv_host_open(m, 0, &host);
+    r->view = host.view;
+    if (status == TSR_OK) status = read_masks(r, o, m);
+    if (status == TSR_OK) switch (r->head->codec) {
+        case TSR_MULTIVIEW_RAW: status = tsr_mvv_raw_read(r); break;
+        case TSR_MULTIVIEW_SPIHT4D: status = tsr_mvv_spiht_read(r); break;
+        default: status = TSR_FAILED(TSR_ERROR_UNSUPPORTED, "this build does not read codec diff2d");
+        }
+    if (status == TSR_OK && r->head->codec != TSR_MULTIVIEW_RAW) blank(&r->view);
+    if (status == TSR_OK) status = tsr_mvv_host_upload(&host, m);
+    tsr_mvv_host_close(&host);
+    free(r->masks);
+    r->masks = NULL;
+    return status;
+}
+
+/* Bytes of the textures and what goes with them, before memory is taken; files of a few bytes may name any extents. */
+static tsr_status check_memory(const tsr_mvv_reader *r, const tsr_multiview_read_options *o, int32_t steps, int32_t cameras)
+{
+    const double texels = (double)r->head.width * r->head.height, limit = (double)(o->memory_limit ? o->memory_limit : tsr_physical_memory());
+    const double bytes = texels * 3.3 * steps * cameras + (double)r->head.steps * r->head.cameras;
+    if (bytes > limit)
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %d steps of %d textures of %d x %d texels need %.0f bytes, the limit is %.0f", r->name, steps, cameras,
+                 r->head.width, r->head.height, bytes, limit);
+    return TSR_OK;
+}
+
+tsr_status tsr_multiview_read_input(tsr_context *context, tsr_input *input, const tsr_multiview_read_options *options, tsr_multiview **multiview)
+{
+    tsr_multiview_read_options o;
+    tsr_mvv_reader reader;
+    tsr_multiview *m = NULL;
+    tsr_status status;
+    *multiview = NULL;
+    TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
+    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "no context");
+    if (!(o.bpp >= 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%g bits a texel, expected a number above 0", o.bpp);
+    TSR_TRY(tsr_mvv_reader_open(&reader, input, o.partial));
+    const tsr_mvv_head *h = &reader.head;
+    tsr_mvv_reading r = { .reader = &reader, .head = h, .context = context, .first_step = o.first_step, .first_camera = o.first_camera, .keep = 1 };
+    r.progress = o.progress.report ? &o.progress : NULL;
+    if (o.bpp > 0 && h->bpp[0] > 0 && !h->lossless) r.keep = fmin(1, o.bpp / h->bpp[0]);
+    const int masks = h->masks != TSR_MULTIVIEW_MASKS_NONE && !o.no_masks;
+    TSR_TRY_GOTO(take_range(reader.name, "step", h->steps, o.first_step, &o.steps), fail);
+    TSR_TRY_GOTO(take_range(reader.name, "camera", h->cameras, o.first_camera, &o.cameras), fail);
+    if (o.no_masks && h->codec == TSR_MULTIVIEW_DIFF2D && h->masks != TSR_MULTIVIEW_MASKS_NONE)
+        TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "%s: its codec needs the masks to decode textures", reader.name);
+    TSR_TRY_GOTO(check_memory(&reader, &o, o.steps, o.cameras), fail);
+    TSR_TRY_GOTO(tsr_multiview_create(context, h->width, h->height, o.cameras, o.steps, masks, &m), fail);
+    TSR_TRY_GOTO(read_metadata(&reader, o.first_camera, m), fail);
+    TSR_TRY_GOTO(read_content(&r, &o, m), fail);
+    tsr_mvv_reader_close(&reader);
+    *multiview = m;
+    return TSR_OK;
+fail:
+    tsr_multiview_destroy(&m);
+    tsr_mvv_reader_close(&reader);
+    return status;
+}
+
+tsr_status tsr_multiview_read(tsr_context *context, const char *path, const tsr_multiview_read_options *options, tsr_multiview **multiview)
+{
+    tsr_input *input;
+    *multiview = NULL;
+    TSR_TRY(tsr_input_open(path, NULL, &input));
+    const tsr_status status = tsr_multiview_read_input(context, input, options, multiview);
+    tsr_input_close(&input);
+    return status;
+}

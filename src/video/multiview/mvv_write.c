@@ -1,0 +1,143 @@
+/* video/multiview/mvv_write.c: a file: header, model, masks, then what the codec writes. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "video/multiview/mvv_codec.h"
+#include "video/multiview/mvv_mask.h"
+#include "video/multiview/mvv_report.h"
+
+enum { MASK_GROUP = 8, LEVELS = 5, MOST_LEVELS = 12, FRACTION = 4 };
+
+static tsr_status take_options(const tsr_multiview *m, const tsr_multiview_write_options *o, tsr_mvv_head *h)
+{
+    const tsr_multiview_view *v = &m->view;
+    if ((unsigned)o->codec >= TSR_MULTIVIEW_CODECS || (unsigned)o->masks >= TSR_MULTIVIEW_MASK_MODES || (unsigned)o->fill >= TSR_MULTIVIEW_FILLS ||
+        (unsigned)o->syntax >= TSR_MULTIVIEW_SYNTAXES || (unsigned)o->filter >= TSR_MULTIVIEW_FILTERS || (unsigned)o->allocation >= TSR_MULTIVIEW_ALLOCATIONS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "codec %d, masks %d, fill %d, syntax %d, filter %d, allocation %d: one of them is not known", (int)o->codec,
+                 (int)o->masks, (int)o->fill, (int)o->syntax, (int)o->filter, (int)o->allocation);
+    if (o->group < 0 || o->group > TSR_MULTIVIEW_MOST_STEPS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "groups of %d steps, expected 1 to %d", o->group, TSR_MULTIVIEW_MOST_STEPS);
+    if (o->codec == TSR_MULTIVIEW_SPIHT4D && o->group & (o->group - 1))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "groups of %d steps, expected a power of two (1, 2, 4, 8 ...)", o->group);
+    if (o->levels < 0 || o->levels > MOST_LEVELS) TSR_FAIL(TSR_ERROR_ARGUMENT, "%d levels, expected 1 to %d", o->levels, MOST_LEVELS);
+    for (int p = 0; p < 3; p++)
+        if (!(o->bpp[p] >= 0) || o->bpp[p] > 64)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "%g bits a texel of %c, expected a number above 0, at most 64 (0: the default)", o->bpp[p], "YUV"[p]);
+    if (o->masks == TSR_MULTIVIEW_MASKS_REBUILT && !m->model_size)
+        TSR_FAIL(TSR_ERROR_STATE, "masks that are rebuilt need a model in the file, and there is none; send the masks");
+    *h = (tsr_mvv_head){ .width = v->width, .height = v->height, .cameras = v->cameras, .steps = v->steps, .rate = { m->rate[0], m->rate[1] },
+                         .codec = (int32_t)o->codec, .masks = v->visible ? (int32_t)o->masks : TSR_MULTIVIEW_MASKS_NONE };
+    h->atlas = v->atlas && h->masks != TSR_MULTIVIEW_MASKS_NONE;
+    h->group = o->group ? o->group : o->codec == TSR_MULTIVIEW_DIFF2D ? v->steps : MASK_GROUP;
+    h->lossless = o->codec == TSR_MULTIVIEW_RAW || o->lossless;
+    if (o->codec == TSR_MULTIVIEW_RAW) return TSR_OK;
+    h->bpp[0] = o->bpp[0] > 0 ? o->bpp[0] : 0.75;
+    for (int p = 1; p < 3; p++) h->bpp[p] = o->bpp[p] > 0 ? o->bpp[p] : h->bpp[0] / 3;
+    if (o->codec == TSR_MULTIVIEW_SPIHT4D) {
+        h->fill = (int32_t)o->fill;
+        h->syntax = (int32_t)o->syntax;
+        h->fraction = h->lossless ? 0 : FRACTION;
+    } else {
+        h->filter = h->lossless && !o->filter ? TSR_MULTIVIEW_FILTER_53 : (int32_t)o->filter;
+        if (h->lossless && h->filter == TSR_MULTIVIEW_FILTER_97)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "filter 97 is not lossless, expected 53 or haar");
+        h->levels = o->levels ? o->levels : LEVELS;
+        h->open_loop = o->open_loop != 0;
+        h->fraction = h->lossless ? 0 : FRACTION;
+    }
+    return TSR_OK;
+}
+
+/* Bits beyond the width and texels outside the atlas are never set: nobody could code them. */
+static tsr_status check_masks(const tsr_multiview_view *v)
+{
+    const int64_t words = tsr_mvv_words(v->width);
+    const uint64_t last = v->width % 64 ? ~0ull << v->width % 64 : 0;
+    for (int64_t k = 0; k < (int64_t)v->steps * v->cameras; k++)
+        for (int64_t i = 0; i < words * v->height; i++) {
+            const uint64_t outside = (v->atlas ? ~v->atlas[i] : 0) | (i % words == words - 1 ? last : 0);
+            if (v->visible[k * words * v->height + i] & outside)
+                TSR_FAIL(TSR_ERROR_ARGUMENT, "the mask of step %lld, camera %lld has texels outside the atlas or beyond the width, in row %lld",
+                         (long long)(k / v->cameras), (long long)(k % v->cameras), (long long)(i / words));
+        }
+    return TSR_OK;
+}
+
+static tsr_status write_hashes(tsr_mvv_writing *w)
+{
+    const tsr_multiview_view *v = w->view;
+    const int64_t count = (int64_t)v->steps * v->cameras;
+    uint8_t *bytes = (uint8_t *)malloc((size_t)count * 8);
+    if (!bytes) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for %lld hashes", (long long)count);
+    for (int64_t k = 0; k < count; k++)
+        tsr_put_u64(bytes + 8 * k, tsr_multiview_mask_hash(v->visible + k * tsr_mvv_mask_words(v), v->width, v->height));
+    const tsr_status status = tsr_mvv_writer_chunk(w->writer, TSR_MVV_HASH, 0, bytes, (size_t)count * 8);
+    free(bytes);
+    return status;
+}
+
+static tsr_status write_mask_chunk(tsr_mvv_writing *w, uint32_t type, int64_t index, const uint64_t *masks, int64_t stride, int32_t count,
+                                   const uint64_t *atlas)
+{
+    uint8_t *bytes;
+    size_t size;
+    TSR_TRY(tsr_mvv_mask_encode(masks, stride, count, w->view->width, w->view->height, atlas, &bytes, &size));
+    const tsr_status status = tsr_mvv_writer_chunk(w->writer, type, index, bytes, size);
+    free(bytes);
+    return status;
+}
+
+static tsr_status write_masks(tsr_mvv_writing *w)
+{
+    const tsr_multiview_view *v = w->view;
+    if (w->head.atlas) TSR_TRY(write_mask_chunk(w, TSR_MVV_ATLS, 0, v->atlas, 0, 1, NULL));
+    if (w->head.masks == TSR_MULTIVIEW_MASKS_NONE) return TSR_OK;
+    TSR_TRY(check_masks(v));
+    TSR_TRY(write_hashes(w));
+    for (int32_t g = 0; w->head.masks == TSR_MULTIVIEW_MASKS_SENT && g < tsr_mvv_groups(&w->head); g++)
+        for (int32_t c = 0; c < v->cameras; c++) {
+            const int32_t first = g * w->head.group, count = (int32_t)tsr_min64(w->head.group, v->steps - first);
+            TSR_TRY(write_mask_chunk(w, TSR_MVV_MASK, (int64_t)g * v->cameras + c, tsr_mvv_mask(v, first, c), v->cameras * tsr_mvv_mask_words(v), count,
+                                     v->atlas));
+        }
+    return TSR_OK;
+}
+
+static tsr_status write_content(const tsr_multiview *m, tsr_mvv_writing *w)
+{
+    TSR_TRY(tsr_mvv_writer_head(w->writer, &w->head, m));
+    if (m->model_size) TSR_TRY(tsr_mvv_writer_chunk(w->writer, TSR_MVV_MODL, 0, m->model, m->model_size));
+    TSR_TRY(write_masks(w));
+    switch (w->head.codec) {
+    case TSR_MULTIVIEW_RAW: return tsr_mvv_raw_write(w);
+    case TSR_MULTIVIEW_SPIHT4D: return tsr_mvv_spiht_write(w);
+    default: TSR_FAIL(TSR_ERROR_UNSUPPORTED, "this build does not write codec diff2d");
+    }
+}
+
+tsr_status tsr_multiview_write(const tsr_multiview *multiview, const char *path, const tsr_multiview_write_options *options, tsr_multiview_report *report)
+{
+    tsr_multiview_write_options o;
+    tsr_mvv_host host = { 0 };
+    tsr_mvv_writer writer;
+    tsr_mvv_writing w = { 0 };
+    TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
+    if (!multiview) TSR_FAIL(TSR_ERROR_ARGUMENT, "no textures");
+    TSR_TRY(take_options(multiview, &o, &w.head));
+    tsr_status status = tsr_mvv_host_open(multiview, 1, &host);
+    if (status == TSR_OK && w.head.masks == TSR_MULTIVIEW_MASKS_NONE) host.view.visible = host.view.atlas = NULL;
+    w.view = &host.view;
+    w.writer = &writer;
+    w.context = multiview->context;
+    w.progress = o.progress.report ? &o.progress : NULL;
+    w.allocation = o.allocation;
+    if (status == TSR_OK) {
+        status = tsr_mvv_writer_open(&writer, path, o.overwrite);
+        if (status == TSR_OK) status = write_content(multiview, &w);
+        if (status == TSR_OK && report) tsr_mvv_report_fill(&w, &writer, multiview->model_size, report);
+        status = tsr_mvv_writer_close(&writer, status);
+        if (status == TSR_OK && report) report->file_bytes = writer.position;
+    }
+    tsr_mvv_host_close(&host);
+    return status;
+}
