@@ -72,7 +72,7 @@ TSR_API tsr_status tsr_multiview_model_pack(const tsr_multiview_model *model, ui
 TSR_API tsr_status tsr_multiview_model_unpack(const void *bytes, size_t size, const char *name, int64_t memory_limit,
                                               tsr_multiview_model **model) TSR_CHECKED;
 
-typedef struct tsr_multiview_read_options {
+typedef struct tsr_multiview_model_options {
     size_t struct_size;
     const char *atlas;     /* an OBJ file whose texture coordinates all steps have (they may then be of any format of meshes); NULL: the first step's */
     int64_t first;         /* number of the first mesh of a path with %d; 0 = the first that is there of 0 to 9 */
@@ -82,15 +82,15 @@ typedef struct tsr_multiview_read_options {
     tsr_rig_read_options rig;
     int64_t memory_limit; /* bytes; 0 = physical memory */
     tsr_progress progress;
-} tsr_multiview_read_options;
-#define TSR_MULTIVIEW_READ_OPTIONS                                                     \
+} tsr_multiview_model_options;
+#define TSR_MULTIVIEW_MODEL_OPTIONS                                                     \
     {                                                                                  \
-        .struct_size = sizeof(tsr_multiview_read_options), .rig = TSR_RIG_READ_OPTIONS \
+        .struct_size = sizeof(tsr_multiview_model_options), .rig = TSR_RIG_READ_OPTIONS \
     }
 /* Meshes from numbered files ("mesh-%04d.obj", or one file: a thing that does not move), cameras from a rig: one file, or one per step (a path with %d).
  * TSR_ERROR_FORMAT for a step with another topology (the file, the triangle), cameras that are missing for a step, or a step with another number of them.
  * *rig (NULL: not wanted): the cameras as they were read, for the paths of their pictures: RETURNS NEW. */
-TSR_API tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, const tsr_multiview_read_options *options,
+TSR_API tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, const tsr_multiview_model_options *options,
                                             tsr_multiview_model **model, tsr_rig **rig) TSR_CHECKED;
 
 /* Model error on purpose: every vertex moved by `sigma` world units (Gaussian, rigidly per step if `rigid`, else each for itself), from a seed. RETURNS NEW. */
@@ -114,6 +114,11 @@ TSR_API void tsr_texturer_destroy(tsr_texturer **texturer);
 TSR_API tsr_texturer_report tsr_texturer_look(const tsr_texturer *texturer);
 /* Which texels belong to a triangle: [height][words] on the texturer's device, words = (width + 63) / 64, bit u % 64 of word u / 64. RETURNS VIEW. */
 TSR_API const uint64_t *tsr_texturer_atlas(const tsr_texturer *texturer);
+/* The same, copied to memory of the device that is the caller's. */
+TSR_API tsr_status tsr_texturer_copy_atlas(const tsr_texturer *texturer, uint64_t *atlas) TSR_CHECKED;
+
+/* Planes and masks of the texturer's device to host memory. Waits. */
+TSR_API tsr_status tsr_texturer_download(const tsr_texturer *texturer, void *host, const void *device, size_t bytes) TSR_CHECKED;
 
 typedef enum tsr_texture_sampling {
     TSR_TEXTURE_BILINEAR = 0, /* between the four nearest pixels */
@@ -127,6 +132,14 @@ TSR_API tsr_status tsr_texturer_step(tsr_texturer *texturer, int32_t step, const
                                      uint8_t *const plane[3], uint64_t *visible) TSR_CHECKED;
 /* 64-bit XXH64 (seed 0) of a mask [height][words] in host memory, its words little-endian: guards masks that are made anew. */
 TSR_API uint64_t tsr_mask_hash(const uint64_t *mask, int32_t width, int32_t height);
+
+/* Masks made again by a reader of .mvv files: the function that tsr_multiview_read_options.rebuild wants, with a maker as its `user`. A maker keeps the model and
+ * the masks of the step at hand. One thread at a time. Create RETURNS NEW. */
+typedef struct tsr_mask_maker tsr_mask_maker;
+TSR_API tsr_status tsr_mask_maker_create(tsr_context *context, tsr_mask_maker **maker) TSR_CHECKED;
+TSR_API void tsr_mask_maker_destroy(tsr_mask_maker **maker);
+TSR_API tsr_status tsr_mask_maker_rebuild(void *maker, const void *model, size_t model_size, int32_t t, int32_t c, int32_t width, int32_t height,
+                                          uint64_t *mask) TSR_CHECKED;
 
 /* For display by plain look-up: texels of one texture beyond the atlas take the colour of the nearest visible texel within `gutter` (0 = 2, up to 16) of them, so
  * that no border bleeds. Planes [height][width] and visible [height][words] on the device. */

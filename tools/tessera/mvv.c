@@ -2,7 +2,7 @@
 
 #include "mvv.h"
 
-static const cli_verb *const commands[] = { &mvv_encode, &mvv_decode, &mvv_info, &mvv_compare };
+static const cli_verb *const commands[] = { &mvv_make, &mvv_encode, &mvv_decode, &mvv_info, &mvv_compare, &mvv_render };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static int run(cli_call *cli, int argc, char **argv)

@@ -2,6 +2,7 @@
 #ifndef TSR_VISION_TEXTURES_FOOTAGE_H
 #define TSR_VISION_TEXTURES_FOOTAGE_H
 
+#include "core/core.h"
 #include "core/vec3.h"
 #include "tessera/multiview_footage.h"
 

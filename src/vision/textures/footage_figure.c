@@ -183,9 +183,9 @@ void tsr_footage_skin(const tsr_footage *f, int32_t part, const double own[3], d
     const double *axes = f->axes[part];
     const double tall = own[2] / axes[2], turn = around(own[0], own[1]);
     const int tone = f->o.scene == TSR_FOOTAGE_DANCER ? tone_of[part] : part % 8;
-    double grain = 0, size = 9;
-    for (int n = 0; n < 3; n++, size *= 2.3) grain += noise(17 + 31ull * (uint64_t)n + 101ull * (uint64_t)part, own[0] * size, own[1] * size, own[2] * size) / (n + 1);
-    double bright = 1 + 0.28 * grain;
+    double grain = 0, size = 7;
+    for (int n = 0; n < 3; n++, size *= 2) grain += noise(17 + 31ull * (uint64_t)n + 101ull * (uint64_t)part, own[0] * size, own[1] * size, own[2] * size) / (n + 1);
+    double bright = 1 + 0.22 * grain;
     if (f->o.scene == TSR_FOOTAGE_DANCER ? part == 0 || part == 1 || part == 10 || part == 11 : part % 2 == 0) { /* stripes, soft at their edges */
         double s, c;
         tsr_det_sincos_turns(f->box ? 6 * own[2] : 4 * tall, &s, &c);

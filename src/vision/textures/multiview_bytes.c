@@ -280,7 +280,7 @@ tsr_status tsr_multiview_model_unpack(const void *bytes, size_t size, const char
 {
     tsr_status status;
     tsr_multiview_parts p;
-    int32_t grid;
+    int32_t grid = NO_GRID;
     uint8_t *plain = NULL;
     uint32_t *whole = NULL;
     if (!model) TSR_FAIL(TSR_ERROR_ARGUMENT, "model is NULL");

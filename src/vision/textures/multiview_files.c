@@ -60,7 +60,7 @@ static tsr_status count_files(const char *pattern, int64_t *first, int32_t most,
 
 /* ---- meshes ---------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status open_placed(const char *path, const tsr_multiview_read_options *o, tsr_placed_mesh *mesh)
+static tsr_status open_placed(const char *path, const tsr_multiview_model_options *o, tsr_placed_mesh *mesh)
 {
     tsr_input *input = NULL;
     const tsr_input_options io = { .memory_limit = o->memory_limit };
@@ -89,7 +89,7 @@ static tsr_status same_topology(const char *path, const tsr_placed_mesh *first, 
 }
 
 /* One step's positions. Without an atlas file each OBJ file is looked at with its places. */
-static tsr_status read_step(const char *path, const tsr_multiview_read_options *o, const tsr_placed_mesh *first, float *position)
+static tsr_status read_step(const char *path, const tsr_multiview_model_options *o, const tsr_placed_mesh *first, float *position)
 {
     tsr_status status;
     if (!o->atlas) {
@@ -178,7 +178,7 @@ static tsr_status place_cameras(const char *path, const tsr_rig *rig, const crew
 
 typedef struct gathering {
     const char *meshes, *cameras;
-    tsr_multiview_read_options o;
+    tsr_multiview_model_options o;
     tsr_placed_mesh first;
     tsr_rig *rig;
     crew crew;
@@ -246,7 +246,7 @@ static tsr_status gather(gathering *g, tsr_multiview_model **model)
     return TSR_OK;
 }
 
-tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, const tsr_multiview_read_options *options, tsr_multiview_model **model,
+tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, const tsr_multiview_model_options *options, tsr_multiview_model **model,
                                     tsr_rig **rig)
 {
     gathering g = { .meshes = meshes, .cameras = cameras };

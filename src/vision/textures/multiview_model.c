@@ -50,8 +50,8 @@ tsr_status tsr_mask_rules_take(const char *what, const tsr_mask_rules *rules, ts
     if (rules->scale < 0 || rules->scale > 8)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%.200s: depth maps %d times as fine as pictures, expected 1 to 8", what, rules->scale);
     taken->bias = or_default(rules->bias, 1.5);
-    taken->slope = or_default(rules->slope, 2);
-    taken->slope_most = or_default(rules->slope_most, 1.0 / 64);
+    taken->slope = or_default(rules->slope, 0.125);
+    taken->slope_most = or_default(rules->slope_most, 1.0 / 16);
     taken->cos_min = rules->cos_min;
     taken->vote = rules->vote != 0;
     taken->scale = rules->scale ? rules->scale : 2;

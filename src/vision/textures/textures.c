@@ -247,6 +247,18 @@ void tsr_texturer_destroy(tsr_texturer **texturer)
 tsr_texturer_report tsr_texturer_look(const tsr_texturer *x) { return x ? x->report : (tsr_texturer_report){ 0 }; }
 const uint64_t *tsr_texturer_atlas(const tsr_texturer *x) { return x ? x->atlas : NULL; }
 
+tsr_status tsr_texturer_copy_atlas(const tsr_texturer *x, uint64_t *to)
+{
+    if (!x || !to) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", x ? "atlas" : "texturer");
+    return x->context->backend->copy(x->context->queue, to, x->atlas, (size_t)x->job.words * (size_t)x->job.height * sizeof *to);
+}
+
+tsr_status tsr_texturer_download(const tsr_texturer *x, void *host, const void *device, size_t bytes)
+{
+    if (!x || !host || !device) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", !x ? "texturer" : host ? "device" : "host");
+    return x->context->backend->download(x->context->queue, host, device, bytes);
+}
+
 /* ---- a step ---------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_status check_step(const tsr_texturer *x, int32_t step)

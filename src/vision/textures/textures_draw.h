@@ -86,7 +86,7 @@ TSR_HD void tsr_texture_resolve(const tsr_texture_view *v, int64_t i)
     tsr_texture_triangle t;
     tsr_texture_plane p;
     int64_t w[3];
-    (void)tsr_texture_on_map(&v->shape, 0, number, &t, &p);
+    if (!tsr_texture_on_map(&v->shape, 0, number, &t, &p)) return;
     tsr_texture_weights(&t, (int32_t)(i % v->width), (int32_t)(i / v->width), w);
     double world[3] = { 0.0, 0.0, 0.0 }, uv[2] = { 0.0, 0.0 }, whole = 0.0;
     for (int32_t k = 0; k < 3; k++) {

@@ -14,7 +14,7 @@ enum {
     TSR_TEXTURE_NO_CORNER = 0x7fffffff
 };
 #define TSR_TEXTURE_NO_TRIANGLE 0xffffffffu
-#define TSR_TEXTURE_NOTHING 0xffffffffu /* in a depth map: no surface */
+#define TSR_TEXTURE_NOTHING 0xffffffffffffffffull /* in a depth map: no surface */
 
 /* What a camera makes of a step. Depth: ranged by `nearest` and `farthest` of the mesh's box, of 1/w for a camera whose rays meet, of the distance for parallel
  * ones: both are affine over the picture. */
@@ -34,10 +34,11 @@ typedef struct tsr_texture_corner {
     uint32_t depth;
 } tsr_texture_corner;
 
-/* A triangle as a camera sees it. */
+/* A triangle as a camera sees it: whether it faces it, the bias of its depth test, and how its depth changes over the depth map (tsr_texture_plane). */
 typedef struct tsr_texture_face {
+    int64_t along, down;
     int32_t front;
-    uint32_t bias; /* of the depth test */
+    uint32_t bias;
 } tsr_texture_face;
 
 /* A texel's triangle and its place in it: shares of corners 0 and 1 in 1/65536; corner 2 has the rest. */
@@ -57,7 +58,7 @@ typedef struct tsr_texture_job {
     const float *position;            /* [vertices][3] of the step */
     tsr_texture_corner *corner;       /* [cameras][vertices] */
     tsr_texture_face *face;           /* [cameras][triangles] */
-    uint32_t *map;                    /* depth maps */
+    uint64_t *map;                    /* depth maps: depth, and behind it the number of the triangle */
     const uint8_t *picture;           /* RGB; NULL: masks alone */
     const tsr_texture_texel *texel;   /* [height][width] */
     const tsr_texture_chart *chart;   /* [triangles] */
@@ -106,7 +107,7 @@ typedef struct tsr_texture_triangle {
     int32_t own[3]; /* 0: centres on the edge opposite to this corner belong to it (a top or left edge), -1: they do not */
 } tsr_texture_triangle;
 
-/* 0: it has no area, or no centre lies in its box. */
+/* 0: it has no area, or no centre lies in its box (all of it is set then, too). */
 TSR_HD int tsr_texture_set_up(tsr_texture_triangle *t, const int32_t x[3], const int32_t y[3], int32_t width, int32_t height)
 {
     for (int32_t k = 0; k < 3; k++) {
@@ -210,6 +211,8 @@ TSR_HD int tsr_texture_on_map(const tsr_texture_job *j, int32_t c, int64_t i, ts
     const tsr_texture_corner *corner = j->corner + (int64_t)c * j->vertices;
     int32_t x[3], y[3];
     uint32_t depth[3];
+    t->area = 0;
+    p->along = p->down = p->origin = p->least = p->most = 0;
     for (int32_t k = 0; k < 3; k++) {
         const tsr_texture_corner *v = corner + j->triangle[3 * i + k];
         if (v->x == TSR_TEXTURE_NO_CORNER) return 0;
@@ -222,7 +225,7 @@ TSR_HD int tsr_texture_on_map(const tsr_texture_job *j, int32_t c, int64_t i, ts
     return there;
 }
 
-/* What of a triangle the texels of the atlas ask for: whether it faces the camera, and how much nearer a surface must be to hide it. */
+/* What of a triangle the texels of the atlas ask for. */
 TSR_HD void tsr_texture_make_face(const tsr_texture_job *j, int32_t c, int64_t i)
 {
     tsr_texture_face *f = j->face + (int64_t)c * j->triangles + i;
@@ -232,12 +235,15 @@ TSR_HD void tsr_texture_make_face(const tsr_texture_job *j, int32_t c, int64_t i
     tsr_texture_plane p;
     f->front = 0;
     f->bias = j->bias;
-    if (!(a[2] > 0.0 && b[2] > 0.0 && d[2] > 0.0)) return;
+    f->along = f->down = 0;
+    for (int32_t k = 0; k < 3; k++)
+        if (corner[j->triangle[3 * i + k]].x == TSR_TEXTURE_NO_CORNER) return; /* it is not on the map either */
     const double product = a[0] * (b[1] * d[2] - b[2] * d[1]) - a[1] * (b[0] * d[2] - b[2] * d[0]) + a[2] * (b[0] * d[1] - b[1] * d[0]);
     f->front = product * j->camera[c].orient > 0.0;
-    t.area = 0;
     (void)tsr_texture_on_map(j, c, i, &t, &p);
     if (t.area == 0) return;
+    f->along = p.along;
+    f->down = p.down;
     const int64_t along = p.along < 0 ? -p.along : p.along, down = p.down < 0 ? -p.down : p.down;
     const double slope = j->slope * (double)tsr_maxl(along, down), most = (double)j->slope_most;
     f->bias += (uint32_t)(slope < most ? slope : most);
@@ -249,7 +255,7 @@ TSR_HD void tsr_texture_make_face(const tsr_texture_job *j, int32_t c, int64_t i
 #define TSR_TEXTURE_DRAW TSR_HD
 #endif
 #if defined(__CUDACC__) || defined(TSR_TEXTURES_SHARED)
-#define TSR_TEXTURE_LEAST(at, value) ((void)atomicMin((at), (value))) /* several threads draw into one row */
+#define TSR_TEXTURE_LEAST(at, value) ((void)atomicMin((unsigned long long *)(at), (unsigned long long)(value))) /* several threads draw into one row */
 #else
 #define TSR_TEXTURE_LEAST(at, value) (*(at) = (value))
 #endif
@@ -263,9 +269,9 @@ TSR_TEXTURE_DRAW void tsr_texture_draw_depth(const tsr_texture_job *j, int32_t c
     for (int32_t row = tsr_maxi(t.y0, begin) + first; row <= t.y1 && row < end; row += stride) {
         int32_t from, to;
         tsr_texture_span(&t, row, &from, &to);
-        uint32_t *map = j->map + j->camera[c].map + (int64_t)row * j->camera[c].map_width;
+        uint64_t *map = j->map + j->camera[c].map + (int64_t)row * j->camera[c].map_width;
         for (int32_t column = from; column <= to; column++) {
-            const uint32_t z = tsr_texture_depth(&p, &t, column, row);
+            const uint64_t z = (uint64_t)tsr_texture_depth(&p, &t, column, row) << 32 | (uint64_t)i;
             if (z < map[column]) TSR_TEXTURE_LEAST(&map[column], z);
         }
     }
@@ -369,21 +375,64 @@ TSR_HD void tsr_texture_ewa(const uint8_t *picture, int32_t width, int32_t heigh
 
 /* ---- texels ------------------------------------------------------------------------------------------------------------------------- */
 
-TSR_HD int tsr_texture_in_light(const tsr_texture_job *j, const tsr_texture_camera *c, double x, double y, uint32_t depth, uint32_t bias)
+/* A texel's place on the depth map and its depth, between the ROUNDED corners of its triangle: so it lies in the triangle as the map has it. */
+typedef struct tsr_texture_spot {
+    double x, y, depth; /* in 1/256 */
+} tsr_texture_spot;
+
+/* Nothing is in front of a spot, by the texel (column, row) of the map: depths are compared at the texel's CENTRE, to which the triangle's own plane carries the
+ * depth of the spot. */
+TSR_HD int tsr_texture_passes(const tsr_texture_job *j, const tsr_texture_camera *c, const tsr_texture_face *f, const tsr_texture_spot *s, int32_t column, int32_t row)
 {
-    const uint32_t *map = j->map + c->map;
-    const double mx = x * (double)c->scale, my = y * (double)c->scale;
-    const uint32_t near_ = depth > bias ? depth - bias : 0u;
-    const int32_t ix = (int32_t)mx, iy = (int32_t)my;
-    if (!j->vote) return near_ <= map[(int64_t)iy * c->map_width + ix];
-    const int32_t ox = mx - (double)ix < 0.5 ? -1 : 1, oy = my - (double)iy < 0.5 ? -1 : 1;
-    int32_t votes = 0;
-    for (int32_t k = 0; k < 4; k++) {
-        const int32_t sx = tsr_maxi(0, tsr_mini(c->map_width - 1, ix + (k & 1 ? ox : 0)));
-        const int32_t sy = tsr_maxi(0, tsr_mini(c->map_height - 1, iy + (k & 2 ? oy : 0)));
-        votes += near_ <= map[(int64_t)sy * c->map_width + sx];
+    const double dx = (double)(column * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2) - s->x, dy = (double)(row * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2) - s->y;
+    const double moved = ((double)f->along * dx + (double)f->down * dy) * (1.0 / 256.0);
+    return s->depth + moved - (double)f->bias <= (double)(j->map[c->map + (int64_t)row * c->map_width + column] >> 32);
+}
+
+/* What another triangle does to a spot: 0 it is beside it, 1 behind it, 2 in front. */
+TSR_HD int tsr_texture_hides(const tsr_texture_job *j, int32_t c, int64_t i, const tsr_texture_spot *s)
+{
+    const tsr_texture_corner *all = j->corner + (int64_t)c * j->vertices;
+    const tsr_texture_corner *v[3] = { all + j->triangle[3 * i], all + j->triangle[3 * i + 1], all + j->triangle[3 * i + 2] };
+    double w[3];
+    for (int32_t k = 0; k < 3; k++) {
+        const tsr_texture_corner *a = v[(k + 1) % 3], *b = v[(k + 2) % 3];
+        w[k] = (double)(b->x - a->x) * (s->y - (double)a->y) - (double)(b->y - a->y) * (s->x - (double)a->x);
     }
-    return votes >= 2;
+    if ((w[0] < 0.0 || w[1] < 0.0 || w[2] < 0.0) && (w[0] > 0.0 || w[1] > 0.0 || w[2] > 0.0)) return 0; /* of both signs */
+    const double area = w[0] + w[1] + w[2];
+    if (area == 0.0) return 0;
+    const double z = (w[0] * (double)v[0]->depth + w[1] * (double)v[1]->depth + w[2] * (double)v[2]->depth) / area;
+    return z + (double)j->bias < s->depth ? 2 : 1;
+}
+
+/* Of the triangles that win the four texels round the spot those count that cover it: much sharper than the map. Where none does, the nearest texel decides. */
+TSR_HD int tsr_texture_in_light(const tsr_texture_job *j, int32_t number, uint32_t triangle, const tsr_texture_spot *s)
+{
+    const tsr_texture_camera *c = &j->camera[number];
+    const tsr_texture_face *f = j->face + (int64_t)number * j->triangles + triangle;
+    const int32_t mx = tsr_maxi(0, tsr_mini((int32_t)s->x, c->map_width * TSR_TEXTURE_SUB - 1)), my = tsr_maxi(0, tsr_mini((int32_t)s->y, c->map_height * TSR_TEXTURE_SUB - 1));
+    const int32_t ox = (mx & 255) < TSR_TEXTURE_SUB / 2 ? -1 : 1, oy = (my & 255) < TSR_TEXTURE_SUB / 2 ? -1 : 1;
+    int32_t votes = 0, covered = 0;
+    uint32_t before = triangle;
+    for (int32_t k = 0; k < 4; k++) {
+        const int32_t sx = tsr_maxi(0, tsr_mini(c->map_width - 1, (mx >> 8) + (k & 1 ? ox : 0)));
+        const int32_t sy = tsr_maxi(0, tsr_mini(c->map_height - 1, (my >> 8) + (k & 2 ? oy : 0)));
+        if (j->vote) {
+            votes += tsr_texture_passes(j, c, f, s, sx, sy);
+            continue;
+        }
+        const uint64_t key = j->map[c->map + (int64_t)sy * c->map_width + sx];
+        const uint32_t winner = (uint32_t)(key & 0xffffffffu);
+        covered |= winner == triangle;
+        if (key == TSR_TEXTURE_NOTHING || winner == before || winner == triangle) continue;
+        before = winner;
+        const int hides = tsr_texture_hides(j, number, (int64_t)winner, s);
+        if (hides == 2) return 0;
+        covered |= hides;
+    }
+    if (j->vote) return votes >= 2;
+    return covered || tsr_texture_passes(j, c, f, s, mx >> 8, my >> 8);
 }
 
 /* The cosine at a texel is at least cos_min: squares are compared. */
@@ -410,20 +459,24 @@ TSR_HD int tsr_texture_texel_of(const tsr_texture_job *j, int32_t c, int64_t i, 
 {
     const tsr_texture_texel texel = j->texel[i];
     if (texel.triangle == TSR_TEXTURE_NO_TRIANGLE) return 0;
-    const tsr_texture_face face = j->face[(int64_t)c * j->triangles + texel.triangle];
-    if (!face.front) return 0;
+    const tsr_texture_face *face = &j->face[(int64_t)c * j->triangles + texel.triangle];
+    if (!face->front) return 0;
     const tsr_texture_camera *camera = &j->camera[c];
     const uint32_t *corner = j->triangle + 3 * (int64_t)texel.triangle;
     const tsr_texture_corner *all = j->corner + (int64_t)c * j->vertices;
-    const double *v0 = all[corner[0]].at, *v1 = all[corner[1]].at, *v2 = all[corner[2]].at;
+    const tsr_texture_corner *c0 = &all[corner[0]], *c1 = &all[corner[1]], *c2 = &all[corner[2]];
+    const double *v0 = c0->at, *v1 = c1->at, *v2 = c2->at;
     const double share[3] = { (double)texel.share[0], (double)texel.share[1], (double)(65536 - texel.share[0] - texel.share[1]) };
-    double at[4];
-    for (int32_t r = 0; r < 4; r++) at[r] = share[0] * v0[r] + share[1] * v1[r] + share[2] * v2[r];
+    double at[3];
+    for (int32_t r = 0; r < 3; r++) at[r] = share[0] * v0[r] + share[1] * v1[r] + share[2] * v2[r];
     const double inverse = 1.0 / at[2], x = at[0] * inverse, y = at[1] * inverse;
     if (!(x >= 0.0 && y >= 0.0 && x < (double)camera->width && y < (double)camera->height)) return 0;
-    const double z = at[3] * inverse;
-    const uint32_t depth = z > 0.0 ? z < (double)TSR_TEXTURE_RANGE ? (uint32_t)z : (uint32_t)TSR_TEXTURE_RANGE : 0u;
-    if (!tsr_texture_in_light(j, camera, x, y, depth, face.bias)) return 0;
+    const double w0 = share[0] * v0[2] * inverse, w1 = share[1] * v1[2] * inverse, w2 = share[2] * v2[2] * inverse;
+    tsr_texture_spot spot;
+    spot.x = w0 * (double)c0->x + w1 * (double)c1->x + w2 * (double)c2->x;
+    spot.y = w0 * (double)c0->y + w1 * (double)c1->y + w2 * (double)c2->y;
+    spot.depth = w0 * (double)c0->depth + w1 * (double)c1->depth + w2 * (double)c2->depth;
+    if (!tsr_texture_in_light(j, c, texel.triangle, &spot)) return 0;
     if (j->cos_min > 0.0 && !tsr_texture_faces(j, camera, corner, share)) return 0;
     if (!j->picture) return 1;
     int32_t rgb[3];
