@@ -212,7 +212,7 @@ static void test_visibility_of_the_dancer(void **state)
 {
     (void)state;
     const tsr_footage_options o = { .struct_size = sizeof o, .steps = 6, .cameras = test_is_slow() ? 1 : 2, .width = 640, .height = 480, .atlas = 192, .detail = 16,
-                                    .supersampling = 1, .rules = { .scale = test_is_slow() ? 2 : 4 } };
+                                    .supersampling = 1 };
     check_visibility(&o, 5);
 }
 static void test_visibility_of_a_sphere_and_a_cube(void **state)
@@ -267,7 +267,8 @@ static void check_colors(const tsr_footage_options *o, tsr_texture_sampling samp
 static void test_colors_are_the_skin(void **state)
 {
     (void)state;
-    tsr_footage_options o = { .struct_size = sizeof o, .steps = 1, .cameras = 2, .width = 640, .height = 480, .atlas = 256, .unlit = 1, .supersampling = 2 };
+    tsr_footage_options o = { .struct_size = sizeof o, .steps = 1, .cameras = 2, .width = 640, .height = 480, .atlas = 256, .unlit = 1, .supersampling = 2,
+                              .rules = { .cos_min = 0.5 } }; /* nearer to silhouettes pictures mix in what is behind */
     check_colors(&o, TSR_TEXTURE_BILINEAR, 4);
     o.unlit = 0; /* Lambert: all cameras see the same */
     check_colors(&o, TSR_TEXTURE_BILINEAR, 4);

@@ -406,23 +406,24 @@ TSR_HD int tsr_texture_hides(const tsr_texture_job *j, int32_t c, int64_t i, con
     return z + (double)j->bias < s->depth ? 2 : 1;
 }
 
-/* Of the triangles that win the four texels round the spot those count that cover it: much sharper than the map. Where none does, the nearest texel decides. */
+/* The four texels of the map round the spot: where all say the same, so it is. Else, at a boundary, of the triangles that win them those count that cover the
+ * spot, which is much sharper than the map; where none does, the nearest texel decides. */
 TSR_HD int tsr_texture_in_light(const tsr_texture_job *j, int32_t number, uint32_t triangle, const tsr_texture_spot *s)
 {
     const tsr_texture_camera *c = &j->camera[number];
     const tsr_texture_face *f = j->face + (int64_t)number * j->triangles + triangle;
     const int32_t mx = tsr_maxi(0, tsr_mini((int32_t)s->x, c->map_width * TSR_TEXTURE_SUB - 1)), my = tsr_maxi(0, tsr_mini((int32_t)s->y, c->map_height * TSR_TEXTURE_SUB - 1));
     const int32_t ox = (mx & 255) < TSR_TEXTURE_SUB / 2 ? -1 : 1, oy = (my & 255) < TSR_TEXTURE_SUB / 2 ? -1 : 1;
-    int32_t votes = 0, covered = 0;
+    const int32_t column[2] = { mx >> 8, tsr_maxi(0, tsr_mini(c->map_width - 1, (mx >> 8) + ox)) };
+    const int32_t row[2] = { my >> 8, tsr_maxi(0, tsr_mini(c->map_height - 1, (my >> 8) + oy)) };
+    const int32_t nearest = tsr_texture_passes(j, c, f, s, column[0], row[0]);
+    int32_t passed = nearest, covered = 0;
+    for (int32_t k = 1; k < 4; k++) passed += tsr_texture_passes(j, c, f, s, column[k & 1], row[k >> 1]);
+    if (j->vote) return passed >= 2;
+    if (passed == 0 || passed == 4) return passed == 4;
     uint32_t before = triangle;
     for (int32_t k = 0; k < 4; k++) {
-        const int32_t sx = tsr_maxi(0, tsr_mini(c->map_width - 1, (mx >> 8) + (k & 1 ? ox : 0)));
-        const int32_t sy = tsr_maxi(0, tsr_mini(c->map_height - 1, (my >> 8) + (k & 2 ? oy : 0)));
-        if (j->vote) {
-            votes += tsr_texture_passes(j, c, f, s, sx, sy);
-            continue;
-        }
-        const uint64_t key = j->map[c->map + (int64_t)sy * c->map_width + sx];
+        const uint64_t key = j->map[c->map + (int64_t)row[k >> 1] * c->map_width + column[k & 1]];
         const uint32_t winner = (uint32_t)(key & 0xffffffffu);
         covered |= winner == triangle;
         if (key == TSR_TEXTURE_NOTHING || winner == before || winner == triangle) continue;
@@ -431,8 +432,7 @@ TSR_HD int tsr_texture_in_light(const tsr_texture_job *j, int32_t number, uint32
         if (hides == 2) return 0;
         covered |= hides;
     }
-    if (j->vote) return votes >= 2;
-    return covered || tsr_texture_passes(j, c, f, s, mx >> 8, my >> 8);
+    return covered || nearest;
 }
 
 /* The cosine at a texel is at least cos_min: squares are compared. */
