@@ -58,10 +58,15 @@ static void sizes(int32_t atlas, double bar_ms)
         c.holds = c.time.median <= bar_ms / 1000;
     }
     bench_report(&s.b, &c);
-    bench_report(&s.b, &(bench_case){ .name = "  with ewa", .n = (int64_t)texels, .bytes = c.bytes, .time = bench_measure(&s.b, ewa_call, NULL, NULL) });
-    bench_report(&s.b, &(bench_case){ .name = "  view 640 x 480", .n = 640 * 480, .bytes = 640 * 480 * 20.0, .time = bench_measure(&s.b, draw_call, NULL, NULL) });
+    bench_report(&s.b,
+                 &(bench_case){ .name = "  with ewa", .n = (int64_t)texels, .bytes = c.bytes, .time = bench_measure(&s.b, ewa_call, NULL, NULL) });
+    bench_report(
+        &s.b,
+        &(bench_case){ .name = "  view 640 x 480", .n = 640 * 480, .bytes = 640 * 480 * 20.0, .time = bench_measure(&s.b, draw_call, NULL, NULL) });
     s.given = NULL;
-    bench_report(&s.b, &(bench_case){ .name = "  masks alone", .n = (int64_t)texels, .bytes = texels * 8 + maps, .time = bench_measure(&s.b, step_call, NULL, NULL) });
+    bench_report(&s.b,
+                 &(bench_case){
+                     .name = "  masks alone", .n = (int64_t)texels, .bytes = texels * 8 + maps, .time = bench_measure(&s.b, step_call, NULL, NULL) });
     tsr_multiview_destroy(&s.textures);
     tsr_texturer_destroy(&s.texturer);
     for (int32_t k = 0; k < 8; k++) tsr_image_destroy(&s.pictures[k]);

@@ -58,7 +58,8 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
         tsr_placed_mesh mesh;
         const int accepted = tsr_input_memory(bytes, size, "fuzz", &settings, &input) == TSR_OK && tsr_placed_mesh_read(input, &mesh) == TSR_OK;
         if (accepted) {
-            for (int64_t i = 0; i < 3 * mesh.triangles; i++) check(mesh.triangle[i] < mesh.vertices && mesh.corner[i] < mesh.places, "an index out of range\n");
+            for (int64_t i = 0; i < 3 * mesh.triangles; i++)
+                check(mesh.triangle[i] < mesh.vertices && mesh.corner[i] < mesh.places, "an index out of range\n");
             tsr_placed_mesh_free(&mesh);
         }
         tsr_input_close(&input);
@@ -77,8 +78,10 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
 
 void fuzz_seeds(void)
 {
-    static const char obj[] = "# atlas\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nf 1/1 2/2 3/3 -1/-1\nf 1/1/1 2/2/2 3/3/3\n";
-    const float position[] = { -1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, -1, -1, 0.5f, 1, -1, 0.5f, 1, 1, 0.5f, -1, 1, 0.5f }, uv[] = { 0, 0, 1, 0, 1, 1, 0, 1 };
+    static const char obj[] =
+        "# atlas\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nf 1/1 2/2 3/3 -1/-1\nf 1/1/1 2/2/2 3/3/3\n";
+    const float position[] = { -1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, -1, -1, 0.5f, 1, -1, 0.5f, 1, 1, 0.5f, -1, 1, 0.5f },
+                uv[] = { 0, 0, 1, 0, 1, 1, 0, 1 };
     const uint32_t triangle[] = { 0, 1, 2, 0, 2, 3 };
     const int32_t picture[] = { 16, 16 };
     tsr_camera camera = { .fov = 40 };
@@ -87,8 +90,19 @@ void fuzz_seeds(void)
     size_t size;
     fuzz_seed((const uint8_t *)obj, sizeof obj - 1);
     check(tsr_camera_look_at(&camera, (tsr_vec3){ 0, 0, 5 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 1, 0 }) == TSR_OK, "camera\n");
-    const tsr_multiview_parts p = { .struct_size = sizeof p, .width = 16, .height = 16, .cameras = 1, .steps = 2, .vertices = 4, .triangles = 2, .triangle = triangle,
-                                    .place = uv, .position = position, .camera = &camera, .camera_steps = 1, .picture = picture };
+    const tsr_multiview_parts p = { .struct_size = sizeof p,
+                                    .width = 16,
+                                    .height = 16,
+                                    .cameras = 1,
+                                    .steps = 2,
+                                    .vertices = 4,
+                                    .triangles = 2,
+                                    .triangle = triangle,
+                                    .place = uv,
+                                    .position = position,
+                                    .camera = &camera,
+                                    .camera_steps = 1,
+                                    .picture = picture };
     check(tsr_multiview_model_create(&p, &model) == TSR_OK && tsr_multiview_model_pack(model, &bytes, &size) == TSR_OK, "model\n");
     uint8_t plain[4096];
     uLongf length = sizeof plain - HEAD;

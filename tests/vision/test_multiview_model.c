@@ -15,8 +15,21 @@ static void test_mistakes_of_models(void **state)
     tsr_multiview_model *model = NULL;
     tsr_context *context = test_context();
     require_ok(tsr_camera_look_at(&camera, (tsr_vec3){ 0, 0, 5 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 1, 0 }));
-    const tsr_multiview_parts good = { .struct_size = sizeof good, .width = 64, .height = 64, .cameras = 1, .steps = 1, .vertices = 4, .places = 4, .triangles = 4,
-                                       .triangle = triangle, .corner = corner, .place = uv, .position = position, .camera = &camera, .camera_steps = 1, .picture = picture };
+    const tsr_multiview_parts good = { .struct_size = sizeof good,
+                                       .width = 64,
+                                       .height = 64,
+                                       .cameras = 1,
+                                       .steps = 1,
+                                       .vertices = 4,
+                                       .places = 4,
+                                       .triangles = 4,
+                                       .triangle = triangle,
+                                       .corner = corner,
+                                       .place = uv,
+                                       .position = position,
+                                       .camera = &camera,
+                                       .camera_steps = 1,
+                                       .picture = picture };
     tsr_texturer *x;
     require_ok(tsr_multiview_model_create(&good, &model));
     require_ok(tsr_texturer_create(context, model, &x));
@@ -115,7 +128,8 @@ static void test_bytes_come_back(void **state)
             assert_true(tsr_multiview_model_unpack(bytes, at, "cut", 0, &back) != TSR_OK);
             assert_null(back);
             bytes[at] ^= (uint8_t)(1u << (test_random(&seed) % 8));
-            if (tsr_multiview_model_unpack(bytes, size, "turned", 1 << 26, &back) == TSR_OK && at >= 112) same_parts(model, back); /* a bit that says nothing */
+            if (tsr_multiview_model_unpack(bytes, size, "turned", 1 << 26, &back) == TSR_OK && at >= 112)
+                same_parts(model, back); /* a bit that says nothing */
             tsr_multiview_model_destroy(&back);
             free(bytes);
             require_ok(tsr_multiview_model_pack(model, &bytes, &size));
@@ -154,7 +168,9 @@ static void test_models_from_files(void **state)
                 char name[8];
                 snprintf(name, sizeof name, "c%d", c);
                 camera.position.z = 5 + f;
-                const tsr_rig_camera one = { .name = name, .image = "%d.png", .width = 64, .height = 48, .camera = camera, .frame = moving ? 1 + f : TSR_RIG_STATIC };
+                const tsr_rig_camera one = {
+                    .name = name, .image = "%d.png", .width = 64, .height = 48, .camera = camera, .frame = moving ? 1 + f : TSR_RIG_STATIC
+                };
                 if (!(moving == 2 && c == 1 && f == 1)) require_ok(tsr_rig_add(rig, &one));
             }
         tsr_rig_set_sequence(rig, 1, 2);
@@ -163,7 +179,8 @@ static void test_models_from_files(void **state)
         put("textures-model-1.obj", SQUARE("0") ATLAS "f 1/1 2/2 3/3 4/4\n");
         put("textures-model-2.obj", SQUARE("0.5") ATLAS "f 1/1 2/2 3/3 4/4\n");
         if (moving == 2) {
-            require_error(tsr_multiview_model_read(meshes, cameras, NULL, &model, NULL), TSR_ERROR_FORMAT, "camera 'c1' is missing for step 1 (frame 2)");
+            require_error(tsr_multiview_model_read(meshes, cameras, NULL, &model, NULL), TSR_ERROR_FORMAT,
+                          "camera 'c1' is missing for step 1 (frame 2)");
             continue;
         }
         require_ok(tsr_multiview_model_read(meshes, cameras, NULL, &model, &rig));
@@ -274,10 +291,8 @@ static void test_footage_rays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mistakes_of_models),
-        cmocka_unit_test(test_bytes_come_back),
-        cmocka_unit_test(test_models_from_files),
-        cmocka_unit_test(test_jitter),
+        cmocka_unit_test(test_mistakes_of_models), cmocka_unit_test(test_bytes_come_back),
+        cmocka_unit_test(test_models_from_files),  cmocka_unit_test(test_jitter),
         cmocka_unit_test(test_footage_rays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

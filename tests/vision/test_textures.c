@@ -118,7 +118,8 @@ static place *find_places(const tsr_multiview_parts *p, int32_t step)
 }
 
 /* Is the point seen: it faces the camera, lies in the picture, and no other triangle crosses the way. */
-static int oracle_sees(const tsr_multiview_parts *p, int32_t step, const double *edges, const tsr_camera *camera, int32_t width, int32_t height, const place *at)
+static int oracle_sees(const tsr_multiview_parts *p, int32_t step, const double *edges, const tsr_camera *camera, int32_t width, int32_t height,
+                       const place *at)
 {
     const double eye[3] = { camera->position.x, camera->position.y, camera->position.z };
     double way[3], pixel[2];
@@ -175,7 +176,8 @@ static void check_visibility(const tsr_footage_options *o, int32_t step)
     int64_t all = 0, different = 0, far = 0, visible = 0;
     for (int32_t c = 0; c < m.cameras; c++) {
         for (int64_t i = 0; i < texels; i++)
-            seen[i] = places[i].triangle < 0 ? (int8_t)-1 : (int8_t)oracle_sees(&s.p, step, edges, &s.p.camera[c], s.p.picture[0], s.p.picture[1], &places[i]);
+            seen[i] = places[i].triangle < 0 ? (int8_t)-1
+                                             : (int8_t)oracle_sees(&s.p, step, edges, &s.p.camera[c], s.p.picture[0], s.p.picture[1], &places[i]);
         for (int64_t i = 0; i < texels; i++) {
             const int32_t u = (int32_t)(i % m.width), v = (int32_t)(i / m.width);
             const int own = bit(m.visible, m.words, (int64_t)c * m.height + v, u);
@@ -195,8 +197,8 @@ static void check_visibility(const tsr_footage_options *o, int32_t step)
             far += !near_;
         }
     }
-    print_message("%lld texels, %.1f %% visible, agreement %.3f %%, %lld differ beyond a texel from a boundary\n", (long long)all, 100.0 * (double)visible / (double)all,
-                  100 - 100.0 * (double)different / (double)all, (long long)far);
+    print_message("%lld texels, %.1f %% visible, agreement %.3f %%, %lld differ beyond a texel from a boundary\n", (long long)all,
+                  100.0 * (double)visible / (double)all, 100 - 100.0 * (double)different / (double)all, (long long)far);
     assert_true(visible > all / 10);
     assert_true((double)different <= 0.005 * (double)all);
     assert_true(far <= all / 5000); /* where an occluder is thinner than a texel of the depth map */
@@ -211,14 +213,22 @@ static void check_visibility(const tsr_footage_options *o, int32_t step)
 static void test_visibility_of_the_dancer(void **state)
 {
     (void)state;
-    const tsr_footage_options o = { .struct_size = sizeof o, .steps = 6, .cameras = test_is_slow() ? 1 : 2, .width = 640, .height = 480, .atlas = 192, .detail = 16,
+    const tsr_footage_options o = { .struct_size = sizeof o,
+                                    .steps = 6,
+                                    .cameras = test_is_slow() ? 1 : 2,
+                                    .width = 640,
+                                    .height = 480,
+                                    .atlas = 192,
+                                    .detail = 16,
                                     .supersampling = 1 };
     check_visibility(&o, 5);
 }
 static void test_visibility_of_a_sphere_and_a_cube(void **state)
 {
     (void)state;
-    tsr_footage_options o = { .struct_size = sizeof o, .scene = TSR_FOOTAGE_SPHERE, .steps = 2, .cameras = 3, .atlas = 96, .detail = 24, .supersampling = 1 };
+    tsr_footage_options o = {
+        .struct_size = sizeof o, .scene = TSR_FOOTAGE_SPHERE, .steps = 2, .cameras = 3, .atlas = 96, .detail = 24, .supersampling = 1
+    };
     check_visibility(&o, 1);
     o.scene = TSR_FOOTAGE_CUBE;
     check_visibility(&o, 0);
@@ -255,7 +265,8 @@ static void check_colors(const tsr_footage_options *o, tsr_texture_sampling samp
         for (int k = 0; k < 3; k++) error[k] += fabs(yuv[k] - m.plane[k][i]);
         count++;
     }
-    print_message("mean error of Y %.2f, U %.2f, V %.2f over %lld texels\n", error[0] / (double)count, error[1] / (double)count, error[2] / (double)count, (long long)count);
+    print_message("mean error of Y %.2f, U %.2f, V %.2f over %lld texels\n", error[0] / (double)count, error[1] / (double)count,
+                  error[2] / (double)count, (long long)count);
     assert_true(count > 1000);
     assert_true(error[0] / (double)count < most);
     assert_true(error[1] / (double)count < most / 2 && error[2] / (double)count < most / 2);
@@ -267,7 +278,14 @@ static void check_colors(const tsr_footage_options *o, tsr_texture_sampling samp
 static void test_colors_are_the_skin(void **state)
 {
     (void)state;
-    tsr_footage_options o = { .struct_size = sizeof o, .steps = 1, .cameras = 2, .width = 640, .height = 480, .atlas = 256, .unlit = 1, .supersampling = 2,
+    tsr_footage_options o = { .struct_size = sizeof o,
+                              .steps = 1,
+                              .cameras = 2,
+                              .width = 640,
+                              .height = 480,
+                              .atlas = 256,
+                              .unlit = 1,
+                              .supersampling = 2,
                               .rules = { .cos_min = 0.5 } }; /* nearer to silhouettes pictures mix in what is behind */
     check_colors(&o, TSR_TEXTURE_BILINEAR, 4);
     o.unlit = 0; /* Lambert: all cameras see the same */
@@ -289,8 +307,19 @@ static tsr_multiview_model *plate(int32_t atlas, int32_t pixels, const tsr_mask_
     tsr_camera camera = { .projection = TSR_ORTHOGRAPHIC, .height = 2 };
     tsr_multiview_model *model;
     require_ok(tsr_camera_look_at(&camera, (tsr_vec3){ 0, 0, 5 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 1, 0 }));
-    tsr_multiview_parts p = { .struct_size = sizeof p, .width = atlas, .height = atlas, .cameras = 1, .steps = 1, .vertices = 4, .triangles = 2, .triangle = triangle,
-                              .place = uv, .position = position, .camera = &camera, .camera_steps = 1, .picture = picture };
+    tsr_multiview_parts p = { .struct_size = sizeof p,
+                              .width = atlas,
+                              .height = atlas,
+                              .cameras = 1,
+                              .steps = 1,
+                              .vertices = 4,
+                              .triangles = 2,
+                              .triangle = triangle,
+                              .place = uv,
+                              .position = position,
+                              .camera = &camera,
+                              .camera_steps = 1,
+                              .picture = picture };
     if (rules) p.rules = *rules;
     require_ok(tsr_multiview_model_create(&p, &model));
     return model;
@@ -308,7 +337,8 @@ static void test_a_plate_is_sampled_exactly(void **state)
         for (int i = 0; i < 64 * 64; i++) {
             assert_int_equal(bit(m.visible, 1, i / 64, i % 64), 1);
             const int inner = i % 64 > 1 && i % 64 < 62 && i / 64 > 1 && i / 64 < 62;
-            if (inner || sampling == 0) assert_in_range(m.plane[0][i] + 1, image.pixels[i], image.pixels[i] + 2); /* within one: a ramp keeps its mean */
+            if (inner || sampling == 0)
+                assert_in_range(m.plane[0][i] + 1, image.pixels[i], image.pixels[i] + 2); /* within one: a ramp keeps its mean */
             assert_in_range(m.plane[1][i], 127, 129);
         }
         drop_made(&m);
@@ -331,13 +361,16 @@ static void test_a_plate_is_sampled_exactly(void **state)
 static void test_every_device_and_thread_count_agree(void **state)
 {
     (void)state;
-    tsr_footage_options o = { .struct_size = sizeof o, .steps = 3, .cameras = 3, .width = 160, .height = 120, .atlas = 128, .detail = 12, .supersampling = 1, .noise = 3 };
+    tsr_footage_options o = {
+        .struct_size = sizeof o, .steps = 3, .cameras = 3, .width = 160, .height = 120, .atlas = 128, .detail = 12, .supersampling = 1, .noise = 3
+    };
     for (int turn = 0; turn < 3; turn++) {
         o.rules = (tsr_mask_rules){ .vote = turn == 1, .cos_min = turn == 2 ? 0.3 : 0, .scale = 1 + turn };
         tsr_context *one = test_context_on("cpu", 1), *own = test_context();
         shot s = take(&o, 2);
         const tsr_texture_sampling sampling = turn == 1 ? TSR_TEXTURE_EWA : TSR_TEXTURE_BILINEAR;
-        made a = make(one, tsr_footage_model(s.footage), 2, s.pictures, sampling), b = make(own, tsr_footage_model(s.footage), 2, s.pictures, sampling);
+        made a = make(one, tsr_footage_model(s.footage), 2, s.pictures, sampling),
+             b = make(own, tsr_footage_model(s.footage), 2, s.pictures, sampling);
         for (int k = 0; k < 3; k++) assert_memory_equal(a.plane[k], b.plane[k], texels_of(&a));
         assert_memory_equal(a.visible, b.visible, words_of(&a) * 8);
         assert_memory_equal(a.atlas, b.atlas, (size_t)a.height * (size_t)a.words * 8);
@@ -366,7 +399,9 @@ static void test_masks_are_made_again_from_bytes(void **state)
     (void)state;
     tsr_context *context = test_context();
     tsr_mask_maker *maker;
-    const tsr_footage_options o = { .struct_size = sizeof o, .steps = 3, .cameras = 2, .width = 160, .height = 120, .atlas = 128, .detail = 12, .supersampling = 1 };
+    const tsr_footage_options o = {
+        .struct_size = sizeof o, .steps = 3, .cameras = 2, .width = 160, .height = 120, .atlas = 128, .detail = 12, .supersampling = 1
+    };
     tsr_footage_options other = o;
     other.rules.bias = 40000;
     shot s = take(&o, 0), w = take(&other, 0);
@@ -420,7 +455,9 @@ static double psnr(const tsr_image *a, const tsr_image *rgb)
 static void test_views_look_like_the_footage(void **state)
 {
     (void)state;
-    const tsr_footage_options o = { .struct_size = sizeof o, .steps = 1, .cameras = 4, .atlas = test_is_slow() ? 256 : 512, .supersampling = 2, .detail = 24 };
+    const tsr_footage_options o = {
+        .struct_size = sizeof o, .steps = 1, .cameras = 4, .atlas = test_is_slow() ? 256 : 512, .supersampling = 2, .detail = 24
+    };
     shot s = take(&o, 0);
     tsr_image first = { 0 };
     for (int turn = 0; turn < 2; turn++) {
@@ -528,8 +565,19 @@ static void test_neighbours_share_no_texel(void **state)
             const uint32_t a = (uint32_t)i, corner[6] = { a, a + 1, a + N + 1, a, a + N + 1, a + N };
             for (int k = 0; k < 6; k++) *t++ = corner[turn % 2 ? 5 - k : k];
         }
-        const tsr_multiview_parts p = { .struct_size = sizeof p, .width = 61, .height = 47, .cameras = 1, .steps = 1, .vertices = N * N, .triangles = (N - 1) * (N - 1) * 2,
-                                        .triangle = triangle, .place = uv, .position = position, .camera = &camera, .camera_steps = 1, .picture = picture };
+        const tsr_multiview_parts p = { .struct_size = sizeof p,
+                                        .width = 61,
+                                        .height = 47,
+                                        .cameras = 1,
+                                        .steps = 1,
+                                        .vertices = N * N,
+                                        .triangles = (N - 1) * (N - 1) * 2,
+                                        .triangle = triangle,
+                                        .place = uv,
+                                        .position = position,
+                                        .camera = &camera,
+                                        .camera_steps = 1,
+                                        .picture = picture };
         tsr_multiview_model *model;
         tsr_texturer *x;
         require_ok(tsr_multiview_model_create(&p, &model));

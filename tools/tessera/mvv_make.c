@@ -73,12 +73,14 @@ static int load_pictures(making *m, int32_t step, tsr_image *pictures)
         if (status == TSR_OK && m->film[c]) {
             status = tsr_video_reader_next(m->film[c], &pictures[c], &more);
             if (status == TSR_OK && !more)
-                return cli_error(m->cli, CLI_FAILED, "%s: the film of camera '%s' ends after %d frames, but there are meshes of %d steps", cli_shown(own.image),
-                                 cli_shown(own.name), (int)step, (int)m->parts.steps);
+                return cli_error(m->cli, CLI_FAILED, "%s: the film of camera '%s' ends after %d frames, but there are meshes of %d steps",
+                                 cli_shown(own.image), cli_shown(own.name), (int)step, (int)m->parts.steps);
         } else if (status == TSR_OK) {
             status = tsr_rig_path(m->rig, own.image, (int32_t)(m->first + step), path, sizeof path);
             if (status == TSR_OK) status = tsr_image_read(path, NULL, &pictures[c]);
-            if (status != TSR_OK) return cli_error(m->cli, CLI_FAILED, "the picture of camera '%s' for step %d: %s", cli_shown(own.name), (int)step, tsr_error_message());
+            if (status != TSR_OK)
+                return cli_error(m->cli, CLI_FAILED, "the picture of camera '%s' for step %d: %s", cli_shown(own.name), (int)step,
+                                 tsr_error_message());
         }
         if (status != TSR_OK) return cli_status(m->cli, status, NULL);
     }
@@ -100,11 +102,13 @@ static int make_step(making *m, int32_t step, const tsr_multiview_view *v)
     if (!pictures) return cli_error(m->cli, CLI_FAILED, "out of memory");
     int code = load_pictures(m, step, pictures);
     if (!code) {
-        const size_t texels = (size_t)v->cameras * (size_t)v->height * (size_t)v->width, words = (size_t)v->cameras * (size_t)v->height * (size_t)((v->width + 63) / 64);
+        const size_t texels = (size_t)v->cameras * (size_t)v->height * (size_t)v->width,
+                     words = (size_t)v->cameras * (size_t)v->height * (size_t)((v->width + 63) / 64);
         uint8_t *plane[3];
         for (int k = 0; k < 3; k++) plane[k] = v->plane[k] + (size_t)step * texels;
         const double begun = now();
-        tsr_status status = tsr_texturer_step(m->texturer, step, pictures, (tsr_texture_sampling)m->sampling, plane, v->visible + (size_t)step * words);
+        tsr_status status =
+            tsr_texturer_step(m->texturer, step, pictures, (tsr_texture_sampling)m->sampling, plane, v->visible + (size_t)step * words);
         if (status == TSR_OK) status = tsr_context_synchronize(m->context);
         m->seconds += now() - begun;
         if (status != TSR_OK) code = cli_status(m->cli, status, NULL);
@@ -238,28 +242,92 @@ static int run(cli_call *cli, int argc, char **argv)
     char meshes[4200], cameras[4200];
     const cli_option options[] = {
         { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &m.output, .argument = "FILE.mvv", .help = "the textures, uncoded" },
-        { .name = "meshes", .type = CLI_TEXT, .value = &m.meshes, .argument = "PATH",
+        { .name = "meshes",
+          .type = CLI_TEXT,
+          .value = &m.meshes,
+          .argument = "PATH",
           .help = "numbered meshes of one topology, OBJ with texture coordinates (default: FOLDER/mesh-%04d.obj)" },
-        { .name = "cameras", .type = CLI_TEXT, .value = &m.cameras, .argument = "PATH",
+        { .name = "cameras",
+          .type = CLI_TEXT,
+          .value = &m.cameras,
+          .argument = "PATH",
           .help = "the cameras and their pictures or films; with %d: a file for every step (default: FOLDER/cameras.json)" },
-        { .name = "atlas", .type = CLI_TEXT, .value = &m.atlas, .argument = "FILE.obj", .help = "whose texture coordinates all meshes have, which may then be PLY ..." },
-        { .name = "size", .type = CLI_SIZE3, .value = &m.size, .argument = "W,H,1", .help = "texels of the atlas (default 512,512,1)", .lower = 1, .upper = 8192 },
-        { .name = "first", .type = CLI_COUNT, .value = &m.first, .argument = "N", .help = "number of the first mesh and picture (default: of 0 to 9 the first that is there)",
-          .lower = 0, .upper = 1e9 },
-        { .name = "steps", .type = CLI_INT, .value = &m.read.steps, .argument = "N", .help = "at most (default: as many as there are)", .lower = 1, .upper = 1 << 20 },
+        { .name = "atlas",
+          .type = CLI_TEXT,
+          .value = &m.atlas,
+          .argument = "FILE.obj",
+          .help = "whose texture coordinates all meshes have, which may then be PLY ..." },
+        { .name = "size",
+          .type = CLI_SIZE3,
+          .value = &m.size,
+          .argument = "W,H,1",
+          .help = "texels of the atlas (default 512,512,1)",
+          .lower = 1,
+          .upper = 8192 },
+        { .name = "first",
+          .type = CLI_COUNT,
+          .value = &m.first,
+          .argument = "N",
+          .help = "number of the first mesh and picture (default: of 0 to 9 the first that is there)",
+          .lower = 0,
+          .upper = 1e9 },
+        { .name = "steps",
+          .type = CLI_INT,
+          .value = &m.read.steps,
+          .argument = "N",
+          .help = "at most (default: as many as there are)",
+          .lower = 1,
+          .upper = 1 << 20 },
         { .name = "rate", .type = CLI_REAL, .value = &m.rate, .argument = "R", .help = "steps a second (default 25)", .lower = 0.001, .upper = 1e6 },
-        { .name = "sampling", .type = CLI_CHOICE, .value = &m.sampling, .argument = "HOW", .help = "of pictures; ewa: for pictures finer than the atlas",
+        { .name = "sampling",
+          .type = CLI_CHOICE,
+          .value = &m.sampling,
+          .argument = "HOW",
+          .help = "of pictures; ewa: for pictures finer than the atlas",
           .choices = "bilinear ewa" },
-        { .name = "bias", .type = CLI_REAL, .value = &m.read.rules.bias, .argument = "QUANTA", .help = "of the depth test (default 1.5; below 0: none)", .lower = -1, .upper = 1e6 },
-        { .name = "slope", .type = CLI_REAL, .value = &m.read.rules.slope, .argument = "TIMES", .help = "the change of depth over a texel is added so often (default 2)",
-          .lower = -1, .upper = 1e6 },
-        { .name = "slope-most", .type = CLI_REAL, .value = &m.read.rules.slope_most, .argument = "SHARE", .help = "of the range of depths, at most (default 1/64)",
-          .lower = -1, .upper = 1 },
-        { .name = "cos-min", .type = CLI_REAL, .value = &m.read.rules.cos_min, .argument = "C", .help = "flatter views are not taken", .lower = 0, .upper = 1 },
+        { .name = "bias",
+          .type = CLI_REAL,
+          .value = &m.read.rules.bias,
+          .argument = "QUANTA",
+          .help = "of the depth test (default 1.5; below 0: none)",
+          .lower = -1,
+          .upper = 1e6 },
+        { .name = "slope",
+          .type = CLI_REAL,
+          .value = &m.read.rules.slope,
+          .argument = "TIMES",
+          .help = "the change of depth over a texel is added so often (default 2)",
+          .lower = -1,
+          .upper = 1e6 },
+        { .name = "slope-most",
+          .type = CLI_REAL,
+          .value = &m.read.rules.slope_most,
+          .argument = "SHARE",
+          .help = "of the range of depths, at most (default 1/64)",
+          .lower = -1,
+          .upper = 1 },
+        { .name = "cos-min",
+          .type = CLI_REAL,
+          .value = &m.read.rules.cos_min,
+          .argument = "C",
+          .help = "flatter views are not taken",
+          .lower = 0,
+          .upper = 1 },
         { .name = "vote", .type = CLI_FLAG, .value = &m.read.rules.vote, .help = "two of four texels of the depth map decide" },
-        { .name = "scale", .type = CLI_INT, .value = &m.read.rules.scale, .argument = "N", .help = "of depth maps over pictures (default 2)", .lower = 1, .upper = 8 },
-        { .name = "jitter", .type = CLI_REAL, .value = &m.jitter, .argument = "SIGMA", .help = "moves the meshes by so much in each step: what a wrong pose costs",
-          .lower = 0, .upper = 1e6 },
+        { .name = "scale",
+          .type = CLI_INT,
+          .value = &m.read.rules.scale,
+          .argument = "N",
+          .help = "of depth maps over pictures (default 2)",
+          .lower = 1,
+          .upper = 8 },
+        { .name = "jitter",
+          .type = CLI_REAL,
+          .value = &m.jitter,
+          .argument = "SIGMA",
+          .help = "moves the meshes by so much in each step: what a wrong pose costs",
+          .lower = 0,
+          .upper = 1e6 },
         { .name = "seed", .type = CLI_COUNT, .value = &m.seed, .argument = "N", .help = "of the jitter", .lower = 0, .upper = 9e18 },
         CLI_RIG_OPTIONS(m.how),
         { 0 },
@@ -270,7 +338,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!m.output) return cli_usage(cli, "no output: expected -o FILE.mvv");
     if (m.size.z != 1) return cli_usage(cli, "--size: expected W,H,1");
     if (cli->inputs) {
-        if (strlen(cli->input[0]) > 4000 || strchr(cli->input[0], '%')) return cli_usage(cli, "'%s': a path of at most 4000 bytes without %%", cli_shown(cli->input[0]));
+        if (strlen(cli->input[0]) > 4000 || strchr(cli->input[0], '%'))
+            return cli_usage(cli, "'%s': a path of at most 4000 bytes without %%", cli_shown(cli->input[0]));
         snprintf(meshes, sizeof meshes, "%s/mesh-%%04d.obj", cli->input[0]);
         snprintf(cameras, sizeof cameras, "%s/cameras.json", cli->input[0]);
         if (!m.meshes) m.meshes = meshes;
@@ -282,8 +351,10 @@ static int run(cli_call *cli, int argc, char **argv)
     return code;
 }
 
-const cli_verb mvv_make = { "mvv make", "[options] [FOLDER] -o FILE.mvv", "Textures of a moving mesh from the pictures of cameras round it",
-                            "  tessera make mvv dancer --steps 4 -o dancer\n"
-                            "  tessera mvv make dancer -o dancer.mvv\n"
-                            "  tessera mvv make --meshes 'dancer/mesh-%04d.obj' --cameras dancer/cameras.json --size 256,256,1 --sampling ewa -o small.mvv\n",
-                            run };
+const cli_verb mvv_make = {
+    "mvv make", "[options] [FOLDER] -o FILE.mvv", "Textures of a moving mesh from the pictures of cameras round it",
+    "  tessera make mvv dancer --steps 4 -o dancer\n"
+    "  tessera mvv make dancer -o dancer.mvv\n"
+    "  tessera mvv make --meshes 'dancer/mesh-%04d.obj' --cameras dancer/cameras.json --size 256,256,1 --sampling ewa -o small.mvv\n",
+    run
+};

@@ -103,7 +103,8 @@ static tsr_status draw(rendering *r, const tsr_multiview *m, int32_t step, const
     uint8_t *plane[3];
     const uint64_t *visible;
     tsr_status status = planes_of(r, m, step, plane, &visible);
-    if (status == TSR_OK) status = tsr_texturer_draw(r->texturer, r->first + step, plane, visible, camera, r->width, r->height, &r->look, image, seen);
+    if (status == TSR_OK)
+        status = tsr_texturer_draw(r->texturer, r->first + step, plane, visible, camera, r->width, r->height, &r->look, image, seen);
     return status;
 }
 
@@ -171,7 +172,9 @@ static int load(rendering *r)
     if (!code && r->ideal_path) r->ideal = mvv_read(r->cli, r->context, r->ideal_path, &read, &code);
     if (code) return code;
     const void *bytes = tsr_multiview_model_bytes(r->textures, &size);
-    if (!bytes) return cli_error(r->cli, CLI_FAILED, "%s: textures without a model, which says where they belong (tessera mvv make writes it)", cli_given(r->cli->input[0]));
+    if (!bytes)
+        return cli_error(r->cli, CLI_FAILED, "%s: textures without a model, which says where they belong (tessera mvv make writes it)",
+                         cli_given(r->cli->input[0]));
     tsr_multiview_view v, own;
     tsr_status status = tsr_multiview_model_unpack(bytes, size, cli_given(r->cli->input[0]), 0, &r->model);
     if (status == TSR_OK) status = tsr_texturer_create(r->context, r->model, &r->texturer);
@@ -181,11 +184,12 @@ static int load(rendering *r)
     if (status != TSR_OK) return cli_status(r->cli, status, NULL);
     r->parts = tsr_multiview_model_parts(r->model);
     if (v.width != r->parts.width || v.height != r->parts.height || v.cameras != r->parts.cameras || r->first + v.steps > r->parts.steps)
-        return cli_error(r->cli, CLI_FAILED, "%s: its model has %d x %d texels, %d cameras, %d steps, its textures %d x %d, %d, %d from %d on", cli_given(r->cli->input[0]),
-                         r->parts.width, r->parts.height, r->parts.cameras, r->parts.steps, v.width, v.height, v.cameras, v.steps, r->first);
+        return cli_error(r->cli, CLI_FAILED, "%s: its model has %d x %d texels, %d cameras, %d steps, its textures %d x %d, %d, %d from %d on",
+                         cli_given(r->cli->input[0]), r->parts.width, r->parts.height, r->parts.cameras, r->parts.steps, v.width, v.height, v.cameras,
+                         v.steps, r->first);
     if (r->ideal && (own.width != v.width || own.height != v.height || own.cameras != v.cameras || own.steps != v.steps))
-        return cli_error(r->cli, CLI_FAILED, "%s: %d x %d texels, %d cameras, %d steps, expected those of %s", r->ideal_path, own.width, own.height, own.cameras,
-                         own.steps, cli_given(r->cli->input[0]));
+        return cli_error(r->cli, CLI_FAILED, "%s: %d x %d texels, %d cameras, %d steps, expected those of %s", r->ideal_path, own.width, own.height,
+                         own.cameras, own.steps, cli_given(r->cli->input[0]));
     r->steps = v.steps;
     return CLI_OK;
 }
@@ -230,11 +234,12 @@ static void show(const rendering *r, int32_t frames)
         json_close('}');
         return;
     }
-    printf("%s%s%d %s of %d x %d pixels, %.1f ms each; no camera saw %.2f %% of the surface in them\n", r->output ? r->output : "", r->output ? ": " : "", (int)frames,
-           frames == 1 ? "picture" : "pictures", (int)r->width, (int)r->height, 1e3 * r->seconds / frames, 100 * unseen);
+    printf("%s%s%d %s of %d x %d pixels, %.1f ms each; no camera saw %.2f %% of the surface in them\n", r->output ? r->output : "",
+           r->output ? ": " : "", (int)frames, frames == 1 ? "picture" : "pictures", (int)r->width, (int)r->height, 1e3 * r->seconds / frames,
+           100 * unseen);
     if (r->ideal)
-        printf("against %s: PSNR %.3f dB (RGB), %.3f dB (luma), over %lld pixels\n", r->ideal_path, psnr(r->error[0], r->compared), psnr(r->error[1], r->compared),
-               (long long)r->compared);
+        printf("against %s: PSNR %.3f dB (RGB), %.3f dB (luma), over %lld pixels\n", r->ideal_path, psnr(r->error[0], r->compared),
+               psnr(r->error[1], r->compared), (long long)r->compared);
 }
 
 static int work(rendering *r)
@@ -253,7 +258,8 @@ static int work(rendering *r)
     const tsr_progress progress = cli_progress(r->cli);
     for (int32_t n = 0; n < frames && !code; n++) {
         code = frame(r, n, frames);
-        if (!code && progress.report && progress.report(progress.user, (n + 1.0) / frames, "frames")) code = cli_error(r->cli, CLI_FAILED, "stopped at frame %d", (int)n);
+        if (!code && progress.report && progress.report(progress.user, (n + 1.0) / frames, "frames"))
+            code = cli_error(r->cli, CLI_FAILED, "stopped at frame %d", (int)n);
     }
     cli_progress_end(r->cli);
     if (!code && r->film) {
@@ -270,27 +276,95 @@ static int run(cli_call *cli, int argc, char **argv)
     int32_t step = 0;
     int step_given = 0;
     const cli_option options[] = {
-        { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &r.output, .argument = "FILE",
+        { .name = "output",
+          .letter = 'o',
+          .type = CLI_TEXT,
+          .value = &r.output,
+          .argument = "FILE",
           .help = "a film (.y4m, .mp4 ...), numbered pictures (view-%04d.png) or, with --step, one picture" },
-        { .name = "compare", .type = CLI_TEXT, .value = &r.ideal_path, .argument = "RAW.mvv",
+        { .name = "compare",
+          .type = CLI_TEXT,
+          .value = &r.ideal_path,
+          .argument = "RAW.mvv",
           .help = "the same textures uncoded: tells how far the views are from the ideal ones" },
-        { .name = "like", .type = CLI_TEXT, .value = &r.like, .argument = "CAMERA", .help = "looks as this camera of the footage (default: the first)" },
-        { .name = "turn", .type = CLI_REAL, .value = &r.turn, .argument = "DEGREES", .help = "the camera goes round the mesh by so much, about z", .lower = -360,
+        { .name = "like",
+          .type = CLI_TEXT,
+          .value = &r.like,
+          .argument = "CAMERA",
+          .help = "looks as this camera of the footage (default: the first)" },
+        { .name = "turn",
+          .type = CLI_REAL,
+          .value = &r.turn,
+          .argument = "DEGREES",
+          .help = "the camera goes round the mesh by so much, about z",
+          .lower = -360,
           .upper = 360 },
-        { .name = "sweep", .type = CLI_REAL, .value = &r.sweep, .argument = "DEGREES", .help = "and on by so much until the end of the film", .lower = -36000,
+        { .name = "sweep",
+          .type = CLI_REAL,
+          .value = &r.sweep,
+          .argument = "DEGREES",
+          .help = "and on by so much until the end of the film",
+          .lower = -36000,
           .upper = 36000 },
-        { .name = "eye", .type = CLI_VEC3, .value = &r.eye, .help = "looks from here (with --target)", .lower = -1e9, .upper = 1e9, .given = &r.eye_given },
+        { .name = "eye",
+          .type = CLI_VEC3,
+          .value = &r.eye,
+          .help = "looks from here (with --target)",
+          .lower = -1e9,
+          .upper = 1e9,
+          .given = &r.eye_given },
         { .name = "target", .type = CLI_VEC3, .value = &r.target, .help = "of --eye (default 0,0,0)", .lower = -1e9, .upper = 1e9 },
         { .name = "up", .type = CLI_VEC3, .value = &r.up, .help = "of --eye (default 0,0,1)", .lower = -1e9, .upper = 1e9 },
-        { .name = "fov", .type = CLI_REAL, .value = &r.fov, .argument = "DEGREES", .help = "of --eye, vertical (default 40)", .lower = 0.1, .upper = 179 },
-        { .name = "size", .type = CLI_SIZE3, .value = &r.size, .argument = "W,H,1", .help = "of the pictures (default: as the camera's)", .lower = 1, .upper = 8192 },
-        { .name = "step", .type = CLI_INT, .value = &step, .argument = "N", .help = "this step alone", .lower = 0, .upper = 1 << 20, .given = &step_given },
-        { .name = "first", .type = CLI_INT, .value = &r.first, .argument = "N", .help = "step of the film's first picture (default 0)", .lower = 0, .upper = 1 << 20 },
-        { .name = "steps", .type = CLI_INT, .value = &r.steps, .argument = "N", .help = "so many (default: to the end)", .lower = 1, .upper = 1 << 20 },
-        { .name = "frames", .type = CLI_INT, .value = &r.still, .argument = "N", .help = "of a film of --step: time stands still, the camera moves (--sweep)", .lower = 1,
+        { .name = "fov",
+          .type = CLI_REAL,
+          .value = &r.fov,
+          .argument = "DEGREES",
+          .help = "of --eye, vertical (default 40)",
+          .lower = 0.1,
+          .upper = 179 },
+        { .name = "size",
+          .type = CLI_SIZE3,
+          .value = &r.size,
+          .argument = "W,H,1",
+          .help = "of the pictures (default: as the camera's)",
+          .lower = 1,
+          .upper = 8192 },
+        { .name = "step",
+          .type = CLI_INT,
+          .value = &step,
+          .argument = "N",
+          .help = "this step alone",
+          .lower = 0,
+          .upper = 1 << 20,
+          .given = &step_given },
+        { .name = "first",
+          .type = CLI_INT,
+          .value = &r.first,
+          .argument = "N",
+          .help = "step of the film's first picture (default 0)",
+          .lower = 0,
           .upper = 1 << 20 },
-        { .name = "power", .type = CLI_INT, .value = &r.power, .argument = "K",
-          .help = "of the cosine between the ways to the view and to a camera (default 8; negative: all alike)", .lower = -1, .upper = 1000 },
+        { .name = "steps",
+          .type = CLI_INT,
+          .value = &r.steps,
+          .argument = "N",
+          .help = "so many (default: to the end)",
+          .lower = 1,
+          .upper = 1 << 20 },
+        { .name = "frames",
+          .type = CLI_INT,
+          .value = &r.still,
+          .argument = "N",
+          .help = "of a film of --step: time stands still, the camera moves (--sweep)",
+          .lower = 1,
+          .upper = 1 << 20 },
+        { .name = "power",
+          .type = CLI_INT,
+          .value = &r.power,
+          .argument = "K",
+          .help = "of the cosine between the ways to the view and to a camera (default 8; negative: all alike)",
+          .lower = -1,
+          .upper = 1000 },
         { .name = "only", .type = CLI_TEXT, .value = &r.only, .argument = "CAMERA", .help = "the textures of this camera alone" },
         { .name = "leave-out", .type = CLI_TEXT, .value = &r.leave_out, .argument = "CAMERA", .help = "all textures but those of this camera" },
         { .name = "background", .type = CLI_COLOR, .value = r.background, .argument = "#RRGGBB", .help = "where no mesh is (default black)" },

@@ -204,7 +204,8 @@ void tsr_footage_shade(const tsr_footage *f, const double normal[3], const doubl
 tsr_status tsr_footage_color(const tsr_footage *f, int32_t step, int32_t part, const double world[3], double rgb[3])
 {
     if (!f || step < 0 || step >= f->o.steps || part < 0 || part >= f->parts)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "footage: step %d, part %d, expected 0 to %d and 0 to %d", step, part, f ? f->o.steps - 1 : -1, f ? f->parts - 1 : -1);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "footage: step %d, part %d, expected 0 to %d and 0 to %d", step, part, f ? f->o.steps - 1 : -1,
+                 f ? f->parts - 1 : -1);
     const tsr_footage_pose *p = pose_of(f, step) + (f->box ? 0 : part);
     double own[3], n[3], normal[3], scale = 0;
     tsr_footage_into(p, world, 1, own);

@@ -32,8 +32,8 @@ static const bone dancer[TSR_FOOTAGE_PARTS_MOST] = {
 };
 /* Charts in sixteenths of the atlas: left, top, width, height. */
 static const int charts[TSR_FOOTAGE_PARTS_MOST][4] = {
-    { 0, 5, 6, 4 }, { 6, 5, 6, 4 }, { 0, 0, 8, 5 }, { 12, 5, 4, 4 }, { 8, 9, 4, 4 },   { 12, 9, 4, 4 },  { 0, 13, 4, 3 },  { 4, 13, 4, 3 },
-    { 8, 13, 2, 3 }, { 10, 13, 2, 3 }, { 8, 0, 4, 5 }, { 12, 0, 4, 5 }, { 0, 9, 4, 4 }, { 4, 9, 4, 4 }, { 12, 13, 2, 3 }, { 14, 13, 2, 3 },
+    { 0, 5, 6, 4 },  { 6, 5, 6, 4 },   { 0, 0, 8, 5 }, { 12, 5, 4, 4 }, { 8, 9, 4, 4 }, { 12, 9, 4, 4 }, { 0, 13, 4, 3 },  { 4, 13, 4, 3 },
+    { 8, 13, 2, 3 }, { 10, 13, 2, 3 }, { 8, 0, 4, 5 }, { 12, 0, 4, 5 }, { 0, 9, 4, 4 }, { 4, 9, 4, 4 },  { 12, 13, 2, 3 }, { 14, 13, 2, 3 },
 };
 
 static void product(const double (*a)[3], const double (*b)[3], double (*to)[3])
@@ -54,7 +54,7 @@ static void turn_by(const double turns[3], double (*to)[3])
     tsr_det_sincos_turns(turns[2], &s, &c);
     const double z[3][3] = { { c, -s, 0 }, { s, c, 0 }, { 0, 0, 1 } };
     product(y, x, to);
-    product(z, (const double (*)[3])to, to);
+    product(z, (const double(*)[3])to, to);
 }
 
 void tsr_footage_pose_step(const tsr_footage *f, int32_t step, tsr_footage_pose *pose)
@@ -86,7 +86,7 @@ void tsr_footage_pose_step(const tsr_footage *f, int32_t step, tsr_footage_pose 
         } else {
             const tsr_footage_pose *p = &pose[b->parent];
             for (int k = 0; k < 3; k++) joint[i][k] = joint[b->parent][k] + tsr_footage_dot(p->turn[k], b->joint);
-            product((const double (*)[3])p->turn, (const double (*)[3])own, pose[i].turn);
+            product((const double(*)[3])p->turn, (const double(*)[3])own, pose[i].turn);
         }
         for (int k = 0; k < 3; k++) pose[i].at[k] = joint[i][k] + tsr_footage_dot(pose[i].turn[k], b->centre);
     }
@@ -148,8 +148,10 @@ static int dot_of(char letter, int column, int row)
     static const struct {
         char letter;
         uint8_t row[7];
-    } font[] = { { 'T', { 0x1f, 0x04, 0x04, 0x04, 0x04, 0x04, 0x04 } }, { 'E', { 0x1f, 0x10, 0x10, 0x1e, 0x10, 0x10, 0x1f } },
-                 { 'S', { 0x0f, 0x10, 0x10, 0x0e, 0x01, 0x01, 0x1e } }, { 'R', { 0x1e, 0x11, 0x11, 0x1e, 0x14, 0x12, 0x11 } },
+    } font[] = { { 'T', { 0x1f, 0x04, 0x04, 0x04, 0x04, 0x04, 0x04 } },
+                 { 'E', { 0x1f, 0x10, 0x10, 0x1e, 0x10, 0x10, 0x1f } },
+                 { 'S', { 0x0f, 0x10, 0x10, 0x0e, 0x01, 0x01, 0x1e } },
+                 { 'R', { 0x1e, 0x11, 0x11, 0x1e, 0x14, 0x12, 0x11 } },
                  { 'A', { 0x0e, 0x11, 0x11, 0x1f, 0x11, 0x11, 0x11 } } };
     for (size_t i = 0; i < sizeof font / sizeof *font; i++)
         if (font[i].letter == letter) return font[i].row[row] >> (4 - column) & 1;
@@ -177,14 +179,15 @@ static double around(double x, double y)
 
 void tsr_footage_skin(const tsr_footage *f, int32_t part, const double own[3], double rgb[3])
 {
-    static const double tones[8][3] = { { 52, 78, 140 },  { 66, 120, 190 }, { 190, 60, 52 },  { 214, 168, 132 },
-                                        { 196, 70, 60 },  { 214, 168, 132 }, { 60, 72, 110 }, { 120, 84, 52 } };
+    static const double tones[8][3] = { { 52, 78, 140 }, { 66, 120, 190 },  { 190, 60, 52 }, { 214, 168, 132 },
+                                        { 196, 70, 60 }, { 214, 168, 132 }, { 60, 72, 110 }, { 120, 84, 52 } };
     static const int tone_of[TSR_FOOTAGE_PARTS_MOST] = { 0, 1, 2, 3, 4, 4, 5, 5, 3, 3, 6, 6, 6, 6, 7, 7 };
     const double *axes = f->axes[part];
     const double tall = own[2] / axes[2], turn = around(own[0], own[1]);
     const int tone = f->o.scene == TSR_FOOTAGE_DANCER ? tone_of[part] : part % 8;
     double grain = 0, size = 7;
-    for (int n = 0; n < 3; n++, size *= 2) grain += noise(17 + 31ull * (uint64_t)n + 101ull * (uint64_t)part, own[0] * size, own[1] * size, own[2] * size) / (n + 1);
+    for (int n = 0; n < 3; n++, size *= 2)
+        grain += noise(17 + 31ull * (uint64_t)n + 101ull * (uint64_t)part, own[0] * size, own[1] * size, own[2] * size) / (n + 1);
     double bright = 1 + 0.22 * grain;
     if (f->o.scene == TSR_FOOTAGE_DANCER ? part == 0 || part == 1 || part == 10 || part == 11 : part % 2 == 0) { /* stripes, soft at their edges */
         double s, c;

@@ -67,7 +67,8 @@ static tsr_status take_model(tsr_mask_maker *m, const void *model, size_t size)
     return TSR_OK;
 }
 
-tsr_status tsr_mask_maker_rebuild(void *maker, const void *model, size_t model_size, int32_t t, int32_t c, int32_t width, int32_t height, uint64_t *mask)
+tsr_status tsr_mask_maker_rebuild(void *maker, const void *model, size_t model_size, int32_t t, int32_t c, int32_t width, int32_t height,
+                                  uint64_t *mask)
 {
     tsr_mask_maker *m = (tsr_mask_maker *)maker;
     if (!m || !mask) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", m ? "mask" : "maker");
@@ -79,8 +80,8 @@ tsr_status tsr_mask_maker_rebuild(void *maker, const void *model, size_t model_s
     }
     const tsr_multiview_parts p = tsr_multiview_model_parts(m->model);
     if (width != p.width || height != p.height || c < 0 || c >= p.cameras || t < 0 || t >= p.steps)
-        TSR_FAIL(TSR_ERROR_FORMAT, "a mask of %d x %d texels, step %d, camera %d, of a model of %d x %d texels, %d steps, %d cameras", width, height, t, c, p.width,
-                 p.height, p.steps, p.cameras);
+        TSR_FAIL(TSR_ERROR_FORMAT, "a mask of %d x %d texels, step %d, camera %d, of a model of %d x %d texels, %d steps, %d cameras", width, height,
+                 t, c, p.width, p.height, p.steps, p.cameras);
     if (m->t != t) {
         m->t = -1;
         TSR_TRY(tsr_texturer_step(m->texturer, t, NULL, TSR_TEXTURE_BILINEAR, NULL, m->visible));

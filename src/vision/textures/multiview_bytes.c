@@ -250,8 +250,8 @@ static tsr_status get_head(const char *name, const uint8_t *at, size_t size, tsr
     TSR_TRY(tsr_multiview_check_sizes(name, TSR_ERROR_FORMAT, p));
     tsr_mask_rules taken;
     if (tsr_mask_rules_take(name, &p->rules, &taken) != TSR_OK || memcmp(&taken, &p->rules, sizeof taken) != 0)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: rules of masks out of range: bias %g, slope %g, at most %g, cosine %g, vote %d, scale %d", name, rules[0], rules[1],
-                 rules[2], rules[3], whole[7], whole[6]);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: rules of masks out of range: bias %g, slope %g, at most %g, cosine %g, vote %d, scale %d", name, rules[0],
+                 rules[1], rules[2], rules[3], whole[7], whole[6]);
     return TSR_OK;
 }
 
@@ -292,15 +292,17 @@ tsr_status tsr_multiview_model_unpack(const void *bytes, size_t size, const char
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: a model of %lld bytes in %zu packed ones, which cannot be", name, (long long)plain_size, size - HEAD);
     if (memory_limit <= 0) memory_limit = tsr_physical_memory();
     if (plain_size > memory_limit / 3)
-        TSR_FAIL(TSR_ERROR_MEMORY, "%.200s: a model of %lld bytes, which takes three times as many, over the limit of %lld", name, (long long)plain_size,
-                 (long long)memory_limit);
+        TSR_FAIL(TSR_ERROR_MEMORY, "%.200s: a model of %lld bytes, which takes three times as many, over the limit of %lld", name,
+                 (long long)plain_size, (long long)memory_limit);
     TSR_TRY_GOTO(tsr_host_allocate(NULL, (size_t)plain_size, (void **)&plain), end);
     TSR_TRY_GOTO(tsr_host_allocate(NULL, (size_t)whole_size, (void **)&whole), end);
     size_t stored = 0;
     int over = 0;
-    TSR_TRY_GOTO(tsr_inflate_whole(name, (const uint8_t *)bytes + HEAD, size - HEAD, TSR_WRAPPER_ZLIB, plain, (size_t)plain_size, &stored, &over), end);
+    TSR_TRY_GOTO(tsr_inflate_whole(name, (const uint8_t *)bytes + HEAD, size - HEAD, TSR_WRAPPER_ZLIB, plain, (size_t)plain_size, &stored, &over),
+                 end);
     if (over || stored != (size_t)plain_size)
-        TSR_FAIL_GOTO(TSR_ERROR_FORMAT, end, "%.200s: a model of %s than %lld bytes, expected as many", name, over ? "more" : "fewer", (long long)plain_size);
+        TSR_FAIL_GOTO(TSR_ERROR_FORMAT, end, "%.200s: a model of %s than %lld bytes, expected as many", name, over ? "more" : "fewer",
+                      (long long)plain_size);
     TSR_TRY_GOTO(tsr_multiview_model_allocate(&p, model), end);
     TSR_TRY_GOTO(get_plain(name, plain, grid, whole, *model), end);
 end:

@@ -80,8 +80,8 @@ static tsr_status same_topology(const char *path, const tsr_placed_mesh *first, 
                  (long long)vertices, (long long)triangles, (long long)first->vertices, (long long)first->triangles);
     for (int64_t i = 0; i < 3 * triangles; i++)
         if (triangle[i] != first->triangle[i])
-            TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: triangle %lld has vertex %u where the first step has %u: the topology changes", path, (long long)(i / 3),
-                     triangle[i], first->triangle[i]);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: triangle %lld has vertex %u where the first step has %u: the topology changes", path,
+                     (long long)(i / 3), triangle[i], first->triangle[i]);
     if (own && (own->places != first->places || memcmp(own->corner, first->corner, (size_t)triangles * 3 * sizeof(uint32_t)) != 0 ||
                 memcmp(own->place, first->place, (size_t)own->places * 2 * sizeof(float)) != 0))
         TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: other texture coordinates than in the first step: the atlas changes", path);
@@ -147,7 +147,8 @@ static int moves(const tsr_rig *rig)
 }
 
 /* Entry of the rig for a camera at a frame: its own, or the one that stands still. */
-static tsr_status place_cameras(const char *path, const tsr_rig *rig, const crew *c, int32_t step, int64_t frame, const tsr_multiview_parts *p, int *found)
+static tsr_status place_cameras(const char *path, const tsr_rig *rig, const crew *c, int32_t step, int64_t frame, const tsr_multiview_parts *p,
+                                int *found)
 {
     memset(found, 0, (size_t)c->count * sizeof *found);
     for (int64_t i = 0; i < tsr_rig_count(rig); i++) {
@@ -169,8 +170,8 @@ static tsr_status place_cameras(const char *path, const tsr_rig *rig, const crew
     }
     for (int32_t k = 0; k < c->count; k++)
         if (!found[k])
-            TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: camera '%.100s' is missing for step %d (frame %lld): expected all %d cameras in every step", path, c->name[k],
-                     step, (long long)frame, c->count);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: camera '%.100s' is missing for step %d (frame %lld): expected all %d cameras in every step", path,
+                     c->name[k], step, (long long)frame, c->count);
     return TSR_OK;
 }
 
@@ -200,7 +201,8 @@ static tsr_status read_steps(gathering *g, tsr_multiview_model *m)
         tsr_rig *own = NULL;
         TSR_TRY(numbered(g->cameras, g->first_rig + t, path, &has_number));
         if (g->rigs_numbered && t > 0) TSR_TRY(tsr_rig_read(path, &g->o.rig, &own));
-        const tsr_status status = place_cameras(path, own ? own : g->rig, &g->crew, t, g->rigs_numbered ? TSR_RIG_STATIC : g->first_mesh + t, &m->parts, g->found);
+        const tsr_status status =
+            place_cameras(path, own ? own : g->rig, &g->crew, t, g->rigs_numbered ? TSR_RIG_STATIC : g->first_mesh + t, &m->parts, g->found);
         tsr_rig_destroy(&own);
         if (status != TSR_OK) return tsr_frame_at(status, __func__, __FILE__, __LINE__);
     }
@@ -235,8 +237,8 @@ static tsr_status gather(gathering *g, tsr_multiview_model **model)
     TSR_TRY(tsr_mask_rules_take("model", &g->o.rules, &p.rules));
     const int64_t limit = g->o.memory_limit > 0 ? g->o.memory_limit : tsr_physical_memory();
     if (p.vertices * p.steps > limit / 12)
-        TSR_FAIL(TSR_ERROR_MEMORY, "%.300s: %lld vertices in %d steps are over the memory limit of %lld bytes", g->meshes, (long long)p.vertices, p.steps,
-                 (long long)limit);
+        TSR_FAIL(TSR_ERROR_MEMORY, "%.300s: %lld vertices in %d steps are over the memory limit of %lld bytes", g->meshes, (long long)p.vertices,
+                 p.steps, (long long)limit);
     TSR_TRY(tsr_multiview_model_allocate(&p, model));
     memcpy(OWN(uint32_t, (*model)->parts.triangle), g->first.triangle, (size_t)p.triangles * 3 * sizeof(uint32_t));
     memcpy(OWN(uint32_t, (*model)->parts.corner), g->first.corner, (size_t)p.triangles * 3 * sizeof(uint32_t));
@@ -256,7 +258,8 @@ tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, con
     if (!meshes || !cameras) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s are NULL", meshes ? "cameras" : "meshes");
     TSR_TRY(TSR_OPTIONS_TAKE(&g.o, options));
     if (!g.o.rig.struct_size) g.o.rig.struct_size = sizeof g.o.rig;
-    if (g.o.steps < 0 || g.o.first < 0 || g.o.first > INT32_MAX / 2) TSR_FAIL(TSR_ERROR_ARGUMENT, "model: %d steps from %lld on, expected 0 to 10^9", g.o.steps, (long long)g.o.first);
+    if (g.o.steps < 0 || g.o.first < 0 || g.o.first > INT32_MAX / 2)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "model: %d steps from %lld on, expected 0 to 10^9", g.o.steps, (long long)g.o.first);
     g.first_mesh = g.o.first;
     g.crew.name = (char(*)[NAME_ROOM])calloc(TSR_MULTIVIEW_CAMERAS_MOST, NAME_ROOM);
     if (!g.crew.name) TSR_FAIL(TSR_ERROR_MEMORY, "model: out of host memory");

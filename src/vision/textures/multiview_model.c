@@ -28,8 +28,8 @@ tsr_status tsr_multiview_check_sizes(const char *what, tsr_status code, const ts
     if (p->triangles < 1 || p->triangles > TSR_MULTIVIEW_TRIANGLES_MOST)
         TSR_FAIL(code, "%.200s: %lld triangles, expected 1 to %d", what, (long long)p->triangles, TSR_MULTIVIEW_TRIANGLES_MOST);
     if (p->vertices < 1 || p->vertices > 3ll * TSR_MULTIVIEW_TRIANGLES_MOST || p->places < 1 || p->places > 3ll * TSR_MULTIVIEW_TRIANGLES_MOST)
-        TSR_FAIL(code, "%.200s: %lld vertices and %lld places of the atlas, expected 1 to %lld each", what, (long long)p->vertices, (long long)p->places,
-                 3ll * TSR_MULTIVIEW_TRIANGLES_MOST);
+        TSR_FAIL(code, "%.200s: %lld vertices and %lld places of the atlas, expected 1 to %lld each", what, (long long)p->vertices,
+                 (long long)p->places, 3ll * TSR_MULTIVIEW_TRIANGLES_MOST);
     if (p->vertices > (INT64_MAX / 64) / p->steps) TSR_FAIL(code, "%.200s: too many vertices and steps", what);
     return TSR_OK;
 }
@@ -62,8 +62,8 @@ tsr_status tsr_multiview_model_allocate(const tsr_multiview_parts *parts, tsr_mu
 {
     tsr_status status;
     void *memory[6] = { NULL };
-    const size_t bytes[6] = { corner_bytes(parts), corner_bytes(parts), place_bytes(parts), position_bytes(parts), camera_bytes(parts),
-                              picture_bytes(parts) };
+    const size_t bytes[6] = { corner_bytes(parts),   corner_bytes(parts), place_bytes(parts),
+                              position_bytes(parts), camera_bytes(parts), picture_bytes(parts) };
     *model = NULL;
     TSR_TRY(tsr_host_allocate(NULL, sizeof **model, (void **)model));
     tsr_multiview_model *m = *model;
@@ -180,8 +180,8 @@ tsr_status tsr_multiview_model_create(const tsr_multiview_parts *parts, tsr_mult
                                : "sizes of pictures are");
     if (!p.corner && p.places == 0) p.places = p.vertices;
     if (!p.corner && p.places != p.vertices)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "model: %lld places of the atlas for %lld vertices and no numbers of corners, expected as many", (long long)p.places,
-                 (long long)p.vertices);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "model: %lld places of the atlas for %lld vertices and no numbers of corners, expected as many",
+                 (long long)p.places, (long long)p.vertices);
     TSR_TRY(tsr_multiview_check_sizes("model", TSR_ERROR_ARGUMENT, &p));
     TSR_TRY(tsr_mask_rules_take("model", &parts->rules, &p.rules));
     TSR_TRY(tsr_multiview_model_allocate(&p, model));

@@ -30,7 +30,8 @@ static tsr_status resolve(const reader *r, const tsr_text *line, tsr_word word, 
     char shown[32];
     int64_t value = 0;
     if (tsr_word_integer(word, &value) != TSR_TEXT_OK)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: '%s' in a face, expected v/vt or v/vt/vn", r->file, (long long)line->line, tsr_word_show(word, shown));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: '%s' in a face, expected v/vt or v/vt/vn", r->file, (long long)line->line,
+                 tsr_word_show(word, shown));
     const int64_t from0 = value < 0 ? so_far + value : value - 1;
     if (value == 0 || from0 < 0 || from0 >= total)
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: %s %lld in a face, expected 1 to %lld", r->file, (long long)line->line, what, (long long)value,
@@ -46,8 +47,8 @@ static tsr_status read_corner(const reader *r, const tsr_text *line, tsr_word wo
     const char *stop = second ? second : end;
     char shown[32];
     if (!slash || stop == slash + 1)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: corner '%s' has no texture coordinate, expected v/vt or v/vt/vn", r->file, (long long)line->line,
-                 tsr_word_show(word, shown));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: corner '%s' has no texture coordinate, expected v/vt or v/vt/vn", r->file,
+                 (long long)line->line, tsr_word_show(word, shown));
     TSR_TRY(resolve(r, line, (tsr_word){ word.text, (size_t)(slash - word.text) }, "vertex", r->vertex, r->mesh->vertices, vertex));
     TSR_TRY(resolve(r, line, (tsr_word){ slash + 1, (size_t)(stop - slash - 1) }, "texture coordinate", r->place, r->mesh->places, place));
     return TSR_OK;
@@ -74,7 +75,8 @@ static tsr_status read_face(reader *r, tsr_text *line)
         r->triangle++;
     }
     if (corners < 3)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: a face of %lld corners, expected at least 3", r->file, (long long)line->line, (long long)corners);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld: a face of %lld corners, expected at least 3", r->file, (long long)line->line,
+                 (long long)corners);
     return TSR_OK;
 }
 
@@ -88,7 +90,8 @@ static tsr_status walk(reader *r, tsr_text text)
         const char *hash = (const char *)memchr(line.at, '#', (size_t)(line.end - line.at));
         if (hash) line.end = hash;
         if (line.end > line.at && line.end[-1] == '\\')
-            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld goes on in the next (a backslash at its end), expected one line a face", r->file, (long long)line.line);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: line %lld goes on in the next (a backslash at its end), expected one line a face", r->file,
+                     (long long)line.line);
         if (!tsr_text_word(&line, &word)) continue;
         if (tsr_word_is(word, "v")) {
             if (r->store) TSR_TRY(read_reals(r, &line, "a vertex", 3, r->mesh->position + 3 * r->vertex));
@@ -123,7 +126,9 @@ tsr_status tsr_placed_mesh_read(tsr_input *input, tsr_placed_mesh *mesh)
     TSR_TRY(walk(&r, tsr_text_make(bytes, size)));
     if (!r.vertex || !r.place || !r.triangle)
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: no %s, expected an OBJ file with v, vt and f lines", r.file,
-                 !r.vertex ? "vertices (v)" : !r.place ? "texture coordinates (vt)" : "faces (f)");
+                 !r.vertex  ? "vertices (v)"
+                 : !r.place ? "texture coordinates (vt)"
+                            : "faces (f)");
     if (r.triangle > TSR_MULTIVIEW_TRIANGLES_MOST || r.vertex > 3ll * TSR_MULTIVIEW_TRIANGLES_MOST || r.place > 3ll * TSR_MULTIVIEW_TRIANGLES_MOST)
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: %lld triangles of %lld vertices, expected at most %d triangles", r.file, (long long)r.triangle,
                  (long long)r.vertex, TSR_MULTIVIEW_TRIANGLES_MOST);

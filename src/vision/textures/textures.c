@@ -17,7 +17,7 @@ struct tsr_texturer {
     tsr_context *context;
     const tsr_multiview_model *model;
     tsr_texturer_report report;
-    tsr_texture_job job;  /* of the step at hand */
+    tsr_texture_job job;   /* of the step at hand */
     tsr_texture_view view; /* of tsr_texturer_draw */
     tsr_texture_camera *host;
     uint64_t *atlas;
@@ -25,7 +25,10 @@ struct tsr_texturer {
     int64_t picture_bytes;
     size_t view_pixels;
     tsr_texture_camera *view_camera;
-    struct { void *memory; size_t bytes; } block[20]; /* all that is allocated on the device, but for the view's pixels */
+    struct {
+        void *memory;
+        size_t bytes;
+    } block[20];          /* all that is allocated on the device, but for the view's pixels */
     int32_t blocks, step; /* step: whose shapes are there, -1 none */
 };
 
@@ -100,7 +103,8 @@ static tsr_status make_atlas(tsr_texturer *x)
     atlas a = { .texel = (tsr_texture_texel *)malloc(texels * sizeof *a.texel),
                 .chart = (tsr_texture_chart *)malloc((size_t)p->triangles * sizeof *a.chart),
                 .bits = (uint64_t *)calloc(2 * words, sizeof *a.bits) };
-    if (!a.texel || !a.chart || !a.bits) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, end, "textures: out of host memory for an atlas of %d x %d texels", p->width, p->height);
+    if (!a.texel || !a.chart || !a.bits)
+        TSR_FAIL_GOTO(TSR_ERROR_MEMORY, end, "textures: out of host memory for an atlas of %d x %d texels", p->width, p->height);
     a.twice = a.bits + words;
     draw_atlas(p, &a, &x->report);
     TSR_TRY_GOTO(sent(x, a.texel, texels * sizeof *a.texel, &x->job.texel), end);
@@ -141,8 +145,11 @@ static tsr_status make_camera(const tsr_camera *camera, int32_t width, int32_t h
     if (!(most - least > thin)) most = least + thin + 1e-30;
     const double scale = parallel ? TSR_TEXTURE_RANGE / (most - least) : most > 0 ? TSR_TEXTURE_RANGE / (1 / least - 1 / most) : 0;
     for (int k = 0; k < 4; k++)
-        c->row[3][k] = parallel ? scale * (along[k] - (k == 3 ? least : 0)) * points.row[2][3] : most > 0 ? scale * (along[k] / least - (k == 3 ? 1 : 0)) : 0;
-    c->orient = -(x[0] * (y[1] * along[2] - y[2] * along[1]) - x[1] * (y[0] * along[2] - y[2] * along[0]) + x[2] * (y[0] * along[1] - y[1] * along[0]));
+        c->row[3][k] = parallel   ? scale * (along[k] - (k == 3 ? least : 0)) * points.row[2][3]
+                       : most > 0 ? scale * (along[k] / least - (k == 3 ? 1 : 0))
+                                  : 0;
+    c->orient =
+        -(x[0] * (y[1] * along[2] - y[2] * along[1]) - x[1] * (y[0] * along[2] - y[2] * along[0]) + x[2] * (y[0] * along[1] - y[1] * along[0]));
     const tsr_vec3 at = camera->position;
     for (int k = 0; k < 3; k++) c->eye[k] = parallel ? camera->rotation[2][k] : k == 0 ? at.x : k == 1 ? at.y : at.z;
     c->eye[3] = parallel ? 0 : 1;
@@ -294,8 +301,8 @@ static tsr_status send_picture(tsr_texturer *x, int32_t c, const tsr_camera *cam
     tsr_volume *frames = NULL, *warped = NULL;
     if (!image->pixels) TSR_FAIL(TSR_ERROR_ARGUMENT, "textures: the picture of camera %d is missing", c);
     if (image->width != own->width || image->height != own->height)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "textures: the picture of camera %d has %d x %d pixels, expected %d x %d", c, image->width, image->height, own->width,
-                 own->height);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "textures: the picture of camera %d has %d x %d pixels, expected %d x %d", c, image->width, image->height,
+                 own->width, own->height);
     if (image->channels != 1 && image->channels != 3 && image->channels != 4)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "textures: the picture of camera %d has %d channels, expected 1, 3 or 4", c, image->channels);
     if (image->channels != 3) {
@@ -430,8 +437,8 @@ tsr_status tsr_texturer_draw(tsr_texturer *x, int32_t step, uint8_t *const plane
         TSR_FAIL(TSR_ERROR_ARGUMENT, "textures: a view of %d x %d pixels, expected 1 to %d each", width, height, TSR_MULTIVIEW_PICTURE_MOST);
     const tsr_multiview_parts *p = &x->model->parts;
     if (o.power > 1000 || o.only < 0 || o.only > p->cameras || o.leave_out < 0 || o.leave_out > p->cameras)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "textures: power %d, camera %d alone, without %d: expected a power up to 1000 and cameras 0 to %d", o.power, o.only - 1,
-                 o.leave_out - 1, p->cameras - 1);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "textures: power %d, camera %d alone, without %d: expected a power up to 1000 and cameras 0 to %d", o.power,
+                 o.only - 1, o.leave_out - 1, p->cameras - 1);
     TSR_TRY(tsr_camera_check(camera));
     TSR_TRY(send_step(x, step));
     TSR_TRY(prepare_view(x, step, camera, width, height));

@@ -91,6 +91,4 @@ static tsr_status cpu_draw(tsr_queue *queue, const tsr_texture_view *view)
     return TSR_OK;
 }
 
-const tsr_textures_ops tsr_textures_cpu = {
-    .shapes = cpu_shapes, .maps = cpu_maps, .texels = cpu_texels, .gutter = cpu_gutter, .draw = cpu_draw
-};
+const tsr_textures_ops tsr_textures_cpu = { .shapes = cpu_shapes, .maps = cpu_maps, .texels = cpu_texels, .gutter = cpu_gutter, .draw = cpu_draw };

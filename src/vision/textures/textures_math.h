@@ -8,9 +8,9 @@
 #include "core/hd.h"
 
 enum {
-    TSR_TEXTURE_SUB = 256,        /* steps of a pixel */
-    TSR_TEXTURE_FAR = 1 << 22,    /* corners beyond so many steps from the upper left corner are not drawn: differences stay below 2^23 */
-    TSR_TEXTURE_RANGE = 1 << 30,  /* depths are 0 (nearest) to this: 2^6 units are a quantum of 24 bits */
+    TSR_TEXTURE_SUB = 256,       /* steps of a pixel */
+    TSR_TEXTURE_FAR = 1 << 22,   /* corners beyond so many steps from the upper left corner are not drawn: differences stay below 2^23 */
+    TSR_TEXTURE_RANGE = 1 << 30, /* depths are 0 (nearest) to this: 2^6 units are a quantum of 24 bits */
     TSR_TEXTURE_NO_CORNER = 0x7fffffff
 };
 #define TSR_TEXTURE_NO_TRIANGLE 0xffffffffu
@@ -19,9 +19,9 @@ enum {
 /* What a camera makes of a step. Depth: ranged by `nearest` and `farthest` of the mesh's box, of 1/w for a camera whose rays meet, of the distance for parallel
  * ones: both are affine over the picture. */
 typedef struct tsr_texture_camera {
-    double row[4][4];  /* world to (x w, y w, w, depth w): x, y in pixels of the picture */
-    double eye[4];     /* where it stands; [3] 0: the direction towards it */
-    double orient;     /* of the triple product of a triangle's corners as it sees them: its sign for one that faces it */
+    double row[4][4];      /* world to (x w, y w, w, depth w): x, y in pixels of the picture */
+    double eye[4];         /* where it stands; [3] 0: the direction towards it */
+    double orient;         /* of the triple product of a triangle's corners as it sees them: its sign for one that faces it */
     int32_t width, height; /* of the picture */
     int32_t map_width, map_height, scale;
     int64_t map;     /* index of its depth map's first texel */
@@ -103,7 +103,7 @@ TSR_HD void tsr_texture_place(const tsr_texture_camera *c, const float *position
 typedef struct tsr_texture_triangle {
     int32_t x[3], y[3], turned; /* turned: corners 1 and 2 were exchanged */
     int32_t x0, y0, x1, y1;
-    int64_t area; /* twice, in 1/65536 */
+    int64_t area;   /* twice, in 1/65536 */
     int32_t own[3]; /* 0: centres on the edge opposite to this corner belong to it (a top or left edge), -1: they do not */
 } tsr_texture_triangle;
 
@@ -129,7 +129,8 @@ TSR_HD int tsr_texture_set_up(tsr_texture_triangle *t, const int32_t x[3], const
         t->y[2] = y[1];
     }
     if (t->area == 0) return 0;
-    for (int32_t k = 0; k < 3; k++) { /* with a positive area and y down, the inside is to the right of an edge: left edges go up, top edges to the right */
+    for (int32_t k = 0; k < 3;
+         k++) { /* with a positive area and y down, the inside is to the right of an edge: left edges go up, top edges to the right */
         const int32_t a = (k + 1) % 3, b = (k + 2) % 3, dx = t->x[b] - t->x[a], dy = t->y[b] - t->y[a];
         t->own[k] = dy < 0 || (dy == 0 && dx > 0) ? 0 : -1;
     }
@@ -198,7 +199,8 @@ TSR_HD tsr_texture_plane tsr_texture_make_plane(const tsr_texture_triangle *t, c
 }
 TSR_HD uint32_t tsr_texture_depth(const tsr_texture_plane *p, const tsr_texture_triangle *t, int32_t column, int32_t row)
 {
-    const int64_t dx = (int64_t)column * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2 - t->x[0], dy = (int64_t)row * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2 - t->y[0];
+    const int64_t dx = (int64_t)column * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2 - t->x[0],
+                  dy = (int64_t)row * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2 - t->y[0];
     const int64_t z = p->origin + ((p->along * dx + p->down * dy) >> 8);
     return (uint32_t)tsr_maxl(p->least, tsr_minl(p->most, z));
 }
@@ -255,13 +257,15 @@ TSR_HD void tsr_texture_make_face(const tsr_texture_job *j, int32_t c, int64_t i
 #define TSR_TEXTURE_DRAW TSR_HD
 #endif
 #if defined(__CUDACC__) || defined(TSR_TEXTURES_SHARED)
-#define TSR_TEXTURE_LEAST(at, value) ((void)atomicMin((unsigned long long *)(at), (unsigned long long)(value))) /* several threads draw into one row */
+#define TSR_TEXTURE_LEAST(at, value) \
+    ((void)atomicMin((unsigned long long *)(at), (unsigned long long)(value))) /* several threads draw into one row */
 #else
 #define TSR_TEXTURE_LEAST(at, value) (*(at) = (value))
 #endif
 
 /* Rows of the triangle within [begin, end) into the map: of these the first, first + stride and so on. */
-TSR_TEXTURE_DRAW void tsr_texture_draw_depth(const tsr_texture_job *j, int32_t c, int64_t i, int32_t begin, int32_t end, int32_t first, int32_t stride)
+TSR_TEXTURE_DRAW void tsr_texture_draw_depth(const tsr_texture_job *j, int32_t c, int64_t i, int32_t begin, int32_t end, int32_t first,
+                                             int32_t stride)
 {
     tsr_texture_triangle t;
     tsr_texture_plane p;
@@ -382,9 +386,11 @@ typedef struct tsr_texture_spot {
 
 /* Nothing is in front of a spot, by the texel (column, row) of the map: depths are compared at the texel's CENTRE, to which the triangle's own plane carries the
  * depth of the spot. */
-TSR_HD int tsr_texture_passes(const tsr_texture_job *j, const tsr_texture_camera *c, const tsr_texture_face *f, const tsr_texture_spot *s, int32_t column, int32_t row)
+TSR_HD int tsr_texture_passes(const tsr_texture_job *j, const tsr_texture_camera *c, const tsr_texture_face *f, const tsr_texture_spot *s,
+                              int32_t column, int32_t row)
 {
-    const double dx = (double)(column * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2) - s->x, dy = (double)(row * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2) - s->y;
+    const double dx = (double)(column * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2) - s->x,
+                 dy = (double)(row * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2) - s->y;
     const double moved = ((double)f->along * dx + (double)f->down * dy) * (1.0 / 256.0);
     return s->depth + moved - (double)f->bias <= (double)(j->map[c->map + (int64_t)row * c->map_width + column] >> 32);
 }
@@ -412,7 +418,8 @@ TSR_HD int tsr_texture_in_light(const tsr_texture_job *j, int32_t number, uint32
 {
     const tsr_texture_camera *c = &j->camera[number];
     const tsr_texture_face *f = j->face + (int64_t)number * j->triangles + triangle;
-    const int32_t mx = tsr_maxi(0, tsr_mini((int32_t)s->x, c->map_width * TSR_TEXTURE_SUB - 1)), my = tsr_maxi(0, tsr_mini((int32_t)s->y, c->map_height * TSR_TEXTURE_SUB - 1));
+    const int32_t mx = tsr_maxi(0, tsr_mini((int32_t)s->x, c->map_width * TSR_TEXTURE_SUB - 1)),
+                  my = tsr_maxi(0, tsr_mini((int32_t)s->y, c->map_height * TSR_TEXTURE_SUB - 1));
     const int32_t ox = (mx & 255) < TSR_TEXTURE_SUB / 2 ? -1 : 1, oy = (my & 255) < TSR_TEXTURE_SUB / 2 ? -1 : 1;
     const int32_t column[2] = { mx >> 8, tsr_maxi(0, tsr_mini(c->map_width - 1, (mx >> 8) + ox)) };
     const int32_t row[2] = { my >> 8, tsr_maxi(0, tsr_mini(c->map_height - 1, (my >> 8) + oy)) };
