@@ -88,7 +88,7 @@ TSR_HD void tsr_texture_place(const tsr_texture_camera *c, const float *position
     corner->x = TSR_TEXTURE_NO_CORNER;
     corner->y = 0;
     corner->depth = 0;
-    if (!(corner->at[2] > 0.0)) return;
+    if (!(corner->at[2] > 0.0 && corner->at[2] < 1e30)) return;
     const double inverse = 1.0 / corner->at[2], steps = (double)(c->scale * TSR_TEXTURE_SUB), far_ = (double)TSR_TEXTURE_FAR;
     const double px = corner->at[0] * inverse * steps, py = corner->at[1] * inverse * steps, depth = corner->at[3] * inverse;
     if (!(px > -far_ && px < far_ && py > -far_ && py < far_)) return;
