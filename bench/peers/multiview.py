@@ -4,7 +4,7 @@
 Both sides have the model. Ours: textures coded by `tessera mvv encode`. Theirs: the cameras' films coded by x265 (preset medium, one key frame), decoded, and
 made into textures by the same `tessera mvv make`. Both are rendered from the footage's cameras and from between them, and compared with what uncoded textures
 give. Bits of equal PSNR are read off the curves (bits in logarithm, straight between points).
-usage: multiview.py TESSERA [--steps N] [--noise SIGMA] [--phong SHARE] [--codec spiht4d] [--json FILE]"""
+usage: multiview.py TESSERA [--steps N] [--noise SIGMA] [--phong SHARE] [--size N] [--codec spiht4d] [--json FILE]"""
 import argparse
 import json
 import math
@@ -19,9 +19,10 @@ parser.add_argument("--steps", type=int, default=40)
 parser.add_argument("--cameras", type=int, default=8)
 parser.add_argument("--noise", default="1")
 parser.add_argument("--phong", default="0")
+parser.add_argument("--size", default="256", help="texels a side: at 256 three to four times as many as pixels that show the dancer")
 parser.add_argument("--codec", default="spiht4d")
 parser.add_argument("--masks", default="rebuilt")
-parser.add_argument("--rates", default="0.01,0.02,0.05,0.1,0.2,0.4")
+parser.add_argument("--rates", default="0.002,0.005,0.01,0.02,0.05,0.1,0.2")
 parser.add_argument("--crf", default="44,38,32,26,20")
 parser.add_argument("--json")
 options = parser.parse_args()
@@ -73,7 +74,7 @@ def theirs():
                 "-c:v", "libx265", "-preset", "medium", "-x265-params", "log-level=none:info=0", "-crf", crf, "film.hevc")
             size += (work / "film.hevc").stat().st_size
             run("ffmpeg", "-v", "error", "-y", "-i", "film.hevc", "-start_number", "0", f"decoded/camera{c:02d}/%04d.png")
-        run(tessera, "mvv", "make", "decoded", "-o", "decoded.mvv", "--force")
+        run(tessera, "mvv", "make", "decoded", "--size", f"{options.size},{options.size},1", "-o", "decoded.mvv", "--force")
         points.append((8 * size, quality("decoded.mvv"), crf))
         print(f"x265     {crf:>6} crf {points[-1][0] / 8e3:10.1f} kB {points[-1][1]:7.2f} dB", flush=True)
     return points
@@ -89,7 +90,7 @@ def bits_at(points, decibels):
 
 try:
     run(tessera, "make", "mvv", "dancer", "--steps", options.steps, "--cameras", options.cameras, "--noise", options.noise, "--phong", options.phong, "-o", "footage")
-    run(tessera, "mvv", "make", "footage", "-o", "ideal.mvv")
+    run(tessera, "mvv", "make", "footage", "--size", f"{options.size},{options.size},1", "-o", "ideal.mvv")
     own, model = ours()
     other = theirs()
     print(f"model {model / 8e3:.1f} kB (both sides need it)")

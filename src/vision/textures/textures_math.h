@@ -386,13 +386,15 @@ typedef struct tsr_texture_spot {
 
 /* Nothing is in front of a spot, by the texel (column, row) of the map: depths are compared at the texel's CENTRE, to which the triangle's own plane carries the
  * depth of the spot. */
-TSR_HD int tsr_texture_passes(const tsr_texture_job *j, const tsr_texture_camera *c, const tsr_texture_face *f, const tsr_texture_spot *s,
-                              int32_t column, int32_t row)
+TSR_HD int tsr_texture_passes(const tsr_texture_job *j, const tsr_texture_camera *c, const tsr_texture_face *f, uint32_t triangle,
+                              const tsr_texture_spot *s, int32_t column, int32_t row)
 {
+    const uint64_t key = j->map[c->map + (int64_t)row * c->map_width + column];
+    if ((uint32_t)(key & 0xffffffffu) == triangle && key != TSR_TEXTURE_NOTHING) return 1; /* itself */
     const double dx = (double)(column * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2) - s->x,
                  dy = (double)(row * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2) - s->y;
     const double moved = ((double)f->along * dx + (double)f->down * dy) * (1.0 / 256.0);
-    return s->depth + moved - (double)f->bias <= (double)(j->map[c->map + (int64_t)row * c->map_width + column] >> 32);
+    return s->depth + moved - (double)f->bias <= (double)(key >> 32);
 }
 
 /* What another triangle does to a spot: 0 it is beside it, 1 behind it, 2 in front. */
@@ -423,9 +425,9 @@ TSR_HD int tsr_texture_in_light(const tsr_texture_job *j, int32_t number, uint32
     const int32_t ox = (mx & 255) < TSR_TEXTURE_SUB / 2 ? -1 : 1, oy = (my & 255) < TSR_TEXTURE_SUB / 2 ? -1 : 1;
     const int32_t column[2] = { mx >> 8, tsr_maxi(0, tsr_mini(c->map_width - 1, (mx >> 8) + ox)) };
     const int32_t row[2] = { my >> 8, tsr_maxi(0, tsr_mini(c->map_height - 1, (my >> 8) + oy)) };
-    const int32_t nearest = tsr_texture_passes(j, c, f, s, column[0], row[0]);
+    const int32_t nearest = tsr_texture_passes(j, c, f, triangle, s, column[0], row[0]);
     int32_t passed = nearest, covered = 0;
-    for (int32_t k = 1; k < 4; k++) passed += tsr_texture_passes(j, c, f, s, column[k & 1], row[k >> 1]);
+    for (int32_t k = 1; k < 4; k++) passed += tsr_texture_passes(j, c, f, triangle, s, column[k & 1], row[k >> 1]);
     if (j->vote) return passed >= 2;
     if (passed == 0 || passed == 4) return passed == 4;
     uint32_t before = triangle;
