@@ -40,6 +40,8 @@
 #include "tessera/mip.h"
 #include "tessera/morph.h"
 #include "tessera/multiview.h"
+#include "tessera/multiview_footage.h"
+#include "tessera/multiview_model.h"
 #include "tessera/palette.h"
 #include "tessera/phantom.h"
 #include "tessera/pictures.h"

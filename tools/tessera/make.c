@@ -243,6 +243,7 @@ static int run(cli_call *cli, int argc, char **argv)
     for (int k = 1; k < argc; k++) /* fluids have options of their own */
         if (cli_is_fluid(argv[k])) return cli_make_fluid(cli, argc, argv);
     if (argc > 1 && !strcmp(argv[1], "scene")) return make_scene(cli, argc - 1, argv + 1);
+    if (argc > 1 && !strcmp(argv[1], "mvv")) return make_mvv(cli, argc - 1, argv + 1);
     int code = cli_parse(cli, options, 0, 1, argc, argv);
     if (code >= 0) return code;
     if (list_given) {
@@ -332,5 +333,6 @@ const cli_verb verb_make = { "make", "[options] NAME -o OUTPUT",
                              "  tessera make film-balls --frames 12 -o film.y4m\n"
                              "  tessera make fluid-dam --help\n"
                              "  tessera make fluid-dam --count 2000 --seconds 0.2 -o 'dam-%04d.ply'\n"
-                             "  tessera make scene --help\n",
+                             "  tessera make scene --help\n"
+                             "  tessera make mvv --help\n",
                              run };

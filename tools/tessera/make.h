@@ -6,5 +6,7 @@
 
 /* argv[0] is "scene". Returns an exit code. */
 int make_scene(cli_call *cli, int argc, char **argv);
+/* argv[0] is "mvv". */
+int make_mvv(cli_call *cli, int argc, char **argv);
 
 #endif

@@ -18,8 +18,13 @@ tsr_multiview *mvv_read(const cli_call *cli, tsr_context *context, const char *p
 {
     tsr_multiview_read_options own = *options;
     tsr_multiview *m = NULL;
+    tsr_mask_maker *maker = NULL;
+    tsr_status status = tsr_mask_maker_create(context, &maker);
+    own.rebuild = tsr_mask_maker_rebuild;
+    own.user = maker;
     own.progress = cli_progress(cli);
-    const tsr_status status = tsr_multiview_read(context, path, &own, &m);
+    if (status == TSR_OK) status = tsr_multiview_read(context, path, &own, &m);
+    tsr_mask_maker_destroy(&maker);
     cli_progress_end(cli);
     if (status != TSR_OK) *code = cli_status(cli, status, path);
     else say_remarks(cli);

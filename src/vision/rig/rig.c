@@ -188,8 +188,7 @@ tsr_status tsr_rig_set_folder(tsr_rig *rig, const char *folder)
     return TSR_OK;
 }
 
-/* %d and %0Nd become the frame's number, %% a %; anything else after a % is refused. */
-static tsr_status fill_in(const char *path, int32_t frame, char *text, size_t room)
+tsr_status tsr_rig_fill_in(const char *path, int32_t frame, char *text, size_t room)
 {
     size_t size = 0;
     for (const char *p = path; *p; p++) {
@@ -231,7 +230,7 @@ tsr_status tsr_rig_path(const tsr_rig *rig, const char *path, int32_t frame, cha
         memcpy(text + size, path, length + 1);
         return TSR_OK;
     }
-    TSR_TRY(fill_in(path, frame, text + size, room - size));
+    TSR_TRY(tsr_rig_fill_in(path, frame, text + size, room - size));
     return TSR_OK;
 }
 

@@ -28,6 +28,8 @@ struct tsr_rig {
     char *unknown; /* of the scene file */
 };
 
+/* %d and %0Nd in a path become the frame's number, %% a %; anything else after a % is refused. */
+tsr_status tsr_rig_fill_in(const char *path, int32_t frame, char *text, size_t room) TSR_CHECKED;
 /* Keeps lines that a file had and the library does not know; COPIES `size` bytes. */
 tsr_status tsr_rig_keep_unknown(char **kept, const char *text, size_t size);
 /* The 3 x 3 of a nearly orthonormal matrix (rows of `rotation`) made orthonormal; TSR_ERROR_FORMAT, saying by how much, if it is off by more than 1e-2. */

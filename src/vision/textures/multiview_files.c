@@ -1,0 +1,277 @@
+/* vision/textures/multiview_files.c: models from files: numbered meshes of one topology, and the cameras of a rig. */
+#include "vision/textures/multiview_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tessera/mesh.h"
+#include "vision/rig/rig.h"
+#include "vision/textures/multiview_model.h"
+
+enum { FIRST_MOST = 9, PATH_ROOM = 4096, NAME_ROOM = 256 };
+#define OWN(type, pointer) ((type *)(uintptr_t)(pointer))
+
+/* ---- numbered files -------------------------------------------------------------------------------------------------------------- */
+
+/* The path of a step. *has_number: it has a %d or %04d. */
+static tsr_status numbered(const char *pattern, int64_t number, char path[PATH_ROOM], int *has_number)
+{
+    char next[PATH_ROOM];
+    TSR_TRY(tsr_rig_fill_in(pattern, (int32_t)number, path, PATH_ROOM));
+    TSR_TRY(tsr_rig_fill_in(pattern, (int32_t)number + 1, next, PATH_ROOM));
+    *has_number = strcmp(path, next) != 0;
+    return TSR_OK;
+}
+
+static int is_there(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0;
+}
+
+/* How many follow one another from *first on. */
+static tsr_status count_files(const char *pattern, int64_t *first, int32_t most, int32_t *count)
+{
+    char path[PATH_ROOM];
+    int has_number = 0;
+    TSR_TRY(numbered(pattern, *first, path, &has_number));
+    *count = 1;
+    if (!has_number) {
+        if (!is_there(path)) TSR_FAIL(TSR_ERROR_IO, "%.300s: there is no such file", path);
+        return TSR_OK;
+    }
+    for (int64_t n = 0; *first == 0 && n <= FIRST_MOST; n++) {
+        TSR_TRY(numbered(pattern, n, path, &has_number));
+        if (!is_there(path)) continue;
+        *first = n;
+        break;
+    }
+    TSR_TRY(numbered(pattern, *first, path, &has_number));
+    if (!is_there(path)) TSR_FAIL(TSR_ERROR_IO, "%.300s: there is no such file, the first of '%.200s'", path, pattern);
+    const int32_t limit = most > 0 ? most : TSR_MULTIVIEW_STEPS_MOST;
+    while (*count < limit) {
+        TSR_TRY(numbered(pattern, *first + *count, path, &has_number));
+        if (!is_there(path)) break;
+        (*count)++;
+    }
+    return TSR_OK;
+}
+
+/* ---- meshes ---------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status open_placed(const char *path, const tsr_multiview_model_options *o, tsr_placed_mesh *mesh)
+{
+    tsr_input *input = NULL;
+    const tsr_input_options io = { .memory_limit = o->memory_limit };
+    memset(mesh, 0, sizeof *mesh);
+    TSR_TRY(tsr_input_open(path, &io, &input));
+    const tsr_status status = tsr_placed_mesh_read(input, mesh);
+    tsr_input_close(&input);
+    if (status != TSR_OK) return tsr_frame_at(status, __func__, __FILE__, __LINE__);
+    return TSR_OK;
+}
+
+static tsr_status same_topology(const char *path, const tsr_placed_mesh *first, int64_t vertices, int64_t triangles, const uint32_t *triangle,
+                                const tsr_placed_mesh *own)
+{
+    if (vertices != first->vertices || triangles != first->triangles)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: %lld vertices and %lld triangles, expected the topology of the first step: %lld and %lld", path,
+                 (long long)vertices, (long long)triangles, (long long)first->vertices, (long long)first->triangles);
+    for (int64_t i = 0; i < 3 * triangles; i++)
+        if (triangle[i] != first->triangle[i])
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: triangle %lld has vertex %u where the first step has %u: the topology changes", path,
+                     (long long)(i / 3), triangle[i], first->triangle[i]);
+    if (own && (own->places != first->places || memcmp(own->corner, first->corner, (size_t)triangles * 3 * sizeof(uint32_t)) != 0 ||
+                memcmp(own->place, first->place, (size_t)own->places * 2 * sizeof(float)) != 0))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: other texture coordinates than in the first step: the atlas changes", path);
+    return TSR_OK;
+}
+
+/* One step's positions. Without an atlas file each OBJ file is looked at with its places. */
+static tsr_status read_step(const char *path, const tsr_multiview_model_options *o, const tsr_placed_mesh *first, float *position)
+{
+    tsr_status status;
+    if (!o->atlas) {
+        tsr_placed_mesh own;
+        TSR_TRY(open_placed(path, o, &own));
+        status = same_topology(path, first, own.vertices, own.triangles, own.triangle, &own);
+        if (status == TSR_OK) memcpy(position, own.position, (size_t)own.vertices * 3 * sizeof(float));
+        tsr_placed_mesh_free(&own);
+    } else {
+        tsr_mesh *mesh = NULL;
+        const tsr_read_options read = { .struct_size = sizeof read, .memory_limit = o->memory_limit };
+        TSR_TRY(tsr_mesh_read(path, &read, &mesh));
+        status = same_topology(path, first, tsr_mesh_vertex_count(mesh), tsr_mesh_triangle_count(mesh), tsr_mesh_triangles_const(mesh), NULL);
+        if (status == TSR_OK) memcpy(position, tsr_mesh_vertices_const(mesh), (size_t)first->vertices * 3 * sizeof(float));
+        tsr_mesh_destroy(&mesh);
+    }
+    if (status != TSR_OK) return tsr_frame_at(status, __func__, __FILE__, __LINE__);
+    return TSR_OK;
+}
+
+/* ---- cameras --------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct crew {
+    char (*name)[NAME_ROOM];
+    int32_t count;
+} crew;
+
+static int32_t find(const crew *c, const char *name)
+{
+    for (int32_t i = 0; i < c->count; i++)
+        if (!strncmp(c->name[i], name, NAME_ROOM - 1)) return i;
+    return -1;
+}
+
+/* Who films: the different names of a rig, in their order. */
+static tsr_status gather_names(const char *path, const tsr_rig *rig, crew *c)
+{
+    for (int64_t i = 0; i < tsr_rig_count(rig); i++) {
+        tsr_rig_camera one;
+        TSR_TRY(tsr_rig_get(rig, i, &one));
+        if (find(c, one.name) >= 0) continue;
+        if (c->count == TSR_MULTIVIEW_CAMERAS_MOST) TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: more than %d cameras", path, TSR_MULTIVIEW_CAMERAS_MOST);
+        tsr_print(c->name[c->count++], NAME_ROOM, "%s", one.name);
+    }
+    if (!c->count) TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: no cameras", path);
+    return TSR_OK;
+}
+
+static int moves(const tsr_rig *rig)
+{
+    tsr_rig_camera one;
+    for (int64_t i = 0; i < tsr_rig_count(rig); i++)
+        if (tsr_rig_get(rig, i, &one) == TSR_OK && one.frame != TSR_RIG_STATIC) return 1;
+    return 0;
+}
+
+/* Entry of the rig for a camera at a frame: its own, or the one that stands still. */
+static tsr_status place_cameras(const char *path, const tsr_rig *rig, const crew *c, int32_t step, int64_t frame, const tsr_multiview_parts *p,
+                                int *found)
+{
+    memset(found, 0, (size_t)c->count * sizeof *found);
+    for (int64_t i = 0; i < tsr_rig_count(rig); i++) {
+        tsr_rig_camera one;
+        TSR_TRY(tsr_rig_get(rig, i, &one));
+        const int32_t k = find(c, one.name);
+        if (k < 0) TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: camera '%.100s' is none of the first step's", path, one.name);
+        if (one.frame != TSR_RIG_STATIC && one.frame != frame) continue;
+        if (found[k]++) TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: camera '%.100s' is there twice for frame %lld", path, one.name, (long long)frame);
+        if (one.width < 1 || one.height < 1)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: camera '%.100s' has no size of its pictures, expected one (--image-size)", path, one.name);
+        int32_t *size = OWN(int32_t, p->picture) + 2 * k;
+        if (step > 0 && (size[0] != one.width || size[1] != one.height))
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: camera '%.100s' has pictures of %d x %d pixels, in the first step %d x %d", path, one.name, one.width,
+                     one.height, size[0], size[1]);
+        size[0] = one.width;
+        size[1] = one.height;
+        OWN(tsr_camera, p->camera)[(int64_t)step * p->cameras + k] = one.camera;
+    }
+    for (int32_t k = 0; k < c->count; k++)
+        if (!found[k])
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: camera '%.100s' is missing for step %d (frame %lld): expected all %d cameras in every step", path,
+                     c->name[k], step, (long long)frame, c->count);
+    return TSR_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct gathering {
+    const char *meshes, *cameras;
+    tsr_multiview_model_options o;
+    tsr_placed_mesh first;
+    tsr_rig *rig;
+    crew crew;
+    int64_t first_mesh, first_rig;
+    int rigs_numbered;
+    int found[TSR_MULTIVIEW_CAMERAS_MOST];
+} gathering;
+
+static tsr_status read_steps(gathering *g, tsr_multiview_model *m)
+{
+    char path[PATH_ROOM];
+    int has_number;
+    for (int32_t t = 0; t < m->parts.steps; t++) {
+        TSR_PROGRESS(&g->o.progress, (double)t / m->parts.steps, "meshes");
+        TSR_TRY(numbered(g->meshes, g->first_mesh + t, path, &has_number));
+        TSR_TRY(read_step(path, &g->o, &g->first, OWN(float, m->parts.position) + (int64_t)t * g->first.vertices * 3));
+    }
+    for (int32_t t = 0; t < m->parts.camera_steps; t++) {
+        tsr_rig *own = NULL;
+        TSR_TRY(numbered(g->cameras, g->first_rig + t, path, &has_number));
+        if (g->rigs_numbered && t > 0) TSR_TRY(tsr_rig_read(path, &g->o.rig, &own));
+        const tsr_status status =
+            place_cameras(path, own ? own : g->rig, &g->crew, t, g->rigs_numbered ? TSR_RIG_STATIC : g->first_mesh + t, &m->parts, g->found);
+        tsr_rig_destroy(&own);
+        if (status != TSR_OK) return tsr_frame_at(status, __func__, __FILE__, __LINE__);
+    }
+    return TSR_OK;
+}
+
+static tsr_status gather(gathering *g, tsr_multiview_model **model)
+{
+    char path[PATH_ROOM];
+    int has_number;
+    int32_t steps, rigs = 1;
+    TSR_TRY(count_files(g->meshes, &g->first_mesh, g->o.steps, &steps));
+    TSR_TRY(numbered(g->cameras, 0, path, &g->rigs_numbered));
+    if (g->rigs_numbered) TSR_TRY(count_files(g->cameras, &g->first_rig, steps, &rigs));
+    if (g->rigs_numbered && rigs < steps)
+        TSR_FAIL(TSR_ERROR_FORMAT, "'%.300s': files of cameras for %d steps, but meshes for %d", g->cameras, rigs, steps);
+    TSR_TRY(numbered(g->cameras, g->first_rig, path, &has_number));
+    TSR_TRY(tsr_rig_read(path, &g->o.rig, &g->rig));
+    TSR_TRY(gather_names(path, g->rig, &g->crew));
+    TSR_TRY(numbered(g->meshes, g->first_mesh, path, &has_number));
+    TSR_TRY(open_placed(g->o.atlas ? g->o.atlas : path, &g->o, &g->first));
+    tsr_multiview_parts p = { .struct_size = sizeof p,
+                              .width = g->o.width ? g->o.width : 512,
+                              .height = g->o.height ? g->o.height : 512,
+                              .cameras = g->crew.count,
+                              .steps = steps,
+                              .camera_steps = g->rigs_numbered || moves(g->rig) ? steps : 1,
+                              .vertices = g->first.vertices,
+                              .places = g->first.places,
+                              .triangles = g->first.triangles };
+    TSR_TRY(tsr_multiview_check_sizes("model", TSR_ERROR_ARGUMENT, &p));
+    TSR_TRY(tsr_mask_rules_take("model", &g->o.rules, &p.rules));
+    const int64_t limit = g->o.memory_limit > 0 ? g->o.memory_limit : tsr_physical_memory();
+    if (p.vertices * p.steps > limit / 12)
+        TSR_FAIL(TSR_ERROR_MEMORY, "%.300s: %lld vertices in %d steps are over the memory limit of %lld bytes", g->meshes, (long long)p.vertices,
+                 p.steps, (long long)limit);
+    TSR_TRY(tsr_multiview_model_allocate(&p, model));
+    memcpy(OWN(uint32_t, (*model)->parts.triangle), g->first.triangle, (size_t)p.triangles * 3 * sizeof(uint32_t));
+    memcpy(OWN(uint32_t, (*model)->parts.corner), g->first.corner, (size_t)p.triangles * 3 * sizeof(uint32_t));
+    memcpy(OWN(float, (*model)->parts.place), g->first.place, (size_t)p.places * 2 * sizeof(float));
+    TSR_TRY(read_steps(g, *model));
+    TSR_TRY(tsr_multiview_model_complete(g->meshes, TSR_ERROR_FORMAT, *model));
+    return TSR_OK;
+}
+
+tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, const tsr_multiview_model_options *options, tsr_multiview_model **model,
+                                    tsr_rig **rig)
+{
+    gathering g = { .meshes = meshes, .cameras = cameras };
+    if (rig) *rig = NULL;
+    if (!model) TSR_FAIL(TSR_ERROR_ARGUMENT, "model is NULL");
+    *model = NULL;
+    if (!meshes || !cameras) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s are NULL", meshes ? "cameras" : "meshes");
+    TSR_TRY(TSR_OPTIONS_TAKE(&g.o, options));
+    if (!g.o.rig.struct_size) g.o.rig.struct_size = sizeof g.o.rig;
+    if (g.o.steps < 0 || g.o.first < 0 || g.o.first > INT32_MAX / 2)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "model: %d steps from %lld on, expected 0 to 10^9", g.o.steps, (long long)g.o.first);
+    g.first_mesh = g.o.first;
+    g.crew.name = (char(*)[NAME_ROOM])calloc(TSR_MULTIVIEW_CAMERAS_MOST, NAME_ROOM);
+    if (!g.crew.name) TSR_FAIL(TSR_ERROR_MEMORY, "model: out of host memory");
+    const tsr_status status = gather(&g, model);
+    if (status == TSR_OK && rig) {
+        *rig = g.rig;
+        g.rig = NULL;
+    }
+    tsr_rig_destroy(&g.rig);
+    tsr_placed_mesh_free(&g.first);
+    free(g.crew.name);
+    if (status == TSR_OK) return TSR_OK;
+    tsr_multiview_model_destroy(model);
+    return tsr_frame_at(status, __func__, __FILE__, __LINE__);
+}
