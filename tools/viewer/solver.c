@@ -2,6 +2,7 @@
  * painter as a copy whenever the painter has taken the one before. It waits only when there is nothing to do. */
 #define _GNU_SOURCE /* SYS_gettid */
 #include "solver.h"
+#include "mode.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -404,7 +405,7 @@ static void clean(struct solver *o)
     free(o->head);
 }
 
-void *viewer_solver_main(void *session)
+static void *work(void *session)
 {
     struct solver o = { .s = (viewer_session *)session, .batch = 1 };
     double gave = 0; /* when the painter was given something last */
@@ -455,3 +456,12 @@ void *viewer_solver_main(void *session)
     clean(&o);
     return NULL;
 }
+
+const viewer_mode viewer_segment = { .name = "segment",
+                                     .takes = VIEWER_TAKES(SET) | VIEWER_TAKES(PROBE) | VIEWER_TAKES(PROBE_UNDO) | VIEWER_TAKES(PROBE_RESET) |
+                                              VIEWER_TAKES(PAINT) | VIEWER_TAKES(ERASE) | VIEWER_TAKES(START) | VIEWER_TAKES(PAUSE) |
+                                              VIEWER_TAKES(STEP) | VIEWER_TAKES(RESET) | VIEWER_TAKES(STATISTICS),
+                                     .opens = viewer_is_volume,
+                                     .expects = "a volume (.nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, .inr, .hdr or .tsc)",
+                                     .work = work,
+                                     .state = viewer_segment_state };
