@@ -69,7 +69,7 @@ static int answer(struct lws *wsi, struct client *c, unsigned status, const char
     return 0;
 }
 
-static int answer_text(struct lws *wsi, struct client *c, unsigned status, const char *text)
+int server_answer_text(struct lws *wsi, struct client *c, unsigned status, const char *text)
 {
     c->bytes = (const unsigned char *)text;
     return answer(wsi, c, status, "text/plain; charset=utf-8", strlen(text), "");
@@ -81,11 +81,11 @@ static int answer_file(struct server *server, struct lws *wsi, struct client *c,
     char path[4096];
     struct stat about;
     int n = snprintf(path, sizeof path, "%s/%s", server->folder, name);
-    if (!viewer_name_is_plain(name) || n >= (int)sizeof path) return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
+    if (!viewer_name_is_plain(name) || n >= (int)sizeof path) return server_answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
     int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0 || fstat(file, &about) || !S_ISREG(about.st_mode)) {
         if (file >= 0) close(file);
-        return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
+        return server_answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
     }
     c->file = file + 1; /* 0 = none */
     return answer(wsi, c, HTTP_STATUS_OK, "application/octet-stream", (size_t)about.st_size, "attachment");
@@ -103,11 +103,12 @@ static int redirect(const struct server *server, struct lws *wsi)
 
 int server_request(struct server *server, struct lws *wsi, struct client *c, const char *path)
 {
-    if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI)) return -1; /* only GET; bodies are not waited for */
+    if (lws_hdr_total_length(wsi, WSI_TOKEN_POST_URI)) return server_upload_begin(server, wsi, c, path);
+    if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI)) return -1; /* nothing else; bodies are not waited for */
     if (!server_by_own_name(server, wsi))
-        return answer_text(wsi, c, HTTP_STATUS_FORBIDDEN, "this name is none of the server's: use its address or --allow-origin\n");
+        return server_answer_text(wsi, c, HTTP_STATUS_FORBIDDEN, "this name is none of the server's: use its address or --allow-origin\n");
     const char *below = server_below_token(server, path);
-    if (!below) return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
+    if (!below) return server_answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
     if (!*below) return redirect(server, wsi);
     if (!strncmp(below, "/file/", 6)) return answer_file(server, wsi, c, below + 6);
     const char *name = below[1] ? below + 1 : "index.html";
@@ -116,7 +117,7 @@ int server_request(struct server *server, struct lws *wsi, struct client *c, con
         c->bytes = a->bytes;
         return answer(wsi, c, HTTP_STATUS_OK, a->type, a->size, "");
     }
-    return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
+    return server_answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
 }
 
 int server_send_more(struct lws *wsi, struct client *c)

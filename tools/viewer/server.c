@@ -177,6 +177,7 @@ static void dismiss(struct server *server, struct client *c)
     struct room *room = c->room;
     if (c->file) close(c->file - 1);
     c->file = 0;
+    server_upload_drop(server, c);
     lws_sul_cancel(&c->rest);
     free(c->message);
     c->message = NULL;
@@ -365,6 +366,8 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
     struct client *c = (struct client *)user;
     switch (reason) {
     case LWS_CALLBACK_HTTP: return server_request(server, wsi, c, (const char *)in);
+    case LWS_CALLBACK_HTTP_BODY: return server_upload_more(server, wsi, c, in, size);
+    case LWS_CALLBACK_HTTP_BODY_COMPLETION: return server_upload_end(server, wsi, c);
     case LWS_CALLBACK_HTTP_WRITEABLE: return server_send_more(wsi, c);
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return upgrade(server, wsi);
     case LWS_CALLBACK_ESTABLISHED: return admit(server, wsi, c);

@@ -51,6 +51,11 @@ struct client {
     const unsigned char *bytes; /* answer to a request: from memory ... */
     size_t left;
     int file, sending; /* ... or from a file */
+    struct {           /* a file on its way here, under a name that the list of files leaves out until it is whole */
+        int file;      /* 0 = none, else its descriptor + 1 */
+        int64_t left;
+        char name[VIEWER_NAME_BYTES], part[64];
+    } upload;
 };
 
 /* ---- requests.c --------------------------------------------------------------------------------------------------------------------------------- */
@@ -60,5 +65,13 @@ int server_header(struct lws *wsi, enum lws_token_indexes which, char text[512])
 int server_by_own_name(const struct server *server, struct lws *wsi);
 int server_request(struct server *server, struct lws *wsi, struct client *c, const char *path);
 int server_send_more(struct lws *wsi, struct client *c);
+int server_answer_text(struct lws *wsi, struct client *c, unsigned status, const char *text);
+
+/* ---- upload.c: files that pages send into the served folder --------------------------------------------------------------------------------------- */
+
+int server_upload_begin(struct server *server, struct lws *wsi, struct client *c, const char *path);
+int server_upload_more(struct server *server, struct lws *wsi, struct client *c, const void *bytes, size_t size);
+int server_upload_end(struct server *server, struct lws *wsi, struct client *c);
+void server_upload_drop(const struct server *server, struct client *c); /* what is not whole goes */
 
 #endif

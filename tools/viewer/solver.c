@@ -286,13 +286,33 @@ static void start(struct solver *o)
     o->state_dirty = 1;
 }
 
+/* A new segmentation that begins with the mask: Undo gives back the one before. */
+static void take_mask(struct solver *o, const char *name)
+{
+    if (!o->segmentation) {
+        viewer_session_tell(o->s, "error", "%s: load an image before a mask of it", name);
+        return;
+    }
+    tsr_status status = solver_reset(o) ? TSR_ERROR_INTERNAL : solver_take_mask(o, name);
+    if (status != TSR_OK) {
+        viewer_session_tell(o->s, "error", "%s: %s", name, tsr_error_message());
+        if (o->before.segmentation) solver_exchange(o, &o->before, &o->after);
+        solver_forget(&o->after);
+        return;
+    }
+    o->surface_dirty = o->state.unsaved = 1;
+    o->settling.step = -1;
+    solver_measure(o);
+}
+
 static void act(struct solver *o, const viewer_command *c)
 {
     tsr_status status = TSR_OK;
     o->input = viewer_given(c, VIEWER_INPUT) ? (uint32_t)c->input : o->input;
     if (c->kind == VIEWER_LOAD) {
         busy(o, "loading");
-        if (!viewer_is_script(c->name)) solver_load_image(o, c->name);
+        if (c->as == VIEWER_AS_MASK) take_mask(o, c->name);
+        else if (!viewer_is_script(c->name)) solver_load_image(o, c->name);
         else if (o->segmentation) load_script(o, c->name);
         else viewer_session_tell(o->s, "error", "%s: load an image before a session", c->name);
         busy(o, "");
@@ -322,6 +342,10 @@ static void act(struct solver *o, const viewer_command *c)
         if (solver_reset(o)) status = TSR_ERROR_INTERNAL;
         break;
     case VIEWER_SAVE: save(o, c); break;
+    case VIEWER_STATISTICS:
+        if (o->state.has_surface) status = solver_tell_statistics(o);
+        else viewer_session_tell(o->s, "error", "there is no surface to measure: paint one first");
+        break;
     default:
         if (c->kind == VIEWER_UNDO && !o->state.undo_levels && o->before.segmentation) {
             solver_exchange(o, &o->before, &o->after);

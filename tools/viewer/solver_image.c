@@ -1,6 +1,8 @@
 /* viewer/solver_image.c: the image that is segmented, the segmentations of it that begin, end and come back. */
 #include "solver.h"
 
+#include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,4 +152,72 @@ int solver_reset(struct solver *o)
 {
     solver_keep_parameters(o);
     return solver_begin(o, o->image, solver_volume(o));
+}
+
+/* A mask (whole numbers) or a level set (real ones) of the served folder takes the place of the surface. */
+tsr_status solver_take_mask(struct solver *o, const char *name)
+{
+    char error[512] = "", note[200];
+    viewer_image *image = NULL;
+    tsr_volume *on_device = NULL;
+    if (viewer_load_image(o->s, name, &image, error, sizeof error)) {
+        viewer_session_tell(o->s, "error", "%s", error);
+        return TSR_OK; /* said; there is no surface now, and Undo brings the one before */
+    }
+    tsr_status status = tsr_volume_copy(image->volume, o->context, &on_device);
+    const tsr_dtype dtype = tsr_volume_dtype(image->volume);
+    const int real = dtype == TSR_F32 || dtype == TSR_F64;
+    if (status == TSR_OK) status = real ? tsr_segmentation_from_field(o->segmentation, on_device) : tsr_segmentation_from_mask(o->segmentation, on_device);
+    snprintf(note, sizeof note, "the %s %.100s is where this begins: tessera segment --from-%s", real ? "field" : "mask", name, real ? "field" : "mask");
+    if (status == TSR_OK) status = tsr_segmentation_note(o->segmentation, note);
+    tsr_volume_destroy(&on_device);
+    viewer_image_release(o->s, &image);
+    return status;
+}
+
+/* ---- statistics of the inside --------------------------------------------------------------------------------------------------------------------- */
+
+/* The image as real numbers, NaN outside: what statistics leave out. RETURNS NEW. */
+static tsr_status inside_of(struct solver *o, tsr_volume **inside)
+{
+    tsr_volume *mask = NULL, *here = NULL, *real = NULL, *host = NULL;
+    tsr_status status = tsr_segmentation_mask(o->segmentation, &mask);
+    if (status == TSR_OK) status = tsr_volume_copy(mask, NULL, &here);
+    if (status == TSR_OK) status = tsr_volume_convert(o->context, solver_volume(o), TSR_F32, &real);
+    if (status == TSR_OK) status = tsr_volume_copy(real, NULL, &host);
+    if (status == TSR_OK) {
+        const uint8_t *is = (const uint8_t *)tsr_volume_data_const(here);
+        float *values = (float *)tsr_volume_data(host);
+        for (int64_t i = 0, n = tsr_volume_count(host); i < n; i++)
+            if (!is[i]) values[i] = NAN;
+        status = tsr_volume_copy(host, o->context, inside);
+    }
+    tsr_volume_destroy(&mask);
+    tsr_volume_destroy(&here);
+    tsr_volume_destroy(&real);
+    tsr_volume_destroy(&host);
+    return status;
+}
+
+tsr_status solver_tell_statistics(struct solver *o)
+{
+    tsr_volume *inside = NULL;
+    tsr_statistics s = { 0 };
+    tsr_tiles_measures m = { 0 };
+    int64_t counts[VIEWER_BINS + 3] = { 0 };
+    tsr_status status = inside_of(o, &inside);
+    if (status == TSR_OK) status = tsr_volume_statistics(o->context, inside, &s);
+    if (status == TSR_OK) status = tsr_volume_histogram(o->context, inside, o->image->minimum, o->image->maximum, VIEWER_BINS, counts);
+    if (status == TSR_OK) status = tsr_tiles_measure(tsr_segmentation_tiles(o->segmentation), &m);
+    tsr_volume_destroy(&inside);
+    if (status != TSR_OK) return status;
+    const int any = s.count > 0;
+    json_t *list = json_array();
+    for (int i = 0; i < VIEWER_BINS; i++) json_array_append_new(list, json_integer((json_int_t)counts[i]));
+    viewer_session_tell_blob(o->s, viewer_blob_json(json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:o}", "type", "statistics", "voxels",
+                                                              (json_int_t)s.count, "volume",
+                                                              (double)s.count * fabs(tsr_geometry_determinant(&o->image->geometry)), "area", m.area, "mean",
+                                                              any ? s.mean : 0, "deviation", any ? sqrt(s.variance) : 0, "minimum", any ? s.minimum : 0,
+                                                              "maximum", any ? s.maximum : 0, "components", (json_int_t)m.components, "counts", list)));
+    return TSR_OK;
 }

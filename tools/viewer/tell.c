@@ -33,7 +33,9 @@ static json_t *image_json(const viewer_image *i, uint64_t version)
     char name[VIEWER_NAME_BYTES];
     snprintf(name, sizeof name, "%s", i->name);
     viewer_make_utf8(name);
-    return json_pack("{s:s, s:b, s:I, s:[i, i, i], s:[I, I, I], s:o, s:s, s:f, s:f, s:f, s:f}", "name", name, "volume", i->volume != NULL, "version", (json_int_t)version, "axes",
+    json_t *affine = json_array();
+    for (int k = 0; k < 12; k++) json_array_append_new(affine, json_pack("f", i->geometry.affine[k / 4][k % 4]));
+    return json_pack("{s:s, s:o, s:b, s:I, s:[i, i, i], s:[I, I, I], s:o, s:s, s:f, s:f, s:f, s:f}", "name", name, "affine", affine, "volume", i->volume != NULL, "version", (json_int_t)version, "axes",
                      viewer_world_axis(&i->geometry, 0), viewer_world_axis(&i->geometry, 1), viewer_world_axis(&i->geometry, 2), "size",
                      (json_int_t)i->size.x, (json_int_t)i->size.y, (json_int_t)i->size.z, "spacing", vector(i->spacing.x, i->spacing.y, i->spacing.z),
                      "space", spaces[i->geometry.space], "minimum", i->minimum, "maximum", i->maximum, "window_low", i->window_low, "window_high",
@@ -97,7 +99,7 @@ viewer_blob *viewer_session_state(viewer_session *s, uint64_t *version)
         if (json) {
             json_object_set_new(json, "window", json_pack("[f, f]", s->window_low, s->window_high));
             json_object_set_new(json, "mask", json_pack("[f, f, f, f]", s->opacity, s->colour[0], s->colour[1], s->colour[2]));
-            json_object_set_new(json, "isovalue", isnan(s->isovalue) ? json_null() : json_real(s->isovalue));
+            json_object_set_new(json, "isovalue", isnan(s->isovalue) ? json_null() : json_pack("f", s->isovalue));
             json_object_set_new(json, "transfer", transfer_json(&s->transfer));
             json_object_set_new(json, "views", looks_json(s));
             json_object_set_new(json, "image", s->image ? image_json(s->image, s->image_version) : json_null());
