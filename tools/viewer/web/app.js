@@ -99,7 +99,7 @@ function showImage(image) {
   const fresh = image?.name !== shell.image?.name || image?.version !== shell.image?.version;
   shell.image = image;
   $("image-name").textContent = image ? image.name : "no file";
-  $("image-about").textContent = image ? `${image.size.join(" × ")}, ${image.spacing.map((v) => +v.toPrecision(3)).join(" × ")} mm` : "";
+  $("image-about").textContent = !image ? "" : !image.volume ? `voxels of ${+image.spacing[0].toPrecision(3)} mm` : `${image.size.join(" × ")}, ${image.spacing.map((v) => +v.toPrecision(3)).join(" × ")} mm`;
   document.title = image ? `${image.name} – tessera` : "tessera workbench";
   if (!image || !fresh) return;
   shell.extent = Math.max(...image.size.map((n, i) => n * image.spacing[i]));

@@ -12,13 +12,13 @@ const shade = (c, text, x, y, align = "left") => {
 
 // A bar of 1, 2 or 5 times a power of ten, about an eighth of the window.
 export function scaleBar(w) {
-  const most = (w.canvas.width / 5) * w.pixel, power = 10 ** Math.floor(Math.log10(most));
+  const most = (w.frameBox.width / 5) * w.pixel, power = 10 ** Math.floor(Math.log10(most));
   const length = [5, 2, 1].map((n) => n * power).find((n) => n <= most);
   return { length, pixels: length / w.pixel };
 }
 
 export function drawScale(c, w) {
-  const { length, pixels } = scaleBar(w), x = w.canvas.width - 14 - pixels, y = w.canvas.height - 26;
+  const { length, pixels } = scaleBar(w), box = w.frameBox, x = box.x + box.width - 14 - pixels, y = box.y + box.height - 26;
   if (!Number.isFinite(pixels)) return;
   c.lineWidth = 4;
   c.strokeStyle = "#000a";
@@ -61,7 +61,7 @@ export function axesOf({ azimuth, elevation }) {
 const FACES = [[0, 1, "R"], [0, -1, "L"], [1, 1, "A"], [1, -1, "P"], [2, 1, "S"], [2, -1, "I"]];
 
 export function drawCube(c, w) {
-  const [right, up, eye] = axesOf(w.look), size = 15, x0 = 38, y0 = w.canvas.height - 38, plain = w.bench.image?.space === "none";
+  const [right, up, eye] = axesOf(w.look), size = 15, box = w.frameBox, x0 = box.x + 38, y0 = box.y + box.height - 38, plain = w.bench.image?.space === "none";
   const project = (p) => [x0 + size * (p[0] * right[0] + p[1] * right[1] + p[2] * right[2]), y0 - size * (p[0] * up[0] + p[1] * up[1] + p[2] * up[2])];
   for (const [axis, sign, letter] of FACES) {
     if (sign * eye[axis] <= 0.02) continue; // looks away

@@ -11,7 +11,7 @@ export const panel = `
   ${row("brush", "Size", "mm", "Radius of the sphere under the cursor: nothing beyond it changes")}
   ${row("strength", "Strength", "%", "How far a place of a stroke moves the surface; with a pen its pressure counts too")}
   <div class="buttons"><label class="check"><input id="mirror" type="checkbox"> mirror left and right</label></div>
-  <p id="said" class="quiet" role="status"></p>
+  <p id="said" class="quiet" role="status" aria-label="What the last step did"></p>
 </section>
 <section>
   <h2>Selection <span id="selection-text" class="quiet">none: draw a box or a lasso</span></h2>
@@ -30,7 +30,7 @@ export const panel = `
   <h2>Move, turn, scale</h2>
   <div class="buttons trio">${number("move-x", "X", 0)}${number("move-y", "Y", 0)}${number("move-z", "Z", 0)}${button("move", "Move", "By so many mm")}</div>
   <div class="buttons trio"><select id="turn-axis" aria-label="Axis to turn about"><option value="0 0 1">about Z</option><option value="1 0 0">about X</option><option value="0 1 0">about Y</option></select>${number("turn-by", "°", 30)}${button("turn", "Turn", "About the middle of the object")}
-    ${number("scale-by", "×", 1.2)}${button("scale", "Scale", "About the middle of the object")}</div>
+</div><div class="buttons trio">${number("scale-by", "Factor", 1.2)}${button("scale", "Scale", "About the middle of the object")}</div>
 </section>
 <section>
   <h2>The whole object</h2>

@@ -16,7 +16,7 @@ export const panel = `
     <div><dt>steps</dt><dd id="n-steps">0</dd></div><div><dt>steps/s</dt><dd id="n-rate">0</dd></div>
     <div><dt>volume</dt><dd id="n-volume">0</dd></div><div><dt title="Voxels in which the surface moves">moving</dt><dd id="n-active">0</dd></div>
   </dl>
-  <p id="settled" class="quiet" role="status"></p>
+  <p id="settled" class="quiet" role="status" aria-label="The run"></p>
 </section>
 <section>
   <h2>What to look for <span id="probe-text" class="quiet"></span></h2>
@@ -25,8 +25,8 @@ export const panel = `
   ${row("alpha", "Detail", "α", "Left smooth, right detailed: how much the grey values count beside the smoothness of the surface")}
   ${row("smoothing", "Blur", "σ mm", "The image is smoothed before it is looked at: against noise")}
   ${row("brush", "Brush", "mm", "Radius for painting and erasing; the probe has a third of it")}
-  <p id="probe-warning" class="warn" role="status" hidden></p>
-  <div class="buttons"><select id="probe-sets" aria-label="What the probe sets" title="What the probe sets: what the surface looks for, or the transfer function of the 3-D window"><option value="speed">→ value, tolerance</option><option value="colours">→ colours</option></select>
+  <p id="probe-warning" class="warn" role="status" aria-label="Warning about the probe" hidden></p>
+  <div class="buttons"><select id="probe-sets" aria-label="What the probe sets" title="What the probe sets: what the surface looks for, or the transfer function of the 3-D window"><option value="speed">→ interval</option><option value="colours">→ colours</option></select>
     <button id="probe-undo">Undo probe</button><button id="probe-reset" title="Forget all probes">Forget</button></div>
 </section>
 <section>

@@ -4,7 +4,7 @@
 export class Stroke {
   // say: { slice({ from, to, first }), ray({ x, y, first }) }: the messages.
   constructor(w, at, say) {
-    Object.assign(this, { w, say, first: true, due: true });
+    Object.assign(this, { w, at, say, first: true, due: true });
     if (w.flat) {
       const voxel = w.voxel(...at);
       if (voxel && w.inside(voxel)) this.last = this.next = voxel;
@@ -14,6 +14,8 @@ export class Stroke {
   get valid() { return !!this.next; }
 
   move(at) {
+    if (at[0] === this.at[0] && at[1] === this.at[1]) return; // the hand is still: only the picture below it may be another
+    this.at = at;
     const next = this.w.flat ? this.w.voxel(...at) : at;
     if (this.w.flat && !(next && this.w.inside(next))) return;
     this.next = next;
