@@ -200,18 +200,18 @@ static tsr_status edit(struct solver *o, const viewer_command *c)
 static void tell_end(const struct solver *o)
 {
     const viewer_state *t = &o->state;
-    const char *curved = t->alpha < 1 ? ", or curvature was stronger" : "", *flatter = t->alpha < 1 ? ", alpha nearer to 1" : "";
+    const char *curved = t->alpha < 1 ? ", or curvature was stronger" : "", *flatter = t->alpha < 1 ? ", Detail (alpha) nearer to 1" : "";
     char what[64] = "vanished";
     if (t->has_surface) snprintf(what, sizeof what, "has shrunk to %lld voxel(s)", (long long)t->report.inside_voxels);
     if (!t->has_surface && t->report.inside_voxels > 0)
         viewer_session_tell(o->s, "warning",
-                            "The surface has left the image: all of it is inside. Undo, then make epsilon smaller than %.4g or probe again.",
+                            "The surface has left the image: all of it is inside. Undo, then make the tolerance (epsilon) smaller than %.4g or probe again.",
                             t->epsilon);
     else
         viewer_session_tell(
             o->s, "warning",
-            "The surface %s: where it was, the grey values are not within epsilon (%.4g) of T (%.4g)%s. Undo, then probe the structure, "
-            "make epsilon larger%s, or paint more.",
+            "The surface %s: where it was, the grey values are not within the tolerance (epsilon, %.4g) of %.4g (T)%s. Undo, then probe the structure, "
+            "make the tolerance larger%s, or paint more.",
             what, t->epsilon, t->target, curved, flatter);
 }
 

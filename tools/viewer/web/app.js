@@ -63,6 +63,7 @@ shell.chooseTool = chooseTool;
 
 shell.slices = () => Object.values(shell.windows).filter((w) => w.flat);
 shell.setCross = (voxel, from) => {
+  shell.picking = undefined;
   shell.cross = voxel.map((v, i) => (i === from.look.axis ? from.look.position : v));
   for (const other of shell.slices())
     if (other !== from && other.look.axis !== from.look.axis) other.change({ position: Math.round(Math.max(0, shell.cross[other.look.axis])) });
@@ -116,9 +117,8 @@ async function takeState(state) {
   shell.state = state;
   showImage(state.image);
   for (const [view, w] of Object.entries(shell.windows)) w.take(state.views[view], state.image);
-  if (shell.picking && performance.now() - shell.picking > 80) { // the cross goes where the 3-D window was clicked
-    for (const w of shell.slices()) shell.cross[w.look.axis] = state.views[w.view].position;
-    shell.picking = 0;
+  if (performance.now() - (shell.picking ?? -1e9) < 2000) { // the cross goes where the 3-D window was clicked, slice by slice
+    for (const w of shell.slices()) shell.cross[state.views[w.view].axis] = state.views[w.view].position;
     for (const w of shell.slices()) w.draw();
   }
   $("undo").disabled = !state.undo;

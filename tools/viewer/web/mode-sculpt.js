@@ -1,5 +1,5 @@
 // Sculpting: brushes, selections, objects. What is done becomes lines of an editing script on the server; menus send such lines themselves.
-import { Slider } from "./controls.js";
+import { Slider, stem } from "./controls.js";
 import { listenToViews } from "./overlay.js";
 import { Stroke } from "./stroke.js";
 import * as look from "./sculpt-panel.js";
@@ -209,7 +209,8 @@ function state(state) {
   $("lines").scrollTop = $("lines").scrollHeight;
 }
 
-function imageChanged() {
+function imageChanged(image) {
+  if (shell.$("save-name").value === stem(image.name)) shell.$("save-name").value += "-sculpted"; // beside the file that it came from
   const { sliders, extent } = shell, body = extent / 2;
   drop();
   sliders.brush.limits(body / 200, body / 2, body / 500, body / 2000, extent);
