@@ -522,8 +522,8 @@ def objects(browser):
 
 # ---- looking ----
 
-def looks(browser, server):
-    ready(browser, server.url + "?tab=2", "view", ["volume"])
+def looks(browser, viewer):
+    ready(browser, viewer.url, "view", ["volume"])
     shade = """const c = tessera.windows.volume.canvas, d = c.getContext('2d').getImageData(0, 60, c.width, c.height - 150).data; let s = 0, q = 0;
         for (let i = 0; i < d.length; i += 4) { s += d[i]; q += d[i] * d[i]; } return [s / d.length * 4, Math.sqrt(q / d.length * 4)];"""
     seen = {}
@@ -552,20 +552,22 @@ def looks(browser, server):
 
 
 def tabs(browser, server):
+    """Each file has its tab; another is opened from the page."""
+    ready(browser, server.url, "segment", ["source"])
     names = browser.script("return [...document.querySelectorAll('#tabs a')].map((a) => a.textContent)")
-    assert len(names) == 3, names
+    assert names == ["dropped.nii.gz", "animal.ply"], names
     browser.script("tessera.link.send({ type: 'open', name: 'second.nii.gz' })")
-    browser.until("return document.querySelectorAll('#tabs a').length === 4", 10, "a fourth tab")
-    browser.click("#tabs a:nth-child(4)")
+    browser.until("return document.querySelectorAll('#tabs a').length === 3", 10, "a third tab")
+    browser.click("#tabs a:nth-child(3)")
     browser.until("return window.tessera?.bench.mode?.name === 'segment' && tessera.bench.image?.name === 'second.nii.gz'", 15, "its session")
 
 
-def pictures(browser, server):
+def pictures(browser, server, viewer):
     """Every mode in three sizes: nothing leaves the page."""
-    for number, mode in enumerate(("segment", "sculpt", "view")):
+    for mode, url in (("segment", server.url), ("sculpt", server.url + "?tab=1"), ("view", viewer.url)):
         for width, height in ((1280, 720), (1920, 1080), (390, 844)):
             browser.size(width, height)
-            ready(browser, server.url + (f"?tab={number}" if number else ""), mode, ["volume"])
+            ready(browser, url, mode, ["volume"])
             browser.script("document.documentElement.dataset.theme = 'dark'")
             time.sleep(1.5)
             page = browser.script("return [document.documentElement.scrollWidth, document.documentElement.scrollHeight, innerWidth, innerHeight]")
@@ -602,16 +604,15 @@ with tempfile.TemporaryDirectory() as FOLDER:
             script.write("animal a 0 0 0 60\n")
         tessera("edit", "animal.txt", "-o", "animal.ply")
     server = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), os.path.join(FOLDER, "animal.ply"), "--device", "cpu")
+    viewer = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--mode", "view", "--device", "cpu")
     browser = None
     try:
         browser = Browser(1280, 720)
-        browser.open(server.url)
-        browser.until("return window.tessera?.bench.state", 20, "the page")
-        browser.script("tessera.link.send({ type: 'open', name: 'second.nii.gz' })")
         for part in (lambda: weight(server), lambda: newcomer_segments(browser, server), lambda: readout(browser), lambda: statistics(browser), lambda: click_in_3d(browser), lambda: filled(browser),
                      lambda: window_and_level(browser), lambda: ruler_and_scale(browser), lambda: layouts(browser), lambda: presets_and_cube(browser), lambda: mask_and_on(browser),
                      lambda: warns_of_probe(browser), lambda: by_keyboard(browser), lambda: named_and_legible(browser), lambda: dropped(browser), lambda: newcomer_sculpts(browser, server),
-                     lambda: sculpt_tools(browser), lambda: sphere_under_cursor(browser), lambda: selections(browser), lambda: objects(browser), lambda: named_and_legible(browser)):
+                     lambda: sculpt_tools(browser), lambda: sphere_under_cursor(browser), lambda: selections(browser), lambda: objects(browser), lambda: named_and_legible(browser),
+                     lambda: looks(browser, viewer), lambda: tabs(browser, server), lambda: pictures(browser, server, viewer)):
             began = time.monotonic()
             part()
             print(f"{part.__code__.co_names[0]}: {time.monotonic() - began:.1f} s", flush=True)
@@ -620,8 +621,8 @@ with tempfile.TemporaryDirectory() as FOLDER:
     finally:
         if browser:
             browser.close()
-        code, errors = server.stop()
-    assert code == 0 and not errors, (code, errors)
+        codes = [server.stop(), viewer.stop()]
+    assert all(code == 0 and not errors for code, errors in codes), codes
 print(json.dumps(LOG))
 if given.log:
     with open(given.log, "w", encoding="ascii") as file:

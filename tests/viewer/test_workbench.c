@@ -107,7 +107,7 @@ static struct bench *open_bench_that(double alone_seconds)
     if (viewer_session_create(&session, wake, NULL, &b->session, error, sizeof error)) fail_msg("%s", error);
     UNTIL(says(b, "\"name\":\"head.nrrd\""));
     static const char *const views[] = { "source", "speed", "volume" };
-    for (int v = 0; v < VIEWER_VIEWS; v++) {
+    for (int v = 0; v < 3; v++) { /* the others are hidden */
         char text[128];
         snprintf(text, sizeof text, "{\"type\":\"view\",\"view\":\"%s\",\"width\":48,\"height\":40}", views[v]);
         command(b, text);

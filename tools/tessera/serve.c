@@ -202,7 +202,8 @@ static int run(cli_call *cli, int argc, char **argv)
 #endif
 }
 
-const cli_verb verb_serve = { "serve", "[options] [FILE...]", "Serve the workbench as a web page: segment and look at volumes, sculpt surfaces; prints its address",
+const cli_verb verb_serve = { "serve", "[options] [FILE...]",
+                              "Serve the workbench as a web page: segment and look at volumes, sculpt surfaces; prints its address",
                               "  tessera make phantom_tumour --size 96 --noise 0.05 -o head.nii.gz\n"
                               "  tessera serve head.nii.gz --port 0\n",
                               run };

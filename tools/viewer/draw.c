@@ -55,7 +55,8 @@ tsr_status viewer_drawer_take_image(viewer_drawer *d, viewer_image *image)
     tsr_scene_clear_surface(d->speed_scene);
     tsr_status status = tsr_scene_set_volume(d->speed_scene, NULL);
     d->isovalue = NAN;
-    if (status == TSR_OK && image->volume && tsr_context_device(d->context).kind != TSR_DEVICE_CPU) status = tsr_volume_copy(d->image->volume, d->context, &d->volume);
+    if (status == TSR_OK && image->volume && tsr_context_device(d->context).kind != TSR_DEVICE_CPU)
+        status = tsr_volume_copy(d->image->volume, d->context, &d->volume);
     if (status == TSR_OK) status = tsr_scene_set_volume(d->scene, d->volume ? d->volume : d->image->volume);
     if (status != TSR_OK && tsr_scene_set_volume(d->scene, NULL) != TSR_OK) return status; /* the scene must not hold the image that goes now */
     if (status == TSR_OK && image->mesh) status = tsr_scene_set_surface_mesh(d->scene, image->mesh);

@@ -72,7 +72,10 @@ int viewer_is_volume(const char *name)
     return 0;
 }
 
-int viewer_is_mesh(const char *name) { return ends_with(name, ".ply") || ends_with(name, ".obj") || ends_with(name, ".stl") || ends_with(name, ".off"); }
+int viewer_is_mesh(const char *name)
+{
+    return ends_with(name, ".ply") || ends_with(name, ".obj") || ends_with(name, ".stl") || ends_with(name, ".off");
+}
 int viewer_is_tiles(const char *name) { return ends_with(name, ".tsr") || ends_with(name, ".nvdb"); }
 
 int viewer_path_of_existing(viewer_session *s, const char *name, char *path, size_t path_bytes, char *error, size_t error_bytes)
@@ -141,9 +144,7 @@ static int expect_ending(const viewer_command *c, char *error, size_t error_byte
 {
     static const char *const endings[] = { ".nii.gz", ".ply", ".nii.gz", ".png", ".session" };
     const char *name = c->name;
-    int good = c->what == VIEWER_SAVE_MESH ? viewer_is_mesh(name)
-               : c->what == VIEWER_SAVE_SESSION ? viewer_is_script(name)
-                                                : viewer_is_volume(name);
+    int good = c->what == VIEWER_SAVE_MESH ? viewer_is_mesh(name) : c->what == VIEWER_SAVE_SESSION ? viewer_is_script(name) : viewer_is_volume(name);
     if (good) return 0;
     snprintf(error, error_bytes, "%.100s: the extension does not fit, expected for example %s", name, endings[c->what]);
     return -1;
@@ -285,8 +286,9 @@ viewer_blob *viewer_list_files(viewer_session *s)
     DIR *folder = opendir(s->folder);
     if (folder)
         for (const struct dirent *entry; count < MOST_FILES && (entry = readdir(folder));)
-            if ((viewer_is_volume(entry->d_name) || viewer_is_script(entry->d_name) || viewer_is_mesh(entry->d_name) || viewer_is_tiles(entry->d_name)) && !existing(s, entry->d_name, path, error, sizeof error) &&
-                (names[count] = strdup(entry->d_name)))
+            if ((viewer_is_volume(entry->d_name) || viewer_is_script(entry->d_name) || viewer_is_mesh(entry->d_name) ||
+                 viewer_is_tiles(entry->d_name)) &&
+                !existing(s, entry->d_name, path, error, sizeof error) && (names[count] = strdup(entry->d_name)))
                 count++;
     if (folder) closedir(folder);
     qsort(names, (size_t)count, sizeof *names, by_name);

@@ -8,8 +8,7 @@ int viewer_image_describe(tsr_context *context, viewer_image *image, const tsr_v
 {
     tsr_statistics statistics;
     int64_t counts[VIEWER_BINS + 3] = { 0 };
-    if (tsr_volume_check_finite(context, volume, image->name) != TSR_OK || tsr_volume_statistics(context, volume, &statistics) != TSR_OK)
-        return -1;
+    if (tsr_volume_check_finite(context, volume, image->name) != TSR_OK || tsr_volume_statistics(context, volume, &statistics) != TSR_OK) return -1;
     image->minimum = statistics.minimum;
     image->maximum = statistics.maximum > statistics.minimum ? statistics.maximum : statistics.minimum + 1;
     if (tsr_volume_histogram(context, volume, image->minimum, image->maximum, VIEWER_BINS, counts) != TSR_OK) return -1;
@@ -32,9 +31,8 @@ void viewer_image_show(viewer_session *s, viewer_image *image, int fresh)
     s->image_version++;
     s->window_low = image->window_low;
     s->window_high = image->window_high;
-    if (image->volume &&
-        tsr_transfer_make(image->minimum < -200 ? TSR_TRANSFER_CT_SOFT : TSR_TRANSFER_MRI_HEAD, s->window_low, s->window_high, &s->transfer) !=
-        TSR_OK)
+    if (image->volume && tsr_transfer_make(image->minimum < -200 ? TSR_TRANSFER_CT_SOFT : TSR_TRANSFER_MRI_HEAD, s->window_low, s->window_high,
+                                           &s->transfer) != TSR_OK)
         s->transfer = (tsr_transfer){ 0 };
     for (int v = 0; v < VIEWER_VIEWS; v++) {
         viewer_look *look = &s->look[v];

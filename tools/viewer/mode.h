@@ -8,10 +8,10 @@
 
 typedef struct viewer_mode {
     const char *name;
-    uint64_t takes;                      /* bits 1 << viewer_kind: messages it takes beside those that every session does */
-    int (*opens)(const char *name);      /* a file of this name can be its first */
-    const char *expects;                 /* the same in words, for messages */
-    void *(*work)(void *session);        /* the thread that does the work, until the session quits; gives the painter surfaces and frees what comes back */
+    uint64_t takes;                 /* bits 1 << viewer_kind: messages it takes beside those that every session does */
+    int (*opens)(const char *name); /* a file of this name can be its first */
+    const char *expects;            /* the same in words, for messages */
+    void *(*work)(void *session);   /* the thread that does the work, until the session quits; gives the painter surfaces and frees what comes back */
     void (*state)(const viewer_session *session, struct json_t *state); /* with the lock: its fields of `state` */
 } viewer_mode;
 

@@ -21,11 +21,11 @@ enum {
     SCALES = 16,
     FIRST = 256,
     SAID = 4
-};                                                                   /* FIRST: pixels a side of a window's first draft; SAID: complaints */
+};                                                                             /* FIRST: pixels a side of a window's first draft; SAID: complaints */
 static const double least_scale[VIEWER_VIEWS] = { 0.5, 0.5, 0.125, 0.5, 0.5 }; /* a thin contour must stay visible */
-static const double most_coarse = 2;                                 /* steps twice as long where even the least scale takes too long */
-static const double most_jump = 4;                                   /* radii between two places of a stroke in the 3-D window */
-static const double final_cost = 4;                                  /* a sample of a final picture with its occlusion, times one of a draft */
+static const double most_coarse = 2;                                           /* steps twice as long where even the least scale takes too long */
+static const double most_jump = 4;                                             /* radii between two places of a stroke in the 3-D window */
+static const double final_cost = 4; /* a sample of a final picture with its occlusion, times one of a draft */
 
 struct window {
     uint64_t look_version, data_version; /* that were drawn last */
@@ -111,7 +111,10 @@ static void take_speed(struct painter *p, const viewer_speed *speed)
 }
 
 /* With the lock held: a page waits for this window. */
-static int waited_for(const viewer_session *s, int view) { return s->look[view].width && !s->look[view].hidden && s->wanted[view] && !s->frame[view]; }
+static int waited_for(const viewer_session *s, int view)
+{
+    return s->look[view].width && !s->look[view].hidden && s->wanted[view] && !s->frame[view];
+}
 
 /* A tsr_progress.report of pictures that are only finer: they end for whatever is new. */
 static int gives_way(void *user, double fraction, const char *stage)
@@ -253,7 +256,10 @@ static void act_on_pick(struct painter *p, const viewer_command *c, tsr_vec3 at)
     next.tool = c->tool;
     next.strength = c->strength;
     next.given |= c->given & (UINT64_C(1) << VIEWER_TOOL | UINT64_C(1) << VIEWER_STRENGTH);
-    next.kind = c->action == VIEWER_PICK_SCULPT ? VIEWER_SCULPT : c->action == VIEWER_PICK_PROBE ? VIEWER_PROBE : c->action == VIEWER_PICK_PAINT ? VIEWER_PAINT : VIEWER_ERASE;
+    next.kind = c->action == VIEWER_PICK_SCULPT  ? VIEWER_SCULPT
+                : c->action == VIEWER_PICK_PROBE ? VIEWER_PROBE
+                : c->action == VIEWER_PICK_PAINT ? VIEWER_PAINT
+                                                 : VIEWER_ERASE;
     const tsr_vec3 last = p->stroke.last;
     next.begin = c->begin || !p->stroke.begun;
     p->stroke.begun = 1;
@@ -306,7 +312,12 @@ static tsr_status begin_stroke(struct painter *p, viewer_task *t)
 static void pick(struct painter *p, viewer_task *t, const viewer_command *c)
 {
     tsr_vec3 at;
-    if (!t->look.width || t->look.mode == VIEWER_MODE_MIP) return;
+    tsr_scene_info info;
+    if (!t->look.width || (t->look.mode == VIEWER_MODE_MIP && p->d.image->volume)) return;
+    if (viewer_describe(&p->d, &info) != TSR_OK) {
+        viewer_session_tell(p->s, "notice", "nothing there yet");
+        return;
+    }
     if (c->begin) p->stroke.begun = 0;
     const int same = p->stroke.depth && p->stroke.look_version == t->look_version && p->stroke.image_version == p->image_version;
     if ((c->begin || !same) && begin_stroke(p, t) != TSR_OK) {
@@ -349,7 +360,8 @@ static void place_lasso(struct painter *p, const viewer_task *t, const viewer_co
         return;
     }
     for (int i = 0; i < c.corners; i++) {
-        const tsr_vec3 at = viewer_on_ray(&camera, (double)t->look.width / t->look.height, c.lasso[i][0], c.lasso[i][1], viewer_camera_distance(&info, &camera));
+        const tsr_vec3 at =
+            viewer_on_ray(&camera, (double)t->look.width / t->look.height, c.lasso[i][0], c.lasso[i][1], viewer_camera_distance(&info, &camera));
         memcpy(c.lasso[i], (double[3]){ at.x, at.y, at.z }, sizeof c.lasso[i]);
     }
     memcpy(c.at, (double[3]){ camera.position.x, camera.position.y, camera.position.z }, sizeof c.at);

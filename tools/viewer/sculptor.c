@@ -14,196 +14,12 @@
 #include <unistd.h>
 #endif
 
-enum { MOST_EDITS = 200000, MOST_DABS = 8, SHOWN_LINES = 40, TEXT = 16384, LEAST_RESOLUTION = 16, MOST_RESOLUTION = 1024 };
+enum { MOST_EDITS = 200000, MOST_DABS = 8, LEAST_RESOLUTION = 16, MOST_RESOLUTION = 1024 };
 static const double sigmas = 3;         /* a brush reaches so many of its sigmas: the sphere that the page draws */
 static const double most_motion = 2;    /* voxels that a place of a stroke moves the surface at full strength */
 static const double dab_step = 1.0 / 3; /* radii between two places of a stroke */
 
 static void complain(const struct sculptor *o, const char *error) { viewer_session_tell(o->s, "error", "%s", error); }
-
-/* ---- what pages are told ------------------------------------------------------------------------------------------------------------------------- */
-
-static int is_hidden(const sculptor_document *d, const char *name)
-{
-    for (int i = 0; i < d->hidden_count; i++)
-        if (!strcmp(d->hidden[i], name)) return 1;
-    return 0;
-}
-
-static json_t *objects_json(const sculptor_document *d)
-{
-    json_t *list = json_array();
-    const char *name;
-    for (int32_t i = 0; d->editor && (name = tsr_editor_object_at(d->editor, i)); i++) {
-        tsr_tiles_info info = { 0 };
-        if (tsr_tiles_describe(tsr_editor_tiles(d->editor, name), &info) != TSR_OK) info.count = 0;
-        json_array_append_new(list, json_pack("{s:s, s:b, s:I, s:I}", "name", name, "visible", !is_hidden(d, name), "tiles", (json_int_t)info.count,
-                                              "inside_voxels", (json_int_t)info.inside_voxels));
-    }
-    return list;
-}
-
-/* The last lines of the script. */
-static json_t *lines_json(const sculptor_document *d)
-{
-    json_t *list = json_array();
-    const char *from = d->script ? d->script + d->bytes : NULL, *least = d->script ? d->script + d->head : NULL;
-    for (int n = 0; from && from > least && n <= SHOWN_LINES; from--)
-        if (from[-1] == '\n' && ++n > SHOWN_LINES) break;
-    while (from && *from) {
-        const size_t length = strcspn(from, "\n"), shown = length < 120 ? length : 120;
-        if (length) json_array_append_new(list, json_stringn(from, shown));
-        from += length + (from[length] == '\n');
-    }
-    return list;
-}
-
-static void tell_state(struct sculptor *o)
-{
-    const tsr_vec3 h = o->d.editor ? tsr_geometry_spacing(&o->d.geometry) : (tsr_vec3){ 0, 0, 0 };
-    tsr_edit_history history = { 0 };
-    if (o->d.editor) tsr_editor_history(o->d.editor, &history);
-    json_t *more = json_pack("{s:o, s:s, s:o, s:f, s:f, s:I, s:b, s:b, s:i, s:[f, f, f], s:I}", "objects", objects_json(&o->d), "active", o->d.active,
-                             "lines", lines_json(&o->d), "edits", o->edits, "milliseconds", o->milliseconds, "touched", (json_int_t)o->tiles,
-                             "mirror", o->mirror, "draft", o->draft, "resolution", o->resolution, "voxel", h.x, h.y, h.z, "history_bytes",
-                             (json_int_t)history.device_bytes);
-    o->state.undo_levels = (int)o->d.undo;
-    o->state.redo_levels = (int)(o->d.groups - o->d.undo);
-    o->state.has_surface = o->d.editor && tsr_editor_object_at(o->d.editor, 0);
-    pthread_mutex_lock(&o->s->lock);
-    json_t *before = o->s->more;
-    o->s->more = more;
-    o->s->state = o->state;
-    viewer_session_changed(o->s);
-    pthread_mutex_unlock(&o->s->lock);
-    json_decref(before);
-    o->state_dirty = 0;
-}
-
-static void busy(struct sculptor *o, const char *with)
-{
-    o->state.busy = *with != 0;
-    snprintf(o->state.busy_with, sizeof o->state.busy_with, "%s", with);
-    tell_state(o);
-}
-
-/* ---- what the painter is given ---------------------------------------------------------------------------------------------------------------------- */
-
-static void free_tiles(const struct sculptor *o, tsr_tiles *tiles)
-{
-    if (o->bridge) pthread_mutex_lock(&o->s->bridge_lock);
-    tsr_tiles_destroy(&tiles);
-    if (o->bridge) pthread_mutex_unlock(&o->s->bridge_lock);
-}
-
-/* All that is visible, as one list on the context of the painter's side; NULL where that is nothing. */
-static tsr_status visible(const struct sculptor *o, tsr_tiles **tiles)
-{
-    tsr_context *to = o->bridge ? o->bridge : o->context;
-    const tsr_tiles *first = NULL;
-    tsr_tiles *all = NULL;
-    const char *name;
-    tsr_status status = TSR_OK;
-    for (int32_t i = 0; o->d.editor && status == TSR_OK && (name = tsr_editor_object_at(o->d.editor, i)); i++) {
-        const tsr_tiles *one = tsr_editor_tiles(o->d.editor, name);
-        if (is_hidden(&o->d, name)) continue;
-        if (!first) {
-            first = one;
-            continue;
-        }
-        tsr_tiles *more = NULL;
-        status = tsr_tiles_combine(all ? all : first, one, TSR_CSG_UNION, 0, &more);
-        tsr_tiles_destroy(&all);
-        all = more;
-    }
-    if (status == TSR_OK && first) status = tsr_tiles_copy(all ? all : first, to, tiles);
-    tsr_tiles_destroy(&all);
-    return status == TSR_OK ? tsr_context_synchronize(to) : status;
-}
-
-/* With the lock held. */
-static int give_due(const struct sculptor *o) { return o->dirty && !o->s->surface_ready && o->s->watchers > 0; }
-
-static void give(struct sculptor *o)
-{
-    viewer_session *s = o->s;
-    tsr_tiles *tiles = NULL;
-    pthread_mutex_lock(&s->lock);
-    const int due = give_due(o);
-    pthread_mutex_unlock(&s->lock);
-    if (!due) return;
-    if (o->bridge) pthread_mutex_lock(&s->bridge_lock);
-    const tsr_status status = visible(o, &tiles);
-    if (o->bridge) pthread_mutex_unlock(&s->bridge_lock);
-    if (status != TSR_OK) complain(o, tsr_error_message());
-    o->dirty = 0;
-    pthread_mutex_lock(&s->lock);
-    s->surface = (viewer_surface){ tiles, o->edits, o->input };
-    s->surface_ready = 1;
-    pthread_cond_signal(&s->to_painter);
-    pthread_mutex_unlock(&s->lock);
-}
-
-/* ---- the box it stands in ---------------------------------------------------------------------------------------------------------------------------- */
-
-static int bounds_of(const struct sculptor *o, int64_t lower[3], int64_t upper[3])
-{
-    int found = 0;
-    const char *name;
-    for (int32_t i = 0; o->d.editor && (name = tsr_editor_object_at(o->d.editor, i)); i++) {
-        int64_t a[3], b[3];
-        if (tsr_tiles_bounds(tsr_editor_tiles(o->d.editor, name), a, b) != TSR_OK || b[0] <= a[0]) continue;
-        for (int k = 0; k < 3; k++) {
-            lower[k] = found && lower[k] < a[k] ? lower[k] : a[k];
-            upper[k] = found && upper[k] > b[k] ? upper[k] : b[k];
-        }
-        found = 1;
-    }
-    return found;
-}
-
-/* A new stage where there is none or things stand out of it, with half of their extent around them. */
-static void set_stage(struct sculptor *o, const char *name, int fresh)
-{
-    viewer_session *s = o->s;
-    int64_t lower[3] = { 0 }, upper[3] = { 64, 64, 64 };
-    const tsr_vec3 h = tsr_geometry_spacing(&o->d.geometry);
-    const int any = bounds_of(o, lower, upper);
-    int out = !o->stage || fresh;
-    for (int k = 0; any && k < 3 && !out; k++) {
-        const int64_t n = k == 0 ? o->stage->size.x : k == 1 ? o->stage->size.y : o->stage->size.z;
-        out = lower[k] < o->lower[k] || upper[k] > o->lower[k] + n;
-    }
-    if (!out) return;
-    viewer_image *stage = (viewer_image *)calloc(1, sizeof *stage);
-    if (!stage) return;
-    int64_t n[3], margin = 16;
-    for (int k = 0; k < 3; k++) margin = (upper[k] - lower[k]) / 2 > margin ? (upper[k] - lower[k]) / 2 : margin;
-    for (int k = 0; k < 3; k++) {
-        o->lower[k] = lower[k] - margin;
-        n[k] = upper[k] - lower[k] + 2 * margin;
-    }
-    const tsr_vec3 origin = { (double)o->lower[0] * h.x, (double)o->lower[1] * h.y, (double)o->lower[2] * h.z };
-    stage->references = 1;
-    stage->geometry = tsr_geometry_make(h, origin, TSR_SPACE_NONE);
-    stage->spacing = h;
-    stage->size = (tsr_size3){ n[0], n[1], n[2] };
-    stage->maximum = stage->window_high = 1;
-    stage->bounds = (tsr_bounds){ { (double)lower[0] * h.x, (double)lower[1] * h.y, (double)lower[2] * h.z },
-                                  { (double)upper[0] * h.x, (double)upper[1] * h.y, (double)upper[2] * h.z } };
-    snprintf(stage->name, sizeof stage->name, "%s", name ? name : o->stage ? o->stage->name : "new");
-    viewer_image *before = o->stage, *shared;
-    o->stage = stage;
-    pthread_mutex_lock(&s->lock);
-    shared = s->image;
-    s->image = NULL;
-    s->first_load = 0;
-    pthread_mutex_unlock(&s->lock);
-    viewer_image_show(s, stage, fresh);
-    viewer_image_release(s, &shared);
-    viewer_image_release(s, &before);
-    o->dirty = 1; /* a painter that takes a new image has no surface */
-}
 
 /* ---- doing and taking back ----------------------------------------------------------------------------------------------------------------------------- */
 
@@ -255,7 +71,7 @@ static int run(struct sculptor *o, const char *text, int64_t steps, int joins)
     choose_active(&o->d);
     o->dirty = o->state_dirty = 1;
     o->state.unsaved |= steps > 0;
-    set_stage(o, NULL, 0);
+    sculptor_set_stage(o, NULL, 0);
     return 0;
 }
 
@@ -291,7 +107,7 @@ static void go(struct sculptor *o, int forward)
     choose_active(d);
     o->edits++;
     o->dirty = o->state_dirty = o->state.unsaved = 1;
-    set_stage(o, NULL, 0);
+    sculptor_set_stage(o, NULL, 0);
 }
 
 /* ---- brushes, regions, lines ------------------------------------------------------------------------------------------------------------------------------ */
@@ -378,8 +194,8 @@ static void region(struct sculptor *o, const viewer_command *c)
             at += (size_t)snprintf(line + at, sizeof line - at, " %.9g %.9g %.9g", c->lasso[i][0], c->lasso[i][1], c->lasso[i][2]);
     } else {
         const tsr_vec3 a = in_world(o, c->from), b = in_world(o, c->to);
-        snprintf(line + at, sizeof line - at, "box %.17g %.17g %.17g %.17g %.17g %.17g", fmin(a.x, b.x), fmin(a.y, b.y), fmin(a.z, b.z), fmax(a.x, b.x),
-                 fmax(a.y, b.y), fmax(a.z, b.z));
+        snprintf(line + at, sizeof line - at, "box %.17g %.17g %.17g %.17g %.17g %.17g", fmin(a.x, b.x), fmin(a.y, b.y), fmin(a.z, b.z),
+                 fmax(a.x, b.x), fmax(a.y, b.y), fmax(a.z, b.z));
     }
     if (!run(o, line, 1, 0) && makes) viewer_session_tell(o->s, "notice", "%s is a new object", name);
 }
@@ -398,15 +214,20 @@ static int need_document(struct sculptor *o);
 
 static void edit(struct sculptor *o, const viewer_command *c)
 {
-    static const char *const not_here[] = { "undo", "redo", "save", "attract-to", "repel-from", "select", NULL }, *const no_step[] = { "measure", "expect", NULL };
+    static const char *const not_here[] = { "undo", "redo", "save", "attract-to", "repel-from", "select", NULL }, *const no_step[] = { "measure",
+                                                                                                                                       "expect",
+                                                                                                                                       NULL };
     if (is_one_of(c->line, not_here)) {
-        viewer_session_tell(o->s, "error", "'%.60s' is no line for a page, expected a command of docs/guide/editing.md but undo, redo, save, select, attract-to and repel-from", c->line);
+        viewer_session_tell(
+            o->s, "error",
+            "'%.60s' is no line for a page, expected a command of docs/guide/editing.md but undo, redo, save, select, attract-to and repel-from",
+            c->line);
         return;
     }
     if (need_document(o)) return;
-    busy(o, "working");
+    sculptor_busy(o, "working");
     if (!run(o, c->line, is_one_of(c->line, no_step) ? 0 : 1, 0) && !o->state.unsaved) o->state_dirty = 1;
-    busy(o, "");
+    sculptor_busy(o, "");
 }
 
 /* ---- documents and files -------------------------------------------------------------------------------------------------------------------------------- */
@@ -419,13 +240,14 @@ static void install(struct sculptor *o, sculptor_document *made, const char *nam
     o->d = *made;
     choose_active(&o->d);
     const tsr_vec3 h = tsr_geometry_spacing(&o->d.geometry);
-    bounds_of(o, lower, upper);
-    o->d.middle = (tsr_vec3){ 0.5 * (double)(lower[0] + upper[0] - 1) * h.x, 0.5 * (double)(lower[1] + upper[1] - 1) * h.y, 0.5 * (double)(lower[2] + upper[2] - 1) * h.z };
+    sculptor_bounds_of(o, lower, upper);
+    o->d.middle = (tsr_vec3){ 0.5 * (double)(lower[0] + upper[0] - 1) * h.x, 0.5 * (double)(lower[1] + upper[1] - 1) * h.y,
+                              0.5 * (double)(lower[2] + upper[2] - 1) * h.z };
     o->state.unsaved = 0;
     o->edits = o->tiles = 0;
     o->milliseconds = 0;
     o->state_dirty = 1;
-    set_stage(o, name, 1);
+    sculptor_set_stage(o, name, 1);
 }
 
 static int need_document(struct sculptor *o)
@@ -457,7 +279,9 @@ static void load(struct sculptor *o, const viewer_command *c)
         }
         o->draft = as;
         if (text && !failed && sculptor_begin(o, h, &made)) failed = 1;
-        if (text && !failed) failed = sculptor_run(o, &made, text, c->name, 0, error, sizeof error) || sculptor_keep_line(&made, strstr(text, "-o OUTPUT\n") ? strstr(text, "-o OUTPUT\n") + 10 : text);
+        if (text && !failed)
+            failed = sculptor_run(o, &made, text, c->name, 0, error, sizeof error) ||
+                     sculptor_keep_line(&made, strstr(text, "-o OUTPUT\n") ? strstr(text, "-o OUTPUT\n") + 10 : text);
         free(text);
         failed |= !text;
     } else {
@@ -481,7 +305,7 @@ static void save(struct sculptor *o, const viewer_command *c)
 {
     char error[512] = "";
     const tsr_tiles *tiles = o->d.editor ? tsr_editor_tiles(o->d.editor, o->d.active) : NULL;
-    busy(o, "saving");
+    sculptor_busy(o, "saving");
     int failed = -1;
     if (c->what == VIEWER_SAVE_SESSION) failed = viewer_save_text(o->s, o->d.script, c, error, sizeof error);
     else if (c->what == VIEWER_SAVE_MASK) snprintf(error, sizeof error, "a session that sculpts saves mesh, field, picture and session");
@@ -492,7 +316,7 @@ static void save(struct sculptor *o, const viewer_command *c)
         viewer_session_tell(o->s, "saved", "%s", c->name);
         if (c->what != VIEWER_SAVE_MESH) o->state.unsaved = 0;
     }
-    busy(o, "");
+    sculptor_busy(o, "");
 }
 
 /* ---- commands ---------------------------------------------------------------------------------------------------------------------------------------------- */
@@ -521,8 +345,7 @@ static void set(struct sculptor *o, const viewer_command *c)
     if (!strcmp(c->name, "mirror")) o->mirror = c->value > 0;
     else if (!strcmp(c->name, "draft")) o->draft = c->value > 0; /* of the next document */
     else if (!strcmp(c->name, "resolution") && c->value >= LEAST_RESOLUTION && c->value <= MOST_RESOLUTION) o->resolution = (int)c->value;
-    else
-        viewer_session_tell(o->s, "error", "set: expected mirror, draft, or resolution from %d to %d", LEAST_RESOLUTION, MOST_RESOLUTION);
+    else viewer_session_tell(o->s, "error", "set: expected mirror, draft, or resolution from %d to %d", LEAST_RESOLUTION, MOST_RESOLUTION);
     o->state_dirty = 1;
 }
 
@@ -531,9 +354,9 @@ static void act(struct sculptor *o, const viewer_command *c)
     o->input = viewer_given(c, VIEWER_INPUT) ? (uint32_t)c->input : o->input;
     if (c->kind != VIEWER_SCULPT) o->stroke = 0;
     if (c->kind == VIEWER_LOAD) {
-        busy(o, "loading");
+        sculptor_busy(o, "loading");
         load(o, c);
-        busy(o, "");
+        sculptor_busy(o, "");
         return;
     }
     if (c->kind == VIEWER_SET) {
@@ -568,12 +391,12 @@ static int next(struct sculptor *o, viewer_command *command)
         tsr_tiles *used = s->used_tiles;
         s->used_tiles = NULL;
         if (!used) {
-            if (s->quit || s->queue_count || o->state_dirty || give_due(o)) break;
+            if (s->quit || s->queue_count || o->state_dirty || sculptor_give_due(o)) break;
             viewer_wait(&s->to_solver, &s->lock, 1e9);
             continue;
         }
         pthread_mutex_unlock(&s->lock);
-        free_tiles(o, used);
+        sculptor_free_tiles(o, used);
         pthread_mutex_lock(&s->lock);
     }
     const int result = s->quit ? -1 : s->queue_count > 0;
@@ -620,11 +443,11 @@ static void *work(void *session)
         clean(&o);
         return NULL;
     }
-    tell_state(&o);
+    sculptor_tell_state(&o);
     for (int got; (got = next(&o, &command)) >= 0;) {
         if (got) act(&o, &command);
-        give(&o);
-        if (o.state_dirty) tell_state(&o);
+        sculptor_give(&o);
+        if (o.state_dirty) sculptor_tell_state(&o);
     }
     clean(&o);
     return NULL;
@@ -633,7 +456,8 @@ static void *work(void *session)
 static int opens(const char *name) { return viewer_is_mesh(name) || viewer_is_tiles(name); }
 
 const viewer_mode viewer_sculpt = { .name = "sculpt",
-                                    .takes = VIEWER_TAKES(SET) | VIEWER_TAKES(SCULPT) | VIEWER_TAKES(REGION) | VIEWER_TAKES(EDIT) | VIEWER_TAKES(OBJECT),
+                                    .takes =
+                                        VIEWER_TAKES(SET) | VIEWER_TAKES(SCULPT) | VIEWER_TAKES(REGION) | VIEWER_TAKES(EDIT) | VIEWER_TAKES(OBJECT),
                                     .opens = opens,
                                     .expects = "a mesh (.ply, .obj, .stl, .off) or a tile list (.tsr, .nvdb)",
                                     .work = work,

@@ -16,11 +16,11 @@ typedef struct sculptor_document {
     char active[SCULPTOR_OBJECT];
     char hidden[SCULPTOR_HIDDEN][SCULPTOR_OBJECT];
     int hidden_count;
-    char *script;       /* all lines so far, behind the head */
+    char *script; /* all lines so far, behind the head */
     size_t bytes, room, head;
-    int64_t *group;     /* how many steps of the editor's history each step of the page's takes back; those above `undo` can be done again */
+    int64_t *group; /* how many steps of the editor's history each step of the page's takes back; those above `undo` can be done again */
     int64_t groups, undo, group_room;
-    tsr_vec3 middle;    /* of what was loaded: the mirror's plane goes through it */
+    tsr_vec3 middle; /* of what was loaded: the mirror's plane goes through it */
 } sculptor_document;
 
 struct sculptor {
@@ -33,19 +33,31 @@ struct sculptor {
     viewer_state state;
     int mirror, draft, resolution;
     int dirty, state_dirty, stroke; /* stroke: the last command was a place of one */
-    char said[512]; /* what a file has that does not fit; empty: the library's own message holds */
+    char said[512];                 /* what a file has that does not fit; empty: the library's own message holds */
     uint32_t input;
-    double edits, milliseconds;     /* done so far; that the last took */
-    int64_t tiles;                  /* that the last step of the history touched */
+    double edits, milliseconds; /* done so far; that the last took */
+    int64_t tiles;              /* that the last step of the history touched */
 };
+
+/* ---- sculptor_show.c ---------------------------------------------------------------------------------------------------------------------------- */
+
+void sculptor_tell_state(struct sculptor *o);
+void sculptor_busy(struct sculptor *o, const char *with); /* pages are told; empty: no more */
+int sculptor_give_due(const struct sculptor *o);          /* with the lock held: the painter can take what has changed */
+void sculptor_give(struct sculptor *o);
+void sculptor_free_tiles(const struct sculptor *o, tsr_tiles *tiles);                 /* what came back from the painter */
+int sculptor_bounds_of(const struct sculptor *o, int64_t lower[3], int64_t upper[3]); /* of all objects, voxels of the document; 0: there are none */
+void sculptor_set_stage(struct sculptor *o, const char *name,
+                        int fresh); /* the box that things stand in, where it must be another; fresh: of a new document */
 
 /* ---- sculptor_files.c -------------------------------------------------------------------------------------------------------------------------- */
 
 /* The list of a file on the voxels of the document, as `tessera edit` makes it. */
 tsr_status sculptor_read(struct sculptor *o, const char *name, tsr_tiles **tiles);
-int sculptor_begin(struct sculptor *o, tsr_vec3 spacing, sculptor_document *made);         /* an empty document: 0, or -1 with the library's message */
-int sculptor_spacing(struct sculptor *o, const char *name, tsr_vec3 *spacing, char *error, size_t error_bytes); /* that a document of this file gets */
-int sculptor_script_spacing(const char *text, tsr_vec3 *spacing, int *draft);              /* that the head of a session names: 0, or -1 */
+int sculptor_begin(struct sculptor *o, tsr_vec3 spacing, sculptor_document *made); /* an empty document: 0, or -1 with the library's message */
+int sculptor_spacing(struct sculptor *o, const char *name, tsr_vec3 *spacing, char *error,
+                     size_t error_bytes);                                     /* that a document of this file gets */
+int sculptor_script_spacing(const char *text, tsr_vec3 *spacing, int *draft); /* that the head of a session names: 0, or -1 */
 void sculptor_forget(sculptor_document *d);
 int sculptor_keep_line(sculptor_document *d, const char *line); /* behind the script: 0, or -1 without room */
 /* Runs lines on a document; files are those of the served folder. Lines that were done are kept. 0, or -1 with a message. */

@@ -89,8 +89,9 @@ tsr_status sculptor_read(struct sculptor *o, const char *name, tsr_tiles **tiles
     const tsr_vec3 a = tsr_geometry_spacing(tsr_tiles_geometry(*tiles)), b = tsr_geometry_spacing(geometry);
     if (domain.x) snprintf(o->said, sizeof o->said, "%s: a tile list with a domain, expected one without (convert --unbounded)", name);
     else if (!same_axes(tsr_tiles_geometry(*tiles), geometry))
-        snprintf(o->said, sizeof o->said, "%s: voxels of %.9g x %.9g x %.9g, those of the document are %.9g x %.9g x %.9g along the axes: expected the same", name,
-                 a.x, a.y, a.z, b.x, b.y, b.z);
+        snprintf(o->said, sizeof o->said,
+                 "%s: voxels of %.9g x %.9g x %.9g, those of the document are %.9g x %.9g x %.9g along the axes: expected the same", name, a.x, a.y,
+                 a.z, b.x, b.y, b.z);
     status = *o->said ? TSR_ERROR_ARGUMENT : move_to(geometry, tiles);
     if (status != TSR_OK) tsr_tiles_destroy(tiles);
     return status;
@@ -164,7 +165,9 @@ int sculptor_begin(struct sculptor *o, tsr_vec3 h, sculptor_document *made)
     options.history_limit = history_limit;
     options.memory_limit = o->s->memory_limit > 0 ? (int64_t)(most_memory * (double)o->s->memory_limit) + 1 : INT64_C(4) << 30;
     if (tsr_editor_create(o->context, &options, &made->editor) != TSR_OK) return -1;
-    snprintf(head, sizeof head, "# tessera sculpt session 1\n# spacing %.17g,%.17g,%.17g%s\n# again without a page: tessera edit FILE --spacing %.17g,%.17g,%.17g%s -o OUTPUT\n",
+    snprintf(head, sizeof head,
+             "# tessera sculpt session 1\n# spacing %.17g,%.17g,%.17g%s\n# again without a page: tessera edit FILE --spacing %.17g,%.17g,%.17g%s -o "
+             "OUTPUT\n",
              h.x, h.y, h.z, o->draft ? " draft" : "", h.x, h.y, h.z, o->draft ? " --draft" : "");
     if (sculptor_keep_line(made, head)) {
         sculptor_forget(made);
@@ -179,7 +182,8 @@ int sculptor_script_spacing(const char *text, tsr_vec3 *h, int *draft)
     const char *line = strstr(text, "# spacing ");
     char word[16] = "";
     *draft = 0;
-    if (strncmp(text, "# tessera sculpt session 1\n", 27) || !line || sscanf(line, "# spacing %lf,%lf,%lf %15s", &h->x, &h->y, &h->z, word) < 3) return -1;
+    if (strncmp(text, "# tessera sculpt session 1\n", 27) || !line || sscanf(line, "# spacing %lf,%lf,%lf %15s", &h->x, &h->y, &h->z, word) < 3)
+        return -1;
     *draft = !strcmp(word, "draft");
     return h->x > 1e-9 && h->y > 1e-9 && h->z > 1e-9 && h->x < 1e9 && h->y < 1e9 && h->z < 1e9 ? 0 : -1;
 }

@@ -24,7 +24,7 @@ struct room {
 struct server {
     struct lws_context *lws;
     struct room room[VIEWER_TABS_MOST];
-    int rooms, count; /* count: of all pages */
+    int rooms, count;       /* count: of all pages */
     viewer_options options; /* of a session that a page opens; its file aside */
     char folder[4096];
     char token[VIEWER_TOKEN_BYTES], name[256]; /* name: of this machine */
@@ -61,7 +61,8 @@ struct client {
 /* ---- requests.c --------------------------------------------------------------------------------------------------------------------------------- */
 
 const char *server_below_token(const struct server *server, const char *path); /* what follows "/TOKEN", or NULL */
-int server_header(struct lws *wsi, enum lws_token_indexes which, char text[512]); /* "" where there is none; -1 if it is longer than any that may be let in */
+int server_header(struct lws *wsi, enum lws_token_indexes which,
+                  char text[512]); /* "" where there is none; -1 if it is longer than any that may be let in */
 int server_by_own_name(const struct server *server, struct lws *wsi);
 int server_request(struct server *server, struct lws *wsi, struct client *c, const char *path);
 int server_send_more(struct lws *wsi, struct client *c);

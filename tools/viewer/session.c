@@ -385,8 +385,9 @@ static int joins_stroke(viewer_session *s, const viewer_command *c)
 {
     static const double most_bend = 0.125; /* radii that places may lie beside the piece that takes theirs */
     viewer_command *last = &s->queue[(s->queue_first + s->queue_count + VIEWER_QUEUE - 1) % VIEWER_QUEUE];
-    if (!s->queue_count || !s->image || (c->kind != VIEWER_PAINT && c->kind != VIEWER_ERASE && c->kind != VIEWER_SCULPT) || last->kind != c->kind || last->tool != c->tool || last->radius != c->radius ||
-        c->begin || !viewer_given(c, VIEWER_TO) || !viewer_given(last, VIEWER_TO) || memcmp(last->to, c->from, sizeof last->to) != 0)
+    if (!s->queue_count || !s->image || (c->kind != VIEWER_PAINT && c->kind != VIEWER_ERASE && c->kind != VIEWER_SCULPT) || last->kind != c->kind ||
+        last->tool != c->tool || last->radius != c->radius || c->begin || !viewer_given(c, VIEWER_TO) || !viewer_given(last, VIEWER_TO) ||
+        memcmp(last->to, c->from, sizeof last->to) != 0)
         return 0;
     const double spacing[3] = { s->image->spacing.x, s->image->spacing.y, s->image->spacing.z };
     double along = 0, length = 0, beside = 0;
@@ -446,7 +447,8 @@ int viewer_session_command(viewer_session *s, const viewer_command *c, char *err
     pthread_mutex_lock(&s->lock);
     if (is_look(c->kind)) {
         command_of_looks(s, c);
-    } else if (c->kind == VIEWER_PICK || c->kind == VIEWER_ASK || (c->kind == VIEWER_REGION && viewer_given(c, VIEWER_LASSO) && !viewer_given(c, VIEWER_AT)) ||
+    } else if (c->kind == VIEWER_PICK || c->kind == VIEWER_ASK ||
+               (c->kind == VIEWER_REGION && viewer_given(c, VIEWER_LASSO) && !viewer_given(c, VIEWER_AT)) ||
                (c->kind == VIEWER_SAVE && c->what == VIEWER_SAVE_PICTURE)) {
         result = command_of_painter(s, c, error, error_bytes);
     } else if (joins_stroke(s, c)) {                                                               /* nothing else to do */

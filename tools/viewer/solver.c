@@ -204,15 +204,16 @@ static void tell_end(const struct solver *o)
     char what[64] = "vanished";
     if (t->has_surface) snprintf(what, sizeof what, "has shrunk to %lld voxel(s)", (long long)t->report.inside_voxels);
     if (!t->has_surface && t->report.inside_voxels > 0)
-        viewer_session_tell(o->s, "warning",
-                            "The surface has left the image: all of it is inside. Undo, then make the tolerance (epsilon) smaller than %.4g or probe again.",
-                            t->epsilon);
-    else
         viewer_session_tell(
             o->s, "warning",
-            "The surface %s: where it was, the grey values are not within the tolerance (epsilon, %.4g) of %.4g (T)%s. Undo, then probe the structure, "
-            "make the tolerance larger%s, or paint more.",
-            what, t->epsilon, t->target, curved, flatter);
+            "The surface has left the image: all of it is inside. Undo, then make the tolerance (epsilon) smaller than %.4g or probe again.",
+            t->epsilon);
+    else
+        viewer_session_tell(o->s, "warning",
+                            "The surface %s: where it was, the grey values are not within the tolerance (epsilon, %.4g) of %.4g (T)%s. Undo, then "
+                            "probe the structure, "
+                            "make the tolerance larger%s, or paint more.",
+                            what, t->epsilon, t->target, curved, flatter);
 }
 
 /* Its volume has stayed the same, but for some voxels that come and go, for many steps and some time. */

@@ -167,8 +167,10 @@ tsr_status solver_take_mask(struct solver *o, const char *name)
     tsr_status status = tsr_volume_copy(image->volume, o->context, &on_device);
     const tsr_dtype dtype = tsr_volume_dtype(image->volume);
     const int real = dtype == TSR_F32 || dtype == TSR_F64;
-    if (status == TSR_OK) status = real ? tsr_segmentation_from_field(o->segmentation, on_device) : tsr_segmentation_from_mask(o->segmentation, on_device);
-    snprintf(note, sizeof note, "the %s %.100s is where this begins: tessera segment --from-%s", real ? "field" : "mask", name, real ? "field" : "mask");
+    if (status == TSR_OK)
+        status = real ? tsr_segmentation_from_field(o->segmentation, on_device) : tsr_segmentation_from_mask(o->segmentation, on_device);
+    snprintf(note, sizeof note, "the %s %.100s is where this begins: tessera segment --from-%s", real ? "field" : "mask", name,
+             real ? "field" : "mask");
     if (status == TSR_OK) status = tsr_segmentation_note(o->segmentation, note);
     tsr_volume_destroy(&on_device);
     viewer_image_release(o->s, &image);
@@ -214,10 +216,10 @@ tsr_status solver_tell_statistics(struct solver *o)
     const int any = s.count > 0;
     json_t *list = json_array();
     for (int i = 0; i < VIEWER_BINS; i++) json_array_append_new(list, json_integer((json_int_t)counts[i]));
-    viewer_session_tell_blob(o->s, viewer_blob_json(json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:o}", "type", "statistics", "voxels",
-                                                              (json_int_t)s.count, "volume",
-                                                              (double)s.count * fabs(tsr_geometry_determinant(&o->image->geometry)), "area", m.area, "mean",
-                                                              any ? s.mean : 0, "deviation", any ? sqrt(s.variance) : 0, "minimum", any ? s.minimum : 0,
-                                                              "maximum", any ? s.maximum : 0, "components", (json_int_t)m.components, "counts", list)));
+    viewer_session_tell_blob(
+        o->s, viewer_blob_json(json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:o}", "type", "statistics", "voxels", (json_int_t)s.count,
+                                         "volume", (double)s.count * fabs(tsr_geometry_determinant(&o->image->geometry)), "area", m.area, "mean",
+                                         any ? s.mean : 0, "deviation", any ? sqrt(s.variance) : 0, "minimum", any ? s.minimum : 0, "maximum",
+                                         any ? s.maximum : 0, "components", (json_int_t)m.components, "counts", list)));
     return TSR_OK;
 }

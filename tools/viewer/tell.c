@@ -35,11 +35,11 @@ static json_t *image_json(const viewer_image *i, uint64_t version)
     viewer_make_utf8(name);
     json_t *affine = json_array();
     for (int k = 0; k < 12; k++) json_array_append_new(affine, json_pack("f", i->geometry.affine[k / 4][k % 4]));
-    return json_pack("{s:s, s:o, s:b, s:I, s:[i, i, i], s:[I, I, I], s:o, s:s, s:f, s:f, s:f, s:f}", "name", name, "affine", affine, "volume", i->volume != NULL, "version", (json_int_t)version, "axes",
-                     viewer_world_axis(&i->geometry, 0), viewer_world_axis(&i->geometry, 1), viewer_world_axis(&i->geometry, 2), "size",
-                     (json_int_t)i->size.x, (json_int_t)i->size.y, (json_int_t)i->size.z, "spacing", vector(i->spacing.x, i->spacing.y, i->spacing.z),
-                     "space", spaces[i->geometry.space], "minimum", i->minimum, "maximum", i->maximum, "window_low", i->window_low, "window_high",
-                     i->window_high);
+    return json_pack("{s:s, s:o, s:b, s:I, s:[i, i, i], s:[I, I, I], s:o, s:s, s:f, s:f, s:f, s:f}", "name", name, "affine", affine, "volume",
+                     i->volume != NULL, "version", (json_int_t)version, "axes", viewer_world_axis(&i->geometry, 0),
+                     viewer_world_axis(&i->geometry, 1), viewer_world_axis(&i->geometry, 2), "size", (json_int_t)i->size.x, (json_int_t)i->size.y,
+                     (json_int_t)i->size.z, "spacing", vector(i->spacing.x, i->spacing.y, i->spacing.z), "space", spaces[i->geometry.space],
+                     "minimum", i->minimum, "maximum", i->maximum, "window_low", i->window_low, "window_high", i->window_high);
 }
 
 /* Counts over the range of the image up to the last that is not 0. */
@@ -93,8 +93,8 @@ viewer_blob *viewer_session_state(viewer_session *s, uint64_t *version)
     if (s->state_version != *version) {
         const viewer_state *t = &s->state;
         *version = s->state_version;
-        json = json_pack("{s:s, s:i, s:s, s:s, s:b, s:b, s:s, s:i, s:i}", "type", "state", "protocol", VIEWER_PROTOCOL, "session", s->identity, "mode",
-                         s->mode->name, "surface", t->has_surface, "unsaved", t->unsaved, "busy", t->busy ? t->busy_with : "", "undo",
+        json = json_pack("{s:s, s:i, s:s, s:s, s:b, s:b, s:s, s:i, s:i}", "type", "state", "protocol", VIEWER_PROTOCOL, "session", s->identity,
+                         "mode", s->mode->name, "surface", t->has_surface, "unsaved", t->unsaved, "busy", t->busy ? t->busy_with : "", "undo",
                          t->undo_levels, "redo", t->redo_levels);
         if (json) {
             json_object_set_new(json, "window", json_pack("[f, f]", s->window_low, s->window_high));

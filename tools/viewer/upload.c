@@ -22,8 +22,10 @@ static const char *why_not(const struct server *server, const char *name, int64_
     char path[4400];
     struct stat about;
     if (!viewer_name_is_plain(name)) return "a plain file name is expected\n";
-    if (!viewer_mode_of_file(name) && !viewer_is_script(name)) return "a file of this kind is opened by no mode: a volume, a mesh, a tile list or a session is expected\n";
-    if (size < 1 || size > (server->options.memory_limit > 0 ? server->options.memory_limit : most_bytes)) return "the file is empty or larger than this server takes\n";
+    if (!viewer_mode_of_file(name) && !viewer_is_script(name))
+        return "a file of this kind is opened by no mode: a volume, a mesh, a tile list or a session is expected\n";
+    if (size < 1 || size > (server->options.memory_limit > 0 ? server->options.memory_limit : most_bytes))
+        return "the file is empty or larger than this server takes\n";
     path_of(server, name, path);
     if (!lstat(path, &about)) return "a file of this name exists already in the served folder: rename yours\n";
     return NULL;
@@ -57,7 +59,8 @@ int server_upload_begin(struct server *server, struct lws *wsi, struct client *c
         return server_answer_text(wsi, c, HTTP_STATUS_FORBIDDEN, "pages of other servers may not send files\n");
     if (server_header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, length)) return -1;
     const int64_t size = strspn(length, "0123456789") == strlen(length) && strlen(length) < 18 ? (int64_t)strtoll(length, NULL, 10) : 0;
-    const char *why = decode(below + 6, c->upload.name, sizeof c->upload.name) ? "a plain file name is expected\n" : why_not(server, c->upload.name, size);
+    const char *why =
+        decode(below + 6, c->upload.name, sizeof c->upload.name) ? "a plain file name is expected\n" : why_not(server, c->upload.name, size);
     if (why) return server_answer_text(wsi, c, HTTP_STATUS_FORBIDDEN, why);
     snprintf(c->upload.part, sizeof c->upload.part, ".tessera-upload-%d-%u", (int)getpid(), ++server->next_id);
     path_of(server, c->upload.part, part);
@@ -109,5 +112,6 @@ int server_upload_end(struct server *server, struct lws *wsi, struct client *c)
     path_of(server, c->upload.name, path);
     const int whole = c->upload.left == 0 && !fsync(c->upload.file - 1) && !link(part, path); /* fails where a file has come meanwhile */
     server_upload_drop(server, c);
-    return whole ? server_answer_text(wsi, c, HTTP_STATUS_OK, "taken\n") : server_answer_text(wsi, c, HTTP_STATUS_CONFLICT, "the file could not be kept\n");
+    return whole ? server_answer_text(wsi, c, HTTP_STATUS_OK, "taken\n")
+                 : server_answer_text(wsi, c, HTTP_STATUS_CONFLICT, "the file could not be kept\n");
 }

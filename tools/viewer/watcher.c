@@ -59,7 +59,8 @@ static tsr_status read_surface(struct watcher *o, const char *path, const char *
     if (status != TSR_OK) return status;
     tsr_bounds box = { { HUGE_VAL, HUGE_VAL, HUGE_VAL }, { -HUGE_VAL, -HUGE_VAL, -HUGE_VAL } };
     for (int i = 0; i < 8; i++) { /* the corners: axes may point anywhere */
-        const tsr_vec3 p = tsr_geometry_to_world(tsr_tiles_geometry(*tiles), (tsr_vec3){ (double)(i & 1 ? b[0] : a[0]), (double)(i & 2 ? b[1] : a[1]), (double)(i & 4 ? b[2] : a[2]) });
+        const tsr_vec3 p = tsr_geometry_to_world(
+            tsr_tiles_geometry(*tiles), (tsr_vec3){ (double)(i & 1 ? b[0] : a[0]), (double)(i & 2 ? b[1] : a[1]), (double)(i & 4 ? b[2] : a[2]) });
         box.lower = (tsr_vec3){ fmin(box.lower.x, p.x), fmin(box.lower.y, p.y), fmin(box.lower.z, p.z) };
         box.upper = (tsr_vec3){ fmax(box.upper.x, p.x), fmax(box.upper.y, p.y), fmax(box.upper.z, p.z) };
     }
