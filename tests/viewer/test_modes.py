@@ -551,6 +551,22 @@ def looks(browser, viewer):
     assert on_surface(browser), "the mesh is shown"
 
 
+def turntable(browser, path):
+    """The example of the guide: it turns until the space bar."""
+    own = Server(TESSERA, path, "--mode", "turntable", "--device", "cpu")
+    try:
+        ready(browser, own.url, "turntable", ["volume"])
+        begin = browser.script("return tessera.bench.state.views.volume.azimuth")
+        browser.until(f"return Math.abs(tessera.bench.state.views.volume.azimuth - {begin}) > 3", 10, "a turn")
+        browser.keys(" ")
+        time.sleep(0.5)
+        stands = browser.script("return tessera.windows.volume.look.azimuth")
+        time.sleep(0.4)
+        assert browser.script("return tessera.windows.volume.look.azimuth") == stands, "Space stops it"
+    finally:
+        own.stop()
+
+
 def tabs(browser, server):
     """Each file has its tab; another is opened from the page."""
     ready(browser, server.url, "segment", ["source"])
@@ -585,7 +601,7 @@ def pictures(browser, server, viewer):
 def weight(server):
     """All files of the page together."""
     total, names = 0, ["", "style.css", "app.js", "connection.js", "layout.js", "windows.js", "hand.js", "stroke.js", "overlay.js", "drop.js", "controls.js", "panels.js", "transfer.js",
-                       "mode-segment.js", "segment-panel.js", "mode-sculpt.js", "sculpt-panel.js", "mode-view.js"]
+                       "mode-segment.js", "segment-panel.js", "mode-sculpt.js", "sculpt-panel.js", "mode-view.js", "mode-turntable.js"]
     for name in names:
         status, body = server.get(server.path + name)
         assert status == 200, name
@@ -612,7 +628,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
                      lambda: window_and_level(browser), lambda: ruler_and_scale(browser), lambda: layouts(browser), lambda: presets_and_cube(browser), lambda: mask_and_on(browser),
                      lambda: warns_of_probe(browser), lambda: by_keyboard(browser), lambda: named_and_legible(browser), lambda: dropped(browser), lambda: newcomer_sculpts(browser, server),
                      lambda: sculpt_tools(browser), lambda: sphere_under_cursor(browser), lambda: selections(browser), lambda: objects(browser), lambda: named_and_legible(browser),
-                     lambda: looks(browser, viewer), lambda: tabs(browser, server), lambda: pictures(browser, server, viewer)):
+                     lambda: looks(browser, viewer), lambda: turntable(browser, os.path.join(FOLDER, "animal.ply")), lambda: tabs(browser, server), lambda: pictures(browser, server, viewer)):
             began = time.monotonic()
             part()
             print(f"{part.__code__.co_names[0]}: {time.monotonic() - began:.1f} s", flush=True)

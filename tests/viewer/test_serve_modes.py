@@ -268,6 +268,20 @@ def test_uploads(server):
     assert post(server, "big.ply", b"z", own, length=65 << 20)[0] == 403, "larger than --memory-limit"
 
 
+def test_example(_):
+    """The guide shows the example mode as it is."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+    def read(*path):
+        with open(os.path.join(root, *path), encoding="utf-8") as file:
+            return file.read()
+
+    guide = read("docs", "guide", "workbench-mode.md")
+    for path, begin in ((("tools", "viewer", "turntable.c"), '#include "mode.h"'), (("tools", "viewer", "web", "mode-turntable.js"), "import { Slider }")):
+        text = read(*path)
+        assert text[text.index(begin):].strip() in guide, f"{path[-1]} is another in the guide"
+
+
 # ---- looking ----
 
 def test_view(server):
@@ -299,7 +313,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     run = Server(TESSERA, *paths, "--device", "cpu", "--threads", "2", "--memory-limit", str(64 << 20))
     looker = Server(TESSERA, paths[0], "--mode", "view", "--device", "cpu", "--threads", "2")
     try:
-        for test in (test_replay, test_undo_is_local, test_lines, test_large_wishes, test_foreign_messages, test_only_the_driver, test_uploads, test_view, test_random_messages, test_tabs):
+        for test in (test_replay, test_undo_is_local, test_lines, test_large_wishes, test_foreign_messages, test_only_the_driver, test_uploads, test_view, test_example, test_random_messages, test_tabs):
             began = time.monotonic()
             test(run)
             assert run.alive() and looker.alive(), f"{test.__name__}: a server has ended"

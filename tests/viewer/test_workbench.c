@@ -280,7 +280,7 @@ static void ends(void **unused)
     command(b, "{\"type\":\"start\"}");
     UNTIL(strstr(b->notices, "\"warning\""));
     assert_non_null(strstr(b->notices, "The surface has shrunk to 1 voxel(s)"));
-    assert_non_null(strstr(b->notices, "alpha nearer to 1"));
+    assert_non_null(strstr(b->notices, "(alpha) nearer to 1"));
     command(b, "{\"type\":\"set\",\"name\":\"data_weight\",\"value\":1}");
     command(b, "{\"type\":\"set\",\"name\":\"alpha\",\"value\":1}");
     command(b, "{\"type\":\"set\",\"name\":\"target\",\"value\":100}");

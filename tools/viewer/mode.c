@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const viewer_mode *const modes[] = { &viewer_segment, &viewer_sculpt, &viewer_view };
+static const viewer_mode *const modes[] = { &viewer_segment, &viewer_sculpt, &viewer_view, &viewer_turntable };
 enum { MODES = sizeof modes / sizeof *modes };
 
 #define B(kind) (UINT64_C(1) << VIEWER_##kind)

@@ -15,7 +15,7 @@ typedef struct viewer_mode {
     void (*state)(const viewer_session *session, struct json_t *state); /* with the lock: its fields of `state` */
 } viewer_mode;
 
-extern const viewer_mode viewer_segment, viewer_sculpt, viewer_view;
+extern const viewer_mode viewer_segment, viewer_sculpt, viewer_view, viewer_turntable;
 const viewer_mode *viewer_mode_named(const char *name);   /* NULL: there is none */
 const viewer_mode *viewer_mode_of_file(const char *name); /* by its ending: a volume is segmented, a surface sculpted; NULL: it is neither */
 #define VIEWER_TAKES(kind) (UINT64_C(1) << VIEWER_##kind)

@@ -18,6 +18,7 @@ enum { MOST_EDITS = 200000, MOST_DABS = 8, LEAST_RESOLUTION = 16, MOST_RESOLUTIO
 static const double sigmas = 3;         /* a brush reaches so many of its sigmas: the sphere that the page draws */
 static const double most_motion = 2;    /* voxels that a place of a stroke moves the surface at full strength */
 static const double dab_step = 1.0 / 3; /* radii between two places of a stroke */
+static const double patience = 60;      /* milliseconds that the places of one message may take: where they take longer there are fewer */
 
 static void complain(const struct sculptor *o, const char *error) { viewer_session_tell(o->s, "error", "%s", error); }
 
@@ -142,7 +143,7 @@ static void write_dab(const struct sculptor *o, const viewer_command *c, tsr_vec
     const double motion = fmin(most_motion * voxel, 0.5 * sigma) * strength;
     const char *name = o->d.active;
     if (c->tool == VIEWER_TOOL_SMOOTH) { /* time of the flow by curvature: its lengths grow with its root */
-        snprintf(line, VIEWER_LINE_BYTES, "smooth %s %.17g %.17g %.17g %.17g %.17g\n", name, 4 * strength * voxel * voxel, at.x, at.y, at.z, sigma);
+        snprintf(line, VIEWER_LINE_BYTES, "smooth %s %.17g %.17g %.17g %.17g %.17g\n", name, 1.5 * strength * voxel * voxel, at.x, at.y, at.z, sigma);
     } else if (c->tool == VIEWER_TOOL_ATTRACT || c->tool == VIEWER_TOOL_REPEL) {
         const tsr_vec3 n = normal_at(o, at); /* on the surface nothing would be pulled: to a place in front of it */
         const double lift = 0.5 * c->radius;
@@ -160,13 +161,15 @@ static void sculpt(struct sculptor *o, const viewer_command *c)
     const tsr_vec3 from = in_world(o, c->from), to = viewer_given(c, VIEWER_TO) ? in_world(o, c->to) : from;
     const double length = sqrt(pow(to.x - from.x, 2) + pow(to.y - from.y, 2) + pow(to.z - from.z, 2));
     int joins = !c->begin && o->stroke;
-    const int dabs = viewer_given(c, VIEWER_TO) ? (int)fmin(MOST_DABS, floor(length / (dab_step * c->radius)) + (length > 0)) : 1;
+    const double wanted = viewer_given(c, VIEWER_TO) ? floor(length / (dab_step * c->radius)) + (length > 0) : 1, fit = patience / fmax(o->pace, 1);
+    const int dabs = (int)fmin(fmin(MOST_DABS, wanted), fmax(1, fit));
     for (int i = 1; i <= dabs; i++) {
         const double t = dabs > 1 || viewer_given(c, VIEWER_TO) ? (double)i / dabs : 0;
         tsr_vec3 at = { from.x + t * (to.x - from.x), from.y + t * (to.y - from.y), from.z + t * (to.z - from.z) };
         for (int side = 0; side <= o->mirror; side++) {
             write_dab(o, c, at, line);
             if (run(o, line, 1, joins)) return;
+            o->pace += 0.3 * (o->milliseconds - o->pace);
             joins = o->stroke = 1;
             at.x = 2 * o->d.middle.x - at.x;
         }

@@ -41,6 +41,7 @@ function mount(given) {
   };
   for (const [id, action] of Object.entries(actions)) $(id).addEventListener("click", action);
   $("mirror").addEventListener("change", () => link.input({ type: "set", name: "mirror", value: $("mirror").checked ? 1 : 0 }));
+  $("draft").addEventListener("change", () => link.input({ type: "set", name: "draft", value: $("draft").checked ? 1 : 0 }));
   $("resolution").addEventListener("change", () => link.input({ type: "set", name: "resolution", value: Math.round(+$("resolution").value) }));
   Object.assign(shell.keys, { x: actions.cut, c: actions.copy, delete: actions.delete });
   listenToViews(shell);
@@ -198,6 +199,7 @@ function state(state) {
   const { $ } = shell;
   showObjects(state);
   $("mirror").checked = state.mirror;
+  $("draft").checked = state.draft;
   if (document.activeElement !== $("resolution")) $("resolution").value = state.resolution;
   $("new-sphere").disabled = state.objects.length > 0;
   $("said").textContent = state.busy ? `${state.busy} …` : state.edits ? `${state.milliseconds.toFixed(0)} ms, ${state.touched} tiles touched` : state.objects.length ? "drag over the surface" : "load a mesh below, or begin with a new sphere";

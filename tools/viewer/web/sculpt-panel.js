@@ -42,7 +42,7 @@ export const panel = `
 </section>
 <section>
   <h2>New</h2>
-  <div class="buttons"><label for="resolution">Voxels across</label><input id="resolution" type="number" min="16" max="1024" value="128" aria-label="Voxels across the next document">${button("new-sphere", "New sphere", "Begin with a sphere where nothing is loaded")}</div>
+  <div class="buttons"><label for="resolution">Voxels across</label><input id="resolution" type="number" min="16" max="1024" value="128" aria-label="Voxels across the next document"><label class="check" title="First-order schemes in the next document: faster, less accurate"><input id="draft" type="checkbox"> draft</label></div><div class="buttons">${button("new-sphere", "New sphere", "Begin with a sphere where nothing is loaded")}</div>
 </section>`;
 
 export const windows = [
