@@ -7,7 +7,7 @@ import * as look from "./segment-panel.js";
 
 let shell, grey, ruler = null, measuredAt = -1;
 const COLOURS = { probe: "#5ac8fa", paint: "#f2c230", erase: "#ff7b72" };
-const MOST_OF_HISTOGRAM = 0.6;
+const MOST_OF_HISTOGRAM = 0.6, NARROW = 0.02; // shares of the image, of its range
 
 function mount(given) {
   shell = given;
@@ -105,10 +105,11 @@ function share(state) {
 }
 
 function warnOfProbe(state) {
-  const most = share(state), warning = shell.$("probe-warning");
-  warning.hidden = !(state.probe.count && most > MOST_OF_HISTOGRAM);
+  const most = share(state), warning = shell.$("probe-warning"), range = state.image ? state.image.maximum - state.image.minimum : 0;
+  const narrow = state.epsilon < NARROW * range;
+  warning.hidden = !(state.probe.count && (narrow || most > MOST_OF_HISTOGRAM));
   if (!warning.hidden)
-    warning.textContent = `The interval takes in ${Math.round(100 * most)} % of the image: the surface will not stop at the structure. Forget the probes and drag over it alone, or make the tolerance smaller.`;
+    warning.textContent = narrow ? "The interval is very narrow: the surface may find nothing to grow into. Probe a wider part of the structure, its edge too, or make the tolerance larger." : `The interval takes in ${Math.round(100 * most)} % of the image: the surface will not stop at the structure. Forget the probes and drag over it alone, or make the tolerance smaller.`;
 }
 
 function showSteps(state) {
