@@ -564,6 +564,7 @@ def turntable(browser, path):
         time.sleep(0.4)
         assert browser.script("return tessera.windows.volume.look.azimuth") == stands, "Space stops it"
     finally:
+        browser.open("about:blank")
         own.stop()
 
 

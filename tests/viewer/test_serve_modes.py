@@ -146,7 +146,107 @@ def test_large_wishes(server):
     page.close()
 
 
+def test_stops(server):
+    """What takes hours ends with a Pause and changes nothing."""
+    page = opened(server, 1)
+    saved(page, "field", "before.tsr")
+    page.send(type="edit", line="smooth body 9e8")
+    page.until(lambda: page.state["busy"], 20, "work")
+    time.sleep(0.3)
+    page.send(type="pause")
+    page.until(lambda: any("stopped" in e for e in page.errors()) and not page.state["busy"], 30, "the end of it")
+    saved(page, "field", "after.tsr")
+    assert filecmp.cmp(os.path.join(FOLDER, "before.tsr"), os.path.join(FOLDER, "after.tsr"), shallow=False)
+    page.close()
+
+
 # ---- every mode ----
+
+def closes(page, *codes):
+    try:
+        page.socket.settimeout(20)
+        while True:
+            page.read()
+    except (Refused, ConnectionError):
+        assert page.closed in (None, *codes), page.closed
+    finally:
+        page.close()
+
+
+def test_broken_frames(server):
+    """What breaks RFC 6455 or is no message closes its own connection or is refused, in every mode; the others go on."""
+    for tab in range(3):
+        watcher = opened(server, tab)
+        where, path = (looker if tab == 2 else server), (looker if tab == 2 else server).path + ("socket/1" if tab == 1 else "socket")
+        for text in ("", "{", "[]", "{}", '{"type":"fly"}', "\x00", "[" * 60000, '{"type":"sculpt"}', '{"type":"region","do":"cut","corners":[[0,0],[0,NaN],[1,1]]}',
+                     '{"type":"edit","line":"' + "x" * 1024 + '"}', '{"type":"object","name":"a/b"}', '{"type":"undo","undo":1}', '{"type":"value","at":[1,2,1e300],"id":1}'):
+            before = len(watcher.errors())
+            watcher.frame(text.encode())
+            watcher.until(lambda n=before: len(watcher.errors()) > n, 20, f"a refusal of {text[:40]}")
+        for hostile in ("oversized", "binary", "fragments", "reserved", "huge length", "garbage"):
+            page = Page(where, path)
+            if hostile == "oversized":
+                page.frame(b'{"type":"ping","id":' + b" " * 70000 + b"1}")
+            elif hostile == "binary":
+                page.frame(b"\x00\x01", opcode=2)
+            elif hostile == "fragments":
+                try:
+                    page.frame(b"{", final=False)
+                    for _ in range(100):
+                        page.frame(b" " * 1000, opcode=0, final=False)
+                except ConnectionError:
+                    pass
+            elif hostile == "reserved":
+                page.frame(b"x", opcode=11)
+            elif hostile == "huge length":
+                page.raw(b"\x81\xff" + b"\x7f" + b"\xff" * 7 + b"abcd" + b"payload")
+            else:
+                page.raw(random.Random(1).randbytes(4000))
+            closes(page, 1002, 1003, 1009)
+        watcher.send(type="ping", id=5)
+        watcher.until(lambda: any(t["type"] == "pong" and t["id"] == 5 for t in watcher.texts), 20, "the watcher goes on")
+        watcher.close()
+
+
+def test_crowd(server):
+    """A hundred pages over all tabs: those kept are served, the rest are told why."""
+    page = opened(server, 1)
+    before, kept, refused = server.memory(), [], 0
+    for i in range(100):
+        try:
+            other = Page(server, server.path + ("socket/1" if i % 2 else "socket"))
+            other.socket.settimeout(5)
+            while other.driver is None:
+                other.read()
+            kept.append(other)
+        except (Refused, OSError):
+            refused += 1
+            assert other.closed in (None, 1013), other.closed
+    assert len(kept) == 23 and refused == 77, (len(kept), refused)
+    page.send(type="pick", action="sculpt", tool="grow", x=0.5, y=0.5, radius=5)
+    kept[-1].until(lambda: kept[-1].state is not None, 20, "a state for who was kept")
+    for other in kept:
+        other.close()
+    page.until(lambda: page.driver["clients"] == 1, 45, "the crowd gone")
+    assert server.memory() - before < 120 << 20
+    page.close()
+
+
+def test_flood(server):
+    """Thousands of places of a brush without a breath: the queue has an end, memory too, and the session answers."""
+    page = opened(server, 1)
+    before = server.memory()
+    middle = [n / 2 for n in page.state["image"]["size"]]
+    for i in range(1500):
+        page.send(type="sculpt", tool=("grow", "shrink")[i % 2], **{"from": middle}, radius=0.5, begin=True)
+        if i % 100 == 0:
+            page.send(type="ping", id=i)
+            page.until(lambda n=i: any(t["type"] == "pong" and t["id"] == n for t in page.texts), 60, "an answer")
+    page.send(type="edit", line="measure body")
+    page.until(lambda: not page.state["busy"] and page.state["lines"][-1] == "measure body" or any("waiting" in e for e in page.errors()), 120, "the end of the flood")
+    assert server.memory() - before < 300 << 20, server.memory() - before
+    page.close()
+
 
 WRONG = {"segment": [{"type": "sculpt", "tool": "grow", "from": [1, 2, 3], "radius": 1}, {"type": "edit", "line": "sphere a 0 0 0 1"}, {"type": "object", "name": "a"},
                      {"type": "region", "do": "cut", "from": [0, 0, 0], "to": [1, 1, 1]}, {"type": "isovalue", "value": 1}],
@@ -313,7 +413,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     run = Server(TESSERA, *paths, "--device", "cpu", "--threads", "2", "--memory-limit", str(64 << 20))
     looker = Server(TESSERA, paths[0], "--mode", "view", "--device", "cpu", "--threads", "2")
     try:
-        for test in (test_replay, test_undo_is_local, test_lines, test_large_wishes, test_foreign_messages, test_only_the_driver, test_uploads, test_view, test_example, test_random_messages, test_tabs):
+        for test in (test_replay, test_undo_is_local, test_lines, test_large_wishes, test_stops, test_foreign_messages, test_only_the_driver, test_uploads, test_view, test_example, test_random_messages, test_broken_frames, test_crowd, test_flood, test_tabs):
             began = time.monotonic()
             test(run)
             assert run.alive() and looker.alive(), f"{test.__name__}: a server has ended"

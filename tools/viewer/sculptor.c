@@ -362,6 +362,7 @@ static void act(struct sculptor *o, const viewer_command *c)
         sculptor_busy(o, "");
         return;
     }
+    if (c->kind == VIEWER_PAUSE) return; /* what it stopped is over */
     if (c->kind == VIEWER_SET) {
         set(o, c);
         return;
@@ -459,8 +460,8 @@ static void *work(void *session)
 static int opens(const char *name) { return viewer_is_mesh(name) || viewer_is_tiles(name); }
 
 const viewer_mode viewer_sculpt = { .name = "sculpt",
-                                    .takes =
-                                        VIEWER_TAKES(SET) | VIEWER_TAKES(SCULPT) | VIEWER_TAKES(REGION) | VIEWER_TAKES(EDIT) | VIEWER_TAKES(OBJECT),
+                                    .takes = VIEWER_TAKES(SET) | VIEWER_TAKES(PAUSE) | VIEWER_TAKES(SCULPT) | VIEWER_TAKES(REGION) |
+                                             VIEWER_TAKES(EDIT) | VIEWER_TAKES(OBJECT),
                                     .opens = opens,
                                     .expects = "a mesh (.ply, .obj, .stl, .off) or a tile list (.tsr, .nvdb)",
                                     .work = work,

@@ -35,7 +35,7 @@ struct sculptor {
     int dirty, state_dirty, stroke; /* stroke: the last command was a place of one */
     char said[512];                 /* what a file has that does not fit; empty: the library's own message holds */
     uint32_t input;
-    double pace;                    /* milliseconds that a place of a brush takes, of late */
+    double pace;                /* milliseconds that a place of a brush takes, of late */
     double edits, milliseconds; /* done so far; that the last took */
     int64_t tiles;              /* that the last step of the history touched */
 };

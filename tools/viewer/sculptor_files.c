@@ -200,7 +200,7 @@ int sculptor_run(struct sculptor *o, sculptor_document *d, const char *text, con
     const sculptor_document own = o->d;
     script.load = load;
     script.user = o;
-    script.progress = (tsr_progress){ viewer_session_quits, o->s };
+    script.progress = (tsr_progress){ viewer_session_stopped, o->s };
     if (keep && d->bytes + strlen(text) + 2 > (size_t)VIEWER_LOG_BYTES) {
         snprintf(error, error_bytes, "the session is full: its script has %zu bytes; save it and begin a new one", d->bytes);
         return -1;
@@ -210,7 +210,8 @@ int sculptor_run(struct sculptor *o, sculptor_document *d, const char *text, con
     const tsr_status status = tsr_editor_script(d->editor, text, name, &script);
     if (d != &o->d) o->d.geometry = own.geometry;
     if (status != TSR_OK) {
-        if (*o->said) snprintf(error, error_bytes, "%s", o->said);
+        if (status == TSR_ERROR_CANCELLED) snprintf(error, error_bytes, "stopped: the object is as it was before");
+        else if (*o->said) snprintf(error, error_bytes, "%s", o->said);
         else viewer_take_message(o->s, error, error_bytes);
         return -1;
     }

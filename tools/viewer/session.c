@@ -147,6 +147,18 @@ int viewer_queue_interrupts(const viewer_session *s)
     return found;
 }
 
+int viewer_session_stopped(void *user, double fraction, const char *stage)
+{
+    viewer_session *s = (viewer_session *)user;
+    (void)fraction;
+    (void)stage;
+    pthread_mutex_lock(&s->lock);
+    int found = s->quit;
+    for (int i = 0; i < s->queue_count && !found; i++) found = s->queue[(s->queue_first + i) % VIEWER_QUEUE].kind == VIEWER_PAUSE;
+    pthread_mutex_unlock(&s->lock);
+    return found;
+}
+
 int viewer_session_interrupted(viewer_session *s)
 {
     pthread_mutex_lock(&s->lock);

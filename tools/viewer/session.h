@@ -186,6 +186,8 @@ void viewer_image_release(viewer_session *session, viewer_image **image);
 
 int viewer_session_quits(void *session, double fraction, const char *stage); /* a tsr_progress.report: 1 when the session ends */
 
+int viewer_session_stopped(void *session, double fraction, const char *stage); /* likewise, also when a Pause waits */
+
 int viewer_interrupts(viewer_kind kind);                  /* ends the steps that are under way: pause, reset, undo, load */
 /* Such a command waits (Pause anywhere, the others in front of everything that is to be saved), or the session ends. The first with the lock held. */
 int viewer_queue_interrupts(const viewer_session *session);

@@ -37,13 +37,14 @@ function mount(given) {
     relax: () => edit(`relax ${active()} ${text(4 * shell.state.voxel[0] ** 2)}`),
     dilate: () => edit(`dilate ${active()} ${text(shell.brush / 20)}`),
     erode: () => edit(`erode ${active()} ${text(shell.brush / 20)}`),
+    stop: () => link.input({ type: "pause" }),
     "new-sphere": () => edit("sphere body 0 0 0 32"),
   };
   for (const [id, action] of Object.entries(actions)) $(id).addEventListener("click", action);
   $("mirror").addEventListener("change", () => link.input({ type: "set", name: "mirror", value: $("mirror").checked ? 1 : 0 }));
   $("draft").addEventListener("change", () => link.input({ type: "set", name: "draft", value: $("draft").checked ? 1 : 0 }));
   $("resolution").addEventListener("change", () => link.input({ type: "set", name: "resolution", value: Math.round(+$("resolution").value) }));
-  Object.assign(shell.keys, { x: actions.cut, c: actions.copy, delete: actions.delete });
+  Object.assign(shell.keys, { x: actions.cut, c: actions.copy, delete: actions.delete, escape: actions.stop });
   listenToViews(shell);
 }
 
@@ -201,6 +202,7 @@ function state(state) {
   $("mirror").checked = state.mirror;
   $("draft").checked = state.draft;
   if (document.activeElement !== $("resolution")) $("resolution").value = state.resolution;
+  $("stop").disabled = !state.busy;
   $("new-sphere").disabled = state.objects.length > 0;
   $("said").textContent = state.busy ? `${state.busy} …` : state.edits ? `${state.milliseconds.toFixed(0)} ms, ${state.touched} tiles touched` : state.objects.length ? "drag over the surface" : "load a mesh below, or begin with a new sphere";
   $("history-text").textContent = `${state.undo} back, ${state.redo} forward`;

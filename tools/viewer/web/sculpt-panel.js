@@ -34,7 +34,7 @@ export const panel = `
 </section>
 <section>
   <h2>The whole object</h2>
-  <div class="buttons five">${button("smooth", "Smooth", "Flow by curvature: bumps go first")}${button("relax", "Relax", "The same, and the volume stays")}${button("dilate", "Grow", "Outwards by a twentieth of the brush")}${button("erode", "Shrink", "Inwards by a twentieth of the brush")}</div>
+  <div class="buttons five">${button("smooth", "Smooth", "Flow by curvature: bumps go first")}${button("relax", "Relax", "The same, and the volume stays")}${button("dilate", "Grow", "Outwards by a twentieth of the brush")}${button("erode", "Shrink", "Inwards by a twentieth of the brush")}${button("stop", "Stop", "Ends what takes long: the object stays as it was (Esc)")}</div>
 </section>
 <section>
   <h2>History <span id="history-text" class="quiet"></span></h2>
@@ -71,6 +71,7 @@ export const help = [
   ["Right drag", "turn, whatever the tool"],
   ["Ctrl + drag", "the other way round: grow dents, pull pushes"],
   ["<kbd>X</kbd> <kbd>C</kbd> <kbd>Delete</kbd>", "cut out, copy, delete what is selected"],
+  ["<kbd>Esc</kbd>", "stops what takes long"],
   ["<kbd>Enter</kbd> in the 3-D window", "the brush in the middle of it, without a mouse"],
 ];
 
