@@ -114,6 +114,11 @@ def test_undo_is_local(server):
     saved(page, "field", "after.tsr")
     assert filecmp.cmp(os.path.join(FOLDER, "before.tsr"), os.path.join(FOLDER, "after.tsr"), shallow=False)
     page.expect_error("nothing to take back", type="undo")
+    count = page.state["edits"]
+    page.send(type="sculpt", tool="grow", **{"from": [1, 1, 1]}, radius=0.5, begin=True)  # far from the surface: nothing changes, nothing is to be taken back
+    edits(page, count + 1)
+    page.expect_error("nothing to take back", type="undo")
+    assert [o["name"] for o in page.state["objects"]] == ["body"], "Undo took back what was loaded"
     page.close()
 
 
@@ -287,6 +292,9 @@ def test_random_messages(server):
         page.send(type="ping", id=9999)
         page.until(lambda: any(t["type"] == "pong" and t["id"] == 9999 for t in page.texts), 60, "the last answer")
         page.until(lambda: not page.state["busy"], 60, "rest")
+        if tab == 1:  # whatever is left of it
+            page.send(type="load", name="ball.ply")
+            page.until(lambda: page.state["edits"] == 0 and not page.state["busy"] and page.state["lines"] == ["load body ball.ply"], 60, "the ball again")
         page.close()
 
 
@@ -382,6 +390,43 @@ def test_example(_):
         assert text[text.index(begin):].strip() in guide, f"{path[-1]} is another in the guide"
 
 
+def test_emulated():
+    """On the emulated device too: what lives there is measured, sampled and given back; the script gives the same bits on the CPU."""
+    if "emu" not in tessera("devices") or "of another version" in tessera("devices"):
+        print("this build has no emulator: it is left out")
+        return
+    with open(os.path.join(FOLDER, "small.txt"), "w", encoding="ascii") as script:
+        script.write("sphere a 0 0 0 8\n")
+    tessera("edit", "small.txt", "-o", "small.ply", "--force")
+    try:
+        emulated = Server(TESSERA, os.path.join(FOLDER, "small.ply"), "--device", "emu")
+    except RuntimeError as error:
+        print(f"the emulator does not run: {error}")
+        return
+    page = Page(emulated)
+    try:
+        page.send(type="set", name="resolution", value=16)
+        page.send(type="load", name="small.ply")
+        for view in ("volume", "source"):
+            page.send(type="view", view=view, width=48, height=40)
+        page.until(lambda: page.state and page.state["image"] and page.state["resolution"] == 16 and not page.state["busy"] and page.state["objects"] and page.state["voxel"][0] > 0.9 and "volume" in page.frames, 120, "a coarse document")
+        page.send(type="mask", opacity=0.5)
+        middle = [n / 2 for n in page.state["image"]["size"]]
+        for i, tool in enumerate(("grow", "attract")):
+            page.send(type="sculpt", tool=tool, **{"from": [middle[0], middle[1], middle[2] + 8]}, radius=5, begin=True)
+            edits(page, i + 1)
+        page.send(type="value", at=middle, id=5)
+        page.until(lambda: any(t["type"] == "value" for t in page.texts), 60, "a value")
+        assert next(t for t in page.texts if t["type"] == "value")["level"] < 0
+        saved(page, "field", "emulated.tsr")
+        saved(page, "session", "emulated.session")
+        assert replay("emulated") and not page.errors(), page.errors()
+    finally:
+        page.close()
+        code, errors = emulated.stop()
+    assert code == 0 and not errors, (code, errors)
+
+
 # ---- looking ----
 
 def test_view(server):
@@ -418,6 +463,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
             test(run)
             assert run.alive() and looker.alive(), f"{test.__name__}: a server has ended"
             print(f"{test.__name__}: {time.monotonic() - began:.1f} s", flush=True)
+        test_emulated()
     finally:
         codes = [run.stop(), looker.stop()]
     assert all(code == 0 and not errors for code, errors in codes), codes

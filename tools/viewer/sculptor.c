@@ -54,20 +54,23 @@ static void choose_active(sculptor_document *d)
 static int run(struct sculptor *o, const char *text, int64_t steps, int joins)
 {
     char error[512] = "";
-    tsr_edit_history history = { 0 };
+    tsr_edit_history before = { 0 }, history = { 0 };
     const double begun = viewer_seconds();
     if (o->edits >= MOST_EDITS) {
         viewer_session_tell(o->s, "error", "the session has %d edits, more than it may have: save it and begin a new one", MOST_EDITS);
         return -1;
     }
+    tsr_editor_history(o->d.editor, &before);
     if (sculptor_run(o, &o->d, text, "session", 1, error, sizeof error)) {
         complain(o, error);
         return -1;
     }
+    tsr_editor_history(o->d.editor, &history);
+    const int64_t made = history.undo_steps - before.undo_steps; /* what changes nothing is no step; where old ones were forgotten, as many as expected */
+    if (made > 0 || history.device_bytes < SCULPTOR_HISTORY / 2) steps = made > 0 ? made : 0;
     o->edits++;
     o->milliseconds = 1e3 * (viewer_seconds() - begun);
     if (steps && push(&o->d, steps, joins)) complain(o, "out of memory: this step cannot be taken back");
-    tsr_editor_history(o->d.editor, &history);
     o->tiles = history.tiles;
     choose_active(&o->d);
     o->dirty = o->state_dirty = 1;

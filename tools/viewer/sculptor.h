@@ -7,6 +7,7 @@
 
 #include "mode.h"
 
+#define SCULPTOR_HISTORY (INT64_C(1) << 30) /* bytes that undo may keep */
 enum { SCULPTOR_OBJECT = 64, SCULPTOR_HIDDEN = 64 };
 
 /* A document and all that belongs to it. */

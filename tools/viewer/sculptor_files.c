@@ -7,22 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t history_limit = INT64_C(1) << 30; /* bytes that undo may keep */
 static const double most_memory = 0.25;                /* of the limit for files: a document has copies of its objects on their way to the windows */
 
 /* ---- objects of files ---------------------------------------------------------------------------------------------------------------------------- */
 
+/* In host memory: measures are made there. */
 static tsr_status read_mesh(struct sculptor *o, const char *path, tsr_mesh **mesh)
 {
     tsr_read_options read = TSR_READ_OPTIONS;
-    tsr_mesh *host = NULL;
     read.memory_limit = o->s->memory_limit;
     read.same_folder = 1;
     read.progress = (tsr_progress){ viewer_session_quits, o->s };
-    tsr_status status = tsr_mesh_read(path, &read, &host);
-    if (status == TSR_OK) status = tsr_mesh_copy(host, o->context, mesh);
-    tsr_mesh_destroy(&host);
-    return status;
+    return tsr_mesh_read(path, &read, mesh);
 }
 
 static tsr_status read_tiles(struct sculptor *o, const char *path, tsr_tiles **tiles)
@@ -68,14 +64,16 @@ tsr_status sculptor_read(struct sculptor *o, const char *name, tsr_tiles **tiles
     *tiles = NULL;
     if (viewer_path_of_existing(o->s, name, path, sizeof path, o->said, sizeof o->said)) return TSR_ERROR_IO;
     if (viewer_is_mesh(name)) {
-        tsr_mesh *mesh = NULL;
+        tsr_mesh *host = NULL, *mesh = NULL;
         tsr_voxelize_options options = TSR_VOXELIZE_OPTIONS;
         options.geometry = geometry;
         options.edge = 8;
         options.band = tsr_band_default(tsr_geometry_spacing(geometry), 3);
         options.progress = (tsr_progress){ viewer_session_quits, o->s };
-        tsr_status status = read_mesh(o, path, &mesh);
+        tsr_status status = read_mesh(o, path, &host);
+        if (status == TSR_OK) status = tsr_mesh_copy(host, o->context, &mesh);
         if (status == TSR_OK) status = tsr_tiles_from_mesh(o->context, mesh, &options, tiles, NULL);
+        tsr_mesh_destroy(&host);
         tsr_mesh_destroy(&mesh);
         return status;
     }
@@ -162,7 +160,7 @@ int sculptor_begin(struct sculptor *o, tsr_vec3 h, sculptor_document *made)
     options.band = tsr_band_default(h, 3);
     options.edge = 8;
     options.draft = o->draft;
-    options.history_limit = history_limit;
+    options.history_limit = SCULPTOR_HISTORY;
     options.memory_limit = o->s->memory_limit > 0 ? (int64_t)(most_memory * (double)o->s->memory_limit) + 1 : INT64_C(4) << 30;
     if (tsr_editor_create(o->context, &options, &made->editor) != TSR_OK) return -1;
     snprintf(head, sizeof head,
