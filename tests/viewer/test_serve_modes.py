@@ -115,9 +115,15 @@ def test_undo_is_local(server):
     assert filecmp.cmp(os.path.join(FOLDER, "before.tsr"), os.path.join(FOLDER, "after.tsr"), shallow=False)
     page.expect_error("nothing to take back", type="undo")
     count = page.state["edits"]
-    page.send(type="sculpt", tool="grow", **{"from": [1, 1, 1]}, radius=0.5, begin=True)  # far from the surface: nothing changes, nothing is to be taken back
-    edits(page, count + 1)
-    page.expect_error("nothing to take back", type="undo")
+    page.send(type="sculpt", tool="grow", **{"from": [1, 1, 1]}, radius=0.5, begin=True)  # far from the surface: nothing changes
+    page.send(type="sculpt", tool="smooth", **{"from": [1, 1, 1]}, radius=0.5, begin=True)
+    page.send(type="edit", line="redistance body")
+    page.send(type="edit", line="keep body")
+    edits(page, count + 4)
+    for _ in range(6):  # more than there is
+        page.send(type="undo")
+    page.until(lambda: "nothing to take back" in page.errors()[-1], 20, "the end of what can be undone")
+    page.until(lambda: page.state["undo"] == 0 and not page.state["busy"], 20, "all undone")
     assert [o["name"] for o in page.state["objects"]] == ["body"], "Undo took back what was loaded"
     page.close()
 

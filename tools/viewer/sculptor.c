@@ -66,7 +66,8 @@ static int run(struct sculptor *o, const char *text, int64_t steps, int joins)
         return -1;
     }
     tsr_editor_history(o->d.editor, &history);
-    const int64_t made = history.undo_steps - before.undo_steps; /* what changes nothing is no step; where old ones were forgotten, as many as expected */
+    const int64_t made =
+        history.undo_steps - before.undo_steps; /* what changes nothing is no step; where old ones were forgotten, as many as expected */
     if (made > 0 || history.device_bytes < SCULPTOR_HISTORY / 2) steps = made > 0 ? made : 0;
     o->edits++;
     o->milliseconds = 1e3 * (viewer_seconds() - begun);

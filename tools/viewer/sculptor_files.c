@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double most_memory = 0.25;                /* of the limit for files: a document has copies of its objects on their way to the windows */
+static const double most_memory = 0.25; /* of the limit for files: a document has copies of its objects on their way to the windows */
 
 /* ---- objects of files ---------------------------------------------------------------------------------------------------------------------------- */
 
