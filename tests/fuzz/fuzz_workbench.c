@@ -32,9 +32,19 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
           "speed\n");
     check(!viewer_given(&c, VIEWER_WIDTH) || (c.width >= 16 && c.width <= VIEWER_LARGEST_VIEW), "width\n");
     check(strlen(c.name) < VIEWER_NAME_BYTES, "name\n");
-    check((c.kind != VIEWER_LOAD && c.kind != VIEWER_SAVE) || (viewer_name_is_plain(c.name) && !strchr(c.name, '/')), "name of a file\n");
+    check((c.kind != VIEWER_LOAD && c.kind != VIEWER_SAVE && c.kind != VIEWER_OPEN) || (viewer_name_is_plain(c.name) && !strchr(c.name, '/')),
+          "name of a file\n");
     check(c.kind != VIEWER_WINDOW || c.low < c.high, "window\n");
-    check((c.kind != VIEWER_PAINT && c.kind != VIEWER_ERASE) || c.radius > 0, "radius\n");
+    check((c.kind != VIEWER_OBJECT && (c.kind != VIEWER_REGION || !*c.name)) || viewer_object_is_plain(c.name), "name of an object\n");
+    check(c.tool >= VIEWER_TOOL_GROW && c.tool <= VIEWER_TOOL_REPEL && c.task >= VIEWER_DO_CUT && c.task <= VIEWER_DO_COPY &&
+              (c.as == VIEWER_AS_IMAGE || c.as == VIEWER_AS_MASK),
+          "tool, task or as\n");
+    check(c.opacity >= 0 && c.opacity <= 1 && c.strength >= 0 && c.strength <= 1, "opacity or strength\n");
+    check(c.corners >= 0 && c.corners <= VIEWER_CORNERS && (!viewer_given(&c, VIEWER_LASSO) || c.corners >= 3), "corners\n");
+    for (int i = 0; i < c.corners; i++) check(c.lasso[i][0] >= 0 && c.lasso[i][0] <= 1 && c.lasso[i][1] >= 0 && c.lasso[i][1] <= 1, "a corner\n");
+    check(strlen(c.line) < VIEWER_LINE_BYTES && !strpbrk(c.line, "\n\r\t"), "a line\n");
+    check(c.kind != VIEWER_EDIT || *c.line, "an empty line\n");
+    check((c.kind != VIEWER_PAINT && c.kind != VIEWER_ERASE && c.kind != VIEWER_SCULPT) || c.radius > 0, "radius\n");
     check(c.transfer.points >= 0 && c.transfer.points <= TSR_TRANSFER_POINTS, "points\n");
     for (int i = 1; i < c.transfer.points; i++) check(c.transfer.point[i].value > c.transfer.point[i - 1].value, "points that do not rise\n");
     for (int k = 0; k < 3; k++) check(isfinite(c.at[k]) && isfinite(c.from[k]) && isfinite(c.to[k]), "a place that is not finite\n");
@@ -60,6 +70,19 @@ void fuzz_seeds(void)
         "{\"type\":\"save\",\"what\":\"mesh\",\"name\":\"a \\u00e4.ply\",\"replace\":false}",
         "{\"type\":\"shown\",\"view\":\"speed\",\"sequence\":4294967295}",
         "{\"type\":\"start\"}",
+        "{\"type\":\"view\",\"view\":\"third\",\"visible\":false,\"axis\":0}",
+        "{\"type\":\"value\",\"at\":[1,2,3],\"id\":7}",
+        "{\"type\":\"mask\",\"opacity\":0.5,\"colour\":[1,0.5,0]}",
+        "{\"type\":\"isovalue\",\"value\":-3.5}",
+        "{\"type\":\"load\",\"name\":\"a.nii.gz\",\"as\":\"mask\"}",
+        "{\"type\":\"sculpt\",\"from\":[1,2,3],\"to\":[4,5,6],\"radius\":2.5,\"tool\":\"attract\",\"strength\":0.25,\"begin\":true}",
+        "{\"type\":\"pick\",\"x\":0.5,\"y\":0.25,\"action\":\"sculpt\",\"tool\":\"smooth\",\"radius\":1,\"strength\":1}",
+        "{\"type\":\"region\",\"do\":\"cut\",\"name\":\"part-2\",\"corners\":[[0,0],[1,0],[0.5,1]]}",
+        "{\"type\":\"region\",\"do\":\"keep\",\"from\":[0,0,0],\"to\":[9,9,9]}",
+        "{\"type\":\"edit\",\"line\":\"blend body bump 0.5\"}",
+        "{\"type\":\"object\",\"name\":\"body.1\",\"visible\":true}",
+        "{\"type\":\"open\",\"name\":\"b.ply\"}",
+        "{\"type\":\"tabs\"}",
     };
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) fuzz_seed(seeds[i], strlen(seeds[i]));
 }

@@ -51,7 +51,9 @@ def run(browser, server, folder, real):
         return browser.script(PIXELS, view)
 
     browser.open(server.url)
-    browser.until("return tessera.bench.image && ['source','speed','volume'].every(v => tessera.windows[v].frame)", 30, "the image in three windows")
+    browser.until("""if (!window.tessera?.bench.mode || !tessera.bench.driving) return false;
+        if (document.getElementById('layout').value !== 'speed') tessera.bench.setLayout('speed');
+        return tessera.bench.image && ['source','speed','volume'].every(v => tessera.windows[v].frame)""", 30, "the image in three windows")
     assert browser.script("return [innerWidth, innerHeight]") == [1280, 720]
     page = browser.script("return [document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
     assert page == [1280, 720], f"the page does not fit: {page}"

@@ -37,6 +37,49 @@ static void good_messages(void **unused)
     }
 }
 
+static void messages_of_modes(void **unused)
+{
+    (void)unused;
+    viewer_command c;
+    char error[256];
+    assert_int_equal(parse("{\"type\":\"sculpt\",\"from\":[1,2,3],\"to\":[4,5,6],\"radius\":2.5,\"tool\":\"attract\",\"strength\":0.25}", &c, error),
+                     0);
+    assert_true(c.kind == VIEWER_SCULPT && c.tool == VIEWER_TOOL_ATTRACT && c.strength == 0.25 && c.to[2] == 6 && c.radius == 2.5);
+    assert_int_equal(parse("{\"type\":\"region\",\"do\":\"keep\",\"corners\":[[0,0],[1,0.5],[0.25,1]]}", &c, error), 0);
+    assert_true(c.task == VIEWER_DO_KEEP && c.corners == 3 && c.lasso[1][1] == 0.5 && c.lasso[2][0] == 0.25);
+    assert_string_equal(viewer_task_name(c.task), "keep");
+    assert_int_equal(parse("{\"type\":\"region\",\"do\":\"cut\",\"name\":\"part\",\"from\":[0,0,0],\"to\":[1,1,1]}", &c, error), 0);
+    assert_int_equal(parse("{\"type\":\"edit\",\"line\":\"sphere a 0 0 0 1\"}", &c, error), 0);
+    assert_string_equal(c.line, "sphere a 0 0 0 1");
+    assert_int_equal(parse("{\"type\":\"object\",\"name\":\"body\",\"visible\":false}", &c, error), 0);
+    assert_true(viewer_given(&c, VIEWER_VISIBLE) && !c.visible);
+    assert_int_equal(parse("{\"type\":\"load\",\"name\":\"m.nii\",\"as\":\"mask\"}", &c, error), 0);
+    assert_int_equal(c.as, VIEWER_AS_MASK);
+    assert_int_equal(parse("{\"type\":\"mask\",\"opacity\":0.5,\"colour\":[0,0.5,1]}", &c, error), 0);
+    assert_true(c.opacity == 0.5 && c.colour[2] == 1);
+    static const char *const bad[] = {
+        "{\"type\":\"sculpt\",\"from\":[1,2,3],\"radius\":0,\"tool\":\"grow\"}",
+        "{\"type\":\"sculpt\",\"from\":[1,2,3],\"radius\":1}",
+        "{\"type\":\"sculpt\",\"from\":[1,2,3],\"radius\":1,\"tool\":\"carve\"}",
+        "{\"type\":\"sculpt\",\"from\":[1,2,3],\"radius\":1,\"tool\":\"grow\",\"strength\":1.5}",
+        "{\"type\":\"region\",\"do\":\"cut\"}",
+        "{\"type\":\"region\",\"do\":\"cut\",\"from\":[0,0,0]}",
+        "{\"type\":\"region\",\"do\":\"cut\",\"corners\":[[0,0],[1,0]]}",
+        "{\"type\":\"region\",\"do\":\"cut\",\"corners\":[[0,0],[1,0],[1,1.01]]}",
+        "{\"type\":\"region\",\"do\":\"cut\",\"corners\":[[0,0],[1,0],[1,1]],\"from\":[0,0,0],\"to\":[1,1,1]}",
+        "{\"type\":\"region\",\"do\":\"cut\",\"name\":\"a b\",\"from\":[0,0,0],\"to\":[1,1,1]}",
+        "{\"type\":\"edit\",\"line\":\"\"}",
+        "{\"type\":\"edit\",\"line\":\"undo\\nsave a b\"}",
+        "{\"type\":\"edit\",\"line\":\"sph\\u00e4re\"}",
+        "{\"type\":\"object\",\"name\":\"../a\"}",
+        "{\"type\":\"open\",\"name\":\"../a.ply\"}",
+        "{\"type\":\"mask\",\"opacity\":2}",
+        "{\"type\":\"isovalue\"}",
+        "{\"type\":\"value\",\"at\":[1,2,3]}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(parse(bad[i], &c, error), -1);
+}
+
 static void bad_messages(void **unused)
 {
     (void)unused;
@@ -140,7 +183,7 @@ static void header(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(good_messages), cmocka_unit_test(bad_messages), cmocka_unit_test(names),
-                                        cmocka_unit_test(header) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(good_messages), cmocka_unit_test(messages_of_modes), cmocka_unit_test(bad_messages),
+                                        cmocka_unit_test(names), cmocka_unit_test(header) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

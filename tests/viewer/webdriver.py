@@ -85,6 +85,11 @@ class Browser:
         actions = [moves[0], {"type": "pointerDown", "button": button}, *moves[1:], {"type": "pause", "duration": pause}, {"type": "pointerUp", "button": button}]
         self.command("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions}]})
 
+    def move(self, points, pause=40):
+        """The mouse without a button."""
+        actions = [{"type": "pointerMove", "duration": pause, "x": round(x), "y": round(y)} for x, y in points]
+        self.command("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions}]})
+
     def keys(self, text):
         actions = [{"type": kind, "value": c} for c in text for kind in ("keyDown", "keyUp")]
         self.command("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})

@@ -13,6 +13,7 @@
 #include "cli.h"
 
 #ifdef TSR_HAVE_VIEWER
+#include "mode.h"
 #include "origin.h"
 #include "server.h"
 
@@ -65,7 +66,7 @@ static int check_token(const cli_call *cli, const char *token)
 }
 
 /* FILE is loaded from its folder, which is the served one unless --folder names it. */
-static int split(const cli_call *cli, const char *path, const char *given_folder, char folder[PATH_MAX], const char **name)
+static int split(const cli_call *cli, const char *path, const char *given_folder, const viewer_mode **mode, char folder[PATH_MAX], const char **name)
 {
     struct stat about;
     char file[PATH_MAX];
@@ -88,8 +89,10 @@ static int split(const cli_call *cli, const char *path, const char *given_folder
     if (stat(path, &about)) return cli_error(cli, CLI_FAILED, "%s: no such file", path);
     if (S_ISDIR(about.st_mode)) return cli_error(cli, CLI_FAILED, "%s: is a directory, expected a volume (--folder serves a directory)", path);
     if (!S_ISREG(about.st_mode)) return cli_error(cli, CLI_FAILED, "%s: is no regular file, expected a volume", path);
-    if (!viewer_is_volume(*name)) return cli_usage(cli, "%s: expected a volume (.nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, .inr, .hdr or .tsc)", path);
-    return CLI_OK;
+    if (!*mode) *mode = viewer_mode_of_file(*name);
+    if (*mode && (*mode)->opens(*name)) return CLI_OK;
+    return cli_usage(cli, "%s: expected %s%s%s", path, *mode ? (*mode)->expects : viewer_segment.expects, *mode ? "" : ", or ",
+                     *mode ? "" : viewer_sculpt.expects);
 }
 
 /* Solver and painter share the processors: a thread that waits for its team must sleep, not spin on the other's time (measured: three times as many
@@ -100,11 +103,19 @@ static void wait_politely(char **argv)
     execv("/proc/self/exe", argv); /* where that does not exist things go on as they are */
 }
 
-static int serve(cli_call *cli, viewer_server_options *o, const char *given_folder)
+static int serve(cli_call *cli, viewer_server_options *o, const char *given_folder, const viewer_mode *mode)
 {
     char folder[PATH_MAX], error[512] = "", address[128];
     tsr_context *context = NULL;
-    int code = split(cli, cli->inputs ? cli->input[0] : NULL, given_folder, folder, &o->session.file);
+    const viewer_mode *first = mode;
+    int code = split(cli, cli->inputs ? cli->input[0] : NULL, given_folder, &first, folder, &o->session.file);
+    o->session.mode = first;
+    for (int i = 1; !code && i < cli->inputs; i++) { /* all of one folder: it is the served one */
+        const viewer_mode *own = mode;
+        char other[PATH_MAX];
+        code = split(cli, cli->input[i], folder, &own, other, &o->more_file[i - 1]);
+        o->more_mode[o->more_files++] = own;
+    }
     if (!code) code = check_listen(cli, &o->listen, address);
     if (!code) code = check_token(cli, o->token);
     if (!code && !viewer_origins_valid(o->allow_origin))
@@ -132,6 +143,7 @@ static int run(cli_call *cli, int argc, char **argv)
 #ifdef TSR_HAVE_VIEWER
     viewer_server_options o = { .port = 8765, .session = { .segment = TSR_SEGMENT_OPTIONS } };
     const char *folder = NULL;
+    int mode = 0;
     tsr_segment_options *s = &o.session.segment;
     s->target = (double)NAN;
     s->cfl = 0.9;
@@ -147,6 +159,11 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "ORIGIN,...",
           .help = "other pages that may connect, as https://name:port (default: the server's own by address, localhost or the machine's name)" },
         { .name = "folder", .type = CLI_TEXT, .value = &folder, .argument = "DIR", .help = "where the page loads and saves (default: FILE's)" },
+        { .name = "mode",
+          .type = CLI_CHOICE,
+          .value = &mode,
+          .help = "what the page does; auto: volumes are segmented, meshes and .tsr sculpted",
+          .choices = "auto segment sculpt view turntable" },
         { .name = "target", .type = CLI_REAL, .value = &s->target, .argument = "GREY", .help = "T at the start (default: of the image's window)" },
         { .name = "epsilon", .type = CLI_REAL, .value = &s->epsilon, .argument = "GREY", .help = "at the start", .lower = 1e-30, .upper = 1e30 },
         { .name = "alpha", .type = CLI_REAL, .value = &s->alpha, .argument = "A", .help = "at the start (default 0.5)", .lower = 0, .upper = 1 },
@@ -174,17 +191,19 @@ static int run(cli_call *cli, int argc, char **argv)
         { 0 },
     };
     wait_politely(argv - 1); /* main() gave us its arguments from the verb on; parsing them will change their order */
-    int code = cli_parse(cli, options, 0, 1, argc, argv);
-    return code >= 0 ? code : serve(cli, &o, folder);
+    int code = cli_parse(cli, options, 0, VIEWER_TABS_MOST, argc, argv);
+    static const viewer_mode *const modes[] = { NULL, &viewer_segment, &viewer_sculpt, &viewer_view, &viewer_turntable };
+    return code >= 0 ? code : serve(cli, &o, folder, modes[mode]);
 #else
     const cli_option options[] = { { 0 } };
-    int code = cli_parse(cli, options, 0, 1, argc, argv);
+    int code = cli_parse(cli, options, 0, 8, argc, argv);
     if (code >= 0) return code;
     return cli_error(cli, CLI_FAILED, "this build has no workbench: it was configured without libwebsockets, jansson or libjpeg-turbo");
 #endif
 }
 
-const cli_verb verb_serve = { "serve", "[options] [FILE]", "Serve the interactive segmentation workbench as a web page; prints its address",
+const cli_verb verb_serve = { "serve", "[options] [FILE...]",
+                              "Serve the workbench as a web page: segment and look at volumes, sculpt surfaces; prints its address",
                               "  tessera make phantom_tumour --size 96 --noise 0.05 -o head.nii.gz\n"
                               "  tessera serve head.nii.gz --port 0\n",
                               run };

@@ -54,9 +54,12 @@ tsr_status viewer_drawer_take_image(viewer_drawer *d, viewer_image *image)
     tsr_scene_clear_surface(d->scene);
     tsr_scene_clear_surface(d->speed_scene);
     tsr_status status = tsr_scene_set_volume(d->speed_scene, NULL);
-    if (status == TSR_OK && tsr_context_device(d->context).kind != TSR_DEVICE_CPU) status = tsr_volume_copy(d->image->volume, d->context, &d->volume);
+    d->isovalue = NAN;
+    if (status == TSR_OK && image->volume && tsr_context_device(d->context).kind != TSR_DEVICE_CPU)
+        status = tsr_volume_copy(d->image->volume, d->context, &d->volume);
     if (status == TSR_OK) status = tsr_scene_set_volume(d->scene, d->volume ? d->volume : d->image->volume);
     if (status != TSR_OK && tsr_scene_set_volume(d->scene, NULL) != TSR_OK) return status; /* the scene must not hold the image that goes now */
+    if (status == TSR_OK && image->mesh) status = tsr_scene_set_surface_mesh(d->scene, image->mesh);
     tsr_volume_destroy(&d->speed.volume);
     tsr_volume_destroy(&volume_before);
     viewer_image_release(d->s, &before);
@@ -153,14 +156,33 @@ static tsr_status draw_slice(viewer_drawer *d, const viewer_task *t, int view, t
     return tsr_render_slice(d->scene, &options, picture);
 }
 
+/* Without a volume the box of what stands there stays, so that the picture keeps its place while a surface grows. */
+tsr_status viewer_describe(const viewer_drawer *d, tsr_scene_info *info)
+{
+    const tsr_status status = tsr_scene_describe(d->scene, info);
+    if (status == TSR_OK && !info->has_volume && d->image && d->image->bounds.upper.x > d->image->bounds.lower.x) info->bounds = d->image->bounds;
+    return status;
+}
+
+/* The surface of a session that shows one isovalue of its volume. */
+static tsr_status take_isovalue(viewer_drawer *d, const viewer_task *t)
+{
+    const tsr_volume *volume = d->volume ? d->volume : d->image->volume;
+    if (!volume || d->tiles || d->image->mesh || t->isovalue == d->isovalue || (isnan(t->isovalue) && isnan(d->isovalue))) return TSR_OK;
+    d->isovalue = t->isovalue;
+    if (!isnan(t->isovalue)) return tsr_scene_set_surface_volume(d->scene, volume, t->isovalue, 0);
+    tsr_scene_clear_surface(d->scene);
+    return TSR_OK;
+}
+
 static tsr_status draw_volume(viewer_drawer *d, const viewer_task *t, tsr_picture *picture, viewer_frame *frame)
 {
     static const tsr_render_mode modes[] = { TSR_RENDER_SURFACE, TSR_RENDER_COMBINED, TSR_RENDER_VOLUME, TSR_RENDER_VOLUME };
     tsr_render_options options = TSR_RENDER_OPTIONS;
     tsr_scene_info info;
-    tsr_status status = tsr_scene_describe(d->scene, &info);
+    tsr_status status = viewer_describe(d, &info);
     if (status != TSR_OK) return status;
-    options.mode = info.has_surface ? modes[t->look.mode] : TSR_RENDER_VOLUME;
+    options.mode = !info.has_volume ? TSR_RENDER_SURFACE : info.has_surface ? modes[t->look.mode] : TSR_RENDER_VOLUME;
     const int missing = !info.has_surface && (t->look.mode == VIEWER_MODE_SURFACE || t->look.mode == VIEWER_MODE_INSIDE);
     static const tsr_transfer clear = { .points = 1 }; /* where there is no surface yet, what it would show is nothing; the clipping plane is drawn */
     if (t->look.mode == VIEWER_MODE_INSIDE && info.has_surface) options.region = TSR_REGION_INSIDE;
@@ -193,12 +215,25 @@ static tsr_status need_picture(viewer_drawer *d, int view, int32_t width, int32_
     return tsr_picture_create(d->context, width, height, picture);
 }
 
+static tsr_status draw_nothing(int32_t width, int32_t height, tsr_image *image)
+{
+    tsr_status status = tsr_image_create(width, height, 3, image);
+    if (status == TSR_OK) memset(image->pixels, 24, (size_t)width * (size_t)height * 3);
+    return status;
+}
+
 tsr_status viewer_draw(viewer_drawer *d, const viewer_task *t, int view, int32_t width, int32_t height, viewer_frame *frame, tsr_image *image)
 {
-    if (view == VIEWER_VOLUME && t->look.mode == VIEWER_MODE_MIP) return draw_mip(d, t, width, height, image);
+    if (view == VIEWER_VOLUME && t->look.mode == VIEWER_MODE_MIP && d->image->volume) return draw_mip(d, t, width, height, image);
     tsr_status status = need_picture(d, view, width, height);
+    if (status == TSR_OK) status = take_isovalue(d, t);
     if (status != TSR_OK) return status;
     tsr_picture *picture = d->picture[view];
+    tsr_scene_info info;
+    if (!d->image->volume && (tsr_scene_describe(d->scene, &info) != TSR_OK || (d->image->mesh && view != VIEWER_VOLUME)))
+        return draw_nothing(width, height, image); /* all is taken away, or a mesh has no slices */
     status = view == VIEWER_VOLUME ? draw_volume(d, t, picture, frame) : draw_slice(d, t, view, picture, frame);
-    return status == TSR_OK ? tsr_picture_image(picture, 3, image) : status;
+    if (status == TSR_OK) status = tsr_picture_image(picture, 3, image);
+    if (status == TSR_OK && view != VIEWER_VOLUME && view != VIEWER_SPEED && t->opacity > 0) viewer_fill(d, t, frame, image);
+    return status;
 }

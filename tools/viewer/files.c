@@ -47,7 +47,7 @@ static int target_of(const viewer_session *s, const char *name, int replace, cha
 }
 
 /* A message of the library, without the folder in front of names: it is the server's business. */
-static void take_message(const viewer_session *s, char *error, size_t error_bytes)
+void viewer_take_message(const viewer_session *s, char *error, size_t error_bytes)
 {
     char folder[PATH_BYTES];
     int n = snprintf(folder, sizeof folder, "%s/", s->folder);
@@ -72,6 +72,21 @@ int viewer_is_volume(const char *name)
     return 0;
 }
 
+int viewer_is_mesh(const char *name)
+{
+    return ends_with(name, ".ply") || ends_with(name, ".obj") || ends_with(name, ".stl") || ends_with(name, ".off");
+}
+int viewer_is_tiles(const char *name) { return ends_with(name, ".tsr") || ends_with(name, ".nvdb"); }
+
+int viewer_path_of_existing(viewer_session *s, const char *name, char *path, size_t path_bytes, char *error, size_t error_bytes)
+{
+    char own[PATH_BYTES];
+    if (existing(s, name, own, error, error_bytes)) return -1;
+    if (snprintf(path, path_bytes, "%s", own) < (int)path_bytes) return 0;
+    snprintf(error, error_bytes, "%s: the path is too long", name);
+    return -1;
+}
+
 int viewer_load_image(viewer_session *s, const char *name, viewer_image **image, char *error, size_t error_bytes)
 {
     char path[PATH_BYTES];
@@ -83,7 +98,7 @@ int viewer_load_image(viewer_session *s, const char *name, viewer_image **image,
     options.same_folder = 1; /* a header may name any file of the machine */
     options.progress = (tsr_progress){ viewer_session_quits, s };
     if (tsr_volume_read(path, &options, &volume) != TSR_OK) {
-        take_message(s, error, error_bytes);
+        viewer_take_message(s, error, error_bytes);
         return -1;
     }
     viewer_image *made = (viewer_image *)calloc(1, sizeof *made);
@@ -129,9 +144,7 @@ static int expect_ending(const viewer_command *c, char *error, size_t error_byte
 {
     static const char *const endings[] = { ".nii.gz", ".ply", ".nii.gz", ".png", ".session" };
     const char *name = c->name;
-    int good = c->what == VIEWER_SAVE_MESH ? ends_with(name, ".ply") || ends_with(name, ".stl") || ends_with(name, ".obj") || ends_with(name, ".off")
-               : c->what == VIEWER_SAVE_SESSION ? viewer_is_script(name)
-                                                : viewer_is_volume(name);
+    int good = c->what == VIEWER_SAVE_MESH ? viewer_is_mesh(name) : c->what == VIEWER_SAVE_SESSION ? viewer_is_script(name) : viewer_is_volume(name);
     if (good) return 0;
     snprintf(error, error_bytes, "%.100s: the extension does not fit, expected for example %s", name, endings[c->what]);
     return -1;
@@ -147,10 +160,11 @@ static tsr_status write_volume(tsr_volume **volume, const char *path, const tsr_
     return status;
 }
 
-static tsr_status write_mesh(tsr_context *context, const tsr_segmentation *segmentation, const char *path, const tsr_write_options *options)
+static tsr_status write_mesh(tsr_context *context, const tsr_tiles *tiles, const tsr_surface_options *surface, const char *path,
+                             const tsr_write_options *options)
 {
     tsr_mesh *mesh = NULL, *host = NULL;
-    tsr_status status = tsr_surface_extract_tiles(context, tsr_segmentation_tiles(segmentation), NULL, &mesh, NULL);
+    tsr_status status = tsr_surface_extract_tiles(context, tiles, surface, &mesh, NULL);
     if (status == TSR_OK) status = tsr_mesh_copy(mesh, NULL, &host);
     if (status == TSR_OK) status = tsr_mesh_write(host, path, options);
     tsr_mesh_destroy(&host);
@@ -189,13 +203,59 @@ int viewer_save(viewer_session *s, tsr_context *context, const tsr_segmentation 
     if (c->what == VIEWER_SAVE_SESSION) {
         status = tsr_text_write(session_script, path, &options);
     } else if (c->what == VIEWER_SAVE_MESH) {
-        status = write_mesh(context, segmentation, path, &options);
+        status = write_mesh(context, tsr_segmentation_tiles(segmentation), NULL, path, &options);
     } else {
         status = c->what == VIEWER_SAVE_MASK ? tsr_segmentation_mask(segmentation, &volume) : tsr_segmentation_field(segmentation, &volume);
         if (status == TSR_OK) status = write_volume(&volume, path, &options);
     }
     if (status == TSR_OK) return 0;
-    take_message(s, error, error_bytes);
+    viewer_take_message(s, error, error_bytes);
+    return -1;
+}
+
+/* A surface that is no segmentation: as `tessera edit` writes it. */
+int viewer_save_tiles(viewer_session *s, tsr_context *context, const tsr_tiles *tiles, const viewer_command *c, char *error, size_t error_bytes)
+{
+    char path[PATH_BYTES];
+    tsr_write_options options = TSR_WRITE_OPTIONS;
+    tsr_tiles_write_options list = TSR_TILES_WRITE_OPTIONS;
+    tsr_surface_options surface = TSR_SURFACE_OPTIONS;
+    tsr_tiles_info info = { 0 };
+    tsr_volume *volume = NULL;
+    tsr_status status = TSR_OK;
+    surface.normals = TSR_SURFACE_NORMALS_CENTRAL;
+    const int mesh = c->what == VIEWER_SAVE_MESH;
+    if (mesh ? !viewer_is_mesh(c->name) : !viewer_is_tiles(c->name) && !viewer_is_volume(c->name)) {
+        snprintf(error, error_bytes, "%.100s: the extension does not fit, expected for example %s", c->name, mesh ? ".ply" : ".tsr");
+        return -1;
+    }
+    if (target_of(s, c->name, c->replace, path, error, error_bytes)) return -1;
+    if (tsr_tiles_describe(tiles, &info) == TSR_OK && info.count == 0) {
+        snprintf(error, error_bytes, "%.100s: not saved: the object has no surface", c->name);
+        return -1;
+    }
+    options.overwrite = list.overwrite = c->replace;
+    options.regular_only = 1;
+    if (mesh) status = write_mesh(context, tiles, &surface, path, &options);
+    else if (viewer_is_tiles(c->name)) status = tsr_tiles_write(tiles, path, &list);
+    else {
+        status = tsr_tiles_field(tiles, &volume);
+        if (status == TSR_OK) status = write_volume(&volume, path, &options);
+    }
+    if (status == TSR_OK) return 0;
+    viewer_take_message(s, error, error_bytes);
+    return -1;
+}
+
+int viewer_save_text(viewer_session *s, const char *text, const viewer_command *c, char *error, size_t error_bytes)
+{
+    char path[PATH_BYTES];
+    tsr_write_options options = TSR_WRITE_OPTIONS;
+    if (!text || expect_ending(c, error, error_bytes) || target_of(s, c->name, c->replace, path, error, error_bytes)) return -1;
+    options.overwrite = c->replace;
+    options.regular_only = 1;
+    if (tsr_text_write(text, path, &options) == TSR_OK) return 0;
+    viewer_take_message(s, error, error_bytes);
     return -1;
 }
 
@@ -207,7 +267,7 @@ int viewer_save_image(viewer_session *s, const tsr_image *image, const char *nam
     options.regular_only = 1;
     if (target_of(s, name, replace, path, error, error_bytes)) return -1;
     if (tsr_image_write(image, path, &options) == TSR_OK) return 0;
-    take_message(s, error, error_bytes);
+    viewer_take_message(s, error, error_bytes);
     return -1;
 }
 
@@ -226,8 +286,9 @@ viewer_blob *viewer_list_files(viewer_session *s)
     DIR *folder = opendir(s->folder);
     if (folder)
         for (const struct dirent *entry; count < MOST_FILES && (entry = readdir(folder));)
-            if ((viewer_is_volume(entry->d_name) || viewer_is_script(entry->d_name)) && !existing(s, entry->d_name, path, error, sizeof error) &&
-                (names[count] = strdup(entry->d_name)))
+            if ((viewer_is_volume(entry->d_name) || viewer_is_script(entry->d_name) || viewer_is_mesh(entry->d_name) ||
+                 viewer_is_tiles(entry->d_name)) &&
+                !existing(s, entry->d_name, path, error, sizeof error) && (names[count] = strdup(entry->d_name)))
                 count++;
     if (folder) closedir(folder);
     qsort(names, (size_t)count, sizeof *names, by_name);

@@ -9,7 +9,7 @@
 
 #include "picture.h"
 
-static const double budget[VIEWER_VIEWS] = { 0.008, 0.008, 0.024 }; /* seconds of a draft */
+static const double budget[VIEWER_VIEWS] = { 0.008, 0.008, 0.024, 0.008, 0.008 }; /* seconds of a draft */
 /* Refining must not be felt: the longer things rest, the longer it may take. */
 static const struct {
     double rest, most;
@@ -21,11 +21,11 @@ enum {
     SCALES = 16,
     FIRST = 256,
     SAID = 4
-};                                                                   /* FIRST: pixels a side of a window's first draft; SAID: complaints */
-static const double least_scale[VIEWER_VIEWS] = { 0.5, 0.5, 0.125 }; /* a thin contour must stay visible */
-static const double most_coarse = 2;                                 /* steps twice as long where even the least scale takes too long */
-static const double most_jump = 4;                                   /* radii between two places of a stroke in the 3-D window */
-static const double final_cost = 4;                                  /* a sample of a final picture with its occlusion, times one of a draft */
+};                                                                             /* FIRST: pixels a side of a window's first draft; SAID: complaints */
+static const double least_scale[VIEWER_VIEWS] = { 0.5, 0.5, 0.125, 0.5, 0.5 }; /* a thin contour must stay visible */
+static const double most_coarse = 2;                                           /* steps twice as long where even the least scale takes too long */
+static const double most_jump = 4;                                             /* radii between two places of a stroke in the 3-D window */
+static const double final_cost = 4; /* a sample of a final picture with its occlusion, times one of a draft */
 
 struct window {
     uint64_t look_version, data_version; /* that were drawn last */
@@ -111,7 +111,10 @@ static void take_speed(struct painter *p, const viewer_speed *speed)
 }
 
 /* With the lock held: a page waits for this window. */
-static int waited_for(const viewer_session *s, int view) { return s->look[view].width && s->wanted[view] && !s->frame[view]; }
+static int waited_for(const viewer_session *s, int view)
+{
+    return s->look[view].width && !s->look[view].hidden && s->wanted[view] && !s->frame[view];
+}
 
 /* A tsr_progress.report of pictures that are only finer: they end for whatever is new. */
 static int gives_way(void *user, double fraction, const char *stage)
@@ -121,7 +124,7 @@ static int gives_way(void *user, double fraction, const char *stage)
     (void)fraction;
     (void)stage;
     pthread_mutex_lock(&s->lock);
-    int way = s->quit || s->pick_ready || p->image_version != s->image_version || (s->surface_ready && !s->used_tiles) ||
+    int way = s->quit || s->pick_ready || s->region_ready || p->image_version != s->image_version || (s->surface_ready && !s->used_tiles) ||
               (s->speed_ready && !s->used_speed);
     for (int v = 0; v < VIEWER_VIEWS; v++) way |= waited_for(s, v) && p->window[v].look_version != s->look_version[v];
     pthread_mutex_unlock(&s->lock);
@@ -237,7 +240,8 @@ static void act_on_pick(struct painter *p, const viewer_command *c, tsr_vec3 at)
     viewer_command next = { .input = c->input, .given = c->given & (UINT64_C(1) << VIEWER_INPUT), .radius = c->radius, .colours = c->colours };
     const double index[3] = { at.x, at.y, at.z };
     if (c->action == VIEWER_PICK_LOCATE) {
-        for (int v = 0; v < VIEWER_VOLUME; v++) {
+        for (int v = 0; v < VIEWER_VIEWS; v++) {
+            if (v == VIEWER_VOLUME) continue;
             next.kind = VIEWER_VIEW;
             next.view = v;
             pthread_mutex_lock(&s->lock);
@@ -249,7 +253,13 @@ static void act_on_pick(struct painter *p, const viewer_command *c, tsr_vec3 at)
         return;
     }
     if (c->action != VIEWER_PICK_PROBE && !(c->radius > 0)) return;
-    next.kind = c->action == VIEWER_PICK_PROBE ? VIEWER_PROBE : c->action == VIEWER_PICK_PAINT ? VIEWER_PAINT : VIEWER_ERASE;
+    next.tool = c->tool;
+    next.strength = c->strength;
+    next.given |= c->given & (UINT64_C(1) << VIEWER_TOOL | UINT64_C(1) << VIEWER_STRENGTH);
+    next.kind = c->action == VIEWER_PICK_SCULPT  ? VIEWER_SCULPT
+                : c->action == VIEWER_PICK_PROBE ? VIEWER_PROBE
+                : c->action == VIEWER_PICK_PAINT ? VIEWER_PAINT
+                                                 : VIEWER_ERASE;
     const tsr_vec3 last = p->stroke.last;
     next.begin = c->begin || !p->stroke.begun;
     p->stroke.begun = 1;
@@ -289,7 +299,7 @@ static tsr_status begin_stroke(struct painter *p, viewer_task *t)
     tsr_status status = viewer_draw(&p->d, t, VIEWER_VOLUME, p->stroke.width, p->stroke.height, &frame, &image);
     tsr_image_destroy(&image);
     p->stroke.camera = p->d.camera;
-    if (status == TSR_OK) status = tsr_scene_describe(p->d.scene, &info);
+    if (status == TSR_OK) status = viewer_describe(&p->d, &info);
     if (status == TSR_OK && t->look.clip) status = viewer_clip(&info, &t->look, &p->stroke.normal, &p->stroke.offset);
     if (status != TSR_OK) return status;
     p->stroke.depth = (float *)malloc((size_t)p->stroke.width * (size_t)p->stroke.height * sizeof *p->stroke.depth);
@@ -302,7 +312,12 @@ static tsr_status begin_stroke(struct painter *p, viewer_task *t)
 static void pick(struct painter *p, viewer_task *t, const viewer_command *c)
 {
     tsr_vec3 at;
-    if (!t->look.width || t->look.mode == VIEWER_MODE_MIP) return;
+    tsr_scene_info info;
+    if (!t->look.width || (t->look.mode == VIEWER_MODE_MIP && p->d.image->volume)) return;
+    if (viewer_describe(&p->d, &info) != TSR_OK) {
+        viewer_session_tell(p->s, "notice", "nothing there yet");
+        return;
+    }
     if (c->begin) p->stroke.begun = 0;
     const int same = p->stroke.depth && p->stroke.look_version == t->look_version && p->stroke.image_version == p->image_version;
     if ((c->begin || !same) && begin_stroke(p, t) != TSR_OK) {
@@ -320,6 +335,40 @@ static void pick(struct painter *p, viewer_task *t, const viewer_command *c)
     if (c->begin) viewer_session_tell(p->s, "notice", "nothing there: the ray meets neither the surface nor the clipping plane");
 }
 
+/* ---- what lies under the cursor, what a lasso holds ------------------------------------------------------------------------------------------------ */
+
+static void tell_value(struct painter *p, const viewer_command *c)
+{
+    double grey, level;
+    char text[256], g[40] = "null", l[40] = "null";
+    viewer_values_at(&p->d, (tsr_vec3){ c->at[0], c->at[1], c->at[2] }, &grey, &level);
+    if (isfinite(grey)) snprintf(g, sizeof g, "%.9g", grey);
+    if (isfinite(level)) snprintf(l, sizeof l, "%.6g", level);
+    snprintf(text, sizeof text, "{\"type\":\"value\",\"id\":%.0f,\"grey\":%s,\"level\":%s}", c->id, g, l);
+    viewer_session_tell_blob(p->s, viewer_blob_text(text));
+}
+
+/* Corners in the window become places in the world, seen from the eye: the sculptor needs no camera. */
+static void place_lasso(struct painter *p, const viewer_task *t, const viewer_command *command)
+{
+    viewer_command c = *command;
+    tsr_scene_info info;
+    tsr_camera camera;
+    char error[256] = "";
+    if (!t->look.width || viewer_describe(&p->d, &info) != TSR_OK || viewer_camera(&info, &t->look, &camera) != TSR_OK) {
+        viewer_session_tell(p->s, "error", "nothing is shown that could be selected");
+        return;
+    }
+    for (int i = 0; i < c.corners; i++) {
+        const tsr_vec3 at =
+            viewer_on_ray(&camera, (double)t->look.width / t->look.height, c.lasso[i][0], c.lasso[i][1], viewer_camera_distance(&info, &camera));
+        memcpy(c.lasso[i], (double[3]){ at.x, at.y, at.z }, sizeof c.lasso[i]);
+    }
+    memcpy(c.at, (double[3]){ camera.position.x, camera.position.y, camera.position.z }, sizeof c.at);
+    c.given |= UINT64_C(1) << VIEWER_AT; /* placed */
+    if (viewer_session_command(p->s, &c, error, sizeof error)) viewer_session_tell(p->s, "error", "%s", error);
+}
+
 /* ---- what to do next ------------------------------------------------------------------------------------------------------------------------------ */
 
 static void take_task(const viewer_session *s, int view, viewer_task *t)
@@ -328,6 +377,9 @@ static void take_task(const viewer_session *s, int view, viewer_task *t)
                         .window_low = s->window_low,
                         .window_high = s->window_high,
                         .transfer = s->transfer,
+                        .opacity = s->opacity,
+                        .colour = { s->colour[0], s->colour[1], s->colour[2] },
+                        .isovalue = s->isovalue,
                         .look_version = s->look_version[view],
                         .look_input = s->look_input[view],
                         .draft = 1,
@@ -436,6 +488,17 @@ static void run(struct painter *p)
             take_task(s, VIEWER_VOLUME, &task);
             pthread_mutex_unlock(&s->lock);
             pick(p, &task, &command);
+        } else if (s->asked_count && p->d.image) {
+            viewer_command command = s->asked[0];
+            memmove(s->asked, s->asked + 1, (size_t)--s->asked_count * sizeof *s->asked);
+            pthread_mutex_unlock(&s->lock);
+            tell_value(p, &command);
+        } else if (s->region_ready && p->d.image) {
+            viewer_command command = s->region;
+            s->region_ready = 0;
+            take_task(s, VIEWER_VOLUME, &task);
+            pthread_mutex_unlock(&s->lock);
+            place_lasso(p, &task, &command);
         } else if (p->saver && viewer_saver_done(p->saver)) {
             pthread_mutex_unlock(&s->lock);
             viewer_saver_finish(&p->saver);

@@ -113,10 +113,14 @@ tsr_status viewer_camera(const tsr_scene_info *info, const viewer_look *look, ts
     return TSR_OK;
 }
 
+double viewer_camera_distance(const tsr_scene_info *info, const tsr_camera *camera)
+{
+    return dot(add(camera->position, middle_of(info), -1), row(camera, 2));
+}
+
 double viewer_camera_pixel(const tsr_scene_info *info, const tsr_camera *camera, int32_t height)
 {
-    const double distance = dot(add(camera->position, middle_of(info), -1), row(camera, 2));
-    return 2 * distance * tan(camera->fov * (3.14159265358979323846 / 360)) / height;
+    return 2 * viewer_camera_distance(info, camera) * tan(camera->fov * (3.14159265358979323846 / 360)) / height;
 }
 
 tsr_status viewer_clip(const tsr_scene_info *info, const viewer_look *look, tsr_vec3 *normal, double *offset)
@@ -131,12 +135,21 @@ tsr_status viewer_clip(const tsr_scene_info *info, const viewer_look *look, tsr_
     return TSR_OK;
 }
 
+static tsr_vec3 ray_of(const tsr_camera *c, double aspect, double x, double y)
+{
+    const double slope = tan(c->fov * (3.14159265358979323846 / 360));
+    return unit(add(add(add((tsr_vec3){ 0, 0, 0 }, row(c, 2), -1), row(c, 0), (2 * x - 1) * slope * aspect), row(c, 1), (1 - 2 * y) * slope));
+}
+
+tsr_vec3 viewer_on_ray(const tsr_camera *camera, double aspect, double x, double y, double distance)
+{
+    return add(camera->position, ray_of(camera, aspect, x, y), distance);
+}
+
 int viewer_pick_point(const viewer_image *image, const tsr_camera *c, double aspect, double x, double y, double distance, int clip, tsr_vec3 normal,
                       double offset, tsr_vec3 *index)
 {
-    const tsr_vec3 right = row(c, 0), up = row(c, 1);
-    double slope = tan(c->fov * (3.14159265358979323846 / 360));
-    tsr_vec3 ray = unit(add(add(add((tsr_vec3){ 0, 0, 0 }, row(c, 2), -1), right, (2 * x - 1) * slope * aspect), up, (1 - 2 * y) * slope));
+    const tsr_vec3 ray = ray_of(c, aspect, x, y);
     double along = dot(ray, normal), plane = clip && fabs(along) > 1e-9 ? (offset - dot(c->position, normal)) / along : HUGE_VAL;
     const double candidates[2] = { fmin(plane > 0 ? plane : HUGE_VAL, distance), distance };
     for (int i = 0; i < 2; i++) {

@@ -21,6 +21,9 @@ int viewer_slice_options(const viewer_image *image, const viewer_plane *plane, c
 tsr_status viewer_camera(const tsr_scene_info *info, const viewer_look *look, tsr_camera *camera);
 /* World units of a pixel of a picture so high, at the depth of the scene's middle. */
 double viewer_camera_pixel(const tsr_scene_info *info, const tsr_camera *camera, int32_t height);
+double viewer_camera_distance(const tsr_scene_info *info, const tsr_camera *camera); /* of the eye from that depth */
+/* The place at a distance along the ray through x, y in [0,1] of the window. */
+tsr_vec3 viewer_on_ray(const tsr_camera *camera, double aspect, double x, double y, double distance);
 /* normal . x > offset is cut away. */
 tsr_status viewer_clip(const tsr_scene_info *info, const viewer_look *look, tsr_vec3 *normal, double *offset);
 /* Nearest of the surface (distance along the ray, infinite: none) and the clipping plane (clip != 0) at x, y in [0,1] of the window: its voxel index.

@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const view_names[] = { "source", "speed", "volume", NULL };
+static const char *const view_names[] = { "source", "speed", "volume", "second", "third", NULL };
 static const char *const mode_names[] = { "surface", "combined", "volume", "inside", "mip", NULL };
 static const char *const speed_names[] = { "data", "total", NULL };
 static const char *const preset_names[] = { "grey", "mri-head", "mri-brain", "ct-bone", "ct-soft", NULL };
 static const char *const what_names[] = { "mask", "mesh", "field", "picture", "session", NULL };
-static const char *const action_names[] = { "probe", "paint", "erase", "locate", NULL };
+static const char *const action_names[] = { "probe", "paint", "erase", "locate", "sculpt", NULL };
+static const char *const tool_names[] = { "grow", "shrink", "smooth", "attract", "repel", NULL };
+static const char *const task_names[] = { "cut", "delete", "keep", "copy", NULL };
+static const char *const as_names[] = { "image", "mask", NULL };
 
 const char *viewer_view_name(int view) { return view_names[view]; }
 const char *viewer_mode_name(int mode) { return mode_names[mode]; }
@@ -19,7 +22,9 @@ const char *viewer_speed_name(int speed) { return speed_names[speed]; }
 const char *viewer_preset_name(int preset) { return preset_names[preset]; }
 int viewer_given(const viewer_command *command, viewer_field field) { return (int)(command->given >> field & 1); }
 
-enum type { REAL, WHOLE, INT32, BOOL, WORD, NAME, REALS, POINTS };
+const char *viewer_task_name(int task) { return task_names[task]; }
+
+enum type { REAL, WHOLE, INT32, BOOL, WORD, NAME, REALS, POINTS, LASSO, LINE };
 struct field {
     const char *name;
     enum type type;
@@ -67,6 +72,15 @@ static const struct field fields[VIEWER_FIELDS] = {
     [VIEWER_ACTION] = { "action", WORD, AT(action), 0, 0, action_names, 0 },
     [VIEWER_COLOURS] = { "colours", BOOL, AT(colours), 0, 0, NULL, 0 },
     [VIEWER_SPEED_SHOWN] = { "speed", WORD, AT(speed), 0, 0, speed_names, 0 },
+    [VIEWER_VISIBLE] = { "visible", BOOL, AT(visible), 0, 0, NULL, 0 },
+    [VIEWER_AS] = { "as", WORD, AT(as), 0, 0, as_names, 0 },
+    [VIEWER_OPACITY] = { "opacity", REAL, AT(opacity), 0, 1, NULL, 0 },
+    [VIEWER_COLOUR] = { "colour", REALS, AT(colour), 0, 1, NULL, 3 },
+    [VIEWER_TOOL] = { "tool", WORD, AT(tool), 0, 0, tool_names, 0 },
+    [VIEWER_STRENGTH] = { "strength", REAL, AT(strength), 0, 1, NULL, 0 },
+    [VIEWER_DO] = { "do", WORD, AT(task), 0, 0, task_names, 0 },
+    [VIEWER_LASSO] = { "corners", LASSO, AT(lasso), 0, 1, NULL, 0 },
+    [VIEWER_LINE] = { "line", LINE, AT(line), 0, 0, NULL, 0 },
 };
 
 #define B(field) (UINT64_C(1) << VIEWER_##field)
@@ -79,7 +93,7 @@ struct kind {
 static const struct kind kinds[VIEWER_KINDS] = {
     [VIEWER_VIEW] = { "view", B(VIEW_NAME),
                       B(WIDTH) | B(HEIGHT) | B(AXIS) | B(POSITION) | B(ZOOM) | B(PAN) | B(AZIMUTH) | B(ELEVATION) | B(MODE) | B(CLIP) |
-                          B(CLIP_AZIMUTH) | B(CLIP_ELEVATION) | B(CLIP_OFFSET) | B(QUALITY) | B(SPEED_SHOWN) },
+                          B(CLIP_AZIMUTH) | B(CLIP_ELEVATION) | B(CLIP_OFFSET) | B(QUALITY) | B(SPEED_SHOWN) | B(VISIBLE) },
     [VIEWER_WINDOW] = { "window", B(LOW) | B(HIGH), 0 },
     [VIEWER_TRANSFER] = { "transfer", 0, B(POINTS) | B(PRESET) },
     [VIEWER_SET] = { "set", B(NAME) | B(VALUE), 0 },
@@ -88,7 +102,7 @@ static const struct kind kinds[VIEWER_KINDS] = {
     [VIEWER_PROBE_RESET] = { "probe-reset", 0, 0 },
     [VIEWER_PAINT] = { "paint", B(FROM) | B(RADIUS), B(TO) | B(BEGIN) },
     [VIEWER_ERASE] = { "erase", B(FROM) | B(RADIUS), B(TO) | B(BEGIN) },
-    [VIEWER_PICK] = { "pick", B(X) | B(Y) | B(ACTION), B(RADIUS) | B(COLOURS) | B(BEGIN) },
+    [VIEWER_PICK] = { "pick", B(X) | B(Y) | B(ACTION), B(RADIUS) | B(COLOURS) | B(BEGIN) | B(TOOL) | B(STRENGTH) },
     [VIEWER_START] = { "start", 0, 0 },
     [VIEWER_PAUSE] = { "pause", 0, 0 },
     [VIEWER_STEP] = { "step", B(COUNT), 0 },
@@ -96,11 +110,21 @@ static const struct kind kinds[VIEWER_KINDS] = {
     [VIEWER_UNDO] = { "undo", 0, 0 },
     [VIEWER_REDO] = { "redo", 0, 0 },
     [VIEWER_SAVE] = { "save", B(WHAT) | B(NAME), B(REPLACE) },
-    [VIEWER_LOAD] = { "load", B(NAME), 0 },
+    [VIEWER_LOAD] = { "load", B(NAME), B(AS) },
     [VIEWER_FILES] = { "files", 0, 0 },
     [VIEWER_DRIVE] = { "drive", 0, 0 },
     [VIEWER_SHOWN] = { "shown", B(VIEW_NAME) | B(SEQUENCE), 0 },
     [VIEWER_PING] = { "ping", B(ID), 0 },
+    [VIEWER_ASK] = { "value", B(AT) | B(ID), 0 },
+    [VIEWER_MASK] = { "mask", B(OPACITY), B(COLOUR) },
+    [VIEWER_STATISTICS] = { "statistics", 0, 0 },
+    [VIEWER_ISOVALUE] = { "isovalue", B(VALUE), 0 },
+    [VIEWER_SCULPT] = { "sculpt", B(FROM) | B(RADIUS) | B(TOOL), B(TO) | B(STRENGTH) | B(BEGIN) },
+    [VIEWER_REGION] = { "region", B(DO), B(NAME) | B(LASSO) | B(FROM) | B(TO) },
+    [VIEWER_EDIT] = { "edit", B(LINE), 0 },
+    [VIEWER_OBJECT] = { "object", B(NAME), B(VISIBLE) },
+    [VIEWER_TABS] = { "tabs", 0, 0 },
+    [VIEWER_OPEN] = { "open", B(NAME), 0 },
 };
 
 const char *viewer_kind_name(viewer_kind kind) { return kinds[kind].name; }
@@ -162,6 +186,38 @@ static int take_points(const struct parse *p, const struct field *f, const json_
     return 0;
 }
 
+/* [[x, y], ...] of the window, both from 0 to 1. */
+static int take_lasso(const struct parse *p, const struct field *f, const json_t *value, viewer_command *c)
+{
+    static const char expected[] = "3 to 48 arrays of x, y, from 0 to 1";
+    size_t n = json_is_array(value) ? json_array_size(value) : 0;
+    if (n < 3 || n > VIEWER_CORNERS) return refuse(p, f->name, "something else", expected);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *row = json_array_get(value, i);
+        if (!json_is_array(row) || json_array_size(row) != 2) return refuse(p, f->name, "a corner of another form", expected);
+        for (size_t k = 0; k < 2; k++) {
+            const json_t *number = json_array_get(row, k);
+            const double v = json_is_number(number) ? json_number_value(number) : -1;
+            if (!(v >= 0 && v <= 1)) return refuse(p, f->name, "a number out of range", expected);
+            c->lasso[i][k] = v;
+        }
+    }
+    c->corners = (int32_t)n;
+    return 0;
+}
+
+/* One line of printable characters. */
+static int take_line(const struct parse *p, const struct field *f, const json_t *value, char *to)
+{
+    static const char expected[] = "one line of 1 to 1023 printable ASCII characters";
+    size_t n = json_is_string(value) ? json_string_length(value) : 0;
+    if (n < 1 || n >= VIEWER_LINE_BYTES) return refuse(p, f->name, "something else", expected);
+    for (size_t i = 0; i < n; i++)
+        if (json_string_value(value)[i] < 0x20 || json_string_value(value)[i] > 0x7e) return refuse(p, f->name, "another character", expected);
+    memcpy(to, json_string_value(value), n + 1);
+    return 0;
+}
+
 static int take_word(const struct parse *p, const struct field *f, const json_t *value, int32_t *to)
 {
     char expected[128] = "one of";
@@ -198,6 +254,8 @@ static int take(const struct parse *p, const struct field *f, const json_t *valu
         memcpy(to, json_string_value(value), json_string_length(value) + 1);
         return 0;
     case REALS: return take_reals(p, f, value, (double *)to);
+    case LASSO: return take_lasso(p, f, value, c);
+    case LINE: return take_line(p, f, value, (char *)to);
     default: return take_points(p, f, value, (tsr_transfer *)to);
     }
 }
@@ -213,8 +271,15 @@ static int check_rules(const struct parse *p, const viewer_command *c)
     if (c->kind == VIEWER_WINDOW && !(c->low < c->high)) return refuse(p, "high", "not above low", "low < high");
     if (c->kind == VIEWER_TRANSFER && viewer_given(c, VIEWER_POINTS) == viewer_given(c, VIEWER_PRESET))
         return refuse(p, "points", "not one of points and preset", "one of them");
-    if ((c->kind == VIEWER_PAINT || c->kind == VIEWER_ERASE) && !(c->radius > 0)) return refuse(p, "radius", "0", "a positive number");
-    if ((c->kind == VIEWER_SAVE || c->kind == VIEWER_LOAD) && !viewer_name_is_plain(c->name))
+    const int brush = c->kind == VIEWER_PAINT || c->kind == VIEWER_ERASE || c->kind == VIEWER_SCULPT;
+    const int lasso = viewer_given(c, VIEWER_LASSO), box = viewer_given(c, VIEWER_FROM) + viewer_given(c, VIEWER_TO);
+    if (c->kind == VIEWER_REGION && (lasso ? box != 0 : box != 2)) return refuse(p, "corners", "not one of corners and from, to", "one of them");
+    if (c->kind == VIEWER_REGION && viewer_given(c, VIEWER_NAME) && !viewer_object_is_plain(c->name))
+        return refuse(p, "name", "no name of an object", "1 to 63 letters, digits, '-', '_' or '.'");
+    if (c->kind == VIEWER_OBJECT && !viewer_object_is_plain(c->name))
+        return refuse(p, "name", "no name of an object", "1 to 63 letters, digits, '-', '_' or '.'");
+    if (brush && !(c->radius > 0)) return refuse(p, "radius", "0", "a positive number");
+    if ((c->kind == VIEWER_SAVE || c->kind == VIEWER_LOAD || c->kind == VIEWER_OPEN) && !viewer_name_is_plain(c->name))
         return refuse(p, "name", "a name with a path or special characters", "a plain file name of the served folder");
     return 0;
 }
@@ -268,6 +333,12 @@ int viewer_name_is_plain(const char *name)
     for (const unsigned char *c = (const unsigned char *)name; *c; c++)
         if (*c < 0x20 || *c == 0x7f || *c == '/' || *c == '\\') return 0;
     return 1;
+}
+
+int viewer_object_is_plain(const char *name)
+{
+    const size_t n = strlen(name);
+    return n >= 1 && n <= 63 && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == n;
 }
 
 /* ---- pictures ---------------------------------------------------------------------------------------------------------------------------------- */

@@ -2,199 +2,25 @@
  * picture per window wait for it, the newest ones. */
 #define _DEFAULT_SOURCE /* IFF_UP */
 #define _POSIX_C_SOURCE 200809L
-#include "server.h"
+#include "server_inside.h"
 #include "origin.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
-#include <libwebsockets.h>
+#include <jansson.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum { CLIENT_NOTICES = 48, FLYING = 2, HTTP_CHUNK = 32 << 10 };
 enum {
     RATE = 1000,
     BURST = 500,
     SOME = 50,
     BYTES_OF_ONE = 256
 }; /* what a page may send: messages a second, at once, after a rest; of so many bytes */
-_Static_assert(LWS_PRE <= VIEWER_PAD, "room before a payload");
-
-struct client;
-struct server {
-    struct lws_context *lws;
-    viewer_session *session;
-    char token[VIEWER_TOKEN_BYTES], name[256]; /* name: of this machine */
-    const char *scheme, *allow_origin;
-    struct client *first; /* pages, oldest first */
-    int count;
-    uint32_t next_id, driver; /* 0 = nobody drives */
-    uint64_t state_version, image_version;
-    viewer_blob *state, *histogram; /* newest, for pages that come later */
-    tsr_progress stop;
-    void (*trouble)(void *user, const char *text);
-    void *user;
-    lws_sorted_usec_list_t tick;
-};
-
-/* A connection: a page with its socket, or a request for a file. Zero when it begins. */
-struct client {
-    struct lws *wsi;
-    struct client *next;
-    uint32_t id; /* 0 = not admitted */
-    viewer_blob *driver, *notice[CLIENT_NOTICES], *state, *frame[VIEWER_VIEWS];
-    int notices, files, turn, flying[VIEWER_VIEWS]; /* files: this page waits for the list of files */
-    char *message;                                  /* what came of a message that is not complete yet */
-    size_t message_bytes;
-    double spent, since; /* of what it may send, and when that was true */
-    lws_sorted_usec_list_t rest;
-    const unsigned char *bytes; /* answer to a request: from memory ... */
-    size_t left;
-    int file, sending; /* ... or from a file */
-};
-
-static int same_token(const char *a, const char *b, size_t n)
-{
-    unsigned different = 0;
-    for (size_t i = 0; i < n; i++) different |= (unsigned)(unsigned char)a[i] ^ (unsigned)(unsigned char)b[i]; /* takes as long for any token */
-    return different == 0;
-}
-
-/* What follows "/TOKEN", or NULL. */
-static const char *below_token(const struct server *server, const char *path)
-{
-    size_t n = strlen(server->token);
-    if (*path != '/' || strlen(path) < n + 1 || !same_token(path + 1, server->token, n)) return NULL;
-    path += n + 1;
-    return *path == '/' || !*path ? path : NULL;
-}
-
-/* A header of the request, "" where there is none; -1 if it is longer than any that may be let in. */
-static int header(struct lws *wsi, enum lws_token_indexes which, char text[512])
-{
-    *text = 0;
-    return lws_hdr_total_length(wsi, which) > 0 && lws_hdr_copy(wsi, text, 512, which) < 0 ? -1 : 0;
-}
-
-/* Was the server reached by a name of its own? */
-static int by_own_name(const struct server *server, struct lws *wsi)
-{
-    char host[512];
-    return !header(wsi, WSI_TOKEN_HOST, host) && viewer_host_allowed(host, server->name, server->allow_origin);
-}
-
-/* ---- requests -------------------------------------------------------------------------------------------------------------------------------- */
-
-static int answer(struct lws *wsi, struct client *c, unsigned status, const char *type, size_t size, const char *more)
-{
-    unsigned char headers[LWS_PRE + 1024], *at = headers + LWS_PRE, *end = headers + sizeof headers - 1, *from = at;
-    static const struct {
-        const char *name, *value;
-    } always[] = {
-        { "cache-control:", "no-store" },
-        { "x-content-type-options:", "nosniff" },
-        { "referrer-policy:", "no-referrer" },
-        { "x-frame-options:", "DENY" },
-        { "content-security-policy:",
-          "default-src 'self'; img-src 'self' blob: data:; connect-src 'self' ws: wss:; object-src 'none'; base-uri 'none'" },
-    };
-    if (lws_add_http_header_status(wsi, status, &at, end)) return -1;
-    if (lws_add_http_header_by_name(wsi, (const unsigned char *)"content-type:", (const unsigned char *)type, (int)strlen(type), &at, end)) return -1;
-    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-        if (lws_add_http_header_by_name(wsi, (const unsigned char *)always[i].name, (const unsigned char *)always[i].value,
-                                        (int)strlen(always[i].value), &at, end))
-            return -1;
-    if (*more &&
-        lws_add_http_header_by_name(wsi, (const unsigned char *)"content-disposition:", (const unsigned char *)more, (int)strlen(more), &at, end))
-        return -1;
-    if (lws_add_http_header_content_length(wsi, (lws_filepos_t)size, &at, end)) return -1;
-    if (lws_finalize_write_http_header(wsi, from, &at, end)) return -1;
-    c->left = size;
-    c->sending = 1;
-    lws_callback_on_writable(wsi);
-    return 0;
-}
-
-static int answer_text(struct lws *wsi, struct client *c, unsigned status, const char *text)
-{
-    c->bytes = (const unsigned char *)text;
-    return answer(wsi, c, status, "text/plain; charset=utf-8", strlen(text), "");
-}
-
-/* A saved file, for the browser's download folder. */
-static int answer_file(struct server *server, struct lws *wsi, struct client *c, const char *name)
-{
-    char path[4096];
-    struct stat about;
-    int n = snprintf(path, sizeof path, "%s/%s", server->session->folder, name);
-    if (!viewer_name_is_plain(name) || n >= (int)sizeof path) return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
-    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0 || fstat(file, &about) || !S_ISREG(about.st_mode)) {
-        if (file >= 0) close(file);
-        return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
-    }
-    c->file = file + 1; /* 0 = none */
-    return answer(wsi, c, HTTP_STATUS_OK, "application/octet-stream", (size_t)about.st_size, "attachment");
-}
-
-/* The files of the page are named relative to /TOKEN/. */
-static int redirect(const struct server *server, struct lws *wsi)
-{
-    unsigned char headers[LWS_PRE + 512], *at = headers + LWS_PRE;
-    char place[VIEWER_TOKEN_BYTES + 2];
-    int n = snprintf(place, sizeof place, "/%s/", server->token);
-    if (lws_http_redirect(wsi, HTTP_STATUS_MOVED_PERMANENTLY, (const unsigned char *)place, n, &at, headers + sizeof headers) < 0) return -1;
-    return lws_http_transaction_completed(wsi) ? -1 : 0;
-}
-
-static int request(struct server *server, struct lws *wsi, struct client *c, const char *path)
-{
-    if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI)) return -1; /* only GET; bodies are not waited for */
-    if (!by_own_name(server, wsi))
-        return answer_text(wsi, c, HTTP_STATUS_FORBIDDEN, "this name is none of the server's: use its address or --allow-origin\n");
-    const char *below = below_token(server, path);
-    if (!below) return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
-    if (!*below) return redirect(server, wsi);
-    if (!strncmp(below, "/file/", 6)) return answer_file(server, wsi, c, below + 6);
-    const char *name = below[1] ? below + 1 : "index.html";
-    for (const viewer_asset *a = viewer_assets; a->name; a++) {
-        if (strcmp(a->name, name)) continue;
-        c->bytes = a->bytes;
-        return answer(wsi, c, HTTP_STATUS_OK, a->type, a->size, "");
-    }
-    return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
-}
-
-static int send_more(struct lws *wsi, struct client *c)
-{
-    unsigned char buffer[LWS_PRE + HTTP_CHUNK];
-    if (!c->sending) return 0;
-    size_t n = c->left < HTTP_CHUNK ? c->left : HTTP_CHUNK;
-    if (c->file) {
-        ssize_t got = read(c->file - 1, buffer + LWS_PRE, n);
-        if (got <= 0 && n > 0) return -1; /* shorter than it was */
-        n = (size_t)got;
-    } else {
-        memcpy(buffer + LWS_PRE, c->bytes, n);
-        c->bytes += n;
-    }
-    c->left -= n;
-    if (lws_write(wsi, buffer + LWS_PRE, n, c->left ? LWS_WRITE_HTTP : LWS_WRITE_HTTP_FINAL) < 0) return -1;
-    if (c->left) {
-        lws_callback_on_writable(wsi);
-        return 0;
-    }
-    c->sending = 0;
-    if (c->file) close(c->file - 1);
-    c->file = 0;
-    return lws_http_transaction_completed(wsi) ? -1 : 0;
-}
 
 /* ---- pages ----------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -219,53 +45,110 @@ static void replace(struct client *c, viewer_blob **slot, viewer_blob *blob)
     lws_callback_on_writable(c->wsi);
 }
 
-static void tell_driver(struct server *server)
+static void tell_driver(struct room *room)
 {
-    for (struct client *c = server->first; c; c = c->next) {
+    for (struct client *c = room->first; c; c = c->next) {
         char text[128];
-        snprintf(text, sizeof text, "{\"type\":\"driver\",\"driver\":%u,\"you\":%u,\"clients\":%d}", server->driver, c->id, server->count);
+        snprintf(text, sizeof text, "{\"type\":\"driver\",\"driver\":%u,\"you\":%u,\"clients\":%d}", room->driver, c->id, room->count);
         viewer_blob *blob = viewer_blob_text(text);
         replace(c, &c->driver, blob);
         viewer_blob_release(&blob);
     }
 }
 
-/* What the session has for the pages; tells it which windows they are ready for. */
-static void distribute(struct server *server)
+/* What the session has for its pages; tells it which windows they are ready for. */
+static void distribute(const struct server *server, struct room *room)
 {
-    viewer_session *s = server->session;
+    viewer_session *s = room->session;
     if (!s) return;
     int wanted[VIEWER_VIEWS] = { 0 };
     char trouble[VIEWER_TEXT_BYTES];
     viewer_blob *blob;
-    if ((blob = viewer_session_histogram(s, &server->image_version))) {
-        viewer_blob_release(&server->histogram);
-        server->histogram = blob;
-        for (struct client *c = server->first; c; c = c->next) give_notice(c, viewer_blob_keep(blob));
+    if ((blob = viewer_session_histogram(s, &room->image_version))) {
+        viewer_blob_release(&room->histogram);
+        room->histogram = blob;
+        for (struct client *c = room->first; c; c = c->next) give_notice(c, viewer_blob_keep(blob));
     }
-    if ((blob = viewer_session_state(s, &server->state_version))) {
-        viewer_blob_release(&server->state);
-        server->state = blob;
-        for (struct client *c = server->first; c; c = c->next) replace(c, &c->state, blob);
+    if ((blob = viewer_session_state(s, &room->state_version))) {
+        viewer_blob_release(&room->state);
+        room->state = blob;
+        for (struct client *c = room->first; c; c = c->next) replace(c, &c->state, blob);
     }
     if (server->trouble && viewer_session_trouble(s, trouble)) server->trouble(server->user, trouble);
-    while (server->first && (blob = viewer_session_notice(s))) { /* what happens while nobody looks waits for the next page */
-        for (struct client *c = server->first; c; c = c->next) give_notice(c, viewer_blob_keep(blob));
+    while (room->first && (blob = viewer_session_notice(s))) { /* what happens while nobody looks waits for the next page */
+        for (struct client *c = room->first; c; c = c->next) give_notice(c, viewer_blob_keep(blob));
         viewer_blob_release(&blob);
     }
     for (int v = 0; v < VIEWER_VIEWS; v++) {
         if ((blob = viewer_session_frame(s, v))) {
-            for (struct client *c = server->first; c; c = c->next) replace(c, &c->frame[v], blob);
+            for (struct client *c = room->first; c; c = c->next) replace(c, &c->frame[v], blob);
             viewer_blob_release(&blob);
         }
-        for (struct client *c = server->first; c; c = c->next) wanted[v] |= !c->frame[v] && c->flying[v] < FLYING;
+        for (struct client *c = room->first; c; c = c->next) wanted[v] |= !c->frame[v] && c->flying[v] < FLYING;
     }
-    viewer_session_watch(s, server->count, wanted);
+    viewer_session_watch(s, room->count, wanted);
+}
+
+/* Which sessions there are. */
+static viewer_blob *tabs_blob(const struct server *server, const struct room *own)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < server->rooms; i++) {
+        char name[VIEWER_NAME_BYTES];
+        viewer_session_name(server->room[i].session, name);
+        json_array_append_new(list, json_pack("{s:i, s:s, s:s}", "tab", i, "mode", server->room[i].session->mode->name, "name", name));
+    }
+    return viewer_blob_json(json_pack("{s:s, s:i, s:o}", "type", "tabs", "tab", (int)(own - server->room), "tabs", list));
+}
+
+static void wake(void *user);
+static int open_room(struct server *server, const viewer_options *options, char *error, size_t error_bytes)
+{
+    struct room *room = &server->room[server->rooms];
+    if (server->rooms == VIEWER_TABS_MOST) {
+        snprintf(error, error_bytes, "%d tabs are open, more cannot be", VIEWER_TABS_MOST);
+        return -1;
+    }
+    if (viewer_session_create(options, wake, server, &room->session, error, error_bytes)) return -1;
+    server->rooms++;
+    return 0;
+}
+
+/* A page opens a tab: the kind of session follows from the file. */
+static void open_tab(struct server *server, struct client *c, const char *name)
+{
+    char error[256] = "";
+    viewer_options options = server->options;
+    options.mode = viewer_mode_of_file(name);
+    options.file = name;
+    if (!options.mode) {
+        give_error(c, "a file that no kind of session opens, expected a volume, a mesh or a tile list");
+    } else if (open_room(server, &options, error, sizeof error)) {
+        give_error(c, error);
+    } else {
+        for (int i = 0; i < server->rooms; i++)
+            for (struct client *page = server->room[i].first; page; page = page->next) give_notice(page, tabs_blob(server, page->room));
+    }
+}
+
+/* "/socket" is the first tab, "/socket/N" another: NULL where there is none. */
+static struct room *room_of(struct server *server, const char *below)
+{
+    if (strncmp(below, "/socket", 7)) return NULL;
+    if (!below[7]) return &server->room[0];
+    const int n = below[7] == '/' && below[8] >= '0' && below[8] <= '9' && !below[9] ? below[8] - '0' : VIEWER_TABS_MOST;
+    return n < server->rooms ? &server->room[n] : NULL;
 }
 
 static int admit(struct server *server, struct lws *wsi, struct client *c)
 {
+    char path[256] = "";
+    if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) <= 0) return -1;
+    const char *below = server_below_token(server, path);
+    struct room *room = below ? room_of(server, below) : NULL;
+    if (!room) return -1;
     c->wsi = wsi;
+    c->room = room;
     if (server->count >= VIEWER_CLIENTS) {
         static const char reason[] = "too many pages";
         unsigned char text[sizeof reason];
@@ -273,25 +156,28 @@ static int admit(struct server *server, struct lws *wsi, struct client *c)
         lws_close_reason(wsi, (enum lws_close_status)1013, text, sizeof reason - 1);
         return -1;
     }
-    struct client **last = &server->first;
+    struct client **last = &room->first;
     while (*last) last = &(*last)->next;
     *last = c;
     c->id = ++server->next_id;
     server->count++;
-    if (!server->driver) server->driver = c->id;
-    tell_driver(server);
-    if (server->histogram) give_notice(c, viewer_blob_keep(server->histogram));
-    if (server->state) replace(c, &c->state, server->state);
-    viewer_session_refresh(server->session); /* there is a picture for it even if nothing moves */
-    distribute(server);
+    room->count++;
+    if (!room->driver) room->driver = c->id;
+    tell_driver(room);
+    if (server->rooms > 1) give_notice(c, tabs_blob(server, room));
+    if (room->histogram) give_notice(c, viewer_blob_keep(room->histogram));
+    if (room->state) replace(c, &c->state, room->state);
+    viewer_session_refresh(room->session); /* there is a picture for it even if nothing moves */
+    distribute(server, room);
     return 0;
 }
 
 static void dismiss(struct server *server, struct client *c)
 {
-    struct client **at = &server->first;
+    struct room *room = c->room;
     if (c->file) close(c->file - 1);
     c->file = 0;
+    server_upload_drop(server, c);
     lws_sul_cancel(&c->rest);
     free(c->message);
     c->message = NULL;
@@ -301,18 +187,21 @@ static void dismiss(struct server *server, struct client *c)
     viewer_blob_release(&c->driver);
     for (int v = 0; v < VIEWER_VIEWS; v++) viewer_blob_release(&c->frame[v]);
     if (!c->id) return;
+    struct client **at = &room->first;
     while (*at && *at != c) at = &(*at)->next;
     if (*at) *at = c->next;
     server->count--;
-    if (server->driver == c->id) server->driver = server->first ? server->first->id : 0;
+    room->count--;
+    if (room->driver == c->id) room->driver = room->first ? room->first->id : 0;
     c->id = 0;
-    tell_driver(server);
-    distribute(server);
+    tell_driver(room);
+    distribute(server, room);
 }
 
 static void act(struct server *server, struct client *c, const char *text, size_t bytes)
 {
     viewer_command command;
+    struct room *room = c->room;
     char error[256] = "";
     if (viewer_parse(text, bytes, &command, error, sizeof error)) {
         give_error(c, error);
@@ -321,7 +210,7 @@ static void act(struct server *server, struct client *c, const char *text, size_
     switch (command.kind) {
     case VIEWER_SHOWN:
         if (c->flying[command.view] > 0) c->flying[command.view]--;
-        distribute(server);
+        distribute(server, room);
         return;
     case VIEWER_PING:
         snprintf(error, sizeof error, "{\"type\":\"pong\",\"id\":%.0f}", command.id);
@@ -331,14 +220,17 @@ static void act(struct server *server, struct client *c, const char *text, size_
         c->files = 1;
         lws_callback_on_writable(c->wsi);
         return;
+    case VIEWER_TABS: give_notice(c, tabs_blob(server, room)); return;
     case VIEWER_DRIVE:
-        server->driver = c->id;
-        tell_driver(server);
+        room->driver = c->id;
+        tell_driver(room);
         return;
     default:
-        if (server->driver != c->id) {
+        if (room->driver != c->id && command.kind != VIEWER_ASK) {
             give_error(c, "another page drives: take the controls first");
-        } else if (viewer_session_command(server->session, &command, error, sizeof error)) {
+        } else if (command.kind == VIEWER_OPEN) {
+            open_tab(server, c, command.name);
+        } else if (viewer_session_command(room->session, &command, error, sizeof error)) {
             give_error(c, error);
         }
     }
@@ -414,7 +306,7 @@ static viewer_blob *take_picture(struct client *c)
     return take(&c->frame[view]);
 }
 
-static viewer_blob *take_one(struct server *server, struct client *c, int what)
+static viewer_blob *take_one(struct client *c, int what)
 {
     viewer_blob *blob = NULL;
     switch (what) {
@@ -429,7 +321,7 @@ static viewer_blob *take_one(struct server *server, struct client *c, int what)
     default:
         if (!c->files) return NULL;
         c->files = 0;
-        return viewer_list_files(server->session);
+        return viewer_list_files(c->room->session);
     }
 }
 
@@ -440,7 +332,7 @@ static int send_next(struct server *server, struct lws *wsi, struct client *c)
     viewer_blob *blob = NULL;
     if (!c->id) return 0;
     for (int i = 0; i < TURNS && !blob; i++) {
-        blob = take_one(server, c, c->turn);
+        blob = take_one(c, c->turn);
         c->turn = (c->turn + 1) % TURNS;
     }
     if (!blob) return 0;
@@ -448,19 +340,19 @@ static int send_next(struct server *server, struct lws *wsi, struct client *c)
     int sent = lws_write(wsi, blob->bytes + VIEWER_PAD, blob->size, picture ? LWS_WRITE_BINARY : LWS_WRITE_TEXT);
     viewer_blob_release(&blob);
     if (sent < 0) return -1;
-    if (picture) distribute(server);
+    if (picture) distribute(server, c->room);
     lws_callback_on_writable(wsi);
     return 0;
 }
 
 /* A socket is for who knows the token, and for no other server's page. */
-static int upgrade(const struct server *server, struct lws *wsi)
+static int upgrade(struct server *server, struct lws *wsi)
 {
     char path[256], host[512], origin[512];
     if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) <= 0) return -1;
-    const char *below = below_token(server, path);
-    if (!below || strcmp(below, "/socket")) return -1;
-    if (!by_own_name(server, wsi) || header(wsi, WSI_TOKEN_HOST, host) || header(wsi, WSI_TOKEN_ORIGIN, origin) ||
+    const char *below = server_below_token(server, path);
+    if (!below || !room_of(server, below)) return -1;
+    if (!server_by_own_name(server, wsi) || server_header(wsi, WSI_TOKEN_HOST, host) || server_header(wsi, WSI_TOKEN_ORIGIN, origin) ||
         !viewer_origin_allowed(origin, server->scheme, host, server->allow_origin)) {
         lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, NULL);
         return -1;
@@ -473,8 +365,10 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
     struct server *server = (struct server *)lws_context_user(lws_get_context(wsi));
     struct client *c = (struct client *)user;
     switch (reason) {
-    case LWS_CALLBACK_HTTP: return request(server, wsi, c, (const char *)in);
-    case LWS_CALLBACK_HTTP_WRITEABLE: return send_more(wsi, c);
+    case LWS_CALLBACK_HTTP: return server_request(server, wsi, c, (const char *)in);
+    case LWS_CALLBACK_HTTP_BODY: return server_upload_more(server, wsi, c, in, size);
+    case LWS_CALLBACK_HTTP_BODY_COMPLETION: return server_upload_end(server, wsi, c);
+    case LWS_CALLBACK_HTTP_WRITEABLE: return server_send_more(wsi, c);
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return upgrade(server, wsi);
     case LWS_CALLBACK_ESTABLISHED: return admit(server, wsi, c);
     case LWS_CALLBACK_RECEIVE: return receive(server, wsi, c, (const char *)in, size);
@@ -484,7 +378,7 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
         if (c) dismiss(server, c);
         return 0;
     case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
-        if (server && server->session) distribute(server);
+        for (int i = 0; server && i < server->rooms; i++) distribute(server, &server->room[i]);
         return 0;
     default: return lws_callback_http_dummy(wsi, reason, user, in, size);
     }
@@ -557,6 +451,22 @@ static void announce(const struct server *server, const viewer_server_options *o
     if (o->ready) o->ready(o->user, url, port, server->token);
 }
 
+/* A session for each file; one without a file where there is none. */
+static int open_all(struct server *server, const viewer_server_options *o, char *error, size_t error_bytes)
+{
+    viewer_options options = o->session;
+    snprintf(server->folder, sizeof server->folder, "%s", options.folder);
+    options.folder = server->folder;
+    server->options = options;
+    if (open_room(server, &options, error, error_bytes)) return -1;
+    for (int i = 0; i < o->more_files; i++) {
+        options.file = o->more_file[i];
+        options.mode = o->more_mode[i];
+        if (open_room(server, &options, error, error_bytes)) return -1;
+    }
+    return 0;
+}
+
 int viewer_serve(const viewer_server_options *options, char *error, size_t error_bytes)
 {
     struct server server = { .stop = options->stop,
@@ -596,17 +506,19 @@ int viewer_serve(const viewer_server_options *options, char *error, size_t error
     struct lws_vhost *vhost = lws_create_vhost(server.lws, &info);
     int port = vhost ? lws_get_vhost_listen_port(vhost) : -1;
     if (port <= 0) snprintf(error, error_bytes, "cannot listen on %s:%d: is the port in use, is this an address of this machine?", o.listen, o.port);
-    else if (!viewer_session_create(&o.session, wake, &server, &server.session, error, error_bytes)) {
+    else if (!open_all(&server, &o, error, error_bytes)) {
         announce(&server, &o, port, everywhere);
         tick(&server.tick);
         while (!(o.stop.report && o.stop.report(o.stop.user, -1, "serving")))
             if (lws_service(server.lws, 0) < 0) break;
         result = 0;
     }
-    if (server.session) viewer_session_stop(server.session); /* its threads may wake libwebsockets no more */
-    lws_context_destroy(server.lws);                         /* dismisses the pages */
-    viewer_session_destroy(&server.session);
-    viewer_blob_release(&server.state);
-    viewer_blob_release(&server.histogram);
+    for (int i = 0; i < server.rooms; i++) viewer_session_stop(server.room[i].session); /* their threads may wake libwebsockets no more */
+    lws_context_destroy(server.lws);                                                    /* dismisses the pages */
+    for (int i = 0; i < server.rooms; i++) {
+        viewer_session_destroy(&server.room[i].session);
+        viewer_blob_release(&server.room[i].state);
+        viewer_blob_release(&server.room[i].histogram);
+    }
     return result;
 }

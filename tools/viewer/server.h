@@ -5,7 +5,7 @@
 
 #include "session.h"
 
-enum { VIEWER_TOKEN_LEAST = 16, VIEWER_TOKEN_BYTES = 65, VIEWER_CLIENTS = 24 };
+enum { VIEWER_TOKEN_LEAST = 16, VIEWER_TOKEN_BYTES = 65, VIEWER_CLIENTS = 24, VIEWER_TABS_MOST = 8 };
 
 typedef struct viewer_server_options {
     const char *listen;      /* address; NULL = 127.0.0.1 */
@@ -14,7 +14,10 @@ typedef struct viewer_server_options {
     const char *certificate; /* PEM file, the chain behind its own; with it and `key` the page is served by TLS alone (https, wss). NULL = plain HTTP */
     const char *key;         /* PEM file: the certificate's private key, not encrypted */
     const char *allow_origin; /* origins (origin.h) whose pages may open a socket, besides the server's own, and whose hosts it answers to; NULL = none */
-    viewer_options session;
+    viewer_options session;  /* of the first tab */
+    const char *more_file[VIEWER_TABS_MOST - 1]; /* of the same folder: a tab for each */
+    const struct viewer_mode *more_mode[VIEWER_TABS_MOST - 1];
+    int more_files;
     tsr_progress stop;       /* asked once a second and after signals: not 0 ends the server */
     void (*ready)(void *user, const char *url, int port, const char *token); /* called once when it listens */
     void (*trouble)(void *user, const char *text); /* called at most once: why the file of the session cannot be shown; may be NULL */

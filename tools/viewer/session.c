@@ -1,6 +1,6 @@
 /* viewer/session.c: the session as the network thread sees it: commands go in, texts and pictures come out. Nothing here waits for work. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, strdup */
-#include "picture.h"
+#include "mode.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -84,7 +84,7 @@ static int sequence(const unsigned char *c)
 }
 
 /* Names of files may hold anything; JSON takes UTF-8 only. */
-static void make_utf8(char *text)
+void viewer_make_utf8(char *text)
 {
     for (unsigned char *c = (unsigned char *)text; *c;) {
         int n = *c >= 0x20 && *c < 0x7f ? 1 : sequence(c);
@@ -97,7 +97,7 @@ viewer_blob *viewer_blob_message(const char *type, const char *text)
 {
     char plain[VIEWER_TEXT_BYTES];
     snprintf(plain, sizeof plain, "%s", text);
-    make_utf8(plain);
+    viewer_make_utf8(plain);
     return viewer_blob_json(json_pack("{s:s, s:s}", "type", type, "text", plain));
 }
 
@@ -144,6 +144,18 @@ int viewer_queue_interrupts(const viewer_session *s)
         saves |= kind == VIEWER_SAVE;
         found = kind == VIEWER_PAUSE || (!saves && viewer_interrupts(kind));
     }
+    return found;
+}
+
+int viewer_session_stopped(void *user, double fraction, const char *stage)
+{
+    viewer_session *s = (viewer_session *)user;
+    (void)fraction;
+    (void)stage;
+    pthread_mutex_lock(&s->lock);
+    int found = s->quit;
+    for (int i = 0; i < s->queue_count && !found; i++) found = s->queue[(s->queue_first + i) % VIEWER_QUEUE].kind == VIEWER_PAUSE;
+    pthread_mutex_unlock(&s->lock);
     return found;
 }
 
@@ -196,6 +208,7 @@ void viewer_image_release(viewer_session *s, viewer_image **image)
     pthread_mutex_unlock(&s->lock);
     if (!last) return;
     tsr_volume_destroy(&own->volume);
+    tsr_mesh_destroy(&own->mesh);
     free(own);
 }
 
@@ -207,8 +220,12 @@ static void default_looks(viewer_session *s)
 {
     for (int v = 0; v < VIEWER_VIEWS; v++)
         s->look[v] = (viewer_look){ .axis = 2, .zoom = 1, .clip_azimuth = 90, .quality = 0.25, .azimuth = 30, .elevation = 15 };
+    s->look[VIEWER_SECOND].axis = 1;
+    s->look[VIEWER_THIRD].axis = 0;
     s->look[VIEWER_VOLUME].mode = VIEWER_MODE_COMBINED;
     s->window_high = 1;
+    s->isovalue = NAN;
+    memcpy(s->colour, (double[3]){ 0.95, 0.76, 0.19 }, sizeof s->colour);
 }
 
 int viewer_session_create(const viewer_options *options, void (*wake)(void *user), void *user, viewer_session **session, char *error,
@@ -222,6 +239,7 @@ int viewer_session_create(const viewer_options *options, void (*wake)(void *user
         snprintf(error, error_bytes, "out of memory");
         return -1;
     }
+    s->mode = options->mode ? options->mode : &viewer_segment;
     s->threads = options->threads;
     s->segment = options->segment;
     s->memory_limit = options->memory_limit;
@@ -247,7 +265,7 @@ int viewer_session_create(const viewer_options *options, void (*wake)(void *user
         s->queue_count = 1;
         s->first_load = 1;
     }
-    s->solver_started = pthread_create(&s->solver, NULL, viewer_solver_main, s) == 0;
+    s->solver_started = pthread_create(&s->solver, NULL, s->mode->work, s) == 0;
     s->painter_started = pthread_create(&s->painter, NULL, viewer_painter_main, s) == 0;
     if (!s->solver_started || !s->painter_started) {
         snprintf(error, error_bytes, "cannot start a thread");
@@ -313,6 +331,7 @@ static void change_look(viewer_look *look, const viewer_command *c)
     TAKE(VIEWER_CLIP_OFFSET, clip_offset);
     TAKE(VIEWER_QUALITY, quality);
 #undef TAKE
+    if (viewer_given(c, VIEWER_VISIBLE)) look->hidden = !c->visible;
     if (viewer_given(c, VIEWER_PAN)) memcpy(look->pan, c->pan, sizeof look->pan);
 }
 
@@ -353,6 +372,15 @@ static void command_of_looks(viewer_session *s, const viewer_command *c)
         s->window_high = c->high;
         touch_all_views(s, (uint32_t)c->input);
         break;
+    case VIEWER_MASK:
+        s->opacity = c->opacity;
+        if (viewer_given(c, VIEWER_COLOUR)) memcpy(s->colour, c->colour, sizeof s->colour);
+        touch_all_views(s, (uint32_t)c->input);
+        break;
+    case VIEWER_ISOVALUE:
+        s->isovalue = c->value;
+        touch_all_views(s, (uint32_t)c->input);
+        break;
     default: /* transfer */
         if (viewer_given(c, VIEWER_POINTS)) s->transfer = c->transfer;
         else if (tsr_transfer_make((tsr_transfer_preset)c->preset, s->window_low, s->window_high, &s->transfer) != TSR_OK) break;
@@ -369,8 +397,9 @@ static int joins_stroke(viewer_session *s, const viewer_command *c)
 {
     static const double most_bend = 0.125; /* radii that places may lie beside the piece that takes theirs */
     viewer_command *last = &s->queue[(s->queue_first + s->queue_count + VIEWER_QUEUE - 1) % VIEWER_QUEUE];
-    if (!s->queue_count || !s->image || (c->kind != VIEWER_PAINT && c->kind != VIEWER_ERASE) || last->kind != c->kind || last->radius != c->radius ||
-        c->begin || !viewer_given(c, VIEWER_TO) || !viewer_given(last, VIEWER_TO) || memcmp(last->to, c->from, sizeof last->to) != 0)
+    if (!s->queue_count || !s->image || (c->kind != VIEWER_PAINT && c->kind != VIEWER_ERASE && c->kind != VIEWER_SCULPT) || last->kind != c->kind ||
+        last->tool != c->tool || last->radius != c->radius || c->begin || !viewer_given(c, VIEWER_TO) || !viewer_given(last, VIEWER_TO) ||
+        memcmp(last->to, c->from, sizeof last->to) != 0)
         return 0;
     const double spacing[3] = { s->image->spacing.x, s->image->spacing.y, s->image->spacing.z };
     double along = 0, length = 0, beside = 0;
@@ -390,30 +419,53 @@ static int joins_stroke(viewer_session *s, const viewer_command *c)
     return 1;
 }
 
-int viewer_session_command(viewer_session *s, const viewer_command *c, char *error, size_t error_bytes)
+static int is_look(viewer_kind kind)
 {
-    int result = 0;
-    pthread_mutex_lock(&s->lock);
-    if (c->kind == VIEWER_VIEW || c->kind == VIEWER_WINDOW || c->kind == VIEWER_TRANSFER) {
-        command_of_looks(s, c);
-    } else if (c->kind == VIEWER_PICK) {
+    return kind == VIEWER_VIEW || kind == VIEWER_WINDOW || kind == VIEWER_TRANSFER || kind == VIEWER_MASK || kind == VIEWER_ISOVALUE;
+}
+
+/* With the lock held. What the painter does: it knows what a window shows and from where. -1 with a message. */
+static int command_of_painter(viewer_session *s, const viewer_command *c, char *error, size_t error_bytes)
+{
+    if (c->kind == VIEWER_PICK) {
         const int begin = s->pick_ready && s->pick.begin && s->pick.action == c->action;
         s->pick = *c;
         if (!viewer_given(c, VIEWER_BEGIN) || begin) s->pick.begin = 1;
         s->pick_ready = 1;
-        pthread_cond_signal(&s->to_painter);
-    } else if (c->kind == VIEWER_SAVE && c->what == VIEWER_SAVE_PICTURE) {
-        if (s->picture_count == VIEWER_PICTURES) {
-            snprintf(error, error_bytes, "%d pictures wait to be saved: wait a moment", VIEWER_PICTURES);
-            result = -1;
-        } else {
-            memcpy(s->picture[s->picture_count].name, c->name, sizeof c->name);
-            s->picture[s->picture_count++].replace = c->replace;
-            pthread_cond_signal(&s->to_painter);
-        }
+    } else if (c->kind == VIEWER_ASK) { /* what is not answered in time is asked again with the next move of the mouse */
+        if (s->asked_count == VIEWER_ASKED) memmove(s->asked, s->asked + 1, (size_t)--s->asked_count * sizeof *s->asked);
+        s->asked[s->asked_count++] = *c;
+    } else if (c->kind == VIEWER_REGION) {
+        s->region = *c;
+        s->region_ready = 1;
+    } else if (s->picture_count == VIEWER_PICTURES) {
+        snprintf(error, error_bytes, "%d pictures wait to be saved: wait a moment", VIEWER_PICTURES);
+        return -1;
+    } else {
+        memcpy(s->picture[s->picture_count].name, c->name, sizeof c->name);
+        s->picture[s->picture_count++].replace = c->replace;
+    }
+    pthread_cond_signal(&s->to_painter);
+    return 0;
+}
+
+int viewer_session_command(viewer_session *s, const viewer_command *c, char *error, size_t error_bytes)
+{
+    int result = 0;
+    if (!viewer_mode_takes(s->mode, c->kind)) {
+        snprintf(error, error_bytes, "a session of mode %s takes no message of type %s", s->mode->name, viewer_kind_name(c->kind));
+        return -1;
+    }
+    pthread_mutex_lock(&s->lock);
+    if (is_look(c->kind)) {
+        command_of_looks(s, c);
+    } else if (c->kind == VIEWER_PICK || c->kind == VIEWER_ASK ||
+               (c->kind == VIEWER_REGION && viewer_given(c, VIEWER_LASSO) && !viewer_given(c, VIEWER_AT)) ||
+               (c->kind == VIEWER_SAVE && c->what == VIEWER_SAVE_PICTURE)) {
+        result = command_of_painter(s, c, error, error_bytes);
     } else if (joins_stroke(s, c)) {                                                               /* nothing else to do */
     } else if (s->queue_count == (viewer_interrupts(c->kind) ? VIEWER_QUEUE : VIEWER_QUEUE - 8)) { /* Pause always finds a place */
-        snprintf(error, error_bytes, "the solver has %d commands waiting: wait a moment", VIEWER_QUEUE);
+        snprintf(error, error_bytes, "the session has %d commands waiting: wait a moment", VIEWER_QUEUE);
         result = -1;
     } else {
         s->queue[(s->queue_first + s->queue_count++) % VIEWER_QUEUE] = *c;
@@ -421,140 +473,4 @@ int viewer_session_command(viewer_session *s, const viewer_command *c, char *err
     }
     pthread_mutex_unlock(&s->lock);
     return result;
-}
-
-/* ---- what pages are told ------------------------------------------------------------------------------------------------------------------------ */
-
-static json_t *vector(double x, double y, double z) { return json_pack("[f, f, f]", x, y, z); }
-
-static json_t *looks_json(const viewer_session *s)
-{
-    json_t *views = json_object();
-    for (int v = 0; v < VIEWER_VIEWS; v++) {
-        const viewer_look *l = &s->look[v];
-        json_t *look = json_pack("{s:f, s:[f, f]}", "zoom", l->zoom, "pan", l->pan[0], l->pan[1]);
-        if (v == VIEWER_VOLUME)
-            json_object_update_new(look, json_pack("{s:f, s:f, s:s, s:b, s:f, s:f, s:f, s:f}", "azimuth", l->azimuth, "elevation", l->elevation,
-                                                   "mode", viewer_mode_name(l->mode), "clip", l->clip, "clip_azimuth", l->clip_azimuth,
-                                                   "clip_elevation", l->clip_elevation, "clip_offset", l->clip_offset, "quality", l->quality));
-        else json_object_update_new(look, json_pack("{s:i, s:f}", "axis", (int)l->axis, "position", l->position));
-        if (v == VIEWER_SPEED) json_object_set_new(look, "speed", json_string(viewer_speed_name(l->speed)));
-        json_object_set_new(views, viewer_view_name(v), look);
-    }
-    return views;
-}
-
-static json_t *image_json(const viewer_image *i, uint64_t version)
-{
-    static const char *const spaces[] = { "none", "RAS", "LPS" };
-    char name[VIEWER_NAME_BYTES];
-    snprintf(name, sizeof name, "%s", i->name);
-    make_utf8(name);
-    return json_pack("{s:s, s:I, s:[i, i, i], s:[I, I, I], s:o, s:s, s:f, s:f, s:f, s:f}", "name", name, "version", (json_int_t)version, "axes",
-                     viewer_world_axis(&i->geometry, 0), viewer_world_axis(&i->geometry, 1), viewer_world_axis(&i->geometry, 2), "size",
-                     (json_int_t)i->size.x, (json_int_t)i->size.y, (json_int_t)i->size.z, "spacing", vector(i->spacing.x, i->spacing.y, i->spacing.z),
-                     "space", spaces[i->geometry.space], "minimum", i->minimum, "maximum", i->maximum, "window_low", i->window_low, "window_high",
-                     i->window_high);
-}
-
-/* Counts over the range of the image up to the last that is not 0. */
-static json_t *probed_json(const int64_t *counts)
-{
-    json_t *list = json_array();
-    int used = TSR_PROBE_BINS;
-    while (used > 0 && !counts[used - 1]) used--;
-    for (int i = 0; i < used; i++) json_array_append_new(list, json_integer((json_int_t)counts[i]));
-    return list;
-}
-
-static json_t *transfer_json(const tsr_transfer *t)
-{
-    json_t *points = json_array();
-    for (int i = 0; i < t->points; i++) {
-        const struct tsr_transfer_point *p = &t->point[i];
-        json_array_append_new(
-            points, json_pack("[f, f, f, f, f]", (double)p->value, (double)p->alpha, (double)p->color.r, (double)p->color.g, (double)p->color.b));
-    }
-    return points;
-}
-
-viewer_blob *viewer_session_state(viewer_session *s, uint64_t *version)
-{
-    pthread_mutex_lock(&s->lock);
-    json_t *json = NULL;
-    if (s->state_version != *version) {
-        const viewer_state *t = &s->state;
-        const tsr_segment_report *r = &t->report;
-        *version = s->state_version;
-        json = json_pack("{s:s, s:i, s:s, s:f, s:f, s:f, s:f, s:{s:I, s:f, s:f}, s:b, s:b, s:b, s:s, s:i, s:i, s:I, s:f, s:I, s:I, s:f, s:f, s:s}",
-                         "type", "state", "protocol", VIEWER_PROTOCOL, "session", s->identity, "target", t->target, "epsilon", t->epsilon, "alpha",
-                         t->alpha, "smoothing", t->smoothing, "probe", "count", (json_int_t)t->probe.count, "mean", t->probe.mean, "deviation",
-                         t->probe.deviation, "running", t->running, "surface", t->has_surface, "unsaved", t->unsaved, "busy",
-                         t->busy ? t->busy_with : "", "undo", t->undo_levels, "redo", t->redo_levels, "steps", (json_int_t)r->total_steps,
-                         "steps_per_second", r->steps_per_second, "active_voxels", (json_int_t)r->active_voxels, "inside_voxels",
-                         (json_int_t)r->inside_voxels, "volume", r->volume, "time", r->time, "stop", tsr_stop_name(r->stop));
-        if (json) {
-            json_object_set_new(json, "window", json_pack("[f, f]", s->window_low, s->window_high));
-            json_object_set_new(json, "probed", probed_json(t->probed));
-            json_object_set_new(json, "transfer", transfer_json(&s->transfer));
-            json_object_set_new(json, "views", looks_json(s));
-            json_object_set_new(json, "image", s->image ? image_json(s->image, s->image_version) : json_null());
-        }
-    }
-    pthread_mutex_unlock(&s->lock);
-    return viewer_blob_json(json);
-}
-
-viewer_blob *viewer_session_histogram(viewer_session *s, uint64_t *image_version)
-{
-    json_t *json = NULL;
-    pthread_mutex_lock(&s->lock);
-    if (s->image && s->image_version != *image_version) {
-        *image_version = s->image_version;
-        json_t *counts = json_array();
-        for (int i = 0; i < VIEWER_BINS; i++) json_array_append_new(counts, json_integer((json_int_t)s->image->histogram[i]));
-        json = json_pack("{s:s, s:f, s:f, s:o}", "type", "histogram", "lower", s->image->minimum, "upper", s->image->maximum, "counts", counts);
-    }
-    pthread_mutex_unlock(&s->lock);
-    return viewer_blob_json(json);
-}
-
-void viewer_session_refresh(viewer_session *s)
-{
-    pthread_mutex_lock(&s->lock);
-    for (int v = 0; v < VIEWER_VIEWS; v++) s->look_version[v]++;
-    pthread_cond_signal(&s->to_painter);
-    pthread_mutex_unlock(&s->lock);
-}
-
-viewer_blob *viewer_session_frame(viewer_session *s, int view)
-{
-    pthread_mutex_lock(&s->lock);
-    viewer_blob *blob = s->frame[view];
-    s->frame[view] = NULL;
-    if (blob) pthread_cond_signal(&s->to_painter); /* there is room for the next */
-    pthread_mutex_unlock(&s->lock);
-    return blob;
-}
-
-viewer_blob *viewer_session_notice(viewer_session *s)
-{
-    pthread_mutex_lock(&s->lock);
-    viewer_blob *blob = s->notice_count ? s->notice[0] : NULL;
-    if (blob) memmove(s->notice, s->notice + 1, (size_t)--s->notice_count * sizeof *s->notice);
-    pthread_mutex_unlock(&s->lock);
-    return blob;
-}
-
-void viewer_session_watch(viewer_session *s, int watchers, const int wanted[VIEWER_VIEWS])
-{
-    pthread_mutex_lock(&s->lock);
-    if (!s->watchers != !watchers) {
-        pthread_cond_signal(&s->to_solver); /* it hands nothing over while nobody looks */
-        s->alone_since = viewer_seconds();
-    }
-    s->watchers = watchers;
-    memcpy(s->wanted, wanted, sizeof s->wanted);
-    pthread_cond_signal(&s->to_painter);
-    pthread_mutex_unlock(&s->lock);
 }

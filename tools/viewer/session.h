@@ -10,7 +10,10 @@
 
 #include "protocol.h"
 
-enum { VIEWER_QUEUE = 256, VIEWER_NOTICES = 64, VIEWER_UNDO_LEVELS = 16, VIEWER_LOG_BYTES = 32 << 20, VIEWER_BINS = 256, VIEWER_PAD = 32, VIEWER_TEXT_BYTES = 1024, VIEWER_PICTURES = 16 };
+struct viewer_mode; /* mode.h */
+struct json_t;
+
+enum { VIEWER_QUEUE = 256, VIEWER_NOTICES = 64, VIEWER_UNDO_LEVELS = 16, VIEWER_LOG_BYTES = 32 << 20, VIEWER_BINS = 256, VIEWER_PAD = 32, VIEWER_TEXT_BYTES = 1024, VIEWER_PICTURES = 16, VIEWER_ASKED = 8 };
 
 /* Bytes that several connections send: counted, freed with the last. The payload stands VIEWER_PAD bytes into `bytes` (room for libwebsockets' LWS_PRE). */
 typedef struct viewer_blob {
@@ -22,13 +25,14 @@ typedef struct viewer_blob {
 } viewer_blob;
 viewer_blob *viewer_blob_create(size_t size);                         /* one reference; NULL without memory */
 viewer_blob *viewer_blob_text(const char *text);
-struct json_t;
 viewer_blob *viewer_blob_json(struct json_t *json);                   /* takes over the reference; NULL for NULL */
 viewer_blob *viewer_blob_message(const char *type, const char *text); /* {"type": type, "text": text}, bytes that are no UTF-8 replaced */
+void viewer_make_utf8(char *text);                                    /* bytes that are none become question marks */
 viewer_blob *viewer_blob_keep(viewer_blob *blob);
 void viewer_blob_release(viewer_blob **blob);
 
 typedef struct viewer_options {
+    const struct viewer_mode *mode; /* NULL = segment */
     const char *folder;          /* served: load and save */
     const char *file;            /* of it, loaded at the start; NULL = none */
     const char *device;          /* NULL = auto */
@@ -38,10 +42,12 @@ typedef struct viewer_options {
     double alone_seconds;        /* without a page: then a run is paused; 0 = 120 */
 } viewer_options;
 
-/* An image in host memory, shared by solver and painter. */
+/* An image in host memory, shared by solver and painter; or, without a volume, the box that things stand in. */
 typedef struct viewer_image {
     int references;
-    tsr_volume *volume;
+    tsr_volume *volume;          /* NULL: there are only surfaces */
+    tsr_mesh *mesh;              /* NULL, or the surface to show: a mesh without an inside, or one that is only looked at */
+    tsr_bounds bounds;           /* without a volume: what the 3-D window shows at zoom 1, also when the surface grows */
     char name[VIEWER_NAME_BYTES];
     tsr_geometry geometry;
     tsr_size3 size;
@@ -56,7 +62,7 @@ typedef struct viewer_look {
     int32_t axis;
     double position, zoom, pan[2]; /* pan: world units to the right, down */
     double azimuth, elevation;
-    int32_t mode, clip, speed;
+    int32_t mode, clip, speed, hidden;
     double clip_azimuth, clip_elevation, clip_offset, quality;
 } viewer_look;
 
@@ -104,13 +110,17 @@ typedef struct viewer_session {
 
     viewer_command queue[VIEWER_QUEUE];
     int queue_first, queue_count;
+    const struct viewer_mode *mode;
     viewer_state state;
+    struct json_t *more;         /* what `state` says beside that, of modes whose thread makes it; NULL = nothing */
     uint64_t state_version;      /* rises with every change that pages are told: of state, looks, windows */
 
     viewer_image *image;         /* NULL until one is loaded */
     uint64_t image_version;
     viewer_look look[VIEWER_VIEWS];
     double window_low, window_high;
+    double opacity, colour[3];   /* of the inside in slices; opacity 0: only its border is shown */
+    double isovalue;             /* of the surface of a session that only shows; NAN = none */
     tsr_transfer transfer;
     uint64_t look_version[VIEWER_VIEWS]; /* rises with what only this window shows */
     uint32_t look_input[VIEWER_VIEWS];
@@ -128,6 +138,10 @@ typedef struct viewer_session {
     tsr_volume *used_speed;
     viewer_command pick;         /* newest pick, for the painter; `begin` of one that it took the place of stays */
     int pick_ready;
+    viewer_command asked[VIEWER_ASKED]; /* values under cursors, for the painter, oldest first */
+    int asked_count;
+    viewer_command region;       /* newest lasso, for the painter, which knows the eye */
+    int region_ready;
     struct {
         char name[VIEWER_NAME_BYTES];
         int replace;
@@ -156,6 +170,7 @@ int viewer_session_command(viewer_session *session, const viewer_command *comman
 /* ---- what the pages are told: NULL if there is nothing new. Ownership of a reference passes to the caller ---- */
 viewer_blob *viewer_session_state(viewer_session *session, uint64_t *version);  /* if newer than *version */
 viewer_blob *viewer_session_histogram(viewer_session *session, uint64_t *image_version); /* likewise */
+void viewer_session_name(viewer_session *session, char name[VIEWER_NAME_BYTES]); /* of what it shows, for the list of tabs; UTF-8, empty = nothing yet */
 viewer_blob *viewer_session_frame(viewer_session *session, int view);
 viewer_blob *viewer_session_notice(viewer_session *session);
 int viewer_session_trouble(viewer_session *session, char text[VIEWER_TEXT_BYTES]); /* 1 once if the file of the options could not be loaded */
@@ -171,13 +186,19 @@ void viewer_image_release(viewer_session *session, viewer_image **image);
 
 int viewer_session_quits(void *session, double fraction, const char *stage); /* a tsr_progress.report: 1 when the session ends */
 
+int viewer_session_stopped(void *session, double fraction, const char *stage); /* likewise, also when a Pause waits */
+
 int viewer_interrupts(viewer_kind kind);                  /* ends the steps that are under way: pause, reset, undo, load */
 /* Such a command waits (Pause anywhere, the others in front of everything that is to be saved), or the session ends. The first with the lock held. */
 int viewer_queue_interrupts(const viewer_session *session);
 int viewer_session_interrupted(viewer_session *session);
 
-void *viewer_solver_main(void *session);
 void *viewer_painter_main(void *session);
+
+/* image.c: what sessions of every kind do with the image that they show. */
+int viewer_image_describe(tsr_context *context, viewer_image *image, const tsr_volume *volume); /* range, window, histogram: 0, or -1 with the library's message */
+void viewer_image_show(viewer_session *session, viewer_image *image, int fresh); /* the session keeps it; not fresh: looks stay */
+void viewer_cannot_load(viewer_session *session, const char *error);
 
 /* colours.c: one place of a stroke that probes for the transfer function; `colours` is what the stroke has found so far. Of the solver's thread. */
 tsr_status viewer_probe_colours(viewer_session *session, tsr_context *context, const tsr_volume *volume, const viewer_image *image,
@@ -190,6 +211,12 @@ int viewer_is_volume(const char *name); /* by its extension */
 char *viewer_read_script(viewer_session *session, const char *name, char *error, size_t error_bytes);
 int viewer_save(viewer_session *session, tsr_context *context, const tsr_segmentation *segmentation, const char *session_script, const viewer_command *command,
                 char *error, size_t error_bytes);
+int viewer_save_tiles(viewer_session *session, tsr_context *context, const tsr_tiles *tiles, const viewer_command *command, char *error, size_t error_bytes);
+int viewer_save_text(viewer_session *session, const char *text, const viewer_command *command, char *error, size_t error_bytes);
+int viewer_path_of_existing(viewer_session *session, const char *name, char *path, size_t path_bytes, char *error, size_t error_bytes);
+void viewer_take_message(const viewer_session *session, char *error, size_t error_bytes); /* the library's, without the folder in front of names */
+int viewer_is_mesh(const char *name);
+int viewer_is_tiles(const char *name);
 int viewer_save_image(viewer_session *session, const tsr_image *image, const char *name, int replace, char *error, size_t error_bytes);
 viewer_blob *viewer_list_files(viewer_session *session);
 double viewer_seconds(void);

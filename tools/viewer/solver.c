@@ -2,6 +2,7 @@
  * painter as a copy whenever the painter has taken the one before. It waits only when there is nothing to do. */
 #define _GNU_SOURCE /* SYS_gettid */
 #include "solver.h"
+#include "mode.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -199,19 +200,20 @@ static tsr_status edit(struct solver *o, const viewer_command *c)
 static void tell_end(const struct solver *o)
 {
     const viewer_state *t = &o->state;
-    const char *curved = t->alpha < 1 ? ", or curvature was stronger" : "", *flatter = t->alpha < 1 ? ", alpha nearer to 1" : "";
+    const char *curved = t->alpha < 1 ? ", or curvature was stronger" : "", *flatter = t->alpha < 1 ? ", Detail (alpha) nearer to 1" : "";
     char what[64] = "vanished";
     if (t->has_surface) snprintf(what, sizeof what, "has shrunk to %lld voxel(s)", (long long)t->report.inside_voxels);
     if (!t->has_surface && t->report.inside_voxels > 0)
-        viewer_session_tell(o->s, "warning",
-                            "The surface has left the image: all of it is inside. Undo, then make epsilon smaller than %.4g or probe again.",
-                            t->epsilon);
-    else
         viewer_session_tell(
             o->s, "warning",
-            "The surface %s: where it was, the grey values are not within epsilon (%.4g) of T (%.4g)%s. Undo, then probe the structure, "
-            "make epsilon larger%s, or paint more.",
-            what, t->epsilon, t->target, curved, flatter);
+            "The surface has left the image: all of it is inside. Undo, then make the tolerance (epsilon) smaller than %.4g or probe again.",
+            t->epsilon);
+    else
+        viewer_session_tell(o->s, "warning",
+                            "The surface %s: where it was, the grey values are not within the tolerance (epsilon, %.4g) of %.4g (T)%s. Undo, then "
+                            "probe the structure, "
+                            "make the tolerance larger%s, or paint more.",
+                            what, t->epsilon, t->target, curved, flatter);
 }
 
 /* Its volume has stayed the same, but for some voxels that come and go, for many steps and some time. */
@@ -285,13 +287,33 @@ static void start(struct solver *o)
     o->state_dirty = 1;
 }
 
+/* A new segmentation that begins with the mask: Undo gives back the one before. */
+static void take_mask(struct solver *o, const char *name)
+{
+    if (!o->segmentation) {
+        viewer_session_tell(o->s, "error", "%s: load an image before a mask of it", name);
+        return;
+    }
+    tsr_status status = solver_reset(o) ? TSR_ERROR_INTERNAL : solver_take_mask(o, name);
+    if (status != TSR_OK) {
+        viewer_session_tell(o->s, "error", "%s: %s", name, tsr_error_message());
+        if (o->before.segmentation) solver_exchange(o, &o->before, &o->after);
+        solver_forget(&o->after);
+        return;
+    }
+    o->surface_dirty = o->state.unsaved = 1;
+    o->settling.step = -1;
+    solver_measure(o);
+}
+
 static void act(struct solver *o, const viewer_command *c)
 {
     tsr_status status = TSR_OK;
     o->input = viewer_given(c, VIEWER_INPUT) ? (uint32_t)c->input : o->input;
     if (c->kind == VIEWER_LOAD) {
         busy(o, "loading");
-        if (!viewer_is_script(c->name)) solver_load_image(o, c->name);
+        if (c->as == VIEWER_AS_MASK) take_mask(o, c->name);
+        else if (!viewer_is_script(c->name)) solver_load_image(o, c->name);
         else if (o->segmentation) load_script(o, c->name);
         else viewer_session_tell(o->s, "error", "%s: load an image before a session", c->name);
         busy(o, "");
@@ -321,6 +343,10 @@ static void act(struct solver *o, const viewer_command *c)
         if (solver_reset(o)) status = TSR_ERROR_INTERNAL;
         break;
     case VIEWER_SAVE: save(o, c); break;
+    case VIEWER_STATISTICS:
+        if (o->state.has_surface) status = solver_tell_statistics(o);
+        else viewer_session_tell(o->s, "error", "there is no surface to measure: paint one first");
+        break;
     default:
         if (c->kind == VIEWER_UNDO && !o->state.undo_levels && o->before.segmentation) {
             solver_exchange(o, &o->before, &o->after);
@@ -404,7 +430,7 @@ static void clean(struct solver *o)
     free(o->head);
 }
 
-void *viewer_solver_main(void *session)
+static void *work(void *session)
 {
     struct solver o = { .s = (viewer_session *)session, .batch = 1 };
     double gave = 0; /* when the painter was given something last */
@@ -455,3 +481,12 @@ void *viewer_solver_main(void *session)
     clean(&o);
     return NULL;
 }
+
+const viewer_mode viewer_segment = { .name = "segment",
+                                     .takes = VIEWER_TAKES(SET) | VIEWER_TAKES(PROBE) | VIEWER_TAKES(PROBE_UNDO) | VIEWER_TAKES(PROBE_RESET) |
+                                              VIEWER_TAKES(PAINT) | VIEWER_TAKES(ERASE) | VIEWER_TAKES(START) | VIEWER_TAKES(PAUSE) |
+                                              VIEWER_TAKES(STEP) | VIEWER_TAKES(RESET) | VIEWER_TAKES(STATISTICS),
+                                     .opens = viewer_is_volume,
+                                     .expects = "a volume (.nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, .inr, .hdr or .tsc)",
+                                     .work = work,
+                                     .state = viewer_segment_state };

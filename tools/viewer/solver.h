@@ -71,6 +71,8 @@ void solver_load_image(struct solver *o, const char *name);
 void solver_keep_parameters(struct solver *o);
 const tsr_volume *solver_volume(const struct solver *o);
 int solver_reset(struct solver *o);
+tsr_status solver_take_mask(struct solver *o, const char *name); /* what a file holds becomes the surface */
+tsr_status solver_tell_statistics(struct solver *o);             /* pages learn volume, area and grey values of the inside */
 
 /* ---- times and counts: journal.c ----------------------------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,8 @@
 /* viewer/solver_image.c: the image that is segmented, the segmentations of it that begin, end and come back. */
 #include "solver.h"
 
+#include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,24 +10,6 @@
 const char *const solver_parameters[SOLVER_PARAMETERS] = { "target",           "epsilon",         "alpha",          "smoothing", "data_weight",
                                                            "data_floor",       "curvature_limit", "rescale_weight", "gradient",  "cfl",
                                                            "probe_deviations", "snapshots" };
-
-static int describe_image(struct solver *o, viewer_image *image, const tsr_volume *volume)
-{
-    tsr_statistics statistics;
-    int64_t counts[VIEWER_BINS + 3] = { 0 };
-    if (tsr_volume_check_finite(o->context, volume, image->name) != TSR_OK || tsr_volume_statistics(o->context, volume, &statistics) != TSR_OK)
-        return -1;
-    image->minimum = statistics.minimum;
-    image->maximum = statistics.maximum > statistics.minimum ? statistics.maximum : statistics.minimum + 1;
-    if (tsr_volume_histogram(o->context, volume, image->minimum, image->maximum, VIEWER_BINS, counts) != TSR_OK) return -1;
-    memcpy(image->histogram, counts, sizeof image->histogram);
-    double most = (double)statistics.count * 0.995, sum = 0;
-    int bin = 0;
-    while (bin < VIEWER_BINS - 1 && (sum += (double)counts[bin]) < most) bin++;
-    image->window_low = image->minimum;
-    image->window_high = image->minimum + (image->maximum - image->minimum) * (bin + 1) / VIEWER_BINS;
-    return 0;
-}
 
 /* Its numbers exactly. */
 char *solver_write_head(const tsr_segmentation *segmentation, const viewer_image *image)
@@ -109,39 +93,6 @@ void solver_exchange(struct solver *o, solver_kept *from, solver_kept *to)
     solver_measure(o);
 }
 
-static void take_image(viewer_session *s, viewer_image *image)
-{
-    const int64_t n[3] = { image->size.x, image->size.y, image->size.z };
-    pthread_mutex_lock(&s->lock);
-    image->references++; /* the session's */
-    s->image = image;
-    s->image_version++;
-    s->window_low = image->window_low;
-    s->window_high = image->window_high;
-    if (tsr_transfer_make(image->minimum < -200 ? TSR_TRANSFER_CT_SOFT : TSR_TRANSFER_MRI_HEAD, s->window_low, s->window_high, &s->transfer) !=
-        TSR_OK)
-        s->transfer = (tsr_transfer){ 0 };
-    for (int v = 0; v < VIEWER_VIEWS; v++) {
-        viewer_look *look = &s->look[v];
-        look->position = 0.5 * (double)(n[look->axis] - 1);
-        look->zoom = 1;
-        look->pan[0] = look->pan[1] = 0;
-        s->look_version[v]++;
-    }
-    viewer_session_changed(s);
-    pthread_mutex_unlock(&s->lock);
-}
-
-/* Who started the program with a file looks at its terminal, not at the page. */
-static void cannot_load(viewer_session *s, const char *error)
-{
-    pthread_mutex_lock(&s->lock);
-    if (s->first_load) snprintf(s->trouble, sizeof s->trouble, "%s", error);
-    s->first_load = 0;
-    pthread_mutex_unlock(&s->lock);
-    viewer_session_tell(s, "error", "%s", error);
-}
-
 void solver_load_image(struct solver *o, const char *name)
 {
     viewer_session *s = o->s;
@@ -149,12 +100,12 @@ void solver_load_image(struct solver *o, const char *name)
     viewer_image *image = NULL, *before = o->image;
     tsr_volume *on_device = NULL, *on_device_before = o->on_device;
     if (viewer_load_image(s, name, &image, error, sizeof error)) {
-        cannot_load(s, error);
+        viewer_cannot_load(s, error);
         return;
     }
     int good = tsr_context_device(o->context).kind == TSR_DEVICE_CPU || tsr_volume_copy(image->volume, o->context, &on_device) == TSR_OK;
     const tsr_volume *volume = on_device ? on_device : image->volume;
-    good = good && !describe_image(o, image, volume);
+    good = good && !viewer_image_describe(o->context, image, volume);
     if (good) {
         o->options = s->segment; /* set before the threads started */
         o->options.snapshots = o->options.snapshot_limit = VIEWER_UNDO_LEVELS;
@@ -164,7 +115,7 @@ void solver_load_image(struct solver *o, const char *name)
         good = !solver_begin(o, image, volume);
     }
     if (!good) {
-        cannot_load(s, tsr_error_message());
+        viewer_cannot_load(s, tsr_error_message());
         tsr_volume_destroy(&on_device);
         viewer_image_release(s, &image);
         return;
@@ -181,7 +132,7 @@ void solver_load_image(struct solver *o, const char *name)
     s->surface_ready = s->speed_ready = 0;
     pthread_mutex_unlock(&s->lock);
     viewer_free_given(o, stale, stale_speed);
-    take_image(s, image);
+    viewer_image_show(s, image, 1);
     viewer_image_release(s, &shared);
     viewer_image_release(s, &before);
     tsr_volume_destroy(&on_device_before);
@@ -201,4 +152,74 @@ int solver_reset(struct solver *o)
 {
     solver_keep_parameters(o);
     return solver_begin(o, o->image, solver_volume(o));
+}
+
+/* A mask (whole numbers) or a level set (real ones) of the served folder takes the place of the surface. */
+tsr_status solver_take_mask(struct solver *o, const char *name)
+{
+    char error[512] = "", note[200];
+    viewer_image *image = NULL;
+    tsr_volume *on_device = NULL;
+    if (viewer_load_image(o->s, name, &image, error, sizeof error)) {
+        viewer_session_tell(o->s, "error", "%s", error);
+        return TSR_OK; /* said; there is no surface now, and Undo brings the one before */
+    }
+    tsr_status status = tsr_volume_copy(image->volume, o->context, &on_device);
+    const tsr_dtype dtype = tsr_volume_dtype(image->volume);
+    const int real = dtype == TSR_F32 || dtype == TSR_F64;
+    if (status == TSR_OK)
+        status = real ? tsr_segmentation_from_field(o->segmentation, on_device) : tsr_segmentation_from_mask(o->segmentation, on_device);
+    snprintf(note, sizeof note, "the %s %.100s is where this begins: tessera segment --from-%s", real ? "field" : "mask", name,
+             real ? "field" : "mask");
+    if (status == TSR_OK) status = tsr_segmentation_note(o->segmentation, note);
+    tsr_volume_destroy(&on_device);
+    viewer_image_release(o->s, &image);
+    return status;
+}
+
+/* ---- statistics of the inside --------------------------------------------------------------------------------------------------------------------- */
+
+/* The image as real numbers, NaN outside: what statistics leave out. RETURNS NEW. */
+static tsr_status inside_of(struct solver *o, tsr_volume **inside)
+{
+    tsr_volume *mask = NULL, *here = NULL, *real = NULL, *host = NULL;
+    tsr_status status = tsr_segmentation_mask(o->segmentation, &mask);
+    if (status == TSR_OK) status = tsr_volume_copy(mask, NULL, &here);
+    if (status == TSR_OK) status = tsr_volume_convert(o->context, solver_volume(o), TSR_F32, &real);
+    if (status == TSR_OK) status = tsr_volume_copy(real, NULL, &host);
+    if (status == TSR_OK) {
+        const uint8_t *is = (const uint8_t *)tsr_volume_data_const(here);
+        float *values = (float *)tsr_volume_data(host);
+        for (int64_t i = 0, n = tsr_volume_count(host); i < n; i++)
+            if (!is[i]) values[i] = NAN;
+        status = tsr_volume_copy(host, o->context, inside);
+    }
+    tsr_volume_destroy(&mask);
+    tsr_volume_destroy(&here);
+    tsr_volume_destroy(&real);
+    tsr_volume_destroy(&host);
+    return status;
+}
+
+tsr_status solver_tell_statistics(struct solver *o)
+{
+    tsr_volume *inside = NULL;
+    tsr_statistics s = { 0 };
+    tsr_tiles_measures m = { 0 };
+    int64_t counts[VIEWER_BINS + 3] = { 0 };
+    tsr_status status = inside_of(o, &inside);
+    if (status == TSR_OK) status = tsr_volume_statistics(o->context, inside, &s);
+    if (status == TSR_OK) status = tsr_volume_histogram(o->context, inside, o->image->minimum, o->image->maximum, VIEWER_BINS, counts);
+    if (status == TSR_OK) status = tsr_tiles_measure(tsr_segmentation_tiles(o->segmentation), &m);
+    tsr_volume_destroy(&inside);
+    if (status != TSR_OK) return status;
+    const int any = s.count > 0;
+    json_t *list = json_array();
+    for (int i = 0; i < VIEWER_BINS; i++) json_array_append_new(list, json_integer((json_int_t)counts[i]));
+    viewer_session_tell_blob(
+        o->s, viewer_blob_json(json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:o}", "type", "statistics", "voxels", (json_int_t)s.count,
+                                         "volume", (double)s.count * fabs(tsr_geometry_determinant(&o->image->geometry)), "area", m.area, "mean",
+                                         any ? s.mean : 0, "deviation", any ? sqrt(s.variance) : 0, "minimum", any ? s.minimum : 0, "maximum",
+                                         any ? s.maximum : 0, "components", (json_int_t)m.components, "counts", list)));
+    return TSR_OK;
 }

@@ -1,179 +1,143 @@
-// The workbench: what ties windows, panel and server together. docs/guide/workbench.md is its manual.
+// The shell: connection, driving and watching, files, tabs, theme, keys, undo and redo, windows. What a page is for comes from a mode, an ES module that the
+// server names in its state (docs/guide/workbench-mode.md). docs/guide/workbench.md is the manual.
 import { Connection } from "./connection.js";
-import { Slider, ask, endWarnings, message, returnKeys, stem } from "./controls.js";
-import { Transfer } from "./transfer.js";
-import { Window } from "./windows.js";
+import { ask, endWarnings, message, returnKeys, stem } from "./controls.js";
+import { acceptFiles } from "./drop.js";
+import { Layout } from "./layout.js";
 
 const $ = (id) => document.getElementById(id);
 const link = new Connection();
-const bench = { link, driving: false, image: null, state: null, tool: "navigate", brush: 8, probeRadius: 3, cross: null, extent: 200 };
+export const shell = { link, driving: false, image: null, state: null, mode: null, tool: "navigate", brush: 8, cross: null, extent: 200, sliders: {}, windows: {}, keys: {},
+  $, message, endWarnings };
+const layout = new Layout(shell);
+shell.setLayout = (name) => layout.choose(name);
 
-// ---- windows ----
+// ---- the mode ----
 
-const windows = Object.fromEntries([...document.querySelectorAll(".window")].map((e) => [e.dataset.view, new Window(e, bench)]));
-const slices = [windows.source, windows.speed];
-
-bench.setCross = (voxel, from) => {
-  bench.cross = voxel.map((v, i) => (i === from.look.axis ? from.look.position : v));
-  for (const other of slices)
-    if (other !== from && other.look.axis !== from.look.axis) other.change({ position: Math.round(Math.max(0, bench.cross[other.look.axis])) });
-  for (const w of slices) w.draw();
-};
-// The windows of one direction show the same slice.
-bench.follow = (from) => {
-  for (const other of slices) if (other !== from && other.look.axis === from.look.axis) other.change({ position: from.look.position });
-};
-bench.under = (voxel, w) => {
-  if (!voxel || !bench.image || !w.inside(voxel)) return;
-  w.canvas.title = "";
-};
-
-link.addEventListener("frame", ({ detail: frame }) => windows[frame.view].show(frame));
-
-// ---- panel ----
-
-const set = (name) => (value) => link.input({ type: "set", name, value });
-const clip = (name) => (value) => windows.volume.change({ [name]: value });
-const windowRange = (low, high) => low < high && link.input({ type: "window", low, high }) > 0;
-const sliders = {
-  target: new Slider("target", { change: set("target") }),
-  epsilon: new Slider("epsilon", { least: 0, change: (v) => v > 0 && set("epsilon")(v) }),
-  alpha: new Slider("alpha", { max: 1, step: 0.01, least: 0, most: 1, change: set("alpha") }),
-  smoothing: new Slider("smoothing", { max: 4, step: 0.1, least: 0, change: set("smoothing") }),
-  brush: new Slider("brush", { min: 1, max: 40, step: 0.5, least: 0.1, change: (v) => { bench.brush = v; bench.probeRadius = Math.max(1, bench.brush / 3); } }),
-  low: new Slider("window-low", { change: (v) => windowRange(v, bench.state.window[1]) }),
-  high: new Slider("window-high", { change: (v) => windowRange(bench.state.window[0], v) }),
-  clip_offset: new Slider("clip_offset", { min: -1, max: 1, least: -1, most: 1, change: clip("clip_offset") }),
-  clip_azimuth: new Slider("clip_azimuth", { min: -180, max: 180, step: 1, least: -180, most: 180, change: clip("clip_azimuth") }),
-  clip_elevation: new Slider("clip_elevation", { min: -90, max: 90, step: 1, least: -90, most: 90, change: clip("clip_elevation") }),
-  quality: new Slider("quality", { min: 0.01, max: 1, least: 0.01, most: 1, change: clip("quality") }),
-};
-sliders.brush.set(bench.brush, false);
-
-const transfer = new Transfer($("histogram"), {
-  points: (points) => link.input({ type: "transfer", points }),
-  window: windowRange,
-  speed: (name, value) => set(name)(value),
-});
-link.addEventListener("histogram", ({ detail }) => transfer.takeHistogram(detail));
+let mounting = null;
+async function mount(name) {
+  const { default: mode } = await import(`./mode-${name}.js`);
+  document.body.dataset.mode = name;
+  $("panel").innerHTML = mode.panel;
+  $("saves").innerHTML = mode.saves.map(([what, label, title]) => `<button data-save="${what}" title="${title}">${label}</button>`).join("");
+  document.querySelector(".tools").innerHTML = mode.tools.map(({ id, label, sign, key, title }) =>
+    `<button role="radio" data-tool="${id}" aria-checked="false" title="${title} (${key})"><b aria-hidden="true">${sign}</b> <span>${label}</span> <kbd>${key}</kbd></button>`).join("");
+  $("keys").innerHTML = [...COMMON_KEYS, ...mode.help].map(([keys, what]) => `<div><dt>${keys}</dt><dd>${what}</dd></div>`).join("");
+  shell.mode = mode;
+  layout.build(mode);
+  for (const [what, , , ending] of mode.saves)
+    document.querySelector(`[data-save=${what}]`).addEventListener("click", () => {
+      const wanted = $("save-name").value.trim(), own = mode.endings?.test(wanted) && what !== "session" && what !== "picture" && !ending.startsWith("-") && wanted.endsWith(ending);
+      link.input({ type: "save", what, name: own ? wanted : (stem(wanted) || name) + ending, replace: $("replace").checked });
+    });
+  for (const tool of mode.tools) {
+    document.querySelector(`[data-tool=${tool.id}]`).addEventListener("click", () => chooseTool(tool.id));
+    shell.keys[tool.key] = () => chooseTool(tool.id);
+  }
+  mode.mount(shell);
+  chooseTool(mode.tools[0].id);
+  document.querySelector(".tools").addEventListener("keydown", (event) => { // one group, as radio buttons are
+    const ids = mode.tools.map((t) => t.id), by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    chooseTool(ids[(ids.indexOf(shell.tool) + by + ids.length) % ids.length]);
+    document.querySelector(`[data-tool=${shell.tool}]`).focus();
+  });
+}
 
 function chooseTool(tool) {
-  bench.tool = tool;
-  for (const button of document.querySelectorAll("[data-tool]")) button.setAttribute("aria-checked", button.dataset.tool === tool);
-  for (const w of Object.values(windows)) {
-    w.canvas.style.cursor = tool === "navigate" ? "crosshair" : w.flat ? "none" : "cell";
+  shell.tool = tool;
+  for (const button of document.querySelectorAll("[data-tool]")) {
+    button.setAttribute("aria-checked", button.dataset.tool === tool);
+    button.tabIndex = button.dataset.tool === tool ? 0 : -1;
+  }
+  shell.mode.toolChosen?.(tool);
+  for (const w of Object.values(shell.windows)) {
+    w.canvas.style.cursor = shell.mode.tools.find((t) => t.id === tool).brush ? "none" : tool === "navigate" ? "crosshair" : "cell";
     w.draw();
   }
 }
-for (const button of document.querySelectorAll("[data-tool]")) button.addEventListener("click", () => chooseTool(button.dataset.tool));
-chooseTool("navigate");
+shell.chooseTool = chooseTool;
 
-const run = {
-  start: () => {
-    endWarnings();
-    link.input({ type: bench.state?.running ? "pause" : "start" });
-  },
-  step: (event) => link.input({ type: "step", count: event?.shiftKey ? 1 : 10 }),
-  undo: () => link.input({ type: "undo" }),
-  redo: () => link.input({ type: "redo" }),
-  reset: () => link.input({ type: "reset" }),
-  "probe-undo": () => link.input({ type: "probe-undo" }),
-  "probe-reset": () => link.input({ type: "probe-reset" }),
-  drive: () => link.send({ type: "drive" }),
-  "window-reset": () => bench.image && windowRange(bench.image.window_low, bench.image.window_high),
-  load: async () => {
-    const name = $("files").value;
-    if (!name) return;
-    if (!/\.(session|txt)$/.test(name) && bench.state?.unsaved) { // of a session Undo goes back
-      $("ask-load-name").textContent = name;
-      if (!(await ask("ask-load"))) return;
-    }
-    endWarnings();
-    link.input({ type: "load", name });
-  },
-  "help-button": () => $("help").showModal(),
-  theme: () => setTheme(document.documentElement.dataset.theme === "light" ? "dark" : "light"),
+// ---- places ----
+
+shell.slices = () => Object.values(shell.windows).filter((w) => w.flat);
+shell.setCross = (voxel, from) => {
+  shell.picking = undefined;
+  shell.cross = voxel.map((v, i) => (i === from.look.axis ? from.look.position : v));
+  for (const other of shell.slices())
+    if (other !== from && other.look.axis !== from.look.axis) other.change({ position: Math.round(Math.max(0, shell.cross[other.look.axis])) });
+  for (const w of shell.slices()) w.draw();
 };
-for (const [id, action] of Object.entries(run)) $(id).addEventListener("click", action);
-returnKeys(document);
-$("speed").addEventListener("change", () => windows.speed.change({ speed: $("speed").value }));
-$("mode").addEventListener("change", () => windows.volume.change({ mode: $("mode").value }));
-$("probe-sets").addEventListener("change", () => { bench.probesColours = $("probe-sets").value === "colours"; });
-$("clip").addEventListener("change", () => windows.volume.change({ clip: $("clip").checked }));
-$("preset").addEventListener("change", () => {
-  if ($("preset").value) link.input({ type: "transfer", preset: $("preset").value });
-  $("preset").value = "";
+// The windows of one direction show the same slice.
+shell.follow = (from) => {
+  for (const other of shell.slices()) if (other !== from && other.look.axis === from.look.axis) other.change({ position: from.look.position });
+};
+// What lies under the cursor: place at once, values when the server has said them.
+let asked = 0, place = "", waiting = null;
+shell.under = (voxel, w) => {
+  if (!voxel || !shell.image || !w.inside(voxel)) return;
+  const v = voxel.map(Math.round), a = shell.image.affine, mm = a && [0, 1, 2].map((r) => a[4 * r] * voxel[0] + a[4 * r + 1] * voxel[1] + a[4 * r + 2] * voxel[2] + a[4 * r + 3]);
+  place = `voxel ${v.join(", ")}${mm ? `  ·  ${mm.map((x) => x.toFixed(1)).join(", ")} mm` : ""}`;
+  $("under").textContent = place;
+  const at = voxel.map((x, i) => (i === w.look.axis ? w.look.position : x));
+  if (!waiting) setTimeout(() => { link.send({ type: "value", at: waiting, id: (asked = (Math.random() * 2 ** 31) >>> 0) }); waiting = null; }, 50);
+  waiting = at;
+};
+link.addEventListener("value", ({ detail }) => {
+  if (detail.id !== asked) return;
+  const level = detail.level === null ? "" : `  ·  ${detail.level < 0 ? "inside" : "outside"}, ${Math.abs(detail.level).toFixed(1)} mm from the surface`;
+  $("under").textContent = place + (detail.grey === null ? "" : `  ·  grey value ${+detail.grey.toPrecision(4)}`) + level;
 });
-for (const type of ["pointerdown", "focus"]) $("files").addEventListener(type, () => link.send({ type: "files" }));
-addEventListener("focus", () => link.send({ type: "files" }));
 
-const ENDING = { mask: "-mask.nii.gz", mesh: ".ply", field: "-field.nii.gz", picture: ".png", session: ".session" };
-for (const button of document.querySelectorAll("[data-save]"))
-  button.addEventListener("click", () => {
-    const what = button.dataset.save, name = (stem($("save-name").value) || "segmentation") + ENDING[what];
-    link.input({ type: "save", what, name, replace: $("replace").checked });
-  });
+link.addEventListener("frame", ({ detail: frame }) => shell.windows[frame.view]?.show(frame));
+link.addEventListener("histogram", ({ detail }) => { shell.histogram = detail; shell.mode?.histogram?.(detail); });
+link.addEventListener("statistics", ({ detail }) => shell.mode?.statistics?.(detail));
 
 // ---- what the server says ----
 
 function showImage(image) {
-  const fresh = image?.name !== bench.image?.name || image?.version !== bench.image?.version;
-  bench.image = image;
-  $("image-name").textContent = image ? image.name : "no image";
-  $("image-about").textContent = image ? `${image.size.join(" × ")}, ${image.spacing.map((v) => +v.toPrecision(3)).join(" × ")} mm` : "";
+  const fresh = image?.name !== shell.image?.name || image?.version !== shell.image?.version;
+  shell.image = image;
+  $("image-name").textContent = image ? image.name : "no file";
+  $("image-about").textContent = !image ? "" : !image.volume ? `voxels of ${+image.spacing[0].toPrecision(3)} mm` : `${image.size.join(" × ")}, ${image.spacing.map((v) => +v.toPrecision(3)).join(" × ")} mm`;
   document.title = image ? `${image.name} – tessera` : "tessera workbench";
   if (!image || !fresh) return;
-  const range = image.maximum - image.minimum, step = range / 512;
-  bench.extent = Math.max(...image.size.map((n, i) => n * image.spacing[i]));
-  bench.cross = image.size.map((n) => (n - 1) / 2);
-  for (const id of ["target", "low", "high"]) sliders[id].limits(image.minimum, image.maximum, step, image.minimum, image.maximum);
-  sliders.epsilon.limits(step, range / 2, step, 0, range);
-  sliders.smoothing.limits(0, 4, 0.1, 0, bench.extent / 4);
-  sliders.brush.limits(Math.min(1, bench.extent / 50), Math.max(1, Math.round(bench.extent / 5)), bench.extent > 50 ? 0.5 : bench.extent / 500, bench.extent / 1000, bench.extent / 2);
-  sliders.brush.set(+(bench.extent / 25).toPrecision(2), true);
-  $("save-name").value = stem(image.name) || image.name;
+  shell.extent = Math.max(...image.size.map((n, i) => n * image.spacing[i]));
+  shell.cross = image.size.map((n) => (n - 1) / 2);
+  if (!$("save-name").value || $("save-name").dataset.of !== image.name) $("save-name").value = stem(image.name) || image.name;
+  $("save-name").dataset.of = image.name;
+  shell.mode.imageChanged?.(image);
 }
 
-link.addEventListener("state", ({ detail: state }) => {
-  if (bench.state && bench.state.session !== state.session)
-    message("The server was started anew: surface, probes and steps of before are gone unless they were saved. Saved sessions can be loaded.", "warning");
-  bench.state = state;
+async function takeState(state) {
+  if (!shell.mode) await (mounting ??= mount(state.mode));
+  if (shell.state && shell.state.session !== state.session)
+    message("The server was started anew: what was done before is gone unless it was saved. Saved sessions can be loaded.", "warning");
+  shell.state = state;
   showImage(state.image);
-  for (const name of ["target", "epsilon", "alpha", "smoothing"]) sliders[name].take(state[name]);
-  sliders.low.take(state.window[0]);
-  sliders.high.take(state.window[1]);
-  for (const [view, w] of Object.entries(windows)) w.take(state.views[view], state.image);
-  const look = state.views.volume;
-  for (const name of ["clip_offset", "clip_azimuth", "clip_elevation", "quality"]) sliders[name].take(look[name]);
-  $("mode").value = look.mode;
-  $("speed").value = state.views.speed.speed;
-  $("clip").checked = look.clip;
-  $("quality-row").hidden = look.mode !== "mip";
-  transfer.take(state);
-  $("start").textContent = state.busy ? `${state.busy} …` : state.running ? "❚❚ Pause" : "▶ Start";
-  $("start").disabled = !!state.busy || !state.image;
-  $("step").disabled = state.running || !state.surface;
+  for (const [view, w] of Object.entries(shell.windows)) w.take(state.views[view], state.image);
+  if (performance.now() - (shell.picking ?? -1e9) < 2000) { // the cross goes where the 3-D window was clicked, slice by slice
+    for (const w of shell.slices()) shell.cross[state.views[w.view].axis] = state.views[w.view].position;
+    for (const w of shell.slices()) w.draw();
+  }
   $("undo").disabled = !state.undo;
   $("redo").disabled = !state.redo;
-  $("no-surface").hidden = !state.image || state.surface || (look.mode !== "surface" && look.mode !== "inside");
-  $("n-steps").textContent = state.steps.toLocaleString("en");
-  $("n-rate").textContent = state.running ? Math.round(state.steps_per_second).toLocaleString("en") : "–";
-  $("n-volume").textContent = state.volume >= 1000 ? `${(state.volume / 1000).toPrecision(4)} ml` : `${Math.round(state.volume)} mm³`;
-  $("n-active").textContent = state.surface && !state.active_voxels ? "–" : state.active_voxels >= 10000 ? `${Math.round(state.active_voxels / 1000)} k` : state.active_voxels;
-  $("probe-text").textContent = state.probe.count ? `probed ${state.probe.mean.toPrecision(3)} ± ${state.probe.deviation.toPrecision(2)} (${state.probe.count})` : "not probed yet";
-});
+  shell.mode.state?.(state);
+}
+link.addEventListener("state", ({ detail }) => takeState(detail));
 
 link.addEventListener("driver", ({ detail }) => {
-  const driving = detail.driver === detail.you, began = driving && !bench.driving;
-  bench.driving = driving;
+  const driving = detail.driver === detail.you, began = driving && !shell.driving;
+  shell.driving = driving;
   document.body.classList.toggle("watching", !driving);
   $("drive").hidden = driving;
   $("pages").textContent = detail.clients > 1 ? `${detail.clients} pages` : "";
-  if (began) for (const w of Object.values(windows)) w.resize();
+  if (began) for (const w of Object.values(shell.windows)) w.resize();
 });
 link.addEventListener("error", ({ detail }) => {
   message(detail.text, "error");
-  for (const slider of Object.values(sliders)) slider.restore();
+  for (const slider of Object.values(shell.sliders)) slider.restore();
 });
 link.addEventListener("warning", ({ detail }) => message(detail.text, "warning"));
 link.addEventListener("notice", ({ detail }) => message(detail.text, "notice"));
@@ -193,6 +157,17 @@ link.addEventListener("files", ({ detail }) => {
   $("files").replaceChildren(...detail.names.map((name) => new Option(name)));
   if (detail.names.includes(chosen)) $("files").value = chosen;
 });
+link.addEventListener("tabs", ({ detail }) => {
+  $("tabs").hidden = detail.tabs.length < 2;
+  $("tabs").replaceChildren(...detail.tabs.map(({ tab, mode, name }) => {
+    const anchor = document.createElement("a");
+    anchor.href = tab ? `?tab=${tab}` : "?";
+    anchor.textContent = name || mode;
+    anchor.title = `${mode}: ${name}`;
+    if (tab === detail.tab) anchor.setAttribute("aria-current", "page");
+    return anchor;
+  }));
+});
 link.addEventListener("open", () => {
   $("lost").hidden = true;
   $("link").classList.add("on");
@@ -205,7 +180,7 @@ const LOST = { none: "No connection to the server: what the windows show is old.
   stranger: "The server was started anew and does not know this address: what the windows show is old. Open the address that it has printed." };
 link.addEventListener("closed", ({ detail }) => {
   $("lost").textContent = LOST[detail.reason];
-  bench.driving = false;
+  shell.driving = false;
   document.body.classList.add("watching");
   $("drive").hidden = true;
   $("lost").hidden = false;
@@ -214,15 +189,39 @@ link.addEventListener("closed", ({ detail }) => {
   $("link").setAttribute("aria-label", "no connection");
 });
 
-// ---- keys, theme, meter ----
+// ---- buttons and keys of every mode ----
 
+shell.load = async (name, as) => {
+  if (!name) return;
+  if (!as && (shell.state?.mode === "sculpt" || !/\.(session|txt)$/.test(name)) && shell.state?.unsaved) { // of a session of segmentation Undo goes back
+    $("ask-load-name").textContent = name;
+    if (!(await ask("ask-load"))) return;
+  }
+  endWarnings();
+  link.input({ type: "load", name, ...(as ? { as } : {}) });
+};
+const actions = { undo: () => link.input({ type: "undo" }), redo: () => link.input({ type: "redo" }), drive: () => link.send({ type: "drive" }),
+  load: () => shell.load($("files").value), open: () => $("files").value && link.send({ type: "open", name: $("files").value }), "help-button": () => $("help").showModal(),
+  theme: () => setTheme(document.documentElement.dataset.theme === "light" ? "dark" : "light") };
+for (const [id, action] of Object.entries(actions)) $(id).addEventListener("click", action);
+returnKeys(document);
+for (const type of ["pointerdown", "focus"]) $("files").addEventListener(type, () => link.send({ type: "files" }));
+addEventListener("focus", () => link.send({ type: "files" }));
+acceptFiles(shell);
+
+const COMMON_KEYS = [["Wheel, <kbd>↑</kbd> <kbd>↓</kbd>", "next slice; in the 3-D window nearer"],
+  ["Ctrl + wheel, pinch, <kbd>+</kbd> <kbd>−</kbd>", "zoom; with the mouse about its place"],
+  ["Shift + drag, middle drag, two fingers", "move the picture"],
+  ["Drag in the 3-D window, <kbd>←</kbd> <kbd>→</kbd>", "turn (navigate); a click sets the cross"],
+  ["<kbd>A</kbd> <kbd>M</kbd> <kbd>0</kbd> <kbd>W</kbd>", "next slice direction, enlarge the window, whole picture, next layout"],
+  ["<kbd>Z</kbd> <kbd>Y</kbd>", "undo, redo"], ["<kbd>[</kbd> <kbd>]</kbd>", "smaller, larger brush"]];
+const brush = (factor) => () => shell.sliders.brush?.set(shell.brush * factor, true);
+Object.assign(shell.keys, { z: actions.undo, y: actions.redo, "[": brush(1 / 1.15), "]": brush(1.15), "?": actions["help-button"], w: () => layout.next() });
 document.addEventListener("keydown", (event) => {
   if (event.target.matches("input[type=text], input[type=number], select, dialog *") || event.altKey || event.metaKey) return;
   if (event.ctrlKey && !"zyZ".includes(event.key)) return;
-  const keys = { 1: () => chooseTool("navigate"), 2: () => chooseTool("probe"), 3: () => chooseTool("paint"), 4: () => chooseTool("erase"), " ": run.start, s: run.step, z: run.undo,
-    y: run.redo, "[": () => sliders.brush.set(bench.brush / 1.15, true), "]": () => sliders.brush.set(bench.brush * 1.15, true), "?": run["help-button"] };
-  const key = event.key.toLowerCase(), action = key === "z" && event.shiftKey ? run.redo : keys[key];
-  if (!action || (event.key === " " && event.target.matches("button, input:not([type=range])"))) return; // who came to a button by Tab presses it
+  const key = event.key.toLowerCase(), action = key === "z" && event.shiftKey ? actions.redo : shell.keys[key];
+  if (!action || (event.key === " " && event.target.matches("button, a, summary, input:not([type=range])"))) return; // who came to a button by Tab presses it
   event.preventDefault();
   action(event);
 });
@@ -240,4 +239,4 @@ setInterval(() => {
   $("meter").textContent = s.pictures ? `${s.pictures.toFixed(0)} pictures/s` + (s.median === null ? "" : `, ${s.median.toFixed(0)} ms`) : ""; // empty at rest
 }, 500);
 
-window.tessera = { bench, link, windows, sliders, statistics: (clear) => link.statistics(clear) }; // for tests and the curious
+window.tessera = { bench: shell, link, windows: shell.windows, sliders: shell.sliders, statistics: (clear) => link.statistics(clear) }; // for tests and the curious

@@ -1,7 +1,7 @@
 // The socket: JSON both ways, pictures one way, and the clock of inputs: how long until a picture shows them.
 
 const AGAIN = 1500; // milliseconds before the next try
-const HEADER = 96, VIEWS = ["source", "speed", "volume"];
+const HEADER = 96, VIEWS = ["source", "speed", "volume", "second", "third"];
 
 export class Connection extends EventTarget {
   constructor() {
@@ -10,7 +10,7 @@ export class Connection extends EventTarget {
     this.waiting = new Map(); // input -> { time, edit, view }
     this.latencies = [];
     this.shown = []; // times of pictures
-    this.byView = { source: [], speed: [], volume: [] };
+    this.byView = Object.fromEntries(VIEWS.map((view) => [view, []]));
     this.patience = { ping: 5000, silence: 7000 }; // milliseconds: between two pings, until one without an answer is the end of the line
     this.pings = 0;
     this.connect();
@@ -18,7 +18,7 @@ export class Connection extends EventTarget {
   }
 
   connect() {
-    const here = new URL("socket", location.href);
+    const tab = new URLSearchParams(location.search).get("tab"), here = new URL(tab ? `socket/${tab}` : "socket", location.href);
     here.protocol = here.protocol === "https:" ? "wss:" : "ws:";
     this.socket = new WebSocket(here);
     this.socket.binaryType = "arraybuffer";
@@ -69,7 +69,7 @@ export class Connection extends EventTarget {
   // Is there a server, and does it know this address?
   async reason() {
     try {
-      const answer = await fetch(location.href, { cache: "no-store", signal: AbortSignal.timeout(3000) });
+      const answer = await fetch(location.pathname, { cache: "no-store", signal: AbortSignal.timeout(3000) });
       return answer.status === 404 || answer.status === 403 ? "stranger" : answer.ok ? "busy" : "none";
     } catch {
       return "none";
@@ -92,7 +92,7 @@ export class Connection extends EventTarget {
   // A message whose effect is to be seen: its number comes back with the picture that shows it.
   input(message) {
     const id = ++this.lastInput;
-    const look = message.type === "view" || message.type === "window" || message.type === "transfer";
+    const look = message.type === "view" || ["window", "transfer", "mask", "isovalue"].includes(message.type);
     this.waiting.set(id, { time: performance.now(), edit: !look, view: message.view });
     if (this.waiting.size > 500) this.waiting.delete(this.waiting.keys().next().value);
     this.send({ ...message, input: id });

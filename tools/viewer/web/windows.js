@@ -1,11 +1,13 @@
-// The three windows: pictures from the server, the cross and the brush on top, mouse, touch and keys.
+// A window: a picture from the server, the cross, the scale and what the mode draws on top. Mouse, touch and keys: hand.js.
+import { Hand } from "./hand.js";
+import { drawCube, drawScale } from "./overlay.js";
 
-const NOTCH = 50; // pixels of a wheel for a slice
 const PLANES = ["Sagittal", "Coronal", "Axial"];
 const EDGES = { 0: ["A", "P", "S", "I"], 1: ["R", "L", "S", "I"], 2: ["R", "L", "A", "P"] }; // left, right, top, bottom, by world axis
 
-export class Window {
+export class Window extends Hand {
   constructor(element, bench) {
+    super();
     this.element = element;
     this.bench = bench;
     this.view = element.dataset.view;
@@ -23,8 +25,16 @@ export class Window {
   }
 
   get flat() { return this.view !== "volume"; }
+  get shown() { return !this.element.hidden; }
+
+  shownOrNot() {
+    if (!this.bench.driving) return;
+    if (this.shown) this.resize();
+    else this.bench.link.input({ type: "view", view: this.view, visible: false });
+  }
 
   resize() {
+    if (!this.shown) return;
     const ratio = Math.min(devicePixelRatio || 1, 1.5), box = this.canvas.getBoundingClientRect();
     const width = Math.round(box.width * ratio), height = Math.round(box.height * ratio);
     if (width < 16 || height < 16) return;
@@ -35,7 +45,7 @@ export class Window {
     }
     const fits = Math.min(1, 4096 / Math.max(width, height));
     if (this.bench.driving)
-      this.bench.link.input({ type: "view", view: this.view, width: Math.max(16, Math.floor(width * fits)), height: Math.max(16, Math.floor(height * fits)) });
+      this.bench.link.input({ type: "view", view: this.view, visible: true, width: Math.max(16, Math.floor(width * fits)), height: Math.max(16, Math.floor(height * fits)) });
   }
 
   show(frame) {
@@ -107,7 +117,12 @@ export class Window {
     c.clearRect(0, 0, width, height);
     if (!this.frame) return;
     c.drawImage(this.frame.bitmap, box.x, box.y, box.width, box.height);
-    if (!this.flat) return;
+    if (!this.flat) {
+      if (this.frame.zoom) drawCube(c, this);
+      this.bench.mode.draw?.(c, this);
+      return;
+    }
+    if (this.bench.image?.volume !== undefined) drawScale(c, this);
     const cross = this.bench.cross;
     if (cross && this.bench.tool === "navigate") {
       const [x, y] = this.place(cross);
@@ -120,232 +135,16 @@ export class Window {
       }
       c.stroke();
     }
-    if (this.hover && this.bench.tool !== "navigate") {
-      const probe = this.bench.tool === "probe", radius = Math.max(3, (probe ? this.bench.probeRadius : this.bench.brush) / this.pixel);
-      c.strokeStyle = { probe: "#5ac8fa", paint: "#f2c230", erase: "#ff7b72" }[this.bench.tool];
-      c.lineWidth = 1.5;
-      c.beginPath();
-      c.arc(this.hover[0], this.hover[1], radius, 0, 2 * Math.PI);
-      c.stroke();
-    }
+    this.bench.mode.draw?.(c, this);
   }
 
-  // ---- input ----
-
-  change(change) {
-    Object.assign(this.look, change);
-    this.pending = { ...this.pending, ...change };
-    this.schedule();
-  }
-
-  // One message per picture of the screen, with the newest of everything.
-  schedule() {
-    if (this.scheduled) return;
-    this.scheduled = requestAnimationFrame(() => {
-      this.scheduled = 0;
-      if (this.pending) this.bench.link.input({ type: "view", view: this.view, ...this.pending });
-      this.pending = null;
-      if (this.stroke?.next) this.sendStroke();
-    });
-  }
-
-  at(event) {
-    const box = this.canvas.getBoundingClientRect();
-    return [((event.clientX - box.left) / box.width) * this.canvas.width, ((event.clientY - box.top) / box.height) * this.canvas.height];
-  }
-
-  turnSlice(by) {
-    const size = this.bench.image?.size;
-    if (!size) return;
-    const position = Math.min(size[this.look.axis] - 1, Math.max(0, Math.round(this.look.position) + by));
-    this.bench.cross = this.bench.cross?.map((v, i) => (i === this.look.axis ? position : v));
-    this.change({ position });
-    this.bench.follow(this);
-  }
-
-  // What lies under `at` (canvas pixels) stays there.
-  zoom(factor, at) {
-    const zoom = Math.min(40, Math.max(0.2, this.look.zoom * factor)), grown = this.pixelAt(zoom) - this.pixelAt(this.look.zoom), box = this.frameBox;
-    const pan = at && [0, 1].map((i) => this.look.pan[i] + (at[i] - (i ? box.y + box.height / 2 : box.x + box.width / 2)) * grown);
-    this.change(pan ? { zoom, pan } : { zoom });
-  }
-
-  pan(dx, dy) {
-    const unit = this.pixelAt(this.look.zoom) || this.bench.extent / this.canvas.height / this.look.zoom;
-    this.change({ pan: [this.look.pan[0] + dx * unit, this.look.pan[1] + dy * unit] });
-  }
-
-  setCross(at) {
-    const voxel = this.voxel(...at);
-    if (voxel && this.inside(voxel)) this.bench.setCross(voxel, this);
-  }
-
-  begin(event, at) {
-    const tool = this.bench.tool, pan = event.button === 1 || event.button === 2 || event.shiftKey;
-    if (pan) this.drag = "pan";
-    else if (tool === "navigate") {
-      this.drag = this.flat ? "cross" : "turn";
-      if (this.flat) this.setCross(at);
-    } else if (!this.flat) {
-      this.drag = "pick";
-      this.stroke = { next: at, first: true };
-      this.schedule();
-    } else {
-      const voxel = this.voxel(...at);
-      if (!voxel || !this.inside(voxel)) return;
-      this.drag = "stroke";
-      this.stroke = { last: voxel, next: voxel, first: true };
-      this.schedule();
-    }
-  }
-
-  // A finger may be the first of two: it paints when it has moved or stayed for a while, or when it is lifted.
-  beginTouch(event, at) {
-    this.touch = { event, at, timer: setTimeout(() => this.settleTouch(), 120) };
-  }
-
-  settleTouch() {
-    const { event, at, timer } = this.touch;
-    clearTimeout(timer);
-    this.touch = null;
-    this.begin(event, at);
-  }
-
-  dropTouch() {
-    clearTimeout(this.touch?.timer);
-    this.touch = this.stroke = null;
-    this.drag = null;
-  }
-
-  // The server continues the stroke from where the last ray met something.
-  sendPick() {
-    const { next, first } = this.stroke, tool = this.bench.tool, box = this.frameBox, x = (next[0] - box.x) / box.width, y = (next[1] - box.y) / box.height;
-    this.stroke.next = null;
-    if (x < 0 || x > 1 || y < 0 || y > 1) return;
-    this.stroke.first = false;
-    this.bench.link.input({ type: "pick", x, y, action: tool, begin: first, radius: tool === "probe" ? this.bench.probeRadius : this.bench.brush,
-      ...(tool === "probe" && this.bench.probesColours ? { colours: true } : {}) });
-  }
-
-  sendStroke() {
-    if (!this.flat) return this.sendPick();
-    const { last, next, first } = this.stroke, tool = this.bench.tool;
-    if (tool === "probe")
-      this.bench.link.input({ type: "probe", at: next, radius: this.bench.probeRadius,
-        ...(this.bench.probesColours ? { colours: true, begin: first } : {}) });
-    else this.bench.link.input({ type: tool, from: last, ...(first ? { begin: true } : { to: next }), radius: this.bench.brush });
-    this.stroke = { last: next, next: null, first: false };
-  }
-
-  move(event, at) {
-    const before = this.pointers.get(event.pointerId);
-    const [dx, dy] = [at[0] - before[0], at[1] - before[1]];
-    this.pointers.set(event.pointerId, at);
-    if (this.touch && Math.hypot(at[0] - this.touch.at[0], at[1] - this.touch.at[1]) > 12) this.settleTouch();
-    if (this.pointers.size === 2) { // two fingers: move and zoom
-      const [a, b] = [...this.pointers.values()], apart = Math.hypot(a[0] - b[0], a[1] - b[1]);
-      if (this.apart) this.zoom(apart / this.apart, [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2]);
-      this.apart = apart;
-      return this.pan(dx / 2, dy / 2);
-    }
-    if (this.drag === "pan") this.pan(dx, dy);
-    else if (this.drag === "turn")
-      this.change({ azimuth: this.look.azimuth - (dx / this.canvas.width) * 240, elevation: Math.min(89, Math.max(-89, this.look.elevation + (dy / this.canvas.height) * 180)) });
-    else if (this.drag === "cross") this.setCross(at);
-    else if (this.drag === "pick") {
-      this.stroke.next = at;
-      this.schedule();
-    } else if (this.drag === "stroke") {
-      const voxel = this.voxel(...at);
-      if (voxel && this.inside(voxel)) this.stroke.next = voxel;
-      this.schedule();
-    }
-  }
-
-  listen() {
-    const canvas = this.canvas, allowed = () => this.bench.driving && this.bench.image;
-    canvas.addEventListener("pointerdown", (event) => {
-      canvas.focus();
-      if (!allowed()) return;
-      canvas.setPointerCapture(event.pointerId);
-      this.pointers.set(event.pointerId, this.at(event));
-      this.apart = 0;
-      if (this.pointers.size > 1) this.dropTouch();
-      else if (event.pointerType === "touch" && this.bench.tool !== "navigate") this.beginTouch(event, this.at(event));
-      else this.begin(event, this.at(event));
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      const at = this.at(event);
-      this.hover = event.pointerType === "touch" ? null : at;
-      if (this.pointers.has(event.pointerId) && allowed()) this.move(event, at);
-      if (this.flat && this.bench.tool !== "navigate") this.draw();
-      if (this.flat) this.bench.under(this.voxel(...at), this);
-    });
-    for (const type of ["pointerup", "pointercancel"])
-      canvas.addEventListener(type, (event) => {
-        if (this.touch && type === "pointerup" && allowed()) this.settleTouch();
-        else if (this.touch) this.dropTouch();
-        this.pointers.delete(event.pointerId);
-        this.drag = this.pointers.size ? this.drag : null;
-      });
-    canvas.addEventListener("pointerleave", () => {
-      this.hover = null;
-      this.draw();
-    });
-    canvas.addEventListener("contextmenu", (event) => event.preventDefault());
-    canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      if (!allowed()) return;
-      this.wheel(event);
-    }, { passive: false });
-    canvas.addEventListener("keydown", (event) => this.key(event));
-    this.element.querySelector(".maximise").addEventListener("click", () => this.maximise());
-    this.slider?.addEventListener("input", () => this.turnSlice(this.slider.value - Math.round(this.look.position)));
-    this.axis?.addEventListener("change", () => this.turnTo(+this.axis.value));
-  }
-
-  // A notch of a wheel is one slice; the many small events of a trackpad add up to one.
-  wheel(event) {
-    const delta = event.deltaY * [1, 33, 100][event.deltaMode];
-    if (event.ctrlKey || !this.flat) // a pinch of a trackpad comes with Ctrl, in small steps
-      return this.zoom(Math.exp(-delta * (event.ctrlKey && Math.abs(delta) < 50 ? 0.01 : 0.0015)), this.at(event));
-    if (event.timeStamp - this.wheeled > 300 || delta * this.rolled < 0) this.rolled = 0;
-    this.wheeled = event.timeStamp;
-    this.rolled += delta;
-    if (Math.abs(this.rolled) < NOTCH) return;
-    this.turnSlice(this.rolled > 0 ? -1 : 1);
-    this.rolled %= NOTCH;
-  }
-
-  turnTo(axis) {
-    const size = this.bench.image?.size;
-    if (!size) return;
-    const cross = this.bench.cross;
-    this.change({ axis, position: Math.round(cross ? cross[axis] : (size[axis] - 1) / 2), pan: [0, 0], zoom: 1 });
-  }
-
-  maximise() {
-    const all = this.element.parentElement, on = !this.element.classList.contains("big");
-    all.classList.toggle("one", on);
-    for (const other of all.children) other.classList.toggle("big", on && other === this.element);
-  }
-
-  key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const keys = {
-      ArrowUp: () => (this.flat ? this.turnSlice(1) : this.change({ elevation: Math.min(89, this.look.elevation + 5) })),
-      ArrowDown: () => (this.flat ? this.turnSlice(-1) : this.change({ elevation: Math.max(-89, this.look.elevation - 5) })),
-      ArrowLeft: () => (this.flat ? this.pan(20, 0) : this.change({ azimuth: this.look.azimuth - 5 })),
-      ArrowRight: () => (this.flat ? this.pan(-20, 0) : this.change({ azimuth: this.look.azimuth + 5 })),
-      "+": () => this.zoom(1.2), "=": () => this.zoom(1.2), "-": () => this.zoom(1 / 1.2),
-      0: () => this.change({ zoom: 1, pan: [0, 0] }),
-      m: () => this.maximise(),
-      a: () => this.flat && this.turnTo((this.look.axis + 1) % 3),
-    };
-    const action = keys[event.key] || keys[event.key.toLowerCase()];
-    if (!action || (!this.bench.driving && event.key !== "m")) return;
-    event.preventDefault();
-    event.stopPropagation();
-    action();
+  // The circle of a brush under the cursor; radius in world units.
+  drawBrush(c, radius, colour) {
+    if (!this.hover || !this.frame) return;
+    c.strokeStyle = colour;
+    c.lineWidth = 1.5;
+    c.beginPath();
+    c.arc(this.hover[0], this.hover[1], Math.max(3, radius / this.pixel), 0, 2 * Math.PI);
+    c.stroke();
   }
 }
