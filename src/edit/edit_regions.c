@@ -112,7 +112,7 @@ tsr_status tsr_editor_keep_in(tsr_editor *editor, const char *object, const tsr_
 tsr_status tsr_editor_components_in(const tsr_editor *editor, const char *object, const tsr_selection *selection, tsr_component *components,
                                     int64_t room, int64_t *count)
 {
-    TSR_NEEDS(editor, selection, components, count);
+    TSR_NEEDS(editor, selection, count);
     int32_t slot;
     tsr_tiles *inner = NULL;
     *count = 0;

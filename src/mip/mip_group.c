@@ -231,7 +231,7 @@ static tsr_status draw_parts(tsr_mip_group *g, tsr_mip_picture *p, const tsr_mip
 tsr_status tsr_mip_group_render(tsr_mip_group *group, const tsr_mip_view *view, const tsr_mip_render_options *options, tsr_mip_frame *frame,
                                 tsr_mip_statistics *statistics)
 {
-    TSR_NEEDS(group, view, frame, statistics);
+    TSR_NEEDS(group, view, frame);
     tsr_mip_picture *p;
     int64_t count = 0;
     const size_t bytes = (size_t)group->count * sizeof *p;

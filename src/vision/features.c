@@ -158,7 +158,7 @@ static tsr_status require_index(const tsr_features *f, int32_t image, int32_t in
 tsr_status tsr_features_mask(tsr_features *features, const tsr_volume *frames, const tsr_volume *previous, int32_t index, tsr_volume **mask)
 {
     TSR_RETURNS(mask);
-    TSR_NEEDS(features, frames, previous);
+    TSR_NEEDS(features, frames);
     tsr_status status;
     tsr_features_job job;
     TSR_TRY(require_index(features, 0, index));
@@ -222,7 +222,7 @@ static void one_image(tsr_features_job *job, int32_t image)
 tsr_status tsr_features_exact(tsr_features *features, const tsr_volume *frames, const tsr_volume *previous, int32_t image, int32_t index,
                               tsr_feature *found, int64_t room, int64_t *total)
 {
-    TSR_NEEDS(features, frames, previous, total);
+    TSR_NEEDS(features, frames, total);
     tsr_status status;
     tsr_features_job job;
     tsr_volume *mask = NULL, *labels = NULL;

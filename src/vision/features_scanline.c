@@ -101,7 +101,7 @@ static void scan_row(struct scan *s, const tsr_feature_test *test, const tsr_fra
 tsr_status tsr_features_scanline(tsr_features *features, const tsr_volume *frames, const tsr_volume *previous, int32_t image, int32_t index,
                                  tsr_feature *found)
 {
-    TSR_NEEDS(features, frames, previous, found);
+    TSR_NEEDS(features, frames, found);
     tsr_features_job job;
     void *memory = NULL;
     *found = (tsr_feature){ 0 };

@@ -505,7 +505,8 @@ static void bad_input(void **unused)
     require_error(tsr_fluid_preset_parse("tar", &preset), TSR_ERROR_ARGUMENT, "look 'tar' is unknown");
     tsr_fluid_smoother smoother;
     require_error(tsr_fluid_smoother_parse("sand", &smoother), TSR_ERROR_ARGUMENT, "smoother 'sand' is unknown");
-    require_error(tsr_fluid_download(fluid, (tsr_fluid_image)77, v), TSR_ERROR_ARGUMENT, "image is 77");
+    float nowhere[4];
+    require_error(tsr_fluid_download(fluid, (tsr_fluid_image)77, nowhere), TSR_ERROR_ARGUMENT, "image is 77");
     /* No particles: the scene. */
     cloud none = cloud_of(context, 0, NULL, NULL, 0.3);
     require_ok(tsr_fluid_draw(fluid, &none.particles, &camera, NULL, NULL, &o, NULL));

@@ -31,9 +31,9 @@ static void place(tsr_multiview_view *v, void *block, int masks, int64_t plane, 
 tsr_status tsr_multiview_create(tsr_context *context, int32_t width, int32_t height, int32_t cameras, int32_t steps, int masks,
                                 tsr_multiview **multiview)
 {
+    TSR_RETURNS(multiview);
     int64_t plane, visible;
     tsr_status status;
-    *multiview = NULL;
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "no context");
     if (width < 1 || height < 1 || width > TSR_MULTIVIEW_MOST_SIDE || height > TSR_MULTIVIEW_MOST_SIDE)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "textures of %d x %d texels, expected 1 to %d along each side", width, height, TSR_MULTIVIEW_MOST_SIDE);
@@ -77,24 +77,30 @@ void tsr_multiview_destroy(tsr_multiview **multiview)
 
 tsr_status tsr_multiview_view_of(const tsr_multiview *multiview, tsr_multiview_view *view)
 {
+    TSR_NEEDS(view);
     if (!multiview) TSR_FAIL(TSR_ERROR_ARGUMENT, "no textures");
     *view = multiview->view;
     return TSR_OK;
 }
 
-tsr_context *tsr_multiview_context(const tsr_multiview *multiview) { return multiview->context; }
+tsr_context *tsr_multiview_context(const tsr_multiview *multiview) { return multiview ? multiview->context : NULL; }
 
 tsr_status tsr_multiview_set_rate(tsr_multiview *multiview, const int32_t rate[2])
 {
+    TSR_NEEDS(multiview);
     if (rate[0] < 1 || rate[1] < 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "a rate of %d / %d steps a second, expected numbers above 0", rate[0], rate[1]);
     memcpy(multiview->rate, rate, sizeof multiview->rate);
     return TSR_OK;
 }
 
-void tsr_multiview_rate(const tsr_multiview *multiview, int32_t rate[2]) { memcpy(rate, multiview->rate, sizeof multiview->rate); }
+void tsr_multiview_rate(const tsr_multiview *multiview, int32_t rate[2])
+{
+    if (multiview && rate) memcpy(rate, multiview->rate, sizeof multiview->rate);
+}
 
 tsr_status tsr_multiview_set_camera_name(tsr_multiview *multiview, int32_t camera, const char *name)
 {
+    TSR_NEEDS(multiview, name);
     if (camera < 0 || camera >= multiview->view.cameras)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "camera %d, expected 0 to %d", camera, multiview->view.cameras - 1);
     const size_t length = strlen(name);
@@ -109,11 +115,13 @@ tsr_status tsr_multiview_set_camera_name(tsr_multiview *multiview, int32_t camer
 
 const char *tsr_multiview_camera_name(const tsr_multiview *multiview, int32_t camera)
 {
+    if (!multiview) return NULL;
     return camera >= 0 && camera < multiview->view.cameras && multiview->names[camera] ? multiview->names[camera] : "";
 }
 
 tsr_status tsr_multiview_set_model_bytes(tsr_multiview *multiview, const void *bytes, size_t size)
 {
+    TSR_NEEDS(multiview);
     uint8_t *copy = NULL;
     if (size) {
         copy = (uint8_t *)malloc(size);
@@ -128,6 +136,7 @@ tsr_status tsr_multiview_set_model_bytes(tsr_multiview *multiview, const void *b
 
 const void *tsr_multiview_model_bytes(const tsr_multiview *multiview, size_t *size)
 {
+    if (!multiview || !size) return NULL;
     if (size) *size = multiview->model_size;
     return multiview->model;
 }
@@ -171,6 +180,7 @@ static tsr_ycbcr colours(void)
 
 void tsr_multiview_yuv(const uint8_t rgb[3], uint8_t yuv[3])
 {
+    if (!rgb || !yuv) return;
     const tsr_ycbcr c = colours();
     float y, cb, cr;
     tsr_ycbcr_signal(&c, rgb, &y, &cb, &cr);
@@ -181,12 +191,14 @@ void tsr_multiview_yuv(const uint8_t rgb[3], uint8_t yuv[3])
 
 void tsr_multiview_rgb(const uint8_t yuv[3], uint8_t rgb[3])
 {
+    if (!yuv || !rgb) return;
     const tsr_ycbcr c = colours();
     tsr_ycbcr_rgb(&c, (float)yuv[0], (float)yuv[1], (float)yuv[2], rgb);
 }
 
 tsr_status tsr_multiview_image(const tsr_multiview *multiview, int32_t step, int32_t camera, int alpha, tsr_image *image)
 {
+    TSR_NEEDS(multiview, image);
     const tsr_multiview_view *v = &multiview->view;
     const size_t texels = (size_t)tsr_mvv_texels(v), words = (size_t)tsr_mvv_mask_words(v);
     const int channels = alpha ? 4 : 3;
@@ -228,4 +240,4 @@ uint64_t tsr_multiview_mask_hash(const uint64_t *mask, int32_t width, int32_t he
     return tsr_xxh64_end(&sum);
 }
 
-double tsr_multiview_ratio(const double bpp[3]) { return 24 / (bpp[0] + bpp[1] + bpp[2]); }
+double tsr_multiview_ratio(const double bpp[3]) { return bpp ? 24 / (bpp[0] + bpp[1] + bpp[2]) : 0; }

@@ -84,6 +84,7 @@ static void finish(const sums *of, int64_t count, tsr_multiview_difference *d)
 
 tsr_status tsr_multiview_compare(const tsr_multiview *a, const tsr_multiview *b, tsr_multiview_difference *difference)
 {
+    TSR_NEEDS(difference);
     tsr_mvv_host ha = { 0 }, hb = { 0 };
     void *room = NULL;
     if (!a || !b) TSR_FAIL(TSR_ERROR_ARGUMENT, "two objects are compared, one is missing");

@@ -286,8 +286,9 @@ fail:
 
 tsr_status tsr_multiview_read(tsr_context *context, const char *path, const tsr_multiview_read_options *options, tsr_multiview **multiview)
 {
+    TSR_RETURNS(multiview);
+    TSR_NEEDS(context, path);
     tsr_input *input;
-    *multiview = NULL;
     TSR_TRY(tsr_input_open(path, NULL, &input));
     const tsr_status status = tsr_multiview_read_input(context, input, options, multiview);
     tsr_input_close(&input);

@@ -111,6 +111,7 @@ done:
 
 tsr_status tsr_multiview_inspect(const char *path, tsr_multiview_report *report)
 {
+    TSR_NEEDS(path);
     tsr_input *input;
     tsr_mvv_reader r;
     char forget[8];

@@ -56,10 +56,9 @@ static tsr_status check(tsr_footage_options *o)
 
 tsr_status tsr_footage_create(const tsr_footage_options *options, tsr_footage **footage)
 {
+    TSR_RETURNS(footage);
     tsr_status status;
     tsr_footage_options o;
-    if (!footage) TSR_FAIL(TSR_ERROR_ARGUMENT, "footage is NULL");
-    *footage = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(check(&o));
     tsr_footage *f = (tsr_footage *)calloc(1, sizeof *f);
@@ -311,7 +310,7 @@ static void draw_rows(void *user, int64_t begin, int64_t end, int worker)
 
 tsr_status tsr_footage_picture(const tsr_footage *f, int32_t step, int32_t camera, tsr_image *image)
 {
-    if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
+    TSR_NEEDS(image);
     memset(image, 0, sizeof *image);
     if (!f || step < 0 || step >= f->o.steps || camera < 0 || camera >= f->o.cameras)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "footage: step %d, camera %d, expected 0 to %d and 0 to %d", step, camera, f ? f->o.steps - 1 : -1,

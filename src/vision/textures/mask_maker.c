@@ -18,9 +18,8 @@ struct tsr_mask_maker {
 
 tsr_status tsr_mask_maker_create(tsr_context *context, tsr_mask_maker **maker)
 {
-    if (!maker) TSR_FAIL(TSR_ERROR_ARGUMENT, "maker is NULL");
-    *maker = NULL;
-    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
+    TSR_RETURNS(maker);
+    TSR_NEEDS(context);
     *maker = (tsr_mask_maker *)calloc(1, sizeof **maker);
     if (!*maker) TSR_FAIL(TSR_ERROR_MEMORY, "masks: out of host memory");
     (*maker)->context = context;

@@ -189,15 +189,15 @@ static tsr_status take(void *user, const void *bytes, size_t size)
 
 tsr_status tsr_multiview_model_pack(const tsr_multiview_model *model, uint8_t **bytes, size_t *size)
 {
+    TSR_RETURNS(bytes);
+    TSR_NEEDS(model);
     tsr_status status;
     uint8_t head[HEAD], *plain = NULL;
     uint32_t *whole = NULL;
     tsr_deflater *deflater = NULL;
     grown out = { NULL, 0, 0 };
     if (!bytes || !size) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", bytes ? "size" : "bytes");
-    *bytes = NULL;
     *size = 0;
-    if (!model) TSR_FAIL(TSR_ERROR_ARGUMENT, "model is NULL");
     const tsr_multiview_parts *p = &model->parts;
     const int32_t grid = find_grid(p->position, 3 * p->vertices * p->steps);
     const size_t plain_size = (size_t)plain_bytes(p), whole_size = (size_t)p->vertices * 9 * sizeof *whole;
@@ -278,13 +278,12 @@ static tsr_status get_plain(const char *name, const uint8_t *from, int32_t grid,
 
 tsr_status tsr_multiview_model_unpack(const void *bytes, size_t size, const char *name, int64_t memory_limit, tsr_multiview_model **model)
 {
+    TSR_RETURNS(model);
     tsr_status status;
     tsr_multiview_parts p;
     int32_t grid = NO_GRID;
     uint8_t *plain = NULL;
     uint32_t *whole = NULL;
-    if (!model) TSR_FAIL(TSR_ERROR_ARGUMENT, "model is NULL");
-    *model = NULL;
     if (!bytes || !name) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", bytes ? "name" : "bytes");
     TSR_TRY(get_head(name, (const uint8_t *)bytes, size, &p, &grid));
     const int64_t plain_size = plain_bytes(&p), whole_size = p.vertices * 9 * (int64_t)sizeof *whole;

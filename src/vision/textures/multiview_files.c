@@ -251,10 +251,9 @@ static tsr_status gather(gathering *g, tsr_multiview_model **model)
 tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, const tsr_multiview_model_options *options, tsr_multiview_model **model,
                                     tsr_rig **rig)
 {
+    TSR_RETURNS(model);
     gathering g = { .meshes = meshes, .cameras = cameras };
     if (rig) *rig = NULL;
-    if (!model) TSR_FAIL(TSR_ERROR_ARGUMENT, "model is NULL");
-    *model = NULL;
     if (!meshes || !cameras) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s are NULL", meshes ? "cameras" : "meshes");
     TSR_TRY(TSR_OPTIONS_TAKE(&g.o, options));
     if (!g.o.rig.struct_size) g.o.rig.struct_size = sizeof g.o.rig;

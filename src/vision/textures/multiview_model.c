@@ -165,10 +165,9 @@ tsr_status tsr_multiview_model_complete(const char *what, tsr_status code, tsr_m
 
 tsr_status tsr_multiview_model_create(const tsr_multiview_parts *parts, tsr_multiview_model **model)
 {
+    TSR_RETURNS(model);
     tsr_status status;
     tsr_multiview_parts p;
-    if (!model) TSR_FAIL(TSR_ERROR_ARGUMENT, "model is NULL");
-    *model = NULL;
     if (!parts) TSR_FAIL(TSR_ERROR_ARGUMENT, "parts are NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&p, parts));
     if (!p.triangle || !p.place || !p.position || !p.camera || !p.picture)
@@ -206,9 +205,8 @@ tsr_multiview_parts tsr_multiview_model_parts(const tsr_multiview_model *model)
 
 tsr_status tsr_multiview_model_jitter(const tsr_multiview_model *model, double sigma, int rigid, uint64_t seed, tsr_multiview_model **jittered)
 {
-    if (!jittered) TSR_FAIL(TSR_ERROR_ARGUMENT, "jittered is NULL");
-    *jittered = NULL;
-    if (!model) TSR_FAIL(TSR_ERROR_ARGUMENT, "model is NULL");
+    TSR_RETURNS(jittered);
+    TSR_NEEDS(model);
     if (!(sigma >= 0) || !isfinite(sigma)) TSR_FAIL(TSR_ERROR_ARGUMENT, "model: moved by %g, expected a number of 0 or more", sigma);
     TSR_TRY(tsr_multiview_model_create(&model->parts, jittered));
     float *position = OWN(float, (*jittered)->parts.position);

@@ -218,9 +218,8 @@ static tsr_status set_up(tsr_texturer *x)
 
 tsr_status tsr_texturer_create(tsr_context *context, const tsr_multiview_model *model, tsr_texturer **texturer)
 {
+    TSR_RETURNS(texturer);
     tsr_status status;
-    if (!texturer) TSR_FAIL(TSR_ERROR_ARGUMENT, "texturer is NULL");
-    *texturer = NULL;
     if (!context || !model) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", context ? "model" : "context");
     TSR_TRY(tsr_host_allocate(NULL, sizeof **texturer, (void **)texturer));
     **texturer = (tsr_texturer){ .context = context, .model = model, .step = -1 };
@@ -328,27 +327,28 @@ end:
     return status;
 }
 
-tsr_status tsr_texturer_step(tsr_texturer *x, int32_t step, const tsr_image *pictures, tsr_texture_sampling sampling, uint8_t *const plane[3],
+tsr_status tsr_texturer_step(tsr_texturer *texturer, int32_t step, const tsr_image *pictures, tsr_texture_sampling sampling, uint8_t *const plane[3],
                              uint64_t *visible)
 {
-    TSR_TRY(check_step(x, step));
+    TSR_NEEDS(texturer);
+    TSR_TRY(check_step(texturer, step));
     if (!visible || (pictures && !(plane && plane[0] && plane[1] && plane[2])))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "textures: %s", visible ? "pictures, but no planes for their colours" : "visible is NULL");
     if ((unsigned)sampling > TSR_TEXTURE_EWA) TSR_FAIL(TSR_ERROR_ARGUMENT, "textures: sampling %d, expected 0 or 1", (int)sampling);
-    const tsr_multiview_parts *p = &x->model->parts;
-    TSR_TRY(send_step(x, step));
+    const tsr_multiview_parts *p = &texturer->model->parts;
+    TSR_TRY(send_step(texturer, step));
     for (int32_t c = 0; c < p->cameras && pictures; c++)
-        TSR_TRY(send_picture(x, c, &p->camera[(int64_t)(p->camera_steps > 1 ? step : 0) * p->cameras + c], &pictures[c]));
-    tsr_texture_job *j = &x->job;
-    j->picture = pictures ? x->picture : NULL;
+        TSR_TRY(send_picture(texturer, c, &p->camera[(int64_t)(p->camera_steps > 1 ? step : 0) * p->cameras + c], &pictures[c]));
+    tsr_texture_job *j = &texturer->job;
+    j->picture = pictures ? texturer->picture : NULL;
     j->ewa = sampling == TSR_TEXTURE_EWA;
     j->visible = visible;
     for (int k = 0; k < 3; k++) j->plane[k] = pictures ? plane[k] : NULL;
-    const tsr_textures_ops *ops = x->context->backend->textures;
-    TSR_TRY(ops->shapes(x->context->queue, j));
-    TSR_TRY(x->context->backend->fill(x->context->queue, j->map, 0xff, (size_t)j->map_texels * sizeof *j->map));
-    TSR_TRY(ops->maps(x->context->queue, j));
-    TSR_TRY(ops->texels(x->context->queue, j));
+    const tsr_textures_ops *ops = texturer->context->backend->textures;
+    TSR_TRY(ops->shapes(texturer->context->queue, j));
+    TSR_TRY(texturer->context->backend->fill(texturer->context->queue, j->map, 0xff, (size_t)j->map_texels * sizeof *j->map));
+    TSR_TRY(ops->maps(texturer->context->queue, j));
+    TSR_TRY(ops->texels(texturer->context->queue, j));
     return TSR_OK;
 }
 
@@ -423,28 +423,28 @@ static tsr_texturer_seen count_seen(tsr_image *image)
     return seen;
 }
 
-tsr_status tsr_texturer_draw(tsr_texturer *x, int32_t step, uint8_t *const plane[3], const uint64_t *visible, const tsr_camera *camera, int32_t width,
-                             int32_t height, const tsr_texturer_view *options, tsr_image *image, tsr_texturer_seen *seen)
+tsr_status tsr_texturer_draw(tsr_texturer *texturer, int32_t step, uint8_t *const plane[3], const uint64_t *visible, const tsr_camera *camera,
+                             int32_t width, int32_t height, const tsr_texturer_view *options, tsr_image *image, tsr_texturer_seen *seen)
 {
+    TSR_NEEDS(texturer, image);
     tsr_status status;
     tsr_texturer_view o;
-    if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
     memset(image, 0, sizeof *image);
-    TSR_TRY(check_step(x, step));
+    TSR_TRY(check_step(texturer, step));
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     if (!plane || !plane[0] || !plane[1] || !plane[2] || !visible) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s NULL", visible ? "planes are" : "visible is");
     if (width < 1 || height < 1 || width > TSR_MULTIVIEW_PICTURE_MOST || height > TSR_MULTIVIEW_PICTURE_MOST)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "textures: a view of %d x %d pixels, expected 1 to %d each", width, height, TSR_MULTIVIEW_PICTURE_MOST);
-    const tsr_multiview_parts *p = &x->model->parts;
+    const tsr_multiview_parts *p = &texturer->model->parts;
     if (o.power > 1000 || o.only < 0 || o.only > p->cameras || o.leave_out < 0 || o.leave_out > p->cameras)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "textures: power %d, camera %d alone, without %d: expected a power up to 1000 and cameras 0 to %d", o.power,
                  o.only - 1, o.leave_out - 1, p->cameras - 1);
     TSR_TRY(tsr_camera_check(camera));
-    TSR_TRY(send_step(x, step));
-    TSR_TRY(prepare_view(x, step, camera, width, height));
+    TSR_TRY(send_step(texturer, step));
+    TSR_TRY(prepare_view(texturer, step, camera, width, height));
     const size_t pixels = (size_t)width * (size_t)height;
-    TSR_TRY(room_for_view(x, pixels));
-    tsr_texture_view *v = &x->view;
+    TSR_TRY(room_for_view(texturer, pixels));
+    tsr_texture_view *v = &texturer->view;
     v->visible = visible;
     for (int k = 0; k < 3; k++) {
         v->plane[k] = plane[k];
@@ -457,17 +457,17 @@ tsr_status tsr_texturer_draw(tsr_texturer *x, int32_t step, uint8_t *const plane
     v->height = height;
     v->atlas_width = p->width;
     v->atlas_height = p->height;
-    v->words = x->job.words;
+    v->words = texturer->job.words;
     v->cameras = p->cameras;
     v->power = o.power == 0 ? 8 : o.power < 0 ? 0 : o.power;
     v->only = o.only;
     v->leave_out = o.leave_out;
-    const tsr_textures_ops *ops = x->context->backend->textures;
-    TSR_TRY(x->context->backend->fill(x->context->queue, v->key, 0xff, pixels * sizeof *v->key));
-    TSR_TRY(ops->shapes(x->context->queue, &v->shape));
-    TSR_TRY(ops->draw(x->context->queue, v));
+    const tsr_textures_ops *ops = texturer->context->backend->textures;
+    TSR_TRY(texturer->context->backend->fill(texturer->context->queue, v->key, 0xff, pixels * sizeof *v->key));
+    TSR_TRY(ops->shapes(texturer->context->queue, &v->shape));
+    TSR_TRY(ops->draw(texturer->context->queue, v));
     TSR_TRY(tsr_image_create(width, height, 4, image));
-    TSR_TRY_GOTO(x->context->backend->download(x->context->queue, image->pixels, v->color, pixels * 4), fail);
+    TSR_TRY_GOTO(texturer->context->backend->download(texturer->context->queue, image->pixels, v->color, pixels * 4), fail);
     const tsr_texturer_seen counted = count_seen(image);
     if (seen) *seen = counted;
     return TSR_OK;
