@@ -77,6 +77,15 @@ def hyperstacks(random):
     a = random.integers(0, 1000, (2, 3, 17, 19)).astype("u2")
     tifffile.imwrite("shaped.tif", a, photometric="minisblack", metadata={"axes": "TZYX"})
     require_same(volume("shaped.tif", "--frame", "1"), a[1])
+    tifffile.imwrite("short.tif", a, photometric="minisblack", metadata={"axes": "TZYX"}, truncate=True)  # one header for all pages
+    require_same(volume("short.tif", "--frame", "1"), a[1])
+    tifffile.imwrite("short.tif", a[0], photometric="minisblack", truncate=True, resolution=(100, 50), resolutionunit="CENTIMETER")
+    require_same(volume("short.tif"), a[0])
+    assert info("short.tif")["spacing"] == [0.1, 0.2, 0.1], info("short.tif")
+    tifffile.imwrite("deep.tif", numpy.zeros((32, 32, 32), "u1"), tile=(16, 16, 16), volumetric=True)
+    run("convert", "deep.tif", "-o", "no.npy", fails="32 slices (ImageDepth)")
+    tifffile.imwrite("unit.ome.tif", a[0], metadata={"axes": "ZYX", "PhysicalSizeX": 3.0, "PhysicalSizeXUnit": "Å"})
+    assert info("unit.ome.tif")["unit"] == "angstrom", info("unit.ome.tif")
 
 
 def colours(random):
