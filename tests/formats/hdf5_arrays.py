@@ -44,6 +44,16 @@ def choices(a):
         file["name"] = "x"
         file["outside"] = h5py.ExternalLink("a.h5", "/g/x")
         file["soft"] = h5py.SoftLink("/a/one")
+    with h5py.File("cf.nc", "w") as file:
+        file["t"] = a[0].astype("i2")
+        file["t"].attrs.update(scale_factor=0.5, add_offset=-3.0)
+    require_same(volume("cf.nc"), (a[0].astype("i2") * 0.5 - 3).astype("f4"))
+    with h5py.File("itk.h5", "w") as file:  # as itk::HDF5ImageIO has it: a row of Directions for each axis, LPS
+        group = file.create_group("ITKImage/0")
+        group["VoxelData"], group["Spacing"], group["Origin"] = a[0], [1.5, 2.0, 3.0], [10.0, 20.0, 30.0]
+        group["Directions"] = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    about = info("itk.h5", "--dataset", "/ITKImage/0/VoxelData")
+    assert about["affine"][:3] == [[0, 0, 3, 10], [1.5, 0, 0, 20], [0, 2, 0, 30]] and about["space"] == "LPS", about
     run("convert", "m.h5", "-o", "no.npy", fails="--dataset says which")
     assert [e["name"] for e in info("m.h5")["contents"]] == ["/a/one", "/b/two", "/mask"]
     require_same(volume("m.h5", "--dataset", "/a/one"), a[0])
