@@ -671,7 +671,8 @@ static tsr_status list_all(hdf5 *h, tsr_contents *contents)
     int64_t size[H5S_MAX_RANK] = { 0 };
     const int imaris = H5Lexists(h->file, "/DataSet", H5P_DEFAULT) > 0 && H5Lexists(h->file, "/DataSet/ResolutionLevel 0", H5P_DEFAULT) > 0;
     const int64_t levels = imaris ? count_numbered(h->file, "/DataSet", "ResolutionLevel") : 0;
-    for (int64_t k = 0; k < levels + (!imaris && choose_nexus(h)); k++) {
+    const int nexus = !imaris && choose_nexus(h);
+    for (int64_t k = 0; k < levels + nexus; k++) {
         snprintf(path, sizeof path, "/DataSet/ResolutionLevel %lld/TimePoint 0/Channel 0/Data", (long long)k);
         snprintf(level, sizeof level, "%lld", (long long)k);
         const hid_t dataset = H5Dopen2(h->file, imaris ? path : h->path, H5P_DEFAULT);
@@ -682,7 +683,9 @@ static tsr_status list_all(hdf5 *h, tsr_contents *contents)
         for (int a = 0; a < e.axes && a < 8; a++) e.size[a] = size[a];
         if (e.axes >= 1 && e.axes <= 8) TSR_TRY(tsr_contents_add(contents, &e));
     }
-    return imaris ? TSR_OK : list_arrays(h, contents);
+    if (!imaris) TSR_TRY(list_arrays(h, contents));
+    if (!imaris && !nexus) tsr_contents_only_first(contents, "dataset");
+    return TSR_OK;
 }
 
 tsr_status tsr_hdf5_list(tsr_input *input, const tsr_read_options *options, tsr_contents *contents)
