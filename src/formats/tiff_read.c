@@ -219,8 +219,9 @@ static tsr_status check_page(const tsr_tiff *t, const tsr_input *input)
                  tsr_input_name(input), (long long)t->first, p->depth);
     if (p->photometric == PHOTOMETRIC_YCBCR)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: TIFF: colours as luminance and chrominance (YCbCr), expected RGB or grey", tsr_input_name(input));
-    for (int64_t i = 0; i < o->pages && t->page_axes; i++) {
-        const int64_t number = o->page ? o->page[i] : i < t->listed ? t->list[i] : -1;
+    const int64_t named = o->page ? o->pages : tsr_min64(o->pages, t->listed); /* of one header for all it says any number */
+    for (int64_t i = 0; i < named && t->page_axes; i++) {
+        const int64_t number = o->page ? o->page[i] : t->list[i];
         const tsr_tiff_page *q = number >= 0 ? &t->page[number] : p;
         if (!tsr_tiff_same_kind(p, q) || q->planar != p->planar)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: TIFF: page %lld is %u x %u of %u bits, page %lld of the same image %u x %u of %u bits",

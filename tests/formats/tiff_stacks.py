@@ -82,6 +82,9 @@ def hyperstacks(random):
     tifffile.imwrite("short.tif", a[0], photometric="minisblack", truncate=True, resolution=(100, 50), resolutionunit="CENTIMETER")
     require_same(volume("short.tif"), a[0])
     assert info("short.tif")["spacing"] == [0.1, 0.2, 0.1], info("short.tif")
+    for lie in ('{"shape": [100000000, 17, 19], "truncated": true}', "ImageJ=1.53\nimages=900000000000000\nslices=900000000000000\n"):
+        tifffile.imwrite("lie.tif", a[0, 0], photometric="minisblack", description=lie, metadata=None)
+        run("convert", "lie.tif", "-o", "no.npy", fails="truncated")
     tifffile.imwrite("deep.tif", numpy.zeros((32, 32, 32), "u1"), tile=(16, 16, 16), volumetric=True)
     run("convert", "deep.tif", "-o", "no.npy", fails="32 slices (ImageDepth)")
     tifffile.imwrite("unit.ome.tif", a[0], metadata={"axes": "ZYX", "PhysicalSizeX": 3.0, "PhysicalSizeXUnit": "Å"})
