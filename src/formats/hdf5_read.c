@@ -317,6 +317,8 @@ static tsr_status find_axes(hdf5 *h, const tsr_read_options *options)
     }
     if ((roles_of_tags(h) || roles_of_labels(h)) && roles_are_apart(a)) return TSR_OK;
     TSR_TRY(tsr_stored_guess(a, h->input, h->path, options));
+    if (h->matlab) /* A(row, column, slice, frame), or channels before frames */
+        memcpy(a->role, a->axes == 5 ? "tczxy" : options->channel_given && !options->frame_given ? "czxy" : "tzxy", (size_t)a->axes);
     return TSR_OK;
 }
 

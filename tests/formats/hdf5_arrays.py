@@ -78,6 +78,12 @@ def habits(a):
     with open("a.mat", "r+b") as file:
         file.write(b"MATLAB 7.3 MAT-file".ljust(128))
     require_same(volume("a.mat"), a[0])
+    with h5py.File("b.mat", "w", userblock_size=512) as file:
+        file["A"] = numpy.transpose(a, (0, 1, 3, 2))
+    with open("b.mat", "r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file".ljust(128))
+    require_same(volume("b.mat", "--frame", "1"), a[1])
+    require_same(volume("b.mat", "--channel", "1"), a[1])
     with h5py.File("xyz.h5", "w") as file:
         file.create_dataset("v", data=numpy.transpose(a[0], (2, 1, 0)), chunks=(9, 9, 9)).attrs["axes"] = "xyz"
     require_same(volume("xyz.h5"), a[0])
