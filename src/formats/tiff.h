@@ -22,6 +22,7 @@ typedef struct tsr_tiff_notes {
     int placed;       /* the affine matrix was there */
     double origin[3]; /* ImageJ: the voxel at the world's origin */
     int contiguous;   /* pages may follow the first without headers of their own: 1 ImageJ, 2 tifffile */
+    int64_t promised; /* ImageJ: images that the description speaks of */
     int64_t samples;  /* of all pages, where tifffile says them; 0: unknown */
 } tsr_tiff_notes;
 

@@ -154,6 +154,20 @@ tsr_status tsr_tiff_list(tsr_input *input, const tsr_read_options *options, tsr_
     return status;
 }
 
+/* A microscope that was stopped, a copy that broke off: what is there is read, and said. */
+static void say_what_is_missing(const tsr_tiff *t)
+{
+    const tsr_tiff_notes *n = &t->notes;
+    int64_t missing = 0;
+    for (int64_t i = 0; i < n->order.pages && n->order.page; i++) missing += n->order.page[i] < 0;
+    if (missing)
+        tsr_remark("%s: of %lld planes that its OME-XML speaks of the file has not %lld: they are zero", tsr_input_name(t->main.input),
+                   (long long)n->order.pages, (long long)missing);
+    if (t->pages > 1 && n->promised > t->pages)
+        tsr_remark("%s: of %lld images that its description speaks of the file has %lld", tsr_input_name(t->main.input), (long long)n->promised,
+                   (long long)t->pages);
+}
+
 static tsr_status choose_series(tsr_tiff *t, const char *text, const tsr_read_options *options)
 {
     const char *name = tsr_input_name(t->main.input);
@@ -200,6 +214,7 @@ static tsr_status choose_series(tsr_tiff *t, const char *text, const tsr_read_op
     }
     if (!n->order.axes || (!n->order.page && n->order.pages != t->listed && !(n->contiguous && t->pages == 1)))
         n->order = (tsr_tiff_order){ .axes = 1, .role = { 'z' }, .size = { t->listed }, .pages = t->listed };
+    say_what_is_missing(t);
     t->page_axes = n->order.axes;
     return TSR_OK;
 }

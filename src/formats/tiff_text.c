@@ -110,6 +110,7 @@ static tsr_status describe_imagej(const tsr_input *input, const char *text, int6
     free(copy);
     if (status == TSR_ERROR_MEMORY && !copy) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", tsr_input_name(input));
     TSR_TRY(status);
+    n->promised = j.images;
     n->has_z = j.spacing != 0;
     n->contiguous = 1;
     if (j.spacing != 0 && !n->placed) n->holder->geometry.affine[2][2] = j.spacing;

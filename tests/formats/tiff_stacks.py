@@ -2,7 +2,9 @@
 
     tiff_stacks.py TESSERA      exit code 77: no numpy or tifffile
 """
-from peers import TYPES, array, info, main, numpy, require_same, run, skip, transfers, volume
+import subprocess
+
+from peers import TYPES, array, info, main, numpy, require_same, run, skip, tessera, transfers, volume
 
 try:
     import tifffile
@@ -82,6 +84,8 @@ def hyperstacks(random):
     tifffile.imwrite("short.tif", a[0], photometric="minisblack", truncate=True, resolution=(100, 50), resolutionunit="CENTIMETER")
     require_same(volume("short.tif"), a[0])
     assert info("short.tif")["spacing"] == [0.1, 0.2, 0.1], info("short.tif")
+    tifffile.imwrite("cut.tif", a[0, :2], photometric="minisblack", description="ImageJ=1.53\nimages=3\nslices=3\n", metadata=None)
+    assert "of 3 images" in subprocess.run([tessera, "info", "cut.tif"], capture_output=True, text=True, check=True).stderr
     for lie in ('{"shape": [100000000, 17, 19], "truncated": true}', "ImageJ=1.53\nimages=900000000000000\nslices=900000000000000\n"):
         tifffile.imwrite("lie.tif", a[0, 0], photometric="minisblack", description=lie, metadata=None)
         run("convert", "lie.tif", "-o", "no.npy", fails="truncated")
