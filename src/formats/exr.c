@@ -88,7 +88,7 @@ typedef struct exr_reader {
     int32_t width, height, left, top, channels;
     int tiled, whole_numbers;
     exr_result_t (*unpack)(exr_decode_pipeline_t *); /* of the packing of the file */
-    int16_t order[CHANNELS_MOST]; /* order[c]: where channel c of the file goes */
+    int16_t order[CHANNELS_MOST];                    /* order[c]: where channel c of the file goes */
     char names[1024];
     uint8_t *to;
 } exr_reader;

@@ -425,8 +425,8 @@ static tsr_status take_scaling(const hdf5 *h)
 
 static herr_t take_attribute(hid_t object, const char *name, const H5A_info_t *info, void *user)
 {
-    static const char *const own[] = { "spacing", "unit", "origin", "element_size_um", "axistags", "DIMENSION_LABELS", "axes", "DIMENSION_LIST",
-                                       "scale_factor", "add_offset" };
+    static const char *const own[] = { "spacing",          "unit", "origin",         "element_size_um", "axistags",
+                                       "DIMENSION_LABELS", "axes", "DIMENSION_LIST", "scale_factor",    "add_offset" };
     tsr_volume *holder = (tsr_volume *)user;
     char text[60000];
     double n[16];

@@ -461,8 +461,9 @@ tsr_status tsr_tiff_read(tsr_input *input, const tsr_read_options *options, tsr_
         tiff_close(t);
     } else if (t->notes.contiguous && t->pages == 1 && t->notes.order.pages > 1) {
         tiff_close(t);
-        status = TSR_FAILED(TSR_ERROR_UNSUPPORTED, "%s: TIFF: many images behind one header, of which no box, no colours and nothing packed can be read",
-                            tsr_input_name(input));
+        status =
+            TSR_FAILED(TSR_ERROR_UNSUPPORTED, "%s: TIFF: many images behind one header, of which no box, no colours and nothing packed can be read",
+                       tsr_input_name(input));
     } else status = tsr_stored_volume(&array, input, options, &holder->geometry, volume);
     if (status == TSR_OK) status = tsr_volume_take_header(*volume, holder);
     tsr_volume_destroy(&holder);

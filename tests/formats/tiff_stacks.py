@@ -93,6 +93,8 @@ def hyperstacks(random):
     run("convert", "deep.tif", "-o", "no.npy", fails="32 slices (ImageDepth)")
     tifffile.imwrite("unit.ome.tif", a[0], metadata={"axes": "ZYX", "PhysicalSizeX": 3.0, "PhysicalSizeXUnit": "Å"})
     assert info("unit.ome.tif")["unit"] == "angstrom", info("unit.ome.tif")
+    said = subprocess.run([tessera, "convert", "unit.ome.tif", "-o", "unit.npy"], capture_output=True, text=True, check=True).stderr
+    assert "spacing, origin and axes have no place in a npy file" in said, said
 
 
 def colours(random):
