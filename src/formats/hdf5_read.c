@@ -1,5 +1,5 @@
 /* HDF5, read: which array, what its axes mean, where it lies. Habits that are known: ilastik and ImageJ (element_size_um, axistags), NeXus (default, signal),
- * Imaris (levels, frames and channels in a tree), MATLAB 7.3 (rows and columns the other way round), ITK (geometry in arrays beside), netCDF (scaling). */
+ * Imaris (levels, frames and channels in a tree), MATLAB 7.3 (rows and columns the other way round), ITK (geometry beside), netCDF (scaling). */
 #include "formats/hdf5.h"
 
 #ifdef TSR_HAVE_HDF5
