@@ -97,3 +97,16 @@ const char *tsr_contents_only(const tsr_contents *c, const char *kind, int *coun
     }
     return *count == 1 ? name : NULL;
 }
+
+void tsr_contents_only_first(tsr_contents *c, const char *kind)
+{
+    int count;
+    const char *only = tsr_contents_only(c, kind, &count);
+    for (int32_t i = 0; i < c->count && only; i++) {
+        const tsr_contents_entry e = c->entry[i];
+        if (e.name != only) continue;
+        memmove(c->entry + 1, c->entry, (size_t)i * sizeof e);
+        c->entry[0] = e;
+        return;
+    }
+}

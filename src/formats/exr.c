@@ -87,7 +87,8 @@ typedef struct exr_reader {
     exr_state state;
     int32_t width, height, left, top, channels;
     int tiled, whole_numbers;
-    int16_t order[CHANNELS_MOST]; /* order[c]: where channel c of the file goes */
+    exr_result_t (*unpack)(exr_decode_pipeline_t *); /* of the packing of the file */
+    int16_t order[CHANNELS_MOST];                    /* order[c]: where channel c of the file goes */
     char names[1024];
     uint8_t *to;
 } exr_reader;
@@ -151,6 +152,13 @@ static tsr_status take_header(exr_reader *r)
     return take_channels(r);
 }
 
+/* Voxels that packing did not make smaller lie in the file as they are; OpenEXRCore 3.1 takes those of B44 for packed ones. */
+static exr_result_t take_stored(exr_decode_pipeline_t *decode)
+{
+    memcpy(decode->unpacked_buffer, decode->packed_buffer, (size_t)decode->chunk.unpacked_size);
+    return EXR_ERR_SUCCESS;
+}
+
 /* One chunk: rows, or a tile, from column x and row y on. */
 static tsr_status take_chunk(exr_reader *r, const exr_chunk_info_t *chunk, int64_t x, int64_t y, exr_decode_pipeline_t *decode, int *begun)
 {
@@ -168,6 +176,8 @@ static tsr_status take_chunk(exr_reader *r, const exr_chunk_info_t *chunk, int64
         channel->user_line_stride = r->width * 4;
     }
     if (first && exr_decoding_choose_default_routines(r->context, 0, decode) != EXR_ERR_SUCCESS) return failed(r, "a packing that is not known");
+    if (first) r->unpack = decode->decompress_fn;
+    if (r->unpack) decode->decompress_fn = chunk->packed_size == chunk->unpacked_size ? take_stored : r->unpack;
     if (exr_decoding_run(r->context, 0, decode) != EXR_ERR_SUCCESS) return failed(r, "a chunk");
     return TSR_OK;
 }

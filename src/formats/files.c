@@ -241,6 +241,15 @@ done:
     return status;
 }
 
+static void say_place_is_lost(const tsr_volume *volume, const tsr_format *format, const char *path)
+{
+    const tsr_geometry *g = tsr_volume_geometry(volume);
+    int fresh = 1;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 4; c++) fresh &= g->affine[r][c] == (r == c);
+    if (format->placeless && !fresh) tsr_remark("%s: spacing, origin and axes have no place in a %s file and are left out", path, format->name);
+}
+
 tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options)
 {
     TSR_NEEDS(volume, path);
@@ -258,6 +267,7 @@ tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const ts
     const tsr_status status = format->write_volume(fit, path, &own);
     tsr_fit_parts_destroy(parts);
     TSR_TRY(status);
+    say_place_is_lost(volume, format, path);
     return TSR_OK;
 }
 

@@ -28,6 +28,7 @@ typedef struct tsr_format {
     int mesh_extras, mesh_extras_ascii;                              /* meshes: tsr_mesh_extras that are written, and those only as text */
     unsigned types; /* volumes: the element types that are written, as bits 1 << dtype; others become the smallest that holds every value. 0: all */
     int boxes; /* the reader of volumes takes options.box itself, and reads no more than it must; for others the box is cut out of the volume */
+    int placeless; /* volumes: voxels alone are written; that spacing, origin and axes are left out is said */
     int datasets; /* options.dataset names an array of the file */
     int whole; /* the writer of volumes needs all voxels in memory: it does not go through tsr_output_voxels */
     /* Readers BORROW the input; options are complete (never NULL). Only those of the format's kind are set. */

@@ -1,5 +1,5 @@
 /* HDF5, read: which array, what its axes mean, where it lies. Habits that are known: ilastik and ImageJ (element_size_um, axistags), NeXus (default, signal),
- * Imaris (levels, frames and channels in a tree), MATLAB 7.3 (rows and columns the other way round). */
+ * Imaris (levels, frames and channels in a tree), MATLAB 7.3 (rows and columns the other way round), ITK (geometry beside), netCDF (scaling). */
 #include "formats/hdf5.h"
 
 #ifdef TSR_HAVE_HDF5
@@ -317,6 +317,8 @@ static tsr_status find_axes(hdf5 *h, const tsr_read_options *options)
     }
     if ((roles_of_tags(h) || roles_of_labels(h)) && roles_are_apart(a)) return TSR_OK;
     TSR_TRY(tsr_stored_guess(a, h->input, h->path, options));
+    if (h->matlab) /* A(row, column, slice, frame), or channels before frames */
+        memcpy(a->role, a->axes == 5 ? "tczxy" : options->channel_given && !options->frame_given ? "czxy" : "tzxy", (size_t)a->axes);
     return TSR_OK;
 }
 
@@ -370,9 +372,61 @@ static tsr_status imaris_geometry(hdf5 *h)
     return TSR_OK;
 }
 
+/* Numbers of an array of the file. */
+static int read_numbers(const hdf5 *h, const char *path, double *numbers, int most)
+{
+    int count = 0;
+    if (H5Lexists(h->file, path, H5P_DEFAULT) <= 0) return 0;
+    const hid_t dataset = H5Dopen2(h->file, path, H5P_DEFAULT), space = dataset >= 0 ? H5Dget_space(dataset) : -1;
+    const hssize_t n = space >= 0 ? H5Sget_simple_extent_npoints(space) : 0;
+    if (n > 0 && n <= most && H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) >= 0) count = (int)n;
+    if (space >= 0) H5Sclose(space);
+    if (dataset >= 0) H5Dclose(dataset);
+    for (int i = 0; i < count; i++)
+        if (!isfinite(numbers[i])) return 0;
+    return count;
+}
+
+/* ITK's HDF5ImageIO: /ITKImage/N/VoxelData, beside it Spacing, Origin and Directions, a row for each axis, in LPS. *found: all three were there. */
+static tsr_status itk_geometry(hdf5 *h, int *found)
+{
+    double step[3], origin[3], directions[9];
+    char folder[600], path[640];
+    const char *end = strrchr(h->path, '/');
+    *found = 0;
+    if (strncmp(h->path, "/ITKImage/", 10) || !end || strcmp(end, "/VoxelData")) return TSR_OK;
+    snprintf(folder, sizeof folder, "%.*s", (int)(end - h->path), h->path);
+    snprintf(path, sizeof path, "%s/Spacing", folder);
+    int good = read_numbers(h, path, step, 3) == 3;
+    snprintf(path, sizeof path, "%s/Origin", folder);
+    good = good && read_numbers(h, path, origin, 3) == 3;
+    snprintf(path, sizeof path, "%s/Directions", folder);
+    good = good && read_numbers(h, path, directions, 9) == 9;
+    H5Eclear2(H5E_DEFAULT);
+    if (!good) return TSR_OK;
+    tsr_geometry *g = &h->holder->geometry;
+    for (int r = 0; r < 3; r++) {
+        for (int k = 0; k < 3; k++) g->affine[r][k] = directions[3 * k + r] * step[k];
+        g->affine[r][3] = origin[r];
+    }
+    g->space = TSR_SPACE_LPS;
+    *found = 1;
+    return TSR_OK;
+}
+
+/* netCDF's: real value = stored * scale_factor + add_offset. */
+static tsr_status take_scaling(const hdf5 *h)
+{
+    double slope = 1, offset = 0;
+    const int scaled = tsr_hdf5_numbers(h->dataset, "scale_factor", &slope, 1), moved = tsr_hdf5_numbers(h->dataset, "add_offset", &offset, 1);
+    if ((!scaled && !moved) || !isfinite(slope) || slope == 0 || !isfinite(offset)) return TSR_OK;
+    return tsr_volume_set_scaling(h->holder, slope, offset);
+}
+
 static herr_t take_attribute(hid_t object, const char *name, const H5A_info_t *info, void *user)
 {
-    static const char *const own[] = { "spacing", "unit", "origin", "element_size_um", "axistags", "DIMENSION_LABELS", "axes", "DIMENSION_LIST" };
+    static const char *const own[] = { "spacing",          "unit", "origin",         "element_size_um", "axistags",
+                                       "DIMENSION_LABELS", "axes", "DIMENSION_LIST", "scale_factor",    "add_offset" };
     tsr_volume *holder = (tsr_volume *)user;
     char text[60000];
     double n[16];
@@ -401,8 +455,11 @@ static tsr_status find_geometry(hdf5 *h)
     char unit[64];
     tsr_geometry *g = &h->holder->geometry;
     const int imaris = !strncmp(h->path, "/DataSet/ResolutionLevel ", 25);
+    int placed;
     if (imaris) return imaris_geometry(h);
-    for (size_t i = 0; i < sizeof spacings / sizeof *spacings; i++)
+    TSR_TRY(take_scaling(h));
+    TSR_TRY(itk_geometry(h, &placed));
+    for (size_t i = 0; i < sizeof spacings / sizeof *spacings && !placed; i++)
         if (take_lengths(h, spacings[i], step)) {
             const int micro = !strcmp(spacings[i], "element_size_um");
             if (micro) TSR_TRY(tsr_volume_set_unit(h->holder, "um"));
@@ -411,7 +468,7 @@ static tsr_status find_geometry(hdf5 *h)
     (void)take_lengths(h, "origin", origin);
     if (tsr_hdf5_text(h->dataset, "unit", unit, sizeof unit) && *unit && tsr_volume_set_unit(h->holder, unit) != TSR_OK)
         TSR_TRY(tsr_volume_set_meta(h->holder, "hdf5.unit", unit));
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3 && !placed; k++) {
         g->affine[k][k] = step[k] > 0 ? step[k] : 1;
         g->affine[k][3] = origin[k];
     }
@@ -616,7 +673,8 @@ static tsr_status list_all(hdf5 *h, tsr_contents *contents)
     int64_t size[H5S_MAX_RANK] = { 0 };
     const int imaris = H5Lexists(h->file, "/DataSet", H5P_DEFAULT) > 0 && H5Lexists(h->file, "/DataSet/ResolutionLevel 0", H5P_DEFAULT) > 0;
     const int64_t levels = imaris ? count_numbered(h->file, "/DataSet", "ResolutionLevel") : 0;
-    for (int64_t k = 0; k < levels + (!imaris && choose_nexus(h)); k++) {
+    const int nexus = !imaris && choose_nexus(h);
+    for (int64_t k = 0; k < levels + nexus; k++) {
         snprintf(path, sizeof path, "/DataSet/ResolutionLevel %lld/TimePoint 0/Channel 0/Data", (long long)k);
         snprintf(level, sizeof level, "%lld", (long long)k);
         const hid_t dataset = H5Dopen2(h->file, imaris ? path : h->path, H5P_DEFAULT);
@@ -627,7 +685,9 @@ static tsr_status list_all(hdf5 *h, tsr_contents *contents)
         for (int a = 0; a < e.axes && a < 8; a++) e.size[a] = size[a];
         if (e.axes >= 1 && e.axes <= 8) TSR_TRY(tsr_contents_add(contents, &e));
     }
-    return imaris ? TSR_OK : list_arrays(h, contents);
+    if (!imaris) TSR_TRY(list_arrays(h, contents));
+    if (!imaris && !nexus) tsr_contents_only_first(contents, "dataset");
+    return TSR_OK;
 }
 
 tsr_status tsr_hdf5_list(tsr_input *input, const tsr_read_options *options, tsr_contents *contents)

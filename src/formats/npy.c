@@ -531,5 +531,6 @@ static tsr_status write_points(const tsr_points *points, const char *path, const
     return tsr_output_finish(&out, write_all_points(out, points, options));
 }
 
-const tsr_format tsr_format_npy = { .name = "npy", .kind = TSR_FILE_VOLUME, .extensions = { ".npy" }, .recognise = recognise, .read_volume = read_volume,
+const tsr_format tsr_format_npy = { .name = "npy", .kind = TSR_FILE_VOLUME, .extensions = { ".npy" }, .recognise = recognise, .placeless = 1,
+                                    .read_volume = read_volume,
                                     .write_volume = write_volume, .read_points = read_points, .write_points = write_points };

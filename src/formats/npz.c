@@ -136,6 +136,7 @@ const tsr_format tsr_format_npz = { .name = "npz",
                                     .extensions = { ".npz" },
                                     .recognise = recognise,
                                     .whole = 1,
+                                    .placeless = 1,
                                     .datasets = 1,
                                     .read_volume = read_volume,
                                     .write_volume = write_volume };

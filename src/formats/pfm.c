@@ -105,5 +105,6 @@ const tsr_format tsr_format_pfm = { .name = "pfm",
                                     .extensions = { ".pfm" },
                                     .recognise = recognise,
                                     .whole = 1,
+                                    .placeless = 1,
                                     .read_volume = read_volume,
                                     .write_volume = write_volume };

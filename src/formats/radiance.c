@@ -268,5 +268,6 @@ const tsr_format tsr_format_radiance = { .name = "radiance",
                                          .extensions = { ".pic", ".rgbe", ".hdr" },
                                          .recognise = recognise,
                                          .whole = 1,
+                                         .placeless = 1,
                                          .read_volume = read_volume,
                                          .write_volume = write_volume };

@@ -35,5 +35,5 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
 }
 
 const tsr_format tsr_format_raw = {
-    .name = "raw", .kind = TSR_FILE_VOLUME, .extensions = { ".raw" }, .read_volume = read_volume, .write_volume = write_volume
+    .name = "raw", .kind = TSR_FILE_VOLUME, .extensions = { ".raw" }, .placeless = 1, .read_volume = read_volume, .write_volume = write_volume
 };

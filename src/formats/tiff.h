@@ -21,7 +21,9 @@ typedef struct tsr_tiff_notes {
     int has_xy;       /* the spacing along x and y is known, or a unit is that the resolution is in */
     int placed;       /* the affine matrix was there */
     double origin[3]; /* ImageJ: the voxel at the world's origin */
-    int contiguous;   /* ImageJ: pages may follow the first without headers of their own */
+    int contiguous;   /* pages may follow the first without headers of their own: 1 ImageJ, 2 tifffile */
+    int64_t promised; /* ImageJ: images that the description speaks of */
+    int64_t samples;  /* of all pages, where tifffile says them; 0: unknown */
 } tsr_tiff_notes;
 
 /* Reads the description (NULL: none) of a file of `pages` pages. `wanted`: the series. TSR_ERROR_UNSUPPORTED for planes in other files. */

@@ -123,6 +123,7 @@ void tsr_tiff_look(TIFF *tif, tsr_tiff_page *p, uint64_t file_bytes)
     *p = (tsr_tiff_page){ .offset = TIFFCurrentDirOffset(tif), .plain = -1 };
     TIFFGetField(tif, TIFFTAG_IMAGEWIDTH, &p->width);
     TIFFGetField(tif, TIFFTAG_IMAGELENGTH, &p->height);
+    TIFFGetFieldDefaulted(tif, TIFFTAG_IMAGEDEPTH, &p->depth);
     TIFFGetFieldDefaulted(tif, TIFFTAG_BITSPERSAMPLE, &p->bits);
     TIFFGetFieldDefaulted(tif, TIFFTAG_SAMPLESPERPIXEL, &p->samples);
     TIFFGetFieldDefaulted(tif, TIFFTAG_SAMPLEFORMAT, &p->kind);

@@ -10,7 +10,7 @@
 
 typedef struct tsr_tiff_page {
     uint64_t offset; /* of its header */
-    uint32_t width, height;
+    uint32_t width, height, depth; /* depth: slices of one page, an extension of SGI */
     uint16_t bits, samples, kind, planar, compression, photometric;
     int reduced;
     int64_t plain; /* where its voxels lie, one behind another and as they are; -1: they do not */

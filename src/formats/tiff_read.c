@@ -154,6 +154,20 @@ tsr_status tsr_tiff_list(tsr_input *input, const tsr_read_options *options, tsr_
     return status;
 }
 
+/* A microscope that was stopped, a copy that broke off: what is there is read, and said. */
+static void say_what_is_missing(const tsr_tiff *t)
+{
+    const tsr_tiff_notes *n = &t->notes;
+    int64_t missing = 0;
+    for (int64_t i = 0; i < n->order.pages && n->order.page; i++) missing += n->order.page[i] < 0;
+    if (missing)
+        tsr_remark("%s: of %lld planes that its OME-XML speaks of the file has not %lld: they are zero", tsr_input_name(t->main.input),
+                   (long long)n->order.pages, (long long)missing);
+    if (t->pages > 1 && n->promised > t->pages)
+        tsr_remark("%s: of %lld images that its description speaks of the file has %lld", tsr_input_name(t->main.input), (long long)n->promised,
+                   (long long)t->pages);
+}
+
 static tsr_status choose_series(tsr_tiff *t, const char *text, const tsr_read_options *options)
 {
     const char *name = tsr_input_name(t->main.input);
@@ -192,8 +206,15 @@ static tsr_status choose_series(tsr_tiff *t, const char *text, const tsr_read_op
         for (int64_t i = n->order.pages - 1; i >= 0; i--)
             if (n->order.page[i] >= 0) t->first = n->order.page[i];
     }
+    if (n->samples) { /* of which the first page alone has a header */
+        const tsr_tiff_page *p = &t->page[t->first];
+        const uint64_t per = (uint64_t)p->width * p->height, rest = per ? (uint64_t)n->samples / per : 0;
+        const int64_t pages = p->samples ? tsr_max64((int64_t)(rest / p->samples), 1) : 1;
+        if (n->order.pages != pages) n->order = (tsr_tiff_order){ .axes = 1, .role = { 'z' }, .size = { pages }, .pages = pages };
+    }
     if (!n->order.axes || (!n->order.page && n->order.pages != t->listed && !(n->contiguous && t->pages == 1)))
         n->order = (tsr_tiff_order){ .axes = 1, .role = { 'z' }, .size = { t->listed }, .pages = t->listed };
+    say_what_is_missing(t);
     t->page_axes = n->order.axes;
     return TSR_OK;
 }
@@ -208,10 +229,14 @@ static tsr_status check_page(const tsr_tiff *t, const tsr_input *input)
     if (p->compression == COMPRESSION_OJPEG || !TIFFIsCODECConfigured(p->compression))
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: TIFF: packed by method %u, which this libtiff does not unpack: tifffile (imagecodecs) or bfconvert do",
                  tsr_input_name(input), p->compression);
+    if (p->depth > 1)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: TIFF: page %lld holds %u slices (ImageDepth), expected a page for each: tifffile rewrites it",
+                 tsr_input_name(input), (long long)t->first, p->depth);
     if (p->photometric == PHOTOMETRIC_YCBCR)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: TIFF: colours as luminance and chrominance (YCbCr), expected RGB or grey", tsr_input_name(input));
-    for (int64_t i = 0; i < o->pages && t->page_axes; i++) {
-        const int64_t number = o->page ? o->page[i] : i < t->listed ? t->list[i] : -1;
+    const int64_t named = o->page ? o->pages : tsr_min64(o->pages, t->listed); /* of one header for all it says any number */
+    for (int64_t i = 0; i < named && t->page_axes; i++) {
+        const int64_t number = o->page ? o->page[i] : t->list[i];
         const tsr_tiff_page *q = number >= 0 ? &t->page[number] : p;
         if (!tsr_tiff_same_kind(p, q) || q->planar != p->planar)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: TIFF: page %lld is %u x %u of %u bits, page %lld of the same image %u x %u of %u bits",
@@ -267,7 +292,7 @@ static tsr_status place(tsr_tiff *t)
     double(*a)[4] = holder->geometry.affine;
     const tsr_tiff_page *p = &t->page[t->first];
     if (!n->placed && !n->has_xy) {
-        const int named = tsr_volume_unit(holder) > 0 || n->contiguous;
+        const int named = tsr_volume_unit(holder) > 0 || n->contiguous == 1;
         const double per = named ? 1 : t->resolution_unit == RESUNIT_CENTIMETER ? 10 : t->resolution_unit == RESUNIT_INCH ? 25.4 : 1;
         int known = 0;
         for (int k = 0; k < 2; k++) {
@@ -436,8 +461,9 @@ tsr_status tsr_tiff_read(tsr_input *input, const tsr_read_options *options, tsr_
         tiff_close(t);
     } else if (t->notes.contiguous && t->pages == 1 && t->notes.order.pages > 1) {
         tiff_close(t);
-        status = TSR_FAILED(TSR_ERROR_UNSUPPORTED, "%s: TIFF: many images of ImageJ behind one header, of which no box can be read",
-                            tsr_input_name(input));
+        status =
+            TSR_FAILED(TSR_ERROR_UNSUPPORTED, "%s: TIFF: many images behind one header, of which no box, no colours and nothing packed can be read",
+                       tsr_input_name(input));
     } else status = tsr_stored_volume(&array, input, options, &holder->geometry, volume);
     if (status == TSR_OK) status = tsr_volume_take_header(*volume, holder);
     tsr_volume_destroy(&holder);

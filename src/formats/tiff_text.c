@@ -110,6 +110,7 @@ static tsr_status describe_imagej(const tsr_input *input, const char *text, int6
     free(copy);
     if (status == TSR_ERROR_MEMORY && !copy) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", tsr_input_name(input));
     TSR_TRY(status);
+    n->promised = j.images;
     n->has_z = j.spacing != 0;
     n->contiguous = 1;
     if (j.spacing != 0 && !n->placed) n->holder->geometry.affine[2][2] = j.spacing;
@@ -390,7 +391,7 @@ static tsr_status describe_ome(const tsr_input *input, const char *text, int64_t
 
 /* ---- tifffile ---------------------------------------------------------------------------------------------------------------------------------- */
 
-/* {"shape": [2, 3, 5, 7], "axes": "TZYX"}: the letters before YX say what the pages are. */
+/* {"shape": [2, 3, 5, 7], "axes": "TZYX"}: the letters before YX say what the pages are. "truncated": the first page alone has a header. */
 static void describe_shaped(const char *text, int64_t pages, tsr_tiff_notes *n)
 {
     const char *shape = strstr(text, "\"shape\""), *axes = strstr(text, "\"axes\"");
@@ -407,6 +408,13 @@ static void describe_shaped(const char *text, int64_t pages, tsr_tiff_notes *n)
         if (*end != ',' && *end != ']') return;
     }
     for (int k = 0; axes && k < 8 && axes[1 + k] && axes[1 + k] != '"'; k++) roles[k] = axes[1 + k], roles[k + 1] = 0;
+    const char *truncated = strstr(text, "\"truncated\"");
+    if (truncated && pages == 1 && !strncmp(truncated + 11 + strspn(truncated + 11, ": "), "true", 4)) {
+        n->contiguous = 2;
+        n->samples = 1;
+        for (int k = 0; k < count; k++)
+            if (__builtin_mul_overflow(n->samples, size[k], &n->samples)) n->samples = INT64_MAX; /* more than any file has */
+    }
     const char *y = strstr(roles, "YX");
     if (!y || (int)strlen(roles) != count || y - roles > 3) return;
     for (int k = (int)(y - roles) - 1; k >= 0; k--) {
@@ -418,7 +426,7 @@ static void describe_shaped(const char *text, int64_t pages, tsr_tiff_notes *n)
         add_axis(&n->order, role, size[k]);
     }
     n->order.pages = product(&n->order);
-    if (n->order.pages != pages) n->order = (tsr_tiff_order){ 0 };
+    if (n->order.pages != pages && !n->samples) n->order = (tsr_tiff_order){ 0 };
 }
 
 tsr_status tsr_tiff_describe(const tsr_input *input, const char *text, int64_t pages, int64_t wanted, tsr_tiff_notes *n)

@@ -370,16 +370,21 @@ static tsr_status take_omero(const json_t *attributes, tsr_volume *holder)
     return used ? tsr_volume_set_meta(holder, "ome.channels", all) : TSR_OK;
 }
 
-/* What tessera wrote, and plain numbers and texts of others. */
+/* What tessera wrote, xarray's scaling (real value = stored * scale_factor + add_offset), and plain numbers and texts of others. */
 static tsr_status take_attributes(json_t *attributes, tsr_zarr_image *image)
 {
     const char *key;
     json_t *value;
     char name[200], number[32];
+    const json_t *factor = json_object_get(attributes, "scale_factor"), *offset = json_object_get(attributes, "add_offset");
+    const double slope = json_is_number(factor) ? json_number_value(factor) : 1, intercept = json_is_number(offset) ? json_number_value(offset) : 0;
+    const int scaled = (json_is_number(factor) || json_is_number(offset)) && slope != 0 && isfinite(slope) && isfinite(intercept);
+    if (scaled) TSR_TRY(tsr_volume_set_scaling(image->holder, slope, intercept));
     json_object_foreach(json_object_get(attributes, "tessera"), key, value) if (json_is_string(value))
         TSR_TRY(tsr_volume_take_note(image->holder, key, json_string_value(value)));
     json_object_foreach(attributes, key, value)
     {
+        if (scaled && (!strcmp(key, "scale_factor") || !strcmp(key, "add_offset"))) continue;
         snprintf(name, sizeof name, "zarr.%.150s", key);
         if (json_is_string(value)) TSR_TRY(tsr_volume_set_meta(image->holder, name, json_string_value(value)));
         if (json_is_number(value)) TSR_TRY(tsr_volume_set_meta(image->holder, name, tsr_print_double(number, json_number_value(value))));
@@ -505,6 +510,7 @@ tsr_status tsr_zarr_contents(const tsr_zarr_store *s, const tsr_read_options *op
     if (what == ARRAY) return TSR_OK;
     if (image) TSR_TRY(list_node(&w, "")); /* its levels */
     else TSR_TRY(tsr_zarr_walk(s, list_node, &w));
+    if (!image) tsr_contents_only_first(contents, "dataset");
     return TSR_OK;
 }
 
@@ -540,6 +546,8 @@ tsr_status tsr_zarr_choose(const tsr_zarr_store *s, const tsr_read_options *o, t
     tsr_status status = look(s, image->path, &image->array, &attributes, &what);
     char folder[512];
     memcpy(folder, image->path, sizeof folder);
+    if (status == TSR_OK && o->series_given && o->series && (o->dataset || what != GROUP || !ngff(attributes, "bioformats2raw.layout")))
+        status = TSR_FAILED(TSR_ERROR_ARGUMENT, "%s: options.series is %lld, expected 0: the file holds one", name_of(s), (long long)o->series);
     if (status == TSR_OK && what == GROUP && json_array_size(ngff(attributes, "multiscales"))) status = take_level(s, folder, attributes, o, image);
     else if (status == TSR_OK && what == GROUP && !o->dataset && ngff(attributes, "bioformats2raw.layout")) { /* images in folders 0, 1 ... */
         json_decref(attributes);

@@ -33,6 +33,8 @@ static const struct {
     { "nanometer", 1e-6, 0 },
     { "angstrom", 1e-7, 0 },
     { "angstroms", 1e-7, 0 },
+    { "\xc3\x85", 1e-7, 0 },
+    { "\xe2\x84\xab", 1e-7, 0 },
     { "inch", 25.4, 0 },
     { "in", 25.4, 0 },
 };

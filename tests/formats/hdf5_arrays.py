@@ -44,6 +44,16 @@ def choices(a):
         file["name"] = "x"
         file["outside"] = h5py.ExternalLink("a.h5", "/g/x")
         file["soft"] = h5py.SoftLink("/a/one")
+    with h5py.File("cf.nc", "w") as file:
+        file["t"] = a[0].astype("i2")
+        file["t"].attrs.update(scale_factor=0.5, add_offset=-3.0)
+    require_same(volume("cf.nc"), (a[0].astype("i2") * 0.5 - 3).astype("f4"))
+    with h5py.File("itk.h5", "w") as file:  # as itk::HDF5ImageIO has it: a row of Directions for each axis, LPS
+        group = file.create_group("ITKImage/0")
+        group["VoxelData"], group["Spacing"], group["Origin"] = a[0], [1.5, 2.0, 3.0], [10.0, 20.0, 30.0]
+        group["Directions"] = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    about = info("itk.h5")  # the only one of three axes is shown, as it is read
+    assert about["affine"][:3] == [[0, 0, 3, 10], [1.5, 0, 0, 20], [0, 2, 0, 30]] and about["space"] == "LPS", about
     run("convert", "m.h5", "-o", "no.npy", fails="--dataset says which")
     assert [e["name"] for e in info("m.h5")["contents"]] == ["/a/one", "/b/two", "/mask"]
     require_same(volume("m.h5", "--dataset", "/a/one"), a[0])
@@ -68,6 +78,12 @@ def habits(a):
     with open("a.mat", "r+b") as file:
         file.write(b"MATLAB 7.3 MAT-file".ljust(128))
     require_same(volume("a.mat"), a[0])
+    with h5py.File("b.mat", "w", userblock_size=512) as file:
+        file["A"] = numpy.transpose(a, (0, 1, 3, 2))
+    with open("b.mat", "r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file".ljust(128))
+    require_same(volume("b.mat", "--frame", "1"), a[1])
+    require_same(volume("b.mat", "--channel", "1"), a[1])
     with h5py.File("xyz.h5", "w") as file:
         file.create_dataset("v", data=numpy.transpose(a[0], (2, 1, 0)), chunks=(9, 9, 9)).attrs["axes"] = "xyz"
     require_same(volume("xyz.h5"), a[0])

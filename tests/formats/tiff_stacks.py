@@ -2,7 +2,9 @@
 
     tiff_stacks.py TESSERA      exit code 77: no numpy or tifffile
 """
-from peers import TYPES, array, info, main, numpy, require_same, run, skip, transfers, volume
+import subprocess
+
+from peers import TYPES, array, info, main, numpy, require_same, run, skip, tessera, transfers, volume
 
 try:
     import tifffile
@@ -77,6 +79,22 @@ def hyperstacks(random):
     a = random.integers(0, 1000, (2, 3, 17, 19)).astype("u2")
     tifffile.imwrite("shaped.tif", a, photometric="minisblack", metadata={"axes": "TZYX"})
     require_same(volume("shaped.tif", "--frame", "1"), a[1])
+    tifffile.imwrite("short.tif", a, photometric="minisblack", metadata={"axes": "TZYX"}, truncate=True)  # one header for all pages
+    require_same(volume("short.tif", "--frame", "1"), a[1])
+    tifffile.imwrite("short.tif", a[0], photometric="minisblack", truncate=True, resolution=(100, 50), resolutionunit="CENTIMETER")
+    require_same(volume("short.tif"), a[0])
+    assert info("short.tif")["spacing"] == [0.1, 0.2, 0.1], info("short.tif")
+    tifffile.imwrite("cut.tif", a[0, :2], photometric="minisblack", description="ImageJ=1.53\nimages=3\nslices=3\n", metadata=None)
+    assert "of 3 images" in subprocess.run([tessera, "info", "cut.tif"], capture_output=True, text=True, check=True).stderr
+    for lie in ('{"shape": [100000000, 17, 19], "truncated": true}', "ImageJ=1.53\nimages=900000000000000\nslices=900000000000000\n"):
+        tifffile.imwrite("lie.tif", a[0, 0], photometric="minisblack", description=lie, metadata=None)
+        run("convert", "lie.tif", "-o", "no.npy", fails="truncated")
+    tifffile.imwrite("deep.tif", numpy.zeros((32, 32, 32), "u1"), tile=(16, 16, 16), volumetric=True)
+    run("convert", "deep.tif", "-o", "no.npy", fails="32 slices (ImageDepth)")
+    tifffile.imwrite("unit.ome.tif", a[0], metadata={"axes": "ZYX", "PhysicalSizeX": 3.0, "PhysicalSizeXUnit": "Å"})
+    assert info("unit.ome.tif")["unit"] == "angstrom", info("unit.ome.tif")
+    said = subprocess.run([tessera, "convert", "unit.ome.tif", "-o", "unit.npy"], capture_output=True, text=True, check=True).stderr
+    assert "spacing, origin and axes have no place in a npy file" in said, said
 
 
 def colours(random):

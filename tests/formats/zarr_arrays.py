@@ -93,6 +93,17 @@ def groups():
         assert about["spacing"] == [0.25, 0.5, 2.0] and about["unit"] == "um" and about["channels"] == 2, about
 
 
+def scaled():
+    group = zarr.open_group("s.zarr", mode="w", zarr_format=2)  # as xarray has it
+    for name, a in (("lat", numpy.arange(4.0)), ("t", numpy.arange(60, dtype="i2").reshape(3, 4, 5)), ("x", numpy.arange(5.0))):
+        group.create_array(name, data=a)
+    group["t"].attrs.update(scale_factor=0.5, add_offset=-3.0)
+    require_same(volume("s.zarr"), (numpy.arange(60).reshape(3, 4, 5) * 0.5 - 3).astype("f4"))
+    about = info("s.zarr")  # shows what is read
+    assert about["size"] == [5, 4, 3] and about["slope"] == 0.5 and about["contents"][0]["name"] == "/t", about
+    run("convert", "s.zarr", "--series", "1", "-o", "no.npy", fails="--series is 1")
+
+
 def halved(a):
     total, count = a.astype("f8"), numpy.ones(a.shape)
     for axis, size in enumerate(a.shape):
@@ -126,6 +137,7 @@ def body(random):
     types(random)
     archives()
     groups()
+    scaled()
     pyramids(random)
 
 
