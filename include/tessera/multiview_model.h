@@ -89,7 +89,8 @@ typedef struct tsr_multiview_model_options {
     }
 /* Meshes from numbered files ("mesh-%04d.obj", or one file: a thing that does not move), cameras from a rig: one file, or one per step (a path with %d).
  * TSR_ERROR_FORMAT for a step with another topology (the file, the triangle), cameras that are missing for a step, or a step with another number of them.
- * *rig (NULL: not wanted): the cameras as they were read, for the paths of their pictures: RETURNS NEW. */
+ * *rig (NULL: not wanted): the cameras as they were read, for the paths of their pictures; those of one file per step are entries of frames; the
+ * sequence is the numbers of the meshes: RETURNS NEW. */
 TSR_API tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, const tsr_multiview_model_options *options,
                                             tsr_multiview_model **model, tsr_rig **rig) TSR_CHECKED;
 

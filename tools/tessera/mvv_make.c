@@ -159,6 +159,9 @@ static int gather(making *m)
     }
     if (status != TSR_OK) return cli_status(m->cli, status, NULL);
     m->parts = tsr_multiview_model_parts(m->model);
+    int32_t first = 0, last = 0;
+    tsr_rig_sequence(m->rig, &first, &last);
+    m->first = first; /* the number of the first mesh there is, where --first does not say it */
     return open_films(m);
 }
 

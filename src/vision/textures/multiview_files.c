@@ -175,6 +175,21 @@ static tsr_status place_cameras(const char *path, const tsr_rig *rig, const crew
     return TSR_OK;
 }
 
+/* The cameras of a step's own file join those of the first: entries of the frame, as one file for all steps would have them. */
+static tsr_status join_rigs(const char *path, tsr_rig *all, const tsr_rig *own, int64_t frame)
+{
+    tsr_rig_camera one;
+    if (own && strcmp(own->folder, all->folder) != 0)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%.300s: another folder than the first step's, and paths of pictures start there: expected all files of cameras in one",
+                 path);
+    for (int64_t i = 0; i < tsr_rig_count(own ? own : all); i++) {
+        TSR_TRY(tsr_rig_get(own ? own : all, i, &one));
+        one.frame = (int32_t)frame;
+        TSR_TRY(own ? tsr_rig_add(all, &one) : tsr_rig_set(all, i, &one));
+    }
+    return TSR_OK;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct gathering {
@@ -184,7 +199,7 @@ typedef struct gathering {
     tsr_rig *rig;
     crew crew;
     int64_t first_mesh, first_rig;
-    int rigs_numbered;
+    int rigs_numbered, keep_rigs;
     int found[TSR_MULTIVIEW_CAMERAS_MOST];
 } gathering;
 
@@ -201,8 +216,9 @@ static tsr_status read_steps(gathering *g, tsr_multiview_model *m)
         tsr_rig *own = NULL;
         TSR_TRY(numbered(g->cameras, g->first_rig + t, path, &has_number));
         if (g->rigs_numbered && t > 0) TSR_TRY(tsr_rig_read(path, &g->o.rig, &own));
-        const tsr_status status =
+        tsr_status status =
             place_cameras(path, own ? own : g->rig, &g->crew, t, g->rigs_numbered ? TSR_RIG_STATIC : g->first_mesh + t, &m->parts, g->found);
+        if (status == TSR_OK && g->rigs_numbered && g->keep_rigs) status = join_rigs(path, g->rig, own, g->first_mesh + t);
         tsr_rig_destroy(&own);
         if (status != TSR_OK) return tsr_frame_at(status, __func__, __FILE__, __LINE__);
     }
@@ -251,7 +267,7 @@ static tsr_status gather(gathering *g, tsr_multiview_model **model)
 tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, const tsr_multiview_model_options *options, tsr_multiview_model **model,
                                     tsr_rig **rig)
 {
-    gathering g = { .meshes = meshes, .cameras = cameras };
+    gathering g = { .meshes = meshes, .cameras = cameras, .keep_rigs = rig != NULL };
     if (rig) *rig = NULL;
     if (!model) TSR_FAIL(TSR_ERROR_ARGUMENT, "model is NULL");
     *model = NULL;
@@ -265,6 +281,7 @@ tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, con
     if (!g.crew.name) TSR_FAIL(TSR_ERROR_MEMORY, "model: out of host memory");
     const tsr_status status = gather(&g, model);
     if (status == TSR_OK && rig) {
+        tsr_rig_set_sequence(g.rig, (int32_t)g.first_mesh, (int32_t)g.first_mesh + (*model)->parts.steps - 1);
         *rig = g.rig;
         g.rig = NULL;
     }
