@@ -171,7 +171,9 @@ static void show(const making *m, const tsr_multiview_report *r)
     const int64_t all = (int64_t)m->parts.cameras * m->parts.steps * a.texels;
     if (a.overlapping) cli_note(m->cli, "%lld texels of the atlas lie in more than one triangle: the first has them", (long long)a.overlapping);
     if (a.degenerate) cli_note(m->cli, "%lld triangles have no area in the atlas, and no texels", (long long)a.degenerate);
-    if (m->cli->globals.json) {
+    if (!strcmp(m->output, "-")) { /* standard output is the file */
+        cli_note(m->cli, "%d steps, %d cameras, %lld bytes", (int)m->parts.steps, (int)m->parts.cameras, (long long)r->file_bytes);
+    } else if (m->cli->globals.json) {
         json_open(NULL, '{');
         json_text("output", m->output);
         json_int("steps", m->parts.steps);

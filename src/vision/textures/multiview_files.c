@@ -180,8 +180,8 @@ static tsr_status join_rigs(const char *path, tsr_rig *all, const tsr_rig *own, 
 {
     tsr_rig_camera one;
     if (own && strcmp(own->folder, all->folder) != 0)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%.300s: another folder than the first step's, and paths of pictures start there: expected all files of cameras in one",
-                 path);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "%.300s: another folder than the first step's, and paths of pictures start there: expected all files of cameras in one", path);
     for (int64_t i = 0; i < tsr_rig_count(own ? own : all); i++) {
         TSR_TRY(tsr_rig_get(own ? own : all, i, &one));
         one.frame = (int32_t)frame;
