@@ -9,7 +9,7 @@
 #include "vision/rig/rig.h"
 #include "vision/textures/multiview_model.h"
 
-enum { FIRST_MOST = 9, PATH_ROOM = 4096, NAME_ROOM = 256 };
+enum { FIRST_MOST = 9, GAP_MOST = 100, PATH_ROOM = 4096, NAME_ROOM = 256 };
 #define OWN(type, pointer) ((type *)(uintptr_t)(pointer))
 
 /* ---- numbered files -------------------------------------------------------------------------------------------------------------- */
@@ -54,6 +54,13 @@ static tsr_status count_files(const char *pattern, int64_t *first, int32_t most,
         TSR_TRY(numbered(pattern, *first + *count, path, &has_number));
         if (!is_there(path)) break;
         (*count)++;
+    }
+    for (int32_t k = 1; *count < limit && k <= GAP_MOST; k++) { /* a hole is no end: what comes after it would be lost in silence */
+        char later[PATH_ROOM];
+        TSR_TRY(numbered(pattern, *first + *count + k, later, &has_number));
+        if (is_there(later))
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: there is no such file, but %.300s is there: expected numbers without a gap, or at most %d steps",
+                     path, later, (int)*count);
     }
     return TSR_OK;
 }
