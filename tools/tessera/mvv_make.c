@@ -244,6 +244,7 @@ static void drop(making *m)
 static int run(cli_call *cli, int argc, char **argv)
 {
     making m = { .cli = cli, .how = CLI_RIG, .read = TSR_MULTIVIEW_MODEL_OPTIONS, .size = { 512, 512, 1 }, .rate = 25 };
+    int given[3] = { 0 };
     char meshes[4200], cameras[4200];
     const cli_option options[] = {
         { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &m.output, .argument = "FILE.mvv", .help = "the textures, uncoded" },
@@ -293,22 +294,25 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "bias",
           .type = CLI_REAL,
           .value = &m.read.rules.bias,
+          .given = &given[0],
           .argument = "QUANTA",
-          .help = "of the depth test (default 1.5; below 0: none)",
+          .help = "of the depth test (default 1.5; 0 or below: none)",
           .lower = -1,
           .upper = 1e6 },
         { .name = "slope",
           .type = CLI_REAL,
           .value = &m.read.rules.slope,
+          .given = &given[1],
           .argument = "TIMES",
-          .help = "the change of depth over a texel is added so often (default 2)",
+          .help = "the change of depth over a texel is added so often (default 0.125; 0 or below: never)",
           .lower = -1,
           .upper = 1e6 },
         { .name = "slope-most",
           .type = CLI_REAL,
           .value = &m.read.rules.slope_most,
+          .given = &given[2],
           .argument = "SHARE",
-          .help = "of the range of depths, at most (default 1/64)",
+          .help = "of the range of depths, at most (default 1/16; 0 or below: nothing)",
           .lower = -1,
           .upper = 1 },
         { .name = "cos-min",
@@ -341,6 +345,9 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     if (!cli->inputs && (!m.meshes || !m.cameras)) return cli_usage(cli, "expected a FOLDER, or --meshes and --cameras");
     if (!m.output) return cli_usage(cli, "no output: expected -o FILE.mvv");
+    double *const rule[3] = { &m.read.rules.bias, &m.read.rules.slope, &m.read.rules.slope_most };
+    for (int k = 0; k < 3; k++)
+        if (given[k] && *rule[k] == 0) *rule[k] = -1; /* the library's 0 is its default, and below 0 it is nothing */
     if (m.size.z != 1) return cli_usage(cli, "--size: expected W,H,1");
     if (cli->inputs) {
         if (strlen(cli->input[0]) > 4000 || strchr(cli->input[0], '%'))
