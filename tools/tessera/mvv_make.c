@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mvv.h"
 #include "rigs.h"
@@ -40,6 +41,35 @@ static tsr_status find_entry(const making *m, int32_t c, int64_t frame, tsr_rig_
     return status;
 }
 
+/* Films begin with the first mesh there is: so many frames lie before the mesh of --first. */
+static tsr_status frames_before(const making *m, int64_t *frames)
+{
+    tsr_rig *none = NULL;
+    char path[4096];
+    *frames = 0;
+    tsr_status status = tsr_rig_create(&none);
+    for (int32_t n = 0; n <= 9 && n < m->first && !*frames && status == TSR_OK; n++) {
+        status = tsr_rig_path(none, m->meshes, n, path, sizeof path);
+        if (status == TSR_OK && access(path, F_OK) == 0) *frames = m->first - n;
+    }
+    tsr_rig_destroy(&none);
+    return status;
+}
+
+static tsr_status open_film(const making *m, const char *path, tsr_video_reader **film)
+{
+    int64_t before;
+    int more = 1;
+    tsr_status status = frames_before(m, &before);
+    if (status == TSR_OK) status = tsr_video_reader_create(path, NULL, film);
+    for (; status == TSR_OK && more && before > 0; before--) {
+        tsr_image image = { 0 };
+        status = tsr_video_reader_next(*film, &image, &more);
+        tsr_image_destroy(&image);
+    }
+    return status;
+}
+
 static int open_films(making *m)
 {
     m->entry = (int64_t *)calloc((size_t)m->parts.cameras, sizeof *m->entry);
@@ -56,7 +86,7 @@ static int open_films(making *m)
         if (!*own.image) return cli_error(m->cli, CLI_FAILED, "%s: camera '%s' names no picture", m->cameras, cli_shown(own.name));
         char path[4096];
         tsr_status status = tsr_rig_path(m->rig, own.image, (int32_t)m->first, path, sizeof path);
-        if (status == TSR_OK && !strchr(own.image, '%') && tsr_video_recognise(path)) status = tsr_video_reader_create(path, NULL, &m->film[count]);
+        if (status == TSR_OK && !strchr(own.image, '%') && tsr_video_recognise(path)) status = open_film(m, path, &m->film[count]);
         if (status != TSR_OK) return cli_status(m->cli, status, NULL);
         count++;
     }
@@ -274,7 +304,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_COUNT,
           .value = &m.first,
           .argument = "N",
-          .help = "number of the first mesh and picture (default: of 0 to 9 the first that is there)",
+          .help = "number of the first mesh and picture (default: of 0 to 9 the first that is there, with which films begin)",
           .lower = 0,
           .upper = 1e9 },
         { .name = "steps",
