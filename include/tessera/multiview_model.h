@@ -31,8 +31,8 @@ enum {
 /* When a texel is visible: part of a model, because a decoder that makes the masks anew repeats it. */
 typedef struct tsr_mask_rules {
     double bias;       /* of the depth test, in quanta of 2^-24 of the range of depths; 0 = 1.5, negative: none */
-    double slope;      /* added: so many times the change of depth over a texel of the depth map; 0 = 2, negative: none */
-    double slope_most; /* at most this share of the range; 0 = 1/64 */
+    double slope;      /* added: so many times the change of depth over a texel of the depth map; 0 = 0.125, negative: none */
+    double slope_most; /* at most this share of the range; 0 = 1/16; negative: nothing */
     double cos_min;    /* of the angle between the normal of the triangle and the way to the camera: below it a texel is not visible; 0 to 1 */
     int32_t vote;      /* != 0: of the four texels of the depth map round the place at least two must say visible; 0: the nearest decides */
     int32_t scale;     /* of the depth map over the picture, 1 to 8; 0 = 2 */
@@ -89,7 +89,8 @@ typedef struct tsr_multiview_model_options {
     }
 /* Meshes from numbered files ("mesh-%04d.obj", or one file: a thing that does not move), cameras from a rig: one file, or one per step (a path with %d).
  * TSR_ERROR_FORMAT for a step with another topology (the file, the triangle), cameras that are missing for a step, or a step with another number of them.
- * *rig (NULL: not wanted): the cameras as they were read, for the paths of their pictures: RETURNS NEW. */
+ * *rig (NULL: not wanted): the cameras as they were read, for the paths of their pictures; those of one file per step are entries of frames; the
+ * sequence is the numbers of the meshes: RETURNS NEW. */
 TSR_API tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, const tsr_multiview_model_options *options,
                                             tsr_multiview_model **model, tsr_rig **rig) TSR_CHECKED;
 

@@ -368,6 +368,8 @@ def test_uploads(server):
     for name in ("..%2fx.ply", "%2e%2e%2fx.ply", ".hidden.ply", "-x.ply", "x.exe", "x", "a%00b.ply", "a%zz.ply", "x%2fy.ply", "x%5cy.ply", "y" * 200 + ".ply"):
         status, _ = post(server, name, b"ply\n", own)
         assert status in (403, 404, 0), (name, status)
+    status, text = post(server, "%ff.ply", b"ply\n", own)
+    assert status == 403 and b"UTF-8" in text, (status, text)
     assert post(server, "x.ply", b"ply\n", "http://evil.example")[0] == 403
     assert post(server, "x.ply", b"ply\n", own, token="/" + "0" * 32 + "/")[0] == 404
     assert post(server, "x.ply", b"", own)[0] in (403, 0)

@@ -132,7 +132,7 @@ static int encode(cli_call *cli, int argc, char **argv)
     tsr_multiview *m = NULL;
     const char *output = NULL;
     int codec = 0, masks = 0, fill = 0, syntax = 0, filter = 0, allocation = 0;
-    int given[3] = { 0 };
+    int given[3] = { 0 }, for_coded = 0, for_spiht = 0, for_diff = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(output),
         { .name = "codec",
@@ -165,7 +165,7 @@ static int encode(cli_call *cli, int argc, char **argv)
           .help = "(default: a third of Y)",
           .lower = 1e-9,
           .upper = 64 },
-        { .name = "lossless", .type = CLI_FLAG, .value = &o.lossless, .help = "relevant texels come back as they are" },
+        { .name = "lossless", .type = CLI_FLAG, .value = &o.lossless, .given = &for_coded, .help = "relevant texels come back as they are" },
         { .name = "masks",
           .type = CLI_CHOICE,
           .value = &masks,
@@ -175,6 +175,7 @@ static int encode(cli_call *cli, int argc, char **argv)
         { .name = "group",
           .type = CLI_INT,
           .value = &o.group,
+          .given = &for_coded,
           .argument = "N",
           .help = "steps in a group of pictures (spiht4d: a power of two, default 8) or in a segment (diff2d: default all)",
           .lower = 1,
@@ -182,32 +183,41 @@ static int encode(cli_call *cli, int argc, char **argv)
         { .name = "fill",
           .type = CLI_CHOICE,
           .value = &fill,
+          .given = &for_spiht,
           .argument = "NAME",
           .help = "spiht4d: what irrelevant texels become (default 4d)",
           .choices = "4d 2d none" },
         { .name = "syntax",
           .type = CLI_CHOICE,
           .value = &syntax,
+          .given = &for_spiht,
           .argument = "NAME",
           .help = "spiht4d: planes (default, decoded faster) or serial, as published",
           .choices = "planes serial" },
         { .name = "filter",
           .type = CLI_CHOICE,
           .value = &filter,
+          .given = &for_diff,
           .argument = "NAME",
           .help = "diff2d: wavelet (default 97, lossless 53)",
           .choices = "97 53 haar" },
         { .name = "levels",
           .type = CLI_INT,
           .value = &o.levels,
+          .given = &for_diff,
           .argument = "N",
           .help = "diff2d: of the transform (default 5)",
           .lower = 1,
           .upper = 12 },
-        { .name = "open-loop", .type = CLI_FLAG, .value = &o.open_loop, .help = "diff2d: differences to what was, not to what the decoder has" },
+        { .name = "open-loop",
+          .type = CLI_FLAG,
+          .value = &o.open_loop,
+          .given = &for_diff,
+          .help = "diff2d: differences to what was, not to what the decoder has" },
         { .name = "allocation",
           .type = CLI_CHOICE,
           .value = &allocation,
+          .given = &for_diff,
           .argument = "NAME",
           .help = "diff2d: where a bit helps most (rdo, default) or fixed shares",
           .choices = "rdo fixed" },
@@ -231,6 +241,11 @@ static int encode(cli_call *cli, int argc, char **argv)
     o.allocation = (tsr_multiview_allocation)allocation;
     o.overwrite = cli->globals.force;
     if (o.lossless && (given[0] || given[1] || given[2])) return cli_usage(cli, "--lossless and --bpp: only one of them");
+    for_coded = for_coded || given[0] || given[1] || given[2];
+    if (o.codec != TSR_MULTIVIEW_SPIHT4D && for_spiht) return cli_usage(cli, "--fill and --syntax are of --codec spiht4d");
+    if (o.codec != TSR_MULTIVIEW_DIFF2D && for_diff) return cli_usage(cli, "--filter, --levels, --open-loop and --allocation are of --codec diff2d");
+    if (o.codec == TSR_MULTIVIEW_RAW && for_coded)
+        return cli_usage(cli, "--bpp, --lossless and --group are not of --codec raw, which keeps every sample");
     code = cli_check_output(cli, output);
     if (!code) code = cli_context(cli, &context);
     if (!code) m = mvv_read(cli, context, cli->input[0], &read, &code);
@@ -258,9 +273,9 @@ const cli_verb mvv_encode = { "mvv encode", "[options] FILE.mvv -o CODED.mvv", "
 static int take_span(cli_call *cli, const char *option, const char *text, int32_t *first, int32_t *count)
 {
     int a, b, used = 0;
-    if (!text) return CLI_OK;
-    if (sscanf(text, "%d:%d%n", &a, &b, &used) == 2 && !text[used] && a >= 0 && b >= a) *count = b - a + 1;
-    else if (sscanf(text, "%d%n", &a, &used) == 1 && !text[used] && a >= 0) *count = 1;
+    if (!text) return CLI_OK; /* seven digits at most: of a larger number only some bits would be left */
+    if (sscanf(text, "%7d:%7d%n", &a, &b, &used) == 2 && !text[used] && a >= 0 && b >= a) *count = b - a + 1;
+    else if (sscanf(text, "%7d%n", &a, &used) == 1 && !text[used] && a >= 0) *count = 1;
     else return cli_usage(cli, "--%s: '%s', expected FIRST:LAST or one number, counted from 0", option, text);
     *first = a;
     return CLI_OK;
@@ -366,7 +381,7 @@ static int compare(cli_call *cli, int argc, char **argv)
           .type = CLI_REAL,
           .value = &read.bpp,
           .argument = "BITS",
-          .help = "a texel of Y: leave the rest of embedded streams unread",
+          .help = "a texel of Y: leave the rest of B's embedded streams unread",
           .lower = 1e-9,
           .upper = 64 },
         { .name = "memory-limit",
@@ -381,7 +396,11 @@ static int compare(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 2, 2, argc, argv);
     if (code >= 0) return code;
     code = cli_context(cli, &context);
-    for (int k = 0; !code && k < 2; k++) m[k] = mvv_read(cli, context, cli->input[k], &read, &code);
+    const double bpp = read.bpp;
+    for (int k = 0; !code && k < 2; k++) {
+        read.bpp = k ? bpp : 0; /* A is what B is measured by: all of it */
+        m[k] = mvv_read(cli, context, cli->input[k], &read, &code);
+    }
     if (!code) {
         const tsr_status status = tsr_multiview_compare(m[0], m[1], &d);
         if (status != TSR_OK) code = cli_status(cli, status, cli->input[1]);

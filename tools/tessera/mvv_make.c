@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mvv.h"
 #include "rigs.h"
@@ -40,6 +41,35 @@ static tsr_status find_entry(const making *m, int32_t c, int64_t frame, tsr_rig_
     return status;
 }
 
+/* Films begin with the first mesh there is: so many frames lie before the mesh of --first. */
+static tsr_status frames_before(const making *m, int64_t *frames)
+{
+    tsr_rig *none = NULL;
+    char path[4096];
+    *frames = 0;
+    tsr_status status = tsr_rig_create(&none);
+    for (int32_t n = 0; n <= 9 && n < m->first && !*frames && status == TSR_OK; n++) {
+        status = tsr_rig_path(none, m->meshes, n, path, sizeof path);
+        if (status == TSR_OK && access(path, F_OK) == 0) *frames = m->first - n;
+    }
+    tsr_rig_destroy(&none);
+    return status;
+}
+
+static tsr_status open_film(const making *m, const char *path, tsr_video_reader **film)
+{
+    int64_t before;
+    int more = 1;
+    tsr_status status = frames_before(m, &before);
+    if (status == TSR_OK) status = tsr_video_reader_create(path, NULL, film);
+    for (; status == TSR_OK && more && before > 0; before--) {
+        tsr_image image = { 0 };
+        status = tsr_video_reader_next(*film, &image, &more);
+        tsr_image_destroy(&image);
+    }
+    return status;
+}
+
 static int open_films(making *m)
 {
     m->entry = (int64_t *)calloc((size_t)m->parts.cameras, sizeof *m->entry);
@@ -56,7 +86,7 @@ static int open_films(making *m)
         if (!*own.image) return cli_error(m->cli, CLI_FAILED, "%s: camera '%s' names no picture", m->cameras, cli_shown(own.name));
         char path[4096];
         tsr_status status = tsr_rig_path(m->rig, own.image, (int32_t)m->first, path, sizeof path);
-        if (status == TSR_OK && !strchr(own.image, '%') && tsr_video_recognise(path)) status = tsr_video_reader_create(path, NULL, &m->film[count]);
+        if (status == TSR_OK && !strchr(own.image, '%') && tsr_video_recognise(path)) status = open_film(m, path, &m->film[count]);
         if (status != TSR_OK) return cli_status(m->cli, status, NULL);
         count++;
     }
@@ -159,6 +189,9 @@ static int gather(making *m)
     }
     if (status != TSR_OK) return cli_status(m->cli, status, NULL);
     m->parts = tsr_multiview_model_parts(m->model);
+    int32_t first = 0, last = 0;
+    tsr_rig_sequence(m->rig, &first, &last);
+    m->first = first; /* the number of the first mesh there is, where --first does not say it */
     return open_films(m);
 }
 
@@ -168,7 +201,9 @@ static void show(const making *m, const tsr_multiview_report *r)
     const int64_t all = (int64_t)m->parts.cameras * m->parts.steps * a.texels;
     if (a.overlapping) cli_note(m->cli, "%lld texels of the atlas lie in more than one triangle: the first has them", (long long)a.overlapping);
     if (a.degenerate) cli_note(m->cli, "%lld triangles have no area in the atlas, and no texels", (long long)a.degenerate);
-    if (m->cli->globals.json) {
+    if (!strcmp(m->output, "-")) { /* standard output is the file */
+        cli_note(m->cli, "%d steps, %d cameras, %lld bytes", (int)m->parts.steps, (int)m->parts.cameras, (long long)r->file_bytes);
+    } else if (m->cli->globals.json) {
         json_open(NULL, '{');
         json_text("output", m->output);
         json_int("steps", m->parts.steps);
@@ -239,6 +274,7 @@ static void drop(making *m)
 static int run(cli_call *cli, int argc, char **argv)
 {
     making m = { .cli = cli, .how = CLI_RIG, .read = TSR_MULTIVIEW_MODEL_OPTIONS, .size = { 512, 512, 1 }, .rate = 25 };
+    int given[3] = { 0 };
     char meshes[4200], cameras[4200];
     const cli_option options[] = {
         { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &m.output, .argument = "FILE.mvv", .help = "the textures, uncoded" },
@@ -268,7 +304,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_COUNT,
           .value = &m.first,
           .argument = "N",
-          .help = "number of the first mesh and picture (default: of 0 to 9 the first that is there)",
+          .help = "number of the first mesh and picture (default: of 0 to 9 the first that is there, with which films begin)",
           .lower = 0,
           .upper = 1e9 },
         { .name = "steps",
@@ -288,22 +324,25 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "bias",
           .type = CLI_REAL,
           .value = &m.read.rules.bias,
+          .given = &given[0],
           .argument = "QUANTA",
-          .help = "of the depth test (default 1.5; below 0: none)",
+          .help = "of the depth test (default 1.5; 0 or below: none)",
           .lower = -1,
           .upper = 1e6 },
         { .name = "slope",
           .type = CLI_REAL,
           .value = &m.read.rules.slope,
+          .given = &given[1],
           .argument = "TIMES",
-          .help = "the change of depth over a texel is added so often (default 2)",
+          .help = "the change of depth over a texel is added so often (default 0.125; 0 or below: never)",
           .lower = -1,
           .upper = 1e6 },
         { .name = "slope-most",
           .type = CLI_REAL,
           .value = &m.read.rules.slope_most,
+          .given = &given[2],
           .argument = "SHARE",
-          .help = "of the range of depths, at most (default 1/64)",
+          .help = "of the range of depths, at most (default 1/16; 0 or below: nothing)",
           .lower = -1,
           .upper = 1 },
         { .name = "cos-min",
@@ -336,6 +375,9 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     if (!cli->inputs && (!m.meshes || !m.cameras)) return cli_usage(cli, "expected a FOLDER, or --meshes and --cameras");
     if (!m.output) return cli_usage(cli, "no output: expected -o FILE.mvv");
+    double *const rule[3] = { &m.read.rules.bias, &m.read.rules.slope, &m.read.rules.slope_most };
+    for (int k = 0; k < 3; k++)
+        if (given[k] && *rule[k] == 0) *rule[k] = -1; /* the library's 0 is its default, and below 0 it is nothing */
     if (m.size.z != 1) return cli_usage(cli, "--size: expected W,H,1");
     if (cli->inputs) {
         if (strlen(cli->input[0]) > 4000 || strchr(cli->input[0], '%'))

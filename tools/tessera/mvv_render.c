@@ -274,7 +274,7 @@ static int run(cli_call *cli, int argc, char **argv)
 {
     rendering r = { .cli = cli, .up = { 0, 0, 1 }, .fov = 40 };
     int32_t step = 0;
-    int step_given = 0;
+    int step_given = 0, for_eye = 0, for_film = 0, power_given = 0;
     const cli_option options[] = {
         { .name = "output",
           .letter = 'o',
@@ -313,11 +313,18 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = -1e9,
           .upper = 1e9,
           .given = &r.eye_given },
-        { .name = "target", .type = CLI_VEC3, .value = &r.target, .help = "of --eye (default 0,0,0)", .lower = -1e9, .upper = 1e9 },
-        { .name = "up", .type = CLI_VEC3, .value = &r.up, .help = "of --eye (default 0,0,1)", .lower = -1e9, .upper = 1e9 },
+        { .name = "target",
+          .type = CLI_VEC3,
+          .given = &for_eye,
+          .value = &r.target,
+          .help = "of --eye (default 0,0,0)",
+          .lower = -1e9,
+          .upper = 1e9 },
+        { .name = "up", .type = CLI_VEC3, .given = &for_eye, .value = &r.up, .help = "of --eye (default 0,0,1)", .lower = -1e9, .upper = 1e9 },
         { .name = "fov",
           .type = CLI_REAL,
           .value = &r.fov,
+          .given = &for_eye,
           .argument = "DEGREES",
           .help = "of --eye, vertical (default 40)",
           .lower = 0.1,
@@ -340,6 +347,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "first",
           .type = CLI_INT,
           .value = &r.first,
+          .given = &for_film,
           .argument = "N",
           .help = "step of the film's first picture (default 0)",
           .lower = 0,
@@ -347,6 +355,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "steps",
           .type = CLI_INT,
           .value = &r.steps,
+          .given = &for_film,
           .argument = "N",
           .help = "so many (default: to the end)",
           .lower = 1,
@@ -361,6 +370,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "power",
           .type = CLI_INT,
           .value = &r.power,
+          .given = &power_given,
           .argument = "K",
           .help = "of the cosine between the ways to the view and to a camera (default 8; negative: all alike)",
           .lower = -1,
@@ -374,6 +384,11 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     if (!r.output && !r.ideal_path) return cli_usage(cli, "nothing to do: expected -o FILE, or --compare RAW.mvv");
     if (r.still && !step_given) return cli_usage(cli, "--frames: of a film in which time stands still, expected --step as well");
+    if (for_eye && !r.eye_given) return cli_usage(cli, "--target, --up and --fov are of --eye, and there is none");
+    if (r.eye_given && r.like) return cli_usage(cli, "--eye and --like: only one of them");
+    if (step_given && for_film) return cli_usage(cli, "--step is one step alone: expected no --first and no --steps");
+    if (r.only && r.leave_out) return cli_usage(cli, "--only and --leave-out: only one of them");
+    if (power_given && !r.power) r.power = -1; /* the power 0 of anything is 1: all cameras alike; the library's 0 is its default */
     if (step_given) {
         r.first = step;
         if (!r.still) r.still = 1;

@@ -22,6 +22,10 @@ static const char *why_not(const struct server *server, const char *name, int64_
     char path[4400];
     struct stat about;
     if (!viewer_name_is_plain(name)) return "a plain file name is expected\n";
+    char text[VIEWER_NAME_BYTES];
+    snprintf(text, sizeof text, "%s", name);
+    viewer_make_utf8(text);
+    if (strcmp(text, name) != 0) return "a file name in UTF-8 is expected\n"; /* no page could name another in a message */
     if (!viewer_mode_of_file(name) && !viewer_is_script(name))
         return "a file of this kind is opened by no mode: a volume, a mesh, a tile list or a session is expected\n";
     if (size < 1 || size > (server->options.memory_limit > 0 ? server->options.memory_limit : most_bytes))

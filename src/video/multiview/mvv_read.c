@@ -105,6 +105,9 @@ static tsr_status rebuilt_masks(tsr_mvv_reading *r, const tsr_multiview_read_opt
 {
     const int64_t words = tsr_mvv_words(r->head->width) * r->head->height;
     if (!o->rebuild) TSR_FAIL(TSR_ERROR_STATE, "%s: its masks are to be rebuilt from its model, and nobody does that here", r->reader->name);
+    if (!m->model)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: its masks are made from its model, which is damaged or missing%s", r->reader->name,
+                 r->head->codec == TSR_MULTIVIEW_DIFF2D ? "" : "; the textures can be read without masks (no-masks)");
     for (int64_t k = 0; k < (int64_t)r->mask_steps * r->mask_cameras; k++)
         TSR_TRY(o->rebuild(o->user, m->model, m->model_size, (int32_t)(r->mask_step + k / r->mask_cameras),
                            (int32_t)(r->mask_camera + k % r->mask_cameras), r->head->width, r->head->height, r->masks + k * words));
@@ -133,6 +136,8 @@ static tsr_status read_masks(tsr_mvv_reading *r, const tsr_multiview_read_option
     if (h->masks == TSR_MULTIVIEW_MASKS_SENT) TSR_TRY(sent_masks(r));
     else TSR_TRY(rebuilt_masks(r, o, m));
     TSR_TRY(check_hashes(r, h->masks == TSR_MULTIVIEW_MASKS_REBUILT));
+    if (r->reader->partial) /* where the atlas is lost, it has at least the texels of masks that are as they were */
+        for (int64_t k = 0; k < (int64_t)r->mask_steps * r->mask_cameras * words; k++) r->view.atlas[k % words] |= r->masks[k];
     for (int32_t t = 0; t < r->view.steps; t++)
         for (int32_t c = 0; c < r->view.cameras; c++)
             memcpy(tsr_mvv_mask(&r->view, t, c), tsr_mvv_reading_mask(r, r->first_step + t, r->first_camera + c), (size_t)words * 8);

@@ -9,7 +9,7 @@
 #include "vision/rig/rig.h"
 #include "vision/textures/multiview_model.h"
 
-enum { FIRST_MOST = 9, PATH_ROOM = 4096, NAME_ROOM = 256 };
+enum { FIRST_MOST = 9, GAP_MOST = 100, PATH_ROOM = 4096, NAME_ROOM = 256 };
 #define OWN(type, pointer) ((type *)(uintptr_t)(pointer))
 
 /* ---- numbered files -------------------------------------------------------------------------------------------------------------- */
@@ -54,6 +54,13 @@ static tsr_status count_files(const char *pattern, int64_t *first, int32_t most,
         TSR_TRY(numbered(pattern, *first + *count, path, &has_number));
         if (!is_there(path)) break;
         (*count)++;
+    }
+    for (int32_t k = 1; *count < limit && k <= GAP_MOST; k++) { /* a hole is no end: what comes after it would be lost in silence */
+        char later[PATH_ROOM];
+        TSR_TRY(numbered(pattern, *first + *count + k, later, &has_number));
+        if (is_there(later))
+            TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: there is no such file, but %.300s is there: expected numbers without a gap, or at most %d steps",
+                     path, later, (int)*count);
     }
     return TSR_OK;
 }
@@ -175,6 +182,21 @@ static tsr_status place_cameras(const char *path, const tsr_rig *rig, const crew
     return TSR_OK;
 }
 
+/* The cameras of a step's own file join those of the first: entries of the frame, as one file for all steps would have them. */
+static tsr_status join_rigs(const char *path, tsr_rig *all, const tsr_rig *own, int64_t frame)
+{
+    tsr_rig_camera one;
+    if (own && strcmp(own->folder, all->folder) != 0)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "%.300s: another folder than the first step's, and paths of pictures start there: expected all files of cameras in one", path);
+    for (int64_t i = 0; i < tsr_rig_count(own ? own : all); i++) {
+        TSR_TRY(tsr_rig_get(own ? own : all, i, &one));
+        one.frame = (int32_t)frame;
+        TSR_TRY(own ? tsr_rig_add(all, &one) : tsr_rig_set(all, i, &one));
+    }
+    return TSR_OK;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct gathering {
@@ -184,7 +206,7 @@ typedef struct gathering {
     tsr_rig *rig;
     crew crew;
     int64_t first_mesh, first_rig;
-    int rigs_numbered;
+    int rigs_numbered, keep_rigs;
     int found[TSR_MULTIVIEW_CAMERAS_MOST];
 } gathering;
 
@@ -201,8 +223,9 @@ static tsr_status read_steps(gathering *g, tsr_multiview_model *m)
         tsr_rig *own = NULL;
         TSR_TRY(numbered(g->cameras, g->first_rig + t, path, &has_number));
         if (g->rigs_numbered && t > 0) TSR_TRY(tsr_rig_read(path, &g->o.rig, &own));
-        const tsr_status status =
+        tsr_status status =
             place_cameras(path, own ? own : g->rig, &g->crew, t, g->rigs_numbered ? TSR_RIG_STATIC : g->first_mesh + t, &m->parts, g->found);
+        if (status == TSR_OK && g->rigs_numbered && g->keep_rigs) status = join_rigs(path, g->rig, own, g->first_mesh + t);
         tsr_rig_destroy(&own);
         if (status != TSR_OK) return tsr_frame_at(status, __func__, __FILE__, __LINE__);
     }
@@ -252,7 +275,7 @@ tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, con
                                     tsr_rig **rig)
 {
     TSR_RETURNS(model);
-    gathering g = { .meshes = meshes, .cameras = cameras };
+    gathering g = { .meshes = meshes, .cameras = cameras, .keep_rigs = rig != NULL };
     if (rig) *rig = NULL;
     if (!meshes || !cameras) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s are NULL", meshes ? "cameras" : "meshes");
     TSR_TRY(TSR_OPTIONS_TAKE(&g.o, options));
@@ -264,6 +287,7 @@ tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, con
     if (!g.crew.name) TSR_FAIL(TSR_ERROR_MEMORY, "model: out of host memory");
     const tsr_status status = gather(&g, model);
     if (status == TSR_OK && rig) {
+        tsr_rig_set_sequence(g.rig, (int32_t)g.first_mesh, (int32_t)g.first_mesh + (*model)->parts.steps - 1);
         *rig = g.rig;
         g.rig = NULL;
     }
