@@ -241,12 +241,14 @@ done:
     return status;
 }
 
+/* Where a single slice came from is no loss. */
 static void say_place_is_lost(const tsr_volume *volume, const tsr_format *format, const char *path)
 {
     const tsr_geometry *g = tsr_volume_geometry(volume);
+    const int slice = tsr_volume_size(volume).z == 1;
     int fresh = 1;
     for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 4; c++) fresh &= g->affine[r][c] == (r == c);
+        for (int c = 0; c < 4; c++) fresh &= g->affine[r][c] == (r == c) || (slice && r == 2 && c == 3);
     if (format->placeless && !fresh) tsr_remark("%s: spacing, origin and axes have no place in a %s file and are left out", path, format->name);
 }
 
