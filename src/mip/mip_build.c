@@ -177,6 +177,7 @@ static tsr_status join_runs(struct builder *b)
     if (sum > UINT32_MAX) TSR_FAIL(TSR_ERROR_CAPACITY, "mip: %lld runs, expected at most 2^32 - 1", (long long)sum);
     int64_t at = 0;
     for (int64_t p = 0; p < b->part_count; p++) {
+        if (b->parts[p].count == 0) continue; /* there may be no run at all, and no memory for them */
         TSR_TRY(tsr_device_move(mip->context, d->run + at, mip->context, b->parts[p].runs, (size_t)b->parts[p].count * sizeof *d->run));
         at += b->parts[p].count;
     }
