@@ -361,7 +361,7 @@ static tsr_status fill(scene *s, const tsr_read_options *options, tsr_mesh *mesh
         TSR_READING(&options->progress, k << 16, (double)k / (double)s->count);
         if (mesh->normals && !d->shared) TSR_TRY_GOTO(fill_normals(s, d, scratch, mesh), done);
         if (mesh->colors && !d->shared) TSR_TRY_GOTO(fill_colors(s, d, scratch, mesh), done);
-        TSR_TRY_GOTO(fill_triangles(s, d, (uint32_t *)(void *)scratch, mesh->triangles + 3 * triangle), done);
+        if (d->triangles) TSR_TRY_GOTO(fill_triangles(s, d, (uint32_t *)(void *)scratch, mesh->triangles + 3 * triangle), done);
         triangle += d->triangles;
         TSR_TRY_GOTO(add_part(d, k, &parts), done);
     }
