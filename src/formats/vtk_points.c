@@ -4,29 +4,6 @@
 #include "formats/vtk_points.h"
 #include "formats/vtk_xml.h"
 
-static tsr_status read_places(const tsr_vtk_xml *x, const tsr_read_options *options, tsr_points *points)
-{
-    tsr_places places = tsr_places_begin();
-    double *all = NULL;
-    int64_t most = 0;
-    tsr_status status = TSR_OK;
-    for (int32_t p = 0; p < x->pieces; p++) most = tsr_max64(most, x->piece[p].points);
-    TSR_TRY(tsr_scratch_for_input(x->input, 3 * most + 1, sizeof *all, "positions", (void **)&all));
-    do {
-        int64_t first = 0;
-        for (int32_t p = 0; p < x->pieces; p++) {
-            const int64_t n = x->piece[p].points;
-            if (n) TSR_TRY_GOTO(tsr_vtk_xml_reals(x, tsr_vtk_xml_find(x, p, TSR_VTK_POINTS, NULL), n, all), done);
-            for (int64_t k = 0; k < 3 * n; k++) points->positions[3 * first + k] = tsr_place(&places, (int)(k % 3), all[k]);
-            first += n;
-        }
-    } while (tsr_places_again(&places, options));
-    memcpy(points->origin, places.origin, sizeof places.origin);
-done:
-    tsr_host_release(NULL, all, 0);
-    return status;
-}
-
 /* One array of the first piece, out of every piece. */
 static tsr_status read_attribute(const tsr_vtk_xml *x, const tsr_vtk_array *a, tsr_points *points)
 {
@@ -65,7 +42,7 @@ static tsr_status read_all(const tsr_vtk_xml *x, const tsr_read_options *options
         count += n;
     }
     TSR_TRY(tsr_points_for_input(x->input, count, 0, points));
-    TSR_TRY(read_places(x, options, *points));
+    TSR_TRY(tsr_vtk_xml_positions(x, options, (*points)->positions, (*points)->origin));
     for (int32_t k = 0; k < x->arrays; k++)
         if (x->array[k].piece == filled && x->array[k].section == TSR_VTK_POINT_DATA) TSR_TRY(read_attribute(x, &x->array[k], *points));
     TSR_TRY(tsr_points_check_positions(x->input, *points));

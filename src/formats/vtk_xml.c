@@ -561,3 +561,25 @@ int tsr_vtk_xml_is(const uint8_t *head, size_t bytes, const char *type)
     if (text.at == text.end || *text.at != '<') return 0;
     return tsr_xml_next("", &text, &t, &more) == TSR_OK && more && !t.closing && tsr_word_is(t.name, "VTKFile") && tsr_xml_attribute(&t, "type", &word) && tsr_word_is(word, type);
 }
+
+tsr_status tsr_vtk_xml_positions(const tsr_vtk_xml *x, const tsr_read_options *options, float *positions, double origin[3])
+{
+    tsr_places places = tsr_places_begin();
+    double *all = NULL;
+    int64_t most = 0;
+    tsr_status status = TSR_OK;
+    for (int32_t p = 0; p < x->pieces; p++) most = tsr_max64(most, x->piece[p].points);
+    TSR_TRY(tsr_scratch_for_input(x->input, 3 * most + 1, sizeof *all, "positions", (void **)&all));
+    do {
+        int64_t first = 0;
+        for (int32_t p = 0; p < x->pieces; first += x->piece[p++].points) {
+            const int64_t n = x->piece[p].points;
+            if (n) TSR_TRY_GOTO(tsr_vtk_xml_reals(x, tsr_vtk_xml_find(x, p, TSR_VTK_POINTS, NULL), n, all), done);
+            for (int64_t k = 0; k < 3 * n; k++) positions[3 * first + k] = tsr_place(&places, (int)(k % 3), all[k]);
+        }
+    } while (tsr_places_again(&places, options));
+    memcpy(origin, places.origin, sizeof places.origin);
+done:
+    tsr_host_release(NULL, all, 0);
+    return status;
+}

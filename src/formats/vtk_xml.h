@@ -78,6 +78,8 @@ void tsr_vtk_xml_close(tsr_vtk_xml *xml);
 const tsr_vtk_array *tsr_vtk_xml_find(const tsr_vtk_xml *xml, int32_t piece, tsr_vtk_section section, const char *name);
 /* All its numbers: `count` of them (times components), or an error that names the array. */
 tsr_status tsr_vtk_xml_reals(const tsr_vtk_xml *xml, const tsr_vtk_array *array, int64_t tuples, double *to);
+/* The points of all pieces, one behind another, as float32 beside an origin of float64. */
+tsr_status tsr_vtk_xml_positions(const tsr_vtk_xml *xml, const tsr_read_options *options, float *positions, double origin[3]);
 tsr_status tsr_vtk_xml_floats(const tsr_vtk_xml *xml, const tsr_vtk_array *array, int64_t tuples, float *to);
 tsr_status tsr_vtk_xml_integers(const tsr_vtk_xml *xml, const tsr_vtk_array *array, int64_t tuples, int64_t *to);
 /* As elements of the type that the array has, in the order of this machine. */

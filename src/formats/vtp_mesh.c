@@ -81,28 +81,6 @@ static void put_cells(const cells *c, int strips, int64_t first, tsr_fan *fan)
     }
 }
 
-static tsr_status read_positions(const tsr_vtk_xml *x, const tsr_read_options *options, tsr_mesh *mesh)
-{
-    tsr_places places = tsr_places_begin();
-    double *all = NULL;
-    int64_t most = 0;
-    tsr_status status = TSR_OK;
-    for (int32_t p = 0; p < x->pieces; p++) most = tsr_max64(most, x->piece[p].points);
-    TSR_TRY(tsr_scratch_for_input(x->input, 3 * most + 1, sizeof *all, "positions", (void **)&all));
-    do {
-        int64_t first = 0;
-        for (int32_t p = 0; p < x->pieces; first += x->piece[p++].points) {
-            const int64_t n = x->piece[p].points;
-            if (n) TSR_TRY_GOTO(tsr_vtk_xml_reals(x, tsr_vtk_xml_find(x, p, TSR_VTK_POINTS, NULL), n, all), done);
-            for (int64_t k = 0; k < 3 * n; k++) mesh->vertices[3 * first + k] = tsr_place(&places, (int)(k % 3), all[k]);
-        }
-    } while (tsr_places_again(&places, options));
-    memcpy(mesh->origin, places.origin, sizeof places.origin);
-done:
-    tsr_host_release(NULL, all, 0);
-    return status;
-}
-
 /* The array of normals, and that of colours; NULL if not every piece with points has it. */
 static const tsr_vtk_array *find_extra(const tsr_vtk_xml *x, int32_t piece, int colors)
 {
@@ -194,7 +172,7 @@ static tsr_status read_all(const tsr_vtk_xml *x, const tsr_read_options *options
     TSR_TRY(walk(x, NULL, &triangles));
     TSR_TRY(tsr_mesh_for_input(x->input, vertices, triangles, vertices && all_have(x, 0), mesh));
     if (vertices && all_have(x, 1)) TSR_TRY(tsr_mesh_add_colors(*mesh));
-    TSR_TRY(read_positions(x, options, *mesh));
+    TSR_TRY(tsr_vtk_xml_positions(x, options, (*mesh)->vertices, (*mesh)->origin));
     TSR_TRY(read_extras(x, *mesh));
     TSR_TRY(tsr_mesh_check_positions(x->input, *mesh));
     TSR_TRY(tsr_fan_open(x->input, *mesh, &fan));
