@@ -193,9 +193,6 @@ TSR_API tsr_status tsr_multiview_image(const tsr_multiview *multiview, int32_t s
 TSR_API void tsr_multiview_yuv(const uint8_t rgb[3], uint8_t yuv[3]);
 TSR_API void tsr_multiview_rgb(const uint8_t yuv[3], uint8_t rgb[3]);
 
-/* The hash of a mask of [height][words]: XXH64, seed 0, of its words in little-endian order. */
-TSR_API uint64_t tsr_multiview_mask_hash(const uint64_t *mask, int32_t width, int32_t height);
-
 #ifdef __cplusplus
 }
 #endif

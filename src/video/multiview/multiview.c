@@ -229,15 +229,4 @@ done:
     return status;
 }
 
-uint64_t tsr_multiview_mask_hash(const uint64_t *mask, int32_t width, int32_t height)
-{
-    tsr_xxh64_sum sum = tsr_xxh64_begin(0);
-    uint8_t bytes[8];
-    for (int64_t k = 0; k < tsr_mvv_words(width) * height; k++) {
-        tsr_put_u64(bytes, mask[k]);
-        tsr_xxh64_add(&sum, bytes, 8);
-    }
-    return tsr_xxh64_end(&sum);
-}
-
 double tsr_multiview_ratio(const double bpp[3]) { return bpp ? 24 / (bpp[0] + bpp[1] + bpp[2]) : 0; }

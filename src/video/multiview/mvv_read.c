@@ -9,6 +9,7 @@
 #include "video/multiview/mvv_codec.h"
 #include "video/multiview/mvv_mask.h"
 #include "video/multiview/mvv_tree.h"
+#include "tessera/multiview_model.h"
 
 static tsr_status take_range(const char *name, const char *what, int32_t there, int32_t first, int32_t *count)
 {
@@ -90,7 +91,7 @@ static tsr_status check_hashes(tsr_mvv_reading *r, int rebuilt)
     for (int64_t k = 0; k < count; k++) {
         const int64_t t = r->mask_step + k / r->mask_cameras, c = r->mask_camera + k % r->mask_cameras;
         uint64_t *mask = r->masks + k * words;
-        if (bytes && tsr_multiview_mask_hash(mask, h->width, h->height) == tsr_get_u64(bytes + 8 * (t * h->cameras + c))) continue;
+        if (bytes && tsr_mask_hash(mask, h->width, h->height) == tsr_get_u64(bytes + 8 * (t * h->cameras + c))) continue;
         if (!r->reader->partial)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: the mask of step %lld, camera %lld that was %s is not the one that the textures were coded with%s",
                      r->reader->name, (long long)t, (long long)c, rebuilt ? "rebuilt" : "read",

@@ -5,6 +5,7 @@
 #include "video/multiview/mvv_codec.h"
 #include "video/multiview/mvv_mask.h"
 #include "video/multiview/mvv_report.h"
+#include "tessera/multiview_model.h"
 
 enum { MASK_GROUP = 8, LEVELS = 5, MOST_LEVELS = 12, FRACTION = 4 };
 
@@ -75,7 +76,7 @@ static tsr_status write_hashes(tsr_mvv_writing *w)
     uint8_t *bytes = (uint8_t *)malloc((size_t)count * 8);
     if (!bytes) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for %lld hashes", (long long)count);
     for (int64_t k = 0; k < count; k++)
-        tsr_put_u64(bytes + 8 * k, tsr_multiview_mask_hash(v->visible + k * tsr_mvv_mask_words(v), v->width, v->height));
+        tsr_put_u64(bytes + 8 * k, tsr_mask_hash(v->visible + k * tsr_mvv_mask_words(v), v->width, v->height));
     const tsr_status status = tsr_mvv_writer_chunk(w->writer, TSR_MVV_HASH, 0, bytes, (size_t)count * 8);
     free(bytes);
     return status;
