@@ -16,7 +16,7 @@ view:            ## the workbench on a real MRI: prints the address of its page
 
 test:            ## configure, build (warnings are errors), all suites this machine can run
 	@scripts/setup.sh
-	@scripts/test.sh dev
+	@scripts/test.sh dev $(if $(LEAVE_OUT),-E '$(LEAVE_OUT)')
 
 test-deep:       ## sanitizers, fuzzers and the install test (clang needed)
 	@scripts/setup.sh --deep
@@ -26,6 +26,9 @@ test-all:        ## test and test-deep with every suite under the sanitizers, no
 	@scripts/setup.sh --deep
 	@scripts/test.sh dev
 	@TESSERA_ALL=1 scripts/test-deep.sh
+
+costs:           ## what the suites took in the last runs, into tests/costs.txt: the order of the next
+	@scripts/costs.py
 
 bench:           ## all benchmarks; JSON into bench/results
 	@scripts/setup.sh
@@ -50,4 +53,4 @@ clean:           ## remove build/ and demo/
 	rm -rf build demo
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo view test test-deep test-all bench cuda-test docs format lint clean
+.PHONY: help setup demo view test test-deep test-all costs bench cuda-test docs format lint clean

@@ -21,27 +21,32 @@
 #include <unistd.h>
 
 #include "device/backend.h"
+#include "published.h"
 #include "tessera/tessera.h"
 
-typedef struct bench_time { double median, min, max; int runs; } bench_time; /* seconds per call; runs 0 = failed */
+typedef struct bench_time {
+    double median, min, max;
+    int runs;
+} bench_time; /* seconds per call; runs 0 = failed */
 
 typedef struct bench_case {
     const char *name;
     int64_t n;
     bench_time time;
-    double bytes, flops;       /* moved and computed by one call; 0 = not stated */
-    const char *peer;          /* NULL: none */
+    double bytes, flops; /* moved and computed by one call; 0 = not stated */
+    const char *peer;    /* NULL: none */
     bench_time peer_time;
-    const char *bar;           /* the requirement in words, NULL: none */
-    int holds;                 /* used when there is a bar */
+    const char *bar; /* the requirement in words, NULL: none */
+    int holds;       /* used when there is a bar */
 } bench_case;
 
 typedef struct bench {
     tsr_context *context;
     const char *subject, *device, *json, *only, *experiment;
     int quick, threads, cases, missed;
-    clockid_t clock;           /* of all times */
-    double ceiling;            /* bytes/s of the copy, both directions counted */
+    int lacking;     /* experiments asked for whose data is not there */
+    clockid_t clock; /* of all times */
+    double ceiling;  /* bytes/s of the copy, both directions counted */
     FILE *file;
     char path[1024];
 } bench;
@@ -147,7 +152,11 @@ static inline void bench_command(const char *command, char *text, size_t bytes)
     text[strcspn(text, "\n")] = 0;
 }
 
-struct bench_copy { bench *b; void *to, *from; size_t bytes; };
+struct bench_copy {
+    bench *b;
+    void *to, *from;
+    size_t bytes;
+};
 static inline tsr_status bench_copy_call(void *user)
 {
     struct bench_copy *c = (struct bench_copy *)user;
@@ -157,7 +166,7 @@ static inline tsr_status bench_copy_call(void *user)
 static inline void bench_header(bench *b)
 {
     char machine[128] = "", commit[64], date[32];
-    tsr_device_info cpu, gpu;
+    tsr_device_info cpu = TSR_DEVICE_INFO, gpu = TSR_DEVICE_INFO;
     time_t now = time(NULL);
     struct tm utc;
     gmtime_r(&now, &utc);
@@ -165,7 +174,8 @@ static inline void bench_header(bench *b)
     if (gethostname(machine, sizeof machine - 1)) machine[0] = 0;
     bench_command("git rev-parse --short HEAD 2>/dev/null", commit, sizeof commit);
     if (tsr_device_describe((tsr_device){ TSR_DEVICE_CPU, 0 }, &cpu) != TSR_OK) cpu.name[0] = 0;
-    if (tsr_context_device(b->context).kind != TSR_DEVICE_CUDA || tsr_device_describe(tsr_context_device(b->context), &gpu) != TSR_OK) gpu.name[0] = 0;
+    if (tsr_context_device(b->context).kind != TSR_DEVICE_CUDA || tsr_device_describe(tsr_context_device(b->context), &gpu) != TSR_OK)
+        gpu.name[0] = 0;
     fputs("{\"machine\": ", b->file);
     bench_text(b->file, machine);
     fputs(", \"cpu\": ", b->file);
@@ -177,11 +187,55 @@ static inline void bench_header(bench *b)
     fprintf(b->file, ", \"date\": \"%s\", \"clock\": \"%s\", \"results\": [", date, b->clock == CLOCK_MONOTONIC ? "wall" : "processor");
 }
 
-/* --only TEXT: groups of cases whose name has no TEXT in it are left out. --experiment NAME: all but those named NAME, or NAME and a size. */
+/* --only TEXT: groups of cases whose name has no TEXT in it (none of several with | between) are left out. --experiment NAME: the TEXT of published.h, or where
+ * that has none all but those named NAME, or NAME and a size. */
 static inline int bench_wants(const bench *b, const char *name)
 {
     const size_t n = b->experiment ? strlen(b->experiment) : 0;
-    return b->experiment ? !strncmp(name, b->experiment, n) && (!name[n] || name[n] == ' ') : !b->only || strstr(name, b->only);
+    if (b->experiment) return !strncmp(name, b->experiment, n) && (!name[n] || name[n] == ' ');
+    for (const char *text = b->only; text; text = strchr(text, '|') ? strchr(text, '|') + 1 : NULL) {
+        char part[128];
+        snprintf(part, sizeof part, "%.*s", (int)strcspn(text, "|"), text);
+        if (strstr(name, part)) return 1;
+    }
+    return !b->only;
+}
+
+/* What --experiment NAME asks for, where published.h knows: *only instead of the name. 0 after a message: another program runs it. */
+static inline int bench_experiment(bench *b)
+{
+    const published_experiment *e = b->experiment ? published_find(b->experiment) : NULL;
+    if (!e) return 1; /* the program has experiments of its own, or says that it has not */
+    if (strcmp(e->program, b->subject)) {
+        fprintf(stderr, "bench %s: the experiment '%s' is one of bench_%s\n", b->subject, e->name, e->program);
+        return 0;
+    }
+    printf("%s: %s, measured on %s\n    what differs: %s\n", e->name, e->table, e->hardware, e->differs);
+    if (e->only) {
+        b->only = e->only;
+        b->experiment = NULL;
+    }
+    return 1;
+}
+
+/* The published rows of a case below ours, with the place where they stand. `name` begins with the row's text. */
+static inline void bench_published(const bench *b, const char *name, double seconds, int64_t n)
+{
+    for (int i = 0; i < PUBLISHED_ROWS && seconds > 0; i++) {
+        const published_row *row = &published_rows[i];
+        const published_experiment *e = published_find(row->experiment);
+        if (strcmp(e->program, b->subject) || strncmp(name, row->what, strlen(row->what))) continue;
+        const double ours = published_ours(row, seconds, (double)n);
+        printf("    %-24s %-40s %10.4g %-8s  here %10.4g: %.3g times as fast\n", e->table, row->method, row->value, row->unit, ours,
+               published_ratio(row, ours));
+    }
+}
+
+/* Data that an experiment cannot do without is not there: exit code 3 if that was asked for. */
+static inline void bench_lacks(bench *b, const char *what)
+{
+    printf("    no %s: left out\n", what);
+    b->lacking++;
 }
 
 /* Parses --device, --threads, --json, --only, --experiment, --quick, --cpu-time; opens the context; measures the ceiling. Returns 0 after a message on stderr. */
@@ -198,10 +252,13 @@ static inline int bench_begin(bench *b, int argc, char **argv, const char *subje
         else if (!strcmp(argv[i], "--only") && i + 1 < argc) b->only = argv[++i];
         else if (!strcmp(argv[i], "--experiment") && i + 1 < argc) b->only = b->experiment = argv[++i];
         else {
-            fprintf(stderr, "usage: %s [--device auto|cpu|cuda[:n]] [--threads N] [--json FILE] [--only TEXT | --experiment NAME] [--quick] [--cpu-time]\n", argv[0]);
+            fprintf(stderr,
+                    "usage: %s [--device auto|cpu|cuda[:n]] [--threads N] [--json FILE] [--only TEXT | --experiment NAME] [--quick] [--cpu-time]\n",
+                    argv[0]);
             return 0;
         }
     }
+    if (!bench_experiment(b)) return 0;
     tsr_context_options options = TSR_CONTEXT_OPTIONS;
     options.device = b->device;
     options.threads = b->threads;
@@ -233,6 +290,30 @@ static inline int bench_begin(bench *b, int argc, char **argv, const char *subje
     return 1;
 }
 
+/* The same rows as a list in the file. */
+static inline void bench_published_file(const bench *b, const char *name)
+{
+    int rows = 0;
+    for (int i = 0; i < PUBLISHED_ROWS; i++) {
+        const published_row *row = &published_rows[i];
+        const published_experiment *e = published_find(row->experiment);
+        if (strcmp(e->program, b->subject) || strncmp(name, row->what, strlen(row->what))) continue;
+        fputs(rows++ ? ", {\"table\": " : ", \"published\": [{\"table\": ", b->file);
+        bench_text(b->file, e->table);
+        fputs(", \"method\": ", b->file);
+        bench_text(b->file, row->method);
+        fputs(", \"hardware\": ", b->file);
+        bench_text(b->file, e->hardware);
+        bench_number(b->file, "value", row->value);
+        fputs(", \"unit\": ", b->file);
+        bench_text(b->file, row->unit);
+        fputs(", \"differs\": ", b->file);
+        bench_text(b->file, e->differs);
+        fputc('}', b->file);
+    }
+    if (rows) fputc(']', b->file);
+}
+
 static inline void bench_report(bench *b, const bench_case *c)
 {
     double bound = b->ceiling > 0.0 ? c->bytes / b->ceiling : 0.0;
@@ -243,6 +324,7 @@ static inline void bench_report(bench *b, const bench_case *c)
     if (ratio > 0.0) printf("  %.2f x %s", ratio, c->peer);
     if (c->bar) printf("  %s: %s", holds ? "holds" : "MISSES", c->bar);
     printf("\n");
+    if (c->time.runs) bench_published(b, c->name, c->time.median, c->n);
     fflush(stdout);
     b->missed += c->bar && !holds;
     if (b->file) {
@@ -261,15 +343,22 @@ static inline void bench_report(bench *b, const bench_case *c)
         bench_number(b->file, "ratio", ratio);
         fputs(", \"bar\": ", b->file);
         bench_text(b->file, c->bar);
-        fprintf(b->file, ", \"holds\": %s}", !c->bar ? "null" : holds ? "true" : "false");
+        fprintf(b->file, ", \"holds\": %s", !c->bar ? "null" : holds ? "true" : "false");
+        bench_published_file(b, c->name);
+        fputc('}', b->file);
     }
     b->cases++;
 }
 
-/* Completes the JSON file, beside and renamed. Returns the exit code: a missed bar is no failure. */
+/* Completes the JSON file, beside and renamed. Returns the exit code: a missed bar is no failure; 2: there is no such experiment; 3: what was
+ * asked for had no data. */
 static inline int bench_end(bench *b)
 {
-    int code = 0;
+    int code = b->lacking && b->only && !b->cases ? 3 : 0;
+    if (b->experiment && !b->lacking && !b->cases) {
+        fprintf(stderr, "bench %s: no experiment '%s': tessera bench --published lists them\n", b->subject, b->experiment);
+        code = 2;
+    }
     if (b->missed) printf("%d of %d cases miss their bar\n", b->missed, b->cases);
     if (b->file) {
         fputs("\n]}\n", b->file);

@@ -93,7 +93,7 @@ static void lossless(bench *b, struct job *j, const char *what, double gzip, dou
     const struct openjpeg peer = openjpeg(b, j, 0);
     for (int coder = TSR_COMPRESS_PREDICT; coder < TSR_COMPRESS_CODERS; coder++) {
         char name[128];
-        tsr_compress_info info;
+        tsr_compress_info info = TSR_COMPRESS_INFO;
         snprintf(name, sizeof name, "%s lossless %s encode", what, coders[coder]);
         if (!bench_wants(b, name)) continue;
         j->options =
@@ -129,7 +129,7 @@ static void lossless(bench *b, struct job *j, const char *what, double gzip, dou
 
 static void lossy(bench *b, struct job *j)
 {
-    tsr_compress_info info = { 0 };
+    tsr_compress_info info = TSR_COMPRESS_INFO;
     if (!bench_wants(b, "head rate 0.5 encode")) return;
     j->options = (tsr_compress_options){ .struct_size = sizeof j->options, .rate = 0.5, .threads = j->threads, .overwrite = 1 };
     const double start = bench_clock(b->clock);
@@ -220,7 +220,7 @@ static void device_file(bench *b, const char *path, const char *what, int64_t ti
     char file[300], name[128];
     tsr_volume *v = NULL, *there = NULL, *back = NULL;
     struct device_job j = { .context = b->context };
-    tsr_compress_info info;
+    tsr_compress_info info = TSR_COMPRESS_INFO;
     const tsr_compress_options o = { .struct_size = sizeof o, .coder = TSR_COMPRESS_RANS, .threads = b->threads, .overwrite = 1 };
     snprintf(name, sizeof name, "%s lossless rans decode", what);
     if (!bench_wants(b, name)) return;
@@ -235,7 +235,7 @@ static void device_file(bench *b, const char *path, const char *what, int64_t ti
     }
     snprintf(file, sizeof file, "bench-%ld.tsc", (long)getpid());
     const size_t plain = v ? (size_t)tsr_volume_count(v) * tsr_dtype_size(tsr_volume_dtype(v)) : 0;
-    if (!v || tsr_volume_compress(v, file, &o, &info) != TSR_OK || tsr_compressed_open(b->context, file, NULL, &j.compressed) != TSR_OK ||
+    if (!v || tsr_volume_compress(v, file, &o, &info) != TSR_OK || tsr_compressed_create(b->context, file, NULL, &j.compressed) != TSR_OK ||
         tsr_compressed_decode(j.compressed, NULL, &there, NULL) != TSR_OK || tsr_volume_copy(there, NULL, &back) != TSR_OK ||
         memcmp(tsr_volume_data_const(v), tsr_volume_data_const(back), plain) != 0) {
         fprintf(stderr, "bench compress: %s: not the same voxels: %s\n", what, tsr_error_message());

@@ -58,6 +58,7 @@ static tsr_status draw(struct job *j)
     const tsr_surface_region *changed;
     const tsr_mesh *mesh;
     tsr_status status = tsr_editor_changes(j->editor, "model", &region, &changed);
+    j->drawn.struct_size = sizeof j->drawn;
     if (status == TSR_OK) status = tsr_surface_update(j->tracker, tsr_editor_tiles(j->editor, "model"), changed, &mesh, &j->drawn);
     return status;
 }
@@ -69,7 +70,7 @@ static tsr_status run(void *user)
     tsr_mesh *full = NULL;
     tsr_status status = TSR_OK;
     int64_t count;
-    tsr_tiles_measures measures;
+    tsr_tiles_measures measures = TSR_TILES_MEASURES;
     const tsr_box box = { { -40, -40, 0 }, { 40, 40, 1000 } };
     switch (j->which) {
     case 0: status = tsr_tiles_combine(j->a, j->b, TSR_CSG_UNION, 0, &made); break;
@@ -158,8 +159,8 @@ static tsr_status pictures(bench *b, double radius, int gpu)
     struct job job = { .brush = { { 0, 0, radius }, 8, 1, 1 },
                        .context = b->context,
                        .attraction = { .points = points, .count = POINTS, .speed = 1, .radius = 12, .time = 1 } };
-    tsr_scene_info info;
-    tsr_tiles_info list;
+    tsr_scene_info info = TSR_SCENE_INFO;
+    tsr_tiles_info list = TSR_TILES_INFO;
     tsr_status status = TSR_OK;
     for (int i = 0; i < POINTS; i++) { /* a patch above the pole */
         points[i][0] = 2.0 * (i % 8 - 3.5);
@@ -201,7 +202,7 @@ static tsr_status attractions(bench *b, double radius)
     const double golden = 2.399963229728653; /* turn of a spiral that covers a sphere evenly */
     tsr_editor_options options = TSR_EDITOR_OPTIONS;
     struct job job = { .context = b->context };
-    tsr_tiles_info list;
+    tsr_tiles_info list = TSR_TILES_INFO;
     tsr_status status = TSR_OK;
     double(*points)[3] = (double(*)[3])malloc((size_t)most * sizeof *points);
     if (!points) {
@@ -240,11 +241,11 @@ static void brushes(bench *b, double radius)
     for (int i = 0; i < 3 + gpu; i++, radius *= 2) {
         struct job job = { .brush = { { 0, 0, radius }, 8, 1, 1 }, .context = b->context };
         char name[80];
-        tsr_edit_history h;
+        tsr_edit_history h = TSR_EDIT_HISTORY;
         if (tsr_editor_create(b->context, &options, &job.editor) != TSR_OK ||
             tsr_editor_shape(job.editor, "model", &(tsr_shape){ .radius = radius }) != TSR_OK)
             return;
-        tsr_tiles_info info;
+        tsr_tiles_info info = TSR_TILES_INFO;
         if (tsr_tiles_describe(tsr_editor_tiles(job.editor, "model"), &info) != TSR_OK) return;
         snprintf(name, sizeof name, "brush sigma 8 and undo, %lld tiles of 8^3", (long long)info.count);
         measure(b, &job, name, 5, info.count, 0, NULL, 0);
@@ -278,7 +279,7 @@ int main(int argc, char **argv)
     double radius = b.quick ? 60 : 235; /* 4 pi R^2 / 16 tiles a layer, about three layers */
     tsr_status status = ball(b.context, 0, radius, &job.a);
     if (status == TSR_OK) status = ball(b.context, 0.7 * radius, radius, &job.b);
-    tsr_tiles_info info = { 0 };
+    tsr_tiles_info info = TSR_TILES_INFO;
     if (status == TSR_OK) status = tsr_tiles_describe(job.a, &info);
     if (status == TSR_OK && bench_wants(&b, "lists")) {
         double pages = 256.0 * (double)info.count;

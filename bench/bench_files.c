@@ -55,6 +55,7 @@ static tsr_status make(struct scene *s)
     TSR_TRY(tsr_tiles_create(s->b->context, NULL, &options, &s->tiles));
     TSR_TRY(tsr_tiles_load(s->tiles, field));
     tsr_volume_destroy(&field);
+    s->info.struct_size = sizeof s->info;
     TSR_TRY(tsr_tiles_describe(s->tiles, &s->info));
     uint64_t random = 88172645463325252ull;
     s->positions = malloc(LOOKUPS * sizeof *s->positions);
@@ -220,7 +221,7 @@ static void measure_rest(struct scene *s, const struct peer *p)
         for (int k = 0; k < 3; k++) s->positions[i][k] += 0.37f;
     t = smallest(bench_measure(s->b, look, &job, NULL));
     bench_report(s->b, &(bench_case){ .name = "random trilinear sample", .n = LOOKUPS, .time = t, .bytes = 48.0 * LOOKUPS });
-    tsr_topology_info before, after = { 0 };
+    tsr_topology_info before = TSR_TOPOLOGY_INFO, after = TSR_TOPOLOGY_INFO;
     tsr_topology *dilated = NULL;
     tsr_topology_describe(s->topology, &before);
     t = smallest(bench_measure(s->b, dilate, s, NULL));

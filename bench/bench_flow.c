@@ -55,9 +55,9 @@ struct run {
     const char *name;
     tsr_tiles *tiles;
     tsr_levelset_options options;
-    int64_t steps;           /* to time */
-    int64_t whole;           /* published steps; 0: not known */
-    const published *source; /* its table; NULL: none */
+    int64_t steps;   /* to time */
+    int64_t whole;   /* published steps; 0: not known */
+    const char *all; /* "NAME in all": what published rows of the whole run stand under; NULL: none */
     const char *bar;
     double bar_s; /* seconds of the whole run; 0: of one step in bar_step */
     double share; /* tiles of the list on average over the whole run, of those at its start; 0: not known */
@@ -88,8 +88,8 @@ static tsr_status step_in_parts(struct run *r, tsr_levelset *solver, int64_t fir
 static tsr_status measure(struct run *r)
 {
     tsr_levelset *solver = NULL;
-    tsr_levelset_report first = { 0 }, report = { 0 };
-    tsr_tiles_info info;
+    tsr_levelset_report first = TSR_LEVELSET_REPORT, report = TSR_LEVELSET_REPORT;
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_status status;
     const int passes = r->options.time == TSR_TIME_RK3 ? 3 : 1;
     TSR_TRY_GOTO(tsr_levelset_create(r->tiles, &r->options, &solver), done);
@@ -112,7 +112,7 @@ static tsr_status measure(struct run *r)
     if (share < 1)
         printf("    the steps timed are the first; all of them: with a list of %.3f of its first size, as it is on average at first order\n", share);
     printf("    %.1f MB of device memory\n", 1e-6 * (double)report.device_bytes);
-    if (r->source) bench_published(r->b, r->source, seconds);
+    if (r->all) bench_published(r->b, r->all, seconds, report.active_voxels);
     if (report.empty) printf("    vanished after %lld steps\n", (long long)(first.steps + report.steps));
     status = TSR_OK;
 done:
@@ -123,13 +123,12 @@ done:
 /* `persistent`: as the option of that name. */
 static tsr_status sphere_collapse(bench *b, int gpu, int persistent)
 {
-    static const published collapse[] = { { "DT-Grid, one core of a Core 2 at 2.4 GHz", 2674 }, { "sorted tile list, the same", 429 }, { NULL, 0 } };
     struct run r = { b,
                      persistent < 0 ? "sphere-collapse, first order, launches" : "sphere-collapse, first order",
                      .options = TSR_LEVELSET_OPTIONS,
                      .steps = gpu ? 6500 : 400,
                      .whole = 6500,
-                     .source = collapse };
+                     .all = "sphere-collapse in all" };
     TSR_TRY(flow_shape(b, 1.5, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .centre = { 128, 128, 128 }, .radius = 64 }, &r.tiles));
     r.options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
     r.options.term_count = 1;
@@ -142,17 +141,12 @@ static tsr_status sphere_collapse(bench *b, int gpu, int persistent)
 
 static tsr_status spiral_volume(bench *b)
 {
-    static const published table[] = { { "DT-Grid, one core of a Core 2", 680 },
-                                       { "tiles of 4^3, the same", 240 },
-                                       { "tiles of 3^3", 230 },
-                                       { "tiles of 4^3, SSE2", 80.1 },
-                                       { NULL, 0 } };
     struct run r = { b,
                      "spiral-volume, WENO5 + RK3",
                      .options = TSR_LEVELSET_OPTIONS,
                      .steps = 1000,
                      .whole = 1000,
-                     .source = table,
+                     .all = "spiral-volume in all",
                      .bar = "at most 8 s on the CPU",
                      .bar_s = 8 };
     TSR_TRY(bench_from_rule(b, 128, 3, bench_spiral, &r.tiles));
@@ -196,23 +190,13 @@ static void measure_mesh(bench *b, const tsr_tiles *tiles, int gpu)
 /* `fused`: with the arithmetic of the device. */
 static tsr_status lucy_collapse(bench *b, int gpu, int weno, int fused, double *share)
 {
-    static const published first[] = { { "DT-Grid, one core of a Core 2", 7051 },
-                                       { "sorted tile list, the same", 1506 },
-                                       { "the same by SSE", 616 },
-                                       { "GPU-STL, GTX 280", 29.5 },
-                                       { NULL, 0 } };
-    static const published fifth[] = { { "DT-Grid, one core of a Core 2", 136493 },
-                                       { "sorted tile list, the same", 47794 },
-                                       { "the same by SSE", 10541 },
-                                       { "GPU-STL, GTX 280", 725 },
-                                       { NULL, 0 } };
     struct run r = { b,
                      weno ? (fused ? "lucy-collapse, WENO5 + RK3" : "lucy-collapse, WENO5 + RK3, exact")
                           : (fused ? "lucy-collapse, first order" : "lucy-collapse, first order, exact"),
                      .options = TSR_LEVELSET_OPTIONS, .whole = 5830 };
     r.options.fused = fused;
     r.steps = gpu && weno ? 2000 : weno ? (b->quick ? 2 : 20) : b->quick ? 20 : 5830;
-    r.source = weno ? fifth : first;
+    r.all = weno ? "lucy-weno in all" : "lucy-collapse in all";
     r.bar = gpu ? (weno ? "at most 0.75 ms a step" : "at most 60 us a step") : weno ? "at most 1000 s on a core" : "at most 60 s on a core";
     r.bar_step = gpu ? (weno ? 0.75e-3 : 60e-6) : 0;
     r.bar_s = gpu ? 0 : weno ? 1000 : 60;
@@ -248,7 +232,7 @@ static tsr_status overheads(bench *b, int gpu)
     double step[3] = { 0 };
     for (int i = 0; i < 3; i++) {
         tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
-        tsr_levelset_report report = { 0 };
+        tsr_levelset_report report = TSR_LEVELSET_REPORT;
         tsr_tiles *tiles = NULL;
         tsr_levelset *solver = NULL;
         options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = -0.1 };

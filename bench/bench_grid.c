@@ -12,7 +12,7 @@ static tsr_status run(void *user)
 {
     const struct job *j = (const struct job *)user;
     tsr_volume *out = NULL;
-    tsr_statistics statistics;
+    tsr_statistics statistics = TSR_STATISTICS;
     tsr_smooth_options smooth = TSR_SMOOTH_OPTIONS;
     tsr_resample_options resample = TSR_RESAMPLE_OPTIONS;
     tsr_size3 n = tsr_volume_size(j->in);

@@ -224,7 +224,9 @@ static tsr_status start(bench *b, struct scene *scene, int32_t edge, tsr_tiles_i
     TSR_TRY(tsr_segmentation_probe(*s, scene->seeds[0].at, 5, &probe));
     scene->target = probe.mean;
     scene->epsilon = 2 * probe.deviation; /* one deviation is half of the target's own noise: the surface crawls or shrinks */
-    TSR_TRY(tsr_segmentation_set(*s, "epsilon", scene->epsilon));
+    TSR_TRY(tsr_segmentation_get_options(*s, &options));
+    options.epsilon = scene->epsilon;
+    TSR_TRY(tsr_segmentation_set_options(*s, &options));
     for (int i = 0; i < 3; i++) TSR_TRY(tsr_segmentation_sphere(*s, scene->seeds[i].at, scene->seeds[i].radius, 0));
     return TSR_OK;
 }
@@ -255,7 +257,7 @@ static double dice(const tsr_segmentation *s, const tsr_volume *reference)
     tsr_context *cpu = NULL;
     tsr_context_options on_cpu = TSR_CONTEXT_OPTIONS;
     tsr_compare_options options = TSR_COMPARE_OPTIONS;
-    tsr_mask_comparison comparison = { .dice = 0 };
+    tsr_mask_comparison comparison = TSR_MASK_COMPARISON;
     on_cpu.device = "cpu";
     options.skip_distances = options.ignore_geometry = 1;
     if (tsr_segmentation_mask(s, &mask) != TSR_OK || tsr_volume_copy(mask, NULL, &a) != TSR_OK || tsr_volume_copy(reference, NULL, &c) != TSR_OK ||
@@ -272,7 +274,7 @@ static double dice(const tsr_segmentation *s, const tsr_volume *reference)
 static tsr_status measure_growing(bench *b, struct scene *scene, int32_t edge, tsr_tiles_index index, const char *label, tsr_segmentation **s)
 {
     double seconds[3];
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     for (int run = 0; run < 3; run++) {
         tsr_segmentation_destroy(s);
         TSR_TRY(start(b, scene, edge, index, s));
@@ -293,13 +295,13 @@ static tsr_status measure_growing(bench *b, struct scene *scene, int32_t edge, t
 
 static tsr_status measure_settled(bench *b, const struct scene *scene, const char *label, tsr_segmentation *s)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     int on_gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
     struct job job = { s, on_gpu ? 128 : 8 };
     TSR_TRY(tsr_segmentation_step(s, 64, NULL, NULL));
-    int64_t allocations = tsr_context_memory(b->context).allocations;
+    int64_t allocations = tsr_context_memory(b->context)->allocations;
     bench_time t = per_step(bench_measure(b, run_steps, &job, NULL), job.steps);
-    allocations = tsr_context_memory(b->context).allocations - allocations;
+    allocations = tsr_context_memory(b->context)->allocations - allocations;
     TSR_TRY(describe(s, &info));
     double voxels = (double)info.count * info.edge * info.edge * info.edge, rate = t.runs ? 1 / t.median : 0;
     char name[96], bar[64];
@@ -348,7 +350,7 @@ static tsr_status compare_with_itk(bench *b, struct scene *scene)
     enum { OWN_STEPS = 1000, ITK_STEPS = 1500 };
     tsr_segmentation *s = NULL;
     tsr_volume *field = NULL;
-    tsr_segment_report report = { 0 };
+    tsr_segment_report report = TSR_SEGMENT_REPORT;
     struct itk itk = { 0 };
     tsr_status status;
     TSR_TRY_GOTO(start(b, scene, 0, TSR_TILES_SORTED, &s), done);

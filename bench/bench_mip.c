@@ -5,6 +5,7 @@
 #include "bench.h"
 
 #include "core/parallel.h"
+#include "mip_tables.h"
 
 static struct {
     bench b;
@@ -163,9 +164,9 @@ static void look(int32_t width, int32_t height)
 /* A line of Tables 2.1 to 2.3: error against all coefficients and frames per second. `finest`: without the levels below. */
 static void level_picture(const char *what, double part, tsr_mip_mode mode, int32_t finest, const char *bar, double frames)
 {
-    const tsr_mip_info i = tsr_mip_describe(s.mip);
+    const tsr_mip_info i = *tsr_mip_describe(s.mip);
     char name[200];
-    tsr_mip_errors e;
+    tsr_mip_errors e = TSR_MIP_ERRORS;
     snprintf(name, sizeof name, "%s%s, %g %%", s.stand_in, what, 100 * part);
     if (!bench_wants(&s.b, name)) return;
     s.render = (tsr_mip_render_options)TSR_MIP_RENDER_OPTIONS;
@@ -191,7 +192,7 @@ static void picture(const char *what, double part, tsr_mip_mode mode, const char
 
 static void dense(tsr_mip_mode mode, int slices)
 {
-    tsr_mip_errors e;
+    tsr_mip_errors e = TSR_MIP_ERRORS;
     char name[200];
     s.render = (tsr_mip_render_options)TSR_MIP_RENDER_OPTIONS;
     s.render.mode = mode;
@@ -232,9 +233,9 @@ static void two_devices(void)
     MUST(tsr_mip_group_create(contexts, 2, s.mip, &group));
     for (int k = 0; k < 2; k++) {
         char name[160];
-        tsr_mip_errors e;
+        tsr_mip_errors e = TSR_MIP_ERRORS;
         const double part = k ? 0.13 : 1;
-        const tsr_mip_info i = tsr_mip_describe(s.mip);
+        const tsr_mip_info i = *tsr_mip_describe(s.mip);
         s.render = (tsr_mip_render_options)TSR_MIP_RENDER_OPTIONS;
         s.render.close = TSR_MIP_CLOSE_OFF;
         s.render.fraction = part;
@@ -254,7 +255,7 @@ static void two_devices(void)
 static void build_case(void)
 {
     const int gpu = tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA;
-    const tsr_mip_info i = tsr_mip_describe(s.mip);
+    const tsr_mip_info i = *tsr_mip_describe(s.mip);
     char name[160];
     snprintf(name, sizeof name, "%sbuild %s, bricks", s.stand_in, volume_name());
     if (!bench_wants(&s.b, name) || (!gpu && !s.b.only)) return; /* minutes */
@@ -291,7 +292,7 @@ static void volume_cases(void)
     make_volume();
     look(512, 512);
     MUST(build_call(NULL));
-    const tsr_mip_info i = tsr_mip_describe(s.mip);
+    const tsr_mip_info i = *tsr_mip_describe(s.mip);
     printf("%s: %lld coefficients (%.1f %% of the voxels), %lld runs, %.0f MB\n", volume_name(), (long long)i.coefficients,
            100 * (double)i.coefficients / (double)(s.n.x * s.n.y * s.n.z), (long long)i.runs, 1e-6 * (double)i.device_bytes);
     build_case();
@@ -305,6 +306,11 @@ static void volume_cases(void)
         bench_report(&s.b, &c);
     }
     two_devices();
+    mip_scene scene = { &s.b, s.volume, s.mip, s.frame, s.full, &s.view };
+    if (bench_wants(&s.b, "equal error")) MUST(mip_equal_error(&scene, 0.07));
+    if (bench_wants(&s.b, "figure 1.3")) MUST(mip_figure_1_3(&scene));
+    if (bench_wants(&s.b, "linearity")) MUST(mip_linearity(&scene));
+    if (s.b.only && bench_wants(&s.b, "rivals")) MUST(mip_rivals(&scene));
     s.view.zoom = 1;
     picture("splat, a voxel a pixel", 1, TSR_MIP_SPLAT, NULL, 0);
     picture("splat, a voxel a pixel", 0.13, TSR_MIP_SPLAT, NULL, 0);
@@ -333,7 +339,7 @@ static void full_cases(void)
     make_volume();
     look(512, 512);
     MUST(build_call(NULL));
-    const tsr_mip_info i = tsr_mip_describe(s.mip);
+    const tsr_mip_info i = *tsr_mip_describe(s.mip);
     printf("%s: %lld coefficients (%.1f %% of the voxels)\n", volume_name(), (long long)i.coefficients,
            100 * (double)i.coefficients / (double)(s.n.x * s.n.y * s.n.z));
     tables();

@@ -4,6 +4,7 @@
  * bound: the winding numbers are written, read and written by their sums and read once more. Tiles: as the whole, beside the whole. */
 #include "bench.h"
 #include "module.h"
+#include "pyramid_tables.h"
 #include "region/region_tree.h"
 
 static struct {
@@ -73,7 +74,7 @@ static void compaction(double percent, tsr_pyramid_order order)
 {
     char name[100], bar[100];
     tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
-    tsr_pyramid_info info;
+    tsr_pyramid_info info = TSR_PYRAMID_INFO;
     options.classifier = TSR_PYRAMID_NONZERO;
     options.order = order;
     MUST(tsr_pyramid_create(s.b.context, tsr_volume_size(s.volume), &options, &s.pyramid));
@@ -272,7 +273,7 @@ static void tree(int64_t side, int64_t deep, double most_gpu, double most_cpu)
     MUST(tsr_region_pyramid_create(s.b.context, size, &options, &r.pyramid));
     MUST(tree_build_call(NULL));
     MUST(tsr_region_tree_extract(r.pyramid, &r.tree));
-    const tsr_region_info info = tsr_region_tree_describe(r.tree);
+    const tsr_region_info info = *tsr_region_tree_describe(r.tree);
     bench_case c = { .name = name, .n = voxels, .bytes = (double)voxels * 1.25 + (double)info.device_bytes };
     c.time = bench_measure(&s.b, tree_call, NULL, NULL);
     const double most = gpu ? most_gpu : most_cpu * (double)voxels / s.b.threads;
@@ -387,7 +388,7 @@ static void frames(int64_t side, double most_gpu)
     MUST(tsr_region_tree_extract(r.pyramid, &r.tree));
     bench_case c = { .name = name, .n = side * side * side, .bytes = 16 * voxels };
     c.time = bench_measure(&s.b, frame_call, NULL, NULL);
-    const tsr_region_info info = tsr_region_tree_describe(r.tree);
+    const tsr_region_info info = *tsr_region_tree_describe(r.tree);
     snprintf(name, sizeof name, "octree of a moving mesh, %lld^3: %lld leaves, %lld nodes, %.4g frames/s", (long long)side, (long long)info.leaves,
              (long long)info.nodes, 1 / c.time.median);
     if (most_gpu > 0 && tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA) {
@@ -503,6 +504,9 @@ int main(int argc, char **argv)
         frames(256, 0);
         if (gpu) frames(512, 2e-3);
     }
+    if (bench_wants(&s.b, "tables 6")) MUST(pyramid_tables_6(&s.b));
+    if (bench_wants(&s.b, "tables 8")) MUST(pyramid_tables_8(&s.b));
+    if (bench_wants(&s.b, "tables 9")) MUST(pyramid_tables_9(&s.b));
     if (bench_wants(&s.b, "triangles")) crowds(gpu && !s.b.quick ? 1000 : 200);
     if (bench_wants(&s.b, "tiles")) tiles(256);
     return bench_end(&s.b);

@@ -173,7 +173,7 @@ static int bench_whole(bench *b, cloud *c, const whole *w)
     enum { RUNS_MOST = 5 };
     char name[128], words[64], place[96];
     tsr_reconstruct_options options = TSR_RECONSTRUCT_OPTIONS;
-    tsr_reconstruct_report report;
+    tsr_reconstruct_report report = TSR_RECONSTRUCT_REPORT;
     tsr_tiles *tiles = NULL;
     double seconds[RUNS_MOST];
     snprintf(place, sizeof place, "reconstruction %s%sof %.3g M points to depth %d", w->placement == TSR_PLACEMENT_HYBRID ? "(hybrid) " : "",
@@ -190,7 +190,7 @@ static int bench_whole(bench *b, cloud *c, const whole *w)
     options.storage = w->storage;
     options.margin = w->margin;
     tsr_context_reset_peak(b->context);
-    const int64_t before = tsr_context_memory(b->context).current_bytes;
+    const int64_t before = tsr_context_memory(b->context)->current_bytes;
     for (int i = 0; i < w->runs; i++) {
         const double start = bench_clock(b->clock);
         if (tsr_reconstruct(c->context, c->points, &options, &tiles, &report) != TSR_OK || tsr_context_synchronize(c->context) != TSR_OK) return 0;
@@ -204,7 +204,7 @@ static int bench_whole(bench *b, cloud *c, const whole *w)
         printf("  level %2d %5lld steps %9lld tiles %8.3f s, error %.3f voxels, %.4f %%%s\n", l->level, (long long)l->steps, (long long)l->tiles,
                l->seconds, l->error / l->voxel, l->error_percent, l->converged ? "" : ", not converged");
     }
-    const double peak = (double)(tsr_context_memory(b->context).peak_bytes - before);
+    const double peak = (double)(tsr_context_memory(b->context)->peak_bytes - before);
     const tsr_reconstruct_level *last = &report.level[report.levels - 1];
     printf("  list of the last level: %.2f GB, %.0f bytes a tile\n", (double)last->device_bytes * 1e-9,
            (double)last->device_bytes / (double)last->tiles);

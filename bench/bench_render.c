@@ -53,7 +53,7 @@ struct stage {
 /* Scene, camera and transfer function for a volume of n^3 and a picture of width x height. */
 static tsr_status stage_make(tsr_context *context, int64_t n, int32_t width, int32_t height, struct stage *s)
 {
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     struct job *j = &s->job;
     *s = (struct stage){ .job = { .options = TSR_RENDER_OPTIONS } };
     tsr_status status = make_volume(context, n, &s->volume);
@@ -281,7 +281,7 @@ static tsr_status solve_and_draw(void *user)
 {
     const struct frame *f = (const struct frame *)user;
     const struct job *j = &f->stage->job;
-    tsr_segment_report report;
+    tsr_segment_report report = TSR_SEGMENT_REPORT;
     if (f->steps > 0) TSR_TRY(tsr_segmentation_step(f->segmentation, f->steps, NULL, &report));
     TSR_TRY(tsr_scene_set_surface_tiles(j->scene, tsr_segmentation_tiles(f->segmentation)));
     TSR_TRY(tsr_render(j->scene, &j->camera, &j->options, f->picture));

@@ -31,6 +31,7 @@ static tsr_status run(void *user)
     tsr_mesh *mesh = NULL;
     if (j->workspace) {
         const tsr_mesh *kept = NULL;
+        j->report.struct_size = sizeof j->report;
         const tsr_status again = tsr_surface_extract_again(j->workspace, j->volume, &j->options, &kept, &j->report);
         if (again == TSR_OK) {
             j->vertices = tsr_mesh_vertex_count(kept);
@@ -38,6 +39,7 @@ static tsr_status run(void *user)
         }
         return again;
     }
+    j->report.struct_size = sizeof j->report;
     tsr_status status = j->tiles ? tsr_surface_extract_tiles(j->context, j->tiles, &j->options, &mesh, &j->report)
                                  : tsr_surface_extract(j->context, j->volume, &j->options, &mesh, &j->report);
     if (status == TSR_OK) {
@@ -147,25 +149,61 @@ static int dense(bench *b, int64_t n, flying_edges peer)
     return failed;
 }
 
-/* The rows of the table: a gyroid cut by the row's share of the cells, two triangles to a cut cell. */
+/* Cayley's cubic 4 (x^2 + y^2 + z^2) + 16 x y z - 1 in [-0.95, 0.95]^3, which has the published shares of cut cells. */
+static tsr_volume *make_cayley(tsr_size3 size)
+{
+    tsr_volume *volume;
+    if (tsr_volume_create(NULL, TSR_F32, size, NULL, &volume) != TSR_OK) return NULL;
+    float *f = (float *)tsr_volume_data(volume);
+    const double step = 1.9 / (double)(size.x - 1);
+    for (int64_t i = 0; i < size.x * size.y * size.z; i++) {
+        const double x = step * (double)(i % size.x) - 0.95, y = step * (double)(i / size.x % size.y) - 0.95,
+                     z = step * (double)(i / size.x / size.y) - 0.95;
+        f[i] = (float)(4 * (x * x + y * y + z * z) + 16 * x * y * z - 1);
+    }
+    return volume;
+}
+
+/* The share of cut cells in percent, two triangles to a cut cell, with the job's volume made anew; below 0: failed. */
+static double share_of(bench *b, struct job *job, tsr_volume **volume, tsr_volume *host, int64_t cells)
+{
+    tsr_volume_destroy(volume);
+    const int failed = !host || tsr_volume_copy(host, b->context, volume) != TSR_OK;
+    tsr_volume_destroy(&host);
+    job->volume = *volume;
+    return failed || run(job) != TSR_OK ? -1 : 50.0 * (double)job->triangles / (double)cells;
+}
+
+/* A gyroid whose period gives the share; where few periods fit, one period whose value does. */
+static int cut_to_share(bench *b, struct job *job, tsr_volume **volume, tsr_size3 size, int64_t cells, double percent)
+{
+    double period = 460 / percent, share = 0, low = 0.5, high = 1;
+    job->options.isovalue = 0.4;
+    for (int turn = 0; turn < 3; turn++) {
+        share = share_of(b, job, volume, make(size, period, 0), cells);
+        if (share < 0) return 1;
+        if (turn < 2 && share > 0) period *= share / percent;
+    }
+    if (fabs(share - percent) <= 0.02 * percent) return 0;
+    for (int turn = 0; turn < 14; turn++) { /* the share falls from the middle of the values to their end */
+        job->options.isovalue = 0.5 * (low + high);
+        share = share_of(b, job, volume, make(size, (double)size.x, 0), cells);
+        if (share < 0) return 1;
+        if (share > percent) low = job->options.isovalue;
+        else high = job->options.isovalue;
+    }
+    return 0;
+}
+
+/* The rows of the table. */
 static int table_row(bench *b, const char *model, tsr_size3 cells, double percent)
 {
     struct job job = { b->context, .options = TSR_SURFACE_OPTIONS, .threads = b->threads };
     const tsr_size3 size = { cells.x + 1, cells.y + 1, cells.z + 1 };
     const int64_t all = cells.x * cells.y * cells.z;
-    double period = 460 / percent;
-    tsr_volume *host = NULL, *volume = NULL;
-    int failed = 0;
-    job.options.isovalue = 0.4;
-    for (int turn = 0; turn < 3 && !failed; turn++) { /* the period that gives the share */
-        tsr_volume_destroy(&volume);
-        host = make(size, period, 0);
-        failed = !host || tsr_volume_copy(host, b->context, &volume) != TSR_OK;
-        tsr_volume_destroy(&host);
-        job.volume = volume;
-        failed = failed || run(&job) != TSR_OK;
-        if (turn < 2 && !failed && job.triangles) period *= 50.0 * (double)job.triangles / (double)all / percent;
-    }
+    tsr_volume *volume = NULL;
+    int failed =
+        !strcmp(model, "Cayley") ? share_of(b, &job, &volume, make_cayley(size), all) < 0 : cut_to_share(b, &job, &volume, size, all, percent);
     if (!failed) {
         char name[112];
         const bench_time t = bench_measure(b, run, &job, NULL);
@@ -235,7 +273,7 @@ static int others(bench *b, int64_t n, flying_edges peer)
     tsr_tiles_options tile_options = TSR_TILES_OPTIONS;
     tsr_volume *noise = make((tsr_size3){ n, n, n }, 460, 1), *gyroid = make((tsr_size3){ n, n, n }, 460, 0), *volume = NULL, *field = NULL;
     tsr_tiles *tiles = NULL;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     char name[64];
     int failed = !noise || !gyroid;
     float *f = failed ? NULL : (float *)tsr_volume_data(gyroid);
@@ -286,7 +324,7 @@ static tsr_status run_mode(void *user)
     struct mode_job *j = (struct mode_job *)user;
     static const double factor[4] = { 1.0, 0.9, 1.1, 1.2 };
     tsr_mesh *mesh[4] = { NULL, NULL, NULL, NULL }, *soup = NULL;
-    tsr_surface_report report[4];
+    tsr_surface_report report[4] = { TSR_SURFACE_REPORT, TSR_SURFACE_REPORT, TSR_SURFACE_REPORT, TSR_SURFACE_REPORT };
     tsr_surface_options options = j->options;
     double value[4];
     tsr_status status = TSR_OK;
@@ -372,7 +410,7 @@ static int records_of(bench *b, int edge)
     const int gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
     const double period = edge == 8 ? 112 : 76; /* eight million voxels in the tiles of either size */
     tsr_tiles_options options = TSR_TILES_OPTIONS;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_volume *gyroid = make((tsr_size3){ n, n, n }, period, 0), *field = NULL;
     tsr_tiles *tiles = NULL;
     float *f = gyroid ? (float *)tsr_volume_data(gyroid) : NULL;
@@ -429,9 +467,9 @@ static int tetrahedra(bench *b)
     struct job cubes = { b->context, .options = TSR_SURFACE_OPTIONS, .threads = b->threads };
     tsr_volume *host = make((tsr_size3){ n, n, n }, 460.0 * (double)n / 256 / 3.87, 0), *volume = NULL;
     tsr_unstructured *grid = NULL;
-    tsr_unstructured_info info;
-    int failed = !host || tsr_volume_copy(host, b->context, &volume) != TSR_OK || tsr_unstructured_from_volume(b->context, host, &grid) != TSR_OK ||
-                 tsr_unstructured_describe(grid, &info) != TSR_OK;
+    const tsr_unstructured_info *info = NULL;
+    int failed = !host || tsr_volume_copy(host, b->context, &volume) != TSR_OK || tsr_unstructured_from_volume(b->context, host, &grid) != TSR_OK;
+    if (!failed) info = tsr_unstructured_describe(grid);
     if (!failed) {
         char name[96];
         job.grid = grid;
@@ -443,7 +481,7 @@ static int tetrahedra(bench *b)
         bench_report(b, &(bench_case){ .name = name,
                                        .n = cells,
                                        .time = t,
-                                       .bytes = 8.0 * (double)info.points + 16.0 * (double)info.tetrahedra + 8.0 * (double)info.edges +
+                                       .bytes = 8.0 * (double)info->points + 16.0 * (double)info->tetrahedra + 8.0 * (double)info->edges +
                                                 12.0 * (double)(job.vertices + job.triangles) });
         snprintf(name, sizeof name, "tetrahedra: cubes f32 %lld^3", (long long)n);
         measure(b, &cubes, name, TSR_F32, n * n * n, cells, NULL, 0);

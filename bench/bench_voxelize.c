@@ -64,7 +64,7 @@ struct errors {
 /* Largest and mean error over a sample of the band. */
 static tsr_status compare(const struct job *j, const tsr_mesh *host, struct errors *e)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_triangle_tree *tree = NULL;
     uint32_t hint = 0;
     int64_t n = 0, seen = 0;
@@ -105,7 +105,7 @@ static int one(bench *b, const peer *p, const char *name, const tsr_mesh *host, 
     struct job j = { .b = b, .peer = p, .mesh = mesh, .options = TSR_VOXELIZE_OPTIONS };
     struct errors e;
     char text[200];
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     double h = extent / (double)n;
     j.options.spacing = (tsr_vec3){ h, h, h };
     if (p->library)
@@ -170,7 +170,7 @@ static tsr_status torus(double R, double r, double side, tsr_mesh **mesh)
 
 static int all_sizes(bench *b, const peer *p, const char *name, tsr_mesh *host, int64_t least, int64_t most)
 {
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     tsr_mesh *mesh = NULL;
     int failed = tsr_mesh_measure(host, &m) != TSR_OK || tsr_mesh_copy(host, b->context, &mesh) != TSR_OK;
     double extent = failed ? 0 : fmax(m.upper.x - m.lower.x, fmax(m.upper.y - m.lower.y, m.upper.z - m.lower.z));

@@ -51,6 +51,7 @@ static tsr_status fill(bench *b, void *device, tsr_dtype dtype, int64_t n)
         x ^= x << 13, x ^= x >> 7, x ^= x << 17;
         int v = (int)(x >> 40 & 127) - 64;
         if (dtype == TSR_I16) ((int16_t *)host)[i] = (int16_t)v;
+        else if (dtype == TSR_I32) ((int32_t *)host)[i] = v;
         else ((float *)host)[i] = (float)v;
     }
     for (int64_t at = 0; status == TSR_OK && at < n; at += (int64_t)part) {
@@ -79,17 +80,19 @@ static bench_time peer(const bench *b, const wavelet_case *c)
     return t;
 }
 
-static void one(bench *b, const wavelet_case *c, int inverse)
+/* `axes`: that are transformed; 0: all. */
+static void one(bench *b, const wavelet_case *c, uint32_t axes, int inverse)
 {
     char name[128];
     int gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
     struct job j = { .context = b->context, .inverse = inverse };
     tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     snprintf(name, sizeof name, "%s %s", c->name, inverse ? "inverse" : "forward");
     if (!bench_wants(b, name)) return;
     o.filter = c->filter;
     o.levels = c->levels;
+    o.axes = axes;
     o.batch = c->batch;
     o.unchecked = gpu; /* a checked transform waits for the queue */
     if (tsr_wavelet_plan_create(b->context, c->dtype, c->dimensions, c->size, &o, &j.plan) != TSR_OK) goto done;
@@ -231,7 +234,7 @@ static void openjpeg(bench *b, int irreversible, int inverse)
     const size_t bytes = (size_t)PLANE * PLANE * 4;
     struct job j = { .context = b->context, .inverse = inverse };
     tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     snprintf(name, sizeof name, "2D 4096^2 %s 3 levels symmetric %s %s", irreversible ? "f32" : "i32", irreversible ? "daub97" : "jpeg53",
              inverse ? "inverse" : "forward");
     if (!bench_wants(b, name)) return;
@@ -329,7 +332,7 @@ static void way(bench *b, variant_on_gpu gpu, wavelet_variant variant, tsr_wavel
                                    .accuracy = real || filter == TSR_WAVELET_FIDELITY ? 0 : 1 } };
     tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
     tsr_wavelet_plan *plan = NULL;
-    tsr_wavelet_info info = { 0 };
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     char name[128];
     snprintf(name, sizeof name, "2D %dx%d %s 3 levels %s %s beside %s", width, height, tsr_dtype_name(dtype), tsr_wavelet_filter_name(filter),
              inverse ? "inverse" : "forward", wavelet_variant_name(variant));
@@ -405,6 +408,34 @@ static void others(bench *b)
                 way(b, on_gpu, (wavelet_variant)variant, (tsr_wavelet_filter)filter, 1920, 1080, inverse);
     for (int variant = 0; variant < VARIANTS; variant++)
         way(b, on_gpu, (wavelet_variant)variant, TSR_WAVELET_LEGALL53, 7680, 4320, 0); /* beyond the caches */
+}
+
+/* The tables of [Laan11w] V, every filter both ways: by name only. */
+static void tables(bench *b)
+{
+    static const struct {
+        const char *text;
+        tsr_dtype dtype;
+        int32_t dimensions, levels;
+        int64_t size[3];
+        uint32_t axes;
+    } rows[] = { { "1080p 1920x1080 i16 3 levels %s", TSR_I16, 2, 3, { 1920, 1080 }, 0 },
+                 { "one level 1920x1080 i16 %s along x", TSR_I16, 2, 1, { 1920, 1080 }, 1 },
+                 { "one level 1920x1080 i16 %s along y", TSR_I16, 2, 1, { 1920, 1080 }, 2 },
+                 { "32 bits 1920x1080 i32 3 levels %s", TSR_I32, 2, 3, { 1920, 1080 }, 0 },
+                 { "512 cubed i16 3 levels %s", TSR_I16, 3, 3, { 512, 512, 512 }, 0 },
+                 { "small 256x256 i16 3 levels %s", TSR_I16, 2, 3, { 256, 256 }, 0 },
+                 { "small 64x64 i16 3 levels %s", TSR_I16, 2, 3, { 64, 64 }, 0 } };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        for (int filter = 0; filter <= TSR_WAVELET_FIDELITY; filter++) {
+            char name[64];
+            wavelet_case c = {
+                .name = name, .filter = (tsr_wavelet_filter)filter, .dtype = rows[k].dtype, .dimensions = rows[k].dimensions, .levels = rows[k].levels
+            };
+            memcpy(c.size, rows[k].size, sizeof c.size);
+            snprintf(name, sizeof name, rows[k].text, tsr_wavelet_filter_name((tsr_wavelet_filter)filter));
+            for (int inverse = 0; inverse < 2; inverse++) one(b, &c, rows[k].axes, inverse);
+        }
 }
 
 #define SHARE(filter, name, share)                                                                                                          \
@@ -501,7 +532,8 @@ int main(int argc, char **argv)
     if (!bench_begin(&b, argc, argv, "wavelet")) return 2;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         if (!cases[k].gpu_only || tsr_context_device(b.context).kind == TSR_DEVICE_CUDA)
-            for (int inverse = 0; inverse < 2; inverse++) one(&b, &cases[k], inverse);
+            for (int inverse = 0; inverse < 2; inverse++) one(&b, &cases[k], 0, inverse);
+    if (b.only) tables(&b);
     denoising(&b);
     if (tsr_context_device(b.context).kind != TSR_DEVICE_EMU) others(&b);
     const int32_t gpus = tsr_context_device(b.context).kind == TSR_DEVICE_CUDA ? tsr_device_count(TSR_DEVICE_CUDA, NULL) : 0;

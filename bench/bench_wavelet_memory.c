@@ -32,7 +32,7 @@ static tsr_status run(void *user)
 static void in_place(bench *b, const inplace_case *c)
 {
     tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     struct job j = { 0 };
     char name[128];
     if (!bench_wants(b, c->name)) return;
@@ -87,9 +87,9 @@ static tsr_status run_whole(void *user)
 static tsr_status make_parts(bench *b, struct parts *p, const int64_t size[3])
 {
     tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     const tsr_device own = tsr_context_device(b->context);
-    tsr_device_info about;
+    tsr_device_info about = TSR_DEVICE_INFO;
     const int32_t devices = own.kind == TSR_DEVICE_CUDA ? tsr_device_count(own.kind, &about) : 1;
     for (int k = 0; k < p->count; k++) {
         tsr_context_options on = TSR_CONTEXT_OPTIONS;
@@ -199,7 +199,7 @@ static void out_of_core(bench *b, const char *name, tsr_size3 size, int64_t limi
     if (!write_noise(paths[0], size.x * size.y, size.z)) fprintf(stderr, "bench %s: %s cannot be written\n", b->subject, paths[0]);
     else
         for (int inverse = 0; inverse < 2; inverse++) {
-            tsr_wavelet_file_info info;
+            tsr_wavelet_file_info info = TSR_WAVELET_FILE_INFO;
             read.memory_limit = limit;
             read.raw_shape = inverse ? (tsr_size3){ 0, 0, 0 } : size;
             read.raw_dtype = TSR_I16;

@@ -151,7 +151,7 @@ def measure(server, image):
     for view, (width, height) in PAGE.items():
         page.send(type="view", view=view, width=width, height=height)
     page.send(type="view", view="volume", mode="surface")
-    for radius in (5, 22):  # mm; a circle with a stroke of twenty places, then the next
+    for radius in (5, 22, 30):  # mm; a circle with a stroke of twenty places, then the next
         def around(k):
             return [seed[0] + 0.12 * size[0] * math.cos(0.1 * k), seed[1] + 0.12 * size[1] * math.sin(0.1 * k), seed[2]]
         pictures = hand.work(given.seconds, lambda k, r=radius: hand.stroke((around(k - 1), around(k)), r, k % 20 == 0))

@@ -16,12 +16,6 @@
 
 /* ---- what they share ---------------------------------------------------------------------------------------------------------------------------- */
 
-void bench_published(const bench *b, const published *rows, double seconds)
-{
-    for (; rows->method; rows++) printf("    %-44s %10.1f s %8.1f times ours\n", rows->method, rows->seconds, rows->seconds / seconds);
-    printf("    here, %s, %d thread%-27s %12.3f s\n", b->device, b->threads, b->threads == 1 ? "" : "s", seconds);
-}
-
 struct rows {
     bench_field rule;
     float *field;
@@ -84,15 +78,17 @@ double bench_bumps(double x, double y, double z)
 }
 
 /* A mesh of scripts/get-data.sh, scaled to `extent` along its longest side; NULL and a message where it is not there. */
-static tsr_mesh *real_mesh(const char *name, double extent)
+static tsr_mesh *real_mesh(bench *b, const char *name, double extent)
 {
     const char *folder = getenv("TESSERA_MESHES");
     char path[600];
     tsr_mesh *mesh = NULL;
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     snprintf(path, sizeof path, "%s/%s.off", folder ? folder : "data/meshes/meshes", name);
     if (access(path, R_OK)) {
-        printf("    no %s (scripts/get-data.sh meshes, or TESSERA_MESHES): left out\n", path);
+        char what[700];
+        snprintf(what, sizeof what, "%s (scripts/get-data.sh meshes, or TESSERA_MESHES)", path);
+        bench_lacks(b, what);
         return NULL;
     }
     if (tsr_mesh_read(path, NULL, &mesh) != TSR_OK || tsr_mesh_measure(mesh, &m) != TSR_OK) {
@@ -190,8 +186,8 @@ static void print_number(double v, const char *format, int width)
 static tsr_status reconstruct(bench *b, const char *name, tsr_points *host, int32_t start, int32_t depth, const level *source, int64_t *steps)
 {
     tsr_reconstruct_options options = TSR_RECONSTRUCT_OPTIONS;
-    tsr_reconstruct_report report;
-    tsr_mesh_measures m;
+    tsr_reconstruct_report report = TSR_RECONSTRUCT_REPORT;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     tsr_points *points = NULL;
     tsr_tiles *tiles = NULL;
     tsr_mesh *mesh = NULL, *whole = NULL;
@@ -291,7 +287,7 @@ static tsr_status statue(bench *b, const char *name, int64_t count, double noise
 static tsr_status scanned_armadillo(bench *b, int gpu)
 {
     const int32_t depth = b->quick ? 8 : gpu ? 10 : 9;
-    tsr_mesh *mesh = real_mesh("armadillo", 1);
+    tsr_mesh *mesh = real_mesh(b, "armadillo", 1);
     tsr_points *points = NULL;
     int64_t levels = 0, direct = 0;
     if (!mesh) return TSR_OK;
@@ -311,7 +307,7 @@ static tsr_status scanned_armadillo(bench *b, int gpu)
 static tsr_status dragon_list(bench *b, double extent, double band, tsr_tiles **tiles, int *there)
 {
     tsr_voxelize_options options = TSR_VOXELIZE_OPTIONS;
-    tsr_mesh *host = real_mesh("ChineseDragon-10kv", extent), *mesh = NULL;
+    tsr_mesh *host = real_mesh(b, "ChineseDragon-10kv", extent), *mesh = NULL;
     *there = host != NULL;
     if (!host) return TSR_OK;
     options.spacing = (tsr_vec3){ 1, 1, 1 };
@@ -326,8 +322,8 @@ static tsr_status dragon_list(bench *b, double extent, double band, tsr_tiles **
 static tsr_status dragon_collapse(bench *b, int gpu)
 {
     tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
-    tsr_levelset_report report = { 0 };
-    tsr_tiles_info info;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_tiles *tiles = NULL;
     tsr_levelset *solver = NULL;
     tsr_status status;
@@ -385,7 +381,7 @@ static tsr_status one_frame(struct edit_session *s, const tsr_brush *dab, int sm
     const tsr_surface_region *changed;
     const tsr_records *records;
     const tsr_mesh *mesh;
-    tsr_edit_history history;
+    tsr_edit_history history = TSR_EDIT_HISTORY;
     int64_t pixels;
     const double wall = bench_clock(CLOCK_MONOTONIC), t0 = bench_clock(b->clock);
     TSR_TRY(smooth ? tsr_editor_smooth_brush(s->editor, "dragon", dab, NULL) : tsr_editor_brush(s->editor, "dragon", dab, NULL));
@@ -428,11 +424,11 @@ static tsr_status edit_dragon(bench *b, int gpu)
 {
     const int32_t width = b->quick ? 320 : 1920, height = b->quick ? 180 : 1080, frames = b->quick ? 12 : FRAMES;
     tsr_editor_options options = TSR_EDITOR_OPTIONS;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_tiles *tiles = NULL;
     struct edit_session s = { .b = b };
     tsr_mesh *path = NULL;
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     tsr_status status;
     int there;
     struct frame *f = (struct frame *)calloc(1, sizeof *f);
@@ -444,7 +440,7 @@ static tsr_status edit_dragon(bench *b, int gpu)
         status = TSR_OK;
         goto done;
     }
-    path = real_mesh("ChineseDragon-10kv", extent);
+    path = real_mesh(b, "ChineseDragon-10kv", extent);
     TSR_TRY_GOTO(tsr_tiles_describe(tiles, &info), done);
     TSR_TRY_GOTO(tsr_mesh_measure(path, &m), done);
     TSR_TRY_GOTO(tsr_editor_create(b->context, &options, &s.editor), done);
@@ -453,7 +449,7 @@ static tsr_status edit_dragon(bench *b, int gpu)
     TSR_TRY_GOTO(tsr_surface_tracker_create(b->context, NULL, &s.mesh), done);
     TSR_TRY_GOTO(tsr_picture_create(b->context, width, height, &s.picture), done);
     TSR_TRY_GOTO(tsr_picture_create(b->context, width, height, &s.spare), done);
-    TSR_TRY_GOTO(tsr_camera_orbit(&(tsr_bounds){ m.lower, m.upper }, TSR_SPACE_NONE, 30, 20, TSR_PERSPECTIVE, (double)width / height, &s.camera),
+    TSR_TRY_GOTO(tsr_camera_orbit(&(tsr_box){ m.lower, m.upper }, TSR_SPACE_NONE, 30, 20, TSR_PERSPECTIVE, (double)width / height, &s.camera),
                  done);
     for (int32_t i = -2; i < frames; i++) { /* two to warm up */
         const float *at = tsr_mesh_vertices_const(path) + 3 * ((int64_t)(i + 2) * (tsr_mesh_vertex_count(path) / (FRAMES + 2)));

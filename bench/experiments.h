@@ -1,16 +1,8 @@
-/* bench/experiments.h: what the experiments of bench_flow share: published tables, fields made by rules, and those that start from points and meshes. */
+/* bench/experiments.h: what the experiments of bench_flow share: fields made by rules, and those that start from points and meshes. */
 #ifndef TSR_BENCH_EXPERIMENTS_H
 #define TSR_BENCH_EXPERIMENTS_H
 
 #include "bench.h"
-
-/* One row of a published table; a table ends with method NULL. */
-typedef struct published {
-    const char *method;
-    double seconds;
-} published;
-/* Prints the table with ours below it and how many times our time each row is. */
-void bench_published(const bench *b, const published *rows, double seconds);
 
 /* A field of n^3 voxels made by a rule, as an unbounded list, the field a distance. */
 typedef double (*bench_field)(double x, double y, double z);

@@ -27,8 +27,10 @@ struct flight {
 static tsr_status fly(bench *b, tsr_tiles *tiles, const tsr_levelset_options *options, double duration, struct flight *f)
 {
     tsr_levelset *solver = NULL;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_status status;
+    f->before = f->after = (tsr_tiles_measures)TSR_TILES_MEASURES;
+    f->report = (tsr_levelset_report)TSR_LEVELSET_REPORT;
     TSR_TRY_GOTO(tsr_tiles_measure(tiles, &f->before), done);
     TSR_TRY_GOTO(tsr_levelset_create(tiles, options, &solver), done);
     TSR_TRY_GOTO(flow_advance(b, solver, duration, &f->report), done);

@@ -10,7 +10,7 @@ static tsr_status managed_steps(bench *b, const tsr_tiles *first, int64_t steps,
     for (int managed = 0; managed < 2 && status == TSR_OK; managed++) {
         tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
         tsr_levelset *solver = NULL;
-        tsr_levelset_report report = { 0 };
+        tsr_levelset_report report = TSR_LEVELSET_REPORT;
         tsr_tiles *tiles = NULL;
         TSR_TRY(tsr_tiles_copy(first, b->context, &tiles));
         options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = -0.1 };
@@ -42,7 +42,7 @@ tsr_status flow_management_share(bench *b)
     const int gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
     const double most = gpu ? 0.3 : 0.15; /* docs/theory/levelset.md 8: the target on a CPU */
     double step[2] = { 0, 0 };
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_tiles *first;
     TSR_TRY(bench_from_rule(b, 512, 1.5, bench_bumps, &first));
     tsr_status status = managed_steps(b, first, gpu ? 96 : 16, 64, step, &info);
@@ -63,7 +63,7 @@ tsr_status flow_keys(bench *b, int gpu)
     static const char *const names[2][2] = { { "lucy-collapse, first order, 64-bit keys", "lucy-collapse, first order, 32-bit keys" },
                                              { "lucy-collapse, management, 64-bit keys", "lucy-collapse, management, 32-bit keys" } };
     double best[2][2] = { { 0 } };
-    tsr_tiles_info info[2] = { { 0 }, { 0 } };
+    tsr_tiles_info info[2] = { TSR_TILES_INFO, TSR_TILES_INFO };
     tsr_tiles *first;
     tsr_status status = TSR_OK;
     TSR_TRY(bench_from_rule(b, b->quick ? 128 : gpu ? 512 : 256, 1.5, bench_bumps, &first));
@@ -92,8 +92,8 @@ tsr_status flow_storages(bench *b, int gpu)
     double step[2] = { 0 };
     for (int i = 0; i < 2; i++) {
         tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
-        tsr_levelset_report report = { 0 };
-        tsr_tiles_info info;
+        tsr_levelset_report report = TSR_LEVELSET_REPORT;
+        tsr_tiles_info info = TSR_TILES_INFO;
         tsr_tiles *tiles = NULL;
         tsr_levelset *solver = NULL;
         options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
@@ -127,8 +127,8 @@ tsr_status flow_large(bench *b, double radius, int64_t steps)
 {
     tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
     tsr_tiles_options list = TSR_TILES_OPTIONS;
-    tsr_levelset_report report = { 0 };
-    tsr_tiles_info info;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_tiles *tiles = NULL;
     tsr_levelset *solver = NULL;
     tsr_status status;
@@ -185,7 +185,7 @@ tsr_status flow_topologies(bench *b, int gpu)
     TSR_TRY_GOTO(tsr_topology_of_tiles(tiles, &host), done);
     TSR_TRY_GOTO(tsr_topology_copy(host, b->context, &w.from), done);
     for (w.neighbours = 6; w.neighbours <= 26; w.neighbours += 20) {
-        tsr_topology_info before, after;
+        tsr_topology_info before = TSR_TOPOLOGY_INFO, after = TSR_TOPOLOGY_INFO;
         char name[96];
         TSR_TRY_GOTO(tsr_topology_dilate(b->context, w.from, 1, w.neighbours, &to), done);
         tsr_topology_describe(w.from, &before);

@@ -31,8 +31,8 @@ tsr_status flow_curvature_peer(bench *b, int gpu, int32_t sweeps)
     tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
     tsr_tiles *tiles = NULL;
     tsr_levelset *solver = NULL;
-    tsr_levelset_report report = { 0 };
-    tsr_tiles_info info;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
+    tsr_tiles_info info = TSR_TILES_INFO;
     const double radius = b->quick ? 32 : 128;
     snprintf(name, sizeof name, "curvature, band of 3, first order, %d sweep%s", (int)sweeps, sweeps > 1 ? "s" : "");
     TSR_TRY(flow_shape(b, 3, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .radius = radius }, &tiles));
@@ -79,7 +79,7 @@ tsr_status flow_two_threads(bench *b)
     tsr_context *context[2] = { NULL, NULL };
     tsr_tiles *tiles[2] = { NULL, NULL };
     tsr_levelset *solver[2] = { NULL, NULL };
-    tsr_levelset_report report = { 0 };
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     double step[2] = { HUGE_VAL, HUGE_VAL };
     tsr_status status;
     options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
@@ -134,7 +134,7 @@ static tsr_status renormalise(void *user)
 tsr_status flow_renormalise_peer(bench *b)
 {
     struct renormalising r = { NULL, 3 };
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     const double radius = b->quick ? 32 : 128;
     char arguments[64];
     TSR_TRY(flow_shape(b, 3, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .radius = radius }, &r.tiles));
@@ -164,8 +164,8 @@ tsr_status flow_dilate_peer(bench *b, tsr_stencil space)
 {
     const double radius = b->quick ? 24 : 64, distance = 8, pi = 3.14159265358979323846;
     tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
-    tsr_levelset_report report = { 0 };
-    tsr_tiles_measures after = { 0 };
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
+    tsr_tiles_measures after = TSR_TILES_MEASURES;
     tsr_status status = TSR_OK;
     char name[80], arguments[64];
     double seconds = HUGE_VAL;

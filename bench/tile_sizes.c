@@ -61,8 +61,8 @@ static tsr_status enter(bench *b, const struct contest *c, const tsr_volume *fie
 {
     const int32_t n[3] = { (int32_t)c->n, (int32_t)c->n, (int32_t)c->n };
     tsr_tiles_options list = TSR_TILES_OPTIONS;
-    tsr_levelset_report first;
-    tsr_tiles_info info;
+    tsr_levelset_report first = TSR_LEVELSET_REPORT;
+    tsr_tiles_info info = TSR_TILES_INFO;
     if (plain) {
         e->source = source_create(e->edge, (float)c->band, 1, c->motion.stages, (const float *)tsr_volume_data_const(field), n);
         if (!e->source || !source_step(e->source, &c->motion, 1)) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for the list of the published method");
@@ -86,7 +86,7 @@ static tsr_status enter(bench *b, const struct contest *c, const tsr_volume *fie
 
 static tsr_status turn(bench *b, const struct contest *c, struct entrant *e)
 {
-    tsr_levelset_report after;
+    tsr_levelset_report after = TSR_LEVELSET_REPORT;
     const double began = bench_clock(b->clock);
     if (e->solver) TSR_TRY(tsr_levelset_step(e->solver, c->steps, NULL, &after));
     for (int64_t i = 0; i < c->steps && e->source; i++)

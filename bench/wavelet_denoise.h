@@ -32,7 +32,7 @@ static tsr_status denoising_bytes(tsr_context *context, int64_t n, double *bytes
                                     .normalise = 1,
                                     .levels = 4 };
     tsr_wavelet_plan *plan = NULL;
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     TSR_TRY(tsr_wavelet_plan_create(context, TSR_F32, 3, size, &o, &plan));
     tsr_wavelet_plan_describe(plan, &info);
     tsr_wavelet_plan_destroy(&plan);

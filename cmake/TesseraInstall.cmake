@@ -3,10 +3,13 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS tessera EXPORT TesseraTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET tessera_cuda)
-  install(TARGETS tessera_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}) # found beside libtessera
+  install(TARGETS tessera_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera) # where the library looks for its modules
 endif()
 install(DIRECTORY include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE NOTICES.md README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/guide docs/formats docs/images DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+install(DIRECTORY examples/c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.c")
+install(CODE "message(STATUS \"A loader that does not know \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR} yet finds the library after: ldconfig\")")
 
 install(EXPORT TesseraTargets NAMESPACE tessera:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
 configure_package_config_file(cmake/TesseraConfig.cmake.in ${CMAKE_BINARY_DIR}/package/TesseraConfig.cmake

@@ -5,6 +5,7 @@ usage: generate.py [--headers DIR] [--output FILE] [--cc COMPILER]
 
 A new function of a header is reachable from Python after the next run: tessera.c.NAME. Needs a C preprocessor and cffi."""
 import argparse
+import os
 import pathlib
 import re
 import subprocess
@@ -12,7 +13,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Headers that are not for callers in Python: callbacks compiled in C, and MPI.
-LEFT_OUT = {"communicator.h", "mpi.h", "levelset_term.h"}
+LEFT_OUT = {"mpi.h", "levelset_term.h"}
 
 
 def preprocess(headers: pathlib.Path, compiler: str) -> str:
@@ -73,7 +74,10 @@ def tables(headers: pathlib.Path, ffi) -> str:
     for name in ffi.list_types()[0]:
         kind = ffi.typeof(name)
         if kind.kind == "enum":
-            names = [n for n in kind.relements if not n.endswith("_COUNT")]
+            names = [n for n, _ in sorted(kind.relements.items(), key=lambda pair: pair[1]) if not n.endswith("_COUNT")]
+            # The last one may only say how many there are: TSR_FLUID_IMAGES behind TSR_FLUID_IMAGE_COLOR.
+            if len(names) > 2 and names[-1].endswith("S") and len(os.path.commonprefix(names[:-1])) > len(os.path.commonprefix(names)):
+                names.pop()
             if len(names) > 1:
                 start = next(k for k in range(len(names[0]) + 1) if len({n[: k + 1] for n in names}) > 1 or k == len(names[0]))
                 prefixes[name] = names[0][:start].rsplit("_", 1)[0] + "_"

@@ -4,7 +4,8 @@
 #   - a path docs/... that does not exist, a section of docs/theory that its page does not have;
 #   - the path of a file of src, include, tools, tests, bench, scripts, examples or cmake that does not exist;
 #   - a link of a Markdown file to a file or heading that does not exist;
-#   - a publication [Name99] that docs/references.md does not list.
+#   - a publication [Name99] that docs/references.md does not list;
+#   - a guide or format that docs/guide/index.md does not link to, a public header that docs/guide/headers.md does not name.
 set -euo pipefail
 root=${1:-$(dirname "$0")/..}
 cd "$root"
@@ -87,6 +88,20 @@ search -oE '\[[A-Z][a-z]+[0-9]{2}[a-z]?( [^]]*)?\]' |
     awk -F: '
         BEGIN { while ((getline line < "docs/references.md") > 0) while (match(line, /\[[A-Z][A-Za-z0-9]+\]/)) { tag[substr(line, RSTART + 1, RLENGTH - 2)] = 1; line = substr(line, RSTART + RLENGTH) } }
         $1 != "docs/references.md" { name = $3; sub(/^\[/, "", name); sub(/[] ].*/, "", name); if (name != "Name99" && !(name in tag)) print $1 ":" $2 ":[" name "]   <- not in docs/references.md" }' >&3
+
+# ---- what nothing leads to ------------------------------------------------------------------------------------------------------------------------
+lost() { # INDEX PATTERN FILE...: the name of each file, as the pattern's %s, stands in the index
+    local index=$1 pattern=$2 file
+    shift 2
+    for file in "$@"; do
+        # shellcheck disable=SC2059 # the pattern is ours
+        if [ -e "$file" ] && [ -e "$index" ] && [ "$file" != "$index" ]; then
+            grep -qF -- "$(printf "$pattern" "${file##*/}")" "$index" || echo "$file:1:   <- $index does not lead to it" >&3
+        fi
+    done
+}
+lost docs/guide/index.md '%s)' docs/guide/*.md docs/formats/*.md
+lost docs/guide/headers.md '%s' include/tessera/*.h
 
 if [ -s "$found" ]; then
     sort -u "$found" >&2

@@ -5,11 +5,11 @@
 set -euo pipefail
 
 packages=(build-essential cmake ninja-build pkg-config zlib1g-dev libdeflate-dev libzstd-dev libpng-dev libcmocka-dev
-    libtiff-dev libhdf5-dev libblosc-dev libopenexr-dev libwebp-dev libjxl-dev # file formats
+    libtiff-dev libhdf5-dev libblosc-dev libopenexr-dev libwebp-dev libjxl-dev liblzma-dev libgdcm-dev # file formats
     libjpeg-dev libwebsockets-dev libjansson-dev) # the workbench; libjpeg-dev brings libjpeg-turbo
 for option in "$@"; do
     case $option in
-    --deep) packages+=(clang libomp-dev libboost-iostreams-dev libnanovdb-dev libopenvdb-dev libopenjp2-7-dev libopenmpi-dev openmpi-bin python3-pywt python3-numpy python3-cffi python3-pytest ffmpeg) # clang's OpenMP; OpenVDB's headers need Boost's
+    --deep) packages+=(clang libomp-dev libboost-iostreams-dev libnanovdb-dev libopenvdb-dev libopenjp2-7-dev libopenmpi-dev openmpi-bin python3-pywt python3-numpy python3-cffi python3-pytest python3-pip python3-venv python3-wheel python3-setuptools ffmpeg) # clang's OpenMP; OpenVDB's headers need Boost's
         if apt-cache show chromium-driver >/dev/null 2>&1; then packages+=(chromium chromium-driver); fi ;; # Ubuntu has them as snaps only: the browser test is skipped there
     --docs) packages+=(doxygen) ;;
     --lint) packages+=(clang-format clang-tidy shellcheck) ;;

@@ -10,23 +10,22 @@ seed=${FUZZ_SEED:-1}
 jobs=${JOBS:-$(nproc)}
 at_once=$((4 * jobs)) # fuzz targets; their seconds are those of the clock
 status=0
-not_due=$(scripts/touched.py) || exit 1
+mapfile -t due < <(scripts/touched.py)
+[ ${#due[@]} -eq 6 ] || exit 1
+not_due=${due[0]}
 
 echo "== AddressSanitizer and UndefinedBehaviorSanitizer"
 # One build by clang serves the suites and the fuzz targets; without clang the suites run alone, built by the compiler that is there.
 clang=$(command -v clang || true)
 [ -n "$clang" ] || export TESSERA_CMAKE="${TESSERA_CMAKE:-} -DCMAKE_C_COMPILER=cc -DCMAKE_CXX_COMPILER=c++ -DTESSERA_FUZZ=OFF"
 # Leaks are checked; a loaded module stays mapped on purpose.
-ASAN_OPTIONS=detect_stack_use_after_return=0 scripts/test.sh asan -LE "slow|fuzz|$not_due" || status=1
+TESSERA_TARGETS=${due[1]} ASAN_OPTIONS=detect_stack_use_after_return=0 scripts/test.sh asan -LE "slow|fuzz|$not_due" -E "${due[3]}" || status=1
 echo "== ThreadSanitizer"
 # The library starts threads, the command line none of its own.
-scripts/test.sh tsan -LE "slow|fuzz|cli|$not_due" || status=1
+TESSERA_TARGETS=${due[2]} scripts/test.sh tsan -LE "slow|fuzz|cli|$not_due" -E "${due[4]}" || status=1
 
-shopt -s nullglob
 targets=()
-for target in build/asan/tests/fuzz_*; do
-    if [ -f "$target" ] && [ -x "$target" ]; then targets+=("$target"); fi
-done
+if [ -x build/asan/tests/fuzz_targets ]; then mapfile -t targets <build/asan/tests/fuzz/targets.txt; fi
 seconds=${FUZZ_SECONDS:-$((180 * at_once / (${#targets[@]} + 1) + 1))}
 echo "== fuzz targets, $seconds s each"
 if [ -z "$clang" ]; then
@@ -34,10 +33,9 @@ if [ -z "$clang" ]; then
     exit $status
 fi
 fuzz() { # TARGET: starts from its own seeds and what earlier runs found; findings stay in build/fuzz/findings
-    local target=$1 name
-    name=$(basename "$target")
+    local name=fuzz_$1
     mkdir -p "build/fuzz/findings/$name" "build/fuzz/corpus/$name"
-    if TESSERA_FUZZ_SEEDS="build/fuzz/corpus/$name" "$target" -seed="$seed" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -print_final_stats=0 -verbosity=0 \
+    if TESSERA_FUZZ_TARGET=$1 TESSERA_FUZZ_SEEDS="build/fuzz/corpus/$name" build/asan/tests/fuzz_targets -seed="$seed" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -print_final_stats=0 -verbosity=0 \
         -artifact_prefix="build/fuzz/findings/$name/" "build/fuzz/corpus/$name" >"build/fuzz/$name.log" 2>&1; then
         echo "$name: no finding"
         echo "1 0" >>build/counts

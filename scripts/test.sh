@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Configure, build and run ctest for one preset: scripts/test.sh PRESET [ctest options]. Says what was left out and what was skipped, and
-# appends "passed failed" to build/counts for the caller's closing line.
+# Configure, build and run ctest for one preset: scripts/test.sh PRESET [ctest options]. TESSERA_TARGETS: builds these alone, for suites that need no
+# more. Says what was left out and what was skipped, and appends "passed failed" to build/counts for the caller's closing line.
 set -euo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . scripts/stage.sh
@@ -21,7 +21,8 @@ if ! stage "$preset configure" cmake --preset "$preset" "${configure[@]}" >"$log
     exit 1
 fi
 grep -E '^-- (tessera|  )' "$log" | sed 's/^-- //'
-if ! stage "$preset build" nice cmake --build --preset "$preset" -j"$jobs" >"$log" 2>&1; then
+read -ra targets <<<"${TESSERA_TARGETS:+--target $TESSERA_TARGETS}"
+if ! stage "$preset build" nice cmake --build --preset "$preset" -j"$jobs" "${targets[@]}" >"$log" 2>&1; then
     grep -E -A8 'error|warning' "$log" | head -60 || tail -40 "$log"
     echo "build of preset $preset failed: $log has all of it" >&2
     echo "0 1" >>build/counts

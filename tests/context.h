@@ -15,7 +15,7 @@ static inline int open_context(void **state)
 static inline int close_context(void **state)
 {
     (void)state;
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
     return 0;
 }

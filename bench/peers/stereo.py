@@ -48,7 +48,7 @@ def main():
             seconds.append(time.thread_time() - start)
         print("%-12s %-28s %6.1f ms, bad %5.2f %% of all, %5.2f %% of the valid (%.1f %%)"
               % ((name, "StereoSGBM", 1e3 * min(seconds)) + shares(numpy.where(disparity > 0, disparity, numpy.nan), disparity > 0, truth)))
-        for options in ([], ["--reduce", "2"], ["--paths", "8"]):
+        for options in ([], ["--paths", "3"], ["--reduce", "2"], ["--paths", "8"]):
             with tempfile.TemporaryDirectory() as folder:
                 out, known = os.path.join(folder, "d.npy"), os.path.join(folder, "v.npy")
                 run = subprocess.run([tessera, "depth", left, right, "--disparities", "0..%d" % (count - 1), "--fill", "-o", out, "--valid", known, "--threads", "1",

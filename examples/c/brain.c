@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     const double seeds[][4] = { { 56, 145, 85, 30 }, { 124, 145, 85, 30 }, { 56, 85, 90, 32 }, { 124, 85, 90, 32 },
                                 { 90, 115, 80, 30 }, { 65, 65, 38, 18 },   { 115, 65, 38, 18 } }; /* voxel indices, radius in mm */
     tsr_segment_options options = TSR_SEGMENT_OPTIONS;
-    tsr_segment_report report;
+    tsr_segment_report report = TSR_SEGMENT_REPORT;
     tsr_context *context;
     tsr_volume *file, *image, *mask, *host_mask;
     tsr_segmentation *brain;

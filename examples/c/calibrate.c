@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 
     tsr_calibrate_options options = TSR_CALIBRATE_OPTIONS;
     tsr_calibration *result;
-    tsr_calibration_info info;
+    tsr_calibration_info info = TSR_CALIBRATION_INFO;
     tsr_calibration_sigma sigma;
     options.free = TSR_FREE_FOCAL | TSR_FREE_CENTRE | TSR_FREE_K1;
     TRY(tsr_calibrate(sighting, count, &camera, 1, &options, &result));

@@ -63,13 +63,15 @@ static tsr_status run(const char *module, const char *device, int64_t n, int *wr
     const tsr_geometry place = tsr_geometry_make((tsr_vec3){ step, step, step }, (tsr_vec3){ -1.5, -1.5, -1.5 }, TSR_SPACE_NONE);
     tsr_context_options where = TSR_CONTEXT_OPTIONS;
     tsr_points_volume_options options = TSR_POINTS_VOLUME_OPTIONS;
+    tsr_pyramid_options crossings = TSR_PYRAMID_OPTIONS;
     tsr_context *context = NULL;
     tsr_volume *host = NULL, *field = NULL, *in[2] = { NULL, NULL }, *made[2] = { NULL, NULL }, *empty = NULL;
     tsr_points *cloud = NULL;
     tsr_image sheet = { 0 };
     tsr_map map = { NULL, &view };
     where.device = device;
-    options.pyramid.classifier = TSR_PYRAMID_CROSSINGS;
+    crossings.classifier = TSR_PYRAMID_CROSSINGS;
+    options.pyramid = &crossings;
     options.normals = 1;
     tsr_status status = tsr_context_create(&where, &context);
     if (status == TSR_OK) status = tsr_map_load(context, module, sizeof view, &map);

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     TRY(tsr_surface_extract(context, there, &surface, &mesh, NULL));
     TRY(tsr_mesh_copy(mesh, NULL, &here)); /* back to host memory: context NULL */
 
-    tsr_mesh_measures measures;
+    tsr_mesh_measures measures = TSR_MESH_MEASURES;
     TRY(tsr_mesh_measure(here, &measures));
     printf("%lld triangles, area %.0f, volume %.0f, Euler characteristic %lld\n", (long long)measures.triangles, measures.area, measures.volume,
            (long long)measures.euler);

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     TRY(tsr_camera_look_at(&camera, (tsr_vec3){ 1.5, -3, 1.6 }, (tsr_vec3){ 0, 0, -0.1 }, (tsr_vec3){ 0, 0, 1 }));
     tsr_fluid_backdrop floor = TSR_FLUID_BACKDROP;
     floor.scenery = TSR_FLUID_FLOOR;
-    floor.bounds = (tsr_bounds){ { -1, -1, -0.4 }, { 1, 1, 0.4 } };
+    floor.bounds = (tsr_box){ { -1, -1, -0.4 }, { 1, 1, 0.4 } };
     floor.shadow = 1;
     floor.shadow_bounds = floor.bounds;
 

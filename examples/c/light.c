@@ -20,7 +20,7 @@ int main(int argc, char **argv)
     tsr_light_scene *scene = NULL;
     tsr_light_matter *matter = NULL;
     tsr_light_field *field = NULL;
-    tsr_light_report report;
+    tsr_light_report report = TSR_LIGHT_REPORT;
     tsr_volume *picture = NULL;
     tsr_image image = { 0 };
     int32_t count;

@@ -45,7 +45,7 @@ int main(int argc, char **argv)
         TRY(tsr_region_pyramid_build(pyramid, channels, 1));
         if (!tree) TRY(tsr_region_tree_extract(pyramid, &tree));
         else TRY(tsr_region_tree_renew(pyramid, tree));
-        const tsr_region_info info = tsr_region_tree_describe(tree);
+        const tsr_region_info info = *tsr_region_tree_describe(tree);
         printf("frame %d: %lld leaves, %lld nodes, %lld bytes\n", frame, (long long)info.leaves, (long long)info.nodes, (long long)info.device_bytes);
         for (int64_t i = 0; i < 3 * vertices; i++) v[i] += 0.75f;
     }

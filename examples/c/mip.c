@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     if (tsr_mip_build(context, volume, NULL, &mip) != TSR_OK) return fail();
     tsr_volume_destroy(&volume); /* the pyramid has it all */
     tsr_volume_destroy(&file);
-    const tsr_mip_info info = tsr_mip_describe(mip);
+    const tsr_mip_info info = *tsr_mip_describe(mip);
     const tsr_mip_view view = tsr_mip_orbit(30, 20, 1);
     tsr_mip_render_options options = TSR_MIP_RENDER_OPTIONS;
     if (tsr_mip_frame_create(context, 512, 512, &frame) != TSR_OK) return fail();

@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     options.rule = TSR_REGION_SPREAD; /* threshold 0: only equal values merge */
     const tsr_volume *channels[1] = { labels };
     TRY(tsr_region_tree_make(context, channels, 1, &options, &tree));
-    const tsr_region_info info = tsr_region_tree_describe(tree);
+    const tsr_region_info info = *tsr_region_tree_describe(tree);
     printf("%lld voxels: %lld leaves, %lld nodes\n", (long long)tsr_volume_count(labels), (long long)info.leaves, (long long)info.nodes);
 
     const int32_t position[3] = { atoi(argv[3]), atoi(argv[4]), atoi(argv[5]) };

@@ -104,7 +104,7 @@ int main(int argc, char **argv)
     options.upper = 2;
     TRY(tsr_region_tree_make(context, (const tsr_volume *const[]){ map }, 1, &options, &tree));
     TRY(tsr_region_tree_copy(tree, NULL, &list));
-    const int64_t leaves = tsr_region_tree_describe(list).leaves;
+    const int64_t leaves = tsr_region_tree_describe(list)->leaves;
     means = malloc(((size_t)leaves + 1) * sizeof *means);
     batches = malloc(((size_t)leaves + 1) * sizeof *batches);
     if (!means || !batches) {

@@ -74,7 +74,7 @@ int main(void)
     TRY(tsr_levelset_create(tiles, &flow, &levelset));
 
     const tsr_progress cancel = { half_way, NULL };
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     const tsr_status status = tsr_levelset_step(levelset, 400, &cancel, &report);
     if (status != TSR_ERROR_CANCELLED) TRY(status);
     printf("%s\n", status == TSR_ERROR_CANCELLED ? "cancelled; the surface is that of the last whole step" : "done");

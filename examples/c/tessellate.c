@@ -107,12 +107,12 @@ static tsr_status run(const char *module, const char *device, int *wrong)
     const tsr_size3 size = { ACROSS, ALONG, 1 };
     tsr_context_options where = TSR_CONTEXT_OPTIONS;
     tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
-    tsr_pyramid_info info = { 0 };
+    tsr_pyramid_info info = TSR_PYRAMID_INFO;
     tsr_context *context = NULL;
     tsr_volume *host = NULL, *in[2] = { NULL, NULL }, *corners = NULL, *got = NULL;
     tsr_pyramid *pyramid = NULL;
     tsr_mesh *mesh = NULL;
-    tsr_mesh_measures measures;
+    tsr_mesh_measures measures = TSR_MESH_MEASURES;
     tsr_map map = { NULL, NULL };
     for (int k = 0; k < ACROSS * ALONG; k++) {
         double p[3], pixel[2];

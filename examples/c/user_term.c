@@ -20,8 +20,8 @@ static tsr_status run(const char *module, const char *device)
     tsr_tiles *tiles = NULL;
     tsr_levelset *solver = NULL;
     tsr_mesh *mesh = NULL, *host = NULL;
-    tsr_levelset_report report;
-    tsr_tiles_measures m;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     where.device = device;
     list.band = 3;
     tsr_status status = tsr_context_create(&where, &context);

@@ -27,7 +27,7 @@ int main(int argc, char **argv)
     TRY(tsr_mesh_copy(file, context, &mesh));
 
     tsr_voxelize_options options = TSR_VOXELIZE_OPTIONS;
-    tsr_voxelize_report report;
+    tsr_voxelize_report report = TSR_VOXELIZE_REPORT;
     double h = strtod(argv[2], NULL);
     options.spacing = (tsr_vec3){ h, h, h };
     TRY(tsr_tiles_from_mesh(context, mesh, &options, &tiles, &report));

@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     TRY(tsr_volume_dwt(context, real, &options, TSR_F32, &coefficients));
 
     tsr_wavelet_keep_options keep = TSR_WAVELET_KEEP_OPTIONS;
-    tsr_wavelet_keep_info info;
+    tsr_wavelet_keep_info info = TSR_WAVELET_KEEP_INFO;
     keep.keep = 5;
     TRY(tsr_wavelet_volume_keep(context, coefficients, &keep, &info));
     printf("%lld of %lld coefficients are kept, from %g on\n", (long long)info.kept, (long long)info.coefficients, info.least);

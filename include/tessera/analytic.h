@@ -18,7 +18,7 @@ extern "C" {
 typedef struct tsr_analytic_info {
     const char *name, *description;
 } tsr_analytic_info;                                                 /* static */
-TSR_API int tsr_analytic_at(int32_t index, tsr_analytic_info *info); /* index 0, 1, ... until it returns 0 */
+TSR_API const tsr_analytic_info *tsr_analytic_at(int32_t index); /* index 0, 1, ... until it returns NULL. RETURNS VIEW, static */
 
 typedef struct tsr_analytic_options {
     size_t struct_size;
@@ -32,10 +32,7 @@ typedef struct tsr_analytic_options {
     int32_t threads;       /* 0 = all */
     tsr_progress progress;
 } tsr_analytic_options;
-#define TSR_ANALYTIC_OPTIONS                        \
-    {                                               \
-        .struct_size = sizeof(tsr_analytic_options) \
-    }
+#define TSR_ANALYTIC_OPTIONS TSR_SIZED(tsr_analytic_options)
 
 /* The scene as a camera sees it, its lens and clip distances too. *image: 8-bit sRGB, 3 channels, freed by tsr_image_destroy; depth [height][width]:
  * distance

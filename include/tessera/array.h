@@ -26,11 +26,11 @@ typedef struct tsr_array {
     tsr_device device; /* where data lies */
     int32_t axes;      /* 0 (one element) to TSR_ARRAY_AXES */
     int64_t shape[TSR_ARRAY_AXES], stride[TSR_ARRAY_AXES];
-    int32_t read_only;              /* != 0: whoever writes breaks a promise */
+    int read_only;                  /* != 0: whoever writes breaks a promise */
     void (*release)(void *owner);   /* called by tsr_array_release; NULL: a view, whose object must outlive it */
     void *owner;
 } tsr_array;
-#define TSR_ARRAY { .struct_size = sizeof(tsr_array) }
+#define TSR_ARRAY TSR_SIZED(tsr_array)
 
 /* A contiguous array over host memory of the caller: a view. */
 TSR_API tsr_status tsr_array_make(void *data, tsr_dtype dtype, int32_t axes, const int64_t *shape, tsr_array *array) TSR_CHECKED;

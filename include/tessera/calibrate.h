@@ -28,10 +28,7 @@ typedef struct tsr_chessboard_options {
     double contrast; /* least difference of black and white, grey values; 0 = 12 */
     tsr_progress progress;
 } tsr_chessboard_options;
-#define TSR_CHESSBOARD_OPTIONS                        \
-    {                                                 \
-        .struct_size = sizeof(tsr_chessboard_options) \
-    }
+#define TSR_CHESSBOARD_OPTIONS TSR_SIZED(tsr_chessboard_options)
 
 /* Looks for the whole board in an image of 1, 3 or 4 channels and writes columns x rows places, row after row, to `pixel` (room for columns *
  * rows). *found is 0
@@ -51,6 +48,58 @@ TSR_API tsr_status tsr_corners_refine(const tsr_image *image, int32_t window, in
  * rows, z into the
  * paper, first corner at 0) to its axes. Grey, 16 samples a pixel. For trying things, and for printing: a camera straight above. RETURNS NEW. */
 TSR_API tsr_status tsr_chessboard_draw(const tsr_chessboard *board, const tsr_pinhole *camera, tsr_image *image) TSR_CHECKED;
+
+/* ---- other targets ------------------------------------------------------------------------------------------------------------- */
+
+typedef enum tsr_target_kind {
+    TSR_TARGET_CHESSBOARD = 0, /* columns x rows inner corners, as above */
+    TSR_TARGET_CIRCLES, /* dark discs on light, columns in each of `rows` rows; every other row is shifted by half of a step (OpenCV's asymmetric grid) */
+    TSR_TARGET_CHARUCO /* columns x rows squares, those that are white hold markers: a part of the board is enough (OpenCV's ChArUco) */
+} tsr_target_kind;
+
+/* The markers of a board, by OpenCV's names: bits each way. The first 250 of each. */
+typedef enum tsr_marker_family {
+    TSR_MARKERS_4X4 = 0,
+    TSR_MARKERS_5X5,
+    TSR_MARKERS_6X6,
+    TSR_MARKERS_7X7,
+    TSR_MARKERS_36H11,
+    TSR_MARKERS_ORIGINAL
+} tsr_marker_family;
+
+typedef struct tsr_target {
+    tsr_target_kind kind;
+    int32_t columns, rows;     /* CHARUCO: squares, 3 to 64 each way; else points, 3 to 256 (circles: 2 columns are enough) */
+    double square;             /* side of a square; CIRCLES: from row to row, which is half of the step in a row */
+    double marker;             /* CHARUCO: side of a marker with its black border, below `square`; else 0 */
+    tsr_marker_family markers; /* CHARUCO */
+    int legacy;                /* CHARUCO: != 0: the upper left square is white where `rows` is even, as OpenCV printed them before 4.6 */
+} tsr_target;
+
+/* A text such as 9x6,25mm, circles:4x11,20mm or charuco:5x7,30mm,22mm,4x4_50 (families 4x4, 5x5, 6x6, 7x7 with _50, _100 or _250, 36h11, original; a fifth word "legacy").
+ * The unit, in `unit` (NULL: not wanted), is whatever letters stand behind the numbers, "" for none. TSR_ERROR_ARGUMENT says what was expected. */
+TSR_API tsr_status tsr_target_parse(const char *text, tsr_target *target, char unit[16]) TSR_CHECKED;
+/* How many points it has, and where one lies on its plane, x along the columns, y along the rows. CHESSBOARD, CIRCLES: the first at 0; CHARUCO: inner corners, row after row,
+ * from the outer corner of the board (OpenCV's numbers and places). TSR_ERROR_ARGUMENT for targets that there are none of. */
+TSR_API tsr_status tsr_target_count(const tsr_target *target, int32_t *count) TSR_CHECKED;
+TSR_API tsr_status tsr_target_point(const tsr_target *target, int32_t index, double at[2]) TSR_CHECKED;
+
+typedef struct tsr_target_found {
+    size_t struct_size;
+    int32_t points;  /* how many were found: all or none, CHARUCO: 6 and more, or none */
+    int32_t boards;  /* that the picture shows; of several the largest is taken */
+    int32_t markers; /* CHARUCO: read */
+    int mirrored; /* != 0: what there is shows its back, or the picture was mirrored; then there are no points. (Chessboards, and circles in an odd number of rows, look alike.) */
+} tsr_target_found;
+#define TSR_TARGET_FOUND TSR_SIZED(tsr_target_found)
+
+/* Looks for the target in an image of 1, 3 or 4 channels: place `pixel` and `seen` = 1 of every point that was found, by its number; `pixel` and `seen` have room for all.
+ * Chessboards are those of tsr_chessboard_find. Circles' places are those of their middles, not of the middles of their ellipses. The first circle of a grid with an even number
+ * of rows is the one nearest to the upper left corner of the image: half a turn looks alike. */
+TSR_API tsr_status tsr_target_find(const tsr_image *image, const tsr_target *target, const tsr_chessboard_options *options, double (*pixel)[2],
+                                   uint8_t *seen, tsr_target_found *found) TSR_CHECKED;
+/* The target on white paper as tsr_chessboard_draw draws chessboards. Circles are 0.8 squares wide. RETURNS NEW. */
+TSR_API tsr_status tsr_target_draw(const tsr_target *target, const tsr_pinhole *camera, tsr_image *image) TSR_CHECKED;
 
 /* ---- poses in closed form ------------------------------------------------------------------------------------------------------ */
 
@@ -110,10 +159,7 @@ typedef struct tsr_calibrate_options {
     double sigma;       /* of a pixel's coordinate, pixels; 0 = as the residuals say */
     tsr_progress progress;
 } tsr_calibrate_options;
-#define TSR_CALIBRATE_OPTIONS                        \
-    {                                                \
-        .struct_size = sizeof(tsr_calibrate_options) \
-    }
+#define TSR_CALIBRATE_OPTIONS TSR_SIZED(tsr_calibrate_options)
 
 typedef struct tsr_calibration tsr_calibration; /* host memory, of no context */
 
@@ -126,6 +172,7 @@ typedef struct tsr_calibration_info {
     double condition; /* of the normal equations scaled to a unit diagonal, poses eliminated; above 1e8 there are warnings */
     int converged;
 } tsr_calibration_info;
+#define TSR_CALIBRATION_INFO TSR_SIZED(tsr_calibration_info)
 
 /* Standard deviations; 0 what was not free, infinite what the sightings do not determine. */
 typedef struct tsr_calibration_sigma {

@@ -20,7 +20,7 @@ typedef struct tsr_class_options {
     double lower, upper;   /* class = floor((v - lower) * classes / (upper - lower)) of the real value v; others in none. Both 0 = 0 to 256 */
     int bits;              /* != 0: bit c of the byte says whether the pixel is in class c */
 } tsr_class_options;
-#define TSR_CLASS_OPTIONS { .struct_size = sizeof(tsr_class_options) }
+#define TSR_CLASS_OPTIONS TSR_SIZED(tsr_class_options)
 
 typedef struct tsr_class_pyramid tsr_class_pyramid;
 

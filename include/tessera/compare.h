@@ -16,7 +16,7 @@ typedef struct tsr_compare_options {
     double tolerance;     /* volumes: values that differ by at most this count as equal; 0 = any difference counts */
     tsr_progress progress; /* label maps, between labels */
 } tsr_compare_options;
-#define TSR_COMPARE_OPTIONS { .struct_size = sizeof(tsr_compare_options) }
+#define TSR_COMPARE_OPTIONS TSR_SIZED(tsr_compare_options)
 
 /* Distances between two surfaces, both ways, in world units. */
 typedef struct tsr_surface_distances {
@@ -27,6 +27,7 @@ typedef struct tsr_surface_distances {
 
 /* Inside = stored value other than 0 (and not NaN). Ratios with a denominator 0 are NaN; two empty masks have Dice and Jaccard 1. */
 typedef struct tsr_mask_comparison {
+    size_t struct_size;
     int64_t voxels;                     /* of the whole volume */
     int64_t inside, inside_reference, inside_both;
     double dice, jaccard;
@@ -38,6 +39,7 @@ typedef struct tsr_mask_comparison {
     int64_t surface_voxels, surface_voxels_reference; /* voxels inside with one of six neighbours outside (or beyond the volume) */
     tsr_surface_distances distances;    /* between the centres of the surface voxels; infinite if exactly one mask is empty */
 } tsr_mask_comparison;
+#define TSR_MASK_COMPARISON TSR_SIZED(tsr_mask_comparison)
 
 /* BORROWS volumes of equal extents on the host or on the CPU context. `options` may be NULL. The distances are exact (tessera/distance.h);
  * they and all counts do not depend on the number of threads. Source: docs/theory/segmentation.md 8.
@@ -53,18 +55,20 @@ typedef struct tsr_label_comparison {
 
 /* All labels of either volume, ascending, in one pass and then, for the distances, one look at the box of each. Conditions and errors as
  * tsr_compare_masks; TSR_ERROR_ARGUMENT also for values that are not whole and for a label of u64 from 2^63 beside another type, TSR_ERROR_UNSUPPORTED for more than 65536 labels.
- * RETURNS NEW in *labels: tsr_label_comparisons_free. */
+ * RETURNS NEW in *labels: tsr_label_comparisons_destroy. */
 TSR_API tsr_status tsr_compare_labels(tsr_context *context, const tsr_volume *volume, const tsr_volume *reference, const tsr_compare_options *options,
                                       tsr_label_comparison **labels, int32_t *count) TSR_CHECKED;
-TSR_API void tsr_label_comparisons_free(tsr_label_comparison **labels);
+TSR_API void tsr_label_comparisons_destroy(tsr_label_comparison **labels);
 
 typedef struct tsr_volume_comparison {
+    size_t struct_size;
     int64_t voxels;
     int64_t different;    /* differ by more than the tolerance, or exactly one is NaN */
     int64_t not_a_number; /* exactly one is NaN; such voxels are left out below */
     double maximum, rms;  /* of |a - b| */
     tsr_size3 worst;      /* first voxel where the maximum is reached */
 } tsr_volume_comparison;
+#define TSR_VOLUME_COMPARISON TSR_SIZED(tsr_volume_comparison)
 
 /* The same for real values (slope and intercept applied), any element types. Sums in float64 in a fixed order. */
 TSR_API tsr_status tsr_compare_volumes(tsr_context *context, const tsr_volume *volume, const tsr_volume *reference,

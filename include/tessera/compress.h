@@ -53,13 +53,11 @@ typedef struct tsr_compress_options {
                              With a volume that is mapped from its file (.npy, .nii, .mhd, .nhdr, raw) both may be larger than memory */
     int regular_only; /* as in tsr_write_options */
 } tsr_compress_options;
-#define TSR_COMPRESS_OPTIONS                        \
-    {                                               \
-        .struct_size = sizeof(tsr_compress_options) \
-    }
+#define TSR_COMPRESS_OPTIONS TSR_SIZED(tsr_compress_options)
 
 /* What a file holds, and what became of it. */
 typedef struct tsr_compress_info {
+    size_t struct_size;
     int image; /* 1: an image, its channels are slices */
     tsr_dtype dtype;
     tsr_size3 size, brick, bricks;
@@ -72,6 +70,7 @@ typedef struct tsr_compress_info {
     int64_t file_bytes, whole_bytes; /* bytes there are, and of the complete file */
     int64_t pieces, pieces_whole;    /* pieces of bricks, and how many of them are there and undamaged (after reading: of those asked for) */
 } tsr_compress_info;
+#define TSR_COMPRESS_INFO TSR_SIZED(tsr_compress_info)
 
 /* Writes a host volume of any type, beside the target and renamed. BORROWS. `options` and `info` may be NULL. Geometry, slope, intercept and
  * metadata are kept. Voxels that are not finite come back bit for bit in every mode, as do those that max_error cannot reach by arithmetic.
@@ -95,10 +94,7 @@ typedef struct tsr_decompress_options {
     int32_t threads;      /* 0 = all */
     tsr_progress progress;
 } tsr_decompress_options;
-#define TSR_DECOMPRESS_OPTIONS                        \
-    {                                                 \
-        .struct_size = sizeof(tsr_decompress_options) \
-    }
+#define TSR_DECOMPRESS_OPTIONS TSR_SIZED(tsr_decompress_options)
 
 /* RETURNS NEW host volume (of an image: its channels as slices). Only the bricks that meet the box are decoded. `options` and `info` may be NULL.
  * Errors: TSR_ERROR_FORMAT names the field or the brick that is damaged or missing. */
@@ -108,7 +104,7 @@ TSR_API tsr_status tsr_volume_decompress(const char *path, const tsr_decompress_
 typedef struct tsr_compressed tsr_compressed;
 /* RETURNS NEW. The pieces of the file go to the context's device; the context must outlive it. Devices other than the CPU decode files of the coder rans,
  * of others TSR_ERROR_UNSUPPORTED. Of `options` (may be NULL) memory_limit and progress count. */
-TSR_API tsr_status tsr_compressed_open(tsr_context *context, const char *path, const tsr_decompress_options *options,
+TSR_API tsr_status tsr_compressed_create(tsr_context *context, const char *path, const tsr_decompress_options *options,
                                        tsr_compressed **compressed) TSR_CHECKED;
 /* RETURNS NEW volume of the context, the same bits as tsr_volume_decompress gives; checksums are verified on the device. Room for the coefficients of at most
  * 4096 bricks is taken on the device meanwhile (5 bytes for each of their voxels); progress is reported, and cancelling looked at, after so many.

@@ -26,7 +26,7 @@ typedef struct tsr_contour_options {
     double thinning;    /* least distance between seeds in cells: later ones are left out (on the host). 0: none */
     int second_order;   /* perspective: T = (x - eye) . w + |v|^2, contact to second order, instead of r . w */
 } tsr_contour_options;
-#define TSR_CONTOUR_OPTIONS { .struct_size = sizeof(tsr_contour_options) }
+#define TSR_CONTOUR_OPTIONS TSR_SIZED(tsr_contour_options)
 
 /* KEEPS the field (and its device). RETURNS NEW. One byte and 1/16 a sample. */
 TSR_API tsr_status tsr_contours_create(const tsr_vector_field *field, const tsr_contour_options *options, tsr_contours **contours) TSR_CHECKED;
@@ -47,7 +47,7 @@ typedef struct tsr_contour_info {
     int64_t thinned;    /* left out by `thinning`, not counted above */
     int64_t device_bytes;
 } tsr_contour_info;
-#define TSR_CONTOUR_INFO { .struct_size = sizeof(tsr_contour_info) }
+#define TSR_CONTOUR_INFO TSR_SIZED(tsr_contour_info)
 
 /* Finds the seeds of a view. `info` may be NULL. TSR_ERROR_ARGUMENT: a direction of length 0 or not finite. TSR_ERROR_STATE: T vanishes identically (a
  * constant field), or S does (a planar field seen along its normal): no contours are defined. Waits once for the number of seeds. */
@@ -77,7 +77,7 @@ typedef struct tsr_contour_relevance {
     double curvature[2]; /* k0, k1: a smooth step of kappa times the smallest spacing; both 0: 0.002 and 0.02 */
     double angle[2];   /* g0, g1: a smooth step of tsr_contour_seed.angle; both 0: 0.05 and 0.3 */
 } tsr_contour_relevance;
-#define TSR_CONTOUR_RELEVANCE { .struct_size = sizeof(tsr_contour_relevance) }
+#define TSR_CONTOUR_RELEVANCE TSR_SIZED(tsr_contour_relevance)
 /* The contours: stream lines through the seeds of the last update. With relevance the length of a line is max_length (0: max_steps times step) times both smooth
  * steps. `relevance` and `options` may be NULL. RETURNS NEW. */
 TSR_API tsr_status tsr_contours_trace(const tsr_contours *contours, const tsr_contour_relevance *relevance, const tsr_streamline_options *options,
@@ -101,10 +101,10 @@ typedef struct tsr_eigenplane_options {
     int32_t planes;      /* most to report; 0 = 4 */
     int32_t refinements; /* halvings of the step around each; 0 = 12 */
     int lengths;         /* != 0: also the total length of the stream lines of every view (slow) */
-    tsr_streamline_options lines; /* of these */
+    const tsr_streamline_options *lines; /* of these; BORROWS, NULL: their defaults */
     tsr_progress progress;
 } tsr_eigenplane_options;
-#define TSR_EIGENPLANE_OPTIONS { .struct_size = sizeof(tsr_eigenplane_options) }
+#define TSR_EIGENPLANE_OPTIONS TSR_SIZED(tsr_eigenplane_options)
 typedef struct tsr_eigenplanes {
     int32_t count;       /* planes found, the best first */
     tsr_eigenplane *planes;
@@ -114,9 +114,9 @@ typedef struct tsr_eigenplanes {
     double *lengths;     /* NULL unless asked for */
 } tsr_eigenplanes;
 /* A direction is reported where faces coincide in the end, or nearly so, along a sheet: at least as many as a tenth of the samples of the smallest slice.
- * The contours' last update is undone. RETURNS NEW: free with tsr_eigenplanes_free. */
+ * The contours' last update is undone. RETURNS NEW: free with tsr_eigenplanes_destroy. */
 TSR_API tsr_status tsr_contours_eigenplanes(tsr_contours *contours, const tsr_eigenplane_options *options, tsr_eigenplanes *found) TSR_CHECKED;
-TSR_API void tsr_eigenplanes_free(tsr_eigenplanes *found);
+TSR_API void tsr_eigenplanes_destroy(tsr_eigenplanes *found);
 /* The half sphere seen from above (equal area, z up), size x size pixels, brighter where more coincides (or, with `lengths`, where contours are longer); planes
  * are marked by rings. RETURNS NEW: tsr_image_destroy. */
 TSR_API tsr_status tsr_eigenplanes_picture(const tsr_eigenplanes *found, int lengths, int32_t size, tsr_image *image) TSR_CHECKED;

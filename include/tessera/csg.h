@@ -72,6 +72,14 @@ TSR_API tsr_status tsr_tiles_combine(const tsr_tiles *a, const tsr_tiles *b, tsr
                                      tsr_tiles **result) TSR_CHECKED;
 /* -phi: inside and outside change places. Without a domain the inside of the result is unbounded. RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_complement(const tsr_tiles *tiles, tsr_tiles **result) TSR_CHECKED;
+/* The world position of voxel (0, 0, 0); the voxels stay, so that the list moves. CHANGES the list. TSR_ERROR_ARGUMENT unless finite. */
+TSR_API tsr_status tsr_tiles_set_origin(tsr_tiles *tiles, tsr_vec3 origin) TSR_CHECKED;
+/* Before a mesh is made of bodies whose faces lie on voxels: a sample on the surface (within 2^-16 voxel) has its side by the half-open ranges of voxels,
+ * and marching cubes cuts off edges there. Such samples go to the side where edges and grooves stay as they are, so that boxes and what csg makes of them keep
+ * their volumes and areas. Other values stay. CHANGES the list or the host volume (float32, without scaling; spacing for the nearness is that of its geometry);
+ * *changed (may be NULL) is how many samples changed sides. Class: exact. */
+TSR_API tsr_status tsr_tiles_settle(tsr_tiles *tiles, int64_t *changed) TSR_CHECKED;
+TSR_API tsr_status tsr_volume_settle(tsr_volume *volume, int64_t *changed) TSR_CHECKED;
 /* (1 - t) a + t b, 0 <= t <= 1. Meaningful where the bands reach from one surface to the other (tsr_tiles_morph sees to that). RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_interpolate(const tsr_tiles *a, const tsr_tiles *b, double t, tsr_tiles **result) TSR_CHECKED;
 
@@ -138,6 +146,7 @@ TSR_API tsr_status tsr_tiles_keep(const tsr_tiles *tiles, const uint8_t *keep, i
 /* ---- measures ------------------------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct tsr_tiles_measures {
+    size_t struct_size;
     double volume; /* sum of a step smeared over 2 voxels along the normal (1.5 or 1 in a narrower band), plus the enclosed absent tiles. Of a
                             * plane: the area inside */
     double area;   /* sum of the smeared delta times |grad phi|: of distances exact on faces along the axes and within 1 % on others and on curved surfaces (radii
@@ -157,10 +166,47 @@ typedef struct tsr_tiles_measures {
     int64_t tiles, active_voxels;
     int32_t dimensions; /* 3, or 2 for a plane */
 } tsr_tiles_measures;
+#define TSR_TILES_MEASURES TSR_SIZED(tsr_tiles_measures)
 
 /* Sums in float64 in a fixed order: class exact. For an unbounded inside volume and centroid are those of the stored and enclosed part; of a domain they
  * are all of the inside, while area and curvature do not know its border. */
 TSR_API tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *measures) TSR_CHECKED;
+
+/* ---- a surface a distance away ---------------------------------------------------------------------------------------------------------- */
+
+/* The surface `distance` away, world units: outward if positive, inward if negative, at least the band either way. Every value of the result is the exact distance
+ * to where the field crosses the lattice, made smooth by the normal and the curvature there (some thousandths of a voxel), less `distance`: rounded at
+ * convex edges, sharp at concave ones, as with a ball that rolls over the surface. The work grows with the voxels of the result, hardly with the
+ * distance; smaller distances are the level-set solver's (tessera/levelset.h). The host does it for lists of every device. The result has band, edge, index and domain of
+ * `tiles`; one that is gone, or fills its domain, is empty. Class exact. Source: docs/theory/editing.md 6. RETURNS NEW. */
+TSR_API tsr_status tsr_tiles_offset(const tsr_tiles *tiles, double distance, const tsr_progress *progress, tsr_tiles **result) TSR_CHECKED;
+
+/* ---- surfaces between two surfaces --------------------------------------------------------------------------------------------------- */
+
+/* Surfaces between two surfaces.
+ *
+ * INTERPOLATE: the zero set of (1 - t) a + t b, both redistanced over a band that reaches from one surface to the other; t = 0 is a, t = 1 is b, and the
+ * surfaces need not meet (distances of first order: on the way some tenths of a voxel). EVOLVE: a moves with the speed F = -b along its normals, outwards where it is inside b, inwards where it is outside, until it
+ * covers b: needs no wide band, but parts of b that a does not meet are not found, and parts of a far from b shrink away.
+ * Lists as for tsr_tiles_combine (tessera/csg.h): also with a domain and in two dimensions, both the same. Source: docs/theory/editing.md 8; Breen and Whitaker, A Level-Set Approach for the Metamorphosis of Solid
+ * Models, 2001 (evolution). Class as tessera/levelset.h. */
+
+typedef enum tsr_morph_method { TSR_MORPH_INTERPOLATE = 0, TSR_MORPH_EVOLVE } tsr_morph_method;
+
+typedef struct tsr_morph_options {
+    size_t struct_size;
+    tsr_morph_method method;
+    double reach; /* INTERPOLATE: half width of the wide band in world units; 0 = doubled until it covers all that is inside one shape and
+                         * outside the other. Memory grows with area times reach */
+    int draft;    /* EVOLVE: first-order schemes */
+} tsr_morph_options;
+#define TSR_MORPH_OPTIONS TSR_SIZED(tsr_morph_options)
+
+/* results[i] at t[i], i < count, t increasing: INTERPOLATE: 0 <= t <= 1; EVOLVE: t >= 0 is time (a voxel of distance from b takes of the order of one
+ * unit). The results have the band of a. Distances again, whatever the way did to the field. TSR_ERROR_STATE if a or b
+ * is empty, TSR_ERROR_ARGUMENT for INTERPOLATE if without a domain one of them is inside far away and the other is not. RETURNS NEW in results; all NULL after a failure. */
+TSR_API tsr_status tsr_tiles_morph(const tsr_tiles *a, const tsr_tiles *b, const double *t, int32_t count, const tsr_morph_options *options,
+                                   const tsr_progress *progress, tsr_tiles **results) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

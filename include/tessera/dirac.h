@@ -1,9 +1,9 @@
 /* tessera/dirac.h: Dirac and VC-2 (SMPTE ST 2042) video streams.
  *
  * A stream is a row of sequences; a sequence is a header (what the pictures are), pictures, and an end. A decoder takes the bytes as they come, in
- * pieces of any size, and gives frames: push, then next until *more is 0, push again; tsr_dirac_decoder_end says that no more bytes come. Entropy
- * decoding runs on CPU threads, the transform and the samples on the context's device. Class exact: the same samples on every backend and thread
- * count.
+ * pieces of any size, and gives frames: push, then next until *more is 0, push again; tsr_dirac_decoder_end says that no more bytes come. Slices
+ * are decoded on the context's device, core syntax on CPU threads; transform, prediction and samples on the device. Class exact: the same samples on
+ * every backend and thread count.
  *
  * Damage does not end a stream: what is lost is concealed (missing coefficients are 0) and told to `damage`; `strict` makes it an error instead.
  * Source: Dirac Specification 2.2.3; SMPTE ST 2042-1:2017 (VC-2); W. J. van der Laan, Multiresolution Volume Processing and Visualization on
@@ -36,10 +36,7 @@ typedef struct tsr_dirac_sequence {
         custom; /* fields that do not follow from base_format, bit by bit: 0 extents, 1 chroma, 2 scan, 3 frame rate, 4 aspect, 5 clean area, 6 range,
                         7 colour */
 } tsr_dirac_sequence;
-#define TSR_DIRAC_SEQUENCE                        \
-    {                                             \
-        .struct_size = sizeof(tsr_dirac_sequence) \
-    }
+#define TSR_DIRAC_SEQUENCE TSR_SIZED(tsr_dirac_sequence)
 
 /* Of one frame (or picture) that came out. */
 typedef struct tsr_dirac_frame_info {
@@ -50,10 +47,47 @@ typedef struct tsr_dirac_frame_info {
     int64_t bytes;      /* of its data units */
     int32_t parse_code; /* of the picture's last data unit */
 } tsr_dirac_frame_info;
-#define TSR_DIRAC_FRAME_INFO                        \
-    {                                               \
-        .struct_size = sizeof(tsr_dirac_frame_info) \
-    }
+#define TSR_DIRAC_FRAME_INFO TSR_SIZED(tsr_dirac_frame_info)
+
+/* The work on a picture, as [Laan11 4, Table 4.2] cuts it. An encoder counts slices as RESIDUAL_DECODE, frames to samples as COMBINE. */
+typedef enum tsr_dirac_stage {
+    TSR_DIRAC_MOTION_DECODE = 0, /* vectors and modes of blocks */
+    TSR_DIRAC_MOTION_RENDER,     /* prediction */
+    TSR_DIRAC_RESIDUAL_DECODE,   /* coefficients, and what brings them to the device */
+    TSR_DIRAC_WAVELET_TRANSFORM,
+    TSR_DIRAC_COMBINE,  /* prediction and residue become samples */
+    TSR_DIRAC_UPSAMPLE, /* half-sample grids of references */
+    TSR_DIRAC_STAGES
+} tsr_dirac_stage;
+
+/* Where the time goes: seconds of each stage, of intra pictures and of those with one and two references. */
+typedef struct tsr_dirac_profile {
+    size_t struct_size;
+    int synchronise; /* 1: the device is waited for after each stage, so that its time is counted where it is spent; 0: as the work runs */
+    double seconds[TSR_DIRAC_STAGES][3];
+    int64_t pictures[3];
+} tsr_dirac_profile;
+#define TSR_DIRAC_PROFILE TSR_SIZED(tsr_dirac_profile)
+
+/* A block that is predicted. */
+typedef struct tsr_dirac_block_info {
+    int16_t vector[2][2]; /* of each reference, x and y, in units of 2^-precision samples */
+    uint8_t mode;         /* bit r: from reference r; 0: a constant */
+    uint8_t global;       /* 1: by the motion of the whole picture, not by `vector` */
+} tsr_dirac_block_info;
+
+/* What a picture is put together from, for who shows or studies it. */
+typedef struct tsr_dirac_anatomy {
+    size_t struct_size;
+    uint32_t number;
+    int32_t references; /* 0 to 2, */
+    uint32_t reference[2];
+    int32_t blocks[2], separation[2], precision; /* luma blocks across and down, luma samples from one to the next; 0: none */
+    const tsr_dirac_block_info *block;           /* row by row */
+    int32_t slices[2];                           /* across and down; 0: core syntax */
+    const uint8_t *quantiser;                    /* of each slice, row by row */
+} tsr_dirac_anatomy;
+#define TSR_DIRAC_ANATOMY TSR_SIZED(tsr_dirac_anatomy)
 
 typedef struct tsr_dirac_decode_options {
     size_t struct_size;
@@ -64,11 +98,12 @@ typedef struct tsr_dirac_decode_options {
     /* What was lost and where: called from tsr_dirac_decoder_next, `offset` in bytes from the start of the stream. NULL: nobody asks. */
     void (*damage)(void *user, int64_t offset, const char *text);
     void *user;
+    int32_t ahead; /* pictures of slices that a device (not the CPU) decodes together where so many have been pushed, 1 to 16; 0 = 1: no latency */
+    tsr_dirac_profile *profile; /* KEEPS: adds to it until the decoder is destroyed; NULL: nobody asks */
+    /* Called from tsr_dirac_decoder_next as pictures are decoded, which is before they come: views for the call. NULL: nobody asks. */
+    void (*anatomy)(void *user, const tsr_dirac_anatomy *anatomy);
 } tsr_dirac_decode_options;
-#define TSR_DIRAC_DECODE_OPTIONS                        \
-    {                                                   \
-        .struct_size = sizeof(tsr_dirac_decode_options) \
-    }
+#define TSR_DIRAC_DECODE_OPTIONS TSR_SIZED(tsr_dirac_decode_options)
 
 typedef struct tsr_dirac_decoder tsr_dirac_decoder;
 
@@ -83,6 +118,18 @@ TSR_API tsr_status tsr_dirac_decoder_end(tsr_dirac_decoder *decoder) TSR_CHECKED
  * `format.bits` is the greater depth, at least 8. Takes time in proportion to the picture and its bytes. Errors: TSR_ERROR_FORMAT (strict: any
  * damage; else a stream without a sequence header), _UNSUPPORTED (a coding this build lacks), _MEMORY. */
 TSR_API tsr_status tsr_dirac_decoder_next(tsr_dirac_decoder *decoder, tsr_video_frame *frame, tsr_dirac_frame_info *info, int *more) TSR_CHECKED;
+/* A frame that stays where it was decoded: planes in memory of the context's device, as tsr_video_frame has them. */
+typedef struct tsr_dirac_device_frame {
+    size_t struct_size;
+    tsr_video_format format;
+    int32_t width[3], height[3];
+    const void *plane[3]; /* behind one another from plane[0] on */
+    int64_t bytes;        /* of all planes */
+} tsr_dirac_device_frame;
+#define TSR_DIRAC_DEVICE_FRAME TSR_SIZED(tsr_dirac_device_frame)
+/* tsr_dirac_decoder_next without the way to the host. RETURNS VIEW, valid until the next call; what the context runs after it sees the samples. */
+TSR_API tsr_status tsr_dirac_decoder_next_on_device(tsr_dirac_decoder *decoder, tsr_dirac_device_frame *frame, tsr_dirac_frame_info *info,
+                                                    int *more) TSR_CHECKED;
 /* The header of the sequence that the last frame belongs to; TSR_ERROR_STATE before the first one was read. */
 TSR_API tsr_status tsr_dirac_decoder_sequence(const tsr_dirac_decoder *decoder, tsr_dirac_sequence *sequence) TSR_CHECKED;
 
@@ -96,9 +143,10 @@ typedef struct tsr_dirac_unit_info {
     int64_t offset, bytes; /* in the stream; header included */
     int32_t code;
     const char *name;   /* "sequence header", "picture of two references" ... */
-    int32_t is_picture; /* 1: a picture or a fragment of one; the rest counts */
+    int is_picture;     /* 1: a picture or a fragment of one; the rest counts */
     uint32_t number;
-    int32_t is_reference, references;
+    int is_reference;
+    int32_t references;
     uint32_t reference[2];                                        /* their numbers */
     int64_t motion_bits;                                          /* prediction parameters and blocks */
     int32_t wavelet, wavelet_horizontal, depth, depth_horizontal; /* indices of the standard */
@@ -112,10 +160,7 @@ typedef struct tsr_dirac_unit_info {
     int32_t quantiser_least, quantiser_most; /* of slices */
     const char *problem;                     /* what is wrong with it, or what its level forbids; NULL: nothing. A view until the next call */
 } tsr_dirac_unit_info;
-#define TSR_DIRAC_UNIT_INFO                        \
-    {                                              \
-        .struct_size = sizeof(tsr_dirac_unit_info) \
-    }
+#define TSR_DIRAC_UNIT_INFO TSR_SIZED(tsr_dirac_unit_info)
 
 /* Goes through a stream unit by unit, without decoding samples: push bytes, next until *more is 0, push again, end. Checks VC-2 levels 1 to 7 and
  * 64 to 66. */
@@ -138,10 +183,7 @@ typedef struct tsr_dirac_transcode_options {
     int whole;        /* 1: fragments become whole pictures */
     int drop;         /* 1: auxiliary data and padding go */
 } tsr_dirac_transcode_options;
-#define TSR_DIRAC_TRANSCODE_OPTIONS                        \
-    {                                                      \
-        .struct_size = sizeof(tsr_dirac_transcode_options) \
-    }
+#define TSR_DIRAC_TRANSCODE_OPTIONS TSR_SIZED(tsr_dirac_transcode_options)
 typedef struct tsr_dirac_transcoder tsr_dirac_transcoder;
 /* `write` is called with the bytes of the new stream as they come; what it returns is passed on. RETURNS NEW. */
 TSR_API tsr_status tsr_dirac_transcoder_create(const tsr_dirac_transcode_options *options,
@@ -153,11 +195,15 @@ TSR_API tsr_status tsr_dirac_transcoder_end(tsr_dirac_transcoder *transcoder, in
 
 /* ---- encoder ------------------------------------------------------------------------------------------------------------------------------- */
 
+enum { TSR_DIRAC_PROFILE_STATISTICS = 116 }; /* tsr_dirac_sequence.profile; where a decoder is strict it is an error */
+
 typedef enum tsr_dirac_coding {
     TSR_DIRAC_CODING_HIGH_QUALITY = 0, /* VC-2 HQ: slices of any size, lossless where wanted */
     TSR_DIRAC_CODING_LOW_DELAY,        /* VC-2 LD: slices of fixed size */
     TSR_DIRAC_CODING_ARITHMETIC,       /* Dirac core syntax, arithmetic coding: intra pictures alone (main intra profile) or long groups (main) */
-    TSR_DIRAC_CODING_VARIABLE          /* Dirac core syntax, variable-length codes: intra pictures (simple profile) */
+    TSR_DIRAC_CODING_VARIABLE,         /* Dirac core syntax, variable-length codes: intra pictures (simple profile) */
+    TSR_DIRAC_CODING_STATISTICS        /* as arithmetic, but sub-bands by interleaved rANS with frequencies of the picture: faster to decode. No standard
+                                          has it: the profile is TSR_DIRAC_PROFILE_STATISTICS, and only this library reads it */
 } tsr_dirac_coding;
 
 typedef enum tsr_dirac_preset { TSR_DIRAC_MEDIUM = 0, TSR_DIRAC_FAST, TSR_DIRAC_BEST } tsr_dirac_preset;
@@ -174,10 +220,7 @@ typedef struct tsr_dirac_picture {
     double error[3];                /* mean squared error of Y, C1, C2; -1: not known (slices) */
     int64_t buffer;                 /* bits in the decoder's buffer after it is taken out, by the buffer model; -1 without one */
 } tsr_dirac_picture;
-#define TSR_DIRAC_PICTURE                        \
-    {                                            \
-        .struct_size = sizeof(tsr_dirac_picture) \
-    }
+#define TSR_DIRAC_PICTURE TSR_SIZED(tsr_dirac_picture)
 
 /* What a first pass found out about a picture, in coded order. */
 typedef struct tsr_dirac_statistics {
@@ -195,7 +238,7 @@ typedef struct tsr_dirac_encode_options {
     int32_t interlaced;      /* 0 progressive, 1 top field first, 2 bottom field first */
     int fields;              /* 1: each field is a picture of its own */
     int32_t wavelet;  /* index + 1 of the standard's filters, 1 to 7; 0 = Le Gall (5,3) in slices, Deslauriers-Dubuc (9,7) in intra pictures of core
-                                syntax */
+                         syntax; lossless: Haar without shift */
     int32_t depth;    /* levels, 1 to 6; 0 = 3 in slices, 4 in core syntax (fewer in small pictures) */
     int32_t slice[2]; /* width and height of a slice in luma samples, multiples of 2^depth; 0, 0 = 32 x 8 (at least 2^depth, and 2^depth chroma
                                 samples) */
@@ -225,21 +268,24 @@ typedef struct tsr_dirac_encode_options {
     tsr_dirac_preset preset;
     int32_t group;         /* frames from one intra picture to the next; 0 = 48, 1 = intra pictures alone. TSR_DIRAC_CODING_VARIABLE: 0 or 1 */
     int32_t distance;      /* frames from one forward reference to the next, those between have two references: 1 to 8; 0 = 3 */
-    int32_t inter_wavelet; /* of inter pictures, index + 1; 0 = Le Gall (5,3) */
+    int32_t inter_wavelet; /* of inter pictures, index + 1; 0 = Le Gall (5,3), lossless: Haar without shift */
     int32_t block[4];      /* length x, y, separation x, y of luma blocks; 0s = 12, 12, 8, 8; up to 64 */
     int32_t precision;     /* of vectors, + 1: 1 whole samples ... 4 eighths; 0 = 3, quarters */
-    int compatible;        /* 1: nothing that FFmpeg's decoder gets wrong: no weights, no fractions of vectors at the border */
-    int32_t perceptual;    /* 0 to 100: how much finer what the eye sees better is quantised; 0: least squared error */
-    int no_scenes;         /* 1: scene changes begin no group */
+    int compatible;     /* 1: nothing that FFmpeg's decoder gets wrong: no weights, no fractions of vectors at the border; high-quality slices (which
+                              have it, too): room for every coefficient, zeros at the end of a component as well */
+    int32_t perceptual; /* 0 to 100: how much finer what the eye sees better is quantised; 0: least squared error */
+    int no_scenes;      /* 1: scene changes begin no group */
 
     /* Called for each coded picture, in coded order; `reconstruction` (NULL for slices) is what a decoder makes of it: a view for the call. */
     void (*picture)(void *user, const tsr_dirac_picture *info, const tsr_video_frame *reconstruction);
     void *user;
+    int32_t ahead; /* slices on a device (not the CPU), without bit_rate: pictures that are coded together, 1 to 16; their bytes come with the
+                      last one. 0 = 1: no latency */
+    tsr_dirac_profile *profile; /* KEEPS, as a decoder's; of slices on a device */
+    int checksum; /* 1: before each picture auxiliary data with its MD5, which decoders compare with theirs. Core syntax, and lossless slices of frames
+                     in host memory: there the encoder knows the samples */
 } tsr_dirac_encode_options;
-#define TSR_DIRAC_ENCODE_OPTIONS                        \
-    {                                                   \
-        .struct_size = sizeof(tsr_dirac_encode_options) \
-    }
+#define TSR_DIRAC_ENCODE_OPTIONS TSR_SIZED(tsr_dirac_encode_options)
 
 typedef struct tsr_dirac_encoder tsr_dirac_encoder;
 
@@ -250,6 +296,8 @@ TSR_API void tsr_dirac_encoder_destroy(tsr_dirac_encoder **encoder);
  * pictures; in long groups those of frames before it, or none, since pictures wait for the reference behind them. A sequence header precedes every
  * intra picture (of slices: every frame), so that a stream can be entered there. RETURNS VIEW, valid until the next call. */
 TSR_API tsr_status tsr_dirac_encoder_frame(tsr_dirac_encoder *encoder, const tsr_video_frame *frame, const void **bytes, size_t *size) TSR_CHECKED;
+/* The same from memory of the context's device, planes behind one another as in tsr_video_frame (BORROWS). Slices alone, high quality and low delay. */
+TSR_API tsr_status tsr_dirac_encoder_frame_on_device(tsr_dirac_encoder *encoder, const void *planes, const void **bytes, size_t *size) TSR_CHECKED;
 /* What still waits, and the end of the sequence: to be written behind the rest. RETURNS VIEW. */
 TSR_API tsr_status tsr_dirac_encoder_end(tsr_dirac_encoder *encoder, const void **bytes, size_t *size) TSR_CHECKED;
 
@@ -257,7 +305,29 @@ TSR_API tsr_status tsr_dirac_encoder_end(tsr_dirac_encoder *encoder, const void 
 TSR_API tsr_status tsr_dirac_encoder_statistics(const tsr_dirac_encoder *encoder, const tsr_dirac_statistics **statistics,
                                                 int64_t *count) TSR_CHECKED;
 
-/* An encoder whose stream goes to a file: nothing is at `path` until tsr_dirac_writer_finish; "-" is standard output. COPIES options. RETURNS NEW. */
+/* ---- files ----------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Bytes of a stream from a file, from standard input ("-"), or out of a container (.mkv, .mp4, .mov, .ts, .avi, .nut, .mxf), which the program ffmpeg
+ * (TESSERA_FFMPEG, PATH) unwraps without coding anew. One thread at a time. RETURNS NEW. Errors: TSR_ERROR_IO, _FORMAT (ffmpeg found nothing). */
+typedef struct tsr_dirac_source tsr_dirac_source;
+TSR_API tsr_status tsr_dirac_source_create(const char *path, tsr_dirac_source **source) TSR_CHECKED;
+/* Up to `size` bytes as soon as there are some; *got 0 at the end. */
+TSR_API tsr_status tsr_dirac_source_read(tsr_dirac_source *source, void *bytes, size_t size, size_t *got) TSR_CHECKED;
+TSR_API void tsr_dirac_source_destroy(tsr_dirac_source **source);
+/* 1: a stream of Dirac or VC-2 is in the file or container, by its first bytes. */
+TSR_API int tsr_dirac_recognise(const char *path);
+
+/* Where a stream goes: a file, standard output ("-"), or a container by its extension, as above. Nothing is at `path` until finish. RETURNS NEW. */
+typedef struct tsr_dirac_sink tsr_dirac_sink;
+TSR_API tsr_status tsr_dirac_sink_create(const char *path, const tsr_write_options *options, tsr_dirac_sink **sink) TSR_CHECKED;
+/* TSR_ERROR_UNSUPPORTED: pictures that are fields, in a container. */
+TSR_API tsr_status tsr_dirac_sink_write(tsr_dirac_sink *sink, const void *bytes, size_t size) TSR_CHECKED;
+TSR_API int64_t tsr_dirac_sink_bytes(const tsr_dirac_sink *sink); /* of the stream so far */
+/* Completes it. `pictures`: so many must be found in a container again. Frees the sink and sets it to NULL in every case. */
+TSR_API tsr_status tsr_dirac_sink_finish(tsr_dirac_sink **sink, int64_t pictures) TSR_CHECKED;
+TSR_API void tsr_dirac_sink_destroy(tsr_dirac_sink **sink); /* removes what was written. NULL is fine */
+
+/* An encoder whose stream goes to a tsr_dirac_sink at `path`. COPIES options. RETURNS NEW. */
 typedef struct tsr_dirac_writer tsr_dirac_writer;
 TSR_API tsr_status tsr_dirac_writer_create(tsr_context *context, const char *path, const tsr_dirac_encode_options *options,
                                            const tsr_write_options *write, tsr_dirac_writer **writer) TSR_CHECKED;

@@ -22,7 +22,7 @@ typedef struct tsr_distance_options {
     tsr_distance_mode mode;
     double band; /* clamp to [-band, band], world units; 0 = no clamp */
 } tsr_distance_options;
-#define TSR_DISTANCE_OPTIONS { .struct_size = sizeof(tsr_distance_options) }
+#define TSR_DISTANCE_OPTIONS TSR_SIZED(tsr_distance_options)
 
 /* Distance of every voxel in world units as float32, with the geometry and metadata of the mask. Inside = stored value other than 0 (and
  * not NaN). Distances are measured along the index axes with the spacing of the geometry (lengths of its columns). Where the other side has no
@@ -52,12 +52,14 @@ typedef struct tsr_distance_pde_options {
     double tolerance;     /* stops when no voxel changes by more in a step, of the smallest spacing; 0 = 0.01 of the step */
     tsr_progress progress;
 } tsr_distance_pde_options;
-#define TSR_DISTANCE_PDE_OPTIONS { .struct_size = sizeof(tsr_distance_pde_options) }
+#define TSR_DISTANCE_PDE_OPTIONS TSR_SIZED(tsr_distance_pde_options)
 
 typedef struct tsr_distance_pde_report {
+    size_t struct_size;
     int32_t steps;
     double change; /* largest of the last steps that were looked at, world units */
 } tsr_distance_pde_report;
+#define TSR_DISTANCE_PDE_REPORT TSR_SIZED(tsr_distance_pde_report)
 
 /* Of a level set of any element type (negative inside, world units; NaN counts as B), float32. Looks at the change every 8 steps and waits then.
  * 12 bytes of scratch per voxel. Class exact: operations and square roots are rounded one by one.

@@ -31,10 +31,7 @@ typedef struct tsr_editor_options {
     int64_t history_limit; /* bytes of device memory the history may keep; the oldest steps are forgotten first. 0 = none */
     int32_t key_bits;      /* of the lists of all objects: 64, 32, or 0 = 64 (tsr_tiles_set_key_bits) */
 } tsr_editor_options;
-#define TSR_EDITOR_OPTIONS                        \
-    {                                             \
-        .struct_size = sizeof(tsr_editor_options) \
-    }
+#define TSR_EDITOR_OPTIONS TSR_SIZED(tsr_editor_options)
 
 /* KEEPS the context. `options` may be NULL. RETURNS NEW. */
 TSR_API tsr_status tsr_editor_create(tsr_context *context, const tsr_editor_options *options, tsr_editor **editor) TSR_CHECKED;
@@ -64,28 +61,21 @@ TSR_API tsr_status tsr_editor_combine(tsr_editor *editor, const char *object, co
 TSR_API tsr_status tsr_editor_move(tsr_editor *editor, const char *object, tsr_vec3 shift) TSR_CHECKED;
 /* Resampled (tsr_tiles_transform), with distances anew after a scaling. `progress` may be NULL; a cancelled motion leaves the object as it was. */
 TSR_API tsr_status tsr_editor_transform(tsr_editor *editor, const char *object, const tsr_motion *motion, const tsr_progress *progress) TSR_CHECKED;
-/* Severs the surface at the faces of the region (width 0 = two voxels). */
-TSR_API tsr_status tsr_editor_disconnect(tsr_editor *editor, const char *object, const tsr_box *region, double width) TSR_CHECKED;
-/* Severs, then moves what lies in the region into a new object. One step. TSR_ERROR_STATE if nothing lies there. */
-TSR_API tsr_status tsr_editor_cut(tsr_editor *editor, const char *object, const tsr_box *region, const char *name) TSR_CHECKED;
-/* Takes away what lies in the region. */
-TSR_API tsr_status tsr_editor_delete(tsr_editor *editor, const char *object, const tsr_box *region) TSR_CHECKED;
-/* The same with any selection (tessera/selection.h). `at` NULL: all that lies in it; else the connected component of that, severed, whose inside holds the voxel
- * nearest to `at` (TSR_ERROR_STATE if none does): what else lies in the selection stays with the object. Each is one step. copy_out makes a new object and leaves the
- * old one; keep_in leaves what lies in the selection. TSR_ERROR_STATE if nothing does. */
-TSR_API tsr_status tsr_editor_disconnect_at(tsr_editor *editor, const char *object, const tsr_selection *selection, double width) TSR_CHECKED;
-TSR_API tsr_status tsr_editor_cut_out(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at,
-                                      const char *name) TSR_CHECKED;
+/* Of what lies in a selection (tessera/selection.h; of kind 0 a box): severs its surface there (width 0 = two voxels), moves it into a new object, copies it
+ * into one, takes it away. `at` NULL: all that lies in the selection; else the connected component of that, severed, whose inside holds the voxel nearest to
+ * `at` (TSR_ERROR_STATE if none does): what else lies there stays with the object. Each is one step. TSR_ERROR_STATE if nothing lies there. */
+TSR_API tsr_status tsr_editor_disconnect(tsr_editor *editor, const char *object, const tsr_selection *selection, double width) TSR_CHECKED;
+TSR_API tsr_status tsr_editor_cut(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at,
+                                  const char *name) TSR_CHECKED;
 TSR_API tsr_status tsr_editor_copy_out(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at,
                                        const char *name) TSR_CHECKED;
-TSR_API tsr_status tsr_editor_delete_in(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at) TSR_CHECKED;
-TSR_API tsr_status tsr_editor_keep_in(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at) TSR_CHECKED;
+TSR_API tsr_status tsr_editor_delete(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at) TSR_CHECKED;
 /* The objects that a selection holds: the connected components (26) of what lies in it, severed; as tsr_tiles_components. The document stays as it is. */
 TSR_API tsr_status tsr_editor_components_in(const tsr_editor *editor, const char *object, const tsr_selection *selection, tsr_component *components,
                                             int64_t room, int64_t *count) TSR_CHECKED;
-/* Keeps the component with most voxels (`at` NULL), or the one whose inside contains the voxel nearest to `at` (TSR_ERROR_STATE if none does).
- * Distances are made anew where a component that goes was the nearest; all other voxels keep their bits. */
-TSR_API tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_vec3 *at) TSR_CHECKED;
+/* Keeps what lies in the selection, as above. Without one (NULL) the component with most voxels (`at` NULL), or the one whose inside contains the voxel
+ * nearest to `at` (TSR_ERROR_STATE if none does): distances are made anew where a component that goes was the nearest; all other voxels keep their bits. */
+TSR_API tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at) TSR_CHECKED;
 
 /* Every component but the one with most voxels becomes an object of its own, as keep leaves it: OBJECT.1, OBJECT.2, ... in the order of the list. One step of the
  * history. *pieces (may be NULL): how many there are now, this one included. At most 64 (TSR_ERROR_UNSUPPORTED); TSR_ERROR_STATE for an empty object or a
@@ -95,12 +85,14 @@ TSR_API tsr_status tsr_editor_split(tsr_editor *editor, const char *object, int6
 /* ---- history ---------------------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct tsr_edit_history {
+    size_t struct_size;
     int64_t undo_steps, redo_steps;
     int64_t tiles;        /* pages of the last step done, undone or redone: what it cost */
     int64_t device_bytes; /* kept by the history */
     double list_seconds;  /* of the last brush or attraction: what putting its tiles into the list and tile management took, the rest is the flow */
 } tsr_edit_history;
-TSR_API void tsr_editor_history(const tsr_editor *editor, tsr_edit_history *history);
+#define TSR_EDIT_HISTORY TSR_SIZED(tsr_edit_history)
+TSR_API tsr_status tsr_editor_history(const tsr_editor *editor, tsr_edit_history *history);
 /* TSR_ERROR_STATE if there is nothing to undo or redo. */
 TSR_API tsr_status tsr_editor_undo(tsr_editor *editor) TSR_CHECKED;
 TSR_API tsr_status tsr_editor_redo(tsr_editor *editor) TSR_CHECKED;
@@ -169,10 +161,7 @@ typedef struct tsr_edit_script {
     /* Called after an attraction or repulsion with a tolerance: when it ended, of the time it had. NULL: not called. */
     void (*attracted)(void *user, const char *object, double reached, double time);
 } tsr_edit_script;
-#define TSR_EDIT_SCRIPT                        \
-    {                                          \
-        .struct_size = sizeof(tsr_edit_script) \
-    }
+#define TSR_EDIT_SCRIPT TSR_SIZED(tsr_edit_script)
 
 /* Runs a script, one command a line, '#' to the end of the line is a comment; docs/guide/editing.md lists the commands. Errors begin with NAME:LINE.
  * What was done before the failing line stays done. `script` may be NULL. */

@@ -54,7 +54,7 @@ typedef struct tsr_features_options {
     const tsr_lens *lens;      /* COPIES; frames are looked at without this distortion (nearest pixel; beyond the frame is nothing). NULL: as they are */
     int ycbcr;                 /* != 0: pixels are Y, Cb, Cr (BT.601, 16 to 235) and become r, g, b first; 3 or 4 channels */
 } tsr_features_options;
-#define TSR_FEATURES_OPTIONS { .struct_size = sizeof(tsr_features_options) }
+#define TSR_FEATURES_OPTIONS TSR_SIZED(tsr_features_options)
 
 /* One region. count 0: there is none, all else is 0 too. */
 typedef struct tsr_feature {

@@ -32,7 +32,7 @@ typedef struct tsr_field_info {
     double accel_max, accel_rms;  /* of |w| */
     int64_t device_bytes;
 } tsr_field_info;
-#define TSR_FIELD_INFO { .struct_size = sizeof(tsr_field_info) }
+#define TSR_FIELD_INFO TSR_SIZED(tsr_field_info)
 TSR_API tsr_status tsr_field_describe(const tsr_vector_field *field, tsr_field_info *info) TSR_CHECKED;
 
 /* What a field says of one place. Index coordinates: (0, 0, 0) is the first sample. */
@@ -62,7 +62,7 @@ typedef struct tsr_field_shape {
     tsr_size3 size;          /* default extents */
     tsr_vec3 lower, upper;   /* the box whose corners are the first and the last sample */
 } tsr_field_shape;
-TSR_API int tsr_field_shape_at(int32_t index, tsr_field_shape *shape); /* index 0, 1, ... until it returns 0 */
+TSR_API const tsr_field_shape *tsr_field_shape_at(int32_t index); /* index 0, 1, ... until it returns NULL. RETURNS VIEW, static */
 
 typedef struct tsr_field_options {
     size_t struct_size;
@@ -71,7 +71,7 @@ typedef struct tsr_field_options {
     int32_t threads; /* 0 = all */
     tsr_progress progress;
 } tsr_field_options;
-#define TSR_FIELD_OPTIONS { .struct_size = sizeof(tsr_field_options) }
+#define TSR_FIELD_OPTIONS TSR_SIZED(tsr_field_options)
 /* Makes the components as float32 host volumes (RETURNS NEW, components[3]). TSR_ERROR_ARGUMENT for an unknown name (the message lists the names). */
 TSR_API tsr_status tsr_field_make(const char *name, const tsr_field_options *options, tsr_volume *components[3]) TSR_CHECKED;
 
@@ -112,7 +112,7 @@ typedef struct tsr_ftle_options {
     double step;     /* of RK4, in time; 0: duration / 100 */
     tsr_progress progress;
 } tsr_ftle_options;
-#define TSR_FTLE_OPTIONS { .struct_size = sizeof(tsr_ftle_options) }
+#define TSR_FTLE_OPTIONS TSR_SIZED(tsr_ftle_options)
 /* Finite-time Lyapunov exponent at every sample (Haller 2001): ln sqrt(largest eigenvalue of F^T F) / |duration|, F the gradient of the flow map by
  * differences of neighbouring particles in world units. Particles that leave the grid stay where they left it. float32 volume on the fields' device.
  * RETURNS NEW. */

@@ -54,7 +54,7 @@ typedef struct tsr_resample_options {
     tsr_border border;               /* samples more than half a voxel outside: replicate (default) or constant; mirror is refused */
     double value;                    /* for TSR_BORDER_CONSTANT, a real value */
 } tsr_resample_options;
-#define TSR_RESAMPLE_OPTIONS { .struct_size = sizeof(tsr_resample_options) }
+#define TSR_RESAMPLE_OPTIONS TSR_SIZED(tsr_resample_options)
 
 /* Samples the volume at the world positions of the target's voxels, in float64 arithmetic; element type and scaling stay, integers round to
  * even. No low-pass: smooth first when the target is much coarser. TSR_ERROR_ARGUMENT if no voxel of a target geometry lies within the volume, and for a
@@ -90,7 +90,7 @@ typedef struct tsr_smooth_options {
     int in_voxels;      /* ... or in voxels along every axis if != 0 */
     double truncation;  /* the kernel ends at ceil(truncation * sigma) voxels; 0 = 4 */
 } tsr_smooth_options;
-#define TSR_SMOOTH_OPTIONS { .struct_size = sizeof(tsr_smooth_options) }
+#define TSR_SMOOTH_OPTIONS TSR_SIZED(tsr_smooth_options)
 
 /* Separable Gaussian with sampled, normalised weights and replicated borders, axes x, y, z in turn, float32 arithmetic. The result is f32,
  * slope 1. Cost proportional to voxels times kernel length. A sigma in world units needs perpendicular index axes (else TSR_ERROR_UNSUPPORTED). RETURNS
@@ -106,6 +106,7 @@ TSR_API tsr_status tsr_volume_laplacian(tsr_context *context, const tsr_volume *
 /* ---- measuring ---------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct tsr_statistics {
+    size_t struct_size;
     int64_t count;               /* finite voxels; the numbers below are theirs */
     double minimum, maximum;     /* NaN if count is 0, as mean */
     double mean;
@@ -114,6 +115,7 @@ typedef struct tsr_statistics {
     int64_t nan_count, infinite_count;
     int64_t first_nonfinite;     /* linear index of the first NaN or infinity, -1 if none */
 } tsr_statistics;
+#define TSR_STATISTICS TSR_SIZED(tsr_statistics)
 
 /* One pass, float64, block sums combined in a fixed binary tree. */
 TSR_API tsr_status tsr_volume_statistics(tsr_context *context, const tsr_volume *volume, tsr_statistics *statistics) TSR_CHECKED;

@@ -30,7 +30,7 @@ typedef struct tsr_filter_pyramid_options {
     int32_t iterations;        /* RECONSTRUCTION: conditional dilations; 0 = until nothing changes */
     tsr_progress progress;
 } tsr_filter_pyramid_options;
-#define TSR_FILTER_PYRAMID_OPTIONS { .struct_size = sizeof(tsr_filter_pyramid_options) }
+#define TSR_FILTER_PYRAMID_OPTIONS TSR_SIZED(tsr_filter_pyramid_options)
 
 /* Of a u8 or u16 volume of any device. RETURNS NEW; the volume is BORROWED. TSR_ERROR_ARGUMENT for other types, unknown filters, more levels than
  * floor(log2(largest extent)) + 1. */

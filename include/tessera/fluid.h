@@ -38,10 +38,7 @@ typedef struct tsr_fluid_particles {
     double radius;           /* where there are no radii; above 0 */
     tsr_vec3 origin;         /* world = origin + position */
 } tsr_fluid_particles;
-#define TSR_FLUID_PARTICLES                        \
-    {                                              \
-        .struct_size = sizeof(tsr_fluid_particles) \
-    }
+#define TSR_FLUID_PARTICLES TSR_SIZED(tsr_fluid_particles)
 
 /* ---- the look ------------------------------------------------------------------------------------------------------------------ */
 
@@ -77,12 +74,9 @@ TSR_API tsr_status tsr_fluid_preset_parse(const char *name, tsr_fluid_preset *pr
 /* A built-in sky: "day", "sunset", "overcast", "studio", "night". `up` is the direction of its zenith in the world. TSR_ERROR_ARGUMENT lists the
  * names. */
 TSR_API tsr_status tsr_fluid_set_sky(tsr_fluid *fluid, const char *name, tsr_vec3 up) TSR_CHECKED;
-/* A panorama (equirectangular, row 0 towards `up`, its middle column along +x of the level frame): host memory, [height][width][3] linear light, not
- * negative and finite. COPIES. Its brightest place becomes the sun of highlights and shadows. */
-TSR_API tsr_status tsr_fluid_set_panorama(tsr_fluid *fluid, const float *rgb, int32_t width, int32_t height, tsr_vec3 up) TSR_CHECKED;
-/* Reads a Radiance .hdr panorama (RGBE, run-length or plain, rows from the top): new memory in *rgb, [height][width][3], free(). `options` may be
- * NULL. */
-TSR_API tsr_status tsr_panorama_read(const char *path, const tsr_read_options *options, float **rgb, int32_t *width, int32_t *height) TSR_CHECKED;
+/* A panorama (equirectangular, row 0 towards `up`, its middle column along +x of the level frame): a host volume of f32, width x height x 3, linear light,
+ * not negative and finite (tsr_panorama_read). COPIES. Its brightest place becomes the sun of highlights and shadows. */
+TSR_API tsr_status tsr_fluid_set_panorama(tsr_fluid *fluid, const tsr_volume *map, tsr_vec3 up) TSR_CHECKED;
 /* Turns the sky about `up`, degrees, and multiplies its light. */
 TSR_API tsr_status tsr_fluid_adjust_sky(tsr_fluid *fluid, double turn, double level) TSR_CHECKED;
 
@@ -99,17 +93,14 @@ typedef enum tsr_fluid_scenery {
 typedef struct tsr_fluid_backdrop {
     size_t struct_size;
     tsr_fluid_scenery scenery;
-    tsr_bounds bounds;        /* FLOOR, ROOM: in the level frame of the sky, which is that of the world where up is z */
+    tsr_box bounds;           /* FLOOR, ROOM: in the level frame of the sky, which is that of the world where up is z */
     double check;             /* side of the floor's checks; 0 = an eighth of the larger level extent */
     const float *color;       /* PICTURE: [height][width][4] of the context, linear, premultiplied alpha: where it is below 1 the sky is behind */
     const float *distance;    /* [height][width], along the axis; +infinity or not above 0: nothing. NULL: all behind the fluid */
     int shadow;               /* != 0: the fluid takes light from the floor and the walls */
-    tsr_bounds shadow_bounds; /* of the particles, in the world: what casts shadows */
+    tsr_box shadow_bounds;    /* of the particles, in the world: what casts shadows */
 } tsr_fluid_backdrop;
-#define TSR_FLUID_BACKDROP                        \
-    {                                             \
-        .struct_size = sizeof(tsr_fluid_backdrop) \
-    }
+#define TSR_FLUID_BACKDROP TSR_SIZED(tsr_fluid_backdrop)
 
 /* ---- drawing ------------------------------------------------------------------------------------------------------------------- */
 
@@ -121,11 +112,14 @@ typedef enum tsr_fluid_smoother {
     TSR_FLUID_NARROW_RANGE,   /* Truong and Yuksel, 2018 */
     TSR_FLUID_BILATERAL,      /* two one-dimensional passes */
     TSR_FLUID_BILATERAL_TRUE, /* in two dimensions */
+    TSR_FLUID_BILATERAL_GRID, /* in two dimensions, by a grid of cells: one width of sigma_space over the picture, that of the nearest fluid, at least
+                               * 4 pixels (more for pictures larger than 1920 x 1080); fluid more than 128 sigma_depth behind the nearest stays as it is */
     TSR_FLUID_GAUSSIAN,
     TSR_FLUID_BINOMIAL,
     TSR_FLUID_UNSMOOTHED
 } tsr_fluid_smoother;
-/* "flow", "exact", "implicit", "multigrid", "narrow-range", "bilateral", "bilateral-true", "gaussian", "binomial", "none". */
+/* "flow", "exact", "implicit", "multigrid", "narrow-range", "bilateral", "bilateral-true", "bilateral-grid",
+ * "gaussian", "binomial", "none". */
 TSR_API tsr_status tsr_fluid_smoother_parse(const char *name, tsr_fluid_smoother *smoother) TSR_CHECKED;
 
 /* Bits of `given`: what is meant as it stands, although it is 0, which else means the default. */
@@ -162,10 +156,7 @@ typedef struct tsr_fluid_options {
                              * its radius is two diameters of a particle */
     int given;                        /* sum of tsr_fluid_given */
 } tsr_fluid_options;
-#define TSR_FLUID_OPTIONS                        \
-    {                                            \
-        .struct_size = sizeof(tsr_fluid_options) \
-    }
+#define TSR_FLUID_OPTIONS TSR_SIZED(tsr_fluid_options)
 
 typedef struct tsr_fluid_info {
     size_t struct_size;
@@ -176,10 +167,7 @@ typedef struct tsr_fluid_info {
     int64_t covered;                   /* pixels of the fluid's passes that have fluid; -1: not counted (tsr_fluid_count counts) */
     int64_t device_bytes;              /* held by the fluid */
 } tsr_fluid_info;
-#define TSR_FLUID_INFO                        \
-    {                                         \
-        .struct_size = sizeof(tsr_fluid_info) \
-    }
+#define TSR_FLUID_INFO TSR_SIZED(tsr_fluid_info)
 
 /* Draws one picture. `backdrop` NULL: the sky; `look` NULL: water for `radius`. The camera is a pinhole or orthographic, without a lens; clip[0], if
  * given, is the near plane. Results stay in the fluid until the next drawing. `info` may be NULL. TSR_ERROR_ARGUMENT for an option out of range,

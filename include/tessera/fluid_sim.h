@@ -41,7 +41,7 @@ typedef struct tsr_fluid_sim_options {
     double jitter;         /* their size in spacings; 0 = 0.01, < 0 = none */
     int64_t memory_limit;  /* bytes of device memory; beyond it TSR_ERROR_CAPACITY. 0 = none */
 } tsr_fluid_sim_options;
-#define TSR_FLUID_SIM_OPTIONS { .struct_size = sizeof(tsr_fluid_sim_options) }
+#define TSR_FLUID_SIM_OPTIONS TSR_SIZED(tsr_fluid_sim_options)
 
 /* An empty region on the context's device (KEEPS the context). TSR_ERROR_ARGUMENT names an option out of range; TSR_ERROR_UNSUPPORTED: a region of more than
  * 2^28 cells of two spacings. RETURNS NEW. */
@@ -94,7 +94,7 @@ typedef struct tsr_fluid_sim_info {
     tsr_vec3 centre;         /* of mass */
     int64_t device_bytes;    /* held now */
 } tsr_fluid_sim_info;
-#define TSR_FLUID_SIM_INFO { .struct_size = sizeof(tsr_fluid_sim_info) }
+#define TSR_FLUID_SIM_INFO TSR_SIZED(tsr_fluid_sim_info)
 /* Sums are taken on the host in float64, in the order of the particles' numbers. Waits. */
 TSR_API tsr_status tsr_fluid_sim_describe(tsr_fluid_sim *sim, tsr_fluid_sim_info *info) TSR_CHECKED;
 
@@ -111,15 +111,15 @@ typedef struct tsr_fluid_scene {
     double seconds;          /* that are worth a film */
     int grows;               /* != 0: fluid flows in; the count of particles is that at the end */
 } tsr_fluid_scene;
-TSR_API int tsr_fluid_scene_at(int32_t index, tsr_fluid_scene *scene); /* index 0, 1, ... until it returns 0 */
+TSR_API const tsr_fluid_scene *tsr_fluid_scene_at(int32_t index); /* index 0, 1, ... until it returns NULL. RETURNS VIEW, static */
 
 typedef struct tsr_fluid_scene_options {
     size_t struct_size;
     int64_t count; /* particles, about: it chooses the spacing. 1000 to 100 000 000; 0 = 64000 */
     double seconds; /* for scenes that grow: how long fluid flows; 0 = the scene's own */
-    tsr_fluid_sim_options sim; /* spacing, lower and upper are the scene's; of the others 0 is the scene's own choice, a negative viscosity, tension or friction none */
+    const tsr_fluid_sim_options *sim; /* BORROWS; NULL: all as the scene has it. spacing, lower and upper are the scene's; of the others 0 is the scene's own choice, a negative viscosity, tension or friction none */
 } tsr_fluid_scene_options;
-#define TSR_FLUID_SCENE_OPTIONS { .struct_size = sizeof(tsr_fluid_scene_options), .sim = TSR_FLUID_SIM_OPTIONS }
+#define TSR_FLUID_SCENE_OPTIONS TSR_SIZED(tsr_fluid_scene_options)
 /* TSR_ERROR_ARGUMENT for an unknown name (the message lists the names) or an option out of range. RETURNS NEW. */
 TSR_API tsr_status tsr_fluid_scene_create(tsr_context *context, const char *name, const tsr_fluid_scene_options *options, tsr_fluid_sim **sim) TSR_CHECKED;
 /* The same in two halves: with its solids, so that others can be added, and then the fluid, with the same options. */

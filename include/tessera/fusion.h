@@ -31,10 +31,7 @@ typedef struct tsr_fusion_options {
     int64_t capacity;     /* bricks to reserve; 0 = small, grows */
     int64_t memory_limit; /* bytes of device memory; beyond it TSR_ERROR_CAPACITY, what there is stays; 0 = none */
 } tsr_fusion_options;
-#define TSR_FUSION_OPTIONS                         \
-    {                                              \
-        .struct_size = sizeof(tsr_fusion_options)  \
-    }
+#define TSR_FUSION_OPTIONS TSR_SIZED(tsr_fusion_options)
 
 /* Empty. KEEPS the context. TSR_ERROR_ARGUMENT for options out of range. RETURNS NEW. */
 TSR_API tsr_status tsr_fusion_create(tsr_context *context, const tsr_fusion_options *options, tsr_fusion **fusion) TSR_CHECKED;
@@ -50,10 +47,7 @@ typedef struct tsr_fusion_info {
     int64_t maps, bricks, touched; /* touched: bricks that the last map changed */
     int64_t device_bytes;
 } tsr_fusion_info;
-#define TSR_FUSION_INFO                         \
-    {                                           \
-        .struct_size = sizeof(tsr_fusion_info)  \
-    }
+#define TSR_FUSION_INFO TSR_SIZED(tsr_fusion_info)
 TSR_API tsr_status tsr_fusion_describe(const tsr_fusion *fusion, tsr_fusion_info *info) TSR_CHECKED;
 
 /* The distance as a tile list of the same spacing, voxel (x, y, z) at x, y, z times the voxel. Voxels whose weight is below `least_weight` (0: that no map
@@ -68,10 +62,7 @@ typedef struct tsr_fusion_mesh_options {
     int64_t least_triangles; /* of a connected piece that stays; 0 = all */
     tsr_progress progress;
 } tsr_fusion_mesh_options;
-#define TSR_FUSION_MESH_OPTIONS                         \
-    {                                                   \
-        .struct_size = sizeof(tsr_fusion_mesh_options)  \
-    }
+#define TSR_FUSION_MESH_OPTIONS TSR_SIZED(tsr_fusion_mesh_options)
 /* The surface, coloured where there were pictures. Host mesh. TSR_ERROR_STATE if there is none. `options` may be NULL. RETURNS NEW. */
 TSR_API tsr_status tsr_fusion_mesh(tsr_fusion *fusion, const tsr_fusion_mesh_options *options, tsr_mesh **mesh) TSR_CHECKED;
 

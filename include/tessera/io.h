@@ -2,7 +2,7 @@
  * Meshes: PLY, OBJ, STL, OFF. Unstructured grids: VTK (tessera/unstructured.h). Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG; written also
  * JPEG. Tile lists: tessera/tile_file.h. The format is
  * recognised by content when reading and by the extension when writing. By libraries that a build may leave out: TIFF (.tif, .tiff, .ome.tif), HDF5 (.h5, .hdf5),
- * Zarr (.zarr, .ome.zarr: folders; .zip).
+ * Zarr (.zarr, .ome.zarr: folders; .zip). DICOM is read: files and folders of them (docs/formats/dicom.md).
  * Writers write beside the target and rename: a failure leaves no half-written file; a file that is replaced leaves its mode and, where the system
  * allows it, its owner to the new one. Every size in a header is checked against
  * the file and the memory budget before memory is taken. Objects are read to and written from host memory.
@@ -18,7 +18,7 @@
  * RGB, transparent colours alpha; rows as they lie in the file. Gamma, sRGB, chromaticities, size of a pixel, texts and the EXIF orientation become metadata
  * "png.gamma" ... and come back on writing; a colour profile is named in "png.profile" and not kept. Written is one slice, or 1 to 4 channels of an image,
  * u8 with 8 bits and all else with 16: TSR_ERROR_ARGUMENT, naming the first, for a real value that is not a whole number from 0 to 65535. JPEG: u8 alone.
- * Also images: PGM, PPM, PAM, BMP, WebP, JPEG XL, OpenEXR and Radiance (float32, channels along the third axis); meshes: glTF and GLB, 3MF, VTP; points: LAS;
+ * Also images: PGM, PPM, PAM, BMP, WebP, JPEG XL, OpenEXR and Radiance (float32, channels along the third axis); meshes: glTF and GLB, 3MF, VTP; points: LAS, LAZ, E57;
  * volumes: NPZ, VTI.
  * FreeSurfer (.mgz, .mgh; RAS), Analyze 7.5 (read; x is taken to run from right to left), MRC maps (angstroms, no frame), GIPL and VFF (read; no frame) keep what
  * docs/guide/file-formats.md says. Where a format has not all element types the smallest that holds every value is written, or TSR_ERROR_UNSUPPORTED.
@@ -28,6 +28,7 @@
 #ifndef TESSERA_IO_H
 #define TESSERA_IO_H
 
+#include "tessera/image.h"
 #include "tessera/mesh.h"
 #include "tessera/points.h"
 #include "tessera/volume.h"
@@ -59,12 +60,12 @@ typedef struct tsr_read_options {
                               * origin of their own (tsr_mesh_origin); 0: from that of the world, rounded */
     int allow_paths;         /* a header may name data files anywhere; 0: beside it or in folders below, by names without ".." or from the root */
     const char *dataset;     /* HDF5, Zarr, NPZ ...: the path of the array in the file, such as "/entry/data"; NULL: the only one of 3 axes or more */
-    int64_t series, level;   /* TIFF, Zarr: of several images of different shapes, which; of a pyramid, which level: 0, the finest, unless given ... */
-    int series_given, level_given;                  /* ... if != 0 */
+    int64_t series, level;   /* TIFF, Zarr, DICOM: of several images of different shapes, which; of a pyramid, which level: 0, the finest, unless given ... */
+    int series_given, level_given;                  /* ... if != 0; series_given 2: `series` only where the file is no whole: DICOM segmentations are labels */
     tsr_size3 box[2];        /* volumes: the voxels from the first corner to before the second, if ... */
     int box_given;           /* ... != 0; chunks of Zarr and HDF5 outside of it are not read */
 } tsr_read_options;
-#define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
+#define TSR_READ_OPTIONS TSR_SIZED(tsr_read_options)
 
 typedef struct tsr_write_options {
     size_t struct_size;
@@ -81,7 +82,7 @@ typedef struct tsr_write_options {
                                 integers, of the same type if it holds them */
     int32_t levels;          /* Zarr: how many levels the pyramid has, each half as fine as the one before (the mean of 2 x 2 x 2 voxels); 0 or 1: no pyramid */
 } tsr_write_options;
-#define TSR_WRITE_OPTIONS { .struct_size = sizeof(tsr_write_options) }
+#define TSR_WRITE_OPTIONS TSR_SIZED(tsr_write_options)
 
 /* `options` may be NULL. RETURNS NEW host volume. Path "-" is standard input. Voxels stay in the file's element type with native byte order.
  * Uncompressed voxels of a large file (1 MiB and more) in native byte order are mapped copy-on-write: reading costs no memory until a voxel is
@@ -96,6 +97,11 @@ TSR_API int tsr_nifti_forms(const tsr_volume *volume, double sform[3][4], double
  * MetaImage files are not unless `compression` is 1..9. The packed bytes do not depend on the number of threads. Formats "nifti" and "nifti2"
  * by name choose the version; by extension a volume read from NIfTI-2, or with an extent over 32767, is written as NIfTI-2. */
 TSR_API tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options) TSR_CHECKED;
+
+/* Writes `count` host volumes (BORROWS them) of one size, type, scaling and grid as the frames of one file: NIfTI and NRRD (a fourth axis), TIFF (an ImageJ hyperstack, or
+ * OME-XML) and Zarr (axis t). Metadata are those of the first; "nifti.pixdim4" is the time from frame to frame. TSR_ERROR_ARGUMENT, naming the frame, where
+ * one differs, TSR_ERROR_UNSUPPORTED for other formats and for colours. Read back with options.frame. */
+TSR_API tsr_status tsr_volume_write_frames(const tsr_volume *const *frames, int64_t count, const char *path, const tsr_write_options *options) TSR_CHECKED;
 
 /* `options` may be NULL. RETURNS NEW host mesh. Polygons are cut into triangles that cover them, concave ones too and those that are not quite
  * plane (in the plane that fits them; a face that crosses itself or has no area becomes a fan round its first corner, and tsr_mesh_odd_faces counts it);
@@ -126,21 +132,15 @@ TSR_API tsr_status tsr_points_write(const tsr_points *points, const char *path, 
  * compression, regular_only and progress count. */
 TSR_API tsr_status tsr_text_write(const char *text, const char *path, const tsr_write_options *options) TSR_CHECKED;
 
-/* Images: 8 bits per channel, row 0 on top: what a screen shows. tsr_volume_read keeps 16 bits, and grey with alpha, of a PNG file: images are volumes too
- * (tsr_volume_channels); tsr_image_read rounds to 8 bits (options.image_bits says what the file had); it also
- * takes volume files of one slice, or of channels, of u8. */
-typedef struct tsr_image { int32_t width, height, channels; uint8_t *pixels; } tsr_image; /* channels 1, 3 or 4; pixels: width*height*channels */
-/* Between the two: channel c of pixel x, y is voxel x, y, c of a host volume of u8. RETURNS NEW. The other way TSR_ERROR_ARGUMENT unless the volume is u8
- * without scaling, on the host, with a third axis of 1, 3 or 4 samples. */
-TSR_API tsr_status tsr_volume_from_image(const tsr_image *image, tsr_volume **volume) TSR_CHECKED;
-TSR_API tsr_status tsr_image_from_volume(const tsr_volume *volume, tsr_image *image) TSR_CHECKED;
-TSR_API tsr_status tsr_image_create(int32_t width, int32_t height, int32_t channels, tsr_image *image) TSR_CHECKED; /* zero-filled */
-TSR_API void tsr_image_destroy(tsr_image *image);
+/* An image (tessera/image.h). Reading RETURNS NEW pixels. */
 TSR_API tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_write_options *options) TSR_CHECKED;
 TSR_API tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr_image *image) TSR_CHECKED;
+/* A picture as linear light, for what surrounds a scene: Radiance and EXR as they are, of images of 8 and 16 bits without the curve of sRGB; grey three
+ * times, further channels left out. At least 2 x 2 pixels, finite and not below 0. RETURNS NEW host f32, width x height x 3 (channels). */
+TSR_API tsr_status tsr_panorama_read(const char *path, const tsr_read_options *options, tsr_volume **map) TSR_CHECKED;
 
 /* A JPEG file in memory (baseline, JFIF): what a browser shows while something moves. Grey images and RGB; the alpha of RGBA is left out. `quality` 1 to
- * 100; `subsampled` != 0: colour at half the resolution, smaller and faster. *bytes (RETURNS NEW, free()) and *size; both zero after a failure.
+ * 100; `subsampled` != 0: colour at half the resolution, smaller and faster. *bytes (RETURNS NEW, tsr_free()) and *size; both zero after a failure.
  * TSR_ERROR_ARGUMENT for extents over 65535 or another quality, TSR_ERROR_UNSUPPORTED in a build without libjpeg. */
 TSR_API tsr_status tsr_image_pack_jpeg(const tsr_image *image, int32_t quality, int subsampled, uint8_t **bytes, size_t *size) TSR_CHECKED;
 
@@ -164,7 +164,7 @@ TSR_API void tsr_contents_destroy(tsr_contents **contents);
 /* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh, image, tile list (tessera/tile_file.h), points or
  * film (tessera/video.h; Y4M only): by
  * content or, where no format claims the content, by extension (reading then says what is wrong with it). TSR_ERROR_UNSUPPORTED, saying what it is and
- * what to do, for a content that is known but not read here (DICOM, FreeSurfer, glTF, archives ...), TSR_ERROR_IO for a folder that is no Zarr hierarchy. TSR_FILE_UNKNOWN and NULL if neither
+ * what to do, for a content that is known but not read here (FreeSurfer surfaces, archives ...), TSR_ERROR_IO for a folder that holds neither Zarr nor DICOM. TSR_FILE_UNKNOWN and NULL if neither
  * says anything. */
 typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE, TSR_FILE_TILES, TSR_FILE_POINTS, TSR_FILE_VIDEO,
                TSR_FILE_UNSTRUCTURED /* tessera/unstructured.h */ } tsr_file_kind;

@@ -20,9 +20,9 @@ typedef struct tsr_label {
 
 /* The labels of a volume in ascending order, in one pass. BORROWS a host volume; the context is a CPU. `most` labels at most (0 = 65536): more are
  * TSR_ERROR_UNSUPPORTED, since that is a picture and no label map. TSR_ERROR_ARGUMENT for a value that is not whole (names the voxel) or a context that is
- * no CPU. Does not depend on the number of threads. RETURNS NEW in *labels: tsr_labels_free; *labels is NULL where there is none. */
+ * no CPU. Does not depend on the number of threads. RETURNS NEW in *labels: tsr_labels_destroy; *labels is NULL where there is none. */
 TSR_API tsr_status tsr_labels_count(tsr_context *context, const tsr_volume *volume, int32_t most, tsr_label **labels, int32_t *count) TSR_CHECKED;
-TSR_API void tsr_labels_free(tsr_label **labels);
+TSR_API void tsr_labels_destroy(tsr_label **labels);
 
 /* The different values of a volume, if they are few: values[0 .. *count - 1] ascending (the real values), or *count = most + 1 as soon as there are more, which
  * a picture shows at once. NaN is left out. 1 <= most <= 256; `values` has room for `most`. BORROWS a host volume. */

@@ -27,7 +27,7 @@ typedef struct tsr_lens_warp_options {
     int add;            /* != 0: the other way round: gives an undistorted image the distortion (pixels are places as the camera sees them) */
     double scale;       /* of the result: > 1 shows more of what lies beyond the border, smaller; 0 = 1 */
 } tsr_lens_warp_options;
-#define TSR_LENS_WARP_OPTIONS { .struct_size = sizeof(tsr_lens_warp_options) }
+#define TSR_LENS_WARP_OPTIONS TSR_SIZED(tsr_lens_warp_options)
 
 /* Images without their distortion: frames (u8, [images][height][width][channels]: extent x is width times channels) to *warped of the same extents.
  * *mask (NULL: not wanted): u8 [images][height][width], 1 where the result lies within the source, else 0 (and black). A lens without distortion
@@ -57,7 +57,7 @@ typedef struct tsr_lens_search_options {
     tsr_progress progress;
     int quartic;               /* != 0 (model POLY): k2 too, from lens.k2, by turns with k1, which may then leave lower .. upper */
 } tsr_lens_search_options;
-#define TSR_LENS_SEARCH_OPTIONS { .struct_size = sizeof(tsr_lens_search_options) }
+#define TSR_LENS_SEARCH_OPTIONS TSR_SIZED(tsr_lens_search_options)
 
 typedef struct tsr_lens_candidate { double k1, score; uint64_t votes; } tsr_lens_candidate;
 typedef struct tsr_lens_found {
@@ -93,7 +93,7 @@ typedef struct tsr_board_options {
     uint64_t seed;
     tsr_lens lens;
 } tsr_board_options;
-#define TSR_BOARD_OPTIONS { .struct_size = sizeof(tsr_board_options) }
+#define TSR_BOARD_OPTIONS TSR_SIZED(tsr_board_options)
 TSR_API tsr_status tsr_board_make(const tsr_board_options *options, tsr_image *image) TSR_CHECKED;
 
 #ifdef __cplusplus

@@ -104,9 +104,10 @@ typedef struct tsr_levelset_options {
     double mean_width;          /* voxels: half width of the smeared step by which MEAN_CURVATURE and feedback measure Kbar, volume and area, at most the
                                  * band; 0 = 1.5. Less (0.6) for pieces a few voxels thick, whose middle the step must not see */
 } tsr_levelset_options;
-#define TSR_LEVELSET_OPTIONS { .struct_size = sizeof(tsr_levelset_options) }
+#define TSR_LEVELSET_OPTIONS TSR_SIZED(tsr_levelset_options)
 
 typedef struct tsr_levelset_report {
+    size_t struct_size;
     int64_t steps, total_steps;
     double time, time_step, seconds, steps_per_second;
     int64_t tiles, active_voxels, device_bytes;
@@ -115,6 +116,7 @@ typedef struct tsr_levelset_report {
     double mean_curvature;      /* Kbar of the last step, with MEAN_CURVATURE */
     int converged, empty;
 } tsr_levelset_report;
+#define TSR_LEVELSET_REPORT TSR_SIZED(tsr_levelset_report)
 
 /* A solver on `tiles`. KEEPS tiles (it must outlive the solver; nothing else may change it meanwhile except through tsr_levelset_changed). The
  * band of the list is gamma; TSR_ERROR_ARGUMENT if it is below one voxel or the scheme needs a wider halo than a tile; TSR_ERROR_UNSUPPORTED

@@ -68,11 +68,12 @@ typedef struct tsr_light_matter_info {
     size_t struct_size;
     tsr_size3 size;
     double voxel;              /* edge length, world units */
-    tsr_bounds bounds;         /* of the voxels, world units */
+    tsr_box bounds;            /* of the voxels, world units */
     double least_index, most_index;
     double empty;              /* share of the blocks of 4^3 voxels where rays are straight and clear, which are passed without looking */
     int64_t bytes;
 } tsr_light_matter_info;
+#define TSR_LIGHT_MATTER_INFO TSR_SIZED(tsr_light_matter_info)
 TSR_API tsr_status tsr_light_matter_describe(const tsr_light_matter *matter, tsr_light_matter_info *info) TSR_CHECKED;
 
 /* Rays through matter, float32 on the device; speeds of any length are set to the index at the start. A step is `step` voxels of the parameter (default 0.5).
@@ -85,7 +86,7 @@ typedef struct tsr_light_trace_options {
     int64_t steps;    /* 0 = 8 times the sum of the extents, over `step` */
     int no_projection;
 } tsr_light_trace_options;
-#define TSR_LIGHT_TRACE_OPTIONS { .struct_size = sizeof(tsr_light_trace_options) }
+#define TSR_LIGHT_TRACE_OPTIONS TSR_SIZED(tsr_light_trace_options)
 TSR_API tsr_status tsr_light_trace(tsr_context *context, const tsr_light_matter *matter, const tsr_light_trace_options *options, tsr_light_ray *rays,
                                    int64_t count) TSR_CHECKED;
 
@@ -134,8 +135,9 @@ typedef struct tsr_light_options {
     double dispersion;      /* 0: none; else three wavefronts, in which n - 1 is 1 - d, 1 and 1 + d times itself for r, g, b; below 0.5 */
     tsr_light_ground ground;
     tsr_progress progress;
+    int no_fresnel;         /* != 0: surfaces take nothing; 0: each takes the share that it reflects (Fresnel), which is not followed further */
 } tsr_light_options;
-#define TSR_LIGHT_OPTIONS { .struct_size = sizeof(tsr_light_options) }
+#define TSR_LIGHT_OPTIONS TSR_SIZED(tsr_light_options)
 
 /* Power is r, g, b in world units of light: irradiance times square world units. */
 typedef struct tsr_light_power { double power[3]; int64_t patches; } tsr_light_power;
@@ -150,7 +152,9 @@ typedef struct tsr_light_report {
     double lit;                /* share of voxels that light met */
     double several, strongest; /* of these, lit from several directions; the strongest ray's share of their light. Needs 2 layers or more, else -1 */
     double seconds;
+    double reflected[3];       /* taken by surfaces: what they reflect but for total reflection */
 } tsr_light_report;
+#define TSR_LIGHT_REPORT TSR_SIZED(tsr_light_report)
 
 /* Light in every voxel. */
 typedef struct tsr_light_field tsr_light_field;
@@ -183,7 +187,7 @@ typedef struct tsr_light_surroundings {
     const tsr_light_panel *panels;         /* BORROWED */
     int32_t panel_count;                   /* at most 8 */
     const tsr_volume *map;  /* BORROWED host f32 panorama, width x height x 3 (channels): x to the right from -180 to 180 degrees around z, its middle
-                             * towards +y, y down from the zenith; tsr_light_panorama_read */
+                             * towards +y, y down from the zenith; tsr_panorama_read */
     double turn;            /* of the map around z, degrees */
     double scale;           /* 0 = 1 */
 } tsr_light_surroundings;
@@ -212,7 +216,7 @@ typedef struct tsr_light_view_options {
     int32_t source_count;
     tsr_progress progress;
 } tsr_light_view_options;
-#define TSR_LIGHT_VIEW_OPTIONS { .struct_size = sizeof(tsr_light_view_options) }
+#define TSR_LIGHT_VIEW_OPTIONS TSR_SIZED(tsr_light_view_options)
 
 /* A picture of matter under the light of a field (NULL: none), radiance: f32, width x height x 3 (channels), on the context's device. Perspective and
  * orthographic cameras. RETURNS NEW. */
@@ -228,12 +232,9 @@ typedef struct tsr_light_tone_options {
     double *adapted;        /* in and out: mean luminance that the eye is used to, 0 at first; NULL: each picture by itself */
     double seconds, adaption; /* since the last picture; time constant, 0 = 0.5 s */
 } tsr_light_tone_options;
-#define TSR_LIGHT_TONE_OPTIONS { .struct_size = sizeof(tsr_light_tone_options) }
+#define TSR_LIGHT_TONE_OPTIONS TSR_SIZED(tsr_light_tone_options)
 /* BORROWS the picture of tsr_light_view. RETURNS NEW pixels, 3 channels. */
 TSR_API tsr_status tsr_light_tone(tsr_context *context, const tsr_volume *picture, const tsr_light_tone_options *options, tsr_image *image) TSR_CHECKED;
-
-/* A panorama: Radiance .hdr files (RGBE), or any image, whose values become linear. RETURNS NEW host f32 volume, width x height x 3. */
-TSR_API tsr_status tsr_light_panorama_read(const char *path, const tsr_read_options *options, tsr_volume **map) TSR_CHECKED;
 
 /* ---- scenes -------------------------------------------------------------------------------------------------------------------- */
 
@@ -246,7 +247,7 @@ TSR_API tsr_status tsr_light_scene_read(const char *path, const tsr_read_options
 TSR_API void tsr_light_scene_destroy(tsr_light_scene **scene);
 /* The scenes that come with the library: index 0, 1, ... until it returns 0. All strings are static. */
 typedef struct tsr_light_scene_info { const char *name, *description, *text; } tsr_light_scene_info;
-TSR_API int tsr_light_scene_at(int32_t index, tsr_light_scene_info *info);
+TSR_API const tsr_light_scene_info *tsr_light_scene_at(int32_t index); /* index 0, 1, ... until it returns NULL. RETURNS VIEW, static */
 
 /* What stands in it. Lights, camera, options of simulation and view; RETURN VIEW. */
 TSR_API const tsr_light_source *tsr_light_scene_sources(const tsr_light_scene *scene, int32_t *count);

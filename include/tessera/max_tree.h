@@ -22,10 +22,7 @@ typedef struct tsr_max_tree_options {
     int32_t neighbours; /* that connect voxels: 6, 18 or 26; 0 = 26 */
     tsr_progress progress;
 } tsr_max_tree_options;
-#define TSR_MAX_TREE_OPTIONS                        \
-    {                                               \
-        .struct_size = sizeof(tsr_max_tree_options) \
-    }
+#define TSR_MAX_TREE_OPTIONS TSR_SIZED(tsr_max_tree_options)
 
 /* The tree of a u8 or u16 volume of at most 2^32 - 2 voxels, of any device (copied to the host while it is built). RETURNS NEW; the volume is BORROWED. Time
  * of a counting sort and a union-find with ranks: near-linear. 17 bytes per voxel while it is built, 4 per voxel and 16 per node after. TSR_ERROR_ARGUMENT
@@ -39,7 +36,7 @@ typedef struct tsr_max_tree_info {
     int32_t neighbours;
     int64_t nodes, leaves; /* node 0 is the root: all voxels; parents come before their children */
 } tsr_max_tree_info;
-TSR_API tsr_max_tree_info tsr_max_tree_describe(const tsr_max_tree *tree);
+TSR_API const tsr_max_tree_info *tsr_max_tree_describe(const tsr_max_tree *tree);
 /* Per node, RETURNS VIEW: parent (the root's is 0), value; per voxel: its node. */
 TSR_API const uint32_t *tsr_max_tree_parents(const tsr_max_tree *tree);
 TSR_API const uint16_t *tsr_max_tree_values(const tsr_max_tree *tree);
@@ -72,10 +69,7 @@ typedef struct tsr_max_tree_filter_options {
     tsr_max_tree_rule rule;
     double threshold; /* the least attribute that stays; the root stays always */
 } tsr_max_tree_filter_options;
-#define TSR_MAX_TREE_FILTER_OPTIONS                        \
-    {                                                      \
-        .struct_size = sizeof(tsr_max_tree_filter_options) \
-    }
+#define TSR_MAX_TREE_FILTER_OPTIONS TSR_SIZED(tsr_max_tree_filter_options)
 
 /* The filtered volume on `context` (NULL: host memory), with the metadata of the source. RETURNS NEW. *kept (may be NULL): nodes that stay. */
 TSR_API tsr_status tsr_max_tree_filter(tsr_context *context, const tsr_max_tree *tree, const tsr_max_tree_filter_options *options,

@@ -67,6 +67,7 @@ TSR_API tsr_status tsr_mesh_weld(const tsr_mesh *mesh, tsr_mesh **welded) TSR_CH
 
 /* Measures of a host mesh, float64 sums in a fixed order (reproducible). Volume is signed: positive when triangles face outwards. */
 typedef struct tsr_mesh_measures {
+    size_t struct_size;
     double area, volume;
     int64_t vertices, edges, triangles;
     int64_t euler;              /* vertices - edges + triangles, unused vertices and triangles with a repeated index not counted */
@@ -77,6 +78,7 @@ typedef struct tsr_mesh_measures {
     int64_t degenerate_triangles; /* without area: corners in one place or on a line, whatever their indices */
     tsr_vec3 lower, upper;      /* bounding box */
 } tsr_mesh_measures;
+#define TSR_MESH_MEASURES TSR_SIZED(tsr_mesh_measures)
 /* BORROWS a host mesh. TSR_ERROR_FORMAT if an index is out of range (names the triangle) or a position is not finite (names the vertex),
  * TSR_ERROR_ARGUMENT for a device mesh. Linear time. Triangles with a repeated index have no edges and join nothing. The volume of a surface with
  * boundary is the one enclosed by the cone over it from the middle of the bounding box. */

@@ -65,7 +65,7 @@ typedef struct tsr_mip_options {
     int measure;                /* != 0: measure the error at 16 numbers of coefficients over three views (tsr_mip_render_options.error) */
     tsr_progress progress;      /* of tsr_mip_build and tsr_mip_hide; TSR_ERROR_CANCELLED leaves nothing behind */
 } tsr_mip_options;
-#define TSR_MIP_OPTIONS { .struct_size = sizeof(tsr_mip_options) }
+#define TSR_MIP_OPTIONS TSR_SIZED(tsr_mip_options)
 
 /* Builds the pyramid of a u8 or u16 volume on the context's device. RETURNS NEW; the volume is BORROWED. Linear time: levels, one sort by (level, value,
  * effect). TSR_ERROR_ARGUMENT for other element types, L above floor(log2(largest extent)) + 1, an element without the pyramid condition (the message
@@ -90,7 +90,8 @@ typedef struct tsr_mip_info {
     tsr_mip_step step[TSR_MIP_STEPS];           /* ascending numbers */
     tsr_geometry geometry;                      /* of the volume */
 } tsr_mip_info;
-TSR_API tsr_mip_info tsr_mip_describe(const tsr_mip *mip);
+/* Never NULL: all zero of no pyramid. RETURNS VIEW. */
+TSR_API const tsr_mip_info *tsr_mip_describe(const tsr_mip *mip);
 /* The info's `points` points of the element, x, y, z each; room for 64 is always enough. Host memory. */
 TSR_API void tsr_mip_get_points(const tsr_mip *mip, int8_t (*points)[3]);
 
@@ -155,7 +156,7 @@ typedef struct tsr_mip_render_options {
     const int8_t (*points)[3];  /* OWN: as in tsr_mip_options; BORROWS */
     int32_t point_count;
 } tsr_mip_render_options;
-#define TSR_MIP_RENDER_OPTIONS { .struct_size = sizeof(tsr_mip_render_options) }
+#define TSR_MIP_RENDER_OPTIONS TSR_SIZED(tsr_mip_render_options)
 
 typedef struct tsr_mip_frame tsr_mip_frame;
 
@@ -171,9 +172,11 @@ TSR_API tsr_status tsr_mip_frame_combine(tsr_mip_frame *frame, const tsr_mip_fra
 TSR_API tsr_status tsr_mip_frame_image(const tsr_mip_frame *frame, tsr_dtype dtype, double window, double level, tsr_image *image) TSR_CHECKED;
 
 typedef struct tsr_mip_statistics {
+    size_t struct_size;
     int64_t drawn;              /* coefficients asked for: K */
     double milliseconds;        /* of this call, measured only if `milliseconds` was asked for */
 } tsr_mip_statistics;
+#define TSR_MIP_STATISTICS TSR_SIZED(tsr_mip_statistics)
 
 /* Draws into the frame (same device). `options` and `statistics` may be NULL. Asynchronous on a GPU but where the number of coefficients changes. The
  * pyramid remembers the number drawn last: one call on it at a time. */
@@ -185,7 +188,7 @@ TSR_API tsr_status tsr_mip_render(tsr_mip *mip, const tsr_mip_view *view, const 
 typedef struct tsr_mip_group tsr_mip_group;
 TSR_API tsr_status tsr_mip_group_create(tsr_context *const *contexts, int32_t count, const tsr_mip *mip, tsr_mip_group **group) TSR_CHECKED;
 TSR_API void tsr_mip_group_destroy(tsr_mip_group **group);
-TSR_API tsr_mip_info tsr_mip_group_describe(const tsr_mip_group *group); /* device_bytes: of the largest part */
+TSR_API const tsr_mip_info *tsr_mip_group_describe(const tsr_mip_group *group); /* device_bytes: of the largest part. RETURNS VIEW */
 /* As tsr_mip_render, the same pixels: every context draws its part, and the frame, of the first context, gets the larger ones before they are expanded and
  * closed. Waits. No `refine`. */
 TSR_API tsr_status tsr_mip_group_render(tsr_mip_group *group, const tsr_mip_view *view, const tsr_mip_render_options *options, tsr_mip_frame *frame,
@@ -203,11 +206,13 @@ TSR_API tsr_status tsr_mip_dense_render(tsr_mip_dense *dense, const tsr_mip_view
 /* ---- errors ------------------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct tsr_mip_errors {
+    size_t struct_size;
     double maximum;             /* largest |reference - frame| */
     double relative;            /* sum |reference - frame| / sum |reference|; 0 for equal pictures */
     double median;              /* of the differences that are not 0, 0 without any: below about 5 to 7 of 256 they are hardly seen */
     int64_t different;          /* pixels */
 } tsr_mip_errors;
+#define TSR_MIP_ERRORS TSR_SIZED(tsr_mip_errors)
 TSR_API tsr_status tsr_mip_compare(const tsr_mip_frame *frame, const tsr_mip_frame *reference, tsr_mip_errors *errors) TSR_CHECKED; /* waits */
 
 /* ---- files ------------------------------------------------------------------------------------------------------------------------------- */
@@ -224,14 +229,14 @@ typedef struct tsr_mip_stream_options {
     int64_t memory_limit;       /* bytes of coefficients, their places and order, at a time; 0 = 256 MiB */
     tsr_progress progress;      /* of opening, and of every picture */
 } tsr_mip_stream_options;
-#define TSR_MIP_STREAM_OPTIONS { .struct_size = sizeof(tsr_mip_stream_options) }
+#define TSR_MIP_STREAM_OPTIONS TSR_SIZED(tsr_mip_stream_options)
 
 /* Reads the file once: the checksum and every coefficient are checked and the order is found. A plain .mip: what is packed cannot be read from the middle
  * (TSR_ERROR_UNSUPPORTED). Of the whole file only 24 bytes per brick of 32^3 voxels stay in memory. TSR_ERROR_CAPACITY: the limit is below what the largest
  * brick takes (of the list formats: the list of runs and 1024 coefficients); the message says how much that is. RETURNS NEW; the context must outlive it. */
-TSR_API tsr_status tsr_mip_stream_open(tsr_context *context, const char *path, const tsr_mip_stream_options *options, tsr_mip_stream **stream) TSR_CHECKED;
-TSR_API void tsr_mip_stream_close(tsr_mip_stream **stream);
-TSR_API tsr_mip_info tsr_mip_stream_describe(const tsr_mip_stream *stream); /* device_bytes: of a piece */
+TSR_API tsr_status tsr_mip_stream_create(tsr_context *context, const char *path, const tsr_mip_stream_options *options, tsr_mip_stream **stream) TSR_CHECKED;
+TSR_API void tsr_mip_stream_destroy(tsr_mip_stream **stream);
+TSR_API const tsr_mip_info *tsr_mip_stream_describe(const tsr_mip_stream *stream); /* device_bytes: of a piece. RETURNS VIEW */
 /* As tsr_mip_render of the whole pyramid, the same pixels; reads the file once, twice where the number of coefficients is new. Waits. No `refine`. A file
  * that has changed since it was opened is an error where its runs and coefficients are out of order or range; the checksum is not taken again. */
 TSR_API tsr_status tsr_mip_stream_render(tsr_mip_stream *stream, const tsr_mip_view *view, const tsr_mip_render_options *options, tsr_mip_frame *frame,

@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-#include "tessera/communicator.h"
+#include "tessera/device.h"
 
 /* MPI counts are ints: larger messages go in pieces. */
 enum { TSR_MPI_PIECE = 1 << 30 };

@@ -98,10 +98,7 @@ typedef struct tsr_multiview_write_options {
     int overwrite;                       /* replace an existing file */
     tsr_progress progress;
 } tsr_multiview_write_options;
-#define TSR_MULTIVIEW_WRITE_OPTIONS                        \
-    {                                                      \
-        .struct_size = sizeof(tsr_multiview_write_options) \
-    }
+#define TSR_MULTIVIEW_WRITE_OPTIONS TSR_SIZED(tsr_multiview_write_options)
 
 /* What a file holds and what it takes. Bits a texel count the coded component, over all texels of the array and over the relevant ones. */
 typedef struct tsr_multiview_report {
@@ -124,10 +121,7 @@ typedef struct tsr_multiview_report {
     int64_t chunks, damaged;                     /* chunks, and those whose checksum is wrong or that are cut off */
     int padded;                                  /* 1: the last group has fewer steps than the others */
 } tsr_multiview_report;
-#define TSR_MULTIVIEW_REPORT                        \
-    {                                               \
-        .struct_size = sizeof(tsr_multiview_report) \
-    }
+#define TSR_MULTIVIEW_REPORT TSR_SIZED(tsr_multiview_report)
 
 /* Path "-" is standard output. `options` may be NULL: RAW. `report` (may be NULL) is filled. BORROWS all. Takes memory for one copy of the textures
  * on the
@@ -152,10 +146,7 @@ typedef struct tsr_multiview_read_options {
     void *user;
     tsr_progress progress;
 } tsr_multiview_read_options;
-#define TSR_MULTIVIEW_READ_OPTIONS                        \
-    {                                                     \
-        .struct_size = sizeof(tsr_multiview_read_options) \
-    }
+#define TSR_MULTIVIEW_READ_OPTIONS TSR_SIZED(tsr_multiview_read_options)
 
 /* Path "-" is standard input. RETURNS NEW in *multiview: the steps and cameras asked for; names, rate and model are those of the file. Irrelevant
  * texels
@@ -181,10 +172,7 @@ typedef struct tsr_multiview_difference {
     double mse_rgb, psnr_rgb; /* over the three channels of RGB */
     int32_t largest[3];       /* difference */
 } tsr_multiview_difference;
-#define TSR_MULTIVIEW_DIFFERENCE                        \
-    {                                                   \
-        .struct_size = sizeof(tsr_multiview_difference) \
-    }
+#define TSR_MULTIVIEW_DIFFERENCE TSR_SIZED(tsr_multiview_difference)
 TSR_API tsr_status tsr_multiview_compare(const tsr_multiview *a, const tsr_multiview *b, tsr_multiview_difference *difference) TSR_CHECKED;
 
 /* One texture as a picture: RGB, or with `alpha` != 0 RGBA whose alpha is the mask. RETURNS NEW, in host memory. */

@@ -32,10 +32,7 @@ typedef struct tsr_footage_options {
     int32_t threads;             /* 0 = all */
     tsr_mask_rules rules;        /* of the model */
 } tsr_footage_options;
-#define TSR_FOOTAGE_OPTIONS                        \
-    {                                              \
-        .struct_size = sizeof(tsr_footage_options) \
-    }
+#define TSR_FOOTAGE_OPTIONS TSR_SIZED(tsr_footage_options)
 
 typedef struct tsr_footage tsr_footage; /* host memory; immutable: any thread */
 

@@ -34,8 +34,8 @@ typedef struct tsr_mask_rules {
     double slope;      /* added: so many times the change of depth over a texel of the depth map; 0 = 0.125, negative: none */
     double slope_most; /* at most this share of the range; 0 = 1/16; negative: nothing */
     double cos_min;    /* of the angle between the normal of the triangle and the way to the camera: below it a texel is not visible; 0 to 1 */
-    int32_t vote;      /* != 0: of the four texels of the depth map round the place at least two must say visible; 0: the nearest decides */
-    int32_t scale;     /* of the depth map over the picture, 1 to 8; 0 = 2 */
+    int vote;          /* != 0: of the four texels of the depth map round the place at least two must say visible; 0: the nearest decides */
+    int32_t scale;     /* of the depth map over the picture, 1 to 8; 0 = 2, or 3 where no picture has more than 2^18 pixels */
 } tsr_mask_rules;
 
 /* Arrays of the caller, or views of a model's own. */
@@ -53,10 +53,7 @@ typedef struct tsr_multiview_parts {
     const int32_t *picture;              /* [cameras][2] width and height of their pictures */
     tsr_mask_rules rules;
 } tsr_multiview_parts;
-#define TSR_MULTIVIEW_PARTS                        \
-    {                                              \
-        .struct_size = sizeof(tsr_multiview_parts) \
-    }
+#define TSR_MULTIVIEW_PARTS TSR_SIZED(tsr_multiview_parts)
 
 typedef struct tsr_multiview_model tsr_multiview_model; /* host memory, of no context; immutable: any thread */
 
@@ -66,7 +63,7 @@ TSR_API tsr_status tsr_multiview_model_create(const tsr_multiview_parts *parts, 
 TSR_API void tsr_multiview_model_destroy(tsr_multiview_model **model);
 TSR_API tsr_multiview_parts tsr_multiview_model_parts(const tsr_multiview_model *model); /* RETURNS VIEW, defaults of the rules filled in */
 
-/* A model as bytes: the MODL chunk of .mvv files (docs/theory/multiview-textures.md 6). Nothing is lost. *bytes: RETURNS NEW, free(). */
+/* A model as bytes: the MODL chunk of .mvv files (docs/theory/multiview-textures.md 6). Nothing is lost. *bytes: RETURNS NEW, tsr_free(). */
 TSR_API tsr_status tsr_multiview_model_pack(const tsr_multiview_model *model, uint8_t **bytes, size_t *size) TSR_CHECKED;
 /* `name` begins messages; memory_limit in bytes, 0 = physical memory. TSR_ERROR_FORMAT for damaged or contradictory bytes. RETURNS NEW. */
 TSR_API tsr_status tsr_multiview_model_unpack(const void *bytes, size_t size, const char *name, int64_t memory_limit,
@@ -79,15 +76,15 @@ typedef struct tsr_multiview_model_options {
     int32_t steps;         /* at most; 0 = as many as there are */
     int32_t width, height; /* of the atlas; 0 = 512 */
     tsr_mask_rules rules;
-    tsr_rig_read_options rig;
+    const tsr_rig_read_options *rig; /* BORROWS; NULL: the defaults */
     int64_t memory_limit; /* bytes; 0 = physical memory */
     tsr_progress progress;
+    double rate;           /* steps a second of a glTF animation; 0 = 25 */
+    const char *animation; /* of a glTF file, by its name; NULL: the first */
 } tsr_multiview_model_options;
-#define TSR_MULTIVIEW_MODEL_OPTIONS                                                     \
-    {                                                                                  \
-        .struct_size = sizeof(tsr_multiview_model_options), .rig = TSR_RIG_READ_OPTIONS \
-    }
-/* Meshes from numbered files ("mesh-%04d.obj", or one file: a thing that does not move), cameras from a rig: one file, or one per step (a path with %d).
+#define TSR_MULTIVIEW_MODEL_OPTIONS TSR_SIZED(tsr_multiview_model_options)
+/* Meshes from numbered files ("mesh-%04d.obj"), or one file: a glTF scene (.glb, .gltf) whose animation moves it by nodes, skins and morph targets, sampled at
+ * `rate` from second first / rate on to its end; or a thing that does not move. Cameras from a rig: one file, or one per step (a path with %d).
  * TSR_ERROR_FORMAT for a step with another topology (the file, the triangle), cameras that are missing for a step, or a step with another number of them.
  * *rig (NULL: not wanted): the cameras as they were read, for the paths of their pictures; those of one file per step are entries of frames; the
  * sequence is the numbers of the meshes: RETURNS NEW. */
@@ -112,7 +109,7 @@ typedef struct tsr_texturer_report {
 /* KEEPS the model, which must live longer. RETURNS NEW. */
 TSR_API tsr_status tsr_texturer_create(tsr_context *context, const tsr_multiview_model *model, tsr_texturer **texturer) TSR_CHECKED;
 TSR_API void tsr_texturer_destroy(tsr_texturer **texturer);
-TSR_API tsr_texturer_report tsr_texturer_look(const tsr_texturer *texturer);
+TSR_API const tsr_texturer_report *tsr_texturer_look(const tsr_texturer *texturer);
 /* Which texels belong to a triangle: [height][words] on the texturer's device, words = (width + 63) / 64, bit u % 64 of word u / 64. RETURNS VIEW. */
 TSR_API const uint64_t *tsr_texturer_atlas(const tsr_texturer *texturer);
 /* The same, copied to memory of the device that is the caller's. */
@@ -155,13 +152,12 @@ typedef struct tsr_texturer_view {
     int32_t leave_out;   /* 1 + number of a camera whose texture is not taken; 0: none */
     uint8_t background[3], unseen[3]; /* RGB where there is no mesh, and of points that no camera saw */
 } tsr_texturer_view;
-#define TSR_TEXTURER_VIEW                        \
-    {                                            \
-        .struct_size = sizeof(tsr_texturer_view) \
-    }
+#define TSR_TEXTURER_VIEW TSR_SIZED(tsr_texturer_view)
 typedef struct tsr_texturer_seen {
+    size_t struct_size;
     int64_t surface, unseen; /* pixels that show the mesh; of these, points that no camera saw */
 } tsr_texturer_seen;
+#define TSR_TEXTURER_SEEN TSR_SIZED(tsr_texturer_seen)
 
 /* The mesh of a step with the textures of that step, from any camera without a lens: plane and visible as tsr_texturer_step makes them, [cameras]. *image: RGBA,
  * alpha 255 where the mesh is; tsr_image_destroy. *seen may be NULL. Class: exact. */

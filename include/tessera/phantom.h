@@ -28,7 +28,7 @@ typedef struct tsr_phantom_info {
 } tsr_phantom_info;
 
 /* Enumerates the phantoms: index 0, 1, ... until it returns 0. */
-TSR_API int tsr_phantom_at(int32_t index, tsr_phantom_info *info);
+TSR_API const tsr_phantom_info *tsr_phantom_at(int32_t index); /* index 0, 1, ... until it returns NULL. RETURNS VIEW, static */
 
 typedef struct tsr_phantom_options {
     size_t struct_size;
@@ -42,7 +42,7 @@ typedef struct tsr_phantom_options {
     int32_t threads;      /* 0 = all */
     tsr_progress progress;
 } tsr_phantom_options;
-#define TSR_PHANTOM_OPTIONS { .struct_size = sizeof(tsr_phantom_options) }
+#define TSR_PHANTOM_OPTIONS TSR_SIZED(tsr_phantom_options)
 
 /* Makes phantom `name` as a host volume of f32 and, if `truth` is not NULL, its exact u8 mask (before blur, bias and noise).
  * TSR_ERROR_ARGUMENT for an unknown name (the message lists the names), extents < 2 or an option out of range. RETURNS NEW both. */

@@ -5,7 +5,7 @@
  * for a pinhole evenly in 1 / depth, which is evenly in disparity. Three methods:
  *   STACK   from coarse to fine over stacks of box means (or Gaussians), one sample a view and hypothesis; the range of the search shrinks with the level
  *   MIPMAP  the same over halved pictures, several samples a place: as first published; needs a depth camera near the middle of the views
- *   VOLUME  all hypotheses at full resolution, costs of census codes, smoothed along 4 or 8 paths, optionally refined with slanted windows
+ *   VOLUME  all hypotheses at full resolution, costs of census codes, smoothed along 3, 4 or 8 paths, optionally refined with slanted windows
  * Views may have lens distortion, which is removed first. A depth is the distance along the depth camera's axis, world units.
  * Class: exact: the same bits on every backend and for every number of threads. Source: docs/theory/plane-sweep.md. */
 #ifndef TESSERA_PLANE_SWEEP_H
@@ -63,18 +63,18 @@ typedef struct tsr_plane_sweep_options {
     double uniqueness;              /* a depth is valid if no other hypothesis (neighbours apart) has a score below (1 + uniqueness) times its own; 0 = not asked */
     double consistency;             /* > 0: the same from the first two views (those that are not the depth camera); depths that differ by more, as a share of
                                      * the depth, are not valid */
-    int32_t paths;                  /* VOLUME: 4 or 8; 0 = 4; -1: each pixel alone */
+    int32_t paths;                  /* VOLUME: 3, 4 or 8; 0 = 4; -1: each pixel alone */
     int32_t p1, p2;                 /* VOLUME: penalties of a change by one hypothesis and by more, 1 to 64 and p1 to 127; 0 = 10, 80 */
     int32_t refinements;            /* VOLUME: turns of the search for slanted windows; 0 = none */
     uint64_t seed;                  /* of that search */
+    int32_t shadows;                /* so often the surface that was found casts shadows in the views, and the sweep is made anew: where a hypothesis lies behind it,
+                                     * a view does not contribute. For cameras far apart and STACK (VOLUME leaves out what disagrees anyway); views that are pinholes. 0 = never; at most 16 */
+    double shadow_tolerance;        /* share of the distance by which it may lie behind; 0 = 0.02 */
     int disparity;                  /* != 0: result.disparity is made: of the first two views, in pixels: x in the first less x in the second */
     int scores;                     /* != 0: result.scores too (STACK, MIPMAP) */
     tsr_progress progress;
 } tsr_plane_sweep_options;
-#define TSR_PLANE_SWEEP_OPTIONS                         \
-    {                                                   \
-        .struct_size = sizeof(tsr_plane_sweep_options)  \
-    }
+#define TSR_PLANE_SWEEP_OPTIONS TSR_SIZED(tsr_plane_sweep_options)
 
 /* All maps lie on the context's device, [height][width]. */
 typedef struct tsr_depth_maps {
@@ -91,10 +91,7 @@ typedef struct tsr_depth_maps {
     double step;           /* of the last level, in t */
     int64_t valid_count;
 } tsr_depth_maps;
-#define TSR_DEPTH_MAPS                         \
-    {                                          \
-        .struct_size = sizeof(tsr_depth_maps)  \
-    }
+#define TSR_DEPTH_MAPS TSR_SIZED(tsr_depth_maps)
 TSR_API void tsr_depth_maps_destroy(tsr_depth_maps *maps); /* its volumes; NULL is fine */
 
 /* Depth along the rays of `camera` from `count` views, two at least; NULL: the camera in the middle of all (tsr_camera_middle). `options` may be NULL. RETURNS NEW
@@ -125,7 +122,7 @@ typedef struct tsr_stereo_match_options {
     size_t struct_size;
     int32_t channels;            /* of both images: 1, 3 or 4; 0 = 1 */
     int32_t first, disparities;  /* first to first + disparities - 1 pixels are tried; disparities 0 = 64, at most 512; first may be negative */
-    int32_t paths;               /* 4 or 8; 0 = 4 */
+    int32_t paths;               /* 3 (left, right, above: least memory on a CPU), 4 or 8; 0 = 4 */
     int32_t p1, p2;              /* penalties, 1 to 64 and p1 to 127; 0 = 10, 80; p2 is less where the picture has an edge */
     int32_t uniqueness;          /* per cent by which the best must beat all but its neighbours, 0 to 99; 0 = 5; -1 = not asked */
     int32_t consistency;         /* pixels by which both pictures' disparities may differ; 0 = 1; -1 = not asked */
@@ -133,10 +130,7 @@ typedef struct tsr_stereo_match_options {
     int32_t reduce;              /* 2, 4 or 8: match pictures reduced by it (cheaper by its cube), disparities in pixels of the full ones; 0 = 1 */
     tsr_progress progress;
 } tsr_stereo_match_options;
-#define TSR_STEREO_MATCH_OPTIONS                        \
-    {                                                   \
-        .struct_size = sizeof(tsr_stereo_match_options) \
-    }
+#define TSR_STEREO_MATCH_OPTIONS TSR_SIZED(tsr_stereo_match_options)
 
 /* Disparities of the left of two rectified pictures of one size (u8, [height][width][channels], on the context's device): the pixel x of the left is seen at
  * x - disparity in the right. *disparity: f32 [height][width], NAN where not valid (fill: none). *valid (NULL: not wanted): u8, 1 where both pictures agree and no

@@ -53,7 +53,7 @@ typedef struct tsr_points_shape {
     int32_t components;      /* of the surface, */
     int32_t genus;           /* and the sum of their genera; -1 where it depends on the resolution */
 } tsr_points_shape;
-TSR_API int tsr_points_shape_at(int32_t index, tsr_points_shape *shape); /* index 0, 1, ... until it returns 0 */
+TSR_API const tsr_points_shape *tsr_points_shape_at(int32_t index); /* index 0, 1, ... until it returns NULL. RETURNS VIEW, static */
 
 typedef struct tsr_points_options {
     size_t struct_size;
@@ -67,7 +67,7 @@ typedef struct tsr_points_options {
     int normals;          /* != 0: with the exact outward normals (of outliers: 0) */
     tsr_progress progress;
 } tsr_points_options;
-#define TSR_POINTS_OPTIONS { .struct_size = sizeof(tsr_points_options) }
+#define TSR_POINTS_OPTIONS TSR_SIZED(tsr_points_options)
 /* TSR_ERROR_ARGUMENT for an unknown name (the message lists the names) or an option out of range. RETURNS NEW host points. */
 TSR_API tsr_status tsr_points_make(const char *name, const tsr_points_options *options, tsr_points **points) TSR_CHECKED;
 /* Signed distance of world positions from the exact surface of a shape, negative inside, float64; for shapes without a closed form (displaced sphere)

@@ -26,7 +26,7 @@ enum { TSR_RECONSTRUCT_LEVELS = 22 };
  * its half width. */
 typedef struct tsr_reconstruct_level {
     int32_t level;              /* 2^level voxels per axis */
-    int32_t converged;          /* 0: stopped at max_steps */
+    int converged;              /* 0: stopped at max_steps */
     int64_t steps, tiles, active_voxels;
     double voxel;               /* world units */
     double seconds;             /* of this level, everything */
@@ -76,16 +76,17 @@ typedef struct tsr_reconstruct_options {
      * or, where the points are sparser than that resolves, within the side of cells that hold 8 points on average. 0 = 3, judged by what lies
      * round the point: those whose nearest 12 others lie in a sheet with them are samples of a sparse part and stay, and where the outliers are so
      * dense that chance brings 3 of them together more others are asked for (up to 16); where three quarters of the points have 24 others within
-     * 4, 2 or 1 voxels, near is that if more than a fiftieth of the points is left out by it. None is left out if it were more than half. The grid
+     * 4, 2 or 1 voxels, near is that if more than a fiftieth of the points is left out by it. If more than half were left out, all are kept. The grid
      * is that round the others if its side is less than three quarters of that round all. */
     int32_t min_neighbours;
 } tsr_reconstruct_options;
-#define TSR_RECONSTRUCT_OPTIONS { .struct_size = sizeof(tsr_reconstruct_options) }
+#define TSR_RECONSTRUCT_OPTIONS TSR_SIZED(tsr_reconstruct_options)
 
 typedef struct tsr_reconstruct_report {
+    size_t struct_size;
     tsr_reconstruct_level level[TSR_RECONSTRUCT_LEVELS];
     int32_t levels;
-    int32_t flat;               /* != 0: the points lie in a plane, on a line or in one place: the box was widened */
+    int flat;                   /* != 0: the points lie in a plane, on a line or in one place: the box was widened */
     int64_t points, leaves, nodes, tree_bytes; /* points: without those left out */
     double tree_seconds, seconds; /* seconds: all, without reading the points */
     double side;                /* of the grid, world units */
@@ -94,6 +95,7 @@ typedef struct tsr_reconstruct_report {
     int32_t refused;            /* groups of thin parts that were not put back at the end: they would have made other pieces, cavities or handles */
     int32_t crowded;            /* levels (the end of the last is one more) at which nothing was put back for want of memory */
 } tsr_reconstruct_report;
+#define TSR_RECONSTRUCT_REPORT TSR_SIZED(tsr_reconstruct_report)
 
 /* BORROWS points, which lie on the context's device. RETURNS NEW list on that device, phi < 0 inside, in world coordinates:
  * tsr_surface_extract_tiles makes the mesh. `report` may be NULL.
@@ -105,14 +107,16 @@ TSR_API tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *point
 
 /* What a run would take, without running it: the octree is built (its cost is small) and its occupied cells give the tiles of each level. */
 typedef struct tsr_reconstruct_plan {
+    size_t struct_size;
     struct { int32_t level; int64_t occupied, tiles, bytes; } level[TSR_RECONSTRUCT_LEVELS];
     int32_t levels;
     int64_t tree_bytes, build_bytes; /* kept; needed while it is built */
     int64_t peak_bytes;              /* device memory, everything but the second list of a level that puts back what was missed */
     double seconds;                  /* from the measured speed of the potential on a sample of the finest cells; without the level-set steps */
-    int32_t flat;                    /* these three as in tsr_reconstruct_report */
+    int flat;                        /* these three as in tsr_reconstruct_report */
     int64_t points, lone;
 } tsr_reconstruct_plan;
+#define TSR_RECONSTRUCT_PLAN TSR_SIZED(tsr_reconstruct_plan)
 TSR_API tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options,
                                             tsr_reconstruct_plan *plan) TSR_CHECKED;
 
@@ -128,7 +132,7 @@ typedef struct tsr_particles_options {
     int64_t memory_limit;       /* bytes of the tiles, and of the search for them before; 0 = what the device has */
     tsr_progress progress;
 } tsr_particles_options;
-#define TSR_PARTICLES_OPTIONS { .struct_size = sizeof(tsr_particles_options) }
+#define TSR_PARTICLES_OPTIONS TSR_SIZED(tsr_particles_options)
 
 /* Surface of a fluid or granular body from its particles: the union of their balls as level set, then smoothed by curvature flow. BORROWS points on the
  * context's device. RETURNS NEW list. Source: docs/theory/reconstruction.md 9.

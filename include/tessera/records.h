@@ -67,11 +67,13 @@ TSR_API tsr_status tsr_records_tracker_create(tsr_context *context, double isova
 TSR_API void tsr_records_tracker_destroy(tsr_records_tracker **tracker);
 
 typedef struct tsr_records_update_report {
+    size_t struct_size;
     int64_t tiles, changed, renewed; /* stored; found to be new or different; whose records were made anew: these and those beside them */
     int64_t records;                 /* of the surface: without gaps */
     int64_t bytes;                   /* device memory: 15 a place of the pool (a tile has up to 15 to spare, a quarter more for growth), 31 a tile of
                                       * the room of the list */
 } tsr_records_update_report;
+#define TSR_RECORDS_UPDATE_REPORT TSR_SIZED(tsr_records_update_report)
 
 /* The records of the list as it is now. *records is a VIEW that belongs to the tracker, valid until its next call; it may be drawn, downloaded, made a mesh
  * and set in a scene as any other. They are those that tsr_records_extract would make, bit for bit, but in another order (that of the pool, the same on

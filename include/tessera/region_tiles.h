@@ -29,9 +29,9 @@ typedef struct tsr_region_merge_info {
     int64_t tiles, leaves, nodes; /* those added: before full ones merge and without what lies above them */
     int64_t bytes;                /* host memory */
 } tsr_region_merge_info;
-TSR_API tsr_region_merge_info tsr_region_merge_describe(const tsr_region_merge *merge);
+TSR_API const tsr_region_merge_info *tsr_region_merge_describe(const tsr_region_merge *merge);
 /* The tree of the volume of `size` voxels that begins at tile `first`: all tiles added must lie within. More may be added later, on any side, and the tree
- * be made again: tiles stay as they are. `values` (may be NULL): leaves x channels x 1 as tessera/region_file.h takes them, of leaves across several
+ * be made again: tiles stay as they are. `values` (may be NULL): leaves x channels x 1 as tsr_region_tree_write takes them, of leaves across several
  * tiles the mean of theirs in float64. NULL geometry: unit voxels. TSR_ERROR_CAPACITY for 2^31 leaves or more. RETURNS NEW, host memory. */
 TSR_API tsr_status tsr_region_merge_tree(const tsr_region_merge *merge, const int64_t first[3], tsr_size3 size, const tsr_geometry *geometry,
                                          tsr_region_tree **tree, tsr_volume **values) TSR_CHECKED;
@@ -42,7 +42,7 @@ typedef struct tsr_region_tiling {
     int means;               /* != 0: `values` are the means of the channels (none with nodes_only) */
     tsr_progress progress;
 } tsr_region_tiling;
-#define TSR_REGION_TILING { .struct_size = sizeof(tsr_region_tiling) }
+#define TSR_REGION_TILING TSR_SIZED(tsr_region_tiling)
 
 /* tsr_region_tree_make tile by tile: the channels lie on the host (files of volumes are mapped, tessera/io.h: they may be larger than all memory), one tile
  * and one voxel around it at a time goes to the context's device. BORROWS. `values` may be NULL. RETURNS NEW host tree, TSR_ERROR_CANCELLED. */

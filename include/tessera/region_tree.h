@@ -10,6 +10,7 @@
 #ifndef TESSERA_REGION_TREE_H
 #define TESSERA_REGION_TREE_H
 
+#include "tessera/io.h"
 #include "tessera/pyramid.h"
 
 #ifdef __cplusplus
@@ -54,7 +55,7 @@ typedef struct tsr_region_options {
     int gradient;            /* != 0: DEVIATION, SPREAD and VARIANCE compare not the values of the one channel but its differences along the axes (to the next voxel,
                               * at the upper border from the one before): what merges is linear. Source: docs/theory/regions.md 2 */
 } tsr_region_options;
-#define TSR_REGION_OPTIONS { .struct_size = sizeof(tsr_region_options) }
+#define TSR_REGION_OPTIONS TSR_SIZED(tsr_region_options)
 
 typedef struct tsr_region_pyramid tsr_region_pyramid;
 
@@ -72,6 +73,7 @@ TSR_API tsr_status tsr_region_pyramid_build_part(tsr_region_pyramid *pyramid, co
 
 typedef enum tsr_region_root { TSR_REGION_EMPTY = 0, TSR_REGION_LEAF, TSR_REGION_NODE } tsr_region_root;
 typedef struct tsr_region_info {
+    size_t struct_size;
     tsr_size3 size;
     int32_t dimensions;      /* 2 or 3 */
     int32_t top;             /* level of the root: the least with 2^top >= every extent */
@@ -81,6 +83,7 @@ typedef struct tsr_region_info {
     int32_t nodes_only;      /* no list of leaves */
     int32_t cap;             /* levels that a table replaces: tsr_region_tree_cap */
 } tsr_region_info;
+#define TSR_REGION_INFO TSR_SIZED(tsr_region_info)
 TSR_API tsr_status tsr_region_pyramid_describe(const tsr_region_pyramid *pyramid, tsr_region_info *info) TSR_CHECKED; /* waits */
 
 typedef struct tsr_region_tree tsr_region_tree;
@@ -103,12 +106,12 @@ TSR_API tsr_status tsr_region_tree_make(tsr_context *context, const tsr_volume *
 TSR_API tsr_status tsr_region_tree_from_keys(tsr_context *context, const uint64_t *keys, int64_t count, tsr_size3 size, int32_t dimensions,
                                              const tsr_geometry *geometry, tsr_region_tree **tree) TSR_CHECKED;
 /* The leaves of levels `least` to `most` alone (both inclusive): objects of a size and above, or the fine detail alone; what is left out is
- * empty. `values` (may be NULL) as tessera/region_file.h takes them, host; those of the leaves that stay in *filtered_values (RETURNS NEW, host; NULL without
+ * empty. `values` (may be NULL) as tsr_region_tree_write takes them, host; those of the leaves that stay in *filtered_values (RETURNS NEW, host; NULL without
  * leaves). Host work, linear. RETURNS NEW, where `tree` lies. TSR_ERROR_STATE for a tree of nodes only. Source: docs/theory/regions.md 10. */
 TSR_API tsr_status tsr_region_tree_filter(const tsr_region_tree *tree, int32_t least, int32_t most, const tsr_volume *values,
                                           tsr_region_tree **filtered, tsr_volume **filtered_values) TSR_CHECKED;
 TSR_API void tsr_region_tree_destroy(tsr_region_tree **tree);
-TSR_API tsr_region_info tsr_region_tree_describe(const tsr_region_tree *tree);
+TSR_API const tsr_region_info *tsr_region_tree_describe(const tsr_region_tree *tree);
 TSR_API tsr_status tsr_region_tree_copy(const tsr_region_tree *tree, tsr_context *context, tsr_region_tree **copy) TSR_CHECKED; /* NULL = host; RETURNS NEW */
 
 TSR_API const tsr_geometry *tsr_region_tree_geometry(const tsr_region_tree *tree); /* of the volume; RETURNS VIEW */
@@ -137,6 +140,12 @@ typedef struct tsr_region_span { int64_t leaf; double enter, leave; } tsr_region
 TSR_API tsr_status tsr_region_tree_rays(const tsr_region_tree *tree, const tsr_region_ray *rays, int64_t count, int32_t room, int first_only,
                                         tsr_region_span *spans, int32_t *found) TSR_CHECKED;
 
+/* From the world to the voxel units of positions and rays: voxel (x, y, z) covers [x, x + 1), and its value lies in its middle, so this is
+ * tsr_geometry_to_index plus a half along each axis. */
+TSR_API tsr_status tsr_region_tree_from_world(const tsr_region_tree *tree, tsr_vec3 world, double position[3]) TSR_CHECKED;
+/* The ray of origin + t direction in the world, 0 <= t <= most; the t of its spans are those of the world. */
+TSR_API tsr_status tsr_region_ray_from_world(const tsr_region_tree *tree, tsr_vec3 origin, tsr_vec3 direction, double most, tsr_region_ray *ray) TSR_CHECKED;
+
 /* What a volume ray caster may skip: the longest intervals of t within the volume in which nothing is kept, as `leaf` -1, in order; else as
  * tsr_region_tree_rays. */
 TSR_API tsr_status tsr_region_tree_gaps(const tsr_region_tree *tree, const tsr_region_ray *rays, int64_t count, int32_t room, tsr_region_span *spans,
@@ -152,6 +161,109 @@ typedef struct tsr_region_statistics { double mean, variance, least, most; } tsr
 TSR_API tsr_status tsr_region_tree_statistics(const tsr_region_tree *tree, const tsr_volume *volume, tsr_region_statistics *statistics) TSR_CHECKED;
 /* Volume of the tree's size: `values[leaf]` (NULL: 1) in the leaves, `background` elsewhere, f32, or i32 and u8 (values rounded and saturated). RETURNS NEW. */
 TSR_API tsr_status tsr_region_tree_paint(const tsr_region_tree *tree, tsr_dtype dtype, const float *values, float background, tsr_volume **volume) TSR_CHECKED;
+
+/* ---- graded trees -------------------------------------------------------------------------------------------------------------------- */
+
+/* Graded (2:1 balanced) quadtrees and octrees: leaves that touch differ by one level at most, which solvers, interpolation across
+ * leaves and meshes of leaves want. */
+
+/* Which leaves touch: by a face (quadtrees: an edge), by an edge too, or by a corner too (quadtrees: EDGES and CORNERS are the same). */
+typedef enum tsr_region_touch { TSR_REGION_TOUCH_FACES = 0, TSR_REGION_TOUCH_EDGES, TSR_REGION_TOUCH_CORNERS } tsr_region_touch;
+
+typedef struct tsr_region_grading {
+    size_t struct_size;
+    tsr_region_touch touch;
+    tsr_progress progress;
+} tsr_region_grading;
+#define TSR_REGION_GRADING TSR_SIZED(tsr_region_grading)
+
+/* The tree with the fewest leaves that covers what `tree` covers, into whose leaves all of `tree` can be split, and in which leaves that touch differ by at
+ * most one level. There is one. Empty space stays empty and asks for nothing. `tree` (BORROWS) lies on the host or on a device, its lists travel to the host,
+ * where the work is done, and *graded (RETURNS NEW) lies where `tree` does, without a cap; it waits for the queue. `values` (BORROWS, may be NULL): leaves x
+ * channels x 1, float32, on the host, as tsr_region_tree_write takes them; a part of a leaf has its values, in *graded_values (RETURNS NEW, host; NULL if
+ * `values` is). `grading` NULL: by faces. Exact class. Cost: leaves x neighbours x levels.
+ * TSR_ERROR_ARGUMENT: values of another shape; TSR_ERROR_CAPACITY: 2^31 leaves or nodes and more; TSR_ERROR_CANCELLED; TSR_ERROR_MEMORY.
+ * Source: docs/theory/regions.md 10; ripples from the finest leaves up: Sundar, Sampath and Biros, Bottom-up construction and 2:1
+ * balance refinement of linear octrees in parallel, SIAM J. Sci. Comput. 30 (2008). */
+TSR_API tsr_status tsr_region_tree_grade(const tsr_region_tree *tree, const tsr_region_grading *grading, const tsr_volume *values,
+                                         tsr_region_tree **graded, tsr_volume **graded_values) TSR_CHECKED;
+
+/* ---- connected parts ----------------------------------------------------------------------------------------------------------------- */
+
+/* The connected parts of what a quadtree or octree holds, found among its leaves: far fewer than voxels. Two leaves touch
+ * where they share a part of a face: each looks for the leaf beside it that is as large or larger, by a point query; smaller ones look themselves.
+ * Exact class: the same on every backend. Source: docs/theory/regions.md 10 (leaf neighbours). */
+
+/* neighbours[leaf][2 axis + side] (4 or 6 each): the leaf across the lower (0) or upper (1) face if it is as large or larger, else -1: smaller leaves,
+ * nothing kept, or the end of the volume. Device memory; does not wait. O(top) each. */
+TSR_API tsr_status tsr_region_tree_neighbours(const tsr_region_tree *tree, int32_t *neighbours) TSR_CHECKED;
+
+typedef struct tsr_region_component {
+    int64_t leaves, voxels;
+    int64_t lower[3], upper[3]; /* box of voxels, half-open */
+    double centre[3];           /* mean index of its voxels */
+    double mean;                /* of `values` over its voxels; 0 without */
+} tsr_region_component;
+
+typedef struct tsr_region_components tsr_region_components;
+/* Of a tree with leaves, on a context. Leaves that touch belong together, with `equal` != 0 only those of equal `values` (labels; NaN equals nothing).
+ * `values`: host memory, one per leaf; NULL: none. Waits; linear time in the leaves beside the queries. RETURNS NEW, host memory. */
+TSR_API tsr_status tsr_region_components_create(const tsr_region_tree *tree, const float *values, int equal,
+                                                tsr_region_components **components) TSR_CHECKED;
+TSR_API void tsr_region_components_destroy(tsr_region_components **components);
+TSR_API int64_t tsr_region_components_count(const tsr_region_components *components);
+/* The component of every leaf, [leaves], from 0. RETURNS VIEW. */
+TSR_API const int32_t *tsr_region_components_labels(const tsr_region_components *components);
+/* By number: those of most voxels first, of as many the one with the first leaf. RETURNS VIEW. */
+TSR_API const tsr_region_component *tsr_region_components_list(const tsr_region_components *components);
+
+/* ---- runs of voxels ------------------------------------------------------------------------------------------------------------------ */
+
+/* A region tree as runs of voxels along x: run-length encoding of what a compaction found, or of the labels of a segmentation.
+ * Host only. Class: exact. Source: [Ziegler10 9.11] names it; docs/theory/regions.md 10. */
+
+typedef struct tsr_region_run {
+    int64_t start;  /* memory index of its first voxel, (z ny + y) nx + x */
+    int64_t length; /* voxels, all in one row */
+    int64_t leaf;   /* of its first voxel */
+} tsr_region_run;
+
+/* The longest runs of voxels that lie in leaves, ascending by start; two that touch within a row are one unless `values` (one per leaf; NULL: none) differ
+ * across the border. BORROWS a host tree with a list of leaves. Time and memory: rows of leaves. RETURNS NEW array, for tsr_region_runs_destroy. */
+TSR_API tsr_status tsr_region_runs(const tsr_region_tree *tree, const float *values, tsr_region_run **runs, int64_t *count) TSR_CHECKED;
+TSR_API void tsr_region_runs_destroy(tsr_region_run **runs);
+
+/* ---- batches of work ----------------------------------------------------------------------------------------------------------------- */
+
+/* The leaves of a region tree as batches of work: the most important first, until a budget is spent. Rendering on demand: a
+ * map says how much each pixel matters (saliency), a tree of the pixels that matter at all (TSR_REGION_CLASSES of a range) turns them into few squares,
+ * and the costly renderer runs once per square. Host only. Class: exact. Source: [Ziegler10 8.7.2], docs/theory/regions.md 10. */
+
+typedef struct tsr_region_batch {
+    int64_t leaf;   /* number in the tree's list */
+    float saliency; /* of the leaf */
+    int64_t work;   /* pixels (voxels) of this batch and all before it */
+} tsr_region_batch;
+
+/* batches[leaves]: by descending saliency, larger ones first among equals, then in the order of the tree. `saliency` has a number per leaf, as
+ * tsr_region_tree_means gives them; BORROWS all; the tree must live on the host. TSR_ERROR_ARGUMENT for NaN. O(n log n). */
+TSR_API tsr_status tsr_region_batches(const tsr_region_tree *tree, const float *saliency, tsr_region_batch *batches) TSR_CHECKED;
+/* How many of the first batches cost at most `budget` pixels together. */
+TSR_API int64_t tsr_region_batches_within(const tsr_region_batch *batches, int64_t count, int64_t budget);
+
+/* ---- files --------------------------------------------------------------------------------------------------------------------------- */
+
+/* Region trees in files, .rgt and .rgt.gz (docs/formats/rgt.md): 2 bits per child of a node, depth first, and values of the
+ * leaves. Keys, references and sizes follow from these bits: the tree comes back bit for bit. Source: docs/theory/regions.md 11. */
+
+/* BORROWS a host tree and `values`, a host f32 volume of leaves x channels x 1 (NULL: none; at most 64 channels). The file is written beside the
+ * target and renamed; a path in .gz is packed. Linear time. */
+TSR_API tsr_status tsr_region_tree_write(const tsr_region_tree *tree, const tsr_volume *values, const char *path, const tsr_write_options *options) TSR_CHECKED;
+/* RETURNS NEW host tree and values (*values is NULL if the file has none; `values` NULL: left out). TSR_ERROR_FORMAT names the field or the node of a
+ * damaged file; nothing larger than the file allows is allocated. */
+TSR_API tsr_status tsr_region_tree_read(const char *path, const tsr_read_options *options, tsr_region_tree **tree, tsr_volume **values) TSR_CHECKED;
+/* 1 if the file begins as a region tree does (a gzip wrapper taken off), whatever its name; 0 otherwise, also where it cannot be read. */
+TSR_API int tsr_region_file_recognise(const char *path);
 
 #ifdef __cplusplus
 }

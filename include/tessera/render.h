@@ -33,13 +33,13 @@ typedef enum tsr_view { TSR_VIEW_ANTERIOR = 0, TSR_VIEW_POSTERIOR, TSR_VIEW_LEFT
 
 /* A camera at an angle, fitted to the bounds: azimuth 0 = from the front, 90 = from the patient's left, elevation 90 = from above (degrees).
  * `aspect` = width / height of the picture. TSR_ERROR_ARGUMENT for empty or not finite bounds. */
-TSR_API tsr_status tsr_camera_orbit(const tsr_bounds *bounds, tsr_space space, double azimuth, double elevation, tsr_projection projection,
+TSR_API tsr_status tsr_camera_orbit(const tsr_box *bounds, tsr_space space, double azimuth, double elevation, tsr_projection projection,
                                     double aspect, tsr_camera *camera) TSR_CHECKED;
-TSR_API tsr_status tsr_camera_named(const tsr_bounds *bounds, tsr_space space, tsr_view view, tsr_projection projection, double aspect,
+TSR_API tsr_status tsr_camera_named(const tsr_box *bounds, tsr_space space, tsr_view view, tsr_projection projection, double aspect,
                                     tsr_camera *camera) TSR_CHECKED;
 /* Keeps the direction of view and moves the eye (and sets fov 30 if 0, height) so that the middle of the bounds lies in the middle of the picture and the
  * bounds fill it with a margin of 4 %. */
-TSR_API tsr_status tsr_camera_fit(tsr_camera *camera, const tsr_bounds *bounds, double aspect) TSR_CHECKED;
+TSR_API tsr_status tsr_camera_fit(tsr_camera *camera, const tsr_box *bounds, double aspect) TSR_CHECKED;
 /* "anterior", "posterior", "left", "right", "superior", "inferior" (also front, back, top, bottom). */
 TSR_API tsr_status tsr_view_parse(const char *name, tsr_view *view) TSR_CHECKED;
 
@@ -87,9 +87,10 @@ TSR_API tsr_status tsr_scene_set_surface_mesh(tsr_scene *scene, const tsr_mesh *
 TSR_API void tsr_scene_clear_surface(tsr_scene *scene);
 
 typedef struct tsr_scene_info {
-    int32_t has_volume, has_surface;
-    tsr_bounds bounds;           /* of everything */
-    tsr_bounds surface_bounds;   /* of the bricks, tiles or triangles that hold the surface; = bounds if there is none */
+    size_t struct_size;
+    int has_volume, has_surface;
+    tsr_box bounds;              /* of everything */
+    tsr_box surface_bounds;      /* of the bricks, tiles or triangles that hold the surface; = bounds if there is none */
     tsr_space space;
     double spacing;              /* smallest voxel spacing: the unit of `step` and of the opacity scale */
     double minimum, maximum;     /* of the source volume, NaN and infinite voxels left out */
@@ -97,6 +98,7 @@ typedef struct tsr_scene_info {
     int64_t nan_voxels;          /* in the source volume */
     int64_t device_bytes;
 } tsr_scene_info;
+#define TSR_SCENE_INFO TSR_SIZED(tsr_scene_info)
 TSR_API tsr_status tsr_scene_describe(const tsr_scene *scene, tsr_scene_info *info) TSR_CHECKED;
 
 /* ---- transfer functions -------------------------------------------------------------------------------------------------------- */
@@ -237,7 +239,7 @@ typedef struct tsr_render_options {
     tsr_progress progress;
     uint32_t given; /* bits of tsr_given */
 } tsr_render_options;
-#define TSR_RENDER_OPTIONS { .struct_size = sizeof(tsr_render_options) }
+#define TSR_RENDER_OPTIONS TSR_SIZED(tsr_render_options)
 
 /* Draws the scene into the picture (same context). Asynchronous on a GPU. `options` may be NULL. TSR_ERROR_STATE if the scene lacks what the
  * mode needs, TSR_ERROR_CANCELLED if `progress` says so. An eye inside the scene is fine; a perspective eye farther than 10^4 scene radii is an error
@@ -260,7 +262,7 @@ typedef struct tsr_stack {
     tsr_geometry geometry;
     double window_low, window_high; /* grey window: light, and the function where the options have none; both 0 = the points of the function */
 } tsr_stack;
-#define TSR_STACK { .struct_size = sizeof(tsr_stack) }
+#define TSR_STACK TSR_SIZED(tsr_stack)
 
 /* The picture that tsr_render draws of the volume (mode VOLUME), from slices across the axis that the view mostly follows, front to back, at most 11 at a
  * time: for what is larger than memory, and for tile lists (the transfer function's value is phi) without a dense copy. Of the options: step, jitter,
@@ -294,7 +296,11 @@ typedef struct tsr_slice_options {
     tsr_progress progress;       /* as in tsr_render_options */
     uint32_t given;              /* bits of tsr_given */
 } tsr_slice_options;
+#ifdef __cplusplus
+#define TSR_SLICE_OPTIONS [] { tsr_slice_options tsr_made_ = TSR_SIZED(tsr_slice_options); tsr_made_.axis = 2; tsr_made_.position = (double)NAN; return tsr_made_; }()
+#else
 #define TSR_SLICE_OPTIONS { .struct_size = sizeof(tsr_slice_options), .axis = 2, .position = (double)NAN }
+#endif
 
 /* Draws a slice. Pixels are square. The contour of mesh surfaces is not drawn (TSR_ERROR_UNSUPPORTED with a line width > 0).
  * Asynchronous on a GPU. */
@@ -317,7 +323,7 @@ typedef struct tsr_gallery_options {
     tsr_progress progress;       /* over all six pictures */
     uint32_t given;              /* bits of tsr_given */
 } tsr_gallery_options;
-#define TSR_GALLERY_OPTIONS { .struct_size = sizeof(tsr_gallery_options) }
+#define TSR_GALLERY_OPTIONS TSR_SIZED(tsr_gallery_options)
 
 /* The scene needs a volume and a surface (volume or tiles). `options` may be NULL. The caller calls tsr_gallery_destroy. */
 TSR_API tsr_status tsr_gallery_render(tsr_scene *scene, const tsr_gallery_options *options, tsr_gallery *gallery) TSR_CHECKED;

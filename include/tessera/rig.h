@@ -3,7 +3,8 @@
  * Read and written: "transforms" (transforms.json of Blender and NeRF tools; ours adds what they lack and is the form to keep a rig in), "colmap" and
  * "colmap-text" (folders of binary or text models), "geocast" and "geoscene" (V1 is read, V2 written), "middlebury" (calib.txt of a stereo pair),
  * "par" (one
- * line a camera: image, K, R, t), "opencv" (YAML or XML), "bundler" (bundle.out), "tum" and "kitti" (trajectories: the intrinsics are asked for).
+ * line a camera: image, K, R, t), "opencv" (YAML or XML), "bundler" (bundle.out), "tum" and "kitti" (trajectories: the intrinsics are asked for); read only: "lightfield" (a folder with a
+ * picture for each camera of a grid).
  * Files are recognised by their content; sizes in them are checked before memory is taken. Source: docs/theory/cameras.md, docs/formats/cameras.md.
  * */
 #ifndef TESSERA_RIG_H
@@ -86,12 +87,11 @@ typedef struct tsr_rig_read_options {
     tsr_geocast_matrix geocast_matrix;
     int geocast_half_window; /* != 0: Ortho WindowSize of GeoCast V1 is half of the window */
     tsr_progress progress;
+    double baseline; /* of light fields without parameters: between neighbours of the grid, or what a unit of the places in names is; 0 = 1, below 0: turned round */
+    double focus;    /* likewise: distance of the plane that falls on the same pixels of all pictures; 0: parallel axes */
 } tsr_rig_read_options;
-#define TSR_RIG_READ_OPTIONS                        \
-    {                                               \
-        .struct_size = sizeof(tsr_rig_read_options) \
-    }
-/* `path`: a file, or a folder with a model (COLMAP, also in sparse/0; transforms.json; calib.txt). What had to be assumed is said as remarks
+#define TSR_RIG_READ_OPTIONS TSR_SIZED(tsr_rig_read_options)
+/* `path`: a file, or a folder with a model (COLMAP, also in sparse/0; transforms.json; calib.txt; a light field). What had to be assumed is said as remarks
  * (tsr_remarks_take). RETURNS NEW. */
 TSR_API tsr_status tsr_rig_read(const char *path, const tsr_rig_read_options *options, tsr_rig **rig) TSR_CHECKED;
 /* One file's bytes in a format that is one file: "transforms", "geocast", "geoscene", "middlebury", "par", "opencv", "bundler", "tum", "kitti". A
@@ -108,10 +108,7 @@ typedef struct tsr_rig_write_options {
     int overwrite;
     tsr_progress progress;
 } tsr_rig_write_options;
-#define TSR_RIG_WRITE_OPTIONS                        \
-    {                                                \
-        .struct_size = sizeof(tsr_rig_write_options) \
-    }
+#define TSR_RIG_WRITE_OPTIONS TSR_SIZED(tsr_rig_write_options)
 /* TSR_ERROR_UNSUPPORTED, naming the camera, for one that the format cannot hold (orthographic in COLMAP ...): nothing is written then. What is lost
  * without
  * harm (clip distances, depth images) is said as a remark. */
@@ -138,10 +135,7 @@ typedef struct tsr_rig_layout_options {
     double clip[2];               /* 0 0 = distance / 10, distance x 4 */
     int32_t width, height_pixels; /* 0 = 640, 480 */
 } tsr_rig_layout_options;
-#define TSR_RIG_LAYOUT_OPTIONS                        \
-    {                                                 \
-        .struct_size = sizeof(tsr_rig_layout_options) \
-    }
+#define TSR_RIG_LAYOUT_OPTIONS TSR_SIZED(tsr_rig_layout_options)
 /* z is up; cameras that stand in front look along +y. Names are camera00, camera01, ... RETURNS NEW. */
 TSR_API tsr_status tsr_rig_make(tsr_rig_layout layout, const tsr_rig_layout_options *options, tsr_rig **rig) TSR_CHECKED;
 

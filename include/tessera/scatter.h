@@ -8,7 +8,7 @@
 #ifndef TESSERA_SCATTER_H
 #define TESSERA_SCATTER_H
 
-#include "tessera/segments.h"
+#include "tessera/primitives.h"
 
 #ifdef __cplusplus
 extern "C" {

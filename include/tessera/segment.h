@@ -6,7 +6,8 @@
  *
  * with D = epsilon - |I - target| (grows over grey values within epsilon of the target, shrinks elsewhere) and K the mean curvature (2/R on a
  * sphere). The field lives in a sorted tile list (tessera/tiles.h) and never leaves the device while it moves. Source: [Lefohn04];
- * docs/theory/segmentation.md. Class: exact (the same mask and the same field, bit for bit, on every backend and thread count). */
+ * docs/theory/segmentation.md. Class: exact with the option `exact` (the same mask and the same field, bit for bit, on every backend and thread
+ * count); without it a GPU rounds each step in its own way, the same on every GPU. */
 #ifndef TESSERA_SEGMENT_H
 #define TESSERA_SEGMENT_H
 
@@ -83,7 +84,12 @@ typedef struct tsr_segment_options {
     int32_t key_bits;          /* see tessera/tiles.h */
     int32_t snapshot_limit;    /* > 0: `snapshots` must be 1 to this, also when a script sets it; 0 = no bound. Of programs that replay strangers' scripts */
 } tsr_segment_options;
+#ifdef __cplusplus
+#define TSR_SEGMENT_OPTIONS \
+    [] { tsr_segment_options tsr_made_ = TSR_SIZED(tsr_segment_options); tsr_made_.alpha = 0.5; tsr_made_.data_weight = 1; tsr_made_.rescale_weight = 0.3; return tsr_made_; }()
+#else
 #define TSR_SEGMENT_OPTIONS { .struct_size = sizeof(tsr_segment_options), .alpha = 0.5, .data_weight = 1, .rescale_weight = 0.3 }
+#endif
 
 /* `image`: any element type, finite, on the context's device, at least 2 voxels along each axis; KEEPS it. The index axes must be orthogonal
  * within 1e-3. A target outside the data range is accepted (tsr_segment_report.target_outside). RETURNS NEW without a surface. */
@@ -120,15 +126,13 @@ TSR_API const int64_t *tsr_segmentation_probe_counts(const tsr_segmentation *seg
 
 /* ---- moving it ------------------------------------------------------------------------------------------------------------------------ */
 
-/* Changes a parameter from the next step on: any number among target, epsilon, alpha, data_weight, data_floor, curvature_limit, rescale_weight,
- * gradient, time_step, cfl, force, max_steps, change_tolerance, volume_tolerance, volume_steps, age, time_limit, probe_deviations, smoothing (filters the
- * image anew: linear in its voxels), snapshots; and, as the number of the enumerator or 0 and 1, normalise, rescale, scheme, curvature_half, godunov,
- * exact. */
-TSR_API tsr_status tsr_segmentation_set(tsr_segmentation *segmentation, const char *name, double value) TSR_CHECKED;
-TSR_API tsr_status tsr_segmentation_get(const tsr_segmentation *segmentation, const char *name, double *value) TSR_CHECKED;
-/* All options as they are now: those of the creation, changed by what was set, probed and replayed since. A copy makes another segmentation like this
- * one. RETURNS VIEW, which changes with the segmentation. */
-TSR_API const tsr_segment_options *tsr_segmentation_options(const tsr_segmentation *segmentation);
+/* The options as they are now: those of the creation, changed by what was set, probed and replayed since. Another segmentation created with them is like
+ * this one. Begin with TSR_SEGMENT_OPTIONS. */
+TSR_API tsr_status tsr_segmentation_get_options(const tsr_segmentation *segmentation, tsr_segment_options *options) TSR_CHECKED;
+/* Takes other options from the next step on: read them, change what is to change, give them back. A change of smoothing filters the image anew (linear in its
+ * voxels). What the image and the list were made ready for at the creation stays as it was: window, band, terms, tile_edge, tile_index, tile_capacity,
+ * memory_limit, key_bits and snapshot_limit (else TSR_ERROR_ARGUMENT; a refused call changes nothing). */
+TSR_API tsr_status tsr_segmentation_set_options(tsr_segmentation *segmentation, const tsr_segment_options *options) TSR_CHECKED;
 
 typedef enum tsr_stop {
     TSR_STOP_NONE = 0, TSR_STOP_STEPS, TSR_STOP_CHANGE, TSR_STOP_VOLUME, TSR_STOP_AGE, TSR_STOP_TIME, TSR_STOP_EMPTY
@@ -136,6 +140,7 @@ typedef enum tsr_stop {
 TSR_API const char *tsr_stop_name(tsr_stop stop);
 
 typedef struct tsr_segment_report {
+    size_t struct_size;
     int64_t steps, total_steps;   /* of this run, since creation */
     int64_t tiles, active_voxels, inside_voxels;
     double volume;                /* of the inside, cubic world units: voxels with phi < 0 */
@@ -146,6 +151,7 @@ typedef struct tsr_segment_report {
     int target_outside;           /* the target is outside the range of the image */
     tsr_stop stop;                /* the rule that ended the run */
 } tsr_segment_report;
+#define TSR_SEGMENT_REPORT TSR_SIZED(tsr_segment_report)
 
 /* Steps until a rule fires. The device is asked for its state every 32 steps (so CHANGE, VOLUME, AGE, TIME, EMPTY act at multiples of it). On any
  * failure, cancellation included, the surface is that of the last completed step. TSR_ERROR_STATE without a surface. `progress`, `report` may be NULL. */
@@ -179,7 +185,8 @@ TSR_API tsr_status tsr_segmentation_total_speed_box(tsr_segmentation *segmentati
 /* One command a line, '#' starts a comment:
  *     sphere X Y Z R | paint X Y Z R [X2 Y2 Z2] | erase X Y Z R [X2 Y2 Z2] | probe X Y Z [R] | probe-undo | probe-reset | set NAME VALUE |
  *     step N | run | snapshot | undo | redo | stop
- * `name` appears in messages (NAME:LINE: ...). Stops at the first error; what was done before stays. */
+ * `set` changes one option that is a number (of a choice the number of the enumerator, 0 or 1 of a switch) of those that tsr_segmentation_set_options
+ * takes. `name` appears in messages (NAME:LINE: ...). Stops at the first error; what was done before stays. */
 TSR_API tsr_status tsr_segmentation_script(tsr_segmentation *segmentation, const char *text, const char *name, const tsr_progress *progress,
                                            tsr_segment_report *report) TSR_CHECKED;
 /* Everything that was done so far as a script that repeats it exactly (runs as the number of steps they took, runs that follow one another as one),

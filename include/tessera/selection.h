@@ -14,10 +14,6 @@
 extern "C" {
 #endif
 
-typedef struct tsr_box {
-    tsr_vec3 lower, upper;
-} tsr_box; /* an axis-aligned box; the values sit in it if lower <= index * spacing <= upper */
-
 typedef enum tsr_selection_kind {
     TSR_SELECTION_BOX = 0, /* box */
     TSR_SELECTION_OBOX,    /* oriented: centre, half extents, turn */
@@ -42,10 +38,7 @@ typedef struct tsr_selection {
     tsr_vec3 direction; /* LASSO: of view, for a parallel (orthographic) projection; zero: perspective, from `eye`. HALF: see there. Any length */
     tsr_vec3 eye;       /* LASSO in perspective: all corners lie within 87 degrees of their mean direction; nothing behind the eye is selected */
 } tsr_selection;
-#define TSR_SELECTION                        \
-    {                                        \
-        .struct_size = sizeof(tsr_selection) \
-    }
+#define TSR_SELECTION TSR_SIZED(tsr_selection)
 
 TSR_API const char *tsr_selection_name(tsr_selection_kind kind); /* "box", "obox", "ball", "stroke", "lasso", "half"; NULL beyond the last */
 TSR_API tsr_status tsr_selection_parse(const char *name, tsr_selection_kind *kind) TSR_CHECKED;

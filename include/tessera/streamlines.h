@@ -58,7 +58,7 @@ typedef struct tsr_streamline_options {
     double min_speed;   /* as a share of the largest speed; 0: 1e-6 */
     tsr_progress progress;
 } tsr_streamline_options;
-#define TSR_STREAMLINE_OPTIONS { .struct_size = sizeof(tsr_streamline_options) }
+#define TSR_STREAMLINE_OPTIONS TSR_SIZED(tsr_streamline_options)
 
 /* Lines through `count` seeds (host, world coordinates, [count][3]). Line i belongs to seed i: its backward half, from the far end, then the seed, then the
  * forward half. Waits. RETURNS NEW. */
@@ -123,7 +123,7 @@ typedef struct tsr_tube_options {
     double lower, upper; /* both 0: the least and the largest value */
     int by_direction;   /* colours by |direction| in red, green and blue instead */
 } tsr_tube_options;
-#define TSR_TUBE_OPTIONS { .struct_size = sizeof(tsr_tube_options) }
+#define TSR_TUBE_OPTIONS TSR_SIZED(tsr_tube_options)
 /* Triangles around the lines: a ring for each point in a rotation-minimising frame (double reflection, Wang et al. 2008), 2 sides (points - 1) triangles a
  * line (with caps 2 (sides - 2) more), outward normals. Lines of one point make nothing. `field` as for attributes: gives tangents and colours; NULL: tangents
  * are chords. RETURNS NEW on the lines' device. TSR_ERROR_CAPACITY above 2^32 - 1 vertices. */
@@ -151,15 +151,15 @@ typedef struct tsr_seed_options {
     double radius;
     uint64_t seed;       /* BALL, RANDOM */
 } tsr_seed_options;
-#define TSR_SEED_OPTIONS { .struct_size = sizeof(tsr_seed_options) }
-/* Seeds in world coordinates, [*count][3], host. RETURNS NEW: free with tsr_seeds_free. Class exact but for SPHERE (sine and cosine of the C library). */
+#define TSR_SEED_OPTIONS TSR_SIZED(tsr_seed_options)
+/* Seeds in world coordinates, [*count][3], host. RETURNS NEW: free with tsr_seeds_destroy. Class exact but for SPHERE (sine and cosine of the C library). */
 TSR_API tsr_status tsr_seeds_make(const tsr_vector_field *field, const tsr_seed_options *options, double **seeds, int64_t *count) TSR_CHECKED;
-TSR_API void tsr_seeds_free(double **seeds);
+TSR_API void tsr_seeds_destroy(double **seeds);
 
 /* ---- files --------------------------------------------------------------------------------------------------------------------- */
 
-/* Writes the lines with their attributes: .vtk (legacy polydata, binary; `ascii`: text), .ply (vertices and edges), .obj (v and l, no attributes). `values`
- * are host arrays, [attributes][points], by names[attributes]; 0 attributes are fine. */
+/* Writes the lines with their attributes: .vtk (legacy polydata, binary; `ascii`: text), .ply (vertices and edges), .glb (lines, attributes as _NAME), .obj (v and
+ * l, no attributes). `values` are host arrays, [attributes][points], by names[attributes]; 0 attributes are fine. */
 TSR_API tsr_status tsr_streamlines_write(const tsr_streamlines *lines, const char *const *names, const float *const *values, int32_t attributes,
                                          const char *path, const tsr_write_options *options) TSR_CHECKED;
 /* A mesh as legacy VTK polydata (binary; `ascii`: text) with normals and colours: what tsr_mesh_write has no format for. BORROWS a host mesh. */

@@ -60,22 +60,21 @@ typedef struct tsr_surface_options {
     double isovalue;           /* in real values (slope and intercept of the volume applied), finite or infinite, not NaN */
     tsr_surface_inside inside; /* tile lists are level sets: always below */
     tsr_surface_normals normals;
-    int32_t close; /* != 0: as if the volume were surrounded by outside samples: the surface is capped half a voxel beyond
+    int close; /* != 0: as if the volume were surrounded by outside samples: the surface is capped half a voxel beyond
                                     * the border. For tile lists with a domain not supported; an unbounded list needs no cap */
     tsr_surface_ambiguity ambiguity;
-    int32_t midpoints;   /* != 0: vertices in the middle of their edges, whatever the values: blocky, the same triangles */
+    int midpoints;       /* != 0: vertices in the middle of their edges, whatever the values: blocky, the same triangles */
     tsr_surface_nan nan; /* not of a tracker, which looks at the sides alone */
 } tsr_surface_options;
-#define TSR_SURFACE_OPTIONS                        \
-    {                                              \
-        .struct_size = sizeof(tsr_surface_options) \
-    }
+#define TSR_SURFACE_OPTIONS TSR_SIZED(tsr_surface_options)
 
 typedef struct tsr_surface_report {
+    size_t struct_size;
     int64_t cells;        /* cells looked at */
     int64_t not_a_number; /* NaN samples: outside; an edge with an end that is not finite is cut in the middle */
     int64_t work_bytes;   /* device memory used beside volume and mesh, released on return */
 } tsr_surface_report;
+#define TSR_SURFACE_REPORT TSR_SIZED(tsr_surface_report)
 
 /* Extracts the surface of a volume of any element type on the volume's device, which must be the context's. One number pair is read
  * back (the counts), so that the mesh has its exact size: the call waits for the queue once. Linear time. An empty surface is a mesh
@@ -109,10 +108,12 @@ typedef struct tsr_surface_region {
 } tsr_surface_region;
 
 typedef struct tsr_surface_update_report {
+    size_t struct_size;
     int64_t tiles, changed, renewed; /* stored; found to be new or different; whose triangles were made anew: these and some around them */
     int64_t vertices, triangles;     /* of the surface: without the gaps of the mesh */
     int64_t work_bytes;              /* device memory of the tracker, beside the mesh */
 } tsr_surface_update_report;
+#define TSR_SURFACE_UPDATE_REPORT TSR_SIZED(tsr_surface_update_report)
 
 /* The surface of the list as it is now. *mesh is a VIEW that belongs to the tracker, valid until its next call. It has the triangles that
  * tsr_surface_extract_tiles would make, bit for bit, but in another order and with gaps: each tile owns a run of vertices and a run of triangles
@@ -128,7 +129,7 @@ TSR_API tsr_status tsr_surface_update(tsr_surface_tracker *tracker, const tsr_ti
 
 /* Surfaces of several values at once: meshes[k] is what tsr_surface_extract gives for isovalues[k] (options->isovalue is not read), but the volume
  * is read by all of them together, plane by plane on the CPU, and the call waits for the queue once for each value. 1 <= count <= 64;
- * reports, if not NULL, has `count` entries. RETURNS NEW meshes; after a failure all are NULL. */
+ * reports, if not NULL, has `count` entries, the first begun by its macro: the others get its struct_size. RETURNS NEW meshes; after a failure all are NULL. */
 TSR_API tsr_status tsr_surface_extract_several(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options,
                                                const double *isovalues, int32_t count, tsr_mesh **meshes, tsr_surface_report *reports) TSR_CHECKED;
 
@@ -154,10 +155,7 @@ typedef struct tsr_surface_source {
     tsr_status (*planes)(void *user, int64_t begin, int64_t end, void *samples);
     void *user;
 } tsr_surface_source;
-#define TSR_SURFACE_SOURCE                        \
-    {                                             \
-        .struct_size = sizeof(tsr_surface_source) \
-    }
+#define TSR_SURFACE_SOURCE TSR_SIZED(tsr_surface_source)
 
 /* The surface of a source by slabs of `planes` planes (0: as many as fill 64 MiB, at least 8), and three more for neighbours: no more samples than
  * that are in memory, of the host and of the device. The mesh is the one of the whole volume, bit for bit. `close` is not supported.
@@ -169,6 +167,11 @@ TSR_API tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_su
 /* Triangles one by one: vertex n of triangle k becomes vertex 3 k + n, with its normal; what draws or writes triangles without an index wants.
  * The mesh must live on the context's device. TSR_ERROR_UNSUPPORTED: more than 2^32 - 1 vertices. Class: exact. RETURNS NEW. */
 TSR_API tsr_status tsr_surface_unindex(tsr_context *context, const tsr_mesh *mesh, tsr_mesh **unindexed) TSR_CHECKED;
+
+/* A surface through samples that lie on the isovalue has triangles without area: corners in one place. These corners become one, and such triangles go; what only
+ * touches (corners in one place that no such triangle joins) stays apart, unlike by tsr_mesh_weld. *contracted is NULL where there is nothing to do. BORROWS a host
+ * mesh; keeps normals, colours and parts. Linear time. RETURNS NEW. */
+TSR_API tsr_status tsr_surface_contract(const tsr_mesh *mesh, tsr_mesh **contracted) TSR_CHECKED;
 
 /* Ways to triangles without an index that never make an indexed mesh: how an output finds its cell. All give the same mesh, that of tsr_surface_unindex.
  * With few triangles to many cells the descents are few, where nearly every cell has some the scan costs no more than the pyramid; the indexed mesh and
@@ -206,10 +209,7 @@ typedef struct tsr_surface_view {
     tsr_vec3 direction;    /* of looking, any length but 0 */
     tsr_vec3 eye;          /* anywhere, also between the triangles */
 } tsr_surface_view;
-#define TSR_SURFACE_VIEW                        \
-    {                                           \
-        .struct_size = sizeof(tsr_surface_view) \
-    }
+#define TSR_SURFACE_VIEW TSR_SIZED(tsr_surface_view)
 
 /* Puts the triangles of a mesh in the order of a view. `geometry` (BORROWS) is that of the volume or tile list from which the mesh was made: a triangle
  * counts to the cell in which its centre lies, and cells go by their distances from the eye along z, y and x of the index, memory order with some axes

@@ -48,7 +48,7 @@ typedef struct tsr_tiles_write_options {
     int32_t meta_count, channel_count;
     tsr_progress progress;
 } tsr_tiles_write_options;
-#define TSR_TILES_WRITE_OPTIONS { .struct_size = sizeof(tsr_tiles_write_options) }
+#define TSR_TILES_WRITE_OPTIONS TSR_SIZED(tsr_tiles_write_options)
 
 /* BORROWS the list, which may live on any device; waits for its queue. Packs chunks on the threads of its context; the bytes do not depend on
  * their number. Path "-" is standard output (format must be given). TSR_ERROR_UNSUPPORTED: what the format cannot hold. */
@@ -70,13 +70,14 @@ typedef struct tsr_tiles_read_options {
     tsr_tiles_extras **extras; /* NULL = not wanted; RETURNS NEW there, also without content */
     tsr_progress progress;
 } tsr_tiles_read_options;
-#define TSR_TILES_READ_OPTIONS { .struct_size = sizeof(tsr_tiles_read_options) }
+#define TSR_TILES_READ_OPTIONS TSR_SIZED(tsr_tiles_read_options)
 
 /* RETURNS NEW list on the context's device. `options` may be NULL. Path "-" is standard input. Errors: TSR_ERROR_IO, _FORMAT, _UNSUPPORTED (a
  * newer version, a grid that is no level set), _MEMORY, _CAPACITY. */
 TSR_API tsr_status tsr_tiles_read(tsr_context *context, const char *path, const tsr_tiles_read_options *options, tsr_tiles **tiles) TSR_CHECKED;
 
 typedef struct tsr_tiles_file_info {
+    size_t struct_size;
     char format[8], name[256];   /* name: of the grid (nvdb) */
     int32_t version[3];          /* of the format */
     int32_t edge, paged;
@@ -91,6 +92,7 @@ typedef struct tsr_tiles_file_info {
     int32_t meta_count, channel_count, grids;
     int64_t active_voxels;       /* as the file says; -1 = it does not */
 } tsr_tiles_file_info;
+#define TSR_TILES_FILE_INFO TSR_SIZED(tsr_tiles_file_info)
 /* Reads the header alone. `extras` may be NULL; channels come without data. */
 TSR_API tsr_status tsr_tiles_file_describe(const char *path, const tsr_tiles_read_options *options, tsr_tiles_file_info *info) TSR_CHECKED;
 

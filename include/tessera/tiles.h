@@ -36,10 +36,7 @@ typedef struct tsr_tiles_options {
     tsr_storage storage;
     int32_t key_bits; /* of the keys of the list: 64, 32, or 0 = 64 (tsr_tiles_set_key_bits) */
 } tsr_tiles_options;
-#define TSR_TILES_OPTIONS                        \
-    {                                            \
-        .struct_size = sizeof(tsr_tiles_options) \
-    }
+#define TSR_TILES_OPTIONS TSR_SIZED(tsr_tiles_options)
 
 /* An empty list (everything outside). COPIES geometry (NULL = unit spacing). The context must outlive it. RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_create(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options,
@@ -73,6 +70,7 @@ TSR_API tsr_status tsr_tiles_store(const tsr_tiles *tiles, tsr_volume *volume) T
 TSR_API tsr_status tsr_tiles_set_key_bits(tsr_tiles *tiles, int32_t bits) TSR_CHECKED;
 
 typedef struct tsr_tiles_info {
+    size_t struct_size;
     int64_t count, capacity; /* tiles stored, tiles there is room for */
     int32_t edge;
     double band;           /* world units */
@@ -82,6 +80,7 @@ typedef struct tsr_tiles_info {
     tsr_storage storage;
     int32_t key_bits; /* 32 or 64 */
 } tsr_tiles_info;
+#define TSR_TILES_INFO TSR_SIZED(tsr_tiles_info)
 TSR_API tsr_status tsr_tiles_describe(const tsr_tiles *tiles, tsr_tiles_info *info) TSR_CHECKED; /* waits for the queue */
 
 TSR_API const tsr_geometry *tsr_tiles_geometry(const tsr_tiles *tiles); /* RETURNS VIEW */
@@ -110,10 +109,7 @@ typedef struct tsr_tiles_sample_options {
     int nearest; /* 0: trilinear between the 8 voxels around; else the nearest voxel (half-way: the larger index) */
     int world;   /* positions are world coordinates, turned into indices in float64; 0: voxel indices */
 } tsr_tiles_sample_options;
-#define TSR_TILES_SAMPLE_OPTIONS                        \
-    {                                                   \
-        .struct_size = sizeof(tsr_tiles_sample_options) \
-    }
+#define TSR_TILES_SAMPLE_OPTIONS TSR_SIZED(tsr_tiles_sample_options)
 
 /* values[i] = the field at positions[i] (x, y, z), anywhere: in space without tiles +-band, beyond a domain the value at its border. A position that
  * is not finite gives NaN. Arrays of `count` are memory of the list's device, BORROWED until the queue is synchronised; `options` may be NULL.
@@ -136,12 +132,51 @@ typedef struct tsr_tiles_contents {
     int background_inside;           /* what an empty list means */
     int keep;
 } tsr_tiles_contents;
-#define TSR_TILES_CONTENTS                        \
-    {                                             \
-        .struct_size = sizeof(tsr_tiles_contents) \
-    }
+#define TSR_TILES_CONTENTS TSR_SIZED(tsr_tiles_contents)
 TSR_API tsr_status tsr_tiles_assemble(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options,
                                       const tsr_tiles_contents *contents, tsr_tiles **tiles) TSR_CHECKED;
+
+/* ---- the width of bands -------------------------------------------------------------------------------------------------------------- */
+
+/* The half width that a narrow band takes when nobody names one. */
+
+/* Half width in world units: `voxels` of the smallest spacing, but at least two of the largest, so that a difference across the surface meets true
+ * distances along every axis (a band below that clamps the neighbours along the coarse axis, and the surface moves), and at most 1000 of the
+ * smallest, the limit of tile lists. Callable from any thread. Source: docs/theory/tiles.md 1 (band >= 1 voxel, 3 with wide schemes). */
+TSR_API double tsr_band_default(tsr_vec3 spacing, double voxels);
+
+/* The spacing that counts for a band over this domain (zero = unbounded): nothing varies along an axis of one voxel, so that it takes the smallest of the
+ * others. Callable from any thread. */
+TSR_API tsr_vec3 tsr_band_spacing(tsr_vec3 spacing, tsr_size3 domain);
+
+/* ---- topology ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Which voxels are there, without values: one bit a voxel in sorted tiles of 8^3. What OpenVDB calls the topology of a grid:
+ * the active set of a level set, its dilation, the region a brush touches. In host memory, where the threads of the context work, or in that of a device.
+ * Source: dilation of a sorted list, docs/theory/tiles.md 5. Class: exact, the same on every device and for any number of threads. */
+
+typedef struct tsr_topology tsr_topology;
+
+/* The active voxels (strictly inside the band, in the domain) of a list on any device; waits for its queue. RETURNS NEW. */
+TSR_API tsr_status tsr_topology_of_tiles(const tsr_tiles *tiles, tsr_topology **topology) TSR_CHECKED;
+/* From parts: COPIES. Tiles in strictly increasing order (z most significant), mask[i][z] bit 8 y + x. Empty tiles are left out. RETURNS NEW. */
+TSR_API tsr_status tsr_topology_create(int64_t count, const int32_t (*coordinates)[3], const uint64_t (*mask)[8], tsr_topology **topology) TSR_CHECKED;
+/* In the memory of the context's device, or of the host (NULL, or a context of the CPU). KEEPS context. RETURNS NEW. */
+TSR_API tsr_status tsr_topology_copy(const tsr_topology *topology, tsr_context *context, tsr_topology **copy) TSR_CHECKED;
+TSR_API void tsr_topology_destroy(tsr_topology **topology);
+
+typedef struct tsr_topology_info { size_t struct_size; int64_t tiles, voxels, bytes; } tsr_topology_info;
+#define TSR_TOPOLOGY_INFO TSR_SIZED(tsr_topology_info)
+TSR_API tsr_status tsr_topology_describe(const tsr_topology *topology, tsr_topology_info *info);
+/* To host memory; both may be NULL; [tiles] each. Waits for the queue of a device. */
+TSR_API tsr_status tsr_topology_download(const tsr_topology *topology, int32_t (*coordinates)[3], uint64_t (*mask)[8]) TSR_CHECKED;
+
+/* All voxels within `steps` steps to a neighbour: faces = 6 neighbours a step, 18 with edges, 26 with corners. Linear in the tiles of the
+ * result, on a device also in the box around its tiles (half a byte for each place; TSR_ERROR_CAPACITY beyond 1.7e10). A set in device memory gives one there, and
+ * the call waits for the number of its tiles; its context must be `context`. TSR_ERROR_ARGUMENT: steps < 0, another number of neighbours, the limits of
+ * the tile coordinates reached, another context. RETURNS NEW. */
+TSR_API tsr_status tsr_topology_dilate(tsr_context *context, const tsr_topology *topology, int32_t steps, int32_t neighbours,
+                                       tsr_topology **dilated) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

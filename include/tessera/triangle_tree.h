@@ -27,7 +27,7 @@ typedef struct tsr_triangle_tree_options {
                             * triangles seen edge-on are missed */
     tsr_progress progress; /* asked once per level */
 } tsr_triangle_tree_options;
-#define TSR_TRIANGLE_TREE_OPTIONS { .struct_size = sizeof(tsr_triangle_tree_options) }
+#define TSR_TRIANGLE_TREE_OPTIONS TSR_SIZED(tsr_triangle_tree_options)
 
 /* The triangles of every leaf, ascending: triangles[starts[leaf]] up to starts[leaf + 1]. Memory of the context's device. */
 typedef struct tsr_triangle_lists {

@@ -46,10 +46,7 @@ typedef struct tsr_unstructured_source {
     int64_t corner_count; /* of all cells */
     tsr_space space;      /* of the coordinates */
 } tsr_unstructured_source;
-#define TSR_UNSTRUCTURED_SOURCE                        \
-    {                                                  \
-        .struct_size = sizeof(tsr_unstructured_source) \
-    }
+#define TSR_UNSTRUCTURED_SOURCE TSR_SIZED(tsr_unstructured_source)
 
 typedef struct tsr_unstructured_info {
     int64_t points, cells; /* with volume */
@@ -68,7 +65,7 @@ TSR_API tsr_status tsr_unstructured_create(tsr_context *context, const tsr_unstr
 TSR_API void tsr_unstructured_destroy(tsr_unstructured **grid);
 /* To another context (NULL: host). RETURNS NEW. */
 TSR_API tsr_status tsr_unstructured_copy(const tsr_unstructured *grid, tsr_context *context, tsr_unstructured **copy) TSR_CHECKED;
-TSR_API tsr_status tsr_unstructured_describe(const tsr_unstructured *grid, tsr_unstructured_info *info) TSR_CHECKED;
+TSR_API const tsr_unstructured_info *tsr_unstructured_describe(const tsr_unstructured *grid); /* RETURNS VIEW */
 /* Other values at the same points: a field that moves. COPIES [points] doubles of host memory; what cells share is kept. */
 TSR_API tsr_status tsr_unstructured_set_values(tsr_unstructured *grid, const double *values) TSR_CHECKED;
 /* The samples of a host volume (every element type, slope and intercept applied) as points, its cells as voxels: marching tetrahedra on a regular grid, which

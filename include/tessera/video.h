@@ -88,10 +88,7 @@ typedef struct tsr_video_read_options {
     const char *ffmpeg;      /* name or path of the program; NULL = environment TESSERA_FFMPEG, else "ffmpeg" */
     tsr_progress progress;   /* reported for every frame; a wait for ffmpeg can be cancelled */
 } tsr_video_read_options;
-#define TSR_VIDEO_READ_OPTIONS                        \
-    {                                                 \
-        .struct_size = sizeof(tsr_video_read_options) \
-    }
+#define TSR_VIDEO_READ_OPTIONS TSR_SIZED(tsr_video_read_options)
 
 typedef struct tsr_video_reader tsr_video_reader;
 
@@ -124,10 +121,7 @@ typedef struct tsr_video_write_options {
     const char *ffmpeg;      /* as in tsr_video_read_options */
     tsr_progress progress;
 } tsr_video_write_options;
-#define TSR_VIDEO_WRITE_OPTIONS                        \
-    {                                                  \
-        .struct_size = sizeof(tsr_video_write_options) \
-    }
+#define TSR_VIDEO_WRITE_OPTIONS TSR_SIZED(tsr_video_write_options)
 
 typedef struct tsr_video_writer tsr_video_writer;
 
@@ -157,12 +151,14 @@ typedef struct tsr_video_quality {
     double ssim;              /* of luma: mean over windows of 8 x 8 samples, 4 apart, of the structural similarity (Wang, Bovik, Sheikh, Simoncelli 2004) with
                                  equal weights, K1 0.01, K2 0.03; of planes below 8 samples one window of all */
 } tsr_video_quality;
-#define TSR_VIDEO_QUALITY { .struct_size = sizeof(tsr_video_quality) }
+#define TSR_VIDEO_QUALITY TSR_SIZED(tsr_video_quality)
 /* BORROWS. TSR_ERROR_ARGUMENT: other formats. */
 TSR_API tsr_status tsr_video_compare(const tsr_video_frame *frame, const tsr_video_frame *reference, tsr_video_quality *quality) TSR_CHECKED;
 
 /* 1 if the path names a film: Y4M by content, a pattern of numbered pictures, or an extension of films (.y4m .mp4 .mkv .avi .webm .mov ...). */
 TSR_API int tsr_video_recognise(const char *path);
+/* The same by the name alone, for outputs: nothing is opened. */
+TSR_API int tsr_video_names_film(const char *path);
 /* Before long work: could a film be written to `path`? Touches no file; does not start ffmpeg. */
 TSR_API tsr_status tsr_video_check_output(const char *path, const tsr_video_write_options *options) TSR_CHECKED;
 /* "420", "422", "444", "411", "mono". */

@@ -50,6 +50,9 @@ typedef enum tsr_connect {
     TSR_CONNECT_THRESHOLD, /* not where the larger depth is more than `ratio` times the smaller */
     TSR_CONNECT_NONE       /* points: squares of `point_size` pixels */
 } tsr_connect;
+/* FRONT: where a view meets a surface from behind it has nothing there. The way from the eye then began in what the camera knows nothing of, so it says
+ * nothing about where matter begins: what TSR_MERGE_CSG and TSR_MERGE_FREESPACE want of cameras that look from elsewhere. Of depths, not of points. */
+typedef enum tsr_faces { TSR_FACES_BOTH = 0, TSR_FACES_FRONT } tsr_faces;
 typedef enum tsr_diagonal { TSR_DIAGONAL_AUTO = 0, TSR_DIAGONAL_FIXED } tsr_diagonal; /* AUTO: the one with the smaller difference of depths */
 
 typedef struct tsr_project_options {
@@ -60,11 +63,9 @@ typedef struct tsr_project_options {
     tsr_diagonal diagonal;
     int keep_far; /* != 0: samples without depth lie on the far plane (wants clip distances): skins run back to it. Else their quads are left out */
     int keep;     /* != 0: the view's content stays, and nearer surfaces go over it */
+    tsr_faces faces;
 } tsr_project_options;
-#define TSR_PROJECT_OPTIONS                        \
-    {                                              \
-        .struct_size = sizeof(tsr_project_options) \
-    }
+#define TSR_PROJECT_OPTIONS TSR_SIZED(tsr_project_options)
 
 /* Draws a projector into the view of a camera, which replaces its content. Quads with a corner on or behind the eye's plane are left out. The
  * camera's clip
@@ -84,10 +85,7 @@ typedef struct tsr_blend_options {
     double feather;       /* pixels from a camera's border over which it fades; 0 = 8; negative: none */
     int background_known; /* MERGE_FREESPACE: 0 = a sample without depth is free space up to infinity; != 0: it says nothing */
 } tsr_blend_options;
-#define TSR_BLEND_OPTIONS                        \
-    {                                            \
-        .struct_size = sizeof(tsr_blend_options) \
-    }
+#define TSR_BLEND_OPTIONS TSR_SIZED(tsr_blend_options)
 
 /* Colours a view anew from the pictures of projectors (1 to TSR_VIEWS_MOST; those with depths only where their own surface is not nearer: a shadow
  * test). Pixels

@@ -58,9 +58,10 @@ typedef struct tsr_voxelize_options {
     tsr_size3 size;               /* tsr_volume_from_mesh only: extents of the volume; zero = the mesh with its band */
     tsr_progress progress;
 } tsr_voxelize_options;
-#define TSR_VOXELIZE_OPTIONS { .struct_size = sizeof(tsr_voxelize_options) }
+#define TSR_VOXELIZE_OPTIONS TSR_SIZED(tsr_voxelize_options)
 
 typedef struct tsr_voxelize_report {
+    size_t struct_size;
     int64_t triangles;            /* of the mesh */
     int64_t degenerate_triangles; /* without area: they count for the distance as the line or point they are */
     int64_t boundary_edges;       /* edges of exactly one triangle, corners at the same place being one; as tsr_mesh_measures */
@@ -72,12 +73,16 @@ typedef struct tsr_voxelize_report {
     int64_t misoriented_edges;    /* edges of two triangles that run the same way */
     int64_t nonmanifold_edges;    /* edges of more than two triangles; not counted where signs are CONSISTENT */
     int64_t turned_triangles;     /* turned round for the signs; the mesh stays as it is */
+    double closing;               /* open meshes: the part of the surface round the inside in which no triangle lies, what closes holes: 0 to 1, and 1 if nothing
+                                   * is inside. A body with holes has little of it, a sheet half. 0 where signs are not WINDING */
 } tsr_voxelize_report;
+#define TSR_VOXELIZE_REPORT TSR_SIZED(tsr_voxelize_report)
 
 /* Makes a sorted unbounded list (space NONE unless the mesh or the geometry says otherwise) of the mesh, which must lie on the context's
  * device (host meshes serve CPU contexts). BORROWS the mesh. `report` may be NULL. Waits for the queue several times (counts decide sizes);
  * the boundary of an open mesh is sorted out on the host.
- * An open mesh is no error: look at report->boundary_edges. Where a hole is wider than the band, the field jumps from -band to +band
+ * A mesh with an origin of its own (tsr_mesh_origin) lies at its place in the world: options->origin or geometry near it keep the coordinates of tiles small.
+ * An open mesh is no error: look at report->boundary_edges and report->closing. Where a hole is wider than the band, the field jumps from -band to +band
  * across it: tiles are stored there, and redistancing makes the jump smooth.
  * TSR_ERROR_ARGUMENT: spacing, band, edge, rule or thickness out of range, mesh without triangles or on another
  * device; TSR_ERROR_FORMAT: a position is not finite (names the vertex), a corner is out of range (names the triangle);

@@ -107,10 +107,7 @@ typedef struct tsr_wavelet_options {
     double threshold;                        /* of adaptive53, > 0, as in tsr_wavelet_step */
     tsr_wavelet_pad pad;                     /* of tsr_volume_dwt alone */
 } tsr_wavelet_options;
-#define TSR_WAVELET_OPTIONS                        \
-    {                                              \
-        .struct_size = sizeof(tsr_wavelet_options) \
-    }
+#define TSR_WAVELET_OPTIONS TSR_SIZED(tsr_wavelet_options)
 
 /* Names as the command line writes them ("legall53", "symmetric", "mallat"); NULL for an invalid value. */
 TSR_API const char *tsr_wavelet_filter_name(tsr_wavelet_filter filter);
@@ -155,13 +152,15 @@ TSR_API tsr_status tsr_wavelet_plan_create(tsr_context *context, tsr_dtype dtype
 TSR_API void tsr_wavelet_plan_destroy(tsr_wavelet_plan **plan);
 
 typedef struct tsr_wavelet_info {
+    size_t struct_size;
     int32_t levels, bands;                /* bands per array, approximation included */
     int64_t elements;                     /* of one array */
     int64_t workspace_bytes;              /* device memory a transform needs beside samples and coefficients */
     int64_t forward_bytes, inverse_bytes; /* that must move through memory: each level reads and writes its samples once; twice from three axes on where
                                            * x, y and z do not go together, and once for levels that go together: docs/guide/wavelets.md, Speed */
 } tsr_wavelet_info;
-TSR_API void tsr_wavelet_plan_describe(const tsr_wavelet_plan *plan, tsr_wavelet_info *info);
+#define TSR_WAVELET_INFO TSR_SIZED(tsr_wavelet_info)
+TSR_API tsr_status tsr_wavelet_plan_describe(const tsr_wavelet_plan *plan, tsr_wavelet_info *info);
 
 /* One line of text: "legall53 i16 1920 x 1080, 3 levels, clamp, mallat, ...". At most `bytes` are written, 0 at the end included. */
 TSR_API void tsr_wavelet_plan_print(const tsr_wavelet_plan *plan, char *text, size_t bytes);
@@ -225,6 +224,111 @@ TSR_API tsr_status tsr_wavelet_volume_statistics(const tsr_volume *coefficients,
 /* Picture of slice z (0 <= z < nz) of a host volume of coefficients, 1 channel: the approximation from its least to its largest value, details
  * around grey, each band by its own largest magnitude in the slice. Layout mallat. The caller calls tsr_image_destroy. */
 TSR_API tsr_status tsr_wavelet_mosaic(const tsr_volume *coefficients, int64_t z, tsr_image *image) TSR_CHECKED;
+
+/* ---- the coefficients that matter most ----------------------------------------------------------------------------------------------- */
+
+/* The coefficients that matter most, the others 0: by their share, or by a threshold.
+ *
+ * A coefficient counts by what it becomes in the samples: its magnitude times the weight of its band (tsr_wavelet_band, the L2 norm of the synthesis), so
+ * that bands of transforms that are not normalised can be compared. The weights are those of the interior: on axes shorter than the filter's reach at a
+ * level they are larger than what the coefficient becomes there. Source: docs/theory/wavelets.md 6. */
+
+/* One of `keep` and `cut`. */
+typedef struct tsr_wavelet_keep_options {
+    size_t struct_size;
+    double keep; /* percent of all coefficients, above 0 to 100: the largest stay, approximation included */
+    double cut;  /* above 0, in units of the stored samples: details of a smaller weighted magnitude become 0; the approximation stays */
+    int soft;    /* with cut: the other details move towards 0 by cut / weight; integers are rounded, what is not finite stays */
+    tsr_progress progress;
+} tsr_wavelet_keep_options;
+#define TSR_WAVELET_KEEP_OPTIONS TSR_SIZED(tsr_wavelet_keep_options)
+
+typedef struct tsr_wavelet_keep_info {
+    size_t struct_size;
+    int64_t coefficients, kept; /* of the volume; with cut: those that are not 0 afterwards */
+    int64_t nonzero;            /* that are not 0 afterwards */
+    double least;               /* the least weighted magnitude among those kept; with cut: cut */
+} tsr_wavelet_keep_info;
+#define TSR_WAVELET_KEEP_INFO TSR_SIZED(tsr_wavelet_keep_info)
+
+/* Sets coefficients to 0, in place. `coefficients`: a volume that tsr_volume_dwt made, of any layout and type, on the context's device (MODIFIES it).
+ * With `keep` exactly max(1, floor(keep / 100 * coefficients + 1/2)) stay; of equal magnitudes those that come first in memory. What is not finite
+ * counts as the largest. The threshold is found by selection digit by digit: 6 passes that read (and, where the last magnitude is not unique, up to 6
+ * more), one that writes, whatever the values are; no memory but 16 kB. Class exact: the same coefficients on every device and number of threads.
+ * `info` may be NULL. Waits for the queue. Errors: TSR_ERROR_ARGUMENT naming the field, or the metadata that are missing; TSR_ERROR_CANCELLED: the
+ * coefficients are as they were. */
+TSR_API tsr_status tsr_wavelet_volume_keep(tsr_context *context, tsr_volume *coefficients, const tsr_wavelet_keep_options *options,
+                                           tsr_wavelet_keep_info *info) TSR_CHECKED;
+
+/* ---- taking out noise ---------------------------------------------------------------------------------------------------------------- */
+
+/* White noise taken out of volumes by shrinking wavelet coefficients: small ones are noise, large ones are structure.
+ *
+ * Sources: Donoho and Johnstone 1994 (universal threshold, noise from the median of the finest band), Chang, Yu and Vetterli 2000 (BayesShrink), Coifman
+ * and Donoho 1995 (cycle spinning: the mean over shifts of the volume); docs/theory/compression.md 6. */
+
+typedef enum tsr_denoise_rule {
+    TSR_DENOISE_BAYES = 0, /* per band: sigma^2 / the standard deviation of what is not noise */
+    TSR_DENOISE_UNIVERSAL, /* sigma sqrt(2 ln voxels), the same for all bands: smooth, removes more */
+    TSR_DENOISE_RULES
+} tsr_denoise_rule;
+
+typedef struct tsr_denoise_options {
+    size_t struct_size;
+    tsr_denoise_rule rule;
+    int hard;                  /* coefficients below the threshold become 0, others stay; default: all move towards 0 by the threshold */
+    double sigma;              /* standard deviation of the noise, in real units; 0 = estimated */
+    double strength;           /* thresholds are multiplied by it; 0 = 1 */
+    int32_t levels;            /* of the transform; 0 = 4, or as many as are possible */
+    int32_t shifts;            /* along each axis, 1 to 8: results of shifts^axes shifted transforms are averaged; 0 = 2 */
+    tsr_wavelet_filter filter; /* 0 = daub97 (legall53, which is 0 elsewhere, is far from orthogonal), else haar ... fidelity */
+    tsr_progress progress;
+} tsr_denoise_options;
+#define TSR_DENOISE_OPTIONS TSR_SIZED(tsr_denoise_options)
+
+/* RETURNS NEW volume of the same type, geometry and metadata on the same device; integers are rounded and saturate. *sigma (may be NULL): the deviation
+ * that was used, in real units. `options` may be NULL. On any device, with the context's threads on a CPU; on a GPU all passes stay there, and only the
+ * sums of squares of the bands (by BayesShrink), the median and the range come back. Class exact: the same bits on every device and for every number of
+ * threads. Precision: float32 about the middle of the range, so voxels move by rounding too, some 2^-22 of the width of the range (the largest value less
+ * the least) at most, wherever it lies and whatever the type; the result is kept within the type. Where no threshold is above 0 (all voxels equal; noise
+ * estimated below some 2^-22 of that width, which counts as none) it is a copy, bit for bit. Synchronous. Errors: TSR_ERROR_ARGUMENT naming the field, or
+ * the first voxel that is not finite; TSR_ERROR_MEMORY. The channels of an image (tsr_volume_channels) are transformed each for itself, their noise is
+ * estimated together. Time: shifts^axes transforms of the volume; memory of the device: 4 times its voxels in float32, the transform's workspace (a
+ * quarter to the half of that for one) and the result. */
+TSR_API tsr_status tsr_volume_denoise(tsr_context *context, const tsr_volume *volume, const tsr_denoise_options *options, tsr_volume **denoised,
+                                      double *sigma) TSR_CHECKED;
+
+/* ---- larger than memory, from file to file ------------------------------------------------------------------------------------------- */
+
+/* Wavelet transforms of volumes that are larger than memory, from file to file, slab by slab along the outermost axis.
+ *
+ * A slab is loaded with the samples on both sides that the steps of the filter reach, transformed by the plan of one level, and only what is its own is
+ * kept: the coefficients are those of tsr_volume_dwt, bit for bit, integers and floats alike. Approximations wait in nameless files beside the output,
+ * and so do the coefficients until all are known; the disk needs twice the output, and an eighth. Class exact. Source: docs/theory/wavelets.md 8. */
+
+typedef struct tsr_wavelet_file_info {
+    size_t struct_size;
+    int64_t parts;        /* slabs of the finest level */
+    int64_t slices;       /* of a slab of the finest level, those of its neighbours not counted */
+    int64_t memory_bytes; /* taken at most for samples, coefficients and workspace, on the host and on the device */
+} tsr_wavelet_file_info;
+#define TSR_WAVELET_FILE_INFO TSR_SIZED(tsr_wavelet_file_info)
+
+/* The coefficients of the volume in file `input` as tsr_volume_dwt makes them, into file `output`, whose format must keep metadata
+ * (tsr_file_keeps_metadata). `read`, `options`, `write` and `info` may be NULL. read->memory_limit (0 = half of the physical memory) bounds what is
+ * taken for voxels, not what the system keeps of files. A plain file is read in place; voxels packed by gzip, zlib or .tsc are unpacked to
+ * a nameless file first. Layouts mallat, interleaved and split; mallat is the fastest. Progress and cancelling by read->progress.
+ * Errors: as tsr_volume_dwt; TSR_ERROR_MEMORY says what a limit too small for one slab and its neighbours would have to be; TSR_ERROR_UNSUPPORTED for
+ * standard input and voxels as text, TSR_ERROR_IO for named pipes and devices, packed content or not. An i16 transform that is checked may find
+ * (TSR_ERROR_CAPACITY), at values close to the end of the range, that a value at the seam of two slabs leaves it, where that of the whole just does
+ * not; types chosen by default stay clear of it. On the way back
+ * i16 approximations of every level, not only the samples, must fit into 16 bits. */
+TSR_API tsr_status tsr_file_dwt(tsr_context *context, const char *input, const tsr_read_options *read, const tsr_wavelet_options *options,
+                                tsr_dtype dtype, const char *output, const tsr_write_options *write, tsr_wavelet_file_info *info) TSR_CHECKED;
+
+/* The volume back, as tsr_volume_idwt; any format that can hold it. */
+TSR_API tsr_status tsr_file_idwt(tsr_context *context, const char *input, const tsr_read_options *read, const char *output,
+                                 const tsr_write_options *write, tsr_wavelet_file_info *info) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

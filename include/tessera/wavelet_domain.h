@@ -8,7 +8,7 @@
 #ifndef TESSERA_WAVELET_DOMAIN_H
 #define TESSERA_WAVELET_DOMAIN_H
 
-#include "tessera/communicator.h"
+#include "tessera/device.h"
 #include "tessera/wavelet.h"
 
 #ifdef __cplusplus

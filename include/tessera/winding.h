@@ -30,11 +30,13 @@ TSR_API void tsr_winding_destroy(tsr_winding **winding);
 TSR_API tsr_status tsr_winding_build(tsr_winding *winding, const tsr_mesh *mesh, const int64_t lower[3], tsr_volume *volume) TSR_CHECKED;
 
 typedef struct tsr_winding_report {
+    size_t struct_size;
     int64_t triangles;
     int64_t boundary_edges;    /* edges of exactly one triangle, corners at the same place being one; as tsr_mesh_measures: 0 = closed */
     int64_t boundary_loops;    /* closed curves of the edges with more triangles on one side than on the other; 0: numbers are those of a closed mesh */
     int64_t misoriented_edges; /* edges of two triangles that run the same way */
 } tsr_winding_report;
+#define TSR_WINDING_REPORT TSR_SIZED(tsr_winding_report)
 /* How the last build went, on `mesh` as it was then: waits. TSR_ERROR_FORMAT names a vertex that is no number or the corner that is out of range,
  * TSR_ERROR_UNSUPPORTED a vertex too far outside of the lattice. `report` may be NULL. Open meshes are no error. */
 TSR_API tsr_status tsr_winding_check(tsr_winding *winding, const tsr_mesh *mesh, tsr_winding_report *report) TSR_CHECKED;
@@ -45,7 +47,7 @@ typedef struct tsr_winding_options {
                               * (others) */
     tsr_progress progress;   /* asked between layers of about 2^22 voxels */
 } tsr_winding_options;
-#define TSR_WINDING_OPTIONS { .struct_size = sizeof(tsr_winding_options) }
+#define TSR_WINDING_OPTIONS TSR_SIZED(tsr_winding_options)
 
 /* The three in one, layer by layer: RETURNS NEW i32 volume of `size` voxels at `geometry`. `options` NULL: the defaults. */
 TSR_API tsr_status tsr_winding_volume(tsr_context *context, const tsr_mesh *mesh, tsr_size3 size, const tsr_geometry *geometry,

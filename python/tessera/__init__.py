@@ -10,6 +10,10 @@ Arrays have the axes (z, y, x); points, spacings and origins are (x, y, z) in wo
 0
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from ._core import (
     ArgumentError,
     Cancelled,
@@ -29,41 +33,97 @@ from ._core import (
 )
 from ._core import ffi as ffi
 from ._core import lib as c
-from ._display import Viewer, view
 from ._files import kind, read, write
-from ._interchange import from_dlpack, to_meshio, to_nibabel, to_open3d, to_pyvista, to_simpleitk, to_trimesh, to_xarray
 from ._objects import Image, Mesh, Points, Tiles, Volume
-from ._operations import (
-    RegionTree,
-    Segmentation,
-    compress,
-    csg,
-    denoise,
-    distance,
-    dwt,
-    evolve,
-    idwt,
-    label,
-    mip,
-    morph,
-    octree,
-    offset,
-    quadtree,
-    reconstruct,
-    render,
-    segment,
-    shape,
-    smooth,
-    statistics,
-    surface,
-    voxelize,
-)
+from ._levelsets import csg, evolve, load_term, morph, offset, particles, reconstruct, shape, voxelize
+from ._pictures import features, mip, palette, render
+from ._volumes import Segmentation, compress, denoise, distance, dwt, idwt, label, segment, smooth, statistics, surface
+
+if TYPE_CHECKING:
+    from ._cameras import (
+        Camera,
+        Lens,
+        Pinhole,
+        Rig,
+        RigCamera,
+        board,
+        find_lens,
+        undistort,
+    )
+    from ._calibration import Calibration, calibrate, draw_chessboard, find_chessboard, homography, pose_from_points
+    from ._compare import compare
+    from ._depth import (
+        DepthMaps,
+        Fusion,
+        Sweep,
+        analytic,
+        analytic_scenes,
+        decode_depth,
+        depth_image,
+        depth_mesh,
+        encode_depth,
+        fuse,
+        plane_sweep,
+        reproject,
+        stereo,
+    )
+    from ._depth_film import DepthFilm, write_depth_film
+    from ._display import Viewer, view
+    from ._edit import Editor
+    from ._flow import Contours, Field, Streamlines, ftle, pathlines, streaklines
+    from ._fluid import Fluid, FluidLook, FluidSim
+    from ._interchange import from_dlpack, to_meshio, to_nibabel, to_open3d, to_pyvista, to_simpleitk, to_trimesh, to_vtk, to_xarray, to_zarr
+    from ._light import LightField, LightMatter, LightScene
+    from ._multiview import Footage, Multiview, MultiviewModel
+    from ._pyramids import HistoPyramid, histopyramid, levels
+    from ._trees import RegionTree, octree, quadtree
+    from ._video import DiracDecoder, DiracEncoder, VideoFrame, VideoReader, VideoWriter, dirac_cut, dirac_decode, dirac_encode, dirac_inspect
+
+# Modules that are imported when one of their names is asked for: what a program does not use costs it nothing.
+_LATER = {
+    "_calibration": "Calibration calibrate draw_chessboard find_chessboard homography pose_from_points",
+    "_cameras": "Camera Lens Pinhole Rig RigCamera board find_lens undistort",
+    "_compare": "compare",
+    "_depth": "DepthMaps Fusion Sweep analytic analytic_scenes decode_depth depth_image depth_mesh encode_depth fuse plane_sweep reproject stereo",
+    "_depth_film": "DepthFilm write_depth_film",
+    "_display": "Viewer view",
+    "_edit": "Editor",
+    "_flow": "Contours Field Streamlines ftle pathlines streaklines",
+    "_fluid": "Fluid FluidLook FluidSim",
+    "_interchange": "from_dlpack to_meshio to_nibabel to_open3d to_pyvista to_simpleitk to_trimesh to_vtk to_xarray to_zarr",
+    "_light": "LightField LightMatter LightScene",
+    "_multiview": "Footage Multiview MultiviewModel",
+    "_pyramids": "HistoPyramid histopyramid levels",
+    "_trees": "RegionTree octree quadtree",
+    "_video": "DiracDecoder DiracEncoder VideoFrame VideoReader VideoWriter dirac_cut dirac_decode dirac_encode dirac_inspect",
+}
+_MODULE = {name: module for module, names in _LATER.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE:
+        raise AttributeError(f"module 'tessera' has no attribute {name!r}")
+    import importlib
+
+    value = getattr(importlib.import_module(f".{_MODULE[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 __version__: str = ffi.string(c.tsr_version()).decode()
 
 
 def show_versions() -> None:
-    """Prints what a report of a fault needs: versions, devices, the library's place."""
+    """Prints what a report of a fault needs: versions, devices, the library's place.
+
+    >>> import tessera as ts
+    >>> ts.show_versions()  # doctest: +ELLIPSIS
+    tessera  ...
+    """
     import platform
     import sys
 
@@ -76,36 +136,86 @@ def show_versions() -> None:
 
 __all__ = [
     "__version__",
+    "analytic",
+    "analytic_scenes",
     "ArgumentError",
+    "board",
     "c",
+    "calibrate",
+    "Calibration",
+    "Camera",
     "Cancelled",
     "CapacityError",
+    "compare",
     "compress",
-    "context",
     "Context",
+    "context",
+    "Contours",
     "csg",
+    "decode_depth",
     "denoise",
+    "depth_image",
+    "depth_mesh",
+    "DepthFilm",
+    "DepthMaps",
     "DeviceError",
     "devices",
+    "dirac_cut",
+    "dirac_decode",
+    "dirac_encode",
+    "dirac_inspect",
+    "DiracDecoder",
+    "DiracEncoder",
     "distance",
+    "draw_chessboard",
     "dwt",
+    "Editor",
+    "encode_depth",
     "Error",
     "evolve",
+    "features",
     "ffi",
+    "Field",
     "FileError",
+    "find_chessboard",
+    "find_lens",
+    "Fluid",
+    "FluidLook",
+    "FluidSim",
+    "Footage",
     "FormatError",
     "from_dlpack",
+    "ftle",
+    "fuse",
+    "Fusion",
+    "HistoPyramid",
+    "histopyramid",
+    "homography",
     "idwt",
     "Image",
     "kind",
     "label",
+    "Lens",
+    "levels",
+    "LightField",
+    "LightMatter",
+    "LightScene",
+    "load_term",
     "Mesh",
     "mip",
     "morph",
+    "Multiview",
+    "MultiviewModel",
     "octree",
     "offset",
     "OutOfMemoryError",
+    "palette",
+    "particles",
+    "pathlines",
+    "Pinhole",
+    "plane_sweep",
     "Points",
+    "pose_from_points",
     "quadtree",
     "read",
     "reconstruct",
@@ -113,6 +223,9 @@ __all__ = [
     "remarks",
     "render",
     "Report",
+    "reproject",
+    "Rig",
+    "RigCamera",
     "segment",
     "Segmentation",
     "shape",
@@ -120,7 +233,11 @@ __all__ = [
     "smooth",
     "StateError",
     "statistics",
+    "stereo",
+    "streaklines",
+    "Streamlines",
     "surface",
+    "Sweep",
     "Tiles",
     "to_meshio",
     "to_nibabel",
@@ -128,11 +245,18 @@ __all__ = [
     "to_pyvista",
     "to_simpleitk",
     "to_trimesh",
+    "to_vtk",
     "to_xarray",
+    "to_zarr",
+    "undistort",
     "UnsupportedError",
+    "VideoFrame",
+    "VideoReader",
+    "VideoWriter",
     "view",
     "Viewer",
     "Volume",
     "voxelize",
     "write",
+    "write_depth_film",
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import os
-import pathlib
 import threading
 from typing import Any, Callable, Iterator, Mapping, Optional, Union
 
@@ -19,8 +18,13 @@ Progress = Union[bool, Callable[[float, str], Any], None]
 def _load() -> Any:
     """The shared library: that of the environment variable TESSERA_LIBRARY, the one inside this package, or the system's."""
     named = os.environ.get("TESSERA_LIBRARY")
-    inside = sorted((pathlib.Path(__file__).parent / "lib").glob("libtessera.so*"))
-    tries = [named] if named else [str(inside[0])] if inside else ["libtessera.so.0.1", "libtessera.so"]
+    here = os.path.dirname(os.path.abspath(__file__))
+    folder = os.path.join(here, "lib")
+    modules = os.path.join(os.path.dirname(here), "tessera_cuda")  # the second wheel
+    if os.path.isdir(modules):
+        os.environ.setdefault("TESSERA_MODULES", modules)
+    inside = sorted(os.path.join(folder, n) for n in (os.listdir(folder) if os.path.isdir(folder) else []) if n.startswith("libtessera.so"))
+    tries = [named] if named else inside[:1] if inside else ["libtessera.so.0.1", "libtessera.so"]
     failures = []
     for name in tries:
         try:
@@ -104,7 +108,15 @@ def check(status: int) -> None:
 
 
 def remarks() -> list[str]:
-    """What successful calls of this thread had to say about their input, such as bytes of a file that were left out."""
+    """What successful calls of this thread had to say about their input, such as bytes of a file that were left out.
+
+    Examples
+    --------
+    >>> import tessera as ts
+    >>> _ = ts.remarks()
+    >>> ts.remarks()
+    []
+    """
     text = ffi.new("char[1001]")
     lib.tsr_remarks_take(text, 1001)
     return [line for line in ffi.string(text).decode(errors="replace").split("\n") if line]
@@ -190,7 +202,14 @@ _default_lock = threading.Lock()
 
 def context(device: Optional[str] = None) -> Context:
     """The context that calls use now: that of the innermost `with ts.Context(...)`, else one for the whole process. `device` asks for
-    another one's: each device has one default context."""
+    another one's: each device has one default context.
+
+    Examples
+    --------
+    >>> import tessera as ts
+    >>> ts.context("cpu").threads > 0
+    True
+    """
     if device is None:
         inner = _current.get()
         if inner is not None:
@@ -227,6 +246,7 @@ class Object:
 
     _kind = ""
     _destroy = ""
+    _noun = "object"
 
     def __init__(self, pointer: Any, owner: Optional[Context], *kept: object) -> None:
         self._pointer = ffi.gc(pointer, _destroyer(self._destroy, self._kind)) if pointer else pointer
@@ -242,6 +262,19 @@ class Object:
     def on_host(self) -> bool:
         """Whether its memory is the host's."""
         return self._context is None or self._context.on_host
+
+    @property
+    def _owner(self) -> Context:
+        """The context, of what always has one."""
+        assert self._context is not None
+        return self._context
+
+    @property
+    def _host_context(self) -> Context:
+        """The same, of what NumPy asks."""
+        if not self.on_host or self._context is None:
+            raise TypeError(f"the {self._noun} lies on a GPU: make it on the CPU to ask it from NumPy")
+        return self._context
 
 
 def pointer(thing: Optional[Object]) -> Any:
@@ -271,7 +304,15 @@ def _told(user: Any, fraction: float, stage: Any) -> int:
     return int(ffi.from_handle(user)(fraction, ffi.string(stage).decode(errors="replace") if stage else ""))
 
 
-_report: Any = ffi.callback("int(void *, double, const char *)", _told, error=1)
+_stray = threading.local()
+
+
+def _strayed(kind: Any, raised: BaseException, trace: Any) -> None:
+    """What was raised on the way to the reporter, as Ctrl-C may be anywhere: the call is cancelled, and `Progressed.check` raises it."""
+    _stray.raised = raised
+
+
+_report: Any = ffi.callback("int(void *, double, const char *)", _told, error=1, onerror=_strayed)
 
 
 def _bar(close: contextlib.ExitStack) -> Optional[Callable[[float, str], Any]]:
@@ -308,6 +349,10 @@ class Progressed:
 
     def check(self, status: int) -> None:
         """As check(), but first what the progress function raised."""
+        stray = getattr(_stray, "raised", None)
+        if stray is not None:
+            _stray.raised = None
+            raise stray
         if self._reporter.raised is not None:
             raise self._reporter.raised
         check(status)
@@ -327,7 +372,7 @@ def enum(type_name: str, value: Union[int, str]) -> int:
         prefix = PREFIXES[type_name]
         key = prefix + value.upper().replace("-", "_")
         if key not in names:
-            known = ", ".join(repr(n[len(prefix) :].lower()) for n in names if n.startswith(prefix))
+            known = ", ".join(repr(n[len(prefix) :].lower()) for n in sorted(names, key=lambda n: names[n]) if n.startswith(prefix))
             raise ValueError(f"{value!r}, expected one of {known}")
         return int(names[key])
     if int(value) not in kind.elements:
@@ -348,16 +393,28 @@ def _plain(kind: Any) -> str:
 def _assign(target: Any, name: str, field: Any, value: Any, kept: list[Any]) -> None:
     kind = field.type.kind
     text = _plain(field.type)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if kind == "enum":
         setattr(target, name, enum(text, value))
-    elif kind == "struct" and text in ("tsr_vec3", "tsr_size3"):
-        x, y, z = value
-        made = ffi.new(f"{text} *", [float(v) if text == "tsr_vec3" else int(v) for v in (x, y, z)])
-        setattr(target, name, made[0])
+    elif kind == "struct" and isinstance(value, Struct):
+        kept.append(value)
+        setattr(target, name, value._struct[0])
+    elif kind == "struct" and isinstance(value, (tuple, list)):  # a point, a size, a colour: its fields in their order
+        fields = field.type.fields
+        if len(value) != len(fields):
+            raise ValueError(f"{len(value)} numbers, expected {len(fields)} ({', '.join(f for f, _ in fields)})")
+        setattr(target, name, ffi.new(f"{text} *", [float(v) if f.type.cname in ("double", "float") else int(v) for v, (_, f) in zip(value, fields)])[0])
     elif kind == "struct":
-        fill(getattr(target, name), text, value, kept)
+        if not hasattr(value, "keys"):
+            raise TypeError(f"{type(value).__name__}, expected a dict of {', '.join(f for f, _ in field.type.fields)}")
+        fill(getattr(target, name), text, dict(value), kept)
     elif kind == "array":
         place = getattr(target, name)
+        if not isinstance(value, (list, tuple)):
+            raise TypeError(f"{type(value).__name__}, expected a sequence of {field.type.length}")
+        if field.type.length is not None and len(value) > field.type.length:
+            raise ValueError(f"{len(value)} values, expected {field.type.length} at most")
         item = field.type.item
         for index, element in enumerate(value):
             if item.kind == "struct" and _plain(item) not in ("tsr_vec3", "tsr_size3"):
@@ -369,6 +426,13 @@ def _assign(target: Any, name: str, field: Any, value: Any, kept: list[Any]) -> 
                 kept.append(element)
             else:
                 place[index] = element
+    elif kind == "pointer" and hasattr(value, "keys"):  # options of a part of the work
+        made, held = options(text.removesuffix(" *"), value)
+        kept += [made, held]
+        setattr(target, name, made)
+    elif kind == "pointer" and isinstance(value, Struct):
+        kept.append(value)
+        setattr(target, name, value._struct)
     elif kind == "pointer" and text == "char *":
         made = ffi.new("char[]", os.fsencode(value)) if value is not None else ffi.NULL
         kept.append(made)
@@ -397,14 +461,88 @@ def fill(target: Any, type_name: str, values: Mapping[str, Any], kept: list[Any]
 
 def options(type_name: str, values: Mapping[str, Any], progress: Optional[Progressed] = None) -> tuple[Any, list[Any]]:
     """A struct of options with its defaults, values by name, and the progress; and what must stay alive during the call."""
-    made = ffi.new(f"{type_name} *")
+    made = begun(type_name)
     kept: list[Any] = []
-    made.struct_size = ffi.sizeof(type_name)
     fill(made, type_name, DEFAULTS.get(type_name, {}), kept)
     fill(made, type_name, {k: v for k, v in values.items() if v is not None}, kept)
     if progress is not None and "progress" in dict(ffi.typeof(type_name).fields):
         made.progress = progress.struct
     return made, kept
+
+
+def begun(type_name: str) -> Any:
+    """A struct that the library fills."""
+    made = ffi.new(f"{type_name} *")
+    made.struct_size = ffi.sizeof(type_name)
+    return made
+
+
+class Struct:
+    """A plain struct of the C library: its fields are attributes, those that are no numbers are copies."""
+
+    _type = ""
+    _struct: Any
+
+    def __init__(self, **values: Any) -> None:
+        made, kept = options(self._type, {}) if "struct_size" in dict(ffi.typeof(self._type).fields) else (ffi.new(f"{self._type} *"), [])
+        fill(made, self._type, values, kept)
+        self.__dict__.update(_struct=made, _held=kept)
+
+    @classmethod
+    def _of(cls, struct: Any) -> Any:
+        """Over a struct or a copy of one that the library wrote."""
+        self = cls.__new__(cls)
+        if ffi.typeof(struct).kind != "pointer":
+            struct = ffi.new(f"{cls._type} *", struct)
+        self.__dict__.update(_struct=struct, _held=[])
+        return self
+
+    @classmethod
+    def _again(cls, data: bytes) -> Any:
+        made = ffi.new(f"{cls._type} *")
+        ffi.memmove(made, data, min(len(data), ffi.sizeof(cls._type)))
+        return cls._of(made)
+
+    def _bytes(self) -> bytes:
+        return bytes(ffi.buffer(self._struct))
+
+    def __getattr__(self, name: str) -> Any:
+        fields = dict(ffi.typeof(self._type).fields)
+        if name.startswith("_") or name not in fields:
+            raise AttributeError(f"{type(self).__name__} has no {name!r}" + ("" if name.startswith("_") else f", it has {', '.join(fields)}"))
+        return _value(getattr(self._struct, name), fields[name].type)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        fill(self._struct, self._type, {name: value}, self._held)
+
+    def __dir__(self) -> list[str]:
+        return sorted([*super().__dir__(), *dict(ffi.typeof(self._type).fields)])
+
+    def __copy__(self) -> Any:
+        return self._again(self._bytes())
+
+    copy = __copy__
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        return (self._again, (self._bytes(),))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._bytes() == other._bytes()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        values = _values(self._struct)
+        said = ", ".join(f"{k}={v!r}" for k, v in values.items() if v not in (0, 0.0, None) and not (isinstance(v, (tuple, list)) and not any(np_any(v))))
+        return f"{type(self).__name__}({said})"
+
+
+def np_any(values: Any) -> list[Any]:
+    """All numbers of nested lists."""
+    return [n for v in values for n in (np_any(v) if isinstance(v, (list, tuple)) else [v])]
 
 
 class Report:

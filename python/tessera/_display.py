@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import re
-import shutil
-import subprocess
-import tempfile
 from typing import Any
 
 import numpy as np
@@ -39,7 +35,7 @@ def volume_png(volume: Volume) -> bytes:
 
 def mesh_png(mesh: Mesh) -> bytes:
     """A picture from the front and above."""
-    from ._operations import render
+    from ._pictures import render
 
     return render(mesh, size=(480, 360))._repr_png_()
 
@@ -48,6 +44,11 @@ class Viewer:
     """The workbench on an object: shows itself as a frame in notebooks; `address` opens in a browser; `close` ends it."""
 
     def __init__(self, thing: Any, size: tuple[int, int] = (960, 640)) -> None:
+        import re
+        import shutil
+        import subprocess
+        import tempfile
+
         from ._files import write
 
         program = os.environ.get("TESSERA_COMMAND") or shutil.which("tessera") or str(pathlib.Path(__file__).parent / "bin" / "tessera")

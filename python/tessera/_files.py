@@ -107,7 +107,7 @@ def write(thing: Any, path: PathLike, *, overwrite: bool = True, progress: Progr
     ...     os.path.getsize(os.path.join(d, "ball.stl")) > 84
     True
     """
-    from ._operations import as_volume
+    from ._inputs import as_volume
 
     name = os.fsencode(path)
     with Progressed(progress) as p:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import pathlib
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Union, cast
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union, cast
 
 import numpy as np
 
@@ -36,6 +35,8 @@ def prepare(array: Any, name: str = "array") -> "AnyArray":
     if hasattr(array, "__cuda_array_interface__"):
         raise TypeError(f"{name}: lies on a GPU: use tessera.from_dlpack")
     made = np.asarray(array)
+    if made.dtype.kind == "O" and made.ndim == 0:
+        raise TypeError(f"{name}: {type(array).__name__}, expected an array of numbers")
     dtype_number(made.dtype)
     if made.dtype.kind == "b":
         made = made.view(np.uint8)
@@ -98,8 +99,7 @@ def _numpy(call: str, owner: Object, *arguments: Any) -> "AnyArray":
 def geometry(spacing: Optional[Sequence[float]] = None, origin: Optional[Sequence[float]] = None, affine: Optional["ArrayLike"] = None, space: Optional[str] = None) -> Any:
     """A tsr_geometry from spacing and origin (x, y, z), or from a 4 x 4 or 3 x 4 matrix."""
     made = ffi.new("tsr_geometry *")
-    if space is not None and space.lower() not in _SPACES:
-        raise ValueError(f"space {space!r}, expected 'ras', 'lps' or None")
+    made.space = space_number(space)
     if affine is not None:
         if spacing is not None or origin is not None:
             raise ValueError("affine is given beside spacing or origin, expected one way to place the voxels")
@@ -113,8 +113,14 @@ def geometry(spacing: Optional[Sequence[float]] = None, origin: Optional[Sequenc
     for r in range(3):
         for k in range(4):
             made.affine[r][k] = matrix[r, k]
-    made.space = _SPACES[space.lower() if space else None]
     return made
+
+
+def space_number(space: Optional[str]) -> int:
+    """The library's number of what the world's axes mean."""
+    if space is not None and space.lower() not in _SPACES:
+        raise ValueError(f"space {space!r}, expected 'ras', 'lps' or None")
+    return _SPACES[space.lower() if space is not None else None]
 
 
 def _three(values: Any, name: str) -> list[float]:
@@ -232,8 +238,13 @@ class Volume(_Placed):
             return values.astype(dtype)
         return values.copy() if copy else values
 
-    def __dlpack__(self, **arguments: Any) -> Any:
-        return self.array.__dlpack__(**arguments)
+    def __dlpack__(self, *, stream: Any = None, max_version: Optional[tuple[int, int]] = None, dl_device: Optional[tuple[int, int]] = None, copy: Optional[bool] = None) -> Any:
+        """A capsule of DLPack: of version 1 where it is asked for (read-only memory and GPUs, too), else of the older kind that NumPy makes."""
+        if max_version is None and self.on_host:
+            return self.array.__dlpack__()
+        from ._dlpack import give
+
+        return give(self, lambda array: lib.tsr_volume_array(self._pointer, array), stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         device = lib.tsr_volume_device(self._pointer)
@@ -353,7 +364,7 @@ class Mesh(Object):
         check(lib.tsr_mesh_from_arrays(ffi.NULL, *views, made))
         super().__init__(made[0], None, *given)
         if space is not None:
-            lib.tsr_mesh_set_space(self._pointer, _SPACES[space.lower()])
+            lib.tsr_mesh_set_space(self._pointer, space_number(space))
 
     @classmethod
     def _of(cls, made: Any, owner: Optional[Context]) -> "Mesh":
@@ -391,7 +402,7 @@ class Mesh(Object):
 
     def measure(self) -> Report:
         """Area, volume, components, boundary edges and more."""
-        made = ffi.new("tsr_mesh_measures *")
+        made = _core.begun("tsr_mesh_measures")
         check(lib.tsr_mesh_measure(self._pointer, made))
         return _core.report(made)
 
@@ -442,6 +453,17 @@ def _converted(values: Any, kind: Any, name: str) -> "AnyArray":
     return prepare(np.ascontiguousarray(made, kind), name)
 
 
+def rows(values: "ArrayLike", width: int, name: str, dtype: Any = np.float64) -> "AnyArray":
+    """A C-contiguous array (n, width) of one element type."""
+    given = np.asarray(values)
+    if given.dtype.kind not in "buif":
+        raise TypeError(f"{name}: elements of {given.dtype}, expected numbers")
+    made = np.ascontiguousarray(np.atleast_2d(given), dtype)
+    if made.ndim != 2 or made.shape[1] != width:
+        raise ValueError(f"{name} of shape {given.shape}, expected (n, {width})")
+    return made
+
+
 # ---- points ------------------------------------------------------------------------------------------------------------------------
 
 
@@ -471,7 +493,7 @@ class Points(Object):
         check(lib.tsr_points_from_arrays(ffi.NULL, *[ffi.NULL if a is None else view(a) for a in given], made))
         super().__init__(made[0], None, *given)
         if space is not None:
-            lib.tsr_points_set_space(self._pointer, _SPACES[space.lower()])
+            lib.tsr_points_set_space(self._pointer, space_number(space))
 
     @classmethod
     def _of(cls, made: Any, owner: Optional[Context]) -> "Points":
@@ -494,6 +516,37 @@ class Points(Object):
         """(n,), a view; None without radii."""
         return _numpy("tsr_points_array", self, 2) if lib.tsr_points_radii_const(self._pointer) else None
 
+    @property
+    def attributes(self) -> dict[str, int]:
+        """Names of further values of each point, and their components."""
+        name, components = ffi.new("const char **"), ffi.new("int32_t *")
+        found: dict[str, int] = {}
+        while lib.tsr_points_attribute_at(self._pointer, len(found), name, components):
+            found[ffi.string(name[0]).decode(errors="replace")] = int(components[0])
+        return found
+
+    def attribute(self, name: str) -> Optional["NDArray[np.float32]"]:
+        """Values of an attribute (n,) or (n, components), a copy; None if there is none."""
+        components = ffi.new("int32_t *")
+        host = self if self.on_host else self.to("cpu")
+        values = lib.tsr_points_attribute_const(host._pointer, name.encode(), components)
+        if not values:
+            return None
+        made: "NDArray[np.float32]" = np.frombuffer(ffi.buffer(values, len(self) * components[0] * 4), np.float32).copy()
+        return made.reshape(len(self), components[0]) if components[0] > 1 else made
+
+    def set_attribute(self, name: str, values: Optional["ArrayLike"]) -> None:
+        """Adds values (n,) or (n, components); None removes them."""
+        if values is None:
+            lib.tsr_points_remove_attribute(self._pointer, name.encode())
+            return
+        given = np.ascontiguousarray(values, np.float32)
+        if given.ndim not in (1, 2) or len(given) != len(self):
+            raise ValueError(f"{name}: shape {given.shape}, expected ({len(self)},) or ({len(self)}, components)")
+        data = ffi.new("float **")
+        check(lib.tsr_points_add_attribute(self._pointer, name.encode(), 1 if given.ndim == 1 else given.shape[1], data))
+        ffi.memmove(data[0], ffi.from_buffer(given), given.nbytes)
+
     def __len__(self) -> int:
         return int(lib.tsr_points_count(self._pointer))
 
@@ -507,14 +560,29 @@ class Points(Object):
 
     def __reduce__(self) -> Any:
         host = self if self.on_host else self.to("cpu")
-        return (_points_again, tuple(None if a is None else np.array(a) for a in (host.positions, host.normals, host.radii)))
+        parts = tuple(None if a is None else np.array(a) for a in (host.positions, host.normals, host.radii))
+        return (_points_again, (*parts, {name: host.attribute(name) for name in host.attributes}))
+
+    def copy(self) -> "Points":
+        """A copy with memory of its own."""
+        made = ffi.new("tsr_points **")
+        check(lib.tsr_points_copy(self._pointer, self._context._pointer if self._context else ffi.NULL, made))
+        return Points._of(made, self._context)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> "Points":
+        return self.copy()
 
     def __repr__(self) -> str:
         return f"<tessera.Points {len(self)}>"
 
 
-def _points_again(positions: Any, normals: Any, radii: Any) -> Points:
-    return Points(positions, normals=normals, radii=radii)
+def _points_again(positions: Any, normals: Any, radii: Any, attributes: Mapping[str, Any]) -> Points:
+    made = Points(positions, normals=normals, radii=radii)
+    for name, values in attributes.items():
+        made.set_attribute(name, values)
+    return made
 
 
 # ---- level sets --------------------------------------------------------------------------------------------------------------------
@@ -542,7 +610,7 @@ class Tiles(_Placed):
     _destroy = "tsr_tiles_destroy"
 
     def __init__(self, field: Union[Volume, "ArrayLike"], **options: Any) -> None:
-        from ._operations import as_volume, on_context
+        from ._inputs import as_volume, on_context
 
         volume, owner = on_context(as_volume(field))
         if volume.dtype != np.float32:
@@ -572,14 +640,14 @@ class Tiles(_Placed):
 
     def describe(self) -> Report:
         """Tiles, active voxels, band, memory and more."""
-        made = ffi.new("tsr_tiles_info *")
+        made = _core.begun("tsr_tiles_info")
         with self._lock:
             check(lib.tsr_tiles_describe(self._pointer, made))
         return _core.report(made)
 
     def measure(self) -> Report:
         """Volume, area, components and more of the inside."""
-        made = ffi.new("tsr_tiles_measures *")
+        made = _core.begun("tsr_tiles_measures")
         with self._lock:
             check(lib.tsr_tiles_measure(self._pointer, made))
         return _core.report(made)
@@ -599,9 +667,7 @@ class Tiles(_Placed):
 
     def sample(self, positions: "ArrayLike") -> "NDArray[np.float32]":
         """Values at positions (n, 3) of the world (x, y, z), trilinear."""
-        where = np.ascontiguousarray(np.atleast_2d(positions), np.float32)
-        if where.ndim != 2 or where.shape[1] != 3:
-            raise ValueError(f"positions of shape {where.shape}, expected (n, 3)")
+        where = rows(positions, 3, "positions", np.float32)
         if not self.on_host:
             raise TypeError("samples of a level set on a GPU need arrays of that GPU: copy it to the CPU first")
         values = np.empty(len(where), np.float32)
@@ -665,10 +731,10 @@ class Tiles(_Placed):
 
     def __repr__(self) -> str:
         info = self.describe()
-        return f"<tessera.Tiles {info.tiles} tiles, spacing {', '.join(f'{s:g}' for s in self.spacing)}>"
+        return f"<tessera.Tiles {info.count} tiles, spacing {', '.join(f'{s:g}' for s in self.spacing)}>"
 
     def _repr_png_(self) -> bytes:
-        from ._operations import surface
+        from ._volumes import surface
 
         return surface(self)._repr_png_()
 
@@ -706,7 +772,9 @@ class Image:
 
     def _struct(self) -> Any:
         height, width, channels = self.array.shape
-        return ffi.new("tsr_image *", {"width": width, "height": height, "channels": channels, "pixels": ffi.cast("uint8_t *", ffi.from_buffer(self.array))})
+        array = self.array
+        made = ffi.new("tsr_image *", {"width": width, "height": height, "channels": channels, "pixels": ffi.cast("uint8_t *", ffi.from_buffer(array))})
+        return ffi.gc(made, lambda _: array)  # the pixels live as long as the struct
 
     def save(self, path: "PathLike", overwrite: bool = True) -> None:
         """Writes a PNG or another picture file, by the name's extension."""
@@ -725,6 +793,7 @@ class Image:
         import tempfile
 
         with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "image.png"
+            path = os.path.join(folder, "image.png")
             self.save(path)
-            return path.read_bytes()
+            with open(path, "rb") as file:
+                return file.read()

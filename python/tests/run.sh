@@ -9,4 +9,5 @@ mkdir -p "$2/include"
 cp -r "$here/../../include/tessera" "$2/include/"
 cd "$2/python"
 "$1" generate.py --cc "$3" >/dev/null
+export TESSERA_SOURCE="${TESSERA_SOURCE:-$(cd "$here/../.." && pwd)}"
 PYTHONPATH=$PWD exec "$1" -m pytest -q -p no:cacheprovider

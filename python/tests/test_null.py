@@ -3,6 +3,7 @@ status refuse it, but for the few that then have nothing to do."""
 
 import os
 import signal
+from typing import Any, Optional, TextIO
 
 from tessera._core import ffi, lib
 
@@ -10,17 +11,17 @@ from tessera._core import ffi, lib
 CONTENT = {"tsr_context_create"}
 
 
-def functions():
+def functions() -> list[str]:
     return [name for name in dir(lib) if name.startswith("tsr_") and ffi.typeof(getattr(lib, name)).kind == "function"]
 
 
-def nothing(kind):
+def nothing(kind: Any) -> Any:
     if kind.kind in ("pointer", "function"):
         return ffi.NULL
     return ffi.new(ffi.getctype(kind, "*"))[0] if kind.kind in ("struct", "union") else 0
 
 
-def call(name):
+def call(name: str) -> Optional[int]:
     """The status of the call with nothing; None of a function that returns none or takes no pointer."""
     function = getattr(lib, name)
     kind = ffi.typeof(function)
@@ -29,7 +30,7 @@ def call(name):
     return int(result) if takes_a_pointer and kind.result.cname in ("enum tsr_status", "tsr_status") else None
 
 
-def call_all(names, out):
+def call_all(names: list[str], out: TextIO) -> None:
     """In a process of its own: a line before each call and one behind it."""
     for name in names:
         out.write(f"{name} ")
@@ -39,8 +40,8 @@ def call_all(names, out):
     os._exit(0)
 
 
-def test_null():
-    left, wrong = functions(), []
+def test_null() -> None:
+    left, wrong = functions(), list[str]()
     assert len(left) > 800
     while left:
         reading, writing = os.pipe()

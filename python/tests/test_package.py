@@ -269,7 +269,7 @@ def test_every_function_is_reachable() -> None:
     headers = Path(__file__).resolve().parents[2] / "include" / "tessera"
     if not headers.is_dir():
         pytest.skip("no headers beside the package")
-    left_out = {"communicator.h", "mpi.h", "levelset_term.h"}
+    left_out = {"mpi.h", "levelset_term.h"}
     text = "".join(h.read_text() for h in sorted(headers.glob("*.h")) if h.name not in left_out)
     names = set(re.findall(r"^TSR_API [^;(]*?\b(tsr_\w+)\(", text, re.M))
     assert len(names) > 400
@@ -278,10 +278,10 @@ def test_every_function_is_reachable() -> None:
 
 
 def test_import_is_quick() -> None:
-    code = "import numpy, time; t = time.perf_counter(); import tessera; print(time.perf_counter() - t)"
+    code = "import numpy, time; t = time.process_time(); import tessera; print(time.process_time() - t)"
     best = min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(3))
-    print(f"import: {1000 * best:.0f} ms beyond numpy")
-    assert best < 2.0  # the number counts on a quiet machine; here only what is broken fails
+    print(f"import: {1000 * best:.0f} ms of the processor beyond numpy")
+    assert best < 0.2  # the bar is 0.06, with what a package manager has compiled
 
 
 def test_small_call() -> None:
@@ -365,3 +365,80 @@ def test_xarray() -> None:
     v = ts.smooth(a, 0.0)
     assert v.spacing == (0.5, 1.0, 1.0)
     assert np.allclose(ts.to_xarray(v).x, a.x)
+
+
+def test_vtk() -> None:
+    pytest.importorskip("vtkmodules")
+    v = ts.Volume(np.arange(24, dtype=np.float32).reshape(2, 3, 4), affine=[[0, -2, 0, 5], [1, 0, 0, 6], [0, 0, 3, 7], [0, 0, 0, 1]])
+    back = ts.smooth(ts.to_vtk(v), 0.0)
+    assert np.allclose(back.affine, v.affine) and (back.array == v.array).all()
+    mesh = ts.surface(ts.shape("sphere", radius=4, spacing=1))
+    again = ts.voxelize(ts.to_vtk(mesh), 0.5)
+    assert abs(again.measure().volume / mesh.measure().volume - 1) < 0.02
+    assert ts.to_vtk(ts.Points(mesh.vertices)).GetNumberOfVerts() == len(mesh.vertices)
+
+
+def test_zarr() -> None:
+    pytest.importorskip("zarr")
+    v = ts.Volume(np.arange(24, dtype=np.int16).reshape(2, 3, 4), spacing=(1, 2, 3), origin=(4, 5, 6))
+    back = ts.smooth(ts.to_zarr(v), 0.0)
+    assert back.spacing == v.spacing and back.origin == v.origin and (back.array == v.array).all()
+
+
+def test_pydicom_series() -> None:
+    pydicom = pytest.importorskip("pydicom")
+    from pydicom.dataset import Dataset, FileMetaDataset
+
+    def one(k: int, z: float) -> Any:
+        d = Dataset()
+        d.file_meta = FileMetaDataset()
+        d.file_meta.TransferSyntaxUID = pydicom.uid.ExplicitVRLittleEndian
+        d.Rows, d.Columns, d.BitsAllocated, d.BitsStored, d.HighBit, d.PixelRepresentation = 3, 4, 16, 16, 15, 1
+        d.SamplesPerPixel, d.PhotometricInterpretation = 1, "MONOCHROME2"
+        d.PixelSpacing, d.ImageOrientationPatient, d.ImagePositionPatient = [0.5, 0.7], [0, 1, 0, -1, 0, 0], [10, 20, z]
+        d.RescaleSlope, d.RescaleIntercept = 1, -1000
+        d.PixelData = (np.arange(12, dtype=np.int16) + 100 * k).tobytes()
+        return d
+
+    series = [one(2, 34.0), one(0, 30.0), one(1, 32.0)]
+    v = ts.smooth(series, 0.0)
+    assert v.space == "lps" and (v.array[:, 0, 0] == [-1000, -900, -800]).all() and np.allclose(v.spacing, (0.7, 0.5, 2)) and np.allclose(v.origin, (10, 20, 30))
+    assert np.allclose(v.affine @ [1, 0, 0, 1], [10, 20.7, 30, 1]) and ts.statistics(v).minimum == -1000
+    with pytest.raises(ValueError, match="expected even ones"):
+        ts.smooth([series[0], series[1], one(1, 31.0)], 0.0)
+
+
+def test_dlpack_one_both_ways() -> None:
+    """Capsules of DLPack 1: taken and given by the C library, memory shared, owners alive as long as they are needed, and no longer."""
+    from tessera import _dlpack
+
+    a = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    v = ts.Volume(a)
+    capsule = v.__dlpack__(max_version=(1, 0))
+    assert "dltensor_versioned" in repr(capsule)
+    assert len(_dlpack._lent) == 1
+    del capsule
+    assert not _dlpack._lent, "a capsule that nobody took gives the memory back"
+    back = ts.from_dlpack(v)  # ours, through both halves
+    back.array[0, 0, 0] = 7
+    assert a[0, 0, 0] == 7 and len(_dlpack._lent) == 1
+    del back
+    gc.collect()
+    assert not _dlpack._lent
+    a.flags.writeable = False
+    assert not ts.from_dlpack(ts.Volume(a)).array.flags.writeable
+    with pytest.raises(BufferError):
+        v.__dlpack__(max_version=(1, 0), dl_device=(2, 0))
+    if int(np.__version__.split(".")[0]) >= 2:
+        assert np.shares_memory(np.from_dlpack(v), a)
+    assert np.asarray(ts.from_dlpack(v.__class__(a + 0))).sum() == a.sum()
+
+
+@pytest.mark.parametrize("library", ["torch", "jax.numpy"])
+def test_dlpack_of_others(library: str) -> None:
+    other = pytest.importorskip(library)
+    a = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    theirs = other.from_dlpack(ts.Volume(a))
+    assert np.array_equal(np.asarray(theirs), a)
+    assert (ts.from_dlpack(theirs).array == a).all()
+    assert (ts.smooth(theirs, 0.0).array == a).all()

@@ -4,6 +4,7 @@
 #include "tiles/tiles_isa.h"
 #include "algebra/csg_carve.h"
 #include "algebra/csg_labels.h"
+#include "algebra/csg_settle.h"
 #include "algebra/csg_tiles_cpu.h"
 
 enum { ITEM_GRAIN = 1024, TILE_GRAIN = 32 };

@@ -2,6 +2,7 @@
 #include "device/kernel.h"
 #include "algebra/csg_carve.h"
 #include "algebra/csg_labels.h"
+#include "algebra/csg_settle.h"
 #include "primitives/primitives_ops.h"
 
 enum { ITEM_THREADS = 256, TILE_THREADS = 128 };

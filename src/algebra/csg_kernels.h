@@ -310,6 +310,17 @@ TSR_HD void tsr_csg_enclosed_sums(const tsr_csg_args *g, int64_t i)
     for (int32_t k = 0; k < 5; k++) g->sums[5 * i + k] = sums[k];
 }
 
+/* How far from the origin a sample lies, and the farthest of a tile (tsr_csg_near). */
+TSR_HD float tsr_csg_reach(const float spacing[3], int32_t x, int32_t y, int32_t z)
+{
+    return tsr_maxf(tsr_absf((float)x) * spacing[0], tsr_maxf(tsr_absf((float)y) * spacing[1], tsr_absf((float)z) * spacing[2]));
+}
+TSR_HD float tsr_csg_tile_reach(const tsr_tile_pool *p, uint64_t key)
+{
+    const int32_t E = 1 << p->log2_edge, x = tsr_key_x(key), y = tsr_key_y(key), z = tsr_key_z(key);
+    return tsr_csg_reach(p->spacing, E * (x + (x >= 0)), E * (y + (y >= 0)), E * (z + (z >= 0)));
+}
+
 /* ---- values ------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Tile i of `to` (id i + 2) from tiles first[i] of a and second[i] of b. */
@@ -351,7 +362,7 @@ TSR_HD void tsr_csg_combine_tile(const tsr_csg_args *g, int64_t i, int32_t first
     const uint32_t ia = g->first[i], ib = g->second ? g->second[i] : ia;
     const float *a = tsr_csg_phi(&g->a) + (int64_t)ia * V, *b = g->second ? tsr_csg_phi(&g->b) + (int64_t)ib * V : a;
     float *to = g->to.phi[0] + (i + TSR_TILE_FIRST) * V;
-    const float near = tsr_csg_near(g->to.spacing);
+    const float near = tsr_csg_near(g->to.spacing, tsr_csg_tile_reach(&g->to, g->keys[i]));
     int32_t both = 0;
     for (int32_t k = first; k < V; k += step) {
         const int32_t at = tsr_csg_in_domain(&g->to, g->keys[i], k);

@@ -363,8 +363,13 @@ TSR_HD int32_t tsr_csg_crossed(const float *p, int32_t sy, int32_t sz)
     for (int32_t c = 0; c < 27; c++) crossed |= (p[c % 3 - 1 + (c / 3 % 3 - 1) * sy + (c / 9 - 1) * sz] < 0.0f) != (p[0] < 0.0f);
     return crossed;
 }
-/* A voxel at `p`, those beside it 1, sy and sz away, of value within `beyond`: what of it is inside. sums[1], sums[2] += area, K times area. */
-TSR_HD double tsr_csg_measure_near(const tsr_csg_gauge *m, const float *p, int32_t sy, int32_t sz, double sums[6])
+/* What a voxel has of a surface: what of it is inside, area, K times area. */
+typedef struct tsr_csg_share {
+    double inside, area, curved;
+} tsr_csg_share;
+/* Of a voxel at `p`, those beside it 1, sy and sz away, of value within `beyond`; crossed: tsr_csg_crossed. Without a branch that matters, so that rows of
+ * voxels are vectors. */
+TSR_HD tsr_csg_share tsr_csg_measure_near(const tsr_csg_gauge *m, float width, const float *p, int32_t sy, int32_t sz, int32_t crossed)
 {
     const float v = p[0], *r = m->r;
     const float dx = (p[1] - p[-1]) * 0.5f * r[0], dy = (p[sy] - p[-sy]) * 0.5f * r[1], dz = (p[sz] - p[-sz]) * 0.5f * r[2];
@@ -372,23 +377,25 @@ TSR_HD double tsr_csg_measure_near(const tsr_csg_gauge *m, const float *p, int32
     const float bend = tsr_csg_length3((p[1] - 2.0f * v + p[-1]) * 0.5f * r[0], (p[sy] - 2.0f * v + p[-sy]) * 0.5f * r[1],
                                        (p[sz] - 2.0f * v + p[-sz]) * 0.5f * r[2]);
     /* the voxel's edge along the normal; where there is none, in the middle of a wall, along the first axis */
-    const float h = slope > 0.0f ? tsr_csg_length3(dx * m->spacing[0], dy * m->spacing[1], dz * m->spacing[2]) / slope : m->along;
-    const double level = (double)v / (double)h;
+    const float edge = tsr_csg_length3(dx * m->spacing[0], dy * m->spacing[1], dz * m->spacing[2]) / slope, h = slope > 0.0f ? edge : m->along;
+    const double level = (double)v / (double)h, whole = v < 0.0f ? 1.0 : 0.0;
     /* so near to a surface some voxel beside is on its other side; where none is, bodies have met, and the surface between them is gone */
-    if (level < 0.75 && level > -0.75 && !tsr_csg_crossed(p, sy, sz)) return v < 0.0f ? 1.0 : 0.0;
-    const double area = tsr_csg_delta(level, m->width) / (double)h * (m->known ? (double)tsr_csg_slope(slope, bend) : 1.0);
-    const double curved = area != 0.0 ? area * (double)tsr_curvature(p, sy, sz, r) : 0.0;
-    sums[1] += area;
-    sums[2] += curved;
-    return 1.0 - tsr_csg_step(level, m->width) - 0.5 * tsr_csg_moment(m->width) * (double)h * (double)h * curved;
+    const double wall = crossed ? 0.0 : 0.75, away = level < 0.0 ? 0.0 - level : level;
+    const double sloped = m->known ? (double)tsr_csg_slope(slope, bend) : 1.0, found = tsr_csg_delta(level, width) / (double)h * sloped;
+    const double bent = found * (double)tsr_curvature(p, sy, sz, r), curved = found != 0.0 ? bent : 0.0;
+    const double inside = 1.0 - tsr_csg_step(level, width) - 0.5 * tsr_csg_moment(width) * (double)h * (double)h * curved;
+    const tsr_csg_share s = { away < wall ? whole : inside, away < wall ? 0.0 : found, away < wall ? 0.0 : curved };
+    return s;
 }
-/* sums[0], sums[3..5] += volume inside of the voxel (x, y, z) of a tile, times its place. */
-TSR_HD void tsr_csg_measure_add(double inside, int32_t x, int32_t y, int32_t z, double sums[6])
+/* Adds the share of the voxel (x, y, z): volume inside, area, K times area, volume times the place. */
+TSR_HD void tsr_csg_measure_add(const tsr_csg_share *share, int32_t x, int32_t y, int32_t z, double sums[6])
 {
-    sums[0] += inside;
-    sums[3] += inside * (double)x;
-    sums[4] += inside * (double)y;
-    sums[5] += inside * (double)z;
+    sums[0] += share->inside;
+    sums[1] += share->area;
+    sums[2] += share->curved;
+    sums[3] += share->inside * (double)x;
+    sums[4] += share->inside * (double)y;
+    sums[5] += share->inside * (double)z;
 }
 
 /* Item: plane z of tile i / edge. sums[item] = volume inside (smeared step), area (delta |grad|), K delta |grad|, positions (volume times x, y, z
@@ -408,12 +415,12 @@ TSR_HD void tsr_csg_measure(const tsr_csg_args *g, int64_t i)
         int32_t x = k % E, y = k / E;
         if (x > w.high[0] || y > w.high[1] || z > w.high[2]) continue;
         float v = w.phi[(int64_t)id * V + z * E * E + k], cube[27];
-        double inside = v < 0.0f ? 1.0 : 0.0;
+        tsr_csg_share share = { v < 0.0f ? 1.0 : 0.0, 0.0, 0.0 };
         if (tsr_absf(v) < m.beyond) {
             for (int32_t c = 0; c < 27; c++) cube[c] = tsr_csg_seen(&w, x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
-            inside = tsr_csg_measure_near(&m, cube + 13, 3, 9, sums);
+            share = tsr_csg_measure_near(&m, m.width, cube + 13, 3, 9, tsr_csg_crossed(cube + 13, 3, 9));
         }
-        tsr_csg_measure_add(inside, tsr_key_x(key) * E + x, tsr_key_y(key) * E + y, tsr_key_z(key) * E + z, sums);
+        tsr_csg_measure_add(&share, tsr_key_x(key) * E + x, tsr_key_y(key) * E + y, tsr_key_z(key) * E + z, sums);
         if (v < 0.0f) {
             uint32_t in = 0;
             for (int32_t c = 0; c < 8; c++) in |= tsr_csg_solid_at(&w, x + (c & 1), y + (c >> 1 & 1), z + (c >> 2)) << c;

@@ -94,8 +94,13 @@ TSR_HD float tsr_csg_blend(float a, float b, float radius)
     return tsr_minf(smaller, radius - tsr_csg_length2(radius - a, radius - b));
 }
 
-/* A value this near to the surface is on it: what roundings leave of 0. */
-TSR_HD float tsr_csg_near(const float spacing[3]) { return tsr_minf(spacing[0], tsr_minf(spacing[1], spacing[2])) * 1.52587890625e-5f; }
+/* A value this near to the surface is on it: what roundings leave of 0. `reach`: how far from the origin, in world units, since distances are differences of
+ * float32 coordinates of that size; at most 2^-9 of a voxel. */
+TSR_HD float tsr_csg_near(const float spacing[3], float reach)
+{
+    const float least = tsr_minf(spacing[0], tsr_minf(spacing[1], spacing[2]));
+    return tsr_maxf(least * 1.52587890625e-5f, tsr_minf(reach * 2.384185791015625e-7f, least * 1.953125e-3f));
+}
 /* What it becomes, as a part of that, where bodies meet in it: inside, if by nothing to speak of. */
 #define TSR_CSG_LEAST 5.9604644775390625e-8f
 
@@ -163,10 +168,10 @@ TSR_HD float tsr_csg_slope(float slope, float bend)
 TSR_HD double tsr_csg_delta(double r, float reach)
 {
     const double a = r < 0.0 ? 0.0 - r : r;
-    if (a >= (double)reach) return 0.0;
-    if (reach >= 2.0f) return a < 1.0 ? 1.0 - a * a * (2.5 - 1.5 * a) : 0.5 * (2.0 - a) * (2.0 - a) * (1.0 - a);
-    if (reach >= 1.5f) return a < 0.5 ? 0.75 - a * a : 0.5 * (1.5 - a) * (1.5 - a);
-    return 1.0 - a;
+    const double two = a < 1.0 ? 1.0 - a * a * (2.5 - 1.5 * a) : 0.5 * (2.0 - a) * (2.0 - a) * (1.0 - a);
+    const double most = a < 0.5 ? 0.75 - a * a : 0.5 * (1.5 - a) * (1.5 - a);
+    const double delta = reach >= 2.0f ? two : reach >= 1.5f ? most : 1.0 - a;
+    return a >= (double)reach ? 0.0 : delta;
 }
 
 /* Their second moments: a step smeared across a curved surface has half of that times K times the area too much inside. */
@@ -175,13 +180,10 @@ TSR_HD double tsr_csg_moment(float reach) { return reach >= 2.0f ? 0.0 : reach >
 /* Their integrals from -reach. */
 TSR_HD double tsr_csg_step(double r, float reach)
 {
-    const double a = r < 0.0 ? 0.0 - r : r;
-    double half; /* the integral from 0 to a */
-    if (a >= (double)reach) half = 0.5;
-    else if (reach >= 2.0f && a < 1.0) half = a * (1.0 + a * a * (0.375 * a - 5.0 / 6.0));
-    else if (reach >= 2.0f) half = 0.5 * a * (4.0 + a * (a * (5.0 / 3.0 - 0.25 * a) - 4.0)) - 1.0 / 6.0;
-    else if (reach >= 1.5f) half = a < 0.5 ? a * (0.75 - a * a / 3.0) : 0.5 - (1.5 - a) * (1.5 - a) * (1.5 - a) / 6.0;
-    else half = a - 0.5 * a * a;
+    const double a = r < 0.0 ? 0.0 - r : r; /* half: the integral from 0 to a */
+    const double two = a < 1.0 ? a * (1.0 + a * a * (0.375 * a - 5.0 / 6.0)) : 0.5 * a * (4.0 + a * (a * (5.0 / 3.0 - 0.25 * a) - 4.0)) - 1.0 / 6.0;
+    const double most = a < 0.5 ? a * (0.75 - a * a / 3.0) : 0.5 - (1.5 - a) * (1.5 - a) * (1.5 - a) / 6.0;
+    const double near = reach >= 2.0f ? two : reach >= 1.5f ? most : a - 0.5 * a * a, half = a >= (double)reach ? 0.5 : near;
     return r < 0.0 ? 0.5 - half : 0.5 + half;
 }
 

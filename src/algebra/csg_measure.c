@@ -397,39 +397,40 @@ tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *measure
     tsr_tile_state state;
     struct totals t = { { 0 }, { 0 } };
     int unbounded = 0;
-    memset(measures, 0, sizeof *measures);
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
+    TSR_TRY(TSR_STRUCT_GIVE(measures, &m));
     TSR_TRY(tsr_csg_require_field(tiles, "measures"));
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     const tsr_tile_pool *pool = &tiles->pool;
     const float *h = pool->spacing;
     double largest = 0, voxel = 1;
-    for (int k = 0; k < 3; k++) measures->dimensions += !pool->bounded || pool->domain[k] > 1;
+    for (int k = 0; k < 3; k++) m.dimensions += !pool->bounded || pool->domain[k] > 1;
     for (int k = 0; k < 3; k++) {
-        if (measures->dimensions < 3 && pool->domain[k] == 1) continue; /* nothing varies across a plane */
+        if (m.dimensions < 3 && pool->domain[k] == 1) continue; /* nothing varies across a plane */
         largest = fmax(largest, (double)h[k]);
         voxel *= (double)h[k];
     }
-    measures->tiles = state.count;
+    m.tiles = state.count;
     if (state.count == 0) {
-        measure_constant(pool, state.background == TSR_TILE_INSIDE, measures);
-        return TSR_OK;
+        measure_constant(pool, state.background == TSR_TILE_INSIDE, &m);
+        return TSR_STRUCT_GIVE(measures, &m);
     }
-    measures->active_voxels = state.active_voxels;
+    m.active_voxels = state.active_voxels;
     /* the edge of the band has no gradient of length 1: no sample of the delta may lie there */
     const double reach = (double)pool->band >= 2 * largest ? 2 : (double)pool->band >= 1.5 * largest ? 1.5 : 1;
     TSR_TRY(sum_tiles(tiles, state.count, reach, &t));
-    measures->volume = fmax(t.sums[0] * voxel, 0); /* what is smaller than a voxel may come out below 0 */
-    measures->area = fmax(t.sums[1] * voxel, 0);
-    measures->mean_curvature = t.sums[1] > 0 ? t.sums[2] / t.sums[1] : 0;
+    m.volume = fmax(t.sums[0] * voxel, 0); /* what is smaller than a voxel may come out below 0 */
+    m.area = fmax(t.sums[1] * voxel, 0);
+    m.mean_curvature = t.sums[1] > 0 ? t.sums[2] / t.sums[1] : 0;
     if (t.sums[0] > 0)
-        measures->centroid =
+        m.centroid =
             (tsr_vec3){ t.sums[3] / t.sums[0] * (double)h[0], t.sums[4] / t.sums[0] * (double)h[1], t.sums[5] / t.sums[0] * (double)h[2] };
-    measures->euler = t.corners[0] - t.corners[1] + t.corners[2] - t.corners[3];
-    TSR_TRY(count_pieces(tiles, state.count, 1, 6, &measures->components)); /* as those of the surface are */
-    TSR_TRY(count_pieces(tiles, state.count, 0, 26, &measures->cavities));
+    m.euler = t.corners[0] - t.corners[1] + t.corners[2] - t.corners[3];
+    TSR_TRY(count_pieces(tiles, state.count, 1, 6, &m.components)); /* as those of the surface are */
+    TSR_TRY(count_pieces(tiles, state.count, 0, 26, &m.cavities));
     TSR_TRY(tsr_csg_is_unbounded(tiles, &state, &unbounded));
     /* An unbounded inside has no outermost surface: its pieces and cavities bound one surface less than those of a bounded one. */
-    const int64_t surfaces = measures->components + measures->cavities - (!pool->bounded && unbounded);
-    measures->genus = measures->dimensions == 3 ? surfaces - measures->euler : 0;
-    return TSR_OK;
+    const int64_t surfaces = m.components + m.cavities - (!pool->bounded && unbounded);
+    m.genus = m.dimensions == 3 ? surfaces - m.euler : 0;
+    return TSR_STRUCT_GIVE(measures, &m);
 }

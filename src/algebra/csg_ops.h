@@ -22,7 +22,7 @@
 /* Bodies run per tile: voxels first, first + step, ... */
 #define TSR_CSG_TILES(X) \
     X(combine)           \
-    X(shape) X(resample) X(read) X(write) X(count) X(positive) X(conflict) X(activity) X(differs) X(ball) X(keep) X(selection) X(carve) X(label_masks)
+    X(shape) X(resample) X(read) X(write) X(count) X(positive) X(conflict) X(activity) X(differs) X(ball) X(keep) X(selection) X(carve) X(label_masks) X(settle) X(settle_back)
 
 typedef enum tsr_csg_kernel {
 #define X(name) TSR_CSG_##name##_kernel,

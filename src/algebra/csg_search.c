@@ -27,7 +27,7 @@ int64_t tsr_tiles_most(const tsr_tiles *tiles)
 tsr_status tsr_tiles_too_many(const tsr_tiles *tiles, const char *name)
 {
     TSR_FAIL(TSR_ERROR_CAPACITY, "%s: more than %lld tiles, %s is %lld bytes", name, (long long)tsr_tiles_most(tiles),
-             tsr_memory_whose(tiles->memory_limit), (long long)memory_for(tiles));
+             tsr_memory_limit_name(tiles->memory_limit), (long long)memory_for(tiles));
 }
 
 static tsr_status keep_tile(tsr_tile_search *s, const int64_t at[3])

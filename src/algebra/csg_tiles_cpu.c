@@ -7,7 +7,7 @@
 #include "core/parallel.h"
 #include "algebra/csg_labels.h"
 
-enum { GRAIN = 64, ROW = 8 }; /* tiles at a time; bits between rows of a plane, whatever the edge */
+enum { GRAIN = 64, ROW = TSR_CSG_ROW }; /* tiles at a time; bits between rows of a plane, whatever the edge */
 
 #define COLUMN 0x0101010101010101ull
 
@@ -274,16 +274,28 @@ static void copy_window(const tsr_csg_window *w, float halo[HALO])
         }
 }
 
+/* Signs of the rows of a window, bit x + 1 of row y + 1 + SIDE (z + 1): voxel (x, y, z) is inside. */
+static void signs_of(const float halo[HALO], int32_t E, uint32_t rows[SIDE * SIDE])
+{
+    for (int32_t z = 0; z < E + 2; z++)
+        for (int32_t y = 0; y < E + 2; y++) {
+            const float *v = halo + SIDE * (y + SIDE * z);
+            uint32_t bits = 0;
+            for (int32_t x = 0; x < E + 2; x++) bits |= (uint32_t)(v[x] < 0.0f) << x;
+            rows[y + SIDE * z] = bits;
+        }
+}
+
 /* Vertices, edges, faces and cells of the complex of inside voxels. */
-static void add_corners(const tsr_csg_window *w, const float *halo, int64_t corners[4])
+static void add_corners(const tsr_csg_window *w, const uint32_t signs[SIDE * SIDE], int64_t corners[4])
 {
     const int32_t E = 1 << w->pool->log2_edge;
-    uint64_t plane[2][4] = { { 0 } }; /* of this z and the next: bits of (x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1) */
+    const uint32_t seen = (2u << w->high[0]) - 1; /* none beyond the domain */
+    uint64_t plane[2][4] = { { 0 } };             /* of this z and the next: bits of (x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1) */
     for (int32_t z = E; z >= 0; z--) {
         uint64_t *now = plane[z & 1], *next = plane[(z & 1) ^ 1];
         uint32_t rows[SIDE] = { 0 };
-        for (int32_t y = 0; y <= E && y <= w->high[1] && z <= w->high[2]; y++)
-            for (int32_t x = 0; x <= E && x <= w->high[0]; x++) rows[y] |= (uint32_t)(halo[FIRST + x + SIDE * (y + SIDE * z)] < 0.0f) << x;
+        for (int32_t y = 0; y <= E && y <= w->high[1] && z <= w->high[2]; y++) rows[y] = signs[y + 1 + SIDE * (z + 1)] >> 1 & seen;
         for (int32_t k = 0; k < 4; k++) {
             now[k] = 0;
             for (int32_t y = 0; y < E; y++) now[k] |= (uint64_t)(rows[y + (k >> 1)] >> (k & 1) & ((1u << E) - 1)) << (ROW * y);
@@ -298,6 +310,34 @@ static void add_corners(const tsr_csg_window *w, const float *halo, int64_t corn
     }
 }
 
+/* Voxels of row (y, z) beside which one of the 26 has the other sign, as tsr_csg_crossed has it: bit x. */
+static uint32_t crossed_in(const uint32_t signs[SIDE * SIDE], int32_t y, int32_t z)
+{
+    const uint32_t *row = signs + y + 1 + SIDE * (z + 1);
+    uint32_t any = 0, all = ~0u;
+    for (int32_t k = 0; k < 9; k++) {
+        any |= row[k % 3 - 1 + SIDE * (k / 3 - 1)];
+        all &= row[k % 3 - 1 + SIDE * (k / 3 - 1)];
+    }
+    any |= any << 1 | any >> 1;
+    all &= all << 1 & all >> 1;
+    return ((*row & ~all) | (~*row & any)) >> 1;
+}
+
+/* One row of voxels, of which `n` count. */
+static void measure_row(const tsr_csg_gauge *m, const float *v, int32_t n, uint32_t crossed, const int32_t place[3], double sums[6])
+{
+    double inside[ROW], area[ROW], curved[ROW];
+    int32_t near = 0;
+    for (int32_t x = 0; x < n; x++) near |= tsr_absf(v[x]) < m->beyond;
+    if (near) TSR_ISA_SELECT(tsr_csg_measure_row)(m, v, SIDE, SIDE * SIDE, crossed, inside, area, curved);
+    for (int32_t x = 0; x < n; x++) {
+        tsr_csg_share s = { v[x] < 0.0f ? 1.0 : 0.0, 0.0, 0.0 };
+        if (tsr_absf(v[x]) < m->beyond) s = (tsr_csg_share){ inside[x], area[x], curved[x] };
+        tsr_csg_measure_add(&s, place[0] + x, place[1], place[2], sums);
+    }
+}
+
 static void measure_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const tsr_csg_args *g = (const tsr_csg_args *)user;
@@ -305,24 +345,24 @@ static void measure_range(void *user, int64_t begin, int64_t end, int worker)
     const int32_t E = 1 << p->log2_edge, list = p->state->list;
     const tsr_csg_gauge m = tsr_csg_gauge_of(g);
     int64_t corners[4] = { 0 };
-    float halo[HALO];
+    float halo[HALO] = { 0 };
+    uint32_t signs[SIDE * SIDE];
     (void)worker;
     for (int64_t entry = begin; entry < end; entry++) {
         const uint64_t key = tsr_pool_key(p, list, entry);
         const int32_t first[3] = { tsr_key_x(key) * E, tsr_key_y(key) * E, tsr_key_z(key) * E };
         const tsr_csg_window w = tsr_csg_window_of(p, key, p->id[list][entry]);
         copy_window(&w, halo);
+        signs_of(halo, E, signs);
         for (int32_t z = 0; z < E; z++) {
             double *sums = g->sums + 6 * (entry * E + z);
             for (int32_t k = 0; k < 6; k++) sums[k] = 0;
-            for (int32_t y = 0; y < E && y <= w.high[1] && z <= w.high[2]; y++)
-                for (int32_t x = 0; x < E && x <= w.high[0]; x++) {
-                    const float *v = halo + FIRST + x + SIDE * (y + SIDE * z);
-                    const double inside = tsr_absf(*v) < m.beyond ? tsr_csg_measure_near(&m, v, SIDE, SIDE * SIDE, sums) : *v < 0.0f ? 1.0 : 0.0;
-                    tsr_csg_measure_add(inside, first[0] + x, first[1] + y, first[2] + z, sums);
-                }
+            for (int32_t y = 0; y < E && y <= w.high[1] && z <= w.high[2]; y++) {
+                const int32_t place[3] = { first[0], first[1] + y, first[2] + z };
+                measure_row(&m, halo + FIRST + SIDE * (y + SIDE * z), tsr_mini(E, w.high[0] + 1), crossed_in(signs, y, z), place, sums);
+            }
         }
-        add_corners(&w, halo, corners);
+        add_corners(&w, signs, corners);
     }
     for (int32_t k = 0; k < 4; k++)
         if (corners[k]) tsr_csg_add(&g->corners[k], corners[k]);

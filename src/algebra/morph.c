@@ -1,5 +1,5 @@
 /* algebra/morph.c: surfaces between two surfaces. */
-#include "tessera/morph.h"
+#include "tessera/csg.h"
 
 #include <math.h>
 
@@ -107,7 +107,7 @@ static tsr_status evolve(const tsr_tiles *a, const tsr_volume *target, const tsr
     TSR_TRY(tsr_csg_merge_lists(a, 0, NULL, 0, TSR_CSG_FIRST, 0, &work));
     tsr_status status = tsr_levelset_create(work, &options, &levelset);
     for (int32_t i = 0; i < count && status == TSR_OK; i++) {
-        tsr_levelset_report report;
+        tsr_levelset_report report = TSR_LEVELSET_REPORT;
         double duration = t[i] - (i ? t[i - 1] : 0);
         if (duration > 0) status = tsr_levelset_advance(levelset, duration, progress, &report);
         /* The speed is a distance itself: it changes the slope faster than the reshaping term mends it. */
@@ -123,7 +123,7 @@ static tsr_status evolve(const tsr_tiles *a, const tsr_volume *target, const tsr
 /* Open meshes of a few triangles make tiles with nothing inside: no band is wide enough to lead anywhere from there. */
 static tsr_status require_inside(const tsr_tiles *tiles, int64_t count, int unbounded, const char *which)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     TSR_TRY(tsr_tiles_describe(tiles, &info));
     if (count == 0) TSR_FAIL(TSR_ERROR_STATE, "morph: the %s shape has no surface", which);
     if (info.inside_voxels == 0 && !unbounded) TSR_FAIL(TSR_ERROR_STATE, "morph: the %s shape has no inside", which);

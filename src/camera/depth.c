@@ -149,12 +149,7 @@ tsr_status tsr_depth_decode(const tsr_camera *camera, const tsr_depth_encoding *
                 r.valid++;
             }
         }
-    if (report) {
-        const size_t size = report->struct_size < sizeof r ? report->struct_size : sizeof r;
-        r.struct_size = report->struct_size;
-        memcpy(report, &r, size);
-    }
-    return TSR_OK;
+    return report ? TSR_STRUCT_GIVE(report, &r) : TSR_OK;
 }
 
 tsr_status tsr_depth_encode(const tsr_camera *camera, const tsr_depth_encoding *encoding, int32_t width, int32_t height, const float *d,

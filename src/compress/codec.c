@@ -143,7 +143,7 @@ static int32_t bands_of(const tsr_codec *c, const tsr_brick *b, int32_t resoluti
 /* A transform in memory of its own: the threads that take bricks share one context. */
 static tsr_status transform(const tsr_wavelet_plan *plan, int inverse, const void *from, void *to)
 {
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     void *work;
     tsr_wavelet_plan_describe(plan, &info);
     TSR_TRY(tsr_host_allocate(NULL, (size_t)info.workspace_bytes, &work));

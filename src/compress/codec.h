@@ -68,7 +68,7 @@ tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *co
                          const tsr_write_options *options, int64_t *file_bytes);
 /* Bytes of a file with the pieces as they are, for rate control. */
 int64_t tsr_tsc_measure(const tsr_tsc *t, const tsr_volume *volume);
-void tsr_tsc_describe(const tsr_tsc *t, tsr_compress_info *info);
+tsr_compress_info tsr_tsc_describe(const tsr_tsc *t);
 tsr_status tsr_tsc_decode(tsr_input *input, const tsr_tsc *t, const tsr_decompress_options *options, tsr_volume **volume, tsr_compress_info *info);
 /* The voxels in a nameless file (`beside` as in tsr_spool_open) instead of memory, of which options->memory_limit is used; *header RETURNS NEW
  * volume that has all but the voxels: its data must not be touched. */

@@ -155,11 +155,11 @@ static tsr_status choose_map(struct tsr_encoder *e)
  * some bytes. */
 static tsr_status choose_bricks(struct tsr_encoder *e)
 {
-    static const int32_t edges[][3] = { { 0, 0, 0 }, { 40, 40, 40 }, { 64, 64, 64 }, { 128, 64, 32 }, { 32, 32, 32 } };
+    static const int32_t edges[][3] = { { 0, 0, 0 }, { 28, 28, 28 }, { 64, 64, 64 }, { 128, 64, 32 }, { 32, 32, 32 } };
     tsr_tsc *t = &e->t;
     const int64_t asked[3] = { e->options->brick.x, e->options->brick.y, e->options->brick.z };
     const int rans = t->coder == TSR_COMPRESS_RANS;
-    const int64_t enough = rans ? TSR_RANS_BRICK : 64000;
+    const int64_t enough = rans ? TSR_RANS_BRICK : t->coder == TSR_COMPRESS_PREDICT ? 28 * 28 * 28 : 64000;
     int64_t samples = 1;
     for (int a = 0; a < 3; a++) {
         if (asked[a] < 0 || asked[a] > TSR_TSC_EDGE)
@@ -501,6 +501,7 @@ static tsr_status compress(const tsr_volume *volume, const char *path, const tsr
     tsr_compress_options o;
     struct tsr_encoder e = { .volume = volume, .options = &o, .path = path };
     int64_t file_bytes = 0;
+    TSR_TRY(TSR_STRUCT_BEGUN(info));
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     if (!path) TSR_FAIL(TSR_ERROR_ARGUMENT, "path is NULL");
     if (!volume || (volume->context && volume->context->device.kind != TSR_DEVICE_CPU))
@@ -514,11 +515,12 @@ static tsr_status compress(const tsr_volume *volume, const char *path, const tsr
         status = TSR_FAILED(TSR_ERROR_CANCELLED, "cancelled during compressing");
     if (status == TSR_OK) status = tsr_tsc_write(&e.t, volume, e.bytes, e.spool, path, &write, &file_bytes);
     if (status == TSR_OK && info) {
-        tsr_tsc_describe(&e.t, info);
-        info->file_bytes = info->whole_bytes = file_bytes;
-        info->pieces_whole = info->pieces;
-        if (info->lossless) info->psnr = HUGE_VAL;
-        if (e.t.map == TSR_TSC_REAL) info->psnr = tsr_encoder_psnr(&e);
+        tsr_compress_info found = tsr_tsc_describe(&e.t);
+        found.file_bytes = found.whole_bytes = file_bytes;
+        found.pieces_whole = found.pieces;
+        if (found.lossless) found.psnr = HUGE_VAL;
+        if (e.t.map == TSR_TSC_REAL) found.psnr = tsr_encoder_psnr(&e);
+        status = TSR_STRUCT_GIVE(info, &found);
     }
     release(&e);
     TSR_TRY(status);

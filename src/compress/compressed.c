@@ -90,7 +90,7 @@ static tsr_status take_file(tsr_compressed *c, const char *path, const tsr_decom
     return TSR_OK;
 }
 
-tsr_status tsr_compressed_open(tsr_context *context, const char *path, const tsr_decompress_options *options, tsr_compressed **compressed)
+tsr_status tsr_compressed_create(tsr_context *context, const char *path, const tsr_decompress_options *options, tsr_compressed **compressed)
 {
     TSR_RETURNS(compressed);
     tsr_decompress_options own;
@@ -273,6 +273,7 @@ tsr_status tsr_compressed_decode(const tsr_compressed *compressed, const tsr_dec
     struct decoding d = { .c = compressed, .options = &own };
     int64_t bytes;
     tsr_status status;
+    TSR_TRY(TSR_STRUCT_BEGUN(info));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (compressed->input) {
         TSR_TRY(tsr_tsc_decode(compressed->input, &compressed->t, &own, volume, info));
@@ -286,10 +287,11 @@ tsr_status tsr_compressed_decode(const tsr_compressed *compressed, const tsr_dec
     TSR_TRY_GOTO(tsr_tsc_create_volume(&compressed->t, compressed->context, region.size, &region.geometry, NULL, volume), done);
     TSR_TRY_GOTO(decode_on_device(&d, &region, *volume), done);
     if (info) {
-        tsr_tsc_describe(&compressed->t, info);
-        info->file_bytes = compressed->there;
-        info->pieces = d.asked;
-        info->pieces_whole = d.asked - d.bad;
+        tsr_compress_info found = tsr_tsc_describe(&compressed->t);
+        found.file_bytes = compressed->there;
+        found.pieces = d.asked;
+        found.pieces_whole = d.asked - d.bad;
+        status = TSR_STRUCT_GIVE(info, &found);
     }
 done:
     if (status != TSR_OK) tsr_volume_destroy(volume);

@@ -479,10 +479,10 @@ tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *co
     return TSR_OK;
 }
 
-void tsr_tsc_describe(const tsr_tsc *t, tsr_compress_info *info)
+tsr_compress_info tsr_tsc_describe(const tsr_tsc *t)
 {
     const int exact = t->map == TSR_TSC_INTEGER || t->map == TSR_TSC_ORDERED;
-    *info = (tsr_compress_info){ .image = t->image,
+    return (tsr_compress_info){ .image = t->image,
                                  .dtype = t->dtype,
                                  .size = { t->size[0], t->size[1], t->size[2] },
                                  .brick = { t->edge[0], t->edge[1], t->edge[2] },

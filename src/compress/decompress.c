@@ -251,10 +251,11 @@ tsr_status tsr_tsc_decode(tsr_input *input, const tsr_tsc *t, const tsr_decompre
     TSR_TRY_GOTO(tsr_codec_create(t, options->reduce, 0, &d.codec), done);
     TSR_TRY_GOTO(decode(&d), done);
     if (info) {
-        tsr_tsc_describe(t, info);
-        info->file_bytes = (int64_t)size;
-        info->pieces = d.asked;
-        info->pieces_whole = d.good;
+        tsr_compress_info found = tsr_tsc_describe(t);
+        found.file_bytes = (int64_t)size;
+        found.pieces = d.asked;
+        found.pieces_whole = d.good;
+        status = TSR_STRUCT_GIVE(info, &found);
     }
 done:
     free(d.task);
@@ -300,7 +301,7 @@ static tsr_status spool_box(struct parts *p, tsr_input *input, const int64_t fro
 {
     const struct decoder *d = &p->whole;
     tsr_decompress_options o = *d->options;
-    tsr_compress_info info;
+    tsr_compress_info info = TSR_COMPRESS_INFO;
     tsr_volume *part;
     int64_t origin[3];
     o.memory_limit = 0;
@@ -357,10 +358,11 @@ tsr_status tsr_tsc_decode_spool(tsr_input *input, const tsr_tsc *t, const tsr_de
         }
     TSR_TRY_GOTO(tsr_spool_reserve(p.spool, bytes), done);
     if (info) {
-        tsr_tsc_describe(t, info);
-        info->file_bytes = (int64_t)size;
-        info->pieces = d->asked;
-        info->pieces_whole = d->good;
+        tsr_compress_info found = tsr_tsc_describe(t);
+        found.file_bytes = (int64_t)size;
+        found.pieces = d->asked;
+        found.pieces_whole = d->good;
+        status = TSR_STRUCT_GIVE(info, &found);
     }
 done:
     if (status == TSR_OK) *spool = p.spool;
@@ -408,12 +410,13 @@ tsr_status tsr_compress_describe(const char *path, tsr_compress_info *info)
     TSR_TRY(tsr_tsc_open(path, 0, NULL, &input, &t));
     tsr_status status = tsr_input_all(input, &content, &size);
     if (status == TSR_OK) {
-        tsr_tsc_describe(&t, info);
-        info->file_bytes = (int64_t)size;
+        tsr_compress_info found = tsr_tsc_describe(&t);
+        found.file_bytes = (int64_t)size;
         for (int64_t k = 0; k < t.pieces; k++) {
-            info->pieces_whole += tsr_tsc_piece_good(&t, k, content);
+            found.pieces_whole += tsr_tsc_piece_good(&t, k, content);
             if (k % 1024 == 1023) tsr_input_forget(input); /* every byte is looked at once */
         }
+        status = TSR_STRUCT_GIVE(info, &found);
     }
     tsr_tsc_clear(&t);
     tsr_input_close(&input);

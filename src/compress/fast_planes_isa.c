@@ -112,6 +112,21 @@ void TSR_ISA_NAME(tsr_fast_decode)(const tsr_fast_brick *bricks, int32_t count, 
     else wide_decode(bricks, count, levels, size, lookup, work, samples);
 }
 
+void TSR_ISA_NAME(tsr_rans_decode_rows)(const uint8_t *bytes, size_t size, const tsr_rans_lookup *lookup, int64_t rows,
+                                        tsr_rans_row (*row)(void *user, int64_t k), void *user)
+{
+    const tsr_fast_source source = { bytes, size };
+    struct lanes lanes;
+    begin_lanes(&source, &lanes);
+    for (int64_t k = 0; k < rows; k++) {
+        const tsr_rans_row r = row(user, k);
+        const uint8_t *context[1] = { r.context };
+        int32_t *to[1] = { r.v };
+        const int32_t done = r.n >= TSR_RANS_LANES ? (int32_t)decode_groups_int32_t(&lanes, 1, lookup, context, 0, r.n, to) : 0;
+        if (done < r.n) decode_some(&lanes, lookup, r.context + done, r.n - done, r.v + done);
+    }
+}
+
 /* ---- voxels ------------------------------------------------------------------------------------------------------------------------------------------- */
 
 void TSR_ISA_NAME(tsr_fast_widen)(const int16_t *samples, int64_t count, int32_t *wide)

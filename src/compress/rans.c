@@ -4,7 +4,11 @@
 #include "io/little_endian.h"
 #include "compress/rans_isa.h"
 
-enum { MOST_EDGE = 256, CHUNK = 16 };
+enum {
+    MOST_EDGE = 256,
+    CHUNK = 16,
+    MOST = 12 /* bytes of a coefficient: token, escape, 32 bits, 16 with the sign: at most 64 bits, and a word that is half used */
+};
 
 #define T int32_t
 #define MAGNITUDE tsr_rans_magnitude
@@ -111,17 +115,25 @@ static void put_group(struct writer *w, const int32_t *v, const uint8_t *context
     }
 }
 
-/* Bricks are coded by several threads. */
+static void count_some(const int32_t *v, const uint8_t *context, int64_t n, tsr_rans_counts *own)
+{
+    for (int64_t i = 0; i < n; i++) own->count[tsr_rans_table(context[i])][code_of(v[i], context[i]).token]++;
+}
+/* Streams are coded by several threads. */
+static void add_counts(const tsr_rans_counts *own, tsr_rans_counts *counts)
+{
+    for (int c = 0; c < TSR_RANS_TABLES; c++)
+        for (int t = 0; t < TSR_RANS_TOKENS; t++) __atomic_fetch_add(&counts->count[c][t], own->count[c][t], __ATOMIC_RELAXED);
+}
 static void count_tokens(const tsr_planes_band *bands, int32_t count, const uint8_t *context, tsr_rans_counts *counts)
 {
     tsr_rans_counts own = { { { 0 } } };
     for (int32_t k = 0; k < count; k++) {
         const int64_t n = (int64_t)bands[k].size[0] * bands[k].size[1] * bands[k].size[2];
-        for (int64_t i = 0; i < n; i++) own.count[tsr_rans_table(context[i])][code_of(bands[k].data[i], context[i]).token]++;
+        count_some(bands[k].data, context, n, &own);
         context += n;
     }
-    for (int c = 0; c < TSR_RANS_TABLES; c++)
-        for (int t = 0; t < TSR_RANS_TOKENS; t++) __atomic_fetch_add(&counts->count[c][t], own.count[c][t], __ATOMIC_RELAXED);
+    add_counts(&own, counts);
 }
 
 static int32_t start_of(const tsr_planes_band *band, int64_t n)
@@ -151,12 +163,29 @@ static int find_contexts(const tsr_planes_band *bands, int32_t count, uint8_t *c
     return any != 0;
 }
 
-static void put_bands(const tsr_planes_band *bands, int32_t count, const uint8_t *context, const tsr_rans_model *model, struct writer *w)
+static void begin_writer(const tsr_rans_model *model, struct writer *w, uint32_t first[TSR_RANS_TABLES][TSR_RANS_TOKENS])
 {
-    uint32_t first[TSR_RANS_TABLES][TSR_RANS_TOKENS];
     for (int c = 0; c < TSR_RANS_TABLES; c++)
         for (uint32_t t = 0, at = 0; t < TSR_RANS_TOKENS; at += model->frequency[c][t++]) first[c][t] = at;
     for (int l = 0; l < TSR_RANS_LANES; l++) w->state[l] = TSR_RANS_LEAST;
+}
+
+/* States and header before the words; the stream moves to the front of its memory, which ends at `end`. */
+static size_t finish_writer(struct writer *w, uint8_t *bytes, const uint8_t *end, int wide, int32_t start)
+{
+    for (int l = TSR_RANS_LANES - 1; l >= 0; l--) tsr_put_u32(w->at -= 4, w->state[l]);
+    w->at -= TSR_RANS_HEADER;
+    w->at[0] = (uint8_t)wide;
+    w->at[1] = (uint8_t)start;
+    const size_t size = (size_t)(end - w->at);
+    memmove(bytes, w->at, size);
+    return size;
+}
+
+static void put_bands(const tsr_planes_band *bands, int32_t count, const uint8_t *context, const tsr_rans_model *model, struct writer *w)
+{
+    uint32_t first[TSR_RANS_TABLES][TSR_RANS_TOKENS];
+    begin_writer(model, w, first);
     for (int32_t k = count - 1; k >= 0; k--) {
         const int64_t n = (int64_t)bands[k].size[0] * bands[k].size[1] * bands[k].size[2];
         context -= n;
@@ -168,7 +197,6 @@ static void put_bands(const tsr_planes_band *bands, int32_t count, const uint8_t
 tsr_status tsr_rans_encode(const tsr_planes_band *bands, int32_t count, int narrow, const tsr_rans_model *model, tsr_rans_counts *counts,
                            tsr_planes_stream *stream)
 {
-    enum { MOST = 12 }; /* bytes of a coefficient: token, escape, 32 bits, 16 with the sign: at most 64 bits, and a word that is half used */
     tsr_status status = TSR_OK;
     int64_t n = 0;
     int32_t start;
@@ -185,12 +213,7 @@ tsr_status tsr_rans_encode(const tsr_planes_band *bands, int32_t count, int narr
     }
     struct writer w = { .at = bytes + room };
     put_bands(bands, count, context + n, model, &w);
-    for (int l = TSR_RANS_LANES - 1; l >= 0; l--) tsr_put_u32(w.at -= 4, w.state[l]);
-    w.at -= TSR_RANS_HEADER;
-    w.at[0] = narrow ? 2 : 4;
-    w.at[1] = (uint8_t)start;
-    stream->size = (size_t)(bytes + room - w.at);
-    memmove(bytes, w.at, stream->size);
+    stream->size = finish_writer(&w, bytes, bytes + room, narrow ? 2 : 4, start);
     stream->bytes = bytes;
     bytes = NULL;
     stream->passes = 1;
@@ -200,4 +223,32 @@ done:
     free(bytes);
     free(sums);
     return status;
+}
+
+tsr_status tsr_rans_encode_rows(const tsr_rans_row *rows, int64_t count, int32_t start, const tsr_rans_model *model, tsr_rans_counts *counts,
+                                uint8_t **bytes, size_t *size)
+{
+    uint32_t first[TSR_RANS_TABLES][TSR_RANS_TOKENS];
+    tsr_rans_counts own = { { { 0 } } };
+    size_t room = TSR_RANS_HEADER + TSR_RANS_STATES;
+    *bytes = NULL;
+    *size = 0;
+    for (int64_t k = 0; k < count; k++) {
+        room += (size_t)rows[k].n * MOST;
+        if (!model) count_some(rows[k].v, rows[k].context, rows[k].n, &own);
+    }
+    if (!model) {
+        add_counts(&own, counts);
+        return TSR_OK;
+    }
+    uint8_t *to = (uint8_t *)malloc(room);
+    if (!to) TSR_FAIL(TSR_ERROR_MEMORY, "compression: out of memory for a stream");
+    struct writer w = { .at = to + room };
+    begin_writer(model, &w, first);
+    for (int64_t k = count - 1; k >= 0; k--)
+        for (int64_t i = (int64_t)(rows[k].n - 1) / TSR_RANS_LANES * TSR_RANS_LANES; rows[k].n && i >= 0; i -= TSR_RANS_LANES)
+            put_group(&w, rows[k].v + i, rows[k].context + i, (int32_t)tsr_minl(rows[k].n - i, TSR_RANS_LANES), model, first);
+    *size = finish_writer(&w, to, to + room, 4, start);
+    *bytes = to;
+    return TSR_OK;
 }

@@ -14,7 +14,7 @@ struct lanes {
 
 static void begin_lanes(const tsr_fast_source *s, struct lanes *t)
 {
-    t->start = s->size > 1 ? tsr_rans_start(s->bytes[1]) : 0;
+    t->start = tsr_rans_start_of(s->bytes, s->size);
     for (size_t l = 0; l < TSR_RANS_LANES; l++)
         t->state[l] = s->size >= TSR_RANS_HEADER + 4 * l + 4 ? tsr_get_u32(s->bytes + TSR_RANS_HEADER + 4 * l) : 0;
     t->end = s->bytes + s->size;

@@ -62,4 +62,19 @@ void tsr_rans_model_fit(const tsr_rans_counts *counts, tsr_rans_model *model);
 tsr_status tsr_rans_encode(const tsr_planes_band *bands, int32_t count, int narrow, const tsr_rans_model *model, tsr_rans_counts *counts,
                            tsr_planes_stream *stream);
 
+/* ---- rows whose contexts somebody else knows ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct tsr_rans_row {
+    int32_t *v;
+    const uint8_t *context; /* below TSR_RANS_CONTEXTS */
+    int32_t n;
+} tsr_rans_row;
+/* A stream of rows, each a group of its own, or, without a model, into counts alone; `start` stands in it. The bytes are malloc's. */
+tsr_status tsr_rans_encode_rows(const tsr_rans_row *rows, int64_t count, int32_t start, const tsr_rans_model *model, tsr_rans_counts *counts,
+                                uint8_t **bytes, size_t *size);
+/* The way back. row(user, k) says where row k goes, and finds its contexts when those before it are there. Any bytes give coefficients. */
+TSR_ISA_DECLARE(void, tsr_rans_decode_rows, const uint8_t *bytes, size_t size, const tsr_rans_lookup *lookup, int64_t rows,
+                tsr_rans_row (*row)(void *user, int64_t k), void *user)
+static inline int32_t tsr_rans_start_of(const uint8_t *bytes, size_t size) { return size > 1 ? tsr_rans_start(bytes[1]) : 0; }
+
 #endif

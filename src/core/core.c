@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/status.h"
@@ -99,6 +100,15 @@ tsr_status tsr_size_bytes(tsr_size3 size, size_t element, const char *what, int6
     }
     *bytes = product;
     return TSR_OK;
+}
+
+void tsr_free(void *memory) { free(memory); }
+
+double tsr_seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 int64_t tsr_physical_memory(void)

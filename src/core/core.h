@@ -16,6 +16,8 @@ void tsr_host_release(const tsr_allocator *allocator, void *memory, size_t bytes
 tsr_status tsr_size_bytes(tsr_size3 size, size_t element, const char *what, int64_t *bytes);
 
 int64_t tsr_physical_memory(void);
+/* Of a clock that only goes forward; from when, nobody says. */
+double tsr_seconds_now(void);
 
 static inline int64_t tsr_min64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t tsr_max64(int64_t a, int64_t b) { return a > b ? a : b; }

@@ -33,6 +33,8 @@ TSR_HD int64_t tsr_maxl(int64_t a, int64_t b) { return a > b ? a : b; }
 
 TSR_HD uint32_t tsr_float_bits(float v) { uint32_t u; memcpy(&u, &v, 4); return u; }
 TSR_HD float tsr_bits_float(uint32_t u) { float v; memcpy(&v, &u, 4); return v; }
+/* "None" with the same bits on every device; NAN of the C library has others in CUDA. */
+TSR_HD float tsr_no_number(void) { return tsr_bits_float(0x7fc00000u); }
 
 /* 1/sqrt(x) for x >= 0 with the same bits on every backend and SIMD width: integer first guess, one step of a tuned polynomial and one of
  * Newton, multiplications and subtractions only. Relative error below 8e-7. x = 0 gives a large finite number, so that x * tsr_rsqrt(x) = 0. */

@@ -1,4 +1,5 @@
 #include "core/parallel.h"
+#include "tessera/base.h"
 
 #ifndef TSR_THREADS_POSIX
 
@@ -47,7 +48,7 @@ static int team_of(int threads)
     return last = threads;
 }
 
-int tsr_parallel_default_threads(void) { return omp_get_max_threads(); }
+static int threads_of_machine(void) { return omp_get_max_threads(); }
 
 void tsr_parallel(int threads, int64_t count, int64_t grain, tsr_parallel_body body, void *user)
 {
@@ -71,7 +72,7 @@ void tsr_parallel(int threads, int64_t count, int64_t grain, tsr_parallel_body b
 #include <pthread.h>
 #include <unistd.h>
 
-int tsr_parallel_default_threads(void)
+static int threads_of_machine(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (int)n : 1;
@@ -130,3 +131,8 @@ void tsr_parallel(int threads, int64_t count, int64_t grain, tsr_parallel_body b
 }
 
 #endif
+
+static _Thread_local int32_t asked;
+
+void tsr_threads_set(int32_t threads) { asked = threads > 0 ? threads : 0; }
+int tsr_parallel_default_threads(void) { return asked > 0 ? asked : threads_of_machine(); }

@@ -1,6 +1,7 @@
 #include "core/status.h"
 #include "core/number.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,25 @@ enum { MESSAGE_BYTES = 1024, TRACE_BYTES = 4096, REMARK_BYTES = 1001 };
 static _Thread_local char message[MESSAGE_BYTES];
 static _Thread_local char trace[TRACE_BYTES];
 static _Thread_local char remarks[REMARK_BYTES];
+
+static pthread_rwlock_t log_lock = PTHREAD_RWLOCK_INITIALIZER; /* taken for reading while the log is called */
+static tsr_log log_to;
+static void *log_user;
+
+void tsr_log_set(tsr_log log, void *user)
+{
+    pthread_rwlock_wrlock(&log_lock);
+    log_to = log;
+    log_user = user;
+    pthread_rwlock_unlock(&log_lock);
+}
+
+static void log_line(tsr_status status, const char *text)
+{
+    pthread_rwlock_rdlock(&log_lock);
+    if (log_to) log_to(log_user, status, text);
+    pthread_rwlock_unlock(&log_lock);
+}
 
 static const char *base_name(const char *path)
 {
@@ -41,6 +61,7 @@ tsr_status tsr_fail_at(tsr_status status, const char *function, const char *file
     memcpy(message, text, sizeof message);
     snprintf(trace, sizeof trace, "%s: ", message);
     trace_append("", function, file, line);
+    log_line(status, message);
     return status;
 }
 
@@ -69,6 +90,7 @@ void tsr_remark(const char *format, ...)
     if (strstr(remarks, line)) return;
     if (used + strlen(line) + 2 > sizeof remarks) return;
     snprintf(remarks + used, sizeof remarks - used, "%s%s", used ? "\n" : "", line);
+    log_line(TSR_OK, line);
 }
 
 void tsr_remarks_take(char *text, size_t room)
@@ -98,7 +120,7 @@ const char *tsr_status_name(tsr_status status)
     return "unknown";
 }
 
-tsr_status tsr_options_take(void *own, size_t own_size, const void *options, const char *type)
+tsr_status tsr_options_take(void *own, size_t own_size, const void *options)
 {
     memset(own, 0, own_size);
     memcpy(own, &own_size, sizeof own_size); /* so that it may be passed on */
@@ -106,14 +128,35 @@ tsr_status tsr_options_take(void *own, size_t own_size, const void *options, con
     size_t given;
     memcpy(&given, options, sizeof given);
     if (given < sizeof given || given > 65536)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "options%s: struct_size is %zu; start from the TSR_..._OPTIONS initialiser", type, given);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "options: struct_size is %zu; begin with the macro of their type, TSR_..._OPTIONS", given);
     if (given > own_size) { /* a newer caller: the fields we do not know must be zero */
         const unsigned char *bytes = (const unsigned char *)options;
         for (size_t i = own_size; i < given; i++)
-            if (bytes[i]) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "options%s: this library is older than the caller and lacks an option it set", type);
+            if (bytes[i]) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "options: this library is older than the caller and lacks an option that it set");
         given = own_size;
     }
     memcpy(own, options, given);
     memcpy(own, &own_size, sizeof own_size);
+    return TSR_OK;
+}
+
+tsr_status tsr_struct_begun(const void *given, const char *name)
+{
+    size_t size;
+    if (!given) return TSR_OK;
+    memcpy(&size, given, sizeof size);
+    if (size < sizeof size || size > 65536) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: struct_size is %zu; start from the macro of its type", name, size);
+    return TSR_OK;
+}
+
+tsr_status tsr_struct_give(void *given, const void *own, size_t own_size, const char *name)
+{
+    TSR_TRY(tsr_struct_begun(given, name));
+    if (!given) return TSR_OK;
+    size_t size;
+    memcpy(&size, given, sizeof size);
+    const size_t known = size < own_size ? size : own_size;
+    memcpy((unsigned char *)given + sizeof size, (const unsigned char *)own + sizeof size, known - sizeof size);
+    memset((unsigned char *)given + known, 0, size - known);
     return TSR_OK;
 }

@@ -61,8 +61,14 @@ void tsr_remark(const char *format, ...) TSR_PRINTF(1, 2);
 #define TSR_ASSERT(condition) assert(condition)
 
 /* Reads a public options struct of any version: copies min(struct_size, known) bytes over zeros. `options` may be NULL. */
-tsr_status tsr_options_take(void *own, size_t own_size, const void *options, const char *type);
-#define TSR_OPTIONS_TAKE(own, options) tsr_options_take((own), sizeof *(own), (options), #own)
+tsr_status tsr_options_take(void *own, size_t own_size, const void *options);
+#define TSR_OPTIONS_TAKE(own, options) tsr_options_take((own), sizeof *(own), (options))
+/* Fills a public struct of any version that the caller began by its macro: the fields that both know, zeros in those that only a newer caller knows.
+ * TSR_ERROR_ARGUMENT where it was not begun; the second asks for that alone, before the work. NULL: it is not wanted. */
+tsr_status tsr_struct_give(void *given, const void *own, size_t own_size, const char *name);
+tsr_status tsr_struct_begun(const void *given, const char *name);
+#define TSR_STRUCT_GIVE(given, own) tsr_struct_give((given), (own), sizeof *(own), #given)
+#define TSR_STRUCT_BEGUN(given) tsr_struct_begun((given), #given)
 
 /* 1 when the callback asks to stop. */
 static inline int tsr_progress_report(const tsr_progress *progress, double fraction, const char *stage)

@@ -27,7 +27,7 @@ typedef struct tsr_backend {
     tsr_device_kind kind;
     int32_t (*device_count)(char *why, size_t why_bytes);
     tsr_status (*describe)(int32_t index, tsr_device_info *info);
-    tsr_status (*queue_create)(int32_t index, int32_t threads, tsr_queue **queue);
+    tsr_status (*queue_create)(int32_t index, int32_t threads, void *stream, tsr_queue **queue); /* stream: the caller's, or NULL */
     void (*queue_destroy)(tsr_queue *queue);
     tsr_status (*synchronize)(tsr_queue *queue);
     /* Device memory, 256-byte aligned, uninitialised (emu fills it with a NaN pattern). */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/parallel.h"
 #include "backend_abi.h"
@@ -27,7 +28,7 @@ static struct module {
 } modules[TSR_DEVICE_KINDS];
 static pthread_once_t modules_once[TSR_DEVICE_KINDS] = { PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT };
 
-/* Modules lie beside the library or the executable that contains it; TESSERA_MODULES names another folder. */
+/* Modules lie beside the library or the executable that contains it, when installed in a folder of their own there; TESSERA_MODULES names another folder. */
 static void *open_beside(const char *file, char *why, size_t why_bytes)
 {
     char path[4096];
@@ -37,7 +38,8 @@ static void *open_beside(const char *file, char *why, size_t why_bytes)
     } else {
         Dl_info info;
         const char *slash = dladdr((const void *)&module_host, &info) && info.dli_fname ? strrchr(info.dli_fname, '/') : NULL;
-        if (slash) snprintf(path, sizeof path, "%.*s/%s", (int)(slash - info.dli_fname), info.dli_fname, file);
+        if (slash) snprintf(path, sizeof path, "%.*s/tessera/%s", (int)(slash - info.dli_fname), info.dli_fname, file);
+        if (slash && access(path, R_OK) != 0) snprintf(path, sizeof path, "%.*s/%s", (int)(slash - info.dli_fname), info.dli_fname, file);
         else snprintf(path, sizeof path, "%s", file);
     }
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -85,10 +87,9 @@ int32_t tsr_device_count(tsr_device_kind kind, tsr_device_info *info)
     char why[256] = "";
     const tsr_backend *backend = tsr_backend_get(kind, why, sizeof why);
     int32_t count = backend ? backend->device_count(why, sizeof why) : 0;
-    if (info && count <= 0) {
-        memset(info, 0, sizeof *info);
-        memcpy(info->detail, why, sizeof why);
-    }
+    tsr_device_info own = TSR_DEVICE_INFO;
+    memcpy(own.detail, why, sizeof why);
+    if (count <= 0 && TSR_STRUCT_GIVE(info, &own) != TSR_OK) return 0;
     return count > 0 ? count : 0;
 }
 
@@ -96,15 +97,16 @@ tsr_status tsr_device_describe(tsr_device device, tsr_device_info *info)
 {
     TSR_NEEDS(info);
     char why[256] = "";
-    memset(info, 0, sizeof *info);
+    tsr_device_info own = TSR_DEVICE_INFO;
+    TSR_TRY(TSR_STRUCT_GIVE(info, &own));
     const tsr_backend *backend = tsr_backend_get(device.kind, why, sizeof why);
     if (!backend) TSR_FAIL(TSR_ERROR_DEVICE, "device %s: %s", tsr_device_kind_name(device.kind), why);
     int32_t count = backend->device_count(why, sizeof why);
     if (device.index < 0 || device.index >= count)
         TSR_FAIL(TSR_ERROR_DEVICE, "device %s:%d: there are %d such devices%s%s", tsr_device_kind_name(device.kind), device.index, count,
                  *why ? ": " : "", why);
-    TSR_TRY(backend->describe(device.index, info));
-    return TSR_OK;
+    TSR_TRY(backend->describe(device.index, &own));
+    return TSR_STRUCT_GIVE(info, &own);
 }
 
 /* ---- contexts ------------------------------------------------------------------------------------------------------------- */
@@ -143,10 +145,12 @@ tsr_status tsr_context_create(const tsr_context_options *options, tsr_context **
     int automatic;
     TSR_TRY(parse_device(name, &device, &automatic));
     if (automatic && tsr_device_count(TSR_DEVICE_CUDA, NULL) > 0) device.kind = TSR_DEVICE_CUDA;
+    if (own.stream && device.kind != TSR_DEVICE_CUDA)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "stream: given with device %s, expected none or device cuda", tsr_device_kind_name(device.kind));
     if (own.threads < 0 || own.threads > 4096) TSR_FAIL(TSR_ERROR_ARGUMENT, "threads: %d given, expected 0 (all) to 4096", own.threads);
     int32_t threads = own.threads ? own.threads : tsr_parallel_default_threads();
 
-    tsr_device_info info;
+    tsr_device_info info = TSR_DEVICE_INFO;
     TSR_TRY(tsr_device_describe(device, &info));
     const tsr_backend *backend = tsr_backend_get(device.kind, info.detail, sizeof info.detail);
     tsr_context *made = NULL;
@@ -155,7 +159,7 @@ tsr_status tsr_context_create(const tsr_context_options *options, tsr_context **
         .backend = backend, .device = device, .threads = threads, .host_allocator = own.host_allocator, .device_allocator = own.device_allocator
     };
     tsr_status status;
-    TSR_TRY_GOTO(backend->queue_create(device.index, threads, &made->queue), fail);
+    TSR_TRY_GOTO(backend->queue_create(device.index, threads, own.stream, &made->queue), fail);
     *context = made;
     return TSR_OK;
 fail:
@@ -177,7 +181,11 @@ void tsr_context_destroy(tsr_context **context)
 
 tsr_device tsr_context_device(const tsr_context *context) { return context ? context->device : (tsr_device){ 0 }; }
 int32_t tsr_context_threads(const tsr_context *context) { return context ? context->threads : 0; }
-tsr_memory_use tsr_context_memory(const tsr_context *context) { return context ? context->memory : (tsr_memory_use){ 0 }; }
+const tsr_memory_use *tsr_context_memory(const tsr_context *context)
+{
+    static const tsr_memory_use none;
+    return context ? &context->memory : &none;
+}
 void tsr_context_reset_peak(tsr_context *context)
 {
     if (context) context->memory.peak_bytes = context->memory.current_bytes;

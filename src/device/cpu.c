@@ -40,9 +40,10 @@ static tsr_status cpu_describe(int32_t index, tsr_device_info *info)
     return TSR_OK;
 }
 
-static tsr_status cpu_queue_create(int32_t index, int32_t threads, tsr_queue **queue)
+static tsr_status cpu_queue_create(int32_t index, int32_t threads, void *stream, tsr_queue **queue)
 {
     (void)index;
+    (void)stream;
     TSR_TRY(tsr_host_allocate(NULL, sizeof **queue, (void **)queue));
     (*queue)->threads = threads;
     return TSR_OK;

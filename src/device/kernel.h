@@ -52,6 +52,13 @@ static inline uint32_t tsr_blocks(int64_t n, int64_t threads, int64_t most)
     return (uint32_t)(blocks < 1 ? 1 : blocks > most ? most : blocks);
 }
 
+/* Blocks that a grid has at most along y and z. In the emulator few, else loops over what a grid does not hold would never go round in a test. */
+#ifdef TSR_EMU
+enum { TSR_GRID_MOST = 7 };
+#else
+enum { TSR_GRID_MOST = 65535 };
+#endif
+
 #define TSR_WARP_ALL 0xffffffffu
 
 /* Functions inside a struct of device code. */

@@ -11,6 +11,6 @@ static inline int64_t tsr_memory_most(const tsr_context *context, int64_t limit)
     return limit > 0 ? limit : context->device.kind == TSR_DEVICE_CPU ? tsr_physical_memory() : INT64_MAX;
 }
 /* Whose it is, for messages: "..., WHOSE is N". */
-static inline const char *tsr_memory_whose(int64_t limit) { return limit > 0 ? "the memory_limit" : "the machine's memory"; }
+static inline const char *tsr_memory_limit_name(int64_t limit) { return limit > 0 ? "the memory_limit" : "the machine's memory"; }
 
 #endif

@@ -86,6 +86,8 @@ tsr_status tsr_edit_check_new(const tsr_editor *editor, const char *name);
 /* *made becomes object `name`, or the list of a slot, in a step of its own. ADOPT it, also on failure. */
 tsr_status tsr_edit_add(tsr_editor *editor, const char *name, tsr_tiles **made);
 tsr_status tsr_edit_put(tsr_editor *editor, int32_t slot, tsr_tiles **made);
+/* The object becomes what lies in the selection. */
+tsr_status tsr_edit_keep_in(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at);
 /* The component of a list around a point, and all others (NULL if there are none), as keep leaves them. `who` begins the message. RETURN NEW. */
 tsr_status tsr_edit_component(const tsr_tiles *tiles, const char *who, tsr_vec3 at, tsr_tiles **component, tsr_tiles **others);
 /* What operators that move the surface have in common: the scheme, and the check of a length or time (0 or more). */

@@ -1,11 +1,9 @@
 /* edit/edit_flow.c: operators of an editor that move the surface: the level-set solver on a copy of the whole list, or on the tiles within reach
  * of a brush (docs/theory/editing.md 6). */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "edit/edit.h"
 
@@ -26,7 +24,7 @@ double tsr_edit_reshape_weight(const tsr_tiles *tiles, double fastest) { return 
 static tsr_status advance(tsr_tiles *tiles, const tsr_levelset_options *options, double duration, const tsr_progress *progress)
 {
     tsr_levelset *levelset = NULL;
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     tsr_tile_state state;
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     if (state.count == 0 || !(duration > 0)) return TSR_OK;
@@ -222,13 +220,6 @@ static tsr_status patch_of_ball(const tsr_tiles *tiles, const tsr_tiles *part, t
     return status;
 }
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* One piece of a local flow: the tiles of the ball and a ring move as a list of their own, then their voxels in the ball go back. The piece is so
  * short that neither the surface crosses a tile nor the cut edge of the part reaches the ball. */
 static tsr_status local_piece(tsr_editor *editor, int32_t slot, tsr_vec3 centre, double radius, const tsr_levelset_options *options, double duration,
@@ -253,9 +244,9 @@ static tsr_status local_piece(tsr_editor *editor, int32_t slot, tsr_vec3 centre,
     if (status == TSR_OK && count > 0) {
         status = patch_of_ball(tiles, part, centre, radius, &patch);
         if (status == TSR_OK) {
-            const double began = seconds_now();            /* the keys have come from the device: all before is done */
+            const double began = tsr_seconds_now();            /* the keys have come from the device: all before is done */
             status = tsr_edit_patch(editor, slot, &patch); /* ends with the state of the managed list */
-            editor->list_seconds += seconds_now() - began;
+            editor->list_seconds += tsr_seconds_now() - began;
             tsr_patch_drop(&patch);
         }
     }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "edit/edit.h"
-#include "tessera/band.h"
+#include "tessera/tiles.h"
 
 /* ---- objects ---------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -133,7 +133,7 @@ static tsr_status next_change(tsr_edit_stack *stack, tsr_edit_change **change)
 
 static int64_t change_bytes(const tsr_edit_change *change)
 {
-    tsr_tiles_info info = { 0 };
+    tsr_tiles_info info = TSR_TILES_INFO;
     if (change->tiles && tsr_tiles_describe(change->tiles, &info) != TSR_OK) info.device_bytes = 0;
     return (int64_t)change->patch.bytes + info.device_bytes;
 }
@@ -150,13 +150,15 @@ static int64_t stack_steps(const tsr_edit_stack *stack)
     return steps;
 }
 
-void tsr_editor_history(const tsr_editor *editor, tsr_edit_history *history)
+tsr_status tsr_editor_history(const tsr_editor *editor, tsr_edit_history *history)
 {
-    if (!editor || !history) return;
-    memset(history, 0, sizeof *history);
-    if (!editor) return;
-    *history = (tsr_edit_history){ stack_steps(&editor->undo), stack_steps(&editor->redo), editor->last_tiles,
-                                   stack_bytes(&editor->undo) + stack_bytes(&editor->redo), editor->list_seconds };
+    TSR_NEEDS(editor, history);
+    const tsr_edit_history own = { .undo_steps = stack_steps(&editor->undo),
+                                   .redo_steps = stack_steps(&editor->redo),
+                                   .tiles = editor->last_tiles,
+                                   .device_bytes = stack_bytes(&editor->undo) + stack_bytes(&editor->redo),
+                                   .list_seconds = editor->list_seconds };
+    return TSR_STRUCT_GIVE(history, &own);
 }
 
 /* The oldest steps go until the history fits its limit; the step that was just done always stays. */
@@ -185,7 +187,7 @@ void tsr_edit_begin(tsr_editor *editor)
 tsr_status tsr_edit_replace(tsr_editor *editor, int32_t slot, tsr_tiles **made)
 {
     tsr_edit_object *object = &editor->object[slot];
-    tsr_edit_change *change;
+    tsr_edit_change *change = NULL;
     tsr_tiles *adopted = *made;
     *made = NULL;
     tsr_status status = adopted && editor->options.key_bits ? tsr_tiles_set_key_bits(adopted, editor->options.key_bits) : TSR_OK;
@@ -245,7 +247,7 @@ static tsr_status kept_pages(const tsr_tiles *tiles, const tsr_edit_change *runn
 
 tsr_status tsr_edit_patch(tsr_editor *editor, int32_t slot, const tsr_patch *patch)
 {
-    tsr_edit_change *change, *running;
+    tsr_edit_change *change = NULL, *running;
     tsr_patch kept;
     int64_t fresh = 0;
     TSR_TRY(next_change(&editor->undo, &change)); /* may move the stack */
@@ -272,7 +274,7 @@ tsr_status tsr_edit_patch(tsr_editor *editor, int32_t slot, const tsr_patch *pat
 
 tsr_status tsr_edit_finish(tsr_editor *editor, int32_t slot)
 {
-    tsr_edit_change *change;
+    tsr_edit_change *change = NULL;
     if (editor->undo.count > 0 && editor->undo.change[editor->undo.count - 1].step == editor->step) return TSR_OK;
     TSR_TRY(next_change(&editor->undo, &change));
     change->step = editor->step;

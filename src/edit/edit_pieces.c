@@ -164,9 +164,10 @@ tsr_status tsr_edit_component(const tsr_tiles *tiles, const char *who, tsr_vec3 
     return status;
 }
 
-tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_vec3 *at)
+tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at)
 {
     TSR_NEEDS(editor);
+    if (selection) return tsr_edit_keep_in(editor, object, selection, at);
     int32_t slot;
     tsr_csg_labels labels;
     tsr_tiles *kept = NULL;

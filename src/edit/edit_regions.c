@@ -45,9 +45,9 @@ static tsr_status divide(const tsr_editor *editor, int32_t slot, const tsr_selec
     return status;
 }
 
-tsr_status tsr_editor_disconnect_at(tsr_editor *editor, const char *object, const tsr_selection *selection, double width)
+tsr_status tsr_editor_disconnect(tsr_editor *editor, const char *object, const tsr_selection *selection, double width)
 {
-    TSR_NEEDS(editor);
+    TSR_NEEDS(editor, selection);
     int32_t slot;
     tsr_tiles *made = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
@@ -56,8 +56,9 @@ tsr_status tsr_editor_disconnect_at(tsr_editor *editor, const char *object, cons
     return TSR_OK;
 }
 
-tsr_status tsr_editor_cut_out(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at, const char *name)
+tsr_status tsr_editor_cut(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at, const char *name)
 {
+    TSR_NEEDS(editor, selection, name);
     int32_t slot, fresh;
     tsr_tiles *inner = NULL, *outer = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
@@ -79,6 +80,7 @@ tsr_status tsr_editor_cut_out(tsr_editor *editor, const char *object, const tsr_
 
 tsr_status tsr_editor_copy_out(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at, const char *name)
 {
+    TSR_NEEDS(editor, selection, name);
     int32_t slot;
     tsr_tiles *inner = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
@@ -88,8 +90,9 @@ tsr_status tsr_editor_copy_out(tsr_editor *editor, const char *object, const tsr
     return TSR_OK;
 }
 
-tsr_status tsr_editor_delete_in(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at)
+tsr_status tsr_editor_delete(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at)
 {
+    TSR_NEEDS(editor, selection);
     int32_t slot;
     tsr_tiles *inner = NULL, *outer = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
@@ -99,7 +102,7 @@ tsr_status tsr_editor_delete_in(tsr_editor *editor, const char *object, const ts
     return TSR_OK;
 }
 
-tsr_status tsr_editor_keep_in(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at)
+tsr_status tsr_edit_keep_in(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at)
 {
     int32_t slot;
     tsr_tiles *inner = NULL;
@@ -121,32 +124,4 @@ tsr_status tsr_editor_components_in(const tsr_editor *editor, const char *object
     tsr_status status = tsr_tiles_components(inner, 26, components, room, count);
     tsr_tiles_destroy(&inner);
     return status;
-}
-
-/* ---- axis-aligned boxes ----------------------------------------------------------------------------------------------------------------------------- */
-
-static tsr_selection of_box(const tsr_box *region)
-{
-    tsr_selection selection = TSR_SELECTION;
-    if (region) selection.box = *region; /* else a box without size, which is refused */
-    return selection;
-}
-
-tsr_status tsr_editor_disconnect(tsr_editor *editor, const char *object, const tsr_box *region, double width)
-{
-    TSR_NEEDS(editor, region);
-    const tsr_selection selection = of_box(region);
-    return tsr_editor_disconnect_at(editor, object, &selection, width);
-}
-tsr_status tsr_editor_cut(tsr_editor *editor, const char *object, const tsr_box *region, const char *name)
-{
-    TSR_NEEDS(editor, region, name);
-    const tsr_selection selection = of_box(region);
-    return tsr_editor_cut_out(editor, object, &selection, NULL, name);
-}
-tsr_status tsr_editor_delete(tsr_editor *editor, const char *object, const tsr_box *region)
-{
-    TSR_NEEDS(editor, region);
-    const tsr_selection selection = of_box(region);
-    return tsr_editor_delete_in(editor, object, &selection, NULL);
 }

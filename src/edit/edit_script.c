@@ -182,7 +182,7 @@ static tsr_status do_redo(tsr_edit_run *r) { return tsr_editor_redo(r->editor); 
 static tsr_status do_measure(tsr_edit_run *r)
 {
     int32_t slot;
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     TSR_TRY(tsr_edit_find(r->editor, r->word[1], &slot));
     TSR_TRY(tsr_tiles_measure(r->editor->object[slot].tiles, &m));
     if (r->script.measured) r->script.measured(r->script.user, r->word[1], &m);

@@ -240,15 +240,15 @@ static tsr_status with_choice(tsr_edit_run *r, int first, int with_width, const 
 
 static tsr_status disconnect(tsr_edit_run *r, const struct choice *c)
 {
-    return tsr_editor_disconnect_at(r->editor, r->word[1], c->selection, c->width);
+    return tsr_editor_disconnect(r->editor, r->word[1], c->selection, c->width);
 }
-static tsr_status cut(tsr_edit_run *r, const struct choice *c) { return tsr_editor_cut_out(r->editor, r->word[1], c->selection, c->at, r->word[2]); }
+static tsr_status cut(tsr_edit_run *r, const struct choice *c) { return tsr_editor_cut(r->editor, r->word[1], c->selection, c->at, r->word[2]); }
 static tsr_status copy(tsr_edit_run *r, const struct choice *c)
 {
     return tsr_editor_copy_out(r->editor, r->word[1], c->selection, c->at, r->word[2]);
 }
-static tsr_status take_away(tsr_edit_run *r, const struct choice *c) { return tsr_editor_delete_in(r->editor, r->word[1], c->selection, c->at); }
-static tsr_status keep(tsr_edit_run *r, const struct choice *c) { return tsr_editor_keep_in(r->editor, r->word[1], c->selection, c->at); }
+static tsr_status take_away(tsr_edit_run *r, const struct choice *c) { return tsr_editor_delete(r->editor, r->word[1], c->selection, c->at); }
+static tsr_status keep(tsr_edit_run *r, const struct choice *c) { return tsr_editor_keep(r->editor, r->word[1], c->selection, c->at); }
 
 tsr_status tsr_edit_run_disconnect(tsr_edit_run *r)
 {
@@ -265,10 +265,10 @@ tsr_status tsr_edit_run_delete(tsr_edit_run *r) { return with_choice(r, 2, 0, "d
 /* Three numbers are a point, as before there were selections. */
 tsr_status tsr_edit_run_keep(tsr_edit_run *r)
 {
-    if (r->line->words == 2) return tsr_editor_keep(r->editor, r->word[1], NULL);
+    if (r->line->words == 2) return tsr_editor_keep(r->editor, r->word[1], NULL, NULL);
     if (r->line->words == 5 && numbers_at(r->line, 2) == 3) {
         const tsr_vec3 at = vec(r->line->number + 2);
-        return tsr_editor_keep(r->editor, r->word[1], &at);
+        return tsr_editor_keep(r->editor, r->word[1], NULL, &at);
     }
     return with_choice(r, 2, 0, "keep OBJECT, keep OBJECT X Y Z or keep OBJECT SELECTION [component at X Y Z]", keep);
 }
@@ -278,7 +278,7 @@ static tsr_status expect_cavities(tsr_edit_run *r)
 {
     const double wanted = r->line->number[3];
     int32_t slot;
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     if (isnan(wanted)) TSR_FAIL(TSR_ERROR_FORMAT, "'%.40s' is not a number, expected: expect OBJECT cavities N", r->line->word[3]);
     TSR_TRY(tsr_edit_find(r->editor, r->word[1], &slot));
     TSR_TRY(tsr_tiles_measure(r->editor->object[slot].tiles, &m));

@@ -125,7 +125,7 @@ tsr_status tsr_contours_job(const tsr_contours *contours, const tsr_contour_view
 
 tsr_status tsr_contours_select(tsr_contours *c, const tsr_contour_job *job, int64_t *total)
 {
-    tsr_pyramid_info info;
+    tsr_pyramid_info info = TSR_PYRAMID_INFO;
     TSR_TRY(c->context->backend->flow->count(c->context->queue, job));
     TSR_TRY(tsr_pyramid_build(c->pyramid, c->counts));
     TSR_TRY(tsr_pyramid_describe(c->pyramid, &info));
@@ -227,12 +227,7 @@ tsr_status tsr_contours_update(tsr_contours *contours, const tsr_contour_view *v
     own.seeds = contours->count;
     own.thinned = total - contours->count;
     own.device_bytes = tsr_volume_count(contours->counts) + (int64_t)(contours->entries_bytes + contours->seeds_bytes);
-    if (info) {
-        const size_t known = info->struct_size && info->struct_size < sizeof own ? info->struct_size : sizeof own;
-        own.struct_size = known;
-        memcpy(info, &own, known);
-    }
-    return TSR_OK;
+    return info ? TSR_STRUCT_GIVE(info, &own) : TSR_OK;
 }
 
 const tsr_contour_seed *tsr_contours_seeds(const tsr_contours *contours, int64_t *count)

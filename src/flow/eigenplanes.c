@@ -144,7 +144,7 @@ tsr_status tsr_contours_eigenplanes(tsr_contours *contours, const tsr_eigenplane
         found->scores[k] = (double)coincident;
         if (!o.lengths) continue;
         tsr_streamlines *lines = NULL;
-        TSR_TRY_GOTO(tsr_contours_trace(contours, NULL, &o.lines, &lines), fail);
+        TSR_TRY_GOTO(tsr_contours_trace(contours, NULL, o.lines, &lines), fail);
         status = tsr_streamlines_length(lines, &found->lengths[k]);
         tsr_streamlines_destroy(&lines);
         TSR_TRY_GOTO(status, fail);
@@ -155,11 +155,11 @@ tsr_status tsr_contours_eigenplanes(tsr_contours *contours, const tsr_eigenplane
     return TSR_OK;
 fail:
     contours->count = 0;
-    tsr_eigenplanes_free(found);
+    tsr_eigenplanes_destroy(found);
     return status;
 }
 
-void tsr_eigenplanes_free(tsr_eigenplanes *found)
+void tsr_eigenplanes_destroy(tsr_eigenplanes *found)
 {
     if (!found) return;
     tsr_host_release(NULL, found->directions, 0);

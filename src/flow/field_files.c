@@ -5,6 +5,7 @@
 #include "volume/voxel.h"
 #include "io/text.h"
 #include "formats/volume_files.h"
+#include "formats/vtk_xml.h"
 #include "tessera/field.h"
 
 static void free_all(tsr_volume *components[3])
@@ -33,7 +34,7 @@ static tsr_status read_one(const char *path, const tsr_read_options *options, ts
     if (!options->format || !strcmp(options->format, "vtk")) {
         TSR_TRY(tsr_input_open(path, &settings, &input));
         const int vtk = tsr_vtk_image_is(input);
-        status = vtk ? tsr_vtk_image_read(input, components) : TSR_OK;
+        status = vtk ? tsr_vtk_image_read(input, &options->progress, components) : TSR_OK;
         tsr_input_close(&input);
         TSR_TRY(status);
         if (vtk) return TSR_OK;
@@ -152,6 +153,17 @@ static tsr_status write_vectors(tsr_output *out, const tsr_volume *const c[3], i
     return TSR_OK;
 }
 
+static tsr_status write_vti(tsr_output *out, const tsr_volume *const c[3], const tsr_write_options *o)
+{
+    const tsr_write_options raw = TSR_WRITE_OPTIONS;
+    const uint64_t bytes = (uint64_t)tsr_volume_count(c[0]) * 12;
+    TSR_TRY(tsr_vti_begin(out, &c[0]->geometry, c[0]->size, TSR_F32, 3, &raw, "velocity"));
+    TSR_TRY(tsr_vti_append(out, 1));
+    TSR_TRY(tsr_output_write(out, &bytes, sizeof bytes));
+    TSR_TRY(write_vectors(out, c, 0, &o->progress));
+    return tsr_vti_end(out, 1);
+}
+
 static tsr_status write_all(tsr_output *out, const tsr_volume *const c[3], int vtk, int npy, const tsr_write_options *o)
 {
     const int packed = !vtk && !npy && o->compression > 0;
@@ -181,13 +193,14 @@ tsr_status tsr_field_write(const tsr_volume *const components[3], const char *pa
     }
     const char *format = own.format ? own.format
                          : tsr_path_has_extension(path, ".vtk") ? "vtk"
+                         : tsr_path_has_extension(path, ".vti") ? "vti"
                          : tsr_path_has_extension(path, ".npy") ? "npy"
                          : tsr_path_has_extension(path, ".nrrd") ? "nrrd"
                                                                   : "";
-    const int vtk = !strcmp(format, "vtk"), npy = !strcmp(format, "npy");
-    if (!vtk && !npy && strcmp(format, "nrrd"))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: vector fields are written as nrrd, npy or vtk, by extension or format", path);
+    const int vtk = !strcmp(format, "vtk"), npy = !strcmp(format, "npy"), vti = !strcmp(format, "vti");
+    if (!vtk && !npy && !vti && strcmp(format, "nrrd"))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: vector fields are written as nrrd, npy, vtk or vti, by extension or format", path);
     TSR_TRY(tsr_output_open(path, &own, &out));
-    TSR_TRY(tsr_output_finish(&out, write_all(out, components, vtk, npy, &own)));
+    TSR_TRY(tsr_output_finish(&out, vti ? write_vti(out, components, &own) : write_all(out, components, vtk, npy, &own)));
     return TSR_OK;
 }

@@ -99,13 +99,7 @@ static const shape shapes[] = {
 };
 enum { SHAPES = (int)(sizeof shapes / sizeof *shapes) };
 
-int tsr_field_shape_at(int32_t index, tsr_field_shape *info)
-{
-    if (!info) return 0;
-    if (index < 0 || index >= SHAPES) return 0;
-    *info = shapes[index].info;
-    return 1;
-}
+const tsr_field_shape *tsr_field_shape_at(int32_t index) { return index >= 0 && index < SHAPES ? &shapes[index].info : NULL; }
 
 struct fill {
     const shape *shape;

@@ -1,4 +1,5 @@
-/* flow/lines_write.c: lines, and tubes, as VTK polydata, PLY and OBJ. */
+/* flow/lines_write.c: lines as VTK polydata, PLY, OBJ and GLB; tubes as VTK polydata. */
+#include <math.h>
 #include <stdio.h>
 
 #include "flow/streamlines.h"
@@ -155,10 +156,83 @@ static tsr_status write_obj(const writer *w)
     return TSR_OK;
 }
 
+/* One primitive of separate lines, with pairs of indices; numbers at the points are attributes of the application's own, as _SPEED. */
+static char *glb_text(const writer *w, int64_t edges, char *at)
+{
+    const int64_t points = w->lines->points, row = 4 * points;
+    float low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
+    char name[64];
+    for (int64_t k = 0; k < 3 * points; k++) {
+        low[k % 3] = fminf(low[k % 3], w->positions[k]);
+        high[k % 3] = fmaxf(high[k % 3], w->positions[k]);
+    }
+    at += sprintf(at, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"tessera\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"mesh\":0,\"name\":\"stream lines%s\"}],"
+                      "\"meshes\":[{\"primitives\":[{\"mode\":1,\"indices\":%d,\"attributes\":{\"POSITION\":0", space_name(w->lines->space), w->attributes + 1);
+    for (int32_t a = 0; a < w->attributes; a++) {
+        word(w->names[a], name);
+        for (char *c = name; *c; c++) *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ? *c : '_');
+        at += sprintf(at, ",\"_%s\":%d", name, a + 1);
+    }
+    at += sprintf(at, "}}]}],\"buffers\":[{\"byteLength\":%lld}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":%lld,\"target\":34962}",
+                  (long long)(row * (3 + w->attributes) + 8 * edges), (long long)(3 * row));
+    for (int32_t a = 0; a < w->attributes; a++)
+        at += sprintf(at, ",{\"buffer\":0,\"byteOffset\":%lld,\"byteLength\":%lld,\"target\":34962}", (long long)(row * (3 + a)), (long long)row);
+    at += sprintf(at, ",{\"buffer\":0,\"byteOffset\":%lld,\"byteLength\":%lld,\"target\":34963}],\"accessors\":[", (long long)(row * (3 + w->attributes)), (long long)(8 * edges));
+    at += sprintf(at, "{\"bufferView\":0,\"componentType\":5126,\"count\":%lld,\"type\":\"VEC3\"", (long long)points);
+    for (int end = 0; end < 2; end++)
+        for (int c = 0; c < 3; c++) {
+            at = tsr_put_text(at, c ? "," : end ? "],\"max\":[" : ",\"min\":[");
+            at = tsr_put_float(at, end ? high[c] : low[c]);
+        }
+    at = tsr_put_text(at, "]}");
+    for (int32_t a = 0; a < w->attributes; a++)
+        at += sprintf(at, ",{\"bufferView\":%d,\"componentType\":5126,\"count\":%lld,\"type\":\"SCALAR\"}", a + 1, (long long)points);
+    at += sprintf(at, ",{\"bufferView\":%d,\"componentType\":5125,\"count\":%lld,\"type\":\"SCALAR\"}]}", w->attributes + 1, (long long)(2 * edges));
+    return at;
+}
+
+static tsr_status write_glb(const writer *w)
+{
+    const tsr_streamlines *l = w->lines;
+    const int swap = tsr_host_big_endian();
+    int64_t edges = 0;
+    void *text = NULL;
+    tsr_status status;
+    for (int64_t k = 0; k < l->lines; k++) edges += tsr_max64(0, l->host_offsets[k + 1] - l->host_offsets[k] - 1);
+    if (!edges) TSR_FAIL(TSR_ERROR_ARGUMENT, "no lines of two points or more, which a .glb file needs");
+    const int64_t binary = l->points * 4 * (3 + w->attributes) + 8 * edges;
+    if (binary > INT32_MAX) TSR_FAIL(TSR_ERROR_CAPACITY, "%lld bytes of lines, expected below 2^31 in a .glb file: take .vtk or .ply", (long long)binary);
+    TSR_TRY(tsr_host_allocate(NULL, 2048 + 400 * (size_t)w->attributes, &text));
+    char *end = glb_text(w, edges, (char *)text);
+    while ((end - (char *)text) % 4) *end++ = ' ';
+    const uint32_t length = (uint32_t)(end - (char *)text), head[5] = { 0x46546c67u, 2, 28 + length + (uint32_t)binary, length, 0x4e4f534au },
+                   chunk[2] = { (uint32_t)binary, 0x004e4942u };
+    TSR_TRY_GOTO(tsr_output_elements(w->out, head, 5, 4, swap), done);
+    TSR_TRY_GOTO(tsr_output_write(w->out, text, length), done);
+    TSR_TRY_GOTO(tsr_output_elements(w->out, chunk, 2, 4, swap), done);
+    TSR_TRY_GOTO(tsr_output_elements(w->out, w->positions, 3 * l->points, 4, swap), done);
+    for (int32_t a = 0; a < w->attributes; a++) TSR_TRY_GOTO(tsr_output_elements(w->out, w->values[a], l->points, 4, swap), done);
+    for (int64_t line = 0; line < l->lines; line++)
+        for (int64_t k = l->host_offsets[line]; k + 1 < l->host_offsets[line + 1]; k++) {
+            const uint32_t pair[2] = { (uint32_t)k, (uint32_t)(k + 1) };
+            TSR_TRY_GOTO(tsr_output_elements(w->out, pair, 2, 4, swap), done);
+        }
+    status = TSR_OK;
+done:
+    tsr_host_release(NULL, text, 0);
+    return status;
+}
+
 static const char *format_of(const char *path, const tsr_write_options *o)
 {
+    static const char *const known[] = { "vtk", "ply", "obj", "glb" };
+    char extension[8];
     if (o->format) return o->format;
-    return tsr_path_has_extension(path, ".vtk") ? "vtk" : tsr_path_has_extension(path, ".ply") ? "ply" : tsr_path_has_extension(path, ".obj") ? "obj" : "";
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        snprintf(extension, sizeof extension, ".%s", known[k]);
+        if (tsr_path_has_extension(path, extension)) return known[k];
+    }
+    return "";
 }
 
 tsr_status tsr_streamlines_write(const tsr_streamlines *lines, const char *const *names, const float *const *values, int32_t attributes, const char *path,
@@ -173,14 +247,14 @@ tsr_status tsr_streamlines_write(const tsr_streamlines *lines, const char *const
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%d attributes, expected 0 to 64 with names and values", attributes);
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     const char *format = format_of(path, &own);
-    const int vtk = !strcmp(format, "vtk"), ply = !strcmp(format, "ply"), obj = !strcmp(format, "obj");
-    if (!vtk && !ply && !obj) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: lines are written as vtk, ply or obj, by extension or format", path);
+    const int vtk = !strcmp(format, "vtk"), ply = !strcmp(format, "ply"), obj = !strcmp(format, "obj"), glb = !strcmp(format, "glb");
+    if (!vtk && !ply && !obj && !glb) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: lines are written as vtk, ply, obj or glb, by extension or format", path);
     TSR_TRY(check_indices(lines->points, "points"));
     TSR_TRY(tsr_host_allocate(NULL, (size_t)(lines->points + 1) * 12, &host));
     TSR_TRY_GOTO(tsr_streamlines_download(lines, (float *)host, NULL), done);
     TSR_TRY_GOTO(tsr_output_open(path, &own, &out), done);
     const writer w = { out, lines, names, values, attributes, (const float *)host, own.ascii };
-    status = tsr_output_finish(&out, vtk ? write_vtk(&w) : ply ? write_ply(&w) : write_obj(&w));
+    status = tsr_output_finish(&out, vtk ? write_vtk(&w) : ply ? write_ply(&w) : obj ? write_obj(&w) : write_glb(&w));
 done:
     tsr_host_release(NULL, host, 0);
     return status;

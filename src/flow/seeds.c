@@ -5,7 +5,7 @@
 #include "volume/deterministic.h"
 #include "tessera/streamlines.h"
 
-void tsr_seeds_free(double **seeds)
+void tsr_seeds_destroy(double **seeds)
 {
     if (!seeds) return;
     tsr_host_release(NULL, *seeds, 0);

@@ -479,7 +479,7 @@ tsr_status tsr_field_ftle(const tsr_field_series *series, const tsr_ftle_options
     enum { CHUNK = 1 << 20 };
     tsr_ftle_options o;
     tsr_stream_plan plan;
-    void *memory = NULL, *at = NULL, *map = NULL, *last = NULL, *host = NULL;
+    void *memory = NULL, *at = NULL, *map = NULL, *host = NULL;
     size_t bytes = 0, at_bytes = 0, map_bytes = 0;
     tsr_status status;
     if (!series || series->count < 1 || !series->fields || !series->fields[0]) TSR_FAIL(TSR_ERROR_ARGUMENT, "series has no field");
@@ -506,8 +506,8 @@ tsr_status tsr_field_ftle(const tsr_field_series *series, const tsr_ftle_options
     plan.job.max_steps = INT32_MAX;
     for (int64_t first = 0; first < all; first += chunk) {
         const int64_t count = tsr_min64(chunk, all - first);
-        double *seeds = (double *)host;
-        float *halves = (float *)(void *)(seeds + 3 * chunk);
+        float *halves = (float *)host; /* first: a device takes them four at a time */
+        double *seeds = (double *)(void *)(halves + 8 * chunk);
         if (tsr_progress_report(&o.progress, (double)first / (double)all, "advecting particles"))
             TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, done, "cancelled during advecting particles");
         for (int64_t k = 0; k < count; k++) {
@@ -516,14 +516,15 @@ tsr_status tsr_field_ftle(const tsr_field_series *series, const tsr_ftle_options
             for (int i = 0; i < 3; i++) seeds[3 * k + i] = p[i];
             for (int i = 0; i < 8; i++) halves[8 * k + i] = i % 4 < 3 ? (float)p[i % 4] : 0; /* where it stays if there is no step */
         }
-        last = (double *)at + 3 * chunk;
-        int32_t *points = (int32_t *)(void *)((float *)last + 8 * chunk);
-        TSR_TRY_GOTO(context->backend->upload(context->queue, at, seeds, (size_t)count * 24), done);
+        float *last = (float *)at;
+        double *from = (double *)(void *)(last + 8 * chunk);
+        int32_t *points = (int32_t *)(void *)(from + 3 * chunk);
+        TSR_TRY_GOTO(context->backend->upload(context->queue, from, seeds, (size_t)count * 24), done);
         TSR_TRY_GOTO(context->backend->upload(context->queue, last, halves, (size_t)count * 32), done);
-        plan.job.at = (const double *)at;
+        plan.job.at = from;
         plan.job.stride = 3;
         plan.job.lines = count;
-        TSR_TRY_GOTO(tsr_stream_last(&plan, (float *)last, points, (uint8_t *)(points + 2 * chunk)), done);
+        TSR_TRY_GOTO(tsr_stream_last(&plan, last, points, (uint8_t *)(points + 2 * chunk)), done);
         TSR_TRY_GOTO(context->backend->download(context->queue, halves, last, (size_t)count * 32), done);
         for (int64_t k = 0; k < count; k++) memmove(halves + 4 * k, halves + 8 * k + 4 * side, 16);
         TSR_TRY_GOTO(context->backend->upload(context->queue, (float *)map + 4 * first, halves, (size_t)count * 16), done);

@@ -82,7 +82,7 @@ TSR_HD tsr_f4 tsr_particle_sample(const tsr_field_grid *g, const float *v, const
             f[i] = c[i] < 0 ? 0.0f : c[i] > last ? 1.0f : f[i];
             c[i] = c[i] < 0 ? 0 : c[i] > last ? last : c[i];
         }
-    return tsr_field_trilinear(v + tsr_field_at(g, c[0], c[1], c[2]), g->sy, g->sz, f[0], f[1], f[2]);
+    return tsr_f4_trilinear(v + tsr_field_at(g, c[0], c[1], c[2]), g->sy, g->sz, f[0], f[1], f[2]);
 }
 
 /* v at p + scale d; `after` (of a series) the time `start`. */

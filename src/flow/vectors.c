@@ -227,10 +227,7 @@ tsr_status tsr_field_describe(const tsr_vector_field *field, tsr_field_info *inf
     own.speed_rms = sqrt(field->moment[0][0][0] + field->moment[0][1][1] + field->moment[0][2][2]);
     own.accel_rms = sqrt(field->moment[1][0][0] + field->moment[1][1][1] + field->moment[1][2][2]);
     own.device_bytes = (int64_t)(2 * field->bytes);
-    const size_t known = info->struct_size && info->struct_size < sizeof own ? info->struct_size : sizeof own;
-    own.struct_size = known;
-    memcpy(info, &own, known);
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(info, &own);
 }
 
 /* Along the axes of the world. */
@@ -266,8 +263,8 @@ tsr_status tsr_field_probe(const tsr_vector_field *field, const double *position
                 TSR_TRY(context->backend->download(context->queue, corner[0][z][y], field->grid.v + from, 32));
                 TSR_TRY(context->backend->download(context->queue, corner[1][z][y], field->grid.w + from, 32));
             }
-        const tsr_f4 v = tsr_field_trilinear(&corner[0][0][0][0], 8, 16, t[0], t[1], t[2]);
-        const tsr_f4 w = tsr_field_trilinear(&corner[1][0][0][0], 8, 16, t[0], t[1], t[2]);
+        const tsr_f4 v = tsr_f4_trilinear(&corner[0][0][0][0], 8, 16, t[0], t[1], t[2]);
+        const tsr_f4 w = tsr_f4_trilinear(&corner[1][0][0][0], 8, 16, t[0], t[1], t[2]);
         samples[k] = (tsr_vector_sample){ world_vector(&field->grid, v), world_vector(&field->grid, w), (double)v[3], (double)w[3] };
     }
     return TSR_OK;

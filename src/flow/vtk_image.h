@@ -9,6 +9,6 @@
 int tsr_vtk_image_is(tsr_input *input);
 /* DATASET STRUCTURED_POINTS, ASCII or BINARY (big-endian): the first VECTORS, array of three SCALARS, or array of a FIELD with three components, of the point
  * data. Every count is checked against the bytes that are left. RETURNS NEW components[3]. */
-tsr_status tsr_vtk_image_read(tsr_input *input, tsr_volume *components[3]);
+tsr_status tsr_vtk_image_read(tsr_input *input, const tsr_progress *progress, tsr_volume *components[3]);
 
 #endif

@@ -166,7 +166,7 @@ tsr_status tsr_fluid_agitate(tsr_fluid *fluid, const tsr_fluid_particles *partic
 {
     TSR_NEEDS(fluid, particles);
     tsr_fluid_particles p;
-    TSR_TRY(tsr_options_take(&p, sizeof p, particles, "tsr_fluid_particles"));
+    TSR_TRY(tsr_options_take(&p, sizeof p, particles));
     if (p.count < 0 || p.count > INT32_MAX) TSR_FAIL(TSR_ERROR_ARGUMENT, "%lld particles, expected 0 to %d", (long long)p.count, INT32_MAX);
     if (p.count > 0 && !p.velocities) TSR_FAIL(TSR_ERROR_ARGUMENT, "velocities is NULL, expected them: agitation is a change of velocity");
     if (!(seconds >= 0 && seconds <= 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "seconds is %g, expected the time since the frame before, 0 to 1e9", seconds);

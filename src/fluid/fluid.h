@@ -20,10 +20,10 @@ enum { TSR_FLUID_LAYERS = 4, TSR_FLUID_SKY_SIZE = 512, TSR_FLUID_SHADE_SIZE = 25
 /* All of them buffers: walked over as an array. */
 struct tsr_fluid_buffers {
     /* particles and tiles */
-    tsr_fluid_buffer records, forms, counts, starts, cursors, entries, fates, workspace;
+    tsr_fluid_buffer records, forms, counts, starts, cursors, entries, tally, units, workspace;
     /* images of the fluid's passes, padded */
     tsr_fluid_buffer raw[TSR_FLUID_LAYERS], depth[TSR_FLUID_LAYERS], thickness[TSR_FLUID_LAYERS], normals[TSR_FLUID_LAYERS];
-    tsr_fluid_buffer ends[2], thin, other, noise, foam, spray, scene, levels[TSR_FLUID_LEVELS];
+    tsr_fluid_buffer ends[2], thin, other, grid, noise, foam, spray, scene, levels[TSR_FLUID_LEVELS];
     /* of the picture */
     tsr_fluid_buffer back, color[2], distance, bytes, shade, sky;
     /* a row of frames */

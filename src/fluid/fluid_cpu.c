@@ -5,10 +5,11 @@
 static void project_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const tsr_fluid_bin_job *j = (const tsr_fluid_bin_job *)user;
-    uint32_t fates[TSR_FLUID_FATES] = { 0 };
+    tsr_fluid_tally tally = { 0 };
     (void)worker;
-    TSR_ISA_SELECT(tsr_fluid_project_range)(j, (int32_t)begin, (int32_t)end, fates);
-    for (int k = 0; k < TSR_FLUID_FATES; k++) __atomic_fetch_add(&j->fates[k], fates[k], __ATOMIC_RELAXED);
+    TSR_ISA_SELECT(tsr_fluid_project_range)(j, (int32_t)begin, (int32_t)end, &tally);
+    for (int k = 0; k < TSR_FLUID_FATES; k++) __atomic_fetch_add(&j->tally->fates[k], tally.fates[k], __ATOMIC_RELAXED);
+    __atomic_fetch_add(&j->tally->entries, tally.entries, __ATOMIC_RELAXED);
 }
 
 static tsr_status cpu_project(tsr_queue *queue, const tsr_fluid_bin_job *job)
@@ -255,6 +256,37 @@ static tsr_status cpu_filter(tsr_queue *queue, const tsr_fluid_filter_job *job)
     return TSR_OK;
 }
 
+static void grid_fill_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_fluid_grid_fill_row)((const tsr_fluid_grid_job *)user, (int32_t)y);
+}
+static void grid_blur_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const pass *p = (const pass *)user;
+    (void)worker;
+    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_fluid_grid_blur_row)((const tsr_fluid_grid_job *)p->job, p->kind, (int32_t)y);
+}
+static void grid_slice_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_fluid_grid_slice_row)((const tsr_fluid_grid_job *)user, (int32_t)y);
+}
+
+static tsr_status cpu_grid(tsr_queue *queue, const tsr_fluid_grid_job *job)
+{
+    tsr_fluid_grid_job own = *job;
+    for (int32_t n = 0; n < job->iterations; n++) {
+        tsr_parallel(queue->threads, job->high, 1, grid_fill_rows, &own);
+        for (int32_t k = 0; k < 3; k++) {
+            pass p = { job, NULL, NULL, (k + 2) % 3, 0 }; /* z, x, y */
+            tsr_parallel(queue->threads, job->high, 1, grid_blur_rows, &p);
+        }
+        tsr_parallel(queue->threads, job->view.height, 8, grid_slice_rows, &own);
+    }
+    return TSR_OK;
+}
+
 static tsr_status cpu_blur(tsr_queue *queue, const tsr_fluid_blur_job *job)
 {
     for (int32_t n = 0; n < job->passes; n++) {
@@ -368,6 +400,7 @@ const tsr_fluid_ops tsr_fluid_cpu = { .project = cpu_project,
                                       .implicit = cpu_implicit,
                                       .multigrid = cpu_multigrid,
                                       .filter = cpu_filter,
+                                      .grid = cpu_grid,
                                       .blur = cpu_blur,
                                       .normals = cpu_normals,
                                       .backdrop = cpu_backdrop,

@@ -1,24 +1,57 @@
 /* fluid/fluid_cuda.cu: one block per tile for what particles do to pixels: a thread holds its pixel in registers and the particles stream through
  * shared memory. Explicit smoothing makes several steps per launch on a tile with its surroundings. */
 #include "device/kernel.h"
-#include "fluid/fluid_ops.h"
+#include "fluid/fluid_compose.h"
+#include "fluid/fluid_scatter.h"
 
-enum { THREADS = 256, SIDE = TSR_FLUID_TILE, BATCH = 128 };
+enum { THREADS = 256, WARPS = THREADS / 32, SIDE = TSR_FLUID_TILE, BATCH = 128 };
 
 TSR_KERNEL(project_kernel)(tsr_fluid_bin_job job)
 {
-    const int32_t i = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
-    int32_t fate = TSR_FLUID_DRAWN;
+    TSR_SHARED(uint32_t, sums, 3 * WARPS);
+    const int32_t i = (int32_t)(blockIdx.x * THREADS + threadIdx.x), thread = (int32_t)threadIdx.x;
+    int32_t fate = TSR_FLUID_DRAWN, box[4] = { 0, 0, 0, 0 }, pixels[4];
+    uint32_t around = 0;
     if (i < job.draw.count) {
-        int32_t box[4];
+        const tsr_fluid_record *p = &job.records[i];
         fate = (int32_t)tsr_fluid_bin_particle(&job, i, box);
-        for (int32_t y = box[1]; y < box[3]; y++)
-            for (int32_t x = box[0]; x < box[2]; x++) atomicAdd(&job.counts[y * job.draw.view.tiles[0] + x], 1u);
+        if (box[0] < box[2] && box[1] < box[3])
+            around = (uint32_t)tsr_minl(tsr_fluid_pixels(&job.draw, p, p->reach, 0, box, 1, pixels), TSR_FLUID_BOX_MOST);
+        if (job.counts)
+            for (int32_t y = box[1]; y < box[3]; y++)
+                for (int32_t x = box[0]; x < box[2]; x++) atomicAdd(&job.counts[y * job.draw.view.tiles[0] + x], 1u);
+    }
+    const uint32_t tiles = __reduce_add_sync(TSR_WARP_ALL, (uint32_t)((box[2] - box[0]) * (box[3] - box[1])));
+    const uint32_t sum = __reduce_add_sync(TSR_WARP_ALL, around), most = __reduce_max_sync(TSR_WARP_ALL, around);
+    if (thread % 32 == 0) {
+        sums[thread / 32] = tiles;
+        sums[WARPS + thread / 32] = sum;
+        sums[2 * WARPS + thread / 32] = most;
     }
     for (int32_t k = 1; k < TSR_FLUID_FATES; k++) {
         const int32_t n = __syncthreads_count(i < job.draw.count && fate == k);
-        if (threadIdx.x == 0 && n) atomicAdd(&job.fates[k], (uint32_t)n);
+        if (thread == 0 && n) atomicAdd(&job.tally->fates[k], (uint32_t)n);
     }
+    if (thread > 0) return;
+    unsigned long long entries = 0, all = 0, largest = 0;
+    for (int32_t k = 0; k < WARPS; k++) {
+        entries += sums[k];
+        all += sums[WARPS + k];
+        if (sums[2 * WARPS + k] > largest) largest = sums[2 * WARPS + k];
+    }
+    if (entries == 0) return;
+    atomicAdd((unsigned long long *)(void *)&job.tally->entries, entries);
+    atomicAdd((unsigned long long *)(void *)&job.tally->pixels, all);
+    atomicMax((unsigned long long *)(void *)&job.tally->largest, largest);
+}
+
+TSR_KERNEL(count_kernel)(tsr_fluid_bin_job job)
+{
+    const int32_t i = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+    int32_t box[4];
+    if (i >= job.draw.count || !tsr_fluid_tiles_again(&job, i, box)) return;
+    for (int32_t y = box[1]; y < box[3]; y++)
+        for (int32_t x = box[0]; x < box[2]; x++) atomicAdd(&job.counts[y * job.draw.view.tiles[0] + x], 1u);
 }
 
 TSR_KERNEL(fill_kernel)(tsr_fluid_bin_job job)
@@ -279,13 +312,72 @@ TSR_KERNEL(filter_kernel)(tsr_fluid_filter_job job, const float *from, float *to
     const int32_t x = (int32_t)(blockIdx.x * 32 + threadIdx.x % 32), y = (int32_t)(blockIdx.y * 8 + threadIdx.x / 32);
     if (x < v->width && y < v->height) to[tsr_fluid_at(v, x, y)] = tsr_fluid_filter_at(&job, from, pass, x, y);
 }
-TSR_KERNEL(blur_kernel)(tsr_fluid_blur_job job, const float *from, float *to, int32_t across)
+/* Bilateral grid: pixels to cells, one axis of the blur, cells to pixels. */
+TSR_KERNEL(grid_fill_kernel)(tsr_fluid_grid_job job)
 {
     const tsr_fluid_view *v = &job.view;
     const int32_t x = (int32_t)(blockIdx.x * 32 + threadIdx.x % 32), y = (int32_t)(blockIdx.y * 8 + threadIdx.x / 32);
+    int32_t z;
     if (x >= v->width || y >= v->height) return;
-    const int64_t at = tsr_fluid_at(v, x, y);
-    to[at] = tsr_fluid_blur_at(job.depth + at, from + at, across ? 1 : v->stride);
+    const float place = tsr_fluid_grid_place(&job, job.depth[tsr_fluid_at(v, x, y)], &z);
+    if (z < 0) return;
+    tsr_fluid_pixels_in *cell = &job.pixels[tsr_fluid_grid_at(&job, x / job.cell, y / job.cell, z)];
+    atomicAdd(&cell->count, 1u);
+    atomicAdd(&cell->place, tsr_fluid_grid_units(place, z));
+}
+TSR_KERNEL(grid_blur_kernel)(tsr_fluid_grid_job job, int32_t axis)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= (int64_t)job.wide * job.high * TSR_FLUID_GRID_DEEP) return;
+    const int32_t z = (int32_t)(i % TSR_FLUID_GRID_DEEP), x = (int32_t)(i / TSR_FLUID_GRID_DEEP % job.wide),
+                  y = (int32_t)(i / TSR_FLUID_GRID_DEEP / job.wide);
+    const tsr_fluid_weighted none = { 0.0f, 0.0f };
+    tsr_fluid_weighted v[5];
+    for (int32_t k = 0; k < 5; k++) {
+        const int32_t a = axis == 0 ? x + k - 2 : x, b = axis == 1 ? y + k - 2 : y;
+        if (axis == 2) v[k] = tsr_fluid_grid_cell(job.pixels + (i - z), z + k - 2);
+        else v[k] = a >= 0 && a < job.wide && b >= 0 && b < job.high ? job.blurred[axis][tsr_fluid_grid_at(&job, a, b, z)] : none;
+    }
+    job.blurred[axis == 0 ? 1 : 0][i] = tsr_fluid_grid_blurred(v);
+}
+TSR_KERNEL(grid_slice_kernel)(tsr_fluid_grid_job job)
+{
+    const tsr_fluid_view *v = &job.view;
+    const int32_t x = (int32_t)(blockIdx.x * 32 + threadIdx.x % 32), y = (int32_t)(blockIdx.y * 8 + threadIdx.x / 32);
+    if (x < v->width && y < v->height) job.depth[tsr_fluid_at(v, x, y)] = tsr_fluid_grid_slice(&job, job.blurred[0], x, y);
+}
+/* Up to BLUR passes at once on a tile, whose halo shrinks by one pixel with each. What lies beyond the picture stays as it is. */
+enum { BLUR = 4, BLUR_WIDE = FLOW_WIDE + 2 * BLUR, BLUR_HIGH = FLOW_HIGH + 2 * BLUR };
+TSR_KERNEL(blur_kernel)(tsr_fluid_blur_job job, const float *from, float *to, int32_t passes)
+{
+    TSR_SHARED(float, depth, BLUR_WIDE *BLUR_HIGH);
+    TSR_SHARED(float, a, BLUR_WIDE *BLUR_HIGH);
+    TSR_SHARED(float, b, BLUR_WIDE *BLUR_HIGH);
+    const tsr_fluid_view *v = &job.view;
+    const int32_t thread = (int32_t)threadIdx.x, x0 = (int32_t)blockIdx.x * FLOW_WIDE - BLUR, y0 = (int32_t)blockIdx.y * FLOW_HIGH - BLUR;
+    for (int32_t k = thread; k < BLUR_WIDE * BLUR_HIGH; k += THREADS) {
+        const int64_t at =
+            tsr_fluid_at(v, tsr_mini(tsr_maxi(x0 + k % BLUR_WIDE, -1), v->width), tsr_mini(tsr_maxi(y0 + k / BLUR_WIDE, -1), v->height));
+        depth[k] = job.depth[at];
+        a[k] = from[at];
+        b[k] = a[k];
+    }
+    __syncthreads();
+    for (int32_t n = 1; n <= passes; n++)
+        for (int32_t down = 0; down < 2; down++) {
+            const float *in = down ? b : a;
+            float *out = down ? a : b;
+            for (int32_t k = thread; k < BLUR_WIDE * BLUR_HIGH; k += THREADS) {
+                const int32_t i = k % BLUR_WIDE, j = k / BLUR_WIDE, x = x0 + i, y = y0 + j, edge = n - 1 + down;
+                if (i < n || i >= BLUR_WIDE - n || j < edge || j >= BLUR_HIGH - edge || x < 0 || y < 0 || x >= v->width || y >= v->height) continue;
+                out[k] = tsr_fluid_blur_at(depth + k, in + k, down ? BLUR_WIDE : 1);
+            }
+            __syncthreads();
+        }
+    for (int32_t k = thread; k < FLOW_WIDE * FLOW_HIGH; k += THREADS) {
+        const int32_t i = k % FLOW_WIDE + BLUR, j = k / FLOW_WIDE + BLUR, x = x0 + i, y = y0 + j;
+        if (x < v->width && y < v->height) to[tsr_fluid_at(v, x, y)] = a[j * BLUR_WIDE + i];
+    }
 }
 TSR_KERNEL(normal_kernel)(tsr_fluid_normal_job job)
 {
@@ -350,6 +442,12 @@ static tsr_status cuda_project(tsr_queue *queue, const tsr_fluid_bin_job *job)
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
+static tsr_status cuda_count(tsr_queue *queue, const tsr_fluid_bin_job *job)
+{
+    TSR_LAUNCH(queue, count_kernel, tsr_blocks(job->draw.count, THREADS, INT32_MAX), THREADS, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
 static tsr_status cuda_fill(tsr_queue *queue, const tsr_fluid_bin_job *job)
 {
     TSR_LAUNCH(queue, fill_kernel, tsr_blocks(job->draw.count, THREADS, INT32_MAX), THREADS, 0, *job);
@@ -358,6 +456,7 @@ static tsr_status cuda_fill(tsr_queue *queue, const tsr_fluid_bin_job *job)
 }
 static tsr_status cuda_splat(tsr_queue *queue, const tsr_fluid_splat_job *job)
 {
+    if (!job->starts) return tsr_fluid_scatter_splat(queue, job);
     TSR_LAUNCH(queue, splat_kernel, tiles_of(&job->draw.view), SIDE * SIDE, 0, *job);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
@@ -370,12 +469,13 @@ static tsr_status cuda_enlarge(tsr_queue *queue, const tsr_fluid_view *thin, con
 }
 static tsr_status cuda_noise(tsr_queue *queue, const tsr_fluid_noise_job *job)
 {
+    if (!job->starts) return tsr_fluid_scatter_noise(queue, job);
     TSR_LAUNCH(queue, noise_kernel, tiles_of(&job->draw.view), SIDE * SIDE, 0, *job);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-/* The result lies in `depth` again: a copy where the number of launches is odd. */
+/* The result lies where it began again: a copy where the number of launches is odd. */
 static tsr_status back_to_depth(tsr_queue *queue, const tsr_fluid_view *v, const float *from, float *depth);
 TSR_KERNEL(copy_kernel)(const float *from, float *to, int64_t count)
 {
@@ -461,13 +561,30 @@ static tsr_status cuda_filter(tsr_queue *queue, const tsr_fluid_filter_job *job)
     return TSR_OK;
 }
 
-static tsr_status cuda_blur(tsr_queue *queue, const tsr_fluid_blur_job *job)
+static tsr_status cuda_grid(tsr_queue *queue, const tsr_fluid_grid_job *job)
 {
-    for (int32_t n = 0; n < job->passes; n++) {
-        TSR_LAUNCH(queue, blur_kernel, pixels_of(&job->view), dim3(THREADS), 0, *job, (const float *)job->image, job->other, 1);
-        TSR_LAUNCH(queue, blur_kernel, pixels_of(&job->view), dim3(THREADS), 0, *job, (const float *)job->other, job->image, 0);
+    const int64_t cells = (int64_t)job->wide * job->high * TSR_FLUID_GRID_DEEP;
+    for (int32_t n = 0; n < job->iterations; n++) {
+        TSR_TRY(tsr_queue_fill(queue, job->pixels, 0, (size_t)cells * sizeof *job->pixels));
+        TSR_LAUNCH(queue, grid_fill_kernel, pixels_of(&job->view), dim3(THREADS), 0, *job);
+        for (int32_t k = 0; k < 3; k++) TSR_LAUNCH(queue, grid_blur_kernel, tsr_blocks(cells, THREADS, INT32_MAX), THREADS, 0, *job, (k + 2) % 3);
+        TSR_LAUNCH(queue, grid_slice_kernel, pixels_of(&job->view), dim3(THREADS), 0, *job);
     }
     TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_blur(tsr_queue *queue, const tsr_fluid_blur_job *job)
+{
+    const dim3 blocks(tsr_blocks(job->view.width, FLOW_WIDE, INT32_MAX), tsr_blocks(job->view.height, FLOW_HIGH, INT32_MAX));
+    float *from = job->image, *to = job->other;
+    for (int32_t n = 0; n < job->passes; n += BLUR) {
+        TSR_LAUNCH(queue, blur_kernel, blocks, dim3(THREADS), 0, *job, (const float *)from, to, tsr_mini(BLUR, job->passes - n));
+        float *swap = from;
+        from = to;
+        to = swap;
+    }
+    TSR_TRY(back_to_depth(queue, &job->view, from, job->image));
     return TSR_OK;
 }
 static tsr_status cuda_normals(tsr_queue *queue, const tsr_fluid_normal_job *job)
@@ -522,6 +639,7 @@ static tsr_status cuda_encode(tsr_queue *queue, const float *color, uint8_t *ima
     return TSR_OK;
 }
 
-extern "C" const tsr_fluid_ops tsr_fluid_cuda = { cuda_project,  cuda_fill,      cuda_splat,  cuda_enlarge, cuda_noise,   cuda_flow,
-                                                  cuda_implicit, cuda_multigrid, cuda_filter, cuda_blur,    cuda_normals, cuda_backdrop,
-                                                  cuda_compose,  cuda_keys,      cuda_shapes, cuda_heat,    cuda_nothing, cuda_encode };
+extern "C" const tsr_fluid_ops tsr_fluid_cuda = { 1,          cuda_project, cuda_count,    cuda_fill,      cuda_splat,  cuda_enlarge,
+                                                  cuda_noise, cuda_flow,    cuda_implicit, cuda_multigrid, cuda_filter, cuda_grid,
+                                                  cuda_blur,  cuda_normals, cuda_backdrop, cuda_compose,   cuda_keys,   cuda_shapes,
+                                                  cuda_heat,  cuda_nothing, cuda_encode };

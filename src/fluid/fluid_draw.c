@@ -3,29 +3,7 @@
 #include <string.h>
 
 #include "camera/camera.h"
-#include "fluid/fluid.h"
-
-typedef struct drawing {
-    tsr_fluid *f;
-    struct tsr_fluid_buffers *b;
-    const tsr_fluid_ops *ops;
-    tsr_queue *queue;
-    tsr_fluid_particles particles;
-    tsr_fluid_backdrop backdrop;
-    tsr_fluid_look look;
-    tsr_fluid_options o;
-    tsr_fluid_view view, low;
-    tsr_fluid_cast draw;
-    tsr_fluid_set set;
-    tsr_fluid_light light;
-    tsr_fluid_step step;
-    double radius; /* of a particle as it is drawn */
-    float largest;
-    int64_t entries;
-    uint32_t fates[TSR_FLUID_FATES];
-} drawing;
-
-#define NEED(buffer, bytes_) TSR_TRY(tsr_fluid_buffer_need(d->f->context, &d->b->buffer, (bytes_)))
+#include "fluid/fluid_draw.h"
 
 /* ---- arguments ----------------------------------------------------------------------------------------------------------------------- */
 
@@ -49,7 +27,7 @@ static int32_t default_iterations(const tsr_fluid_options *o)
     }
 }
 
-static tsr_status check_options(drawing *d)
+static tsr_status check_options(tsr_fluid_drawing *d)
 {
     tsr_fluid_options *o = &d->o;
     if (o->width < 1 || o->height < 1 || o->width > 16384 || o->height > 16384)
@@ -95,7 +73,7 @@ static tsr_status check_options(drawing *d)
     return TSR_OK;
 }
 
-static tsr_status check_particles(drawing *d, const tsr_fluid_particles *particles)
+static tsr_status check_particles(tsr_fluid_drawing *d, const tsr_fluid_particles *particles)
 {
     TSR_TRY(TSR_OPTIONS_TAKE(&d->particles, particles));
     const tsr_fluid_particles *p = &d->particles;
@@ -108,7 +86,7 @@ static tsr_status check_particles(drawing *d, const tsr_fluid_particles *particl
     return TSR_OK;
 }
 
-static tsr_status check_backdrop(drawing *d, const tsr_fluid_backdrop *backdrop)
+static tsr_status check_backdrop(tsr_fluid_drawing *d, const tsr_fluid_backdrop *backdrop)
 {
     TSR_TRY(TSR_OPTIONS_TAKE(&d->backdrop, backdrop));
     const tsr_fluid_backdrop *b = &d->backdrop;
@@ -125,7 +103,7 @@ static tsr_status check_backdrop(drawing *d, const tsr_fluid_backdrop *backdrop)
 
 /* ---- views --------------------------------------------------------------------------------------------------------------------------- */
 
-static void set_extent(tsr_fluid_view *v, int32_t width, int32_t height)
+void tsr_fluid_extent(tsr_fluid_view *v, int32_t width, int32_t height)
 {
     v->width = width;
     v->height = height;
@@ -136,7 +114,7 @@ static void set_extent(tsr_fluid_view *v, int32_t width, int32_t height)
 
 static tsr_float3 single(tsr_vec3 v) { return tsr_f3((float)v.x, (float)v.y, (float)v.z); }
 
-static tsr_status make_views(drawing *d, const tsr_camera *camera)
+static tsr_status make_views(tsr_fluid_drawing *d, const tsr_camera *camera)
 {
     tsr_camera_rays rays;
     tsr_vec3 right, up, forward;
@@ -159,7 +137,7 @@ static tsr_status make_views(drawing *d, const tsr_camera *camera)
     }
     const double least = parallel ? 0 : 1e-3 * d->particles.radius;
     v->nearest = (float)fmax(camera->clip[0] > 0 || parallel ? camera->clip[0] : 0, least);
-    set_extent(v, d->o.width, d->o.height);
+    tsr_fluid_extent(v, d->o.width, d->o.height);
     d->low = *v;
     const int32_t r = d->o.resolution;
     for (int k = 0; k < 2; k++) {
@@ -167,13 +145,13 @@ static tsr_status make_views(drawing *d, const tsr_camera *camera)
         d->low.slope[k] = v->slope[k] * (float)r;
         d->low.step[k] = v->step[k] * (float)r;
     }
-    set_extent(&d->low, (d->o.width + r - 1) / r, (d->o.height + r - 1) / r);
+    tsr_fluid_extent(&d->low, (d->o.width + r - 1) / r, (d->o.height + r - 1) / r);
     return TSR_OK;
 }
 
 /* ---- passes -------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status make_draw(drawing *d)
+static tsr_status make_draw(tsr_fluid_drawing *d)
 {
     tsr_fluid_cast *w = &d->draw;
     const int noisy = d->look.noise > 0 || d->look.agitated > 0;
@@ -199,24 +177,27 @@ static tsr_status make_draw(drawing *d)
     return TSR_OK;
 }
 
-/* Records and lists of tiles for the view in `draw`. */
-static tsr_status bin(drawing *d, const tsr_fluid_cast *draw)
+/* Backends that scatter need no lists while the particles are small: then all threads have about the same to do, whereas tiles have lists of very
+ * different length. Both ways give the same bits. Ellipsoids and layers go by lists. */
+static int scattered(const tsr_fluid_drawing *d)
+{
+    const tsr_fluid_tally *t = &d->tally;
+    return t->largest <= 16384 && t->pixels <= (uint64_t)d->particles.count * 1024;
+}
+
+/* Records and, where they are needed, lists of tiles for the view in `draw`. The host waits once, for the tally. */
+static tsr_status bin(tsr_fluid_drawing *d, const tsr_fluid_cast *draw)
 {
     const int64_t count = draw->count, tiles = (int64_t)draw->view.tiles[0] * draw->view.tiles[1];
-    uint64_t total = 0;
+    const int may_scatter = d->ops->scatters && !d->particles.shapes && d->o.layers == 1;
     size_t scan;
-    NEED(records, (size_t)count * sizeof(tsr_fluid_record));
-    if (d->particles.shapes) NEED(forms, (size_t)count * 24);
-    NEED(counts, (size_t)(tiles + 1) * 4);
-    NEED(starts, (size_t)(tiles + 1) * 8);
-    NEED(cursors, (size_t)tiles * 4);
-    NEED(fates, sizeof d->fates);
-    TSR_TRY(tsr_scan_workspace(d->f->context, tiles + 1, &scan));
-    NEED(workspace, scan);
+    TSR_FLUID_NEED(records, (size_t)count * sizeof(tsr_fluid_record));
+    if (d->particles.shapes) TSR_FLUID_NEED(forms, (size_t)count * 24);
+    TSR_FLUID_NEED(tally, sizeof d->tally);
+    TSR_FLUID_NEED(counts, (size_t)(tiles + 1) * 4);
     const tsr_backend *backend = d->f->context->backend;
-    TSR_TRY(backend->fill(d->queue, d->b->counts.data, 0, (size_t)(tiles + 1) * 4));
-    TSR_TRY(backend->fill(d->queue, d->b->cursors.data, 0, (size_t)tiles * 4));
-    TSR_TRY(backend->fill(d->queue, d->b->fates.data, 0, sizeof d->fates));
+    TSR_TRY(backend->fill(d->queue, d->b->tally.data, 0, sizeof d->tally));
+    if (!may_scatter) TSR_TRY(backend->fill(d->queue, d->b->counts.data, 0, (size_t)(tiles + 1) * 4));
     const int hot = d->f->heated == d->particles.count && d->f->heated > 0;
     tsr_fluid_bin_job job = { .draw = *draw,
                               .positions = d->particles.positions,
@@ -226,42 +207,53 @@ static tsr_status bin(drawing *d, const tsr_fluid_cast *draw)
                               .axes = d->particles.shapes,
                               .records = (tsr_fluid_record *)d->b->records.data,
                               .forms = (float *)d->b->forms.data,
-                              .counts = (uint32_t *)d->b->counts.data,
-                              .starts = (const uint64_t *)d->b->starts.data,
-                              .cursors = (uint32_t *)d->b->cursors.data,
-                              .fates = (uint32_t *)d->b->fates.data };
+                              .counts = may_scatter ? NULL : (uint32_t *)d->b->counts.data,
+                              .tally = (tsr_fluid_tally *)d->b->tally.data };
     if (count > 0) TSR_TRY(d->ops->project(d->queue, &job));
-    TSR_TRY(
-        tsr_scan(d->f->context, TSR_SCAN_EXCLUSIVE, TSR_U32, d->b->counts.data, tiles + 1, TSR_U64, d->b->starts.data, d->b->workspace.data, scan));
-    TSR_TRY(backend->download(d->queue, &total, (const uint64_t *)d->b->starts.data + tiles, 8));
-    TSR_TRY(backend->download(d->queue, d->fates, d->b->fates.data, sizeof d->fates));
+    TSR_TRY(backend->download(d->queue, &d->tally, d->b->tally.data, sizeof d->tally));
+    d->listed = !(may_scatter && scattered(d));
+    if (!d->listed) return TSR_OK;
+    const uint64_t total = d->tally.entries;
     if (total > (uint64_t)1 << 34)
         TSR_FAIL(TSR_ERROR_CAPACITY,
                  "particles cover %llu tiles of 16 x 16 pixels in all, expected at most 2^34: they are too large or too near for so many",
                  (unsigned long long)total);
-    NEED(entries, (size_t)(total > 0 ? total : 1) * 4);
+    if (may_scatter) {
+        job.counts = (uint32_t *)d->b->counts.data;
+        TSR_TRY(backend->fill(d->queue, d->b->counts.data, 0, (size_t)(tiles + 1) * 4));
+        if (count > 0) TSR_TRY(d->ops->count(d->queue, &job));
+    }
+    TSR_FLUID_NEED(starts, (size_t)(tiles + 1) * 8);
+    TSR_FLUID_NEED(cursors, (size_t)tiles * 4);
+    TSR_FLUID_NEED(entries, (size_t)(total > 0 ? total : 1) * 4);
+    TSR_TRY(tsr_scan_workspace(d->f->context, tiles + 1, &scan));
+    TSR_FLUID_NEED(workspace, scan);
+    TSR_TRY(
+        tsr_scan(d->f->context, TSR_SCAN_EXCLUSIVE, TSR_U32, d->b->counts.data, tiles + 1, TSR_U64, d->b->starts.data, d->b->workspace.data, scan));
+    TSR_TRY(backend->fill(d->queue, d->b->cursors.data, 0, (size_t)tiles * 4));
+    job.starts = (const uint64_t *)d->b->starts.data;
+    job.cursors = (uint32_t *)d->b->cursors.data;
     job.entries = (uint32_t *)d->b->entries.data;
-    d->entries = (int64_t)total;
     if (total > 0) TSR_TRY(d->ops->fill(d->queue, &job));
     return TSR_OK;
 }
 
 /* Ellipsoids of the particles, in place of their spheres, and where they are drawn. */
-static tsr_status make_shapes(drawing *d)
+static tsr_status make_shapes(tsr_fluid_drawing *d)
 {
     const size_t count = (size_t)d->particles.count;
     uint32_t mask = 1023;
     size_t sort;
     while (mask < count && mask < (1u << 24) - 1) mask = 2 * mask + 1;
     for (int k = 0; k < 2; k++) {
-        NEED(keys[k], count * 4);
-        NEED(numbers[k], count * 4);
+        TSR_FLUID_NEED(keys[k], count * 4);
+        TSR_FLUID_NEED(numbers[k], count * 4);
     }
-    NEED(cells, ((size_t)mask + 1) * 8);
-    NEED(places, count * 12);
-    NEED(shapes, count * 24);
+    TSR_FLUID_NEED(cells, ((size_t)mask + 1) * 8);
+    TSR_FLUID_NEED(places, count * 12);
+    TSR_FLUID_NEED(shapes, count * 24);
     TSR_TRY(tsr_sort_workspace(d->f->context, TSR_U32, 1, (int64_t)count, &sort));
-    NEED(workspace, sort);
+    TSR_FLUID_NEED(workspace, sort);
     const double reach = (d->o.neighbour_reach > 0 ? d->o.neighbour_reach : 4) * d->particles.radius;
     tsr_fluid_shape_job job = { .positions = d->particles.positions,
                                 .keys = (uint32_t *)d->b->keys[0].data,
@@ -289,8 +281,7 @@ static tsr_status make_shapes(drawing *d)
     return TSR_OK;
 }
 
-/* A padded image all of one byte: 0, or 0x7f for a number beyond all depths. */
-static tsr_status clear(drawing *d, tsr_fluid_buffer *buffer, const tsr_fluid_view *view, size_t element, int nothing)
+tsr_status tsr_fluid_clear(tsr_fluid_drawing *d, tsr_fluid_buffer *buffer, const tsr_fluid_view *view, size_t element, int nothing)
 {
     const size_t bytes = tsr_fluid_padded(view) * element;
     TSR_TRY(tsr_fluid_buffer_need(d->f->context, buffer, bytes));
@@ -299,33 +290,47 @@ static tsr_status clear(drawing *d, tsr_fluid_buffer *buffer, const tsr_fluid_vi
     return TSR_OK;
 }
 
+/* An image all of whose pixels splatting writes, if there is anything to splat; nobody looks at its border. */
+static tsr_status room(tsr_fluid_drawing *d, tsr_fluid_buffer *buffer, const tsr_fluid_view *view, size_t element)
+{
+    if (d->particles.count == 0) return tsr_fluid_clear(d, buffer, view, element, 0);
+    return tsr_fluid_buffer_need(d->f->context, buffer, tsr_fluid_padded(view) * element);
+}
+
+/* Sums of whole units, of particles that are scattered. */
+static tsr_status clear_units(tsr_fluid_drawing *d, const tsr_fluid_view *view)
+{
+    if (!d->listed) TSR_TRY(tsr_fluid_clear(d, &d->b->units, view, 8, 0));
+    return TSR_OK;
+}
+
 /* The image of the scene's distances: its border is infinite, and its content stays where the backdrop does. */
-static tsr_status need_scene(drawing *d)
+static tsr_status need_scene(tsr_fluid_drawing *d)
 {
     const void *held = d->b->scene.data;
     if (d->f->has_backdrop && held && !memcmp(&d->f->backdrop.low, &d->low, sizeof d->low)) return TSR_OK;
     d->f->has_backdrop = 0;
-    TSR_TRY(clear(d, &d->b->scene, &d->low, 4, 1));
+    TSR_TRY(tsr_fluid_clear(d, &d->b->scene, &d->low, 4, 1));
     return TSR_OK;
 }
 
 /* Thickness is added in units of 1 / 8192 of the largest diameter. Without the radii at hand: of particles eight times as large as `radius`. */
-static tsr_fluid_splat_job splat_job(const drawing *d, const tsr_fluid_cast *draw)
+static tsr_fluid_splat_job splat_job(const tsr_fluid_drawing *d, const tsr_fluid_cast *draw)
 {
     const float most = d->particles.radii || d->particles.shapes ? 8.0f : 1.0f, diameter = 2.0f * (float)d->radius * most;
     return (tsr_fluid_splat_job){ .draw = *draw,
                                   .records = (const tsr_fluid_record *)d->b->records.data,
                                   .forms = d->particles.shapes ? (const float *)d->b->forms.data : NULL,
-                                  .starts = (const uint64_t *)d->b->starts.data,
+                                  .starts = d->listed ? (const uint64_t *)d->b->starts.data : NULL,
                                   .entries = (const uint32_t *)d->b->entries.data,
                                   .per_unit = 8192.0f * most / diameter,
                                   .unit = diameter / (8192.0f * most) };
 }
 
-static tsr_status blur(drawing *d, const tsr_fluid_view *view, const void *depth, void *image, int32_t passes)
+static tsr_status blur(tsr_fluid_drawing *d, const tsr_fluid_view *view, const void *depth, void *image, int32_t passes)
 {
     if (passes < 1) return TSR_OK;
-    TSR_TRY(clear(d, &d->b->other, view, 4, 0));
+    TSR_TRY(tsr_fluid_clear(d, &d->b->other, view, 4, 0));
     const tsr_fluid_blur_job job = {
         .view = *view, .depth = (const float *)depth, .image = (float *)image, .other = (float *)d->b->other.data, .passes = passes
     };
@@ -334,9 +339,9 @@ static tsr_status blur(drawing *d, const tsr_fluid_view *view, const void *depth
 }
 
 /* The fluid's thickness as the sun sees it. */
-static tsr_status shade_scene(drawing *d)
+static tsr_status shade_scene(tsr_fluid_drawing *d)
 {
-    const tsr_bounds *b = &d->backdrop.shadow_bounds;
+    const tsr_box *b = &d->backdrop.shadow_bounds;
     const tsr_vec3 middle = tsr_vec3_scale(tsr_vec3_add(b->lower, b->upper), 0.5), across = tsr_vec3_sub(b->upper, b->lower);
     const double reach = 0.5 * tsr_vec3_length(across) + 4 * d->radius;
     tsr_fluid_cast draw = d->draw;
@@ -349,7 +354,7 @@ static tsr_status shade_scene(drawing *d)
     v->right = tsr_normalize3(tsr_cross3(v->forward, side), tsr_f3(1, 0, 0));
     v->down = tsr_cross3(v->forward, v->right);
     v->eye = tsr_along3(single(tsr_vec3_sub(middle, d->particles.origin)), to, (float)(2 * reach));
-    set_extent(v, TSR_FLUID_SHADE_SIZE, TSR_FLUID_SHADE_SIZE);
+    tsr_fluid_extent(v, TSR_FLUID_SHADE_SIZE, TSR_FLUID_SHADE_SIZE);
     v->nearest = 0;
     for (int k = 0; k < 2; k++) {
         v->centre[k] = 0.5f * TSR_FLUID_SHADE_SIZE;
@@ -359,10 +364,12 @@ static tsr_status shade_scene(drawing *d)
     draw.noise_reach = 0;
     draw.spray_high = 0;
     TSR_TRY(bin(d, &draw));
-    TSR_TRY(clear(d, &d->b->shade, v, 4, 0));
-    TSR_TRY(clear(d, &d->b->depth[0], v, 4, 0)); /* all there, for the blur */
+    TSR_TRY(tsr_fluid_clear(d, &d->b->shade, v, 4, 0));
+    TSR_TRY(tsr_fluid_clear(d, &d->b->depth[0], v, 4, 0)); /* all there, for the blur */
     tsr_fluid_splat_job job = splat_job(d, &draw);
     job.thickness = (float *)d->b->shade.data;
+    TSR_TRY(clear_units(d, v));
+    job.units = (uint64_t *)d->b->units.data;
     TSR_TRY(d->ops->splat(d->queue, &job));
     TSR_TRY(blur(d, v, d->b->depth[0].data, d->b->shade.data, 3));
     d->set.shade = (const float *)d->b->shade.data;
@@ -373,7 +380,7 @@ static tsr_status shade_scene(drawing *d)
     return TSR_OK;
 }
 
-static tsr_status make_scene(drawing *d)
+static tsr_status make_scene(tsr_fluid_drawing *d)
 {
     const tsr_fluid_backdrop *b = &d->backdrop;
     tsr_fluid_set *s = &d->set;
@@ -400,13 +407,13 @@ static tsr_status make_scene(drawing *d)
     s->check = (float)(b->check > 0 ? b->check : extent / 8);
     s->fog = (float)(1 / (10 * extent));
     d->light = tsr_fluid_turned_light(d->f);
-    NEED(sky, TSR_FLUID_SKY_BYTES);
+    TSR_FLUID_NEED(sky, TSR_FLUID_SKY_BYTES);
     if (!d->f->sky_fresh) TSR_TRY(d->f->context->backend->upload(d->queue, d->b->sky.data, d->f->sky_map, TSR_FLUID_SKY_BYTES));
     d->f->sky_fresh = 1;
     d->light.map = (const float *)d->b->sky.data;
     d->light.size = TSR_FLUID_SKY_SIZE;
     if (b->shadow && d->particles.count > 0 && (s->kind == 1 || s->kind == 2)) TSR_TRY(shade_scene(d));
-    NEED(back, (size_t)d->view.width * (size_t)d->view.height * 16);
+    TSR_FLUID_NEED(back, (size_t)d->view.width * (size_t)d->view.height * 16);
     TSR_TRY(need_scene(d));
     const tsr_fluid_backdrop_job job = { .view = d->view,
                                          .set = *s,
@@ -426,117 +433,22 @@ static tsr_status make_scene(drawing *d)
     return TSR_OK;
 }
 
-static void make_step(drawing *d)
-{
-    const tsr_fluid_view *v = &d->low;
-    const double cx = (double)(v->slope[0] + v->step[0]), cy = (double)(v->slope[1] + v->step[1]);
-    d->step = (tsr_fluid_step){ .slope = { v->slope[0], v->slope[1] },
-                                .step = { v->step[0], v->step[1] },
-                                .ratio = (float)(cx / cy),
-                                .alpha = d->o.global_step > 0 ? 0 : (float)(d->o.step * cy / (cx + cy)),
-                                .beta = d->o.global_step > 0 ? 0 : (float)(d->o.step * cx / (cx + cy)),
-                                .dt = (float)d->o.global_step,
-                                .threshold =
-                                    (float)(d->o.threshold > 0 ? d->o.threshold : (d->o.smoother == TSR_FLUID_NARROW_RANGE ? 10 : 2) * d->radius) };
-}
-
-/* Images of the implicit flows: cx, cy, r of the first level, and u, t of it and all of the coarser ones for multigrid. */
-static tsr_status make_levels(drawing *d, tsr_fluid_flow_job *flow, int all)
-{
-    tsr_fluid_view v = d->low;
-    for (int k = 0; k < (all ? TSR_FLUID_LEVELS : 1); k++) {
-        const size_t size = tsr_fluid_padded(&v);
-        tsr_fluid_level *l = &flow->levels[k];
-        TSR_TRY(clear(d, &d->b->levels[k], &v, all ? 20 : 12, 0));
-        float *m = (float *)d->b->levels[k].data;
-        *l = (tsr_fluid_level){ .width = v.width, .height = v.height, .stride = v.stride, .cx = m, .cy = m + size, .r = m + 2 * size };
-        if (all) {
-            l->u = m + 3 * size;
-            l->t = m + 4 * size;
-        }
-        set_extent(&v, (v.width + 1) / 2, (v.height + 1) / 2);
-    }
-    return TSR_OK;
-}
-
-/* A step for all pixels is stable where it is for the nearest of them. */
-static tsr_status check_step(drawing *d, const float *depth)
-{
-    tsr_reduced nearest;
-    TSR_TRY(tsr_reduce_host(d->f->context, TSR_REDUCE_MIN, TSR_F32, depth, (int64_t)tsr_fluid_padded(&d->low), &nearest));
-    if (!isfinite(nearest.f)) return TSR_OK;
-    const double hx = (double)d->step.slope[0] * nearest.f + (double)d->step.step[0],
-                 hy = (double)d->step.slope[1] * nearest.f + (double)d->step.step[1];
-    const double bound = hx * hy / (hx + hy);
-    if (!(d->o.global_step <= bound * 1.000001))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "global_step is %g, expected at most %g: beyond it the flow is not stable for the nearest fluid, at depth %g",
-                 d->o.global_step, bound, nearest.f);
-    return TSR_OK;
-}
-
-static tsr_status smooth(drawing *d, int layer)
-{
-    float *depth = (float *)d->b->depth[layer].data;
-    const tsr_fluid_smoother s = d->o.smoother;
-    if (d->o.iterations < 1) return TSR_OK;
-    if (d->o.global_step > 0 && s <= TSR_FLUID_FLOW_MULTIGRID) TSR_TRY(check_step(d, depth));
-    TSR_TRY(clear(d, &d->b->other, &d->low, 4, 1));
-    tsr_fluid_flow_job flow = { .view = d->low,
-                                .step = d->step,
-                                .depth = depth,
-                                .other = (float *)d->b->other.data,
-                                .iterations = d->o.iterations,
-                                .exact = s == TSR_FLUID_FLOW_EXACT };
-    if (s == TSR_FLUID_FLOW || s == TSR_FLUID_FLOW_EXACT) {
-        TSR_TRY(d->ops->flow(d->queue, &flow));
-        return TSR_OK;
-    }
-    if (s == TSR_FLUID_FLOW_IMPLICIT || s == TSR_FLUID_FLOW_MULTIGRID) {
-        /* the time of equal_iterations explicit steps in fewer */
-        float longer = (float)d->o.equal_iterations / (float)d->o.iterations;
-        /* n implicit steps leave 2 n / (2 n - 1) times the variance of white noise that the flow does, and cycles a little more: more time makes up
-         * for it */
-        if (s == TSR_FLUID_FLOW_MULTIGRID) longer *= (2.0f * (float)d->o.iterations + 1.0f) / (2.0f * (float)d->o.iterations - 1.0f);
-        flow.step.alpha *= longer;
-        flow.step.beta *= longer;
-        flow.step.dt *= longer;
-        TSR_TRY(make_levels(d, &flow, s == TSR_FLUID_FLOW_MULTIGRID));
-        TSR_TRY(s == TSR_FLUID_FLOW_IMPLICIT ? d->ops->implicit(d->queue, &flow) : d->ops->multigrid(d->queue, &flow));
-        return TSR_OK;
-    }
-    const double space = d->o.sigma_space > 0 ? d->o.sigma_space : (s == TSR_FLUID_NARROW_RANGE ? 4 : 1) * d->radius;
-    tsr_fluid_filter_job job = { .view = d->low, .depth = depth, .other = (float *)d->b->other.data, .iterations = d->o.iterations };
-    job.filter = (tsr_fluid_filter){ .space = (float)space,
-                                     .pixels = 32,
-                                     .depth = (float)(d->o.sigma_depth > 0 ? d->o.sigma_depth : d->radius),
-                                     .range = d->step.threshold,
-                                     .clamp = (float)d->radius,
-                                     .slope = d->low.slope[1],
-                                     .step = d->low.step[1],
-                                     .reach = 64 };
-    job.filter.kind = s == TSR_FLUID_GAUSSIAN         ? TSR_FILTER_GAUSSIAN
-                      : s == TSR_FLUID_BILATERAL      ? TSR_FILTER_BILATERAL
-                      : s == TSR_FLUID_BILATERAL_TRUE ? TSR_FILTER_BILATERAL_TRUE
-                      : s == TSR_FLUID_BINOMIAL       ? TSR_FILTER_BINOMIAL
-                                                      : TSR_FILTER_NARROW;
-    TSR_TRY(d->ops->filter(d->queue, &job));
-    return TSR_OK;
-}
-
-static tsr_status draw_layers(drawing *d)
+static tsr_status draw_layers(tsr_fluid_drawing *d)
 {
     for (int k = 0; k < d->o.layers; k++) {
-        TSR_TRY(clear(d, &d->b->depth[k], &d->low, 4, 1));
-        TSR_TRY(clear(d, &d->b->thickness[k], &d->low, 4, 0));
-        TSR_TRY(clear(d, &d->b->normals[k], &d->low, 16, 0));
-        if (d->o.layers > 1) TSR_TRY(clear(d, &d->b->ends[k % 2], &d->low, 4, 1));
+        TSR_TRY(tsr_fluid_clear(d, &d->b->depth[k], &d->low, 4, 1));
+        TSR_TRY(room(d, &d->b->thickness[k], &d->low, 4));
+        TSR_FLUID_NEED(normals[k], tsr_fluid_padded(&d->low) * 16);
+        if (d->o.layers > 1) TSR_TRY(tsr_fluid_clear(d, &d->b->ends[k % 2], &d->low, 4, 1));
         tsr_fluid_splat_job job = splat_job(d, &d->draw);
         job.scene = (const float *)d->b->scene.data;
         job.depth = (float *)d->b->depth[k].data;
         const int thin = d->o.layers == 1 && d->o.thickness_step == 2;
         tsr_fluid_view half = d->low;
-        set_extent(&half, (half.width + 1) / 2, (half.height + 1) / 2);
-        if (thin) TSR_TRY(clear(d, &d->b->thin, &half, 4, 0));
+        tsr_fluid_extent(&half, (half.width + 1) / 2, (half.height + 1) / 2);
+        if (thin) TSR_TRY(room(d, &d->b->thin, &half, 4));
+        TSR_TRY(clear_units(d, thin ? &half : &d->low));
+        job.units = (uint64_t *)d->b->units.data;
         job.thickness = thin ? NULL : (float *)d->b->thickness[k].data;
         job.thin = thin ? (float *)d->b->thin.data : NULL;
         job.thin_view = half;
@@ -545,20 +457,21 @@ static tsr_status draw_layers(drawing *d)
         if (d->particles.count > 0) TSR_TRY(d->ops->splat(d->queue, &job));
         if (thin) TSR_TRY(d->ops->enlarge(d->queue, &half, job.thin, &d->low, (float *)d->b->thickness[k].data));
         const size_t bytes = tsr_fluid_padded(&d->low) * 4;
-        NEED(raw[k], bytes);
+        TSR_FLUID_NEED(raw[k], bytes);
         TSR_TRY(d->f->context->backend->copy(d->queue, d->b->raw[k].data, d->b->depth[k].data, bytes));
         TSR_TRY(blur(d, &d->low, d->b->raw[k].data, d->b->thickness[k].data, d->o.thickness_blur));
-        TSR_TRY(smooth(d, k));
+        TSR_TRY(tsr_fluid_smooth(d, k));
     }
     if (d->f->has_noise) {
-        TSR_TRY(clear(d, &d->b->noise, &d->low, 4, 0));
-        TSR_TRY(clear(d, &d->b->foam, &d->low, 4, 0));
+        TSR_TRY(tsr_fluid_clear(d, &d->b->noise, &d->low, 4, 0));
+        TSR_TRY(tsr_fluid_clear(d, &d->b->foam, &d->low, 4, 0));
     }
-    if (d->f->has_spray) TSR_TRY(clear(d, &d->b->spray, &d->low, 4, 0));
+    if (d->f->has_spray) TSR_TRY(tsr_fluid_clear(d, &d->b->spray, &d->low, 4, 0));
+    if (d->f->has_spray) TSR_TRY(clear_units(d, &d->low));
     if (d->f->has_noise || d->f->has_spray) {
         const tsr_fluid_noise_job job = { .draw = d->draw,
                                           .records = (const tsr_fluid_record *)d->b->records.data,
-                                          .starts = (const uint64_t *)d->b->starts.data,
+                                          .starts = d->listed ? (const uint64_t *)d->b->starts.data : NULL,
                                           .entries = (const uint32_t *)d->b->entries.data,
                                           .depth = (const float *)d->b->depth[0].data,
                                           .scene = (const float *)d->b->scene.data,
@@ -566,6 +479,7 @@ static tsr_status draw_layers(drawing *d)
                                           .foam = (float *)d->b->foam.data,
                                           .fill = d->look.foam_fill,
                                           .spray = d->f->has_spray ? (float *)d->b->spray.data : NULL,
+                                          .units = (uint64_t *)d->b->units.data,
                                           .fade = (float)(1 / (d->o.foam_depth > 0 ? d->o.foam_depth : 1)) };
         TSR_TRY(d->ops->noise(d->queue, &job));
     }
@@ -582,13 +496,13 @@ static tsr_status draw_layers(drawing *d)
 }
 
 /* Layers from the back to the front, each over the picture so far. */
-static tsr_status compose(drawing *d)
+static tsr_status compose(tsr_fluid_drawing *d)
 {
     const size_t pixels = (size_t)d->view.width * (size_t)d->view.height;
     const tsr_fluid_look *l = &d->look;
-    NEED(color[0], pixels * 16);
-    if (d->o.layers > 1) NEED(color[1], pixels * 16);
-    NEED(distance, pixels * 4);
+    TSR_FLUID_NEED(color[0], pixels * 16);
+    if (d->o.layers > 1) TSR_FLUID_NEED(color[1], pixels * 16);
+    TSR_FLUID_NEED(distance, pixels * 4);
     tsr_fluid_compose_job job = {
         .view = d->view, .low = d->low, .factor = d->o.resolution, .set = d->set, .light = d->light, .distance = (float *)d->b->distance.data
     };
@@ -626,7 +540,7 @@ tsr_status tsr_fluid_draw(tsr_fluid *fluid, const tsr_fluid_particles *particles
                           const tsr_fluid_look *look, const tsr_fluid_options *options, tsr_fluid_info *info)
 {
     TSR_NEEDS(fluid, particles);
-    drawing own = { .f = fluid }, *d = &own;
+    tsr_fluid_drawing own = { .f = fluid }, *d = &own;
     d->b = &fluid->buffers;
     d->ops = fluid->context->backend->fluid;
     d->queue = fluid->context->queue;
@@ -639,7 +553,7 @@ tsr_status tsr_fluid_draw(tsr_fluid *fluid, const tsr_fluid_particles *particles
     TSR_TRY(make_views(d, camera));
     fluid->drawn = 0;
     TSR_TRY(make_draw(d));
-    make_step(d);
+    tsr_fluid_make_step(d);
     if (d->o.anisotropic && !d->particles.shapes && d->particles.count > 0) TSR_TRY(make_shapes(d));
     TSR_TRY(make_scene(d));
     TSR_TRY(bin(d, &d->draw));
@@ -649,17 +563,14 @@ tsr_status tsr_fluid_draw(tsr_fluid *fluid, const tsr_fluid_particles *particles
     fluid->low = d->low;
     fluid->drawn = 1;
     if (info) {
-        tsr_fluid_info got = { .struct_size = sizeof got,
-                               .not_finite = d->fates[TSR_FLUID_NOT_FINITE],
-                               .too_near = d->fates[TSR_FLUID_TOO_NEAR],
-                               .entries = d->entries,
+        tsr_fluid_info got = { .not_finite = d->tally.fates[TSR_FLUID_NOT_FINITE],
+                               .too_near = d->tally.fates[TSR_FLUID_TOO_NEAR],
+                               .entries = (int64_t)d->tally.entries,
                                .width = d->low.width,
                                .height = d->low.height,
                                .iterations = d->o.iterations,
                                .device_bytes = tsr_fluid_bytes(fluid) };
-        const size_t size = info->struct_size && info->struct_size < sizeof got ? info->struct_size : sizeof got;
-        got.struct_size = info->struct_size ? info->struct_size : sizeof got;
-        memcpy(info, &got, size);
+        return TSR_STRUCT_GIVE(info, &got);
     }
     return TSR_OK;
 }

@@ -2,11 +2,12 @@
 
 enum { SIDE = TSR_FLUID_TILE, CELLS = SIDE * SIDE };
 
-void TSR_ISA_NAME(tsr_fluid_project_range)(const tsr_fluid_bin_job *job, int32_t begin, int32_t end, uint32_t *fates)
+void TSR_ISA_NAME(tsr_fluid_project_range)(const tsr_fluid_bin_job *job, int32_t begin, int32_t end, tsr_fluid_tally *tally)
 {
     for (int32_t i = begin; i < end; i++) {
         int32_t box[4];
-        fates[tsr_fluid_bin_particle(job, i, box)]++;
+        tally->fates[tsr_fluid_bin_particle(job, i, box)]++;
+        tally->entries += (uint64_t)((int64_t)(box[2] - box[0]) * (box[3] - box[1]));
         for (int32_t y = box[1]; y < box[3]; y++)
             for (int32_t x = box[0]; x < box[2]; x++) __atomic_fetch_add(&job->counts[y * job->draw.view.tiles[0] + x], 1, __ATOMIC_RELAXED);
     }
@@ -380,6 +381,52 @@ void TSR_ISA_NAME(tsr_fluid_filter_row)(const tsr_fluid_filter_job *job, const f
     for (int32_t x = 0; x < job->view.width; x++) to[tsr_fluid_at(&job->view, x, y)] = tsr_fluid_filter_at(job, from, pass, x, y);
 }
 
+void TSR_ISA_NAME(tsr_fluid_grid_fill_row)(const tsr_fluid_grid_job *job, int32_t y)
+{
+    const tsr_fluid_view *v = &job->view;
+    const int64_t row = tsr_fluid_grid_at(job, 0, y, 0);
+    memset(job->pixels + row, 0, (size_t)job->wide * TSR_FLUID_GRID_DEEP * sizeof *job->pixels);
+    for (int32_t py = y * job->cell; py < tsr_mini((y + 1) * job->cell, v->height); py++)
+        for (int32_t px = 0; px < v->width; px++) {
+            int32_t z;
+            const float place = tsr_fluid_grid_place(job, job->depth[tsr_fluid_at(v, px, py)], &z);
+            if (z < 0) continue;
+            tsr_fluid_pixels_in *cell = &job->pixels[tsr_fluid_grid_at(job, px / job->cell, y, z)];
+            cell->count++;
+            cell->place += tsr_fluid_grid_units(place, z);
+        }
+}
+
+void TSR_ISA_NAME(tsr_fluid_grid_blur_row)(const tsr_fluid_grid_job *job, int32_t axis, int32_t y)
+{
+    static const tsr_fluid_weighted none[TSR_FLUID_GRID_DEEP];
+    for (int32_t x = 0; x < job->wide; x++) {
+        const int64_t at = tsr_fluid_grid_at(job, x, y, 0);
+        if (axis == 2) {
+            for (int32_t z = 0; z < TSR_FLUID_GRID_DEEP; z++) {
+                tsr_fluid_weighted v[5];
+                for (int32_t k = 0; k < 5; k++) v[k] = tsr_fluid_grid_cell(job->pixels + at, z + k - 2);
+                job->blurred[0][at + z] = tsr_fluid_grid_blurred(v);
+            }
+            continue;
+        }
+        const float *v[5];
+        for (int32_t k = 0; k < 5; k++) {
+            const int32_t i = axis ? x : x + k - 2, j = axis ? y + k - 2 : y;
+            const int within = i >= 0 && i < job->wide && j >= 0 && j < job->high;
+            v[k] = &(within ? job->blurred[axis] + tsr_fluid_grid_at(job, i, j, 0) : none)->weight;
+        }
+        float *TSR_RESTRICT out = &job->blurred[1 - axis][at].weight;
+#pragma omp simd
+        for (int32_t k = 0; k < 2 * TSR_FLUID_GRID_DEEP; k++) out[k] = tsr_fluid_grid_five(v[0][k], v[1][k], v[2][k], v[3][k], v[4][k]);
+    }
+}
+
+void TSR_ISA_NAME(tsr_fluid_grid_slice_row)(const tsr_fluid_grid_job *job, int32_t y)
+{
+    for (int32_t x = 0; x < job->view.width; x++) job->depth[tsr_fluid_at(&job->view, x, y)] = tsr_fluid_grid_slice(job, job->blurred[0], x, y);
+}
+
 void TSR_ISA_NAME(tsr_fluid_blur_row)(const tsr_fluid_blur_job *job, const float *from, float *to, int32_t across, int32_t y)
 {
     const int64_t row = tsr_fluid_at(&job->view, 0, y), step = across ? 1 : job->view.stride;
@@ -408,11 +455,6 @@ void TSR_ISA_NAME(tsr_fluid_backdrop_row)(const tsr_fluid_backdrop_job *job, int
 void TSR_ISA_NAME(tsr_fluid_scene_row)(const tsr_fluid_backdrop_job *job, int32_t y)
 {
     for (int32_t x = 0; x < job->low.width; x++) tsr_fluid_scene_depth(job, x, y);
-}
-
-void TSR_ISA_NAME(tsr_fluid_compose_row)(const tsr_fluid_compose_job *job, int32_t y)
-{
-    for (int32_t x = 0; x < job->view.width; x++) tsr_fluid_compose_at(job, x, y);
 }
 
 void TSR_ISA_NAME(tsr_fluid_encode_range)(const float *color, uint8_t *image, int64_t begin, int64_t end, int32_t channels, float exposure)

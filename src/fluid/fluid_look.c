@@ -94,8 +94,8 @@ tsr_status tsr_fluid_preset_parse(const char *name, tsr_fluid_preset *preset)
     TSR_FAIL(TSR_ERROR_ARGUMENT, "look '%s' is unknown, expected water, oil, milk, lava or honey", name);
 }
 
-static const char *const smoother_names[] = { "flow",      "exact",          "implicit", "multigrid", "narrow-range",
-                                              "bilateral", "bilateral-true", "gaussian", "binomial",  "none" };
+static const char *const smoother_names[] = { "flow",           "exact",          "implicit", "multigrid", "narrow-range", "bilateral",
+                                              "bilateral-true", "bilateral-grid", "gaussian", "binomial",  "none" };
 
 tsr_status tsr_fluid_smoother_parse(const char *name, tsr_fluid_smoother *smoother)
 {
@@ -105,8 +105,8 @@ tsr_status tsr_fluid_smoother_parse(const char *name, tsr_fluid_smoother *smooth
             *smoother = (tsr_fluid_smoother)k;
             return TSR_OK;
         }
-    TSR_FAIL(
-        TSR_ERROR_ARGUMENT,
-        "smoother '%s' is unknown, expected flow, exact, implicit, multigrid, narrow-range, bilateral, bilateral-true, gaussian, binomial or none",
-        name);
+    TSR_FAIL(TSR_ERROR_ARGUMENT,
+             "smoother '%s' is unknown, expected flow, exact, implicit, multigrid, narrow-range, bilateral, bilateral-true, bilateral-grid, "
+             "gaussian, binomial or none",
+             name);
 }

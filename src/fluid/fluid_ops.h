@@ -5,10 +5,19 @@
 
 #include "device/backend.h"
 #include "fluid/fluid_filter.h"
+#include "fluid/fluid_grid.h"
 #include "fluid/fluid_noise.h"
 #include "fluid/fluid_shade.h"
 #include "fluid/fluid_shape.h"
 #include "fluid/fluid_solve.h"
+
+/* What became of the particles of a drawing. */
+typedef struct tsr_fluid_tally {
+    uint64_t entries;         /* tiles that particles touch, in all */
+    uint64_t pixels, largest; /* pixels round them, in all (of one at most TSR_FLUID_BOX_MOST), and of the largest; counted where the backend scatters */
+    uint32_t fates[TSR_FLUID_FATES + 1];
+} tsr_fluid_tally;
+enum { TSR_FLUID_BOX_MOST = 1 << 20 };
 
 /* Particles to records and to lists of the tiles that they touch. */
 typedef struct tsr_fluid_bin_job {
@@ -20,19 +29,20 @@ typedef struct tsr_fluid_bin_job {
     const float *axes;      /* [count][6] or NULL: ellipsoids, Q for radius 1, in the particles' coordinates */
     tsr_fluid_record *records;
     float *forms;           /* [count][6], with axes: Q in eye coordinates */
-    uint32_t *counts;       /* [tiles + 1]: particles of each tile (project), zeroed before */
+    uint32_t *counts;       /* [tiles + 1]: particles of each tile (project and count), zeroed before; NULL: project does not count them */
     const uint64_t *starts; /* [tiles + 1]: where each tile's list begins (fill) */
     uint32_t *cursors;      /* [tiles]: zeroed before (fill) */
     uint32_t *entries;      /* particles' numbers, in any order within a tile */
-    uint32_t *fates;        /* [TSR_FLUID_FATES], zeroed before */
+    tsr_fluid_tally *tally; /* zeroed before */
 } tsr_fluid_bin_job;
 
 typedef struct tsr_fluid_splat_job {
     tsr_fluid_cast draw;
     const tsr_fluid_record *records;
     const float *forms;
-    const uint64_t *starts;
+    const uint64_t *starts; /* NULL: particle by particle, of backends that scatter; depth is infinite and `units` 0 before */
     const uint32_t *entries;
+    uint64_t *units;     /* without lists: thickness in whole units, as `thin` or `thickness` */
     const float *scene;  /* padded image of distances of opaque things, or NULL */
     const float *before; /* depth peeling: where the layer before ends; only what enters behind that counts; or NULL */
     float *depth;        /* nearest entry; NULL: not wanted */
@@ -46,8 +56,9 @@ typedef struct tsr_fluid_splat_job {
 typedef struct tsr_fluid_noise_job {
     tsr_fluid_cast draw;
     const tsr_fluid_record *records;
-    const uint64_t *starts;
+    const uint64_t *starts; /* NULL: particle by particle; noise, foam and `units` are 0 before */
     const uint32_t *entries;
+    uint64_t *units; /* without lists: spray in whole units, a padded image */
     const float *depth, *scene;
     float *noise; /* NULL: not wanted */
     float *foam;  /* |noise| + fill times the amplitudes alone; with noise */
@@ -121,7 +132,9 @@ typedef struct tsr_fluid_heat_job {
 } tsr_fluid_heat_job;
 
 typedef struct tsr_fluid_ops {
+    int32_t scatters; /* splat and noise need no lists: threads go over the pixels of each particle */
     tsr_status (*project)(tsr_queue *queue, const tsr_fluid_bin_job *job);
+    tsr_status (*count)(tsr_queue *queue, const tsr_fluid_bin_job *job); /* counts from the records, where project did not */
     tsr_status (*fill)(tsr_queue *queue, const tsr_fluid_bin_job *job);
     tsr_status (*splat)(tsr_queue *queue, const tsr_fluid_splat_job *job);
     tsr_status (*enlarge)(tsr_queue *queue, const tsr_fluid_view *thin, const float *from, const tsr_fluid_view *view, float *to);
@@ -130,6 +143,7 @@ typedef struct tsr_fluid_ops {
     tsr_status (*implicit)(tsr_queue *queue, const tsr_fluid_flow_job *job);
     tsr_status (*multigrid)(tsr_queue *queue, const tsr_fluid_flow_job *job);
     tsr_status (*filter)(tsr_queue *queue, const tsr_fluid_filter_job *job);
+    tsr_status (*grid)(tsr_queue *queue, const tsr_fluid_grid_job *job);
     tsr_status (*blur)(tsr_queue *queue, const tsr_fluid_blur_job *job);
     tsr_status (*normals)(tsr_queue *queue, const tsr_fluid_normal_job *job);
     tsr_status (*backdrop)(tsr_queue *queue, const tsr_fluid_backdrop_job *job);
@@ -192,6 +206,29 @@ TSR_HD int tsr_fluid_tiles_again(const tsr_fluid_bin_job *j, int32_t i, int32_t 
 {
     const tsr_fluid_record *p = &j->records[i];
     return p->reach > 0.0f && tsr_fluid_tiles(&j->draw, p, box);
+}
+
+/* Pixels that a particle may change within `radius`, of those of its tiles; ends are excluded. `grain` 2: coarse pixels of thickness. A sixteenth of a
+ * pixel is for rounding. Spheres close to the eye, whose outlines are not known so well, have all of their tiles. */
+TSR_HD int64_t tsr_fluid_pixels(const tsr_fluid_cast *d, const tsr_fluid_record *p, float radius, int32_t sprite, const int32_t tiles[4], int32_t grain,
+                                int32_t box[4])
+{
+    const float most = 1.0e6f, slack = 0.5f + 0.0625f, per = 1.0f / (float)grain;
+    for (int32_t k = 0; k < 2; k++) {
+        const int32_t side = TSR_FLUID_TILE / grain, extent = ((k ? d->view.height : d->view.width) + grain - 1) / grain;
+        box[k] = tiles[k] * side;
+        box[2 + k] = tsr_mini(tiles[2 + k] * side, extent);
+        if (sprite || d->view.slope[k] == 0.0f || p->z > 2.0f * radius) {
+            float span[2];
+            tsr_fluid_span(&d->view, k, k ? p->y : p->x, p->z, radius, sprite, span);
+            box[k] = tsr_maxi(box[k], tsr_ceil_int(tsr_clampf(span[0] * per, -most, most) - slack));
+            box[2 + k] = tsr_mini(box[2 + k], tsr_floor_int(tsr_clampf(span[1] * per, -most, most) + (slack - 1.0f)) + 1);
+        }
+    }
+    if (box[0] < box[2] && box[1] < box[3]) return (int64_t)(box[2] - box[0]) * (box[3] - box[1]);
+    box[2] = box[0];
+    box[3] = box[1];
+    return 0;
 }
 
 /* Coarse pixels of thickness lie in the middle of 2 x 2 pixels. A particle is at least 0.75 of them large, and thinner in return. */
@@ -387,99 +424,6 @@ TSR_HD void tsr_fluid_scene_depth(const tsr_fluid_backdrop_job *j, int32_t x, in
         for (int32_t a = x * j->factor; a < tsr_mini((x + 1) * j->factor, j->view.width); a++)
             far_ = tsr_maxf(far_, j->back[4 * ((int64_t)b * j->view.width + a) + 3]);
     j->scene[tsr_fluid_at(&j->low, x, y)] = far_;
-}
-
-TSR_HD tsr_fluid_point tsr_fluid_point_at(const tsr_fluid_compose_job *j, int64_t at)
-{
-    tsr_fluid_point p;
-    p.z = j->depth[at];
-    p.thickness = j->thickness[at];
-    p.foam = j->foam ? j->foam[at] : 0.0f;
-    p.normal = tsr_fluid_texel(j->normals + 4 * at);
-    return p;
-}
-
-TSR_HD tsr_float3 tsr_fluid_point_color(const tsr_fluid_compose_job *j, float x, float y, const tsr_fluid_point *p, float curvature)
-{
-    return j->paint.curvature ? tsr_fluid_curved(curvature, j->paint.curvature_scale / tsr_fluid_width(&j->low, 1, p->z))
-                              : tsr_fluid_shade(&j->view, &j->set, &j->light, &j->paint, j->back, x, y, p);
-}
-
-/* One pixel of the picture. Where all low pixels around agree, what they know is interpolated and shaded here; at edges they are shaded and their
- * colours are mixed, so that depths of different surfaces never are. */
-TSR_HD void tsr_fluid_compose_at(const tsr_fluid_compose_job *j, int32_t x, int32_t y)
-{
-    const tsr_fluid_view *v = &j->view, *low = &j->low;
-    const int64_t i = (int64_t)y * v->width + x;
-    const float *back = j->back + 4 * i;
-    float *to = j->color + 4 * i;
-    const float at_x = (float)x + 0.5f, at_y = (float)y + 0.5f, per = 1.0f / (float)j->factor;
-    tsr_float3 color = tsr_fluid_texel(back);
-    float distance = back[3], spray = 0.0f;
-    if (j->factor == 1) {
-        const int64_t at = tsr_fluid_at(low, x, y);
-        if (j->depth[at] < back[3]) {
-            const tsr_fluid_point p = tsr_fluid_point_at(j, at);
-            color = tsr_fluid_point_color(j, at_x, at_y, &p, j->normals[4 * at + 3]);
-            distance = p.z;
-        }
-        if (j->spray) spray = j->spray[at];
-    } else {
-        const float lx = at_x * per - 0.5f, ly = at_y * per - 0.5f;
-        const int32_t x0 = tsr_floor_int(lx), y0 = tsr_floor_int(ly);
-        const float fx = lx - (float)x0, fy = ly - (float)y0;
-        const float w[4] = { (1.0f - fx) * (1.0f - fy), fx * (1.0f - fy), (1.0f - fx) * fy, fx * fy };
-        int64_t at[4];
-        float least = TSR_FLUID_NOTHING, most = 0.0f;
-        for (int32_t k = 0; k < 4; k++) { /* beyond the border: the pixel at it */
-            const int32_t cx = tsr_mini(tsr_maxi(x0 + k % 2, 0), low->width - 1), cy = tsr_mini(tsr_maxi(y0 + k / 2, 0), low->height - 1);
-            at[k] = tsr_fluid_at(low, cx, cy);
-            least = tsr_minf(least, j->depth[at[k]]);
-            most = tsr_maxf(most, j->depth[at[k]]);
-            if (j->spray) spray += w[k] * j->spray[at[k]];
-        }
-        if (least < back[3]) {
-            if (most - least <= j->paint.threshold) {
-                tsr_fluid_point p = { { 0.0f, 0.0f, 0.0f }, 0.0f, 0.0f, 0.0f };
-                float curvature = 0.0f;
-                for (int32_t k = 0; k < 4; k++) {
-                    const tsr_fluid_point one = tsr_fluid_point_at(j, at[k]);
-                    p.normal = tsr_along3(p.normal, one.normal, w[k]);
-                    p.z += w[k] * one.z;
-                    p.thickness += w[k] * one.thickness;
-                    p.foam += w[k] * one.foam;
-                    curvature += w[k] * j->normals[4 * at[k] + 3];
-                }
-                if (p.z < back[3]) {
-                    p.normal = tsr_normalize3(p.normal, tsr_f3(0.0f, 0.0f, -1.0f));
-                    color = tsr_fluid_point_color(j, at_x, at_y, &p, curvature);
-                    distance = p.z;
-                }
-            } else {
-                tsr_float3 sum = tsr_f3(0.0f, 0.0f, 0.0f);
-                float cover = 0.0f, heaviest = 0.0f;
-                for (int32_t k = 0; k < 4; k++) {
-                    if (!(j->depth[at[k]] < back[3]) || w[k] == 0.0f) continue;
-                    const tsr_fluid_point p = tsr_fluid_point_at(j, at[k]);
-                    sum = tsr_along3(sum, tsr_fluid_point_color(j, at_x, at_y, &p, j->normals[4 * at[k] + 3]), w[k]);
-                    cover += w[k];
-                    if (w[k] > heaviest) distance = p.z;
-                    heaviest = tsr_maxf(heaviest, w[k]);
-                }
-                color = tsr_add3(sum, tsr_scale3(color, 1.0f - cover));
-                if (cover < 0.5f) distance = back[3];
-            }
-        }
-    }
-    if (spray > 0.0f) {
-        const tsr_float3 up = tsr_f3(0.0f, 0.0f, 1.0f), white = tsr_f3(1.0f, 1.0f, 1.0f);
-        color = tsr_mix3(color, tsr_mul3(j->paint.foam, tsr_fluid_matte(&j->light, up, white)), spray);
-    }
-    to[0] = color.x;
-    to[1] = color.y;
-    to[2] = color.z;
-    to[3] = back[3]; /* so that a picture can be what the next layer stands before */
-    j->distance[i] = distance;
 }
 
 TSR_HD void tsr_fluid_heat_particle(const tsr_fluid_heat_job *j, int32_t i)

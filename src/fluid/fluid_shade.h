@@ -64,13 +64,18 @@ TSR_HD void tsr_fluid_octahedral(tsr_float3 d, float *u, float *v)
 
 TSR_HD tsr_float3 tsr_fluid_texel(const float *t) { return tsr_f3(t[0], t[1], t[2]); }
 
-TSR_HD tsr_float3 tsr_fluid_sky(const tsr_fluid_light *l, tsr_float3 d)
+/* Place of a direction in the map, in texels. */
+TSR_HD void tsr_fluid_sky_place(const tsr_fluid_light *l, tsr_float3 d, float *x, float *y)
 {
-    float u, v;
-    if (!l->map) return tsr_f3(0.0f, 0.0f, 0.0f);
-    tsr_fluid_octahedral(tsr_f3(l->turn[0] * d.x + l->turn[1] * d.y, l->turn[0] * d.y - l->turn[1] * d.x, d.z), &u, &v);
     const float half = 0.5f * (float)l->size, most = (float)l->size + 0.999f;
-    const float x = tsr_clampf(u * half + half + 0.5f, 0.0f, most), y = tsr_clampf(v * half + half + 0.5f, 0.0f, most);
+    float u, v;
+    tsr_fluid_octahedral(tsr_f3(l->turn[0] * d.x + l->turn[1] * d.y, l->turn[0] * d.y - l->turn[1] * d.x, d.z), &u, &v);
+    *x = tsr_clampf(u * half + half + 0.5f, 0.0f, most);
+    *y = tsr_clampf(v * half + half + 0.5f, 0.0f, most);
+}
+TSR_HD tsr_float3 tsr_fluid_sky_at(const tsr_fluid_light *l, float x, float y)
+{
+    if (!l->map) return tsr_f3(0.0f, 0.0f, 0.0f);
     const int32_t i = (int32_t)x, j = (int32_t)y, row = (l->size + 2) * 4;
     const float fx = x - (float)i, fy = y - (float)j;
     const float *t = l->map + (int64_t)j * row + i * 4;
@@ -78,14 +83,20 @@ TSR_HD tsr_float3 tsr_fluid_sky(const tsr_fluid_light *l, tsr_float3 d)
                      low = tsr_mix3(tsr_fluid_texel(t + row), tsr_fluid_texel(t + row + 4), fx);
     return tsr_scale3(tsr_mix3(top, low, fy), l->level);
 }
+TSR_HD tsr_float3 tsr_fluid_sky(const tsr_fluid_light *l, tsr_float3 d)
+{
+    float x, y;
+    tsr_fluid_sky_place(l, d, &x, &y);
+    return tsr_fluid_sky_at(l, x, y);
+}
 
 /* Light on a matte white surface from all of the sky, without the sun. */
 TSR_HD tsr_float3 tsr_fluid_ambient(const tsr_fluid_light *l, tsr_float3 n)
 {
-    float c[3];
-    for (int32_t k = 0; k < 3; k++)
-        c[k] = tsr_maxf(l->ambient[0][k] + l->ambient[1][k] * n.x + l->ambient[2][k] * n.y + l->ambient[3][k] * n.z, 0.0f);
-    return tsr_scale3(tsr_f3(c[0], c[1], c[2]), l->level);
+    const float r = l->ambient[0][0] + l->ambient[1][0] * n.x + l->ambient[2][0] * n.y + l->ambient[3][0] * n.z;
+    const float g = l->ambient[0][1] + l->ambient[1][1] * n.x + l->ambient[2][1] * n.y + l->ambient[3][1] * n.z;
+    const float b = l->ambient[0][2] + l->ambient[1][2] * n.x + l->ambient[2][2] * n.y + l->ambient[3][2] * n.z;
+    return tsr_scale3(tsr_f3(tsr_maxf(r, 0.0f), tsr_maxf(g, 0.0f), tsr_maxf(b, 0.0f)), l->level);
 }
 TSR_HD tsr_float3 tsr_fluid_matte(const tsr_fluid_light *l, tsr_float3 n, tsr_float3 shade)
 {
@@ -214,35 +225,67 @@ typedef struct tsr_fluid_point {
     float z, thickness, foam;
 } tsr_fluid_point;
 
+/* What shading a point takes before it looks at maps: arithmetic alone, so that a CPU does many points at once. */
+typedef struct tsr_fluid_glance {
+    tsr_float3 normal;        /* in the frame */
+    float fresnel, highlight; /* highlight: cosine between the normal and the half vector */
+    float behind[2], sky[2];  /* places in the picture behind, in pixels, and in the map of the sky, in texels */
+    float exponent[4];        /* 2^ of them is what comes through of each channel, and the highlight's power */
+} tsr_fluid_glance;
+
 /* `view` is that of the full picture; (x, y) pixels from its corner, centres at halves. */
+TSR_HD tsr_fluid_glance tsr_fluid_glance_at(const tsr_fluid_view *view, const tsr_fluid_set *set, const tsr_fluid_light *l,
+                                            const tsr_fluid_paint *paint, float x, float y, const tsr_fluid_point *p)
+{
+    tsr_fluid_glance g;
+    const float gx = x - view->centre[0], gy = y - view->centre[1];
+    const tsr_float3 d = tsr_normalize3(tsr_f3(gx * view->slope[0], gy * view->slope[1], 1.0f), tsr_f3(0.0f, 0.0f, 1.0f));
+    const float facing = -tsr_dot3(p->normal, d);
+    const tsr_float3 along = tsr_fluid_turn(set, d);
+    const float shift = tsr_minf(p->thickness * paint->refraction, 0.25f) * (float)view->height, t = p->thickness;
+    g.normal = tsr_fluid_turn(set, p->normal);
+    g.fresnel = tsr_fluid_fresnel(paint->fresnel, tsr_saturatef(facing));
+    g.behind[0] = x - 0.5f + shift * p->normal.x;
+    g.behind[1] = y - 0.5f + shift * p->normal.y;
+    tsr_fluid_sky_place(l, tsr_along3(along, g.normal, 2.0f * facing), &g.sky[0], &g.sky[1]);
+    const tsr_float3 h = tsr_normalize3(tsr_sub3(l->sun, along), g.normal);
+    g.highlight = tsr_saturatef(tsr_dot3(g.normal, h));
+    g.exponent[0] = tsr_exp2_clamp(tsr_expf_exponent(-t * paint->absorption.x));
+    g.exponent[1] = tsr_exp2_clamp(tsr_expf_exponent(-t * paint->absorption.y));
+    g.exponent[2] = tsr_exp2_clamp(tsr_expf_exponent(-t * paint->absorption.z));
+    g.exponent[3] = tsr_exp2_clamp(paint->shininess * tsr_log2(g.highlight));
+    return g;
+}
+
+/* Colour of the point: `behind` and `sky` are what the maps hold, `power` the powers of two of the exponents. */
+TSR_HD tsr_float3 tsr_fluid_colored(const tsr_fluid_light *l, const tsr_fluid_paint *paint, const tsr_fluid_glance *g, float foam, tsr_float3 behind,
+                                    tsr_float3 sky, tsr_float3 through, float power)
+{
+    const tsr_float3 white = tsr_f3(1.0f, 1.0f, 1.0f), lit = tsr_fluid_matte(l, g->normal, white);
+    const tsr_float3 body = tsr_mix3(paint->color, tsr_mul3(paint->color, lit), paint->matte);
+    /* where the power is below 2^-24 there is no highlight; 0 has no logarithm */
+    const int shines = ((1.0f - g->highlight) * paint->shininess < 17.0f) & (g->highlight > 1.2e-38f);
+    tsr_float3 a = tsr_add3(body, tsr_mul3(tsr_sub3(behind, body), through));
+    a = tsr_add3(tsr_scale3(a, 1.0f - g->fresnel), tsr_scale3(sky, g->fresnel));
+    a = tsr_add3(a, tsr_scale3(l->sun_color, paint->specular * (shines ? power : 0.0f) * l->level));
+    a = tsr_add3(a, paint->emission);
+    return tsr_mix3(a, tsr_mul3(paint->foam, lit), tsr_smoothstepf(paint->foam_low, paint->foam_high, foam));
+}
+
+/* The picture behind at a glance's place. */
+TSR_HD tsr_float3 tsr_fluid_glance_behind(const tsr_fluid_view *view, const float *back, const float place[2], float x, float y, float z)
+{
+    const int32_t own_x = tsr_mini(tsr_maxi((int32_t)x, 0), view->width - 1), own_y = tsr_mini(tsr_maxi((int32_t)y, 0), view->height - 1);
+    return tsr_fluid_behind(back, view->width, view->height, place[0], place[1], z, own_x, own_y);
+}
+
 TSR_HD tsr_float3 tsr_fluid_shade(const tsr_fluid_view *view, const tsr_fluid_set *set, const tsr_fluid_light *l, const tsr_fluid_paint *paint,
                                   const float *back, float x, float y, const tsr_fluid_point *p)
 {
-    const float gx = x - view->centre[0], gy = y - view->centre[1];
-    const tsr_float3 d = tsr_normalize3(tsr_f3(gx * view->slope[0], gy * view->slope[1], 1.0f), tsr_f3(0.0f, 0.0f, 1.0f));
-    const float facing = -tsr_dot3(p->normal, d), cosine = tsr_saturatef(facing), fresnel = tsr_fluid_fresnel(paint->fresnel, cosine);
-    const tsr_float3 normal = tsr_fluid_turn(set, p->normal), along = tsr_fluid_turn(set, d), away = tsr_along3(along, normal, 2.0f * facing);
-    const float shift = tsr_minf(p->thickness * paint->refraction, 0.25f) * (float)view->height;
-    const int32_t own_x = tsr_mini(tsr_maxi((int32_t)x, 0), view->width - 1), own_y = tsr_mini(tsr_maxi((int32_t)y, 0), view->height - 1);
-    const tsr_float3 behind =
-        tsr_fluid_behind(back, view->width, view->height, x - 0.5f + shift * p->normal.x, y - 0.5f + shift * p->normal.y, p->z, own_x, own_y);
-    const tsr_float3 white = tsr_f3(1.0f, 1.0f, 1.0f), lit = tsr_fluid_matte(l, normal, white);
-    const tsr_float3 body = tsr_mix3(paint->color, tsr_mul3(paint->color, lit), paint->matte);
-    const float t = p->thickness;
-    const tsr_float3 through = tsr_f3(tsr_expf(-t * paint->absorption.x), tsr_expf(-t * paint->absorption.y), tsr_expf(-t * paint->absorption.z));
-    tsr_float3 a = tsr_add3(body, tsr_mul3(tsr_sub3(behind, body), through));
-    const tsr_float3 b = tsr_fluid_sky(l, away);
-    a = tsr_add3(tsr_scale3(a, 1.0f - fresnel), tsr_scale3(b, fresnel));
-    const tsr_float3 h = tsr_normalize3(tsr_sub3(l->sun, along), normal);
-    const float nh = tsr_saturatef(tsr_dot3(normal, h));
-    if ((1.0f - nh) * paint->shininess < 17.0f) /* beyond, nh^shininess is below 2^-24 */
-        a = tsr_add3(a, tsr_scale3(l->sun_color, paint->specular * tsr_powf(nh, paint->shininess) * l->level));
-    a = tsr_add3(a, paint->emission);
-    if (p->foam > paint->foam_low) {
-        const float foam = tsr_smoothstepf(paint->foam_low, paint->foam_high, p->foam);
-        a = tsr_mix3(a, tsr_mul3(paint->foam, lit), foam);
-    }
-    return a;
+    const tsr_fluid_glance g = tsr_fluid_glance_at(view, set, l, paint, x, y, p);
+    const tsr_float3 through = tsr_f3(tsr_exp2_within(g.exponent[0]), tsr_exp2_within(g.exponent[1]), tsr_exp2_within(g.exponent[2]));
+    return tsr_fluid_colored(l, paint, &g, p->foam, tsr_fluid_glance_behind(view, back, g.behind, x, y, p->z),
+                             tsr_fluid_sky_at(l, g.sky[0], g.sky[1]), through, tsr_exp2_within(g.exponent[3]));
 }
 
 /* Curvature as a colour: black 0, green positive, red negative (positive: a hump towards the eye). */

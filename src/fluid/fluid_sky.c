@@ -158,7 +158,7 @@ static void texel_direction(int32_t i, int32_t j, double d[3])
 
 typedef struct filling {
     const sky *sky;
-    const float *rgb;
+    const float *light; /* [3][height][width] */
     int32_t width, height;
     float *map;
 } filling;
@@ -188,8 +188,9 @@ static void panorama_at(const filling *f, const double d[3], double c[3])
     const int64_t x0 = (int64_t)(i < 0 ? i + f->width : i) % f->width, x1 = (x0 + 1) % f->width, y0 = (int64_t)j,
                   y1 = y0 + 1 < f->height ? y0 + 1 : y0;
     for (int k = 0; k < 3; k++) {
-        const double a = (double)f->rgb[3 * (y0 * f->width + x0) + k], b = (double)f->rgb[3 * (y0 * f->width + x1) + k];
-        const double e = (double)f->rgb[3 * (y1 * f->width + x0) + k], g = (double)f->rgb[3 * (y1 * f->width + x1) + k];
+        const float *plane = f->light + (int64_t)k * f->width * f->height;
+        const double a = (double)plane[y0 * f->width + x0], b = (double)plane[y0 * f->width + x1];
+        const double e = (double)plane[y1 * f->width + x0], g = (double)plane[y1 * f->width + x1];
         c[k] = (a + fx * (b - a)) * (1 - fy) + (e + fx * (g - e)) * fy;
     }
 }
@@ -305,16 +306,23 @@ tsr_status tsr_fluid_set_sky(tsr_fluid *fluid, const char *name, tsr_vec3 up)
     return TSR_OK;
 }
 
-tsr_status tsr_fluid_set_panorama(tsr_fluid *fluid, const float *rgb, int32_t width, int32_t height, tsr_vec3 up)
+tsr_status tsr_fluid_set_panorama(tsr_fluid *fluid, const tsr_volume *map, tsr_vec3 up)
 {
-    TSR_NEEDS(fluid, rgb);
+    TSR_NEEDS(fluid, map);
+    const tsr_size3 n = tsr_volume_size(map);
     TSR_TRY(take_up(fluid, up));
-    if (width < 2 || height < 2) TSR_FAIL(TSR_ERROR_ARGUMENT, "panorama of %d x %d pixels, expected at least 2 x 2", width, height);
-    for (int64_t i = 0; i < 3 * (int64_t)width * height; i++)
-        if (!(rgb[i] >= 0 && rgb[i] < 1e30f))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "panorama: value %g at pixel %lld, expected light that is finite and not negative", (double)rgb[i],
-                     (long long)(i / 3));
-    filling f = { .rgb = rgb, .width = width, .height = height, .map = fluid->sky_map };
+    if (tsr_volume_dtype(map) != TSR_F32 || tsr_volume_device(map).kind != TSR_DEVICE_CPU)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "panorama: %s%s, expected f32 on the host", tsr_dtype_name(tsr_volume_dtype(map)),
+                 tsr_volume_device(map).kind != TSR_DEVICE_CPU ? " on a device" : "");
+    if (n.x < 2 || n.y < 2 || n.z != 3 || n.x > INT32_MAX || n.y > INT32_MAX)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "panorama of %lld x %lld x %lld, expected at least 2 x 2 pixels of 3 channels", (long long)n.x, (long long)n.y,
+                 (long long)n.z);
+    const float *light = (const float *)tsr_volume_data_const(map);
+    for (int64_t i = 0; i < tsr_volume_count(map); i++)
+        if (!(light[i] >= 0 && light[i] < 1e30f))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "panorama: value %g at pixel %lld, expected light that is finite and not negative", (double)light[i],
+                     (long long)(i % (n.x * n.y)));
+    filling f = { .light = light, .width = (int32_t)n.x, .height = (int32_t)n.y, .map = fluid->sky_map };
     tsr_parallel(fluid->context->threads, SIDE, 8, fill_rows, &f);
     fluid->up = up;
     fluid->sky_fresh = 0;

@@ -49,9 +49,9 @@ tsr_status tsr_fluid_sim_describe(tsr_fluid_sim *sim, tsr_fluid_sim_info *info)
     if (!sim || !info) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", sim ? "info" : "sim");
     const tsr_fluid_sim_options *o = &sim->options;
     TSR_TRY_GOTO(download(sim, &p), done);
-    tsr_fluid_sim_info d = { .struct_size = info->struct_size, .time = sim->time, .particles = sim->count, .gone = sim->gone, .steps = sim->steps,
+    tsr_fluid_sim_info d = { .time = sim->time, .particles = sim->count, .gone = sim->gone, .steps = sim->steps,
                              .iterations = sim->iterations, .step = sim->step, .mass = sim->mass * (double)sim->count,
-                             .volume = sim->mass * (double)sim->count / o->density, .device_bytes = tsr_context_memory(sim->context).current_bytes };
+                             .volume = sim->mass * (double)sim->count / o->density, .device_bytes = tsr_context_memory(sim->context)->current_bytes };
     double fastest = 0, error = 0;
     for (int64_t n = 0; n < sim->next_number; n++) {
         if (p.of[n] < 0) continue;
@@ -76,8 +76,7 @@ tsr_status tsr_fluid_sim_describe(tsr_fluid_sim *sim, tsr_fluid_sim_info *info)
     d.kinetic *= 0.5 * m;
     d.density_error = error / count;
     d.speed = sqrt(fastest);
-    const size_t size = info->struct_size < sizeof d ? info->struct_size : sizeof d;
-    memcpy(info, &d, size);
+    status = TSR_STRUCT_GIVE(info, &d);
 done:
     release(&p);
     return status;

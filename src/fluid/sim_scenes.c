@@ -103,12 +103,7 @@ static const scene scenes[] = {
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
-int tsr_fluid_scene_at(int32_t index, tsr_fluid_scene *s)
-{
-    if (index < 0 || index >= SCENES || !s) return 0;
-    *s = scenes[index].info;
-    return 1;
-}
+const tsr_fluid_scene *tsr_fluid_scene_at(int32_t index) { return index >= 0 && index < SCENES ? &scenes[index].info : NULL; }
 
 /* The scene of a name, and its options, complete. */
 static tsr_status find_scene(const char *name, const tsr_fluid_scene_options *options, const scene **found, tsr_fluid_scene_options *own)
@@ -138,7 +133,8 @@ tsr_status tsr_fluid_scene_create_empty(tsr_context *context, const char *name, 
     tsr_status status;
     if (!context || !name || !sim) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", !context ? "context" : !name ? "name" : "sim");
     TSR_TRY(find_scene(name, options, &s, &o));
-    tsr_fluid_sim_options own = o.sim;
+    tsr_fluid_sim_options own;
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, o.sim));
     own.struct_size = sizeof own;
     own.spacing = cbrt((s->volume + s->flow * o.seconds) / (double)o.count);
     own.lower = s->lower;

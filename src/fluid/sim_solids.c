@@ -127,7 +127,7 @@ tsr_status tsr_fluid_sim_add_glass(tsr_fluid_sim *sim, tsr_vec3 bottom, tsr_vec3
 static tsr_status field_of(tsr_fluid_sim *s, tsr_context *host, const tsr_mesh *mesh, double voxel, int hollow, tsr_sim_collider *c, tsr_volume **volume)
 {
     tsr_voxelize_options v = TSR_VOXELIZE_OPTIONS;
-    tsr_voxelize_report report;
+    tsr_voxelize_report report = TSR_VOXELIZE_REPORT;
     v.spacing = (tsr_vec3){ voxel, voxel, voxel };
     v.band = (double)s->kernel.reach + 2 * voxel;
     TSR_TRY(tsr_volume_from_mesh(host, mesh, TSR_F32, &v, volume, &report));

@@ -2,8 +2,9 @@
 #include "formats/contents.h"
 #include "formats/extras.h"
 #include "formats/format.h"
+#include "formats/images/linear.h"
 #include "formats/stored.h"
-#include "formats/rgt.h"
+#include "formats/volumes/rgt.h"
 #include "io/signatures.h"
 
 #include "mesh/mesh.h"
@@ -96,7 +97,7 @@ static tsr_status recognise(tsr_input *input, const tsr_format **format)
     *format = NULL;
     TSR_TRY(tsr_input_head(input, TSR_HEAD_BYTES, &signature.head, &signature.head_bytes));
     signature.file_bytes = tsr_input_size(input);
-    if (tsr_rgt_is_one(signature.head, signature.head_bytes)) return TSR_OK; /* it has functions of its own (tessera/region_file.h) */
+    if (tsr_rgt_is_one(signature.head, signature.head_bytes)) return TSR_OK; /* it has functions of its own (tessera/region_tree.h) */
     int best = 0;
     for (int i = 0; i < FORMAT_COUNT; i++) {
         int fits = extension_fits(formats[i], tsr_input_path(input));
@@ -144,6 +145,8 @@ tsr_status tsr_format_of_input(tsr_input *input, const tsr_read_options *options
                  bytes ? "the content is of no known format" : "the file is empty", article(kind), kind_names[kind],
                  format_list(kind, list, sizeof list));
     }
+    if (!holds(*format, kind) && options->dataset && (*format)->other && holds(tsr_format_find((*format)->other), kind))
+        *format = tsr_format_find((*format)->other);
     if (!holds(*format, kind))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file is %s %s (%s), expected %s %s: %s", tsr_input_name(input), article((*format)->kind),
                  kind_names[(*format)->kind], (*format)->name, article(kind), kind_names[kind], format_list(kind, list, sizeof list));
@@ -189,36 +192,13 @@ static tsr_status take_write_options(const tsr_write_options *options, tsr_write
     return TSR_OK;
 }
 
-/* options.box of a format whose reader does not know it. */
-static tsr_status cut_box(const char *name, const tsr_read_options *o, tsr_volume **volume)
-{
-    const tsr_volume *v = *volume;
-    const tsr_size3 l = o->box[0], n = { o->box[1].x - l.x, o->box[1].y - l.y, o->box[1].z - l.z };
-    const int64_t element = (int64_t)tsr_dtype_size(v->dtype), from[3] = { v->size.x * v->size.y * element, v->size.x * element, element },
-                  to[3] = { n.x * n.y * element, n.x * element, element }, count[3] = { n.z, n.y, n.x };
-    tsr_volume *cut = NULL;
-    tsr_status status;
-    TSR_TRY(tsr_box_check(name, v->size, o->box));
-    const tsr_geometry g = tsr_box_geometry(&v->geometry, l);
-    TSR_TRY(tsr_volume_create(NULL, v->dtype, n, &g, &cut));
-    TSR_TRY_GOTO(tsr_volume_take_header(cut, v), fail);
-    memcpy(cut->parts, v->parts, sizeof cut->parts);
-    tsr_stored_copy(3, count, (const uint8_t *)v->data + l.z * from[0] + l.y * from[1] + l.x * from[2], from, (uint8_t *)cut->data, to, (size_t)element);
-    tsr_volume_destroy(volume);
-    *volume = cut;
-    return TSR_OK;
-fail:
-    tsr_volume_destroy(&cut);
-    return status;
-}
-
 /* What the options choose that a file of this format does not have: options.dataset and the like. */
 static tsr_status check_choice(const tsr_format *format, const char *name, const tsr_read_options *o)
 {
     if (o->dataset && !format->datasets)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.dataset is '%.80s', which a %s file does not have", name, o->dataset, format->name);
-    if (o->series_given && o->series && !format->list) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.series is %lld, expected 0: the file holds one", name, (long long)o->series);
-    if (o->level_given && o->level && !format->list) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.level is %lld, expected 0: the file is no pyramid", name, (long long)o->level);
+    if (o->series_given && o->series && !format->series) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.series is %lld, expected 0: the file holds one", name, (long long)o->series);
+    if (o->level_given && o->level && !format->levels) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.level is %lld, expected 0: the file is no pyramid", name, (long long)o->level);
     return TSR_OK;
 }
 
@@ -234,7 +214,7 @@ tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, ts
     TSR_TRY_GOTO(check_choice(format, tsr_input_name(input), &own), done);
     TSR_TRY_GOTO(format->read_volume(input, &own, volume), done);
     TSR_TRY_GOTO(tsr_parts_check(*volume, tsr_input_name(input), &own), done);
-    if (own.box_given && !format->boxes) TSR_TRY_GOTO(cut_box(tsr_input_name(input), &own, volume), done);
+    if (own.box_given && !format->boxes) TSR_TRY_GOTO(tsr_box_cut(tsr_input_name(input), own.box, volume), done);
 done:
     tsr_input_close(&input);
     if (status != TSR_OK) tsr_volume_destroy(volume);
@@ -249,7 +229,10 @@ static void say_place_is_lost(const tsr_volume *volume, const tsr_format *format
     int fresh = 1;
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 4; c++) fresh &= g->affine[r][c] == (r == c) || (slice && r == 2 && c == 3);
-    if (format->placeless && !fresh) tsr_remark("%s: spacing, origin and axes have no place in a %s file and are left out", path, format->name);
+    if (format->place == TSR_PLACE_NONE && !fresh) tsr_remark("%s: spacing, origin and axes have no place in a %s file and are left out", path, format->name);
+    if (format->place == TSR_PLACE_NAMELESS && !slice && g->space != TSR_SPACE_NONE)
+        tsr_remark("%s: that its axes are those of %s has no place in a %s file (--space names them again)", path,
+                   g->space == TSR_SPACE_RAS ? "RAS" : "LPS", format->name);
 }
 
 tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options)
@@ -359,7 +342,9 @@ tsr_status tsr_unstructured_read(const char *path, const tsr_read_options *optio
     const tsr_format *format;
     tsr_status status;
     TSR_TRY(open_input(path, options, &own, &input));
-    TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_UNSTRUCTURED, &format), done);
+    if (own.format) TSR_TRY_GOTO(format_named(own.format, TSR_FILE_UNKNOWN, &format), done);
+    else TSR_TRY_GOTO(recognise(input, &format), done);
+    if (!format || !format->read_unstructured) TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_UNSTRUCTURED, &format), done);
     TSR_TRY_GOTO(format->read_unstructured(input, &own, values, grid), done);
 done:
     tsr_input_close(&input);
@@ -423,6 +408,11 @@ static tsr_status read_slice(tsr_input *input, const tsr_format *format, const t
     const tsr_size3 n = tsr_volume_size(volume);
     const tsr_dtype dtype = tsr_volume_dtype(volume);
     if (options->image_bits) *options->image_bits = 8;
+    if (dtype == TSR_F32 && tsr_linear_colours(volume)) {
+        const tsr_status status = tsr_linear_image(volume, tsr_input_name(input), image);
+        tsr_volume_destroy(&volume);
+        return status;
+    }
     const int fits = (n.z == 1 || tsr_volume_channels(volume)) && tsr_image_from_volume(volume, image) == TSR_OK;
     tsr_volume_destroy(&volume);
     if (!fits)
@@ -442,7 +432,10 @@ tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr
     tsr_input *input = NULL;
     const tsr_format *format;
     tsr_status status;
+    int32_t bits = 8;
     TSR_TRY(open_input(path, options, &own, &input));
+    const int asked = own.image_bits != NULL;
+    if (!asked) own.image_bits = &bits;
     TSR_TRY_GOTO(is_volume(input, &own, &format), done);
     if (format) {
         TSR_TRY_GOTO(read_slice(input, format, &own, image), done);
@@ -450,6 +443,7 @@ tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr
         TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_IMAGE, &format), done);
         TSR_TRY_GOTO(format->read_image(input, &own, image), done);
     }
+    if (!asked && bits > 8) tsr_remark("%s: %d bits a channel, read as 8", tsr_input_name(input), (int)bits);
 done:
     tsr_input_close(&input);
     if (status != TSR_OK) tsr_image_destroy(image);
@@ -479,7 +473,8 @@ static tsr_status open_tiles(const char *path, const tsr_tiles_read_options *opt
     tsr_status status;
     TSR_TRY(TSR_OPTIONS_TAKE(own, options));
     if (own->edge != 0 && own->edge != 4 && own->edge != 8) TSR_FAIL(TSR_ERROR_ARGUMENT, "edge is %d, expected 4, 8 or 0", own->edge);
-    tsr_read_options plain = { .struct_size = sizeof plain, .format = own->format, .memory_limit = own->memory_limit, .progress = own->progress };
+    tsr_read_options plain = { .struct_size = sizeof plain, .format = own->format, .memory_limit = own->memory_limit, .progress = own->progress,
+                               .dataset = own->grid };
     if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the input path is empty");
     if (own->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "memory_limit is %lld, expected 0 or more bytes", (long long)own->memory_limit);
     tsr_input_options settings = { .memory_limit = own->memory_limit, .progress = &own->progress };
@@ -518,12 +513,14 @@ tsr_status tsr_tiles_file_describe(const char *path, const tsr_tiles_read_option
     tsr_input *input = NULL;
     tsr_tiles_extras *extras = NULL;
     const tsr_format *format;
-    *info = (tsr_tiles_file_info){ .active_voxels = -1, .codec = "none", .grids = 1 };
+    tsr_tiles_file_info found = { .active_voxels = -1, .codec = "none", .grids = 1 };
+    TSR_TRY(TSR_STRUCT_GIVE(info, &found));
     TSR_TRY(open_tiles(path, options, &own, &input, &format, &extras));
-    snprintf(info->format, sizeof info->format, "%s", format->name);
-    info->file_bytes = tsr_input_size(input);
-    tsr_status status = format->describe_tiles(input, &own, extras, info);
+    snprintf(found.format, sizeof found.format, "%s", format->name);
+    found.file_bytes = tsr_input_size(input);
+    tsr_status status = format->describe_tiles(input, &own, extras, &found);
     tsr_input_close(&input);
+    if (status == TSR_OK) status = TSR_STRUCT_GIVE(info, &found);
     if (status == TSR_OK && own.extras) {
         *own.extras = extras;
         extras = NULL;
@@ -570,6 +567,14 @@ tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char 
     return TSR_OK;
 }
 
+/* Of a file of tile lists, the format that lists the grids of both kinds; else NULL. */
+static tsr_status grids_of(tsr_input *input, const tsr_format **format)
+{
+    TSR_TRY(recognise(input, format));
+    *format = *format && (*format)->kind == TSR_FILE_TILES && (*format)->other ? tsr_format_find((*format)->other) : NULL;
+    return TSR_OK;
+}
+
 tsr_status tsr_file_contents(const char *path, const tsr_read_options *options, tsr_contents **contents)
 {
     tsr_read_options own;
@@ -580,6 +585,7 @@ tsr_status tsr_file_contents(const char *path, const tsr_read_options *options, 
     *contents = NULL;
     TSR_TRY(open_input(path, options, &own, &input));
     TSR_TRY_GOTO(is_volume(input, &own, &format), done);
+    if (!format && !own.format) TSR_TRY_GOTO(grids_of(input, &format), done);
     TSR_TRY_GOTO(tsr_contents_create(contents), done);
     if (format && format->list) TSR_TRY_GOTO(format->list(input, &own, *contents), done);
 done:

@@ -28,8 +28,12 @@ typedef struct tsr_format {
     int mesh_extras, mesh_extras_ascii;                              /* meshes: tsr_mesh_extras that are written, and those only as text */
     unsigned types; /* volumes: the element types that are written, as bits 1 << dtype; others become the smallest that holds every value. 0: all */
     int boxes; /* the reader of volumes takes options.box itself, and reads no more than it must; for others the box is cut out of the volume */
-    int placeless; /* volumes: voxels alone are written; that spacing, origin and axes are left out is said */
-    int datasets; /* options.dataset names an array of the file */
+    /* volumes: what of the place is left out, which is said: nothing; that its axes are those of RAS or LPS; spacing, origin and axes, too */
+    enum { TSR_PLACE_KEPT = 0, TSR_PLACE_NAMELESS, TSR_PLACE_NONE } place;
+    int datasets;       /* options.dataset names an array of the file */
+    int series, levels; /* options.series and options.level choose in it; else they may be 0 only */
+    int stacks; /* the writer takes several frames: tsr_volume_stack */
+    const char *other; /* the format of the grids of such a file that are of the other kind, tile lists or volumes; where one is named it is asked */
     int whole; /* the writer of volumes needs all voxels in memory: it does not go through tsr_output_voxels */
     /* Readers BORROW the input; options are complete (never NULL). Only those of the format's kind are set. */
     tsr_status (*read_volume)(tsr_input *input, const tsr_read_options *options, tsr_volume **volume);
@@ -47,6 +51,9 @@ typedef struct tsr_format {
     tsr_status (*read_tiles)(tsr_input *input, const tsr_tiles_read_options *options, tsr_context *context, tsr_tiles_extras *extras,
                              tsr_tiles **tiles);
     tsr_status (*describe_tiles)(tsr_input *input, const tsr_tiles_read_options *options, tsr_tiles_extras *extras, tsr_tiles_file_info *info);
+    /* The same beside the grids that the file holds already. */
+    tsr_status (*add_volume)(const tsr_volume *volume, const char *path, const tsr_write_options *options);
+    tsr_status (*add_tiles)(const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options);
     tsr_status (*write_tiles)(const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options);
 } tsr_format;
 

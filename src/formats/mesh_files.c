@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/parallel.h"
+
 static tsr_status within_limit(const tsr_input *input, int64_t bytes, const char *what)
 {
     int64_t limit = tsr_input_settings(input)->memory_limit;
@@ -47,10 +49,7 @@ tsr_status tsr_mesh_check_positions(const tsr_input *input, tsr_mesh *mesh)
     return TSR_OK;
 }
 
-const char *tsr_space_comment(tsr_space space)
-{
-    return space == TSR_SPACE_RAS ? "SPACE=RAS" : space == TSR_SPACE_LPS ? "SPACE=LPS" : "";
-}
+const char *tsr_space_comment(tsr_space space) { return space == TSR_SPACE_RAS ? "SPACE=RAS" : space == TSR_SPACE_LPS ? "SPACE=LPS" : ""; }
 
 tsr_space tsr_space_from_comment(const char *text, size_t size, tsr_space otherwise)
 {
@@ -61,15 +60,14 @@ tsr_space tsr_space_from_comment(const char *text, size_t size, tsr_space otherw
     return otherwise;
 }
 
-tsr_status tsr_write_floats(tsr_output *out, const char *before, const float numbers[3], const char *after)
+char *tsr_put_floats(char *at, const char *before, const float numbers[3], const char *after)
 {
-    char line[128], *at = tsr_put_text(line, before);
+    at = tsr_put_text(at, before);
     for (int i = 0; i < 3; i++) {
         if (i) *at++ = ' ';
         at = tsr_put_float(at, numbers[i]);
     }
-    at = tsr_put_text(at, after);
-    return tsr_output_write(out, line, (size_t)(at - line));
+    return tsr_put_text(at, after);
 }
 
 tsr_places tsr_places_begin(void) { return (tsr_places){ { 0, 0, 0 }, { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY }, 0 }; }
@@ -101,28 +99,84 @@ char *tsr_put_place(char *at, double value)
     return tsr_put_text(at, text);
 }
 
-tsr_status tsr_write_position(tsr_output *out, const char *before, const float position[3], const double origin[3], const char *after)
+char *tsr_put_position(char *at, const char *before, const float position[3], const double origin[3], const char *after)
 {
-    if (!tsr_has_origin(origin)) return tsr_write_floats(out, before, position, after);
-    char line[192], *at = tsr_put_text(line, before);
+    if (!tsr_has_origin(origin)) return tsr_put_floats(at, before, position, after);
+    at = tsr_put_text(at, before);
     for (int i = 0; i < 3; i++) {
         if (i) *at++ = ' ';
         at = tsr_put_place(at, origin[i] + (double)position[i]);
     }
-    at = tsr_put_text(at, after);
-    return tsr_output_write(out, line, (size_t)(at - line));
+    return tsr_put_text(at, after);
 }
 
-tsr_status tsr_write_triangle(tsr_output *out, const char *before, const uint32_t corners[3], uint64_t first, int twice)
+char *tsr_put_triangle(char *at, const char *before, const uint32_t corners[3], uint64_t first, int twice)
 {
-    char line[192], *at = tsr_put_text(line, before);
+    at = tsr_put_text(at, before);
     for (int i = 0; i < 3; i++) {
         *at++ = ' ';
         at = tsr_put_integer(at, first + corners[i]);
         if (twice) at = tsr_put_integer(tsr_put_text(at, "//"), first + corners[i]);
     }
     *at++ = '\n';
-    return tsr_output_write(out, line, (size_t)(at - line));
+    return at;
+}
+
+tsr_status tsr_write_floats(tsr_output *out, const char *before, const float numbers[3], const char *after)
+{
+    char line[128];
+    return tsr_output_write(out, line, (size_t)(tsr_put_floats(line, before, numbers, after) - line));
+}
+
+tsr_status tsr_write_position(tsr_output *out, const char *before, const float position[3], const double origin[3], const char *after)
+{
+    char line[192];
+    return tsr_output_write(out, line, (size_t)(tsr_put_position(line, before, position, origin, after) - line));
+}
+
+/* ---- many items -------------------------------------------------------------------------------------------------------------------------------- */
+
+enum { BLOCK = 2048, BLOCKS = 32 }; /* items that one thread turns into bytes at a time; blocks that are written together */
+
+struct blocks {
+    const tsr_item_writer *writer;
+    int64_t first, end; /* items */
+    char *memory;
+    size_t used[BLOCKS];
+};
+
+static void put_blocks(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct blocks *b = (struct blocks *)user;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) {
+        char *start = b->memory + (size_t)k * BLOCK * b->writer->largest, *at = start;
+        const int64_t last = tsr_min64(b->first + (k + 1) * BLOCK, b->end);
+        for (int64_t i = b->first + k * BLOCK; i < last; i++) at = b->writer->put(b->writer->user, i, at);
+        b->used[k] = (size_t)(at - start);
+    }
+}
+
+tsr_status tsr_write_items(tsr_output *out, const tsr_mesh *mesh, const tsr_item_writer *writer, int64_t begin, int64_t end,
+                           const tsr_progress *progress)
+{
+    const int threads = mesh->context ? mesh->context->threads : tsr_parallel_default_threads();
+    const int64_t most = tsr_min64(BLOCKS, tsr_ceil_div(end - begin, BLOCK));
+    struct blocks b = { .writer = writer, .first = begin, .end = end };
+    tsr_status status = TSR_OK;
+    if (begin >= end) return TSR_OK;
+    b.memory = (char *)malloc((size_t)most * BLOCK * writer->largest);
+    if (!b.memory) TSR_FAIL(TSR_ERROR_MEMORY, "writing: out of memory for %lld items", (long long)(most * BLOCK));
+    for (; b.first < end && status == TSR_OK; b.first += most * BLOCK) {
+        const int64_t blocks = tsr_min64(most, tsr_ceil_div(end - b.first, BLOCK));
+        if (tsr_progress_report(progress, (double)(writer->before + b.first) / (double)writer->total, "writing"))
+            status = TSR_FAILED(TSR_ERROR_CANCELLED, "cancelled during writing");
+        if (status == TSR_OK) tsr_parallel(threads, blocks, 1, put_blocks, &b);
+        for (int64_t k = 0; k < blocks && status == TSR_OK; k++)
+            status = tsr_output_write(out, b.memory + (size_t)k * BLOCK * writer->largest, b.used[k]);
+    }
+    free(b.memory);
+    return status;
 }
 
 int tsr_text_data_line(tsr_text *text, tsr_text *line, tsr_space *space)

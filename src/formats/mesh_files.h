@@ -4,7 +4,7 @@
 
 #include "mesh/mesh.h"
 #include "formats/format.h"
-#include "formats/polygons.h"
+#include "formats/meshes/polygons.h"
 #include "io/text.h"
 
 /* A host mesh counted against the memory limit of the input; RETURNS NEW. */
@@ -37,14 +37,14 @@ void tsr_part_list_free(tsr_part_list *list);
 
 /* In a loop over the items of a file: asks the caller's progress function now and then whether to go on; `fraction` is negative while items
  * are only counted. */
-#define TSR_READING(progress, item, fraction)                                                  \
-    do {                                                                                       \
-        if (((item) & 0xffff) == 0) TSR_PROGRESS(progress, fraction, "reading the mesh");      \
+#define TSR_READING(progress, item, fraction)                                           \
+    do {                                                                                \
+        if (((item)&0xffff) == 0) TSR_PROGRESS(progress, fraction, "reading the mesh"); \
     } while (0)
 /* The same while they are written. */
-#define TSR_WRITING(progress, item, count)                                                                \
-    do {                                                                                                  \
-        if (((item) & 0xffff) == 0) TSR_PROGRESS(progress, (double)(item) / (double)(count), "writing");  \
+#define TSR_WRITING(progress, item, count)                                                             \
+    do {                                                                                               \
+        if (((item)&0xffff) == 0) TSR_PROGRESS(progress, (double)(item) / (double)(count), "writing"); \
     } while (0)
 
 /* The last step of every reader: positions must be finite (the message names the vertex), normals that are not become 0. */
@@ -79,8 +79,23 @@ char *tsr_put_place(char *at, double value);
 
 /* Writes `before`, three numbers with 9 digits and spaces between, `after` (both together at most 60 characters). */
 tsr_status tsr_write_floats(tsr_output *out, const char *before, const float numbers[3], const char *after);
-/* Writes the line `before` i j k with indices counted from `first`; `twice` as i//i, for vertex and normal. */
-tsr_status tsr_write_triangle(tsr_output *out, const char *before, const uint32_t corners[3], uint64_t first, int twice);
+/* The same into memory, without an end; all return where they stopped. At most TSR_TEXT_FLOATS characters without what is before and behind. */
+enum { TSR_TEXT_FLOATS = 3 * 17, TSR_TEXT_PLACES = 3 * 24, TSR_TEXT_TRIANGLE = 3 * 23 + 1 };
+char *tsr_put_floats(char *at, const char *before, const float numbers[3], const char *after);
+char *tsr_put_position(char *at, const char *before, const float position[3], const double origin[3], const char *after); /* TSR_TEXT_PLACES */
+/* The line `before` i j k with indices counted from `first`; `twice` as i//i, for vertex and normal. TSR_TEXT_TRIANGLE */
+char *tsr_put_triangle(char *at, const char *before, const uint32_t corners[3], uint64_t first, int twice);
+
+/* Items of a mesh as the bytes of a file. `put` writes item i to `at`, at most `largest` bytes, and returns where it stopped; several threads call it. */
+typedef struct tsr_item_writer {
+    char *(*put)(const void *user, int64_t item, char *at);
+    const void *user;
+    size_t largest;
+    int64_t before, total; /* for progress: items of other kinds written before, all there are */
+} tsr_item_writer;
+/* Items begin to end - 1 in this order, turned into bytes on the threads of the mesh. Looks at progress. */
+tsr_status tsr_write_items(tsr_output *out, const tsr_mesh *mesh, const tsr_item_writer *writer, int64_t begin, int64_t end,
+                           const tsr_progress *progress);
 
 /* The next line that is neither empty nor a comment (from '#' on), the comment cut off; an OFF or OBJ comment may name the space. 0 at the
  * end. */

@@ -101,10 +101,13 @@ tsr_status tsr_axes_read(const tsr_axes *axes, tsr_input *input, int64_t offset,
     int64_t total = 1, skip = 0, bytes;
     int count = axes->count;
     struct gather g;
+    const tsr_layout whole = *layout;
     tsr_status status;
     for (int k = 0; k < axes->count; k++)
         if (__builtin_mul_overflow(total, axes->size[k], &total) || total > INT64_MAX / 16)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: the extents of the header overflow 64 bits", tsr_input_name(input));
+    const int64_t everything = total * element;
+    if (!files && !axes->trailer) tsr_layout_remark_rest(input, offset, &whole, everything, "the header");
     for (; count > 0 && apart && axes->pick[count - 1] >= 0; count--) { /* of the slowest axes: the voxels of one part lie together */
         if (axes->size[count - 1] < 1)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: an axis of %lld frames, layers or channels, expected at least 1", tsr_input_name(input),
@@ -116,6 +119,7 @@ tsr_status tsr_axes_read(const tsr_axes *axes, tsr_input *input, int64_t offset,
     layout->size = (tsr_size3){ g.size[0], g.size[1], g.size[2] };
     if (__builtin_add_overflow(layout->skip, skip, &layout->skip))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: the voxels begin beyond any file", tsr_input_name(input));
+    if (files) layout->bytes = everything - skip;
     if (!g.scattered) return read_plain(input, offset, files, layout, block);
     if (tsr_input_settings(input)->place)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: voxels of several parts that lie mixed cannot be read in pieces, convert the file first",

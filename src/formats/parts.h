@@ -12,6 +12,7 @@ typedef struct tsr_axes {
     int count;
     int64_t size[TSR_AXES_MOST], pick[TSR_AXES_MOST]; /* pick: the one sample that is read, or -1 for all of an axis of space */
     int64_t parts[TSR_PARTS];                         /* how many frames, layers and channels there are; 0: no such axis */
+    int trailer;                                      /* the format has more to say behind the voxels: what lies there is no remark */
 } tsr_axes;
 
 void tsr_axes_space(tsr_axes *axes, int64_t size);

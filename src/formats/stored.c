@@ -110,6 +110,28 @@ tsr_geometry tsr_box_geometry(const tsr_geometry *geometry, tsr_size3 lower)
     return g;
 }
 
+tsr_status tsr_box_cut(const char *name, const tsr_size3 box[2], tsr_volume **volume)
+{
+    const tsr_volume *v = *volume;
+    const tsr_size3 l = box[0], n = { box[1].x - l.x, box[1].y - l.y, box[1].z - l.z };
+    const int64_t element = (int64_t)tsr_dtype_size(v->dtype), from[3] = { v->size.x * v->size.y * element, v->size.x * element, element },
+                  to[3] = { n.x * n.y * element, n.x * element, element }, count[3] = { n.z, n.y, n.x };
+    tsr_volume *cut = NULL;
+    tsr_status status;
+    TSR_TRY(tsr_box_check(name, v->size, box));
+    const tsr_geometry g = tsr_box_geometry(&v->geometry, l);
+    TSR_TRY(tsr_volume_create(NULL, v->dtype, n, &g, &cut));
+    TSR_TRY_GOTO(tsr_volume_take_header(cut, v), fail);
+    memcpy(cut->parts, v->parts, sizeof cut->parts);
+    tsr_stored_copy(3, count, (const uint8_t *)v->data + l.z * from[0] + l.y * from[1] + l.x * from[2], from, (uint8_t *)cut->data, to, (size_t)element);
+    tsr_volume_destroy(volume);
+    *volume = cut;
+    return TSR_OK;
+fail:
+    tsr_volume_destroy(&cut);
+    return status;
+}
+
 /* ---- a volume ---------------------------------------------------------------------------------------------------------------------------------- */
 
 /* What is read of the array: which axes are x, y and z (-1: none), and the box. */

@@ -45,6 +45,8 @@ float tsr_stored_half(uint16_t half);
 
 /* TSR_ERROR_ARGUMENT unless options->box lies within the volume and holds a voxel. */
 tsr_status tsr_box_check(const char *name, tsr_size3 size, const tsr_size3 box[2]);
+/* The box of a volume that was read whole takes its place. */
+tsr_status tsr_box_cut(const char *name, const tsr_size3 box[2], tsr_volume **volume);
 tsr_geometry tsr_box_geometry(const tsr_geometry *geometry, tsr_size3 lower);
 
 /* For writers: voxels [first, first + count), from memory or as they come. `part` holds them where they come; RETURNS VIEW. */

@@ -169,7 +169,7 @@ static tsr_status put_voxels(tsr_output *output, const tsr_volume *volume, int s
 {
     enum { PART = 4 << 20 };
     const size_t element = tsr_dtype_size(volume->dtype);
-    const int64_t count = tsr_volume_count(volume), row = volume->size.x, step = PART / (int64_t)element;
+    const int64_t count = tsr_volume_count(volume) * tsr_max64(tsr_volume_stack(volume), 1), row = volume->size.x, step = PART / (int64_t)element;
     tsr_status status = TSR_OK;
     if (!volume->feed)
         return print ? print(output, volume->dtype, volume->data, 0, count, row) : tsr_output_elements(output, volume->data, count, element, swap);
@@ -260,6 +260,16 @@ static tsr_status check_plausible(tsr_input *input, int64_t offset, const tsr_la
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the header asks for %lld bytes of voxels, more than %lld bytes of %s can hold",
                  tsr_input_name(input), (long long)bytes, (long long)held, layout->encoding == TSR_ENCODING_ASCII ? "text" : "compressed data");
     return TSR_OK;
+}
+
+void tsr_layout_remark_rest(const tsr_input *input, int64_t offset, const tsr_layout *layout, int64_t bytes, const char *by)
+{
+    const int raw = layout->encoding == TSR_ENCODING_RAW, sized = layout->packed > 0 && layout->encoding != TSR_ENCODING_ASCII;
+    if (layout->skip < 0 || layout->lines || tsr_input_settings(input)->place || !(raw || sized)) return; /* a reader to the end sees for itself */
+    const int64_t held = tsr_input_size(input) - offset; /* negative while the size is not known */
+    int64_t told;
+    if (held < 0 || __builtin_add_overflow(raw ? layout->skip : layout->packed, raw ? bytes : 0, &told) || held <= told) return;
+    tsr_remark("%s: %lld bytes behind the voxels were left out: %s speaks of fewer than there are", tsr_input_name(input), (long long)(held - told), by);
 }
 
 tsr_status tsr_layout_read(tsr_input *input, int64_t offset, const tsr_layout *layout, tsr_block *block)
@@ -376,6 +386,7 @@ tsr_status tsr_layout_read_files(tsr_input *header, const tsr_names *names, cons
     *block = (tsr_block){ 0 };
     if (names->count == 1) {
         TSR_TRY(tsr_input_open_beside(header, names->text, keep_gzip, &part));
+        if (layout->bytes) tsr_layout_remark_rest(part, 0, layout, layout->bytes, "the header");
         status = tsr_layout_read(part, 0, layout, block);
         tsr_input_close(&part);
         return status;

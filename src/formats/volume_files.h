@@ -16,7 +16,12 @@ typedef struct tsr_layout {
     int64_t lines;  /* text lines to skip first */
     int64_t skip;   /* then bytes to skip (of decoded data where compressed); -1, raw only: the voxels are the end of the file */
     int64_t packed; /* compressed bytes, -1 = to the end of the file */
+    int64_t bytes;  /* in a file of their own: of the voxels of all its parts, unpacked; 0: not said */
 } tsr_layout;
+
+/* What lies behind the voxels, of which there are `bytes` behind `offset`, is not read, and that is said: a file that was put together wrongly, or described so.
+ * `by`: what describes it ("the header"). */
+void tsr_layout_remark_rest(const tsr_input *input, int64_t offset, const tsr_layout *layout, int64_t bytes, const char *by);
 
 /* Reads all voxels out of one input from `offset` on. */
 tsr_status tsr_layout_read(tsr_input *input, int64_t offset, const tsr_layout *layout, tsr_block *block);
@@ -49,6 +54,8 @@ int tsr_parse_numbers(const char *text, double *numbers, int count);
 int tsr_meta_numbers(const tsr_volume *volume, const char *key, double *numbers, int count);
 tsr_status tsr_set_meta_numbers(tsr_volume *volume, const char *key, const double *numbers, int count);
 
+/* How many volumes of its size the writer of a file gets one after another, which go along a fourth axis (frame_stack.c); 0: it is one. */
+int64_t tsr_volume_stack(const tsr_volume *volume);
 /* Does the format carry a unit of so many millimetres? */
 int tsr_format_keeps_unit(const tsr_format *format, double unit);
 /* The volume as the format can hold it: *fit is `volume`, or one of `parts` (the caller destroys them when it is written), whose voxels are real values

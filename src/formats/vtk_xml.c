@@ -36,9 +36,9 @@ static tsr_status take_root(tsr_vtk_xml *x, const tsr_xml_tag *t)
     tsr_word word = { "", 0 };
     char shown[32];
     if (!tsr_word_is(t->name, "VTKFile") || t->closing || !tsr_xml_attribute(t, "type", &word)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: does not begin with <VTKFile type=", x->file);
-    x->kind = tsr_word_is(word, "UnstructuredGrid") ? TSR_VTK_UNSTRUCTURED : tsr_word_is(word, "PolyData") ? TSR_VTK_POLYDATA : TSR_VTK_IMAGE;
+    x->kind = tsr_word_is(word, "UnstructuredGrid") ? TSR_VTK_UNSTRUCTURED : tsr_word_is(word, "PolyData") ? TSR_VTK_POLYDATA : tsr_word_is(word, "StructuredGrid") ? TSR_VTK_STRUCTURED : TSR_VTK_IMAGE;
     if (x->kind == TSR_VTK_IMAGE && !tsr_word_is(word, "ImageData"))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a VTK file of type '%s', expected ImageData, UnstructuredGrid or PolyData", x->file, tsr_word_show(word, shown));
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a VTK file of type '%s', expected ImageData, UnstructuredGrid, StructuredGrid or PolyData", x->file, tsr_word_show(word, shown));
     int big = 0;
     if (tsr_xml_attribute(t, "byte_order", &word)) {
         big = tsr_word_is(word, "BigEndian");
@@ -80,7 +80,7 @@ static tsr_status take_numbers(const tsr_vtk_xml *x, const tsr_xml_tag *t, const
     tsr_word word = { "", 0 };
     *given = tsr_xml_attribute(t, name, &word);
     if (!*given) return TSR_OK;
-    tsr_text text = { word.text, word.text + word.size, t->line };
+    tsr_text text = tsr_text_of(word, t->line);
     for (int k = 0; k < count; k++)
         if (tsr_text_double(&text, &to[k]) != TSR_TEXT_OK || !isfinite(to[k]))
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: %s, expected %d numbers", x->file, (long long)t->line, name, count);
@@ -130,7 +130,7 @@ static tsr_status extent_samples(const tsr_vtk_xml *x, const tsr_xml_tag *t, con
 static tsr_status take_piece(tsr_vtk_xml *x, const tsr_xml_tag *t)
 {
     tsr_vtk_piece p = { .points = 0 };
-    if (x->kind == TSR_VTK_IMAGE) {
+    if (x->kind == TSR_VTK_IMAGE || x->kind == TSR_VTK_STRUCTURED) {
         TSR_TRY(take_extent(x, t, "Extent", p.extent));
         TSR_TRY(extent_samples(x, t, p.extent, 0, &p.points));
         TSR_TRY(extent_samples(x, t, p.extent, 1, &p.cells));
@@ -471,7 +471,7 @@ static tsr_status each_number(const tsr_vtk_xml *x, const tsr_vtk_array *a, int6
     TSR_TRY(tsr_vtk_xml_check(x, a, tuples));
     const int64_t numbers = tuples * a->components;
     if (a->form == TSR_VTK_ASCII) {
-        tsr_text text = { a->text.text, a->text.text + a->text.size, a->line };
+        tsr_text text = tsr_text_of(a->text, a->line);
         for (int64_t k = 0; k < numbers; k++) {
             double value;
             TSR_READING(x->progress, k, (double)k / (double)numbers);

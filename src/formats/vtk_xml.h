@@ -1,4 +1,4 @@
-/* formats/vtk_xml.h: VTK's XML files (.vti, .vtu, .vtp): what is in them, and the numbers of any of their arrays.
+/* formats/vtk_xml.h: VTK's XML files (.vti, .vtu, .vtp, .vts): what is in them, and the numbers of any of their arrays.
  *
  * Arrays may stand in the text, as ASCII or base64, or behind it ("appended", raw or base64), packed by zlib or LZ4, or plain, in either byte order, with headers of 32
  * or 64 bits. Every size is checked against the bytes that are there before memory is taken. */
@@ -48,7 +48,7 @@ typedef struct tsr_vtk_array {
 
 typedef struct tsr_vtk_piece {
     int64_t points, cells, verts, lines, strips, polys;
-    int64_t extent[6]; /* of images: first and last point along x, y, z; points and cells follow from it */
+    int64_t extent[6]; /* of images and structured grids: first and last point along x, y, z; points and cells follow from it */
 } tsr_vtk_piece;
 
 typedef struct tsr_vtk_image {
@@ -60,7 +60,7 @@ typedef struct tsr_vtk_xml {
     tsr_input *input;
     const char *file;
     const tsr_progress *progress;
-    enum { TSR_VTK_UNSTRUCTURED, TSR_VTK_POLYDATA, TSR_VTK_IMAGE } kind;
+    enum { TSR_VTK_UNSTRUCTURED, TSR_VTK_POLYDATA, TSR_VTK_STRUCTURED, TSR_VTK_IMAGE } kind;
     tsr_vtk_image image;  /* of TSR_VTK_IMAGE */
     tsr_word scalars[2];  /* the array of points, and of cells, that the file calls active; empty if it does not say */
     enum { TSR_VTK_PLAIN, TSR_VTK_ZLIB, TSR_VTK_LZ4 } packed;
@@ -92,5 +92,12 @@ tsr_status tsr_vtk_xml_check(const tsr_vtk_xml *xml, const tsr_vtk_array *array,
 int tsr_vtk_xml_is(const uint8_t *head, size_t bytes, const char *type);
 /* The number that an attribute of the first <Piece> in these bytes gives, 0 if there is none. */
 int64_t tsr_vtk_xml_piece_number(const uint8_t *head, size_t bytes, const char *name);
+
+/* Image data (.vti) written: the head up to an array of the points, whose numbers follow if options.ascii says so; else the numbers follow `append`, behind their size in
+ * bytes as 64 bits, or packed. */
+tsr_status tsr_vti_begin(tsr_output *out, const tsr_geometry *geometry, tsr_size3 size, tsr_dtype dtype, int components, const tsr_write_options *options,
+                         const char *name);
+tsr_status tsr_vti_append(tsr_output *out, int appended);
+tsr_status tsr_vti_end(tsr_output *out, int appended);
 
 #endif

@@ -3,7 +3,7 @@
 #define TSR_HISTOPYRAMID_LEVELS_H
 
 #include "volume/voxel.h"
-#include "tessera/levels.h"
+#include "tessera/pyramid.h"
 
 enum { TSR_LEVELS_MOST = 64 };
 

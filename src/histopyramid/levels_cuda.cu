@@ -1,5 +1,5 @@
 /* histopyramid/levels_cuda.cu: a thread a cell. Bound: the level below is read once, the own one written; the last levels, of few cells, go in one launch. */
-#include "device/chain.h"
+#include "device/dependent_launch.h"
 #include "device/kernel.h"
 #include "histopyramid/pyramid_ops.h"
 
@@ -43,7 +43,7 @@ static int64_t cells_of(const tsr_level_job *j) { return j->cells[0] * j->cells[
 
 template <int RULE, int FROM, int TO> static void launch(tsr_queue *queue, const tsr_level_job &job)
 {
-    TSR_LAUNCH_CHAINED(queue, (level_kernel<RULE, FROM, TO>), tsr_blocks(cells_of(&job), THREADS, INT32_MAX), THREADS, 0, job, cells_of(&job));
+    TSR_LAUNCH_DEPENDENT(queue, (level_kernel<RULE, FROM, TO>), tsr_blocks(cells_of(&job), THREADS, INT32_MAX), THREADS, 0, job, cells_of(&job));
 }
 template <int FROM, int SUM> static void launch_rule(tsr_queue *queue, tsr_level_rule rule, const tsr_level_job &job)
 {
@@ -72,7 +72,7 @@ tsr_status tsr_levels_cuda(tsr_queue *queue, tsr_level_rule rule, const tsr_leve
         tail_jobs tail;
         memset(&tail, 0, sizeof tail);
         for (int32_t n = k; n < count; n++) tail.job[n - k] = jobs[n]; /* 4096 cells or fewer: at most 13 levels */
-        TSR_LAUNCH_CHAINED(queue, tail_kernel, 1, TAIL_THREADS, 0, tail, rule, count - k);
+        TSR_LAUNCH_DEPENDENT(queue, tail_kernel, 1, TAIL_THREADS, 0, tail, rule, count - k);
     }
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;

@@ -7,7 +7,7 @@
 static tsr_status listed(tsr_context *context, const tsr_volume *volume, const tsr_pyramid_options *options, int indices, tsr_pyramid **pyramid,
                          int64_t *count, int64_t *not_a_number, void **list, size_t *bytes)
 {
-    tsr_pyramid_info info;
+    tsr_pyramid_info info = TSR_PYRAMID_INFO;
     TSR_TRY(tsr_pyramid_create(context, volume->size, options, pyramid));
     TSR_TRY(tsr_pyramid_build(*pyramid, volume));
     TSR_TRY(tsr_pyramid_describe(*pyramid, &info));
@@ -65,17 +65,18 @@ tsr_status tsr_points_from_classes(tsr_context *context, const tsr_volume *volum
     void *entries = NULL, *there = NULL;
     uint64_t firsts[TSR_PYRAMID_CHANNELS + 1];
     tsr_status status;
+    tsr_pyramid_options rule;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    if (!own.pyramid.struct_size) own.pyramid.struct_size = sizeof own.pyramid;
-    const int32_t channels = tsr_maxi(own.pyramid.channels, 1);
+    TSR_TRY(TSR_OPTIONS_TAKE(&rule, own.pyramid));
+    const int32_t channels = tsr_maxi(rule.channels, 1);
     for (int32_t c = 0; c < channels && c < TSR_PYRAMID_CHANNELS; c++) {
         points[c] = NULL;
-        if ((own.pyramid.classes ? own.pyramid.classes[c].classifier : own.pyramid.classifier) == TSR_PYRAMID_COUNTS)
+        if ((rule.classes ? rule.classes[c].classifier : rule.classifier) == TSR_PYRAMID_COUNTS)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "points: classifier counts, expected one that keeps voxels or edges: range, nonzero, label, ...");
     }
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
-    if (own.pyramid.batch > 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "points: batch is %lld, expected one volume", (long long)own.pyramid.batch);
-    TSR_TRY_GOTO(listed(context, volume, &own.pyramid, 0, &pyramid, &count, own.not_a_number, &entries, &bytes), done);
+    if (rule.batch > 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "points: batch is %lld, expected one volume", (long long)rule.batch);
+    TSR_TRY_GOTO(listed(context, volume, &rule, 0, &pyramid, &count, own.not_a_number, &entries, &bytes), done);
     TSR_TRY_GOTO(tsr_device_allocate(context, sizeof firsts, &there), done);
     TSR_TRY_GOTO(tsr_pyramid_firsts(pyramid, (uint64_t *)there), done);
     TSR_TRY_GOTO(tsr_device_move(NULL, firsts, context, there, (size_t)(channels + 1) * sizeof *firsts), done);
@@ -95,9 +96,12 @@ done:
 tsr_status tsr_points_from_volume(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *options, tsr_points **points)
 {
     TSR_RETURNS(points);
-    if (options && options->pyramid.channels > 1)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "points: channels is %d, expected one class: several are for tsr_points_from_classes",
-                 options->pyramid.channels);
+    tsr_points_volume_options own;
+    tsr_pyramid_options rule;
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    TSR_TRY(TSR_OPTIONS_TAKE(&rule, own.pyramid));
+    if (rule.channels > 1)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "points: channels is %d, expected one class: several are for tsr_points_from_classes", rule.channels);
     TSR_TRY(tsr_points_from_classes(context, volume, options, points));
     return TSR_OK;
 }

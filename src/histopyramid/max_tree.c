@@ -29,7 +29,11 @@ void tsr_max_tree_destroy(tsr_max_tree **result)
     tsr_host_release(NULL, t, sizeof *t);
 }
 
-tsr_max_tree_info tsr_max_tree_describe(const tsr_max_tree *tree) { return tree ? tree->info : (tsr_max_tree_info){ 0 }; }
+const tsr_max_tree_info *tsr_max_tree_describe(const tsr_max_tree *tree)
+{
+    static const tsr_max_tree_info none;
+    return tree ? &tree->info : &none;
+}
 const uint32_t *tsr_max_tree_parents(const tsr_max_tree *tree) { return tree ? tree->parent : NULL; }
 const uint16_t *tsr_max_tree_values(const tsr_max_tree *tree) { return tree ? tree->value : NULL; }
 const uint32_t *tsr_max_tree_voxels(const tsr_max_tree *tree) { return tree ? tree->node : NULL; }

@@ -240,7 +240,8 @@ static tsr_status require_built(const tsr_pyramid *p, int64_t count, const void 
 tsr_status tsr_pyramid_describe(const tsr_pyramid *pyramid, tsr_pyramid_info *info)
 {
     TSR_NEEDS(pyramid, info);
-    *info = (tsr_pyramid_info){ .levels = pyramid->tree.levels - 1, .device_bytes = pyramid->bytes, .refused = -1 };
+    tsr_pyramid_info own = { .levels = pyramid->tree.levels - 1, .device_bytes = pyramid->bytes, .refused = -1 };
+    TSR_TRY(TSR_STRUCT_GIVE(info, &own));
     if (!pyramid->built) return TSR_OK;
     const tsr_tree_level *top = &pyramid->tree.level[pyramid->tree.levels - 1];
     union {
@@ -251,11 +252,11 @@ tsr_status tsr_pyramid_describe(const tsr_pyramid *pyramid, tsr_pyramid_info *in
     } total;
     uint64_t unused[2];
     TSR_TRY(pyramid->context->backend->download(pyramid->context->queue, unused, pyramid->tree.not_a_number, sizeof unused));
-    info->not_a_number = (int64_t)unused[0];
-    if (unused[0] && pyramid->class_list[0].classifier == TSR_PYRAMID_COUNTS) info->refused = (int64_t)(UINT64_MAX - unused[1]);
+    own.not_a_number = (int64_t)unused[0];
+    if (unused[0] && pyramid->class_list[0].classifier == TSR_PYRAMID_COUNTS) own.refused = (int64_t)(UINT64_MAX - unused[1]);
     TSR_TRY(pyramid->context->backend->download(pyramid->context->queue, &total, top->sums, top->bytes));
-    info->total = top->bytes == 1 ? total.one : top->bytes == 2 ? total.two : top->bytes == 4 ? total.four : total.eight;
-    return TSR_OK;
+    own.total = top->bytes == 1 ? total.one : top->bytes == 2 ? total.two : top->bytes == 4 ? total.four : total.eight;
+    return TSR_STRUCT_GIVE(info, &own);
 }
 
 tsr_status tsr_pyramid_select(const tsr_pyramid *pyramid, const uint64_t *keys, int64_t count, tsr_pyramid_entry *entries)

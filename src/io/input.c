@@ -220,7 +220,6 @@ tsr_status tsr_input_open(const char *path, const tsr_input_options *options, ts
     struct stat about;
     if (fstat(fd, &about)) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: %s", (*input)->name, strerror(errno));
     if (S_ISDIR(about.st_mode)) {
-        const char *name, *advice;
         char inner[PATH_MAX];
         if (!standard && tsr_signature_folder_header(path, inner, sizeof inner)) { /* it stands for the folder, which gives it its name */
             close(fd);
@@ -233,14 +232,16 @@ tsr_status tsr_input_open(const char *path, const tsr_input_options *options, ts
             *input = header;
             return TSR_OK;
         }
-        tsr_signature_folder(path, &name, &advice);
-        TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: is %s, %s", (*input)->name, name, advice);
+        TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: is a folder, expected a file, or a folder of Zarr or of DICOM files", (*input)->name);
     }
     if (S_ISREG(about.st_mode) && (!standard || (!plain && lseek(fd, 0, SEEK_CUR) == 0))) { /* standard input may be a file someone read from */
         TSR_TRY_GOTO(read_file(*input, fd, (size_t)about.st_size), fail);
         if (!standard) close(fd);
         fd = -1;
     } else {
+        struct stat none;
+        if (S_ISCHR(about.st_mode) && !isatty(fd) && (stat("/dev/null", &none) || none.st_rdev != about.st_rdev))
+            TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: is a device, which may have no end, expected a file", (*input)->name);
         if (plain) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: is a pipe or device, expected a plain file", (*input)->name);
         (*input)->fd = fd;
         fd = -1;
@@ -288,6 +289,19 @@ static int leaves_folder(const char *header, const char *name)
     return !within;
 }
 
+/* Links that lead out of the header's folder: what lies there is not beside the header, whatever its name is. */
+static int links_away(const char *header, const char *path)
+{
+    const size_t length = (size_t)(tsr_path_file(header) - header);
+    char *folder = length ? strndup(header, length) : strdup("."), *real = folder ? realpath(folder, NULL) : NULL, *there = realpath(path, NULL);
+    const size_t n = real ? strlen(real) : 0;
+    const int away = real && there && (strncmp(real, there, n) != 0 || (there[n] != '/' && n > 1));
+    free(folder);
+    free(real);
+    free(there);
+    return away;
+}
+
 tsr_status tsr_input_open_beside(const tsr_input *input, const char *name, int keep_gzip, tsr_input **beside)
 {
     *beside = NULL;
@@ -308,6 +322,10 @@ tsr_status tsr_input_open_beside(const tsr_input *input, const char *name, int k
     if (!path) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", input->name);
     memcpy(path, input->path, folder);
     memcpy(path + folder, name, strlen(name) + 1);
+    if (!options.allow_paths && links_away(input->path, path)) {
+        free(path);
+        TSR_FAIL(TSR_ERROR_IO, "%s: its data file '%.200s' is a link to another folder; options.allow_paths reads it", input->name, name);
+    }
     tsr_status status = tsr_input_open(path, &options, beside);
     if (status == TSR_ERROR_IO && access(path, F_OK)) status = TSR_FAILED(TSR_ERROR_IO, "%s: its data file '%.200s' is missing", input->name, path);
     else if (status != TSR_OK) status = TSR_FAILED(status, "%s: its data file: %s", input->name, tsr_error_message());

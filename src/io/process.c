@@ -3,11 +3,14 @@
 #include "io/process.h"
 #include "io/stream.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -95,6 +98,39 @@ const char *tsr_process_said(tsr_process *p)
     return p->said;
 }
 
+/* Beside `own`, a file of ours. */
+static int find_beside(const char *own, const char *program, char *path, size_t room)
+{
+    static const char *const places[] = { "", "../bin/", "../libexec/tessera/", "../lib/tessera/", "../" };
+    const int folder = (int)(tsr_path_file(own) - own);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (snprintf(path, room, "%.*s%s%s", folder, own, places[i], program) < (int)room && !access(path, X_OK)) return 1;
+    return 0;
+}
+
+int tsr_process_find(const char *program, const char *variable, char *path, size_t room)
+{
+    const char *given = getenv(variable);
+    char own[PATH_MAX], full[PATH_MAX];
+    Dl_info library;
+    if (given && *given) {
+        snprintf(path, room, "%s", given);
+        if (strchr(path, '/')) return !access(path, X_OK);
+    } else {
+        const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+        own[length > 0 ? length : 0] = 0;
+        if (length > 0 && find_beside(own, program, path, room)) return 1;
+        if (dladdr((const void *)&running, &library) && library.dli_fname && find_beside(library.dli_fname, program, path, room)) return 1;
+        snprintf(path, room, "%s", program);
+    }
+    for (const char *at = getenv("PATH"); at;) {
+        const size_t n = strcspn(at, ":");
+        if (n > 0 && snprintf(full, sizeof full, "%.*s/%s", n < PATH_MAX ? (int)n : PATH_MAX, at, path) < (int)sizeof full && !access(full, X_OK)) return 1;
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    return 0;
+}
+
 /* The three streams of the child: the data, its error output, and nothing. */
 static int spawn(tsr_process *p, const char *const *arguments, int child_data, int child_error)
 {
@@ -118,7 +154,8 @@ static int spawn(tsr_process *p, const char *const *arguments, int child_data, i
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     failed = posix_spawn_file_actions_adddup2(&actions, child_data, data);
     if (!failed) failed = posix_spawn_file_actions_adddup2(&actions, child_error, STDERR_FILENO);
-    if (!failed) failed = posix_spawn_file_actions_addopen(&actions, other, "/dev/null", O_RDWR, 0);
+    if (!failed && p->writing == TSR_PROCESS_BOTH) failed = posix_spawn_file_actions_adddup2(&actions, child_data, other);
+    else if (!failed) failed = posix_spawn_file_actions_addopen(&actions, other, "/dev/null", O_RDWR, 0);
     char **words = NULL; /* posix_spawn wants them writable and leaves them alone */
     size_t count = 0;
     while (arguments[count]) count++;
@@ -172,7 +209,7 @@ tsr_status tsr_process_start(const char *const *arguments, int writing, tsr_proc
     data[0] = error[0] = -1;
     fcntl(p->data, F_SETFL, O_NONBLOCK);
     fcntl(p->error, F_SETFL, O_NONBLOCK);
-    shutdown(p->data, p->writing ? SHUT_RD : SHUT_WR);
+    if (p->writing != TSR_PROCESS_BOTH) shutdown(p->data, p->writing ? SHUT_RD : SHUT_WR);
     *process = p;
     p = NULL;
 done:
@@ -223,7 +260,7 @@ tsr_status tsr_process_write(tsr_process *p, const void *bytes, size_t size, con
         }
         if (errno == EPIPE || errno == ECONNRESET) { /* its reason comes with its end */
             TSR_TRY(tsr_process_finish(p, progress));
-            TSR_FAIL(TSR_ERROR_IO, "%s ended before the film did", p->name);
+            TSR_FAIL(TSR_ERROR_IO, "%s ended before all was written to it", p->name);
         }
         if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) TSR_FAIL(TSR_ERROR_IO, "%s: cannot write to it: %s", p->name, strerror(errno));
         TSR_TRY(wait_for(p, POLLOUT, progress));

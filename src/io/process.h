@@ -9,7 +9,11 @@
 
 typedef struct tsr_process tsr_process;
 
-/* `arguments` ends with NULL; arguments[0] is the program. `writing`: we write to its standard input, else we read its standard output. */
+/* Where a program of ours lies: the environment variable names it, or it lies beside this program or library, in ../libexec/tessera or ../lib/tessera of it; else
+ * the name alone, for PATH. 0 where it is not found anywhere. */
+int tsr_process_find(const char *program, const char *variable, char *path, size_t room);
+/* `arguments` ends with NULL; arguments[0] is the program. `writing`: we write to its standard input, else we read its standard output; TSR_PROCESS_BOTH: both. */
+enum { TSR_PROCESS_BOTH = 2 };
 tsr_status tsr_process_start(const char *const *arguments, int writing, tsr_process **process);
 /* Up to `size` bytes of its output, 0 in *got at the end. Waits; `progress` (may be NULL) is asked meanwhile and can cancel. */
 tsr_status tsr_process_read(tsr_process *process, void *bytes, size_t size, const tsr_progress *progress, size_t *got);

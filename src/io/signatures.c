@@ -1,11 +1,12 @@
 /* io/signatures.c: what people also have: formats that are not read here, known by their content, and what to do with them. One row a format. */
-#define _GNU_SOURCE /* memmem */
+#define _GNU_SOURCE /* memmem, scandir */
 #include "io/signatures.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/little_endian.h"
@@ -17,12 +18,11 @@ typedef struct signature {
     const char *name, *advice;
 } signature;
 
+#define A_FILM "expected a file with the ending of a film, such as .avi, .mp4 or .mkv; from a pipe Y4M: ffmpeg -i FILE -f yuv4mpegpipe -"
 #define TO_NIFTI "expected NIfTI, NRRD or MetaImage, which "
 static const signature table[] = {
-    { 128, 4, "DICM", NULL, "a DICOM file", TO_NIFTI "dcm2niix makes of the folder of a series" },
     { 0, 4, "CDF\x01", NULL, "a NetCDF file (also MINC 1)", "expected NRRD or NumPy: xarray and numpy.save, or mnc2nii for MINC" },
     { 0, 4, "CDF\x02", NULL, "a NetCDF file", "expected NRRD or NumPy: xarray and numpy.save" },
-    { 0, 10, "MATLAB 5.0", NULL, "a MATLAB file", "expected NRRD or NumPy: scipy.io.loadmat and numpy.save" },
     { 0, 5, "<?xml", "<VTKFile", "a VTK XML file",
       "expected .vti for images, .vtu or .vtp for points and surfaces, legacy VTK, PLY or STL for grids and meshes: ParaView writes them" },
     { 0, 8, "<VTKFile", NULL, "a VTK XML file",
@@ -37,7 +37,6 @@ static const signature table[] = {
     { 0, 5, "#usda", NULL, "a USD scene", "expected PLY, OBJ, OFF or STL, which Blender writes" },
     { 0, 5, "Ogawa", NULL, "an Alembic scene", "expected PLY, OBJ, OFF or STL, which Blender writes" },
     { 0, 12, "ISO-10303-21", NULL, "a STEP model", "expected STL, which FreeCAD or Gmsh make of it" },
-    { 0, 8, "ASTM-E57", NULL, "an E57 cloud of points", "expected PLY, PCD or XYZ, which CloudCompare writes" },
     { 0, 8, "\0\0\0\x0cjP  ", NULL, "a JPEG 2000 image", "expected PNG, which opj_decompress makes of it" },
     { 0, 4, "\xff\x4f\xff\x51", NULL, "a JPEG 2000 codestream", "expected PNG, which opj_decompress makes of it" },
     { 0, 6, "GIF87a", NULL, "a GIF image", "expected PNG, or a film: ffmpeg and ImageMagick make them" },
@@ -60,6 +59,15 @@ static const signature table[] = {
       "7zXZ\0",
       NULL, "a file packed by xz", "expected it unpacked (unxz) or packed by gzip" },
     { 0, 4, "\x28\xb5\x2f\xfd", NULL, "a file packed by zstd", "expected it unpacked (unzstd) or packed by gzip" },
+    { 8, 4, "AVI ", "RIFF", "an AVI film", A_FILM },
+    { 4, 4, "ftyp", NULL, "an MP4 or QuickTime file", A_FILM },
+    { 0, 4, "\x1a\x45\xdf\xa3", NULL, "a Matroska or WebM film", A_FILM },
+    { 0, 4, "OggS", NULL, "an Ogg film", A_FILM },
+    { 0, 4, "FLV\x01", NULL, "a Flash film", A_FILM },
+    { 0, 4, "\0\0\x01\xba", NULL, "an MPEG film", A_FILM },
+    { 0, 8, "TSRMIPY1", NULL, "a pyramid for maximum intensity projection", "expected a volume, mesh or image: tessera mip reads it" },
+    { 0, 8, "\x89TDF\r\n\x1a\n", NULL, "a depth film", "expected a volume, mesh or image: tessera depthfilm reads it" },
+    { 0, 8, "\x89MVV\r\n\x1a\n", NULL, "a stream of multi-view textures", "expected a volume, mesh or image: tessera mvv reads it" },
     { 0, 15, "SQLite format 3", NULL, "an SQLite database", "expected a volume, mesh, image or points" },
     { 0, 4, "PAR1", NULL, "a Parquet table", "expected a volume, mesh, image or points" },
     { 0, 23, "version https://git-lfs.", NULL, "a pointer of Git LFS, not the file itself", "expected the file: git lfs pull fetches it" },
@@ -67,21 +75,16 @@ static const signature table[] = {
     { 0, 5, "<html", NULL, "a web page", "expected a file of data: was it a download that failed?" },
 };
 
-/* DICOM without its preamble: the first element is of group 8, explicit or implicit, and little-endian. */
-static int is_bare_dicom(const uint8_t *head, size_t bytes)
+int tsr_signature_is_dicom(const uint8_t *head, size_t bytes)
 {
-    if (bytes < 64 || head[0] != 8 || head[1] || head[3]) return 0;
-    return !memcmp(head + 4, "UL\4\0", 4) || !memcmp(head + 4, "CS", 2) || !memcmp(head + 4, "UI", 2) ||
-           (!memcmp(head + 4, "\4\0\0\0", 4) && !head[2]);
+    if (bytes >= 132 && !memcmp(head + 128, "DICM", 4)) return 2;
+    if (bytes < 64 || (head[0] != 8 && head[0] != 2) || head[1] || head[3]) return 0;
+    if (!memcmp(head + 4, "UL\4\0", 4) || !memcmp(head + 4, "CS", 2) || !memcmp(head + 4, "UI", 2)) return 1;
+    return !head[2] && !memcmp(head + 4, "\4\0\0\0", 4); /* implicit: the length of the group */
 }
 
 int tsr_signature_find(const uint8_t *head, size_t bytes, const char **name, const char **advice)
 {
-    if (is_bare_dicom(head, bytes)) {
-        *name = table[0].name;
-        *advice = table[0].advice;
-        return 1;
-    }
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const signature *s = &table[i];
         if (bytes < (size_t)s->at + (size_t)s->bytes || memcmp(head + s->at, s->magic, (size_t)s->bytes)) continue;
@@ -93,41 +96,47 @@ int tsr_signature_find(const uint8_t *head, size_t bytes, const char **name, con
     return 0;
 }
 
-/* Does a file of the folder begin with a signature of the table, and with which? The first readable ones are looked at. */
-static int look_into(const char *folder, const char *file, const char **name, const char **advice)
+/* A plain file that says of itself that it is DICOM. */
+static int is_dicom_file(const char *path)
 {
-    uint8_t head[512];
-    char path[4096];
-    if (snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path) return 0;
+    uint8_t head[132];
+    struct stat about;
+    if (stat(path, &about) || !S_ISREG(about.st_mode)) return 0;
     FILE *opened = fopen(path, "rb");
     const size_t got = opened ? fread(head, 1, sizeof head, opened) : 0;
     if (opened) fclose(opened);
-    return tsr_signature_find(head, got, name, advice);
+    return tsr_signature_is_dicom(head, got) == 2;
 }
 
-void tsr_signature_folder(const char *path, const char **name, const char **advice)
+/* The first DICOM file of the folder, in the order of names, or of the folders in it. */
+static int find_dicom(const char *path, char *found, size_t room, int depth, int *left)
 {
-    enum { MOST = 64 };
-    const char *inner, *inner_advice;
-    DIR *folder = opendir(path);
-    struct dirent *entry;
-    *name = "a folder";
-    *advice = "expected a file";
-    for (int seen = 0; folder && seen < MOST && (entry = readdir(folder)) != NULL; seen++) {
-        if (!strcmp(entry->d_name, "DICOMDIR") ||
-            (entry->d_type == DT_REG && look_into(path, entry->d_name, &inner, &inner_advice) && inner == table[0].name)) {
-            *name = "a folder of DICOM files";
-            *advice = TO_NIFTI "dcm2niix makes of it";
+    enum { DEPTH_MOST = 8 };
+    struct dirent **entry = NULL;
+    const int count = scandir(path, &entry, NULL, alphasort);
+    const char *slash = *path && path[strlen(path) - 1] == '/' ? "" : "/";
+    int there = 0;
+    for (int folders = 0; folders < 2; folders++)
+        for (int i = 0; i < count && !there && *left > 0; i++) {
+            const char *name = entry[i]->d_name;
+            char inner[4096];
+            if (name[0] == '.' || !strcmp(name, "DICOMDIR") || (folders && entry[i]->d_type != DT_DIR)) continue;
+            if (snprintf(inner, sizeof inner, "%s%s%s", path, slash, name) >= (int)sizeof inner) continue;
+            (*left)--;
+            if (folders) there = depth < DEPTH_MOST && find_dicom(inner, found, room, depth + 1, left);
+            else if (is_dicom_file(inner)) there = snprintf(found, room, "%s", inner) < (int)room;
         }
-    }
-    if (folder) closedir(folder);
+    for (int i = 0; i < count; i++) free(entry[i]);
+    free(entry);
+    return there;
 }
 
 int tsr_signature_folder_header(const char *path, char *header, size_t room)
 {
     static const char *const files[] = { "zarr.json", ".zarray", ".zgroup", ".zattrs" };
     const size_t n = strlen(path);
+    int left = 2000; /* files that are looked at */
     for (size_t k = 0; k < sizeof files / sizeof *files; k++)
         if (snprintf(header, room, "%s%s%s", path, n && path[n - 1] == '/' ? "" : "/", files[k]) < (int)room && !access(header, R_OK)) return 1;
-    return 0;
+    return find_dicom(path, header, room, 0, &left);
 }

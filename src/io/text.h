@@ -33,6 +33,13 @@ static inline tsr_text tsr_text_make(const void *bytes, size_t size)
 int tsr_text_line(tsr_text *text, tsr_text *line);
 /* The next word up to white space; 0 at the end. White space includes line ends. */
 int tsr_text_word(tsr_text *text, tsr_word *word);
+/* A word to be read as text of its own; one that was never found is empty. */
+static inline tsr_text tsr_text_of(tsr_word word, int64_t line)
+{
+    const char *begin = word.size > 0 ? word.text : "";
+    return (tsr_text){ begin, begin + word.size, line };
+}
+
 int tsr_word_is(tsr_word word, const char *name);          /* case matters */
 int tsr_word_is_any_case(tsr_word word, const char *name);
 

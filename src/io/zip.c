@@ -179,7 +179,7 @@ static int inflate_raw(const uint8_t *packed, int64_t packed_size, uint8_t *to, 
 
 tsr_status tsr_zip_head(const tsr_zip *zip, const tsr_zip_entry *e, uint8_t *to, size_t room, size_t *stored)
 {
-    const uint8_t *packed;
+    const uint8_t *packed = NULL;
     *stored = 0;
     TSR_TRY(find_bytes(zip, e, &packed));
     if (e->size < (int64_t)room) room = (size_t)e->size;
@@ -224,7 +224,7 @@ static uint32_t checksum(uint32_t before, const void *bytes, size_t size)
 
 tsr_status tsr_zip_take(const tsr_zip *zip, const tsr_zip_entry *e, tsr_block *block)
 {
-    const uint8_t *packed;
+    const uint8_t *packed = NULL;
     *block = (tsr_block){ 0 };
     TSR_TRY(find_bytes(zip, e, &packed));
     if (e->method == STORED) *block = (tsr_block){ .data = (void *)(uintptr_t)packed }; /* readers only read */

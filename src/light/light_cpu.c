@@ -7,7 +7,7 @@ enum { CHUNK = 512 };
 typedef struct pass_job {
     const tsr_light_wave *wave;
     int pass;
-    int64_t step, count, bin;
+    int64_t step, count, bin, next; /* next: patches of the next list */
     int64_t *offsets; /* [chunks] */
 } pass_job;
 
@@ -17,6 +17,7 @@ static void add_account(tsr_light_account *to, const tsr_light_account *from)
         for (int r = 0; r < TSR_LIGHT_REASONS; r++)
             if (from->ended[r][k]) tsr_light_add(&to->ended[r][k], from->ended[r][k]);
         if (from->dimmed[k]) tsr_light_add(&to->dimmed[k], from->dimmed[k]);
+        if (from->mirrored[k]) tsr_light_add(&to->mirrored[k], from->mirrored[k]);
         if (from->rest[k]) tsr_light_add(&to->rest[k], from->rest[k]);
     }
     for (int r = 0; r < TSR_LIGHT_REASONS; r++)
@@ -66,8 +67,10 @@ static void grow_chunks(void *user, int64_t begin, int64_t end, int worker)
 {
     const pass_job *j = (const pass_job *)user;
     (void)worker;
-    for (int64_t c = begin; c < end; c++)
-        TSR_ISA_SELECT(tsr_light_grow_range)(j->wave, j->step, c * CHUNK, tsr_minl(j->count, (c + 1) * CHUNK), j->offsets[c]);
+    for (int64_t c = begin; c < end; c++) {
+        const int64_t last = c * CHUNK + CHUNK < j->count ? j->offsets[c + 1] : j->next;
+        TSR_ISA_SELECT(tsr_light_grow_range)(j->wave, j->step, c * CHUNK, tsr_minl(j->count, (c + 1) * CHUNK), j->offsets[c], last);
+    }
 }
 
 static int64_t sum_chunks(int64_t *offsets, int64_t chunks)
@@ -100,6 +103,7 @@ static tsr_status cpu_advance(tsr_queue *queue, const tsr_light_wave *wave, int6
             tsr_parallel(queue->threads, chunks, 4, crowd_out_chunks, &job);
             next = sum_chunks(job.offsets, chunks);
         }
+        job.next = next;
         tsr_parallel(queue->threads, chunks, 4, grow_chunks, &job);
         a->moved += s ? a->patches : 0;
         a->patches = next;

@@ -1,7 +1,7 @@
 /* light/light_cuda.cu: all steps of a wavefront in one launch: blocks that run at the same time take a share of the list each, meet to learn where their patches
  * go in the next list, and meet again when it is written. Nothing is read by the host but the account at the end. */
 #include "device/kernel.h"
-#include "device/together.h"
+#include "device/cooperative.h"
 #include "light/light_ops.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32 };
@@ -12,18 +12,18 @@ typedef struct wave_work { /* in front of the blocks' sums */
 } wave_work;
 
 /* Exclusive sum over the block; *total is that of all. `warps` is shared, of WARPS words. */
-TSR_DEVICE_FN int32_t block_before(int32_t own, int32_t *warps, int32_t *total)
+TSR_DEVICE_FN int64_t block_before(int64_t own, int64_t *warps, int64_t *total)
 {
     const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
-    int32_t up_to = own;
+    int64_t up_to = own;
 #pragma unroll
     for (uint32_t d = 1; d < 32; d *= 2) {
-        const int32_t other = __shfl_up_sync(TSR_WARP_ALL, up_to, d);
+        const int64_t other = __shfl_up_sync(TSR_WARP_ALL, up_to, d);
         if (lane >= d) up_to += other;
     }
     if (lane == 31) warps[warp] = up_to;
     __syncthreads();
-    int32_t before = 0, all = 0;
+    int64_t before = 0, all = 0;
     for (uint32_t w = 0; w < WARPS; w++) {
         if (w < warp) before += warps[w];
         all += warps[w];
@@ -50,23 +50,22 @@ TSR_DEVICE_FN void give_account(tsr_light_account *own, tsr_light_account *all)
     __syncthreads();
 }
 
-/* The last block to come: where each block's patches go; the sum of all. */
-TSR_DEVICE_FN int64_t scan_blocks(int64_t *sums, int64_t blocks)
+/* The last block to come, all its threads: where each block's patches go; the sum of all. */
+TSR_DEVICE_FN int64_t scan_blocks(int64_t *sums, int64_t blocks, int64_t *warps)
 {
-    int64_t all = 0;
-    if (threadIdx.x == 0)
-        for (int64_t b = 0; b < blocks; b++) {
-            const int64_t own = sums[b];
-            sums[b] = all;
-            all += own;
-        }
+    int64_t all = 0, part;
+    for (int64_t base = 0; base < blocks; base += THREADS) {
+        const int64_t b = base + threadIdx.x, before = block_before(b < blocks ? sums[b] : 0, warps, &part);
+        if (b < blocks) sums[b] = all + before;
+        all += part;
+    }
     return all;
 }
 
 TSR_KERNEL(wave_kernel)(tsr_light_wave wave, int64_t first, int64_t count, wave_work *work, int64_t *sums)
 {
     TSR_SHARED(tsr_light_account, own, 1);
-    TSR_SHARED(int32_t, warps, WARPS);
+    TSR_SHARED(int64_t, warps, WARPS);
     TSR_SHARED(uint32_t, last, 1);
     tsr_light_account *account = wave.account;
     uint32_t turn = tsr_meeting_turn(&work->meeting);
@@ -77,13 +76,13 @@ TSR_KERNEL(wave_kernel)(tsr_light_wave wave, int64_t first, int64_t count, wave_
         const int64_t share = (patches + (int64_t)gridDim.x * THREADS - 1) / ((int64_t)gridDim.x * THREADS) * THREADS;
         const int64_t begin = tsr_minl(patches, share * (int64_t)blockIdx.x), end = tsr_minl(patches, begin + share);
         const int pass = s ? TSR_LIGHT_PASS_STEP : TSR_LIGHT_PASS_FIRST;
-        int32_t total = 0, mine = 0;
+        int64_t total = 0, mine = 0;
         for (int64_t i = begin + threadIdx.x; i < end; i += THREADS) mine += tsr_light_visit(&wave, pass, s, i, own);
         block_before(mine, warps, &total);
         if (threadIdx.x == 0) sums[blockIdx.x] = total;
         give_account(own, account);
         if (tsr_meet(&work->meeting, &turn, last)) {
-            const int64_t all = scan_blocks(sums, gridDim.x);
+            const int64_t all = scan_blocks(sums, gridDim.x, warps);
             if (threadIdx.x == 0) {
                 work->tight = all > wave.capacity ? all : 0;
                 if (!work->tight) {
@@ -113,7 +112,7 @@ TSR_KERNEL(wave_kernel)(tsr_light_wave wave, int64_t first, int64_t count, wave_
             if (threadIdx.x == 0) sums[blockIdx.x] = total;
             give_account(own, account);
             if (tsr_meet(&work->meeting, &turn, last)) {
-                const int64_t all = scan_blocks(sums, gridDim.x);
+                const int64_t all = scan_blocks(sums, gridDim.x, warps);
                 if (threadIdx.x == 0) {
                     account->moved += s ? patches : 0;
                     account->patches = all;
@@ -126,7 +125,7 @@ TSR_KERNEL(wave_kernel)(tsr_light_wave wave, int64_t first, int64_t count, wave_
         int64_t to = *(volatile const int64_t *)&sums[blockIdx.x];
         for (int64_t base = begin; base < end; base += THREADS) {
             const int64_t i = base + threadIdx.x;
-            const int32_t becomes = i < end ? tsr_light_becomes(&wave, i) : 0, before = block_before(becomes, warps, &total);
+            const int64_t becomes = i < end ? tsr_light_becomes(&wave, i) : 0, before = block_before(becomes, warps, &total);
             if (becomes) tsr_light_grow(&wave, s, i, to + before);
             to += total;
         }
@@ -217,10 +216,10 @@ static size_t cuda_advance_bytes(int64_t capacity)
 static tsr_status cuda_advance(tsr_queue *queue, const tsr_light_wave *wave, int64_t first, int64_t count, void *workspace)
 {
     wave_work *work = (wave_work *)workspace;
-    int32_t blocks = tsr_blocks_together(queue, wave_kernel, THREADS);
+    int32_t blocks = tsr_blocks_cooperative(queue, wave_kernel, THREADS);
     if (blocks < 1) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "this device cannot launch kernels whose blocks wait for each other");
     if (blocks > MOST_BLOCKS) blocks = MOST_BLOCKS;
-    TSR_LAUNCH_TOGETHER(queue, wave_kernel, (uint32_t)blocks, THREADS, 0, *wave, first, count, work, (int64_t *)(void *)(work + 1));
+    TSR_LAUNCH_COOPERATIVE(queue, wave_kernel, (uint32_t)blocks, THREADS, 0, *wave, first, count, work, (int64_t *)(void *)(work + 1));
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -199,6 +199,8 @@ TSR_HD void sample_function(function_medium *m, const double p[3], double s[4])
 }
 TSR_HD double tsr_ray_root_f64(double x) { return sqrt(x); }
 #define TSR_RAY_REAL double
+#define TSR_RAY_ONE double
+#define TSR_RAY_STEP double
 #define TSR_RAY(name) tsr_ray_##name##_f64
 #define TSR_RAY_MEDIUM function_medium *
 #define TSR_RAY_SAMPLE sample_function

@@ -44,28 +44,42 @@ TSR_HD int32_t tsr_light_parts(int fate)
     return fate < TSR_LIGHT_KEEP ? 0 : 1 << (((fate - TSR_LIGHT_KEEP) & 15) + ((fate - TSR_LIGHT_KEEP) >> 4));
 }
 
+/* Patch i, if it was the strongest in its voxel a step ago, leaves its light there. */
+TSR_HD int tsr_light_wins(const tsr_light_wave *w, int64_t i) { return !w->sums && w->mark[i] && w->mark[i] == w->keys[w->at[i]]; }
+TSR_HD void tsr_light_win(const tsr_light_wave *w, const tsr_light_patch *p, int64_t i)
+{
+    float own[3], direction[3];
+    tsr_light_shining(w, p, own, direction);
+    tsr_light_join(w, own, direction, tsr_light_pack(direction), w->at[i]);
+}
+
+/* Patch i of the list meets its fate; returns how many it becomes. */
+TSR_HD int32_t tsr_light_meets(const tsr_light_wave *w, const tsr_light_patch *p, int64_t i, int fate, tsr_light_account *sums)
+{
+    w->fate[i] = (uint8_t)fate;
+    if (fate < TSR_LIGHT_KEEP) {
+        for (int k = 0; k < 3; k++) tsr_light_tally(&sums->ended[fate][k], tsr_light_units(p->power[k], w->unit));
+        tsr_light_tally(&sums->ends[fate], 1);
+        return 0;
+    }
+    tsr_light_tally(&sums->splits, fate > TSR_LIGHT_KEEP);
+    return tsr_light_parts(fate);
+}
+
 /* What a pass does with patch i of the list of step `step`: its fate, and how many it becomes. */
 TSR_HD int32_t tsr_light_visit(const tsr_light_wave *w, int pass, int64_t step, int64_t i, tsr_light_account *sums)
 {
     const tsr_light_list *list = &w->list[step & 1];
     tsr_light_patch p;
     tsr_light_get(list, i, &p);
-    if (pass != TSR_LIGHT_PASS_FIRST && !w->sums && w->mark[i] && w->mark[i] == w->keys[w->at[i]]) tsr_light_join(w, &p, w->at[i]);
+    if (pass != TSR_LIGHT_PASS_FIRST && tsr_light_wins(w, i)) tsr_light_win(w, &p, i);
     if (pass == TSR_LIGHT_PASS_LAST) {
         for (int k = 0; k < 3; k++) tsr_light_tally(&sums->rest[k], tsr_light_units(p.power[k], w->unit));
         return 0;
     }
-    const int fate = pass == TSR_LIGHT_PASS_STEP ? tsr_light_step(w, &p, sums->dimmed) : TSR_LIGHT_KEEP + tsr_light_rounds(w, &p);
-    if (fate < TSR_LIGHT_KEEP) {
-        for (int k = 0; k < 3; k++) tsr_light_tally(&sums->ended[fate][k], tsr_light_units(p.power[k], w->unit));
-        tsr_light_tally(&sums->ends[fate], 1);
-        w->fate[i] = (uint8_t)fate;
-        return 0;
-    }
-    if (pass == TSR_LIGHT_PASS_STEP) tsr_light_put(list, i, &p);
-    tsr_light_tally(&sums->splits, fate > TSR_LIGHT_KEEP);
-    w->fate[i] = (uint8_t)fate;
-    return tsr_light_parts(fate);
+    const int fate = pass == TSR_LIGHT_PASS_STEP ? tsr_light_step(w, &p, sums) : TSR_LIGHT_KEEP + tsr_light_rounds(w, &p);
+    if (pass == TSR_LIGHT_PASS_STEP && fate >= TSR_LIGHT_KEEP) tsr_light_put(list, i, &p);
+    return tsr_light_meets(w, &p, i, fate, sums);
 }
 
 /* How many patches patch i becomes. */
@@ -102,6 +116,14 @@ TSR_HD int32_t tsr_light_crowd_out(const tsr_light_wave *w, int64_t step, int64_
     return tsr_light_becomes(w, i);
 }
 
+/* Voxels are told of patch `to` of the next list, whose key is `key`. */
+TSR_HD void tsr_light_tell(const tsr_light_wave *w, int64_t to, uint64_t key, uint32_t voxel)
+{
+    w->mark[to] = key;
+    w->at[to] = voxel;
+    if (key) tsr_light_largest(&w->keys[voxel], key);
+}
+
 /* Patch i becomes what its fate says, from place `to` on in the next list; voxels are told. */
 TSR_HD void tsr_light_grow(const tsr_light_wave *w, int64_t step, int64_t i, int64_t to)
 {
@@ -117,13 +139,8 @@ TSR_HD void tsr_light_grow(const tsr_light_wave *w, int64_t step, int64_t i, int
         else part = p;
         tsr_light_put(next, to + k, &part);
         const uint64_t key = tsr_light_key(w, &part, step, to + k, &voxel);
-        if (w->sums) {
-            if (key) tsr_light_gather(w, &part, voxel);
-        } else {
-            w->mark[to + k] = key;
-            w->at[to + k] = voxel;
-            if (key) tsr_light_largest(&w->keys[voxel], key);
-        }
+        if (!w->sums) tsr_light_tell(w, to + k, key, voxel);
+        else if (key) tsr_light_gather(w, &part, voxel);
     }
 }
 

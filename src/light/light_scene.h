@@ -4,7 +4,7 @@
 
 #include "light/light.h"
 
-enum { TSR_SCENE_MATERIALS = 64, TSR_SCENE_SHAPES = 256, TSR_SCENE_LIGHTS = 16, TSR_SCENE_NAME = 64, TSR_SCENE_POINTS = 4096, TSR_SCENE_CURVE = 12 };
+enum { TSR_SCENE_MATERIALS = 64, TSR_SCENE_SHAPES = 256, TSR_SCENE_LIGHTS = 16, TSR_SCENE_NAME = 64, TSR_SCENE_POINTS = 4096, TSR_SCENE_CURVE = 12, TSR_SCENE_PARTS = 64 };
 
 typedef enum tsr_shape_kind {
     TSR_SHAPE_SPHERE = 0, /* centre, radius */
@@ -30,6 +30,7 @@ typedef struct tsr_scene_shape {
     tsr_shape_kind kind;
     int32_t material;
     double p[8], low[3], high[3]; /* bounds */
+    double offset[3]; /* of the scene within the scene that it comes from */
     double clip[2]; /* only what lies between these heights, if the second is above the first */
     double *points; /* pairs (REVOLVE, PRISM) or six numbers a segment (STROKES) */
     int32_t count;  /* of pairs or segments */
@@ -42,7 +43,7 @@ struct tsr_light_scene {
     int32_t resolution;
     tsr_scene_material material[TSR_SCENE_MATERIALS];
     tsr_scene_shape shape[TSR_SCENE_SHAPES];
-    int32_t materials, shapes, lights;
+    int32_t materials, shapes, lights, parts; /* parts: scenes within it */
     tsr_light_source light[TSR_SCENE_LIGHTS];
     tsr_image mask[TSR_SCENE_LIGHTS];
     tsr_light_panel panel[8];

@@ -200,9 +200,8 @@ tsr_status tsr_light_matter_describe(const tsr_light_matter *m, tsr_light_matter
         high[k] = low[k] + m->medium.size[k] * m->voxel;
     }
     own.size = (tsr_size3){ m->medium.size[0], m->medium.size[1], m->medium.size[2] };
-    own.bounds = (tsr_bounds){ { low[0], low[1], low[2] }, { high[0], high[1], high[2] } };
-    *info = own;
-    return TSR_OK;
+    own.bounds = (tsr_box){ { low[0], low[1], low[2] }, { high[0], high[1], high[2] } };
+    return TSR_STRUCT_GIVE(info, &own);
 }
 
 /* ---- from volumes ---- */

@@ -3,29 +3,29 @@
 #ifndef TSR_LIGHT_MEDIUM_H
 #define TSR_LIGHT_MEDIUM_H
 
-#include "core/hd.h"
+#include "core/quad.h"
 
 /* What a block of voxels may hold, with the two voxels around it: where it holds nothing, rays are straight and clear, and are moved without looking. */
 enum {
-    TSR_LIGHT_BENDS = 1,    /* the index varies */
-    TSR_LIGHT_DIMS = 2,     /* light is taken away */
+    TSR_LIGHT_BENDS = 1, /* the index varies */
+    TSR_LIGHT_DIMS = 2,  /* light is taken away */
     TSR_LIGHT_SCATTERS = 4,
     TSR_LIGHT_EMITS = 8,
-    TSR_LIGHT_STOPS = 16,   /* opaque voxels */
-    TSR_LIGHT_BLOCK = 4,    /* voxels along an edge of a block */
-    TSR_LIGHT_FAR = 5       /* bits above hold how many blocks around are empty in all directions, this one counted */
+    TSR_LIGHT_STOPS = 16, /* opaque voxels */
+    TSR_LIGHT_BLOCK = 4,  /* voxels along an edge of a block */
+    TSR_LIGHT_FAR = 5     /* bits above hold how many blocks around are empty in all directions, this one counted */
 };
 
 typedef struct tsr_light_medium {
     int32_t size[3], blocks[3];
-    const float *index;     /* [z][y][x][4]: n, its gradient per voxel */
-    const float *dim;       /* [z][y][x][4]: extinction of r, g, b per voxel, coverage by opaque matter 0 to 1; NULL: none */
-    const float *scatter;   /* [z][y][x][4]: scattering of r, g, b per voxel, g of Henyey and Greenstein; NULL: none */
-    const float *emit;      /* [z][y][x][4]: radiance of r, g, b per voxel; NULL: none */
-    const float *skin;      /* [z][y][x][4]: reflectance of opaque matter r, g, b, 0; NULL: none */
-    const uint8_t *coarse;  /* [bz][by][bx] what a block holds */
-    float upper[3];         /* size - 1/2 */
-    float bend;             /* of this colour: n becomes 1 + bend (n - 1) */
+    const float *index;    /* [z][y][x][4]: n, its gradient per voxel */
+    const float *dim;      /* [z][y][x][4]: extinction of r, g, b per voxel, coverage by opaque matter 0 to 1; NULL: none */
+    const float *scatter;  /* [z][y][x][4]: scattering of r, g, b per voxel, g of Henyey and Greenstein; NULL: none */
+    const float *emit;     /* [z][y][x][4]: radiance of r, g, b per voxel; NULL: none */
+    const float *skin;     /* [z][y][x][4]: reflectance of opaque matter r, g, b, 0; NULL: none */
+    const uint8_t *coarse; /* [bz][by][bx] what a block holds */
+    float upper[3];        /* size - 1/2 */
+    float bend;            /* of this colour: n becomes 1 + bend (n - 1) */
 } tsr_light_medium;
 
 TSR_HD int tsr_light_inside(const tsr_light_medium *m, const float p[3])
@@ -44,7 +44,7 @@ TSR_HD int tsr_light_holds(const tsr_light_medium *m, const float p[3])
 }
 
 /* Four values at p, between voxels by three linear interpolations. p is inside. */
-TSR_HD void tsr_light_four(const tsr_light_medium *m, const float *TSR_RESTRICT from, const float p[3], float to[4])
+TSR_HD void tsr_light_four(const tsr_light_medium *m, const float *from, const float p[3], float to[4])
 {
     int32_t at[3];
     float f[3];
@@ -54,14 +54,8 @@ TSR_HD void tsr_light_four(const tsr_light_medium *m, const float *TSR_RESTRICT 
         f[k] = c - (float)at[k];
     }
     const int64_t row = (int64_t)m->size[0] * 4, slice = row * m->size[1];
-    const float *TSR_RESTRICT a = from + at[2] * slice + at[1] * row + (int64_t)at[0] * 4;
-    for (int k = 0; k < 4; k++) {
-        const float x00 = a[k] + f[0] * (a[4 + k] - a[k]), x10 = a[row + k] + f[0] * (a[row + 4 + k] - a[row + k]);
-        const float x01 = a[slice + k] + f[0] * (a[slice + 4 + k] - a[slice + k]);
-        const float x11 = a[slice + row + k] + f[0] * (a[slice + row + 4 + k] - a[slice + row + k]);
-        const float y0 = x00 + f[1] * (x10 - x00), y1 = x01 + f[1] * (x11 - x01);
-        to[k] = y0 + f[2] * (y1 - y0);
-    }
+    const tsr_f4 four = tsr_f4_trilinear(from + at[2] * slice + at[1] * row + (int64_t)at[0] * 4, row, slice, f[0], f[1], f[2]);
+    for (int k = 0; k < 4; k++) to[k] = TSR_F4_AT(four, k);
 }
 
 /* Index and gradient at p for this colour. */
@@ -77,7 +71,8 @@ TSR_HD void tsr_light_sample(const tsr_light_medium *m, const float p[3], float 
     for (int k = 1; k < 4; k++) to[k] = m->bend * to[k];
 }
 
-/* e^x for x <= 0, relative error below 2e-7; 0 below -80. The same bits everywhere. */
+/* e^x for x <= 0, relative error below 2e-7; 0 below -80. The same bits everywhere: twice as exact as tsr_expf of core/exponent.h, whose pictures keep
+ * their own bits. */
 TSR_HD float tsr_light_exp(float x)
 {
     if (x < -80.0f) return 0.0f;
@@ -88,7 +83,7 @@ TSR_HD float tsr_light_exp(float x)
     return y * tsr_bits_float((uint32_t)(whole + 127) << 23);
 }
 
-/* log2 x for x > 0 and normal, absolute error below 1e-6. */
+/* log2 x for x > 0 and normal, absolute error below 1e-6: the polynomial of tsr_log2_of in the form of tsr_log2, whose pictures keep their own bits. */
 TSR_HD float tsr_light_log2(float x)
 {
     const uint32_t bits = tsr_float_bits(x), from = bits - 0x3f3504f3u; /* mantissa from sqrt(1/2) to sqrt(2) */
@@ -120,6 +115,34 @@ TSR_HD float tsr_light_fresnel(float a, float b, float c)
     const float t = tsr_sqrt(1.0f - s2);
     const float rs = (a * c - b * t) / (a * c + b * t), rp = (b * c - a * t) / (b * c + a * t);
     return 0.5f * (rs * rs + rp * rp);
+}
+
+/* What a passage between two media reflects: a run of rising or falling index along a ray, from `from` to `to`, c: cosine on the first side, steep: square of the
+ * steepest gradient. 0 where the index changes slowly, over ten voxels or more: that is no surface, nor is a change by less than 0.02. */
+#define TSR_LIGHT_SLOPE 4e-3f /* of the index along a ray, from which on it rises or falls */
+#define TSR_LIGHT_TURNED 1e30f /* for `steep`: of a ray on its way back from a total reflection */
+/* The normal of a surface that changes a ray's speed (as long as the index) from a to b: along the change, since what runs along the surface stays (Snell's law). Voxels'
+ * gradients at one place would be rougher. Returns the part of a along it. */
+TSR_HD float tsr_light_facing(const float a[3], const float b[3], float normal[3])
+{
+    float d2 = 0.0f, to = 0.0f;
+    for (int k = 0; k < 3; k++) {
+        normal[k] = b[k] - a[k];
+        d2 += normal[k] * normal[k];
+    }
+    const float inverse = tsr_rsqrt(tsr_maxf(d2, 1e-12f));
+    for (int k = 0; k < 3; k++) {
+        normal[k] = normal[k] * inverse;
+        to += a[k] * normal[k];
+    }
+    return to;
+}
+TSR_HD float tsr_light_reflects(float from, float to, float c, float steep)
+{
+    const float change = tsr_absf(to - from);
+    if (change < 0.02f || steep < 0.01f * change * change || steep >= TSR_LIGHT_TURNED) return 0.0f;
+    const float limit = from > to ? tsr_sqrt(1.0f - 0.995f * (to / from) * (to / from)) : 0.0f; /* it passed: no total reflection */
+    return tsr_light_fresnel(from, to, tsr_maxf(tsr_minf(c, 1.0f), limit));
 }
 
 /* A direction in 32 bits (octahedron, 16 bits each), to 5e-5 rad. 0 stands for none. */
@@ -158,6 +181,8 @@ enum { TSR_RAY_TIME = 0, TSR_RAY_LENGTH };
 
 TSR_HD float tsr_ray_root_f32(float x) { return tsr_sqrt(x); }
 #define TSR_RAY_REAL float
+#define TSR_RAY_ONE float
+#define TSR_RAY_STEP float
 #define TSR_RAY(name) tsr_ray_##name##_f32
 #define TSR_RAY_MEDIUM const tsr_light_medium *
 #define TSR_RAY_SAMPLE tsr_light_sample

@@ -113,7 +113,7 @@ static const tsr_light_scene_info scenes[] = {
       "box -1.1 -1.1 -0.02 1.1 1.1 2.2\n"
       "resolution 96\n"
       "material glass index 1.42 absorb 0.05 0.22 0.12\n"
-      "material ember index 1.42 absorb 0.6 1.4 2.6 emit 3.4 1.1 0.25 noise 0.32 2.6 5\n"
+      "material ember index 1.42 absorb 0.6 1.4 2.6 emit 1.1 0.34 0.07 noise 0.32 2.6 5\n"
       "shape sphere glass 0 0 1.08 1\n"
       "shape sphere ember 0 0 1.08 0.74\n"
       "light directional -0.6 0.5 -0.7 1.5 1.6 1.9\n"
@@ -125,27 +125,65 @@ static const tsr_light_scene_info scenes[] = {
       "simulate go-on faint 0.003\n"
       "view size 800 600 samples 4 step 0.4\n"
       "tone exposure 1.1 white 3\n" },
-    { "smoke", "smoke in the beam of a spotlight",
+    { "jade", "a ring of jade around a ball of glass",
       "tessera-light 1\n"
-      "# Smoke that rises into the beam of a spotlight.\n"
-      "box -1.2 -1.2 -0.02 1.2 1.2 2.6\n"
-      "resolution 96\n"
-      "smooth 1\n"
-      "material smoke absorb 0.12 0.12 0.12 scatter 2.2 2.2 2.2 g 0.45 noise 0.75 3.2 21\n"
-      "shape ellipsoid smoke 0 0 1.3 0.9 0.9 1.2\n"
-      "light spot -2.6 -0.6 4.2 2.5 0.6 -3.3 17 0.35 95 78 55\n"
-      "light spot 2.8 1.6 3.6 -2.7 -1.5 -2.6 17 0.5 14 22 40\n"
+      "# A ring of jade around a ball of clear glass, a lamp behind them.\n"
+      "box -1.3 -1.3 -0.02 1.3 1.3 0.96\n"
+      "resolution 128\n"
+      "material jade index 1.6 absorb 2.8 0.3 1.9 scatter 2.2 3.2 2.5 g 0.55 noise 0.5 0.9 5\n"
+      "material glass index 1.5 absorb 0.02 0.01 0.03\n"
+      "shape torus jade 0 0 0.36 0.88 0.3\n"
+      "shape sphere glass 0 0 0.44 0.43\n"
+      "light directional 0.55 0.75 -0.55 6.5 6.1 5.4\n"
+      "floor -0.03 extent 8 texels 1024 color 0.45 0.43 0.42 ambient 0.12 0.13 0.15 fade 14 gloss 0.03\n"
+      "sky 0.1 0.1 0.12 0.45 0.48 0.55 0.16 0.2 0.3\n"
+      "panel -0.4 -0.6 0.9 34 26 5 5 5.2\n"
+      "panel 1 0.3 0.5 20 40 3 2.8 2.6\n"
+      "ambient 0.2 0.22 0.22\n"
+      "camera 0.6 -5.2 2.9 0 0 0.3 26\n"
+      "simulate go-on faint 0.003 layers 2\n"
+      "view size 800 600 samples 4 step 0.4\n"
+      "tone exposure 1.15 white 3\n" },
+    { "smoke", "smoke in the beams of two spotlights",
+      "tessera-light 1\n"
+      "# Smoke that rises into the beams of two spotlights.\n"
+      "box -1.3 -1.3 -0.02 1.3 1.3 2.7\n"
+      "resolution 112\n"
+      "smooth 7\n"
+      "material smoke absorb 0.1 0.1 0.1 scatter 2.4 2.4 2.4 g 0.5 noise 0.8 5.5 21\n"
+      "shape ellipsoid smoke 0 0 1.35 0.85 0.85 1.15\n"
+      "light spot -2.6 -0.6 4.2 2.5 0.6 -3.0 16 0.5 95 78 55\n"
+      "light spot 2.8 1.6 3.6 -2.7 -1.5 -2.4 16 0.6 24 40 76\n"
       "floor -0.03 extent 9 texels 512 color 0.3 0.3 0.32 ambient 0.02 0.022 0.03 fade 13\n"
       "sky 0.01 0.01 0.014 0.05 0.06 0.085 0.012 0.016 0.03\n"
       "ambient 0.02 0.025 0.035\n"
       "camera 0.6 -6.4 2.1 0 0 1.15 29\n"
       "view size 800 600 samples 4 step 0.6\n"
-      "tone exposure 1.2 white 3\n" },
+      "tone exposure 1.5 white 3\n" },
+    { "still-life", "a glass of wine, a ball and a cube on a table before a wall",
+      "tessera-light 1\n"
+      "# Three scenes in one, on a table and before a wall, sun from the left in front.\n"
+      "box -2.1 -1.7 -0.02 2.2 2.0 3.0\n"
+      "resolution 144\n"
+      "material plaster opaque 0.72 0.69 0.62\n"
+      "material wood opaque 0.42 0.26 0.15\n"
+      "shape box plaster -2.2 1.78 -0.2 2.3 2.2 3.2\n"
+      "shape box wood -2.2 1.70 -0.2 2.3 1.8 0.16\n"
+      "scene wine-glass -0.75 0.1 0\n"
+      "scene glass-sphere 0.95 -0.6 -0.03\n"
+      "scene rounded-cube 1.05 0.75 -0.05\n"
+      "light directional 0.62 0.62 -0.62 3.4 3.2 2.8\n"
+      "floor -0.03 extent 9 texels 1024 color 0.6 0.52 0.42 ambient 0.24 0.25 0.28 fade 16 gloss 0.02\n"
+      "sky 0.3 0.28 0.26 0.8 0.82 0.86 0.42 0.5 0.66\n"
+      "panel -0.9 -0.5 0.6 30 40 6 5.8 5.4\n"
+      "ambient 0.3 0.31 0.34\n"
+      "camera 0.5 -8.4 3.0 0.1 0.2 1.25 29\n"
+      "simulate go-on faint 0.003\n"
+      "view size 900 700 samples 4 step 0.4\n"
+      "tone exposure 0.85 white 3\n" },
 };
 
-int tsr_light_scene_at(int32_t index, tsr_light_scene_info *info)
+const tsr_light_scene_info *tsr_light_scene_at(int32_t index)
 {
-    if (index < 0 || index >= (int32_t)(sizeof scenes / sizeof *scenes) || !info) return 0;
-    *info = scenes[index];
-    return 1;
+    return index >= 0 && index < (int32_t)(sizeof scenes / sizeof *scenes) ? &scenes[index] : NULL;
 }

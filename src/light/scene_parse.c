@@ -10,7 +10,7 @@
 #include "light/light_scene.h"
 #include "light/scene_grid.h"
 
-enum { WORDS = 512, LINE = 16384, LONGEST = 1 << 20 };
+enum { WORDS = 512, LINE = 16384, LONGEST = 1 << 20, DEEPEST = 4 };
 
 typedef struct reader {
     tsr_light_scene *scene;
@@ -20,6 +20,9 @@ typedef struct reader {
     char *word[WORDS];
     int words, at; /* words of the line, the next of them */
     int has_box, has_camera;
+    int depth;             /* of a scene within a scene: its materials and shapes alone count */
+    double offset[3];      /* where that one stands */
+    int32_t own_materials; /* the first of its own: those of others are not seen, but for air */
 } reader;
 
 #define WRONG(r, ...) return wrong((r), __VA_ARGS__)
@@ -114,7 +117,7 @@ static tsr_status find_material(reader *r, int32_t *to)
 {
     const char *name = NULL;
     TSR_TRY(words(r, "a material", &name));
-    for (int32_t i = 0; i < r->scene->materials; i++)
+    for (int32_t i = 0; i < r->scene->materials; i = i ? i + 1 : r->own_materials)
         if (!strcmp(r->scene->material[i].name, name)) {
             *to = i;
             return TSR_OK;
@@ -129,7 +132,7 @@ static tsr_status read_material(reader *r)
     TSR_TRY(words(r, "a name", &name));
     if (s->materials == TSR_SCENE_MATERIALS) WRONG(r, "more than %d materials", TSR_SCENE_MATERIALS);
     if (strlen(name) >= TSR_SCENE_NAME) WRONG(r, "the name '%.60s...' is longer than %d letters", name, TSR_SCENE_NAME - 1);
-    for (int32_t i = 0; i < s->materials; i++)
+    for (int32_t i = 0; i < s->materials; i = i ? i + 1 : r->own_materials)
         if (!strcmp(s->material[i].name, name)) WRONG(r, "there is a material '%.60s' already", name);
     tsr_scene_material *m = &s->material[s->materials];
     *m = (tsr_scene_material){ .index = 1 };
@@ -322,6 +325,11 @@ static tsr_status read_shape(reader *r)
         TSR_TRY(reals(r, "a height", -big, big, 2, h->clip));
         if (!(h->clip[1] > h->clip[0])) WRONG(r, "clip from %g to %g, expected two heights, the lower first", h->clip[0], h->clip[1]);
     }
+    for (int k = 0; k < 3; k++) {
+        h->offset[k] = r->offset[k];
+        h->low[k] += r->offset[k];
+        h->high[k] += r->offset[k];
+    }
     return TSR_OK;
 }
 
@@ -407,7 +415,7 @@ static tsr_status read_panorama(reader *r)
     char path[4096];
     if (s->map) WRONG(r, "a second panorama");
     TSR_TRY(path_of(r, path, sizeof path));
-    TSR_TRY(tsr_light_panorama_read(path, NULL, &s->map));
+    TSR_TRY(tsr_panorama_read(path, NULL, &s->map));
     s->view.surroundings.map = s->map;
     while (more(r)) {
         if (is_next(r, "turn")) TSR_TRY(real(r, "turn", -360, 360, &s->view.surroundings.turn));
@@ -435,6 +443,7 @@ static tsr_status read_simulate(reader *r)
     tsr_light_options *o = &r->scene->options;
     while (more(r)) {
         if (is_next(r, "go-on")) o->go_on = 1;
+        else if (is_next(r, "no-fresnel")) o->no_fresnel = 1;
         else if (is_next(r, "gather")) o->record = TSR_LIGHT_GATHER;
         else if (is_next(r, "layers")) TSR_TRY(whole(r, "layers", 1, 4, &o->layers));
         else if (is_next(r, "grid")) TSR_TRY(whole(r, "grid", 2, 1024, &o->grid));
@@ -443,7 +452,7 @@ static tsr_status read_simulate(reader *r)
         else if (is_next(r, "dispersion")) TSR_TRY(real(r, "dispersion", 0, 0.49, &o->dispersion));
         else if (is_next(r, "least-area")) TSR_TRY(real(r, "least-area", 1e-6, 100, &o->least_area));
         else if (is_next(r, "faint")) TSR_TRY(real(r, "faint", 1e-9, 0.5, &o->faint));
-        else WRONG(r, "'%.60s': expected go-on, gather, layers, grid, extent, cfl, faint, dispersion or least-area", r->word[r->at]);
+        else WRONG(r, "'%.60s': expected go-on, no-fresnel, gather, layers, grid, extent, cfl, faint, dispersion or least-area", r->word[r->at]);
     }
     if (o->record == TSR_LIGHT_GATHER && o->layers > 1) WRONG(r, "layers are of the strongest rays, not of gathered light");
     return TSR_OK;
@@ -479,16 +488,85 @@ static tsr_status read_tone(reader *r)
     return TSR_OK;
 }
 
+/* The text of a scene and the folder it lies in (NULL: the working directory), to be freed. */
+static tsr_status load_text(const char *path, char **text, char **folder)
+{
+    const tsr_input_options settings = { .memory_limit = LONGEST };
+    tsr_input *input = NULL;
+    const uint8_t *bytes = NULL;
+    size_t size = 0;
+    *text = *folder = NULL;
+    TSR_TRY(tsr_input_open(path, &settings, &input));
+    tsr_status status = tsr_input_all(input, &bytes, &size);
+    if (status == TSR_OK && memchr(bytes, '\0', size)) status = TSR_FAILED(TSR_ERROR_FORMAT, "%s: has bytes of value 0, no text of a scene", path);
+    if (status == TSR_OK) {
+        const char *slash = strrchr(path, '/');
+        *text = malloc(size + 1);
+        *folder = slash ? strndup(path, (size_t)(slash - path)) : NULL;
+        if (!*text || (slash && !*folder)) status = TSR_FAILED(TSR_ERROR_MEMORY, "no memory for a text of %zu bytes", size);
+    }
+    if (status == TSR_OK) {
+        memcpy(*text, bytes, size);
+        (*text)[size] = '\0';
+    } else {
+        free(*text);
+        free(*folder);
+        *text = *folder = NULL;
+    }
+    tsr_input_close(&input);
+    return status;
+}
+
+static tsr_status parse(reader *r, const char *text);
+/* Another scene, of a file or of the library, at a place: its materials and shapes. */
+static tsr_status read_scene(reader *r)
+{
+    const tsr_light_scene_info *known = NULL;
+    char path[4096], *text = NULL, *folder = NULL;
+    double at[3];
+    reader *part = NULL;
+    tsr_status status;
+    if (r->depth == DEEPEST) WRONG(r, "scenes within scenes within scenes: expected at most %d of them in each other", DEEPEST);
+    if (r->scene->parts++ == TSR_SCENE_PARTS) WRONG(r, "more than %d scenes within it", TSR_SCENE_PARTS);
+    for (int32_t i = 0; more(r); i++) {
+        known = tsr_light_scene_at(i);
+        if (!known || !strcmp(known->name, r->word[r->at])) break;
+    }
+    TSR_TRY(path_of(r, path, sizeof path));
+    TSR_TRY(reals(r, "a place", -big, big, 3, at));
+    if (!known) TSR_TRY(load_text(path, &text, &folder));
+    TSR_TRY_GOTO(tsr_host_allocate(NULL, sizeof *part, (void **)&part), end);
+    *part = (reader){ .scene = r->scene, .name = known ? known->name : path, .folder = folder, .depth = r->depth + 1, .own_materials = r->scene->materials };
+    for (int k = 0; k < 3; k++) part->offset[k] = r->offset[k] + at[k];
+    TSR_TRY_GOTO(parse(part, known ? known->text : text), end);
+end:
+    tsr_host_release(NULL, part, sizeof *part);
+    free(text);
+    free(folder);
+    return status;
+}
+
+/* Lines that count of a scene alone. */
+static int is_of_whole(const char *word)
+{
+    static const char *const words[] = { "box", "resolution", "smooth", "light", "floor", "sky", "panel", "panorama", "ambient", "camera", "simulate", "view", "tone" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(word, words[i])) return 1;
+    return 0;
+}
+
 static tsr_status read_line(reader *r)
 {
     tsr_light_scene *s = r->scene;
     tsr_light_surroundings *a = &s->view.surroundings;
     const char *first = r->word[r->at++];
+    if (r->depth && is_of_whole(first)) return TSR_OK;
     if (!strcmp(first, "box")) TSR_TRY(read_box(r));
     else if (!strcmp(first, "resolution")) TSR_TRY(whole(r, "resolution", 8, 1024, &s->resolution));
     else if (!strcmp(first, "smooth")) TSR_TRY(real(r, "smooth", 0.1, 8, &s->smooth));
     else if (!strcmp(first, "material")) TSR_TRY(read_material(r));
     else if (!strcmp(first, "shape")) TSR_TRY(read_shape(r));
+    else if (!strcmp(first, "scene")) TSR_TRY(read_scene(r));
     else if (!strcmp(first, "light")) TSR_TRY(read_light(r));
     else if (!strcmp(first, "floor")) TSR_TRY(read_floor(r));
     else if (!strcmp(first, "sky")) {
@@ -503,7 +581,7 @@ static tsr_status read_line(reader *r)
     else if (!strcmp(first, "view")) TSR_TRY(read_view(r));
     else if (!strcmp(first, "tone")) TSR_TRY(read_tone(r));
     else
-        WRONG(r, "'%.60s': expected box, resolution, smooth, material, shape, light, floor, sky, panel, panorama, ambient, camera, simulate, view or tone", first);
+        WRONG(r, "'%.60s': expected box, resolution, smooth, material, shape, scene, light, floor, sky, panel, panorama, ambient, camera, simulate, view or tone", first);
     if (more(r)) WRONG(r, "'%.60s': expected the end of the line", r->word[r->at]);
     return TSR_OK;
 }
@@ -561,6 +639,7 @@ static tsr_status parse(reader *r, const char *text)
         TSR_TRY(read_line(r));
     }
     if (first) WRONG(r, "the text is empty, expected 'tessera-light 1'");
+    if (r->depth) return TSR_OK;
     if (!r->has_box) WRONG(r, "there is no box, expected 'box X Y Z X Y Z' around the shapes");
     if (!r->has_camera) WRONG(r, "there is no camera, expected 'camera X Y Z X Y Z DEGREES'");
     const tsr_light_ground *g = &r->scene->options.ground;
@@ -590,7 +669,7 @@ tsr_status tsr_light_scene_parse(const char *text, const char *name, const char 
     s->tone = (tsr_light_tone_options)TSR_LIGHT_TONE_OPTIONS;
     s->material[0] = (tsr_scene_material){ .name = "air", .index = 1 };
     s->materials = 1;
-    *r = (reader){ .scene = s, .name = name ? name : "scene", .folder = folder };
+    *r = (reader){ .scene = s, .name = name ? name : "scene", .folder = folder, .own_materials = 1 };
     TSR_TRY_GOTO(parse(r, text), end);
     *scene = s;
     s = NULL;
@@ -605,29 +684,12 @@ tsr_status tsr_light_scene_read(const char *path, const tsr_read_options *option
 {
     TSR_RETURNS(scene);
     TSR_NEEDS(path);
-    const tsr_input_options settings = { .memory_limit = LONGEST };
-    tsr_input *input = NULL;
-    const uint8_t *bytes = NULL;
-    char *text = NULL, *folder = NULL;
-    size_t size = 0;
+    char *text, *folder;
     (void)options;
-    TSR_TRY(tsr_input_open(path, &settings, &input));
-    tsr_status status = tsr_input_all(input, &bytes, &size);
-    if (status == TSR_OK && memchr(bytes, '\0', size)) status = TSR_FAILED(TSR_ERROR_FORMAT, "%s: has bytes of value 0, no text of a scene", path);
-    if (status == TSR_OK) {
-        const char *slash = strrchr(path, '/');
-        text = malloc(size + 1);
-        folder = slash ? strndup(path, (size_t)(slash - path)) : NULL;
-        if (!text || (slash && !folder)) status = TSR_FAILED(TSR_ERROR_MEMORY, "no memory for a text of %zu bytes", size);
-    }
-    if (status == TSR_OK) {
-        memcpy(text, bytes, size);
-        text[size] = '\0';
-        status = tsr_light_scene_parse(text, path, folder, scene);
-    }
+    TSR_TRY(load_text(path, &text, &folder));
+    const tsr_status status = tsr_light_scene_parse(text, path, folder, scene);
     free(text);
     free(folder);
-    tsr_input_close(&input);
     TSR_TRY(status);
     return TSR_OK;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/mix.h"
 #include "core/parallel.h"
 #include "light/light_scene.h"
 
@@ -28,9 +29,9 @@ static double polygon_distance(const double *v, int32_t n, double x, double y)
     int inside = 0;
     for (int32_t i = 0, j = n - 1; i < n; j = i++) {
         const double ax = v[2 * j], ay = v[2 * j + 1], ex = v[2 * i] - ax, ey = v[2 * i + 1] - ay, wx = x - ax, wy = y - ay;
-        const double e2 = ex * ex + ey * ey, t = e2 > 0 ? fmin(fmax((wx * ex + wy * ey) / e2, 0), 1) : 0;
-        const double dx = wx - t * ex, dy = wy - t * ey;
-        best = fmin(best, dx * dx + dy * dy);
+        const double e2 = ex * ex + ey * ey, along = wx * ex + wy * ey, t = along <= 0 || e2 <= 0 ? 0 : along >= e2 ? 1 : along / e2;
+        const double dx = wx - t * ex, dy = wy - t * ey, d2 = dx * dx + dy * dy;
+        best = d2 < best ? d2 : best;
         if ((v[2 * i + 1] > y) != (ay > y) && x < ex * (y - v[2 * i + 1]) / (v[2 * i + 1] - ay) + v[2 * i]) inside = !inside;
     }
     return inside ? -sqrt(best) : sqrt(best);
@@ -118,8 +119,9 @@ static double whole_distance(const tsr_scene_shape *s, const double p[3])
     return grid_coverage(s, p);
 }
 
-double tsr_scene_distance(const tsr_scene_shape *s, const double p[3])
+double tsr_scene_distance(const tsr_scene_shape *s, const double at[3])
 {
+    const double p[3] = { at[0] - s->offset[0], at[1] - s->offset[1], at[2] - s->offset[2] };
     const double d = whole_distance(s, p);
     if (!(s->clip[1] > s->clip[0])) return d;
     return fmax(d, fmax(s->clip[0] - p[2], p[2] - s->clip[1]));
@@ -129,10 +131,8 @@ double tsr_scene_distance(const tsr_scene_shape *s, const double p[3])
 
 static double corner(uint64_t seed, int64_t x, int64_t y, int64_t z, double fx, double fy, double fz)
 {
-    uint64_t h = seed + (uint64_t)x * 0x9e3779b97f4a7c15ull + (uint64_t)y * 0xc2b2ae3d27d4eb4full + (uint64_t)z * 0x165667b19e3779f9ull;
-    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
-    h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
-    h ^= h >> 31;
+    const uint64_t h =
+        tsr_mix64(seed + (uint64_t)x * TSR_GOLDEN_STEP + (uint64_t)y * 0xc2b2ae3d27d4eb4full + (uint64_t)z * 0x165667b19e3779f9ull);
     const double g[3] = { (double)(int32_t)(h & 0xffff) / 32768 - 1, (double)(int32_t)(h >> 16 & 0xffff) / 32768 - 1, (double)(int32_t)(h >> 32 & 0xffff) / 32768 - 1 };
     return g[0] * fx + g[1] * fy + g[2] * fz;
 }
@@ -165,28 +165,41 @@ typedef struct fill_job {
     double soft;
 } fill_job;
 
-static void fill_voxel(const fill_job *j, int64_t i, const double p[3])
+/* What the coverage of a soft edge is at this distance, 0 to 1. */
+static double cover(double d, double soft)
+{
+    if (d >= soft) return 0;
+    const double t = fmin(0.5 - 0.5 * d / soft, 1);
+    return t * t * (3 - 2 * t);
+}
+
+/* Of the index the speed of light, 1 / n, is mixed at soft edges: a ray that meets one at an angle then leaves it nearly as it leaves a sharp one.
+ * `known`: of each shape, how far its surface is at least from the voxel before, negative inside; a voxel further it is at most that much nearer. 0: not known. */
+static void fill_voxel(const fill_job *j, int64_t i, const double p[3], double *known)
 {
     const tsr_light_scene *s = j->scene;
     tsr_light_arrays *a = j->a;
-    double index = 1, absorb[3] = { 0 }, scatter[3] = { 0 }, emit[3] = { 0 }, skin[3] = { 0.5, 0.5, 0.5 }, g = 0, stops = 0;
+    double speed = 1, absorb[3] = { 0 }, scatter[3] = { 0 }, emit[3] = { 0 }, skin[3] = { 0.5, 0.5, 0.5 }, g = 0, stops = 0;
     for (int32_t n = 0; n < s->shapes; n++) {
         const tsr_scene_shape *shape = &s->shape[n];
         const tsr_scene_material *m = &s->material[shape->material];
         double c;
         int out = 0;
         for (int k = 0; k < 3; k++) out |= p[k] < shape->low[k] - j->soft || p[k] > shape->high[k] + j->soft;
-        if (out) continue;
+        if (out) {
+            known[n] = 0;
+            continue;
+        }
         if (shape->kind == TSR_SHAPE_GRID) c = fmin(fmax(tsr_scene_distance(shape, p), 0), 1);
         else {
-            const double d = tsr_scene_distance(shape, p);
-            if (d >= j->soft) continue;
-            const double t = fmin(0.5 - 0.5 * d / j->soft, 1);
-            c = t * t * (3 - 2 * t);
+            const double left = fabs(known[n]) - 1.001 * a->voxel;
+            const double d = left > j->soft && shape->kind != TSR_SHAPE_ELLIPSOID ? copysign(left, known[n]) : tsr_scene_distance(shape, p);
+            known[n] = d;
+            c = cover(d, j->soft);
         }
         if (c <= 0) continue;
         const double more = m->noise_size > 0 ? fmax(0, 1 + m->noise_contrast * clouds(m->noise_seed, p, m->noise_size)) : 1;
-        index += c * (m->index - index);
+        speed += c * (1 / m->index - speed);
         g += (scatter[1] + c * m->scatter[1] > 0 ? c : 0) * (m->g - g);
         for (int k = 0; k < 3; k++) {
             absorb[k] += c * (m->absorb[k] * more - absorb[k]);
@@ -196,7 +209,7 @@ static void fill_voxel(const fill_job *j, int64_t i, const double p[3])
         }
         stops += c * ((m->opaque != 0) - stops);
     }
-    a->index[i * 4] = (float)index;
+    a->index[i * 4] = (float)(1 / speed);
     for (int k = 0; k < 3; k++) {
         if (a->dim) a->dim[i * 4 + k] = (float)((absorb[k] + scatter[k]) * a->voxel);
         if (a->scatter) a->scatter[i * 4 + k] = (float)(scatter[k] * a->voxel);
@@ -212,12 +225,14 @@ static void fill_rows(void *user, int64_t begin, int64_t end, int worker)
     const fill_job *j = (const fill_job *)user;
     const tsr_light_arrays *a = j->a;
     (void)worker;
-    for (int64_t r = begin; r < end; r++)
+    for (int64_t r = begin; r < end; r++) {
+        double known[TSR_SCENE_SHAPES] = { 0 };
         for (int32_t x = 0; x < a->size[0]; x++) {
             const double p[3] = { a->origin[0] + x * a->voxel, a->origin[1] + (double)(r % a->size[1]) * a->voxel,
                                   a->origin[2] + (double)(r / a->size[1]) * a->voxel };
-            fill_voxel(j, r * a->size[0] + x, p);
+            fill_voxel(j, r * a->size[0] + x, p, known);
         }
+    }
 }
 
 tsr_status tsr_light_scene_matter(tsr_context *context, const tsr_light_scene *scene, int32_t resolution, const tsr_progress *progress,

@@ -1,12 +1,10 @@
 /* light/simulate.c: lights become wavefronts, which backends send through matter; accounts are made up. */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "core/vec3.h"
-#include "light/light.h"
+#include "light/first_wave.h"
 
-enum { DEEPEST = 14, MOST_LAYERS = 4, MOST_LIGHTS = 64 };
+enum { MOST_LAYERS = 4, MOST_LIGHTS = 64 };
 
 tsr_status tsr_light_check_sources(const tsr_light_source *sources, int32_t count)
 {
@@ -40,249 +38,8 @@ void tsr_light_cone(const tsr_light_source *s, double *inner, double *outer)
     *inner = cos(a * (1 - s->soft));
 }
 
-/* ---- the first wave ---- */
-
-/* A light's frame: cells of the plane (directional) or of six faces of a cube (others) are split until they are small. */
-typedef struct emission {
-    const tsr_light_source *light;
-    const tsr_light_wave *wave;
-    double at[3], d[3], across[3], up[3]; /* voxels; unit vectors */
-    double plane, radius, size, centre[3], reach; /* where waves start; the cell size that is small enough; middle and half diagonal of the volume */
-    double edge;       /* of the square that a mask covers: half, voxels or tangent */
-    int within, splits_mask;
-    int32_t colors;    /* 1 or 3 wavefronts */
-    double power[3];   /* of all */
-    float *words[2];   /* patches that meet the volume, and those that go to the floor */
-    int64_t count[2], room[2];
-} emission;
-
-static tsr_status append(emission *e, int list, const tsr_light_patch *p)
-{
-    if (e->count[list] == e->room[list]) {
-        const int64_t room = e->room[list] ? e->room[list] * 2 : 4096;
-        float *more = room <= 1 << 24 ? realloc(e->words[list], (size_t)room * sizeof(tsr_light_patch)) : NULL;
-        if (!more) TSR_FAIL(TSR_ERROR_MEMORY, "no %lld bytes for the first wavefront", (long long)room * (long long)sizeof(tsr_light_patch));
-        e->words[list] = more;
-        e->room[list] = room;
-    }
-    memcpy(e->words[list] + e->count[list]++ * TSR_LIGHT_WORDS, p, sizeof *p);
-    return TSR_OK;
-}
-
-/* The mask at (u, v) of its square from -1 to 1. */
-static void masked(const tsr_light_source *s, double u, double v, double to[3])
-{
-    if (!(fabs(u) <= 1 && fabs(v) <= 1)) {
-        to[0] = to[1] = to[2] = 0;
-        return;
-    }
-    const int32_t x = tsr_mini((int32_t)((u + 1) * 0.5 * s->mask->width), s->mask->width - 1),
-                  y = tsr_mini((int32_t)((1 - v) * 0.5 * s->mask->height), s->mask->height - 1);
-    const uint8_t *p = s->mask->pixels + ((int64_t)y * s->mask->width + x) * s->mask->channels;
-    for (int k = 0; k < 3; k++) {
-        const double c = p[s->mask->channels == 3 ? k : 0] / 255.0;
-        to[k] *= c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
-    }
-}
-
-static double dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
-/* Where corner (s, t) of a face starts and its direction. */
-static void start(const emission *e, int face, double s, double t, double x[3], double d[3])
-{
-    if (e->light->kind == TSR_LIGHT_DIRECTIONAL) {
-        for (int k = 0; k < 3; k++) {
-            x[k] = e->d[k] * e->plane + e->across[k] * s + e->up[k] * t;
-            d[k] = e->d[k];
-        }
-        return;
-    }
-    const double *own[3] = { e->d, e->across, e->up }, sign = face & 1 ? -1 : 1;
-    const double *n = own[face / 2], *a = own[(face / 2 + 1) % 3], *b = own[(face / 2 + 2) % 3];
-    double length = 0;
-    for (int k = 0; k < 3; k++) {
-        d[k] = sign * n[k] + s * a[k] + sign * t * b[k];
-        length += d[k] * d[k];
-    }
-    for (int k = 0; k < 3; k++) {
-        d[k] /= sqrt(length);
-        x[k] = e->at[k] + d[k] * e->radius;
-    }
-}
-
-/* Does the cell's cone or cylinder of this half width meet the volume? */
-static int meets(const emission *e, const double x[3], const double d[3], double half)
-{
-    if (e->within) return 1;
-    float low[3], high[3], from[3], along[3], enter, leave;
-    for (int k = 0; k < 3; k++) {
-        low[k] = (float)(-0.5 - half);
-        high[k] = (float)((double)e->wave->medium.upper[k] + half);
-        from[k] = (float)x[k];
-        along[k] = (float)d[k];
-    }
-    return tsr_light_box(low, high, from, along, &enter, &leave);
-}
-
-static double corner_angle(double s, double t) { return atan2(s * t, sqrt(1 + s * s + t * t)); }
-
-/* Power of a cell: r, g, b. */
-static void shine(const emission *e, int face, double s, double t, double half, const double d[3], double to[3])
-{
-    const tsr_light_source *l = e->light;
-    double amount = 4 * half * half;
-    for (int k = 0; k < 3; k++) to[k] = l->color[k];
-    if (l->kind == TSR_LIGHT_DIRECTIONAL) {
-        const double *c = e->centre;
-        if (l->mask) masked(l, (s - dot3(c, e->across)) / e->edge, (t - dot3(c, e->up)) / e->edge, to);
-    } else {
-        amount = corner_angle(s + half, t + half) - corner_angle(s - half, t + half) - corner_angle(s + half, t - half) + corner_angle(s - half, t - half);
-        if (l->kind == TSR_LIGHT_SPOT) {
-            double inner, outer;
-            tsr_light_cone(l, &inner, &outer);
-            const double w = fmin(fmax((dot3(d, e->d) - outer) / fmax(inner - outer, 1e-4), 0), 1);
-            amount *= w * w * (3 - 2 * w);
-            if (face) amount = 0; /* the cone is narrower than a right angle, face 0 holds what counts */
-            if (l->mask) masked(l, s / e->edge, t / e->edge, to);
-        }
-    }
-    for (int k = 0; k < 3; k++) to[k] *= amount;
-}
-
-static tsr_status cell(emission *e, int face, double s, double t, double half, int depth)
-{
-    static const int side[4][2] = { { -1, -1 }, { 1, -1 }, { 1, 1 }, { -1, 1 } };
-    double x[3], d[3], middle[3], along[3], power[3];
-    tsr_light_patch p = { 0 };
-    int split = 0, list = -1;
-    start(e, face, s, t, middle, along);
-    double spread = 0, across = 0;
-    for (int c = 0; c < 4; c++) {
-        start(e, face, s + side[c][0] * half, t + side[c][1] * half, x, d);
-        double far_ = 0;
-        for (int k = 0; k < 3; k++) {
-            p.x[k][c] = (float)x[k];
-            p.v[k][c] = (float)d[k];
-            far_ += (x[k] - middle[k]) * (x[k] - middle[k]);
-        }
-        across = fmax(across, sqrt(far_));
-        spread = fmax(spread, acos(fmin(1, dot3(d, along))));
-    }
-    const double distance = sqrt((e->centre[0] - e->at[0]) * (e->centre[0] - e->at[0]) + (e->centre[1] - e->at[1]) * (e->centre[1] - e->at[1]) +
-                                 (e->centre[2] - e->at[2]) * (e->centre[2] - e->at[2]));
-    const int directional = e->light->kind == TSR_LIGHT_DIRECTIONAL;
-    const double width = directional ? across : spread < 1.2 ? tan(spread) * (distance + e->reach) : 1e9;
-    const double cell_size = directional ? 2 * half : 2 * half * fmax(distance, e->reach);
-    if (meets(e, middle, along, width)) {
-        split = cell_size > e->size * 1.0001;
-        list = 0;
-    } else if (e->wave->floor.sums) {
-        float at[2][4], low[2], high[2];
-        int down = 0;
-        for (int c = 0; c < 4; c++) down += p.v[2][c] < -1e-4f;
-        if (!down) return TSR_OK;
-        if (!tsr_light_landing(&e->wave->floor, &p, at)) split = 1;
-        else {
-            for (int k = 0; k < 2; k++) {
-                low[k] = fminf(fminf(at[k][0], at[k][1]), fminf(at[k][2], at[k][3]));
-                high[k] = fmaxf(fmaxf(at[k][0], at[k][1]), fmaxf(at[k][2], at[k][3]));
-                if (high[k] < -1.0f || low[k] > (float)e->wave->floor.size[k] + 1.0f) return TSR_OK;
-            }
-            split = fmaxf(high[0] - low[0], high[1] - low[1]) > (e->light->kind == TSR_LIGHT_SPOT || e->light->mask ? 2.0f : 0.4f * TSR_LIGHT_TEXELS);
-            list = 1;
-        }
-    }
-    if (list < 0 && !split) return TSR_OK;
-    if (split && depth < DEEPEST) {
-        for (int c = 0; c < 4; c++) TSR_TRY(cell(e, face, s + side[c][0] * half / 2, t + side[c][1] * half / 2, half / 2, depth + 1));
-        return TSR_OK;
-    }
-    if (list < 0) return TSR_OK; /* at the horizon */
-    shine(e, face, s, t, half, along, power);
-    if (!(power[0] + power[1] + power[2] > 0)) return TSR_OK;
-    for (int k = 0; k < 3; k++) e->power[k] += power[k];
-    for (int32_t c = e->colors == 3 ? 1 : 0; c <= (e->colors == 3 ? 3 : 0); c++) {
-        if (list == 1 && c > 1) break; /* nothing bends it */
-        for (int k = 0; k < 3; k++) p.power[k] = list == 1 || c == 0 || c == k + 1 ? (float)power[k] : 0.0f;
-        p.state = list == 1 ? 0 : (uint32_t)c;
-        TSR_TRY(append(e, list, &p));
-    }
-    return TSR_OK;
-}
-
-static void frame(emission *e, const double direction[3])
-{
-    const double length = sqrt(dot3(direction, direction));
-    for (int k = 0; k < 3; k++) e->d[k] = direction[k] / length;
-    const double side[3] = { -e->d[1], e->d[0], 0 };
-    const double flat = sqrt(side[0] * side[0] + side[1] * side[1]);
-    for (int k = 0; k < 3; k++) e->across[k] = flat > 1e-6 ? side[k] / flat : k == 0;
-    e->up[0] = e->d[2] * e->across[1] - e->d[1] * e->across[2];
-    e->up[1] = e->d[0] * e->across[2] - e->d[2] * e->across[0];
-    e->up[2] = e->d[1] * e->across[0] - e->d[0] * e->across[1];
-    for (int k = 0; k < 3; k++) e->up[k] = -e->up[k];
-}
-
-/* All cells of a light. */
-static tsr_status emit_light(emission *e, const tsr_light_matter *m, int32_t grid)
-{
-    const tsr_light_floor *f = &e->wave->floor;
-    double outside = 0, longest = 0;
-    e->reach = 0;
-    for (int k = 0; k < 3; k++) {
-        const double upper = (double)m->medium.upper[k];
-        e->centre[k] = 0.5 * (upper - 0.5);
-        e->reach += 0.25 * (upper + 0.5) * (upper + 0.5);
-        longest = fmax(longest, upper + 0.5);
-    }
-    e->reach = sqrt(e->reach);
-    e->edge = e->light->kind == TSR_LIGHT_SPOT ? tan(e->light->angle * (M_PI / 180)) : e->reach;
-    if (e->light->mask) grid = tsr_maxi(grid, tsr_mini(tsr_maxi(e->light->mask->width, e->light->mask->height), 512));
-    if (e->light->kind == TSR_LIGHT_DIRECTIONAL) {
-        frame(e, e->light->direction);
-        double low[2] = { 1e30, 1e30 }, high[2] = { -1e30, -1e30 };
-        e->plane = 1e30;
-        for (int c = 0; c < 12; c++) {
-            double p[3];
-            if (c >= 8 && !(f->sums && e->d[2] < -1e-3)) break;
-            for (int k = 0; k < 3; k++) p[k] = c < 8 ? (c >> k & 1 ? (double)m->medium.upper[k] : -0.5) : 0;
-            if (c >= 8) {
-                for (int k = 0; k < 2; k++) p[k] = (double)f->corner[k] + (c >> k & 1 ? (double)((float)f->size[k] / f->scale) : 0);
-                p[2] = (double)f->z;
-            }
-            const double a = dot3(p, e->across), b = dot3(p, e->up);
-            low[0] = fmin(low[0], a), high[0] = fmax(high[0], a);
-            low[1] = fmin(low[1], b), high[1] = fmax(high[1], b);
-            if (c < 8) e->plane = fmin(e->plane, dot3(p, e->d) - 0.01);
-        }
-        e->size = 2 * e->reach / grid;
-        for (int k = 0; k < 3; k++) e->at[k] = e->centre[k]; /* for distances: 0 */
-        const double half = fmax(high[0] - low[0], high[1] - low[1]) / 2 * 1.0001;
-        TSR_TRY(cell(e, 0, (low[0] + high[0]) / 2, (low[1] + high[1]) / 2, half, 0));
-        return TSR_OK;
-    }
-    tsr_light_place(m, e->light->position, e->at);
-    for (int k = 0; k < 3; k++) {
-        const double o = fmax(fmax(-0.5 - e->at[k], e->at[k] - (double)m->medium.upper[k]), 0);
-        outside += o * o;
-    }
-    e->within = outside == 0;
-    outside = sqrt(outside);
-    e->radius = e->within ? 0.5 : outside > 0.02 ? outside - 0.01 : outside * 0.5;
-    double towards[3];
-    for (int k = 0; k < 3; k++) towards[k] = e->light->kind == TSR_LIGHT_SPOT ? e->light->direction[k] : e->centre[k] - e->at[k];
-    if (!(dot3(towards, towards) > 1e-12)) towards[2] = -1;
-    frame(e, towards);
-    const double distance = sqrt((e->centre[0] - e->at[0]) * (e->centre[0] - e->at[0]) + (e->centre[1] - e->at[1]) * (e->centre[1] - e->at[1]) +
-                                 (e->centre[2] - e->at[2]) * (e->centre[2] - e->at[2]));
-    e->size = e->within ? 2 * e->reach / grid * 2 : 2 * e->reach / grid * fmax(1, distance / fmax(outside, e->reach * 0.5));
-    (void)longest;
-    for (int face = 0; face < 6; face++) TSR_TRY(cell(e, face, 0, 0, 1, 0));
-    return TSR_OK;
-}
-
 /* A light inside opaque matter is a mistake of the scene. */
-static tsr_status check_inside(const tsr_light_matter *m, const emission *e, int32_t number)
+static tsr_status check_inside(const tsr_light_matter *m, const tsr_light_emission *e, int32_t number)
 {
     float four[4], n;
     if (!e->within) return TSR_OK;
@@ -374,20 +131,13 @@ static void share(const tsr_light_wave *w, double area, const int64_t units[3], 
     to->patches = patches;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 typedef struct simulation {
     tsr_context *context;
     const tsr_light_matter *matter;
     tsr_light_options o;
     tsr_light_wave wave;
     tsr_light_field *field;
-    emission e;
+    tsr_light_emission e;
     arena arena;
     int64_t capacity, start[3], start_count, *counts;
     tsr_light_account account;
@@ -397,7 +147,7 @@ typedef struct simulation {
 static tsr_status emit_all(simulation *s, const tsr_light_source *sources, int32_t count)
 {
     double total[3] = { 0 }, least = 1e300, most = 0;
-    emission *e = &s->e;
+    tsr_light_emission *e = &s->e;
     for (int32_t i = 0; i < count; i++) {
         const int64_t before = e->count[0];
         e->light = &sources[i];
@@ -409,9 +159,9 @@ static tsr_status emit_all(simulation *s, const tsr_light_source *sources, int32
             for (int k = 0; k < 3; k++) own.color[k] /= s->matter->voxel * s->matter->voxel; /* per steradian: in squares of voxels */
         e->light = &own;
         memset(e->power, 0, sizeof e->power);
-        TSR_TRY(emit_light(e, s->matter, s->o.grid));
+        TSR_TRY(tsr_light_emit(e, s->matter, s->o.grid));
         const int64_t after = e->count[0];
-        emission part = *e;
+        tsr_light_emission part = *e;
         part.words[0] = e->words[0] ? e->words[0] + before * TSR_LIGHT_WORDS : NULL;
         part.count[0] = after - before;
         TSR_TRY(check_inside(s->matter, &part, i));
@@ -437,16 +187,15 @@ static tsr_status emit_all(simulation *s, const tsr_light_source *sources, int32
     return TSR_OK;
 }
 
-/* Patches of a host array to a list of the device, in the layout that it has. */
+/* Patches of a host array to a list of the device, word by word. */
 static tsr_status upload_list(simulation *s, int which, const float *words, int64_t count)
 {
     const tsr_light_list *l = &s->wave.list[which];
     if (!count) return TSR_OK;
-    if (l->across == 1) return tsr_device_move(s->context, l->data, NULL, words, (size_t)count * sizeof(tsr_light_patch));
     float *row = malloc((size_t)count * sizeof *row);
     if (!row) TSR_FAIL(TSR_ERROR_MEMORY, "no %lld bytes for patches", (long long)count * 4);
     tsr_status status = TSR_OK;
-    for (int k = 0; k < TSR_LIGHT_WORDS && status == TSR_OK; k++) {
+    for (int k = 0; k < l->words && status == TSR_OK; k++) {
         for (int64_t i = 0; i < count; i++) row[i] = words[i * TSR_LIGHT_WORDS + k];
         status = tsr_device_move(s->context, l->data + k * l->across, NULL, row, (size_t)count * sizeof *row);
     }
@@ -472,6 +221,7 @@ static tsr_status prepare(simulation *s, const tsr_light_source *sources, int32_
     w->project = !o->no_projection;
     w->rounds = o->rounds;
     w->go_on = o->go_on;
+    w->mirrors = !o->no_fresnel;
     w->layers = o->layers;
     s->field->layers = o->layers;
     for (int k = 0; k < 3; k++) s->field->size[k] = w->medium.size[k];
@@ -484,13 +234,14 @@ static tsr_status prepare(simulation *s, const tsr_light_source *sources, int32_
         TSR_TRY(take(c, &s->arena, (size_t)texels * 24, 1, (void **)&w->floor.sums));
     }
     TSR_TRY(emit_all(s, sources, count));
-    /* room for the first list in every case; on the host for the second list, too: patches for the floor come through it */
+    /* room for the first list in every case; on the host for the second list, too: patches for the floor come through it. Rows of words are an odd number of
+     * lines apart: the words of a patch then lie in different sets of a cache */
     w->capacity = tsr_max64(o->capacity, s->e.count[0]);
-    const int64_t rows = tsr_max64(w->capacity, s->e.count[1]), padded = (rows + 63) / 64 * 64;
+    const int64_t rows = tsr_max64(w->capacity, s->e.count[1]), padded = ((rows / 32 + 2) | 1) * 32;
     for (int k = 0; k < 2; k++) {
         TSR_TRY(take(c, &s->arena, (size_t)padded * sizeof(tsr_light_patch), 0, (void **)&w->list[k].data));
-        w->list[k].across = c->device.kind == TSR_DEVICE_CPU ? 1 : padded;
-        w->list[k].along = c->device.kind == TSR_DEVICE_CPU ? TSR_LIGHT_WORDS : 1;
+        w->list[k].across = padded;
+        w->list[k].words = w->mirrors ? TSR_LIGHT_WORDS : TSR_LIGHT_PLAIN_WORDS;
     }
     TSR_TRY(take(c, &s->arena, (size_t)w->capacity, 0, (void **)&w->fate));
     TSR_TRY(take(c, &s->arena, sizeof(tsr_light_account), 1, (void **)&w->account));
@@ -545,9 +296,10 @@ static tsr_status report_on(simulation *s, tsr_light_report *report)
     for (int k = 0; k < TSR_LIGHT_REASONS; k++) share(&s->wave, area, a->ended[k], a->ends[k], ended[k]);
     share(&s->wave, area, a->rest, a->patches, &r.rest);
     for (int k = 0; k < 3; k++) {
-        int64_t all = a->dimmed[k] + a->rest[k];
+        int64_t all = a->dimmed[k] + a->mirrored[k] + a->rest[k];
         for (int i = 0; i < TSR_LIGHT_REASONS; i++) all += a->ended[i][k];
         r.absorbed[k] = (double)a->dimmed[k] / (double)s->wave.unit * area;
+        r.reflected[k] = (double)a->mirrored[k] / (double)s->wave.unit * area;
         if (s->start[k]) r.balance = fmax(r.balance, fabs((double)(s->start[k] - all)) / (double)s->start[k]);
     }
     r.steps = a->steps;
@@ -563,9 +315,8 @@ static tsr_status report_on(simulation *s, tsr_light_report *report)
         r.several = (double)counts[1] / (double)counts[0];
         r.strongest = counts[1] ? (double)counts[2] / 1048576.0 / (double)counts[1] : 1;
     }
-    r.seconds = now() - s->began;
-    *report = r;
-    return TSR_OK;
+    r.seconds = tsr_seconds_now() - s->began;
+    return TSR_STRUCT_GIVE(report, &r);
 }
 
 tsr_status tsr_light_simulate(tsr_context *context, const tsr_light_matter *matter, const tsr_light_source *sources, int32_t count,
@@ -573,7 +324,8 @@ tsr_status tsr_light_simulate(tsr_context *context, const tsr_light_matter *matt
 {
     TSR_RETURNS(field);
     tsr_status status;
-    simulation s = { .context = context, .matter = matter, .began = now() };
+    simulation s = { .context = context, .matter = matter, .began = tsr_seconds_now() };
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
     TSR_TRY(tsr_light_require(context, matter));
     TSR_TRY(TSR_OPTIONS_TAKE(&s.o, options));
     TSR_TRY(check(&s.o));

@@ -283,20 +283,23 @@ TSR_HD void tsr_light_pass(const tsr_light_seen *s, tsr_light_path *path, int ho
 /* A run of rising or falling index along a ray is one passage between two media. */
 typedef struct tsr_light_passage {
     int active, rising;
-    float x[3], d[3], from, to, steepest, normal[3]; /* where it began, its indices, the steepest place */
+    float x[3], d[3], from, to, steepest; /* where it began and whereto, its indices, the square of the steepest gradient */
 } tsr_light_passage;
 
-TSR_HD void tsr_light_passed(const tsr_light_seen *s, tsr_light_path *path, tsr_light_passage *g, float weight[3], int32_t depth)
+/* `d`: where the ray goes behind it. */
+TSR_HD void tsr_light_passed(const tsr_light_seen *s, tsr_light_path *path, tsr_light_passage *g, const float d[3], float weight[3], int32_t depth)
 {
+    float before[3], after[3], normal[3];
     g->active = 0;
-    const float change = tsr_absf(g->to - g->from);
-    if (change < 0.02f) return;
-    const float dot = tsr_light_dot(g->d, g->normal), c = tsr_minf(tsr_absf(dot), 1.0f);
-    const float limit = g->from > g->to ? tsr_sqrt(1.0f - 0.995f * (g->to / g->from) * (g->to / g->from)) : 0.0f; /* it passed: no total reflection */
-    const float f = tsr_light_fresnel(g->from, g->to, tsr_maxf(c, limit));
+    for (int k = 0; k < 3; k++) {
+        before[k] = g->from * g->d[k];
+        after[k] = g->to * d[k];
+    }
+    const float dot = tsr_light_facing(before, after, normal) / g->from, f = tsr_light_reflects(g->from, g->to, tsr_absf(dot), g->steepest);
+    if (!(f > 0.0f)) return;
     float r[3], part[3];
     for (int k = 0; k < 3; k++) {
-        r[k] = g->d[k] - 2.0f * dot * g->normal[k];
+        r[k] = g->d[k] - 2.0f * dot * normal[k];
         part[k] = weight[k] * f;
         weight[k] = weight[k] * (1.0f - f);
     }
@@ -307,11 +310,12 @@ TSR_HD void tsr_light_watch(const tsr_light_seen *s, tsr_light_path *path, tsr_l
                             float weight[3], int32_t depth)
 {
     const float along = n[1] * d[0] + n[2] * d[1] + n[3] * d[2], g2 = n[1] * n[1] + n[2] * n[2] + n[3] * n[3];
-    const int counts = tsr_absf(along) > 4e-3f;
+    const int counts = tsr_absf(along) > TSR_LIGHT_SLOPE;
+    int turned = 0;
     if (g->active && (!counts || (along > 0.0f) != g->rising)) {
-        const float same = g->normal[0] * n[1] + g->normal[1] * n[2] + g->normal[2] * n[3];
-        if (!g->rising && along > 0.0f && same > 0.0f) g->active = 0; /* the ray turned around: total reflection, done by the ray itself */
-        else if (counts || g2 < 1e-4f || g->rising || g->to < 1.02f) tsr_light_passed(s, path, g, weight, depth);
+        turned = !g->rising && along > 0.0f && g->d[0] * n[1] + g->d[1] * n[2] + g->d[2] * n[3] < 0.0f; /* total reflection, done by the ray itself */
+        if (turned) g->active = 0;
+        else if (counts || g2 < 1e-4f || g->rising || g->to < 1.02f) tsr_light_passed(s, path, g, d, weight, depth);
         else return; /* nearly level: it may turn */
     }
     if (!counts) return;
@@ -319,18 +323,14 @@ TSR_HD void tsr_light_watch(const tsr_light_seen *s, tsr_light_path *path, tsr_l
         g->active = 1;
         g->rising = along > 0.0f;
         g->from = n[0];
-        g->steepest = 0.0f;
+        g->steepest = turned ? TSR_LIGHT_TURNED : 0.0f; /* on its way back it passes no surface */
         for (int k = 0; k < 3; k++) {
             g->x[k] = x[k];
             g->d[k] = d[k];
         }
     }
     g->to = n[0];
-    if (g2 > g->steepest) {
-        const float inverse = tsr_rsqrt(g2);
-        g->steepest = g2;
-        for (int k = 0; k < 3; k++) g->normal[k] = n[k + 1] * inverse;
-    }
+    g->steepest = tsr_maxf(g->steepest, g2);
 }
 
 /* Distance along d to where the ray leaves the box, and enters it; 0 if it misses. */
@@ -351,38 +351,45 @@ TSR_HD int tsr_light_box(const float low[3], const float high[3], const float x[
     return a < b;
 }
 
-/* Follows a ray to its end. */
-TSR_HD void tsr_light_follow(const tsr_light_seen *s, const tsr_light_medium *m, tsr_light_path *path, const tsr_light_branch *branch, float start)
+/* Where a ray enters the box of matter: from there on it is followed. 0: it misses, and has got what it meets outside. */
+TSR_HD int tsr_light_enter(const tsr_light_seen *s, tsr_light_path *path, const tsr_light_branch *branch, float x[3], float v[3], float d[3], float weight[3])
 {
-    const float low[3] = { -0.5f, -0.5f, -0.5f };
-    float x[3], v[3], d[3], weight[3], enter, leave;
-    const int32_t depth = branch->depth;
-    tsr_light_passage passage;
-    memset(&passage, 0, sizeof passage);
-    float inverse = tsr_rsqrt(tsr_light_dot(branch->v, branch->v));
+    const float low[3] = { -0.5f, -0.5f, -0.5f }, inverse = tsr_rsqrt(tsr_light_dot(branch->v, branch->v));
+    float enter, leave;
     for (int k = 0; k < 3; k++) {
         x[k] = branch->x[k];
         v[k] = branch->v[k];
         d[k] = v[k] * inverse;
         weight[k] = branch->weight[k];
     }
-    if (!tsr_light_box(low, m->upper, x, d, &enter, &leave) || (s->has_floor && x[2] + enter * d[2] < s->floor.z && x[2] > s->floor.z)) {
-        tsr_light_outside(s, path, x, d, weight, depth);
-        return;
+    if (!tsr_light_box(low, s->medium.upper, x, d, &enter, &leave) || (s->has_floor && x[2] + enter * d[2] < s->floor.z && x[2] > s->floor.z)) {
+        tsr_light_outside(s, path, x, d, weight, branch->depth);
+        return 0;
     }
     if (enter > 0.0f)
         for (int k = 0; k < 3; k++) x[k] = x[k] + (enter + 1e-3f) * d[k];
+    return 1;
+}
+
+/* Follows a ray to its end. */
+TSR_HD void tsr_light_follow(const tsr_light_seen *s, const tsr_light_medium *m, tsr_light_path *path, const tsr_light_branch *branch, float start)
+{
+    float x[3], v[3], d[3], weight[3], enter, leave;
+    const int32_t depth = branch->depth;
+    tsr_light_passage passage;
+    memset(&passage, 0, sizeof passage);
+    if (!tsr_light_enter(s, path, branch, x, v, d, weight)) return;
     float first = start;
     for (int32_t i = 0; i < s->most; i++) {
         if (!tsr_light_inside(m, x)) {
-            if (passage.active) tsr_light_passed(s, path, &passage, weight, depth);
+            if (passage.active) tsr_light_passed(s, path, &passage, d, weight, depth);
             tsr_light_outside(s, path, x, d, weight, depth);
             return;
         }
         const int all = tsr_light_holds(m, x), holds = all & 31, far = all >> TSR_LIGHT_FAR;
         if (!holds && s->skips) {
             float near_[3], far_[3];
-            if (passage.active) tsr_light_passed(s, path, &passage, weight, depth);
+            if (passage.active) tsr_light_passed(s, path, &passage, d, weight, depth);
             for (int k = 0; k < 3; k++) {
                 const int32_t b = (int32_t)(x[k] + 0.5f) / TSR_LIGHT_BLOCK;
                 near_[k] = tsr_maxf((float)((b - far + 1) * TSR_LIGHT_BLOCK) - 0.5f, -0.5f); /* not beyond the volume: the floor may be near */
@@ -397,16 +404,12 @@ TSR_HD void tsr_light_follow(const tsr_light_seen *s, const tsr_light_medium *m,
         first = 1.0f;
         if (holds & TSR_LIGHT_BENDS) {
             float n[4];
+            tsr_ray_ahead_f32(x, d, 0.5f * ds, x);
             tsr_light_sample(m, x, n);
-            tsr_ray_project_f32(n, v);
-            inverse = 1.0f / n[0];
-            for (int k = 0; k < 3; k++) d[k] = v[k] * inverse;
             tsr_light_watch(s, path, &passage, x, d, n, weight, depth);
-            tsr_ray_step_f32(TSR_RAY_MIDPOINT, TSR_RAY_LENGTH, m, n, x, v, ds);
-            inverse = tsr_rsqrt(tsr_light_dot(v, v));
-            for (int k = 0; k < 3; k++) d[k] = v[k] * inverse;
+            tsr_ray_turn_f32(n, x, v, d, ds);
         } else {
-            if (passage.active) tsr_light_passed(s, path, &passage, weight, depth);
+            if (passage.active) tsr_light_passed(s, path, &passage, d, weight, depth);
             for (int k = 0; k < 3; k++) x[k] = x[k] + ds * d[k];
         }
         if (holds & (TSR_LIGHT_DIMS | TSR_LIGHT_SCATTERS | TSR_LIGHT_EMITS | TSR_LIGHT_STOPS)) {
@@ -430,32 +433,43 @@ TSR_HD uint32_t tsr_light_hash(uint32_t x)
     return x ^ (x >> 16);
 }
 
+/* The ray of sample n of pixel i, of colour c (0: all); returns how long its first step is. */
+TSR_HD float tsr_light_eye(const tsr_light_seen *s, int64_t i, int32_t n, int c, tsr_light_branch *b)
+{
+    const uint32_t number = (uint32_t)(s->first_sample + n), seed = tsr_light_hash((uint32_t)i * 2u + 1u);
+    /* the sample's place in the pixel: multiples of the plastic number's powers, modulo 1; the first is the middle */
+    const float jx = (float)((number * 3242174889u + 0x80000000u) >> 8) * 0x1p-24f, jy = (float)((number * 2447445414u + 0x80000000u) >> 8) * 0x1p-24f;
+    const float fx = (float)(int32_t)(i % s->width) + jx, fy = (float)(int32_t)(i / s->width) + jy;
+    float n2 = 0.0f;
+    for (int k = 0; k < 3; k++) {
+        b->x[k] = s->origin[0][k] + fx * s->shift[0][k] + fy * s->shift[1][k];
+        b->v[k] = s->direction[0][k] + fx * s->direction[1][k] + fy * s->direction[2][k];
+        b->weight[k] = c == 0 || c == k + 1 ? 1.0f : 0.0f;
+        n2 += b->v[k] * b->v[k];
+    }
+    const float inverse = tsr_rsqrt(n2);
+    for (int k = 0; k < 3; k++) b->v[k] = b->v[k] * inverse;
+    b->depth = 0;
+    return s->samples + s->first_sample > 1 ? 0.1f + 0.9f * (float)((seed + number * 2654435769u) >> 8) * 0x1p-24f : 1.0f;
+}
+
+TSR_HD void tsr_light_paint(const tsr_light_seen *s, int64_t i, const float light[3])
+{
+    const float share = 1.0f / (float)s->samples;
+    for (int k = 0; k < 3; k++) s->picture[(int64_t)k * s->width * s->height + i] = light[k] * share;
+}
+
 /* Pixel i. */
 TSR_HD void tsr_light_pixel(const tsr_light_seen *s, int64_t i)
 {
-    const int32_t px = (int32_t)(i % s->width), py = (int32_t)(i / s->width);
     tsr_light_path path;
     path.light[0] = path.light[1] = path.light[2] = 0.0f;
-    for (int32_t n = 0; n < s->samples; n++) {
-        const uint32_t number = (uint32_t)(s->first_sample + n), seed = tsr_light_hash((uint32_t)i * 2u + 1u);
-        /* the sample's place in the pixel: multiples of the plastic number's powers, modulo 1; the first is the middle */
-        const float jx = (float)((number * 3242174889u + 0x80000000u) >> 8) * 0x1p-24f, jy = (float)((number * 2447445414u + 0x80000000u) >> 8) * 0x1p-24f;
-        const float start = s->samples + s->first_sample > 1 ? 0.1f + 0.9f * (float)((seed + number * 2654435769u) >> 8) * 0x1p-24f : 1.0f;
-        const float fx = (float)px + jx, fy = (float)py + jy;
+    for (int32_t n = 0; n < s->samples; n++)
         for (int c = s->dispersed ? 1 : 0; c <= (s->dispersed ? 3 : 0); c++) {
             tsr_light_medium m = s->medium;
             tsr_light_branch b;
             m.bend = s->bends[c];
-            float n2 = 0.0f;
-            for (int k = 0; k < 3; k++) {
-                b.x[k] = s->origin[0][k] + fx * s->shift[0][k] + fy * s->shift[1][k];
-                b.v[k] = s->direction[0][k] + fx * s->direction[1][k] + fy * s->direction[2][k];
-                b.weight[k] = c == 0 || c == k + 1 ? 1.0f : 0.0f;
-                n2 += b.v[k] * b.v[k];
-            }
-            const float inverse = tsr_rsqrt(n2);
-            for (int k = 0; k < 3; k++) b.v[k] = b.v[k] * inverse;
-            b.depth = 0;
+            const float start = tsr_light_eye(s, i, n, c, &b);
             path.count = 0;
             tsr_light_follow(s, &m, &path, &b, start);
             while (path.count > 0) {
@@ -463,9 +477,7 @@ TSR_HD void tsr_light_pixel(const tsr_light_seen *s, int64_t i)
                 tsr_light_follow(s, &m, &path, &b, start);
             }
         }
-    }
-    const float share = 1.0f / (float)s->samples;
-    for (int k = 0; k < 3; k++) s->picture[(int64_t)k * s->width * s->height + i] = path.light[k] * share;
+    tsr_light_paint(s, i, path.light);
 }
 
 /* ---- tones ---- */

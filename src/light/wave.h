@@ -16,9 +16,11 @@ enum {
     TSR_LIGHT_REASONS,
     TSR_LIGHT_KEEP = 8,
     TSR_LIGHT_ROUNDS = 4, /* most r and q */
-    TSR_LIGHT_WORDS = 28, /* of a patch */
+    TSR_LIGHT_WORDS = 32, /* of a patch */
+    TSR_LIGHT_PLAIN_WORDS = 28, /* without those that surfaces need */
     TSR_LIGHT_BINS = 64,  /* of irradiance, when the list is full */
-    TSR_LIGHT_TEXELS = 32 /* samples along an edge of a patch on the floor, at most */
+    TSR_LIGHT_TEXELS = 32, /* samples along an edge of a patch on the floor, at most */
+    TSR_LIGHT_PLOT = 20   /* texels along an edge of the sums that a patch has for itself */
 };
 
 /* Corners 0 (0,0), 1 (1,0), 2 (1,1), 3 (0,1) of the unit square. */
@@ -26,17 +28,19 @@ typedef struct tsr_light_patch {
     float x[3][4], v[3][4]; /* places and speeds, [axis][corner] */
     float power[3];         /* r, g, b */
     uint32_t state;         /* bits 0-1: colour 0 all, 1 r, 2 g, 3 b; bits 8 up: caustics passed */
+    float steep, start[3]; /* a passage between two media: square of the steepest gradient, below 0 where the index falls, 0: none; the speed where it began */
 } tsr_light_patch;
 
-/* Word k of patch i lies at data[k * across + i * along]. */
+/* Word k of patch i lies at data[k * across + i]; what follows the last patch up to a multiple of 32 may be written. */
 typedef struct tsr_light_list {
     float *data;
-    int64_t across, along;
+    int64_t across;
+    int32_t words;       /* TSR_LIGHT_WORDS, or the plain ones where surfaces take nothing */
 } tsr_light_list;
 
 /* Device memory; of power r, g, b in units. */
 typedef struct tsr_light_account {
-    int64_t ended[TSR_LIGHT_REASONS][3], dimmed[3], rest[3];
+    int64_t ended[TSR_LIGHT_REASONS][3], dimmed[3], mirrored[3], rest[3];
     int64_t ends[TSR_LIGHT_REASONS];
     int64_t patches, peak, steps, moved, splits, crowded; /* crowded: patches that were to be split when the list was full */
     int64_t more[TSR_LIGHT_BINS]; /* room that splits of each bin ask for, while the list is full */
@@ -55,7 +59,7 @@ typedef struct tsr_light_wave {
     tsr_light_medium medium;
     float bends[4];      /* by colour */
     float dt, extent, least, least_area, unit; /* least power; unit: whole units per power */
-    int32_t integrator, project, rounds, go_on, layers, steps;
+    int32_t integrator, project, rounds, go_on, layers, steps, mirrors; /* mirrors: surfaces take what they reflect */
     tsr_light_floor floor;
     tsr_light_list list[2];
     int64_t capacity;
@@ -106,15 +110,17 @@ TSR_HD int64_t tsr_light_units(float amount, float unit)
 TSR_HD void tsr_light_get(const tsr_light_list *l, int64_t i, tsr_light_patch *p)
 {
     float words[TSR_LIGHT_WORDS];
-    const float *from = l->data + i * l->along;
-    for (int k = 0; k < TSR_LIGHT_WORDS; k++) words[k] = from[k * l->across];
+    const float *from = l->data + i;
+    for (int k = 0; k < TSR_LIGHT_PLAIN_WORDS; k++) words[k] = from[k * l->across];
+    for (int k = TSR_LIGHT_PLAIN_WORDS; k < TSR_LIGHT_WORDS; k++) words[k] = l->words > TSR_LIGHT_PLAIN_WORDS ? from[k * l->across] : 0.0f;
     memcpy(p, words, sizeof *p);
 }
 TSR_HD void tsr_light_put(const tsr_light_list *l, int64_t i, const tsr_light_patch *p)
 {
-    float words[TSR_LIGHT_WORDS], *to = l->data + i * l->along;
+    float words[TSR_LIGHT_WORDS], *to = l->data + i;
     memcpy(words, p, sizeof *p);
-    for (int k = 0; k < TSR_LIGHT_WORDS; k++) to[k * l->across] = words[k];
+    for (int k = 0; k < TSR_LIGHT_PLAIN_WORDS; k++) to[k * l->across] = words[k];
+    for (int k = TSR_LIGHT_PLAIN_WORDS; k < TSR_LIGHT_WORDS && l->words > TSR_LIGHT_PLAIN_WORDS; k++) to[k * l->across] = words[k];
 }
 
 TSR_HD void tsr_light_corner(const float w[3][4], int c, float to[3])
@@ -181,26 +187,64 @@ TSR_HD int tsr_light_landing(const tsr_light_floor *f, const tsr_light_patch *p,
     return 1;
 }
 
-/* Spreads the power over the patch's picture on the floor: m x m points, each to the four texels around it. */
+/* What one patch leaves on the floor is summed by itself first on the CPU: few of its many additions go to memory that all share. */
+typedef struct tsr_light_plot {
+    int32_t from[2], size[2]; /* texels; size 0: none */
+    int64_t sums[TSR_LIGHT_PLOT * TSR_LIGHT_PLOT * 3];
+} tsr_light_plot;
+
+/* For `points` points between low and high: none where they would hardly meet. */
+TSR_HD void tsr_light_plot_open(tsr_light_plot *t, const float low[2], const float high[2], int32_t points)
+{
+    for (int k = 0; k < 2; k++) {
+        t->from[k] = (int32_t)(tsr_maxf(low[k], -2.0f) + 1.5f) - 2;
+        t->size[k] = (int32_t)(tsr_minf(high[k], 1e6f) + 2.5f) - 1 - t->from[k];
+    }
+    if (t->size[0] < 1 || t->size[1] < 1 || t->size[0] > TSR_LIGHT_PLOT || t->size[1] > TSR_LIGHT_PLOT || t->size[0] * t->size[1] > 2 * points)
+        t->size[0] = t->size[1] = 0;
+    memset(t->sums, 0, (size_t)(t->size[0] * t->size[1]) * 3 * sizeof *t->sums);
+}
+TSR_HD void tsr_light_plot_close(const tsr_light_floor *f, const tsr_light_plot *t)
+{
+    for (int32_t y = 0; y < t->size[1]; y++)
+        for (int32_t x = 0; x < t->size[0]; x++)
+            for (int k = 0; k < 3; k++) {
+                const int64_t own = t->sums[(y * t->size[0] + x) * 3 + k];
+                if (own) tsr_light_add(f->sums + ((int64_t)(t->from[1] + y) * f->size[0] + t->from[0] + x) * 3 + k, own);
+            }
+}
+
+/* Points along sides a to b and c to d of a patch: two in a texel. */
+TSR_HD int tsr_light_points(const float at[2][4], int a, int b, int c, int d)
+{
+    float size = 0.0f;
+    for (int k = 0; k < 2; k++) size = tsr_maxf(size, tsr_maxf(tsr_absf(at[k][b] - at[k][a]), tsr_absf(at[k][d] - at[k][c])));
+    return size < 0.5f * (float)TSR_LIGHT_TEXELS ? (int)(2.0f * size) + 1 : TSR_LIGHT_TEXELS;
+}
+
+/* Spreads the power over the patch's picture on the floor: points along both sides, each to the four texels around it. */
 TSR_HD void tsr_light_land(const tsr_light_wave *w, const tsr_light_patch *p, const float at[2][4])
 {
     const tsr_light_floor *f = &w->floor;
-    float size = 0.0f;
+    float low[2], high[2];
     for (int k = 0; k < 2; k++) {
-        const float low = tsr_minf(tsr_minf(at[k][0], at[k][1]), tsr_minf(at[k][2], at[k][3]));
-        const float high = tsr_maxf(tsr_maxf(at[k][0], at[k][1]), tsr_maxf(at[k][2], at[k][3]));
-        if (high < -1.0f || low > (float)f->size[k] + 1.0f) return;
-        size = tsr_maxf(size, high - low);
+        low[k] = tsr_minf(tsr_minf(at[k][0], at[k][1]), tsr_minf(at[k][2], at[k][3]));
+        high[k] = tsr_maxf(tsr_maxf(at[k][0], at[k][1]), tsr_maxf(at[k][2], at[k][3]));
+        if (high[k] < -1.0f || low[k] > (float)f->size[k] + 1.0f) return;
     }
-    const int m = size < 0.5f * (float)TSR_LIGHT_TEXELS ? (int)(2.0f * size) + 1 : TSR_LIGHT_TEXELS;
-    const float share = 1.0f / (float)m, part = w->unit * share * share;
-    for (int j = 0; j < m; j++)
-        for (int i = 0; i < m; i++) {
-            const float u = ((float)i + 0.5f) * share, v = ((float)j + 0.5f) * share;
+    const int wide = tsr_light_points(at, 0, 1, 3, 2), high_ = tsr_light_points(at, 0, 3, 1, 2);
+    const float share[2] = { 1.0f / (float)wide, 1.0f / (float)high_ }, part = w->unit * share[0] * share[1];
+#if !defined(__CUDA_ARCH__)
+    tsr_light_plot plot;
+    tsr_light_plot_open(&plot, low, high, wide * high_);
+#endif
+    for (int j = 0; j < high_; j++)
+        for (int i = 0; i < wide; i++) {
+            const float u = ((float)i + 0.5f) * share[0], v = ((float)j + 0.5f) * share[1];
             float q[2];
             for (int k = 0; k < 2; k++) {
-                const float low = at[k][0] + u * (at[k][1] - at[k][0]), high = at[k][3] + u * (at[k][2] - at[k][3]);
-                q[k] = low + v * (high - low) - 0.5f;
+                const float near_ = at[k][0] + u * (at[k][1] - at[k][0]), far_ = at[k][3] + u * (at[k][2] - at[k][3]);
+                q[k] = near_ + v * (far_ - near_) - 0.5f;
             }
             if (!(q[0] > -1.0f && q[1] > -1.0f && q[0] < (float)f->size[0] && q[1] < (float)f->size[1])) continue;
             const int32_t x = (int32_t)(q[0] + 1.0f) - 1, y = (int32_t)(q[1] + 1.0f) - 1;
@@ -209,11 +253,23 @@ TSR_HD void tsr_light_land(const tsr_light_wave *w, const tsr_light_patch *p, co
                 const int32_t tx = x + (c & 1), ty = y + (c >> 1);
                 if (tx < 0 || ty < 0 || tx >= f->size[0] || ty >= f->size[1]) continue;
                 const float weight = ((c & 1) ? fx : 1.0f - fx) * ((c >> 1) ? fy : 1.0f - fy) * part;
+#if !defined(__CUDA_ARCH__)
+                const int32_t sx = tx - plot.from[0], sy = ty - plot.from[1];
+                if (sx >= 0 && sy >= 0 && sx < plot.size[0] && sy < plot.size[1]) {
+                    int64_t *own = plot.sums + (sy * plot.size[0] + sx) * 3;
+                    for (int k = 0; k < 3; k++)
+                        if (p->power[k] > 0.0f) own[k] += tsr_light_units(p->power[k], weight);
+                    continue;
+                }
+#endif
                 int64_t *to = f->sums + ((int64_t)ty * f->size[0] + tx) * 3;
                 for (int k = 0; k < 3; k++)
                     if (p->power[k] > 0.0f) tsr_light_add(to + k, tsr_light_units(p->power[k], weight));
             }
         }
+#if !defined(__CUDA_ARCH__)
+    tsr_light_plot_close(f, &plot);
+#endif
 }
 
 /* Takes from the power what is lost on the straight way from a to b; adds the units to lost[3]. */
@@ -315,59 +371,116 @@ TSR_HD void tsr_light_straighten(tsr_light_patch *p)
     }
 }
 
-/* Moves one particle by a step. */
-TSR_HD void tsr_light_move(const tsr_light_wave *w, const tsr_light_medium *m, float x[3], float v[3])
+/* Moves one particle by a step. Returns whether the index varies there, and its sample. */
+TSR_HD int tsr_light_move(const tsr_light_wave *w, const tsr_light_medium *m, float x[3], float v[3], float s[4])
 {
     if (tsr_light_holds(m, x) & TSR_LIGHT_BENDS) {
-        float s[4];
         tsr_light_sample(m, x, s);
         if (w->project) tsr_ray_project_f32(s, v);
         tsr_ray_step_f32(w->integrator, TSR_RAY_TIME, m, s, x, v, w->dt);
-        return;
+        return 1;
     }
     const float scale = w->dt / tsr_light_dot(v, v); /* n = |v| does not change here */
     for (int k = 0; k < 3; k++) x[k] = x[k] + scale * v[k];
+    return 0;
 }
 
-/* One step of a patch; lost[3] takes the units that the medium took. Returns its fate; a patch that lands leaves its light. */
-TSR_HD int tsr_light_step(const tsr_light_wave *w, tsr_light_patch *p, int64_t lost[3])
+/* A run of rising or falling index along a patch's way is one passage between two media: when it ends, the share that its surface reflects is taken from the power.
+ * `s`: index and gradient at the patch, `v`: its speed; lost[3] takes the units. */
+TSR_HD void tsr_light_cross_surface(const tsr_light_wave *w, tsr_light_patch *p, const float s[4], const float v[3], int64_t lost[3])
+{
+    const float g2 = s[1] * s[1] + s[2] * s[2] + s[3] * s[3], inverse = s[0] * tsr_rsqrt(tsr_light_dot(v, v));
+    const float now[3] = { v[0] * inverse, v[1] * inverse, v[2] * inverse }; /* as long as the index */
+    const float along = (now[0] * s[1] + now[1] * s[2] + now[2] * s[3]) / s[0];
+    const int counts = tsr_absf(along) > TSR_LIGHT_SLOPE, rising = p->steep > 0.0f;
+    int turned = 0;
+    if (p->steep != 0.0f && (!counts || (along > 0.0f) != rising)) {
+        turned = !rising && along > 0.0f && p->start[0] * s[1] + p->start[1] * s[2] + p->start[2] * s[3] < 0.0f; /* total reflection, done by the rays themselves */
+        if (!turned && !counts && g2 >= 1e-4f && !rising && s[0] >= 1.02f) return; /* nearly level: it may turn */
+        float normal[3];
+        const float from = tsr_sqrt(tsr_light_dot(p->start, p->start)), facing = tsr_light_facing(p->start, now, normal);
+        const float f = turned ? 0.0f : tsr_light_reflects(from, s[0], tsr_absf(facing) / from, tsr_absf(p->steep));
+        for (int k = 0; k < 3 && f > 0.0f; k++) {
+            const int64_t before = tsr_light_units(p->power[k], w->unit);
+            p->power[k] = p->power[k] * (1.0f - f);
+            tsr_light_tally(lost + k, before - tsr_light_units(p->power[k], w->unit));
+        }
+        p->steep = 0.0f;
+    }
+    if (!counts) return;
+    if (p->steep == 0.0f) {
+        p->steep = turned ? TSR_LIGHT_TURNED : along > 0.0f ? g2 : -g2; /* on its way back from a total reflection it passes no surface */
+        for (int k = 0; k < 3; k++) p->start[k] = now[k];
+    } else if (g2 > tsr_absf(p->steep)) {
+        p->steep = rising ? g2 : -g2;
+    }
+}
+
+/* Moves the corners by a step; surfaces take what they reflect: lost[3] takes the units. */
+TSR_HD void tsr_light_move_all(const tsr_light_wave *w, tsr_light_patch *p, int64_t lost[3])
 {
     tsr_light_medium m = w->medium;
-    float before[3], after[3], edge[3][4], at[2][4];
-    const float turn = tsr_light_turn(p);
+    float at[4][4], before[3], s[4];
+    int bent = 0;
     m.bend = w->bends[p->state & 3u];
-    tsr_light_middle(p->x, before);
-    for (int k = 0; k < 3; k++)
-        for (int c = 0; c < 4; c++) edge[k][c] = p->x[k][(c + 1) & 3] - p->x[k][c];
+    tsr_light_middle(p->v, before);
     for (int c = 0; c < 4; c++) {
         float x[3], v[3];
         tsr_light_corner(p->x, c, x);
         tsr_light_corner(p->v, c, v);
-        tsr_light_move(w, &m, x, v);
+        at[0][c] = tsr_light_dot(v, v);
+        const int bends = tsr_light_move(w, &m, x, v, s);
+        bent |= bends;
+        if (!bends) s[1] = s[2] = s[3] = 0.0f;
+        at[0][c] = bends ? s[0] : tsr_sqrt(at[0][c]);
+        for (int k = 1; k < 4; k++) at[k][c] = s[k];
         for (int k = 0; k < 3; k++) {
             p->x[k][c] = x[k];
             p->v[k][c] = v[k];
         }
     }
+    if (!w->mirrors || !(bent || p->steep != 0.0f)) return;
+    for (int k = 0; k < 4; k++) s[k] = 0.25f * ((at[k][0] + at[k][1]) + (at[k][2] + at[k][3]));
+    tsr_light_cross_surface(w, p, s, before, lost);
+}
+
+/* What matter takes on the way from `old` to p; lost[3] takes the units. Returns whether opaque matter stops the patch. */
+TSR_HD int tsr_light_fade(const tsr_light_wave *w, const tsr_light_patch *old, tsr_light_patch *p, int64_t lost[3])
+{
+    const tsr_light_medium *m = &w->medium;
+    float before[3], after[3], s[4];
+    if (!m->dim) return 0;
     tsr_light_middle(p->x, after);
-    if (m.dim && (tsr_light_holds(&m, after) & (TSR_LIGHT_DIMS | TSR_LIGHT_STOPS))) {
-        float s[4];
-        tsr_light_dim(w, p, before, after, lost);
-        tsr_light_four(&m, m.dim, before, s); /* voxels have been told of it a step ago */
-        if (s[3] > 0.5f && tsr_light_inside(&m, before)) return TSR_LIGHT_STOPPED;
-    }
-    if (tsr_light_leaves(&m, p)) {
+    if (!(tsr_light_holds(m, after) & (TSR_LIGHT_DIMS | TSR_LIGHT_STOPS))) return 0;
+    tsr_light_middle(old->x, before);
+    tsr_light_dim(w, p, before, after, lost);
+    tsr_light_four(m, m->dim, before, s); /* voxels have been told of it a step ago */
+    return s[3] > 0.5f && tsr_light_inside(m, before);
+}
+
+/* The fate of a patch that came from `old`; one that lands leaves its light. lost[3]: units that surfaces take. */
+TSR_HD int tsr_light_judge(const tsr_light_wave *w, const tsr_light_patch *old, tsr_light_patch *p, int64_t lost[3])
+{
+    float at[2][4];
+    if (tsr_light_leaves(&w->medium, p)) {
+        if (p->steep != 0.0f) { /* matter that reaches the border ends there */
+            const float beyond[4] = { 1.0f, 0.0f, 0.0f, 0.0f };
+            float v[3];
+            tsr_light_middle(p->v, v);
+            tsr_light_cross_surface(w, p, beyond, v, lost);
+        }
         if (!w->floor.sums || !tsr_light_landing(&w->floor, p, at)) return TSR_LIGHT_LEFT;
         tsr_light_land(w, p, at);
         return TSR_LIGHT_LANDED;
     }
     int turned = 0;
     for (int c = 0; c < 4; c++) {
+        const int d = (c + 1) & 3;
         float dot = 0.0f;
-        for (int k = 0; k < 3; k++) dot += edge[k][c] * (p->x[k][(c + 1) & 3] - p->x[k][c]);
+        for (int k = 0; k < 3; k++) dot += (old->x[k][d] - old->x[k][c]) * (p->x[k][d] - p->x[k][c]);
         turned += dot < 0.0f;
     }
-    const float now = tsr_light_turn(p);
+    const float turn = tsr_light_turn(old), now = tsr_light_turn(p);
     if ((turn > 0.0f && now < 0.0f) || (turn < 0.0f && now > 0.0f) || turned >= 2) {
         if (!w->go_on) return TSR_LIGHT_CAUSTIC;
         if (p->state < 0xffff0000u) p->state += 256u;
@@ -385,6 +498,14 @@ TSR_HD int tsr_light_step(const tsr_light_wave *w, tsr_light_patch *p, int64_t l
     if (!rounds || w->rounds == 1) return TSR_LIGHT_KEEP + rounds;
     tsr_light_straighten(p);
     return TSR_LIGHT_KEEP + tsr_light_rounds(w, p);
+}
+
+/* One step of a patch; sums take the units that medium and surfaces took. Returns its fate. */
+TSR_HD int tsr_light_step(const tsr_light_wave *w, tsr_light_patch *p, tsr_light_account *sums)
+{
+    const tsr_light_patch old = *p;
+    tsr_light_move_all(w, p, sums->mirrored);
+    return tsr_light_fade(w, &old, p, sums->dimmed) ? TSR_LIGHT_STOPPED : tsr_light_judge(w, &old, p, sums->mirrored);
 }
 
 /* Part k of the 2^r x 2^q of a patch: corners by bilinear interpolation, speeds as long as the index, equal shares of the power. */
@@ -419,19 +540,29 @@ TSR_HD void tsr_light_part(const tsr_light_wave *w, const tsr_light_patch *p, in
     }
     for (int c = 0; c < 3; c++) part->power[c] = p->power[c] * (wide * high);
     part->state = p->state;
+    part->steep = p->steep;
+    for (int a = 0; a < 3; a++) part->start[a] = p->start[a];
 }
 
-/* The voxel of a patch and its key: 14 bits of the step, 24 of the irradiance, 26 of the patch's number. 0: outside. */
+/* The voxel at c, which is inside. */
+TSR_HD uint32_t tsr_light_voxel(const tsr_light_medium *m, const float c[3])
+{
+    const int64_t x = (int64_t)(c[0] + 0.5f), y = (int64_t)(c[1] + 0.5f), z = (int64_t)(c[2] + 0.5f);
+    return (uint32_t)((tsr_minl(z, m->size[2] - 1) * m->size[1] + tsr_minl(y, m->size[1] - 1)) * m->size[0] + tsr_minl(x, m->size[0] - 1));
+}
+/* The key of patch `number` of irradiance e: 14 bits of the step, 24 of the irradiance, 26 of the number. */
+TSR_HD uint64_t tsr_light_key_of(float e, int64_t step, int64_t number)
+{
+    return (uint64_t)(step + 1) << 50 | (uint64_t)(tsr_float_bits(e) >> 7) << 26 | (uint64_t)(0x3ffffff - number);
+}
+/* The voxel of a patch and its key; 0: outside. */
 TSR_HD uint64_t tsr_light_key(const tsr_light_wave *w, const tsr_light_patch *p, int64_t step, int64_t number, uint32_t *voxel)
 {
     float c[3];
     tsr_light_middle(p->x, c);
     if (!tsr_light_inside(&w->medium, c)) return 0u;
-    const int64_t x = (int64_t)(c[0] + 0.5f), y = (int64_t)(c[1] + 0.5f), z = (int64_t)(c[2] + 0.5f);
-    *voxel = (uint32_t)((tsr_minl(z, w->medium.size[2] - 1) * w->medium.size[1] + tsr_minl(y, w->medium.size[1] - 1)) * w->medium.size[0] +
-                        tsr_minl(x, w->medium.size[0] - 1));
-    const float e = tsr_light_luminance(p->power) / tsr_maxf(tsr_light_area(p), w->least_area);
-    return (uint64_t)(step + 1) << 50 | (uint64_t)(tsr_float_bits(e) >> 7) << 26 | (uint64_t)(0x3ffffff - number);
+    *voxel = tsr_light_voxel(&w->medium, c);
+    return tsr_light_key_of(tsr_light_luminance(p->power) / tsr_maxf(tsr_light_area(p), w->least_area), step, number);
 }
 
 /* A patch adds its way through a voxel. */
@@ -448,13 +579,9 @@ TSR_HD void tsr_light_gather(const tsr_light_wave *w, const tsr_light_patch *p, 
     }
 }
 
-/* The strongest patch of a step in its voxel: joins the layers, which are in the order of their irradiance. One that comes from about where another came from
- * (20 degrees) is the same ray a step later: the stronger of the two stays. */
-TSR_HD void tsr_light_join(const tsr_light_wave *w, const tsr_light_patch *p, uint32_t voxel)
+/* Irradiance of a patch and its direction. */
+TSR_HD void tsr_light_shining(const tsr_light_wave *w, const tsr_light_patch *p, float own[3], float direction[3])
 {
-    const int64_t voxels = (int64_t)w->medium.size[0] * w->medium.size[1] * w->medium.size[2];
-    float own[4], direction[3], known[3];
-    float *to = w->field + (int64_t)voxel * 4;
     tsr_light_middle(p->v, direction);
     const float inverse = 1.0f / tsr_maxf(tsr_light_area(p), w->least_area);
     const float long_ = tsr_rsqrt(tsr_maxf(tsr_light_dot(direction, direction), 1e-20f));
@@ -462,16 +589,24 @@ TSR_HD void tsr_light_join(const tsr_light_wave *w, const tsr_light_patch *p, ui
         own[k] = p->power[k] * inverse;
         direction[k] = direction[k] * long_;
     }
-    own[3] = tsr_bits_float(tsr_light_pack(direction));
+}
+
+/* The strongest patch of a step in its voxel joins the layers, which are in the order of their irradiance. One that comes from about where another came from
+ * (20 degrees) is the same ray a step later: the stronger of the two stays. `packed` is the direction packed. */
+TSR_HD void tsr_light_join(const tsr_light_wave *w, const float own[3], const float direction[3], uint32_t packed, uint32_t voxel)
+{
+    const int64_t voxels = (int64_t)w->medium.size[0] * w->medium.size[1] * w->medium.size[2];
+    float known[3];
+    float *to = w->field + (int64_t)voxel * 4;
     int32_t place = w->layers - 1;
-    for (int32_t l = 0; l < w->layers; l++) {
+    for (int32_t l = 0; l < w->layers - 1; l++) { /* in the last there is no choice */
         const float *layer = to + l * voxels * 4;
-        const uint32_t packed = tsr_float_bits(layer[3]);
-        if (!packed) {
+        const uint32_t there = tsr_float_bits(layer[3]);
+        if (!there) {
             place = l;
             break;
         }
-        tsr_light_unpack(packed, known);
+        tsr_light_unpack(there, known);
         if (tsr_light_dot(known, direction) > 0.94f) {
             place = l;
             break;
@@ -483,7 +618,9 @@ TSR_HD void tsr_light_join(const tsr_light_wave *w, const tsr_light_patch *p, ui
         for (int k = 0; k < 4; k++) to[place * voxels * 4 + k] = to[(place - 1) * voxels * 4 + k];
         place--;
     }
-    for (int k = 0; k < 4; k++) to[place * voxels * 4 + k] = own[k];
+    to += place * voxels * 4;
+    for (int k = 0; k < 3; k++) to[k] = own[k];
+    to[3] = tsr_bits_float(packed);
 }
 
 /* Voxel i from its sums. */

@@ -303,13 +303,7 @@ static const shape shapes[] = {
 };
 enum { SHAPES = (int)(sizeof shapes / sizeof *shapes) };
 
-int tsr_points_shape_at(int32_t index, tsr_points_shape *info)
-{
-    if (!info) return 0;
-    if (index < 0 || index >= SHAPES) return 0;
-    *info = shapes[index].info;
-    return 1;
-}
+const tsr_points_shape *tsr_points_shape_at(int32_t index) { return index >= 0 && index < SHAPES ? &shapes[index].info : NULL; }
 
 static tsr_status find(const char *name, const shape **found)
 {

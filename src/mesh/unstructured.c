@@ -328,11 +328,10 @@ fail:
     return status;
 }
 
-tsr_status tsr_unstructured_describe(const tsr_unstructured *grid, tsr_unstructured_info *info)
+const tsr_unstructured_info *tsr_unstructured_describe(const tsr_unstructured *grid)
 {
-    TSR_NEEDS(grid, info);
-    *info = grid->info;
-    return TSR_OK;
+    static const tsr_unstructured_info none;
+    return grid ? &grid->info : &none;
 }
 
 tsr_status tsr_unstructured_set_values(tsr_unstructured *grid, const double *values)

@@ -10,8 +10,8 @@
 #include "tiles/tiles.h"
 #include "volume/volume.h"
 #include "mesh/voxelize_job.h"
-#include "tessera/band.h"
 #include "tessera/primitives.h"
+#include "tessera/tiles.h"
 
 enum { MOST_FRACTION = 20, FIXED_BITS = 30, TILES_AT_ONCE = 1 << 14, ROWS_AT_ONCE = 1 << 24 }; /* looks at progress between so many */
 
@@ -114,7 +114,7 @@ static tsr_status set_axes(struct tsr_vox_job *j)
         j->g.spacing[k] = spacing[k];
         j->g.inverse[k] = 1 / spacing[k];
         j->g.h[k] = (float)spacing[k];
-        j->g.origin[k] = j->geometry.affine[k][3];
+        j->g.origin[k] = j->geometry.affine[k][3] - j->mesh->origin[k]; /* as the vertices count */
         for (int r = 0; r < 3; r++) j->g.axis[k][r] = j->geometry.affine[r][k] / spacing[k];
     }
     TSR_TRY(tsr_geometry_check_perpendicular(&j->geometry, "voxelize: geometry"));
@@ -179,8 +179,9 @@ static tsr_status set_extent(struct tsr_vox_job *j)
         const double limit = (double)(TSR_KEY_BIAS - 4) * (double)(1 << g->log2_edge);
         if (!((lower - touch) / h > -limit && (upper + touch) / h < limit))
             TSR_FAIL(TSR_ERROR_UNSUPPORTED,
-                     "voxelize: the mesh spans voxels %.0f to %.0f along %c, expected within +-%.0f: use a larger spacing or move the origin",
-                     lower / h, upper / h, 'x' + k, limit);
+                     "voxelize: the mesh spans voxels %.0f to %.0f along %c, expected within +-%.0f: use a larger spacing, here %.3g, or an origin "
+                     "near it",
+                     lower / h, upper / h, 'x' + k, limit, 1.01 * (fmax(fabs(lower), fabs(upper)) + touch) / limit);
         tsr_vox_range(g, k, lower - touch, upper + touch, &g->first[k], &g->last[k]);
         j->lower[k] = g->first[k];
         j->upper[k] = g->last[k];
@@ -231,7 +232,7 @@ static tsr_status frames_in_slices(struct tsr_vox_job *j, double from, double to
         tsr_vox_grid slice = j->g;
         slice.triangles = tsr_min64(most, n - begin);
         slice.corner += 3 * begin;
-        slice.triangle += begin;
+        if (slice.triangle) slice.triangle += begin;
         slice.count += begin;
         if (slice.few) slice.few += begin;
         if (begin) slice.vertices = 0; /* their positions are made */
@@ -250,9 +251,9 @@ static tsr_status frames(struct tsr_vox_job *j)
     void *workspace;
     uint64_t total;
     TSR_TRY(TAKE(g->fixed, g->vertices, "positions"));
-    TSR_TRY(TAKE(g->triangle, g->triangles, "triangles"));
     TSR_TRY(TAKE(g->count, g->triangles, "counts"));
-    if (j->context->device.kind == TSR_DEVICE_CPU) TSR_TRY(TAKE(g->few, g->triangles, "boxes"));
+    if (backend->voxelize->cells) TSR_TRY(TAKE(g->few, g->triangles, "boxes"));
+    else TSR_TRY(TAKE(g->triangle, g->triangles, "triangles"));
     TSR_TRY(TAKE(g->offset, g->triangles, "offsets"));
     TSR_TRY(tsr_scan_workspace(j->context, g->triangles, &bytes));
     TSR_TRY(take(j, (int64_t)bytes, "a scan", &workspace));
@@ -262,7 +263,7 @@ static tsr_status frames(struct tsr_vox_job *j)
     TSR_TRY(backend->download(j->context->queue, &j->found, j->summary, sizeof j->found));
     give(j, workspace);
     j->report.degenerate_triangles = j->found.degenerate;
-    if (j->found.edges != 0 && !j->sorted_out) TSR_TRY(tsr_vox_open_mesh(j));
+    if ((j->found.edges != 0 || j->inverted) && !j->sorted_out) TSR_TRY(tsr_vox_open_mesh(j));
     j->sorted_out = 1;
     g->pairs = (int64_t)total + j->hole_count;
     if (total + (uint64_t)j->hole_count >= UINT32_MAX)
@@ -288,7 +289,43 @@ static tsr_status put_holes(const struct tsr_vox_job *j, uint64_t *keys)
     return status;
 }
 
-static tsr_status bins(struct tsr_vox_job *j)
+/* Tiles of the box, or 0 where they are too many for a counter each. */
+static int64_t cells_of(const struct tsr_vox_job *j)
+{
+    const tsr_vox_grid *g = &j->g;
+    const int64_t most = 8 * g->pairs + (1 << 16);
+    int64_t cells = 1;
+    for (int k = 0; k < 3; k++) {
+        const int64_t n = (int64_t)g->last[k] - g->first[k] + 1;
+        if (n > most / cells) return 0;
+        cells *= n;
+    }
+    return cells <= (int64_t)UINT32_MAX && j->context->backend->voxelize->cells ? cells : 0;
+}
+
+/* By counting: 8 bytes a pair, and 4 a tile of the box. */
+static tsr_status bins_by_cells(struct tsr_vox_job *j, int64_t cells)
+{
+    tsr_vox_grid *g = &j->g;
+    const tsr_voxelize_ops *ops = j->context->backend->voxelize;
+    uint32_t *times;
+    TSR_TRY(TAKE(g->cell, g->pairs, "tiles of triangles"));
+    TSR_TRY(TAKE(times, cells, "counters of tiles"));
+    TSR_TRY(ops->cells(j->context->queue, g, j->holes, j->hole_count));
+    give(j, g->few);
+    give(j, g->count);
+    g->tiles = ops->count_cells(g, times, cells);
+    TSR_TRY(TAKE(g->start, g->tiles + 1, "starts of bins"));
+    TSR_TRY(TAKE(g->tile_key, g->tiles, "keys of tiles"));
+    TSR_TRY(TAKE(g->sorted_owner, g->pairs, "triangles of tiles"));
+    ops->deal(g, times, cells);
+    give(j, times);
+    give(j, g->cell);
+    give(j, g->offset);
+    return TSR_OK;
+}
+
+static tsr_status bins_by_sorting(struct tsr_vox_job *j)
 {
     tsr_vox_grid *g = &j->g;
     tsr_context *context = j->context;
@@ -326,6 +363,14 @@ static tsr_status bins(struct tsr_vox_job *j)
     TSR_TRY(backend->upload(context->queue, g->start + g->tiles, &end, sizeof end));
     give(j, workspace);
     give(j, g->head);
+    return TSR_OK;
+}
+
+static tsr_status bins(struct tsr_vox_job *j)
+{
+    const int64_t cells = cells_of(j);
+    j->g.tile_key = NULL; /* of a pass before */
+    TSR_TRY(cells ? bins_by_cells(j, cells) : bins_by_sorting(j));
     return TSR_OK;
 }
 
@@ -386,10 +431,27 @@ static tsr_status finish_list(const struct tsr_vox_job *j, tsr_tiles *list)
     return TSR_OK;
 }
 
+/* Are there numbers of both signs in a consistent mesh? Then a closed piece is inside out, and where it overlaps others they add up to 0. */
+static tsr_status look_for_inverted(struct tsr_vox_job *j, int *again)
+{
+    const tsr_vox_grid *g = &j->g;
+    const int64_t rows = g->tiles << (2 * g->log2_edge);
+    tsr_reduced least, most;
+    if (g->rule != TSR_VOX_RULE_NONZERO || j->inverted || j->found.edges != 0 || !g->before) return TSR_OK;
+    TSR_TRY(tsr_reduce_host(j->context, TSR_REDUCE_MIN, TSR_I32, g->before, rows, &least));
+    if (least.i >= 0) return TSR_OK;
+    TSR_TRY(tsr_reduce_host(j->context, TSR_REDUCE_MAX, TSR_I32, g->before, rows, &most));
+    if (most.i <= 0) return TSR_OK;
+    j->inverted = 1;
+    j->sorted_out = 0;
+    *again = 1;
+    return TSR_OK;
+}
+
 static tsr_status convert(struct tsr_vox_job *j, tsr_tiles **tiles)
 {
     tsr_status status;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     int again = 0;
     for (int pass = 0; pass == 0 || again; pass++) {
         again = 0;
@@ -403,8 +465,10 @@ static tsr_status convert(struct tsr_vox_job *j, tsr_tiles **tiles)
         TSR_TRY(make_list(j, tiles));
         TSR_TRY_GOTO(fill_list(j, *tiles), fail);
         if (j->g.node) TSR_TRY_GOTO(tsr_vox_close_list(j, *tiles, pass > 0, &again), fail);
+        else TSR_TRY_GOTO(look_for_inverted(j, &again), fail);
     }
     TSR_TRY_GOTO(finish_list(j, *tiles), fail);
+    if (j->g.node) TSR_TRY_GOTO(tsr_vox_measure_closing(j, *tiles), fail);
     TSR_TRY_GOTO(tsr_tiles_describe(*tiles, &info), fail);
     j->report.tiles = info.count;
     return TSR_OK;
@@ -431,11 +495,12 @@ tsr_status tsr_tiles_from_mesh(tsr_context *context, const tsr_mesh *mesh, const
 {
     TSR_RETURNS(tiles);
     struct tsr_vox_job j;
-    if (report) memset(report, 0, sizeof *report);
+    const tsr_voxelize_report nothing = TSR_VOXELIZE_REPORT;
+    TSR_TRY(TSR_STRUCT_GIVE(report, &nothing));
     TSR_TRY(begin(&j, context, mesh, options));
     tsr_status status = convert(&j, tiles);
     release(&j);
-    if (report) *report = j.report;
+    TSR_TRY(TSR_STRUCT_GIVE(report, &j.report));
     TSR_TRY(status);
     return TSR_OK;
 }
@@ -475,7 +540,8 @@ tsr_status tsr_volume_from_mesh(tsr_context *context, const tsr_mesh *mesh, tsr_
     tsr_size3 size;
     tsr_tiles *tiles = NULL;
     int64_t bytes;
-    if (report) memset(report, 0, sizeof *report);
+    const tsr_voxelize_report nothing = TSR_VOXELIZE_REPORT;
+    TSR_TRY(TSR_STRUCT_GIVE(report, &nothing));
     if (dtype != TSR_F32 && dtype != TSR_U8)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "voxelize: element type %s, expected f32 (field) or u8 (mask)", tsr_dtype_name(dtype));
     TSR_TRY(begin(&j, context, mesh, options));
@@ -485,7 +551,7 @@ tsr_status tsr_volume_from_mesh(tsr_context *context, const tsr_mesh *mesh, tsr_
     if (bytes > limit)
         TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done,
                       "voxelize: a volume of %lld x %lld x %lld takes %lld bytes, %s is %lld: use a larger spacing or a tile list", (long long)size.x,
-                      (long long)size.y, (long long)size.z, (long long)bytes, tsr_memory_whose(j.options.memory_limit), (long long)limit);
+                      (long long)size.y, (long long)size.z, (long long)bytes, tsr_memory_limit_name(j.options.memory_limit), (long long)limit);
     j.options.geometry = &j.geometry; /* with the origin found */
     tsr_voxelize_options own = j.options;
     own.struct_size = sizeof own;

@@ -58,7 +58,7 @@ static tsr_status rehash(struct missing *m)
     uint32_t *slot = (uint32_t *)calloc(mask + 1, sizeof *slot);
     if (!slot) TSR_FAIL(TSR_ERROR_MEMORY, "mesh: out of memory for %lld tiles around holes", (long long)m->count);
     for (int64_t i = 0; i < m->count; i++) {
-        uint64_t at = tsr_vox_mix(m->known[i].key) & mask;
+        uint64_t at = tsr_mix64(m->known[i].key) & mask;
         while (slot[at]) at = (at + 1) & mask;
         slot[at] = (uint32_t)i + 1;
     }
@@ -72,7 +72,7 @@ static tsr_status rehash(struct missing *m)
 static tsr_status meet(struct missing *m, uint64_t key, int64_t *number)
 {
     if (2 * (uint64_t)(m->count + 1) > m->mask) TSR_TRY(rehash(m));
-    uint64_t at = tsr_vox_mix(key) & m->mask;
+    uint64_t at = tsr_mix64(key) & m->mask;
     while (m->slot[at] && m->known[m->slot[at] - 1].key != key) at = (at + 1) & m->mask;
     if (!m->slot[at]) {
         if (m->count == m->room) {
@@ -181,7 +181,7 @@ static tsr_status judge(struct missing *m, int64_t number)
         if (is_stored(m->a, beside, &at)) {
             differs = m->a->face[at][side ^ 1] != own.face[side];
         } else if (may_be_added(m->a, beside)) {
-            for (uint64_t place = tsr_vox_mix(beside) & m->mask; m->slot[place]; place = (place + 1) & m->mask) {
+            for (uint64_t place = tsr_mix64(beside) & m->mask; m->slot[place]; place = (place + 1) & m->mask) {
                 const struct absent *other = &m->known[m->slot[place] - 1];
                 if (other->key != beside) continue;
                 differs = other->wanted && other->face[side ^ 1] != own.face[side];

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tessera/mapping.h"
+
 struct table { /* open addressing, a power of two */
     uint64_t *key;
     int32_t *count;
@@ -20,7 +22,7 @@ static uint64_t room_for(int64_t entries)
 
 static uint64_t find_edge(const struct table *t, uint32_t a, uint32_t b)
 {
-    uint64_t key = (a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a) + 1, at = tsr_vox_mix(key) & t->mask;
+    uint64_t key = (a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a) + 1, at = tsr_mix64(key) & t->mask;
     while (t->key[at] && t->key[at] != key) at = (at + 1) & t->mask;
     t->key[at] = key;
     return at;
@@ -64,15 +66,6 @@ static tsr_status surplus(const tsr_vox_grid *g, const uint32_t *id, struct ends
 
 /* ---- closed curves -------------------------------------------------------------------------------------------------------------------- */
 
-static uint64_t spread(uint64_t v) /* 21 bits, two zeros after each */
-{
-    v = (v | v << 32) & 0x1f00000000ffffu;
-    v = (v | v << 16) & 0x1f0000ff0000ffu;
-    v = (v | v << 8) & 0x100f00f00f00f00fu;
-    v = (v | v << 4) & 0x10c30c30c30c30c3u;
-    return (v | v << 2) & 0x1249249249249249u;
-}
-
 struct curve {
     uint64_t key;
     int64_t first, count;
@@ -109,7 +102,7 @@ static void walk_all(const tsr_vox_grid *g, struct walk *w)
         const int32_t *p = g->fixed[w->edges[e].a];
         struct curve *c = &w->curves[w->curve_count++];
         c->first = walked;
-        c->key = spread((uint32_t)p[0] >> 9) | spread((uint32_t)p[1] >> 9) << 1 | spread((uint32_t)p[2] >> 9) << 2;
+        c->key = tsr_morton3((uint32_t)p[0] >> 9, (uint32_t)p[1] >> 9, (uint32_t)p[2] >> 9);
         int64_t at = e;
         do {
             w->used[at] = 1;

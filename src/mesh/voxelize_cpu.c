@@ -1,5 +1,6 @@
 /* mesh/voxelize_cpu.c: mesh to level set on the CPU. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/parallel.h"
@@ -15,6 +16,7 @@ struct work {
     const tsr_tile_pool *pool;
     tsr_vox_summary *summary;
     int64_t first; /* tile of place 0 */
+    int failed;    /* out of memory */
 };
 
 static void lower_to(int64_t *target, int64_t value)
@@ -95,8 +97,10 @@ static void write_tiles(const tsr_vox_grid *g, int64_t i, uint64_t *key)
     const tsr_vox_few few = g->few[i];
     if (!few.mask && g->count[i]) {
         double p[3][3];
+        tsr_vox_triangle t;
         corners_of(g, i, p);
-        tsr_vox_tiles(g, i, (const double(*)[3])p, 0, 1, key);
+        tsr_vox_frame((const double(*)[3])p, &t);
+        tsr_vox_tiles(g, &t, (const double(*)[3])p, 0, 1, key);
         return;
     }
     for (uint32_t mask = few.mask; mask; mask &= mask - 1) {
@@ -121,6 +125,14 @@ static tsr_status cpu_frames(tsr_queue *queue, const tsr_vox_grid *g, tsr_vox_su
     tsr_parallel(queue->threads, g->vertices, TRIANGLES, fix_range, &w);
     tsr_parallel(queue->threads, g->triangles, TRIANGLES / 8, frames_range, &w);
     return TSR_OK;
+}
+
+/* The number of a tile in the box of tiles: as packed keys, but without what their bits have more. */
+static uint32_t cell_of(const tsr_vox_grid *g, uint64_t key)
+{
+    const uint64_t wide = (uint64_t)(g->last[0] - g->first[0]) + 1, high = (uint64_t)(g->last[1] - g->first[1]) + 1;
+    const uint64_t x = key & (((uint64_t)1 << g->shift[1]) - 1), y = key >> g->shift[1] & (((uint64_t)1 << (g->shift[2] - g->shift[1])) - 1);
+    return (uint32_t)(((key >> g->shift[2]) * high + y) * wide + x);
 }
 
 static void pairs_range(void *user, int64_t begin, int64_t end, int worker)
@@ -155,6 +167,67 @@ static tsr_status cpu_heads(tsr_queue *queue, const tsr_vox_grid *g)
     return TSR_OK;
 }
 
+/* A triangle of many tiles needs room for their keys. */
+static void cells_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct work *w = (struct work *)user;
+    const tsr_vox_grid *g = w->g;
+    uint64_t some[256], *keys = some;
+    int64_t room = 256;
+    (void)worker;
+    for (int64_t i = begin; i < end && !__atomic_load_n(&w->failed, __ATOMIC_RELAXED); i++) {
+        uint32_t *cell = g->cell + (g->offset[i] - g->count[i]);
+        if ((int64_t)g->count[i] > room) {
+            if (keys != some) free(keys);
+            room = g->count[i];
+            keys = (uint64_t *)malloc((size_t)room * sizeof *keys);
+            if (!keys) {
+                __atomic_store_n(&w->failed, 1, __ATOMIC_RELAXED);
+                return;
+            }
+        }
+        write_tiles(g, i, keys);
+        for (uint32_t k = 0; k < g->count[i]; k++) cell[k] = cell_of(g, keys[k]);
+    }
+    if (keys != some) free(keys);
+}
+
+static tsr_status cpu_cells(tsr_queue *queue, const tsr_vox_grid *g, const uint64_t *holes, int64_t hole_count)
+{
+    struct work w = { .g = g };
+    tsr_parallel(queue->threads, g->triangles, TRIANGLES / 8, cells_range, &w);
+    if (w.failed) TSR_FAIL(TSR_ERROR_MEMORY, "voxelize: out of memory for the tiles of a triangle");
+    for (int64_t i = 0; i < hole_count; i++)
+        g->cell[g->pairs - hole_count + i] = cell_of(g, tsr_vox_pack(g, tsr_key_x(holes[i]), tsr_key_y(holes[i]), tsr_key_z(holes[i])));
+    return TSR_OK;
+}
+
+static int64_t cpu_count_cells(const tsr_vox_grid *g, uint32_t *times, int64_t cells)
+{
+    int64_t tiles = 0;
+    memset(times, 0, (size_t)cells * sizeof *times);
+    for (int64_t i = 0; i < g->pairs; i++) tiles += !times[g->cell[i]]++;
+    return tiles;
+}
+
+static void cpu_deal(const tsr_vox_grid *g, uint32_t *times, int64_t cells)
+{
+    const int64_t wide = (int64_t)g->last[0] - g->first[0] + 1, high = (int64_t)g->last[1] - g->first[1] + 1;
+    uint32_t at = 0;
+    int64_t tile = 0, pair = 0;
+    for (int64_t c = 0; c < cells; c++) {
+        const uint32_t own = times[c];
+        if (!own) continue;
+        g->start[tile] = times[c] = at;
+        g->tile_key[tile++] = (uint64_t)(c % wide) + ((uint64_t)(c / wide % high) << g->shift[1]) + ((uint64_t)(c / wide / high) << g->shift[2]);
+        at += own;
+    }
+    g->start[tile] = at;
+    for (int64_t i = 0; i < g->triangles; i++)
+        for (; pair < (int64_t)g->offset[i]; pair++) g->sorted_owner[times[g->cell[pair]]++] = (uint32_t)i;
+    for (; pair < g->pairs; pair++) g->sorted_owner[times[g->cell[pair]]++] = TSR_VOX_NOBODY;
+}
+
 /* ---- tiles ---------------------------------------------------------------------------------------------------------------------------- */
 
 static void fill_range(void *user, int64_t begin, int64_t end, int worker)
@@ -170,7 +243,7 @@ static void fill_range(void *user, int64_t begin, int64_t end, int worker)
         uint32_t *owner = g->sorted_owner + g->start[t]; /* no longer needed once read: those that cross replace them */
         int64_t count = (int64_t)g->start[t + 1] - g->start[t];
         int32_t *winding = (int32_t *)(void *)(pool->phi[1] + (int64_t)id * voxels);
-        tsr_vox_unpack(g, g->sorted_key[g->start[t]], tile);
+        tsr_vox_unpack(g, g->tile_key ? g->tile_key[t] : g->sorted_key[g->start[t]], tile);
         tsr_pool_key_put(pool, 0, t, tsr_key_make(tile[0], tile[1], tile[2]));
         tsr_pool_key_of_put(pool, id, tsr_key_make(tile[0], tile[1], tile[2]));
         pool->id[0][t] = id;
@@ -278,5 +351,5 @@ static tsr_status cpu_sign(tsr_queue *queue, const tsr_vox_grid *g, const tsr_ti
 }
 
 const tsr_voxelize_ops tsr_voxelize_cpu = {
-    .survey = cpu_survey, .frames = cpu_frames, .pairs = cpu_pairs, .heads = cpu_heads, .fill = cpu_fill, .wind = cpu_wind, .sign = cpu_sign
+    .survey = cpu_survey, .frames = cpu_frames, .pairs = cpu_pairs, .cells = cpu_cells, .count_cells = cpu_count_cells, .deal = cpu_deal, .heads = cpu_heads, .fill = cpu_fill, .wind = cpu_wind, .sign = cpu_sign
 };

@@ -138,7 +138,7 @@ TSR_KERNEL(tiles_kernel)(tsr_vox_grid g, int32_t writing)
             few = tsr_vox_is_small(&g, p);
             if (few) {
                 const uint64_t at = writing ? g.offset[mine] - g.count[mine] : 0;
-                const uint32_t own = tsr_vox_tiles(&g, mine, p, 0, 1, writing ? g.key + at : NULL);
+                const uint32_t own = tsr_vox_tiles(&g, g.triangle + mine, p, 0, 1, writing ? g.key + at : NULL);
                 if (!writing) g.count[mine] = own;
                 for (uint32_t k = 0; k < own && writing; k++) g.owner[at + k] = (uint32_t)mine;
             }
@@ -146,7 +146,7 @@ TSR_KERNEL(tiles_kernel)(tsr_vox_grid g, int32_t writing)
         for (uint32_t large = __ballot_sync(TSR_WARP_ALL, !few); large; large &= large - 1) {
             const int64_t i = first + __ffs((int)large) - 1;
             corners_of(g, i, p);
-            uint32_t own = tsr_vox_tiles(&g, i, p, lane, 32, NULL), sum = own;
+            uint32_t own = tsr_vox_tiles(&g, g.triangle + i, p, lane, 32, NULL), sum = own;
             for (uint32_t d = 1; d < 32; d <<= 1) {
                 uint32_t other = __shfl_up_sync(TSR_WARP_ALL, sum, d);
                 if (lane >= (int32_t)d) sum += other;
@@ -156,7 +156,7 @@ TSR_KERNEL(tiles_kernel)(tsr_vox_grid g, int32_t writing)
                 continue;
             }
             uint64_t at = g.offset[i] - g.count[i] + (sum - own);
-            if (own) tsr_vox_tiles(&g, i, p, lane, 32, g.key + at);
+            if (own) tsr_vox_tiles(&g, g.triangle + i, p, lane, 32, g.key + at);
             for (uint32_t k = 0; k < own; k++) g.owner[at + k] = (uint32_t)i;
         }
     }
@@ -424,4 +424,4 @@ static tsr_status cuda_sign(tsr_queue *queue, const tsr_vox_grid *g, const tsr_t
     return TSR_OK;
 }
 
-extern "C" const tsr_voxelize_ops tsr_voxelize_cuda = { cuda_survey, cuda_frames, cuda_pairs, cuda_heads, cuda_fill, cuda_wind, cuda_sign };
+extern "C" const tsr_voxelize_ops tsr_voxelize_cuda = { cuda_survey, cuda_frames, cuda_pairs, cuda_heads, cuda_fill, cuda_wind, cuda_sign, NULL, NULL, NULL };

@@ -4,7 +4,7 @@
  * 2^3 (AVX-512: 4 x 2 x 2): the lanes of a vector. The triangle of the nearest disc is measured first, at the corners of the block; distances are convex, so
  * that a disc whose tangent there lies farther at every corner than that triangle is farther everywhere in the block. What is left out is surely farther
  * than what is kept: the minimum is the same as over all triangles. */
-#include "mesh/voxelize_isa.h"
+#include "mesh/voxelize_batch.h"
 
 #include <string.h>
 
@@ -239,13 +239,6 @@ static void chunk(const tsr_vox_grid *g, struct work *w, float *best)
     }
 }
 
-/* The triangles of a tile lie anywhere in memory. */
-static void fetch(const tsr_vox_triangle *t)
-{
-    __builtin_prefetch(t);
-    __builtin_prefetch((const char *)t + 64);
-}
-
 /* Leaves in w->kept the discs whose box meets that of the tile's rows, and its plane too: other triangles cross none of them. */
 static int32_t crossing(struct work *w, const tsr_vox_grid *g)
 {
@@ -266,11 +259,25 @@ static int32_t crossing(struct work *w, const tsr_vox_grid *g)
     return n;
 }
 
+/* A triangle as number n of the chunk, seen from the middle of the tile. */
+static void keep_local(struct work *w, int32_t n, const tsr_vox_triangle *t, const double middle[3])
+{
+    tsr_vox_local *l = &w->local[n];
+    tsr_vox_localise(t, middle, l);
+    w->all.x[n] = l->centre[0];
+    w->all.y[n] = l->centre[1];
+    w->all.z[n] = l->centre[2];
+    w->all.radius[n] = l->radius;
+    for (int32_t r = 0; r < 4; r++) w->all.plane[r][n] = l->w[r];
+    w->all.which[n] = n;
+}
+
 int64_t TSR_ISA_NAME(tsr_vox_tile)(const tsr_vox_grid *g, const int32_t tile[3], const uint32_t *owner, int64_t count, float *square,
                                    uint32_t *through)
 {
     const int32_t edge = 1 << g->log2_edge;
     struct work w;
+    struct tsr_vox_batch b;
     _Alignas(64) float best[512];
     double middle[3];
     int64_t crossings = 0;
@@ -278,18 +285,12 @@ int64_t TSR_ISA_NAME(tsr_vox_tile)(const tsr_vox_grid *g, const int32_t tile[3],
     for (int32_t i = 0; i < edge * edge * edge; i++) best[i] = g->reach * g->reach;
     for (int64_t from = 0; from < count; from += CHUNK) {
         int32_t n = 0;
-        for (int64_t i = from; i < count && i < from + CHUNK; i++) {
-            if (i + AHEAD < count && owner[i + AHEAD] != TSR_VOX_NOBODY) fetch(&g->triangle[owner[i + AHEAD]]);
-            if (owner[i] == TSR_VOX_NOBODY) continue;
-            tsr_vox_local *l = &w.local[n];
-            tsr_vox_localise(&g->triangle[owner[i]], middle, l);
-            w.all.x[n] = l->centre[0];
-            w.all.y[n] = l->centre[1];
-            w.all.z[n] = l->centre[2];
-            w.all.radius[n] = l->radius;
-            for (int32_t r = 0; r < 4; r++) w.all.plane[r][n] = l->w[r];
-            w.all.which[n] = n;
-            w.owner[n++] = owner[i];
+        for (int64_t i = from; i < count && i < from + CHUNK; i++)
+            if (owner[i] != TSR_VOX_NOBODY) w.owner[n++] = owner[i];
+        for (int32_t first = 0; first < n; first += TSR_VOX_BATCH) {
+            tsr_vox_batch_set(g, w.owner, first, n, &b);
+            tsr_vox_batch_frames(&b);
+            for (int32_t l = 0; l < b.count; l++) keep_local(&w, first + l, &b.triangle[l], middle);
         }
         w.all.count = n;
         pad(&w.all);

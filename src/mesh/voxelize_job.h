@@ -22,6 +22,7 @@ struct tsr_vox_job {
     int64_t hole_count;
     int32_t lower[3], upper[3]; /* tiles the mesh may touch */
     int sorted_out;             /* open_mesh was here */
+    int inverted;               /* consistent, but pieces of it are inside out */
     struct {
         void *memory;
         size_t bytes;
@@ -38,5 +39,7 @@ tsr_status tsr_vox_take_copy(struct tsr_vox_job *j, const void *host, int64_t by
 tsr_status tsr_vox_open_mesh(struct tsr_vox_job *j);
 /* The signs of what is absent in the list of an open mesh; or *again: tiles were missing, and another pass makes them. The last pass takes what there is. */
 tsr_status tsr_vox_close_list(struct tsr_vox_job *j, tsr_tiles *list, int last, int *again);
+/* report.closing of the list of an open mesh. */
+tsr_status tsr_vox_measure_closing(struct tsr_vox_job *j, const tsr_tiles *list);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/hd.h"
+#include "core/mix.h"
 #include "tiles/tile_pool.h"
 
 /* A triangle in a frame of its own: A at the origin, the longest side AB along u, C = (cx, cy) in the plane of u and v, w normal. */
@@ -64,11 +64,13 @@ typedef struct tsr_vox_grid {
     const uint32_t *corner;
     const uint32_t *faced;          /* the same, of triangles turned where that was mended: what crossings count */
     int32_t (*fixed)[3];            /* [vertices] */
-    tsr_vox_triangle *triangle;     /* [triangles] */
+    tsr_vox_triangle *triangle;     /* [triangles]; the CPU has none, and makes what it needs (voxelize_batch.h) */
     uint32_t *count;                /* [triangles] tiles each touches */
     tsr_vox_few *few;               /* [triangles] for the CPU: kept between counting and writing */
     uint64_t *offset;               /* [triangles] inclusive sums of them */
-    uint64_t *key, *sorted_key;     /* [pairs] packed */
+    uint64_t *key, *sorted_key;     /* [pairs] packed; the CPU has */
+    uint32_t *cell;                 /* [pairs] number of the tile in the box of tiles instead, */
+    uint64_t *tile_key;             /* [tiles] packed */
     uint32_t *owner, *sorted_owner; /* [pairs] triangle, or TSR_VOX_NOBODY */
     uint8_t *head;                  /* [pairs] 1 at the first pair of a tile */
     uint32_t *start;                /* [tiles + 1] first pair of a tile */
@@ -165,21 +167,15 @@ TSR_HD int32_t tsr_vox_compare(const int32_t a[3], const int32_t b[3])
         if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
     return 0;
 }
-TSR_HD uint64_t tsr_vox_mix(uint64_t h)
-{
-    h = (h ^ (h >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    h = (h ^ (h >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return h ^ (h >> 31);
-}
 TSR_HD uint64_t tsr_vox_place(const int32_t p[3])
 {
-    const uint64_t h = tsr_vox_mix(((uint64_t)(uint32_t)p[1] << 32 | (uint32_t)p[0]) + UINT64_C(0x9e3779b97f4a7c15));
-    return tsr_vox_mix(h ^ (uint32_t)p[2]);
+    const uint64_t h = tsr_mix64(((uint64_t)(uint32_t)p[1] << 32 | (uint32_t)p[0]) + TSR_GOLDEN_STEP);
+    return tsr_mix64(h ^ (uint32_t)p[2]);
 }
 /* A number for the directed edge between two places that is the negative of the one for its reverse: they sum to 0 over a closed surface. */
 TSR_HD uint64_t tsr_vox_edge_number(uint64_t a, uint64_t b)
 {
-    const uint64_t h = tsr_vox_mix(a < b ? a * 3 + b : b * 3 + a), number = a < b ? h : (uint64_t)0 - h;
+    const uint64_t h = tsr_mix64(a < b ? a * 3 + b : b * 3 + a), number = a < b ? h : (uint64_t)0 - h;
     return a == b ? 0 : number;
 }
 
@@ -489,11 +485,10 @@ TSR_HD int tsr_vox_is_small(const tsr_vox_grid *g, const double p[3][3])
     return tiles <= (double)TSR_VOX_SMALL;
 }
 
-/* Tiles that triangle i touches, of the rows of its box that are lane, lane + lanes, ...: counts them and, with `key`, writes their keys. */
-TSR_HD uint32_t tsr_vox_tiles(const tsr_vox_grid *g, int64_t i, const double p[3][3], int32_t lane, int32_t lanes, uint64_t *key)
+/* Tiles that a triangle of this frame touches, of the rows of its box that are lane, lane + lanes, ...: counts them and, with `key`, writes their keys. */
+TSR_HD uint32_t tsr_vox_tiles(const tsr_vox_grid *g, const tsr_vox_triangle *t, const double p[3][3], int32_t lane, int32_t lanes, uint64_t *key)
 {
     tsr_vox_box box;
-    const tsr_vox_triangle *t = g->triangle + i;
     uint32_t count = 0;
     tsr_vox_bound(g, p, &box);
     if (box.lower[0] > box.upper[0] || box.lower[1] > box.upper[1] || box.lower[2] > box.upper[2]) return 0;

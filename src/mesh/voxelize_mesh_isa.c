@@ -1,20 +1,6 @@
 /* mesh/voxelize_mesh_isa.c: the passes over the mesh, a block of triangles at a time: the lanes of vectors. Loops over lanes stand without omp simd, which
  * would keep their small arrays in memory: compilers make vectors of them unasked. */
-#include "mesh/voxelize_isa.h"
-
-enum { BLOCK = 16 };
-
-struct block {
-    int32_t count; /* lanes beyond repeat the last triangle */
-    uint32_t vertex[3][BLOCK];
-    double corner[3][3][BLOCK]; /* local */
-    tsr_vox_triangle triangle[BLOCK];
-    double centre[3][BLOCK]; /* of triangle[] */
-    float radius[BLOCK];
-    int32_t lower[3][BLOCK]; /* first tile of each box */
-    int32_t more[BLOCK];     /* how many more there are along the axes; or-ed */
-    uint32_t mask[BLOCK];    /* of tsr_vox_few, where that is at most one along each */
-};
+#include "mesh/voxelize_batch.h"
 
 /* Tiles in the triangle's box, or 0 where there are more than a mask holds. */
 static int32_t small_box(const tsr_vox_grid *g, const double p[3][3], tsr_vox_box *box)
@@ -64,49 +50,20 @@ static uint32_t look_closely(const tsr_vox_grid *g, const tsr_vox_triangle *t, c
     return mask;
 }
 
-/* The corners of the triangles from `first` on. */
-static void set_block(const tsr_vox_grid *g, int64_t first, int64_t end, struct block *b)
-{
-    float at[3][3][BLOCK];
-    const tsr_vox_grid own = *g;
-    b->count = (int32_t)tsr_minl(end - first, BLOCK);
-    for (int32_t l = 0; l < BLOCK; l++)
-        for (int32_t k = 0; k < 3; k++) {
-            b->vertex[k][l] = g->corner[3 * (first + tsr_mini(l, b->count - 1)) + k];
-            for (int32_t r = 0; r < 3; r++) at[k][r][l] = g->vertex[3 * (int64_t)b->vertex[k][l] + r];
-        }
-    for (int32_t k = 0; k < 3; k++)
-        for (int32_t l = 0; l < BLOCK; l++) {
-            const float vertex[3] = { at[k][0][l], at[k][1][l], at[k][2][l] };
-            double p[3];
-            tsr_vox_locate(&own, vertex, p);
-            for (int32_t r = 0; r < 3; r++) b->corner[k][r][l] = p[r];
-        }
-}
-/* A lane as p[3][3]. */
-#define CORNER(b, k, l)                                                  \
-    {                                                                    \
-        (b)->corner[k][0][l], (b)->corner[k][1][l], (b)->corner[k][2][l] \
-    }
-#define CORNERS(b, l)                                     \
-    {                                                     \
-        CORNER(b, 0, l), CORNER(b, 1, l), CORNER(b, 2, l) \
-    }
-
 int64_t TSR_ISA_NAME(tsr_vox_survey)(const tsr_vox_grid *g, int64_t begin, int64_t end, double lower[3], double upper[3])
 {
-    struct block b;
+    struct tsr_vox_batch b;
     int64_t rows = 0;
-    double least[3][BLOCK], most[3][BLOCK], estimate[BLOCK];
+    double least[3][TSR_VOX_BATCH], most[3][TSR_VOX_BATCH], estimate[TSR_VOX_BATCH];
     const tsr_vox_grid own = *g;
-    for (int32_t l = 0; l < 3 * BLOCK; l++) {
-        least[l / BLOCK][l % BLOCK] = INFINITY;
-        most[l / BLOCK][l % BLOCK] = -INFINITY;
+    for (int32_t l = 0; l < 3 * TSR_VOX_BATCH; l++) {
+        least[l / TSR_VOX_BATCH][l % TSR_VOX_BATCH] = INFINITY;
+        most[l / TSR_VOX_BATCH][l % TSR_VOX_BATCH] = -INFINITY;
     }
-    for (int64_t first = begin; first < end; first += BLOCK) {
-        set_block(g, first, end, &b);
-        for (int32_t l = 0; l < BLOCK; l++) {
-            const double p[3][3] = CORNERS(&b, l);
+    for (int64_t first = begin; first < end; first += TSR_VOX_BATCH) {
+        tsr_vox_batch_set(g, NULL, first, end, &b);
+        for (int32_t l = 0; l < TSR_VOX_BATCH; l++) {
+            const double p[3][3] = TSR_VOX_CORNERS(&b, l);
             for (int32_t k = 0; k < 3; k++)
                 for (int32_t n = 0; n < 3; n++) {
                     least[k][l] = p[n][k] < least[k][l] ? p[n][k] : least[k][l];
@@ -119,7 +76,7 @@ int64_t TSR_ISA_NAME(tsr_vox_survey)(const tsr_vox_grid *g, int64_t begin, int64
     for (int32_t k = 0; k < 3; k++) {
         lower[k] = least[k][0];
         upper[k] = most[k][0];
-        for (int32_t l = 1; l < BLOCK; l++) {
+        for (int32_t l = 1; l < TSR_VOX_BATCH; l++) {
             lower[k] = least[k][l] < lower[k] ? least[k][l] : lower[k];
             upper[k] = most[k][l] > upper[k] ? most[k][l] : upper[k];
         }
@@ -127,22 +84,12 @@ int64_t TSR_ISA_NAME(tsr_vox_survey)(const tsr_vox_grid *g, int64_t begin, int64
     return rows;
 }
 
-static void set_frames(struct block *b)
-{
-    for (int32_t l = 0; l < BLOCK; l++) {
-        const double p[3][3] = CORNERS(b, l);
-        tsr_vox_frame(p, &b->triangle[l]);
-        for (int32_t r = 0; r < 3; r++) b->centre[r][l] = b->triangle[l].centre[r];
-        b->radius[l] = b->triangle[l].radius;
-    }
-}
-
 /* look() for boxes of at most two tiles along each axis, which most are. */
-static void look_at_eight(const tsr_vox_grid *g, struct block *b)
+static void look_at_eight(const tsr_vox_grid *g, struct tsr_vox_batch *b)
 {
     const tsr_vox_grid own = *g;
-    for (int32_t l = 0; l < BLOCK; l++) {
-        const double p[3][3] = CORNERS(b, l);
+    for (int32_t l = 0; l < TSR_VOX_BATCH; l++) {
+        const double p[3][3] = TSR_VOX_CORNERS(b, l);
         tsr_vox_box box;
         float outside[3][2];
         int32_t all_more = 0;
@@ -165,27 +112,26 @@ static void look_at_eight(const tsr_vox_grid *g, struct block *b)
 }
 
 /* Counts the tiles that triangle i touches: lane l of the block. */
-static void count(const tsr_vox_grid *g, int64_t i, const struct block *b, int32_t l)
+static void count(const tsr_vox_grid *g, int64_t i, const struct tsr_vox_batch *b, int32_t l)
 {
-    const double p[3][3] = CORNERS(b, l);
+    const double p[3][3] = TSR_VOX_CORNERS(b, l);
     const tsr_vox_triangle *t = &b->triangle[l];
     tsr_vox_few few = { tsr_vox_pack(g, b->lower[0][l], b->lower[1][l], b->lower[2][l]), b->mask[l], 2, 2 };
     if (b->more[l] & ~1) few = look(g, t, p);
     if (few.mask && t->radius >= 0.5f * g->touch) few.mask = look_closely(g, t, &few);
-    g->triangle[i] = *t;
     g->few[i] = few;
-    g->count[i] = few.wide ? (uint32_t)__builtin_popcount(few.mask) : tsr_vox_tiles(g, i, p, 0, 1, NULL);
+    g->count[i] = few.wide ? (uint32_t)__builtin_popcount(few.mask) : tsr_vox_tiles(g, t, p, 0, 1, NULL);
 }
 
 /* The sum of the numbers of all edges. */
-static uint64_t edge_numbers(const tsr_vox_grid *g, const struct block *b)
+static uint64_t edge_numbers(const tsr_vox_grid *g, const struct tsr_vox_batch *b)
 {
-    int32_t fixed[3][3][BLOCK];
-    uint64_t number[BLOCK], sum = 0;
-    for (int32_t l = 0; l < BLOCK; l++)
+    int32_t fixed[3][3][TSR_VOX_BATCH];
+    uint64_t number[TSR_VOX_BATCH], sum = 0;
+    for (int32_t l = 0; l < TSR_VOX_BATCH; l++)
         for (int32_t k = 0; k < 3; k++)
             for (int32_t r = 0; r < 3; r++) fixed[k][r][l] = g->fixed[b->vertex[k][l]][r];
-    for (int32_t l = 0; l < BLOCK; l++) {
+    for (int32_t l = 0; l < TSR_VOX_BATCH; l++) {
         uint64_t place[3];
         for (int32_t k = 0; k < 3; k++) {
             const int32_t p[3] = { fixed[k][0][l], fixed[k][1][l], fixed[k][2][l] };
@@ -199,11 +145,11 @@ static uint64_t edge_numbers(const tsr_vox_grid *g, const struct block *b)
 
 int64_t TSR_ISA_NAME(tsr_vox_frames)(const tsr_vox_grid *g, int64_t begin, int64_t end, uint64_t *edges)
 {
-    struct block b;
+    struct tsr_vox_batch b;
     int64_t degenerate = 0;
-    for (int64_t first = begin; first < end; first += BLOCK) {
-        set_block(g, first, end, &b);
-        set_frames(&b);
+    for (int64_t first = begin; first < end; first += TSR_VOX_BATCH) {
+        tsr_vox_batch_set(g, NULL, first, end, &b);
+        tsr_vox_batch_frames(&b);
         look_at_eight(g, &b);
         *edges += edge_numbers(g, &b);
         for (int32_t l = 0; l < b.count; l++) {

@@ -16,11 +16,11 @@ static tsr_status sort_out(struct tsr_vox_job *j, tsr_vox_grid *host, uint32_t *
     int64_t count;
     int altered = 0;
     TSR_TRY(tsr_vox_weld(host, id));
-    TSR_TRY(tsr_vox_orient(host, id, &edges, turned, &count));
+    TSR_TRY(tsr_vox_orient(host, id, j->inverted, &edges, turned, &count));
     j->report.boundary_edges = edges.boundary;
     j->report.misoriented_edges = edges.misoriented;
     j->report.nonmanifold_edges = edges.nonmanifold;
-    if (host->rule == TSR_VOX_RULE_SHELL) return TSR_OK;
+    if (host->rule == TSR_VOX_RULE_SHELL || (j->inverted && !count)) return TSR_OK;
     memcpy(faced, host->corner, (size_t)host->triangles * 3 * sizeof *faced);
     for (int64_t t = 0; t < host->triangles; t++) {
         if (turned[t]) {

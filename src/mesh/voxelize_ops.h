@@ -32,7 +32,7 @@ TSR_HD double tsr_vox_unorder(int64_t i)
 typedef struct tsr_voxelize_ops {
     /* Checks vertices and corners; lower and upper (of the triangles with good corners). */
     tsr_status (*survey)(tsr_queue *queue, const tsr_vox_grid *g, tsr_vox_summary *summary);
-    /* g->fixed, g->triangle, g->count; summary's edges and degenerate. */
+    /* g->fixed, g->triangle, g->count (on a CPU g->few in place of g->triangle); summary's edges and degenerate. */
     tsr_status (*frames)(tsr_queue *queue, const tsr_vox_grid *g, tsr_vox_summary *summary);
     /* g->key, g->owner of every triangle's tiles. */
     tsr_status (*pairs)(tsr_queue *queue, const tsr_vox_grid *g);
@@ -45,6 +45,12 @@ typedef struct tsr_voxelize_ops {
     tsr_status (*wind)(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool);
     /* The field, neighbours, pool->state->inside_absent. */
     tsr_status (*sign)(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool);
+    /* A CPU counts instead of sorting where the box of tiles is not too large; NULL on devices. g->cell of every triangle's tiles, then of the holes; */
+    tsr_status (*cells)(tsr_queue *queue, const tsr_vox_grid *g, const uint64_t *holes, int64_t hole_count);
+    /* times[cell] = pairs of each of `cells`; returns how many have any; */
+    int64_t (*count_cells)(const tsr_vox_grid *g, uint32_t *times, int64_t cells);
+    /* from them g->start, g->tile_key and g->sorted_owner, in the order of the triangles, holes last. `times` is used up. */
+    void (*deal)(const tsr_vox_grid *g, uint32_t *times, int64_t cells);
 } tsr_voxelize_ops;
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mix.h"
+
 static void *zeros(size_t count, size_t size) { return calloc(count ? count : 1, size); }
 
 tsr_status tsr_vox_weld(const tsr_vox_grid *g, uint32_t *id)
@@ -40,6 +42,7 @@ struct pieces {
     uint8_t *turn;    /* [triangles] against the parent */
     uint8_t *bad;     /* [triangles] of roots: no two sides */
     uint8_t *turned;  /* [triangles] the result */
+    int all;          /* pieces that agree within themselves, too */
 };
 
 static int corners(const struct pieces *p, int64_t t, uint32_t c[3])
@@ -73,7 +76,7 @@ static tsr_status mark_twins(struct pieces *p, int64_t *count)
     for (int64_t t = 0; t < n; t++) {
         uint32_t own[3], other[3];
         in_order(p, t, own);
-        uint64_t at = tsr_vox_mix(tsr_vox_mix((uint64_t)own[0] << 32 | own[1]) ^ own[2]) & mask;
+        uint64_t at = tsr_mix64(tsr_mix64((uint64_t)own[0] << 32 | own[1]) ^ own[2]) & mask;
         for (; slot[at]; at = (at + 1) & mask) {
             in_order(p, (int64_t)slot[at] - 1, other);
             if (!memcmp(own, other, sizeof own)) break;
@@ -94,7 +97,7 @@ static tsr_status mark_twins(struct pieces *p, int64_t *count)
 static void enter_edge(struct pieces *p, uint32_t t, uint32_t a, uint32_t b)
 {
     const uint64_t key = (a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a) + 1;
-    uint64_t at = tsr_vox_mix(key) & p->mask;
+    uint64_t at = tsr_mix64(key) & p->mask;
     while (p->edge[at].key && p->edge[at].key != key) at = (at + 1) & p->mask;
     struct edge *e = &p->edge[at];
     e->key = key;
@@ -208,11 +211,11 @@ static double volume_of(struct pieces *p, const struct piece *piece, const uint3
     return sum;
 }
 
-/* Is the first corner of the piece inside an odd number of the others? Crossings of the row from there towards -x. */
-static int nested(struct pieces *p, const struct piece *piece, const uint32_t *member)
+/* Is the first corner of triangle `which` of the piece inside an odd number of the others? Crossings of the row from there towards -x. */
+static int nested(struct pieces *p, const struct piece *piece, const uint32_t *member, int64_t which)
 {
     const tsr_vox_grid *g = p->g;
-    const int32_t *at = g->fixed[g->corner[3 * (int64_t)member[piece->first]]];
+    const int32_t *at = g->fixed[g->corner[3 * (int64_t)member[piece->first + which]]];
     int odd = 0;
     for (int64_t t = 0; t < g->triangles; t++) {
         const uint32_t *corner = g->corner + 3 * t;
@@ -242,7 +245,7 @@ static tsr_status find_pieces(struct pieces *p, struct piece **found, int64_t *c
     for (int64_t t = 0; t < n; t++) {
         uint8_t turn;
         const uint32_t root = root_of(p, (uint32_t)t, &turn);
-        if (turn && !p->bad[root] && !place[root]) place[root] = ++*count;
+        if ((turn || p->all) && !p->bad[root] && !place[root]) place[root] = ++*count;
     }
     *found = (struct piece *)zeros((size_t)*count, sizeof **found);
     if (!*found) {
@@ -282,7 +285,7 @@ static void repair(struct pieces *p, struct piece *piece, const uint32_t *member
     int turn_all = piece->area[1] > piece->area[0];
     if (piece->area[turn_all] < all * (2.0 / 3.0)) {
         turn_all = (volume_of(p, piece, member) < 0) != (p->g->mirrored != 0);
-        if ((*looks += p->g->triangles) < MOST_LOOKS && nested(p, piece, member)) turn_all = !turn_all;
+        if ((*looks += p->g->triangles) < MOST_LOOKS && nested(p, piece, member, 0)) turn_all = !turn_all;
     }
     for (int64_t i = 0; i < piece->count; i++) {
         uint8_t turn;
@@ -291,6 +294,38 @@ static void repair(struct pieces *p, struct piece *piece, const uint32_t *member
         p->turned[t] = (uint8_t)(turn != turn_all);
         *count += p->turned[t];
     }
+}
+
+/* Pieces with edges of other numbers than two triangles have no side of their own. */
+static void leave_open(struct pieces *p)
+{
+    for (int64_t t = 0; t < p->g->triangles; t++) {
+        uint32_t c[3];
+        uint8_t turn;
+        if (!corners(p, t, c)) continue;
+        for (int k = 0; k < 3; k++) {
+            const uint32_t a = c[k], b = c[(k + 1) % 3];
+            const uint64_t key = (a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a) + 1;
+            uint64_t at = tsr_mix64(key) & p->mask;
+            while (p->edge[at].key != key) at = (at + 1) & p->mask;
+            if (p->edge[at].up + p->edge[at].down != 2) p->bad[root_of(p, (uint32_t)t, &turn)] = 1;
+        }
+    }
+}
+
+/* A closed piece that faces inwards is a cavity if it lies within an odd number of others: places all over it are asked. Else it is a body inside out. */
+static void face_outwards(struct pieces *p, const struct piece *piece, const uint32_t *member, int64_t *looks, int64_t *count)
+{
+    enum { PLACES = 9 };
+    int cavity = 1;
+    if ((volume_of(p, piece, member) < 0) == (p->g->mirrored != 0)) return;
+    for (int64_t k = 0; k < PLACES && cavity && *looks < MOST_LOOKS; k++) {
+        *looks += p->g->triangles;
+        cavity = nested(p, piece, member, k * (piece->count - 1) / (PLACES - 1));
+    }
+    if (cavity) return;
+    for (int64_t i = 0; i < piece->count; i++) p->turned[member[piece->first + i]] = 1;
+    *count += piece->count;
 }
 
 static tsr_status turn_pieces(struct pieces *p, int64_t *count)
@@ -307,9 +342,12 @@ static tsr_status turn_pieces(struct pieces *p, int64_t *count)
         status = TSR_FAILED(TSR_ERROR_MEMORY, "mesh: out of memory for the pieces of %lld triangles", (long long)p->g->triangles);
     if (status == TSR_OK) {
         join(p);
+        if (p->all) leave_open(p);
         status = find_pieces(p, &found, &pieces, &member);
     }
-    for (int64_t i = 0; i < pieces && status == TSR_OK; i++) repair(p, &found[i], member, &looks, count);
+    for (int64_t i = 0; i < pieces && status == TSR_OK; i++)
+        if (p->all) face_outwards(p, &found[i], member, &looks, count);
+        else repair(p, &found[i], member, &looks, count);
     free(found);
     free(member);
     free(p->parent);
@@ -318,13 +356,13 @@ static tsr_status turn_pieces(struct pieces *p, int64_t *count)
     return status;
 }
 
-tsr_status tsr_vox_orient(const tsr_vox_grid *g, const uint32_t *id, tsr_vox_edges *edges, uint8_t *turned, int64_t *count)
+tsr_status tsr_vox_orient(const tsr_vox_grid *g, const uint32_t *id, int all, tsr_vox_edges *edges, uint8_t *turned, int64_t *count)
 {
-    struct pieces p = { .g = g, .id = id, .mask = 1023, .turned = turned };
+    struct pieces p = { .g = g, .id = id, .mask = 1023, .turned = turned, .all = all };
     int64_t twins = 0;
     memset(turned, 0, (size_t)g->triangles);
     *count = 0;
-    TSR_TRY(mark_twins(&p, &twins));
+    if (!all) TSR_TRY(mark_twins(&p, &twins));
     while (p.mask < 3 * (uint64_t)g->triangles + (uint64_t)g->triangles / 2) p.mask = 2 * p.mask + 1;
     p.edge = (struct edge *)malloc((p.mask + 1) * sizeof *p.edge);
     if (!p.edge) TSR_FAIL(TSR_ERROR_MEMORY, "mesh: out of memory for the edges of %lld triangles", (long long)g->triangles);

@@ -19,7 +19,8 @@ enum { TSR_VOX_TWIN = 2 };
 /* Counts the edges; turned[t] = 1 for triangles to be turned round, *count of them, TSR_VOX_TWIN for those that were there before, facing this way or that: they
  * are to be left out. Pieces joined by edges of two triangles are looked at alone: one whose
  * triangles agree, or cannot (a Moebius strip), stays as it is. Else they face the side that two thirds of its area face; where fewer agree, outwards, of a
- * piece inside an odd number of others inwards. g->corner and g->fixed are host memory here. Linear, beside pieces within pieces. */
-tsr_status tsr_vox_orient(const tsr_vox_grid *g, const uint32_t *id, tsr_vox_edges *edges, uint8_t *turned, int64_t *count);
+ * piece inside an odd number of others inwards. g->corner and g->fixed are host memory here. Linear, beside pieces within pieces.
+ * `all`: of a mesh whose edges fit. Closed pieces that face inwards are turned, but for those that lie within an odd number of others; nothing else is. */
+tsr_status tsr_vox_orient(const tsr_vox_grid *g, const uint32_t *id, int all, tsr_vox_edges *edges, uint8_t *turned, int64_t *count);
 
 #endif

@@ -99,40 +99,55 @@ static int64_t keep_triangles(const tsr_mesh *mesh, const uint32_t *vertex_of, u
     return kept;
 }
 
-tsr_status tsr_mesh_weld(const tsr_mesh *mesh, tsr_mesh **welded)
+tsr_status tsr_weld_check(const tsr_mesh *mesh)
 {
-    TSR_RETURNS(welded);
-    TSR_NEEDS(mesh);
-    tsr_weld w = { .points = NULL };
-    uint32_t *indices = NULL;
-    tsr_mesh_part *parts = NULL;
-    tsr_status status;
-    TSR_TRY(tsr_mesh_require_host(mesh, "weld"));
-    const size_t bytes = (size_t)mesh->vertex_count * sizeof *indices, part_bytes = (size_t)mesh->part_count * sizeof *parts;
     for (int64_t i = 0; i < 3 * mesh->triangle_count; i++)
         if ((int64_t)mesh->triangles[i] >= mesh->vertex_count)
             TSR_FAIL(TSR_ERROR_FORMAT, "mesh: corner %d of triangle %lld is vertex %u, expected less than %lld", (int)(i % 3), (long long)(i / 3),
                      mesh->triangles[i], (long long)mesh->vertex_count);
-    w.points = mesh->vertices;
-    if (bytes) TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&indices));
-    TSR_TRY_GOTO(tsr_weld_points(&w, mesh->vertex_count, NULL, indices), done);
-    if (mesh->part_count) TSR_TRY_GOTO(tsr_host_allocate(NULL, part_bytes, (void **)&parts), done);
+    return TSR_OK;
+}
+
+tsr_status tsr_weld_mesh(const tsr_mesh *mesh, const uint32_t *indices, const uint32_t *first, int64_t vertices, tsr_mesh **welded)
+{
+    tsr_mesh_part *parts = NULL;
+    const size_t part_bytes = (size_t)mesh->part_count * sizeof *parts;
     const int64_t triangles = keep_triangles(mesh, indices, NULL, NULL);
-    TSR_TRY_GOTO(tsr_mesh_create(NULL, w.vertices, triangles, mesh->normals != NULL, welded), done);
+    tsr_status status;
+    if (mesh->part_count) TSR_TRY(tsr_host_allocate(NULL, part_bytes, (void **)&parts));
+    TSR_TRY_GOTO(tsr_mesh_create(NULL, vertices, triangles, mesh->normals != NULL, welded), done);
     if (mesh->colors) TSR_TRY_GOTO(tsr_mesh_add_colors(*welded), done);
-    for (int64_t v = 0; v < w.vertices; v++) {
-        memcpy((*welded)->vertices + 3 * v, mesh->vertices + 3 * (int64_t)w.first[v], 12);
-        if (mesh->normals) memcpy((*welded)->normals + 3 * v, mesh->normals + 3 * (int64_t)w.first[v], 12);
-        if (mesh->colors) memcpy((*welded)->colors + 4 * v, mesh->colors + 4 * (int64_t)w.first[v], 4);
+    for (int64_t v = 0; v < vertices; v++) {
+        memcpy((*welded)->vertices + 3 * v, mesh->vertices + 3 * (int64_t)first[v], 12);
+        if (mesh->normals) memcpy((*welded)->normals + 3 * v, mesh->normals + 3 * (int64_t)first[v], 12);
+        if (mesh->colors) memcpy((*welded)->colors + 4 * v, mesh->colors + 4 * (int64_t)first[v], 4);
     }
     keep_triangles(mesh, indices, (*welded)->triangles, parts);
     if (parts) TSR_TRY_GOTO(tsr_mesh_set_parts(*welded, parts, mesh->part_count), done);
     (*welded)->space = mesh->space;
     memcpy((*welded)->origin, mesh->origin, sizeof mesh->origin);
 done:
-    tsr_weld_free(&w);
-    tsr_host_release(NULL, indices, bytes);
     tsr_host_release(NULL, parts, part_bytes);
     if (status != TSR_OK) tsr_mesh_destroy(welded);
+    return status;
+}
+
+tsr_status tsr_mesh_weld(const tsr_mesh *mesh, tsr_mesh **welded)
+{
+    TSR_RETURNS(welded);
+    TSR_NEEDS(mesh);
+    tsr_weld w = { .points = NULL };
+    uint32_t *indices = NULL;
+    tsr_status status;
+    TSR_TRY(tsr_mesh_require_host(mesh, "weld"));
+    TSR_TRY(tsr_weld_check(mesh));
+    const size_t bytes = (size_t)mesh->vertex_count * sizeof *indices;
+    w.points = mesh->vertices;
+    if (bytes) TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&indices));
+    TSR_TRY_GOTO(tsr_weld_points(&w, mesh->vertex_count, NULL, indices), done);
+    TSR_TRY_GOTO(tsr_weld_mesh(mesh, indices, w.first, w.vertices, welded), done);
+done:
+    tsr_weld_free(&w);
+    tsr_host_release(NULL, indices, bytes);
     return status;
 }

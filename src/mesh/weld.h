@@ -19,4 +19,10 @@ typedef struct tsr_weld {
 tsr_status tsr_weld_points(tsr_weld *weld, int64_t count, const tsr_progress *progress, uint32_t *indices);
 void tsr_weld_free(tsr_weld *weld);
 
+/* TSR_ERROR_FORMAT if an index is out of range. */
+tsr_status tsr_weld_check(const tsr_mesh *mesh);
+/* The host mesh with vertex v as number indices[v], which takes its place, normal and colour from vertex first[indices[v]]; without the triangles that have a corner
+ * twice then. RETURNS NEW. */
+tsr_status tsr_weld_mesh(const tsr_mesh *mesh, const uint32_t *indices, const uint32_t *first, int64_t vertices, tsr_mesh **welded);
+
 #endif

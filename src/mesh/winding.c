@@ -155,7 +155,7 @@ static tsr_status boundary(const tsr_winding *w, tsr_winding_report *report)
     }
     host.faced = host.corner; /* numbers are of the triangles as they are */
     TSR_TRY_GOTO(tsr_vox_weld(&host, id), done);
-    TSR_TRY_GOTO(tsr_vox_orient(&host, id, &edges, (uint8_t *)id + bytes - triangles, &turned), done);
+    TSR_TRY_GOTO(tsr_vox_orient(&host, id, 0, &edges, (uint8_t *)id + bytes - triangles, &turned), done);
     TSR_TRY_GOTO(tsr_vox_boundary_make(&host, id, &b), done);
     report->boundary_edges = edges.boundary;
     report->misoriented_edges = edges.misoriented;
@@ -170,8 +170,8 @@ tsr_status tsr_winding_check(tsr_winding *winding, const tsr_mesh *mesh, tsr_win
 {
     TSR_NEEDS(winding, mesh);
     tsr_wind_summary s;
-    tsr_winding_report own = { 0 };
-    if (report) *report = own;
+    tsr_winding_report own = TSR_WINDING_REPORT;
+    TSR_TRY(TSR_STRUCT_GIVE(report, &own));
     TSR_TRY(check_mesh(winding, mesh));
     if (!winding->built || winding->grid.mesh.vertex != mesh->vertices || winding->grid.mesh.corner != mesh->triangles)
         TSR_FAIL(TSR_ERROR_STATE, "winding: the last build was not of this mesh: call tsr_winding_build first");
@@ -191,8 +191,7 @@ tsr_status tsr_winding_check(tsr_winding *winding, const tsr_mesh *mesh, tsr_win
     }
     own.triangles = mesh->triangle_count;
     if (s.edges) TSR_TRY(boundary(winding, &own));
-    if (report) *report = own;
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(report, &own);
 }
 
 static tsr_status check_memory(const tsr_context *context, const tsr_mesh *mesh, tsr_size3 size, int64_t limit)
@@ -202,7 +201,7 @@ static tsr_status check_memory(const tsr_context *context, const tsr_mesh *mesh,
     const int64_t most = tsr_memory_most(context, limit);
     if (bytes > (double)most)
         TSR_FAIL(TSR_ERROR_CAPACITY, "winding: %lld x %lld x %lld voxels take %.0f bytes, %s is %lld: use a larger spacing", (long long)size.x,
-                 (long long)size.y, (long long)size.z, bytes, tsr_memory_whose(limit), (long long)most);
+                 (long long)size.y, (long long)size.z, bytes, tsr_memory_limit_name(limit), (long long)most);
     return TSR_OK;
 }
 
@@ -235,7 +234,8 @@ tsr_status tsr_winding_volume(tsr_context *context, const tsr_mesh *mesh, tsr_si
     tsr_winding_options o;
     tsr_winding *w = NULL;
     tsr_status status;
-    if (report) *report = (tsr_winding_report){ 0 };
+    const tsr_winding_report nothing = TSR_WINDING_REPORT;
+    TSR_TRY(TSR_STRUCT_GIVE(report, &nothing));
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(check_memory(context, mesh, size, o.memory_limit));
     TSR_TRY(tsr_winding_create(context, size, geometry, tsr_max64(mesh->vertex_count, 1), &w));

@@ -212,13 +212,6 @@ static tsr_status select_count(tsr_mip_picture *p, const tsr_mip_view *view, int
     return TSR_OK;
 }
 
-double tsr_mip_now(void)
-{
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
 tsr_status tsr_mip_picture_begin(tsr_mip_picture *p, tsr_mip *mip, const tsr_mip_view **view, const tsr_mip_render_options *options,
                                  tsr_mip_frame *frame, int64_t *count)
 {
@@ -253,14 +246,14 @@ tsr_status tsr_mip_picture_end(tsr_mip_picture *p, const tsr_mip_view *view, int
     frame->view = *view;
     frame->options = p->options;
     frame->count = count;
-    if (statistics) *statistics = (tsr_mip_statistics){ .drawn = count };
+    tsr_mip_statistics own = { .drawn = count };
     if (p->options.milliseconds > 0) {
         TSR_TRY(frame->context->backend->synchronize(frame->context->queue));
-        const double taken = tsr_mip_now() - begin;
+        const double taken = 1e3 * (tsr_seconds_now() - begin);
         note_time(frame, count, taken);
-        if (statistics) statistics->milliseconds = taken;
+        own.milliseconds = taken;
     }
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(statistics, &own);
 }
 
 tsr_status tsr_mip_render(tsr_mip *mip, const tsr_mip_view *view, const tsr_mip_render_options *options, tsr_mip_frame *frame,
@@ -268,9 +261,10 @@ tsr_status tsr_mip_render(tsr_mip *mip, const tsr_mip_view *view, const tsr_mip_
 {
     tsr_mip_picture p;
     int64_t count = 0;
+    TSR_TRY(TSR_STRUCT_BEGUN(statistics));
     TSR_TRY(tsr_mip_picture_begin(&p, mip, &view, options, frame, &count));
     TSR_TRY(select_count(&p, view, count));
-    const double begin = tsr_mip_now();
+    const double begin = tsr_seconds_now();
     TSR_TRY(tsr_mip_picture_room(&p));
     TSR_TRY(tsr_mip_picture_draw(&p, mip, 1));
     TSR_TRY(tsr_mip_picture_end(&p, view, count, begin, statistics));
@@ -306,7 +300,7 @@ static tsr_status measure(tsr_mip *mip, const tsr_progress *progress)
         o.count = 0;
         status = tsr_mip_render(mip, &view, &o, full, NULL);
         for (int k = 0; k < TSR_MIP_STEPS && status == TSR_OK; k++) {
-            tsr_mip_errors e;
+            tsr_mip_errors e = TSR_MIP_ERRORS;
             if (tsr_progress_report(progress, (v + (double)k / TSR_MIP_STEPS) / 3, "errors"))
                 TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, done, "cancelled during errors");
             o.count = tsr_max64(1, llround(part[k] * (double)mip->info.coefficients));

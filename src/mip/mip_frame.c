@@ -133,7 +133,8 @@ tsr_status tsr_mip_compare(const tsr_mip_frame *frame, const tsr_mip_frame *refe
 {
     TSR_NEEDS(frame, reference, errors);
     uint32_t *values = NULL;
-    *errors = (tsr_mip_errors){ 0 };
+    tsr_mip_errors own = TSR_MIP_ERRORS;
+    TSR_TRY(TSR_STRUCT_GIVE(errors, &own));
     TSR_TRY(require_equal(frame, reference));
     const int64_t pixels = (int64_t)frame->width * frame->height;
     const size_t bytes = (size_t)pixels * 8 + 65536 * 8;
@@ -149,14 +150,14 @@ tsr_status tsr_mip_compare(const tsr_mip_frame *frame, const tsr_mip_frame *refe
         sum += d;
         total += b[i];
         counts[d < 65536 ? d : 65535]++;
-        errors->different += d != 0;
-        if ((double)d > errors->maximum) errors->maximum = (double)d;
+        own.different += d != 0;
+        if ((double)d > own.maximum) own.maximum = (double)d;
     }
     if (status == TSR_OK) {
-        errors->relative = sum ? (total ? (double)sum / (double)total : (double)INFINITY) : 0;
-        errors->median = errors->different ? median_of(counts, errors->different) : 0;
+        own.relative = sum ? (total ? (double)sum / (double)total : (double)INFINITY) : 0;
+        own.median = own.different ? median_of(counts, own.different) : 0;
     }
     tsr_host_release(NULL, values, bytes);
     TSR_TRY(status);
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(errors, &own);
 }

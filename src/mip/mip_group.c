@@ -24,13 +24,12 @@ void tsr_mip_group_destroy(tsr_mip_group **result)
     tsr_host_release(NULL, g, sizeof *g);
 }
 
-tsr_mip_info tsr_mip_group_describe(const tsr_mip_group *group)
+const tsr_mip_info *tsr_mip_group_describe(const tsr_mip_group *group)
 {
-    tsr_mip_info info = { 0 };
-    if (!group) return info;
-    info = group->part[0]->info;
-    for (int32_t k = 1; k < group->count; k++) info.device_bytes = tsr_max64(info.device_bytes, group->part[k]->info.device_bytes);
-    return info;
+    int32_t largest = 0;
+    for (int32_t k = 1; group && k < group->count; k++)
+        if (group->part[k]->info.device_bytes > group->part[largest]->info.device_bytes) largest = k;
+    return tsr_mip_describe(group ? group->part[largest] : NULL);
 }
 
 /* ---- dealing out --------------------------------------------------------------------------------------------------------------------------- */
@@ -235,8 +234,9 @@ tsr_status tsr_mip_group_render(tsr_mip_group *group, const tsr_mip_view *view, 
     tsr_mip_picture *p;
     int64_t count = 0;
     const size_t bytes = (size_t)group->count * sizeof *p;
+    TSR_TRY(TSR_STRUCT_BEGUN(statistics));
     TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&p));
-    const double begin = tsr_mip_now();
+    const double begin = tsr_seconds_now();
     tsr_status status = tsr_mip_picture_begin(&p[0], group->part[0], &view, options, frame, &count);
     if (status == TSR_OK && p[0].options.refine) status = TSR_FAILED(TSR_ERROR_ARGUMENT, "mip: refine is for pyramids on one device");
     if (status == TSR_OK) status = draw_parts(group, p, view, count);

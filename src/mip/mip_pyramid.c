@@ -54,7 +54,7 @@ tsr_status tsr_mip_allocate(tsr_mip *mip)
     mip->info.device_bytes = 0;
     TSR_FAIL(TSR_ERROR_MEMORY,
              "mip: the device has no room for %lld bytes, of which %lld coefficients take %lld: keep fewer of them, --keep, or draw piece by piece, "
-             "--stream (tsr_mip_keep, tsr_mip_stream_open)",
+             "--stream (tsr_mip_keep, tsr_mip_stream_create)",
              (long long)needed, (long long)mip->details.count, (long long)(mip->details.count * each));
 }
 
@@ -71,7 +71,9 @@ void tsr_mip_destroy(tsr_mip **result)
     tsr_host_release(host, mip, sizeof *mip);
 }
 
-tsr_mip_info tsr_mip_describe(const tsr_mip *mip) { return mip ? mip->info : (tsr_mip_info){ 0 }; }
+static const tsr_mip_info nothing;
+
+const tsr_mip_info *tsr_mip_describe(const tsr_mip *mip) { return mip ? &mip->info : &nothing; }
 
 void tsr_mip_get_points(const tsr_mip *mip, int8_t (*points)[3])
 {

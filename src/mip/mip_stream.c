@@ -10,7 +10,7 @@ struct tsr_mip_stream {
     int ties;              /* some of those equal to the bar are drawn */
 };
 
-tsr_status tsr_mip_stream_open(tsr_context *context, const char *path, const tsr_mip_stream_options *options, tsr_mip_stream **stream)
+tsr_status tsr_mip_stream_create(tsr_context *context, const char *path, const tsr_mip_stream_options *options, tsr_mip_stream **stream)
 {
     TSR_RETURNS(stream);
     TSR_NEEDS(context, path);
@@ -21,12 +21,12 @@ tsr_status tsr_mip_stream_open(tsr_context *context, const char *path, const tsr
     **stream = (tsr_mip_stream){ .progress = own.progress, .count = -1 };
     const tsr_status status =
         tsr_mip_pieces_open(context, path, own.memory_limit ? own.memory_limit : (int64_t)256 << 20, &own.progress, &(*stream)->pieces);
-    if (status != TSR_OK) tsr_mip_stream_close(stream);
+    if (status != TSR_OK) tsr_mip_stream_destroy(stream);
     TSR_TRY(status);
     return TSR_OK;
 }
 
-void tsr_mip_stream_close(tsr_mip_stream **stream)
+void tsr_mip_stream_destroy(tsr_mip_stream **stream)
 {
     if (!stream || !*stream) return;
     tsr_mip_pieces_close(&(*stream)->pieces);
@@ -34,7 +34,7 @@ void tsr_mip_stream_close(tsr_mip_stream **stream)
     *stream = NULL;
 }
 
-tsr_mip_info tsr_mip_stream_describe(const tsr_mip_stream *stream) { return stream ? stream->pieces.part->info : (tsr_mip_info){ 0 }; }
+const tsr_mip_info *tsr_mip_stream_describe(const tsr_mip_stream *stream) { return tsr_mip_describe(stream ? stream->pieces.part : NULL); }
 
 /* The bin that the first `count` end in: all pieces are asked how many of theirs are equal to the bar. */
 static tsr_status find_bar(tsr_mip_stream *s, int64_t count)
@@ -84,10 +84,11 @@ tsr_status tsr_mip_stream_render(tsr_mip_stream *stream, const tsr_mip_view *vie
     TSR_NEEDS(stream, frame);
     tsr_mip_picture p;
     int64_t count = 0;
+    TSR_TRY(TSR_STRUCT_BEGUN(statistics));
     TSR_TRY(tsr_mip_picture_begin(&p, stream->pieces.part, &view, options, frame, &count));
     if (p.options.refine) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: refine is for pyramids in memory");
     TSR_TRY(find_bar(stream, count));
-    const double begin = tsr_mip_now();
+    const double begin = tsr_seconds_now();
     tsr_detail_choice bar = stream->bar;
     TSR_TRY(tsr_mip_picture_room(&p));
     if (stream->pieces.part->details.runs)

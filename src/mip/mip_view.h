@@ -65,7 +65,6 @@ tsr_status tsr_mip_picture_room(tsr_mip_picture *p);
 tsr_status tsr_mip_picture_draw(tsr_mip_picture *p, const tsr_mip *mip, int expand);
 tsr_status tsr_mip_picture_expand(tsr_mip_picture *p, int32_t j);
 tsr_status tsr_mip_picture_end(tsr_mip_picture *p, const tsr_mip_view *view, int64_t count, double begin, tsr_mip_statistics *statistics);
-double tsr_mip_now(void); /* milliseconds */
 
 /* Grows a frame's memory; the content is lost where it grows. */
 tsr_status tsr_mip_frame_reserve(tsr_mip_frame *frame, int64_t images, int64_t scratch, int64_t offsets);

@@ -1,4 +1,4 @@
-/* primitives/segments.c: host logic of segmented reductions and scans (tessera/segments.h). */
+/* primitives/segments.c: host logic of segmented reductions and scans (tessera/primitives.h, segments). */
 #include "primitives/arguments.h"
 
 static const unsigned INDICES = TSR_ALLOW(TSR_U32) | TSR_ALLOW(TSR_U64);

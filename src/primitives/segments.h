@@ -131,7 +131,7 @@ TSR_HD void tsr_combine_place(tsr_scatter_rule rule, tsr_dtype dtype, const uint
     if (starts[j + 1] <= starts[j]) return;
     if (dtype == TSR_F32) {
         const float v = (float)tsr_combine_float(rule, (double)((float *)out)[j], reduced[j].f);
-        ((float *)out)[j] = v == v ? v : tsr_bits_float(0x7fc00000u);
+        ((float *)out)[j] = v == v ? v : tsr_no_number();
     } else {
         const double v = tsr_combine_float(rule, ((double *)out)[j], reduced[j].f);
         if (v == v) ((double *)out)[j] = v;

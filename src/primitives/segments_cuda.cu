@@ -5,7 +5,7 @@
  * once, or a block each of up to a piece, and the others alone are listed. Float sums follow the tree of tsr_reduce: element i
  * goes to lane i mod 1024 of its piece, lanes fold by halves; lanes that a short segment does not reach hold 0, which changes no sum.
  * Scan: the one of scan_cuda.cu whose sums begin anew at heads; a tile with a head tells those behind it all they need. */
-#include "device/chain.h"
+#include "device/dependent_launch.h"
 #include "primitives/reduce_cuda.h"
 
 enum {
@@ -329,18 +329,18 @@ template <class T, int R, bool FLOAT> static void launch_segments(tsr_queue *que
     const int64_t processors = tsr_queue_processors(queue);
     tsr_launch_clear(queue, list.counts, 2);
     if (j->count / WHOLE_LEAST >= j->segments)
-        TSR_LAUNCH_CHAINED(queue, whole, tsr_blocks(j->segments, 1, INT32_MAX), PIECE_THREADS, 0, (const T *)j->data, j->count, j->wide, j->offsets,
+        TSR_LAUNCH_DEPENDENT(queue, whole, tsr_blocks(j->segments, 1, INT32_MAX), PIECE_THREADS, 0, (const T *)j->data, j->count, j->wide, j->offsets,
                            j->segments, j->dtype, none, &j->results->u, list);
     else if (j->count / WIDE_LEAST >= j->segments)
-        TSR_LAUNCH_CHAINED(queue, wide, tsr_blocks(j->segments, WIDE_THREADS / 32, INT32_MAX), WIDE_THREADS, 0, (const T *)j->data, j->count, j->wide,
+        TSR_LAUNCH_DEPENDENT(queue, wide, tsr_blocks(j->segments, WIDE_THREADS / 32, INT32_MAX), WIDE_THREADS, 0, (const T *)j->data, j->count, j->wide,
                            j->offsets, j->segments, j->dtype, none, &j->results->u, list);
     else
-        TSR_LAUNCH_CHAINED(queue, shorts, tsr_blocks(j->segments, SHORT_THREADS / GROUP, 32 * processors), SHORT_THREADS, 0, (const T *)j->data,
+        TSR_LAUNCH_DEPENDENT(queue, shorts, tsr_blocks(j->segments, SHORT_THREADS / GROUP, 32 * processors), SHORT_THREADS, 0, (const T *)j->data,
                            j->count, j->wide, j->offsets, j->segments, j->dtype, none, &j->results->u, list);
     if (j->count <= WARP_MOST) return;
-    TSR_LAUNCH_CHAINED(queue, pieces, tsr_blocks(most_items(j->count), 1, 8 * processors), PIECE_THREADS, 0, (const T *)j->data, j->dtype, none,
+    TSR_LAUNCH_DEPENDENT(queue, pieces, tsr_blocks(most_items(j->count), 1, 8 * processors), PIECE_THREADS, 0, (const T *)j->data, j->dtype, none,
                        &j->results->u, list);
-    TSR_LAUNCH_CHAINED(queue, longs, tsr_blocks(most_longs(j->count), 1, 4 * processors), PIECE_THREADS, 0, j->dtype, none, &j->results->u, list);
+    TSR_LAUNCH_DEPENDENT(queue, longs, tsr_blocks(most_longs(j->count), 1, 4 * processors), PIECE_THREADS, 0, j->dtype, none, &j->results->u, list);
 }
 template <class T, bool FLOAT> static void launch_reduction(tsr_queue *queue, const tsr_segment_reduce_job *j, void *workspace)
 {

@@ -70,7 +70,7 @@ static tsr_status set_up(run *r)
 /* What `tiles` tiles need, before any of it is asked for: a machine that promises more memory than it has ends the process instead. */
 static tsr_status check_memory(const run *r, int64_t tiles, double bytes)
 {
-    tsr_device_info device;
+    tsr_device_info device = TSR_DEVICE_INFO;
     TSR_TRY(tsr_device_describe(r->context->device, &device));
     const int64_t has = device.memory_bytes, given = r->o.memory_limit;
     if (given > 0 && bytes > (double)given)
@@ -198,7 +198,7 @@ static tsr_status smooth_field(run *r)
     const double unit = r->o.voxel * r->o.voxel;
     tsr_levelset_options s = TSR_LEVELSET_OPTIONS;
     tsr_levelset *solver;
-    tsr_levelset_report got;
+    tsr_levelset_report got = TSR_LEVELSET_REPORT;
     s.space = TSR_STENCIL_ENO2;
     s.sign = TSR_SIGN_SUBCELL;
     s.reshape_weight = 0.5; /* about as fast as the curvature of a voxel */

@@ -42,7 +42,8 @@ TSR_HD float tsr_reciprocal(float x)
     return y;
 }
 
-/* log2 x for normal positive x: error below 2e-7 (1 + |log2 x|). */
+/* log2 x for normal positive x: error below 2e-7 (1 + |log2 x|). Not tsr_log2 of core/exponent.h, which divides and rounds differently: surfaces are
+ * promised to the bit. */
 TSR_HD float tsr_log2_of(float x)
 {
     uint32_t bits = tsr_float_bits(x);

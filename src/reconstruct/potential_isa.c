@@ -2,16 +2,11 @@
  * the part of the squared distance that all planes share is computed once per node. The same arithmetic in the same order as tsr_potential_at. */
 #include "reconstruct/potential_isa.h"
 
-#if defined(TSR_ISA_IS_avx512)
-enum { LANES = 16 };
-#elif defined(TSR_ISA_IS_avx2)
-enum { LANES = 8 };
-#else
-enum { LANES = 4 };
-#endif
-enum { PARTS = 16 / LANES };
-typedef float lanes __attribute__((vector_size(LANES * 4), aligned(4)));
-typedef uint32_t bits __attribute__((vector_size(LANES * 4), aligned(4)));
+#include "core/simd.h"
+
+enum { LANES = TSR_WIDE_32, PARTS = 16 / LANES };
+typedef tsr_wide_f32_at lanes;
+typedef tsr_wide_u32_at bits;
 
 static inline __attribute__((always_inline)) lanes reciprocal(lanes x)
 {
@@ -20,16 +15,10 @@ static inline __attribute__((always_inline)) lanes reciprocal(lanes x)
     y = y * (2.0f - x * y);
     return y * (2.0f - x * y);
 }
-static inline __attribute__((always_inline)) lanes rsqrt_of(lanes x)
-{
-    lanes y = (lanes)(0x5f1ffff9u - ((bits)x >> 1));
-    y = y * (0.703952253f * (2.38924456f - x * y * y));
-    return y * (1.5f - 0.5f * x * y * y);
-}
 static inline __attribute__((always_inline)) lanes term(float n, lanes d2, tsr_power power, float exponent)
 {
     if (power == TSR_POWER_SQUARE) return n * reciprocal(d2);
-    if (power == TSR_POWER_ROOT) return n * rsqrt_of(d2);
+    if (power == TSR_POWER_ROOT) return n * tsr_wide_rsqrt(d2);
     if (power == TSR_POWER_FOURTH) {
         lanes y = reciprocal(d2);
         return n * (y * y);
@@ -93,7 +82,7 @@ void TSR_ISA_NAME(tsr_ball_list)(const tsr_seen *balls, int32_t count, float vox
             for (int32_t i = 0; i < count; i++) {
                 lanes dx = x[part] - balls[i].x, dy = y[part] - balls[i].y;
                 float dz = ((float)z - 1.5f) * voxel - balls[i].z;
-                lanes d2 = (dx * dx + dy * dy) + dz * dz, d = d2 * rsqrt_of(d2) - balls[i].count;
+                lanes d2 = (dx * dx + dy * dy) + dz * dz, d = d2 * tsr_wide_rsqrt(d2) - balls[i].count;
                 bits closer = (bits)(d < best);
                 best = (lanes)(((bits)d & closer) | ((bits)best & ~closer));
             }

@@ -181,7 +181,7 @@ static int64_t smoothing_steps(const run *r, double *time_step)
 
 /* A level beyond the first is at rest, too, when the mean distance of the samples and the volume inside have not changed by more than this in LOOK steps:
  * voxels that go to and fro for ever are the more the larger a surface is, and the farther apart or the noisier its samples are, and say nothing of it. */
-enum { FIRST_LOOK = 20, LOOK = 10 };
+enum { FIRST_LOOK = 20, LOOK = 10, USUAL_STEPS = 25 };
 #define REST_ERROR 0.002 /* voxels */
 #define REST_INSIDE 0.01 /* voxels, the volume over the area: so much comes and goes with where faces lie on the grid */
 
@@ -191,7 +191,7 @@ struct rest {
 static tsr_status look_at(run *r, int32_t level, struct rest *rest)
 {
     const double h = ldexp(r->frame.side, -level);
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     int64_t outside;
     TSR_TRY(tsr_reconstruct_error(r->tiles, &r->samples, level, r->scratch, &rest->error, &outside));
     TSR_TRY(tsr_tiles_describe(r->tiles, &info));
@@ -199,6 +199,9 @@ static tsr_status look_at(run *r, int32_t level, struct rest *rest)
     rest->inside = (double)info.inside_voxels / fmax((double)info.active_voxels / (2 * r->o.band), 1);
     return TSR_OK;
 }
+
+/* Share of a level that so many steps are taken for: how many it needs is known when it rests, mostly after about USUAL_STEPS. */
+static double share_of_steps(int64_t steps) { return (double)steps / (double)(steps + USUAL_STEPS); }
 
 /* Steps until the solver says that it has converged, the surface is at rest or there were `most`. */
 static tsr_status come_to_rest(run *r, int32_t level, int64_t most, tsr_levelset *solver, tsr_levelset_report *got)
@@ -208,10 +211,11 @@ static tsr_status come_to_rest(run *r, int32_t level, int64_t most, tsr_levelset
     for (int rests = 0; !rests && steps < most;) {
         const int64_t next = tsr_min64(steps ? LOOK : FIRST_LOOK, most - steps);
         tsr_progress_part part = r->progress;
-        part.from += part.share * (double)steps / (double)most;
-        part.share *= (double)next / (double)most;
+        part.from += part.share * share_of_steps(steps);
+        part.share *= share_of_steps(steps + next) - share_of_steps(steps);
         TSR_TRY(tsr_levelset_step(solver, next, &(tsr_progress){ tsr_progress_of_part, &part }, got));
         got->steps = steps += got->steps;
+        TSR_PROGRESS(&r->o.progress, tsr_progress_at(&r->progress, share_of_steps(steps)), r->progress.stage);
         if (got->converged || got->empty || got->tiles == 0) break;
         TSR_TRY(look_at(r, level, &is));
         rests = got->converged = fabs(is.error - was.error) <= REST_ERROR && fabs(is.inside - was.inside) <= REST_INSIDE;
@@ -253,7 +257,7 @@ static tsr_status evolve(run *r, int32_t level, int64_t steps, tsr_reconstruct_l
     tsr_potential_source source = { .context = r->context, .tree = r->tree };
     tsr_levelset_options s = solver_options(r, h, 0);
     tsr_levelset *solver = NULL;
-    tsr_levelset_report got = { 0 };
+    tsr_levelset_report got = TSR_LEVELSET_REPORT;
     const tsr_progress progress = { tsr_progress_of_part, &r->progress };
     const tsr_progress_part whole = r->progress;
     tsr_status status;
@@ -285,6 +289,8 @@ static tsr_status evolve(run *r, int32_t level, int64_t steps, tsr_reconstruct_l
         TSR_TRY_GOTO(tsr_levelset_set(solver, &s), done);
         r->progress.from = tsr_progress_at(&whole, 1 - SMOOTHING_SHARE);
         r->progress.share = whole.share * SMOOTHING_SHARE;
+        if (tsr_progress_report(&r->o.progress, r->progress.from, r->progress.stage))
+            TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, done, "reconstruct: cancelled at level %d", level);
         TSR_TRY_GOTO(tsr_levelset_step(solver, smooth, &progress, &got), done);
         if (got.empty || got.tiles == 0)
             TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "reconstruct: the surface vanished while it was smoothed at level %d: try fewer smooth_iters",
@@ -314,7 +320,7 @@ tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *
 
 static tsr_status measure(run *r, int32_t level, tsr_reconstruct_level *report)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     TSR_TRY(tsr_reconstruct_error(r->tiles, &r->samples, level, r->scratch, &report->error, &report->outside));
     TSR_TRY(tsr_tiles_describe(r->tiles, &info));
     report->error_percent = 100 * report->error / r->diagonal;
@@ -411,7 +417,7 @@ static tsr_status recapture(run *r, int32_t level, tsr_reconstruct_level *report
 /* Puts balls back at the end, in float32; *same: pieces, cavities and handles are those of before; *fewer: so are the samples left beyond the band. */
 static tsr_status try_to_hold(run *r, int32_t level, const tsr_points *balls, tsr_reconstruct_level *report, tsr_tiles **body, int *same, int *fewer)
 {
-    tsr_tiles_measures before, after;
+    tsr_tiles_measures before = TSR_TILES_MEASURES, after = TSR_TILES_MEASURES;
     double error;
     int64_t outside;
     TSR_TRY(put_back(r, level, balls, body));
@@ -500,6 +506,7 @@ static tsr_status reconstruct(run *r)
         const double all = pow(3, r->o.depth - r->o.start_depth + 1) - 1;
         r->progress.from = (pow(3, level - r->o.start_depth) - 1) / all;
         r->progress.share = 2 * pow(3, level - r->o.start_depth) / all;
+        TSR_PROGRESS(&r->o.progress, r->progress.from, r->progress.stage);
         TSR_TRY(one_level(r, level));
     }
     TSR_PROGRESS(&r->o.progress, 1, r->progress.stage);
@@ -523,6 +530,7 @@ tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const
 {
     TSR_RETURNS(tiles);
     TSR_NEEDS(context);
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
     const double start = tsr_seconds_now();
     run r = { .context = context, .points = points, .progress = { .whole = &r.o.progress, .stage = "reconstructing" } };
     TSR_TRY(TSR_OPTIONS_TAKE(&r.o, options));
@@ -531,6 +539,8 @@ tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const
     struct forward forward = { r.o.progress, 0 };
     if (r.o.progress.report) r.o.progress = (tsr_progress){ report_forward, &forward };
     tsr_status status = reconstruct(&r);
+    if (status == TSR_ERROR_CANCELLED && strncmp(tsr_error_message(), "reconstruct", 11) != 0) /* what ran within it said it of itself */
+        status = TSR_FAILED(TSR_ERROR_CANCELLED, "reconstruct: cancelled at level %d", r.o.start_depth + r.report.levels);
     if (r.tree && r.tree->context != context)
         for (int k = 0; k < 3; k++)
             if (r.samples.fixed[k]) tsr_device_release(context, r.samples.fixed[k], (size_t)r.tree->points * sizeof(uint32_t));
@@ -539,7 +549,8 @@ tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const
     tsr_points_tree_destroy(&r.tree);
     tsr_context_destroy(&r.host);
     r.report.seconds = tsr_seconds_now() - start;
-    if (report) *report = r.report;
+    const tsr_status told = TSR_STRUCT_GIVE(report, &r.report);
+    if (status == TSR_OK) status = told;
     if (status != TSR_OK) {
         tsr_tiles_destroy(&r.tiles);
         return tsr_frame_at(status, __func__, __FILE__, __LINE__);

@@ -61,6 +61,4 @@ tsr_status tsr_recapture_harmless(const tsr_tiles *before, const tsr_tiles *afte
 /* The union of the balls of points with radii as a list like `like`, which has 2^level voxels per axis of the frame. RETURNS NEW. */
 tsr_status tsr_particles_join(const tsr_tiles *like, const tsr_points_frame *frame, int32_t level, const tsr_points *points, tsr_tiles **balls);
 
-double tsr_seconds_now(void);
-
 #endif

@@ -124,17 +124,18 @@ tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *poin
     tsr_points_tree *tree;
     uint32_t *fixed[3] = { NULL, NULL, NULL };
     tsr_status status = TSR_OK;
-    memset(plan, 0, sizeof *plan);
+    tsr_reconstruct_plan own = TSR_RECONSTRUCT_PLAN;
+    TSR_TRY(TSR_STRUCT_GIVE(plan, &own));
     TSR_TRY(tsr_reconstruct_take(options, &o));
-    TSR_TRY(tsr_reconstruct_octree(context, points, &o, &frame, &diagonal, &plan->flat, &tree));
+    TSR_TRY(tsr_reconstruct_octree(context, points, &o, &frame, &diagonal, &own.flat, &tree));
     const size_t bytes = (size_t)tree->points * sizeof **fixed;
     for (int k = 0; k < 3 && status == TSR_OK; k++) {
         status = tsr_host_allocate(NULL, bytes, (void **)&fixed[k]);
         if (status == TSR_OK) status = context->backend->download(context->queue, fixed[k], tree->fixed[k], bytes);
     }
-    if (status == TSR_OK) status = make_plan(tree, &o, fixed, plan);
+    if (status == TSR_OK) status = make_plan(tree, &o, fixed, &own);
     for (int k = 0; k < 3; k++) tsr_host_release(NULL, fixed[k], bytes);
     tsr_points_tree_destroy(&tree);
     TSR_TRY(status);
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(plan, &own);
 }

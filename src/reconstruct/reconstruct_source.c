@@ -1,16 +1,7 @@
 /* reconstruct/reconstruct_source.c: pages of the potential for the solver: by the device that holds the list, or by the CPU threads for it. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <stdlib.h>
-#include <time.h>
 
 #include "reconstruct/reconstruct.h"
-
-double tsr_seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static tsr_status fill_here(void *user, tsr_queue *queue, const tsr_tile_pool *pool, int all)
 {

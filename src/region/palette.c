@@ -1,6 +1,6 @@
 /* region/palette.c: colours as voxels of an octree of eight levels. Pixels sorted by the Morton code of their colour are the base; a cell of any level is
  * a range of them. */
-#include "tessera/palette.h"
+#include "tessera/image.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* region/region_components.c: neighbours are found on the device; the union of some leaves is a matter of the host. */
-#include "tessera/region_components.h"
+#include "tessera/region_tree.h"
 
 #include <stdlib.h>
 

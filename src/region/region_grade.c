@@ -1,6 +1,6 @@
 /* region/region_grade.c: from the finest leaves up: whoever touches a leaf of level l is split until it is of level l + 1. What that makes is of level l + 1 or
  * more, so that one pass over the levels is enough. */
-#include "tessera/region_grade.h"
+#include "tessera/region_tree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -62,7 +62,11 @@ void tsr_region_merge_destroy(tsr_region_merge **merge)
     tsr_host_release(NULL, m, sizeof *m);
 }
 
-tsr_region_merge_info tsr_region_merge_describe(const tsr_region_merge *merge) { return merge ? merge->info : (tsr_region_merge_info){ 0 }; }
+const tsr_region_merge_info *tsr_region_merge_describe(const tsr_region_merge *merge)
+{
+    static const tsr_region_merge_info none;
+    return merge ? &merge->info : &none;
+}
 
 static void *take(int64_t bytes) { return malloc((size_t)(bytes ? bytes : 1)); }
 
@@ -73,7 +77,7 @@ static tsr_status collect(const tsr_region_pyramid *p, const tsr_region_info *in
     void *means = NULL;
     const int64_t leaves = info->leaves;
     const size_t mean_bytes = (size_t)leaves * sizeof(float);
-    tsr_status status;
+    tsr_status status = TSR_OK;
     if (!leaves) return TSR_OK;
     TSR_TRY(tsr_region_tree_extract(p, &tree));
     t->leaf_count = info->nodes_only ? 0 : leaves;
@@ -105,7 +109,7 @@ tsr_status tsr_region_merge_add(tsr_region_merge *merge, const tsr_region_pyrami
                                 const tsr_volume *const *values, int32_t count)
 {
     TSR_NEEDS(merge, pyramid, tile);
-    tsr_region_info info;
+    tsr_region_info info = TSR_REGION_INFO;
     if (count < 0 || count > CHANNELS_MOST || (count && !values)) TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: %d values, expected 0 to 64", count);
     if (merge->count && count != merge->channels)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: %d values, expected %d as for the tiles before", count, merge->channels);

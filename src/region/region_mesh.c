@@ -100,12 +100,13 @@ tsr_status tsr_region_tree_from_mesh(tsr_context *context, const tsr_mesh *mesh,
 {
     TSR_RETURNS(tree);
     TSR_NEEDS(mesh);
-    struct mesh_source m = { .context = context, .mesh = mesh };
+    struct mesh_source m = { .context = context, .mesh = mesh, .report = TSR_WINDING_REPORT };
     tsr_region_source source = { .size = size, .channels = 1, .load = load, .uniform = uniform, .user = &m };
     tsr_mesh *host = NULL;
     tsr_status status;
     if (values) *values = NULL;
-    if (report) *report = (tsr_winding_report){ 0 };
+    const tsr_winding_report nothing = TSR_WINDING_REPORT;
+    TSR_TRY(TSR_STRUCT_GIVE(report, &nothing));
     source.geometry = geometry ? *geometry : tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, mesh->space);
     TSR_TRY(tsr_winding_create(context, size, &source.geometry, mesh->vertex_count > 0 ? mesh->vertex_count : 1, &m.winding));
     TSR_TRY_GOTO(check(&m), done);
@@ -117,7 +118,7 @@ tsr_status tsr_region_tree_from_mesh(tsr_context *context, const tsr_mesh *mesh,
         TSR_TRY_GOTO(touch(&m, host, &source.geometry), done);
     }
     TSR_TRY_GOTO(tsr_region_tree_from_source(context, &source, options, tiling, tree, values), done);
-    if (report) *report = m.report;
+    status = TSR_STRUCT_GIVE(report, &m.report);
 done:
     tsr_winding_destroy(&m.winding);
     tsr_mesh_destroy(&host);

@@ -233,9 +233,10 @@ tsr_status tsr_region_pyramid_describe(const tsr_region_pyramid *pyramid, tsr_re
 {
     TSR_NEEDS(pyramid, info);
     const tsr_regions *t = &pyramid->regions;
-    *info = (tsr_region_info){
+    tsr_region_info own = {
         .size = pyramid->size, .dimensions = t->bits, .top = t->top, .device_bytes = pyramid->bytes, .nodes_only = pyramid->options.nodes_only != 0
     };
+    TSR_TRY(TSR_STRUCT_GIVE(info, &own));
     if (!pyramid->built) TSR_FAIL(TSR_ERROR_STATE, "region tree: nothing was built yet: call tsr_region_pyramid_build first");
     int64_t counts[2] = { 0 };
     if (t->top > t->brick) {
@@ -247,6 +248,6 @@ tsr_status tsr_region_pyramid_describe(const tsr_region_pyramid *pyramid, tsr_re
         if (t->merged) TSR_TRY(pyramid->context->backend->download(pyramid->context->queue, &merged, t->merged, sizeof merged));
         tsr_brick_counts(t, word, merged, counts);
     }
-    tsr_region_count(counts, info);
-    return TSR_OK;
+    tsr_region_count(counts, &own);
+    return TSR_STRUCT_GIVE(info, &own);
 }

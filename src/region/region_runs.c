@@ -1,4 +1,4 @@
-#include "tessera/region_runs.h"
+#include "tessera/region_tree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -60,7 +60,7 @@ tsr_status tsr_region_tree_extract(const tsr_region_pyramid *pyramid, tsr_region
 {
     TSR_RETURNS(tree);
     TSR_NEEDS(pyramid);
-    tsr_region_info info;
+    tsr_region_info info = TSR_REGION_INFO;
     tsr_status status;
     TSR_TRY(tsr_region_pyramid_describe(pyramid, &info));
     TSR_TRY(tsr_region_tree_create(pyramid->context, &info, &pyramid->geometry, tree));
@@ -94,7 +94,7 @@ static tsr_status make_table(tsr_region_tree *t)
 tsr_status tsr_region_tree_renew(const tsr_region_pyramid *pyramid, tsr_region_tree *tree)
 {
     TSR_NEEDS(pyramid, tree);
-    tsr_region_info info;
+    tsr_region_info info = TSR_REGION_INFO;
     tsr_status status;
     TSR_TRY(tsr_region_tree_require(tree, 0, NULL, NULL));
     TSR_TRY(tsr_region_pyramid_describe(pyramid, &info));
@@ -158,7 +158,37 @@ done:
     return status;
 }
 
-tsr_region_info tsr_region_tree_describe(const tsr_region_tree *tree) { return tree ? tree->info : (tsr_region_info){ 0 }; }
+const tsr_region_info *tsr_region_tree_describe(const tsr_region_tree *tree)
+{
+    static const tsr_region_info none;
+    return tree ? &tree->info : &none;
+}
+tsr_status tsr_region_tree_from_world(const tsr_region_tree *tree, tsr_vec3 world, double position[3])
+{
+    TSR_NEEDS(tree, position);
+    tsr_vec3 index;
+    TSR_TRY(tsr_geometry_to_index(&tree->geometry, world, &index));
+    position[0] = index.x + 0.5;
+    position[1] = index.y + 0.5;
+    position[2] = index.z + 0.5;
+    return TSR_OK;
+}
+
+tsr_status tsr_region_ray_from_world(const tsr_region_tree *tree, tsr_vec3 origin, tsr_vec3 direction, double most, tsr_region_ray *ray)
+{
+    TSR_NEEDS(tree, ray);
+    tsr_geometry turned = tree->geometry; /* of directions: without a place */
+    tsr_vec3 along;
+    for (int k = 0; k < 3; k++) turned.affine[k][3] = 0;
+    *ray = (tsr_region_ray){ .most = most };
+    TSR_TRY(tsr_region_tree_from_world(tree, origin, ray->origin));
+    TSR_TRY(tsr_geometry_to_index(&turned, direction, &along));
+    ray->direction[0] = along.x;
+    ray->direction[1] = along.y;
+    ray->direction[2] = along.z;
+    return TSR_OK;
+}
+
 const tsr_geometry *tsr_region_tree_geometry(const tsr_region_tree *tree) { return tree ? &tree->geometry : NULL; }
 const uint64_t *tsr_region_tree_leaves(const tsr_region_tree *tree) { return tree && !tree->info.nodes_only ? tree->leaves : NULL; }
 const int32_t *tsr_region_tree_nodes(const tsr_region_tree *tree) { return tree ? tree->nodes : NULL; }

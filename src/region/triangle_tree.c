@@ -141,7 +141,7 @@ static tsr_status expand(struct making *m, const tsr_triangle_pairs *p, int64_t 
     tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
     tsr_pyramid *pyramid = NULL;
     tsr_volume *counts = NULL;
-    tsr_pyramid_info info;
+    tsr_pyramid_info info = TSR_PYRAMID_INFO;
     tsr_status status;
     options.order = TSR_PYRAMID_ROW;
     options.implicit_base = 1;

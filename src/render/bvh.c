@@ -131,12 +131,12 @@ static void vertex_normals(const tsr_mesh *mesh, float *normals)
     }
 }
 
-static tsr_status check_mesh(const tsr_mesh *mesh, tsr_bounds *bounds)
+static tsr_status check_mesh(const tsr_mesh *mesh, tsr_box *bounds)
 {
     if (mesh->triangle_count == 0) TSR_FAIL(TSR_ERROR_STATE, "mesh has no triangles: there is no surface to draw");
     if (mesh->triangle_count > UINT32_MAX / 2)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "mesh has %lld triangles, expected at most 2^31", (long long)mesh->triangle_count);
-    *bounds = (tsr_bounds){ { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
+    *bounds = (tsr_box){ { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
         for (int v = 0; v < 3; v++) {
             uint32_t i = mesh->triangles[3 * t + v];

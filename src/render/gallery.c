@@ -5,10 +5,10 @@
 #include "render/scene.h"
 
 /* Heads and organs are round: fitting a box that is a little smaller than theirs fills the picture better and still shows all of them. */
-static tsr_bounds rounded(const tsr_bounds *b)
+static tsr_box rounded(const tsr_box *b)
 {
     tsr_vec3 centre = tsr_vec3_scale(tsr_vec3_add(b->lower, b->upper), 0.5), half = tsr_vec3_scale(tsr_vec3_sub(b->upper, b->lower), 0.5 * 0.88);
-    return (tsr_bounds){ tsr_vec3_sub(centre, half), tsr_vec3_add(centre, half) };
+    return (tsr_box){ tsr_vec3_sub(centre, half), tsr_vec3_add(centre, half) };
 }
 
 /* Index along each axis of the source of the middle of the surface. */
@@ -32,11 +32,11 @@ static int report_share(void *user, double fraction, const char *stage)
     return tsr_progress_report(s->all, (s->done + fraction) / 6, stage);
 }
 
-static tsr_status draw_view(tsr_scene *scene, const tsr_bounds *bounds, tsr_space space, double azimuth, double elevation,
+static tsr_status draw_view(tsr_scene *scene, const tsr_box *bounds, tsr_space space, double azimuth, double elevation,
                             const tsr_render_options *options, tsr_picture *picture, tsr_image *image)
 {
     tsr_camera camera;
-    tsr_bounds box = rounded(bounds);
+    tsr_box box = rounded(bounds);
     TSR_TRY(tsr_camera_orbit(&box, space, azimuth, elevation, TSR_PERSPECTIVE, (double)picture->width / picture->height, &camera));
     TSR_TRY(tsr_render(scene, &camera, options, picture));
     TSR_TRY(tsr_picture_image(picture, 3, image));
@@ -48,7 +48,7 @@ tsr_status tsr_gallery_render(tsr_scene *scene, const tsr_gallery_options *optio
     TSR_NEEDS(scene, gallery);
     tsr_status status;
     tsr_gallery_options o;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_picture *picture = NULL;
     double position[3];
     memset(gallery, 0, sizeof *gallery);

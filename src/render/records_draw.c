@@ -19,9 +19,9 @@ static tsr_status check_options(const tsr_render_options *o)
 }
 
 /* World box of the voxels. */
-static tsr_bounds bounds_of(const tsr_records *r)
+static tsr_box bounds_of(const tsr_records *r)
 {
-    tsr_bounds b = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
+    tsr_box b = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
     for (int i = 0; i < 8; i++) {
         const tsr_vec3 at = { (double)(i & 1 ? r->upper[0] - 1 : r->lower[0]), (double)(i & 2 ? r->upper[1] - 1 : r->lower[1]),
                               (double)(i & 4 ? r->upper[2] - 1 : r->lower[2]) };

@@ -317,9 +317,10 @@ tsr_status tsr_records_update(tsr_records_tracker *tracker, const tsr_tiles *til
 {
     TSR_RETURNS(records);
     TSR_NEEDS(tracker);
-    tsr_records_update_report r = { 0 };
+    tsr_records_update_report r = TSR_RECORDS_UPDATE_REPORT;
     update u;
     tsr_status status;
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
     for (;;) {
         status = follow(tracker, tiles, region, &u);
         r.changed += u.changed;
@@ -339,8 +340,7 @@ tsr_status tsr_records_update(tsr_records_tracker *tracker, const tsr_tiles *til
     r.records = tracker->records.kept;
     r.bytes = tracker->records.room * TSR_RECORD_BYTES + (int64_t)(run_bytes(tracker->follow.capacity) + tracker->follow.bytes);
     *records = &tracker->records;
-    if (report) *report = r;
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(report, &r);
 }
 
 tsr_status tsr_records_redraw(tsr_records_tracker *tracker, const tsr_camera *camera, const tsr_render_options *options, int cull,

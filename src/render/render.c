@@ -303,7 +303,7 @@ tsr_status tsr_render(tsr_scene *scene, const tsr_camera *camera, const tsr_rend
 {
     TSR_NEEDS(scene, picture);
     tsr_render_options o;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_frame frame;
     tsr_brick_test test;
     TSR_TRY(check_target(scene, picture));
@@ -427,7 +427,7 @@ tsr_status tsr_render_slice(tsr_scene *scene, const tsr_slice_options *options, 
     static const tsr_slice_options defaults = TSR_SLICE_OPTIONS;
     static const tsr_color yellow = { 1.0f, 0.92f, 0.05f };
     tsr_slice_options o;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_slice_frame f;
     struct plane plane = { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 }, 0, 0 };
     TSR_TRY(check_target(scene, picture));

@@ -132,20 +132,20 @@ fail:
     return status;
 }
 
-static tsr_bounds bounds_empty(void) { return (tsr_bounds){ { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } }; }
-static void bounds_add(tsr_bounds *b, tsr_vec3 p)
+static tsr_box bounds_empty(void) { return (tsr_box){ { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } }; }
+static void bounds_add(tsr_box *b, tsr_vec3 p)
 {
     b->lower = (tsr_vec3){ fmin(b->lower.x, p.x), fmin(b->lower.y, p.y), fmin(b->lower.z, p.z) };
     b->upper = (tsr_vec3){ fmax(b->upper.x, p.x), fmax(b->upper.y, p.y), fmax(b->upper.z, p.z) };
 }
 /* World box of the index box [low, high]. */
-static void bounds_box(tsr_bounds *b, const tsr_geometry *g, const double low[3], const double high[3])
+static void bounds_box(tsr_box *b, const tsr_geometry *g, const double low[3], const double high[3])
 {
     for (int i = 0; i < 8; i++)
         bounds_add(b, tsr_geometry_to_world(g, (tsr_vec3){ i & 1 ? high[0] : low[0], i & 2 ? high[1] : low[1], i & 4 ? high[2] : low[2] }));
 }
 
-static void dense_bounds(const tsr_dense *d, tsr_bounds *b)
+static void dense_bounds(const tsr_dense *d, tsr_box *b)
 {
     const double low[3] = { 0, 0, 0 }, high[3] = { d->size[0] - 1, d->size[1] - 1, d->size[2] - 1 };
     bounds_box(b, &d->geometry, low, high);
@@ -458,7 +458,7 @@ fail:
     return status;
 }
 
-static int surface_bounds(const tsr_scene *s, tsr_bounds *b)
+static int surface_bounds(const tsr_scene *s, tsr_box *b)
 {
     double low[3], high[3];
     *b = bounds_empty();
@@ -504,48 +504,48 @@ tsr_status tsr_scene_describe(const tsr_scene *s, tsr_scene_info *info)
 {
     static const char *const names[] = { "none", "RAS", "LPS" };
     if (!s || !info) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", s ? "info" : "scene");
-    memset(info, 0, sizeof *info);
-    info->has_volume = s->source != NULL;
-    info->has_surface = s->surface_kind != TSR_FIELD_NONE;
-    if (!info->has_volume && !info->has_surface) TSR_FAIL(TSR_ERROR_STATE, "the scene is empty: set a volume or a surface first");
-    info->bounds = bounds_empty();
+    tsr_scene_info own = TSR_SCENE_INFO;
+    TSR_TRY(TSR_STRUCT_GIVE(info, &own));
+    own.has_volume = s->source != NULL;
+    own.has_surface = s->surface_kind != TSR_FIELD_NONE;
+    if (!own.has_volume && !own.has_surface) TSR_FAIL(TSR_ERROR_STATE, "the scene is empty: set a volume or a surface first");
+    own.bounds = bounds_empty();
     if (s->source) {
-        tsr_dense_describe(s->source, info);
-        info->minimum = s->source->minimum;
-        info->maximum = s->source->maximum;
-        info->window_low = s->source->window_low;
-        info->window_high = s->source->window_high;
-        info->nan_voxels = s->source->nan_voxels;
+        tsr_dense_describe(s->source, &own);
+        own.minimum = s->source->minimum;
+        own.maximum = s->source->maximum;
+        own.window_low = s->source->window_low;
+        own.window_high = s->source->window_high;
+        own.nan_voxels = s->source->nan_voxels;
     }
-    if (info->has_surface) {
+    if (own.has_surface) {
         tsr_space space = surface_space(s);
-        if (s->source && space != info->space && space != TSR_SPACE_NONE && info->space != TSR_SPACE_NONE)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "the volume's world is %s and the surface's %s: convert one with tsr_geometry_convert", names[info->space],
+        if (s->source && space != own.space && space != TSR_SPACE_NONE && own.space != TSR_SPACE_NONE)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "the volume's world is %s and the surface's %s: convert one with tsr_geometry_convert", names[own.space],
                      names[space]);
-        if (!s->source || info->space == TSR_SPACE_NONE) info->space = space;
-        int found = surface_bounds(s, &info->surface_bounds);
+        if (!s->source || own.space == TSR_SPACE_NONE) own.space = space;
+        int found = surface_bounds(s, &own.surface_bounds);
         if (s->surface_kind == TSR_FIELD_DENSE) {
-            dense_bounds(s->surface, &info->bounds);
+            dense_bounds(s->surface, &own.bounds);
         } else {
-            bounds_add(&info->bounds, info->surface_bounds.lower);
-            bounds_add(&info->bounds, info->surface_bounds.upper);
+            bounds_add(&own.bounds, own.surface_bounds.lower);
+            bounds_add(&own.bounds, own.surface_bounds.upper);
         }
-        if (!found) info->surface_bounds = info->bounds;
-        if (!s->source && s->surface_kind == TSR_FIELD_DENSE) info->spacing = finest(&s->surface->geometry);
-        if (!s->source && s->surface_kind == TSR_FIELD_TILES) info->spacing = finest(&s->tile_geometry);
-        if (!s->source && s->surface_kind == TSR_FIELD_MESH)
-            info->spacing = tsr_vec3_length(tsr_vec3_sub(info->bounds.upper, info->bounds.lower)) / 256;
+        if (!found) own.surface_bounds = own.bounds;
+        if (!s->source && s->surface_kind == TSR_FIELD_DENSE) own.spacing = finest(&s->surface->geometry);
+        if (!s->source && s->surface_kind == TSR_FIELD_TILES) own.spacing = finest(&s->tile_geometry);
+        if (!s->source && s->surface_kind == TSR_FIELD_MESH) own.spacing = tsr_vec3_length(tsr_vec3_sub(own.bounds.upper, own.bounds.lower)) / 256;
     } else {
-        info->surface_bounds = info->bounds;
+        own.surface_bounds = own.bounds;
     }
-    if (!(info->spacing > 0)) info->spacing = 1; /* a mesh of one point */
-    info->device_bytes = (int64_t)s->surface_skip_bytes * (s->shell_skip ? 4 : 2) + (int64_t)s->lookup.bytes +
-                         (int64_t)(s->node_bytes + 2 * s->corner_bytes) * (s->bvh.nodes != NULL);
-    if (s->table) info->device_bytes += (int64_t)s->tile_bricks[0] * s->tile_bricks[1] * s->tile_bricks[2] * 4;
+    if (!(own.spacing > 0)) own.spacing = 1; /* a mesh of one point */
+    own.device_bytes = (int64_t)s->surface_skip_bytes * (s->shell_skip ? 4 : 2) + (int64_t)s->lookup.bytes +
+                       (int64_t)(s->node_bytes + 2 * s->corner_bytes) * (s->bvh.nodes != NULL);
+    if (s->table) own.device_bytes += (int64_t)s->tile_bricks[0] * s->tile_bricks[1] * s->tile_bricks[2] * 4;
     const tsr_dense *held[2] = { s->source, s->surface == s->source ? NULL : s->surface };
     for (int i = 0; i < 2; i++)
-        if (held[i]) info->device_bytes += (held[i]->owned ? tsr_volume_count(held[i]->owned) * 4 : 0) + held[i]->brick_count * 12;
-    if (s->surface_cells) info->device_bytes += s->surface->brick_count * 8;
-    if (s->source) info->device_bytes += 2 * (int64_t)align_up((size_t)s->source->brick_count);
-    return TSR_OK;
+        if (held[i]) own.device_bytes += (held[i]->owned ? tsr_volume_count(held[i]->owned) * 4 : 0) + held[i]->brick_count * 12;
+    if (s->surface_cells) own.device_bytes += s->surface->brick_count * 8;
+    if (s->source) own.device_bytes += 2 * (int64_t)align_up((size_t)s->source->brick_count);
+    return TSR_STRUCT_GIVE(info, &own);
 }

@@ -74,7 +74,7 @@ struct tsr_scene {
     size_t node_bytes, corner_bytes;
     tsr_vec3 mesh_origin;
     tsr_space mesh_space;
-    tsr_bounds mesh_bounds;
+    tsr_box mesh_bounds;
 };
 
 /* Nodes and reordered triangles of a host mesh, host memory (free with tsr_bvh_free). */
@@ -83,7 +83,7 @@ typedef struct tsr_bvh_host {
     float *corners, *normals;
     int64_t node_count, triangles;
     tsr_vec3 origin;
-    tsr_bounds bounds;
+    tsr_box bounds;
 } tsr_bvh_host;
 tsr_status tsr_bvh_build(const tsr_mesh *mesh, tsr_bvh_host *bvh);
 void tsr_bvh_free(tsr_bvh_host *bvh);

@@ -202,7 +202,7 @@ tsr_status tsr_render_stack(tsr_context *context, const tsr_stack *stack, const 
     TSR_NEEDS(context, stack, camera, picture);
     tsr_stack given;
     tsr_render_options o;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_frame frame;
     tsr_transfer_linear transfer;
     struct source s;

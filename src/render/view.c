@@ -3,7 +3,7 @@
 
 #include "render/scene.h"
 
-static tsr_status check_bounds(const tsr_bounds *b)
+static tsr_status check_bounds(const tsr_box *b)
 {
     if (!b) TSR_FAIL(TSR_ERROR_ARGUMENT, "bounds are NULL");
     if (!tsr_vec3_finite(b->lower) || !tsr_vec3_finite(b->upper) || b->lower.x > b->upper.x || b->lower.y > b->upper.y || b->lower.z > b->upper.z ||
@@ -14,7 +14,7 @@ static tsr_status check_bounds(const tsr_bounds *b)
 }
 
 /* `up` as it was given, not as the camera has it: the same bits whichever way a view is asked for. */
-static tsr_status fit(tsr_camera *camera, tsr_vec3 up_hint, const tsr_bounds *bounds, double aspect)
+static tsr_status fit(tsr_camera *camera, tsr_vec3 up_hint, const tsr_box *bounds, double aspect)
 {
     TSR_TRY(check_bounds(bounds));
     if (!(aspect > 0 && isfinite(aspect))) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: aspect %g, expected a positive number", aspect);
@@ -41,14 +41,14 @@ static tsr_status fit(tsr_camera *camera, tsr_vec3 up_hint, const tsr_bounds *bo
     return TSR_OK;
 }
 
-tsr_status tsr_camera_fit(tsr_camera *camera, const tsr_bounds *bounds, double aspect)
+tsr_status tsr_camera_fit(tsr_camera *camera, const tsr_box *bounds, double aspect)
 {
     TSR_NEEDS(camera, bounds);
     TSR_TRY(fit(camera, (tsr_vec3){ camera->rotation[1][0], camera->rotation[1][1], camera->rotation[1][2] }, bounds, aspect));
     return TSR_OK;
 }
 
-tsr_status tsr_camera_orbit(const tsr_bounds *bounds, tsr_space space, double azimuth, double elevation, tsr_projection projection, double aspect,
+tsr_status tsr_camera_orbit(const tsr_box *bounds, tsr_space space, double azimuth, double elevation, tsr_projection projection, double aspect,
                             tsr_camera *camera)
 {
     TSR_NEEDS(bounds, camera);
@@ -68,7 +68,7 @@ tsr_status tsr_camera_orbit(const tsr_bounds *bounds, tsr_space space, double az
     return TSR_OK;
 }
 
-tsr_status tsr_camera_named(const tsr_bounds *bounds, tsr_space space, tsr_view view, tsr_projection projection, double aspect, tsr_camera *camera)
+tsr_status tsr_camera_named(const tsr_box *bounds, tsr_space space, tsr_view view, tsr_projection projection, double aspect, tsr_camera *camera)
 {
     TSR_NEEDS(bounds, camera);
     /* From above and below the front is up in the picture: azimuth 180 from above (the viewer stands behind), 0 from below. */

@@ -1,5 +1,4 @@
 /* segment/segment.c: the segmentation object: creation, the surface to start from, runs, results. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "segment/segment.h"
 
 #include <math.h>
@@ -7,12 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "volume/volume.h"
 #include "tessera/distance.h"
 #include "tessera/filter.h"
-#include "tessera/band.h"
+#include "tessera/tiles.h"
 
 enum { STEPS_PER_LOOK = 32, DEFAULT_MAX_STEPS = 10000, DEFAULT_VOLUME_STEPS = 50 };
 
@@ -58,7 +56,7 @@ static tsr_status smooth_image(const tsr_segmentation *s, tsr_volume **smoothed)
 
 static tsr_status prepare(tsr_segmentation *s)
 {
-    tsr_statistics statistics;
+    tsr_statistics statistics = TSR_STATISTICS;
     TSR_TRY(check_geometry(s->image));
     TSR_TRY(tsr_volume_check_finite(s->context, s->image, "image"));
     TSR_TRY(tsr_volume_statistics(s->context, s->image, &statistics));
@@ -199,7 +197,7 @@ static tsr_status check_extents(const tsr_segmentation *s, const tsr_volume *vol
 /* Loads a field; a surface must result. */
 static tsr_status load(tsr_segmentation *s, const tsr_volume *field, const char *what)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     TSR_TRY(tsr_tiles_load(s->tiles, field));
     s->speed_valid = 0;
     s->plan_valid = 0;
@@ -268,35 +266,59 @@ done:
 
 /* ---- parameters ------------------------------------------------------------------------------------------------------------------------------ */
 
-tsr_status tsr_segmentation_set(tsr_segmentation *segmentation, const char *name, double value)
+/* Takes the options over, or fails and changes nothing. */
+static tsr_status adopt(tsr_segmentation *s, const tsr_segment_options *changed)
 {
-    TSR_NEEDS(segmentation, name);
-    const double before = segmentation->options.smoothing;
-    TSR_TRY(tsr_segment_option_set(&segmentation->options, name, value));
-    if (segmentation->options.smoothing != before) {
+    const tsr_segment_options before = s->options;
+    s->options = *changed;
+    if (changed->smoothing != before.smoothing) {
         tsr_volume *smoothed;
-        tsr_status status = smooth_image(segmentation, &smoothed);
-        if (status != TSR_OK) segmentation->options.smoothing = before;
+        const tsr_status status = smooth_image(s, &smoothed);
+        if (status != TSR_OK) s->options = before;
         TSR_TRY(status);
-        drop_plan(segmentation); /* it may refer to the old one */
-        tsr_volume_destroy(&segmentation->smoothed);
-        segmentation->smoothed = smoothed;
+        drop_plan(s); /* it may refer to the old one */
+        tsr_volume_destroy(&s->smoothed);
+        s->smoothed = smoothed;
     }
-    segmentation->speed_valid = 0;
-    segmentation->plan_valid = 0;
-    if (!segmentation->log_begun) TSR_TRY(tsr_segment_log_begin(segmentation)); /* anew: what counts is what it is when the work begins */
-    else TSR_TRY(tsr_segment_log(segmentation, "set %s %.17g", name, value));
+    s->speed_valid = 0;
+    s->plan_valid = 0;
+    if (!s->log_begun) TSR_TRY(tsr_segment_log_begin(s)); /* anew: what counts is what it is when the work begins */
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_get(const tsr_segmentation *segmentation, const char *name, double *value)
+tsr_status tsr_segment_set(tsr_segmentation *s, const char *name, double value)
 {
-    TSR_NEEDS(segmentation, name, value);
-    TSR_TRY(tsr_segment_option_get(&segmentation->options, name, value));
+    tsr_segment_options changed = s->options;
+    const int begun = s->log_begun;
+    TSR_TRY(tsr_segment_option_set(&changed, name, value));
+    TSR_TRY(adopt(s, &changed));
+    if (begun) TSR_TRY(tsr_segment_log(s, "set %s %.17g", name, value));
     return TSR_OK;
 }
 
-const tsr_segment_options *tsr_segmentation_options(const tsr_segmentation *s) { return &s->options; }
+tsr_status tsr_segmentation_get_options(const tsr_segmentation *segmentation, tsr_segment_options *options)
+{
+    TSR_NEEDS(segmentation, options);
+    return TSR_STRUCT_GIVE(options, &segmentation->options);
+}
+
+tsr_status tsr_segmentation_set_options(tsr_segmentation *segmentation, const tsr_segment_options *options)
+{
+    TSR_NEEDS(segmentation, options);
+    tsr_option_change changes[TSR_OPTION_CHANGES];
+    tsr_segment_options wanted, changed = segmentation->options;
+    int count;
+    TSR_TRY(TSR_OPTIONS_TAKE(&wanted, options));
+    if (options->struct_size < sizeof wanted) /* of an older caller: what it does not know stays */
+        memcpy((char *)&wanted + options->struct_size, (const char *)&changed + options->struct_size, sizeof wanted - options->struct_size);
+    TSR_TRY(tsr_segment_option_changes(&changed, &wanted, changes, &count));
+    if (count == 0) return TSR_OK;
+    for (int i = 0; i < count; i++) TSR_TRY(tsr_segment_option_set(&changed, changes[i].name, changes[i].value));
+    const int begun = segmentation->log_begun;
+    TSR_TRY(adopt(segmentation, &changed));
+    for (int i = 0; i < count && begun; i++) TSR_TRY(tsr_segment_log(segmentation, "set %s %.17g", changes[i].name, changes[i].value));
+    return TSR_OK;
+}
 
 /* ---- runs ------------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -304,13 +326,6 @@ const char *tsr_stop_name(tsr_stop stop)
 {
     static const char *const names[] = { "none", "steps", "change", "volume", "age", "time", "empty" };
     return (int)stop >= 0 && (size_t)stop < sizeof names / sizeof *names ? names[stop] : "invalid";
-}
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Speeds and plan for the current options, list and pool. */
@@ -379,10 +394,9 @@ static double root_mean_square_change(const tsr_segmentation *s, const tsr_tile_
     return sqrt((double)state->change / 268435456.0 / (double)state->active_voxels) * (double)s->tiles->pool.band;
 }
 
-static void fill_report(const tsr_segmentation *s, const tsr_tile_state *state, int64_t steps, double seconds, tsr_stop stop,
-                        tsr_segment_report *report)
+static tsr_segment_report report_of(const tsr_segmentation *s, const tsr_tile_state *state, int64_t steps, double seconds, tsr_stop stop)
 {
-    *report = (tsr_segment_report){ .steps = steps,
+    tsr_segment_report report = { .steps = steps,
                                     .total_steps = s->total_steps,
                                     .tiles = state->count,
                                     .active_voxels = state->active_voxels,
@@ -393,9 +407,10 @@ static void fill_report(const tsr_segmentation *s, const tsr_tile_state *state, 
                                     .change = root_mean_square_change(s, state),
                                     .device_bytes = s->tiles->bytes,
                                     .stop = stop };
-    report->volume = (double)report->inside_voxels * fabs(tsr_geometry_determinant(&s->image->geometry));
-    report->steps_per_second = seconds > 0 ? (double)steps / seconds : 0;
-    report->target_outside = s->options.data_weight != 0 && (s->options.target < s->minimum || s->options.target > s->maximum);
+    report.volume = (double)report.inside_voxels * fabs(tsr_geometry_determinant(&s->image->geometry));
+    report.steps_per_second = seconds > 0 ? (double)steps / seconds : 0;
+    report.target_outside = s->options.data_weight != 0 && (s->options.target < s->minimum || s->options.target > s->maximum);
+    return report;
 }
 
 struct run {
@@ -421,7 +436,7 @@ static tsr_stop rule_that_fires(const tsr_segmentation *s, struct run *run, cons
             if (change < o->volume_tolerance) return TSR_STOP_VOLUME;
         }
         if (o->age > 0 && state->quiet > o->age) return TSR_STOP_AGE;
-        if (o->time_limit > 0 && seconds_now() - run->begin >= o->time_limit) return TSR_STOP_TIME;
+        if (o->time_limit > 0 && tsr_seconds_now() - run->begin >= o->time_limit) return TSR_STOP_TIME;
     }
     return run->done >= run->limit ? TSR_STOP_STEPS : TSR_STOP_NONE;
 }
@@ -429,9 +444,10 @@ static tsr_stop rule_that_fires(const tsr_segmentation *s, struct run *run, cons
 static tsr_status run_steps(tsr_segmentation *s, int64_t limit, int rules, const tsr_progress *progress, tsr_segment_report *report)
 {
     tsr_tile_state state;
-    struct run run = { .limit = limit, .rules = rules, .begin = seconds_now() };
+    struct run run = { .limit = limit, .rules = rules, .begin = tsr_seconds_now() };
     tsr_stop stop = TSR_STOP_NONE;
     tsr_status status = TSR_OK;
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
     TSR_TRY(make_ready(s));
     TSR_TRY(tsr_tiles_read_state(s->tiles, &state));
     run.volume = state.inside_voxels + state.inside_absent;
@@ -453,7 +469,9 @@ static tsr_status run_steps(tsr_segmentation *s, int64_t limit, int rules, const
         }
         stop = rule_that_fires(s, &run, &state);
     }
-    if (report) fill_report(s, &state, run.done, seconds_now() - run.begin, stop == TSR_STOP_NONE ? TSR_STOP_STEPS : stop, report);
+    const tsr_segment_report own = report_of(s, &state, run.done, tsr_seconds_now() - run.begin, stop == TSR_STOP_NONE ? TSR_STOP_STEPS : stop);
+    const tsr_status told = TSR_STRUCT_GIVE(report, &own);
+    if (status == TSR_OK) status = told;
     if (run.done > 0) {
         tsr_status logged = tsr_segment_log_run(s, run.done);
         if (status == TSR_OK) status = logged;

@@ -44,12 +44,23 @@ struct tsr_segmentation {
 tsr_status tsr_segment_check_options(const tsr_segment_options *options);
 tsr_status tsr_segment_make_speed(const tsr_segmentation *s, tsr_speed *speed);
 void tsr_segment_make_params(const tsr_segmentation *s, tsr_segment_params *params);
-/* Address of a numeric option by name, as double or int64/int32 through the setters. */
+/* One of the options that may change, by its name; all of them are checked then. */
 tsr_status tsr_segment_option_set(tsr_segment_options *options, const char *name, double value);
-tsr_status tsr_segment_option_get(const tsr_segment_options *options, const char *name, double *value);
+/* Of those that may change the ones that differ, in an order in which each may be set after those before. */
+enum { TSR_OPTION_CHANGES = 32 };
+typedef struct tsr_option_change {
+    const char *name;
+    double value;
+} tsr_option_change;
+tsr_status tsr_segment_option_changes(const tsr_segment_options *from, const tsr_segment_options *to, tsr_option_change *changes, int *count);
 /* The parameters that a log begins with, in an order in which each is valid after those before: the i-th (*name NULL: it need not be
  * said), 0 after the last. */
 int tsr_segment_option_at(const tsr_segment_options *options, size_t i, const char **name, double *value);
+
+/* ---- segment.c ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* The line `set NAME VALUE` of a script. */
+tsr_status tsr_segment_set(tsr_segmentation *s, const char *name, double value);
 
 /* ---- segment_log.c ------------------------------------------------------------------------------------------------------------------------- */
 

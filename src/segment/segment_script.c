@@ -59,7 +59,7 @@ static tsr_status probe_point(const tsr_segmentation *s, tsr_vec3 p, struct sink
             z0 = (int64_t)fmin(floor(z), (double)(n.z - 2));
     for (int c = 0; c < 4; c++) {
         char buffer[16];
-        double row[2], fy = y - (double)y0, fz = z - (double)z0, weight = (c & 1 ? fy : 1 - fy) * (c & 2 ? fz : 1 - fz);
+        double row[2] = { 0 }, fy = y - (double)y0, fz = z - (double)z0, weight = (c & 1 ? fy : 1 - fy) * (c & 2 ? fz : 1 - fz);
         TSR_TRY(read_row(s, x0, y0 + (c & 1), z0 + (c >> 1), 2, buffer, row));
         sum += weight * (row[0] * (1 - (x - (double)x0)) + row[1] * (x - (double)x0));
     }
@@ -206,7 +206,7 @@ static tsr_status run_line(tsr_segmentation *s, const tsr_script_line *line, con
     }
     if (!strcmp(verb, "set")) {
         if (line->words != 3 || isnan(n[2])) TSR_FAIL(TSR_ERROR_FORMAT, "expected: set NAME VALUE");
-        return tsr_segmentation_set(s, line->word[1], n[2]);
+        return tsr_segment_set(s, line->word[1], n[2]);
     }
     if (!strcmp(verb, "step")) {
         TSR_TRY(need_numbers(line, 1, 1, "step N"));
@@ -237,11 +237,11 @@ tsr_status tsr_segmentation_script(tsr_segmentation *segmentation, const char *t
                                    tsr_segment_report *report)
 {
     TSR_NEEDS(segmentation);
-    tsr_segment_report own = { 0 };
+    tsr_segment_report own = TSR_SEGMENT_REPORT;
     const char *const begin = text;
     const double bytes = (double)strlen(text);
     int stop = 0, number = 0;
-    if (report) *report = own;
+    TSR_TRY(TSR_STRUCT_GIVE(report, &own));
     while (*text && !stop) {
         TSR_PROGRESS(progress, (double)(text - begin) / bytes, "script"); /* lines without steps take their time too, copies above all */
         size_t length = strcspn(text, "\n");

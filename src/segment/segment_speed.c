@@ -4,9 +4,9 @@
 
 #include "volume/volume.h"
 #include "segment/segment.h"
-#include "tessera/band.h"
+#include "tessera/tiles.h"
 
-/* ---- options by name ------------------------------------------------------------------------------------------------------------------ */
+/* ---- options that may change ------------------------------------------------------------------------------------------------------------------ */
 
 enum field_type { REAL, COUNT64, COUNT32 };
 /* When the head of a log names it. Rules that end a run, and what is kept of it, a replay needs no more. */
@@ -81,34 +81,84 @@ tsr_status tsr_segment_option_set(tsr_segment_options *options, const char *name
     return TSR_OK;
 }
 
-tsr_status tsr_segment_option_get(const tsr_segment_options *options, const char *name, double *value)
+static double value_of(const tsr_segment_options *options, const struct field *field)
 {
-    const struct field *field = NULL;
+    const char *at = (const char *)options + field->offset;
+    double value;
     int64_t wide;
     int32_t narrow;
-    TSR_TRY(find_field(name, &field));
-    const char *at = (const char *)options + field->offset;
-    if (field->type == REAL) memcpy(value, at, sizeof *value);
-    else if (field->type == COUNT64) {
-        memcpy(&wide, at, sizeof wide);
-        *value = (double)wide;
-    } else {
-        memcpy(&narrow, at, sizeof narrow);
-        *value = narrow;
+    if (field->type == REAL) {
+        memcpy(&value, at, sizeof value);
+        return value;
     }
-    return TSR_OK;
+    if (field->type == COUNT64) {
+        memcpy(&wide, at, sizeof wide);
+        return (double)wide;
+    }
+    memcpy(&narrow, at, sizeof narrow);
+    return narrow;
 }
 
 int tsr_segment_option_at(const tsr_segment_options *options, size_t i, const char **name, double *value)
 {
     const tsr_segment_options defaults = TSR_SEGMENT_OPTIONS;
-    double standard;
     if (i >= sizeof fields / sizeof *fields) return 0;
     *name = fields[i].name;
-    if (tsr_segment_option_get(options, *name, value) != TSR_OK || tsr_segment_option_get(&defaults, *name, &standard) != TSR_OK) return 0;
-    if (fields[i].said == SAID_IF_CHANGED && *value == standard) *name = NULL;
+    *value = value_of(options, &fields[i]);
+    if (fields[i].said == SAID_IF_CHANGED && *value == value_of(&defaults, &fields[i])) *name = NULL;
     if (fields[i].said == SAID_UNLESS_ZERO && *value == 0) *name = NULL;
     return 1;
+}
+
+static int same_term(const tsr_term *a, const tsr_term *b)
+{
+    int same = a->kind == b->kind && a->weight == b->weight && a->value == b->value && a->lower == b->lower && a->upper == b->upper &&
+               a->sigma == b->sigma && a->volume == b->volume && a->channels == b->channels;
+    for (int i = 0; i < TSR_TERM_CHANNELS; i++) {
+        same &= a->channel[i] == b->channel[i] && a->mean[i] == b->mean[i];
+        for (int k = 0; k < TSR_TERM_CHANNELS; k++) same &= a->covariance[i][k] == b->covariance[i][k];
+    }
+    return same;
+}
+
+/* The name of an option that differs though it is settled when the segmentation is created; NULL: none. */
+static const char *settled(const tsr_segment_options *a, const tsr_segment_options *b)
+{
+    if (a->window[0] != b->window[0] || a->window[1] != b->window[1]) return "window";
+    if (a->band != b->band) return "band";
+    if (a->term_count != b->term_count) return "term_count";
+    for (int i = 0; i < a->term_count; i++)
+        if (!same_term(&a->terms[i], &b->terms[i])) return "terms";
+    if (a->tile_edge != b->tile_edge) return "tile_edge";
+    if (a->tile_index != b->tile_index) return "tile_index";
+    if (a->tile_capacity != b->tile_capacity) return "tile_capacity";
+    if (a->memory_limit != b->memory_limit) return "memory_limit";
+    if (a->key_bits != b->key_bits) return "key_bits";
+    return a->snapshot_limit != b->snapshot_limit ? "snapshot_limit" : NULL;
+}
+
+tsr_status tsr_segment_option_changes(const tsr_segment_options *from, const tsr_segment_options *to, tsr_option_change *changes, int *count)
+{
+    enum { FIELDS = sizeof fields / sizeof *fields };
+    _Static_assert((int)FIELDS <= (int)TSR_OPTION_CHANGES, "room for a change of each");
+    const char *fixed = settled(from, to);
+    if (fixed)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: %s is another than at its creation, and cannot change; create another segmentation", fixed);
+    TSR_TRY(tsr_segment_check_options(to));
+    *count = 0;
+    for (int i = 0; i < FIELDS; i++)
+        if (value_of(from, &fields[i]) != value_of(to, &fields[i]))
+            changes[(*count)++] = (tsr_option_change){ fields[i].name, value_of(to, &fields[i]) };
+    /* epsilon may be 0 only while data_weight is: that one goes first */
+    if (to->epsilon == 0 && from->epsilon != 0)
+        for (int i = 0; i + 1 < *count; i++)
+            if (!strcmp(changes[i].name, "epsilon")) {
+                const tsr_option_change last = changes[i];
+                memmove(&changes[i], &changes[i + 1], (size_t)(*count - i - 1) * sizeof *changes);
+                changes[*count - 1] = last;
+                break;
+            }
+    return TSR_OK;
 }
 
 /* ---- checks ---------------------------------------------------------------------------------------------------------------------------- */

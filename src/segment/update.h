@@ -8,24 +8,24 @@
 #ifndef TSR_SEGMENT_UPDATE_H
 #define TSR_SEGMENT_UPDATE_H
 
-#include "core/hd.h"
+#include "solver/upwind.h"
 
 enum { TSR_RESCALE_PLAIN = 0, TSR_RESCALE_LOCK, TSR_RESCALE_FREEZE, TSR_RESCALE_NONE };
 
 typedef struct tsr_segment_params {
     float inverse_spacing[3];
-    float spacing;           /* the smallest */
-    float band;              /* B, world units */
-    float curvature;         /* a = 1 - alpha (or half of it) */
-    float curvature_limit;   /* |K| is clamped to this (2 / spacing) */
-    float rescale;           /* w_r */
-    float gradient;          /* g */
-    float fixed_step;        /* > 0: the time step; else automatic */
-    float cfl;               /* c of the automatic step */
-    int32_t rescale_mode;    /* TSR_RESCALE_... */
-    int32_t lumped;          /* [Lefohn04]'s scheme: the whole speed times one upwind gradient */
-    int32_t godunov;         /* per axis the larger of the two squares instead of their sum */
-    int32_t exact;           /* devices use this header too, not segment/update_fast.h */
+    float spacing;         /* the smallest */
+    float band;            /* B, world units */
+    float curvature;       /* a = 1 - alpha (or half of it) */
+    float curvature_limit; /* |K| is clamped to this (2 / spacing) */
+    float rescale;         /* w_r */
+    float gradient;        /* g */
+    float fixed_step;      /* > 0: the time step; else automatic */
+    float cfl;             /* c of the automatic step */
+    int32_t rescale_mode;  /* TSR_RESCALE_... */
+    int32_t lumped;        /* [Lefohn04]'s scheme: the whole speed times one upwind gradient */
+    int32_t godunov;       /* per axis the larger of the two squares instead of their sum */
+    int32_t exact;         /* devices use this header too, not segment/update_fast.h */
 } tsr_segment_params;
 
 /* Largest stable step times cfl for the largest |F|: docs/theory/segmentation.md 3. */
@@ -63,9 +63,6 @@ TSR_HD float tsr_limited_curvature(float curvature, const tsr_segment_params *k)
 /* F - a K: what moves the surface, rescaling aside. */
 TSR_HD float tsr_total_speed(float speed, float curvature, const tsr_segment_params *k) { return speed - k->curvature * curvature; }
 
-TSR_HD float tsr_positive2(float v) { v = v > 0.0f ? v : 0.0f; return v * v; }
-TSR_HD float tsr_negative2(float v) { v = v < 0.0f ? v : 0.0f; return v * v; }
-
 /* The update from a given curvature (so that callers may share face normals between voxels). p points at the voxel in an array of
  * strides 1, sy, sz that holds its neighbours. Returns the clamped new value. */
 TSR_HD float tsr_segment_apply(const float *p, int32_t sy, int32_t sz, float speed, float curvature, float dt, const tsr_segment_params *k)
@@ -74,12 +71,16 @@ TSR_HD float tsr_segment_apply(const float *p, int32_t sy, int32_t sz, float spe
     const float *r = k->inverse_spacing;
     const float ax = (c - xm) * r[0], bx = (xp - c) * r[0], ay = (c - ym) * r[1], by = (yp - c) * r[1], az = (c - zm) * r[2], bz = (zp - c) * r[2];
     float plus2, minus2;
-    if (k->godunov) {
-        plus2 = (tsr_maxf(tsr_positive2(ax), tsr_negative2(bx)) + tsr_maxf(tsr_positive2(ay), tsr_negative2(by))) + tsr_maxf(tsr_positive2(az), tsr_negative2(bz));
-        minus2 = (tsr_maxf(tsr_positive2(bx), tsr_negative2(ax)) + tsr_maxf(tsr_positive2(by), tsr_negative2(ay))) + tsr_maxf(tsr_positive2(bz), tsr_negative2(az));
+    if (k->godunov) { /* constants: the choice is not made again for each axis */
+        plus2 = (tsr_outward_square(TSR_DIFFERENCE_GODUNOV, ax, bx) + tsr_outward_square(TSR_DIFFERENCE_GODUNOV, ay, by)) +
+                tsr_outward_square(TSR_DIFFERENCE_GODUNOV, az, bz);
+        minus2 = (tsr_inward_square(TSR_DIFFERENCE_GODUNOV, ax, bx) + tsr_inward_square(TSR_DIFFERENCE_GODUNOV, ay, by)) +
+                 tsr_inward_square(TSR_DIFFERENCE_GODUNOV, az, bz);
     } else {
-        plus2 = ((tsr_positive2(ax) + tsr_negative2(bx)) + (tsr_positive2(ay) + tsr_negative2(by))) + (tsr_positive2(az) + tsr_negative2(bz));
-        minus2 = ((tsr_positive2(bx) + tsr_negative2(ax)) + (tsr_positive2(by) + tsr_negative2(ay))) + (tsr_positive2(bz) + tsr_negative2(az));
+        plus2 = (tsr_outward_square(TSR_DIFFERENCE_UPWIND, ax, bx) + tsr_outward_square(TSR_DIFFERENCE_UPWIND, ay, by)) +
+                tsr_outward_square(TSR_DIFFERENCE_UPWIND, az, bz);
+        minus2 = (tsr_inward_square(TSR_DIFFERENCE_UPWIND, ax, bx) + tsr_inward_square(TSR_DIFFERENCE_UPWIND, ay, by)) +
+                 tsr_inward_square(TSR_DIFFERENCE_UPWIND, az, bz);
     }
     const float cx = 0.5f * (ax + bx), cy = 0.5f * (ay + by), cz = 0.5f * (az + bz);
     const float central = tsr_sqrt((cx * cx + cy * cy) + cz * cz);
@@ -97,8 +98,7 @@ TSR_HD float tsr_segment_apply(const float *p, int32_t sy, int32_t sz, float spe
             if (k->rescale_mode != TSR_RESCALE_PLAIN) {
                 float m = tsr_minf(tsr_minf(tsr_minf(c * xm, c * xp), tsr_minf(c * ym, c * yp)), tsr_minf(c * zm, c * zp));
                 if (m < 0.0f) { /* a voxel beside the interface */
-                    float steepest = tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(ax), tsr_absf(bx)), tsr_maxf(tsr_absf(ay), tsr_absf(by))),
-                                              tsr_maxf(tsr_maxf(tsr_absf(az), tsr_absf(bz)), central));
+                    const float steepest = tsr_steepest_of(ax, bx, ay, by, az, bz);
                     delta = k->rescale_mode == TSR_RESCALE_LOCK ? dt * k->rescale * (k->gradient * c / steepest - c) : 0.0f;
                 }
             }

@@ -1,20 +1,11 @@
 /* solver/engine.c: the solver: runs, growth of the list, reports. The numbers come from engine_setup.c, the passes from the backend. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "solver/engine_object.h"
 
 enum { STEPS_PER_LOOK = 32 };
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- creation ----------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -338,13 +329,13 @@ static double fraction_done(const struct run *run, int64_t done, double time)
     return run->limit > 0 ? (double)done / (double)run->limit : 0;
 }
 
-static void fill_report(const tsr_levelset *l, const tsr_tile_state *state, int64_t steps, double seconds, tsr_levelset_report *report)
+static tsr_levelset_report report_of(const tsr_levelset *l, const tsr_tile_state *state, int64_t steps, double seconds)
 {
     double curvature = 0;
     for (int i = 0; i < l->options.term_count; i++)
         if (l->options.terms[i].kind == TSR_LEVELSET_CURVATURE && !(l->options.terms[i].sigma > 0)) curvature += l->options.terms[i].value;
     if (l->options.curvature_form == TSR_CURVATURE_HALF) curvature *= 0.5;
-    *report = (tsr_levelset_report){ .steps = steps,
+    return (tsr_levelset_report){ .steps = steps,
                                      .total_steps = l->total_steps,
                                      .time = state->time,
                                      .time_step = (double)state->time_step,
@@ -388,8 +379,9 @@ static tsr_status run_steps(tsr_levelset *l, const struct run *run, const tsr_pr
 {
     tsr_tile_state state;
     tsr_status status = TSR_OK;
-    const double clock = seconds_now();
+    const double clock = tsr_seconds_now();
     const int64_t first = l->total_steps;
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
     TSR_TRY(start(l, run->end, run->fixed_step, &state));
     if (state.count > 0) TSR_TRY(check_step(l, run->fixed_step));
     while (state.count > 0 && !state.halted) {
@@ -413,8 +405,9 @@ static tsr_status run_steps(tsr_levelset *l, const struct run *run, const tsr_pr
             break;
         }
     }
-    if (report) fill_report(l, &state, l->total_steps - first, seconds_now() - clock, report);
+    const tsr_levelset_report own = report_of(l, &state, l->total_steps - first, tsr_seconds_now() - clock);
     tsr_status left = leave(l, &state);
+    if (left == TSR_OK) left = TSR_STRUCT_GIVE(report, &own);
     return status == TSR_OK ? left : status;
 }
 
@@ -499,7 +492,7 @@ static tsr_status run_sweeps(tsr_levelset *l, int32_t kind, int64_t count, const
 
 static tsr_status redistance(tsr_levelset *l, double band, int whole, const tsr_progress *progress)
 {
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     const int64_t voxels = (int64_t)ceil(band / (double)l->setup.scheme.spacing);
     int64_t left = 4 * voxels + 64; /* far more than a front needs to cross the band */
     TSR_TRY(run_sweeps(l, TSR_SWEEP_SEED, 1, NULL, &report));

@@ -324,7 +324,7 @@ TSR_HD void tsr_engine_begin(const tsr_engine_setup *s, double time, tsr_engine_
         step = rate > 0.0f ? s->cfl / rate : 0.0f;
     }
     c->last = 0;
-    if (time + (double)step * 1.00001 >= c->end) { /* no crumb of a step after this one */
+    if (time + (double)step * 1.00001 >= c->end) { /* not one last step that is almost nothing */
         step = (float)(c->end - time);
         c->last = 1;
     }

@@ -4,7 +4,7 @@
 #ifndef TSR_SOLVER_ENGINE_CUDA_H
 #define TSR_SOLVER_ENGINE_CUDA_H
 
-#include "device/together.h"
+#include "device/cooperative.h"
 #include "tiles/tiles_kernel.h"
 #include "solver/engine.h"
 

@@ -107,9 +107,9 @@ ALWAYS void add_source(struct lanes *l, int32_t n, const tsr_engine_flow *flow, 
         LOOP
         {
             const float gx = l->gradient[0][i], gy = l->gradient[1][i], gz = l->gradient[2][i], length = tsr_pull_length(gx, gy, gz);
-            l->velocity[0][i] = l->velocity[0][i] + l->weight[i] * (gx / length);
-            l->velocity[1][i] = l->velocity[1][i] + l->weight[i] * (gy / length);
-            l->velocity[2][i] = l->velocity[2][i] + l->weight[i] * (gz / length);
+            l->velocity[0][i] = tsr_pull_moved(l->velocity[0][i], l->weight[i], gx, length);
+            l->velocity[1][i] = tsr_pull_moved(l->velocity[1][i], l->weight[i], gy, length);
+            l->velocity[2][i] = tsr_pull_moved(l->velocity[2][i], l->weight[i], gz, length);
         }
         return;
     }
@@ -127,14 +127,15 @@ ALWAYS void add_source(struct lanes *l, int32_t n, const tsr_engine_flow *flow, 
 }
 
 /* The caller's own term: only for voxels that count. */
-static __attribute__((noinline)) void ask_user(struct lanes *l, int32_t n, const tsr_engine_flow *flow, const tsr_engine_moment *moment, int32_t index)
+static __attribute__((noinline)) void ask_user(struct lanes *l, int32_t n, const tsr_engine_flow *flow, const tsr_engine_moment *moment,
+                                               int32_t index)
 {
     const tsr_engine_given none = { 0 };
     for (int32_t i = 0; i < n; i++) {
         if (l->area[i] == 0 || l->still[i]) continue;
         tsr_engine_values v = { l->speed[i], { l->velocity[0][i], l->velocity[1][i], l->velocity[2][i] }, l->curvature[i] };
-        tsr_engine_kind_add(flow, index, TSR_SOURCE_USER, tsr_source_weight(flow, index, l->x[i], l->y[i], l->z[i]), moment, l->x[i], l->y[i], l->z[i],
-                          &none, &v);
+        tsr_engine_kind_add(flow, index, TSR_SOURCE_USER, tsr_source_weight(flow, index, l->x[i], l->y[i], l->z[i]), moment, l->x[i], l->y[i],
+                            l->z[i], &none, &v);
         l->speed[i] = v.speed;
         for (int k = 0; k < 3; k++) l->velocity[k][i] = v.velocity[k];
         l->curvature[i] = v.curvature;
@@ -239,12 +240,8 @@ ALWAYS void add_reshape_as(struct lanes *l, int32_t n, const tsr_engine_scheme *
     LOOP
     {
         float steepest = 0.0f;
-        if (sign == TSR_SIGNED_SUBCELL) {
-            const float xm = l->d[0][2][i], xp = l->d[0][3][i], ym = l->d[1][2][i], yp = l->d[1][3][i], zm = l->d[2][2][i], zp = l->d[2][3][i];
-            const float gx = 0.5f * (xm + xp), gy = 0.5f * (ym + yp), gz = 0.5f * (zm + zp);
-            steepest = tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(xm), tsr_absf(xp)), tsr_maxf(tsr_absf(ym), tsr_absf(yp))),
-                                tsr_maxf(tsr_maxf(tsr_absf(zm), tsr_absf(zp)), tsr_sqrt((gx * gx + gy * gy) + gz * gz)));
-        }
+        if (sign == TSR_SIGNED_SUBCELL)
+            steepest = tsr_steepest_of(l->d[0][2][i], l->d[0][3][i], l->d[1][2][i], l->d[1][3][i], l->d[2][2][i], l->d[2][3][i]);
         l->rate[i] = l->rate[i] + tsr_reshape_part(&k, l->c[i], l->c[i] > 0.0f ? l->outward[i] : l->inward[i], l->crossing[i], steepest);
     }
 }
@@ -590,7 +587,7 @@ ALWAYS uint32_t run(const tsr_tile_pass *pass, int32_t E, tsr_tile_totals *total
 }
 
 void TSR_ISA_NAME(tsr_engine_gather)(const tsr_tile_pool *pool, const float *phi, uint64_t key, uint32_t id, int32_t radius, float *cube,
-                                   int32_t extent[3])
+                                     int32_t extent[3])
 {
     if (radius == 3) tsr_cross_gather(pool, phi, key, id, cube, extent);
     else tsr_cube_gather(pool, phi, key, id, cube, extent);

@@ -4,7 +4,7 @@
 #define TSR_SOLVER_ENGINE_MOTION_H
 
 #include "solver/engine_bits.h"
-#include "solver/engine_lanes.h"
+#include "solver/engine_rows.h"
 
 #if defined(TSR_LANES)
 

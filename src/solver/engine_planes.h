@@ -6,66 +6,10 @@
 #ifndef TSR_SOLVER_ENGINE_PLANES_H
 #define TSR_SOLVER_ENGINE_PLANES_H
 
+#include "core/simd.h"
 #include "tiles/tile_pool.h"
 
 enum { TSR_PLANE = 16, TSR_PLANES_VOXELS = 64 };
-
-#if defined(TSR_ISA_IS_avx512)
-
-typedef float tsr_plane __attribute__((vector_size(64), aligned(4), may_alias)); /* read and written as one: a memcpy may go in halves */
-TSR_INLINE tsr_plane tsr_plane_load(const float *from) { return *(const tsr_plane *)from; }
-TSR_INLINE void tsr_plane_store(float *to, tsr_plane p) { *(tsr_plane *)to = p; }
-/* Rows one further down: the last of `before`, then the first three of `own`; one further up: the last three of `own`, then the first of `after`. */
-TSR_INLINE tsr_plane tsr_plane_down(tsr_plane before, tsr_plane own)
-{
-    return __builtin_shufflevector(before, own, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27);
-}
-TSR_INLINE tsr_plane tsr_plane_up(tsr_plane own, tsr_plane after)
-{
-    return __builtin_shufflevector(own, after, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19);
-}
-/* The same along the rows: the last voxel of each row of `before` ahead of the first three of `own`. */
-TSR_INLINE tsr_plane tsr_plane_left(tsr_plane before, tsr_plane own)
-{
-    return __builtin_shufflevector(before, own, 3, 16, 17, 18, 7, 20, 21, 22, 11, 24, 25, 26, 15, 28, 29, 30);
-}
-TSR_INLINE tsr_plane tsr_plane_right(tsr_plane own, tsr_plane after)
-{
-    return __builtin_shufflevector(own, after, 1, 2, 3, 16, 5, 6, 7, 20, 9, 10, 11, 24, 13, 14, 15, 28);
-}
-
-#else
-
-typedef float tsr_quad __attribute__((vector_size(16), aligned(4), may_alias));
-typedef struct tsr_plane {
-    tsr_quad row[4];
-} tsr_plane;
-TSR_INLINE tsr_plane tsr_plane_load(const float *from)
-{
-    const tsr_quad *row = (const tsr_quad *)from;
-    return (tsr_plane){ { row[0], row[1], row[2], row[3] } };
-}
-TSR_INLINE void tsr_plane_store(float *to, tsr_plane p)
-{
-    tsr_quad *row = (tsr_quad *)to;
-    for (int y = 0; y < 4; y++) row[y] = p.row[y];
-}
-TSR_INLINE tsr_plane tsr_plane_down(tsr_plane before, tsr_plane own) { return (tsr_plane){ { before.row[3], own.row[0], own.row[1], own.row[2] } }; }
-TSR_INLINE tsr_plane tsr_plane_up(tsr_plane own, tsr_plane after) { return (tsr_plane){ { own.row[1], own.row[2], own.row[3], after.row[0] } }; }
-TSR_INLINE tsr_plane tsr_plane_left(tsr_plane before, tsr_plane own)
-{
-    tsr_plane p;
-    for (int y = 0; y < 4; y++) p.row[y] = __builtin_shufflevector(before.row[y], own.row[y], 3, 4, 5, 6);
-    return p;
-}
-TSR_INLINE tsr_plane tsr_plane_right(tsr_plane own, tsr_plane after)
-{
-    tsr_plane p;
-    for (int y = 0; y < 4; y++) p.row[y] = __builtin_shufflevector(own.row[y], after.row[y], 1, 2, 3, 4);
-    return p;
-}
-
-#endif
 
 /* Plane z, from -1 to 4, of the column of tiles over the place (dx, dy) of a neighbour row. */
 TSR_INLINE tsr_plane tsr_plane_at(const float *pages, const uint32_t *row, int32_t dx, int32_t dy, int32_t z)

@@ -4,12 +4,8 @@
 #ifndef TSR_SOLVER_ENGINE_ROWS_H
 #define TSR_SOLVER_ENGINE_ROWS_H
 
-#include <string.h>
-
+#include "core/simd.h"
 #include "solver/engine_tile.h"
-#if defined(TSR_ISA_IS_avx512) || defined(TSR_ISA_IS_avx2)
-#include <immintrin.h>
-#endif
 
 enum { TSR_ROW = 8, TSR_PAIR = 2 * TSR_ROW, TSR_ROWS_TILE = 512, TSR_PAIRS = TSR_ROWS_TILE / TSR_PAIR, TSR_ROWS_MOST = 14 * 14 * TSR_ROW + TSR_PAIR };
 
@@ -28,47 +24,6 @@ TSR_INLINE int32_t tsr_rows_place(int32_t first, int32_t R)
     enum { PLANE = TSR_ROW * TSR_ROW };
     return (first / PLANE + R) * tsr_rows_plane_stride(R) + first % PLANE + (R + (R & 1)) * TSR_ROW;
 }
-
-#if defined(TSR_ISA_IS_avx512) || defined(TSR_ISA_IS_avx2)
-
-typedef float tsr_octet __attribute__((vector_size(32), aligned(4), may_alias));
-TSR_INLINE tsr_octet tsr_octet_load(const float *from) { return *(const tsr_octet *)from; }
-TSR_INLINE void tsr_octet_store(float *to, tsr_octet v) { *(tsr_octet *)to = v; }
-/* The last k voxels of a, then the first 8 - k of b. */
-TSR_INLINE tsr_octet tsr_octet_join_1(tsr_octet a, tsr_octet b) { return __builtin_shufflevector(a, b, 7, 8, 9, 10, 11, 12, 13, 14); }
-TSR_INLINE tsr_octet tsr_octet_join_2(tsr_octet a, tsr_octet b) { return __builtin_shufflevector(a, b, 6, 7, 8, 9, 10, 11, 12, 13); }
-TSR_INLINE tsr_octet tsr_octet_join_3(tsr_octet a, tsr_octet b) { return __builtin_shufflevector(a, b, 5, 6, 7, 8, 9, 10, 11, 12); }
-TSR_INLINE tsr_octet tsr_octet_join_5(tsr_octet a, tsr_octet b) { return __builtin_shufflevector(a, b, 3, 4, 5, 6, 7, 8, 9, 10); }
-TSR_INLINE tsr_octet tsr_octet_join_6(tsr_octet a, tsr_octet b) { return __builtin_shufflevector(a, b, 2, 3, 4, 5, 6, 7, 8, 9); }
-TSR_INLINE tsr_octet tsr_octet_join_7(tsr_octet a, tsr_octet b) { return __builtin_shufflevector(a, b, 1, 2, 3, 4, 5, 6, 7, 8); }
-
-#else
-
-typedef struct tsr_octet {
-    float v[TSR_ROW];
-} tsr_octet;
-TSR_INLINE tsr_octet tsr_octet_load(const float *from)
-{
-    tsr_octet o;
-    memcpy(o.v, from, sizeof o.v);
-    return o;
-}
-TSR_INLINE void tsr_octet_store(float *to, tsr_octet o) { memcpy(to, o.v, sizeof o.v); }
-TSR_INLINE tsr_octet tsr_octet_join(tsr_octet a, tsr_octet b, int32_t k)
-{
-    tsr_octet o;
-    memcpy(o.v, a.v + (TSR_ROW - k), (size_t)k * sizeof *o.v);
-    memcpy(o.v + k, b.v, (size_t)(TSR_ROW - k) * sizeof *o.v);
-    return o;
-}
-TSR_INLINE tsr_octet tsr_octet_join_1(tsr_octet a, tsr_octet b) { return tsr_octet_join(a, b, 1); }
-TSR_INLINE tsr_octet tsr_octet_join_2(tsr_octet a, tsr_octet b) { return tsr_octet_join(a, b, 2); }
-TSR_INLINE tsr_octet tsr_octet_join_3(tsr_octet a, tsr_octet b) { return tsr_octet_join(a, b, 3); }
-TSR_INLINE tsr_octet tsr_octet_join_5(tsr_octet a, tsr_octet b) { return tsr_octet_join(a, b, 5); }
-TSR_INLINE tsr_octet tsr_octet_join_6(tsr_octet a, tsr_octet b) { return tsr_octet_join(a, b, 6); }
-TSR_INLINE tsr_octet tsr_octet_join_7(tsr_octet a, tsr_octet b) { return tsr_octet_join(a, b, 7); }
-
-#endif
 
 /* `count` rows that follow each other in the tiles of three[0..2]: those of the middle one seen from `far` voxels and fewer to both sides. */
 TSR_INLINE void tsr_rows_shift(const float *phi, const uint32_t *three, int32_t line, int32_t count, int32_t far, struct tsr_rows *to, int32_t at)
@@ -97,15 +52,13 @@ TSR_INLINE void tsr_rows_copy(const float *phi, uint32_t id, int32_t line, int32
 /* One plane of whole tiles, two rows at a time: tsr_rows_copy and tsr_rows_shift, the second for `far` 1. */
 TSR_INLINE void tsr_rows_plane(const float *phi, const uint32_t *three, int32_t line, struct tsr_rows *to, int32_t at)
 {
-    const __m512i down = _mm512_setr_epi32(7, 16, 17, 18, 19, 20, 21, 22, 15, 24, 25, 26, 27, 28, 29, 30);
-    const __m512i up = _mm512_setr_epi32(1, 2, 3, 4, 5, 6, 7, 16, 9, 10, 11, 12, 13, 14, 15, 24);
     const float *before = phi + (int64_t)three[0] * TSR_ROWS_TILE + line, *own = phi + (int64_t)three[1] * TSR_ROWS_TILE + line,
                 *after = phi + (int64_t)three[2] * TSR_ROWS_TILE + line;
     for (int32_t i = 0; i < TSR_ROW * TSR_ROW; i += TSR_PAIR) {
-        const __m512 a = _mm512_loadu_ps(before + i), b = _mm512_loadu_ps(own + i), c = _mm512_loadu_ps(after + i);
-        _mm512_storeu_ps(to->own + at + i, b);
-        _mm512_storeu_ps(to->left[0] + at + i, _mm512_permutex2var_ps(a, down, b));
-        _mm512_storeu_ps(to->right[0] + at + i, _mm512_permutex2var_ps(b, up, c));
+        const tsr_lanes a = tsr_lanes_load(before + i), b = tsr_lanes_load(own + i), c = tsr_lanes_load(after + i);
+        tsr_lanes_store(to->own + at + i, b);
+        tsr_lanes_store(to->left[0] + at + i, tsr_lanes_rows_down(a, b));
+        tsr_lanes_store(to->right[0] + at + i, tsr_lanes_rows_up(b, c));
     }
 }
 #else
@@ -145,24 +98,22 @@ TSR_INLINE void tsr_rows_gather(const float *phi, const uint32_t *row, int32_t R
 /* Which voxels of the two rows at `o` stay (tsr_voxel_still); 1 if all do: then they have one value. P is the plane's stride, a constant where this is
  * called. */
 #if defined(TSR_ISA_IS_avx512)
-TSR_INLINE __mmask16 tsr_pair_stays(const struct tsr_rows *r, int32_t o, int32_t P, float band)
+TSR_INLINE uint32_t tsr_pair_stays(const struct tsr_rows *r, int32_t o, int32_t P, float band)
 {
-    enum { OR_DIFFERENCE = 0xf6 }; /* a | (b ^ c): where |c| is at least the band, equal numbers have equal bits */
     const float *p = r->own + o;
-    const __m512i c = _mm512_loadu_si512(p);
-    __m512i differs = _mm512_xor_si512(c, _mm512_loadu_si512(r->left[0] + o));
-    differs = _mm512_ternarylogic_epi32(differs, c, _mm512_loadu_si512(r->right[0] + o), OR_DIFFERENCE);
-    differs = _mm512_ternarylogic_epi32(differs, c, _mm512_loadu_si512(p - TSR_ROW), OR_DIFFERENCE);
-    differs = _mm512_ternarylogic_epi32(differs, c, _mm512_loadu_si512(p + TSR_ROW), OR_DIFFERENCE);
-    differs = _mm512_ternarylogic_epi32(differs, c, _mm512_loadu_si512(p - P), OR_DIFFERENCE);
-    differs = _mm512_ternarylogic_epi32(differs, c, _mm512_loadu_si512(p + P), OR_DIFFERENCE);
-    const __mmask16 beyond = _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_castsi512_ps(c)), _mm512_set1_ps(band), _CMP_GE_OQ);
-    return _mm512_mask_testn_epi32_mask(beyond, differs, differs);
+    const tsr_lanes c = tsr_lanes_load(p); /* where |c| is at least the band, equal numbers have equal bits */
+    tsr_lane_bits differs = tsr_lanes_differ(c, r->left[0] + o);
+    differs = tsr_lanes_differ_too(differs, c, r->right[0] + o);
+    differs = tsr_lanes_differ_too(differs, c, p - TSR_ROW);
+    differs = tsr_lanes_differ_too(differs, c, p + TSR_ROW);
+    differs = tsr_lanes_differ_too(differs, c, p - P);
+    differs = tsr_lanes_differ_too(differs, c, p + P);
+    return tsr_lanes_without(tsr_lanes_beyond(c, band), differs);
 }
 TSR_INLINE int tsr_pair_still(const struct tsr_rows *r, int32_t o, int32_t P, float band, int32_t still[TSR_PAIR])
 {
-    const __mmask16 stays = tsr_pair_stays(r, o, P, band);
-    _mm512_storeu_si512(still, _mm512_maskz_set1_epi32(stays, 1));
+    const uint32_t stays = tsr_pair_stays(r, o, P, band);
+    tsr_lanes_flags(still, stays);
     return stays == 0xffff;
 }
 #else

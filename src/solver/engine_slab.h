@@ -4,7 +4,7 @@
 #ifndef TSR_SOLVER_ENGINE_SLAB_H
 #define TSR_SOLVER_ENGINE_SLAB_H
 
-#include "device/chain.h"
+#include "device/dependent_launch.h"
 #include "tiles/tiles_slab.h"
 #include "solver/engine_cuda.h"
 

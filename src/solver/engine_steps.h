@@ -3,7 +3,7 @@
 #ifndef TSR_SOLVER_ENGINE_STEPS_H
 #define TSR_SOLVER_ENGINE_STEPS_H
 
-#include "device/together.h"
+#include "device/cooperative.h"
 #include "tiles/tiles_pass.h"
 #include "solver/engine_slab.h"
 
@@ -89,9 +89,9 @@ static int tsr_steps_launch(tsr_queue *queue, const tsr_tile_pool *pool, const t
                             int32_t steps, int32_t tiles)
 {
     enum { THREADS = tsr_slab<E>::THREADS };
-    const int32_t most = tsr_blocks_together(queue, steps_kernel<E, SPACE, SIGN>, THREADS);
+    const int32_t most = tsr_blocks_cooperative(queue, steps_kernel<E, SPACE, SIGN>, THREADS);
     if (most < 1) return 0;
-    TSR_LAUNCH_TOGETHER(queue, (steps_kernel<E, SPACE, SIGN>), tsr_blocks(tiles, tsr_slab<E>::TILES, most), THREADS, 0, *pool, *s, control, meeting,
+    TSR_LAUNCH_COOPERATIVE(queue, (steps_kernel<E, SPACE, SIGN>), tsr_blocks(tiles, tsr_slab<E>::TILES, most), THREADS, 0, *pool, *s, control, meeting,
                         steps);
     return 1;
 }

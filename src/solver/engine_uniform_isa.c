@@ -120,10 +120,7 @@ ALWAYS void pass_lanes(const tsr_tile_pass *pass, struct mixture m, int packed, 
             steep |= !tsr_curvature_within(free, gradient_square, k.curvature_limit);
         }
         if (m.reshape) {
-            float steepest = 0.0f;
-            if (m.sign == TSR_SIGNED_SUBCELL)
-                steepest = tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(xm), tsr_absf(xp)), tsr_maxf(tsr_absf(ym), tsr_absf(yp))),
-                                    tsr_maxf(tsr_maxf(tsr_absf(zm), tsr_absf(zp)), tsr_sqrt((gx * gx + gy * gy) + gz * gz)));
+            const float steepest = m.sign == TSR_SIGNED_SUBCELL ? tsr_steepest_of(xm, xp, ym, yp, zm, zp) : 0.0f;
             reshaped[i] = tsr_reshape_part(&k, c, c > 0.0f ? outward : inward, (int)(other >> 31), steepest);
         }
     }
@@ -184,7 +181,8 @@ struct pack {
 
 ALWAYS tsr_lanes pack_cross(const float *both, const float *first, const float *second, const float *none)
 {
-    return tsr_lanes_minus(tsr_lanes_minus(tsr_lanes_load(both), tsr_lanes_load(first)), tsr_lanes_minus(tsr_lanes_load(second), tsr_lanes_load(none)));
+    return tsr_lanes_minus(tsr_lanes_minus(tsr_lanes_load(both), tsr_lanes_load(first)),
+                           tsr_lanes_minus(tsr_lanes_load(second), tsr_lanes_load(none)));
 }
 
 /* Adds the voxels `works` of the pair of rows at `o`; `settles` of them stay. What comes after them in the arrays is of no meaning. */
@@ -371,12 +369,12 @@ ALWAYS uint32_t run_tile(const tsr_tile_pass *pass, struct mixture m, tsr_tile_t
 MIXTURES(speed_eno2, 1, 0, TSR_DIFFERENCE_ENO2, 0)
 MIXTURES(sweep_eno2, 0, 0, TSR_DIFFERENCE_ENO2, 0)
 /* For any spacing and for voxels of unit width. */
-#define SPACINGS(name, has_speed, has_curvature, suffix, in_space)               \
-    MIXTURES(name##_##suffix, has_speed, has_curvature, in_space, 0)             \
+#define SPACINGS(name, has_speed, has_curvature, suffix, in_space)   \
+    MIXTURES(name##_##suffix, has_speed, has_curvature, in_space, 0) \
     MIXTURES(name##_##suffix##_unit, has_speed, has_curvature, in_space, 1)
-#define MOST_SCHEMES(name, has_speed, has_curvature)                             \
-    SPACINGS(name, has_speed, has_curvature, upwind, TSR_DIFFERENCE_UPWIND)      \
-    SPACINGS(name, has_speed, has_curvature, godunov, TSR_DIFFERENCE_GODUNOV)    \
+#define MOST_SCHEMES(name, has_speed, has_curvature)                          \
+    SPACINGS(name, has_speed, has_curvature, upwind, TSR_DIFFERENCE_UPWIND)   \
+    SPACINGS(name, has_speed, has_curvature, godunov, TSR_DIFFERENCE_GODUNOV) \
     SPACINGS(name, has_speed, has_curvature, weno5, TSR_DIFFERENCE_WENO5)
 MOST_SCHEMES(speed, 1, 0)
 MOST_SCHEMES(curvature, 0, 1)
@@ -487,9 +485,9 @@ void TSR_ISA_NAME(tsr_engine_mean_tile)(const float *phi, const uint32_t *row, c
                 const float c = p[i];
                 const tsr_mean_parts parts =
                     tsr_engine_mean_parts(c, (c - left[i]) * rx, (right[i] - c) * rx, (c - p[i - E]) * ry, (p[i + E] - c) * ry, (c - p[i - P]) * rz,
-                                        (p[i + P] - c) * rz, tsr_cross_of(right[i + E], right[i - E], left[i + E], left[i - E], rx, ry),
-                                        tsr_cross_of(right[i + P], right[i - P], left[i + P], left[i - P], rx, rz),
-                                        tsr_cross_of(p[i + E + P], p[i + E - P], p[i + P - E], p[i - E - P], ry, rz), k, e);
+                                          (p[i + P] - c) * rz, tsr_cross_of(right[i + E], right[i - E], left[i + E], left[i - E], rx, ry),
+                                          tsr_cross_of(right[i + P], right[i - P], left[i + P], left[i - P], rx, rz),
+                                          tsr_cross_of(p[i + E + P], p[i + E - P], p[i + P - E], p[i - E - P], ry, rz), k, e);
                 const uint32_t counted = 0u - (uint32_t)(tsr_absf(c) < e);
                 found[0][i] = tsr_bits_float(tsr_float_bits(parts.weight) & counted);
                 found[1][i] = tsr_bits_float(tsr_float_bits(parts.curved) & counted);

@@ -7,13 +7,12 @@
 #ifndef TSR_SOLVER_SCHEME_H
 #define TSR_SOLVER_SCHEME_H
 
-#include "core/hd.h"
+#include "solver/upwind.h"
 
 #ifndef tsr_quotient /* or core/fast_arithmetic.h */
 TSR_HD float tsr_quotient(float a, float b) { return a / b; }
 #endif
 
-enum { TSR_DIFFERENCE_UPWIND = 0, TSR_DIFFERENCE_GODUNOV, TSR_DIFFERENCE_ENO2, TSR_DIFFERENCE_WENO5 };   /* = tsr_stencil */
 enum { TSR_SIGNED_SMOOTH = 0, TSR_SIGNED_SGN, TSR_SIGNED_PHI, TSR_SIGNED_SUBCELL, TSR_SIGNED_GRADIENT }; /* = tsr_sign */
 
 typedef struct tsr_engine_scheme {
@@ -78,25 +77,6 @@ TSR_HD void tsr_one_sided(int32_t space, float d0, float d1, float d2, float d3,
 
 /* ---- upwind norms ---------------------------------------------------------------------------------------------------------------------- */
 
-TSR_HD float tsr_square_above(float v)
-{
-    v = v > 0.0f ? v : 0.0f;
-    return v * v;
-}
-TSR_HD float tsr_square_below(float v)
-{
-    v = v < 0.0f ? v : 0.0f;
-    return v * v;
-}
-
-/* One axis of |grad phi|^2 for a front that moves outward (phi falls) or inward. Osher-Sethian sums with UPWIND, else the larger (Godunov). */
-TSR_HD float tsr_outward_square(int32_t space, float minus, float plus)
-{
-    const float a = tsr_square_above(minus), b = tsr_square_below(plus);
-    return space == TSR_DIFFERENCE_UPWIND ? a + b : tsr_maxf(a, b);
-}
-TSR_HD float tsr_inward_square(int32_t space, float minus, float plus) { return tsr_outward_square(space, -minus, -plus); }
-
 /* |grad phi|^2 for a front whose way is 1 (outward) or -1 (inward), from the derivatives to the left and to the right: squares do not see the
  * sign, so that one formula does both. */
 TSR_HD float tsr_norm_square_of(int32_t space, float way, float xl, float xr, float yl, float yr, float zl, float zr)
@@ -110,8 +90,8 @@ TSR_HD void tsr_both_squares(int32_t space, float minus, float plus, float *outw
     const uint32_t below = 0u - (tsr_float_bits(minus) >> 31), above = 0u - (tsr_float_bits(plus) >> 31);
     const uint32_t m = tsr_float_bits(minus * minus), p = tsr_float_bits(plus * plus);
     const float a = tsr_bits_float(m & ~below), b = tsr_bits_float(p & above), c = tsr_bits_float(m & below), d = tsr_bits_float(p & ~above);
-    *outward = space == TSR_DIFFERENCE_UPWIND ? a + b : tsr_maxf(a, b);
-    *inward = space == TSR_DIFFERENCE_UPWIND ? c + d : tsr_maxf(c, d);
+    *outward = tsr_upwind_square(space, a, b);
+    *inward = tsr_upwind_square(space, c, d);
 }
 /* The same from the derivatives {minus, plus} of the three axes. */
 TSR_HD float tsr_norm_square(int32_t space, float way, const float x[2], const float y[2], const float z[2])
@@ -208,14 +188,11 @@ TSR_HD float tsr_cross_difference(const float *p, int32_t s, int32_t t, float rs
     return tsr_cross_of(p[s + t], p[s - t], p[t - s], p[-s - t], rs, rt);
 }
 
-/* Largest of |grad phi| by central differences and the one-sided differences. */
 TSR_HD float tsr_steepest(const float *p, int32_t sy, int32_t sz, const float *r)
 {
     const float xm = (p[0] - p[-1]) * r[0], xp = (p[1] - p[0]) * r[0], ym = (p[0] - p[-sy]) * r[1], yp = (p[sy] - p[0]) * r[1],
                 zm = (p[0] - p[-sz]) * r[2], zp = (p[sz] - p[0]) * r[2];
-    const float gx = 0.5f * (xm + xp), gy = 0.5f * (ym + yp), gz = 0.5f * (zm + zp);
-    return tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(xm), tsr_absf(xp)), tsr_maxf(tsr_absf(ym), tsr_absf(yp))),
-                    tsr_maxf(tsr_maxf(tsr_absf(zm), tsr_absf(zp)), tsr_sqrt((gx * gx + gy * gy) + gz * gz)));
+    return tsr_steepest_of(xm, xp, ym, yp, zm, zp);
 }
 
 TSR_HD int tsr_voxel_crossing(const float *p, int32_t sy, int32_t sz)

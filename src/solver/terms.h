@@ -44,10 +44,10 @@ typedef struct tsr_engine_source {
     float brush_rate;   /* log2(e) / (2 sigma^2) */
     tsr_engine_field field[3];
     void (*evaluate)(const void *data, const float x[3], double t, tsr_levelset_answer *answer); /* of USER, host code */
-    const void *data;                                                                        /* of USER; where `evaluate` or the kernels read it */
-    const tsr_term_module *module;                                                           /* of USER, off the CPU */
-    int32_t gives, channels;                                                                 /* of its answers */
-    const float *answers;                                                                    /* [id][channels][edge^3], written before each stage */
+    const void *data;              /* of USER; where `evaluate` or the kernels read it */
+    const tsr_term_module *module; /* of USER, off the CPU */
+    int32_t gives, channels;       /* of its answers */
+    const float *answers;          /* [id][channels][edge^3], written before each stage */
 } tsr_engine_source;
 
 typedef struct tsr_engine_flow {
@@ -60,7 +60,7 @@ typedef struct tsr_engine_flow {
 /* What is the same for all voxels at a moment. */
 typedef struct tsr_engine_moment {
     double time;
-    float mean_speed;              /* what MEAN_CURVATURE and feedback add to F */
+    float mean_speed;                /* what MEAN_CURVATURE and feedback add to F */
     float swing[TSR_ENGINE_SOURCES]; /* cos(pi t / T) of ENRIGHT terms */
 } tsr_engine_moment;
 
@@ -76,7 +76,7 @@ TSR_HD float tsr_sin_pi(float x)
 }
 TSR_HD float tsr_cos_pi(float x) { return tsr_sin_pi(x + 0.5f); }
 
-/* 2^-x for 0 <= x < 100. */
+/* 2^-x for 0 <= x < 100. Not tsr_exp2 of core/exponent.h, which rounds down where this rounds to the nearest: steps are promised to the bit. */
 TSR_HD float tsr_exp2_minus(float x)
 {
     const int32_t n = (int32_t)(x + 0.5f);
@@ -146,13 +146,12 @@ TSR_HD void tsr_enright_velocity(tsr_enright_wave x, tsr_enright_wave y, tsr_enr
 /* |grad P|, by which it is divided; where it is flat nothing pulls. A maximum, not a choice, keeps vector loops free of branches. */
 TSR_HD float tsr_pull_length(float gx, float gy, float gz) { return tsr_maxf(tsr_sqrt((gx * gx + gy * gy) + gz * gz), 1e-18f); }
 
-/* Adds `weight` times the unit gradient of the potential to the velocity. */
+/* One component of a velocity to which `weight` times the unit gradient of the potential is added. */
+TSR_HD float tsr_pull_moved(float velocity, float weight, float g, float length) { return velocity + weight * (g / length); }
 TSR_HD void tsr_pull_add(float weight, const float g[3], tsr_engine_values *sum)
 {
     const float length = tsr_pull_length(g[0], g[1], g[2]);
-    sum->velocity[0] = sum->velocity[0] + weight * (g[0] / length);
-    sum->velocity[1] = sum->velocity[1] + weight * (g[1] / length);
-    sum->velocity[2] = sum->velocity[2] + weight * (g[2] / length);
+    for (int k = 0; k < 3; k++) sum->velocity[k] = tsr_pull_moved(sum->velocity[k], weight, g[k], length);
 }
 
 /* A velocity at most 1 long as the payload keeps it: three components of 10 bits, to 1/1022, and bit 30 to tell it from "none here", which is 0 and
@@ -201,8 +200,8 @@ TSR_HD tsr_levelset_answer tsr_engine_ask(const tsr_engine_source *s, const floa
 }
 
 /* Adds a source at voxel (x, y, z); `kind` is the source's (a constant in vector loops), `weight` from tsr_source_weight. */
-TSR_HD void tsr_engine_kind_add(const tsr_engine_flow *flow, int32_t index, int32_t kind, float weight, const tsr_engine_moment *moment, int32_t x, int32_t y,
-                              int32_t z, const tsr_engine_given *given, tsr_engine_values *sum)
+TSR_HD void tsr_engine_kind_add(const tsr_engine_flow *flow, int32_t index, int32_t kind, float weight, const tsr_engine_moment *moment, int32_t x,
+                                int32_t y, int32_t z, const tsr_engine_given *given, tsr_engine_values *sum)
 {
     const tsr_engine_source *s = &flow->source[index];
     const float px = (float)x * flow->spacing[0], py = (float)y * flow->spacing[1], pz = (float)z * flow->spacing[2];
@@ -253,7 +252,8 @@ TSR_HD void tsr_engine_kind_add(const tsr_engine_flow *flow, int32_t index, int3
     sum->velocity[2] = sum->velocity[2] + weight * u[2];
 }
 
-TSR_HD tsr_engine_values tsr_engine_at(const tsr_engine_flow *flow, const tsr_engine_moment *moment, int32_t x, int32_t y, int32_t z, const tsr_engine_given *given)
+TSR_HD tsr_engine_values tsr_engine_at(const tsr_engine_flow *flow, const tsr_engine_moment *moment, int32_t x, int32_t y, int32_t z,
+                                       const tsr_engine_given *given)
 {
     tsr_engine_values v = flow->everywhere;
     v.speed = v.speed + moment->mean_speed;

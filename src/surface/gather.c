@@ -55,7 +55,7 @@ static tsr_status count(work *w, const tsr_volume *volume)
 static tsr_status build(work *w, tsr_pyramid_classifier classifier, int64_t *total)
 {
     tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
-    tsr_pyramid_info info;
+    tsr_pyramid_info info = TSR_PYRAMID_INFO;
     options.classifier = classifier;
     options.order = TSR_PYRAMID_ROW;
     TSR_TRY(tsr_pyramid_create(w->context, w->counts->size, &options, &w->pyramid));
@@ -184,10 +184,11 @@ tsr_status tsr_surface_expand(tsr_context *context, const tsr_volume *volume, co
     TSR_NEEDS(context, volume);
     work w = { .context = context, .job.gather = gather };
     tsr_surface_options own;
-    tsr_surface_report found = { 0 };
+    tsr_surface_report found = TSR_SURFACE_REPORT;
     tsr_surface_totals totals;
     tsr_mesh *mesh = NULL;
     tsr_status status;
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (gather != TSR_SURFACE_GATHER_VERTEX && gather != TSR_SURFACE_GATHER_TRIANGLE && gather != TSR_SURFACE_GATHER_TILE)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: gather is %d, expected vertex, triangle or tile: the others make all triangles at once", (int)gather);
@@ -204,7 +205,7 @@ tsr_status tsr_surface_expand(tsr_context *context, const tsr_volume *volume, co
     TSR_TRY_GOTO(give_chunks(&w, volume->geometry.space, chunk, consumer, user, &mesh), done);
     found.not_a_number = (int64_t)totals.not_a_number;
     found.work_bytes = bytes_of(&w) + held;
-    if (report) *report = found;
+    status = TSR_STRUCT_GIVE(report, &found);
 done:
     tsr_mesh_destroy(&mesh);
     release(&w);
@@ -218,9 +219,10 @@ tsr_status tsr_surface_extract_triangles(tsr_context *context, const tsr_volume 
     TSR_NEEDS(context, volume);
     work w = { .context = context, .job.gather = gather };
     tsr_surface_options own;
-    tsr_surface_report found = { 0 };
+    tsr_surface_report found = TSR_SURFACE_REPORT;
     tsr_surface_totals totals;
     tsr_status status;
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if ((int)gather < 0 || gather > TSR_SURFACE_SCATTER)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: gather is %d, expected a tsr_surface_gather", (int)gather);
@@ -232,7 +234,7 @@ tsr_status tsr_surface_extract_triangles(tsr_context *context, const tsr_volume 
     TSR_TRY_GOTO(write(&w, volume->geometry.space, mesh), done);
     found.not_a_number = (int64_t)totals.not_a_number;
     found.work_bytes = bytes_of(&w);
-    if (report) *report = found;
+    status = TSR_STRUCT_GIVE(report, &found);
 done:
     if (status != TSR_OK) tsr_mesh_destroy(mesh);
     release(&w);

@@ -27,10 +27,10 @@ static void sum_chunks(void *user, int64_t begin, int64_t end, int worker)
         int64_t flat = 0;
         for (int64_t t = chunk * CHUNK; t < last; t++) {
             const uint32_t *corner = s->mesh->triangles + 3 * t;
-            tsr_vec3 a = tsr_minus(tsr_mesh_position(s->mesh, corner[0]), s->centre), b = tsr_minus(tsr_mesh_position(s->mesh, corner[1]), s->centre);
-            tsr_vec3 c = tsr_minus(tsr_mesh_position(s->mesh, corner[2]), s->centre), n = tsr_cross(tsr_minus(b, a), tsr_minus(c, a));
-            area += sqrt(tsr_dot(n, n));
-            volume += tsr_dot(a, tsr_cross(b, c));
+            tsr_vec3 a = tsr_vec3_sub(tsr_mesh_position(s->mesh, corner[0]), s->centre), b = tsr_vec3_sub(tsr_mesh_position(s->mesh, corner[1]), s->centre);
+            tsr_vec3 c = tsr_vec3_sub(tsr_mesh_position(s->mesh, corner[2]), s->centre), n = tsr_vec3_cross(tsr_vec3_sub(b, a), tsr_vec3_sub(c, a));
+            area += sqrt(tsr_vec3_dot(n, n));
+            volume += tsr_vec3_dot(a, tsr_vec3_cross(b, c));
             flat += tsr_mesh_flat(s->mesh, corner);
         }
         s->flat[chunk] = flat;
@@ -161,7 +161,7 @@ static const uint32_t UNUSED = UINT32_MAX; /* no vertex has this index: there ar
 /* Pieces are joined by common vertices. The smaller root wins, which keeps the trees flat enough in practice (near linear). */
 static tsr_status count_components(const tsr_mesh *mesh, tsr_mesh_measures *m)
 {
-    int64_t n = mesh->vertex_count, used = 0, faces = 0;
+    int64_t n = mesh->vertex_count, used = 0, faces = 0; /* vertices and faces of the complex: all of Euler's number but the edges */
     uint32_t *parent = NULL;
     if (!n) return TSR_OK;
     TSR_TRY(tsr_host_allocate(NULL, (size_t)n * sizeof *parent, (void **)&parent));
@@ -188,21 +188,51 @@ static tsr_status count_components(const tsr_mesh *mesh, tsr_mesh_measures *m)
             }
         }
     }
-    m->euler = used - m->edges + faces;
+    m->euler = used + faces;
     tsr_host_release(NULL, parent, (size_t)n * sizeof *parent);
+    return TSR_OK;
+}
+
+/* Edges and pieces have nothing in common: a thread each. */
+struct topology {
+    const tsr_mesh *mesh;
+    tsr_mesh_measures own[2];
+    int missing; /* memory */
+};
+static void count_part(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct topology *t = (struct topology *)user;
+    (void)worker;
+    for (int64_t part = begin; part < end; part++) {
+        const tsr_status status = part ? count_components(t->mesh, &t->own[1]) : count_edges(t->mesh, &t->own[0]);
+        if (status != TSR_OK) __atomic_store_n(&t->missing, 1, __ATOMIC_RELAXED);
+    }
+}
+
+static tsr_status count_topology(const tsr_mesh *mesh, tsr_mesh_measures *m)
+{
+    struct topology t = { .mesh = mesh, .own = { TSR_MESH_MEASURES, TSR_MESH_MEASURES } };
+    tsr_parallel(mesh->context ? mesh->context->threads : tsr_parallel_default_threads(), 2, 1, count_part, &t);
+    if (t.missing) TSR_FAIL(TSR_ERROR_MEMORY, "mesh: out of memory for the edges of %lld triangles", (long long)mesh->triangle_count);
+    m->edges = t.own[0].edges;
+    m->boundary_edges = t.own[0].boundary_edges;
+    m->nonmanifold_edges = t.own[0].nonmanifold_edges;
+    m->misoriented_edges = t.own[0].misoriented_edges;
+    m->components = t.own[1].components;
+    m->euler = t.own[1].euler - m->edges;
     return TSR_OK;
 }
 
 tsr_status tsr_mesh_measure(const tsr_mesh *mesh, tsr_mesh_measures *measures)
 {
     TSR_NEEDS(mesh, measures);
-    memset(measures, 0, sizeof *measures);
-    TSR_TRY(tsr_mesh_require_host(mesh, "tsr_mesh_measure"));
-    tsr_mesh_measures m = { .vertices = mesh->vertex_count, .triangles = mesh->triangle_count };
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
+    TSR_TRY(TSR_STRUCT_GIVE(measures, &m));
+    TSR_TRY(tsr_mesh_require_host(mesh, "mesh"));
+    m.vertices = mesh->vertex_count;
+    m.triangles = mesh->triangle_count;
     TSR_TRY(tsr_mesh_check(mesh, &m.lower, &m.upper));
     TSR_TRY(area_and_volume(mesh, &m));
-    TSR_TRY(count_edges(mesh, &m));
-    TSR_TRY(count_components(mesh, &m));
-    *measures = m;
-    return TSR_OK;
+    TSR_TRY(count_topology(mesh, &m));
+    return TSR_STRUCT_GIVE(measures, &m);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tessera/mapping.h"
 #include "surface/mesh_math.h"
 
 enum { LEAF = 4, DIGIT = 11, DIGITS = 6 }; /* 63-bit Morton codes sorted in 6 passes of 11 bits */
@@ -20,15 +21,6 @@ struct tsr_triangle_tree {
 
 typedef struct keyed { uint64_t key; uint32_t triangle; } keyed;
 
-static uint64_t spread(uint64_t v) /* 21 bits, two zeros after each */
-{
-    v = (v | v << 32) & 0x1f00000000ffffu;
-    v = (v | v << 16) & 0x1f0000ff0000ffu;
-    v = (v | v << 8) & 0x100f00f00f00f00fu;
-    v = (v | v << 4) & 0x10c30c30c30c30c3u;
-    return (v | v << 2) & 0x1249249249249249u;
-}
-
 static void make_keys(const tsr_mesh *mesh, keyed *keys)
 {
     double lower[3] = { INFINITY, INFINITY, INFINITY }, upper[3] = { -INFINITY, -INFINITY, -INFINITY };
@@ -44,7 +36,7 @@ static void make_keys(const tsr_mesh *mesh, keyed *keys)
         for (int axis = 0; axis < 3; axis++) {
             double sum = 0;
             for (int k = 0; k < 3; k++) sum += (double)mesh->vertices[3 * (int64_t)corner[k] + axis] - lower[axis];
-            keys[t].key |= spread((uint64_t)(sum * scale)) << axis;
+            keys[t].key |= tsr_spread3((uint64_t)(sum * scale)) << axis;
         }
     }
 }
@@ -126,11 +118,11 @@ void tsr_triangle_tree_destroy(tsr_triangle_tree **tree)
 
 static double segment_distance(tsr_vec3 p, tsr_vec3 a, tsr_vec3 b)
 {
-    tsr_vec3 along = tsr_minus(b, a), to = tsr_minus(p, a);
-    double length = tsr_dot(along, along), t = length > 0 ? tsr_dot(to, along) / length : 0;
+    tsr_vec3 along = tsr_vec3_sub(b, a), to = tsr_vec3_sub(p, a);
+    double length = tsr_vec3_dot(along, along), t = length > 0 ? tsr_vec3_dot(to, along) / length : 0;
     t = t < 0 ? 0 : t > 1 ? 1 : t;
     tsr_vec3 rest = { to.x - t * along.x, to.y - t * along.y, to.z - t * along.z };
-    return tsr_dot(rest, rest);
+    return tsr_vec3_dot(rest, rest);
 }
 
 /* Squared: to the plane where the foot of the perpendicular lies within the triangle, else to the nearest side. */
@@ -138,11 +130,11 @@ static double triangle_distance(const tsr_mesh *mesh, uint32_t triangle, tsr_vec
 {
     const uint32_t *corner = mesh->triangles + 3 * (int64_t)triangle;
     tsr_vec3 a = tsr_mesh_position(mesh, corner[0]), b = tsr_mesh_position(mesh, corner[1]), c = tsr_mesh_position(mesh, corner[2]);
-    tsr_vec3 n = tsr_cross(tsr_minus(b, a), tsr_minus(c, a));
-    double square = tsr_dot(n, n);
-    if (square > 0 && tsr_dot(tsr_cross(n, tsr_minus(b, a)), tsr_minus(p, a)) >= 0 && tsr_dot(tsr_cross(n, tsr_minus(c, b)), tsr_minus(p, b)) >= 0 &&
-        tsr_dot(tsr_cross(n, tsr_minus(a, c)), tsr_minus(p, c)) >= 0) {
-        double height = tsr_dot(n, tsr_minus(p, a));
+    tsr_vec3 n = tsr_vec3_cross(tsr_vec3_sub(b, a), tsr_vec3_sub(c, a));
+    double square = tsr_vec3_dot(n, n);
+    if (square > 0 && tsr_vec3_dot(tsr_vec3_cross(n, tsr_vec3_sub(b, a)), tsr_vec3_sub(p, a)) >= 0 && tsr_vec3_dot(tsr_vec3_cross(n, tsr_vec3_sub(c, b)), tsr_vec3_sub(p, b)) >= 0 &&
+        tsr_vec3_dot(tsr_vec3_cross(n, tsr_vec3_sub(a, c)), tsr_vec3_sub(p, c)) >= 0) {
+        double height = tsr_vec3_dot(n, tsr_vec3_sub(p, a));
         return height * height / square;
     }
     return fmin(segment_distance(p, a, b), fmin(segment_distance(p, b, c), segment_distance(p, c, a)));

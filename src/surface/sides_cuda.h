@@ -2,7 +2,7 @@
 #ifndef TSR_SURFACE_SIDES_CUDA_H
 #define TSR_SURFACE_SIDES_CUDA_H
 
-#include "device/chain.h"
+#include "device/dependent_launch.h"
 #include "surface/cells.h"
 
 TSR_DEVICE_FN int side(const tsr_side &s, uint8_t v) { return TSR_SIDE_INTEGER(v, (uint8_t)s.u, s.invert); }
@@ -163,12 +163,12 @@ template <class T> TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS) rows_wide_kerne
 /* launch_rows of the element type: the wide kernel where a lane's 16 bytes never cross a row. */
 template <class T> static void launch_rows(tsr_queue *queue, const tsr_surface_grid &g)
 {
-    TSR_LAUNCH_CHAINED(queue, rows_kernel<T>, (uint32_t)g.blocks, TSR_BLOCK_WORDS, 0, g);
+    TSR_LAUNCH_DEPENDENT(queue, rows_kernel<T>, (uint32_t)g.blocks, TSR_BLOCK_WORDS, 0, g);
 }
 template <class T> static void launch_wide(tsr_queue *queue, const tsr_surface_grid &g)
 {
     if (!g.pad && g.stored[0] % 32 == 0)
-        TSR_LAUNCH_CHAINED(queue, rows_wide_kernel<T>, tsr_blocks(g.words, wide_rows<T>::WORDS, INT32_MAX), TSR_BLOCK_WORDS, 0, g);
+        TSR_LAUNCH_DEPENDENT(queue, rows_wide_kernel<T>, tsr_blocks(g.words, wide_rows<T>::WORDS, INT32_MAX), TSR_BLOCK_WORDS, 0, g);
     else launch_rows<T>(queue, g);
 }
 static void launch_sides(tsr_queue *queue, const tsr_surface_grid &g)

@@ -215,7 +215,7 @@ tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *g, int32_t co
         w->list_words = (int64_t)totals.list_words;
         if (workspace) workspace->store = g->store;
         else if (ops->finish) taken = ops->finish(&g[k]);
-        if (reports && status == TSR_OK) reports[k] = (tsr_surface_report){ reports[k].cells, (int64_t)totals.not_a_number, bytes + taken };
+        if (reports && status == TSR_OK) reports[k] = (tsr_surface_report){ .cells = reports[k].cells, .not_a_number = (int64_t)totals.not_a_number, .work_bytes = bytes + taken };
     }
     for (int32_t k = 0; k < count && status != TSR_OK; k++) tsr_mesh_destroy(&meshes[k]);
     w->clear = status == TSR_OK && g->words > 0;
@@ -238,24 +238,41 @@ tsr_status tsr_surface_lay_volume(tsr_context *context, const tsr_volume *volume
     return TSR_OK;
 }
 
+/* The first report says how far apart they lie: by the size that the caller knows. */
+static tsr_status give_reports(tsr_surface_report *reports, const tsr_surface_report *made, int32_t count)
+{
+    size_t size;
+    if (!reports) return TSR_OK;
+    memcpy(&size, reports, sizeof size);
+    for (int32_t k = 0; k < count; k++) {
+        unsigned char *to = (unsigned char *)reports + (size_t)k * size;
+        memcpy(to, &size, sizeof size);
+        TSR_TRY(tsr_struct_give(to, &made[k], sizeof made[k], "reports"));
+    }
+    return TSR_OK;
+}
+
 tsr_status tsr_surface_extract_several(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, const double *isovalues,
                                        int32_t count, tsr_mesh **meshes, tsr_surface_report *reports)
 {
-    TSR_NEEDS(volume);
+    TSR_NEEDS(volume, isovalues, meshes);
     tsr_surface_options own;
     tsr_surface_grid g[TSR_SURFACE_SEVERAL];
+    tsr_surface_report made[TSR_SURFACE_SEVERAL] = { TSR_SURFACE_REPORT };
     if (count < 1 || count > TSR_SURFACE_SEVERAL)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: %d isovalues, expected 1 to %d", (int)count, (int)TSR_SURFACE_SEVERAL);
     for (int32_t k = 0; k < count; k++) meshes[k] = NULL;
+    TSR_TRY(TSR_STRUCT_BEGUN(reports));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    TSR_TRY(tsr_surface_lay_volume(context, volume, &own, isovalues, count, g, reports));
-    TSR_TRY(tsr_surface_run(context, g, count, 0, volume->geometry.space, NULL, meshes, reports));
-    return TSR_OK;
+    TSR_TRY(tsr_surface_lay_volume(context, volume, &own, isovalues, count, g, made));
+    TSR_TRY(tsr_surface_run(context, g, count, 0, volume->geometry.space, NULL, meshes, made));
+    return give_reports(reports, made, count);
 }
 
 tsr_status tsr_surface_extract(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, tsr_mesh **mesh,
                                tsr_surface_report *report)
 {
+    TSR_RETURNS(mesh);
     tsr_surface_options own;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     own.struct_size = sizeof own; /* taken once more */
@@ -292,11 +309,13 @@ tsr_status tsr_surface_extract_again(tsr_surface_workspace *workspace, const tsr
     TSR_NEEDS(workspace, volume);
     tsr_surface_options own;
     tsr_surface_grid g;
+    tsr_surface_report made = TSR_SURFACE_REPORT;
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    TSR_TRY(tsr_surface_lay_volume(workspace->context, volume, &own, &own.isovalue, 1, &g, report));
-    TSR_TRY(tsr_surface_run(workspace->context, &g, 1, 0, volume->geometry.space, workspace, &workspace->mesh, report));
+    TSR_TRY(tsr_surface_lay_volume(workspace->context, volume, &own, &own.isovalue, 1, &g, &made));
+    TSR_TRY(tsr_surface_run(workspace->context, &g, 1, 0, volume->geometry.space, workspace, &workspace->mesh, &made));
     *mesh = workspace->mesh;
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(report, &made);
 }
 
 tsr_status tsr_surface_unindex(tsr_context *context, const tsr_mesh *mesh, tsr_mesh **unindexed)

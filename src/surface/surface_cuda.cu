@@ -1,5 +1,5 @@
 /* surface/surface_cuda.cu: indexed marching cubes on the GPU (and the emulator): count, place, emit. */
-#include "device/chain.h"
+#include "device/dependent_launch.h"
 #include "device/mail.h"
 #include "surface/emit_cuda.h"
 #include "surface/sides_cuda.h"
@@ -294,15 +294,15 @@ static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid, int
         TSR_LAUNCH(queue, tile_rows_kernel, tsr_blocks(g.words << g.log2_edge, 256, INT32_MAX), 256, 0, g);
     } else launch_sides(queue, g);
     if (g.tiled) {
-        if (g.decide) TSR_LAUNCH_CHAINED(queue, (count_kernel<1, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
-        else TSR_LAUNCH_CHAINED(queue, (count_kernel<0, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
-    } else if (g.decide) TSR_LAUNCH_CHAINED(queue, (count_kernel<1, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
-    else TSR_LAUNCH_CHAINED(queue, (count_kernel<0, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
-    if (groups <= FEW_GROUPS) TSR_LAUNCH_CHAINED(queue, place_few_kernel, PLACE_SHARES, GROUP, 0, g, (int32_t)groups);
+        if (g.decide) TSR_LAUNCH_DEPENDENT(queue, (count_kernel<1, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
+        else TSR_LAUNCH_DEPENDENT(queue, (count_kernel<0, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
+    } else if (g.decide) TSR_LAUNCH_DEPENDENT(queue, (count_kernel<1, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
+    else TSR_LAUNCH_DEPENDENT(queue, (count_kernel<0, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
+    if (groups <= FEW_GROUPS) TSR_LAUNCH_DEPENDENT(queue, place_few_kernel, PLACE_SHARES, GROUP, 0, g, (int32_t)groups);
     else {
-        TSR_LAUNCH_CHAINED(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
-        TSR_LAUNCH_CHAINED(queue, total_kernel, 1, 32, 0, g, groups);
-        TSR_LAUNCH_CHAINED(queue, place_kernel, (uint32_t)groups, GROUP, 0, g);
+        TSR_LAUNCH_DEPENDENT(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
+        TSR_LAUNCH_DEPENDENT(queue, total_kernel, 1, 32, 0, g, groups);
+        TSR_LAUNCH_DEPENDENT(queue, place_kernel, (uint32_t)groups, GROUP, 0, g);
     }
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;

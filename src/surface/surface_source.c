@@ -38,7 +38,7 @@ static tsr_status slab(tsr_context *context, const tsr_surface_source *source, c
 {
     tsr_surface_grid g = *prepared;
     tsr_mesh *part = NULL;
-    tsr_surface_report own = { 0 };
+    tsr_surface_report own = TSR_SURFACE_REPORT;
     const int64_t plane = source->size.x * source->size.y * (int64_t)tsr_dtype_size(source->dtype);
     g.data = device + (begin - from) * plane;
     g.slab = begin;
@@ -75,7 +75,7 @@ tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_surface_so
     tsr_surface_options own;
     tsr_surface_source from;
     tsr_surface_grid g = { .width = 32 };
-    tsr_surface_report made = { 0 };
+    tsr_surface_report made = TSR_SURFACE_REPORT;
     struct parts parts = { 0 };
     tsr_status status;
     int64_t bytes;
@@ -83,6 +83,7 @@ tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_surface_so
     void *device = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(TSR_OPTIONS_TAKE(&from, source));
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
     if (!from.planes) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: the source has no function that gives planes");
     if ((unsigned)from.dtype >= TSR_DTYPE_COUNT) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: element type %d of the source is unknown", (int)from.dtype);
     if (own.close) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: close of a surface by slabs: read the volume as a whole");
@@ -118,7 +119,7 @@ tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_surface_so
     TSR_TRY_GOTO(join(&parts, g.normals != TSR_SURFACE_NORMALS_NONE, geometry.space, mesh), done);
     made.cells = (from.size.x - 1) * (from.size.y - 1) * (depth - 1);
     made.work_bytes += bytes;
-    if (report) *report = made;
+    status = TSR_STRUCT_GIVE(report, &made);
 done:
     for (int64_t k = 0; k < parts.count; k++) tsr_mesh_destroy(&parts.mesh[k]);
     tsr_host_release(NULL, parts.mesh, 0);

@@ -37,10 +37,12 @@ tsr_status tsr_surface_extract_tiles(tsr_context *context, const tsr_tiles *tile
 {
     TSR_RETURNS(mesh);
     TSR_NEEDS(context, tiles);
+    tsr_surface_report made = TSR_SURFACE_REPORT;
     tsr_surface_grid g;
     int64_t count;
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
     TSR_TRY(tsr_surface_lay_tiles(context, tiles, options, &g, &count));
-    if (report) report->cells = count << 3 * g.log2_edge;
-    TSR_TRY(tsr_surface_run(context, &g, 1, tiles->pool.capacity, tiles->geometry.space, NULL, mesh, report));
-    return TSR_OK;
+    made.cells = count << 3 * g.log2_edge;
+    TSR_TRY(tsr_surface_run(context, &g, 1, tiles->pool.capacity, tiles->geometry.space, NULL, mesh, &made));
+    return TSR_STRUCT_GIVE(report, &made);
 }

@@ -24,7 +24,7 @@ static tsr_status bytes_of(work *w, int64_t count, tsr_volume **volume, uint8_t 
 static tsr_status build(const tsr_volume *counts, tsr_pyramid_classifier classifier, tsr_context *context, tsr_pyramid **pyramid, int64_t *total)
 {
     tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
-    tsr_pyramid_info info;
+    tsr_pyramid_info info = TSR_PYRAMID_INFO;
     options.classifier = classifier;
     options.order = TSR_PYRAMID_ROW;
     TSR_TRY(tsr_pyramid_create(context, counts->size, &options, pyramid));
@@ -79,6 +79,7 @@ tsr_status tsr_surface_extract_unstructured(tsr_context *context, const tsr_unst
     work w = { .context = context };
     uint64_t not_a_number = 0;
     tsr_status status;
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(check(context, grid, &own));
     const tsr_unstructured_info *info = &grid->info;
@@ -107,7 +108,8 @@ tsr_status tsr_surface_extract_unstructured(tsr_context *context, const tsr_unst
     if (w.job.triangles) TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)info->edges * sizeof *w.job.numbers, &w.numbers), done);
     w.job.numbers = (uint32_t *)w.numbers;
     if (w.job.triangles) TSR_TRY_GOTO(context->backend->surface->tetra_write(context->queue, &w.job), done);
-    if (report) *report = (tsr_surface_report){ info->tetrahedra, (int64_t)not_a_number, work_bytes(&w) };
+    const tsr_surface_report found = { .cells = info->tetrahedra, .not_a_number = (int64_t)not_a_number, .work_bytes = work_bytes(&w) };
+    status = TSR_STRUCT_GIVE(report, &found);
 done:
     if (status != TSR_OK) tsr_mesh_destroy(mesh);
     tsr_pyramid_destroy(&w.edge_pyramid);

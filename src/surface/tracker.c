@@ -299,6 +299,7 @@ tsr_status tsr_surface_update(tsr_surface_tracker *tracker, const tsr_tiles *til
 {
     TSR_RETURNS(mesh);
     TSR_NEEDS(tracker, tiles);
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
     update u = { .tracker = tracker };
     tsr_status status = follow(tracker, tiles, region, &u);
     tsr_device_release(tracker->follow.context, u.device, u.device ? u.device_bytes : 0);
@@ -312,10 +313,13 @@ tsr_status tsr_surface_update(tsr_surface_tracker *tracker, const tsr_tiles *til
     tracker->view.triangle_count = tracker->stores[TRIANGLES].used * PIECE;
     tracker->view.space = tiles->geometry.space;
     *mesh = &tracker->view;
-    if (report)
-        *report = (tsr_surface_update_report){ u.entries,         u.changed,          u.some.count,
-                                               tracker->vertices, tracker->triangles, (int64_t)(tracker->bytes + tracker->follow.bytes) };
-    return TSR_OK;
+    const tsr_surface_update_report made = { .tiles = u.entries,
+                                             .changed = u.changed,
+                                             .renewed = u.some.count,
+                                             .vertices = tracker->vertices,
+                                             .triangles = tracker->triangles,
+                                             .work_bytes = (int64_t)(tracker->bytes + tracker->follow.bytes) };
+    return TSR_STRUCT_GIVE(report, &made);
 }
 
 /* ---- life ------------------------------------------------------------------------------------------------------------------------------------------ */

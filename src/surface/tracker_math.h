@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "core/mix.h"
 #include "tiles/tile_pool.h"
 
 enum { TSR_TRACK_STORED = 1, TSR_TRACK_CHANGED = 2, TSR_TRACK_GONE = 4 };
@@ -39,23 +40,16 @@ typedef struct tsr_surface_some {
     uint32_t *torn;           /* != 0: a cut edge belongs to a tile that is not stored */
 } tsr_surface_some;
 
-/* The finaliser of splitmix64: every bit of the word reaches every bit. */
-TSR_HD uint64_t tsr_track_mix(uint64_t v)
-{
-    v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9u;
-    v = (v ^ v >> 27) * 0x94d049bb133111ebu;
-    return v ^ v >> 31;
-}
 TSR_HD uint64_t tsr_track_value(float value, int32_t voxel)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
-    return tsr_track_mix((uint64_t)(uint32_t)(voxel + 1) << 32 | bits);
+    return tsr_mix64((uint64_t)(uint32_t)(voxel + 1) << 32 | bits);
 }
 /* Neighbours by kind: a stored one may take another id and is still the same. */
 TSR_HD uint64_t tsr_track_neighbour(uint32_t id, int32_t direction)
 {
-    return tsr_track_mix(((uint64_t)1 << 63) + 4 * (uint64_t)(uint32_t)direction + (id < TSR_TILE_FIRST ? id + 1 : 0));
+    return tsr_mix64(((uint64_t)1 << 63) + 4 * (uint64_t)(uint32_t)direction + (id < TSR_TILE_FIRST ? id + 1 : 0));
 }
 /* Share of a tile's sum: the values first, first + step, ... and directions likewise. */
 TSR_HD uint64_t tsr_track_sum(const tsr_surface_look *l, uint32_t id, int32_t first, int32_t step)

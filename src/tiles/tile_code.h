@@ -1,6 +1,6 @@
 /* tiles/tile_code.h: values of a clamped field as 16-bit fixed point (docs/theory/tiles.md 6): q = round(32767 phi / band), +-32767 being exactly
  * +-band. A value moves by at most half a code, band / 65534, and up to 4 % of that in roundings to float32 when it is stored; a stored one comes back as it
- * is. Exact class. */
+ * is. Exact class. Files have a code of their own (tsr_q16), which keeps signs and takes float64; codes from here pass through it as they are. */
 #ifndef TSR_TILES_TILE_CODE_H
 #define TSR_TILES_TILE_CODE_H
 

@@ -7,7 +7,7 @@
 
 #include "tiles/tiles_build.h"
 #include "volume/volume.h"
-#include "tessera/band.h"
+#include "tessera/tiles.h"
 
 enum { DEFAULT_EDGE = 8, FIRST_CAPACITY = 1024, LEAST_TRIMMED = 1 << 14, MOST_CAPACITY = 1 << 30 };
 
@@ -652,10 +652,11 @@ tsr_status tsr_tiles_describe(const tsr_tiles *tiles, tsr_tiles_info *info)
 {
     TSR_NEEDS(tiles, info);
     tsr_tile_state state;
-    memset(info, 0, sizeof *info);
+    tsr_tiles_info own = TSR_TILES_INFO;
+    TSR_TRY(TSR_STRUCT_GIVE(info, &own));
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     int64_t fixed = (int64_t)sizeof state + (tiles->pool.table ? domain_tiles(&tiles->pool) * (int64_t)sizeof(uint32_t) : 0);
-    *info = (tsr_tiles_info){ .count = state.count,
+    own = (tsr_tiles_info){ .count = state.count,
                               .capacity = tiles->pool.capacity,
                               .edge = 1 << tiles->pool.log2_edge,
                               .band = (double)tiles->pool.band,
@@ -664,7 +665,7 @@ tsr_status tsr_tiles_describe(const tsr_tiles *tiles, tsr_tiles_info *info)
                               .device_bytes = tiles->bytes + fixed,
                               .active_voxels = state.active_voxels,
                               .inside_voxels = state.inside_voxels + state.inside_absent };
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(info, &own);
 }
 
 const tsr_geometry *tsr_tiles_geometry(const tsr_tiles *tiles) { return &tiles->geometry; }

@@ -51,7 +51,7 @@ tsr_status tsr_tiles_check_whole(const tsr_tiles *tiles, const char *name);
 int tsr_tiles_is_whole(const tsr_tiles *tiles);
 #ifdef NDEBUG
 #define TSR_TILES_WERE_WHOLE(tiles) 0
-#define TSR_TILES_ARE_WHOLE(were, tiles, name) TSR_OK
+#define TSR_TILES_ARE_WHOLE(were, tiles, name) ((void)(were), TSR_OK)
 #else
 #define TSR_TILES_WERE_WHOLE(tiles) tsr_tiles_is_whole(tiles)
 #define TSR_TILES_ARE_WHOLE(were, tiles, name) tsr_tiles_still_whole(were, tiles, name)

@@ -3,7 +3,7 @@
 #ifndef TSR_TILES_TILES_LINK_H
 #define TSR_TILES_TILES_LINK_H
 
-#include "device/chain.h"
+#include "device/dependent_launch.h"
 #include "tiles/tiles_scratch.h"
 
 enum { TSR_LINK_THREADS = 256 };
@@ -146,8 +146,8 @@ template <class THEN> static void tsr_enqueue_link(tsr_queue *queue, const tsr_t
 {
     const int32_t processors = tsr_queue_processors(queue), small = pool->capacity <= TSR_SMALL_LIST;
     const uint32_t blocks = tsr_blocks(pool->capacity, 8, (small ? 1 : 4) * processors);
-    if (pool->log2_edge == 3) TSR_LAUNCH_CHAINED(queue, (tsr_link_kernel<8, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, then);
-    else TSR_LAUNCH_CHAINED(queue, (tsr_link_kernel<4, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, then);
+    if (pool->log2_edge == 3) TSR_LAUNCH_DEPENDENT(queue, (tsr_link_kernel<8, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, then);
+    else TSR_LAUNCH_DEPENDENT(queue, (tsr_link_kernel<4, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, then);
 }
 
 #endif

@@ -218,19 +218,19 @@ struct no_more {
 static void enqueue_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped)
 {
     const int32_t processors = tsr_queue_processors(queue);
-    TSR_LAUNCH_CHAINED(queue, sort_kernel, tsr_blocks(pool->capacity, TSR_SORT_CHUNK, processors), SORT_THREADS, 0, *pool, stepped);
+    TSR_LAUNCH_DEPENDENT(queue, sort_kernel, tsr_blocks(pool->capacity, TSR_SORT_CHUNK, processors), SORT_THREADS, 0, *pool, stepped);
     const int64_t most = 2 * (int64_t)pool->capacity;
-    if (pool->capacity <= TSR_SMALL_LIST) TSR_LAUNCH_CHAINED(queue, merge_kernel<1>, tsr_blocks(most, 256, 8 * processors), 256, 0, *pool, inserting);
-    else TSR_LAUNCH_CHAINED(queue, merge_kernel<MERGE_LARGE>, tsr_blocks(most / MERGE_LARGE, 256, 4 * processors), 256, 0, *pool, inserting);
+    if (pool->capacity <= TSR_SMALL_LIST) TSR_LAUNCH_DEPENDENT(queue, merge_kernel<1>, tsr_blocks(most, 256, 8 * processors), 256, 0, *pool, inserting);
+    else TSR_LAUNCH_DEPENDENT(queue, merge_kernel<MERGE_LARGE>, tsr_blocks(most / MERGE_LARGE, 256, 4 * processors), 256, 0, *pool, inserting);
 }
 
 void tsr_tiles_cuda_plan(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped)
 {
     const int32_t small = pool->capacity <= TSR_SMALL_LIST;
     const int64_t processors = tsr_queue_processors(queue);
-    if (small) TSR_LAUNCH_CHAINED(queue, mark_kernel, tsr_blocks(pool->capacity, 32, 8 * processors), MARK_THREADS, 0, *pool, stepped);
+    if (small) TSR_LAUNCH_DEPENDENT(queue, mark_kernel, tsr_blocks(pool->capacity, 32, 8 * processors), MARK_THREADS, 0, *pool, stepped);
     else
-        TSR_LAUNCH_CHAINED(queue, mark_large_kernel, tsr_blocks(pool->capacity, MARK_LARGE_THREADS, MARK_LARGE_BLOCKS * processors),
+        TSR_LAUNCH_DEPENDENT(queue, mark_large_kernel, tsr_blocks(pool->capacity, MARK_LARGE_THREADS, MARK_LARGE_BLOCKS * processors),
                            MARK_LARGE_THREADS, 0, *pool, stepped);
     if (!small) enqueue_merge(queue, pool, 0, stepped);
 }

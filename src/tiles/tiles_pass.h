@@ -325,8 +325,8 @@ template <class THEN> static void tsr_enqueue_management(tsr_queue *queue, const
         return;
     }
     const uint32_t blocks = tsr_blocks(2 * (int64_t)pool->capacity, TSR_LINK_THREADS, 4 * (int64_t)tsr_queue_processors(queue));
-    if (pool->log2_edge == 3) TSR_LAUNCH_CHAINED(queue, (tsr_merge_link_kernel<8, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, stepped, then);
-    else TSR_LAUNCH_CHAINED(queue, (tsr_merge_link_kernel<4, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, stepped, then);
+    if (pool->log2_edge == 3) TSR_LAUNCH_DEPENDENT(queue, (tsr_merge_link_kernel<8, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, stepped, then);
+    else TSR_LAUNCH_DEPENDENT(queue, (tsr_merge_link_kernel<4, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, stepped, then);
 }
 
 #endif

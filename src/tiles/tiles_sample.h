@@ -130,7 +130,7 @@ TSR_HD int tsr_sample_place(const tsr_tile_finder *f, const tsr_sample_map *map,
 TSR_HD float tsr_tile_sample(const tsr_tile_finder *f, const tsr_sample_map *map, const float position[3])
 {
     float p[3];
-    if (!tsr_sample_place(f, map, position, p)) return tsr_bits_float(0x7fc00000u);
+    if (!tsr_sample_place(f, map, position, p)) return tsr_no_number();
     if (map->nearest) return tsr_finder_voxel(f, tsr_nearest(p[0]), tsr_nearest(p[1]), tsr_nearest(p[2]));
     return tsr_sample_index(f, p);
 }

@@ -90,14 +90,13 @@ fail:
     return status;
 }
 
-void tsr_topology_describe(const tsr_topology *t, tsr_topology_info *info)
+tsr_status tsr_topology_describe(const tsr_topology *t, tsr_topology_info *info)
 {
-    if (!t || !info) return;
-    *info = (tsr_topology_info){ t->count, t->voxels, t->count * (int64_t)(sizeof *t->keys + sizeof *t->mask) };
-    if (t->context) return;
-    info->voxels = 0;
-    for (int64_t i = 0; i < t->count; i++)
-        for (int z = 0; z < 8; z++) info->voxels += __builtin_popcountll(t->mask[i][z]);
+    TSR_NEEDS(t, info);
+    tsr_topology_info own = { .tiles = t->count, .voxels = t->context ? t->voxels : 0, .bytes = t->count * (int64_t)(sizeof *t->keys + sizeof *t->mask) };
+    for (int64_t i = 0; i < t->count && !t->context; i++)
+        for (int z = 0; z < 8; z++) own.voxels += __builtin_popcountll(t->mask[i][z]);
+    return TSR_STRUCT_GIVE(info, &own);
 }
 
 tsr_status tsr_topology_download(const tsr_topology *topology, int32_t (*coordinates)[3], uint64_t (*mask)[8])

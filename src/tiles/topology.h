@@ -3,7 +3,7 @@
 #define TSR_TILES_TOPOLOGY_H
 
 #include "tiles/topology_ops.h"
-#include "tessera/topology.h"
+#include "tessera/tiles.h"
 
 struct tsr_topology {
     tsr_context *context; /* of device memory; NULL: host memory */

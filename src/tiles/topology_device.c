@@ -18,7 +18,7 @@ static tsr_status move(const tsr_topology *from, tsr_topology *to)
 /* Box and voxels, which a device set carries with it. */
 static void survey_host(const tsr_topology *from, tsr_topology *to)
 {
-    tsr_topology_info info;
+    tsr_topology_info info = TSR_TOPOLOGY_INFO;
     tsr_topology_describe(from, &info);
     to->voxels = info.voxels;
     for (int64_t i = 0; i < from->count; i++) {

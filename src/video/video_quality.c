@@ -54,8 +54,7 @@ tsr_status tsr_video_compare(const tsr_video_frame *a, const tsr_video_frame *b,
 {
     tsr_video_quality own = TSR_VIDEO_QUALITY;
     if (!a || !b || !quality) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", !a ? "frame" : !b ? "reference" : "quality");
-    const size_t size = quality->struct_size;
-    if (size < sizeof(size_t)) TSR_FAIL(TSR_ERROR_ARGUMENT, "struct_size of the quality is %zu, expected TSR_VIDEO_QUALITY", size);
+    TSR_TRY(TSR_STRUCT_BEGUN(quality));
     if (!a->bytes || a->format.width != b->format.width || a->format.height != b->format.height || a->format.chroma != b->format.chroma ||
         a->format.bits != b->format.bits)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "frames of %d x %d, %s, %d bits and %d x %d, %s, %d bits, expected the same of both", a->format.width,
@@ -67,7 +66,5 @@ tsr_status tsr_video_compare(const tsr_video_frame *a, const tsr_video_frame *b,
         own.psnr[c] = own.error[c] > 0 ? 10 * log10(peak * peak / own.error[c]) : (double)INFINITY;
     }
     own.ssim = similarity(a, b);
-    own.struct_size = size;
-    memcpy(quality, &own, size < sizeof own ? size : sizeof own);
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(quality, &own);
 }

@@ -1,16 +1,11 @@
 /* vision/board.c: checkerboards as a lens sees them. */
 #include <math.h>
 
+#include "core/mix.h"
 #include "vision/lens_warp.h"
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-}
 /* A number in (0, 1) of its own for every index. */
-static double uniform(uint64_t seed, uint64_t index) { return ((double)(mix(seed + (index + 1) * 0x9e3779b97f4a7c15ull) >> 11) + 0.5) * 0x1p-53; }
+static double uniform(uint64_t seed, uint64_t index) { return ((double)(tsr_mix64(seed + (index + 1) * TSR_GOLDEN_STEP) >> 11) + 0.5) * 0x1p-53; }
 
 tsr_status tsr_board_make(const tsr_board_options *options, tsr_image *image)
 {

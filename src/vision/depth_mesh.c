@@ -1,5 +1,5 @@
 /* Depth maps to meshes: cells merge level by level, leaves are marked by their corners, rings of marked pixels become triangles. */
-#include "tessera/depth_mesh.h"
+#include "tessera/depth_map.h"
 
 #include <float.h>
 #include <limits.h>
@@ -329,7 +329,7 @@ static tsr_status check(const tsr_volume *depth, const tsr_depth_mesh_options *o
     return TSR_OK;
 }
 
-static void sum_up(const struct map *m, tsr_depth_mesh_info *info)
+static tsr_depth_mesh_info sum_up(const struct map *m)
 {
     double sum = 0;
     int64_t covered = 0;
@@ -338,7 +338,12 @@ static void sum_up(const struct map *m, tsr_depth_mesh_info *info)
         sum += (double)m->error[i] * (double)m->error[i];
         covered++;
     }
-    *info = (tsr_depth_mesh_info){ m->cells, m->leaves, m->vertices, m->triangles, m->worst, covered ? sqrt(sum / (double)covered) : 0 };
+    return (tsr_depth_mesh_info){ .cells = m->cells,
+                                  .leaves = m->leaves,
+                                  .vertices = m->vertices,
+                                  .triangles = m->triangles,
+                                  .max_error = m->worst,
+                                  .rms_error = covered ? sqrt(sum / (double)covered) : 0 };
 }
 
 static tsr_status build(struct map *m, const tsr_volume *depth, tsr_mesh **mesh)
@@ -360,6 +365,7 @@ tsr_status tsr_depth_mesh(const tsr_volume *depth, const tsr_depth_mesh_options 
 {
     TSR_RETURNS(mesh);
     TSR_NEEDS(depth);
+    TSR_TRY(TSR_STRUCT_BEGUN(info));
     struct map m = { .width = 0 };
     TSR_TRY(TSR_OPTIONS_TAKE(&m.o, options));
     TSR_TRY(check(depth, &m.o));
@@ -368,9 +374,12 @@ tsr_status tsr_depth_mesh(const tsr_volume *depth, const tsr_depth_mesh_options 
     m.geometry = depth->geometry;
     m.pinhole = m.o.camera && m.o.camera->projection == TSR_PERSPECTIVE;
     if (m.o.camera) TSR_TRY(tsr_camera_rays_make("depth mesh", m.o.camera, m.width, m.height, &m.rays));
-    const tsr_status status = build(&m, depth, mesh);
+    tsr_status status = build(&m, depth, mesh);
     if (status != TSR_OK) tsr_mesh_destroy(mesh);
-    if (status == TSR_OK && info) sum_up(&m, info);
+    if (status == TSR_OK && info) {
+        const tsr_depth_mesh_info own = sum_up(&m);
+        status = TSR_STRUCT_GIVE(info, &own);
+    }
     destroy(&m);
     return status;
 }

@@ -1,5 +1,5 @@
 /* vision/depth_mesh.h: the formulas of meshes of depth maps: what a leaf predicts at a pixel, and how far it may be off. q is what is linear on a plane:
- * inverse depth with a pinhole, else depth or height. See tessera/depth_mesh.h. */
+ * inverse depth with a pinhole, else depth or height. See tessera/depth_map.h. */
 #ifndef TSR_VISION_DEPTH_MESH_H
 #define TSR_VISION_DEPTH_MESH_H
 

@@ -1,5 +1,6 @@
 /* vision/lens_cpu.c: pixels and tiles in parallel; whole numbers are added, so that the order does not matter. */
 #include "core/parallel.h"
+#include "vision/align/align_isa.h"
 #include "vision/lens_isa.h"
 
 static void warp_range(void *user, int64_t begin, int64_t end, int worker)
@@ -40,4 +41,18 @@ static tsr_status cpu_votes(tsr_queue *queue, const tsr_votes_job *job)
     return TSR_OK;
 }
 
-const tsr_lens_ops tsr_lens_cpu = { .warp = cpu_warp, .votes = cpu_votes };
+static void align_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_align_job *j = (const tsr_align_job *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) j->cost[i] = TSR_ISA_SELECT(tsr_align_candidate_cost)(j, &j->candidate[i]);
+}
+
+static tsr_status cpu_align(tsr_queue *queue, const tsr_align_job *job)
+{
+    tsr_align_job own = *job;
+    tsr_parallel(queue->threads, job->candidates, 16, align_range, &own);
+    return TSR_OK;
+}
+
+const tsr_lens_ops tsr_lens_cpu = { .warp = cpu_warp, .votes = cpu_votes, .align = cpu_align };

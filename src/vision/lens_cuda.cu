@@ -1,5 +1,6 @@
 /* vision/lens_cuda.cu: the search warps, filters and votes tile by tile in shared memory, all candidates in one launch; no image is stored. */
 #include "device/kernel.h"
+#include "vision/align/align_job.h"
 #include "vision/lens_ops.h"
 
 enum { THREADS = 256, TILE_WIDE = 32, TILE_HIGH = 16, WIDE = TILE_WIDE + 2 * TSR_LENS_REACH, HIGH = TILE_HIGH + 2 * TSR_LENS_REACH };
@@ -66,4 +67,29 @@ static tsr_status cuda_votes(tsr_queue *queue, const tsr_votes_job *job)
     return TSR_OK;
 }
 
-extern "C" const tsr_lens_ops tsr_lens_cuda = { cuda_warp, cuda_votes };
+/* A block a candidate; samples and distances come from caches. */
+enum { ALIGN_THREADS = 128 };
+
+TSR_KERNEL(align_kernel)(tsr_align_job job)
+{
+    TSR_SHARED(uint32_t, part, ALIGN_THREADS / 32);
+    const tsr_align_candidate c = job.candidate[blockIdx.x];
+    uint32_t sum = 0;
+    for (int32_t i = (int32_t)threadIdx.x; i < job.samples; i += ALIGN_THREADS) sum += tsr_align_cost(&job, &c, i);
+    sum = __reduce_add_sync(TSR_WARP_ALL, sum);
+    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int32_t k = 1; k < ALIGN_THREADS / 32; k++) sum += part[k];
+        job.cost[blockIdx.x] = sum;
+    }
+}
+
+static tsr_status cuda_align(tsr_queue *queue, const tsr_align_job *job)
+{
+    TSR_LAUNCH(queue, align_kernel, (uint32_t)job->candidates, ALIGN_THREADS, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_lens_ops tsr_lens_cuda = { cuda_warp, cuda_votes, cuda_align };

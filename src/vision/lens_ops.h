@@ -22,9 +22,12 @@ typedef struct tsr_votes_job {
     int32_t candidates, bins, width, height;
 } tsr_votes_job;
 
+struct tsr_align_job;
+
 typedef struct tsr_lens_ops {
     tsr_status (*warp)(tsr_queue *queue, const tsr_warp_job *job);
     tsr_status (*votes)(tsr_queue *queue, const tsr_votes_job *job);
+    tsr_status (*align)(tsr_queue *queue, const struct tsr_align_job *job); /* vision/align/align_job.h */
 } tsr_lens_ops;
 
 /* Pixel i of the warped images. */

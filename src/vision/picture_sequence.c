@@ -1,5 +1,5 @@
 /* vision/picture_sequence.c: pictures of a known scene. Float64 with the elementary functions of deterministic.h. */
-#include "tessera/pictures.h"
+#include "tessera/image.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,13 +28,7 @@ void tsr_picture_stereo(int32_t width, double *focal, double *disparity)
     *disparity = width * BASELINE;
 }
 
-int tsr_picture_at(int32_t index, tsr_picture_info *info)
-{
-    if (!info) return 0;
-    if (index < 0 || index >= PICTURES) return 0;
-    *info = pictures[index];
-    return 1;
-}
+const tsr_picture_info *tsr_picture_at(int32_t index) { return index >= 0 && index < PICTURES ? &pictures[index] : NULL; }
 
 /* A wave along one direction of the plane, phase and direction from the seed; 0 to 1. */
 static double wave(uint64_t seed, uint64_t i, double x, double y, double turns)

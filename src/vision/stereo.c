@@ -1,4 +1,4 @@
-#include "tessera/stereo.h"
+#include "tessera/camera.h"
 
 #include <math.h>
 #include <string.h>

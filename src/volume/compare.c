@@ -184,7 +184,8 @@ tsr_status tsr_compare_masks(tsr_context *context, const tsr_volume *mask, const
 {
     TSR_NEEDS(context, mask, comparison);
     tsr_compare_options own = TSR_COMPARE_OPTIONS;
-    memset(comparison, 0, sizeof *comparison);
+    tsr_mask_comparison c = TSR_MASK_COMPARISON;
+    TSR_TRY(TSR_STRUCT_GIVE(comparison, &c));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_compare_check(context, mask, reference, &own));
     TSR_TRY(tsr_compare_check_distances(mask, &own));
@@ -192,7 +193,7 @@ tsr_status tsr_compare_masks(tsr_context *context, const tsr_volume *mask, const
     size_t bytes = (size_t)mask->size.z * sizeof *pair.slices;
     TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&pair.slices));
     tsr_parallel(context->threads, mask->size.z, 1, count_slices, &pair);
-    tsr_mask_comparison c = { .voxels = tsr_volume_count(mask) };
+    c.voxels = tsr_volume_count(mask);
     tsr_size3 lower = mask->size, upper = { 0, 0, 0 };
     for (int64_t z = 0; z < mask->size.z; z++) {
         const slice_counts *s = &pair.slices[z];
@@ -206,8 +207,7 @@ tsr_status tsr_compare_masks(tsr_context *context, const tsr_volume *mask, const
     tsr_host_release(NULL, pair.slices, bytes);
     const tsr_mask_rule rules[2] = { { .volume = mask }, { .volume = reference } };
     TSR_TRY(tsr_compare_finish(context, rules, lower, upper, own.skip_distances, &c));
-    *comparison = c;
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(comparison, &c);
 }
 
 /* ---- volumes ---- */
@@ -257,7 +257,8 @@ tsr_status tsr_compare_volumes(tsr_context *context, const tsr_volume *volume, c
 {
     TSR_NEEDS(context, volume, reference, comparison);
     tsr_compare_options own = TSR_COMPARE_OPTIONS;
-    memset(comparison, 0, sizeof *comparison);
+    tsr_volume_comparison c = TSR_VOLUME_COMPARISON;
+    TSR_TRY(TSR_STRUCT_GIVE(comparison, &c));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_compare_check(context, volume, reference, &own));
     if (!(own.tolerance >= 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "compare: tolerance is %g, expected 0 or more", own.tolerance);
@@ -265,7 +266,7 @@ tsr_status tsr_compare_volumes(tsr_context *context, const tsr_volume *volume, c
     size_t bytes = (size_t)volume->size.z * sizeof *pair.slices;
     TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&pair.slices));
     tsr_parallel(context->threads, volume->size.z, 1, compare_slices, &pair);
-    tsr_volume_comparison c = { .voxels = tsr_volume_count(volume) };
+    c.voxels = tsr_volume_count(volume);
     double squares = 0;
     int64_t worst = 0;
     for (int64_t z = 0; z < volume->size.z; z++) {
@@ -281,6 +282,5 @@ tsr_status tsr_compare_volumes(tsr_context *context, const tsr_volume *volume, c
     tsr_host_release(NULL, pair.slices, bytes);
     c.worst = (tsr_size3){ worst % volume->size.x, worst / volume->size.x % volume->size.y, worst / (volume->size.x * volume->size.y) };
     if (c.voxels > c.not_a_number) c.rms = sqrt(squares / (double)(c.voxels - c.not_a_number));
-    *comparison = c;
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(comparison, &c);
 }

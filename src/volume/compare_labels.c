@@ -71,9 +71,12 @@ static tsr_status compare_one(tsr_context *context, const tsr_volume *const volu
     const tsr_mask_rule rules[2] = { { volume[0], 1, tsr_label_scaled(volume[0]), value }, { volume[1], 1, tsr_label_scaled(volume[1]), value } };
     const tsr_size3 lower = a && b ? smaller(a->lower, b->lower) : a ? a->lower : b->lower;
     const tsr_size3 upper = a && b ? larger(a->upper, b->upper) : a ? a->upper : b->upper;
-    *to = (tsr_label_comparison){
-        value, { .voxels = tsr_volume_count(volume[0]), .inside = a ? a->voxels : 0, .inside_reference = b ? b->voxels : 0, .inside_both = both }
-    };
+    *to = (tsr_label_comparison){ value,
+                                  { .struct_size = sizeof to->mask,
+                                    .voxels = tsr_volume_count(volume[0]),
+                                    .inside = a ? a->voxels : 0,
+                                    .inside_reference = b ? b->voxels : 0,
+                                    .inside_both = both } };
     TSR_PROGRESS(&options->progress, -1, "comparing labels");
     TSR_TRY(tsr_compare_finish(context, rules, lower, upper, options->skip_distances, &to->mask));
     return TSR_OK;
@@ -124,12 +127,12 @@ tsr_status tsr_compare_labels(tsr_context *context, const tsr_volume *volume, co
     TSR_TRY_GOTO(merge(context, &b, total, list[1], counts[1], &own, *labels, count), done);
 done:
     free(total);
-    for (int i = 0; i < 2; i++) tsr_labels_free(&list[i]);
-    if (status != TSR_OK) tsr_label_comparisons_free(labels), *count = 0;
+    for (int i = 0; i < 2; i++) tsr_labels_destroy(&list[i]);
+    if (status != TSR_OK) tsr_label_comparisons_destroy(labels), *count = 0;
     return status;
 }
 
-void tsr_label_comparisons_free(tsr_label_comparison **labels)
+void tsr_label_comparisons_destroy(tsr_label_comparison **labels)
 {
     if (!labels) return;
     free(*labels);

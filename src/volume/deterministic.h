@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/hd.h"
+#include "core/mix.h"
 
 TSR_HD double tsr_det_power_of_two(int64_t e) /* -1022 <= e <= 1023 */
 {
@@ -76,13 +76,10 @@ TSR_HD double tsr_det_cos(double radians)
     return c;
 }
 
-/* Counter-based generator: number i of stream `seed` is SplitMix64 (Steele, Lea, Flood 2014) at position i; no state. */
+/* Counter-based generator: number i of stream `seed` is SplitMix64 at position i; no state. */
 TSR_HD uint64_t tsr_det_random(uint64_t seed, uint64_t i)
 {
-    uint64_t z = seed * 0xd1342543de82ef95ull + (i + 1) * 0x9e3779b97f4a7c15ull;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
+    return tsr_mix64(seed * 0xd1342543de82ef95ull + (i + 1) * TSR_GOLDEN_STEP);
 }
 /* Uniform in (0, 1): never 0, so that its logarithm is finite. */
 TSR_HD double tsr_det_uniform(uint64_t seed, uint64_t i) { return ((double)(tsr_det_random(seed, i) >> 12) + 0.5) * 2.220446049250313e-16; }

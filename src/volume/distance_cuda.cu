@@ -181,8 +181,7 @@ TSR_KERNEL(pde_step_kernel)(tsr_distance_pde_job j, int32_t first)
     bits = __reduce_max_sync(TSR_WARP_ALL, bits);
     if ((threadIdx.x & 31u) == 0 && *j.change < bits) atomicMax(j.change, bits);
 }
-/* Grids have at most 65535 blocks along y and z. */
-enum { PDE_PLANES = 32768 };
+enum { PDE_PLANES = (TSR_GRID_MOST + 1) / 2 };
 static dim3 pde_blocks(const tsr_distance_pde_job *j, int64_t first)
 {
     const int64_t planes = tsr_minl(j->size[2] - first, PDE_PLANES);

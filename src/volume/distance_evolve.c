@@ -68,10 +68,11 @@ tsr_status tsr_distance_evolve(tsr_context *context, const tsr_volume *phi, cons
     TSR_RETURNS(distance);
     TSR_NEEDS(context, phi);
     tsr_distance_pde_options own = TSR_DISTANCE_PDE_OPTIONS;
-    tsr_distance_pde_report made = { 0 };
+    tsr_distance_pde_report made = TSR_DISTANCE_PDE_REPORT;
     tsr_volume *reals = NULL;
     float *scratch = NULL;
     tsr_status status;
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_volume_require(context, phi, "phi"));
     TSR_TRY(tsr_geometry_check_perpendicular(&phi->geometry, "distance: the level set"));
@@ -107,8 +108,8 @@ tsr_status tsr_distance_evolve(tsr_context *context, const tsr_volume *phi, cons
     TSR_TRY_GOTO(run(context, &job, scratch, most, tolerance, &own.progress, &made), done);
     if (job.from != (const float *)(*distance)->data)
         TSR_TRY_GOTO(tsr_device_move(context, (*distance)->data, context, job.from, (size_t)count * 4), done);
-    status = context->backend->synchronize(context->queue);
-    if (report) *report = made;
+    TSR_TRY_GOTO(context->backend->synchronize(context->queue), done);
+    status = TSR_STRUCT_GIVE(report, &made);
 done:
     if (scratch) tsr_device_release(context, scratch, bytes);
     tsr_volume_destroy(&reals);

@@ -204,7 +204,7 @@ tsr_status tsr_volume_resample(tsr_context *context, const tsr_volume *volume, c
     tsr_resample_plan plan = { 0 };
     tsr_geometry geometry;
     tsr_size3 size;
-    TSR_TRY(tsr_options_take(&o, sizeof o, options, "tsr_resample_options"));
+    TSR_TRY(tsr_options_take(&o, sizeof o, options));
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     if ((int)o.interpolation < 0 || o.interpolation > TSR_INTERPOLATE_LABEL)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "resample: interpolation %d, expected linear, nearest, cubic or label", (int)o.interpolation);
@@ -299,7 +299,7 @@ tsr_status tsr_volume_smooth(tsr_context *context, const tsr_volume *volume, con
     TSR_NEEDS(context, volume);
     tsr_status status;
     tsr_smooth_options o;
-    TSR_TRY(tsr_options_take(&o, sizeof o, options, "tsr_smooth_options"));
+    TSR_TRY(tsr_options_take(&o, sizeof o, options));
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     TSR_TRY(tsr_volume_check_finite(context, volume, "smooth"));
     TSR_TRY(tsr_volume_create_like(context, volume, TSR_F32, volume->size, &volume->geometry, smoothed));

@@ -7,7 +7,7 @@ enum { ROW = 64, ROWS = 4 }; /* a block covers ROW voxels of ROWS rows */
 static dim3 row_grid(int64_t nx, int64_t rows)
 {
     int64_t y = tsr_ceil_div(rows, ROWS);
-    return dim3((uint32_t)tsr_ceil_div(nx, ROW), (uint32_t)(y < 65535 ? y : 65535), 1);
+    return dim3((uint32_t)tsr_ceil_div(nx, ROW), (uint32_t)tsr_minl(y, TSR_GRID_MOST), 1);
 }
 static const dim3 row_block() { return dim3(ROW, ROWS, 1); }
 
@@ -59,7 +59,7 @@ template <class E> static tsr_status rearrange_type(tsr_queue *queue, const tsr_
         int64_t rows = tsr_ceil_div(p->size[across], 32), others = p->size[3 - across];
         if (rows > 65535)
             TSR_FAIL(TSR_ERROR_UNSUPPORTED, "permute: an extent of %lld, expected at most %d on a GPU", (long long)p->size[across], 65535 * 32);
-        dim3 grid((uint32_t)tsr_ceil_div(p->size[0], 32), (uint32_t)rows, (uint32_t)(others < 65535 ? others : 65535));
+        dim3 grid((uint32_t)tsr_ceil_div(p->size[0], 32), (uint32_t)rows, (uint32_t)tsr_minl(others, TSR_GRID_MOST));
         TSR_LAUNCH(queue, transpose_kernel<E>, grid, dim3(32, 8, 1), 0, *p, across, (const E *)from, (E *)to, constant);
     }
     TSR_TRY(tsr_launch_check(queue));

@@ -1,18 +1,21 @@
 /* volume/filter_isa.c: compiled once per SIMD variant. The element type is decided once per row, so that every loop is a plain vector loop. */
 #include "volume/filter_isa.h"
 
-#define LOADS(CASE)                                                                                                                                \
-    CASE(TSR_U8, uint8_t) CASE(TSR_I8, int8_t) CASE(TSR_U16, uint16_t) CASE(TSR_I16, int16_t) CASE(TSR_U32, uint32_t) CASE(TSR_I32, int32_t)       \
-    CASE(TSR_U64, uint64_t) CASE(TSR_I64, int64_t) CASE(TSR_F32, float) CASE(TSR_F64, double)
+#include "core/simd.h"
+
+#define LOADS(CASE)                                                                                                                            \
+    CASE(TSR_U8, uint8_t)                                                                                                                      \
+    CASE(TSR_I8, int8_t) CASE(TSR_U16, uint16_t) CASE(TSR_I16, int16_t) CASE(TSR_U32, uint32_t) CASE(TSR_I32, int32_t) CASE(TSR_U64, uint64_t) \
+        CASE(TSR_I64, int64_t) CASE(TSR_F32, float) CASE(TSR_F64, double)
 
 void TSR_ISA_NAME(tsr_row_load)(const tsr_source *from, int64_t begin, int64_t n, double *TSR_RESTRICT out)
 {
     const double slope = from->slope, intercept = from->intercept;
-#define CASE(tag, type)                                                                        \
-    case tag: {                                                                                \
-        const type *TSR_RESTRICT p = (const type *)from->data + begin;                         \
+#define CASE(tag, type)                                                                          \
+    case tag: {                                                                                  \
+        const type *TSR_RESTRICT p = (const type *)from->data + begin;                           \
         for (int64_t i = 0; i < n; i++) out[i] = tsr_voxel_real((double)p[i], slope, intercept); \
-        break;                                                                                 \
+        break;                                                                                   \
     }
     switch (from->dtype) {
         LOADS(CASE)
@@ -24,11 +27,11 @@ void TSR_ISA_NAME(tsr_row_load)(const tsr_source *from, int64_t begin, int64_t n
 void TSR_ISA_NAME(tsr_row_load_float)(const tsr_source *from, int64_t begin, int64_t n, float *TSR_RESTRICT out)
 {
     const double slope = from->slope, intercept = from->intercept;
-#define CASE(tag, type)                                                                        \
-    case tag: {                                                                                \
-        const type *TSR_RESTRICT p = (const type *)from->data + begin;                         \
+#define CASE(tag, type)                                                                                 \
+    case tag: {                                                                                         \
+        const type *TSR_RESTRICT p = (const type *)from->data + begin;                                  \
         for (int64_t i = 0; i < n; i++) out[i] = (float)tsr_voxel_real((double)p[i], slope, intercept); \
-        break;                                                                                 \
+        break;                                                                                          \
     }
     switch (from->dtype) {
         LOADS(CASE)
@@ -40,11 +43,11 @@ void TSR_ISA_NAME(tsr_row_load_float)(const tsr_source *from, int64_t begin, int
 /* With the type a constant, tsr_voxel_store's switch disappears and the loop is a vector loop. */
 void TSR_ISA_NAME(tsr_row_store)(const double *TSR_RESTRICT in, int64_t n, void *TSR_RESTRICT to, tsr_dtype dtype, int64_t begin)
 {
-#define CASE(tag, type)                                                                        \
-    case tag: {                                                                                \
-        type *TSR_RESTRICT p = (type *)to + begin;                                             \
-        for (int64_t i = 0; i < n; i++) tsr_voxel_store(p, tag, i, in[i]);                     \
-        break;                                                                                 \
+#define CASE(tag, type)                                                    \
+    case tag: {                                                            \
+        type *TSR_RESTRICT p = (type *)to + begin;                         \
+        for (int64_t i = 0; i < n; i++) tsr_voxel_store(p, tag, i, in[i]); \
+        break;                                                             \
     }
     switch (dtype) {
         LOADS(CASE)
@@ -53,36 +56,27 @@ void TSR_ISA_NAME(tsr_row_store)(const double *TSR_RESTRICT in, int64_t n, void 
 #undef CASE
 }
 
-#if defined(TSR_ISA_IS_avx512)
-enum { WIDE_BYTES = 64 };
-#elif defined(TSR_ISA_IS_avx2)
-enum { WIDE_BYTES = 32 };
-#else
-enum { WIDE_BYTES = 16 };
-#endif
-typedef float wide __attribute__((vector_size(WIDE_BYTES), aligned(4)));
-enum { LANES = WIDE_BYTES / 4, STEP = 4 * LANES };
-
-static inline wide wide_load(const float *p) { return *(const wide *)(const void *)p; }
+enum { LANES = TSR_WIDE_32, STEP = 4 * LANES };
 
 void TSR_ISA_NAME(tsr_row_taps)(float *out, const float *const *below, const float *const *above, const float *w, int64_t radius, int64_t n)
 {
     const float *centre = below[0];
     int64_t i = 0;
     for (; i + STEP <= n; i += STEP) { /* four vectors at once: enough independent sums to hide the latency of an addition */
-        wide s0 = TSR_TAP_CENTRE(w[0], wide_load(centre + i)), s1 = TSR_TAP_CENTRE(w[0], wide_load(centre + i + LANES));
-        wide s2 = TSR_TAP_CENTRE(w[0], wide_load(centre + i + 2 * LANES)), s3 = TSR_TAP_CENTRE(w[0], wide_load(centre + i + 3 * LANES));
+        tsr_wide_f32_at s0 = TSR_TAP_CENTRE(w[0], tsr_wide_load(centre + i)), s1 = TSR_TAP_CENTRE(w[0], tsr_wide_load(centre + i + LANES));
+        tsr_wide_f32_at s2 = TSR_TAP_CENTRE(w[0], tsr_wide_load(centre + i + 2 * LANES)),
+                        s3 = TSR_TAP_CENTRE(w[0], tsr_wide_load(centre + i + 3 * LANES));
         for (int64_t k = 1; k <= radius; k++) {
             const float *a = below[k] + i, *b = above[k] + i;
-            s0 = TSR_TAP_PAIR(s0, w[k], wide_load(a), wide_load(b));
-            s1 = TSR_TAP_PAIR(s1, w[k], wide_load(a + LANES), wide_load(b + LANES));
-            s2 = TSR_TAP_PAIR(s2, w[k], wide_load(a + 2 * LANES), wide_load(b + 2 * LANES));
-            s3 = TSR_TAP_PAIR(s3, w[k], wide_load(a + 3 * LANES), wide_load(b + 3 * LANES));
+            s0 = TSR_TAP_PAIR(s0, w[k], tsr_wide_load(a), tsr_wide_load(b));
+            s1 = TSR_TAP_PAIR(s1, w[k], tsr_wide_load(a + LANES), tsr_wide_load(b + LANES));
+            s2 = TSR_TAP_PAIR(s2, w[k], tsr_wide_load(a + 2 * LANES), tsr_wide_load(b + 2 * LANES));
+            s3 = TSR_TAP_PAIR(s3, w[k], tsr_wide_load(a + 3 * LANES), tsr_wide_load(b + 3 * LANES));
         }
-        *(wide *)(void *)(out + i) = s0;
-        *(wide *)(void *)(out + i + LANES) = s1;
-        *(wide *)(void *)(out + i + 2 * LANES) = s2;
-        *(wide *)(void *)(out + i + 3 * LANES) = s3;
+        tsr_wide_store(out + i, s0);
+        tsr_wide_store(out + i + LANES, s1);
+        tsr_wide_store(out + i + 2 * LANES, s2);
+        tsr_wide_store(out + i + 3 * LANES, s3);
     }
     for (; i < n; i++) {
         float sum = TSR_TAP_CENTRE(w[0], centre[i]);
@@ -95,7 +89,7 @@ void TSR_ISA_NAME(tsr_row_laplacian)(float *TSR_RESTRICT out, const float *const
 {
     const float *c = rows[0], *ym = rows[1], *yp = rows[2], *zm = rows[3], *zp = rows[4], ix = inverse[0], iy = inverse[1], iz = inverse[2];
     for (int64_t i = 1; i < n - 1; i++) out[i] = tsr_laplacian7(c[i], c[i - 1], c[i + 1], ym[i], yp[i], zm[i], zp[i], ix, iy, iz);
-    for (int64_t i = 0; i < n; i += n > 1 ? n - 1 : 1)
+    for (int64_t i = 0; i<n; i += n> 1 ? n - 1 : 1)
         out[i] = tsr_laplacian7(c[i], c[tsr_clamp_index(i - 1, n)], c[tsr_clamp_index(i + 1, n)], ym[i], yp[i], zm[i], zp[i], ix, iy, iz);
 }
 
@@ -126,7 +120,9 @@ void TSR_ISA_NAME(tsr_row_gather)(double *TSR_RESTRICT out, int taps, const doub
 
 /* One block of statistics. Whole rows of finite values are vector loops; the last row and blocks with other values go one by one, with the same
  * sums in the same order. */
-struct lanes { double sum[TSR_STATISTICS_LANES], lower[TSR_STATISTICS_LANES], upper[TSR_STATISTICS_LANES]; };
+struct lanes {
+    double sum[TSR_STATISTICS_LANES], lower[TSR_STATISTICS_LANES], upper[TSR_STATISTICS_LANES];
+};
 
 static void lanes_take(struct lanes *TSR_RESTRICT l, const double *TSR_RESTRICT p)
 {
@@ -209,11 +205,12 @@ void TSR_ISA_NAME(tsr_row_threshold)(const double *TSR_RESTRICT v, int64_t n, do
 void TSR_ISA_NAME(tsr_row_combine)(tsr_combination combination, double a, const double *p, double b, const double *q, double c,
                                    float *TSR_RESTRICT out, int64_t n)
 {
-#define CASE(tag) \
-    case tag: for (int64_t i = 0; i < n; i++) out[i] = tsr_combine_value(tag, a, p[i], b, q[i], c); break;
+#define CASE(tag)                                                                             \
+    case tag:                                                                                 \
+        for (int64_t i = 0; i < n; i++) out[i] = tsr_combine_value(tag, a, p[i], b, q[i], c); \
+        break;
     switch (combination) {
-    CASE(TSR_COMBINE_LINEAR) CASE(TSR_COMBINE_MULTIPLY) CASE(TSR_COMBINE_MINIMUM) CASE(TSR_COMBINE_MAXIMUM)
-    default: break;
+        CASE(TSR_COMBINE_LINEAR) CASE(TSR_COMBINE_MULTIPLY) CASE(TSR_COMBINE_MINIMUM) CASE(TSR_COMBINE_MAXIMUM) default : break;
     }
 #undef CASE
 }

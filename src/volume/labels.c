@@ -198,7 +198,7 @@ tsr_status tsr_labels_count(tsr_context *context, const tsr_volume *volume, int3
     tsr_parallel(context->threads, volume->size.z, 1, count_slices, &c);
     const tsr_status status = join(&c, c.slices, &all, labels);
     if (status == TSR_OK) *count = all.count;
-    else tsr_labels_free(labels);
+    else tsr_labels_destroy(labels);
     for (int64_t z = 0; z < volume->size.z; z++) {
         tsr_label_table_free(&c.slices[z].table);
         free(c.slices[z].found);
@@ -208,7 +208,7 @@ tsr_status tsr_labels_count(tsr_context *context, const tsr_volume *volume, int3
     return status;
 }
 
-void tsr_labels_free(tsr_label **labels)
+void tsr_labels_destroy(tsr_label **labels)
 {
     if (!labels) return;
     free(*labels);

@@ -15,13 +15,10 @@ static const tsr_phantom *phantom_at(int32_t index)
     return index < tsr_phantom_shape_count ? &tsr_phantom_shapes[index] : NULL;
 }
 
-int tsr_phantom_at(int32_t index, tsr_phantom_info *info)
+const tsr_phantom_info *tsr_phantom_at(int32_t index)
 {
-    if (!info) return 0;
     const tsr_phantom *p = phantom_at(index);
-    if (!p) return 0;
-    *info = p->info;
-    return 1;
+    return p ? &p->info : NULL;
 }
 
 static tsr_status find_phantom(const char *name, const tsr_phantom **phantom)
@@ -38,7 +35,7 @@ static tsr_status find_phantom(const char *name, const tsr_phantom **phantom)
 
 static tsr_status take_options(const tsr_phantom *phantom, const tsr_phantom_options *options, tsr_phantom_options *o)
 {
-    TSR_TRY(tsr_options_take(o, sizeof *o, options, "tsr_phantom_options"));
+    TSR_TRY(tsr_options_take(o, sizeof *o, options));
     const char *name = phantom->info.name;
     if (!o->size.x && !o->size.y && !o->size.z) o->size = phantom->info.size;
     if (o->spacing.x == 0 && o->spacing.y == 0 && o->spacing.z == 0) o->spacing = (tsr_vec3){ 1, 1, 1 };

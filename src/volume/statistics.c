@@ -21,7 +21,8 @@ tsr_status tsr_volume_statistics(tsr_context *context, const tsr_volume *volume,
 {
     TSR_NEEDS(context, volume, statistics);
     tsr_status status;
-    memset(statistics, 0, sizeof *statistics);
+    tsr_statistics own = TSR_STATISTICS;
+    TSR_TRY(TSR_STRUCT_GIVE(statistics, &own));
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     int64_t count = tsr_volume_count(volume), blocks = tsr_ceil_div(count, TSR_STATISTICS_BLOCK);
     size_t bytes = (size_t)blocks * sizeof(tsr_block_statistics);
@@ -34,7 +35,7 @@ tsr_status tsr_volume_statistics(tsr_context *context, const tsr_volume *volume,
     TSR_TRY_GOTO(context->backend->download(context->queue, host, device, bytes), done);
     merge_blocks(host, blocks);
     int any = host->count > 0;
-    *statistics = (tsr_statistics){ .count = host->count,
+    own = (tsr_statistics){ .count = host->count,
                                     .minimum = any ? host->minimum : (double)NAN,
                                     .maximum = any ? host->maximum : (double)NAN,
                                     .mean = any ? host->mean : (double)NAN,
@@ -43,6 +44,7 @@ tsr_status tsr_volume_statistics(tsr_context *context, const tsr_volume *volume,
                                     .nan_count = host->nan_count,
                                     .infinite_count = host->infinite_count,
                                     .first_nonfinite = host->first_nonfinite == TSR_NO_INDEX ? -1 : host->first_nonfinite };
+    status = TSR_STRUCT_GIVE(statistics, &own);
 done:
     tsr_device_release(context, device, bytes);
     tsr_host_release(NULL, host, bytes);
@@ -66,7 +68,7 @@ done:
 tsr_status tsr_volume_check_finite(tsr_context *context, const tsr_volume *volume, const char *name)
 {
     TSR_NEEDS(context, volume, name);
-    tsr_statistics s;
+    tsr_statistics s = TSR_STATISTICS;
     uint32_t bad = 0;
     TSR_TRY(tsr_volume_require(context, volume, name));
     if (volume->dtype != TSR_F32 && volume->dtype != TSR_F64) return TSR_OK;

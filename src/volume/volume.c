@@ -338,6 +338,7 @@ tsr_status tsr_volume_require(const tsr_context *context, const tsr_volume *volu
 
 tsr_status tsr_volume_copy(const tsr_volume *volume, tsr_context *context, tsr_volume **copy)
 {
+    TSR_RETURNS(copy);
     TSR_NEEDS(volume);
     tsr_status status;
     TSR_TRY(tsr_volume_create(context, volume->dtype, volume->size, &volume->geometry, copy));

@@ -7,50 +7,23 @@
 
 enum { CALM = 8192, CALM_BETWEEN = 2 * CALM }; /* samples, and what became of them along x, lie within [-CALM, CALM): then along y nothing is lost */
 
-static inline wideu16 average16(wideu16 a, wideu16 b)
-{
-#if defined(TSR_ISA_IS_avx512)
-    return (wideu16)_mm512_avg_epu16((__m512i)a, (__m512i)b);
-#elif defined(TSR_ISA_IS_avx2)
-    return (wideu16)_mm256_avg_epu16((__m256i)a, (__m256i)b);
-#elif defined(__x86_64__)
-    return (wideu16)_mm_avg_epu16((__m128i)a, (__m128i)b);
-#else
-    return (a | b) - ((a ^ b) >> 1);
-#endif
-}
-static inline int any16(wideu16 v)
-{
-#if defined(TSR_ISA_IS_avx512)
-    return _mm512_test_epi16_mask((__m512i)v, (__m512i)v) != 0;
-#elif defined(TSR_ISA_IS_avx2)
-    return !_mm256_testz_si256((__m256i)v, (__m256i)v);
-#elif defined(__x86_64__)
-    return _mm_movemask_epi8(_mm_cmpeq_epi16((__m128i)v, _mm_setzero_si128())) != 0xffff;
-#else
-    uint16_t all = 0;
-    for (int k = 0; k < LANES16; k++) all |= v[k];
-    return all != 0;
-#endif
-}
-
 #define SHIFTED16(v) ((v) ^ (uint16_t)0x8000)  /* v + 2^15; and back */
 #define MIRRORED16(v) ((v) ^ (uint16_t)0x7fff) /* 2^15 - 1 - v; and back */
-#define DETAIL16(N, E1, E2) ((N) + average16(E1, E2))
-#define SMOOTH16(E, M1, M2) ((E)-average16(average16(M1, M2), SHIFTED16((wideu16){ 0 })))
+#define DETAIL16(N, E1, E2) ((N) + tsr_wide_average_u16(E1, E2))
+#define SMOOTH16(E, M1, M2) ((E)-tsr_wide_average_u16(tsr_wide_average_u16(M1, M2), SHIFTED16((tsr_wide_u16){ 0 })))
 
 typedef struct calm16 {
-    wideu16 even, odd, previous; /* E, N, M */
+    tsr_wide_u16 even, odd, previous; /* E, N, M */
 } calm16;
 
 /* A row goes on by one vector: what it was given is done, s and M; what comes takes its place. */
-TSR_PAIRS_INLINE void calm16_next(calm16 *line, wide16 a, wide16 b, uint16_t factor, int first, wideu16 *s, wideu16 *m)
+TSR_PAIRS_INLINE void calm16_next(calm16 *line, tsr_wide_i16 a, tsr_wide_i16 b, uint16_t factor, int first, tsr_wide_u16 *s, tsr_wide_u16 *m)
 {
-    const wideu16 even = SHIFTED16((wideu16)__builtin_shufflevector(a, b, EVENS) * factor);
-    const wideu16 odd = ~((wideu16)__builtin_shufflevector(a, b, ODDS) * factor);
-    const wideu16 detail = DETAIL16(line->odd, line->even, (wideu16)__builtin_shufflevector(line->even, even, NEXT));
-    if (first) line->previous = detail[0] - (wideu16){ 0 };
-    *s = SMOOTH16(line->even, (wideu16)__builtin_shufflevector(line->previous, detail, PREVIOUS), detail);
+    const tsr_wide_u16 even = SHIFTED16((tsr_wide_u16)__builtin_shufflevector(a, b, EVENS) * factor);
+    const tsr_wide_u16 odd = ~((tsr_wide_u16)__builtin_shufflevector(a, b, ODDS) * factor);
+    const tsr_wide_u16 detail = DETAIL16(line->odd, line->even, (tsr_wide_u16)__builtin_shufflevector(line->even, even, NEXT));
+    if (first) line->previous = detail[0] - (tsr_wide_u16){ 0 };
+    *s = SMOOTH16(line->even, (tsr_wide_u16)__builtin_shufflevector(line->previous, detail, PREVIOUS), detail);
     *m = detail;
     *line = (calm16){ even, odd, detail };
 }
@@ -63,42 +36,45 @@ TSR_PAIRS_INLINE int64_t pair16_calm(const two16 two, const tsr_wavelet_two_rows
     int16_t *out[2] = { (int16_t *)r->out[0], (int16_t *)r->out[1] }, *copy[2] = { (int16_t *)r->copy[0], (int16_t *)r->copy[1] };
     pair16_line *const lines[2] = { line, next };
     calm16 calm[2];
-    wideu16 large = { 0 };
+    tsr_wide_u16 large = { 0 };
     int64_t k = 0;
     if (!two.up || !half || !whole) return 0;
     for (int j = 0; j < 2; j++) {
-        large |= ((wideu16)lines[j]->even + (uint16_t)CALM) | ((wideu16)lines[j]->odd + (uint16_t)CALM);
-        calm[j] = (calm16){ SHIFTED16((wideu16)lines[j]->even), ~(wideu16)lines[j]->odd, { 0 } };
+        large |= ((tsr_wide_u16)lines[j]->even + (uint16_t)CALM) | ((tsr_wide_u16)lines[j]->odd + (uint16_t)CALM);
+        calm[j] = (calm16){ SHIFTED16((tsr_wide_u16)lines[j]->even), ~(tsr_wide_u16)lines[j]->odd, { 0 } };
     }
-    if (any16(large & (uint16_t) ~(2 * CALM - 1))) return 0;
-    for (; k < whole; k += LANES16) {
-        wide16 raw[2][2], old[2];
-        wideu16 s[2], m[2];
+    if (tsr_wide_any_u16(large & (uint16_t) ~(2 * CALM - 1))) return 0;
+    for (; k < whole; k += TSR_WIDE_16) {
+        tsr_wide_i16 raw[2][2], old[2];
+        tsr_wide_u16 s[2], m[2];
         for (int j = 0; j < 2; j++) {
-            const int16_t *from = k + LANES16 < whole ? lines[j]->p + 2 * (k + LANES16) : lines[j]->tail;
+            const int16_t *from = k + TSR_WIDE_16 < whole ? lines[j]->p + 2 * (k + TSR_WIDE_16) : lines[j]->tail;
             __builtin_prefetch((const char *)r->ahead[j] + 4 * k, 0, 2);
-            if (2 * WIDE_BYTES > 64) __builtin_prefetch((const char *)r->ahead[j] + 4 * k + 64, 0, 2);
+            if (2 * TSR_WIDE_BYTES > 64) __builtin_prefetch((const char *)r->ahead[j] + 4 * k + 64, 0, 2);
             raw[j][0] = pair16_at(from);
-            raw[j][1] = pair16_at(from + LANES16);
+            raw[j][1] = pair16_at(from + TSR_WIDE_16);
             old[j] = pair16_at(behind[j] + k);
         }
-        large = ((wideu16)raw[0][0] + half) | ((wideu16)raw[0][1] + half) | ((wideu16)raw[1][0] + half) | ((wideu16)raw[1][1] + half);
-        if (any16((large & outside) | ((((wideu16)old[0] + (uint16_t)CALM_BETWEEN) | ((wideu16)old[1] + (uint16_t)CALM_BETWEEN)) & between))) break;
+        large =
+            ((tsr_wide_u16)raw[0][0] + half) | ((tsr_wide_u16)raw[0][1] + half) | ((tsr_wide_u16)raw[1][0] + half) | ((tsr_wide_u16)raw[1][1] + half);
+        if (tsr_wide_any_u16((large & outside) |
+                             ((((tsr_wide_u16)old[0] + (uint16_t)CALM_BETWEEN) | ((tsr_wide_u16)old[1] + (uint16_t)CALM_BETWEEN)) & between)))
+            break;
         for (int j = 0; j < 2; j++) calm16_next(&calm[j], raw[j][0], raw[j][1], two.factor, !k, &s[j], &m[j]);
-        const wideu16 after[2] = { s[1], MIRRORED16(m[1]) }, x[2] = { ~s[0], SHIFTED16(m[0]) }; /* x as N */
+        const tsr_wide_u16 after[2] = { s[1], MIRRORED16(m[1]) }, x[2] = { ~s[0], SHIFTED16(m[0]) }; /* x as N */
         for (int j = 0; j < 2; j++) {
-            const wideu16 e = SHIFTED16((wideu16)old[j]), d = DETAIL16(x[j], e, SHIFTED16(after[j]));
-            const wideu16 smooth = SMOOTH16(e, MIRRORED16((wideu16)pair16_at(before[j] + k)), d), detail = MIRRORED16(d);
-            pair16_put(before[j] + k, (wide16)detail, 0);
-            pair16_put(behind[j] + k, (wide16)after[j], 0);
-            pair16_put(copy[j] + k, (wide16)detail, r->stream_copy[j]);
-            pair16_put(out[j] + k, (wide16)smooth, r->stream_out[j]);
+            const tsr_wide_u16 e = SHIFTED16((tsr_wide_u16)old[j]), d = DETAIL16(x[j], e, SHIFTED16(after[j]));
+            const tsr_wide_u16 smooth = SMOOTH16(e, MIRRORED16((tsr_wide_u16)pair16_at(before[j] + k)), d), detail = MIRRORED16(d);
+            pair16_put(before[j] + k, (tsr_wide_i16)detail, 0);
+            pair16_put(behind[j] + k, (tsr_wide_i16)after[j], 0);
+            pair16_put(copy[j] + k, (tsr_wide_i16)detail, r->stream_copy[j]);
+            pair16_put(out[j] + k, (tsr_wide_i16)smooth, r->stream_out[j]);
         }
     }
     for (int j = 0; j < 2; j++) {
-        lines[j]->even = (wide16)SHIFTED16(calm[j].even);
-        lines[j]->odd = (wide16)~calm[j].odd;
-        lines[j]->previous = (wide16)MIRRORED16(calm[j].previous);
+        lines[j]->even = (tsr_wide_i16)SHIFTED16(calm[j].even);
+        lines[j]->odd = (tsr_wide_i16)~calm[j].odd;
+        lines[j]->previous = (tsr_wide_i16)MIRRORED16(calm[j].previous);
     }
     return k;
 }

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "volume/volume.h"
-#include "tessera/denoise.h"
 #include "tessera/primitives.h"
+#include "tessera/wavelet.h"
 #include "wavelet/shrink.h"
 #include "wavelet/wavelet_ops.h"
 
@@ -68,7 +68,7 @@ static tsr_status take_samples(struct denoiser *d, const tsr_volume *volume, int
 /* The bands that are high along some axis; returns their parts. */
 static tsr_status find_bands(struct denoiser *d, int64_t *parts)
 {
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     *parts = 0;
     tsr_wavelet_plan_describe(d->plan, &info);
     for (int32_t k = 0; k < info.bands; k++) {
@@ -109,7 +109,7 @@ static tsr_status find_thresholds(struct denoiser *d)
  * twice as many. */
 static tsr_status estimate(struct denoiser *d)
 {
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     tsr_queue *queue = d->context->queue;
     tsr_wavelet_plan_describe(d->plan, &info);
     d->sigma = 0;
@@ -220,7 +220,7 @@ static tsr_status begin(struct denoiser *d)
                                     .levels = d->o.levels    ? d->o.levels
                                               : possible < 4 ? possible
                                                              : 4 };
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     int64_t parts;
     TSR_TRY(tsr_wavelet_plan_create(d->context, TSR_F32, 3, d->job.size, &o, &d->plan));
     tsr_wavelet_plan_describe(d->plan, &info);

@@ -265,7 +265,7 @@ static tsr_status move_bands(tsr_wavelet_domain *d, int32_t k, int32_t level, co
 
 static tsr_status take_plan(tsr_wavelet_domain *d, part *p, int32_t level)
 {
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     if (p->plan && p->plan_level == level) return TSR_OK;
     tsr_wavelet_plan_destroy(&p->plan);
     TSR_TRY(tsr_wavelet_slab_plan(p->context, d->whole, level, d->axis, p->slab.to - p->slab.from, &p->plan));
@@ -430,7 +430,7 @@ tsr_status tsr_wavelet_domain_create(tsr_context *const *contexts, int32_t count
     TSR_RETURNS(domain);
     tsr_wavelet_options o;
     tsr_status status;
-    TSR_TRY(tsr_options_take(&o, sizeof o, options, "tsr_wavelet_options"));
+    TSR_TRY(tsr_options_take(&o, sizeof o, options));
     TSR_TRY(check_domain(contexts, count, communicator, dimensions, &o));
     tsr_wavelet_domain *d = (tsr_wavelet_domain *)calloc(1, sizeof *d + (size_t)count * sizeof d->part[0]);
     if (!d) TSR_FAIL(TSR_ERROR_MEMORY, "wavelet: out of memory for %d parts", count);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tessera/wavelet_keep.h"
+#include "tessera/wavelet.h"
 #include "wavelet/keep.h"
 #include "wavelet/volume_dwt.h"
 #include "wavelet/wavelet_ops.h"
@@ -57,7 +57,7 @@ static tsr_status find(struct keeper *k, tsr_keep_pass pass, int top, uint64_t *
 static tsr_status find_share(struct keeper *k, tsr_keep_limit *limit, tsr_wavelet_keep_info *info)
 {
     const double share = floor(k->o.keep / 100 * (double)k->coefficients + 0.5);
-    uint64_t wanted, equals, rank;
+    uint64_t wanted, equals = 0, rank;
     info->kept = share < 1 ? 1 : share < (double)k->coefficients ? (int64_t)share : k->coefficients;
     wanted = (uint64_t)info->kept;
     TSR_TRY(find(k, (tsr_keep_pass){ 0 }, TOP, &wanted, &equals, &limit->key));
@@ -85,7 +85,7 @@ static tsr_status list_bands(struct keeper *k, tsr_volume *v)
     tsr_wavelet_options o;
     tsr_wavelet_step steps[TSR_WAVELET_STEPS];
     tsr_wavelet_plan *plan;
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     tsr_dtype origin;
     tsr_status status = TSR_OK;
     const int64_t size[3] = { v->size.x, v->size.y, v->size.z };
@@ -125,8 +125,9 @@ tsr_status tsr_wavelet_volume_keep(tsr_context *context, tsr_volume *coefficient
 {
     TSR_NEEDS(context);
     tsr_wavelet_keep_options o;
-    tsr_wavelet_keep_info found = { 0 };
+    tsr_wavelet_keep_info found = TSR_WAVELET_KEEP_INFO;
     tsr_status status;
+    TSR_TRY(TSR_STRUCT_BEGUN(info));
     TSR_TRY(tsr_volume_require(context, coefficients, "coefficients"));
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(check(&o));
@@ -149,7 +150,7 @@ tsr_status tsr_wavelet_volume_keep(tsr_context *context, tsr_volume *coefficient
         found.least = o.cut;
     }
     TSR_TRY_GOTO(tsr_context_synchronize(context), done);
-    if (info) *info = found;
+    status = TSR_STRUCT_GIVE(info, &found);
 done:
     if (k->counts) tsr_device_release(context, k->counts, sizeof k->on_host);
     free(k);

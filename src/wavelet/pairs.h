@@ -2,7 +2,7 @@
  * read or written between them. Included by wavelet_isa.c once per kind of row with
  *   NAME(f)   the function's name            T, V   element, and a vector of LANES of them
  *   EVENS, ODDS, NEXT, PREVIOUS   lanes of two vectors behind each other: the even ones, the odd ones, moved by one to the front, to the back
- *   TWO       what the steps need of a filter              STREAM(to, v)   a store past the caches
+ *   TWO       what the steps need of a filter
  *   NAME(first), NAME(second)   one step on a vector; lanes that are lost are marked in `bad`
  *   NAME(marked)                is one of the first lanes marked?
  *   NAME(raised), NAME(too_large)   a vector of samples raised, with what does not fit in `over`; is there anything?
@@ -14,15 +14,8 @@
 static inline V NAME(at)(const T *p) { return *(const V *)(const void *)p; }
 static inline void NAME(put)(T *p, V v, int stream)
 {
-#if defined(__x86_64__)
-    if (stream) {
-        STREAM(p, v);
-        return;
-    }
-#else
-    (void)stream;
-#endif
-    *(V *)(void *)p = v;
+    if (stream) tsr_wide_stream(p, &v);
+    else *(V *)(void *)p = v;
 }
 
 /* x += first(behind, after), then out = behind + second(before, x); `copy`, unless NULL, gets x as well. The rest of a row is one more vector, a
@@ -237,6 +230,5 @@ TSR_PAIRS_INLINE void NAME(split_both_of)(const TWO two, const tsr_wavelet_two_r
 #undef ZIP_LOW
 #undef ZIP_HIGH
 #undef TWO
-#undef STREAM
 #undef CALM_PART
 #undef BEFORE_BOTH

@@ -14,7 +14,7 @@
 #define BAD uint16_t
 #define RAISED(v) (T)(uint16_t)((uint32_t)(v)*factor)
 #define RAISE_LOST(v, r) (uint16_t)((uint16_t)((uint32_t)(v) + half) & outside)
-#define RAISE_CONSTANTS                                         \
+#define RAISE_CONSTANTS                                          \
     const uint32_t factor = 1u << shift, half = 32768u >> shift; \
     const uint16_t outside = (uint16_t) ~(2 * half - 1);
 #elif NARROW
@@ -41,8 +41,7 @@ static void NAME(split)(const void *in, int64_t stride, int64_t n, int32_t shift
     R *TSR_RESTRICT l = (R *)low, *TSR_RESTRICT h = (R *)high;
     int64_t pairs = n / 2;
     BAD bad = 0;
-    RAISE_CONSTANTS
-    (void)shift;
+    RAISE_CONSTANTS(void) shift;
 #define SPLIT(even, odd)                                 \
     {                                                    \
         R a = RAISED(even), b = RAISED(odd);             \
@@ -121,8 +120,7 @@ static void NAME(load)(const void *in, int64_t stride, int64_t n, int32_t shift,
     R *TSR_RESTRICT r = (R *)row;
 #if INTEGER
     BAD bad = 0;
-    RAISE_CONSTANTS
-    (void)scale;
+    RAISE_CONSTANTS(void) scale;
     if (stride == 1 && !shift && sizeof(T) == sizeof(R)) memcpy(r, p, (size_t)n * sizeof *r);
     else if (stride == 1)
         for (int64_t i = 0; i < n; i++) {
@@ -248,7 +246,7 @@ static void NAME(lift)(const tsr_lift_step *s, void *to, const void *const *neig
     const int32_t shift = s->shift;
     for (int k = 0; k < TSR_WAVELET_TAPS; k++) t[k] = s->tap[k];
 #if NARROW && !defined(WIDE)
-    if (NAME(lift16)(s, x, v0, v1, n, lost)) return;
+    if (NAME(lift16)(s, x, v0, v1, n, lost) || NAME(lift_sums)(s, x, neighbours, n, lost)) return;
 #endif
 #elif defined(DOUBLE)
     memcpy(t, s->real, sizeof t);
@@ -313,11 +311,15 @@ static void NAME(narrow)(void *row, int64_t n, uint32_t *lost)
 #ifndef PAIRS
 #define PAIRS NULL, NULL, NULL, NULL
 #endif
-static const tsr_wavelet_rows NAME(rows) = { sizeof(T),  sizeof(R),   NAME(split),  NAME(merge), NAME(lift),
-                                             NAME(load), NAME(store), stream_drain, NARROW_ROW,  PAIRS };
+#ifndef CALM_ROWS
+#define CALM_ROWS NULL, NULL
+#endif
+static const tsr_wavelet_rows NAME(rows) = { sizeof(T),   sizeof(R),    NAME(split), NAME(merge), NAME(lift), NAME(load),
+                                             NAME(store), tsr_stream_drain, NARROW_ROW,  CALM_ROWS,   PAIRS };
 
 #undef NARROW_ROW
 #undef PAIRS
+#undef CALM_ROWS
 
 #undef RULE
 #undef FINISH

@@ -8,7 +8,7 @@
 #include "core/hd.h"
 #include "device/backend.h"
 #include "volume/voxel.h"
-#include "tessera/denoise.h"
+#include "tessera/wavelet.h"
 
 /* Squares are summed part by part: each lane every TSR_SHRINK_LANES-th of the part in order, lanes folded by halves. */
 enum { TSR_SHRINK_PART = 1 << 14, TSR_SHRINK_LANES = 256 };

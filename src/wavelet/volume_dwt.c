@@ -166,7 +166,7 @@ tsr_status tsr_dwt_choose_type(tsr_dtype from, tsr_size3 extents, double minimum
 
 static tsr_status choose_type(tsr_context *context, const tsr_volume *v, tsr_wavelet_options *o, tsr_dtype *dtype)
 {
-    tsr_statistics s = { 0 };
+    tsr_statistics s = TSR_STATISTICS;
     tsr_volume as_stored = *v;
     as_stored.slope = 1;
     as_stored.intercept = 0;
@@ -179,7 +179,7 @@ uint32_t tsr_dwt_axes(const tsr_volume *volume, const tsr_wavelet_options *o) { 
 
 tsr_status tsr_dwt_take_options(const tsr_wavelet_options *options, tsr_wavelet_options *o)
 {
-    TSR_TRY(tsr_options_take(o, sizeof *o, options, "tsr_wavelet_options"));
+    TSR_TRY(tsr_options_take(o, sizeof *o, options));
     if (o->inplace || o->batch > 1 || o->sample_stride || o->coefficient_stride || o->sample_batch || o->coefficient_batch ||
         o->layout == TSR_WAVELET_SUBBANDS)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: strides, batch, inplace or layout subbands for a volume, expected none of them");
@@ -249,7 +249,7 @@ static tsr_status require_finite(tsr_context *context, const tsr_volume *v, cons
 static tsr_status say_wrapped(tsr_context *context, const tsr_volume *samples, const tsr_wavelet_options *o, const tsr_wavelet_plan *plan,
                               tsr_volume *c)
 {
-    tsr_statistics range = { 0 }, found = { 0 };
+    tsr_statistics range = TSR_STATISTICS, found = TSR_STATISTICS;
     tsr_volume *real = NULL, *exact = NULL;
     tsr_wavelet_plan *same = NULL;
     tsr_status status;
@@ -382,7 +382,7 @@ static tsr_status take_band(const tsr_volume *v, const tsr_wavelet_band *band, t
 static tsr_status band_statistics(tsr_context *context, const tsr_volume *v, tsr_wavelet_statistics *s)
 {
     tsr_volume *packed;
-    tsr_statistics found;
+    tsr_statistics found = TSR_STATISTICS;
     s->count = s->band.size[0] * s->band.size[1] * s->band.size[2];
     s->minimum = s->maximum = s->mean = (double)NAN;
     if (!s->count) return TSR_OK;
@@ -407,7 +407,7 @@ tsr_status tsr_wavelet_volume_statistics(const tsr_volume *v, tsr_wavelet_statis
     tsr_wavelet_plan *plan = NULL;
     tsr_wavelet_options o;
     tsr_wavelet_step steps[TSR_WAVELET_STEPS];
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     tsr_dtype origin;
     tsr_status status;
     *count = 0;

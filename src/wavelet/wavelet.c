@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wavelet/calm.h"
 #include "wavelet/lifting_filters.h"
 
 enum { LOST_BYTES = 256 };
@@ -16,7 +17,8 @@ static tsr_status check_options(tsr_dtype dtype, int32_t dimensions, const int64
     if (dtype != TSR_I16 && dtype != TSR_I32 && !real)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: element type %s, expected i16, i32, f32 or f64", tsr_dtype_name(dtype));
     if (dimensions < 1 || dimensions > TSR_WAVELET_AXES)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: %d dimensions, expected 1 to %d", dimensions, TSR_WAVELET_AXES);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: %d dimensions, expected 1 to %d: an axis more is a transform of each slice along it, by strides or as a batch",
+                 dimensions, TSR_WAVELET_AXES);
     for (int32_t a = 0; a < dimensions; a++)
         if (size[a] < 1 || size[a] > INT64_C(1) << 40)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: extent %lld along axis %d, expected 1 to 2^40", (long long)size[a], a);
@@ -247,6 +249,10 @@ static tsr_status fill_plan(tsr_wavelet_plan *p, const tsr_wavelet_options *o)
     if (dense_bytes(p, sample_stride) == dense_bytes(p, stride)) p->dense_bytes = dense_bytes(p, stride);
     memcpy(p->coefficient_stride, stride, sizeof stride);
     tsr_lift_prepare(p->steps, p->step_count, &p->forward, &p->inverse);
+    if (p->dtype == TSR_I16) {
+        p->forward.calm = tsr_calm_bound(&p->forward, (int32_t)p->boundary);
+        p->inverse.calm = tsr_calm_bound(&p->inverse, (int32_t)p->boundary);
+    }
     place_levels(p, o->axes ? o->axes : (1u << p->dimensions) - 1, sample_stride, stride);
     TSR_TRY(check_periodic(p));
     tsr_wavelet_level levels[TSR_WAVELET_LEVELS];
@@ -335,23 +341,24 @@ static int64_t moved_bytes(const tsr_wavelet_plan *p, const tsr_wavelet_level *l
     return bytes;
 }
 
-void tsr_wavelet_plan_describe(const tsr_wavelet_plan *p, tsr_wavelet_info *info)
+tsr_status tsr_wavelet_plan_describe(const tsr_wavelet_plan *p, tsr_wavelet_info *info)
 {
-    if (!p || !info) return;
+    TSR_NEEDS(p, info);
     tsr_wavelet_level levels[TSR_WAVELET_LEVELS];
     void *const none[3] = { NULL, NULL, NULL };
     bind(p, none, levels);
-    *info = (tsr_wavelet_info){ .levels = p->levels, .bands = 1, .elements = p->elements, .workspace_bytes = p->workspace_bytes };
-    for (int32_t n = 0; n < p->levels; n++) info->bands += (1 << bit_count(p->stage[n].axes)) - 1;
-    info->forward_bytes = moved_bytes(p, levels, 0);
-    info->inverse_bytes = moved_bytes(p, levels, 1);
+    tsr_wavelet_info own = { .levels = p->levels, .bands = 1, .elements = p->elements, .workspace_bytes = p->workspace_bytes };
+    for (int32_t n = 0; n < p->levels; n++) own.bands += (1 << bit_count(p->stage[n].axes)) - 1;
+    own.forward_bytes = moved_bytes(p, levels, 0);
+    own.inverse_bytes = moved_bytes(p, levels, 1);
+    return TSR_STRUCT_GIVE(info, &own);
 }
 
 void tsr_wavelet_plan_print(const tsr_wavelet_plan *p, char *text, size_t bytes)
 {
     if (!p || !text) return;
     char size[128] = "";
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     tsr_wavelet_plan_describe(p, &info);
     for (int32_t a = 0; a < p->dimensions; a++) {
         size_t used = strlen(size);

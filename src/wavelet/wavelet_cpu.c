@@ -26,9 +26,9 @@ static void lines_range(void *user, int64_t begin, int64_t end, int worker)
         const tsr_wavelet_array pair[2] = { band_at(p, &bands[where.bits], &where), band_at(p, &bands[where.bits | 1], &where) };
         if (p->inverse) load_bands(p, pair, 0, where.bits, row, &bad);
         if (p->inverse) {
-            unlift_row(p, where.whole, row, &bad);
+            unlift_row(p, where.whole, row, 0, &bad);
         } else {
-            split_row(p, at(p, &p->l->whole, where.whole), p->l->whole.stride[0], row, &bad);
+            (void)split_row(p, at(p, &p->l->whole, where.whole), p->l->whole.stride[0], row, &bad);
             store_bands(p, pair, 0, where.bits, row, &bad);
         }
     }
@@ -170,6 +170,13 @@ static size_t cpu_work_bytes(tsr_queue *queue, int32_t threads, const tsr_wavele
     return (size_t)(most * threads);
 }
 
+/* Of planes; 0: none. */
+static int32_t calm_bound(const pass *p)
+{
+    const tsr_wavelet_level *l = p->l;
+    return tsr_wavelet_has_planes(l) && tsr_min64(l->size[0], l->size[1]) >= TSR_CALM_LEAST ? p->filter->calm : 0;
+}
+
 static void prepare(pass *p, tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int inverse)
 {
     *p = (pass){ .l = l, .filter = inverse ? job->inverse : job->forward, .inverse = inverse, .first = 1, .lost = job->lost };
@@ -178,8 +185,50 @@ static void prepare(pass *p, tsr_queue *queue, const tsr_wavelet_job *job, const
     p->back = p->inverse && p->filter->step[0].parity == 0 && tsr_wavelet_is_53(p->rows, p->filter) &&
               (p->l->boundary == TSR_WAVELET_CLAMP || p->l->boundary == TSR_WAVELET_SYMMETRIC);
     p->threads = row_count(l, 0) < SMALL ? 1 : queue->threads;
+    if (p->rows->within && !p->pairs && !tsr_wavelet_has_blocks(l, p->rows, p->filter)) p->calm = calm_bound(p);
     p->work = (char *)job->work;
     p->per_worker = worker_bytes(l, p->filter);
+}
+
+/* Rows of 32 bits for what may leave 16 between steps: not where all is so small that it does not. */
+typedef struct looking {
+    const pass *p;
+    const tsr_wavelet_rows *narrow;
+    int32_t bound;
+    int large;
+} looking;
+
+static void look_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    looking *k = (looking *)user;
+    const pass *p = k->p;
+    const tsr_wavelet_level *l = p->l;
+    int within = 1;
+    (void)worker;
+    for (int64_t r = begin; r < end && within; r++) {
+        const place where = place_of(l, r, 1);
+        if (!p->inverse) within = k->narrow->within(at(p, &l->whole, where.whole), l->size[0], k->bound);
+        for (uint32_t high = 0; high < 2 && p->inverse && within; high++) {
+            const tsr_wavelet_array band = band_at(p, &l->band[where.bits | high], &where);
+            within = k->narrow->within(band.data, (l->size[0] + !high) / 2, k->bound);
+        }
+    }
+    if (!within) __atomic_store_n(&k->large, 1, __ATOMIC_RELAXED);
+}
+
+static void calm_down(pass *p)
+{
+    const tsr_wavelet_level *l = p->l;
+    if (l->dtype != TSR_I16 || l->axes != 3 || l->scaled) return;
+    const tsr_wavelet_rows *narrow = TSR_ISA_SELECT(tsr_wavelet_rows_of)(TSR_ROWS_I16);
+    looking k = { .p = p, .narrow = narrow, .bound = calm_bound(p) >> (p->inverse ? 0 : l->shift) };
+    for (uint32_t b = 0; b < 4 && p->inverse; b++)
+        if (l->band[b].stride[0] != 1) return;
+    if (p->rows == narrow || k.bound < 1 || (!p->inverse && l->whole.stride[0] != 1)) return;
+    tsr_parallel(p->threads, row_count(l, 1), tsr_max64(1, SMALL / l->size[0]), look_range, &k);
+    if (k.large) return;
+    p->rows = narrow;
+    p->calm = p->filter->calm;
 }
 
 /* Is the approximation read again by the next level, while it is in a cache? */
@@ -202,6 +251,7 @@ static void forward_level(tsr_queue *queue, const tsr_wavelet_job *job, const ts
         tsr_wavelet_run_blocks(&p);
         return;
     }
+    calm_down(&p);
     if (left & 1) {
         left &= tsr_wavelet_has_planes(l) ? ~3u : ~1u;
         p.last = !left;
@@ -242,6 +292,7 @@ static void inverse_level(tsr_queue *queue, const tsr_wavelet_job *job, const ts
     }
     p.last = 1;
     p.aliased = !p.first;
+    calm_down(&p);
     if (left == 3 && together == 3) tsr_wavelet_run_planes(&p);
     else if (left) run_lines(&p);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "device/block_memory.h"
-#include "device/chain.h"
+#include "device/dependent_launch.h"
 #include "device/kernel.h"
 
 #include "wavelet/wavelet_element.h"

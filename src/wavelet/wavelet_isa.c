@@ -1,58 +1,32 @@
 /* wavelet/wavelet_isa.c: compiled once per SIMD variant. The loops stand in rows.h, one text for all element types. */
 #include "wavelet/wavelet_isa.h"
+#include "wavelet/calm.h"
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "core/simd.h"
 
-#if defined(TSR_ISA_IS_avx512)
-enum { WIDE_BYTES = 64 };
-#elif defined(TSR_ISA_IS_avx2)
-enum { WIDE_BYTES = 32 };
-#else
-enum { WIDE_BYTES = 16 };
-#endif
-typedef int16_t wide16 __attribute__((vector_size(WIDE_BYTES), aligned(2), may_alias));
-enum { LANES16 = WIDE_BYTES / 2, STREAM_PART = 1024 };
+enum { STREAM_PART = 1024 };
 
 /* Stores past the caches. */
 static void stream_copy(void *to, const void *from, size_t bytes)
 {
     char *q = (char *)to;
     const char *p = (const char *)from;
-#if defined(__x86_64__)
-    size_t head = (size_t)(-(uintptr_t)q & (WIDE_BYTES - 1));
+    size_t head = (size_t)(-(uintptr_t)q & (TSR_WIDE_BYTES - 1));
     if (head > bytes) head = bytes;
     memcpy(q, p, head);
     size_t i = head;
-    for (; i + WIDE_BYTES <= bytes; i += WIDE_BYTES)
-#if defined(TSR_ISA_IS_avx512)
-        _mm512_stream_si512((void *)(q + i), _mm512_loadu_si512((const void *)(p + i)));
-#elif defined(TSR_ISA_IS_avx2)
-        _mm256_stream_si256((__m256i *)(void *)(q + i), _mm256_loadu_si256((const __m256i *)(const void *)(p + i)));
-#else
-        _mm_stream_si128((__m128i *)(void *)(q + i), _mm_loadu_si128((const __m128i *)(const void *)(p + i)));
-#endif
+    for (; i + TSR_WIDE_BYTES <= bytes; i += TSR_WIDE_BYTES) tsr_wide_stream(q + i, p + i);
     memcpy(q + i, p + i, bytes - i);
-#else
-    memcpy(q, p, bytes);
-#endif
-}
-static void stream_drain(void)
-{
-#if defined(__x86_64__)
-    _mm_sfence();
-#endif
 }
 
 /* Steps that stay within 16 bits, a whole vector at a time; the rest of a row is one more vector, partly done already: so it works on a copy. */
-#define LOOP16(SIGN, P, LOST)                                                                            \
-    for (int64_t i = 0; i + LANES16 <= n; i += LANES16) {                                                \
-        wide16 a = *(const wide16 *)(const void *)(v0 + i), b = *(const wide16 *)(const void *)(v1 + i); \
-        wide16 before = *(const wide16 *)(const void *)(x + i), p = (P), r = before SIGN p;              \
-        (void)b;                                                                                         \
-        bad |= LOST(before, p, r);                                                                       \
-        *(wide16 *)(void *)(x + i) = r;                                                                  \
+#define LOOP16(SIGN, P, LOST)                                                                                              \
+    for (int64_t i = 0; i + TSR_WIDE_16 <= n; i += TSR_WIDE_16) {                                                          \
+        tsr_wide_i16 a = *(const tsr_wide_i16 *)(const void *)(v0 + i), b = *(const tsr_wide_i16 *)(const void *)(v1 + i); \
+        tsr_wide_i16 before = *(const tsr_wide_i16 *)(const void *)(x + i), p = (P), r = before SIGN p;                    \
+        (void)b;                                                                                                           \
+        bad |= LOST(before, p, r);                                                                                         \
+        *(tsr_wide_i16 *)(void *)(x + i) = r;                                                                              \
     }
 #define BOTH16(P)                                \
     do {                                         \
@@ -65,32 +39,144 @@ static void stream_drain(void)
 
 static int lift_vectors(const tsr_lift_step *s, int16_t *x, const int16_t *v0, const int16_t *v1, int64_t n, uint32_t *lost)
 {
-    wide16 bad = { 0 };
+    tsr_wide_i16 bad = { 0 };
     if (s->count == 2 && s->shift == 1 && s->rounding == 1) BOTH16(TSR_LIFT_HALF_UP(a, b));
     else if (s->count == 2 && s->shift == 1 && s->rounding == 0) BOTH16(TSR_LIFT_HALF_DOWN(a, b));
     else if (s->count == 2 && s->shift == 2 && s->rounding == 2) BOTH16(TSR_LIFT_QUARTER(a, b));
     else if (s->count == 1 && s->shift == 0 && s->rounding == 0) BOTH16(a);
     else if (s->count == 1 && s->shift == 1 && s->rounding == 1) BOTH16(TSR_LIFT_ONE_UP(a));
     else return 0;
-    for (int j = 0; j < LANES16; j++) *lost |= bad[j] < 0;
+    for (int j = 0; j < TSR_WIDE_16; j++) *lost |= bad[j] < 0;
     return 1;
 }
 
 static int i16_lift16(const tsr_lift_step *s, int16_t *x, const int16_t *v0, const int16_t *v1, int64_t n, uint32_t *lost)
 {
     if (!s->unit || !(s->symmetric || s->count == 1)) return 0;
-    int64_t whole = n / LANES16 * LANES16, rest = n - whole;
+    int64_t whole = n / TSR_WIDE_16 * TSR_WIDE_16, rest = n - whole;
     if (!lift_vectors(s, x, v0, v1, whole, lost)) return 0;
     if (rest) {
-        int16_t copy[3][LANES16] = { { 0 } };
+        int16_t copy[3][TSR_WIDE_16] = { { 0 } };
         memcpy(copy[0], x + whole, (size_t)rest * sizeof *x);
         memcpy(copy[1], v0 + whole, (size_t)rest * sizeof *x);
         memcpy(copy[2], v1 + whole, (size_t)rest * sizeof *x);
-        lift_vectors(s, copy[0], copy[1], copy[2], LANES16, lost);
+        lift_vectors(s, copy[0], copy[1], copy[2], TSR_WIDE_16, lost);
         memcpy(x + whole, copy[0], (size_t)rest * sizeof *x);
     }
     return 1;
 }
+
+/* ---- weighted sums within 16 bits ---------------------------------------------------------------------------------------------------------- */
+
+/* Symmetric steps of 2, 4 and 8 taps: products of 16 bits are added by pairs to sums of 32, which is exact; what the step adds is packed again. Where it does
+ * not fit (and only there) the part is done one by one. Lanes go apart and together in the same order. */
+#if defined(__x86_64__)
+#if defined(TSR_ISA_IS_avx512)
+typedef __m512i sums;
+#define SUMS(f) _mm512_##f
+#define SUMS_LOAD(p) _mm512_loadu_si512((const void *)(p))
+#define SUMS_STORE(p, v) _mm512_storeu_si512((void *)(p), v)
+#define SUMS_XOR _mm512_xor_si512
+#define SUMS_AND _mm512_and_si512
+#define SUMS_OR _mm512_or_si512
+static inline int sums_beyond(sums p)
+{
+    return (_mm512_cmpeq_epi16_mask(p, _mm512_set1_epi16(INT16_MAX)) | _mm512_cmpeq_epi16_mask(p, _mm512_set1_epi16(INT16_MIN))) != 0;
+}
+static inline int sums_marked(sums v) { return _mm512_movepi16_mask(v) != 0; }
+#elif defined(TSR_ISA_IS_avx2)
+typedef __m256i sums;
+#define SUMS(f) _mm256_##f
+#define SUMS_LOAD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define SUMS_STORE(p, v) _mm256_storeu_si256((__m256i *)(void *)(p), v)
+#define SUMS_XOR _mm256_xor_si256
+#define SUMS_AND _mm256_and_si256
+#define SUMS_OR _mm256_or_si256
+static inline int sums_beyond(sums p)
+{
+    return _mm256_movemask_epi8(
+               _mm256_or_si256(_mm256_cmpeq_epi16(p, _mm256_set1_epi16(INT16_MAX)), _mm256_cmpeq_epi16(p, _mm256_set1_epi16(INT16_MIN)))) != 0;
+}
+static inline int sums_marked(sums v) { return ((uint32_t)_mm256_movemask_epi8(v) & 0xaaaaaaaau) != 0; }
+#else
+typedef __m128i sums;
+#define SUMS(f) _mm_##f
+#define SUMS_LOAD(p) _mm_loadu_si128((const __m128i *)(const void *)(p))
+#define SUMS_STORE(p, v) _mm_storeu_si128((__m128i *)(void *)(p), v)
+#define SUMS_XOR _mm_xor_si128
+#define SUMS_AND _mm_and_si128
+#define SUMS_OR _mm_or_si128
+static inline int sums_beyond(sums p)
+{
+    return _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi16(p, _mm_set1_epi16(INT16_MAX)), _mm_cmpeq_epi16(p, _mm_set1_epi16(INT16_MIN)))) != 0;
+}
+static inline int sums_marked(sums v) { return (_mm_movemask_epi8(v) & 0xaaaa) != 0; }
+#endif
+
+static uint32_t sums_one(const tsr_lift_step *s, int16_t *x, const int16_t *const *v, int64_t i)
+{
+    int32_t sum = 0;
+    for (int32_t k = 0; k < s->count; k++) sum += s->tap[k] * v[k][i];
+    const int32_t p = TSR_LIFT_ROUND(sum, s->rounding, s->shift), r = s->sign < 0 ? x[i] - p : x[i] + p;
+    x[i] = (int16_t)r;
+    return TSR_LIFT_LOST(r);
+}
+
+static inline __attribute__((always_inline)) void sums_of(const tsr_lift_step *s, int16_t *x, const int16_t *const *v, int64_t n, int32_t half,
+                                                          int subtract, uint32_t *lost)
+{
+    const sums rounding = SUMS(set1_epi32)(s->rounding);
+    const __m128i shift = _mm_cvtsi32_si128(s->shift);
+    sums bad = SUMS(set1_epi32)(0);
+    int64_t i = 0;
+    for (; i + TSR_WIDE_16 <= n; i += TSR_WIDE_16) {
+        sums low = rounding, high = rounding;
+        for (int32_t k = 0; k < half; k++) {
+            const sums a = SUMS_LOAD(v[half - 1 - k] + i), b = SUMS_LOAD(v[half + k] + i), t = SUMS(set1_epi16)((int16_t)s->tap[half + k]);
+            low = SUMS(add_epi32)(low, SUMS(madd_epi16)(SUMS(unpacklo_epi16)(a, b), t));
+            high = SUMS(add_epi32)(high, SUMS(madd_epi16)(SUMS(unpackhi_epi16)(a, b), t));
+        }
+        const sums p = SUMS(packs_epi32)(SUMS(sra_epi32)(low, shift), SUMS(sra_epi32)(high, shift));
+        if (__builtin_expect(sums_beyond(p), 0)) {
+            for (int64_t k = i; k < i + TSR_WIDE_16; k++) *lost |= sums_one(s, x, v, k);
+            continue;
+        }
+        const sums before = SUMS_LOAD(x + i), r = subtract ? SUMS(sub_epi16)(before, p) : SUMS(add_epi16)(before, p);
+        bad = SUMS_OR(bad, subtract ? SUMS_AND(SUMS_XOR(before, p), SUMS_XOR(before, r)) : SUMS_AND(SUMS_XOR(before, r), SUMS_XOR(p, r)));
+        SUMS_STORE(x + i, r);
+    }
+    for (; i < n; i++) *lost |= sums_one(s, x, v, i);
+    *lost |= (uint32_t)sums_marked(bad);
+}
+
+static int i16_lift_sums(const tsr_lift_step *s, int16_t *x, const void *const *neighbours, int64_t n, uint32_t *lost)
+{
+    const int16_t *v[TSR_WAVELET_TAPS];
+    int64_t all = 0;
+    if (!s->symmetric || (s->count != 2 && s->count != 4 && s->count != 8)) return 0;
+    for (int32_t k = 0; k < s->count; k++) {
+        if (s->tap[k] < INT16_MIN || s->tap[k] > INT16_MAX) return 0;
+        all += s->tap[k] < 0 ? -s->tap[k] : s->tap[k];
+        v[k] = (const int16_t *)neighbours[k];
+    }
+    if (all * 32768 + s->rounding > INT32_MAX || s->rounding < 0) return 0;
+    switch (s->count * 2 + (s->sign < 0)) {
+    case 4: sums_of(s, x, v, n, 1, 0, lost); break;
+    case 5: sums_of(s, x, v, n, 1, 1, lost); break;
+    case 8: sums_of(s, x, v, n, 2, 0, lost); break;
+    case 9: sums_of(s, x, v, n, 2, 1, lost); break;
+    case 16: sums_of(s, x, v, n, 4, 0, lost); break;
+    default: sums_of(s, x, v, n, 4, 1, lost); break;
+    }
+    return 1;
+}
+#else
+static int i16_lift_sums(const tsr_lift_step *s, int16_t *x, const void *const *neighbours, int64_t n, uint32_t *lost)
+{
+    (void)s, (void)x, (void)neighbours, (void)n, (void)lost;
+    return 0;
+}
+#endif
 
 /* ---- both steps of a 5/3 at once ----------------------------------------------------------------------------------------------------------- */
 
@@ -117,8 +203,6 @@ static int i16_lift16(const tsr_lift_step *s, int16_t *x, const int16_t *v0, con
 #define ZIP_16(from, lanes) ZIP_8(from, lanes), ZIP_8((from) + 8, lanes)
 
 #define TSR_PAIRS_INLINE static inline __attribute__((always_inline))
-typedef uint16_t wideu16 __attribute__((vector_size(WIDE_BYTES), aligned(2)));
-typedef float wide32 __attribute__((vector_size(WIDE_BYTES), aligned(4), may_alias));
 
 /* 16 bits: the half is taken away and the quarter added, in this order (forward) or the other; up: halves are rounded up. */
 typedef struct two16 {
@@ -131,30 +215,30 @@ static inline two16 two16_of(int forward, int up, int32_t shift)
     const uint32_t half = 32768u >> shift;
     return (two16){ forward, up, (uint16_t)(1u << shift), (uint16_t)half, (uint16_t) ~(2 * half - 1) };
 }
-static inline wide16 two16_part(const two16 two, int half, wide16 a, wide16 b)
+static inline tsr_wide_i16 two16_part(const two16 two, int half, tsr_wide_i16 a, tsr_wide_i16 b)
 {
     if (!half) return TSR_LIFT_QUARTER(a, b);
     return two.up ? TSR_LIFT_HALF_UP(a, b) : TSR_LIFT_HALF_DOWN(a, b);
 }
-TSR_PAIRS_INLINE wide16 pair16_first(const two16 two, wide16 x, wide16 a, wide16 b, wide16 *bad)
+TSR_PAIRS_INLINE tsr_wide_i16 pair16_first(const two16 two, tsr_wide_i16 x, tsr_wide_i16 a, tsr_wide_i16 b, tsr_wide_i16 *bad)
 {
-    const wide16 p = two16_part(two, two.forward, a, b), r = x - p;
+    const tsr_wide_i16 p = two16_part(two, two.forward, a, b), r = x - p;
     *bad |= TSR_LIFT_LOST_SUBTRACT(x, p, r);
     return r;
 }
-TSR_PAIRS_INLINE wide16 pair16_second(const two16 two, wide16 x, wide16 a, wide16 b, wide16 *bad)
+TSR_PAIRS_INLINE tsr_wide_i16 pair16_second(const two16 two, tsr_wide_i16 x, tsr_wide_i16 a, tsr_wide_i16 b, tsr_wide_i16 *bad)
 {
-    const wide16 p = two16_part(two, !two.forward, a, b), r = x + p;
+    const tsr_wide_i16 p = two16_part(two, !two.forward, a, b), r = x + p;
     *bad |= TSR_LIFT_LOST_ADD(x, p, r);
     return r;
 }
-TSR_PAIRS_INLINE wide16 pair16_raised(const two16 two, wide16 v, wide16 *over)
+TSR_PAIRS_INLINE tsr_wide_i16 pair16_raised(const two16 two, tsr_wide_i16 v, tsr_wide_i16 *over)
 {
-    const wideu16 u = (wideu16)v;
-    *over |= (wide16)((u + two.half) & two.outside);
-    return (wide16)(u * two.factor);
+    const tsr_wide_u16 u = (tsr_wide_u16)v;
+    *over |= (tsr_wide_i16)((u + two.half) & two.outside);
+    return (tsr_wide_i16)(u * two.factor);
 }
-static inline uint32_t pair16_marked(wide16 bad, int lanes) /* by its sign */
+static inline uint32_t pair16_marked(tsr_wide_i16 bad, int lanes) /* by its sign */
 {
 #if defined(TSR_ISA_IS_avx512)
     const uint64_t marks = _mm512_movepi16_mask((__m512i)bad);
@@ -168,54 +252,53 @@ static inline uint32_t pair16_marked(wide16 bad, int lanes) /* by its sign */
     return all < 0;
 #endif
 }
-TSR_PAIRS_INLINE wide16 pair16_lowered(wide16 v, int32_t shift)
+TSR_PAIRS_INLINE tsr_wide_i16 pair16_lowered(tsr_wide_i16 v, int32_t shift)
 {
     const int16_t bits = (int16_t)shift;
-    return shift ? (wide16)TSR_LIFT_LOWER16(v, bits) : v;
+    return shift ? (tsr_wide_i16)TSR_LIFT_LOWER16(v, bits) : v;
 }
-static inline uint32_t pair16_too_large(wide16 over) { return pair16_marked(over != 0, LANES16); }
+static inline uint32_t pair16_too_large(tsr_wide_i16 over) { return pair16_marked(over != 0, TSR_WIDE_16); }
 
 typedef struct two32 {
     float first, second;
 } two32;
-TSR_PAIRS_INLINE wide32 pair32_first(const two32 two, wide32 x, wide32 a, wide32 b, wide32 *bad)
+TSR_PAIRS_INLINE tsr_wide_f32_at pair32_first(const two32 two, tsr_wide_f32_at x, tsr_wide_f32_at a, tsr_wide_f32_at b, tsr_wide_f32_at *bad)
 {
     (void)bad;
     return x + two.first * (a + b);
 }
-TSR_PAIRS_INLINE wide32 pair32_second(const two32 two, wide32 x, wide32 a, wide32 b, wide32 *bad)
+TSR_PAIRS_INLINE tsr_wide_f32_at pair32_second(const two32 two, tsr_wide_f32_at x, tsr_wide_f32_at a, tsr_wide_f32_at b, tsr_wide_f32_at *bad)
 {
     (void)bad;
     return x + two.second * (a + b);
 }
-TSR_PAIRS_INLINE wide32 pair32_raised(const two32 two, wide32 v, wide32 *over)
+TSR_PAIRS_INLINE tsr_wide_f32_at pair32_raised(const two32 two, tsr_wide_f32_at v, tsr_wide_f32_at *over)
 {
     (void)two;
     (void)over;
     return v;
 }
-static inline uint32_t pair32_marked(wide32 bad, int lanes)
+static inline uint32_t pair32_marked(tsr_wide_f32_at bad, int lanes)
 {
     (void)bad;
     (void)lanes;
     return 0;
 }
-TSR_PAIRS_INLINE wide32 pair32_lowered(wide32 v, int32_t shift)
+TSR_PAIRS_INLINE tsr_wide_f32_at pair32_lowered(tsr_wide_f32_at v, int32_t shift)
 {
     (void)shift;
     return v;
 }
-static inline uint32_t pair32_too_large(wide32 over) { return pair32_marked(over, 0); }
+static inline uint32_t pair32_too_large(tsr_wide_f32_at over) { return pair32_marked(over, 0); }
 
 #define NAME(f) pair16_##f
 #define T int16_t
-#define V wide16
-#define LANES LANES16
+#define V tsr_wide_i16
+#define LANES TSR_WIDE_16
 #define TWO two16
 #define CALM_PART pair16_calm
 #define BEFORE_BOTH "wavelet/averages.h"
 #if defined(TSR_ISA_IS_avx512)
-#define STREAM(to, v) _mm512_stream_si512((void *)(to), (__m512i)(v))
 #define EVENS EVENS_32
 #define ODDS ODDS_32
 #define NEXT NEXT_32
@@ -223,7 +306,6 @@ static inline uint32_t pair32_too_large(wide32 over) { return pair32_marked(over
 #define ZIP_LOW ZIP_16(0, 32)
 #define ZIP_HIGH ZIP_16(16, 32)
 #elif defined(TSR_ISA_IS_avx2)
-#define STREAM(to, v) _mm256_stream_si256((__m256i *)(void *)(to), (__m256i)(v))
 #define EVENS EVENS_16
 #define ODDS ODDS_16
 #define NEXT NEXT_16
@@ -231,7 +313,6 @@ static inline uint32_t pair32_too_large(wide32 over) { return pair32_marked(over
 #define ZIP_LOW ZIP_8(0, 16)
 #define ZIP_HIGH ZIP_8(8, 16)
 #else
-#define STREAM(to, v) _mm_stream_si128((__m128i *)(void *)(to), (__m128i)(v))
 #define EVENS EVENS_8
 #define ODDS ODDS_8
 #define NEXT NEXT_8
@@ -243,12 +324,11 @@ static inline uint32_t pair32_too_large(wide32 over) { return pair32_marked(over
 
 #define NAME(f) pair32_##f
 #define T float
-#define V wide32
-#define LANES (WIDE_BYTES / 4)
+#define V tsr_wide_f32_at
+#define LANES (TSR_WIDE_BYTES / 4)
 #define TWO two32
 #define CALM_PART(two, rows, line, next, whole) 0
 #if defined(TSR_ISA_IS_avx512)
-#define STREAM(to, v) _mm512_stream_ps((to), (__m512)(v))
 #define EVENS EVENS_16
 #define ODDS ODDS_16
 #define NEXT NEXT_16
@@ -256,7 +336,6 @@ static inline uint32_t pair32_too_large(wide32 over) { return pair32_marked(over
 #define ZIP_LOW ZIP_8(0, 16)
 #define ZIP_HIGH ZIP_8(8, 16)
 #elif defined(TSR_ISA_IS_avx2)
-#define STREAM(to, v) _mm256_stream_ps((to), (__m256)(v))
 #define EVENS EVENS_8
 #define ODDS ODDS_8
 #define NEXT NEXT_8
@@ -264,7 +343,6 @@ static inline uint32_t pair32_too_large(wide32 over) { return pair32_marked(over
 #define ZIP_LOW ZIP_4(0, 8)
 #define ZIP_HIGH ZIP_4(4, 8)
 #else
-#define STREAM(to, v) _mm_stream_ps((to), (__m128)(v))
 #define EVENS EVENS_4
 #define ODDS ODDS_4
 #define NEXT NEXT_4
@@ -349,7 +427,10 @@ static void f32_split_both(const tsr_lift_filter *f, const tsr_wavelet_two_rows 
     pair32_split_both_of(two, rows, lost);
 }
 
+#include "wavelet/calm_rows.h"
+
 #define NAME(f) i16_##f
+#define CALM_ROWS i16_within, i16_lift_calm
 #define PAIRS i16_pair, i16_split_pair, i16_merge_pair, i16_split_both
 #define RULE tsr_lift_rule_i32
 #define T int16_t

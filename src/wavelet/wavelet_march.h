@@ -468,7 +468,7 @@ template <tsr_dtype D, class SHAPE, int ALONG_X, int INVERSE> static tsr_status 
     const int64_t blocks = (p.strips * p.segments * p.planes + WARPS - 1) / WARPS;
     if (blocks > INT32_MAX / WARPS) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "wavelet: %lld strips, a GPU takes at most 2^29", (long long)blocks);
     const dim3 grid((uint32_t)blocks, combinations);
-    if (direct && combinations == 1) TSR_LAUNCH_CHAINED(queue, (march_kernel<D, SHAPE, ALONG_X, INVERSE, 1>), grid.x, WARPS * WARP, 0, p);
+    if (direct && combinations == 1) TSR_LAUNCH_DEPENDENT(queue, (march_kernel<D, SHAPE, ALONG_X, INVERSE, 1>), grid.x, WARPS * WARP, 0, p);
     else if (direct) TSR_LAUNCH(queue, (march_kernel<D, SHAPE, ALONG_X, INVERSE, 1>), grid, WARPS * WARP, 0, p);
     else TSR_LAUNCH(queue, (march_kernel<D, SHAPE, ALONG_X, INVERSE, 0>), grid, WARPS * WARP, 0, p);
     return TSR_OK;

@@ -3,6 +3,7 @@
 #define TSR_WAVELET_WAVELET_PASS_H
 
 #include "core/parallel.h"
+#include "wavelet/calm.h"
 #include "wavelet/wavelet_isa.h"
 
 enum {
@@ -39,6 +40,7 @@ typedef struct pass {
     const tsr_wavelet_rows *rows;
     const tsr_lift_filter *filter; /* of the direction */
     int pairs;                     /* tsr_wavelet_pairs */
+    int32_t calm;                  /* planes: rows within this bound are lifted without a look; 0: none */
     int back;                      /* the inverse of a 5/3, mirrored: merge_pair */
     int inverse, first, last;      /* first: samples or coefficients are raised or scaled on loading; last: on storing */
     int threads;
@@ -84,7 +86,20 @@ static inline void extend(const pass *p, char *part, int32_t q, int64_t n, int64
     }
 }
 
-static inline void lift_row(const pass *p, char *row, uint32_t *bad)
+/* Are all values of a row that was just loaded within the bound? */
+static inline int is_calm_row(const pass *p, const char *row)
+{
+    const row_shape *s = &p->shape;
+    return p->calm && p->rows->within(row + s->low, (s->n + 1) / 2, p->calm) && p->rows->within(row + s->high, s->n / 2, p->calm);
+}
+
+static inline void lift_part(const pass *p, const tsr_lift_step *step, void *x, const void *const *neighbours, int64_t n, int calm, uint32_t *bad)
+{
+    if (calm) p->rows->lift_calm(step, x, neighbours, n);
+    else p->rows->lift(step, x, neighbours, n, bad);
+}
+
+static inline void lift_row(const pass *p, char *row, int calm, uint32_t *bad)
 {
     const row_shape *s = &p->shape;
     int64_t ring = (int64_t)p->rows->ring;
@@ -97,7 +112,7 @@ static inline void lift_row(const pass *p, char *row, uint32_t *bad)
         int64_t least = tsr_min64(shift, 0), most = count + shift + step->count - 1;
         extend(p, from, q, s->n, least < 0 ? least : own, tsr_max64(most, own));
         for (int32_t t = 0; t < step->count; t++) neighbours[t] = from + (shift + t) * ring;
-        p->rows->lift(step, x, neighbours, count, bad);
+        lift_part(p, step, x, neighbours, count, calm, bad);
     }
 }
 
@@ -159,16 +174,18 @@ static inline int is_mirrored(const pass *p)
     return p->pairs && p->filter->step[0].parity == 1 && p->shape.n >= 2 && (boundary == TSR_WAVELET_CLAMP || boundary == TSR_WAVELET_SYMMETRIC);
 }
 
-/* Samples, `stride` apart, become a row that is lifted along x. */
-static inline void split_row(const pass *p, const char *from, int64_t stride, char *row, uint32_t *bad)
+/* Samples, `stride` apart, become a row that is lifted along x; says whether it was calm. */
+static inline int split_row(const pass *p, const char *from, int64_t stride, char *row, uint32_t *bad)
 {
     char *low = row + p->shape.low, *high = row + p->shape.high;
     if (stride == 1 && is_mirrored(p)) {
         p->rows->split_pair(p->filter, from, p->shape.n, raise_bits(p), low, high, bad);
-        return;
+        return 0;
     }
     p->rows->split(from, stride, p->shape.n, raise_bits(p), low, high, bad);
-    lift_row(p, row, bad);
+    const int calm = is_calm_row(p, row);
+    lift_row(p, row, calm, bad);
+    return calm;
 }
 
 static inline void merge_row(const pass *p, int64_t offset, const char *row, uint32_t *bad)
@@ -178,14 +195,14 @@ static inline void merge_row(const pass *p, int64_t offset, const char *row, uin
 }
 
 /* A row of which the steps along x are still to be undone. */
-static inline void unlift_row(const pass *p, int64_t offset, char *row, uint32_t *bad)
+static inline void unlift_row(const pass *p, int64_t offset, char *row, int calm, uint32_t *bad)
 {
     const tsr_wavelet_array *whole = &p->l->whole;
     if (p->back && whole->stride[0] == 1 && p->shape.n >= 2) {
         p->rows->merge_pair(p->filter, row + p->shape.low, row + p->shape.high, p->shape.n, lower_bits(p), at(p, whole, offset), p->stream, bad);
         return;
     }
-    lift_row(p, row, bad);
+    lift_row(p, row, calm, bad);
     merge_row(p, offset, row, bad);
 }
 

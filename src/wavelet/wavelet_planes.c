@@ -56,10 +56,11 @@ static void plane_load(slide *s, int64_t r)
         memcpy(row + p->shape.high, slice_row(t, r) + low, (size_t)(p->shape.n / 2) * ring);
     } else if (p->inverse) {
         load_bands(p, &t->band[odd], y >> 1, t->bits | odd, row, &t->bad);
+        *calm_row(s, r) = (uint8_t)is_calm_row(p, row);
     } else {
         fetch_ahead(t);
-        if (t->source[0]) split_row(p, t->source[y & 1], 1, row, &t->bad);
-        else split_row(p, at(p, &p->l->whole, t->whole + y * p->l->whole.stride[1]), p->l->whole.stride[0], row, &t->bad);
+        const char *from = t->source[0] ? t->source[y & 1] : at(p, &p->l->whole, t->whole + y * p->l->whole.stride[1]);
+        *calm_row(s, r) = (uint8_t)split_row(p, from, t->source[0] ? 1 : p->l->whole.stride[0], row, &t->bad);
         fetch_ahead(t);
         narrow_row(p, row, &t->bad);
     }
@@ -76,7 +77,7 @@ static void plane_store(slide *s, int64_t y)
     if (p->inverse) {
         narrow_row(p, row, &t->bad);
         fetch_ahead(t);
-        unlift_row(p, t->whole + y * p->l->whole.stride[1], row, &t->bad);
+        unlift_row(p, t->whole + y * p->l->whole.stride[1], row, p->calm && *calm_row(s, y), &t->bad);
     } else if (t->slice) {
         memcpy(slice_row(t, y), row + p->shape.low, low);
         memcpy(slice_row(t, y) + low, row + p->shape.high, (size_t)(p->shape.n / 2) * ring);
@@ -107,10 +108,11 @@ static void plane_lift(slide *s, const tsr_lift_step *step, int64_t i)
         low[k] = from + p->shape.low;
         high[k] = from + p->shape.high;
     }
+    const int calm = is_calm(s, step, i);
     fetch_ahead(t);
-    p->rows->lift(step, row + p->shape.low, low, (p->shape.n + 1) / 2, &t->bad);
+    lift_part(p, step, row + p->shape.low, low, (p->shape.n + 1) / 2, calm, &t->bad);
     fetch_ahead(t);
-    p->rows->lift(step, row + p->shape.high, high, p->shape.n / 2, &t->bad);
+    lift_part(p, step, row + p->shape.high, high, p->shape.n / 2, calm, &t->bad);
 }
 
 /* Where the two parts of row y go, and whether past the caches; 0: not from the loop that finishes it. */

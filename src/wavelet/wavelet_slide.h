@@ -7,7 +7,7 @@
 #include "wavelet/wavelet_pass.h"
 
 /* Rows [begin, end) of an axis of n in work; window: the rows looked at, virtual ones (beyond 0 .. n) where the boundary is periodic. */
-enum { PAIR_ROWS = 8 }; /* at least what two steps with neighbours at 1 keep in a ring */
+enum { PAIR_ROWS = 8, CALM_ROWS_MOST = 64 }; /* at least what two steps with neighbours at 1 keep in a ring; at most what others do */
 typedef struct slide slide;
 struct slide {
     const pass *p;
@@ -25,6 +25,7 @@ struct slide {
     int (*both)(slide *s, int64_t i);     /* rows i and i+1 in, i-1 and i stored, in one go; 0: not these. NULL: never */
     int waits;                            /* the last row that came waits for the next, to go with it */
     uint8_t slot[PAIR_ROWS];              /* of pairs: where the rows of the ring lie */
+    uint8_t calm[CALM_ROWS_MOST];         /* rows of the ring that are (pass.calm) */
 };
 
 static inline char *ring_row(const slide *s, int64_t r)
@@ -33,11 +34,35 @@ static inline char *ring_row(const slide *s, int64_t r)
     return s->ring + (s->p->pairs ? s->slot[k] : k) * s->row_bytes;
 }
 
-static inline const char *neighbour(const slide *s, int64_t j)
+/* The row that stands for row j; *zero: none, but zeros. */
+static inline int64_t stand_in(const slide *s, int64_t j, int *zero)
 {
     tsr_wavelet_boundary boundary = s->p->l->boundary;
     if (boundary != TSR_WAVELET_PERIODIC) j = tsr_lift_index(j, s->n, (int32_t)boundary);
-    return j < 0 && boundary == TSR_WAVELET_ZERO ? s->zero : ring_row(s, j);
+    *zero = j < 0 && boundary == TSR_WAVELET_ZERO;
+    return j;
+}
+
+static inline const char *neighbour(const slide *s, int64_t j)
+{
+    int zero;
+    j = stand_in(s, j, &zero);
+    return zero ? s->zero : ring_row(s, j);
+}
+
+static inline uint8_t *calm_row(slide *s, int64_t r) { return &s->calm[(r - s->window[0]) % s->p->ring_rows % CALM_ROWS_MOST]; }
+
+/* Is row i, and are all rows that the step reads? */
+static inline int is_calm(slide *s, const tsr_lift_step *step, int64_t i)
+{
+    int calm = s->p->calm && *calm_row(s, i);
+    for (int32_t k = 0; k < step->count && calm; k++) {
+        int zero;
+        const int64_t j = stand_in(s, i + step->first + 2 * k, &zero);
+        calm = zero || *calm_row(s, j);
+    }
+    if (!calm) *calm_row(s, i) = 0;
+    return calm;
 }
 
 /* The first step on row i and the second on i-1 in one loop, as far as rows [.., `loaded`] allow. */
@@ -206,6 +231,7 @@ static inline void prepare_planes(pass *p, int64_t planes)
     p->shape = shape_of(l->size[0], p->rows->ring);
     p->ahead = (tsr_ceil_div(AHEAD_BYTES, l->size[0] * (int64_t)p->rows->element) + 1) / 2 * 2;
     p->ring_rows = ring_rows(p->filter);
+    if (p->ring_rows > CALM_ROWS_MOST) p->calm = 0;
     p->part = l->size[1];
     if (p->threads > 1 && planes < 4 * p->threads && !p->aliased) p->part = tsr_max64(least, tsr_ceil_div(l->size[1] * planes, 4 * p->threads));
 }

@@ -11,7 +11,7 @@
  * to shared memory for the next level. Only the boundaries clamp and symmetric, which are one for neighbours at 1. docs/theory/wavelets.md (K4, K5). */
 #include <stdlib.h> /* llabs */
 
-#include "device/chain.h"
+#include "device/dependent_launch.h"
 
 #include "wavelet/wavelet_tiles_forward.h"
 
@@ -264,11 +264,11 @@ static tsr_status tile_launch(tsr_queue *queue, const tsr_wavelet_level *l, tile
     if constexpr (INVERSE) {
         const size_t shared = (size_t)(cut::back_room(0) + cut::back_room_low(1)) * PAIR;
         TSR_LAUNCH_ALLOW_SHARED(queue, (tile_inverse_kernel<D, cut>), shared);
-        TSR_LAUNCH_CHAINED(queue, (tile_inverse_kernel<D, cut>), grid, dim3(cut::THREADS), shared, *p);
+        TSR_LAUNCH_DEPENDENT(queue, (tile_inverse_kernel<D, cut>), grid, dim3(cut::THREADS), shared, *p);
     } else {
         const size_t shared = (size_t)(cut::room(0) + cut::room_low(0)) * PAIR;
         TSR_LAUNCH_ALLOW_SHARED(queue, (tile_forward_kernel<D, cut>), shared);
-        TSR_LAUNCH_CHAINED(queue, (tile_forward_kernel<D, cut>), grid, dim3(cut::THREADS), shared, *p);
+        TSR_LAUNCH_DEPENDENT(queue, (tile_forward_kernel<D, cut>), grid, dim3(cut::THREADS), shared, *p);
     }
     return TSR_OK;
 }

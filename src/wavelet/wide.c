@@ -57,7 +57,7 @@ tsr_status tsr_wavelet_inverse_wide(const tsr_wavelet_plan *p, void *samples, vo
     const int64_t *size = p->layout == TSR_WAVELET_SUBBANDS ? flat : p->size;
     tsr_volume *narrow = NULL, *wide = NULL, *result = NULL;
     tsr_wavelet_plan *plan = NULL;
-    tsr_statistics found;
+    tsr_statistics found = TSR_STATISTICS;
     tsr_status status;
     *fits = 0;
     if (!has_room(p)) return TSR_OK;

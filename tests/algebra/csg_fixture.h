@@ -23,7 +23,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     fixture *f = (fixture *)*state;
-    assert_int_equal(tsr_context_memory(f->context).current_bytes, 0); /* every list and every scratch array is gone */
+    assert_int_equal(tsr_context_memory(f->context)->current_bytes, 0); /* every list and every scratch array is gone */
     tsr_context_destroy(&f->context);
     free(f);
     return 0;

@@ -61,7 +61,7 @@ static void bears_surface(tsr_context *context, const tsr_tiles *tiles)
 {
     tsr_surface_options options = TSR_SURFACE_OPTIONS;
     tsr_mesh *mesh, *host;
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     const tsr_status status = tsr_surface_extract_tiles(context, tiles, &options, &mesh, NULL);
     assert_true(status == TSR_OK || status == TSR_ERROR_STATE);
     if (status != TSR_OK) return;
@@ -86,7 +86,7 @@ static void bears_file(tsr_context *context, const tsr_tiles *tiles)
 
 static void bears_all(tsr_context *context, const tsr_tiles *tiles)
 {
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     tsr_component parts[256];
     int64_t count;
     bears_surface(context, tiles);
@@ -168,7 +168,7 @@ static tsr_mesh_measures surface_of(tsr_context *context, const tsr_tiles *tiles
 {
     tsr_surface_options options = TSR_SURFACE_OPTIONS;
     tsr_mesh *mesh, *host;
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     require_ok(tsr_surface_extract_tiles(context, tiles, &options, &mesh, NULL));
     require_ok(tsr_mesh_copy(mesh, NULL, &host));
     require_ok(tsr_mesh_measure(host, &m));
@@ -187,7 +187,7 @@ static tsr_tiles *combined(const tsr_tiles *a, tsr_csg_operation operation, cons
 }
 static void require_empty(tsr_tiles *tiles)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(tiles, &info));
     assert_int_equal(info.count, 0);
     assert_int_equal(info.inside_voxels, 0);
@@ -210,7 +210,7 @@ static void touching_bodies(void **state)
             tsr_tiles *both = combined(a, TSR_CSG_UNION, b), *turned = combined(b, TSR_CSG_UNION, a),
                       *bar = box_between(context, spacings[i], low, high);
             const tsr_mesh_measures m = surface_of(context, both), n = surface_of(context, turned), exact = surface_of(context, bar);
-            tsr_tiles_measures t, u;
+            tsr_tiles_measures t = TSR_TILES_MEASURES, u = TSR_TILES_MEASURES;
             require_ok(tsr_tiles_measure(both, &t));
             require_ok(tsr_tiles_measure(bar, &u));
             print_message("spacing %g, axis %d: surface %.3f, %.3f in %lld of %.3f, %.3f; list %.3f, %.3f in %lld of %.3f, %.3f\n", spacings[i], axis,
@@ -243,7 +243,7 @@ static void corners_belong_to_one(void **state)
 {
     tsr_context *context = ((fixture *)*state)->context;
     tsr_tiles *all = NULL;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     for (int k = 0; k < 8; k++) {
         const double low[3] = { k & 1 ? 0 : -4, k & 2 ? 0 : -4, k & 4 ? 0 : -4 }, high[3] = { low[0] + 4, low[1] + 4, low[2] + 4 };
         tsr_tiles *cube = box_between(context, 1, low, high), *more;

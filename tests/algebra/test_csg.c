@@ -9,7 +9,7 @@ static void same(const tsr_tiles *a, const tsr_tiles *b)
 }
 static int64_t stored(const tsr_tiles *tiles)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(tiles, &info));
     return info.count;
 }
@@ -70,7 +70,7 @@ static void long_shape(void **unused)
     for (int axis = 0; axis < 3; axis += 2) {
         tsr_context *context = test_context_on("cpu", 2);
         tsr_shape s = { .kind = TSR_SHAPE_CAPSULE, .centre = { 11, -3, 5 }, .radius = radius, .half = { 0, 0, half } };
-        tsr_tiles_measures m;
+        tsr_tiles_measures m = TSR_TILES_MEASURES;
         tsr_tile_state state;
         if (axis == 0) s.turn = (tsr_vec3){ 0, pi / 2, 0 };
         tsr_tiles *tiles = make(context, &s, 4, 1.5);
@@ -144,7 +144,7 @@ static void fields_combine(void **state)
             assert_true(fc[v] == combined((tsr_csg_operation)operation, fa[v], fb[v]));
             inside += fc[v] < 0;
         }
-        tsr_tiles_info info;
+        tsr_tiles_info info = TSR_TILES_INFO;
         require_ok(tsr_tiles_describe(c, &info));
         assert_int_equal(info.inside_voxels, inside); /* enclosed absent tiles counted */
         free(fc);
@@ -259,7 +259,7 @@ static void paste_disjoint(void **state)
     same(ab, ba); /* commutes */
     assert_int_equal(stored(ab), stored(a) + stored(b));
     require_ok(tsr_tiles_combine(ab, b, TSR_CSG_DIFFERENCE, 0, &back)); /* b's surface is gone */
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     require_ok(tsr_tiles_measure(back, &m));
     assert_int_equal(m.components, 1);
     tsr_tiles_destroy(&back);
@@ -320,7 +320,7 @@ static void transform_moves(void **state)
     motion = (tsr_motion){ .centre = { 2, 0, 0 }, .scale = 0.5 };
     require_ok(tsr_tiles_transform(a, &motion, &moved));
     check_invariants(moved);
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     require_ok(tsr_tiles_measure(moved, &m));
     assert_true(fabs(m.volume - 2 * pi * pi * 6 * 3 * 3) < 0.02 * m.volume);
     assert_int_equal(m.genus, 1);
@@ -441,7 +441,7 @@ static void animal_is_one_piece(void **state)
     options.band = 3;
     require_ok(tsr_tiles_animal(context, NULL, &options, (tsr_vec3){ 0, 0, 0 }, 64, &animal));
     check_invariants(animal);
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     require_ok(tsr_tiles_measure(animal, &m));
     assert_int_equal(m.components, 1);
     assert_int_equal(m.genus, 0);
@@ -470,7 +470,7 @@ static void same_bits_everywhere(void **state)
 {
     tsr_context *context = ((fixture *)*state)->context;
     tsr_tiles *here = long_way(context);
-    tsr_tiles_measures m, other;
+    tsr_tiles_measures m = TSR_TILES_MEASURES, other = TSR_TILES_MEASURES;
     require_ok(tsr_tiles_measure(here, &m));
     for (int threads = 1; threads <= 3; threads += 2) {
         tsr_context *cpu = test_context_on("cpu", threads);
@@ -536,7 +536,7 @@ static void refusals(void **state)
     require_ok(tsr_tiles_combine(a, b, TSR_CSG_INTERSECTION, 0, &c));
     assert_int_equal(stored(c), 0);
     tsr_tiles_destroy(&c);
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     require_ok(tsr_tiles_measure(b, &m));
     assert_int_equal(m.components, 0);
     tsr_tiles_destroy(&b);

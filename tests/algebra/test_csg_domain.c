@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "tiles/tiles_check.h"
+#include "tessera/csg.h"
 #include "tessera/levelset.h"
-#include "tessera/morph.h"
 
 #include "context.h" /* last: its variable would hide the others' arguments */
 
@@ -155,7 +155,7 @@ static void complement_of_zeros(void **unused)
 static void identities(const tsr_tiles *a, const tsr_tiles *b)
 {
     tsr_tiles *c, *d, *not_a, *not_b, *back;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     require_ok(tsr_tiles_complement(a, &not_a));
     require_ok(tsr_tiles_complement(b, &not_b));
     check_invariants(not_a);
@@ -208,7 +208,7 @@ static void fields_combine(void **unused)
         float *fa = dense(a), *fb = dense(b);
         for (int operation = TSR_CSG_UNION; operation <= TSR_CSG_DIFFERENCE; operation++) {
             tsr_tiles *c;
-            tsr_tiles_info info;
+            tsr_tiles_info info = TSR_TILES_INFO;
             int64_t inside = 0;
             require_ok(tsr_tiles_combine(a, b, (tsr_csg_operation)operation, 0, &c));
             check_invariants(c);
@@ -327,7 +327,7 @@ static void check_pieces(const tsr_tiles *tiles)
     const int flat = n.x == 1 || n.y == 1 || n.z == 1;
     float *field = dense(tiles);
     int64_t border, largest, found, most = 0;
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     tsr_component components[64];
     require_ok(tsr_tiles_measure(tiles, &m));
     const int64_t faces = flood(field, n, 1, 1, &border, &largest);
@@ -419,7 +419,7 @@ static void empty_space(void **unused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int32_t edge = on_emulator() ? 8 : 4; edge <= 8; edge += 4) {
             tsr_tiles *a = list_of(cases[i].n, unit, edge, TSR_TILES_SORTED, 2, &cases[i].s), *b;
-            tsr_tiles_measures m;
+            tsr_tiles_measures m = TSR_TILES_MEASURES;
             check_pieces(a);
             require_ok(tsr_tiles_measure(a, &m));
             assert_int_equal(m.components, cases[i].components);
@@ -466,7 +466,7 @@ static void measures(void **unused)
                             { 0, 0, 0, -1 },
                             { 0, 0, 0, -1 } } };
         tsr_tiles *tiles = list_of(n, h, 8, TSR_TILES_SORTED, 2, &s);
-        tsr_tiles_measures m;
+        tsr_tiles_measures m = TSR_TILES_MEASURES;
         require_ok(tsr_tiles_measure(tiles, &m));
         print_message("disc: area %.3f (%.3f), length %.3f (%.3f), curvature %.4f (%.4f)\n", m.volume, pi * r * r, m.area, 2 * pi * r,
                       m.mean_curvature, 1 / r);
@@ -486,7 +486,7 @@ static void measures(void **unused)
             for (int i = 0; i < SPHERES; i++)
                 for (int k = 0; k < 4; k++) s.at[i][k] = k == 3 ? i < SPHERES - 2 ? 10 : -1 : i < SPHERES - 2 ? 20 : -50;
             tsr_tiles *tiles = list_of((tsr_size3){ size[0], size[1], size[2] }, h, 8, TSR_TILES_SORTED, 3, &s);
-            tsr_tiles_measures m;
+            tsr_tiles_measures m = TSR_TILES_MEASURES;
             require_ok(tsr_tiles_measure(tiles, &m));
             const double found[3] = { m.volume, m.area, m.mean_curvature };
             if (flat == 2 && t == 0) memcpy(sizes, found, sizeof sizes);
@@ -505,7 +505,7 @@ static void measures(void **unused)
                   { -1e6, 0, 0, -1 } } };
     for (int32_t edge = 4; edge <= 8; edge += 4) {
         tsr_tiles *tiles = list_of(n, unit, edge, TSR_TILES_SORTED, 3, &s), *all, *other;
-        tsr_tiles_measures m;
+        tsr_tiles_measures m = TSR_TILES_MEASURES;
         require_ok(tsr_tiles_measure(tiles, &m));
         print_message("half a plane: area %.3f (5856), length %.3f (96), curvature %.5f, centre (%.3f, %.3f)\n", m.volume, m.area, m.mean_curvature,
                       m.centroid.x, m.centroid.y);
@@ -541,7 +541,7 @@ static void morphs(void **unused)
     tsr_morph_options options = TSR_MORPH_OPTIONS;
     require_ok(tsr_tiles_morph(a, b, t, 3, &options, NULL, between));
     for (int i = 0; i < 3; i++) {
-        tsr_tiles_measures m;
+        tsr_tiles_measures m = TSR_TILES_MEASURES;
         check_invariants(between[i]);
         require_ok(tsr_tiles_measure(between[i], &m));
         print_message("morph at %.1f: radius %.3f (%.0f)\n", t[i], sqrt(m.volume / pi), radius[i]);
@@ -552,7 +552,7 @@ static void morphs(void **unused)
     options.method = TSR_MORPH_EVOLVE;
     options.draft = 1;
     require_ok(tsr_tiles_morph(a, b, times, 2, &options, NULL, between));
-    tsr_tiles_measures m[2];
+    tsr_tiles_measures m[2] = { TSR_TILES_MEASURES, TSR_TILES_MEASURES };
     for (int i = 0; i < 2; i++) {
         require_ok(tsr_tiles_measure(between[i], &m[i]));
         tsr_tiles_destroy(&between[i]);
@@ -622,7 +622,7 @@ static void bands(void **unused)
         const double *h = cases[i].spacing;
         const tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ h[0], h[1], h[2] }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
         tsr_tiles_options options = TSR_TILES_OPTIONS;
-        tsr_tiles_info info;
+        tsr_tiles_info info = TSR_TILES_INFO;
         tsr_tiles *tiles;
         options.domain = cases[i].domain;
         require_ok(tsr_tiles_create(context, &geometry, &options, &tiles));

@@ -13,7 +13,7 @@ static tsr_tiles *combined(tsr_tiles *a, tsr_csg_operation operation, tsr_tiles 
 
 static void require_pieces(const tsr_tiles *tiles, int64_t pieces, int64_t cavities, double volume)
 {
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     check_invariants(tiles);
     require_ok(tsr_tiles_measure(tiles, &m));
     print_message("%lld pieces, %lld cavities, volume %.2f (%.2f)\n", (long long)m.components, (long long)m.cavities, m.volume, volume);
@@ -39,7 +39,7 @@ static void pieces(void **state)
     assert_ptr_equal(one, before); /* nothing to do */
     require_ok(tsr_csg_keep_with(&tiles, nowhere));
     assert_true(tiles != same);
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(tiles, &info));
     assert_int_equal(info.count, 0);
     tsr_tiles_destroy(&tiles);

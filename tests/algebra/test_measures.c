@@ -154,7 +154,7 @@ static void pieces_of_noise(void **state)
         tsr_tiles_options options = TSR_TILES_OPTIONS;
         tsr_volume *host, *field;
         tsr_tiles *tiles;
-        tsr_tiles_measures m;
+        tsr_tiles_measures m = TSR_TILES_MEASURES;
         int64_t count;
         options.edge = edge;
         options.band = 3;
@@ -189,7 +189,7 @@ static void measures_of_faces(void **state)
         const double half = 14 + 0.25 * k, side = 2 * half;
         tsr_shape s = { .kind = TSR_SHAPE_BOX, .half = { half, half, half } };
         tsr_tiles *tiles = make(context, &s, 8, k == 4 ? 1.5 : 3);
-        tsr_tiles_measures m;
+        tsr_tiles_measures m = TSR_TILES_MEASURES;
         require_ok(tsr_tiles_measure(tiles, &m));
         assert_true(fabs(m.volume / (side * side * side) - 1) < 0.003);
         assert_true(fabs(m.area - 6 * side * side) < 0.75 * 12 * side);
@@ -199,7 +199,7 @@ static void measures_of_faces(void **state)
         tsr_shape s = { .kind = TSR_SHAPE_SPHERE, .centre = { 0.3, 0.1, 0 }, .radius = 12 };
         const double pi = 3.14159265358979323846, bands[3] = { 1.5, 2, 3 };
         tsr_tiles *tiles = make(context, &s, 4, bands[k]);
-        tsr_tiles_measures m;
+        tsr_tiles_measures m = TSR_TILES_MEASURES;
         require_ok(tsr_tiles_measure(tiles, &m));
         assert_true(fabs(m.volume / (4.0 / 3 * pi * 1728) - 1) < 0.001 && fabs(m.area / (4 * pi * 144) - 1) < 0.005);
         tsr_tiles_destroy(&tiles);
@@ -210,7 +210,7 @@ static void measures_of_shapes(void **state)
 {
     tsr_context *context = ((fixture *)*state)->context;
     const double pi = 3.14159265358979323846;
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     tsr_tiles *a = make(context, &(tsr_shape){ .kind = TSR_SHAPE_SPHERE, .centre = { 3, -4, 5.5 }, .radius = 20 }, 8, 3);
     require_ok(tsr_tiles_measure(a, &m));
     print_message("sphere: volume %.6f, area %.6f, K %.6f of the exact\n", m.volume / (4.0 / 3 * pi * 8000), m.area / (4 * pi * 400),
@@ -293,7 +293,7 @@ static void measures_of_slopes(void **state)
 {
     tsr_context *context = ((fixture *)*state)->context;
     const double pi = 3.14159265358979323846;
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     for (int which = 0; which < 7; which++)
         for (int k = 0; k < 2; k++) {
             const double radius = k ? 12 : 8;
@@ -311,7 +311,7 @@ static void measures_of_slopes(void **state)
     options.time = TSR_TIME_RK3;
     tsr_tiles *tiles = sloped_list(context, NULL, 2, 10);
     tsr_levelset *levelset = NULL;
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     require_ok(tsr_levelset_create(tiles, &options, &levelset));
     require_ok(tsr_levelset_advance(levelset, 8, NULL, &report));
     tsr_levelset_destroy(&levelset);
@@ -327,7 +327,7 @@ static void sheared_axes_are_refused(void **state)
     const tsr_geometry geometry = { { { 1, 0.5, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 } }, TSR_SPACE_NONE };
     tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
     tsr_tiles *tiles = sloped_list(context, &geometry, 2, 10), *made;
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     tsr_levelset *levelset;
     options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = 1 };
     options.term_count = 1;

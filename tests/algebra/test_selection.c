@@ -217,7 +217,7 @@ static void tiles_are_brute_force(void **state)
     const tsr_selection everything = { sizeof everything, .kind = TSR_SELECTION_HALF, .centre = { 0, 0, 80 }, .direction = { 0, 0, 1 } };
     const tsr_selection beside = { sizeof beside, .kind = TSR_SELECTION_BALL, .centre = { 900, 0, 0 }, .radius = 5 };
     tsr_tiles *ball = make(&(tsr_shape){ .kind = TSR_SHAPE_SPHERE, .radius = 14 }, 4, 1);
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(ball, &info));
     const int64_t n = info.count;
     int32_t(*all)[3] = (int32_t(*)[3])malloc((size_t)n * sizeof *all), (*hit)[3] = (int32_t(*)[3])malloc((size_t)n * sizeof *hit);
@@ -337,7 +337,7 @@ static void components_and_masks(void **state)
         int32_t at[2000][3];
         tsr_component part[3];
         int64_t tiles, count;
-        tsr_tiles_info info;
+        tsr_tiles_info info = TSR_TILES_INFO;
         require_ok(tsr_tiles_describe(all, &info));
         assert_true(info.count <= 2000);
         require_ok(tsr_tiles_download(all, at, NULL));
@@ -383,18 +383,18 @@ static void editor_selects(void **state)
     /* delete and paste back, for every kind; each is one step */
     const int step = tsr_context_device(context).kind == TSR_DEVICE_EMU ? 4 : 1; /* some seconds each there */
     for (int i = 0; i < SELECTIONS; i += step + (step == 1 && i == 3)) {         /* not the stroke of one point: a ball */
-        require_ok(tsr_editor_disconnect_at(e, "block", &selections[i], 0));
+        require_ok(tsr_editor_disconnect(e, "block", &selections[i], 0));
         require_ok(tsr_tiles_translate(tsr_editor_tiles(e, "block"), 0, 0, 0, &before));
         require_ok(tsr_editor_copy_out(e, "block", &selections[i], NULL, "copy"));
         same(before, tsr_editor_tiles(e, "block"));
-        require_ok(tsr_editor_cut_out(e, "block", &selections[i], NULL, "part"));
+        require_ok(tsr_editor_cut(e, "block", &selections[i], NULL, "part"));
         same(tsr_editor_tiles(e, "copy"), tsr_editor_tiles(e, "part"));
         require_ok(tsr_editor_combine(e, "block", "part", TSR_CSG_UNION, 0));
         same(before, tsr_editor_tiles(e, "block"));
-        require_ok(tsr_editor_delete_in(e, "block", &selections[i], NULL));
+        require_ok(tsr_editor_delete(e, "block", &selections[i], NULL));
         require_ok(tsr_editor_combine(e, "block", "copy", TSR_CSG_UNION, 0));
         same(before, tsr_editor_tiles(e, "block"));
-        require_ok(tsr_editor_keep_in(e, "block", &selections[i], NULL));
+        require_ok(tsr_editor_keep(e, "block", &selections[i], NULL));
         same(tsr_editor_tiles(e, "copy"), tsr_editor_tiles(e, "block"));
         for (int k = 0; k < 7; k++) require_ok(tsr_editor_undo(e));
         assert_null(tsr_editor_tiles(e, "copy"));
@@ -405,19 +405,19 @@ static void editor_selects(void **state)
     /* one component of three: the others stay, and pasting it gives all of them back */
     const tsr_vec3 middle = { 2, 1, 0 };
     const tsr_selection everything = { sizeof everything, .kind = TSR_SELECTION_BALL, .radius = 100 };
-    require_ok(tsr_editor_cut_out(e, "model", &everything, &middle, "part"));
+    require_ok(tsr_editor_cut(e, "model", &everything, &middle, "part"));
     assert_int_equal(components(tsr_editor_tiles(e, "model")), 2);
     assert_int_equal(components(tsr_editor_tiles(e, "part")), 1);
     tsr_tiles *ball = make(&(tsr_shape){ .centre = { 2, 0, 0 }, .radius = 6 }, 4, 1);
     same(ball, tsr_editor_tiles(e, "part"));
     require_ok(tsr_editor_combine(e, "model", "part", TSR_CSG_UNION, 0));
     same(all, tsr_editor_tiles(e, "model"));
-    require_ok(tsr_editor_delete_in(e, "model", &half, &(tsr_vec3){ -13, 0, 0 }));
+    require_ok(tsr_editor_delete(e, "model", &half, &(tsr_vec3){ -13, 0, 0 }));
     assert_int_equal(components(tsr_editor_tiles(e, "model")), 3); /* half a ball went */
-    require_error(tsr_editor_delete_in(e, "model", &half, &(tsr_vec3){ 10, 0, 0 }), TSR_ERROR_STATE,
+    require_error(tsr_editor_delete(e, "model", &half, &(tsr_vec3){ 10, 0, 0 }), TSR_ERROR_STATE,
                   "selection: (10, 0, 0) is not inside the object");
     require_error(
-        tsr_editor_delete_in(e, "model", &(tsr_selection){ sizeof half, .kind = TSR_SELECTION_BALL, .centre = { 80, 0, 0 }, .radius = 2 }, NULL),
+        tsr_editor_delete(e, "model", &(tsr_selection){ sizeof half, .kind = TSR_SELECTION_BALL, .centre = { 80, 0, 0 }, .radius = 2 }, NULL),
         TSR_ERROR_STATE, "nothing of 'model' lies in the ball");
     tsr_tiles_destroy(&ball);
     tsr_tiles_destroy(&all);

@@ -21,6 +21,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/core.h"
+#include "core/mix.h"
 #include "device/backend.h"
 #include "device/isa.h"
 #include "tessera/tessera.h"
@@ -44,13 +46,6 @@ typedef struct check_entry {
     void (*oracle)(check *c, int index); /* may be NULL: then the reference is cpu base */
 } check_entry;
 
-static inline double check_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static inline void check_status(check *c, tsr_status status)
 {
     if (status == TSR_OK) return;
@@ -72,12 +67,12 @@ static inline int check_call_again(check *c)
     if (!c->bench) return c->calls++ == 0;
     if (c->calls > 0) {
         check_status(c, tsr_context_synchronize(c->context));
-        double seconds = check_seconds() - c->started;
+        double seconds = tsr_seconds_now() - c->started;
         if (seconds < c->best) c->best = seconds;
     }
     if (c->calls >= 20) return 0;
     c->calls++;
-    c->started = check_seconds();
+    c->started = tsr_seconds_now();
     return 1;
 }
 #define check_call(c, bytes, call) \
@@ -115,10 +110,8 @@ static inline void check_release(check *c, void *memory, size_t bytes) { tsr_dev
 /* Seeded generator: the same input for every run of a case. */
 static inline uint64_t check_random(uint64_t *state)
 {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
+    *state += TSR_GOLDEN_STEP;
+    return tsr_mix64(*state);
 }
 
 static inline void check_clear(check *c)
@@ -165,7 +158,7 @@ static inline void check_one(check *c, const check_entry *entry, int index, cons
     if (c->context) {
         entry->run(c, index);
         check_status(c, tsr_context_synchronize(c->context));
-        if (tsr_context_memory(c->context).current_bytes) {
+        if (tsr_context_memory(c->context)->current_bytes) {
             printf("    %s: device memory still held after the case\n", c->where);
             c->failed = 1;
         }

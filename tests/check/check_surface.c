@@ -42,7 +42,7 @@ static void surface(check *c, int index)
 {
     tsr_volume *volume = make(c, index, cases[index].dtype);
     tsr_surface_options options = TSR_SURFACE_OPTIONS;
-    tsr_surface_report report = { 0 };
+    tsr_surface_report report = TSR_SURFACE_REPORT;
     tsr_mesh *mesh = NULL;
     options.isovalue = 52.25;
     options.inside = index % 2 ? TSR_SURFACE_INSIDE_BELOW : TSR_SURFACE_INSIDE_ABOVE;
@@ -69,7 +69,7 @@ static void pyramid(check *c, int index)
     tsr_volume *volume = make(c, index, TSR_U8);
     tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
     tsr_pyramid *p = NULL;
-    tsr_pyramid_info info = { 0 };
+    tsr_pyramid_info info = TSR_PYRAMID_INFO;
     options.order = index % 2 ? TSR_PYRAMID_ROW : TSR_PYRAMID_MORTON;
     if (index % 3 == 0) {
         options.classifier = TSR_PYRAMID_RANGE;

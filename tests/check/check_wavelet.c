@@ -35,7 +35,7 @@ static void run(check *c, int index)
     int i = index % CASES;
     tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
     tsr_wavelet_plan *plan = NULL;
-    tsr_wavelet_info info = { 0 };
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     o.filter = (tsr_wavelet_filter)(index / CASES);
     o.boundary = index % 2 ? TSR_WAVELET_SYMMETRIC : TSR_WAVELET_CLAMP;
     o.layout = cases[i].layout;

@@ -1,8 +1,8 @@
 #!/bin/sh
-# examples.sh TESSERA: runs every line of the example in every verb's --help, in order, in an empty folder for each verb. What a reader copies works as it
+# examples.sh TESSERA [PART PARTS]: runs every line of the example in every verb's --help (or of every PARTS-th verb, PART from 0), in order, in an empty folder for each verb. What a reader copies works as it
 # stands: nothing may be missing, and each line ends with 0. A line that only ends when it is told to (serve) is told so after it has said that it is ready.
 set -u
-tessera=$1
+tessera=$1 part=${2:-0} parts=${3:-1} number=0
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/bin" && ln -s "$tessera" "$folder/bin/tessera" || exit 1
@@ -26,6 +26,8 @@ until_ready() {
 
 verbs=$(tessera --help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 for verb in $verbs; do
+    number=$((number + 1))
+    [ $((number % parts)) -eq "$part" ] || continue
     mkdir "$folder/$verb" && cd "$folder/$verb" || exit 1
     tessera "$verb" --help | sed -n '/^example:/,$p' | sed 1d >.lines
     if [ ! -s .lines ]; then

@@ -6,6 +6,11 @@ rm -rf "$work"
 mkdir -p "$work/docs/theory" "$work/src"
 cd "$work"
 printf '# Page\n\n## 1. First\n\nText.\n' >docs/theory/page.md
+mkdir -p docs/guide include/tessera
+printf '# Guides\n\n[one](one.md), [headers](headers.md)\n' >docs/guide/index.md
+printf '# One\n' >docs/guide/one.md
+printf '# Headers\n\none.h\n' >docs/guide/headers.md
+printf '/* */\n' >include/tessera/one.h
 printf '# References\n\n* [Known99] A. Author: A Title.\n' >docs/references.md
 good() { printf '/* docs/theory/page.md 1, [Known99 2.3] */\n' >src/a.c && printf '[page](docs/theory/page.md#1-first)\n' >README.md; }
 
@@ -36,4 +41,11 @@ expect "one of several sections that does not exist" "/* docs/theory/page.md 1, 
 expect "a link to no file" "[nothing](docs/none.md)" README.md
 expect "a link to no heading" "[nothing](docs/theory/page.md#second)" README.md
 expect "a publication that is not listed" "/* [Nobody01 3] */" src/a.c
+good
+printf '# Two\n' >docs/guide/two.md
+printf '/* */\n' >include/tessera/two.h
+if "$lint" "$work" >/dev/null 2>out.txt || ! grep -q '^docs/guide/two.md:' out.txt || ! grep -q '^include/tessera/two.h:' out.txt; then
+    echo "references: a guide and a header that nothing leads to were not found"
+    failed=1
+fi
 exit $failed

@@ -11,7 +11,22 @@ cd "$folder" || exit 1
 export tessera
 passed=0 failed=0 number=0
 
-trim() { printf '%s' "$1" | sed 's/^[[:space:]]*//; s/[[:space:]]*$//'; }
+trim() { # TEXT: `trimmed` becomes it without white space around it
+    trimmed=${1#"${1%%[![:space:]]*}"}
+    trimmed=${trimmed%"${trimmed##*[![:space:]]}"}
+}
+field() { # the part of `rest` before the next '|', trimmed, leaves `rest`
+    case $rest in
+    *'|'*)
+        trim "${rest%%|*}"
+        rest=${rest#*|}
+        ;;
+    *)
+        trim "$rest"
+        rest=''
+        ;;
+    esac
+}
 fits() { # TEXT GLOB
     # shellcheck disable=SC2254
     case $1 in
@@ -36,13 +51,16 @@ while IFS= read -r line || [ -n "$line" ]; do
         continue
         ;;
     esac
-    code=$(trim "$(printf '%s' "$line" | cut -d'|' -f1)")
-    arguments=$(trim "$(printf '%s' "$line" | cut -d'|' -f2)")
-    want_out=$(trim "$(printf '%s' "$line" | cut -d'|' -f3)")
-    want_err=$(trim "$(printf '%s' "$line" | cut -d'|' -f4)")
+    rest=$line
+    field && code=$trimmed
+    field && arguments=$trimmed
+    field && want_out=$trimmed
+    field && want_err=$trimmed
     eval "\"\$tessera\" $arguments" >.out 2>.err </dev/null
     got=$?
-    out=$(cat .out) err=$(cat .err)
+    out='' err=''
+    if [ "$want_out" != '*' ] && [ -s .out ]; then out=$(cat .out); fi
+    if [ -s .err ] && { [ "$want_err" != '*' ] || [ "$got" != "$code" ]; }; then err=$(cat .err); fi
     if [ "$got" != "$code" ]; then wrong "exit code $got, expected $code; stderr: $err"
     elif ! fits "$out" "$want_out"; then wrong "stdout does not fit '$want_out': $out"
     elif ! fits "$err" "$want_err"; then wrong "stderr does not fit '$want_err': $err"

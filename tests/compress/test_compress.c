@@ -16,7 +16,7 @@ static void lossless(void **state)
                 if ((s && t != TSR_U8 && t != TSR_F32) || (test_is_slow() && t != TSR_U8 && t != TSR_I64 && t != TSR_F32)) continue;
                 tsr_volume *v = make((tsr_dtype)t, sizes[s], &random), *back = NULL;
                 tsr_compress_options o = options_of((tsr_compress_coder)coder);
-                tsr_compress_info info;
+                tsr_compress_info info = TSR_COMPRESS_INFO;
                 o.brick = s || coder == TSR_COMPRESS_PREDICT ? (tsr_size3){ 0, 0, s ? 0 : 16 } : (tsr_size3){ 16, 16, 8 };
                 o.levels = coder == TSR_COMPRESS_PREDICT ? 0 : 3;
                 require_ok(tsr_volume_compress(v, path, &o, &info));
@@ -119,7 +119,7 @@ static void largest_error(void **state)
         for (size_t t = 0; t < 4; t++) {
             tsr_volume *v = make(types[t], size, &random), *back = NULL;
             tsr_compress_options o = options_of((tsr_compress_coder)coder);
-            tsr_compress_info info;
+            tsr_compress_info info = TSR_COMPRESS_INFO;
             const int64_t n = tsr_volume_count(v);
             o.max_error = errors[t];
             if (types[t] == TSR_F32) {
@@ -210,7 +210,7 @@ static void largest_error_and_slope(void **state)
         const double slope = k & 1 ? -10 : 10, asked = 25;
         tsr_volume *v = make(k & 2 ? TSR_F32 : TSR_I16, (tsr_size3){ 20, 15, 10 }, &random), *back = NULL;
         tsr_compress_options o = options_of(TSR_COMPRESS_AUTO);
-        tsr_compress_info info;
+        tsr_compress_info info = TSR_COMPRESS_INFO;
         double worst = 0;
         require_ok(tsr_volume_set_scaling(v, slope, 3));
         for (int64_t i = 0; k & 2 && i < tsr_volume_count(v); i++) ((float *)tsr_volume_data(v))[i] *= 100;
@@ -238,7 +238,7 @@ static void rate_and_psnr(void **state)
     const int first = test_is_slow(), last = test_is_slow() ? 1 : 2;
     double before = 0;
     tsr_volume *v = make(TSR_I16, size, &random), *back = NULL;
-    tsr_compress_info info;
+    tsr_compress_info info = TSR_COMPRESS_INFO;
     for (int k = first; k <= last; k++) {
         tsr_compress_options o = options_of(TSR_COMPRESS_AUTO);
         o.rate = (double[]){ 0.2, 0.8, 2.5 }[k];
@@ -299,7 +299,7 @@ static void low_rates(void **state)
     int done = 0;
     for (double rate = 0.1; rate < 4; rate *= test_is_slow() ? 3 : 1.7) {
         tsr_compress_options o = options_of(TSR_COMPRESS_AUTO);
-        tsr_compress_info info;
+        tsr_compress_info info = TSR_COMPRESS_INFO;
         o.rate = rate;
         o.brick = (tsr_size3){ 16, 16, 16 };
         if (tsr_volume_compress(v, path, &o, &info) != TSR_OK) {

@@ -117,7 +117,7 @@ static void cut_files(void **state)
     tsr_volume *v = make(TSR_U8, (tsr_size3){ 64, 48, 32 }, &random), *back = NULL;
     tsr_compress_options o = options_of(TSR_COMPRESS_PLANES);
     tsr_decompress_options d = TSR_DECOMPRESS_OPTIONS;
-    tsr_compress_info info;
+    tsr_compress_info info = TSR_COMPRESS_INFO;
     size_t size;
     double before = -100;
     o.brick = (tsr_size3){ 32, 32, 32 };
@@ -227,7 +227,7 @@ static void images(void **state)
     uint64_t random = test_seed();
     tsr_image image;
     tsr_volume *back = NULL;
-    tsr_compress_info info;
+    tsr_compress_info info = TSR_COMPRESS_INFO;
     require_ok(tsr_image_create(50, 31, 3, &image));
     for (int i = 0; i < 50 * 31 * 3; i++) image.pixels[i] = (uint8_t)(i / 3 % 50 * 4 + i % 3 * 9 + (int)(test_random(&random) & 3));
     for (int coder = TSR_COMPRESS_PREDICT; coder < TSR_COMPRESS_CODERS; coder++) {

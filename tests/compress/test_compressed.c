@@ -28,9 +28,9 @@ static void require_both(const char *file, const tsr_decompress_options *o)
 {
     tsr_compressed *c = NULL;
     tsr_volume *here = NULL, *there = NULL, *back = NULL;
-    tsr_compress_info a, b;
+    tsr_compress_info a = TSR_COMPRESS_INFO, b = TSR_COMPRESS_INFO;
     require_ok(tsr_volume_decompress(file, o, &here, &a));
-    require_ok(tsr_compressed_open(context, file, o, &c));
+    require_ok(tsr_compressed_create(context, file, o, &c));
     require_ok(tsr_compressed_decode(c, o, &there, &b));
     assert_int_equal(a.pieces, b.pieces);
     assert_int_equal(a.pieces_whole, b.pieces_whole);
@@ -142,7 +142,7 @@ static void damage(void **state)
         bytes[at] ^= 0x10;
         spill(bytes, size);
         bytes[at] ^= 0x10;
-        require_ok(tsr_compressed_open(context, path, NULL, &c));
+        require_ok(tsr_compressed_create(context, path, NULL, &c));
         require_error(tsr_compressed_decode(c, &strict, &back, NULL), TSR_ERROR_FORMAT, "layer 0 is damaged; partial takes what is there");
         assert_null(back);
         tsr_compressed_destroy(&c);
@@ -150,7 +150,7 @@ static void damage(void **state)
     }
     for (int k = 0; k < (test_is_slow() ? 2 : 6); k++) {
         spill(bytes, size - 1 - test_random(&random) % (size / 2));
-        require_ok(tsr_compressed_open(context, path, NULL, &c));
+        require_ok(tsr_compressed_create(context, path, NULL, &c));
         require_error(tsr_compressed_decode(c, &strict, &back, NULL), TSR_ERROR_FORMAT, "missing: the file is cut off");
         tsr_compressed_destroy(&c);
         require_both(path, &partial);
@@ -173,7 +173,7 @@ static void refused(void **state)
     tsr_decompress_options o = TSR_DECOMPRESS_OPTIONS;
     const tsr_compress_options predict = { .struct_size = sizeof predict, .coder = TSR_COMPRESS_PREDICT, .overwrite = 1 };
     compress(v, (tsr_size3){ 0, 0, 0 }, 2, 0);
-    require_ok(tsr_compressed_open(context, path, NULL, &c));
+    require_ok(tsr_compressed_create(context, path, NULL, &c));
     o.reduce = 3;
     require_error(tsr_compressed_decode(c, &o, &back, NULL), TSR_ERROR_ARGUMENT, "reduce is 3, expected 0 to 2");
     o.reduce = 0;
@@ -186,10 +186,10 @@ static void refused(void **state)
     require_error(tsr_compressed_decode(NULL, NULL, &back, NULL), TSR_ERROR_ARGUMENT, "compressed is NULL");
     tsr_compressed_destroy(&c);
     tsr_compressed_destroy(&c);
-    require_error(tsr_compressed_open(NULL, path, NULL, &c), TSR_ERROR_ARGUMENT, "context is NULL");
+    require_error(tsr_compressed_create(NULL, path, NULL, &c), TSR_ERROR_ARGUMENT, "context is NULL");
     require_ok(tsr_volume_compress(v, path, &predict, NULL));
-    if (tsr_context_device(context).kind == TSR_DEVICE_CPU) require_ok(tsr_compressed_open(context, path, NULL, &c));
-    else require_error(tsr_compressed_open(context, path, NULL, &c), TSR_ERROR_UNSUPPORTED, "coder predict on this device, expected rans");
+    if (tsr_context_device(context).kind == TSR_DEVICE_CPU) require_ok(tsr_compressed_create(context, path, NULL, &c));
+    else require_error(tsr_compressed_create(context, path, NULL, &c), TSR_ERROR_UNSUPPORTED, "coder predict on this device, expected rans");
     tsr_compressed_destroy(&c);
     tsr_volume_destroy(&v);
 }
@@ -202,7 +202,7 @@ static void require_refused(const char *message)
     tsr_compressed *c = NULL;
     require_error(tsr_volume_decompress(path, NULL, &back, NULL), TSR_ERROR_FORMAT, message);
     require_error(tsr_volume_decompress(path, &partial, &back, NULL), TSR_ERROR_FORMAT, message);
-    require_error(tsr_compressed_open(context, path, &partial, &c), TSR_ERROR_FORMAT, message);
+    require_error(tsr_compressed_create(context, path, &partial, &c), TSR_ERROR_FORMAT, message);
     assert_null(back);
     assert_null(c);
 }
@@ -270,7 +270,7 @@ static void little_shared_memory(void **state)
         if (t == TSR_U8) require_both(path, NULL);
         require_both(path, &half);
         if (t == TSR_F32) {
-            require_ok(tsr_compressed_open(context, path, NULL, &c));
+            require_ok(tsr_compressed_create(context, path, NULL, &c));
             require_error(tsr_compressed_decode(c, NULL, &back, NULL), TSR_ERROR_UNSUPPORTED,
                           "bricks of 32 x 32 x 32 with coefficients of 4 bytes: 135168 bytes of shared memory, this device has 101376");
             assert_null(back);

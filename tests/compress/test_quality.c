@@ -52,7 +52,7 @@ static void rates(void **state)
     for (int k = 0; k < INPUTS; k++) {
         tsr_volume *v = make_input(k, &random);
         tsr_compress_options o = options_of(TSR_COMPRESS_AUTO);
-        tsr_compress_info info;
+        tsr_compress_info info = TSR_COMPRESS_INFO;
         const double voxels = (double)tsr_volume_count(v);
         double before = -HUGE_VAL, bytes_before = 0;
         int done = 0, lossless = 0;
@@ -88,7 +88,7 @@ static void psnrs(void **state)
     for (int k = 0; k < INPUTS; k++) {
         tsr_volume *v = make_input(k, &random);
         tsr_compress_options o = options_of(TSR_COMPRESS_AUTO);
-        tsr_compress_info info;
+        tsr_compress_info info = TSR_COMPRESS_INFO;
         double last = 0;
         o.brick = inputs[k].brick;
         for (double psnr = 14; psnr < 75; psnr += test_is_slow() ? 9.5 : 3.1) {

@@ -17,6 +17,12 @@ static void wrong_devices(void **state)
     options.device = "cuda:999";
     require_error(tsr_context_create(&options, &context), TSR_ERROR_DEVICE, "cuda");
     assert_null(context);
+    int work;
+    options.device = "cpu";
+    options.stream = &work; /* not that of a GPU */
+    require_error(tsr_context_create(&options, &context), TSR_ERROR_ARGUMENT, "stream: given with device");
+    assert_null(context);
+    options.stream = NULL;
     options.struct_size = 3;
     require_error(tsr_context_create(&options, &context), TSR_ERROR_ARGUMENT, "struct_size");
 }
@@ -27,10 +33,10 @@ static void memory_is_counted(void **state)
     tsr_context *context = test_context();
     void *memory;
     require_ok(tsr_device_allocate(context, 1000, &memory));
-    assert_int_equal(tsr_context_memory(context).current_bytes, 1000);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 1000);
     tsr_device_release(context, memory, 1000);
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
-    assert_int_equal(tsr_context_memory(context).peak_bytes, 1000);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->peak_bytes, 1000);
     tsr_context_destroy(&context);
     assert_null(context);
 }

@@ -278,7 +278,7 @@ static void two_threads(void **)
     tsr_queue *other = nullptr;
     int *copy = nullptr, bad = 0;
     shared.zero();
-    ok(emu->queue_create(0, 1, &other));
+    ok(emu->queue_create(0, 1, nullptr, &other));
     ok(emu->allocate(other, N * sizeof(int), (void **)&copy));
     std::thread taker([&]() {
         std::vector<int> got(N);
@@ -311,6 +311,30 @@ static void host_reads_fault(void **)
     int status = 0;
     assert_true(waitpid(child, &status, 0) == child);
     assert_true(WIFSIGNALED(status) && (WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGBUS));
+}
+
+/* A suite goes on after a test that crashed, in a kernel too: the launches that follow fail, rather than wait for the one that never ended. */
+static sigjmp_buf out_of_kernel;
+static void leave_kernel(int number) { siglongjmp(out_of_kernel, number); }
+TSR_KERNEL(crash)(int number) { raise(number); }
+static void crashed_kernels(void **)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        device_array<int> value(1);
+        signal(SIGUSR1, leave_kernel);
+        alarm(30);
+        if (!sigsetjmp(out_of_kernel, 1)) {
+            TSR_LAUNCH(queue, crash, 1, 1, 0, SIGUSR1);
+            _exit(2);
+        }
+        TSR_LAUNCH(queue, add, 1, 1, 0, value.data, 3);
+        _exit(tsr_launch_check(queue) == TSR_ERROR_DEVICE && strstr(tsr_error_message(), "crashed") ? 0 : 1);
+    }
+    int status = 0;
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 #endif
 
@@ -366,14 +390,14 @@ static void mistakes(void **)
 int main(void)
 {
     emu = tsr_backend_open(nullptr);
-    if (emu->queue_create(0, 1, &queue) != TSR_OK) return 1;
+    if (emu->queue_create(0, 1, nullptr, &queue) != TSR_OK) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(barriers), cmocka_unit_test(block_votes), cmocka_unit_test(warp_shuffles), cmocka_unit_test(warp_reductions),
         cmocka_unit_test(threads_that_leave), cmocka_unit_test(shapes_of_blocks), cmocka_unit_test(atomic_functions),
         cmocka_unit_test(dynamic_shared_memory), cmocka_unit_test(order_of_blocks), cmocka_unit_test(graphs),
         cmocka_unit_test(uninitialised_memory_is_nan), cmocka_unit_test(mistakes), cmocka_unit_test(two_threads),
 #if !defined(TSR_SANITIZE_ADDRESS)
-        cmocka_unit_test(host_reads_fault),
+        cmocka_unit_test(host_reads_fault), cmocka_unit_test(crashed_kernels),
 #endif
     };
     int failed = cmocka_run_group_tests_name("emu", tests, NULL, NULL);

@@ -27,7 +27,7 @@ static int tear_down(void **state)
 {
     fixture *f = (fixture *)*state;
     tsr_editor_destroy(&f->editor);
-    assert_int_equal(tsr_context_memory(f->context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(f->context)->current_bytes, 0);
     tsr_context_destroy(&f->context);
     free(f);
     return 0;
@@ -47,7 +47,7 @@ static inline int equal(const tsr_tiles *a, const tsr_tiles *b)
 }
 static inline tsr_tiles_measures measures(const fixture *f, const char *name)
 {
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     require_ok(tsr_tiles_measure(tsr_editor_tiles(f->editor, name), &m));
     return m;
 }
@@ -68,6 +68,19 @@ static inline double value(const fixture *f, const tsr_tiles *tiles, int32_t x, 
     require_ok(f->context->backend->download(f->context->queue, &v, device, sizeof v));
     tsr_device_release(f->context, device, sizeof v);
     return (double)v;
+}
+/* Values of a box of voxels, x first; free them. */
+static inline float *box_of_values(const fixture *f, const tsr_tiles *tiles, const int32_t first[3], const int64_t extent[3])
+{
+    const size_t bytes = (size_t)(extent[0] * extent[1] * extent[2]) * sizeof(float);
+    float *values = (float *)malloc(bytes);
+    void *device;
+    assert_non_null(values);
+    require_ok(tsr_device_allocate(f->context, bytes, &device));
+    require_ok(f->context->backend->tiles->store(f->context->queue, &tiles->pool, first, extent, (float *)device, NULL));
+    require_ok(f->context->backend->download(f->context->queue, values, device, bytes));
+    tsr_device_release(f->context, device, bytes);
+    return values;
 }
 
 #endif

@@ -5,6 +5,8 @@
 #include "edit/edit.h"
 #include "support.h"
 
+#define IN_BOX(...) &(tsr_selection){ sizeof(tsr_selection), .box = { __VA_ARGS__ } }
+
 typedef struct fixture {
     tsr_context *context;
     tsr_editor *editor;
@@ -24,7 +26,7 @@ static int tear_down(void **state)
 {
     fixture *f = (fixture *)*state;
     tsr_editor_destroy(&f->editor);
-    assert_int_equal(tsr_context_memory(f->context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(f->context)->current_bytes, 0);
     tsr_context_destroy(&f->context);
     free(f);
     return 0;
@@ -42,7 +44,7 @@ static void same(const tsr_tiles *a, const tsr_tiles *b)
     int equal;
     require_ok(tsr_tiles_equal(a, b, &equal));
     assert_true(equal);
-    tsr_tiles_info x, y;
+    tsr_tiles_info x = TSR_TILES_INFO, y = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(a, &x));
     require_ok(tsr_tiles_describe(b, &y));
     assert_int_equal(x.active_voxels, y.active_voxels);
@@ -50,7 +52,7 @@ static void same(const tsr_tiles *a, const tsr_tiles *b)
 }
 static int64_t stored(const tsr_tiles *tiles)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(tiles, &info));
     return info.count;
 }
@@ -114,7 +116,7 @@ static void undo_restores_every_step(void **state)
     tsr_tiles *history[STEPS + 1] = { NULL };
     ball(e, "model", 0, 0, 0, 12);
     ball(e, "tool", 0, 0, 0, 5);
-    tsr_edit_history h;
+    tsr_edit_history h = TSR_EDIT_HISTORY;
     tsr_editor_history(e, &h);
     int64_t base = h.undo_steps;
     history[0] = snapshot(e, "model");
@@ -138,7 +140,7 @@ static void undo_restores_every_step(void **state)
         }
         case 1: require_ok(tsr_editor_combine(e, "model", "tool", TSR_CSG_DIFFERENCE, 0)); break;
         case 2: require_ok(tsr_editor_move(e, "model", (tsr_vec3){ 4, -8, 0 })); break;
-        case 3: require_ok(tsr_editor_disconnect(e, "model", &(tsr_box){ { -30, -30, -2 }, { 30, 30, 30 } }, 0)); break;
+        case 3: require_ok(tsr_editor_disconnect(e, "model", IN_BOX({ -30, -30, -2 }, { 30, 30, 30 }), 0)); break;
         case 5: require_ok(tsr_editor_move(e, "model", (tsr_vec3){ 0.3, 0.4, -1.25 })); break;
         case 6: require_ok(tsr_editor_combine(e, "model", "tool", TSR_CSG_BLEND, 3)); break;
         }
@@ -172,7 +174,7 @@ static void history_is_as_small_as_the_change(void **state)
     ball(e, "model", 0, 0, 0, 40);
     ball(e, "tool", 40, 0, 0, 4);
     int64_t all = stored(tsr_editor_tiles(e, "model")), tool = stored(tsr_editor_tiles(e, "tool"));
-    tsr_edit_history before, after;
+    tsr_edit_history before = TSR_EDIT_HISTORY, after = TSR_EDIT_HISTORY;
     tsr_editor_history(e, &before);
     require_ok(tsr_editor_combine(e, "model", "tool", TSR_CSG_UNION, 0));
     tsr_editor_history(e, &after);
@@ -189,10 +191,10 @@ static void delete_and_paste_back(void **state)
     fixture *f = (fixture *)*state;
     tsr_editor *e = f->editor;
     tsr_editor_shape(e, "model", &(tsr_shape){ .kind = TSR_SHAPE_CAPSULE, .radius = 5, .half = { 0, 0, 16 } }) == TSR_OK ? (void)0 : fail();
-    require_ok(tsr_editor_disconnect(e, "model", &(tsr_box){ { -12, -12, 3 }, { 12, 12, 40 } }, 0));
+    require_ok(tsr_editor_disconnect(e, "model", IN_BOX({ -12, -12, 3 }, { 12, 12, 40 }), 0));
     tsr_tiles *severed = snapshot(e, "model");
-    require_ok(tsr_editor_cut(e, "model", &(tsr_box){ { -12, -12, 3 }, { 12, 12, 40 } }, "head"));
-    tsr_tiles_measures m;
+    require_ok(tsr_editor_cut(e, "model", IN_BOX({ -12, -12, 3 }, { 12, 12, 40 }), NULL, "head"));
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     require_ok(tsr_tiles_measure(tsr_editor_tiles(e, "model"), &m));
     assert_int_equal(m.components, 1);
     assert_true(m.centroid.z < 0);
@@ -202,7 +204,7 @@ static void delete_and_paste_back(void **state)
     require_ok(tsr_editor_combine(e, "model", "head", TSR_CSG_UNION, 0)); /* paste */
     check_invariants(tsr_editor_tiles(e, "model"));
     /* the severed surface again: the same voxels inside, and the same field within reach of it */
-    tsr_tiles_info a, b;
+    tsr_tiles_info a = TSR_TILES_INFO, b = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(severed, &a));
     require_ok(tsr_tiles_describe(tsr_editor_tiles(e, "model"), &b));
     assert_int_equal(a.inside_voxels, b.inside_voxels);
@@ -212,9 +214,9 @@ static void delete_and_paste_back(void **state)
     require_ok(tsr_editor_undo(e));
     require_ok(tsr_editor_undo(e));
     assert_null(tsr_editor_tiles(e, "head"));
-    require_error(tsr_editor_cut(e, "model", &(tsr_box){ { 50, 50, 50 }, { 60, 60, 60 } }, "head"), TSR_ERROR_STATE, "nothing of 'model' lies in");
+    require_error(tsr_editor_cut(e, "model", IN_BOX({ 50, 50, 50 }, { 60, 60, 60 }), NULL, "head"), TSR_ERROR_STATE, "nothing of 'model' lies in");
     assert_null(tsr_editor_tiles(e, "head"));
-    require_ok(tsr_editor_delete(e, "model", &(tsr_box){ { -12, -12, -40 }, { 12, 12, 0 } }));
+    require_ok(tsr_editor_delete(e, "model", IN_BOX({ -12, -12, -40 }, { 12, 12, 0 }), NULL));
     require_ok(tsr_tiles_measure(tsr_editor_tiles(e, "model"), &m));
     assert_true(m.centroid.z > 0);
 }
@@ -266,7 +268,7 @@ static void transform_reports(void **state)
     const tsr_motion motions[] = { { .axis = { 0, 0, 1 }, .angle = 0.4 }, { .scale = 3 } };
     for (int i = 0; i < 2; i++) {
         struct reports all = { 0 };
-        tsr_edit_history before, after;
+        tsr_edit_history before = TSR_EDIT_HISTORY, after = TSR_EDIT_HISTORY;
         ball(e, "model", 3, 0, 0, 9);
         tsr_tiles *old = snapshot(e, "model");
         tsr_editor_history(e, &before);
@@ -301,7 +303,7 @@ static void refusals(void **state)
     tsr_tiles_destroy(&foreign);
     require_error(tsr_editor_move(e, "model", (tsr_vec3){ 4.0 * (1 << 21), 0, 0 }), TSR_ERROR_ARGUMENT, "along x");
     require_error(tsr_editor_transform(e, "model", &(tsr_motion){ .angle = 1 }, NULL), TSR_ERROR_ARGUMENT, "axis has no length");
-    require_error(tsr_editor_delete(e, "model", &(tsr_box){ { 2, 0, 0 }, { 1, 1, 1 } }), TSR_ERROR_ARGUMENT, "region");
+    require_error(tsr_editor_delete(e, "model", IN_BOX({ 2, 0, 0 }, { 1, 1, 1 }), NULL), TSR_ERROR_ARGUMENT, "region");
     require_error(tsr_editor_combine(e, "model", "gone", TSR_CSG_UNION, 0), TSR_ERROR_STATE, "no object 'gone'");
     same(before, tsr_editor_tiles(e, "model"));
     tsr_tiles_destroy(&before);
@@ -333,7 +335,7 @@ static void refusals(void **state)
     ball(other, "b", 4, 0, 0, 6);
     require_ok(tsr_editor_combine(other, "a", "b", TSR_CSG_UNION, 0));
     require_ok(tsr_editor_combine(other, "a", "b", TSR_CSG_DIFFERENCE, 0));
-    tsr_edit_history h;
+    tsr_edit_history h = TSR_EDIT_HISTORY;
     tsr_editor_history(other, &h);
     assert_int_equal(h.undo_steps, 1);
     require_ok(tsr_editor_undo(other));

@@ -6,7 +6,7 @@ static void check_mesh(const fixture *f, const char *name, const char *line)
 {
     tsr_surface_options options = TSR_SURFACE_OPTIONS;
     tsr_mesh *made, *mesh;
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     const tsr_tiles *tiles = tsr_editor_tiles(f->editor, name);
     check_invariants(tiles);
     require_ok(tsr_surface_extract_tiles(f->context, tiles, &options, &made, NULL));

@@ -13,15 +13,15 @@ static void keeping_one_component(void **state)
     ball(f, "b", 13.5, 0, 0, 5); /* 2.5 voxels between them */
     require_ok(tsr_editor_combine(f->editor, "a", "b", TSR_CSG_UNION, 0));
     require_ok(tsr_editor_duplicate(f->editor, "a", "both"));
-    require_ok(tsr_editor_keep(f->editor, "a", NULL));
+    require_ok(tsr_editor_keep(f->editor, "a", NULL, NULL));
     check_invariants(tsr_editor_tiles(f->editor, "a"));
     assert_int_equal(measures(f, "a").components, 1);
     assert_true(fabs(radius(f, "a") - 6) < 0.05);
     assert_true(fabs(measures(f, "a").area / (4 * pi * 36) - 1) < 0.02);              /* nothing of the other is left, not even near 0 */
     assert_true(fabs(value(f, tsr_editor_tiles(f->editor, "a"), 8, 0, 0) - 2) < 0.3); /* the distance to what is left, not to what is gone */
-    require_ok(tsr_editor_keep(f->editor, "both", &(tsr_vec3){ 13, 0, 0 }));
+    require_ok(tsr_editor_keep(f->editor, "both", NULL, &(tsr_vec3){ 13, 0, 0 }));
     assert_true(fabs(radius(f, "both") - 5) < 0.05);
-    require_error(tsr_editor_keep(f->editor, "both", &(tsr_vec3){ 0, 0, 0 }), TSR_ERROR_STATE, "not inside");
+    require_error(tsr_editor_keep(f->editor, "both", NULL, &(tsr_vec3){ 0, 0, 0 }), TSR_ERROR_STATE, "not inside");
 }
 
 /* What stays keeps its bits where nothing of the rest was near: by keep and by split, by a body as thin as its voxels, too. */
@@ -35,7 +35,7 @@ static void what_stays_keeps_its_bits(void **state)
     tsr_tiles *before = snapshot(f, "plate"), *dot = snapshot(f, "dot");
     require_ok(tsr_editor_combine(f->editor, "plate", "dot", TSR_CSG_UNION, 0));
     require_ok(tsr_editor_duplicate(f->editor, "plate", "both"));
-    require_ok(tsr_editor_keep(f->editor, "plate", NULL));
+    require_ok(tsr_editor_keep(f->editor, "plate", NULL, NULL));
     check_invariants(tsr_editor_tiles(f->editor, "plate"));
     assert_true(equal(before, tsr_editor_tiles(f->editor, "plate")));
     require_ok(tsr_editor_split(f->editor, "both", &pieces));
@@ -99,7 +99,7 @@ static void morphs(void **state)
     tsr_morph_options options = TSR_MORPH_OPTIONS;
     const double t[3] = { 0, 0.5, 1 }, times[2] = { 1, 14 };
     tsr_tiles *between[3] = { NULL }, *moved[2] = { NULL };
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     ball(f, "a", 0, 0, 0, 6);
     ball(f, "b", 0, 0, 0, 14); /* farther apart than the band */
     require_ok(tsr_tiles_morph(tsr_editor_tiles(f->editor, "a"), tsr_editor_tiles(f->editor, "b"), t, 3, NULL, NULL, between));
@@ -163,7 +163,7 @@ static void draw(fixture *f, tsr_surface_tracker *tracker, const char *name, tsr
     const tsr_surface_region *changed;
     const tsr_mesh *mesh;
     tsr_mesh *full, *host;
-    tsr_mesh_measures a, b;
+    tsr_mesh_measures a = TSR_MESH_MEASURES, b = TSR_MESH_MEASURES;
     require_ok(tsr_editor_changes(f->editor, name, &region, &changed));
     *local = changed != NULL;
     require_ok(tsr_surface_update(tracker, tsr_editor_tiles(f->editor, name), changed, &mesh, report));
@@ -185,7 +185,7 @@ static void mesh_follows(void **state)
 {
     fixture *f = (fixture *)*state;
     tsr_surface_tracker *tracker;
-    tsr_surface_update_report report;
+    tsr_surface_update_report report = TSR_SURFACE_UPDATE_REPORT;
     int local;
     const tsr_brush brush = { { f->size, 0, 0 }, f->size / 8, 1, 1 };
     ball(f, "a", 0, 0, 0, f->size);

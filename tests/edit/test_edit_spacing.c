@@ -3,7 +3,7 @@
 
 #include "edit/edit.h"
 #include "support.h"
-#include "tessera/band.h"
+#include "tessera/tiles.h"
 
 static const double pi = 3.14159265358979323846;
 static const double thickness[] = { 2.5, 8 };
@@ -19,7 +19,7 @@ static void default_bands(void **state)
     tsr_context *context = test_context();
     const tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ 1, 1, 8 }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
     tsr_tiles *tiles = NULL;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     require_ok(tsr_tiles_create(context, &geometry, NULL, &tiles));
     require_ok(tsr_tiles_describe(tiles, &info));
     assert_true(info.band == 16);
@@ -29,7 +29,7 @@ static void default_bands(void **state)
 
 static tsr_tiles_measures measured(const char *what, const tsr_tiles *tiles, double dz, double r)
 {
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     require_ok(tsr_tiles_measure(tiles, &m));
     print_message("slices of %g, %s: radius by volume %.3f, by area %.3f, expected %g\n", dz, what, cbrt(m.volume * 3 / (4 * pi)),
                   sqrt(m.area / (4 * pi)), r);
@@ -62,7 +62,7 @@ static void balls_of_thick_slices(void **state)
         require_ok(tsr_editor_offset(e, "moved", 2, NULL));
         check("grown by 2", tsr_editor_tiles(e, "moved"), dz, r + 2, 0.02 * dz);
         require_ok(tsr_editor_combine(e, "a", "b", TSR_CSG_UNION, 0));
-        require_ok(tsr_editor_keep(e, "a", NULL));
+        require_ok(tsr_editor_keep(e, "a", NULL, NULL));
         check("kept", tsr_editor_tiles(e, "a"), dz, r, 0.02 * dz);
         tsr_editor_destroy(&e);
         tsr_context_destroy(&context);

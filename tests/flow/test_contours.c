@@ -174,7 +174,7 @@ static void finds_eigenplanes(void **unused)
             require_ok(tsr_eigenplanes_picture(&found, 0, 64, &picture));
             assert_int_equal(picture.width, 64);
             tsr_image_destroy(&picture);
-            tsr_eigenplanes_free(&found);
+            tsr_eigenplanes_destroy(&found);
             tsr_contours_destroy(&c);
             tsr_field_destroy(&field);
         }

@@ -298,7 +298,7 @@ static void tubes(void **unused)
         for (int32_t sides = 3; sides < 20; sides += 8) {
             tsr_tube_options o = TSR_TUBE_OPTIONS;
             tsr_mesh *mesh, *host;
-            tsr_mesh_measures m;
+            tsr_mesh_measures m = TSR_MESH_MEASURES;
             o.radius = 0.4;
             o.sides = sides;
             o.caps = caps;
@@ -485,21 +485,21 @@ static void seeding(void **unused)
     o.every = 5;
     require_ok(tsr_seeds_make(field, &o, &seeds, &count));
     assert_true(count == 27 && seeds[0] == -5 && seeds[3 * 26] == 5 && seeds[3] == 0);
-    tsr_seeds_free(&seeds);
+    tsr_seeds_destroy(&seeds);
     o.kind = TSR_SEED_LINE;
     o.count = 5;
     o.point[0] = (tsr_vec3){ 0, 1, 2 };
     o.point[1] = (tsr_vec3){ 4, 1, 0 };
     require_ok(tsr_seeds_make(field, &o, &seeds, &count));
     assert_true(count == 5 && seeds[3] == 1 && seeds[5] == 1.5 && seeds[12] == 4);
-    tsr_seeds_free(&seeds);
+    tsr_seeds_destroy(&seeds);
     o.kind = TSR_SEED_PLANE;
     o.point[2] = (tsr_vec3){ 0, 3, 2 };
     o.resolution[0] = 3;
     o.resolution[1] = 2;
     require_ok(tsr_seeds_make(field, &o, &seeds, &count));
     assert_true(count == 6 && seeds[3 * 5] == 4 && seeds[3 * 5 + 1] == 3 && seeds[3 * 5 + 2] == 0);
-    tsr_seeds_free(&seeds);
+    tsr_seeds_destroy(&seeds);
     o.kind = TSR_SEED_SPHERE;
     o.count = 200;
     require_error(tsr_seeds_make(field, &o, &seeds, &count), TSR_ERROR_ARGUMENT, "radius");
@@ -514,7 +514,7 @@ static void seeding(void **unused)
             for (int i = 0; i < 3; i++) middle[i] += d[i] / 200;
         }
         assert_true(norm3(middle) < (ball ? 0.4 : 0.05));
-        tsr_seeds_free(&seeds);
+        tsr_seeds_destroy(&seeds);
     }
     o.kind = TSR_SEED_RANDOM;
     o.seed = 7;
@@ -522,8 +522,8 @@ static void seeding(void **unused)
     require_ok(tsr_seeds_make(field, &o, &again, &count));
     assert_memory_equal(seeds, again, (size_t)count * 24);
     for (int64_t k = 0; k < 3 * count; k++) assert_true(seeds[k] >= -5 && seeds[k] <= 5);
-    tsr_seeds_free(&again);
-    tsr_seeds_free(&seeds);
+    tsr_seeds_destroy(&again);
+    tsr_seeds_destroy(&seeds);
     tsr_field_destroy(&field);
     tsr_context_destroy(&context);
 }
@@ -589,7 +589,22 @@ static void files(void **unused)
     assert_non_null(strstr(text, "4 5\n5 6\n"));
     free(text);
     unlink(path);
-    require_error(tsr_streamlines_write(lines, NULL, NULL, 0, "lines.txt", &w), TSR_ERROR_ARGUMENT, "vtk, ply or obj");
+    snprintf(path, sizeof path, "lines-%d.glb", (int)getpid());
+    require_ok(tsr_streamlines_write(lines, names, arrays, 1, path, &w));
+    text = slurp(path, &size);
+    uint32_t head[5], last[2];
+    float second[3];
+    memcpy(head, text, sizeof head);
+    assert_true(head[0] == 0x46546c67u && head[1] == 2 && head[2] == size && head[4] == 0x4e4f534au && head[3] % 4 == 0);
+    assert_true(size == 28 + (size_t)head[3] + 7 * 16 + 4 * 8); /* places, one number each, pairs of indices */
+    assert_non_null(strstr(text + 20, "\"mode\":1,\"indices\":2,\"attributes\":{\"POSITION\":0,\"_MY_SPEED\":1}"));
+    memcpy(second, text + 28 + head[3] + 12, sizeof second);
+    assert_true(second[0] == 1 && second[1] == 0 && second[2] == 0);
+    memcpy(last, text + size - 8, sizeof last);
+    assert_true(last[0] == 5 && last[1] == 6);
+    free(text);
+    unlink(path);
+    require_error(tsr_streamlines_write(lines, NULL, NULL, 0, "lines.txt", &w), TSR_ERROR_ARGUMENT, "vtk, ply, obj or glb");
     tsr_tube_options o = TSR_TUBE_OPTIONS;
     tsr_mesh *mesh;
     o.radius = 0.1;

@@ -2,7 +2,7 @@
 #include "device/isa.h"
 #include "fluids.h"
 
-enum { W = 70, H = 54, KINDS = 9 };
+enum { W = 70, H = 54, KINDS = 12 };
 
 static void draw(tsr_context *c, int kind, const float *p, int64_t count, double radius, float *images[TSR_FLUID_IMAGES],
                  size_t bytes[TSR_FLUID_IMAGES])
@@ -14,7 +14,8 @@ static void draw(tsr_context *c, int kind, const float *p, int64_t count, double
     tsr_fluid_backdrop b = TSR_FLUID_BACKDROP;
     static const tsr_fluid_smoother smoothers[KINDS] = { TSR_FLUID_FLOW,           TSR_FLUID_FLOW_EXACT,   TSR_FLUID_FLOW_IMPLICIT,
                                                          TSR_FLUID_FLOW_MULTIGRID, TSR_FLUID_NARROW_RANGE, TSR_FLUID_BILATERAL,
-                                                         TSR_FLUID_BILATERAL_TRUE, TSR_FLUID_GAUSSIAN,     TSR_FLUID_BINOMIAL };
+                                                         TSR_FLUID_BILATERAL_TRUE, TSR_FLUID_GAUSSIAN,     TSR_FLUID_BINOMIAL,
+                                                         TSR_FLUID_FLOW,           TSR_FLUID_FLOW,         TSR_FLUID_BILATERAL_GRID };
     require_ok(tsr_fluid_create(c, &fluid));
     require_ok(tsr_camera_look_at(&camera, (tsr_vec3){ 0.4, 0, 0.9 }, (tsr_vec3){ 0, 4, -0.4 }, (tsr_vec3){ 0, 0, 1 }));
     if (kind == 3) {
@@ -23,23 +24,24 @@ static void draw(tsr_context *c, int kind, const float *p, int64_t count, double
     }
     if (kind == 1) camera.aspect = 2; /* pixels that are not square */
     require_ok(tsr_fluid_look_make((tsr_fluid_preset)(kind % 5), radius, &look));
-    look.noise = kind % 2 ? 0.3f : 0;
-    look.agitated = kind % 2 ? 0.6f : 0;
+    look.noise = kind % 2 || kind == 10 ? 0.3f : 0;
+    look.agitated = kind % 2 || kind == 10 ? 0.6f : 0;
     o.width = W;
     o.height = H;
     o.smoother = smoothers[kind];
     o.iterations = kind < 2 ? 7 : kind == 8 ? 4 : 2;
     o.resolution = kind == 5 ? 2 : kind == 7 ? 4 : 1;
-    o.layers = kind == 2 ? 2 : 1;
+    o.layers = kind == 2 || kind == 9 ? 2 : 1;
     o.sprites = kind == 6;
     o.thickness_step = kind == 4 ? 1 : 0;
-    o.particle_scale = 1.7;
+    o.thickness_blur = kind == 4 ? 6 : kind == 6 ? 9 : 0;
+    o.particle_scale = kind == 10 ? 8 : 1.7; /* 9 and 10 are drawn by lists of tiles on every backend, with noise */
     o.curvature = kind == 8;
     o.anisotropic = kind == 0 || kind == 2;
     o.spray_low = 1;
     o.spray_high = 2;
     b.scenery = (tsr_fluid_scenery)(kind % 3);
-    b.bounds = (tsr_bounds){ { -1, 3, -1 }, { 1, 5, 0.5 } };
+    b.bounds = (tsr_box){ { -1, 3, -1 }, { 1, 5, 0.5 } };
     b.shadow = kind % 2;
     b.shadow_bounds = b.bounds;
     cloud all = cloud_of(c, count, p, NULL, radius);

@@ -497,8 +497,14 @@ static void bad_input(void **unused)
     camera.fov = 50;
     require_error(tsr_fluid_set_sky(fluid, "green", (tsr_vec3){ 0, 0, 1 }), TSR_ERROR_ARGUMENT, "sky 'green' is unknown");
     require_error(tsr_fluid_set_sky(fluid, "day", (tsr_vec3){ 0, 0, 0 }), TSR_ERROR_ARGUMENT, "up is");
-    const float dark[6] = { 0, 0, -1, 0, 0, 0 };
-    require_error(tsr_fluid_set_panorama(fluid, dark, 1, 2, (tsr_vec3){ 0, 0, 1 }), TSR_ERROR_ARGUMENT, "panorama of 1 x 2");
+    float dark[12] = { 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0 };
+    tsr_volume *map;
+    require_ok(tsr_volume_wrap(NULL, TSR_F32, (tsr_size3){ 1, 2, 3 }, NULL, dark, NULL, NULL, &map));
+    require_error(tsr_fluid_set_panorama(fluid, map, (tsr_vec3){ 0, 0, 1 }), TSR_ERROR_ARGUMENT, "panorama of 1 x 2");
+    tsr_volume_destroy(&map);
+    require_ok(tsr_volume_wrap(NULL, TSR_F32, (tsr_size3){ 2, 2, 3 }, NULL, dark, NULL, NULL, &map));
+    require_error(tsr_fluid_set_panorama(fluid, map, (tsr_vec3){ 0, 0, 1 }), TSR_ERROR_ARGUMENT, "value -1 at pixel 2");
+    tsr_volume_destroy(&map);
     tsr_fluid_look look;
     require_error(tsr_fluid_look_make(TSR_FLUID_WATER, 0, &look), TSR_ERROR_ARGUMENT, "radius is 0");
     tsr_fluid_preset preset;

@@ -15,11 +15,20 @@ static int end(void **state)
     return close_context(state);
 }
 
+/* light: [3][height][width] */
+static void set_panorama(float *light, int width, int height)
+{
+    tsr_volume *map;
+    require_ok(tsr_volume_wrap(NULL, TSR_F32, (tsr_size3){ width, height, 3 }, NULL, light, NULL, NULL, &map));
+    require_ok(tsr_fluid_set_panorama(fluid, map, (tsr_vec3){ 0, 0, 1 }));
+    tsr_volume_destroy(&map);
+}
+
 static void grey_sky(float level)
 {
-    float rgb[4 * 8 * 3];
-    for (int i = 0; i < 96; i++) rgb[i] = level;
-    require_ok(tsr_fluid_set_panorama(fluid, rgb, 8, 4, (tsr_vec3){ 0, 0, 1 }));
+    float light[3 * 4 * 8];
+    for (int i = 0; i < 96; i++) light[i] = level;
+    set_panorama(light, 8, 4);
 }
 
 /* One ball before a picture of one colour, seen in the middle, where it faces the eye: T = 2 r, n.v = 1. */
@@ -46,6 +55,18 @@ static void middle(const tsr_fluid_look *look, const float back[3], double scale
     require_ok(tsr_fluid_draw(fluid, &one.particles, &camera, &b, look, &o, NULL));
     float *v = image_of(fluid, TSR_FLUID_IMAGE_COLOR);
     for (int k = 0; k < 3; k++) got[k] = v[4 * (H / 2 * W + W / 2) + k];
+    for (int exposure = 1; exposure <= 3; exposure += 2) { /* the bytes beside shoulder and curve of sRGB in float64 */
+        tsr_image image;
+        require_ok(tsr_fluid_picture(fluid, exposure, &image));
+        assert_true(image.width == W && image.height == H && image.channels == 3);
+        for (int i = 0; i < W * H * 3; i++) {
+            const double light = exposure * (double)v[i / 3 * 4 + i % 3], over = (light - 0.7) / 0.3;
+            const double toned = fmin(1, fmax(0, over > 0 ? 0.7 + 0.3 * over / (1 + over) : light));
+            const double shown = 255 * (toned <= 0.0031308 ? 12.92 * toned : 1.055 * pow(toned, 1 / 2.4) - 0.055);
+            if (fabs(shown - image.pixels[i]) > 0.51) fail_msg("byte %d, exposure %d: %d, expected %g", i, exposure, image.pixels[i], shown);
+        }
+        tsr_image_destroy(&image);
+    }
     free(v);
     cloud_end(&one);
     tsr_device_release(context, device, sizeof color);
@@ -140,16 +161,16 @@ static void refraction(void **unused)
 static void panorama(void **unused)
 {
     enum { PW = 64, PH = 32, W = 40, H = 30 };
-    static float rgb[PW * PH * 3];
+    static float light[3][PH][PW];
     (void)unused;
     for (int y = 0; y < PH; y++)
         for (int x = 0; x < PW; x++) { /* smooth, so that the map's texels hardly matter */
             const double polar = (y + 0.5) / PH * 3.14159265358979, turn = (0.5 - (x + 0.5) / PW) * 6.283185307179586;
-            rgb[3 * (y * PW + x)] = (float)(1 + sin(polar) * cos(turn));
-            rgb[3 * (y * PW + x) + 1] = (float)(1 + sin(polar) * sin(turn));
-            rgb[3 * (y * PW + x) + 2] = (float)(1 + cos(polar));
+            light[0][y][x] = (float)(1 + sin(polar) * cos(turn));
+            light[1][y][x] = (float)(1 + sin(polar) * sin(turn));
+            light[2][y][x] = (float)(1 + cos(polar));
         }
-    require_ok(tsr_fluid_set_panorama(fluid, rgb, PW, PH, (tsr_vec3){ 0, 0, 1 }));
+    set_panorama(&light[0][0][0], PW, PH);
     for (int n = 0; n < 4; n++) {
         tsr_camera camera = { .fov = 70 };
         tsr_fluid_options o = TSR_FLUID_OPTIONS;
@@ -360,7 +381,7 @@ static void resolutions(void **unused)
     float *reference = NULL;
     tsr_fluid_backdrop b = TSR_FLUID_BACKDROP;
     b.scenery = TSR_FLUID_FLOOR;
-    b.bounds = (tsr_bounds){ { -1, 3, -1 - radius }, { 1, 5, 1 } };
+    b.bounds = (tsr_box){ { -1, 3, -1 - radius }, { 1, 5, 1 } };
     b.shadow = 1;
     b.shadow_bounds = b.bounds;
     for (int n = 0; n < 5; n++) {

@@ -11,7 +11,13 @@ try:
 except ImportError:
     skip("h5py")
 
-LAYOUTS = ({}, {"chunks": (7, 8, 9)}, {"chunks": (7, 8, 9), "compression": "gzip", "shuffle": True}, {"chunks": True, "compression": "gzip", "fletcher32": True})
+try:
+    import numcodecs
+except ImportError:
+    numcodecs = None
+
+LAYOUTS = ({}, {"chunks": (7, 8, 9)}, {"chunks": (7, 8, 9), "compression": "gzip", "shuffle": True}, {"chunks": True, "compression": "gzip", "fletcher32": True},
+           {"chunks": (7, 8, 9), "compression": "lzf"}, {"chunks": (7, 8, 9), "compression": "lzf", "shuffle": True})
 
 
 def types(random):
@@ -32,6 +38,39 @@ def types(random):
             with h5py.File("b.h5") as file:
                 require_same(file["data"][:], a, code, options)
             require_same(volume("b.h5"), a, code, options)
+
+
+def plugins(random):
+    """Chunks as hdf5plugin packs them, written directly: no plugin is needed."""
+    if numcodecs is None:
+        print("left out: no numcodecs: chunks of blosc, LZ4 and zstd")
+        return
+    a = random.integers(0, 300, (20, 24, 28)).astype("u2")
+    step = (10, 12, 14)
+    blosc, zstd = numcodecs.Blosc("lz4"), numcodecs.Zstd()
+
+    def lz4(block):
+        packed = numcodecs.LZ4().encode(block)[4:]
+        packed = packed if len(packed) < block.nbytes else block.tobytes()
+        return block.nbytes.to_bytes(8, "big") + block.nbytes.to_bytes(4, "big") + len(packed).to_bytes(4, "big") + packed
+
+    for number, values, encode in ((32001, (2, 2, 2, 2 * 10 * 12 * 14, 5, 1, 1), blosc.encode), (32015, (3,), zstd.encode), (32004, (0,), lz4)):
+        for damage in (False, True):
+            with h5py.File("p.h5", "w") as file:
+                plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                plan.set_chunk(step)
+                plan.set_filter(number, h5py.h5z.FLAG_OPTIONAL, values)
+                d = h5py.h5d.create(file.id, b"x", h5py.h5t.NATIVE_UINT16, h5py.h5s.create_simple(a.shape), plan)
+                for at in numpy.ndindex(2, 2, 2):
+                    low = tuple(k * n for k, n in zip(at, step))
+                    block = numpy.ascontiguousarray(a[tuple(slice(k, k + n) for k, n in zip(low, step))])
+                    packed = bytes(encode(block))
+                    d.write_direct_chunk(low, packed[: len(packed) // 2] if damage and at == (1, 1, 1) else packed)
+            if damage:
+                run("convert", "p.h5", "-o", "x.npy", "--force", fails="p.h5: HDF5: the voxels of /x")
+            else:
+                require_same(volume("p.h5"), a, number)
+                require_same(volume("p.h5", "--box", "3,4,5:20,21,18"), a[5:18, 4:21, 3:20], number)
 
 
 def choices(a):
@@ -70,6 +109,8 @@ def choices(a):
     with h5py.File("virtual.h5", "w") as file:
         file.create_virtual_dataset("v", layout)
     run("convert", "virtual.h5", "-o", "no.npy", fails="lie in other arrays")
+    for choice in ("--level", "--series"):
+        run("info", "virtual.h5", choice, "1", fails=f"{choice} is 1, expected 0")
 
 
 def habits(a):
@@ -137,6 +178,7 @@ def geometry(a):
 
 def body(random):
     types(random)
+    plugins(random)
     a = random.integers(0, 100, (3, 25, 37, 43)).astype("u2")
     choices(a)
     habits(a)

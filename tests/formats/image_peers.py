@@ -1,7 +1,7 @@
 """numpy (.npz, Fortran order, halves) and Pillow (PNM, BMP) write what tessera reads, and read what it writes."""
 import os
 
-from exchange import array, main, run
+from exchange import array, info, main, run
 
 
 def with_numpy(numpy):
@@ -47,7 +47,7 @@ def with_pillow(pil):
     Image.fromarray(grey).save("g.pgm")
     Image.fromarray(rgb).save("c.ppm")
     Image.fromarray(grey > 127).save("b.pbm")
-    Image.fromarray(wide).save("w.pgm")
+    Image.fromarray(wide).convert("I").save("w.pgm")  # older versions write no I;16
     assert numpy.array_equal(array("g.pgm")[0], grey)
     assert numpy.array_equal(array("w.pgm")[0], wide)
     assert numpy.array_equal(numpy.moveaxis(array("c.ppm"), 0, 2), rgb)
@@ -77,6 +77,28 @@ def with_pillow(pil):
     assert numpy.array_equal(numpy.moveaxis(array("a.bmp"), 0, 2), rgba)
     run("convert", "a.png", "-o", "a.pam")
     assert numpy.array_equal(numpy.moveaxis(array("a.pam"), 0, 2), rgba)
+
+
+def notes(openexr):
+    """Places and words that a picture has no pixels for, as OpenEXR reads them and as they come back."""
+    import numpy
+    open("place.nrrd", "wb").write(b"NRRD0004\ntype: float\ndimension: 3\nspace: left-posterior-superior\nsizes: 4 3 1\nspace directions: (0.5,0,0) (0,0.25,0) (0,0,2)\n"
+                                   b"space origin: (10,-20,30)\nencoding: raw\nendian: little\nauthor:=Ada\n\n" + numpy.arange(12, dtype="<f4").tobytes())
+    before = info("place.nrrd")
+    said = run("convert", "place.nrrd", "-o", "place.exr", "--force").stderr
+    assert "left out" not in said, said
+    header = openexr.File("place.exr").header()
+    assert header["tessera.affine"].split()[0] == "0.5" and header["pixelAspectRatio"] == 2 and header["tessera.space"] == "LPS", header
+    after = info("place.exr")
+    assert after["affine"] == before["affine"] and after["space"] == before["space"]
+    for key, value in before["meta"].items():
+        assert after["meta"][key] == value, key
+    pixels = numpy.zeros((3, 4), "f4")
+    openexr.File({"type": openexr.scanlineimage, "comments": "dawn", "owner": "Ada"}, {"Y": pixels}).write("words.exr")
+    assert info("words.exr")["meta"]["exr.comments"] == "dawn"
+    run("convert", "words.exr", "-o", "words2.exr", "--force")
+    header = openexr.File("words2.exr").header()
+    assert header["comments"] == "dawn" and header["owner"] == "Ada", header
 
 
 def with_openexr(openexr):
@@ -109,7 +131,6 @@ def with_openexr(openexr):
                 assert got.dtype == ("u4" if kind == "uint" else "f4")
                 for k, name in enumerate(("R", "G", "B", "Z")):
                     assert numpy.array_equal(got[k], planes[name].astype(got.dtype)), (kind, packing, name)
-    from exchange import info
     assert info("e.exr")["meta"]["exr.channels"] == "R G B Z"
     for data in (random.standard_normal((3, 20, 30)).astype("f4"), random.standard_normal((1, 20, 30)).astype("f2").astype("f4"), random.random((4, 20, 30)).astype("f4")):
         numpy.save("v.npy", data)
@@ -123,6 +144,14 @@ def with_openexr(openexr):
             for k, name in enumerate({1: "Y", 3: "RGB", 4: "RGBA"}[len(data)]):
                 assert numpy.array_equal(channels[name].pixels.astype("f4"), data[k])
             assert (channels[names[0]].pixels.dtype == "f2") == (len(data) == 1)
+    notes(openexr)
+    if hasattr(openexr, "Part"):  # of several parts one is chosen
+        parts = [{c: random.random((8, 9)).astype("f4") for c in names} for names in ("RGB", "Z")]
+        openexr.File([openexr.Part({"type": openexr.scanlineimage}, dict(p), name) for p, name in zip(parts, ("beauty", "depth"))]).write("p.exr")
+        assert "'depth'" in run("info", "p.exr").stdout
+        assert numpy.array_equal(array("p.exr", "--series", 1)[0], parts[1]["Z"])
+        assert numpy.array_equal(array("p.exr", "--series", 0), numpy.stack([parts[0][c] for c in "RGB"]))
+        assert "expected 0 to 1" in run("convert", "p.exr", "--series", 2, "-o", "x.npy", "--force", code=2).stderr
 
 
 def run_any(verb, name, encode, data):
@@ -160,6 +189,16 @@ def with_imagecodecs(codecs):
     for data in (wide, real):
         if "this build" not in run_any("info", "k.jxl", lambda d: codecs.jpegxl_encode(d, lossless=True), data):
             assert numpy.array_equal(numpy.moveaxis(array("k.jxl"), 0, 2), data)
+    for code in ("u1", "u2"):  # what is written
+        for channels in (1, 3, 4):
+            data = random.integers(0, numpy.iinfo(code).max + 1, (19, 23, channels)).astype(code)
+            open("x.png", "wb").write(codecs.png_encode(data if channels > 1 else data[..., 0]))
+            if "this build" in run_any("info", "j.jxl", lambda d: codecs.jpegxl_encode(d, lossless=True), data):
+                continue
+            run("convert", "x.png", "-o", "x.jxl", "--force")
+            back = numpy.asarray(codecs.jpegxl_decode(open("x.jxl", "rb").read()))
+            assert back.dtype == data.dtype and numpy.array_equal(back.reshape(data.shape), data), (code, channels)
+            assert numpy.array_equal(numpy.moveaxis(array("x.jxl"), 0, 2), data)
     codes = random.integers(0, 256, (19, 23, 3)).astype("u1")
     numpy.save("p.npy", codes)
     open("p.ppm", "wb").write(b"P6 23 19 255\n" + codes.tobytes())

@@ -1,7 +1,7 @@
 // nanovdb_peer: NanoVDB's own header at the other end of .nvdb files, for test_nvdb.
 //
 //   nanovdb_peer read FILE COORDINATES     COORDINATES: text, one "x y z" a line. Prints active voxels, background, leaves, statistics, the map
-//                                          applied to (1,2,3), validity, then one value a line.
+//                                          applied to (1,2,3), 1: valid level set, 2: valid fog volume, then one value a line.
 //   nanovdb_peer write FILE KIND           a level set made by NanoVDB: sphere, torus, fp4, fp8, fp16, fpn, fog, or empty
 #include <cstdio>
 #include <cstring>
@@ -26,7 +26,7 @@ static int read(const char *path, const char *coordinates)
     tree.extrema(low, high);
     const auto box = grid->indexBBox();
     std::printf("%llu %.9g %u %d\n", static_cast<unsigned long long>(grid->activeVoxelCount()), double(tree.background()), tree.nodeCount(0),
-                int(nanovdb::isValid(*grid, false, true) && grid->isLevelSet()));
+                nanovdb::isValid(*grid, false, true) ? grid->isLevelSet() ? 1 : grid->isFogVolume() ? 2 : 0 : 0);
     std::printf("%.17g %.17g %.17g %.17g %.17g %.17g\n", p[0], p[1], p[2], q[0], q[1], q[2]);
     std::printf("%.9g %.9g %.9g %.9g %d %d %d %d %d %d\n", double(low), double(high), double(tree.root().average()),
                 double(tree.root().stdDeviation()), box.min()[0], box.min()[1], box.min()[2], box.max()[0], box.max()[1], box.max()[2]);

@@ -34,6 +34,11 @@ def main():
                 assert back.shape == (1,) * (3 - len(shape)) + shape, (code, order, back.shape)
                 assert back.dtype == numpy.dtype("<" + code), (code, order, back.dtype)
                 assert numpy.array_equal(back.reshape(5, 7, 13), array), (code, order, shape)
+    # Python 2 on Windows wrote long numbers
+    with open("old.npy", "wb") as f:
+        f.write(b"\x93NUMPY\x01\x00\x46\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (2L, 3L), }".ljust(69) + b"\n" + numpy.arange(6.0).tobytes())
+    run("convert", "old.npy", "-o", "new.npy")
+    assert numpy.array_equal(numpy.load("new.npy").ravel(), numpy.arange(6.0))
     mask = random.integers(0, 2, (4, 5, 6)).astype(bool)
     numpy.save("mask.npy", mask)
     run("convert", "mask.npy", "-o", "mask_u8.npy")

@@ -3,6 +3,8 @@
 //   openvdb_peer write FILE KIND                 a file made by OpenVDB; prints "active background" of its first grid
 //   openvdb_peer read FILE GRID COORDINATES      COORDINATES: text, one "x y z" a line. Prints active voxels, background, the transform applied to
 //                                                (1, 2, 3), then value and activity of each; values of inactive voxels as the side they are on
+//   openvdb_peer values FILE GRID COORDINATES    a grid of any type: the box of its active voxels, how many, "class half trees" (how many grids share the tree of
+//                                                this one), the transform applied to the corner of the box; then the components of each value
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -123,6 +125,47 @@ static void write(const char *path, const std::string &kind)
         for (int i = 0; kind == "checkers" && i < 1000; i++)
             grid->tree().addTile(2, openvdb::Coord(256 * (i % 10), 256 * (i / 10 % 10), 256 * (i / 100)), -3, false);
         grids.push_back(grid);
+    } else if (kind == "many") { // of every type, one stored as half, one that shares a tree, all with words of their own
+        auto density = sphere(20, Vec3f(3, -20, 40));
+        openvdb::tools::sdfToFogVolume(*density);
+        density->setName("density");
+        density->setCreator("openvdb_peer");
+        density->insertMeta("frame", openvdb::Int32Metadata(12));
+        density->insertMeta("note", openvdb::StringMetadata("two\nlines"));
+        auto half = density->deepCopy();
+        half->setName("half");
+        half->setSaveFloatAsHalf(true);
+        auto twin = density->copy(); // another place, the same tree
+        twin->setName("twin");
+        twin->setTransform(openvdb::math::Transform::createLinearTransform(0.5));
+        auto heat = openvdb::DoubleGrid::create(0);
+        auto count = openvdb::Int32Grid::create(0);
+        auto wide = openvdb::Int64Grid::create(0);
+        auto solid = openvdb::BoolGrid::create(false);
+        auto where = openvdb::MaskGrid::create();
+        auto velocity = openvdb::Vec3SGrid::create();
+        for (auto it = density->cbeginValueOn(); it; ++it) {
+            openvdb::CoordBBox box;
+            it.getBoundingBox(box);
+            const double v = it.getValue();
+            heat->tree().fill(box, v / 3, true);
+            count->tree().fill(box, static_cast<int32_t>(1000 * v), true);
+            wide->tree().fill(box, static_cast<int64_t>(1e15 * v), true);
+            solid->tree().fill(box, v > 0.5, true);
+            where->tree().fill(box, true, true);
+            velocity->tree().fill(box, Vec3s(float(v), float(-2 * v), float(box.min().x())), true);
+        }
+        heat->setName("heat"), count->setName("count"), wide->setName("wide"), solid->setName("solid"), where->setName("where"), velocity->setName("velocity");
+        heat->setGridClass(openvdb::GRID_FOG_VOLUME);
+        grids = { density, half, twin, heat, count, wide, solid, where, velocity, sphere(20, Vec3f(3, -20, 40)) };
+    } else if (kind == "tiles") { // a cloud of constants of 8^3 and 128^3 voxels around some that differ
+        auto grid = FloatGrid::create(0.25f);
+        grid->tree().addTile(2, openvdb::Coord(0, 0, 0), 2, true);
+        grid->tree().addTile(1, openvdb::Coord(128, 8, 16), 3, true);
+        for (int i = 0; i < 50; i++) grid->tree().setValue(openvdb::Coord(-i, 3 * i % 17, i % 5), float(i) / 7);
+        grid->setGridClass(openvdb::GRID_FOG_VOLUME);
+        grid->setName("cloud");
+        grids.push_back(grid);
     } else if (kind == "bowl") {
         grids.push_back(bowl());
     } else {
@@ -153,13 +196,49 @@ static void read(const char *path, const char *name, const char *coordinates)
     }
 }
 
+template<typename T> static void put_value(const T &v) { std::printf("%.17g\n", static_cast<double>(v)); }
+static void put_value(const Vec3s &v) { std::printf("%.17g %.17g %.17g\n", double(v.x()), double(v.y()), double(v.z())); }
+
+template<typename Grid> static bool put_values(const openvdb::GridBase &base, const char *coordinates)
+{
+    if (!base.isType<Grid>()) return false;
+    auto accessor = static_cast<const Grid &>(base).getConstAccessor();
+    std::ifstream list(coordinates);
+    for (int x, y, z; list >> x >> y >> z;) put_value(accessor.getValue(openvdb::Coord(x, y, z)));
+    return true;
+}
+
+static void values(const char *path, const char *name, const char *coordinates)
+{
+    openvdb::io::File file(path);
+    file.open(false);
+    openvdb::GridBase::Ptr grid;
+    int trees = 0;
+    const auto all = file.getGrids();
+    for (const auto &g : *all)
+        if (g->getName() == name) grid = g;
+    if (!grid) throw std::runtime_error("no grid " + std::string(name));
+    for (const auto &g : *all) trees += g->constBaseTreePtr() == grid->constBaseTreePtr();
+    const auto box = grid->evalActiveVoxelBoundingBox();
+    const auto p = grid->transform().indexToWorld(box.min());
+    std::printf("%d %d %d %d %d %d %llu\n", box.min().x(), box.min().y(), box.min().z(), box.max().x(), box.max().y(), box.max().z(),
+                static_cast<unsigned long long>(grid->activeVoxelCount()));
+    std::printf("%d %d %d %.17g %.17g %.17g\n", int(grid->getGridClass()), int(grid->saveFloatAsHalf()), trees, p.x(), p.y(), p.z());
+    const bool known = put_values<FloatGrid>(*grid, coordinates) || put_values<openvdb::DoubleGrid>(*grid, coordinates) ||
+                       put_values<openvdb::Int32Grid>(*grid, coordinates) || put_values<openvdb::Int64Grid>(*grid, coordinates) ||
+                       put_values<openvdb::BoolGrid>(*grid, coordinates) || put_values<openvdb::MaskGrid>(*grid, coordinates) ||
+                       put_values<openvdb::Vec3SGrid>(*grid, coordinates);
+    if (!known) throw std::runtime_error("a grid of another type");
+}
+
 int main(int argc, char **argv)
 {
     try {
         openvdb::initialize();
         if (argc == 4 && !std::strcmp(argv[1], "write")) write(argv[2], argv[3]);
         else if (argc == 5 && !std::strcmp(argv[1], "read")) read(argv[2], argv[3], argv[4]);
-        else throw std::runtime_error("usage: openvdb_peer write FILE KIND | read FILE GRID COORDINATES");
+        else if (argc == 5 && !std::strcmp(argv[1], "values")) values(argv[2], argv[3], argv[4]);
+        else throw std::runtime_error("usage: openvdb_peer write FILE KIND | read FILE GRID COORDINATES | values FILE GRID COORDINATES");
         return 0;
     } catch (const std::exception &error) {
         std::fprintf(stderr, "openvdb_peer: %s\n", error.what());

@@ -83,6 +83,16 @@ static void colors_of_others(void **state)
         assert_memory_equal(tsr_mesh_colors(mesh), red_half, 8);
         tsr_mesh_destroy(&mesh);
     }
+    /* colours of faces: a vertex has that of the first face; 0 to 1 with points, 0 to 255 without; what no face colours is grey */
+    static const uint8_t by_face[20] = { 255, 0, 0, 255, 255, 0, 0, 255, 255, 0, 0, 255, 0, 0, 1, 255, 204, 204, 204, 255 };
+    static const char *const faces[] = { "OFF\n5 3 0\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n2 2 2\n3 0 1 2 255 0 0\n3 1 3 2 0 0 1\n3 0 1 4\n",
+                                         "OFF\n5 3 0\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n2 2 2\n3 0 1 2 1.0 0 0\n3 1 3 2 0 0 0.004 1\n3 0 1 4 7\n" };
+    for (int i = 0; i < 2; i++) {
+        tsr_mesh *mesh = read_text("faces.off", faces[i], 0);
+        assert_int_equal(tsr_mesh_triangle_count(mesh), 3);
+        assert_memory_equal(tsr_mesh_colors(mesh), by_face, sizeof by_face);
+        tsr_mesh_destroy(&mesh);
+    }
     tsr_mesh *some = read_text("f.obj", "v 0 0 0 1 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", 0); /* not all of them */
     assert_null(tsr_mesh_colors(some));
     tsr_mesh_destroy(&some);
@@ -161,7 +171,7 @@ static void far_places(void **state)
     for (int i = 0; i < 4; i++) {
         static const char *const outputs[5] = { "g.ply", "g.obj", "g.off", "g.stl", "h.ply" };
         tsr_mesh *mesh = read_text(names[i], text[i], 1), *plain = read_text(names[i], text[i], 0), *back;
-        tsr_mesh_measures m;
+        tsr_mesh_measures m = TSR_MESH_MEASURES;
         require_ok(tsr_mesh_measure(mesh, &m));
         assert_true(fabs(m.volume - 1.0 / 6) < 1e-7);
         const tsr_vec3 o = tsr_mesh_origin(mesh), none = tsr_mesh_origin(plain);
@@ -307,7 +317,7 @@ static void weld(void **state)
     for (int i = 0; i < 45; i++) tsr_mesh_normals(soup)[i] = (float)(i / 3);
     const tsr_mesh_part parts[2] = { { 1, "a", 3 }, { 2, "b", 2 } };
     tsr_mesh_part part;
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     require_ok(tsr_mesh_set_parts(soup, parts, 2));
     require_ok(tsr_mesh_weld(soup, &welded));
     require_ok(tsr_mesh_measure(welded, &m));
@@ -327,11 +337,39 @@ static void weld(void **state)
     tsr_mesh_destroy(&mesh);
 }
 
+static void colors_of_materials(void **state)
+{
+    (void)state;
+    static const char obj[] =
+        "mtllib my colours.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 5 5 5\nusemtl bright red\nf 1 2 3\nusemtl half\nf 2 3 4\n";
+    static const char mtl[] = "newmtl half\nKd 0 0 1\nd 0.5\nmap_Kd x.png\nnewmtl bright red \nKd 1 0.2 0\n";
+    static const uint8_t expected[5][4] = {
+        { 255, 51, 0, 255 }, { 255, 51, 0, 255 }, { 255, 51, 0, 255 }, { 0, 0, 255, 128 }, { 204, 204, 204, 255 }
+    };
+    char text[600];
+    tsr_mesh *mesh;
+    scratch_write("m.obj", obj, sizeof obj - 1);
+    tsr_remarks_take(text, sizeof text);
+    require_ok(tsr_mesh_read(scratch("m.obj"), NULL, &mesh)); /* the file of materials is missing */
+    tsr_remarks_take(text, sizeof text);
+    assert_non_null(strstr(text, "my colours.mtl' is missing"));
+    assert_null(tsr_mesh_colors_const(mesh));
+    tsr_mesh_destroy(&mesh);
+    scratch_write("my colours.mtl", mtl, sizeof mtl - 1);
+    require_ok(tsr_mesh_read(scratch("m.obj"), NULL, &mesh));
+    assert_memory_equal(tsr_mesh_colors_const(mesh), expected, sizeof expected);
+    tsr_remarks_take(text, sizeof text);
+    assert_non_null(strstr(text, "2 corners have another"));
+    tsr_mesh_destroy(&mesh);
+    scratch_files(1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(colors_come_back),
         cmocka_unit_test(colors_of_others),
+        cmocka_unit_test(colors_of_materials),
         cmocka_unit_test(parts_come_back),
         cmocka_unit_test(far_places),
         cmocka_unit_test(far_points),

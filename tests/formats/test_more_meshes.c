@@ -188,7 +188,7 @@ static void las_lies(void **state)
     } cases[] = {
         { 0, 0, 0, TSR_OK, "" },
         { 24, 1, 2, TSR_ERROR_UNSUPPORTED, "LAS 2.2" },
-        { 104, 1, 128, TSR_ERROR_UNSUPPORTED, "LAZ" },
+        { 104, 1, 128, TSR_ERROR_FORMAT, "LAZ without the record" },
         { 104, 1, 11, TSR_ERROR_UNSUPPORTED, "point format 11" },
         { 104, 1, 3, TSR_ERROR_FORMAT, "records of 20 bytes" },
         { 107, 4, 1000, TSR_ERROR_FORMAT, "truncated" },

@@ -263,7 +263,7 @@ static void round_trips(void **state)
             if (mrc) assert_string_equal(tsr_volume_unit_name(back), "angstrom");
             tsr_context_options on_cpu = { .struct_size = sizeof on_cpu, .device = "cpu" };
             tsr_context *cpu;
-            tsr_volume_comparison c;
+            tsr_volume_comparison c = TSR_VOLUME_COMPARISON;
             require_ok(tsr_context_create(&on_cpu, &cpu));
             tsr_compare_options by_index = { .struct_size = sizeof by_index, .ignore_geometry = 1 };
             require_ok(tsr_compare_volumes(cpu, v, back, &by_index, &c));

@@ -3,7 +3,7 @@
 #include "tile_lists.h"
 
 #include "tiles/tiles_build.h"
-#include "formats/nvdb.h"
+#include "formats/grids/nvdb.h"
 #include "tessera/csg.h"
 
 /* The field at a voxel, anywhere; the list is on the host. */
@@ -49,7 +49,7 @@ static void there_and_back(void **unused)
                             const int out = a->pool.bounded && (x < 0 || y < 0 || z < 0 || x >= list_size.x || y >= list_size.y || z >= list_size.z);
                             assert_true(value_at(b, &sb, x, y, z) == (out ? a->pool.band : value_at(a, &sa, x, y, z)));
                         }
-                tsr_tiles_file_info info;
+                tsr_tiles_file_info info = TSR_TILES_FILE_INFO;
                 require_ok(tsr_tiles_file_describe(scratch("list.nvdb"), NULL, &info));
                 assert_string_equal(info.name, "käse");
                 assert_int_equal(info.active_voxels, sa.active_voxels);
@@ -200,7 +200,7 @@ static void holes(void **unused)
                             if (gone[i][0] == x >> 3 && gone[i][1] == y >> 3 && gone[i][2] == z >> 3) expected = value[i];
                         assert_true(value_at(back, &sb, x, y, z) == expected);
                     }
-            tsr_tiles_measures m; /* walks through all of the space around */
+            tsr_tiles_measures m = TSR_TILES_MEASURES; /* walks through all of the space around */
             require_ok(tsr_tiles_measure(read, &m));
             assert_true(m.components > 0);
             tsr_tiles_destroy(&back);
@@ -424,10 +424,12 @@ static void damaged(void **unused)
         { META + NVDB_META_GRID_SIZE, 8, 1ull << 50, TSR_ERROR_FORMAT, "in memory" },
         { META + NVDB_META_FILE_SIZE, 8, 1ull << 62, TSR_ERROR_FORMAT, "truncated: grid 'tessera'" },
         { META + NVDB_META_FILE_SIZE, 8, UINT64_MAX, TSR_ERROR_FORMAT, "truncated: grid 'tessera' has -1 bytes" },
-        { META + NVDB_META_TYPE, 4, 2, TSR_ERROR_UNSUPPORTED, "none of 1 grids" },
+        { META + NVDB_META_TYPE, 4, 2, TSR_ERROR_UNSUPPORTED, "none of 1 grids is a level set of float32 or Fp4, Fp8, Fp16, FpN: 'tessera' is double, level set" },
+        { META + NVDB_META_TYPE, 4, 20, TSR_ERROR_UNSUPPORTED, "'tessera' is index of active voxels (ValueOnIndex), level set" },
         { META + NVDB_META_NAME_SIZE, 4, 0xffffffffu, TSR_ERROR_FORMAT, "name of a grid has 4294967295 bytes" },
         { GRID, 8, 0, TSR_ERROR_FORMAT, "does not begin as one" },
-        { GRID + NVDB_GRID_TYPE, 4, 6, TSR_ERROR_UNSUPPORTED, "element type 6" },
+        { GRID + NVDB_GRID_TYPE, 4, 6, TSR_ERROR_UNSUPPORTED, "element type 6 (vec3f)" },
+        { GRID + NVDB_GRID_TYPE, 4, 19, TSR_ERROR_UNSUPPORTED, "is an index grid (index (ValueIndex)): its voxels are numbers into a table of values" },
         { GRID + NVDB_GRID_CLASS, 4, 3, TSR_ERROR_UNSUPPORTED, "expected a level set" },
         { GRID + NVDB_GRID_MAP + NVDB_MAP_MATRIX, 8, 0x7ff8000000000000ull, TSR_ERROR_FORMAT, "bad.nvdb" },
         { TREE + 24, 8, 1ull << 40, TSR_ERROR_FORMAT, "root lies at byte" },

@@ -2,6 +2,8 @@
 #include "scratch.h"
 #include "tile_lists.h"
 
+#include "tessera/grid_file.h"
+
 static tsr_context *cpu;
 
 static int make_context(void **state)
@@ -33,7 +35,7 @@ static void values_and_places(void **state)
     const list_kind hollow = { "fog", 8, TSR_TILES_SORTED, 0, TSR_SPACE_NONE, 5 };
     tsr_tiles *tiles = make_list(cpu, &hollow);
     tsr_tiles_write_options plain = TSR_TILES_WRITE_OPTIONS;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_volume *v;
     size_t size;
     plain.overwrite = 1;
@@ -81,8 +83,136 @@ static void values_and_places(void **state)
     scratch_files(1);
 }
 
+/* Puffs with holes, far apart, some at the border: what is written is read back, and by NanoVDB's own header. */
+static void written(void **state)
+{
+    (void)state;
+    const tsr_size3 n = { 150, 37, 29 };
+    tsr_geometry g = tsr_geometry_make((tsr_vec3){ 0.5, 0.25, 2 }, (tsr_vec3){ 10, -20, 30 }, TSR_SPACE_NONE);
+    tsr_volume *fog, *back;
+    int64_t active = 0, low[3] = { n.x, n.y, n.z }, high[3] = { -1, -1, -1 };
+    require_ok(tsr_volume_create(NULL, TSR_F32, n, &g, &fog));
+    float *v = (float *)tsr_volume_data(fog);
+    FILE *list = fopen(scratch("list.txt"), "w");
+    assert_non_null(list);
+    for (int64_t i = 0; i < n.x * n.y * n.z; i++) {
+        const int64_t at[3] = { i % n.x, i / n.x % n.y, i / n.x / n.y };
+        const int puff = (at[0] - 20) * (at[0] - 20) + at[1] * at[1] < 90 || at[0] > 140;
+        v[i] = puff && (i * 2654435761u >> 7) % 3 ? (float)(at[0] + 200 * at[1] + 9000 * at[2]) * 0.125f - 300 : 0;
+        for (int k = 0; k < 3 && v[i] != 0; k++) {
+            low[k] = at[k] < low[k] ? at[k] : low[k];
+            high[k] = at[k] > high[k] ? at[k] : high[k];
+        }
+        active += v[i] != 0;
+        fprintf(list, "%d %d %d\n", (int)at[0], (int)at[1], (int)at[2]);
+    }
+    fclose(list);
+    require_ok(tsr_volume_set_meta(fog, "nvdb.name", "smoke"));
+    tsr_write_options options = TSR_WRITE_OPTIONS;
+    options.overwrite = 1;
+    for (int zip = 0; zip < 2; zip++) {
+        options.compression = zip ? 3 : 0;
+        require_ok(tsr_volume_write(fog, scratch("smoke.nvdb"), &options));
+        require_ok(tsr_volume_read(scratch("smoke.nvdb"), NULL, &back));
+        const tsr_size3 m = tsr_volume_size(back);
+        assert_int_equal(m.x, high[0] - low[0] + 1);
+        assert_int_equal(m.y, high[1] - low[1] + 1);
+        assert_int_equal(m.z, high[2] - low[2] + 1);
+        assert_string_equal(tsr_volume_meta(back, "nvdb.name"), "smoke");
+        const double *row = &tsr_volume_geometry(back)->affine[0][0];
+        for (int k = 0; k < 3; k++) assert_true(row[4 * k + 3] == g.affine[k][3] + g.affine[k][k] * (double)low[k] && row[5 * k] == g.affine[k][k]);
+        const float *b = (const float *)tsr_volume_data_const(back);
+        for (int64_t z = 0; z < m.z; z++)
+            for (int64_t y = 0; y < m.y; y++)
+                for (int64_t x = 0; x < m.x; x++)
+                    if (b[(z * m.y + y) * m.x + x] != v[((z + low[2]) * n.y + y + low[1]) * n.x + x + low[0]])
+                        fail_msg("voxel %lld %lld %lld", (long long)x, (long long)y, (long long)z);
+        tsr_volume_destroy(&back);
+    }
+    require_error(tsr_volume_write(fog, scratch("smoke.nvdb"), NULL), TSR_ERROR_IO, "exists");
+#ifdef NANOVDB_PEER
+    char command[1024];
+    unsigned long long count;
+    double value, p[6];
+    int kind, is_active;
+    snprintf(command, sizeof command, "%s read %s ", NANOVDB_PEER, scratch("smoke.nvdb"));
+    const size_t used = strlen(command);
+    snprintf(command + used, sizeof command - used, "%s", scratch("list.txt"));
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    assert_int_equal(fscanf(pipe, "%llu %lf %*u %d", &count, &value, &kind), 3);
+    assert_int_equal(count, active);
+    assert_int_equal(kind, 2);
+    assert_true(value == 0);
+    for (int k = 0; k < 6; k++) assert_int_equal(fscanf(pipe, "%lf", &p[k]), 1);
+    assert_true(p[0] == 10.5 && p[1] == -19.5 && p[2] == 36);
+    for (int k = 0; k < 10; k++) assert_int_equal(fscanf(pipe, "%lf", &value), 1);
+    for (int64_t i = 0; i < n.x * n.y * n.z; i++) {
+        assert_int_equal(fscanf(pipe, "%lf %d", &value, &is_active), 2);
+        if ((float)value != v[i] || is_active != (v[i] != 0)) fail_msg("NanoVDB: voxel %lld is %g, expected %g", (long long)i, value, (double)v[i]);
+    }
+    pclose(pipe);
+#endif
+    tsr_volume_destroy(&fog);
+    scratch_files(2);
+}
+
+/* Grids join those of the file, packed and plain, fog and level sets: each is listed and read by its name. */
+static void several_grids(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "smoke", "heat", "dust" };
+    const list_kind hollow = { "fog", 8, TSR_TILES_SORTED, 0, TSR_SPACE_NONE, 5 };
+    tsr_tiles *tiles = make_list(cpu, &hollow), *list;
+    tsr_volume *v;
+    tsr_write_options options = TSR_WRITE_OPTIONS;
+    tsr_tiles_write_options manner = TSR_TILES_WRITE_OPTIONS;
+    tsr_contents *contents;
+    tsr_contents_entry e;
+    options.format = "nvdb-fog";
+    for (int k = 0; k < 3; k++) {
+        const tsr_size3 n = { 9 + k, 11, 13 };
+        require_ok(tsr_volume_create(NULL, TSR_F32, n, NULL, &v));
+        for (int64_t i = 0; i < tsr_volume_count(v); i++) ((float *)tsr_volume_data(v))[i] = (float)(i + 1 + 1000 * k);
+        require_ok(tsr_volume_set_meta(v, "nvdb.name", names[k]));
+        options.compression = k == 1 ? 4 : 0;
+        require_ok(tsr_volume_add_grid(v, scratch("several.nvdb"), &options));
+        if (k == 2) require_error(tsr_volume_add_grid(v, scratch("several.nvdb"), &options), TSR_ERROR_FORMAT, "has a grid named 'dust' already");
+        tsr_volume_destroy(&v);
+    }
+    manner.name = "surface";
+    require_ok(tsr_tiles_add_grid(tiles, scratch("several.nvdb"), &manner));
+    require_ok(tsr_file_contents(scratch("several.nvdb"), NULL, &contents));
+    for (int32_t k = 0; k < 4; k++) {
+        assert_true(tsr_contents_at(contents, k, &e));
+        assert_string_equal(e.name, k < 3 ? names[k] : "surface");
+        assert_string_equal(e.type, k < 3 ? "float, fog volume" : "float, level set");
+        if (k < 3) assert_true(e.axes == 3 && e.size[0] == 13 && e.size[1] == 11 && e.size[2] == 9 + k);
+    }
+    assert_false(tsr_contents_at(contents, 4, &e));
+    tsr_contents_destroy(&contents);
+    for (int k = 0; k < 3; k++) {
+        tsr_read_options read = TSR_READ_OPTIONS;
+        read.dataset = names[k];
+        require_ok(tsr_volume_read(scratch("several.nvdb"), &read, &v));
+        assert_int_equal(tsr_volume_size(v).x, 9 + k);
+        for (int64_t i = 0; i < tsr_volume_count(v); i++) assert_true(((const float *)tsr_volume_data_const(v))[i] == (float)(i + 1 + 1000 * k));
+        tsr_volume_destroy(&v);
+    }
+    tsr_tiles_read_options read = TSR_TILES_READ_OPTIONS;
+    tsr_tiles_info a = TSR_TILES_INFO, b = TSR_TILES_INFO;
+    read.grid = "surface"; /* the first grid is fog */
+    require_ok(tsr_tiles_read(cpu, scratch("several.nvdb"), &read, &list));
+    require_ok(tsr_tiles_describe(list, &a));
+    require_ok(tsr_tiles_describe(tiles, &b));
+    assert_int_equal(a.active_voxels, b.active_voxels);
+    tsr_tiles_destroy(&list);
+    tsr_tiles_destroy(&tiles);
+    scratch_files(1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(values_and_places) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(values_and_places), cmocka_unit_test(written), cmocka_unit_test(several_grids) };
     return cmocka_run_group_tests_name("fog volumes", tests, make_context, destroy_context);
 }

@@ -1,6 +1,8 @@
 /* Pictures and archives by hand: what they say, files cut off at every byte, and headers that lie. tests/formats/image_peers.py asks other libraries. */
 #include "scratch.h"
 
+#include <math.h>
+
 static const tsr_write_options overwrite = { .struct_size = sizeof(tsr_write_options), .overwrite = 1 };
 
 static void netpbm(void **state)
@@ -160,8 +162,41 @@ static void archives(void **state)
     scratch_files(1);
 }
 
+/* Light as numbers becomes bytes by the curve of sRGB, and bytes become light; golden values of IEC 61966-2-1. */
+static void linear_light(void **state)
+{
+    (void)state;
+    static const float light[12] = { 0, 0.5f, 1, 2, -1, 0.0031308f, 0.21f, 0.01f, 0.9f, NAN, 0.1f, 0.25f };
+    static const uint8_t bytes[12] = { 126, 25, 243, 0, 89, 137, 0, 188, 255, 255, 0, 10 }; /* the lower row comes first in the file */
+    char file[64];
+    const int head = snprintf(file, sizeof file, "PF\n2 2\n-1.0\n");
+    char all[128];
+    memcpy(all, file, (size_t)head);
+    memcpy(all + head, light, sizeof light);
+    scratch_write("light.pfm", all, (size_t)head + sizeof light);
+    tsr_image image;
+    require_ok(tsr_image_read(scratch("light.pfm"), NULL, &image));
+    assert_true(image.width == 2 && image.height == 2 && image.channels == 3);
+    for (int i = 0; i < 12; i++)
+        if (image.pixels[i] != bytes[i]) fail_msg("byte %d is %d, expected %d", i, image.pixels[i], bytes[i]);
+    tsr_image_destroy(&image);
+    tsr_volume *map;
+    require_error(tsr_panorama_read(scratch("light.pfm"), NULL, &map), TSR_ERROR_FORMAT, "light.pfm: light of");
+    scratch_write("light.ppm", "P6 2 2 255\n\0\274\377\12\100\200\0\0\0\1\2\3", 23);
+    require_ok(tsr_panorama_read(scratch("light.ppm"), NULL, &map));
+    static const double linear[4][3] = { { 0, 0.5028865, 1 }, { 0.0030353, 0.0512695, 0.2158605 }, { 0, 0, 0 }, { 0.00030353, 0.00060705, 0.00091058 } };
+    const float *v = (const float *)tsr_volume_data_const(map);
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 3; k++)
+            if (fabs((double)v[4 * k + i] - linear[i][k]) > 1e-6) fail_msg("pixel %d, channel %d: %.9g, expected %g", i, k, (double)v[4 * k + i], linear[i][k]);
+    tsr_volume_destroy(&map);
+    scratch_write("one.ppm", "P6 1 2 255\nabcdef", 17);
+    require_error(tsr_panorama_read(scratch("one.ppm"), NULL, &map), TSR_ERROR_FORMAT, "one.ppm: 1 x 2 pixels, expected 2 or more");
+    scratch_files(1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(netpbm), cmocka_unit_test(bitmaps), cmocka_unit_test(archives) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(netpbm), cmocka_unit_test(bitmaps), cmocka_unit_test(archives), cmocka_unit_test(linear_light) };
     return cmocka_run_group_tests_name("pictures and archives", tests, scratch_make, scratch_remove);
 }

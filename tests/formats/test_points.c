@@ -218,27 +218,27 @@ static void test_wrong_files(void **state)
 static void test_shapes(void **state)
 {
     (void)state;
-    tsr_points_shape shape;
+    const tsr_points_shape *shape = NULL;
     int32_t shapes = 0;
-    for (; tsr_points_shape_at(shapes, &shape); shapes++) {
+    for (; (shape = tsr_points_shape_at(shapes)); shapes++) {
         tsr_points_options o = TSR_POINTS_OPTIONS;
         tsr_points *points, *again;
         o.count = 3000;
         o.normals = 1;
         o.seed = 9;
-        require_ok(tsr_points_make(shape.name, &o, &points));
-        require_ok(tsr_points_make(shape.name, &o, &again));
+        require_ok(tsr_points_make(shape->name, &o, &points));
+        require_ok(tsr_points_make(shape->name, &o, &again));
         assert_memory_equal(tsr_points_positions(points), tsr_points_positions(again), 3000 * 12);
         tsr_points_destroy(&again);
         int octants[8] = { 0 };
         for (int i = 0; i < 3000; i++) {
             const float *p = tsr_points_positions(points) + 3 * i, *n = tsr_points_normals(points) + 3 * i;
             double d, out, x[3] = { (double)p[0], (double)p[1], (double)p[2] };
-            require_ok(tsr_points_shape_distance(shape.name, x, &d));
+            require_ok(tsr_points_shape_distance(shape->name, x, &d));
             assert_true(fabs(d) < 2e-6);
             for (int k = 0; k < 3; k++) x[k] += 1e-3 * (double)n[k];
-            require_ok(tsr_points_shape_distance(shape.name, x, &out));
-            if (!(fabs(out - 1e-3) < (strcmp(shape.name, "points-displaced") ? 1e-5 : 3e-4))) fail_msg("%s: %g", shape.name, out);
+            require_ok(tsr_points_shape_distance(shape->name, x, &out));
+            if (!(fabs(out - 1e-3) < (strcmp(shape->name, "points-displaced") ? 1e-5 : 3e-4))) fail_msg("%s: %g", shape->name, out);
             octants[(p[0] > 0) + 2 * (p[1] > 0) + 4 * (p[2] > 0)]++;
         }
         for (int k = 0; k < 8; k++) assert_true(octants[k] > 60);

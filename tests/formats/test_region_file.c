@@ -1,6 +1,6 @@
 /* Region trees in files: what is written comes back bit for bit; what is damaged is refused by name. */
 #include "io/little_endian.h"
-#include "formats/rgt.h"
+#include "formats/volumes/rgt.h"
 #include "scratch.h"
 #include "support.h"
 
@@ -32,7 +32,7 @@ static void round_trips(void **state)
     for (int k = 0; k < 10; k++) {
         const int full = k >= 5;
         tsr_region_tree *tree = make(sizes[k % 5], &seed, full), *back;
-        const tsr_region_info a = tsr_region_tree_describe(tree);
+        const tsr_region_info a = *tsr_region_tree_describe(tree);
         const int32_t channels = a.leaves ? k % 4 : 0;
         tsr_volume *values = NULL, *values_back;
         const char *path = scratch(k % 2 ? "tree.rgt" : "tree.rgt.gz");
@@ -44,7 +44,7 @@ static void round_trips(void **state)
         write.overwrite = 1;
         require_ok(tsr_region_tree_write(tree, values, path, &write));
         require_ok(tsr_region_tree_read(path, NULL, &back, &values_back));
-        const tsr_region_info b = tsr_region_tree_describe(back);
+        const tsr_region_info b = *tsr_region_tree_describe(back);
         assert_true(a.leaves == b.leaves && a.nodes == b.nodes && a.top == b.top && a.root == b.root && a.size.x == b.size.x && a.size.z == b.size.z);
         if (a.leaves) assert_memory_equal(tsr_region_tree_leaves(tree), tsr_region_tree_leaves(back), (size_t)a.leaves * 8);
         if (a.nodes) assert_memory_equal(tsr_region_tree_nodes(tree), tsr_region_tree_nodes(back), (size_t)(a.nodes << a.dimensions) * 4);
@@ -76,7 +76,7 @@ static void nodes_alone_and_high_roots(void **state)
         o.top = k == 2 ? 6 : 0;
         require_ok(tsr_region_tree_make(context, (const tsr_volume *const[]){ volume }, 1, &o, &tree));
         require_ok(tsr_region_tree_copy(tree, NULL, &host));
-        const tsr_region_info info = tsr_region_tree_describe(host);
+        const tsr_region_info info = *tsr_region_tree_describe(host);
         if (k == 0) require_ok(tsr_region_tree_copy(host, NULL, &full));
         if (k == 1) {
             require_ok(tsr_region_tree_write(host, NULL, scratch("nodes.rgt"), &write));
@@ -170,7 +170,7 @@ static void damage(void **state)
 /* What was accepted can be walked: references lead to entries, leaves lie within, in order. */
 static void walk(const tsr_region_tree *tree)
 {
-    const tsr_region_info info = tsr_region_tree_describe(tree);
+    const tsr_region_info info = *tsr_region_tree_describe(tree);
     int64_t before = -1, leaves = 0, nodes = info.nodes > 0;
     for (int64_t k = 0; k < info.nodes << info.dimensions; k++) {
         const int32_t r = tsr_region_tree_nodes(tree)[k];
@@ -202,7 +202,7 @@ static void every_bit(void **state)
         tsr_input *input = NULL;
         const uint8_t *content;
         size_t size;
-        require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ tsr_region_tree_describe(tree).leaves, 2, 1 }, NULL, &values));
+        require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ tsr_region_tree_describe(tree)->leaves, 2, 1 }, NULL, &values));
         require_ok(tsr_region_tree_write(tree, values, path, &(tsr_write_options){ .struct_size = sizeof(tsr_write_options), .overwrite = 1 }));
         require_ok(tsr_input_open(path, NULL, &input));
         require_ok(tsr_input_all(input, &content, &size));

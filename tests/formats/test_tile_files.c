@@ -3,7 +3,7 @@
 #include "tile_lists.h"
 
 #include "device/isa.h"
-#include "formats/tsr.h"
+#include "formats/grids/tsr.h"
 #include "io/xxh64.h"
 #include "tessera/levelset.h"
 
@@ -116,7 +116,7 @@ static void extras(void **unused)
     (void)unused;
     tsr_context *context = test_context();
     tsr_tiles *tiles = make_list(context, &list_kinds[1]), *back;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(tiles, &info));
     uint16_t *ages = (uint16_t *)malloc((size_t)info.count * 2);
     double *centres = (double *)malloc((size_t)info.count * 24);
@@ -154,7 +154,7 @@ static void extras(void **unused)
     assert_int_equal(tsr_tiles_extras_channel_at(got, -1, &c), 0);
     tsr_tiles_extras_destroy(&got);
     tsr_tiles_destroy(&back);
-    tsr_tiles_file_info about;
+    tsr_tiles_file_info about = TSR_TILES_FILE_INFO;
     require_ok(tsr_tiles_file_describe(scratch("extras.tsr"), NULL, &about));
     assert_string_equal(about.format, "tsr");
     assert_int_equal(about.count, info.count);
@@ -187,7 +187,7 @@ static void test_vectors(void **unused)
         tsr_tiles_read_options options = TSR_TILES_READ_OPTIONS;
         float values[64];
         int32_t at[1][3];
-        tsr_tiles_info info;
+        tsr_tiles_info info = TSR_TILES_INFO;
         options.edge = 4;
         snprintf(path, sizeof path, "%s/%s", TESSERA_FIXTURES, names[i]);
         if (i == 1 && !tsr_codec_known(TSR_CODEC_ZSTD)) {
@@ -555,7 +555,7 @@ static void other_buffer(void **unused)
         for (int side = 0; side < 2; side++) {
             tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
             tsr_levelset *levelset;
-            tsr_levelset_report report;
+            tsr_levelset_report report = TSR_LEVELSET_REPORT;
             options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.3 };
             options.term_count = 1;
             require_ok(tsr_tiles_set_storage(both[side], TSR_STORAGE_I16));

@@ -115,7 +115,7 @@ static void large_constants(void **unused)
     tsr_tiles *tiles = list_of(scratch("theirs.vdb"), ""), *same;
     assert_int_equal(run(VDB_PEER " write '%s' sphere %s %s", scratch("theirs.vdb"), "", "", message, sizeof message), 0);
     same = list_of(scratch("theirs.vdb"), "");
-    tsr_tiles_info a, b;
+    tsr_tiles_info a = TSR_TILES_INFO, b = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(tiles, &a));
     require_ok(tsr_tiles_describe(same, &b));
     assert_true(a.count == b.count && a.active_voxels == b.active_voxels);
@@ -130,7 +130,7 @@ static void made_by_openvdb(void **unused)
     uint64_t random = test_seed();
     char message[512];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        tsr_tiles_measures m;
+        tsr_tiles_measures m = TSR_TILES_MEASURES;
         assert_int_equal(run(VDB_PEER " write '%s' %s %s", scratch("theirs.vdb"), files[i].kind, "", message, sizeof message), 0);
         tsr_tiles *tiles = list_of(scratch("theirs.vdb"), "");
         check_invariants(tiles);

@@ -323,7 +323,7 @@ static void units_are_carried(void **state)
     tsr_volume_destroy(&back);
     /* Two files whose lengths are in different units are not compared number by number. */
     tsr_volume *mm;
-    tsr_volume_comparison c;
+    tsr_volume_comparison c = TSR_VOLUME_COMPARISON;
     tsr_context *cpu = test_context_on("cpu", 1);
     require_ok(tsr_volume_copy(v, NULL, &mm));
     require_ok(tsr_volume_set_unit(mm, "mm"));
@@ -375,8 +375,7 @@ static void either_form_is_taken(void **state)
 static void known_strangers(void **state)
 {
     (void)state;
-    uint8_t dicom[400] = { 0 }, bare[200] = { 8, 0, 5, 0, 'C', 'S', 10, 0 }, tar[512] = { 'a' };
-    memcpy(dicom + 128, "DICM", 4);
+    uint8_t tar[512] = { 'a' };
     memcpy(tar + 257, "ustar", 5);
     const struct {
         const char *name;
@@ -384,8 +383,6 @@ static void known_strangers(void **state)
         size_t size;
         const char *text;
     } strangers[] = {
-        { "slice.dcm", dicom, sizeof dicom, "is a DICOM file, expected NIfTI, NRRD or MetaImage, which dcm2niix" },
-        { "IM0001", bare, sizeof bare, "is a DICOM file" },
         { "a.vtr", "<?xml version=\"1.0\"?>\n<VTKFile type=\"Rectilinear\">\n", 51, "is a VTK XML file" },
         { "a.gii", "<?xml version=\"1.0\"?>\n<GIFTI Version=\"1.0\">\n", 44, "is a GIFTI surface" },
         { "a.jp2", "\0\0\0\x0cjP  \r\n\x87\n", 12, "is a JPEG 2000 image" },
@@ -403,6 +400,12 @@ static void known_strangers(void **state)
           13, "is a FreeSurfer surface" },
         { "brain.nii.gz", "version https://git-lfs.github.com/spec/v1\n", 43, "is a pointer of Git LFS" },
         { "down.nii", "<!DOCTYPE html>\n<html>", 22, "is a web page" },
+        { "film", "RIFF\xa2\xa5\0\0AVI LIST", 16, "is an AVI film, expected a file with the ending of a film" },
+        { "film",
+          "\0\0\0\x20"
+          "ftypisom",
+          12, "is an MP4 or QuickTime file" },
+        { "a.mip", "TSRMIPY1", 8, "tessera mip reads it" },
     };
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
         tsr_volume *v;
@@ -419,7 +422,7 @@ static void known_strangers(void **state)
     tsr_volume *v;
     raw.raw_shape = (tsr_size3){ 10, 10, 2 };
     raw.raw_offset = 200;
-    require_ok(tsr_volume_read(scratch("slice.dcm"), &raw, &v));
+    require_ok(tsr_volume_read(scratch("a.tar"), &raw, &v));
     tsr_volume_destroy(&v);
     scratch_files(1);
 }
@@ -427,13 +430,8 @@ static void known_strangers(void **state)
 static void folders(void **state)
 {
     (void)state;
-    uint8_t dicom[200] = { 0 };
     tsr_volume *v;
-    memcpy(dicom + 128, "DICM", 4);
     require_error(tsr_volume_read(scratch(""), NULL, &v), TSR_ERROR_IO, "is a folder, expected a file");
-    scratch_write("IM1", dicom, sizeof dicom);
-    require_error(tsr_volume_read(scratch(""), NULL, &v), TSR_ERROR_IO,
-                  "is a folder of DICOM files, expected NIfTI, NRRD or MetaImage, which dcm2niix makes of it");
     scratch_files(1);
 }
 

@@ -83,6 +83,9 @@ def hyperstacks(random):
     require_same(volume("short.tif", "--frame", "1"), a[1])
     tifffile.imwrite("short.tif", a[0], photometric="minisblack", truncate=True, resolution=(100, 50), resolutionunit="CENTIMETER")
     require_same(volume("short.tif"), a[0])
+    for name in ("shaped.tif", "short.tif"):  # the pages' headers lie behind the voxels
+        said = subprocess.run([tessera, "info", "--frame", "0", name], capture_output=True, text=True, check=True).stderr
+        assert "behind the voxels" not in said, said
     assert info("short.tif")["spacing"] == [0.1, 0.2, 0.1], info("short.tif")
     tifffile.imwrite("cut.tif", a[0, :2], photometric="minisblack", description="ImageJ=1.53\nimages=3\nslices=3\n", metadata=None)
     assert "of 3 images" in subprocess.run([tessera, "info", "cut.tif"], capture_output=True, text=True, check=True).stderr
@@ -95,6 +98,12 @@ def hyperstacks(random):
     assert info("unit.ome.tif")["unit"] == "angstrom", info("unit.ome.tif")
     said = subprocess.run([tessera, "convert", "unit.ome.tif", "-o", "unit.npy"], capture_output=True, text=True, check=True).stderr
     assert "spacing, origin and axes have no place in a npy file" in said, said
+    b = random.integers(0, 1000, (7, 17, 19)).astype("u2")
+    tifffile.imwrite("one.tif", b, imagej=True, truncate=True, metadata={"axes": "ZYX"})  # one header for all
+    with tifffile.TiffFile("one.tif") as file:
+        assert len(file.pages) == 1
+    require_same(volume("one.tif"), b)
+    require_same(volume("one.tif", "--box", "2,3,1:15,16,6"), b[1:6, 3:16, 2:15])
 
 
 def colours(random):
@@ -144,7 +153,36 @@ def geometry(random):
     transfers("t.tif", a, ("u.tif", "u.nrrd", "u.ome.tif"))
 
 
+def several_files(random):
+    """OME-XML in every file that names the others, one a channel and time, as Bio-Formats and MicroManager write them."""
+    import os
+    a = random.integers(0, 1000, (3, 2, 4, 17, 19)).astype("u2")  # t c z y x
+    os.makedirs("set", exist_ok=True)
+    data = "".join(f'<TiffData IFD="{z}" FirstT="{t}" FirstC="{c}" FirstZ="{z}" PlaneCount="1"><UUID FileName="s_t{t}_c{c}.ome.tif">urn:uuid:{t}{c}</UUID></TiffData>'
+                   for t in range(3) for c in range(2) for z in range(4))
+    xml = ('<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"><Image ID="Image:0"><Pixels ID="Pixels:0" DimensionOrder="XYZCT" '
+           'Type="uint16" SizeX="19" SizeY="17" SizeZ="4" SizeC="2" SizeT="3" PhysicalSizeX="0.5" PhysicalSizeY="0.25" PhysicalSizeZ="2">'
+           f'<Channel ID="Channel:0:0"/><Channel ID="Channel:0:1"/>{data}</Pixels></Image></OME>')
+    for compression in (None, "zlib"):
+        for t in range(3):
+            for c in range(2):
+                tifffile.imwrite(f"set/s_t{t}_c{c}.ome.tif", a[t, c], photometric="minisblack", compression=compression, description=xml, metadata=None)
+        for start in ("set/s_t0_c0.ome.tif", "set/s_t2_c1.ome.tif"):
+            about = info(start, "--frame", "1", "--channel", "1")
+            assert about["frames"] == 3 and about["channels"] == 2 and about["size"] == [19, 17, 4] and about["spacing"] == [0.5, 0.25, 2] and about["unit"] == "um", about
+            for t in range(3):
+                for c in range(2):
+                    require_same(volume(start, "--frame", str(t), "--channel", str(c)), a[t, c], compression, t, c)
+            require_same(volume(start, "--frame", "1", "--channel", "0", "--box", "2,3,1:15,16,4"), a[1, 0, 1:4, 3:16, 2:15])
+    os.remove("set/s_t1_c1.ome.tif")
+    run("convert", "set/s_t0_c0.ome.tif", "--frame", "1", "--channel", "1", "-o", "x.npy", "--force", fails="'set/s_t1_c1.ome.tif' is missing")
+    require_same(volume("set/s_t0_c0.ome.tif", "--frame", "0", "--channel", "1"), a[0, 1])
+    os.rename("set/s_t0_c0.ome.tif", "alone.tif")  # without the others, of none of which it is
+    run("convert", "alone.tif", "--frame", "1", "--channel", "0", "-o", "x.npy", "--force", fails="is missing")
+
+
 def body(random):
+    several_files(random)
     for part in (types, few_bits, hyperstacks, colours, several, geometry):
         part(random)
 

@@ -150,4 +150,27 @@ def with_simpleitk(itk):
             assert numpy.allclose(affine_of(info(name)), [[0.5, 0, 0, 1], [0, 1.5, 0, -2], [0, 0, 2.5, 3]], atol=1e-6), (dtype, info(name)["affine"])
 
 
-main({"nibabel": with_nibabel, "mrcfile": with_mrcfile, "SimpleITK": with_simpleitk})
+def with_scipy(scipy):
+    """MATLAB's files of level 5: classes, packing, several arrays, boxes; what is no array of numbers is passed over."""
+    import numpy
+    import scipy.io
+    random = numpy.random.default_rng(8)
+    for packed in (False, True):
+        for dtype in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"):
+            a = random.integers(0, 100, (6, 5, 4)).astype(dtype) if dtype[0] != "f" else random.standard_normal((6, 5, 4)).astype(dtype)
+            scipy.io.savemat("a.mat", {"A": a, "text": "hello", "cell": numpy.array([1, "x"], dtype=object), "z": numpy.array([1 + 2j])}, do_compression=packed)
+            got = array("a.mat")  # slices, rows, columns
+            assert got.dtype == numpy.dtype(dtype) and numpy.array_equal(got, a.transpose(2, 0, 1)), (dtype, packed)
+            assert numpy.array_equal(array("a.mat", "--box", "1,2,1:4,5,3"), a.transpose(2, 0, 1)[1:3, 2:5, 1:4])
+        b, c = random.random((3, 4)), random.integers(0, 9, (3, 4, 2, 5)).astype("f8")
+        scipy.io.savemat("b.mat", {"plane": b, "film": c, "mask": c[..., 0] > 4}, do_compression=packed)
+        assert "one of them" in run("convert", "b.mat", "-o", "x.npy", "--force", code=1).stderr
+        assert numpy.array_equal(array("b.mat", "--dataset", "film", "--frame", 3), c[..., 3].transpose(2, 0, 1))
+        assert numpy.array_equal(array("b.mat", "--dataset", "plane"), b[None])
+        assert numpy.array_equal(array("b.mat", "--dataset", "mask"), (c[..., 0] > 4).astype("u1").transpose(2, 0, 1))
+        raw = open("b.mat", "rb").read()
+        open("cut.mat", "wb").write(raw[:len(raw) - 40])
+        assert "truncated" in run("info", "cut.mat", code=1).stderr
+
+
+main({"scipy": with_scipy, "nibabel": with_nibabel, "mrcfile": with_mrcfile, "SimpleITK": with_simpleitk})

@@ -110,5 +110,53 @@ def with_vtk(vtk):
                     lambda p: p.GetPointData().GetScalars()):
             assert numpy.array_equal(vtk_to_numpy(get(back)), vtk_to_numpy(get(mesh))), options
 
+    # curved lattices and cells of any kind: the surface of a value in them
+    def cut(file, *options):
+        import json
+        return json.loads(run("surface", file, "--isovalue", 4, "-o", "cut.ply", "--json", "--force", *options).stdout)
+
+    n = (14, 17, 19)
+    z, y, x = numpy.meshgrid(*(numpy.linspace(-3, 3, k) for k in n), indexing="ij")
+    places = numpy.stack([x + 0.2 * numpy.sin(2 * y), y + 0.2 * numpy.sin(2 * z), z + 0.1 * x * y / 3], -1).reshape(-1, 3)
+    points = vtk.vtkPoints()
+    points.SetData(numpy_to_vtk(places, deep=True))
+    value = numpy_to_vtk((places**2).sum(1), deep=True)
+    value.SetName("square")
+    other = numpy_to_vtk(places[:, 0].astype("f4"), deep=True)
+    other.SetName("x")
+    lattice = vtk.vtkStructuredGrid()
+    lattice.SetDimensions(*n[::-1])
+    lattice.SetPoints(points)
+    lattice.GetPointData().AddArray(other)
+    lattice.GetPointData().SetScalars(value)
+    append = vtk.vtkAppendFilter()
+    append.AddInputData(lattice)
+    append.Update()
+    cells = append.GetOutput()
+    cells.GetPointData().SetActiveScalars("square")
+    contour = vtk.vtkContourFilter()
+    contour.SetInputData(lattice)
+    contour.SetInputArrayToProcess(0, 0, 0, 0, "square")
+    contour.SetValue(0, 4)
+    contour.Update()
+    mass.SetInputData(contour.GetOutput())
+    for mode in ("ascii", "binary", "appended-raw"):
+        for packed in (None, "zlib"):
+            write(vtk.vtkXMLStructuredGridWriter, lattice, "l.vts", mode, packed)
+            write(vtk.vtkXMLUnstructuredGridWriter, cells, "l.vtu", mode, packed)
+            found = cut("l.vts")
+            assert found["euler"] == 2 and found["boundary_edges"] == 0 and found["components"] == 1, found
+            assert abs(found["area"] / mass.GetSurfaceArea() - 1) < 0.02 and abs(-found["volume"] / mass.GetVolume() - 1) < 0.02, (found, mass.GetVolume())  # inside is above
+            below = cut("l.vts", "--inside", "below")
+            assert abs(below["volume"] / mass.GetVolume() - 1) < 0.02 and abs(below["area"] / found["area"] - 1) < 1e-6, below
+            same = cut("l.vtu")
+            assert all(same[k] == found[k] for k in ("vertices", "triangles", "area", "volume")), (same, found)
+            assert cut("l.vtu", "--values", "square")["area"] == found["area"]
+    assert "no values named none at the points (arrays of one component: x, square)" in run("surface", "l.vts", "--values", "none", "-o", "n.ply", code=1).stderr
+    assert "no surface" in run("surface", "l.vts", "--values", "x", "--isovalue", 99, "-o", "n.ply", code=1).stderr
+    raw = open("l.vtu", "rb").read()
+    open("cut.vtu", "wb").write(raw[:len(raw) * 2 // 3])
+    run("surface", "cut.vtu", "-o", "n.ply", code=1)
+
 
 main({"vtk": with_vtk})

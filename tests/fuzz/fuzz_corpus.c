@@ -1,9 +1,12 @@
-/* tests/fuzz/fuzz_corpus.c: the target as libFuzzer calls it; the seeds are written to the folder named by TESSERA_FUZZ_SEEDS, to be given as its corpus. */
+/* tests/fuzz/fuzz_corpus.c: the target that TESSERA_FUZZ_TARGET names, as libFuzzer calls it; the seeds are written to the folder named by TESSERA_FUZZ_SEEDS, to be given as its corpus. */
 #include "fuzz/fuzz.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "targets.h"
+
+static const struct fuzz_target *target;
 static const char *folder;
 static int number;
 
@@ -23,14 +26,20 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
 {
     (void)count;
     (void)arguments;
+    const char *name = getenv("TESSERA_FUZZ_TARGET");
+    target = fuzz_find(fuzz_targets, sizeof fuzz_targets / sizeof *fuzz_targets, name);
+    if (!target) {
+        fprintf(stderr, "TESSERA_FUZZ_TARGET is '%s', expected the name of a target\n", name ? name : "");
+        exit(2);
+    }
     folder = getenv("TESSERA_FUZZ_SEEDS");
-    if (folder && *folder) fuzz_seeds();
+    if (folder && *folder) target->seeds();
     return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    fuzz_accepts(bytes, size);
+    target->accepts(bytes, size);
     return 0;
 }

@@ -95,7 +95,7 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     const uint64_t whole = run(bytes, size, size + 1, &first);
     fuzz_check(first == TSR_OK || *tsr_error_message(), "a failure without a message\n");
     fuzz_check(run(bytes, size, size + 1, &second) == whole && first == second, "two runs differ\n");
-    fuzz_check(tsr_context_memory(context).current_bytes == 0, "device memory is left\n");
+    fuzz_check(tsr_context_memory(context)->current_bytes == 0, "device memory is left\n");
     run_tools(bytes, size);
     return first == TSR_OK;
 }
@@ -114,7 +114,7 @@ void fuzz_seeds(void)
         fuzz_seed(bytes, fread(bytes, 1, 1 << 20, file));
         fclose(file);
     }
-    for (int kind = 0; kind < 6; kind++) { /* slices: low delay, high quality, fragments, fields */
+    for (int kind = 0; kind < 8; kind++) { /* slices: low delay, high quality, fragments, fields; the private coding */
         tsr_dirac_encode_options o = TSR_DIRAC_ENCODE_OPTIONS;
         tsr_dirac_encoder *encoder = NULL;
         tsr_video_frame frame = { 0 };
@@ -122,18 +122,27 @@ void fuzz_seeds(void)
         size_t size = 0, all = 0;
         o.format = (tsr_video_format){ .width = 32, .height = 16, .chroma = TSR_CHROMA_422, .bits = kind & 1 ? 8 : 10 };
         o.coding = kind == 2 ? TSR_DIRAC_CODING_LOW_DELAY : TSR_DIRAC_CODING_HIGH_QUALITY;
-        o.picture_bytes = kind == 4 ? 0 : 200;
+        o.picture_bytes = kind == 4 || kind > 5 ? 0 : 200;
         o.lossless = kind == 4;
         o.depth = 1 + kind % 3;
         o.fragment = kind == 3 ? 3 : 0;
         o.fields = kind == 5;
+        if (kind > 5) {
+            o.coding = TSR_DIRAC_CODING_STATISTICS;
+            o.quantiser = 4;
+            o.group = kind == 6 ? 1 : 8;
+            o.distance = 1;
+        }
         fuzz_check(tsr_dirac_encoder_create(context, &o, &encoder) == TSR_OK && tsr_video_frame_create(&o.format, &frame) == TSR_OK, "encoder\n");
         for (int n = 0; n < 2; n++) {
             for (int64_t k = 0; k < frame.bytes; k++) ((uint8_t *)frame.plane[0])[k] = (uint8_t)(kind & 1 || !(k & 1) ? 7 * k + n : 1);
             fuzz_check(tsr_dirac_encoder_frame(encoder, &frame, &stream, &size) == TSR_OK, "frame\n");
-            memcpy(bytes + all, stream, size);
+            if (size) memcpy(bytes + all, stream, size);
             all += size;
         }
+        fuzz_check(tsr_dirac_encoder_end(encoder, &stream, &size) == TSR_OK, "end\n");
+        memcpy(bytes + all, stream, size);
+        all += size;
         fuzz_seed(bytes, all);
         tsr_video_frame_destroy(&frame);
         tsr_dirac_encoder_destroy(&encoder);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "mesh/unstructured.h"
+#include "formats/contents.h"
 #include "formats/extras.h"
 #include "formats/format.h"
 
@@ -34,7 +35,7 @@ static tsr_status fuzz_tiles(const tsr_format *format, tsr_input *input)
     tsr_tiles_read_options options = { .struct_size = sizeof options, .memory_limit = FUZZ_MEMORY };
     tsr_tiles_extras *extras = NULL;
     tsr_tiles *tiles = NULL;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     if (!context) fuzz_check(tsr_context_create(&on_cpu, &context) == TSR_OK, "context\n");
     fuzz_check(tsr_extras_create(&extras) == TSR_OK, "extras\n");
     options.extras = &extras; /* so that channels are read */
@@ -87,6 +88,21 @@ static tsr_status fuzz_cloud(const tsr_format *format, tsr_input *input, const t
     return status;
 }
 
+static tsr_status fuzz_grid(const tsr_format *format, tsr_input *input, const tsr_read_options *options)
+{
+    tsr_unstructured *grid = NULL;
+    const tsr_status status = format->read_unstructured(input, options, NULL, &grid);
+    fuzz_check((status == TSR_OK) == (grid != NULL), "a failed read left a grid\n");
+    if (status == TSR_OK) {
+        const tsr_unstructured_info info = *tsr_unstructured_describe(grid);
+        for (int64_t k = 0; k < 4 * info.tetrahedra; k++) fuzz_check(grid->corners[k] < info.points, "a corner that is no point\n");
+        for (int64_t k = 0; k < 6 * info.tetrahedra; k++) fuzz_check(grid->edges_of[k] < info.edges, "an edge that is none\n");
+        fuzz_touch(grid->values, (size_t)info.points * sizeof *grid->values);
+    }
+    tsr_unstructured_destroy(&grid);
+    return status;
+}
+
 int fuzz_accepts(const uint8_t *bytes, size_t size)
 {
     const tsr_format *format = tsr_format_find(FUZZ_FORMAT);
@@ -108,7 +124,7 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
         tsr_mesh *mesh = NULL;
         status = format->read_mesh(input, &options, &mesh);
         if (status == TSR_OK) {
-            tsr_mesh_measures measures;
+            tsr_mesh_measures measures = TSR_MESH_MEASURES;
             fuzz_touch(tsr_mesh_vertices(mesh), (size_t)tsr_mesh_vertex_count(mesh) * 12);
             fuzz_check(tsr_mesh_measure(mesh, &measures) == TSR_OK, "a mesh with bad indices was accepted\n");
             if (tsr_mesh_colors(mesh)) fuzz_touch(tsr_mesh_colors(mesh), (size_t)tsr_mesh_vertex_count(mesh) * 4);
@@ -131,17 +147,7 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     } else if (status == TSR_OK && format->kind == TSR_FILE_POINTS) {
         status = fuzz_cloud(format, input, &options);
     } else if (status == TSR_OK && format->kind == TSR_FILE_UNSTRUCTURED) {
-        tsr_unstructured *grid = NULL;
-        tsr_unstructured_info info;
-        status = format->read_unstructured(input, &options, NULL, &grid);
-        fuzz_check((status == TSR_OK) == (grid != NULL), "a failed read left a grid\n");
-        if (status == TSR_OK) {
-            fuzz_check(tsr_unstructured_describe(grid, &info) == TSR_OK, "describe\n");
-            for (int64_t k = 0; k < 4 * info.tetrahedra; k++) fuzz_check(grid->corners[k] < info.points, "a corner that is no point\n");
-            for (int64_t k = 0; k < 6 * info.tetrahedra; k++) fuzz_check(grid->edges_of[k] < info.edges, "an edge that is none\n");
-            fuzz_touch(grid->values, (size_t)info.points * sizeof *grid->values);
-        }
-        tsr_unstructured_destroy(&grid);
+        status = fuzz_grid(format, input, &options);
     } else if (status == TSR_OK) {
         tsr_image image = { 0 };
         status = format->read_image(input, &options, &image);
@@ -153,6 +159,16 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     if (format->read_points && format->kind != TSR_FILE_POINTS) { /* of other kinds that hold points, too */
         const tsr_status as_points = fuzz_cloud(format, input, &options);
         if (status != TSR_OK) status = as_points;
+    }
+    if (format->read_unstructured && format->kind != TSR_FILE_UNSTRUCTURED) { /* and cells */
+        const tsr_status as_grid = fuzz_grid(format, input, &options);
+        if (status != TSR_OK) status = as_grid;
+    }
+    if (format->list && format->kind == TSR_FILE_VOLUME) { /* what is inside, which may be more than what is read */
+        tsr_contents *contents = NULL;
+        fuzz_check(tsr_contents_create(&contents) == TSR_OK, "contents\n");
+        if (format->list(input, &options, contents) == TSR_OK) fuzz_touch("", 1);
+        tsr_contents_destroy(&contents);
     }
     fuzz_check(status == TSR_OK || *tsr_error_message(), "a failure without a message\n");
     tsr_input_close(&input);

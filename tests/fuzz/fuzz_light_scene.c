@@ -38,7 +38,7 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
         check(tsr_context_create(&options, &context) == TSR_OK, "no context\n");
     }
     tsr_light_matter *matter = NULL;
-    tsr_light_matter_info info;
+    tsr_light_matter_info info = TSR_LIGHT_MATTER_INFO;
     check(tsr_light_scene_matter(context, scene, 8, NULL, &matter) == TSR_OK, "a scene without matter was accepted\n");
     check(tsr_light_matter_describe(matter, &info) == TSR_OK && info.least_index > 0 && info.most_index < 20, "an index out of range\n");
     tsr_light_matter_destroy(&matter);
@@ -48,10 +48,10 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
 
 void fuzz_seeds(void)
 {
-    tsr_light_scene_info info;
+    const tsr_light_scene_info *info = NULL;
     static const char other[] = "tessera-light 1\nbox 0 0 0 1 1 1\ncamera 3 3 3 0 0 0 40 0 0 1\nmaterial a scatter 1 1 1 g 0.5 noise 0.2 2 7\n"
                                 "material b opaque 1 0 0 emit 1 1 1\nshape box a 0 0 0 1 1 1 0.1\nshape cylinder b 0.5 0.5 0 1 0.2\nshape torus a 0 0 0 1 0.2\n"
                                 "shape text b 0 0.5 0 0.2 0.03 AB 1\nshape prism a 0 1 0 0 1 0 0.5 1\nlight spot 0 0 3 0 0 -1 30 0.5 1 1 1\n";
-    for (int32_t i = 0; tsr_light_scene_at(i, &info); i++) fuzz_seed(info.text, strlen(info.text));
+    for (int32_t i = 0; (info = tsr_light_scene_at(i)); i++) fuzz_seed(info->text, strlen(info->text));
     fuzz_seed(other, sizeof other - 1);
 }

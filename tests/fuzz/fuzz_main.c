@@ -1,7 +1,7 @@
 /* tests/fuzz/fuzz_main.c: runs a fuzz target without libFuzzer: over files given, over the target's own seeds, and over mutations of them
  * for a number of seconds. The sequence of mutations depends on the seed only, so that a finding can be repeated.
  *
- *   fuzz_NAME [--seconds S] [--seed N] [FILE...]
+ *   fuzz_targets NAME [--seconds S] [--seed N] [FILE...]
  *
  * A finding is a crash; the input that was running is then in fuzz_NAME.crash in the working folder. */
 #include "fuzz.h"
@@ -13,8 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "targets.h"
+
 enum { SEEDS = 64, LARGEST = 1 << 16 };
 
+static const struct fuzz_target *target;
 static struct { uint8_t *bytes; size_t size; } seeds[SEEDS];
 static int seed_count;
 static uint8_t current[LARGEST];
@@ -47,7 +50,7 @@ static void run(const uint8_t *bytes, size_t size)
 {
     uint8_t *exact = (uint8_t *)malloc(size ? size : 1); /* of its own, so that a sanitizer sees an overrun by one */
     memcpy(exact, bytes, size);
-    fuzz_accepts(exact, size);
+    target->accepts(exact, size);
     free(exact);
 }
 
@@ -144,11 +147,16 @@ int main(int count, char **arguments)
     double seconds = 5;
     uint64_t random = 1;
     int files = 0;
-    const char *slash = strrchr(arguments[0], '/');
-    snprintf(crash_file, sizeof crash_file, "%s.crash", slash ? slash + 1 : arguments[0]);
+    target = fuzz_find(fuzz_targets, sizeof fuzz_targets / sizeof *fuzz_targets, count > 1 ? arguments[1] : NULL);
+    if (!target) {
+        fprintf(stderr, "usage: %s TARGET [--seconds S] [--seed N] [FILE...], with one of\n", arguments[0]);
+        for (size_t k = 0; k < sizeof fuzz_targets / sizeof *fuzz_targets; k++) fprintf(stderr, "  %s\n", fuzz_targets[k].name);
+        return 2;
+    }
+    snprintf(crash_file, sizeof crash_file, "fuzz_%s.crash", target->name);
     const int deadly[] = { SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL };
     for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) signal(deadly[i], on_crash);
-    for (int i = 1; i < count; i++) {
+    for (int i = 2; i < count; i++) {
         if (!strcmp(arguments[i], "--seconds") && i + 1 < count) {
             seconds = atof(arguments[++i]);
         } else if (!strcmp(arguments[i], "--seed") && i + 1 < count) {
@@ -159,7 +167,7 @@ int main(int count, char **arguments)
         }
     }
     if (files) return 0;
-    fuzz_seeds();
+    target->seeds();
     if (!seed_count) {
         fprintf(stderr, "the target has no seeds\n");
         return 2;
@@ -171,7 +179,7 @@ int main(int count, char **arguments)
         memcpy(current, seeds[i].bytes, current_size);
         uint8_t *exact = (uint8_t *)malloc(current_size + 1);
         memcpy(exact, current, current_size);
-        accepted += fuzz_accepts(exact, current_size);
+        accepted += target->accepts(exact, current_size);
         free(exact);
         run(current, current_size);
     }

@@ -28,7 +28,7 @@ static tsr_context *context_on_cpu(void)
 /* What was accepted can be drawn and reconstructed, unless that needs much memory. */
 static void use(tsr_mip *mip)
 {
-    const tsr_mip_info info = tsr_mip_describe(mip);
+    const tsr_mip_info info = *tsr_mip_describe(mip);
     const tsr_mip_view view = tsr_mip_orbit(20, 30, 1);
     tsr_mip_render_options o = TSR_MIP_RENDER_OPTIONS;
     tsr_mip_frame *frame;

@@ -50,7 +50,7 @@ static tsr_status run(const uint8_t *bytes, size_t size, int partial)
     tsr_multiview_destroy(&m);
     tsr_input_close(&input);
     tsr_remarks_take(remarks, sizeof remarks);
-    fuzz_check(tsr_context_memory(context).current_bytes == 0, "device memory is left\n");
+    fuzz_check(tsr_context_memory(context)->current_bytes == 0, "device memory is left\n");
     return status;
 }
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static void fuzz_points_seeds(const char *format, int ascii)
+static inline void fuzz_points_seeds(const char *format, int ascii)
 {
     static const float positions[12] = { 0, 0, 0, 1.5f, 0, 0, 0, -2, 1e-9f, 0, 0, 3 }, normals[12] = { 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0 };
     for (int with = 0; with < 3; with++) {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/radiance.h"
+#include "formats/images/radiance.h"
 
 static void check(int good, const char *what)
 {

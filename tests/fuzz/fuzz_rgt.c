@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "io/little_endian.h"
-#include "formats/rgt.h"
+#include "formats/volumes/rgt.h"
 #include "tessera/tessera.h"
 
 static void check(int good, const char *what)
@@ -20,7 +20,7 @@ static void check(int good, const char *what)
 /* What was accepted can be used: every reference leads to an entry, every leaf lies in the volume. */
 static void use(const tsr_region_tree *tree)
 {
-    const tsr_region_info info = tsr_region_tree_describe(tree);
+    const tsr_region_info info = *tsr_region_tree_describe(tree);
     const int64_t children = info.nodes << info.dimensions;
     for (int64_t k = 0; k < children; k++) {
         const int32_t r = tsr_region_tree_nodes(tree)[k];
@@ -73,7 +73,7 @@ static void seed(tsr_size3 n, int full, int32_t channels)
     check(tsr_region_tree_make(context, (const tsr_volume *const[]){ volume }, 1, &options, &tree) == TSR_OK, "tree\n");
     check(tsr_region_tree_copy(tree, NULL, &host) == TSR_OK, "copy\n");
     if (channels)
-        check(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ tsr_region_tree_describe(host).leaves, channels, 1 }, NULL, &values) == TSR_OK,
+        check(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ tsr_region_tree_describe(host)->leaves, channels, 1 }, NULL, &values) == TSR_OK,
               "values\n");
     check(tsr_region_tree_write(host, values, path, NULL) == TSR_OK, "write\n");
     check(tsr_input_open(path, NULL, &input) == TSR_OK && tsr_input_all(input, &bytes, &length) == TSR_OK, "read\n");

@@ -53,7 +53,7 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     free(text);
     check(status == TSR_OK || (*tsr_error_message() && !strchr(tsr_error_message(), '\n')), "a refusal without its line\n");
     check(status == TSR_OK || status == TSR_ERROR_CANCELLED || strstr(tsr_error_message(), "fuzz:") != NULL, "a refusal that names no line\n");
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     check(tsr_tiles_describe(tsr_segmentation_tiles(s), &info) == TSR_OK && info.inside_voxels >= 0 && info.inside_voxels <= SIDE * SIDE * SIDE,
           "the surface after a script\n");
     check(tsr_segmentation_script(s, "set time_step 0\nset alpha 0.5\nset snapshots 4\nerase 4 4 4 20\nsphere 4 4 4 2\nstep 1\n", "after", NULL,

@@ -22,7 +22,8 @@ void fuzz_seeds(void)
     /* An image whose planes OME-XML orders, and one that ImageJ lays behind one header. */
     static const char *const texts[] = {
         "<?xml version=\"1.0\"?><OME><Image Name=\"n\"><Pixels DimensionOrder=\"XYCZT\" SizeC=\"2\" SizeT=\"1\" SizeZ=\"1\" PhysicalSizeX=\"0.5\" "
-        "PhysicalSizeXUnit=\"nm\"><Channel Name=\"a\"/><TiffData FirstC=\"1\" IFD=\"0\" PlaneCount=\"1\"><UUID FileName=\"x\"/></TiffData></Pixels>"
+        "PhysicalSizeXUnit=\"nm\"><Channel Name=\"a\"/><TiffData FirstC=\"1\" IFD=\"0\" PlaneCount=\"1\"><UUID FileName=\"x\"/></TiffData>"
+        "<TiffData FirstC=\"9\"><UUID FileName=\"longer\"/></TiffData></Pixels>"
         "<StructuredAnnotations><M K=\"meta.k\">v</M></StructuredAnnotations></Image></OME>",
         "ImageJ=1.54f\nimages=3\nchannels=3\nunit=um\nspacing=2\nxorigin=4\ntessera.slope=2\n", "{\"shape\": [1, 1, 2, 4], \"axes\": \"TZYX\"}"
     };

@@ -7,7 +7,7 @@ static uint8_t *repair(const uint8_t *bytes, size_t size);
 #define FUZZ_FORMAT "tsr"
 #include "fuzz/fuzz_tiles.h"
 
-#include "formats/tsr.h"
+#include "formats/grids/tsr.h"
 #include "io/xxh64.h"
 
 static uint8_t *repair(const uint8_t *bytes, size_t size)

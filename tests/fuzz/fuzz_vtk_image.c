@@ -11,7 +11,7 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     tsr_volume *components[3] = { NULL, NULL, NULL };
     tsr_input *input = NULL;
     if (tsr_input_memory(bytes, size, "fuzz", &settings, &input) != TSR_OK) return 0;
-    const int good = tsr_vtk_image_is(input) && tsr_vtk_image_read(input, components) == TSR_OK;
+    const int good = tsr_vtk_image_is(input) && tsr_vtk_image_read(input, NULL, components) == TSR_OK;
     tsr_input_close(&input);
     for (int k = 0; k < 3; k++) tsr_volume_destroy(&components[k]);
     return good;

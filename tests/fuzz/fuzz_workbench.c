@@ -37,7 +37,7 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     check(c.kind != VIEWER_WINDOW || c.low < c.high, "window\n");
     check((c.kind != VIEWER_OBJECT && (c.kind != VIEWER_REGION || !*c.name)) || viewer_object_is_plain(c.name), "name of an object\n");
     check(c.tool >= VIEWER_TOOL_GROW && c.tool <= VIEWER_TOOL_REPEL && c.task >= VIEWER_DO_CUT && c.task <= VIEWER_DO_COPY &&
-              (c.as == VIEWER_AS_IMAGE || c.as == VIEWER_AS_MASK),
+              c.as >= VIEWER_AS_IMAGE && c.as <= VIEWER_AS_OVERLAY && c.label >= 0 && c.label <= VIEWER_LARGEST_LABEL && c.eye == 0,
           "tool, task or as\n");
     check(c.opacity >= 0 && c.opacity <= 1 && c.strength >= 0 && c.strength <= 1, "opacity or strength\n");
     check(c.corners >= 0 && c.corners <= VIEWER_CORNERS && (!viewer_given(&c, VIEWER_LASSO) || c.corners >= 3), "corners\n");
@@ -80,9 +80,19 @@ void fuzz_seeds(void)
         "{\"type\":\"region\",\"do\":\"cut\",\"name\":\"part-2\",\"corners\":[[0,0],[1,0],[0.5,1]]}",
         "{\"type\":\"region\",\"do\":\"keep\",\"from\":[0,0,0],\"to\":[9,9,9]}",
         "{\"type\":\"edit\",\"line\":\"blend body bump 0.5\"}",
+        "{\"type\":\"edit\",\"line\":\"@pair source 0.5 0.25\"}",
+        "{\"type\":\"edit\",\"line\":\"solve all shared points 0.1 k1\"}",
+        "{\"type\":\"set\",\"name\":\"frame\",\"value\":12}",
+        "{\"type\":\"save\",\"what\":\"session\",\"name\":\"a.calib\",\"replace\":true}",
         "{\"type\":\"object\",\"name\":\"body.1\",\"visible\":true}",
         "{\"type\":\"open\",\"name\":\"b.ply\"}",
         "{\"type\":\"tabs\"}",
+        "{\"type\":\"label\",\"label\":3,\"name\":\"left kidney\",\"colour\":[1,0.5,0],\"visible\":true,\"active\":true}",
+        "{\"type\":\"label\",\"label\":255,\"remove\":true}",
+        "{\"type\":\"overlay\",\"over\":\"speed\",\"opacity\":0.5}",
+        "{\"type\":\"follow\"}",
+        "{\"type\":\"load\",\"name\":\"b.nii\",\"as\":\"labels\"}",
+        "{\"type\":\"view\",\"view\":\"volume\",\"see_through\":0.25}",
     };
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) fuzz_seed(seeds[i], strlen(seeds[i]));
 }

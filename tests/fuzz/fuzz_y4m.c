@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/video.h"
+#include "formats/films/video.h"
 
 enum { FUZZ_MEMORY = 4 << 20, MOST_FRAMES = 64 };
 

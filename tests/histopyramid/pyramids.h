@@ -20,6 +20,7 @@ static inline built build(tsr_dtype dtype, tsr_size3 n, const void *data, const 
     require_ok(tsr_volume_copy(host, b.context, &device));
     require_ok(tsr_pyramid_create(b.context, n, options, &b.pyramid));
     require_ok(tsr_pyramid_build(b.pyramid, device));
+    b.info = (tsr_pyramid_info)TSR_PYRAMID_INFO;
     require_ok(tsr_pyramid_describe(b.pyramid, &b.info));
     tsr_volume_destroy(&device);
     tsr_volume_destroy(&host);

@@ -77,7 +77,7 @@ static void pairs_of_a_triangle_tree(void **state)
     tsr_triangle_lists_destroy(&lists);
     tsr_region_tree_destroy(&tree);
     require_ok(tsr_context_synchronize(context));
-    const int64_t before = tsr_context_memory(context).current_bytes;
+    const int64_t before = tsr_context_memory(context)->current_bytes;
     for (int from = 0; from < 2; from++)
         for (size_t k = 0; k < sizeof totals / sizeof *totals; k++) {
             char text[96];
@@ -88,7 +88,7 @@ static void pairs_of_a_triangle_tree(void **state)
             if (status != TSR_ERROR_CAPACITY || !strstr(tsr_error_message(), text)) fail_msg("'%s' lacks '%s'", tsr_error_message(), text);
             assert_null(tree);
             assert_null(lists.triangles);
-            assert_int_equal(tsr_context_memory(context).current_bytes, before);
+            assert_int_equal(tsr_context_memory(context)->current_bytes, before);
         }
     tsr_mesh_destroy(&mesh);
     tsr_context_destroy(&context);

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "context.h"
-#include "tessera/levels.h"
+#include "tessera/pyramid.h"
 
 static tsr_volume *put(tsr_dtype dtype, tsr_size3 n, const void *data)
 {
@@ -191,9 +191,9 @@ static void ends_of_types(void **state)
     tsr_levels *levels;
     tsr_volume *volume = put(TSR_U64, four, big), *host;
     require_ok(tsr_levels_create(context, four, TSR_U64, TSR_LEVEL_MAX, &levels));
-    const int64_t before = tsr_context_memory(context).allocations;
+    const int64_t before = tsr_context_memory(context)->allocations;
     require_ok(tsr_levels_build(levels, volume, NULL));
-    assert_int_equal(tsr_context_memory(context).allocations, before);
+    assert_int_equal(tsr_context_memory(context)->allocations, before);
     host = get(tsr_levels_volume(levels, 2));
     assert_true(*(const uint64_t *)tsr_volume_data_const(host) == UINT64_MAX - 1);
     tsr_volume_destroy(&host);

@@ -64,6 +64,7 @@ static void check_classifier(tsr_dtype dtype, tsr_size3 n, const void *data, con
     require_ok(tsr_volume_copy(host, context, &device));
     require_ok(tsr_pyramid_create(context, n, o, &b.pyramid));
     require_ok(tsr_pyramid_build(b.pyramid, device));
+    b.info = (tsr_pyramid_info)TSR_PYRAMID_INFO;
     require_ok(tsr_pyramid_describe(b.pyramid, &b.info));
     int64_t *order = visits(n, o);
     for (int64_t i = 0; i < cells; i++) {
@@ -137,6 +138,7 @@ static void check_classes(tsr_dtype dtype, tsr_size3 n, const void *data, const 
     require_ok(tsr_volume_copy(host, context, &device));
     require_ok(tsr_pyramid_create(context, n, options, &b.pyramid));
     require_ok(tsr_pyramid_build(b.pyramid, device));
+    b.info = (tsr_pyramid_info)TSR_PYRAMID_INFO;
     require_ok(tsr_pyramid_describe(b.pyramid, &b.info));
     int64_t *stacked = malloc((size_t)(cells * options->channels) * sizeof *stacked);
     for (int32_t c = 0; c < options->channels; c++)
@@ -288,6 +290,7 @@ static void counts_of_integers(void **state)
         require_ok(tsr_volume_copy(host, context, &device));
         require_ok(tsr_pyramid_create(context, n, &o, &b.pyramid));
         require_ok(tsr_pyramid_build(b.pyramid, device));
+        b.info = (tsr_pyramid_info)TSR_PYRAMID_INFO;
         require_ok(tsr_pyramid_describe(b.pyramid, &b.info));
         assert_int_equal(b.info.total, total);
         assert_int_equal(b.info.not_a_number, wrong);
@@ -392,7 +395,9 @@ static void points_of_a_sphere(void **state)
     tsr_volume *host, *device;
     tsr_points *points, *local;
     tsr_points_volume_options o = TSR_POINTS_VOLUME_OPTIONS;
-    o.pyramid.classifier = TSR_PYRAMID_CROSSINGS;
+    tsr_pyramid_options kept = TSR_PYRAMID_OPTIONS;
+    o.pyramid = &kept;
+    kept.classifier = TSR_PYRAMID_CROSSINGS;
     o.normals = 1;
     require_ok(tsr_volume_wrap(NULL, TSR_F32, (tsr_size3){ n, n, n }, &g, phi, NULL, NULL, &host));
     require_ok(tsr_volume_copy(host, context, &device));
@@ -402,19 +407,25 @@ static void points_of_a_sphere(void **state)
     const int64_t count = tsr_points_count(local);
     assert_true(count > 1000);
     const tsr_vec3 m = tsr_geometry_to_world(&g, (tsr_vec3){ c, c, c });
+    double off = 0, turned = 0;
     for (int64_t k = 0; k < count; k++) {
         const float *p = tsr_points_positions(local) + 3 * k, *q = tsr_points_normals(local) + 3 * k;
         const double d[3] = { p[0] - m.x, p[1] - m.y, p[2] - m.z }, far = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-        assert_true(fabs(far - 2 * r) < 0.06);
-        assert_true((d[0] * q[0] + d[1] * q[1] + d[2] * q[2]) / far > 0.995);
+        off = fmax(off, fabs(far - 2 * r));
+        const double cross[3] = { d[1] * q[2] - d[2] * q[1], d[2] * q[0] - d[0] * q[2], d[0] * q[1] - d[1] * q[0] };
+        turned = fmax(turned, asin(sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]) / far) * 180 / acos(-1.0));
+        assert_true(d[0] * q[0] + d[1] * q[1] + d[2] * q[2] > 0);
         assert_true(fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] - 1) < 1e-5);
     }
+    /* a distance is interpolated linearly along an edge, which takes up to h / 8 R voxels off it; central differences of it turn by h^2 / R^2 */
+    print_message("points off the sphere by %.4f, normals turned by %.3f degrees\n", off, turned);
+    assert_true(off < 2 / (8 * r) + 1e-4 && turned < 0.2);
     tsr_points_destroy(&points);
     tsr_points_destroy(&local);
     /* solid voxels, normals inwards; the place is the voxel's own */
-    o.pyramid.classifier = TSR_PYRAMID_BOUNDARY;
-    o.pyramid.order = TSR_PYRAMID_ROW;
-    o.pyramid.lower = -INFINITY;
+    kept.classifier = TSR_PYRAMID_BOUNDARY;
+    kept.order = TSR_PYRAMID_ROW;
+    kept.lower = -INFINITY;
     o.inward = 1;
     require_ok(tsr_points_from_volume(context, device, &o, &points));
     require_ok(tsr_points_copy(points, NULL, &local));
@@ -434,15 +445,17 @@ static void points_of_a_sphere(void **state)
     /* two clouds in one sweep: each as if it were alone */
     const tsr_pyramid_class both[3] = { { TSR_PYRAMID_CROSSINGS, 2, 0 }, { TSR_PYRAMID_RANGE, -1, 1 }, { TSR_PYRAMID_LABEL, 1e9, 0 } };
     tsr_points_volume_options several = o;
+    tsr_pyramid_options three = kept;
+    several.pyramid = &three;
     tsr_points *clouds[3];
-    several.pyramid.channels = 3;
-    several.pyramid.classes = both;
+    three.channels = 3;
+    three.classes = both;
     require_ok(tsr_points_from_classes(context, device, &several, clouds));
     for (int which = 0; which < 3; which++) {
         tsr_points *expected, *here;
-        o.pyramid.classifier = both[which].classifier;
-        o.pyramid.lower = both[which].lower;
-        o.pyramid.upper = both[which].upper;
+        kept.classifier = both[which].classifier;
+        kept.lower = both[which].lower;
+        kept.upper = both[which].upper;
         require_ok(tsr_points_from_volume(context, device, &o, &points));
         require_ok(tsr_points_copy(points, NULL, &expected));
         require_ok(tsr_points_copy(clouds[which], NULL, &here));
@@ -459,8 +472,8 @@ static void points_of_a_sphere(void **state)
         tsr_points_destroy(&clouds[which]);
     }
     require_error(tsr_points_from_volume(context, device, &several, &points), TSR_ERROR_ARGUMENT, "channels is 3, expected one class");
-    o.pyramid.classifier = TSR_PYRAMID_LABEL;
-    o.pyramid.lower = 1e9; /* nothing */
+    kept.classifier = TSR_PYRAMID_LABEL;
+    kept.lower = 1e9; /* nothing */
     require_ok(tsr_points_from_volume(context, device, &o, &points));
     assert_int_equal(tsr_points_count(points), 0);
     tsr_points_destroy(&points);
@@ -479,7 +492,7 @@ static void points_of_a_sphere(void **state)
     tsr_points_destroy(&points);
     tsr_volume_destroy(&there);
     tsr_volume_destroy(&holes);
-    o.pyramid.classifier = TSR_PYRAMID_COUNTS;
+    kept.classifier = TSR_PYRAMID_COUNTS;
     require_error(tsr_points_from_volume(context, device, &o, &points), TSR_ERROR_ARGUMENT, "classifier counts");
     tsr_volume_destroy(&host);
     tsr_volume_destroy(&device);
@@ -582,6 +595,72 @@ static void check_matrix(tsr_dtype dtype, int64_t rows, int64_t columns, const v
     tsr_context_destroy(&context);
 }
 
+/* The other layouts of a sparse matrix come from what is there (docs/guide/pyramids.md): coordinates are the list of entries itself, compressed columns are the
+ * rows of the matrix turned round. Both against plain loops over the dense matrix. */
+static void coordinates_and_columns(void **state)
+{
+    (void)state;
+    enum { ROWS = 23, COLUMNS = 41, CELLS = ROWS * COLUMNS };
+    uint64_t seed = test_seed();
+    float dense[CELLS];
+    tsr_context *context = test_context();
+    tsr_volume *host, *device, *turned;
+    for (int i = 0; i < CELLS; i++) dense[i] = test_uniform(&seed) < 0.8 ? 0 : (float)(test_uniform(&seed) - 0.5);
+    require_ok(tsr_volume_wrap(NULL, TSR_F32, (tsr_size3){ COLUMNS, ROWS, 1 }, NULL, dense, NULL, NULL, &host));
+    require_ok(tsr_volume_copy(host, context, &device));
+
+    tsr_pyramid_options o = TSR_PYRAMID_OPTIONS; /* coordinates */
+    tsr_pyramid *pyramid;
+    tsr_pyramid_info info = TSR_PYRAMID_INFO;
+    uint32_t place[CELLS];
+    void *list;
+    o.classifier = TSR_PYRAMID_MAGNITUDE;
+    o.lower = 0.1;
+    o.order = TSR_PYRAMID_ROW;
+    require_ok(tsr_pyramid_create(context, tsr_volume_size(device), &o, &pyramid));
+    require_ok(tsr_pyramid_build(pyramid, device));
+    require_ok(tsr_pyramid_describe(pyramid, &info));
+    require_ok(tsr_device_allocate(context, sizeof place, &list));
+    require_ok(tsr_pyramid_indices(pyramid, 0, (int64_t)info.total, TSR_U32, list));
+    require_ok(tsr_device_move(NULL, place, context, list, (size_t)info.total * 4));
+    uint64_t k = 0;
+    for (uint32_t r = 0; r < ROWS; r++)
+        for (uint32_t c = 0; c < COLUMNS; c++)
+            if (fabs((double)dense[r * COLUMNS + c]) > 0.1) {
+                assert_true(k < info.total && place[k] / COLUMNS == r && place[k] % COLUMNS == c);
+                k++;
+            }
+    assert_int_equal(k, info.total);
+
+    tsr_matrix columns; /* compressed columns */
+    uint64_t starts[COLUMNS + 1];
+    uint32_t rows[CELLS];
+    float values[CELLS];
+    require_ok(tsr_volume_permute(context, device, (const int32_t[]){ 1, 0, 2 }, NULL, &turned));
+    require_ok(tsr_matrix_from_dense(context, turned, 0.1, &columns));
+    assert_true(columns.rows == COLUMNS && columns.columns_count == ROWS && columns.nonzeros == (int64_t)k);
+    require_ok(tsr_device_move(NULL, starts, context, columns.starts, sizeof starts));
+    require_ok(tsr_device_move(NULL, rows, context, columns.columns, (size_t)k * 4));
+    require_ok(tsr_device_move(NULL, values, context, columns.values, (size_t)k * 4));
+    uint64_t n = 0;
+    for (uint32_t c = 0; c < COLUMNS; c++) {
+        assert_int_equal(starts[c], n);
+        for (uint32_t r = 0; r < ROWS; r++)
+            if (fabs((double)dense[r * COLUMNS + c]) > 0.1) {
+                assert_true(n < k && rows[n] == r && values[n] == dense[r * COLUMNS + c]);
+                n++;
+            }
+    }
+    assert_int_equal(starts[COLUMNS], n);
+    tsr_matrix_destroy(&columns);
+    tsr_device_release(context, list, sizeof place);
+    tsr_pyramid_destroy(&pyramid);
+    tsr_volume_destroy(&turned);
+    tsr_volume_destroy(&device);
+    tsr_volume_destroy(&host);
+    tsr_context_destroy(&context);
+}
+
 static void sparse_matrices(void **state)
 {
     (void)state;
@@ -658,9 +737,13 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(classifiers),        cmocka_unit_test(several_classes),
-                                        cmocka_unit_test(counts_of_integers), cmocka_unit_test(indices_and_batches),
-                                        cmocka_unit_test(points_of_a_sphere), cmocka_unit_test(sparse_matrices),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(classifiers),
+                                        cmocka_unit_test(several_classes),
+                                        cmocka_unit_test(counts_of_integers),
+                                        cmocka_unit_test(indices_and_batches),
+                                        cmocka_unit_test(points_of_a_sphere),
+                                        cmocka_unit_test(sparse_matrices),
+                                        cmocka_unit_test(coordinates_and_columns),
                                         cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("pyramid lists", tests, NULL, NULL);
 }

@@ -113,7 +113,7 @@ static tsr_volume *host_volume(tsr_size3 n, tsr_dtype dtype, const uint16_t *f)
 /* All attributes but the last: no component has more than its parent. RETURNS how often the last one has. */
 static int attributes_increase(const tsr_max_tree *tree)
 {
-    const int64_t nodes = tsr_max_tree_describe(tree).nodes;
+    const int64_t nodes = tsr_max_tree_describe(tree)->nodes;
     const uint32_t *parent = tsr_max_tree_parents(tree);
     double *values = (double *)malloc((size_t)nodes * sizeof *values);
     int more = 0;
@@ -190,7 +190,7 @@ static void trees_are_in_order(void **state)
     tsr_volume *v = host_volume(n, TSR_U8, f);
     tsr_max_tree *tree;
     require_ok(tsr_max_tree_create(v, NULL, &tree));
-    const tsr_max_tree_info info = tsr_max_tree_describe(tree);
+    const tsr_max_tree_info info = *tsr_max_tree_describe(tree);
     const uint32_t *parent = tsr_max_tree_parents(tree), *node = tsr_max_tree_voxels(tree);
     const uint16_t *value = tsr_max_tree_values(tree);
     int64_t nodes = 0;

@@ -336,7 +336,7 @@ static void more_outputs_than_memory(void **state)
     tsr_context *context = test_context();
     tsr_volume *host, *device;
     tsr_pyramid *pyramid;
-    tsr_pyramid_info info;
+    tsr_pyramid_info info = TSR_PYRAMID_INFO;
     require_ok(tsr_volume_wrap(NULL, TSR_U8, n, NULL, bytes, NULL, NULL, &host));
     require_ok(tsr_volume_copy(host, context, &device));
     require_ok(tsr_pyramid_create(context, n, &options, &pyramid));
@@ -374,7 +374,7 @@ static void ranges(void **state)
     tsr_context *context = test_context();
     tsr_volume *host, *device;
     tsr_pyramid *pyramid;
-    tsr_pyramid_info info;
+    tsr_pyramid_info info = TSR_PYRAMID_INFO;
     require_ok(tsr_pyramid_create(context, n, &options, &pyramid));
     require_ok(tsr_volume_wrap(NULL, TSR_I16, n, NULL, stored, NULL, NULL, &host));
     require_ok(tsr_volume_set_scaling(host, 0.25, 0.5)); /* real 1 <= v < 2: stored 2, 3, 4, 5 */
@@ -391,9 +391,9 @@ static void ranges(void **state)
     for (int i = 0; i < 42; i++) values[i] = i % 3 ? 1.5f : NAN;
     require_ok(tsr_volume_wrap(NULL, TSR_F32, n, NULL, values, NULL, NULL, &host));
     require_ok(tsr_volume_copy(host, context, &device));
-    int64_t before = tsr_context_memory(context).allocations;
+    int64_t before = tsr_context_memory(context)->allocations;
     require_ok(tsr_pyramid_build(pyramid, device));
-    assert_int_equal(tsr_context_memory(context).allocations, before);
+    assert_int_equal(tsr_context_memory(context)->allocations, before);
     require_ok(tsr_pyramid_describe(pyramid, &info));
     assert_true(info.total == 28 && info.not_a_number == 14);
     tsr_volume_destroy(&host);

@@ -59,7 +59,7 @@ static void multiplicities(void **state)
     for (int round = 0; round < 4; round++) {
         tsr_pyramid_options o = TSR_PYRAMID_OPTIONS;
         tsr_pyramid *pyramid;
-        tsr_pyramid_info info;
+        tsr_pyramid_info info = TSR_PYRAMID_INFO;
         o.classifier = TSR_PYRAMID_USER;
         o.user = &map;
         o.order = TSR_PYRAMID_ROW;
@@ -67,9 +67,9 @@ static void multiplicities(void **state)
         o.fanout = round > 1 ? 8 : 0;
         require_ok(tsr_pyramid_create(context, (tsr_size3){ NX, NY, NZ }, &o, &pyramid));
         rule.least = 1 + round;
-        const int64_t before = tsr_context_memory(context).allocations;
+        const int64_t before = tsr_context_memory(context)->allocations;
         require_ok(tsr_pyramid_build(pyramid, volume));
-        assert_int_equal(tsr_context_memory(context).allocations, before);
+        assert_int_equal(tsr_context_memory(context)->allocations, before);
         require_ok(tsr_pyramid_describe(pyramid, &info));
         tsr_pyramid_entry *entries = (tsr_pyramid_entry *)malloc(3 * N * sizeof *entries);
         void *list;
@@ -97,13 +97,15 @@ static void clouds(void **state)
     tsr_volume *volume = made(&random);
     const odd rule = { { 5, 30 } };
     tsr_points_volume_options o = TSR_POINTS_VOLUME_OPTIONS;
+    tsr_pyramid_options odds = TSR_PYRAMID_OPTIONS;
     tsr_points *points, *host;
     tsr_map map;
     require_ok(tsr_map_load(context, module("rule_odd"), sizeof rule, &map));
     map.data = &rule;
-    o.pyramid.classifier = TSR_PYRAMID_USER;
-    o.pyramid.user = &map;
-    o.pyramid.order = TSR_PYRAMID_ROW;
+    o.pyramid = &odds;
+    odds.classifier = TSR_PYRAMID_USER;
+    odds.user = &map;
+    odds.order = TSR_PYRAMID_ROW;
     o.normals = 1;
     require_ok(tsr_points_from_volume(context, volume, &o, &points));
     require_ok(tsr_points_copy(points, NULL, &host));
@@ -135,7 +137,7 @@ static void more_than_31_bits(void **state)
     tsr_pyramid_options o = TSR_PYRAMID_OPTIONS;
     tsr_points_volume_options points = TSR_POINTS_VOLUME_OPTIONS;
     tsr_pyramid *pyramid;
-    tsr_pyramid_info info;
+    tsr_pyramid_info info = TSR_PYRAMID_INFO;
     tsr_volume *volume;
     tsr_points *cloud;
     tsr_map map;
@@ -166,7 +168,7 @@ static void more_than_31_bits(void **state)
     tsr_device_release(context, memory, 1024);
     tsr_pyramid_destroy(&pyramid);
     if (!slow) {
-        points.pyramid = o;
+        points.pyramid = &o;
         require_error(tsr_points_from_volume(context, volume, &points, &cloud), TSR_ERROR_CAPACITY, "points: 2406481920 of them");
         assert_null(cloud);
     }

@@ -8,6 +8,18 @@ mkdir -p "$work"
 cmake --install "$build" --prefix "$work/first" >"$work/install.log"
 mv "$work/first" "$work/moved" # nothing may depend on the place it was installed to
 
+# no symbols for debuggers, no folder of this machine's sources, and what a user reads
+tree=$(cd "$source/../.." && pwd)
+for file in "$work"/moved/bin/tessera "$work"/moved/lib*/libtessera.so.*.*.* "$work"/moved/lib*/*/libtessera.so.*.*.*; do
+    [ -f "$file" ] || continue
+    if readelf -S "$file" | grep -q '\.symtab'; then echo "install: $file is not stripped"; exit 1; fi
+    if grep -qF "$tree/" "$file"; then echo "install: $file names the folder $tree"; exit 1; fi
+done
+for name in LICENSE NOTICES.md README.md CHANGELOG.md guide/index.md c/brain.c; do
+    find "$work/moved/share" -path "*/$name" | grep -q . || { echo "install: no $name"; exit 1; }
+done
+grep -q ldconfig "$work/install.log"
+
 libdir=$(dirname "$(dirname "$(find "$work/moved" -name tessera.pc)")")
 if command -v pkg-config >/dev/null; then
     export PKG_CONFIG_PATH="$libdir/pkgconfig"

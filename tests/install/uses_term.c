@@ -13,7 +13,7 @@ int main(int argc, char **argv)
     tsr_context *context = NULL;
     tsr_tiles *tiles = NULL;
     tsr_levelset *solver = NULL;
-    tsr_tiles_measures m = { 0 };
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     where.device = "cpu";
     tsr_status status = argc == 2 ? tsr_context_create(&where, &context) : TSR_ERROR_ARGUMENT;
     if (status == TSR_OK) status = tsr_term_load(context, argv[1], sizeof speed, &user);

@@ -34,7 +34,7 @@ static void planes_cover(void **unused)
         for (int k = 0; k < 3; k++) s.direction[k] = test_uniform(&state) - 0.5;
         const double length = sqrt(s.direction[0] * s.direction[0] + s.direction[1] * s.direction[1] + s.direction[2] * s.direction[2]);
         tsr_light_options o = small();
-        tsr_light_report r;
+        tsr_light_report r = TSR_LIGHT_REPORT;
         tsr_light_field *f = simulate(context, m, &s, &o, &r);
         tsr_volume *v = field_of(context, m, f);
         const float *e = (const float *)tsr_volume_data_const(v);
@@ -58,7 +58,7 @@ static void spheres_thin_out(void **unused)
     tsr_light_matter *m = light_matter(context, n, 1, light_one, NULL, 0);
     const tsr_light_source s = { .kind = TSR_LIGHT_POINT, .position = { 0.25, -0.125, 0 }, .color = { 7, 7, 7 } };
     tsr_light_options o = small();
-    tsr_light_report r;
+    tsr_light_report r = TSR_LIGHT_REPORT;
     (void)unused;
     o.grid = 32; /* new corners lie on chords: small patches from the start */
     tsr_light_field *f = simulate(context, m, &s, &o, &r);
@@ -93,7 +93,7 @@ static void absorption(void **unused)
     for (int gather = 0; gather < 2; gather++) {
         tsr_light_matter *m = light_matter(context, n, 1, light_one, dim, 0);
         tsr_light_options o = small();
-        tsr_light_report r;
+        tsr_light_report r = TSR_LIGHT_REPORT;
         o.record = gather ? TSR_LIGHT_GATHER : TSR_LIGHT_STRONGEST;
         tsr_light_field *f = simulate(context, m, &s, &o, &r);
         tsr_volume *v = field_of(context, m, f);
@@ -123,7 +123,7 @@ static void caustics(void **unused)
     tsr_light_matter *m = light_matter(context, 20, 1, ball, NULL, 0);
     const tsr_light_source s = { .kind = TSR_LIGHT_DIRECTIONAL, .direction = { 0.2, 0.1, -1 }, .color = { 1, 1, 1 } };
     tsr_light_options o = small();
-    tsr_light_report r;
+    tsr_light_report r = TSR_LIGHT_REPORT;
     (void)unused;
     o.ground.present = 1;
     o.ground.height = -14;
@@ -133,6 +133,7 @@ static void caustics(void **unused)
     assert_true(r.caustic.power[0] > 0.02 * r.start.power[0] && r.caustic.patches > 0);
     tsr_light_field_destroy(&f);
     o.go_on = 1;
+    o.no_fresnel = 1;
     o.faint = 3e-3;
     f = simulate(context, m, &s, &o, &r);
     assert_true(r.caustic.patches == 0 && r.landed.power[0] > 0.85 * r.start.power[0]);
@@ -152,13 +153,73 @@ static void caustics(void **unused)
     tsr_light_matter_destroy(&m);
 }
 
+static double step_at(double t) { return t < -1 ? 0 : t > 1 ? 1 : 0.5 + 0.25 * t * (3 - t * t); }
+static double slab(const double p[3]) { return 1 + 0.5 * step_at(4 - fabs(p[2])); }
+static double half_glass(const double p[3]) { return 1 + 0.5 * step_at(-p[2]); }
+static double layers(const double p[3]) { return 1.24 + 0.02 * p[2]; }
+/* Fresnel's equations in their textbook form, of the angles. */
+static double reflectance(double from, double to, double angle)
+{
+    const double out = asin(from / to * sin(angle));
+    if (angle < 1e-9) return pow((from - to) / (from + to), 2);
+    return 0.5 * (pow(sin(angle - out) / sin(angle + out), 2) + pow(tan(angle - out) / tan(angle + out), 2));
+}
+/* What surfaces reflect is taken from the light that passes them: a plate of glass at several angles; total reflection takes nothing, nor does an index that varies
+ * slowly. */
+static void surfaces(void **unused)
+{
+    tsr_light_options o = small();
+    tsr_light_report r = TSR_LIGHT_REPORT, plain = TSR_LIGHT_REPORT;
+    (void)unused;
+    o.go_on = 1;
+    o.ground.present = 1;
+    o.ground.height = -13;
+    o.ground.texels = 32;
+    tsr_light_matter *m = light_matter(context, 24, 1, slab, NULL, 0);
+    for (int degrees = 0; degrees <= 60; degrees += test_is_slow() ? 60 : 30) { /* a beam on its middle */
+        const double a = degrees * M_PI / 180, through = pow(1 - reflectance(1, 1.5, a), 2);
+        const tsr_light_source s = { .kind = TSR_LIGHT_SPOT, .position = { -40 * sin(a), 0, 40 * cos(a) }, .direction = { sin(a), 0, -cos(a) },
+                                     .color = { 1, 1, 1 }, .angle = 0.8 };
+        o.no_fresnel = 1;
+        tsr_light_field *f = simulate(context, m, &s, &o, &plain);
+        tsr_light_field_destroy(&f);
+        o.no_fresnel = 0;
+        f = simulate(context, m, &s, &o, &r);
+        const double part = r.landed.power[0] / plain.landed.power[0];
+        print_message("a plate of glass at %d degrees: %.4f passes, expected %.4f\n", degrees, part, through);
+        assert_true(plain.reflected[0] == 0 && r.reflected[0] > 0 && plain.landed.power[0] > 0.999 * plain.start.power[0]);
+        assert_true(fabs(part - through) < 0.005 && r.balance < 1e-5);
+        tsr_light_field_destroy(&f);
+    }
+    tsr_light_matter_destroy(&m);
+    m = light_matter(context, 24, 1, half_glass, NULL, 0);
+    for (int degrees = 20; degrees <= 60; degrees += 40) { /* out of glass: total reflection from 41.8 on */
+        const double a = degrees * M_PI / 180, expected = degrees > 41 ? 0 : reflectance(1.5, 1, a);
+        const tsr_light_source s = { .kind = TSR_LIGHT_SPOT, .position = { -8, 0, -8 }, .direction = { sin(a), 0, cos(a) }, .color = { 1, 1, 1 }, .angle = 3 };
+        tsr_light_field *f = simulate(context, m, &s, &o, &r);
+        print_message("out of glass at %d degrees: %.4f is reflected, expected %.4f; %.3f comes back\n", degrees, r.reflected[0] / r.start.power[0], expected,
+                      r.landed.power[0] / r.start.power[0]);
+        assert_true(fabs(r.reflected[0] / r.start.power[0] - expected) < 0.003);
+        assert_true(degrees > 41 ? r.landed.power[0] > 0.97 * r.start.power[0] : r.left.power[0] > 0.9 * r.start.power[0]);
+        tsr_light_field_destroy(&f);
+    }
+    tsr_light_matter_destroy(&m);
+    m = light_matter(context, 24, 1, layers, NULL, 0);
+    const tsr_light_source s = { .kind = TSR_LIGHT_DIRECTIONAL, .direction = { 0, 0, -1 }, .color = { 1, 1, 1 } };
+    tsr_light_field *f = simulate(context, m, &s, &o, &r);
+    print_message("layers of slowly varying index: %.2e is reflected\n", r.reflected[0] / r.start.power[0]);
+    assert_true(r.reflected[0] == 0);
+    tsr_light_field_destroy(&f);
+    tsr_light_matter_destroy(&m);
+}
+
 /* Lists that are full, steps that end early, and one that splits as it was published. */
 static void limits(void **unused)
 {
     tsr_light_matter *m = light_matter(context, 16, 1, light_one, NULL, 0);
     const tsr_light_source s = { .kind = TSR_LIGHT_DIRECTIONAL, .direction = { 1, 2, -2 }, .color = { 1, 1, 1 } };
     tsr_light_options o = small();
-    tsr_light_report r, full;
+    tsr_light_report r = TSR_LIGHT_REPORT, full = TSR_LIGHT_REPORT;
     (void)unused;
     tsr_light_field *f = simulate(context, m, &s, &o, &full);
     assert_true(full.crowded == 0 && full.rest.patches == 0 && full.peak > 100);
@@ -192,7 +253,7 @@ static void same_everywhere(void **unused)
         tsr_context *on = c == 0 ? context : test_context_on("cpu", c == 1 ? 1 : 2);
         tsr_light_matter *m = light_matter(on, 20, 1, ball, dim, 0);
         tsr_light_options o = small();
-        tsr_light_report r;
+        tsr_light_report r = TSR_LIGHT_REPORT;
         tsr_light_field *f;
         o.layers = 2;
         o.capacity = 3000; /* too few */
@@ -232,7 +293,7 @@ static void errors(void **unused)
     tsr_light_volumes v = { .struct_size = sizeof v };
     tsr_light_matter *m = NULL;
     tsr_light_field *f = NULL;
-    tsr_light_report r;
+    tsr_light_report r = TSR_LIGHT_REPORT;
     (void)unused;
     require_error(tsr_light_matter_create(context, &v, &m), TSR_ERROR_ARGUMENT, "no volume is given");
     double (*const wrong[3])(const double p[3]) = { bad_index, not_a_number, high_g };
@@ -280,7 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_cover), cmocka_unit_test(spheres_thin_out), cmocka_unit_test(absorption),      cmocka_unit_test(caustics),
-        cmocka_unit_test(limits),       cmocka_unit_test(same_everywhere),  cmocka_unit_test(errors),
+        cmocka_unit_test(surfaces),     cmocka_unit_test(limits),           cmocka_unit_test(same_everywhere), cmocka_unit_test(errors),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

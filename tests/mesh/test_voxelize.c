@@ -19,7 +19,7 @@ static int64_t against_brute_force(const tsr_mesh *mesh, const tsr_voxelize_opti
     const float *v = tsr_volume_data_const(field);
     const uint8_t *m = tsr_volume_data_const(mask);
     tsr_size3 n = tsr_volume_size(field);
-    const int64_t stride = test_watches_threads() ? 61 : test_is_slow() ? 7 : 1;
+    const int64_t stride = test_is_slow() ? 7 : 1;
     int64_t inside = 0, in_band = 0;
     for (int64_t i = 0; i < n.x * n.y * n.z; i++) {
         const tsr_vec3 index = { (double)(i % n.x), (double)(i / n.x % n.y), (double)(i / n.x / n.y) };
@@ -204,7 +204,7 @@ static void open_meshes(void **state)
     (void)state;
     tsr_mesh *sphere = shape_sphere(7, 8.4, 0.2), *holes = shape_without(sphere, 7, 3), *tube = shape_torus(13, 9, 8, 3.2),
              *cut = shape_without(tube, 11, 0);
-    tsr_voxelize_report report;
+    tsr_voxelize_report report = TSR_VOXELIZE_REPORT;
     tsr_context *context = test_context();
     tsr_voxelize_options o = with_spacing(1, 1, 1);
     int64_t whole = against_brute_force(sphere, &o, 3, 1e-5, 0.1), left = against_brute_force(holes, &o, 3, 1e-5, 0.02);
@@ -215,7 +215,7 @@ static void open_meshes(void **state)
     o.rule = TSR_VOXELIZE_POSITIVE;
     against_brute_force(cut, &o, 3, 1e-5, 0.02);
     tsr_volume *volume = dense(context, holes, TSR_U8, &o, &report);
-    tsr_mesh_measures measures;
+    tsr_mesh_measures measures = TSR_MESH_MEASURES;
     require_ok(tsr_mesh_measure(holes, &measures));
     assert_int_equal(report.boundary_edges, measures.boundary_edges);
     assert_true(report.boundary_loops > 5 && report.boundary_loops <= report.boundary_edges / 3);
@@ -267,7 +267,7 @@ static void soup_and_dirt(void **state)
     tsr_context *context = test_context();
     tsr_mesh *torus = shape_torus(17, 9, 8, 3.3), *soup = shape_soup(torus);
     tsr_voxelize_options o = with_spacing(1, 1, 1);
-    tsr_voxelize_report report;
+    tsr_voxelize_report report = TSR_VOXELIZE_REPORT;
     tsr_volume *a = dense(context, torus, TSR_F32, &o, &report), *b = dense(context, soup, TSR_F32, &o, &report);
     assert_int_equal(report.boundary_edges, 0);
     assert_memory_equal(tsr_volume_data_const(a), tsr_volume_data_const(b), (size_t)tsr_volume_count(a) * 4);
@@ -277,7 +277,7 @@ static void soup_and_dirt(void **state)
     memcpy(t + 3 * 77, t + 3 * 78, 12); /* one twice instead of its neighbour */
     tsr_volume_destroy(&b);
     b = dense(context, torus, TSR_F32, &o, &report);
-    tsr_mesh_measures measures;
+    tsr_mesh_measures measures = TSR_MESH_MEASURES;
     require_ok(tsr_mesh_measure(torus, &measures));
     assert_int_equal(report.boundary_edges, measures.boundary_edges);
     assert_int_equal(report.misoriented_edges, measures.misoriented_edges);
@@ -304,7 +304,7 @@ static void degenerate_triangles(void **state)
     tsr_context *context = test_context();
     tsr_mesh *mesh = shape_mesh(&v[0][0], 9, &t[0][0], 5);
     tsr_voxelize_options o = with_spacing(0.7, 0.7, 0.7);
-    tsr_voxelize_report report;
+    tsr_voxelize_report report = TSR_VOXELIZE_REPORT;
     o.rule = TSR_VOXELIZE_SHELL;
     o.thickness = 1;
     against_brute_force(mesh, &o, 2.1, 1e-5, 0);
@@ -334,6 +334,7 @@ static struct list list_of(const char *device, int32_t threads, const tsr_mesh *
     tsr_context *context = device ? test_context_on(device, threads) : test_context();
     tsr_mesh *there = on_device(context, mesh);
     require_ok(tsr_tiles_from_mesh(context, there, options, &tiles, NULL));
+    l.info = (tsr_tiles_info)TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(tiles, &l.info));
     l.count = l.info.count;
     size_t voxels = (size_t)(l.info.edge * l.info.edge * l.info.edge);
@@ -389,6 +390,7 @@ static void same_bits(void **state)
         tsr_voxelize_options o = with_spacing(1, k & 1 ? 1 : 1.3, 1);
         o.edge = k & 1 ? 4 : 8;
         o.rule = k == 4 ? TSR_VOXELIZE_SHELL : TSR_VOXELIZE_NONZERO;
+        if (test_watches_threads() && (k & 1) != (k / 2 & 1)) continue; /* each mesh with one of the edges */
         struct list first = list_of("cpu", 1, meshes[k / 2], &o), other = list_of(NULL, 0, meshes[k / 2], &o);
         assert_true(first.count > 7 && first.info.active_voxels > 500);
         same_list(&first, &other);
@@ -396,7 +398,7 @@ static void same_bits(void **state)
             other = list_of("cpu", threads, meshes[k / 2], &o);
             same_list(&first, &other);
         }
-        for (int isa = TSR_ISA_BASE; isa < TSR_ISA_COUNT; isa++) {
+        for (int isa = TSR_ISA_BASE; isa < TSR_ISA_COUNT && !test_watches_threads(); isa++) {
             tsr_isa_force(isa);
             other = list_of("cpu", 1, meshes[k / 2], &o);
             tsr_isa_force(-1);
@@ -422,7 +424,7 @@ static void same_as_loaded(void **state)
     tsr_voxelize_options o = with_spacing(1, 1, 1);
     tsr_tiles_options t = TSR_TILES_OPTIONS;
     tsr_tiles *tiles, *loaded;
-    tsr_tiles_info a, b;
+    tsr_tiles_info a = TSR_TILES_INFO, b = TSR_TILES_INFO;
     tsr_volume *volume;
     tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ -32, -32, -16 }, TSR_SPACE_NONE);
     o.geometry = &geometry;
@@ -474,7 +476,7 @@ static void there_and_back(void **state)
         worst = fmax(worst, d);
         sum += d;
     }
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     require_ok(tsr_mesh_measure(host, &m));
     assert_int_equal(m.euler, 0);
     assert_int_equal(m.boundary_edges, 0);
@@ -482,7 +484,7 @@ static void there_and_back(void **state)
     assert_true(n > 3000);
     assert_true(worst < 0.5 * h);
     assert_true(sum / (double)n < 0.05 * h);
-    tsr_mesh_measures original;
+    tsr_mesh_measures original = TSR_MESH_MEASURES;
     require_ok(tsr_mesh_measure(mesh, &original));
     assert_true(fabs(m.volume / original.volume - 1) < 0.01);
     tsr_tiles_destroy(&tiles);
@@ -539,7 +541,7 @@ static void bad_input(void **state)
     o.memory_limit = -5;
     REFUSED(TSR_ERROR_ARGUMENT, "memory_limit is -5");
     o.spacing = (tsr_vec3){ 1e-7, 1e-7, 1e-7 };
-    REFUSED(TSR_ERROR_UNSUPPORTED, "the mesh spans voxels 0 to 50000000 along x, expected within +-8388576: use a larger spacing");
+    REFUSED(TSR_ERROR_UNSUPPORTED, "the mesh spans voxels 0 to 50000000 along x, expected within +-8388576: use a larger spacing, here");
     o.spacing = (tsr_vec3){ 1e-6, 1e-6, 1e-6 };
     REFUSED(TSR_ERROR_UNSUPPORTED, "rows of tiles");
     o.origin.y = 1e9;
@@ -581,11 +583,12 @@ static void bad_input(void **state)
     REFUSED(TSR_ERROR_ARGUMENT, "it has no triangles");
     tsr_mesh_destroy(&mesh);
     tsr_mesh_destroy(&host);
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 
-/* Brute force costs minutes on the emulator and shows nothing new there: other devices are held to the bits of the CPU. */
+/* Brute force costs minutes on the emulator and shows nothing new there: other devices are held to the bits of the CPU, and so are numbers of threads, where
+ * these are watched. */
 int main(void)
 {
     const struct CMUnitTest answers[] = {
@@ -597,6 +600,6 @@ int main(void)
     const struct CMUnitTest everywhere[] = { cmocka_unit_test(same_bits), cmocka_unit_test(same_as_loaded), cmocka_unit_test(there_and_back),
                                              cmocka_unit_test(bad_input) };
     const char *device = getenv("TESSERA_DEVICE");
-    int failed = device && strcmp(device, "cpu") ? 0 : cmocka_run_group_tests(answers, NULL, NULL);
+    int failed = (device && strcmp(device, "cpu")) || test_watches_threads() ? 0 : cmocka_run_group_tests(answers, NULL, NULL);
     return failed + cmocka_run_group_tests(everywhere, NULL, NULL);
 }

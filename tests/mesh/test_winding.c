@@ -112,7 +112,7 @@ static void boxes_are_counted(void **state)
             g.affine[0][3] = 19.5;
         }
         tsr_mesh *mesh = boxes(context, 5, low, high, inverted);
-        tsr_winding_report report;
+        tsr_winding_report report = TSR_WINDING_REPORT;
         int32_t *w = numbers(context, mesh, n, &g, &report);
         assert_true(report.triangles == 60 && report.boundary_edges == 0 && report.boundary_loops == 0);
         for (int i = 0; i < 20 * 18 * 16; i++) {
@@ -163,7 +163,7 @@ static void balls_equal_solid_angles(void **state)
     for (int ball_number = 0; ball_number < (test_is_slow() ? 2 : 6); ball_number++) {
         const double centre[3] = { test_uniform(&seed) * 4, test_uniform(&seed) * 4, test_uniform(&seed) * 4 };
         tsr_mesh *mesh = ball(context, centre, 1 + test_uniform(&seed) * 3, 9, 14), *host;
-        tsr_winding_report report;
+        tsr_winding_report report = TSR_WINDING_REPORT;
         int64_t inside = 0;
         require_ok(tsr_mesh_copy(mesh, NULL, &host));
         int32_t *w = numbers(context, mesh, n, &g, &report);
@@ -240,21 +240,22 @@ static void trees_of_meshes(void **state)
         for (int tiled = 0; tiled < 2; tiled++) {
             const tsr_region_options o = solid(empty);
             tsr_region_tiling tiling = TSR_REGION_TILING;
-            tsr_winding_report report;
+            tsr_winding_report report = TSR_WINDING_REPORT;
             tiling.tile = tiled ? n / 4 : n;
             require_ok(tsr_region_tree_from_mesh(context, mesh, (tsr_size3){ n, n, n }, &g, &o, &tiling, &tree[empty][tiled], NULL, &report));
             assert_int_equal(report.boundary_edges, 0);
         }
     for (int empty = 0; empty < 2; empty++) {
-        const tsr_region_info a = tsr_region_tree_describe(tree[empty][0]), b = tsr_region_tree_describe(tree[empty][1]);
+        const tsr_region_info a = *tsr_region_tree_describe(tree[empty][0]), b = *tsr_region_tree_describe(tree[empty][1]);
         assert_true(a.leaves == b.leaves && a.nodes == b.nodes && a.top == b.top);
         assert_memory_equal(tsr_region_tree_leaves(tree[empty][0]), tsr_region_tree_leaves(tree[empty][1]), (size_t)a.leaves * 8);
         assert_memory_equal(tsr_region_tree_nodes(tree[empty][0]), tsr_region_tree_nodes(tree[empty][1]), (size_t)a.nodes * 32);
     }
-    const tsr_region_info in = tsr_region_tree_describe(tree[0][0]), out = tsr_region_tree_describe(tree[1][0]);
+    const tsr_region_info in = *tsr_region_tree_describe(tree[0][0]), out = *tsr_region_tree_describe(tree[1][0]);
     assert_true(in.nodes == out.nodes && in.leaves + out.leaves == 7 * in.nodes + 1);
     print_message("ball at %d^3: %d nodes, %d leaves of empty space\n", n, (int)out.nodes, (int)out.leaves);
-    if (n == 128) assert_true(abs((int)out.nodes - 147) <= 8 && abs((int)out.leaves - 643) <= 35);
+    if (n == 128)
+        assert_true(out.nodes == 146 && out.leaves == 643); /* of the ball counted plane by plane: test_region_golden; [Ziegler10]: 147 and 643 */
     for (int k = 0; k < 4; k++) tsr_region_tree_destroy(&tree[k / 2][k % 2]);
     tsr_mesh_destroy(&mesh);
     tsr_context_destroy(&context);
@@ -277,7 +278,7 @@ static void tiles_of_one_number(void **state)
         tsr_region_tiling tiling = TSR_REGION_TILING;
         tsr_region_tree *tiled, *device, *whole;
         tsr_volume *numbers_there, *values;
-        tsr_winding_report report;
+        tsr_winding_report report = TSR_WINDING_REPORT;
         if (round == 2 || round == 5) o.rule = TSR_REGION_SPREAD;
         if (round == 3) o.rule = TSR_REGION_LINEAR;
         tiling.tile = 8;
@@ -288,7 +289,7 @@ static void tiles_of_one_number(void **state)
         require_ok(tsr_winding_volume(context, own, n, NULL, NULL, &numbers_there, NULL));
         require_ok(tsr_region_tree_make(context, (const tsr_volume *const[]){ numbers_there }, 1, &o, &device));
         require_ok(tsr_region_tree_copy(device, NULL, &whole));
-        const tsr_region_info a = tsr_region_tree_describe(tiled), b = tsr_region_tree_describe(whole);
+        const tsr_region_info a = *tsr_region_tree_describe(tiled), b = *tsr_region_tree_describe(whole);
         assert_true(a.leaves == b.leaves && a.nodes == b.nodes && a.top == b.top);
         assert_memory_equal(tsr_region_tree_leaves(tiled), tsr_region_tree_leaves(whole), (size_t)a.leaves * 8);
         assert_memory_equal(tsr_region_tree_nodes(tiled), tsr_region_tree_nodes(whole), (size_t)a.nodes * 32);
@@ -336,13 +337,13 @@ static void frames_without_allocation(void **state)
         require_ok(tsr_region_pyramid_build(pyramid, (const tsr_volume *const[]){ volume }, 1));
         if (!tree) require_ok(tsr_region_tree_extract(pyramid, &tree));
         else require_ok(tsr_region_tree_renew(pyramid, tree));
-        if (frame) assert_int_equal(tsr_region_tree_describe(tree).device_bytes, bytes);
-        bytes = tsr_region_tree_describe(tree).device_bytes;
+        if (frame) assert_int_equal(tsr_region_tree_describe(tree)->device_bytes, bytes);
+        bytes = tsr_region_tree_describe(tree)->device_bytes;
         tsr_region_tree *anew, *host;
         const tsr_region_tiling tiling = TSR_REGION_TILING;
         require_ok(tsr_region_tree_from_mesh(context, mesh, n, NULL, &o, &tiling, &anew, NULL, NULL));
         require_ok(tsr_region_tree_copy(tree, NULL, &host));
-        const tsr_region_info a = tsr_region_tree_describe(host), b = tsr_region_tree_describe(anew);
+        const tsr_region_info a = *tsr_region_tree_describe(host), b = *tsr_region_tree_describe(anew);
         assert_true(a.leaves == b.leaves && a.nodes == b.nodes && a.leaves > 50);
         assert_memory_equal(tsr_region_tree_leaves(host), tsr_region_tree_leaves(anew), (size_t)a.leaves * 8);
         tsr_region_tree_destroy(&host);
@@ -366,7 +367,7 @@ static void wrong_meshes(void **state)
     tsr_mesh *mesh = boxes(context, 1, low, high, inverted), *host;
     tsr_volume *v, *bytes;
     tsr_winding *w;
-    tsr_winding_report report;
+    tsr_winding_report report = TSR_WINDING_REPORT;
     tsr_size3 size;
     tsr_geometry g;
     require_ok(tsr_mesh_copy(mesh, NULL, &host));

@@ -48,7 +48,7 @@ static void reconstructs(void **state)
         void *data = random_values(dtype, n, &seed);
         const tsr_mip_options o = variant(&seed, n);
         tsr_mip *mip = build(context, dtype, n, data, &o);
-        const tsr_mip_info info = tsr_mip_describe(mip);
+        const tsr_mip_info info = *tsr_mip_describe(mip);
         tsr_volume *back, *host;
         int64_t sum = 0;
         for (int j = 0; j <= info.levels; j++) sum += info.by_level[j];
@@ -81,7 +81,7 @@ static void golden(void **state)
     tsr_context *context = test_context();
     const tsr_size3 n = { 4, 4, 4 };
     tsr_mip *mip = build(context, TSR_U8, n, f, NULL);
-    const tsr_mip_info info = tsr_mip_describe(mip);
+    const tsr_mip_info info = *tsr_mip_describe(mip);
     assert_int_equal(info.by_level[0], 55);
     assert_int_equal(info.by_level[1], 4);
     assert_int_equal(info.by_level[2], 1);
@@ -104,7 +104,7 @@ static void golden(void **state)
     static const uint8_t f1[8] = { 3, 3, 3, 4, 3, 4, 4, 7 };
     for (int i = 0; i < 64; i++) coarse[i] = f1[(i / 32) * 4 + (i / 8 % 2) * 2 + i % 4 / 2];
     mip = build(context, TSR_U8, n, coarse, NULL);
-    assert_int_equal(tsr_mip_describe(mip).by_level[0], 0);
+    assert_int_equal(tsr_mip_describe(mip)->by_level[0], 0);
     uint32_t *image = drawn(mip, context, &view, NULL, 4, 4);
     assert_memory_equal(image, level1, sizeof level1);
     free(image);
@@ -139,7 +139,7 @@ static void aligned_modes_are_exact(void **state)
             r.mode = (tsr_mip_mode)mode;
             char what[160];
             snprintf(what, sizeof what, "%lldx%lldx%lld in %dx%d, element %d, %d levels, format %d, view %d: mode", (long long)n.x, (long long)n.y,
-                     (long long)n.z, width, height, (int)o.element, (int)tsr_mip_describe(mip).levels, (int)o.format, k % 24);
+                     (long long)n.z, width, height, (int)o.element, (int)tsr_mip_describe(mip)->levels, (int)o.format, k % 24);
             uint32_t *image = drawn(mip, context, &view, &r, width, height);
             require_pixels(image, want, width, height, what, mode);
             free(image);
@@ -242,7 +242,7 @@ static void closes_by_the_element(void **state)
         tsr_mip *mip = build(context, dtype, n, data, &o);
         tsr_mip_dense *dense;
         tsr_mip_frame *frame;
-        const tsr_mip_info info = tsr_mip_describe(mip);
+        const tsr_mip_info info = *tsr_mip_describe(mip);
         tsr_mip_get_points(mip, points);
         if (o.element == TSR_MIP_OWN) assert_memory_equal(points, own, sizeof own);
         r.element = info.element;
@@ -344,7 +344,7 @@ static void selects_the_first(void **state)
         entry_shift = shifts[k % 4];
         qsort(list, (size_t)count, sizeof *list, by_order);
         tsr_mip *mip = build(context, TSR_U8, n, data, &o);
-        assert_int_equal(tsr_mip_describe(mip).coefficients, count);
+        assert_int_equal(tsr_mip_describe(mip)->coefficients, count);
         uint32_t want[20 * 20] = { 0 };
         int64_t done = 0;
         for (int64_t first = 1; first <= count; first += first < 6 ? 1 : count / 9) {
@@ -386,11 +386,11 @@ static void refines(void **state)
             tsr_mip_options o = TSR_MIP_OPTIONS;
             o.format = (tsr_mip_format)format;
             tsr_mip *mip = build(context, TSR_U8, n, data, &o);
-            const int64_t all = tsr_mip_describe(mip).coefficients;
+            const int64_t all = tsr_mip_describe(mip)->coefficients;
             const tsr_mip_view view = tsr_mip_orbit(30 + 20 * format, 25, 1);
             tsr_mip_frame *frame, *full;
             tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
-            tsr_mip_errors errors, before = { .relative = INFINITY };
+            tsr_mip_errors errors = TSR_MIP_ERRORS, before = { .relative = INFINITY };
             uint32_t *last = NULL;
             r.mode = (tsr_mip_mode)mode;
             r.close = TSR_MIP_CLOSE_OFF;
@@ -398,7 +398,7 @@ static void refines(void **state)
             require_ok(tsr_mip_frame_create(context, PIXELS, PIXELS, &full));
             require_ok(tsr_mip_render(mip, &view, &r, full, NULL));
             for (int step = 1; step <= 5; step++) {
-                tsr_mip_statistics s;
+                tsr_mip_statistics s = TSR_MIP_STATISTICS;
                 r.fraction = 0;
                 r.count = step == 5 ? all : all * step * step / 30;
                 r.refine = step > 1;
@@ -446,9 +446,9 @@ static void approximates(void **state)
     tsr_mip_options o = TSR_MIP_OPTIONS;
     o.measure = 1;
     tsr_mip *mip = build(context, TSR_U8, n, data, &o);
-    const tsr_mip_info info = tsr_mip_describe(mip);
+    const tsr_mip_info info = *tsr_mip_describe(mip);
     tsr_mip_frame *exact, *frame;
-    tsr_mip_errors e;
+    tsr_mip_errors e = TSR_MIP_ERRORS;
     require_ok(tsr_mip_frame_create(context, pixels, pixels, &exact));
     require_ok(tsr_mip_frame_create(context, pixels, pixels, &frame));
     for (int k = 0; k < 3; k++) {
@@ -482,18 +482,18 @@ static void approximates(void **state)
             }
     tsr_mip *levels = build(context, TSR_U8, n, smooth, &coarse);
     tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
-    tsr_mip_errors by_levels, by_effect;
+    tsr_mip_errors by_levels = TSR_MIP_ERRORS, by_effect = TSR_MIP_ERRORS;
     require_ok(tsr_mip_render(mip, &view, &r, exact, NULL));
     require_ok(tsr_mip_render(levels, &view, &r, frame, NULL));
     require_ok(tsr_mip_compare(frame, exact, &by_levels));
-    r.count = tsr_mip_describe(levels).coefficients;
+    r.count = tsr_mip_describe(levels)->coefficients;
     require_ok(tsr_mip_render(mip, &view, &r, frame, NULL));
     require_ok(tsr_mip_compare(frame, exact, &by_effect));
     if (!(by_effect.relative < 0.5 * by_levels.relative)) fail_msg("by effect %g, by levels %g", by_effect.relative, by_levels.relative);
     /* the measured errors fall, and the error budget takes the first that is small enough */
     assert_int_equal(info.steps, TSR_MIP_STEPS);
     assert_true(info.step[TSR_MIP_STEPS - 1].relative == 0 && info.step[TSR_MIP_STEPS - 1].count == info.coefficients);
-    tsr_mip_statistics s;
+    tsr_mip_statistics s = TSR_MIP_STATISTICS;
     r.count = 0;
     r.error = info.step[9].relative;
     require_ok(tsr_mip_render(mip, &view, &r, frame, &s));
@@ -716,7 +716,7 @@ static void hides(void **state)
         require_ok(tsr_mip_build(context, volume, &o, &all));
         o.hide = 1;
         require_ok(tsr_mip_build(context, volume, &o, &fewer));
-        assert_true(tsr_mip_describe(fewer).coefficients < tsr_mip_describe(all).coefficients);
+        assert_true(tsr_mip_describe(fewer)->coefficients < tsr_mip_describe(all)->coefficients);
         tsr_mip_destroy(&all);
         tsr_mip_destroy(&fewer);
         tsr_volume_destroy(&host);
@@ -737,19 +737,19 @@ static void special_volumes(void **state)
     const tsr_size3 n = { SIDE, SIDE, SIDE };
     uint8_t data[SIDE * SIDE * SIDE] = { 0 };
     tsr_mip *mip = build(context, TSR_U8, n, data, NULL);
-    assert_int_equal(tsr_mip_describe(mip).coefficients, 0);
+    assert_int_equal(tsr_mip_describe(mip)->coefficients, 0);
     uint32_t *image = drawn(mip, context, NULL, NULL, 20, 20);
     for (int i = 0; i < 400; i++) assert_int_equal(image[i], 0);
     free(image);
     tsr_mip_destroy(&mip);
     memset(data, 255, sizeof data);
     mip = build(context, TSR_U8, n, data, NULL);
-    assert_int_equal(tsr_mip_describe(mip).coefficients, 64);
+    assert_int_equal(tsr_mip_describe(mip)->coefficients, 64);
     tsr_mip_destroy(&mip);
     for (int i = 0; i < SIDE * SIDE * SIDE; i++) data[i] = (i + i / SIDE + i / SIDE / SIDE) % 2 ? 255 : 0;
     mip = build(context, TSR_U8, n, data, NULL);
-    assert_int_equal(tsr_mip_describe(mip).by_level[0], SIDE * SIDE * SIDE / 2);
-    assert_int_equal(tsr_mip_describe(mip).by_level[1], 0);
+    assert_int_equal(tsr_mip_describe(mip)->by_level[0], SIDE * SIDE * SIDE / 2);
+    assert_int_equal(tsr_mip_describe(mip)->by_level[1], 0);
     tsr_mip_destroy(&mip);
     uint8_t *random = random_values(TSR_U8, n, &seed);
     mip = build(context, TSR_U8, n, random, NULL);
@@ -817,7 +817,7 @@ static void refuses(void **state)
     require_error(tsr_mip_frame_create(context, 5, 40000, &frame), TSR_ERROR_ARGUMENT, "40000");
     require_ok(tsr_mip_frame_create(context, 8, 8, &frame));
     require_ok(tsr_mip_frame_create(context, 8, 9, &other));
-    tsr_mip_errors errors;
+    tsr_mip_errors errors = TSR_MIP_ERRORS;
     require_error(tsr_mip_compare(frame, other, &errors), TSR_ERROR_ARGUMENT, "8 x 9");
     tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
     r.fraction = 1.5;

@@ -37,7 +37,7 @@ static void round_trips(void **state)
         write.overwrite = 1;
         require_ok(tsr_mip_write(mip, path, &write));
         require_ok(tsr_mip_read(context, path, NULL, &back));
-        const tsr_mip_info a = tsr_mip_describe(mip), b = tsr_mip_describe(back);
+        const tsr_mip_info a = *tsr_mip_describe(mip), b = *tsr_mip_describe(back);
         assert_true(a.coefficients == b.coefficients && a.runs == b.runs && a.bricks == b.bricks && a.levels == b.levels && a.element == b.element);
         assert_true(a.format == b.format && a.key == b.key && a.dtype == b.dtype && a.spacing.z == b.spacing.z && a.steps == b.steps);
         assert_memory_equal(a.by_level, b.by_level, sizeof a.by_level);
@@ -53,7 +53,7 @@ static void round_trips(void **state)
         assert_true(slope == 0.25 && intercept == -7);
         tsr_mip_frame *frame, *frame_back;
         tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
-        tsr_mip_errors e;
+        tsr_mip_errors e = TSR_MIP_ERRORS;
         const tsr_mip_view view = tsr_mip_orbit(20 * k, 10, 1);
         r.fraction = 0.3;
         require_ok(tsr_mip_frame_create(context, 60, 60, &frame));
@@ -92,7 +92,7 @@ static void damage(void **state)
     tsr_context *context = test_context();
     const tsr_mip_options o = TSR_MIP_OPTIONS;
     tsr_mip *mip = make(context, (tsr_size3){ 40, 12, 11 }, TSR_U8, &o, &seed);
-    const tsr_mip_info info = tsr_mip_describe(mip);
+    const tsr_mip_info info = *tsr_mip_describe(mip);
     const char *path = scratch("b.mip");
     tsr_input *input = NULL;
     const uint8_t *bytes;

@@ -108,7 +108,7 @@ static void greedy_is_its_definition(void **state)
             list[best] = swap;
         }
         tsr_mip *mip = built(context, (tsr_size3){ SIDE, SIDE, SIDE }, TSR_U8, data, TSR_MIP_KEY_GREEDY, (tsr_mip_format)c, levels);
-        assert_int_equal(tsr_mip_describe(mip).coefficients, count);
+        assert_int_equal(tsr_mip_describe(mip)->coefficients, count);
         for (int k = 1; k <= 255; k += 18) { /* ends of classes; 255: all */
             const double share = (double)k / 255;
             const int64_t end = k == 255 ? count : (int64_t)((double)count * (share * share * share));
@@ -134,7 +134,7 @@ static void greedy_is_best(void **state)
         for (int k = 0; k < 3; k++) {
             tsr_volume *volume, *host;
             sums[key][k] = 0;
-            require_ok(tsr_mip_keep(mip, (int64_t)(shares[k] * (double)tsr_mip_describe(mip).coefficients), &kept));
+            require_ok(tsr_mip_keep(mip, (int64_t)(shares[k] * (double)tsr_mip_describe(mip)->coefficients), &kept));
             require_ok(tsr_mip_reconstruct(kept, &volume));
             require_ok(tsr_volume_copy(volume, NULL, &host));
             for (int64_t i = 0; i < 24 * 24 * 24; i++) sums[key][k] += ((const uint8_t *)tsr_volume_data(host))[i];
@@ -192,11 +192,11 @@ static void kept_draws_the_first(void **state)
         const tsr_dtype dtype = c % 2 ? TSR_U16 : TSR_U8;
         void *data = random_values(dtype, n, &seed);
         tsr_mip *mip = built(context, n, dtype, data, c < 4 ? (tsr_mip_key)c : TSR_MIP_KEY_GREEDY, (tsr_mip_format)(c % 4), 2), *kept, *again;
-        const int64_t all = tsr_mip_describe(mip).coefficients, number = all / 5;
+        const int64_t all = tsr_mip_describe(mip)->coefficients, number = all / 5;
         require_ok(tsr_mip_keep(mip, number, &kept));
-        const tsr_mip_info i = tsr_mip_describe(kept);
+        const tsr_mip_info i = *tsr_mip_describe(kept);
         assert_true(i.coefficients == number && i.by_level[0] + i.by_level[1] + i.by_level[2] == number && i.steps == 0);
-        assert_true(i.device_bytes < tsr_mip_describe(mip).device_bytes);
+        assert_true(i.device_bytes < tsr_mip_describe(mip)->device_bytes);
         const tsr_write_options write = { .struct_size = sizeof write, .overwrite = 1 };
         require_ok(tsr_mip_write(kept, path, &write));
         require_ok(tsr_mip_read(context, path, NULL, &again));
@@ -216,7 +216,7 @@ static void kept_draws_the_first(void **state)
         tsr_mip_destroy(&again);
         tsr_mip_destroy(&kept);
         require_ok(tsr_mip_keep(mip, 0, &kept));
-        assert_true(tsr_mip_describe(kept).coefficients == 0 && tsr_mip_describe(kept).runs == 0);
+        assert_true(tsr_mip_describe(kept)->coefficients == 0 && tsr_mip_describe(kept)->runs == 0);
         tsr_mip_destroy(&kept);
         require_error(tsr_mip_keep(mip, all + 1, &kept), TSR_ERROR_ARGUMENT, "to keep, expected 0 to");
         assert_null(kept);

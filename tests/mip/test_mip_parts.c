@@ -51,17 +51,17 @@ static void groups_draw_the_whole(void **state)
     for (int m = 0; m < (test_is_slow() ? 2 : 3); m++) {
         const tsr_size3 n = { 40 + (int64_t)(test_random(&seed) % 50), 33, 1 + (int64_t)(test_random(&seed) % 70) };
         tsr_mip *mip = build(contexts[0], n, m % 2 ? TSR_U8 : TSR_U16, TSR_MIP_BRICKS, &seed);
-        const int64_t all = tsr_mip_describe(mip).coefficients;
+        const int64_t all = tsr_mip_describe(mip)->coefficients;
         tsr_mip_group *group;
         tsr_mip_frame *frame;
         require_ok(tsr_mip_group_create(contexts, 2 + m % 2, mip, &group));
-        assert_int_equal(tsr_mip_group_describe(group).coefficients, all);
-        assert_true(tsr_mip_group_describe(group).device_bytes <= tsr_mip_describe(mip).device_bytes);
+        assert_int_equal(tsr_mip_group_describe(group)->coefficients, all);
+        assert_true(tsr_mip_group_describe(group)->device_bytes <= tsr_mip_describe(mip)->device_bytes);
         require_ok(tsr_mip_frame_create(contexts[0], WIDTH, HEIGHT, &frame));
         for (int k = 0; k < 6; k++) {
             const tsr_mip_view view = k % 3 ? random_view(&seed, 0.7) : aligned_view(k);
             const tsr_mip_render_options o = random_options(&seed, all, k);
-            tsr_mip_statistics s;
+            tsr_mip_statistics s = TSR_MIP_STATISTICS;
             uint32_t *want = drawn(mip, contexts[0], &view, &o, WIDTH, HEIGHT);
             require_ok(tsr_mip_group_render(group, &view, &o, frame, &s));
             uint32_t *got = pixels_of(frame, WIDTH, HEIGHT);
@@ -77,6 +77,38 @@ static void groups_draw_the_whole(void **state)
     for (int k = 0; k < 3; k++) tsr_context_destroy(&contexts[k]);
 }
 
+/* A pyramid that lies in the host's memory is dealt out to other devices: none of them has held the whole. */
+static void groups_of_a_pyramid_on_the_host(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    const tsr_size3 n = { 70, 50, 40 };
+    tsr_context_options options = TSR_CONTEXT_OPTIONS;
+    tsr_context *contexts[2] = { test_context(), test_context() }, *host;
+    tsr_mip_group *group;
+    tsr_mip_frame *frame;
+    options.device = "cpu";
+    require_ok(tsr_context_create(&options, &host));
+    tsr_mip *mip = build(host, n, TSR_U8, TSR_MIP_BRICKS, &seed);
+    const tsr_mip_info whole = *tsr_mip_describe(mip);
+    const tsr_mip_view view = random_view(&seed, 0.7);
+    uint32_t *want = drawn(mip, host, &view, NULL, WIDTH, HEIGHT);
+    tsr_context_reset_peak(contexts[1]);
+    require_ok(tsr_mip_group_create(contexts, 2, mip, &group));
+    assert_true(tsr_context_memory(contexts[1])->peak_bytes < whole.device_bytes);
+    tsr_mip_destroy(&mip);
+    tsr_context_destroy(&host);
+    require_ok(tsr_mip_frame_create(contexts[0], WIDTH, HEIGHT, &frame));
+    require_ok(tsr_mip_group_render(group, &view, NULL, frame, NULL));
+    uint32_t *got = pixels_of(frame, WIDTH, HEIGHT);
+    require_same(got, want, PIXELS, "group of the host's", 0);
+    free(got);
+    free(want);
+    tsr_mip_frame_destroy(&frame);
+    tsr_mip_group_destroy(&group);
+    for (int k = 0; k < 2; k++) tsr_context_destroy(&contexts[k]);
+}
+
 /* The least limit that a file can be drawn with, by the error's word; one byte less is refused. */
 static int64_t least_limit(tsr_context *context, const char *path)
 {
@@ -84,11 +116,11 @@ static int64_t least_limit(tsr_context *context, const char *path)
     tsr_mip_stream *stream;
     long long least = 0;
     options.memory_limit = 1;
-    require_error(tsr_mip_stream_open(context, path, &options, &stream), TSR_ERROR_CAPACITY, "memory_limit is 1, expected at least");
+    require_error(tsr_mip_stream_create(context, path, &options, &stream), TSR_ERROR_CAPACITY, "memory_limit is 1, expected at least");
     assert_null(stream);
     assert_int_equal(sscanf(strstr(tsr_error_message(), "at least"), "at least %lld", &least), 1);
     options.memory_limit = least - 1;
-    require_error(tsr_mip_stream_open(context, path, &options, &stream), TSR_ERROR_CAPACITY, "expected at least");
+    require_error(tsr_mip_stream_create(context, path, &options, &stream), TSR_ERROR_CAPACITY, "expected at least");
     return least;
 }
 
@@ -103,7 +135,7 @@ static void streams_draw_the_whole(void **state)
         const tsr_size3 n = { 30 + (int64_t)(test_random(&seed) % 30), 35, 1 + (int64_t)(test_random(&seed) % 40) };
         const int wide = m % 3 == 2;
         tsr_mip *mip = build(context, n, wide ? TSR_U16 : TSR_U8, (tsr_mip_format)(m % 4), &seed);
-        const tsr_mip_info whole = tsr_mip_describe(mip);
+        const tsr_mip_info whole = *tsr_mip_describe(mip);
         const tsr_write_options write = { .struct_size = sizeof write, .overwrite = 1 };
         require_ok(tsr_mip_write(mip, path, &write));
         tsr_mip_stream_options options = TSR_MIP_STREAM_OPTIONS;
@@ -111,8 +143,8 @@ static void streams_draw_the_whole(void **state)
         options.memory_limit = least * limits[wide ? 1 + m % 3 : m / 2 % 4];
         tsr_mip_stream *stream;
         tsr_mip_frame *frame;
-        require_ok(tsr_mip_stream_open(context, path, &options, &stream));
-        const tsr_mip_info info = tsr_mip_stream_describe(stream);
+        require_ok(tsr_mip_stream_create(context, path, &options, &stream));
+        const tsr_mip_info info = *tsr_mip_stream_describe(stream);
         assert_int_equal(info.coefficients, whole.coefficients);
         for (int j = 0; j <= whole.levels; j++) assert_int_equal(info.by_level[j], whole.by_level[j]);
         if (options.memory_limit == least && whole.bricks > 4) assert_true(info.device_bytes < whole.device_bytes);
@@ -130,7 +162,7 @@ static void streams_draw_the_whole(void **state)
             free(want);
         }
         tsr_mip_frame_destroy(&frame);
-        tsr_mip_stream_close(&stream);
+        tsr_mip_stream_destroy(&stream);
         tsr_mip_destroy(&mip);
     }
     tsr_context_destroy(&context);
@@ -164,16 +196,16 @@ static void refuses(void **state)
     const tsr_write_options write = { .struct_size = sizeof write, .overwrite = 1 };
     require_ok(tsr_mip_write(mip, path, &write));
     require_ok(tsr_mip_write(mip, packed, &write));
-    require_error(tsr_mip_stream_open(context, packed, NULL, &stream), TSR_ERROR_UNSUPPORTED, "needs a plain file");
+    require_error(tsr_mip_stream_create(context, packed, NULL, &stream), TSR_ERROR_UNSUPPORTED, "needs a plain file");
     tsr_mip_stream_options options = TSR_MIP_STREAM_OPTIONS;
     options.memory_limit = -1;
-    require_error(tsr_mip_stream_open(context, path, &options, &stream), TSR_ERROR_ARGUMENT, "memory_limit is -1");
+    require_error(tsr_mip_stream_create(context, path, &options, &stream), TSR_ERROR_ARGUMENT, "memory_limit is -1");
     options.memory_limit = least_limit(context, path);
     options.progress = (tsr_progress){ stop_at_once, &stop };
-    require_error(tsr_mip_stream_open(context, path, &options, &stream), TSR_ERROR_CANCELLED, "cancelled");
+    require_error(tsr_mip_stream_create(context, path, &options, &stream), TSR_ERROR_CANCELLED, "cancelled");
     assert_null(stream);
     stop = 0;
-    require_ok(tsr_mip_stream_open(context, path, &options, &stream));
+    require_ok(tsr_mip_stream_create(context, path, &options, &stream));
     require_ok(tsr_mip_frame_create(context, 20, 20, &frame));
     tsr_mip_render_options o = TSR_MIP_RENDER_OPTIONS;
     o.refine = 1;
@@ -190,8 +222,8 @@ static void refuses(void **state)
     fclose(f);
     require_error(tsr_mip_stream_render(stream, NULL, &o, frame, NULL), TSR_ERROR_FORMAT, "out of order or range");
     tsr_mip_frame_destroy(&frame);
-    tsr_mip_stream_close(&stream);
-    require_error(tsr_mip_stream_open(context, path, NULL, &stream), TSR_ERROR_FORMAT, "the file is damaged");
+    tsr_mip_stream_destroy(&stream);
+    require_error(tsr_mip_stream_create(context, path, NULL, &stream), TSR_ERROR_FORMAT, "the file is damaged");
     tsr_mip_destroy(&list);
     tsr_mip_destroy(&mip);
     tsr_context_destroy(&context);
@@ -222,15 +254,15 @@ static void streams_see_damage(void **state)
             fseek(f, at, SEEK_SET);
             fputc(other, f);
             fflush(f);
-            require_error(tsr_mip_stream_open(context, path, NULL, &stream), TSR_ERROR_FORMAT, "the file is damaged");
+            require_error(tsr_mip_stream_create(context, path, NULL, &stream), TSR_ERROR_FORMAT, "the file is damaged");
             assert_null(stream);
             fseek(f, at, SEEK_SET);
             fputc(own, f);
             fflush(f);
         }
         fclose(f);
-        require_ok(tsr_mip_stream_open(context, path, NULL, &stream));
-        tsr_mip_stream_close(&stream);
+        require_ok(tsr_mip_stream_create(context, path, NULL, &stream));
+        tsr_mip_stream_destroy(&stream);
         tsr_mip_destroy(&mip);
     }
     tsr_context_destroy(&context);
@@ -253,7 +285,7 @@ static void cancelled(void **state)
     uint8_t *voxels = vessels(12, 2, 9, &seed);
     tsr_volume *volume = on_device(context, TSR_U8, (tsr_size3){ 12, 12, 12 }, voxels);
     tsr_mip_options options = TSR_MIP_OPTIONS;
-    const int64_t before = tsr_context_memory(context).current_bytes;
+    const int64_t before = tsr_context_memory(context)->current_bytes;
     int reports = 0;
     options.hide = options.measure = 1;
     for (int format = 0; format < 2; format++) {
@@ -270,7 +302,7 @@ static void cancelled(void **state)
             }
             assert_int_equal(status, TSR_ERROR_CANCELLED);
             assert_null(mip);
-            assert_int_equal(tsr_context_memory(context).current_bytes, before);
+            assert_int_equal(tsr_context_memory(context)->current_bytes, before);
             calls += calls > 12 ? 15 : 0; /* of the errors' 48 some will do */
         }
     }
@@ -310,7 +342,7 @@ static void short_of_memory(void **state)
     tsr_context *context = test_context();
     const char *device = getenv("TESSERA_DEVICE");
     tsr_mip *mip = build(context, (tsr_size3){ 70, 65, 64 }, TSR_U8, TSR_MIP_BRICKS, &seed), *back;
-    const tsr_mip_info info = tsr_mip_describe(mip);
+    const tsr_mip_info info = *tsr_mip_describe(mip);
     const char *path = scratch("short.mip");
     const tsr_write_options write = { .struct_size = sizeof write, .overwrite = 1 };
     require_ok(tsr_mip_write(mip, path, &write));
@@ -337,8 +369,8 @@ static void short_of_memory(void **state)
     tsr_mip_stream_options pieces = TSR_MIP_STREAM_OPTIONS;
     tsr_mip_stream *stream;
     pieces.memory_limit = least_limit(context, path);
-    require_ok(tsr_mip_stream_open(small, path, &pieces, &stream));
-    tsr_mip_stream_close(&stream);
+    require_ok(tsr_mip_stream_create(small, path, &pieces, &stream));
+    tsr_mip_stream_destroy(&stream);
     little.left++;
     require_ok(tsr_mip_read(small, path, NULL, &back));
     tsr_mip_destroy(&back);
@@ -349,8 +381,12 @@ static void short_of_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(groups_draw_the_whole), cmocka_unit_test(streams_draw_the_whole),
-                                        cmocka_unit_test(streams_see_damage),    cmocka_unit_test(refuses),
-                                        cmocka_unit_test(short_of_memory),       cmocka_unit_test(cancelled) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(groups_draw_the_whole),
+                                        cmocka_unit_test(groups_of_a_pyramid_on_the_host),
+                                        cmocka_unit_test(streams_draw_the_whole),
+                                        cmocka_unit_test(streams_see_damage),
+                                        cmocka_unit_test(refuses),
+                                        cmocka_unit_test(short_of_memory),
+                                        cmocka_unit_test(cancelled) };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -109,11 +109,11 @@ static void calls_do_not_allocate(void **state)
     uint64_t *data = (uint64_t *)take(8000, NULL), *out = (uint64_t *)take(8000, NULL);
     require_ok(tsr_sort_workspace(context, TSR_U64, 0, 1000, &bytes));
     void *work = take(bytes, NULL);
-    int64_t before = tsr_context_memory(context).allocations;
+    int64_t before = tsr_context_memory(context)->allocations;
     require_ok(tsr_sort(context, TSR_U64, data, out, NULL, NULL, 1000, 0, 64, work, bytes));
     require_ok(tsr_histogram(context, TSR_F32, data, 1000, 0, 1, 100, TSR_U32, out));
     require_ok(tsr_count(context, (tsr_predicate){ TSR_KEEP_NONZERO, 0, 0 }, TSR_U8, data, 8000, out));
-    assert_int_equal(tsr_context_memory(context).allocations, before);
+    assert_int_equal(tsr_context_memory(context)->allocations, before);
     tsr_device_release(context, work, bytes);
     tsr_device_release(context, out, 8000);
     tsr_device_release(context, data, 8000);
@@ -188,11 +188,41 @@ static void joint_histograms(void **state)
     tsr_device_release(context, q, 4 * N);
 }
 
+/* Sorted, stable, and the same pairs: over more than two tiles of keys, with keys that are all different and keys that are few. */
+static void sorts_are_stable(void **state)
+{
+    (void)state;
+    enum { N = 9001 };
+    static uint32_t keys[N], place[N], sorted[N], moved[N];
+    uint64_t random = test_seed();
+    size_t bytes;
+    require_ok(tsr_sort_workspace(context, TSR_U32, 1, N, &bytes));
+    for (int few = 0; few < 2; few++) {
+        for (uint32_t i = 0; i < N; i++) {
+            keys[i] = (uint32_t)(test_random(&random) >> 32) % (few ? 3 : UINT32_MAX);
+            place[i] = i;
+        }
+        void *k = take(sizeof keys, keys), *p = take(sizeof place, place), *to = take(sizeof keys, NULL), *with = take(sizeof place, NULL),
+             *w = take(bytes, NULL);
+        require_ok(tsr_sort(context, TSR_U32, k, to, p, with, N, 0, 32, w, bytes));
+        require_ok(tsr_device_move(NULL, sorted, context, to, sizeof sorted));
+        require_ok(tsr_device_move(NULL, moved, context, with, sizeof moved));
+        for (int i = 0; i < N; i++) {
+            assert_true(moved[i] < N && keys[moved[i]] == sorted[i]);
+            if (i) assert_true(sorted[i - 1] < sorted[i] || (sorted[i - 1] == sorted[i] && moved[i - 1] < moved[i]));
+        }
+        tsr_device_release(context, k, sizeof keys);
+        tsr_device_release(context, p, sizeof place);
+        tsr_device_release(context, to, sizeof keys);
+        tsr_device_release(context, with, sizeof place);
+        tsr_device_release(context, w, bytes);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ramp_sum),        cmocka_unit_test(all_nan),          cmocka_unit_test(selection_overflows),
-        cmocka_unit_test(wrong_arguments), cmocka_unit_test(joint_histograms), cmocka_unit_test(calls_do_not_allocate)
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(sorts_are_stable),     cmocka_unit_test(ramp_sum),        cmocka_unit_test(all_nan),
+                                        cmocka_unit_test(selection_overflows),  cmocka_unit_test(wrong_arguments), cmocka_unit_test(joint_histograms),
+                                        cmocka_unit_test(calls_do_not_allocate) };
     return cmocka_run_group_tests_name("primitives", tests, open_context, close_context);
 }

@@ -22,7 +22,7 @@ static void from_flags(void **state)
     require_ok(tsr_segments_workspace(context, 10, &bytes));
     require_ok(tsr_segmented_reduce_workspace(context, 10, 5, &reduce_bytes));
     void *work = take(bytes, NULL), *reduce_work = take(reduce_bytes, NULL);
-    const int64_t before = tsr_context_memory(context).allocations;
+    const int64_t before = tsr_context_memory(context)->allocations;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const int64_t n = cases[k].capacity;
         require_ok(tsr_segments_from_flags(context, (const uint8_t *)own_flags, 10, TSR_U32, offsets, n, found, work, bytes));
@@ -34,7 +34,7 @@ static void from_flags(void **state)
         require_ok(tsr_device_move(NULL, got, context, sums, (size_t)n * sizeof *got));
         for (int64_t s = 0; s < n; s++) assert_int_equal(got[s].u, cases[k].sums[s]);
     }
-    assert_int_equal(tsr_context_memory(context).allocations, before);
+    assert_int_equal(tsr_context_memory(context)->allocations, before);
     tsr_device_release(context, reduce_work, reduce_bytes);
     tsr_device_release(context, work, bytes);
     tsr_device_release(context, sums, 40);

@@ -249,7 +249,7 @@ static void judged_where_they_are(void **state)
     (void)state;
     tsr_context *context = test_context();
     uint64_t seed = test_seed();
-    for (int trial = 0; trial < 2; trial++) {
+    for (int trial = 0; trial < (test_watches_threads() ? 1 : 2); trial++) {
         int64_t count;
         tsr_points *kept, *again;
         float *p = half_dense(14000, 50, 0, 55, &count, &seed);
@@ -296,7 +296,7 @@ static void judged_among_many(void **state)
     uint64_t seed = test_seed();
     int64_t count, far = 0, samples = 0;
     tsr_points *kept;
-    if (tsr_context_device(context).kind != TSR_DEVICE_CPU) { /* many seconds; a smaller cloud runs the same code above */
+    if (tsr_context_device(context).kind != TSR_DEVICE_CPU || test_watches_threads()) { /* many seconds; a smaller cloud runs the same code above */
         tsr_context_destroy(&context);
         return;
     }
@@ -323,14 +323,15 @@ static void volumes(void **state)
     (void)state;
     tsr_context *context = test_context();
     uint64_t seed = test_seed();
-    for (int sparse = 0; sparse < 2 && tsr_context_device(context).kind == TSR_DEVICE_CPU; sparse++) {
+    const int here = tsr_context_device(context).kind == TSR_DEVICE_CPU && !test_watches_threads(); /* the other suites reconstruct there */
+    for (int sparse = 0; sparse < 2 && here; sparse++) {
         int64_t count;
         float *p = half_dense(sparse ? 14000 : 10000, sparse ? 50 : 1, sparse ? 0 : 1000, 45, &count, &seed);
         tsr_points *points = points_on(context, p, count);
         tsr_reconstruct_options options = TSR_RECONSTRUCT_OPTIONS;
-        tsr_reconstruct_report report;
+        tsr_reconstruct_report report = TSR_RECONSTRUCT_REPORT;
         tsr_tiles *tiles;
-        tsr_tiles_measures m;
+        tsr_tiles_measures m = TSR_TILES_MEASURES;
         options.depth = 7;
         require_ok(tsr_reconstruct(context, points, &options, &tiles, &report));
         require_ok(tsr_tiles_measure(tiles, &m));

@@ -26,10 +26,12 @@ static result reconstruct(tsr_context *context, const char *name, const tsr_poin
 {
     result r = { 0 };
     tsr_mesh *device;
+    r.report = (tsr_reconstruct_report)TSR_RECONSTRUCT_REPORT;
     require_ok(tsr_reconstruct(context, points, options, &r.tiles, &r.report));
     require_ok(tsr_surface_extract_tiles(context, r.tiles, NULL, &device, NULL));
     require_ok(tsr_mesh_copy(device, NULL, &r.mesh));
     tsr_mesh_destroy(&device);
+    r.measures = (tsr_mesh_measures)TSR_MESH_MEASURES;
     require_ok(tsr_mesh_measure(r.mesh, &r.measures));
     const int64_t n = tsr_mesh_vertex_count(r.mesh);
     const double voxel = r.report.level[r.report.levels - 1].voxel;
@@ -83,13 +85,13 @@ static void test_shapes(void **state)
         int32_t start;
     } shapes[] = { { "points-sphere", 0.15, 0.5, 5 },
                    { "points-torus", 0.2, 0.6, 5 },
-                   { "points-linked-tori", 0.3, 0.9, 6 },
-                   { "points-bodies", 0.2, 0.7, 5 },
-                   { "points-trefoil", 0.45, 1.2, 6 } };
+                   { "points-linked-tori", 0.2, 0.6, 6 }, /* the page has bars of ball and torus alone; these are the torus's */
+                   { "points-bodies", 0.2, 0.6, 5 },
+                   { "points-trefoil", 0.2, 0.6, 6 } };
     for (size_t i = 0; i < (small(context) ? 1 : sizeof shapes / sizeof *shapes); i++) {
         tsr_points_options cloud = TSR_POINTS_OPTIONS;
         tsr_reconstruct_options o = TSR_RECONSTRUCT_OPTIONS;
-        tsr_points_shape shape;
+        const tsr_points_shape *shape = NULL;
         cloud.count = small(context) ? 2000 : 60000;
         o.depth = small(context) ? 5 : 7;
         o.start_depth = small(context) ? 4 : shapes[i].start;
@@ -97,9 +99,9 @@ static void test_shapes(void **state)
         result r = reconstruct(context, shapes[i].name, points, &o);
         print_result(shapes[i].name, &r);
         require_closed(&r);
-        for (int32_t k = 0; tsr_points_shape_at(k, &shape) && strcmp(shape.name, shapes[i].name);) k++;
-        assert_int_equal(r.measures.components, shape.components);
-        assert_int_equal(r.measures.euler, 2 * (shape.components - shape.genus));
+        for (int32_t k = 0; (shape = tsr_points_shape_at(k)) && strcmp(shape->name, shapes[i].name);) k++;
+        assert_int_equal(r.measures.components, shape->components);
+        assert_int_equal(r.measures.euler, 2 * (shape->components - shape->genus));
         if (small(context)) assert_true(r.mean <= 0.4 && r.most <= 1); /* 32 voxels across */
         else assert_true(r.mean <= shapes[i].mean && r.most <= shapes[i].most);
         for (int k = 0; k < r.report.levels; k++) {
@@ -107,8 +109,9 @@ static void test_shapes(void **state)
             assert_true(l->converged);
             assert_int_equal(l->outside, 0);
             if (k == r.report.levels - 1) assert_true(l->error / l->voxel <= (small(context) ? 0.45 : i < 2 ? 0.35 : 0.5));
-            if (k) assert_true(l->tiles > 2.5 * (double)l[-1].tiles && l->tiles < 6.5 * (double)l[-1].tiles);
-            if (k) assert_true(l->error_percent < 0.75 * l[-1].error_percent);
+            if (k)
+                assert_true(l->tiles > 3 * (double)l[-1].tiles && l->tiles < 6 * (double)l[-1].tiles); /* the page: 3 to 6 times as many a level, */
+            if (k) assert_true(l->error_percent < 0.5 * l[-1].error_percent);                          /* errors about halved; here 0.26 to 0.40 */
         }
         done(&r);
         tsr_points_destroy(&points);
@@ -233,7 +236,7 @@ static void test_bad_input(void **state)
     tsr_points_options cloud = TSR_POINTS_OPTIONS;
     tsr_reconstruct_options o = TSR_RECONSTRUCT_OPTIONS;
     tsr_tiles *tiles;
-    tsr_reconstruct_report report;
+    tsr_reconstruct_report report = TSR_RECONSTRUCT_REPORT;
     cloud.count = 3;
     o.depth = 5;
     o.start_depth = 4;
@@ -292,6 +295,49 @@ static void test_bad_input(void **state)
     tsr_context_destroy(&context);
 }
 
+/* What is told of the work grows from 0 to 1 in small strides, whatever the levels took; a call that is stopped says that it was, and which. */
+typedef struct told {
+    double last, longest;
+    int calls, falls;
+} told;
+static int tell(void *user, double fraction, const char *stage)
+{
+    told *t = (told *)user;
+    assert_true(fraction >= 0 && fraction <= 1 && stage && *stage);
+    t->falls += fraction < t->last;
+    t->longest = fmax(t->longest, fraction - t->last);
+    t->last = fraction;
+    t->calls++;
+    return 0;
+}
+static void test_progress(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    tsr_points_options cloud = TSR_POINTS_OPTIONS;
+    cloud.count = 4000;
+    tsr_points *points = make(context, "points-sphere", &cloud);
+    for (int smooth = 0; smooth < 2; smooth++) {
+        tsr_reconstruct_options o = TSR_RECONSTRUCT_OPTIONS;
+        tsr_tiles *tiles;
+        told t = { 0, 0, 0, 0 };
+        test_stop stop = { 0.4, 0 };
+        o.depth = small(context) ? 5 : 6;
+        o.start_depth = 4;
+        o.smooth_iters = smooth ? 0 : -1;
+        o.progress = (tsr_progress){ tell, &t };
+        require_ok(tsr_reconstruct(context, points, &o, &tiles, NULL));
+        tsr_tiles_destroy(&tiles);
+        print_message("%d reports, at most %.3f apart\n", t.calls, t.longest);
+        assert_true(t.falls == 0 && t.last == 1 && t.longest <= 0.45); /* the last level is two thirds of it, and may rest after 17 steps */
+        o.progress = (tsr_progress){ test_stops, &stop };
+        require_error(tsr_reconstruct(context, points, &o, &tiles, NULL), TSR_ERROR_CANCELLED, "reconstruct");
+        assert_null(tiles);
+    }
+    tsr_points_destroy(&points);
+    tsr_context_destroy(&context);
+}
+
 /* Points in a plane and in one place: a result or an error that says what happened, and the report says that they are flat. */
 static void test_degenerate(void **state)
 {
@@ -300,7 +346,7 @@ static void test_degenerate(void **state)
     for (int kind = 0; kind < 2; kind++) {
         tsr_points *host, *points;
         tsr_reconstruct_options o = TSR_RECONSTRUCT_OPTIONS;
-        tsr_reconstruct_report report;
+        tsr_reconstruct_report report = TSR_RECONSTRUCT_REPORT;
         tsr_tiles *tiles;
         o.depth = 5;
         o.start_depth = 4;
@@ -382,7 +428,7 @@ static void test_estimate(void **state)
     for (int sparse = 0; sparse < 2; sparse++) {
         tsr_points_options cloud = TSR_POINTS_OPTIONS;
         tsr_reconstruct_options o = TSR_RECONSTRUCT_OPTIONS;
-        tsr_reconstruct_plan plan;
+        tsr_reconstruct_plan plan = TSR_RECONSTRUCT_PLAN;
         cloud.count = sparse ? 100 : small(context) ? 4000 : 60000;
         o.depth = small(context) ? 5 : 7;
         o.start_depth = small(context) ? 4 : 6;
@@ -393,9 +439,9 @@ static void test_estimate(void **state)
         assert_int_equal(plan.lone, 0);
         assert_true(plan.seconds > 0);
         tsr_context_reset_peak(context);
-        const int64_t before = tsr_context_memory(context).current_bytes;
+        const int64_t before = tsr_context_memory(context)->current_bytes;
         result r = reconstruct(context, "points-sphere", points, &o);
-        const int64_t peak = tsr_context_memory(context).peak_bytes - before;
+        const int64_t peak = tsr_context_memory(context)->peak_bytes - before;
         for (int i = 0; i < 2; i++) {
             print_message("level %d: %lld tiles, estimated %lld\n", plan.level[i].level, (long long)r.report.level[i].tiles,
                           (long long)plan.level[i].tiles);
@@ -418,7 +464,7 @@ static void test_particles(void **state)
     tsr_particles_options o = TSR_PARTICLES_OPTIONS;
     tsr_tiles *tiles;
     tsr_mesh *device, *mesh;
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     require_ok(tsr_points_create(NULL, 3, TSR_POINTS_RADII, &host));
     static const float at[9] = { 0, 0, 0, 5, 0, 0, 6, 0, 0 }, radii[3] = { 1, 1.25f, 1 };
     memcpy(tsr_points_positions(host), at, sizeof at);
@@ -450,7 +496,7 @@ static void test_particles(void **state)
     tsr_tiles_destroy(&tiles);
     if (!small(context)) {
         for (int conserve = 0; conserve < 2; conserve++) {
-            tsr_mesh_measures s;
+            tsr_mesh_measures s = TSR_MESH_MEASURES;
             o.smooth = 0.1;
             o.conserve = conserve;
             require_ok(tsr_particles_surface(context, points, &o, &tiles));
@@ -486,7 +532,7 @@ static tsr_mesh *particles_mesh(tsr_context *context, const float *at, int64_t c
     tsr_points *host, *points;
     tsr_tiles *tiles;
     tsr_mesh *device, *mesh;
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     require_ok(tsr_points_create(NULL, count, 0, &host));
     memcpy(tsr_points_positions(host), at, (size_t)count * 3 * sizeof *at);
     require_ok(tsr_points_copy(host, context, &points));
@@ -583,7 +629,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_shapes),         cmocka_unit_test(test_levels),
                                         cmocka_unit_test(test_placements),     cmocka_unit_test(test_noise),
-                                        cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_degenerate),
+                                        cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_progress), cmocka_unit_test(test_degenerate),
                                         cmocka_unit_test(test_error_measure),  cmocka_unit_test(test_estimate),
                                         cmocka_unit_test(test_particles),      cmocka_unit_test(test_particles_volume),
                                         cmocka_unit_test(test_particles_units) };

@@ -95,10 +95,10 @@ static void scan(const char *name, int32_t depth, int noise)
     tsr_context *context = test_context();
     tsr_points *clean, *points, *device;
     tsr_reconstruct_options options = TSR_RECONSTRUCT_OPTIONS;
-    tsr_reconstruct_report report;
+    tsr_reconstruct_report report = TSR_RECONSTRUCT_REPORT;
     tsr_tiles *tiles;
     tsr_mesh *made, *mesh;
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     tsr_vec3 lower = { INFINITY, INFINITY, INFINITY }, upper = { -INFINITY, -INFINITY, -INFINITY };
     if (depth > 6 && test_is_slow()) { /* minutes under a sanitizer; the kitten runs the same code */
         tsr_context_destroy(&context);

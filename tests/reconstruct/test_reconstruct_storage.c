@@ -27,7 +27,8 @@ static result reconstruct(tsr_context *context, const tsr_points *points, const 
 {
     result r = { 0 };
     tsr_mesh *device;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
+    r.report = (tsr_reconstruct_report)TSR_RECONSTRUCT_REPORT;
     require_ok(tsr_reconstruct(context, points, options, &r.tiles, &r.report));
     require_ok(tsr_tiles_describe(r.tiles, &info));
     assert_int_equal(info.storage, options->storage);
@@ -35,6 +36,7 @@ static result reconstruct(tsr_context *context, const tsr_points *points, const 
     require_ok(tsr_surface_extract_tiles(context, r.tiles, NULL, &device, NULL));
     require_ok(tsr_mesh_copy(device, NULL, &r.mesh));
     tsr_mesh_destroy(&device);
+    r.measures = (tsr_mesh_measures)TSR_MESH_MEASURES;
     require_ok(tsr_mesh_measure(r.mesh, &r.measures));
     return r;
 }
@@ -180,13 +182,13 @@ static void memory(void **state)
     tsr_context *context = test_context();
     tsr_points *points = cloud_on(context, "points-sphere", 4000);
     tsr_reconstruct_options o = TSR_RECONSTRUCT_OPTIONS;
-    tsr_reconstruct_plan plan[2];
+    tsr_reconstruct_plan plan[2] = { TSR_RECONSTRUCT_PLAN, TSR_RECONSTRUCT_PLAN };
     int64_t held[2], capacity[2];
     o.depth = o.start_depth = 5;
     o.max_steps = 8;
     for (int coded = 0; coded < 2; coded++) {
         tsr_tiles *tiles;
-        tsr_tiles_info info;
+        tsr_tiles_info info = TSR_TILES_INFO;
         o.storage = coded ? TSR_STORAGE_I16 : TSR_STORAGE_F32;
         require_ok(tsr_reconstruct_estimate(context, points, &o, &plan[coded]));
         require_ok(tsr_reconstruct(context, points, &o, &tiles, NULL));

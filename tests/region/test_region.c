@@ -142,7 +142,7 @@ static void check_against_oracle(tsr_dtype dtype, tsr_size3 n, const void *const
     tsr_context *context = test_context();
     tsr_region_tree *device = make(context, dtype, n, data, channels, o), *tree;
     require_ok(tsr_region_tree_copy(device, NULL, &tree));
-    const tsr_region_info info = tsr_region_tree_describe(tree);
+    const tsr_region_info info = *tsr_region_tree_describe(tree);
     const int64_t cells = n.x * n.y * n.z, side = (int64_t)1 << info.top;
     oracle q = { .n = n, .bits = n.z > 1 ? 3 : 2, .o = o, .channels = channels, .leaf = malloc((size_t)cells * sizeof *q.leaf) };
     q.node = malloc((size_t)(cells * 2 + 40) * sizeof *q.node);
@@ -268,7 +268,7 @@ static tsr_region_info count(tsr_context *context, tsr_size3 n, const uint8_t *m
     o.classifier = TSR_PYRAMID_NONZERO;
     o.complement = complement;
     tsr_region_tree *tree = make(context, TSR_U8, n, (const void *const[]){ mask }, 1, &o);
-    const tsr_region_info info = tsr_region_tree_describe(tree);
+    const tsr_region_info info = *tsr_region_tree_describe(tree);
     tsr_region_tree_destroy(&tree);
     return info;
 }
@@ -355,7 +355,7 @@ static void closed_forms(void **state)
         o.rule = TSR_REGION_DEVIATION;
         o.threshold = thresholds[k];
         tsr_region_tree *tree = make(context, TSR_F32, (tsr_size3){ 512, 512, 1 }, (const void *const[]){ ramp }, 1, &o);
-        assert_int_equal(tsr_region_tree_describe(tree).leaves, expected[k]);
+        assert_int_equal(tsr_region_tree_describe(tree)->leaves, expected[k]);
         tsr_region_tree_destroy(&tree);
     }
     tsr_context_destroy(&context);
@@ -467,8 +467,8 @@ static void values_beyond_float32(void **state)
             require_error(status, TSR_ERROR_UNSUPPORTED, "values beyond 2^24");
         } else {
             require_ok(status);
-            if (cases[n].leaves >= 0 && tsr_region_tree_describe(tree).leaves != cases[n].leaves)
-                fail_msg("case %zu: %lld leaves, expected %d", n, (long long)tsr_region_tree_describe(tree).leaves, cases[n].leaves);
+            if (cases[n].leaves >= 0 && tsr_region_tree_describe(tree)->leaves != cases[n].leaves)
+                fail_msg("case %zu: %lld leaves, expected %d", n, (long long)tsr_region_tree_describe(tree)->leaves, cases[n].leaves);
         }
         tsr_region_tree_destroy(&tree);
         tsr_volume_destroy(&v);
@@ -484,7 +484,7 @@ static void wrong_arguments(void **state)
     tsr_region_options o = TSR_REGION_OPTIONS;
     tsr_region_pyramid *p;
     tsr_region_tree *tree;
-    tsr_region_info info;
+    tsr_region_info info = TSR_REGION_INFO;
     tsr_volume *v;
     const tsr_size3 n = { 4, 4, 4 };
     require_error(tsr_region_pyramid_create(context, n, NULL, &p), TSR_ERROR_ARGUMENT, "classifier gives counts");

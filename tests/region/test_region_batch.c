@@ -23,7 +23,7 @@ static void order_and_budget(void **state)
         options.upper = 2;
         require_ok(tsr_region_tree_make(context, (const tsr_volume *const *)&map, 1, &options, &device));
         require_ok(tsr_region_tree_copy(device, NULL, &tree));
-        const int64_t n = tsr_region_tree_describe(tree).leaves;
+        const int64_t n = tsr_region_tree_describe(tree)->leaves;
         float *means = (float *)malloc((size_t)n * sizeof *means);
         tsr_region_batch *batches = (tsr_region_batch *)malloc((size_t)n * sizeof *batches);
         uint8_t *used = (uint8_t *)calloc((size_t)n, 1);

@@ -58,7 +58,7 @@ static void components_equal_a_flood(void **state)
         o.rule = equal ? TSR_REGION_SPREAD : TSR_REGION_CLASSES;
         tsr_region_tree *tree = make(context, n, data, &o, &volume), *host;
         require_ok(tsr_region_tree_copy(tree, NULL, &host));
-        const int64_t leaves = tsr_region_tree_describe(tree).leaves;
+        const int64_t leaves = tsr_region_tree_describe(tree)->leaves;
         float *values = malloc(((size_t)leaves + 1) * sizeof *values);
         for (int64_t l = 0; l < leaves; l++) {
             const tsr_region_leaf q = tsr_region_leaf_of(tsr_region_tree_leaves(host)[l], n.z > 1 ? 3 : 2);
@@ -129,7 +129,7 @@ static void neighbours_equal_a_search(void **state)
         clumps_of(&seed, n, (clump_shape){ .count = 12, .sides = 6, .loose = 1, .values = 2 }, data);
         tsr_region_tree *tree = make(context, n, data, &o, &volume), *host;
         require_ok(tsr_region_tree_copy(tree, NULL, &host));
-        const int64_t leaves = tsr_region_tree_describe(tree).leaves;
+        const int64_t leaves = tsr_region_tree_describe(tree)->leaves;
         const size_t bytes = (size_t)(leaves * 2 * bits) * 4;
         int32_t *got = malloc(bytes);
         void *memory;

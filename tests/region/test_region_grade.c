@@ -22,7 +22,7 @@ static tsr_region_tree *make(tsr_context *context, tsr_size3 n, const uint8_t *d
 /* Level and number of the leaf of every voxel, -1 where there is none, from a host tree's list. */
 static void levels_of(const tsr_region_tree *tree, int8_t *level, int32_t *leaf)
 {
-    const tsr_region_info info = tsr_region_tree_describe(tree);
+    const tsr_region_info info = *tsr_region_tree_describe(tree);
     memset(level, -1, MOST);
     for (int64_t i = 0; i < info.leaves; i++) {
         const uint64_t key = tsr_region_tree_leaves(tree)[i];
@@ -70,7 +70,7 @@ static int halve(tsr_size3 n, int most, int8_t *level)
 
 static void same_trees(const tsr_region_tree *a, const tsr_region_tree *b)
 {
-    const tsr_region_info p = tsr_region_tree_describe(a), q = tsr_region_tree_describe(b);
+    const tsr_region_info p = *tsr_region_tree_describe(a), q = *tsr_region_tree_describe(b);
     assert_int_equal(p.leaves, q.leaves);
     assert_int_equal(p.nodes, q.nodes);
     assert_int_equal(p.root, q.root);
@@ -131,7 +131,7 @@ static void equals_halving(void **state)
             how.touch = (tsr_region_touch)(round % 3);
             tsr_region_tree *tree = make(context, n, data, &o);
             require_ok(tsr_region_tree_copy(tree, NULL, &old));
-            const int64_t leaves = tsr_region_tree_describe(old).leaves;
+            const int64_t leaves = tsr_region_tree_describe(old)->leaves;
             levels_of(old, want, before);
             require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ leaves, 2, 1 }, NULL, &values));
             float *value = (float *)tsr_volume_data(values);
@@ -146,7 +146,7 @@ static void equals_halving(void **state)
             levels_of(host, level, leaf);
             assert_memory_equal(level, want, (size_t)(n.x * n.y * n.z));
             if (!halved) same_trees(host, old);
-            const tsr_region_info info = tsr_region_tree_describe(host);
+            const tsr_region_info info = *tsr_region_tree_describe(host);
             assert_int_equal(info.leaves - leaves, (int64_t)halved * ((1 << info.dimensions) - 1));
             assert_int_equal(tsr_volume_size(handed).x, info.leaves);
             const float *parts = (const float *)tsr_volume_data(handed);
@@ -163,8 +163,8 @@ static void equals_halving(void **state)
             o.nodes_only = 1;
             tsr_region_tree *nodes = make(context, n, data, &o);
             require_ok(tsr_region_tree_grade(nodes, &how, NULL, &bare, NULL));
-            assert_int_equal(tsr_region_tree_describe(bare).nodes, info.nodes);
-            assert_int_equal(tsr_region_tree_describe(bare).leaves, info.leaves);
+            assert_int_equal(tsr_region_tree_describe(bare)->nodes, info.nodes);
+            assert_int_equal(tsr_region_tree_describe(bare)->leaves, info.leaves);
             tsr_region_tree_destroy(&bare);
             tsr_region_tree_destroy(&nodes);
             tsr_volume_destroy(&handed);
@@ -210,8 +210,8 @@ static void refuses(void **state)
         o.classifier = TSR_PYRAMID_NONZERO;
         tree = make(context, n, data, &o);
         require_ok(tsr_region_tree_grade(tree, NULL, NULL, &graded, NULL));
-        assert_int_equal(tsr_region_tree_describe(graded).leaves, kept);
-        assert_int_equal(tsr_region_tree_describe(graded).root, kept ? TSR_REGION_LEAF : TSR_REGION_EMPTY);
+        assert_int_equal(tsr_region_tree_describe(graded)->leaves, kept);
+        assert_int_equal(tsr_region_tree_describe(graded)->root, kept ? TSR_REGION_LEAF : TSR_REGION_EMPTY);
         tsr_region_tree_destroy(&graded);
         tsr_region_tree_destroy(&tree);
     }

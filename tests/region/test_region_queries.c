@@ -15,7 +15,7 @@ static void *upload(tsr_context *context, const void *data, size_t bytes)
 static void check_points(tsr_context *context, tsr_region_tree *device, const tsr_region_tree *tree, tsr_size3 n)
 {
     const int64_t count = (n.x + 2) * (n.y + 2) * (n.z + 2);
-    const tsr_region_info info = tsr_region_tree_describe(tree);
+    const tsr_region_info info = *tsr_region_tree_describe(tree);
     int32_t *positions = malloc((size_t)count * 12);
     tsr_region_hit *hits = malloc((size_t)count * sizeof *hits);
     int64_t *owner = malloc((size_t)(n.x * n.y * n.z) * sizeof *owner);
@@ -76,10 +76,51 @@ static int clip(const tsr_region_ray *r, const double lower[3], const double upp
     return *b - *a > 1e-9;
 }
 
+/* In the world of a turned, stretched and shifted grid: the middle of a voxel is its index and a half, and a ray through one kept voxel leaves it after its
+ * width in the world. */
+static void world_of_a_tree(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    const tsr_geometry place = { .affine = { { 0, -3, 0, 10 }, { 2, 0, 0, 20 }, { 0, 0, 4, 30 } } };
+    tsr_volume *host, *volume;
+    tsr_region_tree *tree;
+    tsr_region_options options = TSR_REGION_OPTIONS;
+    tsr_region_ray ray;
+    tsr_region_span span;
+    int32_t found;
+    double position[3];
+    require_ok(tsr_volume_create(NULL, TSR_U8, (tsr_size3){ 8, 8, 8 }, &place, &host));
+    ((uint8_t *)tsr_volume_data(host))[(5 * 8 + 4) * 8 + 3] = 1;
+    require_ok(tsr_volume_copy(host, context, &volume));
+    options.classifier = TSR_PYRAMID_NONZERO;
+    require_ok(tsr_region_tree_make(context, (const tsr_volume *const[]){ volume }, 1, &options, &tree));
+    /* voxel (3, 4, 5) has its middle at (10 - 3 * 4, 20 + 2 * 3, 30 + 4 * 5) */
+    require_ok(tsr_region_tree_from_world(tree, (tsr_vec3){ -2, 26, 50 }, position));
+    assert_true(fabs(position[0] - 3.5) < 1e-12 && fabs(position[1] - 4.5) < 1e-12 && fabs(position[2] - 5.5) < 1e-12);
+    /* along the world's x, which is the grid's -y: from 100 before the middle, through 3 units of the voxel */
+    require_ok(tsr_region_ray_from_world(tree, (tsr_vec3){ -102, 26, 50 }, (tsr_vec3){ 1, 0, 0 }, 1000, &ray));
+    void *there = upload(context, &ray, sizeof ray), *result, *number;
+    require_ok(tsr_device_allocate(context, sizeof span, &result));
+    require_ok(tsr_device_allocate(context, sizeof found, &number));
+    require_ok(tsr_region_tree_rays(tree, there, 1, 1, 0, result, number));
+    require_ok(tsr_device_move(NULL, &found, context, number, sizeof found));
+    require_ok(tsr_device_move(NULL, &span, context, result, sizeof span));
+    assert_int_equal(found, 1);
+    assert_true(fabs(span.enter - 98.5) < 1e-9 && fabs(span.leave - 101.5) < 1e-9);
+    tsr_device_release(context, there, sizeof ray);
+    tsr_device_release(context, result, sizeof span);
+    tsr_device_release(context, number, sizeof found);
+    tsr_region_tree_destroy(&tree);
+    tsr_volume_destroy(&volume);
+    tsr_volume_destroy(&host);
+    tsr_context_destroy(&context);
+}
+
 static void check_rays(tsr_context *context, tsr_region_tree *device, const tsr_region_tree *tree, uint64_t *seed)
 {
     enum { ROOM = 200, RAYS = 1500 };
-    const tsr_region_info info = tsr_region_tree_describe(tree);
+    const tsr_region_info info = *tsr_region_tree_describe(tree);
     const double side = (double)((int64_t)1 << info.top);
     tsr_region_ray *rays = malloc(RAYS * sizeof *rays);
     tsr_region_span *spans = malloc((size_t)RAYS * ROOM * sizeof *spans);
@@ -159,7 +200,7 @@ static void queries(void **state)
         check_points(context, device, tree, n);
         for (int k = test_is_slow() ? 16 : 0; k < 17; k++) check_rays(context, device, tree, &seed); /* 10^5 rays in all */
         /* means of a field over the leaves, painted */
-        const int64_t leaves = tsr_region_tree_describe(tree).leaves;
+        const int64_t leaves = tsr_region_tree_describe(tree)->leaves;
         float *field = malloc((size_t)cells * sizeof *field), *means = malloc((size_t)leaves * sizeof *means);
         tsr_volume *host, *there, *painted, *back;
         void *memory;
@@ -382,7 +423,7 @@ static void more_leaves_than_lists_hold(void **state)
         tsr_region_options o = TSR_REGION_OPTIONS;
         tsr_region_pyramid *p;
         tsr_region_tree *tree, *none;
-        tsr_region_info info;
+        tsr_region_info info = TSR_REGION_INFO;
         tsr_volume *host, *v;
         o.classifier = TSR_PYRAMID_NONZERO;
         o.nodes_only = cases[c].nodes_only;
@@ -391,7 +432,7 @@ static void more_leaves_than_lists_hold(void **state)
         require_ok(tsr_region_pyramid_create(context, n, &o, &p));
         require_ok(tsr_region_pyramid_build(p, (const tsr_volume *const[]){ v }, 1));
         require_ok(tsr_region_tree_extract(p, &tree));
-        assert_int_equal(tsr_region_tree_describe(tree).leaves, 2048);
+        assert_int_equal(tsr_region_tree_describe(tree)->leaves, 2048);
         require_ok(tsr_context_synchronize(context));
         require_ok(tsr_device_move(context, p->regions.level[p->regions.top].counts, NULL, cases[c].counts, sizeof cases[c].counts));
         require_ok(tsr_region_pyramid_describe(p, &info));
@@ -399,8 +440,8 @@ static void more_leaves_than_lists_hold(void **state)
         require_error(tsr_region_tree_extract(p, &none), TSR_ERROR_CAPACITY, cases[c].message);
         assert_null(none);
         require_error(tsr_region_tree_renew(p, tree), TSR_ERROR_CAPACITY, cases[c].message);
-        assert_int_equal(tsr_region_tree_describe(tree).leaves, 2048); /* as before */
-        assert_int_equal(tsr_region_tree_describe(tree).nodes, 585);
+        assert_int_equal(tsr_region_tree_describe(tree)->leaves, 2048); /* as before */
+        assert_int_equal(tsr_region_tree_describe(tree)->nodes, 585);
         tsr_region_tree_destroy(&tree);
         tsr_region_pyramid_destroy(&p);
         tsr_volume_destroy(&v);
@@ -435,7 +476,7 @@ static void statistics_of_leaves(void **state)
         require_ok(tsr_volume_wrap(NULL, TSR_F32, n, NULL, field, NULL, NULL, &host));
         require_ok(tsr_volume_set_scaling(host, 2, -3));
         require_ok(tsr_volume_copy(host, context, &there));
-        const int64_t leaves = tsr_region_tree_describe(tree).leaves;
+        const int64_t leaves = tsr_region_tree_describe(tree)->leaves;
         tsr_region_statistics *result = malloc((size_t)leaves * sizeof *result);
         float *means = malloc((size_t)leaves * sizeof *means);
         void *memory;
@@ -488,7 +529,8 @@ static void statistics_of_leaves(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(queries), cmocka_unit_test(statistics_of_leaves), cmocka_unit_test(gaps_equal_a_march),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(world_of_a_tree),        cmocka_unit_test(queries),
+                                        cmocka_unit_test(statistics_of_leaves),   cmocka_unit_test(gaps_equal_a_march),
                                         cmocka_unit_test(rays_beyond_their_room), cmocka_unit_test(more_leaves_than_lists_hold) };
     return cmocka_run_group_tests_name("queries of region trees", tests, NULL, NULL);
 }

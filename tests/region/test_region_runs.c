@@ -19,10 +19,10 @@ static void check(tsr_context *context, tsr_size3 n, const float *values, int la
     require_ok(tsr_volume_copy(host, context, &v));
     require_ok(tsr_region_tree_make(context, (const tsr_volume *const *)&v, 1, &o, &device));
     require_ok(tsr_region_tree_copy(device, NULL, &tree));
-    const int64_t leaves = tsr_region_tree_describe(tree).leaves;
+    const int64_t leaves = tsr_region_tree_describe(tree)->leaves;
     float *means = (float *)malloc((size_t)(leaves + 1) * sizeof *means);
     for (int64_t i = 0; i < leaves; i++) {
-        const tsr_region_leaf l = tsr_region_leaf_of(tsr_region_tree_leaves(tree)[i], tsr_region_tree_describe(tree).dimensions);
+        const tsr_region_leaf l = tsr_region_leaf_of(tsr_region_tree_leaves(tree)[i], tsr_region_tree_describe(tree)->dimensions);
         means[i] = values[(l.z * n.y + l.y) * n.x + l.x];
     }
     require_ok(tsr_region_runs(tree, labels ? means : NULL, &runs, &count));

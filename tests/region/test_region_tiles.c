@@ -38,7 +38,7 @@ static tsr_region_tree *host_of(const tsr_region_tree *tree)
 
 static void same_trees(const tsr_region_tree *a, const tsr_region_tree *b)
 {
-    const tsr_region_info p = tsr_region_tree_describe(a), q = tsr_region_tree_describe(b);
+    const tsr_region_info p = *tsr_region_tree_describe(a), q = *tsr_region_tree_describe(b);
     if (p.leaves != q.leaves || p.nodes != q.nodes || p.top != q.top || p.root != q.root || p.dimensions != q.dimensions)
         fail_msg("%d leaves %d nodes top %d root %d, expected %d %d %d %d", (int)p.leaves, (int)p.nodes, (int)p.top, (int)p.root, (int)q.leaves,
                  (int)q.nodes, (int)q.top, (int)q.root);
@@ -88,7 +88,7 @@ static void tiles_equal_the_whole(void **state)
             device = make(context, TSR_F32, n, floats, &o);
             whole = host_of(device);
             same_trees(tiled, whole);
-            const int64_t leaves = tsr_region_tree_describe(whole).leaves;
+            const int64_t leaves = tsr_region_tree_describe(whole)->leaves;
             for (int64_t l = 0; l < leaves; l++) {
                 const tsr_region_leaf q = tsr_region_leaf_of(tsr_region_tree_leaves(whole)[l], n.z > 1 ? 3 : 2);
                 const int64_t deep = n.z > 1 ? q.side : 1;
@@ -102,7 +102,7 @@ static void tiles_equal_the_whole(void **state)
                 tsr_region_tree *nodes;
                 o.nodes_only = 1;
                 require_ok(tsr_region_tree_make_tiled(context, (const tsr_volume *const[]){ host }, 1, &o, &tiling, &nodes, NULL));
-                const tsr_region_info info = tsr_region_tree_describe(nodes), full = tsr_region_tree_describe(whole);
+                const tsr_region_info info = *tsr_region_tree_describe(nodes), full = *tsr_region_tree_describe(whole);
                 assert_true(info.nodes == full.nodes && info.leaves == full.leaves && info.root == full.root && info.nodes_only);
                 for (int64_t i = 0; i < full.nodes << full.dimensions; i++) {
                     const int32_t reference = tsr_region_tree_nodes(whole)[i];
@@ -138,12 +138,12 @@ static void filtered_by_size(void **state)
         o.rule = TSR_REGION_SPREAD;
         device = make(context, TSR_U8, n, bytes, &o);
         tree = host_of(device);
-        const tsr_region_info info = tsr_region_tree_describe(tree);
+        const tsr_region_info info = *tsr_region_tree_describe(tree);
         require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ info.leaves, 2, 1 }, NULL, &values));
         for (int64_t i = 0; i < 2 * info.leaves; i++) ((float *)tsr_volume_data(values))[i] = (float)i;
         require_ok(tsr_region_tree_filter(device, least, most, values, &filtered, &kept));
         back = host_of(filtered);
-        const tsr_region_info less = tsr_region_tree_describe(back);
+        const tsr_region_info less = *tsr_region_tree_describe(back);
         int64_t at = 0;
         for (int64_t i = 0; i < info.leaves; i++) {
             const uint64_t key = tsr_region_tree_leaves(tree)[i];
@@ -198,7 +198,7 @@ static void bases_that_are_not_stored(void **state)
             tsr_region_options o = TSR_REGION_OPTIONS;
             tsr_region_pyramid *stored, *asked;
             tsr_region_tree *device, *plain, *again;
-            tsr_region_info info, less;
+            tsr_region_info info = TSR_REGION_INFO, less = TSR_REGION_INFO;
             clumps_of(&seed, n, across(4), bytes);
             if (round == 13) memset(bytes, 2, sizeof bytes);
             for (int64_t i = 0; i < n.x * n.y * n.z; i++) floats[i] = (float)bytes[i] + (round % 2 ? 0.125f * (float)(i / 7 % 5 == 0) : 0.0f);
@@ -305,7 +305,7 @@ static void volumes_grow_and_differ(void **state)
         device = make(context, TSR_U8, (tsr_size3){ 32, 16, 16 }, all, &o);
         whole = host_of(device);
         same_trees(tree, whole);
-        const tsr_region_merge_info info = tsr_region_merge_describe(merge);
+        const tsr_region_merge_info info = *tsr_region_merge_describe(merge);
         assert_true(info.tiles == 2 && info.bytes >= info.leaves * 8);
         tsr_region_tree_destroy(&tree);
         tsr_region_tree_destroy(&device);
@@ -369,11 +369,11 @@ static void caps_and_node_lists(void **state)
             if (round == 3) memset(data, s ? 0 : 1, sizeof data);
             else clumps_of(&seed, n, across(2), data);
             tsr_region_tree *plain = make(context, TSR_U8, n, data, &o), *copy, *host;
-            const tsr_region_info info = tsr_region_tree_describe(plain);
+            const tsr_region_info info = *tsr_region_tree_describe(plain);
             tsr_region_hit *expected = find_all(context, plain, n), *hits;
             for (int32_t cap = 1; cap < info.top; cap++) {
                 require_ok(tsr_region_tree_cap(plain, cap));
-                assert_int_equal(tsr_region_tree_describe(plain).cap, cap);
+                assert_int_equal(tsr_region_tree_describe(plain)->cap, cap);
                 hits = find_all(context, plain, n);
                 same_hits(hits, expected, n.x * n.y * n.z, 1);
                 free(hits);
@@ -385,11 +385,11 @@ static void caps_and_node_lists(void **state)
             tsr_region_tree_destroy(&copy);
             require_error(tsr_region_tree_cap(plain, info.top), TSR_ERROR_ARGUMENT, "cap is");
             require_ok(tsr_region_tree_cap(plain, 0));
-            assert_int_equal(tsr_region_tree_describe(plain).device_bytes, info.device_bytes);
+            assert_int_equal(tsr_region_tree_describe(plain)->device_bytes, info.device_bytes);
             /* nodes only: the same tree without the numbers of leaves */
             o.nodes_only = 1;
             tsr_region_tree *nodes = make(context, TSR_U8, n, data, &o);
-            const tsr_region_info less = tsr_region_tree_describe(nodes);
+            const tsr_region_info less = *tsr_region_tree_describe(nodes);
             assert_true(less.nodes == info.nodes && less.leaves == info.leaves && less.root == info.root && less.nodes_only);
             assert_int_equal(less.device_bytes, info.device_bytes - info.leaves * 8);
             assert_null(tsr_region_tree_leaves(nodes));
@@ -442,8 +442,8 @@ static void renewed_trees(void **state)
         if (!tree) require_ok(tsr_region_tree_extract(p, &tree));
         else require_ok(tsr_region_tree_renew(p, tree));
         if (frame == 0) require_ok(tsr_region_tree_cap(tree, 2));
-        if (frame > 0) assert_int_equal(tsr_region_tree_describe(tree).device_bytes, bytes);
-        bytes = tsr_region_tree_describe(tree).device_bytes;
+        if (frame > 0) assert_int_equal(tsr_region_tree_describe(tree)->device_bytes, bytes);
+        bytes = tsr_region_tree_describe(tree)->device_bytes;
         tsr_region_tree *anew = make(context, TSR_U8, n, data, &o), *a = host_of(tree), *b = host_of(anew);
         same_trees(a, b);
         tsr_region_hit *hits = find_all(context, tree, n), *expected = find_all(context, anew, n);
@@ -459,7 +459,7 @@ static void renewed_trees(void **state)
     tsr_volume *v = there(context, TSR_U8, n, data);
     require_ok(tsr_region_pyramid_build(p, (const tsr_volume *const[]){ v }, 1));
     require_ok(tsr_region_tree_renew(p, tree));
-    assert_true(tsr_region_tree_describe(tree).device_bytes > bytes);
+    assert_true(tsr_region_tree_describe(tree)->device_bytes > bytes);
     tsr_region_tree *anew = make(context, TSR_U8, n, data, &o), *a = host_of(tree), *b = host_of(anew);
     same_trees(a, b);
     require_ok(tsr_region_pyramid_create(context, (tsr_size3){ 8, 8, 8 }, &o, &other));

@@ -95,7 +95,7 @@ static answer ask(tsr_context *context, const scene *s, const tsr_triangle_tree_
     tsr_triangle_lists lists;
     require_ok(tsr_region_tree_from_triangles(context, s->mesh, s->size, &s->geometry, o, &a.device, &lists));
     require_ok(tsr_region_tree_copy(a.device, NULL, &a.tree));
-    a.info = tsr_region_tree_describe(a.tree);
+    a.info = *tsr_region_tree_describe(a.tree);
     assert_int_equal(lists.leaves, a.info.leaves);
     a.pairs = lists.pairs;
     a.starts = malloc((size_t)(lists.leaves + 1) * 8);
@@ -416,10 +416,10 @@ static void trees_of_keys(void **state)
         require_ok(tsr_volume_copy(host, context, &v));
         require_ok(tsr_region_tree_make(context, (const tsr_volume *const[]){ v }, 1, &o, &device));
         require_ok(tsr_region_tree_copy(device, NULL, &tree));
-        const tsr_region_info info = tsr_region_tree_describe(tree);
+        const tsr_region_info info = *tsr_region_tree_describe(tree);
         require_ok(tsr_region_tree_from_keys(context, tsr_region_tree_leaves(tree), info.leaves, n, info.dimensions, NULL, &again));
         require_ok(tsr_region_tree_copy(again, NULL, &back));
-        const tsr_region_info own = tsr_region_tree_describe(back);
+        const tsr_region_info own = *tsr_region_tree_describe(back);
         assert_true(own.leaves == info.leaves && own.nodes == info.nodes && own.top == info.top && own.root == info.root);
         if (info.leaves) assert_memory_equal(tsr_region_tree_leaves(back), tsr_region_tree_leaves(tree), (size_t)info.leaves * 8);
         if (info.nodes) assert_memory_equal(tsr_region_tree_nodes(back), tsr_region_tree_nodes(tree), (size_t)(info.nodes << info.dimensions) * 4);
@@ -484,7 +484,7 @@ static void wrong_arguments(void **state)
     for (int i = 0; i < 90; i++) tsr_mesh_vertices(s.host)[i] = 1000 + (float)(i % 7);
     require_ok(tsr_mesh_copy(s.host, context, &bad));
     require_ok(tsr_region_tree_from_triangles(context, bad, s.size, NULL, NULL, &tree, &lists));
-    assert_true(lists.leaves == 0 && lists.pairs == 0 && tsr_region_tree_describe(tree).root == TSR_REGION_EMPTY);
+    assert_true(lists.leaves == 0 && lists.pairs == 0 && tsr_region_tree_describe(tree)->root == TSR_REGION_EMPTY);
     tsr_region_tree_destroy(&tree);
     tsr_triangle_lists_destroy(&lists);
     require_ok(tsr_points_from_surface(context, bad, s.size, NULL, NULL, 1, &points));

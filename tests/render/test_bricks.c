@@ -71,7 +71,7 @@ static void ranges_and_slopes(void **state)
     static float values[SX * SY * SZ], most[1024];
     tsr_volume *volume = make(context, values, 0, &random);
     tsr_scene *scene;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     require_ok(tsr_scene_create(context, &scene));
     require_ok(tsr_scene_set_volume(scene, volume));
     require_ok(tsr_scene_describe(scene, &info));
@@ -133,7 +133,7 @@ static void ranges_and_slopes(void **state)
     assert_int_equal(info.nan_voxels, SX * SY * SZ);
     tsr_scene_destroy(&scene);
     tsr_volume_destroy(&volume);
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 
@@ -147,7 +147,7 @@ static void infinities(void **state)
     for (int every = 1; every <= 10; every += 9) { /* all, and one in ten */
         tsr_volume *volume = make(context, values, 0, &random), *host;
         tsr_scene *scene;
-        tsr_scene_info info;
+        tsr_scene_info info = TSR_SCENE_INFO;
         double low = INFINITY, high = -INFINITY;
         int valid = 0;
         for (int i = 0; i < SX * SY * SZ; i++) {
@@ -192,7 +192,7 @@ static void infinities(void **state)
         tsr_volume_destroy(&volume);
         tsr_volume_destroy(&host);
     }
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 

@@ -67,6 +67,7 @@ static const tsr_records *update(session *s)
     tsr_surface_region region;
     const tsr_surface_region *changed;
     require_ok(tsr_editor_changes(s->editor, "a", &region, &changed));
+    s->report = (tsr_records_update_report)TSR_RECORDS_UPDATE_REPORT;
     require_ok(tsr_records_update(s->tracker, tsr_editor_tiles(s->editor, "a"), changed, &s->records, &s->report));
     require_same(s->context, tsr_editor_tiles(s->editor, "a"), s->records, &s->report);
     return s->records;
@@ -146,12 +147,12 @@ static void same_after_strokes(void **state)
         require_ok(tsr_editor_shape(s.editor, "b", &(tsr_shape){ .centre = { 24, 0, 0 }, .radius = 12 }));
         require_ok(tsr_editor_combine(s.editor, "a", "b", TSR_CSG_UNION, 0)); /* paste */
         update(&s);
-        require_ok(tsr_editor_delete(s.editor, "a", &(tsr_box){ { -30, -30, 2 }, { 30, 30, 30 } }));
+        require_ok(tsr_editor_delete(s.editor, "a", &(tsr_selection){ sizeof(tsr_selection), .box = { { -30, -30, 2 }, { 30, 30, 30 } } }, NULL));
         update(&s);
         require_ok(tsr_editor_undo(s.editor));
         update(&s);
         tsr_mesh *mesh, *host;
-        tsr_mesh_measures m;
+        tsr_mesh_measures m = TSR_MESH_MEASURES;
         require_ok(tsr_records_mesh(s.records, TSR_SURFACE_SEPARATE_INSIDE, &mesh)); /* gaps have no triangles */
         require_ok(tsr_mesh_copy(mesh, NULL, &host));
         require_ok(tsr_mesh_measure(host, &m));
@@ -194,7 +195,7 @@ static void tiles_that_vanish(void **state)
     tsr_context *context = test_context();
     tsr_records_tracker *tracker;
     const tsr_records *records;
-    tsr_records_update_report report;
+    tsr_records_update_report report = TSR_RECORDS_UPDATE_REPORT;
     const tsr_surface_region nothing = { { 0, 0, 0 }, { 0, 0, 0 } };
     tsr_tiles *lists[3] = { wall(context, 7, -1), wall(context, 7, 3), wall(context, 7, 6) };
     require_ok(tsr_records_tracker_create(context, 0, &tracker));
@@ -214,7 +215,7 @@ static void any_list_may_follow(void **state)
     tsr_context *context = test_context();
     tsr_records_tracker *tracker;
     const tsr_records *records;
-    tsr_records_update_report report;
+    tsr_records_update_report report = TSR_RECORDS_UPDATE_REPORT;
     tsr_tiles_options options = TSR_TILES_OPTIONS;
     tsr_tiles *lists[4];
     options.band = 2;

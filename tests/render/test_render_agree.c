@@ -17,7 +17,7 @@ static test_view draw_case(tsr_context *context, int which)
     tsr_mesh *mesh = test_ball_mesh(10, 9);
     tsr_scene *scene;
     tsr_picture *picture;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_camera camera;
     require_ok(tsr_scene_create(context, &scene));
     require_ok(tsr_scene_set_volume(scene, volume));
@@ -101,7 +101,7 @@ static void require_same(int which, const test_view *a, const test_view *b, cons
 static void same_bits_everywhere(void **state)
 {
     (void)state;
-    tsr_device_info info;
+    tsr_device_info info = TSR_DEVICE_INFO;
     int emu = tsr_device_count(TSR_DEVICE_EMU, &info) > 0;
     for (int which = 0; which < CASES; which++) {
         tsr_context *one = test_context_on("cpu", 1), *two = test_context_on("cpu", 2);
@@ -185,7 +185,7 @@ static void set_region(int which, tsr_transfer *transfer, tsr_render_options *o)
 static test_view draw_far(tsr_context *context, const tsr_volume *volume, int which)
 {
     tsr_scene *scene;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_camera camera;
     tsr_render_options options = TSR_RENDER_OPTIONS;
     tsr_transfer transfer = { .points = 2, .point = { { -6, 0.2f, { 1, 0.5f, 0.2f } }, { 4, 0, { 0.2f, 0.5f, 1 } } } };
@@ -230,7 +230,7 @@ static test_view draw_far(tsr_context *context, const tsr_volume *volume, int wh
 static void empty_space(void **state)
 {
     (void)state;
-    tsr_device_info info;
+    tsr_device_info info = TSR_DEVICE_INFO;
     if (tsr_device_count(TSR_DEVICE_EMU, &info) < 1) {
         print_message("no emulator module\n");
         skip();
@@ -269,7 +269,7 @@ static test_view draw_noise(tsr_context *context, int which, tsr_size3 n)
     const tsr_geometry g = tsr_geometry_make((tsr_vec3){ 0.9, 1.1, 1.3 }, (tsr_vec3){ -3, 2, 1 }, TSR_SPACE_RAS);
     tsr_volume *host, *volume;
     tsr_scene *scene;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_camera camera;
     tsr_render_options options = TSR_RENDER_OPTIONS;
     tsr_transfer transfer = { .points = 3,
@@ -319,7 +319,7 @@ static void noise_of_all_extents(void **state)
     static const tsr_size3 extents[] = { { 1, 9, 7 },    { 8, 1, 1 },    { 2, 2, 2 },  { 9, 2, 30 },
                                          { 17, 20, 13 }, { 24, 25, 26 }, { 33, 8, 9 }, { 40, 23, 17 } };
     (void)state;
-    tsr_device_info info;
+    tsr_device_info info = TSR_DEVICE_INFO;
     if (tsr_device_count(TSR_DEVICE_EMU, &info) < 1) {
         print_message("no emulator module\n");
         skip();
@@ -342,7 +342,7 @@ static void noise_of_all_extents(void **state)
 static void cuda_within_tolerance(void **state)
 {
     (void)state;
-    tsr_device_info info;
+    tsr_device_info info = TSR_DEVICE_INFO;
     if (tsr_device_count(TSR_DEVICE_CUDA, &info) < 1) {
         print_message("no CUDA device: %s\n", info.detail);
         skip();
@@ -385,7 +385,7 @@ static void gallery(void **state)
     tsr_gallery_destroy(&pictures);
     tsr_scene_destroy(&scene);
     tsr_volume_destroy(&volume);
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 

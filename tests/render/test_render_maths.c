@@ -29,7 +29,7 @@ static void functions_match_libm(void **state)
 static void named_views(void **state)
 {
     (void)state;
-    const tsr_bounds bounds = { { -50, -80, -20 }, { 70, 90, 60 } };
+    const tsr_box bounds = { { -50, -80, -20 }, { 70, 90, 60 } };
     /* the direction from the centre to the eye and the picture's right, in RAS */
     static const double toward[6][3] = { { 0, 1, 0 }, { 0, -1, 0 }, { -1, 0, 0 }, { 1, 0, 0 }, { 0, 0, 1 }, { 0, 0, -1 } };
     static const double right[6][3] = { { -1, 0, 0 }, { 1, 0, 0 }, { 0, -1, 0 }, { 0, 1, 0 }, { 1, 0, 0 }, { -1, 0, 0 } };
@@ -59,7 +59,7 @@ static void named_views(void **state)
 static void fit_is_tight(void **state)
 {
     (void)state;
-    const tsr_bounds b = { { -50, -80, -20 }, { 70, 90, 60 } };
+    const tsr_box b = { { -50, -80, -20 }, { 70, 90, 60 } };
     for (int projection = 0; projection < 2; projection++) {
         tsr_camera c;
         const double aspect = 1.6;
@@ -95,7 +95,7 @@ static void bad_cameras(void **state)
     require_error(tsr_camera_check(&c), TSR_ERROR_ARGUMENT, "fov 180");
     c.position.x = NAN;
     require_error(tsr_camera_check(&c), TSR_ERROR_ARGUMENT, "finite");
-    const tsr_bounds empty = { { 1, 1, 1 }, { 1, 1, 1 } };
+    const tsr_box empty = { { 1, 1, 1 }, { 1, 1, 1 } };
     require_error(tsr_camera_orbit(&empty, TSR_SPACE_RAS, 0, 0, TSR_PERSPECTIVE, 1, &c), TSR_ERROR_ARGUMENT, "empty");
 }
 

@@ -69,7 +69,7 @@ static void pictures_of_rays(void **state)
     for (int c = 0; c < 2; c++) {
         tsr_volume *volume = volume_of(context, c ? TSR_F32 : TSR_U8);
         tsr_scene *scene;
-        tsr_scene_info info;
+        tsr_scene_info info = TSR_SCENE_INFO;
         tsr_picture *picture;
         require_ok(tsr_scene_create(context, &scene));
         require_ok(tsr_scene_set_volume(scene, volume));
@@ -148,7 +148,7 @@ static void tiles_as_dense(void **state)
         for (int a = 0; a < 6; a++) {
             tsr_camera camera;
             tsr_render_options o = TSR_RENDER_OPTIONS;
-            tsr_bounds box = { origin, tsr_geometry_to_world(&g, (tsr_vec3){ (double)(upper[0] - lower[0] - 1), (double)(upper[1] - lower[1] - 1),
+            tsr_box box = { origin, tsr_geometry_to_world(&g, (tsr_vec3){ (double)(upper[0] - lower[0] - 1), (double)(upper[1] - lower[1] - 1),
                                                                              (double)(upper[2] - lower[2] - 1) }) };
             require_ok(tsr_camera_orbit(&box, TSR_SPACE_NONE, 90.0 * a + (a > 3 ? 20 : 0), a > 3 ? 70 : 0, TSR_ORTHOGRAPHIC, (double)WIDTH / HEIGHT,
                                         &camera));
@@ -266,7 +266,7 @@ static void many_pixels(void **state)
     struct formula f = { .axis = 2 };
     struct counted counted = { 0, 2 };
     tsr_stack stack = TSR_STACK;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     const tsr_camera camera = /* most rays miss: quick */
         test_camera((tsr_vec3){ 20, 12, 103 }, (tsr_vec3){ 20, 12, 13 }, (tsr_vec3){ 0, 1, 0 }, TSR_ORTHOGRAPHIC, 0, 300);
     tsr_render_options o = TSR_RENDER_OPTIONS;

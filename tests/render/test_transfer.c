@@ -109,7 +109,7 @@ static void stage_end(struct stage *s)
     tsr_scene_destroy(&s->scene);
     tsr_volume_destroy(&s->source);
     tsr_volume_destroy(&s->surface);
-    assert_int_equal(tsr_context_memory(s->context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(s->context)->current_bytes, 0);
     tsr_context_destroy(&s->context);
 }
 

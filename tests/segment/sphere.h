@@ -91,7 +91,7 @@ static inline tsr_segmentation *start_sphere(tsr_context *context, const tsr_vol
 /* Radius of the surface after so many steps. */
 static inline radius_measure radius_after(tsr_segmentation *s, int64_t steps)
 {
-    tsr_segment_report report;
+    tsr_segment_report report = TSR_SEGMENT_REPORT;
     require_ok(tsr_segmentation_step(s, steps, NULL, &report));
     assert_int_equal(report.steps, steps);
     tsr_volume *field = host_field(s);

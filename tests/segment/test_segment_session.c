@@ -15,6 +15,15 @@ static int watch_lines(void *user, double fraction, const char *stage)
     return w->script == w->stop_at;
 }
 
+static tsr_segment_options now(const tsr_segmentation *s)
+{
+    tsr_segment_options options = TSR_SEGMENT_OPTIONS;
+    require_ok(tsr_segmentation_get_options(s, &options));
+    return options;
+}
+/* One option is another, all others stay. */
+#define CHANGE(s, field, value) (changed = now(s), changed.field = (value), tsr_segmentation_set_options((s), &changed))
+
 /* A script without a single step is asked before every line whether it goes on. */
 static void script_stops_at_any_line(void **unused)
 {
@@ -50,7 +59,7 @@ static void log_replays(void **unused)
     tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 });
     tsr_segment_options o = TSR_SEGMENT_OPTIONS;
     tsr_segmentation *first, *second;
-    tsr_segment_report report;
+    tsr_segment_report report = TSR_SEGMENT_REPORT;
     o.epsilon = 8;
     o.max_steps = 96;
     o.alpha = 0.6;
@@ -189,16 +198,16 @@ static void goes_on_after_undo(void **unused)
     require_ok(tsr_segmentation_create(context, image, &o, &s));
     require_ok(tsr_segmentation_sphere(s, (tsr_vec3){ 15, 13, 11 }, 4, 0));
     require_ok(tsr_segmentation_step(s, 9, NULL, NULL));
-    const int64_t bytes = tsr_context_memory(context).current_bytes;
+    const int64_t bytes = tsr_context_memory(context)->current_bytes;
     for (int i = 0; i < 30; i++) require_ok(tsr_segmentation_snapshot(s));
-    assert_int_equal(tsr_context_memory(context).current_bytes, bytes);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, bytes);
     for (int i = 0; i < 2; i++) {
         require_ok(tsr_segmentation_step(s, 25, NULL, NULL));
         field[i] = host_field(s);
         require_ok(tsr_segmentation_stroke(s, (tsr_vec3){ 8, 8, 8 }, (tsr_vec3){ 20, 9, 8 }, 3, i));
         require_ok(tsr_segmentation_step(s, 5, NULL, NULL));
         require_ok(tsr_segmentation_undo(s));
-        tsr_tiles_info info;
+        tsr_tiles_info info = TSR_TILES_INFO;
         require_ok(tsr_tiles_describe(tsr_segmentation_tiles(s), &info));
         assert_int_equal(info.key_bits, 32);
     }
@@ -219,15 +228,15 @@ static void changed_on_the_way(void **unused)
     (void)unused;
     tsr_context *context = test_context();
     tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 });
-    tsr_segment_options o = TSR_SEGMENT_OPTIONS;
+    tsr_segment_options o = TSR_SEGMENT_OPTIONS, changed;
     tsr_segmentation *late, *early;
     const double wanted = 1.25;
     double got;
     o.epsilon = 8;
     require_ok(tsr_segmentation_create(context, image, &o, &late));
-    require_ok(tsr_segmentation_set(late, "smoothing", 3));
+    require_ok(CHANGE(late, smoothing, 3));
     require_ok(tsr_segmentation_sphere(late, (tsr_vec3){ 15, 13, 11 }, 4, 0));
-    require_ok(tsr_segmentation_set(late, "smoothing", wanted)); /* replaces the other */
+    require_ok(CHANGE(late, smoothing, wanted)); /* replaces the other */
     o.smoothing = wanted;
     require_ok(tsr_segmentation_create(context, image, &o, &early));
     require_ok(tsr_segmentation_sphere(early, (tsr_vec3){ 15, 13, 11 }, 4, 0));
@@ -238,10 +247,10 @@ static void changed_on_the_way(void **unused)
     tsr_volume *a = host_field(late), *b = host_field(early);
     assert_memory_equal(tsr_volume_data(a), tsr_volume_data(b), (size_t)tsr_volume_count(a) * sizeof(float));
     tsr_volume_destroy(&b);
-    require_ok(tsr_segmentation_get(late, "smoothing", &got));
+    got = now(late).smoothing;
     assert_true(got == wanted);
-    require_error(tsr_segmentation_set(late, "smoothing", -1), TSR_ERROR_ARGUMENT, "smoothing");
-    require_ok(tsr_segmentation_set(late, "smoothing", 0)); /* none: the image itself again */
+    require_error(CHANGE(late, smoothing, -1), TSR_ERROR_ARGUMENT, "smoothing");
+    require_ok(CHANGE(late, smoothing, 0)); /* none: the image itself again */
     tsr_segmentation_destroy(&early);
     o.smoothing = 0;
     require_ok(tsr_segmentation_create(context, image, &o, &early));
@@ -272,7 +281,7 @@ static void changed_on_the_way(void **unused)
     require_error(tsr_segmentation_speed_box(late, corner, small, &box), TSR_ERROR_ARGUMENT, "along x");
     assert_null(box);
 
-    require_ok(tsr_segmentation_set(late, "snapshots", 2));
+    require_ok(CHANGE(late, snapshots, 2));
     for (int i = 0; i < 5; i++) {
         require_ok(tsr_segmentation_snapshot(late));
         if (i == 3) { /* the older of the two that stay */
@@ -344,6 +353,7 @@ static void script_errors(void **unused)
 static void probing(void **unused)
 {
     (void)unused;
+    tsr_segment_options changed;
     tsr_context *context = test_context();
     tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 }), *host;
     tsr_segment_options o = TSR_SEGMENT_OPTIONS;
@@ -380,8 +390,8 @@ static void probing(void **unused)
     assert_int_equal(probe.count, n);
     assert_true(fabs(probe.mean - sum / (double)n) < 1e-9);
     assert_true(fabs(probe.deviation - sqrt(squares / (double)(n - 1))) < 1e-9);
-    require_ok(tsr_segmentation_get(s, "target", &target));
-    require_ok(tsr_segmentation_get(s, "epsilon", &epsilon));
+    target = now(s).target;
+    epsilon = now(s).epsilon;
     assert_true(target == probe.mean && epsilon == 2 * probe.deviation);
     /* outside the volume: ignored; undo takes the stroke back; one voxel has the floor of the deviation */
     tsr_probe same;
@@ -402,17 +412,79 @@ static void probing(void **unused)
     require_ok(tsr_segmentation_probe_undo(s, &same));
     assert_true(same.count == 1 && same.mean == probe.mean);
     assert_true(same.deviation > 0 && same.deviation <= range / 1000);
-    require_ok(tsr_segmentation_get(s, "epsilon", &epsilon));
+    epsilon = now(s).epsilon;
     assert_true(epsilon == same.deviation); /* the floor is not multiplied */
     /* one deviation, as in [Lefohn04] */
     tsr_segmentation_probe_reset(s);
-    require_ok(tsr_segmentation_set(s, "probe_deviations", 1));
+    require_ok(CHANGE(s, probe_deviations, 1));
     require_ok(tsr_segmentation_probe(s, (tsr_vec3){ 8, 9, 10 }, 4, &probe));
-    require_ok(tsr_segmentation_get(s, "epsilon", &epsilon));
+    epsilon = now(s).epsilon;
     assert_true(epsilon == probe.deviation && probe.count == n);
-    require_error(tsr_segmentation_set(s, "probe_deviations", -1), TSR_ERROR_ARGUMENT, "probe_deviations is -1");
+    require_error(CHANGE(s, probe_deviations, -1), TSR_ERROR_ARGUMENT, "probe_deviations is -1");
     tsr_segmentation_destroy(&s);
     tsr_volume_destroy(&host);
+    tsr_volume_destroy(&image);
+    tsr_context_destroy(&context);
+}
+
+/* Options that are given back changed: what differs is logged, in an order that a replay can follow; what was settled at the creation is refused by name, and
+ * then nothing has changed; a caller with a shorter struct changes what it knows. */
+static void options_given_back(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 });
+    tsr_segment_options o = TSR_SEGMENT_OPTIONS, changed;
+    tsr_segmentation *s, *again;
+    o.target = 5;
+    o.epsilon = 8;
+    o.terms[0] = (tsr_term){ .kind = TSR_TERM_CONSTANT, .weight = 1, .value = 0.1 };
+    o.term_count = 1;
+    require_ok(tsr_segmentation_create(context, image, &o, &s));
+    require_ok(tsr_segmentation_sphere(s, (tsr_vec3){ 15, 13, 11 }, 4, 0));
+    const size_t before = strlen(tsr_segmentation_log(s));
+    changed = now(s);
+    require_ok(tsr_segmentation_set_options(s, &changed));
+    assert_int_equal(strlen(tsr_segmentation_log(s)), before); /* nothing differs */
+    changed.epsilon = changed.data_weight = 0; /* without a data term no epsilon is needed: valid together, and one by one in one order alone */
+    changed.alpha = 0.75;
+    changed.godunov = 1;
+    changed.rescale = TSR_RESCALING_LOCK;
+    require_ok(tsr_segmentation_set_options(s, &changed));
+    assert_string_equal(tsr_segmentation_log(s) + before, "set alpha 0.75\nset data_weight 0\nset rescale 1\nset godunov 1\nset epsilon 0\n");
+    changed.epsilon = 6.5;
+    changed.data_weight = 2;
+    require_ok(tsr_segmentation_set_options(s, &changed));
+    require_ok(tsr_segmentation_step(s, 3, NULL, NULL));
+    require_ok(tsr_segmentation_create(context, image, &o, &again));
+    require_ok(tsr_segmentation_script(again, tsr_segmentation_log(s), "log", NULL, NULL));
+    const tsr_segment_options a = now(s), b = now(again);
+    assert_true(a.epsilon == 6.5 && a.data_weight == 2 && a.alpha == 0.75 && a.godunov == 1 && a.rescale == TSR_RESCALING_LOCK && a.target == 5);
+    assert_true(b.epsilon == 6.5 && b.data_weight == 2 && b.alpha == 0.75 && b.godunov == 1 && b.rescale == TSR_RESCALING_LOCK && b.target == 5);
+    tsr_segmentation_destroy(&again);
+
+    require_error(CHANGE(s, band, 4), TSR_ERROR_ARGUMENT, "band");
+    require_error(CHANGE(s, window[1], 4), TSR_ERROR_ARGUMENT, "window");
+    require_error(CHANGE(s, term_count, 0), TSR_ERROR_ARGUMENT, "term_count");
+    require_error(CHANGE(s, terms[0].value, 0.2), TSR_ERROR_ARGUMENT, "terms");
+    require_error(CHANGE(s, key_bits, 32), TSR_ERROR_ARGUMENT, "key_bits");
+    require_error(CHANGE(s, alpha, 2), TSR_ERROR_ARGUMENT, "alpha is 2");
+    require_error(CHANGE(s, time_step, NAN), TSR_ERROR_ARGUMENT, "time_step");
+    require_error(CHANGE(s, force, -1), TSR_ERROR_ARGUMENT, "force is -1");
+    changed = now(s);
+    changed.alpha = 0.25;
+    changed.snapshot_limit = 9;
+    require_error(tsr_segmentation_set_options(s, &changed), TSR_ERROR_ARGUMENT, "snapshot_limit");
+    assert_true(now(s).alpha == 0.75); /* refused as a whole */
+
+    changed = now(s); /* of a caller whose struct ends with alpha: what stands behind is not read */
+    changed.alpha = 0.25;
+    changed.cfl = 77;
+    changed.band = 77;
+    changed.struct_size = offsetof(tsr_segment_options, data_weight);
+    require_ok(tsr_segmentation_set_options(s, &changed));
+    assert_true(now(s).alpha == 0.25 && now(s).cfl == 0 && now(s).data_weight == 2);
+    tsr_segmentation_destroy(&s);
     tsr_volume_destroy(&image);
     tsr_context_destroy(&context);
 }
@@ -424,7 +496,7 @@ static void stopping_rules(void **unused)
     tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 });
     for (int rule = TSR_STOP_STEPS; rule <= TSR_STOP_EMPTY; rule++) {
         tsr_segment_options o = TSR_SEGMENT_OPTIONS;
-        tsr_segment_report report;
+        tsr_segment_report report = TSR_SEGMENT_REPORT;
         o.epsilon = 7;
         o.alpha = 0.9;
         o.max_steps = rule == TSR_STOP_STEPS ? 70 : 20000;
@@ -468,7 +540,7 @@ static void cancelling_keeps_the_surface(void **unused)
     tsr_segment_options o = TSR_SEGMENT_OPTIONS;
     int calls = 0;
     const tsr_progress progress = { cancel_third, &calls };
-    tsr_segment_report report;
+    tsr_segment_report report = TSR_SEGMENT_REPORT;
     o.epsilon = 8;
     tsr_segmentation *a = start_sphere(context, image, &o, 4), *b = start_sphere(context, image, &o, 4);
     require_error(tsr_segmentation_run(a, &progress, &report), TSR_ERROR_CANCELLED, "cancelled after");
@@ -491,7 +563,7 @@ static void memory_runs_out(void **unused)
     tsr_context *context = test_context();
     tsr_volume *image = distance_image(context, (tsr_size3){ 64, 64, 64 }, (tsr_vec3){ 1, 1, 1 });
     tsr_segment_options o = plain_motion(1, 1, 0);
-    tsr_segment_report report, again;
+    tsr_segment_report report = TSR_SEGMENT_REPORT, again = TSR_SEGMENT_REPORT;
     o.tile_capacity = 100;
     o.memory_limit = 1 << 20;
     tsr_segmentation *s = start_sphere(context, image, &o, 8), *free_one;
@@ -520,6 +592,7 @@ int main(void)
                                         cmocka_unit_test(changed_on_the_way),
                                         cmocka_unit_test(script_errors),
                                         cmocka_unit_test(probing),
+                                        cmocka_unit_test(options_given_back),
                                         cmocka_unit_test(stopping_rules),
                                         cmocka_unit_test(cancelling_keeps_the_surface),
                                         cmocka_unit_test(memory_runs_out) };

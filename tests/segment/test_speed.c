@@ -144,7 +144,10 @@ static void boxes(void **unused)
     tsr_context_destroy(&cpu);
     tsr_volume_destroy(&box);
     tsr_volume_destroy(&whole);
-    require_ok(tsr_segmentation_set(s, "alpha", 1));
+    tsr_segment_options now = TSR_SEGMENT_OPTIONS;
+    require_ok(tsr_segmentation_get_options(s, &now));
+    now.alpha = 1;
+    require_ok(tsr_segmentation_set_options(s, &now));
     for (int bare = 0; bare < 2; bare++) {
         tsr_volume *data = speed_on_host(s, zero, extent, 0), *total = speed_on_host(s, zero, extent, 1);
         assert_memory_equal(tsr_volume_data(data), tsr_volume_data(total), (size_t)tsr_volume_count(data) * sizeof(float));

@@ -179,7 +179,7 @@ static void sparse_equals_dense(const struct setting *t)
     const int steps = test_watches_threads() ? 12 : test_is_slow() ? t->steps / 2 : t->steps;
     for (int step = 0; step < steps;) {
         int batch = t->balls || step % 3 == 0 ? 1 : test_watches_threads() ? 10 : 34; /* single steps and whole graphs */
-        tsr_segment_report report;
+        tsr_segment_report report = TSR_SEGMENT_REPORT;
         require_ok(tsr_segmentation_step(s, batch, NULL, &report));
         for (int i = 0; i < report.steps; i++) dense_step(&d);
         step += batch;
@@ -189,7 +189,7 @@ static void sparse_equals_dense(const struct setting *t)
             break;
         }
     }
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(tsr_segmentation_tiles(s), &info));
     assert_true(!t->balls || info.count >= 16 * 80); /* on the emulator a warp takes tiles in a row then */
     free(d.phi);

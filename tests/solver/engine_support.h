@@ -69,7 +69,7 @@ static inline uint64_t digest(uint64_t hash, const void *bytes, size_t count)
 
 static inline uint64_t digest_of(const tsr_tiles *tiles)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(tiles, &info));
     const size_t voxels = (size_t)(info.edge * info.edge * info.edge), n = (size_t)info.count;
     int32_t(*coordinates)[3] = malloc((n + 1) * sizeof *coordinates);

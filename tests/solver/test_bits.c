@@ -71,7 +71,7 @@ static uint64_t after_runs(int isa, int threads, shape_function shape, int bound
 {
     tsr_context_options wanted = TSR_CONTEXT_OPTIONS;
     tsr_levelset_options o = TSR_LEVELSET_OPTIONS;
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     tsr_context *context;
     tsr_levelset *levelset;
     uint64_t hash = 14695981039346656037ull;

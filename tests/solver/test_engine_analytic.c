@@ -83,7 +83,7 @@ static tsr_volume *moved(tsr_size3 n, shape_function shape, double band, const t
 
 static struct radius moved_ball(double start, double band, const tsr_levelset_options *o, double time)
 {
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     ball_radius = start;
     tsr_volume *host = moved(arena, centred_ball, band, o, time, &report);
     const struct radius r = radius_of(host, 39.5, 39.5, 39.5);
@@ -122,7 +122,7 @@ static void curvature_flow(void **unused)
     tsr_levelset_options narrow = OPTIONS(.terms = { { .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 } }, .term_count = 1, .space = TSR_STENCIL_WENO5,
                                           .time = TSR_TIME_RK3, .time_step = 0.3, .sign = TSR_SIGN_PHI);
     const double slim = moved_ball(R, 1.5, &narrow, time).mean;
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     ball_radius = R;
     tsr_volume *host = moved(arena, centred_ball, 3, &o, 1.2 * vanishing, &report);
     tsr_volume_destroy(&host);
@@ -143,8 +143,8 @@ static void pressed_ball(void **unused)
                                            .term_count = 2, .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .time_step = 0.25);
     tsr_context *context = test_context();
     tsr_levelset *levelset;
-    tsr_levelset_report report;
-    tsr_tiles_info info;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
+    tsr_tiles_info info = TSR_TILES_INFO;
     ball_radius = R;
     tsr_tiles *tiles = tiles_of(context, arena, 0, 3, centred_ball);
     require_ok(tsr_levelset_create(tiles, &o, &levelset));
@@ -176,7 +176,7 @@ static void rounded_box(void **unused)
     const double way = 6;
     const tsr_levelset_options o = OPTIONS(.terms = { { .kind = TSR_LEVELSET_SPEED, .value = 1 } }, .term_count = 1, .space = TSR_STENCIL_WENO5,
                                            .time = TSR_TIME_RK3, .time_step = 0.25);
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     tsr_volume *host = moved(arena, box, 3, &o, way, &report);
     const float *p = (const float *)tsr_volume_data_const(host);
     double worst = 0, face = 0, sum = 0;
@@ -203,7 +203,7 @@ static void rotation(void **unused)
                                      .term_count = 1, .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .reshape_weight = 20);
     const double bands[2] = { 5, 3 }, allowed[2] = { 0.001, 0.002 };
     for (int i = 0; i < 2; i++) {
-        tsr_levelset_report report, report0;
+        tsr_levelset_report report = TSR_LEVELSET_REPORT, report0 = TSR_LEVELSET_REPORT;
         tsr_volume *host = moved(arena, shifted_ball, bands[i], &o, 1.5707963267948966, &report);
         const struct radius r = radius_of(host, 39.5, 55.5, 39.5);
         tsr_volume *before = moved(arena, shifted_ball, bands[i], &o, 0, &report0);
@@ -223,7 +223,7 @@ static void volume_conserving(void **unused)
     (void)unused;
     tsr_levelset_options o = OPTIONS(.terms = { { .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 }, { .kind = TSR_LEVELSET_MEAN_CURVATURE, .value = 0.5 } },
                                      .term_count = 2, .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .time_step = 0.3, .feedback = 0.1);
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     tsr_volume *before = moved(arena, ellipsoid, 3, &o, 0, &report), *after = moved(arena, ellipsoid, 3, &o, 360, &report);
     const double volume = volume_of(before), R = cbrt(volume * 3 / (4 * 3.14159265358979)), ratio = volume_of(after) / volume;
     const struct radius r = radius_of(after, 39.5, 39.5, 39.5);
@@ -246,8 +246,8 @@ static void spiral(void **unused)
     tsr_context *context = test_context();
     tsr_phantom_options size = TSR_PHANTOM_OPTIONS;
     tsr_tiles_options options = TSR_TILES_OPTIONS;
-    tsr_levelset_report report;
-    tsr_tiles_measures before, after;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
+    tsr_tiles_measures before = TSR_TILES_MEASURES, after = TSR_TILES_MEASURES;
     tsr_volume *host, *field;
     tsr_tiles *tiles;
     tsr_levelset *levelset;
@@ -313,7 +313,7 @@ static void ripening(void **unused)
         }
         for (int j = 0; j < 2; j++) r[j] += step / 6 * (k[0][j] + 2 * k[1][j] + 2 * k[2][j] + k[3][j]);
     }
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     tsr_volume *before = moved(n, two_balls, 3, &o, 0, &report), *after = moved(n, two_balls, 3, &o, time, &report);
     double radius[2];
     for (int i = 0; i < 2; i++) radius[i] = cbrt(half_volume(after, i ? 29 : 0, i ? 56 : 29) * 3 / (4 * 3.14159265358979));
@@ -333,9 +333,9 @@ static void deformation(void **unused)
     tsr_levelset_options o =
         OPTIONS(.terms = { { .kind = TSR_LEVELSET_ENRIGHT, .value = 1, .centre = { -0.5, -0.5, -0.5 }, .radius = 64, .period = 1.5 } }, .term_count = 1,
                 .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .sign = TSR_SIGN_SGN, .reshape_weight = 64);
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     tsr_volume *host = moved((tsr_size3){ 64, 64, 64 }, periodic_ball, 3, &o, 1.5, &report);
-    tsr_levelset_report report0;
+    tsr_levelset_report report0 = TSR_LEVELSET_REPORT;
     tsr_volume *before = moved((tsr_size3){ 64, 64, 64 }, periodic_ball, 3, &o, 0, &report0);
     const double ratio = volume_of(host) / volume_of(before);
     tsr_volume_destroy(&before);
@@ -427,7 +427,7 @@ static void resolutions(void **unused)
     tsr_context *context = test_context();
     ball_radius = 15.3;
     tsr_tiles *tiles = tiles_of(context, arena, 0, 3, centred_ball), *fine, *coarse, *finer;
-    tsr_tiles_info before, up, down;
+    tsr_tiles_info before = TSR_TILES_INFO, up = TSR_TILES_INFO, down = TSR_TILES_INFO;
     require_ok(tsr_tiles_upsample(tiles, &fine));
     require_ok(tsr_tiles_describe(tiles, &before));
     require_ok(tsr_tiles_describe(fine, &up));

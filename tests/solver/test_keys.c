@@ -85,7 +85,7 @@ static const tsr_size3 box = { 40, 25, 23 };
 
 static int32_t bits_of(const tsr_tiles *tiles)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(tiles, &info));
     return info.key_bits;
 }
@@ -198,7 +198,7 @@ static uint64_t through_everything(tsr_context *context, int32_t bits)
     tsr_device_release(context, device, sizeof positions + sizeof found);
     hash = digest(hash, found, sizeof found);
     for (int i = 0; i < lists; i++) {
-        tsr_tiles_measures m;
+        tsr_tiles_measures m = TSR_TILES_MEASURES;
         int64_t low[3], high[3];
         assert_int_equal(bits_of(list[i]), bits);
         require_ok(tsr_tiles_measure(list[i], &m));
@@ -246,7 +246,7 @@ static void changes_of_width(void **unused)
             tsr_levelset_destroy(&levelset);
         }
         assert_true(digest_of(list[0]) == digest_of(list[1]));
-        tsr_tiles_info wide, narrow;
+        tsr_tiles_info wide = TSR_TILES_INFO, narrow = TSR_TILES_INFO;
         for (int i = 0; i < 2; i++) require_ok(tsr_tiles_compact(list[i], 1000));
         require_ok(tsr_tiles_describe(list[0], &wide));
         require_ok(tsr_tiles_describe(list[1], &narrow));
@@ -265,7 +265,7 @@ static tsr_tiles *at_the_face(tsr_context *context, int axis, int sign)
 {
     const struct list_kind kind = { 8, TSR_TILES_SORTED, 0, 0, 0 };
     tsr_tiles *from = make(context, &kind, 64), *moved;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(from, &info));
     const size_t n = (size_t)info.count;
     int32_t(*at)[3] = malloc(n * sizeof *at), low[3] = { INT32_MAX, INT32_MAX, INT32_MAX }, high[3] = { INT32_MIN, INT32_MIN, INT32_MIN };
@@ -294,7 +294,7 @@ static void ends_of_the_box(void **unused)
         for (int sign = -1; sign <= 1; sign += 2) {
             tsr_tiles *tiles = at_the_face(context, axis, sign);
             tsr_levelset *levelset;
-            tsr_levelset_report report = { 0 };
+            tsr_levelset_report report = TSR_LEVELSET_REPORT;
             tsr_levelset_options drift = OPTIONS(TERMS({ .kind = TSR_LEVELSET_VELOCITY, .value = 1, .vector = { 0, 0, 0 } }), .time_step = 0.3);
             double *along[3] = { &drift.terms[0].vector.x, &drift.terms[0].vector.y, &drift.terms[0].vector.z };
             assert_int_equal(bits_of(tiles), 32);

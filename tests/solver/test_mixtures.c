@@ -51,8 +51,8 @@ static uint64_t after_steps(int32_t edge, int isa, int threads, const struct wor
     tsr_context_options wanted = TSR_CONTEXT_OPTIONS;
     tsr_context *context;
     tsr_levelset *levelset;
-    tsr_levelset_report report;
-    tsr_tiles_info info;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
+    tsr_tiles_info info = TSR_TILES_INFO;
     wanted.device = "cpu";
     wanted.threads = threads;
     tsr_isa_force(isa);

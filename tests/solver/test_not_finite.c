@@ -42,7 +42,7 @@ static void terms(void **unused)
         }
         o.managed_every = kind == 2 ? 3 : 1;
         tsr_levelset *l, *other;
-        tsr_levelset_report report;
+        tsr_levelset_report report = TSR_LEVELSET_REPORT;
         char expected[128];
         require_ok(tsr_levelset_create(tiles, &o, &l));
         poke(context, tsr_volume_data(field), (at[2] * box.y + at[1]) * box.x + at[0], values[kind & 1]);

@@ -86,7 +86,7 @@ static void circle_collapse(void **unused)
     (void)unused;
     const double a = 0.5, start = 0.3, vanishing = start * start / (2 * a), time = 0.5 * vanishing, exact = sqrt(start * start - 2 * a * time);
     double errors[3];
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     for (int i = 0; i < 3; i++) {
         const int64_t n = (int64_t)24 << i; /* a band that is as wide in the world: what the clamp does at its edge stays away from the circle */
         const tsr_levelset_options o = OPTIONS(.terms = { { .kind = TSR_LEVELSET_CURVATURE, .value = a } }, .term_count = 1, .reshape = TSR_RESHAPE_NONE);
@@ -109,7 +109,7 @@ static void circle_growth(void **unused)
     double errors[2][3];
     for (int wide = 0; wide < 2; wide++)
         for (int i = 0; i < 3; i++) {
-            tsr_levelset_report report;
+            tsr_levelset_report report = TSR_LEVELSET_REPORT;
             const tsr_levelset_options o =
                 OPTIONS(.terms = { { .kind = TSR_LEVELSET_SPEED, .value = 1 } }, .term_count = 1, .space = wide ? TSR_STENCIL_WENO5 : TSR_STENCIL_GODUNOV,
                         .time = wide ? TSR_TIME_RK3 : TSR_TIME_EULER, .reshape = TSR_RESHAPE_NONE);
@@ -166,7 +166,7 @@ static void flat_along_x(void **unused)
     const tsr_levelset_options o = OPTIONS(.terms = { { .kind = TSR_LEVELSET_CURVATURE, .value = 0.4 } }, .term_count = 1, .space = TSR_STENCIL_WENO5,
                                            .time = TSR_TIME_RK3); /* automatic steps: the bound is that of two dimensions for both */
     tsr_tiles *tiles[2] = { list_of(context, flat, 8, 1, 3, flower), list_of(context, turned, 8, 1, 3, turned_flower) };
-    tsr_levelset_report report[2];
+    tsr_levelset_report report[2] = { TSR_LEVELSET_REPORT, TSR_LEVELSET_REPORT };
     for (int i = 0; i < 2; i++) {
         tsr_levelset *l;
         require_ok(tsr_levelset_create(tiles[i], &o, &l));
@@ -205,7 +205,7 @@ static void thickness(void **unused)
     const double across[4] = { 0.8, 0.01, 100, 0.3 };
     const tsr_size3 flat = { 61, 60, 1 };
     for (int i = 0; i < RUNS; i++) {
-        tsr_levelset_report report[4] = { { 0 } };
+        tsr_levelset_report report[4] = { TSR_LEVELSET_REPORT, TSR_LEVELSET_REPORT, TSR_LEVELSET_REPORT, TSR_LEVELSET_REPORT };
         tsr_volume *made[4];
         for (int t = 0; t < 4; t++) {
             tsr_context *context = test_context();

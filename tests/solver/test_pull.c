@@ -94,7 +94,7 @@ static uint64_t run_on(const char *device, const struct setting *t, int idle, ts
     const tsr_payload_provider provider = { fill_bumps, &bumps, 0 };
     tsr_levelset_options options = t->options;
     tsr_levelset *l;
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     if (idle) options.terms[options.term_count++] = (tsr_levelset_term){ .kind = TSR_LEVELSET_POTENTIAL };
     const uint64_t before = digest_of(tiles);
     if (t->coded == 1) require_ok(tsr_tiles_set_storage(tiles, TSR_STORAGE_I16));
@@ -204,7 +204,7 @@ static void no_page(void **unused)
         const tsr_payload_provider provider = { fill_bumps, &bumps, 0 }, other = { fill_bumps, &sound, 0 };
         tsr_levelset_options options = OPTIONS(TERMS(pull, grow), .time_step = 0.2);
         tsr_levelset *l, *whole;
-        tsr_levelset_report report = { 0 };
+        tsr_levelset_report report = TSR_LEVELSET_REPORT;
         require_ok(tsr_levelset_create(tiles, &options, &l));
         require_ok(tsr_levelset_set_payload(l, &provider));
         require_ok(tsr_levelset_create(twin, &options, &whole));

@@ -54,7 +54,7 @@ static tsr_status combined(struct scene *s)
 static tsr_status moved(struct scene *s)
 {
     tsr_levelset_options o = TSR_LEVELSET_OPTIONS;
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     tsr_levelset *solver = NULL;
     tsr_tiles *copy = NULL;
     o.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = 2 };

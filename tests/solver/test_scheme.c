@@ -1,9 +1,11 @@
 /* The formulas of the level-set solver against double-precision and analytic answers (docs/theory/levelset.md 9). */
-#include "support.h"
+#include "engine_support.h"
 
 #include <math.h>
 
+#include "solver/engine_object.h"
 #include "solver/terms.h"
+#include "tessera/levelset.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -173,15 +175,15 @@ static void right_hand_side(void **unused)
                      U[3] = { 2 * test_uniform(&random) - 1, 2 * test_uniform(&random) - 1, 2 * test_uniform(&random) - 1 },
                      a = test_uniform(&random), b = test_uniform(&random);
         tsr_engine_scheme k = { .inverse_spacing = { (float)(1 / h[0]), (float)(1 / h[1]), (float)(1 / h[2]) },
-                              .spacing = (float)smallest,
-                              .band = 10,
-                              .curvature_limit = (float)(2 / smallest),
-                              .reshape = (float)b,
-                              .space = TSR_DIFFERENCE_WENO5,
-                              .reshape_space = TSR_DIFFERENCE_WENO5,
-                              .has_speed = 1,
-                              .has_velocity = 1,
-                              .has_curvature = 1 };
+                                .spacing = (float)smallest,
+                                .band = 10,
+                                .curvature_limit = (float)(2 / smallest),
+                                .reshape = (float)b,
+                                .space = TSR_DIFFERENCE_WENO5,
+                                .reshape_space = TSR_DIFFERENCE_WENO5,
+                                .has_speed = 1,
+                                .has_velocity = 1,
+                                .has_curvature = 1 };
         const double signs[5] = { level / sqrt(level * level + smallest * smallest), level > 0 ? 1 : -1, level / smallest, 0 /* SUBCELL: below */,
                                   level / sqrt(level * level + length * length * smallest * smallest) };
         for (int sign = 0; sign < 5; sign++) {
@@ -223,11 +225,31 @@ static void subcell(void **unused)
 
 /* ---- Runge-Kutta ---------------------------------------------------------------------------------------------------------------------------------- */
 
-/* y' = -y + sin(t), by the stages of the library; order of the error at t = 2. */
-static double runge_kutta_error(int stages, int steps)
+static double small_ball(double x, double y, double z) { return distance3(x, y, z, 8, 8, 8) - 4; }
+
+/* The setup of a solver that was told so many stages. */
+static tsr_engine_setup setup_of(int stages)
 {
-    static const float blends[3][3] = { { 1, 0, 0 }, { 1, 0.5f, 0 }, { 1, 0.25f, 0.666666687f } };
-    static const double moments[3] = { 0, 1, 0.5 };
+    static const tsr_time times[3] = { TSR_TIME_EULER, TSR_TIME_RK2, TSR_TIME_RK3 };
+    tsr_context *context = test_context();
+    tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
+    tsr_levelset *levelset;
+    tsr_tiles *tiles = tiles_of(context, (tsr_size3){ 16, 16, 16 }, 8, 2.5, small_ball);
+    options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = 1 };
+    options.term_count = 1;
+    options.time = times[stages - 1];
+    require_ok(tsr_levelset_create(tiles, &options, &levelset));
+    const tsr_engine_setup setup = levelset->setup;
+    tsr_levelset_destroy(&levelset);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+    return setup;
+}
+
+/* y' = -y + sin(t), by the stages of a solver; order of the error at t = 2. */
+static double runge_kutta_error(const tsr_engine_setup *setup, int stages, int steps)
+{
+    assert_int_equal(setup->stages, stages);
     const double dt = 2.0 / steps;
     double worst = 0;
     float y = 1;
@@ -235,8 +257,8 @@ static double runge_kutta_error(int stages, int steps)
         const float start = y;
         float current = y;
         for (int s = 0; s < stages; s++) {
-            const double t = (n + moments[s]) * dt;
-            current = tsr_stage_value(start, current, (float)(dt * (-(double)current + sin(t))), blends[stages - 1][s], 100);
+            const double t = (n + (double)setup->moment[s]) * dt;
+            current = tsr_stage_value(start, current, (float)(dt * (-(double)current + sin(t))), setup->blend[s], 100);
         }
         y = current;
     }
@@ -251,7 +273,8 @@ static void runge_kutta(void **unused)
     const int coarse[3] = { 32, 8, 4 };
     const double least[3] = { 0.9, 1.8, 2.8 };
     for (int stages = 1; stages <= 3; stages++) {
-        const double a = runge_kutta_error(stages, coarse[stages - 1]), b = runge_kutta_error(stages, 2 * coarse[stages - 1]);
+        const tsr_engine_setup setup = setup_of(stages);
+        const double a = runge_kutta_error(&setup, stages, coarse[stages - 1]), b = runge_kutta_error(&setup, stages, 2 * coarse[stages - 1]);
         print_message("%d stages: error %.3g, %.3g with half the step, order %.2f\n", stages, a, b, log2(a / b));
         assert_true(log2(a / b) >= least[stages - 1]);
     }

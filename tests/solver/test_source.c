@@ -238,7 +238,7 @@ static void same_bits(const struct setting *t)
     }
     int64_t made = 0, gone = 0;
     for (int step = 1; step <= t->steps; step++) {
-        tsr_levelset_report report;
+        tsr_levelset_report report = TSR_LEVELSET_REPORT;
         dense_step(&d, &rule);
         for (int i = 0; i < 3; i++) {
             if (!source_step(source[i], &motion, 1 + (step + i) % 5)) fail_msg("%s, step %d: %s", t->name, step, source[i]->error);
@@ -377,7 +377,7 @@ static void own_runs(void **unused)
         tsr_volume *host, *field;
         tsr_tiles *tiles;
         tsr_levelset *solver;
-        tsr_levelset_report report;
+        tsr_levelset_report report = TSR_LEVELSET_REPORT;
         float *there;
         options.edge = 4;
         options.band = runs[r].band;

@@ -48,7 +48,7 @@ static struct outcome go(const char *device, tsr_tiles *(*make)(tsr_context *), 
     tsr_context *context = test_context_on(device, 2);
     tsr_tiles *tiles = make(context);
     tsr_levelset *levelset;
-    tsr_levelset_report report = { 0 };
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     tsr_levelset_options own = *options;
     memset(&result, 0, sizeof result);
     own.persistent = way->persistent;
@@ -177,7 +177,7 @@ static void same_failures(void **unused)
 static tsr_tiles *near_the_end(tsr_context *context)
 {
     tsr_tiles *from = unbounded(context), *tiles;
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_tiles_contents contents = TSR_TILES_CONTENTS;
     tsr_tiles_options options = TSR_TILES_OPTIONS;
     require_ok(tsr_tiles_describe(from, &info));
@@ -220,8 +220,8 @@ static void short_of_memory(void **unused)
     tsr_context *context = test_context_on(device_name(), 2);
     for (int k = 0; k < 2; k++) {
         const tsr_levelset_options o = OPTIONS(TERMS(SPEED(1)), .time_step = 0.25, .persistent = k ? 1 : -1);
-        tsr_levelset_report report = { 0 };
-        tsr_tiles_info info;
+        tsr_levelset_report report = TSR_LEVELSET_REPORT;
+        tsr_tiles_info info = TSR_TILES_INFO;
         list[k] = fine(context);
         require_ok(tsr_levelset_create(list[k], &o, &levelset[k]));
         require_ok(tsr_tiles_describe(list[k], &info));

@@ -26,7 +26,7 @@ static void equals_rotation(void **unused)
     tsr_volume *host[2];
     for (int i = 0; i < 2; i++) {
         tsr_levelset *l;
-        tsr_levelset_report report;
+        tsr_levelset_report report = TSR_LEVELSET_REPORT;
         require_ok(tsr_levelset_create(tiles[i], i ? &built_in : &own, &l));
         require_ok(tsr_levelset_advance(l, 2, NULL, &report)); /* automatic steps: the rate of the term is measured */
         assert_true(report.steps > 2);
@@ -51,7 +51,7 @@ static uint64_t run_on(const char *device, int32_t edge, const tsr_levelset_opti
     everything data[2] = { { 0.4f, 1e9f }, { -0.2f, 1e9f } };
     tsr_levelset_user user[2];
     tsr_levelset *l;
-    tsr_levelset_report report;
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     for (int i = 0; i < 2; i++) {
         require_ok(tsr_term_load(context, TERM_FOLDER "/term_everything.so", sizeof *data, &user[i]));
         user[i].data = &data[i];

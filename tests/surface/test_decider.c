@@ -131,7 +131,7 @@ static oracle march(const field *f, int64_t iso, int below, int mirrored)
 
 static tsr_mesh_measures measure(const tsr_mesh *mesh)
 {
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     require_ok(tsr_mesh_measure(mesh, &m));
     assert_int_equal(m.nonmanifold_edges, 0);
     assert_int_equal(m.misoriented_edges, 0);
@@ -184,7 +184,7 @@ static void like_the_oracle(void **state)
             free(o.triangles);
             free(f.value);
         }
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 

@@ -4,7 +4,7 @@ static const double PI = 3.14159265358979323846;
 
 static tsr_mesh_measures measured(tsr_mesh *mesh)
 {
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     require_ok(tsr_mesh_measure(mesh, &m));
     tsr_mesh_destroy(&mesh);
     return m;
@@ -98,7 +98,7 @@ static void threads_do_not_matter(void **state)
 {
     (void)state;
     tsr_mesh *torus = shape_torus(300, 100, 10, 3);
-    tsr_mesh_measures one, three;
+    tsr_mesh_measures one = TSR_MESH_MEASURES, three = TSR_MESH_MEASURES;
     for (int threads = 1; threads <= 3; threads += 2) {
         tsr_context *context = test_context_on("cpu", threads);
         tsr_mesh *copy;
@@ -116,7 +116,7 @@ static void bad_meshes(void **state)
     (void)state;
     const float v[9] = { 0, 0, 0, 1, NAN, 0, 0, 1, 0 }, good[9] = { 0, 0, 0, 1, 0, 0, 0, 1, 0 };
     const uint32_t t[3] = { 0, 1, 2 }, beyond[6] = { 0, 1, 2, 0, 3, 1 };
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     tsr_mesh *mesh = shape_mesh(v, 3, t, 1);
     require_error(tsr_mesh_measure(mesh, &m), TSR_ERROR_FORMAT, "y of vertex 1 is nan");
     tsr_mesh_destroy(&mesh);

@@ -96,7 +96,7 @@ static void more_vertices_than_indices(void **state)
     for (size_t k = 0; k < sizeof totals / sizeof *totals; k++) {
         char text[64];
         snprintf(text, sizeof text, "surface: %llu vertices", (unsigned long long)totals[k]);
-        const int64_t before = tsr_context_memory(context).current_bytes;
+        const int64_t before = tsr_context_memory(context)->current_bytes;
         begin_lie(context, totals[k] - vertices, 0);
         require_error(tsr_surface_extract(context, volume, &options, &mesh, NULL), TSR_ERROR_UNSUPPORTED, text);
         assert_null(mesh);
@@ -104,7 +104,7 @@ static void more_vertices_than_indices(void **state)
         lie.from = 1; /* the second of two */
         require_error(tsr_surface_extract_several(context, volume, &options, values, 2, several, NULL), TSR_ERROR_UNSUPPORTED, text);
         assert_true(!several[0] && !several[1]);
-        assert_int_equal(tsr_context_memory(context).current_bytes, before);
+        assert_int_equal(tsr_context_memory(context)->current_bytes, before);
         lie.from = 0;
         require_error(tsr_surface_extract_again(workspace, volume, &options, &view, NULL), TSR_ERROR_UNSUPPORTED, text);
         assert_null(view);
@@ -140,7 +140,7 @@ static void more_vertices_in_slabs(void **state)
     require_ok(tsr_surface_extract_source(context, &source, &options, 3, &mesh, NULL));
     const int64_t vertices = tsr_mesh_vertex_count(mesh);
     tsr_mesh_destroy(&mesh);
-    const int64_t before = tsr_context_memory(context).current_bytes;
+    const int64_t before = tsr_context_memory(context)->current_bytes;
     begin_lie(context, 4294967296 - (uint64_t)vertices, 2);
     const tsr_status status = tsr_surface_extract_source(context, &source, &options, 3, &mesh, NULL);
     end_lie(context);
@@ -149,7 +149,7 @@ static void more_vertices_in_slabs(void **state)
     assert_int_equal(sscanf(strstr(tsr_error_message(), "surface: "), "surface: %llu vertices", &told), 1);
     assert_true(told > UINT32_MAX - (unsigned long long)vertices && told <= 4294967296ull); /* those of a last slab may be missing */
     assert_null(mesh);
-    assert_int_equal(tsr_context_memory(context).current_bytes, before);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, before);
     tsr_context_destroy(&context);
 }
 
@@ -183,7 +183,7 @@ static void more_triangles_without_an_index(void **state)
         assert_true(triangles > UINT32_MAX / 3);
         require_ok(tsr_volume_create(context, TSR_U8, (tsr_size3){ n + 1, n + 1, n + 1 }, NULL, &volume));
         require_ok(tsr_context_synchronize(context));
-        const int64_t before = tsr_context_memory(context).current_bytes;
+        const int64_t before = tsr_context_memory(context)->current_bytes;
         begin_lie(context, 0, 0);
         lie.ops.gather_count = lying_gather_count;
         lie.ops.gather_write = no_gather_write;
@@ -196,8 +196,8 @@ static void more_triangles_without_an_index(void **state)
             assert_int_equal(c.calls, 3);
         }
         end_lie(context);
-        assert_int_equal(tsr_context_memory(context).current_bytes, before);
-        assert_true(tsr_context_memory(context).peak_bytes < (int64_t)1 << 30); /* no list was made of them */
+        assert_int_equal(tsr_context_memory(context)->current_bytes, before);
+        assert_true(tsr_context_memory(context)->peak_bytes < (int64_t)1 << 30); /* no list was made of them */
         tsr_volume_destroy(&volume);
     }
     tsr_context_destroy(&context);

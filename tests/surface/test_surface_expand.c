@@ -99,7 +99,7 @@ static void same_picture(void **state)
         const tsr_size3 n = noise ? (tsr_size3){ 9, 7, 6 } : test_is_slow() ? (tsr_size3){ 16, 16, 16 } : (tsr_size3){ 33, 32, 31 };
         tsr_volume *volume = field(context, n, noise);
         tsr_surface_options options = TSR_SURFACE_OPTIONS;
-        tsr_surface_report whole_report, report;
+        tsr_surface_report whole_report = TSR_SURFACE_REPORT, report = TSR_SURFACE_REPORT;
         tsr_mesh *mesh, *soup, *whole;
         options.isovalue = 0.5;
         options.normals = noise ? TSR_SURFACE_NORMALS_NONE : TSR_SURFACE_NORMALS_CENTRAL;
@@ -134,7 +134,7 @@ static void same_picture(void **state)
         tsr_mesh_destroy(&mesh);
         tsr_volume_destroy(&volume);
     }
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     free(stored);
     free(drawn);
     tsr_context_destroy(&context);
@@ -156,14 +156,14 @@ static void bounded(void **state)
     tsr_context *context = test_context();
     tsr_volume *volume = field(context, (tsr_size3){ n, n, n }, 1);
     tsr_surface_options options = TSR_SURFACE_OPTIONS;
-    tsr_surface_report report;
+    tsr_surface_report report = TSR_SURFACE_REPORT;
     tsr_mesh *mesh;
     int64_t counted = 0;
     options.isovalue = 0.5;
     tsr_context_reset_peak(context);
-    const int64_t before = tsr_context_memory(context).current_bytes;
+    const int64_t before = tsr_context_memory(context)->current_bytes;
     require_ok(tsr_surface_expand(context, volume, &options, TSR_SURFACE_GATHER_TRIANGLE, 100, count_them, &counted, &report));
-    const int64_t peak = tsr_context_memory(context).peak_bytes - before;
+    const int64_t peak = tsr_context_memory(context)->peak_bytes - before;
     require_ok(tsr_surface_extract(context, volume, &options, &mesh, NULL));
     assert_int_equal(counted, tsr_mesh_triangle_count(mesh));
     tsr_mesh_destroy(&mesh);

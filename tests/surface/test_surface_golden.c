@@ -50,8 +50,8 @@ static void slabs(void **state)
         for (int k = 0; k < (test_is_slow() ? 1 : 3); k++) {
             shape s = { which, sizes[k], 0 };
             tsr_surface_source source = TSR_SURFACE_SOURCE;
-            tsr_surface_report report;
-            tsr_mesh_measures m;
+            tsr_surface_report report = TSR_SURFACE_REPORT;
+            tsr_mesh_measures m = TSR_MESH_MEASURES;
             tsr_mesh *mesh;
             source.size = (tsr_size3){ s.n, s.n, s.n };
             source.dtype = TSR_I8;

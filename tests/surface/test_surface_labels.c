@@ -76,7 +76,7 @@ static void label_is_mask(void **state)
             tsr_mesh_destroy(&expected);
             tsr_volume_destroy(&mask);
         }
-        tsr_labels_free(&labels);
+        tsr_labels_destroy(&labels);
         for (int k = 1; k < 4; k++) tsr_volume_destroy(&masks[k]);
         tsr_volume_destroy(&device);
         tsr_volume_destroy(&map);

@@ -65,7 +65,7 @@ static void several_values(void **state)
         float *f = field(EXTENT, noise, 7);
         tsr_volume *volume = put(context, EXTENT, f);
         tsr_surface_options options = TSR_SURFACE_OPTIONS;
-        tsr_surface_report reports[4];
+        tsr_surface_report reports[4] = { TSR_SURFACE_REPORT };
         tsr_mesh *meshes[4];
         options.normals = noise ? TSR_SURFACE_NORMALS_CENTRAL : TSR_SURFACE_NORMALS_NONE;
         options.close = 1;
@@ -84,7 +84,7 @@ static void several_values(void **state)
         tsr_volume_destroy(&volume);
         free(f);
     }
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 
@@ -118,7 +118,7 @@ static void outside_separated(void **state)
     assert_true(tsr_mesh_triangle_count(inside) != triangles || memcmp(tsr_mesh_triangles_const(inside), b, (size_t)triangles * 12) != 0);
     other.close = 1;
     tsr_mesh *closed = extract(context, volume, &other);
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     require_ok(tsr_mesh_measure(closed, &m));
     assert_int_equal(m.boundary_edges, 0);
     assert_int_equal(m.nonmanifold_edges, 0);
@@ -146,7 +146,7 @@ static void diagonal_pair(void **state)
     tsr_volume *volume = put(context, n, f);
     for (int outside = 0; outside < 2; outside++) {
         tsr_surface_options options = TSR_SURFACE_OPTIONS;
-        tsr_mesh_measures m;
+        tsr_mesh_measures m = TSR_MESH_MEASURES;
         options.isovalue = 0.5;
         options.ambiguity = (tsr_surface_ambiguity)outside;
         tsr_mesh *mesh = extract(context, volume, &options);
@@ -282,7 +282,7 @@ static void slabs(void **state)
         float *f = field(n, kind & 1, 13);
         tsr_volume *volume = put(context, n, f);
         tsr_surface_options options = TSR_SURFACE_OPTIONS;
-        tsr_surface_report whole, report;
+        tsr_surface_report whole = TSR_SURFACE_REPORT, report = TSR_SURFACE_REPORT;
         tsr_mesh *mesh;
         options.isovalue = 52.5;
         options.normals = (tsr_surface_normals)kind;
@@ -322,7 +322,7 @@ static void slabs(void **state)
         tsr_volume_destroy(&volume);
         free(f);
     }
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 
@@ -394,7 +394,7 @@ static void refused(void **state)
         tsr_mesh_destroy(&alone);
         tsr_surface_workspace_destroy(&workspace);
         tsr_volume_destroy(&volume);
-        assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+        assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
         tsr_context_destroy(&context);
     }
     free(f);
@@ -413,7 +413,7 @@ static void again(void **state)
     for (int frame = 0; frame < 16; frame++) {
         tsr_surface_options options = TSR_SURFACE_OPTIONS;
         const tsr_volume *volume = frame % 5 == 4 ? small : volumes[frame % 2 == 0];
-        tsr_surface_report report;
+        tsr_surface_report report = TSR_SURFACE_REPORT;
         const tsr_mesh *view;
         tsr_mesh *copy;
         options.isovalue = frame == 7 ? 1e6 : 30 + 2 * (frame % 3) + (frame == 0 ? 18 : 0);
@@ -425,12 +425,12 @@ static void again(void **state)
             options.normals = TSR_SURFACE_NORMALS_CENTRAL;
         }
         require_ok(tsr_surface_extract_again(workspace, volume, &options, &view, &report));
-        if (frame == 1) allocations = tsr_context_memory(context).allocations;
-        if (frame >= 1) assert_int_equal(tsr_context_memory(context).allocations, allocations);
+        if (frame == 1) allocations = tsr_context_memory(context)->allocations;
+        if (frame >= 1) assert_int_equal(tsr_context_memory(context)->allocations, allocations);
         require_ok(tsr_mesh_copy(view, NULL, &copy));
-        int64_t before = tsr_context_memory(context).allocations;
+        int64_t before = tsr_context_memory(context)->allocations;
         tsr_mesh *alone = extract(context, volume, &options);
-        allocations += tsr_context_memory(context).allocations - before;
+        allocations += tsr_context_memory(context)->allocations - before;
         same_mesh(copy, alone);
         assert_int_equal(tsr_mesh_triangle_count(copy) > 0, frame != 7);
         tsr_mesh_destroy(&copy);
@@ -442,7 +442,7 @@ static void again(void **state)
     tsr_volume_destroy(&small);
     tsr_volume_destroy(&volumes[0]);
     tsr_volume_destroy(&volumes[1]);
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
     free(f);
     free(noise);
@@ -520,7 +520,7 @@ static void bytes(void **state)
             free(byte);
         }
     tsr_surface_workspace_destroy(&workspace);
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 
@@ -558,7 +558,7 @@ static void unindexed(void **state)
         tsr_mesh_destroy(&none);
     }
     tsr_volume_destroy(&volume);
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
     free(f);
 }
@@ -575,7 +575,7 @@ static void gathered(void **state)
             tsr_volume *volume = put(context, sizes[s], f);
             for (int kind = 0; kind < (s == 0 ? 4 : 2); kind++) {
                 tsr_surface_options options = TSR_SURFACE_OPTIONS;
-                tsr_surface_report expected_report, report;
+                tsr_surface_report expected_report = TSR_SURFACE_REPORT, report = TSR_SURFACE_REPORT;
                 tsr_mesh *mesh, *soup;
                 options.isovalue = kind == 3 ? 1e9 : 47;
                 options.normals = kind == 1 ? TSR_SURFACE_NORMALS_CENTRAL : TSR_SURFACE_NORMALS_NONE;
@@ -604,7 +604,7 @@ static void gathered(void **state)
             tsr_volume_destroy(&volume);
             free(f);
         }
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 
@@ -621,7 +621,7 @@ static void counted_anew(void **state)
         float *f = field(n, 1, 5 + (uint64_t)frame);
         tsr_volume *volume = put(context, n, f), *typed = NULL;
         tsr_surface_options options = TSR_SURFACE_OPTIONS;
-        tsr_surface_report report;
+        tsr_surface_report report = TSR_SURFACE_REPORT;
         const tsr_mesh *view;
         int64_t expected = 0;
         options.isovalue = 50;

@@ -64,7 +64,7 @@ static void same_surface_as_dense(void **state)
                 tsr_mesh *a, *b;
                 tsr_tiles_options options = TSR_TILES_OPTIONS;
                 tsr_surface_options surface = TSR_SURFACE_OPTIONS;
-                tsr_surface_report report;
+                tsr_surface_report report = TSR_SURFACE_REPORT;
                 options.edge = edge;
                 options.domain = n;
                 options.index = paged ? TSR_TILES_PAGED : TSR_TILES_SORTED;
@@ -94,7 +94,7 @@ static void same_surface_as_dense(void **state)
                 assert_memory_equal(p, q, (size_t)tsr_mesh_triangle_count(a) * sizeof *p);
                 free(p);
                 free(q);
-                tsr_mesh_measures m;
+                tsr_mesh_measures m = TSR_MESH_MEASURES;
                 require_ok(tsr_mesh_measure(b, &m));
                 assert_true(m.nonmanifold_edges == 0 && m.misoriented_edges == 0);
                 assert_int_equal(m.boundary_edges == 0, which == 0);
@@ -140,7 +140,7 @@ static void same_everywhere(void **state)
         mesh[k] = to_host(&own);
         p[k] = tsr_mesh_vertices(mesh[k]);
         normal[k] = tsr_mesh_normals(mesh[k]);
-        tsr_mesh_measures m;
+        tsr_mesh_measures m = TSR_MESH_MEASURES;
         require_ok(tsr_mesh_measure(mesh[k], &m));
         assert_int_equal(m.boundary_edges + m.nonmanifold_edges + m.misoriented_edges, 0);
         assert_int_equal(m.euler, 2);

@@ -47,7 +47,7 @@ static void require_same(tsr_context *context, const tsr_tiles *tiles, const tsr
                          const tsr_surface_update_report *report)
 {
     tsr_mesh *full, *host;
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     int64_t n, all;
     require_ok(tsr_surface_extract_tiles(context, tiles, options, &full, NULL));
     triangle *a = surface_set(mesh, &n), *b = surface_set(full, &all);
@@ -96,7 +96,7 @@ static void same_after_every_dab(void **state)
             tsr_context *context = test_context();
             tsr_surface_options options = TSR_SURFACE_OPTIONS;
             tsr_surface_tracker *tracker;
-            tsr_surface_update_report report;
+            tsr_surface_update_report report = TSR_SURFACE_UPDATE_REPORT;
             tsr_surface_region region;
             const tsr_mesh *mesh;
             tsr_tiles *tiles = ball(context, edge, 0, 14);
@@ -132,7 +132,7 @@ static void any_list_may_follow(void **state)
     (void)state;
     tsr_context *context = test_context();
     tsr_surface_tracker *tracker;
-    tsr_surface_update_report report;
+    tsr_surface_update_report report = TSR_SURFACE_UPDATE_REPORT;
     const tsr_mesh *mesh;
     tsr_tiles_options empty = TSR_TILES_OPTIONS;
     tsr_tiles *lists[5] = { ball(context, 8, 0, 20), ball(context, 8, 40, 9), ball(context, 4, 5, 12), NULL, ball(context, 8, 0, 20) };
@@ -191,7 +191,7 @@ static void wrong_arguments(void **state)
     tsr_context *context = test_context(), *other = test_context_on("cpu", 1);
     tsr_surface_tracker *tracker;
     tsr_surface_options options = TSR_SURFACE_OPTIONS;
-    tsr_surface_update_report report;
+    tsr_surface_update_report report = TSR_SURFACE_UPDATE_REPORT;
     const tsr_mesh *mesh;
     tsr_tiles *tiles = ball(context, 8, 0, 9), *elsewhere = ball(other, 8, 0, 9);
     require_error(tsr_surface_tracker_create(NULL, NULL, &tracker), TSR_ERROR_ARGUMENT, "context is NULL");

@@ -297,8 +297,8 @@ static void noise_is_enclosed(void **state)
         const int n = 4 + turn;
         soup s = mixed(n, &seed);
         tsr_surface_options options = TSR_SURFACE_OPTIONS;
-        tsr_surface_report report;
-        tsr_mesh_measures measures;
+        tsr_surface_report report = TSR_SURFACE_REPORT;
+        tsr_mesh_measures measures = TSR_MESH_MEASURES;
         for (int64_t p = 0; p < s.point_count; p++) s.values[p] = on_border(s.points + 3 * p, n) ? -1 : 2 * test_uniform(&seed) - 0.7;
         options.isovalue = 0.1;
         const tsr_unstructured_source source = source_of(&s);
@@ -348,7 +348,7 @@ static void planes_are_planes(void **state)
     const int n = 4;
     soup s = mixed(n, &seed);
     tsr_surface_options options = TSR_SURFACE_OPTIONS;
-    tsr_mesh_measures measures;
+    tsr_mesh_measures measures = TSR_MESH_MEASURES;
     for (int64_t p = 0; p < s.point_count; p++) s.values[p] = 3 - s.points[3 * p + 2] - 0.5 * s.points[3 * p];
     options.isovalue = 0.75; /* z = 2.25 - x / 2, from 2.25 to 0.25 over the block */
     const tsr_unstructured_source source = source_of(&s);
@@ -389,7 +389,7 @@ static void regular_grids(void **state)
         tsr_volume *volume;
         tsr_unstructured *grid;
         tsr_mesh *mesh, *host;
-        tsr_mesh_measures measures;
+        tsr_mesh_measures measures = TSR_MESH_MEASURES;
         tsr_surface_options options = TSR_SURFACE_OPTIONS;
         require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ n, n, n }, NULL, &volume));
         require_ok(tsr_volume_set_scaling(volume, 2, -1));
@@ -447,13 +447,13 @@ static void values_and_edges(void **state)
     source.corners = corners;
     source.space = TSR_SPACE_LPS;
     tsr_surface_options options = TSR_SURFACE_OPTIONS;
-    tsr_surface_report report;
+    tsr_surface_report report = TSR_SURFACE_REPORT;
     tsr_unstructured *grid, *host;
     tsr_unstructured_info info;
     tsr_mesh *mesh;
     options.isovalue = 0.5;
     require_ok(tsr_unstructured_create(context, &source, &grid));
-    require_ok(tsr_unstructured_describe(grid, &info));
+    info = *tsr_unstructured_describe(grid);
     assert_true(info.points == 8 && info.cells == 1 && info.tetrahedra == 6 && info.edges == 19 && info.turned == 0);
     require_ok(tsr_surface_extract_unstructured(context, grid, &options, &mesh, &report));
     assert_int_equal(tsr_mesh_vertex_count(mesh), 7); /* all six tetrahedra meet in the corner */
@@ -498,7 +498,7 @@ static void values_and_edges(void **state)
     source.cell_count = 2;
     source.corner_count = 12;
     require_ok(tsr_unstructured_create(NULL, &source, &host));
-    require_ok(tsr_unstructured_describe(host, &info));
+    info = *tsr_unstructured_describe(host);
     assert_true(info.tetrahedra == 3 && info.cells == 1 && info.passed_over == 1);
     tsr_unstructured_destroy(&host);
 

@@ -134,7 +134,7 @@ static void hides_nothing(void **state)
         tsr_mesh_destroy(&mesh);
         tsr_volume_destroy(&volume);
     }
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 
@@ -168,7 +168,7 @@ static void refused(void **state)
     tsr_mesh_destroy(&empty);
     tsr_mesh_destroy(&mesh);
     tsr_volume_destroy(&volume);
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 

@@ -36,7 +36,7 @@ static tsr_tiles *list(tsr_context *context, int32_t edge, tsr_tiles_index index
 
 static void require_same(const tsr_tiles *a, const tsr_tiles *b)
 {
-    tsr_tiles_info p, q;
+    tsr_tiles_info p = TSR_TILES_INFO, q = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(a, &p));
     require_ok(tsr_tiles_describe(b, &q));
     assert_true(p.count > 8 && p.count == q.count);
@@ -83,7 +83,7 @@ static void comes_back(void **state)
         tsr_tiles_destroy(&back);
         tsr_tiles_destroy(&tiles);
     }
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 
@@ -94,7 +94,7 @@ static void changes_alone_cost(void **state)
     tsr_context *context = test_context();
     tsr_tiles *before = list(context, 8, TSR_TILES_SORTED, 0, 0), *after = list(context, 8, TSR_TILES_SORTED, 1, 0), *back;
     tsr_tiles_kept *kept[COPIES + 2] = { 0 }, *other;
-    tsr_tiles_info info, changed;
+    tsr_tiles_info info = TSR_TILES_INFO, changed = TSR_TILES_INFO;
     require_ok(tsr_tiles_describe(before, &info));
     require_ok(tsr_tiles_describe(after, &changed));
     const int64_t tiles = info.count, more = changed.count - info.count, page = 2048, entry = 64; /* entry: what a tile costs besides, at most */

@@ -235,7 +235,7 @@ static tsr_topology *topology_of(const uint8_t *v, const int shift[3])
 
 static void check_topology(const tsr_topology *t, const uint8_t *v, const int shift[3])
 {
-    tsr_topology_info info;
+    tsr_topology_info info = TSR_TOPOLOGY_INFO;
     int64_t voxels = 0, expected = 0;
     tsr_topology_describe(t, &info);
     int32_t(*coordinates)[3] = (int32_t(*)[3])malloc((size_t)info.tiles * 12 + 1);
@@ -318,7 +318,7 @@ static void dilated_long(void **unused)
         const uint64_t mask[3][8] = { { 1 }, { [4] = UINT64_C(1) << 36 }, { [4] = UINT64_C(1) << 36 } };
         for (int far = 0; far < 2; far++) {
             tsr_topology *t, *now, *next, *whole, *back;
-            tsr_topology_info info;
+            tsr_topology_info info = TSR_TOPOLOGY_INFO;
             int32_t lower[3] = { INT32_MAX, INT32_MAX, INT32_MAX }, upper[3] = { INT32_MIN, INT32_MIN, INT32_MIN };
             require_ok(tsr_topology_create(far ? 1 : 2, at + 2 * far, mask + 2 * far, &t));
             require_ok(tsr_topology_copy(t, context, &now));
@@ -365,8 +365,8 @@ static void active_sets(void **unused)
     for (int k = 0; k < LIST_KINDS; k++) {
         tsr_tiles *tiles = make_list(context, &list_kinds[k]);
         tsr_topology *t;
-        tsr_tiles_info info;
-        tsr_topology_info about;
+        tsr_tiles_info info = TSR_TILES_INFO;
+        tsr_topology_info about = TSR_TOPOLOGY_INFO;
         require_ok(tsr_topology_of_tiles(tiles, &t));
         require_ok(tsr_tiles_describe(tiles, &info));
         tsr_topology_describe(t, &about);

@@ -5,7 +5,7 @@
 
 #include "context.h"
 #include "video/dirac/bits.h"
-#include "video/dirac/bits_write.h"
+#include "video/dirac/encoder/bits_write.h"
 #include "video/dirac/syntax.h"
 
 static void fill_frame(tsr_video_frame *frame, uint64_t *seed, int noise)

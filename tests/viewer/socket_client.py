@@ -68,7 +68,7 @@ class Page:
 
     def __init__(self, server, path=None, timeout=20, host=None, origin=None):
         self.state = self.driver = self.histogram = None
-        self.texts, self.frames, self.counts = [], {}, {"source": 0, "speed": 0, "volume": 0}
+        self.texts, self.frames, self.counts = [], {}, {"source": 0, "speed": 0, "volume": 0, "second": 0, "third": 0}
         self.rest = b""
         self.closed = None
         self.socket = server.connect(timeout)
@@ -143,9 +143,9 @@ class Page:
 
     def picture(self, data, acknowledge):
         magic, version, view, draft = data[:4], data[4], data[5], data[6]
-        assert magic == b"TSRF" and version == 1 and view < 3, data[:8]
+        assert magic == b"TSRF" and version == 1 and view < 5, data[:8]
         numbers = struct.unpack_from("<7I11f", data, 8)
-        name = ("source", "speed", "volume")[view]
+        name = ("source", "speed", "volume", "second", "third")[view]
         self.frames[name] = {"draft": draft, "sequence": numbers[0], "width": numbers[1], "height": numbers[2], "view_input": numbers[3],
                              "edit_input": numbers[4], "steps": numbers[5] + (numbers[6] << 32), "origin": numbers[7:10], "right": numbers[10:13],
                              "down": numbers[13:16], "jpeg": data[96:]}

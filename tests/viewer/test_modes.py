@@ -7,6 +7,7 @@ import filecmp
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -639,15 +640,24 @@ def pictures(browser, server, viewer):
 
 
 def weight(server):
-    """All files of the page together."""
-    total, names = 0, ["", "style.css", "app.js", "connection.js", "layout.js", "windows.js", "hand.js", "stroke.js", "overlay.js", "drop.js", "controls.js", "panels.js", "transfer.js",
-                       "mode-segment.js", "segment-panel.js", "mode-sculpt.js", "sculpt-panel.js", "mode-view.js", "mode-turntable.js"]
-    for name in names:
+    """What a page of each mode loads: the shell, the mode's module, and what these name, as a browser follows them."""
+    def follow(name, seen):
+        if name in seen:
+            return
         status, body = server.get(server.path + name)
         assert status == 200, name
-        total += len(body)
-    LOG["page_bytes"] = total
-    assert total < 150000, f"the page weighs {total} bytes"
+        seen[name] = len(body)
+        for found in re.findall(rb'(?:from|import\(|src=|href=)\s*["\']\.?/?([\w.-]+\.(?:js|css))["\']', body):
+            follow(found.decode(), seen)
+
+    LOG["page_bytes"] = {}
+    for mode in ("segment", "sculpt", "view", "turntable", "film", "fluid", "flow", "light", "cameras", "mvv", "calibrate"):
+        seen = {}
+        for name in ("", f"mode-{mode}.js"):
+            follow(name, seen)
+        LOG["page_bytes"][mode] = sum(seen.values())
+        assert {"style.css", "app.js", "dev.js", "hand.js"} <= set(seen), seen
+        assert LOG["page_bytes"][mode] < 120000, f"the page of mode {mode} weighs {LOG['page_bytes'][mode]} bytes"
 
 
 with tempfile.TemporaryDirectory() as FOLDER:

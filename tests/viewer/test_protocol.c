@@ -115,6 +115,16 @@ static void bad_messages(void **unused)
         { "{\"type\":\"load\",\"name\":\"../x\"}", "name: a name with a path" },
         { "{\"type\":\"load\",\"name\":\".x\"}", "name: a name with a path" },
         { "{\"type\":\"shown\",\"view\":\"source\",\"sequence\":-1}", "sequence: out of range" },
+        { "{\"type\":\"label\",\"label\":0}", "label: out of range, expected a whole number from 1 to 255" },
+        { "{\"type\":\"label\",\"label\":256}", "label: out of range" },
+        { "{\"type\":\"label\",\"label\":1,\"name\":\"a\\\"b\"}", "name: no name of a label" },
+        { "{\"type\":\"label\",\"label\":1,\"name\":\"a\\nb\"}", "name: no name of a label" },
+        { "{\"type\":\"label\",\"label\":1,\"eye\":3}", "no field of this name" },
+        { "{\"type\":\"label\",\"label\":1,\"colour\":[0,0,2]}", "colour: out of range" },
+        { "{\"type\":\"overlay\",\"opacity\":1}", "over: missing" },
+        { "{\"type\":\"overlay\",\"over\":\"mask\"}", "over: something else, expected one of none image speed" },
+        { "{\"type\":\"view\",\"view\":\"source\",\"see_through\":0.5}", "view: a slice window with fields of the 3-D window" },
+        { "{\"type\":\"follow\",\"view\":\"source\"}", "no field of this name" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         viewer_command c;

@@ -61,7 +61,7 @@ def test_session(server):
     page.send(type="start", input=4)
     page.until(lambda: page.state["steps"] >= 60, what="sixty steps")
     pictures = dict(page.counts)
-    page.until(lambda: all(page.counts[v] > pictures[v] for v in pictures), what="pictures of every window while the surface moves")
+    page.until(lambda: all(page.counts[v] > pictures[v] for v in ("source", "speed", "volume")), what="pictures of every window while the surface moves")
     page.send(type="erase", **{"from": [25, 28, 22]}, radius=2, begin=True)  # while it moves
     page.send(type="set", name="epsilon", value=page.state["epsilon"] * 0.95)
     steps = page.state["steps"]
@@ -730,7 +730,7 @@ def test_emulated():
         page.until(lambda: page.frames["volume"]["edit_input"] >= 2, 60, "the sphere")
         page.send(type="start")
         pictures = dict(page.counts)
-        page.until(lambda: page.state["steps"] >= 5 and all(page.counts[v] > pictures[v] for v in pictures), 120, "pictures of a moving surface")
+        page.until(lambda: page.state["steps"] >= 5 and all(page.counts[v] > pictures[v] for v in ("source", "speed", "volume")), 120, "pictures of a moving surface")
         page.send(type="pause")
         for what, name in (("mask", "emulated.nii.gz"), ("session", "emulated.session"), ("picture", "emulated.png")):
             page.send(type="save", what=what, name=name)

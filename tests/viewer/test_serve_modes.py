@@ -132,7 +132,7 @@ def test_lines(server):
     """Lines of a page do what the script's commands do, and reach no file beside those of the folder."""
     page = opened(server, 1)
     for line, words in (("undo", "no line for a page"), ("save body /tmp/x.ply", "no line for a page"), ("  save body x.ply", "no line for a page"), ("attract-to body x.ply 1 1", "no line"),
-                        ("load x ../secret.ply", "plain file name"), ("load x /etc/passwd", "plain file name"), ("load x nix.ply", "no such file"), ("load x head.nii.gz", "expected a mesh"),
+                        ("load x ../secret.ply", "plain file name"), ("load x /etc/passwd", "plain file name"), ("load x nix.ply", "no such file"), ("load x head.nii.gz", "expected a mask of two values or a level set"),
                         ("dance", "no command"), ("sphere body 0 0 0 1", "body"), ("sphere s 0 0 0 -1", ""), ("sphere s 1e308 0 0 1e308", ""), ("box b 0 0 0 1e300 1 1", ""),
                         ("brush body 0 0 0 nan 1 1", ""), ("cut body a lasso from 0 0 0", ""), ("union body nobody", "nobody"), ("expect body 7", ""), ("load x link.ply", "no such file")):
         page.expect_error(words, type="edit", line=line)
@@ -443,7 +443,7 @@ def test_view(server):
         page.send(type="load", name=name)
         page.until(lambda n=name: page.state["image"] and page.state["image"]["name"] == n and not page.state["busy"], 60, name)
         count = page.counts["volume"]
-        page.until(lambda n=count: page.counts["volume"] > n, 30, f"a picture of {name}")
+        page.until(lambda n=count: page.counts["volume"] > n, 120, f"a picture of {name}")
     jpeg = page.frames["volume"]["jpeg"]
     page.send(type="view", view="volume", mode="surface")
     page.send(type="isovalue", value=0.6, input=5)

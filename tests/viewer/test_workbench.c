@@ -32,7 +32,7 @@ static void pause_a_moment(void) { nanosleep(&(struct timespec){ .tv_nsec = 2000
 /* What a page would do: take everything, be ready for more. */
 static void listen_once(struct bench *b)
 {
-    static const int all[VIEWER_VIEWS] = { 1, 1, 1 };
+    static const int all[VIEWER_WINDOWS] = { 1, 1, 1 };
     viewer_blob *blob;
     viewer_session_watch(b->session, 1, all);
     if ((blob = viewer_session_state(b->session, &b->state_version))) {
@@ -295,7 +295,7 @@ static void ends(void **unused)
 static void alone(void **unused)
 {
     (void)unused;
-    static const int none[VIEWER_VIEWS] = { 0 };
+    static const int none[VIEWER_WINDOWS] = { 0 };
     struct bench *b = open_bench_that(0.3);
     command(b, "{\"type\":\"set\",\"name\":\"data_weight\",\"value\":0}");
     command(b, "{\"type\":\"set\",\"name\":\"alpha\",\"value\":1}");

@@ -131,7 +131,7 @@ static void exact_points(void **unused)
         o.free = TSR_FREE_FOCAL | TSR_FREE_CENTRE | TSR_FREE_K1 | TSR_FREE_K2;
         o.huber = 2;
         require_ok(tsr_calibrate(s, 40, &start, 1, &o, &k));
-        tsr_calibration_info info;
+        tsr_calibration_info info = TSR_CALIBRATION_INFO;
         tsr_pinhole found;
         require_ok(tsr_calibration_get_info(k, &info));
         require_ok(tsr_calibration_camera(k, 0, &found, NULL, NULL));
@@ -257,7 +257,7 @@ static void recovery(void **unused)
         for (int i = 0; i < 3; i++) start.translation[i] += 80 * 0.05 * gauss(&state) / 1.7;
         tsr_calibrate_options o = TSR_CALIBRATE_OPTIONS;
         tsr_calibration *k;
-        tsr_calibration_info info;
+        tsr_calibration_info info = TSR_CALIBRATION_INFO;
         o.free = TSR_FREE_FOCAL;
         o.use_pose = 1;
         o.huber = 2;
@@ -400,7 +400,7 @@ static void boards_and_rigs(void **unused)
             }
             const int64_t n = show_boards(truth, cameras, VIEWS, 0, &state, s);
             tsr_calibration *k;
-            tsr_calibration_info info;
+            tsr_calibration_info info = TSR_CALIBRATION_INFO;
             require_ok(tsr_calibrate(s, n, start, cameras, NULL, &k));
             require_ok(tsr_calibration_get_info(k, &info));
             if (!(info.rms < 1e-6)) fail_msg("fish-eye %d, %d cameras: %.3g pixels", fisheye, cameras, info.rms);
@@ -472,7 +472,7 @@ static void what_cannot_be_known(void **unused)
     }
     tsr_calibrate_options o = TSR_CALIBRATE_OPTIONS;
     tsr_calibration *k;
-    tsr_calibration_info info;
+    tsr_calibration_info info = TSR_CALIBRATION_INFO;
     tsr_calibration_sigma sigma;
     tsr_pinhole found;
     o.free = TSR_FREE_FOCAL;

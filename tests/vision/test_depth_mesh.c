@@ -126,8 +126,8 @@ static void tolerance_is_kept(void **state)
         };
         tsr_volume *v = volume_of(&m, NULL);
         tsr_mesh *mesh;
-        tsr_depth_mesh_info info;
-        tsr_mesh_measures measures;
+        tsr_depth_mesh_info info = TSR_DEPTH_MESH_INFO;
+        tsr_mesh_measures measures = TSR_MESH_MEASURES;
         require_ok(tsr_depth_mesh(v, &options, &mesh, &info));
         pixel *p = pixels_of(&m, mesh, options.camera, disparity);
         require_ok(tsr_mesh_measure(mesh, &measures));
@@ -161,7 +161,7 @@ static void planes(void **state)
     static map m = { .w = 65, .h = 65 };
     const tsr_camera camera = camera_of(&m);
     tsr_depth_mesh_options options = { .struct_size = sizeof options, .camera = &camera, .tolerance = 1e-9 };
-    tsr_depth_mesh_info info;
+    tsr_depth_mesh_info info = TSR_DEPTH_MESH_INFO;
     tsr_mesh *mesh;
     for (int32_t i = 0; i < 65 * 65; i++) m.value[i] = 1 / (0.02 + 1e-4 * (i % 65) - 5e-5 * (i / 65));
     tsr_volume *v = volume_of(&m, NULL);
@@ -192,9 +192,9 @@ static void steps(void **state)
     static map m = { .w = 65, .h = 65 };
     for (int a = 1; a < 64; a += 7) {
         tsr_depth_mesh_options options = { .struct_size = sizeof options, .discontinuity = 1 };
-        tsr_depth_mesh_info info;
+        tsr_depth_mesh_info info = TSR_DEPTH_MESH_INFO;
         tsr_mesh *mesh;
-        tsr_mesh_measures measures;
+        tsr_mesh_measures measures = TSR_MESH_MEASURES;
         int64_t leaves = 0;
         for (int32_t i = 0; i < 65 * 65; i++) m.value[i] = i % 65 <= a ? 0 : 5;
         /* left: cells x < a; right: cells x >= a + 1, that is 63 - a columns from the other side: sum of 2^(6 - b) over the bits b */
@@ -230,7 +230,7 @@ static void holes(void **state)
     for (int n = 0; n < 4; n++) {
         const tsr_camera camera = camera_of(&m);
         const tsr_depth_mesh_options options = { .struct_size = sizeof options, .camera = n & 1 ? &camera : NULL, .tolerance = 0.3 };
-        tsr_depth_mesh_info info;
+        tsr_depth_mesh_info info = TSR_DEPTH_MESH_INFO;
         tsr_mesh *mesh;
         int64_t cells = 0, edges[2] = { 0, 0 };
         for (int32_t i = 0; i < m.w * m.h; i++) m.value[i] = test_random(&seed) % 60 == 0 ? (n & 1 ? 0.0 : (double)NAN) : smooth(i % m.w, i / m.w);

@@ -368,34 +368,48 @@ static void exact_equals_flood(void **unused)
     tsr_context_destroy(&context);
 }
 
-/* A disc among noise: how far its box grows, as noise that touches it counts (that of the true component grows as well). Shares with room for chance. */
+/* A disc among noise, which extends it where it touches it. Beside the largest component of a flood fill the page of the method has mean overlaps of 0.99, 0.97
+ * and 0.88, of 200, here 0.990, 0.972 and 0.886, less half a hundredth as it rounds; it has the exact box in 0.88, 0.57 and 0.11 of them, here in 0.82, 0.60 and
+ * 0.11: it does not say where its discs lie, and a box is exact or not by chance, sd 0.03. Beside the disc without noise: 0.978, 0.940 and 0.798. */
 static void noise(void **unused)
 {
-    static const double densities[] = { 0.01, 0.03, 0.1 }, least[] = { 0.95, 0.9, 0.72 };
+    static const double densities[] = { 0.01, 0.03, 0.1 }, page[] = { 0.99, 0.97, 0.88 }, disc[] = { 0.965, 0.925, 0.77 },
+                        same_box[] = { 0.73, 0.48, 0.05 };
     uint64_t state = test_seed();
     tsr_context *context = test_context();
     (void)unused;
     const int rounds = test_is_slow() ? 20 : 200;
     for (int d = 0; d < 3; d++) {
-        double overlap = 0;
+        double overlap[2] = { 0, 0 }, exact[2] = { 0, 0 };
         for (int n = 0; n < rounds; n++) {
             picture q = picture_make(64, 64);
             tsr_features_options o = options_of(64, 64);
             tsr_feature f;
-            region truth;
+            region truth[2], all[4096];
             const double r = 6 + 8 * test_uniform(&state);
             ellipse(&q, 16 + 32 * test_uniform(&state), 16 + 32 * test_uniform(&state), r, r, 0);
-            flood(&q, 8, &truth, 1);
+            flood(&q, 8, &truth[0], 1);
             salt(&q, densities[d], &state);
+            const int count = flood(&q, 8, all, 4096);
+            truth[1] = all[0];
+            for (int i = 1; i < count; i++)
+                if (larger(&all[i], &truth[1], 0)) truth[1] = all[i];
             detect(context, &o, q.p, NULL, &f);
-            const double ix = (double)(less(truth.x1, f.upper[0]) - more(truth.x0, f.lower[0])),
-                         iy = (double)(less(truth.y1, f.upper[1]) - more(truth.y0, f.lower[1]));
-            const double both = fmax(0, ix) * fmax(0, iy), a = (double)((truth.x1 - truth.x0) * (truth.y1 - truth.y0));
-            overlap += both / (a + (double)(f.upper[0] - f.lower[0]) * (f.upper[1] - f.lower[1]) - both) / rounds;
+            for (int k = 0; k < 2; k++) {
+                const double ix = (double)(less(truth[k].x1, f.upper[0]) - more(truth[k].x0, f.lower[0])),
+                             iy = (double)(less(truth[k].y1, f.upper[1]) - more(truth[k].y0, f.lower[1]));
+                const double both = fmax(0, ix) * fmax(0, iy), a = (double)((truth[k].x1 - truth[k].x0) * (truth[k].y1 - truth[k].y0));
+                const double iou = both / (a + (double)(f.upper[0] - f.lower[0]) * (f.upper[1] - f.lower[1]) - both);
+                overlap[k] += iou / rounds;
+                exact[k] += (iou == 1) / (double)rounds;
+            }
             free(q.p);
         }
-        print_message("noise %g: mean overlap of boxes %.3f\n", densities[d], overlap);
-        assert_true(overlap > least[d]);
+        print_message("noise %g: mean overlap of boxes %.3f with the disc (%.3f exact), %.3f with the true component (%.3f exact)\n", densities[d],
+                      overlap[0], exact[0], overlap[1], exact[1]);
+        const double room = rounds < 200 ? 0.03 : 0.005; /* for chance */
+        assert_true(overlap[1] >= page[d] - room && overlap[0] >= disc[d] - (room - 0.005));
+        if (rounds == 200) assert_true(exact[1] >= same_box[d]);
     }
     tsr_context_destroy(&context);
 }

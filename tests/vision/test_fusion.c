@@ -68,7 +68,7 @@ static void sphere(void **unused)
     tsr_fusion_info info = TSR_FUSION_INFO;
     tsr_fusion_mesh_options o = TSR_FUSION_MESH_OPTIONS;
     tsr_mesh *mesh;
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     (void)unused;
     require_ok(tsr_fusion_describe(f, &info));
     assert_true(info.maps == 11 && info.bricks > 20 && info.touched > 10 && info.touched <= info.bricks && info.device_bytes > 0);
@@ -100,7 +100,7 @@ static void sphere(void **unused)
     assert_true(sum / (double)count < 0.2 * h && wrong < count / 20);
     tsr_mesh_destroy(&mesh);
     tsr_tiles *tiles;
-    tsr_tiles_info t;
+    tsr_tiles_info t = TSR_TILES_INFO;
     require_ok(tsr_fusion_tiles(f, 0, &tiles));
     require_ok(tsr_tiles_describe(tiles, &t));
     assert_true(t.count > 20);
@@ -136,7 +136,7 @@ static void plane(void **unused)
     assert_null(tsr_mesh_colors_const(mesh));
     assert_true(tsr_mesh_vertex_count(mesh) > 200);
     for (int64_t i = 0; i < tsr_mesh_vertex_count(mesh); i++) assert_true(fabs((double)tsr_mesh_vertices_const(mesh)[3 * i + 2] + 3.03) < 2e-3);
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     require_ok(tsr_mesh_measure(mesh, &m));
     assert_true(m.boundary_edges > 0 && m.components == 1 && m.volume < 1e9);
     const double wide = 2 * 3.03 * tan(22.5 * 3.14159265358979323846 / 180) * W / H, high = wide * H / W;

@@ -99,51 +99,120 @@ static void identity(void **unused)
     tsr_context_destroy(&context);
 }
 
-/* Every pixel where the definition says, by a bilinear sampler of doubles; what lies beyond is masked. */
+/* Where a point without (add: with) the distortion lies with it (without), by the definitions in float64, nothing of the library: the root of a quadratic
+ * equation, or Newton's method by differences. In units of half the width from the middle; 0: nowhere. */
+static void with_polynomial(const tsr_lens *l, const double u[2], double d[2])
+{
+    const double r2 = u[0] * u[0] + u[1] * u[1], radial = 1 + l->k1 * r2 + l->k2 * r2 * r2 + l->k3 * r2 * r2 * r2;
+    d[0] = u[0] * radial + 2 * l->p1 * u[0] * u[1] + l->p2 * (r2 + 2 * u[0] * u[0]);
+    d[1] = u[1] * radial + l->p1 * (r2 + 2 * u[1] * u[1]) + 2 * l->p2 * u[0] * u[1];
+}
+static int place_of(const tsr_lens *l, int add, const double from[2], double to[2])
+{
+    const double r2 = from[0] * from[0] + from[1] * from[1];
+    if (l->model == TSR_LENS_DIVISION) {
+        const double root = 1 - 4 * l->k1 * r2, factor = add ? 1 / (1 + l->k1 * r2) : 2 / (1 + sqrt(root));
+        for (int c = 0; c < 2; c++) to[c] = from[c] * factor;
+        return add ? 1 + l->k1 * r2 > 0 : root >= 0;
+    }
+    if (!add) {
+        with_polynomial(l, from, to);
+        return 1;
+    }
+    memcpy(to, from, 2 * sizeof *to);
+    for (int n = 0; n < 30; n++) {
+        double f[2], fx[2], fy[2];
+        const double h = 1e-6;
+        with_polynomial(l, to, f);
+        with_polynomial(l, (const double[]){ to[0] + h, to[1] }, fx);
+        with_polynomial(l, (const double[]){ to[0], to[1] + h }, fy);
+        const double a = (fx[0] - f[0]) / h, b = (fy[0] - f[0]) / h, c = (fx[1] - f[1]) / h, e = (fy[1] - f[1]) / h;
+        const double p = f[0] - from[0], q = f[1] - from[1], det = a * e - b * c;
+        to[0] -= (e * p - b * q) / det;
+        to[1] -= (a * q - c * p) / det;
+    }
+    return 1;
+}
+
+/* A sample in float64: bilinear by areas, Catmull-Rom by its four points' tangents (Hermite's form) with the border repeated, the nearest. */
+static double hermite(const double v[4], double t)
+{
+    const double m1 = (v[2] - v[0]) / 2, m2 = (v[3] - v[1]) / 2, s = 1 - t;
+    return v[1] * (1 + 2 * t) * s * s + m1 * t * s * s + v[2] * t * t * (3 - 2 * t) - m2 * t * t * s;
+}
+static double sampled(const uint8_t *p, int width, int height, int channels, int channel, const double at[2], tsr_lens_sampling sampling)
+{
+    const int x = (int)floor(at[0]), y = (int)floor(at[1]);
+    const double fx = at[0] - x, fy = at[1] - y;
+    double v[4][4], column[4];
+    for (int j = 0; j < 4; j++)
+        for (int i = 0; i < 4; i++) {
+            const int px = x + i - 1, py = y + j - 1,
+                      qx = px < 0        ? 0
+                           : px >= width ? width - 1
+                                         : px,
+                      qy = py < 0         ? 0
+                           : py >= height ? height - 1
+                                          : py;
+            v[j][i] = p[(qy * width + qx) * channels + channel];
+        }
+    if (sampling == TSR_LENS_NEAREST) return v[1 + (fy >= 0.5)][1 + (fx >= 0.5)];
+    if (sampling == TSR_LENS_BILINEAR) return (1 - fy) * ((1 - fx) * v[1][1] + fx * v[1][2]) + fy * ((1 - fx) * v[2][1] + fx * v[2][2]);
+    for (int j = 0; j < 4; j++) column[j] = hermite(v[j], fx);
+    return fmin(255, fmax(0, hermite(column, fy)));
+}
+
+/* Every pixel where the definition says, of both models and both directions, each way to sample, each number of channels; what lies beyond is masked. */
 static void warps(void **unused)
 {
     enum { W = 90, H = 70 };
     uint64_t state = test_seed();
     tsr_context *context = test_context();
     (void)unused;
-    static uint8_t bytes[W * H];
-    for (int i = 0; i < W * H; i++) bytes[i] = (uint8_t)(test_random(&state) >> 30);
-    for (int n = 0; n < 6; n++) {
-        const tsr_lens l = { .k1 = n % 2 ? -0.12 : 0.09, .shift = { 0.02, 0.01 } };
-        tsr_volume *frames = upload(context, bytes, W, H), *warped, *mask, *host, *host_mask;
+    static uint8_t bytes[W * H * 4];
+    int64_t beyond = 0, seen[3] = { 0 };
+    for (int i = 0; i < W * H * 4; i++) bytes[i] = (uint8_t)(test_random(&state) >> 30);
+    for (int n = 0; n < 48; n++) {
+        const int poly = n / 2 % 2, channels = 1 + n / 12;
+        if (test_is_slow() && n % 5) continue;
+        tsr_lens l = { .model = poly ? TSR_LENS_POLY : TSR_LENS_DIVISION, .k1 = n % 2 ? -0.12 : 0.09, .shift = { 0.02, 0.01 } };
+        if (poly) l.k2 = -0.01, l.k3 = 0.004, l.p1 = 0.008, l.p2 = -0.006;
+        tsr_volume *frames = upload(context, bytes, W * channels, H), *warped, *mask, *host, *host_mask;
         tsr_lens_warp_options o = TSR_LENS_WARP_OPTIONS;
-        o.add = n / 2 == 1;
-        o.scale = n / 2 == 2 ? 1.3 : 0;
+        o.sampling = (tsr_lens_sampling)(n / 4 % 3);
+        o.channels = channels;
+        o.add = n / 7 % 2;
+        o.scale = n % 3 == 2 ? 1.3 : 0;
         require_ok(tsr_lens_warp(context, frames, &l, &o, &warped, &mask));
         require_ok(tsr_volume_copy(warped, NULL, &host));
         require_ok(tsr_volume_copy(mask, NULL, &host_mask));
         const uint8_t *got = tsr_volume_data(host), *known = tsr_volume_data(host_mask);
-        int masked = 0;
-        for (int y = 0; y < H; y++)
-            for (int x = 0; x < W; x++) {
-                const double cx = W / 2.0 * (1 + l.shift[0]), cy = H / 2.0 + W / 2.0 * l.shift[1], scale = n / 2 == 2 ? 1.3 : 1;
-                const double p[2] = { cx + (x + 0.5 - cx) * scale, cy + (y + 0.5 - cy) * scale };
-                double q[2];
-                if ((o.add ? tsr_lens_undistort(&l, W, H, p, q) : tsr_lens_distort(&l, W, H, p, q)) != TSR_OK) continue;
-                q[0] -= 0.5;
-                q[1] -= 0.5;
-                const double border = fmin(fmin(q[0], W - 1 - q[0]), fmin(q[1], H - 1 - q[1]));
-                if (fabs(border) > 1e-9) assert_int_equal(known[y * W + x], border > 0);
-                masked += border < 0;
-                if (border < 1e-9) continue;
-                const int i = (int)q[0] < W - 2 ? (int)q[0] : W - 2, k = (int)q[1] < H - 2 ? (int)q[1] : H - 2;
-                const double fx = q[0] - i, fy = q[1] - k;
-                const uint8_t *s = bytes + k * W + i;
-                const double v = (1 - fy) * ((1 - fx) * s[0] + fx * s[1]) + fy * ((1 - fx) * s[W] + fx * s[W + 1]);
-                if (fabs(got[y * W + x] - v) > 0.502) fail_msg("pixel (%d, %d) is %d, expected %.3f", x, y, got[y * W + x], v);
+        for (int i = 0; i < W * H; i++) {
+            const double cx = W / 2.0 * (1 + l.shift[0]), cy = H / 2.0 + W / 2.0 * l.shift[1], scale = n % 3 == 2 ? 1.3 : 1;
+            const double p[2] = { (i % W + 0.5 - cx) * scale / (W / 2.0), (i / W + 0.5 - cy) * scale / (W / 2.0) };
+            double q[2];
+            const int is = place_of(&l, o.add, p, q);
+            q[0] = cx + q[0] * (W / 2.0) - 0.5;
+            q[1] = cy + q[1] * (W / 2.0) - 0.5;
+            const double border = is ? fmin(fmin(q[0], W - 1 - q[0]), fmin(q[1], H - 1 - q[1])) : -1;
+            if (fabs(border) < 1e-6) continue;
+            assert_int_equal(known[i], border > 0);
+            beyond += border < 0;
+            const double tie = fmin(fabs(q[0] - floor(q[0]) - 0.5), fabs(q[1] - floor(q[1]) - 0.5)); /* the nearest is not one there */
+            for (int c = 0; c < channels && !(o.sampling == TSR_LENS_NEAREST && tie < 1e-6); c++) {
+                const double v = border > 0 ? sampled(bytes, W, H, channels, c, q, o.sampling) : 0;
+                if (fabs(got[i * channels + c] - v) > (o.sampling == TSR_LENS_NEAREST ? 0 : 0.502))
+                    fail_msg("case %d, pixel (%d, %d), channel %d is %d, expected %.3f", n, i % W, i / W, c, got[i * channels + c], v);
+                seen[o.sampling] += border > 0;
             }
-        assert_true(masked > 0 || (n % 2 == 1) != (n / 2 == 1));
+        }
         tsr_volume_destroy(&host_mask);
         tsr_volume_destroy(&host);
         tsr_volume_destroy(&mask);
         tsr_volume_destroy(&warped);
         tsr_volume_destroy(&frames);
     }
+    assert_true(beyond > 1000 && seen[0] > 1000 && seen[1] > 1000 && seen[2] > 1000);
     tsr_context_destroy(&context);
 }
 
@@ -271,11 +340,14 @@ static void source_pattern(void **unused)
     require_ok(tsr_lens_search(context, image, &o, &found));
     assert_int_equal(found.candidates, 1);
     assert_int_equal(found.bins, 16);
-    for (int b = 0; b < 16; b++) {
-        assert_true(found.histogram[b] >= found.histogram[0] * 0.98 || found.histogram[b] >= found.histogram[8] * 0.98);
-        assert_true(found.histogram[b] <= found.histogram[4] * 1.02 || found.histogram[b] <= found.histogram[12] * 1.02);
+    /* the least at 0 and at 90 degrees, the most at 45 and at 135, each of the four; between them it rises and falls */
+    const uint64_t *h = found.histogram;
+    for (int b = 0; b < 16; b++) { /* nothing below the two, nothing above the other two; from each it falls to the next least */
+        assert_true(h[b] >= h[0] * 0.98 && h[b] >= h[8] * 0.98 && h[b] <= h[4] * 1.02 && h[b] <= h[12] * 1.02);
+        const int up = b % 8 < 4;
+        assert_true(up ? h[(b + 1) % 16] >= h[b] * 0.98 : h[(b + 1) % 16] <= h[b] * 1.02);
     }
-    assert_true(found.histogram[4] > found.histogram[0] * 1.2 && found.histogram[12] > found.histogram[8] * 1.2);
+    for (int b = 0; b < 16; b += 8) assert_true(h[b + 4] > h[b] * 1.7); /* 1.84 */
     tsr_lens_found_destroy(&found);
     tsr_volume_destroy(&image);
     tsr_context_destroy(&context);

@@ -434,6 +434,125 @@ static void refusals(void **unused)
     tsr_rig_destroy(&rig);
 }
 
+static void put(const char *name, const char *text)
+{
+    FILE *file = fopen(in_folder(name), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+static void empty_folder(const char *name) { assert_int_equal(mkdir(in_folder(name), 0777), 0); }
+/* Where a camera of the rig shows a point. */
+static void shown(const tsr_rig *rig, const char *name, tsr_vec3 point, double pixel[2])
+{
+    tsr_rig_camera c;
+    require_ok(tsr_rig_get(rig, tsr_rig_find(rig, name), &c));
+    require_ok(tsr_camera_project(&c.camera, c.width, c.height, point, pixel, NULL));
+}
+
+static const char *const benchmark =
+    "[intrinsics]\nfocal_length_mm = 100\nimage_resolution_x_px = 512\nimage_resolution_y_px = 384\nsensor_size_mm = 35\nfstop = 100\n"
+    "[extrinsics]\nnum_cams_x = 3\nnum_cams_y = 2\nbaseline_mm = 50\nfocus_distance_m = 8\noffset = 0\n[meta]\nscene = x\n";
+
+/* Light fields: disparities are those of the benchmark's own formula, b f W / s (1/z - 1/D), and what lies at the focus is at the same pixel everywhere. */
+static void light_fields(void **unused)
+{
+    (void)unused;
+    tsr_rig *rig;
+    tsr_rig_camera c;
+    double a[2], b[2];
+    empty_folder("hci");
+    put("hci/parameters.cfg", benchmark);
+    for (int i = 0; i < 6; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "hci/input_Cam%03d.png", i);
+        put(name, "");
+    }
+    put("hci/gt_disp_lowres.png", "");
+    put("hci/gt_depth_lowres.pfm", "");
+    put("hci/gt_depth_lowres_Cam001.pfm", "");
+    require_ok(tsr_rig_read(in_folder("hci"), NULL, &rig));
+    assert_int_equal(tsr_rig_count(rig), 6);
+    require_ok(tsr_rig_get(rig, 3, &c));
+    assert_string_equal(c.image, "input_Cam003.png");
+    assert_string_equal(c.depth, "gt_depth_lowres.pfm");
+    assert_int_equal(c.encoding.kind, TSR_DEPTH_EYE);
+    require_ok(tsr_rig_get(rig, 1, &c));
+    assert_string_equal(c.depth, "gt_depth_lowres_Cam001.pfm");
+    assert_int_equal(c.width, 512);
+    assert_int_equal(c.height, 384);
+    for (double z = 5; z < 12; z += 1.5) {
+        const double expected = 0.05 * (100.0 / 35.0 * 512) * (1 / z - 1 / 8.0);
+        const tsr_vec3 point = { 0.3, -0.2, z };
+        shown(rig, "input_Cam001", point, a);
+        shown(rig, "input_Cam002", point, b);
+        assert_true(fabs(a[0] - b[0] - expected) < 1e-9 && fabs(a[1] - b[1]) < 1e-9);
+        shown(rig, "input_Cam004", point, b); /* the row below */
+        assert_true(fabs(a[1] - b[1] - expected) < 1e-9 && fabs(a[0] - b[0]) < 1e-9);
+    }
+    tsr_rig_destroy(&rig);
+    put("hci/parameters.cfg", "num_cams_x = 3\n");
+    require_error(tsr_rig_read(in_folder("hci"), NULL, &rig), TSR_ERROR_FORMAT, "image_resolution_x_px is 0");
+    put("hci/parameters.cfg", "num_cams_x = many\n");
+    require_error(tsr_rig_read(in_folder("hci"), NULL, &rig), TSR_ERROR_FORMAT, "line 1: num_cams_x, expected a number");
+
+    /* names that hold places; the size is the first picture's */
+    static const char *const placed[] = { "out_00_00_-2.5_10.25_.pgm", "out_00_01_-2.5_12.25_.pgm", "out_01_00_-1.5_10.25_.pgm",
+                                          "out_01_01_-1.5_12.25_.pgm" };
+    empty_folder("placed");
+    for (int i = 0; i < 4; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "placed/%s", placed[i]);
+        put(name, "P5 4 2 255\n12345678");
+    }
+    const tsr_rig_read_options units = { .struct_size = sizeof units, .focal = 600, .baseline = 0.5, .focus = 20 };
+    require_ok(tsr_rig_read(in_folder("placed"), &units, &rig));
+    require_ok(tsr_rig_get(rig, 3, &c));
+    assert_true(c.width == 4 && c.height == 2);
+    assert_true(fabs(c.camera.position.x - 0.5) < 1e-12 && fabs(c.camera.position.y - 0.25) < 1e-12);
+    shown(rig, "out_00_00_-2.5_10.25_", (tsr_vec3){ 0, 0, 20 }, a);
+    shown(rig, "out_01_01_-1.5_12.25_", (tsr_vec3){ 0, 0, 20 }, b);
+    assert_true(fabs(a[0] - 2) < 1e-9 && fabs(a[1] - 1) < 1e-9 && fabs(b[0] - 2) < 1e-9 && fabs(b[1] - 1) < 1e-9);
+    tsr_rig_destroy(&rig);
+
+    /* a row and a column; pictures of another beginning lie beside them; one is missing */
+    empty_folder("grid");
+    static const char *const named[] = { "view_03_07.pgm", "view_03_08.pgm", "view_04_07.pgm", "depth_03_07.pgm", "thumb.png" };
+    for (int i = 0; i < 5; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "grid/%s", named[i]);
+        put(name, "P5 4 2 255\n12345678");
+    }
+    tsr_rig_read_options o = TSR_RIG_READ_OPTIONS;
+    require_error(tsr_rig_read(in_folder("grid"), &o, &rig), TSR_ERROR_FORMAT, "of other names with format lightfield");
+    o.format = "lightfield";
+    require_ok(tsr_rig_read(in_folder("grid"), &o, &rig));
+    assert_int_equal(tsr_rig_count(rig), 3);
+    require_ok(tsr_rig_get(rig, 2, &c));
+    assert_string_equal(c.name, "view_04_07");
+    assert_true(c.camera.position.x == -0.5 && c.camera.position.y == 0.5);
+    tsr_rig_destroy(&rig);
+    put("grid/view_3_7.pgm", "P5 4 2 255\n12345678");
+    require_error(tsr_rig_read(in_folder("grid"), &o, &rig), TSR_ERROR_FORMAT, "are both row 3, column 7");
+
+    empty_folder("numbered");
+    for (int i = 1; i <= 5; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "numbered/im%d.pgm", i);
+        put(name, "P5 4 2 255\n12345678");
+        if (i != 4) continue;
+        require_ok(tsr_rig_read(in_folder("numbered"), &o, &rig));
+        require_ok(tsr_rig_get(rig, 1, &c));
+        assert_string_equal(c.name, "im2");
+        assert_true(c.camera.position.x == 0.5 && c.camera.position.y == -0.5);
+        tsr_rig_destroy(&rig);
+    }
+    require_error(tsr_rig_read(in_folder("numbered"), &o, &rig), TSR_ERROR_FORMAT, "5 pictures with one number each");
+    require_error(tsr_rig_read(in_folder("empty"), &o, &rig), TSR_ERROR_FORMAT, "no picture whose name ends in a number");
+    o.focus = -1;
+    require_error(tsr_rig_read(in_folder("grid"), &o, &rig), TSR_ERROR_ARGUMENT, "focus -1");
+}
+
 /* Many cameras: the time grows with their number alone. */
 static void many(void **unused)
 {
@@ -468,12 +587,8 @@ static int end(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(known_texts),
-                                        cmocka_unit_test(every_format),
-                                        cmocka_unit_test(everything_kept),
-                                        cmocka_unit_test(geocast_readings),
-                                        cmocka_unit_test(scenes),
-                                        cmocka_unit_test(refusals),
-                                        cmocka_unit_test(many) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(known_texts),      cmocka_unit_test(every_format), cmocka_unit_test(everything_kept),
+                                        cmocka_unit_test(geocast_readings), cmocka_unit_test(scenes),       cmocka_unit_test(refusals),
+                                        cmocka_unit_test(light_fields),     cmocka_unit_test(many) };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -116,7 +116,7 @@ static void identity(void **unused)
         tsr_novel_destroy(&view);
         drop(&s);
     }
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 
@@ -219,6 +219,63 @@ static void cut_skins(void **unused)
         drop(&shots[i]);
     }
     tsr_novel_destroy(&merged);
+    drop(&truth);
+    tsr_context_destroy(&context);
+}
+
+/* Round a sphere: cameras that stand on its other sides see surfaces whose backs the view would meet. They say nothing about the front: with FRONT the farthest
+ * surface is the true one all the same, without it is the far wall of the sphere. */
+static void backs(void **unused)
+{
+    (void)unused;
+    enum { W = 80, H = 60, COUNT = 6 };
+    tsr_context *context = test_context();
+    const tsr_camera between = around(0, 0);
+    shot truth = take(context, "sphere", &between, W, H, 1), shots[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        const tsr_camera at = around(30 + 60.0 * i, 0);
+        shots[i] = take(context, "sphere", &at, 2 * W, 2 * H, 1);
+    }
+    double error[2];
+    int through[2];
+    for (int front = 0; front < 2; front++) {
+        const tsr_project_options how = { .struct_size = sizeof how, .faces = front ? TSR_FACES_FRONT : TSR_FACES_BOTH };
+        tsr_novel *views[COUNT], *merged;
+        const tsr_projector *projectors[COUNT];
+        const tsr_novel *list[COUNT];
+        for (int i = 0; i < COUNT; i++) {
+            require_ok(tsr_novel_create(context, W, H, &views[i]));
+            require_ok(tsr_novel_project(views[i], &between, &shots[i].p, &how));
+            list[i] = views[i];
+            projectors[i] = &shots[i].p;
+        }
+        require_ok(tsr_novel_create(context, W, H, &merged));
+        require_ok(tsr_novel_merge(merged, &between, list, projectors, COUNT, TSR_MERGE_CSG, NULL, NULL));
+        result m = fetch(merged);
+        double sum = 0;
+        int pixels = 0;
+        through[front] = 0;
+        for (int i = 0; i < W * H; i++) {
+            if (!(truth.truth[i] > 0 && m.depth[i] > 0)) continue;
+            const double off = fabs((double)(m.depth[i] - truth.truth[i]));
+            sum += off * off;
+            through[front] += off > 0.5;
+            pixels++;
+        }
+        assert_true(pixels > 300);
+        error[front] = sqrt(sum / pixels);
+        done(&m);
+        for (int i = 0; i < COUNT; i++) tsr_novel_destroy(&views[i]);
+        tsr_novel_destroy(&merged);
+    }
+    if (!(through[0] > 100 && through[1] == 0 && error[1] < 0.05))
+        fail_msg("%d and %d pixels show the far wall, depths are off by %g and %g (rms)", through[0], through[1], error[0], error[1]);
+    const tsr_project_options wrong = { .struct_size = sizeof wrong, .faces = (tsr_faces)2 };
+    tsr_novel *view;
+    require_ok(tsr_novel_create(context, W, H, &view));
+    require_error(tsr_novel_project(view, &between, &shots[0].p, &wrong), TSR_ERROR_ARGUMENT, "faces is 2");
+    tsr_novel_destroy(&view);
+    for (int i = 0; i < COUNT; i++) drop(&shots[i]);
     drop(&truth);
     tsr_context_destroy(&context);
 }
@@ -478,7 +535,7 @@ static void sweeps(void **unused)
     tsr_sweep_destroy(&all);
     for (int i = 0; i < 2; i++) tsr_sweep_destroy(&part[i]);
     tsr_rig_destroy(&rig);
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
     tsr_context_destroy(&context);
 }
 
@@ -498,7 +555,8 @@ static void devices_agree(void **unused)
                                                    : n == 3 ? TSR_CONNECT_THRESHOLD
                                                             : TSR_CONNECT_ALL,
                                         .diagonal = n == 4 ? TSR_DIAGONAL_FIXED : TSR_DIAGONAL_AUTO,
-                                        .keep_far = n == 0 || n == 1 };
+                                        .keep_far = n == 0 || n == 1,
+                                        .faces = n & 1 ? TSR_FACES_FRONT : TSR_FACES_BOTH };
         result r[2];
         for (int d = 0; d < 2; d++) {
             tsr_context *c = d ? cpu : context;
@@ -597,9 +655,9 @@ static void refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(identity),        cmocka_unit_test(other_view), cmocka_unit_test(cut_skins), cmocka_unit_test(thin_rod),
-        cmocka_unit_test(laws_of_merging), cmocka_unit_test(textures),   cmocka_unit_test(sweeps),    cmocka_unit_test(devices_agree),
-        cmocka_unit_test(culling),         cmocka_unit_test(refusals),
+        cmocka_unit_test(identity),      cmocka_unit_test(other_view),      cmocka_unit_test(cut_skins), cmocka_unit_test(backs),
+        cmocka_unit_test(thin_rod),      cmocka_unit_test(laws_of_merging), cmocka_unit_test(textures),  cmocka_unit_test(sweeps),
+        cmocka_unit_test(devices_agree), cmocka_unit_test(culling),         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

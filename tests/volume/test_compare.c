@@ -37,7 +37,7 @@ static tsr_volume *ball(int64_t n, double radius, double x0)
 static tsr_mask_comparison compared(tsr_volume *a, tsr_volume *b, int threads)
 {
     tsr_context *context = test_context_on("cpu", threads);
-    tsr_mask_comparison c;
+    tsr_mask_comparison c = TSR_MASK_COMPARISON;
     require_ok(tsr_compare_masks(context, a, b, NULL, &c));
     tsr_context_destroy(&context);
     tsr_volume_destroy(&a);
@@ -155,7 +155,7 @@ static void values(void **state)
     const int16_t b[12] = { 0, 2, 2, 3, 4, 5, 6, 7, 8, 4, 0, 11 }; /* value = stored + 1 */
     tsr_volume *one, *other;
     tsr_compare_options options = TSR_COMPARE_OPTIONS;
-    tsr_volume_comparison c;
+    tsr_volume_comparison c = TSR_VOLUME_COMPARISON;
     require_ok(tsr_volume_wrap(NULL, TSR_F32, (tsr_size3){ 3, 2, 2 }, NULL, a, NULL, NULL, &one));
     require_ok(tsr_volume_wrap(NULL, TSR_I16, (tsr_size3){ 3, 2, 2 }, NULL, (void *)(uintptr_t)b, NULL, NULL, &other));
     require_ok(tsr_volume_set_scaling(other, 1, 1));
@@ -181,8 +181,8 @@ static void different_inputs(void **state)
     tsr_volume *a = empty_mask(n, (tsr_vec3){ 1, 1, 1 }), *b = empty_mask(n, (tsr_vec3){ 1, 1.1, 1 });
     tsr_volume *c = empty_mask((tsr_size3){ 4, 4, 5 }, (tsr_vec3){ 1, 1, 1 });
     tsr_compare_options ignore = TSR_COMPARE_OPTIONS;
-    tsr_mask_comparison result;
-    tsr_volume_comparison values_result;
+    tsr_mask_comparison result = TSR_MASK_COMPARISON;
+    tsr_volume_comparison values_result = TSR_VOLUME_COMPARISON;
     ignore.ignore_geometry = 1;
     require_error(tsr_compare_masks(context, a, b, NULL, &result), TSR_ERROR_ARGUMENT, "index y of world y is 1 and 1.1");
     require_ok(tsr_compare_masks(context, a, b, &ignore, &result));

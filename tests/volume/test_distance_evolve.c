@@ -53,7 +53,7 @@ static void balls_become_distances(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         tsr_volume *phi = ball(context, cases[k].slope, cases[k].clamp, cases[k].step_z), *distance;
         tsr_distance_pde_options o = TSR_DISTANCE_PDE_OPTIONS;
-        tsr_distance_pde_report report;
+        tsr_distance_pde_report report = TSR_DISTANCE_PDE_REPORT;
         double mean, most;
         o.method = cases[k].method;
         o.band = 5;

@@ -322,7 +322,7 @@ static void devices_and_threads_agree(void **state)
             tsr_volume_destroy(&c);
         }
         tsr_volume *device = to_device(context, in);
-        tsr_statistics s[3];
+        tsr_statistics s[3] = { TSR_STATISTICS, TSR_STATISTICS, TSR_STATISTICS };
         require_ok(tsr_volume_statistics(one, in, &s[0]));
         require_ok(tsr_volume_statistics(many, in, &s[1]));
         require_ok(tsr_volume_statistics(context, device, &s[2]));

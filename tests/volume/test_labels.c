@@ -58,7 +58,7 @@ static void every_type(void **state)
             assert_int_equal(labels[1].value, 100);
             assert_int_equal(labels[1].voxels, 3 * 4 * 9);
             assert_true(labels[1].lower.x == 2 && labels[1].upper.x == 5 && labels[1].lower.z == 0 && labels[1].upper.z == 9);
-            tsr_labels_free(&labels);
+            tsr_labels_destroy(&labels);
             assert_null(labels);
             tsr_volume_destroy(&v);
             tsr_context_destroy(&context);
@@ -84,7 +84,7 @@ static void what_is_no_label_map(void **state)
     require_ok(tsr_labels_count(context, v, 0, &labels, &count));
     assert_int_equal(count, 6399);
     for (int32_t k = 0; k < count; k++) assert_true(labels[k].value == k + 1 && labels[k].voxels == 1);
-    tsr_labels_free(&labels);
+    tsr_labels_destroy(&labels);
     tsr_volume_destroy(&v);
     /* the label is the real value */
     v = volume_of(TSR_I16, (tsr_size3){ 4, 4, 4 });
@@ -92,7 +92,7 @@ static void what_is_no_label_map(void **state)
     for (int64_t i = 0; i < 64; i++) store(v, i, i < 5 ? 8 : 5);
     require_ok(tsr_labels_count(context, v, 0, &labels, &count));
     assert_true(count == 1 && labels[0].value == 6 && labels[0].voxels == 5);
-    tsr_labels_free(&labels);
+    tsr_labels_destroy(&labels);
     tsr_volume_destroy(&v);
     tsr_context_destroy(&context);
 }
@@ -108,7 +108,7 @@ static void beyond_doubles(void **state)
     require_ok(tsr_labels_count(context, v, 0, &labels, &count));
     assert_int_equal(count, 3);
     assert_true(labels[0].value == -BIG - 1 && labels[0].voxels == 1 && labels[1].value == BIG && labels[1].voxels == 10 && labels[2].voxels == 20);
-    tsr_labels_free(&labels);
+    tsr_labels_destroy(&labels);
     tsr_volume_destroy(&v);
     v = volume_of(TSR_U64, (tsr_size3){ 4, 4, 4 });
     for (int64_t i = 0; i < 64; i++) ((uint64_t *)tsr_volume_data(v))[i] = i < 3 ? UINT64_MAX : i < 9 ? UINT64_MAX - 1 : 5;
@@ -118,7 +118,7 @@ static void beyond_doubles(void **state)
     char text[TSR_LABEL_TEXT];
     tsr_label_text(TSR_U64, labels[2].value, text);
     assert_string_equal(text, "18446744073709551615");
-    tsr_labels_free(&labels);
+    tsr_labels_destroy(&labels);
     tsr_volume_destroy(&v);
     tsr_context_destroy(&context);
 }
@@ -196,7 +196,7 @@ static void compare(void **state)
     const tsr_size3 n = { 30, 12, 10 };
     tsr_volume *a = volume_of(TSR_I16, n), *b = volume_of(TSR_U8, n);
     tsr_label_comparison *labels;
-    tsr_mask_comparison mask;
+    tsr_mask_comparison mask = TSR_MASK_COMPARISON;
     int32_t count;
     for (int64_t z = 2; z < 8; z++)
         for (int64_t y = 2; y < 10; y++)
@@ -227,7 +227,7 @@ static void compare(void **state)
     }
     require_ok(tsr_compare_masks(context, a, b, NULL, &mask));
     assert_memory_equal(&mask, &labels[2].mask, sizeof mask);
-    tsr_label_comparisons_free(&labels);
+    tsr_label_comparisons_destroy(&labels);
     tsr_volume_destroy(&a);
     tsr_volume_destroy(&b);
     tsr_context_destroy(&context);

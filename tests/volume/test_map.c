@@ -103,10 +103,10 @@ static void generations(void **state)
     tsr_map map;
     require_ok(tsr_map_load(context, module("map_life.so"), sizeof conway, &map));
     map.data = &conway;
-    const int64_t before = tsr_context_memory(context).allocations;
+    const int64_t before = tsr_context_memory(context)->allocations;
     for (int step = 0; step < 4; step++)
         require_ok(tsr_map_run(context, &map, size, (const tsr_volume *const *)&board[step % 2], 1, &board[(step + 1) % 2], 1));
-    assert_int_equal(tsr_context_memory(context).allocations, before);
+    assert_int_equal(tsr_context_memory(context)->allocations, before);
     tsr_volume *host = host_of(board[0]);
     const uint8_t *now = (const uint8_t *)tsr_volume_data_const(host);
     for (int y = 0; y < N; y++)

@@ -10,7 +10,7 @@ static void statistics_of_known_data(void **state)
     (void)state;
     uint64_t random = test_seed();
     tsr_context *context = test_context();
-    tsr_statistics s;
+    tsr_statistics s = TSR_STATISTICS;
     for (int dtype = 0; dtype < TSR_DTYPE_COUNT; dtype++) {
         tsr_volume *in = random_volume(&random, (tsr_dtype)dtype, (tsr_size3){ 61, 47, 13 }), *device;
         require_ok(tsr_volume_set_scaling(in, 0.5, 1000));

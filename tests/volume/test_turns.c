@@ -138,7 +138,7 @@ static tsr_volume *mask_of(const char *device, int32_t threads, const tsr_mesh *
     tsr_context *context = device ? test_context_on(device, threads) : test_context();
     tsr_mesh *there;
     tsr_volume *volume, *host;
-    tsr_voxelize_report report;
+    tsr_voxelize_report report = TSR_VOXELIZE_REPORT;
     require_ok(tsr_mesh_copy(mesh, context, &there));
     require_ok(tsr_volume_from_mesh(context, there, TSR_U8, o, &volume, &report));
     require_ok(tsr_volume_copy(volume, NULL, &host));

@@ -27,7 +27,7 @@ static tsr_wavelet_plan *make_plan(tsr_dtype dtype, int32_t dimensions, const in
 static void forward16(int32_t dimensions, const int64_t *size, const tsr_wavelet_options *options, const int16_t *samples, int16_t *coefficients)
 {
     tsr_wavelet_plan *plan = make_plan(TSR_I16, dimensions, size, options);
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     tsr_wavelet_plan_describe(plan, &info);
     size_t bytes = (size_t)info.elements * 2;
     void *in = to_device(samples, bytes), *out = to_device(samples, bytes);

@@ -176,6 +176,24 @@ static void large_integers(void **state)
         }
 }
 
+/* Planes large enough for steps that do not look for what leaves 16 bits, of values around what these may have: some rows take them, others not. */
+static void sixteen_bits_without_a_look(void **state)
+{
+    (void)state;
+    static const int amplitudes[] = { 60, 230, 420, 700, 1300, 1800, 2500, 3600, 5000, 8000, 16000 };
+    const int64_t sizes[][3] = { { 91, 67, 1 }, { 64, 96, 1 }, { 80, 64, 1 } };
+    uint64_t random = test_seed() + 2;
+    for (int filter = 0; filter < TSR_WAVELET_CUSTOM; filter++)
+        for (int k = 0; k < 11; k += test_is_slow() ? 3 : 1) {
+            tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+            o.filter = (tsr_wavelet_filter)filter;
+            o.boundary = (tsr_wavelet_boundary)(k % TSR_WAVELET_BOUNDARIES);
+            o.accuracy = -1;
+            o.levels = 1 + k % 2;
+            one_shape(TSR_I16, 2, sizes[o.boundary == TSR_WAVELET_PERIODIC ? 1 + filter % 2 : k % 3], o, amplitudes[k], &random);
+        }
+}
+
 /* ---- arrays that run backwards ------------------------------------------------------------------------------------------------------------------------ */
 
 /* Negative strides are as good as any: the same coefficients as of the array that was turned round before. */
@@ -574,10 +592,10 @@ static void random_synthesis(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_length),         cmocka_unit_test(large_integers),   cmocka_unit_test(backwards),
-        cmocka_unit_test(filter_bank),          cmocka_unit_test(frame_bounds),     cmocka_unit_test(back_beyond_16_bits),
-        cmocka_unit_test(back_in_every_layout), cmocka_unit_test(golden_synthesis), cmocka_unit_test(random_synthesis)
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_length),        cmocka_unit_test(large_integers),
+                                        cmocka_unit_test(backwards),           cmocka_unit_test(sixteen_bits_without_a_look),
+                                        cmocka_unit_test(filter_bank),         cmocka_unit_test(frame_bounds),
+                                        cmocka_unit_test(back_beyond_16_bits), cmocka_unit_test(back_in_every_layout),
+                                        cmocka_unit_test(golden_synthesis),    cmocka_unit_test(random_synthesis) };
     return cmocka_run_group_tests_name("test_exact", tests, set_up, tear_down);
 }

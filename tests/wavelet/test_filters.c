@@ -74,7 +74,7 @@ static void weights(void **state)
     for (int f = 0; f < TSR_WAVELET_CUSTOM; f++)
         for (int normalise = 0; normalise < 2; normalise++) {
             tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
-            tsr_wavelet_info info;
+            tsr_wavelet_info info = TSR_WAVELET_INFO;
             tsr_wavelet_band band;
             o.filter = (tsr_wavelet_filter)f;
             o.levels = 2;
@@ -204,7 +204,7 @@ static void bad_arguments(void **state)
     } while (0)
     REFUSED(TSR_U8, 2, size, "element type u8", (void)0);
     REFUSED(TSR_I16, 0, size, "0 dimensions", (void)0);
-    REFUSED(TSR_I16, 5, size, "5 dimensions", (void)0);
+    REFUSED(TSR_I16, 5, size, "5 dimensions, expected 1 to 4: an axis more is a transform of each slice along it", (void)0);
     REFUSED(TSR_I16, 2, none, "extent 0 along axis 1", (void)0);
     REFUSED(TSR_I16, 2, negative, "extent -20 along axis 0", (void)0);
     REFUSED(TSR_I16, 2, size, "levels is -1", o.levels = -1);

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "tessera/compare.h"
-#include "tessera/wavelet_keep.h"
+#include "tessera/wavelet.h"
 
 typedef struct entry {
     double magnitude;
@@ -46,7 +46,7 @@ static entry *list(const tsr_volume *c, tsr_wavelet_options o)
     const tsr_size3 s = tsr_volume_size(c);
     const int64_t size[3] = { s.x, s.y, s.z }, n = tsr_volume_count(c);
     tsr_wavelet_plan *plan = NULL;
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     entry *all = (entry *)calloc((size_t)n, sizeof *all);
     int64_t at = 0;
     o.pad = TSR_WAVELET_PAD_NONE;
@@ -119,7 +119,7 @@ static void share(void **state)
             int64_t kept = (int64_t)floor(percent[p] / 100 * (double)count + 0.5), nonzero = 0;
             if (kept < 1) kept = 1;
             tsr_wavelet_keep_options k = TSR_WAVELET_KEEP_OPTIONS;
-            tsr_wavelet_keep_info info;
+            tsr_wavelet_keep_info info = TSR_WAVELET_KEEP_INFO;
             k.keep = percent[p];
             entry *all = list(before, o);
             qsort(all, (size_t)count, sizeof *all, larger_first);
@@ -157,7 +157,7 @@ static void threshold(void **state)
             const int64_t count = tsr_volume_count(c);
             const int whole = tsr_volume_dtype(c) == TSR_I16 || tsr_volume_dtype(c) == TSR_I32;
             tsr_wavelet_keep_options k = { .struct_size = sizeof k, .cut = cases[n].dtype == TSR_I32 ? 6543.5 : 7.25, .soft = soft };
-            tsr_wavelet_keep_info info;
+            tsr_wavelet_keep_info info = TSR_WAVELET_KEEP_INFO;
             int64_t nonzero = 0, gone = 0;
             entry *all = list(before, o);
             require_ok(tsr_wavelet_volume_keep(context, c, &k, &info));
@@ -245,7 +245,7 @@ static void not_finite(void **state)
     for (int64_t i = 0; i < count; i++) wild += !isfinite(value_of(before, i));
     assert_true(wild > 4 && wild < count / 2);
     const tsr_wavelet_keep_options k = { .struct_size = sizeof k, .keep = 100.0 * (double)(wild - 2) / (double)count };
-    tsr_wavelet_keep_info info;
+    tsr_wavelet_keep_info info = TSR_WAVELET_KEEP_INFO;
     require_ok(tsr_wavelet_volume_keep(context, c, &k, &info));
     require_ok(tsr_volume_copy(c, NULL, &after));
     assert_int_equal(info.kept, wild - 2);

@@ -18,7 +18,7 @@ typedef struct plane {
 
 static void plane_begin(plane *p)
 {
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     p->count = p->size[0] * p->size[1] * (p->batch ? p->batch : 1);
     p->bytes = (size_t)p->count * sizeof(int16_t);
     require_ok(tsr_wavelet_plan_create(context, TSR_I16, 2, p->size, &p->options, &p->mine));

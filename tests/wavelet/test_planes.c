@@ -160,7 +160,7 @@ static void bytes_moved(void **state)
     const int gpu = tsr_context_device(context).kind != TSR_DEVICE_CPU;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         tsr_wavelet_plan *plan = NULL;
-        tsr_wavelet_info info;
+        tsr_wavelet_info info = TSR_WAVELET_INFO;
         tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
         o.filter = cases[k].filter;
         o.levels = cases[k].levels;

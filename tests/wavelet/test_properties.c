@@ -178,7 +178,7 @@ static void again(void **state)
             void *memory[3] = { NULL, NULL, NULL }, *work = NULL;
             tsr_wavelet_plan *mine = NULL, *theirs = NULL;
             tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
-            tsr_wavelet_info info;
+            tsr_wavelet_info info = TSR_WAVELET_INFO;
             assert_true(host && expected && got);
             o.filter = (tsr_wavelet_filter)f;
             o.levels = 2;
@@ -228,7 +228,7 @@ static void in_place(void **state)
             for (int dimensions = 2; dimensions <= 3; dimensions++) {
                 tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
                 tsr_wavelet_plan *plan = NULL;
-                tsr_wavelet_info info;
+                tsr_wavelet_info info = TSR_WAVELET_INFO;
                 o.inplace = 1;
                 o.layout = split ? TSR_WAVELET_SPLIT : TSR_WAVELET_INTERLEAVED;
                 require_ok(tsr_wavelet_plan_create(context, types[type], dimensions, dimensions == 2 ? planes : volume, &o, &plan));
@@ -250,7 +250,7 @@ static void long_rows(void **state)
     for (int small = 0; small < 2; small++) {
         tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
         tsr_wavelet_plan *mine = NULL, *theirs = NULL;
-        tsr_wavelet_info info;
+        tsr_wavelet_info info = TSR_WAVELET_INFO;
         int16_t *host = (int16_t *)malloc(bytes), *expected = (int16_t *)malloc(bytes);
         void *memory = NULL, *work = NULL, *room = NULL;
         if (small) assert_int_equal(setenv("TESSERA_EMU_SHARED", "101376", 1), 0); /* 99 KiB */

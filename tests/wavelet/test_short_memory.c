@@ -65,7 +65,7 @@ typedef struct trial {
 
 static int64_t try_all(const char *what, const trial *t)
 {
-    const int64_t live = own.live, first = own.requests, bytes = tsr_context_memory(context).current_bytes;
+    const int64_t live = own.live, first = own.requests, bytes = tsr_context_memory(context)->current_bytes;
     require_ok(t->run(t->user));
     const int64_t requests = own.requests - first;
     t->check(t->user, 1);
@@ -79,9 +79,9 @@ static int64_t try_all(const char *what, const trial *t)
         if (status != TSR_ERROR_MEMORY || !strstr(tsr_error_message(), expected))
             fail_msg("%s, allocation %lld: %s, '%s', expected: %s", what, (long long)k, tsr_status_name(status), tsr_error_message(), expected);
         t->check(t->user, 0);
-        if (own.live != live || tsr_context_memory(context).current_bytes != bytes)
+        if (own.live != live || tsr_context_memory(context)->current_bytes != bytes)
             fail_msg("%s, allocation %lld: %lld allocations of %lld bytes are left", what, (long long)k, (long long)(own.live - live),
-                     (long long)(tsr_context_memory(context).current_bytes - bytes));
+                     (long long)(tsr_context_memory(context)->current_bytes - bytes));
     }
     require_ok(t->run(t->user));
     t->check(t->user, 1);
@@ -150,7 +150,7 @@ static void transforms(void **state)
     static arrays a;
     for (size_t c = 0; c < 2 * sizeof cases / sizeof *cases; c++) {
         tsr_wavelet_plan *plan = NULL;
-        tsr_wavelet_info info;
+        tsr_wavelet_info info = TSR_WAVELET_INFO;
         char what[200];
         tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
         o.layout = cases[c / 2].layout;
@@ -266,7 +266,7 @@ static tsr_status call_volume(void *user)
     switch (v->call) {
     case FORWARD: return tsr_volume_dwt(context, v->from, &wavelet, TSR_DTYPE_COUNT, &v->made);
     case BACK: return tsr_volume_idwt(context, v->from, &v->made);
-    case OPEN: return tsr_compressed_open(context, scratch("a.tsc"), NULL, &v->opened);
+    case OPEN: return tsr_compressed_create(context, scratch("a.tsc"), NULL, &v->opened);
     case DECODE: return tsr_compressed_decode(v->compressed, NULL, &v->made, NULL);
     default: return tsr_volume_denoise(context, v->from, &denoise, &v->made, &v->sigma);
     }
@@ -331,7 +331,7 @@ static void calls_with_volumes(void **state)
             const tsr_wavelet_options o = { .struct_size = sizeof o, .levels = 2, .layout = TSR_WAVELET_MALLAT };
             tsr_volume *source = speckled(t ? TSR_F32 : TSR_U8, (tsr_size3){ 37, 12, 9 }), *here = NULL;
             require_ok(tsr_volume_compress(source, scratch("a.tsc"), &compress, NULL));
-            if (call == DECODE) require_ok(tsr_compressed_open(context, scratch("a.tsc"), NULL, &v.compressed));
+            if (call == DECODE) require_ok(tsr_compressed_create(context, scratch("a.tsc"), NULL, &v.compressed));
             if (call < OPEN) {
                 require_ok(tsr_volume_copy(source, context, &here));
                 if (call == BACK) {

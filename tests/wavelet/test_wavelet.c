@@ -168,7 +168,7 @@ static void compare_bands(const tsr_wavelet_plan *plan, const struct shape *s, c
                           const oracle *o, double tolerance, const char *what)
 {
     tsr_wavelet_band band;
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = TSR_WAVELET_INFO;
     int64_t seen = 0;
     tsr_wavelet_plan_describe(plan, &info);
     for (int32_t n = 0; n < info.bands; n++) {
@@ -488,7 +488,7 @@ static void large_planes(void **state)
         o.levels = 1;
         tsr_wavelet_plan *plan = NULL;
         require_ok(tsr_wavelet_plan_create(two, TSR_I16, dimensions, dimensions == 2 ? plane : size, &o, &plan));
-        tsr_wavelet_info info;
+        tsr_wavelet_info info = TSR_WAVELET_INFO;
         tsr_wavelet_plan_describe(plan, &info);
         char *work = (char *)malloc((size_t)info.workspace_bytes + 16);
         assert_non_null(work);

@@ -68,7 +68,7 @@ static int64_t check_both_ways(const char *name, const tsr_wavelet_options *o, t
     tsr_volume *v = NULL, *here = NULL, *c = NULL;
     tsr_read_options read = TSR_READ_OPTIONS;
     tsr_write_options write = TSR_WRITE_OPTIONS;
-    tsr_wavelet_file_info info;
+    tsr_wavelet_file_info info = TSR_WAVELET_FILE_INFO;
     write.overwrite = 1;
     require_ok(tsr_volume_read(scratch(name), NULL, &v));
     require_ok(tsr_volume_copy(v, context, &here));
@@ -283,7 +283,7 @@ static void check_parts(const char *name, tsr_decompress_options o, int64_t limi
 {
     tsr_volume *v = NULL;
     tsr_write_options write = TSR_WRITE_OPTIONS;
-    tsr_compress_info whole, parts;
+    tsr_compress_info whole = TSR_COMPRESS_INFO, parts = TSR_COMPRESS_INFO;
     write.overwrite = 1;
     require_ok(tsr_volume_decompress(scratch(name), &o, &v, &whole));
     write_volume(v, scratch("whole.nrrd"));
@@ -362,7 +362,7 @@ static void bounded_memory(void **state)
     tsr_read_options read = TSR_READ_OPTIONS;
     tsr_write_options write = TSR_WRITE_OPTIONS;
     tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
-    tsr_wavelet_file_info info;
+    tsr_wavelet_file_info info = TSR_WAVELET_FILE_INFO;
     tsr_volume *v = noise(TSR_I16, (tsr_size3){ 256, 256, 3 }, 1);
     FILE *file = fopen(scratch("large.raw"), "wb");
     assert_non_null(file);

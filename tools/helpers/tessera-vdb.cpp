@@ -3,8 +3,11 @@
 //
 //   tessera-vdb [--memory-limit BYTES] read FILE.vdb [GRID]    writes the grid (default: the first float level set) as .tsr to standard output;
 //                                                              refuses grids whose list needs more bytes (default: physical memory)
-//   tessera-vdb [--force] write FILE.vdb [NAME]                reads a .tsr file from standard input; the target has its name when it is complete, and an
-//                                                              old one is replaced only with --force
+//   tessera-vdb [--force] [--add] write FILE.vdb [NAME]        reads a .tsr file from standard input; the target has its name when it is complete, and an
+//                                                              old one is replaced only with --force; --add: beside the grids that it holds
+//   tessera-vdb list FILE.vdb                                  what is in it, a line a grid
+//   tessera-vdb [--memory-limit BYTES] fog FILE.vdb CHANNEL [GRID]   a grid that is no level set as dense voxels; see vdb-fog.h
+//   tessera-vdb put NAME FILE.vdb [OLD.vdb]                    such voxels from standard input as a grid, beside those of OLD.vdb
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -27,6 +30,7 @@
 #include <openvdb/tools/SignedFloodFill.h>
 
 #include "tessera/tessera.h"
+#include "vdb-fog.h"
 
 using openvdb::Coord;
 using openvdb::FloatGrid;
@@ -337,12 +341,6 @@ static void remove_when_ended()
     std::signal(SIGXFSZ, SIG_IGN); // a file over the limit is an error of write
 }
 
-// OpenVDB's own writer of files does not look whether they could be written.
-class Archive : public openvdb::io::Archive
-{
-public:
-    void put(std::ostream &out, const openvdb::GridCPtrVec &grids) const { write(out, grids, true, openvdb::MetaMap()); }
-};
 struct File {
     tsr_output *file = nullptr;
     ~File() { tsr_file_discard(&file); }
@@ -430,7 +428,7 @@ static bool inside_out(tsr_context *context, const tsr_tiles *tiles)
     return *static_cast<const float *>(tsr_volume_data_const(one.volume)) < 0;
 }
 
-static void write(const char *path, const char *name, bool force)
+static void write(const char *path, const char *name, bool force, bool add)
 {
     Context context;
     Tiles list;
@@ -438,7 +436,7 @@ static void write(const char *path, const char *name, bool force)
     options.struct_size = sizeof options;
     options.format = "tsr";
     check(tsr_tiles_read(context.context, "-", &options, &list.tiles));
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     check(tsr_tiles_describe(list.tiles, &info));
     const tsr_size3 n = tsr_tiles_domain(list.tiles);
     if (n.x == 1 || n.y == 1 || n.z == 1)
@@ -458,18 +456,10 @@ static void write(const char *path, const char *name, bool force)
     File target;
     tsr_write_options manner = {};
     manner.struct_size = sizeof manner;
-    manner.overwrite = force;
+    manner.overwrite = force || add;
     remove_when_ended();
     check(tsr_file_begin(path, &manner, &target.file));
-    std::ofstream out;
-    try {
-        out.exceptions(std::ios::failbit | std::ios::badbit);
-        out.open(tsr_file_place(target.file), std::ios::binary | std::ios::trunc);
-        Archive().put(out, openvdb::GridCPtrVec{ grid });
-        out.close();
-    } catch (const std::ios::failure &) {
-        throw std::runtime_error(std::string(path) + ": cannot write: " + std::strerror(errno ? errno : EIO));
-    }
+    write_grids(tsr_file_place(target.file), path, grid, add ? path : nullptr);
     check(tsr_file_finish(&target.file));
 }
 
@@ -484,10 +474,44 @@ static void limit_process(int64_t file_bytes)
     setrlimit(RLIMIT_DATA, &most);
 }
 
+static int usage()
+{
+    std::fprintf(stderr, "usage: tessera-vdb [--memory-limit BYTES] read FILE.vdb [GRID] | [--force] [--add] write FILE.vdb [NAME] | list FILE.vdb | "
+                         "[--memory-limit BYTES] fog FILE.vdb CHANNEL [GRID] | put NAME FILE.vdb [OLD.vdb]\n");
+    return 2;
+}
+
+static void check_file(const char *path)
+{
+    Scan scan(path);
+    limit_process(scan.bytes());
+    scan.run();
+}
+
+// `count` words after the options; false: they are none of the usage.
+static bool obey(char **word, int count, bool force, bool add, const char **file)
+{
+    const std::string verb = count ? word[0] : "";
+    const int least = verb == "fog" || verb == "put" ? 3 : 2, most = verb == "list" ? 2 : verb == "fog" || verb == "put" ? 4 : 3;
+    if (count < least || count > most) return false;
+    const char *last = count == most ? word[most - 1] : nullptr;
+    *file = verb == "put" ? word[2] : word[1];
+    if (verb == "read" || verb == "list" || verb == "fog") check_file(word[1]);
+    if (verb == "put" && last) check_file(last);
+    if (verb == "write" && add) check_file(word[1]);
+    if (verb == "read") read(word[1], last);
+    else if (verb == "write") write(word[1], last, force, add);
+    else if (verb == "list") list_grids(word[1]);
+    else if (verb == "fog") read_fog(word[1], last, std::atoi(word[2]));
+    else if (verb == "put") write_fog(word[2], word[1], last);
+    else return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     double limit = 0;
-    bool force = false;
+    bool force = false, add = false;
     if (argc > 2 && !std::strcmp(argv[1], "--memory-limit")) {
         limit = std::strtod(argv[2], nullptr);
         argc -= 2;
@@ -498,23 +522,18 @@ int main(int argc, char **argv)
         argc--;
         argv++;
     }
-    if ((argc != 3 && argc != 4) || (std::strcmp(argv[1], "read") && std::strcmp(argv[1], "write")) || !(limit >= 0)) {
-        std::fprintf(stderr, "usage: tessera-vdb [--memory-limit BYTES] read FILE.vdb [GRID] | [--force] write FILE.vdb [NAME]\n");
-        return 2;
+    if (argc > 1 && !std::strcmp(argv[1], "--add")) {
+        add = true;
+        argc--;
+        argv++;
     }
+    if (!(limit >= 0)) return usage();
     memory_limit = limit > 0 ? limit : static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
     std::string what;
+    const char *file = "";
     try {
         openvdb::initialize();
-        if (!std::strcmp(argv[1], "read")) {
-            Scan scan(argv[2]);
-            limit_process(scan.bytes());
-            scan.run();
-            read(argv[2], argc == 4 ? argv[3] : nullptr);
-        } else {
-            write(argv[2], argc == 4 ? argv[3] : nullptr, force);
-        }
-        return 0;
+        return obey(argv + 1, argc - 1, force, add, &file) ? 0 : usage();
     } catch (const std::bad_alloc &) {
         char text[100];
         std::snprintf(text, sizeof text, "no memory within the limit of %.0f bytes", memory_limit);
@@ -522,7 +541,7 @@ int main(int argc, char **argv)
     } catch (const std::exception &error) {
         what = error.what();
     }
-    if (what.find(argv[2]) == std::string::npos) what = std::string(argv[2]) + ": " + what;
+    if (what.find(file) == std::string::npos) what = std::string(file) + ": " + what;
     std::fprintf(stderr, "tessera-vdb: %s\n", what.c_str());
     return 1;
 }

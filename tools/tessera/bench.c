@@ -1,9 +1,12 @@
-#define _POSIX_C_SOURCE 200809L /* gmtime_r */
+#define _POSIX_C_SOURCE 200809L /* gmtime_r, readlink */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "../../bench/published.h"
 #include "cli.h"
 
 /* A quick look at this machine through the public API; the programs of bench/ measure against bars and peers. */
@@ -45,7 +48,7 @@ static tsr_status run_smooth(struct bench *b)
 }
 static tsr_status run_statistics(struct bench *b)
 {
-    tsr_statistics statistics;
+    tsr_statistics statistics = TSR_STATISTICS;
     return tsr_volume_statistics(b->context, b->image, &statistics);
 }
 static tsr_status run_distance(struct bench *b)
@@ -75,7 +78,7 @@ static tsr_status prepare(struct bench *b)
     tsr_segment_options segment = TSR_SEGMENT_OPTIONS;
     segment.target = 0.7;
     segment.epsilon = 0.15;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_status status = tsr_phantom_make("phantom_tumour", &phantom, &b->image, &b->truth);
     if (status == TSR_OK) status = cli_move_volume(b->context, &b->image);
     if (status == TSR_OK) status = cli_move_volume(b->context, &b->truth);
@@ -131,7 +134,12 @@ static int measure(struct bench *b, const char *name, tsr_status (*run_case)(str
 static int measure_all(struct bench *b)
 {
     const double voxels = pow(b->size, 3);
-    const struct { const char *name; tsr_status (*run)(struct bench *); double n; const char *unit; } cases[] = {
+    const struct {
+        const char *name;
+        tsr_status (*run)(struct bench *);
+        double n;
+        const char *unit;
+    } cases[] = {
         { "copy", run_copy, voxels, "voxels" },         { "convert", run_convert, voxels, "voxels" },
         { "smooth", run_smooth, voxels, "voxels" },     { "statistics", run_statistics, voxels, "voxels" },
         { "distance", run_distance, voxels, "voxels" }, { "surface", run_surface, voxels, "voxels" },
@@ -142,26 +150,126 @@ static int measure_all(struct bench *b)
     return code;
 }
 
+/* ---- published experiments ------------------------------------------------------------------------------------------------------------------- */
+
+static int list_published(const cli_call *cli)
+{
+    if (cli->globals.json) json_open(NULL, '[');
+    for (int i = 0; i < PUBLISHED_EXPERIMENTS; i++) {
+        const published_experiment *e = &published_experiments[i];
+        int rows = 0;
+        for (int k = 0; k < PUBLISHED_ROWS; k++) rows += !strcmp(published_rows[k].experiment, e->name);
+        if (cli->globals.json) {
+            json_open(NULL, '{');
+            json_text("name", e->name);
+            json_text("program", e->program);
+            json_text("published", e->table);
+            json_text("hardware", e->hardware);
+            json_text("differs", e->differs);
+            json_int("rows", rows);
+            if (e->data) json_text("data", e->data);
+            json_close('}');
+        } else {
+            printf("%-24s bench_%-10s %-28s %3d rows, %s\n%25s%s%s%s\n", e->name, e->program, e->table, rows,
+                   *e->hardware ? e->hardware : "no hardware named", "", e->differs, e->data ? "; needs " : "", e->data ? e->data : "");
+        }
+    }
+    if (cli->globals.json) json_close(']');
+    return CLI_OK;
+}
+
+/* Becomes the program that measures the experiment: beside this one, or in the folder that TESSERA_BENCHES names. */
+static int run_experiment(const cli_call *cli, const char *name, int quick)
+{
+    const published_experiment *e = published_find(name);
+    const char *argv[12], *folder = getenv("TESSERA_BENCHES");
+    char own[4096], path[4200], threads[16];
+    int argc = 0;
+    if (!e) return cli_usage(cli, "--experiment: '%s' given, expected one of the names that --published lists", name);
+    if (cli->globals.json) return cli_usage(cli, "--json: without effect with --experiment: bench_%s --json FILE writes its numbers", e->program);
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = 0;
+    char *end = strrchr(own, '/');
+    if (end) *end = 0;
+    snprintf(path, sizeof path, "%.4000s/bench_%s", folder && *folder ? folder : own, e->program);
+    if (access(path, X_OK))
+        return cli_error(cli, CLI_FAILED,
+                         "'%s' is not there: measuring programs are built in the source tree (make bench); TESSERA_BENCHES names their folder", path);
+    argv[argc++] = path;
+    argv[argc++] = "--experiment";
+    argv[argc++] = e->name;
+    if (cli->globals.device) {
+        argv[argc++] = "--device";
+        argv[argc++] = cli->globals.device;
+    }
+    if (cli->globals.threads > 0) {
+        snprintf(threads, sizeof threads, "%d", cli->globals.threads);
+        argv[argc++] = "--threads";
+        argv[argc++] = threads;
+    }
+    if (quick) argv[argc++] = "--quick";
+    argv[argc] = NULL;
+    fflush(stdout);
+    execv(path, (char *const *)(uintptr_t)argv); /* which changes none of them */
+    return cli_error(cli, CLI_FAILED, "'%s' cannot be started: %s", path, strerror(errno));
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct bench b = { .cli = cli, .size = 128, .repeat = 5, .steps = 50 };
+    const char *experiment = NULL;
+    int published = 0, quick = 0, given[3] = { 0 };
     const cli_option options[] = {
-        { .name = "size", .type = CLI_INT, .value = &b.size, .argument = "N", .help = "phantom of N^3 voxels (default 128)", .lower = 16,
-          .upper = 2048 },
-        { .name = "repeat", .type = CLI_INT, .value = &b.repeat, .argument = "N", .help = "runs of each case; the median counts (default 5)",
-          .lower = 1, .upper = 101 },
-        { .name = "steps", .type = CLI_INT, .value = &b.steps, .argument = "N", .help = "level-set steps of one run (default 50)", .lower = 1,
-          .upper = 1e6 },
+        { .name = "size",
+          .type = CLI_INT,
+          .value = &b.size,
+          .argument = "N",
+          .help = "phantom of N^3 voxels (default 128)",
+          .lower = 16,
+          .upper = 2048,
+          .given = &given[0] },
+        { .name = "repeat",
+          .type = CLI_INT,
+          .value = &b.repeat,
+          .argument = "N",
+          .help = "runs of each case; the median counts (default 5)",
+          .lower = 1,
+          .upper = 101,
+          .given = &given[1] },
+        { .name = "steps",
+          .type = CLI_INT,
+          .value = &b.steps,
+          .argument = "N",
+          .help = "level-set steps of one run (default 50)",
+          .lower = 1,
+          .upper = 1e6,
+          .given = &given[2] },
+        { .name = "published",
+          .type = CLI_FLAG,
+          .value = &published,
+          .help = "list the experiments of the publications, what they measured and what differs here" },
+        { .name = "experiment",
+          .type = CLI_TEXT,
+          .value = &experiment,
+          .argument = "NAME",
+          .help = "run one of them: the published rows below ours; exit code 3 if its data is not there" },
+        { .name = "quick", .type = CLI_FLAG, .value = &quick, .help = "with --experiment: smaller, to see that it runs" },
         { 0 },
     };
     int code = cli_parse(cli, options, 0, 0, argc, argv);
     if (code >= 0) return code;
+    for (int k = 0; k < 3 && (published || experiment); k++)
+        if (given[k]) return cli_usage(cli, "--%s: without effect with --%s", options[k].name, published ? "published" : "experiment");
+    if (published && experiment) return cli_usage(cli, "--published and --experiment: expected one of them");
+    if (quick && !experiment) return cli_usage(cli, "--quick: without effect without --experiment");
+    if (published) return list_published(cli);
+    if (experiment) return run_experiment(cli, experiment, quick);
     code = cli_context(cli, &b.context);
     if (code) return code;
     tsr_status status = prepare(&b);
     if (status != TSR_OK) code = cli_status(cli, status, NULL);
     if (!code) {
-        tsr_device_info info;
+        tsr_device_info info = TSR_DEVICE_INFO;
         char date[32];
         time_t now = time(NULL);
         struct tm utc;
@@ -194,4 +302,4 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_bench = { "bench", "[options]", "Measure the main operations on this machine in a few seconds",
-                              "  tessera bench\n  tessera bench --device cpu --threads 1 --size 64 --json\n", run };
+                              "  tessera bench\n  tessera bench --device cpu --threads 1 --size 64 --json\n  tessera bench --published\n", run };

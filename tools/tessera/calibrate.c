@@ -8,12 +8,13 @@
 
 struct calibrate {
     cli_call *cli;
-    const char *output, *format, *board_text, *points, *report, *corners;
-    tsr_chessboard board;
+    const char *output, *format, *board_text, *points, *report, *corners, *session;
+    tsr_target board;
+    int32_t points_most; /* of the board */
     char unit[16];
     int32_t cameras, radial, show;
     int fisheye, no_tangential, square_pixels, centred, free_centre, focal_given, huber_given, radial_given, cameras_given, show_given;
-    double focal, huber;
+    double focal, huber, finding; /* finding: seconds that looking for boards took */
     tsr_size3 size;
     calibrate_view *view;
     int32_t views, room;
@@ -23,32 +24,18 @@ struct calibrate {
     tsr_calibration *result;
 };
 
-/* 9x6, 9x6,25 or 9x6,25mm. */
 static int parse_board(struct calibrate *c)
 {
-    char *end;
-    const char *t = c->board_text;
-    const long columns = strtol(t, &end, 10);
-    long rows = 0;
-    c->board.square = 1;
-    if (end != t && (*end == 'x' || *end == 'X')) {
-        t = end + 1;
-        rows = strtol(t, &end, 10);
-        if (end != t && *end == ',') {
-            t = end + 1;
-            c->board.square = strtod(t, &end);
-            if (end == t) rows = 0;
-            size_t n = 0;
-            while (isalpha((unsigned char)*end) && n + 1 < sizeof c->unit) c->unit[n++] = *end++;
-        }
-    }
-    if (columns < 3 || rows < 3 || columns > 256 || rows > 256 || *end || !(c->board.square > 0) || !isfinite(c->board.square))
-        return cli_usage(
-            c->cli, "--board: '%s' given, expected COLUMNSxROWS,SQUARE of the inner corners, such as 9x6,25mm (3 to 256 each way, a side above 0)",
-            cli_shown(c->board_text));
-    c->board.columns = (int32_t)columns;
-    c->board.rows = (int32_t)rows;
-    return CLI_OK;
+    if (tsr_target_parse(c->board_text, &c->board, c->unit) == TSR_OK && tsr_target_count(&c->board, &c->points_most) == TSR_OK) return CLI_OK;
+    return cli_usage(c->cli, "--board: %s", tsr_error_message());
+}
+
+/* What one picture shows: "a board of 9 x 6 inner corners". */
+static const char *board_name(const struct calibrate *c, char text[96])
+{
+    static const char *const what[] = { "board of %d x %d inner corners", "grid of %d x %d circles", "board of %d x %d squares with markers" };
+    snprintf(text, 96, what[c->board.kind], (int)c->board.columns, (int)c->board.rows);
+    return text;
 }
 
 static int more_sightings(struct calibrate *c, int64_t count)
@@ -90,33 +77,55 @@ static void keep_picture(struct calibrate *c, const tsr_image *image)
     memcpy(to->pixels, image->pixels, (size_t)image->width * (size_t)image->height * (size_t)image->channels);
 }
 
+/* The board's points in one picture. */
+static int find_board(struct calibrate *c, calibrate_view *v, const tsr_image *image)
+{
+    char name[96];
+    const size_t n = (size_t)c->points_most;
+    tsr_chessboard_options o = TSR_CHESSBOARD_OPTIONS;
+    tsr_target_found found = TSR_TARGET_FOUND;
+    v->corner = (double(*)[2])malloc(n * sizeof *v->corner);
+    v->number = (int32_t *)malloc(n * sizeof *v->number);
+    uint8_t *seen = (uint8_t *)malloc(n);
+    if (!v->corner || !v->number || !seen) {
+        free(seen);
+        return cli_error(c->cli, CLI_FAILED, "out of memory");
+    }
+    o.progress = cli_progress(c->cli);
+    const double start = cli_seconds();
+    const tsr_status status = tsr_target_find(image, &c->board, &o, v->corner, seen, &found);
+    c->finding += cli_seconds() - start;
+    cli_progress_end(c->cli);
+    for (int32_t i = 0; i < c->points_most && status == TSR_OK; i++) {
+        if (!seen[i]) continue;
+        for (int k = 0; k < 2; k++) v->corner[v->count][k] = v->corner[i][k];
+        v->number[v->count++] = i;
+    }
+    free(seen);
+    if (status != TSR_OK) return cli_status(c->cli, status, v->name);
+    if (!v->count)
+        cli_note(c->cli, "%s: no %s%s", cli_shown(v->name), board_name(c, name),
+                 found.mirrored ? ": what there is is mirrored (the board's back, or a picture turned over)" : "");
+    else if (found.boards > 1) cli_note(c->cli, "%s: %d boards, the largest is taken", cli_shown(v->name), (int)found.boards);
+    return CLI_OK;
+}
+
 static int find_boards(struct calibrate *c)
 {
     cli_frames frames = CLI_FRAMES(c->cli);
-    const int32_t n = c->board.columns * c->board.rows;
     int more = 1, code = CLI_OK;
     while (!code && more) {
         code = cli_frames_next(&frames, &more);
         if (code || !more) break;
         calibrate_view *v = add_view(c, frames.name);
-        double(*corner)[2] = (double(*)[2])malloc((size_t)n * sizeof *corner);
-        int found = 0;
-        if (!v || !corner) {
-            free(corner);
+        if (!v) {
             code = cli_error(c->cli, CLI_FAILED, "out of memory");
             break;
         }
-        v->corner = corner;
         v->width = frames.image.width;
         v->height = frames.image.height;
-        tsr_chessboard_options o = TSR_CHESSBOARD_OPTIONS;
-        o.progress = cli_progress(c->cli);
-        const tsr_status status = tsr_chessboard_find(&frames.image, &c->board, &o, corner, &found);
-        cli_progress_end(c->cli);
-        if (status != TSR_OK) code = cli_status(c->cli, status, v->name);
-        v->count = found ? n : 0;
+        code = find_board(c, v, &frames.image);
         keep_picture(c, &frames.image);
-        if (!found) cli_note(c->cli, "%s: no board of %d x %d inner corners", cli_shown(v->name), (int)c->board.columns, (int)c->board.rows);
     }
     if (!code) code = cli_frames_any(&frames);
     cli_frames_destroy(&frames);
@@ -148,18 +157,19 @@ static int make_sightings(struct calibrate *c, tsr_pinhole *camera)
             v->pose = poses;
             const int code = more_sightings(c, v->count);
             if (code) return code;
-            for (int32_t i = 0; i < v->count; i++)
-                c->sighting[c->sightings++] =
-                    (tsr_sighting){ .camera = k,
-                                    .pose = poses,
-                                    .point = { c->board.square * (i % c->board.columns), c->board.square * (double)(i / c->board.columns), 0 },
-                                    .pixel = { v->corner[i][0], v->corner[i][1] } };
+            for (int32_t i = 0; i < v->count; i++) {
+                double at[2];
+                const tsr_status status = tsr_target_point(&c->board, v->number[i], at);
+                if (status != TSR_OK) return cli_status(c->cli, status, NULL);
+                c->sighting[c->sightings++] = (tsr_sighting){ .camera = k, .pose = poses, .point = { at[0], at[1], 0 }, .pixel = { v->corner[i][0], v->corner[i][1] } };
+            }
         }
         poses += seen;
     }
+    char name[96];
     if (!c->sightings)
-        return cli_error(c->cli, CLI_DIFFERS, "no picture shows a board of %d x %d inner corners: count where four squares meet, not squares",
-                         (int)c->board.columns, (int)c->board.rows);
+        return cli_error(c->cli, CLI_DIFFERS, "no picture shows a %s%s", board_name(c, name),
+                         c->board.kind == TSR_TARGET_CHESSBOARD ? ": count where four squares meet, not squares" : "");
     return CLI_OK;
 }
 
@@ -175,22 +185,12 @@ static int read_points(struct calibrate *c)
     for (char *p = text; !code && *p;) {
         char *end = strchr(p, '\n');
         double x[5];
-        int n = 0;
         if (end) *end = 0;
         line++;
         char *at = p;
         while (isspace((unsigned char)*at)) at++;
         if (*at && *at != '#' && !(isalpha((unsigned char)*at) && line == 1)) {
-            while (n < 5) {
-                char *stop;
-                x[n] = strtod(at, &stop);
-                if (stop == at || !isfinite(x[n])) break;
-                n++;
-                at = stop;
-                while (isspace((unsigned char)*at)) at++;
-                if (n < 5 && (*at == ',' || *at == ';')) at++;
-            }
-            if (n < 5 || *at)
+            if (!cli_numbers(at, x, 5))
                 code = cli_error(c->cli, CLI_FAILED, "%s:%lld: expected five finite numbers X,Y,Z,U,V: a point and the pixel where it was seen",
                                  cli_shown(c->points), (long long)line);
             else code = more_sightings(c, 1);
@@ -260,6 +260,7 @@ static void show_json(const struct calibrate *c, const calibrate_result *r)
     json_real("condition", r->info.condition);
     json_int("points", r->info.sightings);
     json_int("poses", r->info.poses);
+    if (!c->points) json_real("finding_seconds", c->finding);
     json_int("steps", r->info.iterations);
     json_bool("converged", r->info.converged);
     json_text("unit", c->unit);
@@ -371,7 +372,8 @@ static int work(struct calibrate *c)
     cli_progress_end(c->cli);
     if (status != TSR_OK) return cli_status(c->cli, status, c->points);
     calibrate_result r = {
-        .view = c->view, .views = c->views, .sighting = c->sighting, .calibration = c->result, .unit = c->unit, .picture = c->picture
+        .view = c->view, .views = c->views, .sighting = c->sighting, .calibration = c->result, .unit = c->unit, .picture = c->picture,
+        .info = TSR_CALIBRATION_INFO
     };
     status = tsr_calibration_get_info(c->result, &r.info);
     if (status != TSR_OK) return cli_status(c->cli, status, NULL);
@@ -397,7 +399,9 @@ static int draw_boards(struct calibrate *c)
     if (code) return code;
     tsr_pinhole p = { .width = 640, .height = 480, .fx = 540, .fy = 540, .cx = 326, .cy = 236, .k = { -0.26, 0.09 } };
     if (c->fisheye) p = (tsr_pinhole){ .width = 640, .height = 480, .fx = 240, .fy = 240, .cx = 326, .cy = 236, .k = { 0.02, -0.008 }, .fisheye = 1 };
-    const double across = c->board.square * (c->board.columns - 1), down = c->board.square * (c->board.rows - 1);
+    const int marked = c->board.kind == TSR_TARGET_CHARUCO;
+    const double across = c->board.square * (c->board.kind == TSR_TARGET_CIRCLES ? 2 * c->board.columns - 1 : c->board.columns - !marked),
+                 down = c->board.square * (c->board.rows - !marked);
     for (int32_t n = 0; n < c->show && !code; n++) {
         tsr_image image = { 0 };
         const double a = 0.5 * sin(2.4 * n), b = 0.5 * cos(1.7 * n), g = 0.25 * sin(1.1 * n + 1);
@@ -409,7 +413,7 @@ static int draw_boards(struct calibrate *c)
         const double middle[3] = { 0.1 * across * sin(3.1 * n), 0.1 * down * cos(2.3 * n), away };
         memcpy(p.rotation, r, sizeof r);
         for (int i = 0; i < 3; i++) p.translation[i] = middle[i] - 0.5 * (r[i][0] * across + r[i][1] * down);
-        const tsr_status status = tsr_chessboard_draw(&c->board, &p, &image);
+        const tsr_status status = tsr_target_draw(&c->board, &p, &image);
         if (status != TSR_OK) code = cli_status(c->cli, status, NULL);
         if (!code && n == 0) code = cli_film_begin(c->cli, &film, image.width, image.height, image.channels, &frames);
         if (!code) code = cli_film_append(c->cli, &film, &image, &frames);
@@ -435,7 +439,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_TEXT,
           .value = &c->board_text,
           .argument = "9x6,25mm",
-          .help = "inner corners across and down, and the side of a square" },
+          .help = "inner corners across and down, and the side of a square; or circles:4x11,20mm (an asymmetric grid, and the step from row to row); "
+                  "or charuco:5x7,30mm,22mm,4x4_50 (squares, their side, a marker's, the family)" },
         { .name = "cameras",
           .type = CLI_INT,
           .value = &c->cameras,
@@ -479,6 +484,11 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 0,
           .upper = 1e6,
           .given = &c->huber_given },
+        { .name = "session",
+          .type = CLI_TEXT,
+          .value = &c->session,
+          .argument = "FILE.calib",
+          .help = "instead of pictures: what was done by hand in the workbench (tessera serve --mode calibrate), done again" },
         { .name = "report",
           .type = CLI_TEXT,
           .value = &c->report,
@@ -500,7 +510,13 @@ static int run(cli_call *cli, int argc, char **argv)
         { 0 },
     };
     int code = cli_parse(cli, options, 0, 1 << 20, argc, argv);
-    if (code < 0) {
+    if (code < 0 && c->session) {
+        code = CLI_OK;
+        if (c->board_text || c->points || c->report || c->corners || c->show_given || cli->inputs)
+            code = cli_usage(cli, "--session: expected without pictures, --board, --points, --report, --corners and --show");
+        if (!code && c->output) code = cli_check_output(cli, c->output);
+        if (!code) code = calibrate_session(cli, c->session, c->output, c->format);
+    } else if (code < 0) {
         code = CLI_OK;
         if (c->board_text) code = parse_board(c);
         if (!code && !c->board_text == !c->points) code = cli_usage(cli, "expected pictures with --board, or --points");
@@ -523,6 +539,7 @@ static int run(cli_call *cli, int argc, char **argv)
     }
     for (int32_t v = 0; v < c->views; v++) {
         free(c->view[v].corner);
+        free(c->view[v].number);
         if (c->pictures) tsr_image_destroy(&c->pictures[v]);
     }
     tsr_calibration_destroy(&c->result);
@@ -534,8 +551,12 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_calibrate = { "calibrate", "[options] PICTURE... --board 9x6,25mm -o CAMERAS",
-                                  "Find the focal length, lens and pose of cameras from pictures of a chessboard, or from pairs of points",
+                                  "Find the focal length, lens and pose of cameras from pictures of a board (chessboard, circles, ChArUco), or from pairs of points",
                                   "  tessera calibrate --board 9x6,25mm --show 9 -o board-%02d.png    # pictures to try it on\n"
                                   "  tessera calibrate board-0*.png --board 9x6,25mm -o cameras.yml --report calibration.html\n"
-                                  "  tessera calibrate board-0*.png --board 9x6,25mm --corners corners.csv --json\n",
+                                  "  tessera calibrate board-0*.png --board 9x6,25mm --corners corners.csv --json\n"
+                                  "  tessera calibrate --board circles:4x11,20mm --show 9 -o circles-%02d.png\n"
+                                  "  tessera calibrate circles-0*.png --board circles:4x11,20mm -o circles.yml\n"
+                                  "  tessera calibrate --board charuco:5x7,30mm,22mm,4x4_50 --show 9 -o marked-%02d.png\n"
+                                  "  tessera calibrate marked-0*.png --board charuco:5x7,30mm,22mm,4x4_50 -o marked.yml\n",
                                   run };

@@ -11,6 +11,7 @@ typedef struct calibrate_view {
     int32_t width, height;
     int64_t first, count; /* sightings */
     double (*corner)[2];
+    int32_t *number; /* of the board's points, those that were seen */
 } calibrate_view;
 
 typedef struct calibrate_result {
@@ -25,6 +26,8 @@ typedef struct calibrate_result {
 
 /* The root of the mean square of a view's residuals. */
 double calibrate_view_rms(const calibrate_result *r, const calibrate_view *view);
+/* Runs a recorded session of the workbench's mode calibrate; writes its cameras where `output` is given. Returns an exit code. */
+int calibrate_session(cli_call *cli, const char *session, const char *output, const char *format);
 /* Writes the page. Returns an exit code. */
 int calibrate_report(const cli_call *cli, const char *path, const calibrate_result *result);
 

@@ -244,20 +244,20 @@ static int corners(const tsr_rig_camera *c, double distance, tsr_vec3 corner[4],
     return 1;
 }
 
-static void widen(tsr_bounds *b, tsr_vec3 p)
+static void widen(tsr_box *b, tsr_vec3 p)
 {
     if (!isfinite(p.x + p.y + p.z)) return;
     b->lower = (tsr_vec3){ fmin(b->lower.x, p.x), fmin(b->lower.y, p.y), fmin(b->lower.z, p.z) };
     b->upper = (tsr_vec3){ fmax(b->upper.x, p.x), fmax(b->upper.y, p.y), fmax(b->upper.z, p.z) };
 }
 
-static double size_of(const tsr_bounds *b) { return hypot(hypot(b->upper.x - b->lower.x, b->upper.y - b->lower.y), b->upper.z - b->lower.z); }
+static double size_of(const tsr_box *b) { return hypot(hypot(b->upper.x - b->lower.x, b->upper.y - b->lower.y), b->upper.z - b->lower.z); }
 
 /* What must be in the picture: cameras, and the middle 96 of 100 points along each axis. */
-static tsr_bounds bounds_of(const tsr_rig *rig, double *length)
+static tsr_box bounds_of(const tsr_rig *rig, double *length)
 {
     const double huge = 1e300;
-    tsr_bounds b = { { huge, huge, huge }, { -huge, -huge, -huge } };
+    tsr_box b = { { huge, huge, huge }, { -huge, -huge, -huge } };
     const tsr_rig_point *points;
     const int64_t count = tsr_rig_count(rig), have = tsr_rig_points(rig, &points);
     for (int64_t i = 0; i < count; i++) {
@@ -327,7 +327,7 @@ static int draw(const struct cameras *s)
     canvas c = { .width = s->size.x ? (int32_t)s->size.x : 1200, .height = s->size.x ? (int32_t)s->size.y : 800 };
     tsr_image image = { 0 };
     double length = s->length;
-    const tsr_bounds b = bounds_of(s->rig, &length);
+    const tsr_box b = bounds_of(s->rig, &length);
     tsr_status status = tsr_camera_orbit(&b, TSR_SPACE_NONE, s->azimuth, s->elevation, TSR_PERSPECTIVE, (double)c.width / c.height, &c.camera);
     if (status == TSR_OK) status = tsr_image_create(c.width * SAMPLES, c.height * SAMPLES, 3, &c.large);
     if (status == TSR_OK) status = tsr_image_create(c.width, c.height, 3, &image);

@@ -54,6 +54,7 @@ typedef struct cli_call {
     const struct cli_verb *verb;
     cli_globals globals;
     const cli_option *options; /* the verb's own; ends with a zero name */
+    cli_option *kept;          /* ... which lie here: remarks name options when the verb has returned */
     char **input;
     int inputs;
     const char *format; /* CLI_FORMAT_OPTION: of the verb's first output */
@@ -85,6 +86,7 @@ int cli_usage(const cli_call *cli, const char *format, ...) TSR_PRINTF(2, 3);
 int cli_error(const cli_call *cli, int code, const char *format, ...) TSR_PRINTF(3, 4);
 int cli_status(const cli_call *cli, tsr_status status, const char *file);
 void cli_note(const cli_call *cli, const char *format, ...) TSR_PRINTF(2, 3); /* a remark, silenced by --quiet */
+void cli_remarks(const cli_call *cli); /* what the library noticed about the files that were read, with the names of options instead of fields */
 
 /* The context the global options ask for; on failure prints and returns the exit code, else CLI_OK. */
 int cli_context(const cli_call *cli, tsr_context **context);
@@ -154,7 +156,7 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
       .help = "of voxels of several numbers (RGB, vectors): which to read, from 0", .lower = 0, .upper = 9e18,                       \
       .given = &(read).channel_given },                                                                                             \
     { .name = "dataset", .type = CLI_TEXT, .value = &(read).dataset, .argument = "PATH",                                            \
-      .help = "of an HDF5 or Zarr file: the array to read, such as /entry/data" },                                                  \
+      .help = "of an HDF5 or Zarr file: the array to read, such as /entry/data; of a .vdb or .nvdb file: the grid" },                                                  \
     { .name = "series", .type = CLI_COUNT, .value = &(read).series, .argument = "N",                                                \
       .help = "of a TIFF file of several images: which to read, from 0", .lower = 0, .upper = 9e18, .given = &(read).series_given }, \
     { .name = "level", .type = CLI_COUNT, .value = &(read).level, .argument = "N",                                                  \
@@ -189,6 +191,7 @@ int32_t cli_few_values(const tsr_volume *volume, int32_t most, double *values);
 /* Of a volume so far from the origin of the world that float32 would round a vertex by more than a hundredth of a voxel: takes its place out of the geometry and
  * returns it, for tsr_mesh_set_origin of what is made of it; else 0, 0, 0. */
 tsr_vec3 cli_take_origin(tsr_volume *volume);
+tsr_vec3 cli_far_origin(const tsr_geometry *geometry); /* the same place, of which nothing is taken */
 /* Verbs that take masks: what is not 0 is inside. Of two values that are both not 0 (1 and 2, -1 and 1) the larger is: *mask is then a new volume on the same
  * device, else NULL. `path` is for the remark; NULL: none. */
 tsr_status cli_mask_of_two(const cli_call *cli, const char *path, tsr_context *context, const tsr_volume *volume, tsr_volume **mask);
@@ -205,6 +208,8 @@ tsr_volume *cli_read_to_device(const cli_call *cli, const char *path, const tsr_
 /* A name or metadata of a file for people: what a terminal would take for a command (control characters, C1 and those that turn the direction of writing,
  * too) and bytes that are no UTF-8 as \xNN or \uNNNN. Good until the fourth call after. */
 const char *cli_shown(const char *text);
+/* Are these `count` finite numbers and nothing else, with blanks, commas or semicolons between them? */
+int cli_numbers(const char *text, double *numbers, int count);
 /* Bytes of the UTF-8 character at `text`, 0 if these bytes are none; its code if it is such a control character, else 0 (also for U+0000). */
 int cli_utf8_bytes(const char *text);
 uint32_t cli_utf8_control(const char *text, int length);

@@ -10,6 +10,7 @@ struct compare {
     tsr_read_options read;
     tsr_compare_options options;
     double min_dice, min_psnr;
+    const char *plot;
     int mask, labels, min_dice_given, min_psnr_given, tolerance_given;
     const char *label_names;
 };
@@ -86,7 +87,7 @@ static tsr_status compare_labels(struct compare *c, tsr_context *context, tsr_vo
     if (c->cli->globals.json) json_close(']');
     number(c, "mean_dice", "mean Dice", count ? sum / count : 1);
     number(c, "lowest_dice", "lowest Dice", lowest);
-    tsr_label_comparisons_free(&labels);
+    tsr_label_comparisons_destroy(&labels);
     return TSR_OK;
 }
 
@@ -97,6 +98,25 @@ static void remark_labels(const struct compare *c, tsr_volume *const pair[2])
         cli_note(c->cli, "%s: a label map: --mask compares all labels together, --labels each of them", c->cli->input[0]);
 }
 
+/* Both in the unit of the second, where they have different ones and lie in the same place then: of the geometry alone, values are values. */
+static tsr_status same_unit(tsr_volume *const pair[2])
+{
+    const double from = tsr_volume_unit(pair[0]), to = tsr_volume_unit(pair[1]), factor = (from > 0 ? from : 1) / (to > 0 ? to : 1);
+    tsr_geometry g = *tsr_volume_geometry(pair[0]);
+    if (factor == 1) return TSR_OK;
+    const tsr_geometry *other = tsr_volume_geometry(pair[1]);
+    double apart = 0, most = 0;
+    for (int i = 0; i < 12; i++) g.affine[i / 4][i % 4] *= factor;
+    const tsr_geometry there = tsr_geometry_convert(&g, other->space);
+    for (int i = 0; i < 12; i++) {
+        apart = fmax(apart, fabs(there.affine[i / 4][i % 4] - other->affine[i / 4][i % 4]));
+        most = fmax(most, fabs(other->affine[i / 4][i % 4]));
+    }
+    if (apart > 1e-3 * most) return TSR_OK; /* the unit is what is wrong, and is said to be */
+    const tsr_status status = tsr_volume_set_geometry(pair[0], &g);
+    return status == TSR_OK ? tsr_volume_set_unit(pair[0], to > 0 ? tsr_volume_unit_name(pair[1]) : "mm") : status;
+}
+
 static int compare_volumes(struct compare *c)
 {
     int code = CLI_OK;
@@ -104,7 +124,8 @@ static int compare_volumes(struct compare *c)
     tsr_volume *pair[2] = { NULL, NULL };
     for (int i = 0; i < 2 && !code; i++) pair[i] = cli_read_volume(c->cli, c->cli->input[i], &c->read, &code);
     if (!code) code = cli_cpu_context(c->cli, &context);
-    tsr_status status = TSR_OK;
+    tsr_status status = code ? TSR_OK : same_unit(pair);
+    if (status != TSR_OK) code = cli_status(c->cli, status, c->cli->input[0]);
     int differs = 0;
     tsr_label_names *names = NULL;
     if (!code && c->labels) code = cli_label_names(c->cli, c->label_names, pair[1], &names);
@@ -113,7 +134,7 @@ static int compare_volumes(struct compare *c)
     } else if (!code && c->mask) {
         remark_labels(c, pair);
         for (int i = 0; i < 2 && status == TSR_OK; i++) status = cli_plain_mask(c->cli, c->cli->input[i], context, &pair[i]);
-        tsr_mask_comparison m = { 0 };
+        tsr_mask_comparison m = TSR_MASK_COMPARISON;
         if (status == TSR_OK) status = tsr_compare_masks(context, pair[0], pair[1], &c->options, &m);
         if (status == TSR_OK) {
             if (c->cli->globals.json) json_open(NULL, '{');
@@ -132,7 +153,7 @@ static int compare_volumes(struct compare *c)
             differs = c->min_dice_given ? !(m.dice >= c->min_dice) : m.inside_both != m.inside || m.inside_both != m.inside_reference;
         }
     } else if (!code) {
-        tsr_volume_comparison v;
+        tsr_volume_comparison v = TSR_VOLUME_COMPARISON;
         status = tsr_compare_volumes(context, pair[0], pair[1], &c->options, &v);
         if (status == TSR_OK) {
             if (c->cli->globals.json) json_open(NULL, '{');
@@ -160,7 +181,7 @@ static int compare_meshes(struct compare *c)
     tsr_surface_distances d = { 0 };
     double tolerance = c->options.tolerance;
     if (!code) {
-        tsr_mesh_measures m = { 0 };
+        tsr_mesh_measures m = TSR_MESH_MEASURES;
         tsr_status status = tsr_mesh_convert_space(pair[0], tsr_mesh_space(pair[1]));
         if (status == TSR_OK) status = tsr_mesh_change_origin(pair[0], tsr_mesh_origin(pair[1]));
         if (status == TSR_OK) status = tsr_compare_meshes(pair[0], pair[1], &c->options, &d);
@@ -179,7 +200,7 @@ static int compare_meshes(struct compare *c)
     return code;
 }
 
-static int is_film(const char *path) { return streams_recognise(path) || tsr_video_recognise(path); }
+static int is_film(const char *path) { return tsr_dirac_recognise(path) || tsr_video_recognise(path); }
 
 static int compare_films(struct compare *c)
 {
@@ -191,7 +212,7 @@ static int compare_films(struct compare *c)
                          : c->tolerance_given        ? "tolerance"
                          : c->options.skip_distances ? "skip-distances"
                                                      : "ignore-geometry");
-    return streams_compare(c->cli, c->min_psnr_given ? c->min_psnr : -1);
+    return streams_compare(c->cli, c->min_psnr_given ? c->min_psnr : -1, c->plot);
 }
 
 static int run(cli_call *cli, int argc, char **argv)
@@ -228,6 +249,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 0,
           .upper = 200,
           .given = &c.min_psnr_given },
+        { .name = "plot", .type = CLI_TEXT, .value = &c.plot, .argument = "FILE", .help = "films: PSNR and SSIM by frame as a picture (SVG)" },
         { .name = "ignore-geometry", .type = CLI_FLAG, .value = &c.options.ignore_geometry, .help = "compare voxel by voxel whatever the geometry" },
         { .name = "skip-distances", .type = CLI_FLAG, .value = &c.options.skip_distances, .help = "masks: no surface distances" },
         CLI_READ_OPTIONS(c.read),
@@ -251,6 +273,7 @@ static int run(cli_call *cli, int argc, char **argv)
         }
         return code;
     }
+    if (c.plot) return cli_usage(cli, "--plot: without effect on volumes and meshes, expected with films");
     if (c.min_psnr_given) return cli_usage(cli, "--min-psnr: without effect on volumes and meshes, expected with films");
     tsr_file_kind kind[2] = { TSR_FILE_VOLUME, TSR_FILE_VOLUME };
     for (int i = 0; i < 2; i++) {

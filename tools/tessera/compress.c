@@ -149,7 +149,7 @@ static int run(cli_call *cli, int argc, char **argv)
     c.options.progress = cli_progress(cli);
     c.options.memory_limit = c.read.memory_limit; /* what is read into memory, and what waits there to be written */
     c.read.map_beyond_limit = 1;
-    tsr_compress_info info;
+    tsr_compress_info info = TSR_COMPRESS_INFO;
     const char *input = cli->input[0];
     cli->channels = 1;
     tsr_volume *volume = cli_read_volume(cli, input, &c.read, &code);

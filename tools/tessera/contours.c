@@ -195,7 +195,7 @@ static int search(struct contours *c)
 {
     tsr_eigenplanes found;
     tsr_image image = { 0 };
-    c->search.lines = c->l.trace;
+    c->search.lines = &c->l.trace;
     c->search.progress = cli_progress(c->l.cli);
     tsr_status status = tsr_contours_eigenplanes(c->contours, &c->search, &found);
     cli_progress_end(c->l.cli);
@@ -225,7 +225,7 @@ static int search(struct contours *c)
         if (status == TSR_OK) status = tsr_image_write(&image, c->l.output, &write);
     }
     tsr_image_destroy(&image);
-    tsr_eigenplanes_free(&found);
+    tsr_eigenplanes_destroy(&found);
     return status == TSR_OK ? CLI_OK : fail(c, status);
 }
 

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "films.h"
+#include "labels.h"
 #include "lists.h"
 #include "slice.h"
 #include "tiles.h"
@@ -13,7 +14,7 @@ struct convert {
     cli_call *cli;
     tsr_read_options read;
     tsr_write_options write;
-    const char *output, *like;
+    const char *output, *like, *source; /* source: of a DICOM output, the series that was segmented */
     tsr_size3 crop[2];
     tsr_vec3 resample;
     double smooth, threshold[2], window[2];
@@ -23,13 +24,14 @@ struct convert {
     tsr_level_rule rule;
     int level;
     tsr_dtype dtype;
-    const char *reorient, *fill_text;
+    const char *reorient, *fill_text, *frames_text;
+    int64_t frames[2]; /* --frames: the first and the last */
     double fill;
     int space, space_given, crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given, deshear, axis_aligned,
         interpolation_given, rule_given, replicate, window_given;
     tsr_tiles_options tiles;
     cli_tiles_options files;
-    int unbounded, of_mesh; /* the points are vertices of a mesh */
+    int unbounded, add, of_mesh; /* the points are vertices of a mesh */
     tsr_context *context;
     tsr_volume *volume;
 };
@@ -37,6 +39,8 @@ struct convert {
 #define STEPS                                                                                                                                        \
     "--crop, --reorient, --resample, --like, --deshear, --axis-aligned, --level, --smooth, --threshold, --largest-component, --window, --dtype and " \
     "--slice"
+
+static int names_fog(const char *format) { return format && (!strcmp(format, "vdb-fog") || !strcmp(format, "nvdb-fog")); }
 
 static int has_steps(const struct convert *c)
 {
@@ -69,11 +73,19 @@ static int resample(struct convert *c, tsr_status *status)
     tsr_volume *like = NULL, *next = NULL;
     int code = CLI_OK;
     options.interpolation = c->interpolation;
-    if (!c->interpolation_given && tsr_volume_holds_labels(c->volume)) {
+    if (!c->interpolation_given && c->source) options.interpolation = TSR_INTERPOLATE_NEAREST; /* segments are labels */
+    else if (!c->interpolation_given && tsr_volume_holds_labels(c->volume)) {
         options.interpolation = TSR_INTERPOLATE_NEAREST;
         cli_note(c->cli, "%s holds labels: resampled to the nearest voxel's (--interpolation label has smoother borders)", c->cli->input[0]);
-    }
+    } else if (!c->interpolation_given)
+        cli_note_labels(c->cli, c->cli->input[0], c->volume, "linear interpolation mixes their numbers; --interpolation label or nearest keeps them");
     options.spacing = c->resample;
+    if (isnan(c->fill) && (c->dtype == TSR_F32 || c->dtype == TSR_F64) && c->dtype_given && tsr_volume_dtype(c->volume) != c->dtype) {
+        *status = tsr_volume_convert(c->context, c->volume, c->dtype, &next); /* --dtype first: integers are all numbers */
+        *status = take(c, *status, next);
+        next = NULL;
+        if (*status != TSR_OK) return code;
+    }
     if (!c->resample_given) { /* a grid that may reach beyond the volume */
         options.border = c->replicate && !c->fill_text ? TSR_BORDER_REPLICATE : TSR_BORDER_CONSTANT;
         options.value = c->fill;
@@ -87,6 +99,7 @@ static int resample(struct convert *c, tsr_status *status)
         like = cli_read_volume(c->cli, c->like, &c->read, &code);
         if (!like) return code;
         straight = in_unit_of(c->volume, like);
+        if (c->source) straight = tsr_geometry_convert(&straight, tsr_volume_geometry(c->volume)->space); /* DICOM is LPS, whatever the labels are in */
         options.geometry = &straight;
         options.size = tsr_volume_size(like);
     }
@@ -105,6 +118,7 @@ static int reduce(struct convert *c)
     if (tsr_volume_holds_labels(c->volume) && !c->rule_given)
         return cli_usage(c->cli, "--level: %s holds labels, whose average is none of them: expected --resample, or --rule with a way that suits them",
                          c->cli->input[0]);
+    if (!c->rule_given) cli_note_labels(c->cli, c->cli->input[0], c->volume, "--level averages their numbers; --rule max or --resample keeps some of them");
     tsr_status status = tsr_levels_create(c->context, tsr_volume_size(c->volume), tsr_volume_dtype(c->volume), c->rule, &levels);
     if (status == TSR_OK) status = tsr_levels_build(levels, c->volume, NULL);
     const int32_t count = tsr_levels_count(levels);
@@ -116,11 +130,19 @@ static int reduce(struct convert *c)
     return status == TSR_OK ? code : cli_status(c->cli, status, c->cli->input[0]);
 }
 
+static void note_not_numbers(const struct convert *c, const tsr_statistics *all)
+{
+    if (all->nan_count)
+        cli_note(c->cli, "%s: %lld samples are not a number: 0 in %s", c->cli->input[0], (long long)all->nan_count, tsr_dtype_name(c->dtype));
+}
+
 /* --window: LOWER becomes 0, UPPER the largest number of the type. */
 static tsr_status stretch(struct convert *c, tsr_volume **next)
 {
     const double most = c->dtype == TSR_U8 ? 255 : 65535, scale = most / (c->window[1] - c->window[0]);
     double slope, intercept;
+    tsr_statistics all = TSR_STATISTICS;
+    if (tsr_volume_statistics(c->context, c->volume, &all) == TSR_OK) note_not_numbers(c, &all);
     tsr_volume_scaling(c->volume, &slope, &intercept);
     const tsr_status status = tsr_volume_set_scaling(c->volume, slope * scale, (intercept - c->window[0]) * scale);
     return status == TSR_OK ? tsr_volume_convert(c->context, c->volume, c->dtype, next) : status;
@@ -177,6 +199,32 @@ static tsr_status threshold(const struct convert *c, tsr_volume **mask)
     return tsr_volume_threshold(c->context, c->volume, c->threshold[0], c->threshold[1], mask);
 }
 
+/* --dtype: samples that the type has no number for. */
+static void note_cut(const struct convert *c)
+{
+    static const struct {
+        tsr_dtype dtype;
+        double lower, upper; /* beyond them rounding leaves the type */
+    } types[] = { { TSR_U8, -0.5, 255.5 },        { TSR_I8, -128.5, 127.5 },       { TSR_U16, -0.5, 65535.5 },
+                  { TSR_I16, -32768.5, 32767.5 }, { TSR_U32, -0.5, 4294967295.5 }, { TSR_I32, -2147483648.5, 2147483647.5 },
+                  { TSR_U64, -0.5, 0x1p64 },      { TSR_I64, -0x1p63, 0x1p63 },    { TSR_F32, -0x1.ffffffp127, 0x1.ffffffp127 } };
+    tsr_statistics all = TSR_STATISTICS, within = TSR_STATISTICS;
+    tsr_volume *mask = NULL;
+    size_t k = 0;
+    while (k < sizeof types / sizeof *types && types[k].dtype != c->dtype) k++;
+    if (k == sizeof types / sizeof *types || tsr_volume_statistics(c->context, c->volume, &all) != TSR_OK) return;
+    const int real = c->dtype == TSR_F32;
+    if (!real) note_not_numbers(c, &all);
+    const int64_t endless = real ? 0 : all.infinite_count;
+    if (!endless && (!all.count || (all.minimum >= types[k].lower && all.maximum <= types[k].upper))) return;
+    if (tsr_volume_threshold(c->context, c->volume, types[k].lower, types[k].upper, &mask) == TSR_OK &&
+        tsr_volume_statistics(c->context, mask, &within) == TSR_OK)
+        cli_note(c->cli, "%s: %lld samples of %.9g to %.9g are beyond %s: %s", c->cli->input[0],
+                 (long long)(all.count + endless - (int64_t)(within.sum + 0.5)), all.minimum, all.maximum, tsr_dtype_name(c->dtype),
+                 real ? "infinite" : "cut to its range (--window stretches)");
+    tsr_volume_destroy(&mask);
+}
+
 /* The steps in the order --help promises. */
 static int process(struct convert *c)
 {
@@ -201,6 +249,8 @@ static int process(struct convert *c)
         if (code) return code;
     }
     if (status == TSR_OK && c->smooth_given) {
+        cli_note_labels(c->cli, c->cli->input[0], c->volume,
+                        "--smooth mixes their numbers; of one label: --threshold L:L into a file of its own first");
         tsr_smooth_options options = TSR_SMOOTH_OPTIONS;
         options.sigma = c->smooth;
         status = tsr_volume_smooth(c->context, c->volume, &options, &next);
@@ -211,6 +261,7 @@ static int process(struct convert *c)
         status = take(c, status, next);
     }
     if (status == TSR_OK && c->largest_component) {
+        cli_note_labels(c->cli, c->cli->input[0], c->volume, "--largest-component takes all labels together; --threshold L:L takes one");
         status = tsr_volume_largest_component(c->context, c->volume, 6, &next, NULL);
         status = take(c, status, next);
     }
@@ -218,6 +269,7 @@ static int process(struct convert *c)
         status = stretch(c, &next);
         status = take(c, status, next);
     } else if (status == TSR_OK && c->dtype_given) {
+        note_cut(c);
         status = tsr_volume_convert(c->context, c->volume, c->dtype, &next);
         status = take(c, status, next);
     }
@@ -270,7 +322,7 @@ static int write_tiles(struct convert *c, const tsr_tiles *tiles)
     if (code) return code;
     c->files.write.format = c->write.format;
     c->files.write.compression = c->write.compression;
-    return cli_write_tiles(c->cli, tiles, c->output, &c->files.write);
+    return (c->add ? cli_add_tiles : cli_write_tiles)(c->cli, tiles, c->output, &c->files.write);
 }
 
 /* The volume as level set or mask in a tile list. */
@@ -279,6 +331,7 @@ static int tiles_of_volume(struct convert *c)
     tsr_tiles *tiles = NULL;
     int code = c->context ? CLI_OK : cli_context(c->cli, &c->context);
     if (code) return code;
+    cli_note_labels(c->cli, c->cli->input[0], c->volume, "a list takes all labels together; --threshold L:L takes one");
     tsr_status status = cli_move_volume(c->context, &c->volume);
     if (status == TSR_OK) status = cli_tiles_of_dense(c->context, c->volume, &c->tiles, !c->unbounded, &tiles);
     code = status == TSR_OK ? write_tiles(c, tiles) : cli_status(c->cli, status, c->cli->input[0]);
@@ -293,12 +346,19 @@ static void remark_unit(const struct convert *c)
     int keeps = 1;
     if (unit == 0 || unit == 1) return;
     if (cli_names_tiles(c->output, c->write.format))
-        cli_note(c->cli, "%s: lengths are in %s, which %s does not say", c->cli->input[0], tsr_volume_unit_name(c->volume), c->output);
+        cli_note_unit(c->cli, c->cli->input[0], c->volume, c->output);
     else if (tsr_file_keeps_unit(c->output, &c->write, unit, &keeps) == TSR_OK && !keeps)
         cli_note(c->cli, "%s: lengths are in %s, those of %s in mm", c->cli->input[0], tsr_volume_unit_name(c->volume), c->output);
 }
 
 /* c->volume, through the steps, into the output. */
+static tsr_status write_dense(const struct convert *c)
+{
+    if (c->source) return tsr_volume_write_segments(c->volume, c->source, c->output, &c->write);
+    if (c->add) return tsr_volume_add_grid(c->volume, c->output, &c->write);
+    return tsr_volume_write(c->volume, c->output, &c->write);
+}
+
 static int convert_dense(struct convert *c)
 {
     int code = CLI_OK;
@@ -309,9 +369,11 @@ static int convert_dense(struct convert *c)
     if (code) return code;
     tsr_status status = c->space_given ? set_space(c->volume, (tsr_space)(c->space + 1)) : TSR_OK;
     if (status != TSR_OK) return cli_status(c->cli, status, c->cli->input[0]);
-    remark_unit(c);
+    if (!c->source) remark_unit(c);
     if (cli_names_tiles(c->output, c->write.format)) return tiles_of_volume(c);
-    status = tsr_volume_write(c->volume, c->output, &c->write);
+    if (names_fog(c->write.format) && c->files.write.name)
+        status = tsr_volume_set_meta(c->volume, strcmp(c->write.format, "vdb-fog") ? "nvdb.name" : "vdb.name", c->files.write.name);
+    if (status == TSR_OK) status = write_dense(c);
     if (status != TSR_OK) return cli_status(c->cli, status, c->output);
     remark_frame(c);
     return CLI_OK;
@@ -330,7 +392,83 @@ static void number_path(const char *pattern, int64_t number, char *path, size_t 
     snprintf(path, room, zeros ? "%.*s%0*lld%s" : "%.*s%*lld%s", (int)(percent - pattern), pattern, width, (long long)number, end + 1);
 }
 
-/* Every frame, layer or channel that no option chooses, into a file of its own. */
+/* "A-B", from 0, both of them included; A- to the end. */
+static int check_frames(struct convert *c, int64_t count)
+{
+    char *end;
+    if (!c->frames_text) return CLI_OK;
+    errno = 0;
+    c->frames[0] = strtoll(c->frames_text, &end, 10);
+    const int open = *end == '-' && !end[1];
+    c->frames[1] = open ? count - 1 : *end == '-' ? strtoll(end + 1, &end, 10) : c->frames[0];
+    if (end == c->frames_text || (*end && !open) || errno || c->frames[0] < 0 || c->frames[1] < c->frames[0] || c->frames[1] >= count)
+        return cli_usage(c->cli, "--frames: '%s' given, expected A-B within 0-%lld, which %s has", c->frames_text, (long long)count - 1,
+                         c->cli->input[0]);
+    return CLI_OK;
+}
+
+/* One picture of a film: a frame or, of a `whole` without frames, a slice. */
+static int append_picture(struct convert *c, int64_t number, const tsr_volume *whole, cli_film *film, cli_frames *frames)
+{
+    int code = CLI_OK;
+    if (whole) {
+        const tsr_size3 n = tsr_volume_size(whole);
+        const size_t bytes = (size_t)(n.x * n.y) * tsr_dtype_size(tsr_volume_dtype(whole));
+        double slope, intercept;
+        tsr_volume_scaling(whole, &slope, &intercept);
+        tsr_status status = tsr_volume_create(NULL, tsr_volume_dtype(whole), (tsr_size3){ n.x, n.y, 1 }, tsr_volume_geometry(whole), &c->volume);
+        if (status == TSR_OK) status = tsr_volume_set_scaling(c->volume, slope, intercept);
+        if (status != TSR_OK) return cli_status(c->cli, status, c->cli->input[0]);
+        memcpy(tsr_volume_data(c->volume), (const char *)tsr_volume_data_const(whole) + (size_t)number * bytes, bytes);
+    } else {
+        c->read.frame = number;
+        c->volume = cli_read_volume(c->cli, c->cli->input[0], &c->read, &code);
+    }
+    if (!c->volume) return code;
+    if (has_steps(c)) {
+        code = c->context ? CLI_OK : cli_context(c->cli, &c->context);
+        if (!code) code = process(c);
+    }
+    tsr_image_destroy(&frames->image);
+    if (!code && tsr_image_from_volume(c->volume, &frames->image) != TSR_OK)
+        code = cli_error(c->cli, CLI_FAILED,
+                         "%s: a picture of a film is one slice, or 3 or 4 channels, of u8: --slice and --window LOWER:UPPER --dtype u8 make it: %s",
+                         c->cli->input[0], tsr_error_message());
+    tsr_volume_destroy(&c->volume);
+    return code ? code : cli_film_append(c->cli, film, &frames->image, frames);
+}
+
+/* The frames of a volume, or its slices, one after another as a film. */
+static int convert_to_film(struct convert *c)
+{
+    cli_film film = { .path = NULL };
+    cli_frames frames = CLI_FRAMES(c->cli);
+    int64_t count;
+    int code = cli_film_check(c->cli, &film, c->output, 0);
+    if (code) return code;
+    const int chosen = c->read.frame_given;
+    c->read.frame_given = 1;
+    c->volume = cli_read_volume(c->cli, c->cli->input[0], &c->read, &code);
+    if (!c->volume) return code;
+    tsr_volume_parts(c->volume, &count, NULL, NULL);
+    tsr_volume *whole = NULL;
+    if ((count <= 1 || chosen) && tsr_volume_channels(c->volume) < 2 && !c->slice.text) {
+        whole = c->volume;
+        c->volume = NULL;
+        count = tsr_volume_size(whole).z;
+    }
+    tsr_volume_destroy(&c->volume);
+    code = check_frames(c, count);
+    const int64_t from = c->frames[0], to = c->frames_text ? c->frames[1] + 1 : count;
+    for (int64_t i = from; i < to && !code; i++) code = append_picture(c, i, whole, &film, &frames);
+    code = cli_film_finish(c->cli, &film, code);
+    tsr_image_destroy(&frames.image);
+    if (!code) cli_note(c->cli, "%lld pictures, one a %s", (long long)(to - from), whole ? "slice" : "frame");
+    tsr_volume_destroy(&whole);
+    return code;
+}
+
+/* Every frame, layer or channel that no option chooses, into a file of its own; with --frames, where there are none, every slice. */
 static int convert_parts(struct convert *c)
 {
     static const char *const names[] = { "frame", "layer", "channel" };
@@ -344,6 +482,8 @@ static int convert_parts(struct convert *c)
     c->volume = cli_read_volume(c->cli, c->cli->input[0], o, &code);
     if (!c->volume) return code;
     tsr_volume_parts(c->volume, &count[0], &count[1], &count[2]);
+    const tsr_size3 size = tsr_volume_size(c->volume);
+    const tsr_size3 corner = o->box_given ? o->box[0] : (tsr_size3){ 0, 0, 0 };
     tsr_volume_destroy(&c->volume);
     for (int k = 0; k < 3; k++) {
         if (chosen[k] || count[k] == 1) continue;
@@ -352,21 +492,85 @@ static int convert_parts(struct convert *c)
                              names[along], names[k]);
         along = k;
     }
-    const int64_t files = along < 0 ? 1 : count[along];
-    for (int64_t i = 0; i < files && !code; i++) { /* before any is written */
+    const int slices = along < 0 && !chosen[0] && c->frames_text && !c->slice.text;
+    const int64_t files = slices ? size.z : along < 0 ? 1 : count[along];
+    if (c->frames_text && along > 0) return cli_usage(c->cli, "--frames: %s holds %ss, no frames", c->cli->input[0], names[along]);
+    code = check_frames(c, files);
+    if (code) return code;
+    const int64_t from = c->frames[0], to = c->frames_text ? c->frames[1] + 1 : files;
+    for (int64_t i = from; i < to && !code; i++) { /* before any is written */
         number_path(pattern, i, path, sizeof path);
         code = cli_check_write(c->cli, path, cli_names_tiles(path, c->write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME, c->write.format);
     }
-    for (int64_t i = 0; i < files && !code; i++) {
+    for (int64_t i = from; i < to && !code; i++) {
         number_path(pattern, i, path, sizeof path);
         c->output = path;
         if (along >= 0) *index[along] = i;
+        if (slices) {
+            o->box_given = 1;
+            o->box[0] = (tsr_size3){ corner.x, corner.y, corner.z + i };
+            o->box[1] = (tsr_size3){ corner.x + size.x, corner.y + size.y, corner.z + i + 1 };
+        }
         c->volume = cli_read_volume(c->cli, c->cli->input[0], o, &code);
         if (c->volume) code = convert_dense(c);
         tsr_volume_destroy(&c->volume);
     }
     c->output = pattern;
-    if (!code) cli_note(c->cli, "%lld files, one a %s", (long long)files, along < 0 ? "volume" : names[along]);
+    if (!code)
+        cli_note(c->cli, "%lld %s, one a %s", (long long)(to - from), to - from == 1 ? "file" : "files",
+                 slices      ? "slice"
+                 : along < 0 ? "volume"
+                             : names[along]);
+    return code;
+}
+
+/* A frame of the input, through the steps. */
+static int read_frame(struct convert *c, int64_t number)
+{
+    int code = CLI_OK;
+    c->read.frame = number;
+    c->volume = cli_read_volume(c->cli, c->cli->input[0], &c->read, &code);
+    if (!code && has_steps(c)) {
+        code = c->context ? CLI_OK : cli_context(c->cli, &c->context);
+        if (!code) code = process(c);
+    }
+    const tsr_status status = !code && c->space_given ? set_space(c->volume, (tsr_space)(c->space + 1)) : TSR_OK;
+    return status == TSR_OK ? code : cli_status(c->cli, status, c->cli->input[0]);
+}
+
+/* --frames A-B into one file that has an axis for them. */
+static int convert_to_stack(struct convert *c)
+{
+    int64_t count = 0;
+    int code = CLI_OK;
+    c->read.frame_given = 1;
+    c->volume = cli_read_volume(c->cli, c->cli->input[0], &c->read, &code);
+    if (!c->volume) return code;
+    tsr_volume_parts(c->volume, &count, NULL, NULL);
+    tsr_volume_destroy(&c->volume);
+    code = check_frames(c, count);
+    if (code) return code;
+    const int64_t n = c->frames[1] - c->frames[0] + 1;
+    tsr_volume **frames = (tsr_volume **)calloc((size_t)n, sizeof *frames);
+    if (!frames) code = cli_error(c->cli, CLI_FAILED, "out of memory for %lld frames", (long long)n);
+    for (int64_t k = 0; k < n && !code; k++) {
+        code = read_frame(c, c->frames[0] + k);
+        frames[k] = c->volume;
+        c->volume = NULL;
+    }
+    if (!code) {
+        const tsr_status status = tsr_volume_write_frames((const tsr_volume *const *)frames, n, c->output, &c->write);
+        if (status != TSR_OK) code = cli_status(c->cli, status, c->output);
+    }
+    if (!code) {
+        c->volume = frames[0];
+        remark_unit(c);
+        remark_frame(c);
+        c->volume = NULL;
+        cli_note(c->cli, "%lld frame%s", (long long)n, n == 1 ? "" : "s");
+    }
+    for (int64_t k = 0; frames && k < n; k++) tsr_volume_destroy(&frames[k]);
+    free(frames);
     return code;
 }
 
@@ -380,6 +584,8 @@ static void take_stored_level(struct convert *c)
     if (tsr_file_contents(c->cli->input[0], &c->read, &contents) == TSR_OK)
         for (int32_t i = 0; tsr_contents_at(contents, i, &entry); i++) levels += !strcmp(entry.kind, "level");
     tsr_contents_destroy(&contents);
+    if (levels > 1 && c->level >= levels)
+        cli_note(c->cli, "%s: stores the levels 0 to %d: level %d is averaged from level 0", c->cli->input[0], levels - 1, c->level);
     if (c->level >= levels) return;
     c->read.level = c->level;
     c->read.level_given = 1;
@@ -405,8 +611,13 @@ static int convert_volume(struct convert *c)
 {
     int code = CLI_OK;
     take_stored_level(c);
-    if (is_numbered(c->output)) {
-        code = convert_parts(c);
+    if (!is_numbered(c->output) && tsr_video_names_film(c->output)) {
+        code = convert_to_film(c);
+        tsr_context_destroy(&c->context);
+        return code;
+    }
+    if (is_numbered(c->output) || c->frames_text) {
+        code = is_numbered(c->output) ? convert_parts(c) : convert_to_stack(c);
         tsr_context_destroy(&c->context);
         return code;
     }
@@ -507,14 +718,15 @@ static int check_tile_options(const struct convert *c, tsr_file_kind kind, const
 {
     const char *in = c->cli->input[0];
     const tsr_tiles_write_options *w = &c->files.write;
-    const int to_tiles = written == TSR_FILE_TILES, to_vdb = to_tiles && cli_names_vdb(c->output, c->write.format);
+    const int to_tiles = written == TSR_FILE_TILES, to_vdb = to_tiles && cli_names_vdb(c->output, c->write.format), to_fog = names_fog(c->write.format);
     const int to_tsr = to_tiles && !to_vdb && !cli_names_nvdb(c->output, c->write.format),
-              from_grids = kind == TSR_FILE_TILES && strcmp(format, "tsr");
+              from_grids = (kind == TSR_FILE_TILES && strcmp(format, "tsr")) || names_fog(format);
     if (c->tiles.edge && !(kind == TSR_FILE_VOLUME ? to_tiles : !strcmp(format, "nvdb")))
         return cli_usage(c->cli, "--edge: of tiles made of a volume or an .nvdb file, got %s to %s%s", in, c->output,
                          kind == TSR_FILE_TILES ? ": this list keeps the edge of its tiles" : "");
     if (c->files.read.grid && !from_grids) return cli_usage(c->cli, "--grid: %s holds no named grids, expected an .nvdb or .vdb file", in);
-    if (w->name && (!to_tiles || to_tsr)) return cli_usage(c->cli, "--name: %s holds no named grids, expected an .nvdb or .vdb file", c->output);
+    if (w->name && !to_fog && (!to_tiles || to_tsr)) return cli_usage(c->cli, "--name: %s holds no named grids, expected an .nvdb or .vdb file", c->output);
+    if (c->add && !to_fog && (!to_tiles || to_tsr)) return cli_usage(c->cli, "--add: %s holds no named grids, expected an .nvdb or .vdb file", c->output);
     if ((w->raw || w->values) && !to_tiles)
         return cli_usage(c->cli, "--%s: of .tsr files, expected one as output, got %s", w->raw ? "raw" : "values", c->output);
     if (!to_vdb) return CLI_OK;
@@ -523,6 +735,21 @@ static int check_tile_options(const struct convert *c, tsr_file_kind kind, const
     if (c->write.compression)
         return cli_usage(c->cli, "--compression: %s: .vdb files are packed by OpenVDB, expected a .tsr or .nvdb file", c->output);
     return CLI_OK;
+}
+
+/* DICOM files are written as segmentations of the series that --like names. */
+static int check_dicom(struct convert *c)
+{
+    static const char *const ends[] = { ".dcm", ".dicom", ".ima" };
+    const size_t length = strlen(c->output);
+    int dicom = c->write.format && !strcasecmp(c->write.format, "dicom");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && !c->write.format; i++) {
+        const size_t n = strlen(ends[i]);
+        dicom |= length > n && !strcasecmp(c->output + length - n, ends[i]);
+    }
+    if (!dicom) return CLI_OK;
+    c->source = c->like;
+    return c->like ? CLI_OK : cli_usage(c->cli, "--output: %s: DICOM files are written as segmentations of a series, expected --like SERIES beside it", c->output);
 }
 
 /* One grid at most, and what to put outside of it. */
@@ -555,6 +782,12 @@ static int run(cli_call *cli, int argc, char **argv)
     int interpolation = 0, values = 0, index = 0, rule = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(c.output),
+        { .name = "frames",
+          .type = CLI_TEXT,
+          .value = &c.frames_text,
+          .argument = "A-B",
+          .help = "to a film, numbered files or one file with an axis for them (NIfTI, NRRD, TIFF, Zarr): these frames of the input, from 0, both "
+                  "included; of a volume without frames its slices, to the former two" },
         { .name = "crop",
           .type = CLI_BOX,
           .value = c.crop,
@@ -572,7 +805,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 1e-12,
           .upper = 1e12,
           .given = &c.resample_given },
-        { .name = "like", .type = CLI_TEXT, .value = &c.like, .argument = "FILE", .help = "2. or: onto the grid of another volume" },
+        { .name = "like", .type = CLI_TEXT, .value = &c.like, .argument = "FILE", .help = "2. or: onto the grid of another volume; of a DICOM output: of the series whose segmentation it is" },
         { .name = "deshear",
           .type = CLI_FLAG,
           .value = &c.deshear,
@@ -618,7 +851,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "LOWER:UPPER",
           .help = "5. mask of the values from LOWER to UPPER, both included",
           .given = &c.threshold_given },
-        { .name = "largest-component", .type = CLI_FLAG, .value = &c.largest_component, .help = "6. of a mask, keep the largest connected piece" },
+        { .name = "largest-component", .type = CLI_FLAG, .value = &c.largest_component, .help = "6. of a mask, keep the largest piece; voxels are connected by faces (6 neighbours)" },
         { .name = "dtype",
           .type = CLI_DTYPE,
           .value = &c.dtype,
@@ -686,6 +919,10 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "NAME",
           .help = "of .nvdb and .vdb: which grid to read (default: first level set)" },
         { .name = "name", .type = CLI_TEXT, .value = &c.files.write.name, .argument = "NAME", .help = "of .nvdb and .vdb: name of the grid written" },
+        { .name = "add",
+          .type = CLI_FLAG,
+          .value = &c.add,
+          .help = "of .nvdb and .vdb: the grid joins those of the file that is there" },
         { .name = "pyramid",
           .type = CLI_INT,
           .value = &c.write.levels,
@@ -706,6 +943,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!code && c.window_given) code = check_window(&c);
     if (code) return code;
     code = check_resample(&c);
+    if (!code) code = check_dicom(&c);
     if (code) return code;
     if (c.rule_given && !c.level) return cli_usage(cli, "--rule: needs --level");
     c.interpolation = (tsr_interpolation)interpolation;
@@ -721,13 +959,20 @@ static int run(cli_call *cli, int argc, char **argv)
     tsr_file_kind kind;
     const char *format;
     if (!c.read.format && tsr_video_recognise(cli->input[0])) return cli_film_convert(cli, c.output, c.write.format);
+    c.read.dataset = c.files.read.grid ? c.files.read.grid : c.read.dataset; /* before it is known which kind of grid it is */
     code = cli_recognise(cli, cli->input[0], &c.read, &kind, &format);
     if (code) return code;
+    if (names_fog(format) && !c.write.format && cli_names_tiles(c.output, NULL) && !strstr(c.output, ".tsr"))
+        c.write.format = cli_names_vdb(c.output, NULL) ? "vdb-fog" : "nvdb-fog"; /* fog stays fog */
+    if (kind == TSR_FILE_TILES && !c.files.read.grid) c.files.read.grid = c.read.dataset;
     if (kind == TSR_FILE_VIDEO) return cli_film_convert(cli, c.output, c.write.format);       /* standard input */
     if (kind == TSR_FILE_MESH && output_is_points(&c)) kind = TSR_FILE_POINTS, c.of_mesh = 1; /* its vertices */
     const int from_field = kind == TSR_FILE_VOLUME || kind == TSR_FILE_TILES;
     const tsr_file_kind written = !from_field ? kind : cli_names_tiles(c.output, c.write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME;
-    if (kind != TSR_FILE_UNSTRUCTURED) code = cli_check_write(cli, c.output, written, c.write.format);
+    const int to_film = kind == TSR_FILE_VOLUME && !is_numbered(c.output) && tsr_video_names_film(c.output);
+    if (c.frames_text && kind != TSR_FILE_VOLUME) return cli_usage(cli, "--frames: of volumes, %s is none", cli->input[0]);
+    if (c.source) code = cli_check_output(cli, c.output);
+    else if (kind != TSR_FILE_UNSTRUCTURED && !to_film) code = cli_check_write(cli, c.output, written, c.write.format);
     if (code) return code;
     const char *idle = c.unbounded ? "--unbounded" : c.tiles.band > 0 ? "--band" : index ? "--index paged" : NULL;
     if (idle && (kind != TSR_FILE_VOLUME || written != TSR_FILE_TILES))
@@ -751,7 +996,9 @@ const cli_verb verb_convert = { "convert", "[options] INPUT -o OUTPUT",
                                 "  tessera make sphere -o sphere.nii.gz\n"
                                 "  tessera convert sphere.nii.gz --resample 2 --dtype f32 -o coarse.nrrd\n"
                                 "  tessera convert sphere.nii.gz --window -20:20 --slice z=32 -o slice.png\n"
+                                "  tessera convert sphere.nii.gz --window -20:20 --dtype u8 --frames 10-50 -o slices.y4m\n"
                                 "  tessera convert sphere.nii.gz --compression 6 -o sphere.tif\n"
+                                "  tessera convert sphere.nii.gz --format nvdb-fog --name density -o fog.nvdb\n"
                                 "  tessera convert sphere.nii.gz -o sphere.tsr\n"
                                 "  tessera convert sphere.tsr -o sphere.nvdb\n",
                                 run };

@@ -78,7 +78,7 @@ static int run(cli_call *cli, int argc, char **argv)
     tsr_context *context = NULL;
     if ((code = cli_context(cli, &context)) != CLI_OK) return code;
     code = fold(&c, context, 1);
-    tsr_tiles_measures measures;
+    tsr_tiles_measures measures = TSR_TILES_MEASURES;
     if (!code) {
         tsr_status status = tsr_tiles_measure(c.result, &measures);
         code = status == TSR_OK ? cli_write_list(cli, context, c.result, c.output, c.list.format) : cli_status(cli, status, c.output);

@@ -13,6 +13,8 @@ struct decode {
     tsr_video_write_options write;
     int64_t frames, damaged, bytes;
     int64_t events;
+    int profile, synchronise;
+    tsr_dirac_profile stages;
 };
 
 static void damage(void *user, int64_t offset, const char *text)
@@ -67,21 +69,19 @@ static int drain(struct decode *d, tsr_video_frame *frame)
     return code;
 }
 
-static int read_stream(struct decode *d, FILE *file)
+static int read_stream(struct decode *d, tsr_dirac_source *source)
 {
     const tsr_progress progress = cli_progress(d->cli);
     tsr_video_frame frame = { 0 };
     char *piece = (char *)malloc(PIECE);
+    size_t got = 1;
     int code = piece ? CLI_OK : cli_error(d->cli, CLI_FAILED, "out of memory");
-    while (!code) {
-        const size_t got = fread(piece, 1, PIECE, file);
-        if (ferror(file)) code = cli_error(d->cli, CLI_FAILED, "%s: reading failed", d->cli->input[0]);
-        tsr_status status = code ? TSR_OK : tsr_dirac_decoder_push(d->decoder, piece, got);
-        if (!code && status == TSR_OK && got < PIECE) status = tsr_dirac_decoder_end(d->decoder);
+    while (!code && got) {
+        tsr_status status = tsr_dirac_source_read(source, piece, PIECE, &got);
+        if (status == TSR_OK) status = got ? tsr_dirac_decoder_push(d->decoder, piece, got) : tsr_dirac_decoder_end(d->decoder);
         if (status != TSR_OK) code = cli_status(d->cli, status, d->cli->input[0]);
         if (!code) code = drain(d, &frame);
         if (!code && progress.report && progress.report(progress.user, -1, "decoding")) code = cli_error(d->cli, CLI_FAILED, "cancelled");
-        if (got < PIECE) break;
     }
     cli_progress_end(d->cli);
     tsr_video_frame_destroy(&frame);
@@ -89,23 +89,64 @@ static int read_stream(struct decode *d, FILE *file)
     return code;
 }
 
+static const char *const stage_names[TSR_DIRAC_STAGES] = { "motion decode",     "motion render", "residual decode",
+                                                           "wavelet transform", "combine",       "upsample" };
+static const char *const kind_names[3] = { "intra", "one reference", "two references" };
+
+/* Seconds of each stage, milliseconds of it a picture. */
+static void show_stages(const struct decode *d)
+{
+    const tsr_dirac_profile *p = &d->stages;
+    double all = 0;
+    for (int stage = 0; stage < TSR_DIRAC_STAGES; stage++)
+        for (int kind = 0; kind < 3; kind++) all += p->seconds[stage][kind];
+    if (d->cli->globals.json && strcmp(d->output, "-")) {
+        json_open("stages", '[');
+        for (int stage = 0; stage < TSR_DIRAC_STAGES; stage++)
+            for (int kind = 0; kind < 3; kind++) {
+                if (!p->pictures[kind]) continue;
+                json_open(NULL, '{');
+                json_text("stage", stage_names[stage]);
+                json_text("pictures_of", kind_names[kind]);
+                json_int("pictures", p->pictures[kind]);
+                json_real("seconds", p->seconds[stage][kind]);
+                json_close('}');
+            }
+        json_close(']');
+        return;
+    }
+    cli_note(d->cli, "%-18s %10s %6s   ms a picture: intra (%lld), one reference (%lld), two (%lld)", "stage", "seconds", "share",
+             (long long)p->pictures[0], (long long)p->pictures[1], (long long)p->pictures[2]);
+    for (int stage = 0; stage < TSR_DIRAC_STAGES; stage++) {
+        double sum = 0, ms[3];
+        for (int kind = 0; kind < 3; kind++) {
+            sum += p->seconds[stage][kind];
+            ms[kind] = p->pictures[kind] ? 1e3 * p->seconds[stage][kind] / (double)p->pictures[kind] : 0;
+        }
+        cli_note(d->cli, "%-18s %10.4f %5.1f%%   %9.3f %9.3f %9.3f", stage_names[stage], sum, all > 0 ? 100 * sum / all : 0, ms[0], ms[1], ms[2]);
+    }
+    cli_note(d->cli, "%-18s %10.4f", "all stages", all);
+}
+
 static void show(const struct decode *d)
 {
     if (!d->cli->globals.json || !strcmp(d->output, "-")) {
         cli_note(d->cli, "%lld frames from %lld bytes%s", (long long)d->frames, (long long)d->bytes, d->damaged ? "" : ", none damaged");
         if (d->damaged) cli_note(d->cli, "%lld of them are damaged", (long long)d->damaged);
+        if (d->profile) show_stages(d);
         return;
     }
     json_open(NULL, '{');
     json_int("frames", d->frames);
     json_int("damaged", d->damaged);
     json_int("bytes", d->bytes);
+    if (d->profile) show_stages(d);
     json_close('}');
 }
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct decode d = { .cli = cli, .write = TSR_VIDEO_WRITE_OPTIONS };
+    struct decode d = { .cli = cli, .write = TSR_VIDEO_WRITE_OPTIONS, .stages = TSR_DIRAC_PROFILE };
     tsr_dirac_decode_options o = TSR_DIRAC_DECODE_OPTIONS;
     tsr_context *context = NULL;
     const cli_option options[] = {
@@ -124,6 +165,18 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_FLAG,
           .value = &o.long_length,
           .help = "low-delay streams of FFmpeg and Schroedinger whose slices have 2^n bytes" },
+        { .name = "ahead",
+          .type = CLI_INT,
+          .value = &o.ahead,
+          .argument = "N",
+          .help = "pictures of slices that a GPU decodes together (default 1)",
+          .lower = 1,
+          .upper = 16 },
+        { .name = "profile",
+          .type = CLI_FLAG,
+          .value = &d.profile,
+          .help = "a table of the time that each stage takes, the device waited for after each" },
+        { .name = "profile-running", .type = CLI_FLAG, .value = &d.synchronise, .help = "the same as the work runs: what waits has the time" },
         { .name = "memory-limit",
           .type = CLI_COUNT,
           .value = &o.memory_limit,
@@ -142,13 +195,16 @@ static int run(cli_call *cli, int argc, char **argv)
         if (status != TSR_OK) code = cli_status(cli, status, d.output);
     }
     if (!code) code = cli_context(cli, &context);
+    d.stages.synchronise = d.profile;
+    d.profile |= d.synchronise;
+    if (d.profile) o.profile = &d.stages;
     o.damage = damage;
     o.user = &d;
-    FILE *file = code ? NULL : strcmp(cli->input[0], "-") ? fopen(cli->input[0], "rb") : stdin;
-    if (!code && !file) code = cli_error(cli, CLI_FAILED, "%s: cannot be opened", cli->input[0]);
+    tsr_dirac_source *source = NULL;
     if (!code) {
-        const tsr_status status = tsr_dirac_decoder_create(context, &o, &d.decoder);
-        code = status == TSR_OK ? read_stream(&d, file) : cli_status(cli, status, NULL);
+        tsr_status status = tsr_dirac_source_create(cli->input[0], &source);
+        if (status == TSR_OK) status = tsr_dirac_decoder_create(context, &o, &d.decoder);
+        code = status == TSR_OK ? read_stream(&d, source) : cli_status(cli, status, NULL);
     }
     if (!code && !d.frames) code = cli_error(cli, CLI_FAILED, "%s: no picture in it", cli->input[0]);
     if (!code) {
@@ -156,7 +212,7 @@ static int run(cli_call *cli, int argc, char **argv)
         if (status != TSR_OK) code = cli_status(cli, status, d.output);
     }
     if (!code) show(&d);
-    if (file && file != stdin) fclose(file);
+    tsr_dirac_source_destroy(&source);
     tsr_video_writer_destroy(&d.writer);
     tsr_dirac_decoder_destroy(&d.decoder);
     tsr_context_destroy(&context);

@@ -26,7 +26,7 @@ static int whole(const struct decompress *d, const tsr_compress_info *i)
 static int describe(const struct decompress *d)
 {
     static const char *const orders[] = { "quality", "resolution" };
-    tsr_compress_info i;
+    tsr_compress_info i = TSR_COMPRESS_INFO;
     const tsr_status status = tsr_compress_describe(d->cli->input[0], &i);
     if (status != TSR_OK) return cli_status(d->cli, status, d->cli->input[0]);
     if (d->cli->globals.json) {
@@ -87,7 +87,7 @@ static int decode_on_device(const struct decompress *d, tsr_volume **volume, tsr
         tsr_context_destroy(&context);
         return code;
     }
-    tsr_status status = tsr_compressed_open(context, input, &d->options, &compressed);
+    tsr_status status = tsr_compressed_create(context, input, &d->options, &compressed);
     int leave = status == TSR_ERROR_UNSUPPORTED && !strcmp(device, "auto");
     if (!leave && d->options.memory_limit) code = cli_usage(d->cli, "--memory-limit: bounds the host's memory, expected --device cpu beside it");
     else if (!leave) {
@@ -161,7 +161,7 @@ static int run(cli_call *cli, int argc, char **argv)
         if (code || !d.output) return code;
     }
     const tsr_write_options write = cli_write_options(cli);
-    tsr_compress_info info;
+    tsr_compress_info info = TSR_COMPRESS_INFO;
     tsr_volume *volume = NULL;
     const char *input = cli->input[0];
     code = cli_check_output(cli, d.output);

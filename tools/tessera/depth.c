@@ -1,36 +1,9 @@
-#include <float.h>
+#include "depth.h"
+
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli.h"
-#include "tessera/rig.h"
-
-struct depth {
-    cli_call *cli;
-    tsr_plane_sweep_options sweep;
-    tsr_stereo_match_options stereo;
-    const char *output, *cameras, *format, *view, *disparities, *truth;
-    const char *score, *count, *disparity, *points, *picture, *valid;
-    double range[2], focal, baseline;
-    double colors[2];
-    int middle, nearest_views, range_given, colors_given, method, pair;
-    int32_t first, last; /* disparities */
-    /* What is read: */
-    tsr_rig *rig;
-    int32_t views, channels, width, height;
-    tsr_camera *camera;     /* of the views */
-    tsr_camera eye;         /* of the map */
-    tsr_image *image;
-    tsr_volume **frames;
-    int32_t own;            /* which view the map is of, -1: none */
-    char **path;
-    /* What comes out, on the host: */
-    tsr_volume *map, *known, *scores, *counts, *shift;
-    double seconds;
-    int64_t hypotheses;
-    int levels;
-};
 
 /* ---- input --------------------------------------------------------------------------------------------------------------------- */
 
@@ -54,9 +27,23 @@ static int read_images(struct depth *d)
 {
     d->image = calloc((size_t)d->views, sizeof *d->image);
     if (!d->image) return cli_error(d->cli, CLI_FAILED, "out of memory for %d pictures", d->views);
+    if (tsr_video_recognise(d->path[0])) {
+        d->reader = calloc((size_t)d->views, sizeof *d->reader);
+        d->next = calloc((size_t)d->views, sizeof *d->next);
+        if (!d->reader || !d->next) return cli_error(d->cli, CLI_FAILED, "out of memory for %d films", d->views);
+    }
     for (int32_t v = 0; v < d->views; v++) {
-        const tsr_status status = tsr_image_read(d->path[v], NULL, &d->image[v]);
+        tsr_status status;
+        int more = 1;
+        if (d->reader) {
+            if (!tsr_video_recognise(d->path[v])) return cli_error(d->cli, CLI_FAILED, "%s: no film, but %s is one: expected a film of each camera", d->path[v], d->path[0]);
+            status = tsr_video_reader_create(d->path[v], NULL, &d->reader[v]);
+            if (status == TSR_OK) status = tsr_video_reader_next(d->reader[v], &d->image[v], &more);
+        } else {
+            status = tsr_image_read(d->path[v], NULL, &d->image[v]);
+        }
         if (status != TSR_OK) return cli_status(d->cli, status, d->path[v]);
+        if (!more) return cli_error(d->cli, CLI_FAILED, "%s: a film of no frames", d->path[v]);
         if (d->image[v].channels != d->image[0].channels)
             return cli_error(d->cli, CLI_FAILED, "%s: %d channels, but %s has %d: expected the same of all pictures", d->path[v], d->image[v].channels, d->path[0],
                              d->image[0].channels);
@@ -66,17 +53,33 @@ static int read_images(struct depth *d)
 }
 
 /* The view whose map is wanted: a number or a name of the rig. */
-static int find_view(struct depth *d)
+static int find_view(struct depth *d, const tsr_rig *rig, int64_t *index)
 {
     char *end;
-    d->own = 0;
+    *index = 0;
     if (!d->view) return CLI_OK;
     const long number = strtol(d->view, &end, 10);
-    int64_t found = *d->view && !*end ? number : tsr_rig_find(d->rig, d->view);
-    if (found < 0 || found >= tsr_rig_count(d->rig))
-        return cli_usage(d->cli, "--view: '%s' given, expected 0 to %lld or the name of a camera", d->view, (long long)tsr_rig_count(d->rig) - 1);
-    d->own = (int32_t)found;
+    const int64_t found = *d->view && !*end ? number : tsr_rig_find(rig, d->view);
+    if (found < 0 || found >= tsr_rig_count(rig))
+        return cli_usage(d->cli, "--view: '%s' given, expected 0 to %lld or the name of a camera", d->view, (long long)tsr_rig_count(rig) - 1);
+    *index = found;
     return CLI_OK;
+}
+
+/* --sensor: a camera that took no picture, such as the depth sensor beside the colour camera. */
+static int read_sensor(struct depth *d, tsr_rig_camera *sensor)
+{
+    tsr_rig *rig = NULL;
+    int64_t index;
+    tsr_status status = tsr_rig_read(d->sensors, NULL, &rig);
+    int code = status == TSR_OK ? find_view(d, rig, &index) : cli_status(d->cli, status, d->sensors);
+    if (!code && (status = tsr_rig_get(rig, index, sensor)) != TSR_OK) code = cli_status(d->cli, status, d->sensors);
+    sensor->name = sensor->image = sensor->depth = "";
+    tsr_rig_destroy(&rig);
+    d->eye = sensor->camera;
+    d->sensor_size[0] = sensor->width;
+    d->sensor_size[1] = sensor->height;
+    return code;
 }
 
 struct near {
@@ -99,8 +102,11 @@ static int read_rig(struct depth *d)
         return cli_usage(d->cli, "%d pictures given, expected %lld: one for each camera of %s, or none: then they are those that it names", d->cli->inputs,
                          (long long)all, d->cameras);
     if (all < 2 || all > 4096) return cli_error(d->cli, CLI_FAILED, "%s: %lld cameras, expected 2 to 4096", d->cameras, (long long)all);
-    int code = find_view(d);
+    tsr_rig_camera centre, c;
+    int64_t own = -1;
+    int code = d->sensors ? read_sensor(d, &centre) : find_view(d, d->rig, &own);
     if (code) return code;
+    d->own = (int32_t)own;
     struct near *order = calloc((size_t)all, sizeof *order);
     d->camera = calloc((size_t)all, sizeof *d->camera);
     d->path = calloc((size_t)all, sizeof *d->path);
@@ -108,8 +114,7 @@ static int read_rig(struct depth *d)
         free(order);
         return cli_error(d->cli, CLI_FAILED, "out of memory for %lld cameras", (long long)all);
     }
-    tsr_rig_camera centre, c;
-    status = tsr_rig_get(d->rig, d->own, &centre);
+    if (!d->sensors) status = tsr_rig_get(d->rig, d->own, &centre);
     for (int64_t i = 0; i < all && status == TSR_OK; i++) {
         status = tsr_rig_get(d->rig, i, &c);
         const tsr_vec3 p = c.camera.position, q = centre.camera.position;
@@ -127,7 +132,7 @@ static int read_rig(struct depth *d)
         if (!d->cli->inputs && !*c.image) code = cli_error(d->cli, CLI_FAILED, "%s: camera %s names no picture: give the pictures, one for each camera", d->cameras, c.name);
         d->path[v] = strdup(text);
     }
-    if (d->nearest_views) d->own = 0;
+    if (d->nearest_views && !d->sensors) d->own = 0;
     free(order);
     return status != TSR_OK ? cli_status(d->cli, status, d->cameras) : code;
 }
@@ -160,12 +165,13 @@ static int make_pair(struct depth *d)
 
 static tsr_status upload(struct depth *d, tsr_context *context)
 {
-    d->frames = calloc((size_t)d->views, sizeof *d->frames);
+    d->frames_up = calloc((size_t)d->views, sizeof *d->frames_up);
+    if (!d->frames_up) return TSR_ERROR_MEMORY;
     for (int32_t v = 0; v < d->views; v++) {
         const tsr_image *image = &d->image[v];
         tsr_volume *host;
         tsr_status status = tsr_volume_wrap(NULL, TSR_U8, (tsr_size3){ (int64_t)image->width * image->channels, image->height, 1 }, NULL, image->pixels, NULL, NULL, &host);
-        if (status == TSR_OK) status = tsr_volume_copy(host, context, &d->frames[v]);
+        if (status == TSR_OK) status = tsr_volume_copy(host, context, &d->frames_up[v]);
         tsr_volume_destroy(&host);
         if (status != TSR_OK) return status;
     }
@@ -185,7 +191,7 @@ static tsr_status work_stereo(struct depth *d, tsr_context *context)
     d->stereo.disparities = d->last - d->first + 1;
     d->stereo.progress = cli_progress(d->cli);
     const double start = cli_seconds();
-    tsr_status status = tsr_stereo_match(context, d->frames[0], d->frames[1], &d->stereo, &disparity, &valid);
+    tsr_status status = tsr_stereo_match(context, d->frames_up[0], d->frames_up[1], &d->stereo, &disparity, &valid);
     d->seconds = cli_seconds() - start;
     if (status == TSR_OK) status = to_host(disparity, &d->shift);
     if (status == TSR_OK) status = to_host(valid, &d->known);
@@ -206,15 +212,16 @@ static tsr_status work_sweep(struct depth *d, tsr_context *context)
     tsr_depth_view *view = calloc((size_t)d->views, sizeof *view);
     tsr_depth_maps maps = TSR_DEPTH_MAPS;
     tsr_status status = TSR_OK;
-    for (int32_t v = 0; v < d->views; v++) view[v] = (tsr_depth_view){ .camera = d->camera[v], .image = d->frames[v] };
+    for (int32_t v = 0; v < d->views; v++) view[v] = (tsr_depth_view){ .camera = d->camera[v], .image = d->frames_up[v] };
     d->sweep.channels = d->channels;
     d->sweep.progress = cli_progress(d->cli);
     d->sweep.disparity = d->pair || d->disparity != NULL;
-    d->eye = d->camera[d->own];
+    if (d->own >= 0) d->eye = d->camera[d->own];
     d->eye.lens = (tsr_lens){ 0 };
     if (d->middle) status = tsr_camera_middle(d->camera, d->views, &d->eye);
-    d->width = d->sweep.width ? d->sweep.width : d->image[d->own].width;
-    d->height = d->sweep.height ? d->sweep.height : d->image[d->own].height;
+    const tsr_image *like = &d->image[d->own < 0 ? 0 : d->own];
+    d->width = d->sweep.width ? d->sweep.width : d->own < 0 && d->sensor_size[0] ? d->sensor_size[0] : like->width;
+    d->height = d->sweep.height ? d->sweep.height : d->own < 0 && d->sensor_size[0] ? d->sensor_size[1] : like->height;
     d->sweep.width = d->width;
     d->sweep.height = d->height;
     const double start = cli_seconds();
@@ -232,175 +239,80 @@ static tsr_status work_sweep(struct depth *d, tsr_context *context)
     return status;
 }
 
-/* ---- output -------------------------------------------------------------------------------------------------------------------- */
-
-/* What -o holds: depths, or of a pair whose measures are not known disparities. */
-static const tsr_volume *result_of(const struct depth *d) { return d->map ? d->map : d->shift; }
-
-static int write_map(struct depth *d, const tsr_volume *map, const char *path)
+/* The next frame of every film, while the one at hand is worked on. */
+static void *read_ahead(void *user)
 {
-    const tsr_write_options write = cli_write_options(d->cli);
-    if (!path) return CLI_OK;
-    if (!map) return cli_error(d->cli, CLI_FAILED, "%s: this method has no such map", path);
-    const tsr_status status = tsr_volume_write(map, path, &write);
-    return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, path);
-}
-
-static int usable(float v, int depths) { return isfinite(v) && (!depths || v > 0.0f); }
-
-/* Near is bright: disparities, or inverse depths, between their second and their ninety-eighth of a hundred; nothing is dark blue. */
-static float brightness(float v, int depths) { return depths ? 1.0f / v : v; }
-static int ascending(const void *a, const void *b)
-{
-    const float p = *(const float *)a, q = *(const float *)b;
-    return p < q ? -1 : p > q;
-}
-static int write_picture(struct depth *d)
-{
-    if (!d->picture) return CLI_OK;
-    const tsr_volume *map = result_of(d);
-    const int depths = d->map != NULL;
-    const tsr_size3 n = tsr_volume_size(map);
-    const float *v = (const float *)tsr_volume_data_const(map);
-    const tsr_write_options write = cli_image_options(d->cli, d->picture);
-    tsr_image image = { 0 };
-    float *sorted = malloc((size_t)(n.x * n.y) * sizeof *sorted), low = 0, high = 1;
-    int64_t count = 0;
-    tsr_status status = tsr_image_create((int32_t)n.x, (int32_t)n.y, 3, &image);
-    if (status == TSR_OK && sorted) {
-        for (int64_t i = 0; i < n.x * n.y; i++)
-            if (usable(v[i], depths)) sorted[count++] = brightness(v[i], depths);
-        qsort(sorted, (size_t)count, sizeof *sorted, ascending);
-        if (count) low = sorted[count / 50], high = sorted[count - 1 - count / 50];
-        if (!(high > low)) high = low + 1;
-        for (int64_t i = 0; i < n.x * n.y; i++) {
-            uint8_t *p = image.pixels + 3 * i;
-            if (!usable(v[i], depths)) {
-                p[0] = 12, p[1] = 16, p[2] = 40;
-                continue;
-            }
-            /* From violet over red and orange to light yellow, evenly brighter. */
-            static const float stops[6][3] = { { 20, 12, 60 }, { 90, 20, 110 }, { 170, 45, 95 }, { 230, 95, 45 }, { 250, 170, 40 }, { 250, 245, 170 } };
-            float t = 5 * (brightness(v[i], depths) - low) / (high - low);
-            t = t < 0 ? 0 : t > 5 ? 5 : t;
-            const int k = t < 5 ? (int)t : 4;
-            for (int c = 0; c < 3; c++) p[c] = (uint8_t)(stops[k][c] + (t - (float)k) * (stops[k + 1][c] - stops[k][c]) + 0.5f);
-        }
-        status = tsr_image_write(&image, d->picture, &write);
+    struct depth *d = (struct depth *)user;
+    d->reading = TSR_OK;
+    d->more = 1;
+    for (int32_t v = 0; v < d->views && d->reading == TSR_OK; v++) {
+        int more = 0;
+        d->reading = tsr_video_reader_next(d->reader[v], &d->next[v], &more);
+        d->more = d->more && more;
+        if (d->reading != TSR_OK) snprintf(d->message, sizeof d->message, "%.100s: %.280s", d->path[v], tsr_error_message());
     }
-    free(sorted);
-    tsr_image_destroy(&image);
-    return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, d->picture);
+    return NULL;
 }
 
-static int write_points(struct depth *d)
+static void drop_maps(struct depth *d)
 {
-    if (!d->points) return CLI_OK;
-    const tsr_write_options write = cli_write_options(d->cli);
-    tsr_mesh *mesh = NULL;
-    tsr_camera eye = d->pair ? d->camera[0] : d->eye;
-    const int picture = d->own >= 0 && !d->middle && d->image[d->own].width == (int32_t)tsr_volume_size(d->map).x && !tsr_lens_distorts(&d->camera[d->own].lens);
-    tsr_volume *colors = NULL;
-    tsr_status status = TSR_OK;
-    if (picture) {
-        const tsr_image *image = &d->image[d->own];
-        status = tsr_volume_wrap(NULL, TSR_U8, (tsr_size3){ (int64_t)image->width * image->channels, image->height, 1 }, NULL, image->pixels, NULL, NULL, &colors);
-    }
-    if (status == TSR_OK) status = tsr_depth_vertices(d->map, &eye, colors, d->channels, &mesh);
-    if (status == TSR_OK) status = tsr_mesh_write(mesh, d->points, &write);
-    tsr_volume_destroy(&colors);
-    tsr_mesh_destroy(&mesh);
-    return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, d->points);
+    tsr_volume **const maps[] = { &d->map, &d->known, &d->scores, &d->counts, &d->shift };
+    for (size_t k = 0; k < sizeof maps / sizeof *maps; k++) tsr_volume_destroy(maps[k]);
+    for (int32_t v = 0; v < d->views && d->frames_up; v++) tsr_volume_destroy(&d->frames_up[v]);
+    free(d->frames_up);
+    d->frames_up = NULL;
 }
 
-/* Differences to a true map of the same kind and size. Of disparities: pixels that are off by more than 1, 2 and 4; of depths: shares off by more. */
-static int compare(struct depth *d)
+/* The pictures at hand: maps, and what is written of them. */
+static int one(struct depth *d, tsr_context *context)
+{
+    tsr_status status = upload(d, context);
+    const int paths = d->pair && d->method == 0;
+    if (status == TSR_OK) status = paths ? work_stereo(d, context) : work_sweep(d, context);
+    cli_progress_end(d->cli);
+    return status == TSR_OK ? depth_output(d) : cli_status(d->cli, status, NULL);
+}
+
+static int films(struct depth *d, tsr_context *context)
 {
     int code = CLI_OK;
-    const tsr_volume *map = result_of(d);
-    const int depths = d->map != NULL;
-    const tsr_read_options read = cli_limit_options(d->cli);
-    tsr_volume *any = d->truth ? cli_read_volume(d->cli, d->truth, &read, &code) : NULL, *truth = NULL;
-    if (!d->truth) return CLI_OK;
-    if (!any) return code;
-    tsr_status status = cli_as_reals(any, &truth);
-    const tsr_size3 n = tsr_volume_size(map), t = tsr_volume_size(any);
-    if (status == TSR_OK && (t.x != n.x || t.y != n.y || t.z != 1))
-        code = cli_error(d->cli, CLI_FAILED, "%s: %lld x %lld x %lld, expected %lld x %lld x 1", d->truth, (long long)t.x, (long long)t.y, (long long)t.z, (long long)n.x,
-                         (long long)n.y);
-    if (status == TSR_OK && !code) {
-        static const double limits[2][3] = { { 1, 2, 4 }, { 0.005, 0.01, 0.02 } };
-        const float *a = (const float *)tsr_volume_data_const(map), *b = (const float *)tsr_volume_data_const(truth);
-        const uint8_t *known = (const uint8_t *)tsr_volume_data_const(d->known);
-        int64_t all = 0, valid = 0, bad[3] = { 0 }, bad_valid[3] = { 0 };
-        double sum = 0;
-        for (int64_t i = 0; i < n.x * n.y; i++) {
-            if (!isfinite(b[i]) || !(b[i] > 0)) continue;
-            all++;
-            const int have = usable(a[i], depths);
-            const double off = have ? fabs((double)a[i] - (double)b[i]) / (depths ? (double)b[i] : 1) : 1e30;
-            valid += known[i] && have;
-            if (known[i] && have) sum += off;
-            for (int k = 0; k < 3; k++) {
-                bad[k] += off > limits[depths][k];
-                bad_valid[k] += known[i] && have && off > limits[depths][k];
-            }
+    double spent = 0;
+    const double start = cli_seconds();
+    const int picture_film = d->picture && !depth_is_numbered(d->picture);
+    if (d->output && !depth_is_numbered(d->output)) return cli_usage(d->cli, "--output: '%s' given, expected a name with %%04d for the frames of films", cli_shown(d->output));
+    if (picture_film) code = cli_film_check(d->cli, &d->film, d->picture, 0);
+    for (d->frames = 0; !code; d->frames++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, read_ahead, d)) code = cli_error(d->cli, CLI_FAILED, "no thread for reading ahead");
+        if (code) break;
+        code = one(d, context);
+        spent += d->seconds;
+        drop_maps(d);
+        pthread_join(thread, NULL);
+        if (!code && d->reading != TSR_OK) code = cli_error(d->cli, CLI_FAILED, "%s", d->message);
+        for (int32_t v = 0; v < d->views && d->more; v++) {
+            const tsr_image own = d->image[v];
+            d->image[v] = d->next[v];
+            d->next[v] = own;
         }
-        if (d->cli->globals.json) {
-            json_int("truth_pixels", all);
-            json_real("valid_share", all ? (double)valid / (double)all : 0);
-            json_real("mean_off_valid", valid ? sum / (double)valid : 0);
-            for (int k = 0; k < 3; k++) {
-                char name[40];
-                snprintf(name, sizeof name, "bad_%g", limits[depths][k]);
-                json_real(name, all ? (double)bad[k] / (double)all : 0);
-                snprintf(name, sizeof name, "bad_%g_valid", limits[depths][k]);
-                json_real(name, valid ? (double)bad_valid[k] / (double)valid : 0);
-            }
-        } else {
-            printf("truth        %lld pixels, %.1f %% of them valid here; mean difference of these %.4g%s\n", (long long)all, all ? 100.0 * (double)valid / (double)all : 0,
-                   valid ? sum / (double)valid * (depths ? 100 : 1) : 0, depths ? " %" : " pixels");
-            for (int k = 0; k < 3; k++)
-                printf("off by > %-4g %.2f %% of all, %.2f %% of the valid\n", limits[depths][k], all ? 100.0 * (double)bad[k] / (double)all : 0,
-                       valid ? 100.0 * (double)bad_valid[k] / (double)valid : 0);
+        if (!d->more) {
+            d->frames++;
+            break;
         }
     }
-    tsr_volume_destroy(&any);
-    tsr_volume_destroy(&truth);
-    return status == TSR_OK ? code : cli_status(d->cli, status, d->truth);
-}
-
-static void show(const struct depth *d)
-{
-    const tsr_volume *map = result_of(d);
-    const float *v = (const float *)tsr_volume_data_const(map);
-    const uint8_t *known = (const uint8_t *)tsr_volume_data_const(d->known);
-    const tsr_size3 n = tsr_volume_size(map);
-    int64_t valid = 0;
-    double low = DBL_MAX, high = -DBL_MAX;
-    for (int64_t i = 0; i < n.x * n.y; i++) {
-        valid += known[i];
-        if (!known[i] || !isfinite(v[i])) continue;
-        low = (double)v[i] < low ? (double)v[i] : low;
-        high = (double)v[i] > high ? (double)v[i] : high;
-    }
-    if (!valid) low = high = 0;
-    if (d->cli->globals.json) {
-        json_int("width", n.x);
-        json_int("height", n.y);
+    code = cli_film_finish(d->cli, &d->film, code);
+    if (!code && d->cli->globals.json) {
+        json_open(NULL, '{');
+        json_int("frames", d->frames);
         json_int("views", d->views);
-        json_text("holds", d->map ? "depth" : "disparity");
-        json_int("valid", valid);
-        json_real("smallest", low);
-        json_real("largest", high);
-        json_int("levels", d->levels);
-        json_int("hypotheses", d->hypotheses);
-        json_real("seconds", d->seconds);
-        return;
+        json_real("seconds", spent);
+        json_real("all_seconds", cli_seconds() - start);
+        json_close('}');
+    } else if (!code) {
+        printf("%d frames of %d films, %.1f ms each for the depths, %.1f with reading and writing\n", d->frames, d->views, 1e3 * spent / d->frames,
+               1e3 * (cli_seconds() - start) / d->frames);
     }
-    printf("map          %lld x %lld pixels from %d views, %.1f %% valid, %s %.6g to %.6g\n", (long long)n.x, (long long)n.y, d->views,
-           100.0 * (double)valid / (double)(n.x * n.y), d->map ? "depths" : "disparities", low, high);
-    printf("time         %.3f s for %lld hypotheses and %d coarser levels\n", d->seconds, (long long)d->hypotheses, d->levels);
+    return code;
 }
 
 static int work(struct depth *d)
@@ -409,36 +321,17 @@ static int work(struct depth *d)
     int code = cli_context(d->cli, &context);
     if (!code) code = d->cameras ? read_rig(d) : make_pair(d);
     if (!code && d->cameras) code = read_images(d);
-    if (!code) {
-        tsr_status status = upload(d, context);
-        const int paths = d->pair && d->method == 0;
-        if (status == TSR_OK) status = paths ? work_stereo(d, context) : work_sweep(d, context);
-        cli_progress_end(d->cli);
-        if (status != TSR_OK) code = cli_status(d->cli, status, NULL);
-    }
-    if (!code) {
-        const int quiet = d->output && !strcmp(d->output, "-");
-        if (!quiet && d->cli->globals.json) json_open(NULL, '{');
-        if (!quiet) show(d);
-        if (!quiet) code = compare(d);
-        if (!quiet && d->cli->globals.json) json_close('}');
-    }
-    if (!code) code = write_map(d, result_of(d), d->output);
-    if (!code) code = write_map(d, d->scores, d->score);
-    if (!code) code = write_map(d, d->counts, d->count);
-    if (!code) code = write_map(d, d->known, d->valid);
-    if (!code) code = write_map(d, d->shift, d->disparity);
-    if (!code) code = write_picture(d);
-    if (!code) code = write_points(d);
+    if (!code) code = d->reader ? films(d, context) : one(d, context);
+    drop_maps(d);
     for (int32_t v = 0; v < d->views; v++) {
-        if (d->frames) tsr_volume_destroy(&d->frames[v]);
         if (d->image) tsr_image_destroy(&d->image[v]);
+        if (d->next) tsr_image_destroy(&d->next[v]);
+        if (d->reader) tsr_video_reader_destroy(&d->reader[v]);
         if (d->path) free(d->path[v]);
     }
-    tsr_volume **const maps[] = { &d->map, &d->known, &d->scores, &d->counts, &d->shift };
-    for (size_t k = 0; k < sizeof maps / sizeof *maps; k++) tsr_volume_destroy(maps[k]);
-    free(d->frames);
     free(d->image);
+    free(d->next);
+    free(d->reader);
     free(d->path);
     free(d->camera);
     tsr_rig_destroy(&d->rig);
@@ -449,10 +342,10 @@ static int work(struct depth *d)
 /* Options that one way of working has and the other not. */
 static int check_given(const struct depth *d, const cli_option *options, const int *given)
 {
-    static const char *const rig[] = { "view", "middle", "nearest-views", "range" }, *const pair[] = { "focal", "baseline" };
+    static const char *const rig[] = { "view", "middle", "sensor", "nearest-views", "range" }, *const pair[] = { "focal", "baseline" };
     static const char *const stereo[] = { "reduce", "fill" };
     static const char *const sweep[] = { "score", "count", "cost", "window", "filter", "upsampling", "median", "levels", "no-levels", "ratio", "samples", "reach", "step",
-                                         "hypotheses", "contributors", "raw", "no-parabola", "dark", "texture", "flat", "refinements", "width", "height", "seed" };
+                                         "hypotheses", "contributors", "raw", "no-parabola", "dark", "texture", "flat", "refinements", "width", "height", "seed", "shadows", "shadow-tolerance" };
     const int paths = d->pair && d->method == 0;
     for (int k = 0; options[k].name; k++) {
         if (!given[k]) continue;
@@ -489,6 +382,8 @@ static int run(cli_call *cli, int argc, char **argv)
         NUMBER("baseline", CLI_REAL, d.baseline, "LENGTH", "of a pair: distance of the cameras", 1e-12, 1e12),
         { .name = "range", .type = CLI_RANGE, .value = d.range, .help = "of depths (default: the camera's clip distances)", .given = &d.range_given },
         { .name = "view", .type = CLI_TEXT, .value = &d.view, .argument = "NUMBER|NAME", .help = "the camera whose depths are wanted (default the first)" },
+        { .name = "sensor", .type = CLI_TEXT, .value = &d.sensors, .argument = "FILE",
+          .help = "cameras that --view names one of, in place of those of the pictures: the depths of a sensor that took none" },
         { .name = "middle", .type = CLI_FLAG, .value = &d.middle, .help = "the depths of a camera in the middle of all instead" },
         NUMBER("nearest-views", CLI_INT, d.nearest_views, "N", "use that view and the N - 1 nearest to it alone", 2, 4096),
         { .name = "score", .type = CLI_TEXT, .value = &d.score, .argument = "FILE", .help = "how well the views agree (0: fully)" },
@@ -496,12 +391,16 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "valid", .type = CLI_TEXT, .value = &d.valid, .argument = "FILE", .help = "where the result is to be trusted: 1" },
         { .name = "disparity", .type = CLI_TEXT, .value = &d.disparity, .argument = "FILE", .help = "x in the first picture less x in the second" },
         { .name = "points", .type = CLI_TEXT, .value = &d.points, .argument = "FILE.ply", .help = "coloured points of the scene" },
+        { .name = "camera-output", .type = CLI_TEXT, .value = &d.camera_output, .argument = "FILE",
+          .help = "the map's camera, naming -o as its depths: .geocast, transforms .json, ..." },
+        NUMBER("png-scale", CLI_REAL, d.png_scale, "N",
+               "of -o as PNG: its whole numbers are the map times N (1000: mm of a map in m; default: as fine as they fit)", 1e-9, 1e12),
         { .name = "picture", .type = CLI_TEXT, .value = &d.picture, .argument = "FILE.png", .help = "the map in colours, what is near is bright" },
         { .name = "truth", .type = CLI_TEXT, .value = &d.truth, .argument = "FILE", .help = "a true map of the same kind to compare with (0 or NaN: not known)" },
         NUMBER("uniqueness", CLI_REAL, uniqueness, "SHARE", "other depths must be worse by this share (default: paths 0.05, else not asked)", 0, 1e6),
         NUMBER("consistency", CLI_REAL, consistency, "N",
                "the other view must agree, to N pixels (pair, default 1) or to a share N of the depth (default: not asked); 0 = not asked", 0, 1e6),
-        NUMBER("paths", CLI_INT, d.sweep.paths, "N", "4 or 8 (default 4)", 4, 8),
+        NUMBER("paths", CLI_INT, d.sweep.paths, "N", "3, 4 or 8 (default 4; 3: least memory, fastest on a CPU)", 3, 8),
         NUMBER("p1", CLI_INT, d.sweep.p1, "COST", "of a change by one hypothesis (default 10)", 1, 64),
         NUMBER("p2", CLI_INT, d.sweep.p2, "COST", "of a larger change (default 80)", 1, 127),
         NUMBER("reduce", CLI_INT, d.stereo.reduce, "N", "of a pair: match pictures 2, 4 or 8 times smaller", 1, 8),
@@ -528,6 +427,8 @@ static int run(cli_call *cli, int argc, char **argv)
         NUMBER("flat", CLI_REAL, d.sweep.flat, "SCORE", "where all scores are below, the coarser level stays; -1: by the noise", -1, 1e6),
         NUMBER("width", CLI_INT, d.sweep.width, "N", "of the map (default: of the view)", 1, 32768),
         NUMBER("height", CLI_INT, d.sweep.height, "N", "likewise", 1, 32768),
+        NUMBER("shadows", CLI_INT, d.sweep.shadows, "N", "cameras far apart: sweep N times again, without the views from which what was found hides a place", 0, 16),
+        NUMBER("shadow-tolerance", CLI_REAL, d.sweep.shadow_tolerance, "SHARE", "of the distance that still counts as seen (default 0.02)", 1e-9, 1e6),
         { .name = "seed", .type = CLI_COUNT, .value = &seed, .argument = "N", .help = "of --refinements", .lower = 0, .upper = 9.2e18 },
         { 0 },
     };
@@ -549,7 +450,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (d.pair && cli->inputs != 2) return cli_usage(cli, "%d pictures given, expected two, left and right, or --cameras", cli->inputs);
     if (d.pair && !d.disparities) return cli_usage(cli, "--disparities: missing: expected FIRST..LAST pixels, as 0..63, or --cameras");
     if (!d.pair && d.disparities) return cli_usage(cli, "--disparities: without effect with --cameras: see --range");
-    if (d.view && d.middle) return cli_usage(cli, "--view and --middle given, expected one of them");
+    if (d.middle && (d.view || d.sensors)) return cli_usage(cli, "--%s and --middle given, expected one of them", d.view ? "view" : "sensor");
     if (d.pair && (d.focal > 0) != (d.baseline > 0)) return cli_usage(cli, "--%s: expected --%s as well", d.focal > 0 ? "focal" : "baseline", d.focal > 0 ? "baseline" : "focal");
     if (d.pair && (code = take_disparities(&d)) != CLI_OK) return code;
     if (d.pair && d.method && d.first < 0) return cli_usage(cli, "--disparities: '%s' given, expected 0 or more with --method stack and mipmap", d.disparities);
@@ -576,7 +477,11 @@ static int run(cli_call *cli, int argc, char **argv)
     if (d.output && (code = cli_check_write(cli, d.output, TSR_FILE_VOLUME, NULL)) != CLI_OK) return code;
     for (size_t k = 0; k < 4; k++)
         if (maps[k] && (code = cli_check_write_option(cli, names[k], maps[k], TSR_FILE_VOLUME, NULL)) != CLI_OK) return code;
-    if (d.picture && (code = cli_check_write_option(cli, "picture", d.picture, TSR_FILE_IMAGE, NULL)) != CLI_OK) return code;
+    if (d.camera_output && (!d.output || !strcmp(d.output, "-") || (d.pair && !(d.focal > 0))))
+        return cli_usage(cli, "--camera-output: expected -o FILE as well, which holds depths (of a pair: --focal and --baseline)");
+    if (d.camera_output && (code = cli_check_option(cli, "camera-output", d.camera_output)) != CLI_OK) return code;
+    const int film = d.picture && !depth_is_numbered(d.picture) && tsr_video_check_output(d.picture, NULL) == TSR_OK;
+    if (d.picture && !film && (code = cli_check_write_option(cli, "picture", d.picture, TSR_FILE_IMAGE, NULL)) != CLI_OK) return code;
     if (d.points && (code = cli_check_write_option(cli, "points", d.points, TSR_FILE_MESH, NULL)) != CLI_OK) return code;
     return work(&d);
 }

@@ -56,7 +56,7 @@ static int work(struct depthmesh *d)
 {
     tsr_volume *map = NULL;
     tsr_mesh *mesh = NULL;
-    tsr_depth_mesh_info info;
+    tsr_depth_mesh_info info = TSR_DEPTH_MESH_INFO;
     int code = read_map(d, &map);
     if (code) return code;
     if (d->focal > 0) {

@@ -18,7 +18,7 @@ static int run(cli_call *cli, int argc, char **argv)
     }
     for (int kind = 0; kind < TSR_DEVICE_KINDS; kind++) {
         const char *name = tsr_device_kind_name((tsr_device_kind)kind);
-        tsr_device_info info;
+        tsr_device_info info = TSR_DEVICE_INFO;
         int32_t count = tsr_device_count((tsr_device_kind)kind, &info);
         for (int32_t index = 0; index < (count ? count : 1); index++) {
             if (count && tsr_device_describe((tsr_device){ (tsr_device_kind)kind, index }, &info) != TSR_OK)

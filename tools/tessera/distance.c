@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "labels.h"
 
 enum { EXACT, PDE_REINIT, PDE_SOURCE };
 
@@ -34,9 +35,10 @@ static void show(const struct distance *d, const tsr_distance_pde_report *report
 
 static int work(struct distance *d, tsr_context *context, tsr_volume **volume, tsr_volume **result)
 {
-    tsr_distance_pde_report report = { 0 };
-    tsr_statistics statistics = { 0 };
+    tsr_distance_pde_report report = TSR_DISTANCE_PDE_REPORT;
+    tsr_statistics statistics = TSR_STATISTICS;
     const double start = cli_seconds();
+    cli_note_labels(d->cli, d->cli->input[0], *volume, "the distance is that to all labels together; convert --threshold L:L takes one");
     tsr_status status = cli_move_volume(context, volume);
     if (status == TSR_OK && d->method == EXACT) status = cli_plain_mask(d->cli, d->cli->input[0], context, volume);
     if (status == TSR_OK) status = tsr_volume_statistics(context, *volume, &statistics);

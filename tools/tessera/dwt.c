@@ -75,8 +75,8 @@ static tsr_status measure(tsr_context *context, tsr_context *on_cpu, const tsr_v
 {
     const tsr_compare_options any = TSR_COMPARE_OPTIONS;
     tsr_volume *back = NULL, *after = NULL, *before = NULL;
-    tsr_volume_comparison difference;
-    tsr_statistics range;
+    tsr_volume_comparison difference = TSR_VOLUME_COMPARISON;
+    tsr_statistics range = TSR_STATISTICS;
     *psnr = (double)NAN;
     if (tsr_volume_check_finite(context, coefficients, "coefficients") != TSR_OK) return TSR_OK; /* left float64: nothing comes back */
     tsr_status status = tsr_volume_idwt(context, coefficients, &back);
@@ -98,7 +98,7 @@ static tsr_status measure(tsr_context *context, tsr_context *on_cpu, const tsr_v
 /* Only the largest coefficients stay; says how many, and how well they do. */
 static int keep_largest(struct dwt *d, tsr_context *context, const tsr_volume *volume, tsr_volume *coefficients)
 {
-    tsr_wavelet_keep_info info;
+    tsr_wavelet_keep_info info = TSR_WAVELET_KEEP_INFO;
     tsr_context *on_cpu = NULL;
     double psnr = 0;
     const int code = cli_cpu_context(d->cli, &on_cpu);

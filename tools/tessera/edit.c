@@ -139,7 +139,7 @@ static int output(struct edit *e)
     const tsr_tiles *tiles = name ? tsr_editor_tiles(e->editor, name) : NULL;
     if (!name) return cli_error(e->cli, CLI_FAILED, "%s: the script leaves no object to write, expected one made by sphere, load or the like", e->cli->input[0]);
     if (!tiles) return cli_error(e->cli, CLI_FAILED, "--object: the script leaves no object '%s'", name);
-    tsr_tiles_info info = { 0 };
+    tsr_tiles_info info = TSR_TILES_INFO;
     const int code = cli_write_list(e->cli, e->context, tiles, e->output, e->list.format);
     if (!code && tsr_tiles_describe(tiles, &info) == TSR_OK && info.count == 0) cli_note_vanished(e->cli, tiles, e->output);
     return code;

@@ -48,7 +48,7 @@ static tsr_levelset_term *add_term(struct evolve *e, tsr_levelset_kind kind, dou
 /* Centroid of the surface and radius of the ball (in a plane of the disc) of its volume: what --rotation and --enright refer to. */
 static tsr_status place_of_terms(struct evolve *e, double *radius)
 {
-    tsr_tiles_measures m;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     tsr_status status = tsr_tiles_measure(e->tiles, &m);
     if (status != TSR_OK) return status;
     const double pi = 3.14159265358979323846;
@@ -88,7 +88,7 @@ static tsr_status count_beyond(const tsr_tiles *tiles, tsr_volume *const field[4
     const tsr_size3 n = tsr_tiles_domain(tiles);
     const tsr_vec3 h = tsr_band_spacing(tsr_geometry_spacing(geometry), n);
     const double voxel = fmin(h.x, fmin(h.y, h.z));
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_status status = tsr_tiles_describe(tiles, &info);
     if (status != TSR_OK || info.count == 0) return status;
     const int64_t E = info.edge, voxels = E * E * E;
@@ -190,7 +190,7 @@ static int make_terms(struct evolve *e)
 
 static void show(const struct evolve *e, const tsr_levelset_report *r)
 {
-    tsr_tiles_info info = { .capacity = 1 };
+    tsr_tiles_info info = TSR_TILES_INFO;
     if (tsr_tiles_describe(e->tiles, &info) != TSR_OK) info.capacity = 1;
     if (e->cli->globals.json) {
         json_open(NULL, '{');
@@ -229,7 +229,7 @@ static tsr_status run_part(const struct evolve *e, tsr_levelset *solver, int64_t
 {
     const tsr_progress progress = cli_progress(e->cli);
     const int64_t parts = e->frames ? e->frames : 1;
-    tsr_levelset_report r = { 0 };
+    tsr_levelset_report r = TSR_LEVELSET_REPORT;
     tsr_status status;
     if (e->duration_given) status = tsr_levelset_advance(solver, e->duration / (double)parts, &progress, &r);
     else if (e->steps_given) status = tsr_levelset_step(solver, e->steps * (part + 1) / parts - e->steps * part / parts, &progress, &r);
@@ -270,7 +270,7 @@ static int write_frame(const struct evolve *e, int64_t frame)
 static int evolve(struct evolve *e)
 {
     tsr_levelset *solver = NULL;
-    tsr_levelset_report report = { 0 };
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     int64_t last = 0; /* frame written */
     int said[4] = { 0 };
     int code = cli_context(e->cli, &e->context);

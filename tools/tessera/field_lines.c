@@ -38,13 +38,13 @@ int lines_check(cli_lines *l, cli_lines_kind *kind)
     const int picture = path && (has_extension(path, ".png") || has_extension(path, ".jpg") || has_extension(path, ".jpeg"));
     int code = picture && l->by_film ? CLI_OK : cli_check_output(l->cli, path);
     if (code) return code;
-    const int lines = has_extension(path, ".vtk") || has_extension(path, ".ply") || has_extension(path, ".obj");
+    const int lines = has_extension(path, ".vtk") || has_extension(path, ".ply") || has_extension(path, ".obj") || has_extension(path, ".glb");
     if (picture) {
         *kind = LINES_PICTURE;
         return tsr_file_check_output(path, TSR_FILE_IMAGE, &write) == TSR_OK ? CLI_OK : cli_usage(l->cli, "%s", tsr_error_message());
     }
     if (!lines && !(l->tubes && has_extension(path, ".stl")) && !(l->tubes && has_extension(path, ".off")))
-        return cli_usage(l->cli, "%s: expected lines as .vtk, .ply or .obj, tubes (--tubes) as these, .stl or .off, or a picture as .png or .jpg", path);
+        return cli_usage(l->cli, "%s: expected lines as .vtk, .ply, .obj or .glb, tubes (--tubes) as these, .stl or .off, or a picture as .png or .jpg", path);
     if (l->tubes) *kind = LINES_MESH;
     return CLI_OK;
 }
@@ -69,9 +69,9 @@ int lines_read_field(cli_lines *l, char **paths, int count, tsr_context *context
 
 /* ---- views ------------------------------------------------------------------------------------------------------------------------------ */
 
-static tsr_bounds box_of(const tsr_field_info *info)
+static tsr_box box_of(const tsr_field_info *info)
 {
-    tsr_bounds b = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
+    tsr_box b = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
     for (int corner = 0; corner < 8; corner++) {
         const tsr_vec3 p = tsr_geometry_to_world(&info->geometry, (tsr_vec3){ corner & 1 ? (double)(info->size.x - 1) : 0, corner & 2 ? (double)(info->size.y - 1) : 0,
                                                                               corner & 4 ? (double)(info->size.z - 1) : 0 });
@@ -88,7 +88,7 @@ tsr_status lines_view(const cli_lines *l, const tsr_vector_field *field, tsr_con
     const double aspect = (double)l->width / l->height;
     tsr_status status = tsr_field_describe(field, &info);
     if (status != TSR_OK) return status;
-    const tsr_bounds box = box_of(&info);
+    const tsr_box box = box_of(&info);
     const tsr_vec3 middle = { 0.5 * (box.lower.x + box.upper.x), 0.5 * (box.lower.y + box.upper.y), 0.5 * (box.lower.z + box.upper.z) };
     if (!l->view_given && !l->eye_given) status = tsr_camera_orbit(&box, info.geometry.space, l->azimuth, l->elevation, projection, aspect, camera);
     else {
@@ -162,7 +162,7 @@ tsr_status lines_write(const cli_lines *l, const tsr_streamlines *lines, const t
 {
     tsr_mesh *tubes = NULL;
     if (kind == LINES_FILE) return write_lines(l, lines, field);
-    tsr_status status = lines_tubes(l, lines, field, l->color_given || has_extension(l->output, ".ply"), &tubes);
+    tsr_status status = lines_tubes(l, lines, field, l->color_given || has_extension(l->output, ".ply") || has_extension(l->output, ".glb"), &tubes);
     if (status == TSR_OK) status = lines_write_mesh(l, tubes, l->output);
     tsr_mesh_destroy(&tubes);
     return status;
@@ -255,7 +255,7 @@ static tsr_status edges(const tsr_vector_field *field, tsr_mesh **mesh)
     tsr_status status = tsr_field_describe(field, &info);
     if (status == TSR_OK) status = tsr_context_create(&options, &cpu);
     if (status != TSR_OK) return status;
-    const tsr_bounds box = box_of(&info);
+    const tsr_box box = box_of(&info);
     const double size = fmax(box.upper.x - box.lower.x, fmax(box.upper.y - box.lower.y, box.upper.z - box.lower.z));
     for (int k = 0; k < 2 * EDGES; k++) {
         const int corner = ends[k / 2][k % 2];

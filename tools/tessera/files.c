@@ -1,5 +1,6 @@
 /* tools/tessera/files.c: inputs and outputs of all verbs. */
 #define _GNU_SOURCE /* access, fileno; tee */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "regions.h"
+#include "tiles.h"
 
 /* A path that every name of a file leads to, whether it is there or not (to be freed): its folder and links resolved. NULL where there is no such folder. */
 static char *one_name(const char *path)
@@ -98,6 +100,14 @@ static int check_apart(const cli_call *cli, const char *path)
     return CLI_OK;
 }
 
+/* --add: what is written joins what is in the file. */
+static int may_be_there(const cli_call *cli)
+{
+    for (const cli_option *o = cli->options; o && o->name; o++)
+        if (!strcmp(o->name, "add") && o->type == CLI_FLAG && *(const int *)o->value) return 1;
+    return cli->globals.force;
+}
+
 int cli_check_option(const cli_call *cli, const char *option, const char *path)
 {
     if (!path) return cli_usage(cli, "--output: missing, expected -o FILE");
@@ -111,7 +121,7 @@ int cli_check_option(const cli_call *cli, const char *option, const char *path)
             return cli->globals.force ? CLI_OK : cli_error(cli, CLI_FAILED, "--%s: '%s' exists: give --force to overwrite it", option, path);
         if (S_ISDIR(info.st_mode)) return cli_error(cli, CLI_FAILED, "--%s: '%s' is a directory, expected a file name", option, path);
         if (!S_ISREG(info.st_mode)) return CLI_OK;
-        if (!cli->globals.force) return cli_error(cli, CLI_FAILED, "--%s: '%s' exists: give --force to overwrite it", option, path);
+        if (!may_be_there(cli)) return cli_error(cli, CLI_FAILED, "--%s: '%s' exists: give --force to overwrite it", option, path);
     }
     const char *slash = strrchr(path, '/');
     char folder[4096] = ".";
@@ -277,6 +287,21 @@ tsr_read_options cli_limit_options(const cli_call *cli)
     return read;
 }
 
+int cli_numbers(const char *text, double *numbers, int count)
+{
+    int n = 0;
+    while (n < count) {
+        char *stop;
+        numbers[n] = strtod(text, &stop);
+        if (stop == text || !isfinite(numbers[n])) break;
+        n++;
+        text = stop;
+        while (isspace((unsigned char)*text)) text++;
+        if (n < count && (*text == ',' || *text == ';')) text++;
+    }
+    return n == count && !*text;
+}
+
 int cli_input_is_film(void)
 {
     static const char magic[] = "YUV4MPEG2 ";
@@ -316,6 +341,7 @@ int cli_recognise_image(const cli_call *cli, const char *path, const tsr_read_op
         *kind = TSR_FILE_VOLUME;
         *format = "raw";
     }
+    cli_choose_grid(path, options->dataset, kind, format);
     if (*kind == TSR_FILE_UNKNOWN && (from_input ? cli_tree_is_file(cli, path) : tsr_region_file_recognise(path)))
         return cli_error(cli, CLI_FAILED, "%s: a region tree (rgt), expected a volume, mesh or image: octree, quadtree and info read trees", path);
     if (*kind == TSR_FILE_UNKNOWN)
@@ -545,19 +571,23 @@ int32_t cli_few_values(const tsr_volume *volume, int32_t most, double *values)
     return status == TSR_OK ? count : 0;
 }
 
+tsr_vec3 cli_far_origin(const tsr_geometry *g)
+{
+    const tsr_vec3 h = tsr_geometry_spacing(g);
+    double far = 0;
+    for (int r = 0; r < 3; r++) far = fmax(far, fabs(g->affine[r][3]));
+    if (far * 0x1p-24 <= 0.01 * fmin(h.x, fmin(h.y, h.z))) return (tsr_vec3){ 0, 0, 0 };
+    return (tsr_vec3){ round(g->affine[0][3]), round(g->affine[1][3]), round(g->affine[2][3]) };
+}
+
 tsr_vec3 cli_take_origin(tsr_volume *volume)
 {
     tsr_geometry g = *tsr_volume_geometry(volume);
-    const tsr_vec3 h = tsr_geometry_spacing(&g);
-    double origin[3], far = 0;
-    for (int r = 0; r < 3; r++) far = fmax(far, fabs(g.affine[r][3]));
-    if (far * 0x1p-24 <= 0.01 * fmin(h.x, fmin(h.y, h.z))) return (tsr_vec3){ 0, 0, 0 };
-    for (int r = 0; r < 3; r++) {
-        origin[r] = round(g.affine[r][3]);
-        g.affine[r][3] -= origin[r];
-    }
-    if (tsr_volume_set_geometry(volume, &g) != TSR_OK) return (tsr_vec3){ 0, 0, 0 };
-    return (tsr_vec3){ origin[0], origin[1], origin[2] };
+    const tsr_vec3 origin = cli_far_origin(&g), none = { 0, 0, 0 };
+    g.affine[0][3] -= origin.x;
+    g.affine[1][3] -= origin.y;
+    g.affine[2][3] -= origin.z;
+    return tsr_volume_set_geometry(volume, &g) == TSR_OK ? origin : none;
 }
 
 tsr_status cli_mask_of_two(const cli_call *cli, const char *path, tsr_context *context, const tsr_volume *volume, tsr_volume **mask)

@@ -80,7 +80,7 @@ int cli_film_check(const cli_call *cli, cli_film *film, const char *path, int si
     film->path = path;
     if (!path) return CLI_OK;
     const int standard = !strcmp(path, "-");
-    film->is_film = standard ? !single : tsr_video_recognise(path);
+    film->is_film = standard ? !single : tsr_video_names_film(path);
     if (!film->is_film) {
         if (!single)
             return cli_usage(

@@ -6,6 +6,7 @@
 #include "films.h"
 
 enum { AOVS = 7 };
+static const char *const aov_formats[] = { "npy", "exr" };
 static const struct {
     const char *name;
     tsr_fluid_image image;
@@ -20,18 +21,18 @@ struct fluid {
     tsr_fluid_look look;
     tsr_fluid_backdrop backdrop;
     const char *output, *look_name, *smoother, *sky, *aov, *scene;
-    int resolution, scenery, projection, shadow_off;
+    int aov_format, resolution, scenery, projection, shadow_off;
     double radius, azimuth, elevation, fov, rate, turn, level, exposure, threshold, cooling, foam;
     tsr_vec3 eye, target, up;
     int eye_given, target_given, radius_given, iterations_given, blur_given, turntable_given, foam_given, threshold_given, scenery_given, rate_given,
-        level_given;
+        level_given, aov_format_given;
     int32_t turntable;
     int aov_on[AOVS];
     cli_film film;
     cli_frames frames; /* the rate alone */
     tsr_context *context;
     tsr_fluid *fluid;
-    tsr_bounds bounds;       /* of all particles of all frames */
+    tsr_box bounds;          /* of all particles of all frames */
     double spacing;          /* of the first frame's particles: their radius where nothing says another */
     float *color, *distance; /* device: the background mesh as it is seen */
     size_t pixels;
@@ -42,7 +43,7 @@ struct fluid {
     double seconds;
 };
 
-static void widen(tsr_bounds *b, const tsr_points *points)
+static void widen(tsr_box *b, const tsr_points *points)
 {
     const float *p = tsr_points_positions_const(points);
     const tsr_vec3 o = tsr_points_origin(points);
@@ -73,7 +74,7 @@ static double radius_of(const struct fluid *f, const tsr_points *points)
 static int survey(struct fluid *f)
 {
     int code = CLI_OK;
-    f->bounds = (tsr_bounds){ { HUGE_VAL, HUGE_VAL, HUGE_VAL }, { -HUGE_VAL, -HUGE_VAL, -HUGE_VAL } };
+    f->bounds = (tsr_box){ { HUGE_VAL, HUGE_VAL, HUGE_VAL }, { -HUGE_VAL, -HUGE_VAL, -HUGE_VAL } };
     for (int i = 0; i < f->cli->inputs && !code; i++) {
         tsr_points *points = cli_read_points(f->cli, f->cli->input[i], &f->read, &code);
         if (code) break;
@@ -82,7 +83,7 @@ static int survey(struct fluid *f)
         tsr_points_destroy(&points);
     }
     if (code) return code;
-    if (!(f->bounds.lower.x <= f->bounds.upper.x)) f->bounds = (tsr_bounds){ { -1, -1, -1 }, { 1, 1, 1 } }; /* nothing: the scene alone */
+    if (!(f->bounds.lower.x <= f->bounds.upper.x)) f->bounds = (tsr_box){ { -1, -1, -1 }, { 1, 1, 1 } }; /* nothing: the scene alone */
     if (!(f->spacing > 0 && isfinite(f->spacing))) {
         const tsr_vec3 a = f->bounds.lower, b = f->bounds.upper;
         f->spacing = fmax(0.01 * sqrt((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y) + (b.z - a.z) * (b.z - a.z)), 1e-6);
@@ -174,6 +175,17 @@ static tsr_status draw_scene(struct fluid *f, const tsr_camera *camera, tsr_volu
 
 /* ---- one frame -------------------------------------------------------------------------------------------------------------------- */
 
+/* By the names of renderers, which programs that compose pictures know. */
+static const char *channel_names(tsr_fluid_image image)
+{
+    switch (image) {
+    case TSR_FLUID_IMAGE_SURFACE:
+    case TSR_FLUID_IMAGE_RAW_DEPTH: return "Z";
+    case TSR_FLUID_IMAGE_NORMAL: return "N.X N.Y N.Z";
+    default: return "Y";
+    }
+}
+
 static int write_aovs(struct fluid *f, int32_t number, int single)
 {
     const char *dot = strrchr(f->output, '.'), *slash = strrchr(f->output, '/'), *percent = strchr(f->output, '%');
@@ -186,7 +198,7 @@ static int write_aovs(struct fluid *f, int32_t number, int single)
         tsr_volume *volume = NULL;
         if (!f->aov_on[k]) continue;
         if (!single) snprintf(frame, sizeof frame, "-%04d", (int)number);
-        snprintf(path, sizeof path, "%.*s-%s%s.npy", stem, f->output, aovs[k].name, frame);
+        snprintf(path, sizeof path, "%.*s-%s%s.%s", stem, f->output, aovs[k].name, frame, aov_formats[f->aov_format]);
         const tsr_write_options write = cli_write_options(f->cli);
         tsr_status status = tsr_fluid_image_shape(f->fluid, aovs[k].image, &width, &height, &channels);
         float *values = status == TSR_OK ? (float *)malloc((size_t)width * (size_t)height * (size_t)channels * sizeof *values) : NULL;
@@ -198,8 +210,9 @@ static int write_aovs(struct fluid *f, int32_t number, int single)
             const int64_t pixels = (int64_t)width * height;
             for (int64_t i = 0; i < pixels; i++)
                 for (int32_t c = 0; c < channels; c++) to[c * pixels + i] = values[i * channels + c];
-            status = tsr_volume_write(volume, path, &write);
+            if (f->aov_format) status = tsr_volume_set_meta(volume, "exr.channels", channel_names(aovs[k].image));
         }
+        if (status == TSR_OK) status = tsr_volume_write(volume, path, &write);
         free(values);
         tsr_volume_destroy(&volume);
         if (status != TSR_OK) return cli_status(f->cli, status, path);
@@ -312,14 +325,12 @@ static int draw_frames(struct fluid *f)
 
 static int set_light(struct fluid *f)
 {
-    const size_t length = strlen(f->sky);
     tsr_status status;
-    if (length > 4 && !strcmp(f->sky + length - 4, ".hdr")) {
-        float *rgb = NULL;
-        int32_t width = 0, height = 0;
-        status = tsr_panorama_read(f->sky, &f->read, &rgb, &width, &height);
-        if (status == TSR_OK) status = tsr_fluid_set_panorama(f->fluid, rgb, width, height, f->up);
-        free(rgb);
+    if (strpbrk(f->sky, "./")) { /* the name of a file, not of a sky */
+        tsr_volume *map = NULL;
+        status = tsr_panorama_read(f->sky, &f->read, &map);
+        if (status == TSR_OK) status = tsr_fluid_set_panorama(f->fluid, map, f->up);
+        tsr_volume_destroy(&map);
         if (status != TSR_OK) return cli_status(f->cli, status, f->sky);
     } else status = tsr_fluid_set_sky(f->fluid, f->sky, f->up);
     if (status == TSR_OK) status = tsr_fluid_adjust_sky(f->fluid, f->turn, f->level);
@@ -336,14 +347,14 @@ static int work(struct fluid *f)
     if (!code) code = set_light(f);
     if (!code) code = survey(f);
     if (!code) {
-        tsr_bounds *b = &f->backdrop.bounds;
+        tsr_box *b = &f->backdrop.bounds;
         const double *low = &f->bounds.lower.x, *high = &f->bounds.upper.x;
         f->backdrop.shadow = !f->shadow_off;
         f->backdrop.shadow_bounds = f->bounds;
         /* in the level frame: the corners' extents along its axes */
         tsr_vec3 axes[3];
         tsr_fluid_level_axes(f->up, axes);
-        *b = (tsr_bounds){ { HUGE_VAL, HUGE_VAL, HUGE_VAL }, { -HUGE_VAL, -HUGE_VAL, -HUGE_VAL } };
+        *b = (tsr_box){ { HUGE_VAL, HUGE_VAL, HUGE_VAL }, { -HUGE_VAL, -HUGE_VAL, -HUGE_VAL } };
         for (int k = 0; k < 8; k++) {
             const tsr_vec3 c = { k & 1 ? high[0] : low[0], k & 2 ? high[1] : low[1], k & 4 ? high[2] : low[2] };
             for (int m = 0; m < 3; m++) {
@@ -366,7 +377,7 @@ static int work(struct fluid *f)
 static int take_aovs(struct fluid *f)
 {
     const char *at = f->aov;
-    if (!at) return CLI_OK;
+    if (!at) return f->aov_format_given ? cli_usage(f->cli, "--aov-format: without effect without --aov") : CLI_OK;
     if (!strcmp(f->output, "-")) return cli_usage(f->cli, "--aov: its files are named after the output, expected a file for --output");
     while (*at) {
         const size_t length = strcspn(at, ",");
@@ -443,7 +454,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_TEXT,
           .value = &f.smoother,
           .argument = "NAME",
-          .help = "flow, exact, implicit, multigrid, narrow-range, bilateral, bilateral-true, gaussian, binomial or none (default flow)",
+          .help =
+              "flow, exact, implicit, multigrid, narrow-range, bilateral, bilateral-true, bilateral-grid, gaussian, binomial or none (default flow)",
           .given = &smoother_given },
         { .name = "iterations",
           .type = CLI_INT,
@@ -579,7 +591,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_TEXT,
           .value = &f.sky,
           .argument = "NAME|FILE.hdr",
-          .help = "day, sunset, overcast, studio, night, or a panorama (default day)" },
+          .help = "day, sunset, overcast, studio, night, or the file of a panorama: Radiance, EXR or a picture (default day)" },
         { .name = "sky-turn", .type = CLI_REAL, .value = &f.turn, .argument = "D", .help = "turn it, degrees", .lower = -3600, .upper = 3600 },
         { .name = "sky-level",
           .type = CLI_REAL,
@@ -620,7 +632,14 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_TEXT,
           .value = &f.aov,
           .argument = "NAMES",
-          .help = "write passes, too, as NumPy files named after the output: depth,normal,thickness,foam,noise,curvature,raw-depth" },
+          .help = "write passes, too, as files named after the output: depth,normal,thickness,foam,noise,curvature,raw-depth" },
+        { .name = "aov-format",
+          .type = CLI_CHOICE,
+          .value = &f.aov_format,
+          .argument = "NAME",
+          .help = "of these files: NumPy arrays or OpenEXR pictures (default npy)",
+          .choices = "npy exr",
+          .given = &f.aov_format_given },
         CLI_READ_OPTIONS(f.read),
         { 0 },
     };

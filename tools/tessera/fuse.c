@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "tessera/rig.h"
+#include "rigs.h"
 
 struct fuse {
     cli_call *cli;
@@ -40,6 +39,8 @@ static int read_pictures(struct fuse *f)
         f->height[i] = image.height;
         status = tsr_volume_wrap(NULL, TSR_U8, (tsr_size3){ (int64_t)image.width * image.channels, image.height, 1 }, NULL, image.pixels, NULL, NULL, &host);
         if (status == TSR_OK) status = tsr_volume_copy(host, f->context, &f->picture[i]);
+        if (status == TSR_OK && !f->sweeps) /* which takes lenses as they are */
+            status = cli_remove_lens(f->context, &f->camera[i].camera, image.width, image.height, image.channels, &f->picture[i]);
         tsr_volume_destroy(&host);
         tsr_image_destroy(&image);
         if (status != TSR_OK) return cli_status(f->cli, status, path);
@@ -51,28 +52,13 @@ static int read_pictures(struct fuse *f)
 static int read_depth(struct fuse *f, int32_t i, tsr_volume **depth)
 {
     const tsr_rig_camera *c = &f->camera[i];
-    char path[4200];
-    int code = CLI_OK;
-    tsr_volume *any = NULL, *map = NULL;
-    tsr_status status = tsr_rig_path(f->rig, c->depth, c->frame < 0 ? 0 : c->frame, path, sizeof path);
-    if (status != TSR_OK) return cli_status(f->cli, status, f->cameras);
-    const tsr_read_options read = cli_limit_options(f->cli);
-    any = cli_read_volume(f->cli, path, &read, &code);
-    if (!any) return code;
-    status = cli_as_reals(any, &map);
-    tsr_volume_destroy(&any);
-    const tsr_size3 n = status == TSR_OK ? tsr_volume_size(map) : (tsr_size3){ 0, 0, 0 };
-    if (status == TSR_OK && n.z != 1) {
-        tsr_volume_destroy(&map);
-        return cli_error(f->cli, CLI_FAILED, "%s: %lld slices, expected a depth image of one channel", path, (long long)n.z);
-    }
-    if (status == TSR_OK) {
-        float *v = (float *)tsr_volume_data(map);
-        status = tsr_depth_decode(&c->camera, &c->encoding, (int32_t)n.x, (int32_t)n.y, v, v, NULL);
-    }
-    if (status == TSR_OK) status = tsr_volume_copy(map, f->context, depth);
+    tsr_volume *map = NULL;
+    tsr_depth_report report;
+    const int code = cli_depth_read(f->cli, f->rig, c, c->frame < 0 ? 0 : c->frame, &map, &report);
+    if (code) return code;
+    const tsr_status status = tsr_volume_copy(map, f->context, depth);
     tsr_volume_destroy(&map);
-    return status == TSR_OK ? CLI_OK : cli_status(f->cli, status, path);
+    return status == TSR_OK ? CLI_OK : cli_status(f->cli, status, NULL);
 }
 
 /* The depths of a camera by plane sweep from its picture and the nearest others'. */
@@ -117,10 +103,9 @@ static int fuse_all(struct fuse *f, tsr_fusion *fusion, double *seconds)
         tsr_status status = TSR_OK;
         if (f->sweeps && !f->picture[i]) continue;
         if (!f->sweeps && !*f->camera[i].depth) continue;
-        if (f->sweeps) {
-            status = sweep_depth(f, i, view, &depth);
-            eye.lens = (tsr_lens){ 0 };
-        } else code = read_depth(f, i, &depth);
+        if (f->sweeps) status = sweep_depth(f, i, view, &depth);
+        else code = read_depth(f, i, &depth);
+        eye.lens = (tsr_lens){ 0 }; /* neither has it any more */
         const tsr_volume *picture = f->picture[i];
         if (depth && picture && (tsr_volume_size(picture).x != tsr_volume_size(depth).x * f->fusion.channels || tsr_volume_size(picture).y != tsr_volume_size(depth).y)) {
             cli_note(f->cli, "camera %s: its picture and its depth image differ in size: it gives no colours", f->camera[i].name);
@@ -144,7 +129,7 @@ static int write_all(struct fuse *f, tsr_fusion *fusion, double seconds)
     tsr_fusion_info info = TSR_FUSION_INFO;
     tsr_mesh *mesh = NULL;
     tsr_tiles *tiles = NULL;
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     const char *what = f->output;
     tsr_status status = tsr_fusion_describe(fusion, &info);
     f->mesh.progress = cli_progress(f->cli);

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "labels.h"
 #include "regions.h"
@@ -7,6 +8,7 @@
 #include "tiles.h"
 
 struct info {
+    const char *plot;
     cli_call *cli;
     tsr_read_options read;
     int stats, check_geometry, labels;
@@ -84,12 +86,9 @@ static void check_geometry(struct info *info, const char *path, const char *form
     }
 }
 
-static int show_statistics(struct info *info, const char *path, tsr_volume **volume)
+static void show_numbers(const struct info *info, const tsr_statistics *numbers)
 {
-    tsr_statistics s;
-    tsr_status status = cli_move_volume(info->context, volume);
-    if (status == TSR_OK) status = tsr_volume_statistics(info->context, *volume, &s);
-    if (status != TSR_OK) return cli_status(info->cli, status, path);
+    const tsr_statistics s = *numbers;
     if (info->cli->globals.json) {
         json_open("statistics", '{');
         json_real("minimum", s.minimum);
@@ -106,6 +105,57 @@ static int show_statistics(struct info *info, const char *path, tsr_volume **vol
             printf("  not finite   %lld NaN, %lld infinite, first at voxel %lld\n", (long long)s.nan_count, (long long)s.infinite_count,
                    (long long)s.first_nonfinite);
     }
+}
+
+static int show_statistics(struct info *info, const char *path, tsr_volume **volume)
+{
+    tsr_statistics s = TSR_STATISTICS;
+    tsr_status status = cli_move_volume(info->context, volume);
+    if (status == TSR_OK) status = tsr_volume_statistics(info->context, *volume, &s);
+    if (status != TSR_OK) return cli_status(info->cli, status, path);
+    show_numbers(info, &s);
+    return CLI_OK;
+}
+
+/* --stats of a file whose voxels are more than --memory-limit: slab by slab. *streamed: it was. */
+static int stream_statistics(struct info *info, const char *path, const char *format, int *streamed)
+{
+    tsr_planes *planes = NULL;
+    tsr_planes_info about = TSR_PLANES_INFO;
+    tsr_statistics s = TSR_STATISTICS;
+    *streamed = 0;
+    if (!info->stats || info->labels || !info->read.memory_limit || !strcmp(path, "-") || tsr_planes_open(path, &info->read, &planes) != TSR_OK) return CLI_OK;
+    tsr_status status = tsr_planes_describe(planes, &about);
+    const tsr_size3 n = about.size;
+    *streamed = status == TSR_OK && n.x * n.y * (int64_t)tsr_dtype_size(about.dtype) > info->read.memory_limit / n.z;
+    if (*streamed) status = tsr_planes_statistics(info->context, planes, &s);
+    tsr_planes_close(&planes);
+    if (!*streamed) return CLI_OK;
+    if (status != TSR_OK) return cli_status(info->cli, status, path);
+    const tsr_vec3 h = tsr_geometry_spacing(&about.geometry);
+    if (info->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("file", cli_given(path));
+        json_text("kind", "volume");
+        json_text("format", format);
+        json_open("size", '[');
+        json_int(NULL, n.x);
+        json_int(NULL, n.y);
+        json_int(NULL, n.z);
+        json_close(']');
+        json_text("dtype", tsr_dtype_name(about.dtype));
+        json_open("spacing", '[');
+        json_real(NULL, h.x);
+        json_real(NULL, h.y);
+        json_real(NULL, h.z);
+        json_close(']');
+    } else {
+        printf("%s: volume (%s), larger than the memory limit\n", cli_shown(path), format);
+        printf("  size         %lld x %lld x %lld %s\n", (long long)n.x, (long long)n.y, (long long)n.z, tsr_dtype_name(about.dtype));
+        printf("  spacing      %g x %g x %g\n", h.x, h.y, h.z);
+    }
+    show_numbers(info, &s);
+    if (info->cli->globals.json) json_close('}');
     return CLI_OK;
 }
 
@@ -160,7 +210,7 @@ static int show_labels(struct info *info, const char *path, const tsr_volume *vo
         json_close('}');
     }
     if (!code && info->cli->globals.json) json_close(']');
-    tsr_labels_free(&labels);
+    tsr_labels_destroy(&labels);
     tsr_label_names_destroy(&names);
     tsr_context_destroy(&cpu);
     return code;
@@ -176,7 +226,7 @@ static void show_contents(const struct info *info, const tsr_contents *contents)
         char size[200] = "";
         for (int k = 0; k < e.axes; k++) snprintf(size + strlen(size), sizeof size - strlen(size), "%s%lld", k ? " x " : "", (long long)e.size[k]);
         if (!json) {
-            printf("  %-12s %s: %s %s (--%s)\n", e.kind, cli_shown(e.name), size, e.type, e.kind);
+            printf("  %-12s %s: %s %s (--%s)\n", e.kind, cli_shown(e.name), size, e.type, strcmp(e.kind, "grid") ? e.kind : "dataset");
             continue;
         }
         json_open(NULL, '{');
@@ -209,7 +259,9 @@ static int volume_info(struct info *info, const char *path, const char *format)
 {
     tsr_contents *contents;
     tsr_read_options read;
-    int code = list_contents(info, path, &contents, &read);
+    int streamed, code = stream_statistics(info, path, format, &streamed);
+    if (code || streamed) return code;
+    code = list_contents(info, path, &contents, &read);
     if (code) return code;
     tsr_volume *volume = cli_read_volume(info->cli, path, &read, &code);
     if (!volume) { /* what could be chosen is worth to be known all the same */
@@ -308,7 +360,7 @@ static int mesh_info(struct info *info, const char *path, const char *format)
     const tsr_vec3 o = tsr_mesh_origin(mesh);
     const int far = o.x != 0 || o.y != 0 || o.z != 0;
     tsr_mesh_part part;
-    tsr_mesh_measures m;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
     tsr_status status = tsr_mesh_measure(mesh, &m);
     if (status != TSR_OK) {
         code = cli_status(info->cli, status, path);
@@ -365,9 +417,9 @@ static int mesh_info(struct info *info, const char *path, const char *format)
 static int unstructured_info(struct info *info, const char *path, const char *format)
 {
     tsr_unstructured *grid = NULL;
-    tsr_unstructured_info i;
+    tsr_unstructured_info i = { 0 };
     tsr_status status = tsr_unstructured_read(path, &info->read, "", &grid); /* it need not have values */
-    if (status == TSR_OK) status = tsr_unstructured_describe(grid, &i);
+    if (status == TSR_OK) i = *tsr_unstructured_describe(grid);
     tsr_unstructured_destroy(&grid);
     if (status != TSR_OK) return cli_status(info->cli, status, path);
     if (info->cli->globals.json) {
@@ -466,6 +518,20 @@ static int image_info(struct info *info, const char *path, const char *format)
     return code;
 }
 
+/* A plain Y4M file whose length is no whole number of frames is read through: frames may have headers of other lengths, or the file is cut off. */
+static int count_frames(const struct info *info, const char *path, tsr_video_reader *reader, int64_t *frames)
+{
+    struct stat about;
+    tsr_video_frame frame = { 0 };
+    tsr_status status = TSR_OK;
+    int more = 1;
+    if (*frames >= 0 || strcmp(tsr_video_reader_info(reader)->container, "y4m") || stat(path, &about) || !S_ISREG(about.st_mode)) return CLI_OK;
+    for (*frames = 0; more && status == TSR_OK; *frames += more && status == TSR_OK) status = tsr_video_reader_next_frame(reader, &frame, &more);
+    tsr_video_frame_destroy(&frame);
+    if (status == TSR_OK) return CLI_OK;
+    return cli_status(info->cli, status, path);
+}
+
 static int film_info(struct info *info, const char *path)
 {
     tsr_video_reader *reader;
@@ -476,6 +542,8 @@ static int film_info(struct info *info, const char *path)
     const tsr_video_format *f = &film->format;
     const char *matrix = f->matrix == TSR_MATRIX_BT709 ? "bt709" : "bt601", *range = f->range == TSR_RANGE_FULL ? "full" : "limited";
     const char interlacing[2] = { film->interlacing, 0 };
+    int64_t frames = film->frames;
+    const int code = count_frames(info, path, reader, &frames);
     if (info->cli->globals.json) {
         json_open(NULL, '{');
         json_text("file", cli_given(path));
@@ -483,7 +551,7 @@ static int film_info(struct info *info, const char *path)
         json_text("format", film->container);
         json_int("width", f->width);
         json_int("height", f->height);
-        json_int("frames", film->frames);
+        json_int("frames", frames);
         json_open("rate", '[');
         json_int(NULL, film->rate[0]);
         json_int(NULL, film->rate[1]);
@@ -496,18 +564,18 @@ static int film_info(struct info *info, const char *path)
         json_close('}');
     } else {
         printf("%s: film (%s)\n  size         %d x %d", cli_shown(path), cli_shown(film->container), f->width, f->height);
-        if (film->frames >= 0) printf(", %lld frames", (long long)film->frames);
+        if (frames >= 0) printf(", %lld frames", (long long)frames);
         if (film->rate[0]) printf(" at %g per second", (double)film->rate[0] / film->rate[1]);
         printf("\n  samples      %s, %d bits, %s, %s range, interlacing %s\n", tsr_chroma_name(f->chroma), f->bits, matrix, range, interlacing);
     }
     tsr_video_reader_destroy(&reader);
-    return CLI_OK;
+    return code;
 }
 
 /* A compressed image is an image; *image is 0 for a compressed volume. */
 static int compressed_image_info(struct info *info, const char *path, const char *format, int *image)
 {
-    tsr_compress_info i;
+    tsr_compress_info i = TSR_COMPRESS_INFO;
     const tsr_status status = tsr_compress_describe(path, &i);
     *image = status == TSR_OK && i.image;
     if (status != TSR_OK) return cli_status(info->cli, status, path);
@@ -518,6 +586,15 @@ static int compressed_image_info(struct info *info, const char *path, const char
         return cli_error(info->cli, CLI_FAILED, "%s: %s: %lld of %lld pieces are whole", path, i.file_bytes < i.whole_bytes ? "cut off" : "damaged",
                          (long long)i.pieces_whole, (long long)i.pieces);
     return CLI_OK;
+}
+
+/* All grids of the file, of which one is described. */
+static void show_grids(const struct info *info, const char *path, const char *format)
+{
+    tsr_contents *contents = NULL;
+    if (!strcmp(format, "tsr") || !strcmp(path, "-")) return;
+    if (tsr_file_contents(path, NULL, &contents) == TSR_OK) show_contents(info, contents);
+    tsr_contents_destroy(&contents);
 }
 
 static void show_tiles(const struct info *info, const char *path, const tsr_tiles_file_info *f, const tsr_tiles_info *list, const int64_t box[2][3],
@@ -551,6 +628,7 @@ static void show_tiles(const struct info *info, const char *path, const tsr_tile
         for (int i = 0; tsr_tiles_extras_channel_at(extras, i, &channel); i++)
             printf("  channel      %s: %d x %s a tile\n", cli_shown(channel.name), channel.elements, tsr_dtype_name(channel.dtype));
         for (int i = 0; tsr_tiles_extras_meta_at(extras, i, &meta); i++) printf("  %s = %s\n", cli_shown(meta.key), cli_shown(meta.value));
+        show_grids(info, path, f->format);
         return;
     }
     json_open(NULL, '{');
@@ -610,6 +688,7 @@ static void show_tiles(const struct info *info, const char *path, const tsr_tile
     json_open("meta", '{');
     for (int i = 0; tsr_tiles_extras_meta_at(extras, i, &meta); i++) json_text(meta.key, meta.value);
     json_close('}');
+    show_grids(info, path, f->format);
     json_close('}');
 }
 
@@ -617,15 +696,16 @@ static void show_tiles(const struct info *info, const char *path, const tsr_tile
 static int tiles_info(struct info *info, const char *path, const char *format)
 {
     tsr_tiles_read_options read = TSR_TILES_READ_OPTIONS;
-    tsr_tiles_file_info file = { .active_voxels = -1, .file_bytes = -1, .codec = "none", .grids = 1 };
-    tsr_tiles_info list;
+    tsr_tiles_file_info file = { .struct_size = sizeof file, .active_voxels = -1, .file_bytes = -1, .codec = "none", .grids = 1 };
+    tsr_tiles_info list = TSR_TILES_INFO;
     tsr_tiles_extras *extras = NULL;
     tsr_context *own = NULL;
     tsr_tiles *tiles = NULL;
     int64_t box[2][3];
     int code = CLI_OK, is_vdb = !strcmp(format, "vdb");
     read.memory_limit = info->read.memory_limit;
-    read.format = info->read.format;
+    read.format = info->read.format ? info->read.format : format; /* which of its grids it is taken for, is decided */
+    read.grid = info->read.dataset;
     if (!is_vdb) {
         read.extras = &extras;
         tsr_status status = tsr_tiles_file_describe(path, &read, &file);
@@ -661,7 +741,7 @@ static int stream_info(const struct info *info, const char *path)
         json_open(NULL, '{');
         json_text("file", cli_given(path));
     } else printf("%s: Dirac or VC-2 stream\n", cli_shown(cli_given(path)));
-    const int code = streams_show(info->cli, path);
+    const int code = streams_show(info->cli, path, info->plot);
     if (info->cli->globals.json) json_close('}');
     return code;
 }
@@ -671,7 +751,7 @@ static int file_info(struct info *info, const char *path)
     tsr_file_kind kind;
     const char *format;
     int image = 0;
-    if (!info->read.format && streams_recognise(path)) return stream_info(info, path);
+    if (!info->read.format && tsr_dirac_recognise(path)) return stream_info(info, path);
     if (!info->read.format && tsr_video_recognise(path)) return film_info(info, path);
     if (!info->read.format && cli_tree_is_file(info->cli, path)) return cli_tree_info(info->cli, path);
     int code = cli_recognise_image(info->cli, path, &info->read, &kind, &format);
@@ -706,14 +786,21 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_FLAG,
           .value = &info.check_geometry,
           .help = "name what is doubtful about a volume's geometry; exit code 3 if anything is" },
-        CLI_READ_OPTIONS(info.read),
+        { .name = "plot",
+          .type = CLI_TEXT,
+          .value = &info.plot,
+          .argument = "FILE",
+          .help = "of one VC-2 or Dirac stream: where the bytes of each picture go, as a picture (SVG)" },
+        CLI_READ_OPTIONS_LIMIT(info.read, "refuse larger files; --stats goes through a larger volume slab by slab"),
         { 0 },
     };
     cli->channels = 1;
     int code = cli_parse(cli, options, 1, 1 << 20, argc, argv);
     if (code >= 0) return code;
+    if (info.plot && (cli->inputs != 1 || !tsr_dirac_recognise(cli->input[0]))) return cli_usage(cli, "--plot: expected one VC-2 or Dirac stream");
     /* of several frames, layers, channels and series the first stands for all, unless one is named */
-    info.read.frame_given = info.read.layer_given = info.read.channel_given = info.read.series_given = 1;
+    info.read.frame_given = info.read.layer_given = info.read.channel_given = 1;
+    if (!info.read.series_given) info.read.series_given = 2;
     info.labels |= info.label_names != NULL;
     code = info.stats ? cli_context(cli, &info.context) : CLI_OK;
     if (code) return code;

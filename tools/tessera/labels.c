@@ -68,6 +68,17 @@ int cli_is_label_map(const tsr_volume *volume)
     return count > 2 && count <= 64 && values[0] == 0;
 }
 
+void cli_note_labels(const cli_call *cli, const char *path, const tsr_volume *volume, const char *what)
+{
+    if (tsr_volume_holds_labels(volume) || cli_is_label_map(volume)) cli_note(cli, "%s: a label map: %s", path, what);
+}
+
+void cli_note_unit(const cli_call *cli, const char *path, const tsr_volume *volume, const char *what)
+{
+    const double unit = tsr_volume_unit(volume);
+    if (unit != 0 && unit != 1) cli_note(cli, "%s: lengths are in %s, which %s does not say", path, tsr_volume_unit_name(volume), what);
+}
+
 void json_label(const char *key, tsr_dtype dtype, int64_t value)
 {
     char text[TSR_LABEL_TEXT];

@@ -18,6 +18,10 @@ int cli_pick_labels(const cli_call *cli, const char *option, const char *text, c
                     tsr_label *labels, int32_t *count);
 /* Is the volume a label map of more than one label: whole numbers from 0, few of them? */
 int cli_is_label_map(const tsr_volume *volume);
+/* A remark where the volume is one, by its values or by what its file says: what is done to it mixes labels. */
+void cli_note_labels(const cli_call *cli, const char *path, const tsr_volume *volume, const char *what);
+/* A remark on lengths in another unit than millimetres, which `what` (the name of an output, "a level set") does not say. */
+void cli_note_unit(const cli_call *cli, const char *path, const tsr_volume *volume, const char *what);
 void json_label(const char *key, tsr_dtype dtype, int64_t value); /* a number; text beyond those of int64_t */
 
 /* tessera surface --labels */

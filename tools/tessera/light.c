@@ -47,6 +47,7 @@ static void show(const struct light *l, const tsr_light_matter_info *m, const ts
 {
     const int json = l->cli->globals.json;
     const tsr_light_power absorbed = { { r->absorbed[0], r->absorbed[1], r->absorbed[2] }, 1 };
+    const tsr_light_power reflected = { { r->reflected[0], r->reflected[1], r->reflected[2] }, 1 };
     if (json) json_open(NULL, '{');
     if (json) {
         json_int("x", m->size.x);
@@ -77,6 +78,7 @@ static void show(const struct light *l, const tsr_light_matter_info *m, const ts
     show_power("stopped", &r->stopped, r, json);
     show_power("rest", &r->rest, r, json);
     show_power("absorbed", &absorbed, r, json);
+    show_power("reflected", &reflected, r, json);
     if (json) json_close('}');
     else if (r->several >= 0)
         printf("lit voxels: %.1f %%; of these lit from several directions: %.1f %%, where the strongest ray carries %.1f %%\n", 100 * r->lit, 100 * r->several,
@@ -167,8 +169,8 @@ static int draw(struct light *l, tsr_context *context, const tsr_light_matter_in
 static int work(struct light *l, const char *path)
 {
     tsr_context *context = NULL;
-    tsr_light_matter_info info = { 0 };
-    tsr_light_report report = { 0 };
+    tsr_light_matter_info info = TSR_LIGHT_MATTER_INFO;
+    tsr_light_report report = TSR_LIGHT_REPORT;
     cli_frames rate = CLI_FRAMES(l->cli);
     int code = cli_context(l->cli, &context);
     if (code) return code;
@@ -197,18 +199,18 @@ static int work(struct light *l, const char *path)
 /* A file, or the name of a scene that comes with the library. */
 static int open_scene(struct light *l, const char *path)
 {
-    tsr_light_scene_info info;
+    const tsr_light_scene_info *info = NULL;
     tsr_status status = TSR_OK;
     int found = 0;
-    for (int32_t i = 0; !found && tsr_light_scene_at(i, &info); i++) found = !strcmp(info.name, path);
-    status = found ? tsr_light_scene_parse(info.text, info.name, NULL, &l->scene) : tsr_light_scene_read(path, NULL, &l->scene);
+    for (int32_t i = 0; !found && (info = tsr_light_scene_at(i)); i++) found = !strcmp(info->name, path);
+    status = found ? tsr_light_scene_parse(info->text, info->name, NULL, &l->scene) : tsr_light_scene_read(path, NULL, &l->scene);
     return status == TSR_OK ? CLI_OK : cli_status(l->cli, status, NULL);
 }
 
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct light l = { .cli = cli, .frames = 1 };
-    int record = 0, record_given = 0, go_on = 0, layers_given = 0, grid_given = 0, frames_given = 0, turn_given = 0, rise_given = 0;
+    int record = 0, record_given = 0, go_on = 0, no_fresnel = 0, layers_given = 0, grid_given = 0, frames_given = 0, turn_given = 0, rise_given = 0;
     int32_t layers = 0, grid = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(l.output),
@@ -222,6 +224,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "layers", .type = CLI_INT, .value = &layers, .argument = "N", .help = "rays that a voxel keeps, 1 to 4", .lower = 1, .upper = 4,
           .given = &layers_given },
         { .name = "go-on", .type = CLI_FLAG, .value = &go_on, .help = "light goes on behind caustics" },
+        { .name = "no-fresnel", .type = CLI_FLAG, .value = &no_fresnel, .help = "surfaces take nothing from light that passes them" },
         { .name = "grid", .type = CLI_INT, .value = &grid, .argument = "N", .help = "patches along an edge of the wave at the start (default 64)", .lower = 2,
           .upper = 1024, .given = &grid_given },
         { .name = "capacity", .type = CLI_COUNT, .value = &l.simulate.capacity, .argument = "N", .help = "of the list of patches (default 1048576)", .lower = 1,
@@ -243,8 +246,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     if (!l.output) return cli_usage(cli, "no output given: expected -o PICTURE or, with --relight, -o FILM");
     if (!l.relight && (frames_given || turn_given || rise_given)) return cli_usage(cli, "--frames, --turn and --rise: without effect without --relight");
-    if (l.field_in && (l.relight || record_given || layers_given || go_on || grid_given || l.field_out || l.ground_out))
-        return cli_usage(cli, "--field: light that is there is not simulated: expected without --relight, --record, --layers, --go-on, --grid and outputs of light");
+    if (l.field_in && (l.relight || record_given || layers_given || go_on || no_fresnel || grid_given || l.field_out || l.ground_out))
+        return cli_usage(cli, "--field: light that is there is not simulated: expected without --relight, --record, --layers, --go-on, --no-fresnel, --grid and outputs of light");
     if (l.relight && (l.field_out || l.ground_out || l.radiance_out)) return cli_usage(cli, "--relight: expected without outputs of light, which are of one picture");
     code = cli_film_check(cli, &l.film, l.output, !l.relight);
     if (!code && l.field_out) code = cli_check_write_option(cli, "--field-out", l.field_out, TSR_FILE_VOLUME, NULL);
@@ -264,6 +267,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (layers_given) l.simulate.layers = layers;
     if (grid_given) l.simulate.grid = grid;
     if (go_on) l.simulate.go_on = 1;
+    if (no_fresnel) l.simulate.no_fresnel = 1;
     if (l.width_given || l.height_given) {
         const double shape = l.view.width ? (double)l.view.width / l.view.height : 4.0 / 3;
         if (!l.height_given) l.height = (int32_t)fmax(1, lround(l.width / shape));

@@ -1,4 +1,5 @@
 /* tools/tessera/lists.c: surfaces as tile lists. */
+#include "labels.h"
 #include "lists.h"
 #include "tiles.h"
 
@@ -41,8 +42,9 @@ static int check_axes(const cli_call *cli, const char *path, const cli_list_opti
     const double most = 1e-6 * (a.x + a.y + a.z);
     const char *const like = options->like_name ? options->like_name : "the document";
     if (fabs(a.x - b.x) + fabs(a.y - b.y) + fabs(a.z - b.z) > most)
-        return cli_error(cli, CLI_FAILED, "%s: voxels of %.9g x %.9g x %.9g, those of %s are %.9g x %.9g x %.9g: expected the same (convert --resample)",
-                         path, b.x, b.y, b.z, like, a.x, a.y, a.z);
+        return cli_error(cli, CLI_FAILED,
+                         "%s: voxels of %.9g x %.9g x %.9g, those of %s are %.9g x %.9g x %.9g: expected the same (convert --resample)", path, b.x,
+                         b.y, b.z, like, a.x, a.y, a.z);
     return cli_error(cli, CLI_FAILED, "%s: its axes point elsewhere than those of %s, expected the same", path, like);
 }
 
@@ -84,8 +86,36 @@ void cli_note_signs(const cli_call *cli, const char *path, const tsr_voxelize_re
     char turned[64] = "";
     if (report->signs == TSR_VOXELIZE_SIGNS_CONSISTENT) return;
     if (report->turned_triangles) snprintf(turned, sizeof turned, "%lld triangles turned round, ", (long long)report->turned_triangles);
-    cli_note(cli, "%s: %lld boundary, %lld non-manifold, %lld misoriented edges: %s%s", path, (long long)report->boundary_edges,
-             (long long)report->nonmanifold_edges, (long long)report->misoriented_edges, turned, how[report->signs]);
+    char closing[64] = "";
+    if (report->signs == TSR_VOXELIZE_SIGNS_WINDING)
+        snprintf(closing, sizeof closing, "; %.3g %% of the surface round that closes holes", 100 * report->closing);
+    if (report->signs == TSR_VOXELIZE_SIGNS_WINDING && report->closing == 1)
+        snprintf(closing, sizeof closing, ": nothing here; --rule shell makes a sheet");
+    cli_note(cli, "%s: %lld boundary, %lld non-manifold, %lld misoriented edges: %s%s%s", path, (long long)report->boundary_edges,
+             (long long)report->nonmanifold_edges, (long long)report->misoriented_edges, turned, how[report->signs], closing);
+}
+
+/* A sheet has no inside: what the winding number makes of it is no body that anybody means. */
+enum { SHEET_PERCENT = 30 };
+static int check_sheet(const cli_call *cli, const char *path, const tsr_voxelize_report *report)
+{
+    if (report->signs != TSR_VOXELIZE_SIGNS_WINDING || report->closing * 100 <= SHEET_PERCENT) return CLI_OK;
+    if (report->closing == 1)
+        return cli_error(cli, CLI_FAILED,
+                         "%s: an open sheet (%lld boundary edges) that encloses nothing: --rule shell makes a body of --thickness T of it", path,
+                         (long long)report->boundary_edges);
+    return cli_error(
+        cli, CLI_FAILED,
+        "%s: an open sheet (%lld boundary edges): of the surface round what it encloses %.0f %% would be made up: --rule shell makes a body of "
+        "--thickness T of it",
+        path, (long long)report->boundary_edges, 100 * report->closing);
+}
+
+tsr_vec3 cli_near_voxel(tsr_vec3 origin, tsr_vec3 spacing, tsr_vec3 place)
+{
+    if (place.x == 0 && place.y == 0 && place.z == 0) return origin;
+    return (tsr_vec3){ origin.x + round((place.x - origin.x) / spacing.x) * spacing.x, origin.y + round((place.y - origin.y) / spacing.y) * spacing.y,
+                       origin.z + round((place.z - origin.z) / spacing.z) * spacing.z };
 }
 
 void cli_note_winding(const cli_call *cli, const char *path, const tsr_winding_report *report)
@@ -97,13 +127,14 @@ void cli_note_winding(const cli_call *cli, const char *path, const tsr_winding_r
 
 /* A mesh as a list: on the voxels of options->like, or of its own. */
 static tsr_status load_mesh(const cli_call *cli, tsr_context *context, const tsr_mesh *mesh, const char *path, const cli_list_options *options,
-                            tsr_tiles **tiles)
+                            tsr_tiles **tiles, int *code)
 {
     tsr_voxelize_options voxelize = TSR_VOXELIZE_OPTIONS;
-    tsr_voxelize_report report = { 0 };
-    tsr_mesh_measures m;
-    tsr_tiles_info info;
+    tsr_voxelize_report report = TSR_VOXELIZE_REPORT;
+    tsr_mesh_measures m = TSR_MESH_MEASURES;
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_mesh *moved = NULL;
+    const tsr_mesh *there = NULL;
     tsr_status status = TSR_OK;
     voxelize.spacing = options->spacing;
     voxelize.edge = options->edge;
@@ -119,10 +150,18 @@ static tsr_status load_mesh(const cli_call *cli, tsr_context *context, const tsr
             voxelize.spacing = (tsr_vec3){ h, h, h };
         }
         voxelize.band = cli_band(cli, options, voxelize.spacing);
+        voxelize.origin = cli_near_voxel(options->origin, voxelize.spacing, tsr_mesh_origin(mesh));
     }
-    if (status == TSR_OK) status = tsr_mesh_copy(mesh, context, &moved);
-    if (status == TSR_OK) status = tsr_tiles_from_mesh(context, moved, &voxelize, tiles, &report);
-    if (status == TSR_OK) cli_note_signs(cli, path, &report);
+    voxelize.rule = (tsr_voxelize_rule)options->rule;
+    voxelize.thickness = options->thickness;
+    if (status == TSR_OK) status = cli_mesh_there(mesh, context, &there, &moved);
+    if (status == TSR_OK) status = tsr_tiles_from_mesh(context, there, &voxelize, tiles, &report);
+    if (status == TSR_ERROR_UNSUPPORTED)
+        *code = cli_error(cli, CLI_FAILED, "%s: %s (--spacing%s)", path, tsr_error_message(),
+                          options->like ? "; the origin is at the first input" : ", --origin");
+    if (status == TSR_OK) *code = check_sheet(cli, path, &report);
+    if (status == TSR_OK && !*code) cli_note_signs(cli, path, &report);
+    if (*code) tsr_tiles_destroy(tiles);
     tsr_mesh_destroy(&moved);
     return status;
 }
@@ -131,7 +170,7 @@ static tsr_status load_mesh(const cli_call *cli, tsr_context *context, const tsr
 static tsr_status load_volume(const cli_call *cli, tsr_context *context, const tsr_volume *volume, const cli_list_options *options, tsr_tiles **tiles)
 {
     tsr_tiles_options list = TSR_TILES_OPTIONS;
-    tsr_tiles_info info = { 0 };
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_status status = TSR_OK;
     list.edge = options->edge;
     const tsr_size3 n = tsr_volume_size(volume), unbounded = { 0, 0, 0 };
@@ -149,10 +188,16 @@ static tsr_status load_volume(const cli_call *cli, tsr_context *context, const t
 /* Options that say how a list is made, of an input that has them already. */
 static int check_made(const cli_call *cli, const char *path, tsr_file_kind kind, const cli_list_options *o)
 {
-    const char *const name = o->spacing.x > 0 ? "spacing" : kind == TSR_FILE_VOLUME ? NULL : o->band > 0 ? "band" : o->edge ? "tile-edge" : NULL;
+    const char *const name = o->spacing.x > 0          ? "spacing"
+                             : o->origin_given         ? "origin"
+                             : o->rule                 ? "rule"
+                             : kind == TSR_FILE_VOLUME ? NULL
+                             : o->band > 0             ? "band"
+                             : o->edge                 ? "tile-edge"
+                                                       : NULL;
     if (o->like || !name) return CLI_OK;
-    return cli_usage(cli, "--%s: %s has its own, expected with a mesh%s as the %s", name, path, strcmp(name, "spacing") ? " or a volume" : "",
-                     cli->inputs > 1 ? "first input" : "input");
+    return cli_usage(cli, "--%s: %s has its own, expected with a mesh%s as the %s", name, path,
+                     strcmp(name, "band") && strcmp(name, "tile-edge") ? "" : " or a volume", cli->inputs > 1 ? "first input" : "input");
 }
 
 tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *path, const tsr_read_options *read, const cli_list_options *options,
@@ -175,9 +220,12 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
         if (!tiles) return NULL;
         status = TSR_OK;
     } else if (kind == TSR_FILE_MESH) {
-        tsr_mesh *mesh = cli_read_mesh(cli, path, read, code);
+        tsr_read_options own = *read;
+        own.local_origin = 1;
+        tsr_mesh *mesh = cli_read_mesh(cli, path, &own, code);
         if (!mesh) return NULL;
-        status = load_mesh(cli, context, mesh, path, options, &tiles);
+        if (tsr_mesh_colors_const(mesh)) cli_note(cli, "%s: its colours have no place in a level set: left out", path);
+        status = load_mesh(cli, context, mesh, path, options, &tiles, code);
         tsr_mesh_destroy(&mesh);
     } else if (kind == TSR_FILE_VOLUME) {
         tsr_volume *volume = cli_read_to_device(cli, path, read, context, code);
@@ -193,6 +241,8 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
             return NULL;
         }
         *code = check_axes(cli, path, options, tsr_volume_geometry(volume));
+        if (!*code) cli_note_labels(cli, path, volume, "its surface is that round all labels together; convert --threshold L:L takes one");
+        if (!*code) cli_note_unit(cli, path, volume, "a level set");
         status = *code ? TSR_OK : load_volume(cli, context, volume, options, &tiles);
         tsr_volume_destroy(&volume);
     } else {
@@ -254,6 +304,67 @@ int cli_check_plane(const cli_call *cli, const tsr_tiles *tiles, const char *pat
                      path, (long long)n.x, (long long)n.y, (long long)n.z);
 }
 
+tsr_status cli_contract(tsr_mesh **mesh)
+{
+    tsr_mesh *contracted;
+    const tsr_status status = tsr_surface_contract(*mesh, &contracted);
+    if (!contracted) return status;
+    tsr_mesh_destroy(mesh);
+    *mesh = contracted;
+    return status;
+}
+
+tsr_status cli_mesh_there(const tsr_mesh *mesh, tsr_context *context, const tsr_mesh **there, tsr_mesh **moved)
+{
+    *there = mesh;
+    *moved = NULL;
+    if (tsr_mesh_device(mesh).kind == TSR_DEVICE_CPU && (!context || tsr_context_device(context).kind == TSR_DEVICE_CPU)) return TSR_OK;
+    const tsr_status status = tsr_mesh_copy(mesh, context, moved);
+    *there = *moved;
+    return status;
+}
+
+tsr_status cli_bring_mesh(tsr_mesh **mesh)
+{
+    const tsr_mesh *there;
+    tsr_mesh *moved;
+    const tsr_status status = cli_mesh_there(*mesh, NULL, &there, &moved);
+    if (status != TSR_OK || !moved) return status;
+    tsr_mesh_destroy(mesh);
+    *mesh = moved;
+    return TSR_OK;
+}
+
+static tsr_status extract(tsr_context *context, const tsr_tiles *tiles, const tsr_surface_options *options, tsr_mesh **mesh,
+                          tsr_surface_report *report)
+{
+    tsr_mesh *made = NULL;
+    tsr_status status = tsr_surface_extract_tiles(context, tiles, options, &made, report);
+    if (status == TSR_OK) status = cli_bring_mesh(&made);
+    if (status == TSR_OK) *mesh = made;
+    else tsr_mesh_destroy(&made);
+    return status == TSR_OK && options->isovalue == 0 ? cli_contract(mesh) : status;
+}
+
+tsr_status cli_surface_of_list(tsr_context *context, const tsr_tiles *tiles, const tsr_surface_options *options, tsr_mesh **mesh,
+                               tsr_surface_report *report)
+{
+    const tsr_geometry *g = tsr_tiles_geometry(tiles);
+    const tsr_vec3 place = { g->affine[0][3], g->affine[1][3], g->affine[2][3] }, origin = cli_far_origin(g);
+    const int far = origin.x != 0 || origin.y != 0 || origin.z != 0;
+    tsr_tiles *own = NULL;
+    *mesh = NULL;
+    if (options->isovalue != 0 && !far) return extract(context, tiles, options, mesh, report);
+    tsr_status status = tsr_tiles_copy(tiles, context, &own);
+    if (status == TSR_OK && options->isovalue == 0) status = tsr_tiles_settle(own, NULL);
+    if (status == TSR_OK) status = tsr_tiles_set_origin(own, (tsr_vec3){ place.x - origin.x, place.y - origin.y, place.z - origin.z });
+    if (status == TSR_OK) status = extract(context, own, options, mesh, report);
+    if (status == TSR_OK) tsr_mesh_set_origin(*mesh, origin);
+    else tsr_mesh_destroy(mesh);
+    tsr_tiles_destroy(&own);
+    return status;
+}
+
 static tsr_status write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path, const char *format)
 {
     tsr_write_options write = cli_write_options(cli);
@@ -261,12 +372,10 @@ static tsr_status write_list(const cli_call *cli, tsr_context *context, const ts
     write.format = format;
     if (is_mesh(path, format)) {
         tsr_surface_options surface = TSR_SURFACE_OPTIONS;
-        tsr_mesh *made = NULL, *mesh = NULL;
+        tsr_mesh *mesh = NULL;
         surface.normals = TSR_SURFACE_NORMALS_CENTRAL;
-        status = tsr_surface_extract_tiles(context, tiles, &surface, &made, NULL);
-        if (status == TSR_OK) status = tsr_mesh_copy(made, NULL, &mesh);
+        status = cli_surface_of_list(context, tiles, &surface, &mesh, NULL);
         if (status == TSR_OK) status = tsr_mesh_write(mesh, path, &write);
-        tsr_mesh_destroy(&made);
         tsr_mesh_destroy(&mesh);
         return status;
     }
@@ -297,7 +406,7 @@ int cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *t
 
 void cli_note_vanished(const cli_call *cli, const tsr_tiles *tiles, const char *path)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     const int filled = tsr_tiles_describe(tiles, &info) == TSR_OK && info.inside_voxels > 0;
     cli_note(cli, filled ? "no surface is left: all of '%s' is inside" : "the surface has vanished: '%s' holds an empty one", path);
 }
@@ -343,8 +452,8 @@ void cli_show_measures(const cli_call *cli, const char *name, const tsr_tiles_me
 void cli_show_surface(const cli_call *cli, const tsr_tiles *tiles)
 {
     const tsr_size3 n = tsr_tiles_domain(tiles);
-    tsr_tiles_measures m = { 0 };
-    tsr_tiles_info info = { 0 };
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
+    tsr_tiles_info info = TSR_TILES_INFO;
     if (n.x) {
         if (tsr_tiles_describe(tiles, &info) != TSR_OK) return;
         if (cli->globals.json) json_int("inside_voxels", info.inside_voxels);

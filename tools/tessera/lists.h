@@ -7,6 +7,10 @@
 typedef struct cli_list_options {
     double band;           /* smallest voxels; 0 = 3, at least two of the largest */
     tsr_vec3 spacing;      /* voxel size for meshes; zero = 1/128 of the longest extent */
+    tsr_vec3 origin;       /* for meshes: a voxel lies there */
+    int origin_given;
+    int rule;         /* for meshes: tsr_voxelize_rule */
+    double thickness; /* of a shell; 0 = 2 voxels */
     int32_t edge;          /* 0 = 8 */
     int planes;            /* a volume of one slice is a list in two dimensions, bounded by it; 0: neither it nor a list with a domain is taken */
     int keys;              /* choice of cli_key_bits */
@@ -20,6 +24,12 @@ typedef struct cli_list_options {
       .lower = 1, .upper = 1000 },                                                                                                     \
     { .name = "spacing", .type = CLI_VEC3, .value = &(o).spacing, .help = "voxel size (csg, morph: of meshes, default 1/128 of them)", \
       .lower = 1e-9, .upper = 1e9 },                                                                                                   \
+    { .name = "origin", .type = CLI_VEC3, .value = &(o).origin, .argument = "X,Y,Z", .help = "of meshes: a voxel lies there (default 0,0,0)", \
+      .lower = -1e300, .upper = 1e300, .given = &(o).origin_given },                                                                   \
+    { .name = "rule", .type = CLI_CHOICE, .value = &(o).rule, .argument = "RULE",                                                      \
+      .help = "of meshes: which winding numbers are inside; shell: a sheet around the triangles", .choices = "nonzero even-odd positive shell" }, \
+    { .name = "thickness", .type = CLI_REAL, .value = &(o).thickness, .argument = "T", .help = "of the shell, world units (default: 2 voxels)", \
+      .lower = 1e-300, .upper = 1e300 },                                                                                               \
     { .name = "tile-edge", .type = CLI_INT, .value = &(o).edge, .argument = "N", .help = "voxels per tile edge, 4 or 8 (default 8)",   \
       .lower = 4, .upper = 8 },                                                                                                        \
     { .name = "key-bits", .type = CLI_CHOICE, .value = &(o).keys, .argument = "N",                                                     \
@@ -36,6 +46,16 @@ double cli_band(const cli_call *cli, const cli_list_options *options, tsr_vec3 h
  * mask. Fails with the file's name in the message: *code is set and NULL returned. */
 tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *path, const tsr_read_options *read, const cli_list_options *options,
                          int *code);
+/* The mesh of a list as a body: bodies on voxels keep their edges (tsr_tiles_settle), no triangle is without area, and one far from the origin of the world has an
+ * origin of its own. On the host. `report` may be NULL. */
+tsr_status cli_surface_of_list(tsr_context *context, const tsr_tiles *tiles, const tsr_surface_options *options, tsr_mesh **mesh,
+                               tsr_surface_report *report);
+tsr_status cli_contract(tsr_mesh **mesh); /* tsr_surface_contract in place of the mesh */
+/* The mesh in the memory of a context, or the host's (NULL): *moved (RETURNS NEW, the caller destroys it, too) only where it lies elsewhere. */
+tsr_status cli_mesh_there(const tsr_mesh *mesh, tsr_context *context, const tsr_mesh **there, tsr_mesh **moved);
+tsr_status cli_bring_mesh(tsr_mesh **mesh); /* to the host, in place of the mesh */
+/* Of the lattice of this origin and spacing the voxel nearest to a place: the same lattice with small numbers there. Place 0: the origin as it is. */
+tsr_vec3 cli_near_voxel(tsr_vec3 origin, tsr_vec3 spacing, tsr_vec3 place);
 /* What told inside from outside, of a mesh whose triangles do not all agree; and the same of winding numbers, which take them as they are. */
 void cli_note_signs(const cli_call *cli, const char *path, const tsr_voxelize_report *report);
 void cli_note_winding(const cli_call *cli, const char *path, const tsr_winding_report *report);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -75,22 +76,11 @@ static void bus_error(int number, siginfo_t *about, void *context)
     _exit(CLI_FAILED);
 }
 
-/* What the library noticed about the files that were read. */
-static void remark(const cli_call *cli)
-{
-    char text[1001];
-    tsr_remarks_take(text, sizeof text);
-    for (char *line = text, *next; *line; line = next) {
-        char *end = strchr(line, '\n');
-        next = end ? end + 1 : line + strlen(line);
-        if (end) *end = 0;
-        cli_note(cli, "%s", line);
-    }
-}
-
 /* Every way out: results that could not be written are a failure, also those of --help and --version. */
-static int leave(const cli_call *cli, int code)
+static int leave(cli_call *cli, int code)
 {
+    free(cli->kept);
+    cli->options = cli->kept = NULL;
     if (fflush(stdout) || ferror(stdout)) return cli_error(cli, CLI_FAILED, "standard output: cannot write the results");
     return code;
 }
@@ -128,7 +118,7 @@ int main(int argc, char **argv)
         cli.verb = verbs[i];
         int code = verbs[i]->run(&cli, argc - 1, argv + 1);
         cli_progress_end(&cli);
-        if (code == CLI_OK || code == CLI_DIFFERS) remark(&cli);
+        if (code == CLI_OK || code == CLI_DIFFERS) cli_remarks(&cli);
         return leave(&cli, code);
     }
     if (!*word) return cli_usage(&cli, "no verb given: see tessera --help");

@@ -8,33 +8,33 @@
 
 static void list_points(const cli_call *cli)
 {
-    tsr_points_shape shape;
-    for (int32_t i = 0; tsr_points_shape_at(i, &shape); i++) {
+    const tsr_points_shape *shape = NULL;
+    for (int32_t i = 0; (shape = tsr_points_shape_at(i)); i++) {
         if (cli->globals.json) {
             json_open(NULL, '{');
-            json_text("name", shape.name);
+            json_text("name", shape->name);
             json_text("kind", "points");
-            json_text("description", shape.description);
+            json_text("description", shape->description);
             json_close('}');
         } else {
-            printf("%-18s %-9s                    %s\n", shape.name, "points", shape.description);
+            printf("%-18s %-9s                    %s\n", shape->name, "points", shape->description);
         }
     }
 }
 
 static void list_pictures(const cli_call *cli)
 {
-    tsr_picture_info p;
-    for (int32_t i = 0; tsr_picture_at(i, &p); i++) {
-        const char *kind = p.frames > 1 ? "film" : "picture";
+    const tsr_picture_info *p = NULL;
+    for (int32_t i = 0; (p = tsr_picture_at(i)); i++) {
+        const char *kind = p->frames > 1 ? "film" : "picture";
         if (cli->globals.json) {
             json_open(NULL, '{');
-            json_text("name", p.name);
+            json_text("name", p->name);
             json_text("kind", kind);
-            json_text("description", p.description);
+            json_text("description", p->description);
             json_close('}');
         } else {
-            printf("%-18s %-9s %4d x %4d         %s\n", p.name, kind, (int)p.width, (int)p.height, p.description);
+            printf("%-18s %-9s %4d x %4d         %s\n", p->name, kind, (int)p->width, (int)p->height, p->description);
         }
     }
 }
@@ -44,13 +44,13 @@ static int make_pictures(cli_call *cli, const tsr_picture_options *options, int 
 {
     cli_frames rate = CLI_FRAMES(cli);
     cli_film film = { .path = NULL };
-    tsr_picture_info info = { 0 };
+    const tsr_picture_info *info = NULL;
     tsr_picture_options own = *options;
-    for (int32_t i = 0; tsr_picture_at(i, &info) && strcmp(info.name, cli->input[0]) != 0; i++) continue;
+    for (int32_t i = 0; (info = tsr_picture_at(i)) && strcmp(info->name, cli->input[0]) != 0; i++) continue;
     const int is_film = !strncmp(cli->input[0], "film-", 5);
     if (frames_given && !is_film) return cli_usage(cli, "--frames: '%s' is one picture, expected a film", cli->input[0]);
     int code = output ? cli_film_check(cli, &film, output, !is_film) : cli_check_output(cli, output);
-    if (!own.frames) own.frames = is_film ? info.frames : 1;
+    if (!own.frames) own.frames = is_film && info ? info->frames : 1;
     for (own.frame = 0; own.frame < own.frames && !code; own.frame++) {
         tsr_image image = { 0 };
         const tsr_status status = tsr_picture_make(cli->input[0], &own, &image);
@@ -62,18 +62,18 @@ static int make_pictures(cli_call *cli, const tsr_picture_options *options, int 
 
 static void list_scenes(const cli_call *cli)
 {
-    tsr_light_scene_info scene;
-    for (int32_t i = 0; tsr_light_scene_at(i, &scene); i++) {
+    const tsr_light_scene_info *scene = NULL;
+    for (int32_t i = 0; (scene = tsr_light_scene_at(i)); i++) {
         char name[64];
-        snprintf(name, sizeof name, "light-%s", scene.name);
+        snprintf(name, sizeof name, "light-%s", scene->name);
         if (cli->globals.json) {
             json_open(NULL, '{');
             json_text("name", name);
             json_text("kind", "scene");
-            json_text("description", scene.description);
+            json_text("description", scene->description);
             json_close('}');
         } else {
-            printf("%-18s %-9s                    %s\n", name, "scene", scene.description);
+            printf("%-18s %-9s                    %s\n", name, "scene", scene->description);
         }
     }
 }
@@ -81,28 +81,28 @@ static void list_scenes(const cli_call *cli)
 /* The text of a scene for tessera light. */
 static int make_light_scene(const cli_call *cli, const char *name, const char *output)
 {
-    tsr_light_scene_info scene;
+    const tsr_light_scene_info *scene = NULL;
     const int code = cli_check_output(cli, output);
-    for (int32_t i = 0; !code && tsr_light_scene_at(i, &scene); i++)
-        if (!strcmp(scene.name, name)) return cli_write_text(cli, output, scene.text);
+    for (int32_t i = 0; !code && (scene = tsr_light_scene_at(i)); i++)
+        if (!strcmp(scene->name, name)) return cli_write_text(cli, output, scene->text);
     return code ? code : cli_error(cli, CLI_FAILED, "there is no scene 'light-%s', expected one of tessera make --list", name);
 }
 
 static void list(const cli_call *cli)
 {
     static const char *const kinds[] = { "distance", "field", "image" };
-    tsr_phantom_info info;
+    const tsr_phantom_info *info = NULL;
     if (cli->globals.json) json_open(NULL, '[');
-    for (int32_t i = 0; tsr_phantom_at(i, &info); i++) {
+    for (int32_t i = 0; (info = tsr_phantom_at(i)); i++) {
         if (cli->globals.json) {
             json_open(NULL, '{');
-            json_text("name", info.name);
-            json_text("kind", kinds[info.kind]);
-            json_text("description", info.description);
+            json_text("name", info->name);
+            json_text("kind", kinds[info->kind]);
+            json_text("description", info->description);
             json_close('}');
         } else {
-            printf("%-18s %-9s %4lld x %4lld x %4lld  %s\n", info.name, kinds[info.kind], (long long)info.size.x, (long long)info.size.y,
-                   (long long)info.size.z, info.description);
+            printf("%-18s %-9s %4lld x %4lld x %4lld  %s\n", info->name, kinds[info->kind], (long long)info->size.x, (long long)info->size.y,
+                   (long long)info->size.z, info->description);
         }
     }
     list_points(cli);

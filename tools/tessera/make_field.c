@@ -9,17 +9,17 @@ int make_field_is(const char *name)
 
 void make_field_list(const cli_call *cli)
 {
-    tsr_field_shape shape;
-    for (int32_t k = 0; tsr_field_shape_at(k, &shape); k++) {
+    const tsr_field_shape *shape = NULL;
+    for (int32_t k = 0; (shape = tsr_field_shape_at(k)); k++) {
         if (cli->globals.json) {
             json_open(NULL, '{');
-            json_text("name", shape.name);
+            json_text("name", shape->name);
             json_text("kind", "vectors");
-            json_text("description", shape.description);
+            json_text("description", shape->description);
             json_close('}');
         } else
-            printf("%-18s %-9s %4lld x %4lld x %4lld  %s\n", shape.name, "vectors", (long long)shape.size.x, (long long)shape.size.y, (long long)shape.size.z,
-                   shape.description);
+            printf("%-18s %-9s %4lld x %4lld x %4lld  %s\n", shape->name, "vectors", (long long)shape->size.x, (long long)shape->size.y, (long long)shape->size.z,
+                   shape->description);
     }
 }
 

@@ -8,8 +8,8 @@
 
 struct fluid {
     cli_call *cli;
-    tsr_fluid_scene scene;
     tsr_fluid_scene_options options;
+    tsr_fluid_sim_options sim;
     tsr_write_options write;
     const char *output, *solids;
     double seconds, fps, from;
@@ -22,24 +22,24 @@ struct fluid {
 
 int cli_is_fluid(const char *name)
 {
-    tsr_fluid_scene s;
-    for (int32_t k = 0; tsr_fluid_scene_at(k, &s); k++)
-        if (!strcmp(name, s.name)) return 1;
+    const tsr_fluid_scene *s = NULL;
+    for (int32_t k = 0; (s = tsr_fluid_scene_at(k)); k++)
+        if (!strcmp(name, s->name)) return 1;
     return !strncmp(name, "fluid-", 6) && !strchr(name, '.') && !strchr(name, '/'); /* a wrong name is told which there are */
 }
 
 void cli_list_fluids(const cli_call *cli)
 {
-    tsr_fluid_scene s;
-    for (int32_t k = 0; tsr_fluid_scene_at(k, &s); k++) {
+    const tsr_fluid_scene *s = NULL;
+    for (int32_t k = 0; (s = tsr_fluid_scene_at(k)); k++) {
         if (cli->globals.json) {
             json_open(NULL, '{');
-            json_text("name", s.name);
+            json_text("name", s->name);
             json_text("kind", "fluid");
-            json_text("description", s.description);
+            json_text("description", s->description);
             json_close('}');
         } else {
-            printf("%-18s %-9s                    %s\n", s.name, "fluid", s.description);
+            printf("%-18s %-9s                    %s\n", s->name, "fluid", s->description);
         }
     }
 }
@@ -190,8 +190,8 @@ static int check(struct fluid *f)
 
 int cli_make_fluid(cli_call *cli, int argc, char **argv)
 {
-    struct fluid f = { .cli = cli, .options = TSR_FLUID_SCENE_OPTIONS, .write = TSR_WRITE_OPTIONS, .fps = 30 };
-    tsr_fluid_sim_options *sim = &f.options.sim;
+    struct fluid f = { .cli = cli, .options = TSR_FLUID_SCENE_OPTIONS, .sim = TSR_FLUID_SIM_OPTIONS, .write = TSR_WRITE_OPTIONS, .fps = 30 };
+    tsr_fluid_sim_options *sim = &f.sim;
     int64_t seed = 0;
     int seconds_given = 0, viscosity_given = 0, tension_given = 0, friction_given = 0, gravity_given = 0, jitter_given = 0;
     const cli_option options[] = {
@@ -280,8 +280,9 @@ int cli_make_fluid(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    for (int32_t k = 0; tsr_fluid_scene_at(k, &f.scene) && strcmp(f.scene.name, cli->input[0]); k++) continue;
-    if (!seconds_given) f.seconds = f.scene.seconds;
+    const tsr_fluid_scene *scene = NULL;
+    for (int32_t k = 0; (scene = tsr_fluid_scene_at(k)) && strcmp(scene->name, cli->input[0]); k++) continue;
+    if (!seconds_given && scene) f.seconds = scene->seconds;
     if (f.from > f.seconds) return cli_usage(cli, "--from: %g given, expected at most the %g of --seconds", f.from, f.seconds);
     /* for the API 0 is the scene's choice */
     if (viscosity_given && sim->viscosity == 0) sim->viscosity = -1;
@@ -291,6 +292,7 @@ int cli_make_fluid(cli_call *cli, int argc, char **argv)
     sim->weightless = gravity_given;
     sim->seed = (uint64_t)seed;
     f.options.seconds = f.seconds;
+    f.options.sim = sim;
     f.write.overwrite = cli->globals.force;
     if ((code = check(&f)) != CLI_OK) return code;
     f.progress = cli_progress(cli);

@@ -25,16 +25,16 @@ struct scene {
 
 static int list_scenes(const cli_call *cli)
 {
-    tsr_analytic_info info;
+    const tsr_analytic_info *info = NULL;
     if (cli->globals.json) json_open(NULL, '[');
-    for (int32_t i = 0; tsr_analytic_at(i, &info); i++) {
+    for (int32_t i = 0; (info = tsr_analytic_at(i)); i++) {
         if (cli->globals.json) {
             json_open(NULL, '{');
-            json_text("name", info.name);
-            json_text("description", info.description);
+            json_text("name", info->name);
+            json_text("description", info->description);
             json_close('}');
         } else {
-            printf("%-12s %s\n", info.name, info.description);
+            printf("%-12s %s\n", info->name, info->description);
         }
     }
     if (cli->globals.json) json_close(']');
@@ -355,8 +355,8 @@ int make_scene(cli_call *cli, int argc, char **argv)
     if (s.bits && s.depth_file == DEPTH_PFM) return cli_usage(cli, "--bits: pfm holds real numbers, expected --depth npy or png");
     if (s.bits && s.bits != 8 && s.bits != 16) return cli_usage(cli, "--bits: '%d' given, expected 8 or 16", (int)s.bits);
     int known = 0;
-    tsr_analytic_info info;
-    for (int32_t i = 0; tsr_analytic_at(i, &info); i++) known |= !strcmp(info.name, cli->input[0]);
+    const tsr_analytic_info *info = NULL;
+    for (int32_t i = 0; (info = tsr_analytic_at(i)); i++) known |= !strcmp(info->name, cli->input[0]);
     if (!known) return cli_usage(cli, "no scene '%s': see tessera make scene --list", cli_shown(cli->input[0]));
     s.look.threads = cli->globals.threads;
     return work(&s);

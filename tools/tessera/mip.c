@@ -71,9 +71,13 @@ static int ends_in(const char *path, const char *extension)
 }
 int mip_is_pyramid(const char *path) { return ends_in(path, ".mip") || ends_in(path, ".mip.gz"); }
 
-/* The pyramid of a file, or one built of a volume. */
+/* The pyramid of a file, or one built of a volume. One that is dealt out over devices is read into the host's memory: no device needs room for all of it. */
 static int load(struct mip *m, const char *path)
 {
+    if (mip_is_pyramid(path) && m->devices > 1) {
+        const int host = cli_cpu_context(m->cli, &m->host);
+        return host ? host : failed(m, tsr_mip_read(m->host, path, &m->read, &m->pyramid), path);
+    }
     if (mip_is_pyramid(path)) return failed(m, tsr_mip_read(m->context, path, &m->read, &m->pyramid), path);
     const int code = read_volume(m, path);
     if (code) return code;
@@ -141,7 +145,7 @@ static int build(struct mip *m)
     int code = load(m, m->cli->input[1]);
     if (!code && m->keep_given) {
         tsr_mip *kept = NULL;
-        int64_t count = (int64_t)(m->keep * (double)tsr_mip_describe(m->pyramid).coefficients + 0.5);
+        int64_t count = (int64_t)(m->keep * (double)tsr_mip_describe(m->pyramid)->coefficients + 0.5);
         if (count < 1) count = 1; /* a share of more than nothing */
         code = failed(m, tsr_mip_keep(m->pyramid, count, &kept), m->cli->input[1]);
         tsr_mip_destroy(&m->pyramid);
@@ -151,7 +155,7 @@ static int build(struct mip *m)
     if (code) return code;
     const tsr_write_options write = cli_write_options(m->cli);
     code = failed(m, tsr_mip_write(m->pyramid, m->output, &write), m->output);
-    const tsr_mip_info info = tsr_mip_describe(m->pyramid);
+    const tsr_mip_info info = *tsr_mip_describe(m->pyramid);
     if (!code && strcmp(m->output, "-")) show(m, &info, seconds);
     return code;
 }
@@ -169,20 +173,64 @@ static int view_of(const struct mip *m, const tsr_mip_info *i, tsr_mip_view *vie
     return code;
 }
 
-/* Values of 16 bits as they are. */
-static tsr_status save_wide(const struct mip *m, const tsr_mip_frame *frame, const tsr_write_options *write)
+/* Values as they are, 8 or 16 bits wide. */
+static tsr_status save_values(const struct mip *m, const uint32_t *values, tsr_dtype dtype, const tsr_write_options *write)
 {
     const int64_t pixels = (int64_t)m->width * m->height;
-    uint32_t *values = malloc((size_t)pixels * sizeof *values);
     tsr_volume *picture = NULL;
-    tsr_status status = tsr_volume_create(NULL, TSR_U16, (tsr_size3){ m->width, m->height, 1 }, NULL, &picture);
-    if (status == TSR_OK && !values) status = TSR_ERROR_MEMORY;
-    if (status == TSR_OK) status = tsr_mip_frame_download(frame, values);
-    for (int64_t i = 0; i < pixels && status == TSR_OK; i++) ((uint16_t *)tsr_volume_data(picture))[i] = (uint16_t)values[i];
+    tsr_status status = tsr_volume_create(NULL, dtype, (tsr_size3){ m->width, m->height, 1 }, NULL, &picture);
+    for (int64_t i = 0; i < pixels && status == TSR_OK; i++)
+        if (dtype == TSR_U8) ((uint8_t *)tsr_volume_data(picture))[i] = (uint8_t)values[i];
+        else ((uint16_t *)tsr_volume_data(picture))[i] = (uint16_t)values[i];
     if (status == TSR_OK) status = tsr_volume_write(picture, m->output, write);
     tsr_volume_destroy(&picture);
+    return status;
+}
+
+/* The frame's values on the host; the caller frees them. */
+static tsr_status values_of(const struct mip *m, const tsr_mip_frame *frame, uint32_t **values)
+{
+    *values = malloc((size_t)m->width * (size_t)m->height * sizeof **values);
+    return *values ? tsr_mip_frame_download(frame, *values) : TSR_ERROR_MEMORY;
+}
+
+static tsr_status save_wide(const struct mip *m, const tsr_mip_frame *frame, const tsr_write_options *write)
+{
+    uint32_t *values = NULL;
+    tsr_status status = values_of(m, frame, &values);
+    if (status == TSR_OK) status = save_values(m, values, TSR_U16, write);
     free(values);
     return status;
+}
+
+/* What the frame lacks of the picture from all coefficients, pixel by pixel; --window: these differences black and white. */
+static int save_difference(const struct mip *m, const tsr_mip_view *view, const tsr_mip_frame *frame, tsr_dtype dtype)
+{
+    const int64_t pixels = (int64_t)m->width * m->height;
+    tsr_mip_render_options all = m->render;
+    tsr_write_options write = cli_write_options(m->cli);
+    tsr_mip_frame *full = NULL;
+    tsr_mip_errors e = TSR_MIP_ERRORS;
+    uint32_t *have = NULL, *want = NULL;
+    if (!strcmp(m->output, "-")) write.format = "png";
+    all.count = 0;
+    all.fraction = all.error = 0;
+    all.finest = 0;
+    tsr_status status = tsr_mip_frame_create(m->context, m->width, m->height, &full);
+    if (status == TSR_OK) status = tsr_mip_render(m->pyramid, view, &all, full, NULL);
+    if (status == TSR_OK) status = tsr_mip_compare(frame, full, &e);
+    if (status == TSR_OK) status = values_of(m, frame, &have);
+    if (status == TSR_OK) status = values_of(m, full, &want);
+    for (int64_t i = 0; i < pixels && status == TSR_OK; i++) {
+        const double d = fabs((double)want[i] - (double)have[i]);
+        want[i] = !m->window_given ? (uint32_t)d : (uint32_t)(255 * fmin(fmax((d - m->window[0]) / (m->window[1] - m->window[0]), 0), 1) + 0.5);
+    }
+    if (status == TSR_OK) status = save_values(m, want, m->window_given ? TSR_U8 : dtype, &write);
+    if (status == TSR_OK) cli_note(m->cli, "largest difference %g, relative L1 %.2e, median %g", e.maximum, e.relative, e.median);
+    free(want);
+    free(have);
+    tsr_mip_frame_destroy(&full);
+    return failed(m, status, m->output);
 }
 
 static int save(const struct mip *m, const tsr_mip_frame *frame, tsr_dtype dtype)
@@ -230,7 +278,7 @@ static int open_stream(struct mip *m, const char *path)
     tsr_mip_stream_options options = TSR_MIP_STREAM_OPTIONS;
     options.memory_limit = m->read.memory_limit;
     options.progress = cli_progress(m->cli);
-    const tsr_status status = tsr_mip_stream_open(m->context, path, &options, &m->file);
+    const tsr_status status = tsr_mip_stream_create(m->context, path, &options, &m->file);
     cli_progress_end(m->cli);
     return failed(m, status, path);
 }
@@ -238,10 +286,10 @@ static int open_stream(struct mip *m, const char *path)
 static int render(struct mip *m)
 {
     tsr_mip_frame *frame = NULL;
-    tsr_mip_statistics s = { 0 };
+    tsr_mip_statistics s = TSR_MIP_STATISTICS;
     int code = m->stream ? open_stream(m, m->cli->input[1]) : load(m, m->cli->input[1]);
     if (code) return code;
-    const tsr_mip_info info = m->stream ? tsr_mip_stream_describe(m->file) : tsr_mip_describe(m->pyramid);
+    const tsr_mip_info info = m->stream ? *tsr_mip_stream_describe(m->file) : *tsr_mip_describe(m->pyramid);
     if (m->devices > 1 && info.format != TSR_MIP_BRICKS)
         return cli_usage(m->cli, "--devices: %s is stored in the format %s, expected a pyramid of format bricks", m->cli->input[1],
                          formats[info.format]);
@@ -258,7 +306,7 @@ static int render(struct mip *m)
                                   : tsr_mip_render(m->pyramid, &view, &m->render, frame, &s);
     if (m->stream) cli_progress_end(m->cli);
     code = failed(m, status, NULL);
-    if (!code) code = save(m, frame, info.dtype);
+    if (!code) code = m->difference ? save_difference(m, &view, frame, info.dtype) : save(m, frame, info.dtype);
     if (!code) cli_note(m->cli, "%lld of %lld coefficients", (long long)s.drawn, (long long)info.coefficients);
     tsr_mip_frame_destroy(&frame);
     return code;
@@ -270,7 +318,7 @@ static int compare(struct mip *m)
     static const double parts[6] = { 1, 0.5, 0.25, 0.13, 0.06, 0.01 };
     tsr_mip_frame *frame = NULL, *full = NULL;
     tsr_mip_dense *dense = NULL;
-    tsr_mip_errors e = { 0 };
+    tsr_mip_errors e = TSR_MIP_ERRORS;
     int8_t points[64][3];
     int code = load(m, m->cli->input[1]), differs = 0;
     if (!code && m->cli->inputs == 3) {
@@ -278,7 +326,7 @@ static int compare(struct mip *m)
         code = read_volume(m, m->cli->input[2]);
     }
     if (code) return code;
-    const tsr_mip_info info = tsr_mip_describe(m->pyramid);
+    const tsr_mip_info info = *tsr_mip_describe(m->pyramid);
     if (m->cli->inputs == 3) {
         const tsr_size3 n = tsr_volume_size(m->volume);
         if (n.x != info.size.x || n.y != info.size.y || n.z != info.size.z)
@@ -349,7 +397,7 @@ static int info(struct mip *m)
     const char *path = m->cli->input[1];
     const tsr_status status = tsr_mip_read(m->context, path, &m->read, &m->pyramid);
     if (status != TSR_OK) return cli_status(m->cli, status, path);
-    const tsr_mip_info i = tsr_mip_describe(m->pyramid);
+    const tsr_mip_info i = *tsr_mip_describe(m->pyramid);
     show(m, &i, -1);
     return CLI_OK;
 }
@@ -443,9 +491,10 @@ static int work(struct mip *m, const char *action)
                : !strcmp(action, "filter")  ? filter(m)
                : !strcmp(action, "analyse") ? analyse(m)
                                             : compare(m);
-    tsr_mip_stream_close(&m->file);
+    tsr_mip_stream_destroy(&m->file);
     tsr_mip_destroy(&m->pyramid);
     tsr_volume_destroy(&m->volume);
+    tsr_context_destroy(&m->host);
     tsr_context_destroy(&m->context);
     return code;
 }
@@ -628,6 +677,10 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = m.window,
           .help = "grey values shown black and white (default: all; 16-bit values are then written as they are)",
           .given = &m.window_given },
+        { .name = "difference",
+          .type = CLI_FLAG,
+          .value = &m.difference,
+          .help = "the picture of what these coefficients lack of all: |all - these|; --window makes it brighter" },
         { .name = "close",
           .type = CLI_CHOICE,
           .value = &m.close,

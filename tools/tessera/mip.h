@@ -17,10 +17,10 @@ struct mip {
     int element, key, format, mode, close, attribute, rule, analysis_filter;
     int levels_given, range_given, slab_given, window_given, fraction_given, count_given, error_given, threshold_given, keep_given;
     double azimuth, elevation, zoom, range[2], slab[2], window[2], keep;
-    tsr_context *context;
+    tsr_context *context, *host; /* the second of a pyramid that is dealt out; NULL else */
     tsr_mip *pyramid;
     tsr_mip_stream *file; /* --stream */
-    int stream;
+    int stream, difference;
     tsr_volume *volume;
 };
 

@@ -29,7 +29,7 @@ static int class_of(const char *name)
                 { "elevation", VIEWS }, { "zoom", VIEWS },         { "mode", VIEWS },          { "lower", VIEWS },       { "upper", VIEWS },
                 { "close", VIEWS },     { "slab", VIEWS },         { "fraction", AMOUNTS },    { "count", AMOUNTS },     { "error", AMOUNTS },
                 { "finest", FINEST },   { "filter", ANALYSES },    { "iterations", ANALYSES }, { "stream", SHOWS },      { "devices", SHOWS },
-                { "window", SHOWS },    { "slices", COMPARES },    { "keep", KEEPS },          { "memory-limit", 0 } };
+                { "window", SHOWS },    { "difference", SHOWS },   { "slices", COMPARES },     { "keep", KEEPS },        { "memory-limit", 0 } };
     for (size_t k = 0; k < sizeof own / sizeof *own; k++)
         if (!strcmp(own[k].name, name)) return own[k].kind;
     return 0;
@@ -61,6 +61,9 @@ int mip_check_given(const struct mip *m, const cli_option *options, const int *g
         return cli_usage(m->cli, "build: %s is a pyramid that is built, expected a volume, or --keep for a part of it", m->cli->input[1]);
     if (m->stream && !pyramid) return cli_usage(m->cli, "--stream: without effect on %s: a volume is read as a whole", m->cli->input[1]);
     if (m->stream && m->devices > 1) return cli_usage(m->cli, "--stream and --devices: expected one of them");
+    if (m->difference && (m->stream || m->devices > 1))
+        return cli_usage(m->cli, "--difference and --%s: expected one of them: the picture of all coefficients is drawn, too",
+                         m->stream ? "stream" : "devices");
     if (m->devices > 1 && !pyramid && m->format) return cli_usage(m->cli, "--devices: expected --format bricks, by which a pyramid is dealt out");
     if (!strcmp(action, "analyse")) {
         const tsr_filter_pyramid_options defaults = TSR_FILTER_PYRAMID_OPTIONS;
@@ -94,7 +97,7 @@ tsr_status mip_filter_volume(struct mip *m, tsr_volume **volume, int64_t *nodes,
     m->filter.rule = (tsr_max_tree_rule)m->rule;
     tsr_status status = tsr_max_tree_create(*volume, &m->tree, &tree);
     cli_progress_end(m->cli);
-    if (nodes && status == TSR_OK) *nodes = tsr_max_tree_describe(tree).nodes;
+    if (nodes && status == TSR_OK) *nodes = tsr_max_tree_describe(tree)->nodes;
     if (status == TSR_OK) status = tsr_max_tree_filter(NULL, tree, &m->filter, &filtered, kept);
     tsr_max_tree_destroy(&tree);
     if (status != TSR_OK) return status;

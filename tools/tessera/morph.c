@@ -59,7 +59,7 @@ static int frames(struct morph *m)
     const int lists = m->cli->globals.json && speaks && !code;
     if (lists) json_open(NULL, '[');
     for (int32_t i = 0; i < n && !code; i++) {
-        tsr_tiles_measures measures;
+        tsr_tiles_measures measures = TSR_TILES_MEASURES;
         frame_name(m, i, path, sizeof path);
         tsr_status status = tsr_tiles_measure(m->result[i], &measures);
         code = status == TSR_OK ? cli_write_list(m->cli, m->context, m->result[i], path, m->list.format) : cli_status(m->cli, status, path);
@@ -76,7 +76,7 @@ static int frames(struct morph *m)
 
 static int check_reach(const struct morph *m)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     const tsr_status status = tsr_tiles_describe(m->a, &info);
     if (status != TSR_OK) return cli_status(m->cli, status, m->cli->input[0]);
     if (m->options.reach > 0 && m->options.reach < info.band)

@@ -7,13 +7,6 @@
 
 #include "mvv.h"
 
-static void say_remarks(const cli_call *cli)
-{
-    char text[1200];
-    tsr_remarks_take(text, sizeof text);
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) cli_note(cli, "%s", line);
-}
-
 tsr_multiview *mvv_read(const cli_call *cli, tsr_context *context, const char *path, const tsr_multiview_read_options *options, int *code)
 {
     tsr_multiview_read_options own = *options;
@@ -27,7 +20,7 @@ tsr_multiview *mvv_read(const cli_call *cli, tsr_context *context, const char *p
     tsr_mask_maker_destroy(&maker);
     cli_progress_end(cli);
     if (status != TSR_OK) *code = cli_status(cli, status, path);
-    else say_remarks(cli);
+    else cli_remarks(cli);
     return m;
 }
 

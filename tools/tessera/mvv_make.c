@@ -168,15 +168,17 @@ static tsr_status describe(making *m)
 static int gather(making *m)
 {
     tsr_multiview_model *moved = NULL;
-    m->read.rig = m->how.read;
-    m->read.rig.width = (int32_t)m->how.size.x;
-    m->read.rig.height = (int32_t)m->how.size.y;
-    m->read.rig.geocast_matrix = (tsr_geocast_matrix)m->how.matrix;
-    m->read.rig.geocast_half_window = m->how.half;
+    tsr_rig_read_options rig = m->how.read;
+    rig.width = (int32_t)m->how.size.x;
+    rig.height = (int32_t)m->how.size.y;
+    rig.geocast_matrix = (tsr_geocast_matrix)m->how.matrix;
+    rig.geocast_half_window = m->how.half;
+    m->read.rig = &rig;
     m->read.atlas = m->atlas;
     m->read.width = (int32_t)m->size.x;
     m->read.height = (int32_t)m->size.y;
     m->read.first = m->first;
+    m->read.rate = m->rate;
     m->read.progress = cli_progress(m->cli);
     tsr_status status = tsr_multiview_model_read(m->meshes, m->cameras, &m->read, &m->model, &m->rig);
     cli_progress_end(m->cli);
@@ -197,7 +199,7 @@ static int gather(making *m)
 
 static void show(const making *m, const tsr_multiview_report *r)
 {
-    const tsr_texturer_report a = tsr_texturer_look(m->texturer);
+    const tsr_texturer_report a = *tsr_texturer_look(m->texturer);
     const int64_t all = (int64_t)m->parts.cameras * m->parts.steps * a.texels;
     if (a.overlapping) cli_note(m->cli, "%lld texels of the atlas lie in more than one triangle: the first has them", (long long)a.overlapping);
     if (a.degenerate) cli_note(m->cli, "%lld triangles have no area in the atlas, and no texels", (long long)a.degenerate);
@@ -282,12 +284,17 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_TEXT,
           .value = &m.meshes,
           .argument = "PATH",
-          .help = "numbered meshes of one topology, OBJ with texture coordinates (default: FOLDER/mesh-%04d.obj)" },
+          .help = "numbered meshes of one topology, OBJ with texture coordinates (default: FOLDER/mesh-%04d.obj), or a glTF scene with an animation" },
         { .name = "cameras",
           .type = CLI_TEXT,
           .value = &m.cameras,
           .argument = "PATH",
           .help = "the cameras and their pictures or films; with %d: a file for every step (default: FOLDER/cameras.json)" },
+        { .name = "animation",
+          .type = CLI_TEXT,
+          .value = &m.read.animation,
+          .argument = "NAME",
+          .help = "of a glTF scene (default: its first)" },
         { .name = "atlas",
           .type = CLI_TEXT,
           .value = &m.atlas,
@@ -357,7 +364,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_INT,
           .value = &m.read.rules.scale,
           .argument = "N",
-          .help = "of depth maps over pictures (default 2)",
+          .help = "of depth maps over pictures (default 2, of pictures up to 512 x 512 3)",
           .lower = 1,
           .upper = 8 },
         { .name = "jitter",

@@ -143,7 +143,7 @@ static int frame(rendering *r, int32_t number, int32_t count)
 {
     tsr_image image = { 0 }, ideal = { 0 };
     tsr_camera camera;
-    tsr_texturer_seen seen = { 0, 0 };
+    tsr_texturer_seen seen = TSR_TEXTURER_SEEN;
     const int32_t step = r->still ? 0 : number;
     tsr_status status = camera_at(r, r->first + step, count > 1 ? (double)number / count : 0, &camera);
     const double begun = now();

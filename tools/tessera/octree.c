@@ -10,7 +10,7 @@ static tsr_status boxes(const cli_tree *t, double shrink, tsr_mesh **mesh)
 {
     static const uint8_t face[12][3] = { { 0, 2, 1 }, { 1, 2, 3 }, { 4, 5, 6 }, { 5, 7, 6 }, { 0, 1, 4 }, { 1, 5, 4 },
                                          { 2, 6, 3 }, { 3, 6, 7 }, { 0, 4, 2 }, { 2, 4, 6 }, { 1, 3, 5 }, { 3, 7, 5 } };
-    const tsr_region_info info = tsr_region_tree_describe(t->host);
+    const tsr_region_info info = *tsr_region_tree_describe(t->host);
     const tsr_geometry *g = tsr_region_tree_geometry(t->host);
     tsr_status status = tsr_mesh_create(NULL, 8 * info.leaves, 12 * info.leaves, 0, mesh);
     if (status != TSR_OK) return status;
@@ -40,7 +40,7 @@ static tsr_status boxes(const cli_tree *t, double shrink, tsr_mesh **mesh)
 int octree_write(const struct octree *o, const cli_tree *tree, tsr_context *context, int32_t channels)
 {
     const tsr_write_options write = cli_write_options(o->cli);
-    const int64_t leaves = tsr_region_tree_describe(tree->host).leaves;
+    const int64_t leaves = tsr_region_tree_describe(tree->host)->leaves;
     int code = cli_tree_write(o->cli, &o->regions, tree, channels);
     if (!code && o->output) {
         tsr_volume *host = NULL, *means = NULL, *painted = NULL, *out = NULL;
@@ -77,7 +77,7 @@ enum { CONNECT_AUTO, CONNECT_KEPT, CONNECT_EQUAL };
 static int write_components(const struct octree *o, const cli_tree *tree, tsr_context *context)
 {
     const tsr_write_options write = cli_write_options(o->cli);
-    const tsr_region_info info = tsr_region_tree_describe(tree->host);
+    const tsr_region_info info = *tsr_region_tree_describe(tree->host);
     int64_t covered = 0;
     tsr_volume *labels = NULL;
     if (!o->components && !o->labels) return CLI_OK;
@@ -128,7 +128,7 @@ int octree_note_nan(const struct octree *o, tsr_context *context, const tsr_volu
 {
     const tsr_context_options host = { .struct_size = sizeof host, .device = "cpu" };
     const tsr_dtype dtype = tsr_volume_dtype(volume);
-    tsr_statistics s = { .nan_count = 0 };
+    tsr_statistics s = TSR_STATISTICS;
     tsr_context *own = NULL;
     tsr_status status = TSR_OK;
     if (o->regions.options.rule != TSR_REGION_CLASSES || o->regions.options.nan != TSR_REGION_NAN_APART) return CLI_OK;
@@ -146,7 +146,7 @@ static int from_mesh(struct octree *o, tsr_context *context, cli_tree *tree, dou
     tsr_region_tree *host = NULL;
     tsr_volume *values = NULL;
     tsr_mesh *there = NULL;
-    tsr_winding_report report;
+    tsr_winding_report report = TSR_WINDING_REPORT;
     tsr_geometry geometry;
     tsr_size3 size;
     int code = CLI_OK;

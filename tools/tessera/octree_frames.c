@@ -172,7 +172,7 @@ static tsr_status build(struct frames *f)
 static int from_mesh(struct frames *f, const char *path, double *seconds)
 {
     tsr_mesh *there = NULL;
-    tsr_winding_report report = { 0 };
+    tsr_winding_report report = TSR_WINDING_REPORT;
     int code = CLI_OK;
     tsr_mesh *mesh = cli_read_mesh(f->o->cli, path, &f->o->read, &code);
     if (!mesh) return code;
@@ -231,7 +231,7 @@ static int write_frame(struct frames *f, int frame)
 
 static void show_frame(const struct frames *f, const char *path, double seconds)
 {
-    const tsr_region_info info = tsr_region_tree_describe(f->tree.device);
+    const tsr_region_info info = *tsr_region_tree_describe(f->tree.device);
     if (!f->o->cli->globals.json) {
         printf("%s  %lld leaves, %lld nodes, %.4f s\n", cli_shown(path), (long long)info.leaves, (long long)info.nodes, seconds);
         return;

@@ -173,7 +173,7 @@ int cli_tree_ray(const cli_call *cli, const cli_tree *t, tsr_context *context, t
 
 static int write_statistics(const cli_call *cli, const cli_tree *t, const tsr_region_statistics *list, const tsr_progress *progress, const char *path)
 {
-    const tsr_region_info info = tsr_region_tree_describe(t->host);
+    const tsr_region_info info = *tsr_region_tree_describe(t->host);
     const size_t room = 64 + (size_t)info.leaves * 240;
     char *text = (char *)malloc(room);
     if (!text) return cli_error(cli, CLI_FAILED, "%s: no memory for the table", path);
@@ -192,7 +192,7 @@ static int write_statistics(const cli_call *cli, const cli_tree *t, const tsr_re
 
 int cli_tree_statistics_of(const cli_call *cli, const cli_tree *t, tsr_context *context, const tsr_volume *source, const char *name, const char *path)
 {
-    const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
+    const int64_t leaves = tsr_region_tree_describe(t->host)->leaves;
     const size_t bytes = (size_t)leaves * sizeof(tsr_region_statistics);
     tsr_region_statistics *list = (tsr_region_statistics *)malloc(bytes + 1);
     tsr_volume *there = NULL;
@@ -229,7 +229,7 @@ int cli_tree_info(const cli_call *cli, const char *path)
     const tsr_read_options read = cli_limit_options(cli);
     const tsr_status status = tsr_region_tree_read(path, &read, &tree, &values);
     if (status != TSR_OK) return cli_status(cli, status, path);
-    const tsr_region_info info = tsr_region_tree_describe(tree);
+    const tsr_region_info info = *tsr_region_tree_describe(tree);
     const tsr_vec3 h = tsr_geometry_spacing(tsr_region_tree_geometry(tree));
     const int64_t channels = values ? tsr_volume_size(values).y : 0, voxels = info.size.x * info.size.y * info.size.z;
     const char *const root[] = { "nothing", "one leaf", "a node" };

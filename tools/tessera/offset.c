@@ -17,11 +17,32 @@ struct offset {
     tsr_tiles *tiles;
 };
 
+/* From so many voxels on the distance to the surface itself says where it comes to: the work of steps grows with their number. */
+enum { WIDE = 8 };
+
+static tsr_status move_far(struct offset *o, double distance, tsr_levelset_report *sum)
+{
+    const tsr_progress progress = cli_progress(o->cli);
+    tsr_tiles *moved = NULL;
+    tsr_tiles_info info = TSR_TILES_INFO;
+    const double begin = cli_seconds();
+    tsr_status status = tsr_tiles_offset(o->tiles, distance, &progress, &moved);
+    if (status == TSR_OK) status = tsr_tiles_describe(moved, &info);
+    if (status != TSR_OK) return status;
+    tsr_tiles_destroy(&o->tiles);
+    o->tiles = moved;
+    sum->seconds += cli_seconds() - begin;
+    sum->tiles = info.count;
+    sum->active_voxels = info.active_voxels;
+    sum->empty = info.count == 0;
+    return TSR_OK;
+}
+
 /* The surface `distance` further out (negative: in). */
-static tsr_status move(const struct offset *o, double distance, tsr_levelset_report *sum)
+static tsr_status move_by_steps(const struct offset *o, double distance, tsr_levelset_report *sum)
 {
     tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
-    tsr_levelset_report report = { 0 };
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     tsr_levelset *solver = NULL;
     const tsr_progress progress = cli_progress(o->cli);
     options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = distance > 0 ? o->voxel : -o->voxel };
@@ -41,6 +62,15 @@ static tsr_status move(const struct offset *o, double distance, tsr_levelset_rep
     return status;
 }
 
+static tsr_status move(struct offset *o, double distance, tsr_levelset_report *sum)
+{
+    tsr_tiles_info info = TSR_TILES_INFO;
+    const tsr_status status = tsr_tiles_describe(o->tiles, &info);
+    if (status != TSR_OK) return status;
+    const int far = fabs(distance) >= WIDE * o->voxel && fabs(distance) >= info.band && info.count > 0;
+    return far ? move_far(o, distance, sum) : move_by_steps(o, distance, sum);
+}
+
 static void show(const struct offset *o, const tsr_levelset_report *r)
 {
     if (o->cli->globals.json) {
@@ -55,14 +85,15 @@ static void show(const struct offset *o, const tsr_levelset_report *r)
         json_close('}');
         return;
     }
-    printf("steps        %lld in %.3f s\n", (long long)r->steps, r->seconds);
+    if (r->steps) printf("steps        %lld in %.3f s\n", (long long)r->steps, r->seconds);
+    else printf("distances    %.3f s\n", r->seconds);
     cli_show_surface(o->cli, o->tiles);
 }
 
 static int offset(struct offset *o)
 {
     static const int first[4] = { 1, -1, -1, 1 }, second[4] = { 0, 0, 1, -1 };
-    tsr_levelset_report report = { 0 };
+    tsr_levelset_report report = TSR_LEVELSET_REPORT;
     int code = cli_context(o->cli, &o->context);
     if (!code) o->tiles = cli_read_list(o->cli, o->context, o->cli->input[0], &o->read, &o->list, &code);
     if (!code) code = cli_check_plane(o->cli, o->tiles, o->output, o->list.format);

@@ -255,7 +255,13 @@ int cli_parse(cli_call *cli, const cli_option *options, int fewest, int most, in
 {
     cli_option globals[6];
     globals_table(&cli->globals, globals);
-    cli->options = options;
+    size_t count = 1;
+    while (options[count - 1].name) count++;
+    free(cli->kept);
+    cli->kept = (cli_option *)malloc(count * sizeof *options);
+    if (!cli->kept) return cli_error(cli, CLI_FAILED, "out of memory for the options");
+    memcpy(cli->kept, options, count * sizeof *options);
+    cli->options = cli->kept;
     cli->input = argv;
     cli->inputs = 0;
     int only_inputs = 0;
@@ -295,6 +301,7 @@ int cli_parse(cli_call *cli, const cli_option *options, int fewest, int most, in
                          : cli->inputs < fewest ? "at least "
                                                 : "at most ",
                          cli->inputs < fewest ? fewest : most, cli->verb->name, cli->verb->usage);
+    tsr_threads_set(cli->globals.threads);
     for (int i = 0; i < cli->inputs && keeps_pipes(cli); i++) {
         int code = CLI_OK;
         const size_t length = strlen(cli->input[i]);

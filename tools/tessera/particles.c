@@ -26,7 +26,7 @@ static void note_gaps(const struct particles *p, const tsr_points *points)
 }
 
 /* *tiles without the pieces that have fewer voxels or, of its complement, without those beyond the first, around everything. */
-static tsr_status keep_pieces(tsr_tiles **tiles, int64_t least, int only_first)
+static tsr_status keep_pieces(tsr_tiles **tiles, int64_t least, int only_first, int64_t *largest)
 {
     int64_t count = 0, gone = 0;
     tsr_tiles *kept = NULL;
@@ -36,6 +36,7 @@ static tsr_status keep_pieces(tsr_tiles **tiles, int64_t least, int only_first)
     uint8_t *keep = (uint8_t *)malloc((size_t)count);
     if (!parts || !keep) status = TSR_ERROR_MEMORY;
     if (status == TSR_OK) status = tsr_tiles_components(*tiles, 26, parts, count, &count);
+    for (int64_t i = 0; i < count && status == TSR_OK; i++) *largest = parts[i].voxels > *largest ? parts[i].voxels : *largest;
     for (int64_t i = 0; i < count && status == TSR_OK; i++) gone += !(keep[i] = only_first ? i == 0 : parts[i].voxels >= least);
     if (status == TSR_OK && gone) status = tsr_tiles_keep(*tiles, keep, count, &kept);
     free(parts);
@@ -55,12 +56,16 @@ static tsr_status turn_over(tsr_tiles **tiles)
     *tiles = turned;
     return TSR_OK;
 }
-static tsr_status tidy(const struct particles *p, tsr_tiles **tiles)
+static tsr_status tidy(const struct particles *p, tsr_tiles **tiles, int64_t *largest)
 {
-    tsr_status status = p->min_part > 1 ? keep_pieces(tiles, p->min_part, 0) : TSR_OK;
+    int64_t around;
+    *largest = INT64_MAX;
+    if (p->min_part > 1) *largest = 0;
+    tsr_status status = p->min_part > 1 ? keep_pieces(tiles, p->min_part, 0, largest) : TSR_OK;
+    around = 0;
     if (!p->fill_voids) return status;
     if (status == TSR_OK) status = turn_over(tiles);
-    if (status == TSR_OK) status = keep_pieces(tiles, 0, 1);
+    if (status == TSR_OK) status = keep_pieces(tiles, 0, 1, &around);
     if (status == TSR_OK) status = turn_over(tiles);
     return status;
 }
@@ -70,21 +75,25 @@ static int work(struct particles *p)
     tsr_context *context = NULL;
     tsr_points *points = NULL;
     tsr_tiles *tiles = NULL;
-    tsr_tiles_info info = { 0 };
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_mesh *made = NULL, *mesh = NULL;
     int code = cli_context(p->cli, &context);
     tsr_points *host = code ? NULL : cli_read_points(p->cli, p->cli->input[0], &p->read, &code);
     const double start = cli_seconds();
+    int64_t largest;
     if (host) {
         tsr_status status = tsr_points_copy(host, context, &points);
         note_gaps(p, host);
         tsr_points_destroy(&host);
         if (status == TSR_OK) status = tsr_particles_surface(context, points, &p->options, &tiles);
-        if (status == TSR_OK) status = tidy(p, &tiles);
+        if (status == TSR_OK) status = tidy(p, &tiles, &largest);
         if (status == TSR_OK) status = tsr_tiles_describe(tiles, &info);
         if (status == TSR_OK) status = tsr_surface_extract_tiles(context, tiles, &p->surface, &made, NULL);
         if (status == TSR_OK) status = tsr_mesh_copy(made, NULL, &mesh);
         if (status != TSR_OK) code = cli_status(p->cli, status, p->cli->input[0]);
+        else if (largest < p->min_part)
+            code = cli_error(p->cli, CLI_FAILED, "%s: --min-part %lld: nothing is left, the largest piece has %lld voxels", p->cli->input[0],
+                             (long long)p->min_part, (long long)largest);
     }
     const double seconds = cli_seconds() - start;
     if (!code) {

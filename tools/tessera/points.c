@@ -8,6 +8,7 @@ struct points {
     tsr_read_options read;
     tsr_write_options write;
     tsr_points_volume_options options;
+    tsr_pyramid_options pyramid;
     tsr_triangle_tree_options surface; /* of meshes */
     tsr_vec3 spacing, origin;
     const char *output, *user, *user_data;
@@ -31,12 +32,13 @@ static int of_volume(struct points *p, tsr_context *context, double *seconds)
         status = tsr_map_load(context, p->user, (size_t)p->number_count * sizeof *p->numbers, &p->rule);
         if (status != TSR_OK) code = cli_status(p->cli, status, p->user);
         p->rule.data = p->numbers;
-        p->options.pyramid.user = &p->rule;
+        p->pyramid.user = &p->rule;
     }
     if (code) {
         tsr_volume_destroy(&volume);
         return code;
     }
+    p->options.pyramid = &p->pyramid;
     p->options.not_a_number = &p->not_a_number;
     status = tsr_points_from_classes(context, volume, &p->options, p->clouds);
     *seconds = cli_seconds() - start;
@@ -137,9 +139,9 @@ static int parse_user_data(struct points *p)
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct points p = {
-        .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_POINTS_VOLUME_OPTIONS, .surface = TSR_TRIANGLE_TREE_OPTIONS
+        .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_POINTS_VOLUME_OPTIONS, .pyramid = TSR_PYRAMID_OPTIONS, .surface = TSR_TRIANGLE_TREE_OPTIONS
     };
-    tsr_pyramid_options *o = &p.options.pyramid;
+    tsr_pyramid_options *o = &p.pyramid;
     tsr_pyramid_class classes[TSR_PYRAMID_CHANNELS];
     cli_list ranges = { .count = 0 };
     cli_reals values = { .count = 0 };

@@ -69,7 +69,7 @@ static tsr_status change_colours(tsr_image *image, int back)
 /* Every quad in its mean colour; pixels in none keep theirs. Returns the quads whose colour had to be cut to 0 to 1. */
 static int64_t paint(tsr_image *image, const cli_tree *t, int32_t channels)
 {
-    const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
+    const int64_t leaves = tsr_region_tree_describe(t->host)->leaves;
     int64_t cut = 0;
     for (int64_t i = 0; i < leaves; i++) {
         const tsr_region_leaf q = tsr_region_leaf_of(tsr_region_tree_leaves(t->host)[i], 2);
@@ -89,7 +89,7 @@ static int64_t paint(tsr_image *image, const cli_tree *t, int32_t channels)
 /* The upper and left edges of quads, black and half transparent, so that small ones still show their colour. */
 static void outline(tsr_image *image, const cli_tree *t, int32_t channels)
 {
-    const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
+    const int64_t leaves = tsr_region_tree_describe(t->host)->leaves;
     for (int64_t i = 0; i < leaves; i++) {
         const tsr_region_leaf q = tsr_region_leaf_of(tsr_region_tree_leaves(t->host)[i], 2);
         for (int64_t p = 0; p < 2 * q.side - 1 && q.side > 1; p++) {
@@ -122,7 +122,7 @@ static int from_tree(struct quadtree *q, tsr_context *context, tsr_image *image,
     const char *path = q->cli->input[0];
     int code = cli_tree_read(q->cli, path, context, 4, tree, channels);
     if (code) return code;
-    const tsr_region_info info = tsr_region_tree_describe(tree->host);
+    const tsr_region_info info = *tsr_region_tree_describe(tree->host);
     if (info.dimensions != 2) return cli_error(q->cli, CLI_FAILED, "%s: a tree of a volume, expected one of an image: use tessera octree", path);
     if (info.size.x > INT32_MAX / 4 || info.size.y > INT32_MAX / 4)
         return cli_error(q->cli, CLI_FAILED, "%s: %lld x %lld pixels, expected an image", path, (long long)info.size.x, (long long)info.size.y);
@@ -133,7 +133,7 @@ static int from_tree(struct quadtree *q, tsr_context *context, tsr_image *image,
 /* The leaves of the highest means, until the budget is spent, in their order: a table and, of the picture, these alone. */
 static int spend(struct quadtree *q, tsr_image *image, const cli_tree *t)
 {
-    const int64_t leaves = tsr_region_tree_describe(t->host).leaves, pixels = (int64_t)image->width * image->height;
+    const int64_t leaves = tsr_region_tree_describe(t->host)->leaves, pixels = (int64_t)image->width * image->height;
     const size_t room = 64 + (size_t)leaves * 120;
     tsr_region_batch *batches = (tsr_region_batch *)malloc(((size_t)leaves + 1) * sizeof *batches);
     uint8_t *kept = (uint8_t *)calloc((size_t)pixels, 1);
@@ -180,7 +180,7 @@ static int results(struct quadtree *q, tsr_image *image, const cli_tree *tree, i
 
 static void show_frame(const struct quadtree *q, const cli_tree *tree, double seconds)
 {
-    const tsr_region_info info = tsr_region_tree_describe(tree->host);
+    const tsr_region_info info = *tsr_region_tree_describe(tree->host);
     if (q->cli->globals.json) {
         json_open(NULL, '{');
         json_text("frame", q->frames.name);

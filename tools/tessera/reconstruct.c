@@ -176,7 +176,7 @@ static void note_lone(const struct reconstruct *r, const tsr_reconstruct_report 
 
 static int reconstruct(struct reconstruct *r, const tsr_points *points)
 {
-    tsr_reconstruct_report report = { .levels = 0 };
+    tsr_reconstruct_report report = TSR_RECONSTRUCT_REPORT;
     tsr_tiles *tiles = NULL;
     tsr_mesh *mesh = NULL;
     tsr_status status = tsr_reconstruct(r->context, points, &r->options, &tiles, &report);
@@ -221,7 +221,7 @@ static int reconstruct(struct reconstruct *r, const tsr_points *points)
 
 static int plan(struct reconstruct *r, const tsr_points *points)
 {
-    tsr_reconstruct_plan p;
+    tsr_reconstruct_plan p = TSR_RECONSTRUCT_PLAN;
     tsr_status status = tsr_reconstruct_estimate(r->context, points, &r->options, &p);
     if (status != TSR_OK) return cli_status(r->cli, status, r->cli->input[0]);
     note_flat(r, p.flat);

@@ -93,7 +93,7 @@ int cli_regions_on_stdout(const cli_regions *r)
 
 static tsr_status take_means(tsr_context *context, const tsr_volume *channel, cli_tree *t, int32_t c)
 {
-    const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
+    const int64_t leaves = tsr_region_tree_describe(t->host)->leaves;
     tsr_volume *room = NULL, *local = NULL; /* device memory of one float per leaf, as a volume */
     t->means[c] = (float *)calloc((size_t)leaves + 1, sizeof(float));
     if (!leaves || !t->means[c]) return t->means[c] ? TSR_OK : TSR_ERROR_MEMORY;
@@ -124,7 +124,7 @@ tsr_status cli_tree_adopt(tsr_context *context, tsr_region_tree **host, tsr_volu
 {
     tree->host = *host;
     *host = NULL;
-    const size_t leaves = (size_t)tsr_region_tree_describe(tree->host).leaves;
+    const size_t leaves = (size_t)tsr_region_tree_describe(tree->host)->leaves;
     const int64_t channels = *values ? tsr_volume_size(*values).y : 0;
     tsr_status status = TSR_OK;
     for (int64_t c = 0; c < channels && c < 4 && status == TSR_OK; c++) {
@@ -140,7 +140,7 @@ tsr_status cli_tree_adopt(tsr_context *context, tsr_region_tree **host, tsr_volu
 /* The means as they go into a file; NULL if there are none. */
 static tsr_status means_of(const cli_tree *t, int32_t channels, tsr_volume **values)
 {
-    const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
+    const int64_t leaves = tsr_region_tree_describe(t->host)->leaves;
     *values = NULL;
     if (!leaves || !t->means[0]) return TSR_OK;
     const tsr_status status = tsr_volume_create(NULL, TSR_F32, (tsr_size3){ leaves, channels, 1 }, NULL, values);
@@ -225,7 +225,7 @@ int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, i
     tsr_status status = tsr_region_tree_read(path, &read, &tree->host, &values);
     if (status == TSR_OK) status = tsr_region_tree_copy(tree->host, context, &tree->device);
     if (status != TSR_OK) return cli_status(cli, status, path);
-    const int64_t leaves = tsr_region_tree_describe(tree->host).leaves;
+    const int64_t leaves = tsr_region_tree_describe(tree->host)->leaves;
     *channels = values ? (int32_t)tsr_volume_size(values).y : 1;
     if (*channels > most) {
         cli_note(cli, "%s: %d channels, of which the first %d are used", path, *channels, most);
@@ -249,7 +249,7 @@ int cli_row_goes_on(const cli_call *cli, const tsr_progress *progress, const cha
 
 static int write_list(const cli_call *cli, const cli_regions *r, const cli_tree *t, int32_t channels)
 {
-    const tsr_region_info info = tsr_region_tree_describe(t->host);
+    const tsr_region_info info = *tsr_region_tree_describe(t->host);
     const size_t line = 200, room = 64 + (size_t)info.leaves * line;
     char *text = (char *)malloc(room);
     if (!text) return cli_error(cli, CLI_FAILED, "%s: no memory for the list of %lld leaves", r->list, (long long)info.leaves);
@@ -305,8 +305,8 @@ int cli_tree_write(const cli_call *cli, const cli_regions *r, const cli_tree *t,
 
 void cli_tree_show(const cli_call *cli, const cli_tree *t, double seconds)
 {
-    tsr_region_info info = tsr_region_tree_describe(t->host);
-    if (t->device) info.device_bytes = tsr_region_tree_describe(t->device).device_bytes;
+    tsr_region_info info = *tsr_region_tree_describe(t->host);
+    if (t->device) info.device_bytes = tsr_region_tree_describe(t->device)->device_bytes;
     const int64_t voxels = info.size.x * info.size.y * info.size.z;
     int64_t covered = 0, sides[64] = { 0 };
     for (int64_t i = 0; i < info.leaves && !info.nodes_only; i++) {
@@ -365,7 +365,7 @@ static char *component_table(const tsr_region_components *parts, const tsr_geome
 /* The leaves painted with the number of their component. */
 static tsr_status paint_labels(const cli_tree *tree, tsr_context *context, const int32_t *number, tsr_volume **labels)
 {
-    const int64_t leaves = tsr_region_tree_describe(tree->host).leaves;
+    const int64_t leaves = tsr_region_tree_describe(tree->host)->leaves;
     tsr_volume *host = NULL, *values = NULL, *painted = NULL;
     tsr_status status = TSR_OK;
     if (leaves) status = tsr_volume_create(NULL, TSR_F32, (tsr_size3){ leaves, 1, 1 }, NULL, &host);

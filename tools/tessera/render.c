@@ -24,7 +24,7 @@ static tsr_status set_surface_volume(struct render *r, const tsr_volume *volume)
 /* --isovalue beyond all values: the picture has no surface, which need not be a mistake (a film over values), but is said. */
 static void remark_surface(const struct render *r, const char *path)
 {
-    tsr_statistics s;
+    tsr_statistics s = TSR_STATISTICS;
     if (tsr_volume_statistics(r->context, r->volume, &s) != TSR_OK || !s.count) return;
     if (r->isovalue < s.minimum || r->isovalue > s.maximum)
         cli_note(r->cli, "%s: no surface at isovalue %g: the values are %g to %g", path, r->isovalue, s.minimum, s.maximum);
@@ -33,7 +33,7 @@ static void remark_surface(const struct render *r, const char *path)
 /* NaN is transparent, and interpolation spreads infinite values: the picture has holes there. Once per file, also in a film. */
 static void remark_values(struct render *r, const char *path)
 {
-    tsr_statistics s;
+    tsr_statistics s = TSR_STATISTICS;
     const tsr_dtype dtype = tsr_volume_dtype(r->volume);
     if (r->remarked == path || (dtype != TSR_F32 && dtype != TSR_F64)) return;
     r->remarked = path;
@@ -140,7 +140,7 @@ tsr_status render_camera(struct render *r, const tsr_scene_info *info, double az
 {
     double aspect = (double)r->width / (double)r->height;
     tsr_projection projection = r->projection ? TSR_ORTHOGRAPHIC : TSR_PERSPECTIVE;
-    const tsr_bounds *bounds = &r->bounds;
+    const tsr_box *bounds = &r->bounds;
     memset(camera, 0, sizeof *camera);
     if (r->slice_given) return TSR_OK;
     tsr_status status = TSR_OK;
@@ -200,7 +200,7 @@ static int report_share(void *user, double fraction, const char *stage)
 
 static tsr_status draw_stack(const struct render *r, const tsr_camera *camera)
 {
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_stack stack = TSR_STACK;
     tsr_status status = tsr_scene_describe(r->scene, &info);
     if (status != TSR_OK) return status;
@@ -236,7 +236,7 @@ tsr_status render_image(struct render *r, tsr_image *image) { return tsr_picture
 
 static int draw(struct render *r)
 {
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_camera camera;
     tsr_image image = { 0 };
     tsr_status status = tsr_scene_describe(r->scene, &info);
@@ -253,7 +253,7 @@ static int draw(struct render *r)
 static int transfer(struct render *r, const char *option, const char *name, tsr_transfer *t)
 {
     tsr_transfer_preset preset;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_status status;
     if (strpbrk(name, "./")) {
         status = tsr_transfer_read(name, t);

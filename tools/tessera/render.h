@@ -73,7 +73,7 @@ struct render {
     int film, turntable, sweep, frames_given;
     int32_t frames;
     double rate;
-    tsr_bounds bounds;               /* of what the camera is fitted to */
+    tsr_box bounds;                  /* of what the camera is fitted to */
     double fit_distance, fit_height; /* of a turntable: the camera's largest over all frames, so that nothing grows or shrinks while it turns */
     double drawn, share;             /* parts of the whole work: done before the picture at hand, and that picture's own */
     tsr_progress progress;

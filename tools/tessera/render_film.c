@@ -4,7 +4,7 @@
 
 #include "render.h"
 
-static void widen(tsr_bounds *all, const tsr_bounds *b)
+static void widen(tsr_box *all, const tsr_box *b)
 {
     all->lower = (tsr_vec3){ fmin(all->lower.x, b->lower.x), fmin(all->lower.y, b->lower.y), fmin(all->lower.z, b->lower.z) };
     all->upper = (tsr_vec3){ fmax(all->upper.x, b->upper.x), fmax(all->upper.y, b->upper.y), fmax(all->upper.z, b->upper.z) };
@@ -15,12 +15,12 @@ static void widen(tsr_bounds *all, const tsr_bounds *b)
 static int fit(struct render *r)
 {
     for (int i = 0; i < r->cli->inputs; i++) {
-        tsr_scene_info info;
+        tsr_scene_info info = TSR_SCENE_INFO;
         int code = render_scene(r, r->cli->input[i]);
         if (code) return code;
         tsr_status status = tsr_scene_describe(r->scene, &info);
         if (status != TSR_OK) return cli_status(r->cli, status, r->cli->input[i]);
-        const tsr_bounds *b = info.has_surface && !info.has_volume ? &info.surface_bounds : &info.bounds;
+        const tsr_box *b = info.has_surface && !info.has_volume ? &info.surface_bounds : &info.bounds;
         if (i == 0) r->bounds = *b;
         else widen(&r->bounds, b);
         if (r->volume || r->eye_given) break;
@@ -31,7 +31,7 @@ static int fit(struct render *r)
 /* From the middle of what is shown, which cameras are fitted to, to the eye. */
 static tsr_vec3 from_middle(const struct render *r, const tsr_camera *camera)
 {
-    const tsr_bounds *b = &r->bounds;
+    const tsr_box *b = &r->bounds;
     const tsr_vec3 p = camera->position;
     return (tsr_vec3){ p.x - 0.5 * (b->lower.x + b->upper.x), p.y - 0.5 * (b->lower.y + b->upper.y), p.z - 0.5 * (b->lower.z + b->upper.z) };
 }
@@ -39,7 +39,7 @@ static tsr_vec3 from_middle(const struct render *r, const tsr_camera *camera)
 /* A box needs more room from its corners than from its sides: the largest of all frames fits them all. */
 static tsr_status fit_turntable(struct render *r, int32_t frames)
 {
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_camera camera;
     tsr_status status = tsr_scene_describe(r->scene, &info);
     for (int32_t at = 0; at < frames && status == TSR_OK; at++) {
@@ -63,7 +63,7 @@ static void stand_back(const struct render *r, tsr_camera *camera)
 
 static tsr_status frame(struct render *r, tsr_video_writer *writer, int32_t at, int32_t frames, tsr_image *image)
 {
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_camera camera;
     tsr_status status = tsr_scene_describe(r->scene, &info);
     if (r->sweep) {

@@ -11,14 +11,14 @@ enum { OVERLAY, BLEND, CSG, FREESPACE, SWEEP };
 struct reproject {
     cli_call *cli;
     cli_rig how;
-    tsr_rig *rig;
+    tsr_rig *rig, *keys; /* keys: of the path */
     tsr_context *context;
-    const char *output, *depth_output, *choice_output, *like, *to;
+    const char *output, *depth_output, *choice_output, *like, *to, *path;
     cli_list use;
     tsr_vec3 eye, target, up;
     double fov;
     tsr_size3 size;
-    int eye_given, mode, connect, fixed, keep_far, others, most, keep, background_unknown;
+    int eye_given, mode, connect, fixed, faces, keep_far, others, most, keep, background_unknown;
     int32_t frames, footage;
     tsr_project_options project;
     tsr_blend_options blend;
@@ -86,6 +86,28 @@ static tsr_camera on_the_way(const tsr_camera *a, const tsr_camera *b, double t)
     return c;
 }
 
+/* Along the cameras of a file: each is passed, places on a smooth line through them (Catmull and Rom), the rest as between two. */
+static tsr_status along_path(const tsr_rig *keys, double t, tsr_camera *camera)
+{
+    const int64_t count = tsr_rig_count(keys), first = (int64_t)fmin(t * (double)(count - 1), (double)(count > 1 ? count - 2 : 0));
+    const double f = count > 1 ? t * (double)(count - 1) - (double)first : 0, g = f * f, h = g * f;
+    tsr_rig_camera key[4];
+    for (int k = 0; k < 4; k++) {
+        const int64_t at = first - 1 + k;
+        const tsr_status status = tsr_rig_get(keys, at < 0 ? 0 : at >= count ? count - 1 : at, &key[k]);
+        if (status != TSR_OK) return status;
+    }
+    const double w[4] = { 0.5 * (2 * g - f - h), 0.5 * (2 - 5 * g + 3 * h), 0.5 * (f + 4 * g - 3 * h), 0.5 * (h - g) };
+    *camera = on_the_way(&key[1].camera, &key[2].camera, f);
+    camera->position = (tsr_vec3){ 0, 0, 0 };
+    for (int k = 0; k < 4; k++) {
+        camera->position.x += w[k] * key[k].camera.position.x;
+        camera->position.y += w[k] * key[k].camera.position.y;
+        camera->position.z += w[k] * key[k].camera.position.z;
+    }
+    return TSR_OK;
+}
+
 static int camera_at(const struct reproject *r, double t, tsr_camera *camera)
 {
     tsr_rig_camera a, b;
@@ -93,6 +115,9 @@ static int camera_at(const struct reproject *r, double t, tsr_camera *camera)
     if (r->eye_given) {
         *camera = (tsr_camera){ .fov = r->fov };
         status = tsr_camera_look_at(camera, r->eye, r->target, r->up);
+    } else if (r->keys) {
+        status = along_path(r->keys, t, camera);
+        memset(&camera->lens, 0, sizeof camera->lens);
     } else {
         status = tsr_rig_get(r->rig, r->like_index, &a);
         if (status == TSR_OK) *camera = a.camera;
@@ -317,7 +342,7 @@ static int draw(struct reproject *r, double t, rank *list, tsr_image *image, int
     int code = depth && color ? camera_at(r, t, &camera) : cli_error(r->cli, CLI_FAILED, "out of memory");
     if (!code) code = choose(r, &camera, list, used);
     if (!code) code = r->mode == SWEEP ? sweep(r, camera, list, *used, depth, color) : merge(r, &camera, list, *used, depth, color);
-    if (!code && !r->eye_given && !r->to && !r->keep) code = judge(r, depth, color);
+    if (!code && r->like && !r->to && !r->keep) code = judge(r, depth, color);
     tsr_status status = TSR_OK;
     if (!code && r->depth_output) status = save_depth(r, depth);
     if (!code && status == TSR_OK) status = tsr_image_create(r->width, r->height, 3, image);
@@ -366,10 +391,15 @@ static int work(struct reproject *r)
     tsr_rig_camera c;
     r->like_index = r->to_index = -1;
     r->rig = cli_read_rig(r->cli, r->cli->input[0], &r->how, &code);
+    if (!code && r->path) {
+        cli_rig plain = CLI_RIG;
+        r->keys = cli_read_rig(r->cli, r->path, &plain, &code);
+        if (!code && !r->frames) r->frames = (int32_t)fmin(100000, (double)tsr_rig_count(r->keys));
+    }
     if (!code && r->like && (r->like_index = cli_rig_find(r->cli, r->rig, "like", r->like)) < 0) code = CLI_USAGE;
     if (!code && r->to && (r->to_index = cli_rig_find(r->cli, r->rig, "to", r->to)) < 0) code = CLI_USAGE;
     if (!code) {
-        const tsr_status status = tsr_rig_get(r->rig, r->like_index >= 0 ? r->like_index : 0, &c);
+        const tsr_status status = tsr_rig_get(r->keys ? r->keys : r->rig, r->like_index >= 0 ? r->like_index : 0, &c);
         if (status != TSR_OK) code = cli_status(r->cli, status, NULL);
         r->width = r->size.x ? (int32_t)r->size.x : c.width ? c.width : 640;
         r->height = r->size.x ? (int32_t)r->size.y : c.width ? c.height : 480;
@@ -394,6 +424,7 @@ static int work(struct reproject *r)
     free(r->loaded);
     free(list);
     tsr_rig_destroy(&r->rig);
+    tsr_rig_destroy(&r->keys);
     tsr_context_destroy(&r->context);
     return code;
 }
@@ -424,11 +455,16 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "look from this camera (name or number), which is left out and compared with" },
         { .name = "keep", .type = CLI_FLAG, .value = &r.keep, .help = "do not leave it out" },
         { .name = "to", .type = CLI_TEXT, .value = &r.to, .argument = "CAMERA", .help = "fly from --like to this camera" },
+        { .name = "path",
+          .type = CLI_TEXT,
+          .value = &r.path,
+          .argument = "CAMERAS",
+          .help = "fly along the cameras of this file, through each of them" },
         { .name = "frames",
           .type = CLI_INT,
           .value = &r.frames,
           .argument = "N",
-          .help = "of the film (default 48)",
+          .help = "of the film (default 48; of a path: one for each of its cameras)",
           .lower = 1,
           .upper = 100000,
           .given = &frames_given },
@@ -489,6 +525,12 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 0.1,
           .upper = 256 },
         { .name = "fixed-diagonal", .type = CLI_FLAG, .value = &r.fixed, .help = "divide all quads the same way" },
+        { .name = "faces",
+          .type = CLI_CHOICE,
+          .value = &r.faces,
+          .argument = "WHICH",
+          .help = "sides of surfaces that count (default: csg and freespace front, the others both)",
+          .choices = "auto both front" },
         { .name = "keep-far", .type = CLI_FLAG, .value = &r.keep_far, .help = "samples without depth lie on the far plane" },
         { .name = "all-textures", .type = CLI_FLAG, .value = &r.others, .help = "colour every surface from all pictures that see it" },
         { .name = "epsilon",
@@ -526,11 +568,12 @@ static int run(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     if (!r.output) return cli_usage(cli, "no output: expected -o FILE");
-    if (r.eye_given + (r.like != NULL) != 1) return cli_usage(cli, "expected --like CAMERA or --eye X,Y,Z");
+    if (r.eye_given + (r.like != NULL) + (r.path != NULL) != 1) return cli_usage(cli, "expected --like CAMERA, --eye X,Y,Z or --path CAMERAS");
     if (r.to && !r.like) return cli_usage(cli, "--to: expected --like as well");
-    if (frames_given && !r.to) return cli_usage(cli, "--frames: expected --like and --to");
+    if (frames_given && !r.to && !r.path) return cli_usage(cli, "--frames: expected --like and --to, or --path");
     if (r.to && !frames_given) r.frames = 48;
-    if (r.frames > 1 && (r.depth_output || r.choice_output))
+    if (r.path && !frames_given) r.frames = 0; /* as many as it has cameras */
+    if (r.frames != 1 && (r.depth_output || r.choice_output))
         return cli_usage(cli, "--%s-output: of one picture, not of a film", r.depth_output ? "depth" : "choice");
     if (r.depth_output) code = cli_check_write_option(cli, "depth-output", r.depth_output, TSR_FILE_VOLUME, NULL);
     if (code <= 0 && r.choice_output) code = cli_check_option(cli, "choice-output", r.choice_output);
@@ -538,6 +581,7 @@ static int run(cli_call *cli, int argc, char **argv)
     r.project.connect = (tsr_connect)r.connect;
     r.project.diagonal = r.fixed ? TSR_DIAGONAL_FIXED : TSR_DIAGONAL_AUTO;
     r.project.keep_far = r.keep_far;
+    r.project.faces = r.faces == 2 || (!r.faces && (r.mode == TSR_MERGE_CSG || r.mode == TSR_MERGE_FREESPACE)) ? TSR_FACES_FRONT : TSR_FACES_BOTH;
     r.blend.background_known = r.background_unknown;
     return work(&r);
 }

@@ -89,13 +89,14 @@ static int seed(struct segment *s)
  * of it is inside, and no step could move anything: an error of a script that nobody recorded and that has made no surface. */
 static tsr_status describe_now(struct segment *s, int recorded, int *none)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_segment_report last = s->report;
     tsr_status status = tsr_tiles_describe(tsr_segmentation_tiles(s->segmentation), &info);
     if (status != TSR_OK) return status;
     *none = info.count == 0 || info.inside_voxels == 0;
     if (*none && (recorded || info.inside_voxels > 0)) {
-        s->report = (tsr_segment_report){ .total_steps = last.total_steps,
+        s->report = (tsr_segment_report){ .struct_size = sizeof s->report,
+                                          .total_steps = last.total_steps,
                                           .inside_voxels = info.inside_voxels,
                                           .volume = (double)info.inside_voxels * fabs(tsr_geometry_determinant(tsr_volume_geometry(s->image))),
                                           .time = last.time,
@@ -180,9 +181,8 @@ static int evolve(struct segment *s)
 static void show(struct segment *s)
 {
     const tsr_segment_report *r = &s->report;
-    double target = 0, epsilon = 0;
-    if (tsr_segmentation_get(s->segmentation, "target", &target) != TSR_OK || tsr_segmentation_get(s->segmentation, "epsilon", &epsilon) != TSR_OK)
-        target = epsilon = 0;
+    tsr_segment_options now = TSR_SEGMENT_OPTIONS;
+    if (tsr_segmentation_get_options(s->segmentation, &now) != TSR_OK) now.target = now.epsilon = 0;
     char device[64];
     tsr_device d = tsr_context_device(s->context);
     snprintf(device, sizeof device, d.kind == TSR_DEVICE_CPU ? "%s" : "%s:%d", tsr_device_kind_name(d.kind), d.index);
@@ -190,8 +190,8 @@ static void show(struct segment *s)
         json_open(NULL, '{');
         json_text("input", s->cli->input[0]);
         json_text("device", device);
-        json_real("target", target);
-        json_real("epsilon", epsilon);
+        json_real("target", now.target);
+        json_real("epsilon", now.epsilon);
         json_int("steps", r->total_steps);
         json_text("stop", tsr_stop_name(r->stop));
         json_int("tiles", r->tiles);
@@ -207,7 +207,7 @@ static void show(struct segment *s)
         json_close('}');
     } else {
         printf("steps           %lld (stopped by: %s)\n", (long long)r->total_steps, tsr_stop_name(r->stop));
-        printf("target          %.6g, epsilon %.6g\n", target, epsilon);
+        printf("target          %.6g, epsilon %.6g\n", now.target, now.epsilon);
         printf("active voxels   %lld in %lld tiles, %.1f MB\n", (long long)r->active_voxels, (long long)r->tiles, (double)r->device_bytes * 1e-6);
         printf("inside          %lld voxels, volume %.6g\n", (long long)r->inside_voxels, r->volume);
         printf("time            %.3f s, %.0f steps/s on %s\n", r->seconds, r->steps_per_second, device);
@@ -298,7 +298,7 @@ static int segment(struct segment *s)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct segment s = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_SEGMENT_OPTIONS };
+    struct segment s = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_SEGMENT_OPTIONS, .report = TSR_SEGMENT_REPORT };
     tsr_segment_options *o = &s.options;
     int normalise = 0, rescale = 0, scheme = 0, tile_index = 0, window_given = 0;
     const cli_option options[] = {

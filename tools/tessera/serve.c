@@ -162,8 +162,8 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "mode",
           .type = CLI_CHOICE,
           .value = &mode,
-          .help = "what the page does; auto: volumes are segmented, meshes and .tsr sculpted",
-          .choices = "auto segment sculpt view turntable" },
+          .help = "what the page does; auto: volumes are segmented, meshes and .tsr sculpted, films, particles and rigs shown, .calib calibrated",
+          .choices = "auto segment sculpt view turntable film fluid flow light cameras mvv calibrate" },
         { .name = "target", .type = CLI_REAL, .value = &s->target, .argument = "GREY", .help = "T at the start (default: of the image's window)" },
         { .name = "epsilon", .type = CLI_REAL, .value = &s->epsilon, .argument = "GREY", .help = "at the start", .lower = 1e-30, .upper = 1e30 },
         { .name = "alpha", .type = CLI_REAL, .value = &s->alpha, .argument = "A", .help = "at the start (default 0.5)", .lower = 0, .upper = 1 },
@@ -192,7 +192,7 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     wait_politely(argv - 1); /* main() gave us its arguments from the verb on; parsing them will change their order */
     int code = cli_parse(cli, options, 0, VIEWER_TABS_MOST, argc, argv);
-    static const viewer_mode *const modes[] = { NULL, &viewer_segment, &viewer_sculpt, &viewer_view, &viewer_turntable };
+    static const viewer_mode *const modes[] = { NULL, &viewer_segment, &viewer_sculpt, &viewer_view, &viewer_turntable, &viewer_film, &viewer_fluid, &viewer_flow, &viewer_light, &viewer_cameras, &viewer_mvv, &viewer_calibrate };
     return code >= 0 ? code : serve(cli, &o, folder, modes[mode]);
 #else
     const cli_option options[] = { { 0 } };

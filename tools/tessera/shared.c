@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../seconds.h"
 #include "cli.h"
 
 static void wipe_bar(void);
@@ -159,6 +160,20 @@ int cli_status(const cli_call *cli, tsr_status status, const char *file)
     return cli_error(cli, code, "%s", text);
 }
 
+void cli_remarks(const cli_call *cli)
+{
+    char text[1001], said[1100];
+    tsr_remarks_take(text, sizeof text);
+    for (char *line = text, *next; *line; line = next) {
+        char *end = strchr(line, '\n');
+        next = end ? end + 1 : line + strlen(line);
+        if (end) *end = 0;
+        snprintf(said, sizeof said, "%s", line);
+        name_options(cli, said, sizeof said);
+        cli_note(cli, "%s", said);
+    }
+}
+
 static int context_on(const cli_call *cli, const char *device, tsr_context **context)
 {
     tsr_context_options options = TSR_CONTEXT_OPTIONS;
@@ -275,9 +290,4 @@ void cli_progress_end(const cli_call *cli)
     cli_progress_pause();
 }
 
-double cli_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+double cli_seconds(void) { return tools_seconds(); }

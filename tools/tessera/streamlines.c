@@ -60,7 +60,7 @@ static int make_seeds(struct streams *s)
     if (status != TSR_OK) return fail(s, status);
     s->seeds = (double *)malloc((size_t)(s->seed_count + 1) * 3 * sizeof(double));
     if (s->seeds) memcpy(s->seeds, made, (size_t)s->seed_count * 3 * sizeof(double));
-    tsr_seeds_free(&made);
+    tsr_seeds_destroy(&made);
     return s->seeds ? CLI_OK : cli_error(s->l.cli, CLI_FAILED, "out of memory for the seeds");
 }
 

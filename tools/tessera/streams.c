@@ -1,5 +1,7 @@
 #include "streams.h"
 
+#include "plot.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +10,6 @@ enum { PIECE = 1 << 20 };
 
 static const char *const filters[] = { "dd97", "legall53", "dd137", "haar", "haar-shift", "fidelity", "daub97" };
 static const char *const components[] = { "Y", "C1", "C2" };
-
-int streams_recognise(const char *path)
-{
-    char first[4] = { 0 };
-    FILE *file = !strcmp(path, "-") ? NULL : fopen(path, "rb");
-    if (!file) return 0;
-    const size_t got = fread(first, 1, sizeof first, file);
-    fclose(file);
-    return got == sizeof first && !memcmp(first, "BBCD", 4);
-}
 
 /* ---- show ---------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -34,12 +26,16 @@ typedef struct showing {
     tsr_dirac_inspector *inspector;
     int have_sequence;
     totals all;
+    plot bits; /* of each picture: motion, levels from the coarsest on, padding */
+    int plotted;
 } showing;
 
 static void show_sequence(const showing *s, const tsr_dirac_sequence *q)
 {
     static const char *const profiles[] = { "low delay", "simple", "main intra", "high quality", NULL, NULL, NULL, NULL, "main" };
-    const char *profile = q->profile >= 0 && q->profile <= 8 ? profiles[q->profile] : NULL;
+    const char *profile = q->profile >= 0 && q->profile <= 8           ? profiles[q->profile]
+                          : q->profile == TSR_DIRAC_PROFILE_STATISTICS ? "statistics, tessera's own: no standard has it"
+                                                                       : NULL;
     if (s->cli->globals.json) {
         json_open("sequence", '{');
         json_int("major_version", q->major_version);
@@ -181,6 +177,36 @@ static void show_totals(const showing *s, const tsr_dirac_sequence *q)
     show_bands(s);
 }
 
+enum { MOTION_ROW, FIRST_LEVEL_ROW, PADDING_ROW = FIRST_LEVEL_ROW + TSR_DIRAC_BAND_LEVELS, BIT_ROWS };
+
+static int plot_picture(showing *s, const tsr_dirac_unit_info *u)
+{
+    double bits[BIT_ROWS] = { [MOTION_ROW] = (double)u->motion_bits / 8, [PADDING_ROW] = (double)u->padding_bits / 8 };
+    if (!s->plotted) return 1;
+    for (int level = 0; level < TSR_DIRAC_BAND_LEVELS; level++)
+        for (int c = 0; c < 3; c++)
+            for (int band = 0; band < 4; band++) bits[FIRST_LEVEL_ROW + level] += (double)u->band_bits[c][level][band] / 8;
+    if (!u->fragment[1] || !s->bits.columns) return plot_add(&s->bits, bits);
+    for (int k = 0; k < BIT_ROWS; k++) s->bits.value[k][s->bits.columns - 1] += bits[k]; /* more of the same picture */
+    return 1;
+}
+
+/* Rows that are all 0 are left out. */
+static int write_bits(showing *s, const char *path)
+{
+    static const char *const levels[TSR_DIRAC_BAND_LEVELS] = { "approximation", "level 1", "level 2", "level 3",  "level 4",  "level 5", "level 6",
+                                                               "level 7",       "level 8", "level 9", "level 10", "level 11", "level 12" };
+    plot shown = { .title = "bytes of each picture, in coded order", .unit = "bytes", .bars = 1, .columns = s->bits.columns };
+    for (int k = 0; k < BIT_ROWS; k++) {
+        double sum = 0;
+        for (int64_t x = 0; x < s->bits.columns; x++) sum += s->bits.value[k][x];
+        if (sum <= 0) continue;
+        shown.name[shown.count] = k == MOTION_ROW ? "motion" : k == PADDING_ROW ? "padding" : levels[k - FIRST_LEVEL_ROW];
+        shown.value[shown.count++] = s->bits.value[k];
+    }
+    return plot_write(s->cli, path, &shown, 1);
+}
+
 /* Units as they come; the table of pictures is open while they do. */
 static int drain(showing *s)
 {
@@ -199,36 +225,39 @@ static int drain(showing *s)
         }
         count(&s->all, &unit);
         if (s->have_sequence && unit.is_picture) show_picture(s, &unit);
+        if (unit.is_picture && !plot_picture(s, &unit)) return cli_error(s->cli, CLI_FAILED, "out of memory");
         if (unit.problem) cli_error(s->cli, CLI_FAILED, "%s: at byte %lld: %s: %s", s->path, (long long)unit.offset, unit.name, unit.problem);
     }
     return CLI_OK;
 }
 
-int streams_show(const cli_call *cli, const char *path)
+int streams_show(const cli_call *cli, const char *path, const char *plot_path)
 {
-    showing s = { .cli = cli, .path = path };
-    FILE *file = fopen(path, "rb");
+    showing s = { .cli = cli, .path = path, .bits.count = BIT_ROWS, .plotted = plot_path != NULL };
+    tsr_dirac_source *source = NULL;
     char *piece = (char *)malloc(PIECE);
-    int code = file && piece ? CLI_OK : cli_error(cli, CLI_FAILED, "%s: cannot be opened", path);
-    tsr_status status = code ? TSR_OK : tsr_dirac_inspector_create(&s.inspector);
+    size_t got = 1;
+    int code = piece ? CLI_OK : cli_error(cli, CLI_FAILED, "out of memory");
+    tsr_status status = code ? TSR_OK : tsr_dirac_source_create(path, &source);
+    if (status == TSR_OK && !code) status = tsr_dirac_inspector_create(&s.inspector);
     if (status != TSR_OK) code = cli_status(cli, status, path);
     if (!code && cli->globals.json) {
         json_text("kind", "stream");
         json_text("format", "dirac");
     }
-    while (!code) {
-        const size_t got = fread(piece, 1, PIECE, file);
-        status = tsr_dirac_inspector_push(s.inspector, piece, got);
-        if (status == TSR_OK && got < PIECE) status = tsr_dirac_inspector_end(s.inspector);
+    while (!code && got) {
+        status = tsr_dirac_source_read(source, piece, PIECE, &got);
+        if (status == TSR_OK) status = got ? tsr_dirac_inspector_push(s.inspector, piece, got) : tsr_dirac_inspector_end(s.inspector);
         code = status == TSR_OK ? drain(&s) : cli_status(cli, status, path);
-        if (got < PIECE) break;
     }
     tsr_dirac_sequence q = TSR_DIRAC_SEQUENCE;
     if (!code && !s.have_sequence) code = cli_error(cli, CLI_FAILED, "%s: no sequence header", path);
     if (s.have_sequence && cli->globals.json) json_close(']');
     if (!code && tsr_dirac_inspector_sequence(s.inspector, &q) == TSR_OK) show_totals(&s, &q);
+    if (!code && plot_path) code = write_bits(&s, plot_path);
     if (!code && s.all.problems) code = CLI_FAILED;
-    if (file) fclose(file);
+    plot_free(&s.bits);
+    tsr_dirac_source_destroy(&source);
     free(piece);
     tsr_dirac_inspector_destroy(&s.inspector);
     return code;
@@ -241,7 +270,7 @@ typedef struct source {
     const char *path;
     tsr_video_reader *film;
     tsr_dirac_decoder *stream;
-    FILE *file;
+    tsr_dirac_source *file;
     char *piece;
     int ended;
     tsr_video_frame frame;
@@ -251,12 +280,12 @@ static int open_source(const cli_call *cli, tsr_context *context, const char *pa
 {
     *s = (source){ .path = path };
     tsr_status status;
-    if (!streams_recognise(path)) status = tsr_video_reader_create(path, NULL, &s->film);
+    if (!tsr_dirac_recognise(path)) status = tsr_video_reader_create(path, NULL, &s->film);
     else {
-        s->file = fopen(path, "rb");
         s->piece = (char *)malloc(PIECE);
-        if (!s->file || !s->piece) return cli_error(cli, CLI_FAILED, "%s: cannot be opened", path);
-        status = tsr_dirac_decoder_create(context, NULL, &s->stream);
+        if (!s->piece) return cli_error(cli, CLI_FAILED, "out of memory");
+        status = tsr_dirac_source_create(path, &s->file);
+        if (status == TSR_OK) status = tsr_dirac_decoder_create(context, NULL, &s->stream);
     }
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
@@ -266,7 +295,7 @@ static void close_source(source *s)
     tsr_video_reader_destroy(&s->film);
     tsr_dirac_decoder_destroy(&s->stream);
     tsr_video_frame_destroy(&s->frame);
-    if (s->file) fclose(s->file);
+    tsr_dirac_source_destroy(&s->file);
     free(s->piece);
 }
 
@@ -281,12 +310,10 @@ static int next_frame(const cli_call *cli, source *s, int *more)
         status = tsr_dirac_decoder_next(s->stream, &s->frame, NULL, more);
         if (status != TSR_OK) return cli_status(cli, status, s->path);
         if (*more || s->ended) return CLI_OK;
-        const size_t got = fread(s->piece, 1, PIECE, s->file);
-        status = tsr_dirac_decoder_push(s->stream, s->piece, got);
-        if (status == TSR_OK && got < PIECE) {
-            s->ended = 1;
-            status = tsr_dirac_decoder_end(s->stream);
-        }
+        size_t got = 0;
+        status = tsr_dirac_source_read(s->file, s->piece, PIECE, &got);
+        s->ended = status == TSR_OK && !got;
+        if (status == TSR_OK) status = got ? tsr_dirac_decoder_push(s->stream, s->piece, got) : tsr_dirac_decoder_end(s->stream);
         if (status != TSR_OK) return cli_status(cli, status, s->path);
     }
 }
@@ -321,8 +348,10 @@ static void show_mean(const cli_call *cli, const mean *m, double peak)
     } else printf("%8s %9.3f %9.3f %9.3f %9.6f\n", "all", psnr[0], psnr[1], psnr[2], m->ssim / (double)m->frames);
 }
 
-int streams_compare(const cli_call *cli, double least_psnr)
+int streams_compare(const cli_call *cli, double least_psnr, const char *plot_path)
 {
+    plot plots[2] = { { .title = "PSNR of each frame", .unit = "dB", .count = 3, .name = { "Y", "C1", "C2" } },
+                      { .title = "structural similarity of luma", .unit = "SSIM", .count = 1, .name = { "Y" } } };
     source s[2] = { { .path = NULL }, { .path = NULL } };
     tsr_context *context = NULL;
     mean m = { .worst = INFINITY };
@@ -339,6 +368,8 @@ int streams_compare(const cli_call *cli, double least_psnr)
         if (status != TSR_OK) code = cli_status(cli, status, s[0].path);
         if (code) break;
         show_frame(cli, m.frames++, &q);
+        if (plot_path && (!plot_add(&plots[0], q.psnr) || !plot_add(&plots[1], &q.ssim))) code = cli_error(cli, CLI_FAILED, "out of memory");
+        if (code) break;
         for (int c = 0; c < 3; c++) m.error[c] += q.error[c];
         m.ssim += q.ssim;
         m.worst = fmin(m.worst, q.psnr[0]);
@@ -351,6 +382,8 @@ int streams_compare(const cli_call *cli, double least_psnr)
         cli_note(cli, "%s: ends after %lld frames, the other goes on", more[0] ? cli->input[1] : cli->input[0], (long long)m.frames);
         differs = 1;
     }
+    if (!code && plot_path) code = plot_write(cli, plot_path, plots, 2);
+    for (int k = 0; k < 2; k++) plot_free(&plots[k]);
     for (int k = 0; k < 2; k++) close_source(&s[k]);
     tsr_context_destroy(&context);
     return code ? code : differs ? CLI_DIFFERS : CLI_OK;

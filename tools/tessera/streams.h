@@ -4,10 +4,11 @@
 
 #include "cli.h"
 
-int streams_recognise(const char *path);                 /* 1: a Dirac or VC-2 stream, by its first bytes */
-int streams_show(const cli_call *cli, const char *path); /* sequence, groups, a table of pictures, bits of sub-bands */
+/* Sequence, groups, a table of pictures, bits of sub-bands; to `plot` (NULL: none), where the bits of each picture go. */
+int streams_show(const cli_call *cli, const char *path, const char *plot);
 int streams_compare(
-    const cli_call *cli,
-    double least_psnr); /* the two inputs, frame by frame: PSNR and SSIM. CLI_DIFFERS below the bar (negative: where any sample differs) */
+    const cli_call *cli, double least_psnr,
+    const char *
+        plot); /* `plot`: PSNR and SSIM by frame, NULL: none. The two inputs, frame by frame: PSNR and SSIM. CLI_DIFFERS below the bar (negative: where any sample differs) */
 
 #endif

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "labels.h"
+#include "lists.h"
 #include "tiles.h"
 
 struct surface {
@@ -16,6 +17,7 @@ struct surface {
     int unindexed, weld, gather, gather_given;
     const char *output, *values, *labels, *label_names;
     int all_labels; /* the volume is a label map: what is not 0 is inside */
+    int of_tiles, settled;
     int inside_given, direction_given, eye_given, ambiguity_given;
     tsr_surface_view view;
     tsr_geometry geometry; /* of the input, without */
@@ -80,6 +82,51 @@ static tsr_status extract_slabs(struct surface *s, tsr_context *context, tsr_vol
     return TSR_OK;
 }
 
+static tsr_status planes_of_file(void *user, int64_t begin, int64_t end, void *samples)
+{
+    return tsr_planes_read((tsr_planes *)user, begin, end, samples);
+}
+
+/* A file whose voxels are more than --memory-limit is cut as it is read, a slab of an eighth of the limit at a time; the mesh is that of the whole. *streamed: it was. */
+static int extract_file(struct surface *s, tsr_context *context, int *streamed, tsr_status *status)
+{
+    const char *path = s->cli->input[0];
+    tsr_planes *planes = NULL;
+    tsr_planes_info info = TSR_PLANES_INFO;
+    *streamed = 0;
+    if (!s->read.memory_limit || s->gather_given || !strcmp(path, "-") || tsr_planes_open(path, &s->read, &planes) != TSR_OK) return CLI_OK;
+    *status = tsr_planes_describe(planes, &info);
+    const int64_t plane = info.size.x * info.size.y * (int64_t)tsr_dtype_size(info.dtype);
+    *streamed = *status == TSR_OK && plane > s->read.memory_limit / info.size.z;
+    if (!*streamed || !s->isovalues.count) {
+        tsr_planes_close(&planes);
+        return !*streamed ? CLI_OK : cli_usage(s->cli, "--isovalue: missing, %s is larger than --memory-limit and is not looked through for one", path);
+    }
+    if (!s->planes) s->planes = s->read.memory_limit / 8 / plane + 1;
+    s->origin = cli_far_origin(&info.geometry);
+    info.geometry.affine[0][3] -= s->origin.x;
+    info.geometry.affine[1][3] -= s->origin.y;
+    info.geometry.affine[2][3] -= s->origin.z;
+    s->geometry = info.geometry;
+    tsr_surface_source source = TSR_SURFACE_SOURCE;
+    source.size = info.size;
+    source.dtype = info.dtype;
+    source.slope = info.slope;
+    source.intercept = info.intercept;
+    source.geometry = &info.geometry;
+    source.planes = planes_of_file;
+    source.user = planes;
+    const double start = cli_seconds();
+    for (int k = 0; k < s->isovalues.count && *status == TSR_OK; k++) {
+        tsr_surface_options options = s->options;
+        options.isovalue = s->isovalues.item[k];
+        *status = tsr_surface_extract_source(context, &source, &options, s->planes, &s->mesh[k], &s->report[k]);
+    }
+    s->seconds = cli_seconds() - start;
+    tsr_planes_close(&planes);
+    return CLI_OK;
+}
+
 /* Triangles in chunks: to the host as they come, so that the device never holds all of them. */
 struct collected {
     tsr_mesh *mesh;
@@ -131,7 +178,13 @@ static tsr_status extract(struct surface *s, tsr_context *context, tsr_volume **
     s->origin = cli_take_origin(*volume);
     s->view.eye = (tsr_vec3){ s->view.eye.x - s->origin.x, s->view.eye.y - s->origin.y, s->view.eye.z - s->origin.z };
     s->geometry = *tsr_volume_geometry(*volume);
-    tsr_status status = s->planes ? TSR_OK : cli_move_volume(context, volume);
+    double slope, intercept;
+    tsr_volume_scaling(*volume, &slope, &intercept);
+    s->settled = !s->planes && !s->gather_given && s->options.inside == TSR_SURFACE_INSIDE_BELOW && s->isovalues.count == 1 &&
+                 s->isovalues.item[0] == 0 && tsr_volume_dtype(*volume) == TSR_F32 && slope == 1 &&
+                 intercept == 0; /* a level set: bodies on voxels keep their edges */
+    tsr_status status = s->settled ? tsr_volume_settle(*volume, NULL) : TSR_OK;
+    if (status == TSR_OK && !s->planes) status = cli_move_volume(context, volume);
     if (status == TSR_OK && s->all_labels) {
         tsr_volume *mask = NULL;
         status = tsr_volume_threshold_integers(context, *volume, 1, tsr_volume_dtype(*volume) == TSR_U64 ? -1 : INT64_MAX, &mask);
@@ -161,11 +214,17 @@ static tsr_status extract_tiles(struct surface *s, tsr_context *context, const t
     tsr_status status = TSR_OK;
     if (!s->isovalues.count) s->isovalues.count = 1;
     s->options.inside = TSR_SURFACE_INSIDE_BELOW;
+    s->of_tiles = 1;
     s->geometry = *tsr_tiles_geometry(tiles);
+    const tsr_vec3 far = cli_far_origin(&s->geometry); /* the mesh counts from there, and so does what looks at it */
+    s->geometry.affine[0][3] -= far.x;
+    s->geometry.affine[1][3] -= far.y;
+    s->geometry.affine[2][3] -= far.z;
+    s->view.eye = (tsr_vec3){ s->view.eye.x - far.x, s->view.eye.y - far.y, s->view.eye.z - far.z };
     double start = cli_seconds();
     for (int k = 0; k < s->isovalues.count && status == TSR_OK; k++) {
         s->options.isovalue = s->isovalues.item[k];
-        status = tsr_surface_extract_tiles(context, tiles, &s->options, &s->mesh[k], &s->report[k]);
+        status = cli_surface_of_list(context, tiles, &s->options, &s->mesh[k], &s->report[k]);
     }
     s->seconds = cli_seconds() - start;
     return status;
@@ -195,7 +254,8 @@ static tsr_status bring(struct surface *s, tsr_context *context, int k)
     tsr_status status = TSR_OK;
     s->mesh[k] = NULL;
     const int ordered = s->direction_given || s->eye_given;
-    if ((s->planes && (s->unindexed || ordered)) || (s->chunk && ordered)) { /* made on the host */
+    if (s->of_tiles) s->origin = tsr_mesh_origin(made);
+    if (((s->planes || s->of_tiles) && (s->unindexed || ordered)) || (s->chunk && ordered)) { /* made on the host */
         status = tsr_mesh_copy(made, context, &soup);
         tsr_mesh_destroy(&made);
         made = soup;
@@ -203,11 +263,16 @@ static tsr_status bring(struct surface *s, tsr_context *context, int k)
     }
     if (status == TSR_OK && ordered) status = tsr_surface_order(context, made, &s->geometry, &s->view);
     if (status == TSR_OK && s->unindexed && (!s->gather_given || ordered)) status = tsr_surface_unindex(context, made, &soup);
-    if (status == TSR_OK) status = tsr_mesh_copy(soup ? soup : made, NULL, &s->mesh[k]);
+    if (soup) {
+        tsr_mesh_destroy(&made);
+        made = soup;
+    }
+    if (status == TSR_OK) status = cli_bring_mesh(&made);
+    if (status == TSR_OK) s->mesh[k] = made;
+    else tsr_mesh_destroy(&made);
+    if (status == TSR_OK && s->settled && !s->unindexed) status = cli_contract(&s->mesh[k]);
     if (status == TSR_OK && s->weld) status = cli_weld(&s->mesh[k]);
     if (status == TSR_OK) tsr_mesh_set_origin(s->mesh[k], s->origin);
-    tsr_mesh_destroy(&soup);
-    tsr_mesh_destroy(&made);
     return status;
 }
 
@@ -233,7 +298,7 @@ static int path_of(const struct surface *s, int k, char path[4096])
 static int write(struct surface *s, int k)
 {
     char path[4096];
-    tsr_mesh_measures measures;
+    tsr_mesh_measures measures = TSR_MESH_MEASURES;
     if (!path_of(s, k, path)) return cli_error(s->cli, CLI_FAILED, "--output: '%s' is too long", s->output);
     tsr_status status = tsr_mesh_measure(s->mesh[k], &measures);
     if (status == TSR_OK) status = tsr_mesh_write(s->mesh[k], path, &s->write);
@@ -247,7 +312,7 @@ static int write(struct surface *s, int k)
 static int no_surface(const struct surface *s, tsr_context *context, const tsr_volume *volume, double isovalue)
 {
     const char *input = s->cli->input[0];
-    tsr_statistics t;
+    tsr_statistics t = TSR_STATISTICS;
     tsr_context *cpu = NULL;
     if (s->planes && cli_cpu_context(s->cli, &cpu)) return CLI_FAILED; /* the volume stayed on the host */
     const int known = volume && tsr_volume_statistics(cpu ? cpu : context, volume, &t) == TSR_OK && t.count;
@@ -272,6 +337,7 @@ static int surface(struct surface *s)
     tsr_tiles *tiles = NULL;
     tsr_unstructured *grid = NULL;
     code = cli_recognise(s->cli, s->cli->input[0], &s->read, &kind, &format);
+    if (!code && kind == TSR_FILE_POINTS && (!strcmp(format, "vtu") || !strcmp(format, "vts"))) kind = TSR_FILE_UNSTRUCTURED; /* their cells */
     if (!code && s->values && kind != TSR_FILE_UNSTRUCTURED) code = cli_usage(s->cli, "--values: '%s' is no unstructured grid", s->cli->input[0]);
     if (!code && kind == TSR_FILE_UNSTRUCTURED) {
         if (s->planes || s->gather_given || s->direction_given || s->eye_given || s->ambiguity_given || s->read.raw_shape.x)
@@ -296,7 +362,10 @@ static int surface(struct surface *s)
         else tiles = cli_read_tiles(s->cli, context, s->cli->input[0], &read, NULL, &code);
         if (tiles) status = extract_tiles(s, context, tiles);
     } else if (!code) {
-        volume = cli_read_volume(s->cli, s->cli->input[0], &s->read, &code);
+        int streamed = 0;
+        code = extract_file(s, context, &streamed, &status);
+        if (!code && !streamed) volume = cli_read_volume(s->cli, s->cli->input[0], &s->read, &code);
+        if (volume) cli_note_unit(s->cli, s->cli->input[0], volume, s->output ? s->output : "a mesh");
         if (volume) status = extract(s, context, &volume);
     }
     for (int k = 0; k < s->isovalues.count && !code && status == TSR_OK; k++) status = bring(s, context, k);
@@ -319,6 +388,7 @@ static int surface(struct surface *s)
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct surface s = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_SURFACE_OPTIONS, .view = TSR_SURFACE_VIEW };
+    for (int k = 0; k < 64; k++) s.report[k].struct_size = sizeof s.report[k];
     int inside = 0, normals = 0, ambiguity = 0, nan = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(s.output),
@@ -412,7 +482,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "close", .type = CLI_FLAG, .value = &s.options.close, .help = "cap the surface where it leaves the volume" },
         { .name = "format", .type = CLI_TEXT, .value = &s.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
         { .name = "ascii", .type = CLI_FLAG, .value = &s.write.ascii, .help = "text variant of PLY and STL" },
-        CLI_READ_OPTIONS(s.read),
+        CLI_READ_OPTIONS_LIMIT(s.read, "refuse larger files; with --isovalue a larger volume is cut slab by slab as it is read"),
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "labels.h"
+#include "lists.h"
 
 struct job {
     const cli_surface_labels *call;
@@ -71,11 +72,15 @@ static tsr_status extract(struct job *j)
         if (progress.report(progress.user, (double)k / j->count, "surfaces")) return TSR_ERROR_CANCELLED;
         tsr_status status = tsr_surface_extract_label(j->context, j->volume, &j->labels[k], c->options, &made, NULL);
         if (status == TSR_OK && c->unindexed) status = tsr_surface_unindex(j->context, made, &soup);
-        if (status == TSR_OK) status = tsr_mesh_copy(soup ? soup : made, NULL, &j->mesh[k]);
+        if (soup) {
+            tsr_mesh_destroy(&made);
+            made = soup;
+        }
+        if (status == TSR_OK) status = cli_bring_mesh(&made);
+        if (status == TSR_OK) j->mesh[k] = made;
+        else tsr_mesh_destroy(&made);
         if (status == TSR_OK && c->weld) status = cli_weld(&j->mesh[k]);
         if (status == TSR_OK) tsr_mesh_set_origin(j->mesh[k], j->origin);
-        tsr_mesh_destroy(&soup);
-        tsr_mesh_destroy(&made);
         if (status != TSR_OK) return status;
     }
     return TSR_OK;
@@ -90,7 +95,7 @@ static int show(const struct job *j)
     for (int32_t k = 0; k < j->count; k++) {
         const char *name = tsr_label_name(j->names, j->labels[k].value);
         char text[TSR_LABEL_TEXT];
-        tsr_mesh_measures m;
+        tsr_mesh_measures m = TSR_MESH_MEASURES;
         const tsr_status status = tsr_mesh_measure(j->mesh[k], &m);
         if (status != TSR_OK) return cli_status(c->cli, status, c->cli->input[0]);
         tsr_label_text(j->dtype, j->labels[k].value, text);
@@ -153,6 +158,7 @@ int cli_extract_labels(const cli_surface_labels *c)
     int code = cli_context(c->cli, &j.context);
     if (!code) code = cli_cpu_context(c->cli, &cpu);
     if (!code) j.volume = cli_read_volume(c->cli, c->cli->input[0], c->read, &code);
+    if (j.volume) cli_note_unit(c->cli, c->cli->input[0], j.volume, "a mesh");
     if (!code) {
         j.origin = cli_take_origin(j.volume);
         j.dtype = tsr_volume_dtype(j.volume);
@@ -171,7 +177,7 @@ int cli_extract_labels(const cli_surface_labels *c)
     if (!code) code = write_all(&j);
     for (int32_t k = 0; j.mesh && k < j.count; k++) tsr_mesh_destroy(&j.mesh[k]);
     free(j.mesh);
-    tsr_labels_free(&j.labels);
+    tsr_labels_destroy(&j.labels);
     tsr_label_names_destroy(&j.names);
     tsr_volume_destroy(&j.volume);
     tsr_context_destroy(&cpu);

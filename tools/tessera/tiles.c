@@ -20,7 +20,7 @@ struct helper {
     int pipe;
     char place[32];   /* the pipe as a file name for the library */
     const char *file; /* as the helper knows it */
-    int writes, force;
+    int writes, force, add;
     FILE *said; /* its standard error, a file and no pipe: nobody reads it while it works; NULL where none can be made */
 };
 
@@ -86,9 +86,10 @@ static int start(const cli_call *cli, const char *grid, int64_t memory_limit, st
         return cli_error(cli, CLI_FAILED, "%s: cannot start %s: %s", h->file, path, strerror(error));
     }
     if (h->process == 0) {
-        char *arguments[8] = { path, (char *)(uintptr_t) "--memory-limit", limit };
+        char *arguments[9] = { path, (char *)(uintptr_t) "--memory-limit", limit };
         int n = 3;
         if (h->force) arguments[n++] = (char *)(uintptr_t) "--force";
+        if (h->add) arguments[n++] = (char *)(uintptr_t) "--add";
         arguments[n++] = (char *)(uintptr_t)(h->writes ? "write" : "read");
         arguments[n++] = (char *)(uintptr_t)h->file;
         arguments[n++] = (char *)(uintptr_t)grid;
@@ -166,6 +167,27 @@ int cli_names_tiles(const char *path, const char *format)
 int cli_names_vdb(const char *path, const char *format) { return format ? !strcasecmp(format, "vdb") : ends_in(path, ".vdb"); }
 int cli_names_nvdb(const char *path, const char *format) { return format ? !strcasecmp(format, "nvdb") : ends_in(path, ".nvdb"); }
 
+void cli_choose_grid(const char *path, const char *grid, tsr_file_kind *kind, const char **format)
+{
+    const int vdb = *format && (!strcmp(*format, "vdb") || !strcmp(*format, "vdb-fog")),
+              nvdb = *format && (!strcmp(*format, "nvdb") || !strcmp(*format, "nvdb-fog"));
+    tsr_contents *contents = NULL;
+    tsr_contents_entry e;
+    int level_sets = 0, others = 0;
+    if ((!vdb && !nvdb) || !strcmp(path, "-") || tsr_file_contents(path, NULL, &contents) != TSR_OK) return; /* its reader says why */
+    for (int32_t i = 0; tsr_contents_at(contents, i, &e); i++) {
+        const char *of = strchr(e.type, ','); /* float, fp8 ... */
+        const int level_set = e.type[0] == 'f' && of && (!strncmp(of, ", level set", 11) || !strncmp(of, ", of no class", 13) || !strncmp(of, ", unknown", 9));
+        if (grid && strcmp(grid, e.name) != 0) continue;
+        if (level_set) level_sets++;
+        else others++;
+    }
+    tsr_contents_destroy(&contents);
+    if (!level_sets && !others) return;
+    *kind = level_sets ? TSR_FILE_TILES : TSR_FILE_VOLUME;
+    *format = level_sets ? (vdb ? "vdb" : "nvdb") : vdb ? "vdb-fog" : "nvdb-fog";
+}
+
 /* OpenVDB seeks in what it writes, and a file beside the target takes its place: pipes and devices are no targets. */
 static int check_plain(const cli_call *cli, const char *path)
 {
@@ -220,13 +242,13 @@ tsr_tiles *cli_read_tiles(const cli_call *cli, tsr_context *context, const char 
     return tiles;
 }
 
-static int write_vdb(const cli_call *cli, const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options)
+static int write_vdb(const cli_call *cli, const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options, int add)
 {
     tsr_tiles_write_options own = *options;
     int code = check_plain(cli, path);
     if (code) return code;
-    if (!access(path, F_OK) && !own.overwrite) return cli_error(cli, CLI_FAILED, "%s: exists: give --force to overwrite it", path);
-    struct helper h = { .file = path, .writes = 1, .force = own.overwrite };
+    if (!access(path, F_OK) && !own.overwrite && !add) return cli_error(cli, CLI_FAILED, "%s: exists: give --force to overwrite it", path);
+    struct helper h = { .file = path, .writes = 1, .force = own.overwrite, .add = add && !access(path, F_OK) };
     code = start(cli, own.name, 0, &h);
     if (!code) {
         void (*old)(int) = signal(SIGPIPE, SIG_IGN); /* a helper that stops early says why itself */
@@ -238,14 +260,23 @@ static int write_vdb(const cli_call *cli, const tsr_tiles *tiles, const char *pa
     return code;
 }
 
-int cli_write_tiles(const cli_call *cli, const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options)
+static int write_list(const cli_call *cli, const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options, int add)
 {
     tsr_tiles_write_options own = *options;
     own.overwrite = cli->globals.force;
     own.progress = cli_progress(cli);
-    if (cli_names_vdb(path, own.format)) return write_vdb(cli, tiles, path, &own);
-    const tsr_status status = tsr_tiles_write(tiles, path, &own);
+    if (cli_names_vdb(path, own.format)) return write_vdb(cli, tiles, path, &own, add);
+    const tsr_status status = add ? tsr_tiles_add_grid(tiles, path, &own) : tsr_tiles_write(tiles, path, &own);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
+}
+
+int cli_write_tiles(const cli_call *cli, const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options)
+{
+    return write_list(cli, tiles, path, options, 0);
+}
+int cli_add_tiles(const cli_call *cli, const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options)
+{
+    return write_list(cli, tiles, path, options, 1);
 }
 
 /* ---- dense volumes -------------------------------------------------------------------------------------------------------------------------------- */
@@ -285,7 +316,7 @@ static tsr_status reaches_border(tsr_context *context, const tsr_volume *field, 
     for (int face = 0; face < 6 && !*reaches; face++) {
         tsr_size3 begin = { 0, 0, 0 }, end = n;
         int64_t *const low[3] = { &begin.x, &begin.y, &begin.z }, *const high[3] = { &end.x, &end.y, &end.z };
-        tsr_statistics statistics;
+        tsr_statistics statistics = TSR_STATISTICS;
         tsr_volume *slice = NULL;
         if (face & 1) *high[face / 2] = 1;
         else *low[face / 2] = *high[face / 2] - 1;

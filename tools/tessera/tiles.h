@@ -17,10 +17,14 @@ int cli_names_nvdb(const char *path, const char *format);
 /* The list of a file on the context's device; NULL with a message and *code. `extras` may be NULL. */
 tsr_tiles *cli_read_tiles(const cli_call *cli, tsr_context *context, const char *path, const tsr_tiles_read_options *options,
                           tsr_tiles_extras **extras, int *code);
+/* Of a .vdb or .nvdb file: what is to be read of it, `grid` (NULL: the first level set, else the first fog volume), as kind and format; others stay what they are. */
+void cli_choose_grid(const char *path, const char *grid, tsr_file_kind *kind, const char **format);
 /* A .vdb output needs the program tessera-vdb and a new name or a plain file: an exit code after a message, before any work. */
 int cli_check_vdb(const cli_call *cli, const char *path, const char *format);
 /* Writes by extension (or options->format); 0 or an exit code after a message. */
 int cli_write_tiles(const cli_call *cli, const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options);
+/* The same beside the grids that the file holds already (.vdb, .nvdb). */
+int cli_add_tiles(const cli_call *cli, const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options);
 
 /* The list as a dense float32 volume: its domain, or the box of its tiles with one voxel around, geometry moved along. */
 tsr_status cli_dense_of_tiles(tsr_context *context, const tsr_tiles *tiles, tsr_volume **volume);

@@ -28,6 +28,7 @@ static void show(const struct voxelize *v, const tsr_volume *volume, const tsr_v
         json_int("nonmanifold_edges", report->nonmanifold_edges);
         json_int("misoriented_edges", report->misoriented_edges);
         json_int("turned_triangles", report->turned_triangles);
+        if (!v->winding) json_real("closing", report->closing);
         if (!v->winding) json_text("signs", signs[report->signs]);
         json_int("tiles", report->tiles);
         json_int("pairs", report->pairs);
@@ -60,8 +61,9 @@ static void show(const struct voxelize *v, const tsr_volume *volume, const tsr_v
 static tsr_status convert(struct voxelize *v, tsr_context *context, const tsr_mesh *mesh, tsr_tiles **tiles, tsr_volume **volume,
                           tsr_voxelize_report *report)
 {
-    tsr_mesh *there = NULL;
-    tsr_status status = tsr_mesh_copy(mesh, context, &there);
+    const tsr_mesh *there;
+    tsr_mesh *moved;
+    tsr_status status = cli_mesh_there(mesh, context, &there, &moved);
     double start = cli_seconds();
     if (v->winding) {
         const tsr_winding_options options = { .struct_size = sizeof options,
@@ -69,8 +71,13 @@ static tsr_status convert(struct voxelize *v, tsr_context *context, const tsr_me
                                               .progress = v->options.progress };
         tsr_geometry geometry;
         tsr_size3 size;
-        if (status == TSR_OK) status = tsr_winding_lattice(mesh, v->options.spacing, v->options.origin, 1, &size, &geometry);
+        const tsr_vec3 o = v->options.origin, place = tsr_mesh_origin(mesh), local = { o.x - place.x, o.y - place.y, o.z - place.z };
+        if (status == TSR_OK) status = tsr_winding_lattice(mesh, v->options.spacing, local, 1, &size, &geometry);
         if (status == TSR_OK) status = tsr_winding_volume(context, there, size, &geometry, &options, volume, &v->numbers);
+        geometry.affine[0][3] += place.x;
+        geometry.affine[1][3] += place.y;
+        geometry.affine[2][3] += place.z;
+        if (status == TSR_OK) status = tsr_volume_set_geometry(*volume, &geometry);
         report->triangles = v->numbers.triangles;
         report->boundary_edges = v->numbers.boundary_edges;
         report->boundary_loops = v->numbers.boundary_loops;
@@ -78,7 +85,7 @@ static tsr_status convert(struct voxelize *v, tsr_context *context, const tsr_me
     } else if (status == TSR_OK && v->tiles) status = tsr_tiles_from_mesh(context, there, &v->options, tiles, report);
     else if (status == TSR_OK) status = tsr_volume_from_mesh(context, there, v->mask ? TSR_U8 : TSR_F32, &v->options, volume, report);
     v->seconds = cli_seconds() - start;
-    tsr_mesh_destroy(&there);
+    tsr_mesh_destroy(&moved);
     if (status == TSR_OK && !v->tiles) status = cli_move_volume(NULL, volume);
     return status;
 }
@@ -98,13 +105,18 @@ static int voxelize(struct voxelize *v)
     tsr_context *context = NULL;
     tsr_volume *volume = NULL;
     tsr_tiles *tiles = NULL;
-    tsr_voxelize_report report = { 0 };
+    tsr_voxelize_report report = TSR_VOXELIZE_REPORT;
     int code = cli_context(v->cli, &context);
     if (code) return code;
+    v->read.local_origin = 1;
     tsr_mesh *mesh = cli_read_mesh(v->cli, v->cli->input[0], &v->read, &code);
+    if (mesh && tsr_mesh_colors_const(mesh)) cli_note(v->cli, "%s: its colours have no place in a volume: left out", v->cli->input[0]);
     if (mesh) {
+        v->options.origin = cli_near_voxel(v->options.origin, v->options.spacing, tsr_mesh_origin(mesh));
         tsr_status status = convert(v, context, mesh, &tiles, &volume, &report);
-        if (status != TSR_OK) code = cli_status(v->cli, status, v->cli->input[0]);
+        if (status == TSR_ERROR_UNSUPPORTED)
+            code = cli_error(v->cli, CLI_FAILED, "%s: %s (--spacing, --origin)", v->cli->input[0], tsr_error_message());
+        else if (status != TSR_OK) code = cli_status(v->cli, status, v->cli->input[0]);
     }
     if (!code && v->winding) cli_note_winding(v->cli, v->cli->input[0], &v->numbers);
     else if (!code) cli_note_signs(v->cli, v->cli->input[0], &report);
@@ -119,7 +131,7 @@ static int voxelize(struct voxelize *v)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct voxelize v = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_VOXELIZE_OPTIONS };
+    struct voxelize v = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_VOXELIZE_OPTIONS, .numbers = TSR_WINDING_REPORT };
     int rule = 0, given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(v.output),

@@ -80,8 +80,7 @@ tsr_status viewer_probe_colours(viewer_session *s, tsr_context *context, const t
     if (status != TSR_OK || !colours->count) return status;
     pthread_mutex_lock(&s->lock);
     tent(colours, (image->maximum - image->minimum) / 1024, &s->transfer);
-    s->look_version[VIEWER_VOLUME]++;
-    s->look_input[VIEWER_VOLUME] = (uint32_t)c->input;
+    viewer_session_touch(s, VIEWER_VOLUME, (uint32_t)c->input);
     pthread_cond_signal(&s->to_painter);
     viewer_session_changed(s);
     pthread_mutex_unlock(&s->lock);

@@ -32,7 +32,12 @@ tsr_status viewer_drawer_create(viewer_session *s, viewer_drawer *d)
 
 void viewer_drawer_clear(viewer_drawer *d)
 {
-    for (int v = 0; v < VIEWER_VIEWS; v++) tsr_picture_destroy(&d->picture[v]);
+    for (int v = 0; v < VIEWER_WINDOWS; v++) tsr_picture_destroy(&d->picture[v]);
+    tsr_picture_destroy(&d->second);
+    tsr_scene_destroy(&d->overlay_scene);
+    tsr_volume_destroy(&d->overlay_volume);
+    viewer_image_release(d->s, &d->overlay);
+    viewer_labels_release(d->s, &d->labels);
     drop_mip(d);
     tsr_scene_destroy(&d->scene);
     tsr_scene_destroy(&d->speed_scene);
@@ -75,10 +80,8 @@ tsr_status viewer_drawer_copy_tiles(viewer_drawer *d, const tsr_tiles *tiles)
     }
     tsr_scene_clear_surface(d->scene);
     tsr_scene_clear_surface(d->speed_scene);
-    if (copy && (tsr_scene_set_surface_tiles(d->scene, copy) != TSR_OK || tsr_scene_set_surface_tiles(d->speed_scene, copy) != TSR_OK)) {
-        tsr_scene_clear_surface(d->scene); /* an empty list */
-        tsr_scene_clear_surface(d->speed_scene);
-    }
+    if (copy && tsr_scene_set_surface_tiles(d->scene, copy) != TSR_OK) tsr_scene_clear_surface(d->scene); /* an empty list */
+    d->speed_stale = 1;
     tsr_tiles_destroy(&d->tiles);
     d->tiles = copy;
     return TSR_OK;
@@ -135,7 +138,23 @@ static tsr_status draw_mip(viewer_drawer *d, const viewer_task *t, int32_t width
     return status == TSR_OK ? tsr_mip_frame_image(d->mip_frame, d->mip_dtype, high - low, 0.5 * (low + high), image) : status;
 }
 
-static tsr_status draw_slice(viewer_drawer *d, const viewer_task *t, int view, tsr_picture *picture, viewer_frame *frame)
+/* The surface over the speed, when that is drawn: most strokes are seen in other windows. */
+tsr_scene *viewer_speed_scene(viewer_drawer *d)
+{
+    if (d->speed_stale && d->tiles && tsr_scene_set_surface_tiles(d->speed_scene, d->tiles) != TSR_OK) tsr_scene_clear_surface(d->speed_scene);
+    d->speed_stale = 0;
+    return d->speed_scene;
+}
+
+void viewer_speed_palette(const viewer_drawer *d, tsr_slice_options *options)
+{
+    options->palette = TSR_PALETTE_DIVERGING;
+    const double least = d->speed.kind == VIEWER_SPEED_TOTAL ? LEAST_TOTAL : VIEWER_LEAST_ALPHA;
+    options->window_high = 2 * fmax(d->speed.alpha, least); /* D peaks at 1; the palette is at its purest half way */
+    options->window_low = -options->window_high;
+}
+
+static tsr_status draw_slice(viewer_drawer *d, const viewer_task *t, int view, tsr_picture *picture, viewer_frame *frame, tsr_image *image)
 {
     tsr_slice_options options = TSR_SLICE_OPTIONS;
     viewer_plane plane;
@@ -143,17 +162,21 @@ static tsr_status draw_slice(viewer_drawer *d, const viewer_task *t, int view, t
     if (viewer_slice_options(d->image, &plane, &t->look, tsr_picture_width(picture), tsr_picture_height(picture), &options, frame))
         return TSR_ERROR_ARGUMENT;
     options.line_width = fmax(1.4, 1.8 * tsr_picture_width(picture) / t->look.width);
-    if (view == VIEWER_SPEED) {
-        if (!d->speed.volume) return tsr_render_slice(d->scene, &options, picture); /* until there is one */
-        options.palette = TSR_PALETTE_DIVERGING;
-        const double least = d->speed.kind == VIEWER_SPEED_TOTAL ? LEAST_TOTAL : VIEWER_LEAST_ALPHA;
-        options.window_high = 2 * fmax(d->speed.alpha, least); /* D peaks at 1; the palette is at its purest half way */
-        options.window_low = -options.window_high;
-        return tsr_render_slice(d->speed_scene, &options, picture);
+    const int speed = view == VIEWER_SPEED && d->speed.volume; /* the image until there is one */
+    if (speed) {
+        viewer_speed_palette(d, &options);
+    } else if (view != VIEWER_SPEED) {
+        options.window_low = t->window_low;
+        options.window_high = t->window_high;
+        if (t->own_colour) options.line_color = (tsr_color){ (float)t->colour[0], (float)t->colour[1], (float)t->colour[2] };
     }
-    options.window_low = t->window_low;
-    options.window_high = t->window_high;
-    return tsr_render_slice(d->scene, &options, picture);
+    tsr_status status = tsr_render_slice(speed ? viewer_speed_scene(d) : d->scene, &options, picture);
+    if (status == TSR_OK) status = tsr_picture_image(picture, 3, image);
+    if (status != TSR_OK || view == VIEWER_SPEED) return status;
+    status = viewer_lay_over(d, t, &options, image);
+    viewer_lay_labels(d, t, frame, image);
+    if (t->opacity > 0) viewer_fill(d, t, frame, image);
+    return status;
 }
 
 /* Without a volume the box of what stands there stays, so that the picture keeps its place while a surface grows. */
@@ -175,11 +198,11 @@ static tsr_status take_isovalue(viewer_drawer *d, const viewer_task *t)
     return TSR_OK;
 }
 
-static tsr_status draw_volume(viewer_drawer *d, const viewer_task *t, tsr_picture *picture, viewer_frame *frame)
+static tsr_status draw_volume(viewer_drawer *d, const viewer_task *t, tsr_picture *picture, viewer_frame *frame, tsr_image *image)
 {
     static const tsr_render_mode modes[] = { TSR_RENDER_SURFACE, TSR_RENDER_COMBINED, TSR_RENDER_VOLUME, TSR_RENDER_VOLUME };
     tsr_render_options options = TSR_RENDER_OPTIONS;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_status status = viewer_describe(d, &info);
     if (status != TSR_OK) return status;
     options.mode = !info.has_volume ? TSR_RENDER_SURFACE : info.has_surface ? modes[t->look.mode] : TSR_RENDER_VOLUME;
@@ -192,7 +215,8 @@ static tsr_status draw_volume(viewer_drawer *d, const viewer_task *t, tsr_pictur
     options.jitter = 1;
     options.window_low = t->window_low;
     options.window_high = t->window_high;
-    options.surface_color = (tsr_color){ 0.95f, 0.72f, 0.42f };
+    options.surface_color =
+        t->own_colour ? (tsr_color){ (float)t->colour[0], (float)t->colour[1], (float)t->colour[2] } : (tsr_color){ 0.95f, 0.72f, 0.42f };
     if (t->draft) options.ambient_occlusion = -1;
     if (t->look.clip) {
         options.clip = 1;
@@ -204,15 +228,10 @@ static tsr_status draw_volume(viewer_drawer *d, const viewer_task *t, tsr_pictur
     if (status != TSR_OK) return status;
     frame->pixel = (float)viewer_camera_pixel(&info, &d->camera, tsr_picture_height(picture));
     frame->zoom = (float)t->look.zoom;
-    return tsr_render(d->scene, &d->camera, &options, picture);
-}
-
-static tsr_status need_picture(viewer_drawer *d, int view, int32_t width, int32_t height)
-{
-    tsr_picture **picture = &d->picture[view];
-    if (*picture && tsr_picture_width(*picture) == width && tsr_picture_height(*picture) == height) return TSR_OK;
-    tsr_picture_destroy(picture);
-    return tsr_picture_create(d->context, width, height, picture);
+    status = tsr_render(d->scene, &d->camera, &options, picture);
+    if (status == TSR_OK) status = tsr_picture_image(picture, 3, image);
+    const int hidden = options.mode == TSR_RENDER_COMBINED && t->look.see_through > 0;
+    return status == TSR_OK && hidden ? viewer_see_through(d, t, &options, image) : status;
 }
 
 static tsr_status draw_nothing(int32_t width, int32_t height, tsr_image *image)
@@ -225,15 +244,12 @@ static tsr_status draw_nothing(int32_t width, int32_t height, tsr_image *image)
 tsr_status viewer_draw(viewer_drawer *d, const viewer_task *t, int view, int32_t width, int32_t height, viewer_frame *frame, tsr_image *image)
 {
     if (view == VIEWER_VOLUME && t->look.mode == VIEWER_MODE_MIP && d->image->volume) return draw_mip(d, t, width, height, image);
-    tsr_status status = need_picture(d, view, width, height);
+    tsr_status status = viewer_need_picture(d->context, &d->picture[t->window], width, height);
     if (status == TSR_OK) status = take_isovalue(d, t);
     if (status != TSR_OK) return status;
-    tsr_picture *picture = d->picture[view];
-    tsr_scene_info info;
+    tsr_picture *picture = d->picture[t->window];
+    tsr_scene_info info = TSR_SCENE_INFO;
     if (!d->image->volume && (tsr_scene_describe(d->scene, &info) != TSR_OK || (d->image->mesh && view != VIEWER_VOLUME)))
         return draw_nothing(width, height, image); /* all is taken away, or a mesh has no slices */
-    status = view == VIEWER_VOLUME ? draw_volume(d, t, picture, frame) : draw_slice(d, t, view, picture, frame);
-    if (status == TSR_OK) status = tsr_picture_image(picture, 3, image);
-    if (status == TSR_OK && view != VIEWER_VOLUME && view != VIEWER_SPEED && t->opacity > 0) viewer_fill(d, t, frame, image);
-    return status;
+    return view == VIEWER_VOLUME ? draw_volume(d, t, picture, frame, image) : draw_slice(d, t, view, picture, frame, image);
 }

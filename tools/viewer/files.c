@@ -1,7 +1,8 @@
 /* viewer/files.c: the served folder: what is in it, images and sessions from it, results into it. Names are plain (viewer_name_is_plain), links are not
  * followed: nothing outside the folder is read or written. */
 #define _POSIX_C_SOURCE 200809L
-#include "session.h"
+#include "mode.h"
+#include "show.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -142,7 +143,7 @@ char *viewer_read_script(viewer_session *s, const char *name, char *error, size_
 
 static int expect_ending(const viewer_command *c, char *error, size_t error_bytes)
 {
-    static const char *const endings[] = { ".nii.gz", ".ply", ".nii.gz", ".png", ".session" };
+    static const char *const endings[] = { ".nii.gz", ".ply", ".nii.gz", ".png", ".session", ".nii.gz", ".geoscene" };
     const char *name = c->name;
     int good = c->what == VIEWER_SAVE_MESH ? viewer_is_mesh(name) : c->what == VIEWER_SAVE_SESSION ? viewer_is_script(name) : viewer_is_volume(name);
     if (good) return 0;
@@ -175,7 +176,7 @@ static tsr_status write_mesh(tsr_context *context, const tsr_tiles *tiles, const
 /* What is nothing is not saved: nobody would find out before it is needed. */
 static int expect_content(const tsr_segmentation *segmentation, const viewer_command *c, char *error, size_t error_bytes)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     if (c->what == VIEWER_SAVE_SESSION) return 0;
     if (tsr_tiles_describe(tsr_segmentation_tiles(segmentation), &info) != TSR_OK) return 0; /* saving says it */
     const int missing = info.inside_voxels == 0 ? 1 : c->what == VIEWER_SAVE_MESH && info.count == 0 ? 2 : 0;
@@ -213,6 +214,24 @@ int viewer_save(viewer_session *s, tsr_context *context, const tsr_segmentation 
     return -1;
 }
 
+/* A volume of labels, one byte a voxel, that says so (NIfTI's intent). */
+int viewer_save_labels(viewer_session *s, uint8_t *voxels, const viewer_image *image, const viewer_command *c, char *error, size_t error_bytes)
+{
+    char path[PATH_BYTES];
+    tsr_write_options options = TSR_WRITE_OPTIONS;
+    tsr_volume *volume = NULL;
+    if (expect_ending(c, error, error_bytes) || target_of(s, c->name, c->replace, path, error, error_bytes)) return -1;
+    options.overwrite = c->replace;
+    options.regular_only = 1;
+    tsr_status status = tsr_volume_wrap(NULL, TSR_U8, image->size, &image->geometry, voxels, NULL, NULL, &volume);
+    if (status == TSR_OK) status = tsr_volume_set_meta(volume, "nifti.intent_code", "1002");
+    if (status == TSR_OK) status = tsr_volume_write(volume, path, &options);
+    tsr_volume_destroy(&volume);
+    if (status == TSR_OK) return 0;
+    viewer_take_message(s, error, error_bytes);
+    return -1;
+}
+
 /* A surface that is no segmentation: as `tessera edit` writes it. */
 int viewer_save_tiles(viewer_session *s, tsr_context *context, const tsr_tiles *tiles, const viewer_command *c, char *error, size_t error_bytes)
 {
@@ -220,7 +239,7 @@ int viewer_save_tiles(viewer_session *s, tsr_context *context, const tsr_tiles *
     tsr_write_options options = TSR_WRITE_OPTIONS;
     tsr_tiles_write_options list = TSR_TILES_WRITE_OPTIONS;
     tsr_surface_options surface = TSR_SURFACE_OPTIONS;
-    tsr_tiles_info info = { 0 };
+    tsr_tiles_info info = TSR_TILES_INFO;
     tsr_volume *volume = NULL;
     tsr_status status = TSR_OK;
     surface.normals = TSR_SURFACE_NORMALS_CENTRAL;
@@ -279,6 +298,27 @@ static int by_name(const void *a, const void *b)
     return strcmp(*x, *y);
 }
 
+/* Of a row of pictures the first stands for all. */
+static int follows_another(const viewer_session *s, const char *name)
+{
+    char pattern[VIEWER_NAME_BYTES + 8], before[VIEWER_NAME_BYTES + 32], path[PATH_BYTES], error[64];
+    const int64_t number = strlen(name) < VIEWER_NAME_BYTES && (viewer_film.opens(name) || viewer_fluid.opens(name)) && !viewer_sculpt.opens(name)
+                               ? viewer_show_row(name, pattern, sizeof pattern)
+                               : 0;
+    if (number < 2) return 0;
+    viewer_show_name(pattern, number - 2, before, sizeof before);
+    return !existing(s, before, path, error, sizeof error);
+}
+
+int viewer_path_of_new(viewer_session *s, const char *name, int replace, char *path, size_t path_bytes, char *error, size_t error_bytes)
+{
+    char own[PATH_BYTES];
+    if (target_of(s, name, replace, own, error, error_bytes)) return -1;
+    if (snprintf(path, path_bytes, "%s", own) < (int)path_bytes) return 0;
+    snprintf(error, error_bytes, "%s: the path is too long", name);
+    return -1;
+}
+
 viewer_blob *viewer_list_files(viewer_session *s)
 {
     char *names[MOST_FILES], path[PATH_BYTES], error[64];
@@ -286,8 +326,7 @@ viewer_blob *viewer_list_files(viewer_session *s)
     DIR *folder = opendir(s->folder);
     if (folder)
         for (const struct dirent *entry; count < MOST_FILES && (entry = readdir(folder));)
-            if ((viewer_is_volume(entry->d_name) || viewer_is_script(entry->d_name) || viewer_is_mesh(entry->d_name) ||
-                 viewer_is_tiles(entry->d_name)) &&
+            if ((viewer_mode_of_file(entry->d_name) || s->mode->opens(entry->d_name) || viewer_is_script(entry->d_name)) && !follows_another(s, entry->d_name) &&
                 !existing(s, entry->d_name, path, error, sizeof error) && (names[count] = strdup(entry->d_name)))
                 count++;
     if (folder) closedir(folder);

@@ -105,7 +105,8 @@ void viewer_give(struct solver *o)
     if (due >= SPEED_SLICES) speed.kind = look.speed;
     const int moved = speed.kind == VIEWER_SPEED_TOTAL && (surface || o->speed_stale);
     if (o->speed_dirty || moved || speed.kind != o->given.kind || due == SPEED_WORD) speed.values++;
-    if (due >= SPEED_SLICES && tsr_segmentation_get(o->segmentation, "alpha", &speed.alpha) != TSR_OK) speed.alpha = 1;
+    tsr_segment_options now = TSR_SEGMENT_OPTIONS;
+    if (due >= SPEED_SLICES) speed.alpha = tsr_segmentation_get_options(o->segmentation, &now) == TSR_OK ? now.alpha : 1;
     speed.input = o->input;
     if ((surface || due) && o->segmentation) {
         enter_bridge(o);

@@ -1,12 +1,13 @@
 /* viewer/image.c: the image of a session, whatever its kind: what there is to know of it, and that pages and painter learn of it. */
 #include "session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 int viewer_image_describe(tsr_context *context, viewer_image *image, const tsr_volume *volume)
 {
-    tsr_statistics statistics;
+    tsr_statistics statistics = TSR_STATISTICS;
     int64_t counts[VIEWER_BINS + 3] = { 0 };
     if (tsr_volume_check_finite(context, volume, image->name) != TSR_OK || tsr_volume_statistics(context, volume, &statistics) != TSR_OK) return -1;
     image->minimum = statistics.minimum;
@@ -19,6 +20,18 @@ int viewer_image_describe(tsr_context *context, viewer_image *image, const tsr_v
     image->window_low = image->minimum;
     image->window_high = image->minimum + (image->maximum - image->minimum) * (bin + 1) / VIEWER_BINS;
     return 0;
+}
+
+/* For slices and picks. */
+void viewer_image_set_box(viewer_image *image, tsr_box b)
+{
+    const double longest = fmax(b.upper.x - b.lower.x, fmax(b.upper.y - b.lower.y, b.upper.z - b.lower.z)), h = longest > 0 ? longest / 256 : 1;
+    const double n[3] = { ceil((b.upper.x - b.lower.x) / h) + 1, ceil((b.upper.y - b.lower.y) / h) + 1, ceil((b.upper.z - b.lower.z) / h) + 1 };
+    image->bounds = b;
+    image->geometry = tsr_geometry_make((tsr_vec3){ h, h, h }, b.lower, TSR_SPACE_NONE);
+    image->spacing = (tsr_vec3){ h, h, h };
+    image->size = (tsr_size3){ (int64_t)n[0], (int64_t)n[1], (int64_t)n[2] };
+    image->maximum = image->window_high = 1;
 }
 
 /* Takes the place of the one before, of which the session keeps no reference then. */
@@ -34,7 +47,7 @@ void viewer_image_show(viewer_session *s, viewer_image *image, int fresh)
     if (image->volume && tsr_transfer_make(image->minimum < -200 ? TSR_TRANSFER_CT_SOFT : TSR_TRANSFER_MRI_HEAD, s->window_low, s->window_high,
                                            &s->transfer) != TSR_OK)
         s->transfer = (tsr_transfer){ 0 };
-    for (int v = 0; v < VIEWER_VIEWS; v++) {
+    for (int v = 0; v < VIEWER_WINDOWS; v++) {
         viewer_look *look = &s->look[v];
         s->look_version[v]++;
         if (!fresh) continue;

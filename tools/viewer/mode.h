@@ -8,14 +8,16 @@
 
 typedef struct viewer_mode {
     const char *name;
+    int draws;        /* its thread makes its pictures itself (show.h): there is no painter */
     uint64_t takes;                 /* bits 1 << viewer_kind: messages it takes beside those that every session does */
     int (*opens)(const char *name); /* a file of this name can be its first */
+    int (*begins)(const char *name); /* and begins it where no mode is asked for; NULL: the same */
     const char *expects;            /* the same in words, for messages */
     void *(*work)(void *session);   /* the thread that does the work, until the session quits; gives the painter surfaces and frees what comes back */
     void (*state)(const viewer_session *session, struct json_t *state); /* with the lock: its fields of `state` */
 } viewer_mode;
 
-extern const viewer_mode viewer_segment, viewer_sculpt, viewer_view, viewer_turntable;
+extern const viewer_mode viewer_segment, viewer_sculpt, viewer_view, viewer_turntable, viewer_film, viewer_fluid, viewer_flow, viewer_light, viewer_cameras, viewer_mvv, viewer_calibrate;
 const viewer_mode *viewer_mode_named(const char *name);   /* NULL: there is none */
 const viewer_mode *viewer_mode_of_file(const char *name); /* by its ending: a volume is segmented, a surface sculpted; NULL: it is neither */
 #define VIEWER_TAKES(kind) (UINT64_C(1) << VIEWER_##kind)

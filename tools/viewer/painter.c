@@ -47,7 +47,9 @@ struct painter {
     uint64_t said_version; /* of the image that was complained about, and the last different words */
     uint32_t said_count;
     char said[SAID][512];
-    struct window window[VIEWER_VIEWS];
+    struct window window[VIEWER_WINDOWS]; /* as those of the session */
+    uint64_t overlay_version, labels_version;
+    int32_t over; /* what slices show over the image */
     struct {
         float *depth; /* of the surface as it was when a stroke in the 3-D window began: it does not climb what it paints. NULL: no stroke */
         int32_t width, height;
@@ -75,6 +77,7 @@ static void complain(struct painter *p)
 
 static void take_image(struct painter *p)
 {
+    viewer_labels_release(p->s, &p->d.labels); /* of the image before */
     if (viewer_drawer_take_image(&p->d, viewer_image_keep(p->s)) != TSR_OK) complain(p);
     p->data_version++;
 }
@@ -94,7 +97,10 @@ static void take_surface(struct painter *p, const viewer_surface *surface)
 static void take_speed(struct painter *p, const viewer_speed *speed)
 {
     tsr_volume *copy = NULL;
-    if (p->d.speed.values != speed->values) p->window[VIEWER_SPEED].data_version = UINT64_MAX; /* this window alone shows them */
+    const int everywhere = p->over == VIEWER_OVER_SPEED; /* else one window alone shows them */
+    for (int v = 0; v < VIEWER_WINDOWS; v++)
+        if ((everywhere && speed->volume) || (v % VIEWER_VIEWS == VIEWER_SPEED && p->d.speed.values != speed->values))
+            p->window[v].data_version = UINT64_MAX;
     p->d.speed.values = speed->values;
     p->d.speed.input = speed->input;
     if (!speed->volume) return;
@@ -111,9 +117,9 @@ static void take_speed(struct painter *p, const viewer_speed *speed)
 }
 
 /* With the lock held: a page waits for this window. */
-static int waited_for(const viewer_session *s, int view)
+static int waited_for(const viewer_session *s, int window)
 {
-    return s->look[view].width && !s->look[view].hidden && s->wanted[view] && !s->frame[view];
+    return s->look[window].width && !s->look[window].hidden && s->wanted[window] && !s->frame[window];
 }
 
 /* A tsr_progress.report of pictures that are only finer: they end for whatever is new. */
@@ -126,7 +132,7 @@ static int gives_way(void *user, double fraction, const char *stage)
     pthread_mutex_lock(&s->lock);
     int way = s->quit || s->pick_ready || s->region_ready || p->image_version != s->image_version || (s->surface_ready && !s->used_tiles) ||
               (s->speed_ready && !s->used_speed);
-    for (int v = 0; v < VIEWER_VIEWS; v++) way |= waited_for(s, v) && p->window[v].look_version != s->look_version[v];
+    for (int v = 0; v < VIEWER_WINDOWS; v++) way |= waited_for(s, v) && p->window[v].look_version != s->look_version[v];
     pthread_mutex_unlock(&s->lock);
     return way;
 }
@@ -163,7 +169,7 @@ static double draft_scale(const struct window *w, int view, const viewer_look *l
 
 static double quantised(double scale) { return fmax(1, floor(scale * SCALES)) / SCALES; }
 
-static viewer_blob *pack(const viewer_frame *frame, const tsr_image *image)
+viewer_blob *viewer_pack(const viewer_frame *frame, const tsr_image *image)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
@@ -181,10 +187,11 @@ static viewer_blob *pack(const viewer_frame *frame, const tsr_image *image)
     return blob;
 }
 
-static void show(struct painter *p, const viewer_task *t, int view)
+static void show(struct painter *p, const viewer_task *t, int window)
 {
     viewer_session *s = p->s;
-    struct window *w = &p->window[view];
+    const int view = window % VIEWER_VIEWS;
+    struct window *w = &p->window[window];
     double begin = viewer_seconds();
     int32_t width = scaled(t->look.width, t->scale), height = scaled(t->look.height, t->scale);
     viewer_frame frame = { .view = (uint8_t)view,
@@ -204,7 +211,7 @@ static void show(struct painter *p, const viewer_task *t, int view)
     pthread_mutex_lock(&s->lock);
     frame.sequence = ++s->frame_sequence;
     pthread_mutex_unlock(&s->lock);
-    viewer_blob *blob = status == TSR_OK ? pack(&frame, &image) : NULL;
+    viewer_blob *blob = status == TSR_OK ? viewer_pack(&frame, &image) : NULL;
     double seconds = viewer_seconds() - begin;
     tsr_image_destroy(&image);
     if (!blob) complain(p);
@@ -217,8 +224,8 @@ static void show(struct painter *p, const viewer_task *t, int view)
     if (t->fresh) w->rested = w->drawn;
     if (!blob) return;
     pthread_mutex_lock(&s->lock);
-    viewer_blob_release(&s->frame[view]);
-    s->frame[view] = blob;
+    viewer_blob_release(&s->frame[window]);
+    s->frame[window] = blob;
     pthread_mutex_unlock(&s->lock);
     s->wake(s->wake_user);
 }
@@ -285,7 +292,7 @@ static void end_stroke(struct painter *p)
 /* How deep the surface lies in the window, as the first place of a stroke finds it. */
 static tsr_status begin_stroke(struct painter *p, viewer_task *t)
 {
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     viewer_frame frame = { 0 };
     tsr_image image = { 0 };
     end_stroke(p);
@@ -312,7 +319,7 @@ static tsr_status begin_stroke(struct painter *p, viewer_task *t)
 static void pick(struct painter *p, viewer_task *t, const viewer_command *c)
 {
     tsr_vec3 at;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     if (!t->look.width || (t->look.mode == VIEWER_MODE_MIP && p->d.image->volume)) return;
     if (viewer_describe(&p->d, &info) != TSR_OK) {
         viewer_session_tell(p->s, "notice", "nothing there yet");
@@ -352,7 +359,7 @@ static void tell_value(struct painter *p, const viewer_command *c)
 static void place_lasso(struct painter *p, const viewer_task *t, const viewer_command *command)
 {
     viewer_command c = *command;
-    tsr_scene_info info;
+    tsr_scene_info info = TSR_SCENE_INFO;
     tsr_camera camera;
     char error[256] = "";
     if (!t->look.width || viewer_describe(&p->d, &info) != TSR_OK || viewer_camera(&info, &t->look, &camera) != TSR_OK) {
@@ -371,21 +378,31 @@ static void place_lasso(struct painter *p, const viewer_task *t, const viewer_co
 
 /* ---- what to do next ------------------------------------------------------------------------------------------------------------------------------ */
 
-static void take_task(const viewer_session *s, int view, viewer_task *t)
+static void take_task(const viewer_session *s, int window, viewer_task *t)
 {
-    *t = (viewer_task){ .look = s->look[view],
+    *t = (viewer_task){ .look = s->look[window],
+                        .window = window,
                         .window_low = s->window_low,
                         .window_high = s->window_high,
                         .transfer = s->transfer,
                         .opacity = s->opacity,
+                        .own_colour = s->label_count > 0,
                         .colour = { s->colour[0], s->colour[1], s->colour[2] },
                         .isovalue = s->isovalue,
-                        .look_version = s->look_version[view],
-                        .look_input = s->look_input[view],
+                        .look_version = s->look_version[window],
+                        .look_input = s->look_input[window],
+                        .over = s->over,
+                        .over_opacity = s->over_opacity,
                         .draft = 1,
                         .fresh = 1,
                         .scale = 1,
                         .coarse = 1 };
+    for (int i = 0; i < s->label_count; i++) { /* how strongly: the last of the four */
+        const viewer_label *l = &s->label[i];
+        uint8_t *rgba = t->label[l->value];
+        for (int k = 0; k < 3; k++) rgba[k] = (uint8_t)(255 * l->colour[k] + 0.5);
+        rgba[3] = l->hidden || l->value == s->label_active ? 0 : 1;
+    }
 }
 
 /* The finest picture of a window at rest that may be drawn now: its scale (0 = none yet), draft or not; *wait = seconds until there may be one. */
@@ -410,15 +427,16 @@ static int choose(const struct painter *p, viewer_task *task, double *wait)
 {
     const viewer_session *s = p->s;
     double now = viewer_seconds(), best = -1;
-    int view = -1;
+    int window = -1;
     *wait = 1e9;
     if (!p->d.image || s->watchers == 0) return -1;
-    for (int v = 0; v < VIEWER_VIEWS; v++) {
-        const struct window *w = &p->window[v];
-        int look = w->look_version != s->look_version[v], data = w->data_version != p->data_version, draft = 1;
-        if (!waited_for(s, v) || !(look || data || w->draft)) continue;
-        if (v == VIEWER_SPEED && p->d.speed.volume && !viewer_speed_covers(&p->d.speed, &s->look[v])) continue; /* they come */
-        double age = now - w->drawn, score = age + (look ? 0.12 : 0), scale = quantised(draft_scale(w, v, &s->look[v])), again = 1e9;
+    for (int i = 0; i < VIEWER_WINDOWS; i++) {
+        const int v = i % VIEWER_VIEWS;
+        const struct window *w = &p->window[i];
+        int look = w->look_version != s->look_version[i], data = w->data_version != p->data_version, draft = 1;
+        if (!waited_for(s, i) || !(look || data || w->draft)) continue;
+        if (i == VIEWER_SPEED && p->d.speed.volume && !viewer_speed_covers(&p->d.speed, &s->look[i])) continue; /* they come */
+        double age = now - w->drawn, score = age + (look ? 0.12 : 0), scale = quantised(draft_scale(w, v, &s->look[i])), again = 1e9;
         if (!look && !data) {
             if (s->state.running) continue;
             scale = refined(w, v, now, &draft, &again);
@@ -428,14 +446,14 @@ static int choose(const struct painter *p, viewer_task *task, double *wait)
         }
         if (score <= best) continue;
         best = score;
-        view = v;
-        take_task(s, v, task);
+        window = i;
+        take_task(s, i, task);
         task->draft = draft;
         task->fresh = look || data;
         task->scale = scale;
         if (task->fresh) task->coarse = w->coarse;
     }
-    return view;
+    return window;
 }
 
 /* Data that came, with the lock held; given back to the solver at the end. Returns whether there were any. */
@@ -446,6 +464,24 @@ static int take_data(struct painter *p)
         p->image_version = s->image_version;
         pthread_mutex_unlock(&s->lock);
         take_image(p);
+        pthread_mutex_lock(&s->lock);
+        return 1;
+    }
+    p->over = s->over;
+    if (s->overlay_version != p->overlay_version || s->labels_version != p->labels_version) {
+        viewer_image *overlay = s->overlay;
+        viewer_label_map *labels = s->labels;
+        const int fresh = s->overlay_version != p->overlay_version;
+        if (overlay) overlay->references++;
+        if (labels) labels->references++;
+        p->overlay_version = s->overlay_version;
+        p->labels_version = s->labels_version;
+        pthread_mutex_unlock(&s->lock);
+        viewer_labels_release(s, &p->d.labels);
+        p->d.labels = labels;
+        if (!fresh) viewer_image_release(s, &overlay);
+        else if (viewer_drawer_take_overlay(&p->d, overlay) != TSR_OK) complain(p);
+        p->data_version++;
         pthread_mutex_lock(&s->lock);
         return 1;
     }
@@ -526,7 +562,7 @@ static void run(struct painter *p)
 void *viewer_painter_main(void *session)
 {
     struct painter p = { .s = (viewer_session *)session };
-    for (int v = 0; v < VIEWER_VIEWS; v++) {
+    for (int v = 0; v < VIEWER_WINDOWS; v++) {
         p.window[v].scale = 0.5;
         p.window[v].coarse = 1;
     }

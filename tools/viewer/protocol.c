@@ -10,11 +10,12 @@ static const char *const view_names[] = { "source", "speed", "volume", "second",
 static const char *const mode_names[] = { "surface", "combined", "volume", "inside", "mip", NULL };
 static const char *const speed_names[] = { "data", "total", NULL };
 static const char *const preset_names[] = { "grey", "mri-head", "mri-brain", "ct-bone", "ct-soft", NULL };
-static const char *const what_names[] = { "mask", "mesh", "field", "picture", "session", NULL };
+static const char *const what_names[] = { "mask", "mesh", "field", "picture", "session", "labels", "cameras", NULL };
 static const char *const action_names[] = { "probe", "paint", "erase", "locate", "sculpt", NULL };
 static const char *const tool_names[] = { "grow", "shrink", "smooth", "attract", "repel", NULL };
 static const char *const task_names[] = { "cut", "delete", "keep", "copy", NULL };
-static const char *const as_names[] = { "image", "mask", NULL };
+static const char *const as_names[] = { "image", "mask", "labels", "overlay", NULL };
+static const char *const over_names[] = { "none", "image", "speed", NULL };
 
 const char *viewer_view_name(int view) { return view_names[view]; }
 const char *viewer_mode_name(int mode) { return mode_names[mode]; }
@@ -22,6 +23,7 @@ const char *viewer_speed_name(int speed) { return speed_names[speed]; }
 const char *viewer_preset_name(int preset) { return preset_names[preset]; }
 int viewer_given(const viewer_command *command, viewer_field field) { return (int)(command->given >> field & 1); }
 
+const char *viewer_over_name(int over) { return over_names[over]; }
 const char *viewer_task_name(int task) { return task_names[task]; }
 
 enum type { REAL, WHOLE, INT32, BOOL, WORD, NAME, REALS, POINTS, LASSO, LINE };
@@ -81,11 +83,16 @@ static const struct field fields[VIEWER_FIELDS] = {
     [VIEWER_DO] = { "do", WORD, AT(task), 0, 0, task_names, 0 },
     [VIEWER_LASSO] = { "corners", LASSO, AT(lasso), 0, 1, NULL, 0 },
     [VIEWER_LINE] = { "line", LINE, AT(line), 0, 0, NULL, 0 },
+    [VIEWER_LABEL_OF] = { "label", INT32, AT(label), 1, VIEWER_LARGEST_LABEL, NULL, 0 },
+    [VIEWER_ACTIVE] = { "active", BOOL, AT(active), 0, 0, NULL, 0 },
+    [VIEWER_REMOVE] = { "remove", BOOL, AT(remove), 0, 0, NULL, 0 },
+    [VIEWER_OVER] = { "over", WORD, AT(over), 0, 0, over_names, 0 },
+    [VIEWER_SEE_THROUGH] = { "see_through", REAL, AT(see_through), 0, 1, NULL, 0 },
 };
 
 #define B(field) (UINT64_C(1) << VIEWER_##field)
 static const uint64_t slice_fields = B(AXIS) | B(POSITION), volume_fields = B(AZIMUTH) | B(ELEVATION) | B(MODE) | B(CLIP) | B(CLIP_AZIMUTH) |
-                                                                            B(CLIP_ELEVATION) | B(CLIP_OFFSET) | B(QUALITY);
+                                                                            B(CLIP_ELEVATION) | B(CLIP_OFFSET) | B(QUALITY) | B(SEE_THROUGH);
 struct kind {
     const char *name;
     uint64_t needed, allowed; /* besides "input" */
@@ -93,7 +100,7 @@ struct kind {
 static const struct kind kinds[VIEWER_KINDS] = {
     [VIEWER_VIEW] = { "view", B(VIEW_NAME),
                       B(WIDTH) | B(HEIGHT) | B(AXIS) | B(POSITION) | B(ZOOM) | B(PAN) | B(AZIMUTH) | B(ELEVATION) | B(MODE) | B(CLIP) |
-                          B(CLIP_AZIMUTH) | B(CLIP_ELEVATION) | B(CLIP_OFFSET) | B(QUALITY) | B(SPEED_SHOWN) | B(VISIBLE) },
+                          B(CLIP_AZIMUTH) | B(CLIP_ELEVATION) | B(CLIP_OFFSET) | B(QUALITY) | B(SPEED_SHOWN) | B(VISIBLE) | B(SEE_THROUGH) },
     [VIEWER_WINDOW] = { "window", B(LOW) | B(HIGH), 0 },
     [VIEWER_TRANSFER] = { "transfer", 0, B(POINTS) | B(PRESET) },
     [VIEWER_SET] = { "set", B(NAME) | B(VALUE), 0 },
@@ -125,6 +132,9 @@ static const struct kind kinds[VIEWER_KINDS] = {
     [VIEWER_OBJECT] = { "object", B(NAME), B(VISIBLE) },
     [VIEWER_TABS] = { "tabs", 0, 0 },
     [VIEWER_OPEN] = { "open", B(NAME), 0 },
+    [VIEWER_LABEL] = { "label", B(LABEL_OF), B(NAME) | B(COLOUR) | B(VISIBLE) | B(ACTIVE) | B(REMOVE) },
+    [VIEWER_OVERLAY] = { "overlay", B(OVER), B(OPACITY) },
+    [VIEWER_FOLLOW] = { "follow", 0, 0 },
 };
 
 const char *viewer_kind_name(viewer_kind kind) { return kinds[kind].name; }
@@ -260,6 +270,15 @@ static int take(const struct parse *p, const struct field *f, const json_t *valu
     }
 }
 
+/* It stands between quotes in files of labels. */
+static int name_of_label(const char *name)
+{
+    const size_t n = strlen(name);
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+        if (*c < 0x20 || *c == 0x7f || *c == '"') return 0;
+    return n >= 1 && n <= 63;
+}
+
 static int check_rules(const struct parse *p, const viewer_command *c)
 {
     if (c->kind == VIEWER_VIEW && c->view == VIEWER_VOLUME && (c->given & slice_fields))
@@ -278,6 +297,8 @@ static int check_rules(const struct parse *p, const viewer_command *c)
         return refuse(p, "name", "no name of an object", "1 to 63 letters, digits, '-', '_' or '.'");
     if (c->kind == VIEWER_OBJECT && !viewer_object_is_plain(c->name))
         return refuse(p, "name", "no name of an object", "1 to 63 letters, digits, '-', '_' or '.'");
+    if (c->kind == VIEWER_LABEL && viewer_given(c, VIEWER_NAME) && !name_of_label(c->name))
+        return refuse(p, "name", "no name of a label", "1 to 63 bytes without quotes and control characters");
     if (brush && !(c->radius > 0)) return refuse(p, "radius", "0", "a positive number");
     if ((c->kind == VIEWER_SAVE || c->kind == VIEWER_LOAD || c->kind == VIEWER_OPEN) && !viewer_name_is_plain(c->name))
         return refuse(p, "name", "a name with a path or special characters", "a plain file name of the served folder");

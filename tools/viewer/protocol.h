@@ -35,20 +35,27 @@ typedef enum viewer_kind {
     VIEWER_EDIT,        /* a line of an editing script */
     VIEWER_OBJECT,      /* becomes the active one, is shown or hidden */
     VIEWER_TABS, VIEWER_OPEN, /* of the server: which sessions there are, one more of a file */
+    VIEWER_LABEL,       /* one of several regions: made, named, coloured, hidden, the one that is worked on, taken away */
+    VIEWER_OVERLAY,     /* what slices show over the image */
+    VIEWER_FOLLOW,      /* a page that watches gives its own views up */
     VIEWER_KINDS
 } viewer_kind;
 
 /* The windows. */
 enum { VIEWER_SOURCE = 0, VIEWER_SPEED, VIEWER_VOLUME, VIEWER_SECOND, VIEWER_THIRD, VIEWER_VIEWS };
+/* Whose windows: 0 = the driver's and of all who follow it, the others of pages that watch with views of their own. */
+enum { VIEWER_EYES = 5, VIEWER_WINDOWS = VIEWER_EYES * VIEWER_VIEWS };
 /* What the 3-D window shows. */
 enum { VIEWER_MODE_SURFACE = 0, VIEWER_MODE_COMBINED, VIEWER_MODE_VOLUME, VIEWER_MODE_INSIDE, VIEWER_MODE_MIP };
 /* What the speed window shows. */
 enum { VIEWER_SPEED_DATA = 0, VIEWER_SPEED_TOTAL };
 enum { VIEWER_PICK_PROBE = 0, VIEWER_PICK_PAINT, VIEWER_PICK_ERASE, VIEWER_PICK_LOCATE, VIEWER_PICK_SCULPT };
-enum { VIEWER_SAVE_MASK = 0, VIEWER_SAVE_MESH, VIEWER_SAVE_FIELD, VIEWER_SAVE_PICTURE, VIEWER_SAVE_SESSION };
+enum { VIEWER_SAVE_MASK = 0, VIEWER_SAVE_MESH, VIEWER_SAVE_FIELD, VIEWER_SAVE_PICTURE, VIEWER_SAVE_SESSION, VIEWER_SAVE_LABELS, VIEWER_SAVE_CAMERAS };
 enum { VIEWER_TOOL_GROW = 0, VIEWER_TOOL_SHRINK, VIEWER_TOOL_SMOOTH, VIEWER_TOOL_ATTRACT, VIEWER_TOOL_REPEL };
 enum { VIEWER_DO_CUT = 0, VIEWER_DO_DELETE, VIEWER_DO_KEEP, VIEWER_DO_COPY };
-enum { VIEWER_AS_IMAGE = 0, VIEWER_AS_MASK };
+enum { VIEWER_AS_IMAGE = 0, VIEWER_AS_MASK, VIEWER_AS_LABELS, VIEWER_AS_OVERLAY };
+enum { VIEWER_OVER_NONE = 0, VIEWER_OVER_IMAGE, VIEWER_OVER_SPEED };
+enum { VIEWER_LARGEST_LABEL = 255 };
 enum { VIEWER_CORNERS = 48, VIEWER_LINE_BYTES = 1024 }; /* of a lasso; of a line of a script */
 
 /* Bits of viewer_command.given. */
@@ -57,7 +64,7 @@ typedef enum viewer_field {
     VIEWER_MODE, VIEWER_CLIP, VIEWER_CLIP_AZIMUTH, VIEWER_CLIP_ELEVATION, VIEWER_CLIP_OFFSET, VIEWER_QUALITY, VIEWER_LOW, VIEWER_HIGH, VIEWER_POINTS,
     VIEWER_PRESET, VIEWER_NAME, VIEWER_VALUE, VIEWER_AT, VIEWER_FROM, VIEWER_TO, VIEWER_RADIUS, VIEWER_BEGIN, VIEWER_COUNT, VIEWER_WHAT, VIEWER_REPLACE,
     VIEWER_SEQUENCE, VIEWER_ID, VIEWER_X, VIEWER_Y, VIEWER_ACTION, VIEWER_COLOURS, VIEWER_SPEED_SHOWN, VIEWER_VISIBLE, VIEWER_AS, VIEWER_OPACITY, VIEWER_COLOUR, VIEWER_TOOL, VIEWER_STRENGTH,
-    VIEWER_DO, VIEWER_LASSO, VIEWER_LINE, VIEWER_FIELDS
+    VIEWER_DO, VIEWER_LASSO, VIEWER_LINE, VIEWER_LABEL_OF, VIEWER_ACTIVE, VIEWER_REMOVE, VIEWER_OVER, VIEWER_SEE_THROUGH, VIEWER_FIELDS
 } viewer_field;
 
 typedef struct viewer_command {
@@ -65,7 +72,8 @@ typedef struct viewer_command {
     uint64_t given;                  /* bits of viewer_field */
     double input, sequence, id;      /* whole numbers below 2^32 */
     int32_t view, width, height, axis, mode, clip, preset, begin, what, replace, action, colours, speed, visible, as, tool, task, corners; /* task: of a region */
-    double position, zoom, pan[2], azimuth, elevation, clip_azimuth, clip_elevation, clip_offset, quality, low, high, value, radius, count, x, y, opacity, strength;
+    int32_t label, active, remove, over, eye; /* eye: whose windows, from the server */
+    double position, zoom, pan[2], azimuth, elevation, clip_azimuth, clip_elevation, clip_offset, quality, low, high, value, radius, count, x, y, opacity, strength, see_through;
     double at[3], from[3], to[3];    /* voxel indices */
     double bend;                     /* of a stroke that is several pieces: how far beside it their places may lie; 0 as it comes */
     double colour[3];
@@ -82,6 +90,7 @@ const char *viewer_kind_name(viewer_kind kind); /* the "type" of its messages */
 const char *viewer_mode_name(int mode);
 const char *viewer_speed_name(int speed);
 const char *viewer_preset_name(int preset);
+const char *viewer_over_name(int over);
 const char *viewer_task_name(int task); /* of a region: the command of a script */
 
 /* Name of a file of the served folder: 1 to 127 bytes of UTF-8 without '/', '\\' or control characters that do not start with '.' or '-'. */

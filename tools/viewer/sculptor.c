@@ -50,21 +50,48 @@ static void choose_active(sculptor_document *d)
     snprintf(d->active, sizeof d->active, "%s", first ? first : "");
 }
 
+/* Objects that came with a line belong to the one that it names first: the tree that pages show. */
+static void note_parents(sculptor_document *d, const char *line, int32_t before)
+{
+    char verb[16] = "", of[SCULPTOR_OBJECT] = "";
+    const char *name;
+    const int child = sscanf(line, "%15s %63s", verb, of) == 2 && (!strcmp(verb, "cut") || !strcmp(verb, "copy") || !strcmp(verb, "split"));
+    for (int32_t i = before; (name = tsr_editor_object_at(d->editor, i)); i++) {
+        int at = 0;
+        while (at < d->parents && strcmp(d->parent[at].name, name)) at++;
+        if (at < d->parents)
+            memmove(d->parent + at, d->parent + at + 1, (size_t)(--d->parents - at) * sizeof d->parent[0]); /* of one that had its name */
+        if (!child) continue;
+        if (d->parents == SCULPTOR_PARENTS) memmove(d->parent, d->parent + 1, (size_t)--d->parents * sizeof d->parent[0]);
+        snprintf(d->parent[d->parents].name, SCULPTOR_OBJECT, "%s", name);
+        snprintf(d->parent[d->parents++].of, SCULPTOR_OBJECT, "%s", of);
+    }
+}
+
+static int32_t count_objects(const sculptor_document *d)
+{
+    int32_t n = 0;
+    while (tsr_editor_object_at(d->editor, n)) n++;
+    return n;
+}
+
 /* Lines that are so many steps of the history. */
 static int run(struct sculptor *o, const char *text, int64_t steps, int joins)
 {
     char error[512] = "";
-    tsr_edit_history before = { 0 }, history = { 0 };
+    tsr_edit_history before = TSR_EDIT_HISTORY, history = TSR_EDIT_HISTORY;
     const double begun = viewer_seconds();
     if (o->edits >= MOST_EDITS) {
         viewer_session_tell(o->s, "error", "the session has %d edits, more than it may have: save it and begin a new one", MOST_EDITS);
         return -1;
     }
     tsr_editor_history(o->d.editor, &before);
+    const int32_t objects = count_objects(&o->d);
     if (sculptor_run(o, &o->d, text, "session", 1, error, sizeof error)) {
         complain(o, error);
         return -1;
     }
+    note_parents(&o->d, text, objects);
     tsr_editor_history(o->d.editor, &history);
     const int64_t made =
         history.undo_steps - before.undo_steps; /* what changes nothing is no step; where old ones were forgotten, as many as expected */
@@ -85,7 +112,7 @@ static void go(struct sculptor *o, int forward)
 {
     char error[512] = "";
     sculptor_document *d = &o->d;
-    tsr_edit_history history = { 0 };
+    tsr_edit_history history = TSR_EDIT_HISTORY;
     if (!d->editor || (forward ? d->undo == d->groups : d->undo == 0)) {
         complain(o, forward ? "there is nothing to do again" : "there is nothing to take back");
         return;
@@ -292,7 +319,7 @@ static void load(struct sculptor *o, const viewer_command *c)
         free(text);
         failed |= !text;
     } else {
-        failed = !(viewer_is_mesh(c->name) || viewer_is_tiles(c->name)) || strcspn(c->name, " \t#\"") != strlen(c->name);
+        failed = !viewer_sculpt.opens(c->name) || strcspn(c->name, " \t#\"") != strlen(c->name);
         if (failed) snprintf(error, sizeof error, "%s: expected %s, in a name without spaces", c->name, viewer_sculpt.expects);
         failed = failed || sculptor_spacing(o, c->name, &h, error, sizeof error) || sculptor_begin(o, h, &made);
         snprintf(line, sizeof line, "load body %s", c->name);
@@ -461,12 +488,13 @@ static void *work(void *session)
     return NULL;
 }
 
-static int opens(const char *name) { return viewer_is_mesh(name) || viewer_is_tiles(name); }
+static int opens(const char *name) { return viewer_is_mesh(name) || viewer_is_tiles(name) || viewer_is_volume(name); }
 
-const viewer_mode viewer_sculpt = { .name = "sculpt",
-                                    .takes = VIEWER_TAKES(SET) | VIEWER_TAKES(PAUSE) | VIEWER_TAKES(SCULPT) | VIEWER_TAKES(REGION) |
-                                             VIEWER_TAKES(EDIT) | VIEWER_TAKES(OBJECT),
-                                    .opens = opens,
-                                    .expects = "a mesh (.ply, .obj, .stl, .off) or a tile list (.tsr, .nvdb)",
-                                    .work = work,
-                                    .state = viewer_mode_more };
+const viewer_mode viewer_sculpt = {
+    .name = "sculpt",
+    .takes = VIEWER_TAKES(SET) | VIEWER_TAKES(PAUSE) | VIEWER_TAKES(SCULPT) | VIEWER_TAKES(REGION) | VIEWER_TAKES(EDIT) | VIEWER_TAKES(OBJECT),
+    .opens = opens,
+    .expects = "a mesh (.ply, .obj, .stl, .off), a tile list (.tsr, .nvdb), or a volume that is a mask or a level set",
+    .work = work,
+    .state = viewer_mode_more
+};

@@ -8,7 +8,7 @@
 #include "mode.h"
 
 #define SCULPTOR_HISTORY (INT64_C(1) << 30) /* bytes that undo may keep */
-enum { SCULPTOR_OBJECT = 64, SCULPTOR_HIDDEN = 64 };
+enum { SCULPTOR_OBJECT = 64, SCULPTOR_HIDDEN = 64, SCULPTOR_PARENTS = 64 };
 
 /* A document and all that belongs to it. */
 typedef struct sculptor_document {
@@ -17,6 +17,10 @@ typedef struct sculptor_document {
     char active[SCULPTOR_OBJECT];
     char hidden[SCULPTOR_HIDDEN][SCULPTOR_OBJECT];
     int hidden_count;
+    struct {
+        char name[SCULPTOR_OBJECT], of[SCULPTOR_OBJECT];
+    } parent[SCULPTOR_PARENTS]; /* of objects that were cut out of others, copied or split off: the last of them */
+    int parents;
     char *script; /* all lines so far, behind the head */
     size_t bytes, room, head;
     int64_t *group; /* how many steps of the editor's history each step of the page's takes back; those above `undo` can be done again */
@@ -44,6 +48,7 @@ struct sculptor {
 /* ---- sculptor_show.c ---------------------------------------------------------------------------------------------------------------------------- */
 
 void sculptor_tell_state(struct sculptor *o);
+const char *sculptor_parent(const sculptor_document *d, const char *name); /* of an object; NULL: it has none that is there */
 void sculptor_busy(struct sculptor *o, const char *with); /* pages are told; empty: no more */
 int sculptor_give_due(const struct sculptor *o);          /* with the lock held: the painter can take what has changed */
 void sculptor_give(struct sculptor *o);

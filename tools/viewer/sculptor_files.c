@@ -29,6 +29,72 @@ static tsr_status read_tiles(struct sculptor *o, const char *path, tsr_tiles **t
     return tsr_tiles_read(o->context, path, &read, tiles);
 }
 
+/* The outermost voxels of a field: something inside among them would have a hole where the volume ends. */
+static int reaches_border(const tsr_volume *field)
+{
+    const tsr_size3 n = tsr_volume_size(field);
+    const float *phi = (const float *)tsr_volume_data_const(field);
+    for (int64_t z = 0; z < n.z; z++)
+        for (int64_t y = 0; y < n.y; y++) {
+            const int64_t step = z == 0 || y == 0 || z == n.z - 1 || y == n.y - 1 || n.x < 2 ? 1 : n.x - 1;
+            for (int64_t x = 0; x < n.x; x += step)
+                if (phi[(z * n.y + y) * n.x + x] < 0) return 1;
+        }
+    return 0;
+}
+
+/* A mask of two values or a level set, as the command line makes lists of them (without a domain). */
+static tsr_status tiles_of_volume(struct sculptor *o, const char *name, const tsr_volume *volume, tsr_tiles **tiles)
+{
+    const tsr_dtype dtype = tsr_volume_dtype(volume);
+    const int real = dtype == TSR_F32 || dtype == TSR_F64;
+    double value[2];
+    int32_t values = 0;
+    tsr_volume *there = NULL, *field = NULL, *host = NULL;
+    tsr_tiles_options list = TSR_TILES_OPTIONS;
+    tsr_distance_options distance = TSR_DISTANCE_OPTIONS;
+    list.edge = 8;
+    list.band = distance.band = tsr_band_default(tsr_geometry_spacing(&o->d.geometry), 3);
+    tsr_status status = tsr_volume_few_values(volume, 2, value, &values);
+    const int mask = values == 2 && (!real || value[0] >= 0);
+    if (status == TSR_OK && !mask && !real) {
+        snprintf(o->said, sizeof o->said, "%s: a grey image, expected a mask of two values or a level set (segment it first)", name);
+        return TSR_ERROR_ARGUMENT;
+    }
+    if (status == TSR_OK) status = tsr_volume_copy(volume, o->context, &there);
+    if (status == TSR_OK)
+        status = mask ? tsr_distance_transform(o->context, there, &distance, &field) : tsr_volume_convert(o->context, there, TSR_F32, &field);
+    if (status == TSR_OK) status = tsr_volume_copy(field, NULL, &host);
+    const float *phi = status == TSR_OK ? (const float *)tsr_volume_data_const(host) : NULL;
+    int64_t inside = 0, n = phi ? tsr_volume_count(host) : 0;
+    for (int64_t i = 0; i < n; i++) inside += phi[i] < 0;
+    if (status == TSR_OK && (inside == 0 || inside == n)) {
+        snprintf(o->said, sizeof o->said, "%s: %s, expected a mask of two values or a level set (segment it first)", name,
+                 mask ? "a mask without a border" : "real numbers of one sign, which are no level set");
+        status = TSR_ERROR_ARGUMENT;
+    }
+    if (status == TSR_OK && reaches_border(host)) {
+        snprintf(o->said, sizeof o->said, "%s: its inside reaches the border of the volume, expected a rim that is outside (filter pad)", name);
+        status = TSR_ERROR_ARGUMENT;
+    }
+    if (status == TSR_OK) status = tsr_tiles_create(o->context, tsr_volume_geometry(volume), &list, tiles);
+    if (status == TSR_OK) status = tsr_tiles_load(*tiles, field);
+    tsr_volume_destroy(&there);
+    tsr_volume_destroy(&field);
+    tsr_volume_destroy(&host);
+    if (status != TSR_OK) tsr_tiles_destroy(tiles);
+    return status;
+}
+
+static tsr_status read_volume(struct sculptor *o, const char *name, tsr_tiles **tiles)
+{
+    viewer_image *image = NULL;
+    if (viewer_load_image(o->s, name, &image, o->said, sizeof o->said)) return TSR_ERROR_IO;
+    const tsr_status status = tiles_of_volume(o, name, image->volume, tiles);
+    viewer_image_release(o->s, &image);
+    return status;
+}
+
 static int same_axes(const tsr_geometry *a, const tsr_geometry *b)
 {
     for (int r = 0; r < 3; r++)
@@ -77,11 +143,12 @@ tsr_status sculptor_read(struct sculptor *o, const char *name, tsr_tiles **tiles
         tsr_mesh_destroy(&mesh);
         return status;
     }
-    if (!viewer_is_tiles(name)) {
+    const int volume = viewer_is_volume(name);
+    if (!volume && !viewer_is_tiles(name)) {
         snprintf(o->said, sizeof o->said, "%s: expected %s", name, viewer_sculpt.expects);
         return TSR_ERROR_FORMAT;
     }
-    tsr_status status = read_tiles(o, path, tiles);
+    tsr_status status = volume ? read_volume(o, name, tiles) : read_tiles(o, path, tiles);
     if (status != TSR_OK) return status;
     const tsr_size3 domain = tsr_tiles_domain(*tiles);
     const tsr_vec3 a = tsr_geometry_spacing(tsr_tiles_geometry(*tiles)), b = tsr_geometry_spacing(geometry);
@@ -102,7 +169,7 @@ int sculptor_spacing(struct sculptor *o, const char *name, tsr_vec3 *spacing, ch
     if (viewer_path_of_existing(o->s, name, path, sizeof path, error, error_bytes)) return -1;
     if (viewer_is_mesh(name)) {
         tsr_mesh *mesh = NULL;
-        tsr_mesh_measures m = { 0 };
+        tsr_mesh_measures m = TSR_MESH_MEASURES;
         status = read_mesh(o, path, &mesh);
         if (status == TSR_OK) status = tsr_mesh_measure(mesh, &m);
         const double h = fmax(m.upper.x - m.lower.x, fmax(m.upper.y - m.lower.y, m.upper.z - m.lower.z)) / o->resolution;
@@ -112,6 +179,11 @@ int sculptor_spacing(struct sculptor *o, const char *name, tsr_vec3 *spacing, ch
             snprintf(error, error_bytes, "%s: a mesh without extent", name);
             return -1;
         }
+    } else if (viewer_is_volume(name)) {
+        viewer_image *image = NULL;
+        if (viewer_load_image(o->s, name, &image, error, error_bytes)) return -1;
+        *spacing = image->spacing;
+        viewer_image_release(o->s, &image);
     } else {
         tsr_tiles *tiles = NULL;
         status = read_tiles(o, path, &tiles);

@@ -17,15 +17,30 @@ static int is_hidden(const sculptor_document *d, const char *name)
     return 0;
 }
 
+const char *sculptor_parent(const sculptor_document *d, const char *name)
+{
+    for (int i = 0; i < d->parents; i++)
+        if (!strcmp(d->parent[i].name, name)) return tsr_editor_tiles(d->editor, d->parent[i].of) ? d->parent[i].of : NULL;
+    return NULL;
+}
+
 static json_t *objects_json(const sculptor_document *d)
 {
     json_t *list = json_array();
     const char *name;
     for (int32_t i = 0; d->editor && (name = tsr_editor_object_at(d->editor, i)); i++) {
-        tsr_tiles_info info = { 0 };
+        tsr_tiles_info info = TSR_TILES_INFO;
         if (tsr_tiles_describe(tsr_editor_tiles(d->editor, name), &info) != TSR_OK) info.count = 0;
-        json_array_append_new(list, json_pack("{s:s, s:b, s:I, s:I}", "name", name, "visible", !is_hidden(d, name), "tiles", (json_int_t)info.count,
-                                              "inside_voxels", (json_int_t)info.inside_voxels));
+        json_t *one = json_pack("{s:s, s:b, s:I, s:I}", "name", name, "visible", !is_hidden(d, name), "tiles", (json_int_t)info.count,
+                                "inside_voxels", (json_int_t)info.inside_voxels);
+        if (sculptor_parent(d, name)) json_object_set_new(one, "parent", json_string(sculptor_parent(d, name)));
+        int64_t a[3], b[3];
+        const tsr_vec3 h = tsr_geometry_spacing(&d->geometry);
+        if (tsr_tiles_bounds(tsr_editor_tiles(d->editor, name), a, b) == TSR_OK && b[0] > a[0]) /* in the world; the document's origin is 0 */
+            json_object_set_new(one, "box",
+                                json_pack("[f, f, f, f, f, f]", (double)a[0] * h.x, (double)a[1] * h.y, (double)a[2] * h.z, (double)(b[0] - 1) * h.x,
+                                          (double)(b[1] - 1) * h.y, (double)(b[2] - 1) * h.z));
+        json_array_append_new(list, one);
     }
     return list;
 }
@@ -48,7 +63,7 @@ static json_t *lines_json(const sculptor_document *d)
 void sculptor_tell_state(struct sculptor *o)
 {
     const tsr_vec3 h = o->d.editor ? tsr_geometry_spacing(&o->d.geometry) : (tsr_vec3){ 0, 0, 0 };
-    tsr_edit_history history = { 0 };
+    tsr_edit_history history = TSR_EDIT_HISTORY;
     if (o->d.editor) tsr_editor_history(o->d.editor, &history);
     json_t *more =
         json_pack("{s:o, s:s, s:o, s:f, s:f, s:I, s:b, s:b, s:i, s:[f, f, f], s:I}", "objects", objects_json(&o->d), "active", o->d.active, "lines",
@@ -176,7 +191,7 @@ void sculptor_set_stage(struct sculptor *o, const char *name, int fresh)
     stage->spacing = h;
     stage->size = (tsr_size3){ n[0], n[1], n[2] };
     stage->maximum = stage->window_high = 1;
-    stage->bounds = (tsr_bounds){ { (double)lower[0] * h.x, (double)lower[1] * h.y, (double)lower[2] * h.z },
+    stage->bounds = (tsr_box){ { (double)lower[0] * h.x, (double)lower[1] * h.y, (double)lower[2] * h.z },
                                   { (double)upper[0] * h.x, (double)upper[1] * h.y, (double)upper[2] * h.z } };
     snprintf(stage->name, sizeof stage->name, "%s", name ? name : o->stage ? o->stage->name : "new");
     viewer_image *before = o->stage, *shared;

@@ -61,7 +61,7 @@ static void distribute(const struct server *server, struct room *room)
 {
     viewer_session *s = room->session;
     if (!s) return;
-    int wanted[VIEWER_VIEWS] = { 0 };
+    int wanted[VIEWER_WINDOWS] = { 0 };
     char trouble[VIEWER_TEXT_BYTES];
     viewer_blob *blob;
     if ((blob = viewer_session_histogram(s, &room->image_version))) {
@@ -79,12 +79,15 @@ static void distribute(const struct server *server, struct room *room)
         for (struct client *c = room->first; c; c = c->next) give_notice(c, viewer_blob_keep(blob));
         viewer_blob_release(&blob);
     }
-    for (int v = 0; v < VIEWER_VIEWS; v++) {
-        if ((blob = viewer_session_frame(s, v))) {
-            for (struct client *c = room->first; c; c = c->next) replace(c, &c->frame[v], blob);
-            viewer_blob_release(&blob);
+    for (int w = 0; w < VIEWER_WINDOWS; w++) {
+        const int v = w % VIEWER_VIEWS;
+        blob = viewer_session_frame(s, w);
+        for (struct client *c = room->first; c; c = c->next) {
+            if (c->eye != w / VIEWER_VIEWS) continue;
+            if (blob) replace(c, &c->frame[v], blob);
+            wanted[w] |= !c->frame[v] && c->flying[v] < FLYING;
         }
-        for (struct client *c = room->first; c; c = c->next) wanted[v] |= !c->frame[v] && c->flying[v] < FLYING;
+        viewer_blob_release(&blob);
     }
     viewer_session_watch(s, room->count, wanted);
 }
@@ -140,6 +143,24 @@ static struct room *room_of(struct server *server, const char *below)
     return n < server->rooms ? &server->room[n] : NULL;
 }
 
+/* A page that watches gets views of its own (eye) or follows the driver again (0). -1: all are taken. */
+static int look_through(struct client *c, int own)
+{
+    struct room *room = c->room;
+    int eye = 0, taken[VIEWER_EYES] = { 1 };
+    if (own == (c->eye > 0)) return 0;
+    for (const struct client *other = room->first; other; other = other->next) taken[other->eye] = 1;
+    if (own)
+        while (eye < VIEWER_EYES && taken[eye]) eye++;
+    if (eye == VIEWER_EYES) return -1;
+    if (c->eye) viewer_session_eye(room->session, c->eye, 0);
+    c->eye = eye;
+    if (eye) viewer_session_eye(room->session, eye, 1);
+    else viewer_session_refresh(room->session);
+    for (int v = 0; v < VIEWER_VIEWS; v++) viewer_blob_release(&c->frame[v]);
+    return 0;
+}
+
 static int admit(struct server *server, struct lws *wsi, struct client *c)
 {
     char path[256] = "";
@@ -192,7 +213,9 @@ static void dismiss(struct server *server, struct client *c)
     if (*at) *at = c->next;
     server->count--;
     room->count--;
+    look_through(c, 0);
     if (room->driver == c->id) room->driver = room->first ? room->first->id : 0;
+    if (room->first && room->driver == room->first->id) look_through(room->first, 0);
     c->id = 0;
     tell_driver(room);
     distribute(server, room);
@@ -222,11 +245,19 @@ static void act(struct server *server, struct client *c, const char *text, size_
         return;
     case VIEWER_TABS: give_notice(c, tabs_blob(server, room)); return;
     case VIEWER_DRIVE:
+        look_through(c, 0);
         room->driver = c->id;
         tell_driver(room);
         return;
+    case VIEWER_FOLLOW:
+        look_through(c, 0);
+        distribute(server, room);
+        return;
     default:
-        if (room->driver != c->id && command.kind != VIEWER_ASK) {
+        if (command.kind == VIEWER_VIEW && room->driver != c->id && !look_through(c, 1)) command.eye = c->eye;
+        if (room->driver != c->id && command.kind == VIEWER_VIEW && !command.eye) {
+            give_error(c, "as many pages as can have views of their own have them: this one follows the driver");
+        } else if (room->driver != c->id && command.kind != VIEWER_ASK && command.kind != VIEWER_VIEW) {
             give_error(c, "another page drives: take the controls first");
         } else if (command.kind == VIEWER_OPEN) {
             open_tab(server, c, command.name);
@@ -262,6 +293,29 @@ static void pay(struct client *c, size_t bytes)
     lws_sul_schedule(lws_get_context(c->wsi), 0, &c->rest, go_on, (lws_usec_t)((c->spent - BURST + SOME) * LWS_US_PER_SEC / RATE));
 }
 
+/* RFC 3629: no overlong forms, no halves of pairs, nothing above U+10FFFF. */
+static int is_utf8(const unsigned char *text, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        const unsigned c = text[i];
+        const size_t more = c < 0x80 ? 0 : c >= 0xc2 && c < 0xe0 ? 1 : (c & 0xf0) == 0xe0 ? 2 : c >= 0xf0 && c < 0xf5 ? 3 : n;
+        if (more >= n - i) return 0;
+        for (size_t k = 1; k <= more; k++)
+            if ((text[i + k] & 0xc0) != 0x80) return 0;
+        const unsigned second = more ? text[i + 1] : 0;
+        if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) || (c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f)) return 0;
+        i += more + 1;
+    }
+    return 1;
+}
+
+static int take_message(struct server *server, struct lws *wsi, struct client *c, const char *bytes, size_t size)
+{
+    if (!is_utf8((const unsigned char *)bytes, size)) return close_with(wsi, LWS_CLOSE_STATUS_INVALID_PAYLOAD);
+    act(server, c, bytes, size);
+    return 0;
+}
+
 static int receive(struct server *server, struct lws *wsi, struct client *c, const char *bytes, size_t size)
 {
     if (!c->id) return -1;
@@ -270,10 +324,7 @@ static int receive(struct server *server, struct lws *wsi, struct client *c, con
         return close_with(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE);
     pay(c, size);
     int whole = lws_is_final_fragment(wsi) && !lws_remaining_packet_payload(wsi);
-    if (whole && !c->message_bytes) {
-        act(server, c, bytes, size);
-        return 0;
-    }
+    if (whole && !c->message_bytes) { return take_message(server, wsi, c, bytes, size); }
     char *grown = (char *)realloc(c->message, c->message_bytes + size + 1);
     if (!grown) return -1;
     memcpy(grown + c->message_bytes, bytes, size);
@@ -283,9 +334,9 @@ static int receive(struct server *server, struct lws *wsi, struct client *c, con
     size_t total = c->message_bytes;
     c->message = NULL;
     c->message_bytes = 0;
-    act(server, c, grown, total);
+    const int result = take_message(server, wsi, c, grown, total);
     free(grown);
-    return 0;
+    return result;
 }
 
 static viewer_blob *take(viewer_blob **slot)

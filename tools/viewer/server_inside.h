@@ -42,6 +42,7 @@ struct client {
     struct client *next;
     struct room *room;
     uint32_t id; /* 0 = not admitted */
+    int eye;     /* whose windows it looks through (protocol.h) */
     viewer_blob *driver, *notice[CLIENT_NOTICES], *state, *frame[VIEWER_VIEWS];
     int notices, files, turn, flying[VIEWER_VIEWS]; /* files: this page waits for the list of files */
     char *message;                                  /* what came of a message that is not complete yet */

@@ -1,5 +1,6 @@
 /* viewer/session.c: the session as the network thread sees it: commands go in, texts and pictures come out. Nothing here waits for work. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, strdup */
+#include "../seconds.h"
 #include "mode.h"
 
 #include <jansson.h>
@@ -11,12 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-double viewer_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+double viewer_seconds(void) { return tools_seconds(); }
 
 void viewer_wait(pthread_cond_t *condition, pthread_mutex_t *lock, double seconds)
 {
@@ -212,19 +208,31 @@ void viewer_image_release(viewer_session *s, viewer_image **image)
     free(own);
 }
 
+void viewer_labels_release(viewer_session *s, viewer_label_map **labels)
+{
+    viewer_label_map *own = *labels;
+    *labels = NULL;
+    if (!own) return;
+    pthread_mutex_lock(&s->lock);
+    const int last = --own->references == 0;
+    pthread_mutex_unlock(&s->lock);
+    if (last) free(own);
+}
+
 /* ---- life ------------------------------------------------------------------------------------------------------------------------------------- */
 
 static char *copy_text(const char *text) { return text ? strdup(text) : NULL; }
 
 static void default_looks(viewer_session *s)
 {
-    for (int v = 0; v < VIEWER_VIEWS; v++)
-        s->look[v] = (viewer_look){ .axis = 2, .zoom = 1, .clip_azimuth = 90, .quality = 0.25, .azimuth = 30, .elevation = 15 };
+    for (int v = 0; v < VIEWER_WINDOWS; v++)
+        s->look[v] = (viewer_look){ .axis = 2, .zoom = 1, .clip_azimuth = 90, .quality = 0.25, .azimuth = 30, .elevation = 15, .see_through = 0.5 };
     s->look[VIEWER_SECOND].axis = 1;
     s->look[VIEWER_THIRD].axis = 0;
     s->look[VIEWER_VOLUME].mode = VIEWER_MODE_COMBINED;
     s->window_high = 1;
     s->isovalue = NAN;
+    s->over_opacity = 0.5;
     memcpy(s->colour, (double[3]){ 0.95, 0.76, 0.19 }, sizeof s->colour);
 }
 
@@ -266,8 +274,8 @@ int viewer_session_create(const viewer_options *options, void (*wake)(void *user
         s->first_load = 1;
     }
     s->solver_started = pthread_create(&s->solver, NULL, s->mode->work, s) == 0;
-    s->painter_started = pthread_create(&s->painter, NULL, viewer_painter_main, s) == 0;
-    if (!s->solver_started || !s->painter_started) {
+    s->painter_started = !s->mode->draws && pthread_create(&s->painter, NULL, viewer_painter_main, s) == 0;
+    if (!s->solver_started || (!s->mode->draws && !s->painter_started)) {
         snprintf(error, error_bytes, "cannot start a thread");
         viewer_session_destroy(&s);
         return -1;
@@ -299,7 +307,9 @@ void viewer_session_destroy(viewer_session **session)
     if (!s) return;
     viewer_session_stop(s);
     viewer_image_release(s, &s->image);
-    for (int v = 0; v < VIEWER_VIEWS; v++) viewer_blob_release(&s->frame[v]);
+    viewer_image_release(s, &s->overlay);
+    viewer_labels_release(s, &s->labels);
+    for (int v = 0; v < VIEWER_WINDOWS; v++) viewer_blob_release(&s->frame[v]);
     for (int i = 0; i < s->notice_count; i++) viewer_blob_release(&s->notice[i]);
     pthread_cond_destroy(&s->to_solver);
     pthread_cond_destroy(&s->to_painter);
@@ -330,6 +340,7 @@ static void change_look(viewer_look *look, const viewer_command *c)
     TAKE(VIEWER_CLIP_ELEVATION, clip_elevation);
     TAKE(VIEWER_CLIP_OFFSET, clip_offset);
     TAKE(VIEWER_QUALITY, quality);
+    TAKE(VIEWER_SEE_THROUGH, see_through);
 #undef TAKE
     if (viewer_given(c, VIEWER_VISIBLE)) look->hidden = !c->visible;
     if (viewer_given(c, VIEWER_PAN)) memcpy(look->pan, c->pan, sizeof look->pan);
@@ -341,13 +352,19 @@ int viewer_speed_covers(const viewer_speed *speed, const viewer_look *look)
     return speed->axis < 0 || (look->axis == speed->axis && look->position >= speed->low && look->position <= speed->high);
 }
 
-static void touch_all_views(viewer_session *s, uint32_t input)
+/* Where there is none, the mode's own thread draws. */
+void viewer_wake_painter(viewer_session *s) { pthread_cond_signal(s->mode->draws ? &s->to_solver : &s->to_painter); }
+
+void viewer_session_touch(viewer_session *s, int view, uint32_t input)
 {
-    for (int v = 0; v < VIEWER_VIEWS; v++) {
-        s->look_version[v]++;
-        s->look_input[v] = input;
+    for (int w = 0; w < VIEWER_WINDOWS; w++) {
+        if (view != VIEWER_VIEWS && w % VIEWER_VIEWS != view) continue;
+        s->look_version[w]++;
+        s->look_input[w] = input;
     }
 }
+
+static void touch_all_views(viewer_session *s, uint32_t input) { viewer_session_touch(s, VIEWER_VIEWS, input); }
 
 /* Values are checked against the image: the slice stays in it. */
 static void keep_inside(viewer_session *s, viewer_look *look)
@@ -359,13 +376,14 @@ static void keep_inside(viewer_session *s, viewer_look *look)
 
 static void command_of_looks(viewer_session *s, const viewer_command *c)
 {
+    const int window = c->eye * VIEWER_VIEWS + c->view;
     switch (c->kind) {
     case VIEWER_VIEW:
-        change_look(&s->look[c->view], c);
-        keep_inside(s, &s->look[c->view]);
-        s->look_version[c->view]++;
-        s->look_input[c->view] = (uint32_t)c->input;
-        if (c->view == VIEWER_SPEED) pthread_cond_signal(&s->to_solver); /* it may have to give speeds of other slices */
+        change_look(&s->look[window], c);
+        keep_inside(s, &s->look[window]);
+        s->look_version[window]++;
+        s->look_input[window] = (uint32_t)c->input;
+        if (window == VIEWER_SPEED) pthread_cond_signal(&s->to_solver); /* it may have to give speeds of other slices */
         break;
     case VIEWER_WINDOW:
         s->window_low = c->low;
@@ -377,6 +395,11 @@ static void command_of_looks(viewer_session *s, const viewer_command *c)
         if (viewer_given(c, VIEWER_COLOUR)) memcpy(s->colour, c->colour, sizeof s->colour);
         touch_all_views(s, (uint32_t)c->input);
         break;
+    case VIEWER_OVERLAY:
+        s->over = c->over;
+        if (viewer_given(c, VIEWER_OPACITY)) s->over_opacity = c->opacity;
+        touch_all_views(s, (uint32_t)c->input);
+        break;
     case VIEWER_ISOVALUE:
         s->isovalue = c->value;
         touch_all_views(s, (uint32_t)c->input);
@@ -384,10 +407,9 @@ static void command_of_looks(viewer_session *s, const viewer_command *c)
     default: /* transfer */
         if (viewer_given(c, VIEWER_POINTS)) s->transfer = c->transfer;
         else if (tsr_transfer_make((tsr_transfer_preset)c->preset, s->window_low, s->window_high, &s->transfer) != TSR_OK) break;
-        s->look_version[VIEWER_VOLUME]++;
-        s->look_input[VIEWER_VOLUME] = (uint32_t)c->input;
+        viewer_session_touch(s, VIEWER_VOLUME, (uint32_t)c->input);
     }
-    pthread_cond_signal(&s->to_painter);
+    viewer_wake_painter(s);
     viewer_session_changed(s);
 }
 
@@ -421,7 +443,8 @@ static int joins_stroke(viewer_session *s, const viewer_command *c)
 
 static int is_look(viewer_kind kind)
 {
-    return kind == VIEWER_VIEW || kind == VIEWER_WINDOW || kind == VIEWER_TRANSFER || kind == VIEWER_MASK || kind == VIEWER_ISOVALUE;
+    return kind == VIEWER_VIEW || kind == VIEWER_WINDOW || kind == VIEWER_TRANSFER || kind == VIEWER_MASK || kind == VIEWER_ISOVALUE ||
+           kind == VIEWER_OVERLAY;
 }
 
 /* With the lock held. What the painter does: it knows what a window shows and from where. -1 with a message. */
@@ -461,7 +484,7 @@ int viewer_session_command(viewer_session *s, const viewer_command *c, char *err
         command_of_looks(s, c);
     } else if (c->kind == VIEWER_PICK || c->kind == VIEWER_ASK ||
                (c->kind == VIEWER_REGION && viewer_given(c, VIEWER_LASSO) && !viewer_given(c, VIEWER_AT)) ||
-               (c->kind == VIEWER_SAVE && c->what == VIEWER_SAVE_PICTURE)) {
+               (c->kind == VIEWER_SAVE && c->what == VIEWER_SAVE_PICTURE && !s->mode->draws)) {
         result = command_of_painter(s, c, error, error_bytes);
     } else if (joins_stroke(s, c)) {                                                               /* nothing else to do */
     } else if (s->queue_count == (viewer_interrupts(c->kind) ? VIEWER_QUEUE : VIEWER_QUEUE - 8)) { /* Pause always finds a place */

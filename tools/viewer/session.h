@@ -47,7 +47,7 @@ typedef struct viewer_image {
     int references;
     tsr_volume *volume;          /* NULL: there are only surfaces */
     tsr_mesh *mesh;              /* NULL, or the surface to show: a mesh without an inside, or one that is only looked at */
-    tsr_bounds bounds;           /* without a volume: what the 3-D window shows at zoom 1, also when the surface grows */
+    tsr_box bounds;              /* without a volume: what the 3-D window shows at zoom 1, also when the surface grows */
     char name[VIEWER_NAME_BYTES];
     tsr_geometry geometry;
     tsr_size3 size;
@@ -56,6 +56,14 @@ typedef struct viewer_image {
     int64_t histogram[VIEWER_BINS];
 } viewer_image;
 
+/* Several regions of an image (solver_labels.c): a voxel has one label or none (0). Shared as images are. */
+typedef struct viewer_label_map {
+    int references;
+    uint8_t voxel[]; /* as many as the image has */
+} viewer_label_map;
+typedef struct viewer_label { int32_t value, hidden; char name[64]; double colour[3]; int64_t voxels; } viewer_label;
+enum { VIEWER_LABELS_MOST = 64 };
+
 /* The looks of a window. */
 typedef struct viewer_look {
     int32_t width, height;       /* pixels; 0 = not shown */
@@ -63,7 +71,7 @@ typedef struct viewer_look {
     double position, zoom, pan[2]; /* pan: world units to the right, down */
     double azimuth, elevation;
     int32_t mode, clip, speed, hidden;
-    double clip_azimuth, clip_elevation, clip_offset, quality;
+    double clip_azimuth, clip_elevation, clip_offset, quality, see_through;
 } viewer_look;
 
 /* A surface on its way from the solver to the painter and back. */
@@ -117,15 +125,24 @@ typedef struct viewer_session {
 
     viewer_image *image;         /* NULL until one is loaded */
     uint64_t image_version;
-    viewer_look look[VIEWER_VIEWS];
+    viewer_look look[VIEWER_WINDOWS]; /* of eye e: from e * VIEWER_VIEWS on */
     double window_low, window_high;
     double opacity, colour[3];   /* of the inside in slices; opacity 0: only its border is shown */
     double isovalue;             /* of the surface of a session that only shows; NAN = none */
+    int32_t over;                /* VIEWER_OVER_*: what slices show over the image, and how strongly */
+    double over_opacity;
+    viewer_image *overlay;       /* the second image, or NULL */
+    uint64_t overlay_version;
+    viewer_label_map *labels;    /* NULL: no voxel has a label */
+    uint64_t labels_version;     /* of the voxels */
+    viewer_label label[VIEWER_LABELS_MOST];
+    int label_count;             /* 0: there is one nameless region, the surface */
+    int32_t label_active;        /* value of the label that the surface is */
     tsr_transfer transfer;
-    uint64_t look_version[VIEWER_VIEWS]; /* rises with what only this window shows */
-    uint32_t look_input[VIEWER_VIEWS];
+    uint64_t look_version[VIEWER_WINDOWS]; /* rises with what only this window shows */
+    uint32_t look_input[VIEWER_WINDOWS];
     int watchers;                /* pages that want pictures; none: nothing is drawn */
-    int wanted[VIEWER_VIEWS];    /* a page is ready for a picture of this window */
+    int wanted[VIEWER_WINDOWS];    /* a page is ready for a picture of this window */
 
     /* On a device that is no CPU surface, speed and what comes back of them belong to a context of their own, which solver and painter use under this
      * lock: neither may work in the other's (a context serves one thread at a time). */
@@ -148,7 +165,7 @@ typedef struct viewer_session {
     } picture[VIEWER_PICTURES];  /* to be saved, oldest first; the painter starts one after the other */
     int picture_count;
 
-    viewer_blob *frame[VIEWER_VIEWS]; /* newest, not sent yet */
+    viewer_blob *frame[VIEWER_WINDOWS]; /* newest, not sent yet */
     uint32_t frame_sequence;
     viewer_blob *notice[VIEWER_NOTICES]; /* texts for all pages, oldest first */
     int notice_count;
@@ -171,18 +188,22 @@ int viewer_session_command(viewer_session *session, const viewer_command *comman
 viewer_blob *viewer_session_state(viewer_session *session, uint64_t *version);  /* if newer than *version */
 viewer_blob *viewer_session_histogram(viewer_session *session, uint64_t *image_version); /* likewise */
 void viewer_session_name(viewer_session *session, char name[VIEWER_NAME_BYTES]); /* of what it shows, for the list of tabs; UTF-8, empty = nothing yet */
-viewer_blob *viewer_session_frame(viewer_session *session, int view);
+viewer_blob *viewer_session_frame(viewer_session *session, int window);
 viewer_blob *viewer_session_notice(viewer_session *session);
 int viewer_session_trouble(viewer_session *session, char text[VIEWER_TEXT_BYTES]); /* 1 once if the file of the options could not be loaded */
-void viewer_session_watch(viewer_session *session, int watchers, const int wanted[VIEWER_VIEWS]);
+void viewer_session_watch(viewer_session *session, int watchers, const int wanted[VIEWER_WINDOWS]);
+void viewer_session_eye(viewer_session *session, int eye, int open); /* a page's own views begin as the driver's, or end */
 
 /* ---- inside ---------------------------------------------------------------------------------------------------------------------------------- */
 
 void viewer_session_tell(viewer_session *session, const char *type, const char *format, ...) TSR_PRINTF(3, 4); /* {"type": type, "text": ...} */
 void viewer_session_tell_blob(viewer_session *session, viewer_blob *blob);
 void viewer_session_changed(viewer_session *session); /* with the lock held: state_version rises, pages are woken */
+void viewer_wake_painter(viewer_session *session); /* with the lock held */
+void viewer_session_touch(viewer_session *session, int view, uint32_t input); /* likewise: these windows are drawn anew; VIEWER_VIEWS: all */
 viewer_image *viewer_image_keep(viewer_session *session);          /* the current one or NULL */
 void viewer_image_release(viewer_session *session, viewer_image **image);
+void viewer_labels_release(viewer_session *session, viewer_label_map **labels);
 
 int viewer_session_quits(void *session, double fraction, const char *stage); /* a tsr_progress.report: 1 when the session ends */
 
@@ -197,6 +218,7 @@ void *viewer_painter_main(void *session);
 
 /* image.c: what sessions of every kind do with the image that they show. */
 int viewer_image_describe(tsr_context *context, viewer_image *image, const tsr_volume *volume); /* range, window, histogram: 0, or -1 with the library's message */
+void viewer_image_set_box(viewer_image *image, tsr_box bounds); /* what stands there has no voxels of its own */
 void viewer_image_show(viewer_session *session, viewer_image *image, int fresh); /* the session keeps it; not fresh: looks stay */
 void viewer_cannot_load(viewer_session *session, const char *error);
 
@@ -212,7 +234,9 @@ char *viewer_read_script(viewer_session *session, const char *name, char *error,
 int viewer_save(viewer_session *session, tsr_context *context, const tsr_segmentation *segmentation, const char *session_script, const viewer_command *command,
                 char *error, size_t error_bytes);
 int viewer_save_tiles(viewer_session *session, tsr_context *context, const tsr_tiles *tiles, const viewer_command *command, char *error, size_t error_bytes);
+int viewer_save_labels(viewer_session *session, uint8_t *voxels, const viewer_image *image, const viewer_command *command, char *error, size_t error_bytes);
 int viewer_save_text(viewer_session *session, const char *text, const viewer_command *command, char *error, size_t error_bytes);
+int viewer_path_of_new(viewer_session *session, const char *name, int replace, char *path, size_t path_bytes, char *error, size_t error_bytes);
 int viewer_path_of_existing(viewer_session *session, const char *name, char *path, size_t path_bytes, char *error, size_t error_bytes);
 void viewer_take_message(const viewer_session *session, char *error, size_t error_bytes); /* the library's, without the folder in front of names */
 int viewer_is_mesh(const char *name);

@@ -41,9 +41,12 @@ static void busy(struct solver *o, const char *with)
 
 void solver_read_parameters(struct solver *o)
 {
-    double *const to[] = { &o->state.target, &o->state.epsilon, &o->state.alpha, &o->state.smoothing };
-    for (int i = 0; i < 4; i++)
-        if (tsr_segmentation_get(o->segmentation, solver_parameters[i], to[i]) != TSR_OK) *to[i] = 0;
+    tsr_segment_options now = TSR_SEGMENT_OPTIONS;
+    if (tsr_segmentation_get_options(o->segmentation, &now) != TSR_OK) now = (tsr_segment_options){ 0 };
+    o->state.target = now.target;
+    o->state.epsilon = now.epsilon;
+    o->state.alpha = now.alpha;
+    o->state.smoothing = now.smoothing;
     memcpy(o->state.probed, tsr_segmentation_probe_counts(o->segmentation), sizeof o->state.probed);
     o->state_dirty = 1;
 }
@@ -51,7 +54,7 @@ void solver_read_parameters(struct solver *o)
 /* Extents of the surface after an edit, when no step reports them. */
 void solver_measure(struct solver *o)
 {
-    tsr_tiles_info info;
+    tsr_tiles_info info = TSR_TILES_INFO;
     if (tsr_tiles_describe(tsr_segmentation_tiles(o->segmentation), &info) != TSR_OK) return;
     o->state.has_surface = info.count > 0;
     o->state.report.tiles = info.count;
@@ -93,7 +96,7 @@ static void load_script(struct solver *o, const char *name)
     char error[512] = "";
     tsr_progress progress = { interrupted, o->s };
     tsr_segmentation *made = NULL;
-    tsr_segment_report report = { 0 };
+    tsr_segment_report report = TSR_SEGMENT_REPORT;
     char *text = viewer_read_script(o->s, name, error, sizeof error);
     if (!text) {
         viewer_session_tell(o->s, "error", "%s", error);
@@ -127,7 +130,10 @@ static void save(struct solver *o, const viewer_command *c)
 {
     char error[512] = "", *script = c->what == VIEWER_SAVE_SESSION ? session_script(o) : NULL;
     busy(o, "saving");
-    if (viewer_save(o->s, o->context, o->segmentation, script, c, error, sizeof error)) viewer_session_tell(o->s, "error", "%s", error);
+    const int failed = c->what != VIEWER_SAVE_LABELS ? viewer_save(o->s, o->context, o->segmentation, script, c, error, sizeof error)
+                                                     : solver_save_labels(o, c, error, sizeof error) != TSR_OK || *error;
+    if (failed && !*error) viewer_take_message(o->s, error, sizeof error);
+    if (failed) viewer_session_tell(o->s, "error", "%s", error);
     else {
         viewer_session_tell(o->s, "saved", "%s", c->name);
         if (c->what != VIEWER_SAVE_MESH) o->state.unsaved = 0; /* the others give the work back */
@@ -158,6 +164,15 @@ static tsr_status go(struct solver *o, int forward)
     return status;
 }
 
+/* A name and a number of the page, as a session has them. */
+static tsr_status set_parameter(tsr_segmentation *segmentation, const char *name, double value)
+{
+    char line[128];
+    if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz_")]) name = "?"; /* one word, which the script then refuses */
+    snprintf(line, sizeof line, "set %.40s %.17g", name, value);
+    return tsr_segmentation_script(segmentation, line, "set", NULL, NULL);
+}
+
 static tsr_status edit(struct solver *o, const viewer_command *c)
 {
     tsr_vec3 at = { c->at[0], c->at[1], c->at[2] }, from = { c->from[0], c->from[1], c->from[2] }, to = from;
@@ -165,7 +180,7 @@ static tsr_status edit(struct solver *o, const viewer_command *c)
     if (viewer_given(c, VIEWER_TO)) to = (tsr_vec3){ c->to[0], c->to[1], c->to[2] };
     switch (c->kind) {
     case VIEWER_SET:
-        status = tsr_segmentation_set(o->segmentation, c->name, c->value);
+        status = set_parameter(o->segmentation, c->name, c->value);
         viewer_speed_after_set(o, c->name, o->given.alpha, !strcmp(c->name, "alpha") ? c->value : 0);
         break;
     case VIEWER_PROBE:
@@ -232,7 +247,7 @@ static int has_settled(struct solver *o)
 /* Steps and what follows from them. */
 static tsr_status advance(struct solver *o, int64_t steps)
 {
-    tsr_segment_report report;
+    tsr_segment_report report = TSR_SEGMENT_REPORT;
     tsr_progress progress = { viewer_session_quits, o->s };
     tsr_status status = tsr_segmentation_step(o->segmentation, steps, &progress, &report);
     if (status != TSR_OK) {
@@ -313,6 +328,8 @@ static void act(struct solver *o, const viewer_command *c)
     if (c->kind == VIEWER_LOAD) {
         busy(o, "loading");
         if (c->as == VIEWER_AS_MASK) take_mask(o, c->name);
+        else if (c->as == VIEWER_AS_LABELS) solver_load_labels(o, c->name);
+        else if (c->as == VIEWER_AS_OVERLAY) solver_load_overlay(o, c->name);
         else if (!viewer_is_script(c->name)) solver_load_image(o, c->name);
         else if (o->segmentation) load_script(o, c->name);
         else viewer_session_tell(o->s, "error", "%s: load an image before a session", c->name);
@@ -343,6 +360,7 @@ static void act(struct solver *o, const viewer_command *c)
         if (solver_reset(o)) status = TSR_ERROR_INTERNAL;
         break;
     case VIEWER_SAVE: save(o, c); break;
+    case VIEWER_LABEL: status = solver_label(o, c); break;
     case VIEWER_STATISTICS:
         if (o->state.has_surface) status = solver_tell_statistics(o);
         else viewer_session_tell(o->s, "error", "there is no surface to measure: paint one first");
@@ -485,7 +503,8 @@ static void *work(void *session)
 const viewer_mode viewer_segment = { .name = "segment",
                                      .takes = VIEWER_TAKES(SET) | VIEWER_TAKES(PROBE) | VIEWER_TAKES(PROBE_UNDO) | VIEWER_TAKES(PROBE_RESET) |
                                               VIEWER_TAKES(PAINT) | VIEWER_TAKES(ERASE) | VIEWER_TAKES(START) | VIEWER_TAKES(PAUSE) |
-                                              VIEWER_TAKES(STEP) | VIEWER_TAKES(RESET) | VIEWER_TAKES(STATISTICS),
+                                              VIEWER_TAKES(STEP) | VIEWER_TAKES(RESET) | VIEWER_TAKES(STATISTICS) | VIEWER_TAKES(LABEL) |
+                                              VIEWER_TAKES(OVERLAY),
                                      .opens = viewer_is_volume,
                                      .expects = "a volume (.nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, .inr, .hdr or .tsc)",
                                      .work = work,

@@ -58,10 +58,7 @@ void solver_measure(struct solver *o);
 
 /* ---- images and segmentations: solver_image.c -------------------------------------------------------------------------------------------------- */
 
-/* Of a segmentation: what the head of a session file says; its log names all others before the first work. */
-enum { SOLVER_PARAMETERS = 12 };
-extern const char *const solver_parameters[SOLVER_PARAMETERS];
-
+/* The head of a session file: the image and the main parameters; the log names all others before the first work. */
 char *solver_write_head(const tsr_segmentation *segmentation, const viewer_image *image);
 void solver_forget(solver_kept *kept);
 void solver_install(struct solver *o, tsr_segmentation *made, char *head, viewer_image *image);
@@ -73,6 +70,14 @@ const tsr_volume *solver_volume(const struct solver *o);
 int solver_reset(struct solver *o);
 tsr_status solver_take_mask(struct solver *o, const char *name); /* what a file holds becomes the surface */
 tsr_status solver_tell_statistics(struct solver *o);             /* pages learn volume, area and grey values of the inside */
+
+/* ---- several regions, a second image: solver_labels.c ------------------------------------------------------------------------------------------------ */
+
+tsr_status solver_label(struct solver *o, const viewer_command *command); /* makes one, changes it, makes it the active one, takes it away */
+void solver_forget_labels(struct solver *o);
+void solver_load_labels(struct solver *o, const char *name);
+tsr_status solver_save_labels(struct solver *o, const viewer_command *command, char *error, size_t error_bytes); /* TSR_OK and a message: not saved */
+void solver_load_overlay(struct solver *o, const char *name);
 
 /* ---- times and counts: journal.c ----------------------------------------------------------------------------------------------------------------- */
 

@@ -7,20 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const solver_parameters[SOLVER_PARAMETERS] = { "target",           "epsilon",         "alpha",          "smoothing", "data_weight",
-                                                           "data_floor",       "curvature_limit", "rescale_weight", "gradient",  "cfl",
-                                                           "probe_deviations", "snapshots" };
-
 /* Its numbers exactly. */
 char *solver_write_head(const tsr_segmentation *segmentation, const viewer_image *image)
 {
     char text[2048];
+    tsr_segment_options now = TSR_SEGMENT_OPTIONS;
+    if (tsr_segmentation_get_options(segmentation, &now) != TSR_OK) return NULL;
+    const struct {
+        const char *name;
+        double value;
+    } said[] = { { "target", now.target },
+                 { "epsilon", now.epsilon },
+                 { "alpha", now.alpha },
+                 { "smoothing", now.smoothing },
+                 { "data_weight", now.data_weight },
+                 { "data_floor", now.data_floor },
+                 { "curvature_limit", now.curvature_limit },
+                 { "rescale_weight", now.rescale_weight },
+                 { "gradient", now.gradient },
+                 { "cfl", now.cfl },
+                 { "probe_deviations", now.probe_deviations },
+                 { "snapshots", now.snapshots } };
     int used = snprintf(text, sizeof text, "# tessera session 1\n# image %s\n", image->name);
-    for (int i = 0; i < SOLVER_PARAMETERS; i++) {
-        double value = 0;
-        if (tsr_segmentation_get(segmentation, solver_parameters[i], &value) == TSR_OK)
-            used += snprintf(text + used, sizeof text - (size_t)used, "set %s %.17g\n", solver_parameters[i], value);
-    }
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "set %s %.17g\n", said[i].name, said[i].value);
     return strdup(text);
 }
 
@@ -121,6 +131,7 @@ void solver_load_image(struct solver *o, const char *name)
         return;
     }
     o->on_device = on_device;
+    solver_forget_labels(o);
     pthread_mutex_lock(&s->lock);
     s->first_load = 0;
     viewer_image *shared = s->image;
@@ -142,7 +153,7 @@ void solver_load_image(struct solver *o, const char *name)
 void solver_keep_parameters(struct solver *o)
 {
     const int32_t snapshots = o->options.snapshots;
-    o->options = *tsr_segmentation_options(o->segmentation);
+    if (tsr_segmentation_get_options(o->segmentation, &o->options) != TSR_OK) o->options = (tsr_segment_options)TSR_SEGMENT_OPTIONS;
     o->options.snapshots = snapshots; /* a session's own: the next has as many as the page's undo again */
 }
 
@@ -204,8 +215,8 @@ static tsr_status inside_of(struct solver *o, tsr_volume **inside)
 tsr_status solver_tell_statistics(struct solver *o)
 {
     tsr_volume *inside = NULL;
-    tsr_statistics s = { 0 };
-    tsr_tiles_measures m = { 0 };
+    tsr_statistics s = TSR_STATISTICS;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
     int64_t counts[VIEWER_BINS + 3] = { 0 };
     tsr_status status = inside_of(o, &inside);
     if (status == TSR_OK) status = tsr_volume_statistics(o->context, inside, &s);

@@ -17,9 +17,10 @@ static json_t *looks_json(const viewer_session *s)
         const viewer_look *l = &s->look[v];
         json_t *look = json_pack("{s:f, s:[f, f]}", "zoom", l->zoom, "pan", l->pan[0], l->pan[1]);
         if (v == VIEWER_VOLUME)
-            json_object_update_new(look, json_pack("{s:f, s:f, s:s, s:b, s:f, s:f, s:f, s:f}", "azimuth", l->azimuth, "elevation", l->elevation,
-                                                   "mode", viewer_mode_name(l->mode), "clip", l->clip, "clip_azimuth", l->clip_azimuth,
-                                                   "clip_elevation", l->clip_elevation, "clip_offset", l->clip_offset, "quality", l->quality));
+            json_object_update_new(look,
+                                   json_pack("{s:f, s:f, s:s, s:b, s:f, s:f, s:f, s:f, s:f}", "azimuth", l->azimuth, "elevation", l->elevation,
+                                             "mode", viewer_mode_name(l->mode), "clip", l->clip, "clip_azimuth", l->clip_azimuth, "clip_elevation",
+                                             l->clip_elevation, "clip_offset", l->clip_offset, "quality", l->quality, "see_through", l->see_through));
         else json_object_update_new(look, json_pack("{s:i, s:f}", "axis", (int)l->axis, "position", l->position));
         if (v == VIEWER_SPEED) json_object_set_new(look, "speed", json_string(viewer_speed_name(l->speed)));
         json_object_set_new(views, viewer_view_name(v), look);
@@ -35,11 +36,17 @@ static json_t *image_json(const viewer_image *i, uint64_t version)
     viewer_make_utf8(name);
     json_t *affine = json_array();
     for (int k = 0; k < 12; k++) json_array_append_new(affine, json_pack("f", i->geometry.affine[k / 4][k % 4]));
-    return json_pack("{s:s, s:o, s:b, s:I, s:[i, i, i], s:[I, I, I], s:o, s:s, s:f, s:f, s:f, s:f}", "name", name, "affine", affine, "volume",
-                     i->volume != NULL, "version", (json_int_t)version, "axes", viewer_world_axis(&i->geometry, 0),
-                     viewer_world_axis(&i->geometry, 1), viewer_world_axis(&i->geometry, 2), "size", (json_int_t)i->size.x, (json_int_t)i->size.y,
-                     (json_int_t)i->size.z, "spacing", vector(i->spacing.x, i->spacing.y, i->spacing.z), "space", spaces[i->geometry.space],
-                     "minimum", i->minimum, "maximum", i->maximum, "window_low", i->window_low, "window_high", i->window_high);
+    json_t *json =
+        json_pack("{s:s, s:o, s:b, s:I, s:[i, i, i], s:[I, I, I], s:o, s:s, s:f, s:f, s:f, s:f}", "name", name, "affine", affine, "volume",
+                  i->volume != NULL, "version", (json_int_t)version, "axes", viewer_world_axis(&i->geometry, 0), viewer_world_axis(&i->geometry, 1),
+                  viewer_world_axis(&i->geometry, 2), "size", (json_int_t)i->size.x, (json_int_t)i->size.y, (json_int_t)i->size.z, "spacing",
+                  vector(i->spacing.x, i->spacing.y, i->spacing.z), "space", spaces[i->geometry.space], "minimum", i->minimum, "maximum", i->maximum,
+                  "window_low", i->window_low, "window_high", i->window_high);
+    const tsr_box *b = &i->bounds; /* without a volume: about its middle the 3-D window turns */
+    if (json && !i->volume)
+        json_object_set_new(json, "middle",
+                            vector(0.5 * (b->lower.x + b->upper.x), 0.5 * (b->lower.y + b->upper.y), 0.5 * (b->lower.z + b->upper.z)));
+    return json;
 }
 
 /* Counts over the range of the image up to the last that is not 0. */
@@ -70,6 +77,26 @@ void viewer_mode_more(const viewer_session *s, json_t *state)
     json_decref(more);
 }
 
+/* What slices show over the image: what, how strongly, the name of the second image (null: there is none). */
+static json_t *over_json(const viewer_session *s)
+{
+    char name[VIEWER_NAME_BYTES];
+    snprintf(name, sizeof name, "%s", s->overlay ? s->overlay->name : "");
+    viewer_make_utf8(name);
+    return json_pack("{s:s, s:f, s:s*}", "over", viewer_over_name(s->over), "opacity", s->over_opacity, "image", s->overlay ? name : NULL);
+}
+
+static json_t *labels_json(const viewer_session *s)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < s->label_count; i++) {
+        const viewer_label *l = &s->label[i];
+        json_array_append_new(list, json_pack("{s:i, s:s, s:b, s:I, s:[f, f, f]}", "label", (int)l->value, "name", l->name, "visible", !l->hidden,
+                                              "voxels", (json_int_t)l->voxels, "colour", l->colour[0], l->colour[1], l->colour[2]));
+    }
+    return list;
+}
+
 /* Of a session that segments: the parameters, the probes, the run. */
 void viewer_segment_state(const viewer_session *s, json_t *state)
 {
@@ -82,6 +109,9 @@ void viewer_segment_state(const viewer_session *s, json_t *state)
                              (json_int_t)r->inside_voxels, "volume", r->volume, "time", r->time, "stop", tsr_stop_name(r->stop));
     if (!more) return;
     json_object_set_new(more, "probed", probed_json(t->probed));
+    json_object_set_new(more, "labels", labels_json(s));
+    json_object_set_new(more, "label", json_integer(s->label_active));
+    json_object_set_new(more, "overlay", over_json(s));
     json_object_update(state, more);
     json_decref(more);
 }
@@ -136,17 +166,17 @@ void viewer_session_name(viewer_session *s, char name[VIEWER_NAME_BYTES])
 void viewer_session_refresh(viewer_session *s)
 {
     pthread_mutex_lock(&s->lock);
-    for (int v = 0; v < VIEWER_VIEWS; v++) s->look_version[v]++;
-    pthread_cond_signal(&s->to_painter);
+    for (int v = 0; v < VIEWER_WINDOWS; v++) s->look_version[v]++;
+    viewer_wake_painter(s);
     pthread_mutex_unlock(&s->lock);
 }
 
-viewer_blob *viewer_session_frame(viewer_session *s, int view)
+viewer_blob *viewer_session_frame(viewer_session *s, int window)
 {
     pthread_mutex_lock(&s->lock);
-    viewer_blob *blob = s->frame[view];
-    s->frame[view] = NULL;
-    if (blob) pthread_cond_signal(&s->to_painter); /* there is room for the next */
+    viewer_blob *blob = s->frame[window];
+    s->frame[window] = NULL;
+    if (blob) viewer_wake_painter(s); /* there is room for the next */
     pthread_mutex_unlock(&s->lock);
     return blob;
 }
@@ -160,7 +190,20 @@ viewer_blob *viewer_session_notice(viewer_session *s)
     return blob;
 }
 
-void viewer_session_watch(viewer_session *s, int watchers, const int wanted[VIEWER_VIEWS])
+void viewer_session_eye(viewer_session *s, int eye, int open)
+{
+    pthread_mutex_lock(&s->lock);
+    for (int v = 0; v < VIEWER_VIEWS; v++) {
+        viewer_look *look = &s->look[eye * VIEWER_VIEWS + v];
+        *look = s->look[v];
+        look->width = look->height = 0; /* of its page, which says them */
+        if (open) s->look_version[eye * VIEWER_VIEWS + v]++;
+        viewer_blob_release(&s->frame[eye * VIEWER_VIEWS + v]);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void viewer_session_watch(viewer_session *s, int watchers, const int wanted[VIEWER_WINDOWS])
 {
     pthread_mutex_lock(&s->lock);
     if (!s->watchers != !watchers) {
@@ -169,6 +212,6 @@ void viewer_session_watch(viewer_session *s, int watchers, const int wanted[VIEW
     }
     s->watchers = watchers;
     memcpy(s->wanted, wanted, sizeof s->wanted);
-    pthread_cond_signal(&s->to_painter);
+    viewer_wake_painter(s);
     pthread_mutex_unlock(&s->lock);
 }

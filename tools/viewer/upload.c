@@ -61,7 +61,8 @@ int server_upload_begin(struct server *server, struct lws *wsi, struct client *c
     if (!server_by_own_name(server, wsi) || server_header(wsi, WSI_TOKEN_HOST, host) || server_header(wsi, WSI_TOKEN_ORIGIN, origin) ||
         !viewer_origin_allowed(origin, server->scheme, host, server->allow_origin))
         return server_answer_text(wsi, c, HTTP_STATUS_FORBIDDEN, "pages of other servers may not send files\n");
-    if (server_header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, length)) return -1;
+    if (server_header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, length) || !*length)
+        return server_answer_text(wsi, c, 411, "the number of bytes (Content-Length) is expected\n");
     const int64_t size = strspn(length, "0123456789") == strlen(length) && strlen(length) < 18 ? (int64_t)strtoll(length, NULL, 10) : 0;
     const char *why =
         decode(below + 6, c->upload.name, sizeof c->upload.name) ? "a plain file name is expected\n" : why_not(server, c->upload.name, size);

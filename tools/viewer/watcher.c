@@ -23,31 +23,19 @@ static void tell_state(struct watcher *o, const char *with)
     pthread_mutex_unlock(&o->s->lock);
 }
 
-/* The box of a surface, for slices and picks. */
-static void set_box(viewer_image *image, tsr_bounds b)
-{
-    const double longest = fmax(b.upper.x - b.lower.x, fmax(b.upper.y - b.lower.y, b.upper.z - b.lower.z)), h = longest > 0 ? longest / 256 : 1;
-    const double n[3] = { ceil((b.upper.x - b.lower.x) / h) + 1, ceil((b.upper.y - b.lower.y) / h) + 1, ceil((b.upper.z - b.lower.z) / h) + 1 };
-    image->bounds = b;
-    image->geometry = tsr_geometry_make((tsr_vec3){ h, h, h }, b.lower, TSR_SPACE_NONE);
-    image->spacing = (tsr_vec3){ h, h, h };
-    image->size = (tsr_size3){ (int64_t)n[0], (int64_t)n[1], (int64_t)n[2] };
-    image->maximum = image->window_high = 1;
-}
-
 static tsr_status read_surface(struct watcher *o, const char *path, const char *name, viewer_image *image, tsr_tiles **tiles)
 {
     tsr_status status = TSR_OK;
     const tsr_progress progress = { viewer_session_quits, o->s };
     if (viewer_is_mesh(name)) {
         tsr_read_options read = TSR_READ_OPTIONS;
-        tsr_mesh_measures m;
+        tsr_mesh_measures m = TSR_MESH_MEASURES;
         read.memory_limit = o->s->memory_limit;
         read.same_folder = 1;
         read.progress = progress;
         status = tsr_mesh_read(path, &read, &image->mesh);
         if (status == TSR_OK) status = tsr_mesh_measure(image->mesh, &m);
-        if (status == TSR_OK) set_box(image, (tsr_bounds){ m.lower, m.upper });
+        if (status == TSR_OK) viewer_image_set_box(image, (tsr_box){ m.lower, m.upper });
         return status;
     }
     tsr_tiles_read_options read = TSR_TILES_READ_OPTIONS;
@@ -57,14 +45,14 @@ static tsr_status read_surface(struct watcher *o, const char *path, const char *
     status = tsr_tiles_read(o->bridge ? o->bridge : o->context, path, &read, tiles);
     if (status == TSR_OK) status = tsr_tiles_bounds(*tiles, a, b);
     if (status != TSR_OK) return status;
-    tsr_bounds box = { { HUGE_VAL, HUGE_VAL, HUGE_VAL }, { -HUGE_VAL, -HUGE_VAL, -HUGE_VAL } };
+    tsr_box box = { { HUGE_VAL, HUGE_VAL, HUGE_VAL }, { -HUGE_VAL, -HUGE_VAL, -HUGE_VAL } };
     for (int i = 0; i < 8; i++) { /* the corners: axes may point anywhere */
         const tsr_vec3 p = tsr_geometry_to_world(
             tsr_tiles_geometry(*tiles), (tsr_vec3){ (double)(i & 1 ? b[0] : a[0]), (double)(i & 2 ? b[1] : a[1]), (double)(i & 4 ? b[2] : a[2]) });
         box.lower = (tsr_vec3){ fmin(box.lower.x, p.x), fmin(box.lower.y, p.y), fmin(box.lower.z, p.z) };
         box.upper = (tsr_vec3){ fmax(box.upper.x, p.x), fmax(box.upper.y, p.y), fmax(box.upper.z, p.z) };
     }
-    set_box(image, box);
+    viewer_image_set_box(image, box);
     return TSR_OK;
 }
 

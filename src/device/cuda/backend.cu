@@ -5,7 +5,7 @@
 
 #include "backend_abi.h"
 #include "device/capability.h"
-#include "device/chain.h"
+#include "device/dependent_launch.h"
 #include "device/mail.h"
 #include "device/module.h"
 
@@ -57,7 +57,7 @@ static void cuda_queue_destroy(tsr_queue *queue)
     for (int i = 0; i < 2; i++)
         if (q->staged[i]) cudaEventDestroy(q->staged[i]);
     if (q->staging) cudaFreeHost(q->staging);
-    if (q->stream) cudaStreamDestroy(q->stream);
+    if (q->stream && !q->borrowed) cudaStreamDestroy(q->stream);
     free(q);
 }
 
@@ -103,18 +103,20 @@ static tsr_status cuda_queue_open(tsr_cuda_queue *q)
     TSR_CUDA(cudaDeviceGetDefaultMemPool(&pool, q->device));
     TSR_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
     cuda_join(q);
-    TSR_CUDA(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
+    if (!q->borrowed) TSR_CUDA(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
     TSR_CUDA(cudaMallocHost(&q->staging, 2 * STAGING_HALF + TSR_QUEUE_MAIL));
     for (int i = 0; i < 2; i++) TSR_CUDA(cudaEventCreateWithFlags(&q->staged[i], cudaEventDisableTiming));
     return TSR_OK;
 }
 
-static tsr_status cuda_queue_create(int32_t index, int32_t threads, tsr_queue **queue)
+static tsr_status cuda_queue_create(int32_t index, int32_t threads, void *stream, tsr_queue **queue)
 {
     tsr_cuda_queue *q = (tsr_cuda_queue *)calloc(1, sizeof *q);
     if (!q) TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory: %zu bytes asked for", sizeof *q);
     q->base.threads = threads;
     q->device = index;
+    q->stream = (cudaStream_t)stream;
+    q->borrowed = stream != NULL;
     tsr_status status = cuda_queue_open(q);
     if (status != TSR_OK) {
         cuda_queue_destroy(&q->base);

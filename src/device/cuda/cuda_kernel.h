@@ -8,6 +8,7 @@ typedef struct tsr_cuda_queue {
     tsr_queue base;
     int32_t device, processors;
     cudaStream_t stream;
+    int borrowed; /* the stream is the caller's */
     void *staging;          /* pinned host memory for transfers of pageable memory, two halves */
     cudaEvent_t staged[2];
     int32_t several;        /* the machine has other GPUs, too */

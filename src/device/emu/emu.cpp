@@ -1,13 +1,16 @@
 /* device/emu/emu.cpp: fibres, scheduler, fenced memory, queue and graphs of the emulator. C++ because the kernels are. */
 #include <atomic>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -83,6 +86,7 @@ struct scheduler {
 };
 static scheduler scheduler_;
 static std::mutex one_kernel; /* held while a kernel runs: guards all of the above */
+static thread_local bool in_kernel; /* this thread runs one */
 
 #if defined(TSR_SANITIZE_ADDRESS)
 static const void *last_stack; /* the stack that the last switch left: in a fibre, that of the host thread */
@@ -399,9 +403,10 @@ static tsr_status emu_describe(int32_t index, tsr_device_info *info)
     return TSR_OK;
 }
 
-static tsr_status emu_queue_create(int32_t index, int32_t threads, tsr_queue **queue)
+static tsr_status emu_queue_create(int32_t index, int32_t threads, void *stream, tsr_queue **queue)
 {
     (void)index;
+    (void)stream;
     emu_queue *q = new emu_queue();
     const char *fence = getenv("TESSERA_EMU_FENCE"), *seed = getenv("TESSERA_EMU_SEED");
     if (const char *refuse = getenv("TESSERA_EMU_REFUSE")) { /* KERNEL:LAUNCHES before */
@@ -575,7 +580,35 @@ static uint64_t random_next(uint64_t *state)
     return *state = x;
 }
 
-static void run_grid(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared, const std::function<void()> &body, const char *name)
+/* Which kernels ran: with TESSERA_EMU_LAUNCHES=FILE a program adds at its end the places of their functions in the module, one a line, for
+ * scripts/kernels.py. The first line says of which build of the module: places of another one are thrown away. */
+struct launch_list {
+    std::set<const void *> kernels;
+    ~launch_list()
+    {
+        const char *path = getenv("TESSERA_EMU_LAUNCHES");
+        Dl_info module;
+        struct stat built;
+        if (!path || !*path || kernels.empty() || !dladdr((const void *)&tsr_emu_run, &module) || stat(module.dli_fname, &built)) return;
+        char which[64], line[64] = "";
+        snprintf(which, sizeof which, "module %lld.%09ld\n", (long long)built.st_mtim.tv_sec, built.st_mtim.tv_nsec);
+        FILE *f = fopen(path, "r");
+        if (f) {
+            if (!fgets(line, sizeof line, f)) *line = 0;
+            fclose(f);
+        }
+        const bool same = !strcmp(line, which);
+        f = fopen(path, same ? "a" : "w");
+        if (!f) return;
+        if (!same) fputs(which, f);
+        for (const void *kernel : kernels) fprintf(f, "%zx\n", (size_t)((const char *)kernel - (const char *)module.dli_fbase));
+        fclose(f);
+    }
+};
+static launch_list launches;
+
+static void run_grid(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared, const std::function<void()> &body, const char *name,
+                     const void *kernel)
 {
     emu_queue *q = (emu_queue *)queue;
     scheduler &s = scheduler_;
@@ -588,29 +621,36 @@ static void run_grid(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared,
         q->failure = std::string(name) + ": launch refused";
         return;
     }
+    if (in_kernel) { /* a suite that outlives a crash comes here, and would wait for itself for ever */
+        q->failure = std::string(name) + ": the kernel before crashed; the emulator cannot go on in this program";
+        return;
+    }
     std::vector<uint32_t> order(count);
     for (size_t i = 0; i < count; i++) order[i] = (uint32_t)i;
     for (size_t i = count - 1; i > 0; i--) std::swap(order[i], order[random_next(&q->random) % (i + 1)]);
     std::vector<unsigned char> dynamic(shared + 64);
     std::lock_guard<std::mutex> alone(one_kernel);
+    launches.kernels.insert(kernel);
     unfenced access(queue);
     tsr_emu_dynamic_shared = (unsigned char *)(((uintptr_t)dynamic.data() + 63) & ~(uintptr_t)63);
     blockDim = threads;
     gridDim = blocks;
     s.body = &body;
     s.failure = nullptr;
+    in_kernel = true;
     for (size_t i = 0; i < count && !s.failure; i++) {
         uint32_t b = order[i];
         blockIdx = { b % blocks.x, b / blocks.x % blocks.y, b / blocks.x / blocks.y };
         memset(tsr_emu_dynamic_shared, 0xff, shared);
         run_block(s, threads);
     }
+    in_kernel = false;
     if (s.failure && q->failure.empty()) q->failure = std::string(name) + ": " + s.failure;
 }
 
-void tsr_emu_run(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared, std::function<void()> body, const char *name)
+void tsr_emu_run(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared, std::function<void()> body, const char *name, const void *kernel)
 {
-    submit(queue, [=]() { run_grid(queue, blocks, threads, shared, body, name); });
+    submit(queue, [=]() { run_grid(queue, blocks, threads, shared, body, name, kernel); });
 }
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------------------ */

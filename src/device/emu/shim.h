@@ -49,7 +49,8 @@ uint64_t tsr_emu_block_wait(tsr_emu_function function, uint64_t value);
 /* `lane` is the lane whose value a shuffle wants. */
 uint64_t tsr_emu_warp_wait(tsr_emu_function function, uint32_t mask, uint64_t value, uint32_t lane);
 uint32_t tsr_emu_lane(void);
-void tsr_emu_run(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared, std::function<void()> body, const char *name);
+/* `kernel` is the function that `body` calls, for the list of what ran (TESSERA_EMU_LAUNCHES). */
+void tsr_emu_run(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared, std::function<void()> body, const char *name, const void *kernel);
 
 #define TSR_KERNEL(name) static void name
 #define TSR_DEVICE_FN static inline
@@ -64,7 +65,7 @@ void tsr_emu_run(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared, std
 /* Arguments are taken by value at the launch, as on the GPU. */
 template <class... P, class... A> static inline void tsr_emu_launch(tsr_queue *q, void (*kernel)(P...), const char *name, dim3 b, dim3 t, size_t s, A... a)
 {
-    tsr_emu_run(q, b, t, s, [=]() { kernel((P)a...); }, name);
+    tsr_emu_run(q, b, t, s, [=]() { kernel((P)a...); }, name, (const void *)kernel);
 }
 #define TSR_LAUNCH(queue, kernel, blocks, threads, shared, ...) tsr_emu_launch(queue, kernel, #kernel, (blocks), (threads), (shared), __VA_ARGS__)
 

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#define TSR_ARITHMETIC_INLINE static inline __attribute__((always_inline)) /* or the state is in memory, not in registers */
+
 /* By how much a probability moves, by its upper 8 bits. */
 extern const uint16_t tsr_arithmetic_step[256];
 
@@ -30,7 +32,7 @@ static inline void tsr_arithmetic_begin(tsr_arithmetic *a, const uint8_t *data, 
 }
 
 /* A bit whose probability of being 0 is p / 65536. */
-static inline int tsr_arithmetic_bit(tsr_arithmetic *a, uint16_t *p)
+TSR_ARITHMETIC_INLINE int tsr_arithmetic_bit(tsr_arithmetic *a, uint16_t *p)
 {
     const uint32_t t = a->range * *p >> 16;
     const uint64_t place = (uint64_t)t << a->spare;
@@ -57,17 +59,22 @@ typedef struct tsr_number_contexts {
     int32_t follow, follows, data, sign; /* indices */
 } tsr_number_contexts;
 
-/* Continue bit 0 and a data bit, again and again; 1 ends. `first` stands for the context of the first bit. Clamped to INT32_MAX. */
-static inline uint32_t tsr_arithmetic_magnitude(tsr_arithmetic *a, uint16_t *p, int first, int follow, int follows, int data)
+/* Continue bit 0 and a data bit, again and again; 1 ends. The first bit was 0. Clamped to INT32_MAX. */
+TSR_ARITHMETIC_INLINE uint32_t tsr_arithmetic_magnitude_on(tsr_arithmetic *a, uint16_t *p, int follow, int follows, int data)
 {
     uint64_t value = 1;
-    int bin = first;
-    for (int k = 0; !tsr_arithmetic_bit(a, &p[bin]); k++) {
+    for (int k = 0, goes_on = 1; goes_on; k++) {
         value = value << 1 | (uint64_t)tsr_arithmetic_bit(a, &p[data]);
         if (value >> 32) return INT32_MAX; /* no stream means that */
-        bin = follow + (k < follows ? k : follows - 1);
+        goes_on = !tsr_arithmetic_bit(a, &p[follow + (k < follows ? k : follows - 1)]);
     }
     return value - 1 > INT32_MAX ? INT32_MAX : (uint32_t)(value - 1);
+}
+
+/* The same from its beginning; `first` stands for the context of the first bit. */
+static inline uint32_t tsr_arithmetic_magnitude(tsr_arithmetic *a, uint16_t *p, int first, int follow, int follows, int data)
+{
+    return tsr_arithmetic_bit(a, &p[first]) ? 0 : tsr_arithmetic_magnitude_on(a, p, follow, follows, data);
 }
 
 static inline uint32_t tsr_arithmetic_uint(tsr_arithmetic *a, uint16_t *p, const tsr_number_contexts *c)

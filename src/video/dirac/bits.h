@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/hd.h"
+
 enum { TSR_BITS_SLACK = 16 };
 
 typedef struct tsr_bits {
@@ -37,7 +39,7 @@ static inline void tsr_bits_align(tsr_bits *b) { b->at = (b->at + 7) & ~(int64_t
 static inline int tsr_bits_over(const tsr_bits *b) { return b->at > b->end; }
 
 /* Every other bit of x, from the lowest, drawn together. */
-static inline uint32_t tsr_bits_even(uint64_t x)
+TSR_HD uint32_t tsr_bits_even(uint64_t x)
 {
     x &= 0x5555555555555555u;
     x = (x | x >> 1) & 0x3333333333333333u;

@@ -8,16 +8,10 @@
 
 static const tsr_number_contexts offset_contexts = { OFFSET_FOLLOW, 1, OFFSET_DATA, OFFSET_SIGN };
 
-typedef struct coded_band {
-    const uint8_t *data;
-    int64_t size; /* 0: all coefficients are 0 */
-    int32_t index;
-} coded_band;
-
 typedef struct core_job {
     const tsr_dirac_core *core;
-    coded_band band[3][TSR_DIRAC_LEVELS + 1][4];
-    int32_t damaged;
+    tsr_dirac_coded_band band[3][TSR_DIRAC_LEVELS + 1][4];
+    tsr_dirac_core_damage damage;
 } core_job;
 
 /* One sub-band while it is decoded. */
@@ -33,23 +27,42 @@ typedef struct band_state {
     int32_t index, failed;
 } band_state;
 
-static void decode_row_arithmetic(band_state *s, int32_t x0, int32_t x1, int32_t y, tsr_quantiser q)
+/* Where the coefficients of a row look: NULL where there is nothing. */
+typedef struct row_sources {
+    int32_t *row;
+    const int32_t *above, *parent;
+} row_sources;
+
+/* A copy for each orientation and for rows with and without others to look at. The decoder is a local one: in registers. */
+static inline __attribute__((always_inline)) void decode_row(tsr_arithmetic *a, uint16_t *p, const row_sources *s, int32_t x0, int32_t x1,
+                                                             tsr_quantiser q, int orientation, int has_above, int has_parent)
+{
+    int32_t left = x0 ? s->row[x0 - 1] : 0, corner = has_above && x0 ? s->above[x0 - 1] : 0;
+    for (int32_t x = x0; x < x1; x++) {
+        const int32_t up = has_above ? s->above[x] : 0;
+        const int parent = has_parent && s->parent[x >> 1] != 0, near = (left | up | corner) != 0;
+        corner = up;
+        if (tsr_arithmetic_bit(a, &p[FIRST + 2 * parent + near])) {
+            s->row[x] = left = 0;
+            continue;
+        }
+        const int32_t magnitude = (int32_t)tsr_arithmetic_magnitude_on(a, p, CHAIN + CHAIN_LENGTH * parent, CHAIN_LENGTH, DATA);
+        const int32_t predictor = orientation == 1 ? up : orientation == 2 ? left : 0;
+        const int negative = tsr_arithmetic_bit(a, &p[SIGN + 1 + tsr_dirac_sign(predictor)]);
+        s->row[x] = left = tsr_quantiser_inverse(q, negative ? -magnitude : magnitude);
+    }
+}
+
+static void decode_row_arithmetic(band_state *s, tsr_arithmetic *a, int32_t x0, int32_t x1, int32_t y, tsr_quantiser q)
 {
     int32_t *row = s->row + y * s->stride;
-    const int32_t *above = y ? row - s->stride : NULL;
-    const int32_t *parent = s->parent ? s->parent + (y >> 1) * s->stride : NULL;
-    for (int32_t x = x0; x < x1; x++) {
-        const int has_parent = parent && parent[x >> 1] != 0;
-        const int32_t left = x ? row[x - 1] : 0, up = above ? above[x] : 0, corner = x && above ? above[x - 1] : 0;
-        const int32_t magnitude = (int32_t)tsr_arithmetic_magnitude(&s->arithmetic, s->p, FIRST + 2 * has_parent + ((left | up | corner) != 0),
-                                                                    CHAIN + CHAIN_LENGTH * has_parent, CHAIN_LENGTH, DATA);
-        int32_t value = magnitude;
-        if (magnitude) {
-            const int32_t predictor = s->orientation == 1 ? up : s->orientation == 2 ? left : 0;
-            if (tsr_arithmetic_bit(&s->arithmetic, &s->p[SIGN + 1 + tsr_dirac_sign(predictor)])) value = -magnitude;
-        }
-        row[x] = tsr_quantiser_inverse(q, value);
-    }
+    const row_sources from = { row, y ? row - s->stride : NULL, s->parent ? s->parent + (y >> 1) * s->stride : NULL };
+    tsr_arithmetic own = *a;
+    if (!from.above || !from.parent) decode_row(&own, s->p, &from, x0, x1, q, s->orientation, from.above != NULL, from.parent != NULL);
+    else if (s->orientation == 1) decode_row(&own, s->p, &from, x0, x1, q, 1, 1, 1);
+    else if (s->orientation == 2) decode_row(&own, s->p, &from, x0, x1, q, 2, 1, 1);
+    else decode_row(&own, s->p, &from, x0, x1, q, 3, 1, 1);
+    *a = own;
 }
 
 static void zero_block(band_state *s, int32_t x0, int32_t x1, int32_t y0, int32_t y1)
@@ -76,7 +89,7 @@ static void decode_block(band_state *s, int32_t blocks, int32_t x0, int32_t x1, 
     const tsr_quantiser q = tsr_quantiser_make(s->index, s->inter);
     for (int32_t y = y0; y < y1; y++) {
         if (!c->variable) {
-            decode_row_arithmetic(s, x0, x1, y, q);
+            decode_row_arithmetic(s, &s->arithmetic, x0, x1, y, q);
             continue;
         }
         int32_t *row = s->row + y * s->stride;
@@ -84,7 +97,7 @@ static void decode_block(band_state *s, int32_t blocks, int32_t x0, int32_t x1, 
     }
 }
 
-static int decode_band(const tsr_dirac_core *core, const coded_band *coded, int component, int level, int orientation)
+static int decode_band(const tsr_dirac_core *core, const tsr_dirac_coded_band *coded, int component, int level, int orientation)
 {
     const tsr_dirac_layout *l = core->layout[component];
     const tsr_dirac_band *b = &l->band[level][orientation];
@@ -122,32 +135,39 @@ static void decode_chains(void *user, int64_t begin, int64_t end, int worker)
         int32_t failed = 0;
         for (int level = orientation > 0; level <= (orientation ? levels : 0); level++)
             failed += decode_band(j->core, &j->band[component][level][orientation], component, level, orientation);
-        if (failed) __atomic_fetch_add(&j->damaged, failed, __ATOMIC_RELAXED);
+        if (failed) __atomic_fetch_add(&j->damage.quantiser, failed, __ATOMIC_RELAXED);
     }
 }
 
-void tsr_dirac_core_decode(const tsr_dirac_core *core, tsr_bits *bits, int32_t *damaged)
+void tsr_dirac_core_find(const tsr_dirac_transform *transform, tsr_bits *bits, tsr_dirac_coded_band band[3][TSR_DIRAC_LEVELS + 1][4],
+                         tsr_dirac_core_damage *damage)
 {
-    core_job job = { .core = core };
     for (int component = 0; component < 3; component++)
-        for (int level = 0; level <= core->transform->depth; level++)
-            for (int orientation = level > 0; orientation < tsr_dirac_bands(core->transform, level); orientation++) {
-                coded_band *coded = &job.band[component][level][orientation];
+        for (int level = 0; level <= transform->depth; level++)
+            for (int orientation = level > 0; orientation < tsr_dirac_bands(transform, level); orientation++) {
                 tsr_bits_align(bits);
                 const int64_t length = bits->at < bits->end ? (int64_t)tsr_bits_uint(bits) : 0;
                 if (!length) {
-                    job.damaged += tsr_bits_over(bits) || bits->at > bits->end;
+                    damage->cut += tsr_bits_over(bits) || bits->at > bits->end;
                     continue;
                 }
                 const uint32_t index = tsr_bits_uint(bits);
                 tsr_bits_align(bits);
                 const int64_t left = bits->end / 8 - bits->at / 8;
-                if (index > TSR_QUANTISER_MOST || left <= 0) job.damaged++;
-                else *coded = (coded_band){ bits->data + bits->at / 8, length < left ? length : left, (int32_t)index };
-                job.damaged += length > left && left > 0;
+                if (left > 0 && index > TSR_QUANTISER_MOST) damage->quantiser++;
+                else if (left > 0)
+                    band[component][level][orientation] =
+                        (tsr_dirac_coded_band){ bits->data + bits->at / 8, length < left ? length : left, (int32_t)index };
+                damage->cut += length > left;
                 bits->at += 8 * length;
             }
     tsr_bits_align(bits);
+}
+
+void tsr_dirac_core_decode(const tsr_dirac_core *core, tsr_bits *bits, tsr_dirac_core_damage *damage)
+{
+    core_job job = { .core = core };
+    tsr_dirac_core_find(core->transform, bits, job.band, &job.damage);
     tsr_parallel(core->threads, 12, 1, decode_chains, &job);
-    *damaged = job.damaged;
+    *damage = job.damage;
 }

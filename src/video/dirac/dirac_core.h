@@ -11,10 +11,24 @@ typedef struct tsr_dirac_core {
     int32_t threads;
     int32_t inter;      /* other offsets of the quantiser */
     int32_t variable;   /* variable-length codes, no arithmetic coding */
+    int32_t statistics; /* rANS: tsr_dirac_statistics_decode is to be called */
     int32_t old_blocks; /* no quantiser offset in sub-bands of one code block (Schroedinger up to 1.0.7, BBC's encoder) */
 } tsr_dirac_core;
 
-/* Decodes all sub-bands from `bits`. *damaged is the number of sub-bands that were cut or contradict themselves; what is not known of them is 0. */
-void tsr_dirac_core_decode(const tsr_dirac_core *core, tsr_bits *bits, int32_t *damaged);
+/* Sub-bands that end early, and such with a quantiser that is none; what is not known of them is 0. */
+typedef struct tsr_dirac_core_damage {
+    int32_t cut, quantiser;
+} tsr_dirac_core_damage;
+/* The data of a sub-band: size 0: all coefficients are 0. */
+typedef struct tsr_dirac_coded_band {
+    const uint8_t *data;
+    int64_t size;
+    int32_t index;
+} tsr_dirac_coded_band;
+/* Where they are; `band` is 0 before, and `bits` behind the last one afterwards. Adds to *damage. */
+void tsr_dirac_core_find(const tsr_dirac_transform *transform, tsr_bits *bits, tsr_dirac_coded_band band[3][TSR_DIRAC_LEVELS + 1][4],
+                         tsr_dirac_core_damage *damage);
+/* Decodes all sub-bands from `bits`. */
+void tsr_dirac_core_decode(const tsr_dirac_core *core, tsr_bits *bits, tsr_dirac_core_damage *damage);
 
 #endif

@@ -1,6 +1,7 @@
 /* video/dirac/dirac_cuda.cu: a thread a sample. */
 #include "device/kernel.h"
 #include "video/dirac/dirac_ops.h"
+#include "video/slices/core_jobs.h"
 
 enum { THREADS = 256 };
 
@@ -69,4 +70,6 @@ static tsr_status cuda_half(tsr_queue *queue, const tsr_dirac_half_job *job)
     return TSR_OK;
 }
 
-extern "C" const tsr_dirac_ops tsr_dirac_cuda = { cuda_store, cuda_predict, cuda_load, cuda_half };
+extern "C" const tsr_slice_ops tsr_slice_cuda;
+extern "C" const tsr_core_ops tsr_core_cuda;
+extern "C" const tsr_dirac_ops tsr_dirac_cuda = { cuda_store, cuda_predict, cuda_load, cuda_half, &tsr_slice_cuda, &tsr_core_cuda };

@@ -490,6 +490,8 @@ void TSR_ISA_NAME(tsr_dirac_run_write)(const int32_t *value, const tsr_dirac_run
     *own = out;
 }
 
+enum { AHEAD = 128 };
+
 void TSR_ISA_NAME(tsr_dirac_gather)(const int32_t *wide, const int16_t *narrow, int64_t stride, const tsr_dirac_piece *pieces, int32_t count,
                                     int32_t *to)
 {
@@ -499,6 +501,7 @@ void TSR_ISA_NAME(tsr_dirac_gather)(const int32_t *wide, const int16_t *narrow, 
             const int64_t at = p.at + y * stride;
             int32_t x = 0;
             if (narrow) {
+                __builtin_prefetch(narrow + at + AHEAD); /* of later slices: too many rows at once for the processor to see them coming */
                 for (; x + 4 <= p.w; x += 4)
                     for (int32_t m = 0; m < 4; m++) to[x + m] = narrow[at + x + m];
                 for (; x < p.w; x++) to[x] = narrow[at + x];

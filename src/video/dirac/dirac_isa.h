@@ -3,7 +3,7 @@
 #define TSR_VIDEO_DIRAC_DIRAC_ISA_H
 
 #include "device/isa.h"
-#include "video/dirac/bits_write.h"
+#include "video/dirac/encoder/bits_write.h"
 #include "video/dirac/dirac_ops.h"
 
 TSR_ISA_DECLARE(void, tsr_dirac_store_rows, const tsr_dirac_store_job *job, int64_t begin, int64_t end)

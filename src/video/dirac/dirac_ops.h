@@ -34,14 +34,19 @@ typedef struct tsr_dirac_ops {
     tsr_status (*predict)(tsr_queue *queue, const tsr_dirac_predict_job *job);
     tsr_status (*load)(tsr_queue *queue, const tsr_dirac_load_job *job);
     tsr_status (*half)(tsr_queue *queue, const tsr_dirac_half_job *job);
+    const struct tsr_slice_ops *slices; /* slices/slice_jobs.h; NULL: slices are coded on the host */
+    const struct tsr_core_ops *core;    /* slices/core_jobs.h: variable-length codes of core syntax; NULL: on the host */
 } tsr_dirac_ops;
+
+/* A sample around 0 as it is shown. */
+TSR_HD int32_t tsr_dirac_shown(int64_t sum, int32_t half) { return (int32_t)tsr_minl(tsr_maxl(sum, -half), half - 1) + half; }
 
 TSR_HD void tsr_dirac_store_sample(const tsr_dirac_store_job *j, int32_t x, int64_t y)
 {
     const int32_t half = 1 << (j->depth - 1);
     const int64_t residue = j->narrow ? j->narrow[y * j->stride + x] : j->residue ? j->residue[y * j->stride + x] : 0;
     const int64_t sum = residue + (j->predicted ? j->predicted[y * j->predicted_stride + x] : 0);
-    const int32_t value = (int32_t)tsr_minl(tsr_maxl(sum, -half), half - 1);
+    const int32_t value = tsr_dirac_shown(sum, half) - half;
     if (j->reference) j->reference[y * j->width + x] = (int16_t)value;
     if (!j->plane) return;
     if (j->bytes == 1) ((uint8_t *)j->plane)[y * j->plane_stride + x] = (uint8_t)(value + half);

@@ -1,13 +1,13 @@
 /* video/dirac/file.c: an encoder and the file that its stream goes to. */
 #include <stdlib.h>
 
-#include "io/stream.h"
+#include "core/core.h"
 #include "tessera/dirac.h"
 
 struct tsr_dirac_writer {
     tsr_dirac_encoder *encoder;
-    tsr_output *output;
-    int64_t bytes, frames;
+    tsr_dirac_sink *sink;
+    int64_t frames;
     int ended;
 };
 
@@ -16,13 +16,11 @@ tsr_status tsr_dirac_writer_create(tsr_context *context, const char *path, const
 {
     TSR_RETURNS(writer);
     TSR_NEEDS(context, path);
-    tsr_write_options own = TSR_WRITE_OPTIONS;
     tsr_status status;
-    if (write) TSR_TRY(TSR_OPTIONS_TAKE(&own, write));
     tsr_dirac_writer *w = (tsr_dirac_writer *)calloc(1, sizeof *w);
     if (!w) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", path);
     TSR_TRY_GOTO(tsr_dirac_encoder_create(context, options, &w->encoder), fail);
-    TSR_TRY_GOTO(tsr_output_open(path, &own, &w->output), fail);
+    TSR_TRY_GOTO(tsr_dirac_sink_create(path, write, &w->sink), fail);
     *writer = w;
     return TSR_OK;
 fail:
@@ -38,8 +36,7 @@ tsr_status tsr_dirac_writer_append(tsr_dirac_writer *writer, const tsr_video_fra
     if (writer->ended) TSR_FAIL(TSR_ERROR_STATE, "the stream has ended");
     TSR_TRY(tsr_dirac_encoder_frame(writer->encoder, frame, &bytes, &size));
     writer->frames++;
-    writer->bytes += (int64_t)size;
-    return size ? tsr_output_write(writer->output, bytes, size) : TSR_OK;
+    return tsr_dirac_sink_write(writer->sink, bytes, size);
 }
 
 tsr_status tsr_dirac_writer_end(tsr_dirac_writer *writer)
@@ -51,18 +48,17 @@ tsr_status tsr_dirac_writer_end(tsr_dirac_writer *writer)
     if (writer->ended) return TSR_OK;
     writer->ended = 1;
     TSR_TRY(tsr_dirac_encoder_end(writer->encoder, &bytes, &size));
-    writer->bytes += (int64_t)size;
-    return tsr_output_write(writer->output, bytes, size);
+    return tsr_dirac_sink_write(writer->sink, bytes, size);
 }
 
-int64_t tsr_dirac_writer_bytes(const tsr_dirac_writer *w) { return w ? w->bytes : 0; }
+int64_t tsr_dirac_writer_bytes(const tsr_dirac_writer *w) { return w ? tsr_dirac_sink_bytes(w->sink) : 0; }
 
 tsr_status tsr_dirac_writer_finish(tsr_dirac_writer **writer)
 {
     tsr_dirac_writer *w = writer ? *writer : NULL;
     if (!w) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
     tsr_status status = tsr_dirac_writer_end(w);
-    if (status == TSR_OK) status = tsr_output_commit(&w->output);
+    if (status == TSR_OK) status = tsr_dirac_sink_finish(&w->sink, w->frames);
     tsr_dirac_writer_destroy(writer);
     return status;
 }
@@ -72,7 +68,7 @@ void tsr_dirac_writer_destroy(tsr_dirac_writer **writer)
     tsr_dirac_writer *w = writer ? *writer : NULL;
     if (!w) return;
     *writer = NULL;
-    tsr_output_abort(&w->output);
+    tsr_dirac_sink_destroy(&w->sink);
     tsr_dirac_encoder_destroy(&w->encoder);
     free(w);
 }

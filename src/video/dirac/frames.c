@@ -1,5 +1,7 @@
 /* video/dirac/frames.c: pictures become frames, which go out by picture number where pictures are coded in another order than they are shown. */
-#include "formats/video.h"
+#include <stdlib.h>
+
+#include "formats/films/video.h"
 #include "video/dirac/decoder.h"
 
 static tsr_status shape_frame(tsr_dirac_decoder *d, tsr_dirac_frame *f)
@@ -15,14 +17,21 @@ static tsr_status shape_frame(tsr_dirac_decoder *d, tsr_dirac_frame *f)
                                           .range = s->luma_offset ? TSR_RANGE_LIMITED : TSR_RANGE_FULL } };
     TSR_TRY(tsr_video_format_complete(&shape.format));
     tsr_video_frame_lay_out(&shape);
-    if (shape.bytes != f->room) {
+    if (tsr_dirac_on_host(d)) {
+        if (!f->shape.bytes || memcmp(&f->shape.format, &shape.format, sizeof shape.format) != 0) {
+            tsr_video_frame_destroy(&f->shape);
+            TSR_TRY(tsr_video_frame_create(&shape.format, &f->shape));
+        }
+        f->memory = f->shape.plane[0];
+        f->room = shape.bytes;
+    } else if (shape.bytes != f->room) {
         tsr_device_release(d->context, f->memory, (size_t)f->room);
         f->memory = NULL;
         f->room = 0;
         TSR_TRY(tsr_device_allocate(d->context, (size_t)shape.bytes, &f->memory));
         f->room = shape.bytes;
     }
-    f->shape = shape;
+    if (!tsr_dirac_on_host(d)) f->shape = shape;
     f->sequence = *s;
     f->info = (tsr_dirac_frame_info)TSR_DIRAC_FRAME_INFO;
     return TSR_OK;
@@ -30,7 +39,9 @@ static tsr_status shape_frame(tsr_dirac_decoder *d, tsr_dirac_frame *f)
 
 void tsr_dirac_frames_free(tsr_dirac_decoder *d)
 {
-    for (int k = 0; k < TSR_DIRAC_FRAMES; k++) tsr_device_release(d->context, d->frame[k].memory, (size_t)d->frame[k].room);
+    for (int k = 0; k < TSR_DIRAC_FRAMES; k++)
+        if (tsr_dirac_on_host(d)) tsr_video_frame_destroy(&d->frame[k].shape);
+        else tsr_device_release(d->context, d->frame[k].memory, (size_t)d->frame[k].room);
     for (int k = 0; k < TSR_DIRAC_REFERENCES; k++) {
         tsr_dirac_reference *r = &d->reference[k];
         tsr_device_release(d->context, r->plane, (size_t)r->elements * sizeof(int16_t));
@@ -40,7 +51,7 @@ void tsr_dirac_frames_free(tsr_dirac_decoder *d)
 
 static int free_frame(const tsr_dirac_decoder *d)
 {
-    for (int k = 0; k < TSR_DIRAC_FRAMES; k++)
+    for (int k = 0; k < d->frames; k++)
         if (!d->frame[k].complete && k != d->current) return k;
     return -1;
 }
@@ -71,7 +82,7 @@ tsr_dirac_frame *tsr_dirac_next_frame(tsr_dirac_decoder *d)
 {
     tsr_dirac_frame *first = NULL;
     int count = 0;
-    for (int k = 0; k < TSR_DIRAC_FRAMES; k++) {
+    for (int k = 0; k < d->frames; k++) {
         tsr_dirac_frame *f = &d->frame[k];
         if (!f->complete) continue;
         count++;
@@ -116,23 +127,38 @@ static tsr_status synthesise_narrow(tsr_dirac_decoder *d, int c, int *narrow)
     return TSR_OK;
 }
 
-static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *t, tsr_dirac_frame *f, int c, int64_t at_reference, int64_t at_plane)
+tsr_slice_target tsr_dirac_planes(const tsr_dirac_decoder *d, const tsr_dirac_target *t, const tsr_dirac_frame *f)
 {
     const tsr_dirac_sequence *s = &d->sequence;
-    tsr_dirac_residue *p = &d->residue;
     const int both = s->fields && !d->options.pictures, second = both && (t->number & 1);
     const int bottom = both && (second ? s->top_field_first : !s->top_field_first);
-    const int32_t bytes = f->shape.format.bits > 8 ? 2 : 1;
-    tsr_dirac_store_job job = { .plane = (char *)f->memory + at_plane + (int64_t)bottom * f->shape.width[c] * bytes,
-                                .plane_stride = (int64_t)f->shape.width[c] << both,
+    tsr_slice_target to = { .bytes = f->shape.format.bits > 8 ? 2 : 1,
+                            .depth = { s->luma_depth, s->chroma_depth },
+                            .long_length = d->options.long_length };
+    char *at = (char *)f->memory;
+    for (int c = 0; c < 3; c++) {
+        to.plane[c] = at + (int64_t)bottom * f->shape.width[c] * to.bytes;
+        to.plane_stride[c] = (int64_t)f->shape.width[c] << both;
+        at += (int64_t)f->shape.width[c] * f->shape.height[c] * to.bytes;
+    }
+    return to;
+}
+
+static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *t, const tsr_slice_target *to, int c, int64_t at_reference)
+{
+    tsr_dirac_residue *p = &d->residue;
+    tsr_dirac_store_job job = { .plane = to->plane[c],
+                                .plane_stride = to->plane_stride[c],
                                 .reference = t->reference ? t->reference->plane + at_reference : NULL,
-                                .bytes = bytes,
-                                .depth = c ? s->chroma_depth : s->luma_depth };
-    tsr_dirac_component_size(s, c, &job.width, &job.height);
+                                .bytes = to->bytes,
+                                .depth = to->depth[c > 0] };
+    tsr_dirac_component_size(&d->sequence, c, &job.width, &job.height);
     if (t->residue) {
-        if (!tsr_dirac_on_host(d))
+        tsr_dirac_enter(d, TSR_DIRAC_RESIDUAL_DECODE);
+        if (!tsr_dirac_on_host(d) && t->residue != TSR_DIRAC_RESIDUE_THERE)
             TSR_TRY(d->context->backend->upload(d->context->queue, p->on_device[c], p->coefficients[c], (size_t)p->elements[c] * sizeof(int32_t)));
-        int narrow = t->residue == 2;
+        tsr_dirac_enter(d, TSR_DIRAC_WAVELET_TRANSFORM);
+        int narrow = t->residue == TSR_DIRAC_RESIDUE_NARROW;
         if (narrow) TSR_TRY(synthesise_narrow(d, c, &narrow));
         if (narrow) job.narrow = p->narrow_samples;
         else {
@@ -142,17 +168,17 @@ static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *
         job.stride = p->layout[c].stride;
     }
     if (t->predicted) {
+        tsr_dirac_enter(d, TSR_DIRAC_MOTION_RENDER);
         TSR_TRY(predict(d, c, job.width, job.height, at_reference));
         job.predicted = d->motion.predicted;
         job.predicted_stride = job.width;
     }
+    tsr_dirac_enter(d, TSR_DIRAC_COMBINE);
     return d->context->backend->dirac->store(d->context->queue, &job);
 }
 
-tsr_status tsr_dirac_store_picture(tsr_dirac_decoder *d, const tsr_dirac_target *t)
+tsr_status tsr_dirac_begin_picture(tsr_dirac_decoder *d, const tsr_dirac_target *t, tsr_dirac_frame **frame)
 {
-    const int both = d->sequence.fields && !d->options.pictures, second = both && (t->number & 1);
-    int64_t at_plane = 0, at_reference = 0;
     if (d->current < 0) {
         const int k = free_frame(d);
         if (k < 0) TSR_FAIL(TSR_ERROR_INTERNAL, "no frame is free");
@@ -161,29 +187,85 @@ tsr_status tsr_dirac_store_picture(tsr_dirac_decoder *d, const tsr_dirac_target 
         d->frame[k].info.number = t->number;
         d->frame[k].info.offset = t->offset;
         d->frame[k].filled = 0;
+        d->frame[k].in_flight = 0;
         d->frame[k].in_order = (t->code & 0x88) == 0x88;
-        if (both)
-            TSR_TRY(d->context->backend->fill(d->context->queue, d->frame[k].memory, 0, (size_t)d->frame[k].room)); /* the other field may not come */
+        if (d->sequence.fields && !d->options.pictures) /* the other field may not come */
+            TSR_TRY(d->context->backend->fill(d->context->queue, d->frame[k].memory, 0, (size_t)d->frame[k].room));
     }
-    tsr_dirac_frame *f = &d->frame[d->current];
+    *frame = &d->frame[d->current];
+    return TSR_OK;
+}
+
+tsr_status tsr_dirac_check_digest(tsr_dirac_decoder *d, const tsr_dirac_target *t, const tsr_dirac_frame *f)
+{
+    const tsr_slice_target at = tsr_dirac_planes(d, t, f);
+    const char *host = (const char *)f->memory;
+    char *copy = NULL;
+    uint8_t digest[TSR_DIRAC_DIGEST];
+    tsr_dirac_md5 md5;
+    if (!d->has_digest || d->damaged) return TSR_OK;
+    d->has_digest = 0;
+    if (!tsr_dirac_on_host(d)) {
+        host = copy = (char *)malloc((size_t)f->shape.bytes);
+        if (!copy) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for %lld bytes of a picture", (long long)f->shape.bytes);
+        const tsr_status status = d->context->backend->download(d->context->queue, copy, f->memory, (size_t)f->shape.bytes);
+        if (status != TSR_OK) {
+            free(copy);
+            return status;
+        }
+    }
+    tsr_dirac_md5_begin(&md5);
     for (int c = 0; c < 3; c++) {
         int32_t width, height;
-        TSR_TRY(store_component(d, t, f, c, at_reference, at_plane));
         tsr_dirac_component_size(&d->sequence, c, &width, &height);
-        at_reference += (int64_t)width * height;
-        at_plane += (int64_t)f->shape.width[c] * f->shape.height[c] * (f->shape.format.bits > 8 ? 2 : 1);
+        tsr_dirac_md5_rows(&md5, host + ((const char *)at.plane[c] - (const char *)f->memory), at.plane_stride[c] * at.bytes,
+                           (int64_t)width * at.bytes, height);
     }
-    if (t->reference) {
-        t->reference->number = t->number;
-        t->reference->used = 1;
-        t->reference->halved = 0;
-    }
+    free(copy);
+    tsr_dirac_md5_digest(&md5, digest);
+    if (memcmp(digest, d->digest, sizeof digest) == 0) return TSR_OK;
+    return tsr_dirac_damage(d, t->offset, "picture %u: its samples are not those whose MD5 the stream has", t->number);
+}
+
+void tsr_dirac_end_picture(tsr_dirac_decoder *d, const tsr_dirac_target *t, tsr_dirac_frame *f)
+{
+    const int both = d->sequence.fields && !d->options.pictures;
     f->info.damaged |= d->damaged;
     f->info.bytes += d->waiting;
     f->info.parse_code = t->code;
     d->damaged = 0;
     d->waiting = 0;
-    f->filled |= both ? 1 << second : 3;
+    f->filled |= both ? 1 << (t->number & 1) : 3;
+    if (d->options.profile) d->options.profile->pictures[d->kind]++;
     if (f->filled == 3) complete(d);
+}
+
+tsr_status tsr_dirac_store_picture(tsr_dirac_decoder *d, const tsr_dirac_target *t)
+{
+    tsr_dirac_frame *f = NULL;
+    int64_t at_reference = 0;
+    TSR_TRY(tsr_dirac_begin_picture(d, t, &f));
+    const tsr_slice_target to = tsr_dirac_planes(d, t, f);
+    for (int c = 0; c < 3; c++) {
+        int32_t width, height;
+        TSR_TRY(store_component(d, t, &to, c, at_reference));
+        tsr_dirac_component_size(&d->sequence, c, &width, &height);
+        at_reference += (int64_t)width * height;
+    }
+    tsr_dirac_enter(d, -1);
+    if (t->reference) {
+        t->reference->number = t->number;
+        t->reference->used = 1;
+        t->reference->halved = 0;
+    }
+    TSR_TRY(tsr_dirac_check_digest(d, t, f));
+    tsr_dirac_end_picture(d, t, f);
+    return TSR_OK;
+}
+
+tsr_status tsr_dirac_land(tsr_dirac_decoder *d)
+{
+    TSR_TRY(tsr_slice_flight_run(&d->flight));
+    for (int k = 0; k < d->frames; k++) d->frame[k].in_flight = 0;
     return TSR_OK;
 }

@@ -8,6 +8,7 @@
 #include "video/dirac/dirac_levels.h"
 #include "video/dirac/motion.h"
 #include "video/dirac/motion_neighbours.h"
+#include "video/statistics/band_streams.h"
 
 struct tsr_dirac_inspector {
     tsr_dirac_stream stream;
@@ -56,9 +57,7 @@ tsr_status tsr_dirac_inspector_sequence(const tsr_dirac_inspector *i, tsr_dirac_
     if (!i->has_sequence) TSR_FAIL(TSR_ERROR_STATE, "no sequence header was read yet");
     const size_t size = sequence->struct_size;
     if (size < sizeof(size_t)) TSR_FAIL(TSR_ERROR_ARGUMENT, "struct_size of the sequence is %zu, expected TSR_DIRAC_SEQUENCE", size);
-    memcpy(sequence, &i->sequence, size < sizeof i->sequence ? size : sizeof i->sequence);
-    sequence->struct_size = size;
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(sequence, &i->sequence);
 }
 
 /* The first problem of a unit stays. */
@@ -106,6 +105,19 @@ static void skip_blocks(tsr_bits *bits, int32_t references)
     }
 }
 
+static void read_statistics(tsr_dirac_inspector *i, const tsr_dirac_transform *t, tsr_bits *bits, tsr_dirac_unit_info *info)
+{
+    tsr_dirac_layout layout[3];
+    const tsr_dirac_layout *const layouts[3] = { &layout[0], &layout[1], &layout[2] };
+    for (int c = 0; c < 3; c++) {
+        int32_t width, height;
+        tsr_dirac_component_size(&i->sequence, c, &width, &height);
+        tsr_dirac_layout_make(t, width, height, &layout[c]);
+    }
+    if (tsr_dirac_statistics_measure(t, layouts, bits, info->band_bits, info->band_quantiser) != TSR_OK) problem(i, "%s", tsr_error_message());
+    else if (tsr_bits_over(bits)) problem(i, "streams are cut");
+}
+
 static void read_core(tsr_dirac_inspector *i, const tsr_dirac_data *data, tsr_dirac_unit_info *info)
 {
     tsr_bits bits = { data->payload, 0, 8 * data->size };
@@ -139,6 +151,10 @@ static void read_core(tsr_dirac_inspector *i, const tsr_dirac_data *data, tsr_di
     }
     take_transform(&transform, info);
     info->slices[0] = info->slices[1] = 0;
+    if (code & TSR_DIRAC_STATISTICS) {
+        read_statistics(i, &transform, &bits, info);
+        return;
+    }
     for (int c = 0; c < 3; c++)
         for (int level = 0; level <= transform.depth; level++)
             for (int band = level > 0; band < tsr_dirac_bands(&transform, level); band++) {
@@ -322,7 +338,5 @@ tsr_status tsr_dirac_inspector_next(tsr_dirac_inspector *i, tsr_dirac_unit_info 
     if (own.code == TSR_DIRAC_SEQUENCE_HEADER) read_header(i, &data);
     if (own.code & 8) read_picture(i, &data, &own);
     own.problem = i->problem[0] ? i->problem : NULL;
-    own.struct_size = size;
-    memcpy(info, &own, size < sizeof own ? size : sizeof own);
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(info, &own);
 }

@@ -2,6 +2,7 @@
 #ifndef TSR_VIDEO_DIRAC_LAYOUT_H
 #define TSR_VIDEO_DIRAC_LAYOUT_H
 
+#include "core/hd.h"
 #include "video/dirac/syntax.h"
 
 typedef struct tsr_dirac_band {
@@ -51,7 +52,7 @@ static inline tsr_dirac_area tsr_dirac_stepped_area(const tsr_dirac_transform *t
 }
 
 /* What the approximation at `here` is predicted from, in rows of `stride`: the neighbours that a decoder has before it. */
-static inline int32_t tsr_dirac_neighbours_mean(const int32_t *here, int64_t stride, int32_t x, int32_t y)
+TSR_HD int32_t tsr_dirac_neighbours_mean(const int32_t *here, int64_t stride, int32_t x, int32_t y)
 {
     if (x && y) {
         const int64_t sum = (int64_t)here[-1] + here[-stride] + here[-stride - 1] + 1;

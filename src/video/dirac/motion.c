@@ -102,7 +102,7 @@ typedef struct reading {
     const tsr_dirac_prediction *p;
     tsr_dirac_blocks blocks;
     coded stream[TSR_BLOCKS_STREAMS];
-    int32_t damaged;
+    tsr_dirac_blocks_damage damage;
 } reading;
 
 static void begin_stream(reading *r, tsr_bits *bits, int index)
@@ -111,7 +111,7 @@ static void begin_stream(reading *r, tsr_bits *bits, int index)
     const int64_t length = bits->at < bits->end ? (int64_t)tsr_bits_uint(bits) : 0;
     tsr_bits_align(bits);
     const int64_t left = tsr_max64(bits->end / 8 - bits->at / 8, 0);
-    r->damaged += length > left;
+    r->damage.cut += length > left;
     tsr_arithmetic_begin(&c->arithmetic, bits->data + tsr_min64(bits->at, bits->end) / 8, length < left ? length : left);
     for (int k = 0; k < TSR_BLOCKS_CONTEXTS; k++) c->p[k] = 0x8000;
     bits->at += 8 * length;
@@ -166,13 +166,13 @@ static int read_split(reading *r, const uint8_t *above, const uint8_t *row, int3
     coded *c = &r->stream[TSR_BLOCKS_SPLIT];
     uint32_t value = tsr_arithmetic_uint(&c->arithmetic, c->p, &tsr_split_contexts);
     if (value > 2) {
-        r->damaged++;
+        r->damage.split++;
         value = 0;
     }
     return ((int)value + tsr_dirac_expected_split(above, row, x, y)) % 3;
 }
 
-void tsr_dirac_blocks_read(tsr_bits *bits, const tsr_dirac_prediction *p, tsr_dirac_block *blocks, int32_t *damaged)
+void tsr_dirac_blocks_read(tsr_bits *bits, const tsr_dirac_prediction *p, tsr_dirac_block *blocks, tsr_dirac_blocks_damage *damage)
 {
     reading r = { .p = p, .blocks = { blocks, p->blocks_x } };
     const int32_t sbx = p->blocks_x / 4, sby = p->blocks_y / 4;
@@ -191,5 +191,5 @@ void tsr_dirac_blocks_read(tsr_bits *bits, const tsr_dirac_prediction *p, tsr_di
             for (int32_t k = 0; k < units * units; k++) read_unit(&r, 4 * x + k % units * size, 4 * y + k / units * size, size);
         }
     }
-    *damaged = r.damaged;
+    *damage = r.damage;
 }

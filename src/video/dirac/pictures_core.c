@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "video/dirac/decoder.h"
+#include "video/statistics/band_streams.h"
 
 void tsr_dirac_motion_free(tsr_dirac_decoder *d)
 {
@@ -125,14 +126,17 @@ static tsr_status room_for_blocks(tsr_dirac_decoder *d)
 static tsr_status read_blocks(tsr_dirac_decoder *d, const tsr_dirac_target *t, tsr_bits *bits)
 {
     tsr_dirac_motion *m = &d->motion;
-    int32_t damaged = 0;
+    tsr_dirac_blocks_damage damage = { 0 };
+    tsr_dirac_enter(d, TSR_DIRAC_MOTION_DECODE);
     TSR_TRY(room_for_blocks(d));
     TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* blocks of the picture before */
-    tsr_dirac_blocks_read(bits, &m->prediction, m->blocks, &damaged);
-    if (damaged) TSR_TRY(tsr_dirac_damage(d, t->offset, "picture %u: %d mistakes in its motion data", t->number, damaged));
+    tsr_dirac_blocks_read(bits, &m->prediction, m->blocks, &damage);
+    if (damage.cut) TSR_TRY(tsr_dirac_damage(d, t->offset, "picture %u: %d of its motion streams are cut", t->number, damage.cut));
+    if (damage.split) TSR_TRY(tsr_dirac_damage(d, t->offset, "picture %u: splits of %d superblocks are beyond 2", t->number, damage.split));
     const int64_t bytes = (int64_t)m->prediction.blocks_x * m->prediction.blocks_y * (int64_t)sizeof(tsr_dirac_block);
     if (tsr_dirac_on_host(d)) m->on_device = m->blocks;
     else TSR_TRY(d->context->backend->upload(d->context->queue, m->on_device, m->blocks, (size_t)bytes));
+    tsr_dirac_enter(d, TSR_DIRAC_UPSAMPLE);
     for (int32_t r = 0; r < m->prediction.references && m->prediction.precision; r++) TSR_TRY(make_half(d, &d->reference[m->reference[r]]));
     return TSR_OK;
 }
@@ -159,11 +163,22 @@ static tsr_status take_references(tsr_dirac_decoder *d, const tsr_dirac_target *
     return TSR_OK;
 }
 
+/* All sub-bands, where the picture lies if its device can. */
+static tsr_status decode_bands(tsr_dirac_decoder *d, const tsr_dirac_core *core, tsr_bits *bits, tsr_dirac_core_damage *damage)
+{
+    if (tsr_core_device_usable(d->context, core->variable))
+        return tsr_core_device_decode(&d->core_device, d->context, core, bits, d->residue.on_device, damage);
+    if (core->statistics) return tsr_dirac_statistics_decode(core, bits, damage);
+    tsr_dirac_core_decode(core, bits, damage);
+    return TSR_OK;
+}
+
 static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data, tsr_dirac_target *t, tsr_bits *bits)
 {
     tsr_dirac_transform transform;
-    int32_t damaged = 0;
+    tsr_dirac_core_damage damage = { 0 };
     tsr_bits_align(bits);
+    tsr_dirac_enter(d, TSR_DIRAC_RESIDUAL_DECODE);
     if (t->predicted && tsr_bits_flag(bits)) return TSR_OK; /* no residue */
     if (tsr_dirac_transform_read_core(bits, &transform) != TSR_OK)
         return tsr_dirac_damage(d, data->offset, "picture %u: %s", t->number, tsr_error_message());
@@ -173,6 +188,7 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
                             .threads = d->context->threads,
                             .inter = t->predicted,
                             .variable = (t->code & 0x40) != 0,
+                            .statistics = (t->code & TSR_DIRAC_STATISTICS) != 0,
                             .old_blocks = d->old_blocks };
     for (int c = 0; c < 3; c++) {
         core.layout[c] = &p->layout[c];
@@ -180,23 +196,27 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
     }
     TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* coefficients of the picture before */
     const tsr_bits start = *bits;
-    tsr_dirac_core_decode(&core, bits, &damaged);
-    if (damaged && transform.codeblock_mode) { /* perhaps the other convention, which no header names */
+    TSR_TRY(decode_bands(d, &core, bits, &damage));
+    if ((damage.cut || damage.quantiser) && transform.codeblock_mode) { /* perhaps the other convention, which no header names */
         tsr_bits again = start;
-        int32_t still = 0;
+        tsr_dirac_core_damage still = { 0 };
         core.old_blocks = !core.old_blocks;
-        tsr_dirac_core_decode(&core, &again, &still);
-        if (!still) d->old_blocks = core.old_blocks;
+        TSR_TRY(decode_bands(d, &core, &again, &still));
+        if (!still.cut && !still.quantiser) d->old_blocks = core.old_blocks;
         else {
             core.old_blocks = !core.old_blocks;
             *bits = start;
-            tsr_dirac_core_decode(&core, bits, &still);
+            TSR_TRY(decode_bands(d, &core, bits, &still));
         }
-        damaged = still;
+        damage = still;
     }
-    if (damaged) TSR_TRY(tsr_dirac_damage(d, data->offset, "picture %u: %d sub-bands are cut or contradict themselves", t->number, damaged));
-    for (int c = 0; c < 3 && !t->predicted; c++) tsr_dirac_predict_approximation(p->coefficients[c], &p->layout[c]);
-    t->residue = 1;
+    if (damage.cut) TSR_TRY(tsr_dirac_damage(d, data->offset, "picture %u: %d sub-bands are cut", t->number, damage.cut));
+    if (damage.quantiser)
+        TSR_TRY(tsr_dirac_damage(d, data->offset, "picture %u: quantisers of %d sub-bands are no number from 0 to %d", t->number, damage.quantiser,
+                                 TSR_QUANTISER_MOST));
+    t->residue = tsr_core_device_usable(d->context, core.variable) ? TSR_DIRAC_RESIDUE_THERE : TSR_DIRAC_RESIDUE;
+    for (int c = 0; c < 3 && !t->predicted && t->residue == TSR_DIRAC_RESIDUE; c++)
+        tsr_dirac_predict_approximation(p->coefficients[c], &p->layout[c]);
     return TSR_OK;
 }
 
@@ -224,6 +244,8 @@ tsr_status tsr_dirac_decode_core(tsr_dirac_decoder *d, const tsr_dirac_data *dat
     tsr_dirac_target t = { .number = tsr_bits_take(&bits, 32), .offset = data->offset, .code = code };
     uint32_t wanted[2] = { 0, 0 }, retired = t.number;
     int usable = 1;
+    if ((code & TSR_DIRAC_STATISTICS) && d->sequence.profile != TSR_DIRAC_PROFILE_STATISTICS)
+        return tsr_dirac_damage(d, data->offset, "a picture of tessera's own coding in a sequence of profile %d: left out", d->sequence.profile);
     if (count > 2 || (count && (code & 0x40)))
         TSR_FAIL(TSR_ERROR_UNSUPPORTED,
                  "at byte %lld: a picture of kind 0x%02x, expected intra pictures or arithmetic coding with one or two references",
@@ -233,11 +255,14 @@ tsr_status tsr_dirac_decode_core(tsr_dirac_decoder *d, const tsr_dirac_data *dat
     if (tsr_bits_over(&bits))
         return tsr_dirac_damage(d, data->offset, "%s of %lld bytes: left out", tsr_dirac_code_name(code), (long long)data->size);
     d->motion.prediction.references = 0;
+    d->kind = count;
     if (count) TSR_TRY(take_motion(d, &t, wanted, count, &bits, &usable));
     if (usable) TSR_TRY(take_residue(d, data, &t, &bits));
     tsr_dirac_reference *gone = retired == t.number ? NULL : find_reference(d, retired);
     if (is_reference && usable && (t.residue || t.predicted)) TSR_TRY(new_reference(d, data->offset, &t.reference));
+    if (usable && (t.residue || t.predicted)) TSR_TRY(tsr_dirac_show_core(d, &t, wanted));
     if (usable && (t.residue || t.predicted)) TSR_TRY(tsr_dirac_store_picture(d, &t));
+    tsr_dirac_enter(d, -1);
     if (gone && gone != t.reference) gone->used = 0; /* only now: this picture may be predicted from it */
     return TSR_OK;
 }

@@ -47,7 +47,7 @@ TSR_HD int32_t tsr_quantiser_inverse(tsr_quantiser q, int32_t value)
 {
     const uint64_t magnitude = value < 0 ? 0u - (uint64_t)(int64_t)value : (uint64_t)value;
     if (!magnitude) return 0;
-    if (magnitude > (UINT64_MAX >> 1) / q.factor) return value < 0 ? -INT32_MAX : INT32_MAX;
+    if (magnitude >> 29 && q.factor >> 5) return value < 0 ? -INT32_MAX : INT32_MAX; /* 2^29 * 2^5 / 4 is beyond; factors are below 2^34 */
     const uint64_t whole = (magnitude * q.factor + q.offset) >> 2;
     const int32_t clamped = whole > INT32_MAX ? INT32_MAX : (int32_t)whole;
     return value < 0 ? -clamped : clamped;

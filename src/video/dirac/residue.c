@@ -50,6 +50,13 @@ static tsr_status make_memory(tsr_dirac_decoder *d)
     return TSR_OK;
 }
 
+tsr_status tsr_dirac_within_limit(const tsr_dirac_decoder *d, int64_t bytes)
+{
+    if (bytes <= d->options.memory_limit) return TSR_OK;
+    TSR_FAIL(TSR_ERROR_MEMORY, "pictures of %d x %d take %lld bytes, more than the limit of %lld", d->sequence.width, d->sequence.height,
+             (long long)bytes, (long long)d->options.memory_limit);
+}
+
 tsr_status tsr_dirac_residue_make(tsr_dirac_decoder *d, const tsr_dirac_transform *t)
 {
     tsr_dirac_residue *p = &d->residue;
@@ -61,9 +68,7 @@ tsr_status tsr_dirac_residue_make(tsr_dirac_decoder *d, const tsr_dirac_transfor
         tsr_dirac_layout_make(t, width, height, &layout[c]);
         bytes += 3 * tsr_dirac_layout_elements(&layout[c]) * (int64_t)sizeof(int32_t);
     }
-    if (bytes > d->options.memory_limit)
-        TSR_FAIL(TSR_ERROR_MEMORY, "pictures of %d x %d take %lld bytes, more than the limit of %lld", d->sequence.width, d->sequence.height,
-                 (long long)bytes, (long long)d->options.memory_limit);
+    TSR_TRY(tsr_dirac_within_limit(d, bytes));
     const int same = p->made && !memcmp(layout, p->layout, sizeof layout) && t->wavelet == p->transform.wavelet &&
                      t->wavelet_horizontal == p->transform.wavelet_horizontal && t->depth == p->transform.depth &&
                      t->horizontal == p->transform.horizontal && !t->slices_x == !p->transform.slices_x;

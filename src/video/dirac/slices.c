@@ -50,7 +50,7 @@ static void make_codes(void)
 static void decode_range(void *user, int64_t begin, int64_t end, int worker)
 {
     tsr_slices_job *j = (tsr_slices_job *)user;
-    int32_t *buffer = (int32_t *)malloc((size_t)(j->room + TSR_CODE_VALUES) * sizeof(int32_t));
+    int32_t *buffer = (int32_t *)malloc(2 * (size_t)(j->room + TSR_CODE_SLACK) * sizeof(int32_t));
     (void)worker;
     if (!buffer) {
         __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
@@ -69,6 +69,24 @@ static int64_t slice_bits(const tsr_dirac_transform *t, const tsr_bits *bits, in
     return 8 * byte - at;
 }
 
+static int64_t slice_end(const tsr_dirac_transform *t, const tsr_bits *bits, int64_t at, int64_t n)
+{
+    return at < bits->end ? at + slice_bits(t, bits, at, n) : at + 8; /* not there: the least a slice has */
+}
+
+void tsr_dirac_slices_find(const tsr_dirac_transform *t, const tsr_bits *bits, int64_t first, int64_t count, uint32_t *starts, int64_t *whole)
+{
+    int64_t at = bits->at;
+    *whole = 0;
+    starts[0] = 0;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t behind = slice_end(t, bits, at, first + k);
+        *whole += behind <= bits->end && at < bits->end;
+        at = behind;
+        starts[k + 1] = (uint32_t)tsr_min64((at - bits->at) / 8, UINT32_MAX);
+    }
+}
+
 /* Coefficients of the largest slice, of both chroma components together where they are interleaved. */
 static int64_t room_of(const tsr_dirac_slices *s)
 {
@@ -85,6 +103,23 @@ static int64_t room_of(const tsr_dirac_slices *s)
     return room;
 }
 
+static void find_even(const tsr_dirac_slices *s, tsr_slices_job *job)
+{
+    const tsr_dirac_transform *t = s->transform;
+    for (int kind = 0; kind < 2; kind++) {
+        job->even[kind] = 1;
+        job->even_bands = job->even_size[kind] = 0;
+        for (int level = 0; level <= t->horizontal + t->depth; level++)
+            for (int band = level > 0; band < tsr_dirac_bands(t, level); band++) {
+                const tsr_dirac_steps e = job->steps[kind][level][band];
+                job->even[kind] &= e.x > 0 && e.y > 0 && (int64_t)e.x * e.y < 1 << 24;
+                job->even_band[kind][job->even_bands++] =
+                    (tsr_even_band){ s->layout[kind]->band[level][band].offset, e.x, e.y, t->matrix[level][band] };
+                if (job->even[kind]) job->even_size[kind] += e.x * e.y;
+            }
+    }
+}
+
 tsr_status tsr_dirac_slices_decode(const tsr_dirac_slices *s, tsr_bits *bits, int64_t first, int64_t count, int64_t *starts, int64_t *whole,
                                    int *fits)
 {
@@ -92,13 +127,13 @@ tsr_status tsr_dirac_slices_decode(const tsr_dirac_slices *s, tsr_bits *bits, in
     *whole = 0;
     starts[0] = bits->at;
     for (int64_t k = 0; k < count; k++) {
-        starts[k + 1] = starts[k] < bits->end ? starts[k] + slice_bits(s->transform, bits, starts[k], first + k)
-                                              : starts[k] + 8; /* not there: the least a slice has */
+        starts[k + 1] = slice_end(s->transform, bits, starts[k], first + k);
         *whole += starts[k + 1] <= bits->end && starts[k] < bits->end;
     }
     bits->at = starts[count];
     pthread_once(&codes_once, make_codes);
     tsr_dirac_slices_steps(s->transform, s->layout, job.steps);
+    find_even(s, &job);
     for (int32_t k = 0; k < TSR_SLICE_INDICES; k++) job.quantiser[k] = tsr_quantiser_make(k > 255 ? k - 255 : 0, 0);
     tsr_parallel(s->threads, count, tsr_max64(1, count / (8 * (int64_t)s->threads)), decode_range, &job);
     *fits = !job.over;

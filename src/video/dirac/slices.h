@@ -16,6 +16,9 @@ typedef struct tsr_dirac_slices {
  * last one. What lies beyond the end of the data is 0; *whole is the number of slices that were there. `starts`: room for count + 1 positions. */
 tsr_status tsr_dirac_slices_decode(const tsr_dirac_slices *s, tsr_bits *bits, int64_t first, int64_t count, int64_t *starts, int64_t *whole,
                                    int *fits);
+/* Where each of slices [first, first + count) begins, in bytes from `bits`, which begin at a byte; *whole of them are there. */
+void tsr_dirac_slices_find(const tsr_dirac_transform *transform, const tsr_bits *bits, int64_t first, int64_t count, uint32_t *starts,
+                           int64_t *whole);
 /* Of luma and chroma bands. */
 void tsr_dirac_slices_steps(const tsr_dirac_transform *transform, const tsr_dirac_layout *const layout[3],
                             tsr_dirac_steps steps[2][TSR_DIRAC_LEVELS + 1][4]);

@@ -25,6 +25,12 @@ const char *tsr_dirac_code_name(int32_t code)
     case 0x0e: return "reference picture of two references";
     case 0x09: return "picture of one reference";
     case 0x0a: return "picture of two references";
+    case TSR_DIRAC_STATISTICS | 0x0c: return "intra reference picture, private statistics coding";
+    case TSR_DIRAC_STATISTICS | 0x08: return "intra picture, private statistics coding";
+    case TSR_DIRAC_STATISTICS | 0x0d: return "reference picture of one reference, private statistics coding";
+    case TSR_DIRAC_STATISTICS | 0x0e: return "reference picture of two references, private statistics coding";
+    case TSR_DIRAC_STATISTICS | 0x09: return "picture of one reference, private statistics coding";
+    case TSR_DIRAC_STATISTICS | 0x0a: return "picture of two references, private statistics coding";
     case TSR_DIRAC_LOW_DELAY_OLD:
     case TSR_DIRAC_LOW_DELAY: return "low-delay picture";
     case TSR_DIRAC_LOW_DELAY_FRAGMENT: return "low-delay fragment";

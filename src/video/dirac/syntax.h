@@ -23,7 +23,8 @@ enum {
     TSR_DIRAC_LOW_DELAY = 0xc8,
     TSR_DIRAC_LOW_DELAY_FRAGMENT = 0xcc, /* before version 3: a low-delay picture that is a reference */
     TSR_DIRAC_HIGH_QUALITY = 0xe8,
-    TSR_DIRAC_HIGH_QUALITY_FRAGMENT = 0xec
+    TSR_DIRAC_HIGH_QUALITY_FRAGMENT = 0xec,
+    TSR_DIRAC_STATISTICS = 0x10 /* bit of core pictures: coded as no standard has it (video/statistics), in sequences whose profile says so */
 };
 
 typedef struct tsr_dirac_unit {

@@ -3,7 +3,7 @@
 
 #include "video/dirac/dirac_stream.h"
 #include "video/dirac/layout.h"
-#include "video/dirac/syntax_write.h"
+#include "video/dirac/encoder/syntax_write.h"
 
 struct tsr_dirac_transcoder {
     tsr_dirac_transcode_options options;

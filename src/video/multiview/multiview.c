@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "formats/ycbcr.h"
+#include "formats/films/ycbcr.h"
 #include "io/xxh64.h"
 
 /* Bytes of the parts of one block: three planes, masks, atlas. 0 where the sum is beyond what a size holds. */

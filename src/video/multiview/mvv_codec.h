@@ -7,7 +7,7 @@
 typedef struct tsr_mvv_writing {
     tsr_mvv_head head;
     const tsr_multiview_view *view; /* host memory; visible NULL where masks are not coded */
-    tsr_mvv_writer *writer;
+    tsr_chunk_writer *writer;
     tsr_context *context;
     tsr_multiview_allocation allocation;
     const tsr_progress *progress;
@@ -15,7 +15,7 @@ typedef struct tsr_mvv_writing {
 } tsr_mvv_writing;
 
 typedef struct tsr_mvv_reading {
-    const tsr_mvv_reader *reader;
+    const tsr_chunk_reader *reader;
     const tsr_mvv_head *head;
     tsr_context *context;
     int32_t first_step, first_camera; /* the first of `view` */

@@ -85,6 +85,8 @@ static void finish(const sums *of, int64_t count, tsr_multiview_difference *d)
 tsr_status tsr_multiview_compare(const tsr_multiview *a, const tsr_multiview *b, tsr_multiview_difference *difference)
 {
     TSR_NEEDS(difference);
+    tsr_multiview_difference own = TSR_MULTIVIEW_DIFFERENCE;
+    TSR_TRY(TSR_STRUCT_BEGUN(difference));
     tsr_mvv_host ha = { 0 }, hb = { 0 };
     void *room = NULL;
     if (!a || !b) TSR_FAIL(TSR_ERROR_ARGUMENT, "two objects are compared, one is missing");
@@ -100,7 +102,8 @@ tsr_status tsr_multiview_compare(const tsr_multiview *a, const tsr_multiview *b,
     if (status == TSR_OK) {
         comparing c = { &ha.view, &hb.view, (sums *)room };
         tsr_parallel(tsr_context_threads(a->context), count, 1, compare_some, &c);
-        finish(c.of, count, difference);
+        finish(c.of, count, &own);
+        status = TSR_STRUCT_GIVE(difference, &own);
     }
     tsr_mvv_host_close(&ha);
     tsr_mvv_host_close(&hb);

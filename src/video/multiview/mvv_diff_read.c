@@ -24,7 +24,7 @@ static tsr_status stream(const tsr_mvv_reading *r, tsr_diff_tool *t, uint32_t ty
 {
     const uint8_t *bytes;
     int64_t size;
-    TSR_TRY(tsr_mvv_reader_chunk(r->reader, type, index, 1, &bytes, &size));
+    TSR_TRY(tsr_chunk_file_read(r->reader, type, index, 1, &bytes, &size));
     if (!bytes && !r->reader->partial) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a stream is missing (number %lld)", r->reader->name, (long long)index);
     if (r->keep < 1) size = (int64_t)((double)size * r->keep);
     return tsr_diff_decode(t, bytes, bytes ? size : 0, sample);
@@ -107,11 +107,11 @@ static tsr_status outcome(const reading *g, int64_t jobs)
 static tsr_status look(const tsr_mvv_reading *r, int64_t segment, int64_t begin, int64_t end)
 {
     for (int p = 0; p < 3; p++) {
-        TSR_TRY(tsr_mvv_reader_look(r->reader, TSR_MVV_MSTR, tsr_diff_master(segment, p)));
+        TSR_TRY(tsr_chunk_file_look(r->reader, TSR_MVV_MSTR, tsr_diff_master(segment, p)));
         for (int64_t t = begin; t < end; t++) {
-            TSR_TRY(tsr_mvv_reader_look(r->reader, TSR_MVV_AVRG, tsr_diff_average(t, p)));
+            TSR_TRY(tsr_chunk_file_look(r->reader, TSR_MVV_AVRG, tsr_diff_average(t, p)));
             for (int32_t c = r->first_camera; c < r->first_camera + r->view.cameras; c++)
-                TSR_TRY(tsr_mvv_reader_look(r->reader, TSR_MVV_RESD, tsr_diff_residual(r->head, t, c, p)));
+                TSR_TRY(tsr_chunk_file_look(r->reader, TSR_MVV_RESD, tsr_diff_residual(r->head, t, c, p)));
         }
     }
     return TSR_OK;

@@ -221,7 +221,7 @@ static tsr_status write_master(writing *g)
         int64_t size = 0;
         tsr_status status = code_one(g, t, g->mean[p], 0, p, &bytes, &size, g->w->head.open_loop ? NULL : g->master[p]);
         if (status == TSR_OK && g->w->head.open_loop) memcpy(g->master[p], g->mean[p], (size_t)t->texels * 4);
-        if (status == TSR_OK) status = tsr_mvv_writer_chunk(g->w->writer, TSR_MVV_MSTR, tsr_diff_master(g->segment, p), bytes, (size_t)size);
+        if (status == TSR_OK) status = tsr_chunk_file_write(g->w->writer, TSR_MVV_MSTR, tsr_diff_master(g->segment, p), bytes, (size_t)size);
         g->w->stream_bytes[p] += size;
         free(bytes);
         if (status != TSR_OK) return status;
@@ -319,7 +319,7 @@ static tsr_status write_results(writing *g, int64_t some)
         for (int32_t c = -1; c < cameras; c++)
             for (int p = 0; p < 3; p++, at++) {
                 const int64_t t = g->first_step + g->first + k;
-                TSR_TRY(tsr_mvv_writer_chunk(g->w->writer, c < 0 ? TSR_MVV_AVRG : TSR_MVV_RESD,
+                TSR_TRY(tsr_chunk_file_write(g->w->writer, c < 0 ? TSR_MVV_AVRG : TSR_MVV_RESD,
                                              c < 0 ? tsr_diff_average(t, p) : tsr_diff_residual(&g->w->head, t, c, p), g->result[at].bytes,
                                              (size_t)g->result[at].size));
                 g->w->stream_bytes[p] += g->result[at].size;

@@ -206,7 +206,7 @@ tsr_status tsr_mvv_spiht_write(tsr_mvv_writing *w)
         encode_batch(&g, some, tsr_context_threads(w->context));
         for (int64_t k = 0; status == TSR_OK && k < some; k++) {
             if (g.result[k].status != TSR_OK) status = TSR_FAILED(g.result[k].status, "%s", g.result[k].message);
-            else status = tsr_mvv_writer_chunk(w->writer, TSR_MVV_GOPS, g.first + k, g.result[k].bytes, (size_t)g.result[k].size);
+            else status = tsr_chunk_file_write(w->writer, TSR_MVV_GOPS, g.first + k, g.result[k].bytes, (size_t)g.result[k].size);
             w->stream_bytes[(g.first + k) % 3] += g.result[k].size;
             free(g.result[k].bytes);
             g.result[k].bytes = NULL;
@@ -314,7 +314,7 @@ static tsr_status decode_one(const grouping *g, room *r, int64_t job)
     const int p = (int)(job % 3);
     const uint8_t *bytes;
     int64_t size;
-    TSR_TRY(tsr_mvv_reader_chunk(reading->reader, TSR_MVV_GOPS, job, 1, &bytes, &size));
+    TSR_TRY(tsr_chunk_file_read(reading->reader, TSR_MVV_GOPS, job, 1, &bytes, &size));
     if (!bytes && !reading->reader->partial)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: component %c of group %lld is missing", reading->reader->name, "YUV"[p], (long long)group);
     if (!bytes) {
@@ -343,7 +343,7 @@ tsr_status tsr_mvv_spiht_read(const tsr_mvv_reading *r)
     const int64_t jobs = 3 * (last + 1);
     grouping g = { .r = r, .first = 3 * first };
     tsr_status status = rooms_make(&g, h, r->context, jobs - g.first, 0);
-    for (int64_t k = 3 * first; status == TSR_OK && k < jobs; k++) status = tsr_mvv_reader_look(r->reader, TSR_MVV_GOPS, k);
+    for (int64_t k = 3 * first; status == TSR_OK && k < jobs; k++) status = tsr_chunk_file_look(r->reader, TSR_MVV_GOPS, k);
     for (; status == TSR_OK && g.first < jobs; g.first += g.batch) {
         const int64_t some = tsr_min64(g.batch, jobs - g.first);
         tsr_parallel(g.threads, some, 1, decode_some, &g);

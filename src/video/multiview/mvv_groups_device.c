@@ -59,7 +59,7 @@ static tsr_status take_stream(batch *b, int64_t k, int64_t job, int64_t *bytes)
     const int64_t group = job / 3, steps = tsr_min64(h->group, h->steps - group * h->group), entries = (int64_t)(list_bytes(b) / 4);
     const int p = (int)(job % 3);
     int64_t size;
-    TSR_TRY(tsr_mvv_reader_chunk(b->r->reader, TSR_MVV_GOPS, job, 1, &b->chunk[k], &size));
+    TSR_TRY(tsr_chunk_file_read(b->r->reader, TSR_MVV_GOPS, job, 1, &b->chunk[k], &size));
     if (!b->chunk[k] && !b->r->reader->partial)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: component %c of group %lld is missing", b->r->reader->name, "YUV"[p], (long long)group);
     if (b->r->keep < 1) size = tsr_min64(size, tsr_mvv_budget(b->r->keep * h->bpp[p], steps * h->cameras * h->width * h->height));

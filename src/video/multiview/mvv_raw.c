@@ -66,7 +66,7 @@ tsr_status tsr_mvv_raw_write(tsr_mvv_writing *w)
         tsr_parallel(tsr_context_threads(w->context), some, 1, pack_textures, &p);
         for (int64_t k = 0; status == TSR_OK && k < some; k++) {
             if (!p.slot[k].size) status = TSR_FAILED(TSR_ERROR_INTERNAL, "a texture cannot be packed");
-            else status = tsr_mvv_writer_chunk(w->writer, TSR_MVV_TEXR, p.first + k, p.slot[k].bytes, (size_t)p.slot[k].size);
+            else status = tsr_chunk_file_write(w->writer, TSR_MVV_TEXR, p.first + k, p.slot[k].bytes, (size_t)p.slot[k].size);
             w->stream_bytes[0] += p.slot[k].size;
         }
         if (status == TSR_OK && tsr_progress_report(w->progress, (double)(p.first + some) / (double)count, "writing"))
@@ -90,7 +90,7 @@ tsr_status tsr_mvv_raw_read(const tsr_mvv_reading *r)
         const int64_t t = r->first_step + k / v->cameras, c = r->first_camera + k % v->cameras;
         const uint8_t *bytes;
         int64_t size;
-        TSR_TRY_GOTO(tsr_mvv_reader_chunk(r->reader, TSR_MVV_TEXR, t * r->head->cameras + c, 0, &bytes, &size), done);
+        TSR_TRY_GOTO(tsr_chunk_file_read(r->reader, TSR_MVV_TEXR, t * r->head->cameras + c, 0, &bytes, &size), done);
         if (!bytes && !r->reader->partial)
             TSR_FAIL_GOTO(TSR_ERROR_FORMAT, done, "%s: the texture of step %lld, camera %lld is missing", r->reader->name, (long long)t,
                           (long long)c);

@@ -23,7 +23,7 @@ static tsr_status read_atlas(tsr_mvv_reading *r, uint64_t *atlas)
 {
     const uint8_t *bytes;
     int64_t size;
-    TSR_TRY(tsr_mvv_reader_chunk(r->reader, TSR_MVV_ATLS, 0, 0, &bytes, &size));
+    TSR_TRY(tsr_chunk_file_read(r->reader, TSR_MVV_ATLS, 0, 0, &bytes, &size));
     if (bytes) return tsr_mvv_mask_decode(bytes, (size_t)size, atlas, 0, 1, r->head->width, r->head->height, NULL);
     if (!r->reader->partial) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the atlas is missing", r->reader->name);
     return TSR_OK;
@@ -44,7 +44,7 @@ static tsr_status sent_mask(tsr_mvv_reading *r, int32_t g, int32_t c)
     const uint8_t *bytes;
     int64_t size;
     uint64_t *to = r->masks + ((first - r->mask_step) * (int64_t)r->mask_cameras + c - r->mask_camera) * words;
-    TSR_TRY(tsr_mvv_reader_chunk(r->reader, TSR_MVV_MASK, (int64_t)g * h->cameras + c, 0, &bytes, &size));
+    TSR_TRY(tsr_chunk_file_read(r->reader, TSR_MVV_MASK, (int64_t)g * h->cameras + c, 0, &bytes, &size));
     if (bytes) return tsr_mvv_mask_decode(bytes, (size_t)size, to, r->mask_cameras * words, count, h->width, h->height, h->atlas ? r->atlas : NULL);
     if (!r->reader->partial) TSR_FAIL(TSR_ERROR_FORMAT, "%s: masks of steps from %d on, camera %d, are missing", r->reader->name, first, c);
     return TSR_OK;
@@ -68,7 +68,7 @@ static tsr_status sent_masks(tsr_mvv_reading *r)
     tsr_status status = TSR_OK;
     if (!m) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory");
     for (int64_t k = 0; k < jobs && status == TSR_OK; k++)
-        status = tsr_mvv_reader_look(r->reader, TSR_MVV_MASK,
+        status = tsr_chunk_file_look(r->reader, TSR_MVV_MASK,
                                      (r->mask_step / r->head->group + k / r->mask_cameras) * r->head->cameras + r->mask_camera + k % r->mask_cameras);
     for (int k = 0; k < threads; k++) m[k].r = r;
     if (status == TSR_OK) tsr_parallel(threads, jobs, 1, sent_some, m);
@@ -85,7 +85,7 @@ static tsr_status check_hashes(tsr_mvv_reading *r, int rebuilt)
     const int64_t words = tsr_mvv_words(h->width) * h->height, count = (int64_t)r->mask_steps * r->mask_cameras;
     const uint8_t *bytes;
     int64_t size;
-    TSR_TRY(tsr_mvv_reader_chunk(r->reader, TSR_MVV_HASH, 0, 0, &bytes, &size));
+    TSR_TRY(tsr_chunk_file_read(r->reader, TSR_MVV_HASH, 0, 0, &bytes, &size));
     if ((!bytes && !r->reader->partial) || (bytes && size != (int64_t)h->steps * h->cameras * 8))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: the hashes of the masks are missing, or not one for each", r->reader->name);
     for (int64_t k = 0; k < count; k++) {
@@ -194,8 +194,8 @@ static tsr_status read_metadata(const tsr_mvv_reader *r, int32_t first_camera, t
         at += 1 + (int64_t)length;
         if (length && c >= first_camera && c - first_camera < m->view.cameras) TSR_TRY(tsr_multiview_set_camera_name(m, c - first_camera, name));
     }
-    if (!tsr_mvv_reader_find(r, TSR_MVV_MODL, 0)) return TSR_OK;
-    TSR_TRY(tsr_mvv_reader_chunk(r, TSR_MVV_MODL, 0, 0, &bytes, &size));
+    if (!tsr_chunk_file_find(&r->chunks, TSR_MVV_MODL, 0)) return TSR_OK;
+    TSR_TRY(tsr_chunk_file_read(&r->chunks, TSR_MVV_MODL, 0, 0, &bytes, &size));
     if (bytes) TSR_TRY(tsr_multiview_set_model_bytes(m, bytes, (size_t)size));
     return TSR_OK;
 }
@@ -252,8 +252,8 @@ static tsr_status check_memory(const tsr_mvv_reader *r, const tsr_multiview_read
     if (h->codec == TSR_MULTIVIEW_SPIHT4D && tsr_mvv_shape_make(h->width, h->height, h->cameras, (int32_t)tsr_min64(h->group, 1 << 20), &shape))
         bytes += ldexp(4, shape.all) * (double)tsr_min64(tsr_context_threads(context), 3 * tsr_ceil_div(o->steps + h->group, h->group));
     if (bytes > limit)
-        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %d steps of %d textures of %d x %d texels, in groups of %d, need %.0f bytes, the limit is %.0f", r->name,
-                 o->steps, o->cameras, h->width, h->height, h->group, bytes, limit);
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %d steps of %d textures of %d x %d texels, in groups of %d, need %.0f bytes, the limit is %.0f",
+                 r->chunks.name, o->steps, o->cameras, h->width, h->height, h->group, bytes, limit);
     return TSR_OK;
 }
 
@@ -269,24 +269,26 @@ tsr_status tsr_multiview_read_input(tsr_context *context, tsr_input *input, cons
     if (!(o.bpp >= 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%g bits a texel, expected a number above 0", o.bpp);
     TSR_TRY(tsr_mvv_reader_open(&reader, input, o.partial));
     const tsr_mvv_head *h = &reader.head;
-    tsr_mvv_reading r = { .reader = &reader, .head = h, .context = context, .first_step = o.first_step, .first_camera = o.first_camera, .keep = 1 };
+    tsr_mvv_reading r = {
+        .reader = &reader.chunks, .head = h, .context = context, .first_step = o.first_step, .first_camera = o.first_camera, .keep = 1
+    };
     r.progress = o.progress.report ? &o.progress : NULL;
     if (o.bpp > 0 && h->bpp[0] > 0 && !h->lossless) r.keep = fmin(1, o.bpp / h->bpp[0]);
     const int masks = h->masks != TSR_MULTIVIEW_MASKS_NONE && !o.no_masks;
-    TSR_TRY_GOTO(take_range(reader.name, "step", h->steps, o.first_step, &o.steps), fail);
-    TSR_TRY_GOTO(take_range(reader.name, "camera", h->cameras, o.first_camera, &o.cameras), fail);
+    TSR_TRY_GOTO(take_range(reader.chunks.name, "step", h->steps, o.first_step, &o.steps), fail);
+    TSR_TRY_GOTO(take_range(reader.chunks.name, "camera", h->cameras, o.first_camera, &o.cameras), fail);
     if (o.no_masks && h->codec == TSR_MULTIVIEW_DIFF2D && h->masks != TSR_MULTIVIEW_MASKS_NONE)
-        TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "%s: its codec needs the masks to decode textures", reader.name);
+        TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "%s: its codec needs the masks to decode textures", reader.chunks.name);
     TSR_TRY_GOTO(check_memory(&reader, &o, context, masks), fail);
     TSR_TRY_GOTO(tsr_multiview_create(context, h->width, h->height, o.cameras, o.steps, masks, &m), fail);
     TSR_TRY_GOTO(read_metadata(&reader, o.first_camera, m), fail);
     TSR_TRY_GOTO(read_content(&r, &o, m), fail);
-    tsr_mvv_reader_close(&reader);
+    tsr_chunk_file_close_reader(&reader.chunks);
     *multiview = m;
     return TSR_OK;
 fail:
     tsr_multiview_destroy(&m);
-    tsr_mvv_reader_close(&reader);
+    tsr_chunk_file_close_reader(&reader.chunks);
     return status;
 }
 

@@ -6,7 +6,7 @@
 #include "video/multiview/mvv_mask.h"
 
 /* Which of Y, U, V a stream is of: their number is the last digit of its index, to base 3. RAW has all in one. */
-static int component(const tsr_mvv_head *h, const tsr_mvv_entry *e) { return h->codec == TSR_MULTIVIEW_RAW ? 0 : (int)(e->index % 3); }
+static int component(const tsr_mvv_head *h, const tsr_chunk *e) { return h->codec == TSR_MULTIVIEW_RAW ? 0 : (int)(e->index % 3); }
 
 static int is_stream(uint32_t type)
 {
@@ -15,9 +15,6 @@ static int is_stream(uint32_t type)
 
 static void begin(const tsr_mvv_head *h, tsr_multiview_report *r)
 {
-    const size_t size = r->struct_size;
-    memset(r, 0, sizeof *r);
-    r->struct_size = size;
     r->codec = (tsr_multiview_codec)h->codec;
     r->masks = (tsr_multiview_masks)h->masks;
     r->width = h->width;
@@ -40,7 +37,7 @@ static void begin(const tsr_mvv_head *h, tsr_multiview_report *r)
     r->relevant = r->has_masks ? -1 : r->texels;
 }
 
-static void count_chunk(const tsr_mvv_head *h, const tsr_mvv_entry *e, tsr_multiview_report *r)
+static void count_chunk(const tsr_mvv_head *h, const tsr_chunk *e, tsr_multiview_report *r)
 {
     r->chunks++;
     if (is_stream(e->type)) r->stream_bytes[component(h, e)] += e->size;
@@ -68,7 +65,7 @@ static int64_t count_bits(const uint64_t *words, int64_t count)
     return sum;
 }
 
-void tsr_mvv_report_fill(const tsr_mvv_writing *w, const tsr_mvv_writer *writer, size_t model_size, tsr_multiview_report *report)
+void tsr_mvv_report_fill(const tsr_mvv_writing *w, const tsr_chunk_writer *writer, size_t model_size, tsr_multiview_report *report)
 {
     begin(&w->head, report);
     for (int64_t k = 0; k < writer->entries; k++) count_chunk(&w->head, writer->entry + k, report);
@@ -86,18 +83,18 @@ static tsr_status count_relevant(const tsr_mvv_reader *r, int64_t *relevant)
     const uint8_t *bytes;
     int64_t size, sum = 0;
     tsr_status status = TSR_OK;
-    if (words * 8 * most > tsr_physical_memory()) TSR_FAIL(TSR_ERROR_MEMORY, "%s: masks of %d steps do not fit memory", r->name, most);
+    if (words * 8 * most > tsr_physical_memory()) TSR_FAIL(TSR_ERROR_MEMORY, "%s: masks of %d steps do not fit memory", r->chunks.name, most);
     uint64_t *masks = (uint64_t *)calloc((size_t)most, (size_t)words * 8), *atlas = (uint64_t *)malloc((size_t)words * 8);
     if (!masks || !atlas) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "out of memory for masks");
     *relevant = -1;
     if (h->atlas) {
-        TSR_TRY_GOTO(tsr_mvv_reader_chunk(r, TSR_MVV_ATLS, 0, 0, &bytes, &size), done);
+        TSR_TRY_GOTO(tsr_chunk_file_read(&r->chunks, TSR_MVV_ATLS, 0, 0, &bytes, &size), done);
         if (!bytes) goto done;
         TSR_TRY_GOTO(tsr_mvv_mask_decode(bytes, (size_t)size, atlas, 0, 1, h->width, h->height, NULL), done);
     }
     for (int64_t k = 0; k < (int64_t)tsr_mvv_groups(h) * h->cameras; k++) {
         const int32_t count = (int32_t)tsr_min64(h->group, h->steps - k / h->cameras * h->group);
-        TSR_TRY_GOTO(tsr_mvv_reader_chunk(r, TSR_MVV_MASK, k, 0, &bytes, &size), done);
+        TSR_TRY_GOTO(tsr_chunk_file_read(&r->chunks, TSR_MVV_MASK, k, 0, &bytes, &size), done);
         if (!bytes) goto done;
         TSR_TRY_GOTO(tsr_mvv_mask_decode(bytes, (size_t)size, masks, words, count, h->width, h->height, h->atlas ? atlas : NULL), done);
         sum += count_bits(masks, words * count);
@@ -111,23 +108,26 @@ done:
 
 tsr_status tsr_multiview_inspect(const char *path, tsr_multiview_report *report)
 {
-    TSR_NEEDS(path);
+    TSR_NEEDS(path, report);
+    TSR_TRY(TSR_STRUCT_BEGUN(report));
+    tsr_multiview_report own = TSR_MULTIVIEW_REPORT;
     tsr_input *input;
     tsr_mvv_reader r;
     char forget[8];
     TSR_TRY(tsr_input_open(path, NULL, &input));
     tsr_status status = tsr_mvv_reader_open(&r, input, 1);
     if (status == TSR_OK) {
-        begin(&r.head, report);
-        for (int64_t k = 0; k < r.entries; k++) {
-            count_chunk(&r.head, r.entry + k, report);
-            report->damaged += !tsr_mvv_reader_good(&r, r.entry + k);
+        begin(&r.head, &own);
+        for (int64_t k = 0; k < r.chunks.entries; k++) {
+            count_chunk(&r.head, r.chunks.entry + k, &own);
+            own.damaged += !tsr_chunk_file_good(&r.chunks, r.chunks.entry + k);
         }
-        report->damaged += !r.complete;
-        report->file_bytes = r.size;
-        if (r.head.masks == TSR_MULTIVIEW_MASKS_SENT) status = count_relevant(&r, &report->relevant);
-        finish(report);
-        tsr_mvv_reader_close(&r);
+        own.damaged += !r.chunks.complete;
+        own.file_bytes = r.chunks.size;
+        if (r.head.masks == TSR_MULTIVIEW_MASKS_SENT) status = count_relevant(&r, &own.relevant);
+        finish(&own);
+        if (status == TSR_OK) status = TSR_STRUCT_GIVE(report, &own);
+        tsr_chunk_file_close_reader(&r.chunks);
         tsr_remarks_take(forget, sizeof forget); /* the counts say it */
     }
     tsr_input_close(&input);

@@ -5,6 +5,6 @@
 #include "video/multiview/mvv_codec.h"
 
 /* While the file is written: every chunk but the directory is there. */
-void tsr_mvv_report_fill(const tsr_mvv_writing *w, const tsr_mvv_writer *writer, size_t model_size, tsr_multiview_report *report);
+void tsr_mvv_report_fill(const tsr_mvv_writing *w, const tsr_chunk_writer *writer, size_t model_size, tsr_multiview_report *report);
 
 #endif

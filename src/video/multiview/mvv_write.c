@@ -75,9 +75,8 @@ static tsr_status write_hashes(tsr_mvv_writing *w)
     const int64_t count = (int64_t)v->steps * v->cameras;
     uint8_t *bytes = (uint8_t *)malloc((size_t)count * 8);
     if (!bytes) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for %lld hashes", (long long)count);
-    for (int64_t k = 0; k < count; k++)
-        tsr_put_u64(bytes + 8 * k, tsr_mask_hash(v->visible + k * tsr_mvv_mask_words(v), v->width, v->height));
-    const tsr_status status = tsr_mvv_writer_chunk(w->writer, TSR_MVV_HASH, 0, bytes, (size_t)count * 8);
+    for (int64_t k = 0; k < count; k++) tsr_put_u64(bytes + 8 * k, tsr_mask_hash(v->visible + k * tsr_mvv_mask_words(v), v->width, v->height));
+    const tsr_status status = tsr_chunk_file_write(w->writer, TSR_MVV_HASH, 0, bytes, (size_t)count * 8);
     free(bytes);
     return status;
 }
@@ -88,7 +87,7 @@ static tsr_status write_mask_chunk(tsr_mvv_writing *w, uint32_t type, int64_t in
     uint8_t *bytes;
     size_t size;
     TSR_TRY(tsr_mvv_mask_encode(masks, stride, count, w->view->width, w->view->height, atlas, &bytes, &size));
-    const tsr_status status = tsr_mvv_writer_chunk(w->writer, type, index, bytes, size);
+    const tsr_status status = tsr_chunk_file_write(w->writer, type, index, bytes, size);
     free(bytes);
     return status;
 }
@@ -111,8 +110,8 @@ static tsr_status write_masks(tsr_mvv_writing *w)
 
 static tsr_status write_content(const tsr_multiview *m, tsr_mvv_writing *w)
 {
-    TSR_TRY(tsr_mvv_writer_head(w->writer, &w->head, m));
-    if (m->model_size) TSR_TRY(tsr_mvv_writer_chunk(w->writer, TSR_MVV_MODL, 0, m->model, m->model_size));
+    TSR_TRY(tsr_mvv_write_head(w->writer, &w->head, m));
+    if (m->model_size) TSR_TRY(tsr_chunk_file_write(w->writer, TSR_MVV_MODL, 0, m->model, m->model_size));
     TSR_TRY(write_masks(w));
     switch (w->head.codec) {
     case TSR_MULTIVIEW_RAW: return tsr_mvv_raw_write(w);
@@ -126,9 +125,11 @@ tsr_status tsr_multiview_write(const tsr_multiview *multiview, const char *path,
 {
     tsr_multiview_write_options o;
     tsr_mvv_host host = { 0 };
-    tsr_mvv_writer writer;
+    tsr_chunk_writer writer;
     tsr_mvv_writing w = { 0 };
+    tsr_multiview_report own = TSR_MULTIVIEW_REPORT;
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
+    if (report) TSR_TRY(TSR_STRUCT_BEGUN(report));
     if (!multiview) TSR_FAIL(TSR_ERROR_ARGUMENT, "no textures");
     TSR_TRY(take_options(multiview, &o, &w.head));
     tsr_status status = tsr_mvv_host_open(multiview, 1, &host);
@@ -139,11 +140,12 @@ tsr_status tsr_multiview_write(const tsr_multiview *multiview, const char *path,
     w.progress = o.progress.report ? &o.progress : NULL;
     w.allocation = o.allocation;
     if (status == TSR_OK) {
-        status = tsr_mvv_writer_open(&writer, path, o.overwrite);
+        status = tsr_chunk_file_open_writer(&writer, &tsr_mvv_kind, path, o.overwrite);
         if (status == TSR_OK) status = write_content(multiview, &w);
-        if (status == TSR_OK && report) tsr_mvv_report_fill(&w, &writer, multiview->model_size, report);
-        status = tsr_mvv_writer_close(&writer, status);
-        if (status == TSR_OK && report) report->file_bytes = writer.position;
+        if (status == TSR_OK && report) tsr_mvv_report_fill(&w, &writer, multiview->model_size, &own);
+        status = tsr_chunk_file_finish(&writer, status);
+        own.file_bytes = writer.position;
+        if (status == TSR_OK && report) status = TSR_STRUCT_GIVE(report, &own);
     }
     tsr_mvv_host_close(&host);
     return status;

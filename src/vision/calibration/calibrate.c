@@ -316,8 +316,7 @@ void tsr_calibration_destroy(tsr_calibration **calibration)
 tsr_status tsr_calibration_get_info(const tsr_calibration *k, tsr_calibration_info *info)
 {
     if (!k || !info) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", k ? "info" : "calibration");
-    *info = k->info;
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(info, &k->info);
 }
 
 tsr_status tsr_calibration_camera(const tsr_calibration *k, int32_t index, tsr_pinhole *camera, tsr_calibration_sigma *sigma, double *rms)

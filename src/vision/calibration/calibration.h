@@ -74,20 +74,67 @@ int tsr_refine_free(uint32_t free, int fisheye, int index[TSR_INTRINSICS]);
 /* Start values for all: models where fx is 0, poses, extrinsics. */
 tsr_status tsr_start_values(tsr_refine *problem, const tsr_pinhole *camera, int use_pose);
 
-/* The detector. */
+/* The detector. Its pixels are counted from the middle of the first one, at 0. */
 typedef struct tsr_grey {
     int32_t width, height;
     float *at;
 } tsr_grey;
-tsr_status tsr_grey_of(const tsr_image *image, tsr_grey *grey);           /* values as in the image */
-int tsr_corner_refine(const tsr_grey *grey, int window, double pixel[2]); /* pixel: of the middle of the first pixel at 0 */
+tsr_status tsr_grey_of(const tsr_image *image, tsr_grey *grey); /* values as in the image */
+#define TSR_CORNER_EXACT 1e-3
+int tsr_corner_refine(const tsr_grey *grey, int window, double enough, double pixel[2]); /* until a step is no longer than `enough` pixels */
 typedef struct tsr_corner {
     double at[2], angle[2];
     float contrast, scale;
 } tsr_corner; /* angles of the two edges, [0, pi) */
-tsr_status tsr_corners_list(const tsr_grey *grey, double contrast, tsr_corner **corner, int32_t *count);
-/* Puts the board's corners in order. 0: no board. */
+/* Of a picture and the same smoothed. share: corners must have this share of the strongest's contrast. wide: radius in pixels of the second ring, 3.5 or more.
+ * levels: how many sizes of the picture are looked at, each half of the one before. */
+enum { TSR_CORNER_LEVELS = 16 };
+tsr_status tsr_corners_list(const tsr_grey *smooth, const tsr_grey *grey, double contrast, double share, double wide, int levels, tsr_corner **corner,
+                            int32_t *count);
+tsr_status tsr_grey_blur(const tsr_grey *from, tsr_grey *to); /* 1 4 6 4 1 both ways */
+void tsr_grey_release(tsr_grey *grey);
+float tsr_grey_sample(const tsr_grey *grey, double x, double y); /* between pixels, the middle of the first at 0 */
+/* What grew from one seed: corners by column and row, some may be missing. Used (not 0): its corners seed no other. */
+typedef struct tsr_lattice_cell {
+    int32_t x, y, corner;
+} tsr_lattice_cell;
+typedef int (*tsr_lattice_use)(void *user, const tsr_lattice_cell *cells, int32_t count);
+/* Lattices of corners that edges join; `inset`: how far beside an edge, in its lengths, brightness is looked at. */
+tsr_status tsr_corners_lattices(const tsr_grey *grey, const tsr_corner *corner, int32_t count, double contrast, double inset, int32_t limit,
+                                tsr_lattice_use use, void *user);
+/* Puts the corners of the largest board in order. *boards: how many there are. */
 tsr_status tsr_corners_grid(const tsr_grey *grey, const tsr_corner *corner, int32_t count, const tsr_chessboard *board, double contrast,
-                            int32_t *order, int *found);
+                            int32_t *order, int32_t *boards);
+/* As tsr_chessboard_find, with the number of boards. */
+tsr_status tsr_chessboard_search(const tsr_image *image, const tsr_chessboard *board, const tsr_chessboard_options *options, double (*pixel)[2],
+                                 int32_t *boards);
+
+/* Targets (checked by the caller). Pixels of the middle of the first pixel at 0. */
+typedef struct tsr_target_search {
+    const tsr_grey *grey;
+    const tsr_target *target;
+    double contrast;
+    int window; /* 0: as the squares allow */
+    double (*pixel)[2];
+    uint8_t *seen;
+    tsr_target_found found;
+} tsr_target_search;
+tsr_status tsr_target_check(const tsr_target *target);
+tsr_status tsr_image_require(const tsr_image *image);
+tsr_status tsr_circles_find(tsr_target_search *search);
+tsr_status tsr_charuco_find(tsr_target_search *search);
+/* Discs: places and shapes (covariance, pixels^2). */
+typedef struct tsr_disc {
+    double at[2], xx, xy, yy, area;
+} tsr_disc;
+tsr_status tsr_discs_list(const tsr_grey *grey, double contrast, int reach, tsr_disc **disc, int32_t *count);
+int tsr_disc_refine(const tsr_grey *grey, double contrast, tsr_disc *disc); /* by grey values; 0: no disc */
+/* Markers: bits each way; the code of one, its first bit the highest; how a code looks a quarter turn further, and in a mirror. */
+int tsr_marker_bits(tsr_marker_family family);
+uint64_t tsr_marker_code(tsr_marker_family family, int32_t number);
+uint64_t tsr_marker_turn(uint64_t code, int bits);
+uint64_t tsr_marker_mirror(uint64_t code, int bits);
+/* The square of a board that holds a marker: its number, -1: black. */
+int32_t tsr_charuco_marker(const tsr_target *target, int32_t column, int32_t row);
 
 #endif

@@ -9,14 +9,12 @@
 
 #define PI 3.14159265358979323846
 
-typedef struct cell {
-    int32_t x, y, corner;
-} cell;
+typedef tsr_lattice_cell cell;
 typedef struct grid {
     const tsr_grey *grey;
     const tsr_corner *corner;
     int32_t count;
-    double contrast;
+    double contrast, inset;
     int32_t *cell_of; /* of a corner, -1: none */
     cell *cells;
     int32_t filled;
@@ -34,7 +32,7 @@ static float at_place(const tsr_grey *g, double x, double y)
 /* Which side of the edge from a to b is dark: 1 the left one (seen along it, y down), -1 the right one, 0 no such edge. */
 static int edge(const grid *g, const tsr_corner *a, const tsr_corner *b)
 {
-    const double d[2] = { b->at[0] - a->at[0], b->at[1] - a->at[1] }, length = hypot(d[0], d[1]), off = fmax(1.5, fmin(0.15 * length, 12));
+    const double d[2] = { b->at[0] - a->at[0], b->at[1] - a->at[1] }, length = hypot(d[0], d[1]), off = fmax(1.5, fmin(g->inset * length, 12));
     const double n[2] = { d[1] / length * off, -d[0] / length * off }; /* to the left where y is down */
     int sign = 0;
     for (int k = 2; k <= 6; k++) {
@@ -262,45 +260,72 @@ static tsr_status fill_buckets(grid *g)
     return TSR_OK;
 }
 
-tsr_status tsr_corners_grid(const tsr_grey *grey, const tsr_corner *corner, int32_t count, const tsr_chessboard *board, double contrast,
-                            int32_t *order, int *found)
+tsr_status tsr_corners_lattices(const tsr_grey *grey, const tsr_corner *corner, int32_t count, double contrast, double inset, int32_t limit,
+                                tsr_lattice_use use, void *user)
 {
     enum { SEEDS_MOST = 400 };
-    const int32_t n = board->columns * board->rows;
-    grid g = { .grey = grey, .corner = corner, .count = count, .contrast = contrast };
-    *found = 0;
-    if (count < n) return TSR_OK;
-    char *tried = (char *)calloc((size_t)count, 1);
-    int32_t *trial = (int32_t *)malloc((size_t)n * sizeof *trial);
+    grid g = { .grey = grey, .corner = corner, .count = count, .contrast = contrast, .inset = inset };
+    char *tried = (char *)calloc((size_t)count + 1, 1);
     tsr_status status = TSR_OK;
-    double largest = 0;
-    if (!tried || !trial) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, end, "out of host memory for %d corners", count);
-    TSR_TRY_GOTO(fill_buckets(&g), end);
+    if (!tried) TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory for %d corners", count);
+    if (count) TSR_TRY_GOTO(fill_buckets(&g), end);
     for (int32_t seeds = 0, k = 0; seeds < SEEDS_MOST && k < count; k++) {
         const int32_t seed = (int32_t)(((int64_t)k * 7919) % count); /* spread over the picture */
         if (tried[seed]) continue;
         seeds++;
-        grow(&g, seed, 8 * n < count ? 8 * n : count);
-        if (!window_of(&g, board, trial)) {
-            tried[seed] = 1; /* from another seed the same corners may still become a board */
-            continue;
-        }
+        grow(&g, seed, limit < count ? limit : count);
+        tried[seed] = 1;
+        if (!g.filled || !use(user, g.cells, g.filled)) continue; /* from another seed the same corners may still become a board */
         for (int32_t i = 0; i < g.filled; i++) tried[g.cells[i].corner] = 1;
-        const double *a = corner[trial[0]].at, *b = corner[trial[board->columns - 1]].at, *c = corner[trial[n - 1]].at,
-                     *d = corner[trial[n - board->columns]].at;
-        const double area = fabs((c[0] - a[0]) * (d[1] - b[1]) - (c[1] - a[1]) * (d[0] - b[0]));
-        if (area <= largest) continue;
-        largest = area;
-        put_first(&g, board, trial);
-        memcpy(order, trial, (size_t)n * sizeof *order);
-        *found = 1;
     }
 end:
     free(g.bucket);
     free(g.next);
     free(g.cell_of);
     free(g.cells);
-    free(trial);
     free(tried);
+    return status;
+}
+
+typedef struct whole { /* the largest whole board so far */
+    grid g;
+    const tsr_chessboard *board;
+    int32_t *trial, *order, boards;
+    double largest;
+} whole;
+
+static int use_whole(void *user, const cell *cells, int32_t count)
+{
+    whole *w = (whole *)user;
+    const tsr_chessboard *board = w->board;
+    const int32_t n = board->columns * board->rows;
+    memcpy(w->g.cells, cells, (size_t)count * sizeof *cells);
+    w->g.filled = count;
+    if (!window_of(&w->g, board, w->trial)) return 0;
+    const double *a = w->g.corner[w->trial[0]].at, *b = w->g.corner[w->trial[board->columns - 1]].at, *c = w->g.corner[w->trial[n - 1]].at,
+                 *d = w->g.corner[w->trial[n - board->columns]].at;
+    const double area = fabs((c[0] - a[0]) * (d[1] - b[1]) - (c[1] - a[1]) * (d[0] - b[0]));
+    w->boards++;
+    if (area <= w->largest) return 1;
+    w->largest = area;
+    put_first(&w->g, board, w->trial);
+    memcpy(w->order, w->trial, (size_t)n * sizeof *w->order);
+    return 1;
+}
+
+tsr_status tsr_corners_grid(const tsr_grey *grey, const tsr_corner *corner, int32_t count, const tsr_chessboard *board, double contrast,
+                            int32_t *order, int32_t *boards)
+{
+    const int32_t n = board->columns * board->rows;
+    whole w = { .g = { .grey = grey, .corner = corner, .count = count, .contrast = contrast, .inset = 0.15 }, .board = board, .order = order };
+    *boards = 0;
+    if (count < n) return TSR_OK;
+    w.trial = (int32_t *)malloc((size_t)n * sizeof *w.trial);
+    w.g.cells = (cell *)malloc((size_t)count * sizeof *w.g.cells);
+    const tsr_status status = w.trial && w.g.cells ? tsr_corners_lattices(grey, corner, count, contrast, w.g.inset, 8 * n, use_whole, &w)
+                                                   : TSR_FAILED(TSR_ERROR_MEMORY, "out of host memory for %d corners", count);
+    free(w.trial);
+    free(w.g.cells);
+    *boards = w.boards;
     return status;
 }

@@ -222,12 +222,12 @@ tsr_status tsr_fusion_add(tsr_fusion *fusion, const tsr_volume *depth, const tsr
 tsr_status tsr_fusion_describe(const tsr_fusion *fusion, tsr_fusion_info *info)
 {
     if (!fusion || !info) TSR_FAIL(TSR_ERROR_ARGUMENT, "fusion: %s is NULL", fusion ? "info" : "fusion");
-    *info = (tsr_fusion_info)TSR_FUSION_INFO;
-    info->maps = fusion->maps;
-    info->bricks = fusion->bricks;
-    info->touched = fusion->touched;
-    info->device_bytes = fusion->capacity * BRICK_BYTES + (fusion->table.size ? (int64_t)table_bytes(fusion->table.size) + 256 : 0);
-    return TSR_OK;
+    const tsr_fusion_info own = { .maps = fusion->maps,
+                                  .bricks = fusion->bricks,
+                                  .touched = fusion->touched,
+                                  .device_bytes = fusion->capacity * BRICK_BYTES +
+                                                  (fusion->table.size ? (int64_t)table_bytes(fusion->table.size) + 256 : 0) };
+    return TSR_STRUCT_GIVE(info, &own);
 }
 
 /* ---- to the host --------------------------------------------------------------------------------------------------------------- */

@@ -38,11 +38,79 @@ static void pass(void *user, int64_t begin, int64_t end, int worker)
     }
 }
 
+/* ---- three paths: no sums are kept ---------------------------------------------------------------------------------------------- */
+
+/* A few rows at a time: each row's own paths, then the path from above in strips of columns, then the answers. */
+struct rows {
+    tsr_match_job job;
+    int32_t first, count, ring; /* rows at hand; row y has place y % ring */
+    tsr_match_rows *row;
+    tsr_match_room *room; /* of each worker */
+    uint32_t *other;      /* likewise, [width] */
+};
+
+static void along(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct rows *r = (const struct rows *)user;
+    for (int64_t k = begin; k < end; k++) {
+        const int32_t y = r->first + (int32_t)k;
+        TSR_ISA_SELECT(tsr_match_along)(&r->job, y, &r->room[worker], &r->row[y % r->ring]);
+    }
+}
+static void down(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct rows *r = (const struct rows *)user;
+    (void)worker;
+    for (int32_t y = r->first; y < r->first + r->count; y++)
+        TSR_ISA_SELECT(tsr_match_down)(&r->job, y, (int32_t)begin, (int32_t)end, &r->row[(y + r->ring - 1) % r->ring], &r->row[y % r->ring]);
+}
+static void answer_row(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct rows *r = (const struct rows *)user;
+    for (int64_t k = begin; k < end; k++) {
+        const int32_t y = r->first + (int32_t)k;
+        TSR_ISA_SELECT(tsr_match_select_row)(&r->job, y, &r->row[y % r->ring], r->other + (size_t)worker * (size_t)r->job.width);
+    }
+}
+
+static tsr_status three_paths(tsr_queue *queue, const tsr_match_job *job)
+{
+    const int32_t threads = queue->threads, block = threads > 1 ? 4 * threads : 1, ahead = job->first < 0 ? -job->first : job->first;
+    struct rows r = { .job = *job, .ring = block + 1 };
+    const size_t wide = ((size_t)job->width + 63) / 64 * 64, entries = wide * (size_t)job->padded, turned = (wide + 2 * (size_t)ahead + (size_t)job->padded + 127) / 64 * 64;
+    const size_t of_row = 4 * entries + wide, of_worker = 5 * turned + 4 * wide;
+    const size_t tables = ((size_t)r.ring * sizeof *r.row + (size_t)threads * sizeof *r.room + 63) / 64 * 64, bytes = tables + (size_t)r.ring * of_row + (size_t)threads * of_worker;
+    void *memory;
+    TSR_TRY(tsr_host_allocate(NULL, bytes, &memory));
+    uint8_t *at = (uint8_t *)memory + tables;
+    r.row = (tsr_match_rows *)memory;
+    r.room = (tsr_match_room *)(void *)(r.row + r.ring);
+    for (int32_t k = 0; k < r.ring; k++, at += of_row)
+        r.row[k] = (tsr_match_rows){ .cost = at, .path = { at + entries, at + 2 * entries, at + 3 * entries }, .least = at + 4 * entries };
+    r.other = (uint32_t *)(void *)at;
+    r.job.width = job->width;
+    at += (size_t)threads * 4 * wide;
+    for (int32_t k = 0; k < threads; k++) {
+        memset(&r.room[k], 0, sizeof r.room[k]);
+        memset(at, 0, 5 * turned);
+        for (int n = 0; n < 5; n++, at += turned) r.room[k].other[n] = at + ahead;
+    }
+    for (r.first = 0; r.first < job->height; r.first += block) {
+        r.count = job->height - r.first < block ? job->height - r.first : block;
+        tsr_parallel(threads, r.count, 1, along, &r);
+        tsr_parallel(threads, job->width, threads > 1 ? 64 : job->width, down, &r);
+        tsr_parallel(threads, r.count, 1, answer_row, &r);
+    }
+    tsr_host_release(NULL, memory, bytes);
+    return TSR_OK;
+}
+
 static tsr_status cpu_aggregate(tsr_queue *queue, const tsr_match_job *job)
 {
+    if (!job->sums) return three_paths(queue, job);
     struct passes p = { .job = *job };
     const int32_t rooms = job->more ? 2 : 1, paths = job->paths / 2, ahead = job->first < 0 ? -job->first : job->first;
-    const size_t wide = ((size_t)job->width + 63) / 64 * 64, entries = wide * (size_t)(job->padded + 2 * TSR_MATCH_LANES);
+    const size_t wide = ((size_t)job->width + 63) / 64 * 64, entries = wide * (size_t)job->padded;
     const size_t row = (wide + 2 * (size_t)ahead + (size_t)job->padded + TSR_MATCH_LANES + 63) / 64 * 64;
     const size_t one = ((size_t)paths * (entries + wide) + row * 5 + 63) / 64 * 64;
     uint8_t *memory;
@@ -75,11 +143,12 @@ struct answers {
 static void answer(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct answers *a = (const struct answers *)user;
-    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_match_select_row)(a->job, (int32_t)y, a->room + a->each * (size_t)worker);
+    for (int64_t y = begin; y < end; y++) TSR_ISA_SELECT(tsr_match_select_row)(a->job, (int32_t)y, NULL, a->room + a->each * (size_t)worker);
 }
 
 static tsr_status cpu_select(tsr_queue *queue, const tsr_match_job *job)
 {
+    if (!job->sums) return TSR_OK; /* done with the paths */
     const size_t each = ((size_t)job->width + 15) / 16 * 16, bytes = each * 4 * (size_t)queue->threads;
     void *room;
     TSR_TRY(tsr_host_allocate(NULL, bytes, &room));

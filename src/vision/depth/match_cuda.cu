@@ -72,10 +72,10 @@ template <int K> TSR_KERNEL(path_kernel)(tsr_match_job job, int32_t path, int32_
 
 static tsr_status cuda_aggregate(tsr_queue *queue, const tsr_match_job *job)
 {
-    static const int32_t four[4] = { 0, 1, 4, 5 };
+    static const int32_t four[4] = { 0, 4, 1, 5 }; /* three: the first ones */
     const int32_t count = job->padded / WARP;
     for (int32_t n = 0; n < job->paths; n++) {
-        const int32_t path = job->paths == 4 ? four[n] : n, slanted = tsr_match_dx(path) && tsr_match_dy(path);
+        const int32_t path = job->paths <= 4 ? four[n] : n, slanted = tsr_match_dx(path) && tsr_match_dy(path);
         const int32_t lines = slanted ? job->width + job->height - 1 : tsr_match_dy(path) ? job->width : job->height;
         const uint32_t blocks = tsr_blocks(lines, WARPS, INT32_MAX);
         if (count == 1) TSR_LAUNCH(queue, path_kernel<1>, blocks, WARPS * WARP, 0, *job, path, lines, n > 0);

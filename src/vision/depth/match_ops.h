@@ -19,12 +19,12 @@ typedef struct tsr_code_job {
 typedef struct tsr_match_job {
     int32_t width, height;
     int32_t first, depths, padded; /* of a pair: hypothesis d is the disparity first + d; padded: depths up to a multiple of TSR_MATCH_LANES */
-    int32_t paths, p1;             /* 4 or 8 */
+    int32_t paths, p1;             /* 3, 4 or 8 */
     const uint32_t *code[2];       /* of a pair side by side, or NULL: */
     const uint8_t *grey[2];        /* [0]: of the picture, or the depth camera's view: for P2 */
     const uint8_t *volume;         /* costs, [height][width][padded] */
     const uint8_t *p2;             /* [256], by the difference of greys */
-    uint16_t *sums;                /* [height][width][padded] */
+    uint16_t *sums;                /* [height][width][padded]; NULL: CPU with three paths, whose aggregate finds the answers as well */
     uint16_t *more;                /* CPU with several threads: a second one, or NULL */
     int32_t uniqueness;            /* the best must be so many per cent below the others (its neighbours apart) */
     int32_t consistency;           /* of a pair: largest difference to the other picture's disparity; -1: not asked */
@@ -52,7 +52,7 @@ typedef struct tsr_match_ops {
     tsr_status (*finish)(tsr_queue *queue, const tsr_finish_job *job);
 } tsr_match_ops;
 
-/* Directions of the paths: forward with the rows, then backward; the first two of each are the four paths. The step to the pixel before: */
+/* Directions of the paths: forward with the rows, then backward; the first two of each are the four paths, all of these but the one from below the three. The step to the pixel before: */
 TSR_HD int32_t tsr_match_dx(int32_t path) { return path == 0 || path == 2 ? -1 : path == 3 ? 1 : path == 4 || path == 6 ? 1 : path == 7 ? -1 : 0; }
 TSR_HD int32_t tsr_match_dy(int32_t path) { return path == 0 || path == 4 ? 0 : path < 4 ? -1 : 1; }
 
@@ -82,14 +82,14 @@ TSR_HD uint8_t tsr_match_grey_at(const tsr_code_job *j, int64_t i)
 TSR_HD void tsr_finish_row(const tsr_finish_job *j, int32_t y)
 {
     const int64_t row = (int64_t)y * j->width;
-    float last = NAN;
+    float last = tsr_no_number();
     for (int32_t x = 0; x < j->width; x++) {
         const int valid = j->valid[row + x];
         if (valid) last = j->best[row + x] + (float)j->first;
-        j->row[row + x] = valid || j->fill ? last : NAN;
+        j->row[row + x] = valid || j->fill ? last : tsr_no_number();
     }
     if (!j->fill) return;
-    last = NAN;
+    last = tsr_no_number();
     for (int32_t x = j->width - 1; x >= 0; x--) {
         const float own = j->row[row + x];
         if (j->valid[row + x]) last = own;
@@ -120,7 +120,7 @@ TSR_HD void tsr_finish_full(const tsr_finish_job *j, int64_t i)
         const float above = a[0] + tx * (a[1] - a[0]), below = b[0] + tx * (b[1] - b[0]), mixed = above + ty * (below - above);
         if (mixed == mixed && high - low <= 1.0f) v = mixed;
     }
-    j->full[i] = v * (float)r;
+    j->full[i] = v == v ? v * (float)r : tsr_no_number();
     if (j->full_valid) j->full_valid[i] = j->valid[near];
 }
 

@@ -16,7 +16,7 @@ tsr_status tsr_match_settings(const char *what, int32_t *paths, int32_t *p1, int
     if (!*paths) *paths = 4;
     if (!*p1) *p1 = 10;
     if (!*p2) *p2 = *p1 > 80 ? *p1 : 80;
-    if (*paths != 4 && *paths != 8) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: paths is %d, expected 4 or 8", what, *paths);
+    if (*paths != 3 && *paths != 4 && *paths != 8) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: paths is %d, expected 3, 4 or 8", what, *paths);
     if (*p1 < 1 || *p1 > TSR_MATCH_MOST_P1) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: p1 is %d, expected 1 to %d", what, *p1, TSR_MATCH_MOST_P1);
     if (*p2 < *p1 || *p2 > TSR_MATCH_MOST_P2)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: p2 is %d, expected p1 (%d) to %d", what, *p2, *p1, TSR_MATCH_MOST_P2);
@@ -110,8 +110,9 @@ static tsr_status match(tsr_context *context, const tsr_volume *const image[2], 
         job.code[k] = code.code;
     }
     TSR_PROGRESS(&o->progress, 0.1, "matching");
-    TSR_TRY(tsr_depth_take(memory, pixels * (size_t)job.padded * 2, &job.sums));
-    if (context->device.kind == TSR_DEVICE_CPU && context->threads > 1) TSR_TRY(tsr_depth_take(memory, pixels * (size_t)job.padded * 2, &job.more));
+    const int cpu = context->device.kind == TSR_DEVICE_CPU;
+    if (!cpu || o->paths != 3) TSR_TRY(tsr_depth_take(memory, pixels * (size_t)job.padded * 2, &job.sums));
+    if (cpu && o->paths != 3 && context->threads > 1) TSR_TRY(tsr_depth_take(memory, pixels * (size_t)job.padded * 2, &job.more));
     TSR_TRY(tsr_depth_take(memory, pixels * 4, &job.best));
     TSR_TRY(tsr_depth_take(memory, pixels, &job.valid));
     TSR_TRY(tsr_depth_take(memory, pixels * 4, &p));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tessera/lens.h"
+#include "tessera/views.h"
 #include "vision/depth/sweep.h"
 
 void tsr_depth_maps_destroy(tsr_depth_maps *maps)
@@ -53,6 +54,9 @@ static tsr_status check_options(tsr_plane_sweep_options *o, int32_t views)
     TSR_TRY(in_range("uniqueness", o->uniqueness, 0, 1e6));
     TSR_TRY(in_range("consistency", o->consistency, 0, 1e6));
     TSR_TRY(in_range("refinements", o->refinements, 0, 1000));
+    TSR_TRY(in_range("shadows", o->shadows, 0, 16));
+    TSR_TRY(in_range("shadow_tolerance", o->shadow_tolerance, 0, 1e6));
+    if (o->shadow_tolerance == 0) o->shadow_tolerance = 0.02;
     if (!o->contributors) o->contributors = o->raw ? 1 : (int32_t)fmax(2, ceil(0.3 * views));
     if (!o->raw && o->contributors < 2)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "plane sweep: contributors is 1, expected at least 2 (or raw: a single view agrees with itself)");
@@ -173,6 +177,15 @@ static tsr_status make_stack(tsr_planes *s, int32_t v, float *const *texels, int
     return TSR_OK;
 }
 
+static tsr_status send_table(tsr_planes *s)
+{
+    const size_t bytes = sizeof *s->table * (size_t)s->count * (size_t)(s->levels + 1);
+    if (!s->device_table) TSR_TRY(tsr_depth_take(&s->memory, bytes, &s->device_table));
+    TSR_TRY(s->context->backend->upload(s->context->queue, s->device_table, s->table, bytes));
+    TSR_TRY(s->context->backend->synchronize(s->context->queue));
+    return TSR_OK;
+}
+
 /* Stacks of all views and the tables of the levels that point into them. */
 static tsr_status make_stacks(tsr_planes *s)
 {
@@ -212,10 +225,7 @@ static tsr_status make_stacks(tsr_planes *s)
         }
         TSR_TRY_GOTO(make_stack(s, v, texels, depth, margin, sums), done);
     }
-    const size_t bytes = sizeof *s->table * (size_t)s->count * (size_t)(s->levels + 1);
-    TSR_TRY_GOTO(tsr_depth_take(&s->memory, bytes, &s->device_table), done);
-    TSR_TRY_GOTO(s->context->backend->upload(s->context->queue, s->device_table, s->table, bytes), done);
-    TSR_TRY_GOTO(s->context->backend->synchronize(s->context->queue), done);
+    TSR_TRY_GOTO(send_table(s), done);
     for (int k = 0; k < 3; k++) tsr_depth_drop(&s->memory, sums[k]);
 done:
     tsr_host_release(NULL, texels, (size_t)(depth + 1) * sizeof *texels);
@@ -276,6 +286,56 @@ static tsr_status finish(tsr_planes *s, tsr_depth_maps *maps)
     return TSR_OK;
 }
 
+/* What the surface found before hides from each view: its depth map as the view sees it. The depth camera itself sees all of it. */
+static tsr_status cast_shadows(tsr_planes *s, const tsr_camera *camera, const tsr_depth_maps *maps)
+{
+    tsr_projector surface = { .camera = *camera, .depth = maps->depth };
+    tsr_project_options how = TSR_PROJECT_OPTIONS;
+    surface.camera.lens = (tsr_lens){ 0 };
+    how.connect = TSR_CONNECT_THRESHOLD;
+    for (int32_t v = 0; v < s->count; v++) {
+        tsr_camera view = s->views[v].camera;
+        const int32_t w = s->size[v][0], h = s->size[v][1];
+        const size_t bytes = (size_t)w * (size_t)h * sizeof(float);
+        tsr_novel *seen = NULL;
+        float *host = NULL;
+        tsr_status status;
+        if (v == s->reference || view.projection != TSR_PERSPECTIVE) continue;
+        view.lens = (tsr_lens){ 0 };
+        view.clip[0] = view.clip[1] = 0;
+        if (!s->shadow[v]) TSR_TRY(tsr_depth_take(&s->memory, bytes, &s->shadow[v]));
+        TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&host));
+        TSR_TRY_GOTO(tsr_novel_create(s->context, w, h, &seen), next);
+        TSR_TRY_GOTO(tsr_novel_project(seen, &view, &surface, &how), next);
+        TSR_TRY_GOTO(tsr_novel_download(seen, host, NULL), next);
+        TSR_TRY_GOTO(s->context->backend->upload(s->context->queue, s->shadow[v], host, bytes), next);
+        TSR_TRY_GOTO(s->context->backend->synchronize(s->context->queue), next);
+        for (int32_t l = 0; l <= s->levels; l++) {
+            tsr_planes_view_level *t = &s->table[(int64_t)l * s->count + v];
+            t->shadow = s->shadow[v];
+            t->shadow_width = w;
+            t->shadow_height = h;
+            t->shadow_scale = s->o.method == TSR_DEPTH_MIPMAP ? ldexpf(1, stack_of(s, l)) : 1;
+            t->shadow_slack = (float)(1 + s->o.shadow_tolerance);
+            for (int c = 0; c < 4; c++) t->world[c] = (float)s->frame.to_world[4 * c + 3];
+        }
+    next:
+        tsr_novel_destroy(&seen);
+        tsr_host_release(NULL, host, bytes);
+        TSR_TRY(status);
+    }
+    TSR_TRY(send_table(s));
+    return TSR_OK;
+}
+
+static tsr_status search(tsr_planes *s, tsr_depth_maps *maps)
+{
+    tsr_volume_destroy(&maps->scores);
+    TSR_TRY(s->o.method == TSR_DEPTH_VOLUME ? tsr_planes_volume(s, maps) : tsr_planes_levels(s, maps));
+    TSR_TRY(finish(s, maps));
+    return TSR_OK;
+}
+
 static tsr_status run(tsr_planes *s, const tsr_camera *camera, tsr_depth_maps *maps)
 {
     const tsr_plane_sweep_options *o = &s->o;
@@ -309,9 +369,12 @@ static tsr_status run(tsr_planes *s, const tsr_camera *camera, tsr_depth_maps *m
     TSR_TRY(make_stacks(s));
     TSR_PROGRESS(&o->progress, 0.2, "pictures");
     TSR_TRY(create_maps(s, maps));
-    TSR_TRY(o->method == TSR_DEPTH_VOLUME ? tsr_planes_volume(s, maps) : tsr_planes_levels(s, maps));
+    TSR_TRY(search(s, maps));
+    for (int32_t round = 0; round < o->shadows; round++) {
+        TSR_TRY(cast_shadows(s, camera, maps));
+        TSR_TRY(search(s, maps));
+    }
     maps->levels = s->levels;
-    TSR_TRY(finish(s, maps));
     return TSR_OK;
 }
 
@@ -323,7 +386,8 @@ static tsr_status sweep(tsr_context *context, const tsr_depth_view *views, int32
     s.size = calloc((size_t)count, sizeof *s.size);
     s.row = calloc((size_t)count, sizeof *s.row);
     s.clean = calloc((size_t)count * 2, sizeof *s.clean);
-    if (!s.size || !s.row || !s.clean) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "plane sweep: out of host memory for %d views", count);
+    s.shadow = calloc((size_t)count, sizeof *s.shadow);
+    if (!s.size || !s.row || !s.clean || !s.shadow) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "plane sweep: out of host memory for %d views", count);
     TSR_TRY_GOTO(run(&s, camera, maps), done);
 done:
     if (s.table) tsr_host_release(NULL, s.table, sizeof *s.table * (size_t)count * (size_t)(s.levels + 1));
@@ -332,6 +396,7 @@ done:
     free(s.size);
     free(s.row);
     free(s.clean);
+    free(s.shadow);
     return status;
 }
 

@@ -32,6 +32,7 @@ typedef struct tsr_planes {
     double (*row)[3][4];
     tsr_planes_view_level *table; /* [levels + 1][count], host */
     tsr_planes_view_level *device_table;
+    float **shadow;              /* [count], device; NULL: none yet */
     tsr_volume **clean;          /* [count][2]: images and masks without distortion, NULL where the views' own will do */
     double pixels;               /* of motion over the range */
     int32_t reference;           /* the view that is the depth camera, or -1 */

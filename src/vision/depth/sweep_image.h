@@ -3,6 +3,7 @@
 #ifndef TSR_VISION_DEPTH_SWEEP_IMAGE_H
 #define TSR_VISION_DEPTH_SWEEP_IMAGE_H
 
+#include "core/mix.h"
 #include "vision/depth/match_math.h"
 #include "vision/depth/sweep_math.h"
 
@@ -181,7 +182,7 @@ TSR_HD void tsr_planes_depth_at(const tsr_planes_depth_job *j, int64_t i)
 {
     const float x = ((float)(int32_t)(i % j->width) + 0.5f) * j->scale[0], y = ((float)(int32_t)(i / j->width) + 0.5f) * j->scale[1], t = j->t[i];
     if (!j->valid[i] || t != t) {
-        j->depth[i] = j->view ? NAN : 0.0f;
+        j->depth[i] = j->view ? tsr_no_number() : 0.0f;
         return;
     }
     if (j->view) {
@@ -246,7 +247,7 @@ TSR_HD void tsr_planes_settle_at(const tsr_planes_settle_job *j, int64_t i)
 {
     if (j->best) {
         const int seen = j->count[i] >= j->least_count;
-        j->t[i] = seen ? j->best[i] * j->scale : NAN;
+        j->t[i] = seen ? j->best[i] * j->scale : tsr_no_number();
         j->score[i] = (float)j->sums[i];
         j->state[i] = seen ? TSR_PLANES_SEARCHED : TSR_PLANES_EMPTY;
         j->valid[i] = (uint8_t)(seen && j->unique[i]);
@@ -359,10 +360,8 @@ TSR_HD float tsr_planes_patch_cost(const tsr_planes_patch_job *j, int32_t px, in
 }
 TSR_HD float tsr_planes_random(uint64_t *state)
 {
-    uint64_t z = *state += 0x9e3779b97f4a7c15ull;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return (float)(int32_t)((z ^ (z >> 31)) >> 41) * (1.0f / 4194304.0f) - 1.0f; /* -1 to 1 */
+    *state += TSR_GOLDEN_STEP;
+    return (float)(int32_t)(tsr_mix64(*state) >> 41) * (1.0f / 4194304.0f) - 1.0f; /* -1 to 1 */
 }
 TSR_HD void tsr_planes_patch_at(const tsr_planes_patch_job *j, int64_t i)
 {

@@ -23,6 +23,11 @@ typedef struct tsr_planes_view_level {
     int32_t width, height;
     int32_t masked; /* != 0: not all texels are known */
     float row[3][4];
+    const float *shadow; /* distances along the view's axis of the surface found before, 0 = none: what lies behind is not seen; NULL: no shadows */
+    int32_t shadow_width, shadow_height;
+    float shadow_scale;  /* its pixels per texel */
+    float shadow_slack;  /* times the distance: still seen */
+    float world[4];      /* w over this, from (x, y, t, 1), is the distance along the view's axis */
 } tsr_planes_view_level;
 
 TSR_HD float tsr_exact_root(float v)
@@ -70,11 +75,22 @@ TSR_HD int tsr_planes_colour(const tsr_planes_view_level *v, const float at[2], 
     for (int k = 0; k < 3; k++) colour[k] = (wa * a[k] + wb * b[k] + wc * c[k] + wd * d[k]) / sum;
     return 1;
 }
+/* Is the hypothesis in front of what was found there before? */
+TSR_HD int tsr_planes_lit(const tsr_planes_view_level *v, float x, float y, float t, float w, const float at[2])
+{
+    const int32_t i = tsr_mini((int32_t)((at[0] + 0.5f) * v->shadow_scale), v->shadow_width - 1);
+    const int32_t k = tsr_mini((int32_t)((at[1] + 0.5f) * v->shadow_scale), v->shadow_height - 1);
+    const float surface = v->shadow[(int64_t)k * v->shadow_width + i];
+    if (!(surface > 0.0f)) return 1;
+    return w <= surface * v->shadow_slack * (v->world[0] * x + v->world[1] * y + v->world[2] * t + v->world[3]);
+}
 TSR_HD int tsr_planes_sample(const tsr_planes_view_level *v, float x, float y, float t, float colour[3])
 {
     float q[3], at[2];
     tsr_planes_ray(v, x, y, q);
-    return tsr_planes_place(v, q, t, at) && tsr_planes_colour(v, at, colour);
+    if (!tsr_planes_place(v, q, t, at)) return 0;
+    if (v->shadow && !tsr_planes_lit(v, x, y, t, q[2] + t * v->row[2][2], at)) return 0;
+    return tsr_planes_colour(v, at, colour);
 }
 
 /* ---- how well views agree -------------------------------------------------------------------------------------------------------- */
@@ -298,7 +314,7 @@ TSR_HD void tsr_planes_search_at(const tsr_planes_search_job *j, int64_t i)
     if (at < 0) {
         if (!j->base) {
             j->state[i] = TSR_PLANES_EMPTY;
-            j->t[i] = NAN;
+            j->t[i] = tsr_no_number();
         }
         return;
     }

@@ -87,8 +87,9 @@ tsr_status tsr_planes_volume(tsr_planes *s, tsr_depth_maps *maps)
     TSR_TRY(s->context->backend->upload(s->context->queue, table, penalties, 256));
     job.p2 = table;
     TSR_TRY(costs(s, &job, maps));
-    TSR_TRY(tsr_depth_take(&s->memory, (size_t)(pixels * job.padded) * 2, &job.sums));
-    if (s->context->device.kind == TSR_DEVICE_CPU && s->context->threads > 1) TSR_TRY(tsr_depth_take(&s->memory, (size_t)(pixels * job.padded) * 2, &job.more));
+    const int cpu = s->context->device.kind == TSR_DEVICE_CPU;
+    if (!cpu || o->paths != 3) TSR_TRY(tsr_depth_take(&s->memory, (size_t)(pixels * job.padded) * 2, &job.sums));
+    if (cpu && o->paths != 3 && s->context->threads > 1) TSR_TRY(tsr_depth_take(&s->memory, (size_t)(pixels * job.padded) * 2, &job.more));
     TSR_TRY(tsr_depth_take(&s->memory, (size_t)pixels * 4, &job.best));
     TSR_TRY(tsr_depth_take(&s->memory, (size_t)pixels, &job.valid));
     TSR_TRY(tsr_depth_take(&s->memory, (size_t)pixels * 4, &p));

@@ -62,6 +62,7 @@ typedef struct tsr_rig_format {
 /* Other files of a data set; `name` relative to the folder. */
 tsr_status tsr_rig_open(const char *folder, const char *name, const tsr_rig_read_options *options, tsr_input **input);
 int tsr_rig_exists(const char *folder, const char *name);
+int tsr_rig_light_field_there(const char *path); /* a folder that says of itself that it is a light field */
 char *tsr_rig_join(const char *folder, const char *name); /* malloc; NULL without memory */
 
 #endif

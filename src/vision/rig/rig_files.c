@@ -1,4 +1,6 @@
 /* vision/rig/rig_files.c: rigs read and written: which format, which file of a folder. */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -81,6 +83,9 @@ static tsr_status check_options(const tsr_rig_read_options *o)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: images of %d x %d pixels, expected two numbers above 0 (0 0: not known)", o->width, o->height);
     if (!(o->focal >= 0 && o->focal < 1e9))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: focal length %g, expected pixels above 0 (0: the format's own)", o->focal);
+    if (!isfinite(o->baseline) || !(o->focus >= 0 && o->focus < 1e9))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: baseline %g and focus %g of a light field, expected finite numbers, the focus from 0", o->baseline,
+                 o->focus);
     if ((unsigned)o->geocast_matrix > TSR_GEOCAST_EYE_TO_WORLD_COLUMNS)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "rig: GeoCast matrix reading %d, expected 0 to 4", (int)o->geocast_matrix);
     return TSR_OK;
@@ -123,21 +128,78 @@ static tsr_status read_file(const tsr_rig_format *format, const char *path, cons
     return status;
 }
 
+/* What lies beside a COLMAP model, by the habits of those who write them: pictures in a folder `images`, maps of the dense stage, depths of ETH3D. */
+static const char *const picture_folders[] = { "images", "", "../images", "../../images" };
+static const char *const depth_maps[] = { "stereo/depth_maps/%s.geometric.bin", "stereo/depth_maps/%s.photometric.bin", "ground_truth_depth/%s" };
+
+/* Paths of the rig count from the folder of its pictures; `up` leads from there to `root`, where the maps are. */
+static tsr_status find_depths(tsr_rig *rig, const char *root, const char *up)
+{
+    for (int64_t i = 0; i < rig->count; i++) {
+        tsr_rig_camera c = rig->entry[i].camera;
+        char below[TSR_RIG_TEXT_MOST], path[TSR_RIG_TEXT_MOST];
+        for (size_t k = 0; k < sizeof depth_maps / sizeof *depth_maps && !*c.depth; k++) {
+            const char *at = strstr(depth_maps[k], "%s");
+            if ((size_t)snprintf(below, sizeof below, "%.*s%s%s", (int)(at - depth_maps[k]), depth_maps[k], c.image, at + 2) >= sizeof below ||
+                !tsr_rig_exists(root, below) || (size_t)snprintf(path, sizeof path, "%s%s", up, below) >= sizeof path)
+                continue;
+            c.depth = path;
+            TSR_TRY(tsr_rig_set(rig, i, &c));
+            c = rig->entry[i].camera;
+        }
+        if (!i && !*c.depth) return TSR_OK; /* none for the first: there are none */
+    }
+    return TSR_OK;
+}
+
+static tsr_status place_pictures(tsr_rig *rig, const char *base)
+{
+    for (size_t k = 0; k < sizeof picture_folders / sizeof *picture_folders; k++) {
+        const size_t length = strlen(picture_folders[k]), above = length > 6 ? length - 6 : 0; /* "../" of it */
+        char text[16];
+        snprintf(text, sizeof text, "%.*s.", (int)above, picture_folders[k]);
+        char *pictures = tsr_rig_join(base, picture_folders[k]), *root = tsr_rig_join(base, text);
+        tsr_status status = pictures && root ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "rig: out of host memory for a path");
+        const int here = status == TSR_OK && tsr_rig_exists(pictures, rig->entry[0].camera.image);
+        if (here) status = tsr_rig_set_folder(rig, pictures);
+        if (here && status == TSR_OK) status = find_depths(rig, root, length ? "../" : "");
+        free(pictures);
+        free(root);
+        if (here || status != TSR_OK) return status;
+    }
+    return TSR_OK;
+}
+
+static tsr_status read_light_field(const char *path, const tsr_rig_read_options *o, tsr_rig **rig)
+{
+    TSR_TRY(tsr_rig_create(rig));
+    tsr_status status = tsr_rig_set_folder(*rig, path);
+    if (status == TSR_OK) status = tsr_rig_format_lightfield.read_folder(path, o, *rig);
+    if (status != TSR_OK) tsr_rig_destroy(rig);
+    return status;
+}
+
 static tsr_status read_folder(const tsr_rig_format *format, const char *path, const tsr_rig_read_options *o, tsr_rig **rig)
 {
     static const char *const files[] = { "transforms.json", "scene.geoscene", "calib.txt", "bundle.out", "bundle/bundle.out" };
     static const char *const parts[] = { "", "sparse/0", "sparse", "dense/sparse" };
+    if (format && !strcmp(format->name, "lightfield")) return read_light_field(path, o, rig);
     if (!format || format->folder) {
         for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
             char *part = tsr_rig_join(path, parts[p]);
             tsr_status status = part ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "rig: out of host memory for a path");
             for (int i = 0; i < FORMATS && status == TSR_OK && !*rig; i++) {
                 const int text = !strcmp(formats[i]->name, "colmap-text");
-                if (!formats[i]->folder || (format && format != formats[i]) || !tsr_rig_exists(part, text ? "cameras.txt" : "cameras.bin")) continue;
+                if (!formats[i]->folder || !strcmp(formats[i]->name, "lightfield") || (format && format != formats[i]) ||
+                    !tsr_rig_exists(part, text ? "cameras.txt" : "cameras.bin"))
+                    continue;
                 status = tsr_rig_create(rig);
                 if (status == TSR_OK) status = tsr_rig_set_folder(*rig, path);
                 if (status == TSR_OK) status = formats[i]->read_folder(part, o, *rig);
                 if (status == TSR_OK && !(*rig)->count) status = TSR_FAILED(TSR_ERROR_FORMAT, "%.200s: no image in the model", path);
+                char *dense = strcmp(parts[p], "dense/sparse") || status != TSR_OK ? NULL : tsr_rig_join(path, "dense");
+                if (status == TSR_OK) status = place_pictures(*rig, dense ? dense : path);
+                free(dense);
                 if (status != TSR_OK) tsr_rig_destroy(rig);
             }
             free(part);
@@ -152,9 +214,10 @@ static tsr_status read_folder(const tsr_rig_format *format, const char *path, co
         free(file);
         return status;
     }
+    if (!format && tsr_rig_light_field_there(path)) return read_light_field(path, o, rig);
     TSR_FAIL(TSR_ERROR_FORMAT,
-             "%.200s: a folder without cameras, expected a COLMAP model (cameras.bin or cameras.txt), transforms.json, scene.geoscene, calib.txt "
-             "or bundle.out",
+             "%.200s: a folder without cameras, expected a COLMAP model (cameras.bin or cameras.txt), transforms.json, scene.geoscene, calib.txt, "
+             "bundle.out, or a light field (parameters.cfg, out_RR_CC_V_U.png; of other names with format lightfield)",
              path);
 }
 

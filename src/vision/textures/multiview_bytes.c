@@ -249,7 +249,7 @@ static tsr_status get_head(const char *name, const uint8_t *at, size_t size, tsr
     if (*grid < NO_GRID || *grid > GRID_MOST) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: a grid of 2^-%d, expected 0 to %d, or -1", name, *grid, GRID_MOST);
     TSR_TRY(tsr_multiview_check_sizes(name, TSR_ERROR_FORMAT, p));
     tsr_mask_rules taken;
-    if (tsr_mask_rules_take(name, &p->rules, &taken) != TSR_OK || memcmp(&taken, &p->rules, sizeof taken) != 0)
+    if (p->rules.scale < 1 || tsr_mask_rules_take(name, &p->rules, &taken) != TSR_OK || memcmp(&taken, &p->rules, sizeof taken) != 0)
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: rules of masks out of range: bias %g, slope %g, at most %g, cosine %g, vote %d, scale %d", name, rules[0],
                  rules[1], rules[2], rules[3], whole[7], whole[6]);
     return TSR_OK;

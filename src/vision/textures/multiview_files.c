@@ -1,10 +1,12 @@
 /* vision/textures/multiview_files.c: models from files: numbered meshes of one topology, and the cameras of a rig. */
 #include "vision/textures/multiview_files.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/meshes/gltf_motion.h"
 #include "tessera/mesh.h"
 #include "vision/rig/rig.h"
 #include "vision/textures/multiview_model.h"
@@ -67,16 +69,47 @@ static tsr_status count_files(const char *pattern, int64_t *first, int32_t most,
 
 /* ---- meshes ---------------------------------------------------------------------------------------------------------------------- */
 
+/* A scene of glTF where it stands at a time. */
+static tsr_status place_scene(tsr_gltf_motion *motion, double seconds, tsr_placed_mesh *mesh)
+{
+    double length;
+    tsr_gltf_motion_counts(motion, &mesh->vertices, &mesh->triangles, &length);
+    mesh->places = mesh->vertices;
+    mesh->position = (float *)malloc((size_t)mesh->vertices * 3 * sizeof(float));
+    mesh->place = (float *)malloc((size_t)mesh->places * 2 * sizeof(float));
+    mesh->triangle = (uint32_t *)malloc((size_t)mesh->triangles * 3 * sizeof(uint32_t));
+    mesh->corner = (uint32_t *)malloc((size_t)mesh->triangles * 3 * sizeof(uint32_t));
+    if (!mesh->position || !mesh->place || !mesh->triangle || !mesh->corner)
+        TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory for %lld triangles", (long long)mesh->triangles);
+    TSR_TRY(tsr_gltf_motion_mesh(motion, mesh->place, mesh->triangle));
+    memcpy(mesh->corner, mesh->triangle, (size_t)mesh->triangles * 3 * sizeof(uint32_t));
+    TSR_TRY(tsr_gltf_motion_pose(motion, seconds, mesh->position));
+    return TSR_OK;
+}
+
+/* OBJ or glTF, told apart by what is in it. */
 static tsr_status open_placed(const char *path, const tsr_multiview_model_options *o, tsr_placed_mesh *mesh)
 {
     tsr_input *input = NULL;
+    tsr_gltf_motion *motion = NULL;
     const tsr_input_options io = { .memory_limit = o->memory_limit };
+    const uint8_t *bytes;
+    size_t size;
+    tsr_status status;
     memset(mesh, 0, sizeof *mesh);
     TSR_TRY(tsr_input_open(path, &io, &input));
-    const tsr_status status = tsr_placed_mesh_read(input, mesh);
+    TSR_TRY_GOTO(tsr_input_all(input, &bytes, &size), done);
+    if (!tsr_gltf_is(bytes, size)) {
+        TSR_TRY_GOTO(tsr_placed_mesh_read(input, mesh), done);
+    } else {
+        TSR_TRY_GOTO(tsr_gltf_motion_open(input, o->animation, &motion), done);
+        TSR_TRY_GOTO(place_scene(motion, 0, mesh), done);
+    }
+done:
+    tsr_gltf_motion_close(&motion);
     tsr_input_close(&input);
-    if (status != TSR_OK) return tsr_frame_at(status, __func__, __FILE__, __LINE__);
-    return TSR_OK;
+    if (status != TSR_OK) tsr_placed_mesh_free(mesh);
+    return status;
 }
 
 static tsr_status same_topology(const char *path, const tsr_placed_mesh *first, int64_t vertices, int64_t triangles, const uint32_t *triangle,
@@ -207,6 +240,8 @@ typedef struct gathering {
     crew crew;
     int64_t first_mesh, first_rig;
     int rigs_numbered, keep_rigs;
+    tsr_input *input; /* of a scene that moves by itself, else NULL */
+    tsr_gltf_motion *motion;
     int found[TSR_MULTIVIEW_CAMERAS_MOST];
 } gathering;
 
@@ -216,13 +251,15 @@ static tsr_status read_steps(gathering *g, tsr_multiview_model *m)
     int has_number;
     for (int32_t t = 0; t < m->parts.steps; t++) {
         TSR_PROGRESS(&g->o.progress, (double)t / m->parts.steps, "meshes");
+        float *position = OWN(float, m->parts.position) + (int64_t)t * g->first.vertices * 3;
         TSR_TRY(numbered(g->meshes, g->first_mesh + t, path, &has_number));
-        TSR_TRY(read_step(path, &g->o, &g->first, OWN(float, m->parts.position) + (int64_t)t * g->first.vertices * 3));
+        if (g->motion) TSR_TRY(tsr_gltf_motion_pose(g->motion, (double)(g->first_mesh + t) / g->o.rate, position));
+        else TSR_TRY(read_step(path, &g->o, &g->first, position));
     }
     for (int32_t t = 0; t < m->parts.camera_steps; t++) {
         tsr_rig *own = NULL;
         TSR_TRY(numbered(g->cameras, g->first_rig + t, path, &has_number));
-        if (g->rigs_numbered && t > 0) TSR_TRY(tsr_rig_read(path, &g->o.rig, &own));
+        if (g->rigs_numbered && t > 0) TSR_TRY(tsr_rig_read(path, g->o.rig, &own));
         tsr_status status =
             place_cameras(path, own ? own : g->rig, &g->crew, t, g->rigs_numbered ? TSR_RIG_STATIC : g->first_mesh + t, &m->parts, g->found);
         if (status == TSR_OK && g->rigs_numbered && g->keep_rigs) status = join_rigs(path, g->rig, own, g->first_mesh + t);
@@ -232,21 +269,50 @@ static tsr_status read_steps(gathering *g, tsr_multiview_model *m)
     return TSR_OK;
 }
 
+/* One file that is a glTF scene: its steps are those of its animation. */
+static tsr_status open_motion(gathering *g, int32_t *steps)
+{
+    char path[PATH_ROOM];
+    int has_number;
+    const tsr_input_options io = { .memory_limit = g->o.memory_limit };
+    const uint8_t *bytes;
+    size_t size;
+    int64_t vertices, triangles;
+    double seconds;
+    TSR_TRY(numbered(g->meshes, g->first_mesh, path, &has_number));
+    if (has_number) return TSR_OK;
+    TSR_TRY(tsr_input_open(path, &io, &g->input));
+    TSR_TRY(tsr_input_all(g->input, &bytes, &size));
+    if (!tsr_gltf_is(bytes, size)) return TSR_OK;
+    if (g->o.atlas) TSR_FAIL(TSR_ERROR_ARGUMENT, "%.300s: a glTF scene has texture coordinates of its own, expected no atlas beside it", path);
+    TSR_TRY(tsr_gltf_motion_open(g->input, g->o.animation, &g->motion));
+    tsr_gltf_motion_counts(g->motion, &vertices, &triangles, &seconds);
+    const double last = seconds * g->o.rate + 1e-6, least = (double)g->first_mesh;
+    if (!(last < TSR_MULTIVIEW_STEPS_MOST) || least > last)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%.300s: an animation of %g s at %g steps a second from step %lld on, expected 1 to %d steps", path, seconds,
+                 g->o.rate, (long long)g->first_mesh, TSR_MULTIVIEW_STEPS_MOST);
+    *steps = (int32_t)last - (int32_t)g->first_mesh + 1;
+    if (g->o.steps > 0 && g->o.steps < *steps) *steps = g->o.steps;
+    return TSR_OK;
+}
+
 static tsr_status gather(gathering *g, tsr_multiview_model **model)
 {
     char path[PATH_ROOM];
     int has_number;
     int32_t steps, rigs = 1;
     TSR_TRY(count_files(g->meshes, &g->first_mesh, g->o.steps, &steps));
+    TSR_TRY(open_motion(g, &steps));
     TSR_TRY(numbered(g->cameras, 0, path, &g->rigs_numbered));
     if (g->rigs_numbered) TSR_TRY(count_files(g->cameras, &g->first_rig, steps, &rigs));
     if (g->rigs_numbered && rigs < steps)
         TSR_FAIL(TSR_ERROR_FORMAT, "'%.300s': files of cameras for %d steps, but meshes for %d", g->cameras, rigs, steps);
     TSR_TRY(numbered(g->cameras, g->first_rig, path, &has_number));
-    TSR_TRY(tsr_rig_read(path, &g->o.rig, &g->rig));
+    TSR_TRY(tsr_rig_read(path, g->o.rig, &g->rig));
     TSR_TRY(gather_names(path, g->rig, &g->crew));
     TSR_TRY(numbered(g->meshes, g->first_mesh, path, &has_number));
-    TSR_TRY(open_placed(g->o.atlas ? g->o.atlas : path, &g->o, &g->first));
+    if (g->motion) TSR_TRY(place_scene(g->motion, 0, &g->first));
+    else TSR_TRY(open_placed(g->o.atlas ? g->o.atlas : path, &g->o, &g->first));
     tsr_multiview_parts p = { .struct_size = sizeof p,
                               .width = g->o.width ? g->o.width : 512,
                               .height = g->o.height ? g->o.height : 512,
@@ -279,9 +345,10 @@ tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, con
     if (rig) *rig = NULL;
     if (!meshes || !cameras) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s are NULL", meshes ? "cameras" : "meshes");
     TSR_TRY(TSR_OPTIONS_TAKE(&g.o, options));
-    if (!g.o.rig.struct_size) g.o.rig.struct_size = sizeof g.o.rig;
     if (g.o.steps < 0 || g.o.first < 0 || g.o.first > INT32_MAX / 2)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "model: %d steps from %lld on, expected 0 to 10^9", g.o.steps, (long long)g.o.first);
+    if (g.o.rate == 0) g.o.rate = 25;
+    if (!(g.o.rate > 0) || !isfinite(g.o.rate)) TSR_FAIL(TSR_ERROR_ARGUMENT, "model: %g steps a second, expected a number above 0", g.o.rate);
     g.first_mesh = g.o.first;
     g.crew.name = (char(*)[NAME_ROOM])calloc(TSR_MULTIVIEW_CAMERAS_MOST, NAME_ROOM);
     if (!g.crew.name) TSR_FAIL(TSR_ERROR_MEMORY, "model: out of host memory");
@@ -293,6 +360,8 @@ tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, con
     }
     tsr_rig_destroy(&g.rig);
     tsr_placed_mesh_free(&g.first);
+    tsr_gltf_motion_close(&g.motion);
+    tsr_input_close(&g.input);
     free(g.crew.name);
     if (status == TSR_OK) return TSR_OK;
     tsr_multiview_model_destroy(model);

@@ -8,12 +8,14 @@
 #include "vision/textures/textures_math.h"
 #include "volume/deterministic.h"
 
+enum { SMALL_PICTURE = 1 << 18 }; /* pixels */
+
 static size_t corner_bytes(const tsr_multiview_parts *p) { return (size_t)p->triangles * 3 * sizeof(uint32_t); }
 static size_t place_bytes(const tsr_multiview_parts *p) { return (size_t)p->places * 2 * sizeof(float); }
 static size_t position_bytes(const tsr_multiview_parts *p) { return (size_t)p->steps * (size_t)p->vertices * 3 * sizeof(float); }
 static size_t camera_bytes(const tsr_multiview_parts *p) { return (size_t)p->camera_steps * (size_t)p->cameras * sizeof(tsr_camera); }
 static size_t picture_bytes(const tsr_multiview_parts *p) { return (size_t)p->cameras * 2 * sizeof(int32_t); }
-static size_t box_bytes(const tsr_multiview_parts *p) { return (size_t)p->steps * sizeof(tsr_bounds); }
+static size_t box_bytes(const tsr_multiview_parts *p) { return (size_t)p->steps * sizeof(tsr_box); }
 
 tsr_status tsr_multiview_check_sizes(const char *what, tsr_status code, const tsr_multiview_parts *p)
 {
@@ -54,7 +56,7 @@ tsr_status tsr_mask_rules_take(const char *what, const tsr_mask_rules *rules, ts
     taken->slope_most = or_default(rules->slope_most, 1.0 / 16);
     taken->cos_min = rules->cos_min;
     taken->vote = rules->vote != 0;
-    taken->scale = rules->scale ? rules->scale : 2;
+    taken->scale = rules->scale; /* 0: once pictures are known */
     return TSR_OK;
 }
 
@@ -141,9 +143,18 @@ static tsr_status check_cameras(const char *what, tsr_status code, const tsr_mul
     return TSR_OK;
 }
 
+/* Boundaries of what small pictures show are drawn finer: docs/theory/multiview-textures.md 2 says what that is worth. */
+static int32_t scale_for(const tsr_multiview_parts *p)
+{
+    int64_t most = 0;
+    for (int32_t c = 0; c < p->cameras; c++) most = tsr_max64(most, (int64_t)p->picture[2 * c] * p->picture[2 * c + 1]);
+    return most <= SMALL_PICTURE ? 3 : 2;
+}
+
 tsr_status tsr_multiview_model_complete(const char *what, tsr_status code, tsr_multiview_model *model)
 {
     const tsr_multiview_parts *p = &model->parts;
+    if (p->rules.scale == 0) model->parts.rules.scale = scale_for(p);
     TSR_TRY(check_mesh(what, code, p));
     TSR_TRY(check_cameras(what, code, p));
     for (int32_t t = 0; t < p->steps; t++) {
@@ -158,7 +169,7 @@ tsr_status tsr_multiview_model_complete(const char *what, tsr_status code, tsr_m
                 low[k] = v < low[k] ? v : low[k];
                 high[k] = v > high[k] ? v : high[k];
             }
-        model->box[t] = (tsr_bounds){ { low[0], low[1], low[2] }, { high[0], high[1], high[2] } };
+        model->box[t] = (tsr_box){ { low[0], low[1], low[2] }, { high[0], high[1], high[2] } };
     }
     return TSR_OK;
 }

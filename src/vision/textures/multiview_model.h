@@ -7,7 +7,7 @@
 
 struct tsr_multiview_model {
     tsr_multiview_parts parts; /* its arrays are the model's own */
-    tsr_bounds *box;           /* [steps] of the positions */
+    tsr_box *box;           /* [steps] of the positions */
 };
 
 /* Sizes within their limits, in words for `what` ("model", a file); TSR_ERROR_ARGUMENT or `code`. */

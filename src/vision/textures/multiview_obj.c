@@ -1,4 +1,4 @@
-/* vision/textures/multiview_obj.c: OBJ files as models need them: with the place of every corner in the atlas (formats/obj.c reads meshes, which have none). */
+/* vision/textures/multiview_obj.c: OBJ files as models need them: with the place of every corner in the atlas (formats/meshes/obj.c reads meshes, which have none). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -121,7 +121,7 @@ end:
 /* ---- cameras --------------------------------------------------------------------------------------------------------------------- */
 
 /* How a camera sees a step: its rows in pixels, and depth over the step's box in units of TSR_TEXTURE_RANGE. */
-static tsr_status make_camera(const tsr_camera *camera, int32_t width, int32_t height, const tsr_bounds *box, tsr_texture_camera *c)
+static tsr_status make_camera(const tsr_camera *camera, int32_t width, int32_t height, const tsr_box *box, tsr_texture_camera *c)
 {
     tsr_camera_points points;
     tsr_camera ideal = *camera;
@@ -250,7 +250,11 @@ void tsr_texturer_destroy(tsr_texturer **texturer)
     *texturer = NULL;
 }
 
-tsr_texturer_report tsr_texturer_look(const tsr_texturer *x) { return x ? x->report : (tsr_texturer_report){ 0 }; }
+const tsr_texturer_report *tsr_texturer_look(const tsr_texturer *x)
+{
+    static const tsr_texturer_report none;
+    return x ? &x->report : &none;
+}
 const uint64_t *tsr_texturer_atlas(const tsr_texturer *x) { return x ? x->atlas : NULL; }
 
 tsr_status tsr_texturer_copy_atlas(const tsr_texturer *x, uint64_t *to)
@@ -413,7 +417,7 @@ static tsr_status prepare_view(tsr_texturer *x, int32_t step, const tsr_camera *
 /* Pixels that show the mesh have alpha 255; those that no camera saw came with 254. */
 static tsr_texturer_seen count_seen(tsr_image *image)
 {
-    tsr_texturer_seen seen = { 0, 0 };
+    tsr_texturer_seen seen = TSR_TEXTURER_SEEN;
     for (int64_t i = 0; i < (int64_t)image->width * image->height; i++) {
         uint8_t *alpha = &image->pixels[4 * i + 3];
         seen.surface += *alpha != 0;
@@ -430,6 +434,7 @@ tsr_status tsr_texturer_draw(tsr_texturer *texturer, int32_t step, uint8_t *cons
     tsr_status status;
     tsr_texturer_view o;
     memset(image, 0, sizeof *image);
+    TSR_TRY(TSR_STRUCT_BEGUN(seen));
     TSR_TRY(check_step(texturer, step));
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     if (!plane || !plane[0] || !plane[1] || !plane[2] || !visible) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s NULL", visible ? "planes are" : "visible is");
@@ -469,8 +474,7 @@ tsr_status tsr_texturer_draw(tsr_texturer *texturer, int32_t step, uint8_t *cons
     TSR_TRY(tsr_image_create(width, height, 4, image));
     TSR_TRY_GOTO(texturer->context->backend->download(texturer->context->queue, image->pixels, v->color, pixels * 4), fail);
     const tsr_texturer_seen counted = count_seen(image);
-    if (seen) *seen = counted;
-    return TSR_OK;
+    return TSR_STRUCT_GIVE(seen, &counted);
 fail:
     tsr_image_destroy(image);
     return status;

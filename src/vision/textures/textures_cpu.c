@@ -1,5 +1,6 @@
 /* vision/textures/textures_cpu.c: cameras and bands of rows in parallel; each texel of a depth map is written by one thread, and only becomes smaller. */
 #include "core/parallel.h"
+#include "vision/textures/textures_isa.h"
 #include "vision/textures/textures_ops.h"
 
 static void place_corners(void *user, int64_t begin, int64_t end, int worker)
@@ -12,7 +13,7 @@ static void make_faces(void *user, int64_t begin, int64_t end, int worker)
 {
     const tsr_texture_job *j = (const tsr_texture_job *)user;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) tsr_texture_make_face(j, (int32_t)(i / j->triangles), i % j->triangles);
+    TSR_ISA_SELECT(tsr_texture_make_faces)(j, begin, end);
 }
 static tsr_status cpu_shapes(tsr_queue *queue, const tsr_texture_job *job)
 {
@@ -33,7 +34,7 @@ static void draw_bands(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t n = begin; n < end; n++) {
         const int32_t c = (int32_t)(n / b->each), band = (int32_t)(n % b->each), rows = b->job->camera[c].map_height;
         const int32_t from = (int32_t)((int64_t)rows * band / b->each), to = (int32_t)((int64_t)rows * (band + 1) / b->each);
-        for (int64_t i = 0; i < b->job->triangles; i++) tsr_texture_draw_depth(b->job, c, i, from, to, 0, 1);
+        TSR_ISA_SELECT(tsr_texture_draw_band)(b->job, c, from, to);
     }
 }
 static tsr_status cpu_maps(tsr_queue *queue, const tsr_texture_job *job)
@@ -48,8 +49,7 @@ static void make_texels(void *user, int64_t begin, int64_t end, int worker)
 {
     const tsr_texture_job *j = (const tsr_texture_job *)user;
     (void)worker;
-    for (int64_t i = begin; i < end; i++)
-        for (int32_t word = 0; word < j->words; word++) tsr_texture_word(j, (int32_t)(i / j->height), (int32_t)(i % j->height), word);
+    TSR_ISA_SELECT(tsr_texture_make_rows)(j, begin, end);
 }
 static tsr_status cpu_texels(tsr_queue *queue, const tsr_texture_job *job)
 {

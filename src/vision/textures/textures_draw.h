@@ -3,7 +3,7 @@
 #define TSR_VISION_TEXTURES_TEXTURES_DRAW_H
 
 #include "camera/lens_model.h"
-#include "formats/ycbcr.h"
+#include "formats/films/ycbcr.h"
 #include "vision/textures/textures_math.h"
 #include "vision/views/views_math.h"
 

@@ -214,6 +214,8 @@ TSR_HD int tsr_texture_on_map(const tsr_texture_job *j, int32_t c, int64_t i, ts
     int32_t x[3], y[3];
     uint32_t depth[3];
     t->area = 0;
+    t->x0 = t->y0 = 0;
+    t->x1 = t->y1 = -1;
     p->along = p->down = p->origin = p->least = p->most = 0;
     for (int32_t k = 0; k < 3; k++) {
         const tsr_texture_corner *v = corner + j->triangle[3 * i + k];

@@ -7,7 +7,9 @@
 
 #include "camera/camera.h"
 #include "camera/lens.h"
+#include "core/mix.h"
 #include "core/parallel.h"
+#include "core/srgb.h"
 #include "vision/views/analytic_solids.h"
 
 #define RED              \
@@ -41,7 +43,7 @@
 enum { SOLIDS_MOST = 24 };
 
 typedef struct scene {
-    const char *name, *description;
+    tsr_analytic_info info;
     int count;
     tsr_solid solid[SOLIDS_MOST];
 } scene;
@@ -55,21 +57,21 @@ typedef struct scene {
 #define HALF TSR_SOLID_HALF_SPACE
 
 static const scene scenes[] = {
-    { "plane", "a plane square to the view of a camera in front", 1, { { NEW, HALF, { 0, 0, 0 }, { 0, -1, 0 }, GREY, 3 } } },
-    { "slant", "a plane that recedes to the right", 1, { { NEW, HALF, { 0, 0, 0 }, { -0.5, -1, 0.2 }, SAND, 3 } } },
-    { "sphere", "a sphere of radius 1", 1, { { NEW, BALL, { 0, 0, 0 }, { 1, 1, 1 }, BLUE, 3 } } },
-    { "box", "a box", 1, { { NEW, BOX, { 0, 0, 0 }, { 0.9, 0.6, 0.7 }, GREEN, 3 } } },
-    { "torus", "a torus about the z axis, radii 0.8 and 0.35", 1, { { NEW, TSR_SOLID_TORUS, { 0, 0, 0 }, { 0.8, 0.35, 0 }, RED, 3 } } },
-    { "cavity",
-      "a sphere with a spherical hollow that is open to the front",
+    { { "plane", "a plane square to the view of a camera in front" }, 1, { { NEW, HALF, { 0, 0, 0 }, { 0, -1, 0 }, GREY, 3 } } },
+    { { "slant", "a plane that recedes to the right" }, 1, { { NEW, HALF, { 0, 0, 0 }, { -0.5, -1, 0.2 }, SAND, 3 } } },
+    { { "sphere", "a sphere of radius 1" }, 1, { { NEW, BALL, { 0, 0, 0 }, { 1, 1, 1 }, BLUE, 3 } } },
+    { { "box", "a box" }, 1, { { NEW, BOX, { 0, 0, 0 }, { 0.9, 0.6, 0.7 }, GREEN, 3 } } },
+    { { "torus", "a torus about the z axis, radii 0.8 and 0.35" }, 1, { { NEW, TSR_SOLID_TORUS, { 0, 0, 0 }, { 0.8, 0.35, 0 }, RED, 3 } } },
+    { { "cavity",
+      "a sphere with a spherical hollow that is open to the front" },
       2,
       { { NEW, BALL, { 0, 0, 0 }, { 1, 1, 1 }, BLUE, 3 }, { CUT, BALL, { 0, -0.8, 0.1 }, { 0.6, 0.6, 0.6 }, SAND, 4 } } },
-    { "spheres",
-      "two spheres, one partly before the other",
+    { { "spheres",
+      "two spheres, one partly before the other" },
       2,
       { { NEW, BALL, { -0.45, -0.7, 0 }, { 0.55, 0.55, 0.55 }, RED, 3 }, { NEW, BALL, { 0.4, 0.5, 0.15 }, { 0.8, 0.8, 0.8 }, GREEN, 3 } } },
-    { "head",
-      "an ellipsoid with eyes, a nose and a brimmed cap",
+    { { "head",
+      "an ellipsoid with eyes, a nose and a brimmed cap" },
       7,
       { { NEW, BALL, { 0, 0, 0 }, { 0.72, 0.85, 1 }, SKIN, 2 },
         { CUT, BALL, { -0.28, -0.84, 0.18 }, { 0.16, 0.14, 0.11 }, SAND, 4 },
@@ -78,33 +80,33 @@ static const scene scenes[] = {
         { NEW, TUBE, { 0, -0.1, 0.5 }, { 1.1, 0.03, 2 }, RED, 3 },
         { NEW, BALL, { 0, 0, 0.5 }, { 0.8, 0.9, 0.65 }, RED, 3 },
         { AND, HALF, { 0, 0, 0.5 }, { 0, 0, -1 }, RED, 3 } } },
-    { "rod",
-      "a thin rod in front of a wall",
+    { { "rod",
+      "a thin rod in front of a wall" },
       2,
       { { NEW, HALF, { 0, 1, 0 }, { 0, -1, 0 }, SAND, 3 }, { NEW, TUBE, { 0.05, -0.6, 0 }, { 0.03, 2, 2 }, RED, 6 } } },
-    { "layers",
-      "a window in one plane, a second plane behind it",
+    { { "layers",
+      "a window in one plane, a second plane behind it" },
       3,
       { { NEW, HALF, { 0, 1, 0 }, { 0, -1, 0 }, GREEN, 3 },
         { NEW, BOX, { 0, 0, 0 }, { 4, 0.02, 4 }, SAND, 3 },
         { CUT, BOX, { 0.2, 0, 0 }, { 0.7, 1, 0.6 }, SAND, 3 } } },
-    { "stairs",
-      "five steps",
+    { { "stairs",
+      "five steps" },
       5,
       { { NEW, BOX, { 0, 0.8, -0.3 }, { 1.2, 0.2, 1.3 }, GREY, 3 },
         { NEW, BOX, { 0, 0.4, -0.5 }, { 1.2, 0.2, 1.1 }, SAND, 3 },
         { NEW, BOX, { 0, 0, -0.7 }, { 1.2, 0.2, 0.9 }, GREEN, 3 },
         { NEW, BOX, { 0, -0.4, -0.9 }, { 1.2, 0.2, 0.7 }, BLUE, 3 },
         { NEW, BOX, { 0, -0.8, -1.1 }, { 1.2, 0.2, 0.5 }, RED, 3 } } },
-    { "curtain",
-      "a sphere between a dark curtain and a plain patch",
+    { { "curtain",
+      "a sphere between a dark curtain and a plain patch" },
       4,
       { { NEW, HALF, { 0, 1.2, 0 }, { 0, -1, 0 }, SAND, 3 },
         { NEW, BALL, { 0, 0, 0 }, { 0.6, 0.6, 0.6 }, BLUE, 3 },
         { NEW, BOX, { -1.1, 0.6, 0 }, { 0.4, 0.05, 1.4 }, DARK, 3 },
         { NEW, BOX, { 1.1, 0.4, 0 }, { 0.4, 0.05, 0.8 }, GREY, 0 } } },
-    { "car",
-      "a car of boxes and cylinders",
+    { { "car",
+      "a car of boxes and cylinders" },
       15,
       { { NEW, BOX, { 0, 0, -0.1 }, { 1.4, 0.6, 0.25 }, RED, 3 },
         { CUT, TUBE, { -0.85, 0, -0.35 }, { 0.32, 2, 1 }, DARK, 0 },
@@ -124,11 +126,9 @@ static const scene scenes[] = {
 };
 static const tsr_solid backdrop = { TSR_JOIN_ROOM, TSR_SOLID_BOX, { 0, 0, 0 }, { 6, 6, 6 }, SAND, 1.5 };
 
-int tsr_analytic_at(int32_t index, tsr_analytic_info *info)
+const tsr_analytic_info *tsr_analytic_at(int32_t index)
 {
-    if (!info || index < 0 || index >= (int32_t)(sizeof scenes / sizeof *scenes)) return 0;
-    *info = (tsr_analytic_info){ scenes[index].name, scenes[index].description };
-    return 1;
+    return index >= 0 && index < (int32_t)(sizeof scenes / sizeof *scenes) ? &scenes[index].info : NULL;
 }
 
 /* Solids of a scene with what the options add; at most SOLIDS_MOST + 1. */
@@ -137,9 +137,9 @@ static tsr_status gather(const char *name, const tsr_analytic_options *o, tsr_so
     const scene *s = NULL;
     char names[300] = "";
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
-        if (name && !strcmp(name, scenes[i].name)) s = &scenes[i];
+        if (name && !strcmp(name, scenes[i].info.name)) s = &scenes[i];
         if (i) strncat(names, ", ", sizeof names - strlen(names) - 1);
-        strncat(names, scenes[i].name, sizeof names - strlen(names) - 1);
+        strncat(names, scenes[i].info.name, sizeof names - strlen(names) - 1);
     }
     if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene '%.40s', expected one of %s", name ? name : "", names);
     memcpy(solids, s->solid, (size_t)s->count * sizeof *solids);
@@ -150,14 +150,6 @@ static tsr_status gather(const char *name, const tsr_analytic_options *o, tsr_so
 
 /* ---- colour --------------------------------------------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 30;
-    x *= 0xbf58476d1ce4e5b9ull;
-    x ^= x >> 27;
-    x *= 0x94d049bb133111ebull;
-    return x ^ x >> 31;
-}
 static double smooth(double f) { return f * f * (3 - 2 * f); }
 
 /* Random values on the corners of a lattice, three at once, smoothed between them; mean 1/2. */
@@ -165,11 +157,11 @@ static void lattice(tsr_vec3 p, uint64_t octave, double value[3])
 {
     const double f[3] = { floor(p.x), floor(p.y), floor(p.z) }, w[3] = { smooth(p.x - f[0]), smooth(p.y - f[1]), smooth(p.z - f[2]) };
     for (int c = 0; c < 8; c++) {
-        uint64_t h = octave * 0x9e3779b97f4a7c15ull;
+        uint64_t h = octave * TSR_GOLDEN_STEP;
         double weight = 1;
         for (int a = 0; a < 3; a++) {
             const int up = c >> a & 1;
-            h = mix(h ^ (uint64_t)((int64_t)f[a] + up));
+            h = tsr_mix64(h ^ (uint64_t)((int64_t)f[a] + up));
             weight *= up ? w[a] : 1 - w[a];
         }
         for (int k = 0; k < 3; k++) value[k] += weight * (double)(h >> (20 * k) & 0xfffff) * 0x1p-20;
@@ -304,7 +296,7 @@ static void blur_rows(void *user, int64_t begin, int64_t end, int worker)
 
 static double gaussian(uint64_t seed, uint64_t n)
 {
-    const uint64_t a = mix(seed * 0x9e3779b97f4a7c15ull + 2 * n + 1), b = mix(a + 0x632be59bd9b4e019ull * (n + 1));
+    const uint64_t a = tsr_mix64(seed * TSR_GOLDEN_STEP + 2 * n + 1), b = tsr_mix64(a + 0x632be59bd9b4e019ull * (n + 1));
     const double u = ((double)(a >> 11) + 1) * 0x1p-53, v = (double)(b >> 11) * 0x1p-53;
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
@@ -314,7 +306,7 @@ static void encode_rows(void *user, int64_t begin, int64_t end, int worker)
     const double gain = j->o.gain != 0 ? j->o.gain : 1;
     (void)worker;
     for (int64_t i = begin * j->width * 3; i < end * j->width * 3; i++) {
-        const double c = (double)j->color[i], s = c <= 0.0031308 ? 12.92 * c : 1.055 * pow(c, 1 / 2.4) - 0.055;
+        const double c = (double)j->color[i], s = tsr_srgb_of_linear(c);
         double grey = gain * 255 * s + j->o.bias;
         if (j->o.noise > 0) grey += j->o.noise * gaussian(j->o.seed, (uint64_t)i);
         j->pixels[i] = (uint8_t)fmin(255, fmax(0, floor(grey + 0.5)));

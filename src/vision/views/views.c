@@ -176,6 +176,7 @@ static tsr_status take_project(const tsr_project_options *options, tsr_project_o
     TSR_TRY(TSR_OPTIONS_TAKE(o, options));
     if ((unsigned)o->connect > TSR_CONNECT_NONE) TSR_FAIL(TSR_ERROR_ARGUMENT, "view: connect is %d, expected 0 to 2", (int)o->connect);
     if ((unsigned)o->diagonal > TSR_DIAGONAL_FIXED) TSR_FAIL(TSR_ERROR_ARGUMENT, "view: diagonal is %d, expected 0 or 1", (int)o->diagonal);
+    if ((unsigned)o->faces > TSR_FACES_FRONT) TSR_FAIL(TSR_ERROR_ARGUMENT, "view: faces is %d, expected 0 or 1", (int)o->faces);
     if (o->ratio == 0) o->ratio = 1.05;
     if (!(o->ratio > 1) || !isfinite(o->ratio)) TSR_FAIL(TSR_ERROR_ARGUMENT, "view: ratio is %g, expected a number above 1", o->ratio);
     if (!(o->point_size >= 0 && o->point_size <= 256)) TSR_FAIL(TSR_ERROR_ARGUMENT, "view: points of %g pixels, expected 0 to 256", o->point_size);
@@ -229,6 +230,7 @@ tsr_status tsr_novel_project(tsr_novel *view, const tsr_camera *camera, const ts
     job.connect = (int32_t)o.connect;
     job.fixed = o.diagonal == TSR_DIAGONAL_FIXED;
     job.keep = o.keep != 0;
+    job.front = o.faces == TSR_FACES_FRONT && projector->depth != NULL;
     job.ratio = o.ratio;
     job.point_size = o.point_size;
     job.background = o.keep_far ? projector->camera.clip[1] : 0;

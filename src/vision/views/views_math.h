@@ -27,7 +27,7 @@ typedef struct tsr_view_job {
     const uint8_t *color;
     int32_t columns, rows, color_columns, color_rows; /* of the projector's images */
     int32_t width, height;
-    int32_t connect, fixed, keep;
+    int32_t connect, fixed, keep, front;  /* front: nothing where a triangle is seen from behind */
     double ratio, point_size, background; /* background: depth of samples without one; 0: none */
     float near_, far_;
     tsr_view_vertex *vertex; /* [rows][columns] */
@@ -135,6 +135,7 @@ TSR_HD int tsr_view_corners(const tsr_view_job *j, uint32_t number, int64_t corn
 typedef struct tsr_view_triangle {
     const tsr_view_vertex *v[3];
     int64_t area;
+    int32_t turned;         /* seen from behind */
     int32_t x0, y0, x1, y1; /* pixels, the last included */
 } tsr_view_triangle;
 
@@ -156,7 +157,8 @@ TSR_HD int tsr_view_set_up(const tsr_view_job *j, uint32_t number, tsr_view_tria
     if (t->x0 > t->x1 || t->y0 > t->y1) return 0;
     const tsr_view_vertex *a = t->v[0], *b = t->v[1], *c = t->v[2];
     t->area = ((int64_t)b->x - a->x) * ((int64_t)c->y - a->y) - ((int64_t)b->y - a->y) * ((int64_t)c->x - a->x);
-    if (t->area < 0) { /* seen from behind: the other way round */
+    t->turned = t->area < 0;
+    if (t->turned) { /* the other way round */
         t->v[1] = c;
         t->v[2] = b;
         t->area = -t->area;
@@ -297,6 +299,10 @@ TSR_HD void tsr_view_resolve(const tsr_view_job *j, int64_t i)
         double sum = 0.0, share;
         u = v = 0.0;
         if (!tsr_view_set_up(j, number, &t)) return;
+        if (j->front && t.turned) {
+            j->out_depth[i] = 0.0f;
+            return;
+        }
         tsr_view_weights(&t, (int32_t)(i % j->width), (int32_t)(i / j->width), w);
         for (int32_t k = 0; k < 3; k++) {
             const int64_t sample = t.v[k] - j->vertex;

@@ -7,7 +7,7 @@ import { Layout } from "./layout.js";
 
 const $ = (id) => document.getElementById(id);
 const link = new Connection();
-export const shell = { link, driving: false, image: null, state: null, mode: null, tool: "navigate", brush: 8, cross: null, extent: 200, sliders: {}, windows: {}, keys: {},
+export const shell = { link, driving: false, own: false, image: null, state: null, mode: null, tool: "navigate", brush: 8, cross: null, extent: 200, sliders: {}, windows: {}, keys: {},
   $, message, endWarnings };
 const layout = new Layout(shell);
 shell.setLayout = (name) => layout.choose(name);
@@ -25,11 +25,11 @@ async function mount(name) {
   $("keys").innerHTML = [...COMMON_KEYS, ...mode.help].map(([keys, what]) => `<div><dt>${keys}</dt><dd>${what}</dd></div>`).join("");
   shell.mode = mode;
   layout.build(mode);
-  for (const [what, , , ending] of mode.saves)
-    document.querySelector(`[data-save=${what}]`).addEventListener("click", () => {
+  mode.saves.forEach(([what, , , ending], i) =>
+    $("saves").children[i].addEventListener("click", () => {
       const wanted = $("save-name").value.trim(), own = mode.endings?.test(wanted) && what !== "session" && what !== "picture" && !ending.startsWith("-") && wanted.endsWith(ending);
       link.input({ type: "save", what, name: own ? wanted : (stem(wanted) || name) + ending, replace: $("replace").checked });
-    });
+    }));
   for (const tool of mode.tools) {
     document.querySelector(`[data-tool=${tool.id}]`).addEventListener("click", () => chooseTool(tool.id));
     shell.keys[tool.key] = () => chooseTool(tool.id);
@@ -85,7 +85,7 @@ shell.under = (voxel, w) => {
   waiting = at;
 };
 link.addEventListener("value", ({ detail }) => {
-  if (detail.id !== asked) return;
+  if (detail.id !== asked || waiting) return; // of a place before
   const level = detail.level === null ? "" : `  ·  ${detail.level < 0 ? "inside" : "outside"}, ${Math.abs(detail.level).toFixed(1)} mm from the surface`;
   $("under").textContent = place + (detail.grey === null ? "" : `  ·  grey value ${+detail.grey.toPrecision(4)}`) + level;
 });
@@ -100,7 +100,7 @@ function showImage(image) {
   const fresh = image?.name !== shell.image?.name || image?.version !== shell.image?.version;
   shell.image = image;
   $("image-name").textContent = image ? image.name : "no file";
-  $("image-about").textContent = !image ? "" : !image.volume ? `voxels of ${+image.spacing[0].toPrecision(3)} mm` : `${image.size.join(" × ")}, ${image.spacing.map((v) => +v.toPrecision(3)).join(" × ")} mm`;
+  $("image-about").textContent = !image || shell.state?.rate || shell.state?.seeds >= 0 || shell.state?.names ? "" : !image.volume ? `voxels of ${+image.spacing[0].toPrecision(3)} mm` : `${image.size.join(" × ")}, ${image.spacing.map((v) => +v.toPrecision(3)).join(" × ")} mm`;
   document.title = image ? `${image.name} – tessera` : "tessera workbench";
   if (!image || !fresh) return;
   shell.extent = Math.max(...image.size.map((n, i) => n * image.spacing[i]));
@@ -131,11 +131,28 @@ link.addEventListener("driver", ({ detail }) => {
   const driving = detail.driver === detail.you, began = driving && !shell.driving;
   shell.driving = driving;
   document.body.classList.toggle("watching", !driving);
-  $("drive").hidden = driving;
+  shell.own &&= !driving;
+  $("drive").hidden = $("follow").hidden = driving;
+  showOwn();
   $("pages").textContent = detail.clients > 1 ? `${detail.clients} pages` : "";
   if (began) for (const w of Object.values(shell.windows)) w.resize();
 });
+// A page that watches shows what the driver sees, or has views of its own.
+function showOwn() {
+  $("follow").setAttribute("aria-pressed", shell.own);
+  document.body.classList.toggle("own", shell.own);
+}
+function setOwn(on) {
+  shell.own = on;
+  showOwn();
+  if (on) for (const w of Object.values(shell.windows)) w.resize(w.look);
+  else {
+    link.send({ type: "follow" });
+    for (const [view, w] of Object.entries(shell.windows)) w.take(shell.state.views[view], shell.image);
+  }
+}
 link.addEventListener("error", ({ detail }) => {
+  if (shell.own && detail.text.includes("views of their own")) setOwn(false);
   message(detail.text, "error");
   for (const slider of Object.values(shell.sliders)) slider.restore();
 });
@@ -182,7 +199,9 @@ link.addEventListener("closed", ({ detail }) => {
   $("lost").textContent = LOST[detail.reason];
   shell.driving = false;
   document.body.classList.add("watching");
-  $("drive").hidden = true;
+  $("drive").hidden = $("follow").hidden = true;
+  shell.own = false;
+  showOwn();
   $("lost").hidden = false;
   $("link").classList.remove("on");
   $("link").title = "no connection";
@@ -193,14 +212,14 @@ link.addEventListener("closed", ({ detail }) => {
 
 shell.load = async (name, as) => {
   if (!name) return;
-  if (!as && (shell.state?.mode === "sculpt" || !/\.(session|txt)$/.test(name)) && shell.state?.unsaved) { // of a session of segmentation Undo goes back
+  if (!as && !shell.mode?.adds?.test(name) && (shell.state?.mode === "sculpt" || !/\.(session|txt)$/.test(name)) && shell.state?.unsaved) { // of a session of segmentation Undo goes back
     $("ask-load-name").textContent = name;
     if (!(await ask("ask-load"))) return;
   }
   endWarnings();
   link.input({ type: "load", name, ...(as ? { as } : {}) });
 };
-const actions = { undo: () => link.input({ type: "undo" }), redo: () => link.input({ type: "redo" }), drive: () => link.send({ type: "drive" }),
+const actions = { undo: () => link.input({ type: "undo" }), redo: () => link.input({ type: "redo" }), drive: () => link.send({ type: "drive" }), follow: () => setOwn(!shell.own),
   load: () => shell.load($("files").value), open: () => $("files").value && link.send({ type: "open", name: $("files").value }), "help-button": () => $("help").showModal(),
   theme: () => setTheme(document.documentElement.dataset.theme === "light" ? "dark" : "light") };
 for (const [id, action] of Object.entries(actions)) $(id).addEventListener("click", action);
@@ -214,13 +233,14 @@ const COMMON_KEYS = [["Wheel, <kbd>↑</kbd> <kbd>↓</kbd>", "next slice; in th
   ["Shift + drag, middle drag, two fingers", "move the picture"],
   ["Drag in the 3-D window, <kbd>←</kbd> <kbd>→</kbd>", "turn (navigate); a click sets the cross"],
   ["<kbd>A</kbd> <kbd>M</kbd> <kbd>0</kbd> <kbd>W</kbd>", "next slice direction, enlarge the window, whole picture, next layout"],
-  ["<kbd>Z</kbd> <kbd>Y</kbd>", "undo, redo"], ["<kbd>[</kbd> <kbd>]</kbd>", "smaller, larger brush"]];
+  ["<kbd>Z</kbd> <kbd>Y</kbd>", "undo, redo"], ["<kbd>[</kbd> <kbd>]</kbd>", "smaller, larger brush"], ["<kbd>Shift</kbd> + <kbd>D</kbd>", "times and bytes, for developers"]];
 const brush = (factor) => () => shell.sliders.brush?.set(shell.brush * factor, true);
 Object.assign(shell.keys, { z: actions.undo, y: actions.redo, "[": brush(1 / 1.15), "]": brush(1.15), "?": actions["help-button"], w: () => layout.next() });
+shell.looking = () => shell.driving || shell.own;
 document.addEventListener("keydown", (event) => {
   if (event.target.matches("input[type=text], input[type=number], select, dialog *") || event.altKey || event.metaKey) return;
   if (event.ctrlKey && !"zyZ".includes(event.key)) return;
-  const key = event.key.toLowerCase(), action = key === "z" && event.shiftKey ? actions.redo : shell.keys[key];
+  const key = event.key.toLowerCase(), action = key === "z" && event.shiftKey ? actions.redo : key === "d" && event.shiftKey ? () => import("./dev.js").then((dev) => dev.toggle(shell)) : shell.keys[key];
   if (!action || (event.key === " " && event.target.matches("button, a, summary, input:not([type=range])"))) return; // who came to a button by Tab presses it
   event.preventDefault();
   action(event);

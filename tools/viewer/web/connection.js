@@ -12,7 +12,7 @@ export class Connection extends EventTarget {
     this.shown = []; // times of pictures
     this.byView = Object.fromEntries(VIEWS.map((view) => [view, []]));
     this.patience = { ping: 5000, silence: 7000 }; // milliseconds: between two pings, until one without an answer is the end of the line
-    this.pings = 0;
+    this.pings = this.received = this.sent = 0; // received, sent: bytes
     this.connect();
     setInterval(() => this.listen(), 2500);
   }
@@ -37,6 +37,7 @@ export class Connection extends EventTarget {
   }
 
   take(event) {
+    this.received += event.data.length ?? event.data.byteLength;
     return typeof event.data === "string" ? this.text(event.data) : this.picture(event.data);
   }
 
@@ -86,13 +87,16 @@ export class Connection extends EventTarget {
   }
 
   send(message) {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+    if (this.socket?.readyState !== WebSocket.OPEN) return;
+    const text = JSON.stringify(message);
+    this.sent += text.length;
+    this.socket.send(text);
   }
 
   // A message whose effect is to be seen: its number comes back with the picture that shows it.
   input(message) {
     const id = ++this.lastInput;
-    const look = message.type === "view" || ["window", "transfer", "mask", "isovalue"].includes(message.type);
+    const look = message.type === "view" || ["window", "transfer", "mask", "isovalue", "overlay"].includes(message.type);
     this.waiting.set(id, { time: performance.now(), edit: !look, view: message.view });
     if (this.waiting.size > 500) this.waiting.delete(this.waiting.keys().next().value);
     this.send({ ...message, input: id });
@@ -104,9 +108,11 @@ export class Connection extends EventTarget {
     const view = VIEWS[data.getUint8(5)];
     const number = (at) => data.getUint32(at, true), real = (at) => data.getFloat32(at, true), three = (at) => [real(at), real(at + 4), real(at + 8)];
     const frame = { view, draft: data.getUint8(6), sequence: number(8), width: number(12), height: number(16), viewInput: number(20), editInput: number(24),
-      steps: number(28) + 2 ** 32 * number(32), origin: three(36), right: three(48), down: three(60), pixel: real(72), milliseconds: real(76), zoom: real(80) };
+      steps: number(28) + 2 ** 32 * number(32), origin: three(36), right: three(48), down: three(60), pixel: real(72), milliseconds: real(76), zoom: real(80), bytes: buffer.byteLength };
+    const begun = performance.now();
     try {
       frame.bitmap = await createImageBitmap(new Blob([new Uint8Array(buffer, HEADER)], { type: "image/jpeg" }));
+      frame.decoded = performance.now() - begun;
       this.tell("frame", frame);
       this.measure(frame);
     } finally {

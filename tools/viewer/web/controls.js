@@ -104,7 +104,7 @@ export function endWarnings() {
 
 // The name of a file without the endings that it has or is given here.
 export function stem(name) {
-  const endings = /(\.(nii|nrrd|nhdr|mha|mhd|inr|tsc|hdr|gz|ply|stl|obj|off|png|session|txt)|-(mask|field))$/i;
+  const endings = /(\.(nii|nrrd|nhdr|mha|mhd|inr|tsc|hdr|gz|ply|stl|obj|off|png|session|txt|calib|geoscene|yml)|-(mask|field|labels|colmap))$/i;
   let short = name.trim();
   while (endings.test(short) && short.replace(endings, "")) short = short.replace(endings, "");
   return short;

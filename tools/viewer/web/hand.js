@@ -52,12 +52,12 @@ export class Hand {
   }
 
   begin(event, at) {
-    const tool = this.bench.tool, right = event.button === 2, pan = event.button === 1 || event.shiftKey || (right && !this.flat && tool === "navigate");
+    const tool = this.bench.driving ? this.bench.tool : "navigate", right = event.button === 2, pan = event.button === 1 || event.shiftKey || (right && !this.flat && tool === "navigate");
     this.moved = false;
     if (pan) this.drag = "pan";
-    else if (right) this.drag = this.flat ? "grey" : "turn"; // window and level
+    else if (right) this.drag = this.flat ? "grey" : this.turns ? "turn" : "pan"; // window and level
     else if (tool === "navigate") {
-      this.drag = this.flat ? "cross" : "turn";
+      this.drag = this.flat ? "cross" : this.turns ? "turn" : "pan";
       if (this.flat) this.setCross(at);
     } else {
       this.stroke = this.bench.mode.begin(this, at, event);
@@ -87,7 +87,7 @@ export class Hand {
   // Right drag: to the right brighter contrast, upwards a brighter picture.
   changeGrey(dx, dy) {
     const { image, state, link } = this.bench;
-    if (!image?.volume || !state) return;
+    if (!image?.volume || !state || !this.bench.driving) return;
     const range = image.maximum - image.minimum, unit = range / 400;
     this.grey ??= [...state.window];
     const width = Math.max(range / 1000, this.grey[1] - this.grey[0] + dx * unit), middle = 0.5 * (this.grey[0] + this.grey[1]) + dy * unit;
@@ -98,7 +98,7 @@ export class Hand {
   // A click in the 3-D window: the cross goes where the ray meets the surface or the clipping plane.
   locate(at) {
     const box = this.frameBox, x = (at[0] - box.x) / box.width, y = (at[1] - box.y) / box.height;
-    if (x < 0 || x > 1 || y < 0 || y > 1 || this.look.mode === "mip") return;
+    if (x < 0 || x > 1 || y < 0 || y > 1 || this.look.mode === "mip" || !this.bench.driving) return;
     this.bench.picking = performance.now();
     this.bench.link.input({ type: "pick", x, y, action: "locate" });
   }
@@ -127,7 +127,7 @@ export class Hand {
   }
 
   listen() {
-    const canvas = this.canvas, allowed = () => this.bench.driving && this.bench.image;
+    const canvas = this.canvas, allowed = () => this.bench.looking() && this.bench.image;
     canvas.addEventListener("pointerdown", (event) => {
       canvas.focus();
       if (!allowed()) return;
@@ -146,6 +146,7 @@ export class Hand {
       if (this.pointers.has(event.pointerId) && allowed()) this.move(event, at);
       if (this.bench.tool !== "navigate") this.draw();
       if (this.flat) this.bench.under(this.voxel(...at), this);
+      this.bench.mode.hovered?.(this, at);
     });
     for (const type of ["pointerup", "pointercancel"])
       canvas.addEventListener(type, (event) => {
@@ -163,8 +164,7 @@ export class Hand {
     canvas.addEventListener("contextmenu", (event) => event.preventDefault());
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
-      if (!allowed()) return;
-      this.wheel(event);
+      if (allowed() && !this.bench.mode.wheel?.(this, event)) this.wheel(event);
     }, { passive: false });
     canvas.addEventListener("keydown", (event) => this.key(event));
     this.element.querySelector(".maximise").addEventListener("click", () => this.maximise());
@@ -213,7 +213,7 @@ export class Hand {
     };
     if (this.bench.mode.windowKey?.(this, event)) return;
     const action = keys[event.key] || keys[event.key.toLowerCase()];
-    if (!action || (!this.bench.driving && event.key !== "m")) return;
+    if (!action || (!this.bench.looking() && event.key !== "m")) return;
     event.preventDefault();
     event.stopPropagation();
     action();

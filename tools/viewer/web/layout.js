@@ -20,9 +20,9 @@ export class Layout {
     this.choose(mode.layouts[kept] ? kept : Object.keys(mode.layouts)[0]);
   }
 
-  article({ view, kind, label, controls = "", about }) {
+  article({ view, kind, label, controls = "", about, pans = "" }) {
     const slice = kind === "slice";
-    return `<article class="window" data-view="${view}" data-kind="${kind}" aria-label="${about}">
+    return `<article class="window" data-view="${view}" data-kind="${kind}" data-pans="${pans}" aria-label="${about}">
       <canvas tabindex="0" role="img" aria-label="${about}"></canvas>
       <div class="label">${slice ? `<select class="axis" aria-label="Slice direction of the ${label} window"></select><output class="place"></output>` : ""}${controls}</div>
       ${slice ? `<input class="slice" type="range" min="0" max="1" step="1" aria-label="Slice of the ${label} window">` : ""}

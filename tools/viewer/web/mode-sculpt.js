@@ -2,9 +2,10 @@
 import { Slider, stem } from "./controls.js";
 import { listenToViews } from "./overlay.js";
 import { Stroke } from "./stroke.js";
+import { Widget } from "./widget.js";
 import * as look from "./sculpt-panel.js";
 
-let shell, selection = null, strength = 50;
+let shell, widget, selection = null, strength = 50;
 const BRUSHES = ["grow", "shrink", "smooth", "attract"], OTHER = { grow: "shrink", shrink: "grow", attract: "repel", smooth: "smooth" };
 const COLOURS = { grow: "#f2c230", shrink: "#ff7b72", smooth: "#5ac8fa", attract: "#7ee0a0" };
 const MOST_CORNERS = 48;
@@ -14,6 +15,7 @@ const text = (v) => String(+v.toPrecision(9));
 
 function mount(given) {
   shell = given;
+  widget = new Widget(shell, edit);
   const { $, link, sliders } = shell;
   Object.assign(sliders, {
     brush: new Slider("brush", { min: 1, max: 40, step: 0.1, least: 1e-6, change: (v) => { shell.brush = v; shell.windows.volume.draw(); } }),
@@ -125,9 +127,28 @@ function messages(tool, event) {
 }
 
 function begin(w, at, event) {
+  if (shell.tool === "widget") return widget.begin(w, at) ?? turn(w, at);
   if (shell.tool === "box" || shell.tool === "lasso") return select(w, at, shell.tool);
   const stroke = new Stroke(w, at, messages(shell.tool, event));
   return stroke.valid ? stroke : null;
+}
+
+// Beside the widget a drag turns the view.
+function turn(w, at) {
+  let last = at;
+  return { move: (to) => {
+    w.change({ azimuth: w.look.azimuth - ((to[0] - last[0]) / w.canvas.width) * 240, elevation: Math.min(89, Math.max(-89, w.look.elevation + ((to[1] - last[1]) / w.canvas.height) * 180)) });
+    last = to;
+  } };
+}
+
+// What is selected becomes an object of its own, which the widget then has.
+function toolChosen(tool) {
+  if (tool !== "widget" || !selection?.message || !active()) return;
+  const name = freeName("part");
+  shell.link.input({ type: "region", do: "cut", name, ...selection.message });
+  shell.link.input({ type: "object", name });
+  drop();
 }
 
 function sphere(c, w) {
@@ -148,7 +169,8 @@ function sphere(c, w) {
 }
 
 function draw(c, w) {
-  if (BRUSHES.includes(shell.tool) && w.hover) w.flat ? w.drawBrush(c, shell.brush, COLOURS[shell.tool]) : sphere(c, w);
+  if (shell.tool === "widget") widget.draw(c, w);
+  if (BRUSHES.includes(shell.tool) && w.hover && (w.flat || w.frame?.zoom)) w.flat ? w.drawBrush(c, shell.brush, COLOURS[shell.tool]) : sphere(c, w);
   if (selection?.view !== w.view) return;
   c.strokeStyle = "#5ac8fa";
   c.fillStyle = "#5ac8fa22";
@@ -175,7 +197,9 @@ function showObjects(state) {
   const { $ } = shell, shown = JSON.stringify([state.objects, state.active]);
   if ($("objects").dataset.shown === shown) return;
   $("objects").dataset.shown = shown;
-  $("objects").replaceChildren(...state.objects.map(({ name, visible, tiles }) => {
+  // A tree: what was cut out of an object, copied or split off stands below it.
+  const below = (of, depth) => state.objects.filter((o) => (o.parent ?? "") === of && depth < 8).flatMap((o) => [{ ...o, depth }, ...below(o.name, depth + 1)]);
+  $("objects").replaceChildren(...below("", 0).map(({ name, visible, tiles, depth }) => {
     const item = document.createElement("li"), choose = document.createElement("button"), eye = document.createElement("input");
     choose.textContent = name;
     choose.setAttribute("role", "radio");
@@ -185,6 +209,7 @@ function showObjects(state) {
     Object.assign(eye, { type: "checkbox", checked: visible, title: "shown" });
     eye.setAttribute("aria-label", `${name} is shown`);
     eye.addEventListener("change", () => shell.link.input({ type: "object", name, visible: eye.checked }));
+    item.style.paddingLeft = `${14 * depth}px`;
     item.append(eye, choose);
     return item;
   }));
@@ -221,4 +246,4 @@ function imageChanged(image) {
   sliders.brush.set(+(body / 12).toPrecision(2), true);
 }
 
-export default { name: "sculpt", ...look, opens: /\.(ply|obj|stl|off|tsr|nvdb)$/i, mount, begin, draw, windowKey, state, imageChanged, selection: () => selection };
+export default { name: "sculpt", ...look, opens: /\.(ply|obj|stl|off|tsr|nvdb|nii|nii\.gz|nrrd|nhdr|mha|mhd|inr|tsc)$/i, mount, begin, draw, toolChosen, widget: () => widget, windowKey, state, imageChanged, selection: () => selection };

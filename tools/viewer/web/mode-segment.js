@@ -1,11 +1,12 @@
 // Segmentation: probe, paint, start.
 import { Slider } from "./controls.js";
 import { GreyAndClip } from "./panels.js";
+import { Labels } from "./labels.js";
 import { drawRuler, listenToViews } from "./overlay.js";
 import { Stroke } from "./stroke.js";
 import * as look from "./segment-panel.js";
 
-let shell, grey, ruler = null, measuredAt = -1;
+let shell, grey, labels, ruler = null, measuredAt = -1;
 const COLOURS = { probe: "#5ac8fa", paint: "#f2c230", erase: "#ff7b72" };
 const MOST_OF_HISTOGRAM = 0.6, NARROW = 0.02; // shares of the image, of its range
 
@@ -40,6 +41,7 @@ function mount(given) {
   const fill = () => link.input({ type: "mask", opacity: +$("fill").value, colour: [1, 3, 5].map((i) => parseInt($("fill-colour").value.slice(i, i + 2), 16) / 255) });
   for (const id of ["fill", "fill-colour"]) $(id).addEventListener("input", fill);
   listenToViews(shell);
+  labels = new Labels(shell);
 }
 
 // ---- tools ----
@@ -131,6 +133,7 @@ function state(state) {
   const { $, sliders } = shell, busy = state.busy;
   for (const name of ["target", "epsilon", "alpha", "smoothing"]) sliders[name].take(state[name]);
   grey.state(state);
+  labels.state(state);
   $("speed").value = state.views.speed.speed;
   if (document.activeElement !== $("fill")) $("fill").value = state.mask[0];
   $("start").textContent = busy ? `${busy} …` : state.running ? "❚❚ Pause" : "▶ Start";

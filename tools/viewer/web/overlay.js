@@ -93,7 +93,7 @@ export function listenToViews(shell) {
   for (const select of document.querySelectorAll(".preset-view"))
     select.addEventListener("change", () => {
       const view = VIEWS[select.value];
-      if (view && shell.driving) shell.windows.volume.change({ azimuth: view[0], elevation: view[1] });
+      if (view && shell.looking()) shell.windows.volume.change({ azimuth: view[0], elevation: view[1] });
       select.value = "";
     });
 }

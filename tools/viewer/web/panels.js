@@ -16,7 +16,7 @@ export const greyPanel = `<section>
 
 export const clipPanel = `<section>
   <h2><label><input id="clip" type="checkbox"> Clipping plane</label></h2>
-  ${row("clip_offset", "Place")}${row("clip_azimuth", "Turn")}${row("clip_elevation", "Tilt")}${row("quality", "Detail", "MIP", "Share of the coefficients of the maximum intensity")}
+  ${row("clip_offset", "Place")}${row("clip_azimuth", "Turn")}${row("clip_elevation", "Tilt")}${row("quality", "Detail", "MIP", "Share of the coefficients of the maximum intensity")}${row("see_through", "See through", "", "How far the surface shines through what hides it")}
 </section>`;
 
 export const modeSelect = (modes) => `<select id="mode" aria-label="What the 3-D window shows">${modes.map(([value, label]) => `<option value="${value}">${label}</option>`).join("")}</select>`;
@@ -33,6 +33,7 @@ export class GreyAndClip {
       clip_azimuth: new Slider("clip_azimuth", { min: -180, max: 180, step: 1, least: -180, most: 180, change: clip("clip_azimuth") }),
       clip_elevation: new Slider("clip_elevation", { min: -90, max: 90, step: 1, least: -90, most: 90, change: clip("clip_elevation") }),
       quality: new Slider("quality", { min: 0.01, max: 1, least: 0.01, most: 1, change: clip("quality") }),
+      see_through: new Slider("see_through", { min: 0, max: 1, least: 0, most: 1, change: clip("see_through") }),
     });
     this.transfer = new Transfer($("histogram"), { points: (points) => link.input({ type: "transfer", points }), window: windowRange, speed });
     if (shell.histogram) this.transfer.takeHistogram(shell.histogram);
@@ -54,10 +55,11 @@ export class GreyAndClip {
     const { $, sliders } = this.shell, look = state.views.volume;
     sliders.low.take(state.window[0]);
     sliders.high.take(state.window[1]);
-    for (const name of ["clip_offset", "clip_azimuth", "clip_elevation", "quality"]) sliders[name].take(look[name]);
+    for (const name of ["clip_offset", "clip_azimuth", "clip_elevation", "quality", "see_through"]) sliders[name].take(look[name]);
     $("mode").value = look.mode;
     $("clip").checked = look.clip;
     $("quality-row").hidden = look.mode !== "mip";
+    $("see_through-row").hidden = look.mode !== "combined";
     this.transfer.take(state);
   }
 }

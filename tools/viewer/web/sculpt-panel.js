@@ -64,10 +64,11 @@ export const tools = [
   { id: "attract", label: "Pull", sign: "⇡", key: "5", title: "Drag: the surface is pulled to the cursor; with Ctrl pushed away", brush: true },
   { id: "box", label: "Box", sign: "▭", key: "6", title: "Drag a rectangle: what lies in it, all the way through, is selected" },
   { id: "lasso", label: "Lasso", sign: "◌", key: "7", title: "Draw around what is to be selected, all the way through" },
+  { id: "widget", label: "Move", sign: "✥", key: "8", title: "Arrows move the chosen object, rings turn it, the square scales it; what is selected becomes an object first" },
 ];
 
 export const help = [
-  ["<kbd>1</kbd> … <kbd>7</kbd>", "turn, grow, dent, smooth, pull, box, lasso"],
+  ["<kbd>1</kbd> … <kbd>8</kbd>", "turn, grow, dent, smooth, pull, box, lasso, move"],
   ["Right drag", "turn, whatever the tool"],
   ["Ctrl + drag", "the other way round: grow dents, pull pushes"],
   ["<kbd>X</kbd> <kbd>C</kbd> <kbd>Delete</kbd>", "cut out, copy, delete what is selected"],

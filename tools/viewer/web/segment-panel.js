@@ -1,6 +1,7 @@
 // What the panel, the windows and the tools of segmentation look like.
 import { clipPanel, greyPanel, modeSelect, row } from "./panels.js";
 import { viewSelect } from "./overlay.js";
+import { labelPanel } from "./labels.js";
 
 export const panel = `
 <ol id="steps" aria-label="Three steps to a segmentation">
@@ -36,7 +37,7 @@ export const panel = `
   <details id="measures"><summary>Statistics <button id="measure" title="Volume, area and grey values of the inside">Measure</button></summary>
     <dl id="measured"></dl><canvas id="inside-histogram" height="40" role="img" aria-label="Histogram of the grey values inside" hidden></canvas></details>
 </section>
-${greyPanel}${clipPanel}`;
+${labelPanel}${greyPanel}${clipPanel}`;
 
 const slice = (view, label, about, controls) => ({ view, kind: "slice", label, about, controls });
 export const windows = [
@@ -77,4 +78,5 @@ export const help = [
 ];
 
 export const saves = [["mask", "Mask", "NIfTI, 1 inside", "-mask.nii.gz"], ["mesh", "Mesh", "PLY", ".ply"], ["field", "Field", "Level set, NIfTI", "-field.nii.gz"],
-  ["picture", "Picture", "3-D window, PNG", ".png"], ["session", "Session", "Script: repeats this segmentation exactly", ".session"]];
+  ["picture", "Picture", "3-D window, PNG", ".png"], ["session", "Session", "Script: repeats this segmentation exactly", ".session"],
+  ["labels", "Labels", "NIfTI with the labels, and a text file with their names and colours", "-labels.nii.gz"]];

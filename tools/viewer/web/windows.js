@@ -24,16 +24,17 @@ export class Window extends Hand {
     new ResizeObserver(() => this.resize()).observe(this.canvas);
   }
 
-  get flat() { return this.view !== "volume"; }
+  get flat() { return this.element.dataset.kind === "slice"; }
+  get turns() { return !this.flat && this.bench.mode.turns !== false && !this.element.dataset.pans; }
   get shown() { return !this.element.hidden; }
 
   shownOrNot() {
-    if (!this.bench.driving) return;
+    if (!this.bench.looking()) return;
     if (this.shown) this.resize();
     else this.bench.link.input({ type: "view", view: this.view, visible: false });
   }
 
-  resize() {
+  resize(look = {}) {
     if (!this.shown) return;
     const ratio = Math.min(devicePixelRatio || 1, 1.5), box = this.canvas.getBoundingClientRect();
     const width = Math.round(box.width * ratio), height = Math.round(box.height * ratio);
@@ -44,8 +45,8 @@ export class Window extends Hand {
       this.draw();
     }
     const fits = Math.min(1, 4096 / Math.max(width, height));
-    if (this.bench.driving)
-      this.bench.link.input({ type: "view", view: this.view, visible: true, width: Math.max(16, Math.floor(width * fits)), height: Math.max(16, Math.floor(height * fits)) });
+    if (this.bench.looking())
+      this.bench.link.input({ type: "view", view: this.view, ...look, visible: true, width: Math.max(16, Math.floor(width * fits)), height: Math.max(16, Math.floor(height * fits)) });
   }
 
   show(frame) {
@@ -57,7 +58,8 @@ export class Window extends Hand {
   // What the server says this window shows; while a drag is on, the drag knows better.
   take(look, image) {
     if (this.pointers.size && this.bench.driving) return;
-    this.look = { ...look };
+    if (!this.bench.own) this.look = { ...look };
+    look = this.look;
     if (!this.flat || !image) return;
     this.slider.max = image.size[look.axis] - 1;
     this.slider.value = look.position;
@@ -118,7 +120,7 @@ export class Window extends Hand {
     if (!this.frame) return;
     c.drawImage(this.frame.bitmap, box.x, box.y, box.width, box.height);
     if (!this.flat) {
-      if (this.frame.zoom) drawCube(c, this);
+      if (this.frame.zoom && this.turns) drawCube(c, this);
       this.bench.mode.draw?.(c, this);
       return;
     }

@@ -1,0 +1,301 @@
+/* Slices on a device, frames in its memory: the stages of several pictures at once, by their bytes; whole encoders and decoders from and to the host, one
+ * and several beside each other; long groups by stages. Included by bench_dirac.c, whose film and stream it uses. */
+enum { DEVICE_AHEAD = 8, DEVICE_STREAMS = 8 };
+
+static struct {
+    tsr_slice_coder coder;
+    tsr_slice_flight flight;
+    tsr_dirac_transform transform;
+    tsr_dirac_layout layout[3];
+    char *planes; /* of FRAMES frames, device memory */
+    const uint8_t *slices[FRAMES];
+    int64_t slice_bytes[FRAMES];
+    int stage;
+} v;
+
+static void fraction(int64_t bytes, int64_t count, tsr_dirac_transform *t)
+{
+    int64_t a = bytes, b = count;
+    while (b) {
+        const int64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    t->numerator = (uint32_t)(bytes / a);
+    t->denominator = (uint32_t)(count / a);
+    t->scaler = (uint32_t)((bytes / count + 254) / 255);
+}
+
+static void make_device_shapes(void)
+{
+    const tsr_video_frame *f = &s.frame[0];
+    tsr_dirac_transform *t = &v.transform;
+    *t = (tsr_dirac_transform){ .wavelet = 1, .wavelet_horizontal = 1, .depth = 3, .high_quality = 1 };
+    t->slices_x = (f->width[0] + 31) / 32;
+    t->slices_y = (f->height[0] + 7) / 8;
+    if (!tsr_dirac_default_matrix(t, t->matrix)) exit(1);
+    fraction(s.options.picture_bytes, (int64_t)t->slices_x * t->slices_y, t);
+    for (int c = 0; c < 3; c++) tsr_dirac_layout_make(t, f->width[c], f->height[c], &v.layout[c]);
+}
+
+static tsr_status add_frames(void)
+{
+    v.coder.count = 0;
+    for (int k = 0; k < DEVICE_AHEAD; k++) {
+        tsr_dirac_load_job load[3];
+        const char *at = v.planes + (size_t)(k % FRAMES) * (size_t)s.frame[0].bytes;
+        for (int c = 0; c < 3; c++) {
+            load[c] = (tsr_dirac_load_job){ .plane = at, .plane_stride = s.frame[0].width[c], .bytes = 2, .depth = 10 };
+            at += (size_t)s.frame[0].width[c] * (size_t)s.frame[0].height[c] * 2;
+        }
+        TSR_TRY(tsr_slice_coder_add(&v.coder, load));
+    }
+    return TSR_OK;
+}
+
+/* One stage, or all: v.stage. */
+static tsr_status device_encode_call(void *user)
+{
+    (void)user;
+    v.coder.count = DEVICE_AHEAD;
+    if (v.stage < 0 || v.stage == TSR_DIRAC_COMBINE) TSR_TRY(add_frames());
+    if (v.stage < 0 || v.stage == TSR_DIRAC_WAVELET_TRANSFORM) TSR_TRY(tsr_slice_coder_transform(&v.coder));
+    if (v.stage < 0 || v.stage == TSR_DIRAC_RESIDUAL_DECODE) TSR_TRY(tsr_slice_coder_plan(&v.coder, -1, 1));
+    return TSR_OK;
+}
+
+static tsr_status device_decode_call(void *user)
+{
+    (void)user;
+    v.flight.count = DEVICE_AHEAD;
+    return tsr_slice_flight_run(&v.flight);
+}
+
+/* Seconds of a stage of the flight: told when stages begin. */
+static double stage_seconds[TSR_DIRAC_STAGES], stage_since;
+static int stage_now = -1;
+static void stage_begins(void *user, int stage)
+{
+    (void)user;
+    MUST(tsr_context_synchronize(s.b.context));
+    const double now = bench_seconds();
+    if (stage_now >= 0) stage_seconds[stage_now] += now - stage_since;
+    stage_now = stage;
+    stage_since = now;
+}
+
+static void report_pictures(const char *name, bench_time t, double bytes, const char *bar, double most)
+{
+    t.median /= DEVICE_AHEAD;
+    t.min /= DEVICE_AHEAD;
+    t.max /= DEVICE_AHEAD;
+    bench_report(&s.b, &(bench_case){ .name = name, .n = s.frame[0].bytes, .time = t, .bytes = bytes, .bar = bar, .holds = t.median <= most });
+    if (t.runs) printf("  %.0f pictures a second\n", 1 / t.median);
+}
+
+static void measure_device_stages(void)
+{
+    const double samples = (double)s.frame[0].bytes / 2, stream = (double)s.options.picture_bytes, frame = (double)s.frame[0].bytes;
+    int usable = 0;
+    make_device_shapes();
+    MUST(tsr_slice_coder_make(&v.coder, s.b.context, DEVICE_AHEAD, &v.transform, v.layout, s.options.picture_bytes, &usable));
+    if (!usable) return;
+    MUST(tsr_device_allocate(s.b.context, FRAMES * (size_t)s.frame[0].bytes, (void **)&v.planes));
+    for (int t = 0; t < FRAMES; t++)
+        MUST(s.b.context->backend->upload(s.b.context->queue, v.planes + (size_t)t * (size_t)s.frame[0].bytes, s.frame[t].plane[0],
+                                          (size_t)s.frame[t].bytes));
+    v.stage = -1;
+    const bench_time all = bench_measure(&s.b, device_encode_call, NULL, NULL);
+    v.stage = TSR_DIRAC_COMBINE;
+    report_pictures("device encode: samples", bench_measure(&s.b, device_encode_call, NULL, NULL), frame + 4 * samples, NULL, 0);
+    v.stage = TSR_DIRAC_WAVELET_TRANSFORM;
+    report_pictures("device encode: transform", bench_measure(&s.b, device_encode_call, NULL, NULL), 8 * samples, NULL, 0);
+    v.stage = TSR_DIRAC_RESIDUAL_DECODE;
+    report_pictures("device encode: slices", bench_measure(&s.b, device_encode_call, NULL, NULL), 8 * samples + stream, NULL, 0);
+    report_pictures("device encode, 1080p 4:2:2 10 bits", all, frame + stream, ">= 10000 a second", 1e-4);
+    /* The bytes of each picture, decoded again and again. */
+    uint8_t *bytes = (uint8_t *)malloc((size_t)v.coder.room + TSR_BITS_SLACK);
+    tsr_slice_target target = { .plane_stride = { s.frame[0].width[0], s.frame[0].width[1], s.frame[0].width[2] }, .bytes = 2, .depth = { 10, 10 } };
+    if (!bytes) exit(1);
+    MUST(tsr_slice_flight_make(&v.flight, s.b.context, DEVICE_AHEAD, &v.transform, v.layout, &usable));
+    for (int k = 0; k < DEVICE_AHEAD; k++) {
+        int64_t whole = 0;
+        MUST(tsr_slice_coder_take(&v.coder, k, bytes, NULL));
+        v.transform.scaler = (uint32_t)v.coder.totals[k].scaler;
+        const tsr_bits bits = { bytes, 0, 8 * v.coder.totals[k].bytes };
+        char *at = v.planes + (size_t)(k % FRAMES) * (size_t)s.frame[0].bytes;
+        for (int c = 0; c < 3; c++) {
+            target.plane[c] = at;
+            at += (size_t)s.frame[0].width[c] * (size_t)s.frame[0].height[c] * 2;
+        }
+        MUST(tsr_slice_flight_add(&v.flight, &v.transform, &bits, &target, &whole));
+        if (whole != v.flight.slices) exit(1);
+    }
+    free(bytes);
+    const bench_time decode = bench_measure(&s.b, device_decode_call, NULL, NULL);
+    v.flight.stage = stage_begins;
+    enum { TURNS = 20 };
+    for (int k = 0; k < TURNS; k++) MUST(device_decode_call(NULL));
+    v.flight.stage = NULL;
+    static const struct {
+        int stage;
+        const char *name;
+    } stages[] = { { TSR_DIRAC_RESIDUAL_DECODE, "device decode: slices" },
+                   { TSR_DIRAC_WAVELET_TRANSFORM, "device decode: transform" },
+                   { TSR_DIRAC_COMBINE, "device decode: samples" } };
+    for (int k = 0; k < 3; k++) {
+        const double t = stage_seconds[stages[k].stage] / TURNS;
+        report_pictures(stages[k].name, (bench_time){ t, t, t, TURNS },
+                        k == 0   ? stream + 4 * samples
+                        : k == 1 ? 8 * samples
+                                 : 4 * samples + frame,
+                        NULL, 0);
+    }
+    report_pictures("device decode, 1080p 4:2:2 10 bits", decode, frame + stream, ">= 10000 a second", 1e-4);
+    tsr_slice_flight_free(&v.flight);
+    tsr_slice_coder_free(&v.coder);
+    tsr_device_release(s.b.context, v.planes, FRAMES * (size_t)s.frame[0].bytes);
+}
+
+/* ---- from and to the host ------------------------------------------------------------------------------------------------------------------ */
+
+enum { ROUNDS = 6 };
+
+/* One of several streams beside each other, each with a context of its own. */
+static void *decode_beside(void *user)
+{
+    tsr_context *context = NULL;
+    tsr_context_options options = TSR_CONTEXT_OPTIONS;
+    tsr_dirac_decode_options o = TSR_DIRAC_DECODE_OPTIONS;
+    tsr_video_frame frame = { 0 };
+    pthread_barrier_t *barrier = (pthread_barrier_t *)user;
+    options.device = s.b.device;
+    options.threads = 1;
+    MUST(tsr_context_create(&options, &context));
+    o.ahead = DEVICE_AHEAD;
+    for (int round = -1; round < ROUNDS; round++) {
+        tsr_dirac_decoder *decoder = NULL;
+        int more = 1;
+        if (!round) pthread_barrier_wait(barrier);
+        MUST(tsr_dirac_decoder_create(context, &o, &decoder));
+        MUST(tsr_dirac_decoder_push(decoder, s.stream, s.size));
+        MUST(tsr_dirac_decoder_end(decoder));
+        while (more) MUST(tsr_dirac_decoder_next(decoder, &frame, NULL, &more));
+        tsr_dirac_decoder_destroy(&decoder);
+    }
+    pthread_barrier_wait(barrier);
+    tsr_video_frame_destroy(&frame);
+    tsr_context_destroy(&context);
+    return NULL;
+}
+
+static void *encode_beside(void *user)
+{
+    tsr_context *context = NULL;
+    tsr_context_options options = TSR_CONTEXT_OPTIONS;
+    tsr_dirac_encode_options o = s.options;
+    tsr_dirac_encoder *encoder = NULL;
+    pthread_barrier_t *barrier = (pthread_barrier_t *)user;
+    const void *bytes;
+    size_t size;
+    options.device = s.b.device;
+    options.threads = 1;
+    MUST(tsr_context_create(&options, &context));
+    o.ahead = DEVICE_AHEAD;
+    MUST(tsr_dirac_encoder_create(context, &o, &encoder));
+    for (int round = -1; round < ROUNDS; round++) {
+        if (!round) pthread_barrier_wait(barrier);
+        for (int t = 0; t < FRAMES; t++) MUST(tsr_dirac_encoder_frame(encoder, &s.frame[t], &bytes, &size));
+    }
+    pthread_barrier_wait(barrier);
+    tsr_dirac_encoder_destroy(&encoder);
+    tsr_context_destroy(&context);
+    return NULL;
+}
+
+static void measure_beside(const char *what, void *(*work)(void *), int streams)
+{
+    pthread_t thread[DEVICE_STREAMS];
+    pthread_barrier_t barrier;
+    char name[96];
+    pthread_barrier_init(&barrier, NULL, (unsigned)streams + 1);
+    for (int k = 0; k < streams; k++)
+        if (pthread_create(&thread[k], NULL, work, &barrier)) exit(1);
+    pthread_barrier_wait(&barrier);
+    const double began = bench_seconds();
+    pthread_barrier_wait(&barrier);
+    const double t = (bench_seconds() - began) / (ROUNDS * FRAMES * streams);
+    for (int k = 0; k < streams; k++) pthread_join(thread[k], NULL);
+    pthread_barrier_destroy(&barrier);
+    snprintf(name, sizeof name, "%s, host to host, %d streams", what, streams);
+    bench_report(&s.b, &(bench_case){ .name = name,
+                                      .n = s.frame[0].bytes,
+                                      .time = { t, t, t, 1 },
+                                      .bytes = (double)s.frame[0].bytes + (double)s.size / FRAMES,
+                                      .bar = streams > 1 ? ">= 5000 a second" : NULL,
+                                      .holds = t <= 2e-4 });
+    printf("  %.0f pictures a second\n", 1 / t);
+}
+
+static void measure_device(void)
+{
+    make_film(s.b.quick ? 480 : 1920, s.b.quick ? 272 : 1080, TSR_CHROMA_422, 10);
+    s.options = (tsr_dirac_encode_options)TSR_DIRAC_ENCODE_OPTIONS;
+    s.options.format = s.frame[0].format;
+    s.options.picture_bytes = s.frame[0].bytes * 1250000 / 8294400;
+    measure_device_stages();
+    make_stream();
+    for (int streams = 1; streams <= DEVICE_STREAMS; streams *= DEVICE_STREAMS) {
+        measure_beside("encode", encode_beside, streams);
+        measure_beside("decode", decode_beside, streams);
+    }
+}
+
+/* The stages of the stream at hand, waited for and not. */
+static void measure_stages(const char *what, double device_bar)
+{
+    static const char *const names[] = { "motion decode", "motion render", "residual decode", "wavelet transform", "combine", "upsample" };
+    for (int synchronise = 1; synchronise >= 0; synchronise--) {
+        tsr_dirac_profile profile = TSR_DIRAC_PROFILE;
+        tsr_dirac_decode_options o = TSR_DIRAC_DECODE_OPTIONS;
+        tsr_dirac_decoder *decoder = NULL;
+        tsr_dirac_device_frame frame = TSR_DIRAC_DEVICE_FRAME;
+        double on_device = 0;
+        int more = 1;
+        profile.synchronise = synchronise;
+        o.profile = &profile;
+        const double began = bench_seconds();
+        MUST(tsr_dirac_decoder_create(s.b.context, &o, &decoder));
+        MUST(tsr_dirac_decoder_push(decoder, s.stream, s.size));
+        MUST(tsr_dirac_decoder_end(decoder));
+        while (more) MUST(tsr_dirac_decoder_next_on_device(decoder, &frame, NULL, &more));
+        MUST(tsr_context_synchronize(s.b.context));
+        const double all = bench_seconds() - began;
+        tsr_dirac_decoder_destroy(&decoder);
+        const int64_t count = profile.pictures[0] + profile.pictures[1] + profile.pictures[2];
+        printf("  %s, ms a picture, %s: intra (%lld), one reference (%lld), two (%lld), all\n", what,
+               synchronise ? "each stage waited for" : "as it runs", (long long)profile.pictures[0], (long long)profile.pictures[1],
+               (long long)profile.pictures[2]);
+        for (int k = 0; k < TSR_DIRAC_STAGES; k++) {
+            double sum = 0;
+            printf("    %-18s", names[k]);
+            for (int kind = 0; kind < 3; kind++) {
+                printf(" %9.4f", profile.pictures[kind] ? 1e3 * profile.seconds[k][kind] / (double)profile.pictures[kind] : 0);
+                sum += profile.seconds[k][kind];
+            }
+            printf(" %9.4f\n", 1e3 * sum / (double)count);
+            if (k != TSR_DIRAC_MOTION_DECODE && k != TSR_DIRAC_RESIDUAL_DECODE) on_device += sum;
+        }
+        printf("    whole %.4f\n", 1e3 * all / (double)count);
+        if (!synchronise) continue;
+        char name[96];
+        const double t = on_device / (double)count;
+        snprintf(name, sizeof name, "stages 2, 4, 5, 6: %s", what);
+        bench_report(&s.b, &(bench_case){ .name = name,
+                                          .n = s.frame[0].bytes,
+                                          .time = { t, t, t, 1 },
+                                          .bytes = (double)s.frame[0].bytes,
+                                          .bar = device_bar > 0 ? ">= 4000 a second" : NULL,
+                                          .holds = t <= device_bar });
+    }
+}

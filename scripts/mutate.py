@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Do the tests notice faults? Makes small changes in src, one at a time, builds the room that it stands in, and runs that room's suites on cpu and emu.
+
+    scripts/mutate.py [-n 20] [--seed 1] [--rooms region,mip] [--seconds 600] [--log FILE]
+
+Works in a copy of what git has at HEAD (build/mutate), never in the tree itself. A change is one of: a comparison or its opposite bound, a sum that becomes
+a difference, a product that becomes a sum, and for or, a shift the other way, a minimum for a maximum, a number one larger, a fraction a quarter larger.
+Lines of messages, checks by assert, includes and comments are left alone. A change that does not compile does not count; one that runs longer than
+--seconds counts as found, as a hanging test is. Prints a line for each, the difference of those that survive, and at the end the share found.
+The same seed and commit give the same changes. Exit code: 0, or 1 if the copy's suites fail before anything is changed."""
+
+import argparse
+import difflib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "<<": ">>", ">>": "<<", "+": "-", "-": "+",
+         "*": "+", "+=": "-=", "-=": "+=", "&": "|", "|": "&", "fmin": "fmax", "fmax": "fmin", "fminf": "fmaxf", "fmaxf": "fminf", "tsr_mini": "tsr_maxi",
+         "tsr_maxi": "tsr_mini", "tsr_min64": "tsr_max64", "tsr_max64": "tsr_min64", "tsr_minf": "tsr_maxf", "tsr_maxf": "tsr_minf"}
+# Operators between operands only, with a space on both sides as the tree is formatted: pointers and signs have none behind them.
+SITE = re.compile(r"(?<= )(?:<=|>=|==|!=|&&|\|\||<<|>>|\+=|-=|[-<>+*&|])(?= )"
+                  r"|\b(?:fminf?|fmaxf?|tsr_(?:mini|maxi|min64|max64|minf|maxf))(?=\()"
+                  r"|(?<![\w.\"'])(?:0x[0-9a-fA-F]+|\d+\.\d*|\d+)(?=[fuUlL]*\b)(?![\w.]*[\"'])")
+LEFT_ALONE = re.compile(r"^\s*(#|//|\*|/\*|assert|_Static_assert|static_assert|struct |typedef |enum |case |extern )|TSR_FAIL|TSR_FAILED|TSR_TRY_MESSAGE|snprintf|fprintf|printf|\"")
+
+
+def run(command, seconds=None, **options):
+    """Return code (None: ran too long) and what was printed; nothing that it started stays behind."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True, **options)
+    try:
+        text = process.communicate(timeout=seconds)[0]
+        return process.returncode, text
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.communicate()
+        return None, ""
+
+
+def code_lines(text):
+    """Lines of the file that are code, by number."""
+    inside = False
+    for number, line in enumerate(text.split("\n")):
+        comment = inside
+        if "/*" in line and "*/" not in line[line.rindex("/*"):]:
+            inside = True
+        elif "*/" in line:
+            inside = False
+        if not comment and not LEFT_ALONE.search(line) and line.strip() and not line.rstrip().endswith("\\"):
+            yield number, line
+
+
+def sites(path):
+    """(line, first, last, new text) of every change that the file allows."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    found = []
+    for number, line in code_lines(text):
+        code = line.split("/*")[0]
+        for m in SITE.finditer(code):
+            old = m.group(0)
+            if old in SWAPS:
+                new = SWAPS[old]
+            elif "." in old:
+                new = repr(float(old) * 1.25 if float(old) else 0.25)
+            else:
+                new = hex(int(old, 16) + 1) if old.startswith("0x") else str(int(old) + 1)
+            found.append((number, m.start(), m.end(), new))
+    return text, found
+
+
+class Copy:
+    """A copy of the tree with a build folder of its own."""
+
+    def __init__(self, tree, jobs, trusted):
+        self.tree, self.jobs, self.trusted, self.build = tree, jobs, trusted, os.path.join(tree, "build", "dev")
+        if not os.path.isdir(os.path.join(tree, "src")):
+            os.makedirs(tree, exist_ok=True)
+            archive = subprocess.Popen(["git", "archive", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE)
+            subprocess.run(["tar", "x", "-C", tree], stdin=archive.stdout, check=True)
+        if not os.path.exists(os.path.join(self.build, "build.ninja")):
+            launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+            code, text = run(["cmake", "--preset", "dev", "-G", "Ninja", "-DTESSERA_CUDA=OFF", *launcher], cwd=tree)
+            if code:
+                sys.exit(text)
+        self.entries = {}
+
+    def make(self, room, seconds=None):
+        return run(["ninja", "-C", self.build, f"-j{self.jobs}", f"suites_{room}", "tessera_emu"], seconds)
+
+    def suites(self, room):
+        """The entries of a room, the quickest first: [seconds, name, command, environment]; measured, and left out where slow or failing."""
+        if room in self.entries:
+            return self.entries[room]
+        code, text = self.make(room)
+        if code:
+            sys.exit(text[-3000:])
+        _, text = run(["ctest", "--test-dir", self.build, "--show-only=json-v1", "-L", f"^{room}$"])
+        rows = []
+        for test in json.loads(text)["tests"]:
+            p = {q["name"]: q["value"] for q in test.get("properties", [])}
+            if "command" not in test or "slow" in p.get("LABELS", []):
+                continue
+            environment = {**os.environ, **dict(e.split("=", 1) for e in p.get("ENVIRONMENT", []))}
+            folder = p.get("WORKING_DIRECTORY", self.build)
+            row = [p.get("COST", 1), test["name"], test["command"], environment, folder]
+            if not self.trusted:
+                began = time.time()
+                code, _ = run(row[2], 900, env=environment, cwd=folder)
+                row[0] = time.time() - began
+                if code != 0:
+                    print(f"{room}: {row[1]} fails with nothing changed (exit code {code}): left out", flush=True)
+                    continue
+            rows.append(row)
+        self.entries[room] = sorted(rows, key=lambda row: row[0])
+        return self.entries[room]
+
+    def judge(self, room, seconds):
+        """What found the change; None: nothing did."""
+        began = time.time()
+        for took, name, command, environment, folder in self.suites(room):
+            code, _ = run(command, max(60, (60 if self.trusted else 6) * took), env=environment, cwd=folder)
+            if code != 0:
+                return name if code is not None else name + " (hangs)"
+            if time.time() - began > seconds:
+                return "the limit of time"
+        return None
+
+
+def rooms_with_suites(tree):
+    return sorted(r for r in os.listdir(os.path.join(tree, "src")) if os.path.exists(os.path.join(tree, "tests", r, "CMakeLists.txt")))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-n", type=int, default=20, help="changes that compile")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rooms", help="only these, with commas between")
+    parser.add_argument("--headers", type=int, default=1, help="0: no changes in headers, which take long to build")
+    parser.add_argument("--trusted", action="store_true", help="the suites are known to pass: their times are those of tests/costs.txt, nothing is run unchanged")
+    parser.add_argument("--seconds", type=float, default=600, help="for the suites of one change")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--tree", default=os.path.join(ROOT, "build", "mutate"))
+    parser.add_argument("--log", help="a JSON line for each change")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended: the file is put back"))
+    copy = Copy(os.path.abspath(options.tree), options.jobs, options.trusted)
+    rooms = options.rooms.split(",") if options.rooms else rooms_with_suites(copy.tree)
+    dice = random.Random(options.seed)
+    found = survived = tries = 0
+    by_room = {}
+    while found + survived < options.n:
+        tries += 1
+        room = dice.choice(rooms)
+        folder = os.path.join(copy.tree, "src", room)
+        files = sorted(os.path.join(at, f) for at, _, names in os.walk(folder) for f in names
+                       if f.endswith((".c", ".cu")) or f.endswith(".h") and options.headers)
+        places = [(path, site) for path in files for site in sites(path)[1]]
+        if not places:
+            continue
+        path, (number, first, last, new) = dice.choice(places)
+        if not copy.suites(room):
+            sys.exit(f"{room}: no suite passes with nothing changed")
+        text = sites(path)[0]
+        lines = text.split("\n")
+        old_line = lines[number]
+        lines[number] = old_line[:first] + new + old_line[last:]
+        name = f"{os.path.relpath(path, copy.tree)}:{number + 1}"
+        try:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write("\n".join(lines))
+            code, _ = copy.make(room, 1800)
+            if code != 0:
+                print(f"      {name}: {'takes too long to build' if code is None else 'does not compile'}", flush=True)
+                continue
+            by = copy.judge(room, options.seconds)
+        finally:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text)
+        found += by is not None
+        survived += by is None
+        a, b = by_room.get(room, (0, 0))
+        by_room[room] = (a + (by is not None), b + 1)
+        print(f"{found + survived:4}  {name}: {'found by ' + by if by else 'SURVIVED'}", flush=True)
+        if not by:
+            print("\n".join(difflib.unified_diff(text.split("\n"), lines, name, name, n=2, lineterm="")), flush=True)
+        if options.log:
+            with open(options.log, "a", encoding="utf-8") as f:
+                f.write(json.dumps({"place": name, "old": old_line.strip(), "new": lines[number].strip(), "found": by, "seed": options.seed}) + "\n")
+    print(f"found {found} of {found + survived} ({100 * found / max(1, found + survived):.0f} %), seed {options.seed}; by room: " +
+          ", ".join(f"{r} {a}/{b}" for r, (a, b) in sorted(by_room.items())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,444 @@
+/* video/slices/slices_cuda.cu: slices decoded and written by a thread for each component (low delay: for each slice), planned by a warp each. */
+#include "device/kernel.h"
+#include "video/dirac/closed_loop.h"
+#include "video/slices/slice_write.h"
+
+enum { THREADS = 128, WARPS = THREADS / 32, KEPT = 1024, RUN = 4, SCAN = 256 };
+
+/* ---- decoding ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* Blocks of THREADS slices of one component, so that the threads of a warp have as much to do as each other. */
+TSR_KERNEL(decode_kernel)(tsr_slices_decode_job job, uint32_t components)
+{
+    TSR_SHARED(tsr_quantiser, quantiser, TSR_QUANTISER_MOST + 1);
+    for (uint32_t k = threadIdx.x; k <= TSR_QUANTISER_MOST; k += THREADS) quantiser[k] = job.quantiser[k];
+    __syncthreads();
+    const int32_t n = (int32_t)(blockIdx.x / components * THREADS + threadIdx.x);
+    if (n < job.shape.slices_x * job.shape.slices_y) tsr_slice_read(&job, quantiser, (int32_t)blockIdx.y, n, (int32_t)(blockIdx.x % components));
+}
+
+static tsr_status cuda_decode(tsr_queue *queue, const tsr_slices_decode_job *job)
+{
+    const uint32_t components = job->shape.high_quality ? 3 : 2;
+    const dim3 blocks(tsr_blocks((int64_t)job->shape.slices_x * job->shape.slices_y, THREADS, INT32_MAX) * components, (uint32_t)job->pictures);
+    TSR_LAUNCH(queue, decode_kernel, blocks, THREADS, 0, *job, components);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+/* A block a picture, a thread a row, each a column behind the row above. */
+TSR_KERNEL(predict_kernel)(tsr_slices_predict_job job)
+{
+    int32_t *const from = job.coefficients + blockIdx.x * job.batch + job.offset;
+    for (int32_t first = 0; first < job.height; first += SCAN) {
+        const int32_t y = first + (int32_t)threadIdx.x, rows = tsr_mini(job.height - first, SCAN);
+        for (int32_t step = 0; step < job.width + rows - 1; step++) {
+            const int32_t x = step - (int32_t)threadIdx.x;
+            if (y < job.height && x >= 0 && x < job.width) {
+                int32_t *here = from + (int64_t)y * job.stride + x;
+                *here = (int32_t)((uint32_t)*here + (uint32_t)tsr_dirac_neighbours_mean(here, job.stride, x, y));
+            }
+            __syncthreads();
+        }
+    }
+}
+
+static tsr_status cuda_predict(tsr_queue *queue, const tsr_slices_predict_job *job)
+{
+    TSR_LAUNCH(queue, predict_kernel, (uint32_t)job->pictures, SCAN, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+/* ---- planning ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* A slice that a warp has before it; its coefficients are at hand where they are few enough. */
+typedef struct planning {
+    const tsr_slices_encode_job *job;
+    const uint64_t *scale;
+    int32_t *kept; /* NULL: too many */
+    int32_t p, sx, sy;
+} planning;
+
+/* f(place among the component's coefficients, band, value) for those of this lane. */
+template <class F> TSR_DEVICE_FN void each_coefficient(const planning *t, int32_t c, const int32_t *kept, F f)
+{
+    const tsr_slice_shape *s = &t->job->shape;
+    const int32_t kind = c > 0, lane = (int32_t)(threadIdx.x & 31);
+    const int32_t *from = t->job->coefficients[c] + t->p * t->job->batch[c];
+    int32_t before = 0;
+    for (int32_t b = 0; b < s->bands; b++) {
+        const tsr_slice_band *band = &s->band[kind][b];
+        const tsr_dirac_area a = tsr_slice_area(s, band, t->sx, t->sy);
+        const int32_t w = a.x1 - a.x0, n = w * (a.y1 - a.y0);
+        for (int32_t i = lane; i < n; i += 32)
+            f(before + i, b, kept ? kept[before + i] : from[band->offset + (int64_t)(a.y0 + i / w) * s->stride[kind] + a.x0 + i % w]);
+        before += n;
+    }
+}
+
+TSR_DEVICE_FN int32_t component_size(const planning *t, int32_t c)
+{
+    const tsr_slice_shape *s = &t->job->shape;
+    int32_t n = 0;
+    for (int32_t b = 0; b < s->bands; b++) {
+        const tsr_dirac_area a = tsr_slice_area(s, &s->band[c > 0][b], t->sx, t->sy);
+        n += (a.x1 - a.x0) * (a.y1 - a.y0);
+    }
+    return n;
+}
+
+/* Units of `scaler` bytes of each component's codes up to its last coefficient that is not 0. */
+TSR_DEVICE_FN void plan_lengths(const planning *t, int32_t index, uint32_t scaler, int64_t length[3])
+{
+    const tsr_slice_shape *s = &t->job->shape;
+    int32_t at = 0;
+    for (int32_t c = 0; c < 3; c++) {
+        uint32_t bits = 0, last = 0;
+        const int32_t *kept = t->kept ? t->kept + at : NULL;
+        each_coefficient(t, c, kept, [&](int32_t place, int32_t b, int32_t value) {
+            const uint32_t magnitude = tsr_quantiser_magnitude(t->scale[tsr_slice_index(index, s->band[c > 0][b].matrix)], value);
+            if (!magnitude) return;
+            bits += (uint32_t)tsr_code_bits(magnitude);
+            last = (uint32_t)place + 1;
+        });
+        last = t->job->compatible ? (uint32_t)component_size(t, c) : __reduce_max_sync(TSR_WARP_ALL, last);
+        const int64_t all = (int64_t)__reduce_add_sync(TSR_WARP_ALL, bits) + last;
+        length[c] = (all + 8 * (int64_t)scaler - 1) / (8 * (int64_t)scaler);
+        if (t->kept) at += component_size(t, c);
+    }
+}
+
+TSR_DEVICE_FN int plan_fits(const planning *t, int32_t index, int64_t budget, int64_t length[3])
+{
+    const tsr_slices_encode_job *j = t->job;
+    plan_lengths(t, index, j->scaler, length);
+    return (int64_t)j->prefix + 4 + j->scaler * (length[0] + length[1] + length[2]) <= budget && length[0] <= 255 && length[1] <= 255 &&
+           length[2] <= 255;
+}
+
+/* The finest quantiser for which `fits` says yes, around `guess` in doubling steps; TSR_SLICE_COARSEST where none does. */
+template <class F> TSR_DEVICE_FN int32_t plan_finest(int32_t guess, F fits)
+{
+    int32_t low = -1, high = TSR_SLICE_COARSEST, index = guess;
+    for (int32_t step = 1; high - low > 1; step *= 2) {
+        if (fits(index)) high = index;
+        else low = index;
+        if (low < 0) index = tsr_maxi(high - step, 0);
+        else if (high == TSR_SLICE_COARSEST) index = low + step < high ? low + step : (low + high) / 2;
+        else index = (low + high) / 2;
+    }
+    return high;
+}
+
+/* The coefficients of a slice go to `own`, if they are few enough. */
+TSR_DEVICE_FN void plan_keep(planning *t, int32_t *own)
+{
+    const int32_t luma = component_size(t, 0), chroma = component_size(t, 1);
+    if (luma + 2 * chroma <= KEPT) {
+        for (int32_t c = 0; c < 3; c++) {
+            int32_t *to = own + (c ? luma + (c - 1) * chroma : 0);
+            each_coefficient(t, c, NULL, [&](int32_t place, int32_t, int32_t value) { to[place] = value; });
+        }
+        t->kept = own;
+    }
+    __syncwarp();
+}
+
+TSR_DEVICE_FN planning plan_of(const tsr_slices_encode_job *job, const uint64_t *scale, int32_t p, int32_t n)
+{
+    planning t;
+    t.job = job;
+    t.scale = scale;
+    t.kept = NULL;
+    t.p = p;
+    t.sx = n % job->shape.slices_x;
+    t.sy = n / job->shape.slices_x;
+    return t;
+}
+
+TSR_DEVICE_FN void plan_refuse(const planning *t)
+{
+    if (!(threadIdx.x & 31)) atomicAdd((unsigned long long *)&t->job->total[t->p].overfull, 1ull);
+}
+
+/* A warp plans RUN slices one after the other. */
+TSR_KERNEL(plan_kernel)(tsr_slices_encode_job job)
+{
+    TSR_SHARED(int32_t, kept, WARPS * KEPT);
+    TSR_SHARED(uint64_t, scale, TSR_QUANTISER_MOST + 1);
+    const int32_t warp = (int32_t)(threadIdx.x >> 5), lane = (int32_t)(threadIdx.x & 31), count = job.shape.slices_x * job.shape.slices_y;
+    for (uint32_t k = threadIdx.x; k <= TSR_QUANTISER_MOST; k += THREADS) scale[k] = job.scale[k];
+    __syncthreads();
+    int32_t *own = kept + warp * KEPT, guess = TSR_SLICE_GUESS;
+    for (int32_t k = 0; k < RUN; k++) {
+        const int32_t n = ((int32_t)blockIdx.x * WARPS + warp) * RUN + k;
+        if (n >= count) break; /* of the whole warp */
+        planning t = plan_of(&job, scale, (int32_t)blockIdx.y, n);
+        int64_t length[3];
+        plan_keep(&t, own);
+        int32_t index = job.quantiser;
+        if (index >= 0) plan_lengths(&t, index, 1, length);
+        else {
+            const int64_t budget = tsr_slice_fixed_place(&job, n + 1) - tsr_slice_fixed_place(&job, n);
+            int32_t found = -1;
+            guess = index = plan_finest(guess, [&](int32_t tried) {
+                int64_t lengths[3];
+                if (!plan_fits(&t, tried, budget, lengths)) return 0;
+                found = tried;
+                for (int32_t c = 0; c < 3; c++) length[c] = lengths[c];
+                return 1;
+            });
+            if (found != index && !plan_fits(&t, index, budget, length)) plan_refuse(&t);
+            int64_t left = (budget - (int64_t)job.prefix - 4 - job.scaler * (length[0] + length[1] + length[2])) / (int64_t)job.scaler;
+            for (int32_t c = 2; c >= 0 && left > 0; c--) { /* what is left is padding */
+                const int64_t more = tsr_minl(left, 255 - length[c]);
+                length[c] += more;
+                left -= more;
+            }
+        }
+        if (!lane) {
+            tsr_dirac_slice_plan *plan = &job.plan[(int64_t)t.p * count + n];
+            plan->index = index;
+            for (int32_t c = 0; c < 3; c++) plan->length[c] = (int32_t)tsr_minl(length[c], INT32_MAX);
+        }
+        __syncwarp();
+    }
+}
+
+/* A block a picture: the scaler, and where each slice begins. */
+TSR_KERNEL(place_kernel)(tsr_slices_encode_job job)
+{
+    TSR_SHARED(int64_t, sum, SCAN);
+    const int32_t count = job.shape.slices_x * job.shape.slices_y, thread = (int32_t)threadIdx.x;
+    tsr_dirac_slice_plan *plan = job.plan + (int64_t)blockIdx.x * count;
+    int64_t scaler = job.scaler;
+    if (job.quantiser >= 0) { /* lengths are bytes so far */
+        int32_t most = 1;
+        for (int32_t n = thread; n < count; n += SCAN)
+            for (int32_t c = 0; c < 3; c++) most = tsr_maxi(most, plan[n].length[c]);
+        sum[thread] = most;
+        __syncthreads();
+        for (int32_t k = SCAN / 2; k; k /= 2) {
+            if (thread < k) sum[thread] = tsr_maxl(sum[thread], sum[thread + k]);
+            __syncthreads();
+        }
+        scaler = (sum[0] + 254) / 255;
+        __syncthreads();
+        for (int32_t n = thread; n < count; n += SCAN)
+            for (int32_t c = 0; c < 3; c++) plan[n].length[c] = (int32_t)((plan[n].length[c] + scaler - 1) / scaler);
+    }
+    int64_t before = 0;
+    for (int32_t first = 0; first < count; first += SCAN) {
+        const int32_t n = first + thread;
+        const int64_t own = n < count ? (int64_t)job.prefix + 4 + scaler * ((int64_t)plan[n].length[0] + plan[n].length[1] + plan[n].length[2]) : 0;
+        sum[thread] = own;
+        __syncthreads();
+        for (int32_t k = 1; k < SCAN; k *= 2) {
+            const int64_t more = thread >= k ? sum[thread - k] : 0;
+            __syncthreads();
+            sum[thread] += more;
+            __syncthreads();
+        }
+        if (n < count) plan[n].offset = before + sum[thread] - own;
+        before += sum[SCAN - 1];
+        __syncthreads();
+    }
+    if (thread) return;
+    job.total[blockIdx.x].bytes = before;
+    job.total[blockIdx.x].scaler = scaler;
+}
+
+/* ---- planning low delay -------------------------------------------------------------------------------------------------------------------- */
+
+/* The approximation is predicted as with quantiser `index`, by a lane for each component: differences from that are the coefficients. */
+TSR_DEVICE_FN void predict_slice(const planning *t, int32_t index)
+{
+    const tsr_slices_encode_job *j = t->job;
+    const tsr_slice_shape *s = &j->shape;
+    const int32_t c = (int32_t)(threadIdx.x & 31);
+    __syncwarp(); /* those before are read */
+    if (c < 3) {
+        const tsr_slice_band *b = &s->band[c > 0][0];
+        const tsr_dirac_area a = tsr_slice_area(s, b, t->sx, t->sy);
+        const int32_t own = tsr_slice_index(index, b->matrix);
+        const tsr_quantiser q = tsr_quantiser_make(own, 0);
+        const int32_t before = c ? component_size(t, 0) + (c - 1) * component_size(t, 1) : 0;
+        int32_t *to = j->coefficients[c] + t->p * j->batch[c] + b->offset, at = before, quantised;
+        for (int32_t y = a.y0; y < a.y1; y++)
+            for (int32_t x = a.x0; x < a.x1; x++) {
+                const int64_t place = t->p * j->approximation_batch + (int64_t)y * b->width + x;
+                const int32_t difference =
+                    tsr_dirac_close_loop(j->wanted[c][place], j->decoded[c] + place, b->width, x, y, t->scale[own], q, &quantised);
+                to[(int64_t)y * s->stride[c > 0] + x] = difference;
+                if (t->kept) t->kept[at++] = difference;
+            }
+    }
+    __syncwarp();
+}
+
+/* Bits of luma, and of both chroma components in turns, up to the last coefficient that is not 0. */
+TSR_DEVICE_FN int predicted_fits(const planning *t, int32_t index, int64_t budget, int32_t length[2])
+{
+    const tsr_slice_shape *s = &t->job->shape;
+    int32_t at = 0;
+    predict_slice(t, index);
+    for (int32_t kind = 0; kind < 2; kind++) {
+        uint32_t bits = 0, last = 0;
+        for (int32_t c = kind; c <= 2 * kind; c++) {
+            const int32_t *kept = t->kept ? t->kept + at : NULL;
+            each_coefficient(t, c, kept, [&](int32_t place, int32_t b, int32_t value) {
+                const uint32_t magnitude = tsr_quantiser_magnitude(t->scale[tsr_slice_index(index, s->band[kind][b].matrix)], value);
+                if (!magnitude) return;
+                bits += (uint32_t)tsr_code_bits(magnitude);
+                last = (uint32_t)tsr_maxi((int32_t)last, kind ? 2 * place + c : place + 1);
+            });
+            if (t->kept) at += component_size(t, c);
+        }
+        length[kind] = (int32_t)(__reduce_add_sync(TSR_WARP_ALL, bits) + __reduce_max_sync(TSR_WARP_ALL, last));
+    }
+    return 7 + tsr_slice_length_bits(budget, 0) + (int64_t)length[0] + length[1] <= 8 * budget;
+}
+
+/* A warp a slice, of those with sx + sy = diagonal: what they are predicted from lies on diagonals before. */
+TSR_KERNEL(diagonal_kernel)(tsr_slices_encode_job job, int32_t diagonal)
+{
+    TSR_SHARED(int32_t, kept, WARPS * KEPT);
+    TSR_SHARED(uint64_t, scale, TSR_QUANTISER_MOST + 1);
+    const int32_t across = job.shape.slices_x, down = job.shape.slices_y, warp = (int32_t)(threadIdx.x >> 5), lane = (int32_t)(threadIdx.x & 31);
+    for (uint32_t k = threadIdx.x; k <= TSR_QUANTISER_MOST; k += THREADS) scale[k] = job.scale[k];
+    __syncthreads();
+    const int32_t sx = tsr_maxi(0, diagonal - down + 1) + (int32_t)blockIdx.x * WARPS + warp, sy = diagonal - sx;
+    if (sx >= across || sy < 0) return;
+    const int32_t n = sy * across + sx, p = (int32_t)blockIdx.y;
+    const int64_t begin = tsr_slice_fixed_place(&job, n), budget = tsr_slice_fixed_place(&job, n + 1) - begin;
+    tsr_dirac_slice_plan *plan = &job.plan[(int64_t)p * across * down + n];
+    planning t = plan_of(&job, scale, p, n);
+    int32_t length[2];
+    for (int32_t c = 0; c < 3; c++) {
+        const tsr_slice_band *b = &job.shape.band[c > 0][0];
+        const int32_t *from = job.coefficients[c] + p * job.batch[c] + b->offset;
+        const tsr_dirac_area a = tsr_slice_area(&job.shape, b, sx, sy);
+        const int32_t wide = a.x1 - a.x0;
+        for (int32_t i = lane; i < wide * (a.y1 - a.y0); i += 32) {
+            const int32_t x = a.x0 + i % wide, y = a.y0 + i / wide;
+            job.wanted[c][p * job.approximation_batch + (int64_t)y * b->width + x] = from[(int64_t)y * job.shape.stride[c > 0] + x];
+        }
+    }
+    plan_keep(&t, kept + warp * KEPT);
+    const int32_t *before = sx ? &plan[-1].index : sy ? &plan[-across].index : NULL;
+    const int32_t index = plan_finest(tsr_slice_first_guess(before), [&](int32_t tried) { return predicted_fits(&t, tried, budget, length); });
+    if (!predicted_fits(&t, index, budget, length)) plan_refuse(&t); /* the last one tried may be another */
+    if (lane) return;
+    plan->index = index;
+    plan->length[0] = length[0];
+    plan->length[1] = length[1];
+    plan->length[2] = 0;
+    plan->offset = begin;
+    if (n) return;
+    job.total[p].bytes = tsr_slice_fixed_place(&job, (int64_t)across * down);
+    job.total[p].scaler = 1;
+}
+
+static void plan_low_delay(tsr_queue *queue, const tsr_slices_encode_job *job)
+{
+    const int32_t across = job->shape.slices_x, down = job->shape.slices_y;
+    const dim3 blocks(tsr_blocks(tsr_mini(across, down), WARPS, INT32_MAX), (uint32_t)job->pictures);
+    for (int32_t diagonal = 0; diagonal < across + down - 1; diagonal++) TSR_LAUNCH(queue, diagonal_kernel, blocks, THREADS, 0, *job, diagonal);
+}
+
+static tsr_status cuda_plan(tsr_queue *queue, const tsr_slices_encode_job *job)
+{
+    TSR_TRY(tsr_queue_fill(queue, job->total, 0, (size_t)job->pictures * sizeof *job->total));
+    if (!job->shape.high_quality) {
+        plan_low_delay(queue, job);
+        return tsr_launch_check(queue);
+    }
+    const dim3 blocks(tsr_blocks((int64_t)job->shape.slices_x * job->shape.slices_y, WARPS * RUN, INT32_MAX), (uint32_t)job->pictures);
+    TSR_LAUNCH(queue, plan_kernel, blocks, THREADS, 0, *job);
+    TSR_LAUNCH(queue, place_kernel, (uint32_t)job->pictures, SCAN, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------------------------------- */
+
+TSR_KERNEL(write_kernel)(tsr_slices_encode_job job)
+{
+    TSR_SHARED(uint64_t, scale, TSR_QUANTISER_MOST + 1);
+    for (uint32_t k = threadIdx.x; k <= TSR_QUANTISER_MOST; k += THREADS) scale[k] = job.scale[k];
+    __syncthreads();
+    const int32_t parts = job.shape.high_quality ? 3 : 1, n = (int32_t)(blockIdx.x / parts * THREADS + threadIdx.x);
+    if (n >= job.shape.slices_x * job.shape.slices_y) return;
+    if (job.shape.high_quality) tsr_slice_write(&job, scale, (int32_t)blockIdx.y, n, (int32_t)(blockIdx.x % 3));
+    else tsr_slice_write_low_delay(&job, scale, (int32_t)blockIdx.y, n);
+}
+
+static tsr_status cuda_write(tsr_queue *queue, const tsr_slices_encode_job *job)
+{
+    const uint32_t parts = job->shape.high_quality ? 3 : 1;
+    const dim3 blocks(parts * tsr_blocks((int64_t)job->shape.slices_x * job->shape.slices_y, THREADS, INT32_MAX), (uint32_t)job->pictures);
+    TSR_LAUNCH(queue, write_kernel, blocks, THREADS, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Four samples of a row a thread. */
+enum { TOGETHER = 4, ACROSS = 256 };
+#define COLUMNS(width) tsr_blocks(width, ACROSS *TOGETHER, INT32_MAX)
+TSR_DEVICE_FN int32_t column(uint32_t columns) { return (int32_t)((blockIdx.x % columns * ACROSS + threadIdx.x) * TOGETHER); }
+
+TSR_KERNEL(store_kernel)(tsr_slices_store_job job, uint32_t columns)
+{
+    tsr_dirac_store_job one = job.one;
+    const int32_t x = column(columns);
+    const int64_t y = blockIdx.x / columns;
+    one.residue += blockIdx.y * job.batch;
+    one.plane = job.plane[blockIdx.y];
+    if (one.bytes == 2 && x + TOGETHER <= one.width && !(one.plane_stride & 3) && !((uintptr_t)one.plane & 7) && !(one.stride & 3)) {
+        const tsr_slice_four residue = *(const tsr_slice_four *)(const void *)(one.residue + y * one.stride + x);
+        const int32_t half = 1 << (one.depth - 1);
+        uint64_t all = 0;
+        for (int32_t k = 0; k < TOGETHER; k++) all |= (uint64_t)(uint16_t)tsr_dirac_shown(residue.v[k], half) << 16 * k;
+        *(uint64_t *)(void *)((uint16_t *)one.plane + y * one.plane_stride + x) = all;
+        return;
+    }
+    for (int32_t k = x; k < tsr_mini(x + TOGETHER, one.width); k++) tsr_dirac_store_sample(&one, k, y);
+}
+
+static tsr_status cuda_store(tsr_queue *queue, const tsr_slices_store_job *job)
+{
+    const uint32_t columns = COLUMNS(job->one.width);
+    TSR_LAUNCH(queue, store_kernel, dim3(columns * (uint32_t)job->one.height, (uint32_t)job->pictures), ACROSS, 0, *job, columns);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+TSR_KERNEL(load_kernel)(tsr_slices_load_job job, uint32_t columns)
+{
+    tsr_dirac_load_job one = job.one;
+    const int32_t x = column(columns);
+    const int64_t y = blockIdx.x / columns;
+    one.samples += blockIdx.y * job.batch;
+    one.plane = (const char *)one.plane + blockIdx.y * job.plane_batch;
+    if (one.bytes == 2 && x + TOGETHER <= one.width && !(one.plane_stride & 3) && !((uintptr_t)one.plane & 7) && !(one.stride & 3)) {
+        const uint64_t all = *(const uint64_t *)(const void *)((const uint16_t *)one.plane + tsr_minl(y, one.height - 1) * one.plane_stride + x);
+        tsr_slice_four samples;
+        for (int32_t k = 0; k < TOGETHER; k++) samples.v[k] = (int32_t)(uint16_t)(all >> 16 * k) - (1 << (one.depth - 1));
+        *(tsr_slice_four *)(void *)(one.samples + y * one.stride + x) = samples;
+        return;
+    }
+    for (int32_t k = x; k < tsr_mini(x + TOGETHER, one.padded_width); k++) tsr_dirac_load_sample(&one, k, y);
+}
+
+static tsr_status cuda_load(tsr_queue *queue, const tsr_slices_load_job *job)
+{
+    const uint32_t columns = COLUMNS(job->one.padded_width);
+    TSR_LAUNCH(queue, load_kernel, dim3(columns * (uint32_t)job->one.padded_height, (uint32_t)job->pictures), ACROSS, 0, *job, columns);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_slice_ops tsr_slice_cuda = { cuda_decode, cuda_predict, cuda_plan, cuda_write, cuda_store, cuda_load };

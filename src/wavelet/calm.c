@@ -1,0 +1,62 @@
+/* wavelet/calm.c: how large values may be so that no step of a filter leaves 16 bits. What a value becomes is a sum of samples with weights; the sum of
+ * their magnitudes is how far it can get. The weights are found by lifting unit samples, ends of the axis included. */
+#include "wavelet/calm.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/core.h"
+
+enum { N = TSR_CALM_LEAST + 1, SLACK = 64 /* what rounding adds up to, and more */ };
+
+typedef struct growth {
+    double weight[N][N]; /* of sample [1] in value [0] */
+    double least;        /* of limit over growth, of all steps so far */
+    double finished;     /* the largest growth along the axis */
+} growth;
+
+static double most_of(const growth *g, int32_t n, int32_t parity)
+{
+    double most = 0;
+    for (int32_t i = parity; i < n; i += 2) {
+        double sum = 0;
+        for (int32_t k = 0; k < n; k++) sum += fabs(g->weight[i][k]);
+        if (sum > most) most = sum;
+    }
+    return most;
+}
+
+static void limit(growth *g, double most, double growth_of)
+{
+    if ((most - SLACK) / growth_of < g->least) g->least = (most - SLACK) / growth_of;
+}
+
+static void lift(growth *g, const tsr_lift_step *s, int32_t n, int32_t boundary)
+{
+    const double unit = (s->sign < 0 ? -1.0 : 1.0) / ldexp(1, s->shift);
+    limit(g, tsr_calm_limit(s), most_of(g, n, !s->parity));
+    for (int32_t i = s->parity; i < n; i += 2)
+        for (int32_t t = 0; t < s->count; t++) {
+            const int64_t j = tsr_lift_index(i + s->first + 2 * t, n, boundary);
+            for (int32_t k = 0; k < n && j >= 0; k++) g->weight[i][k] += unit * s->tap[t] * g->weight[j][k];
+        }
+    limit(g, INT16_MAX, most_of(g, n, s->parity));
+}
+
+int32_t tsr_calm_bound(const tsr_lift_filter *f, int32_t boundary)
+{
+    double bound = TSR_CALM_MOST;
+    for (int32_t k = 0; k < f->steps; k++)
+        if (tsr_calm_kind_of(&f->step[k]) == TSR_CALM_NONE) return 0;
+    growth *g = (growth *)malloc(sizeof *g);
+    if (!g) return 0; /* it is but slower */
+    for (int32_t n = TSR_CALM_LEAST; n <= N; n++) {
+        *g = (growth){ .least = TSR_CALM_MOST };
+        for (int32_t i = 0; i < n; i++) g->weight[i][i] = 1;
+        for (int32_t k = 0; k < f->steps; k++) lift(g, &f->step[k], n, boundary);
+        g->finished = fmax(most_of(g, n, 0), most_of(g, n, 1));
+        bound = fmin(bound, g->least / fmax(g->finished, 1)); /* the second axis begins with what the first one leaves */
+    }
+    free(g);
+    return bound < 1 ? 0 : (int32_t)bound;
+}

@@ -1,0 +1,142 @@
+/* DICOM by hand: every layout that is unpacked here, series of files, what is refused; other libraries are at the other end in dicom_series.py. */
+#include "dicom_bytes.h"
+#include "scratch.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void write_file(const char *path, const dicom_bytes *d)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(d->at, 1, d->size, file), d->size);
+    fclose(file);
+}
+
+/* A slice of 2 x 3 numbers of 16 bits, base and up. */
+static void slice(dicom_bytes *d, const char *syntax, const char *series, const char *position, unsigned base)
+{
+    dicom_begin(d, syntax);
+    dicom_picture(d, series, position, 2, 3, 16, 1);
+    dicom_head(d, 0x7FE00010, "OW", 12);
+    for (unsigned k = 0; k < 6; k++) dicom_put(d, base + k, 2);
+}
+
+static void syntaxes(void **state)
+{
+    static const char *const syntaxes[] = { "1.2.840.10008.1.2.1", "1.2.840.10008.1.2", "1.2.840.10008.1.2.2" };
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        dicom_bytes d;
+        tsr_volume *volume = NULL;
+        slice(&d, syntaxes[k], "1.2.3", "10\\20\\-5", 1000);
+        write_file(scratch("a.dcm"), &d);
+        require_ok(tsr_volume_read(scratch("a.dcm"), NULL, &volume));
+        const tsr_geometry *g = tsr_volume_geometry(volume);
+        assert_int_equal(tsr_volume_dtype(volume), TSR_U16);
+        assert_int_equal(tsr_volume_size(volume).x, 3);
+        assert_int_equal(tsr_volume_size(volume).y, 2);
+        for (int i = 0; i < 6; i++) assert_int_equal(((const uint16_t *)tsr_volume_data(volume))[i], 1000 + i);
+        assert_int_equal(g->space, TSR_SPACE_LPS);
+        assert_true(g->affine[0][0] == 0.75 && g->affine[1][1] == 0.5 && g->affine[2][2] == 2.5);
+        assert_true(g->affine[0][3] == 10 && g->affine[1][3] == 20 && g->affine[2][3] == -5);
+        assert_string_equal(tsr_volume_meta(volume, "nifti.descrip"), "DICOM series 1.2.3");
+        tsr_volume_destroy(&volume);
+    }
+}
+
+static void folders(void **state)
+{
+    static const char *const positions[] = { "0\\0\\6", "0\\0\\0", "0\\0\\4", "0\\0\\2" };
+    (void)state;
+    dicom_bytes d;
+    char folder[600], path[700];
+    tsr_volume *volume = NULL;
+    snprintf(folder, sizeof folder, "%s", scratch("series"));
+    mkdir(folder, 0700);
+    for (int k = 0; k < 4; k++) {
+        slice(&d, k & 1 ? "1.2.840.10008.1.2.1" : "1.2.840.10008.1.2", "1.2.3", positions[k], 100u * (unsigned)k);
+        snprintf(path, sizeof path, "%s/%d", folder, k);
+        write_file(path, &d);
+    }
+    require_ok(tsr_volume_read(folder, NULL, &volume));
+    const uint16_t *v = (const uint16_t *)tsr_volume_data(volume);
+    assert_int_equal(tsr_volume_size(volume).z, 4);
+    assert_int_equal(v[0], 100);  /* at 0 */
+    assert_int_equal(v[6], 300);  /* at 2 */
+    assert_int_equal(v[12], 200); /* at 4 */
+    assert_int_equal(v[18], 0);   /* at 6 */
+    assert_true(tsr_volume_geometry(volume)->affine[2][2] == 2);
+    tsr_volume_destroy(&volume);
+    snprintf(path, sizeof path, "%s/3", folder);
+    unlink(path);
+    require_error(tsr_volume_read(folder, NULL, &volume), TSR_ERROR_UNSUPPORTED, "slices 0 and 1 lie 4 mm apart, 2 is usual (are some missing?)");
+    slice(&d, "1.2.840.10008.1.2.1", "1.2.4", "0\\0\\2", 0);
+    write_file(path, &d);
+    snprintf(path, sizeof path, "%s/4", folder);
+    slice(&d, "1.2.840.10008.1.2.1", "1.2.4", "0\\0\\3", 0);
+    write_file(path, &d);
+    require_error(tsr_volume_read(folder, NULL, &volume), TSR_ERROR_UNSUPPORTED, "holds 2 DICOM series");
+    tsr_read_options options = TSR_READ_OPTIONS;
+    options.series_given = 1;
+    options.series = 1;
+    require_ok(tsr_volume_read(folder, &options, &volume));
+    assert_int_equal(tsr_volume_size(volume).z, 2);
+    tsr_volume_destroy(&volume);
+    tsr_contents *contents = NULL;
+    tsr_contents_entry entry;
+    require_ok(tsr_file_contents(folder, NULL, &contents));
+    assert_true(tsr_contents_at(contents, 1, &entry));
+    assert_string_equal(entry.kind, "series");
+    assert_int_equal(entry.size[0], 2);
+    tsr_contents_destroy(&contents);
+    for (int k = 0; k < 5; k++) {
+        snprintf(path, sizeof path, "%s/%d", folder, k);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    dicom_bytes d, whole;
+    tsr_volume *volume = NULL;
+    slice(&whole, "1.2.840.10008.1.2.1", "1.2.3", "0\\0\\0", 0);
+    for (size_t size = 132; size < whole.size; size++) { /* cut anywhere: never a volume */
+        d = whole;
+        d.size = size;
+        write_file(scratch("cut.dcm"), &d);
+        assert_int_not_equal(tsr_volume_read(scratch("cut.dcm"), NULL, &volume), TSR_OK);
+        assert_null(volume);
+    }
+    d = whole;
+    for (size_t k = 0; k + 10 < d.size; k++)
+        if (!memcmp(d.at + k, "\x28\0\x11\0US", 6)) d.at[k + 8] = 4; /* a column more than there are pixels */
+    write_file(scratch("lie.dcm"), &d);
+    require_error(tsr_volume_read(scratch("lie.dcm"), NULL, &volume), TSR_ERROR_FORMAT, "truncated: DICOM pixels of 12 bytes, 1 x 2 x 4 of 16 bits");
+    dicom_begin(&d, "1.2.840.10008.1.2.4.80");
+    dicom_picture(&d, "1.2.3", NULL, 2, 3, 8, 1);
+    dicom_head(&d, 0x7FE00010, "OB", UINT32_MAX);
+    dicom_raw(&d, 0xFFFEE000, "", "", 0);
+    dicom_raw(&d, 0xFFFEE000, "", "\xff\xd8\xff\xf7", 4);
+    dicom_head(&d, 0xFFFEE0DD, "", 0);
+    write_file(scratch("jls.dcm"), &d);
+    setenv("TESSERA_DICOM", "/nowhere/tessera-dicom", 1);
+    require_error(tsr_volume_read(scratch("jls.dcm"), NULL, &volume), TSR_ERROR_UNSUPPORTED, "built where GDCM (libgdcm-dev) is found");
+    setenv("TESSERA_DICOM", "/bin/false", 1); /* ends at once */
+    require_error(tsr_volume_read(scratch("jls.dcm"), NULL, &volume), TSR_ERROR_FORMAT,
+                  "jls.dcm: DICOM: the packed pixels: false failed (exit code 1)");
+    unsetenv("TESSERA_DICOM");
+    dicom_begin(&d, "1.2.840.10008.1.2.1");
+    dicom_text(&d, 0x00080060, "CS", "SR");
+    write_file(scratch("report.dcm"), &d);
+    require_error(tsr_volume_read(scratch("report.dcm"), NULL, &volume), TSR_ERROR_UNSUPPORTED, "without pixels");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(syntaxes), cmocka_unit_test(folders), cmocka_unit_test(refused) };
+    return cmocka_run_group_tests_name("dicom", tests, scratch_make, scratch_remove);
+}
