@@ -329,7 +329,8 @@ static void test_progress(void **state)
         require_ok(tsr_reconstruct(context, points, &o, &tiles, NULL));
         tsr_tiles_destroy(&tiles);
         print_message("%d reports, at most %.3f apart\n", t.calls, t.longest);
-        assert_true(t.falls == 0 && t.last == 1 && t.longest <= 0.45); /* the last level is two thirds of it, and may rest after 17 steps */
+        /* The last level is three quarters of it and may rest after some 17 steps; where atomics make the sums differ by their order, after fewer. */
+        assert_true(t.falls == 0 && t.last == 1 && t.longest <= (small(context) ? 0.7 : 0.45));
         o.progress = (tsr_progress){ test_stops, &stop };
         require_error(tsr_reconstruct(context, points, &o, &tiles, NULL), TSR_ERROR_CANCELLED, "reconstruct");
         assert_null(tiles);
