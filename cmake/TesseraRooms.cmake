@@ -46,6 +46,7 @@ set(TESSERA_FLOAT -ffp-contract=off -fno-math-errno -fno-trapping-math)
 
 macro(tessera_flags)
   add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${TESSERA_FLOAT}>")
+  add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>") # messages name files of the sources, not of a machine
   if(TESSERA_SANITIZE)
     add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${TESSERA_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
     add_link_options("-fsanitize=${TESSERA_SANITIZE}")
