@@ -32,40 +32,103 @@ TSR_KERNEL(moments_kernel)(tsr_field_grid grid, tsr_field_moments *slices)
     if (k == 0) slices[blockIdx.x] = lane[0];
 }
 
-/* A tile of samples marches through slices of z; S of this slice and the next are in shared memory with one more sample along x and y. */
-enum { WIDE = 32, HIGH = 8, DEEP = 16, TILE_WIDE = WIDE + 1, TILE_HIGH = HIGH + 1, TILE = TILE_WIDE * TILE_HIGH };
+/* A tile of samples marches through slices of z; S of this slice and the next are in shared memory with one more sample along x and y, that of the one
+ * behind is on its way. Samples with a face that S changes its sign on are few: they are listed, and the block turns to them when there is one for every
+ * thread. */
+enum { WIDE = 32, HIGH = 8, DEEP = 16, TILE_WIDE = WIDE + 1, TILE_HIGH = HIGH + 1, TILE = TILE_WIDE * TILE_HIGH, LISTED = 3 * THREADS, CORNERS = 7 };
 
-TSR_KERNEL(count_kernel)(tsr_contour_job job)
+/* S at corners 000 100 010 110 001 101 011 of a sample's cell; those of its faces among them. */
+TSR_DEVICE_FN void face_corners(const float *cell, int32_t stride, int face, float s[4])
 {
+    const int q = face == 0 ? 2 : 4, u = face == 2 ? 2 : 1;
+    s[0] = cell[0];
+    s[1] = cell[u * stride];
+    s[2] = cell[q * stride];
+    s[3] = cell[(u + q) * stride];
+}
+
+/* The sample of an entry: its seeds. */
+TSR_DEVICE_FN void count_listed(const tsr_contour_job &job, const float *cells, uint32_t place, int32_t n, const int32_t from[3])
+{
+    const int32_t at[3] = { from[0] + (int32_t)(place % WIDE), from[1] + (int32_t)(place / WIDE % HIGH), from[2] + (int32_t)(place / (WIDE * HIGH)) };
+    int count = 0;
+#pragma unroll 1
+    for (int face = 0; face < 3; face++) {
+        float corner[4], other[4];
+        if (!tsr_contour_exists(&job, at, face)) continue;
+        face_corners(cells + n, LISTED, face, corner);
+        if (!tsr_contour_mixed(corner)) continue;
+        tsr_contour_face_t(&job, at, face, other);
+        count += tsr_contour_count(&job, at, face, corner, other);
+    }
+    job.counts[((int64_t)at[2] * job.grid.n[1] + at[1]) * job.grid.n[0] + at[0]] = (uint8_t)count;
+}
+
+TSR_KERNEL(__launch_bounds__(THREADS, 3) count_kernel)(tsr_contour_job job)
+{
+    struct alignas(16) sample {
+        float v[4];
+    };
     TSR_SHARED(float, s, 2 * TILE);
+    TSR_SHARED(float, cells, CORNERS *LISTED);
+    TSR_SHARED(uint32_t, places, LISTED);
+    TSR_SHARED(uint32_t, listed, 1);
     const tsr_field_grid *g = &job.grid;
-    const int32_t t = (int32_t)threadIdx.x, x0 = (int32_t)blockIdx.x * WIDE, y0 = (int32_t)blockIdx.y * HIGH;
-    const int32_t x = x0 + t % WIDE, y = y0 + t / WIDE, z0 = (int32_t)blockIdx.z * DEEP, z1 = tsr_mini(z0 + DEEP, g->n[2]);
-    for (int32_t z = z0; z <= z1; z++) {
-        float *next = s + (z & 1) * TILE;
-        if (z < g->n[2])
-            for (int32_t k = t; k < TILE; k += WIDE * HIGH) {
-                const int32_t sx = x0 + k % TILE_WIDE, sy = y0 + k / TILE_WIDE;
-                next[k] = sx < g->n[0] && sy < g->n[1] ? tsr_contour_s(&job, sx, sy, z) : 0.0f;
+    const int32_t t = (int32_t)threadIdx.x, from[3] = { (int32_t)blockIdx.x * WIDE, (int32_t)blockIdx.y * HIGH, (int32_t)blockIdx.z * DEEP };
+    const int32_t x = from[0] + t % WIDE, y = from[1] + t / WIDE, deep = tsr_mini(DEEP, g->n[2] - from[2]);
+    const int32_t own_corner = t / WIDE * TILE_WIDE + t % WIDE, in = x < g->n[0] && y < g->n[1];
+    uint8_t *count = job.counts + ((int64_t)from[2] * g->n[1] + y) * g->n[0] + x;
+    const int64_t slice = (int64_t)g->n[1] * g->n[0];
+    int32_t sx[2], sy[2], there[2];
+    const float *v[2];
+    sample ahead[2][2] = {}; /* of even and odd slices */
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        sx[k] = from[0] + (t + k * THREADS) % TILE_WIDE;
+        sy[k] = from[1] + (t + k * THREADS) / TILE_WIDE;
+        there[k] = t + k * THREADS < TILE && sx[k] < g->n[0] && sy[k] < g->n[1];
+        v[k] = g->v + tsr_field_at(g, there[k] ? sx[k] : 0, there[k] ? sy[k] : 0, from[2]);
+    }
+    if (t == 0) listed[0] = 0;
+    for (int32_t n0 = -2; n0 <= deep; n0 += 2) {
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const int32_t n = n0 + half, z = from[2] + n; /* slice n has come; n - 1 is worked on */
+            if (n > deep) break;
+            float *const now = s + half * TILE, *const before = s + (1 - half) * TILE;
+#pragma unroll
+            for (int k = 0; k < 2; k++) {
+                if (n >= 0 && z < g->n[2] && there[k]) now[t + k * THREADS] = tsr_contour_s_of(&job, sx[k], sy[k], z, ahead[half][k].v);
+                if (n + 2 <= deep && z + 2 < g->n[2] && there[k]) ahead[half][k] = *(const sample *)(const void *)v[k];
+                v[k] += g->sz;
             }
-        __syncthreads();
-        const int32_t own = z - 1;
-        if (own >= z0 && x < g->n[0] && y < g->n[1]) {
-            const int32_t at[3] = { x, y, own };
-            const float *a = s + (own & 1) * TILE + t / WIDE * TILE_WIDE + t % WIDE, *c = s + (z & 1) * TILE + t / WIDE * TILE_WIDE + t % WIDE;
-            int count = 0;
-            for (int face = 0; face < 3; face++) {
-                if (!tsr_contour_exists(&job, at, face)) continue;
-                const float *u = face == 2 ? a + TILE_WIDE : a + 1, *q = face == 0 ? a + TILE_WIDE : c;
-                const float corner[4] = { a[0], u[0], q[0], face == 2 ? c[TILE_WIDE] : q[1] };
-                if (!tsr_contour_mixed(corner)) continue;
-                float other[4];
-                tsr_contour_face_t(&job, at, face, other);
-                count += tsr_contour_count(&job, at, face, corner, other);
+            if (n < 0) continue;
+            __syncthreads();
+            if (n > 0 && in) {
+                const float *a = before + own_corner, *c = now + own_corner;
+                const float cell[CORNERS] = { a[0], a[1], a[TILE_WIDE], a[TILE_WIDE + 1], c[0], c[1], c[TILE_WIDE] };
+                const int32_t at[3] = { x, y, z - 1 };
+                int mixed = 0;
+#pragma unroll
+                for (int face = 0; face < 3; face++) {
+                    float corner[4];
+                    face_corners(cell, 1, face, corner);
+                    mixed |= tsr_contour_exists(&job, at, face) && tsr_contour_mixed(corner);
+                }
+                if (mixed) {
+                    const uint32_t place = atomicAdd(listed, 1u);
+                    places[place] = (uint32_t)((n - 1) * THREADS + t);
+#pragma unroll
+                    for (int k = 0; k < CORNERS; k++) cells[k * LISTED + place] = cell[k];
+                } else count[(n - 1) * slice] = 0;
             }
-            job.counts[((int64_t)own * g->n[1] + y) * g->n[0] + x] = (uint8_t)count;
+            __syncthreads();
         }
+        const int32_t all = (int32_t)listed[0], final_ = n0 + 2 > deep, rest = final_ ? 0 : all % THREADS;
+        if (n0 < 0 || all == rest) continue;
+        for (int32_t e = rest + t; e < all; e += THREADS) count_listed(job, cells, places[e], e, from);
         __syncthreads();
+        if (t == 0) listed[0] = (uint32_t)rest;
     }
 }
 
