@@ -93,6 +93,9 @@ static void sizes(int32_t atlas, int32_t cameras, int32_t steps, double encode, 
         if (encode > 0 || s.b.quick) measure("encode", codecs[k].name, write_call, atlas, cameras, steps, encode);
         else MUST(write_call(NULL));
         measure("decode", codecs[k].name, read_call, atlas, cameras, steps, decode);
+        if (s.write.codec != TSR_MULTIVIEW_SPIHT4D) continue;
+        s.read.no_masks = 1;
+        measure("decode without masks", codecs[k].name, read_call, atlas, cameras, steps, 0);
     }
     tsr_multiview_destroy(&s.textures);
 }

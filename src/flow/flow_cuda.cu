@@ -32,52 +32,21 @@ TSR_KERNEL(moments_kernel)(tsr_field_grid grid, tsr_field_moments *slices)
     if (k == 0) slices[blockIdx.x] = lane[0];
 }
 
-/* A tile of samples marches through slices of z; S of this slice and the next are in shared memory with one more sample along x and y, that of the one
- * behind is on its way. Samples with a face that S changes its sign on are few: they are listed, and the block turns to them when there is one for every
- * thread. */
-enum { WIDE = 32, HIGH = 8, DEEP = 16, TILE_WIDE = WIDE + 1, TILE_HIGH = HIGH + 1, TILE = TILE_WIDE * TILE_HIGH, LISTED = 3 * THREADS, CORNERS = 7 };
+/* A tile of samples marches through slices of z; S of this slice and the next are in shared memory with one more sample along x and y, the two behind are on
+ * their way. What is marked is a sample with a face on which S changes its sign: few are, and the faces are solved by a kernel of their own. */
+enum { WIDE = 32, HIGH = 8, DEEP = 16, TILE_WIDE = WIDE + 1, TILE_HIGH = HIGH + 1, TILE = TILE_WIDE * TILE_HIGH };
 
-/* S at corners 000 100 010 110 001 101 011 of a sample's cell; those of its faces among them. */
-TSR_DEVICE_FN void face_corners(const float *cell, int32_t stride, int face, float s[4])
-{
-    const int q = face == 0 ? 2 : 4, u = face == 2 ? 2 : 1;
-    s[0] = cell[0];
-    s[1] = cell[u * stride];
-    s[2] = cell[q * stride];
-    s[3] = cell[(u + q) * stride];
-}
-
-/* The sample of an entry: its seeds. */
-TSR_DEVICE_FN void count_listed(const tsr_contour_job &job, const float *cells, uint32_t place, int32_t n, const int32_t from[3])
-{
-    const int32_t at[3] = { from[0] + (int32_t)(place % WIDE), from[1] + (int32_t)(place / WIDE % HIGH), from[2] + (int32_t)(place / (WIDE * HIGH)) };
-    int count = 0;
-#pragma unroll 1
-    for (int face = 0; face < 3; face++) {
-        float corner[4], other[4];
-        if (!tsr_contour_exists(&job, at, face)) continue;
-        face_corners(cells + n, LISTED, face, corner);
-        if (!tsr_contour_mixed(corner)) continue;
-        tsr_contour_face_t(&job, at, face, other);
-        count += tsr_contour_count(&job, at, face, corner, other);
-    }
-    job.counts[((int64_t)at[2] * job.grid.n[1] + at[1]) * job.grid.n[0] + at[0]] = (uint8_t)count;
-}
-
-TSR_KERNEL(__launch_bounds__(THREADS, 3) count_kernel)(tsr_contour_job job)
+TSR_KERNEL(mark_kernel)(tsr_contour_job job)
 {
     struct alignas(16) sample {
         float v[4];
     };
     TSR_SHARED(float, s, 2 * TILE);
-    TSR_SHARED(float, cells, CORNERS *LISTED);
-    TSR_SHARED(uint32_t, places, LISTED);
-    TSR_SHARED(uint32_t, listed, 1);
     const tsr_field_grid *g = &job.grid;
     const int32_t t = (int32_t)threadIdx.x, from[3] = { (int32_t)blockIdx.x * WIDE, (int32_t)blockIdx.y * HIGH, (int32_t)blockIdx.z * DEEP };
     const int32_t x = from[0] + t % WIDE, y = from[1] + t / WIDE, deep = tsr_mini(DEEP, g->n[2] - from[2]);
-    const int32_t own_corner = t / WIDE * TILE_WIDE + t % WIDE, in = x < g->n[0] && y < g->n[1];
-    uint8_t *count = job.counts + ((int64_t)from[2] * g->n[1] + y) * g->n[0] + x;
+    const int32_t corner_at = t / WIDE * TILE_WIDE + t % WIDE, in = x < g->n[0] && y < g->n[1];
+    uint8_t *mark = job.counts + ((int64_t)from[2] * g->n[1] + y) * g->n[0] + x;
     const int64_t slice = (int64_t)g->n[1] * g->n[0];
     int32_t sx[2], sy[2], there[2];
     const float *v[2];
@@ -89,8 +58,7 @@ TSR_KERNEL(__launch_bounds__(THREADS, 3) count_kernel)(tsr_contour_job job)
         there[k] = t + k * THREADS < TILE && sx[k] < g->n[0] && sy[k] < g->n[1];
         v[k] = g->v + tsr_field_at(g, there[k] ? sx[k] : 0, there[k] ? sy[k] : 0, from[2]);
     }
-    if (t == 0) listed[0] = 0;
-    for (int32_t n0 = -2; n0 <= deep; n0 += 2) {
+    for (int32_t n0 = -2; n0 <= deep; n0 += 2)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             const int32_t n = n0 + half, z = from[2] + n; /* slice n has come; n - 1 is worked on */
@@ -105,30 +73,56 @@ TSR_KERNEL(__launch_bounds__(THREADS, 3) count_kernel)(tsr_contour_job job)
             if (n < 0) continue;
             __syncthreads();
             if (n > 0 && in) {
-                const float *a = before + own_corner, *c = now + own_corner;
-                const float cell[CORNERS] = { a[0], a[1], a[TILE_WIDE], a[TILE_WIDE + 1], c[0], c[1], c[TILE_WIDE] };
+                const float *a = before + corner_at, *c = now + corner_at;
                 const int32_t at[3] = { x, y, z - 1 };
                 int mixed = 0;
 #pragma unroll
                 for (int face = 0; face < 3; face++) {
-                    float corner[4];
-                    face_corners(cell, 1, face, corner);
+                    const float *u = face == 2 ? a + TILE_WIDE : a + 1, *q = face == 0 ? a + TILE_WIDE : c;
+                    const float corner[4] = { a[0], u[0], q[0], face == 2 ? c[TILE_WIDE] : q[1] };
                     mixed |= tsr_contour_exists(&job, at, face) && tsr_contour_mixed(corner);
                 }
-                if (mixed) {
-                    const uint32_t place = atomicAdd(listed, 1u);
-                    places[place] = (uint32_t)((n - 1) * THREADS + t);
-#pragma unroll
-                    for (int k = 0; k < CORNERS; k++) cells[k * LISTED + place] = cell[k];
-                } else count[(n - 1) * slice] = 0;
+                mark[(n - 1) * slice] = (uint8_t)mixed;
             }
             __syncthreads();
         }
-        const int32_t all = (int32_t)listed[0], final_ = n0 + 2 > deep, rest = final_ ? 0 : all % THREADS;
-        if (n0 < 0 || all == rest) continue;
-        for (int32_t e = rest + t; e < all; e += THREADS) count_listed(job, cells, places[e], e, from);
-        __syncthreads();
-        if (t == 0) listed[0] = (uint32_t)rest;
+}
+
+/* Marks to counts: a block lists those of its samples that are marked, then each thread solves the faces of one. */
+enum { MARKS = 16, LISTED = MARKS * THREADS };
+TSR_KERNEL(__launch_bounds__(THREADS, 3) count_kernel)(tsr_contour_job job, int64_t samples)
+{
+    TSR_SHARED(uint16_t, list, LISTED);
+    TSR_SHARED(uint32_t, listed, 1);
+    const int64_t base = (int64_t)blockIdx.x * LISTED, slice = (int64_t)job.grid.n[0] * job.grid.n[1];
+    if (threadIdx.x == 0) listed[0] = 0;
+    __syncthreads();
+    for (int k = 0; k < MARKS; k += 4) {
+        const uint32_t first = (uint32_t)k * THREADS + 4 * threadIdx.x;
+        uint32_t marks = 0;
+        if (base + first + 4 <= samples) marks = *(const uint32_t *)(const void *)(job.counts + base + first);
+        else
+            for (uint32_t b = 0; b < 4 && base + first + b < samples; b++) marks |= (uint32_t)job.counts[base + first + b] << 8 * b;
+        if (!marks) continue;
+        uint32_t place = atomicAdd(listed, (uint32_t)__popc(marks));
+        for (uint32_t b = 0; b < 4; b++)
+            if (marks >> 8 * b & 1u) list[place++] = (uint16_t)(first + b);
+    }
+    __syncthreads();
+    for (uint32_t e = threadIdx.x; e < listed[0]; e += THREADS) {
+        const int64_t i = base + list[e];
+        const int32_t at[3] = { (int32_t)(i % job.grid.n[0]), (int32_t)(i % slice / job.grid.n[0]), (int32_t)(i / slice) };
+        int count = 0;
+#pragma unroll 1
+        for (int face = 0; face < 3; face++) {
+            float corner[4], other[4];
+            if (!tsr_contour_exists(&job, at, face)) continue;
+            tsr_contour_face_s(&job, at, face, corner);
+            if (!tsr_contour_mixed(corner)) continue;
+            tsr_contour_face_t(&job, at, face, other);
+            count += tsr_contour_count(&job, at, face, corner, other);
+        }
+        job.counts[i] = (uint8_t)count;
     }
 }
 
@@ -179,7 +173,9 @@ static tsr_status cuda_count(tsr_queue *queue, const tsr_contour_job *job)
 {
     const int32_t *n = job->grid.n;
     const dim3 blocks(tsr_blocks(n[0], WIDE, INT32_MAX), tsr_blocks(n[1], HIGH, 65535), tsr_blocks(n[2], DEEP, 65535));
-    TSR_LAUNCH(queue, count_kernel, blocks, dim3(WIDE * HIGH), 0, *job);
+    const int64_t samples = tsr_flow_samples(&job->grid);
+    TSR_LAUNCH(queue, mark_kernel, blocks, dim3(WIDE * HIGH), 0, *job);
+    TSR_LAUNCH(queue, count_kernel, tsr_blocks(samples, LISTED, INT32_MAX), THREADS, 0, *job, samples);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -235,10 +235,11 @@ TSR_KERNEL(trace_kernel)(tsr_light_tracing job)
     if (i < job.count) tsr_light_ray_run(&job, i);
 }
 
-/* A block is a warp of 8 x 4 pixels: neighbours see the same voxels, and those that look through glass hold nobody up. */
-TSR_KERNEL(__launch_bounds__(32, 20) view_kernel)(tsr_light_seen job)
+/* A warp has 8 x 4 pixels: neighbours see the same voxels. */
+TSR_KERNEL(view_kernel)(tsr_light_seen job)
 {
-    const int32_t x = (int32_t)(blockIdx.x * 8 + (threadIdx.x & 7u)), y = (int32_t)(blockIdx.y * 4 + threadIdx.x / 8u);
+    const int32_t lane = (int32_t)(threadIdx.x & 31u), warp = (int32_t)(threadIdx.x / 32u);
+    const int32_t x = (int32_t)blockIdx.x * 16 + (warp & 1) * 8 + (lane & 7), y = (int32_t)blockIdx.y * 8 + (warp / 2) * 4 + lane / 8;
     if (x < job.width && y < job.height) tsr_light_pixel(&job, (int64_t)y * job.width + x);
 }
 
@@ -312,7 +313,7 @@ static tsr_status cuda_trace(tsr_queue *queue, const tsr_light_tracing *job)
 
 static tsr_status cuda_view(tsr_queue *queue, const tsr_light_seen *job)
 {
-    TSR_LAUNCH(queue, view_kernel, dim3(tsr_blocks(job->width, 8, INT32_MAX), tsr_blocks(job->height, 4, 65535)), dim3(32), 0, *job);
+    TSR_LAUNCH(queue, view_kernel, dim3(tsr_blocks(job->width, 16, INT32_MAX), tsr_blocks(job->height, 8, INT32_MAX)), dim3(128), 0, *job);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
