@@ -34,11 +34,16 @@ TSR_HD void tsr_contour_direction(const tsr_contour_job *j, int32_t x, int32_t y
 }
 TSR_HD float tsr_contour_dot(const float k[3], const float *v) { return k[0] * v[0] + k[1] * v[1] + k[2] * v[2]; }
 
-TSR_HD float tsr_contour_s(const tsr_contour_job *j, int32_t x, int32_t y, int32_t z)
+/* v: of that sample. */
+TSR_HD float tsr_contour_s_of(const tsr_contour_job *j, int32_t x, int32_t y, int32_t z, const float *v)
 {
     float k[3], inverse;
     tsr_contour_direction(j, x, y, z, k, &inverse);
-    return tsr_contour_dot(k, j->grid.v + tsr_field_at(&j->grid, x, y, z));
+    return tsr_contour_dot(k, v);
+}
+TSR_HD float tsr_contour_s(const tsr_contour_job *j, int32_t x, int32_t y, int32_t z)
+{
+    return tsr_contour_s_of(j, x, y, z, j->grid.v + tsr_field_at(&j->grid, x, y, z));
 }
 TSR_HD float tsr_contour_t(const tsr_contour_job *j, int32_t x, int32_t y, int32_t z)
 {

@@ -1,4 +1,4 @@
-/* flow/flow_cuda.cu: seeds by a sweep that keeps two slices of S in shared memory, lines by a thread for each half. */
+/* flow/flow_cuda.cu: seeds by a sweep that keeps the signs of S of two slices in shared memory, lines by a thread for each half. */
 #include "device/kernel.h"
 #include "flow/flow_ops.h"
 
@@ -32,40 +32,99 @@ TSR_KERNEL(moments_kernel)(tsr_field_grid grid, tsr_field_moments *slices)
     if (k == 0) slices[blockIdx.x] = lane[0];
 }
 
-/* A tile of samples marches through slices of z; S of this slice and the next are in shared memory with one more sample along x and y. */
+/* A tile of samples marches through slices of z; where S of this slice and the next is not above and not below 0 is in shared memory, with one more sample along
+ * x and y, the two slices behind are on their way. What is marked is a sample with a face on which S may change its sign: few are, and the faces are solved by
+ * a kernel of their own. */
 enum { WIDE = 32, HIGH = 8, DEEP = 16, TILE_WIDE = WIDE + 1, TILE_HIGH = HIGH + 1, TILE = TILE_WIDE * TILE_HIGH };
 
-TSR_KERNEL(count_kernel)(tsr_contour_job job)
+TSR_KERNEL(mark_kernel)(tsr_contour_job job)
 {
-    TSR_SHARED(float, s, 2 * TILE);
+    struct alignas(16) sample {
+        float v[4];
+    };
+    TSR_SHARED(uint32_t, s, 2 * TILE); /* bit 0: not above, bit 1: not below */
     const tsr_field_grid *g = &job.grid;
-    const int32_t t = (int32_t)threadIdx.x, x0 = (int32_t)blockIdx.x * WIDE, y0 = (int32_t)blockIdx.y * HIGH;
-    const int32_t x = x0 + t % WIDE, y = y0 + t / WIDE, z0 = (int32_t)blockIdx.z * DEEP, z1 = tsr_mini(z0 + DEEP, g->n[2]);
-    for (int32_t z = z0; z <= z1; z++) {
-        float *next = s + (z & 1) * TILE;
-        if (z < g->n[2])
-            for (int32_t k = t; k < TILE; k += WIDE * HIGH) {
-                const int32_t sx = x0 + k % TILE_WIDE, sy = y0 + k / TILE_WIDE;
-                next[k] = sx < g->n[0] && sy < g->n[1] ? tsr_contour_s(&job, sx, sy, z) : 0.0f;
+    const int32_t t = (int32_t)threadIdx.x, from[3] = { (int32_t)blockIdx.x * WIDE, (int32_t)blockIdx.y * HIGH, (int32_t)blockIdx.z * DEEP };
+    const int32_t x = from[0] + t % WIDE, y = from[1] + t / WIDE, deep = tsr_mini(DEEP, g->n[2] - from[2]);
+    const int32_t corner_at = t / WIDE * TILE_WIDE + t % WIDE, in = x < g->n[0] && y < g->n[1];
+    uint8_t *mark = job.counts + ((int64_t)from[2] * g->n[1] + y) * g->n[0] + x;
+    const int64_t slice = (int64_t)g->n[1] * g->n[0];
+    int32_t sx[2], sy[2], there[2];
+    const float *v[2];
+    sample ahead[2][2] = {}; /* of even and odd slices */
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        sx[k] = from[0] + (t + k * THREADS) % TILE_WIDE;
+        sy[k] = from[1] + (t + k * THREADS) / TILE_WIDE;
+        there[k] = t + k * THREADS < TILE && sx[k] < g->n[0] && sy[k] < g->n[1];
+        v[k] = g->v + tsr_field_at(g, there[k] ? sx[k] : 0, there[k] ? sy[k] : 0, from[2]);
+    }
+    const int32_t ex = x + 1 < g->n[0], ey = y + 1 < g->n[1];
+    uint32_t a[4] = { 0, 0, 0, 0 }; /* corners 00 10 01 11 of the slice before */
+    for (int32_t n0 = -2; n0 <= deep; n0 += 2)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const int32_t n = n0 + half, z = from[2] + n; /* slice n has come; n - 1 is worked on */
+            if (n > deep) break;
+            uint32_t *const now = s + half * TILE;
+#pragma unroll
+            for (int k = 0; k < 2; k++) {
+                if (n >= 0 && z < g->n[2] && there[k]) {
+                    const float own = tsr_contour_s_of(&job, sx[k], sy[k], z, ahead[half][k].v);
+                    now[t + k * THREADS] = (own > 0.0f ? 0u : 1u) | (own < 0.0f ? 0u : 2u);
+                }
+                if (n + 2 <= deep && z + 2 < g->n[2] && there[k]) ahead[half][k] = *(const sample *)(const void *)v[k];
+                v[k] += g->sz;
             }
-        __syncthreads();
-        const int32_t own = z - 1;
-        if (own >= z0 && x < g->n[0] && y < g->n[1]) {
-            const int32_t at[3] = { x, y, own };
-            const float *a = s + (own & 1) * TILE + t / WIDE * TILE_WIDE + t % WIDE, *c = s + (z & 1) * TILE + t / WIDE * TILE_WIDE + t % WIDE;
-            int count = 0;
-            for (int face = 0; face < 3; face++) {
-                if (!tsr_contour_exists(&job, at, face)) continue;
-                const float *u = face == 2 ? a + TILE_WIDE : a + 1, *q = face == 0 ? a + TILE_WIDE : c;
-                const float corner[4] = { a[0], u[0], q[0], face == 2 ? c[TILE_WIDE] : q[1] };
-                if (!tsr_contour_mixed(corner)) continue;
-                float other[4];
-                tsr_contour_face_t(&job, at, face, other);
-                count += tsr_contour_count(&job, at, face, corner, other);
+            if (n < 0) continue;
+            __syncthreads(); /* the one for a slice: the slice after the next goes where this one was */
+            const uint32_t *at = now + corner_at, c[4] = { at[0], at[1], at[TILE_WIDE], at[TILE_WIDE + 1] };
+            if (n > 0 && in) {
+                const int32_t ez = z < g->n[2];
+                const int mixed = (ex && ey && (a[0] | a[1] | a[2] | a[3]) == 3u) || (ex && ez && (a[0] | a[1] | c[0] | c[1]) == 3u) ||
+                                  (ey && ez && (a[0] | a[2] | c[0] | c[2]) == 3u);
+                mark[(n - 1) * slice] = (uint8_t)mixed;
             }
-            job.counts[((int64_t)own * g->n[1] + y) * g->n[0] + x] = (uint8_t)count;
+#pragma unroll
+            for (int k = 0; k < 4; k++) a[k] = c[k];
         }
-        __syncthreads();
+}
+
+/* Marks to counts: a block lists those of its samples that are marked, then each thread solves the faces of one. */
+enum { MARKS = 16, LISTED = MARKS * THREADS };
+TSR_KERNEL(__launch_bounds__(THREADS, 3) count_kernel)(tsr_contour_job job, int64_t samples)
+{
+    TSR_SHARED(uint16_t, list, LISTED);
+    TSR_SHARED(uint32_t, listed, 1);
+    const int64_t base = (int64_t)blockIdx.x * LISTED, slice = (int64_t)job.grid.n[0] * job.grid.n[1];
+    if (threadIdx.x == 0) listed[0] = 0;
+    __syncthreads();
+    for (int k = 0; k < MARKS; k += 4) {
+        const uint32_t first = (uint32_t)k * THREADS + 4 * threadIdx.x;
+        uint32_t marks = 0;
+        if (base + first + 4 <= samples) marks = *(const uint32_t *)(const void *)(job.counts + base + first);
+        else
+            for (uint32_t b = 0; b < 4 && base + first + b < samples; b++) marks |= (uint32_t)job.counts[base + first + b] << 8 * b;
+        if (!marks) continue;
+        uint32_t place = atomicAdd(listed, (uint32_t)__popc(marks));
+        for (uint32_t b = 0; b < 4; b++)
+            if (marks >> 8 * b & 1u) list[place++] = (uint16_t)(first + b);
+    }
+    __syncthreads();
+    for (uint32_t e = threadIdx.x; e < listed[0]; e += THREADS) {
+        const int64_t i = base + list[e];
+        const int32_t at[3] = { (int32_t)(i % job.grid.n[0]), (int32_t)(i % slice / job.grid.n[0]), (int32_t)(i / slice) };
+        int count = 0;
+#pragma unroll 1
+        for (int face = 0; face < 3; face++) {
+            float corner[4], other[4];
+            if (!tsr_contour_exists(&job, at, face)) continue;
+            tsr_contour_face_s(&job, at, face, corner);
+            if (!tsr_contour_mixed(corner)) continue;
+            tsr_contour_face_t(&job, at, face, other);
+            count += tsr_contour_count(&job, at, face, corner, other);
+        }
+        job.counts[i] = (uint8_t)count;
     }
 }
 
@@ -116,7 +175,9 @@ static tsr_status cuda_count(tsr_queue *queue, const tsr_contour_job *job)
 {
     const int32_t *n = job->grid.n;
     const dim3 blocks(tsr_blocks(n[0], WIDE, INT32_MAX), tsr_blocks(n[1], HIGH, 65535), tsr_blocks(n[2], DEEP, 65535));
-    TSR_LAUNCH(queue, count_kernel, blocks, dim3(WIDE * HIGH), 0, *job);
+    const int64_t samples = tsr_flow_samples(&job->grid);
+    TSR_LAUNCH(queue, mark_kernel, blocks, dim3(WIDE * HIGH), 0, *job);
+    TSR_LAUNCH(queue, count_kernel, tsr_blocks(samples, LISTED, INT32_MAX), THREADS, 0, *job, samples);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

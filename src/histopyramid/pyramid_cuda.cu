@@ -31,7 +31,22 @@ TSR_KERNEL(bytes_kernel)(tsr_tree tree, tsr_classifier classifier)
     put_word(tree, tsr_tree_slot(&tree, 1, at), word);
 }
 
-TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_class_set classes, int64_t count)
+/* Counts of 64 voxels side by side, four at a time; 0 where one is refused. */
+TSR_DEVICE_FN int sum_counts(const tsr_classifier &c, int64_t origin, int64_t voxels, uint64_t *sum)
+{
+    const uint32_t *from = (const uint32_t *)(const void *)((const uint8_t *)c.data + origin), words = (uint32_t)tsr_minl(voxels, TSR_TREE_BRICK) / 4;
+    uint32_t all = 0, fit = 15u;
+#pragma unroll
+    for (uint32_t k = 0; k < TSR_TREE_BRICK / 4; k++) {
+        const uint32_t w = k < words ? from[k] : 0u;
+        fit &= tsr_bytes_within(w, 0u, (uint32_t)c.most * 0x01010101u);
+        all += (w & 0x00ff00ffu) + (w >> 8 & 0x00ff00ffu);
+    }
+    *sum = (all & 0xffffu) + (all >> 16);
+    return fit == 15u;
+}
+
+TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_class_set classes, int64_t count, int32_t rows_of_counts)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     int32_t not_a_number = 0;
@@ -43,7 +58,9 @@ TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_class_set classes, int64_t count)
         const int64_t slot = tsr_tree_slot(&tree, 1, parent);
         uint8_t *bytes = tree.base == TSR_TREE_BYTES ? (uint8_t *)tree.voxels + slot * TSR_TREE_BRICK : (uint8_t *)0;
         uint64_t word = 0, sum = 0;
-        for (int32_t c = 0; c < tsr_tree_children(&tree.level[1]); c++) {
+        const int summed = rows_of_counts && sum_counts(classes.first, tsr_tree_origin(&tree, 1, at), tree.level[0].size[0] - (at[0] << tree.level[1].shift[0]), &sum);
+        for (int32_t c = 0; c < tsr_tree_children(&tree.level[1]) && !summed; c++) {
+            if (!c) sum = 0;
             int64_t voxel[4] = { at[0], at[1], at[2], at[3] };
             tsr_tree_down(&tree.level[1], c, voxel);
             const int64_t place = tsr_tree_origin(&tree, 0, voxel);
@@ -139,7 +156,23 @@ TSR_DEVICE_FN void write_dense(const tsr_tree_list &list, const int64_t *cell, u
     }
 }
 
-TSR_KERNEL(extract_kernel)(tsr_tree tree, tsr_class_set classes, tsr_tree_list list, int32_t level, int64_t count)
+/* The outputs of a brick of such counts; most of its words are 0. */
+TSR_DEVICE_FN void expand_counts(const tsr_tree &tree, const tsr_classifier &c, const tsr_tree_list &list, int64_t origin, uint64_t key)
+{
+    const uint32_t *from = (const uint32_t *)(const void *)((const uint8_t *)c.data + origin),
+                   words = (uint32_t)tsr_minl(tree.level[0].size[0] - origin, TSR_TREE_BRICK) / 4;
+    uint32_t all[TSR_TREE_BRICK / 4];
+#pragma unroll
+    for (uint32_t k = 0; k < TSR_TREE_BRICK / 4; k++) all[k] = k < words ? from[k] : 0u;
+#pragma unroll
+    for (uint32_t k = 0; k < TSR_TREE_BRICK / 4; k++)
+        for (int32_t b = 0; all[k] && b < 4; b++) {
+            const int32_t n = (int32_t)(all[k] >> 8 * b & 255u);
+            for (int32_t copy = 0; n <= c.most && copy < n; copy++) tsr_tree_write(&list, key++, origin + 4 * k + b, copy);
+        }
+}
+
+TSR_KERNEL(extract_kernel)(tsr_tree tree, tsr_class_set classes, tsr_tree_list list, int32_t level, int64_t count, int32_t rows_of_counts)
 {
     TSR_SHARED(int64_t, cell, TSR_TREE_BRICK);
     TSR_SHARED(int64_t, offset, 64);
@@ -174,6 +207,8 @@ TSR_KERNEL(extract_kernel)(tsr_tree tree, tsr_class_set classes, tsr_tree_list l
         if (dense) {
             const uint64_t word = own ? tsr_tree_seen_word(&tree.level[1], ((const uint64_t *)tree.voxels)[slot]) : 0;
             write_dense(list, cell, word, own ? origin + offset[c] : 0, first, lane);
+        } else if (own && rows_of_counts) {
+            expand_counts(tree, classes.first, list, origin + offset[c], first);
         } else if (own) {
             int64_t brick[4] = { at[0], at[1], at[2], at[3] };
             if (level == 2) tsr_tree_down(tiles, c, brick);
@@ -223,6 +258,14 @@ TSR_KERNEL(product_kernel)(tsr_product_job job)
     if (own == 0 && row < job.rows) tsr_product_store(&job, row, sum[0]);
 }
 
+/* Counts that are bytes, in bricks of 64 side by side. */
+static int32_t rows_of_counts(const tsr_tree *tree, const tsr_class_set *classes)
+{
+    const tsr_classifier *c = &classes->first;
+    return tree->brick == TSR_BRICK_ROW && tree->base == TSR_TREE_IMPLICIT && classes->count == 1 && c->kind == TSR_PYRAMID_COUNTS && c->dtype == TSR_U8 &&
+           tree->stride[0] == 1 && !tree->level[1].flip && c->most < UINT8_MAX && c->size[0] % 4 == 0 && (uintptr_t)c->data % 4 == 0;
+}
+
 static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes)
 {
     const tsr_tree_level *l = &tree->level[1];
@@ -237,7 +280,7 @@ static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_c
             const uint32_t threads = l->size[0] > 128 ? 256 : l->size[0] > 32 ? 128 : 32;
             const dim3 blocks(tsr_blocks(l->size[0], threads, INT32_MAX), (uint32_t)l->size[1], (uint32_t)(l->size[2] * l->size[3]));
             TSR_LAUNCH(queue, bytes_kernel, blocks, dim3(threads), 0, *tree, *c);
-        } else TSR_LAUNCH(queue, bricks_kernel, tsr_blocks(bricks, THREADS, INT32_MAX), THREADS, 0, *tree, *classes, bricks);
+        } else TSR_LAUNCH(queue, bricks_kernel, tsr_blocks(bricks, THREADS, INT32_MAX), THREADS, 0, *tree, *classes, bricks, rows_of_counts(tree, classes));
     }
     for (; n < tree->levels && tsr_tree_cells(&tree->level[n]) > TAIL; n++) {
         const int64_t count = tsr_tree_cells(&tree->level[n]);
@@ -264,7 +307,8 @@ static tsr_status cuda_extract(tsr_queue *queue, const tsr_tree *tree, const tsr
     if (tsr_tree_few(list, tiles))
         TSR_LAUNCH(queue, extract_keys_kernel, tsr_blocks(keys, THREADS, INT32_MAX), THREADS, 0, *tree, *classes, *list, keys);
     else if (!launch_list_of_words(queue, tree, list))
-        TSR_LAUNCH(queue, extract_kernel, tsr_blocks(tiles, WARPS, INT32_MAX), THREADS, 0, *tree, *classes, *list, level, tiles);
+        TSR_LAUNCH(queue, extract_kernel, tsr_blocks(tiles, WARPS, INT32_MAX), THREADS, 0, *tree, *classes, *list, level, tiles,
+                   rows_of_counts(tree, classes));
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -74,6 +74,22 @@ static int meets(const tsr_light_emission *e, const double x[3], const double d[
 
 static double corner_angle(double s, double t) { return atan2(s * t, sqrt(1 + s * s + t * t)); }
 
+/* Does all that is within `spread` of the direction d of a point light come to the floor's plane far beyond the floor, or not at all? Far: further from the light's
+ * foot than the floor's furthest corner and a patch that is not split. */
+static int misses_floor(const tsr_light_emission *e, const double d[3], double spread)
+{
+    const tsr_light_floor *f = &e->wave->floor;
+    const double height = e->at[2] - (double)f->z;
+    double square = 0;
+    if (e->within || !(height > 0)) return 0;
+    for (int k = 0; k < 2; k++) {
+        const double low = fabs((double)f->corner[k] - e->at[k]), high = fabs((double)f->corner[k] + f->size[k] / (double)f->scale - e->at[k]);
+        square += fmax(low, high) * fmax(low, high);
+    }
+    const double reach = sqrt(square) + TSR_LIGHT_TEXELS / (double)f->scale;
+    return asin(fmax(-1, fmin(1, -d[2]))) + spread < atan2(height, reach);
+}
+
 /* How much of a spot's light goes along d. */
 static double cone_weight(const tsr_light_source *l, const double axis[3], const double d[3])
 {
@@ -137,6 +153,7 @@ static tsr_status cell(tsr_light_emission *e, int face, double s, double t, doub
         list = 0;
     } else if (e->wave->floor.sums) {
         float at[2][4], low[2], high[2];
+        if (!directional && misses_floor(e, along, spread)) return TSR_OK;
         int down = 0;
         for (int c = 0; c < 4; c++) down += p.v[2][c] < -1e-4f;
         if (!down) return TSR_OK;

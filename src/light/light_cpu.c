@@ -130,7 +130,7 @@ static void land_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const land_job *j = (const land_job *)user;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) tsr_light_land_patch(j->wave, i);
+    for (int64_t i = begin; i < end; i++) tsr_light_land_patch(j->wave, i, 0, 1);
 }
 static tsr_status cpu_land(tsr_queue *queue, const tsr_light_wave *wave, int64_t count)
 {

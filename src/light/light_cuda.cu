@@ -1,14 +1,16 @@
-/* light/light_cuda.cu: all steps of a wavefront in one launch: blocks that run at the same time take a share of the list each, meet to learn where their patches
- * go in the next list, and meet again when it is written. Nothing is read by the host but the account at the end. */
+/* light/light_cuda.cu: all steps of a wavefront in one launch: warps take 32 patches of the list at a time, whoever is free, since those that bend take many
+ * times as long as others; all blocks meet to learn where the patches go in the next list, take 256 of the old ones at a time, and meet again when it is
+ * written. Nothing is read by the host but the account at the end. */
 #include "device/kernel.h"
 #include "device/cooperative.h"
 #include "light/light_ops.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32 };
 
-typedef struct wave_work { /* in front of the blocks' sums */
+typedef struct wave_work { /* in front of the sums of THREADS patches each, which are 0 between steps */
     tsr_meeting meeting;
     int64_t tight; /* the list is full in this step */
+    uint32_t visits, grows; /* what has been taken */
 } wave_work;
 
 /* Exclusive sum over the block; *total is that of all. `warps` is shared, of WARPS words. */
@@ -50,54 +52,117 @@ TSR_DEVICE_FN void give_account(tsr_light_account *own, tsr_light_account *all)
     __syncthreads();
 }
 
-/* The last block to come, all its threads: where each block's patches go; the sum of all. */
-TSR_DEVICE_FN int64_t scan_blocks(int64_t *sums, int64_t blocks, int64_t *warps)
+/* The last block to come, all its threads: where what each THREADS patches become goes; the sum of all. */
+TSR_DEVICE_FN int64_t scan_sums(int64_t *sums, int64_t count, int64_t *warps)
 {
     int64_t all = 0, part;
-    for (int64_t base = 0; base < blocks; base += THREADS) {
-        const int64_t b = base + threadIdx.x, before = block_before(b < blocks ? sums[b] : 0, warps, &part);
-        if (b < blocks) sums[b] = all + before;
+    for (int64_t base = 0; base < count; base += THREADS) {
+        const int64_t b = base + threadIdx.x, before = block_before(b < count ? sums[b] : 0, warps, &part);
+        if (b < count) sums[b] = all + before;
         all += part;
     }
     return all;
 }
 
-TSR_KERNEL(wave_kernel)(tsr_light_wave wave, int64_t first, int64_t count, wave_work *work, int64_t *sums)
+/* What patches of a warp leave on the floor, points of one after another by all lanes. */
+TSR_DEVICE_FN void land_all(const tsr_light_wave &wave, const tsr_light_fall &own)
+{
+    for (uint32_t left = __ballot_sync(TSR_WARP_ALL, own.lands); left; left &= left - 1u) {
+        const int from = __ffs((int)left) - 1;
+        tsr_light_fall fall;
+        fall.lands = 1;
+        for (int c = 0; c < 8; c++) fall.at[c / 4][c % 4] = __shfl_sync(TSR_WARP_ALL, own.at[c / 4][c % 4], from);
+        for (int k = 0; k < 3; k++) fall.power[k] = __shfl_sync(TSR_WARP_ALL, own.power[k], from);
+        tsr_light_land(&wave, &fall, (int32_t)(threadIdx.x & 31u), 32);
+    }
+}
+
+/* The patch among those of the block whose parts hold number `part`: starts[] are sums of what they become. */
+TSR_DEVICE_FN int32_t parent_of(const int32_t *starts, int32_t part)
+{
+    int32_t low = 0;
+    for (int32_t step = THREADS / 2; step; step /= 2) low += starts[low + step] <= part ? step : 0;
+    return low;
+}
+
+/* Patches to their fates, 32 a warp at a time; the next ones are asked for before. */
+TSR_DEVICE_FN void visit_all(const tsr_light_wave &wave, int64_t step, int64_t patches, wave_work *work, int64_t *sums, tsr_light_account *own)
+{
+    const uint32_t lane = threadIdx.x & 31u;
+    const int pass = step ? TSR_LIGHT_PASS_STEP : TSR_LIGHT_PASS_FIRST;
+    uint32_t ahead = lane ? 0u : atomicAdd(&work->visits, 1u);
+    for (;;) {
+        const int64_t first = 32 * (int64_t)__shfl_sync(TSR_WARP_ALL, ahead, 0), i = first + lane;
+        tsr_light_fall fall = {};
+        if (first >= patches) break;
+        ahead = lane ? 0u : atomicAdd(&work->visits, 1u);
+        const int32_t become = i < patches ? tsr_light_visit(&wave, pass, step, i, own, &fall) : 0;
+        land_all(wave, fall);
+        const uint32_t all = __reduce_add_sync(TSR_WARP_ALL, (uint32_t)become);
+        if (lane == 0 && all) atomicAdd((unsigned long long *)&sums[first / THREADS], (unsigned long long)all);
+    }
+}
+
+/* Patches to the next list, THREADS a block at a time, a thread a part, whatever it is part of. */
+TSR_DEVICE_FN void grow_all(const tsr_light_wave &wave, int64_t step, int64_t patches, wave_work *work, int64_t *sums, int64_t *warps, int32_t *starts,
+                            uint32_t *taken)
+{
+    for (;;) {
+        if (threadIdx.x == 0) *taken = atomicAdd(&work->grows, 1u);
+        __syncthreads();
+        const int64_t chunk = *taken, first = chunk * THREADS, i = first + threadIdx.x;
+        if (first >= patches) break;
+        int64_t total;
+        const int64_t to = *(volatile const int64_t *)&sums[chunk];
+        starts[threadIdx.x] = (int32_t)block_before(i < patches ? tsr_light_becomes(&wave, i) : 0, warps, &total);
+        __syncthreads();
+        for (int32_t part = (int32_t)threadIdx.x; part < (int32_t)total; part += THREADS) {
+            const int32_t parent = parent_of(starts, part);
+            tsr_light_patch p;
+            tsr_light_get(&wave.list[step & 1], first + parent, &p);
+            tsr_light_grow_part(&wave, step, &p, wave.fate[first + parent], part - starts[parent], to + part);
+        }
+        if (threadIdx.x == 0) sums[chunk] = 0;
+        __syncthreads();
+    }
+}
+
+TSR_DEVICE_FN void note_step(tsr_light_account *account, int64_t step, int64_t patches, int64_t all)
+{
+    account->moved += step ? patches : 0;
+    account->patches = all;
+    account->peak = tsr_maxl(account->peak, all);
+    account->steps = step;
+}
+
+TSR_KERNEL(__launch_bounds__(THREADS, 2) wave_kernel)(tsr_light_wave wave, int64_t first, int64_t count, wave_work *work, int64_t *sums)
 {
     TSR_SHARED(tsr_light_account, own, 1);
     TSR_SHARED(int64_t, warps, WARPS);
     TSR_SHARED(uint32_t, last, 1);
+    TSR_SHARED(int32_t, starts, THREADS);
     tsr_light_account *account = wave.account;
     uint32_t turn = tsr_meeting_turn(&work->meeting);
     clear_account(own);
     for (int64_t s = first; s < first + count; s++) {
-        const int64_t patches = *(volatile const int64_t *)&account->patches;
+        const int64_t patches = *(volatile const int64_t *)&account->patches, chunks = (patches + THREADS - 1) / THREADS;
         if (!patches) break;
-        const int64_t share = (patches + (int64_t)gridDim.x * THREADS - 1) / ((int64_t)gridDim.x * THREADS) * THREADS;
-        const int64_t begin = tsr_minl(patches, share * (int64_t)blockIdx.x), end = tsr_minl(patches, begin + share);
-        const int pass = s ? TSR_LIGHT_PASS_STEP : TSR_LIGHT_PASS_FIRST;
-        int64_t total = 0, mine = 0;
-        for (int64_t i = begin + threadIdx.x; i < end; i += THREADS) mine += tsr_light_visit(&wave, pass, s, i, own);
-        block_before(mine, warps, &total);
-        if (threadIdx.x == 0) sums[blockIdx.x] = total;
+        visit_all(wave, s, patches, work, sums, own);
         give_account(own, account);
         if (tsr_meet(&work->meeting, &turn, last)) {
-            const int64_t all = scan_blocks(sums, gridDim.x, warps);
+            const int64_t all = scan_sums(sums, chunks, warps);
             if (threadIdx.x == 0) {
+                work->visits = work->grows = 0;
                 work->tight = all > wave.capacity ? all : 0;
-                if (!work->tight) {
-                    account->moved += s ? patches : 0;
-                    account->patches = all;
-                    account->peak = tsr_maxl(account->peak, all);
-                    account->steps = s;
-                }
+                if (!work->tight) note_step(account, s, patches, all);
                 for (int b = 0; work->tight && b < TSR_LIGHT_BINS; b++) account->more[b] = 0;
             }
             tsr_meeting_over(&work->meeting);
         }
         const int64_t tight = *(volatile const int64_t *)&work->tight;
         if (tight) {
-            for (int64_t i = begin + threadIdx.x; i < end; i += THREADS) tsr_light_crowd(&wave, s, i, own->more);
+            for (int64_t c = blockIdx.x; c < chunks; c += gridDim.x)
+                if (c * THREADS + threadIdx.x < patches) tsr_light_crowd(&wave, s, c * THREADS + threadIdx.x, own->more);
             give_account(own, account);
             tsr_meet_all(&work->meeting, &turn);
             int64_t without = tight, more[TSR_LIGHT_BINS];
@@ -106,29 +171,20 @@ TSR_KERNEL(wave_kernel)(tsr_light_wave wave, int64_t first, int64_t count, wave_
                 without -= more[b];
             }
             const int64_t bin = tsr_light_crowd_bin(more, without, wave.capacity);
-            mine = 0;
-            for (int64_t i = begin + threadIdx.x; i < end; i += THREADS) mine += tsr_light_crowd_out(&wave, s, i, bin, &own->crowded);
-            block_before(mine, warps, &total);
-            if (threadIdx.x == 0) sums[blockIdx.x] = total;
+            for (int64_t c = blockIdx.x; c < chunks; c += gridDim.x) {
+                const int64_t i = c * THREADS + threadIdx.x;
+                int64_t total;
+                block_before(i < patches ? tsr_light_crowd_out(&wave, s, i, bin, &own->crowded) : 0, warps, &total);
+                if (threadIdx.x == 0) sums[c] = total;
+            }
             give_account(own, account);
             if (tsr_meet(&work->meeting, &turn, last)) {
-                const int64_t all = scan_blocks(sums, gridDim.x, warps);
-                if (threadIdx.x == 0) {
-                    account->moved += s ? patches : 0;
-                    account->patches = all;
-                    account->peak = tsr_maxl(account->peak, all);
-                    account->steps = s;
-                }
+                const int64_t all = scan_sums(sums, chunks, warps);
+                if (threadIdx.x == 0) note_step(account, s, patches, all);
                 tsr_meeting_over(&work->meeting);
             }
         }
-        int64_t to = *(volatile const int64_t *)&sums[blockIdx.x];
-        for (int64_t base = begin; base < end; base += THREADS) {
-            const int64_t i = base + threadIdx.x;
-            const int64_t becomes = i < end ? tsr_light_becomes(&wave, i) : 0, before = block_before(becomes, warps, &total);
-            if (becomes) tsr_light_grow(&wave, s, i, to + before);
-            to += total;
-        }
+        grow_all(wave, s, patches, work, sums, warps, starts, last);
         tsr_meet_all(&work->meeting, &turn);
     }
 }
@@ -138,14 +194,15 @@ TSR_KERNEL(last_kernel)(tsr_light_wave wave, int64_t step)
     TSR_SHARED(tsr_light_account, own, 1);
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x, patches = wave.account->patches;
     clear_account(own);
-    for (int64_t k = i; k < patches; k += (int64_t)gridDim.x * THREADS) (void)tsr_light_visit(&wave, TSR_LIGHT_PASS_LAST, step, k, own);
+    for (int64_t k = i; k < patches; k += (int64_t)gridDim.x * THREADS) (void)tsr_light_visit(&wave, TSR_LIGHT_PASS_LAST, step, k, own, NULL);
     give_account(own, wave.account);
 }
 
+/* A warp a patch. */
 TSR_KERNEL(land_kernel)(tsr_light_wave wave, int64_t count)
 {
-    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < count) tsr_light_land_patch(&wave, i);
+    const int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32u;
+    if (i < count) tsr_light_land_patch(&wave, i, (int32_t)(threadIdx.x & 31u), 32);
 }
 TSR_KERNEL(settle_kernel)(tsr_light_wave wave, int64_t count)
 {
@@ -205,20 +262,13 @@ TSR_KERNEL(tone_kernel)(tsr_light_tones job)
 
 /* ---- operations ---- */
 
-enum { MOST_BLOCKS = 4096 };
-
-static size_t cuda_advance_bytes(int64_t capacity)
-{
-    (void)capacity;
-    return sizeof(wave_work) + MOST_BLOCKS * sizeof(int64_t);
-}
+static size_t cuda_advance_bytes(int64_t capacity) { return sizeof(wave_work) + (size_t)(capacity / THREADS + 1) * sizeof(int64_t); }
 
 static tsr_status cuda_advance(tsr_queue *queue, const tsr_light_wave *wave, int64_t first, int64_t count, void *workspace)
 {
     wave_work *work = (wave_work *)workspace;
-    int32_t blocks = tsr_blocks_cooperative(queue, wave_kernel, THREADS);
+    const int32_t blocks = tsr_blocks_cooperative(queue, wave_kernel, THREADS);
     if (blocks < 1) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "this device cannot launch kernels whose blocks wait for each other");
-    if (blocks > MOST_BLOCKS) blocks = MOST_BLOCKS;
     TSR_LAUNCH_COOPERATIVE(queue, wave_kernel, (uint32_t)blocks, THREADS, 0, *wave, first, count, work, (int64_t *)(void *)(work + 1));
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
@@ -233,7 +283,7 @@ static tsr_status cuda_last(tsr_queue *queue, const tsr_light_wave *wave, int64_
 
 static tsr_status cuda_land(tsr_queue *queue, const tsr_light_wave *wave, int64_t count)
 {
-    TSR_LAUNCH(queue, land_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *wave, count);
+    TSR_LAUNCH(queue, land_kernel, tsr_blocks(count, WARPS, INT32_MAX), THREADS, 0, *wave, count);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

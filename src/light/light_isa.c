@@ -7,7 +7,7 @@ int64_t TSR_ISA_NAME(tsr_light_visit_range)(const tsr_light_wave *wave, int pass
     int64_t all = 0, i = begin;
     if (pass == TSR_LIGHT_PASS_STEP)
         for (; i + LANES <= end; i += LANES) all += lanes_visit(wave, step, i, sums);
-    for (; i < end; i++) all += tsr_light_visit(wave, pass, step, i, sums);
+    for (; i < end; i++) all += tsr_light_visit(wave, pass, step, i, sums, NULL);
     return all;
 }
 

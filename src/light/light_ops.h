@@ -66,8 +66,8 @@ TSR_HD int32_t tsr_light_meets(const tsr_light_wave *w, const tsr_light_patch *p
     return tsr_light_parts(fate);
 }
 
-/* What a pass does with patch i of the list of step `step`: its fate, and how many it becomes. */
-TSR_HD int32_t tsr_light_visit(const tsr_light_wave *w, int pass, int64_t step, int64_t i, tsr_light_account *sums)
+/* What a pass does with patch i of the list of step `step`: its fate, and how many it becomes. fall: NULL, or takes what lands (tsr_light_judge). */
+TSR_HD int32_t tsr_light_visit(const tsr_light_wave *w, int pass, int64_t step, int64_t i, tsr_light_account *sums, tsr_light_fall *fall)
 {
     const tsr_light_list *list = &w->list[step & 1];
     tsr_light_patch p;
@@ -77,7 +77,7 @@ TSR_HD int32_t tsr_light_visit(const tsr_light_wave *w, int pass, int64_t step, 
         for (int k = 0; k < 3; k++) tsr_light_tally(&sums->rest[k], tsr_light_units(p.power[k], w->unit));
         return 0;
     }
-    const int fate = pass == TSR_LIGHT_PASS_STEP ? tsr_light_step(w, &p, sums) : TSR_LIGHT_KEEP + tsr_light_rounds(w, &p);
+    const int fate = pass == TSR_LIGHT_PASS_STEP ? tsr_light_step(w, &p, sums, fall) : TSR_LIGHT_KEEP + tsr_light_rounds(w, &p);
     if (pass == TSR_LIGHT_PASS_STEP && fate >= TSR_LIGHT_KEEP) tsr_light_put(list, i, &p);
     return tsr_light_meets(w, &p, i, fate, sums);
 }
@@ -124,33 +124,39 @@ TSR_HD void tsr_light_tell(const tsr_light_wave *w, int64_t to, uint64_t key, ui
     if (key) tsr_light_largest(&w->keys[voxel], key);
 }
 
-/* Patch i becomes what its fate says, from place `to` on in the next list; voxels are told. */
+/* Part k of patch p of fate TSR_LIGHT_KEEP + r + 16 q to place `to` of the next list; voxels are told. */
+TSR_HD void tsr_light_grow_part(const tsr_light_wave *w, int64_t step, const tsr_light_patch *p, int fate, int32_t k, int64_t to)
+{
+    const int r = (fate - TSR_LIGHT_KEEP) & 15, q = (fate - TSR_LIGHT_KEEP) >> 4;
+    tsr_light_patch part;
+    uint32_t voxel = 0;
+    if (r + q) tsr_light_part(w, p, r, q, k, &part);
+    else part = *p;
+    tsr_light_put(&w->list[(step + 1) & 1], to, &part);
+    const uint64_t key = tsr_light_key(w, &part, step, to, &voxel);
+    if (!w->sums) tsr_light_tell(w, to, key, voxel);
+    else if (key) tsr_light_gather(w, &part, voxel);
+}
+/* Patch i becomes what its fate says, from place `to` on in the next list. */
 TSR_HD void tsr_light_grow(const tsr_light_wave *w, int64_t step, int64_t i, int64_t to)
 {
-    const tsr_light_list *next = &w->list[(step + 1) & 1];
-    const int fate = w->fate[i];
-    tsr_light_patch p, part;
-    if (fate < TSR_LIGHT_KEEP) return;
-    const int r = (fate - TSR_LIGHT_KEEP) & 15, q = (fate - TSR_LIGHT_KEEP) >> 4;
+    const int32_t parts = tsr_light_becomes(w, i);
+    tsr_light_patch p;
+    if (!parts) return;
     tsr_light_get(&w->list[step & 1], i, &p);
-    for (int32_t k = 0; k < 1 << (r + q); k++) {
-        uint32_t voxel = 0;
-        if (r + q) tsr_light_part(w, &p, r, q, k, &part);
-        else part = p;
-        tsr_light_put(next, to + k, &part);
-        const uint64_t key = tsr_light_key(w, &part, step, to + k, &voxel);
-        if (!w->sums) tsr_light_tell(w, to + k, key, voxel);
-        else if (key) tsr_light_gather(w, &part, voxel);
-    }
+    for (int32_t k = 0; k < parts; k++) tsr_light_grow_part(w, step, &p, w->fate[i], k, to + k);
 }
 
-/* Patch i of list[1], which the volume does not meet. */
-TSR_HD void tsr_light_land_patch(const tsr_light_wave *w, int64_t i)
+/* Patch i of list[1], which the volume does not meet: points from `first` on, `stride` apart. */
+TSR_HD void tsr_light_land_patch(const tsr_light_wave *w, int64_t i, int32_t first, int32_t stride)
 {
     tsr_light_patch p;
-    float at[2][4];
+    tsr_light_fall fall;
     tsr_light_get(&w->list[1], i, &p);
-    if (tsr_light_landing(&w->floor, &p, at)) tsr_light_land(w, &p, at);
+    if (!tsr_light_landing(&w->floor, &p, fall.at)) return;
+    fall.lands = 1;
+    for (int k = 0; k < 3; k++) fall.power[k] = p.power[k];
+    tsr_light_land(w, &fall, first, stride);
 }
 
 TSR_HD void tsr_light_count_voxel(const tsr_light_census *j, int64_t i, int64_t counts[3])

@@ -222,9 +222,17 @@ TSR_HD int tsr_light_points(const float at[2][4], int a, int b, int c, int d)
     return size < 0.5f * (float)TSR_LIGHT_TEXELS ? (int)(2.0f * size) + 1 : TSR_LIGHT_TEXELS;
 }
 
-/* Spreads the power over the patch's picture on the floor: points along both sides, each to the four texels around it. */
-TSR_HD void tsr_light_land(const tsr_light_wave *w, const tsr_light_patch *p, const float at[2][4])
+/* A patch on the floor: its picture there, texels, and its power. */
+typedef struct tsr_light_fall {
+    int32_t lands;
+    float at[2][4], power[3];
+} tsr_light_fall;
+
+/* Spreads the power over the patch's picture on the floor: points along both sides, each to the four texels around it. Of the points those from `first` on,
+ * `stride` apart. */
+TSR_HD void tsr_light_land(const tsr_light_wave *w, const tsr_light_fall *fall, int32_t first, int32_t stride)
 {
+    const float(*at)[4] = fall->at, *power = fall->power;
     const tsr_light_floor *f = &w->floor;
     float low[2], high[2];
     for (int k = 0; k < 2; k++) {
@@ -238,35 +246,36 @@ TSR_HD void tsr_light_land(const tsr_light_wave *w, const tsr_light_patch *p, co
     tsr_light_plot plot;
     tsr_light_plot_open(&plot, low, high, wide * high_);
 #endif
-    for (int j = 0; j < high_; j++)
-        for (int i = 0; i < wide; i++) {
-            const float u = ((float)i + 0.5f) * share[0], v = ((float)j + 0.5f) * share[1];
-            float q[2];
-            for (int k = 0; k < 2; k++) {
-                const float near_ = at[k][0] + u * (at[k][1] - at[k][0]), far_ = at[k][3] + u * (at[k][2] - at[k][3]);
-                q[k] = near_ + v * (far_ - near_) - 0.5f;
-            }
-            if (!(q[0] > -1.0f && q[1] > -1.0f && q[0] < (float)f->size[0] && q[1] < (float)f->size[1])) continue;
-            const int32_t x = (int32_t)(q[0] + 1.0f) - 1, y = (int32_t)(q[1] + 1.0f) - 1;
-            const float fx = q[0] - (float)x, fy = q[1] - (float)y;
-            for (int c = 0; c < 4; c++) {
-                const int32_t tx = x + (c & 1), ty = y + (c >> 1);
-                if (tx < 0 || ty < 0 || tx >= f->size[0] || ty >= f->size[1]) continue;
-                const float weight = ((c & 1) ? fx : 1.0f - fx) * ((c >> 1) ? fy : 1.0f - fy) * part;
-#if !defined(__CUDA_ARCH__)
-                const int32_t sx = tx - plot.from[0], sy = ty - plot.from[1];
-                if (sx >= 0 && sy >= 0 && sx < plot.size[0] && sy < plot.size[1]) {
-                    int64_t *own = plot.sums + (sy * plot.size[0] + sx) * 3;
-                    for (int k = 0; k < 3; k++)
-                        if (p->power[k] > 0.0f) own[k] += tsr_light_units(p->power[k], weight);
-                    continue;
-                }
-#endif
-                int64_t *to = f->sums + ((int64_t)ty * f->size[0] + tx) * 3;
-                for (int k = 0; k < 3; k++)
-                    if (p->power[k] > 0.0f) tsr_light_add(to + k, tsr_light_units(p->power[k], weight));
-            }
+    for (int32_t i = first, j = 0;; i += stride) {
+        for (; i >= wide; j++) i -= wide;
+        if (j >= high_) break;
+        const float u = ((float)i + 0.5f) * share[0], v = ((float)j + 0.5f) * share[1];
+        float q[2];
+        for (int k = 0; k < 2; k++) {
+            const float near_ = at[k][0] + u * (at[k][1] - at[k][0]), far_ = at[k][3] + u * (at[k][2] - at[k][3]);
+            q[k] = near_ + v * (far_ - near_) - 0.5f;
         }
+        if (!(q[0] > -1.0f && q[1] > -1.0f && q[0] < (float)f->size[0] && q[1] < (float)f->size[1])) continue;
+        const int32_t x = (int32_t)(q[0] + 1.0f) - 1, y = (int32_t)(q[1] + 1.0f) - 1;
+        const float fx = q[0] - (float)x, fy = q[1] - (float)y;
+        for (int c = 0; c < 4; c++) {
+            const int32_t tx = x + (c & 1), ty = y + (c >> 1);
+            if (tx < 0 || ty < 0 || tx >= f->size[0] || ty >= f->size[1]) continue;
+            const float weight = ((c & 1) ? fx : 1.0f - fx) * ((c >> 1) ? fy : 1.0f - fy) * part;
+#if !defined(__CUDA_ARCH__)
+            const int32_t sx = tx - plot.from[0], sy = ty - plot.from[1];
+            if (sx >= 0 && sy >= 0 && sx < plot.size[0] && sy < plot.size[1]) {
+                int64_t *own = plot.sums + (sy * plot.size[0] + sx) * 3;
+                for (int k = 0; k < 3; k++)
+                    if (power[k] > 0.0f) own[k] += tsr_light_units(power[k], weight);
+                continue;
+            }
+#endif
+            int64_t *to = f->sums + ((int64_t)ty * f->size[0] + tx) * 3;
+            for (int k = 0; k < 3; k++)
+                if (power[k] > 0.0f) tsr_light_add(to + k, tsr_light_units(power[k], weight));
+        }
+    }
 #if !defined(__CUDA_ARCH__)
     tsr_light_plot_close(f, &plot);
 #endif
@@ -458,10 +467,10 @@ TSR_HD int tsr_light_fade(const tsr_light_wave *w, const tsr_light_patch *old, t
     return s[3] > 0.5f && tsr_light_inside(m, before);
 }
 
-/* The fate of a patch that came from `old`; one that lands leaves its light. lost[3]: units that surfaces take. */
-TSR_HD int tsr_light_judge(const tsr_light_wave *w, const tsr_light_patch *old, tsr_light_patch *p, int64_t lost[3])
+/* The fate of a patch that came from `old`; one that lands leaves its light, or gives `fall` where that is not NULL. lost[3]: units that surfaces take. */
+TSR_HD int tsr_light_judge(const tsr_light_wave *w, const tsr_light_patch *old, tsr_light_patch *p, int64_t lost[3], tsr_light_fall *fall)
 {
-    float at[2][4];
+    tsr_light_fall own;
     if (tsr_light_leaves(&w->medium, p)) {
         if (p->steep != 0.0f) { /* matter that reaches the border ends there */
             const float beyond[4] = { 1.0f, 0.0f, 0.0f, 0.0f };
@@ -469,8 +478,11 @@ TSR_HD int tsr_light_judge(const tsr_light_wave *w, const tsr_light_patch *old, 
             tsr_light_middle(p->v, v);
             tsr_light_cross_surface(w, p, beyond, v, lost);
         }
-        if (!w->floor.sums || !tsr_light_landing(&w->floor, p, at)) return TSR_LIGHT_LEFT;
-        tsr_light_land(w, p, at);
+        if (!w->floor.sums || !tsr_light_landing(&w->floor, p, own.at)) return TSR_LIGHT_LEFT;
+        own.lands = 1;
+        for (int k = 0; k < 3; k++) own.power[k] = p->power[k];
+        if (fall) *fall = own;
+        else tsr_light_land(w, &own, 0, 1);
         return TSR_LIGHT_LANDED;
     }
     int turned = 0;
@@ -500,12 +512,12 @@ TSR_HD int tsr_light_judge(const tsr_light_wave *w, const tsr_light_patch *old, 
     return TSR_LIGHT_KEEP + tsr_light_rounds(w, p);
 }
 
-/* One step of a patch; sums take the units that medium and surfaces took. Returns its fate. */
-TSR_HD int tsr_light_step(const tsr_light_wave *w, tsr_light_patch *p, tsr_light_account *sums)
+/* One step of a patch; sums take the units that medium and surfaces took. Returns its fate; `fall` as above. */
+TSR_HD int tsr_light_step(const tsr_light_wave *w, tsr_light_patch *p, tsr_light_account *sums, tsr_light_fall *fall)
 {
     const tsr_light_patch old = *p;
     tsr_light_move_all(w, p, sums->mirrored);
-    return tsr_light_fade(w, &old, p, sums->dimmed) ? TSR_LIGHT_STOPPED : tsr_light_judge(w, &old, p, sums->mirrored);
+    return tsr_light_fade(w, &old, p, sums->dimmed) ? TSR_LIGHT_STOPPED : tsr_light_judge(w, &old, p, sums->mirrored, fall);
 }
 
 /* Part k of the 2^r x 2^q of a patch: corners by bilinear interpolation, speeds as long as the index, equal shares of the power. */

@@ -243,7 +243,7 @@ TSR_INLINE int64_t lanes_visit(const tsr_light_wave *w, int64_t step, int64_t i,
         const int l = __builtin_ctz(others);
         tsr_light_patch p;
         tsr_light_get(list, i + l, &p);
-        const int fate = ends >> l & 1 ? TSR_LIGHT_STOPPED : tsr_light_judge(w, &before_step[l], &p, sums->mirrored);
+        const int fate = ends >> l & 1 ? TSR_LIGHT_STOPPED : tsr_light_judge(w, &before_step[l], &p, sums->mirrored, NULL);
         if (fate >= TSR_LIGHT_KEEP) tsr_light_put(list, i + l, &p);
         become += tsr_light_meets(w, &p, i + l, fate, sums);
     }

@@ -21,7 +21,7 @@ static float *result_of(const field *f)
 {
     float *out = malloc(f->size * 4);
     assert_non_null(out);
-    require_ok(tsr_device_move(context, out, context, f->device, f->size * 4));
+    require_ok(tsr_device_move(NULL, out, context, f->device, f->size * 4));
     return out;
 }
 static float at(const field *f, const float *image, int x, int y) { return image[(y + 1) * f->view.stride + x + TSR_FLUID_PAD]; }

@@ -7,7 +7,7 @@
 #ifdef TSR_EMU
 enum { STREAM_THREADS = 64 }; /* the emulator runs them one after another */
 #else
-enum { STREAM_THREADS = 512 };
+enum { STREAM_THREADS = 1024 };
 #endif
 enum { STREAM_WARPS = STREAM_THREADS / 32, THREADS = 256 };
 
@@ -175,7 +175,7 @@ TSR_DEVICE_FN void decode_plane(tsr_mvv_state *s, uint64_t *total)
 
 TSR_DEVICE_FN uint32_t word_of(const uint8_t *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
 
-TSR_KERNEL(streams_kernel)(tsr_mvv_shape shape_of_all, const uint8_t *all_bytes, tsr_mvv_stream *streams)
+TSR_KERNEL(__launch_bounds__(STREAM_THREADS) streams_kernel)(tsr_mvv_shape shape_of_all, const uint8_t *all_bytes, tsr_mvv_stream *streams)
 {
     TSR_SHARED(tsr_mvv_state, state, 1);
     TSR_SHARED(tsr_mvv_shape, shape, 1);

@@ -36,11 +36,15 @@ TSR_HD uint32_t tsr_match_code(const uint8_t *grey, int32_t width, int32_t heigh
 
 TSR_HD uint32_t tsr_match_ones(uint32_t v)
 {
+#if defined(__CUDA_ARCH__)
+    return (uint32_t)__popc(v);
+#else
     v = v - ((v >> 1) & 0x55555555u);
     v = (v & 0x33333333u) + ((v >> 2) & 0x33333333u);
     v = (v + (v >> 4)) & 0x0f0f0f0fu;
     v = v + (v >> 8);
     return (v + (v >> 16)) & 63u;
+#endif
 }
 /* Two codes and the greys of the pixels: different bits, and a little of how different the greys are. */
 TSR_HD uint8_t tsr_match_cost(uint32_t a, uint32_t b, int32_t grey_a, int32_t grey_b)
@@ -66,6 +70,12 @@ TSR_HD uint8_t tsr_match_step(uint8_t cost, uint8_t same, uint8_t less, uint8_t 
 {
     const uint8_t side = (uint8_t)((less < more ? less : more) + p1), near = same < side ? same : side, best = near < jump ? near : jump;
     return (uint8_t)(cost + (uint8_t)(best - least));
+}
+/* The same of bytes in words, for processors without arithmetic of bytes. */
+TSR_HD uint32_t tsr_match_step_wide(uint32_t cost, uint32_t same, uint32_t less, uint32_t more, uint32_t p1, uint32_t jump, uint32_t least)
+{
+    const uint32_t side = (less < more ? less : more) + p1, near = same < side ? same : side, best = near < jump ? near : jump;
+    return cost + (best - least);
 }
 
 /* Pixels of a row whose answers meet in one pixel of the other picture: the one with the least sum has it, and whose answer is further from that one's is

@@ -56,15 +56,33 @@ typedef struct tsr_match_ops {
 TSR_HD int32_t tsr_match_dx(int32_t path) { return path == 0 || path == 2 ? -1 : path == 3 ? 1 : path == 4 || path == 6 ? 1 : path == 7 ? -1 : 0; }
 TSR_HD int32_t tsr_match_dy(int32_t path) { return path == 0 || path == 4 ? 0 : path < 4 ? -1 : 1; }
 
-/* Cost of hypothesis d (0 to padded - 1) at a pixel. */
-TSR_HD uint8_t tsr_match_cost_at(const tsr_match_job *j, int32_t x, int32_t y, int32_t d)
+/* What the cost of hypothesis d (0 to padded - 1) at a pixel is made of, and the cost. grey: of the other picture's pixel, or why there is none. */
+enum { TSR_MATCH_NO_PIXEL = -1, TSR_MATCH_NO_HYPOTHESIS = -2, TSR_MATCH_GIVEN = -3 };
+typedef struct tsr_match_other {
+    uint32_t code; /* TSR_MATCH_GIVEN: the cost */
+    int32_t grey;
+} tsr_match_other;
+/* Of a pair: pixel i at x of its row. */
+TSR_HD tsr_match_other tsr_match_look_pair(const tsr_match_job *j, int64_t i, int32_t x, int32_t d)
 {
-    const int64_t row = (int64_t)y * j->width;
-    if (j->volume) return j->volume[(row + x) * j->padded + d];
-    if (d >= j->depths) return TSR_MATCH_WORST;
+    tsr_match_other o = { 0u, d < j->depths ? TSR_MATCH_NO_PIXEL : TSR_MATCH_NO_HYPOTHESIS };
     const int32_t other = x - j->first - d;
-    if (other < 0 || other >= j->width) return TSR_MATCH_UNSEEN;
-    return tsr_match_cost(j->code[0][row + x], j->code[1][row + other], j->grey[0][row + x], j->grey[1][row + other]);
+    if (d < j->depths && (uint32_t)other < (uint32_t)j->width) {
+        o.code = j->code[1][i - j->first - d];
+        o.grey = j->grey[1][i - j->first - d];
+    }
+    return o;
+}
+TSR_HD tsr_match_other tsr_match_look_volume(const tsr_match_job *j, int64_t i, int32_t d)
+{
+    const tsr_match_other o = { j->volume[i * j->padded + d], TSR_MATCH_GIVEN };
+    return o;
+}
+TSR_HD uint8_t tsr_match_cost_of(uint32_t code, int32_t grey, tsr_match_other o)
+{
+    if (o.grey >= 0) return tsr_match_cost(code, o.code, grey, o.grey);
+    if (o.grey == TSR_MATCH_GIVEN) return (uint8_t)o.code;
+    return o.grey == TSR_MATCH_NO_PIXEL ? TSR_MATCH_UNSEEN : TSR_MATCH_WORST;
 }
 
 /* Grey of block i. */
@@ -78,7 +96,12 @@ TSR_HD uint8_t tsr_match_grey_at(const tsr_code_job *j, int64_t i)
     return (uint8_t)((sum + j->reduce * j->reduce / 2) / (j->reduce * j->reduce));
 }
 
-/* A row: disparities, holes as the smaller of their neighbours', which lies behind. */
+/* A row: disparities, holes as the smaller of their neighbours', which lies behind. left, right: the nearest valid ones there, or no number. */
+TSR_HD float tsr_finish_hole(const tsr_finish_job *j, float left, float right)
+{
+    if (!(left != left || right < left)) return left;
+    return right == right ? right : left == left ? left : (float)j->first;
+}
 TSR_HD void tsr_finish_row(const tsr_finish_job *j, int32_t y)
 {
     const int64_t row = (int64_t)y * j->width;
@@ -91,9 +114,8 @@ TSR_HD void tsr_finish_row(const tsr_finish_job *j, int32_t y)
     if (!j->fill) return;
     last = tsr_no_number();
     for (int32_t x = j->width - 1; x >= 0; x--) {
-        const float own = j->row[row + x];
-        if (j->valid[row + x]) last = own;
-        else if (own != own || last < own) j->row[row + x] = last == last ? last : own == own ? own : (float)j->first;
+        if (j->valid[row + x]) last = j->row[row + x];
+        else j->row[row + x] = tsr_finish_hole(j, j->row[row + x], last);
     }
 }
 TSR_HD void tsr_finish_smooth(const tsr_finish_job *j, int32_t px, int32_t y)
