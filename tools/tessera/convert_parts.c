@@ -99,7 +99,7 @@ int convert_to_files(convert *c)
     int *const given[3] = { &o->frame_given, &o->layer_given, &o->channel_given }, chosen[3] = { *given[0], *given[1], *given[2] };
     int code = CLI_OK, along = -1;
     char path[4096];
-    for (int k = 0; k < 3; k++) *given[k] = 1;
+    for (int k = 0; k < 3; k++) *given[k] = chosen[k] ? 1 : 2;
     c->volume = cli_read_volume(c->cli, c->cli->input[0], o, &code);
     if (!c->volume) return code;
     tsr_volume_parts(c->volume, &count[0], &count[1], &count[2]);
@@ -126,7 +126,7 @@ int convert_to_files(convert *c)
     for (int64_t i = from; i < to && !code; i++) {
         number_path(pattern, i, path, sizeof path);
         c->output = path;
-        if (along >= 0) *index[along] = i;
+        if (along >= 0) *index[along] = i, *given[along] = 1;
         if (slices) {
             o->box_given = 1;
             o->box[0] = (tsr_size3){ corner.x, corner.y, corner.z + i };

@@ -424,8 +424,7 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
     }
     if (volume && (*code = check_picture(cli, path, volume)) != CLI_OK) tsr_volume_destroy(&volume);
     if (volume && tsr_volume_channels(volume) > 1 && !cli->channels) {
-        *code = cli_error(cli, CLI_FAILED, "%s: an image of %d channels, expected one: 'tessera convert %s --slice z=0' takes the first", path,
-                          tsr_volume_channels(volume), path);
+        *code = cli_error(cli, CLI_FAILED, "%s: an image of %d channels, expected one: --channel 0 takes the first", path, tsr_volume_channels(volume));
         tsr_volume_destroy(&volume);
     }
     return volume;

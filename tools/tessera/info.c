@@ -151,7 +151,9 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     if (info.plot && (cli->inputs != 1 || !tsr_dirac_recognise(cli->input[0]))) return cli_usage(cli, "--plot: expected one VC-2 or Dirac stream");
     /* of several frames, layers, channels and series the first stands for all, unless one is named */
-    info.read.frame_given = info.read.layer_given = info.read.channel_given = 1;
+    if (!info.read.frame_given) info.read.frame_given = 2;
+    if (!info.read.layer_given) info.read.layer_given = 2;
+    if (!info.read.channel_given) info.read.channel_given = 2;
     if (!info.read.series_given) info.read.series_given = 2;
     info.labels |= info.label_names != NULL;
     code = info.stats ? cli_context(cli, &info.context) : CLI_OK;
