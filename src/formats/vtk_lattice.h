@@ -1,4 +1,4 @@
-/* formats/vtk_lattice.h: VTK's legacy image data (.vtk, STRUCTURED_POINTS): the head and the sections, for scalars (volumes/vtk_image.c) and vectors (flow). */
+/* formats/vtk_lattice.h: VTK's legacy image data (.vtk, STRUCTURED_POINTS): the head and the sections, for scalars (volumes/vtk_volume.c) and vectors (flow). */
 #ifndef TSR_FORMATS_VTK_LATTICE_H
 #define TSR_FORMATS_VTK_LATTICE_H
 

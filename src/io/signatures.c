@@ -51,7 +51,6 @@ static const signature table[] = {
     { 0, 12, "mrtrix image", NULL, "an MRtrix image", TO_NIFTI "mrconvert makes of it" },
     { 0, 13, "mrtrix tracks", NULL, "a file of tracks (MRtrix)", "expected points or lines as VTK, PLY or OBJ: tckconvert writes them" },
     { 0, 6, "TRACK\0", NULL, "a file of tracks (TrackVis)", "expected points or lines as VTK, PLY or OBJ: nibabel and DIPY read them" },
-    { 0, 3, "\xff\xff\xff", NULL, "a FreeSurfer file of numbers at the vertices of a surface", "expected a volume, mesh, image or points: mris_convert brings them into VTK" },
     { 0, 11, "$MeshFormat", NULL, "a Gmsh mesh", "expected .vtu or legacy VTK for grids, STL or PLY for surfaces: gmsh and meshio write them" },
     { 0, 5, "#!TDV", NULL, "a Tecplot file", "expected .vtu or legacy VTK: ParaView and meshio write them" },
     { 0, 10, "ZISRAWFILE", NULL, "a Zeiss CZI image", "expected NRRD or NumPy, which ImageJ (Bio-Formats) or czifile make of it" },

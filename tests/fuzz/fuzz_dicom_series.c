@@ -10,7 +10,9 @@
 #include "tessera/io.h"
 
 enum { FILES = 8, MARK = 8 };
-static const char mark[MARK + 1] = "\xff" "NEXT" "\xff\xfe\n";
+static const char mark[MARK + 1] = "\xff"
+                                   "NEXT"
+                                   "\xff\xfe\n";
 static char folder[64];
 
 static void remove_folder(void)
@@ -34,7 +36,9 @@ static void put_file(int k, const uint8_t *bytes, size_t size)
 
 int fuzz_accepts(const uint8_t *bytes, size_t size)
 {
-    const tsr_read_options options = { .struct_size = sizeof options, .memory_limit = 64 << 20, .frame_given = 1, .channel_given = 1, .series_given = (int)(size & 1) };
+    const tsr_read_options options = {
+        .struct_size = sizeof options, .memory_limit = 64 << 20, .frame_given = 1, .channel_given = 1, .series_given = (int)(size & 1)
+    };
     tsr_volume *volume = NULL;
     tsr_contents *contents = NULL;
     const uint8_t *at = bytes, *const end = bytes + size;

@@ -12,7 +12,8 @@ void fuzz_seeds(void)
         HEAD "ASCII\n" SIZE "POINT_DATA 12\nSCALARS v%20w long 1\nLOOKUP_TABLE default\n" NUMBERS,
         HEAD "ASCII\n" SIZE "CELL_DATA 2\nSCALARS c float\n7 8\nPOINT_DATA 12\nCOLOR_SCALARS s 2\n" NUMBERS NUMBERS,
         HEAD "ASCII\n" SIZE "CELL_DATA 2\nFIELD f 2\na 1 2 bit\n0 1\nMETADATA\nINFORMATION 0\n\nb 3 2 double\n1 2 3 4 5 6\n",
-        HEAD "ASCII\nDATASET RECTILINEAR_GRID\nDIMENSIONS 2 2 3\nX_COORDINATES 2 float\n1 3\nY_COORDINATES 2 double\n0 1\nZ_COORDINATES 3 int\n1 2 3\nPOINT_DATA 12\nSCALARS v float\nLOOKUP_TABLE default\n" NUMBERS,
+        HEAD "ASCII\nDATASET RECTILINEAR_GRID\nDIMENSIONS 2 2 3\nX_COORDINATES 2 float\n1 3\nY_COORDINATES 2 double\n0 1\nZ_COORDINATES 3 int\n1 2 "
+             "3\nPOINT_DATA 12\nSCALARS v float\nLOOKUP_TABLE default\n" NUMBERS,
     };
     static const char binary[] = HEAD "BINARY\n" SIZE "POINT_DATA 12\nSCALARS v short 2\nLOOKUP_TABLE default\n"
                                       "\0\1\0\2\0\3\0\4\0\5\0\6\0\7\0\1\0\2\0\3\0\4\0\5\0\6\0\7\0\1\0\2\0\3\0\4\0\5\0\6\0\7\0\1\0\2\0\3\n";

@@ -66,7 +66,8 @@ static int resample(convert *c, tsr_status *status)
         like = cli_read_volume(c->cli, c->like, &c->read, &code);
         if (!like) return code;
         straight = in_unit_of(c->volume, like);
-        if (c->source) straight = tsr_geometry_convert(&straight, tsr_volume_geometry(c->volume)->space); /* DICOM is LPS, whatever the labels are in */
+        if (c->source)
+            straight = tsr_geometry_convert(&straight, tsr_volume_geometry(c->volume)->space); /* DICOM is LPS, whatever the labels are in */
         options.geometry = &straight;
         options.size = tsr_volume_size(like);
     }
@@ -85,7 +86,8 @@ static int reduce(convert *c)
     if (tsr_volume_holds_labels(c->volume) && !c->rule_given)
         return cli_usage(c->cli, "--level: %s holds labels, whose average is none of them: expected --resample, or --rule with a way that suits them",
                          c->cli->input[0]);
-    if (!c->rule_given) cli_note_labels(c->cli, c->cli->input[0], c->volume, "--level averages their numbers; --rule max or --resample keeps some of them");
+    if (!c->rule_given)
+        cli_note_labels(c->cli, c->cli->input[0], c->volume, "--level averages their numbers; --rule max or --resample keeps some of them");
     tsr_status status = tsr_levels_create(c->context, tsr_volume_size(c->volume), tsr_volume_dtype(c->volume), c->rule, &levels);
     if (status == TSR_OK) status = tsr_levels_build(levels, c->volume, NULL);
     const int32_t count = tsr_levels_count(levels);
@@ -115,10 +117,7 @@ static tsr_status stretch(convert *c, tsr_volume **next)
     return status == TSR_OK ? tsr_volume_convert(c->context, c->volume, c->dtype, next) : status;
 }
 
-static int names_jpeg(const convert *c)
-{
-    return c->write.format ? !strcasecmp(c->write.format, "jpeg") : cli_ends_in(c->output, ".jpg .jpeg");
-}
+static int names_jpeg(const convert *c) { return c->write.format ? !strcasecmp(c->write.format, "jpeg") : cli_ends_in(c->output, ".jpg .jpeg"); }
 
 static int check_window(convert *c)
 {

@@ -1,4 +1,4 @@
-/* formats/volumes/vtk_image.c: VTK's legacy images (.vtk): STRUCTURED_POINTS, and RECTILINEAR_GRID whose planes are evenly spaced, ASCII and BINARY: one array of the points or,
+/* formats/volumes/vtk_volume.c: VTK's legacy images (.vtk): STRUCTURED_POINTS, and RECTILINEAR_GRID whose planes are evenly spaced, ASCII and BINARY: one array of the points or,
  * where there is none, of the cells, which lie between them; without a frame. Which array: options.dataset, else the first. Read only. */
 #include <ctype.h>
 #include <math.h>
@@ -29,7 +29,8 @@ static tsr_status take_dimensions(tsr_vtk_text *t, tsr_vtk_lattice *l)
     for (int k = 0; k < 3; k++) {
         TSR_TRY(tsr_vtk_count(t, "an extent from 1 on", &l->size[k]));
         if (l->size[k] < 1 || l->size[k] > INT32_MAX)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: %lld given, expected an extent from 1 on", t->file, (long long)t->text.line, (long long)l->size[k]);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: %lld given, expected an extent from 1 on", t->file, (long long)t->text.line,
+                     (long long)l->size[k]);
     }
     if (l->size[0] > INT64_MAX / 64 / l->size[1] / l->size[2]) TSR_FAIL(TSR_ERROR_FORMAT, "%s: extents whose product is beyond any file", t->file);
     l->points = l->size[0] * l->size[1] * l->size[2];
@@ -47,7 +48,8 @@ static tsr_status take_coordinates(tsr_vtk_text *t, tsr_vtk_lattice *l, int axis
     int64_t count;
     TSR_TRY(tsr_vtk_count(t, "a number of coordinates", &count));
     if (!l->points || count != l->size[axis])
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld coordinates along %c, DIMENSIONS says %lld", t->file, (long long)count, "xyz"[axis], (long long)l->size[axis]);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld coordinates along %c, DIMENSIONS says %lld", t->file, (long long)count, "xyz"[axis],
+                 (long long)l -> size[axis]);
     TSR_TRY(tsr_vtk_type_of(t, &type));
     if (type.kind == TSR_VTK_N_BIT) TSR_FAIL(TSR_ERROR_FORMAT, "%s: coordinates along %c of bits", t->file, "xyz"[axis]);
     TSR_TRY(tsr_vtk_begin_reals(t, type, count, "coordinates"));
@@ -65,8 +67,10 @@ static tsr_status take_coordinates(tsr_vtk_text *t, tsr_vtk_lattice *l, int axis
     l->origin[axis] = first;
     l->spacing[axis] = count > 1 ? (last - first) / (double)(count - 1) : 1;
     if (!(l->spacing[axis] > 0) || worst > 1e-3 * l->spacing[axis])
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a rectilinear grid whose planes along %c are not evenly spaced, expected an image: resample it to image data (ParaView, pyvista)",
-                 t->file, "xyz"[axis]);
+        TSR_FAIL(
+            TSR_ERROR_UNSUPPORTED,
+            "%s: a rectilinear grid whose planes along %c are not evenly spaced, expected an image: resample it to image data (ParaView, pyvista)",
+            t->file, "xyz"[axis]);
     return TSR_OK;
 }
 
@@ -80,14 +84,16 @@ tsr_status tsr_vtk_lattice_section(tsr_vtk_text *t, tsr_vtk_lattice *l, tsr_word
     if (tsr_word_is_any_case(word, "SPACING") || tsr_word_is_any_case(word, "ASPECT_RATIO")) {
         TSR_TRY(take_three(t, "a spacing", l->spacing));
         for (int k = 0; k < 3; k++)
-            if (!(l->spacing[k] > 0)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: SPACING %g along %c, expected a positive length", t->file, l->spacing[k], "xyz"[k]);
+            if (!(l->spacing[k] > 0))
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: SPACING %g along %c, expected a positive length", t->file, l->spacing[k], "xyz"[k]);
         return TSR_OK;
     }
     if (tsr_word_is_any_case(word, "POINT_DATA") || tsr_word_is_any_case(word, "CELL_DATA")) {
         l->at_points = tsr_word_is_any_case(word, "POINT_DATA");
         TSR_TRY(tsr_vtk_count(t, "the number of values", &l->tuples));
         if (l->at_points && (!l->points || l->tuples != l->points))
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: POINT_DATA %lld, expected the %lld points of DIMENSIONS", t->file, (long long)l->tuples, (long long)l->points);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: POINT_DATA %lld, expected the %lld points of DIMENSIONS", t->file, (long long)l->tuples,
+                     (long long)l->points);
         return TSR_OK;
     }
     if (l->tuples < 0 && !tsr_word_is_any_case(word, "FIELD") && !tsr_word_is_any_case(word, "METADATA"))
@@ -102,7 +108,7 @@ typedef struct image_reader {
     tsr_vtk_lattice lattice;
     const tsr_read_options *options;
     tsr_contents *contents; /* not NULL: arrays are listed */
-    const char *begin; /* of the file */
+    const char *begin;      /* of the file */
     tsr_layout layout;
     tsr_axes axes;
     tsr_block block;
@@ -171,13 +177,16 @@ static tsr_status note(image_reader *r, tsr_word name, tsr_vtk_number type, int6
     return tsr_contents_add(r->contents, &e);
 }
 
-static tsr_status array(void *user, tsr_word attribute, tsr_word name, tsr_vtk_number type, int64_t tuples, int64_t components, int at_points, int *taken)
+static tsr_status array(void *user, tsr_word attribute, tsr_word name, tsr_vtk_number type, int64_t tuples, int64_t components, int at_points,
+                        int *taken)
 {
     image_reader *r = (image_reader *)user;
     const tsr_vtk_lattice *l = &r->lattice;
     char decoded[NAME_BYTES];
     const int colours = tsr_word_is_any_case(attribute, "COLOR_SCALARS"); /* VTK's name for bytes; in text from 0 to 1 */
-    if (tsr_word_is_any_case(attribute, "LOOKUP_TABLE") || !l->points || tuples != (at_points ? l->points : l->cells) || components < 1 || components > 1 << 16) return TSR_OK;
+    if (tsr_word_is_any_case(attribute, "LOOKUP_TABLE") || !l->points || tuples != (at_points ? l->points : l->cells) || components < 1 ||
+        components > 1 << 16)
+        return TSR_OK;
     if (r->contents) return note(r, name, type, components, at_points);
     decode_name(name, decoded);
     if (r->options->dataset ? r->found || strcmp(decoded, r->options->dataset) : r->found && !(r->at_cells && at_points)) return TSR_OK;
@@ -199,7 +208,8 @@ static tsr_status array(void *user, tsr_word attribute, tsr_word name, tsr_vtk_n
         return tsr_vtk_next(&r->t, type, tuples * components, "values", NULL);
     }
     int64_t bytes;
-    if (tsr_input_settings(r->t.input)->place) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: VTK's text cannot be read in pieces, convert the file first", r->t.file);
+    if (tsr_input_settings(r->t.input)->place)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: VTK's text cannot be read in pieces, convert the file first", r->t.file);
     TSR_TRY(tsr_vtk_check_count(&r->t, tuples * components, type.bytes, "values"));
     TSR_TRY(tsr_voxel_bytes(r->t.input, r->layout.dtype, r->layout.size, &bytes));
     TSR_TRY(tsr_input_allocate(r->t.input, bytes, "voxels", &r->block));
@@ -228,9 +238,11 @@ static tsr_status build(image_reader *r, tsr_volume **volume)
     TSR_TRY(read_sections(r));
     const tsr_vtk_lattice *l = &r->lattice;
     if (!r->found && r->options->dataset)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.dataset is '%.80s', which the file does not hold (tessera info lists its arrays)", r->t.file, r->options->dataset);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.dataset is '%.80s', which the file does not hold (tessera info lists its arrays)", r->t.file,
+                 r->options->dataset);
     if (!r->found) TSR_FAIL(TSR_ERROR_FORMAT, "%s: no array of numbers at the points or cells", r->t.file);
-    tsr_geometry g = tsr_geometry_make((tsr_vec3){ l->spacing[0], l->spacing[1], l->spacing[2] }, (tsr_vec3){ l->origin[0], l->origin[1], l->origin[2] }, r->t.space);
+    tsr_geometry g = tsr_geometry_make((tsr_vec3){ l->spacing[0], l->spacing[1], l->spacing[2] },
+                                       (tsr_vec3){ l->origin[0], l->origin[1], l->origin[2] }, r->t.space);
     for (int k = 0; k < 3; k++) g.affine[k][3] += r->at_cells && l->size[k] > 1 ? 0.5 * l->spacing[k] : 0; /* values of cells sit in their middle */
     tsr_block block = r->block;
     r->block = (tsr_block){ 0 };
@@ -253,15 +265,24 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
 
 static tsr_status list(tsr_input *input, const tsr_read_options *options, tsr_contents *contents)
 {
-    image_reader r = { .t = { .input = input, .file = tsr_input_name(input), .progress = &options->progress }, .options = options, .contents = contents };
+    image_reader r = { .t = { .input = input, .file = tsr_input_name(input), .progress = &options->progress },
+                       .options = options,
+                       .contents = contents };
     TSR_TRY(read_sections(&r));
     return TSR_OK;
 }
 
 static int recognise(const tsr_signature *s)
 {
-    return tsr_vtk_is_dataset(s->head, s->head_bytes, "STRUCTURED_POINTS") || tsr_vtk_is_dataset(s->head, s->head_bytes, "RECTILINEAR_GRID") ? TSR_SURELY_MINE : TSR_NOT_MINE;
+    return tsr_vtk_is_dataset(s->head, s->head_bytes, "STRUCTURED_POINTS") || tsr_vtk_is_dataset(s->head, s->head_bytes, "RECTILINEAR_GRID")
+               ? TSR_SURELY_MINE
+               : TSR_NOT_MINE;
 }
 
-const tsr_format tsr_format_vtkimage = { .name = "vtk-image", .kind = TSR_FILE_VOLUME, .extensions = { ".vtk" }, .recognise = recognise, .datasets = 1,
-                                         .read_volume = read_volume, .list = list };
+const tsr_format tsr_format_vtkimage = { .name = "vtk-image",
+                                         .kind = TSR_FILE_VOLUME,
+                                         .extensions = { ".vtk" },
+                                         .recognise = recognise,
+                                         .datasets = 1,
+                                         .read_volume = read_volume,
+                                         .list = list };
