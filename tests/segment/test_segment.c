@@ -266,8 +266,8 @@ static void bad_input(void **unused)
     }
     tsr_segment_options o = TSR_SEGMENT_OPTIONS;
     o.epsilon = 8;
-    require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ 20, 20, 1 }, NULL, &thin));
-    require_error(tsr_segmentation_create(context, thin, &o, &s), TSR_ERROR_ARGUMENT, "1 voxels along z");
+    require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ 1, 20, 20 }, NULL, &thin));
+    require_error(tsr_segmentation_create(context, thin, &o, &s), TSR_ERROR_ARGUMENT, "1 voxels along x");
     require_ok(tsr_volume_copy(image, NULL, &host));
     ((float *)tsr_volume_data(host))[(5 * small.y + 4) * small.x + 3] = NAN;
     require_ok(tsr_volume_copy(host, context, &other));
