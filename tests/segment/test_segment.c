@@ -283,7 +283,7 @@ static void bad_input(void **unused)
     require_error(tsr_segmentation_run(s, NULL, NULL), TSR_ERROR_STATE, "no surface");
     require_ok(tsr_volume_create(context, TSR_U8, small, NULL, &other));
     require_error(tsr_segmentation_from_mask(s, other), TSR_ERROR_STATE, ""); /* empty mask: no zero crossing */
-    require_error(tsr_segmentation_from_mask(s, thin), TSR_ERROR_ARGUMENT, "20 x 20 x 1");
+    require_error(tsr_segmentation_from_mask(s, thin), TSR_ERROR_ARGUMENT, "1 x 20 x 20");
     tsr_volume_destroy(&other);
     require_error(tsr_segmentation_sphere(s, (tsr_vec3){ 100, 0, 0 }, 3, 0), TSR_ERROR_ARGUMENT, "outside");
     require_error(tsr_segmentation_sphere(s, (tsr_vec3){ 5, 5, 5 }, 0, 0), TSR_ERROR_ARGUMENT, "radius");
