@@ -4,6 +4,7 @@
 #include "formats/format.h"
 #include "formats/images/linear.h"
 #include "formats/parts.h"
+#include "formats/points/vtk_points.h"
 #include "formats/stored.h"
 #include "formats/volumes/rgt.h"
 #include "io/signatures.h"
@@ -109,6 +110,7 @@ static tsr_status recognise(tsr_input *input, const tsr_format **format)
             *format = formats[i];
         }
     }
+    if (*format == &tsr_format_vtkpoints && tsr_vtk_has_polygons(input)) *format = &tsr_format_vtkmesh; /* which its head does not say */
     const char *name, *advice; /* what is known for sure to be something else is no format's that only may be meant */
     if (best < 2 * TSR_SURELY_MINE && tsr_signature_find(signature.head, signature.head_bytes, &name, &advice)) *format = NULL;
     return TSR_OK;

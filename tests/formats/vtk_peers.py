@@ -214,5 +214,37 @@ def with_vtk(vtk):
     open("cut.vtk", "wb").write(raw[:len(raw) * 2 // 3])
     assert "bytes" in run("info", "cut.vtk", code=1).stderr
 
+    # surfaces of legacy files: polygons and strips, normals, colours, both versions
+    ball = vtk.vtkSphereSource()
+    ball.SetThetaResolution(30)
+    ball.SetPhiResolution(20)
+    strips = vtk.vtkStripper()
+    strips.SetInputConnection(ball.GetOutputPort())
+    for source, triangles in ((ball, 30 * 18 * 2), (strips, 30 * 18 * 2)):
+        source.Update()
+        surface = source.GetOutput()
+        colours = numpy_to_vtk(random.integers(0, 256, (surface.GetNumberOfPoints(), 3)).astype("u1"), deep=True, array_type=vtk.VTK_UNSIGNED_CHAR)
+        colours.SetName("rgb")
+        surface.GetPointData().SetScalars(colours)
+        mass.SetInputData(ball.GetOutput())
+        for text in (False, True):
+            for version in (42, 51):
+                legacy(vtk.vtkPolyDataWriter, surface, "p.vtk", text, version)
+                about = info("p.vtk")
+                assert about["kind"] == "mesh" and about["format"] == "vtk-mesh" and about["triangles"] == triangles, about
+                assert about["normals"] and about["colors"] and about["euler"] == 2, about
+                assert abs(about["volume"] / mass.GetVolume() - 1) < 1e-4 and abs(about["area"] / mass.GetSurfaceArea() - 1) < 1e-4, about
+                run("convert", "p.vtk", "-o", "p.vtp", "--force")
+                r = vtk.vtkXMLPolyDataReader()
+                r.SetFileName("p.vtp")
+                r.Update()
+                assert numpy.array_equal(vtk_to_numpy(r.GetOutput().GetPointData().GetScalars())[:, :3], vtk_to_numpy(colours)), (text, version)
+                assert numpy.allclose(vtk_to_numpy(r.GetOutput().GetPoints().GetData()), vtk_to_numpy(surface.GetPoints().GetData()), rtol=1e-5), (text, version)
+                run("convert", "p.vtk", "-o", "p.xyz", "--force")
+                assert len(open("p.xyz").readlines()) == surface.GetNumberOfPoints()
+    raw = open("p.vtk", "rb").read()
+    open("cut.vtk", "wb").write(raw[:len(raw) // 2])
+    run("convert", "cut.vtk", "-o", "cut.ply", code=1)
+
 
 main({"vtk": with_vtk})

@@ -344,7 +344,7 @@ done:
     return status;
 }
 
-static tsr_status vtk_read_points(tsr_input *input, const tsr_read_options *options, tsr_points **cloud)
+tsr_status tsr_vtk_read_points(tsr_input *input, const tsr_read_options *options, tsr_points **cloud)
 {
     const uint8_t *bytes;
     size_t size;
@@ -379,6 +379,6 @@ static int vtk_recognise(const tsr_signature *s)
 static int vtk_points_recognise(const tsr_signature *s) { return tsr_vtk_is_dataset(s->head, s->head_bytes, "POLYDATA") ? TSR_SURELY_MINE : TSR_NOT_MINE; }
 
 const tsr_format tsr_format_vtk = { .name = "vtk", .kind = TSR_FILE_UNSTRUCTURED, .extensions = { ".vtk" }, .recognise = vtk_recognise,
-                                    .read_unstructured = vtk_read, .read_points = vtk_read_points };
+                                    .read_unstructured = vtk_read, .read_points = tsr_vtk_read_points };
 const tsr_format tsr_format_vtkpoints = { .name = "vtk-points", .kind = TSR_FILE_POINTS, .extensions = { ".vtk" }, .recognise = vtk_points_recognise,
-                                          .read_points = vtk_read_points, .write_points = tsr_vtk_write_points };
+                                          .read_points = tsr_vtk_read_points, .write_points = tsr_vtk_write_points };
