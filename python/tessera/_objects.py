@@ -764,11 +764,12 @@ class Image:
 
     @classmethod
     def _taken(cls, struct: Any) -> "Image":
-        """ADOPTS a tsr_image."""
-        count = struct.width * struct.height * struct.channels
-        array = np.frombuffer(ffi.buffer(struct.pixels, count), np.uint8).reshape(struct.height, struct.width, struct.channels).copy()
-        lib.tsr_image_destroy(struct)
-        return cls(array)
+        """ADOPTS a tsr_image, whose pixels are the array's: they go with the last view of it."""
+        own = ffi.new("tsr_image *", struct[0])
+        pixels = ffi.gc(struct.pixels, lambda _: lib.tsr_image_destroy(own))
+        struct[0] = ffi.new("tsr_image *")[0]
+        count = own.width * own.height * own.channels
+        return cls(np.frombuffer(ffi.buffer(pixels, count), np.uint8).reshape(own.height, own.width, own.channels))
 
     def _struct(self) -> Any:
         height, width, channels = self.array.shape

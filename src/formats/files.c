@@ -3,6 +3,8 @@
 #include "formats/extras.h"
 #include "formats/format.h"
 #include "formats/images/linear.h"
+#include "formats/parts.h"
+#include "formats/points/vtk_points.h"
 #include "formats/stored.h"
 #include "formats/volumes/rgt.h"
 #include "io/signatures.h"
@@ -108,6 +110,7 @@ static tsr_status recognise(tsr_input *input, const tsr_format **format)
             *format = formats[i];
         }
     }
+    if (*format == &tsr_format_vtkpoints && tsr_vtk_has_polygons(input)) *format = &tsr_format_vtkmesh; /* which its head does not say */
     const char *name, *advice; /* what is known for sure to be something else is no format's that only may be meant */
     if (best < 2 * TSR_SURELY_MINE && tsr_signature_find(signature.head, signature.head_bytes, &name, &advice)) *format = NULL;
     return TSR_OK;
@@ -202,6 +205,21 @@ static tsr_status check_choice(const tsr_format *format, const char *name, const
     return TSR_OK;
 }
 
+/* What the options pick was picked; and of a picture, whose channels lie along z, the one that is named (channel_given 2 leaves pictures whole: the default of those that
+ * show one of several). */
+static tsr_status pick_channel(const char *name, const tsr_read_options *options, tsr_volume **volume)
+{
+    const int64_t channels = tsr_volume_channels(*volume), c = options->channel;
+    const tsr_geometry whole = (*volume)->geometry;
+    const tsr_size3 n = (*volume)->size;
+    const int picks = options->channel_given == 1 && channels > 1 && (*volume)->parts[TSR_PART_CHANNEL] <= 1;
+    if (picks) (*volume)->parts[TSR_PART_CHANNEL] = channels;
+    TSR_TRY(tsr_parts_check(*volume, name, options));
+    if (picks) TSR_TRY(tsr_box_cut(name, (const tsr_size3[2]){ { 0, 0, c }, { n.x, n.y, c + 1 } }, volume));
+    (*volume)->geometry = whole;
+    return TSR_OK;
+}
+
 tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, tsr_volume **volume)
 {
     TSR_RETURNS(volume);
@@ -213,7 +231,7 @@ tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, ts
     TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_VOLUME, &format), done);
     TSR_TRY_GOTO(check_choice(format, tsr_input_name(input), &own), done);
     TSR_TRY_GOTO(format->read_volume(input, &own, volume), done);
-    TSR_TRY_GOTO(tsr_parts_check(*volume, tsr_input_name(input), &own), done);
+    TSR_TRY_GOTO(pick_channel(tsr_input_name(input), &own, volume), done);
     if (own.box_given && !format->boxes) TSR_TRY_GOTO(tsr_box_cut(tsr_input_name(input), own.box, volume), done);
 done:
     tsr_input_close(&input);

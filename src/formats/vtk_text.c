@@ -136,6 +136,18 @@ tsr_status tsr_vtk_reals(tsr_vtk_text *r, tsr_vtk_number type, int64_t count, co
     return tsr_vtk_next(r, type, count, what, to);
 }
 
+int tsr_vtk_is_dataset(const uint8_t *head, size_t bytes, const char *type)
+{
+    static const char magic[] = "# vtk DataFile Version";
+    tsr_text text = tsr_text_make(head, bytes), line;
+    tsr_word word;
+    if (bytes < sizeof magic - 1 || memcmp(head, magic, sizeof magic - 1)) return 0;
+    if (!type) return 1;
+    for (int k = 0; k < 3; k++)
+        if (!tsr_text_line(&text, &line)) return 0;
+    return tsr_text_word(&text, &word) && tsr_word_is_any_case(word, "DATASET") && tsr_text_word(&text, &word) && tsr_word_is_any_case(word, type);
+}
+
 tsr_status tsr_vtk_begin(tsr_vtk_text *r, const char *expected, tsr_word *dataset)
 {
     tsr_text line;
@@ -248,7 +260,7 @@ tsr_status tsr_vtk_attribute(tsr_vtk_text *r, tsr_word word, int64_t tuples, int
     if (tsr_word_is_any_case(word, "COLOR_SCALARS")) {
         TSR_TRY(tsr_vtk_word(r, &name, "a name"));
         TSR_TRY(tsr_vtk_count(r, "the number of components", &components));
-        TSR_TRY(take_array(r, word, name, byte, tuples, components, 0, take, user));
+        TSR_TRY(take_array(r, word, name, byte, tuples, components, at_points, take, user));
         return TSR_OK;
     }
     if (tsr_word_is_any_case(word, "LOOKUP_TABLE")) {

@@ -33,6 +33,8 @@ typedef struct tsr_vtk_text {
     tsr_space space;
 } tsr_vtk_text;
 
+/* Do the first bytes of a file say so? `type`: the word behind DATASET in the fourth line; NULL: any legacy file. */
+int tsr_vtk_is_dataset(const uint8_t *head, size_t bytes, const char *type);
 /* Up to the word behind DATASET, which is returned; `expected`: that word in messages. */
 tsr_status tsr_vtk_begin(tsr_vtk_text *r, const char *expected, tsr_word *dataset);
 /* An error about a word that is not what was expected. */

@@ -343,7 +343,7 @@ static tsr_status take_packed(const tsr_vtk_xml *x, const tsr_vtk_array *a, byte
     int64_t done = 0;
     tsr_status status = TSR_OK;
     if (!header_number(x, s, &blocks) || !header_number(x, s, &size) || !header_number(x, s, &last)) return fail_array(x, a, "the header of its blocks is cut off");
-    if (blocks > (uint64_t)most_bytes(s) / (uint64_t)x->header_bytes + 1 || size > (uint64_t)bytes + ((uint64_t)1 << 40) || last > size)
+    if (blocks > (uint64_t)most_bytes(s) / (uint64_t)x->header_bytes + 1 || last > size || (blocks > 1 && size > (uint64_t)bytes / (blocks - 1)))
         return fail_array(x, a, "more packed blocks than the file can hold");
     const uint64_t whole = blocks ? (last ? (blocks - 1) * size + last : blocks * size) : 0;
     if (whole != (uint64_t)bytes) return fail_array(x, a, "its blocks hold another number of bytes than the array has");
@@ -513,6 +513,7 @@ tsr_status tsr_vtk_xml_reals(const tsr_vtk_xml *xml, const tsr_vtk_array *array,
 tsr_status tsr_vtk_xml_floats(const tsr_vtk_xml *xml, const tsr_vtk_array *array, int64_t tuples, float *to) { return each_number(xml, array, tuples, put_float, to); }
 tsr_status tsr_vtk_xml_integers(const tsr_vtk_xml *xml, const tsr_vtk_array *array, int64_t tuples, int64_t *to)
 {
+    if (array->components != 1) return fail_array(xml, array, "several numbers in a place of one");
     return each_number(xml, array, tuples, put_integer, to);
 }
 

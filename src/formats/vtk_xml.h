@@ -81,6 +81,7 @@ tsr_status tsr_vtk_xml_reals(const tsr_vtk_xml *xml, const tsr_vtk_array *array,
 /* The points of all pieces, one behind another, as float32 beside an origin of float64. */
 tsr_status tsr_vtk_xml_positions(const tsr_vtk_xml *xml, const tsr_read_options *options, float *positions, double origin[3]);
 tsr_status tsr_vtk_xml_floats(const tsr_vtk_xml *xml, const tsr_vtk_array *array, int64_t tuples, float *to);
+/* Of an array of one component. */
 tsr_status tsr_vtk_xml_integers(const tsr_vtk_xml *xml, const tsr_vtk_array *array, int64_t tuples, int64_t *to);
 /* As elements of the type that the array has, in the order of this machine. */
 tsr_dtype tsr_vtk_dtype(tsr_vtk_type type);

@@ -147,6 +147,15 @@ char *tsr_put_integer(char *at, uint64_t value)
     return at;
 }
 
+char *tsr_put_utf8(char *at, uint32_t code)
+{
+    static const uint8_t first[4] = { 0, 0xc0, 0xe0, 0xf0 };
+    const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3; /* bytes of six bits behind the first */
+    *at++ = (char)(first[more] | code >> 6 * more);
+    for (int k = more - 1; k >= 0; k--) *at++ = (char)(0x80 | (code >> 6 * k & 63));
+    return at;
+}
+
 char *tsr_put_float(char *at, float value)
 {
     double size = fabs((double)value);

@@ -55,6 +55,8 @@ tsr_text_result tsr_word_integer(tsr_word word, int64_t *value);
 char *tsr_put_text(char *at, const char *text);
 char *tsr_put_float(char *at, float value);
 char *tsr_put_integer(char *at, uint64_t value);
+/* A character of Unicode in UTF-8: 1 to 4 bytes. */
+char *tsr_put_utf8(char *at, uint32_t code);
 
 /* For messages: the first characters of a word, printable. */
 const char *tsr_word_show(tsr_word word, char shown[32]);

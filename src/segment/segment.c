@@ -21,8 +21,8 @@ static tsr_status check_geometry(const tsr_volume *image)
     tsr_size3 n = image->size;
     const int64_t extents[3] = { n.x, n.y, n.z };
     for (int k = 0; k < 3; k++)
-        if (extents[k] < 2 || extents[k] > 1 << 20)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: the image has %lld voxels along %c, expected 2 to 1048576", (long long)extents[k], "xyz"[k]);
+        if (extents[k] < (k < 2 ? 2 : 1) || extents[k] > 1 << 20) /* an image of one slice is one of two dimensions */
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: the image has %lld voxels along %c, expected %d to 1048576", (long long)extents[k], "xyz"[k], k < 2 ? 2 : 1);
     TSR_TRY(tsr_geometry_check_perpendicular(&image->geometry, "segmentation: the image"));
     return TSR_OK;
 }

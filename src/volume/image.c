@@ -3,8 +3,17 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "volume/voxel.h"
+
+/* Large pictures in large pages, as volumes are; free() gives them back. */
+static uint8_t *zeros(int64_t bytes)
+{
+    uint8_t *memory = (uint8_t *)tsr_default_allocator.allocate(NULL, (size_t)bytes, TSR_HOST_ALIGNMENT);
+    if (memory) memset(memory, 0, (size_t)bytes);
+    return memory;
+}
 
 tsr_status tsr_image_create(int32_t width, int32_t height, int32_t channels, tsr_image *image)
 {
@@ -15,7 +24,7 @@ tsr_status tsr_image_create(int32_t width, int32_t height, int32_t channels, tsr
                  channels);
     int64_t bytes;
     TSR_TRY(tsr_size_bytes((tsr_size3){ width, height, channels }, 1, "image", &bytes));
-    uint8_t *pixels = (uint8_t *)calloc((size_t)bytes, 1);
+    uint8_t *pixels = zeros(bytes);
     if (!pixels)
         TSR_FAIL(TSR_ERROR_MEMORY, "image of %d x %d x %d: out of host memory (%lld bytes asked for)", width, height, channels, (long long)bytes);
     *image = (tsr_image){ width, height, channels, pixels };
@@ -35,21 +44,34 @@ tsr_status tsr_samples_create(int32_t width, int32_t height, int32_t channels, i
 {
     int64_t bytes;
     TSR_TRY(tsr_size_bytes((tsr_size3){ width, height, channels }, (size_t)(bits / 8), name, &bytes));
-    *samples = (tsr_samples){ .width = width, .height = height, .channels = channels, .bits = bits, .at = (uint8_t *)calloc((size_t)bytes, 1) };
+    *samples = (tsr_samples){ .width = width, .height = height, .channels = channels, .bits = bits, .at = zeros(bytes) };
     if (!samples->at) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory (%lld bytes asked for)", name, (long long)bytes);
     return TSR_OK;
 }
 
-/* to[c * to_channel + i * to_pixel] = from[c * from_channel + i * from_pixel] */
+/* to[c * to_channel + i * to_pixel] = from[c * from_channel + i * from_pixel], some pixels at a time: those side by side are in the cache for every channel */
 static void move_samples(const void *from, int64_t from_pixel, int64_t from_channel, void *to, int64_t to_pixel, int64_t to_channel, int64_t pixels,
                          int64_t channels, int wide)
 {
-    for (int64_t c = 0; c < channels; c++)
-        for (int64_t i = 0; i < pixels; i++) {
-            const int64_t f = c * from_channel + i * from_pixel, t = c * to_channel + i * to_pixel;
-            if (wide) ((uint16_t *)to)[t] = ((const uint16_t *)from)[f];
-            else ((uint8_t *)to)[t] = ((const uint8_t *)from)[f];
+    enum { PIECE = 2048 };
+    if (channels == 1) { /* nothing stands beside another */
+        memcpy(to, from, (size_t)pixels * (wide ? 2 : 1));
+        return;
+    }
+    for (int64_t first = 0; first < pixels; first += PIECE) {
+        const int64_t n = tsr_min64(PIECE, pixels - first);
+        for (int64_t c = 0; c < channels; c++) {
+            const int64_t f = c * from_channel + first * from_pixel, t = c * to_channel + first * to_pixel;
+            const uint16_t *f2 = (const uint16_t *)from + f;
+            const uint8_t *f1 = (const uint8_t *)from + f;
+            uint16_t *t2 = (uint16_t *)to + t;
+            uint8_t *t1 = (uint8_t *)to + t;
+            if (wide)
+                for (int64_t i = 0; i < n; i++, f2 += from_pixel, t2 += to_pixel) *t2 = *f2;
+            else
+                for (int64_t i = 0; i < n; i++, f1 += from_pixel, t1 += to_pixel) *t1 = *f1;
         }
+    }
 }
 
 tsr_status tsr_samples_volume(const tsr_samples *s, tsr_volume **volume)

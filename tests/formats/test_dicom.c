@@ -2,6 +2,8 @@
 #include "dicom_bytes.h"
 #include "scratch.h"
 
+#include "formats/dicom/dicom.h"
+
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -135,8 +137,75 @@ static void refused(void **state)
     require_error(tsr_volume_read(scratch("report.dcm"), NULL, &volume), TSR_ERROR_UNSUPPORTED, "without pixels");
 }
 
+/* The examples of PS3.5, annexes H to K, and of the sets of ISO 8859. */
+static void characters(void **state)
+{
+    static const struct {
+        const char *sets, *bytes, *text;
+    } cases[] = {
+        { "", "plain \\ text", "plain \\ text" },
+        { "", "\xe9t\xe9", "\u00e9t\u00e9" },
+        { "", "\xc3\xa9t\xc3\xa9", "\u00e9t\u00e9" },
+        { "ISO_IR 192", "\xe5\xb1\xb1\x07", "\u5c71 " },
+        { "ISO_IR 100", "\xc4neas", "\u00c4neas" },
+        { "ISO_IR 100", "\xc3\xa9", "\u00c3\u00a9" }, /* what is said counts */
+        { "ISO_IR 101", "Wa\xb3\xeasa", "Wa\u0142\u0119sa" },
+        { "ISO_IR 144", "\xbb\xee\xda" "ce\xdc\xd1yp\xd3", "\u041b\u044e\u043a" "ce\u043c\u0431yp\u0433" },
+        { "ISO_IR 126", "\xc4\xe9\xef\xed\xf5\xf3\xe9\xef\xf2", "\u0394\u03b9\u03bf\u03bd\u03c5\u03c3\u03b9\u03bf\u03c2" },
+        { "ISO_IR 127", "\xe2\xc8\xc7\xe6\xea", "\u0642\u0628\u0627\u0646\u064a" },
+        { "ISO_IR 138", "\xf9\xf8\xe5\xef", "\u05e9\u05e8\u05d5\u05df" },
+        { "ISO_IR 166", "\xb9\xd2\xc1", "\u0e19\u0e32\u0e21" },
+        { "ISO_IR 13", "\xd4\xcf\xc0\xde^\xc0\xdb\xb3", "\uff94\uff8f\uff80\uff9e^\uff80\uff9b\uff73" },
+        { "\\ISO 2022 IR 87", "Yamada^Tarou=\033$B;3ED\033(B^\033$BB@O:\033(B=\033$B$d$^$@\033(B^\033$B$?$m$&\033(B",
+          "Yamada^Tarou=\u5c71\u7530^\u592a\u90ce=\u3084\u307e\u3060^\u305f\u308d\u3046" },
+        { "ISO 2022 IR 13\\ISO 2022 IR 87", "\xd4\xcf\xc0\xde^\xc0\xdb\xb3=\033$B;3ED\033(J^\033$BB@O:\033(J",
+          "\uff94\uff8f\uff80\uff9e^\uff80\uff9b\uff73=\u5c71\u7530^\u592a\u90ce" },
+        { "\\ISO 2022 IR 149", "Hong^Gildong=\033$)C\xfb\xf3^\033$)C\xd1\xce\xd4\xd7=\033$)C\xc8\xab^\033$)C\xb1\xe6\xb5\xbf",
+          "Hong^Gildong=\u6d2a^\u5409\u6d1e=\ud64d^\uae38\ub3d9" },
+        { "\\ISO 2022 IR 149", "\xc8\xab", "\ud64d" }, /* without the escape that should stand before it */
+        { "\\ISO 2022 IR 58", "Zhang^XiaoDong=\033$)A\xd5\xc5^\033$)A\xd0\xa1\xb6\xab", "Zhang^XiaoDong=\u5f20^\u5c0f\u4e1c" },
+        { "GB18030", "Wang^XiaoDong=\xcd\xf5^\xd0\xa1\xb6\xab=", "Wang^XiaoDong=\u738b^\u5c0f\u4e1c=" },
+        { "ISO 2022 IR 100\\ISO 2022 IR 144", "\xc4\033-L\xbb\xee\r\n", "\u00c4\u041b\u044e  " },
+        { "GB18030", "a\xff" "b", "a?b" }, /* no character */
+        { "ISO_IR 999", "\xe9", "\u00e9" },
+    };
+    char text[200];
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const size_t n = strlen(cases[k].bytes);
+        tsr_dicom_characters("a.dcm", cases[k].sets, strlen(cases[k].sets), cases[k].bytes, n, text, sizeof text);
+        if (strcmp(text, cases[k].text)) fail_msg("case %zu: '%s', expected '%s'", k, text, cases[k].text);
+        for (size_t room = 1; room <= strlen(text); room++) { /* cut at whole characters */
+            char part[200];
+            memset(part, 'x', sizeof part);
+            tsr_dicom_characters("a.dcm", cases[k].sets, strlen(cases[k].sets), cases[k].bytes, n, part, room);
+            const size_t kept = strlen(part);
+            assert_true(kept < room && kept + 4 > room - 1 && !memcmp(part, text, kept) && (text[kept] & 0xc0) != 0x80 && part[room] == 'x');
+        }
+    }
+}
+
+/* The set of a file is that of its texts. */
+static void character_set_of_file(void **state)
+{
+    dicom_bytes d;
+    tsr_volume *volume = NULL;
+    (void)state;
+    dicom_begin(&d, "1.2.840.10008.1.2.1");
+    dicom_text(&d, 0x00080005, "CS", "\\ISO 2022 IR 149");
+    dicom_text(&d, 0x0008103E, "LO", "T1 \033$)C\xb8\xd3\xb8\xae");
+    dicom_picture(&d, "1.2.3", "0\\0\\0", 2, 3, 16, 1);
+    dicom_head(&d, 0x7FE00010, "OW", 12);
+    for (unsigned k = 0; k < 6; k++) dicom_put(&d, k, 2);
+    write_file(scratch("korean.dcm"), &d);
+    require_ok(tsr_volume_read(scratch("korean.dcm"), NULL, &volume));
+    assert_string_equal(tsr_volume_meta(volume, "dicom.SeriesDescription"), "T1 \uba38\ub9ac");
+    tsr_volume_destroy(&volume);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(syntaxes), cmocka_unit_test(folders), cmocka_unit_test(refused) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(syntaxes), cmocka_unit_test(folders), cmocka_unit_test(refused), cmocka_unit_test(characters),
+                                       cmocka_unit_test(character_set_of_file) };
     return cmocka_run_group_tests_name("dicom", tests, scratch_make, scratch_remove);
 }

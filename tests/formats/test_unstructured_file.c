@@ -210,8 +210,38 @@ static void refused(void **state)
     require_error(tsr_mesh_read(scratch("a.vtk"), NULL, &mesh), TSR_ERROR_FORMAT, "the file is an unstructured grid (vtk)");
 }
 
+/* VTK's XML files whose arrays have several numbers where one stands, or none of what the cells need: found by fuzzing. */
+static void refused_xml(void **state)
+{
+#define XML(type) "<VTKFile type=\"" type "\"><" type ">"
+#define ARRAY(name, components, numbers) "<DataArray type=\"Int32\" Name=\"" name "\" NumberOfComponents=\"" components "\">" numbers "</DataArray>"
+#define POINTS "<Piece NumberOfPoints=\"4\" NumberOfCells=\"1\"><Points>" ARRAY("", "3", "0 0 0 1 0 0 0 1 0 0 0 1") "</Points><PointData>" ARRAY("s", "1", "1 2 3 4") "</PointData><Cells>"
+#define CELL(offsets, corners, types) ARRAY("offsets", offsets, "4 4 4 4 4 4 4 4") ARRAY("connectivity", corners, "0 1 2 3 0 1 2 3 0 1 2 3") ARRAY("types", types, "10 10 10 10 10 10 10 10") "</Cells></Piece>"
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
+        { XML("UnstructuredGrid") POINTS CELL("1", "3", "1") "</VTKFile>", "'connectivity': several numbers in a place of one" },
+        { XML("UnstructuredGrid") POINTS CELL("8", "1", "1") "</VTKFile>", "'offsets': several numbers in a place of one" },
+        { XML("UnstructuredGrid") POINTS CELL("1", "1", "8") "</VTKFile>", "'types': several numbers in a place of one" },
+        { XML("UnstructuredGrid") POINTS CELL("1", "1", "1") "<Piece NumberOfPoints=\"1\"><Points>" ARRAY("", "3", "5 6 7") "</Points><PointData>" ARRAY("s", "3", "1 2 3") "</PointData></Piece></VTKFile>",
+          "piece 1 has no array 's' of one number at each point" },
+        { XML("UnstructuredGrid") POINTS ARRAY("offsets", "1", "4") "</Cells></Piece></VTKFile>", "the connectivity of the cells is missing" },
+        { XML("UnstructuredGrid") POINTS ARRAY("offsets", "1", "4000000000") ARRAY("connectivity", "1", "0 1 2 3") "</Cells></Piece></VTKFile>", "the file has room for" },
+        { XML("StructuredGrid") "<Piece Extent=\"0 1000000 0 1000000 0 100000\"><PointData>" ARRAY("s", "1", "1") "</PointData><Points>" ARRAY("", "3", "0 0 0") "</Points></Piece></VTKFile>",
+          "the file has room for" },
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        tsr_unstructured *grid = NULL;
+        scratch_write("bad.vtu", bad[k].text, strlen(bad[k].text));
+        require_error(tsr_unstructured_read(scratch("bad.vtu"), NULL, NULL, &grid), TSR_ERROR_FORMAT, bad[k].message);
+        assert_null(grid);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(versions), cmocka_unit_test(binary_without_table), cmocka_unit_test(refused) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(versions), cmocka_unit_test(binary_without_table), cmocka_unit_test(refused),
+                                       cmocka_unit_test(refused_xml) };
     return cmocka_run_group_tests_name("unstructured files", tests, scratch_make, scratch_remove);
 }

@@ -158,5 +158,93 @@ def with_vtk(vtk):
     open("cut.vtu", "wb").write(raw[:len(raw) * 2 // 3])
     run("surface", "cut.vtu", "-o", "n.ply", code=1)
 
+    # legacy files: images of every type, in text and binary; cells; several arrays; even and uneven planes
+    def legacy(writer, data, name, text=False, version=None):
+        w = writer()
+        w.SetFileName(name)
+        w.SetInputData(data)
+        (w.SetFileTypeToASCII if text else w.SetFileTypeToBinary)()
+        if version is not None:
+            w.SetFileVersion(version)
+        assert w.Write()
+
+    for dtype in types:
+        typed = random.integers(0, 100, (3, 4, 5)).astype(dtype)
+        if dtype == "i8":
+            typed[0, 0, 0] = 2**53 + 1
+        for text in (False, True):
+            for cells in (False, True):
+                legacy(vtk.vtkStructuredPointsWriter, image(typed, cells, "two words"), "s.vtk", text)
+                got = array("s.vtk")
+                assert got.dtype == typed.dtype and numpy.array_equal(got, typed), (dtype, text, cells)
+                about = info("s.vtk")
+                assert about["format"] == "vtk-image" and about["spacing"] == [0.5, 1.5, 2.5] and about["meta"]["vtk.array"] == "two words", about
+                assert numpy.allclose(numpy.array(about["affine"])[:, 3], numpy.array([1, -2, 3]) + (numpy.array([0.25, 0.75, 1.25]) if cells else 0)), about
+    several = image(data, name="first")
+    vectors = random.standard_normal((5, 6, 7, 3)).astype("f4")
+    for name, values in (("second", data[::-1]), ("flow", vectors)):
+        a = numpy_to_vtk(numpy.ascontiguousarray(values).reshape(210, -1), deep=True)
+        a.SetName(name)
+        several.GetPointData().AddArray(a)
+    for text in (False, True):
+        legacy(vtk.vtkStructuredPointsWriter, several, "v.vtk", text)
+        assert [e["name"] for e in info("v.vtk")["contents"]] == ["first", "second", "flow"]
+        for want, options in ((data, ()), (data[::-1], ("--dataset", "second")), (vectors[..., 1], ("--dataset", "flow", "--channel", 1))):
+            assert numpy.allclose(array("v.vtk", *options), want, rtol=1e-5 if text else 0), (text, options)
+        assert numpy.allclose(array("v.vtk", "--box", "1,2,3:4,5,5"), data[3:5, 2:5, 1:4], rtol=1e-5)
+    assert "'none'" in run("convert", "v.vtk", "--dataset", "none", "-o", "n.npy", code=2).stderr
+    run("convert", "v.vtk", "--memory-limit", 400, "-o", "w.nrrd", code=1)
+    legacy(vtk.vtkStructuredPointsWriter, image(large), "big.vtk")
+    run("convert", "big.vtk", "--memory-limit", 50000, "-o", "big.nrrd")
+    assert numpy.array_equal(array("big.nrrd"), large)
+    planes = vtk.vtkRectilinearGrid()
+    planes.SetDimensions(7, 6, 5)
+    planes.GetPointData().SetScalars(image(data).GetPointData().GetScalars())
+    for uneven in (False, True):
+        for axis, n in (("X", 7), ("Y", 6), ("Z", 5)):
+            along = numpy.arange(n) * 0.1 + 2 + (uneven and axis == "Z") * numpy.arange(n) ** 2 * 0.01
+            getattr(planes, f"Set{axis}Coordinates")(numpy_to_vtk(along.astype("f4"), deep=True))
+        for text in (False, True):
+            legacy(vtk.vtkRectilinearGridWriter, planes, "r.vtk", text)
+            if uneven:
+                assert "planes along z are not evenly spaced" in run("info", "r.vtk", code=1).stderr
+            else:
+                assert numpy.allclose(array("r.vtk"), data, rtol=1e-5) and numpy.allclose(info("r.vtk")["spacing"], 0.1)
+    raw = open("big.vtk", "rb").read()
+    open("cut.vtk", "wb").write(raw[:len(raw) * 2 // 3])
+    assert "bytes" in run("info", "cut.vtk", code=1).stderr
+
+    # surfaces of legacy files: polygons and strips, normals, colours, both versions
+    ball = vtk.vtkSphereSource()
+    ball.SetThetaResolution(30)
+    ball.SetPhiResolution(20)
+    strips = vtk.vtkStripper()
+    strips.SetInputConnection(ball.GetOutputPort())
+    for source, triangles in ((ball, 30 * 18 * 2), (strips, 30 * 18 * 2)):
+        source.Update()
+        surface = source.GetOutput()
+        colours = numpy_to_vtk(random.integers(0, 256, (surface.GetNumberOfPoints(), 3)).astype("u1"), deep=True, array_type=vtk.VTK_UNSIGNED_CHAR)
+        colours.SetName("rgb")
+        surface.GetPointData().SetScalars(colours)
+        mass.SetInputData(ball.GetOutput())
+        for text in (False, True):
+            for version in (42, 51):
+                legacy(vtk.vtkPolyDataWriter, surface, "p.vtk", text, version)
+                about = info("p.vtk")
+                assert about["kind"] == "mesh" and about["format"] == "vtk-mesh" and about["triangles"] == triangles, about
+                assert about["normals"] and about["colors"] and about["euler"] == 2, about
+                assert abs(about["volume"] / mass.GetVolume() - 1) < 1e-4 and abs(about["area"] / mass.GetSurfaceArea() - 1) < 1e-4, about
+                run("convert", "p.vtk", "-o", "p.vtp", "--force")
+                r = vtk.vtkXMLPolyDataReader()
+                r.SetFileName("p.vtp")
+                r.Update()
+                assert numpy.array_equal(vtk_to_numpy(r.GetOutput().GetPointData().GetScalars())[:, :3], vtk_to_numpy(colours)), (text, version)
+                assert numpy.allclose(vtk_to_numpy(r.GetOutput().GetPoints().GetData()), vtk_to_numpy(surface.GetPoints().GetData()), rtol=1e-5), (text, version)
+                run("convert", "p.vtk", "-o", "p.xyz", "--force")
+                assert len(open("p.xyz").readlines()) == surface.GetNumberOfPoints()
+    raw = open("p.vtk", "rb").read()
+    open("cut.vtk", "wb").write(raw[:len(raw) // 2])
+    run("convert", "cut.vtk", "-o", "cut.ply", code=1)
+
 
 main({"vtk": with_vtk})

@@ -266,8 +266,8 @@ static void bad_input(void **unused)
     }
     tsr_segment_options o = TSR_SEGMENT_OPTIONS;
     o.epsilon = 8;
-    require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ 20, 20, 1 }, NULL, &thin));
-    require_error(tsr_segmentation_create(context, thin, &o, &s), TSR_ERROR_ARGUMENT, "1 voxels along z");
+    require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ 1, 20, 20 }, NULL, &thin));
+    require_error(tsr_segmentation_create(context, thin, &o, &s), TSR_ERROR_ARGUMENT, "1 voxels along x");
     require_ok(tsr_volume_copy(image, NULL, &host));
     ((float *)tsr_volume_data(host))[(5 * small.y + 4) * small.x + 3] = NAN;
     require_ok(tsr_volume_copy(host, context, &other));
@@ -283,7 +283,7 @@ static void bad_input(void **unused)
     require_error(tsr_segmentation_run(s, NULL, NULL), TSR_ERROR_STATE, "no surface");
     require_ok(tsr_volume_create(context, TSR_U8, small, NULL, &other));
     require_error(tsr_segmentation_from_mask(s, other), TSR_ERROR_STATE, ""); /* empty mask: no zero crossing */
-    require_error(tsr_segmentation_from_mask(s, thin), TSR_ERROR_ARGUMENT, "20 x 20 x 1");
+    require_error(tsr_segmentation_from_mask(s, thin), TSR_ERROR_ARGUMENT, "1 x 20 x 20");
     tsr_volume_destroy(&other);
     require_error(tsr_segmentation_sphere(s, (tsr_vec3){ 100, 0, 0 }, 3, 0), TSR_ERROR_ARGUMENT, "outside");
     require_error(tsr_segmentation_sphere(s, (tsr_vec3){ 5, 5, 5 }, 0, 0), TSR_ERROR_ARGUMENT, "radius");

@@ -182,6 +182,13 @@ tsr_write_options cli_image_options(const cli_call *cli, const char *path); /* f
 #define CLI_FORMAT_OPTION(cli)                                                                                                       \
     { .name = "format", .type = CLI_TEXT, .value = &(cli)->format, .argument = "NAME", .help = "of the output (default: by extension)" }
 
+/* 1 if the path ends in one of these (".png .jpg"), in small letters or capitals, and is more than that. */
+int cli_ends_in(const char *path, const char *endings);
+
+/* The planes of a volume of more bytes than --memory-limit, to be gone through slab by slab, and what they are; *planes NULL: it is read as a whole, there is no limit, or its
+ * format has no planes. An exit code after a message. */
+int cli_open_planes(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_planes_info *info, tsr_planes **planes);
+
 /* A whole text file, zero-terminated (free it), or NULL with a message; "-" is standard input. */
 char *cli_read_text(const cli_call *cli, const char *path);
 int cli_write_text(const cli_call *cli, const char *path, const char *text); /* beside and renamed; "-" is standard output */

@@ -38,8 +38,7 @@ static void report(const struct compress *c, const tsr_compress_info *info)
 static int names_another_format(const char *path)
 {
     static const tsr_file_kind kinds[] = { TSR_FILE_VOLUME, TSR_FILE_IMAGE, TSR_FILE_MESH, TSR_FILE_TILES, TSR_FILE_POINTS };
-    const size_t n = strlen(path);
-    if (!strcmp(path, "-") || (n > 4 && !strcasecmp(path + n - 4, ".tsc")) || (n > 7 && !strcasecmp(path + n - 7, ".tsc.gz"))) return 0;
+    if (!strcmp(path, "-") || cli_ends_in(path, ".tsc .tsc.gz")) return 0;
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         if (tsr_file_check_output(path, kinds[k], NULL) == TSR_OK) return 1;
     return 0;

@@ -1,40 +1,11 @@
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "films.h"
+#include "convert.h"
 #include "labels.h"
 #include "lists.h"
-#include "slice.h"
-#include "tiles.h"
-
-struct convert {
-    cli_call *cli;
-    tsr_read_options read;
-    tsr_write_options write;
-    const char *output, *like, *source; /* source: of a DICOM output, the series that was segmented */
-    tsr_size3 crop[2];
-    tsr_vec3 resample;
-    double smooth, threshold[2], window[2];
-    cli_slice slice;
-    const char *threshold_text;
-    tsr_interpolation interpolation;
-    tsr_level_rule rule;
-    int level;
-    tsr_dtype dtype;
-    const char *reorient, *fill_text, *frames_text;
-    int64_t frames[2]; /* --frames: the first and the last */
-    double fill;
-    int space, space_given, crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given, deshear, axis_aligned,
-        interpolation_given, rule_given, replicate, window_given;
-    tsr_tiles_options tiles;
-    cli_tiles_options files;
-    int unbounded, add, of_mesh; /* the points are vertices of a mesh */
-    tsr_context *context;
-    tsr_volume *volume;
-};
 
 #define STEPS                                                                                                                                        \
     "--crop, --reorient, --resample, --like, --deshear, --axis-aligned, --level, --smooth, --threshold, --largest-component, --window, --dtype and " \
@@ -42,281 +13,22 @@ struct convert {
 
 static int names_fog(const char *format) { return format && (!strcmp(format, "vdb-fog") || !strcmp(format, "nvdb-fog")); }
 
-static int has_steps(const struct convert *c)
-{
-    return c->crop_given || c->reorient || c->resample_given || c->like || c->deshear || c->axis_aligned || c->level || c->smooth_given ||
-           c->threshold_given || c->largest_component || c->dtype_given || c->window_given || c->slice.text;
-}
-
-/* The result of a step becomes the volume. */
-static tsr_status take(struct convert *c, tsr_status status, tsr_volume *next)
-{
-    if (status != TSR_OK) return status;
-    tsr_volume_destroy(&c->volume);
-    c->volume = next;
-    return TSR_OK;
-}
-
-/* The grid of `like` in the unit of length of `volume`. */
-static tsr_geometry in_unit_of(const tsr_volume *volume, const tsr_volume *like)
-{
-    const double from = tsr_volume_unit(like), to = tsr_volume_unit(volume), factor = (from > 0 ? from : 1) / (to > 0 ? to : 1);
-    tsr_geometry g = *tsr_volume_geometry(like);
-    for (int i = 0; i < 12 && factor != 1; i++) g.affine[i / 4][i % 4] *= factor;
-    return g;
-}
-
-static int resample(struct convert *c, tsr_status *status)
-{
-    tsr_resample_options options = TSR_RESAMPLE_OPTIONS;
-    tsr_geometry straight;
-    tsr_volume *like = NULL, *next = NULL;
-    int code = CLI_OK;
-    options.interpolation = c->interpolation;
-    if (!c->interpolation_given && c->source) options.interpolation = TSR_INTERPOLATE_NEAREST; /* segments are labels */
-    else if (!c->interpolation_given && tsr_volume_holds_labels(c->volume)) {
-        options.interpolation = TSR_INTERPOLATE_NEAREST;
-        cli_note(c->cli, "%s holds labels: resampled to the nearest voxel's (--interpolation label has smoother borders)", c->cli->input[0]);
-    } else if (!c->interpolation_given)
-        cli_note_labels(c->cli, c->cli->input[0], c->volume, "linear interpolation mixes their numbers; --interpolation label or nearest keeps them");
-    options.spacing = c->resample;
-    if (isnan(c->fill) && (c->dtype == TSR_F32 || c->dtype == TSR_F64) && c->dtype_given && tsr_volume_dtype(c->volume) != c->dtype) {
-        *status = tsr_volume_convert(c->context, c->volume, c->dtype, &next); /* --dtype first: integers are all numbers */
-        *status = take(c, *status, next);
-        next = NULL;
-        if (*status != TSR_OK) return code;
-    }
-    if (!c->resample_given) { /* a grid that may reach beyond the volume */
-        options.border = c->replicate && !c->fill_text ? TSR_BORDER_REPLICATE : TSR_BORDER_CONSTANT;
-        options.value = c->fill;
-    }
-    if (c->deshear || c->axis_aligned) {
-        *status = tsr_geometry_straighten(tsr_volume_geometry(c->volume), tsr_volume_size(c->volume),
-                                          c->deshear ? TSR_STRAIGHTEN_DESHEAR : TSR_STRAIGHTEN_ALIGN, &straight, &options.size);
-        if (*status != TSR_OK) return code;
-        options.geometry = &straight;
-    } else if (c->like) {
-        like = cli_read_volume(c->cli, c->like, &c->read, &code);
-        if (!like) return code;
-        straight = in_unit_of(c->volume, like);
-        if (c->source) straight = tsr_geometry_convert(&straight, tsr_volume_geometry(c->volume)->space); /* DICOM is LPS, whatever the labels are in */
-        options.geometry = &straight;
-        options.size = tsr_volume_size(like);
-    }
-    *status = tsr_volume_resample(c->context, c->volume, &options, &next);
-    *status = take(c, *status, next);
-    tsr_volume_destroy(&like);
-    return CLI_OK;
-}
-
-/* --level: 2^level voxels along each axis become one. */
-static int reduce(struct convert *c)
-{
-    int code = CLI_OK;
-    tsr_levels *levels = NULL;
-    tsr_volume *next = NULL;
-    if (tsr_volume_holds_labels(c->volume) && !c->rule_given)
-        return cli_usage(c->cli, "--level: %s holds labels, whose average is none of them: expected --resample, or --rule with a way that suits them",
-                         c->cli->input[0]);
-    if (!c->rule_given) cli_note_labels(c->cli, c->cli->input[0], c->volume, "--level averages their numbers; --rule max or --resample keeps some of them");
-    tsr_status status = tsr_levels_create(c->context, tsr_volume_size(c->volume), tsr_volume_dtype(c->volume), c->rule, &levels);
-    if (status == TSR_OK) status = tsr_levels_build(levels, c->volume, NULL);
-    const int32_t count = tsr_levels_count(levels);
-    if (status == TSR_OK && c->level > count)
-        code = cli_usage(c->cli, "--level: %d given, expected at most %d, where one voxel is left", c->level, (int)count);
-    if (status == TSR_OK && !code) status = tsr_volume_copy(tsr_levels_volume(levels, c->level), c->context, &next);
-    if (status == TSR_OK && next) status = take(c, status, next);
-    tsr_levels_destroy(&levels);
-    return status == TSR_OK ? code : cli_status(c->cli, status, c->cli->input[0]);
-}
-
-static void note_not_numbers(const struct convert *c, const tsr_statistics *all)
-{
-    if (all->nan_count)
-        cli_note(c->cli, "%s: %lld samples are not a number: 0 in %s", c->cli->input[0], (long long)all->nan_count, tsr_dtype_name(c->dtype));
-}
-
-/* --window: LOWER becomes 0, UPPER the largest number of the type. */
-static tsr_status stretch(struct convert *c, tsr_volume **next)
-{
-    const double most = c->dtype == TSR_U8 ? 255 : 65535, scale = most / (c->window[1] - c->window[0]);
-    double slope, intercept;
-    tsr_statistics all = TSR_STATISTICS;
-    if (tsr_volume_statistics(c->context, c->volume, &all) == TSR_OK) note_not_numbers(c, &all);
-    tsr_volume_scaling(c->volume, &slope, &intercept);
-    const tsr_status status = tsr_volume_set_scaling(c->volume, slope * scale, (intercept - c->window[0]) * scale);
-    return status == TSR_OK ? tsr_volume_convert(c->context, c->volume, c->dtype, next) : status;
-}
-
-static int names_jpeg(const struct convert *c)
-{
-    const char *dot = strrchr(c->output, '.'), *name = c->write.format ? c->write.format : dot ? dot + 1 : "";
-    return !strcasecmp(name, "jpeg") || !strcasecmp(name, "jpg");
-}
-
-static int check_window(struct convert *c)
-{
-    if (!(isfinite(c->window[0]) && isfinite(c->window[1]) && c->window[0] < c->window[1]))
-        return cli_usage(c->cli, "--window: %g:%g given, expected LOWER:UPPER in rising order", c->window[0], c->window[1]);
-    if (!c->dtype_given) c->dtype = names_jpeg(c) ? TSR_U8 : TSR_U16;
-    if (c->dtype != TSR_U8 && c->dtype != TSR_U16) return cli_usage(c->cli, "--window: to --dtype %s, expected u8 or u16", tsr_dtype_name(c->dtype));
-    return CLI_OK;
-}
-
-/* Steps for which all three axes are space. */
-static int check_space(const struct convert *c)
-{
-    const char *step = c->level ? "level" : c->largest_component ? "largest-component" : NULL;
-    if (!step || tsr_volume_channels(c->volume) < 2) return CLI_OK;
-    return cli_usage(c->cli, "--%s: %s is an image of %d channels, expected one: --slice z=0 takes the first", step, c->cli->input[0],
-                     tsr_volume_channels(c->volume));
-}
-
-/* A bound as an integer of 64 bits, where it is one and a double would round it. */
-static int whole_bound(const char *text, int is_unsigned, int64_t missing, int64_t *value)
-{
-    char *end;
-    errno = 0;
-    *value = missing;
-    if (!*text || *text == ':') return 1;
-    if (is_unsigned && *text == '-') return 0;
-    *value = is_unsigned ? (int64_t)strtoull(text, &end, 10) : (int64_t)strtoll(text, &end, 10);
-    return end > text && (!*end || *end == ':') && !errno;
-}
-
-/* --threshold; labels of 64 bits are told apart beyond the 53 bits of a double. */
-static tsr_status threshold(const struct convert *c, tsr_volume **mask)
-{
-    const tsr_dtype dtype = tsr_volume_dtype(c->volume);
-    const char *upper = strchr(c->threshold_text, ':') + 1;
-    double slope, intercept;
-    int64_t bound[2];
-    tsr_volume_scaling(c->volume, &slope, &intercept);
-    if ((dtype == TSR_I64 || dtype == TSR_U64) && slope == 1 && intercept == 0 &&
-        whole_bound(c->threshold_text, dtype == TSR_U64, dtype == TSR_U64 ? 0 : INT64_MIN, &bound[0]) &&
-        whole_bound(upper, dtype == TSR_U64, dtype == TSR_U64 ? -1 : INT64_MAX, &bound[1]))
-        return tsr_volume_threshold_integers(c->context, c->volume, bound[0], bound[1], mask);
-    return tsr_volume_threshold(c->context, c->volume, c->threshold[0], c->threshold[1], mask);
-}
-
-/* --dtype: samples that the type has no number for. */
-static void note_cut(const struct convert *c)
-{
-    static const struct {
-        tsr_dtype dtype;
-        double lower, upper; /* beyond them rounding leaves the type */
-    } types[] = { { TSR_U8, -0.5, 255.5 },        { TSR_I8, -128.5, 127.5 },       { TSR_U16, -0.5, 65535.5 },
-                  { TSR_I16, -32768.5, 32767.5 }, { TSR_U32, -0.5, 4294967295.5 }, { TSR_I32, -2147483648.5, 2147483647.5 },
-                  { TSR_U64, -0.5, 0x1p64 },      { TSR_I64, -0x1p63, 0x1p63 },    { TSR_F32, -0x1.ffffffp127, 0x1.ffffffp127 } };
-    tsr_statistics all = TSR_STATISTICS, within = TSR_STATISTICS;
-    tsr_volume *mask = NULL;
-    size_t k = 0;
-    while (k < sizeof types / sizeof *types && types[k].dtype != c->dtype) k++;
-    if (k == sizeof types / sizeof *types || tsr_volume_statistics(c->context, c->volume, &all) != TSR_OK) return;
-    const int real = c->dtype == TSR_F32;
-    if (!real) note_not_numbers(c, &all);
-    const int64_t endless = real ? 0 : all.infinite_count;
-    if (!endless && (!all.count || (all.minimum >= types[k].lower && all.maximum <= types[k].upper))) return;
-    if (tsr_volume_threshold(c->context, c->volume, types[k].lower, types[k].upper, &mask) == TSR_OK &&
-        tsr_volume_statistics(c->context, mask, &within) == TSR_OK)
-        cli_note(c->cli, "%s: %lld samples of %.9g to %.9g are beyond %s: %s", c->cli->input[0],
-                 (long long)(all.count + endless - (int64_t)(within.sum + 0.5)), all.minimum, all.maximum, tsr_dtype_name(c->dtype),
-                 real ? "infinite" : "cut to its range (--window stretches)");
-    tsr_volume_destroy(&mask);
-}
-
-/* The steps in the order --help promises. */
-static int process(struct convert *c)
-{
-    tsr_volume *next = NULL;
-    const int refused = check_space(c);
-    if (refused) return refused;
-    tsr_status status = cli_move_volume(c->context, &c->volume);
-    if (status == TSR_OK && c->crop_given) {
-        status = tsr_volume_crop(c->context, c->volume, c->crop[0], c->crop[1], &next);
-        status = take(c, status, next);
-    }
-    if (status == TSR_OK && c->reorient) {
-        status = tsr_volume_reorient(c->context, c->volume, c->reorient, &next);
-        status = take(c, status, next);
-    }
-    if (status == TSR_OK && (c->resample_given || c->like || c->deshear || c->axis_aligned)) {
-        int code = resample(c, &status);
-        if (code) return code;
-    }
-    if (status == TSR_OK && c->level) {
-        int code = reduce(c);
-        if (code) return code;
-    }
-    if (status == TSR_OK && c->smooth_given) {
-        cli_note_labels(c->cli, c->cli->input[0], c->volume,
-                        "--smooth mixes their numbers; of one label: --threshold L:L into a file of its own first");
-        tsr_smooth_options options = TSR_SMOOTH_OPTIONS;
-        options.sigma = c->smooth;
-        status = tsr_volume_smooth(c->context, c->volume, &options, &next);
-        status = take(c, status, next);
-    }
-    if (status == TSR_OK && c->threshold_given) {
-        status = threshold(c, &next);
-        status = take(c, status, next);
-    }
-    if (status == TSR_OK && c->largest_component) {
-        cli_note_labels(c->cli, c->cli->input[0], c->volume, "--largest-component takes all labels together; --threshold L:L takes one");
-        status = tsr_volume_largest_component(c->context, c->volume, 6, &next, NULL);
-        status = take(c, status, next);
-    }
-    if (status == TSR_OK && c->window_given) {
-        status = stretch(c, &next);
-        status = take(c, status, next);
-    } else if (status == TSR_OK && c->dtype_given) {
-        note_cut(c);
-        status = tsr_volume_convert(c->context, c->volume, c->dtype, &next);
-        status = take(c, status, next);
-    }
-    if (status == TSR_OK && c->slice.text) {
-        const int code = cli_slice_cut(c->cli, c->context, &c->slice, &c->volume);
-        if (code) return code;
-    }
-    if (status == TSR_OK) status = cli_move_volume(NULL, &c->volume);
-    return status == TSR_OK ? CLI_OK : cli_status(c->cli, status, c->cli->input[0]);
-}
-
-/* --space: other numbers for the same points or, where the input names no frame, a name for its numbers. */
-static tsr_status set_space(tsr_volume *volume, tsr_space space)
-{
-    tsr_geometry geometry = tsr_geometry_convert(tsr_volume_geometry(volume), space);
-    geometry.space = space;
-    return tsr_volume_set_geometry(volume, &geometry);
-}
-
-/* Of the formats with one frame, the one that an extension names (an output may be a pipe, whose reader has gone: it is not looked into). */
-static const char *format_of_name(const char *path)
-{
-    static const char *const ends[][2] = { { ".mha", "metaimage" }, { ".mhd", "metaimage" }, { ".nii", "nifti" },
-                                           { ".nii.gz", "nifti" },  { ".hdr", "nifti" },     { ".img", "nifti" } };
-    const size_t length = strlen(path);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (length > strlen(ends[i][0]) && !strcasecmp(path + length - strlen(ends[i][0]), ends[i][0])) return ends[i][1];
-    return NULL;
-}
-
 /* A file format that knows one frame gives it to data that came without: MetaImage always, NIfTI with more than voxel sizes. */
-static void remark_frame(const struct convert *c)
+static void remark_frame(const convert *c)
 {
     const tsr_geometry *g = tsr_volume_geometry(c->volume);
     const char *format = c->write.format, *frame = NULL;
     int sizes_only = 1;
     if (g->space != TSR_SPACE_NONE) return;
     for (int i = 0; i < 12; i++) sizes_only &= i / 4 == i % 4 ? g->affine[i / 4][i % 4] > 0 : g->affine[i / 4][i % 4] == 0;
-    if (!format) format = format_of_name(c->output);
-    if (format && !strcmp(format, "metaimage")) frame = "LPS";
-    if (format && !strncmp(format, "nifti", 5) && !sizes_only) frame = "RAS";
+    if (format ? !strcmp(format, "metaimage") : cli_ends_in(c->output, ".mha .mhd")) frame = "LPS";
+    if ((format ? !strncmp(format, "nifti", 5) : cli_ends_in(c->output, ".nii .nii.gz .hdr .img")) && !sizes_only) frame = "RAS";
     if (frame)
         cli_note(c->cli, "%s names no world frame, %s calls its axes %s; --space RAS or --space LPS says which they are", c->cli->input[0], c->output,
                  frame);
 }
 
-static int write_tiles(struct convert *c, const tsr_tiles *tiles)
+static int write_tiles(convert *c, const tsr_tiles *tiles)
 {
     const int code = cli_check_plane(c->cli, tiles, c->output, c->write.format);
     if (code) return code;
@@ -326,7 +38,7 @@ static int write_tiles(struct convert *c, const tsr_tiles *tiles)
 }
 
 /* The volume as level set or mask in a tile list. */
-static int tiles_of_volume(struct convert *c)
+static int tiles_of_volume(convert *c)
 {
     tsr_tiles *tiles = NULL;
     int code = c->context ? CLI_OK : cli_context(c->cli, &c->context);
@@ -340,7 +52,7 @@ static int tiles_of_volume(struct convert *c)
 }
 
 /* Lengths that the output has no unit for, or none but millimetres. */
-static void remark_unit(const struct convert *c)
+static void remark_unit(const convert *c)
 {
     const double unit = tsr_volume_unit(c->volume);
     int keeps = 1;
@@ -351,24 +63,19 @@ static void remark_unit(const struct convert *c)
         cli_note(c->cli, "%s: lengths are in %s, those of %s in mm", c->cli->input[0], tsr_volume_unit_name(c->volume), c->output);
 }
 
-/* c->volume, through the steps, into the output. */
-static tsr_status write_dense(const struct convert *c)
+/* Into the output. */
+static tsr_status write_dense(const convert *c)
 {
     if (c->source) return tsr_volume_write_segments(c->volume, c->source, c->output, &c->write);
     if (c->add) return tsr_volume_add_grid(c->volume, c->output, &c->write);
     return tsr_volume_write(c->volume, c->output, &c->write);
 }
 
-static int convert_dense(struct convert *c)
+int convert_dense(convert *c)
 {
-    int code = CLI_OK;
-    if (has_steps(c)) {
-        code = c->context ? CLI_OK : cli_context(c->cli, &c->context);
-        if (!code) code = process(c);
-    }
+    const int code = convert_steps(c);
+    tsr_status status = TSR_OK;
     if (code) return code;
-    tsr_status status = c->space_given ? set_space(c->volume, (tsr_space)(c->space + 1)) : TSR_OK;
-    if (status != TSR_OK) return cli_status(c->cli, status, c->cli->input[0]);
     if (!c->source) remark_unit(c);
     if (cli_names_tiles(c->output, c->write.format)) return tiles_of_volume(c);
     if (names_fog(c->write.format) && c->files.write.name)
@@ -379,203 +86,14 @@ static int convert_dense(struct convert *c)
     return CLI_OK;
 }
 
-/* "frame-%03d.nii.gz": where the digits go, or 0 for a plain name. */
-static int is_numbered(const char *path)
+void convert_remark(const convert *c)
 {
-    const char *percent = strchr(path, '%'), *end = percent ? percent + 1 + strspn(percent + 1, "0123456789") : NULL;
-    return percent && *end == 'd' && end - percent <= 3 && !strchr(end, '%');
-}
-static void number_path(const char *pattern, int64_t number, char *path, size_t room)
-{
-    const char *percent = strchr(pattern, '%'), *end = strchr(percent, 'd');
-    const int zeros = percent[1] == '0', width = (int)strtol(percent + 1, NULL, 10);
-    snprintf(path, room, zeros ? "%.*s%0*lld%s" : "%.*s%*lld%s", (int)(percent - pattern), pattern, width, (long long)number, end + 1);
-}
-
-/* "A-B", from 0, both of them included; A- to the end. */
-static int check_frames(struct convert *c, int64_t count)
-{
-    char *end;
-    if (!c->frames_text) return CLI_OK;
-    errno = 0;
-    c->frames[0] = strtoll(c->frames_text, &end, 10);
-    const int open = *end == '-' && !end[1];
-    c->frames[1] = open ? count - 1 : *end == '-' ? strtoll(end + 1, &end, 10) : c->frames[0];
-    if (end == c->frames_text || (*end && !open) || errno || c->frames[0] < 0 || c->frames[1] < c->frames[0] || c->frames[1] >= count)
-        return cli_usage(c->cli, "--frames: '%s' given, expected A-B within 0-%lld, which %s has", c->frames_text, (long long)count - 1,
-                         c->cli->input[0]);
-    return CLI_OK;
-}
-
-/* One picture of a film: a frame or, of a `whole` without frames, a slice. */
-static int append_picture(struct convert *c, int64_t number, const tsr_volume *whole, cli_film *film, cli_frames *frames)
-{
-    int code = CLI_OK;
-    if (whole) {
-        const tsr_size3 n = tsr_volume_size(whole);
-        const size_t bytes = (size_t)(n.x * n.y) * tsr_dtype_size(tsr_volume_dtype(whole));
-        double slope, intercept;
-        tsr_volume_scaling(whole, &slope, &intercept);
-        tsr_status status = tsr_volume_create(NULL, tsr_volume_dtype(whole), (tsr_size3){ n.x, n.y, 1 }, tsr_volume_geometry(whole), &c->volume);
-        if (status == TSR_OK) status = tsr_volume_set_scaling(c->volume, slope, intercept);
-        if (status != TSR_OK) return cli_status(c->cli, status, c->cli->input[0]);
-        memcpy(tsr_volume_data(c->volume), (const char *)tsr_volume_data_const(whole) + (size_t)number * bytes, bytes);
-    } else {
-        c->read.frame = number;
-        c->volume = cli_read_volume(c->cli, c->cli->input[0], &c->read, &code);
-    }
-    if (!c->volume) return code;
-    if (has_steps(c)) {
-        code = c->context ? CLI_OK : cli_context(c->cli, &c->context);
-        if (!code) code = process(c);
-    }
-    tsr_image_destroy(&frames->image);
-    if (!code && tsr_image_from_volume(c->volume, &frames->image) != TSR_OK)
-        code = cli_error(c->cli, CLI_FAILED,
-                         "%s: a picture of a film is one slice, or 3 or 4 channels, of u8: --slice and --window LOWER:UPPER --dtype u8 make it: %s",
-                         c->cli->input[0], tsr_error_message());
-    tsr_volume_destroy(&c->volume);
-    return code ? code : cli_film_append(c->cli, film, &frames->image, frames);
-}
-
-/* The frames of a volume, or its slices, one after another as a film. */
-static int convert_to_film(struct convert *c)
-{
-    cli_film film = { .path = NULL };
-    cli_frames frames = CLI_FRAMES(c->cli);
-    int64_t count;
-    int code = cli_film_check(c->cli, &film, c->output, 0);
-    if (code) return code;
-    const int chosen = c->read.frame_given;
-    c->read.frame_given = 1;
-    c->volume = cli_read_volume(c->cli, c->cli->input[0], &c->read, &code);
-    if (!c->volume) return code;
-    tsr_volume_parts(c->volume, &count, NULL, NULL);
-    tsr_volume *whole = NULL;
-    if ((count <= 1 || chosen) && tsr_volume_channels(c->volume) < 2 && !c->slice.text) {
-        whole = c->volume;
-        c->volume = NULL;
-        count = tsr_volume_size(whole).z;
-    }
-    tsr_volume_destroy(&c->volume);
-    code = check_frames(c, count);
-    const int64_t from = c->frames[0], to = c->frames_text ? c->frames[1] + 1 : count;
-    for (int64_t i = from; i < to && !code; i++) code = append_picture(c, i, whole, &film, &frames);
-    code = cli_film_finish(c->cli, &film, code);
-    tsr_image_destroy(&frames.image);
-    if (!code) cli_note(c->cli, "%lld pictures, one a %s", (long long)(to - from), whole ? "slice" : "frame");
-    tsr_volume_destroy(&whole);
-    return code;
-}
-
-/* Every frame, layer or channel that no option chooses, into a file of its own; with --frames, where there are none, every slice. */
-static int convert_parts(struct convert *c)
-{
-    static const char *const names[] = { "frame", "layer", "channel" };
-    const char *const pattern = c->output;
-    tsr_read_options *const o = &c->read;
-    int64_t *const index[3] = { &o->frame, &o->layer, &o->channel }, count[3];
-    int *const given[3] = { &o->frame_given, &o->layer_given, &o->channel_given }, chosen[3] = { *given[0], *given[1], *given[2] };
-    int code = CLI_OK, along = -1;
-    char path[4096];
-    for (int k = 0; k < 3; k++) *given[k] = 1;
-    c->volume = cli_read_volume(c->cli, c->cli->input[0], o, &code);
-    if (!c->volume) return code;
-    tsr_volume_parts(c->volume, &count[0], &count[1], &count[2]);
-    const tsr_size3 size = tsr_volume_size(c->volume);
-    const tsr_size3 corner = o->box_given ? o->box[0] : (tsr_size3){ 0, 0, 0 };
-    tsr_volume_destroy(&c->volume);
-    for (int k = 0; k < 3; k++) {
-        if (chosen[k] || count[k] == 1) continue;
-        if (along >= 0)
-            return cli_usage(c->cli, "%s holds several %ss and %ss: --%s or --%s says which to keep", c->cli->input[0], names[along], names[k],
-                             names[along], names[k]);
-        along = k;
-    }
-    const int slices = along < 0 && !chosen[0] && c->frames_text && !c->slice.text;
-    const int64_t files = slices ? size.z : along < 0 ? 1 : count[along];
-    if (c->frames_text && along > 0) return cli_usage(c->cli, "--frames: %s holds %ss, no frames", c->cli->input[0], names[along]);
-    code = check_frames(c, files);
-    if (code) return code;
-    const int64_t from = c->frames[0], to = c->frames_text ? c->frames[1] + 1 : files;
-    for (int64_t i = from; i < to && !code; i++) { /* before any is written */
-        number_path(pattern, i, path, sizeof path);
-        code = cli_check_write(c->cli, path, cli_names_tiles(path, c->write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME, c->write.format);
-    }
-    for (int64_t i = from; i < to && !code; i++) {
-        number_path(pattern, i, path, sizeof path);
-        c->output = path;
-        if (along >= 0) *index[along] = i;
-        if (slices) {
-            o->box_given = 1;
-            o->box[0] = (tsr_size3){ corner.x, corner.y, corner.z + i };
-            o->box[1] = (tsr_size3){ corner.x + size.x, corner.y + size.y, corner.z + i + 1 };
-        }
-        c->volume = cli_read_volume(c->cli, c->cli->input[0], o, &code);
-        if (c->volume) code = convert_dense(c);
-        tsr_volume_destroy(&c->volume);
-    }
-    c->output = pattern;
-    if (!code)
-        cli_note(c->cli, "%lld %s, one a %s", (long long)(to - from), to - from == 1 ? "file" : "files",
-                 slices      ? "slice"
-                 : along < 0 ? "volume"
-                             : names[along]);
-    return code;
-}
-
-/* A frame of the input, through the steps. */
-static int read_frame(struct convert *c, int64_t number)
-{
-    int code = CLI_OK;
-    c->read.frame = number;
-    c->volume = cli_read_volume(c->cli, c->cli->input[0], &c->read, &code);
-    if (!code && has_steps(c)) {
-        code = c->context ? CLI_OK : cli_context(c->cli, &c->context);
-        if (!code) code = process(c);
-    }
-    const tsr_status status = !code && c->space_given ? set_space(c->volume, (tsr_space)(c->space + 1)) : TSR_OK;
-    return status == TSR_OK ? code : cli_status(c->cli, status, c->cli->input[0]);
-}
-
-/* --frames A-B into one file that has an axis for them. */
-static int convert_to_stack(struct convert *c)
-{
-    int64_t count = 0;
-    int code = CLI_OK;
-    c->read.frame_given = 1;
-    c->volume = cli_read_volume(c->cli, c->cli->input[0], &c->read, &code);
-    if (!c->volume) return code;
-    tsr_volume_parts(c->volume, &count, NULL, NULL);
-    tsr_volume_destroy(&c->volume);
-    code = check_frames(c, count);
-    if (code) return code;
-    const int64_t n = c->frames[1] - c->frames[0] + 1;
-    tsr_volume **frames = (tsr_volume **)calloc((size_t)n, sizeof *frames);
-    if (!frames) code = cli_error(c->cli, CLI_FAILED, "out of memory for %lld frames", (long long)n);
-    for (int64_t k = 0; k < n && !code; k++) {
-        code = read_frame(c, c->frames[0] + k);
-        frames[k] = c->volume;
-        c->volume = NULL;
-    }
-    if (!code) {
-        const tsr_status status = tsr_volume_write_frames((const tsr_volume *const *)frames, n, c->output, &c->write);
-        if (status != TSR_OK) code = cli_status(c->cli, status, c->output);
-    }
-    if (!code) {
-        c->volume = frames[0];
-        remark_unit(c);
-        remark_frame(c);
-        c->volume = NULL;
-        cli_note(c->cli, "%lld frame%s", (long long)n, n == 1 ? "" : "s");
-    }
-    for (int64_t k = 0; frames && k < n; k++) tsr_volume_destroy(&frames[k]);
-    free(frames);
-    return code;
+    remark_unit(c);
+    remark_frame(c);
 }
 
 /* --level of a file that stores levels reads one of them. */
-static void take_stored_level(struct convert *c)
+static void take_stored_level(convert *c)
 {
     tsr_contents *contents = NULL;
     tsr_contents_entry entry;
@@ -593,12 +111,12 @@ static void take_stored_level(struct convert *c)
 }
 
 /* A volume that nothing is done with goes from file to file within the limit; 0: it must be read as a whole. */
-static int transfers(const struct convert *c)
+static int transfers(const convert *c)
 {
-    return c->read.memory_limit && !has_steps(c) && !c->space_given && strcmp(c->cli->input[0], "-") && !cli_names_tiles(c->output, c->write.format);
+    return c->read.memory_limit && !convert_has_steps(c) && !c->space_given && strcmp(c->cli->input[0], "-") && !cli_names_tiles(c->output, c->write.format);
 }
 
-static int transfer(struct convert *c)
+static int transfer(convert *c)
 {
     tsr_read_options read = c->read;
     read.progress = cli_progress(c->cli);
@@ -607,17 +125,17 @@ static int transfer(struct convert *c)
     return status == TSR_OK ? CLI_OK : cli_status(c->cli, status, strstr(tsr_error_message(), c->output) ? c->output : c->cli->input[0]);
 }
 
-static int convert_volume(struct convert *c)
+static int convert_volume(convert *c)
 {
     int code = CLI_OK;
     take_stored_level(c);
-    if (!is_numbered(c->output) && tsr_video_names_film(c->output)) {
+    if (!convert_is_numbered(c->output) && tsr_video_names_film(c->output)) {
         code = convert_to_film(c);
         tsr_context_destroy(&c->context);
         return code;
     }
-    if (is_numbered(c->output) || c->frames_text) {
-        code = is_numbered(c->output) ? convert_parts(c) : convert_to_stack(c);
+    if (convert_is_numbered(c->output) || c->frames_text) {
+        code = convert_is_numbered(c->output) ? convert_to_files(c) : convert_to_stack(c);
         tsr_context_destroy(&c->context);
         return code;
     }
@@ -630,9 +148,9 @@ static int convert_volume(struct convert *c)
 }
 
 /* From a tile list: to another file of tiles as it is, or to a volume. */
-static int convert_tiles(struct convert *c)
+static int convert_tiles(convert *c)
 {
-    const int steps = has_steps(c);
+    const int steps = convert_has_steps(c);
     const int to_tiles = cli_names_tiles(c->output, c->write.format);
     tsr_tiles_extras *extras = NULL;
     tsr_tiles_meta meta[1024];
@@ -667,18 +185,15 @@ static int convert_tiles(struct convert *c)
 }
 
 /* Does the output hold points only? Then the vertices of a mesh are what is wanted. */
-static int output_is_points(const struct convert *c)
+static int output_is_points(const convert *c)
 {
-    static const char *const names[] = { "xyz", "pts", "pcd" };
-    const char *dot = strrchr(c->output, '.'), *name = c->write.format ? c->write.format : dot ? dot + 1 : "";
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i])) return 1;
-    return 0;
+    const char *f = c->write.format;
+    return f ? !strcmp(f, "xyz") || !strcmp(f, "pts") || !strcmp(f, "pcd") : cli_ends_in(c->output, ".xyz .pts .pcd");
 }
 
-static int convert_mesh(struct convert *c)
+static int convert_mesh(convert *c)
 {
-    if (has_steps(c)) return cli_usage(c->cli, "%s is a mesh: " STEPS " are for volumes", c->cli->input[0]);
+    if (convert_has_steps(c)) return cli_usage(c->cli, "%s is a mesh: " STEPS " are for volumes", c->cli->input[0]);
     int code = CLI_OK;
     tsr_mesh *mesh = cli_read_mesh(c->cli, c->cli->input[0], &c->read, &code);
     if (!mesh) return code;
@@ -692,7 +207,7 @@ static int convert_mesh(struct convert *c)
 }
 
 /* Points have places and normals; of a mesh with colours that is said. */
-static void remark_colors(const struct convert *c)
+static void remark_colors(const convert *c)
 {
     tsr_mesh *mesh = NULL;
     if (c->cli->globals.quiet || !strcmp(c->cli->input[0], "-") || tsr_mesh_read(c->cli->input[0], &c->read, &mesh) != TSR_OK) return;
@@ -700,9 +215,9 @@ static void remark_colors(const struct convert *c)
     tsr_mesh_destroy(&mesh);
 }
 
-static int convert_points(struct convert *c)
+static int convert_points(convert *c)
 {
-    if (has_steps(c)) return cli_usage(c->cli, "%s holds points: " STEPS " are for volumes", c->cli->input[0]);
+    if (convert_has_steps(c)) return cli_usage(c->cli, "%s holds points: " STEPS " are for volumes", c->cli->input[0]);
     int code = CLI_OK;
     tsr_points *points = cli_read_points(c->cli, c->cli->input[0], &c->read, &code);
     if (!points) return code;
@@ -714,7 +229,7 @@ static int convert_points(struct convert *c)
 }
 
 /* Options of tile lists that would have no effect, each with the reason. */
-static int check_tile_options(const struct convert *c, tsr_file_kind kind, const char *format, tsr_file_kind written)
+static int check_tile_options(const convert *c, tsr_file_kind kind, const char *format, tsr_file_kind written)
 {
     const char *in = c->cli->input[0];
     const tsr_tiles_write_options *w = &c->files.write;
@@ -738,43 +253,16 @@ static int check_tile_options(const struct convert *c, tsr_file_kind kind, const
 }
 
 /* DICOM files are written as segmentations of the series that --like names. */
-static int check_dicom(struct convert *c)
+static int check_dicom(convert *c)
 {
-    static const char *const ends[] = { ".dcm", ".dicom", ".ima" };
-    const size_t length = strlen(c->output);
-    int dicom = c->write.format && !strcasecmp(c->write.format, "dicom");
-    for (size_t i = 0; i < sizeof ends / sizeof *ends && !c->write.format; i++) {
-        const size_t n = strlen(ends[i]);
-        dicom |= length > n && !strcasecmp(c->output + length - n, ends[i]);
-    }
-    if (!dicom) return CLI_OK;
+    if (c->write.format ? strcasecmp(c->write.format, "dicom") : !cli_ends_in(c->output, ".dcm .dicom .ima")) return CLI_OK;
     c->source = c->like;
     return c->like ? CLI_OK : cli_usage(c->cli, "--output: %s: DICOM files are written as segmentations of a series, expected --like SERIES beside it", c->output);
 }
 
-/* One grid at most, and what to put outside of it. */
-static int check_resample(struct convert *c)
-{
-    const struct {
-        int given;
-        const char *name;
-    } ways[] = { { c->resample_given, "resample" }, { c->like != NULL, "like" }, { c->deshear, "deshear" }, { c->axis_aligned, "axis-aligned" } };
-    const char *first = NULL;
-    for (int i = 0; i < 4; i++) {
-        if (ways[i].given && first) return cli_usage(c->cli, "--%s and --%s: expected one of them", first, ways[i].name);
-        if (ways[i].given) first = ways[i].name;
-    }
-    if (!c->fill_text) return CLI_OK;
-    if (!first || c->resample_given) return cli_usage(c->cli, "--fill: expected with --like, --deshear or --axis-aligned");
-    const cli_option number = { .name = "fill", .type = CLI_REAL, .value = &c->fill };
-    if (!strcasecmp(c->fill_text, "nan")) c->fill = (double)NAN;
-    else if (cli_take_number(c->cli, &number, c->fill_text) >= 0) return CLI_USAGE;
-    return CLI_OK;
-}
-
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct convert c = { .cli = cli,
+    convert c = { .cli = cli,
                          .read = TSR_READ_OPTIONS,
                          .write = TSR_WRITE_OPTIONS,
                          .tiles = TSR_TILES_OPTIONS,
@@ -940,9 +428,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (c.threshold_given && (code = cli_take_range(cli, &range, c.threshold_text)) >= 0) return code;
     if (!c.output) return cli_check_output(cli, NULL);
     code = cli_slice_parse(cli, &c.slice);
-    if (!code && c.window_given) code = check_window(&c);
-    if (code) return code;
-    code = check_resample(&c);
+    if (!code) code = convert_check_steps(&c);
     if (!code) code = check_dicom(&c);
     if (code) return code;
     if (c.rule_given && !c.level) return cli_usage(cli, "--rule: needs --level");
@@ -969,7 +455,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (kind == TSR_FILE_MESH && output_is_points(&c)) kind = TSR_FILE_POINTS, c.of_mesh = 1; /* its vertices */
     const int from_field = kind == TSR_FILE_VOLUME || kind == TSR_FILE_TILES;
     const tsr_file_kind written = !from_field ? kind : cli_names_tiles(c.output, c.write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME;
-    const int to_film = kind == TSR_FILE_VOLUME && !is_numbered(c.output) && tsr_video_names_film(c.output);
+    const int to_film = kind == TSR_FILE_VOLUME && !convert_is_numbered(c.output) && tsr_video_names_film(c.output);
     if (c.frames_text && kind != TSR_FILE_VOLUME) return cli_usage(cli, "--frames: of volumes, %s is none", cli->input[0]);
     if (c.source) code = cli_check_output(cli, c.output);
     else if (kind != TSR_FILE_UNSTRUCTURED && !to_film) code = cli_check_write(cli, c.output, written, c.write.format);

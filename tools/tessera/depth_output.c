@@ -39,12 +39,6 @@ static int write_map(struct depth *d, const tsr_volume *map, const char *pattern
     return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, path);
 }
 
-static int is_png(const char *path)
-{
-    const size_t length = path ? strlen(path) : 0;
-    return length > 4 && !strcasecmp(path + length - 4, ".png");
-}
-
 /* The result as whole numbers of 16 bits, 0 where there is none. A scale that nobody chose is that of the first frame. */
 static int write_whole(struct depth *d)
 {
@@ -162,7 +156,7 @@ static int write_camera(struct depth *d)
     c.height = (int32_t)tsr_volume_size(d->map).y;
     char other[4096], *picture = *c.image ? realpath(c.image, other) : NULL;
     if (picture) c.image = picture;
-    if (is_png(d->output)) c.encoding = (tsr_depth_encoding){ .bits = 16, .scale = 1 / d->png_scale };
+    if (cli_ends_in(d->output, ".png")) c.encoding = (tsr_depth_encoding){ .bits = 16, .scale = 1 / d->png_scale };
     o.overwrite = d->cli->globals.force;
     tsr_status status = tsr_rig_create(&rig);
     if (status == TSR_OK) status = tsr_rig_add(rig, &c);
@@ -269,7 +263,7 @@ int depth_output(struct depth *d)
     if (!quiet) show(d);
     if (!quiet) code = compare(d);
     if (!quiet && d->cli->globals.json) json_close('}');
-    if (!code) code = is_png(d->output) ? write_whole(d) : write_map(d, depth_result(d), d->output);
+    if (!code) code = cli_ends_in(d->output, ".png") ? write_whole(d) : write_map(d, depth_result(d), d->output);
     if (!code) code = write_map(d, d->scores, d->score);
     if (!code) code = write_map(d, d->counts, d->count);
     if (!code) code = write_map(d, d->known, d->valid);

@@ -221,12 +221,6 @@ static int decode(struct film *f)
     return code;
 }
 
-static int ends_in(const char *path, const char *with)
-{
-    const size_t n = path ? strlen(path) : 0, m = strlen(with);
-    return n >= m && !strcmp(path + n - m, with);
-}
-
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct film f = { .cli = cli, .options = TSR_DEPTH_FILM_OPTIONS, .first = -1 };
@@ -275,7 +269,7 @@ static int run(cli_call *cli, int argc, char **argv)
     const int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     f.input = cli->input[0];
-    const int to = ends_in(f.output, ".tdf") || (f.output && !strcmp(f.output, "-") && !ends_in(f.input, ".tdf"));
+    const int to = cli_ends_in(f.output, ".tdf") || (f.output && !strcmp(f.output, "-") && !cli_ends_in(f.input, ".tdf"));
     if (to && (f.partial || f.codec)) return cli_usage(cli, "--partial and --codec are of films that are read from .tdf");
     if (!to && (lossy || scaled || rated))
         return cli_usage(cli, "--largest-error, --scale and --rate are of a film to be written: expected -o FILM.tdf");

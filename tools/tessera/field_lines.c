@@ -4,15 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int has_extension(const char *path, const char *extension)
-{
-    const size_t length = strlen(path), own = strlen(extension);
-    if (length < own) return 0;
-    for (size_t k = 0; k < own; k++)
-        if ((path[length - own + k] | 32) != extension[k]) return 0;
-    return 1;
-}
-
 int lines_check(cli_lines *l, cli_lines_kind *kind)
 {
     const char *path = l->output;
@@ -35,15 +26,15 @@ int lines_check(cli_lines *l, cli_lines_kind *kind)
     if (l->view_given && l->azimuth_given) return cli_usage(l->cli, "--view: expected without --azimuth and --elevation");
     if (l->method != TSR_STREAM_DORMAND_PRINCE && (l->trace.tolerance > 0 || l->trace.min_step > 0 || l->trace.max_step > 0))
         return cli_usage(l->cli, "--tolerance, --min-step, --max-step: expected --method dormand-prince beside them");
-    const int picture = path && (has_extension(path, ".png") || has_extension(path, ".jpg") || has_extension(path, ".jpeg"));
+    const int picture = cli_ends_in(path, ".png .jpg .jpeg");
     int code = picture && l->by_film ? CLI_OK : cli_check_output(l->cli, path);
     if (code) return code;
-    const int lines = has_extension(path, ".vtk") || has_extension(path, ".ply") || has_extension(path, ".obj") || has_extension(path, ".glb");
+    const int lines = cli_ends_in(path, ".vtk .ply .obj .glb");
     if (picture) {
         *kind = LINES_PICTURE;
         return tsr_file_check_output(path, TSR_FILE_IMAGE, &write) == TSR_OK ? CLI_OK : cli_usage(l->cli, "%s", tsr_error_message());
     }
-    if (!lines && !(l->tubes && has_extension(path, ".stl")) && !(l->tubes && has_extension(path, ".off")))
+    if (!lines && !(l->tubes && cli_ends_in(path, ".stl .off")))
         return cli_usage(l->cli, "%s: expected lines as .vtk, .ply, .obj or .glb, tubes (--tubes) as these, .stl or .off, or a picture as .png or .jpg", path);
     if (l->tubes) *kind = LINES_MESH;
     return CLI_OK;
@@ -129,7 +120,7 @@ tsr_status lines_write_mesh(const cli_lines *l, const tsr_mesh *mesh, const char
     tsr_write_options write = cli_write_options(l->cli);
     write.format = NULL;
     write.ascii = l->ascii;
-    if (has_extension(path, ".vtk")) return tsr_mesh_write_vtk(mesh, path, &write);
+    if (cli_ends_in(path, ".vtk")) return tsr_mesh_write_vtk(mesh, path, &write);
     cli_remark_mesh(l->cli, mesh, path, &write);
     return tsr_mesh_write(mesh, path, &write);
 }
@@ -146,7 +137,7 @@ static tsr_status write_lines(const cli_lines *l, const tsr_streamlines *lines, 
     tsr_status status = TSR_OK;
     write.format = NULL;
     write.ascii = l->ascii;
-    for (int k = 0; k < COUNT && status == TSR_OK && points && !has_extension(l->output, ".obj"); k++) {
+    for (int k = 0; k < COUNT && status == TSR_OK && points && !cli_ends_in(l->output, ".obj"); k++) {
         names[k] = tsr_stream_attribute_name((tsr_stream_attribute)k);
         values[k] = (float *)malloc((size_t)points * sizeof(float));
         given[k] = values[k];
@@ -162,7 +153,7 @@ tsr_status lines_write(const cli_lines *l, const tsr_streamlines *lines, const t
 {
     tsr_mesh *tubes = NULL;
     if (kind == LINES_FILE) return write_lines(l, lines, field);
-    tsr_status status = lines_tubes(l, lines, field, l->color_given || has_extension(l->output, ".ply") || has_extension(l->output, ".glb"), &tubes);
+    tsr_status status = lines_tubes(l, lines, field, l->color_given || cli_ends_in(l->output, ".ply .glb"), &tubes);
     if (status == TSR_OK) status = lines_write_mesh(l, tubes, l->output);
     tsr_mesh_destroy(&tubes);
     return status;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -423,8 +424,7 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
     }
     if (volume && (*code = check_picture(cli, path, volume)) != CLI_OK) tsr_volume_destroy(&volume);
     if (volume && tsr_volume_channels(volume) > 1 && !cli->channels) {
-        *code = cli_error(cli, CLI_FAILED, "%s: an image of %d channels, expected one: 'tessera convert %s --slice z=0' takes the first", path,
-                          tsr_volume_channels(volume), path);
+        *code = cli_error(cli, CLI_FAILED, "%s: an image of %d channels, expected one: --channel 0 takes the first", path, tsr_volume_channels(volume));
         tsr_volume_destroy(&volume);
     }
     return volume;
@@ -675,4 +675,24 @@ tsr_volume *cli_read_to_device(const cli_call *cli, const char *path, const tsr_
     *code = cli_status(cli, status, path);
     tsr_volume_destroy(&volume);
     return NULL;
+}
+
+int cli_ends_in(const char *path, const char *endings)
+{
+    const size_t n = path ? strlen(path) : 0;
+    while (*endings) {
+        const size_t e = strcspn(endings, " ");
+        if (n > e && !strncasecmp(path + n - e, endings, e)) return 1;
+        endings += e + strspn(endings + e, " ");
+    }
+    return 0;
+}
+
+int cli_open_planes(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_planes_info *info, tsr_planes **planes)
+{
+    *planes = NULL;
+    if (!options->memory_limit || !strcmp(path, "-") || tsr_planes_open(path, options, planes) != TSR_OK) return CLI_OK;
+    const tsr_status status = tsr_planes_describe(*planes, info);
+    if (status != TSR_OK || info->size.x * info->size.y * (int64_t)tsr_dtype_size(info->dtype) <= options->memory_limit / info->size.z) tsr_planes_close(planes);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }

@@ -64,12 +64,7 @@ static int read_volume(struct mip *m, const char *path)
     return failed(m, status, path);
 }
 
-static int ends_in(const char *path, const char *extension)
-{
-    const size_t n = strlen(path), e = strlen(extension);
-    return n > e && !strcasecmp(path + n - e, extension);
-}
-int mip_is_pyramid(const char *path) { return ends_in(path, ".mip") || ends_in(path, ".mip.gz"); }
+int mip_is_pyramid(const char *path) { return cli_ends_in(path, ".mip .mip.gz"); }
 
 /* The pyramid of a file, or one built of a volume. One that is dealt out over devices is read into the host's memory: no device needs room for all of it. */
 static int load(struct mip *m, const char *path)
@@ -239,9 +234,8 @@ static int save(const struct mip *m, const tsr_mip_frame *frame, tsr_dtype dtype
     const double low = m->window_given ? m->window[0] : 0, high = m->window_given ? m->window[1] : most;
     tsr_write_options write = cli_write_options(m->cli);
     tsr_image image;
-    const char *dot = strrchr(m->output, '.');
     if (!strcmp(m->output, "-")) write.format = "png";
-    if (dtype == TSR_U16 && !m->window_given && (write.format || (dot && !strcasecmp(dot, ".png"))))
+    if (dtype == TSR_U16 && !m->window_given && (write.format || cli_ends_in(m->output, ".png")))
         return failed(m, save_wide(m, frame, &write), m->output);
     tsr_status status = tsr_mip_frame_image(frame, dtype, high - low, 0.5 * (low + high), &image);
     if (status == TSR_OK) status = tsr_image_write(&image, m->output, &write);

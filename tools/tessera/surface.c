@@ -94,13 +94,13 @@ static int extract_file(struct surface *s, tsr_context *context, int *streamed, 
     tsr_planes *planes = NULL;
     tsr_planes_info info = TSR_PLANES_INFO;
     *streamed = 0;
-    if (!s->read.memory_limit || s->gather_given || !strcmp(path, "-") || tsr_planes_open(path, &s->read, &planes) != TSR_OK) return CLI_OK;
-    *status = tsr_planes_describe(planes, &info);
+    const int code = s->gather_given ? CLI_OK : cli_open_planes(s->cli, path, &s->read, &info, &planes);
+    if (code || !planes) return code;
+    *streamed = 1;
     const int64_t plane = info.size.x * info.size.y * (int64_t)tsr_dtype_size(info.dtype);
-    *streamed = *status == TSR_OK && plane > s->read.memory_limit / info.size.z;
-    if (!*streamed || !s->isovalues.count) {
+    if (!s->isovalues.count) {
         tsr_planes_close(&planes);
-        return !*streamed ? CLI_OK : cli_usage(s->cli, "--isovalue: missing, %s is larger than --memory-limit and is not looked through for one", path);
+        return cli_usage(s->cli, "--isovalue: missing, %s is larger than --memory-limit and is not looked through for one", path);
     }
     if (!s->planes) s->planes = s->read.memory_limit / 8 / plane + 1;
     s->origin = cli_far_origin(&info.geometry);

@@ -152,20 +152,14 @@ static int finish(const cli_call *cli, const char *file, tsr_status status, stru
 
 /* ---- files ------------------------------------------------------------------------------------------------------------------------------------- */
 
-static int ends_in(const char *path, const char *extension)
-{
-    const size_t n = strlen(path), e = strlen(extension);
-    return n > e && !strcasecmp(path + n - e, extension);
-}
-
 int cli_names_tiles(const char *path, const char *format)
 {
     if (format) return !strcasecmp(format, "tsr") || !strcasecmp(format, "nvdb") || !strcasecmp(format, "vdb");
-    return ends_in(path, ".tsr") || ends_in(path, ".tsr.gz") || ends_in(path, ".nvdb") || ends_in(path, ".vdb");
+    return cli_ends_in(path, ".tsr .tsr.gz .nvdb .vdb");
 }
 
-int cli_names_vdb(const char *path, const char *format) { return format ? !strcasecmp(format, "vdb") : ends_in(path, ".vdb"); }
-int cli_names_nvdb(const char *path, const char *format) { return format ? !strcasecmp(format, "nvdb") : ends_in(path, ".nvdb"); }
+int cli_names_vdb(const char *path, const char *format) { return format ? !strcasecmp(format, "vdb") : cli_ends_in(path, ".vdb"); }
+int cli_names_nvdb(const char *path, const char *format) { return format ? !strcasecmp(format, "nvdb") : cli_ends_in(path, ".nvdb"); }
 
 void cli_choose_grid(const char *path, const char *grid, tsr_file_kind *kind, const char **format)
 {

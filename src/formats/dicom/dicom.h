@@ -50,8 +50,10 @@ int32_t tsr_dicom_item(const tsr_dicom_data *data, int32_t sequence, int64_t k);
 int tsr_dicom_number(const tsr_dicom_data *data, int32_t element, uint16_t vr, int64_t k, double *value);
 int64_t tsr_dicom_numbers(const tsr_dicom_data *data, int32_t item, uint32_t tag, uint16_t vr, double *values,
                           int64_t most); /* how many there were */
-/* A text without the blanks round it, cut to fit; "" if there is none. UTF-8, where the data set has that or Latin 1; as it is otherwise. RETURNS `text`. */
+/* A text without the blanks round it, in UTF-8, cut to fit; "" if there is none. RETURNS `text`. */
 const char *tsr_dicom_text(const tsr_dicom_data *data, int32_t item, uint32_t tag, char *text, size_t room);
+/* Text of the character sets `list` ("ISO_IR 100", "\\ISO 2022 IR 87" ...; "": not said) in UTF-8 (characters.c). */
+void tsr_dicom_characters(const char *file, const char *list, size_t list_bytes, const char *text, size_t bytes, char *to, size_t room);
 
 /* ---- files (header.c) ------------------------------------------------------------------------------------------------------------------------------ */
 

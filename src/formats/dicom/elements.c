@@ -314,48 +314,14 @@ static const char *value_of(const tsr_dicom_data *d, int32_t item, uint32_t tag,
     return from;
 }
 
-/* Bytes of the character of UTF-8 that begins here; 0: none does. Enough to tell it from Latin 1. */
-static size_t utf8_bytes(const char *from, size_t n)
-{
-    const unsigned char c = (unsigned char)*from;
-    const size_t bytes = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-    if (bytes > n) return 0;
-    for (size_t k = 1; k < bytes; k++)
-        if ((from[k] & 0xc0) != 0x80) return 0;
-    return bytes;
-}
-
-/* Is a text of the data set Latin 1 (ISO_IR 100)? Without a character set it should be ASCII, and what is not UTF-8 in it is taken to be Latin 1. */
-static int is_latin(const tsr_dicom_data *d, const char *from, size_t n)
-{
-    size_t bytes = 0, k = 0;
-    const char *set = value_of(d, -1, 0x00080005, &bytes);
-    if (set && bytes) return (bytes == 10 && !memcmp(set, "ISO_IR 100", 10)) || (bytes == 15 && !memcmp(set, "ISO 2022 IR 100", 15));
-    while (k < n && utf8_bytes(from + k, n - k)) k += utf8_bytes(from + k, n - k);
-    return k < n;
-}
-
 const char *tsr_dicom_text(const tsr_dicom_data *d, int32_t item, uint32_t tag, char *text, size_t room)
 {
-    size_t n = 0, used = 0;
-    const char *from = value_of(d, item, tag, &n);
+    size_t n = 0, list_bytes = 0;
+    const char *from = value_of(d, item, tag, &n), *list = item < 0 ? NULL : value_of(d, item, 0x00080005, &list_bytes);
     text[0] = 0;
     if (!from) return text;
-    size_t high = 0;
-    while (high < n && !(from[high] & 0x80)) high++;
-    const int latin = high < n && is_latin(d, from, n);
-    for (size_t k = 0; k < n;) {
-        const unsigned char c = (unsigned char)from[k];
-        const size_t whole = utf8_bytes(from + k, n - k), bytes = latin || !whole ? 1 : whole;
-        if (used + (latin && c >= 0x80 ? 2 : bytes) >= room) break;
-        if (latin && c >= 0x80) {
-            text[used++] = (char)(0xc0 | c >> 6);
-            text[used++] = (char)(0x80 | (c & 0x3f));
-        } else
-            for (size_t b = 0; b < bytes; b++) text[used++] = c < 32 || c == 127 ? ' ' : from[k + b];
-        k += bytes;
-    }
-    text[used] = 0;
+    if (!list) list = value_of(d, -1, 0x00080005, &list_bytes);
+    tsr_dicom_characters(d->name, list ? list : "", list_bytes, from, n, text, room);
     return text;
 }
 

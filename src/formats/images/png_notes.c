@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/volume_files.h"
+#include "io/text.h"
 
 #define TEXT_KEY "png.text."
 enum { MOST_TEXT = 1 << 20, KEYWORD = 80, MOST_TEXTS = 64, ORIENTATION_TAG = 0x0112, CHROMATICITIES = 8 };
@@ -43,13 +44,7 @@ static char *utf8_of_latin1(const char *text)
 {
     char *made = (char *)malloc(2 * strlen(text) + 1), *to = made;
     if (!made) return NULL;
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c < 128) *to++ = (char)*c;
-        else {
-            *to++ = (char)(0xc0 | *c >> 6);
-            *to++ = (char)(0x80 | (*c & 63));
-        }
-    }
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) to = tsr_put_utf8(to, *c);
     *to = 0;
     return made;
 }

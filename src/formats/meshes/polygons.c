@@ -360,3 +360,27 @@ tsr_status tsr_fan_close(const tsr_input *input, tsr_mesh *mesh, tsr_fan *fan, c
     fan->joined = NULL;
     return status;
 }
+
+int64_t tsr_fan_cells_triangles(const tsr_fan_cells *c)
+{
+    int64_t sum = 0;
+    for (int64_t k = 0; k < c->count; k++) sum += tsr_fan_triangles(c->offset[k] - (k ? c->offset[k - 1] : 0));
+    return sum;
+}
+
+void tsr_fan_put_cells(tsr_fan *fan, const tsr_fan_cells *c, int strips, int64_t first)
+{
+    for (int64_t k = 0, at = 0; k < c->count; at = c->offset[k++]) {
+        const int64_t n = c->offset[k] - at;
+        if (!strips && n >= 3) {
+            tsr_fan_begin(fan);
+            for (int64_t i = 0; i < n; i++) tsr_fan_corner(fan, (uint32_t)(first + c->corner[at + i]));
+        }
+        for (int64_t i = 0; strips && i + 2 < n; i++) { /* every other triangle runs the other way */
+            tsr_fan_begin(fan);
+            tsr_fan_corner(fan, (uint32_t)(first + c->corner[at + i + (i & 1)]));
+            tsr_fan_corner(fan, (uint32_t)(first + c->corner[at + i + !(i & 1)]));
+            tsr_fan_corner(fan, (uint32_t)(first + c->corner[at + i + 2]));
+        }
+    }
+}

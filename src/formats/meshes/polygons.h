@@ -37,4 +37,13 @@ static inline void tsr_fan_corner(tsr_fan *fan, uint32_t vertex)
 }
 static inline int64_t tsr_fan_triangles(int64_t corners) { return corners > 2 ? corners - 2 : 0; }
 
+/* Cells of VTK: polygons, or strips of triangles; cell k has the corners from offset[k - 1] (0) to before offset[k]. */
+typedef struct tsr_fan_cells {
+    int64_t count, corners;
+    int64_t *offset, *corner;
+} tsr_fan_cells;
+int64_t tsr_fan_cells_triangles(const tsr_fan_cells *cells); /* a strip has as many as a polygon */
+/* Their corners count from vertex `first`. */
+void tsr_fan_put_cells(tsr_fan *fan, const tsr_fan_cells *cells, int strips, int64_t first);
+
 #endif

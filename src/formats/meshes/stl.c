@@ -5,6 +5,7 @@
 
 #include "mesh/weld.h"
 #include "formats/mesh_files.h"
+#include "io/little_endian.h"
 
 enum { HEADER_BYTES = 84, FACET_BYTES = 50 };
 
@@ -225,11 +226,26 @@ static tsr_status stl_write(const tsr_mesh *mesh, const char *path, const tsr_wr
     return tsr_output_finish(&out, (options->ascii ? write_text : write_binary)(out, mesh, &options->progress));
 }
 
+/* Does a facet begin behind the header: a normal of length 1, or none, and corners of some size? Of a file whose size is not known. */
+static int begins_with_facet(const tsr_signature *s)
+{
+    float f[12];
+    double normal = 0, corners = 0;
+    if (s->head_bytes < HEADER_BYTES + FACET_BYTES || !memchr(s->head, 0, s->head_bytes)) return 0;
+    for (int k = 0; k < 12; k++) {
+        f[k] = tsr_get_f32(s->head + HEADER_BYTES + 4 * k);
+        if (!isfinite(f[k])) return 0;
+        if (k < 3) normal += (double)f[k] * (double)f[k];
+        else corners = fmax(corners, fabs((double)f[k]));
+    }
+    return (normal == 0 || fabs(normal - 1) < 0.02) && corners > 1e-18 && corners < 1e18;
+}
+
 static int stl_recognise(const tsr_signature *s)
 {
     if (s->head_bytes >= HEADER_BYTES && s->file_bytes == HEADER_BYTES + FACET_BYTES * binary_count(s->head)) return TSR_SURELY_MINE;
     if (!is_text(s->head, s->head_bytes)) /* of a pipe the size is not known; binary files have zeros in their counts at least */
-        return s->head_bytes >= HEADER_BYTES && s->file_bytes < 0 && memchr(s->head, 0, s->head_bytes) ? TSR_MAYBE_MINE : TSR_NOT_MINE;
+        return s->file_bytes < 0 && (begins_with_facet(s) || (s->head_bytes == HEADER_BYTES && !binary_count(s->head))) ? TSR_MAYBE_MINE : TSR_NOT_MINE;
     tsr_text text = tsr_text_make(s->head, s->head_bytes), line;
     tsr_word word;
     while (tsr_text_line(&text, &line) && line.end - line.at < 5) continue;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/meshes/polygons.h"
 #include "formats/points/point_columns.h"
 #include "formats/points/vtk_points.h"
 #include "formats/vtk_xml.h"
@@ -17,10 +18,7 @@ static int recognise(const tsr_signature *s)
 
 /* ---- reading ------------------------------------------------------------------------------------------------------------------------------------ */
 
-typedef struct cells {
-    int64_t count, corners;
-    int64_t *offset, *corner;
-} cells;
+typedef tsr_fan_cells cells;
 
 static void release(cells *c)
 {
@@ -55,30 +53,6 @@ static tsr_status read_cells(const tsr_vtk_xml *x, int32_t piece, tsr_vtk_sectio
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %d: corner %lld is point %lld, expected 0 to %lld", x->file, (int)piece, (long long)k,
                      (long long)c->corner[k], (long long)points - 1);
     return TSR_OK;
-}
-
-static int64_t triangles_of(const cells *c)
-{
-    int64_t sum = 0;
-    for (int64_t k = 0; k < c->count; k++) sum += tsr_fan_triangles(c->offset[k] - (k ? c->offset[k - 1] : 0));
-    return sum;
-}
-
-static void put_cells(const cells *c, int strips, int64_t first, tsr_fan *fan)
-{
-    for (int64_t k = 0, at = 0; k < c->count; at = c->offset[k++]) {
-        const int64_t n = c->offset[k] - at;
-        if (!strips && n >= 3) {
-            tsr_fan_begin(fan);
-            for (int64_t i = 0; i < n; i++) tsr_fan_corner(fan, (uint32_t)(first + c->corner[at + i]));
-        }
-        for (int64_t i = 0; strips && i + 2 < n; i++) { /* every other triangle runs the other way */
-            tsr_fan_begin(fan);
-            tsr_fan_corner(fan, (uint32_t)(first + c->corner[at + i + (i & 1)]));
-            tsr_fan_corner(fan, (uint32_t)(first + c->corner[at + i + !(i & 1)]));
-            tsr_fan_corner(fan, (uint32_t)(first + c->corner[at + i + 2]));
-        }
-    }
 }
 
 /* The array of normals, and that of colours; NULL if not every piece with points has it. */
@@ -145,8 +119,8 @@ static tsr_status walk(const tsr_vtk_xml *x, tsr_fan *fan, int64_t *triangles)
         for (int strips = 0; strips < 2; strips++) {
             cells c;
             const tsr_status status = read_cells(x, p, strips ? TSR_VTK_STRIPS : TSR_VTK_POLYS, strips ? x->piece[p].strips : x->piece[p].polys, &c);
-            if (status == TSR_OK) *triangles += triangles_of(&c); /* a strip has as many triangles as a fan */
-            if (status == TSR_OK && fan) put_cells(&c, strips, first, fan);
+            if (status == TSR_OK) *triangles += tsr_fan_cells_triangles(&c); /* a strip has as many triangles as a fan */
+            if (status == TSR_OK && fan) tsr_fan_put_cells(fan, &c, strips, first);
             release(&c);
             TSR_TRY(status);
         }

@@ -18,8 +18,8 @@ static tsr_status read_attribute(const tsr_vtk_xml *x, const tsr_vtk_array *a, t
     if (!data) return TSR_OK;
     for (int32_t p = 0; p < x->pieces; p++) {
         const int64_t n = x->piece[p].points;
-        const tsr_vtk_array *own = tsr_vtk_xml_find(x, p, TSR_VTK_POINT_DATA, name);
         if (!n) continue;
+        const tsr_vtk_array *own = tsr_vtk_xml_find(x, p, TSR_VTK_POINT_DATA, name);
         if (!own || own->components != a->components)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %d has no array '%s' of %d components, as the first piece has", x->file, (int)p, tsr_word_show(a->name, shown),
                      (int)a->components);

@@ -61,6 +61,10 @@ static tsr_status read_shape(const tsr_nifti *h, const tsr_input *input, const t
     int64_t dims = tsr_nifti_integer(h, NIFTI_DIM, 0), code = tsr_nifti_integer(h, NIFTI_DATATYPE, 0);
     const int channels = compound(code, &layout->dtype);
     if (channels) TSR_TRY(tsr_axes_part(axes, TSR_PART_CHANNEL, channels, tsr_nifti_type_name(code), input, options));
+    const int64_t intent = tsr_nifti_integer(h, NIFTI_INTENT_CODE, 0);
+    if (intent >= 3000 && intent < 3100 && dims > 5) /* NIFTI_INTENT_CONNECTIVITY_... */
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a CIFTI-2 file (intent_code %lld): numbers at grey ordinates, no volume: wb_command -cifti-separate takes the volume out of it",
+                 name, (long long)intent);
     if (dims < 1 || dims > 7) TSR_FAIL(TSR_ERROR_FORMAT, "%s: dim[0] is %lld, expected 1 to 7", name, (long long)dims);
     for (int i = 1; i <= dims; i++) {
         int64_t n = tsr_nifti_integer(h, NIFTI_DIM, i);

@@ -227,7 +227,7 @@ static tsr_status array(void *user, tsr_word attribute, tsr_word name, tsr_vtk_n
 {
     vtk_reader *r = (vtk_reader *)user;
     const int any = tsr_word_is_any_case(attribute, "SCALARS") || tsr_word_is_any_case(attribute, "FIELD");
-    if (!at_points || tuples != r->points) return TSR_OK;
+    if (!at_points || tuples != r->points || tsr_word_is_any_case(attribute, "COLOR_SCALARS")) return TSR_OK;
     if (r->cloud && components <= TSR_POINTS_COMPONENTS) {
         *taken = 1;
         return further(r, name, type, (int32_t)components);
@@ -344,7 +344,7 @@ done:
     return status;
 }
 
-static tsr_status vtk_read_points(tsr_input *input, const tsr_read_options *options, tsr_points **cloud)
+tsr_status tsr_vtk_read_points(tsr_input *input, const tsr_read_options *options, tsr_points **cloud)
 {
     const uint8_t *bytes;
     size_t size;
@@ -369,23 +369,16 @@ done:
     return status;
 }
 
-static int vtk_dataset(const tsr_signature *s, const char *type)
+static int vtk_recognise(const tsr_signature *s)
 {
-    tsr_text text = tsr_text_make(s->head, s->head_bytes), line;
-    tsr_word word;
-    for (int k = 0; k < 3; k++)
-        if (!tsr_text_line(&text, &line)) return 0;
-    return tsr_text_word(&text, &word) && tsr_word_is_any_case(word, "DATASET") && tsr_text_word(&text, &word) && tsr_word_is_any_case(word, type);
+    static const char *const others[] = { "POLYDATA", "STRUCTURED_POINTS", "RECTILINEAR_GRID" };
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        if (tsr_vtk_is_dataset(s->head, s->head_bytes, others[k])) return TSR_NOT_MINE;
+    return tsr_vtk_is_dataset(s->head, s->head_bytes, NULL) ? TSR_SURELY_MINE : TSR_NOT_MINE;
 }
-static int is_vtk(const tsr_signature *s)
-{
-    static const char magic[] = "# vtk DataFile Version";
-    return s->head_bytes >= sizeof magic - 1 && !memcmp(s->head, magic, sizeof magic - 1);
-}
-static int vtk_recognise(const tsr_signature *s) { return is_vtk(s) && !vtk_dataset(s, "POLYDATA") ? TSR_SURELY_MINE : TSR_NOT_MINE; }
-static int vtk_points_recognise(const tsr_signature *s) { return is_vtk(s) && vtk_dataset(s, "POLYDATA") ? TSR_SURELY_MINE : TSR_NOT_MINE; }
+static int vtk_points_recognise(const tsr_signature *s) { return tsr_vtk_is_dataset(s->head, s->head_bytes, "POLYDATA") ? TSR_SURELY_MINE : TSR_NOT_MINE; }
 
 const tsr_format tsr_format_vtk = { .name = "vtk", .kind = TSR_FILE_UNSTRUCTURED, .extensions = { ".vtk" }, .recognise = vtk_recognise,
-                                    .read_unstructured = vtk_read, .read_points = vtk_read_points };
+                                    .read_unstructured = vtk_read, .read_points = tsr_vtk_read_points };
 const tsr_format tsr_format_vtkpoints = { .name = "vtk-points", .kind = TSR_FILE_POINTS, .extensions = { ".vtk" }, .recognise = vtk_points_recognise,
-                                          .read_points = vtk_read_points, .write_points = tsr_vtk_write_points };
+                                          .read_points = tsr_vtk_read_points, .write_points = tsr_vtk_write_points };

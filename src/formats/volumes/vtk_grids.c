@@ -40,30 +40,34 @@ static const char *choose_values(grid_reader *r)
     return r->name;
 }
 
-/* Which cells a piece has. */
+/* Which cells a piece has. Its counts are those of the file, which may not have as much: their sum over the pieces is no more than the file can hold. */
 static tsr_status count_cells(grid_reader *r, int32_t p, int64_t *cells, int64_t *corners)
 {
     const tsr_vtk_piece *piece = &r->xml.piece[p];
-    *cells = piece->cells;
-    *corners = 8 * piece->cells;
-    if (r->xml.kind == TSR_VTK_STRUCTURED) {
+    const tsr_vtk_array *places = tsr_vtk_xml_find(&r->xml, p, TSR_VTK_POINTS, NULL);
+    *cells = *corners = 0;
+    if (piece->points && (!places || places->components != 3)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the points are missing", r->file);
+    if (piece->points) TSR_TRY(tsr_vtk_xml_check(&r->xml, places, piece->points));
+    if (r->xml.kind == TSR_VTK_STRUCTURED) { /* fewer cells than points */
         *cells = count_of(piece, 0) * count_of(piece, 1) * count_of(piece, 2);
         *corners = 8 * *cells;
         return TSR_OK;
     }
-    const tsr_vtk_array *offsets = tsr_vtk_xml_find(&r->xml, p, TSR_VTK_CELLS, "offsets");
-    if (!piece->cells) {
-        *corners = 0;
-        return TSR_OK;
-    }
-    if (!offsets) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the offsets of the cells are missing", r->file);
+    if (!piece->cells) return TSR_OK;
+    const tsr_vtk_array *offsets = tsr_vtk_xml_find(&r->xml, p, TSR_VTK_CELLS, "offsets"),
+                        *connectivity = tsr_vtk_xml_find(&r->xml, p, TSR_VTK_CELLS, "connectivity");
+    if (!offsets || !connectivity) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the %s of the cells %s missing", r->file, offsets ? "connectivity" : "offsets", offsets ? "is" : "are");
     int64_t *all = NULL;
+    TSR_TRY(tsr_vtk_xml_check(&r->xml, offsets, piece->cells));
     TSR_TRY(tsr_scratch_for_input(r->input, piece->cells, sizeof *all, "cells", (void **)&all));
     const tsr_status status = tsr_vtk_xml_integers(&r->xml, offsets, piece->cells, all);
-    *corners = status == TSR_OK ? all[piece->cells - 1] : 0;
+    const int64_t last = status == TSR_OK ? all[piece->cells - 1] : 0;
     tsr_host_release(NULL, all, 0);
     TSR_TRY(status);
-    if (*corners < 0) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the cells of a piece end at corner %lld", r->file, (long long)*corners);
+    if (last < 0) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the cells of a piece end at corner %lld", r->file, (long long)last);
+    TSR_TRY(tsr_vtk_xml_check(&r->xml, connectivity, last));
+    *cells = piece->cells;
+    *corners = last;
     return TSR_OK;
 }
 
@@ -132,11 +136,11 @@ static tsr_status take_pieces(grid_reader *r, const char *values)
         const tsr_vtk_array *places = tsr_vtk_xml_find(&r->xml, p, TSR_VTK_POINTS, NULL),
                             *array = values ? tsr_vtk_xml_find(&r->xml, p, TSR_VTK_POINT_DATA, values) : NULL;
         int64_t cells, corners;
-        if (piece->points && (!places || places->components != 3)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the points are missing", r->file);
-        if (piece->points && values && !array) TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %d has no array '%s'", r->file, p, values);
+        TSR_TRY(count_cells(r, p, &cells, &corners));
+        if (piece->points && values && (!array || array->components != 1))
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %d has no array '%s' of one number at each point", r->file, p, values);
         if (piece->points) TSR_TRY(tsr_vtk_xml_reals(&r->xml, places, piece->points, r->point + 3 * point));
         if (piece->points && values) TSR_TRY(tsr_vtk_xml_reals(&r->xml, array, piece->points, r->value + point));
-        TSR_TRY(count_cells(r, p, &cells, &corners));
         if (r->xml.kind == TSR_VTK_STRUCTURED) take_lattice(r, p, point, cell, corner);
         else if (cells) TSR_TRY(take_cells(r, p, point, cell, corner, corners));
         point += piece->points;
@@ -191,6 +195,9 @@ tsr_status tsr_vtk_xml_read_grid(tsr_input *input, const tsr_read_options *optio
     grid_reader r = { .input = input, .file = tsr_input_name(input), .wanted = values };
     *grid = NULL;
     tsr_status status = tsr_vtk_xml_open(input, options, &r.xml);
+    if (status == TSR_OK && r.xml.kind != TSR_VTK_UNSTRUCTURED && r.xml.kind != TSR_VTK_STRUCTURED)
+        status = TSR_FAILED(TSR_ERROR_UNSUPPORTED, "%s: a VTK file of type '%s', expected UnstructuredGrid or StructuredGrid for cells", r.file,
+                            r.xml.kind == TSR_VTK_IMAGE ? "ImageData" : "PolyData");
     if (status == TSR_OK) status = make(&r, grid);
     tsr_vtk_xml_close(&r.xml);
     tsr_host_release(NULL, r.point, 0);

@@ -59,24 +59,6 @@ static int hex4(const char *p, uint32_t *code)
     }
     return 1;
 }
-static char *put_utf8(char *to, uint32_t c)
-{
-    if (c < 0x80) *to++ = (char)c;
-    else if (c < 0x800) {
-        *to++ = (char)(0xc0 | c >> 6);
-        *to++ = (char)(0x80 | (c & 63));
-    } else if (c < 0x10000) {
-        *to++ = (char)(0xe0 | c >> 12);
-        *to++ = (char)(0x80 | (c >> 6 & 63));
-        *to++ = (char)(0x80 | (c & 63));
-    } else {
-        *to++ = (char)(0xf0 | c >> 18);
-        *to++ = (char)(0x80 | (c >> 12 & 63));
-        *to++ = (char)(0x80 | (c >> 6 & 63));
-        *to++ = (char)(0x80 | (c & 63));
-    }
-    return to;
-}
 
 /* An escape behind its backslash; room for its text is there, as it is shorter than the escape. */
 static tsr_status escape(reader *r, char **to)
@@ -99,7 +81,7 @@ static tsr_status escape(reader *r, char **to)
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     } else if (code >= 0xdc00 && code < 0xe000) return wrong(r, "no second half of a pair alone");
     if (!code) return wrong(r, "texts without \\u0000");
-    *to = put_utf8(*to, code);
+    *to = tsr_put_utf8(*to, code);
     return TSR_OK;
 }
 

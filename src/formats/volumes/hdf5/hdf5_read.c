@@ -137,6 +137,10 @@ static tsr_status choose(hdf5 *h, const tsr_read_options *o)
     if (!o->dataset) TSR_TRY(choose_imaris(h, o, &found));
     if (!found && o->level_given && o->level)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.level is %lld, expected 0: the array is no pyramid", tsr_input_name(h->input), (long long)o->level);
+    const int minc = H5Lexists(h->file, "/minc-2.0", H5P_DEFAULT) > 0; /* numbers per slice that scale it, and places, lie in arrays beside */
+    if (minc && !o->dataset)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: is a MINC 2 file, expected NIfTI, which mnc2nii or nibabel make of it: options.dataset takes an array of it, numbers as stored", tsr_input_name(h->input));
+    if (minc) tsr_remark("%s: a MINC 2 file: the numbers are those stored, without its scaling and its place in the world", tsr_input_name(h->input));
     if (o->dataset) {
         snprintf(h->path, sizeof h->path, "%s%.590s", o->dataset[0] == '/' ? "" : "/", o->dataset);
         return TSR_OK;
