@@ -101,7 +101,8 @@ static tsr_status cpu_side(tsr_queue *queue, const tsr_contour_job *job)
 static tsr_status cpu_trace(tsr_queue *queue, const tsr_stream_job *job)
 {
     tsr_stream_job own = *job;
-    tsr_parallel(queue->threads, 2 * job->lines, 32, stream_range, &own);
+    const int64_t grain = tsr_max64(32, tsr_min64(512, job->lines / (4 * queue->threads))); /* lanes idle at the end of each range */
+    tsr_parallel(queue->threads, 2 * job->lines, grain, stream_range, &own);
     return TSR_OK;
 }
 static tsr_status cpu_totals(tsr_queue *queue, const int32_t *points, int64_t lines, uint32_t *totals)

@@ -1,4 +1,5 @@
 #include "flow/flow_isa.h"
+#include "flow/stream_lanes.h"
 
 void TSR_ISA_NAME(tsr_contour_slice)(const tsr_contour_job *job, int32_t z, float *s)
 {
@@ -101,39 +102,44 @@ void TSR_ISA_NAME(tsr_derive_range)(const tsr_derive_job *job, int64_t begin, in
     for (int64_t i = begin; i < end; i++) tsr_derive_sample(job, i);
 }
 
-/* Several halves go side by side: while the values of one are on their way the others calculate. A half that ended makes room for the next. */
+/* Lines along their arc length go by lanes, see stream_lanes.h. Else several halves go side by side: while the values of one are on their way the others
+ * calculate. A half that ended makes room for the next. */
 void TSR_ISA_NAME(tsr_stream_range)(const tsr_stream_job *shared, int64_t begin, int64_t end)
 {
     const tsr_stream_job own = *shared, *job = &own; /* nothing that is written can be part of it */
-    enum { LANES = 4 };
-    tsr_stream_state state[LANES];
-    tsr_stream_stages stages[LANES];
-    int64_t half[LANES], next = begin;
-    int lanes = 0;
+    enum { SIDE_BY_SIDE = 4 };
+    tsr_stream_state state[SIDE_BY_SIDE];
+    tsr_stream_stages stages[SIDE_BY_SIDE];
+    int64_t half[SIDE_BY_SIDE], next = begin;
+    int running = 0;
+    if (halves_fit(job)) {
+        halves_run(job, begin, end);
+        return;
+    }
     if (job->method != TSR_STREAM_RK4) {
         for (int64_t i = begin; i < end; i++) tsr_stream_half(job, i);
         return;
     }
     for (;;) {
-        for (int k = 0; k < LANES; k++) { /* fill up from the back */
-            while (k >= lanes && next < end) {
+        for (int k = 0; k < SIDE_BY_SIDE; k++) { /* fill up from the back */
+            while (k >= running && next < end) {
                 tsr_stream_begin(job, next, &state[k]);
                 half[k] = next++;
-                if (!state[k].end) lanes = k + 1;
+                if (!state[k].end) running = k + 1;
                 else tsr_stream_finish(job, half[k], &state[k]);
             }
         }
-        if (!lanes) return;
-        for (int k = 0; k < lanes; k++) tsr_stream_first(job, &state[k], &stages[k]);
+        if (!running) return;
+        for (int k = 0; k < running; k++) tsr_stream_first(job, &state[k], &stages[k]);
         for (int stage = 1; stage < 4; stage++)
-            for (int k = 0; k < lanes; k++) tsr_stream_stage(job, &state[k], &stages[k], stage);
-        for (int k = lanes - 1; k >= 0; k--) {
+            for (int k = 0; k < running; k++) tsr_stream_stage(job, &state[k], &stages[k], stage);
+        for (int k = running - 1; k >= 0; k--) {
             tsr_stream_last_stage(job, half[k], &state[k], &stages[k]);
             if (!state[k].end) continue;
             tsr_stream_finish(job, half[k], &state[k]);
-            lanes--;
-            state[k] = state[lanes];
-            half[k] = half[lanes];
+            running--;
+            state[k] = state[running];
+            half[k] = half[running];
         }
     }
 }

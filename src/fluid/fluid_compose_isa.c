@@ -14,28 +14,40 @@ typedef struct points {
     tsr_float3 sum;
 } points;
 
-/* One number of each point out of an image of `step` numbers a pixel. */
-static void blend(const float *TSR_RESTRICT from, int64_t step, const points *TSR_RESTRICT p, float *TSR_RESTRICT to)
+/* One number of each point out of an image. */
+static void blend(const float *TSR_RESTRICT from, const points *TSR_RESTRICT p, float *TSR_RESTRICT to)
 {
 #pragma omp simd
     for (int32_t k = 0; k < POINTS; k++) {
         const float w[4] = { p->weight[0][k], p->weight[1][k], p->weight[2][k], p->weight[3][k] };
-        to[k] =
-            tsr_fluid_mean(w, from[step * p->corner[0][k]], from[step * p->corner[1][k]], from[step * p->corner[2][k]], from[step * p->corner[3][k]]);
+        to[k] = tsr_fluid_mean(w, from[p->corner[0][k]], from[p->corner[1][k]], from[p->corner[2][k]], from[p->corner[3][k]]);
     }
 }
 static void blend_points(const tsr_fluid_compose_job *job, points *p)
 {
-    for (int32_t n = 0; n < 3; n++) blend(job->normals + n, 4, p, p->normal[n]);
-    blend(job->thickness, 1, p, p->thickness);
-    if (job->foam) blend(job->foam, 1, p, p->foam);
+    float normal[POINTS][4]; /* the four numbers of a low pixel lie together: tsr_fluid_mean of all of them at once */
+    for (int32_t k = 0; k < POINTS; k++) {
+        tsr_f4 corner[4];
+        for (int32_t n = 0; n < 4; n++) corner[n] = p->weight[n][k] * tsr_f4_load(job->normals + 4 * p->corner[n][k]);
+        tsr_f4_store(normal[k], ((corner[0] + corner[1]) + corner[2]) + corner[3]);
+    }
+    blend(job->thickness, p, p->thickness);
+    if (job->foam) blend(job->foam, p, p->foam);
 #pragma omp simd
     for (int32_t k = 0; k < POINTS; k++) {
-        const tsr_float3 n = tsr_fluid_blended_normal(p->normal[0][k], p->normal[1][k], p->normal[2][k]);
+        const tsr_float3 n = tsr_fluid_blended_normal(normal[k][0], normal[k][1], normal[k][2]);
         p->normal[0][k] = n.x;
         p->normal[1][k] = n.y;
         p->normal[2][k] = n.z;
     }
+}
+
+/* Texel (x, y) of four numbers and that below it. */
+static inline void prefetch_rows(const float *from, int64_t row, int32_t x, int32_t y)
+{
+    const float *at = from + y * row + 4 * (int64_t)x;
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + row);
 }
 
 static void shade_points(const tsr_fluid_compose_job *job, int32_t y, int edges, points *p)
@@ -45,8 +57,8 @@ static void shade_points(const tsr_fluid_compose_job *job, int32_t y, int edges,
     const tsr_fluid_light light = job->light;
     const tsr_fluid_paint paint = job->paint;
     const float at_y = (float)y + 0.5f;
-    float normal[3][POINTS], fresnel[POINTS], highlight[POINTS], behind[2][POINTS], sky[2][POINTS], power[4][POINTS], seen[3][POINTS] = { { 0 } },
-                                                                                                                      up[3][POINTS] = { { 0 } };
+    float normal[3][POINTS], fresnel[POINTS], highlight[POINTS], behind[2][POINTS], sky[2][POINTS], power[4][POINTS];
+    float seen[POINTS][4], up[POINTS][4];
     if (job->factor > 1 && !edges) blend_points(job, p);
 #pragma omp simd
     for (int32_t k = 0; k < POINTS; k++) {
@@ -70,22 +82,25 @@ static void shade_points(const tsr_fluid_compose_job *job, int32_t y, int edges,
 #pragma omp simd
         for (int32_t k = 0; k < POINTS; k++) power[n][k] = tsr_exp2_within(power[n][k]);
     }
+    for (int32_t k = 0; k < p->count; k++) { /* from memory all at once, not one after another */
+        if (light.map) prefetch_rows(light.map, 4 * (int64_t)(light.size + 2), (int32_t)sky[0][k], (int32_t)sky[1][k]);
+        prefetch_rows(job->back, 4 * (int64_t)view.width, tsr_mini(tsr_maxi((int32_t)behind[0][k], 0), view.width - 1),
+                      tsr_mini(tsr_maxi((int32_t)behind[1][k], 0), view.height - 1));
+    }
     for (int32_t k = 0; k < p->count; k++) {
         const float place[2] = { behind[0][k], behind[1][k] };
-        const tsr_float3 a = tsr_fluid_glance_behind(&view, job->back, place, p->at[k], at_y, p->z[k]),
-                         b = tsr_fluid_sky_at(&light, sky[0][k], sky[1][k]);
-        seen[0][k] = a.x;
-        seen[1][k] = a.y;
-        seen[2][k] = a.z;
-        up[0][k] = b.x;
-        up[1][k] = b.y;
-        up[2][k] = b.z;
+        tsr_f4_store(seen[k], tsr_fluid_glance_behind(&view, job->back, place, p->at[k], at_y, p->z[k]));
+        tsr_f4_store(up[k], tsr_fluid_sky4(&light, sky[0][k], sky[1][k]));
+    }
+    if (p->count < POINTS) {
+        memset(seen[p->count], 0, (size_t)(POINTS - p->count) * sizeof *seen);
+        memset(up[p->count], 0, (size_t)(POINTS - p->count) * sizeof *up);
     }
 #pragma omp simd
     for (int32_t k = 0; k < POINTS; k++) {
         const tsr_fluid_glance g = { .normal = { normal[0][k], normal[1][k], normal[2][k] }, .fresnel = fresnel[k], .highlight = highlight[k] };
-        const tsr_float3 color = tsr_fluid_colored(&light, &paint, &g, p->foam[k], tsr_f3(seen[0][k], seen[1][k], seen[2][k]),
-                                                   tsr_f3(up[0][k], up[1][k], up[2][k]), tsr_f3(power[0][k], power[1][k], power[2][k]), power[3][k]);
+        const tsr_float3 color = tsr_fluid_colored(&light, &paint, &g, p->foam[k], tsr_fluid_texel(seen[k]), tsr_fluid_texel(up[k]),
+                                                   tsr_f3(power[0][k], power[1][k], power[2][k]), power[3][k]);
         normal[0][k] = color.x;
         normal[1][k] = color.y;
         normal[2][k] = color.z;
@@ -166,6 +181,18 @@ static void take_pixel(const tsr_fluid_compose_job *job, int32_t x, int32_t y, p
     } else if (shows == TSR_FLUID_EMPTY || !put_edge(job, x, &c, back[3], edges)) tsr_fluid_compose_put(job, i, tsr_fluid_texel(back), back[3]);
 }
 
+/* Pixels from x on that have the same low pixels around them end here: in the middle of low pixels. *empty: these show no fluid. */
+static int32_t same_corners(const tsr_fluid_compose_job *job, int32_t x, int32_t y, int *empty)
+{
+    const int32_t factor = job->factor, half = factor / 2;
+    *empty = 0;
+    if (factor == 1) return job->view.width;
+    const tsr_fluid_corners c = tsr_fluid_corners_of(job, x, y);
+    const float least = tsr_minf(tsr_minf(job->depth[c.at[0]], job->depth[c.at[1]]), tsr_minf(job->depth[c.at[2]], job->depth[c.at[3]]));
+    *empty = !(least < TSR_FLUID_NOTHING);
+    return tsr_mini((x + half) / factor * factor + factor - half, job->view.width);
+}
+
 void TSR_ISA_NAME(tsr_fluid_compose_row)(const tsr_fluid_compose_job *job, int32_t y)
 {
     const int32_t width = job->view.width;
@@ -176,10 +203,17 @@ void TSR_ISA_NAME(tsr_fluid_compose_row)(const tsr_fluid_compose_job *job, int32
     }
     memset(&inner, 0, sizeof inner);
     memset(&edges, 0, sizeof edges);
-    for (int32_t x = 0; x < width; x++) {
-        take_pixel(job, x, y, &inner, &edges);
-        if (inner.count == POINTS) shade_points(job, y, 0, &inner);
-        if (edges.count > POINTS - 4) shade_points(job, y, 1, &edges);
+    for (int32_t x = 0, end, empty; x < width;) {
+        end = same_corners(job, x, y, &empty);
+        for (; empty && x < end; x++) {
+            const int64_t i = (int64_t)y * width + x;
+            tsr_fluid_compose_put(job, i, tsr_fluid_texel(job->back + 4 * i), job->back[4 * i + 3]);
+        }
+        for (; x < end; x++) {
+            take_pixel(job, x, y, &inner, &edges);
+            if (inner.count == POINTS) shade_points(job, y, 0, &inner);
+            if (edges.count > POINTS - 4) shade_points(job, y, 1, &edges);
+        }
     }
     if (inner.count) shade_points(job, y, 0, &inner);
     if (edges.count) shade_points(job, y, 1, &edges);

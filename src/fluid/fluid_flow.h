@@ -102,11 +102,16 @@ TSR_HD float tsr_fluid_tilt(float across, float other, float w_across, float w_o
 }
 
 /* Slope of pixel c along the axis of a and b by the exact rule: central where both are near, one-sided where one is, else 0. */
+TSR_HD float tsr_fluid_central(const tsr_fluid_step *s, int32_t k, float a, float c, float b)
+{
+    const float centre = (0.5f * (b - a)) * c; /* (1/a - 1/b) / 2 over 1/c is (b - a) c / (2 a b): of a pinhole */
+    const int pinhole = s->slope[k] > 0.0f;
+    return (pinhole ? centre : 0.5f * (b - a)) / (pinhole ? s->slope[k] * (a * b) : s->step[k]);
+}
 TSR_HD float tsr_fluid_slope(const tsr_fluid_step *s, int32_t k, float a, float c, float b)
 {
     const int left = tsr_fluid_near(a, c, s->threshold), right = tsr_fluid_near(b, c, s->threshold);
-    const float centre = (0.5f * (b - a)) * c; /* (1/a - 1/b) / 2 over 1/c is (b - a) c / (2 a b): of a pinhole */
-    if (left & right) return s->slope[k] > 0.0f ? centre / (s->slope[k] * (a * b)) : 0.5f * (b - a) / s->step[k];
+    if (left & right) return tsr_fluid_central(s, k, a, c, b);
     if (left) return tsr_fluid_face(s, k, a, c);
     if (right) return tsr_fluid_face(s, k, c, b);
     return 0.0f;
@@ -116,9 +121,9 @@ TSR_HD float tsr_fluid_slope(const tsr_fluid_step *s, int32_t k, float a, float 
 TSR_HD float tsr_fluid_shading_slope(const tsr_fluid_step *s, int32_t k, float a, float c, float b)
 {
     const int left = tsr_fluid_near(a, c, s->threshold), right = tsr_fluid_near(b, c, s->threshold);
-    const float one = left ? tsr_fluid_face(s, k, a, c) : 0.0f, two = right ? tsr_fluid_face(s, k, c, b) : 0.0f;
-    if (left & right) return tsr_fluid_slope(s, k, a, c, b);
-    return left ? one : right ? two : 0.0f;
+    const float one = tsr_fluid_face(s, k, a, c), two = tsr_fluid_face(s, k, c, b), both = tsr_fluid_central(s, k, a, c, b);
+    const float single = left ? one : right ? two : 0.0f;
+    return left & right ? both : single;
 }
 
 /* The exact flow's change of z in one step: half the divergence of n^, faces to missing neighbours closed (no flux). `m` are the 3 x 3 depths, row

@@ -45,16 +45,21 @@ static inline tsr_fluid_ray ray_at(const tile_rays *r, int32_t x, int32_t y)
     return one;
 }
 
-/* Rows of the tile that a particle may touch. */
-static inline void rows_of(const tsr_fluid_cast *d, const tsr_fluid_record *p, float reach, int32_t sprite, int32_t y0, int32_t *first, int32_t *last)
-{
-    float span[2];
-    tsr_fluid_span(&d->view, 1, p->y, p->z, reach, sprite, span);
-    *first = tsr_maxi(tsr_floor_int(tsr_clampf(span[0] - (float)y0, -1.0f, 32.0f)) - 1, 0);
-    *last = tsr_mini(tsr_floor_int(tsr_clampf(span[1] - (float)y0, -2.0f, 32.0f)) + 1, SIDE - 1);
-}
-
 enum { HALF = SIDE / 2 };
+
+/* Rows of the tile (`grain` 2: of its coarse pixels) that a particle may change; as tsr_fluid_pixels has it, spheres close to the eye have all. */
+static inline void rows_of(const tsr_fluid_cast *d, const tsr_fluid_record *p, float reach, int32_t sprite, int32_t y0, int32_t grain, int32_t *first,
+                           int32_t *last)
+{
+    const float slack = 0.5f + 0.0625f, per = grain == 2 ? 0.5f : 1.0f;
+    float span[2];
+    *first = 0;
+    *last = SIDE / grain - 1;
+    if (!(sprite || d->view.slope[1] == 0.0f || p->z > 2.0f * reach)) return;
+    tsr_fluid_span(&d->view, 1, p->y, p->z, reach, sprite, span);
+    *first = tsr_maxi(tsr_ceil_int(tsr_clampf((span[0] - (float)y0) * per - slack, -1.0f, 32.0f)), 0);
+    *last = tsr_mini(tsr_floor_int(tsr_clampf((span[1] - (float)y0) * per + (slack - 1.0f), -2.0f, 32.0f)), SIDE / grain - 1);
+}
 
 /* The rays of the coarse pixels of a tile, and their sums of thickness. */
 typedef struct thin_tile {
@@ -84,8 +89,8 @@ static void thin_add(const tsr_fluid_splat_job *job, const tsr_fluid_record *p, 
     float weight;
     const float radius = tsr_fluid_thin_radius(&job->draw, p, &weight), radius2 = radius * radius, scale = weight * job->per_unit;
     int32_t first, last;
-    rows_of(&job->draw, p, radius, job->draw.sprite, y0, &first, &last);
-    for (int32_t y = first / 2; y <= last / 2; y++) {
+    rows_of(&job->draw, p, radius, job->draw.sprite, y0, 2, &first, &last);
+    for (int32_t y = first; y <= last; y++) {
         const float oy = p->y - t->gy[y] * hy, dy = t->dy[y];
 #pragma omp simd
         for (int32_t x = 0; x < HALF; x++) {
@@ -152,7 +157,7 @@ void TSR_ISA_NAME(tsr_fluid_splat_tile)(const tsr_fluid_splat_job *job, int32_t 
             }
             if (job->thin) thin_add(job, &p, y0, hx, hy, &thin);
             if (!job->depth && !job->thickness) continue;
-            rows_of(d, &p, p.radius, d->sprite, y0, &first, &last);
+            rows_of(d, &p, p.radius, d->sprite, y0, 1, &first, &last);
             const float nearest = p.z - 1.0001f * p.radius;
             if (!job->thickness) { /* depth alone: rows that it cannot change are left */
                 for (int32_t y = first; y <= last; y++) {
@@ -260,7 +265,7 @@ void TSR_ISA_NAME(tsr_fluid_noise_tile)(const tsr_fluid_noise_job *job, int32_t 
         const float calm = d->noise_calm;
         int32_t first, last;
         if (!noisy && !wet) continue;
-        rows_of(d, &p, p.reach, 1, y0, &first, &last);
+        rows_of(d, &p, p.reach, 1, y0, 1, &first, &last);
         for (int32_t y = first; y <= last; y++) {
             const float gy = tsr_fluid_offset(v, 1, y0 + y);
             if (noisy && farthest[y] >= 0.0f && tsr_fluid_noisy(job, &s, &p, farthest[y])) {
@@ -444,7 +449,18 @@ void TSR_ISA_NAME(tsr_fluid_blur_row)(const tsr_fluid_blur_job *job, const float
 
 void TSR_ISA_NAME(tsr_fluid_normal_row)(const tsr_fluid_normal_job *job, int32_t y)
 {
-    for (int32_t x = 0; x < job->view.width; x++) tsr_fluid_normal_at(job, x, y);
+    const tsr_fluid_normal_job own = *job;
+    const int64_t row = tsr_fluid_at(&own.view, 0, y);
+    const float *TSR_RESTRICT z = own.depth + row;
+    float *TSR_RESTRICT to = own.normals + 4 * row;
+    if (own.noise) {
+        const float *TSR_RESTRICT n = own.noise + row;
+#pragma omp simd
+        for (int32_t x = 0; x < own.view.width; x++) tsr_fluid_normal_of(&own, z + x, n + x, 1, x, y, to + 4 * x);
+        return;
+    }
+#pragma omp simd
+    for (int32_t x = 0; x < own.view.width; x++) tsr_fluid_normal_of(&own, z + x, NULL, 0, x, y, to + 4 * x);
 }
 
 void TSR_ISA_NAME(tsr_fluid_backdrop_row)(const tsr_fluid_backdrop_job *job, int32_t y)
@@ -457,8 +473,29 @@ void TSR_ISA_NAME(tsr_fluid_scene_row)(const tsr_fluid_backdrop_job *job, int32_
     for (int32_t x = 0; x < job->low.width; x++) tsr_fluid_scene_depth(job, x, y);
 }
 
+/* tsr_fluid_byte of many numbers, its parts one after another. */
+enum { PIECE = 64 };
+static void encode_piece(const float *TSR_RESTRICT from, int32_t count, float exposure, uint8_t *TSR_RESTRICT to)
+{
+    float value[4 * PIECE], power[4 * PIECE];
+#pragma omp simd
+    for (int32_t k = 0; k < count; k++) {
+        value[k] = tsr_saturatef(tsr_fluid_tone(from[k] * exposure));
+        power[k] = tsr_exp2_clamp(TSR_SRGB_POWER * tsr_log2(value[k]));
+    }
+#pragma omp simd
+    for (int32_t k = 0; k < count; k++) power[k] = tsr_exp2_within(power[k]);
+#pragma omp simd
+    for (int32_t k = 0; k < count; k++) to[k] = tsr_fluid_eight_bits(tsr_srgb_of(value[k], power[k]));
+}
+
 void TSR_ISA_NAME(tsr_fluid_encode_range)(const float *color, uint8_t *image, int64_t begin, int64_t end, int32_t channels, float exposure)
 {
-    for (int64_t i = begin; i < end; i++)
-        for (int32_t c = 0; c < channels; c++) image[i * channels + c] = c == 3 ? 255 : tsr_fluid_byte(color[4 * i + c], exposure);
+    uint8_t bytes[4 * PIECE];
+    for (int64_t i = begin; i < end; i += PIECE) {
+        const int32_t count = (int32_t)tsr_min64(PIECE, end - i);
+        encode_piece(color + 4 * i, 4 * count, exposure, bytes);
+        for (int32_t k = 0; k < count; k++)
+            for (int32_t c = 0; c < channels; c++) image[(i + k) * channels + c] = c == 3 ? 255 : bytes[4 * k + c];
+    }
 }

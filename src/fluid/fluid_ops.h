@@ -363,31 +363,31 @@ TSR_HD float tsr_fluid_blur_at(const float *depth, const float *image, int64_t s
     return 0.25f * (a + b) + 0.5f * *image;
 }
 
-TSR_HD void tsr_fluid_normal_at(const tsr_fluid_normal_job *j, int32_t x, int32_t y)
+/* Normal and curvature at a pixel, without branches: z and, with `noise`, n lie at it. */
+TSR_HD void tsr_fluid_normal_of(const tsr_fluid_normal_job *j, const float *z, const float *n, int noise, int32_t x, int32_t y, float to[4])
 {
     const tsr_fluid_view *v = &j->view;
-    const int64_t at = tsr_fluid_at(v, x, y), s = v->stride;
-    const float *z = j->depth + at;
-    float *to = j->normals + 4 * at;
-    if (!(*z < TSR_FLUID_NOTHING)) {
-        to[0] = to[1] = to[3] = 0.0f;
-        to[2] = -1.0f;
-        return;
-    }
+    const int64_t s = v->stride;
+    const int there = *z < TSR_FLUID_NOTHING;
     float p = tsr_fluid_shading_slope(&j->step, 0, z[-1], *z, z[1]), q = tsr_fluid_shading_slope(&j->step, 1, z[-s], *z, z[s]);
     const tsr_fluid_slopes d = tsr_fluid_slopes_at(&j->step, z, s);
-    to[3] = tsr_fluid_curvature(&j->step, &d);
-    if (j->noise) {
-        const float *n = j->noise + at;
+    const float curvature = tsr_fluid_curvature(&j->step, &d);
+    if (noise) {
         const float west = z[-1] < TSR_FLUID_NOTHING ? n[-1] : *n, east = z[1] < TSR_FLUID_NOTHING ? n[1] : *n;
         const float north = z[-s] < TSR_FLUID_NOTHING ? n[-s] : *n, south = z[s] < TSR_FLUID_NOTHING ? n[s] : *n;
         p -= j->bump * (0.5f * (east - west)) * d.ix; /* noise lifts the surface towards the eye */
         q -= j->bump * (0.5f * (south - north)) * d.iy;
     }
-    const tsr_float3 n = tsr_fluid_normal(p, q, tsr_fluid_offset(v, 0, x) * v->slope[0], tsr_fluid_offset(v, 1, y) * v->slope[1]);
-    to[0] = n.x;
-    to[1] = n.y;
-    to[2] = n.z;
+    const tsr_float3 normal = tsr_fluid_normal(p, q, tsr_fluid_offset(v, 0, x) * v->slope[0], tsr_fluid_offset(v, 1, y) * v->slope[1]);
+    to[0] = there ? normal.x : 0.0f;
+    to[1] = there ? normal.y : 0.0f;
+    to[2] = there ? normal.z : -1.0f;
+    to[3] = there ? curvature : 0.0f;
+}
+TSR_HD void tsr_fluid_normal_at(const tsr_fluid_normal_job *j, int32_t x, int32_t y)
+{
+    const int64_t at = tsr_fluid_at(&j->view, x, y);
+    tsr_fluid_normal_of(j, j->depth + at, j->noise ? j->noise + at : NULL, j->noise != NULL, x, y, j->normals + 4 * at);
 }
 
 /* The ray of the middle of a pixel (or of any place): its origin and direction, 1 along the axis, in the frame of the scene. */
@@ -490,11 +490,10 @@ TSR_HD int tsr_fluid_noisy(const tsr_fluid_noise_job *j, const tsr_fluid_sprite 
 /* One pixel of 8 bits: a filmic shoulder above 0.8 so that highlights keep their colour, then sRGB. */
 TSR_HD float tsr_fluid_tone(float v)
 {
-    const float knee = 0.7f, room = 1.0f - knee;
-    if (!(v > knee)) return v;
-    const float t = (v - knee) / room;
-    return knee + room * (t / (1.0f + t));
+    const float knee = 0.7f, room = 1.0f - knee, t = (v - knee) / room, bent = knee + room * (t / (1.0f + t));
+    return v > knee ? bent : v;
 }
-TSR_HD uint8_t tsr_fluid_byte(float v, float exposure) { return (uint8_t)(tsr_srgb_encode(tsr_fluid_tone(v * exposure)) * 255.0f + 0.5f); }
+TSR_HD uint8_t tsr_fluid_eight_bits(float v) { return (uint8_t)(int32_t)(v * 255.0f + 0.5f); }
+TSR_HD uint8_t tsr_fluid_byte(float v, float exposure) { return tsr_fluid_eight_bits(tsr_srgb_encode(tsr_fluid_tone(v * exposure))); }
 
 #endif

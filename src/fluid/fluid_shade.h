@@ -3,6 +3,7 @@
 #ifndef TSR_FLUID_SHADE_H
 #define TSR_FLUID_SHADE_H
 
+#include "core/quad.h"
 #include "fluid/fluid_flow.h"
 
 /* The environment as an octahedral map of `size` texels a side with one texel of border, r g b 0. */
@@ -64,6 +65,15 @@ TSR_HD void tsr_fluid_octahedral(tsr_float3 d, float *u, float *v)
 
 TSR_HD tsr_float3 tsr_fluid_texel(const float *t) { return tsr_f3(t[0], t[1], t[2]); }
 
+/* Four texels of four numbers each, `right` and `below` numbers apart: linear between them. */
+TSR_HD tsr_f4 tsr_fluid_mix4(tsr_f4 a, tsr_f4 b, float t) { return (1.0f - t) * a + t * b; }
+TSR_HD tsr_f4 tsr_fluid_texels(const float *t, int64_t right, int64_t below, float fx, float fy)
+{
+    return tsr_fluid_mix4(tsr_fluid_mix4(tsr_f4_load(t), tsr_f4_load(t + right), fx),
+                          tsr_fluid_mix4(tsr_f4_load(t + below), tsr_f4_load(t + right + below), fx), fy);
+}
+TSR_HD tsr_float3 tsr_fluid_first3(tsr_f4 v) { return tsr_f3(TSR_F4_AT(v, 0), TSR_F4_AT(v, 1), TSR_F4_AT(v, 2)); }
+
 /* Place of a direction in the map, in texels. */
 TSR_HD void tsr_fluid_sky_place(const tsr_fluid_light *l, tsr_float3 d, float *x, float *y)
 {
@@ -73,16 +83,13 @@ TSR_HD void tsr_fluid_sky_place(const tsr_fluid_light *l, tsr_float3 d, float *x
     *x = tsr_clampf(u * half + half + 0.5f, 0.0f, most);
     *y = tsr_clampf(v * half + half + 0.5f, 0.0f, most);
 }
-TSR_HD tsr_float3 tsr_fluid_sky_at(const tsr_fluid_light *l, float x, float y)
+TSR_HD tsr_f4 tsr_fluid_sky4(const tsr_fluid_light *l, float x, float y) /* the fourth number means nothing */
 {
-    if (!l->map) return tsr_f3(0.0f, 0.0f, 0.0f);
+    if (!l->map) return tsr_f4_make(0.0f, 0.0f, 0.0f);
     const int32_t i = (int32_t)x, j = (int32_t)y, row = (l->size + 2) * 4;
-    const float fx = x - (float)i, fy = y - (float)j;
-    const float *t = l->map + (int64_t)j * row + i * 4;
-    const tsr_float3 top = tsr_mix3(tsr_fluid_texel(t), tsr_fluid_texel(t + 4), fx),
-                     low = tsr_mix3(tsr_fluid_texel(t + row), tsr_fluid_texel(t + row + 4), fx);
-    return tsr_scale3(tsr_mix3(top, low, fy), l->level);
+    return l->level * tsr_fluid_texels(l->map + (int64_t)j * row + i * 4, 4, row, x - (float)i, y - (float)j);
 }
+TSR_HD tsr_float3 tsr_fluid_sky_at(const tsr_fluid_light *l, float x, float y) { return tsr_fluid_first3(tsr_fluid_sky4(l, x, y)); }
 TSR_HD tsr_float3 tsr_fluid_sky(const tsr_fluid_light *l, tsr_float3 d)
 {
     float x, y;
@@ -199,8 +206,8 @@ TSR_HD tsr_float3 tsr_fluid_seen(const tsr_fluid_set *s, const tsr_fluid_light *
 /* ---- one pixel of the fluid ------------------------------------------------------------------------------------------------------ */
 
 /* The picture behind, [height][width][4]: r, g, b, distance along the axis. Linear between pixels, held at the border. Nearer things than `z` are
- * left out by taking the place itself instead. */
-TSR_HD tsr_float3 tsr_fluid_behind(const float *back, int32_t width, int32_t height, float x, float y, float z, int32_t own_x, int32_t own_y)
+ * left out by taking the place itself instead. Of the four numbers the colour counts. */
+TSR_HD tsr_f4 tsr_fluid_behind(const float *back, int32_t width, int32_t height, float x, float y, float z, int32_t own_x, int32_t own_y)
 {
     x = tsr_clampf(x, 0.0f, (float)(width - 1));
     y = tsr_clampf(y, 0.0f, (float)(height - 1));
@@ -208,10 +215,8 @@ TSR_HD tsr_float3 tsr_fluid_behind(const float *back, int32_t width, int32_t hei
     const int64_t right = i + 1 < width ? 4 : 0, below = j + 1 < height ? 4 * (int64_t)width : 0;
     const float *t = back + 4 * ((int64_t)j * width + i);
     const float nearest = tsr_minf(tsr_minf(t[3], t[right + 3]), tsr_minf(t[below + 3], t[right + below + 3]));
-    if (!(nearest > z)) return tsr_fluid_texel(back + 4 * ((int64_t)own_y * width + own_x));
-    const float fx = x - (float)i, fy = y - (float)j;
-    return tsr_mix3(tsr_mix3(tsr_fluid_texel(t), tsr_fluid_texel(t + right), fx),
-                    tsr_mix3(tsr_fluid_texel(t + below), tsr_fluid_texel(t + right + below), fx), fy);
+    if (!(nearest > z)) return tsr_f4_load(back + 4 * ((int64_t)own_y * width + own_x));
+    return tsr_fluid_texels(t, right, below, x - (float)i, y - (float)j);
 }
 
 TSR_HD float tsr_fluid_fresnel(float f0, float cosine)
@@ -273,7 +278,7 @@ TSR_HD tsr_float3 tsr_fluid_colored(const tsr_fluid_light *l, const tsr_fluid_pa
 }
 
 /* The picture behind at a glance's place. */
-TSR_HD tsr_float3 tsr_fluid_glance_behind(const tsr_fluid_view *view, const float *back, const float place[2], float x, float y, float z)
+TSR_HD tsr_f4 tsr_fluid_glance_behind(const tsr_fluid_view *view, const float *back, const float place[2], float x, float y, float z)
 {
     const int32_t own_x = tsr_mini(tsr_maxi((int32_t)x, 0), view->width - 1), own_y = tsr_mini(tsr_maxi((int32_t)y, 0), view->height - 1);
     return tsr_fluid_behind(back, view->width, view->height, place[0], place[1], z, own_x, own_y);
@@ -284,7 +289,7 @@ TSR_HD tsr_float3 tsr_fluid_shade(const tsr_fluid_view *view, const tsr_fluid_se
 {
     const tsr_fluid_glance g = tsr_fluid_glance_at(view, set, l, paint, x, y, p);
     const tsr_float3 through = tsr_f3(tsr_exp2_within(g.exponent[0]), tsr_exp2_within(g.exponent[1]), tsr_exp2_within(g.exponent[2]));
-    return tsr_fluid_colored(l, paint, &g, p->foam, tsr_fluid_glance_behind(view, back, g.behind, x, y, p->z),
+    return tsr_fluid_colored(l, paint, &g, p->foam, tsr_fluid_first3(tsr_fluid_glance_behind(view, back, g.behind, x, y, p->z)),
                              tsr_fluid_sky_at(l, g.sky[0], g.sky[1]), through, tsr_exp2_within(g.exponent[3]));
 }
 

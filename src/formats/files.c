@@ -92,13 +92,19 @@ static tsr_status format_named(const char *name, tsr_file_kind kind, const tsr_f
     return TSR_OK;
 }
 
+static tsr_status take_signature(tsr_input *input, tsr_signature *signature)
+{
+    TSR_TRY(tsr_input_head(input, TSR_HEAD_BYTES, &signature->head, &signature->head_bytes));
+    signature->file_bytes = tsr_input_size(input);
+    return TSR_OK;
+}
+
 /* By content, the extension deciding among equals; *format is NULL if no format claims the content. */
 static tsr_status recognise(tsr_input *input, const tsr_format **format)
 {
     tsr_signature signature;
     *format = NULL;
-    TSR_TRY(tsr_input_head(input, TSR_HEAD_BYTES, &signature.head, &signature.head_bytes));
-    signature.file_bytes = tsr_input_size(input);
+    TSR_TRY(take_signature(input, &signature));
     if (tsr_rgt_is_one(signature.head, signature.head_bytes)) return TSR_OK; /* it has functions of its own (tessera/region_tree.h) */
     int best = 0;
     for (int i = 0; i < FORMAT_COUNT; i++) {
@@ -572,16 +578,20 @@ tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char 
     *kind = TSR_FILE_UNKNOWN;
     *name = NULL;
     TSR_TRY(open_input(path, NULL, &own, &input));
+    tsr_signature signature;
     tsr_status status = recognise(input, &format);
     if (status == TSR_OK && !format) status = refuse_foreign(input);
+    if (status == TSR_OK && format && format->kind_of) {
+        status = take_signature(input, &signature);
+        if (status == TSR_OK) *kind = format->kind_of(&signature);
+    }
     tsr_input_close(&input);
     TSR_TRY(status);
     for (int i = 0; i < FORMAT_COUNT && !format; i++)
         if (strcmp(path, "-") && extension_fits(formats[i], path)) format = formats[i];
-    if (format) {
-        *kind = format->kind;
-        *name = format->name;
-    }
+    if (!format) return TSR_OK;
+    if (*kind == TSR_FILE_UNKNOWN) *kind = format->kind;
+    *name = format->name;
     return TSR_OK;
 }
 

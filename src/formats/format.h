@@ -22,6 +22,7 @@ typedef struct tsr_format {
     tsr_file_kind kind;
     const char *extensions[6]; /* with the dot, lower case, NULL at the end; ".gz" may follow any of them. The first is the usual one */
     int (*recognise)(const tsr_signature *signature); /* NULL: by name or extension only */
+    tsr_file_kind (*kind_of)(const tsr_signature *signature); /* what a file of its content holds, where that may be another kind; NULL: `kind` */
     int keeps_metadata;                               /* volumes: every key and value that tsr_volume_set_meta takes comes back */
     int scales;                                       /* volumes: slope and intercept have a place that every reader of the format knows */
     enum { TSR_UNITS_MM = 0, TSR_UNITS_NIFTI, TSR_UNITS_ANY, TSR_UNITS_ANGSTROM } units; /* of length: readers take it for mm; m, mm and um; what the metadata say; 0.1 nm */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "formats/lzma.h"
 #include "formats/xml_tags.h"
 #include "io/inflate.h"
 #include "io/lz4.h"
@@ -53,10 +54,17 @@ static tsr_status take_root(tsr_vtk_xml *x, const tsr_xml_tag *t)
         x->header_bytes = tsr_word_is(word, "UInt64") ? 8 : 4;
     }
     if (!tsr_xml_attribute(t, "compressor", &word) || !word.size) return TSR_OK;
-    x->packed = tsr_word_is(word, "vtkLZ4DataCompressor") ? TSR_VTK_LZ4 : TSR_VTK_ZLIB;
-    if (x->packed == TSR_VTK_ZLIB && !tsr_word_is(word, "vtkZLibDataCompressor"))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: packed by '%s', expected vtkZLibDataCompressor, vtkLZ4DataCompressor or no compressor", x->file,
-                 tsr_word_show(word, shown));
+    x->packed = tsr_word_is(word, "vtkZLibDataCompressor")   ? TSR_VTK_ZLIB
+                : tsr_word_is(word, "vtkLZ4DataCompressor")  ? TSR_VTK_LZ4
+                : tsr_word_is(word, "vtkLZMADataCompressor") ? TSR_VTK_LZMA
+                                                             : TSR_VTK_PLAIN;
+    if (!x->packed)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: packed by '%s', expected vtkZLibDataCompressor, vtkLZ4DataCompressor, vtkLZMADataCompressor or no compressor",
+                 x->file, tsr_word_show(word, shown));
+#ifndef TSR_HAVE_LZMA
+    if (x->packed == TSR_VTK_LZMA)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: packed by LZMA, which this build does not have (package liblzma-dev): write it with SetCompressorTypeToZLib()", x->file);
+#endif
     return TSR_OK;
 }
 
@@ -334,7 +342,7 @@ static int header_number(const tsr_vtk_xml *x, byte_stream *s, uint64_t *value)
     return 1;
 }
 
-/* Blocks packed by zlib or LZ4: their number, size, size of the last (0: as the others), packed sizes; then the blocks. */
+/* Blocks packed by zlib, LZ4 or LZMA: their number, size, size of the last (0: as the others), packed sizes; then the blocks. */
 static tsr_status take_packed(const tsr_vtk_xml *x, const tsr_vtk_array *a, byte_stream *s, uint8_t *to, int64_t bytes)
 {
     uint64_t blocks = 0, size = 0, last = 0;
@@ -372,6 +380,7 @@ static tsr_status take_packed(const tsr_vtk_xml *x, const tsr_vtk_array *a, byte
             goto done;
         }
         if (x->packed == TSR_VTK_LZ4) stored = tsr_lz4_unpack(block, (size_t)packed[b], to + done, (size_t)want) ? (size_t)want : 0;
+        else if (x->packed == TSR_VTK_LZMA) stored = tsr_lzma_unpack(block, (size_t)packed[b], to + done, (size_t)want) ? (size_t)want : 0;
         else TSR_TRY_GOTO(tsr_inflate_whole(x->file, block, (size_t)packed[b], TSR_WRAPPER_ZLIB, to + done, (size_t)want, &stored, &over), done);
         if (over || stored != (size_t)want) {
             status = fail_array(x, a, "a packed block is damaged, or has another size than the header says");
@@ -396,7 +405,8 @@ tsr_status tsr_vtk_xml_check(const tsr_vtk_xml *x, const tsr_vtk_array *a, int64
     else {
         const byte_stream s = stream_of(x, a);
         most = most_bytes(&s);
-        most = (x->packed ? (most < INT64_MAX / TSR_DEFLATE_MOST_RATIO ? most * TSR_DEFLATE_MOST_RATIO : INT64_MAX) : most) / types[a->type].bytes;
+        const int64_t ratio = !x->packed ? 1 : x->packed == TSR_VTK_LZMA ? TSR_LZMA_MOST_RATIO : TSR_DEFLATE_MOST_RATIO;
+        most = (most < INT64_MAX / ratio ? most * ratio : INT64_MAX) / types[a->type].bytes;
     }
     if (numbers > most)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: array '%s' of %lld numbers, the file has room for %lld", x->file, (long long)a->line,

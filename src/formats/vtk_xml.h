@@ -1,6 +1,6 @@
 /* formats/vtk_xml.h: VTK's XML files (.vti, .vtu, .vtp, .vts): what is in them, and the numbers of any of their arrays.
  *
- * Arrays may stand in the text, as ASCII or base64, or behind it ("appended", raw or base64), packed by zlib or LZ4, or plain, in either byte order, with headers of 32
+ * Arrays may stand in the text, as ASCII or base64, or behind it ("appended", raw or base64), packed by zlib, LZ4 or LZMA, or plain, in either byte order, with headers of 32
  * or 64 bits. Every size is checked against the bytes that are there before memory is taken. */
 #ifndef TSR_FORMATS_VTK_XML_H
 #define TSR_FORMATS_VTK_XML_H
@@ -63,7 +63,7 @@ typedef struct tsr_vtk_xml {
     enum { TSR_VTK_UNSTRUCTURED, TSR_VTK_POLYDATA, TSR_VTK_STRUCTURED, TSR_VTK_IMAGE } kind;
     tsr_vtk_image image;  /* of TSR_VTK_IMAGE */
     tsr_word scalars[2];  /* the array of points, and of cells, that the file calls active; empty if it does not say */
-    enum { TSR_VTK_PLAIN, TSR_VTK_ZLIB, TSR_VTK_LZ4 } packed;
+    enum { TSR_VTK_PLAIN, TSR_VTK_ZLIB, TSR_VTK_LZ4, TSR_VTK_LZMA } packed;
     int swap, header_bytes, appended_raw;
     tsr_word appended; /* behind the '_' */
     tsr_vtk_piece *piece;

@@ -195,7 +195,7 @@ static void view_range(void *user, int64_t begin, int64_t end, int worker)
 static tsr_status cpu_view(tsr_queue *queue, const tsr_light_seen *job)
 {
     tsr_light_seen own = *job;
-    tsr_parallel(queue->threads, (int64_t)own.width * own.height, 256, view_range, &own);
+    tsr_parallel(queue->threads, (int64_t)own.width * own.height, 1024, view_range, &own);
     return TSR_OK;
 }
 

@@ -59,6 +59,14 @@ static void lane_passed(const tsr_light_seen *s, lanes_view *r, int l)
     r->active[l] = 0;
 }
 
+/* Pixels go down the columns of strips of 16 rows, so that the rays of all lanes pass the same voxels. */
+static int64_t lanes_pixel(const tsr_light_seen *s, int64_t i)
+{
+    enum { ROWS = 16 };
+    const int64_t strip = i / ((int64_t)s->width * ROWS) * ROWS, rest = i - strip * s->width, rows = tsr_min64(ROWS, s->height - strip);
+    return (strip + rest % rows) * s->width + rest / rows;
+}
+
 /* The next ray of a lane: what waits, the next sample, the next pixel; none: the lane rests. */
 static void lane_next(const tsr_light_seen *s, lanes_view *r, int l)
 {
@@ -79,7 +87,7 @@ static void lane_next(const tsr_light_seen *s, lanes_view *r, int l)
                     r->alive[l] = 0;
                     return;
                 }
-                r->pixel[l] = r->next++;
+                r->pixel[l] = lanes_pixel(s, r->next++);
                 r->sample[l] = 0;
                 r->color[l] = first;
                 path->light[0] = path->light[1] = path->light[2] = 0.0f;
@@ -191,7 +199,8 @@ TSR_INLINE marks lanes_pass(const tsr_light_seen *s, lanes_view *r, marks m, mar
     }
     for (; hard; hard &= hard - 1) {
         const int l = __builtin_ctz(hard);
-        const float from[3] = { before[0][l], before[1][l], before[2][l] }, at[3] = { x[0][l], x[1][l], x[2][l] }, ahead[3] = { d[0][l], d[1][l], d[2][l] };
+        const float from[3] = { before[0][l], before[1][l], before[2][l] }, at[3] = { x[0][l], x[1][l], x[2][l] },
+                    ahead[3] = { d[0][l], d[1][l], d[2][l] };
         const float half_way[3] = { mid[0][l], mid[1][l], mid[2][l] };
         float own[3] = { weight[0][l], weight[1][l], weight[2][l] };
         if ((holds[l] & TSR_LIGHT_STOPS) && tsr_light_cover(medium, at) > 0.5f) {
@@ -235,7 +244,7 @@ TSR_INLINE marks lanes_march(const tsr_light_seen *s, lanes_view *r, marks m, ma
     return lanes_bits(matter) ? lanes_pass(s, r, matter, holds, before, ds) : (marks){ 0 };
 }
 
-/* Pixels begin to end - 1. */
+/* Pixels begin to end - 1 in the order of lanes_pixel. */
 static void lanes_look(const tsr_light_seen *s, int64_t begin, int64_t end)
 {
     lanes_view r;

@@ -48,10 +48,12 @@ TSR_HD float tsr_smoothstepf(float low, float high, float v)
 }
 
 /* sRGB (IEC 61966-2-1). */
+#define TSR_SRGB_POWER (1.0f / 2.4f)
+TSR_HD float tsr_srgb_of(float v, float power) { return v <= 0.0031308f ? 12.92f * v : 1.055f * power - 0.055f; } /* v from 0 to 1, and its power */
 TSR_HD float tsr_srgb_encode(float v)
 {
     v = tsr_saturatef(v);
-    return v <= 0.0031308f ? 12.92f * v : 1.055f * tsr_powf(v, 1.0f / 2.4f) - 0.055f;
+    return tsr_srgb_of(v, tsr_powf(v, TSR_SRGB_POWER));
 }
 TSR_HD float tsr_srgb_decode(float v)
 {

@@ -44,11 +44,11 @@ def with_vtk(vtk):
     assert numpy.allclose(numpy.array(info("a.vti")["affine"]), affine)
     large = numpy.zeros((30, 40, 50), "u2")
     large[5:25, 10:30, 20:40] = random.integers(0, 3, (20, 20, 20))
-    for packed in ("zlib", "lz4"):
+    for packed in ("zlib", "lz4", "lzma"):
         write(vtk.vtkXMLImageDataWriter, image(large), "l.vti", packed=packed)
         assert numpy.array_equal(array("l.vti"), large)
-    write(vtk.vtkXMLImageDataWriter, image(large), "x.vti", packed="lzma")
-    assert "vtkLZMADataCompressor" in run("info", "x.vti", code=1).stderr
+    write(vtk.vtkXMLImageDataWriter, image(large * 0), "l.vti", packed="lzma")
+    assert not array("l.vti").any()
     for dtype in types:
         typed = random.integers(0, 100, (3, 4, 5)).astype(dtype)
         for mode in ("ascii", "appended-raw"):

@@ -120,6 +120,8 @@ int info_points(info_call *info, const char *path, const char *format)
     const float *p = tsr_points_positions_const(points);
     const tsr_vec3 o = tsr_points_origin(points);
     const double origin[3] = { o.x, o.y, o.z };
+    const char *name;
+    int32_t components;
     float lower[3] = { p[0], p[1], p[2] }, upper[3] = { p[0], p[1], p[2] };
     for (int64_t i = 3; i < 3 * count; i++) {
         lower[i % 3] = p[i] < lower[i % 3] ? p[i] : lower[i % 3];
@@ -132,6 +134,10 @@ int info_points(info_call *info, const char *path, const char *format)
         json_text("format", format);
         json_int("points", count);
         json_bool("normals", tsr_points_normals_const(points) != NULL);
+        json_bool("radii", tsr_points_radii_const(points) != NULL);
+        json_open("attributes", '{');
+        for (int32_t a = 0; tsr_points_attribute_at(points, a, &name, &components); a++) json_int(name, components);
+        json_close('}');
         json_text("space", info_space_name(tsr_points_space(points)));
         for (int i = 0; i < 2; i++) {
             json_open(i ? "upper" : "lower", '[');
@@ -141,7 +147,10 @@ int info_points(info_call *info, const char *path, const char *format)
         json_close('}');
     } else {
         printf("%s: cloud of points (%s)\n", cli_shown(path), format);
-        printf("  size         %lld points%s\n", (long long)count, tsr_points_normals_const(points) ? ", normals" : "");
+        printf("  size         %lld points%s%s\n", (long long)count, tsr_points_normals_const(points) ? ", normals" : "",
+               tsr_points_radii_const(points) ? ", radii" : "");
+        for (int32_t a = 0; tsr_points_attribute_at(points, a, &name, &components); a++)
+            printf("  %-12s %s (%d)\n", a ? "" : "attributes", cli_shown(name), components);
         const double box[6] = { (double)lower[0], (double)lower[1], (double)lower[2], (double)upper[0], (double)upper[1], (double)upper[2] };
         show_box(origin, box);
     }

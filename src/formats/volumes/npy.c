@@ -1,5 +1,6 @@
 /* NumPy arrays: .npy, versions 1 to 3, C and Fortran order, one array of 1 to 3 axes per file; the last axis is x. The file has no place for geometry or
  * metadata. Format: the NumPy enhancement proposal 1 and numpy.lib.format. */
+#define _GNU_SOURCE /* memmem */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,16 @@ enum { MAGIC_BYTES = 6, HEADER_MOST = 65536, ALIGNMENT = 64 };
 static int recognise(const tsr_signature *s)
 {
     return s->head_bytes >= MAGIC_BYTES && !memcmp(s->head, MAGIC, MAGIC_BYTES) ? TSR_SURELY_MINE : TSR_NOT_MINE;
+}
+
+/* An array of structures is a cloud of points: the value of 'descr', which writers put first, is a list then. */
+static tsr_file_kind kind_of(const tsr_signature *s)
+{
+    static const char key[] = "'descr':";
+    const char *at = (const char *)memmem(s->head, s->head_bytes, key, sizeof key - 1), *end = (const char *)s->head + s->head_bytes;
+    if (at) at += sizeof key - 1;
+    while (at && at < end && *at == ' ') at++;
+    return at && at < end && *at == '[' ? TSR_FILE_POINTS : TSR_FILE_VOLUME;
 }
 
 /* ---- the header: the text of a Python dictionary with exactly three keys ------------------------------------------------------------------------ */
@@ -532,6 +543,6 @@ static tsr_status write_points(const tsr_points *points, const char *path, const
     return tsr_output_finish(&out, write_all_points(out, points, options));
 }
 
-const tsr_format tsr_format_npy = { .name = "npy", .kind = TSR_FILE_VOLUME, .extensions = { ".npy" }, .recognise = recognise, .place = TSR_PLACE_NONE,
+const tsr_format tsr_format_npy = { .name = "npy", .kind = TSR_FILE_VOLUME, .extensions = { ".npy" }, .recognise = recognise, .kind_of = kind_of, .place = TSR_PLACE_NONE,
                                     .read_volume = read_volume,
                                     .write_volume = write_volume, .read_points = read_points, .write_points = write_points };

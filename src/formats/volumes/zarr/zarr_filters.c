@@ -1,4 +1,4 @@
-/* Filters of Zarr chunks and the packers of numcodecs that few use: differences, shuffled bytes, rounded bits; LZ4 and LZMA (numcodecs' documentation, "Filters"). */
+/* Filters of Zarr chunks and the packers of numcodecs that few use: differences, shuffled bytes, rounded bits; LZ4 (numcodecs' documentation, "Filters"). */
 #include "formats/volumes/zarr/zarr.h"
 
 #ifdef TSR_HAVE_JANSSON
@@ -8,9 +8,6 @@
 #include "io/lz4.h"
 
 #include <string.h>
-#ifdef TSR_HAVE_LZMA
-#include <lzma.h>
-#endif
 
 tsr_status tsr_zarr_take_filter(const tsr_zarr_store *s, const char *id, const json_t *about, const tsr_zarr_array *array, tsr_zarr_codecs *c,
                                 int *taken)
@@ -63,22 +60,6 @@ void tsr_zarr_sum(uint8_t *bytes, int64_t count, tsr_dtype dtype)
 int tsr_zarr_unpack_lz4(const uint8_t *packed, size_t size, uint8_t *to, size_t bytes)
 {
     return size >= 4 && tsr_get_u32(packed) == bytes && tsr_lz4_unpack(packed + 4, size - 4, to, bytes);
-}
-
-int tsr_zarr_unpack_lzma(const uint8_t *packed, size_t size, uint8_t *to, size_t bytes)
-{
-#ifdef TSR_HAVE_LZMA
-    lzma_stream z = LZMA_STREAM_INIT;
-    if (lzma_auto_decoder(&z, UINT64_C(1) << 30, 0) != LZMA_OK) return 0;
-    z.next_in = packed, z.avail_in = size, z.next_out = to, z.avail_out = bytes;
-    lzma_ret result = lzma_code(&z, LZMA_FINISH);
-    const int good = (result == LZMA_STREAM_END || result == LZMA_OK) && !z.avail_out;
-    lzma_end(&z);
-    return good;
-#else
-    (void)packed, (void)size, (void)to, (void)bytes;
-    return 0;
-#endif
 }
 
 #endif

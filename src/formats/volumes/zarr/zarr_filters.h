@@ -13,6 +13,5 @@ tsr_status tsr_zarr_take_filter(const tsr_zarr_store *store, const char *id, con
 void tsr_zarr_sum(uint8_t *bytes, int64_t count, tsr_dtype dtype);
 /* 1 if the chunk is sound and gives exactly `bytes`. */
 int tsr_zarr_unpack_lz4(const uint8_t *packed, size_t size, uint8_t *to, size_t bytes);
-int tsr_zarr_unpack_lzma(const uint8_t *packed, size_t size, uint8_t *to, size_t bytes);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "formats/volumes/chunks.h"
 #include "core/parallel.h"
+#include "formats/lzma.h"
 #include "io/crc32c.h"
 #include "io/inflate.h"
 #include "io/little_endian.h"
@@ -71,7 +72,7 @@ static tsr_status unpack(const zarr *z, const char *key, const uint8_t *packed, 
         return TSR_OK;
     }
     case TSR_ZARR_LZ4: return tsr_zarr_unpack_lz4(packed, size, to, bytes) ? TSR_OK : damaged(z, key, "is no LZ4 block of the chunk's size");
-    case TSR_ZARR_LZMA: return tsr_zarr_unpack_lzma(packed, size, to, bytes) ? TSR_OK : damaged(z, key, "cannot be unpacked by LZMA to the chunk's size");
+    case TSR_ZARR_LZMA: return tsr_lzma_unpack(packed, size, to, bytes) ? TSR_OK : damaged(z, key, "cannot be unpacked by LZMA to the chunk's size");
     default:
         if (size != bytes) TSR_FAIL(TSR_ERROR_FORMAT, "%s: chunk '%.200s' has %zu bytes, expected %zu", name_of(z), key, size, bytes);
         memcpy(to, packed, bytes);
