@@ -252,6 +252,9 @@ static void add_camera(tsr_rig_editor *e, int32_t index, json_t *json)
     json_object_set_new(json, "edge", c.edge < 0 ? json_null() : number(c.edge));
     json_object_set_new(json, "difference", c.difference < 0 ? json_null() : number(c.difference));
     json_object_set_new(json, "condition", number(c.condition));
+    json_object_set_new(json, "gain", list_of(c.gain, 3));
+    json_object_set_new(json, "response", number(c.response));
+    json_object_set_new(json, "vignetting", list_of(c.vignetting, 2));
 }
 
 static json_t *state(const viewer_show *show)
