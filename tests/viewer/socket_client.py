@@ -170,7 +170,7 @@ class Page:
         name = ("source", "speed", "volume", "second", "third")[view]
         self.frames[name] = {"draft": draft, "sequence": numbers[0], "width": numbers[1], "height": numbers[2], "view_input": numbers[3],
                              "edit_input": numbers[4], "steps": numbers[5] + (numbers[6] << 32), "origin": numbers[7:10], "right": numbers[10:13],
-                             "down": numbers[13:16], "jpeg": data[96:]}
+                             "down": numbers[13:16], "milliseconds": numbers[17], "jpeg": data[96:]}
         assert data[96:98] == b"\xff\xd8" and data[-2:] == b"\xff\xd9", "the payload is a whole JPEG file"
         self.counts[name] += 1
         if acknowledge:

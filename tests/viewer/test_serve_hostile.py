@@ -144,6 +144,11 @@ KINDS = ["view", "window", "transfer", "set", "pick", "undo", "redo", "save", "l
          "statistics", "drive", "shown", "step", "sculpt", "region"]
 
 
+# Lines of an editor, right ones and broken ones.
+WORDS = ["turn", "move", "shift", "orbit", "dolly", "set", "add", "lock", "pair", "unpair", "line", "solve", "vanish", "refine", "match", "snapshot", "restore", "undo", "redo", "camera", "rig", "reset", "image", "proxy", "cameras",
+         "@pair", "@pivot", "@line", "@loupe", "@drop", "+", "fov", "k1", "yaw", "all", "none", "vignette", "response", "colours", "on", "x", "source", "volume", "third", "pitch.png", "../x", "0", "1", "-3", "0.5", "nan", "1e300", "é"]
+
+
 def test_random(server, names):
     """Messages of all kinds with fields at random, and settings with numbers at random: it answers and goes on."""
     r = random.Random(f"{SEED} {names}")
@@ -152,10 +157,14 @@ def test_random(server, names):
     page.until(lambda: page.state and page.state["image"] and not page.state["busy"], what="something to look at")
     page.send(type="view", view="volume", width=96, height=64, visible=True)
     fixed = {"name": [*names, "nothing", "missing.nii", "x.png"], "view": ["volume", "source", "speed"], "what": ["picture", "mask", "labels", "session"], "as": ["labels", "overlay", "mask"], "over": ["none", "image", "speed"]}
+    if "pitch.png" in names:
+        fixed["line"] = [" ".join(r.sample(WORDS, r.randrange(1, 7))) for _ in range(200)] + ["turn 1 0 0", "add fov 1", "pair 0 0 0 9 9", "match", "@pivot volume 0.5 0.5", "@loupe source 0.4 0.4"]
     for i in range(120 if SANITIZED else 400):
-        message = {"type": r.choice(KINDS)}
+        message = {"type": r.choice(KINDS if "line" not in fixed or r.random() < 0.5 else ["edit"])}
         if r.random() < 0.4:
             message = {"type": "set", "name": r.choice(names), "value": r.choice([0, 1, 2, 3, 5, -1, 0.5, 0.25, 1e9, -1e30, 1e30, r.uniform(-10, 100)])}
+        elif message["type"] == "edit" and "line" in fixed:
+            message["line"] = r.choice(fixed["line"])
         else:
             for field in r.sample(FIELDS, r.randrange(0, 6)):
                 message[field] = r.choice(fixed[field]) if field in fixed and r.random() < 0.7 else r.choice(VALUES)
@@ -179,6 +188,7 @@ MODES = {"segment": (["head.nii.gz"], ["target", "epsilon", "alpha", "smoothing"
          "light": (["glass.txt"], ["turn", "rise", "resolution", "caustics", "glass.txt", "head.nii.gz"]),
          "flow": (["swirl.vtk"], ["thinning", "steps", "width", "relevance", "box", "swirl.vtk", "head.nii.gz"]),
          "cameras": (["rig.json"], ["camera", "through", "flying", "rate", "size", "points", "path", "rig.json"]),
+         "calibrate": (["own.calib"], ["blend", "mix", "lines", "shadow", "own.calib", "pitch.png"]),
          "mvv": (["cube.mvv"], ["frame", "playing", "rate", "loop", "masks", "only", "cube.mvv"])}
 
 
@@ -199,6 +209,9 @@ def main():
         subprocess.run([TESSERA, "make", "light-glass-sphere", "-o", "glass.txt"], check=True)
         subprocess.run([TESSERA, "make", "mvv", "cube", "--steps", "2", "--cameras", "3", "-o", "cube"], check=True, capture_output=True)
         subprocess.run([TESSERA, "mvv", "make", "cube", "--size", "64,64,1", "-o", "cube.mvv"], check=True, capture_output=True)
+        subprocess.run([TESSERA, "align", "--proxy", "pitch", "--show", "1", "-o", "pitch.png", "--start", "true.json", "--image-size", "160,96,1"], check=True, capture_output=True)
+        with open("own.calib", "w", encoding="ascii") as file:
+            file.write("proxy pitch\nimage pitch.png\nimage pitch.png\nturn 1 0 0\n")
         for mode, (files, names) in MODES.items():
             server = Server(TESSERA, "--mode", mode, "--device", "cpu", *files)
             try:
