@@ -400,7 +400,8 @@ static void pair_at(struct bench *b, const tsr_pinhole *truth, tsr_vec3 seen, ts
 static void together(void **unused)
 {
     (void)unused;
-    static const double place[8][3] = { { -20, -20, 0 }, { 20, -25, 0 }, { 25, 20, 0 }, { -25, 15, 2 }, { 0, 0, 4 }, { 10, -10, 3 }, { -10, -5, 1 }, { 15, 8, 2.5 } };
+    static const double place[8][3] = { { -20, -20, 0 }, { 20, -25, 0 }, { 25, 20, 0 },  { -25, 15, 2 },
+                                        { 0, 0, 4 },     { 10, -10, 3 }, { -10, -5, 1 }, { 15, 8, 2.5 } };
     struct bench b;
     begin(&b);
     run(&b, "proxy pitch");
@@ -555,10 +556,12 @@ static void tones(void **unused)
         require_ok(tsr_rig_editor_get_camera(b.editor, 1, &c));
         for (int k = 0; k < 3; k++)
             if (!(fabs(c.gain[k] / gain[k] - 1) < 0.04))
-                fail_msg("gain %g %g %g, expected %g %g %g; response %g, expected %g; corners %g, expected %g; differences %g, %g, %g", c.gain[0], c.gain[1], c.gain[2], gain[0], gain[1], gain[2],
-                         c.response, response, exp(c.vignetting[0] + c.vignetting[1]), exp(fall[0] + fall[1]), before, plain, c.difference);
+                fail_msg("gain %g %g %g, expected %g %g %g; response %g, expected %g; corners %g, expected %g; differences %g, %g, %g", c.gain[0],
+                         c.gain[1], c.gain[2], gain[0], gain[1], gain[2], c.response, response, exp(c.vignetting[0] + c.vignetting[1]),
+                         exp(fall[0] + fall[1]), before, plain, c.difference);
         const double corner = exp(c.vignetting[0] + c.vignetting[1]), wanted = exp(fall[0] + fall[1]);
-        if (!(fabs(c.response - response) < 0.06 && fabs(corner - wanted) < 0.06)) fail_msg("response %g, corners %g, expected %g", c.response, corner, wanted);
+        if (!(fabs(c.response - response) < 0.06 && fabs(corner - wanted) < 0.06))
+            fail_msg("response %g, corners %g, expected %g", c.response, corner, wanted);
         if (!(plain < 0.8 * before && c.difference < 0.6 * plain)) fail_msg("differences %g, %g, %g", before, plain, c.difference);
         require_ok(tsr_rig_editor_get_camera(b.editor, 0, &c));
         assert_true(c.response == 1 && c.gain[1] == 1); /* the first is what others are measured by */
@@ -589,7 +592,10 @@ static void tones(void **unused)
 /* ---- a wall with a pattern, lit by a projector, in formulas of their own ---- */
 
 static double paint(double x, double z) { return 0.6 + 0.25 * sin(2.1 * x) * cos(2.7 * z) + 0.1 * sin(5 * z + 1); }
-static double wish(double u, double v) { return 0.12 + 0.08 * sin(0.03 * u) * sin(0.04 * v) + 0.05 * (u > 160); } /* light at a pixel of the projector */
+static double wish(double u, double v)
+{
+    return 0.12 + 0.08 * sin(0.03 * u) * sin(0.04 * v) + 0.05 * (u > 160);
+} /* light at a pixel of the projector */
 
 static int on_wall(const tsr_pinhole *c, double u, double v, double *x, double *z)
 {
@@ -616,7 +622,9 @@ static void take(const tsr_pinhole *viewer, const tsr_pinhole *projector, const 
                     const int i = (int)(p[0] - 0.5), k = (int)(p[1] - 0.5);
                     const double a = p[0] - 0.5 - i, b = p[1] - 0.5 - k;
                     const uint8_t *q = shown->pixels + 3 * (k * shown->width + i);
-                    light = pow(((1 - a) * (1 - b) * q[0] + a * (1 - b) * q[3] + (1 - a) * b * q[3 * shown->width] + a * b * q[3 * shown->width + 3]) / 255, 2.2);
+                    light = pow(
+                        ((1 - a) * (1 - b) * q[0] + a * (1 - b) * q[3] + (1 - a) * b * q[3 * shown->width] + a * b * q[3 * shown->width + 3]) / 255,
+                        2.2);
                 }
             }
             memset(image->pixels + 3 * (v * viewer->width + u), (int)(255 * pow(paint(x, z) * (0.02 + 0.9 * light), 1 / 2.2) + 0.5), 3);
@@ -668,7 +676,8 @@ static void canvases(void **unused)
     assert_int_equal(tsr_rig_editor_compensate(b.editor, &o, &made, NULL), TSR_ERROR_ARGUMENT);
     o.gamma = 0;
     require_ok(tsr_rig_editor_compensate(b.editor, &o, &made, &report));
-    if (!(report.canvas > 0.95 && report.short_of_light < 0.01 && report.enough > 1)) fail_msg("%g %g %g", report.canvas, report.short_of_light, report.enough);
+    if (!(report.canvas > 0.95 && report.short_of_light < 0.01 && report.enough > 1))
+        fail_msg("%g %g %g", report.canvas, report.short_of_light, report.enough);
     take(&viewer, &projector, &made, 0, &after);
     take(&viewer, &projector, &image[0], 0, &plain);
     double error[2] = { 0 };
@@ -684,7 +693,8 @@ static void canvases(void **unused)
             error[1] += fabs(plain.pixels[3 * (y * viewer.width + x)] - wanted);
             count++;
         }
-    if (!(count > 20000 && error[0] / count < 1.5 && error[1] / count > 10)) fail_msg("%d pixels: %.2f grey values off, %.2f without", count, error[0] / count, error[1] / count);
+    if (!(count > 20000 && error[0] / count < 1.5 && error[1] / count > 10))
+        fail_msg("%d pixels: %.2f grey values off, %.2f without", count, error[0] / count, error[1] / count);
     tsr_image_destroy(&made);
     o.dim = 6; /* more than there is: said, and how much is left out */
     require_ok(tsr_rig_editor_compensate(b.editor, &o, &made, &report));
@@ -928,9 +938,10 @@ static void bad(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(numbers),     cmocka_unit_test(moves),     cmocka_unit_test(steps),
-                                        cmocka_unit_test(orthonormal), cmocka_unit_test(whole_rig), cmocka_unit_test(solves), cmocka_unit_test(together), cmocka_unit_test(colours), cmocka_unit_test(tones), cmocka_unit_test(canvases), cmocka_unit_test(head_on),
-                                        cmocka_unit_test(vanishing),   cmocka_unit_test(panes),     cmocka_unit_test(hidden),
-                                        cmocka_unit_test(bad) };
+                                        cmocka_unit_test(orthonormal), cmocka_unit_test(whole_rig), cmocka_unit_test(solves),
+                                        cmocka_unit_test(together),    cmocka_unit_test(colours),   cmocka_unit_test(tones),
+                                        cmocka_unit_test(canvases),    cmocka_unit_test(head_on),   cmocka_unit_test(vanishing),
+                                        cmocka_unit_test(panes),       cmocka_unit_test(hidden),    cmocka_unit_test(bad) };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     for (int i = 0; i < 2; i++) tsr_image_destroy(&pictures[i]);
     return failed;

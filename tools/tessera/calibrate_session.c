@@ -51,7 +51,8 @@ static void show_canvas(const cli_call *cli, const tsr_rig_compensated *made)
         json_real("short_of_light", made->short_of_light);
         json_real("enough", made->enough);
     } else {
-        printf("%.1f %% of the projector's pixels light the canvas, %.1f %% of these want more light than there is\n", 100 * made->canvas, 100 * made->short_of_light);
+        printf("%.1f %% of the projector's pixels light the canvas, %.1f %% of these want more light than there is\n", 100 * made->canvas,
+               100 * made->short_of_light);
     }
 }
 

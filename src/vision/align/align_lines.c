@@ -76,10 +76,12 @@ void tsr_align_model_release(tsr_align_model *m)
 tsr_status tsr_align_model_make(const tsr_align_proxy *proxy, tsr_align_model *m)
 {
     memset(m, 0, sizeof *m);
-    if (proxy->lines < 0 || (proxy->lines && !proxy->line)) TSR_FAIL(TSR_ERROR_ARGUMENT, "align: %lld lines given, but line is NULL", (long long)proxy->lines);
+    if (proxy->lines < 0 || (proxy->lines && !proxy->line))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "align: %lld lines given, but line is NULL", (long long)proxy->lines);
     if (!(proxy->crease >= 0 && proxy->crease <= 180)) TSR_FAIL(TSR_ERROR_ARGUMENT, "align: crease is %g degrees, expected 0 to 180", proxy->crease);
     if (proxy->mesh) {
-        if (tsr_mesh_device(proxy->mesh).kind != TSR_DEVICE_CPU) TSR_FAIL(TSR_ERROR_ARGUMENT, "align: the mesh lies on a device, expected host memory");
+        if (tsr_mesh_device(proxy->mesh).kind != TSR_DEVICE_CPU)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "align: the mesh lies on a device, expected host memory");
         m->triangles = tsr_mesh_triangle_count(proxy->mesh);
         m->vertices = tsr_mesh_vertex_count(proxy->mesh);
         m->triangle = tsr_mesh_triangles_const(proxy->mesh);
@@ -97,11 +99,14 @@ tsr_status tsr_align_model_make(const tsr_align_proxy *proxy, tsr_align_model *m
     }
     for (int64_t i = 0; i < proxy->lines; i++) {
         const tsr_align_line *l = &proxy->line[i];
-        const tsr_align_edge e = { .from = { l->from.x, l->from.y, l->from.z }, .to = { l->to.x, l->to.y, l->to.z }, .across = { l->across.x, l->across.y, l->across.z },
+        const tsr_align_edge e = { .from = { l->from.x, l->from.y, l->from.z },
+                                   .to = { l->to.x, l->to.y, l->to.z },
+                                   .across = { l->across.x, l->across.y, l->across.z },
                                    .crease = 1 };
         double length = 0;
         for (int k = 0; k < 3; k++) {
-            if (!isfinite(e.from[k] + e.to[k] + e.across[k])) TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "align: line %lld has an end that is not finite", (long long)i);
+            if (!isfinite(e.from[k] + e.to[k] + e.across[k]))
+                TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "align: line %lld has an end that is not finite", (long long)i);
             length += fabs(e.from[k] - e.to[k]);
         }
         if (length > 0) m->edge[m->edges++] = e;

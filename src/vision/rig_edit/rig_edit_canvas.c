@@ -80,7 +80,7 @@ static tsr_status named(const tsr_rig_editor *e, const char *what, const char *n
 {
     for (*index = 0; *index < e->cameras; ++*index)
         if (!strcmp(e->image[*index].name, name)) return TSR_OK;
-    TSR_FAIL(TSR_ERROR_ARGUMENT, "compensate: %s: there is no camera '%s'", what, name);
+    TSR_FAIL(TSR_ERROR_ARGUMENT, "options.%s: there is no camera '%s', expected one of the %d that were loaded", what, name, e->cameras);
 }
 
 static tsr_status check(const tsr_rig_compensate_options *o, double *gamma, double *response, double *dim)
@@ -88,10 +88,11 @@ static tsr_status check(const tsr_rig_compensate_options *o, double *gamma, doub
     *gamma = o->gamma == 0 ? usual_gamma : o->gamma;
     *response = o->response == 0 ? usual_gamma : o->response;
     *dim = o->dim == 0 ? 1 : o->dim;
-    if (!o->projector || !o->lit) TSR_FAIL(TSR_ERROR_ARGUMENT, "compensate: %s is missing, expected the name of a camera", o->projector ? "lit" : "projector");
-    if (!(*gamma >= 0.2 && *gamma <= 5)) TSR_FAIL(TSR_ERROR_ARGUMENT, "compensate: gamma is %g, expected 0.2 to 5", o->gamma);
-    if (!(*response >= 0.2 && *response <= 5)) TSR_FAIL(TSR_ERROR_ARGUMENT, "compensate: response is %g, expected 0.2 to 5", o->response);
-    if (!(*dim >= 0.01 && *dim <= 10)) TSR_FAIL(TSR_ERROR_ARGUMENT, "compensate: dim is %g, expected 0.01 to 10", o->dim);
+    if (!o->projector || !o->lit)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "options.%s is missing, expected the name of a camera", o->projector ? "lit" : "projector");
+    if (!(*gamma >= 0.2 && *gamma <= 5)) TSR_FAIL(TSR_ERROR_ARGUMENT, "options.gamma is %g, expected 0.2 to 5", o->gamma);
+    if (!(*response >= 0.2 && *response <= 5)) TSR_FAIL(TSR_ERROR_ARGUMENT, "options.response is %g, expected 0.2 to 5", o->response);
+    if (!(*dim >= 0.01 && *dim <= 10)) TSR_FAIL(TSR_ERROR_ARGUMENT, "options.dim is %g, expected 0.01 to 10", o->dim);
     return TSR_OK;
 }
 
@@ -148,7 +149,8 @@ tsr_status tsr_rig_editor_compensate(tsr_rig_editor *e, const tsr_rig_compensate
     tsr_parallel(e->context->threads, p->height, 8, rows, &c);
     report_of(&c, p->height, workers, &own);
     if (own.canvas == 0)
-        TSR_FAIL_GOTO(TSR_ERROR_STATE, end, "compensate: no pixel of '%s' lies on a part of the proxy that '%s' sees: are both where they stand?", o.projector, o.lit);
+        TSR_FAIL_GOTO(TSR_ERROR_STATE, end, "compensate: no pixel of '%s' lies on a part of the proxy that '%s' sees: are both where they stand?",
+                      o.projector, o.lit);
     if (compensated) TSR_TRY_GOTO(TSR_STRUCT_GIVE(compensated, &own), end);
 end:
     if (status != TSR_OK) tsr_image_destroy(image);

@@ -434,7 +434,7 @@ static tsr_status reset(tsr_rig_editor *e, const edit_words *w)
 tsr_status edit_command(tsr_rig_editor *e, const edit_words *w, int *known)
 {
     const char *what = w->word[0];
-    static const char *const all[] = { "turn", "move",   "shift", "orbit",  "dolly", "set",   "add",    "lock",  "unlock",
+    static const char *const all[] = { "turn", "move",   "shift", "orbit",  "dolly", "set",   "add",    "lock",   "unlock",
                                        "pair", "unpair", "line",  "unline", "reset", "solve", "vanish", "refine", "match" };
     enum { COMMANDS = sizeof all / sizeof *all };
     int n = 0;

@@ -197,7 +197,8 @@ static void shade_run(const layers *l, int32_t x0, int32_t y)
         const double scale = (double)camera[v->own].scale;
         memset(&sum, 0, sizeof sum);
         TSR_ISA_SELECT(tsr_shade_own)
-        (&camera[v->own], (v->corner[0] + (x0 + 0.5) * v->pixel) / scale, (v->corner[1] + (y + 0.5) * v->pixel) / scale, v->pixel / scale, run.count, &sum);
+        (&camera[v->own], (v->corner[0] + (x0 + 0.5) * v->pixel) / scale, (v->corner[1] + (y + 0.5) * v->pixel) / scale, v->pixel / scale, run.count,
+         &sum);
         put(&sum, run.count, l->a + at);
         if (!l->b) return;
     }

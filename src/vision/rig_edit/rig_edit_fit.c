@@ -96,11 +96,14 @@ double edit_condition(int n, const double *normal, int which[2])
 void edit_say_condition(const char *command, const char *camera, double condition, const int which[2], const int *free_, int lens)
 {
     static const char *const pose[6] = { "the pitch", "the yaw", "the roll", "the place to the right", "the place downwards", "the distance" },
-                            *const own[TSR_INTRINSICS] = { "the field of view", "the aspect", "cx", "cy", "k1", "k2", "k3", "k4", "k5", "k6", "p1", "p2" };
+                             *const own[TSR_INTRINSICS] = {
+                                 "the field of view", "the aspect", "cx", "cy", "k1", "k2", "k3", "k4", "k5", "k6", "p1", "p2"
+                             };
     const char *name[2];
     if (!(condition > 1e6)) return;
     for (int i = 0; i < 2; i++) name[i] = which[i] < 6 ? pose[which[i]] : which[i] < 6 + lens ? own[free_[which[i] - 6]] : "brightness";
-    tsr_remark("%s: '%s': %s cannot be told from %s (condition number %.1e): lock one of them, or give more", command, camera, name[0], name[1], condition);
+    tsr_remark("%s: '%s': %s cannot be told from %s (condition number %.1e): lock one of them, or give more", command, camera, name[0], name[1],
+               condition);
 }
 
 /* ---- pairs --------------------------------------------------------------------------------------------------------------------- */
@@ -293,8 +296,10 @@ tsr_status edit_refine(tsr_rig_editor *e, const edit_words *w)
     TSR_TRY(edit_counts(w, 0, 6, "refine [wide] [all] [colours] [k1] [k2] [centre]"));
     TSR_TRY(options_of(e, w, 1, &o.free, &wide, &all, &colours));
     if (!*e->proxy_name) TSR_FAIL(TSR_ERROR_STATE, "refine: there is no proxy yet: load one first");
-    if (colours && wide) TSR_FAIL(TSR_ERROR_ARGUMENT, "refine: wide and colours, expected one of them: colours need a camera that is some pixels off");
-    if (colours && e->cameras < 2) TSR_FAIL(TSR_ERROR_STATE, "refine colours: there is one camera, expected two and more that see the same part of the proxy");
+    if (colours && wide)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "refine: wide and colours, expected one of them: colours need a camera that is some pixels off");
+    if (colours && e->cameras < 2)
+        TSR_FAIL(TSR_ERROR_STATE, "refine colours: there is one camera, expected two and more that see the same part of the proxy");
     const int32_t first = all ? 0 : e->active, end = all ? e->cameras : e->active + 1;
     for (int32_t i = first; i < end && colours; i++) TSR_TRY(edit_agree(e, i, o.free));
     if (colours) return TSR_OK;

@@ -175,8 +175,9 @@ static tsr_status solve(matching *m)
         pass(m, 1);
         const double condition = edit_condition(m->n, m->normal, NULL);
         if (!(condition > 0 && condition < 1e10) || !tsr_dense_cholesky(m->n, m->normal, NULL))
-            TSR_FAIL(TSR_ERROR_STATE, "match: what the cameras share does not tell gain, vignetting and response apart: expected places all over their pictures, "
-                                      "dark ones and bright ones, or fewer words");
+            TSR_FAIL(TSR_ERROR_STATE,
+                     "match: what the cameras share does not tell gain, vignetting and response apart: expected places all over their pictures, "
+                     "dark ones and bright ones, or fewer words");
         tsr_dense_solve(m->n, m->normal, x);
         for (int32_t c = 0; c < m->cameras; c++) {
             if (m->at[c] < 0) continue;
@@ -198,8 +199,8 @@ static tsr_status check(const tsr_rig_editor *e, const matching *m)
         const edit_tone *t = &m->tone[i];
         const double most = fmax(fabs(t->gain[0]), fmax(fabs(t->gain[1]), fabs(t->gain[2])));
         if (m->at[i] < 0 || (most < 3 && fabs(t->power) < 1.5 && fabs(t->fall[0] + t->fall[1]) < 3)) continue;
-        TSR_FAIL(TSR_ERROR_STATE, "match: '%s' would be %.2g times as bright with the response %.2g: do the cameras see the same there?", e->image[i].name, exp(most),
-                 exp(t->power));
+        TSR_FAIL(TSR_ERROR_STATE, "match: '%s' would be %.2g times as bright with the response %.2g: do the cameras see the same there?",
+                 e->image[i].name, exp(most), exp(t->power));
     }
     return TSR_OK;
 }
@@ -233,7 +234,8 @@ tsr_status edit_match(tsr_rig_editor *e, const edit_words *w)
     for (int64_t i = 0; i < m.count; i++) found[m.sight[i].camera]++;
     for (int32_t i = 0; i < e->cameras; i++)
         if (m.at[i] >= 0 && found[i] < LEAST_PLACES)
-            TSR_FAIL_GOTO(TSR_ERROR_STATE, end, "match: '%s' shares fewer than %d places of the proxy with other cameras, neither too dark nor too bright",
+            TSR_FAIL_GOTO(TSR_ERROR_STATE, end,
+                          "match: '%s' shares fewer than %d places of the proxy with other cameras, neither too dark nor too bright",
                           e->image[i].name, LEAST_PLACES);
     const size_t n = (size_t)m.n;
     m.normal = (double *)malloc((n * n + n + 3 * (size_t)m.places) * sizeof *m.normal);

@@ -69,7 +69,8 @@ TSR_HD int32_t tsr_shade_aim(const tsr_shade_camera *s, float hx, float hy, floa
     const float z = 1.0f / (before ? hz : 1.0f), p = hx * z, q = hy * z, r2 = p * p + q * q;
     const float up = 1.0f + r2 * (s->k[0] + r2 * (s->k[1] + r2 * s->k[2])), down = 1.0f + r2 * (s->k[3] + r2 * (s->k[4] + r2 * s->k[5])),
                 g = up / down;
-    const float u = p * g + 2.0f * s->p[0] * p * q + s->p[1] * (r2 + 2.0f * p * p), v = q * g + s->p[0] * (r2 + 2.0f * q * q) + 2.0f * s->p[1] * p * q;
+    const float u = p * g + 2.0f * s->p[0] * p * q + s->p[1] * (r2 + 2.0f * p * p),
+                v = q * g + s->p[0] * (r2 + 2.0f * q * q) + 2.0f * s->p[1] * p * q;
     *a = p;
     *b = q;
     *x = s->f[0] * u + s->c[0];
