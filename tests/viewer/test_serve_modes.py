@@ -72,6 +72,10 @@ def test_replay(server):
     page.until(lambda: len([line for line in page.state["lines"] if line.startswith("brush")]) >= lines)
     page.send(type="region", do="cut", corners=[[0.6, 0.1], [0.9, 0.1], [0.9, 0.9], [0.6, 0.9]])
     page.until(lambda: len(page.state["objects"]) == 2, what="what was cut")
+    page.send(type="region", do="copy", name="band", corners=[[0.45, 0.5], [0.5, 0.52], [0.55, 0.5]], radius=4)  # along the surface
+    page.until(lambda: [o["name"] for o in page.state["objects"]].count("band") == 1 and " stroke 4 " in page.state["lines"][-1], what="what a stroke passed")
+    page.expect_error("radius", type="region", do="cut", **{"from": [0, 0, 0], "to": [1, 1, 1]}, radius=1)
+    page.texts.clear()
     levels = page.state["undo"]
     for _ in range(3):
         page.send(type="undo")
