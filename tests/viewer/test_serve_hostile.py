@@ -215,9 +215,9 @@ def main():
         for mode, (files, names) in MODES.items():
             server = Server(TESSERA, "--mode", mode, "--device", "cpu", *files)
             try:
-                parts = [lambda s=server, n=names: test_random(s, n)]
+                parts = [lambda s=server: test_lengths(s), lambda s=server: test_frames(s), lambda s=server: test_hundred(s), lambda s=server, n=names: test_random(s, n)]
                 if mode == "segment":
-                    parts = [lambda s=server: test_lengths(s), lambda s=server: test_frames(s), lambda s=server: test_own_views(s), lambda s=server: test_hundred(s), *parts]
+                    parts.insert(2, lambda s=server: test_own_views(s))
                 for part in parts:
                     begin = time.monotonic()
                     part()
