@@ -70,6 +70,9 @@ typedef struct tsr_rig_editor_camera {
     double edge;       /* mean distance of the proxy's lines from edges of like direction, pixels, cut off at a twentieth of the width; below 0: not known */
     double difference; /* mean absolute difference of colours, grey values, to the other cameras where both see the proxy; below 0: not known */
     double condition;  /* of the last solve or refine; 0 = none */
+    /* Of `match`: a value of the picture, 255 = 1, is (gain light exp(vignetting_0 r^2 + vignetting_1 r^4))^response, r from the centre in half diagonals, light as the cameras that were not
+     * matched have it; 1, 1 1 1 and 0 0 before. Panes and `difference` show the light. */
+    double response, gain[3], vignetting[2];
 } tsr_rig_editor_camera;
 #define TSR_RIG_EDITOR_CAMERA TSR_SIZED(tsr_rig_editor_camera)
 /* TSR_ERROR_ARGUMENT beyond the last. */
@@ -101,6 +104,32 @@ TSR_API tsr_status tsr_rig_editor_draw(tsr_rig_editor *editor, const tsr_rig_pan
  * wanted) is 0 where there is none. With `snap` > 0 the nearest corner or crossing of the proxy's lines within so many pixels of the pane instead. */
 TSR_API tsr_status tsr_rig_editor_pick(tsr_rig_editor *editor, const tsr_rig_pane *pane, int32_t width, int32_t height, const double at[2], double snap, double pixel[2],
                                        tsr_vec3 *point, int *found) TSR_CHECKED;
+
+/* ---- canvases ------------------------------------------------------------------------------------------------------------------ */
+
+/* A projector is a camera the other way round. Of the canvas, the proxy, pictures were taken while the projector lit it as brightly as it can, and not at all. */
+typedef struct tsr_rig_compensate_options {
+    size_t struct_size;
+    const char *projector; /* name of the camera that is it; its picture is what it should look like on a white canvas */
+    const char *lit;       /* ... that saw the canvas lit */
+    const char *dark;      /* ... that saw it without its light, from wherever; NULL: all of the light is the projector's */
+    const char *wanted;    /* ... whose picture is how the canvas should look; NULL: the projector's */
+    double gamma;          /* light of the projector = value^gamma; 0 = 2.2 */
+    double response;       /* light in pictures = value^response; 0 = 2.2 */
+    double dim;            /* of the light that is wanted; 0 = 1 */
+} tsr_rig_compensate_options;
+#define TSR_RIG_COMPENSATE_OPTIONS TSR_SIZED(tsr_rig_compensate_options)
+
+typedef struct tsr_rig_compensated {
+    size_t struct_size;
+    double canvas;         /* share of the projector's pixels that light what the pictures show */
+    double short_of_light; /* share of these that want more light than there is */
+    double enough;         /* the largest dim for which 99 of 100 have enough */
+} tsr_rig_compensated;
+#define TSR_RIG_COMPENSATED TSR_SIZED(tsr_rig_compensated)
+
+/* What the projector must show, three channels of its size, black beside the canvas. RETURNS NEW in *image. Class: tolerant. docs/theory/calibration.md 10. */
+TSR_API tsr_status tsr_rig_editor_compensate(tsr_rig_editor *editor, const tsr_rig_compensate_options *options, tsr_image *image, tsr_rig_compensated *compensated) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

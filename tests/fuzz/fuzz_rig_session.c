@@ -66,6 +66,10 @@ static void look(tsr_rig_editor *e)
     tsr_image image = { 0 };
     pane.from_camera = 1;
     if (info.cameras && tsr_rig_editor_draw(e, &pane, 24, 16, &image) == TSR_OK) tsr_image_destroy(&image);
+    tsr_rig_compensate_options o = TSR_RIG_COMPENSATE_OPTIONS;
+    o.projector = tsr_rig_editor_camera_name(e, 0);
+    o.lit = tsr_rig_editor_camera_name(e, info.cameras - 1);
+    if (info.cameras && tsr_rig_editor_compensate(e, &o, &image, NULL) == TSR_OK) tsr_image_destroy(&image);
 }
 
 int fuzz_accepts(const uint8_t *bytes, size_t size)
@@ -99,6 +103,7 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
 void fuzz_seeds(void)
 {
     static const char *const seeds[] = {
+        "proxy pitch\nimage a.png\nimage a.png\nmatch vignette response\nmatch all\nmatch none\n",
         "proxy pitch\nimage a.png\nturn 1 2 3\n+ turn 1 0 0\nmove 1 2 3\nundo\nredo\n",
         "image a.png\nset fov 40\nset k1 -0.1\nadd cx 3\nlock x fov\nunlock fov\nshift 1 2 3\n",
         "proxy pitch\nimage a.png\npair 0 0 0 40 30\npair 36 20.16 0 60 20\npair 36 -20.16 0 70 50\npair 0 34 0 30 10\nsolve\nunpair 0\n",

@@ -3,12 +3,16 @@ import base64
 import hashlib
 import json
 import os
+import resource
 import socket
 import ssl
 import struct
 import subprocess
 import time
 import urllib.parse
+
+# Seconds after which what must happen has not happened: far more than it takes, for machines that do other work, too. What must be quick is compared with something else.
+PATIENCE = 120
 
 
 class Server:
@@ -39,7 +43,7 @@ class Server:
     def alive(self):
         return self.process.poll() is None
 
-    def get(self, path, method="GET", timeout=20, host=None):
+    def get(self, path, method="GET", timeout=PATIENCE, host=None):
         """Status and body; path as it is, nothing is normalised on the way. `host`: another name to ask for."""
         with self.connect(timeout) as s:
             s.sendall(f"{method} {path} HTTP/1.1\r\nHost: {host or f'{self.host}:{self.port}'}\r\nConnection: close\r\n\r\n".encode())
@@ -53,10 +57,24 @@ class Server:
         words = head.split()
         return (int(words[1]) if len(words) > 1 else 0), body
 
+    def work(self):
+        """Seconds of processors that it has taken: what else the machine does is not in it."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def stop(self):
         self.process.terminate()
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, err
+
+    def work_to_stop(self):
+        """Ends it well; the seconds of processors that the end took."""
+        children, begun = resource.getrusage(resource.RUSAGE_CHILDREN), self.work()
+        code, errors = self.stop()
+        assert code == 0 and not errors, f"exit code {code}: {errors}"
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - children.ru_utime - children.ru_stime - begun
 
 
 class Refused(Exception):
@@ -66,7 +84,7 @@ class Refused(Exception):
 class Page:
     """One page without a browser. Keeps the newest of everything the server said."""
 
-    def __init__(self, server, path=None, timeout=20, host=None, origin=None):
+    def __init__(self, server, path=None, timeout=PATIENCE, host=None, origin=None):
         self.state = self.driver = self.histogram = None
         self.texts, self.frames, self.counts = [], {}, {"source": 0, "speed": 0, "volume": 0, "second": 0, "third": 0}
         self.rest = b""
@@ -95,14 +113,18 @@ class Page:
     def raw(self, data):
         self.socket.sendall(data)
 
-    def frame(self, payload, opcode=1, final=True, mask=True):
+    @staticmethod
+    def framed(payload, opcode=1, final=True, mask=True):
         head = bytes([(0x80 if final else 0) | opcode])
         flag = 0x80 if mask else 0
         n = len(payload)
         head += bytes([flag | n]) if n < 126 else bytes([flag | 126]) + struct.pack(">H", n) if n < 65536 else bytes([flag | 127]) + struct.pack(">Q", n)
         key = os.urandom(4)
         body = bytes(b ^ key[i % 4] for i, b in enumerate(payload)) if mask else payload
-        self.raw(head + (key if mask else b"") + body)
+        return head + (key if mask else b"") + body
+
+    def frame(self, payload, opcode=1, final=True, mask=True):
+        self.raw(self.framed(payload, opcode, final, mask))
 
     def send(self, **message):
         self.frame(json.dumps(message).encode())
@@ -148,14 +170,14 @@ class Page:
         name = ("source", "speed", "volume", "second", "third")[view]
         self.frames[name] = {"draft": draft, "sequence": numbers[0], "width": numbers[1], "height": numbers[2], "view_input": numbers[3],
                              "edit_input": numbers[4], "steps": numbers[5] + (numbers[6] << 32), "origin": numbers[7:10], "right": numbers[10:13],
-                             "down": numbers[13:16], "jpeg": data[96:]}
+                             "down": numbers[13:16], "milliseconds": numbers[17], "jpeg": data[96:]}
         assert data[96:98] == b"\xff\xd8" and data[-2:] == b"\xff\xd9", "the payload is a whole JPEG file"
         self.counts[name] += 1
         if acknowledge:
             self.send(type="shown", view=name, sequence=numbers[0])
         return "frame"
 
-    def until(self, condition, seconds=30, what="what was waited for"):
+    def until(self, condition, seconds=PATIENCE, what="what was waited for"):
         end = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > end:
@@ -166,13 +188,17 @@ class Page:
             except TimeoutError:
                 pass
 
+    def drives(self):
+        """Waits until it is the one that drives: those of the tests before have been noticed to be gone."""
+        self.until(lambda: self.driver and self.driver["driver"] == self.driver["you"], what="the controls")
+
     def errors(self):
         return [t["text"] for t in self.texts if t["type"] == "error"]
 
     def expect_error(self, words, **message):
         before = len(self.errors())
         self.send(**message)
-        self.until(lambda: len(self.errors()) > before, 20, f"an error with '{words}'")
+        self.until(lambda: len(self.errors()) > before, what=f"an error with '{words}'")
         assert words in self.errors()[-1], (words, self.errors()[-1])
 
     def close(self):

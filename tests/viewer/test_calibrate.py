@@ -212,6 +212,14 @@ def looks(browser):
     for k in range(6):
         browser.script("const b = document.getElementById('blend'); b.selectedIndex = arguments[0]; b.dispatchEvent(new Event('change'))", k)
         browser.until(f"return tessera.bench.state.blend === document.getElementById('blend').options[{k}].value", 10, "a way to mix")
+    assert browser.script("return document.getElementById('unmatch').disabled")
+    browser.script("document.getElementById('match-vignette').click()")
+    browser.click("#match")
+    browser.until("return tessera.bench.state.gain.some((g) => g !== 1) && tessera.bench.state.vignetting[0] !== 0 && document.getElementById('residuals').innerText.includes('gain')", 20, "colours matched")
+    matched = state(browser)
+    assert matched["response"] == 1 and all(abs(g - 1) < 0.2 for g in matched["gain"]), matched["gain"]  # two pictures of one film
+    browser.click("#unmatch")
+    browser.until("return tessera.bench.state.gain.every((g) => g === 1) && document.getElementById('unmatch').disabled", 20, "colours as they came")
     browser.script("document.getElementById('lock-fov').click()")
     browser.until("return (tessera.bench.state.locked >> 6 & 1) === 1", 10, "a lock")
     browser.script("tessera.sliders.fov.set(50, true)")
@@ -244,7 +252,7 @@ def hostile(server):
     page.until(lambda: page.state and page.state["names"], 20, "the state")
     value = page.state["value"]
     for line in ("image /etc/passwd", "image ../left.png", "proxy /etc/passwd", "cameras ..", "turn 1 2", "turn nan 0 0", "turn 1e400 0 0", "set fov 0", "set k1 -9", "camera 99", "@pair source 2 0", "@pair volume 0 0",
-                 "@line q 0 0 1 1", "@nothing", "@", "+", "+ +", "x" * 1000, "pair 1 2 3 4", "undo 3", "restore nothing", "refine sideways", "image left.png 3", "dolly 1 0 0 1e11"):
+                 "@line q 0 0 1 1", "@nothing", "@", "+", "+ +", "x" * 1000, "pair 1 2 3 4", "undo 3", "restore nothing", "refine sideways", "match sideways", "match none all", "image left.png 3", "dolly 1 0 0 1e11"):
         page.texts.clear()
         page.send(type="edit", line=line)
         if line not in ("+",):

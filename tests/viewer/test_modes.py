@@ -515,6 +515,18 @@ def selections(browser):
     browser.until(f"return tessera.bench.state.objects[0].inside_voxels < {whole}", 15, "less")
     browser.keys("z")
     browser.until(f"return tessera.bench.state.objects[0].inside_voxels === {whole}", 15, "all again")
+    browser.keys("8")  # along the surface: what the brush passes
+    assert browser.script("return tessera.bench.tool") == "along"
+    x, y = on_surface(browser)
+    browser.drag([(x - 20, y), (x, y + 5), (x + 20, y)], pause=40)
+    browser.until("return !document.getElementById('cut').disabled && tessera.bench.mode.selection().radius > 0", 5, "a stroke")
+    browser.click("#cut")
+    browser.until("return tessera.bench.state.objects.length === 2 && tessera.bench.state.lines.at(-1).includes(' stroke ')", 15, "what the brush passed")
+    parts = {o["name"]: o["inside_voxels"] for o in state(browser)["objects"]}
+    assert 20 < min(parts.values()) < 0.5 * whole and sum(parts.values()) <= whole, (parts, whole)
+    browser.keys("z")
+    browser.until("return tessera.bench.state.objects.length === 1", 15, "one again")
+    assert inside_of(browser) == whole
 
 
 def objects(browser):

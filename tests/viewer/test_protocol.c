@@ -48,6 +48,8 @@ static void messages_of_modes(void **unused)
     assert_int_equal(parse("{\"type\":\"region\",\"do\":\"keep\",\"corners\":[[0,0],[1,0.5],[0.25,1]]}", &c, error), 0);
     assert_true(c.task == VIEWER_DO_KEEP && c.corners == 3 && c.lasso[1][1] == 0.5 && c.lasso[2][0] == 0.25);
     assert_string_equal(viewer_task_name(c.task), "keep");
+    assert_int_equal(parse("{\"type\":\"region\",\"do\":\"cut\",\"corners\":[[0,0],[1,0.5],[0.25,1]],\"radius\":2.5}", &c, error), 0);
+    assert_true(viewer_given(&c, VIEWER_RADIUS) && c.radius == 2.5);
     assert_int_equal(parse("{\"type\":\"region\",\"do\":\"cut\",\"name\":\"part\",\"from\":[0,0,0],\"to\":[1,1,1]}", &c, error), 0);
     assert_int_equal(parse("{\"type\":\"edit\",\"line\":\"sphere a 0 0 0 1\"}", &c, error), 0);
     assert_string_equal(c.line, "sphere a 0 0 0 1");
@@ -63,6 +65,8 @@ static void messages_of_modes(void **unused)
         "{\"type\":\"sculpt\",\"from\":[1,2,3],\"radius\":1,\"tool\":\"carve\"}",
         "{\"type\":\"sculpt\",\"from\":[1,2,3],\"radius\":1,\"tool\":\"grow\",\"strength\":1.5}",
         "{\"type\":\"region\",\"do\":\"cut\"}",
+        "{\"type\":\"region\",\"do\":\"cut\",\"corners\":[[0,0],[1,0],[1,1]],\"radius\":0}",
+        "{\"type\":\"region\",\"do\":\"cut\",\"from\":[0,0,0],\"to\":[1,1,1],\"radius\":1}",
         "{\"type\":\"region\",\"do\":\"cut\",\"from\":[0,0,0]}",
         "{\"type\":\"region\",\"do\":\"cut\",\"corners\":[[0,0],[1,0]]}",
         "{\"type\":\"region\",\"do\":\"cut\",\"corners\":[[0,0],[1,0],[1,1.01]]}",

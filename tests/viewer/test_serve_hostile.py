@@ -9,14 +9,14 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import mode_files  # noqa: E402
-from socket_client import Page, Refused, Server  # noqa: E402
+from socket_client import PATIENCE, Page, Refused, Server  # noqa: E402
 
 TESSERA = os.path.abspath(sys.argv[1])
 SEED = int(os.environ.get("TESSERA_SEED", "1"))
 SANITIZED = "asan" in TESSERA or "tsan" in TESSERA
 
 
-def request(server, head, body=b"", seconds=10):
+def request(server, head, body=b"", seconds=PATIENCE):
     """The first line of the answer to a request as it is written here."""
     with server.connect(seconds) as s:
         s.sendall(head.replace("HOST", f"Host: {server.host}:{server.port}\r\nOrigin: http://{server.host}:{server.port}").encode() + body)
@@ -43,7 +43,7 @@ def closed(server, data, *codes):
     """What a page sends closes its connection, with one of these codes or without."""
     page = Page(server)
     page.raw(data)
-    page.socket.settimeout(10)
+    page.socket.settimeout(PATIENCE)
     try:
         while True:
             page.read()
@@ -75,13 +75,28 @@ def test_frames(server):
     page.close()
 
 
+def alone(server):
+    """Waits until pages that were closed have been noticed to be gone."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        page = Page(server)
+        page.until(lambda p=page: p.driver is not None, what="who drives")
+        clients = page.driver["clients"]
+        page.close()
+        if clients == 1:
+            return
+        assert time.monotonic() < end, clients
+        time.sleep(0.2)
+
+
 def test_hundred(server):
     """A hundred pages: those kept are served, the rest are told why."""
+    alone(server)
     kept, refused = [], 0
     for _ in range(100):
         try:
             page = Page(server)
-            page.socket.settimeout(10)
+            page.socket.settimeout(PATIENCE)
             while page.driver is None:
                 page.read()
             kept.append(page)
@@ -92,39 +107,31 @@ def test_hundred(server):
     for i, page in enumerate(kept):
         page.send(type="ping", id=i)
     for i, page in enumerate(kept):
-        page.until(lambda n=i, p=page: any(t["type"] == "pong" and t["id"] == n for t in p.texts), 20, "an answer")
+        page.until(lambda n=i, p=page: any(t["type"] == "pong" and t["id"] == n for t in p.texts), what="an answer")
     for page in kept:
         page.close()
-    end = time.monotonic() + 45
-    while True:
-        page = Page(server)
-        page.until(lambda p=page: p.driver is not None, 20, "who drives")
-        clients = page.driver["clients"]
-        page.close()
-        if clients == 1:
-            return
-        assert time.monotonic() < end, clients
-        time.sleep(0.2)
+    alone(server)
 
 
 def test_own_views(server):
     """Pages that watch have views of their own, as many as there are; the driver's stay."""
     driver = Page(server)
-    driver.until(lambda: driver.state and driver.state["image"], 30, "an image")
+    driver.drives()
+    driver.until(lambda: driver.state and driver.state["image"], what="an image")
     before = driver.state["views"]["volume"]["azimuth"]
     others = [Page(server) for _ in range(6)]
     for i, page in enumerate(others):
-        page.until(lambda p=page: p.driver is not None, 20, "who drives")
+        page.until(lambda p=page: p.driver is not None, what="who drives")
         page.send(type="view", view="volume", width=64, height=64, azimuth=10 * i, input=1)
     for page in others[:4]:
-        page.until(lambda p=page: "volume" in p.frames and p.frames["volume"]["width"] / p.frames["volume"]["height"] == 1, 30, "a picture of its own")
+        page.until(lambda p=page: "volume" in p.frames and p.frames["volume"]["width"] / p.frames["volume"]["height"] == 1, what="a picture of its own")
     for page in others[4:]:
-        page.until(lambda p=page: any("views of their own" in e for e in p.errors()), 20, "a refusal")
+        page.until(lambda p=page: any("views of their own" in e for e in p.errors()), what="a refusal")
     others[0].send(type="follow")
     others[5].send(type="view", view="volume", width=64, height=64, azimuth=50, input=2)
-    others[5].until(lambda: others[5].frames.get("volume", {}).get("view_input") == 2, 30, "the place that became free")
+    others[5].until(lambda: others[5].frames.get("volume", {}).get("view_input") == 2, what="the place that became free")
     driver.send(type="ping", id=1)
-    driver.until(lambda: any(t["type"] == "pong" for t in driver.texts), 20, "an answer")
+    driver.until(lambda: any(t["type"] == "pong" for t in driver.texts), what="an answer")
     assert driver.state["views"]["volume"]["azimuth"] == before
     for page in (driver, *others):
         page.close()
@@ -137,29 +144,39 @@ KINDS = ["view", "window", "transfer", "set", "pick", "undo", "redo", "save", "l
          "statistics", "drive", "shown", "step", "sculpt", "region"]
 
 
+# Lines of an editor, right ones and broken ones.
+WORDS = ["turn", "move", "shift", "orbit", "dolly", "set", "add", "lock", "pair", "unpair", "line", "solve", "vanish", "refine", "match", "snapshot", "restore", "undo", "redo", "camera", "rig", "reset", "image", "proxy", "cameras",
+         "@pair", "@pivot", "@line", "@loupe", "@drop", "+", "fov", "k1", "yaw", "all", "none", "vignette", "response", "colours", "on", "x", "source", "volume", "third", "pitch.png", "../x", "0", "1", "-3", "0.5", "nan", "1e300", "é"]
+
+
 def test_random(server, names):
     """Messages of all kinds with fields at random, and settings with numbers at random: it answers and goes on."""
     r = random.Random(f"{SEED} {names}")
     page = Page(server)
-    page.until(lambda: page.state and page.state["image"] and not page.state["busy"], 60, "something to look at")
+    page.drives()
+    page.until(lambda: page.state and page.state["image"] and not page.state["busy"], what="something to look at")
     page.send(type="view", view="volume", width=96, height=64, visible=True)
     fixed = {"name": [*names, "nothing", "missing.nii", "x.png"], "view": ["volume", "source", "speed"], "what": ["picture", "mask", "labels", "session"], "as": ["labels", "overlay", "mask"], "over": ["none", "image", "speed"]}
+    if "pitch.png" in names:
+        fixed["line"] = [" ".join(r.sample(WORDS, r.randrange(1, 7))) for _ in range(200)] + ["turn 1 0 0", "add fov 1", "pair 0 0 0 9 9", "match", "@pivot volume 0.5 0.5", "@loupe source 0.4 0.4"]
     for i in range(120 if SANITIZED else 400):
-        message = {"type": r.choice(KINDS)}
+        message = {"type": r.choice(KINDS if "line" not in fixed or r.random() < 0.5 else ["edit"])}
         if r.random() < 0.4:
             message = {"type": "set", "name": r.choice(names), "value": r.choice([0, 1, 2, 3, 5, -1, 0.5, 0.25, 1e9, -1e30, 1e30, r.uniform(-10, 100)])}
+        elif message["type"] == "edit" and "line" in fixed:
+            message["line"] = r.choice(fixed["line"])
         else:
             for field in r.sample(FIELDS, r.randrange(0, 6)):
                 message[field] = r.choice(fixed[field]) if field in fixed and r.random() < 0.7 else r.choice(VALUES)
         page.send(**message)
         if i % 20 == 0:
             page.send(type="ping", id=i)
-            page.until(lambda n=i: any(t["type"] == "pong" and t["id"] == n for t in page.texts), 90, "an answer")
+            page.until(lambda n=i: any(t["type"] == "pong" and t["id"] == n for t in page.texts), what="an answer")
             page.texts.clear()
     page.send(type="drive")
     page.send(type="ping", id=9999)
-    page.until(lambda: any(t["type"] == "pong" and t["id"] == 9999 for t in page.texts), 90, "the last answer")
-    page.until(lambda: not page.state["busy"], 90, "rest")
+    page.until(lambda: any(t["type"] == "pong" and t["id"] == 9999 for t in page.texts), what="the last answer")
+    page.until(lambda: not page.state["busy"], what="rest")
     page.close()
 
 
@@ -171,6 +188,7 @@ MODES = {"segment": (["head.nii.gz"], ["target", "epsilon", "alpha", "smoothing"
          "light": (["glass.txt"], ["turn", "rise", "resolution", "caustics", "glass.txt", "head.nii.gz"]),
          "flow": (["swirl.vtk"], ["thinning", "steps", "width", "relevance", "box", "swirl.vtk", "head.nii.gz"]),
          "cameras": (["rig.json"], ["camera", "through", "flying", "rate", "size", "points", "path", "rig.json"]),
+         "calibrate": (["own.calib"], ["blend", "mix", "lines", "shadow", "own.calib", "pitch.png"]),
          "mvv": (["cube.mvv"], ["frame", "playing", "rate", "loop", "masks", "only", "cube.mvv"])}
 
 
@@ -191,12 +209,15 @@ def main():
         subprocess.run([TESSERA, "make", "light-glass-sphere", "-o", "glass.txt"], check=True)
         subprocess.run([TESSERA, "make", "mvv", "cube", "--steps", "2", "--cameras", "3", "-o", "cube"], check=True, capture_output=True)
         subprocess.run([TESSERA, "mvv", "make", "cube", "--size", "64,64,1", "-o", "cube.mvv"], check=True, capture_output=True)
+        subprocess.run([TESSERA, "align", "--proxy", "pitch", "--show", "1", "-o", "pitch.png", "--start", "true.json", "--image-size", "160,96,1"], check=True, capture_output=True)
+        with open("own.calib", "w", encoding="ascii") as file:
+            file.write("proxy pitch\nimage pitch.png\nimage pitch.png\nturn 1 0 0\n")
         for mode, (files, names) in MODES.items():
             server = Server(TESSERA, "--mode", mode, "--device", "cpu", *files)
             try:
-                parts = [lambda s=server, n=names: test_random(s, n)]
+                parts = [lambda s=server: test_lengths(s), lambda s=server: test_frames(s), lambda s=server: test_hundred(s), lambda s=server, n=names: test_random(s, n)]
                 if mode == "segment":
-                    parts = [lambda s=server: test_lengths(s), lambda s=server: test_frames(s), lambda s=server: test_own_views(s), lambda s=server: test_hundred(s), *parts]
+                    parts.insert(2, lambda s=server: test_own_views(s))
                 for part in parts:
                     begin = time.monotonic()
                     part()

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from socket_client import Page, Refused, Server  # noqa: E402
+from socket_client import PATIENCE, Page, Refused, Server  # noqa: E402
 
 TESSERA = os.path.abspath(sys.argv[1])
 SEED = int(os.environ.get("TESSERA_SEED", "0")) or random.randrange(1, 1 << 30)
@@ -24,21 +24,21 @@ def opened(server, tab=0, view="volume"):
     """A page of the first tab (segment), the second (sculpt), or of the server that only shows."""
     page = Page(looker if tab == 2 else server, (looker if tab == 2 else server).path + ("socket/1" if tab == 1 else "socket"))
     page.send(type="view", view=view, width=160, height=120)
-    page.until(lambda: page.state and page.state["image"] and view in page.frames and page.state.get("objects") != [] and not page.state["busy"], 60, "a session with a picture")
+    page.until(lambda: page.state and page.state["image"] and view in page.frames and page.state.get("objects") != [] and not page.state["busy"], what="a session with a picture")
     if tab == 1:  # the first one may have come before the surface
         before = page.frames[view]["jpeg"]
         page.send(type="view", view=view, azimuth=31)
-        page.until(lambda: page.frames[view]["jpeg"] != before and len(page.frames[view]["jpeg"]) > 2000, 60, "a picture of the surface")
+        page.until(lambda: page.frames[view]["jpeg"] != before and len(page.frames[view]["jpeg"]) > 2000, what="a picture of the surface")
     return page
 
 
 def edits(page, count):
-    page.until(lambda: page.state["edits"] >= count, 60, f"{count} edits")
+    page.until(lambda: page.state["edits"] >= count, what=f"{count} edits")
 
 
 def saved(page, what, name):
     page.send(type="save", what=what, name=name, replace=True)
-    page.until(lambda: any(t["type"] == "saved" and t["text"] == name for t in page.texts), 60, f"{name} saved")
+    page.until(lambda: any(t["type"] == "saved" and t["text"] == name for t in page.texts), what=f"{name} saved")
 
 
 # ---- sculpting ----
@@ -61,29 +61,33 @@ def test_replay(server):
         for i in range(3):
             page.send(type="pick", action="sculpt", tool=tool, x=0.48 + 0.02 * i, y=0.5, radius=9, strength=0.8, begin=i == 0)
             count += 1
-            page.until(lambda n=count: page.state["edits"] >= n, 60, f"a place of {tool}")
+            page.until(lambda n=count: page.state["edits"] >= n, what=f"a place of {tool}")
     top = [middle[0], middle[1], middle[2] + size[2] / 4]  # margins are half the extent of the ball
     page.send(type="sculpt", tool="grow", **{"from": top}, radius=6, begin=True)
     page.send(type="sculpt", tool="grow", **{"from": top, "to": [top[0] + 10, top[1], top[2]]}, radius=6)
     page.send(type="set", name="mirror", value=1)
     page.send(type="sculpt", tool="shrink", **{"from": [middle[0] + size[0] / 4, middle[1], middle[2]]}, radius=5, begin=True)
-    page.until(lambda: page.state["mirror"], 20)
+    page.until(lambda: page.state["mirror"])
     lines = len([line for line in page.state["lines"] if line.startswith("brush")])
-    page.until(lambda: len([line for line in page.state["lines"] if line.startswith("brush")]) >= lines, 20)
+    page.until(lambda: len([line for line in page.state["lines"] if line.startswith("brush")]) >= lines)
     page.send(type="region", do="cut", corners=[[0.6, 0.1], [0.9, 0.1], [0.9, 0.9], [0.6, 0.9]])
-    page.until(lambda: len(page.state["objects"]) == 2, 60, "what was cut")
+    page.until(lambda: len(page.state["objects"]) == 2, what="what was cut")
+    page.send(type="region", do="copy", name="band", corners=[[0.45, 0.5], [0.5, 0.52], [0.55, 0.5]], radius=4)  # along the surface
+    page.until(lambda: [o["name"] for o in page.state["objects"]].count("band") == 1 and " stroke 4 " in page.state["lines"][-1], what="what a stroke passed")
+    page.expect_error("radius", type="region", do="cut", **{"from": [0, 0, 0], "to": [1, 1, 1]}, radius=1)
+    page.texts.clear()
     levels = page.state["undo"]
     for _ in range(3):
         page.send(type="undo")
-    page.until(lambda: page.state["undo"] == levels - 3, 60, "three steps back")
+    page.until(lambda: page.state["undo"] == levels - 3, what="three steps back")
     for _ in range(2):
         page.send(type="redo")
-    page.until(lambda: page.state["undo"] == levels - 1 and page.state["redo"] == 1, 60, "two steps forward")
+    page.until(lambda: page.state["undo"] == levels - 1 and page.state["redo"] == 1, what="two steps forward")
     page.send(type="edit", line="torus ring 0 0 0 20 5")
     page.send(type="edit", line="blend body ring 0.5")
-    page.until(lambda: page.state["lines"][-1].startswith("blend"), 8, "a blend")
+    page.until(lambda: page.state["lines"][-1].startswith("blend"), what="a blend")
     page.send(type="region", do="delete", **{"from": [0, 0, 0], "to": [size[0], size[1], middle[2] - size[2] / 8]})
-    page.until(lambda: page.state["lines"][-1].startswith("delete"), 60, "the lower part deleted")
+    page.until(lambda: page.state["lines"][-1].startswith("delete"), what="the lower part deleted")
     assert not page.errors(), page.errors()
     saved(page, "field", "work.tsr")
     saved(page, "session", "work.session")
@@ -92,7 +96,7 @@ def test_replay(server):
     assert replay("work"), "the replay gives other bits"
     lines = page.state["lines"]
     page.send(type="load", name="work.session")
-    page.until(lambda: page.state["image"]["name"] == "work.session" and not page.state["busy"], 60, "the session again")
+    page.until(lambda: page.state["image"]["name"] == "work.session" and not page.state["busy"], what="the session again")
     assert page.state["lines"] == lines
     saved(page, "field", "loaded.tsr")
     assert filecmp.cmp(os.path.join(FOLDER, "work.tsr"), os.path.join(FOLDER, "loaded.tsr"), shallow=False)
@@ -103,13 +107,13 @@ def test_undo_is_local(server):
     """Undo of a small stroke touches some tiles, not all; and brings back every bit."""
     page = opened(server, 1)
     page.send(type="load", name="ball.ply")
-    page.until(lambda: page.state["image"]["name"] == "ball.ply" and not page.state["busy"] and page.state["edits"] == 0, 60, "the ball")
+    page.until(lambda: page.state["image"]["name"] == "ball.ply" and not page.state["busy"] and page.state["edits"] == 0, what="the ball")
     saved(page, "field", "before.tsr")
     page.send(type="pick", action="sculpt", tool="grow", x=0.5, y=0.5, radius=5, strength=1)
     edits(page, 1)
     tiles = page.state["objects"][0]["tiles"]
     page.send(type="undo")
-    page.until(lambda: page.state["undo"] == 0 and page.state["redo"] == 1, 30, "undone")
+    page.until(lambda: page.state["undo"] == 0 and page.state["redo"] == 1, what="undone")
     assert 0 < page.state["touched"] < tiles / 4, (page.state["touched"], tiles)
     saved(page, "field", "after.tsr")
     assert filecmp.cmp(os.path.join(FOLDER, "before.tsr"), os.path.join(FOLDER, "after.tsr"), shallow=False)
@@ -122,8 +126,8 @@ def test_undo_is_local(server):
     edits(page, count + 4)
     for _ in range(6):  # more than there is
         page.send(type="undo")
-    page.until(lambda: "nothing to take back" in page.errors()[-1], 20, "the end of what can be undone")
-    page.until(lambda: page.state["undo"] == 0 and not page.state["busy"], 20, "all undone")
+    page.until(lambda: "nothing to take back" in page.errors()[-1], what="the end of what can be undone")
+    page.until(lambda: page.state["undo"] == 0 and not page.state["busy"], what="all undone")
     assert [o["name"] for o in page.state["objects"]] == ["body"], "Undo took back what was loaded"
     page.close()
 
@@ -162,10 +166,10 @@ def test_stops(server):
     page = opened(server, 1)
     saved(page, "field", "before.tsr")
     page.send(type="edit", line="smooth body 9e8")
-    page.until(lambda: page.state["busy"], 20, "work")
+    page.until(lambda: page.state["busy"], what="work")
     time.sleep(0.3)
     page.send(type="pause")
-    page.until(lambda: any("stopped" in e for e in page.errors()) and not page.state["busy"], 30, "the end of it")
+    page.until(lambda: any("stopped" in e for e in page.errors()) and not page.state["busy"], what="the end of it")
     saved(page, "field", "after.tsr")
     assert filecmp.cmp(os.path.join(FOLDER, "before.tsr"), os.path.join(FOLDER, "after.tsr"), shallow=False)
     page.close()
@@ -193,7 +197,7 @@ def test_broken_frames(server):
                      '{"type":"edit","line":"' + "x" * 1024 + '"}', '{"type":"object","name":"a/b"}', '{"type":"undo","undo":1}', '{"type":"value","at":[1,2,1e300],"id":1}'):
             before = len(watcher.errors())
             watcher.frame(text.encode())
-            watcher.until(lambda n=before: len(watcher.errors()) > n, 20, f"a refusal of {text[:40]}")
+            watcher.until(lambda n=before: len(watcher.errors()) > n, what=f"a refusal of {text[:40]}")
         for hostile in ("oversized", "binary", "fragments", "reserved", "huge length", "garbage"):
             page = Page(where, path)
             if hostile == "oversized":
@@ -215,7 +219,7 @@ def test_broken_frames(server):
                 page.raw(random.Random(1).randbytes(4000))
             closes(page, 1002, 1003, 1009)
         watcher.send(type="ping", id=5)
-        watcher.until(lambda: any(t["type"] == "pong" and t["id"] == 5 for t in watcher.texts), 20, "the watcher goes on")
+        watcher.until(lambda: any(t["type"] == "pong" and t["id"] == 5 for t in watcher.texts), what="the watcher goes on")
         watcher.close()
 
 
@@ -226,7 +230,7 @@ def test_crowd(server):
     for i in range(100):
         try:
             other = Page(server, server.path + ("socket/1" if i % 2 else "socket"))
-            other.socket.settimeout(5)
+            other.socket.settimeout(PATIENCE)
             while other.driver is None:
                 other.read()
             kept.append(other)
@@ -235,10 +239,10 @@ def test_crowd(server):
             assert other.closed in (None, 1013), other.closed
     assert len(kept) == 23 and refused == 77, (len(kept), refused)
     page.send(type="pick", action="sculpt", tool="grow", x=0.5, y=0.5, radius=5)
-    kept[-1].until(lambda: kept[-1].state is not None, 20, "a state for who was kept")
+    kept[-1].until(lambda: kept[-1].state is not None, what="a state for who was kept")
     for other in kept:
         other.close()
-    page.until(lambda: page.driver["clients"] == 1, 45, "the crowd gone")
+    page.until(lambda: page.driver["clients"] == 1, what="the crowd gone")
     assert server.memory() - before < 120 << 20
     page.close()
 
@@ -252,9 +256,9 @@ def test_flood(server):
         page.send(type="sculpt", tool=("grow", "shrink")[i % 2], **{"from": middle}, radius=0.5, begin=True)
         if i % 100 == 0:
             page.send(type="ping", id=i)
-            page.until(lambda n=i: any(t["type"] == "pong" and t["id"] == n for t in page.texts), 60, "an answer")
+            page.until(lambda n=i: any(t["type"] == "pong" and t["id"] == n for t in page.texts), what="an answer")
     page.send(type="edit", line="measure body")
-    page.until(lambda: not page.state["busy"] and page.state["lines"][-1] == "measure body" or any("waiting" in e for e in page.errors()), 120, "the end of the flood")
+    page.until(lambda: not page.state["busy"] and page.state["lines"][-1] == "measure body" or any("waiting" in e for e in page.errors()), what="the end of the flood")
     assert server.memory() - before < 300 << 20, server.memory() - before
     page.close()
 
@@ -293,14 +297,14 @@ def test_random_messages(server):
             page.send(**message)
             if i % 40 == 0:
                 page.send(type="ping", id=i)
-                page.until(lambda n=i: any(t["type"] == "pong" and t["id"] == n for t in page.texts), 60, "an answer")
+                page.until(lambda n=i: any(t["type"] == "pong" and t["id"] == n for t in page.texts), what="an answer")
                 page.texts.clear()
         page.send(type="ping", id=9999)
-        page.until(lambda: any(t["type"] == "pong" and t["id"] == 9999 for t in page.texts), 60, "the last answer")
-        page.until(lambda: not page.state["busy"], 60, "rest")
+        page.until(lambda: any(t["type"] == "pong" and t["id"] == 9999 for t in page.texts), what="the last answer")
+        page.until(lambda: not page.state["busy"], what="rest")
         if tab == 1:  # whatever is left of it
             page.send(type="load", name="ball.ply")
-            page.until(lambda: page.state["edits"] == 0 and not page.state["busy"] and page.state["lines"] == ["load body ball.ply"], 60, "the ball again")
+            page.until(lambda: page.state["edits"] == 0 and not page.state["busy"] and page.state["lines"] == ["load body ball.ply"], what="the ball again")
         page.close()
 
 
@@ -308,11 +312,11 @@ def test_only_the_driver(server):
     """Who watches asks for values and tabs, and changes nothing."""
     first, second = opened(server), Page(server)
     second.send(type="value", at=[20, 20, 20], id=77)
-    second.until(lambda: any(t["type"] == "value" and t["id"] == 77 for t in second.texts), 20, "a value")
+    second.until(lambda: any(t["type"] == "value" and t["id"] == 77 for t in second.texts), what="a value")
     value = next(t for t in second.texts if t["type"] == "value")
     assert 0 <= value["grey"] <= 1.2, value
     second.send(type="tabs")
-    second.until(lambda: any(t["type"] == "tabs" and len(t["tabs"]) == 2 for t in second.texts), 20, "the tabs")
+    second.until(lambda: any(t["type"] == "tabs" and len(t["tabs"]) == 2 for t in second.texts), what="the tabs")
     second.expect_error("another page drives", type="open", name="ball.ply")
     second.expect_error("another page drives", type="mask", opacity=1)
     first.close()
@@ -326,7 +330,7 @@ def test_tabs(server):
     page.expect_error("plain file name", type="open", name="../ball.ply")
     for _ in range(6):
         page.send(type="open", name="ball.ply")
-    page.until(lambda: any(t["type"] == "tabs" and len(t["tabs"]) == 8 for t in page.texts), 20, "eight tabs")
+    page.until(lambda: any(t["type"] == "tabs" and len(t["tabs"]) == 8 for t in page.texts), what="eight tabs")
     page.expect_error("8 tabs are open", type="open", name="ball.ply")
     for wrong in ("socket/8", "socket/-1", "socket/01", "socket/x", "socket/1/", "socket/", "socketx"):
         try:
@@ -417,14 +421,14 @@ def test_emulated():
         page.send(type="load", name="small.ply")
         for view in ("volume", "source"):
             page.send(type="view", view=view, width=48, height=40)
-        page.until(lambda: page.state and page.state["image"] and page.state["resolution"] == 16 and not page.state["busy"] and page.state["objects"] and page.state["voxel"][0] > 0.9 and "volume" in page.frames, 120, "a coarse document")
+        page.until(lambda: page.state and page.state["image"] and page.state["resolution"] == 16 and not page.state["busy"] and page.state["objects"] and page.state["voxel"][0] > 0.9 and "volume" in page.frames, what="a coarse document")
         page.send(type="mask", opacity=0.5)
         middle = [n / 2 for n in page.state["image"]["size"]]
         for i, tool in enumerate(("grow", "attract")):
             page.send(type="sculpt", tool=tool, **{"from": [middle[0], middle[1], middle[2] + 8]}, radius=5, begin=True)
             edits(page, i + 1)
         page.send(type="value", at=middle, id=5)
-        page.until(lambda: any(t["type"] == "value" for t in page.texts), 60, "a value")
+        page.until(lambda: any(t["type"] == "value" for t in page.texts), what="a value")
         assert next(t for t in page.texts if t["type"] == "value")["level"] < 0
         saved(page, "field", "emulated.tsr")
         saved(page, "session", "emulated.session")
@@ -441,13 +445,13 @@ def test_view(server):
     page = opened(server, 2)
     for name in ("head.nii.gz", "work.ply", "work.tsr", "head.nii.gz"):
         page.send(type="load", name=name)
-        page.until(lambda n=name: page.state["image"] and page.state["image"]["name"] == n and not page.state["busy"], 60, name)
+        page.until(lambda n=name: page.state["image"] and page.state["image"]["name"] == n and not page.state["busy"], what=name)
         count = page.counts["volume"]
-        page.until(lambda n=count: page.counts["volume"] > n, 120, f"a picture of {name}")
+        page.until(lambda n=count: page.counts["volume"] > n, what=f"a picture of {name}")
     jpeg = page.frames["volume"]["jpeg"]
     page.send(type="view", view="volume", mode="surface")
     page.send(type="isovalue", value=0.6, input=5)
-    page.until(lambda: page.state["isovalue"] == 0.6 and page.frames["volume"]["view_input"] >= 5, 30, "a surface of the value")
+    page.until(lambda: page.state["isovalue"] == 0.6 and page.frames["volume"]["view_input"] >= 5, what="a surface of the value")
     assert page.frames["volume"]["jpeg"] != jpeg
     page.expect_error("work.session: expected a volume", type="load", name="work.session")
     page.expect_error("nothing to undo", type="undo")

@@ -400,7 +400,8 @@ static void pair_at(struct bench *b, const tsr_pinhole *truth, tsr_vec3 seen, ts
 static void together(void **unused)
 {
     (void)unused;
-    static const double place[8][3] = { { -20, -20, 0 }, { 20, -25, 0 }, { 25, 20, 0 }, { -25, 15, 2 }, { 0, 0, 4 }, { 10, -10, 3 }, { -10, -5, 1 }, { 15, 8, 2.5 } };
+    static const double place[8][3] = { { -20, -20, 0 }, { 20, -25, 0 }, { 25, 20, 0 },  { -25, 15, 2 },
+                                        { 0, 0, 4 },     { 10, -10, 3 }, { -10, -5, 1 }, { 15, 8, 2.5 } };
     struct bench b;
     begin(&b);
     run(&b, "proxy pitch");
@@ -485,7 +486,7 @@ static void colours(void **unused)
     if (!(before > 5 && after < 0.5)) fail_msg("%.2f pixels off before, %.3f after", before, after);
     tsr_rig_editor_camera all = TSR_RIG_EDITOR_CAMERA;
     require_ok(tsr_rig_editor_get_camera(b.editor, 1, &all));
-    assert_true(all.sigma[TSR_RIG_YAW] > 0 && all.sigma[TSR_RIG_YAW] < 0.1 && all.sigma[TSR_RIG_FOV] > 0);
+    assert_true(all.sigma[TSR_RIG_YAW] > 0 && all.sigma[TSR_RIG_YAW] < 0.1 && all.sigma[TSR_RIG_FOV] > 0 && all.condition > 1 && all.condition < 1e6);
     c = camera(&b, 0);
     assert_true(worst_of(&c, &truth[0]) < 1e-5); /* the other one stays */
     run(&b, "undo");
@@ -498,6 +499,245 @@ static void colours(void **unused)
     /* looks elsewhere: nothing is shared */
     run(&b, "turn 170 0 0");
     refused(&b, "refine colours", "shares fewer than");
+    end(&b);
+}
+
+/* What a camera makes of light, once more: value = 255 (gain light exp(a r^2 + b r^4))^response, r in half diagonals. */
+static void tint(tsr_image *image, const double gain[3], double response, double a, double b)
+{
+    const double half = 0.25 * ((double)image->width * image->width + (double)image->height * image->height);
+    for (int32_t y = 0; y < image->height; y++)
+        for (int32_t x = 0; x < image->width; x++)
+            for (int k = 0; k < image->channels; k++) {
+                uint8_t *p = image->pixels + ((size_t)y * (size_t)image->width + (size_t)x) * (size_t)image->channels + k;
+                const double r2 = (pow(x + 0.5 - 0.5 * image->width, 2) + pow(y + 0.5 - 0.5 * image->height, 2)) / half;
+                *p = (uint8_t)fmin(255, 255 * pow(gain[k] * *p / 255 * exp(r2 * (a + r2 * b)), response) + 0.5);
+            }
+}
+
+/* Gain, vignetting and response of a camera come out as they were put in; nothing else moves; pictures are shown without them. */
+static void tones(void **unused)
+{
+    (void)unused;
+    static const double gain[3] = { 0.8, 0.95, 0.7 }, response = 1.25, fall[2] = { -0.3, -0.2 };
+    struct bench b;
+    begin(&b);
+    tsr_image image = { 0 }, grey;
+    tsr_write_options write = TSR_WRITE_OPTIONS;
+    tsr_rig_editor_camera c = TSR_RIG_EDITOR_CAMERA;
+    write.overwrite = 1;
+    const tsr_pinhole truth[2] = { truth_of(0), truth_of(1) };
+    require_ok(tsr_pitch_draw(&truth[1], NULL, &grey));
+    require_ok(tsr_image_create(grey.width, grey.height, 3, &image));
+    for (int64_t i = 0; i < (int64_t)grey.width * grey.height; i++)
+        for (int k = 0; k < 3; k++) image.pixels[3 * i + k] = grey.pixels[i * grey.channels + (grey.channels > 2 ? k : 0)];
+    tint(&image, gain, response, fall[0], fall[1]);
+    require_ok(tsr_image_write(&image, "rig-edit-b.png", &write));
+    tsr_image_destroy(&image);
+    tsr_image_destroy(&grey);
+    run(&b, "proxy pitch");
+    run(&b, "image a.png");
+    put(&b, &truth[0]);
+    refused(&b, "match", "one camera");
+    run(&b, "image b.png");
+    put(&b, &truth[1]);
+    refused(&b, "match sideways", "'sideways', expected vignette");
+    refused(&b, "match none all", "'none', expected vignette");
+    require_ok(tsr_rig_editor_get_camera(b.editor, 1, &c));
+    const double before = c.difference;
+    assert_true(c.response == 1 && c.gain[0] == 1 && c.gain[2] == 1 && c.vignetting[0] == 0);
+    run(&b, "match");
+    require_ok(tsr_rig_editor_get_camera(b.editor, 1, &c));
+    const double plain = c.difference;
+    assert_true(c.response == 1 && c.vignetting[0] == 0 && c.gain[0] < 0.9);
+    for (int all = 0; all < 2; all++) {
+        run(&b, all ? "camera 0" : "camera 1");
+        run(&b, all ? "match vignette response all" : "match vignette response");
+        require_ok(tsr_rig_editor_get_camera(b.editor, 1, &c));
+        for (int k = 0; k < 3; k++)
+            if (!(fabs(c.gain[k] / gain[k] - 1) < 0.04))
+                fail_msg("gain %g %g %g, expected %g %g %g; response %g, expected %g; corners %g, expected %g; differences %g, %g, %g", c.gain[0],
+                         c.gain[1], c.gain[2], gain[0], gain[1], gain[2], c.response, response, exp(c.vignetting[0] + c.vignetting[1]),
+                         exp(fall[0] + fall[1]), before, plain, c.difference);
+        const double corner = exp(c.vignetting[0] + c.vignetting[1]), wanted = exp(fall[0] + fall[1]);
+        if (!(fabs(c.response - response) < 0.06 && fabs(corner - wanted) < 0.06))
+            fail_msg("response %g, corners %g, expected %g", c.response, corner, wanted);
+        if (!(plain < 0.8 * before && c.difference < 0.6 * plain)) fail_msg("differences %g, %g, %g", before, plain, c.difference);
+        require_ok(tsr_rig_editor_get_camera(b.editor, 0, &c));
+        assert_true(c.response == 1 && c.gain[1] == 1); /* the first is what others are measured by */
+        run(&b, "undo");
+    }
+    require_ok(tsr_rig_editor_get_camera(b.editor, 1, &c));
+    assert_true(fabs(c.difference - plain) < 1e-12);
+    run(&b, "camera 1");
+    run(&b, "match none");
+    require_ok(tsr_rig_editor_get_camera(b.editor, 1, &c));
+    assert_true(fabs(c.difference - before) < 1e-12 && c.gain[0] == 1);
+    /* the pane of a camera shows its picture without what was found: as the other pitch is */
+    run(&b, "match vignette response");
+    tsr_rig_pane pane = TSR_RIG_PANE;
+    pane.from_camera = pane.no_lines = 1;
+    require_ok(tsr_rig_editor_draw(b.editor, &pane, 640, 360, &image));
+    require_ok(tsr_pitch_draw(&truth[1], NULL, &grey));
+    double sum = 0;
+    for (int64_t i = 0; i < 640 * 360; i++) sum += fabs((double)image.pixels[3 * i] - (double)grey.pixels[i * grey.channels]) / (640 * 360);
+    if (!(sum < 4)) fail_msg("%.2f grey values", sum);
+    tsr_image_destroy(&image);
+    tsr_image_destroy(&grey);
+    run(&b, "turn 170 0 0");
+    refused(&b, "match", "shares fewer than");
+    end(&b);
+}
+
+/* ---- a wall with a pattern, lit by a projector, in formulas of their own ---- */
+
+static double paint(double x, double z) { return 0.6 + 0.25 * sin(2.1 * x) * cos(2.7 * z) + 0.1 * sin(5 * z + 1); }
+static double wish(double u, double v)
+{
+    return 0.12 + 0.08 * sin(0.03 * u) * sin(0.04 * v) + 0.05 * (u > 160);
+} /* light at a pixel of the projector */
+
+static int on_wall(const tsr_pinhole *c, double u, double v, double *x, double *z)
+{
+    double eye[3], d[3];
+    eye_of(c, eye);
+    for (int k = 0; k < 3; k++) d[k] = c->rotation[0][k] * (u - c->cx) / c->fx + c->rotation[1][k] * (v - c->cy) / c->fy + c->rotation[2][k];
+    *x = eye[0] - d[0] * eye[1] / d[1];
+    *z = eye[2] - d[2] * eye[1] / d[1];
+    return fabs(*x) < 3 && fabs(*z) < 2;
+}
+
+/* What the viewer sees while the projector shows a picture (NULL: white; dark: nothing), with some light of the room. */
+static void take(const tsr_pinhole *viewer, const tsr_pinhole *projector, const tsr_image *shown, int dark, tsr_image *image)
+{
+    require_ok(tsr_image_create(viewer->width, viewer->height, 3, image));
+    for (int32_t v = 0; v < viewer->height; v++)
+        for (int32_t u = 0; u < viewer->width; u++) {
+            double x, z, p[2], light = 0;
+            if (!on_wall(viewer, u + 0.5, v + 0.5, &x, &z)) continue;
+            const tsr_vec3 at = { x, 0, z };
+            if (!dark && see(projector, at, p) > 0 && p[0] > 0.5 && p[1] > 0.5 && p[0] < projector->width - 0.5 && p[1] < projector->height - 0.5) {
+                light = 1;
+                if (shown) {
+                    const int i = (int)(p[0] - 0.5), k = (int)(p[1] - 0.5);
+                    const double a = p[0] - 0.5 - i, b = p[1] - 0.5 - k;
+                    const uint8_t *q = shown->pixels + 3 * (k * shown->width + i);
+                    light = pow(
+                        ((1 - a) * (1 - b) * q[0] + a * (1 - b) * q[3] + (1 - a) * b * q[3 * shown->width] + a * b * q[3 * shown->width + 3]) / 255,
+                        2.2);
+                }
+            }
+            memset(image->pixels + 3 * (v * viewer->width + u), (int)(255 * pow(paint(x, z) * (0.02 + 0.9 * light), 1 / 2.2) + 0.5), 3);
+        }
+}
+
+static void canvases(void **unused)
+{
+    (void)unused;
+    static const char *const name[3] = { "rig-edit-show.png", "rig-edit-lit.png", "rig-edit-dark.png" };
+    static const float v[4][3] = { { -3, 0, -2 }, { 3, 0, -2 }, { 3, 0, 2 }, { -3, 0, 2 } };
+    static const uint32_t t[6] = { 0, 1, 2, 0, 2, 3 };
+    struct bench b;
+    tsr_image image[3] = { { 0 } }, made = { 0 }, after = { 0 }, plain = { 0 };
+    tsr_pinhole projector, viewer;
+    tsr_camera c = { .fov = 32 }, d = { .fov = 44 };
+    tsr_mesh *mesh = NULL;
+    tsr_write_options write = TSR_WRITE_OPTIONS;
+    tsr_rig_compensate_options o = TSR_RIG_COMPENSATE_OPTIONS;
+    tsr_rig_compensated report = TSR_RIG_COMPENSATED;
+    write.overwrite = 1;
+    begin(&b);
+    require_ok(tsr_camera_look_at(&c, (tsr_vec3){ 0.4, -5, 0.2 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 1 }));
+    require_ok(tsr_camera_look_at(&d, (tsr_vec3){ -1.5, -5.5, 0.8 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 1 }));
+    require_ok(tsr_camera_to_pinhole(&c, 320, 240, &projector));
+    require_ok(tsr_camera_to_pinhole(&d, 480, 360, &viewer));
+    require_ok(tsr_mesh_create(NULL, 4, 2, 0, &mesh));
+    memcpy(tsr_mesh_vertices(mesh), v, sizeof v);
+    memcpy(tsr_mesh_triangles(mesh), t, sizeof t);
+    require_ok(tsr_mesh_write(mesh, "rig-edit-canvas.ply", &write));
+    tsr_mesh_destroy(&mesh);
+    require_ok(tsr_image_create(320, 240, 3, &image[0]));
+    for (int i = 0; i < 320 * 240; i++) memset(image[0].pixels + 3 * i, (int)(255 * pow(wish(i % 320 + 0.5, i / 320 + 0.5), 1 / 2.2) + 0.5), 3);
+    take(&viewer, &projector, NULL, 0, &image[1]);
+    take(&viewer, &projector, NULL, 1, &image[2]);
+    run(&b, "proxy canvas.ply");
+    for (int i = 0; i < 3; i++) {
+        require_ok(tsr_image_write(&image[i], name[i], &write));
+        run(&b, i == 0 ? "image show.png" : i == 1 ? "image lit.png" : "image dark.png");
+        put(&b, i ? &viewer : &projector);
+        unlink(name[i]);
+    }
+    unlink("rig-edit-canvas.ply");
+    assert_int_equal(tsr_rig_editor_compensate(b.editor, &o, &made, NULL), TSR_ERROR_ARGUMENT);
+    o.projector = "show", o.lit = "nobody";
+    assert_int_equal(tsr_rig_editor_compensate(b.editor, &o, &made, NULL), TSR_ERROR_ARGUMENT);
+    assert_non_null(strstr(tsr_error_message(), "no camera 'nobody'"));
+    o.lit = "lit", o.dark = "dark", o.gamma = 9;
+    assert_int_equal(tsr_rig_editor_compensate(b.editor, &o, &made, NULL), TSR_ERROR_ARGUMENT);
+    o.gamma = 0;
+    require_ok(tsr_rig_editor_compensate(b.editor, &o, &made, &report));
+    if (!(report.canvas > 0.95 && report.short_of_light < 0.01 && report.enough > 1))
+        fail_msg("%g %g %g", report.canvas, report.short_of_light, report.enough);
+    take(&viewer, &projector, &made, 0, &after);
+    take(&viewer, &projector, &image[0], 0, &plain);
+    double error[2] = { 0 };
+    int count = 0;
+    for (int32_t y = 0; y < viewer.height; y++)
+        for (int32_t x = 0; x < viewer.width; x++) {
+            double wx, wz, p[2];
+            if (!on_wall(&viewer, x + 0.5, y + 0.5, &wx, &wz)) continue;
+            see(&projector, (tsr_vec3){ wx, 0, wz }, p);
+            if (!(p[0] > 8 && p[1] > 8 && p[0] < 312 && p[1] < 232) || fabs(p[0] - 160) < 4) continue;
+            const double wanted = 255 * pow(wish(p[0], p[1]), 1 / 2.2);
+            error[0] += fabs(after.pixels[3 * (y * viewer.width + x)] - wanted);
+            error[1] += fabs(plain.pixels[3 * (y * viewer.width + x)] - wanted);
+            count++;
+        }
+    if (!(count > 20000 && error[0] / count < 1.5 && error[1] / count > 10))
+        fail_msg("%d pixels: %.2f grey values off, %.2f without", count, error[0] / count, error[1] / count);
+    tsr_image_destroy(&made);
+    o.dim = 6; /* more than there is: said, and how much is left out */
+    require_ok(tsr_rig_editor_compensate(b.editor, &o, &made, &report));
+    assert_true(report.short_of_light > 0.2 && report.enough < 6);
+    tsr_image_destroy(&made);
+    o.dim = report.enough;
+    require_ok(tsr_rig_editor_compensate(b.editor, &o, &made, &report));
+    if (!(report.short_of_light <= 0.0101)) fail_msg("%g at %g", report.short_of_light, o.dim);
+    tsr_image_destroy(&made);
+    run(&b, "camera 0");
+    run(&b, "turn 180 0 0");
+    assert_int_equal(tsr_rig_editor_compensate(b.editor, &o, &made, &report), TSR_ERROR_STATE);
+    for (int i = 0; i < 3; i++) tsr_image_destroy(&image[i]);
+    tsr_image_destroy(&after);
+    tsr_image_destroy(&plain);
+    end(&b);
+}
+
+/* Seen head-on, field of view and distance are one: said by all three ways to solve. */
+static void head_on(void **unused)
+{
+    (void)unused;
+    struct bench b;
+    char remarks[1024];
+    begin(&b);
+    tsr_camera above = { .fov = 40 };
+    tsr_pinhole truth;
+    tsr_rig_editor_camera c = TSR_RIG_EDITOR_CAMERA;
+    require_ok(tsr_camera_look_at(&above, (tsr_vec3){ 0, 0, 70 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 1, 0 }));
+    require_ok(tsr_camera_to_pinhole(&above, 640, 360, &truth));
+    run(&b, "proxy pitch");
+    run(&b, "image a.png");
+    put(&b, &truth);
+    for (int i = 0; i < 6; i++) pair_at(&b, &truth, (tsr_vec3){ -20 + 8 * i, 9 - 7 * (i % 4), 0 }, (tsr_vec3){ -20 + 8 * i, 9 - 7 * (i % 4), 0 });
+    tsr_remarks_take(remarks, sizeof remarks);
+    run(&b, "solve all");
+    require_ok(tsr_rig_editor_get_camera(b.editor, 0, &c));
+    tsr_remarks_take(remarks, sizeof remarks);
+    if (!(c.condition > 1e6 && strstr(remarks, "solve"))) fail_msg("condition %g, remarks '%s'", c.condition, remarks);
+    run(&b, "lock fov");
+    run(&b, "solve all");
+    require_ok(tsr_rig_editor_get_camera(b.editor, 0, &c));
+    if (!(c.condition >= 1 && c.condition < 1e6)) fail_msg("condition %g", c.condition);
     end(&b);
 }
 
@@ -698,9 +938,10 @@ static void bad(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(numbers),     cmocka_unit_test(moves),     cmocka_unit_test(steps),
-                                        cmocka_unit_test(orthonormal), cmocka_unit_test(whole_rig), cmocka_unit_test(solves), cmocka_unit_test(together), cmocka_unit_test(colours),
-                                        cmocka_unit_test(vanishing),   cmocka_unit_test(panes),     cmocka_unit_test(hidden),
-                                        cmocka_unit_test(bad) };
+                                        cmocka_unit_test(orthonormal), cmocka_unit_test(whole_rig), cmocka_unit_test(solves),
+                                        cmocka_unit_test(together),    cmocka_unit_test(colours),   cmocka_unit_test(tones),
+                                        cmocka_unit_test(canvases),    cmocka_unit_test(head_on),   cmocka_unit_test(vanishing),
+                                        cmocka_unit_test(panes),       cmocka_unit_test(hidden),    cmocka_unit_test(bad) };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     for (int i = 0; i < 2; i++) tsr_image_destroy(&pictures[i]);
     return failed;

@@ -143,7 +143,8 @@ static int write_overlay(struct align *a, const tsr_image *image, const tsr_pinh
         for (int k = 0; k <= 2000; k++) {
             const double t = k / 2000.0;
             double pixel[2], depth;
-            const tsr_vec3 x = { end[0][0] + t * (end[1][0] - end[0][0]), end[0][1] + t * (end[1][1] - end[0][1]), end[0][2] + t * (end[1][2] - end[0][2]) };
+            const tsr_vec3 x = { end[0][0] + t * (end[1][0] - end[0][0]), end[0][1] + t * (end[1][1] - end[0][1]),
+                                 end[0][2] + t * (end[1][2] - end[0][2]) };
             if (tsr_camera_project(&c, image->width, image->height, x, pixel, &depth) != TSR_OK) continue;
             if (!(pixel[0] >= 0 && pixel[1] >= 0 && pixel[0] < image->width && pixel[1] < image->height)) continue;
             if (k && fabs(pixel[0] - last[0]) + fabs(pixel[1] - last[1]) < 0.5) continue;
@@ -167,8 +168,8 @@ static int read_start(struct align *a, tsr_pinhole *start, const tsr_image *imag
     if (!code) {
         tsr_status status = tsr_rig_get(rig, index, &c);
         if (status == TSR_OK && c.width && (c.width != image->width || c.height != image->height))
-            code = cli_error(a->cli, CLI_FAILED, "%s: camera '%s' has pictures of %d x %d pixels, this one has %d x %d", cli_shown(a->start), cli_shown(c.name), (int)c.width,
-                             (int)c.height, (int)image->width, (int)image->height);
+            code = cli_error(a->cli, CLI_FAILED, "%s: camera '%s' has pictures of %d x %d pixels, this one has %d x %d", cli_shown(a->start),
+                             cli_shown(c.name), (int)c.width, (int)c.height, (int)image->width, (int)image->height);
         if (!code && status == TSR_OK) status = tsr_camera_to_pinhole(&c.camera, image->width, image->height, start);
         if (!code && status != TSR_OK) code = cli_status(a->cli, status, a->start);
     }
@@ -237,7 +238,14 @@ static int work(struct align *a)
     return code;
 }
 
-/* Means over the neighbours that are known, of places, directions and focal lengths; gaps between their neighbours. */
+/* Weights of the neighbours that are known: of the straight line through them, at i, so that a camera that pans is not held back where they lie on one side. */
+static double weight_of(const struct align *a, int64_t i, int64_t k, int64_t reach, const double moment[3])
+{
+    const double near = a->known[k] ? 1 - fabs((double)(k - i)) / (double)(reach + 1) : 0, det = moment[0] * moment[2] - moment[1] * moment[1];
+    return det > 1e-9 * moment[0] * moment[2] ? near * (moment[2] - moment[1] * (double)(k - i)) / det : near / moment[0];
+}
+
+/* Straight lines through neighbours that are known, of places, directions and focal lengths; gaps between those on both sides, or as the last that is known. */
 static void smooth(struct align *a)
 {
     if (a->count < 2) return;
@@ -246,23 +254,29 @@ static void smooth(struct align *a)
     for (int64_t i = 0; i < a->count; i++) {
         to[i] = a->track[i];
         int64_t before = i, behind = i;
-        while (before > 0 && !a->known[before]) before--;
-        while (behind < a->count - 1 && !a->known[behind]) behind++;
-        const int32_t reach = a->known[i] ? a->smooth : (int32_t)(behind - before);
-        double sum = 0, r[3][3] = { { 0 } }, eye[3] = { 0 }, f = 0;
-        for (int64_t k = i - reach < 0 ? 0 : i - reach; k <= i + reach && k < a->count; k++) {
-            if (!a->known[k]) continue;
+        while (before >= 0 && !a->known[before]) before--;
+        while (behind < a->count && !a->known[behind]) behind++;
+        const int inside = before >= 0 && behind < a->count;
+        if (!inside) { /* nothing is known beyond */
+            if (before >= 0) to[i] = a->track[before];
+            else if (behind < a->count) to[i] = a->track[behind];
+            continue;
+        }
+        const int64_t reach = (i - before > behind - i ? i - before : behind - i) + a->smooth, first = i - reach < 0 ? 0 : i - reach,
+                      last = i + reach < a->count ? i + reach : a->count - 1;
+        double moment[3] = { 0 }, r[3][3] = { { 0 } }, eye[3] = { 0 }, f = 0;
+        for (int64_t k = first; k <= last; k++)
+            for (int m = 0; m < 3 && a->known[k]; m++) moment[m] += (1 - fabs((double)(k - i)) / (double)(reach + 1)) * pow((double)(k - i), m);
+        for (int64_t k = first; k <= last; k++) {
             const tsr_pinhole *c = &a->track[k];
-            const double weight = 1 - fabs((double)(k - i)) / (reach + 1);
+            const double weight = weight_of(a, i, k, reach, moment);
             for (int m = 0; m < 3; m++)
                 for (int n = 0; n < 3; n++) {
                     r[m][n] += weight * c->rotation[m][n];
                     eye[n] -= weight * c->rotation[m][n] * c->translation[m];
                 }
             f += weight * log(c->fx);
-            sum += weight;
         }
-        if (!(sum > 0)) continue;
         /* rows made orthonormal: small turns, so that the order does not matter much */
         for (int m = 2; m >= 0; m--) {
             for (int k = 2; k > m; k--) {
@@ -274,9 +288,9 @@ static void smooth(struct align *a)
         }
         const double ratio = to[i].fy / to[i].fx;
         memcpy(to[i].rotation, r, sizeof r);
-        to[i].fx = exp(f / sum);
+        to[i].fx = exp(f);
         to[i].fy = ratio * to[i].fx;
-        for (int m = 0; m < 3; m++) to[i].translation[m] = -(r[m][0] * eye[0] + r[m][1] * eye[1] + r[m][2] * eye[2]) / sum;
+        for (int m = 0; m < 3; m++) to[i].translation[m] = -(r[m][0] * eye[0] + r[m][1] * eye[1] + r[m][2] * eye[2]);
     }
     memcpy(a->track, to, (size_t)a->count * sizeof *to);
     free(to);
@@ -319,8 +333,8 @@ static void show(const struct align *a)
     }
     printf("%lld picture%s, %.3f s each%s\n", (long long)a->count, a->count == 1 ? "" : "s", a->seconds / (double)a->count, gaps ? "" : ", no gaps");
     if (gaps) printf("%lld gaps, filled from their neighbours\n", (long long)gaps);
-    printf("lines lie %.3f pixels (RMS) from edges; focal length %.3f (+- %.2g), at %.6g %.6g %.6g (+- %.2g along the axis)\n", a->rms[0], c->fx, a->result.sigma.fx, eye[0],
-           eye[1], eye[2], a->result.sigma.translation[2]);
+    printf("lines lie %.3f pixels (RMS) from edges; focal length %.3f (+- %.2g), at %.6g %.6g %.6g (+- %.2g along the axis)\n", a->rms[0], c->fx,
+           a->result.sigma.fx, eye[0], eye[1], eye[2], a->result.sigma.translation[2]);
 }
 
 static int run(cli_call *cli, int argc, char **argv)
@@ -329,28 +343,95 @@ static int run(cli_call *cli, int argc, char **argv)
     int64_t seed = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(a.output),
-        { .name = "format", .type = CLI_TEXT, .value = &a.format, .argument = "NAME", .help = "of the cameras: opencv, transforms, ... (default: by name)" },
-        { .name = "proxy", .type = CLI_TEXT, .value = &a.proxy, .argument = "pitch|MESH|LINES.csv", .help = "what is seen: a football pitch, a mesh, or lines X,Y,Z,X,Y,Z" },
+        { .name = "format",
+          .type = CLI_TEXT,
+          .value = &a.format,
+          .argument = "NAME",
+          .help = "of the cameras: opencv, transforms, ... (default: by name)" },
+        { .name = "proxy",
+          .type = CLI_TEXT,
+          .value = &a.proxy,
+          .argument = "pitch|MESH|LINES.csv",
+          .help = "what is seen: a football pitch, a mesh, or lines X,Y,Z,X,Y,Z" },
         { .name = "start", .type = CLI_TEXT, .value = &a.start, .argument = "CAMERAS", .help = "where the camera is about" },
         { .name = "camera", .type = CLI_TEXT, .value = &a.camera, .argument = "NUMBER|NAME", .help = "of --start (default the first)" },
-        { .name = "degrees", .type = CLI_REAL, .value = &a.o.degrees, .argument = "D", .help = "by which the start's direction may be wrong (default 6)", .lower = 1e-6, .upper = 90 },
-        { .name = "distance", .type = CLI_REAL, .value = &a.o.distance, .argument = "SHARE", .help = "of the distance by which its place may be wrong (default 0.06)", .lower = 1e-9,
+        { .name = "degrees",
+          .type = CLI_REAL,
+          .value = &a.o.degrees,
+          .argument = "D",
+          .help = "by which the start's direction may be wrong (default 6)",
+          .lower = 1e-6,
+          .upper = 90 },
+        { .name = "distance",
+          .type = CLI_REAL,
+          .value = &a.o.distance,
+          .argument = "SHARE",
+          .help = "of the distance by which its place may be wrong (default 0.06)",
+          .lower = 1e-9,
           .upper = 1 },
-        { .name = "field", .type = CLI_REAL, .value = &a.o.field, .argument = "SHARE", .help = "by which its focal length may be wrong (default 0.12)", .lower = 1e-9, .upper = 1 },
+        { .name = "field",
+          .type = CLI_REAL,
+          .value = &a.o.field,
+          .argument = "SHARE",
+          .help = "by which its focal length may be wrong (default 0.12)",
+          .lower = 1e-9,
+          .upper = 1 },
         { .name = "known-focal", .type = CLI_FLAG, .value = &a.known_focal, .help = "hold the focal length" },
         { .name = "free-centre", .type = CLI_FLAG, .value = &a.free_centre, .help = "find the centre of the picture as well" },
-        { .name = "radial", .type = CLI_INT, .value = &a.radial, .argument = "N", .help = "coefficients of the lens to find, 0 to 2 (default 0)", .lower = 0, .upper = 2 },
-        { .name = "contrast", .type = CLI_REAL, .value = &a.o.contrast, .argument = "GREYS", .help = "least slope of an edge, a pixel (default 4)", .lower = 0.01, .upper = 255 },
-        { .name = "crease", .type = CLI_REAL, .value = &a.crease, .argument = "DEGREES", .help = "edges of a mesh that are sharper count always (default 25)", .lower = 0, .upper = 180 },
-        { .name = "candidates", .type = CLI_INT, .value = &a.o.candidates, .argument = "N", .help = "cameras tried on each level (default 8192)", .lower = 64, .upper = 1 << 20 },
+        { .name = "radial",
+          .type = CLI_INT,
+          .value = &a.radial,
+          .argument = "N",
+          .help = "coefficients of the lens to find, 0 to 2 (default 0)",
+          .lower = 0,
+          .upper = 2 },
+        { .name = "contrast",
+          .type = CLI_REAL,
+          .value = &a.o.contrast,
+          .argument = "GREYS",
+          .help = "least slope of an edge, a pixel (default 4)",
+          .lower = 0.01,
+          .upper = 255 },
+        { .name = "crease",
+          .type = CLI_REAL,
+          .value = &a.crease,
+          .argument = "DEGREES",
+          .help = "edges of a mesh that are sharper count always (default 25)",
+          .lower = 0,
+          .upper = 180 },
+        { .name = "candidates",
+          .type = CLI_INT,
+          .value = &a.o.candidates,
+          .argument = "N",
+          .help = "cameras tried on each level (default 8192)",
+          .lower = 64,
+          .upper = 1 << 20 },
         { .name = "refine-only", .type = CLI_FLAG, .value = &a.o.refine_only, .help = "the start is some pixels off: no search" },
-        { .name = "smooth", .type = CLI_INT, .value = &a.smooth, .argument = "N", .help = "of a film: mean over N frames before and behind", .lower = 0, .upper = 1000 },
+        { .name = "smooth",
+          .type = CLI_INT,
+          .value = &a.smooth,
+          .argument = "N",
+          .help = "of a film: a straight line through N frames before and behind",
+          .lower = 0,
+          .upper = 1000 },
         { .name = "overlay", .type = CLI_TEXT, .value = &a.overlay, .argument = "FILE.png", .help = "the proxy's lines over the first picture" },
-        { .name = "show", .type = CLI_INT, .value = &a.show, .argument = "N", .help = "make N pictures of a pitch instead, and their true cameras as --start", .lower = 1, .upper = 100000,
+        { .name = "show",
+          .type = CLI_INT,
+          .value = &a.show,
+          .argument = "N",
+          .help = "make N pictures of a pitch instead, and their true cameras as --start",
+          .lower = 1,
+          .upper = 100000,
           .given = &a.show_given },
         { .name = "players", .type = CLI_INT, .value = &a.players, .argument = "N", .help = "of --show", .lower = 0, .upper = 1000 },
         { .name = "noise", .type = CLI_REAL, .value = &a.noise, .argument = "GREYS", .help = "of --show", .lower = 0, .upper = 255 },
-        { .name = "seed", .type = CLI_COUNT, .value = &seed, .argument = "N", .help = "of the candidates, and of --show", .lower = 0, .upper = 9.2e18 },
+        { .name = "seed",
+          .type = CLI_COUNT,
+          .value = &seed,
+          .argument = "N",
+          .help = "of the candidates, and of --show",
+          .lower = 0,
+          .upper = 9.2e18 },
         CLI_RIG_OPTIONS(a.how),
         { 0 },
     };
@@ -360,12 +441,13 @@ static int run(cli_call *cli, int argc, char **argv)
     a.size = a.how.size;
     a.o.seed = (uint64_t)seed;
     a.o.progress = cli_progress(cli);
-    a.o.free = (a.known_focal ? 0 : (uint32_t)TSR_FREE_FOCAL) | (a.free_centre ? (uint32_t)TSR_FREE_CENTRE : 0) | (a.radial > 0 ? (uint32_t)TSR_FREE_K1 : 0) |
-               (a.radial > 1 ? (uint32_t)TSR_FREE_K2 : 0);
+    a.o.free = (a.known_focal ? 0 : (uint32_t)TSR_FREE_FOCAL) | (a.free_centre ? (uint32_t)TSR_FREE_CENTRE : 0) |
+               (a.radial > 0 ? (uint32_t)TSR_FREE_K1 : 0) | (a.radial > 1 ? (uint32_t)TSR_FREE_K2 : 0);
     if (!a.o.free) a.o.free = TSR_FREE_POSE_ONLY;
     if (!a.proxy) code = cli_usage(cli, "--proxy: missing: expected pitch, a mesh, or a .csv of lines");
     else if (!a.start) code = cli_usage(cli, "--start: missing: expected a file of cameras");
-    else if (a.show_given && (cli->inputs || strcmp(a.proxy, "pitch") != 0 || !a.output)) code = cli_usage(cli, "--show: expected --proxy pitch and -o, and no pictures");
+    else if (a.show_given && (cli->inputs || strcmp(a.proxy, "pitch") != 0 || !a.output))
+        code = cli_usage(cli, "--show: expected --proxy pitch and -o, and no pictures");
     else if (!a.show_given && !cli->inputs) code = cli_usage(cli, "no pictures given");
     if (!code && a.output && !a.show_given) code = cli_check_output(cli, a.output);
     if (!code && a.show_given) code = cli_check_option(cli, "start", a.start);

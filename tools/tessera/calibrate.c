@@ -14,6 +14,8 @@ struct calibrate {
     char unit[16];
     int32_t cameras, radial, show;
     int fisheye, no_tangential, square_pixels, centred, free_centre, focal_given, huber_given, radial_given, cameras_given, show_given;
+    calibrate_canvas canvas;
+    int gamma_given, response_given, dim_given;
     double focal, huber, finding; /* finding: seconds that looking for boards took */
     tsr_size3 size;
     calibrate_view *view;
@@ -161,7 +163,8 @@ static int make_sightings(struct calibrate *c, tsr_pinhole *camera)
                 double at[2];
                 const tsr_status status = tsr_target_point(&c->board, v->number[i], at);
                 if (status != TSR_OK) return cli_status(c->cli, status, NULL);
-                c->sighting[c->sightings++] = (tsr_sighting){ .camera = k, .pose = poses, .point = { at[0], at[1], 0 }, .pixel = { v->corner[i][0], v->corner[i][1] } };
+                c->sighting[c->sightings++] =
+                    (tsr_sighting){ .camera = k, .pose = poses, .point = { at[0], at[1], 0 }, .pixel = { v->corner[i][0], v->corner[i][1] } };
             }
         }
         poses += seen;
@@ -371,10 +374,13 @@ static int work(struct calibrate *c)
     tsr_status status = tsr_calibrate(c->sighting, c->sightings, camera, c->cameras, &o, &c->result);
     cli_progress_end(c->cli);
     if (status != TSR_OK) return cli_status(c->cli, status, c->points);
-    calibrate_result r = {
-        .view = c->view, .views = c->views, .sighting = c->sighting, .calibration = c->result, .unit = c->unit, .picture = c->picture,
-        .info = TSR_CALIBRATION_INFO
-    };
+    calibrate_result r = { .view = c->view,
+                           .views = c->views,
+                           .sighting = c->sighting,
+                           .calibration = c->result,
+                           .unit = c->unit,
+                           .picture = c->picture,
+                           .info = TSR_CALIBRATION_INFO };
     status = tsr_calibration_get_info(c->result, &r.info);
     if (status != TSR_OK) return cli_status(c->cli, status, NULL);
     for (int32_t v = 0; v < c->views && c->pictures; v++) {
@@ -428,6 +434,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!c) return cli_error(cli, CLI_FAILED, "out of memory");
     c->cli = cli;
     c->cameras = 1;
+    c->canvas.o = (tsr_rig_compensate_options)TSR_RIG_COMPENSATE_OPTIONS;
     cli_option options[] = {
         CLI_OUTPUT_OPTION(c->output),
         { .name = "format",
@@ -489,6 +496,51 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &c->session,
           .argument = "FILE.calib",
           .help = "instead of pictures: what was done by hand in the workbench (tessera serve --mode calibrate), done again" },
+        { .name = "compensate",
+          .type = CLI_TEXT,
+          .value = &c->canvas.image,
+          .argument = "PICTURE",
+          .help = "of --session: what --projector must show so that its canvas, the proxy, looks like its image" },
+        { .name = "projector", .type = CLI_TEXT, .value = &c->canvas.o.projector, .argument = "NAME", .help = "of the camera that is the projector" },
+        { .name = "lit",
+          .type = CLI_TEXT,
+          .value = &c->canvas.o.lit,
+          .argument = "NAME",
+          .help = "of the camera that saw the canvas under its full light" },
+        { .name = "dark",
+          .type = CLI_TEXT,
+          .value = &c->canvas.o.dark,
+          .argument = "NAME",
+          .help = "of the camera that saw it without (default: no other light)" },
+        { .name = "wanted",
+          .type = CLI_TEXT,
+          .value = &c->canvas.o.wanted,
+          .argument = "NAME",
+          .help = "of the camera whose picture is how the canvas should look (default: the projector's)" },
+        { .name = "gamma",
+          .type = CLI_REAL,
+          .value = &c->canvas.o.gamma,
+          .argument = "G",
+          .help = "of the projector: light is value^G (default 2.2)",
+          .lower = 0.2,
+          .upper = 5,
+          .given = &c->gamma_given },
+        { .name = "response",
+          .type = CLI_REAL,
+          .value = &c->canvas.o.response,
+          .argument = "G",
+          .help = "of the pictures (default 2.2)",
+          .lower = 0.2,
+          .upper = 5,
+          .given = &c->response_given },
+        { .name = "dim",
+          .type = CLI_REAL,
+          .value = &c->canvas.o.dim,
+          .argument = "SHARE",
+          .help = "of the light that is wanted (default 1)",
+          .lower = 0.01,
+          .upper = 10,
+          .given = &c->dim_given },
         { .name = "report",
           .type = CLI_TEXT,
           .value = &c->report,
@@ -514,11 +566,16 @@ static int run(cli_call *cli, int argc, char **argv)
         code = CLI_OK;
         if (c->board_text || c->points || c->report || c->corners || c->show_given || cli->inputs)
             code = cli_usage(cli, "--session: expected without pictures, --board, --points, --report, --corners and --show");
+        if (!code && !c->canvas.image != !c->canvas.o.projector) code = cli_usage(cli, "--compensate: expected --projector and --lit as well");
         if (!code && c->output) code = cli_check_output(cli, c->output);
-        if (!code) code = calibrate_session(cli, c->session, c->output, c->format);
+        if (!code && c->canvas.image) code = cli_check_option(cli, "compensate", c->canvas.image);
+        if (!code) code = calibrate_session(cli, c->session, c->output, c->format, &c->canvas);
     } else if (code < 0) {
         code = CLI_OK;
-        if (c->board_text) code = parse_board(c);
+        if (c->canvas.image || c->canvas.o.projector || c->canvas.o.lit || c->canvas.o.dark || c->canvas.o.wanted || c->gamma_given ||
+            c->response_given || c->dim_given)
+            code = cli_usage(cli, "--compensate, --projector, --lit, --dark, --wanted, --gamma, --response, --dim: without effect without --session");
+        if (!code && c->board_text) code = parse_board(c);
         if (!code && !c->board_text == !c->points) code = cli_usage(cli, "expected pictures with --board, or --points");
         if (!code && c->show_given && (c->points || cli->inputs || !c->output))
             code = cli_usage(cli, "--show: expected --board and --output, and no pictures");
@@ -550,13 +607,16 @@ static int run(cli_call *cli, int argc, char **argv)
     return code;
 }
 
-const cli_verb verb_calibrate = { "calibrate", "[options] PICTURE... --board 9x6,25mm -o CAMERAS",
-                                  "Find the focal length, lens and pose of cameras from pictures of a board (chessboard, circles, ChArUco), or from pairs of points",
-                                  "  tessera calibrate --board 9x6,25mm --show 9 -o board-%02d.png    # pictures to try it on\n"
-                                  "  tessera calibrate board-0*.png --board 9x6,25mm -o cameras.yml --report calibration.html\n"
-                                  "  tessera calibrate board-0*.png --board 9x6,25mm --corners corners.csv --json\n"
-                                  "  tessera calibrate --board circles:4x11,20mm --show 9 -o circles-%02d.png\n"
-                                  "  tessera calibrate circles-0*.png --board circles:4x11,20mm -o circles.yml\n"
-                                  "  tessera calibrate --board charuco:5x7,30mm,22mm,4x4_50 --show 9 -o marked-%02d.png\n"
-                                  "  tessera calibrate marked-0*.png --board charuco:5x7,30mm,22mm,4x4_50 -o marked.yml\n",
-                                  run };
+const cli_verb verb_calibrate = {
+    "calibrate", "[options] PICTURE... --board 9x6,25mm -o CAMERAS",
+    "Find the focal length, lens and pose of cameras from pictures of a board (chessboard, circles, ChArUco), or from pairs of points",
+    "  tessera calibrate --board 9x6,25mm --show 9 -o board-%02d.png    # pictures to try it on\n"
+    "  tessera calibrate board-0*.png --board 9x6,25mm -o cameras.yml --report calibration.html\n"
+    "  tessera calibrate board-0*.png --board 9x6,25mm --corners corners.csv --json\n"
+    "  tessera calibrate --board circles:4x11,20mm --show 9 -o circles-%02d.png\n"
+    "  tessera calibrate circles-0*.png --board circles:4x11,20mm -o circles.yml\n"
+    "  tessera calibrate --board charuco:5x7,30mm,22mm,4x4_50 --show 9 -o marked-%02d.png\n"
+    "  tessera calibrate marked-0*.png --board charuco:5x7,30mm,22mm,4x4_50 -o marked.yml\n"
+    "  tessera calibrate --session hall.calib --compensate show.png --projector beamer --lit bright --dark black\n",
+    run
+};

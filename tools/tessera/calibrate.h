@@ -26,8 +26,13 @@ typedef struct calibrate_result {
 
 /* The root of the mean square of a view's residuals. */
 double calibrate_view_rms(const calibrate_result *r, const calibrate_view *view);
+/* What a projector must show: written to `image`, NULL: not wanted. */
+typedef struct calibrate_canvas {
+    const char *image;
+    tsr_rig_compensate_options o;
+} calibrate_canvas;
 /* Runs a recorded session of the workbench's mode calibrate; writes its cameras where `output` is given. Returns an exit code. */
-int calibrate_session(cli_call *cli, const char *session, const char *output, const char *format);
+int calibrate_session(cli_call *cli, const char *session, const char *output, const char *format, const calibrate_canvas *canvas);
 /* Writes the page. Returns an exit code. */
 int calibrate_report(const cli_call *cli, const char *path, const calibrate_result *result);
 

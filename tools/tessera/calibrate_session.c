@@ -28,12 +28,41 @@ static int run_lines(const cli_call *cli, tsr_rig_editor *editor, const char *se
     return CLI_OK;
 }
 
-static void show(const cli_call *cli, tsr_rig_editor *editor, const tsr_rig_editor_info *info)
+/* The picture that a projector must show. */
+static int compensate(const cli_call *cli, tsr_rig_editor *editor, const calibrate_canvas *canvas, tsr_rig_compensated *made)
+{
+    tsr_image image = { 0 };
+    tsr_write_options write = TSR_WRITE_OPTIONS;
+    write.overwrite = cli->globals.force;
+    tsr_status status = tsr_rig_editor_compensate(editor, &canvas->o, &image, made);
+    if (status != TSR_OK) return cli_status(cli, status, NULL);
+    status = tsr_image_write(&image, canvas->image, &write);
+    tsr_image_destroy(&image);
+    if (status != TSR_OK) return cli_status(cli, status, canvas->image);
+    if (made->short_of_light > 0.01)
+        cli_note(cli, "%.0f %% of the canvas wants more light than there is: --dim %.2g leaves 1 %%", 100 * made->short_of_light, made->enough);
+    return CLI_OK;
+}
+
+static void show_canvas(const cli_call *cli, const tsr_rig_compensated *made)
+{
+    if (cli->globals.json) {
+        json_real("canvas", made->canvas);
+        json_real("short_of_light", made->short_of_light);
+        json_real("enough", made->enough);
+    } else {
+        printf("%.1f %% of the projector's pixels light the canvas, %.1f %% of these want more light than there is\n", 100 * made->canvas,
+               100 * made->short_of_light);
+    }
+}
+
+static void show(const cli_call *cli, tsr_rig_editor *editor, const tsr_rig_editor_info *info, const tsr_rig_compensated *made)
 {
     if (cli->globals.json) {
         json_open(NULL, '{');
         json_int("cameras", info->cameras);
         json_int("steps", info->undo);
+        if (made) show_canvas(cli, made);
         json_open("camera", '[');
     }
     for (int32_t i = 0; i < info->cameras; i++) {
@@ -47,6 +76,14 @@ static void show(const cli_call *cli, tsr_rig_editor *editor, const tsr_rig_edit
             json_real("pair_rms", c.pair_rms);
             if (c.edge >= 0) json_real("edge", c.edge);
             if (c.difference >= 0) json_real("difference", c.difference);
+            if (c.condition > 0) json_real("condition", c.condition);
+            json_open("gain", '[');
+            for (int k = 0; k < 3; k++) json_real(NULL, c.gain[k]);
+            json_close(']');
+            json_real("response", c.response);
+            json_open("vignetting", '[');
+            for (int k = 0; k < 2; k++) json_real(NULL, c.vignetting[k]);
+            json_close(']');
             json_close('}');
         } else {
             printf("%s: at %.6g, %.6g, %.6g, field of view %.6g", cli_shown(c.name), c.value[TSR_RIG_X], c.value[TSR_RIG_Y], c.value[TSR_RIG_Z],
@@ -60,11 +97,14 @@ static void show(const cli_call *cli, tsr_rig_editor *editor, const tsr_rig_edit
     if (cli->globals.json) {
         json_close(']');
         json_close('}');
+    } else if (made) {
+        show_canvas(cli, made);
     }
 }
 
-int calibrate_session(cli_call *cli, const char *session, const char *output, const char *format)
+int calibrate_session(cli_call *cli, const char *session, const char *output, const char *format, const calibrate_canvas *canvas)
 {
+    tsr_rig_compensated made = TSR_RIG_COMPENSATED;
     tsr_context *context = NULL;
     tsr_rig_editor *editor = NULL;
     tsr_rig_editor_options o = TSR_RIG_EDITOR_OPTIONS;
@@ -91,7 +131,8 @@ int calibrate_session(cli_call *cli, const char *session, const char *output, co
         if (status == TSR_OK) status = tsr_rig_write(rig, output, &write);
         if (status != TSR_OK) code = cli_status(cli, status, output);
     }
-    if (!code) show(cli, editor, &info);
+    if (!code && canvas->image) code = compensate(cli, editor, canvas, &made);
+    if (!code) show(cli, editor, &info, canvas->image ? &made : NULL);
     tsr_rig_destroy(&rig);
     tsr_rig_editor_destroy(&editor);
     free(text);

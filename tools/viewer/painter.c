@@ -316,6 +316,15 @@ static tsr_status begin_stroke(struct painter *p, viewer_task *t)
     return status;
 }
 
+/* Where the ray of a place of the window meets what the stroke began on: a voxel index. */
+static int meets(const struct painter *p, const viewer_task *t, double x, double y, tsr_vec3 *at)
+{
+    const int32_t i = (int32_t)fmin(x * p->stroke.width, p->stroke.width - 1), j = (int32_t)fmin(y * p->stroke.height, p->stroke.height - 1);
+    const double depth = (double)p->stroke.depth[(size_t)j * (size_t)p->stroke.width + (size_t)i];
+    return !viewer_pick_point(p->d.image, &p->stroke.camera, (double)t->look.width / t->look.height, x, y, depth, t->look.clip, p->stroke.normal,
+                              p->stroke.offset, at);
+}
+
 static void pick(struct painter *p, viewer_task *t, const viewer_command *c)
 {
     tsr_vec3 at;
@@ -331,10 +340,7 @@ static void pick(struct painter *p, viewer_task *t, const viewer_command *c)
         complain(p);
         return;
     }
-    const int32_t x = (int32_t)fmin(c->x * p->stroke.width, p->stroke.width - 1), y = (int32_t)fmin(c->y * p->stroke.height, p->stroke.height - 1);
-    const double depth = (double)p->stroke.depth[(size_t)y * (size_t)p->stroke.width + (size_t)x];
-    if (!viewer_pick_point(p->d.image, &p->stroke.camera, (double)t->look.width / t->look.height, c->x, c->y, depth, t->look.clip, p->stroke.normal,
-                           p->stroke.offset, &at)) {
+    if (meets(p, t, c->x, c->y, &at)) {
         act_on_pick(p, c, at);
         return;
     }
@@ -355,8 +361,28 @@ static void tell_value(struct painter *p, const viewer_command *c)
     viewer_session_tell_blob(p->s, viewer_blob_text(text));
 }
 
+/* Places of a stroke: where their rays meet the surface; those that meet nothing are left out. 0: none does. */
+static int place_stroke(struct painter *p, viewer_task *t, viewer_command *c)
+{
+    tsr_vec3 at;
+    int n = 0;
+    if (begin_stroke(p, t) != TSR_OK) {
+        complain(p);
+        return 0;
+    }
+    for (int i = 0; i < c->corners; i++) {
+        if (!meets(p, t, c->lasso[i][0], c->lasso[i][1], &at)) continue;
+        at = tsr_geometry_to_world(&p->d.image->geometry, at);
+        memcpy(c->lasso[n++], (double[3]){ at.x, at.y, at.z }, sizeof c->lasso[0]);
+    }
+    end_stroke(p);
+    c->corners = n;
+    if (!n) viewer_session_tell(p->s, "notice", "nothing there: the stroke does not meet the surface");
+    return n > 0;
+}
+
 /* Corners in the window become places in the world, seen from the eye: the sculptor needs no camera. */
-static void place_lasso(struct painter *p, const viewer_task *t, const viewer_command *command)
+static void place_lasso(struct painter *p, viewer_task *t, const viewer_command *command)
 {
     viewer_command c = *command;
     tsr_scene_info info = TSR_SCENE_INFO;
@@ -366,7 +392,8 @@ static void place_lasso(struct painter *p, const viewer_task *t, const viewer_co
         viewer_session_tell(p->s, "error", "nothing is shown that could be selected");
         return;
     }
-    for (int i = 0; i < c.corners; i++) {
+    if (viewer_given(&c, VIEWER_RADIUS) && !place_stroke(p, t, &c)) return;
+    for (int i = 0; i < c.corners && !viewer_given(&c, VIEWER_RADIUS); i++) {
         const tsr_vec3 at =
             viewer_on_ray(&camera, (double)t->look.width / t->look.height, c.lasso[i][0], c.lasso[i][1], viewer_camera_distance(&info, &camera));
         memcpy(c.lasso[i], (double[3]){ at.x, at.y, at.z }, sizeof c.lasso[i]);

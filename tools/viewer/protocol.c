@@ -127,7 +127,7 @@ static const struct kind kinds[VIEWER_KINDS] = {
     [VIEWER_STATISTICS] = { "statistics", 0, 0 },
     [VIEWER_ISOVALUE] = { "isovalue", B(VALUE), 0 },
     [VIEWER_SCULPT] = { "sculpt", B(FROM) | B(RADIUS) | B(TOOL), B(TO) | B(STRENGTH) | B(BEGIN) },
-    [VIEWER_REGION] = { "region", B(DO), B(NAME) | B(LASSO) | B(FROM) | B(TO) },
+    [VIEWER_REGION] = { "region", B(DO), B(NAME) | B(LASSO) | B(RADIUS) | B(FROM) | B(TO) },
     [VIEWER_EDIT] = { "edit", B(LINE), 0 },
     [VIEWER_OBJECT] = { "object", B(NAME), B(VISIBLE) },
     [VIEWER_TABS] = { "tabs", 0, 0 },
@@ -293,6 +293,8 @@ static int check_rules(const struct parse *p, const viewer_command *c)
     const int brush = c->kind == VIEWER_PAINT || c->kind == VIEWER_ERASE || c->kind == VIEWER_SCULPT;
     const int lasso = viewer_given(c, VIEWER_LASSO), box = viewer_given(c, VIEWER_FROM) + viewer_given(c, VIEWER_TO);
     if (c->kind == VIEWER_REGION && (lasso ? box != 0 : box != 2)) return refuse(p, "corners", "not one of corners and from, to", "one of them");
+    if (c->kind == VIEWER_REGION && viewer_given(c, VIEWER_RADIUS) && !(lasso && c->radius > 0))
+        return refuse(p, "radius", "of no stroke", "a positive number, with corners");
     if (c->kind == VIEWER_REGION && viewer_given(c, VIEWER_NAME) && !viewer_object_is_plain(c->name))
         return refuse(p, "name", "no name of an object", "1 to 63 letters, digits, '-', '_' or '.'");
     if (c->kind == VIEWER_OBJECT && !viewer_object_is_plain(c->name))

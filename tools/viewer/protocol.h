@@ -31,7 +31,7 @@ typedef enum viewer_kind {
     VIEWER_STATISTICS,  /* of what is inside */
     VIEWER_ISOVALUE,    /* of the surface that a session of kind view shows */
     VIEWER_SCULPT,      /* a place of a brush */
-    VIEWER_REGION,      /* what lies in a box or a lasso is cut, deleted, kept, copied */
+    VIEWER_REGION,      /* what lies in a box, a lasso or a stroke is cut, deleted, kept, copied */
     VIEWER_EDIT,        /* a line of an editing script */
     VIEWER_OBJECT,      /* becomes the active one, is shown or hidden */
     VIEWER_TABS, VIEWER_OPEN, /* of the server: which sessions there are, one more of a file */
@@ -77,7 +77,7 @@ typedef struct viewer_command {
     double at[3], from[3], to[3];    /* voxel indices */
     double bend;                     /* of a stroke that is several pieces: how far beside it their places may lie; 0 as it comes */
     double colour[3];
-    double lasso[VIEWER_CORNERS][3]; /* as it comes x, y from 0 to 1 of the 3-D window; of the sculptor world units, seen from `at` */
+    double lasso[VIEWER_CORNERS][3]; /* as it comes x, y from 0 to 1 of the 3-D window; of the sculptor world units, seen from `at`; with a radius places of the surface */
     char name[VIEWER_NAME_BYTES], line[VIEWER_LINE_BYTES];
     tsr_transfer transfer;           /* of VIEWER_POINTS */
 } viewer_command;

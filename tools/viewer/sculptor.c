@@ -223,7 +223,8 @@ static void region(struct sculptor *o, const viewer_command *c)
     else if (makes) free_name(&o->d, "part", name);
     size_t at = (size_t)snprintf(line, sizeof line, "%s %s %s%s", task, o->d.active, name, *name ? " " : "");
     if (viewer_given(c, VIEWER_LASSO)) {
-        at += (size_t)snprintf(line + at, sizeof line - at, "lasso from %.17g %.17g %.17g", c->at[0], c->at[1], c->at[2]);
+        if (viewer_given(c, VIEWER_RADIUS)) at += (size_t)snprintf(line + at, sizeof line - at, "stroke %.9g", c->radius);
+        else at += (size_t)snprintf(line + at, sizeof line - at, "lasso from %.17g %.17g %.17g", c->at[0], c->at[1], c->at[2]);
         for (int i = 0; i < c->corners; i++)
             at += (size_t)snprintf(line + at, sizeof line - at, " %.9g %.9g %.9g", c->lasso[i][0], c->lasso[i][1], c->lasso[i][2]);
     } else {

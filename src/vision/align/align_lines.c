@@ -76,10 +76,12 @@ void tsr_align_model_release(tsr_align_model *m)
 tsr_status tsr_align_model_make(const tsr_align_proxy *proxy, tsr_align_model *m)
 {
     memset(m, 0, sizeof *m);
-    if (proxy->lines < 0 || (proxy->lines && !proxy->line)) TSR_FAIL(TSR_ERROR_ARGUMENT, "align: %lld lines given, but line is NULL", (long long)proxy->lines);
+    if (proxy->lines < 0 || (proxy->lines && !proxy->line))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "align: %lld lines given, but line is NULL", (long long)proxy->lines);
     if (!(proxy->crease >= 0 && proxy->crease <= 180)) TSR_FAIL(TSR_ERROR_ARGUMENT, "align: crease is %g degrees, expected 0 to 180", proxy->crease);
     if (proxy->mesh) {
-        if (tsr_mesh_device(proxy->mesh).kind != TSR_DEVICE_CPU) TSR_FAIL(TSR_ERROR_ARGUMENT, "align: the mesh lies on a device, expected host memory");
+        if (tsr_mesh_device(proxy->mesh).kind != TSR_DEVICE_CPU)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "align: the mesh lies on a device, expected host memory");
         m->triangles = tsr_mesh_triangle_count(proxy->mesh);
         m->vertices = tsr_mesh_vertex_count(proxy->mesh);
         m->triangle = tsr_mesh_triangles_const(proxy->mesh);
@@ -97,11 +99,14 @@ tsr_status tsr_align_model_make(const tsr_align_proxy *proxy, tsr_align_model *m
     }
     for (int64_t i = 0; i < proxy->lines; i++) {
         const tsr_align_line *l = &proxy->line[i];
-        const tsr_align_edge e = { .from = { l->from.x, l->from.y, l->from.z }, .to = { l->to.x, l->to.y, l->to.z }, .across = { l->across.x, l->across.y, l->across.z },
+        const tsr_align_edge e = { .from = { l->from.x, l->from.y, l->from.z },
+                                   .to = { l->to.x, l->to.y, l->to.z },
+                                   .across = { l->across.x, l->across.y, l->across.z },
                                    .crease = 1 };
         double length = 0;
         for (int k = 0; k < 3; k++) {
-            if (!isfinite(e.from[k] + e.to[k] + e.across[k])) TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "align: line %lld has an end that is not finite", (long long)i);
+            if (!isfinite(e.from[k] + e.to[k] + e.across[k]))
+                TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "align: line %lld has an end that is not finite", (long long)i);
             length += fabs(e.from[k] - e.to[k]);
         }
         if (length > 0) m->edge[m->edges++] = e;
@@ -133,6 +138,8 @@ static void to_eye(const tsr_pinhole *c, const double x[3], double e[3])
     for (int i = 0; i < 3; i++) e[i] = c->rotation[i][0] * x[0] + c->rotation[i][1] * x[1] + c->rotation[i][2] * x[2] + c->translation[i];
 }
 
+static const double on_edge = 1e-7; /* pixels: what lies on the edge of two faces is on one of them, however it is rounded */
+
 /* Faces without a lens: what it moves is less than what the test allows. Faces that reach behind the eye are left out. */
 static void draw_face(const tsr_align_model *m, const tsr_pinhole *c, int64_t face, tsr_align_depths *v)
 {
@@ -147,25 +154,34 @@ static void draw_face(const tsr_align_model *m, const tsr_pinhole *c, int64_t fa
     }
     const double area = (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[1][1] - p[0][1]) * (p[2][0] - p[0][0]);
     if (area == 0) return;
-    int32_t low[2], high[2];
-    for (int k = 0; k < 2; k++) {
-        const double last = (k ? v->height : v->width) - 1;
-        low[k] = (int32_t)fmin(last + 1, ceil(fmax(0, fmin(p[0][k], fmin(p[1][k], p[2][k])))));
-        high[k] = (int32_t)fmax(-1, floor(fmin(last, fmax(p[0][k], fmax(p[1][k], p[2][k])))));
+    /* shares of the corners, linear over the picture: at (0, 0), and from a pixel to the next one across and down */
+    double share[3][3], inverse[3] = { 0 };
+    for (int k = 0; k < 3; k++) {
+        const double *a = p[(k + 1) % 3], *b = p[(k + 2) % 3];
+        share[k][0] = ((b[1] - a[1]) * a[0] - (b[0] - a[0]) * a[1]) / area;
+        share[k][1] = (a[1] - b[1]) / area;
+        share[k][2] = (b[0] - a[0]) / area;
+        for (int i = 0; i < 3; i++) inverse[i] += share[k][i] * p[k][2];
     }
-    for (int32_t y = low[1]; y <= high[1]; y++)
-        for (int32_t x = low[0]; x <= high[0]; x++) {
-            double w[3], sum = 0;
-            int within = 1;
-            for (int k = 0; k < 3 && within; k++) {
-                const double *a = p[(k + 1) % 3], *b = p[(k + 2) % 3];
-                w[k] = ((b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0])) / area;
-                within = w[k] >= 0;
-                sum += w[k] * p[k][2];
-            }
-            float *to = v->inverse + (int64_t)y * v->width + x;
-            if (within && (float)sum > *to) *to = (float)sum;
+    const double last = v->height - 1;
+    const int32_t top = (int32_t)fmin(last + 1, ceil(fmax(0, fmin(p[0][1], fmin(p[1][1], p[2][1]))))),
+                  bottom = (int32_t)fmax(-1, floor(fmin(last, fmax(p[0][1], fmax(p[1][1], p[2][1])))));
+    for (int32_t y = top; y <= bottom; y++) {
+        double low = 0, high = v->width - 1;
+        for (int k = 0; k < 3; k++) {
+            const double at = share[k][0] + share[k][2] * y, slope = share[k][1];
+            if (slope == 0) high = at < 0 ? -1 : high;
+            else if (slope > 0) low = fmax(low, -at / slope - on_edge);
+            else high = fmin(high, -at / slope + on_edge);
         }
+        const double from = inverse[0] + inverse[2] * y;
+        float *row = v->inverse + (int64_t)y * v->width;
+        if (!(high >= low)) continue;
+        for (int32_t x = (int32_t)ceil(low); x <= (int32_t)floor(high); x++) {
+            const float near = (float)(from + inverse[1] * x);
+            row[x] = near > row[x] ? near : row[x];
+        }
+    }
 }
 
 /* Nearer than what lies around it by less than a twentieth of a percent of depth plus what a slanted face changes over a pixel: seen. */

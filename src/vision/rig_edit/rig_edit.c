@@ -1,5 +1,6 @@
 /* vision/rig_edit/rig_edit.c: the editor: its steps back and forth, its script, its images and cameras. docs/formats/rig-session.md. */
 #include "vision/rig_edit/rig_edit.h"
+#include "vision/rig_edit/rig_edit_shade.h"
 
 #include "tessera/video.h"
 
@@ -24,10 +25,11 @@ tsr_status tsr_rig_editor_create(tsr_context *context, const tsr_rig_editor_opti
         e->context = context;
         e->o = o;
         e->image = (edit_image *)calloc(EDIT_CAMERAS, sizeof *e->image);
+        e->tone = (tsr_shade_tone *)calloc(EDIT_CAMERAS, sizeof *e->tone);
         e->snapshot = calloc(EDIT_SNAPSHOTS, sizeof *e->snapshot);
         e->script = (char *)calloc(1, 1);
     }
-    if (!e || !e->image || !e->snapshot || !e->script) {
+    if (!e || !e->image || !e->tone || !e->snapshot || !e->script) {
         tsr_rig_editor_destroy(&e);
         TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory for an editor of cameras");
     }
@@ -47,6 +49,7 @@ void tsr_rig_editor_destroy(tsr_rig_editor **editor)
     }
     edit_depths_release(&e->seen);
     free(e->image);
+    free(e->tone);
     free(e->snapshot);
     free(e->step);
     free(e->script);
@@ -223,6 +226,7 @@ static tsr_status add_image(tsr_rig_editor *e, const char *file, int64_t frame, 
     e->now.locked[at] = 0;
     e->now.condition[at] = 0;
     memset(e->now.sigma[at], 0, sizeof e->now.sigma[at]);
+    memset(&e->now.tone[at], 0, sizeof e->now.tone[at]);
     e->active = at;
     return TSR_OK;
 }
@@ -383,7 +387,7 @@ static tsr_status step(tsr_rig_editor *e, const edit_words *w, const edit_state 
     else TSR_TRY(edit_command(e, w, &known));
     if (!known)
         TSR_FAIL(TSR_ERROR_ARGUMENT,
-                 "'%.40s' is no command, expected turn, move, shift, orbit, set, add, dolly, lock, pair, line, solve, vanish, refine, ... "
+                 "'%.40s' is no command, expected turn, move, shift, orbit, set, add, dolly, lock, pair, line, solve, vanish, refine, match, ... "
                  "(docs/formats/rig-session.md)",
                  w->word[0]);
     TSR_TRY(keep_step(e, before, w->continues));

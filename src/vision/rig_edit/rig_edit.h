@@ -25,11 +25,17 @@ typedef struct edit_line {
     double end[2][2];
 } edit_line;
 
+/* What a camera makes of light: value = (gain light exp(fall_0 r^2 + fall_1 r^4))^exp(power), r in half diagonals from the centre; all 0: nothing. */
+typedef struct edit_tone {
+    double gain[3], power, fall[2]; /* gain: its logarithm */
+} edit_tone;
+
 /* All that a step changes: copied whole, so that undo restores every bit. */
 typedef struct edit_state {
     int32_t pairs, lines;
     tsr_pinhole camera[EDIT_CAMERAS];
     uint32_t locked[EDIT_CAMERAS];
+    edit_tone tone[EDIT_CAMERAS];
     double sigma[EDIT_CAMERAS][TSR_RIG_PARAMETERS], condition[EDIT_CAMERAS];
     edit_pair pair[EDIT_PAIRS];
     edit_line line[EDIT_LINES];
@@ -50,6 +56,7 @@ typedef struct edit_depths {
     tsr_pinhole camera;
     uint64_t proxy;
     tsr_align_depths view;
+    float *least, *least_room; /* the farthest of each place's neighbours; NULL: not made */
 } edit_depths;
 
 struct tsr_rig_editor {
@@ -83,6 +90,7 @@ struct tsr_rig_editor {
     char *script;
     size_t script_bytes, script_room;
     edit_depths seen, shadow[EDIT_CAMERAS]; /* of the last pane; of each camera */
+    struct tsr_shade_tone *tone;            /* [EDIT_CAMERAS], of what was drawn last */
 };
 
 /* ---- commands (rig_edit_commands.c) -------------------------------------------------------------------------------------------- */
@@ -110,6 +118,16 @@ void edit_keep_sigma(tsr_rig_editor *e, int32_t index, const tsr_calibration_sig
 tsr_status edit_bundle(tsr_rig_editor *e, uint32_t free_, int shared, double sigma);
 /* From the colours that the other cameras see (rig_edit_agree.c). */
 tsr_status edit_agree(tsr_rig_editor *e, int32_t index, uint32_t free_);
+
+/* Gain, vignetting and response from the same (rig_edit_match.c). */
+tsr_status edit_match(tsr_rig_editor *e, const edit_words *words);
+/* What undoes the tone of a camera, for pictures; NULL: there is none. Good until the next call for that camera. */
+struct tsr_shade_tone;
+const struct tsr_shade_tone *edit_tone_of(const tsr_rig_editor *e, const edit_state *state, int32_t index);
+/* Ratio of the largest to the smallest eigenvalue of a matrix of normal equations whose diagonal is made 1; which: the two largest members of the weakest vector (may be NULL). */
+double edit_condition(int n, const double *normal, int which[2]); /* of the lower triangle */
+/* Above 10^6 a remark names the two: 0 to 5 are turns and places, then `lens` intrinsics with their numbers in `free`. */
+void edit_say_condition(const char *command, const char *camera, double condition, const int which[2], const int *free, int lens);
 
 /* ---- proxy (rig_edit_proxy.c), measures (rig_edit_measure.c) ---------------------------------------------------------------------- */
 

@@ -24,6 +24,7 @@ typedef struct guess {
 } guess;
 
 typedef struct agreement {
+    const char *name;
     const tsr_shade_camera *picture;
     const texel *texel;
     int32_t count;
@@ -41,10 +42,9 @@ static int look(const tsr_shade_camera *s, const double pixel[2], double *value,
 {
     const float x = (float)(pixel[0] / (double)s->scale), y = (float)(pixel[1] / (double)s->scale);
     float c[5][3];
-    if (!tsr_shade_sample(s->pixels, s->width, s->height, x, y, c[0]) || !tsr_shade_sample(s->pixels, s->width, s->height, x - 0.5f, y, c[1]) ||
-        !tsr_shade_sample(s->pixels, s->width, s->height, x + 0.5f, y, c[2]) ||
-        !tsr_shade_sample(s->pixels, s->width, s->height, x, y - 0.5f, c[3]) || !tsr_shade_sample(s->pixels, s->width, s->height, x, y + 0.5f, c[4]))
-        return 0;
+    static const float beside[5][2] = { { 0, 0 }, { -0.5f, 0 }, { 0.5f, 0 }, { 0, -0.5f }, { 0, 0.5f } };
+    for (int i = 0; i < 5; i++)
+        if (!tsr_shade_take(s, x + beside[i][0], y + beside[i][1], c[i])) return 0;
     *value = bright_of(c[0]);
     slope[0] = (bright_of(c[2]) - bright_of(c[1])) / (double)s->scale;
     slope[1] = (bright_of(c[4]) - bright_of(c[3])) / (double)s->scale;
@@ -119,10 +119,11 @@ static double normals_of(const agreement *a, const guess *g, double *m, double *
     return weights;
 }
 
-/* Levenberg and Marquardt; returns the cost, and the variances of the unknowns at the end. */
-static double settle(const agreement *a, guess *g, double *variance)
+/* Levenberg and Marquardt; returns the cost, the variances of the unknowns at the end and their condition number, which is said where it is bad. */
+static double settle(const agreement *a, guess *g, double *variance, double *condition)
 {
     const int n = a->unknowns;
+    int which[2];
     double m[UNKNOWNS * UNKNOWNS], f[UNKNOWNS * UNKNOWNS], v[UNKNOWNS], damp = 1e-3, cost = cost_of(a, g), weights = 0;
     for (int turn = 0; turn < TURNS && isfinite(cost) && damp < 1e8; turn++) {
         weights = normals_of(a, g, m, v);
@@ -150,6 +151,8 @@ static double settle(const agreement *a, guess *g, double *variance)
     memset(variance, 0, UNKNOWNS * sizeof *variance);
     if (!isfinite(cost)) return cost;
     weights = normals_of(a, g, m, v);
+    *condition = edit_condition(n, m, which);
+    edit_say_condition("refine colours", a->name, *condition, which, a->free, a->lens);
     if (!tsr_dense_cholesky(n, m, NULL)) return cost;
     for (int i = 0; i < n; i++) {
         double x[UNKNOWNS] = { 0 };
@@ -206,7 +209,8 @@ static double bound_of(const agreement *a, const guess *g, double *room)
     return fmax(2, 2 * room[n / 2]);
 }
 
-static void put_back(tsr_rig_editor *e, int32_t index, const agreement *a, const guess *g, const double *variance, const double middle[3])
+static void put_back(tsr_rig_editor *e, int32_t index, const agreement *a, const guess *g, const double *variance, double condition,
+                     const double middle[3])
 {
     tsr_pinhole *c = &e->now.camera[index];
     tsr_calibration_sigma sigma = { 0 };
@@ -223,14 +227,14 @@ static void put_back(tsr_rig_editor *e, int32_t index, const agreement *a, const
     }
     for (int k = 0; k < a->lens; k++) *of[a->free[k]] = sqrt(variance[6 + k]);
     if (a->tied) sigma.fy = sigma.fx * c->fy / c->fx;
-    edit_keep_sigma(e, index, &sigma, 0);
+    edit_keep_sigma(e, index, &sigma, condition);
 }
 
 tsr_status edit_agree(tsr_rig_editor *e, int32_t index, uint32_t free_)
 {
-    agreement a = { .tied = (free_ & TSR_FREE_FOCAL) != 0 };
+    agreement a = { .name = e->image[index].name, .tied = (free_ & TSR_FREE_FOCAL) != 0 };
     texel *room = (texel *)malloc(sizeof *room * TEXELS_MOST);
-    double *sorted = (double *)malloc(sizeof *sorted * TEXELS_MOST), variance[UNKNOWNS] = { 0 };
+    double *sorted = (double *)malloc(sizeof *sorted * TEXELS_MOST), variance[UNKNOWNS] = { 0 }, condition = 0;
     guess g = { .gain = 1 };
     edit_shader shader;
     tsr_status status = TSR_OK;
@@ -252,8 +256,8 @@ tsr_status edit_agree(tsr_rig_editor *e, int32_t index, uint32_t free_)
         a.count = texels_of(e, &shader, index, room);
         if (a.count < LEAST_TEXELS) continue;
         a.huber = bound_of(&a, &g, sorted);
-        if (!isfinite(settle(&a, &g, variance))) continue;
-        put_back(e, index, &a, &g, variance, middle); /* the next size sees the proxy from there */
+        if (!isfinite(settle(&a, &g, variance, &condition))) continue;
+        put_back(e, index, &a, &g, variance, condition, middle); /* the next size sees the proxy from there */
         looked = 1;
     }
     if (!looked)

@@ -231,9 +231,23 @@ static void share_lens(const bundle *b, guess *g)
     }
 }
 
+/* Which two unknowns cannot be told apart: poses come first, then the lenses. */
+static void say_condition(const tsr_rig_editor *e, const bundle *b, double condition, const int which[2])
+{
+    int local[2], slot[2];
+    for (int i = 0; i < 2; i++) {
+        const int lens = which[i] - 6 * b->cameras;
+        slot[i] = lens < 0 ? which[i] / 6 : b->shared ? 0 : lens / b->lens;
+        local[i] = lens < 0 ? which[i] % 6 : 6 + lens % b->lens;
+    }
+    edit_say_condition("solve all", e->image[b->camera[slot[0]]].name, condition, local, b->free, b->lens);
+}
+
 static void put_back(tsr_rig_editor *e, const bundle *b, const guess *g, double cost)
 {
     const double weights = reduce(b, g, 0), variance = 2 * weights > b->n ? cost / (2 * weights - b->n) : 0;
+    int which[2];
+    const double condition = edit_condition(b->n, b->s, which);
     const int known = tsr_dense_cholesky(b->n, b->s, NULL);
     double moved = 0;
     for (int32_t slot = 0; slot < b->cameras; slot++) {
@@ -252,11 +266,12 @@ static void put_back(tsr_rig_editor *e, const bundle *b, const guess *g, double 
             *(k < 3 ? &sigma.rotation[k] : k < 6 ? &sigma.translation[k - 3] : of[b->free[k - 6]]) = sqrt(variance * b->x[at]);
         }
         if (b->tied) sigma.fy = sigma.fx * c->fy / c->fx;
-        edit_keep_sigma(e, b->camera[slot], &sigma, 0);
+        edit_keep_sigma(e, b->camera[slot], &sigma, condition);
     }
     for (int32_t j = 0; j < b->points; j++)
         moved =
             fmax(moved, sqrt(pow(g->point[j].x - b->given[j].x, 2) + pow(g->point[j].y - b->given[j].y, 2) + pow(g->point[j].z - b->given[j].z, 2)));
+    if (known) say_condition(e, b, condition, which);
     if (!known) tsr_remark("solve all: the pairs do not determine all that is free: hold the field of view, or add pairs");
     if (b->points) tsr_remark("solve all: %d places of the proxy were free, one lies %.3g beside where it was given", (int)b->points, moved);
 }

@@ -427,14 +427,15 @@ static tsr_status reset(tsr_rig_editor *e, const edit_words *w)
 {
     TSR_TRY(edit_counts(w, 0, 0, "reset"));
     *active(e) = e->start.camera[e->active];
+    e->now.tone[e->active] = e->start.tone[e->active];
     return TSR_OK;
 }
 
 tsr_status edit_command(tsr_rig_editor *e, const edit_words *w, int *known)
 {
     const char *what = w->word[0];
-    static const char *const all[] = { "turn", "move",   "shift", "orbit",  "dolly", "set",   "add",    "lock",  "unlock",
-                                       "pair", "unpair", "line",  "unline", "reset", "solve", "vanish", "refine" };
+    static const char *const all[] = { "turn", "move",   "shift", "orbit",  "dolly", "set",   "add",    "lock",   "unlock",
+                                       "pair", "unpair", "line",  "unline", "reset", "solve", "vanish", "refine", "match" };
     enum { COMMANDS = sizeof all / sizeof *all };
     int n = 0;
     while (n < COMMANDS && strcmp(what, all[n])) n++;
@@ -458,6 +459,7 @@ tsr_status edit_command(tsr_rig_editor *e, const edit_words *w, int *known)
     case 13: return reset(e, w);
     case 14: return edit_solve(e, w);
     case 15: return edit_vanish(e, w);
+    case 17: return edit_match(e, w);
     default: return edit_refine(e, w);
     }
 }

@@ -1,5 +1,6 @@
 /* vision/rig_edit/rig_edit_draw.c: panes: what a camera saw with the proxy over it, and the proxy with all pictures on it from anywhere. docs/theory/calibration.md 10. */
 #include "vision/rig_edit/rig_edit_draw.h"
+#include "vision/rig_edit/rig_edit_isa.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,6 +46,22 @@ static double radius_of(const tsr_pinhole *c)
     return 1.02 * most;
 }
 
+/* The farthest of each place's neighbours: slanted faces do not hide themselves. */
+static tsr_status make_least(edit_depths *d)
+{
+    const int32_t w = d->view.width, h = d->view.height;
+    float *row = (float *)malloc(((size_t)w * (size_t)h + (size_t)w) * sizeof *row), *to = row + w;
+    if (!row) TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory for a shadow of %d x %d places", w, h);
+    d->least_room = row;
+    d->least = to;
+    for (int32_t y = 0; y < h; y++) {
+        const float *p = d->view.inverse + (int64_t)y * w, *above = y > 0 ? p - w : p, *below = y + 1 < h ? p + w : p;
+        for (int32_t x = 0; x < w; x++) row[x] = tsr_minf(p[x], tsr_minf(above[x], below[x]));
+        for (int32_t x = 0; x < w; x++) to[(int64_t)y * w + x] = tsr_minf(row[x], tsr_minf(row[x > 0 ? x - 1 : x], row[x + 1 < w ? x + 1 : x]));
+    }
+    return TSR_OK;
+}
+
 tsr_status edit_shader_make(tsr_rig_editor *e, const edit_state *state, double pixel, int shadow, edit_shader *s)
 {
     memset(s, 0, sizeof *s);
@@ -55,7 +72,7 @@ tsr_status edit_shader_make(tsr_rig_editor *e, const edit_state *state, double p
         int size = 0;
         while (size + 1 < e->image[i].sizes && ldexp(1, size + 1) <= pixel * 1.2) size++;
         const tsr_image *image = &e->image[i].at[size];
-        const tsr_align_candidate q = tsr_align_candidate_of(c, s->middle, 1);
+        const tsr_align_candidate q = tsr_align_candidate_of(c, s->middle, ldexp(1, size));
         memcpy(to->m, q.m, sizeof to->m);
         memcpy(to->f, q.f, sizeof to->f);
         memcpy(to->c, q.c, sizeof to->c);
@@ -66,13 +83,20 @@ tsr_status edit_shader_make(tsr_rig_editor *e, const edit_state *state, double p
         to->width = image->width;
         to->height = image->height;
         to->scale = (float)ldexp(1, size);
+        to->half = (float)(4 / ((double)image->width * image->width + (double)image->height * image->height));
+        to->tone = edit_tone_of(e, state, i);
         if (!shadow || !e->surface.triangles) continue;
-        TSR_TRY(edit_depths_of(e, c, fmax(1, (double)c->width / SHADOW_WIDTH), &e->shadow[i]));
+        edit_depths *d = &e->shadow[i];
+        TSR_TRY(edit_depths_of(e, c, fmax(1, (double)c->width / SHADOW_WIDTH), d));
         if (!e->mesh) continue; /* the ground alone hides nothing */
-        to->inverse = e->shadow[i].view.inverse;
-        to->shadow_width = e->shadow[i].view.width;
-        to->shadow_height = e->shadow[i].view.height;
-        to->shadow_scale = (float)e->shadow[i].view.scale;
+        if (!d->least) TSR_TRY(make_least(d));
+        to->least = d->least;
+        to->shadow_width = d->view.width;
+        to->shadow_height = d->view.height;
+        for (int k = 0; k < 2; k++) {
+            to->shadow_f[k] = (float)((k ? c->fy : c->fx) / d->view.scale);
+            to->shadow_c[k] = (float)((k ? c->cy : c->cx) / d->view.scale);
+        }
         to->bias = 2e-3f;
     }
     return TSR_OK;
@@ -95,62 +119,112 @@ typedef struct layers {
     const edit_shader *shader;
     const edit_depths *depths;
     tsr_view_model model; /* of the pane, to take the lens off */
+    tsr_shade_path path[EDIT_CAMERAS];
     int lens, first, others;
     uint8_t *a, *b; /* [4] each; b NULL: not wanted */
     tsr_image *image;
 } layers;
 
-static void put(uint8_t *to, const float rgb[3])
+/* From the axes of a pane to those of a camera. */
+static tsr_shade_path path_of(const tsr_pinhole *pane, const tsr_pinhole *c)
 {
-    for (int k = 0; k < 3; k++) to[k] = (uint8_t)(rgb[k] + 0.5f);
-    to[3] = 255;
+    tsr_shade_path path;
+    for (int i = 0; i < 3; i++) {
+        double shift = c->translation[i];
+        for (int k = 0; k < 3; k++) {
+            double turn = 0;
+            for (int m = 0; m < 3; m++) turn += c->rotation[i][m] * pane->rotation[k][m];
+            path.turn[3 * i + k] = (float)turn;
+            shift -= turn * pane->translation[k];
+        }
+        path.shift[i] = (float)shift;
+    }
+    return path;
 }
 
-static void shade_row(const layers *l, int32_t y)
+/* The means of what was added, where something was. */
+static void put(const tsr_shade_sum *sum, int32_t count, uint8_t *to)
+{
+    for (int32_t i = 0; i < count; i++, to += 4) {
+        const uint32_t n = sum->seen[i];
+        if (!n) continue;
+        for (int k = 0; k < 3; k++) to[k] = (uint8_t)(n == 1 ? (sum->rgb[k][i] + 128) >> 8 : (sum->rgb[k][i] / n + 128) >> 8);
+        to[3] = 255;
+    }
+}
+
+/* Rays and depths of pixels (x0, y) and its neighbours; 0: there is nothing of the proxy. */
+static int run_of(const layers *l, int32_t x0, int32_t y, tsr_shade_run *run)
 {
     const view *v = l->v;
-    const tsr_shade_camera *own = v->own >= 0 ? &l->shader->camera[v->own] : NULL;
-    for (int32_t x = 0; x < v->c.width; x++) {
-        const int64_t i = (int64_t)y * v->c.width + x;
-        float rgb[3], sum[3] = { 0 }, place[3];
-        if (own) {
-            const float u = (float)((v->corner[0] + (x + 0.5) * v->pixel) / (double)own->scale),
-                        w = (float)((v->corner[1] + (y + 0.5) * v->pixel) / (double)own->scale);
-            if (tsr_shade_sample(own->pixels, own->width, own->height, u, w, rgb)) put(l->a + 4 * i, rgb);
-            if (!l->b) continue;
+    const tsr_align_depths *d = &l->depths->view;
+    float most = 0;
+    memset(run->inverse, 0, sizeof run->inverse);
+    if (!d->inverse) return 0;
+    if (!l->lens) {
+        const double across = 1 / v->c.fx, down = (y + 0.5 - v->c.cy) / v->c.fy;
+        memcpy(run->inverse, d->inverse + (int64_t)y * d->width + x0, (size_t)run->count * sizeof *run->inverse);
+        for (int32_t i = 0; i < TSR_SHADE_RUN; i++) {
+            run->x[i] = (float)((x0 + i + 0.5 - v->c.cx) * across);
+            run->y[i] = (float)down;
         }
-        double at[2] = { (x + 0.5 - v->c.cx) / v->c.fx, (y + 0.5 - v->c.cy) / v->c.fy };
-        int32_t u = x, w = y;
-        if (l->lens) {
-            const double pixel[2] = { x + 0.5, y + 0.5 };
+    } else {
+        memset(run->x, 0, sizeof run->x);
+        memset(run->y, 0, sizeof run->y);
+        for (int32_t i = 0; i < run->count; i++) {
+            const double pixel[2] = { x0 + i + 0.5, y + 0.5 };
+            double at[2];
             if (!tsr_view_normalise(&l->model, pixel, at)) continue;
-            u = (int32_t)floor(v->c.fx * at[0] + v->c.cx);
-            w = (int32_t)floor(v->c.fy * at[1] + v->c.cy);
-            if (u < 0 || w < 0 || u >= v->c.width || w >= v->c.height) continue;
+            const double u = floor(v->c.fx * at[0] + v->c.cx), w = floor(v->c.fy * at[1] + v->c.cy);
+            if (!(u >= 0 && w >= 0 && u < v->c.width && w < v->c.height)) continue;
+            run->x[i] = (float)at[0];
+            run->y[i] = (float)at[1];
+            run->inverse[i] = d->inverse[(int64_t)w * d->width + (int64_t)u];
         }
-        const float inverse = l->depths->view.inverse ? l->depths->view.inverse[(int64_t)w * v->c.width + u] : 0;
-        if (!(inverse > 0.0f)) continue;
-        edit_place(&v->c, at, 1 / (double)inverse, l->shader->middle, place);
-        if (!own && tsr_shade_place(&l->shader->camera[l->first], place, rgb)) put(l->a + 4 * i, rgb);
-        int32_t seen = 0;
-        for (int32_t k = 0; k < l->e->cameras && l->others; k++) {
-            if (k == l->first || !tsr_shade_place(&l->shader->camera[k], place, rgb)) continue;
-            for (int m = 0; m < 3; m++) sum[m] += rgb[m];
-            seen++;
-        }
-        if (seen) {
-            for (int m = 0; m < 3; m++) sum[m] /= (float)seen;
-            put(l->b + 4 * i, sum);
-        } else if (!own && !l->a[4 * i + 3]) {
-            l->a[4 * i] = l->a[4 * i + 1] = l->a[4 * i + 2] = 74; /* the surface that nobody sees */
-            l->a[4 * i + 3] = 254;
-        }
+    }
+    for (int32_t i = 0; i < run->count; i++) most = run->inverse[i] > most ? run->inverse[i] : most;
+    return most > 0.0f;
+}
+
+static void shade_run(const layers *l, int32_t x0, int32_t y)
+{
+    const view *v = l->v;
+    const tsr_shade_camera *camera = l->shader->camera;
+    const int64_t at = 4 * ((int64_t)y * v->c.width + x0);
+    tsr_shade_run run = { .count = tsr_mini(TSR_SHADE_RUN, v->c.width - x0) };
+    tsr_shade_sum sum;
+    if (v->own >= 0) {
+        const double scale = (double)camera[v->own].scale;
+        memset(&sum, 0, sizeof sum);
+        TSR_ISA_SELECT(tsr_shade_own)
+        (&camera[v->own], (v->corner[0] + (x0 + 0.5) * v->pixel) / scale, (v->corner[1] + (y + 0.5) * v->pixel) / scale, v->pixel / scale, run.count,
+         &sum);
+        put(&sum, run.count, l->a + at);
+        if (!l->b) return;
+    }
+    if (!run_of(l, x0, y, &run)) return;
+    if (v->own < 0 && l->e->cameras) {
+        memset(&sum, 0, sizeof sum);
+        TSR_ISA_SELECT(tsr_shade_row)(&camera[l->first], &l->path[l->first], &run, &sum);
+        put(&sum, run.count, l->a + at);
+    }
+    memset(&sum, 0, sizeof sum);
+    for (int32_t k = 0; k < l->e->cameras && l->others; k++)
+        if (k != l->first) TSR_ISA_SELECT(tsr_shade_row)(&camera[k], &l->path[k], &run, &sum);
+    if (l->b) put(&sum, run.count, l->b + at);
+    for (int32_t i = 0; i < run.count && v->own < 0; i++) {
+        uint8_t *p = l->a + at + 4 * i;
+        if (!(run.inverse[i] > 0.0f) || sum.seen[i] || p[3]) continue;
+        p[0] = p[1] = p[2] = 74; /* the surface that nobody sees */
+        p[3] = 254;
     }
 }
 static void shade_rows(void *user, int64_t begin, int64_t end, int worker)
 {
     (void)worker;
-    for (int64_t y = begin; y < end; y++) shade_row((const layers *)user, (int32_t)y);
+    const layers *l = (const layers *)user;
+    for (int64_t y = begin; y < end; y++)
+        for (int32_t x = 0; x < l->v->c.width; x += TSR_SHADE_RUN) shade_run(l, x, (int32_t)y);
 }
 
 static int slope_of(const uint8_t *layer, int32_t width, int32_t height, int32_t x, int32_t y)
@@ -380,6 +454,7 @@ static tsr_status draw_view(tsr_rig_editor *e, const view *v, tsr_image *image)
     }
     if (v->own < 0 && !e->cameras) l.others = 0;
     l.image = image;
+    for (int32_t i = 0; i < e->cameras; i++) l.path[i] = path_of(&v->c, &v->state->camera[i]);
     tsr_parallel(e->context->threads, v->c.height, 8, shade_rows, &l);
     tsr_parallel(e->context->threads, v->c.height, 16, blend_rows, &l);
     if (!pane->no_lines && e->lines.edges) TSR_TRY_GOTO(draw_lines(e, v, image), end);

@@ -48,6 +48,64 @@ void edit_keep_sigma(tsr_rig_editor *e, int32_t index, const tsr_calibration_sig
     e->now.condition[index] = condition;
 }
 
+/* Eigenvalues by iteration, as the matrix may be large: the largest of A, the largest of its inverse. */
+double edit_condition(int n, const double *normal, int which[2])
+{
+    enum { TURNS = 60 };
+    const size_t all = (size_t)n * (size_t)n;
+    double *scaled = (double *)malloc((2 * all + 2 * (size_t)n) * sizeof *scaled), most = 0, least = 0;
+    if (!scaled) return 0;
+    double *factor = scaled + all, *v = factor + all, *w = v + n;
+    int good = 1;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k <= i; k++) {
+            const double d = sqrt(normal[(int64_t)i * n + i] * normal[(int64_t)k * n + k]);
+            good &= d > 0;
+            scaled[(int64_t)i * n + k] = scaled[(int64_t)k * n + i] = d > 0 ? normal[(int64_t)i * n + k] / d : i == k;
+        }
+    memcpy(factor, scaled, all * sizeof *factor);
+    good = good && tsr_dense_cholesky(n, factor, NULL);
+    for (int inverse = 0; inverse < 1 + good; inverse++) {
+        double *value = inverse ? &least : &most;
+        for (int i = 0; i < n; i++) v[i] = 1 + 0.01 * (i % 7); /* not at right angles to what is looked for */
+        for (int turn = 0; turn < TURNS; turn++) {
+            double size = 0;
+            for (int i = 0; i < n; i++) size += v[i] * v[i];
+            *value = sqrt(size);
+            for (int i = 0; i < n; i++) w[i] = v[i] / *value;
+            memcpy(v, w, (size_t)n * sizeof *v);
+            if (inverse) tsr_dense_solve(n, factor, v);
+            for (int i = 0; i < n && !inverse; i++) {
+                v[i] = 0;
+                for (int k = 0; k < n; k++) v[i] += scaled[(int64_t)i * n + k] * w[k];
+            }
+        }
+    }
+    if (which) {
+        which[0] = 0, which[1] = n > 1;
+        for (int i = 0; i < n; i++)
+            if (fabs(w[i]) > fabs(w[which[0]])) which[0] = i;
+        which[1] = which[0] == 0;
+        for (int i = 0; i < n; i++)
+            if (i != which[0] && fabs(w[i]) > fabs(w[which[1]])) which[1] = i;
+    }
+    free(scaled);
+    return good ? most * least : HUGE_VAL;
+}
+
+void edit_say_condition(const char *command, const char *camera, double condition, const int which[2], const int *free_, int lens)
+{
+    static const char *const pose[6] = { "the pitch", "the yaw", "the roll", "the place to the right", "the place downwards", "the distance" },
+                             *const own[TSR_INTRINSICS] = {
+                                 "the field of view", "the aspect", "cx", "cy", "k1", "k2", "k3", "k4", "k5", "k6", "p1", "p2"
+                             };
+    const char *name[2];
+    if (!(condition > 1e6)) return;
+    for (int i = 0; i < 2; i++) name[i] = which[i] < 6 ? pose[which[i]] : which[i] < 6 + lens ? own[free_[which[i] - 6]] : "brightness";
+    tsr_remark("%s: '%s': %s cannot be told from %s (condition number %.1e): lock one of them, or give more", command, camera, name[0], name[1],
+               condition);
+}
+
 /* ---- pairs --------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct pairs {
@@ -238,8 +296,10 @@ tsr_status edit_refine(tsr_rig_editor *e, const edit_words *w)
     TSR_TRY(edit_counts(w, 0, 6, "refine [wide] [all] [colours] [k1] [k2] [centre]"));
     TSR_TRY(options_of(e, w, 1, &o.free, &wide, &all, &colours));
     if (!*e->proxy_name) TSR_FAIL(TSR_ERROR_STATE, "refine: there is no proxy yet: load one first");
-    if (colours && wide) TSR_FAIL(TSR_ERROR_ARGUMENT, "refine: wide and colours, expected one of them: colours need a camera that is some pixels off");
-    if (colours && e->cameras < 2) TSR_FAIL(TSR_ERROR_STATE, "refine colours: there is one camera, expected two and more that see the same part of the proxy");
+    if (colours && wide)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "refine: wide and colours, expected one of them: colours need a camera that is some pixels off");
+    if (colours && e->cameras < 2)
+        TSR_FAIL(TSR_ERROR_STATE, "refine colours: there is one camera, expected two and more that see the same part of the proxy");
     const int32_t first = all ? 0 : e->active, end = all ? e->cameras : e->active + 1;
     for (int32_t i = first; i < end && colours; i++) TSR_TRY(edit_agree(e, i, o.free));
     if (colours) return TSR_OK;

@@ -140,6 +140,10 @@ tsr_status tsr_rig_editor_get_camera(tsr_rig_editor *e, int32_t index, tsr_rig_e
     memcpy(own.sigma, e->now.sigma[index], sizeof own.sigma);
     own.condition = e->now.condition[index];
     own.locked = e->now.locked[index];
+    const edit_tone *tone = &e->now.tone[index];
+    for (int k = 0; k < 3; k++) own.gain[k] = exp(tone->gain[k]);
+    own.response = exp(tone->power);
+    memcpy(own.vignetting, tone->fall, sizeof own.vignetting);
     own.pair_rms = pair_rms(e, index, &own.pairs);
     TSR_TRY(edge_distance(e, index, &own.edge));
     TSR_TRY(colour_difference(e, index, &own.difference));

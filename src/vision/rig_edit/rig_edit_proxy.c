@@ -246,6 +246,7 @@ end:
 void edit_depths_release(edit_depths *d)
 {
     free(d->view.inverse);
+    free(d->least_room);
     *d = (edit_depths){ .proxy = 0 };
 }
 

@@ -190,9 +190,19 @@ static int own_line(viewer_show *show, const char *line, char *error, size_t err
     return -1;
 }
 
+/* What can be taken back, and whether there is work that is in no file. */
+static void count_steps(viewer_show *show)
+{
+    const calibrate *c = calibrate_of(show);
+    tsr_rig_editor_info info = TSR_RIG_EDITOR_INFO;
+    if (!c->editor || tsr_rig_editor_get_info(c->editor, &info) != TSR_OK) return;
+    show->undo = info.undo;
+    show->redo = info.redo;
+    show->unsaved = strlen(tsr_rig_editor_script(c->editor)) != c->saved;
+}
+
 static int act(viewer_show *show, const viewer_command *command, char *error, size_t error_bytes)
 {
-    calibrate *c = calibrate_of(show);
     int done = 0;
     if (command->kind == VIEWER_SAVE) return calibrate_save(show, command, error, error_bytes);
     if (command->kind == VIEWER_EDIT)
@@ -201,12 +211,7 @@ static int act(viewer_show *show, const viewer_command *command, char *error, si
         done = run_line(show, command->kind == VIEWER_UNDO ? "undo" : "redo", error, error_bytes);
     else if (command->kind == VIEWER_PAUSE) done = 1; /* what was at work has seen it already */
     if (done > 0) show->version++;
-    tsr_rig_editor_info info = TSR_RIG_EDITOR_INFO;
-    if (c->editor && tsr_rig_editor_get_info(c->editor, &info) == TSR_OK) {
-        show->undo = info.undo;
-        show->redo = info.redo;
-        show->unsaved = strlen(tsr_rig_editor_script(c->editor)) != c->saved;
-    }
+    count_steps(show);
     return done;
 }
 
@@ -252,6 +257,9 @@ static void add_camera(tsr_rig_editor *e, int32_t index, json_t *json)
     json_object_set_new(json, "edge", c.edge < 0 ? json_null() : number(c.edge));
     json_object_set_new(json, "difference", c.difference < 0 ? json_null() : number(c.difference));
     json_object_set_new(json, "condition", number(c.condition));
+    json_object_set_new(json, "gain", list_of(c.gain, 3));
+    json_object_set_new(json, "response", number(c.response));
+    json_object_set_new(json, "vignetting", list_of(c.vignetting, 2));
 }
 
 static json_t *state(const viewer_show *show)
@@ -294,7 +302,9 @@ static int load(viewer_show *show, const char *path, const char *name, char *err
 {
     calibrate *c = calibrate_of(show);
     if (!c->editor && c->blend == 0 && !c->lines) c->lines = c->shadow = 1, c->mix = 0.5; /* as a session begins */
-    return calibrate_load(show, path, name, error, error_bytes);
+    const int failed = calibrate_load(show, path, name, error, error_bytes);
+    count_steps(show);
+    return failed;
 }
 
 static const viewer_show_table table = { .bytes = sizeof(calibrate),

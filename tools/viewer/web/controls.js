@@ -1,6 +1,9 @@
 // A slider and a number that are one value between `least` and `most`. While the hand is on it, what the server says waits. What `change` or the server
 // refuses gives way to the server's value.
 
+// So many digits, and no more behind the point than a number needs to be seen whole.
+const shown = (value, digits) => +(+value.toPrecision(digits + 1)).toFixed(Math.max(digits, 3));
+
 export class Slider {
   constructor(id, { min = 0, max = 1, step = 0.01, digits = 3, least = -Infinity, most = Infinity, change }) {
     this.least = least;
@@ -21,7 +24,7 @@ export class Slider {
     });
     this.number.addEventListener("keydown", (event) => { // done: keys are shortcuts again
       if (event.key !== "Enter" && event.key !== "Escape") return;
-      if (event.key === "Escape") this.number.value = +this.value.toPrecision(this.digits + 1);
+      if (event.key === "Escape") this.number.value = shown(this.value, this.digits);
       this.number.blur();
     });
   }
@@ -35,14 +38,14 @@ export class Slider {
 
   show() {
     this.range.value = this.value;
-    if (document.activeElement !== this.number || this.held) this.number.value = +this.value.toPrecision(this.digits + 1);
+    if (document.activeElement !== this.number || this.held) this.number.value = shown(this.value, this.digits);
   }
 
   set(value, tell) {
     value = Math.min(this.most, Math.max(this.least, value));
     this.value = value;
     this.range.value = value;
-    this.number.value = +value.toPrecision(this.digits + 1);
+    this.number.value = shown(value, this.digits);
     if (!tell || this.scheduled) return;
     this.scheduled = requestAnimationFrame(() => { // the newest value once per picture of the screen
       this.scheduled = 0;
@@ -53,7 +56,7 @@ export class Slider {
   restore() {
     if (this.served === undefined || this.held || this.scheduled) return;
     this.value = this.range.value = this.served;
-    this.number.value = +this.served.toPrecision(this.digits + 1);
+    this.number.value = shown(this.served, this.digits);
   }
 
   take(value) {

@@ -89,6 +89,7 @@ function mount(given) {
   const actions = { "pitch-proxy": () => edit("proxy pitch"), solve: () => edit(`solve${free()}`), vanish: () => edit("vanish"), unpair: () => edit("unpair all"), unline: () => edit("unline all"),
     refine: () => edit(`refine${free()}`), wide: () => edit(`refine wide${free()}`), colours: () => edit(`refine colours${free()}`),
     "solve-all": () => edit(`solve all${$("one-lens").checked ? " shared" : ""}${$("tolerance").value > 0 ? ` points ${$("tolerance").value}` : ""}${free()}`), keep: () => edit(`snapshot ${$("keep-name").value.trim().replace(/\s+/g, "-") || "before"}`),
+    match: () => edit(`match${["vignette", "response", "all"].filter((n) => on(`match-${n}`)).map((n) => ` ${n}`).join("")}`), unmatch: () => edit("match none"),
     restore: () => $("kept").value && edit(`restore ${$("kept").value}`), reset: () => edit("reset") };
   for (const [id, action] of Object.entries(actions)) $(id).addEventListener("click", action);
   const next = (by) => () => ready() && edit(`camera ${(shell.state.active + by) % shell.state.names.length}`), flip = (id) => () => $(id).click();
@@ -98,7 +99,7 @@ function mount(given) {
   $("loupe").addEventListener("change", () => on("loupe") || edit("@loupe off"));
   $("blend").addEventListener("change", () => set("blend", $("blend").selectedIndex));
   for (const id of ["lines", "shadow"]) $(`show-${id}`).addEventListener("change", () => set(id, on(`show-${id}`) ? 1 : 0));
-  Object.assign(shell.keys, { n: next(1), s: actions.solve, r: actions.refine, k: actions.keep, f: flip("fine"), l: flip("loupe"), o: () => set("blend", (BLENDS.indexOf(shell.state.blend) + 1) % BLENDS.length), escape: () => edit("@drop") });
+  Object.assign(shell.keys, { n: next(1), s: actions.solve, r: actions.refine, k: actions.keep, c: actions.match, f: flip("fine"), l: flip("loupe"), o: () => set("blend", (BLENDS.indexOf(shell.state.blend) + 1) % BLENDS.length), escape: () => edit("@drop") });
   listenToViews(shell);
 }
 
@@ -120,10 +121,12 @@ function limits(state) {
 }
 
 const number = (v, unit) => (v === null ? "–" : `${+v.toPrecision(3)}${unit}`);
+const matched = ({ gain, response, vignetting }) => gain && (response !== 1 || gain.some((g) => g !== 1) || vignetting.some((v) => v !== 0));
+const tone = ({ gain, response, vignetting: [a, b] }) => ` · gain ${gain.map((g) => +g.toPrecision(3)).join(" ")}${response !== 1 ? `, response ${+response.toPrecision(3)}` : ""}${a || b ? `, corners ${(100 * Math.exp(a + b)).toFixed(0)} %` : ""}`;
 function residuals(state) {
   const worst = state.sigma.map((s, i) => [s, PARAMETERS[i][0]]).filter(([s]) => s > 0).map(([s, n]) => `${n} ±${+s.toPrecision(2)}`);
   return `${state.extents.join(" × ")} · pairs ${state.own_pairs ? `${number(state.pair_rms, " px")} (${state.own_pairs})` : "–"} · edges ${number(state.edge, " px")} · colours ${number(state.difference, "")}` +
-    (state.condition ? ` · condition ${state.condition?.toExponential(1) ?? "∞"} · ${worst.join(", ")}` : "");
+    (state.condition ? ` · condition ${state.condition?.toExponential(1) ?? "∞"} · ${worst.join(", ")}` : "") + (matched(state) ? tone(state) : "");
 }
 
 function state(state) {
@@ -139,7 +142,8 @@ function state(state) {
   for (const id of ["lines", "shadow"]) $(`show-${id}`).checked = state[id];
   $("pair-text").textContent = ["Pair: click a place of the proxy and where it is in the picture", "Pair: now where it is in the picture", "Pair: now the place of the proxy, from above or in the free view"][state.pending ?? 0];
   for (const id of ["solve", "solve-all", "vanish", "unpair", "unline", "refine", "wide", "keep", "restore", "reset"]) $(id).disabled = !ready();
-  $("colours").disabled = !ready() || shell.state.names.length < 2;
+  for (const id of ["colours", "match"]) $(id).disabled = !ready() || shell.state.names.length < 2;
+  $("unmatch").disabled = !matched(state);
   if (!ready()) { $("residuals").textContent = "Load a picture and a proxy"; return; }
   limits(state);
   $("cam").selectedIndex = state.active;
@@ -164,7 +168,7 @@ export default {
     { id: "move", label: "Move", sign: "✢", key: "3", title: "Drag moves the camera sideways and up, the wheel forward" }, { id: "lens", label: "Lens", sign: "◎", key: "4", title: "Drag changes the field of view, the wheel k1" },
     { id: "orbit", label: "Orbit", sign: "◉", key: "5", title: "Click picks a point; drag goes round it, the wheel zooms and walks so that it keeps its size" },
     { id: "pair", label: "Pair", sign: "⊕", key: "6", title: "A place of the proxy, and where the camera saw it" }, { id: "line", label: "Line", sign: "╱", key: "7", title: "Drag along a line of the picture that runs along an axis" }],
-  help: [["<kbd>←</kbd> <kbd>→</kbd> <kbd>↑</kbd> <kbd>↓</kbd>", "a step of the tool"], ["<kbd>F</kbd> <kbd>L</kbd> <kbd>O</kbd> <kbd>N</kbd>", "fine steps, loupe, next way to mix, next camera"], ["<kbd>S</kbd> <kbd>R</kbd> <kbd>K</kbd> <kbd>Esc</kbd>", "solve, refine, keep a snapshot, drop half a pair"]],
+  help: [["<kbd>←</kbd> <kbd>→</kbd> <kbd>↑</kbd> <kbd>↓</kbd>", "a step of the tool"], ["<kbd>F</kbd> <kbd>L</kbd> <kbd>O</kbd> <kbd>N</kbd>", "fine steps, loupe, next way to mix, next camera"], ["<kbd>S</kbd> <kbd>R</kbd> <kbd>C</kbd> <kbd>K</kbd> <kbd>Esc</kbd>", "solve, refine, match colours, keep a snapshot, drop half a pair"]],
   saves: [["cameras", "GeoCast", "All cameras, V2", ".geoscene"], ["cameras", "OpenCV", "All cameras, YAML", ".yml"], ["cameras", "COLMAP", "A folder: text model", "-colmap"], ["session", "Session", "Every edit, to go on or to repeat", ".calib"], ["picture", "Picture", "The free view, PNG", ".png"]],
   mount, state,
   begin(w, at) { return !ready() ? null : DRAGS[shell.tool] ? dragging(w, at) : shell.tool === "pair" ? pointing(w, at) : drawing(w, at); },

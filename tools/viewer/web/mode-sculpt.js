@@ -8,7 +8,7 @@ import * as look from "./sculpt-panel.js";
 let shell, widget, selection = null, strength = 50;
 const BRUSHES = ["grow", "shrink", "smooth", "attract"], OTHER = { grow: "shrink", shrink: "grow", attract: "repel", smooth: "smooth" };
 const COLOURS = { grow: "#f2c230", shrink: "#ff7b72", smooth: "#5ac8fa", attract: "#7ee0a0" };
-const MOST_CORNERS = 48;
+const MOST_CORNERS = 48, MOST_PLACES = 24; // of a lasso; of a stroke in a slice, which is a line of a script
 const edit = (line) => shell.link.input({ type: "edit", line });
 const active = () => shell.state?.active;
 const text = (v) => String(+v.toPrecision(9));
@@ -23,7 +23,7 @@ function mount(given) {
   });
   sliders.brush.set(shell.brush, false);
   sliders.strength.set(strength, false);
-  const at = () => { const a = shell.image.affine, v = shell.cross; return [0, 1, 2].map((r) => text(a[4 * r] * v[0] + a[4 * r + 1] * v[1] + a[4 * r + 2] * v[2] + a[4 * r + 3])).join(" "); };
+  const at = () => world(shell.cross).map(text).join(" ");
   const actions = {
     cut: () => act("cut"), copy: () => act("copy"), delete: () => act("delete"), keep: () => act("keep"),
     add: () => shell.image && edit(shapeLine($("shape").value, freeName($("shape").value), at(), shell.brush)),
@@ -66,11 +66,14 @@ function shapeLine(kind, name, at, size) {
 // ---- selections ----
 
 // So many corners of a line, evenly along it.
-function thin(corners) {
-  const step = Math.max(1, corners.length / MOST_CORNERS), chosen = [];
-  for (let i = 0; i < corners.length && chosen.length < MOST_CORNERS; i += step) chosen.push(corners[Math.floor(i)]);
+function thin(corners, most = MOST_CORNERS) {
+  const step = Math.max(1, corners.length / most), chosen = [];
+  for (let i = 0; i < corners.length && chosen.length < most; i += step) chosen.push(corners[Math.floor(i)]);
   return chosen;
 }
+
+const unit = (v) => Math.min(1, Math.max(0, v));
+const world = (voxel) => { const a = shell.image.affine; return [0, 1, 2].map((r) => a[4 * r] * voxel[0] + a[4 * r + 1] * voxel[1] + a[4 * r + 2] * voxel[2] + a[4 * r + 3]); };
 
 function select(w, at, kind) {
   const start = at;
@@ -83,15 +86,22 @@ function select(w, at, kind) {
       show();
     },
     end() {
+      if (kind === "along") {
+        while (line.length < 3) line.push(line.at(-1));
+        const radius = shell.brush, box = w.frameBox;
+        selection = { view: w.view, line, radius, ...(w.flat ? { places: thin(line, MOST_PLACES).map((p) => world(w.voxel(...p)).map((v) => +v.toPrecision(6)).join(" ")) }
+          : { message: { radius, corners: thin(line).map(([x, y]) => [unit((x - box.x) / box.width), unit((y - box.y) / box.height)]) } }) };
+        return showSelection();
+      }
       const xs = line.map((p) => p[0]), ys = line.map((p) => p[1]);
       if (line.length < 3 || Math.max(...xs) - Math.min(...xs) < 5 || Math.max(...ys) - Math.min(...ys) < 5) return drop();
-      const box = w.frameBox, clamp = (v) => Math.min(1, Math.max(0, v));
+      const box = w.frameBox;
       if (w.flat) { // through all slices
         const a = w.voxel(Math.min(...xs), Math.min(...ys)), b = w.voxel(Math.max(...xs), Math.max(...ys)), axis = w.look.axis;
         a[axis] = -1;
         b[axis] = shell.image.size[axis];
         selection = { view: w.view, line, message: { from: a, to: b } };
-      } else selection = { view: w.view, line, message: { corners: thin(line).map(([x, y]) => [clamp((x - box.x) / box.width), clamp((y - box.y) / box.height)]) } };
+      } else selection = { view: w.view, line, message: { corners: thin(line).map(([x, y]) => [unit((x - box.x) / box.width), unit((y - box.y) / box.height)]) } };
       showSelection();
     },
   };
@@ -103,15 +113,19 @@ function drop() {
 }
 
 function showSelection() {
-  const ready = !!selection?.message && !!active();
+  const ready = chosen() && !!active();
   for (const id of ["cut", "copy", "delete", "keep"]) shell.$(id).disabled = !ready;
-  shell.$("selection-text").textContent = ready ? "ready: what shall become of it?" : "none: draw a box or a lasso";
+  shell.$("selection-text").textContent = ready ? "ready: what shall become of it?" : "none: draw a box, a lasso or a stroke";
   for (const w of Object.values(shell.windows)) w.draw();
 }
 
-function act(what) {
-  if (!selection?.message) return;
-  shell.link.input({ type: "region", do: what, ...selection.message });
+const chosen = () => !!(selection?.message || selection?.places);
+
+function act(what, name) {
+  if (!chosen()) return;
+  const { message, places, radius } = selection, made = name ?? (what === "cut" || what === "copy" ? freeName("part") : "");
+  if (message) shell.link.input({ type: "region", do: what, ...(name ? { name } : {}), ...message });
+  else edit(`${what} ${active()} ${made && `${made} `}stroke ${text(radius)} ${places.join(" ")}`);
   drop();
 }
 
@@ -128,7 +142,7 @@ function messages(tool, event) {
 
 function begin(w, at, event) {
   if (shell.tool === "widget") return widget.begin(w, at) ?? turn(w, at);
-  if (shell.tool === "box" || shell.tool === "lasso") return select(w, at, shell.tool);
+  if (["box", "lasso", "along"].includes(shell.tool)) return select(w, at, shell.tool);
   const stroke = new Stroke(w, at, messages(shell.tool, event));
   return stroke.valid ? stroke : null;
 }
@@ -144,11 +158,10 @@ function turn(w, at) {
 
 // What is selected becomes an object of its own, which the widget then has.
 function toolChosen(tool) {
-  if (tool !== "widget" || !selection?.message || !active()) return;
+  if (tool !== "widget" || !chosen() || !active()) return;
   const name = freeName("part");
-  shell.link.input({ type: "region", do: "cut", name, ...selection.message });
+  act("cut", name);
   shell.link.input({ type: "object", name });
-  drop();
 }
 
 function sphere(c, w) {
@@ -172,12 +185,16 @@ function draw(c, w) {
   if (shell.tool === "widget") widget.draw(c, w);
   if (BRUSHES.includes(shell.tool) && w.hover && (w.flat || w.frame?.zoom)) w.flat ? w.drawBrush(c, shell.brush, COLOURS[shell.tool]) : sphere(c, w);
   if (selection?.view !== w.view) return;
+  c.beginPath();
+  selection.line.forEach((p, i) => (i ? c.lineTo(...p) : c.moveTo(...p)));
+  if (shell.tool === "along" || selection.radius) { // as wide as the brush
+    Object.assign(c, { strokeStyle: "#5ac8fa66", lineWidth: 2 * Math.max(3, (selection.radius ?? shell.brush) / w.pixel), lineCap: "round", lineJoin: "round" });
+    return c.stroke();
+  }
   c.strokeStyle = "#5ac8fa";
   c.fillStyle = "#5ac8fa22";
   c.lineWidth = 1.5;
   c.setLineDash([6, 4]);
-  c.beginPath();
-  selection.line.forEach((p, i) => (i ? c.lineTo(...p) : c.moveTo(...p)));
   c.closePath();
   c.fill();
   c.stroke();

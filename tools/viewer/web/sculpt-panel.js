@@ -14,7 +14,7 @@ export const panel = `
   <p id="said" class="quiet" role="status" aria-label="What the last step did"></p>
 </section>
 <section>
-  <h2>Selection <span id="selection-text" class="quiet">none: draw a box or a lasso</span></h2>
+  <h2>Selection <span id="selection-text" class="quiet">none: draw a box, a lasso or a stroke</span></h2>
   <div class="buttons five">${button("cut", "Cut out", "What is selected becomes an object of its own")}${button("copy", "Copy", "A copy of what is selected, as an object")}
     ${button("delete", "Delete", "What is selected goes")}${button("keep", "Keep", "Only what is selected stays")}</div>
 </section>
@@ -64,11 +64,12 @@ export const tools = [
   { id: "attract", label: "Pull", sign: "⇡", key: "5", title: "Drag: the surface is pulled to the cursor; with Ctrl pushed away", brush: true },
   { id: "box", label: "Box", sign: "▭", key: "6", title: "Drag a rectangle: what lies in it, all the way through, is selected" },
   { id: "lasso", label: "Lasso", sign: "◌", key: "7", title: "Draw around what is to be selected, all the way through" },
-  { id: "widget", label: "Move", sign: "✥", key: "8", title: "Arrows move the chosen object, rings turn it, the square scales it; what is selected becomes an object first" },
+  { id: "along", label: "Along", sign: "∿", key: "8", title: "Drag over the surface: what the brush passes is selected" },
+  { id: "widget", label: "Move", sign: "✥", key: "9", title: "Arrows move the chosen object, rings turn it, the square scales it; what is selected becomes an object first" },
 ];
 
 export const help = [
-  ["<kbd>1</kbd> … <kbd>8</kbd>", "turn, grow, dent, smooth, pull, box, lasso, move"],
+  ["<kbd>1</kbd> … <kbd>9</kbd>", "turn, grow, dent, smooth, pull, box, lasso, along, move"],
   ["Right drag", "turn, whatever the tool"],
   ["Ctrl + drag", "the other way round: grow dents, pull pushes"],
   ["<kbd>X</kbd> <kbd>C</kbd> <kbd>Delete</kbd>", "cut out, copy, delete what is selected"],
