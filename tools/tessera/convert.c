@@ -113,7 +113,10 @@ static void take_stored_level(convert *c)
 /* A volume that nothing is done with goes from file to file within the limit; 0: it must be read as a whole. */
 static int transfers(const convert *c)
 {
-    return c->read.memory_limit && !convert_has_steps(c) && !c->space_given && strcmp(c->cli->input[0], "-") && !cli_names_tiles(c->output, c->write.format);
+    tsr_file_kind kind = TSR_FILE_UNKNOWN;
+    const char *format;
+    if (!c->read.memory_limit || convert_has_steps(c) || c->space_given || !strcmp(c->cli->input[0], "-") || cli_names_tiles(c->output, c->write.format)) return 0;
+    return tsr_file_recognise(c->cli->input[0], &kind, &format) != TSR_OK || kind != TSR_FILE_IMAGE; /* pictures are read as a whole, within the limit */
 }
 
 static int transfer(convert *c)
