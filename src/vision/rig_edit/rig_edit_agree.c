@@ -124,9 +124,9 @@ static double settle(const agreement *a, guess *g, double *variance, double *con
 {
     const int n = a->unknowns;
     int which[2];
-    double m[UNKNOWNS * UNKNOWNS], f[UNKNOWNS * UNKNOWNS], v[UNKNOWNS], damp = 1e-3, cost = cost_of(a, g), weights = 0;
+    double m[UNKNOWNS * UNKNOWNS], f[UNKNOWNS * UNKNOWNS], v[UNKNOWNS], damp = 1e-3, cost = cost_of(a, g);
     for (int turn = 0; turn < TURNS && isfinite(cost) && damp < 1e8; turn++) {
-        weights = normals_of(a, g, m, v);
+        normals_of(a, g, m, v);
         int better = 0;
         while (!better && damp < 1e8) {
             guess trial = *g;
@@ -150,7 +150,7 @@ static double settle(const agreement *a, guess *g, double *variance, double *con
     }
     memset(variance, 0, UNKNOWNS * sizeof *variance);
     if (!isfinite(cost)) return cost;
-    weights = normals_of(a, g, m, v);
+    const double weights = normals_of(a, g, m, v);
     *condition = edit_condition(n, m, which);
     edit_say_condition("refine colours", a->name, *condition, which, a->free, a->lens);
     if (!tsr_dense_cholesky(n, m, NULL)) return cost;

@@ -2,6 +2,7 @@
 #include "vision/rig_edit/rig_edit_draw.h"
 #include "vision/rig_edit/rig_edit_isa.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -443,6 +444,7 @@ static tsr_status draw_view(tsr_rig_editor *e, const view *v, tsr_image *image)
     tsr_status status;
     TSR_TRY(tsr_image_create(v->c.width, v->c.height, 3, image));
     l.others = e->cameras > 1 && e->surface.triangles && (pane->blend != TSR_RIG_BLEND_ALPHA || pane->mix > 0 || v->own < 0);
+    assert(n > 0); /* view_of has looked */
     l.a = (uint8_t *)calloc(n, 4);
     if (l.others) l.b = (uint8_t *)calloc(n, 4);
     if (!l.a || (l.others && !l.b)) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, end, "out of host memory for a pane of %zu pixels", n);

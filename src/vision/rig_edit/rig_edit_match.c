@@ -1,5 +1,6 @@
 /* vision/rig_edit/rig_edit_match.c: what each camera makes of light, gain by colour, vignetting and response, from places of the proxy that several see. In logarithms
  * the unknowns are linear: all cameras at once, in closed form. docs/theory/calibration.md 10. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +239,7 @@ tsr_status edit_match(tsr_rig_editor *e, const edit_words *w)
                           "match: '%s' shares fewer than %d places of the proxy with other cameras, neither too dark nor too bright",
                           e->image[i].name, LEAST_PLACES);
     const size_t n = (size_t)m.n;
+    assert(n > 0); /* one camera at least is free */
     m.normal = (double *)malloc((n * n + n + 3 * (size_t)m.places) * sizeof *m.normal);
     if (!m.normal) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, end, "out of host memory for %d unknowns", m.n);
     m.right = m.normal + n * n;
