@@ -71,7 +71,8 @@ static void measure(const char *what, const char *codec, bench_call call, int32_
     c.holds = c.time.median * real <= play;
     bench_report(&s.b, &c);
     if (c.time.runs)
-        printf("    %.1f times real time; %.2f bits a texel of Y, %.2f MB\n", play / c.time.median, s.report.bpp[0], (double)s.report.file_bytes * 1e-6);
+        printf("    %.1f times real time; %.2f bits a texel of Y, %.2f MB\n", play / c.time.median, s.report.bpp[0],
+               (double)s.report.file_bytes * 1e-6);
 }
 
 static void sizes(int32_t atlas, int32_t cameras, int32_t steps, double encode, double decode)

@@ -1,4 +1,4 @@
-/* flow/flow_cuda.cu: seeds by a sweep that keeps the signs of S of two slices in shared memory, lines by a thread for each half. */
+/* flow/flow_cuda.cu: seeds by a sweep that keeps two slices of S in shared memory, lines by a thread for each half. */
 #include "device/kernel.h"
 #include "flow/flow_ops.h"
 
@@ -32,9 +32,8 @@ TSR_KERNEL(moments_kernel)(tsr_field_grid grid, tsr_field_moments *slices)
     if (k == 0) slices[blockIdx.x] = lane[0];
 }
 
-/* A tile of samples marches through slices of z; where S of this slice and the next is not above and not below 0 is in shared memory, with one more sample along
- * x and y, the two slices behind are on their way. What is marked is a sample with a face on which S may change its sign: few are, and the faces are solved by
- * a kernel of their own. */
+/* A tile of samples marches through slices of z; S of this slice and the next are in shared memory with one more sample along x and y, the two behind are on
+ * their way. What is marked is a sample with a face on which S changes its sign: few are, and the faces are solved by a kernel of their own. */
 enum { WIDE = 32, HIGH = 8, DEEP = 16, TILE_WIDE = WIDE + 1, TILE_HIGH = HIGH + 1, TILE = TILE_WIDE * TILE_HIGH };
 
 TSR_KERNEL(mark_kernel)(tsr_contour_job job)
@@ -42,7 +41,7 @@ TSR_KERNEL(mark_kernel)(tsr_contour_job job)
     struct alignas(16) sample {
         float v[4];
     };
-    TSR_SHARED(uint32_t, s, 2 * TILE); /* bit 0: not above, bit 1: not below */
+    TSR_SHARED(float, s, 2 * TILE);
     const tsr_field_grid *g = &job.grid;
     const int32_t t = (int32_t)threadIdx.x, from[3] = { (int32_t)blockIdx.x * WIDE, (int32_t)blockIdx.y * HIGH, (int32_t)blockIdx.z * DEEP };
     const int32_t x = from[0] + t % WIDE, y = from[1] + t / WIDE, deep = tsr_mini(DEEP, g->n[2] - from[2]);
@@ -59,34 +58,33 @@ TSR_KERNEL(mark_kernel)(tsr_contour_job job)
         there[k] = t + k * THREADS < TILE && sx[k] < g->n[0] && sy[k] < g->n[1];
         v[k] = g->v + tsr_field_at(g, there[k] ? sx[k] : 0, there[k] ? sy[k] : 0, from[2]);
     }
-    const int32_t ex = x + 1 < g->n[0], ey = y + 1 < g->n[1];
-    uint32_t a[4] = { 0, 0, 0, 0 }; /* corners 00 10 01 11 of the slice before */
     for (int32_t n0 = -2; n0 <= deep; n0 += 2)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             const int32_t n = n0 + half, z = from[2] + n; /* slice n has come; n - 1 is worked on */
             if (n > deep) break;
-            uint32_t *const now = s + half * TILE;
+            float *const now = s + half * TILE, *const before = s + (1 - half) * TILE;
 #pragma unroll
             for (int k = 0; k < 2; k++) {
-                if (n >= 0 && z < g->n[2] && there[k]) {
-                    const float own = tsr_contour_s_of(&job, sx[k], sy[k], z, ahead[half][k].v);
-                    now[t + k * THREADS] = (own > 0.0f ? 0u : 1u) | (own < 0.0f ? 0u : 2u);
-                }
+                if (n >= 0 && z < g->n[2] && there[k]) now[t + k * THREADS] = tsr_contour_s_of(&job, sx[k], sy[k], z, ahead[half][k].v);
                 if (n + 2 <= deep && z + 2 < g->n[2] && there[k]) ahead[half][k] = *(const sample *)(const void *)v[k];
                 v[k] += g->sz;
             }
             if (n < 0) continue;
-            __syncthreads(); /* the one for a slice: the slice after the next goes where this one was */
-            const uint32_t *at = now + corner_at, c[4] = { at[0], at[1], at[TILE_WIDE], at[TILE_WIDE + 1] };
+            __syncthreads();
             if (n > 0 && in) {
-                const int32_t ez = z < g->n[2];
-                const int mixed = (ex && ey && (a[0] | a[1] | a[2] | a[3]) == 3u) || (ex && ez && (a[0] | a[1] | c[0] | c[1]) == 3u) ||
-                                  (ey && ez && (a[0] | a[2] | c[0] | c[2]) == 3u);
+                const float *a = before + corner_at, *c = now + corner_at;
+                const int32_t at[3] = { x, y, z - 1 };
+                int mixed = 0;
+#pragma unroll
+                for (int face = 0; face < 3; face++) {
+                    const float *u = face == 2 ? a + TILE_WIDE : a + 1, *q = face == 0 ? a + TILE_WIDE : c;
+                    const float corner[4] = { a[0], u[0], q[0], face == 2 ? c[TILE_WIDE] : q[1] };
+                    mixed |= tsr_contour_exists(&job, at, face) && tsr_contour_mixed(corner);
+                }
                 mark[(n - 1) * slice] = (uint8_t)mixed;
             }
-#pragma unroll
-            for (int k = 0; k < 4; k++) a[k] = c[k];
+            __syncthreads();
         }
 }
 

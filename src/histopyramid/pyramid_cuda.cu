@@ -58,7 +58,8 @@ TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_class_set classes, int64_t count, i
         const int64_t slot = tsr_tree_slot(&tree, 1, parent);
         uint8_t *bytes = tree.base == TSR_TREE_BYTES ? (uint8_t *)tree.voxels + slot * TSR_TREE_BRICK : (uint8_t *)0;
         uint64_t word = 0, sum = 0;
-        const int summed = rows_of_counts && sum_counts(classes.first, tsr_tree_origin(&tree, 1, at), tree.level[0].size[0] - (at[0] << tree.level[1].shift[0]), &sum);
+        const int64_t left = tree.level[0].size[0] - (at[0] << tree.level[1].shift[0]);
+        const int summed = rows_of_counts && sum_counts(classes.first, tsr_tree_origin(&tree, 1, at), left, &sum);
         for (int32_t c = 0; c < tsr_tree_children(&tree.level[1]) && !summed; c++) {
             if (!c) sum = 0;
             int64_t voxel[4] = { at[0], at[1], at[2], at[3] };
@@ -262,8 +263,9 @@ TSR_KERNEL(product_kernel)(tsr_product_job job)
 static int32_t rows_of_counts(const tsr_tree *tree, const tsr_class_set *classes)
 {
     const tsr_classifier *c = &classes->first;
-    return tree->brick == TSR_BRICK_ROW && tree->base == TSR_TREE_IMPLICIT && classes->count == 1 && c->kind == TSR_PYRAMID_COUNTS && c->dtype == TSR_U8 &&
-           tree->stride[0] == 1 && !tree->level[1].flip && c->most < UINT8_MAX && c->size[0] % 4 == 0 && (uintptr_t)c->data % 4 == 0;
+    return tree->brick == TSR_BRICK_ROW && tree->base == TSR_TREE_IMPLICIT && classes->count == 1 && c->kind == TSR_PYRAMID_COUNTS &&
+           c->dtype == TSR_U8 && tree->stride[0] == 1 && !tree->level[1].flip && c->most < UINT8_MAX && c->size[0] % 4 == 0 &&
+           (uintptr_t)c->data % 4 == 0;
 }
 
 static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes)
@@ -280,7 +282,9 @@ static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_c
             const uint32_t threads = l->size[0] > 128 ? 256 : l->size[0] > 32 ? 128 : 32;
             const dim3 blocks(tsr_blocks(l->size[0], threads, INT32_MAX), (uint32_t)l->size[1], (uint32_t)(l->size[2] * l->size[3]));
             TSR_LAUNCH(queue, bytes_kernel, blocks, dim3(threads), 0, *tree, *c);
-        } else TSR_LAUNCH(queue, bricks_kernel, tsr_blocks(bricks, THREADS, INT32_MAX), THREADS, 0, *tree, *classes, bricks, rows_of_counts(tree, classes));
+        } else
+            TSR_LAUNCH(queue, bricks_kernel, tsr_blocks(bricks, THREADS, INT32_MAX), THREADS, 0, *tree, *classes, bricks,
+                       rows_of_counts(tree, classes));
     }
     for (; n < tree->levels && tsr_tree_cells(&tree->level[n]) > TAIL; n++) {
         const int64_t count = tsr_tree_cells(&tree->level[n]);

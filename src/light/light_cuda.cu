@@ -104,8 +104,8 @@ TSR_DEVICE_FN void visit_all(const tsr_light_wave &wave, int64_t step, int64_t p
 }
 
 /* Patches to the next list, THREADS a block at a time, a thread a part, whatever it is part of. */
-TSR_DEVICE_FN void grow_all(const tsr_light_wave &wave, int64_t step, int64_t patches, wave_work *work, int64_t *sums, int64_t *warps, int32_t *starts,
-                            uint32_t *taken)
+TSR_DEVICE_FN void grow_all(const tsr_light_wave &wave, int64_t step, int64_t patches, wave_work *work, int64_t *sums, int64_t *warps,
+                            int32_t *starts, uint32_t *taken)
 {
     for (;;) {
         if (threadIdx.x == 0) *taken = atomicAdd(&work->grows, 1u);
@@ -222,7 +222,8 @@ TSR_KERNEL(census_kernel)(tsr_light_census job)
     int64_t own[3] = { 0, 0, 0 };
     if (threadIdx.x < 3) sums[threadIdx.x] = 0;
     __syncthreads();
-    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < job.voxels; i += (int64_t)gridDim.x * THREADS) tsr_light_count_voxel(&job, i, own);
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < job.voxels; i += (int64_t)gridDim.x * THREADS)
+        tsr_light_count_voxel(&job, i, own);
     for (int k = 0; k < 3; k++)
         if (own[k]) atomicAdd((unsigned long long *)&sums[k], (unsigned long long)own[k]);
     __syncthreads();

@@ -133,7 +133,8 @@ TSR_KERNEL(sum_kernel)(const uint32_t *parts, int32_t paths, int64_t words, int3
 
 static const int64_t most_parts = 1ll << 30; /* bytes */
 
-template <int VOLUME> static void launch_paths(tsr_queue *queue, const tsr_match_job *job, int32_t count, int32_t first, int32_t paths, uint8_t *parts)
+template <int VOLUME>
+static void launch_paths(tsr_queue *queue, const tsr_match_job *job, int32_t count, int32_t first, int32_t paths, uint8_t *parts)
 {
     const dim3 blocks(tsr_blocks(job->width + job->height - 1, WARPS, INT32_MAX), (uint32_t)paths), threads(WARPS * WARP);
     if (count == 1) TSR_LAUNCH(queue, (path_kernel<1, 4, VOLUME>), blocks, threads, 0, *job, first, parts);
@@ -156,8 +157,8 @@ static tsr_status cuda_aggregate(tsr_queue *queue, const tsr_match_job *job)
         uint8_t *parts = (uint8_t *)memory;
         if (job->volume) launch_paths<1>(queue, job, count, n, paths, parts);
         else launch_paths<0>(queue, job, count, n, paths, parts);
-        TSR_LAUNCH(queue, sum_kernel, tsr_blocks(one / 4, THREADS, 16 * (int64_t)tsr_queue_processors(queue)), THREADS, 0, (const uint32_t *)memory, paths, one / 4,
-                   n > 0, (uint32_t *)(void *)job->sums);
+        TSR_LAUNCH(queue, sum_kernel, tsr_blocks(one / 4, THREADS, 16 * (int64_t)tsr_queue_processors(queue)), THREADS, 0, (const uint32_t *)memory,
+                   paths, one / 4, n > 0, (uint32_t *)(void *)job->sums);
     }
     TSR_TRY_GOTO(tsr_launch_check(queue), done);
 done:
@@ -249,7 +250,8 @@ TSR_KERNEL(row_kernel)(tsr_finish_job job)
         const int valid = x < job.width && job.valid[row + x];
         const float own = valid ? job.best[row + x] + (float)job.first : tsr_no_number();
         const uint32_t all = __ballot_sync(TSR_WARP_ALL, valid), here = all & (0xffffffffu >> (WARP - 1 - lane));
-        const float left = __shfl_sync(TSR_WARP_ALL, own, here ? 31 - __clz((int)here) : 0), last = __shfl_sync(TSR_WARP_ALL, own, all ? 31 - __clz((int)all) : 0);
+        const float left = __shfl_sync(TSR_WARP_ALL, own, here ? 31 - __clz((int)here) : 0),
+                    last = __shfl_sync(TSR_WARP_ALL, own, all ? 31 - __clz((int)all) : 0);
         if (x < job.width) job.row[row + x] = valid || job.fill ? here ? left : before : tsr_no_number();
         if (all) before = last;
     }
@@ -260,7 +262,8 @@ TSR_KERNEL(row_kernel)(tsr_finish_job job)
         const int valid = x < job.width && job.valid[row + x];
         const float own = x < job.width ? job.row[row + x] : tsr_no_number();
         const uint32_t all = __ballot_sync(TSR_WARP_ALL, valid), here = all & (0xffffffffu << lane);
-        const float right = __shfl_sync(TSR_WARP_ALL, own, here ? __ffs((int)here) - 1 : 0), first = __shfl_sync(TSR_WARP_ALL, own, all ? __ffs((int)all) - 1 : 0);
+        const float right = __shfl_sync(TSR_WARP_ALL, own, here ? __ffs((int)here) - 1 : 0),
+                    first = __shfl_sync(TSR_WARP_ALL, own, all ? __ffs((int)all) - 1 : 0);
         if (x < job.width && !valid) job.row[row + x] = tsr_finish_hole(&job, own, here ? right : before);
         if (all) before = first;
     }

@@ -53,7 +53,7 @@ double edit_condition(int n, const double *normal, int which[2])
 {
     enum { TURNS = 60 };
     const size_t all = (size_t)n * (size_t)n;
-    double *scaled = (double *)malloc((2 * all + 2 * (size_t)n) * sizeof *scaled), most = 0, least = 0;
+    double *scaled = (double *)calloc(2 * all + 2 * (size_t)n, sizeof *scaled), most = 0, least = 0;
     if (!scaled) return 0;
     double *factor = scaled + all, *v = factor + all, *w = v + n;
     int good = 1;
