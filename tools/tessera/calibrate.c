@@ -617,6 +617,7 @@ const cli_verb verb_calibrate = {
     "  tessera calibrate circles-0*.png --board circles:4x11,20mm -o circles.yml\n"
     "  tessera calibrate --board charuco:5x7,30mm,22mm,4x4_50 --show 9 -o marked-%02d.png\n"
     "  tessera calibrate marked-0*.png --board charuco:5x7,30mm,22mm,4x4_50 -o marked.yml\n"
-    "  tessera calibrate --session hall.calib --compensate show.png --projector beamer --lit bright --dark black\n",
+    "  printf 'proxy pitch\\nimage board-00.png\\nimage board-01.png\\n' > hall.calib    # a session, as the page saves it\n"
+    "  tessera calibrate --session hall.calib --compensate show.png --projector board-00 --lit board-01\n",
     run
 };
