@@ -259,6 +259,19 @@ static void say_place_is_lost(const tsr_volume *volume, const tsr_format *format
                    g->space == TSR_SPACE_RAS ? "RAS" : "LPS", format->name);
 }
 
+/* Texts of the file's maker, whose keys have no dot: those of a format (nifti.descrip) are of use to that format only. */
+static void say_texts_are_lost(const tsr_volume *volume, const tsr_format *format, const char *path)
+{
+    char list[160] = "";
+    const char *key, *value;
+    int texts = 0, used = 0;
+    for (int32_t i = 0; !format->keeps_metadata && tsr_volume_meta_at(volume, i, &key, &value); i++) {
+        if (strchr(key, '.')) continue;
+        if (texts++ < 3) used += snprintf(list + used, sizeof list - (size_t)used, "%s%.40s", used ? ", " : "", key);
+    }
+    if (texts) tsr_remark("%s: texts of the metadata have no place in a %s file, %d are left out: %s%s", path, format->name, texts, list, texts > 3 ? " ..." : "");
+}
+
 tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options)
 {
     TSR_NEEDS(volume, path);
@@ -277,6 +290,7 @@ tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const ts
     tsr_fit_parts_destroy(parts);
     TSR_TRY(status);
     say_place_is_lost(volume, format, path);
+    say_texts_are_lost(volume, format, path);
     return TSR_OK;
 }
 

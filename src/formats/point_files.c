@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 tsr_status tsr_points_for_input(const tsr_input *input, int64_t count, int parts, tsr_points **points)
@@ -144,6 +145,18 @@ static tsr_status read_cloud(tsr_input *input, const tsr_read_options *options, 
 static tsr_status xyz_read(tsr_input *input, const tsr_read_options *options, tsr_points **points) { return read_cloud(input, options, 0, points); }
 static tsr_status pts_read(tsr_input *input, const tsr_read_options *options, tsr_points **points) { return read_cloud(input, options, 1, points); }
 
+void tsr_points_say_left(const tsr_points *p, const char *path, const char *format, int normals, const char *const *kept)
+{
+    char list[256] = "";
+    int used = snprintf(list, sizeof list, "%s%s", p->normals && !normals ? ", normals" : "", p->radii ? ", radii" : "");
+    for (int32_t a = 0; a < p->attributes; a++) {
+        int k = 0;
+        while (kept && kept[k] && strcmp(kept[k], p->attribute[a].name)) k++;
+        if ((!kept || !kept[k]) && used + 70 < (int)sizeof list) used += snprintf(list + used, sizeof list - (size_t)used, ", %s", p->attribute[a].name);
+    }
+    if (used) tsr_remark("%s: what has no place in a %s file is left out: %s", path, format, list + 2);
+}
+
 /* ---- writing -------------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_status write_lines(tsr_output *out, const tsr_points *points, int normals, const tsr_progress *progress)
@@ -163,6 +176,7 @@ static tsr_status xyz_write_all(tsr_output *out, const tsr_points *points, const
 static tsr_status xyz_write(const tsr_points *points, const char *path, const tsr_write_options *options)
 {
     tsr_output *out = NULL;
+    tsr_points_say_left(points, path, "xyz", 1, NULL);
     TSR_TRY(tsr_output_open(path, options, &out));
     return tsr_output_finish(&out, xyz_write_all(out, points, &options->progress));
 }
@@ -174,6 +188,7 @@ static tsr_status pts_write_all(tsr_output *out, const tsr_points *points, const
 static tsr_status pts_write(const tsr_points *points, const char *path, const tsr_write_options *options)
 {
     tsr_output *out = NULL;
+    tsr_points_say_left(points, path, "pts", 0, NULL);
     TSR_TRY(tsr_output_open(path, options, &out));
     return tsr_output_finish(&out, pts_write_all(out, points, &options->progress));
 }

@@ -1,6 +1,7 @@
 /* formats/vtk_text.c: words, numbers and arrays of VTK's legacy files. */
 #include "formats/vtk_text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const struct {
@@ -38,6 +39,18 @@ tsr_status tsr_vtk_expect(tsr_vtk_text *r, const char *name)
     TSR_TRY(tsr_vtk_word(r, &word, name));
     if (!tsr_word_is_any_case(word, name)) TSR_TRY(tsr_vtk_wrong(r, word, name));
     return TSR_OK;
+}
+void tsr_vtk_name(tsr_word word, char *name, size_t room)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t used = 0;
+    for (size_t k = 0; k < word.size && used + 1 < room; k++) {
+        const char *a = k + 2 < word.size && word.text[k] == '%' ? (const char *)memchr(digits, tolower((unsigned char)word.text[k + 1]), 16) : NULL,
+                   *b = a ? (const char *)memchr(digits, tolower((unsigned char)word.text[k + 2]), 16) : NULL;
+        name[used++] = b ? (char)((a - digits) * 16 + (b - digits)) : word.text[k];
+        k += b ? 2 : 0;
+    }
+    name[used] = 0;
 }
 /* A count: 0 or more. */
 tsr_status tsr_vtk_count(tsr_vtk_text *r, const char *what, int64_t *count)
@@ -212,6 +225,32 @@ static void metadata(tsr_vtk_text *r)
     while (tsr_text_line(&r->text, &line) && tsr_text_word(&line, &word)) continue;
 }
 
+/* Texts of a field, which are left out: of ASCII a line each; of BINARY behind their length, whose first two bits say how many bytes it has. */
+static tsr_status texts(tsr_vtk_text *r, tsr_word name, int64_t count)
+{
+    char shown[32];
+    tsr_text line;
+    if (r->binary) TSR_TRY(tsr_vtk_begin_binary(r, 0, "texts"));
+    else (void)tsr_text_line(&r->text, &line); /* the rest of that of the name */
+    for (int64_t k = 0; k < count; k++) {
+        TSR_READING(r->progress, k, (double)k / (double)count);
+        if (!r->binary) {
+            if (!tsr_text_line(&r->text, &line))
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file ends after %lld of %lld texts", r->file, (long long)k, (long long)count);
+            continue;
+        }
+        const int64_t left = r->text.end - r->text.at;
+        const int head = left ? 8 >> ((uint8_t)*r->text.at >> 6) : 1;
+        const uint64_t size = head <= left ? tsr_vtk_big_endian(r->text.at, head) & (UINT64_MAX >> (66 - 8 * head)) : UINT64_MAX;
+        if (size > (uint64_t)(left - head) || head > left)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: text %lld of %lld is longer than the file", r->file, (long long)k, (long long)count);
+        r->text.at += head + (int64_t)size;
+    }
+    tsr_vtk_name(name, shown, sizeof shown);
+    tsr_remark("%s: the texts of the array '%s' are left out", r->file, shown);
+    return TSR_OK;
+}
+
 static tsr_status field(tsr_vtk_text *r, tsr_word attribute, int at_points, tsr_vtk_array_taker *take, void *user)
 {
     tsr_word name;
@@ -228,6 +267,15 @@ static tsr_status field(tsr_vtk_text *r, tsr_word attribute, int at_points, tsr_
         }
         TSR_TRY(tsr_vtk_count(r, "the number of components", &components));
         TSR_TRY(tsr_vtk_count(r, "the number of tuples", &tuples));
+        const tsr_text here = r->text;
+        tsr_word word;
+        if (tsr_text_word(&r->text, &word) && tsr_word_is_any_case(word, "string")) {
+            if (components && tuples > INT64_MAX / components)
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld x %lld texts", r->file, (long long)tuples, (long long)components);
+            TSR_TRY(texts(r, name, tuples * components));
+            continue;
+        }
+        r->text = here;
         TSR_TRY(tsr_vtk_type_of(r, &type));
         TSR_TRY(take_array(r, attribute, name, type, tuples, components, at_points, take, user));
     }

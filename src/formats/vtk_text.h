@@ -41,6 +41,7 @@ tsr_status tsr_vtk_begin(tsr_vtk_text *r, const char *expected, tsr_word *datase
 tsr_status tsr_vtk_wrong(const tsr_vtk_text *r, tsr_word word, const char *expected);
 tsr_status tsr_vtk_word(tsr_vtk_text *r, tsr_word *word, const char *expected);
 tsr_status tsr_vtk_expect(tsr_vtk_text *r, const char *name);
+void tsr_vtk_name(tsr_word word, char *name, size_t room); /* VTK writes blanks in names as %20 */
 tsr_status tsr_vtk_count(tsr_vtk_text *r, const char *what, int64_t *count); /* 0 or more */
 tsr_status tsr_vtk_type_of(tsr_vtk_text *r, tsr_vtk_number *type);
 

@@ -168,7 +168,7 @@ tsr_status tsr_phantom_make(const char *name, const tsr_phantom_options *options
     if (o.blur > 0) TSR_TRY_GOTO(blur_volume(&o, volume), fail);
     fill.values = (float *)tsr_volume_data(*volume);
     if (o.noise > 0 || o.bias > 0) TSR_TRY_GOTO(run_rows(&o, &fill, disturb_rows, 0.7, 1), fail);
-    TSR_TRY_GOTO(tsr_volume_set_meta(*volume, "phantom", name), fail);
+    TSR_TRY_GOTO(tsr_volume_set_meta(*volume, "make.phantom", name), fail);
     tsr_host_release(NULL, scene.memory, scene.memory_bytes);
     return TSR_OK;
 fail:

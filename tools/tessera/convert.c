@@ -119,18 +119,20 @@ static int transfers(const convert *c)
     return tsr_file_recognise(c->cli->input[0], &kind, &format) != TSR_OK || kind != TSR_FILE_IMAGE; /* pictures are read as a whole, within the limit */
 }
 
-static int transfer(convert *c)
+/* *whole: it cannot be read in pieces, and is to be read at once, where the limit has room for it. */
+static int transfer(convert *c, int *whole)
 {
     tsr_read_options read = c->read;
     read.progress = cli_progress(c->cli);
     const tsr_status status = tsr_volume_transfer(c->cli->input[0], &read, c->output, &c->write);
     cli_progress_pause();
-    return status == TSR_OK ? CLI_OK : cli_status(c->cli, status, strstr(tsr_error_message(), c->output) ? c->output : c->cli->input[0]);
+    *whole = status == TSR_ERROR_UNSUPPORTED;
+    return status == TSR_OK || *whole ? CLI_OK : cli_status(c->cli, status, strstr(tsr_error_message(), c->output) ? c->output : c->cli->input[0]);
 }
 
 static int convert_volume(convert *c)
 {
-    int code = CLI_OK;
+    int code = CLI_OK, whole = 1;
     take_stored_level(c);
     if (!convert_is_numbered(c->output) && tsr_video_names_film(c->output)) {
         code = convert_to_film(c);
@@ -142,7 +144,8 @@ static int convert_volume(convert *c)
         tsr_context_destroy(&c->context);
         return code;
     }
-    if (transfers(c)) return transfer(c);
+    if (transfers(c)) code = transfer(c, &whole);
+    if (!whole || code) return code;
     c->volume = cli_read_volume(c->cli, c->cli->input[0], &c->read, &code);
     if (c->volume) code = convert_dense(c);
     tsr_volume_destroy(&c->volume);

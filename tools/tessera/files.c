@@ -414,6 +414,10 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
         tsr_read_options plain = own;
         plain.frame_given = plain.layer_given = plain.channel_given = 0;
         status = tsr_volume_read(path, &plain, &volume);
+        if (own.channel_given && tsr_volume_channels(volume) > 1) { /* a picture beside one does */
+            tsr_volume_destroy(&volume);
+            status = TSR_ERROR_UNSUPPORTED;
+        }
     }
     if (status == TSR_ERROR_UNSUPPORTED) status = tsr_volume_read(path, &own, &volume);
     cli_progress_pause();

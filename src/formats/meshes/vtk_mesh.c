@@ -114,7 +114,8 @@ static tsr_status array(void *user, tsr_word attribute, tsr_word name, tsr_vtk_n
     if (tsr_word_is_any_case(attribute, "LOOKUP_TABLE")) return TSR_OK;
     if (!at_points || tuples != r->points || !(colors || normals) || *to) {
         const size_t used = strlen(r->left);
-        if (used + 36 < sizeof r->left) snprintf(r->left + used, sizeof r->left - used, "%s%s", used ? ", " : "", tsr_word_show(name, shown));
+        tsr_vtk_name(name, shown, sizeof shown);
+        if (used + 36 < sizeof r->left) snprintf(r->left + used, sizeof r->left - used, "%s%s", used ? ", " : "", shown);
         return TSR_OK;
     }
     *taken = 1;

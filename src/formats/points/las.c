@@ -256,9 +256,11 @@ static tsr_status write_all(las_writer *w, int packed)
 
 static tsr_status write_points(const tsr_points *points, const char *path, const tsr_write_options *options, int packed)
 {
+    static const char *const kept[] = { "intensity", "classification", "return_number", "color", NULL };
     las_writer w = { .points = points, .options = options };
     if (points->count > (int64_t)UINT32_MAX)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld points, LAS 1.2 counts up to 4294967295", path, (long long)points->count);
+    tsr_points_say_left(points, path, packed ? "laz" : "las", 0, kept);
     TSR_TRY(tsr_output_open(path, options, &w.out));
     return tsr_output_finish(&w.out, write_all(&w, packed));
 }

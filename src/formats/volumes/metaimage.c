@@ -314,8 +314,10 @@ static void write_header(tsr_output *out, const tsr_volume *volume, const tsr_wr
     }
     for (int32_t i = 0; tsr_volume_meta_at(volume, i, &key, &value); i++) {
         const char *name = !strncmp(key, "metaimage.", 10) ? key + 10 : key;
-        if (!*name || strpbrk(name, "= :\t\r\n") || strpbrk(value, "\r\n") || strlen(name) + strlen(value) > LINE_BYTES - 8)
-            continue; /* no place for them in this format */
+        if (!*name || strpbrk(name, "= :\t\r\n") || strpbrk(value, "\r\n") || strlen(name) + strlen(value) > LINE_BYTES - 8) {
+            tsr_remark("the text '%.60s' of the metadata has no place in a MetaImage file and is left out", key);
+            continue;
+        }
         tsr_output_printf(out, "%s = %s\n", name, value);
     }
     for (int i = 0; i < TYPES; i++)

@@ -207,13 +207,14 @@ static int wanted(vtk_reader *r, tsr_word name)
 /* An array at the points of a cloud, which becomes an attribute. */
 static tsr_status further(vtk_reader *r, tsr_word name, tsr_vtk_number type, int32_t components)
 {
-    char usual[64];
+    char usual[64], decoded[256];
     float *data = NULL;
     double *all = NULL;
     const int64_t numbers = r->points * components;
     tsr_status status;
     TSR_TRY(tsr_vtk_check_count(&r->t, numbers, type.bytes, "an array"));
-    TSR_TRY(tsr_column_take(r->cloud, tsr_column_kind_of(name, components, usual), usual, components, &data));
+    tsr_vtk_name(name, decoded, sizeof decoded);
+    TSR_TRY(tsr_column_take(r->cloud, tsr_column_kind_of((tsr_word){ decoded, strlen(decoded) }, components, usual), usual, components, &data));
     if (data) TSR_TRY(scratch(r, numbers + 1, sizeof *all, "an array", (void **)&all));
     TSR_TRY_GOTO(tsr_vtk_reals(&r->t, type, numbers, "an array", all), done);
     for (int64_t k = 0; data && k < numbers; k++) data[k] = (float)all[k];

@@ -1,6 +1,5 @@
 /* formats/volumes/vtk_volume.c: VTK's legacy images (.vtk): STRUCTURED_POINTS, and RECTILINEAR_GRID whose planes are evenly spaced, ASCII and BINARY: one array of the points or,
  * where there is none, of the cells, which lie between them; without a frame. Which array: options.dataset, else the first. Read only. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,18 +122,21 @@ static tsr_dtype dtype_of(tsr_vtk_number type)
     return dtypes[type.kind];
 }
 
-/* VTK writes blanks in names as %20. */
-static void decode_name(tsr_word word, char name[NAME_BYTES])
+/* Whole numbers of 64 bits, signed or not. */
+static int whole_bits(tsr_word word, int is_signed, uint64_t *bits)
 {
-    static const char digits[] = "0123456789abcdef";
-    size_t used = 0;
-    for (size_t k = 0; k < word.size && used + 1 < NAME_BYTES; k++) {
-        const char *a = k + 2 < word.size && word.text[k] == '%' ? (const char *)memchr(digits, tolower((unsigned char)word.text[k + 1]), 16) : NULL,
-                   *b = a ? (const char *)memchr(digits, tolower((unsigned char)word.text[k + 2]), 16) : NULL;
-        name[used++] = b ? (char)((a - digits) * 16 + (b - digits)) : word.text[k];
-        k += b ? 2 : 0;
+    const int negative = word.size && *word.text == '-';
+    const uint64_t most = is_signed ? (uint64_t)INT64_MAX + (uint64_t)negative : negative ? 0 : UINT64_MAX;
+    uint64_t v = 0;
+    size_t k = word.size && (negative || *word.text == '+');
+    if (k == word.size) return 0;
+    for (; k < word.size; k++) {
+        const unsigned digit = (unsigned)(unsigned char)word.text[k] - '0';
+        if (digit > 9 || v > (most - digit) / 10 || digit > most) return 0;
+        v = 10 * v + digit;
     }
-    name[used] = 0;
+    *bits = negative ? 0 - v : v;
+    return 1;
 }
 
 /* Numbers one after another as elements of the volume, those of one channel. */
@@ -142,6 +144,8 @@ static tsr_status take_numbers(image_reader *r, tsr_vtk_number type, int64_t num
 {
     enum { PIECE = 1024 };
     const int whole = type.kind >= TSR_VTK_N_U8 && type.kind <= TSR_VTK_N_I64 && !r->t.binary && !colours; /* 64 bits are more than a double has */
+    const int is_signed = type.kind % 2 == TSR_VTK_N_I8 % 2;
+    const int64_t most = type.bytes < 8 ? (INT64_C(1) << (8 * type.bytes - is_signed)) - 1 : 0; /* of fewer bits */
     double piece[PIECE];
     TSR_TRY(tsr_vtk_begin_reals(&r->t, type, numbers, "values"));
     for (int64_t from = 0; from < numbers; from += PIECE) {
@@ -149,7 +153,7 @@ static tsr_status take_numbers(image_reader *r, tsr_vtk_number type, int64_t num
         if (!whole) TSR_TRY(tsr_vtk_next(&r->t, type, n, "values", piece));
         for (int64_t k = 0; k < n; k++) {
             const int64_t to = (from + k) / r->components, own = (from + k) % r->components == r->channel;
-            int64_t value;
+            uint64_t bits = 0;
             tsr_word word;
             if (!whole) {
                 if (own) tsr_voxel_store(r->block.data, r->layout.dtype, to, colours && !r->t.binary ? 255 * piece[k] : piece[k]);
@@ -157,9 +161,12 @@ static tsr_status take_numbers(image_reader *r, tsr_vtk_number type, int64_t num
             }
             TSR_READING(r->t.progress, from + k, (double)(from + k) / (double)numbers);
             TSR_TRY(tsr_vtk_word(&r->t, &word, "values"));
-            if (tsr_word_integer(word, &value) != TSR_TEXT_OK) TSR_TRY(tsr_vtk_wrong(&r->t, word, "a whole number"));
+            const int good = whole_bits(word, is_signed, &bits);
+            const int64_t value = (int64_t)bits;
+            if (!good || (most && (value > most || value < (is_signed ? -most - 1 : 0))))
+                TSR_TRY(tsr_vtk_wrong(&r->t, word, "a whole number that its type holds"));
             if (!own) continue;
-            if (type.bytes == 8) ((int64_t *)r->block.data)[to] = value;
+            if (type.bytes == 8) ((uint64_t *)r->block.data)[to] = bits;
             else tsr_voxel_store(r->block.data, r->layout.dtype, to, (double)value);
         }
     }
@@ -170,7 +177,7 @@ static tsr_status note(image_reader *r, tsr_word name, tsr_vtk_number type, int6
 {
     char text[NAME_BYTES], about[64];
     tsr_contents_entry e = { .kind = "dataset", .name = text, .type = about, .axes = components > 1 ? 4 : 3 };
-    decode_name(name, text);
+    tsr_vtk_name(name, text, sizeof text);
     snprintf(about, sizeof about, "%s%s", tsr_dtype_name(dtype_of(type)), at_points ? "" : ", of cells");
     for (int k = 0; k < 3; k++) e.size[k] = at_points ? r->lattice.size[k] : tsr_max64(1, r->lattice.size[k] - 1);
     e.size[3] = components;
@@ -188,7 +195,7 @@ static tsr_status array(void *user, tsr_word attribute, tsr_word name, tsr_vtk_n
         components > 1 << 16)
         return TSR_OK;
     if (r->contents) return note(r, name, type, components, at_points);
-    decode_name(name, decoded);
+    tsr_vtk_name(name, decoded, sizeof decoded);
     if (r->options->dataset ? r->found || strcmp(decoded, r->options->dataset) : r->found && !(r->at_cells && at_points)) return TSR_OK;
     *taken = 1;
     tsr_block_release(&r->block); /* of cells, where the points have an array, too */
