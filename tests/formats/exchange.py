@@ -1,6 +1,6 @@
 """What the peer tests share: the program, numbers out of it, and a skip where the library is missing.
 
-    SCRIPT TESSERA      exit code 77: nothing could be compared. TESSERA_PEER_PYTHON names another Python, which has the libraries.
+    SCRIPT TESSERA      exit code 77: nothing could be compared.
 """
 import importlib
 import json
@@ -8,10 +8,6 @@ import os
 import subprocess
 import sys
 import tempfile
-
-if os.environ.get("TESSERA_PEER_PYTHON") and not os.environ.get("TESSERA_PEER_AGAIN"):
-    os.environ["TESSERA_PEER_AGAIN"] = "1"
-    os.execv(os.environ["TESSERA_PEER_PYTHON"], [os.environ["TESSERA_PEER_PYTHON"], *sys.argv])
 
 tessera = os.path.abspath(sys.argv[1])
 
