@@ -338,11 +338,18 @@ class Progressed:
 
     def __init__(self, progress: Progress) -> None:
         self._stack = contextlib.ExitStack()
-        function = _bar(self._stack) if progress is True else progress if callable(progress) else None
-        self._reporter = _Reporter(function)
+        self._reporter = _Reporter(self._function(progress))
         self._handle = ffi.new_handle(self._reporter)
         self.pointer = ffi.new("tsr_progress *", {"report": _report, "user": self._handle})
         self.struct = self.pointer[0]
+
+    def _function(self, progress: Progress) -> Optional[Callable[[float, str], Any]]:
+        return _bar(self._stack) if progress is True else progress if callable(progress) else None
+
+    def again(self, progress: Progress) -> "Progressed":
+        """For the next call of an object that keeps the struct."""
+        self._reporter.function, self._reporter.raised = self._function(progress), None
+        return self
 
     def __enter__(self) -> "Progressed":
         return self

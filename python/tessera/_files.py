@@ -8,6 +8,7 @@ from typing import Any, Optional, Union
 from . import _core
 from ._core import Progress, Progressed, check, ffi, lib
 from ._objects import Image, Mesh, Points, Tiles, Volume
+from ._unstructured import Unstructured
 
 PathLike = Union[str, "os.PathLike[str]"]
 _KINDS = ("unknown", "volume", "mesh", "image", "tiles", "points", "video", "unstructured")
@@ -30,15 +31,17 @@ def kind(path: PathLike) -> tuple[str, Optional[str]]:
 
 
 def read(path: PathLike, *, what: Optional[str] = None, progress: Progress = None, **options: Any) -> Any:
-    """A file as Volume, Mesh, Points, Tiles or Image, whatever it holds.
+    """A file as Volume, Mesh, Points, Tiles, Image or Unstructured, whatever it holds.
 
     Parameters
     ----------
     path : str or path
     what : str, optional
-        "volume", "mesh", "points", "tiles" or "image", where the file may be taken in several ways (vertices of a mesh as points).
+        "volume", "mesh", "points", "tiles", "image" or "unstructured", where the file may be taken in several ways (vertices of a mesh as points, a picture
+        of 16 bits as a volume).
     **options
-        frame, layer, channel, memory_limit, format, ...: as tsr_read_options.
+        frame, layer, channel, series, level, box (two corners, x, y, z), memory_limit, format, local_origin, ...: as tsr_read_options.
+        values: of an unstructured grid, the name of the array that gives its values.
 
     Raises
     ------
@@ -55,7 +58,7 @@ def read(path: PathLike, *, what: Optional[str] = None, progress: Progress = Non
     """
     name = os.fsencode(path)
     found = what if what is not None else kind(path)[0]
-    for part in ("frame", "layer", "channel"):
+    for part in ("frame", "layer", "channel", "series", "level", "box"):
         if options.get(part) is not None:
             options[f"{part}_given"] = True
     with Progressed(progress) as p:
@@ -66,6 +69,8 @@ def read(path: PathLike, *, what: Optional[str] = None, progress: Progress = Non
             with owner.lock:
                 p.check(lib.tsr_tiles_read(owner._pointer, name, values, made))
             return Tiles._of(made, owner)
+        if found == "unstructured":
+            return Unstructured.read(path, **options, progress=progress)
         values, kept = _core.options("tsr_read_options", options, p)
         if found == "image":
             image = ffi.new("tsr_image *")
@@ -83,7 +88,7 @@ def read(path: PathLike, *, what: Optional[str] = None, progress: Progress = Non
             made = ffi.new("tsr_points **")
             p.check(lib.tsr_points_read(name, values, made))
             return Points._of(made, None)
-    raise _core.UnsupportedError(f"{os.fspath(path)}: holds {found}, expected a volume, mesh, image, level set or points")
+    raise _core.UnsupportedError(f"{os.fspath(path)}: holds {found}, expected a volume, mesh, image, level set, points or an unstructured grid")
 
 
 def write(thing: Any, path: PathLike, *, overwrite: bool = True, progress: Progress = None, **options: Any) -> None:

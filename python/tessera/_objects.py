@@ -123,6 +123,14 @@ def space_number(space: Optional[str]) -> int:
     return _SPACES[space.lower() if space is not None else None]
 
 
+def _triple(place: Any) -> tuple[float, float, float]:
+    return (place.x, place.y, place.z)
+
+
+def _world(place: Sequence[float]) -> Any:
+    return ffi.new("tsr_vec3 *", _three(place, "origin"))[0]
+
+
 def _three(values: Any, name: str) -> list[float]:
     numbers = [float(v) for v in (np.full(3, values) if np.ndim(values) == 0 else values)]
     if len(numbers) != 3:
@@ -154,7 +162,7 @@ class _Placed(Object):
     @property
     def origin(self) -> tuple[float, float, float]:
         """World position of the voxel with index 0, 0, 0."""
-        return cast("tuple[float, float, float]", tuple(self.affine[:3, 3]))
+        return cast("tuple[float, float, float]", tuple(self.affine[:3, 3].tolist()))
 
     @property
     def space(self) -> Optional[str]:
@@ -400,6 +408,30 @@ class Mesh(Object):
         """What the world's axes mean: "ras", "lps" or None."""
         return _SPACE_NAMES[int(lib.tsr_mesh_space(self._pointer))]
 
+    @property
+    def origin(self) -> tuple[float, float, float]:
+        """World position of the point that vertices count from: 0 but for files that were read with local_origin."""
+        return _triple(lib.tsr_mesh_origin(self._pointer))
+
+    @origin.setter
+    def origin(self, origin: Sequence[float]) -> None:
+        lib.tsr_mesh_set_origin(self._pointer, _world(origin))
+
+    @property
+    def parts(self) -> list[tuple[int, str, int]]:
+        """Value, name and number of triangles, one after another, of each part of a mesh that has some."""
+        made = ffi.new("tsr_mesh_part *")
+        found: list[tuple[int, str, int]] = []
+        while lib.tsr_mesh_part_at(self._pointer, len(found), made):
+            found.append((int(made.value), ffi.string(made.name).decode(errors="replace") if made.name else "", int(made.triangles)))
+        return found
+
+    def welded(self) -> "Mesh":
+        """A copy in which vertices at the same place are one, and triangles without area are gone."""
+        host, made = self if self.on_host else self.to("cpu"), ffi.new("tsr_mesh **")
+        check(lib.tsr_mesh_weld(host._pointer, made))
+        return Mesh._of(made, host.context)
+
     def measure(self) -> Report:
         """Area, volume, components, boundary edges and more."""
         made = _core.begun("tsr_mesh_measures")
@@ -428,7 +460,7 @@ class Mesh(Object):
     def __reduce__(self) -> Any:
         host = self if self.on_host else self.to("cpu")
         parts = [None if a is None else np.array(a) for a in (host.vertices, host.triangles, host.normals, host.colors)]
-        return (_mesh_again, (*parts, self.space))
+        return (_mesh_again, (*parts, self.space, self.origin))
 
     def __repr__(self) -> str:
         return f"<tessera.Mesh {lib.tsr_mesh_vertex_count(self._pointer)} vertices, {lib.tsr_mesh_triangle_count(self._pointer)} triangles>"
@@ -439,8 +471,10 @@ class Mesh(Object):
         return mesh_png(self)
 
 
-def _mesh_again(vertices: Any, triangles: Any, normals: Any, colors: Any, space: Any) -> Mesh:
-    return Mesh(vertices, triangles, normals=normals, colors=colors, space=space)
+def _mesh_again(vertices: Any, triangles: Any, normals: Any, colors: Any, space: Any, origin: Any) -> Mesh:
+    made = Mesh(vertices, triangles, normals=normals, colors=colors, space=space)
+    made.origin = origin
+    return made
 
 
 def _converted(values: Any, kind: Any, name: str) -> "AnyArray":
@@ -517,6 +551,20 @@ class Points(Object):
         return _numpy("tsr_points_array", self, 2) if lib.tsr_points_radii_const(self._pointer) else None
 
     @property
+    def space(self) -> Optional[str]:
+        """What the world's axes mean: "ras", "lps" or None."""
+        return _SPACE_NAMES[int(lib.tsr_points_space(self._pointer))]
+
+    @property
+    def origin(self) -> tuple[float, float, float]:
+        """World position of the point that positions count from: 0 but for files that were read with local_origin."""
+        return _triple(lib.tsr_points_origin(self._pointer))
+
+    @origin.setter
+    def origin(self, origin: Sequence[float]) -> None:
+        lib.tsr_points_set_origin(self._pointer, _world(origin))
+
+    @property
     def attributes(self) -> dict[str, int]:
         """Names of further values of each point, and their components."""
         name, components = ffi.new("const char **"), ffi.new("int32_t *")
@@ -561,7 +609,7 @@ class Points(Object):
     def __reduce__(self) -> Any:
         host = self if self.on_host else self.to("cpu")
         parts = tuple(None if a is None else np.array(a) for a in (host.positions, host.normals, host.radii))
-        return (_points_again, (*parts, {name: host.attribute(name) for name in host.attributes}))
+        return (_points_again, (*parts, {name: host.attribute(name) for name in host.attributes}, self.space, self.origin))
 
     def copy(self) -> "Points":
         """A copy with memory of its own."""
@@ -578,8 +626,9 @@ class Points(Object):
         return f"<tessera.Points {len(self)}>"
 
 
-def _points_again(positions: Any, normals: Any, radii: Any, attributes: Mapping[str, Any]) -> Points:
-    made = Points(positions, normals=normals, radii=radii)
+def _points_again(positions: Any, normals: Any, radii: Any, attributes: Mapping[str, Any], space: Any, origin: Any) -> Points:
+    made = Points(positions, normals=normals, radii=radii, space=space)
+    made.origin = origin
     for name, values in attributes.items():
         made.set_attribute(name, values)
     return made
