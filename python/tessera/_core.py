@@ -253,6 +253,10 @@ class Object:
         self._context = owner  # must outlive the object
         self._kept = kept
 
+    def __reduce__(self) -> Any:
+        """Of what has no copy: better told than two objects that are one."""
+        raise TypeError(f"tessera.{type(self).__name__} cannot be copied or pickled: make it again, or write it to a file where it has one")
+
     @property
     def context(self) -> Optional[Context]:
         """The context whose memory it uses; None: plain memory of the host."""

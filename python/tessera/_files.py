@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from typing import Any, Optional, Union
+import tempfile
+from typing import Any, Callable, Optional, Union
 
 from . import _core
 from ._core import Progress, Progressed, check, ffi, lib
@@ -137,3 +139,21 @@ def write(thing: Any, path: PathLike, *, overwrite: bool = True, progress: Progr
             else:
                 volume = as_volume(body)
                 p.check(lib.tsr_volume_write((volume if volume.on_host else volume.to("cpu"))._pointer, name, values))
+
+
+def contents(thing: Any, ending: str) -> bytes:
+    """The file of a thing as bytes: what pickling keeps of objects that have a file format of their own, without loss."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a" + ending)
+        (thing.write if hasattr(thing, "write") else functools.partial(write, thing))(path)
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def from_contents(data: bytes, ending: str, reader: Callable[[str], Any] = read) -> Any:
+    """The opposite."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a" + ending)
+        with open(path, "wb") as file:
+            file.write(data)
+        return reader(path)

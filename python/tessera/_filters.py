@@ -311,6 +311,12 @@ class MaxTree(Object):
         check(lib.tsr_max_tree_filter(ffi.NULL, self._pointer, values, made, ffi.NULL))
         return Volume._of(made, None)
 
+    def __copy__(self) -> "MaxTree":
+        return self  # nothing changes it
+
+    def __deepcopy__(self, memo: Any) -> "MaxTree":
+        return self
+
     def __repr__(self) -> str:
         info = self.describe()
         return f"<tessera.MaxTree {info.nodes} nodes, {info.leaves} leaves>"
