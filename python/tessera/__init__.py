@@ -37,7 +37,7 @@ from ._files import kind, read, write
 from ._objects import Image, Mesh, Points, Tiles, Volume
 from ._levelsets import csg, evolve, load_term, morph, offset, particles, reconstruct, shape, voxelize
 from ._unstructured import Unstructured
-from ._pictures import features, mip, palette, render
+from ._pictures import features, mip, palette, render, render_slice
 from ._volumes import Segmentation, compress, denoise, distance, dwt, idwt, label, segment, smooth, statistics, surface
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from ._fluid import Fluid, FluidLook, FluidSim
     from ._interchange import from_dlpack, to_meshio, to_nibabel, to_open3d, to_pyvista, to_simpleitk, to_trimesh, to_vtk, to_xarray, to_zarr
     from ._light import LightField, LightMatter, LightScene
+    from ._mip import Mip
     from ._multiview import Footage, Multiview, MultiviewModel
     from ._pyramids import HistoPyramid, histopyramid, levels
     from ._rig_edit import RigEditor, align, draw_pitch, pitch_lines, read_lines
@@ -96,6 +97,7 @@ _LATER = {
     "_fluid": "Fluid FluidLook FluidSim",
     "_interchange": "from_dlpack to_meshio to_nibabel to_open3d to_pyvista to_simpleitk to_trimesh to_vtk to_xarray to_zarr",
     "_light": "LightField LightMatter LightScene",
+    "_mip": "Mip",
     "_multiview": "Footage Multiview MultiviewModel",
     "_pyramids": "HistoPyramid histopyramid levels",
     "_rig_edit": "RigEditor align draw_pitch pitch_lines read_lines",
@@ -218,6 +220,7 @@ __all__ = [
     "load_term",
     "MaxTree",
     "Mesh",
+    "Mip",
     "mip",
     "morph",
     "Multiview",
@@ -241,6 +244,7 @@ __all__ = [
     "RegionTree",
     "remarks",
     "render",
+    "render_slice",
     "reorient",
     "Report",
     "reproject",

@@ -90,7 +90,8 @@ def read(path: PathLike, *, what: Optional[str] = None, progress: Progress = Non
             made = ffi.new("tsr_points **")
             p.check(lib.tsr_points_read(name, values, made))
             return Points._of(made, None)
-    raise _core.UnsupportedError(f"{os.fspath(path)}: holds {found}, expected a volume, mesh, image, level set, points or an unstructured grid")
+    hint = ": tessera.VideoReader reads it" if found == "video" else ""
+    raise _core.UnsupportedError(f"{os.fspath(path)}: holds {found}, expected a volume, mesh, image, level set, points or an unstructured grid{hint}")
 
 
 def write(thing: Any, path: PathLike, *, overwrite: bool = True, progress: Progress = None, **options: Any) -> None:

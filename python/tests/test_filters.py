@@ -161,6 +161,44 @@ def test_a_channel_of_a_picture(tmp_path: Path) -> None:
         ts.read(tmp_path / "c.png", what="volume", channel=3)
 
 
+def test_slices_and_transfer_functions(tmp_path: Path) -> None:
+    a = ts.Volume(GREY.astype(np.float32), spacing=(1, 1, 1))
+    for axis, rows in (("z", GREY[2][::-1]), ("y", GREY[:, 2][::-1]), ("x", GREY[:, :, 2][::-1])):
+        size = (rows.shape[1] * 8, rows.shape[0] * 8)
+        picture = ts.render_slice(a, axis=axis, position=2, size=size, window=(0, 255), nearest=True).array
+        assert np.abs(picture[4::8, 4::8, 0].astype(int) - rows).max() <= 1, axis
+    z, y, x = np.mgrid[:16, :16, :16] - 7.5
+    ball = ts.Volume((np.sqrt(x * x + y * y + z * z) - 5).astype(np.float32))
+    picture = ts.render_slice(np.zeros((16, 16, 16), np.float32), surface=ball, size=(160, 160), line_color=(1, 0, 0)).array
+    there = np.argwhere(picture[..., 0] > 128) - 79.5
+    assert len(there) > 200 and np.abs(np.linalg.norm(there, axis=1) - 50).max() < 3
+    across = ts.render_slice(a, axis=(1, 1, 0), up=(0, 0, 1), size=(32, 32)).array
+    assert across.std() > 1
+    with pytest.raises(ValueError, match="axis 'w', expected 'x'"):
+        ts.render_slice(a, axis="w")
+    with pytest.raises(ts.FileError, match="none.transfer"):
+        ts.render(a, transfer=tmp_path / "none.transfer")
+
+
+def test_projections_are_maxima(tmp_path: Path) -> None:
+    a = GREY.astype(np.uint8)
+    pyramid = ts.Mip(a, measure=True)
+    assert np.array_equal(pyramid.reconstruct().array, a) and pyramid.describe().steps == 16
+    front = pyramid.values(size=(11, 7), zoom=1, mode="exact")
+    assert np.array_equal(front, a.max(axis=1)[::-1, ::-1])  # z is up, x to the left: seen from where y grows to
+    few = pyramid.values(size=(11, 7), zoom=1, mode="exact", fraction=0.3)
+    assert (few <= front).all() and (few < front).any()
+    assert np.array_equal(pyramid.keep(round(0.3 * pyramid.describe().coefficients)).values(size=(11, 7), zoom=1, mode="exact"), few)
+    pyramid.write(tmp_path / "a.mip.gz")
+    for other in (ts.Mip.read(tmp_path / "a.mip.gz"), pickle.loads(pickle.dumps(pyramid))):
+        assert np.array_equal(other.reconstruct().array, a) and np.array_equal(other.values(azimuth=33, size=(20, 20)), pyramid.values(azimuth=33, size=(20, 20)))
+    assert pyramid.render(size=(40, 30)).array.shape == (30, 40, 1) and pyramid._repr_png_()[:4] == b"\x89PNG"
+    with pytest.raises(ts.ArgumentError):
+        ts.Mip(a.astype(np.float32))
+    with pytest.raises(TypeError, match="unknown option 'modus'"):
+        pyramid.values(modus="exact")
+
+
 # ---- unstructured grids ----
 
 CUBE = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)], float)
