@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import os
-import tempfile
 from typing import Any, Callable, Optional, Union
 
 from . import _core
@@ -144,15 +142,22 @@ def write(thing: Any, path: PathLike, *, overwrite: bool = True, progress: Progr
 
 def contents(thing: Any, ending: str) -> bytes:
     """The file of a thing as bytes: what pickling keeps of objects that have a file format of their own, without loss."""
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "a" + ending)
-        (thing.write if hasattr(thing, "write") else functools.partial(write, thing))(path)
+        if hasattr(thing, "write"):
+            thing.write(path)
+        else:
+            write(thing, path)
         with open(path, "rb") as file:
             return file.read()
 
 
 def from_contents(data: bytes, ending: str, reader: Callable[[str], Any] = read) -> Any:
     """The opposite."""
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "a" + ending)
         with open(path, "wb") as file:
