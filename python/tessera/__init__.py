@@ -36,7 +36,8 @@ from ._core import lib as c
 from ._files import kind, read, write
 from ._objects import Image, Mesh, Points, Tiles, Volume
 from ._levelsets import csg, evolve, load_term, morph, offset, particles, reconstruct, shape, voxelize
-from ._pictures import features, mip, palette, render
+from ._unstructured import Unstructured
+from ._pictures import features, mip, palette, render, render_slice
 from ._volumes import Segmentation, compress, denoise, distance, dwt, idwt, label, segment, smooth, statistics, surface
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
         find_lens,
         undistort,
     )
-    from ._calibration import Calibration, calibrate, draw_chessboard, find_chessboard, homography, pose_from_points
+    from ._calibration import Calibration, calibrate, draw_chessboard, draw_target, find_chessboard, find_target, homography, pose_from_points, target_points
     from ._compare import compare
     from ._depth import (
         DepthMaps,
@@ -70,30 +71,36 @@ if TYPE_CHECKING:
     from ._depth_film import DepthFilm, write_depth_film
     from ._display import Viewer, view
     from ._edit import Editor
+    from ._filters import MaxTree, crop, flood, histogram, labels, laplacian, largest, pad, reorient, resample, threshold, winding
     from ._flow import Contours, Field, Streamlines, ftle, pathlines, streaklines
     from ._fluid import Fluid, FluidLook, FluidSim
     from ._interchange import from_dlpack, to_meshio, to_nibabel, to_open3d, to_pyvista, to_simpleitk, to_trimesh, to_vtk, to_xarray, to_zarr
     from ._light import LightField, LightMatter, LightScene
+    from ._mip import Mip
     from ._multiview import Footage, Multiview, MultiviewModel
     from ._pyramids import HistoPyramid, histopyramid, levels
+    from ._rig_edit import RigEditor, align, draw_pitch, pitch_lines, read_lines
     from ._trees import RegionTree, octree, quadtree
     from ._video import DiracDecoder, DiracEncoder, VideoFrame, VideoReader, VideoWriter, dirac_cut, dirac_decode, dirac_encode, dirac_inspect
 
 # Modules that are imported when one of their names is asked for: what a program does not use costs it nothing.
 _LATER = {
-    "_calibration": "Calibration calibrate draw_chessboard find_chessboard homography pose_from_points",
+    "_calibration": "Calibration calibrate draw_chessboard draw_target find_chessboard find_target homography pose_from_points target_points",
     "_cameras": "Camera Lens Pinhole Rig RigCamera board find_lens undistort",
     "_compare": "compare",
     "_depth": "DepthMaps Fusion Sweep analytic analytic_scenes decode_depth depth_image depth_mesh encode_depth fuse plane_sweep reproject stereo",
     "_depth_film": "DepthFilm write_depth_film",
     "_display": "Viewer view",
     "_edit": "Editor",
+    "_filters": "MaxTree crop flood histogram labels laplacian largest pad reorient resample threshold winding",
     "_flow": "Contours Field Streamlines ftle pathlines streaklines",
     "_fluid": "Fluid FluidLook FluidSim",
     "_interchange": "from_dlpack to_meshio to_nibabel to_open3d to_pyvista to_simpleitk to_trimesh to_vtk to_xarray to_zarr",
     "_light": "LightField LightMatter LightScene",
+    "_mip": "Mip",
     "_multiview": "Footage Multiview MultiviewModel",
     "_pyramids": "HistoPyramid histopyramid levels",
+    "_rig_edit": "RigEditor align draw_pitch pitch_lines read_lines",
     "_trees": "RegionTree octree quadtree",
     "_video": "DiracDecoder DiracEncoder VideoFrame VideoReader VideoWriter dirac_cut dirac_decode dirac_encode dirac_inspect",
 }
@@ -136,6 +143,7 @@ def show_versions() -> None:
 
 __all__ = [
     "__version__",
+    "align",
     "analytic",
     "analytic_scenes",
     "ArgumentError",
@@ -151,6 +159,7 @@ __all__ = [
     "Context",
     "context",
     "Contours",
+    "crop",
     "csg",
     "decode_depth",
     "denoise",
@@ -168,6 +177,8 @@ __all__ = [
     "DiracEncoder",
     "distance",
     "draw_chessboard",
+    "draw_pitch",
+    "draw_target",
     "dwt",
     "Editor",
     "encode_depth",
@@ -179,6 +190,8 @@ __all__ = [
     "FileError",
     "find_chessboard",
     "find_lens",
+    "find_target",
+    "flood",
     "Fluid",
     "FluidLook",
     "FluidSim",
@@ -188,6 +201,7 @@ __all__ = [
     "ftle",
     "fuse",
     "Fusion",
+    "histogram",
     "HistoPyramid",
     "histopyramid",
     "homography",
@@ -195,13 +209,18 @@ __all__ = [
     "Image",
     "kind",
     "label",
+    "labels",
+    "laplacian",
+    "largest",
     "Lens",
     "levels",
     "LightField",
     "LightMatter",
     "LightScene",
     "load_term",
+    "MaxTree",
     "Mesh",
+    "Mip",
     "mip",
     "morph",
     "Multiview",
@@ -209,23 +228,30 @@ __all__ = [
     "octree",
     "offset",
     "OutOfMemoryError",
+    "pad",
     "palette",
     "particles",
     "pathlines",
     "Pinhole",
+    "pitch_lines",
     "plane_sweep",
     "Points",
     "pose_from_points",
     "quadtree",
     "read",
+    "read_lines",
     "reconstruct",
     "RegionTree",
     "remarks",
     "render",
+    "render_slice",
+    "reorient",
     "Report",
     "reproject",
+    "resample",
     "Rig",
     "RigCamera",
+    "RigEditor",
     "segment",
     "Segmentation",
     "shape",
@@ -238,6 +264,8 @@ __all__ = [
     "Streamlines",
     "surface",
     "Sweep",
+    "target_points",
+    "threshold",
     "Tiles",
     "to_meshio",
     "to_nibabel",
@@ -249,6 +277,7 @@ __all__ = [
     "to_xarray",
     "to_zarr",
     "undistort",
+    "Unstructured",
     "UnsupportedError",
     "VideoFrame",
     "VideoReader",
@@ -257,6 +286,7 @@ __all__ = [
     "Viewer",
     "Volume",
     "voxelize",
+    "winding",
     "write",
     "write_depth_film",
 ]

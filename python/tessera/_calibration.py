@@ -52,6 +52,75 @@ def find_chessboard(image: Any, columns: int, rows: int, **options: Any) -> "Opt
     return pixels if found[0] else None
 
 
+# ---- targets of any kind -----------------------------------------------------------------------------------------------------------
+
+
+def _target(text: str) -> Any:
+    made = ffi.new("tsr_target *")
+    check(lib.tsr_target_parse(text.encode(), made, ffi.NULL))
+    return made
+
+
+def target_points(target: str) -> "Floats":
+    """Points (n, 3) of a target on its plane z = 0, by their numbers, in the unit of its text.
+
+    Parameters
+    ----------
+    target : str
+        "9x6,25mm" (a chessboard of so many inner corners), "circles:4x11,20mm" or "charuco:5x7,30mm,22mm,4x4_50".
+
+    Examples
+    --------
+    >>> import tessera as ts
+    >>> ts.target_points("9x6,25mm")[10].tolist()
+    [25.0, 25.0, 0.0]
+    """
+    kind, count, at = _target(target), ffi.new("int32_t *"), ffi.new("double[2]")
+    check(lib.tsr_target_count(kind, count))
+    made = np.zeros((int(count[0]), 3))
+    for k in range(len(made)):
+        check(lib.tsr_target_point(kind, k, at))
+        made[k, :2] = at[0], at[1]
+    return made
+
+
+def draw_target(target: str, camera: Pinhole) -> Image:
+    """A picture of a target, on white paper, whose pose the camera has.
+
+    Examples
+    --------
+    >>> import tessera as ts
+    >>> eye = ts.Pinhole(width=300, height=300, fx=300, fy=300, cx=150, cy=150, translation=(-3.5, -5, 14))
+    >>> pixels, seen = ts.find_target(ts.draw_target("circles:4x11,1", eye), "circles:4x11,1")
+    >>> int(seen.sum())
+    44
+    """
+    made = ffi.new("tsr_image *")
+    check(lib.tsr_target_draw(_target(target), camera._struct, made))
+    return Image._taken(made)
+
+
+def find_target(image: Any, target: str, **options: Any) -> "tuple[Floats, NDArray[np.bool_]]":
+    """Where the points of a target are seen: pixels (n, 2), NaN where not, and which are seen (n,): all or none, of "charuco" boards a part.
+
+    `ts.calibrate([ts.target_points(t)[seen] ...], [pixels[seen] ...], size)` takes them.
+
+    Examples
+    --------
+    >>> import numpy as np, tessera as ts
+    >>> bool(ts.find_target(np.zeros((64, 64), np.uint8), "9x6,25mm")[1].any())
+    False
+    """
+    kind, count, found = _target(target), ffi.new("int32_t *"), _core.begun("tsr_target_found")
+    check(lib.tsr_target_count(kind, count))
+    pixels, seen = np.zeros((int(count[0]), 2)), np.zeros(int(count[0]), np.uint8)
+    values, kept = _core.options("tsr_chessboard_options", options)
+    picture = as_image(image)._struct()
+    check(lib.tsr_target_find(picture, kind, values, ffi.cast("double (*)[2]", ffi.from_buffer(pixels)), ffi.from_buffer("uint8_t[]", seen), found))
+    pixels[seen == 0] = np.nan
+    return pixels, seen.astype(bool)
+
+
 class Calibration(Object):
     """What `calibrate` found: pinholes, rms, info, residuals, warnings."""
 
@@ -111,6 +180,14 @@ class Calibration(Object):
 
 
 FREE = {"focal": 1, "aspect": 2, "centre": 4, "k1": 8, "k2": 16, "k3": 32, "k4": 64, "k5": 128, "k6": 256, "tangential": 512, "pose_only": 1024}
+
+
+def free_bits(names: Sequence[str]) -> int:
+    """The number that says what is free."""
+    unknown = [name for name in names if name not in FREE]
+    if unknown:
+        raise ValueError(f"free: {unknown[0]!r}, expected names of {', '.join(FREE)}")
+    return sum(FREE[name] for name in set(names))
 
 
 def calibrate(
@@ -176,12 +253,9 @@ def calibrate(
         place.camera, place.pose = which, board_pose
         place.point.x, place.point.y, place.point.z = a
         place.pixel[0], place.pixel[1] = b
-    unknown = [name for name in free if name not in FREE]
-    if unknown:
-        raise ValueError(f"free: {unknown[0]!r}, expected names of {', '.join(FREE)}")
     made = ffi.new("tsr_calibration **")
     with Progressed(progress) as progressed:
-        values, kept = _core.options("tsr_calibrate_options", {"free": sum(FREE[name] for name in free), **options}, progressed)
+        values, kept = _core.options("tsr_calibrate_options", {"free": free_bits(free), **options}, progressed)
         progressed.check(lib.tsr_calibrate(made_sightings, len(listed), structs("tsr_pinhole", starts), len(starts), values, made))
     found = Calibration.__new__(Calibration)
     Object.__init__(found, made[0], None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -296,10 +296,21 @@ def board(**options: Any) -> Image:
 
 
 class RigCamera:
-    """One camera of a rig: name, camera, size, image and depth (paths), frame, time."""
+    """One camera of a rig: name, camera, size, image and depth (paths), frame, time, and the encoding of its depth image, as tsr_depth_encoding."""
 
-    def __init__(self, camera: Camera, name: str = "", size: Sequence[int] = (0, 0), image: str = "", depth: str = "", frame: int = -1, time: float = 0.0) -> None:
+    def __init__(
+        self,
+        camera: Camera,
+        name: str = "",
+        size: Sequence[int] = (0, 0),
+        image: str = "",
+        depth: str = "",
+        frame: int = -1,
+        time: float = 0.0,
+        encoding: "Union[Report, Mapping[str, Any], None]" = None,
+    ) -> None:
         self.camera, self.name, self.size, self.image, self.depth, self.frame, self.time = camera, name, two(size), image, depth, frame, time
+        self.encoding = dict(encoding) if encoding is not None else {}
 
     def __repr__(self) -> str:
         return f"<tessera.RigCamera {self.name!r} {self.size[0]}x{self.size[1]}>"
@@ -365,6 +376,7 @@ class Rig(Object):
         entry.width, entry.height = given.size
         entry.camera = given.camera._struct[0]
         entry.frame, entry.time = given.frame, given.time
+        _core.fill(entry.encoding, "tsr_depth_encoding", given.encoding, kept)
         return entry
 
     def append(self, camera: Union[RigCamera, Camera]) -> None:
@@ -392,7 +404,7 @@ class Rig(Object):
         entry = ffi.new("tsr_rig_camera *")
         check(lib.tsr_rig_get(self._pointer, number, entry))
         name, image, depth = (os.fsdecode(ffi.string(t)) for t in (entry.name, entry.image, entry.depth))
-        return RigCamera(Camera._of(entry.camera), name, (entry.width, entry.height), image, depth, int(entry.frame), float(entry.time))
+        return RigCamera(Camera._of(entry.camera), name, (entry.width, entry.height), image, depth, int(entry.frame), float(entry.time), _core.report(entry.encoding))
 
     def __iter__(self) -> Iterator[RigCamera]:
         return (self[k] for k in range(len(self)))
@@ -414,5 +426,28 @@ class Rig(Object):
         count = int(lib.tsr_rig_points(self._pointer, out))
         return np.array([list(out[0][k].position) for k in range(count)], float).reshape(-1, 3)
 
+    def _listed(self, function: Any, kind: str) -> bytes:
+        out = ffi.new(f"const {kind} **")
+        count = int(function(self._pointer, out))
+        return bytes(ffi.buffer(out[0], count * ffi.sizeof(kind))) if count else b""
+
+    def __reduce__(self) -> Any:
+        if lib.tsr_rig_unknown(self._pointer, 0) != ffi.NULL and ffi.string(lib.tsr_rig_unknown(self._pointer, 0)):
+            raise TypeError("the rig's file has lines that tessera does not know, and only writing it keeps them")
+        first, last = ffi.new("int32_t *"), ffi.new("int32_t *")
+        lib.tsr_rig_sequence(self._pointer, first, last)
+        lists = self._listed(lib.tsr_rig_points, "tsr_rig_point"), self._listed(lib.tsr_rig_sights, "tsr_rig_sight")
+        return (_rig_again, (list(self), os.fsdecode(ffi.string(lib.tsr_rig_folder(self._pointer))), (first[0], last[0]), *lists))
+
     def __repr__(self) -> str:
         return f"<tessera.Rig {len(self)} cameras>"
+
+
+def _rig_again(cameras: Sequence[RigCamera], folder: str, frames: Sequence[int], points: bytes, sights: bytes) -> Rig:
+    made = Rig(cameras)
+    check(lib.tsr_rig_set_folder(made._pointer, os.fsencode(folder)))
+    lib.tsr_rig_set_sequence(made._pointer, *frames)
+    for function, kind, data in ((lib.tsr_rig_add_points, "tsr_rig_point", points), (lib.tsr_rig_add_sights, "tsr_rig_sight", sights)):
+        if data:
+            check(function(made._pointer, ffi.from_buffer(f"{kind}[]", data), len(data) // ffi.sizeof(kind)))
+    return made

@@ -253,6 +253,10 @@ class Object:
         self._context = owner  # must outlive the object
         self._kept = kept
 
+    def __reduce__(self) -> Any:
+        """Of what has no copy: better told than two objects that are one."""
+        raise TypeError(f"tessera.{type(self).__name__} cannot be copied or pickled: make it again, or write it to a file where it has one")
+
     @property
     def context(self) -> Optional[Context]:
         """The context whose memory it uses; None: plain memory of the host."""
@@ -338,11 +342,18 @@ class Progressed:
 
     def __init__(self, progress: Progress) -> None:
         self._stack = contextlib.ExitStack()
-        function = _bar(self._stack) if progress is True else progress if callable(progress) else None
-        self._reporter = _Reporter(function)
+        self._reporter = _Reporter(self._function(progress))
         self._handle = ffi.new_handle(self._reporter)
         self.pointer = ffi.new("tsr_progress *", {"report": _report, "user": self._handle})
         self.struct = self.pointer[0]
+
+    def _function(self, progress: Progress) -> Optional[Callable[[float, str], Any]]:
+        return _bar(self._stack) if progress is True else progress if callable(progress) else None
+
+    def again(self, progress: Progress) -> "Progressed":
+        """For the next call of an object that keeps the struct."""
+        self._reporter.function, self._reporter.raised = self._function(progress), None
+        return self
 
     def __enter__(self) -> "Progressed":
         return self

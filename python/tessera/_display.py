@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._objects import Image, Mesh, Tiles, Volume
+from ._objects import Image, Mesh, Points, Tiles, Volume
 
 
 def volume_png(volume: Volume) -> bytes:
@@ -56,7 +56,7 @@ class Viewer:
             raise FileNotFoundError("the program 'tessera' is not installed: put it on the PATH or set TESSERA_COMMAND")
         self.size = size
         self._folder = tempfile.TemporaryDirectory()
-        ending = ".tsr" if isinstance(thing, Tiles) else ".ply" if isinstance(thing, Mesh) else ".nrrd"
+        ending = ".tsr" if isinstance(thing, Tiles) else ".ply" if isinstance(thing, (Mesh, Points)) else ".png" if isinstance(thing, Image) else ".nrrd"
         path = pathlib.Path(self._folder.name) / f"object{ending}"
         write(thing, path)
         self._process = subprocess.Popen([program, "serve", str(path), "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -89,5 +89,5 @@ class Viewer:
 
 
 def view(thing: Any, size: tuple[int, int] = (960, 640)) -> Viewer:
-    """Opens the workbench on a volume, mesh or level set, in the notebook's frame."""
+    """Opens the workbench on a volume, picture, mesh, cloud or level set, in the notebook's frame."""
     return Viewer(thing, size)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 from . import _core
 from ._core import Progress, Progressed, check, ffi, lib
 from ._objects import Image, Mesh, Points, Tiles, Volume
+from ._unstructured import Unstructured
 
 PathLike = Union[str, "os.PathLike[str]"]
 _KINDS = ("unknown", "volume", "mesh", "image", "tiles", "points", "video", "unstructured")
@@ -30,15 +31,17 @@ def kind(path: PathLike) -> tuple[str, Optional[str]]:
 
 
 def read(path: PathLike, *, what: Optional[str] = None, progress: Progress = None, **options: Any) -> Any:
-    """A file as Volume, Mesh, Points, Tiles or Image, whatever it holds.
+    """A file as Volume, Mesh, Points, Tiles, Image or Unstructured, whatever it holds.
 
     Parameters
     ----------
     path : str or path
     what : str, optional
-        "volume", "mesh", "points", "tiles" or "image", where the file may be taken in several ways (vertices of a mesh as points).
+        "volume", "mesh", "points", "tiles", "image" or "unstructured", where the file may be taken in several ways (vertices of a mesh as points, a picture
+        of 16 bits as a volume).
     **options
-        frame, layer, channel, memory_limit, format, ...: as tsr_read_options.
+        frame, layer, channel, series, level, box (two corners, x, y, z), memory_limit, format, local_origin, ...: as tsr_read_options.
+        values: of an unstructured grid, the name of the array that gives its values.
 
     Raises
     ------
@@ -55,7 +58,7 @@ def read(path: PathLike, *, what: Optional[str] = None, progress: Progress = Non
     """
     name = os.fsencode(path)
     found = what if what is not None else kind(path)[0]
-    for part in ("frame", "layer", "channel"):
+    for part in ("frame", "layer", "channel", "series", "level", "box"):
         if options.get(part) is not None:
             options[f"{part}_given"] = True
     with Progressed(progress) as p:
@@ -66,6 +69,8 @@ def read(path: PathLike, *, what: Optional[str] = None, progress: Progress = Non
             with owner.lock:
                 p.check(lib.tsr_tiles_read(owner._pointer, name, values, made))
             return Tiles._of(made, owner)
+        if found == "unstructured":
+            return Unstructured.read(path, **options, progress=progress)
         values, kept = _core.options("tsr_read_options", options, p)
         if found == "image":
             image = ffi.new("tsr_image *")
@@ -83,7 +88,8 @@ def read(path: PathLike, *, what: Optional[str] = None, progress: Progress = Non
             made = ffi.new("tsr_points **")
             p.check(lib.tsr_points_read(name, values, made))
             return Points._of(made, None)
-    raise _core.UnsupportedError(f"{os.fspath(path)}: holds {found}, expected a volume, mesh, image, level set or points")
+    hint = ": tessera.VideoReader reads it" if found == "video" else ""
+    raise _core.UnsupportedError(f"{os.fspath(path)}: holds {found}, expected a volume, mesh, image, level set, points or an unstructured grid{hint}")
 
 
 def write(thing: Any, path: PathLike, *, overwrite: bool = True, progress: Progress = None, **options: Any) -> None:
@@ -132,3 +138,28 @@ def write(thing: Any, path: PathLike, *, overwrite: bool = True, progress: Progr
             else:
                 volume = as_volume(body)
                 p.check(lib.tsr_volume_write((volume if volume.on_host else volume.to("cpu"))._pointer, name, values))
+
+
+def contents(thing: Any, ending: str) -> bytes:
+    """The file of a thing as bytes: what pickling keeps of objects that have a file format of their own, without loss."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a" + ending)
+        if hasattr(thing, "write"):
+            thing.write(path)
+        else:
+            write(thing, path)
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def from_contents(data: bytes, ending: str, reader: Callable[[str], Any] = read) -> Any:
+    """The opposite."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a" + ending)
+        with open(path, "wb") as file:
+            file.write(data)
+        return reader(path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Sequence, Union
 from . import _core
 from ._core import Context, Object, check, ffi, lib
 from ._interchange import coerce
-from ._objects import Mesh, Points, Volume
+from ._objects import Image, Mesh, Points, Volume
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 
 
 def as_volume(thing: Any) -> Volume:
-    """A volume of an array, or of an image of nibabel, SimpleITK, xarray or pyvista."""
+    """A volume of an array, or of an image of nibabel, SimpleITK, xarray or pyvista; of a picture with the axes (channel, y, x)."""
     if isinstance(thing, Volume):
         return thing
+    if isinstance(thing, Image):
+        volume = ffi.new("tsr_volume **")
+        check(lib.tsr_volume_from_image(thing._struct(), volume))
+        return Volume._of(volume, None)
     made = coerce(thing, "volume")
     return made if isinstance(made, Volume) else Volume(made)
 

@@ -123,6 +123,14 @@ def space_number(space: Optional[str]) -> int:
     return _SPACES[space.lower() if space is not None else None]
 
 
+def _triple(place: Any) -> tuple[float, float, float]:
+    return (place.x, place.y, place.z)
+
+
+def _world(place: Sequence[float]) -> Any:
+    return ffi.new("tsr_vec3 *", _three(place, "origin"))[0]
+
+
 def _three(values: Any, name: str) -> list[float]:
     numbers = [float(v) for v in (np.full(3, values) if np.ndim(values) == 0 else values)]
     if len(numbers) != 3:
@@ -154,7 +162,7 @@ class _Placed(Object):
     @property
     def origin(self) -> tuple[float, float, float]:
         """World position of the voxel with index 0, 0, 0."""
-        return cast("tuple[float, float, float]", tuple(self.affine[:3, 3]))
+        return cast("tuple[float, float, float]", tuple(self.affine[:3, 3].tolist()))
 
     @property
     def space(self) -> Optional[str]:
@@ -311,7 +319,7 @@ class Volume(_Placed):
         return self.copy()
 
     def __reduce__(self) -> Any:
-        return (_volume_again, (np.array(self.to("cpu").array if not self.on_host else self.array), self.affine, self.space, self.scaling, self.meta))
+        return (_volume_again, (np.array(self.to("cpu").array if not self.on_host else self.array), self.affine, self.space, self.scaling, self.meta, self.unit))
 
     def __repr__(self) -> str:
         return f"<tessera.Volume {'x'.join(map(str, reversed(self.shape)))} {self.dtype}, spacing {', '.join(f'{s:g}' for s in self.spacing)}>"
@@ -322,8 +330,8 @@ class Volume(_Placed):
         return volume_png(self)
 
 
-def _volume_again(array: Any, affine: Any, space: Any, scaling: Any, meta: Mapping[str, str]) -> Volume:
-    made = Volume(array, affine=affine, space=space)
+def _volume_again(array: Any, affine: Any, space: Any, scaling: Any, meta: Mapping[str, str], unit: Optional[str]) -> Volume:
+    made = Volume(array, affine=affine, space=space, unit=unit)
     made.scaling = scaling
     for key, value in meta.items():
         made.set_meta(key, value)
@@ -400,6 +408,37 @@ class Mesh(Object):
         """What the world's axes mean: "ras", "lps" or None."""
         return _SPACE_NAMES[int(lib.tsr_mesh_space(self._pointer))]
 
+    @property
+    def origin(self) -> tuple[float, float, float]:
+        """World position of the point that vertices count from: 0 but for files that were read with local_origin."""
+        return _triple(lib.tsr_mesh_origin(self._pointer))
+
+    @origin.setter
+    def origin(self, origin: Sequence[float]) -> None:
+        lib.tsr_mesh_set_origin(self._pointer, _world(origin))
+
+    @property
+    def parts(self) -> list[tuple[int, str, int]]:
+        """Value, name and number of triangles, one after another, of each part of a mesh that has some."""
+        made = ffi.new("tsr_mesh_part *")
+        found: list[tuple[int, str, int]] = []
+        while lib.tsr_mesh_part_at(self._pointer, len(found), made):
+            found.append((int(made.value), ffi.string(made.name).decode(errors="replace") if made.name else "", int(made.triangles)))
+        return found
+
+    @parts.setter
+    def parts(self, parts: Sequence[tuple[int, str, int]]) -> None:
+        made, names = ffi.new("tsr_mesh_part[]", len(parts)), [ffi.new("char[]", name.encode()) if name else ffi.NULL for _, name, _ in parts]
+        for place, text, (value, _, count) in zip(made, names, parts):
+            place.value, place.name, place.triangles = int(value), text, int(count)
+        check(lib.tsr_mesh_set_parts(self._pointer, made, len(parts)))
+
+    def welded(self) -> "Mesh":
+        """A copy in which vertices at the same place are one, and triangles without area are gone."""
+        host, made = self if self.on_host else self.to("cpu"), ffi.new("tsr_mesh **")
+        check(lib.tsr_mesh_weld(host._pointer, made))
+        return Mesh._of(made, host.context)
+
     def measure(self) -> Report:
         """Area, volume, components, boundary edges and more."""
         made = _core.begun("tsr_mesh_measures")
@@ -428,7 +467,7 @@ class Mesh(Object):
     def __reduce__(self) -> Any:
         host = self if self.on_host else self.to("cpu")
         parts = [None if a is None else np.array(a) for a in (host.vertices, host.triangles, host.normals, host.colors)]
-        return (_mesh_again, (*parts, self.space))
+        return (_mesh_again, (*parts, self.space, self.origin, self.parts))
 
     def __repr__(self) -> str:
         return f"<tessera.Mesh {lib.tsr_mesh_vertex_count(self._pointer)} vertices, {lib.tsr_mesh_triangle_count(self._pointer)} triangles>"
@@ -439,8 +478,12 @@ class Mesh(Object):
         return mesh_png(self)
 
 
-def _mesh_again(vertices: Any, triangles: Any, normals: Any, colors: Any, space: Any) -> Mesh:
-    return Mesh(vertices, triangles, normals=normals, colors=colors, space=space)
+def _mesh_again(vertices: Any, triangles: Any, normals: Any, colors: Any, space: Any, origin: Any, parts: Sequence[tuple[int, str, int]]) -> Mesh:
+    made = Mesh(vertices, triangles, normals=normals, colors=colors, space=space)
+    made.origin = origin
+    if parts:
+        made.parts = list(parts)
+    return made
 
 
 def _converted(values: Any, kind: Any, name: str) -> "AnyArray":
@@ -517,6 +560,20 @@ class Points(Object):
         return _numpy("tsr_points_array", self, 2) if lib.tsr_points_radii_const(self._pointer) else None
 
     @property
+    def space(self) -> Optional[str]:
+        """What the world's axes mean: "ras", "lps" or None."""
+        return _SPACE_NAMES[int(lib.tsr_points_space(self._pointer))]
+
+    @property
+    def origin(self) -> tuple[float, float, float]:
+        """World position of the point that positions count from: 0 but for files that were read with local_origin."""
+        return _triple(lib.tsr_points_origin(self._pointer))
+
+    @origin.setter
+    def origin(self, origin: Sequence[float]) -> None:
+        lib.tsr_points_set_origin(self._pointer, _world(origin))
+
+    @property
     def attributes(self) -> dict[str, int]:
         """Names of further values of each point, and their components."""
         name, components = ffi.new("const char **"), ffi.new("int32_t *")
@@ -561,7 +618,7 @@ class Points(Object):
     def __reduce__(self) -> Any:
         host = self if self.on_host else self.to("cpu")
         parts = tuple(None if a is None else np.array(a) for a in (host.positions, host.normals, host.radii))
-        return (_points_again, (*parts, {name: host.attribute(name) for name in host.attributes}))
+        return (_points_again, (*parts, {name: host.attribute(name) for name in host.attributes}, self.space, self.origin))
 
     def copy(self) -> "Points":
         """A copy with memory of its own."""
@@ -578,8 +635,9 @@ class Points(Object):
         return f"<tessera.Points {len(self)}>"
 
 
-def _points_again(positions: Any, normals: Any, radii: Any, attributes: Mapping[str, Any]) -> Points:
-    made = Points(positions, normals=normals, radii=radii)
+def _points_again(positions: Any, normals: Any, radii: Any, attributes: Mapping[str, Any], space: Any, origin: Any) -> Points:
+    made = Points(positions, normals=normals, radii=radii, space=space)
+    made.origin = origin
     for name, values in attributes.items():
         made.set_attribute(name, values)
     return made
@@ -696,6 +754,46 @@ class Tiles(_Placed):
     def __deepcopy__(self, memo: Any) -> "Tiles":
         return self.copy()
 
+    def __reduce__(self) -> Any:
+        from ._files import contents
+
+        return (_tiles_again, (contents(self, ".tsr"),))
+
+    # ---- parts and places ----
+
+    def components(self, connectivity: int = 26) -> list[Report]:
+        """Connected parts of the inside: voxels, and first (index x, y, z of one of them). `connectivity`: 26 or 6."""
+        count = ffi.new("int64_t *")
+        with self._lock:
+            check(lib.tsr_tiles_components(self._pointer, int(connectivity), ffi.NULL, 0, count))
+            made = ffi.new("tsr_component[]", int(count[0]))
+            check(lib.tsr_tiles_components(self._pointer, int(connectivity), made, int(count[0]), count))
+        return [_core.report(made + k) for k in range(int(count[0]))]
+
+    def keep(self, *numbers: int) -> "Tiles":
+        """Some of the parts that `components()` lists, by number from 0. Distances near those that went are too small until `redistance`."""
+        count = len(self.components())
+        if any(not 0 <= n < count for n in numbers):
+            raise ValueError(f"parts {', '.join(map(str, numbers))}, expected numbers from 0 to {count - 1}")
+        stays, made = ffi.new("uint8_t[]", [k in numbers for k in range(count)]), ffi.new("tsr_tiles **")
+        with self._lock:
+            check(lib.tsr_tiles_keep(self._pointer, stays, count, made))
+        return Tiles._of(made, self._context)
+
+    def moved(self, shift: Sequence[float] = (0.0, 0.0, 0.0), *, axis: Sequence[float] = (0.0, 0.0, 1.0), angle: float = 0.0, scale: float = 1.0, centre: Sequence[float] = (0.0, 0.0, 0.0)) -> "Tiles":
+        """Turned about an axis through `centre` by an angle (radians) and scaled, then shifted (world units): the field is sampled once."""
+        motion, kept = ffi.new("tsr_motion *"), list[Any]()
+        _core.fill(motion, "tsr_motion", {"centre": tuple(centre), "axis": tuple(axis), "angle": angle, "scale": scale, "shift": tuple(shift)}, kept)
+        made = ffi.new("tsr_tiles **")
+        with self._lock:
+            check(lib.tsr_tiles_transform(self._pointer, motion, made))
+        return Tiles._of(made, self._context)
+
+    def redistance(self, band: float = 0.0) -> None:
+        """Makes the field a distance again, in place; the surface stays. `band`: as far as that, world units; 0: the whole band."""
+        with self._lock:
+            check(lib.tsr_levelset_redistance(self._pointer, float(band), ffi.NULL))
+
     def _combine(self, other: "Tiles", operation: str, radius: float = 0.0) -> "Tiles":
         if not isinstance(other, Tiles):
             raise TypeError(f"{type(other).__name__}, expected tessera.Tiles")
@@ -737,6 +835,13 @@ class Tiles(_Placed):
         from ._volumes import surface
 
         return surface(self)._repr_png_()
+
+
+def _tiles_again(data: bytes) -> Tiles:
+    from ._files import from_contents
+
+    made: Tiles = from_contents(data, ".tsr")
+    return made
 
 
 # ---- images ------------------------------------------------------------------------------------------------------------------------

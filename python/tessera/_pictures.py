@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Union
+import os
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def render(
     elevation: float = 20.0,
     size: tuple[int, int] = (640, 480),
     isovalue: Optional[float] = None,
-    transfer: Optional[str] = None,
+    transfer: "Union[str, os.PathLike[str], None]" = None,
     window: Optional[tuple[float, float]] = None,
     **options: Any,
 ) -> Image:
@@ -74,8 +75,8 @@ def render(
         A volume to be drawn beside a mesh or level set.
     mode : str
         "surface", "volume", "combined" or "mip"; None: what fits.
-    transfer : str
-        Preset of the volume's colours, as tsr_transfer_preset, e.g. "mri_head".
+    transfer : str or path
+        Preset of the volume's colours, as tsr_transfer_preset, e.g. "mri_head"; or a file (docs/formats/transfer.md): a path, or a name with a dot.
     window : pair of floats
         Grey values of the transfer function's ends.
     **options
@@ -118,7 +119,10 @@ def render(
             if transfer is not None:
                 low, high = window if window is not None else (info.window_low, info.window_high)
                 colours = ffi.new("tsr_transfer *")
-                check(lib.tsr_transfer_make(_core.enum("tsr_transfer_preset", transfer), float(low), float(high), colours))
+                if isinstance(transfer, str) and "." not in transfer:
+                    check(lib.tsr_transfer_make(_core.enum("tsr_transfer_preset", transfer), float(low), float(high), colours))
+                else:
+                    check(lib.tsr_transfer_read(os.fsencode(transfer), colours))
                 values.transfer = colours
             elif window is not None:
                 values.window_low, values.window_high = float(window[0]), float(window[1])
@@ -126,6 +130,70 @@ def render(
             try:
                 check(lib.tsr_render(scene[0], camera, values, picture[0]))
                 check(lib.tsr_picture_image(picture[0], 4 if options.get("transparent") else 3, image))
+            finally:
+                lib.tsr_picture_destroy(picture)
+        finally:
+            lib.tsr_scene_destroy(scene)
+    return Image._taken(image)
+
+
+def render_slice(
+    volume: "VolumeLike",
+    *,
+    axis: Union[str, Sequence[float]] = "z",
+    position: Optional[float] = None,
+    surface: Any = None,
+    isovalue: float = 0.0,
+    size: tuple[int, int] = (512, 512),
+    window: Optional[tuple[float, float]] = None,
+    **options: Any,
+) -> Image:
+    """A slice of a volume as a picture, with the contour of a surface. With an anatomical frame it is shown as radiologists do.
+
+    Parameters
+    ----------
+    volume : Volume, array or image of another library
+    axis : str or 3 floats
+        "x", "y", "z", or the normal of an oblique slice, of the world (with `up` and `centre`).
+    position : float, optional
+        Voxel index along the axis; None: the middle.
+    surface : Tiles, or Volume or array of the same world, optional
+        Its contour (of a volume at `isovalue`).
+    window : pair of floats, optional
+        Grey values of the palette's ends.
+    **options
+        up, centre, height, palette, line_width, line_color, nearest, supersampling: as tsr_slice_options.
+
+    Examples
+    --------
+    >>> import numpy as np, tessera as ts
+    >>> ts.render_slice(np.random.default_rng(1).random((8, 9, 10)), axis="x", size=(64, 48)).array.shape
+    (48, 64, 3)
+    """
+    body, owner = on_context(as_volume(volume))
+    shown = surface if surface is None or isinstance(surface, Tiles) else beside(as_volume(surface), body)
+    given = {"axis": "xyz".index(axis)} if isinstance(axis, str) and axis in ("x", "y", "z") else None
+    if given is None:
+        if isinstance(axis, str):
+            raise ValueError(f"axis {axis!r}, expected 'x', 'y', 'z' or a normal (x, y, z)")
+        options = {"normal": tuple(axis), **options}
+        given = {"axis": 3}
+    if window is not None:
+        given |= {"window_low": float(window[0]), "window_high": float(window[1])}  # type: ignore[dict-item]
+    scene, picture, image = ffi.new("tsr_scene **"), ffi.new("tsr_picture **"), ffi.new("tsr_image *")
+    values, kept = _core.options("tsr_slice_options", {**given, "position": float("nan") if position is None else position, **options})
+    with owner.lock:
+        check(lib.tsr_scene_create(owner._pointer, scene))
+        try:
+            check(lib.tsr_scene_set_volume(scene[0], body._pointer))
+            if isinstance(shown, Tiles):
+                check(lib.tsr_scene_set_surface_tiles(scene[0], shown._pointer))
+            elif shown is not None:
+                check(lib.tsr_scene_set_surface_volume(scene[0], shown._pointer, float(isovalue), 0))
+            check(lib.tsr_picture_create(owner._pointer, *(int(v) for v in size), picture))
+            try:
+                check(lib.tsr_render_slice(scene[0], values, picture[0]))
+                check(lib.tsr_picture_image(picture[0], 3, image))
             finally:
                 lib.tsr_picture_destroy(picture)
         finally:

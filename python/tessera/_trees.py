@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+import os
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 
 from . import _core
 from ._core import Object, Report, check, ffi, lib
+from ._files import contents, from_contents
 from ._objects import Volume, dtype_number, rows
 from ._inputs import as_volume, on_context
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ._inputs import VolumeLike
+
+    PathLike = Union[str, "os.PathLike[str]"]
 
 
 class RegionTree(Object):
@@ -97,8 +101,83 @@ class RegionTree(Object):
             check(lib.tsr_region_tree_paint(self._pointer, dtype_number(dtype), ffi.NULL if given is None else ffi.cast("float *", ffi.from_buffer(given)), float(background), made))
         return Volume._of(made, self._host_context)
 
+    def components(self, values: Optional["ArrayLike"] = None, *, equal: bool = False) -> "tuple[NDArray[np.int32], NDArray[Any]]":
+        """Connected parts of the leaves: the part of each leaf, from 0, and a structured array of the parts, the largest first.
+
+        Parameters
+        ----------
+        values : array (leaves,), optional
+            Of the leaves, for the means of the parts.
+        equal : bool
+            Only leaves of equal values belong together.
+
+        Returns
+        -------
+        array (leaves,) of int32
+        structured array
+            leaves, voxels, lower, upper (indices x, y, z, upper one past), centre, mean.
+        """
+        count = int(self.describe().leaves)
+        given = None if values is None else np.ascontiguousarray(values, np.float32)
+        if given is not None and given.shape != (count,):
+            raise ValueError(f"values of shape {given.shape}, expected ({count},)")
+        made = ffi.new("tsr_region_components **")
+        with self._host_context.lock:
+            check(lib.tsr_region_components_create(self._pointer, ffi.NULL if given is None else ffi.from_buffer("float[]", given), int(equal), made))
+        try:
+            labels = np.frombuffer(ffi.buffer(lib.tsr_region_components_labels(made[0]), 4 * count), np.int32).copy()
+            parts = int(lib.tsr_region_components_count(made[0]))
+            kind = [("leaves", "i8"), ("voxels", "i8"), ("lower", "i8", 3), ("upper", "i8", 3), ("centre", "f8", 3), ("mean", "f8")]
+            return labels, np.frombuffer(ffi.buffer(lib.tsr_region_components_list(made[0]), parts * ffi.sizeof("tsr_region_component")), kind).copy()
+        finally:
+            lib.tsr_region_components_destroy(made)
+
+    def write(self, path: "PathLike", *, overwrite: bool = True) -> None:
+        """Writes the tree, .rgt or .rgt.gz."""
+        options, kept = _core.options("tsr_write_options", {"overwrite": overwrite})
+        plain = ffi.new("tsr_region_tree **")
+        with self._owner.lock:
+            check(lib.tsr_region_tree_copy(self._pointer, ffi.NULL, plain))
+        try:
+            check(lib.tsr_region_tree_write(plain[0], ffi.NULL, os.fsencode(path), options))
+        finally:
+            lib.tsr_region_tree_destroy(plain)
+
+    @classmethod
+    def read(cls, path: "PathLike", **options: Any) -> "RegionTree":
+        """A tree of a file."""
+        values, kept = _core.options("tsr_read_options", options)
+        plain, made, owner = ffi.new("tsr_region_tree **"), ffi.new("tsr_region_tree **"), _core.context("cpu")
+        check(lib.tsr_region_tree_read(os.fsencode(path), values, plain, ffi.NULL))
+        try:
+            with owner.lock:
+                check(lib.tsr_region_tree_copy(plain[0], owner._pointer, made))
+        finally:
+            lib.tsr_region_tree_destroy(plain)
+        return cls._of(made, owner)
+
+    @classmethod
+    def _of(cls, made: Any, owner: _core.Context) -> "RegionTree":
+        tree = cls.__new__(cls)
+        Object.__init__(tree, made[0], owner)
+        return tree
+
+    def __reduce__(self) -> Any:
+        return (_tree_again, (contents(self, ".rgt"),))
+
+    def __copy__(self) -> "RegionTree":
+        return self  # nothing changes it
+
+    def __deepcopy__(self, memo: Any) -> "RegionTree":
+        return self
+
     def __repr__(self) -> str:
         return f"<tessera.RegionTree {self.describe().leaves} leaves>"
+
+
+def _tree_again(data: bytes) -> RegionTree:
+    made: RegionTree = from_contents(data, ".rgt", RegionTree.read)
+    return made
 
 
 def octree(volume: "VolumeLike", **options: Any) -> RegionTree:
@@ -116,9 +195,7 @@ def octree(volume: "VolumeLike", **options: Any) -> RegionTree:
     made = ffi.new("tsr_region_tree **")
     with owner.lock:
         check(lib.tsr_region_tree_make(owner._pointer, ffi.new("tsr_volume *[1]", [body._pointer]), 1, values, made))
-    tree = RegionTree.__new__(RegionTree)
-    Object.__init__(tree, made[0], owner)
-    return tree
+    return RegionTree._of(made, owner)
 
 
 quadtree = octree

@@ -11,6 +11,7 @@ from . import _core
 from ._core import Object, Progress, Progressed, Report, check, ffi, lib
 from ._inputs import as_volume, beside, on_context, vec3, volume_call
 from ._objects import Mesh, Tiles, Volume, dtype_number
+from ._unstructured import Unstructured
 
 if TYPE_CHECKING:
 
@@ -46,12 +47,16 @@ class Segmentation(Object):
 
     def __init__(self, image: "VolumeLike", **options: Any) -> None:
         volume, owner = on_context(as_volume(image))
+        channels = int(lib.tsr_volume_channels(volume._pointer))
+        if channels > 1:
+            raise ValueError(f"a picture of {channels} channels, expected one: picture.array[..., 0], or tessera.read(path, what='volume', channel=0)")
         values, kept = _core.options("tsr_segment_options", options)
         made = ffi.new("tsr_segmentation **")
         with owner.lock:
             check(lib.tsr_segmentation_create(owner._pointer, volume._pointer, values, made))
         super().__init__(made[0], owner, volume, kept)
         self._to_world = volume.affine
+        self._flat = volume.shape[0] == 1
 
     def _call(self, name: str, *arguments: Any) -> None:
         assert self._context is not None
@@ -61,8 +66,10 @@ class Segmentation(Object):
     def _index(self, position: Sequence[float], name: str) -> Any:
         """A position of the world as a voxel index, which the C library takes here."""
         place = np.asarray(position, float).ravel()
+        if place.size == 2 and self._flat:
+            place = np.append(place, self._to_world[2, 3])
         if place.size != 3:
-            raise ValueError(f"{name}: {place.size} numbers, expected 3 (x, y, z)")
+            raise ValueError(f"{name}: {place.size} numbers, expected 3 (x, y, z)" + (", or 2 of an image of one slice" if self._flat else ""))
         return vec3(np.linalg.solve(self._to_world[:3, :3], place - self._to_world[:3, 3]).tolist())
 
     def sphere(self, centre: Sequence[float], radius: float, erase: bool = False) -> None:
@@ -112,6 +119,33 @@ class Segmentation(Object):
         """Back to the last snapshot."""
         self._call("tsr_segmentation_undo")
 
+    def redo(self) -> None:
+        """Takes the last undo back."""
+        self._call("tsr_segmentation_redo")
+
+    def script(self, text: str, name: str = "script", *, progress: Progress = None) -> Report:
+        """Commands, one a line: sphere, paint, erase, probe, set, step, run, snapshot, undo, redo, stop; positions are voxel indices (x, y, z)."""
+        made = _core.begun("tsr_segment_report")
+        assert self._context is not None
+        with Progressed(progress) as p, self._context.lock:
+            p.check(lib.tsr_segmentation_script(self._pointer, text.encode(), name.encode(), p.pointer, made))
+        return _core.report(made)
+
+    @property
+    def log(self) -> str:
+        """What was done so far, as a script that does it again exactly."""
+        assert self._context is not None
+        with self._context.lock:
+            return str(ffi.string(lib.tsr_segmentation_log(self._pointer)).decode())
+
+    def note(self, text: str) -> None:
+        """A comment in the log."""
+        self._call("tsr_segmentation_note", text.encode())
+
+    def speed(self) -> Volume:
+        """float32: the speed that grey values give at every voxel, alpha included."""
+        return self._volume("tsr_segmentation_speed")
+
     def snapshot(self) -> None:
         """Remembers the surface."""
         self._call("tsr_segmentation_snapshot")
@@ -144,9 +178,10 @@ def segment(image: "VolumeLike", seeds: Iterable[Sequence[float]] = (), *, mask:
 
     Parameters
     ----------
-    image : Volume, array or image of another library
+    image : Volume, array, Image or image of another library
+        Of one slice (a picture) it is segmented in two dimensions.
     seeds : iterable of (x, y, z, radius)
-        Balls in world units.
+        Balls in world units; discs (x, y, radius) in two dimensions.
     mask : Volume or array, optional
         A mask to begin with.
     **options
@@ -164,12 +199,15 @@ def segment(image: "VolumeLike", seeds: Iterable[Sequence[float]] = (), *, mask:
     >>> m = ts.segment(image, [(12, 12, 12, 3)], target=100, epsilon=40, alpha=0.9, max_steps=200)
     >>> int(m.array[12, 12, 12]), int(m.array[0, 0, 0])
     (1, 0)
+    >>> flat = ts.segment(image[12], [(12, 12, 3)], target=100, epsilon=40, alpha=0.9, max_steps=200)
+    >>> flat.shape, int(flat.array[0, 12, 12])
+    ((1, 24, 24), 1)
     """
     made = Segmentation(image, **options)
     if mask is not None:
         made.from_mask(mask)
-    for x, y, z, radius in seeds:
-        made.sphere((x, y, z), radius)
+    for *centre, radius in seeds:
+        made.sphere(centre, radius)
     made.run(progress=progress)
     return made.mask()
 
@@ -182,7 +220,7 @@ def surface(thing: Any, isovalue: float = 0.0, *, normals: Union[str, int] = "no
 
     Parameters
     ----------
-    thing : Tiles, Volume, array or image of another library
+    thing : Tiles, Volume, Unstructured, array or image of another library
     isovalue : float
     normals : str
         "none", "forward", "central" or "trilinear".
@@ -203,6 +241,12 @@ def surface(thing: Any, isovalue: float = 0.0, *, normals: Union[str, int] = "no
         assert owner is not None
         with owner.lock:
             check(lib.tsr_surface_extract_tiles(owner._pointer, thing._pointer, values, made, ffi.NULL))
+        return Mesh._of(made, owner)
+    if isinstance(thing, Unstructured):
+        owner = thing.context or _core.context()
+        grid = thing if thing.context is owner else thing.to(owner)
+        with owner.lock:
+            check(lib.tsr_surface_extract_unstructured(owner._pointer, grid._pointer, values, made, ffi.NULL))
         return Mesh._of(made, owner)
     volume, owner = on_context(as_volume(thing))
     with owner.lock:
@@ -356,7 +400,7 @@ def statistics(volume: "VolumeLike") -> Report:
 
 
 def label(mask: "VolumeLike", connectivity: int = 6) -> tuple[Volume, int]:
-    """Connected components of a mask: labels (uint32, 0 outside) and their number. `connectivity`: 6, 18 or 26.
+    """Connected components of a mask: labels (uint32, 0 outside) and their number. `connectivity`: 6 or 26.
 
     Examples
     --------

@@ -26,6 +26,12 @@ VOLUMES: dict[str, Callable[[Any], Any]] = {
     "surface": lambda a: ts.surface(a, 0.5),
     "write": lambda a: ts.write(a, "/no-such-folder/a.nrrd"),
     "LightMatter": lambda a: ts.LightMatter(index=a),
+    "crop": lambda a: ts.crop(a, (0, 0, 0), (1, 1, 1)),
+    "resample": lambda a: ts.resample(a, size=(2, 2, 2)),
+    "threshold": lambda a: ts.threshold(a, 0, 1),
+    "histogram": ts.histogram,
+    "labels": ts.labels,
+    "MaxTree": ts.MaxTree,
 }
 POINTS: dict[str, Callable[[Any], Any]] = {
     "Points": ts.Points,
@@ -35,12 +41,16 @@ POINTS: dict[str, Callable[[Any], Any]] = {
     "sample": lambda a: ts.shape("sphere", radius=2).sample(a),
     "streamlines": lambda a: ts.Field.make("field-saddle", size=(4, 4, 4)).streamlines(a),
     "project": lambda a: ts.Camera().project(a, (4, 4)),
+    "Unstructured": lambda a: ts.Unstructured(a, [[0, 1, 2, 3]]),
+    "winding": lambda a: ts.winding((a, [[0, 1, 2]]), 0.1),
     "add_particles": lambda a: ts.FluidSim(0.1, (0, 0, 0), (1, 1, 1)).add_particles(a),
 }
 IMAGES: dict[str, Callable[[Any], Any]] = {
     "Image": ts.Image,
     "undistort": lambda a: ts.undistort(a, ts.Lens()),
     "find_chessboard": lambda a: ts.find_chessboard(a, 7, 5),
+    "find_target": lambda a: ts.find_target(a, "7x5,1"),
+    "align": lambda a: ts.align(a, ts.Pinhole(width=8, height=8, fx=8, fy=8), ts.pitch_lines()),
     "stereo": lambda a: ts.stereo(a, a),
     "VideoFrame": ts.VideoFrame.from_image,
     "dirac_encode": lambda a: ts.dirac_encode([a]),
