@@ -145,7 +145,7 @@ static tsr_status take_numbers(image_reader *r, tsr_vtk_number type, int64_t num
     enum { PIECE = 1024 };
     const int whole = type.kind >= TSR_VTK_N_U8 && type.kind <= TSR_VTK_N_I64 && !r->t.binary && !colours; /* 64 bits are more than a double has */
     const int is_signed = type.kind % 2 == TSR_VTK_N_I8 % 2;
-    const int64_t most = type.bytes < 8 ? (INT64_C(1) << (8 * type.bytes - is_signed)) - 1 : 0; /* of fewer bits */
+    const int64_t most = whole && type.bytes < 8 ? (INT64_C(1) << (8 * type.bytes - is_signed)) - 1 : 0; /* of fewer bits */
     double piece[PIECE];
     TSR_TRY(tsr_vtk_begin_reals(&r->t, type, numbers, "values"));
     for (int64_t from = 0; from < numbers; from += PIECE) {
