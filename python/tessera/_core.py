@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import contextvars
 import os
@@ -150,7 +151,8 @@ class Context:
         name = ffi.new("char[]", device.encode()) if device else ffi.NULL
         options = ffi.new("tsr_context_options *", {"struct_size": ffi.sizeof("tsr_context_options"), "device": name, "threads": threads})
         check(lib.tsr_context_create(options, made))
-        self._pointer = ffi.gc(made[0], _destroyer("tsr_context_destroy", "tsr_context"))
+        self._life = _Life(made[0])
+        self._pointer = ffi.gc(made[0], self._life.user(None))
         self.lock = threading.RLock()
 
     @property
@@ -187,12 +189,43 @@ class Context:
 
 
 def _destroyer(function: str, kind: str) -> Callable[[Any], None]:
-    destroy = getattr(lib, function)
+    destroy, new = getattr(lib, function), ffi.new
+    return lambda pointer: destroy(new(f"{kind} **", pointer))
 
-    def run(pointer: Any) -> None:
-        destroy(ffi.new(f"{kind} **", pointer))
 
-    return run
+_ending: list[bool] = []  # the interpreter ends
+atexit.register(_ending.append, True)
+_lives: "set[_Life]" = set()
+
+
+class _Life:
+    """A context and what uses it, each by the function that ends it. The context is destroyed with the last of them, for the garbage collector lets go of them in any order;
+    what is held here it does not clear before. At the end of the interpreter contexts stay, since objects that are left still use them."""
+
+    def __init__(self, context: Any) -> None:
+        self.users: set[Callable[[Any], None]] = set()
+        self.context = [] if context is None else [context]
+        self.ending, self.lives = _ending, _lives  # names of the module are gone at the end
+        _lives.add(self)
+
+    def user(self, end: Optional[Callable[[Any], None]]) -> Callable[[Any], None]:
+        """What to call when one more user goes."""
+
+        def run(pointer: Any) -> None:
+            if end is not None:
+                end(pointer)
+            self.users.discard(run)
+            if self.users or self.ending or not self.context or destroy is None:
+                return
+            self.lives.discard(self)
+            destroy(self.context.pop())
+
+        destroy = _destroyer("tsr_context_destroy", "tsr_context") if self.context else None
+        self.users.add(run)
+        return run
+
+
+_without = _Life(None)  # of objects in plain memory
 
 
 _current: "contextvars.ContextVar[Optional[Context]]" = contextvars.ContextVar("tessera_context", default=None)
@@ -249,9 +282,18 @@ class Object:
     _noun = "object"
 
     def __init__(self, pointer: Any, owner: Optional[Context], *kept: object) -> None:
-        self._pointer = ffi.gc(pointer, _destroyer(self._destroy, self._kind)) if pointer else pointer
+        self._life = _without if owner is None else owner._life
+        self._end = self._life.user(_destroyer(self._destroy, self._kind)) if pointer else None
+        self._pointer = ffi.gc(pointer, self._end) if pointer else pointer
         self._context = owner  # must outlive the object
         self._kept = kept
+
+    def _forget(self) -> Any:
+        """The pointer, which from now on is not destroyed with the object."""
+        ffi.gc(self._pointer, None)
+        if self._end is not None:
+            self._life.users.discard(self._end)
+        return self._pointer
 
     def __reduce__(self) -> Any:
         """Of what has no copy: better told than two objects that are one."""

@@ -242,8 +242,7 @@ class VideoWriter(Object):
 
     def _let_go(self) -> Any:
         """The pointer, for a call of the library that destroys the object itself."""
-        ffi.gc(self._pointer, None)  # takes the destructor away
-        held = ffi.new("tsr_video_writer **", self._pointer)
+        held = ffi.new("tsr_video_writer **", self._forget())
         self._pointer = None
         return held
 

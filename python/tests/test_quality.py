@@ -151,3 +151,26 @@ def test_view_opens_the_workbench() -> None:
     with ts.view(ts.shape("sphere", radius=3, spacing=1)) as shown:
         assert "<iframe" in shown._repr_html_()
         assert b"<html" in urlopen(shown.address, timeout=10).read().lower()
+
+
+def test_cycles_of_a_context_and_what_uses_it() -> None:
+    """The garbage collector lets go of both in any order; a process of its own, for it may crash."""
+    program = """
+import gc
+import tessera as ts
+
+class Both:
+    def __init__(self):
+        self.context = ts.Context("cpu")
+        with self.context:
+            self.ball = ts.shape("sphere", radius=4, spacing=1.0, centre=(0, 0, 0))
+        self.me = self
+
+for _ in range(10):
+    Both()
+    gc.collect()
+kept = Both()  # goes when the interpreter ends
+kept.gc = gc
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and not done.stderr, (done.returncode, done.stderr[-2000:])
