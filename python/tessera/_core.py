@@ -205,6 +205,7 @@ class _Life:
     def __init__(self, context: Any) -> None:
         self.users: set[Callable[[Any], None]] = set()
         self.context = [] if context is None else [context]
+        self.destroy = None if context is None else _destroyer("tsr_context_destroy", "tsr_context")
         self.ending, self.lives = _ending, _lives  # names of the module are gone at the end
         _lives.add(self)
 
@@ -215,12 +216,11 @@ class _Life:
             if end is not None:
                 end(pointer)
             self.users.discard(run)
-            if self.users or self.ending or not self.context or destroy is None:
+            if self.users or self.ending or self.destroy is None or not self.context:
                 return
             self.lives.discard(self)
-            destroy(self.context.pop())
+            self.destroy(self.context.pop())
 
-        destroy = _destroyer("tsr_context_destroy", "tsr_context") if self.context else None
         self.users.add(run)
         return run
 

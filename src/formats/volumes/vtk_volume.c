@@ -23,6 +23,12 @@ static tsr_status take_three(tsr_vtk_text *t, const char *what, double value[3])
     return TSR_OK;
 }
 
+/* Points along an axis, or the cells between them: a flat image has one layer of these. */
+static int64_t samples_along(const tsr_vtk_lattice *l, int axis, int at_points)
+{
+    return at_points ? l->size[axis] : tsr_max64(1, l->size[axis] - 1);
+}
+
 static tsr_status take_dimensions(tsr_vtk_text *t, tsr_vtk_lattice *l)
 {
     for (int k = 0; k < 3; k++) {
@@ -34,7 +40,7 @@ static tsr_status take_dimensions(tsr_vtk_text *t, tsr_vtk_lattice *l)
     if (l->size[0] > INT64_MAX / 64 / l->size[1] / l->size[2]) TSR_FAIL(TSR_ERROR_FORMAT, "%s: extents whose product is beyond any file", t->file);
     l->points = l->size[0] * l->size[1] * l->size[2];
     l->cells = 1;
-    for (int k = 0; k < 3; k++) l->cells *= l->size[k] > 1 ? l->size[k] - 1 : 1; /* a flat image has one layer of cells */
+    for (int k = 0; k < 3; k++) l->cells *= samples_along(l, k, 0);
     return TSR_OK;
 }
 
@@ -179,7 +185,7 @@ static tsr_status note(image_reader *r, tsr_word name, tsr_vtk_number type, int6
     tsr_contents_entry e = { .kind = "dataset", .name = text, .type = about, .axes = components > 1 ? 4 : 3 };
     tsr_vtk_name(name, text, sizeof text);
     snprintf(about, sizeof about, "%s%s", tsr_dtype_name(dtype_of(type)), at_points ? "" : ", of cells");
-    for (int k = 0; k < 3; k++) e.size[k] = at_points ? r->lattice.size[k] : tsr_max64(1, r->lattice.size[k] - 1);
+    for (int k = 0; k < 3; k++) e.size[k] = samples_along(&r->lattice, k, at_points);
     e.size[3] = components;
     return tsr_contents_add(r->contents, &e);
 }
@@ -206,9 +212,9 @@ static tsr_status array(void *user, tsr_word attribute, tsr_word name, tsr_vtk_n
     r->axes = (tsr_axes){ .trailer = 1 };
     if (components > 1) TSR_TRY(tsr_axes_part(&r->axes, TSR_PART_CHANNEL, components, "the components of the array", r->t.input, r->options));
     r->channel = components > 1 ? r->axes.pick[0] : 0;
-    for (int k = 0; k < 3; k++) tsr_axes_space(&r->axes, at_points ? l->size[k] : tsr_max64(1, l->size[k] - 1));
+    for (int k = 0; k < 3; k++) tsr_axes_space(&r->axes, samples_along(l, k, at_points));
     r->layout = (tsr_layout){ .dtype = dtype_of(type), .swap = !tsr_host_big_endian(), .encoding = TSR_ENCODING_RAW };
-    for (int k = 0; k < 3; k++) (&r->layout.size.x)[k] = at_points ? l->size[k] : tsr_max64(1, l->size[k] - 1);
+    for (int k = 0; k < 3; k++) (&r->layout.size.x)[k] = samples_along(l, k, at_points);
     if (r->t.binary && type.kind != TSR_VTK_N_BIT) {
         TSR_TRY(tsr_vtk_begin_reals(&r->t, type, tuples * components, "values"));
         TSR_TRY(tsr_axes_read(&r->axes, r->t.input, r->t.text.at - r->begin, NULL, &r->layout, &r->block));
