@@ -43,6 +43,7 @@ fuzz() { # TARGET: starts from its own seeds and what earlier runs found; findin
         echo "$name: FINDING"
         tail -30 "build/fuzz/$name.log"
         echo "0 1" >>build/counts
+        { echo "failed: $name" && grep -a -E 'ERROR|SUMMARY|runtime error|#[0-9]+ 0x' "build/fuzz/$name.log" | head -12 | cut -c1-240; } >>build/failures
         return 1
     fi
 }
@@ -64,7 +65,7 @@ fuzz_all() {
 }
 stage "fuzz" fuzz_all || status=1
 if [ ${#targets[@]} -eq 0 ]; then
-    echo "no fuzz targets built"
+    echo "no fuzz targets built" | tee -a build/failures
     echo "0 1" >>build/counts
     status=1
 fi
