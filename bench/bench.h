@@ -231,6 +231,15 @@ static inline void bench_published(const bench *b, const char *name, double seco
     }
 }
 
+/* Ends the program with the library's message: what it measures with does not work. */
+static inline int bench_stop(const bench *b)
+{
+    fprintf(stderr, "bench %s: %s\n", b->subject, tsr_error_message());
+    exit(1);
+}
+/* A call that has to work, in a program that keeps its bench in `s.b`. */
+#define MUST(call) ((call) == TSR_OK ? 0 : bench_stop(&s.b))
+
 /* Data that an experiment cannot do without is not there: exit code 3 if that was asked for. */
 static inline void bench_lacks(bench *b, const char *what)
 {

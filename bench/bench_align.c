@@ -13,13 +13,6 @@ static struct {
     double off;
 } s;
 
-static int stop(void)
-{
-    fprintf(stderr, "bench align: %s\n", tsr_error_message());
-    exit(1);
-}
-#define MUST(call) ((call) == TSR_OK ? 0 : stop())
-
 static double place(const tsr_pinhole *c, const tsr_vec3 *x, double pixel[2])
 {
     double e[3];

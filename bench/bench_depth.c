@@ -15,13 +15,6 @@ static struct {
     tsr_volume *depth;
 } s;
 
-static int stop(void)
-{
-    fprintf(stderr, "bench depth: %s\n", tsr_error_message());
-    exit(1);
-}
-#define MUST(call) ((call) == TSR_OK ? 0 : stop())
-
 static tsr_status match_call(void *user)
 {
     tsr_volume *disparity;

@@ -22,13 +22,6 @@ static struct {
     int next;
 } s;
 
-static int stop(void)
-{
-    fprintf(stderr, "bench dirac: %s\n", tsr_error_message());
-    exit(1);
-}
-#define MUST(call) ((call) == TSR_OK ? 0 : stop())
-
 static void make_film(int32_t width, int32_t height, tsr_chroma chroma, int32_t bits)
 {
     const tsr_video_format format = { .width = width, .height = height, .chroma = chroma, .bits = bits };

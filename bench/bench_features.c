@@ -13,13 +13,6 @@ static struct {
     tsr_lens_search_options search;
 } s;
 
-static int stop(void)
-{
-    fprintf(stderr, "bench features: %s\n", tsr_error_message());
-    exit(1);
-}
-#define MUST(call) ((call) == TSR_OK ? 0 : stop())
-
 typedef enum scene { DISC_IN_NOISE, EMPTY, FULL, CHECKER } scene;
 static const char *const scenes[] = { "disc in noise", "empty", "full", "isolated pixels" };
 

@@ -13,13 +13,6 @@ static struct {
     tsr_contour_info info;
 } s;
 
-static int stop(void)
-{
-    fprintf(stderr, "bench field: %s\n", tsr_error_message());
-    exit(1);
-}
-#define MUST(call) ((call) == TSR_OK ? 0 : stop())
-
 static void make(const char *name, tsr_size3 size)
 {
     tsr_volume *components[3];

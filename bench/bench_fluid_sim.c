@@ -9,13 +9,6 @@ static struct {
     double step;
 } s;
 
-static int stop(void)
-{
-    fprintf(stderr, "bench fluid_sim: %s\n", tsr_error_message());
-    exit(1);
-}
-#define MUST(call) ((call) == TSR_OK ? 0 : stop())
-
 static tsr_status one_step(void *user)
 {
     (void)user;

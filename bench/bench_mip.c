@@ -23,13 +23,6 @@ static struct {
     tsr_mip_render_options render;
 } s;
 
-static int stop(void)
-{
-    fprintf(stderr, "bench mip: %s\n", tsr_error_message());
-    exit(1);
-}
-#define MUST(call) ((call) == TSR_OK ? 0 : stop())
-
 static uint64_t mixed(uint64_t z)
 {
     z = (z + 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;

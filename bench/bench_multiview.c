@@ -11,13 +11,6 @@ static struct {
     char path[64];
 } s;
 
-static int stop(void)
-{
-    fprintf(stderr, "bench multiview: %s\n", tsr_error_message());
-    exit(1);
-}
-#define MUST(call) ((call) == TSR_OK ? 0 : stop())
-
 static tsr_status write_call(void *user)
 {
     (void)user;

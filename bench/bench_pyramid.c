@@ -24,13 +24,6 @@ static uint64_t random_next(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-static int stop(void)
-{
-    fprintf(stderr, "bench pyramid: %s\n", tsr_error_message());
-    exit(1);
-}
-#define MUST(call) ((call) == TSR_OK ? 0 : stop())
-
 /* Bytes of which about `percent` are not zero, at random places; a block is repeated with eight seeds. */
 static void fill(double percent)
 {

@@ -12,13 +12,6 @@ static struct {
     tsr_camera camera;
 } s;
 
-static int stop(void)
-{
-    fprintf(stderr, "bench textures: %s\n", tsr_error_message());
-    exit(1);
-}
-#define MUST(call) ((call) == TSR_OK ? 0 : stop())
-
 static tsr_status step_call(void *user)
 {
     (void)user;

@@ -13,13 +13,6 @@ static struct {
     tsr_merge mode;
 } s;
 
-static int stop(void)
-{
-    fprintf(stderr, "bench views: %s\n", tsr_error_message());
-    exit(1);
-}
-#define MUST(call) ((call) == TSR_OK ? 0 : stop())
-
 static void begin(int32_t count, int32_t width, int32_t height)
 {
     tsr_rig *rig;
