@@ -219,7 +219,7 @@ function(tessera_room name)
   target_compile_options(room_${name} PRIVATE ${TESSERA_WARNINGS} "$<$<COMPILE_LANGUAGE:C>:${TESSERA_WARNINGS_C}>")
   target_link_libraries(room_${name} PRIVATE tessera_dependencies)
   if(TESSERA_FUZZ AND room_READERS)
-    target_compile_options(room_${name} PRIVATE -fsanitize=fuzzer-no-link,pointer-overflow)
+    target_compile_options(room_${name} PRIVATE -fsanitize=fuzzer-no-link,pointer-overflow -fsanitize-recover=pointer-overflow) # tests/fuzz/fuzz_corpus.c decides
   endif()
   set(objects $<TARGET_OBJECTS:room_${name}>)
   if(room_ISA)
