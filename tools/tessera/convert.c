@@ -166,6 +166,7 @@ static int convert_tiles(convert *c)
     if (code) return code;
     c->files.read.memory_limit = c->read.memory_limit;
     c->files.read.format = c->read.format;
+    if (!c->files.read.grid) c->files.read.grid = c->read.dataset;
     tsr_tiles *tiles = cli_read_tiles(c->cli, c->context, c->cli->input[0], &c->files.read, &extras, &code);
     if (tiles && to_tiles) {
         tsr_tiles_write_options *w = &c->files.write;
@@ -193,8 +194,7 @@ static int convert_tiles(convert *c)
 /* Does the output hold points only? Then the vertices of a mesh are what is wanted. */
 static int output_is_points(const convert *c)
 {
-    const char *f = c->write.format;
-    return f ? !strcmp(f, "xyz") || !strcmp(f, "pts") || !strcmp(f, "pcd") : cli_ends_in(c->output, ".xyz .pts .pcd");
+    return tsr_file_check_output(c->output, TSR_FILE_MESH, &c->write) != TSR_OK && tsr_file_check_output(c->output, TSR_FILE_POINTS, &c->write) == TSR_OK;
 }
 
 static int convert_mesh(convert *c)

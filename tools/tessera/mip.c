@@ -69,6 +69,8 @@ int mip_is_pyramid(const char *path) { return cli_ends_in(path, ".mip .mip.gz");
 /* The pyramid of a file, or one built of a volume. One that is dealt out over devices is read into the host's memory: no device needs room for all of it. */
 static int load(struct mip *m, const char *path)
 {
+    const int chosen = mip_is_pyramid(path) ? cli_no_choice(m->cli, path, &m->read, "a pyramid") : CLI_OK;
+    if (chosen) return chosen;
     if (mip_is_pyramid(path) && m->devices > 1) {
         const int host = cli_cpu_context(m->cli, &m->host);
         return host ? host : failed(m, tsr_mip_read(m->host, path, &m->read, &m->pyramid), path);
@@ -389,6 +391,8 @@ static int compare(struct mip *m)
 static int info(struct mip *m)
 {
     const char *path = m->cli->input[1];
+    const int chosen = cli_no_choice(m->cli, path, &m->read, "a pyramid");
+    if (chosen) return chosen;
     const tsr_status status = tsr_mip_read(m->context, path, &m->read, &m->pyramid);
     if (status != TSR_OK) return cli_status(m->cli, status, path);
     const tsr_mip_info i = *tsr_mip_describe(m->pyramid);
@@ -696,6 +700,7 @@ static int run(cli_call *cli, int argc, char **argv)
     int given[sizeof options / sizeof *options] = { 0 };
     for (size_t k = 0; k < sizeof options / sizeof *options; k++)
         if (!options[k].given) options[k].given = &given[k];
+    cli->first = 1; /* behind the word */
     int code = cli_parse(cli, options, 1, 3, argc, argv);
     if (code >= 0) return code;
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) given[k] = *options[k].given;
