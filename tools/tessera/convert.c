@@ -166,7 +166,6 @@ static int convert_tiles(convert *c)
     if (code) return code;
     c->files.read.memory_limit = c->read.memory_limit;
     c->files.read.format = c->read.format;
-    if (!c->files.read.grid) c->files.read.grid = c->read.dataset;
     tsr_tiles *tiles = cli_read_tiles(c->cli, c->context, c->cli->input[0], &c->files.read, &extras, &code);
     if (tiles && to_tiles) {
         tsr_tiles_write_options *w = &c->files.write;
@@ -450,7 +449,10 @@ static int run(cli_call *cli, int argc, char **argv)
 
     tsr_file_kind kind;
     const char *format;
-    if (!c.read.format && tsr_video_recognise(cli->input[0])) return cli_film_convert(cli, c.output, c.write.format);
+    if (!c.read.format && tsr_video_recognise(cli->input[0])) {
+        code = cli_no_choice(cli, cli->input[0], &c.read, "a film");
+        return code ? code : cli_film_convert(cli, c.output, c.write.format);
+    }
     c.read.dataset = c.files.read.grid ? c.files.read.grid : c.read.dataset; /* before it is known which kind of grid it is */
     code = cli_recognise(cli, cli->input[0], &c.read, &kind, &format);
     if (code) return code;

@@ -346,7 +346,11 @@ int cli_no_choice(const cli_call *cli, const char *path, const tsr_read_options 
 static int check_tiles(const cli_call *cli, const char *path, const tsr_read_options *options, const char *format)
 {
     tsr_read_options own = *options;
-    if (strcmp(format, "tsr")) own.dataset = NULL;
+    int grid = 0; /* the verb has a name of its own for them */
+    for (const cli_option *o = cli->options; o && o->name; o++) grid |= !strcmp(o->name, "grid") && *(char *const *)o->value;
+    if (strcmp(format, "tsr") || grid) own.dataset = NULL;
+    if (grid && !strcmp(format, "tsr") && cli_is_first(cli, path))
+        return cli_usage(cli, "--grid: %s holds no named grids, expected an .nvdb or .vdb file", cli_given(path));
     return cli_no_choice(cli, path, &own, "a tile list");
 }
 
