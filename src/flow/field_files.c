@@ -34,6 +34,12 @@ static tsr_status read_one(const char *path, const tsr_read_options *options, ts
     if (!options->format || !strcmp(options->format, "vtk")) {
         TSR_TRY(tsr_input_open(path, &settings, &input));
         const int vtk = tsr_vtk_image_is(input);
+        if (vtk && (options->dataset || options->box_given || (options->frame_given && options->frame) || (options->series_given && options->series) ||
+                    (options->level_given && options->level))) {
+            tsr_input_close(&input);
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.%s is given: of VTK's legacy images the first array of vectors is read, as a whole", path,
+                     options->dataset ? "dataset" : options->box_given ? "box" : options->frame_given && options->frame ? "frame" : options->series_given && options->series ? "series" : "level");
+        }
         status = vtk ? tsr_vtk_image_read(input, &options->progress, components) : TSR_OK;
         tsr_input_close(&input);
         TSR_TRY(status);
@@ -43,7 +49,7 @@ static tsr_status read_one(const char *path, const tsr_read_options *options, ts
     int64_t parts = 0;
     int by_frame = 0;
     status = read_part(path, options, 0, 0, &components[0], &parts);
-    if (status == TSR_ERROR_IO || status == TSR_ERROR_MEMORY || status == TSR_ERROR_CANCELLED) TSR_TRY(status);
+    if (status == TSR_ERROR_IO || status == TSR_ERROR_MEMORY || status == TSR_ERROR_CANCELLED || status == TSR_ERROR_ARGUMENT) TSR_TRY(status);
     if (status != TSR_OK || parts != 3) { /* the components first, as in an array of shape 3, z, y, x */
         int64_t frames = 0;
         tsr_volume *first = NULL;

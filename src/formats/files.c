@@ -211,6 +211,23 @@ static tsr_status check_choice(const tsr_format *format, const char *name, const
     return TSR_OK;
 }
 
+/* The same of a file that is no volume: what is chosen of volumes only may be the first of one. */
+static tsr_status check_single(const tsr_format *format, const char *name, const tsr_read_options *o)
+{
+    const char *what = kind_names[format->kind];
+    const struct {
+        const char *field;
+        int64_t index;
+    } part[] = { { "frame", o->frame_given ? o->frame : 0 }, { "layer", o->layer_given ? o->layer : 0 }, { "channel", o->channel_given ? o->channel : 0 } };
+    TSR_TRY(check_choice(format, name, o));
+    for (size_t k = 0; k < sizeof part / sizeof *part; k++)
+        if (part[k].index)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.%s is %lld, expected 0: the file is %s %s (%s) without %ss", name, part[k].field, (long long)part[k].index,
+                     article(format->kind), what, format->name, part[k].field);
+    if (o->box_given) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.box is of volumes: the file is %s %s (%s)", name, article(format->kind), what, format->name);
+    return TSR_OK;
+}
+
 /* What the options pick was picked; and of a picture, whose channels lie along z, the one that is named (channel_given 2 leaves pictures whole: the default of those that
  * show one of several). */
 static tsr_status pick_channel(const char *name, const tsr_read_options *options, tsr_volume **volume)
@@ -316,6 +333,7 @@ tsr_status tsr_mesh_read(const char *path, const tsr_read_options *options, tsr_
     tsr_status status;
     TSR_TRY(open_input(path, options, &own, &input));
     TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_MESH, &format), done);
+    TSR_TRY_GOTO(check_single(format, tsr_input_name(input), &own), done);
     TSR_TRY_GOTO(format->read_mesh(input, &own, mesh), done);
 done:
     tsr_input_close(&input);
@@ -350,6 +368,7 @@ static tsr_status read_points(tsr_input *input, const tsr_read_options *options,
     else TSR_TRY(recognise(input, &format));
     if (!format || (!options->format && !holds_points(format))) TSR_TRY(tsr_format_of_input(input, options, TSR_FILE_POINTS, &format));
     if (!holds_points(format)) TSR_TRY(format_named(format->name, TSR_FILE_POINTS, &format));
+    TSR_TRY(check_single(format, tsr_input_name(input), options));
     if (format->read_points) {
         TSR_TRY(format->read_points(input, options, points));
         return TSR_OK;
@@ -383,6 +402,9 @@ tsr_status tsr_unstructured_read(const char *path, const tsr_read_options *optio
     if (own.format) TSR_TRY_GOTO(format_named(own.format, TSR_FILE_UNKNOWN, &format), done);
     else TSR_TRY_GOTO(recognise(input, &format), done);
     if (!format || !format->read_unstructured) TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_UNSTRUCTURED, &format), done);
+    if (own.dataset && (!values || !*values)) values = own.dataset;
+    own.dataset = NULL;
+    TSR_TRY_GOTO(check_single(format, tsr_input_name(input), &own), done);
     TSR_TRY_GOTO(format->read_unstructured(input, &own, values, grid), done);
 done:
     tsr_input_close(&input);

@@ -262,9 +262,9 @@ static tsr_status check_volume(const tsr_volume *volume)
     return TSR_OK;
 }
 
-/* An empty pyramid by the options. */
-static tsr_status create(tsr_context *context, const tsr_volume *volume, const tsr_mip_options *own, tsr_mip **result, tsr_adjunction *a)
+tsr_status tsr_mip_create(tsr_context *context, const tsr_volume *volume, const tsr_mip_options *own, tsr_mip **result, tsr_adjunction *a)
 {
+    TSR_TRY(check_volume(volume));
     const int one = volume->size.x == 1 && volume->size.y == 1 && volume->size.z == 1; /* a single voxel has one reduction */
     const int32_t levels = own->levels < 0 ? 0 : own->levels ? own->levels : one ? 1 : 2;
     if ((unsigned)own->key > TSR_MIP_KEY_GREEDY)
@@ -295,8 +295,7 @@ static tsr_status create(tsr_context *context, const tsr_volume *volume, const t
 tsr_status tsr_mip_build_plain(tsr_context *context, const tsr_volume *volume, const tsr_mip_options *own, tsr_mip **result)
 {
     struct builder b = { 0 };
-    TSR_TRY(check_volume(volume));
-    tsr_status status = create(context, volume, own, result, &b.a);
+    tsr_status status = tsr_mip_create(context, volume, own, result, &b.a);
     b.mip = *result;
     if (status == TSR_OK) {
         status = build(&b, volume, &own->progress);

@@ -20,7 +20,7 @@ tsr_mip_body tsr_mip_body_of(const tsr_details *d)
 
 /* ---- writing ----------------------------------------------------------------------------------------------------------------------------- */
 
-static void put_header(const tsr_mip *mip, uint8_t *h)
+void tsr_mip_file_put_header(const tsr_mip *mip, uint8_t h[TSR_MIP_HEADER])
 {
     const tsr_details *d = &mip->details;
     const tsr_mip_info *i = &mip->info;
@@ -42,6 +42,13 @@ static void put_header(const tsr_mip *mip, uint8_t *h)
         tsr_put_f64(h + TSR_MIP_AT_STEPS + 24 * k + 8, i->step[k].relative);
         tsr_put_f64(h + TSR_MIP_AT_STEPS + 24 * k + 16, i->step[k].median);
     }
+}
+
+void tsr_mip_file_put_run(const tsr_detail_run *run, uint8_t at[TSR_MIP_RUN_BYTES])
+{
+    tsr_put_u32(at, run->first);
+    tsr_put_u16(at + 4, run->value);
+    tsr_put_u16(at + 6, run->level);
 }
 
 /* Arrays of 16- and 32-bit numbers as the file has them. */
@@ -67,9 +74,7 @@ static tsr_status fill_body(const tsr_mip *mip, uint8_t *file)
         tsr_detail_run r;
         uint8_t *at = file + b.runs + i * TSR_MIP_RUN_BYTES;
         memcpy(&r, at, sizeof r);
-        tsr_put_u32(at, r.first);
-        tsr_put_u16(at + 4, r.value);
-        tsr_put_u16(at + 6, r.level);
+        tsr_mip_file_put_run(&r, at);
     }
     TSR_TRY(tsr_device_move(NULL, file + b.places, mip->context, d->place, (size_t)(d->count * d->width)));
     TSR_TRY(tsr_device_move(NULL, file + b.residuals, mip->context, d->residual, (size_t)(d->count * d->bytes)));
@@ -86,7 +91,7 @@ tsr_status tsr_mip_write(const tsr_mip *mip, const char *path, const tsr_write_o
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     const int64_t bytes = tsr_mip_body_of(&mip->details).bytes;
     TSR_TRY(tsr_host_allocate(NULL, (size_t)bytes, (void **)&file));
-    put_header(mip, file);
+    tsr_mip_file_put_header(mip, file);
     tsr_status status = fill_body(mip, file);
     if (status == TSR_OK) {
         tsr_put_u64(file + TSR_MIP_AT_SUM, tsr_mip_file_sum(file, (size_t)bytes));

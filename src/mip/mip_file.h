@@ -36,6 +36,10 @@ typedef struct tsr_mip_body {
 } tsr_mip_body;
 tsr_mip_body tsr_mip_body_of(const tsr_details *d);
 
+/* The header without its checksum; a run. */
+void tsr_mip_file_put_header(const tsr_mip *mip, uint8_t header[TSR_MIP_HEADER]);
+void tsr_mip_file_put_run(const tsr_detail_run *run, uint8_t at[TSR_MIP_RUN_BYTES]);
+
 /* Steps of reading: the header of a file of `size` bytes; the table of bricks into mip->brick; runs and coefficients of a brick of `d` (host memory),
  * checked, histogram[level][residual] += 1. */
 tsr_status tsr_mip_file_header(const char *name, const uint8_t *header, size_t size, tsr_mip *mip);

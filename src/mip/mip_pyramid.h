@@ -38,6 +38,8 @@ tsr_status tsr_mip_plan(tsr_mip *mip);
 /* For the key GREEDY: a->code from a->level (device memory both; the caller's to release, after a failure too). */
 tsr_status tsr_mip_order_greedily(const tsr_mip *mip, tsr_adjunction *a, const tsr_progress *progress);
 
+/* An empty pyramid by the options, of which of the volume all but the voxels is asked for; `a` gets the element. The caller destroys *result after a failure, too. */
+tsr_status tsr_mip_create(tsr_context *context, const tsr_volume *volume, const tsr_mip_options *options, tsr_mip **result, tsr_adjunction *a);
 /* Builds without hiding and measuring. */
 tsr_status tsr_mip_build_plain(tsr_context *context, const tsr_volume *volume, const tsr_mip_options *options, tsr_mip **mip);
 /* Device memory for bricks, coefficients, runs and the selection, by the numbers in details, where there is none yet. */

@@ -210,6 +210,11 @@ def with_vtk(vtk):
                 assert "planes along z are not evenly spaced" in run("info", "r.vtk", code=1).stderr
             else:
                 assert numpy.allclose(array("r.vtk"), data, rtol=1e-5) and numpy.allclose(info("r.vtk")["spacing"], 0.1)
+    for axis, along in (("X", range(7, 0, -1)), ("Y", range(6)), ("Z", range(0, -10, -2))):
+        getattr(planes, f"Set{axis}Coordinates")(numpy_to_vtk(numpy.array(along, "f4"), deep=True))
+    legacy(vtk.vtkRectilinearGridWriter, planes, "r.vtk", False)  # planes that fall
+    assert numpy.allclose(array("r.vtk"), data, rtol=1e-5)
+    assert info("r.vtk")["affine"] == [[-1, 0, 0, 7], [0, 1, 0, 0], [0, 0, -2, 0]]
     raw = open("big.vtk", "rb").read()
     open("cut.vtk", "wb").write(raw[:len(raw) * 2 // 3])
     assert "bytes" in run("info", "cut.vtk", code=1).stderr

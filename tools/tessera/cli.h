@@ -57,6 +57,7 @@ typedef struct cli_call {
     cli_option *kept;          /* ... which lie here: remarks name options when the verb has returned */
     char **input;
     int inputs;
+    int first;          /* which input is the file that options of choice (--frame, --channel ...) are of, 0 unless words come before; -1: every one. Others may lack it */
     const char *format; /* CLI_FORMAT_OPTION: of the verb's first output */
     int channels;       /* the verb takes images of several channels as volumes; to others a third axis is space */
     int cuts;           /* the verb may take a slice of what it reads: a picture as output is checked when it is written */
@@ -115,6 +116,10 @@ tsr_read_options cli_limit_options(const cli_call *cli);
 /* What a file holds: as --input-format says, by content, by extension, or a volume if --raw-shape is given. An image is a volume; cli_recognise_image tells
  * them apart. */
 int cli_recognise_image(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
+/* Is it the input that options of choice are of (cli_call.first)? */
+int cli_is_first(const cli_call *cli, const char *path);
+/* A mistake, if something is chosen in such an input, which is `what` and no volume. */
+int cli_no_choice(const cli_call *cli, const char *path, const tsr_read_options *options, const char *what);
 int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
 /* Reading with the file's name in the message; a grey image is a volume of one slice. Sets *code and returns NULL on failure. Host memory. */
 tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);

@@ -193,8 +193,7 @@ static int convert_tiles(convert *c)
 /* Does the output hold points only? Then the vertices of a mesh are what is wanted. */
 static int output_is_points(const convert *c)
 {
-    const char *f = c->write.format;
-    return f ? !strcmp(f, "xyz") || !strcmp(f, "pts") || !strcmp(f, "pcd") : cli_ends_in(c->output, ".xyz .pts .pcd");
+    return tsr_file_check_output(c->output, TSR_FILE_MESH, &c->write) != TSR_OK && tsr_file_check_output(c->output, TSR_FILE_POINTS, &c->write) == TSR_OK;
 }
 
 static int convert_mesh(convert *c)
@@ -450,7 +449,10 @@ static int run(cli_call *cli, int argc, char **argv)
 
     tsr_file_kind kind;
     const char *format;
-    if (!c.read.format && tsr_video_recognise(cli->input[0])) return cli_film_convert(cli, c.output, c.write.format);
+    if (!c.read.format && tsr_video_recognise(cli->input[0])) {
+        code = cli_no_choice(cli, cli->input[0], &c.read, "a film");
+        return code ? code : cli_film_convert(cli, c.output, c.write.format);
+    }
     c.read.dataset = c.files.read.grid ? c.files.read.grid : c.read.dataset; /* before it is known which kind of grid it is */
     code = cli_recognise(cli, cli->input[0], &c.read, &kind, &format);
     if (code) return code;

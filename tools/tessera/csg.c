@@ -65,6 +65,7 @@ static int run(cli_call *cli, int argc, char **argv)
         CLI_READ_OPTIONS(c.read),
         { 0 },
     };
+    cli->first = 1; /* behind the word */
     int code = cli_parse(cli, options, 2, 64, argc, argv);
     if (code >= 0) return code;
     c.complement = !strcmp(cli->input[0], "complement");

@@ -323,7 +323,38 @@ int cli_input_is_film(void)
     return got > 0 && !memcmp(head, magic, (size_t)got); /* nothing else begins with Y */
 }
 
-int cli_recognise_image(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format)
+int cli_is_first(const cli_call *cli, const char *path)
+{
+    return cli->first < 0 || cli->first >= cli->inputs || !strcmp(cli_given(path), cli->input[cli->first]);
+}
+
+int cli_no_choice(const cli_call *cli, const char *path, const tsr_read_options *o, const char *what)
+{
+    const char *option = o->frame_given == 1 && o->frame       ? "frame"
+                         : o->layer_given == 1 && o->layer     ? "layer"
+                         : o->channel_given == 1 && o->channel ? "channel"
+                         : o->series_given == 1 && o->series   ? "series"
+                         : o->level_given && o->level          ? "level"
+                         : o->box_given                        ? "box"
+                         : o->dataset                          ? "dataset"
+                                                               : NULL;
+    if (!option || !cli_is_first(cli, path)) return CLI_OK;
+    return cli_usage(cli, "--%s: %s is %s, which has nothing of that kind to choose from", option, cli_given(path), what);
+}
+
+/* The grids of a tile list are chosen by name, where it has several. */
+static int check_tiles(const cli_call *cli, const char *path, const tsr_read_options *options, const char *format)
+{
+    tsr_read_options own = *options;
+    int grid = 0; /* the verb has a name of its own for them */
+    for (const cli_option *o = cli->options; o && o->name; o++) grid |= !strcmp(o->name, "grid") && *(char *const *)o->value;
+    if (strcmp(format, "tsr") || grid) own.dataset = NULL;
+    if (grid && !strcmp(format, "tsr") && cli_is_first(cli, path))
+        return cli_usage(cli, "--grid: %s holds no named grids, expected an .nvdb or .vdb file", cli_given(path));
+    return cli_no_choice(cli, path, &own, "a tile list");
+}
+
+static int recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format)
 {
     int kept = CLI_OK;
     *format = options->format;
@@ -348,6 +379,12 @@ int cli_recognise_image(const cli_call *cli, const char *path, const tsr_read_op
     if (*kind == TSR_FILE_UNKNOWN)
         return cli_error(cli, CLI_FAILED, "%s: of no known format, expected a volume, mesh or image (raw voxels: --raw-shape and --raw-dtype)", path);
     return CLI_OK;
+}
+
+int cli_recognise_image(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format)
+{
+    const int code = recognise(cli, path, options, kind, format);
+    return !code && *kind == TSR_FILE_TILES ? check_tiles(cli, path, options, *format) : code;
 }
 
 int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format)
@@ -409,7 +446,7 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
     tsr_volume *volume = NULL;
     if (!(path = cli_kept(cli, path, code))) return NULL;
     tsr_status status = TSR_ERROR_UNSUPPORTED;
-    if (strcmp(path, cli->input[0]) && strcmp(path, "-") &&
+    if (!cli_is_first(cli, path) && strcmp(path, "-") &&
         (own.frame_given || own.layer_given || own.channel_given)) { /* a mask beside a film needs no choice */
         tsr_read_options plain = own;
         plain.frame_given = plain.layer_given = plain.channel_given = 0;
@@ -444,6 +481,15 @@ static void remark_rounding(const cli_call *cli, const char *path, tsr_vec3 orig
              ldexp(1, exponent - 24));
 }
 
+/* Of a file beside the one that is chosen in. */
+static tsr_read_options without_choice(const tsr_read_options *options)
+{
+    tsr_read_options own = *options;
+    own.frame_given = own.layer_given = own.channel_given = own.series_given = own.level_given = own.box_given = 0;
+    own.dataset = NULL;
+    return own;
+}
+
 tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
 {
     tsr_read_options own = *options;
@@ -451,6 +497,7 @@ tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_op
     own.local_origin = 1;
     tsr_mesh *mesh = NULL;
     if (!(path = cli_kept(cli, path, code))) return NULL;
+    if (!cli_is_first(cli, path)) own = without_choice(&own);
     tsr_status status = tsr_mesh_read(path, &own, &mesh);
     cli_progress_pause();
     const tsr_vec3 origin = status == TSR_OK ? tsr_mesh_origin(mesh) : (tsr_vec3){ 0, 0, 0 };
@@ -540,6 +587,7 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
     own.local_origin = 1;
     tsr_points *points = NULL;
     if (!(path = cli_kept(cli, path, code))) return NULL;
+    if (!cli_is_first(cli, path)) own = without_choice(&own);
     tsr_status status = tsr_points_read(path, &own, &points);
     cli_progress_pause();
     const tsr_vec3 origin = status == TSR_OK ? tsr_points_origin(points) : (tsr_vec3){ 0, 0, 0 };

@@ -103,9 +103,13 @@ static int file_info(info_call *info, const char *path)
     tsr_file_kind kind;
     const char *format;
     int image = 0;
-    if (!info->read.format && tsr_dirac_recognise(path)) return stream_info(info, path);
-    if (!info->read.format && tsr_video_recognise(path)) return film_info(info, path);
-    if (!info->read.format && cli_tree_is_file(info->cli, path)) return cli_tree_info(info->cli, path);
+    const int dirac = !info->read.format && tsr_dirac_recognise(path), film = !dirac && !info->read.format && tsr_video_recognise(path),
+              tree = !dirac && !film && !info->read.format && cli_tree_is_file(info->cli, path);
+    const int chosen = dirac || film || tree ? cli_no_choice(info->cli, path, &info->read, tree ? "a region tree" : "a film") : CLI_OK;
+    if (chosen) return chosen;
+    if (dirac) return stream_info(info, path);
+    if (film) return film_info(info, path);
+    if (tree) return cli_tree_info(info->cli, path);
     int code = cli_recognise_image(info->cli, path, &info->read, &kind, &format);
     if (code) return code;
     if (!strcmp(format, "tsc") && strcmp(path, "-")) code = info_compressed(info, path, format, &image);
@@ -147,6 +151,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { 0 },
     };
     cli->channels = 1;
+    cli->first = -1;
     int code = cli_parse(cli, options, 1, 1 << 20, argc, argv);
     if (code >= 0) return code;
     if (info.plot && (cli->inputs != 1 || !tsr_dirac_recognise(cli->input[0]))) return cli_usage(cli, "--plot: expected one VC-2 or Dirac stream");

@@ -11,6 +11,57 @@ static void show_box(const double origin[3], const double box[6])
     printf("\n");
 }
 
+/* `colours`: the points have some that are no attribute of theirs. */
+static int show_points(info_call *info, const char *path, const char *format, int colours)
+{
+    int code = CLI_OK;
+    tsr_read_options read = info->read;
+    read.local_origin = 1;
+    tsr_points *points = cli_read_points(info->cli, path, &read, &code);
+    if (!points) return code;
+    const int64_t count = tsr_points_count(points);
+    const float *p = tsr_points_positions_const(points);
+    const tsr_vec3 o = tsr_points_origin(points);
+    const double origin[3] = { o.x, o.y, o.z };
+    const char *name;
+    int32_t components;
+    float lower[3] = { p[0], p[1], p[2] }, upper[3] = { p[0], p[1], p[2] };
+    for (int64_t i = 3; i < 3 * count; i++) {
+        lower[i % 3] = p[i] < lower[i % 3] ? p[i] : lower[i % 3];
+        upper[i % 3] = p[i] > upper[i % 3] ? p[i] : upper[i % 3];
+    }
+    if (info->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("file", cli_given(path));
+        json_text("kind", "points");
+        json_text("format", format);
+        json_int("points", count);
+        json_bool("normals", tsr_points_normals_const(points) != NULL);
+        json_bool("radii", tsr_points_radii_const(points) != NULL);
+        if (colours) json_bool("colors", 1);
+        json_open("attributes", '{');
+        for (int32_t a = 0; tsr_points_attribute_at(points, a, &name, &components); a++) json_int(name, components);
+        json_close('}');
+        json_text("space", info_space_name(tsr_points_space(points)));
+        for (int i = 0; i < 2; i++) {
+            json_open(i ? "upper" : "lower", '[');
+            for (int a = 0; a < 3; a++) json_real(NULL, origin[a] + (double)(i ? upper : lower)[a]);
+            json_close(']');
+        }
+        json_close('}');
+    } else {
+        printf("%s: cloud of points (%s)\n", cli_shown(path), format);
+        printf("  size         %lld points%s%s%s\n", (long long)count, tsr_points_normals_const(points) ? ", normals" : "",
+               tsr_points_radii_const(points) ? ", radii" : "", colours ? ", colours" : "");
+        for (int32_t a = 0; tsr_points_attribute_at(points, a, &name, &components); a++)
+            printf("  %-12s %s (%d)\n", a ? "" : "attributes", cli_shown(name), components);
+        const double box[6] = { (double)lower[0], (double)lower[1], (double)lower[2], (double)upper[0], (double)upper[1], (double)upper[2] };
+        show_box(origin, box);
+    }
+    tsr_points_destroy(&points);
+    return CLI_OK;
+}
+
 int info_mesh(info_call *info, const char *path, const char *format)
 {
     int code = CLI_OK;
@@ -18,6 +69,11 @@ int info_mesh(info_call *info, const char *path, const char *format)
     read.local_origin = 1;
     tsr_mesh *mesh = cli_read_mesh(info->cli, path, &read, &code);
     if (!mesh) return code;
+    if (!tsr_mesh_triangle_count(mesh) && tsr_mesh_vertex_count(mesh)) { /* a cloud that a format of meshes holds */
+        const int colours = tsr_mesh_colors_const(mesh) != NULL;
+        tsr_mesh_destroy(&mesh);
+        return show_points(info, path, format, colours);
+    }
     const tsr_vec3 o = tsr_mesh_origin(mesh);
     const int far = o.x != 0 || o.y != 0 || o.z != 0;
     tsr_mesh_part part;
@@ -109,51 +165,4 @@ int info_unstructured(info_call *info, const char *path, const char *format)
     return CLI_OK;
 }
 
-int info_points(info_call *info, const char *path, const char *format)
-{
-    int code = CLI_OK;
-    tsr_read_options read = info->read;
-    read.local_origin = 1;
-    tsr_points *points = cli_read_points(info->cli, path, &read, &code);
-    if (!points) return code;
-    const int64_t count = tsr_points_count(points);
-    const float *p = tsr_points_positions_const(points);
-    const tsr_vec3 o = tsr_points_origin(points);
-    const double origin[3] = { o.x, o.y, o.z };
-    const char *name;
-    int32_t components;
-    float lower[3] = { p[0], p[1], p[2] }, upper[3] = { p[0], p[1], p[2] };
-    for (int64_t i = 3; i < 3 * count; i++) {
-        lower[i % 3] = p[i] < lower[i % 3] ? p[i] : lower[i % 3];
-        upper[i % 3] = p[i] > upper[i % 3] ? p[i] : upper[i % 3];
-    }
-    if (info->cli->globals.json) {
-        json_open(NULL, '{');
-        json_text("file", cli_given(path));
-        json_text("kind", "points");
-        json_text("format", format);
-        json_int("points", count);
-        json_bool("normals", tsr_points_normals_const(points) != NULL);
-        json_bool("radii", tsr_points_radii_const(points) != NULL);
-        json_open("attributes", '{');
-        for (int32_t a = 0; tsr_points_attribute_at(points, a, &name, &components); a++) json_int(name, components);
-        json_close('}');
-        json_text("space", info_space_name(tsr_points_space(points)));
-        for (int i = 0; i < 2; i++) {
-            json_open(i ? "upper" : "lower", '[');
-            for (int a = 0; a < 3; a++) json_real(NULL, origin[a] + (double)(i ? upper : lower)[a]);
-            json_close(']');
-        }
-        json_close('}');
-    } else {
-        printf("%s: cloud of points (%s)\n", cli_shown(path), format);
-        printf("  size         %lld points%s%s\n", (long long)count, tsr_points_normals_const(points) ? ", normals" : "",
-               tsr_points_radii_const(points) ? ", radii" : "");
-        for (int32_t a = 0; tsr_points_attribute_at(points, a, &name, &components); a++)
-            printf("  %-12s %s (%d)\n", a ? "" : "attributes", cli_shown(name), components);
-        const double box[6] = { (double)lower[0], (double)lower[1], (double)lower[2], (double)upper[0], (double)upper[1], (double)upper[2] };
-        show_box(origin, box);
-    }
-    tsr_points_destroy(&points);
-    return CLI_OK;
-}
+int info_points(info_call *info, const char *path, const char *format) { return show_points(info, path, format, 0); }

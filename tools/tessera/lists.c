@@ -215,6 +215,7 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
     if (kind == TSR_FILE_TILES) {
         tsr_tiles_read_options own = TSR_TILES_READ_OPTIONS;
         own.memory_limit = read->memory_limit;
+        own.grid = read->dataset;
         own.progress = cli_progress(cli);
         tiles = cli_read_tiles(cli, context, path, &own, NULL, code);
         if (!tiles) return NULL;

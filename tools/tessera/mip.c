@@ -9,35 +9,63 @@ static int failed(const struct mip *m, tsr_status status, const char *file) { re
 
 /* ---- input ----------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Grey values of --range as 0 (NaN, too) to the largest of the wanted bits; real values come back by the scaling. */
-static tsr_status quantise(const struct mip *m, tsr_context *cpu, const char *path, tsr_volume **volume)
+/* Grey values of --range as 0 (NaN, too) to the largest of the wanted bits. Returns how many were NaN. */
+static int64_t quantise(const struct mip *m, const float *reals, int64_t count, void *grey)
 {
     int64_t nan = 0;
     const int32_t most = m->bits == 16 ? 65535 : 255;
     const double low = m->range[0], step = (m->range[1] - low) / most;
+    for (int64_t i = 0; i < count; i++) {
+        const double v = floor(((double)reals[i] - low) / step + 0.5);
+        nan += isnan(reals[i]) != 0;
+        const uint16_t q = (uint16_t)(!(v > 0) ? 0 : v > most ? most : v);
+        if (most == 255) ((uint8_t *)grey)[i] = (uint8_t)q;
+        else ((uint16_t *)grey)[i] = q;
+    }
+    return nan;
+}
+
+static void note_nan(const struct mip *m, const char *path, int64_t nan, int64_t count)
+{
+    if (nan) cli_note(m->cli, "warning: %s: %lld of %lld voxels are NaN, taken as %g", path, (long long)nan, (long long)count, m->range[0]);
+}
+
+/* What step and origin --range gives grey values: real values come back by that scaling. */
+static tsr_dtype grey_of(const struct mip *m, double *slope, double *intercept)
+{
+    *slope = (m->range[1] - m->range[0]) / (m->bits == 16 ? 65535 : 255);
+    *intercept = m->range[0];
+    return m->bits == 16 ? TSR_U16 : TSR_U8;
+}
+
+static tsr_status quantise_volume(const struct mip *m, tsr_context *cpu, const char *path, tsr_volume **volume)
+{
+    double slope, intercept;
+    const tsr_dtype dtype = grey_of(m, &slope, &intercept);
     tsr_volume *reals = NULL, *grey = NULL;
     tsr_status status = tsr_volume_convert(cpu, *volume, TSR_F32, &reals);
-    if (status == TSR_OK)
-        status = tsr_volume_create(NULL, most == 255 ? TSR_U8 : TSR_U16, tsr_volume_size(*volume), tsr_volume_geometry(*volume), &grey);
-    if (status == TSR_OK) status = tsr_volume_set_scaling(grey, step, low);
-    for (int64_t i = 0; status == TSR_OK && i < tsr_volume_count(grey); i++) {
-        const float real = ((const float *)tsr_volume_data_const(reals))[i];
-        const double v = floor(((double)real - low) / step + 0.5);
-        nan += isnan(real) != 0;
-        const uint16_t q = (uint16_t)(!(v > 0) ? 0 : v > most ? most : v);
-        if (most == 255) ((uint8_t *)tsr_volume_data(grey))[i] = (uint8_t)q;
-        else ((uint16_t *)tsr_volume_data(grey))[i] = q;
-    }
-    tsr_volume_destroy(&reals);
-    if (status == TSR_OK && nan)
-        cli_note(m->cli, "warning: %s: %lld of %lld voxels are NaN, taken as %g", path, (long long)nan, (long long)tsr_volume_count(grey), low);
+    if (status == TSR_OK) status = tsr_volume_create(NULL, dtype, tsr_volume_size(*volume), tsr_volume_geometry(*volume), &grey);
+    if (status == TSR_OK) status = tsr_volume_set_scaling(grey, slope, intercept);
     if (status == TSR_OK) {
+        note_nan(m, path, quantise(m, tsr_volume_data_const(reals), tsr_volume_count(grey), tsr_volume_data(grey)), tsr_volume_count(grey));
         tsr_volume_destroy(volume);
         *volume = grey;
         grey = NULL;
     }
+    tsr_volume_destroy(&reals);
     tsr_volume_destroy(&grey);
     return status;
+}
+
+/* Of these voxels a pyramid can be built. */
+static int check_values(const struct mip *m, const char *path, tsr_dtype dtype)
+{
+    if (!m->range_given && dtype != TSR_U8 && dtype != TSR_U16)
+        return cli_usage(m->cli, "%s: the voxels are %s: expected u8 or u16, or --range LOWER:UPPER of the values to keep", path,
+                         tsr_dtype_name(dtype));
+    if (m->range_given && !(isfinite(m->range[0]) && isfinite(m->range[1]) && m->range[0] < m->range[1]))
+        return cli_usage(m->cli, "--range: expected LOWER:UPPER, two finite numbers in rising order");
+    return CLI_OK;
 }
 
 static int read_volume(struct mip *m, const char *path)
@@ -45,18 +73,14 @@ static int read_volume(struct mip *m, const char *path)
     int code = CLI_OK;
     m->volume = cli_read_volume(m->cli, path, &m->read, &code);
     if (!m->volume) return code;
-    const tsr_dtype dtype = tsr_volume_dtype(m->volume);
-    if (!m->range_given && dtype != TSR_U8 && dtype != TSR_U16)
-        return cli_usage(m->cli, "%s: the voxels are %s: expected u8 or u16, or --range LOWER:UPPER of the values to keep", path,
-                         tsr_dtype_name(dtype));
-    if (m->range_given && !(isfinite(m->range[0]) && isfinite(m->range[1]) && m->range[0] < m->range[1]))
-        return cli_usage(m->cli, "--range: expected LOWER:UPPER, two finite numbers in rising order");
+    code = check_values(m, path, tsr_volume_dtype(m->volume));
+    if (code) return code;
     tsr_status status = TSR_OK;
     if (m->range_given) {
         tsr_context *cpu;
         code = cli_cpu_context(m->cli, &cpu);
         if (code) return code;
-        status = quantise(m, cpu, path, &m->volume);
+        status = quantise_volume(m, cpu, path, &m->volume);
         tsr_context_destroy(&cpu);
     }
     if (status == TSR_OK && m->threshold_given) status = mip_filter_volume(m, &m->volume, NULL, NULL);
@@ -69,6 +93,8 @@ int mip_is_pyramid(const char *path) { return cli_ends_in(path, ".mip .mip.gz");
 /* The pyramid of a file, or one built of a volume. One that is dealt out over devices is read into the host's memory: no device needs room for all of it. */
 static int load(struct mip *m, const char *path)
 {
+    const int chosen = mip_is_pyramid(path) ? cli_no_choice(m->cli, path, &m->read, "a pyramid") : CLI_OK;
+    if (chosen) return chosen;
     if (mip_is_pyramid(path) && m->devices > 1) {
         const int host = cli_cpu_context(m->cli, &m->host);
         return host ? host : failed(m, tsr_mip_read(m->host, path, &m->read, &m->pyramid), path);
@@ -126,7 +152,8 @@ static void show(const struct mip *m, const tsr_mip_info *i, double seconds)
            tsr_dtype_name(i->dtype), i->levels, elements[i->element], formats[i->format], keys[i->key]);
     printf("%lld coefficients (%.1f %% of the voxels):", (long long)i->coefficients, 100 * (double)i->coefficients / voxels);
     for (int j = 0; j <= i->levels; j++) printf(" %lld", (long long)i->by_level[j]);
-    printf("; %lld runs, %.1f MiB", (long long)i->runs, (double)i->device_bytes / 1048576);
+    printf("; %lld runs", (long long)i->runs);
+    if (i->device_bytes) printf(", %.1f MiB", (double)i->device_bytes / 1048576);
     if (seconds >= 0) printf(", %.3f s", seconds);
     printf("\n");
     for (int k = 0; k < i->steps; k++)
@@ -134,10 +161,80 @@ static void show(const struct mip *m, const tsr_mip_info *i, double seconds)
                i->step[k].median);
 }
 
+/* The planes of a file as grey values. */
+struct grey_planes {
+    const struct mip *m;
+    tsr_planes *planes;
+    tsr_planes_info info;
+    tsr_context *cpu;
+    tsr_volume *plane; /* of the file, where there is a range */
+    int64_t nan;
+};
+
+static tsr_status grey_planes(void *user, int64_t begin, int64_t end, void *samples)
+{
+    struct grey_planes *g = (struct grey_planes *)user;
+    const int64_t count = g->info.size.x * g->info.size.y;
+    tsr_status status = TSR_OK;
+    if (!g->m->range_given) return tsr_planes_read(g->planes, begin, end, samples);
+    for (int64_t z = begin; z < end && status == TSR_OK; z++, samples = (char *)samples + count * (g->m->bits / 8)) {
+        tsr_volume *reals = NULL;
+        status = tsr_planes_read(g->planes, z, z + 1, tsr_volume_data(g->plane));
+        if (status == TSR_OK) status = tsr_volume_convert(g->cpu, g->plane, TSR_F32, &reals);
+        if (status == TSR_OK) g->nan += quantise(g->m, tsr_volume_data_const(reals), count, samples);
+        tsr_volume_destroy(&reals);
+    }
+    return status;
+}
+
+/* A volume of more than --memory-limit: box after box from file to file. *streamed: it was. */
+static int build_slabs(struct mip *m, const char *path, int *streamed)
+{
+    struct grey_planes g = { .m = m, .info = TSR_PLANES_INFO };
+    tsr_mip_source source = TSR_MIP_SOURCE;
+    tsr_mip_info info = { 0 };
+    const tsr_write_options write = cli_write_options(m->cli);
+    const double start = cli_seconds();
+    int code = mip_is_pyramid(path) ? CLI_OK : cli_open_planes(m->cli, path, &m->read, &g.info, &g.planes);
+    if (code || !g.planes) return code;
+    *streamed = 1;
+    code = check_values(m, path, g.info.dtype);
+    if (!code && (m->threshold_given || m->keep_given))
+        code = cli_usage(m->cli, "--%s: looks at the whole volume, and %s is larger than --memory-limit", m->threshold_given ? "threshold" : "keep", path);
+    if (!code) code = cli_cpu_context(m->cli, &g.cpu);
+    if (!code) {
+        source.size = g.info.size;
+        source.dtype = g.info.dtype;
+        source.slope = g.info.slope;
+        source.intercept = g.info.intercept;
+        source.geometry = &g.info.geometry;
+        source.planes = grey_planes;
+        source.user = &g;
+        tsr_status status = TSR_OK;
+        if (m->range_given) {
+            source.dtype = grey_of(m, &source.slope, &source.intercept);
+            status = tsr_volume_create(NULL, g.info.dtype, (tsr_size3){ g.info.size.x, g.info.size.y, 1 }, NULL, &g.plane);
+            if (status == TSR_OK) status = tsr_volume_set_scaling(g.plane, g.info.slope, g.info.intercept);
+        }
+        m->build.progress = cli_progress(m->cli);
+        if (status == TSR_OK) status = tsr_mip_build_file(m->context, &source, &m->build, m->read.memory_limit, m->output, &write, &info);
+        cli_progress_end(m->cli);
+        code = failed(m, status, status == TSR_ERROR_IO && strstr(tsr_error_message(), m->output) ? m->output : path);
+        if (!code) note_nan(m, path, g.nan, g.info.size.x * g.info.size.y * g.info.size.z);
+        if (!code && strcmp(m->output, "-")) show(m, &info, cli_seconds() - start);
+    }
+    tsr_volume_destroy(&g.plane);
+    tsr_planes_close(&g.planes);
+    tsr_context_destroy(&g.cpu);
+    return code;
+}
+
 static int build(struct mip *m)
 {
     const double start = cli_seconds();
-    int code = load(m, m->cli->input[1]);
+    int streamed = 0, code = build_slabs(m, m->cli->input[1], &streamed);
+    if (code || streamed) return code;
+    code = load(m, m->cli->input[1]);
     if (!code && m->keep_given) {
         tsr_mip *kept = NULL;
         int64_t count = (int64_t)(m->keep * (double)tsr_mip_describe(m->pyramid)->coefficients + 0.5);
@@ -389,6 +486,8 @@ static int compare(struct mip *m)
 static int info(struct mip *m)
 {
     const char *path = m->cli->input[1];
+    const int chosen = cli_no_choice(m->cli, path, &m->read, "a pyramid");
+    if (chosen) return chosen;
     const tsr_status status = tsr_mip_read(m->context, path, &m->read, &m->pyramid);
     if (status != TSR_OK) return cli_status(m->cli, status, path);
     const tsr_mip_info i = *tsr_mip_describe(m->pyramid);
@@ -690,12 +789,13 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_FLAG,
           .value = &m.render.slices,
           .help = "compare with a volume: draw it slice after slice (as textures), not ray by ray" },
-        CLI_READ_OPTIONS(m.read),
+        CLI_READ_OPTIONS_LIMIT(m.read, "refuse larger files; build goes through a larger volume box by box"),
         { 0 },
     };
     int given[sizeof options / sizeof *options] = { 0 };
     for (size_t k = 0; k < sizeof options / sizeof *options; k++)
         if (!options[k].given) options[k].given = &given[k];
+    cli->first = 1; /* behind the word */
     int code = cli_parse(cli, options, 1, 3, argc, argv);
     if (code >= 0) return code;
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) given[k] = *options[k].given;

@@ -251,7 +251,9 @@ static int prepare(struct octree *o)
     cli_call *cli = o->cli;
     const char *format;
     const int tree = cli_tree_is_file(cli, cli->input[0]);
-    int code = tree ? CLI_OK : cli_recognise(cli, cli->input[0], &o->read, &o->kind, &format);
+    int code = !tree           ? cli_recognise(cli, cli->input[0], &o->read, &o->kind, &format)
+               : o->statistics ? CLI_OK /* the options are of the volume */
+                               : cli_no_choice(cli, cli->input[0], &o->read, "a region tree");
     if (code) return code;
     if (o->frames && tree) return cli_usage(cli, "--frames: %s is a tree, expected volumes or meshes", cli->input[0]);
     code = o->frames ? octree_frames_prepare(o) : CLI_OK;

@@ -58,6 +58,7 @@ static int add_tiles(struct render *r, const char *path)
     int code = CLI_OK;
     tsr_tiles_read_options read = TSR_TILES_READ_OPTIONS;
     read.memory_limit = r->read.memory_limit;
+    read.grid = r->read.dataset;
     r->tiles = cli_read_tiles(r->cli, r->context, path, &read, NULL, &code);
     if (!r->tiles) return code;
     tsr_status status = tsr_scene_set_surface_tiles(r->scene, r->tiles);

@@ -357,6 +357,7 @@ static int surface(struct surface *s)
     } else if (!code && kind == TSR_FILE_TILES) {
         tsr_tiles_read_options read = TSR_TILES_READ_OPTIONS;
         read.memory_limit = s->read.memory_limit;
+        read.grid = s->read.dataset;
         if (s->planes || s->gather_given)
             code = cli_usage(s->cli, "--%s: '%s' is a tile list, expected a volume", s->planes ? "planes" : "gather", s->cli->input[0]);
         else tiles = cli_read_tiles(s->cli, context, s->cli->input[0], &read, NULL, &code);

@@ -44,7 +44,8 @@ static tsr_status take_dimensions(tsr_vtk_text *t, tsr_vtk_lattice *l)
     return TSR_OK;
 }
 
-/* Where the planes of a rectilinear grid lie along an axis: at even distances, but for what float32 rounds. */
+/* Where the planes of a rectilinear grid lie along an axis: at even distances, but for what float32 rounds. Where they fall the axis runs backwards: its spacing here is
+ * negative, and so is its column of the matrix. */
 static tsr_status take_coordinates(tsr_vtk_text *t, tsr_vtk_lattice *l, int axis)
 {
     enum { PIECE = 512 };
@@ -71,7 +72,10 @@ static tsr_status take_coordinates(tsr_vtk_text *t, tsr_vtk_lattice *l, int axis
     }
     l->origin[axis] = first;
     l->spacing[axis] = count > 1 ? (last - first) / (double)(count - 1) : 1;
-    if (!(l->spacing[axis] > 0) || worst > 1e-3 * l->spacing[axis])
+    if (l->spacing[axis] == 0)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the first and the last of %lld planes along %c both lie at %g, expected planes one behind another", t->file, (long long)count,
+                 "xyz"[axis], first);
+    if (!isfinite(l->spacing[axis]) || worst > 1e-3 * fabs(l->spacing[axis]))
         TSR_FAIL(
             TSR_ERROR_UNSUPPORTED,
             "%s: a rectilinear grid whose planes along %c are not evenly spaced, expected an image: resample it to image data (ParaView, pyvista)",
