@@ -193,6 +193,17 @@ def _destroyer(function: str, kind: str) -> Callable[[Any], None]:
     return lambda pointer: destroy(new(f"{kind} **", pointer))
 
 
+def _after(end: Callable[[Any], None], others: "list[Callable[[Any], None]]") -> Callable[[Any], None]:
+    """What ends an object that uses further contexts, which go after it."""
+
+    def run(pointer: Any) -> None:
+        end(pointer)
+        for other in others:
+            other(pointer)
+
+    return run if others else end
+
+
 _ending: list[bool] = []  # the interpreter ends
 atexit.register(_ending.append, True)
 _lives: "set[_Life]" = set()
@@ -283,7 +294,8 @@ class Object:
 
     def __init__(self, pointer: Any, owner: Optional[Context], *kept: object) -> None:
         self._life = _without if owner is None else owner._life
-        self._end = self._life.user(_destroyer(self._destroy, self._kind)) if pointer else None
+        others = [k._life.user(None) for k in kept if isinstance(k, Context) and k._life is not self._life]
+        self._end = self._life.user(_after(_destroyer(self._destroy, self._kind), others)) if pointer else None
         self._pointer = ffi.gc(pointer, self._end) if pointer else pointer
         self._context = owner  # must outlive the object
         self._kept = kept

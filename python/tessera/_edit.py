@@ -9,7 +9,8 @@ import numpy as np
 from . import _core
 from ._core import Object, Progress, Progressed, Report, check, ffi, lib
 from ._inputs import vec3
-from ._objects import Tiles, geometry, rows
+from ._arrays import geometry, rows
+from ._tiles import Tiles
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -9,7 +9,8 @@ import numpy as np
 from . import _core
 from ._core import Object, Progress, Progressed, Report, check, ffi, lib
 from ._inputs import as_mesh, as_volume, on_context, vec3, volume_call
-from ._objects import Mesh, Volume, geometry
+from ._arrays import geometry
+from ._objects import Mesh, Volume
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

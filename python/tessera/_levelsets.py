@@ -9,8 +9,10 @@ import numpy as np
 
 from . import _core
 from ._core import Progress, Progressed, Report, check, ffi, lib
-from ._inputs import as_mesh, as_points, beside, on_context
-from ._objects import Tiles, Volume, dtype_number, geometry
+from ._inputs import as_mesh, beside, on_context
+from ._arrays import dtype_number, geometry
+from ._objects import Volume
+from ._tiles import Tiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,32 +102,6 @@ def voxelize(mesh: Any, spacing: Union[float, Sequence[float]], *, dense: bool =
                 return Volume._of(made, owner)
             made = ffi.new("tsr_tiles **")
             p.check(lib.tsr_tiles_from_mesh(owner._pointer, body._pointer, made_options, made, ffi.NULL))
-    return Tiles._of(made, owner)
-
-
-def reconstruct(points: Any, *, progress: Progress = None, **options: Any) -> Tiles:
-    """A closed surface through points, as a level set; normals are not needed.
-
-    Parameters
-    ----------
-    points : Points, array (n, 3), or a cloud of another library
-    **options
-        depth (2^depth voxels along an axis; 8), start_depth, power, theta, alpha, band, min_neighbours, ...: as tsr_reconstruct_options.
-
-    Examples
-    --------
-    >>> import numpy as np, tessera as ts
-    >>> x = np.random.default_rng(1).normal(size=(4000, 3)).astype(np.float32)
-    >>> ball = ts.reconstruct(x / np.linalg.norm(x, axis=1, keepdims=True), depth=6, start_depth=5)
-    >>> abs(ball.measure().volume / 4.18879 - 1) < 0.05
-    True
-    """
-    cloud, owner = on_context(as_points(points))
-    made = ffi.new("tsr_tiles **")
-    with Progressed(progress) as p:
-        made_options, kept = _core.options("tsr_reconstruct_options", options, p)
-        with owner.lock:
-            p.check(lib.tsr_reconstruct(owner._pointer, cloud._pointer, made_options, made, ffi.NULL))
     return Tiles._of(made, owner)
 
 
@@ -298,24 +274,3 @@ def morph(first: Tiles, second: Tiles, t: Union[float, Sequence[float]], *, prog
         p.check(lib.tsr_tiles_morph(first._pointer, second._pointer, times, len(times), values, p.pointer, made))
     results = [Tiles._of([pointer], first.context) for pointer in made]
     return results[0] if np.ndim(t) == 0 else results
-
-
-def particles(points: Any, radius: Optional[float] = None, *, progress: Progress = None, **options: Any) -> Tiles:
-    """The smooth surface of the particles of a fluid or a heap. `radius`: of a particle; None: of those that the points have.
-
-    Further options: voxel, smooth, conserve, band, memory_limit, as tsr_particles_options.
-
-    Examples
-    --------
-    >>> import numpy as np, tessera as ts
-    >>> grid = np.stack(np.meshgrid(*[np.arange(6.0)] * 3), axis=-1).reshape(-1, 3)
-    >>> ts.particles(grid, 0.9).measure().components
-    1
-    """
-    body, owner = on_context(as_points(points))
-    made = ffi.new("tsr_tiles **")
-    with Progressed(progress) as told, owner.lock:
-        values, kept = _core.options("tsr_particles_options", {"radius": radius, **options}, told)
-        told.check(lib.tsr_particles_surface(owner._pointer, body._pointer, values, made))
-    del kept
-    return Tiles._of(made, owner)

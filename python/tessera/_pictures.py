@@ -12,13 +12,16 @@ from ._cameras import as_image
 from ._core import check, ffi, lib
 from ._inputs import as_volume, beside, on_context, vec3
 from ._interchange import coerce
-from ._objects import Image, Mesh, Tiles, Volume, dtype_number
+from ._arrays import dtype_number
+from ._objects import Image, Mesh, Volume
+from ._tiles import Tiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ._cameras import Lens
     from ._inputs import VolumeLike
+    from ._records import Records
 
 
 def mip(volume: "VolumeLike", *, azimuth: float = 0.0, elevation: float = 0.0, size: tuple[int, int] = (512, 512), window: float = 0.0, level: float = 0.0) -> Image:
@@ -64,6 +67,7 @@ def render(
     isovalue: Optional[float] = None,
     transfer: "Union[str, os.PathLike[str], None]" = None,
     window: Optional[tuple[float, float]] = None,
+    records: Optional["Records"] = None,
     **options: Any,
 ) -> Image:
     """A picture of a mesh, a level set, or a volume (its density, or with `isovalue` its surface), from an angle in degrees.
@@ -79,6 +83,8 @@ def render(
         Preset of the volume's colours, as tsr_transfer_preset, e.g. "mri_head"; or a file (docs/formats/transfer.md): a path, or a name with a dot.
     window : pair of floats
         Grey values of the transfer function's ends.
+    records : Records, optional
+        Of a level set: its surface is met in them instead of searched for.
     **options
         supersampling, ambient_occlusion, surface_color, transparent, ...: as tsr_render_options.
 
@@ -102,6 +108,8 @@ def render(
                 check(lib.tsr_scene_set_surface_mesh(scene[0], body._pointer))
             elif isinstance(body, Tiles):
                 check(lib.tsr_scene_set_surface_tiles(scene[0], body._pointer))
+                if records is not None:
+                    check(lib.tsr_scene_set_surface_records(scene[0], records._pointer, 0))
             elif isovalue is not None:
                 check(lib.tsr_scene_set_surface_volume(scene[0], body._pointer, float(isovalue), 0))
             else:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _core
 from ._core import Object, Progress, Progressed, Report, check, ffi, lib
 from ._inputs import as_volume, beside, on_context, vec3, volume_call
-from ._objects import Mesh, Tiles, Volume, dtype_number
+from ._arrays import dtype_number
+from ._objects import Mesh, Volume
+from ._tiles import Tiles
 from ._unstructured import Unstructured
 
 if TYPE_CHECKING:
@@ -314,6 +316,18 @@ def denoise(volume: "VolumeLike", *, progress: Progress = None, **options: Any) 
     return Volume._of(made, owner)
 
 
+def wavelet_options(filter: Union[str, int], given: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    """Options of a transform, whose steps may be text."""
+    named = {"filter": filter, **given}
+    if not isinstance(named.get("steps"), str):
+        return _core.options("tsr_wavelet_options", named)
+    steps, count = ffi.new("tsr_wavelet_step[]", lib.TSR_WAVELET_STEPS), ffi.new("int32_t *")
+    check(lib.tsr_wavelet_steps_parse(named.pop("steps").encode(), steps, count))
+    values, kept = _core.options("tsr_wavelet_options", named)
+    values.steps, values.step_count = steps, count[0]
+    return values, [*kept, steps]
+
+
 def dwt(volume: "VolumeLike", filter: Union[str, int] = "legall53", *, dtype: Any = None, **options: Any) -> Volume:
     """Discrete wavelet transform: the coefficients, in a volume that says how they were made. Integers are transformed without loss.
 
@@ -325,7 +339,7 @@ def dwt(volume: "VolumeLike", filter: Union[str, int] = "legall53", *, dtype: An
     dtype : optional
         Of the coefficients; None: as wide as they need.
     **options
-        levels, axes, boundary, layout, ...: as tsr_wavelet_options.
+        levels, axes, boundary, layout, ...: as tsr_wavelet_options; steps: those of filter "custom" as text, see `wavelet_steps`.
 
     Examples
     --------
@@ -335,7 +349,7 @@ def dwt(volume: "VolumeLike", filter: Union[str, int] = "legall53", *, dtype: An
     True
     """
     body, owner = on_context(as_volume(volume))
-    values, kept = _core.options("tsr_wavelet_options", {"filter": filter, **options})
+    values, kept = wavelet_options(filter, options)
     made = ffi.new("tsr_volume **")
     with owner.lock:
         check(lib.tsr_volume_dwt(owner._pointer, body._pointer, values, lib.TSR_DTYPE_COUNT if dtype is None else dtype_number(dtype), made))
