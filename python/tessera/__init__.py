@@ -36,9 +36,9 @@ from ._core import lib as c
 from ._files import kind, read, write
 from ._objects import Image, Mesh, Points, Volume
 from ._tiles import Tiles
-from ._levelsets import csg, evolve, load_term, morph, offset, shape, voxelize
+from ._levelsets import animal, csg, evolve, load_term, morph, offset, shape, tiles_from_parts, voxelize
 from ._unstructured import Unstructured
-from ._pictures import features, mip, palette, render, render_slice
+from ._pictures import Transfer, features, mip, palette, render, render_slice
 from ._volumes import Segmentation, compress, denoise, distance, dwt, idwt, label, segment, smooth, statistics, surface
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from ._depth_film import DepthFilm, write_depth_film
     from ._display import Viewer, view
     from ._edit import Editor
-    from ._filters import MaxTree, crop, flood, histogram, labels, laplacian, largest, pad, reorient, resample, threshold, winding
+    from ._filters import MaxTree, combine, crop, flood, histogram, labels, laplacian, largest, pad, permute, redistance, reorient, resample, threshold, winding
     from ._flow import Contours, Field, Streamlines, ftle, pathlines, streaklines
     from ._fluid import Fluid, FluidLook, FluidSim
     from ._interchange import from_dlpack, to_meshio, to_nibabel, to_open3d, to_pyvista, to_simpleitk, to_trimesh, to_vtk, to_xarray, to_zarr
@@ -85,10 +85,10 @@ if TYPE_CHECKING:
     from ._video import DiracDecoder, DiracEncoder, VideoFrame, VideoReader, VideoWriter, dirac_cut, dirac_decode, dirac_encode, dirac_inspect
     from ._class_pyramid import ClassPyramid, otsu, percentile
     from ._map import Map
-    from ._phantoms import phantom, phantoms, sampled, sampled_shapes, shape_distance
+    from ._phantoms import phantom, phantoms, picture, pictures, sampled, sampled_shapes, shape_distance
     from ._planes import Compressed, Planes, add_grid, compress_image, compressed_info, convert, decompress, decompress_file, write_frames, write_segments
     from ._primitives import count, gather, invert, joint_histogram, matrix, reduce, scan, scatter, segments, select, sort
-    from ._reconstruct import fit_points, particles, reconstruct
+    from ._reconstruct import fit_points, particles, reconstruct, reconstruct_plan
     from ._records import Records, RecordsTracker, SurfaceTracker, join, order, surface_labels, surfaces, unindexed
     from ._wavelets import WaveletDomain, dwt_file, idwt_file, wavelet_bands, wavelet_keep, wavelet_levels, wavelet_mosaic, wavelet_steps
 
@@ -102,7 +102,7 @@ _LATER = {
     "_depth_film": "DepthFilm write_depth_film",
     "_display": "Viewer view",
     "_edit": "Editor",
-    "_filters": "MaxTree crop flood histogram labels laplacian largest pad reorient resample threshold winding",
+    "_filters": "MaxTree combine crop flood histogram labels laplacian largest pad permute redistance reorient resample threshold winding",
     "_flow": "Contours Field Streamlines ftle pathlines streaklines",
     "_fluid": "Fluid FluidLook FluidSim",
     "_interchange": "from_dlpack to_meshio to_nibabel to_open3d to_pyvista to_simpleitk to_trimesh to_vtk to_xarray to_zarr",
@@ -110,11 +110,11 @@ _LATER = {
     "_map": "Map",
     "_mip": "FilterPyramid Mip MipDense MipGroup MipStream mip_errors mip_hide",
     "_multiview": "Footage Multiview MultiviewModel",
-    "_phantoms": "phantom phantoms sampled sampled_shapes shape_distance",
+    "_phantoms": "phantom phantoms picture pictures sampled sampled_shapes shape_distance",
     "_planes": "Compressed Planes add_grid compress_image compressed_info convert decompress decompress_file write_frames write_segments",
     "_primitives": "count gather invert joint_histogram matrix reduce scan scatter segments select sort",
     "_pyramids": "HistoPyramid histopyramid levels",
-    "_reconstruct": "fit_points particles reconstruct",
+    "_reconstruct": "fit_points particles reconstruct reconstruct_plan",
     "_records": "Records RecordsTracker SurfaceTracker join order surface_labels surfaces unindexed",
     "_rig_edit": "RigEditor align draw_pitch pitch_lines read_lines",
     "_trees": "RegionMerge RegionTree octree octree_of_mesh octree_tiled quadtree surface_points triangle_octree",
@@ -163,6 +163,7 @@ __all__ = [
     "align",
     "analytic",
     "analytic_scenes",
+    "animal",
     "ArgumentError",
     "board",
     "c",
@@ -172,6 +173,7 @@ __all__ = [
     "Cancelled",
     "CapacityError",
     "ClassPyramid",
+    "combine",
     "compare",
     "compress",
     "compress_image",
@@ -277,8 +279,11 @@ __all__ = [
     "particles",
     "pathlines",
     "percentile",
+    "permute",
     "phantom",
     "phantoms",
+    "picture",
+    "pictures",
     "Pinhole",
     "pitch_lines",
     "plane_sweep",
@@ -289,8 +294,10 @@ __all__ = [
     "read",
     "read_lines",
     "reconstruct",
+    "reconstruct_plan",
     "Records",
     "RecordsTracker",
+    "redistance",
     "reduce",
     "RegionMerge",
     "RegionTree",
@@ -331,6 +338,7 @@ __all__ = [
     "target_points",
     "threshold",
     "Tiles",
+    "tiles_from_parts",
     "to_meshio",
     "to_nibabel",
     "to_open3d",
@@ -340,6 +348,7 @@ __all__ = [
     "to_vtk",
     "to_xarray",
     "to_zarr",
+    "Transfer",
     "triangle_octree",
     "undistort",
     "unindexed",

@@ -172,6 +172,21 @@ class Context:
         """Threads of the CPU that it uses."""
         return int(lib.tsr_context_threads(self._pointer))
 
+    @property
+    def memory(self) -> "Report":
+        """Memory of the device that it holds: current_bytes, peak_bytes (the most so far) and allocations."""
+        return report(lib.tsr_context_memory(self._pointer))
+
+    def reset_peak(self) -> None:
+        """The most that is held counts from now on."""
+        lib.tsr_context_reset_peak(self._pointer)
+
+    def describe(self) -> "Report":
+        """The device: name, detail (SIMD or compute capability), memory_bytes, processors."""
+        made = begun("tsr_device_info")
+        check(lib.tsr_device_describe(lib.tsr_context_device(self._pointer), made))
+        return report(made)
+
     def synchronize(self) -> None:
         """Waits for all queued work and raises the first failure among it."""
         with self.lock:

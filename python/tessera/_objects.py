@@ -143,6 +143,18 @@ class Volume(Placed):
             found[ffi.string(key[0]).decode(errors="replace")] = ffi.string(value[0]).decode(errors="replace")
         return found
 
+    @property
+    def parts(self) -> tuple[int, int, int]:
+        """How many frames, layers and channels the file had that it was read from."""
+        frames, layers, channels = ffi.new("int64_t *"), ffi.new("int64_t *"), ffi.new("int64_t *")
+        lib.tsr_volume_parts(self._pointer, frames, layers, channels)
+        return int(frames[0]), int(layers[0]), int(channels[0])
+
+    @property
+    def holds_labels(self) -> bool:
+        """Whether the file it came from says that its values are labels."""
+        return bool(lib.tsr_volume_holds_labels(self._pointer))
+
     def set_meta(self, key: str, value: Optional[str]) -> None:
         """Sets one entry of the metadata; None removes it."""
         check(lib.tsr_volume_set_meta(self._pointer, key.encode(), ffi.NULL if value is None else value.encode()))
@@ -280,6 +292,31 @@ class Mesh(Object):
         for place, text, (value, _, count) in zip(made, names, parts):
             place.value, place.name, place.triangles = int(value), text, int(count)
         check(lib.tsr_mesh_set_parts(self._pointer, made, len(parts)))
+
+    def in_space(self, space: str) -> "Mesh":
+        """A copy in the other convention ("ras", "lps"): signs of x and y change where they differ."""
+        made = self.to("cpu")
+        check(lib.tsr_mesh_convert_space(made._pointer, space_number(space)))
+        return made
+
+    def counted_from(self, origin: Sequence[float]) -> "Mesh":
+        """A copy of the same places, counted from another origin: each vertex is rounded once."""
+        made = self.to("cpu")
+        made.origin = self.origin
+        check(lib.tsr_mesh_change_origin(made._pointer, world_place(origin)))
+        return made
+
+    def points(self) -> "Points":
+        """The vertices, with their normals, as a cloud: a copy."""
+        made = ffi.new("tsr_points **")
+        check(lib.tsr_points_from_mesh(self._pointer, made))
+        return Points._of(made, self._context)
+
+    def without_slivers(self) -> "Mesh":
+        """A copy in which triangles whose corners are in one place are gone, and what only touches stays apart: see `welded`."""
+        host, made = self if self.on_host else self.to("cpu"), ffi.new("tsr_mesh **")
+        check(lib.tsr_surface_contract(host._pointer, made))
+        return Mesh._of(made, host.context) if made[0] else host.copy()
 
     def welded(self) -> "Mesh":
         """A copy in which vertices at the same place are one, and triangles without area are gone."""
@@ -513,6 +550,15 @@ class Image:
         options, kept = _core.options("tsr_write_options", {"overwrite": overwrite})
         check(lib.tsr_image_write(self._struct(), os.fsencode(path), options))
         del kept
+
+    def jpeg(self, quality: int = 90, *, subsampled: bool = False) -> bytes:
+        """The picture as a JPEG file in memory; alpha is left out. quality: 1 to 100."""
+        data, size = ffi.new("uint8_t **"), ffi.new("size_t *")
+        check(lib.tsr_image_pack_jpeg(self._struct(), int(quality), int(subsampled), data, size))
+        try:
+            return bytes(ffi.buffer(data[0], size[0]))
+        finally:
+            lib.tsr_free(data[0])
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> "AnyArray":
         return np.array(self.array, dtype=dtype) if copy or dtype is not None else self.array

@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from ._core import Progress, Progressed, Report, check, ffi, lib
 from ._arrays import rows
-from ._objects import Points, Volume
+from ._objects import Image, Points, Volume
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -124,3 +124,36 @@ def shape_distance(name: str, positions: "ArrayLike") -> "NDArray[np.float64]":
     for k in range(len(given)):
         check(lib.tsr_points_shape_distance(text, ffi.from_buffer("double[]", given[k]), ffi.from_buffer("double[]", made[k : k + 1])))
     return made
+
+
+def pictures() -> list[Report]:
+    """What `picture` makes: name, description, width, height, channels and frames of each.
+
+    Examples
+    --------
+    >>> import tessera as ts
+    >>> [p.frames for p in ts.pictures() if p.name == "picture-left"]
+    [1]
+    """
+    found: list[Report] = []
+    while True:
+        info = lib.tsr_picture_at(len(found))
+        if not info:
+            return found
+        found.append(_core.report(info))
+
+
+def picture(name: str, **options: Any) -> Image:
+    """A picture, or a frame of a film, by name (see `pictures`): width, height, frame, seed, ... as tsr_picture_options.
+
+    Examples
+    --------
+    >>> import tessera as ts
+    >>> ts.picture("picture-left", width=64, height=48).array.shape[:2]
+    (48, 64)
+    """
+    values, kept = _core.options("tsr_picture_options", options)
+    made = ffi.new("tsr_image *")
+    check(lib.tsr_picture_make(name.encode(), values, made))
+    del kept
+    return Image._taken(made)

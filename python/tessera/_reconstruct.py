@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Optional
 import numpy as np
 
 from . import _core
-from ._core import Progress, Progressed, check, ffi, lib
+from ._core import Progress, Progressed, Report, check, ffi, lib
 from ._inputs import as_points, beside, on_context
 from ._levelsets import evolve
-from ._objects import Points, Volume
+from ._objects import Volume
 from ._tiles import Tiles
 from ._primitives import scatter
 from ._volumes import smooth
@@ -51,6 +51,24 @@ def reconstruct(points: Any, *, fit: int = 2, progress: Progress = None, **optio
     if fit:
         fit_points(tiles, cloud, fit)
     return tiles
+
+
+def reconstruct_plan(points: Any, **options: Any) -> Report:
+    """What `reconstruct` would take, without running it: peak_bytes, seconds, points, lone (those left out), tiles and bytes of each level, ...
+
+    Examples
+    --------
+    >>> import tessera as ts
+    >>> ts.reconstruct_plan(ts.sampled("points-torus", 2000, seed=1), depth=7, start_depth=5).levels
+    3
+    """
+    cloud, owner = on_context(as_points(points))
+    made = _core.begun("tsr_reconstruct_plan")
+    values, kept = _core.options("tsr_reconstruct_options", options)
+    with owner.lock:
+        check(lib.tsr_reconstruct_estimate(owner._pointer, cloud._pointer, values, made))
+    del kept
+    return _core.report(made)
 
 
 def fit_points(tiles: Tiles, points: Any, rounds: int = 2, *, reach: float = 1.5, smoothing: float = 1.0) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -174,6 +174,87 @@ class Tiles(Placed):
             check(lib.tsr_tiles_copy(self._pointer, target._pointer, made))
         return Tiles._of(made, target)
 
+    def parts(self) -> "tuple[NDArray[np.int32], NDArray[np.float32]]":
+        """The stored tiles as arrays, copies: coordinates (n, 3), x, y, z, of a tile's first voxel divided by the edge, and values (n, edge, edge, edge), z, y, x."""
+        info = self.describe()
+        places, values = np.zeros((int(info.count), 3), np.int32), np.zeros((int(info.count), *[int(info.edge)] * 3), np.float32)
+        with self._lock:
+            check(lib.tsr_tiles_download(self._pointer, ffi.cast("int32_t (*)[3]", places.ctypes.data), ffi.cast("float *", values.ctypes.data)))
+        return places, values
+
+    def box(self, first: Sequence[int], shape: Sequence[int]) -> "NDArray[np.float32]":
+        """The field in a box of voxels that begins at `first` (x, y, z), an array (z, y, x); beyond the tiles it is the band."""
+        owner, begin = self._host_context, [int(v) for v in first]
+        if len(begin) != 3:
+            raise ValueError(f"first: {len(begin)} numbers, expected 3 (x, y, z)")
+        made = np.zeros([int(n) for n in shape], np.float32)
+        body = Volume(made)
+        with owner.lock:
+            check(lib.tsr_tiles_store_box(self._pointer, begin, body._pointer))
+            owner.synchronize()
+        return made
+
+    def _new(self, function: str, *arguments: Any) -> "Tiles":
+        made = ffi.new("tsr_tiles **")
+        with self._lock:
+            check(getattr(lib, function)(self._pointer, *arguments, made))
+        return Tiles._of(made, self._context)
+
+    def finer(self) -> "Tiles":
+        """The same at twice the resolution."""
+        return self._new("tsr_tiles_upsample")
+
+    def coarser(self) -> "Tiles":
+        """The same at half the resolution."""
+        return self._new("tsr_tiles_downsample")
+
+    def shifted(self, tiles: Sequence[int]) -> "Tiles":
+        """Moved by whole tiles (x, y, z): values stay bit for bit."""
+        x, y, z = (int(v) for v in tiles)
+        return self._new("tsr_tiles_translate", x, y, z)
+
+    def interpolated(self, other: "Tiles", t: float) -> "Tiles":
+        """(1 - t) times this field and t times another one, whose bands must reach each other: see `morph`."""
+        return self._new("tsr_tiles_interpolate", other._pointer, float(t))
+
+    def divided(self, **selection: Any) -> "tuple[Tiles, Tiles]":
+        """What lies in a selection and what does not, severed by a wall of two voxels.
+
+        Parameters
+        ----------
+        **selection
+            kind ("box", "obox", "ball", "stroke", "lasso", "half"), box (two corners), centre, half, turn, radius, points, direction, eye: as tsr_selection.
+        """
+        values, kept = selected(selection)
+        inner, outer = ffi.new("tsr_tiles **"), ffi.new("tsr_tiles **")
+        with self._lock:
+            check(lib.tsr_tiles_divide(self._pointer, values, inner, outer))
+        del kept
+        return Tiles._of(inner, self._context), Tiles._of(outer, self._context)
+
+    def settle(self) -> int:
+        """Before `surface` of bodies whose faces lie on voxels: samples on the surface take the side where edges stay sharp, in place. How many changed sides."""
+        changed = ffi.new("int64_t *")
+        with self._lock:
+            check(lib.tsr_tiles_settle(self._pointer, changed))
+        return int(changed[0])
+
+    def set_origin(self, origin: Sequence[float]) -> None:
+        """Moves the list in place: the world position of voxel (0, 0, 0)."""
+        x, y, z = (float(v) for v in origin)
+        with self._lock:
+            check(lib.tsr_tiles_set_origin(self._pointer, ffi.new("tsr_vec3 *", [x, y, z])[0]))
+
+    def reinitialise(self, sweeps: int = 10, space: str = "weno5") -> None:
+        """Makes the field a distance again by sweeps of the reinitialisation equation, in place; the surface stays."""
+        with self._lock:
+            check(lib.tsr_levelset_reinitialise(self._pointer, _core.enum("tsr_stencil", space), int(sweeps), ffi.NULL))
+
+    def compact(self) -> None:
+        """Puts the tiles into order in memory after many changes; the field stays."""
+        with self._lock:
+            check(lib.tsr_tiles_compact(self._pointer, 0))
+
     def redistance(self, band: float = 0.0) -> None:
         """Makes the field a distance again, in place; the surface stays. `band`: as far as that, world units; 0: the whole band."""
         with self._lock:
@@ -220,6 +301,18 @@ class Tiles(Placed):
         from ._volumes import surface
 
         return surface(self)._repr_png_()
+
+
+def selected(given: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    """A tsr_selection, and what must stay alive with it."""
+    values = dict(given)
+    corners = values.pop("points", None)
+    made, kept = _core.options("tsr_selection", {k: {"lower": v[0], "upper": v[1]} if k == "box" and not hasattr(v, "keys") else v for k, v in values.items()})
+    if corners is not None:
+        where = rows(corners, 3, "points")
+        made.points, made.count = ffi.cast("double (*)[3]", where.ctypes.data), len(where)
+        kept.append(where)
+    return made, kept
 
 
 def _tiles_again(data: bytes) -> Tiles:

@@ -16,6 +16,7 @@ from ._tiles import Tiles
 from ._unstructured import Unstructured
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
     from ._inputs import VolumeLike
 
@@ -85,6 +86,29 @@ class Segmentation(Object):
     def from_mask(self, mask: "VolumeLike") -> None:
         """Begins with a mask of the image's shape."""
         self._call("tsr_segmentation_from_mask", beside(as_volume(mask), self)._pointer)
+
+    def from_field(self, field: "VolumeLike") -> None:
+        """Begins with a field of the image's shape, negative inside."""
+        self._call("tsr_segmentation_from_field", beside(as_volume(field), self)._pointer)
+
+    def probe_undo(self) -> Report:
+        """Takes the last probe back."""
+        made = ffi.new("tsr_probe *")
+        self._call("tsr_segmentation_probe_undo", made)
+        return _core.report(made)
+
+    def probe_reset(self) -> None:
+        """Forgets all probes."""
+        assert self._context is not None
+        with self._context.lock:
+            lib.tsr_segmentation_probe_reset(self._pointer)
+
+    @property
+    def probe_counts(self) -> "NDArray[np.int64]":
+        """How many of the probed values lie in each of 256 equal parts of the image's range."""
+        assert self._context is not None
+        with self._context.lock:
+            return np.frombuffer(ffi.buffer(lib.tsr_segmentation_probe_counts(self._pointer), 256 * 8), np.int64).copy()
 
     def probe(self, position: Sequence[float], radius: float) -> Report:
         """Grey values in a ball set target and epsilon."""

@@ -339,3 +339,53 @@ def test_phantoms_say_what_is_true() -> None:
     with pytest.raises(ts.ArgumentError, match="leak"):
         ts.phantom("nothing")
     assert "points-torus" in ts.sampled_shapes() and len(ts.sampled("points-sphere", 100)) == 100
+
+
+# ---- level sets, meshes, pictures ----
+
+
+def test_parts_and_moves_of_level_sets() -> None:
+    ball = ts.shape("sphere", radius=8, spacing=0.5)
+    volume = ball.measure().volume
+    for other, factor in ((ball.finer(), 2), (ball.coarser(), 0.5)):
+        assert np.isclose(other.spacing[0] * factor, 0.5) and abs(other.measure().volume / volume - 1) < 0.02
+    assert ball.shifted((3, -2, 1)).shifted((-3, 2, -1)) == ball and (ball.to("cpu").parts()[1] == ball.parts()[1]).all()
+    places, values = ball.parts()
+    (x, y, z), edge = (places[7] * values.shape[1]).tolist(), values.shape[1]
+    assert (ball.box((x, y, z), (edge,) * 3) == values[7]).all()
+    inner, outer = ball.divided(kind="box", box=((0, -20, -20), (20, 20, 20)))
+    assert abs(inner.measure().volume / volume - 0.5) < 0.06 and abs((inner | outer).measure().volume / volume - 1) < 0.12
+    grown = ts.offset(ball, 6.0)
+    assert abs((grown.measure().volume * 0.75 / np.pi) ** (1 / 3) - 14) < 0.02
+    between = ball.interpolated(ts.shape("sphere", radius=8.5, spacing=0.5), 0.5)
+    assert abs((between.measure().volume * 0.75 / np.pi) ** (1 / 3) - 8.25) < 0.02
+    ball.set_origin((1, 2, 3))
+    ball.compact()
+    ball.reinitialise(2)
+    assert ball.origin == (1, 2, 3) and abs(ball.measure().volume / volume - 1) < 0.01 and ball.settle() >= 0
+
+
+def test_copies_of_meshes() -> None:
+    mesh = ts.Mesh([[1, 2, 3], [4, 5, 6], [7, 8, 10], [1, 2, 3]], [[0, 1, 2], [0, 3, 1]], space="ras")
+    assert mesh.in_space("lps").vertices[0].tolist() == [-1, -2, 3] and mesh.vertices[0, 0] == 1
+    assert mesh.counted_from((1, 1, 1)).vertices[0].tolist() == [0, 1, 2] and mesh.counted_from((1, 1, 1)).origin == (1, 1, 1)
+    assert len(mesh.points()) == 4 and len(mesh.without_slivers().triangles) == 1
+
+
+def test_pictures_and_transfer_functions(tmp_path: Path) -> None:
+    picture = ts.picture("picture-left", width=64, height=48)
+    jpeg, coarse = picture.jpeg(95), picture.jpeg(20)
+    assert jpeg[:2] == b"\xff\xd8" and jpeg[-2:] == b"\xff\xd9" and len(coarse) < len(jpeg) < picture.array.size
+    v = np.zeros((16, 16, 16), np.float32)
+    v[4:12, 4:12, 4:12] = 100
+    colours = ts.Transfer.make("grey", (0, 100))
+    colours.points = 0
+    colours.probe(v, [(8, 8, 8), (7, 8, 8)], alpha=0.8, colour=(1, 0, 0))
+    colours.write(tmp_path / "a.transfer")
+    back = ts.Transfer.read(tmp_path / "a.transfer")
+    assert colours(100)[0] > 0.5 and colours(0)[0] == 0 and back(100) == colours(100)
+    shot = ts.render(v, transfer=back, size=(64, 48), transparent=True).array
+    assert (shot[..., 0].astype(int) - shot[..., 1]).max() > 50
+    with ts.Context("cpu", threads=1) as context:
+        ts.surface(ts.shape("sphere", radius=3))
+        assert context.memory.peak_bytes > 0 and context.describe().processors >= 1
