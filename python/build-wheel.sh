@@ -42,8 +42,10 @@ if [ "$mode" = sdist ]; then
 fi
 
 # shellcheck disable=SC2086 # several options
-configure() { cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DTESSERA_EMU=OFF -DTESSERA_TESTS=OFF -DTESSERA_BENCH=OFF "$@" ${CMAKE_ARGS:-} >/dev/null; }
-compile() { cmake --build "$build" -j"${JOBS:-$(nproc)}" --target "$@" >/dev/null; }
+configure() { quietly cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DTESSERA_EMU=OFF -DTESSERA_TESTS=OFF -DTESSERA_BENCH=OFF "$@" ${CMAKE_ARGS:-}; }
+compile() { quietly cmake --build "$build" -j"${JOBS:-$(nproc)}" --target "$@"; }
+# What a step printed is shown if it fails.
+quietly() { "$@" >"$work/log" 2>&1 || { tail -n 60 "$work/log" >&2; return 1; }; }
 
 # The libraries that are linked into it: found by pkg-config in a folder of their own, so that others (HDF5, OpenEXR, JPEG XL) are left out.
 portable() {

@@ -34,10 +34,11 @@ from ._core import (
 from ._core import ffi as ffi
 from ._core import lib as c
 from ._files import kind, read, write
-from ._objects import Image, Mesh, Points, Tiles, Volume
-from ._levelsets import csg, evolve, load_term, morph, offset, particles, reconstruct, shape, voxelize
+from ._objects import Image, Mesh, Points, Volume
+from ._tiles import Tiles
+from ._levelsets import animal, csg, evolve, load_term, morph, offset, shape, tiles_from_parts, voxelize
 from ._unstructured import Unstructured
-from ._pictures import features, mip, palette, render, render_slice
+from ._pictures import Transfer, features, mip, palette, render, render_slice
 from ._volumes import Segmentation, compress, denoise, distance, dwt, idwt, label, segment, smooth, statistics, surface
 
 if TYPE_CHECKING:
@@ -71,38 +72,54 @@ if TYPE_CHECKING:
     from ._depth_film import DepthFilm, write_depth_film
     from ._display import Viewer, view
     from ._edit import Editor
-    from ._filters import MaxTree, crop, flood, histogram, labels, laplacian, largest, pad, reorient, resample, threshold, winding
+    from ._filters import MaxTree, combine, crop, flood, histogram, labels, laplacian, largest, pad, permute, redistance, reorient, resample, threshold, winding
     from ._flow import Contours, Field, Streamlines, ftle, pathlines, streaklines
     from ._fluid import Fluid, FluidLook, FluidSim
     from ._interchange import from_dlpack, to_meshio, to_nibabel, to_open3d, to_pyvista, to_simpleitk, to_trimesh, to_vtk, to_xarray, to_zarr
     from ._light import LightField, LightMatter, LightScene
-    from ._mip import Mip
+    from ._mip import FilterPyramid, Mip, MipDense, MipGroup, MipStream, mip_errors, mip_hide
     from ._multiview import Footage, Multiview, MultiviewModel
     from ._pyramids import HistoPyramid, histopyramid, levels
     from ._rig_edit import RigEditor, align, draw_pitch, pitch_lines, read_lines
-    from ._trees import RegionTree, octree, quadtree
+    from ._trees import RegionMerge, RegionTree, octree, octree_of_mesh, octree_tiled, quadtree, surface_points, triangle_octree
     from ._video import DiracDecoder, DiracEncoder, VideoFrame, VideoReader, VideoWriter, dirac_cut, dirac_decode, dirac_encode, dirac_inspect
+    from ._class_pyramid import ClassPyramid, otsu, percentile
+    from ._map import Map
+    from ._phantoms import phantom, phantoms, picture, pictures, sampled, sampled_shapes, shape_distance
+    from ._planes import Compressed, Planes, add_grid, compress_image, compressed_info, convert, decompress, decompress_file, write_frames, write_segments
+    from ._primitives import count, gather, invert, joint_histogram, matrix, reduce, scan, scatter, segments, select, sort
+    from ._reconstruct import fit_points, particles, reconstruct, reconstruct_plan
+    from ._records import Records, RecordsTracker, SurfaceTracker, join, order, surface_labels, surfaces, unindexed
+    from ._wavelets import WaveletDomain, dwt_file, idwt_file, wavelet_bands, wavelet_keep, wavelet_levels, wavelet_mosaic, wavelet_steps
 
 # Modules that are imported when one of their names is asked for: what a program does not use costs it nothing.
 _LATER = {
     "_calibration": "Calibration calibrate draw_chessboard draw_target find_chessboard find_target homography pose_from_points target_points",
     "_cameras": "Camera Lens Pinhole Rig RigCamera board find_lens undistort",
+    "_class_pyramid": "ClassPyramid otsu percentile",
     "_compare": "compare",
     "_depth": "DepthMaps Fusion Sweep analytic analytic_scenes decode_depth depth_image depth_mesh encode_depth fuse plane_sweep reproject stereo",
     "_depth_film": "DepthFilm write_depth_film",
     "_display": "Viewer view",
     "_edit": "Editor",
-    "_filters": "MaxTree crop flood histogram labels laplacian largest pad reorient resample threshold winding",
+    "_filters": "MaxTree combine crop flood histogram labels laplacian largest pad permute redistance reorient resample threshold winding",
     "_flow": "Contours Field Streamlines ftle pathlines streaklines",
     "_fluid": "Fluid FluidLook FluidSim",
     "_interchange": "from_dlpack to_meshio to_nibabel to_open3d to_pyvista to_simpleitk to_trimesh to_vtk to_xarray to_zarr",
     "_light": "LightField LightMatter LightScene",
-    "_mip": "Mip",
+    "_map": "Map",
+    "_mip": "FilterPyramid Mip MipDense MipGroup MipStream mip_errors mip_hide",
     "_multiview": "Footage Multiview MultiviewModel",
+    "_phantoms": "phantom phantoms picture pictures sampled sampled_shapes shape_distance",
+    "_planes": "Compressed Planes add_grid compress_image compressed_info convert decompress decompress_file write_frames write_segments",
+    "_primitives": "count gather invert joint_histogram matrix reduce scan scatter segments select sort",
     "_pyramids": "HistoPyramid histopyramid levels",
+    "_reconstruct": "fit_points particles reconstruct reconstruct_plan",
+    "_records": "Records RecordsTracker SurfaceTracker join order surface_labels surfaces unindexed",
     "_rig_edit": "RigEditor align draw_pitch pitch_lines read_lines",
-    "_trees": "RegionTree octree quadtree",
+    "_trees": "RegionMerge RegionTree octree octree_of_mesh octree_tiled quadtree surface_points triangle_octree",
     "_video": "DiracDecoder DiracEncoder VideoFrame VideoReader VideoWriter dirac_cut dirac_decode dirac_encode dirac_inspect",
+    "_wavelets": "WaveletDomain dwt_file idwt_file wavelet_bands wavelet_keep wavelet_levels wavelet_mosaic wavelet_steps",
 }
 _MODULE = {name: module for module, names in _LATER.items() for name in names.split()}
 
@@ -142,10 +159,11 @@ def show_versions() -> None:
 
 
 __all__ = [
-    "__version__",
+    "add_grid",
     "align",
     "analytic",
     "analytic_scenes",
+    "animal",
     "ArgumentError",
     "board",
     "c",
@@ -154,14 +172,23 @@ __all__ = [
     "Camera",
     "Cancelled",
     "CapacityError",
+    "ClassPyramid",
+    "combine",
     "compare",
     "compress",
+    "compress_image",
+    "Compressed",
+    "compressed_info",
     "Context",
     "context",
     "Contours",
+    "convert",
+    "count",
     "crop",
     "csg",
     "decode_depth",
+    "decompress",
+    "decompress_file",
     "denoise",
     "depth_image",
     "depth_mesh",
@@ -180,6 +207,7 @@ __all__ = [
     "draw_pitch",
     "draw_target",
     "dwt",
+    "dwt_file",
     "Editor",
     "encode_depth",
     "Error",
@@ -188,9 +216,11 @@ __all__ = [
     "ffi",
     "Field",
     "FileError",
+    "FilterPyramid",
     "find_chessboard",
     "find_lens",
     "find_target",
+    "fit_points",
     "flood",
     "Fluid",
     "FluidLook",
@@ -201,12 +231,17 @@ __all__ = [
     "ftle",
     "fuse",
     "Fusion",
+    "gather",
     "histogram",
     "HistoPyramid",
     "histopyramid",
     "homography",
     "idwt",
+    "idwt_file",
     "Image",
+    "invert",
+    "join",
+    "joint_histogram",
     "kind",
     "label",
     "labels",
@@ -218,29 +253,53 @@ __all__ = [
     "LightMatter",
     "LightScene",
     "load_term",
+    "Map",
+    "matrix",
     "MaxTree",
     "Mesh",
     "Mip",
     "mip",
+    "mip_errors",
+    "mip_hide",
+    "MipDense",
+    "MipGroup",
+    "MipStream",
     "morph",
     "Multiview",
     "MultiviewModel",
     "octree",
+    "octree_of_mesh",
+    "octree_tiled",
     "offset",
+    "order",
+    "otsu",
     "OutOfMemoryError",
     "pad",
     "palette",
     "particles",
     "pathlines",
+    "percentile",
+    "permute",
+    "phantom",
+    "phantoms",
+    "picture",
+    "pictures",
     "Pinhole",
     "pitch_lines",
     "plane_sweep",
+    "Planes",
     "Points",
     "pose_from_points",
     "quadtree",
     "read",
     "read_lines",
     "reconstruct",
+    "reconstruct_plan",
+    "Records",
+    "RecordsTracker",
+    "redistance",
+    "reduce",
+    "RegionMerge",
     "RegionTree",
     "remarks",
     "render",
@@ -252,21 +311,34 @@ __all__ = [
     "Rig",
     "RigCamera",
     "RigEditor",
+    "sampled",
+    "sampled_shapes",
+    "scan",
+    "scatter",
     "segment",
     "Segmentation",
+    "segments",
+    "select",
     "shape",
+    "shape_distance",
     "show_versions",
     "smooth",
+    "sort",
     "StateError",
     "statistics",
     "stereo",
     "streaklines",
     "Streamlines",
     "surface",
+    "surface_labels",
+    "surface_points",
+    "surfaces",
+    "SurfaceTracker",
     "Sweep",
     "target_points",
     "threshold",
     "Tiles",
+    "tiles_from_parts",
     "to_meshio",
     "to_nibabel",
     "to_open3d",
@@ -276,9 +348,13 @@ __all__ = [
     "to_vtk",
     "to_xarray",
     "to_zarr",
+    "Transfer",
+    "triangle_octree",
     "undistort",
+    "unindexed",
     "Unstructured",
     "UnsupportedError",
+    "__version__",
     "VideoFrame",
     "VideoReader",
     "VideoWriter",
@@ -286,7 +362,15 @@ __all__ = [
     "Viewer",
     "Volume",
     "voxelize",
+    "wavelet_bands",
+    "wavelet_keep",
+    "wavelet_levels",
+    "wavelet_mosaic",
+    "wavelet_steps",
+    "WaveletDomain",
     "winding",
     "write",
     "write_depth_film",
+    "write_frames",
+    "write_segments",
 ]

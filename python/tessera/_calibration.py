@@ -9,7 +9,8 @@ import numpy as np
 from . import _core
 from ._cameras import Pinhole, as_image, structs, two
 from ._core import Object, Progress, Progressed, Report, check, ffi, lib
-from ._objects import Image, rows
+from ._arrays import rows
+from ._objects import Image
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

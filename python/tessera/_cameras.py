@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _core
 from ._core import Object, Progress, Progressed, Report, Struct, check, ffi, lib
-from ._objects import Image, Volume, rows
+from ._arrays import rows
+from ._objects import Image, Volume
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

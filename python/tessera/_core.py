@@ -172,6 +172,21 @@ class Context:
         """Threads of the CPU that it uses."""
         return int(lib.tsr_context_threads(self._pointer))
 
+    @property
+    def memory(self) -> "Report":
+        """Memory of the device that it holds: current_bytes, peak_bytes (the most so far) and allocations."""
+        return report(lib.tsr_context_memory(self._pointer))
+
+    def reset_peak(self) -> None:
+        """The most that is held counts from now on."""
+        lib.tsr_context_reset_peak(self._pointer)
+
+    def describe(self) -> "Report":
+        """The device: name, detail (SIMD or compute capability), memory_bytes, processors."""
+        made = begun("tsr_device_info")
+        check(lib.tsr_device_describe(lib.tsr_context_device(self._pointer), made))
+        return report(made)
+
     def synchronize(self) -> None:
         """Waits for all queued work and raises the first failure among it."""
         with self.lock:
@@ -191,6 +206,17 @@ class Context:
 def _destroyer(function: str, kind: str) -> Callable[[Any], None]:
     destroy, new = getattr(lib, function), ffi.new
     return lambda pointer: destroy(new(f"{kind} **", pointer))
+
+
+def _after(end: Callable[[Any], None], others: "list[Callable[[Any], None]]") -> Callable[[Any], None]:
+    """What ends an object that uses further contexts, which go after it."""
+
+    def run(pointer: Any) -> None:
+        end(pointer)
+        for other in others:
+            other(pointer)
+
+    return run if others else end
 
 
 _ending: list[bool] = []  # the interpreter ends
@@ -283,7 +309,8 @@ class Object:
 
     def __init__(self, pointer: Any, owner: Optional[Context], *kept: object) -> None:
         self._life = _without if owner is None else owner._life
-        self._end = self._life.user(_destroyer(self._destroy, self._kind)) if pointer else None
+        others = [k._life.user(None) for k in kept if isinstance(k, Context) and k._life is not self._life]
+        self._end = self._life.user(_after(_destroyer(self._destroy, self._kind), others)) if pointer else None
         self._pointer = ffi.gc(pointer, self._end) if pointer else pointer
         self._context = owner  # must outlive the object
         self._kept = kept

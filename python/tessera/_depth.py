@@ -9,7 +9,8 @@ import numpy as np
 from . import _core
 from ._cameras import Camera, as_image, channels_of, flat, two
 from ._core import Context, Object, Progress, Progressed, Report, check, ffi, lib
-from ._objects import Image, Mesh, Tiles, Volume
+from ._objects import Image, Mesh, Volume
+from ._tiles import Tiles
 from ._inputs import as_volume
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ._objects import Image, Mesh, Points, Tiles, Volume
+from ._objects import Image, Mesh, Points, Volume
+from ._tiles import Tiles
 
 
 def volume_png(volume: Volume) -> bytes:

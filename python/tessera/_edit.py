@@ -9,7 +9,8 @@ import numpy as np
 from . import _core
 from ._core import Object, Progress, Progressed, Report, check, ffi, lib
 from ._inputs import vec3
-from ._objects import Tiles, geometry, rows
+from ._arrays import geometry, rows
+from ._tiles import Tiles, selected
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -146,18 +147,8 @@ class Editor(Object):
 
     # ---- selections ----
 
-    def _selection(self, given: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        values = dict(given)
-        corners = values.pop("points", None)
-        made, kept = _core.options("tsr_selection", {k: {"lower": v[0], "upper": v[1]} if k == "box" and not hasattr(v, "keys") else v for k, v in values.items()})
-        if corners is not None:
-            where = rows(corners, 3, "points")
-            made.points, made.count = ffi.cast("double (*)[3]", where.ctypes.data), len(where)
-            kept.append(where)
-        return made, kept
-
     def _part(self, function: str, object: str, selection: Mapping[str, Any], at: Optional["Vector"], *rest: Any) -> None:
-        made, kept = self._selection(selection)
+        made, kept = selected(selection)
         place = ffi.NULL if at is None else ffi.new("tsr_vec3 *", vec3(at))
         self._do(function, object, made, place, *rest)
         del kept

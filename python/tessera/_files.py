@@ -7,7 +7,8 @@ from typing import Any, Callable, Optional, Union
 
 from . import _core
 from ._core import Progress, Progressed, check, ffi, lib
-from ._objects import Image, Mesh, Points, Tiles, Volume
+from ._objects import Image, Mesh, Points, Volume
+from ._tiles import Tiles
 from ._unstructured import Unstructured
 
 PathLike = Union[str, "os.PathLike[str]"]

@@ -8,8 +8,9 @@ import numpy as np
 
 from . import _core
 from ._core import Object, Progress, Progressed, Report, check, ffi, lib
-from ._inputs import as_mesh, as_volume, on_context, vec3, volume_call
-from ._objects import Mesh, Volume, geometry
+from ._inputs import as_mesh, as_volume, beside, on_context, vec3, volume_call
+from ._arrays import geometry
+from ._objects import Mesh, Volume
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,6 +58,65 @@ def pad(volume: "VolumeLike", before: Sequence[int], after: Sequence[int], borde
     """
     body, owner = on_context(as_volume(volume))
     return volume_call("tsr_volume_pad", body, _size(before, "before"), _size(after, "after"), _core.enum("tsr_border", border), float(value), owner=owner)
+
+
+def permute(volume: "VolumeLike", axes: Sequence[int], flip: Sequence[bool] = (False, False, False)) -> Volume:
+    """Axis k of the result (0 is x) runs along axis axes[k] of the volume, backwards where flip[k]: each voxel stays where it is in the world.
+
+    Examples
+    --------
+    >>> import numpy as np, tessera as ts
+    >>> v = ts.permute(ts.Volume(np.arange(6).reshape(1, 2, 3), spacing=(1, 2, 3)), (1, 0, 2), (True, False, False))
+    >>> v.array.tolist(), v.spacing
+    ([[[3, 0], [4, 1], [5, 2]]], (2.0, 1.0, 3.0))
+    """
+    body, owner = on_context(as_volume(volume))
+    if sorted(axes) != [0, 1, 2] or len(flip) != 3:
+        raise ValueError(f"axes {tuple(axes)} and {len(flip)} flips, expected 0, 1 and 2 in some order, and 3")
+    return volume_call("tsr_volume_permute", body, [int(a) for a in axes], [int(f) for f in flip], owner=owner)
+
+
+def combine(first: "VolumeLike", second: Optional["VolumeLike"] = None, how: str = "linear", *, a: float = 1.0, b: float = 1.0, c: float = 0.0) -> Volume:
+    """a * first + b * second + c ("linear"; without a second one a * first + c), a * first * b * second + c ("multiply"), or the "minimum" or "maximum" of
+    a * first and b * second, plus c: float32 of real values, where the first lies in the world.
+
+    Examples
+    --------
+    >>> import numpy as np, tessera as ts
+    >>> ts.combine(np.arange(3), np.ones(3), b=2).array.ravel().tolist()
+    [2.0, 3.0, 4.0]
+    """
+    body, owner = on_context(as_volume(first))
+    other = None if second is None else beside(as_volume(second), body)
+    made, number = ffi.new("tsr_volume **"), _core.enum("tsr_combination", how)
+    with owner.lock:
+        check(lib.tsr_volume_combine(owner._pointer, number, float(a), body._pointer, float(b), _core.pointer(other), float(c), made))
+    return Volume._of(made, owner)
+
+
+def redistance(field: "VolumeLike", *, progress: Progress = None, **options: Any) -> tuple[Volume, Report]:
+    """A dense level set made a distance by evolution: method ("reinit", "source"), band, step, tolerance, ...: as tsr_distance_pde_options.
+
+    Returns
+    -------
+    Volume, Report
+        float32; steps, change.
+
+    Examples
+    --------
+    >>> import numpy as np, tessera as ts
+    >>> x = np.arange(12.0) - 5.3
+    >>> d, told = ts.redistance(np.broadcast_to(3 * x, (3, 3, 12)).astype(np.float32).copy())
+    >>> bool(np.abs(d.array[1, 1] - x).max() < 0.05)
+    True
+    """
+    body, owner = on_context(as_volume(field))
+    made, told = ffi.new("tsr_volume **"), _core.begun("tsr_distance_pde_report")
+    with Progressed(progress) as p, owner.lock:
+        values, kept = _core.options("tsr_distance_pde_options", options, p)
+        p.check(lib.tsr_distance_evolve(owner._pointer, body._pointer, values, made, told))
+    del kept
+    return Volume._of(made, owner), _core.report(told)
 
 
 def reorient(volume: "VolumeLike", letters: str = "RAS") -> Volume:

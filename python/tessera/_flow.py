@@ -10,7 +10,8 @@ import numpy as np
 from . import _core
 from ._cameras import vec3
 from ._core import Context, Object, Progress, Progressed, Report, check, ffi, lib
-from ._objects import Image, Mesh, Volume, rows
+from ._arrays import rows
+from ._objects import Image, Mesh, Volume
 from ._inputs import as_volume
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import numpy as np
 from . import _core
 from ._cameras import Camera, two, vec3
 from ._core import Object, Progress, Progressed, Report, Struct, check, ffi, lib
-from ._objects import Image, Mesh, Points, Volume, rows
+from ._arrays import rows
+from ._objects import Image, Mesh, Points, Volume
 from ._inputs import as_mesh
 
 if TYPE_CHECKING:

@@ -56,6 +56,12 @@ def on_context(thing: Any) -> tuple[Any, Context]:
     return (thing, current) if current.on_host else (thing.to(current), current)
 
 
+def host_context() -> Context:
+    """The current context, or, if that is a GPU, one of the CPU: of what works on arrays of NumPy."""
+    current = _core.context()
+    return current if current.on_host else _core.context("cpu")
+
+
 def volume_call(function: str, volume: Volume, *arguments: Any, owner: Context) -> Volume:
     made = ffi.new("tsr_volume **")
     with owner.lock:

@@ -181,7 +181,7 @@ def from_dlpack(thing: Any) -> Volume:
         raise TypeError(f"memory of device type {kind}, expected the CPU or CUDA")
     from ._core import check, context, ffi, lib
     from ._dlpack import take
-    from ._objects import geometry
+    from ._arrays import geometry
 
     on_gpu = kind == 2
     array = None
@@ -209,7 +209,7 @@ def from_dlpack(thing: Any) -> Volume:
 def _cuda_array(thing: Any, index: int) -> Any:
     """A tsr_array by __cuda_array_interface__ (version 3)."""
     from ._core import ffi
-    from ._objects import dtype_number
+    from ._arrays import dtype_number
 
     face = thing.__cuda_array_interface__  # waits for the stream of its owner
     if face.get("stream") not in (None, 1, 2):

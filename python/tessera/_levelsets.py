@@ -9,8 +9,10 @@ import numpy as np
 
 from . import _core
 from ._core import Progress, Progressed, Report, check, ffi, lib
-from ._inputs import as_mesh, as_points, beside, on_context
-from ._objects import Tiles, Volume, dtype_number, geometry
+from ._inputs import as_mesh, beside, on_context
+from ._arrays import dtype_number, geometry, rows
+from ._objects import Volume
+from ._tiles import Tiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,32 +102,6 @@ def voxelize(mesh: Any, spacing: Union[float, Sequence[float]], *, dense: bool =
                 return Volume._of(made, owner)
             made = ffi.new("tsr_tiles **")
             p.check(lib.tsr_tiles_from_mesh(owner._pointer, body._pointer, made_options, made, ffi.NULL))
-    return Tiles._of(made, owner)
-
-
-def reconstruct(points: Any, *, progress: Progress = None, **options: Any) -> Tiles:
-    """A closed surface through points, as a level set; normals are not needed.
-
-    Parameters
-    ----------
-    points : Points, array (n, 3), or a cloud of another library
-    **options
-        depth (2^depth voxels along an axis; 8), start_depth, power, theta, alpha, band, min_neighbours, ...: as tsr_reconstruct_options.
-
-    Examples
-    --------
-    >>> import numpy as np, tessera as ts
-    >>> x = np.random.default_rng(1).normal(size=(4000, 3)).astype(np.float32)
-    >>> ball = ts.reconstruct(x / np.linalg.norm(x, axis=1, keepdims=True), depth=6, start_depth=5)
-    >>> abs(ball.measure().volume / 4.18879 - 1) < 0.05
-    True
-    """
-    cloud, owner = on_context(as_points(points))
-    made = ffi.new("tsr_tiles **")
-    with Progressed(progress) as p:
-        made_options, kept = _core.options("tsr_reconstruct_options", options, p)
-        with owner.lock:
-            p.check(lib.tsr_reconstruct(owner._pointer, cloud._pointer, made_options, made, ffi.NULL))
     return Tiles._of(made, owner)
 
 
@@ -275,6 +251,12 @@ def offset(thing: Any, distance: float, *, spacing: Optional[float] = None, prog
             extent = float(np.max(np.ptp(mesh.vertices, axis=0)))
             spacing = extent / 128
         body = voxelize(mesh, spacing, progress=progress)
+    far = abs(float(distance))
+    if far >= 8 * min(body.spacing) and far >= body.describe().band:  # as the command line: the distance itself says where the surface comes to
+        made = ffi.new("tsr_tiles **")
+        with Progressed(progress) as p, body._lock:
+            p.check(lib.tsr_tiles_offset(body._pointer, float(distance), p.pointer, made))
+        return Tiles._of(made, body.context)
     if distance:
         speed = {"kind": "speed", "value": 1.0 if distance > 0 else -1.0}
         evolve(body, [speed], duration=abs(float(distance)), space="weno5", time="rk3", progress=progress)
@@ -300,22 +282,52 @@ def morph(first: Tiles, second: Tiles, t: Union[float, Sequence[float]], *, prog
     return results[0] if np.ndim(t) == 0 else results
 
 
-def particles(points: Any, radius: Optional[float] = None, *, progress: Progress = None, **options: Any) -> Tiles:
-    """The smooth surface of the particles of a fluid or a heap. `radius`: of a particle; None: of those that the points have.
-
-    Further options: voxel, smooth, conserve, band, memory_limit, as tsr_particles_options.
+def animal(size: float = 2.0, *, spacing: Union[float, Sequence[float]] = 0.05, centre: Sequence[float] = (0.0, 0.0, 0.0), band: float = 0.0) -> Tiles:
+    """A body with a neck, a head, four legs and a tail, `size` long, as a level set: what level sets are tried on.
 
     Examples
     --------
-    >>> import numpy as np, tessera as ts
-    >>> grid = np.stack(np.meshgrid(*[np.arange(6.0)] * 3), axis=-1).reshape(-1, 3)
-    >>> ts.particles(grid, 0.9).measure().components
+    >>> import tessera as ts
+    >>> ts.animal().measure().components
     1
     """
-    body, owner = on_context(as_points(points))
-    made = ffi.new("tsr_tiles **")
-    with Progressed(progress) as told, owner.lock:
-        values, kept = _core.options("tsr_particles_options", {"radius": radius, **options}, told)
-        told.check(lib.tsr_particles_surface(owner._pointer, body._pointer, values, made))
+    owner, made = _core.context(), ffi.new("tsr_tiles **")
+    three = [float(v) for v in np.broadcast_to(np.asarray(spacing, float), 3)]
+    options, kept = _core.options("tsr_tiles_options", {"band": band})
+    x, y, z = (float(v) for v in centre)
+    with owner.lock:
+        check(lib.tsr_tiles_animal(owner._pointer, geometry(three), options, ffi.new("tsr_vec3 *", [x, y, z])[0], float(size), made))
+    del kept
+    return Tiles._of(made, owner)
+
+
+def tiles_from_parts(places: Any, values: Any, *, spacing: Union[float, Sequence[float]] = 1.0, origin: Optional[Sequence[float]] = None, **options: Any) -> Tiles:
+    """A level set of its tiles, as `Tiles.parts` gives them: ordered by z, then y, then x.
+
+    Parameters
+    ----------
+    places : array (n, 3) of int32
+        x, y, z of a tile's first voxel divided by the edge.
+    values : array (n, edge, edge, edge) of float32
+        z, y, x.
+    **options
+        band, domain, ...: as tsr_tiles_options.
+
+    Examples
+    --------
+    >>> import tessera as ts
+    >>> ball = ts.shape("sphere", radius=5, spacing=0.5)
+    >>> ts.tiles_from_parts(*ball.parts(), spacing=0.5, band=ball.describe().band) == ball
+    True
+    """
+    where, field = rows(places, 3, "places", np.int32), np.ascontiguousarray(values, np.float32)
+    if field.ndim != 4 or len(field) != len(where) or len(set(field.shape[1:])) != 1:
+        raise ValueError(f"values of shape {field.shape}, expected ({len(where)}, edge, edge, edge)")
+    three = [float(v) for v in np.broadcast_to(np.asarray(spacing, float), 3)]
+    owner, made, contents = _core.context(), ffi.new("tsr_tiles **"), _core.begun("tsr_tiles_contents")
+    contents.count, contents.coordinates, contents.values = len(where), ffi.cast("int32_t (*)[3]", where.ctypes.data), ffi.cast("float *", field.ctypes.data)
+    given, kept = _core.options("tsr_tiles_options", {"edge": field.shape[1], **options})
+    with owner.lock:
+        check(lib.tsr_tiles_assemble(owner._pointer, geometry(three, origin), given, contents, made))
     del kept
     return Tiles._of(made, owner)

@@ -1,13 +1,14 @@
-"""Volumes, meshes, points, level sets and images, and their way to and from arrays."""
+"""Volumes, meshes, points and images, and their way to and from arrays."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union, cast
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _core
+from ._arrays import DTYPES, SPACE_NAMES, Placed, converted, dtype_number, geometry, numpy_view, prepare, space_number, triple, view, world_place
 from ._core import Context, Object, Report, check, ffi, lib
 
 if TYPE_CHECKING:
@@ -16,164 +17,11 @@ if TYPE_CHECKING:
     AnyArray = NDArray[Any]
     PathLike = Union[str, "os.PathLike[str]"]
 
-_DTYPES = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")  # as tsr_dtype counts them
-_SPACES = {None: 0, "ras": 1, "lps": 2}
-_SPACE_NAMES = {0: None, 1: "ras", 2: "lps"}
-
-
-def dtype_number(dtype: Any) -> int:
-    """The library's number of an element type of NumPy."""
-    kind = np.dtype(dtype)
-    code = kind.str[1:] if kind.kind != "b" else "u1"
-    if code not in _DTYPES:
-        raise TypeError(f"elements of {kind}, expected integers of 8 to 64 bits, bool, float32 or float64" + (": convert with astype" if kind.kind in "fc" else ""))
-    return _DTYPES.index(code)
-
-
-def prepare(array: Any, name: str = "array") -> "AnyArray":
-    """An array as the library can take it: of the host, native byte order, aligned; the same memory where it is so already."""
-    if hasattr(array, "__cuda_array_interface__"):
-        raise TypeError(f"{name}: lies on a GPU: use tessera.from_dlpack")
-    made = np.asarray(array)
-    if made.dtype.kind == "O" and made.ndim == 0:
-        raise TypeError(f"{name}: {type(array).__name__}, expected an array of numbers")
-    dtype_number(made.dtype)
-    if made.dtype.kind == "b":
-        made = made.view(np.uint8)
-    if not made.dtype.isnative:
-        made = made.astype(made.dtype.newbyteorder("="))
-    return np.require(made, requirements="A")
-
-
-def view(array: "AnyArray") -> Any:
-    """A tsr_array over the memory of a prepared array, which must outlive it."""
-    made = ffi.new("tsr_array *")
-    made.struct_size = ffi.sizeof("tsr_array")
-    made.data = ffi.cast("void *", array.__array_interface__["data"][0])
-    made.dtype = dtype_number(array.dtype)
-    made.axes = array.ndim
-    if array.ndim > 8:
-        raise ValueError(f"array: {array.ndim} axes, expected 8 at most")
-    for k in range(array.ndim):
-        if array.strides[k] % array.itemsize:
-            raise ValueError("array: rows that do not begin at whole elements: copy it")
-        made.shape[k] = array.shape[k]
-        made.stride[k] = array.strides[k] // array.itemsize
-    made.read_only = not array.flags.writeable
-    return made
-
-
-def interface(array: Any, owner: Object) -> dict[str, Any]:
-    """`__array_interface__` of a tsr_array."""
-    if not owner.on_host:
-        raise TypeError("the memory is on a GPU: .to('cpu') copies it, __dlpack__ shares it")
-    item = np.dtype(_DTYPES[int(array.dtype)]).itemsize
-    return {
-        "version": 3,
-        "typestr": np.dtype(_DTYPES[int(array.dtype)]).str,
-        "shape": tuple(array.shape[k] for k in range(array.axes)),
-        "strides": tuple(array.stride[k] * item for k in range(array.axes)),
-        "data": (int(ffi.cast("uintptr_t", array.data)), bool(array.read_only)),
-    }
-
-
-class _Viewed:
-    """Hands the memory of an object to NumPy: the array that is made keeps this alive, and this the object."""
-
-    def __init__(self, array: Any, owner: Object) -> None:
-        self.__array_interface__ = interface(array, owner)
-        self._owner = owner
-
-
-def _numpy(call: str, owner: Object, *arguments: Any) -> "AnyArray":
-    array = ffi.new("tsr_array *")
-    check(getattr(lib, call)(owner._pointer, *arguments, array))
-    if any(array.shape[k] == 0 for k in range(array.axes)):
-        return np.empty(tuple(array.shape[k] for k in range(array.axes)), _DTYPES[int(array.dtype)])
-    return np.asarray(_Viewed(array, owner))
-
-
-# ---- geometry ----------------------------------------------------------------------------------------------------------------------
-
-
-def geometry(spacing: Optional[Sequence[float]] = None, origin: Optional[Sequence[float]] = None, affine: Optional["ArrayLike"] = None, space: Optional[str] = None) -> Any:
-    """A tsr_geometry from spacing and origin (x, y, z), or from a 4 x 4 or 3 x 4 matrix."""
-    made = ffi.new("tsr_geometry *")
-    made.space = space_number(space)
-    if affine is not None:
-        if spacing is not None or origin is not None:
-            raise ValueError("affine is given beside spacing or origin, expected one way to place the voxels")
-        matrix = np.asarray(affine, float)
-        if matrix.shape not in ((3, 4), (4, 4)):
-            raise ValueError(f"affine of shape {matrix.shape}, expected (4, 4) or (3, 4)")
-    else:
-        matrix = np.zeros((3, 4))
-        matrix[:, :3] = np.diag([1.0] * 3 if spacing is None else _three(spacing, "spacing"))
-        matrix[:, 3] = [0.0] * 3 if origin is None else _three(origin, "origin")
-    for r in range(3):
-        for k in range(4):
-            made.affine[r][k] = matrix[r, k]
-    return made
-
-
-def space_number(space: Optional[str]) -> int:
-    """The library's number of what the world's axes mean."""
-    if space is not None and space.lower() not in _SPACES:
-        raise ValueError(f"space {space!r}, expected 'ras', 'lps' or None")
-    return _SPACES[space.lower() if space is not None else None]
-
-
-def _triple(place: Any) -> tuple[float, float, float]:
-    return (place.x, place.y, place.z)
-
-
-def _world(place: Sequence[float]) -> Any:
-    return ffi.new("tsr_vec3 *", _three(place, "origin"))[0]
-
-
-def _three(values: Any, name: str) -> list[float]:
-    numbers = [float(v) for v in (np.full(3, values) if np.ndim(values) == 0 else values)]
-    if len(numbers) != 3:
-        raise ValueError(f"{name}: {len(numbers)} numbers, expected 3 (x, y, z), or 1 for all")
-    return numbers
-
-
-class _Placed(Object):
-    """What lies on a grid in the world."""
-
-    def _geometry(self) -> Any:
-        raise NotImplementedError
-
-    @property
-    def affine(self) -> "NDArray[np.float64]":
-        """4 x 4 matrix from the index (x, y, z, 1) to the world, as nibabel's."""
-        g = self._geometry()
-        made = np.eye(4)
-        for r in range(3):
-            made[r] = list(g.affine[r])
-        return made
-
-    @property
-    def spacing(self) -> tuple[float, float, float]:
-        """Lengths of a voxel along x, y and z in world units."""
-        s = lib.tsr_geometry_spacing(self._geometry())
-        return (s.x, s.y, s.z)
-
-    @property
-    def origin(self) -> tuple[float, float, float]:
-        """World position of the voxel with index 0, 0, 0."""
-        return cast("tuple[float, float, float]", tuple(self.affine[:3, 3].tolist()))
-
-    @property
-    def space(self) -> Optional[str]:
-        """What the world's axes mean: "ras", "lps" or None."""
-        return _SPACE_NAMES[int(self._geometry().space)]
-
 
 # ---- volumes -----------------------------------------------------------------------------------------------------------------------
 
 
-class Volume(_Placed):
+class Volume(Placed):
     """A dense volume with geometry and metadata. Its array has the axes (z, y, x), as in SimpleITK and scikit-image.
 
     Parameters
@@ -236,7 +84,7 @@ class Volume(_Placed):
     @property
     def array(self) -> "AnyArray":
         """The stored values (z, y, x): a view of the volume's memory, which stays alive with it."""
-        return _numpy("tsr_volume_array", self)
+        return numpy_view("tsr_volume_array", self)
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> "AnyArray":
         values = self.array
@@ -267,7 +115,7 @@ class Volume(_Placed):
     @property
     def dtype(self) -> "np.dtype[Any]":
         """Element type."""
-        return np.dtype(_DTYPES[int(lib.tsr_volume_dtype(self._pointer))])
+        return np.dtype(DTYPES[int(lib.tsr_volume_dtype(self._pointer))])
 
     @property
     def scaling(self) -> tuple[float, float]:
@@ -294,6 +142,18 @@ class Volume(_Placed):
         while lib.tsr_volume_meta_at(self._pointer, len(found), key, value):
             found[ffi.string(key[0]).decode(errors="replace")] = ffi.string(value[0]).decode(errors="replace")
         return found
+
+    @property
+    def parts(self) -> tuple[int, int, int]:
+        """How many frames, layers and channels the file had that it was read from."""
+        frames, layers, channels = ffi.new("int64_t *"), ffi.new("int64_t *"), ffi.new("int64_t *")
+        lib.tsr_volume_parts(self._pointer, frames, layers, channels)
+        return int(frames[0]), int(layers[0]), int(channels[0])
+
+    @property
+    def holds_labels(self) -> bool:
+        """Whether the file it came from says that its values are labels."""
+        return bool(lib.tsr_volume_holds_labels(self._pointer))
 
     def set_meta(self, key: str, value: Optional[str]) -> None:
         """Sets one entry of the metadata; None removes it."""
@@ -366,7 +226,7 @@ class Mesh(Object):
     def __init__(self, vertices: "ArrayLike", triangles: "ArrayLike", *, normals: Optional["ArrayLike"] = None, colors: Optional["ArrayLike"] = None, space: Optional[str] = None) -> None:
         given = []
         for values, kind, name in ((vertices, np.float32, "vertices"), (triangles, np.uint32, "triangles"), (normals, np.float32, "normals"), (colors, np.uint8, "colors")):
-            given.append(None if values is None else _converted(values, kind, name))
+            given.append(None if values is None else converted(values, kind, name))
         made = ffi.new("tsr_mesh **")
         views = [ffi.NULL if a is None else view(a) for a in given]
         check(lib.tsr_mesh_from_arrays(ffi.NULL, *views, made))
@@ -381,7 +241,7 @@ class Mesh(Object):
         return self
 
     def _part(self, number: int) -> "AnyArray":
-        return _numpy("tsr_mesh_array", self, number)
+        return numpy_view("tsr_mesh_array", self, number)
 
     @property
     def vertices(self) -> "NDArray[np.float32]":
@@ -406,16 +266,16 @@ class Mesh(Object):
     @property
     def space(self) -> Optional[str]:
         """What the world's axes mean: "ras", "lps" or None."""
-        return _SPACE_NAMES[int(lib.tsr_mesh_space(self._pointer))]
+        return SPACE_NAMES[int(lib.tsr_mesh_space(self._pointer))]
 
     @property
     def origin(self) -> tuple[float, float, float]:
         """World position of the point that vertices count from: 0 but for files that were read with local_origin."""
-        return _triple(lib.tsr_mesh_origin(self._pointer))
+        return triple(lib.tsr_mesh_origin(self._pointer))
 
     @origin.setter
     def origin(self, origin: Sequence[float]) -> None:
-        lib.tsr_mesh_set_origin(self._pointer, _world(origin))
+        lib.tsr_mesh_set_origin(self._pointer, world_place(origin))
 
     @property
     def parts(self) -> list[tuple[int, str, int]]:
@@ -432,6 +292,31 @@ class Mesh(Object):
         for place, text, (value, _, count) in zip(made, names, parts):
             place.value, place.name, place.triangles = int(value), text, int(count)
         check(lib.tsr_mesh_set_parts(self._pointer, made, len(parts)))
+
+    def in_space(self, space: str) -> "Mesh":
+        """A copy in the other convention ("ras", "lps"): signs of x and y change where they differ."""
+        made = self.to("cpu")
+        check(lib.tsr_mesh_convert_space(made._pointer, space_number(space)))
+        return made
+
+    def counted_from(self, origin: Sequence[float]) -> "Mesh":
+        """A copy of the same places, counted from another origin: each vertex is rounded once."""
+        made = self.to("cpu")
+        made.origin = self.origin
+        check(lib.tsr_mesh_change_origin(made._pointer, world_place(origin)))
+        return made
+
+    def points(self) -> "Points":
+        """The vertices, with their normals, as a cloud: a copy."""
+        made = ffi.new("tsr_points **")
+        check(lib.tsr_points_from_mesh(self._pointer, made))
+        return Points._of(made, self._context)
+
+    def without_slivers(self) -> "Mesh":
+        """A copy in which triangles whose corners are in one place are gone, and what only touches stays apart: see `welded`."""
+        host, made = self if self.on_host else self.to("cpu"), ffi.new("tsr_mesh **")
+        check(lib.tsr_surface_contract(host._pointer, made))
+        return Mesh._of(made, host.context) if made[0] else host.copy()
 
     def welded(self) -> "Mesh":
         """A copy in which vertices at the same place are one, and triangles without area are gone."""
@@ -486,27 +371,6 @@ def _mesh_again(vertices: Any, triangles: Any, normals: Any, colors: Any, space:
     return made
 
 
-def _converted(values: Any, kind: Any, name: str) -> "AnyArray":
-    made = np.asarray(values)
-    if made.dtype.kind not in "buif":
-        raise TypeError(f"{name}: elements of {made.dtype}, expected numbers")
-    if np.dtype(kind).kind == "u" and made.dtype.kind in "if" and made.size:
-        if made.min() < 0 or made.max() > np.iinfo(kind).max or (made.dtype.kind == "f" and not np.all(made == np.floor(made))):
-            raise ValueError(f"{name}: values that are no whole numbers from 0 to {np.iinfo(kind).max}")
-    return prepare(np.ascontiguousarray(made, kind), name)
-
-
-def rows(values: "ArrayLike", width: int, name: str, dtype: Any = np.float64) -> "AnyArray":
-    """A C-contiguous array (n, width) of one element type."""
-    given = np.asarray(values)
-    if given.dtype.kind not in "buif":
-        raise TypeError(f"{name}: elements of {given.dtype}, expected numbers")
-    made = np.ascontiguousarray(np.atleast_2d(given), dtype)
-    if made.ndim != 2 or made.shape[1] != width:
-        raise ValueError(f"{name} of shape {given.shape}, expected (n, {width})")
-    return made
-
-
 # ---- points ------------------------------------------------------------------------------------------------------------------------
 
 
@@ -531,7 +395,7 @@ class Points(Object):
     _destroy = "tsr_points_destroy"
 
     def __init__(self, positions: "ArrayLike", *, normals: Optional["ArrayLike"] = None, radii: Optional["ArrayLike"] = None, space: Optional[str] = None) -> None:
-        given = [None if a is None else _converted(a, np.float32, n) for a, n in ((positions, "positions"), (normals, "normals"), (radii, "radii"))]
+        given = [None if a is None else converted(a, np.float32, n) for a, n in ((positions, "positions"), (normals, "normals"), (radii, "radii"))]
         made = ffi.new("tsr_points **")
         check(lib.tsr_points_from_arrays(ffi.NULL, *[ffi.NULL if a is None else view(a) for a in given], made))
         super().__init__(made[0], None, *given)
@@ -547,31 +411,31 @@ class Points(Object):
     @property
     def positions(self) -> "NDArray[np.float32]":
         """(n, 3), a view."""
-        return _numpy("tsr_points_array", self, 0)
+        return numpy_view("tsr_points_array", self, 0)
 
     @property
     def normals(self) -> Optional["NDArray[np.float32]"]:
         """(n, 3), a view; None without normals."""
-        return _numpy("tsr_points_array", self, 1) if lib.tsr_points_normals_const(self._pointer) else None
+        return numpy_view("tsr_points_array", self, 1) if lib.tsr_points_normals_const(self._pointer) else None
 
     @property
     def radii(self) -> Optional["NDArray[np.float32]"]:
         """(n,), a view; None without radii."""
-        return _numpy("tsr_points_array", self, 2) if lib.tsr_points_radii_const(self._pointer) else None
+        return numpy_view("tsr_points_array", self, 2) if lib.tsr_points_radii_const(self._pointer) else None
 
     @property
     def space(self) -> Optional[str]:
         """What the world's axes mean: "ras", "lps" or None."""
-        return _SPACE_NAMES[int(lib.tsr_points_space(self._pointer))]
+        return SPACE_NAMES[int(lib.tsr_points_space(self._pointer))]
 
     @property
     def origin(self) -> tuple[float, float, float]:
         """World position of the point that positions count from: 0 but for files that were read with local_origin."""
-        return _triple(lib.tsr_points_origin(self._pointer))
+        return triple(lib.tsr_points_origin(self._pointer))
 
     @origin.setter
     def origin(self, origin: Sequence[float]) -> None:
-        lib.tsr_points_set_origin(self._pointer, _world(origin))
+        lib.tsr_points_set_origin(self._pointer, world_place(origin))
 
     @property
     def attributes(self) -> dict[str, int]:
@@ -643,207 +507,6 @@ def _points_again(positions: Any, normals: Any, radii: Any, attributes: Mapping[
     return made
 
 
-# ---- level sets --------------------------------------------------------------------------------------------------------------------
-
-
-class Tiles(_Placed):
-    """A level set: a signed distance that is kept in tiles near the surface alone, negative inside.
-
-    Parameters
-    ----------
-    field : Volume or array_like of float32
-        A dense level set. See also `voxelize`, `reconstruct`, `shape` and `read`.
-    band : float, optional
-        Half width of the band in world units; 0: 2.5 voxels.
-
-    Examples
-    --------
-    >>> import tessera as ts
-    >>> ball = ts.shape("sphere", radius=10, spacing=1)
-    >>> round(ball.measure().volume / 4188.79, 2)
-    1.0
-    """
-
-    _kind = "tsr_tiles"
-    _destroy = "tsr_tiles_destroy"
-
-    def __init__(self, field: Union[Volume, "ArrayLike"], **options: Any) -> None:
-        from ._inputs import as_volume, on_context
-
-        volume, owner = on_context(as_volume(field))
-        if volume.dtype != np.float32:
-            raise TypeError(f"field of {volume.dtype}, expected float32")
-        z, y, x = volume.shape
-        made_options, kept = _core.options("tsr_tiles_options", {"domain": (x, y, z), **options})
-        made = ffi.new("tsr_tiles **")
-        with owner.lock:
-            check(lib.tsr_tiles_create(owner._pointer, volume._geometry(), made_options, made))
-            super().__init__(made[0], owner)
-            check(lib.tsr_tiles_load(self._pointer, volume._pointer))
-        del kept
-
-    @classmethod
-    def _of(cls, made: Any, owner: Optional[Context], *kept: object) -> "Tiles":
-        self = cls.__new__(cls)
-        Object.__init__(self, made[0], owner, *kept)
-        return self
-
-    def _geometry(self) -> Any:
-        return lib.tsr_tiles_geometry(self._pointer)
-
-    @property
-    def _lock(self) -> Any:
-        assert self._context is not None
-        return self._context.lock
-
-    def describe(self) -> Report:
-        """Tiles, active voxels, band, memory and more."""
-        made = _core.begun("tsr_tiles_info")
-        with self._lock:
-            check(lib.tsr_tiles_describe(self._pointer, made))
-        return _core.report(made)
-
-    def measure(self) -> Report:
-        """Volume, area, components and more of the inside."""
-        made = _core.begun("tsr_tiles_measures")
-        with self._lock:
-            check(lib.tsr_tiles_measure(self._pointer, made))
-        return _core.report(made)
-
-    def volume(self) -> Volume:
-        """The field as a dense float32 volume: its domain, or the stored tiles and a margin."""
-        made = ffi.new("tsr_volume **")
-        with self._lock:
-            check(lib.tsr_tiles_field(self._pointer, made))
-        return Volume._of(made, self._context)
-
-    @property
-    def array(self) -> "NDArray[np.float32]":
-        """The field (z, y, x): a new array."""
-        dense = self.volume()
-        return dense.array if dense.on_host else dense.to("cpu").array
-
-    def sample(self, positions: "ArrayLike") -> "NDArray[np.float32]":
-        """Values at positions (n, 3) of the world (x, y, z), trilinear."""
-        where = rows(positions, 3, "positions", np.float32)
-        if not self.on_host:
-            raise TypeError("samples of a level set on a GPU need arrays of that GPU: copy it to the CPU first")
-        values = np.empty(len(where), np.float32)
-        options, kept = _core.options("tsr_tiles_sample_options", {"world": True})
-        with self._lock:
-            check(
-                lib.tsr_tiles_sample(
-                    self._pointer, ffi.cast("float (*)[3]", ffi.from_buffer(where)), ffi.cast("float *", ffi.from_buffer(values)), len(where), options
-                )
-            )
-            assert self._context is not None
-            self._context.synchronize()
-        del kept
-        return values
-
-    def copy(self) -> "Tiles":
-        """A copy with memory of its own."""
-        made = ffi.new("tsr_tiles **")
-        assert self._context is not None
-        with self._lock:
-            check(lib.tsr_tiles_copy(self._pointer, self._context._pointer, made))
-        return Tiles._of(made, self._context)
-
-    __copy__ = copy
-
-    def __deepcopy__(self, memo: Any) -> "Tiles":
-        return self.copy()
-
-    def __reduce__(self) -> Any:
-        from ._files import contents
-
-        return (_tiles_again, (contents(self, ".tsr"),))
-
-    # ---- parts and places ----
-
-    def components(self, connectivity: int = 26) -> list[Report]:
-        """Connected parts of the inside: voxels, and first (index x, y, z of one of them). `connectivity`: 26 or 6."""
-        count = ffi.new("int64_t *")
-        with self._lock:
-            check(lib.tsr_tiles_components(self._pointer, int(connectivity), ffi.NULL, 0, count))
-            made = ffi.new("tsr_component[]", int(count[0]))
-            check(lib.tsr_tiles_components(self._pointer, int(connectivity), made, int(count[0]), count))
-        return [_core.report(made + k) for k in range(int(count[0]))]
-
-    def keep(self, *numbers: int) -> "Tiles":
-        """Some of the parts that `components()` lists, by number from 0. Distances near those that went are too small until `redistance`."""
-        count = len(self.components())
-        if any(not 0 <= n < count for n in numbers):
-            raise ValueError(f"parts {', '.join(map(str, numbers))}, expected numbers from 0 to {count - 1}")
-        stays, made = ffi.new("uint8_t[]", [k in numbers for k in range(count)]), ffi.new("tsr_tiles **")
-        with self._lock:
-            check(lib.tsr_tiles_keep(self._pointer, stays, count, made))
-        return Tiles._of(made, self._context)
-
-    def moved(self, shift: Sequence[float] = (0.0, 0.0, 0.0), *, axis: Sequence[float] = (0.0, 0.0, 1.0), angle: float = 0.0, scale: float = 1.0, centre: Sequence[float] = (0.0, 0.0, 0.0)) -> "Tiles":
-        """Turned about an axis through `centre` by an angle (radians) and scaled, then shifted (world units): the field is sampled once."""
-        motion, kept = ffi.new("tsr_motion *"), list[Any]()
-        _core.fill(motion, "tsr_motion", {"centre": tuple(centre), "axis": tuple(axis), "angle": angle, "scale": scale, "shift": tuple(shift)}, kept)
-        made = ffi.new("tsr_tiles **")
-        with self._lock:
-            check(lib.tsr_tiles_transform(self._pointer, motion, made))
-        return Tiles._of(made, self._context)
-
-    def redistance(self, band: float = 0.0) -> None:
-        """Makes the field a distance again, in place; the surface stays. `band`: as far as that, world units; 0: the whole band."""
-        with self._lock:
-            check(lib.tsr_levelset_redistance(self._pointer, float(band), ffi.NULL))
-
-    def _combine(self, other: "Tiles", operation: str, radius: float = 0.0) -> "Tiles":
-        if not isinstance(other, Tiles):
-            raise TypeError(f"{type(other).__name__}, expected tessera.Tiles")
-        made = ffi.new("tsr_tiles **")
-        with self._lock:
-            check(lib.tsr_tiles_combine(self._pointer, other._pointer, _core.enum("tsr_csg_operation", operation), radius, made))
-        return Tiles._of(made, self._context)
-
-    def __or__(self, other: "Tiles") -> "Tiles":
-        return self._combine(other, "union")
-
-    def __and__(self, other: "Tiles") -> "Tiles":
-        return self._combine(other, "intersection")
-
-    def __sub__(self, other: "Tiles") -> "Tiles":
-        return self._combine(other, "difference")
-
-    def __invert__(self) -> "Tiles":
-        made = ffi.new("tsr_tiles **")
-        with self._lock:
-            check(lib.tsr_tiles_complement(self._pointer, made))
-        return Tiles._of(made, self._context)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tiles):
-            return NotImplemented
-        same = ffi.new("int *")
-        with self._lock:
-            check(lib.tsr_tiles_equal(self._pointer, other._pointer, same))
-        return bool(same[0])
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        info = self.describe()
-        return f"<tessera.Tiles {info.count} tiles, spacing {', '.join(f'{s:g}' for s in self.spacing)}>"
-
-    def _repr_png_(self) -> bytes:
-        from ._volumes import surface
-
-        return surface(self)._repr_png_()
-
-
-def _tiles_again(data: bytes) -> Tiles:
-    from ._files import from_contents
-
-    made: Tiles = from_contents(data, ".tsr")
-    return made
-
-
 # ---- images ------------------------------------------------------------------------------------------------------------------------
 
 
@@ -887,6 +550,15 @@ class Image:
         options, kept = _core.options("tsr_write_options", {"overwrite": overwrite})
         check(lib.tsr_image_write(self._struct(), os.fsencode(path), options))
         del kept
+
+    def jpeg(self, quality: int = 90, *, subsampled: bool = False) -> bytes:
+        """The picture as a JPEG file in memory; alpha is left out. quality: 1 to 100."""
+        data, size = ffi.new("uint8_t **"), ffi.new("size_t *")
+        check(lib.tsr_image_pack_jpeg(self._struct(), int(quality), int(subsampled), data, size))
+        try:
+            return bytes(ffi.buffer(data[0], size[0]))
+        finally:
+            lib.tsr_free(data[0])
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> "AnyArray":
         return np.array(self.array, dtype=dtype) if copy or dtype is not None else self.array

@@ -12,13 +12,16 @@ from ._cameras import as_image
 from ._core import check, ffi, lib
 from ._inputs import as_volume, beside, on_context, vec3
 from ._interchange import coerce
-from ._objects import Image, Mesh, Tiles, Volume, dtype_number
+from ._arrays import dtype_number, rows
+from ._objects import Image, Mesh, Volume
+from ._tiles import Tiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ._cameras import Lens
     from ._inputs import VolumeLike
+    from ._records import Records
 
 
 def mip(volume: "VolumeLike", *, azimuth: float = 0.0, elevation: float = 0.0, size: tuple[int, int] = (512, 512), window: float = 0.0, level: float = 0.0) -> Image:
@@ -53,6 +56,57 @@ def mip(volume: "VolumeLike", *, azimuth: float = 0.0, elevation: float = 0.0, s
     return Image._taken(image)
 
 
+class Transfer(_core.Struct):
+    """A transfer function: opacities and colours of grey values, as tsr_transfer. It is one of `render`'s.
+
+    Examples
+    --------
+    >>> import tessera as ts
+    >>> bone = ts.Transfer.make("ct_bone")
+    >>> bone(-900)[0], bone(1500)[0] > 0
+    (0.0, True)
+    """
+
+    _type = "tsr_transfer"
+
+    @classmethod
+    def make(cls, preset: Union[str, int] = "grey", window: tuple[float, float] = (0.0, 255.0)) -> "Transfer":
+        """A preset ("grey", "mri_head", "mri_brain", "ct_bone", "ct_soft") over a window of values."""
+        made = ffi.new("tsr_transfer *")
+        check(lib.tsr_transfer_make(_core.enum("tsr_transfer_preset", preset), float(window[0]), float(window[1]), made))
+        return cls._taken(made)
+
+    @classmethod
+    def read(cls, path: "Union[str, os.PathLike[str]]") -> "Transfer":
+        """A function of a file (docs/formats/transfer.md)."""
+        made = ffi.new("tsr_transfer *")
+        check(lib.tsr_transfer_read(os.fsencode(path), made))
+        return cls._taken(made)
+
+    @classmethod
+    def _taken(cls, struct: Any) -> "Transfer":
+        made: Transfer = cls._of(struct)
+        return made
+
+    def write(self, path: "Union[str, os.PathLike[str]]", overwrite: bool = True) -> None:
+        """Writes the function: every number comes back bit for bit."""
+        values, kept = _core.options("tsr_write_options", {"overwrite": overwrite})
+        check(lib.tsr_transfer_write(self._struct, os.fsencode(path), values))
+        del kept
+
+    def __call__(self, value: float, gradient: float = 0.0, level: float = 0.0) -> tuple[float, tuple[float, float, float]]:
+        """Opacity per voxel length, and sRGB colour (0 to 1), of a sample."""
+        alpha, colour = ffi.new("double *"), ffi.new("tsr_color *")
+        check(lib.tsr_transfer_sample(self._struct, float(value), float(gradient), float(level), alpha, colour))
+        return float(alpha[0]), (float(colour.r), float(colour.g), float(colour.b))
+
+    def probe(self, volume: "VolumeLike", points: Any, *, alpha: float = 0.5, colour: Sequence[float] = (1.0, 1.0, 1.0), by_gradient: bool = False) -> None:
+        """Shows the tissue at points (n, 3) of the world: adds a Gaussian with the mean and the deviation of the values there."""
+        where, body = rows(points, 3, "points"), as_volume(volume)
+        r, g, b = (float(v) for v in colour)
+        check(lib.tsr_transfer_probe(self._struct, body._pointer, ffi.cast("tsr_vec3 *", where.ctypes.data), len(where), int(by_gradient), float(alpha), ffi.new("tsr_color *", [r, g, b])[0]))
+
+
 def render(
     thing: Any,
     *,
@@ -62,8 +116,9 @@ def render(
     elevation: float = 20.0,
     size: tuple[int, int] = (640, 480),
     isovalue: Optional[float] = None,
-    transfer: "Union[str, os.PathLike[str], None]" = None,
+    transfer: "Union[str, os.PathLike[str], Transfer, None]" = None,
     window: Optional[tuple[float, float]] = None,
+    records: Optional["Records"] = None,
     **options: Any,
 ) -> Image:
     """A picture of a mesh, a level set, or a volume (its density, or with `isovalue` its surface), from an angle in degrees.
@@ -75,10 +130,12 @@ def render(
         A volume to be drawn beside a mesh or level set.
     mode : str
         "surface", "volume", "combined" or "mip"; None: what fits.
-    transfer : str or path
+    transfer : Transfer, str or path
         Preset of the volume's colours, as tsr_transfer_preset, e.g. "mri_head"; or a file (docs/formats/transfer.md): a path, or a name with a dot.
     window : pair of floats
         Grey values of the transfer function's ends.
+    records : Records, optional
+        Of a level set: its surface is met in them instead of searched for.
     **options
         supersampling, ambient_occlusion, surface_color, transparent, ...: as tsr_render_options.
 
@@ -102,6 +159,8 @@ def render(
                 check(lib.tsr_scene_set_surface_mesh(scene[0], body._pointer))
             elif isinstance(body, Tiles):
                 check(lib.tsr_scene_set_surface_tiles(scene[0], body._pointer))
+                if records is not None:
+                    check(lib.tsr_scene_set_surface_records(scene[0], records._pointer, 0))
             elif isovalue is not None:
                 check(lib.tsr_scene_set_surface_volume(scene[0], body._pointer, float(isovalue), 0))
             else:
@@ -118,12 +177,11 @@ def render(
             values, kept = _core.options("tsr_render_options", {"mode": mode, **options})
             if transfer is not None:
                 low, high = window if window is not None else (info.window_low, info.window_high)
-                colours = ffi.new("tsr_transfer *")
                 if isinstance(transfer, str) and "." not in transfer:
-                    check(lib.tsr_transfer_make(_core.enum("tsr_transfer_preset", transfer), float(low), float(high), colours))
-                else:
-                    check(lib.tsr_transfer_read(os.fsencode(transfer), colours))
-                values.transfer = colours
+                    transfer = Transfer.make(transfer, (low, high))
+                elif not isinstance(transfer, Transfer):
+                    transfer = Transfer.read(transfer)
+                values.transfer = transfer._struct
             elif window is not None:
                 values.window_low, values.window_high = float(window[0]), float(window[1])
             check(lib.tsr_picture_create(owner._pointer, width, height, picture))

@@ -24,7 +24,7 @@ class HistoPyramid(Object):
     ----------
     volume : Volume or array_like
     classifier : str
-        "nonzero", "range" (lower <= value < upper), "label" (value == lower), "magnitude" (|value| > lower), "surface" (cells of an isosurface at `lower`),
+        "user" with user=a `Map` that is a classifier, "nonzero", "range" (lower <= value < upper), "label" (value == lower), "magnitude" (|value| > lower), "surface" (cells of an isosurface at `lower`),
         "boundary", "crossings" (edges that the isosurface at `lower` cuts) or "counts" (the value says how often).
     lower, upper : float
     order : str
@@ -49,11 +49,14 @@ class HistoPyramid(Object):
 
     def __init__(self, volume: "VolumeLike", classifier: Union[str, int] = "nonzero", *, lower: float = 0.0, upper: float = 0.0, order: Union[str, int] = "row", **options: Any) -> None:
         body, owner = on_context(as_volume(volume))
+        rule = options.get("user")
+        if rule is not None:  # a Map, which stays
+            options = {**options, "user": rule._map}
         values, kept = _core.options("tsr_pyramid_options", {"classifier": classifier, "lower": lower, "upper": upper, "order": order, **options})
         made = ffi.new("tsr_pyramid **")
         with owner.lock:
             check(lib.tsr_pyramid_create(owner._pointer, lib.tsr_volume_size(body._pointer), values, made))
-            super().__init__(made[0], owner, body)
+            super().__init__(made[0], owner, body, rule)
             check(lib.tsr_pyramid_build(self._pointer, body._pointer))
             owner.synchronize()
         self._volume, self._options = body, {"classifier": classifier, "lower": lower, "upper": upper, "order": order, **options}

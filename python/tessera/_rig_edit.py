@@ -11,7 +11,8 @@ from . import _core
 from ._cameras import Camera, Pinhole, Rig, as_image, two, vec3
 from ._core import Object, Progress, Progressed, Report, check, ffi, lib
 from ._inputs import as_mesh
-from ._objects import Image, rows
+from ._arrays import rows
+from ._objects import Image
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

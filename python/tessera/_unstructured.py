@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _core
 from ._core import Context, Object, Progress, Progressed, Report, check, ffi, lib
-from ._objects import Mesh, rows, space_number
+from ._arrays import rows, space_number
+from ._objects import Mesh
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

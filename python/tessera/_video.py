@@ -10,7 +10,8 @@ import numpy as np
 from . import _core
 from ._cameras import as_image, two
 from ._core import Object, Report, check, ffi, lib
-from ._objects import Image, _numpy
+from ._arrays import numpy_view
+from ._objects import Image
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -96,7 +97,7 @@ class VideoFrame(Object):
     @property
     def planes(self) -> "list[AnyArray]":
         """Arrays (height, width): views."""
-        return [_numpy("tsr_video_plane_array", self, k) for k in range(int(self._pointer.planes))]
+        return [numpy_view("tsr_video_plane_array", self, k) for k in range(int(self._pointer.planes))]
 
     def to_image(self) -> Image:
         """As an 8-bit picture, grey or RGB."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _core
 from ._core import Object, Progress, Progressed, Report, check, ffi, lib
 from ._inputs import as_volume, beside, on_context, vec3, volume_call
-from ._objects import Mesh, Tiles, Volume, dtype_number
+from ._arrays import dtype_number
+from ._objects import Mesh, Volume
+from ._tiles import Tiles
 from ._unstructured import Unstructured
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
     from ._inputs import VolumeLike
 
@@ -83,6 +86,29 @@ class Segmentation(Object):
     def from_mask(self, mask: "VolumeLike") -> None:
         """Begins with a mask of the image's shape."""
         self._call("tsr_segmentation_from_mask", beside(as_volume(mask), self)._pointer)
+
+    def from_field(self, field: "VolumeLike") -> None:
+        """Begins with a field of the image's shape, negative inside."""
+        self._call("tsr_segmentation_from_field", beside(as_volume(field), self)._pointer)
+
+    def probe_undo(self) -> Report:
+        """Takes the last probe back."""
+        made = ffi.new("tsr_probe *")
+        self._call("tsr_segmentation_probe_undo", made)
+        return _core.report(made)
+
+    def probe_reset(self) -> None:
+        """Forgets all probes."""
+        assert self._context is not None
+        with self._context.lock:
+            lib.tsr_segmentation_probe_reset(self._pointer)
+
+    @property
+    def probe_counts(self) -> "NDArray[np.int64]":
+        """How many of the probed values lie in each of 256 equal parts of the image's range."""
+        assert self._context is not None
+        with self._context.lock:
+            return np.frombuffer(ffi.buffer(lib.tsr_segmentation_probe_counts(self._pointer), 256 * 8), np.int64).copy()
 
     def probe(self, position: Sequence[float], radius: float) -> Report:
         """Grey values in a ball set target and epsilon."""
@@ -314,6 +340,18 @@ def denoise(volume: "VolumeLike", *, progress: Progress = None, **options: Any) 
     return Volume._of(made, owner)
 
 
+def wavelet_options(filter: Union[str, int], given: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    """Options of a transform, whose steps may be text."""
+    named = {"filter": filter, **given}
+    if not isinstance(named.get("steps"), str):
+        return _core.options("tsr_wavelet_options", named)
+    steps, count = ffi.new("tsr_wavelet_step[]", lib.TSR_WAVELET_STEPS), ffi.new("int32_t *")
+    check(lib.tsr_wavelet_steps_parse(named.pop("steps").encode(), steps, count))
+    values, kept = _core.options("tsr_wavelet_options", named)
+    values.steps, values.step_count = steps, count[0]
+    return values, [*kept, steps]
+
+
 def dwt(volume: "VolumeLike", filter: Union[str, int] = "legall53", *, dtype: Any = None, **options: Any) -> Volume:
     """Discrete wavelet transform: the coefficients, in a volume that says how they were made. Integers are transformed without loss.
 
@@ -325,7 +363,7 @@ def dwt(volume: "VolumeLike", filter: Union[str, int] = "legall53", *, dtype: An
     dtype : optional
         Of the coefficients; None: as wide as they need.
     **options
-        levels, axes, boundary, layout, ...: as tsr_wavelet_options.
+        levels, axes, boundary, layout, ...: as tsr_wavelet_options; steps: those of filter "custom" as text, see `wavelet_steps`.
 
     Examples
     --------
@@ -335,7 +373,7 @@ def dwt(volume: "VolumeLike", filter: Union[str, int] = "legall53", *, dtype: An
     True
     """
     body, owner = on_context(as_volume(volume))
-    values, kept = _core.options("tsr_wavelet_options", {"filter": filter, **options})
+    values, kept = wavelet_options(filter, options)
     made = ffi.new("tsr_volume **")
     with owner.lock:
         check(lib.tsr_volume_dwt(owner._pointer, body._pointer, values, lib.TSR_DTYPE_COUNT if dtype is None else dtype_number(dtype), made))

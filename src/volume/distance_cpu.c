@@ -1,6 +1,7 @@
 /* volume/distance_cpu.c: rows in place; then blocks of neighbouring columns, gathered so that each column lies together and every cache line
  * of the volume is read and written once per pass. */
 #include "core/parallel.h"
+#include "tessera/distance.h"
 #include "volume/distance_ops.h"
 
 enum { COLUMNS = 16 }; /* one cache line of float32 */
@@ -14,7 +15,7 @@ struct transform {
     const tsr_distance_finish *finish;
     char *scratch;
     int64_t scratch_per_worker;
-    int axis;
+    int axis, outside_only;
 };
 
 static int64_t longest_line(tsr_size3 size) { return tsr_max64(size.y, size.z); }
@@ -58,7 +59,7 @@ static void columns(void *user, int64_t begin, int64_t end, int worker)
             for (int64_t c = 0; c < width; c++) in[c * n + i] = corner[i * step + c];
         for (int64_t c = 0; c < width; c++) {
             tsr_distance_line line = { .in = in + c * n, .out = out + c * n, .stack = (uint16_t *)(void *)(out + COLUMNS * n), .in_stride = 1,
-                                       .out_stride = 1, .stack_stride = 1, .n = (int32_t)n, .weight = t->weight[t->axis], .core = t->core[t->axis] };
+                                       .out_stride = 1, .stack_stride = 1, .n = (int32_t)n, .weight = t->weight[t->axis], .core = t->core[t->axis], .outside_only = t->outside_only };
             tsr_distance_transform_line(&line, t->finish);
         }
         for (int64_t i = 0; i < n; i++)
@@ -79,7 +80,8 @@ static tsr_status cpu_transform(tsr_queue *queue, const void *mask, tsr_dtype dt
                            &keep,
                            (char *)scratch,
                            per_worker(size),
-                           1 };
+                           1,
+                           finish->mode == TSR_DISTANCE_TO_MASK };
     int64_t blocks = tsr_ceil_div(size.x, COLUMNS);
     tsr_parallel(queue->threads, size.y * size.z, tsr_max64(1, (1 << 16) / size.x), rows, &t);
     tsr_parallel(queue->threads, size.z * blocks, tsr_max64(1, (1 << 12) / size.y), columns, &t);

@@ -69,6 +69,7 @@ typedef struct tsr_distance_line {
     int32_t n;
     float weight; /* square of the spacing */
     float core;
+    int outside_only; /* != 0: runs inside stay as they are, for those whose distances become 0 in the end */
 } tsr_distance_line;
 
 TSR_HD double tsr_distance_height(const tsr_distance_line *l, int32_t i, int inside)
@@ -108,6 +109,11 @@ TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const
 {
     int inside = l->in[begin * l->in_stride] < 0.0f;
     int32_t depth = 0, end = l->n;
+    if (inside && l->outside_only) {
+        for (end = begin; end < l->n && l->in[end * l->in_stride] < 0.0f; end++)
+            l->out[end * l->out_stride] = tsr_distance_finished(finish, l->in[end * l->in_stride]);
+        return end;
+    }
     double top = 0.0, below = 0.0; /* sums of the last two parabolas of the envelope */
     for (int32_t c = begin > 0 ? begin - 1 : begin; c <= end && c < l->n; c++) {
         float v = l->in[c * l->in_stride];

@@ -108,7 +108,7 @@ static tsr_status parse_items(tsr_dicom_data *d, int64_t *at, int64_t end, int e
     if (depth == DEPTH_MOST) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: DICOM: sequences in sequences, more than %d deep", d->name, DEPTH_MOST);
     while (*at < end || endless) {
         tsr_dicom_element e;
-        int32_t item;
+        int32_t item = 0;
         TSR_TRY(parse_head(d, end, implicit, at, &e));
         if (e.tag == SEQUENCE_END) return TSR_OK;
         if (e.tag != TSR_DICOM_ITEM)

@@ -162,7 +162,7 @@ static tsr_status take_table(const tsr_dicom_data *d, int32_t item, uint32_t des
 
 static tsr_status take_tables(const tsr_dicom_data *d, tsr_dicom_file *f)
 {
-    int32_t about[3];
+    int32_t about[3] = { 0 };
     const int32_t sequence = tsr_dicom_find(d, -1, 0x00283000), item = tsr_dicom_item(d, sequence, 0);
     const int palette = f->color == TSR_DICOM_PALETTE;
     if (!palette && (item < 0 || f->samples > 1 || f->real)) return TSR_OK;

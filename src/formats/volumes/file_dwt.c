@@ -81,7 +81,7 @@ static tsr_status window_bytes(const slabs *s, int64_t window, int64_t *bytes)
 static tsr_status choose_thickness(slabs *s, int64_t limit)
 {
     const int64_t n = s->whole->stage[0].size[s->axis], least = tsr_wavelet_slab_most(s->whole, 0, s->axis, 2);
-    int64_t bytes, window = n;
+    int64_t bytes = 0, window = n;
     TSR_TRY(window_bytes(s, window, &bytes));
     while (bytes > limit && window > least) {
         window = tsr_max64(least, tsr_min64(window * 7 / 8, (int64_t)((double)window * (double)limit / (double)bytes)));
