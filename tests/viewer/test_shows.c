@@ -211,7 +211,8 @@ static void views(void **unused)
     put_text(b, "three.json", text);
     snprintf(text, sizeof text, "{\"camera_angle_x\":0.8,\"w\":320,\"h\":240,\"frames\":[%s]}", frame[1]);
     put_text(b, "foreign.json", text);
-    put_text(b, "plain.json", "{\"camera_angle_x\":0.8,\"w\":320,\"h\":240,\"frames\":[{\"transform_matrix\":[[1,0,0,0],[0,1,0,0],[0,0,1,2],[0,0,0,1]]}]}");
+    put_text(b, "plain.json",
+             "{\"camera_angle_x\":0.8,\"w\":320,\"h\":240,\"frames\":[{\"transform_matrix\":[[1,0,0,0],[0,1,0,0],[0,0,1,2],[0,0,0,1]]}]}");
     assert_true(viewer_mode_of_path(b->folder, "three.json") == &viewer_views && viewer_mode_of_path(b->folder, "plain.json") == &viewer_cameras);
     open_session(b, &viewer_views, "three.json");
     command(b, "{\"type\":\"view\",\"view\":\"volume\",\"width\":96,\"height\":72}");
@@ -384,7 +385,7 @@ static void rods(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(rows),   cmocka_unit_test(rods), cmocka_unit_test(film),
-                                        cmocka_unit_test(stream), cmocka_unit_test(views), cmocka_unit_test(eyes), cmocka_unit_test(labels) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(rows),  cmocka_unit_test(rods), cmocka_unit_test(film),  cmocka_unit_test(stream),
+                                        cmocka_unit_test(views), cmocka_unit_test(eyes), cmocka_unit_test(labels) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

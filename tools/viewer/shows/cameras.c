@@ -174,10 +174,6 @@ static void *work(void *session) { return viewer_show_run((viewer_session *)sess
 
 static int opens(const char *name) { return viewer_rig_format(name) != NULL; }
 
-const viewer_mode viewer_cameras = { .name = "cameras",
-                                     .takes = VIEWER_TAKES(SET),
-                                     .draws = 1,
-                                     .opens = opens,
-                                     .expects = VIEWER_RIG_EXPECTS,
-                                     .work = work,
-                                     .state = viewer_mode_more };
+const viewer_mode viewer_cameras = {
+    .name = "cameras", .takes = VIEWER_TAKES(SET), .draws = 1, .opens = opens, .expects = VIEWER_RIG_EXPECTS, .work = work, .state = viewer_mode_more
+};

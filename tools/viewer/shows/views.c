@@ -36,11 +36,9 @@ struct views {
     tsr_novel *view[TSR_VIEWS_MOST], *merged;
     int merge, kind, most, frusta, path, cut, far_, playing;
     double size, extent, place, rate, before; /* size: of pyramids, share of the extent; place: on the way along all cameras */
-    /* The free camera: where it is for the look `reference`. Without it the look goes round the scene's box. */
-    int is_free;
-    tsr_camera base;
-    double ahead;       /* the point about which it turns */
-    tsr_vec3 up;        /* upright for most cameras */
+    tsr_camera base;                          /* where one is with the look `reference` */
+    double ahead;                             /* the point about which it turns */
+    tsr_vec3 up;                              /* upright for most cameras */
     viewer_look reference;
     double milliseconds, covered;
 };
@@ -128,7 +126,8 @@ static struct kept *images_of(viewer_show *show, struct views *v, int64_t index)
     read.progress = (tsr_progress){ viewer_session_quits, show->s };
     tsr_status status = tsr_rig_get(v->rig, index, &c);
     const int32_t frame = status == TSR_OK && c.frame >= 0 ? c.frame : 0;
-    const int refused = status == TSR_OK && (may_be_read(show, v->rig, c.depth, frame, error, sizeof error) || may_be_read(show, v->rig, c.image, frame, error, sizeof error));
+    const int refused = status == TSR_OK && (may_be_read(show, v->rig, c.depth, frame, error, sizeof error) ||
+                                             may_be_read(show, v->rig, c.image, frame, error, sizeof error));
     if (status == TSR_OK && !refused)
         status = rig_projector_load(show->context, v->rig, index, frame, RIG_PROJECTOR_DEPTH | RIG_PROJECTOR_COLOR, &read, &k->images, &why);
     if (status == TSR_OK && !refused) status = coarsen(show->context, k->images.depth, &k->coarse);
@@ -212,13 +211,13 @@ static void stand(viewer_show *show, struct views *v, const tsr_camera *camera)
     const tsr_box b = show->s->image->bounds;
     const double *back = camera->rotation[2];
     double fov = camera->fov;
-    v->ahead = fmax(0.2 * v->extent, back[0] * (camera->position.x - 0.5 * (b.lower.x + b.upper.x)) + back[1] * (camera->position.y - 0.5 * (b.lower.y + b.upper.y)) +
+    v->ahead = fmax(0.2 * v->extent, back[0] * (camera->position.x - 0.5 * (b.lower.x + b.upper.x)) +
+                                         back[1] * (camera->position.y - 0.5 * (b.lower.y + b.upper.y)) +
                                          back[2] * (camera->position.z - 0.5 * (b.lower.z + b.upper.z)));
     if (camera->projection == TSR_ORTHOGRAPHIC) fov = 2 * atan(0.5 * camera->height / v->ahead) / degree;
     else if (camera->projection == TSR_PROJECTION_MATRIX) fov = camera->matrix[5] > 0 ? 2 * atan(1 / camera->matrix[5]) / degree : 50;
     v->base = (tsr_camera){ .position = camera->position, .fov = fmin(150, fmax(1, fov)), .aspect = camera->aspect };
     memcpy(v->base.rotation, camera->rotation, sizeof v->base.rotation);
-    v->is_free = 1;
 }
 
 static int stand_at(viewer_show *show, struct views *v, double place)
@@ -263,15 +262,6 @@ static tsr_status eye_of(const viewer_show *show, const viewer_look *look, tsr_c
 {
     const struct views *v = views_of(show);
     const double aspect = (double)look->width / look->height;
-    if (!v->is_free) {
-        const tsr_status status = viewer_show_camera(show, look, camera);
-        const tsr_box b = show->s->image->bounds;
-        const double *back = camera->rotation[2];
-        *ahead = back[0] * (camera->position.x - 0.5 * (b.lower.x + b.upper.x)) + back[1] * (camera->position.y - 0.5 * (b.lower.y + b.upper.y)) +
-                 back[2] * (camera->position.z - 0.5 * (b.lower.z + b.upper.z));
-        camera->clip[0] = camera->clip[1] = camera->aspect = 0;
-        return status;
-    }
     const viewer_look *from = &v->reference;
     const tsr_vec3 middle = plus(v->base.position, -v->ahead, v->base.rotation[2]);
     *camera = v->base;
@@ -281,10 +271,44 @@ static tsr_status eye_of(const viewer_show *show, const viewer_look *look, tsr_c
     camera->position = plus(middle, *ahead, camera->rotation[2]);
     camera->position = plus(camera->position, from->pan[0] - look->pan[0], camera->rotation[0]);
     camera->position = plus(camera->position, look->pan[1] - from->pan[1], camera->rotation[1]);
-    if (v->base.aspect > aspect) camera->fov = 2 * atan(tan(0.5 * v->base.fov * degree) * v->base.aspect / aspect) / degree; /* all of it is in the window */
+    if (v->base.aspect > aspect)
+        camera->fov = 2 * atan(tan(0.5 * v->base.fov * degree) * v->base.aspect / aspect) / degree; /* all of it is in the window */
     camera->fov = fmin(camera->fov, 160);
     camera->aspect = 0;
     return tsr_camera_check(camera);
+}
+
+/* What the page that drives looks like, and where it is. */
+static int now(viewer_show *show, viewer_look *look, tsr_camera *camera, double *ahead)
+{
+    pthread_mutex_lock(&show->s->lock);
+    *look = show->s->look[VIEWER_VOLUME];
+    pthread_mutex_unlock(&show->s->lock);
+    if (!look->width) look->width = look->height = 512;
+    return eye_of(show, look, camera, ahead) == TSR_OK ? 0 : -1;
+}
+
+/* The same way as now, from so far that the scene and all cameras are in the picture, and a little from above. */
+static int overview(viewer_show *show, struct views *v)
+{
+    const tsr_box b = show->s->image->bounds;
+    const tsr_vec3 middle = { 0.5 * (b.lower.x + b.upper.x), 0.5 * (b.lower.y + b.upper.y), 0.5 * (b.lower.z + b.upper.z) };
+    double reach = 0.5 * v->extent;
+    viewer_look look;
+    tsr_camera camera;
+    tsr_rig_camera c;
+    if (now(show, &look, &camera, &v->ahead)) return -1;
+    for (int64_t i = 0; i < v->count; i++)
+        if (tsr_rig_get(v->rig, i, &c) == TSR_OK)
+            reach = fmax(reach, sqrt(pow(c.camera.position.x - middle.x, 2) + pow(c.camera.position.y - middle.y, 2) +
+                                     pow(c.camera.position.z - middle.z, 2)));
+    turn(camera.rotation, 2, 1, 20 * degree);
+    v->base = (tsr_camera){ .fov = 50, .aspect = 1 };
+    memcpy(v->base.rotation, camera.rotation, sizeof camera.rotation);
+    v->ahead = 1.1 * reach / sin(25 * degree);
+    v->base.position = plus(middle, v->ahead, camera.rotation[2]);
+    v->reference = look;
+    return 0;
 }
 
 /* A step of the one who flies: along an axis, or a turn where one stands. */
@@ -297,22 +321,15 @@ static int move(viewer_show *show, struct views *v, const char *name, double val
     int which = 0;
     while (which < 5 && strcmp(name, names[which])) which++;
     if (which == 5 || !(fabs(value) <= (which < 3 ? 10 : 180))) return -1;
-    pthread_mutex_lock(&show->s->lock);
-    look = show->s->look[VIEWER_VOLUME];
-    pthread_mutex_unlock(&show->s->lock);
-    if (!look.width) look.width = look.height = 512;
-    if (eye_of(show, &look, &camera, &ahead) != TSR_OK) return -1;
-    if (v->is_free) {
-        camera.fov = v->base.fov;
-        camera.aspect = v->base.aspect;
-    }
+    if (now(show, &look, &camera, &ahead)) return -1;
+    camera.fov = v->base.fov;
+    camera.aspect = v->base.aspect;
     if (which < 3) camera.position = plus(camera.position, (which == 2 ? -1 : 1) * value * ahead, camera.rotation[which]);
     else if (which == 3) turn_about(camera.rotation, v->up, -value * degree);
     else turn(camera.rotation, 2, 1, -value * degree);
     v->base = camera;
     v->ahead = ahead;
     v->reference = look;
-    v->is_free = 1;
     v->playing = 0;
     return 0;
 }
@@ -345,7 +362,9 @@ static int load(viewer_show *show, const char *path, const char *name, char *err
         made.chosen = i;
     }
     if (!made.kept || !made.rank || tsr_rig_set_folder(made.rig, show->s->folder) != TSR_OK) snprintf(error, error_bytes, "%s: out of memory", name);
-    else if (!made.depths) snprintf(error, error_bytes, "%s: none of its %lld cameras names a depth image (the mode cameras shows rigs without)", name, (long long)made.count);
+    else if (!made.depths)
+        snprintf(error, error_bytes, "%s: none of its %lld cameras names a depth image (the mode cameras shows rigs without)", name,
+                 (long long)made.count);
     else if (!scene_box(show, &made, &box)) snprintf(error, error_bytes, "%s: no depth image of it has a distance in it, or none can be read", name);
     else if (viewer_show_box(show, name, box)) snprintf(error, error_bytes, "%s: out of memory", name);
     if (*error) {
@@ -366,8 +385,13 @@ static int *whole_of(struct views *v, const char *name, int *least, int *most)
     const struct {
         const char *name;
         int *at, least, most;
-    } all[] = { { "merge", &v->merge, 0, TSR_MERGE_FREESPACE }, { "show", &v->kind, 0, KINDS - 1 }, { "most", &v->most, 1, TSR_VIEWS_MOST }, { "frusta", &v->frusta, 0, 1 },
-                { "path", &v->path, 0, 1 },                     { "cut", &v->cut, 0, 1 },           { "far", &v->far_, 0, 1 } };
+    } all[] = { { "merge", &v->merge, 0, TSR_MERGE_FREESPACE },
+                { "show", &v->kind, 0, KINDS - 1 },
+                { "most", &v->most, 1, TSR_VIEWS_MOST },
+                { "frusta", &v->frusta, 0, 1 },
+                { "path", &v->path, 0, 1 },
+                { "cut", &v->cut, 0, 1 },
+                { "far", &v->far_, 0, 1 } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(name, all[i].name)) continue;
         *least = all[i].least;
@@ -391,7 +415,8 @@ static int set(viewer_show *show, const char *name, double value, char *error, s
     } else if (!v->count) {
         snprintf(error, error_bytes, "set: nothing is loaded");
         return -1;
-    } else if ((!strcmp(name, "camera") && value >= 0 && value <= last && value == floor(value)) || (!strcmp(name, "place") && value >= 0 && value <= last)) {
+    } else if ((!strcmp(name, "camera") && value >= 0 && value <= last && value == floor(value)) ||
+               (!strcmp(name, "place") && value >= 0 && value <= last)) {
         v->playing = 0;
         reference(show, v);
         good = !stand_at(show, v, value);
@@ -403,13 +428,15 @@ static int set(viewer_show *show, const char *name, double value, char *error, s
         }
         v->playing = value > 0;
     } else if (!strcmp(name, "overview")) {
-        v->is_free = v->playing = 0;
+        v->playing = 0;
+        good = !overview(show, v);
     } else {
         good = !move(show, v, name, value);
     }
     if (!good) {
         snprintf(error, error_bytes,
-                 "set: expected merge from 0 to 3, show from 0 to 3, most from 1 to %d, frusta, path, cut, far, size from 0.001 to 1, rate from 0.05 to %.0f, camera or place from 0 to "
+                 "set: expected merge from 0 to 3, show from 0 to 3, most from 1 to %d, frusta, path, cut, far, size from 0.001 to 1, rate from 0.05 "
+                 "to %.0f, camera or place from 0 to "
                  "%.0f, playing, overview, forward, right or up from -10 to 10, turn or tilt from -180 to 180",
                  (int)TSR_VIEWS_MOST, most_rate, last);
         return -1;
@@ -418,12 +445,12 @@ static int set(viewer_show *show, const char *name, double value, char *error, s
     return 0;
 }
 
-static double go_on(viewer_show *show, double now)
+static double go_on(viewer_show *show, double time)
 {
     struct views *v = views_of(show);
     if (!v->playing) return 1e9;
-    const double place = fmin((double)(v->count - 1), v->place + fmin(now - v->before, 0.5) * v->rate);
-    v->before = now;
+    const double place = fmin((double)(v->count - 1), v->place + fmin(time - v->before, 0.5) * v->rate);
+    v->before = time;
     v->playing = place < (double)(v->count - 1) && !stand_at(show, v, place);
     if (!v->playing) stand_at(show, v, place);
     show->version++;
@@ -447,7 +474,8 @@ static tsr_status project(viewer_show *show, struct views *v, const tsr_camera *
     tsr_rig_camera c;
     tsr_status status = TSR_OK;
     for (int64_t i = 0; i < v->count; i++)
-        if (tsr_rig_get(v->rig, i, &c) == TSR_OK && *c.depth && !v->kept[i].bad) count += rig_rank_of(&c, i, camera, width, height, 1, &v->rank[count]);
+        if (tsr_rig_get(v->rig, i, &c) == TSR_OK && *c.depth && !v->kept[i].bad)
+            count += rig_rank_of(&c, i, camera, width, height, 1, &v->rank[count]);
     rig_rank_sort(v->rank, count);
     v->clock++;
     for (int64_t i = 0; i < count && used < v->most && status == TSR_OK; i++) {
@@ -513,7 +541,8 @@ static tsr_status merge(struct views *v, const tsr_camera *camera, const rig_pro
         projectors[i] = &of[i].projector;
         views[i] = v->view[i];
     }
-    tsr_status status = tsr_novel_merge(v->merged, camera, views, projectors, (int32_t)v->used, (tsr_merge)v->merge, NULL, v->kind == CHOICE ? &choice : NULL);
+    tsr_status status =
+        tsr_novel_merge(v->merged, camera, views, projectors, (int32_t)v->used, (tsr_merge)v->merge, NULL, v->kind == CHOICE ? &choice : NULL);
     if (status == TSR_OK && v->kind == COVERAGE) status = coverage(v, pixels, depth, color);
     if (status == TSR_OK) status = tsr_novel_download(v->merged, depth, v->kind == COVERAGE ? NULL : color);
     if (status == TSR_OK && v->kind == DEPTHS) greys(depth, pixels, color);
@@ -551,7 +580,8 @@ static tsr_status pyramids(const struct views *v, viewer_canvas *canvas)
             if (v->rank[k].index == i) rgb = colours.pixels + 3 * k;
         const tsr_vec3 p = c.camera.position, e = canvas->camera.position;
         const double away = sqrt(pow(p.x - e.x, 2) + pow(p.y - e.y, 2) + pow(p.z - e.z, 2));
-        if (v->frusta && away > near_pyramids * size) viewer_canvas_frustum(canvas, &c, size, (i == v->chosen ? 2.2 : rgb == idle ? 0.8 : 1.4) * thick, rgb);
+        if (v->frusta && away > near_pyramids * size)
+            viewer_canvas_frustum(canvas, &c, size, (i == v->chosen ? 2.2 : rgb == idle ? 0.8 : 1.4) * thick, rgb);
         if (v->path && i) viewer_canvas_line(canvas, before.camera.position, p, 0.7 * thick, way);
         before = c;
     }
@@ -615,13 +645,14 @@ static json_t *state(const viewer_show *show)
     if (palette(&colours) == TSR_OK)
         for (int64_t i = 0; i < v->used; i++) {
             const uint8_t *rgb = colours.pixels + 3 * i;
-            json_array_append_new(used, json_pack("{s:I, s:o, s:[i, i, i]}", "camera", (json_int_t)v->rank[i].index, "name", name_of(v, v->rank[i].index), "colour", rgb[0], rgb[1], rgb[2]));
+            json_array_append_new(used, json_pack("{s:I, s:o, s:[i, i, i]}", "camera", (json_int_t)v->rank[i].index, "name",
+                                                  name_of(v, v->rank[i].index), "colour", rgb[0], rgb[1], rgb[2]));
         }
     tsr_image_destroy(&colours);
-    return json_pack("{s:I, s:I, s:I, s:o, s:i, s:i, s:i, s:b, s:b, s:b, s:b, s:b, s:b, s:f, s:f, s:f, s:o, s:f, s:f}", "cameras", (json_int_t)v->count, "depths", (json_int_t)v->depths,
-                     "camera", (json_int_t)v->chosen, "name", name_of(v, v->chosen), "merge", v->merge, "show", v->kind, "most", v->most, "frusta", v->frusta, "path", v->path, "cut", v->cut,
-                     "far", v->far_, "playing", v->playing, "overview", !v->is_free, "size", v->size, "rate", v->rate, "place", v->place, "used", used, "covered", v->covered, "milliseconds",
-                     v->milliseconds);
+    return json_pack("{s:I, s:I, s:I, s:o, s:i, s:i, s:i, s:b, s:b, s:b, s:b, s:b, s:f, s:f, s:f, s:o, s:f, s:f}", "cameras", (json_int_t)v->count,
+                     "depths", (json_int_t)v->depths, "camera", (json_int_t)v->chosen, "name", name_of(v, v->chosen), "merge", v->merge, "show",
+                     v->kind, "most", v->most, "frusta", v->frusta, "path", v->path, "cut", v->cut, "far", v->far_, "playing", v->playing, "size",
+                     v->size, "rate", v->rate, "place", v->place, "used", used, "covered", v->covered, "milliseconds", v->milliseconds);
 }
 
 static void clear(viewer_show *show) { forget(views_of(show)); }

@@ -29,11 +29,11 @@ function lookRound(from) {
 }
 
 const views = {
-  name: "views", opens: /\.(json|par|out|yml|yaml|xml|geocast|tum|kitti)$/i,
+  name: "views", cube: false, opens: /\.(json|par|out|yml|yaml|xml|geocast|tum|kitti)$/i,
   panel: `<section><h2>Views <span id="views-text" class="quiet"></span></h2>
     <div class="buttons"><label for="merge">Merge</label><select id="merge" title="How the cameras of the picture become one (V)">${options(MERGE)}</select></div>
     <div class="buttons"><label for="shown">Show</label><select id="shown" title="What a pixel says (C)">${options(SHOWN)}</select></div><p id="shown-text" class="quiet"></p>
-    ${row("most", "At most", "cameras", "That take part in a picture: those that look most nearly as it does")}${row("size", "Pyramids", "", "Share of the scene")}
+    ${row("most", "At most", "", "That take part in a picture: those that look most nearly as it does")}${row("size", "Pyramids", "", "Share of the scene")}
     <div class="buttons locks">${BOXES.map(([id, label, title]) => `<label class="check" title="${title}"><input id="${id}" type="checkbox"> ${label}</label>`).join("")}</div>
     <ul id="taking-part" aria-label="Cameras of the picture: a press looks from there"></ul></section>
     <section><h2>Camera <span id="camera-text" class="quiet"></span></h2>${row("camera", "Jump to", "", "A camera of the rig (, and .)")}${row("place", "On the way", "", "Along all cameras")}${row("rate", "Flight", "/ s", "Cameras a second")}
@@ -63,7 +63,7 @@ const views = {
     for (const [id] of BOXES) $(id).addEventListener("change", () => set(id)(+$(id).checked));
     $("merge").addEventListener("change", () => set("merge")(+$("merge").value));
     $("shown").addEventListener("change", () => set("show")(+$("shown").value));
-    const actions = { fly: () => set("playing")(shell.state.playing ? 0 : 1), overview: () => { set("overview")(1); shell.windows.volume.change({ zoom: 1, pan: [0, 0] }); } };
+    const actions = { fly: () => set("playing")(shell.state.playing ? 0 : 1), overview: () => set("overview")(1) };
     for (const [id, action] of Object.entries(actions)) $(id).addEventListener("click", action);
     STEPS.forEach(([name, by, , , key], i) => {
       keys[key] = () => set(name)(by);
@@ -81,7 +81,6 @@ const views = {
     $("shown").value = state.show;
     $("shown-text").textContent = NOTES[state.show];
     $("fly").textContent = state.playing ? "❚❚ Stop" : "▶ Fly";
-    $("overview").setAttribute("aria-pressed", state.overview);
     $("views-text").textContent = state.cameras ? `${state.used.length} of ${state.depths}, ${state.milliseconds.toFixed(0)} ms` : "";
     $("camera-text").textContent = state.cameras ? state.name || `camera ${state.camera}` : "";
     const said = JSON.stringify(state.used);
