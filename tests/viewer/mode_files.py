@@ -1,6 +1,7 @@
-"""Small files for the modes that show: a film, a row of pictures, particles, a vector field, a rig."""
+"""Small files for the modes that show: a film, a row of pictures, particles, a vector field, a rig, a rig with depth images."""
 import json
 import math
+import os
 import random
 import struct
 import zlib
@@ -14,14 +15,18 @@ def film(name, frames=10):
             file.write(b"FRAME\n" + bytes([40 + 20 * i]) * (64 * 48))
 
 
-def png(name, grey):
-    """32 x 24 pixels of one grey."""
+def write_png(name, width, rows, colours):
+    """Rows of bytes; colours: 0 grey, 2 RGB."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    rows = b"".join(b"\0" + bytes([grey]) * 32 for _ in range(24))
     with open(name, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 32, 24, 8, 0, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, len(rows), 8, colours, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(b"".join(b"\0" + row for row in rows))) + chunk(b"IEND", b""))
+
+
+def png(name, grey):
+    """32 x 24 pixels of one grey."""
+    write_png(name, 32, [bytes([grey]) * 32] * 24, 0)
 
 
 def drops(seed, pattern="drop-%04d.ply", count=3, points=6000):
@@ -58,3 +63,23 @@ def rig(name, count=8):
         frames.append({"file_path": f"view-{i}.png", "transform_matrix": [[right[k], (0, 0, 1)[k], back[k], eye[k]] for k in range(3)] + [[0, 0, 0, 1]]})
     with open(name, "w", encoding="ascii") as file:
         json.dump({"camera_angle_x": 0.8, "w": 640, "h": 480, "frames": frames}, file)
+
+
+PLANE = {"width": 160, "height": 120, "focal": 80 / math.tan(0.4), "depth": 2.0, "eyes": (0.0, 0.4)}
+
+
+def plane(name, folder):
+    """A plane z = 0, red where x < 0 and blue beyond, seen by two cameras 2 above it that look straight down: pictures and depths lie in a folder below."""
+    width, height, focal = PLANE["width"], PLANE["height"], PLANE["focal"]
+    os.mkdir(folder)
+    frames = []
+    for i, eye in enumerate(PLANE["eyes"]):
+        edge = round(width / 2 - eye * focal / PLANE["depth"])
+        write_png(f"{folder}/colour-{i}.png", width, [bytes((200, 40, 40)) * edge + bytes((40, 60, 200)) * (width - edge)] * height, 2)
+        about = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({height}, {width}), }}"
+        with open(f"{folder}/depth-{i}.npy", "wb") as file:
+            file.write(b"\x93NUMPY\x01\0" + struct.pack("<H", 118) + about.ljust(117).encode() + b"\n" + struct.pack("<f", PLANE["depth"]) * (width * height))
+        frames.append({"file_path": f"./{folder}/colour-{i}.png", "depth_file_path": f"{folder}/depth-{i}.npy",
+                       "transform_matrix": [[1, 0, 0, eye], [0, 1, 0, 0], [0, 0, 1, PLANE["depth"]], [0, 0, 0, 1]]})
+    with open(name, "w", encoding="ascii") as file:
+        json.dump({"camera_angle_x": 0.8, "w": width, "h": height, "frames": frames}, file)

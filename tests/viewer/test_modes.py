@@ -663,7 +663,7 @@ def weight(server):
             follow(found.decode(), seen)
 
     LOG["page_bytes"] = {}
-    for mode in ("segment", "sculpt", "view", "turntable", "film", "fluid", "flow", "light", "cameras", "mvv", "calibrate"):
+    for mode in ("segment", "sculpt", "view", "turntable", "film", "fluid", "flow", "light", "cameras", "views", "mvv", "calibrate"):
         seen = {}
         for name in ("", f"mode-{mode}.js"):
             follow(name, seen)

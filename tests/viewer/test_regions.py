@@ -3,6 +3,7 @@ test_regions.py TESSERA [--screenshots FOLDER]     exit code 77: no Chromium her
 import argparse
 import filecmp
 import gzip
+import math
 import os
 import struct
 import subprocess
@@ -393,6 +394,75 @@ def cameras(browser):
     browser.until("return !tessera.bench.state.flying", 5, "it stands")
 
 
+PIXELS = """const f = tessera.windows.volume.frame, c = document.createElement('canvas'); c.width = f.width; c.height = f.height;
+    const d = c.getContext('2d'); d.drawImage(f.bitmap, 0, 0); return [f.width, f.height, [...d.getImageData(0, f.height >> 1, f.width, 1).data]]"""
+
+
+def views(browser):
+    """A plane seen by two cameras: where its edge lies in the picture follows from where the camera stands; jumps, steps, turns, flight, merging, kinds of pictures, cameras."""
+    plane = mode_files.PLANE
+
+    def rest():
+        browser.until("return tessera.windows.volume.frame.editInput >= tessera.link.lastInput && !tessera.windows.volume.frame.draft", 30, "a finished picture")
+        width, height, row = browser.script(PIXELS)
+        return width, height / 2 / (plane["height"] / 2 / plane["focal"]), [row[4 * i:4 * i + 3] for i in range(width)]
+
+    def edge_is_at(x, slack=3):
+        width, focal, row = rest()
+        there = [i for i in range(1, width) if row[i - 1][0] > row[i - 1][2] and row[i][2] >= row[i][0]]
+        wanted = width / 2 + focal * x
+        assert len(there) == 1 and abs(there[0] - wanted) < slack, f"the edge is at {there} of {width}, expected {wanted:.0f}"
+
+    browser.script("document.activeElement.blur()")
+    assert [state(browser)[k] for k in ("cameras", "depths", "camera", "merge")] == [2, 2, 0, 2], state(browser)
+    browser.click("#frusta")
+    browser.until("return tessera.bench.state.frusta === false", 10, "no pyramids")
+    edge_is_at(0)
+    browser.keys("d")  # a tenth of the way to the middle of the scene, which is 2
+    edge_is_at(-0.1)
+    browser.keys("s")  # back, and so it is 2.2 away
+    edge_is_at(-0.2 / 2.2)
+    browser.keys(".")
+    browser.until("return tessera.bench.state.camera === 1", 10, "the next camera")
+    edge_is_at(-plane["eyes"][1] / 2)
+    browser.keys("2")
+    box = browser.script("const b = tessera.windows.volume.canvas.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2, b.width]")
+    browser.drag([box[:2], (box[0] + box[2] / 20, box[1]), (box[0] + box[2] / 12, box[1])])
+    rest()
+    edge_is_at(math.tan(math.radians(5) - math.atan(plane["eyes"][1] / 2)), 8)  # five degrees to the left
+    browser.keys("1,")
+    browser.until("return tessera.bench.state.camera === 0", 10, "the first camera")
+    edge_is_at(0)
+    browser.keys("c")
+    browser.until("return tessera.bench.state.show === 1", 10, "depths")
+    width, _, row = rest()
+    assert len({tuple(p) for p in row[width // 2 - 50:width // 2 + 50]}) <= 3 and max(row[width // 2]) - min(row[width // 2]) < 6, "a plane has one depth, in grey"
+    browser.keys("c")
+    browser.script("const m = document.getElementById('merge'); m.value = '0'; m.dispatchEvent(new Event('change'))")
+    browser.until("return tessera.bench.state.show === 2 && tessera.bench.state.merge === 0", 10, "the nearest camera, and which it is")
+    width, _, row = rest()
+    own = next(u["colour"] for u in state(browser)["used"] if u["camera"] == 0)
+    assert all(abs(a - b) < 12 for a, b in zip(row[width // 2], own)), (row[width // 2], own)
+    browser.keys("c")
+    browser.until("return tessera.bench.state.show === 3", 10, "how many cameras")
+    width, focal, row = rest()
+    alone, both = row[round(width / 2 - focal * 0.3)], row[round(width / 2 + focal * 0.1)]
+    assert alone[0] > 2 * alone[1] and both[1] > 2 * both[0], (alone, both)
+    browser.keys("cv")
+    browser.until("return tessera.bench.state.show === 0 && tessera.bench.state.merge === 1", 10, "colours, blended")
+    browser.keys(" ")
+    browser.until("return tessera.bench.state.place === 1 && !tessera.bench.state.playing", 20, "the end of a flight")
+    edge_is_at(-plane["eyes"][1] / 2)
+    browser.click("#frusta")
+    browser.keys("o")
+    browser.until("return tessera.bench.state.covered < 0.3", 20, "the overview: the plane is small in it")
+    assert not browser.script("return [...document.querySelectorAll('#messages .error')].length"), browser.script("return document.getElementById('messages').innerText")
+    send(browser, type="set", name="merge", value=4)
+    browser.until("return /expected merge from 0 to 3/.test(document.getElementById('messages').innerText)", 5, "a refused setting")
+    browser.click("#taking-part button")
+    browser.until("return tessera.bench.state.covered > 0.7", 20, "the picture of the camera whose name was pressed")
+
+
 def mvv(browser):
     """The dancer from another side, the textures of one camera, what none saw, and the steps."""
     assert state(browser)["frames"] == 3 and len(state(browser)["cameras"]) == 4, state(browser)
@@ -443,6 +513,7 @@ def main():
         mode_files.film("row.y4m")
         mode_files.field("swirl.vtk")
         mode_files.rig("rig.json")
+        mode_files.plane("plane.json", "plane")
         tessera("make", "light-glass-sphere", "-o", "glass.txt")
         tessera("make", "mvv", "dancer", "--steps", "3", "--cameras", "4", "-o", "dancer")
         tessera("mvv", "make", "dancer", "--size", "128,128,1", "-o", "dancer.mvv")
@@ -454,7 +525,7 @@ def main():
                     ("sculpt", ["--mode", "sculpt", "--folder", "."], [("widget", widget), ("tree", tree), ("fingers", fingers)]),
                     ("film", ["row.y4m"], [("film", film)]), ("fluid", ["--mode", "fluid", "drop-0001.ply"], [("fluid", fluid)]), ("flow", ["--mode", "flow", "swirl.vtk"], [("flow", flow)]),
                     ("light", ["glass.txt"], [("light", light)]),
-                    ("cameras", ["rig.json"], [("cameras", cameras)]), ("mvv", ["dancer.mvv"], [("mvv", mvv)])]
+                    ("cameras", ["rig.json"], [("cameras", cameras)]), ("views", ["plane.json"], [("views", views)]), ("mvv", ["dancer.mvv"], [("mvv", mvv)])]
         spot()
         try:
             for mode, words, parts in sessions:

@@ -188,6 +188,7 @@ MODES = {"segment": (["head.nii.gz"], ["target", "epsilon", "alpha", "smoothing"
          "light": (["glass.txt"], ["turn", "rise", "resolution", "caustics", "glass.txt", "head.nii.gz"]),
          "flow": (["swirl.vtk"], ["thinning", "steps", "width", "relevance", "box", "swirl.vtk", "head.nii.gz"]),
          "cameras": (["rig.json"], ["camera", "through", "flying", "rate", "size", "points", "path", "rig.json"]),
+         "views": (["plane.json"], ["merge", "show", "most", "frusta", "path", "cut", "far", "size", "rate", "camera", "place", "playing", "overview", "forward", "right", "up", "turn", "tilt", "plane.json"]),
          "calibrate": (["own.calib"], ["blend", "mix", "lines", "shadow", "own.calib", "pitch.png"]),
          "mvv": (["cube.mvv"], ["frame", "playing", "rate", "loop", "masks", "only", "cube.mvv"])}
 
@@ -206,6 +207,7 @@ def main():
         mode_files.drops(SEED, points=1500)
         mode_files.field("swirl.vtk", 12)
         mode_files.rig("rig.json")
+        mode_files.plane("plane.json", "plane")
         subprocess.run([TESSERA, "make", "light-glass-sphere", "-o", "glass.txt"], check=True)
         subprocess.run([TESSERA, "make", "mvv", "cube", "--steps", "2", "--cameras", "3", "-o", "cube"], check=True, capture_output=True)
         subprocess.run([TESSERA, "mvv", "make", "cube", "--size", "64,64,1", "-o", "cube.mvv"], check=True, capture_output=True)

@@ -175,6 +175,82 @@ static void stream(void **unused)
     end(b, (const char *const[]){ "balls.drc", NULL });
 }
 
+static void put_text(const struct bench *b, const char *name, const char *text)
+{
+    char path[128];
+    path_of(b, name, path);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    assert_int_equal(fclose(file), 0);
+}
+
+/* New views of depth images: settings, merging, kinds of pictures, steps. A rig gets no file from outside the folder and by no link: its camera is left out, which is said. */
+static void views(void **unused)
+{
+    (void)unused;
+    struct bench own, *b = &own;
+    static const char camera[] = "{\"depth_file_path\":\"%s\",\"transform_matrix\":[[1,0,0,%d],[0,1,0,0],[0,0,1,2],[0,0,0,1]]}";
+    char path[128], outside[96], frame[3][400], text[1400];
+    tsr_volume *depth;
+    begin(b);
+    require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ 320, 240, 1 }, NULL, &depth));
+    for (int i = 0; i < 320 * 240; i++) ((float *)tsr_volume_data(depth))[i] = 2;
+    path_of(b, "flat.npy", path);
+    require_ok(tsr_volume_write(depth, path, NULL));
+    snprintf(outside, sizeof outside, "%.64s-outside.npy", b->folder);
+    require_ok(tsr_volume_write(depth, outside, NULL));
+    tsr_volume_destroy(&depth);
+    path_of(b, "link.npy", path);
+    assert_int_equal(symlink("flat.npy", path), 0);
+    snprintf(path, sizeof path, "../%s", outside);
+    snprintf(frame[0], sizeof frame[0], camera, "flat.npy", 0);
+    snprintf(frame[1], sizeof frame[1], camera, path, 1);
+    snprintf(frame[2], sizeof frame[2], camera, "link.npy", 2);
+    snprintf(text, sizeof text, "{\"camera_angle_x\":0.8,\"w\":320,\"h\":240,\"frames\":[%s,%s,%s]}", frame[0], frame[1], frame[2]);
+    put_text(b, "three.json", text);
+    snprintf(text, sizeof text, "{\"camera_angle_x\":0.8,\"w\":320,\"h\":240,\"frames\":[%s]}", frame[1]);
+    put_text(b, "foreign.json", text);
+    put_text(b, "plain.json",
+             "{\"camera_angle_x\":0.8,\"w\":320,\"h\":240,\"frames\":[{\"transform_matrix\":[[1,0,0,0],[0,1,0,0],[0,0,1,2],[0,0,0,1]]}]}");
+    assert_true(viewer_mode_of_path(b->folder, "three.json") == &viewer_views && viewer_mode_of_path(b->folder, "plain.json") == &viewer_cameras);
+    open_session(b, &viewer_views, "three.json");
+    command(b, "{\"type\":\"view\",\"view\":\"volume\",\"width\":96,\"height\":72}");
+    UNTIL(b->frames[VIEWER_VOLUME] && says(b, "\"cameras\":3") && says(b, "\"depths\":3") && says(b, "\"camera\":0"));
+    UNTIL(strstr(b->notices, "camera 1 is left out: '../") && strstr(b->notices, "camera 2 is left out: 'link.npy'"));
+    UNTIL(says(b, "\"covered\":0.9") || says(b, "\"covered\":1")); /* all but half a sample on each side */
+    for (int merge = 0; merge < 4; merge++)
+        for (int kind = 0; kind < 4; kind++) {
+            const int shown = b->frames[VIEWER_VOLUME];
+            snprintf(text, sizeof text, "{\"type\":\"set\",\"name\":\"merge\",\"value\":%d}", merge);
+            command(b, text);
+            snprintf(text, sizeof text, "{\"type\":\"set\",\"name\":\"show\",\"value\":%d}", kind);
+            command(b, text);
+            snprintf(text, sizeof text, "\"merge\":%d,\"show\":%d", merge, kind);
+            UNTIL(says(b, text) && b->frames[VIEWER_VOLUME] > shown);
+        }
+    static const char *const steps[] = { "cut", "far", "path", "right", "up", "forward", "turn", "tilt" };
+    for (int i = 0; i < 8; i++) {
+        const int shown = b->frames[VIEWER_VOLUME];
+        snprintf(text, sizeof text, "{\"type\":\"set\",\"name\":\"%s\",\"value\":1}", steps[i]);
+        command(b, text);
+        UNTIL(b->frames[VIEWER_VOLUME] > shown);
+    }
+    command(b, "{\"type\":\"set\",\"name\":\"camera\",\"value\":2}");
+    UNTIL(says(b, "\"camera\":2") && says(b, "\"place\":2"));
+    command(b, "{\"type\":\"set\",\"name\":\"right\",\"value\":11}");
+    UNTIL(strstr(b->notices, "right or up from -10 to 10"));
+    command(b, "{\"type\":\"save\",\"what\":\"picture\",\"name\":\"view.png\"}");
+    UNTIL(strstr(b->notices, "\"saved\",\"text\":\"view.png\""));
+    command(b, "{\"type\":\"load\",\"name\":\"plain.json\"}");
+    UNTIL(strstr(b->notices, "plain.json: none of its 1 cameras names a depth image"));
+    command(b, "{\"type\":\"load\",\"name\":\"foreign.json\"}");
+    UNTIL(strstr(b->notices, "foreign.json: no depth image of it has a distance in it, or none can be read"));
+    assert_true(says(b, "\"cameras\":3")); /* as it was */
+    assert_int_equal(unlink(outside), 0);
+    end(b, (const char *const[]){ "flat.npy", "link.npy", "three.json", "foreign.json", "plain.json", "view.png", NULL });
+}
+
 /* A page that watches looks another way: its windows alone change. */
 static void eyes(void **unused)
 {
@@ -309,7 +385,7 @@ static void rods(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(rows),   cmocka_unit_test(rods), cmocka_unit_test(film),
-                                        cmocka_unit_test(stream), cmocka_unit_test(eyes), cmocka_unit_test(labels) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(rows),  cmocka_unit_test(rods), cmocka_unit_test(film),  cmocka_unit_test(stream),
+                                        cmocka_unit_test(views), cmocka_unit_test(eyes), cmocka_unit_test(labels) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,8 +130,6 @@ tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_op
 void cli_show_topology(const cli_call *cli, const tsr_mesh_measures *m, const char *indent);
 /* What a mesh had and its file has no place for: said. */
 void cli_remark_mesh(const cli_call *cli, const tsr_mesh *mesh, const char *path, const tsr_write_options *options);
-/* The real values of a host volume in float32, in plain host memory. RETURNS NEW. */
-tsr_status cli_as_reals(const tsr_volume *volume, tsr_volume **reals);
 /* The distance to the nearest other point, in the middle of some of them. Linear. */
 double cli_points_spacing(const tsr_points *points);
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../projectors.h"
 #include "depth.h"
 
 /* ---- output -------------------------------------------------------------------------------------------------------------------- */
@@ -175,7 +176,7 @@ static int compare(struct depth *d)
     tsr_volume *any = d->truth ? cli_read_volume(d->cli, d->truth, &read, &code) : NULL, *truth = NULL;
     if (!d->truth) return CLI_OK;
     if (!any) return code;
-    tsr_status status = cli_as_reals(any, &truth);
+    tsr_status status = rig_as_reals(any, &truth);
     const tsr_size3 n = tsr_volume_size(map), t = tsr_volume_size(any);
     if (status == TSR_OK && (t.x != n.x || t.y != n.y || t.z != 1))
         code = cli_error(d->cli, CLI_FAILED, "%s: %lld x %lld x %lld, expected %lld x %lld x 1", d->truth, (long long)t.x, (long long)t.y, (long long)t.z, (long long)n.x,

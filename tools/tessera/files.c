@@ -541,20 +541,6 @@ void cli_remark_mesh(const cli_call *cli, const tsr_mesh *mesh, const char *path
     if ((origin.x != 0 || origin.y != 0 || origin.z != 0) && !(keeps & TSR_MESH_ORIGIN)) remark_rounding(cli, path, origin);
 }
 
-tsr_status cli_as_reals(const tsr_volume *volume, tsr_volume **reals)
-{
-    tsr_context_options options = TSR_CONTEXT_OPTIONS;
-    tsr_context *host = NULL;
-    tsr_volume *converted = NULL;
-    options.device = "cpu";
-    tsr_status status = tsr_context_create(&options, &host);
-    if (status == TSR_OK) status = tsr_volume_convert(host, volume, TSR_F32, &converted);
-    if (status == TSR_OK) status = tsr_volume_copy(converted, NULL, reals);
-    tsr_volume_destroy(&converted);
-    tsr_context_destroy(&host);
-    return status;
-}
-
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

@@ -40,7 +40,7 @@ static int read_pictures(struct fuse *f)
         status = tsr_volume_wrap(NULL, TSR_U8, (tsr_size3){ (int64_t)image.width * image.channels, image.height, 1 }, NULL, image.pixels, NULL, NULL, &host);
         if (status == TSR_OK) status = tsr_volume_copy(host, f->context, &f->picture[i]);
         if (status == TSR_OK && !f->sweeps) /* which takes lenses as they are */
-            status = cli_remove_lens(f->context, &f->camera[i].camera, image.width, image.height, image.channels, &f->picture[i]);
+            status = rig_remove_lens(f->context, &f->camera[i].camera, image.width, image.height, image.channels, &f->picture[i]);
         tsr_volume_destroy(&host);
         tsr_image_destroy(&image);
         if (status != TSR_OK) return cli_status(f->cli, status, path);

@@ -23,7 +23,7 @@ struct reproject {
     tsr_project_options project;
     tsr_blend_options blend;
     int64_t like_index, to_index;
-    cli_projector *loaded; /* of all cameras of the rig; depth NULL: not yet */
+    rig_projector *loaded; /* of all cameras of the rig; depth NULL: not yet */
     tsr_novel *view[TSR_VIEWS_MOST], *merged;
     int32_t width, height;
     /* against the camera that was left out */
@@ -34,80 +34,6 @@ struct reproject {
 
 /* ---- where it is looked from ----------------------------------------------------------------------------------------------------- */
 
-static void quaternion_of(double (*r)[3], double q[4])
-{
-    double best = -1;
-    const double parts[4] = { 1 + r[0][0] + r[1][1] + r[2][2], 1 + r[0][0] - r[1][1] - r[2][2], 1 - r[0][0] + r[1][1] - r[2][2],
-                              1 - r[0][0] - r[1][1] + r[2][2] };
-    int most = 0;
-    for (int i = 0; i < 4; i++)
-        if (parts[i] > best) best = parts[most = i];
-    const double s = 2 * sqrt(best), a[4][4] = { { 0.25 * s, (r[2][1] - r[1][2]) / s, (r[0][2] - r[2][0]) / s, (r[1][0] - r[0][1]) / s },
-                                                 { (r[2][1] - r[1][2]) / s, 0.25 * s, (r[0][1] + r[1][0]) / s, (r[0][2] + r[2][0]) / s },
-                                                 { (r[0][2] - r[2][0]) / s, (r[0][1] + r[1][0]) / s, 0.25 * s, (r[1][2] + r[2][1]) / s },
-                                                 { (r[1][0] - r[0][1]) / s, (r[0][2] + r[2][0]) / s, (r[1][2] + r[2][1]) / s, 0.25 * s } };
-    memcpy(q, a[most], sizeof a[most]);
-}
-static void rotation_of(const double q[4], double r[3][3])
-{
-    const double w = q[0], x = q[1], y = q[2], z = q[3];
-    const double m[3][3] = { { 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y) },
-                             { 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x) },
-                             { 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y) } };
-    memcpy(r, m, sizeof m);
-}
-static double between(double a, double b, double t) { return a + t * (b - a); }
-
-/* A camera on the way from a to b: places on a straight line, rotations at a steady rate. */
-static tsr_camera on_the_way(const tsr_camera *a, const tsr_camera *b, double t)
-{
-    tsr_camera c = *a, other = *b;
-    double p[4], q[4], dot = 0, sum[4], length = 0;
-    quaternion_of(c.rotation, p);
-    quaternion_of(other.rotation, q);
-    for (int i = 0; i < 4; i++) dot += p[i] * q[i];
-    const double sign = dot < 0 ? -1 : 1, angle = acos(fmin(1, fabs(dot)));
-    for (int i = 0; i < 4; i++) {
-        const double u = angle > 1e-6 ? sin((1 - t) * angle) / sin(angle) : 1 - t, v = angle > 1e-6 ? sin(t * angle) / sin(angle) : t;
-        sum[i] = u * p[i] + v * sign * q[i];
-        length += sum[i] * sum[i];
-    }
-    for (int i = 0; i < 4; i++) sum[i] /= sqrt(length);
-    rotation_of(sum, c.rotation);
-    c.position =
-        (tsr_vec3){ between(a->position.x, b->position.x, t), between(a->position.y, b->position.y, t), between(a->position.z, b->position.z, t) };
-    c.fov = between(a->fov, b->fov, t);
-    c.height = between(a->height, b->height, t);
-    c.aspect = between(a->aspect, b->aspect, t);
-    for (int i = 0; i < 2; i++) {
-        c.offset[i] = between(a->offset[i], b->offset[i], t);
-        c.clip[i] = between(a->clip[i], b->clip[i], t);
-    }
-    return c;
-}
-
-/* Along the cameras of a file: each is passed, places on a smooth line through them (Catmull and Rom), the rest as between two. */
-static tsr_status along_path(const tsr_rig *keys, double t, tsr_camera *camera)
-{
-    const int64_t count = tsr_rig_count(keys), first = (int64_t)fmin(t * (double)(count - 1), (double)(count > 1 ? count - 2 : 0));
-    const double f = count > 1 ? t * (double)(count - 1) - (double)first : 0, g = f * f, h = g * f;
-    tsr_rig_camera key[4];
-    for (int k = 0; k < 4; k++) {
-        const int64_t at = first - 1 + k;
-        const tsr_status status = tsr_rig_get(keys, at < 0 ? 0 : at >= count ? count - 1 : at, &key[k]);
-        if (status != TSR_OK) return status;
-    }
-    const double w[4] = { 0.5 * (2 * g - f - h), 0.5 * (2 - 5 * g + 3 * h), 0.5 * (f + 4 * g - 3 * h), 0.5 * (h - g) };
-    *camera = on_the_way(&key[1].camera, &key[2].camera, f);
-    camera->position = (tsr_vec3){ 0, 0, 0 };
-    for (int k = 0; k < 4; k++) {
-        camera->position.x += w[k] * key[k].camera.position.x;
-        camera->position.y += w[k] * key[k].camera.position.y;
-        camera->position.z += w[k] * key[k].camera.position.z;
-    }
-    return TSR_OK;
-}
-
 static int camera_at(const struct reproject *r, double t, tsr_camera *camera)
 {
     tsr_rig_camera a, b;
@@ -116,14 +42,14 @@ static int camera_at(const struct reproject *r, double t, tsr_camera *camera)
         *camera = (tsr_camera){ .fov = r->fov };
         status = tsr_camera_look_at(camera, r->eye, r->target, r->up);
     } else if (r->keys) {
-        status = along_path(r->keys, t, camera);
+        status = rig_along(r->keys, t, camera);
         memset(&camera->lens, 0, sizeof camera->lens);
     } else {
         status = tsr_rig_get(r->rig, r->like_index, &a);
         if (status == TSR_OK) *camera = a.camera;
         if (status == TSR_OK && r->to) {
             status = tsr_rig_get(r->rig, r->to_index, &b);
-            if (status == TSR_OK) *camera = on_the_way(&a.camera, &b.camera, t);
+            if (status == TSR_OK) *camera = rig_between(&a.camera, &b.camera, t);
         }
         memset(&camera->lens, 0, sizeof camera->lens);
     }
@@ -133,16 +59,6 @@ static int camera_at(const struct reproject *r, double t, tsr_camera *camera)
 }
 
 /* ---- projectors ------------------------------------------------------------------------------------------------------------------ */
-
-typedef struct rank {
-    int64_t index;
-    double cost;
-} rank;
-static int by_cost(const void *a, const void *b)
-{
-    const rank *x = (const rank *)a, *y = (const rank *)b;
-    return x->cost < y->cost ? -1 : x->cost > y->cost ? 1 : x->index < y->index ? -1 : x->index > y->index;
-}
 
 static int wanted(const struct reproject *r, int64_t index, const char *name)
 {
@@ -155,25 +71,15 @@ static int wanted(const struct reproject *r, int64_t index, const char *name)
 }
 
 /* The cameras that see most of what the new one sees: by the angle between the axes, then by the way between them. */
-static int choose(struct reproject *r, const tsr_camera *camera, rank *list, int64_t *count)
+static int choose(struct reproject *r, const tsr_camera *camera, rig_rank *list, int64_t *count)
 {
     *count = 0;
     for (int64_t i = 0; i < tsr_rig_count(r->rig); i++) {
         tsr_rig_camera c;
-        double cosine = 0, apart = 0;
         if (tsr_rig_get(r->rig, i, &c) != TSR_OK || !*c.depth || !wanted(r, i, c.name)) continue;
-        const double d[3] = { c.camera.position.x - camera->position.x, c.camera.position.y - camera->position.y,
-                              c.camera.position.z - camera->position.z };
-        for (int k = 0; k < 3; k++) {
-            cosine += c.camera.rotation[2][k] * camera->rotation[2][k];
-            apart += d[k] * d[k];
-        }
-        const tsr_projector p = { .camera = c.camera };
-        if (r->mode != SWEEP && !r->use.count && cosine <= 0) continue;
-        if (!tsr_projector_visible(&p, 0, camera, r->width, r->height)) continue;
-        list[(*count)++] = (rank){ i, acos(fmin(1, fmax(-1, cosine))) + 1e-3 * sqrt(apart) };
+        *count += rig_rank_of(&c, i, camera, r->width, r->height, r->mode != SWEEP && !r->use.count, &list[*count]);
     }
-    qsort(list, (size_t)*count, sizeof *list, by_cost);
+    rig_rank_sort(list, *count);
     if (!*count) return cli_error(r->cli, CLI_FAILED, "no camera with a depth image looks where the new view does");
     if (r->mode != SWEEP && *count > r->most) *count = r->most;
     return CLI_OK;
@@ -182,7 +88,7 @@ static int choose(struct reproject *r, const tsr_camera *camera, rank *list, int
 static int load(struct reproject *r, int64_t index)
 {
     if (r->loaded[index].depth) return CLI_OK;
-    return cli_projector_load(r->cli, r->context, r->rig, index, r->footage, CLI_PROJECTOR_DEPTH | CLI_PROJECTOR_COLOR, &r->loaded[index]);
+    return cli_projector_load(r->cli, r->context, r->rig, index, r->footage, RIG_PROJECTOR_DEPTH | RIG_PROJECTOR_COLOR, &r->loaded[index]);
 }
 
 /* ---- one picture ------------------------------------------------------------------------------------------------------------------- */
@@ -210,14 +116,14 @@ static int by_value(const void *a, const void *b)
 static int judge(struct reproject *r, const float *depth, const uint8_t *color)
 {
     tsr_rig_camera c;
-    cli_projector truth;
+    rig_projector truth;
     const int64_t pixels = (int64_t)r->width * r->height;
     if (tsr_rig_get(r->rig, r->like_index, &c) != TSR_OK || (!*c.image && !*c.depth)) return CLI_OK;
     tsr_context *cpu = NULL;
     int code = cli_cpu_context(r->cli, &cpu);
     if (!code)
         code = cli_projector_load(r->cli, cpu, r->rig, r->like_index, r->footage,
-                                  (*c.depth ? CLI_PROJECTOR_DEPTH : 0) | (*c.image ? CLI_PROJECTOR_COLOR : 0), &truth);
+                                  (*c.depth ? RIG_PROJECTOR_DEPTH : 0) | (*c.image ? RIG_PROJECTOR_COLOR : 0), &truth);
     if (code) {
         tsr_context_destroy(&cpu);
         return code;
@@ -252,12 +158,12 @@ static int judge(struct reproject *r, const float *depth, const uint8_t *color)
         r->covered = there ? (double)count / (double)there : 0;
     }
     free(off);
-    cli_projector_unload(&truth);
+    rig_projector_unload(&truth);
     tsr_context_destroy(&cpu);
     return CLI_OK;
 }
 
-static int sweep(struct reproject *r, tsr_camera camera, const rank *list, int64_t count, float *depth, uint8_t *color)
+static int sweep(struct reproject *r, tsr_camera camera, const rig_rank *list, int64_t count, float *depth, uint8_t *color)
 {
     tsr_sweep *s = NULL;
     double far_ = 0, coverage = 0;
@@ -296,7 +202,7 @@ static int sweep(struct reproject *r, tsr_camera camera, const rank *list, int64
     return status == TSR_OK ? code : cli_status(r->cli, status, NULL);
 }
 
-static int merge(struct reproject *r, const tsr_camera *camera, const rank *list, int64_t count, float *depth, uint8_t *color)
+static int merge(struct reproject *r, const tsr_camera *camera, const rig_rank *list, int64_t count, float *depth, uint8_t *color)
 {
     const tsr_projector *projectors[TSR_VIEWS_MOST];
     const tsr_novel *views[TSR_VIEWS_MOST];
@@ -333,7 +239,7 @@ static int merge(struct reproject *r, const tsr_camera *camera, const rank *list
     return status == TSR_OK ? code : cli_status(r->cli, status, NULL);
 }
 
-static int draw(struct reproject *r, double t, rank *list, tsr_image *image, int64_t *used)
+static int draw(struct reproject *r, double t, rig_rank *list, tsr_image *image, int64_t *used)
 {
     tsr_camera camera;
     const size_t pixels = (size_t)r->width * (size_t)r->height;
@@ -385,7 +291,7 @@ static int work(struct reproject *r)
 {
     cli_frames rate = CLI_FRAMES(r->cli);
     cli_film film = { .path = NULL };
-    rank *list = NULL;
+    rig_rank *list = NULL;
     int64_t used = 0;
     int code = CLI_OK;
     tsr_rig_camera c;
@@ -407,8 +313,8 @@ static int work(struct reproject *r)
     if (!code) code = cli_film_check(r->cli, &film, r->output, r->frames == 1);
     if (!code) code = cli_context(r->cli, &r->context);
     const size_t count = code ? 0 : (size_t)tsr_rig_count(r->rig);
-    r->loaded = (cli_projector *)calloc(count + 1, sizeof *r->loaded);
-    list = (rank *)calloc(count + 1, sizeof *list);
+    r->loaded = (rig_projector *)calloc(count + 1, sizeof *r->loaded);
+    list = (rig_rank *)calloc(count + 1, sizeof *list);
     if (!code && (!r->loaded || !list)) code = cli_error(r->cli, CLI_FAILED, "out of memory");
     for (int32_t n = 0; n < r->frames && !code; n++) {
         tsr_image image = { 0 };
@@ -418,7 +324,7 @@ static int work(struct reproject *r)
     }
     code = cli_film_finish(r->cli, &film, code);
     if (!code && strcmp(r->output, "-") != 0) show(r, used);
-    for (size_t i = 0; r->loaded && i < count; i++) cli_projector_unload(&r->loaded[i]);
+    for (size_t i = 0; r->loaded && i < count; i++) rig_projector_unload(&r->loaded[i]);
     for (int i = 0; i < TSR_VIEWS_MOST; i++) tsr_novel_destroy(&r->view[i]);
     tsr_novel_destroy(&r->merged);
     free(r->loaded);

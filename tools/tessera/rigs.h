@@ -2,6 +2,7 @@
 #ifndef TESSERA_CLI_RIGS_H
 #define TESSERA_CLI_RIGS_H
 
+#include "../projectors.h"
 #include "cli.h"
 
 /* How cameras are read: lines of an option table that fill a cli_rig. */
@@ -63,24 +64,10 @@ tsr_rig *cli_read_rig(const cli_call *cli, const char *path, cli_rig *options, i
 /* A camera by its name, else by its number from 0; -1 after a message. */
 int64_t cli_rig_find(const cli_call *cli, const tsr_rig *rig, const char *option, const char *name);
 
-/* A picture on a device (u8, [height][width][channels]) as a pinhole without the camera's lens would have it. */
-tsr_status cli_remove_lens(tsr_context *context, const tsr_camera *camera, int32_t width, int32_t height, int32_t channels, tsr_volume **color);
-/* The depth image of a camera: distances in host memory as f32, 0 where there is none, without the lens. Of a picture of several channels (EXR) the one
- * named Z or depth. Returns an exit code. */
+/* rig_depth_read and rig_projector_load with the limits of the command line and its messages. They return exit codes. */
 int cli_depth_read(const cli_call *cli, const tsr_rig *rig, const tsr_rig_camera *camera, int32_t frame, tsr_volume **depth,
                    tsr_depth_report *report);
-
-/* A camera's images on a device, without their lens. */
-typedef struct cli_projector {
-    tsr_projector projector;
-    tsr_volume *depth, *color;
-    tsr_depth_report report;
-    int32_t width, height; /* of the picture, or else of the depth image */
-} cli_projector;
-enum { CLI_PROJECTOR_DEPTH = 1, CLI_PROJECTOR_COLOR = 2 };
-/* `parts`: what is needed; a picture that is not there is left out unless it is needed alone. Returns an exit code. */
 int cli_projector_load(const cli_call *cli, tsr_context *context, const tsr_rig *rig, int64_t index, int32_t frame, int parts,
-                       cli_projector *projector);
-void cli_projector_unload(cli_projector *projector);
+                       rig_projector *projector);
 
 #endif

@@ -15,6 +15,7 @@
 #ifdef TSR_HAVE_VIEWER
 #include "mode.h"
 #include "origin.h"
+#include "rig_file.h"
 #include "server.h"
 
 /* The result of this verb: where the page is. A reader of the pipe gets it at once. */
@@ -71,7 +72,16 @@ static int split(const cli_call *cli, const char *path, const char *given_folder
     struct stat about;
     char file[PATH_MAX];
     const char *slash = path ? strrchr(path, '/') : NULL;
+    static char found[VIEWER_NAME_BYTES]; /* of the one folder that is served */
     *name = path ? (slash ? slash + 1 : path) : NULL;
+    if (path && !given_folder && !stat(path, &about) && S_ISDIR(about.st_mode)) { /* a data set: its rig */
+        if (!realpath(path, folder)) return cli_error(cli, CLI_FAILED, "%s: no such folder", path);
+        *name = found;
+        if (!viewer_views_find(folder, found))
+            return cli_error(cli, CLI_FAILED, "%s: no depth images in it, expected %s (--folder serves a directory without a first file)", path, VIEWER_RIG_EXPECTS " whose cameras have them");
+        if (!*mode) *mode = &viewer_views;
+        return (*mode)->opens(found) ? CLI_OK : cli_usage(cli, "%s/%s: expected %s", path, found, (*mode)->expects);
+    }
     if (slash) snprintf(file, sizeof file, "%.*s", slash == path ? 1 : (int)(slash - path), path);
     else snprintf(file, sizeof file, ".");
     const char *wanted = given_folder ? given_folder : file;
@@ -87,9 +97,9 @@ static int split(const cli_call *cli, const char *path, const char *given_folder
         return cli_usage(cli, "%s: the name has %zu bytes, expected at most %d", path, strlen(*name), VIEWER_NAME_BYTES - 1);
     if (!viewer_name_is_plain(*name)) return cli_usage(cli, "%s: expected a file name without a leading '.' or '-'", path);
     if (stat(path, &about)) return cli_error(cli, CLI_FAILED, "%s: no such file", path);
-    if (S_ISDIR(about.st_mode)) return cli_error(cli, CLI_FAILED, "%s: is a directory, expected a volume (--folder serves a directory)", path);
+    if (S_ISDIR(about.st_mode)) return cli_error(cli, CLI_FAILED, "%s: is a directory, expected a file of the served folder", path);
     if (!S_ISREG(about.st_mode)) return cli_error(cli, CLI_FAILED, "%s: is no regular file, expected a volume", path);
-    if (!*mode) *mode = viewer_mode_of_file(*name);
+    if (!*mode) *mode = viewer_mode_of_path(folder, *name);
     if (*mode && (*mode)->opens(*name)) return CLI_OK;
     return cli_usage(cli, "%s: expected %s%s%s", path, *mode ? (*mode)->expects : viewer_segment.expects, *mode ? "" : ", or ",
                      *mode ? "" : viewer_sculpt.expects);
@@ -162,8 +172,8 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "mode",
           .type = CLI_CHOICE,
           .value = &mode,
-          .help = "what the page does; auto: volumes are segmented, meshes and .tsr sculpted, films, particles and rigs shown, .calib calibrated",
-          .choices = "auto segment sculpt view turntable film fluid flow light cameras mvv calibrate" },
+          .help = "what the page does; auto: volumes are segmented, meshes and .tsr sculpted, films, particles and rigs shown (with depth images: new views of them), .calib calibrated",
+          .choices = "auto segment sculpt view turntable film fluid flow light cameras views mvv calibrate" },
         { .name = "target", .type = CLI_REAL, .value = &s->target, .argument = "GREY", .help = "T at the start (default: of the image's window)" },
         { .name = "epsilon", .type = CLI_REAL, .value = &s->epsilon, .argument = "GREY", .help = "at the start", .lower = 1e-30, .upper = 1e30 },
         { .name = "alpha", .type = CLI_REAL, .value = &s->alpha, .argument = "A", .help = "at the start (default 0.5)", .lower = 0, .upper = 1 },
@@ -192,7 +202,7 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     wait_politely(argv - 1); /* main() gave us its arguments from the verb on; parsing them will change their order */
     int code = cli_parse(cli, options, 0, VIEWER_TABS_MOST, argc, argv);
-    static const viewer_mode *const modes[] = { NULL, &viewer_segment, &viewer_sculpt, &viewer_view, &viewer_turntable, &viewer_film, &viewer_fluid, &viewer_flow, &viewer_light, &viewer_cameras, &viewer_mvv, &viewer_calibrate };
+    static const viewer_mode *const modes[] = { NULL, &viewer_segment, &viewer_sculpt, &viewer_view, &viewer_turntable, &viewer_film, &viewer_fluid, &viewer_flow, &viewer_light, &viewer_cameras, &viewer_views, &viewer_mvv, &viewer_calibrate };
     return code >= 0 ? code : serve(cli, &o, folder, modes[mode]);
 #else
     const cli_option options[] = { { 0 } };
@@ -202,7 +212,7 @@ static int run(cli_call *cli, int argc, char **argv)
 #endif
 }
 
-const cli_verb verb_serve = { "serve", "[options] [FILE...]",
+const cli_verb verb_serve = { "serve", "[options] [FILE...|FOLDER]",
                               "Serve the workbench as a web page: segment and look at volumes, sculpt surfaces; prints its address",
                               "  tessera make phantom_tumour --size 96 --noise 0.05 -o head.nii.gz\n"
                               "  tessera serve head.nii.gz --port 0\n",

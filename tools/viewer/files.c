@@ -47,14 +47,18 @@ static int target_of(const viewer_session *s, const char *name, int replace, cha
     return -1;
 }
 
-/* A message of the library, without the folder in front of names: it is the server's business. */
-void viewer_take_message(const viewer_session *s, char *error, size_t error_bytes)
+void viewer_hide_folder(const viewer_session *s, char *text)
 {
     char folder[PATH_BYTES];
     int n = snprintf(folder, sizeof folder, "%s/", s->folder);
-    snprintf(error, error_bytes, "%s", tsr_error_message());
     if (n < 2 || n >= PATH_BYTES) return;
-    for (char *at; (at = strstr(error, folder));) memmove(at, at + n, strlen(at + n) + 1);
+    for (char *at; (at = strstr(text, folder));) memmove(at, at + n, strlen(at + n) + 1);
+}
+
+void viewer_take_message(const viewer_session *s, char *error, size_t error_bytes)
+{
+    snprintf(error, error_bytes, "%s", tsr_error_message());
+    viewer_hide_folder(s, error);
 }
 
 static int ends_with(const char *name, const char *ending)
@@ -85,6 +89,28 @@ int viewer_path_of_existing(viewer_session *s, const char *name, char *path, siz
     if (existing(s, name, own, error, error_bytes)) return -1;
     if (snprintf(path, path_bytes, "%s", own) < (int)path_bytes) return 0;
     snprintf(error, error_bytes, "%s: the path is too long", name);
+    return -1;
+}
+
+int viewer_path_below(const viewer_session *s, const char *path, char *error, size_t error_bytes)
+{
+    const size_t n = strcmp(s->folder, "/") ? strlen(s->folder) : 0;
+    char at[PATH_BYTES], part[VIEWER_NAME_BYTES];
+    const char *rest = path;
+    struct stat about;
+    int good = strlen(path) < sizeof at && !strncmp(path, s->folder, n);
+    if (good) rest += n;
+    for (good = good && *rest == '/'; good && *rest == '/';) {
+        const size_t length = strcspn(++rest, "/");
+        const int last = !rest[length];
+        snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part - 1), rest);
+        rest += length;
+        if (!strcmp(part, ".") && !last) continue;
+        snprintf(at, sizeof at, "%.*s", (int)(rest - path), path);
+        good = length < sizeof part && viewer_name_is_plain(part) && !lstat(at, &about) && (last ? S_ISREG(about.st_mode) : S_ISDIR(about.st_mode));
+    }
+    if (good) return 0;
+    snprintf(error, error_bytes, "'%.200s': no such file in the served folder or below it (links are not followed)", !strncmp(path, s->folder, n) && path[n] == '/' ? path + n + 1 : path);
     return -1;
 }
 

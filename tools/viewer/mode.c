@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const viewer_mode *const modes[] = { &viewer_segment, &viewer_sculpt, &viewer_view,    &viewer_turntable, &viewer_film,
-                                            &viewer_fluid,   &viewer_flow,   &viewer_light,  &viewer_cameras,   &viewer_mvv,
+                                            &viewer_fluid,   &viewer_flow,   &viewer_light,  &viewer_cameras,   &viewer_views,   &viewer_mvv,
                                             &viewer_calibrate };
 enum { MODES = sizeof modes / sizeof *modes };
 
@@ -26,6 +26,12 @@ const viewer_mode *viewer_mode_of_file(const char *name)
     for (int i = 0; i < MODES; i++)
         if ((modes[i]->begins ? modes[i]->begins : modes[i]->opens)(name)) return modes[i];
     return NULL;
+}
+
+const viewer_mode *viewer_mode_of_path(const char *folder, const char *name)
+{
+    const viewer_mode *mode = viewer_mode_of_file(name);
+    return mode == &viewer_cameras && viewer_views_fits(folder, name) ? &viewer_views : mode;
 }
 
 _Static_assert(VIEWER_KINDS <= 64, "a bit for each kind of message");

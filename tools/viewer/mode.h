@@ -17,9 +17,13 @@ typedef struct viewer_mode {
     void (*state)(const viewer_session *session, struct json_t *state); /* with the lock: its fields of `state` */
 } viewer_mode;
 
-extern const viewer_mode viewer_segment, viewer_sculpt, viewer_view, viewer_turntable, viewer_film, viewer_fluid, viewer_flow, viewer_light, viewer_cameras, viewer_mvv, viewer_calibrate;
+extern const viewer_mode viewer_segment, viewer_sculpt, viewer_view, viewer_turntable, viewer_film, viewer_fluid, viewer_flow, viewer_light, viewer_cameras, viewer_views, viewer_mvv, viewer_calibrate;
 const viewer_mode *viewer_mode_named(const char *name);   /* NULL: there is none */
 const viewer_mode *viewer_mode_of_file(const char *name); /* by its ending: a volume is segmented, a surface sculpted; NULL: it is neither */
+const viewer_mode *viewer_mode_of_path(const char *folder, const char *name); /* by its content too: a rig with depth images begins new views of them */
+int viewer_views_fits(const char *folder, const char *name);
+/* The rig of a folder that has depth images, transforms.json first. 0: there is none. */
+int viewer_views_find(const char *folder, char name[VIEWER_NAME_BYTES]);
 #define VIEWER_TAKES(kind) (UINT64_C(1) << VIEWER_##kind)
 int viewer_mode_takes(const viewer_mode *mode, viewer_kind kind);
 void viewer_segment_state(const viewer_session *session, struct json_t *state);

@@ -122,7 +122,7 @@ static void open_tab(struct server *server, struct client *c, const char *name)
 {
     char error[256] = "";
     viewer_options options = server->options;
-    options.mode = viewer_mode_of_file(name);
+    options.mode = viewer_name_is_plain(name) ? viewer_mode_of_path(options.folder, name) : NULL;
     options.file = name;
     if (!options.mode) {
         give_error(c, "a file that no kind of session opens, expected a volume, a mesh or a tile list");

@@ -238,6 +238,9 @@ int viewer_save_labels(viewer_session *session, uint8_t *voxels, const viewer_im
 int viewer_save_text(viewer_session *session, const char *text, const viewer_command *command, char *error, size_t error_bytes);
 int viewer_path_of_new(viewer_session *session, const char *name, int replace, char *path, size_t path_bytes, char *error, size_t error_bytes);
 int viewer_path_of_existing(viewer_session *session, const char *name, char *path, size_t path_bytes, char *error, size_t error_bytes);
+/* 0: a file that lies in the served folder or below it, with no link on the way, as files that another one names must. */
+int viewer_path_below(const viewer_session *session, const char *path, char *error, size_t error_bytes);
+void viewer_hide_folder(const viewer_session *session, char *text); /* takes it from in front of names: it is the server's business */
 void viewer_take_message(const viewer_session *session, char *error, size_t error_bytes); /* the library's, without the folder in front of names */
 int viewer_is_mesh(const char *name);
 int viewer_is_tiles(const char *name);

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../projectors.h"
 #include "lines.h"
+#include "rig_file.h"
 
 static const double most_rate = 10;
 enum { MOST_POINTS = 200000 };
@@ -23,44 +25,18 @@ static struct cameras *cameras_of(const viewer_show *show) { return (struct came
 
 static void forget(struct cameras *c) { tsr_rig_destroy(&c->rig); }
 
-static const char *format_of(const char *name)
-{
-    static const struct {
-        const char *ending, *format;
-    } known[] = { { ".json", "transforms" }, { ".par", "par" },         { ".out", "bundler" }, { ".yml", "opencv" }, { ".yaml", "opencv" },
-                  { ".xml", "opencv" },      { ".geocast", "geocast" }, { ".tum", "tum" },     { ".kitti", "kitti" } };
-    const size_t n = strlen(name);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (n > strlen(known[i].ending) && !strcmp(name + n - strlen(known[i].ending), known[i].ending)) return known[i].format;
-    return NULL;
-}
-
 static void widen(tsr_box *b, tsr_vec3 p)
 {
     b->lower = (tsr_vec3){ fmin(b->lower.x, p.x), fmin(b->lower.y, p.y), fmin(b->lower.z, p.z) };
     b->upper = (tsr_vec3){ fmax(b->upper.x, p.x), fmax(b->upper.y, p.y), fmax(b->upper.z, p.z) };
 }
 
-/* The text alone is read: a rig that names other files gets none of them. */
 static int load(viewer_show *show, const char *path, const char *name, char *error, size_t error_bytes)
 {
     struct cameras made = { .size = 0.06, .rate = 1, .points = 1 };
-    tsr_rig_read_options read = TSR_RIG_READ_OPTIONS;
     (void)path;
-    read.memory_limit = show->s->memory_limit;
-    read.width = 640; /* of files that say no size */
-    read.height = 480;
-    char *text = viewer_read_script(show->s, name, error, error_bytes);
-    if (!text) return -1;
-    const tsr_status status = tsr_rig_read_text(format_of(name), text, strlen(text), name, &read, &made.rig);
-    free(text);
-    if (status == TSR_OK) made.count = tsr_rig_count(made.rig);
-    if (status != TSR_OK || !made.count) {
-        if (status == TSR_OK) snprintf(error, error_bytes, "%s: a rig without cameras", name);
-        else viewer_take_message(show->s, error, error_bytes);
-        forget(&made);
-        return -1;
-    }
+    if (viewer_rig_read(show->s, name, &made.rig, error, error_bytes)) return -1;
+    made.count = tsr_rig_count(made.rig);
     tsr_box b = { { HUGE_VAL, HUGE_VAL, HUGE_VAL }, { -HUGE_VAL, -HUGE_VAL, -HUGE_VAL } };
     const tsr_rig_point *points;
     const int64_t n = tsr_rig_points(made.rig, &points);
@@ -129,58 +105,19 @@ static double go_on(viewer_show *show, double now)
     return 0.02;
 }
 
-/* Between two cameras: places and axes in a straight line, axes made perpendicular again. */
+/* Between two cameras, the last and the first too. */
 static tsr_status between(const struct cameras *c, tsr_camera *camera)
 {
-    const int64_t i = (int64_t)floor(c->flown) % c->count, j = (i + 1) % c->count;
-    const double t = c->flown - floor(c->flown);
+    const int64_t i = (int64_t)floor(c->flown) % c->count;
     tsr_rig_camera a, b;
     tsr_status status = tsr_rig_get(c->rig, i, &a);
+    if (status == TSR_OK) status = tsr_rig_get(c->rig, (i + 1) % c->count, &b);
     if (status != TSR_OK) return status;
-    *camera = a.camera;
+    *camera = rig_between(&a.camera, &b.camera, c->flown - floor(c->flown));
     camera->aspect = 0;
     camera->lens = (tsr_lens){ 0 };
-    if (t > 0 && (status = tsr_rig_get(c->rig, j, &b)) == TSR_OK) {
-        const tsr_vec3 p = a.camera.position, q = b.camera.position;
-        double(*r)[3] = camera->rotation, n;
-        camera->position = (tsr_vec3){ p.x + t * (q.x - p.x), p.y + t * (q.y - p.y), p.z + t * (q.z - p.z) };
-        camera->fov += t * (b.camera.fov - a.camera.fov);
-        for (int k = 0; k < 9; k++) r[k / 3][k % 3] += t * (b.camera.rotation[k / 3][k % 3] - a.camera.rotation[k / 3][k % 3]);
-        if ((n = sqrt(r[2][0] * r[2][0] + r[2][1] * r[2][1] + r[2][2] * r[2][2])) < 1e-6) { /* opposite ways: the one before until the other */
-            memcpy(r, a.camera.rotation, sizeof a.camera.rotation);
-            return TSR_OK;
-        }
-        for (int k = 0; k < 3; k++) r[2][k] /= n;
-        const double along = r[1][0] * r[2][0] + r[1][1] * r[2][1] + r[1][2] * r[2][2];
-        for (int k = 0; k < 3; k++) r[1][k] -= along * r[2][k];
-        n = sqrt(r[1][0] * r[1][0] + r[1][1] * r[1][1] + r[1][2] * r[1][2]);
-        for (int k = 0; k < 3; k++) r[1][k] = n > 1e-6 ? r[1][k] / n : a.camera.rotation[1][k];
-        for (int k = 0; k < 3; k++) r[0][k] = r[1][(k + 1) % 3] * r[2][(k + 2) % 3] - r[1][(k + 2) % 3] * r[2][(k + 1) % 3];
-    }
     if (!(camera->fov > 1 && camera->fov < 170)) camera->fov = 50; /* orthographic ones have none */
-    return status;
-}
-
-/* The pyramid of a camera: from the eye to the corners of its picture, and a mark above it. */
-static void pyramid(viewer_canvas *canvas, const struct cameras *c, const tsr_rig_camera *one, const uint8_t rgb[3], double thick)
-{
-    const tsr_camera *k = &one->camera;
-    const double size = c->size * c->extent, fov = k->fov > 1 && k->fov < 170 ? k->fov : 50, high = size * tan(fov * (3.14159265358979323846 / 360));
-    const double aspect = k->aspect > 0 ? k->aspect : one->width > 0 && one->height > 0 ? (double)one->width / one->height : 1;
-    static const double at[5][2] = { { -1, -1 }, { 1, -1 }, { 1, 1 }, { -1, 1 }, { 0, 1.5 } };
-    tsr_vec3 p[5];
-    for (int i = 0; i < 5; i++) {
-        const double x = at[i][0] * high * aspect, y = at[i][1] * high;
-        p[i] = (tsr_vec3){ k->position.x + x * k->rotation[0][0] + y * k->rotation[1][0] - size * k->rotation[2][0],
-                           k->position.y + x * k->rotation[0][1] + y * k->rotation[1][1] - size * k->rotation[2][1],
-                           k->position.z + x * k->rotation[0][2] + y * k->rotation[1][2] - size * k->rotation[2][2] };
-    }
-    for (int i = 0; i < 4; i++) {
-        viewer_canvas_line(canvas, k->position, p[i], thick, rgb);
-        viewer_canvas_line(canvas, p[i], p[(i + 1) % 4], thick, rgb);
-    }
-    viewer_canvas_line(canvas, p[3], p[4], thick, rgb);
-    viewer_canvas_line(canvas, p[2], p[4], thick, rgb);
+    return TSR_OK;
 }
 
 static tsr_status draw(viewer_show *show, const viewer_look *look, int32_t width, int32_t height, int draft, tsr_image *image, float *pixel)
@@ -204,7 +141,7 @@ static tsr_status draw(viewer_show *show, const viewer_look *look, int32_t width
     for (int64_t i = 0; status == TSR_OK && i < c->count; i++) {
         if ((status = tsr_rig_get(c->rig, i, &one)) != TSR_OK) break;
         if (!c->through || fabs((double)i - c->flown) > 0.75)
-            pyramid(&canvas, c, &one, i == c->chosen ? chosen : plain, i == c->chosen ? 2 * thick : thick);
+            viewer_canvas_frustum(&canvas, &one, c->size * c->extent, i == c->chosen ? 2 * thick : thick, i == c->chosen ? chosen : plain);
         if (c->path && i) viewer_canvas_line(&canvas, before.camera.position, one.camera.position, 0.7 * thick, way);
         before = one;
     }
@@ -235,12 +172,8 @@ static const viewer_show_table table = {
 
 static void *work(void *session) { return viewer_show_run((viewer_session *)session, &table); }
 
-static int opens(const char *name) { return format_of(name) != NULL; }
+static int opens(const char *name) { return viewer_rig_format(name) != NULL; }
 
-const viewer_mode viewer_cameras = { .name = "cameras",
-                                     .takes = VIEWER_TAKES(SET),
-                                     .draws = 1,
-                                     .opens = opens,
-                                     .expects = "a rig (transforms.json, .par, bundle.out, .yml, .xml, .geocast, .tum, .kitti)",
-                                     .work = work,
-                                     .state = viewer_mode_more };
+const viewer_mode viewer_cameras = {
+    .name = "cameras", .takes = VIEWER_TAKES(SET), .draws = 1, .opens = opens, .expects = VIEWER_RIG_EXPECTS, .work = work, .state = viewer_mode_more
+};

@@ -25,8 +25,6 @@ struct light {
     double turn, rise, adapted, milliseconds;
     int resolution, caustics;
     int64_t patches, voxels;
-    viewer_session *session; /* while a picture is made: the views of pages, and what waits, when it began */
-    uint64_t looks;
 };
 
 static struct light *light_of(const viewer_show *show) { return (struct light *)show->own; }
@@ -42,23 +40,6 @@ static void forget(struct light *l)
 {
     for (int k = 0; k < 2; k++) drop(&l->lit[k]);
     tsr_light_scene_destroy(&l->scene);
-}
-
-static uint64_t looks_of(viewer_session *s)
-{
-    uint64_t sum = 0;
-    for (int w = 0; w < VIEWER_WINDOWS; w++) sum += s->look_version[w];
-    return sum;
-}
-/* A picture that takes long is given up when something else is wanted. */
-static int stops(void *user, double fraction, const char *phase)
-{
-    struct light *l = (struct light *)user;
-    if (viewer_session_quits(l->session, fraction, phase)) return 1;
-    pthread_mutex_lock(&l->session->lock);
-    const int other = l->session->queue_count > 0 || looks_of(l->session) != l->looks;
-    pthread_mutex_unlock(&l->session->lock);
-    return other;
 }
 
 static int load(viewer_show *show, const char *path, const char *name, char *error, size_t error_bytes)
@@ -186,11 +167,7 @@ static tsr_status draw(viewer_show *show, const viewer_look *look, int32_t width
     tsr_volume *picture = NULL;
     int32_t count = 0;
     (void)pixel;
-    l->session = show->s;
-    pthread_mutex_lock(&show->s->lock);
-    l->looks = looks_of(show->s);
-    pthread_mutex_unlock(&show->s->lock);
-    const tsr_progress progress = { draft ? viewer_session_quits : stops, draft ? (void *)show->s : (void *)l };
+    const tsr_progress progress = { draft ? viewer_session_quits : viewer_show_overtaken, draft ? (void *)show->s : (void *)show };
     tsr_status status = viewer_show_camera(show, look, &camera);
     if (status == TSR_OK) status = simulate(show, l, draft, &progress, lights, &count);
     view.width = width;
@@ -205,7 +182,6 @@ static tsr_status draw(viewer_show *show, const viewer_look *look, int32_t width
     if (status == TSR_OK) status = tsr_light_view(show->context, at->matter, at->field, &camera, &view, &picture);
     if (status == TSR_OK) status = tsr_light_tone(show->context, picture, &tone, image);
     tsr_volume_destroy(&picture);
-    if (status == TSR_ERROR_CANCELLED) show->version++; /* it is due again, a draft first */
     return status;
 }
 

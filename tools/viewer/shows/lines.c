@@ -104,3 +104,24 @@ void viewer_canvas_line(viewer_canvas *c, tsr_vec3 from, tsr_vec3 to, double rad
         spot(c, &r, x0 + t * d[0], y0 + t * d[1], thick + step, rgb);
     }
 }
+
+void viewer_canvas_frustum(viewer_canvas *canvas, const tsr_rig_camera *of, double size, double radius, const uint8_t rgb[3])
+{
+    const tsr_camera *k = &of->camera;
+    const double fov = k->fov > 1 && k->fov < 170 ? k->fov : 50, high = size * tan(fov * (3.14159265358979323846 / 360));
+    const double aspect = k->aspect > 0 ? k->aspect : of->width > 0 && of->height > 0 ? (double)of->width / of->height : 1;
+    static const double at[5][2] = { { -1, -1 }, { 1, -1 }, { 1, 1 }, { -1, 1 }, { 0, 1.5 } };
+    tsr_vec3 p[5];
+    for (int i = 0; i < 5; i++) {
+        const double x = at[i][0] * high * aspect, y = at[i][1] * high;
+        p[i] = (tsr_vec3){ k->position.x + x * k->rotation[0][0] + y * k->rotation[1][0] - size * k->rotation[2][0],
+                           k->position.y + x * k->rotation[0][1] + y * k->rotation[1][1] - size * k->rotation[2][1],
+                           k->position.z + x * k->rotation[0][2] + y * k->rotation[1][2] - size * k->rotation[2][2] };
+    }
+    for (int i = 0; i < 4; i++) {
+        viewer_canvas_line(canvas, k->position, p[i], radius, rgb);
+        viewer_canvas_line(canvas, p[i], p[(i + 1) % 4], radius, rgb);
+    }
+    viewer_canvas_line(canvas, p[3], p[4], radius, rgb);
+    viewer_canvas_line(canvas, p[2], p[4], radius, rgb);
+}

@@ -16,5 +16,7 @@ tsr_status viewer_canvas_begin(viewer_canvas *canvas, const tsr_camera *camera, 
 void viewer_canvas_end(viewer_canvas *canvas);
 /* A rod with a dark rim, `radius` in world units, at least half a pixel. */
 void viewer_canvas_line(viewer_canvas *canvas, tsr_vec3 a, tsr_vec3 b, double radius, const uint8_t rgb[3]);
+/* The pyramid of a camera, `size` high: from the eye to the corners of its picture, and a roof over the picture's upper side. */
+void viewer_canvas_frustum(viewer_canvas *canvas, const tsr_rig_camera *of, double size, double radius, const uint8_t rgb[3]);
 
 #endif

@@ -75,6 +75,24 @@ tsr_status viewer_show_camera(const viewer_show *show, const viewer_look *look, 
     return viewer_camera(&info, look, camera);
 }
 
+static uint64_t looks_of(const viewer_session *s)
+{
+    uint64_t sum = 0;
+    for (int w = 0; w < VIEWER_WINDOWS; w++) sum += s->look_version[w];
+    return sum;
+}
+
+int viewer_show_overtaken(void *user, double fraction, const char *phase)
+{
+    const viewer_show *show = (const viewer_show *)user;
+    if (viewer_session_quits(show->s, fraction, phase)) return 1;
+    if (show->saving) return 0;
+    pthread_mutex_lock(&show->s->lock);
+    const int other = show->s->queue_count > 0 || looks_of(show->s) != show->looks;
+    pthread_mutex_unlock(&show->s->lock);
+    return other;
+}
+
 int64_t viewer_show_row(const char *name, char *pattern, size_t room)
 {
     const size_t n = strlen(name);
@@ -191,7 +209,11 @@ static void draw(struct runner *r, int w, int draft, const viewer_look *look, ui
         const tsr_scene_info info = { .bounds = s->image->bounds, .space = s->image->geometry.space };
         frame.pixel = (float)viewer_camera_pixel(&info, &camera, height);
     }
+    pthread_mutex_lock(&s->lock);
+    r->show.looks = looks_of(s);
+    pthread_mutex_unlock(&s->lock);
     const tsr_status status = r->table->draw(&r->show, look, width, height, draft, &image, &frame.pixel);
+    if (status == TSR_ERROR_CANCELLED) r->show.version++; /* it is due again, a draft first */
     pthread_mutex_lock(&s->lock);
     frame.sequence = ++s->frame_sequence;
     pthread_mutex_unlock(&s->lock);
@@ -224,10 +246,12 @@ static void save(struct runner *r, const viewer_command *c)
     pthread_mutex_unlock(&s->lock);
     if (!look.width) look.width = look.height = 768;
     r->show.view = VIEWER_VOLUME;
+    r->show.saving = 1;
     if (c->what != VIEWER_SAVE_PICTURE) snprintf(error, sizeof error, "a session of mode %s saves pictures alone", s->mode->name);
     else if (!*r->show.name) snprintf(error, sizeof error, "nothing is loaded");
     else if (r->table->draw(&r->show, &look, look.width, look.height, 0, &image, &pixel) != TSR_OK) viewer_take_message(s, error, sizeof error);
     else viewer_save_image(s, &image, c->name, c->replace, error, sizeof error);
+    r->show.saving = 0;
     tsr_image_destroy(&image);
     viewer_session_tell(s, *error ? "error" : "saved", "%s", *error ? error : c->name);
 }

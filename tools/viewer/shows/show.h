@@ -14,6 +14,8 @@ typedef struct viewer_show {
     char name[VIEWER_NAME_BYTES]; /* of the file; empty: none */
     int view;                     /* which window is drawn */
     int undo, redo, unsaved;      /* as pages are told: of a mode whose `act` has them */
+    int saving;                   /* the picture is for a file: it is finished whatever else is wanted */
+    uint64_t looks;               /* the views of pages when the picture was begun */
 } viewer_show;
 
 typedef struct viewer_show_table {
@@ -39,6 +41,9 @@ void *viewer_show_run(viewer_session *session, const viewer_show_table *table); 
 /* The box that the mode's things stand in: pages begin to look at it. 0, or -1 without memory. */
 int viewer_show_box(viewer_show *show, const char *name, tsr_box bounds);
 tsr_status viewer_show_camera(const viewer_show *show, const viewer_look *look, tsr_camera *camera); /* that looks at the box as every mode does */
+
+/* A picture that takes long is given up (TSR_ERROR_CANCELLED) when something else is wanted: not 0, also as a tsr_progress with the show as its user. */
+int viewer_show_overtaken(void *show, double fraction, const char *phase);
 
 /* What plays: a row of pictures. */
 typedef struct viewer_row {

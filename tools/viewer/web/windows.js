@@ -120,7 +120,7 @@ export class Window extends Hand {
     if (!this.frame) return;
     c.drawImage(this.frame.bitmap, box.x, box.y, box.width, box.height);
     if (!this.flat) {
-      if (this.frame.zoom && this.turns) drawCube(c, this);
+      if (this.frame.zoom && this.turns && this.bench.mode.cube !== false) drawCube(c, this);
       this.bench.mode.draw?.(c, this);
       return;
     }
