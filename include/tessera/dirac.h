@@ -284,6 +284,8 @@ typedef struct tsr_dirac_encode_options {
     tsr_dirac_profile *profile; /* KEEPS, as a decoder's; of slices on a device */
     int checksum; /* 1: before each picture auxiliary data with its MD5, which decoders compare with theirs. Core syntax, and lossless slices of frames
                      in host memory: there the encoder knows the samples */
+    int32_t level; /* of VC-2, 1 to 7, 64 to 66 (over SDI), which slices then keep to; 0 = any. Size, rate, scan, chroma and range must be those of
+                      one of its base formats; colours and clean area become that one's. Over SDI transform, slices and bytes are fixed: 0s */
 } tsr_dirac_encode_options;
 #define TSR_DIRAC_ENCODE_OPTIONS TSR_SIZED(tsr_dirac_encode_options)
 

@@ -69,7 +69,7 @@ static void parts_add_up(void **state)
     }
 }
 
-/* A header by hand: version, profile, level, base format, then 8 flags and the coding mode. */
+/* A header by hand: version, profile, level, base format, then 8 flags and the coding mode; rate: the index of a frame rate of its own. */
 static void put_code(unsigned char *to, int *at, uint32_t v)
 {
     int digits = 0;
@@ -90,7 +90,7 @@ static const char *problem_of_header(int32_t level, int32_t profile, int32_t bas
         const int on = (flag == 2 && scan) || (flag == 3 && rate);
         if (on) payload[at / 8] = (unsigned char)(payload[at / 8] | 0x80 >> at % 8);
         at++;
-        if (on) put_code(payload, &at, flag == 2 ? 0 : 3);
+        if (on) put_code(payload, &at, flag == 2 ? 0 : (uint32_t)rate);
     }
     put_code(payload, &at, (uint32_t)fields);
     const int size = 13 + (at + 7) / 8;
@@ -113,17 +113,94 @@ static void levels_are_checked(void **state)
 {
     char text[256];
     (void)state;
-    assert_string_equal(problem_of_header(0, 3, 3, 1, 1, 0, text), "");
+    assert_string_equal(problem_of_header(0, 3, 3, 1, 3, 0, text), "");
     assert_string_equal(problem_of_header(3, 3, 13, 0, 0, 0, text), "");
     assert_string_equal(problem_of_header(3, 3, 11, 0, 0, 1, text), "");
     assert_string_equal(problem_of_header(3, 3, 11, 1, 0, 0, text), ""); /* interlaced as progressive */
-    assert_string_equal(problem_of_header(4, 3, 15, 0, 1, 0, text), "");
-    assert_non_null(strstr(problem_of_header(3, 3, 13, 0, 1, 0, text), "frame rate"));
+    assert_string_equal(problem_of_header(4, 3, 15, 0, 11, 0, text), "");
+    assert_non_null(strstr(problem_of_header(4, 3, 15, 0, 3, 0, text), "expected 48"));
+    assert_non_null(strstr(problem_of_header(3, 3, 13, 0, 3, 0, text), "frame rate"));
     assert_non_null(strstr(problem_of_header(3, 3, 7, 0, 0, 1, text), "another level"));
     assert_non_null(strstr(problem_of_header(3, 3, 13, 0, 0, 1, text), "expected frames"));
     assert_non_null(strstr(problem_of_header(8, 3, 13, 0, 0, 0, text), "level is 8"));
     assert_non_null(strstr(problem_of_header(64, 3, 13, 0, 0, 0, text), "profile is 3, expected 0"));
     assert_string_equal(problem_of_header(64, 0, 13, 0, 0, 0, text), "");
+}
+
+/* The encoder's header of a level has no more of its own than the level allows, and what it says is the film. */
+static void levels_are_written(void **state)
+{
+    static const struct {
+        int32_t level, width, height, rate[2], aspect[2], interlaced, bits;
+        tsr_chroma chroma;
+        tsr_dirac_coding coding;
+        int32_t base;
+        uint32_t custom;
+        int32_t slices[2];
+        const char *error;
+    } cases[] = {
+        { 1, 352, 288, { 25, 2 }, { 12, 11 }, 0, 8, TSR_CHROMA_420, TSR_DIRAC_CODING_HIGH_QUALITY, 4, 0, { 11, 18 }, NULL },
+        { 2, 720, 486, { 30000, 1001 }, { 10, 11 }, 2, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 7, 1, { 45, 31 }, NULL },
+        { 65, 1280, 720, { 50, 1 }, { 1, 1 }, 0, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_LOW_DELAY, 10, 0, { 80, 90 }, NULL },
+        { 3, 1280, 720, { 25, 1 }, { 1, 1 }, 0, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 0, 0, { 0 }, "differs in frame rate" },
+        { 3, 1280, 720, { 50, 1 }, { 1, 1 }, 0, 8, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 0, 0, { 0 }, "differs in signal range" },
+        { 3, 1280, 720, { 50, 1 }, { 1, 1 }, 1, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 0, 0, { 0 }, "differs in scan format" },
+        { 65, 1280, 720, { 50, 1 }, { 1, 1 }, 0, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 0, 0, { 0 }, "profile is 3, expected 0" },
+        { 8, 1280, 720, { 50, 1 }, { 1, 1 }, 0, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 0, 0, { 0 }, "level is 8" },
+        { 3, 1280, 720, { 50, 1 }, { 1, 1 }, 0, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_ARITHMETIC, 0, 0, { 0 }, "expected high-quality or low-delay" },
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        tsr_dirac_encode_options o = TSR_DIRAC_ENCODE_OPTIONS;
+        tsr_dirac_encoder *encoder = NULL;
+        tsr_dirac_inspector *inspector = NULL;
+        tsr_dirac_unit_info u = TSR_DIRAC_UNIT_INFO;
+        tsr_dirac_sequence s = TSR_DIRAC_SEQUENCE;
+        tsr_video_frame frame = { 0 };
+        const void *bytes;
+        size_t size;
+        int more = 1, pictures = 0;
+        o.format = (tsr_video_format){ .width = cases[k].width, .height = cases[k].height, .chroma = cases[k].chroma, .bits = cases[k].bits };
+        if (cases[k].level == 1) o.format.range = TSR_RANGE_FULL;
+        memcpy(o.rate, cases[k].rate, sizeof o.rate);
+        memcpy(o.aspect, cases[k].aspect, sizeof o.aspect);
+        o.interlaced = cases[k].interlaced;
+        o.fields = cases[k].interlaced != 0;
+        o.coding = cases[k].coding;
+        o.level = cases[k].level;
+        if (cases[k].error) {
+            assert_int_equal(tsr_dirac_encoder_create(context, &o, &encoder), TSR_ERROR_ARGUMENT);
+            assert_non_null(strstr(tsr_error_message(), cases[k].error));
+            continue;
+        }
+        require_ok(tsr_dirac_encoder_create(context, &o, &encoder));
+        require_ok(tsr_video_frame_create(&o.format, &frame));
+        require_ok(tsr_dirac_encoder_frame(encoder, &frame, &bytes, &size));
+        require_ok(tsr_dirac_inspector_create(&inspector));
+        require_ok(tsr_dirac_inspector_push(inspector, bytes, size));
+        require_ok(tsr_dirac_inspector_end(inspector));
+        for (;;) {
+            require_ok(tsr_dirac_inspector_next(inspector, &u, &more));
+            if (!more) break;
+            if (u.problem) fail_msg("level %d: %s", cases[k].level, u.problem);
+            if (!u.is_picture) continue;
+            pictures++;
+            assert_int_equal(u.slices[0], cases[k].slices[0]);
+            assert_int_equal(u.slices[1], cases[k].slices[1]);
+        }
+        assert_int_equal(pictures, 1 + o.fields);
+        require_ok(tsr_dirac_inspector_sequence(inspector, &s));
+        assert_int_equal(s.level, cases[k].level);
+        assert_int_equal(s.base_format, cases[k].base);
+        assert_int_equal(s.custom, cases[k].custom);
+        assert_int_equal(s.width, cases[k].width);
+        assert_int_equal(s.height, cases[k].height);
+        assert_int_equal(s.luma_depth, cases[k].bits);
+        assert_int_equal((int64_t)s.rate[0] * cases[k].rate[1], (int64_t)s.rate[1] * cases[k].rate[0]);
+        tsr_video_frame_destroy(&frame);
+        tsr_dirac_inspector_destroy(&inspector);
+        tsr_dirac_encoder_destroy(&encoder);
+    }
 }
 
 /* ---- transcoder ----------------------------------------------------------------------------------------------------------------------------- */
@@ -363,10 +440,13 @@ static void frames_are_compared(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_add_up),       cmocka_unit_test(levels_are_checked),      cmocka_unit_test(fragments_and_back),
-        cmocka_unit_test(cuts_and_joins),     cmocka_unit_test(wrong_streams_are_named), cmocka_unit_test(damage_is_concealed_and_said),
-        cmocka_unit_test(frames_are_compared)
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(parts_add_up),
+                                        cmocka_unit_test(levels_are_checked),
+                                        cmocka_unit_test(levels_are_written),
+                                        cmocka_unit_test(fragments_and_back),
+                                        cmocka_unit_test(cuts_and_joins),
+                                        cmocka_unit_test(wrong_streams_are_named),
+                                        cmocka_unit_test(damage_is_concealed_and_said),
+                                        cmocka_unit_test(frames_are_compared) };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -5,6 +5,7 @@
 #include <immintrin.h>
 #endif
 
+#include "core/simd.h"
 #include "video/dirac/quantiser.h"
 
 /* The common case, in vectors: no prediction and no reference. */
@@ -134,6 +135,80 @@ static void add_block(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, 
     }
 }
 
+/* ---- the same in 16 bits: samples of up to 10 bits around 0, times weights that are 64 together ------------------------------------------------ */
+
+enum { NARROW_BITS = 10, NARROW_WIDTH = 2 * TSR_WIDE_16 };
+
+static inline tsr_wide_i16 lanes_at(const int16_t *p) { return *(const tsr_wide_i16 *)(const void *)p; }
+
+static inline __attribute__((always_inline)) tsr_wide_i16 seen_lanes(const view *v, int64_t at)
+{
+    const tsr_wide_i16 a = lanes_at(v->from[0] + at);
+    if (!v->shift) return a;
+    const int16_t wa = (int16_t)v->weight[0], wb = (int16_t)v->weight[1], wc = (int16_t)v->weight[2], wd = (int16_t)v->weight[3];
+    const int16_t half = (int16_t)(1 << (v->shift - 1)), shift = (int16_t)v->shift;
+    if (!wc) return (wa * a + wb * lanes_at(v->from[1] + at) + half) >> shift; /* and wd is 0 */
+    if (!wb) return (wa * a + wc * lanes_at(v->from[2] + at) + half) >> shift;
+    return (wa * a + wb * lanes_at(v->from[1] + at) + wc * lanes_at(v->from[2] + at) + wd * lanes_at(v->from[3] + at) + half) >> shift;
+}
+
+/* Whole vectors are read: not from the last row, behind which there may be nothing. */
+static int look_lanes(const tsr_dirac_predict_job *j, const int16_t *reference, int64_t px, int64_t py, int32_t n, int32_t rows, view *v)
+{
+    const int64_t last = j->p.precision ? ((py >> (j->p.precision - 1)) + 2 * (int64_t)rows - 1) >> 1 : py + rows - 1;
+    return last < j->height - 1 && look(j, reference, px, py, n, rows, v);
+}
+
+/* The rows of sums are in 16 bits, at the beginning of those of j->predicted. Lanes behind the block add nothing, or lie behind the row. */
+static void add_block_narrow(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, const block_place *p, const int16_t *across)
+{
+    int16_t value[TSR_DIRAC_BLOCK_MOST + TSR_WIDE_16];
+    view seen[2];
+    int plain = b->mode && !b->global;
+    for (int r = 0; r < 2 && plain; r++)
+        if (b->mode >> r & 1)
+            plain = look_lanes(j, j->reference[r], ((int64_t)p->x0 << j->p.precision) + (b->vector[r][0] >> j->down[0]),
+                               ((int64_t)p->y0 << j->p.precision) + (b->vector[r][1] >> j->down[1]), p->n, p->y1 - p->y0, &seen[r]);
+    if (!plain) memset(value, 0, sizeof value);
+    for (int32_t k = 0; k < p->n && !b->mode; k++) value[k] = b->dc[j->component];
+    const view *first = &seen[b->mode == 2], *second = &seen[1];
+    for (int32_t y = p->y0; y < p->y1; y++) {
+        int16_t *sum = (int16_t *)(void *)(j->predicted + y * j->stride) + p->x0;
+        const int16_t down = (int16_t)p->down[y - p->top];
+        const int64_t row = (int64_t)(y - p->y0) * j->width;
+        for (int32_t k = 0; k < p->n && !plain && b->mode; k++) value[k] = (int16_t)tsr_dirac_block_value(j, b, p->x0 + k, y);
+        for (int32_t k = 0; k < p->n; k += TSR_WIDE_16) {
+            tsr_wide_i16 v = plain ? seen_lanes(first, row + k) : lanes_at(value + k);
+            if (plain && b->mode == 3) v = (v + seen_lanes(second, row + k) + 1) >> 1;
+            *(tsr_wide_i16 *)(void *)(sum + k) = lanes_at(sum + k) + v * (lanes_at(across + k) * down);
+        }
+    }
+}
+
+static void finish_narrow(int32_t *predicted, int32_t width) /* from the end on, since they overlap */
+{
+    enum { PIECE = 64 };
+    const int16_t *sum = (const int16_t *)(const void *)predicted;
+    for (int32_t end = width, n; end > 0; end -= n) {
+        int16_t piece[PIECE];
+        n = end < PIECE ? end : PIECE;
+        memcpy(piece, sum + end - n, (size_t)n * sizeof *piece);
+        for (int32_t x = 0; x < n; x++) predicted[end - n + x] = (piece[x] + 32) >> 6;
+    }
+}
+
+/* Do all sums of blocks [first, last) of rows stay within 16 bits? */
+static int is_narrow(const tsr_dirac_predict_job *j, int32_t first, int32_t last)
+{
+    const tsr_dirac_block *b = j->blocks + (int64_t)first * j->p.blocks_x;
+    if (j->depth < 1 || j->depth > NARROW_BITS || j->p.weighted || j->width < NARROW_WIDTH) return 0;
+    const int32_t half = 1 << (NARROW_BITS - 1);
+    int far = 0;
+    for (int64_t k = 0; k < (int64_t)(last - first) * j->p.blocks_x; k++)
+        far |= !b[k].mode && (b[k].dc[j->component] < -half || b[k].dc[j->component] >= half);
+    return !far;
+}
+
 static void block_weights(int32_t length, int32_t separation, int32_t count, int32_t weight[3][TSR_DIRAC_BLOCK_MOST]) /* first, middle, last block */
 {
     for (int32_t k = 0; k < length; k++) {
@@ -149,41 +224,56 @@ void TSR_ISA_NAME(tsr_dirac_predict_rows)(const tsr_dirac_predict_job *j, int64_
     const int32_t high = j->p.length[1] >> j->down[1], down = j->p.separation[1] >> j->down[1], oy = (high - down) / 2;
     const int32_t columns = j->p.blocks_x, rows = j->p.blocks_y;
     int32_t weight[2][3][TSR_DIRAC_BLOCK_MOST], first, last;
+    int16_t lanes[3][TSR_DIRAC_BLOCK_MOST + TSR_WIDE_16] = { { 0 } };
     block_weights(wide, across, columns, weight[0]);
     block_weights(high, down, rows, weight[1]);
     for (int64_t y = begin; y < end; y++) memset(j->predicted + y * j->stride, 0, (size_t)j->width * sizeof *j->predicted);
     (void)tsr_dirac_cover((int32_t)begin, high, down, rows, &first);
     const int32_t covers = tsr_dirac_cover((int32_t)end - 1, high, down, rows, &last);
     last += covers;
+    const int narrow = is_narrow(j, first, last);
+    for (int kind = 0; kind < 3; kind++)
+        for (int32_t k = 0; k < wide; k++) lanes[kind][k] = (int16_t)weight[0][kind][k];
     for (int32_t v = first; v < last; v++) {
         const int32_t top = v * down - oy;
         for (int32_t u = 0; u < columns; u++) {
-            const int32_t left = u * across - ox, x0 = tsr_maxi(left, 0);
+            const int32_t left = u * across - ox, x0 = tsr_maxi(left, 0), kind = u == 0 ? 0 : u == columns - 1 ? 2 : 1;
             const block_place p = { x0,
                                     tsr_mini(left + wide, j->width) - x0,
                                     tsr_maxi(top, (int32_t)begin),
                                     tsr_mini(top + high, (int32_t)end),
                                     top,
-                                    weight[0][u == 0             ? 0
-                                              : u == columns - 1 ? 2
-                                                                 : 1] +
-                                        (x0 - left),
+                                    weight[0][kind] + (x0 - left),
                                     weight[1][v == 0          ? 0
                                               : v == rows - 1 ? 2
                                                               : 1] };
-            if (p.n > 0 && p.y1 > p.y0) add_block(j, &j->blocks[(int64_t)v * columns + u], &p);
+            if (p.n <= 0 || p.y1 <= p.y0) continue;
+            if (narrow) add_block_narrow(j, &j->blocks[(int64_t)v * columns + u], &p, lanes[kind] + (x0 - left));
+            else add_block(j, &j->blocks[(int64_t)v * columns + u], &p);
         }
     }
     for (int64_t y = begin; y < end; y++) {
         int32_t *sum = j->predicted + y * j->stride;
-        for (int32_t x = 0; x < j->width; x++) sum[x] = (sum[x] + 32) >> 6;
+        if (narrow) finish_narrow(sum, j->width);
+        else
+            for (int32_t x = 0; x < j->width; x++) sum[x] = (sum[x] + 32) >> 6;
     }
 }
 
 /* n results of the 8 taps, from[k] + x being the taps of x. */
 static void half_taps(const int16_t *const p[8], int32_t n, int32_t low, int32_t high, int16_t *TSR_RESTRICT to)
 {
-    for (int32_t x = 0; x < n; x++) {
+    int32_t x = 0;
+    if (low >= -256 && high < 256) /* 64 times that and 16 stay within 16 bits */
+        for (; x + TSR_WIDE_16 <= n; x += TSR_WIDE_16) {
+            const int16_t least = (int16_t)low, most = (int16_t)high;
+            const tsr_wide_i16 outer = lanes_at(p[0] + x) + lanes_at(p[7] + x), far = lanes_at(p[1] + x) + lanes_at(p[6] + x);
+            const tsr_wide_i16 near = lanes_at(p[2] + x) + lanes_at(p[5] + x), inner = lanes_at(p[3] + x) + lanes_at(p[4] + x);
+            const tsr_wide_i16 v = (3 * far - outer - 7 * near + 21 * inner + 16) >> 5;
+            const tsr_wide_i16 below = v<least, above = v> most;
+            *(tsr_wide_i16 *)(void *)(to + x) = (v & ~(below | above)) | (below & least) | (above & most);
+        }
+    for (; x < n; x++) {
         const int32_t v[8] = { p[0][x], p[1][x], p[2][x], p[3][x], p[4][x], p[5][x], p[6][x], p[7][x] };
         to[x] = (int16_t)tsr_dirac_half_taps(v, low, high);
     }

@@ -108,6 +108,7 @@ static tsr_status predict(tsr_dirac_decoder *d, int c, int32_t width, int32_t he
                                   .width = width,
                                   .height = height,
                                   .component = c,
+                                  .depth = c ? s->chroma_depth : s->luma_depth,
                                   .down = { c && s->chroma != TSR_CHROMA_444, c && s->chroma == TSR_CHROMA_420 } };
     for (int32_t r = 0; r < m->prediction.references; r++) {
         const tsr_dirac_reference *from = &d->reference[m->reference[r]];

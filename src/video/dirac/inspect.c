@@ -14,6 +14,7 @@ struct tsr_dirac_inspector {
     tsr_dirac_stream stream;
     tsr_dirac_sequence sequence;
     int has_sequence;
+    tsr_dirac_level_units units;
     tsr_dirac_transform transform; /* of the picture whose fragments come */
     int fragments;
     uint32_t number;
@@ -240,7 +241,10 @@ static void count_slices(tsr_dirac_inspector *i, tsr_bits *bits, int64_t first, 
         tsr_dirac_layout_make(&i->transform, w, h, &k.layout[c]);
     }
     for (int64_t n = first; n < first + count; n++) {
+        const int64_t from = bits->at;
         count_slice(&k, n, bits);
+        if (i->sequence.level == 66 && bits->at - from != 8 * 128)
+            problem(i, "level 66: slice %lld has %lld bytes, expected 128", (long long)n, (long long)(bits->at - from) / 8);
         if (bits->at > bits->end || (bits->at == bits->end && n + 1 < first + count)) {
             problem(i, "slices from %lld on are missing or cut", (long long)n);
             return;
@@ -336,6 +340,8 @@ tsr_status tsr_dirac_inspector_next(tsr_dirac_inspector *i, tsr_dirac_unit_info 
     if (data.skipped) problem(i, "%lld bytes before it that belong to no data unit", (long long)data.skipped);
     if (data.lost) problem(i, "its length does not lead to another data unit");
     if (own.code == TSR_DIRAC_SEQUENCE_HEADER) read_header(i, &data);
+    char text[256];
+    if (i->has_sequence && tsr_dirac_level_order(&i->sequence, own.code, &i->units, text, sizeof text)) problem(i, "%s", text);
     if (own.code & 8) read_picture(i, &data, &own);
     own.problem = i->problem[0] ? i->problem : NULL;
     return TSR_STRUCT_GIVE(info, &own);

@@ -40,6 +40,7 @@ typedef struct tsr_dirac_predict_job {
     int64_t stride;
     int32_t width, height, component;
     int32_t down[2]; /* 1: half as many samples as luma along x, y */
+    int32_t depth;   /* bits of the references' samples */
 } tsr_dirac_predict_job;
 
 typedef struct tsr_dirac_half_job {

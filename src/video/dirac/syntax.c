@@ -88,6 +88,15 @@ int32_t tsr_dirac_range_preset(const int32_t range[4], int32_t major)
     return 0;
 }
 
+static int32_t ratio_preset(const int32_t (*presets)[2], int32_t count, const int32_t ratio[2])
+{
+    for (int32_t k = 0; k < count; k++)
+        if ((int64_t)ratio[0] * presets[k][1] == (int64_t)ratio[1] * presets[k][0]) return k + 1;
+    return 0;
+}
+int32_t tsr_dirac_rate_preset(const int32_t rate[2]) { return ratio_preset(rates, 11, rate); }
+int32_t tsr_dirac_aspect_preset(const int32_t aspect[2]) { return ratio_preset(aspects, COUNT(aspects), aspect); }
+
 static void set_range(tsr_dirac_sequence *s, const int32_t range[4])
 {
     s->luma_offset = range[0];
@@ -103,7 +112,7 @@ static void set_colour(tsr_dirac_sequence *s, const int32_t colour[3])
     s->transfer = colour[2];
 }
 
-static void set_base(tsr_dirac_sequence *s, int32_t index)
+void tsr_dirac_sequence_base(tsr_dirac_sequence *s, int32_t index)
 {
     const base_format *b = &base_formats[index];
     static const tsr_chroma chromas[] = { TSR_CHROMA_444, TSR_CHROMA_422, TSR_CHROMA_420 };
@@ -226,7 +235,7 @@ tsr_status tsr_dirac_sequence_read(tsr_bits *bits, tsr_dirac_sequence *sequence)
     TSR_TRY(read_number(bits, "profile", 0, 1000, &s.profile));
     TSR_TRY(read_number(bits, "level", 0, 1000, &s.level));
     TSR_TRY(read_number(bits, "base video format", 0, BASES - 1, &base));
-    set_base(&s, base);
+    tsr_dirac_sequence_base(&s, base);
     TSR_TRY(read_picture_fields(bits, &s));
     TSR_TRY(read_sample_fields(bits, &s));
     TSR_TRY(read_number(bits, "picture coding mode", 0, 1, &s.fields));

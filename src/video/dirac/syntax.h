@@ -39,6 +39,10 @@ tsr_status tsr_dirac_sequence_read(tsr_bits *bits, tsr_dirac_sequence *sequence)
 
 /* The preset of a signal range (offset and excursion of luma, of chroma) in this major version, 0: none. FFmpeg knows no other ranges. */
 int32_t tsr_dirac_range_preset(const int32_t range[4], int32_t major);
+int32_t tsr_dirac_rate_preset(const int32_t rate[2]); /* likewise, of all versions */
+int32_t tsr_dirac_aspect_preset(const int32_t aspect[2]);
+/* All fields as the base format `index` (0 to 22) has them. */
+void tsr_dirac_sequence_base(tsr_dirac_sequence *s, int32_t index);
 
 /* Sub-bands of a transform: level 0 is the approximation (band 0), `horizontal` levels of one band (1: high along x), then `depth` levels of HL,
  * LH, HH (1, 2, 3). */

@@ -1,6 +1,7 @@
 /* video/dirac/encoder/encoder.c: frames in, data units out. */
 #include <stdlib.h>
 
+#include "video/dirac/dirac_levels.h"
 #include "video/dirac/encoder/dirac_encoder.h"
 #include "video/dirac/filters.h"
 
@@ -59,10 +60,58 @@ static tsr_status check_transform(tsr_dirac_encode_options *o)
     return TSR_OK;
 }
 
+static tsr_dirac_sequence sequence_of(const tsr_dirac_encode_options *o)
+{
+    const tsr_video_format *f = &o->format;
+    const int full = f->range == TSR_RANGE_FULL, low_delay = o->coding == TSR_DIRAC_CODING_LOW_DELAY, core = tsr_dirac_is_core(o);
+    const int version_3 = o->fragment || o->depth_horizontal || (o->wavelet_horizontal && o->wavelet_horizontal != o->wavelet);
+    const int32_t core_profile = o->coding == TSR_DIRAC_CODING_STATISTICS ? TSR_DIRAC_PROFILE_STATISTICS
+                                 : o->coding == TSR_DIRAC_CODING_VARIABLE ? 1
+                                 : o->group == 1                          ? 2
+                                                                          : 8;
+    const int32_t profile = low_delay ? 0 : !core ? 3 : core_profile;
+    const int32_t scale = 1 << (f->bits - 8), most = (1 << f->bits) - 1;
+    return (tsr_dirac_sequence){ .struct_size = sizeof(tsr_dirac_sequence),
+                                 .major_version = version_3   ? 3
+                                                  : low_delay ? 1
+                                                              : 2,
+                                 .minor_version = core ? 2 : 0,
+                                 .profile = profile,
+                                 .level = o->level,
+                                 .base_format = o->interlaced == 1 ? 12 : 0, /* 1080 lines, top field first */
+                                 .width = f->width,
+                                 .height = f->height,
+                                 .chroma = f->chroma,
+                                 .interlaced = o->interlaced != 0,
+                                 .top_field_first = o->interlaced == 1,
+                                 .fields = o->fields != 0,
+                                 .rate = { o->rate[0], o->rate[1] },
+                                 .aspect = { o->aspect[0], o->aspect[1] },
+                                 .clean_width = f->width,
+                                 .clean_height = f->height,
+                                 .luma_offset = full ? 0 : 16 * scale,
+                                 .luma_excursion = full ? most : 219 * scale,
+                                 .chroma_offset = 128 * scale,
+                                 .chroma_excursion = full ? most : 224 * scale,
+                                 .luma_depth = f->bits,
+                                 .chroma_depth = f->bits,
+                                 .primaries = f->matrix == TSR_MATRIX_BT709 ? 0 : 2,
+                                 .matrix = f->matrix == TSR_MATRIX_BT709 ? 0 : 1 };
+}
+
+static tsr_status take_level(tsr_dirac_encode_options *o)
+{
+    tsr_dirac_sequence s = sequence_of(o);
+    if (tsr_dirac_is_core(o)) TSR_FAIL(TSR_ERROR_ARGUMENT, "level is %d, which VC-2 has: expected high-quality or low-delay slices", o->level);
+    TSR_TRY(tsr_dirac_level_take(&s));
+    if (s.level >= TSR_DIRAC_LEVEL_SDI && o->checksum) TSR_FAIL(TSR_ERROR_ARGUMENT, "checksum: level %d has no place for it", o->level);
+    tsr_dirac_level_options(&s, o);
+    return TSR_OK;
+}
+
 static tsr_status check_numbers(tsr_dirac_encode_options *o)
 {
     TSR_TRY(in_range("coding", (int32_t)o->coding, 0, TSR_DIRAC_CODING_STATISTICS));
-    TSR_TRY(check_transform(o));
     if (!o->rate[0]) o->rate[0] = 25, o->rate[1] = 1;
     if (!o->aspect[0]) o->aspect[0] = o->aspect[1] = 1;
     if (o->rate[0] < 1 || o->rate[1] < 1 || o->aspect[0] < 1 || o->aspect[1] < 1)
@@ -70,7 +119,8 @@ static tsr_status check_numbers(tsr_dirac_encode_options *o)
     TSR_TRY(in_range("interlaced", o->interlaced, 0, 2));
     if (o->first_number < 0 || o->first_number > UINT32_MAX || (o->fields && o->first_number % 2))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "first_number is %lld, expected 0 to 2^32 - 1, even for fields", (long long)o->first_number);
-    return TSR_OK;
+    if (o->level) TSR_TRY(take_level(o));
+    return check_transform(o);
 }
 
 static tsr_status check_rate(const tsr_dirac_encode_options *o)
@@ -123,45 +173,6 @@ static tsr_status check_core(tsr_dirac_encode_options *o)
     }
     if (!o->lossless && !o->quantiser && !o->bit_rate) o->quantiser = 1 + 12 + 4 * (o->format.bits - 8);
     return TSR_OK;
-}
-
-static void fill_sequence(tsr_dirac_encoder *e)
-{
-    const tsr_dirac_encode_options *o = &e->options;
-    const tsr_video_format *f = &o->format;
-    const int full = f->range == TSR_RANGE_FULL, low_delay = o->coding == TSR_DIRAC_CODING_LOW_DELAY, core = tsr_dirac_is_core(o);
-    const int version_3 = o->fragment || o->depth_horizontal || (o->wavelet_horizontal && o->wavelet_horizontal != o->wavelet);
-    const int32_t core_profile = o->coding == TSR_DIRAC_CODING_STATISTICS ? TSR_DIRAC_PROFILE_STATISTICS
-                                 : o->coding == TSR_DIRAC_CODING_VARIABLE ? 1
-                                 : o->group == 1                          ? 2
-                                                                          : 8;
-    const int32_t profile = low_delay ? 0 : !core ? 3 : core_profile;
-    const int32_t scale = 1 << (f->bits - 8), most = (1 << f->bits) - 1;
-    e->sequence = (tsr_dirac_sequence){ .struct_size = sizeof e->sequence,
-                                        .major_version = version_3   ? 3
-                                                         : low_delay ? 1
-                                                                     : 2,
-                                        .minor_version = core ? 2 : 0,
-                                        .profile = profile,
-                                        .base_format = o->interlaced == 1 ? 12 : 0, /* 1080 lines, top field first */
-                                        .width = f->width,
-                                        .height = f->height,
-                                        .chroma = f->chroma,
-                                        .interlaced = o->interlaced != 0,
-                                        .top_field_first = o->interlaced == 1,
-                                        .fields = o->fields != 0,
-                                        .rate = { o->rate[0], o->rate[1] },
-                                        .aspect = { o->aspect[0], o->aspect[1] },
-                                        .clean_width = f->width,
-                                        .clean_height = f->height,
-                                        .luma_offset = full ? 0 : 16 * scale,
-                                        .luma_excursion = full ? most : 219 * scale,
-                                        .chroma_offset = 128 * scale,
-                                        .chroma_excursion = full ? most : 224 * scale,
-                                        .luma_depth = f->bits,
-                                        .chroma_depth = f->bits,
-                                        .primaries = f->matrix == TSR_MATRIX_BT709 ? 0 : 2,
-                                        .matrix = f->matrix == TSR_MATRIX_BT709 ? 0 : 1 };
 }
 
 /* Whole pictures of slices are coded on the device. */
@@ -234,7 +245,8 @@ tsr_status tsr_dirac_encoder_create(tsr_context *context, const tsr_dirac_encode
     if (!own.ahead || own.bit_rate || context->device.kind == TSR_DEVICE_CPU) own.ahead = 1;
     e->options = own;
     e->number = (uint32_t)own.first_number;
-    fill_sequence(e);
+    e->sequence = sequence_of(&own);
+    if (own.level) TSR_TRY_GOTO(tsr_dirac_level_take(&e->sequence), fail);
     TSR_TRY_GOTO(tsr_dirac_is_core(&own) ? tsr_dirac_core_create(e) : tsr_dirac_slices_fill(e), fail);
     TSR_TRY_GOTO(make_memory(e), fail);
     if (e->core) TSR_TRY_GOTO(tsr_dirac_core_make_memory(e), fail);

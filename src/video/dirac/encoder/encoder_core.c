@@ -280,6 +280,7 @@ static tsr_status predict(tsr_dirac_encoder *e, const tsr_dirac_task *t, int bot
                                       .width = e->layout[k].width,
                                       .height = e->layout[k].height,
                                       .component = k,
+                                      .depth = e->options.format.bits,
                                       .down = { k && c->search.down[0], k && c->search.down[1] } };
         for (int r = 0; r < t->references; r++) job.reference[r] = c->prediction.precision ? refs[r]->half + 4 * at : refs[r]->plane + at;
         TSR_TRY(backend->dirac->predict(e->context->queue, &job));

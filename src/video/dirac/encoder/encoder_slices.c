@@ -1,6 +1,7 @@
 /* video/dirac/encoder/encoder_slices.c: VC-2 pictures, high quality and low delay, whole or in fragments. */
 #include <stdlib.h>
 
+#include "video/dirac/dirac_levels.h"
 #include "video/dirac/encoder/dirac_encoder.h"
 #include "video/dirac/filters.h"
 
@@ -22,6 +23,18 @@ static tsr_status fill_matrix(tsr_dirac_encoder *e)
             if (v < 0 || v > 255) TSR_FAIL(TSR_ERROR_ARGUMENT, "matrix has %d, expected 0 to 255", v);
             t->matrix[level][band] = v;
         }
+    return TSR_OK;
+}
+
+static tsr_status check_level(const tsr_dirac_encoder *e)
+{
+    int32_t standard[TSR_DIRAC_LEVELS + 1][4];
+    char text[256];
+    const int custom = !tsr_dirac_default_matrix(&e->transform, standard) || memcmp(standard, e->transform.matrix, sizeof standard) != 0;
+    if (tsr_dirac_level_transform(&e->sequence, &e->transform, custom, text, sizeof text)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s", text);
+    if (e->sequence.level >= TSR_DIRAC_LEVEL_SDI && (e->options.lossless || e->options.quantiser || e->options.bit_rate || e->options.fragment))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level is %d: expected whole pictures of %lld bytes, neither lossless, quantiser, bit_rate nor fragment",
+                 e->sequence.level, (long long)e->options.picture_bytes);
     return TSR_OK;
 }
 
@@ -61,7 +74,7 @@ tsr_status tsr_dirac_slices_fill(tsr_dirac_encoder *e)
     t->numerator = (uint32_t)(bytes / a);
     t->denominator = (uint32_t)(count / a);
     if (t->high_quality) t->scaler = (uint32_t)tsr_ceil_div(tsr_ceil_div(bytes, count), 255);
-    return TSR_OK;
+    return o->level ? check_level(e) : TSR_OK;
 }
 
 /* ---- pictures ------------------------------------------------------------------------------------------------------------------------------ */
@@ -246,6 +259,9 @@ static tsr_status board(tsr_dirac_encoder *e, int bottom, const void *planes, in
     return e->coder.count == e->coder.ahead ? tsr_dirac_slices_end(e) : TSR_OK;
 }
 
+/* Before fields, too, over SDI. */
+static int has_header_each(const tsr_dirac_encoder *e) { return e->sequence.level >= TSR_DIRAC_LEVEL_SDI; }
+
 tsr_status tsr_dirac_slices_frame(tsr_dirac_encoder *e, const tsr_video_frame *frame, const void *planes)
 {
     int64_t before = e->size;
@@ -257,10 +273,11 @@ tsr_status tsr_dirac_slices_frame(tsr_dirac_encoder *e, const tsr_video_frame *f
         const int bottom = e->sequence.fields && (field ? e->sequence.top_field_first : !e->sequence.top_field_first);
         if (e->options.checksum) tsr_dirac_digest_of(e, frame, bottom, e->digest[e->coder.count]);
         if (e->coder.context) {
-            TSR_TRY(board(e, bottom, e->source, !field));
+            TSR_TRY(board(e, bottom, e->source, !field || has_header_each(e)));
             continue;
         }
         if (e->options.checksum) TSR_TRY(tsr_dirac_put_digest(e, e->digest[0]));
+        if (field && has_header_each(e)) TSR_TRY(tsr_dirac_put_header(e));
         TSR_TRY(tsr_dirac_analyse(e, bottom, NULL, e->plans));
         TSR_TRY(write_picture(e, before));
         before = e->size;

@@ -1,39 +1,55 @@
 /* video/dirac/encoder/syntax_write.c: sequence headers, transform parameters and the headers of data units. */
 #include "video/dirac/encoder/syntax_write.h"
 
+/* Is field `which` written, in place of what the base format says? */
+static int has_own(tsr_bits_out *b, const tsr_dirac_sequence *s, int which)
+{
+    const int own = !s->level || (s->custom >> which & 1);
+    tsr_bits_put(b, (uint64_t)own, 1);
+    return own;
+}
+
+/* A preset of a level, which wants it so; else both numbers. */
+static void put_ratio(tsr_bits_out *b, const int32_t ratio[2], int32_t preset)
+{
+    tsr_bits_put_uint(b, (uint32_t)preset);
+    for (int k = 0; k < 2 && !preset; k++) tsr_bits_put_uint(b, (uint32_t)ratio[k]);
+}
+
 static void put_flagged_number(tsr_bits_out *b, int32_t value)
 {
     tsr_bits_put(b, 1, 1);
     tsr_bits_put_uint(b, (uint32_t)value);
 }
 
-/* Custom numbers everywhere: presets differ between editions. Which field is first comes from the base format alone. */
+/* Without a level custom numbers everywhere: presets differ between editions. Which field is first comes from the base format alone. */
 void tsr_dirac_sequence_write(tsr_bits_out *b, const tsr_dirac_sequence *s)
 {
     const int32_t head[] = { s->major_version, s->minor_version, s->profile, s->level, s->base_format };
-    for (size_t k = 0; k < sizeof head / sizeof *head; k++) tsr_bits_put_uint(b, (uint32_t)head[k]);
-    put_flagged_number(b, s->width);
-    tsr_bits_put_uint(b, (uint32_t)s->height);
-    put_flagged_number(b, s->chroma == TSR_CHROMA_444 ? 0 : s->chroma == TSR_CHROMA_422 ? 1 : 2);
-    put_flagged_number(b, s->interlaced);
-    put_flagged_number(b, 0);
-    tsr_bits_put_uint(b, (uint32_t)s->rate[0]);
-    tsr_bits_put_uint(b, (uint32_t)s->rate[1]);
-    put_flagged_number(b, 0);
-    tsr_bits_put_uint(b, (uint32_t)s->aspect[0]);
-    tsr_bits_put_uint(b, (uint32_t)s->aspect[1]);
-    put_flagged_number(b, s->clean_width);
-    tsr_bits_put_uint(b, (uint32_t)s->clean_height);
-    tsr_bits_put_uint(b, (uint32_t)s->clean_left);
-    tsr_bits_put_uint(b, (uint32_t)s->clean_top);
+    const int32_t clean[] = { s->clean_width, s->clean_height, s->clean_left, s->clean_top };
     const int32_t range[4] = { s->luma_offset, s->luma_excursion, s->chroma_offset, s->chroma_excursion };
-    const int32_t preset = tsr_dirac_range_preset(range, s->major_version);
-    put_flagged_number(b, preset);
-    for (int k = 0; k < 4 && !preset; k++) tsr_bits_put_uint(b, (uint32_t)range[k]);
-    put_flagged_number(b, 0);
-    put_flagged_number(b, s->primaries);
-    put_flagged_number(b, s->matrix);
-    put_flagged_number(b, s->transfer);
+    for (size_t k = 0; k < sizeof head / sizeof *head; k++) tsr_bits_put_uint(b, (uint32_t)head[k]);
+    if (has_own(b, s, 0)) {
+        tsr_bits_put_uint(b, (uint32_t)s->width);
+        tsr_bits_put_uint(b, (uint32_t)s->height);
+    }
+    if (has_own(b, s, 1)) tsr_bits_put_uint(b, s->chroma == TSR_CHROMA_444 ? 0 : s->chroma == TSR_CHROMA_422 ? 1 : 2);
+    if (has_own(b, s, 2)) tsr_bits_put_uint(b, (uint32_t)s->interlaced);
+    if (has_own(b, s, 3)) put_ratio(b, s->rate, s->level ? tsr_dirac_rate_preset(s->rate) : 0);
+    if (has_own(b, s, 4)) put_ratio(b, s->aspect, s->level ? tsr_dirac_aspect_preset(s->aspect) : 0);
+    if (has_own(b, s, 5))
+        for (int k = 0; k < 4; k++) tsr_bits_put_uint(b, (uint32_t)clean[k]);
+    if (has_own(b, s, 6)) {
+        const int32_t preset = tsr_dirac_range_preset(range, s->major_version);
+        tsr_bits_put_uint(b, (uint32_t)preset);
+        for (int k = 0; k < 4 && !preset; k++) tsr_bits_put_uint(b, (uint32_t)range[k]);
+    }
+    if (has_own(b, s, 7)) {
+        tsr_bits_put_uint(b, 0);
+        put_flagged_number(b, s->primaries);
+        put_flagged_number(b, s->matrix);
+        put_flagged_number(b, s->transfer);
+    }
     tsr_bits_put_uint(b, (uint32_t)s->fields);
     tsr_bits_finish(b);
 }
