@@ -32,7 +32,7 @@ int64_t cli_rig_find(const cli_call *cli, const tsr_rig *rig, const char *option
 static int said(const cli_call *cli, tsr_status status, const rig_error *error)
 {
     if (status == TSR_OK) return CLI_OK;
-    return *error->text ? cli_error(cli, CLI_FAILED, "%s", error->text) : cli_status(cli, status, NULL);
+    return *error->text ? cli_error(cli, CLI_FAILED, "%s", cli_shown(error->text)) : cli_status(cli, status, NULL);
 }
 
 int cli_depth_read(const cli_call *cli, const tsr_rig *rig, const tsr_rig_camera *camera, int32_t frame, tsr_volume **depth, tsr_depth_report *report)
