@@ -389,8 +389,8 @@ TSR_HD uint32_t tsr_view_weight(const tsr_view_source *s, const double world[3],
     return scaled > 1.0 ? (uint32_t)scaled : 1u;
 }
 
-/* Does another camera look through a place of the world: what it sees there lies behind by more than epsilon. */
-TSR_HD int tsr_view_seen_through(const tsr_merge_job *j, const tsr_view_source *s, const double world[3])
+/* What another camera says of a place of the world: 1 it looks through it, what it sees there lies behind by more than epsilon; -1 its surface is there, or before it; 0 nothing. */
+TSR_HD int tsr_view_says(const tsr_merge_job *j, const tsr_view_source *s, const double world[3])
 {
     double at[4];
     tsr_camera_points_place(&s->seen, world, at);
@@ -400,7 +400,69 @@ TSR_HD int tsr_view_seen_through(const tsr_merge_job *j, const tsr_view_source *
     const int32_t ix = (int32_t)x, iy = (int32_t)y;
     const float there = s->depth[(int64_t)iy * s->columns + ix];
     if (!(there > 0.0f)) return !j->background_known;
-    return (double)there > at[3] + tsr_view_epsilon(j->epsilon, s->quantum, tsr_view_slope(s->depth, s->columns, s->rows, ix, iy));
+    return (double)there > at[3] + tsr_view_epsilon(j->epsilon, s->quantum, tsr_view_slope(s->depth, s->columns, s->rows, ix, iy)) ? 1 : -1;
+}
+
+/* How far apart surfaces are one at a pixel: by the steps and the slope of a view there, and of its camera's own samples, which may lie many pixels apart. */
+TSR_HD double tsr_merge_epsilon(const tsr_merge_job *j, const tsr_view_source *s, int32_t x, int32_t y, const double world[3])
+{
+    double at[4], slope = tsr_view_slope(s->view_depth, j->width, j->height, x, y);
+    tsr_camera_points_place(&s->seen, world, at);
+    if (at[2] > 0.0 && s->depth) {
+        const double u = at[0] / at[2], v = at[1] / at[2];
+        if (u >= 0.0 && v >= 0.0 && u < s->columns && v < s->rows && s->depth[(int64_t)(int32_t)v * s->columns + (int32_t)u] > 0.0f) {
+            const double own = tsr_view_slope(s->depth, s->columns, s->rows, (int32_t)u, (int32_t)v);
+            slope = own > slope ? own : slope;
+        }
+    }
+    return tsr_view_epsilon(j->epsilon, s->quantum, slope);
+}
+
+TSR_HD int tsr_view_seen_through(const tsr_merge_job *j, int32_t own, const double world[3])
+{
+    for (int32_t o = 0; o < j->count; o++)
+        if (o != own && tsr_view_says(j, &j->source[o], world) > 0) return 1;
+    return 0;
+}
+
+/* Which views say how far csg may go: not one whose camera has matter at the place of a nearer surface that two others agree on and nobody looks through. The ray was in that
+ * camera's solid there; what its mesh shows farther on was met through a gap at a rim. */
+TSR_HD uint32_t tsr_merge_knows(const tsr_merge_job *j, int64_t i, const double origin[3], const double ray[3])
+{
+    const int32_t x = (int32_t)(i % j->width), y = (int32_t)(i / j->width);
+    uint32_t knows = 0, firm = 0, drop = 0;
+    float near_ = 0.0f, far_ = 0.0f;
+    double epsilon[TSR_VIEWS_MOST], least = 0.0, world[3];
+    for (int32_t s = 0; s < j->count; s++) {
+        const float d = j->source[s].view_depth[i];
+        if (!(d > 0.0f)) continue;
+        const double own = tsr_view_epsilon(j->epsilon, j->source[s].quantum, tsr_view_slope(j->source[s].view_depth, j->width, j->height, x, y));
+        near_ = knows && near_ < d ? near_ : d;
+        far_ = far_ > d ? far_ : d;
+        least = knows && least < own ? least : own;
+        knows |= 1u << s;
+    }
+    if (!((double)far_ - (double)near_ > least)) return knows;
+    for (int32_t c = 0; c < j->count; c++) {
+        const double d = (double)j->source[c].view_depth[i];
+        for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + d * ray[k];
+        if (!(knows >> c & 1u)) continue;
+        epsilon[c] = tsr_merge_epsilon(j, &j->source[c], x, y, world);
+        int32_t agree = 0;
+        for (int32_t o = 0; o < j->count; o++) {
+            const double off = (double)j->source[o].view_depth[i] - d;
+            agree += (int32_t)(knows >> o & 1u && o != c && off <= epsilon[c] && -off <= epsilon[c]);
+        }
+        if (agree && !tsr_view_seen_through(j, c, world)) firm |= 1u << c;
+    }
+    for (int32_t c = 0; c < j->count; c++) {
+        const double d = (double)j->source[c].view_depth[i];
+        if (!(firm >> c & 1u)) continue;
+        for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + d * ray[k];
+        for (int32_t s = 0; s < j->count; s++)
+            if (knows >> s & 1u && (double)j->source[s].view_depth[i] - d > epsilon[s] && tsr_view_says(j, &j->source[s], world) < 0) drop |= 1u << s;
+    }
+    return knows & ~drop; /* never none: nothing is nearer than the nearest */
 }
 
 TSR_HD void tsr_merge_pixel(const tsr_merge_job *j, int64_t i)
@@ -412,16 +474,15 @@ TSR_HD void tsr_merge_pixel(const tsr_merge_job *j, int64_t i)
     float z = 0.0f;
     uint8_t *color = j->out_color + 4 * i;
     tsr_camera_rays_place(&j->rays, x + 0.5, y + 0.5, origin, ray);
+    const uint32_t knows = j->mode == TSR_MERGE_CSG ? tsr_merge_knows(j, i, origin, ray) : ~0u;
     for (int32_t s = 0; s < j->count; s++) {
         const tsr_view_source *v = &j->source[s];
         const float d = v->view_depth[i];
         weight[s] = 0;
-        if (!(d > 0.0f)) continue;
+        if (!(d > 0.0f) || !(knows >> s & 1u)) continue;
         if (j->mode == TSR_MERGE_FREESPACE) {
-            int through = 0;
             for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + (double)d * ray[k];
-            for (int32_t o = 0; o < j->count && !through; o++) through = o != s && tsr_view_seen_through(j, &j->source[o], world);
-            if (through) continue;
+            if (tsr_view_seen_through(j, s, world)) continue;
         }
         weight[s] = 1;
         if (j->mode == TSR_MERGE_BLEND) weight[s] = v->weight * 65536.0 > 1.0 ? (uint32_t)(v->weight * 65536.0) : 1u;
@@ -439,7 +500,8 @@ TSR_HD void tsr_merge_pixel(const tsr_merge_job *j, int64_t i)
         double epsilon = 0.0; /* the least of those that are just as far */
         for (int32_t s = 0, any = 0; s < j->count; s++) {
             if (!weight[s] || j->source[s].view_depth[i] != z) continue;
-            const double own = tsr_view_epsilon(j->epsilon, j->source[s].quantum, tsr_view_slope(j->source[s].view_depth, j->width, j->height, x, y));
+            for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + (double)z * ray[k];
+            const double own = tsr_merge_epsilon(j, &j->source[s], x, y, world);
             epsilon = any && epsilon < own ? epsilon : own;
             any = 1;
         }
