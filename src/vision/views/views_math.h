@@ -389,7 +389,8 @@ TSR_HD uint32_t tsr_view_weight(const tsr_view_source *s, const double world[3],
     return scaled > 1.0 ? (uint32_t)scaled : 1u;
 }
 
-/* What another camera says of a place of the world: 1 it looks through it, what it sees there lies behind by more than epsilon; -1 its surface is there, or before it; 0 nothing. */
+/* What another camera says of a place of the world: 1 it looks through it, what it sees there lies behind by more than epsilon; -1 its surface hides it; -2 its surface is there;
+ * 0 nothing. */
 TSR_HD int tsr_view_says(const tsr_merge_job *j, const tsr_view_source *s, const double world[3])
 {
     double at[4];
@@ -400,7 +401,9 @@ TSR_HD int tsr_view_says(const tsr_merge_job *j, const tsr_view_source *s, const
     const int32_t ix = (int32_t)x, iy = (int32_t)y;
     const float there = s->depth[(int64_t)iy * s->columns + ix];
     if (!(there > 0.0f)) return !j->background_known;
-    return (double)there > at[3] + tsr_view_epsilon(j->epsilon, s->quantum, tsr_view_slope(s->depth, s->columns, s->rows, ix, iy)) ? 1 : -1;
+    const double off = (double)there - at[3],
+                 epsilon = tsr_view_epsilon(j->epsilon, s->quantum, tsr_view_slope(s->depth, s->columns, s->rows, ix, iy));
+    return off > epsilon ? 1 : off < -epsilon ? -1 : -2;
 }
 
 /* How far apart surfaces are one at a pixel: by the steps and the slope of a view there, and of its camera's own samples, which may lie many pixels apart. */
@@ -425,12 +428,12 @@ TSR_HD int tsr_view_seen_through(const tsr_merge_job *j, int32_t own, const doub
     return 0;
 }
 
-/* Which views say how far csg may go: not one whose camera has matter at the place of a nearer surface that two others agree on and nobody looks through. The ray was in that
+/* Which views say how far csg may go: not one whose camera has matter at the place of a nearer surface that a third camera sees, too, and nobody looks through. The ray was in that
  * camera's solid there; what its mesh shows farther on was met through a gap at a rim. */
 TSR_HD uint32_t tsr_merge_knows(const tsr_merge_job *j, int64_t i, const double origin[3], const double ray[3])
 {
     const int32_t x = (int32_t)(i % j->width), y = (int32_t)(i / j->width);
-    uint32_t knows = 0, firm = 0, drop = 0;
+    uint32_t knows = 0, drop = 0;
     float near_ = 0.0f, far_ = 0.0f;
     double epsilon[TSR_VIEWS_MOST], least = 0.0, world[3];
     for (int32_t s = 0; s < j->count; s++) {
@@ -443,24 +446,26 @@ TSR_HD uint32_t tsr_merge_knows(const tsr_merge_job *j, int64_t i, const double 
         knows |= 1u << s;
     }
     if (!((double)far_ - (double)near_ > least)) return knows;
-    for (int32_t c = 0; c < j->count; c++) {
-        const double d = (double)j->source[c].view_depth[i];
-        for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + d * ray[k];
-        if (!(knows >> c & 1u)) continue;
-        epsilon[c] = tsr_merge_epsilon(j, &j->source[c], x, y, world);
-        int32_t agree = 0;
-        for (int32_t o = 0; o < j->count; o++) {
-            const double off = (double)j->source[o].view_depth[i] - d;
-            agree += (int32_t)(knows >> o & 1u && o != c && off <= epsilon[c] && -off <= epsilon[c]);
-        }
-        if (agree && !tsr_view_seen_through(j, c, world)) firm |= 1u << c;
+    for (int32_t s = 0; s < j->count; s++) {
+        if (!(knows >> s & 1u)) continue;
+        for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + (double)j->source[s].view_depth[i] * ray[k];
+        epsilon[s] = tsr_merge_epsilon(j, &j->source[s], x, y, world);
     }
     for (int32_t c = 0; c < j->count; c++) {
         const double d = (double)j->source[c].view_depth[i];
-        if (!(firm >> c & 1u)) continue;
+        uint32_t there = 0, hidden = 0;
+        int32_t through = !(knows >> c & 1u), others = 0;
         for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + d * ray[k];
-        for (int32_t s = 0; s < j->count; s++)
-            if (knows >> s & 1u && (double)j->source[s].view_depth[i] - d > epsilon[s] && tsr_view_says(j, &j->source[s], world) < 0) drop |= 1u << s;
+        for (int32_t o = 0; o < j->count && !through; o++) {
+            const int32_t says = o != c ? tsr_view_says(j, &j->source[o], world) : 0;
+            through = says > 0;
+            if (says == -2) there |= 1u << o;
+            if (says == -1) hidden |= 1u << o;
+            others += (int32_t)(says == -2);
+        }
+        for (int32_t s = 0; s < j->count && !through; s++)
+            if (((there | hidden) & knows) >> s & 1u && others > (int32_t)(there >> s & 1u) && (double)j->source[s].view_depth[i] - d > epsilon[s])
+                drop |= 1u << s;
     }
     return knows & ~drop; /* never none: nothing is nearer than the nearest */
 }
