@@ -76,7 +76,7 @@ TSR_HD int tsr_view_sample(const tsr_view_job *j, int32_t x, int32_t y, double w
 
 TSR_HD void tsr_view_place_vertex(const tsr_view_job *j, int64_t i)
 {
-    const int32_t x = (int32_t)(i % j->columns), y = (int32_t)(i / j->columns);
+    const int32_t x = (int32_t)((uint32_t)i % (uint32_t)j->columns), y = (int32_t)((uint32_t)i / (uint32_t)j->columns);
     double world[3], at[4];
     tsr_view_vertex v;
     v.x = TSR_VERTEX_NONE;
@@ -109,11 +109,9 @@ TSR_HD void tsr_view_place_vertex(const tsr_view_job *j, int64_t i)
     j->vertex[i] = v;
 }
 
-/* Corners of a triangle by its number, 2 quad + half, as numbers of samples; 0: it is left out. */
-TSR_HD int tsr_view_corners(const tsr_view_job *j, uint32_t number, int64_t corner[3])
+/* Corners of a half of the quad at x, y, as numbers of samples; 0: it is left out. */
+TSR_HD int tsr_view_corners(const tsr_view_job *j, int32_t x, int32_t y, int32_t half, int64_t corner[3])
 {
-    const int64_t quad = number >> 1;
-    const int32_t x = (int32_t)(quad % (j->columns - 1)), y = (int32_t)(quad / (j->columns - 1)), half = (int32_t)(number & 1u);
     const int64_t a = (int64_t)y * j->columns + x, b = a + 1, c = a + j->columns, d = c + 1;
     const tsr_view_vertex *v = j->vertex;
     if (v[a].x == TSR_VERTEX_NONE || v[b].x == TSR_VERTEX_NONE || v[c].x == TSR_VERTEX_NONE || v[d].x == TSR_VERTEX_NONE) return 0;
@@ -143,10 +141,10 @@ TSR_HD int32_t tsr_view_first(int32_t v) { return (v - TSR_SUBPIXEL / 2 + TSR_SU
 TSR_HD int32_t tsr_view_last(int32_t v) { return (v - TSR_SUBPIXEL / 2) >> 8; }
 
 /* 0: it covers no pixel. */
-TSR_HD int tsr_view_set_up(const tsr_view_job *j, uint32_t number, tsr_view_triangle *t)
+TSR_HD int tsr_view_set_up_at(const tsr_view_job *j, int32_t x, int32_t y, int32_t half, tsr_view_triangle *t)
 {
     int64_t corner[3];
-    if (!tsr_view_corners(j, number, corner)) return 0;
+    if (!tsr_view_corners(j, x, y, half, corner)) return 0;
     for (int32_t k = 0; k < 3; k++) t->v[k] = &j->vertex[corner[k]];
     const int32_t lx = tsr_mini(t->v[0]->x, tsr_mini(t->v[1]->x, t->v[2]->x)), hx = tsr_maxi(t->v[0]->x, tsr_maxi(t->v[1]->x, t->v[2]->x));
     const int32_t ly = tsr_mini(t->v[0]->y, tsr_mini(t->v[1]->y, t->v[2]->y)), hy = tsr_maxi(t->v[0]->y, tsr_maxi(t->v[1]->y, t->v[2]->y));
@@ -164,6 +162,13 @@ TSR_HD int tsr_view_set_up(const tsr_view_job *j, uint32_t number, tsr_view_tria
         t->area = -t->area;
     }
     return t->area != 0;
+}
+
+/* By its number, 2 quad + half. */
+TSR_HD int tsr_view_set_up(const tsr_view_job *j, uint32_t number, tsr_view_triangle *t)
+{
+    const uint32_t quad = number >> 1, wide = (uint32_t)j->columns - 1;
+    return tsr_view_set_up_at(j, (int32_t)(quad % wide), (int32_t)(quad / wide), (int32_t)(number & 1u), t);
 }
 
 /* Weights of the corners at a pixel's centre, times twice the area; all are >= 0 within. */
@@ -240,12 +245,12 @@ TSR_VIEW_DRAW void tsr_view_draw(const tsr_view_job *j, int64_t i)
             for (int32_t x = x0; x <= x1; x++) tsr_view_put(j, x, y, d, (uint32_t)i);
         return;
     }
-    const int32_t x = (int32_t)(i % j->columns), y = (int32_t)(i / j->columns);
+    const int32_t x = (int32_t)((uint32_t)i % (uint32_t)j->columns), y = (int32_t)((uint32_t)i / (uint32_t)j->columns); /* at most 2^28 samples */
     if (x + 1 >= j->columns || y + 1 >= j->rows) return;
     for (uint32_t half = 0; half < 2; half++) {
         const uint32_t number = (uint32_t)((int64_t)y * (j->columns - 1) + x) * 2 + half;
         tsr_view_triangle t;
-        if (!tsr_view_set_up(j, number, &t)) continue;
+        if (!tsr_view_set_up_at(j, x, y, (int32_t)half, &t)) continue;
 #if defined(__CUDACC__) || defined(TSR_VIEWS_QUEUE)
         if (j->large && (int64_t)(t.x1 - t.x0 + 1) * (t.y1 - t.y0 + 1) > TSR_SMALL_TRIANGLE) {
             const uint32_t at = atomicAdd(&j->large[0], 1u);
@@ -436,6 +441,7 @@ TSR_HD uint32_t tsr_merge_knows(const tsr_merge_job *j, int64_t i, const double 
     uint32_t knows = 0, drop = 0;
     float near_ = 0.0f, far_ = 0.0f;
     double epsilon[TSR_VIEWS_MOST], least = 0.0, world[3];
+    if (j->count < 3) return ~0u;
     for (int32_t s = 0; s < j->count; s++) {
         const float d = j->source[s].view_depth[i];
         if (!(d > 0.0f)) continue;
