@@ -76,7 +76,7 @@ TSR_HD int tsr_view_sample(const tsr_view_job *j, int32_t x, int32_t y, double w
 
 TSR_HD void tsr_view_place_vertex(const tsr_view_job *j, int64_t i)
 {
-    const int32_t x = (int32_t)(i % j->columns), y = (int32_t)(i / j->columns);
+    const int32_t x = (int32_t)((uint32_t)i % (uint32_t)j->columns), y = (int32_t)((uint32_t)i / (uint32_t)j->columns);
     double world[3], at[4];
     tsr_view_vertex v;
     v.x = TSR_VERTEX_NONE;
@@ -109,11 +109,9 @@ TSR_HD void tsr_view_place_vertex(const tsr_view_job *j, int64_t i)
     j->vertex[i] = v;
 }
 
-/* Corners of a triangle by its number, 2 quad + half, as numbers of samples; 0: it is left out. */
-TSR_HD int tsr_view_corners(const tsr_view_job *j, uint32_t number, int64_t corner[3])
+/* Corners of a half of the quad at x, y, as numbers of samples; 0: it is left out. */
+TSR_HD int tsr_view_corners(const tsr_view_job *j, int32_t x, int32_t y, int32_t half, int64_t corner[3])
 {
-    const int64_t quad = number >> 1;
-    const int32_t x = (int32_t)(quad % (j->columns - 1)), y = (int32_t)(quad / (j->columns - 1)), half = (int32_t)(number & 1u);
     const int64_t a = (int64_t)y * j->columns + x, b = a + 1, c = a + j->columns, d = c + 1;
     const tsr_view_vertex *v = j->vertex;
     if (v[a].x == TSR_VERTEX_NONE || v[b].x == TSR_VERTEX_NONE || v[c].x == TSR_VERTEX_NONE || v[d].x == TSR_VERTEX_NONE) return 0;
@@ -143,10 +141,10 @@ TSR_HD int32_t tsr_view_first(int32_t v) { return (v - TSR_SUBPIXEL / 2 + TSR_SU
 TSR_HD int32_t tsr_view_last(int32_t v) { return (v - TSR_SUBPIXEL / 2) >> 8; }
 
 /* 0: it covers no pixel. */
-TSR_HD int tsr_view_set_up(const tsr_view_job *j, uint32_t number, tsr_view_triangle *t)
+TSR_HD int tsr_view_set_up_at(const tsr_view_job *j, int32_t x, int32_t y, int32_t half, tsr_view_triangle *t)
 {
     int64_t corner[3];
-    if (!tsr_view_corners(j, number, corner)) return 0;
+    if (!tsr_view_corners(j, x, y, half, corner)) return 0;
     for (int32_t k = 0; k < 3; k++) t->v[k] = &j->vertex[corner[k]];
     const int32_t lx = tsr_mini(t->v[0]->x, tsr_mini(t->v[1]->x, t->v[2]->x)), hx = tsr_maxi(t->v[0]->x, tsr_maxi(t->v[1]->x, t->v[2]->x));
     const int32_t ly = tsr_mini(t->v[0]->y, tsr_mini(t->v[1]->y, t->v[2]->y)), hy = tsr_maxi(t->v[0]->y, tsr_maxi(t->v[1]->y, t->v[2]->y));
@@ -164,6 +162,13 @@ TSR_HD int tsr_view_set_up(const tsr_view_job *j, uint32_t number, tsr_view_tria
         t->area = -t->area;
     }
     return t->area != 0;
+}
+
+/* By its number, 2 quad + half. */
+TSR_HD int tsr_view_set_up(const tsr_view_job *j, uint32_t number, tsr_view_triangle *t)
+{
+    const uint32_t quad = number >> 1, wide = (uint32_t)j->columns - 1;
+    return tsr_view_set_up_at(j, (int32_t)(quad % wide), (int32_t)(quad / wide), (int32_t)(number & 1u), t);
 }
 
 /* Weights of the corners at a pixel's centre, times twice the area; all are >= 0 within. */
@@ -240,12 +245,12 @@ TSR_VIEW_DRAW void tsr_view_draw(const tsr_view_job *j, int64_t i)
             for (int32_t x = x0; x <= x1; x++) tsr_view_put(j, x, y, d, (uint32_t)i);
         return;
     }
-    const int32_t x = (int32_t)(i % j->columns), y = (int32_t)(i / j->columns);
+    const int32_t x = (int32_t)((uint32_t)i % (uint32_t)j->columns), y = (int32_t)((uint32_t)i / (uint32_t)j->columns); /* at most 2^28 samples */
     if (x + 1 >= j->columns || y + 1 >= j->rows) return;
     for (uint32_t half = 0; half < 2; half++) {
         const uint32_t number = (uint32_t)((int64_t)y * (j->columns - 1) + x) * 2 + half;
         tsr_view_triangle t;
-        if (!tsr_view_set_up(j, number, &t)) continue;
+        if (!tsr_view_set_up_at(j, x, y, (int32_t)half, &t)) continue;
 #if defined(__CUDACC__) || defined(TSR_VIEWS_QUEUE)
         if (j->large && (int64_t)(t.x1 - t.x0 + 1) * (t.y1 - t.y0 + 1) > TSR_SMALL_TRIANGLE) {
             const uint32_t at = atomicAdd(&j->large[0], 1u);
@@ -389,8 +394,9 @@ TSR_HD uint32_t tsr_view_weight(const tsr_view_source *s, const double world[3],
     return scaled > 1.0 ? (uint32_t)scaled : 1u;
 }
 
-/* Does another camera look through a place of the world: what it sees there lies behind by more than epsilon. */
-TSR_HD int tsr_view_seen_through(const tsr_merge_job *j, const tsr_view_source *s, const double world[3])
+/* What another camera says of a place of the world: 1 it looks through it, what it sees there lies behind by more than epsilon; -1 its surface hides it; -2 its surface is there;
+ * 0 nothing. */
+TSR_HD int tsr_view_says(const tsr_merge_job *j, const tsr_view_source *s, const double world[3])
 {
     double at[4];
     tsr_camera_points_place(&s->seen, world, at);
@@ -400,7 +406,74 @@ TSR_HD int tsr_view_seen_through(const tsr_merge_job *j, const tsr_view_source *
     const int32_t ix = (int32_t)x, iy = (int32_t)y;
     const float there = s->depth[(int64_t)iy * s->columns + ix];
     if (!(there > 0.0f)) return !j->background_known;
-    return (double)there > at[3] + tsr_view_epsilon(j->epsilon, s->quantum, tsr_view_slope(s->depth, s->columns, s->rows, ix, iy));
+    const double off = (double)there - at[3],
+                 epsilon = tsr_view_epsilon(j->epsilon, s->quantum, tsr_view_slope(s->depth, s->columns, s->rows, ix, iy));
+    return off > epsilon ? 1 : off < -epsilon ? -1 : -2;
+}
+
+/* How far apart surfaces are one at a pixel: by the steps and the slope of a view there, and of its camera's own samples, which may lie many pixels apart. */
+TSR_HD double tsr_merge_epsilon(const tsr_merge_job *j, const tsr_view_source *s, int32_t x, int32_t y, const double world[3])
+{
+    double at[4], slope = tsr_view_slope(s->view_depth, j->width, j->height, x, y);
+    tsr_camera_points_place(&s->seen, world, at);
+    if (at[2] > 0.0 && s->depth) {
+        const double u = at[0] / at[2], v = at[1] / at[2];
+        if (u >= 0.0 && v >= 0.0 && u < s->columns && v < s->rows && s->depth[(int64_t)(int32_t)v * s->columns + (int32_t)u] > 0.0f) {
+            const double own = tsr_view_slope(s->depth, s->columns, s->rows, (int32_t)u, (int32_t)v);
+            slope = own > slope ? own : slope;
+        }
+    }
+    return tsr_view_epsilon(j->epsilon, s->quantum, slope);
+}
+
+TSR_HD int tsr_view_seen_through(const tsr_merge_job *j, int32_t own, const double world[3])
+{
+    for (int32_t o = 0; o < j->count; o++)
+        if (o != own && tsr_view_says(j, &j->source[o], world) > 0) return 1;
+    return 0;
+}
+
+/* Which views say how far csg may go: not one whose camera has matter at the place of a nearer surface that a third camera sees, too, and nobody looks through. The ray was in that
+ * camera's solid there; what its mesh shows farther on was met through a gap at a rim. */
+TSR_HD uint32_t tsr_merge_knows(const tsr_merge_job *j, int64_t i, const double origin[3], const double ray[3])
+{
+    const int32_t x = (int32_t)(i % j->width), y = (int32_t)(i / j->width);
+    uint32_t knows = 0, drop = 0;
+    float near_ = 0.0f, far_ = 0.0f;
+    double epsilon[TSR_VIEWS_MOST], least = 0.0, world[3];
+    if (j->count < 3) return ~0u;
+    for (int32_t s = 0; s < j->count; s++) {
+        const float d = j->source[s].view_depth[i];
+        if (!(d > 0.0f)) continue;
+        const double own = tsr_view_epsilon(j->epsilon, j->source[s].quantum, tsr_view_slope(j->source[s].view_depth, j->width, j->height, x, y));
+        near_ = knows && near_ < d ? near_ : d;
+        far_ = far_ > d ? far_ : d;
+        least = knows && least < own ? least : own;
+        knows |= 1u << s;
+    }
+    if (!((double)far_ - (double)near_ > least)) return knows;
+    for (int32_t s = 0; s < j->count; s++) {
+        if (!(knows >> s & 1u)) continue;
+        for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + (double)j->source[s].view_depth[i] * ray[k];
+        epsilon[s] = tsr_merge_epsilon(j, &j->source[s], x, y, world);
+    }
+    for (int32_t c = 0; c < j->count; c++) {
+        const double d = (double)j->source[c].view_depth[i];
+        uint32_t there = 0, hidden = 0;
+        int32_t through = !(knows >> c & 1u), others = 0;
+        for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + d * ray[k];
+        for (int32_t o = 0; o < j->count && !through; o++) {
+            const int32_t says = o != c ? tsr_view_says(j, &j->source[o], world) : 0;
+            through = says > 0;
+            if (says == -2) there |= 1u << o;
+            if (says == -1) hidden |= 1u << o;
+            others += (int32_t)(says == -2);
+        }
+        for (int32_t s = 0; s < j->count && !through; s++)
+            if (((there | hidden) & knows) >> s & 1u && others > (int32_t)(there >> s & 1u) && (double)j->source[s].view_depth[i] - d > epsilon[s])
+                drop |= 1u << s;
+    }
+    return knows & ~drop; /* never none: nothing is nearer than the nearest */
 }
 
 TSR_HD void tsr_merge_pixel(const tsr_merge_job *j, int64_t i)
@@ -412,16 +485,15 @@ TSR_HD void tsr_merge_pixel(const tsr_merge_job *j, int64_t i)
     float z = 0.0f;
     uint8_t *color = j->out_color + 4 * i;
     tsr_camera_rays_place(&j->rays, x + 0.5, y + 0.5, origin, ray);
+    const uint32_t knows = j->mode == TSR_MERGE_CSG ? tsr_merge_knows(j, i, origin, ray) : ~0u;
     for (int32_t s = 0; s < j->count; s++) {
         const tsr_view_source *v = &j->source[s];
         const float d = v->view_depth[i];
         weight[s] = 0;
-        if (!(d > 0.0f)) continue;
+        if (!(d > 0.0f) || !(knows >> s & 1u)) continue;
         if (j->mode == TSR_MERGE_FREESPACE) {
-            int through = 0;
             for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + (double)d * ray[k];
-            for (int32_t o = 0; o < j->count && !through; o++) through = o != s && tsr_view_seen_through(j, &j->source[o], world);
-            if (through) continue;
+            if (tsr_view_seen_through(j, s, world)) continue;
         }
         weight[s] = 1;
         if (j->mode == TSR_MERGE_BLEND) weight[s] = v->weight * 65536.0 > 1.0 ? (uint32_t)(v->weight * 65536.0) : 1u;
@@ -439,7 +511,8 @@ TSR_HD void tsr_merge_pixel(const tsr_merge_job *j, int64_t i)
         double epsilon = 0.0; /* the least of those that are just as far */
         for (int32_t s = 0, any = 0; s < j->count; s++) {
             if (!weight[s] || j->source[s].view_depth[i] != z) continue;
-            const double own = tsr_view_epsilon(j->epsilon, j->source[s].quantum, tsr_view_slope(j->source[s].view_depth, j->width, j->height, x, y));
+            for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + (double)z * ray[k];
+            const double own = tsr_merge_epsilon(j, &j->source[s], x, y, world);
             epsilon = any && epsilon < own ? epsilon : own;
             any = 1;
         }
