@@ -85,7 +85,10 @@ static const signature table[] = {
 int tsr_signature_is_dicom(const uint8_t *head, size_t bytes)
 {
     if (bytes >= 132 && !memcmp(head + 128, "DICM", 4)) return 2;
-    if (bytes < 64 || (head[0] != 8 && head[0] != 2) || head[1] || head[3]) return 0;
+    if (bytes < 64) return 0;
+    if (!head[0] && head[1] == 8 && !head[2]) /* a bare data set of the retired big-endian syntax, which is always explicit */
+        return !memcmp(head + 4, "UL\0\4", 4) || !memcmp(head + 4, "CS", 2) || !memcmp(head + 4, "UI", 2);
+    if ((head[0] != 8 && head[0] != 2) || head[1] || head[3]) return 0;
     if (!memcmp(head + 4, "UL\4\0", 4) || !memcmp(head + 4, "CS", 2) || !memcmp(head + 4, "UI", 2)) return 1;
     return !head[2] && !memcmp(head + 4, "\4\0\0\0", 4); /* implicit: the length of the group */
 }

@@ -429,7 +429,7 @@ static void damaged(void **unused)
         { META + NVDB_META_NAME_SIZE, 4, 0xffffffffu, TSR_ERROR_FORMAT, "name of a grid has 4294967295 bytes" },
         { GRID, 8, 0, TSR_ERROR_FORMAT, "does not begin as one" },
         { GRID + NVDB_GRID_TYPE, 4, 6, TSR_ERROR_UNSUPPORTED, "element type 6 (vec3f)" },
-        { GRID + NVDB_GRID_TYPE, 4, 19, TSR_ERROR_UNSUPPORTED, "is an index grid (index (ValueIndex)): its voxels are numbers into a table of values" },
+        { GRID + NVDB_GRID_TYPE, 4, 19, TSR_ERROR_UNSUPPORTED, "is an index grid (index (ValueIndex)), whose values are read as a volume" },
         { GRID + NVDB_GRID_CLASS, 4, 3, TSR_ERROR_UNSUPPORTED, "expected a level set" },
         { GRID + NVDB_GRID_MAP + NVDB_MAP_MATRIX, 8, 0x7ff8000000000000ull, TSR_ERROR_FORMAT, "bad.nvdb" },
         { TREE + 24, 8, 1ull << 40, TSR_ERROR_FORMAT, "root lies at byte" },

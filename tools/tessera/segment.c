@@ -374,7 +374,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_REAL,
           .value = &o->volume_tolerance,
           .argument = "C",
-          .help = "stop when the volume changes by less over --volume-steps" },
+          .help = "stop when the volume changes by less over --volume-steps (default 1e-4 where no rule is given, scripts have none)" },
         { .name = "volume-steps", .type = CLI_INT, .value = &o->volume_steps, .argument = "N", .help = "default 50", .lower = 1, .upper = 1e9 },
         { .name = "age",
           .type = CLI_INT,
@@ -458,6 +458,7 @@ static int run(cli_call *cli, int argc, char **argv)
         if ((code = numbers(cli, "sphere", s.sphere.item[i], 4, ignored)) >= 0) return code;
     for (int i = 0; i < s.probe.count; i++)
         if ((code = numbers(cli, "probe", s.probe.item[i], 3, ignored)) >= 0) return code;
+    if (!s.script && !o->max_steps && !(o->change_tolerance > 0) && !(o->volume_tolerance > 0) && !o->age && !(o->time_limit > 0)) o->volume_tolerance = 1e-4;
     s.epsilon_later = (s.probe.count || s.script) && o->epsilon == 0;
     if (s.epsilon_later) o->epsilon = 1; /* until then */
     const char *const outputs[] = { s.output, s.field, s.speed, s.total_speed, s.log };
