@@ -280,9 +280,11 @@ static void say_place_is_lost(const tsr_volume *volume, const tsr_format *format
  * it was read? */
 static int is_field(const char *key, const char *dot)
 {
-    static const char *const layout[] = { "nifti.version", "nifti.xyzt_units", "nifti.sform", "nifti.qform", "nifti.slice_", "nifti.toffset", "nrrd.", "tiff.photometric", "tiff.unit",
-                                          "tiff.warning", "png.p", "png.g", "png.c", "png.s", "png.orientation", "exr.channels", "vti.array", "npz.array", "hdf5.unit", "ome.unit",
-                                          "analyze.orient", "mrc.ispg", "metaimage." };
+    static const char *const layout[] = {
+        "nifti.version", "nifti.xyzt_units", "nifti.sform", "nifti.qform", "nifti.slice_",   "nifti.toffset", "nrrd.",           "tiff.photometric",
+        "tiff.unit",     "tiff.warning",     "png.p",       "png.g",       "png.c",          "png.s",         "png.orientation", "exr.channels",
+        "vti.array",     "npz.array",        "hdf5.unit",   "ome.unit",    "analyze.orient", "mrc.ispg",      "metaimage."
+    };
     char format[24];
     if (dot - key >= (int)sizeof format) return 0;
     snprintf(format, sizeof format, "%.*s", (int)(dot - key), key);
@@ -302,12 +304,14 @@ static void say_texts_are_lost(const tsr_volume *volume, const tsr_format *forma
         const char *dot = strchr(key, '.');
         const int field = dot != NULL;
         if (field && (!is_field(key, dot) || !strncmp(key, format->name, (size_t)(dot - key)))) continue;
-        if (lost[field]++ < 3) used[field] += snprintf(list[field] + used[field], sizeof list[field] - (size_t)used[field], "%s%.40s", used[field] ? ", " : "", key);
+        if (lost[field]++ < 3)
+            used[field] += snprintf(list[field] + used[field], sizeof list[field] - (size_t)used[field], "%s%.40s", used[field] ? ", " : "", key);
     }
     for (int field = 0; field < 2; field++)
         if (lost[field])
-            tsr_remark("%s: %s have no place in a %s file, %d are left out: %s%s", path, field ? "fields of another format's header" : "texts of the metadata", format->name, lost[field],
-                       list[field], lost[field] > 3 ? " ..." : "");
+            tsr_remark("%s: %s have no place in a %s file, %d are left out: %s%s", path,
+                       field ? "fields of another format's header" : "texts of the metadata", format->name, lost[field], list[field],
+                       lost[field] > 3 ? " ..." : "");
 }
 
 void tsr_say_what_is_lost(const tsr_volume *volume, const tsr_format *format, const char *path)

@@ -213,7 +213,16 @@ static void several_grids(void **state)
 
 /* ---- index grids: written here from the layout, one leaf at (8, 16, 24) and one tile beside it ----------------------------------------------------- */
 
-enum { AT_GRID = 16 + 176 + 4, AT_TREE = AT_GRID + 672, AT_ROOT = AT_TREE + 64, AT_UPPER = AT_ROOT + 96 + 32, AT_LOWER = AT_UPPER + 270400, AT_LEAF = AT_LOWER + 33856, LEAF = 96, VALUES = 600 };
+enum {
+    AT_GRID = 16 + 176 + 4,
+    AT_TREE = AT_GRID + 672,
+    AT_ROOT = AT_TREE + 64,
+    AT_UPPER = AT_ROOT + 96 + 32,
+    AT_LOWER = AT_UPPER + 270400,
+    AT_LEAF = AT_LOWER + 33856,
+    LEAF = 96,
+    VALUES = 600
+};
 
 static void put(uint8_t *at, uint64_t v, int bytes) { memcpy(at, &v, (size_t)bytes); }
 
@@ -300,7 +309,8 @@ static void index_grids(void **state)
                 const int before = (int)((int64_t)k - (k + 2) / 3); /* active ones in front: all but those that 3 divides */
                 const int number = z > 7 ? 599 : on ? (k % 3 ? 1 + before : 0) : 7 + k;
                 const float got = ((const float *)tsr_volume_data_const(v))[(z * 8 + y) * 8 + x];
-                if (got != (o.channel ? -(float)number : (float)number + 0.5f)) fail_msg("type %d: voxel %d %d %d is %g, number %d", type, x, y, z, (double)got, number);
+                if (got != (o.channel ? -(float)number : (float)number + 0.5f))
+                    fail_msg("type %d: voxel %d %d %d is %g, number %d", type, x, y, z, (double)got, number);
             }
             tsr_volume_destroy(&v);
         }
@@ -327,6 +337,7 @@ static void index_grids(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(values_and_places), cmocka_unit_test(written), cmocka_unit_test(several_grids), cmocka_unit_test(index_grids) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(values_and_places), cmocka_unit_test(written), cmocka_unit_test(several_grids),
+                                        cmocka_unit_test(index_grids) };
     return cmocka_run_group_tests_name("fog volumes", tests, make_context, destroy_context);
 }

@@ -18,7 +18,8 @@ static int recognise(const tsr_signature *s)
     for (int g = 0; g < grids; g++) {
         if (s->head_bytes - at < NVDB_META) return g ? TSR_SURELY_MINE : TSR_NOT_MINE; /* the rest is further down */
         const int32_t grid_class = tsr_get_i32(s->head + at + NVDB_META_CLASS);
-        if (grid_class != NVDB_FOG && !(grid_class == NVDB_INDEX_GRID && nvdb_is_index(tsr_get_i32(s->head + at + NVDB_META_TYPE)))) return TSR_NOT_MINE;
+        if (grid_class != NVDB_FOG && !(grid_class == NVDB_INDEX_GRID && nvdb_is_index(tsr_get_i32(s->head + at + NVDB_META_TYPE))))
+            return TSR_NOT_MINE;
         const size_t length = tsr_get_u32(s->head + at + NVDB_META_NAME_SIZE);
         if (length > s->head_bytes - at - NVDB_META) return TSR_SURELY_MINE;
         at += NVDB_META + length;
@@ -91,7 +92,8 @@ static tsr_status build(tsr_nvdb_reader *r, tsr_volume **volume)
         if (*r->channel_name) TSR_TRY_GOTO(tsr_volume_set_meta(*volume, "nvdb.channel", r->channel_name), fail);
         if (r->value_type == NVDB_DOUBLE) tsr_remark("%s: the values of grid '%s' are double, read as float32", r->name, r->grid_name);
     }
-    if (r->background != 0 && !index) tsr_remark("%s: the background of the fog volume is %g; 0 is taken, as fog has it", r->name, (double)r->background);
+    if (r->background != 0 && !index)
+        tsr_remark("%s: the background of the fog volume is %g; 0 is taken, as fog has it", r->name, (double)r->background);
     if (r->grids > 1 && !r->options->grid) tsr_remark("%s: of %d grids '%s' is read", r->name, (int)r->grids, r->grid_name);
     return TSR_OK;
 fail:
@@ -104,7 +106,9 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     const tsr_tiles_read_options tiles = {
         .struct_size = sizeof tiles, .grid = options->dataset, .memory_limit = options->memory_limit, .progress = options->progress
     };
-    tsr_nvdb_reader r = { .input = input, .options = &tiles, .fog = 1, .name = tsr_input_name(input), .channel = options->channel_given ? options->channel : -1 };
+    tsr_nvdb_reader r = {
+        .input = input, .options = &tiles, .fog = 1, .name = tsr_input_name(input), .channel = options->channel_given ? options->channel : -1
+    };
     if (tsr_input_settings(input)->place)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: fog volumes cannot be read in pieces, convert the file first", tsr_input_name(input));
     const tsr_status status = build(&r, volume);

@@ -11,7 +11,8 @@ static tsr_status blind_head(const tsr_nvdb_reader *r, uint32_t k, const uint8_t
 {
     const int64_t first = tsr_get_i64(r->grid + NVDB_GRID_BLIND);
     if (first < NVDB_GRID || first > r->grid_size || (int64_t)k >= (r->grid_size - first) / NVDB_BLIND)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: head %u of the blind data of grid '%s' lies at byte %lld of %lld", r->name, k, r->grid_name, (long long)first, (long long)r->grid_size);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: head %u of the blind data of grid '%s' lies at byte %lld of %lld", r->name, k, r->grid_name, (long long)first,
+                 (long long)r->grid_size);
     *head = r->grid + first + (int64_t)k * NVDB_BLIND;
     return TSR_OK;
 }
@@ -24,8 +25,8 @@ static tsr_status take_values(tsr_nvdb_reader *r, const uint8_t *head)
     r->value_count = tsr_get_u64(head + NVDB_BLIND_COUNT);
     if (__builtin_add_overflow(from, offset, &at) || at < NVDB_GRID || at > r->grid_size ||
         r->value_count > (uint64_t)(r->grid_size - at) / (uint64_t)value_bytes(r->value_type) || !r->value_count)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %llu values of grid '%s' lie at byte %lld of %lld", r->name, (unsigned long long)r->value_count, r->grid_name, (long long)at,
-                 (long long)r->grid_size);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %llu values of grid '%s' lie at byte %lld of %lld", r->name, (unsigned long long)r->value_count, r->grid_name,
+                 (long long)at, (long long)r->grid_size);
     r->values = r->grid + at;
     r->channel_name = memchr(head + NVDB_BLIND_NAME, 0, NVDB_BLIND_NAME_BYTES) ? (const char *)head + NVDB_BLIND_NAME : "";
     return TSR_OK;
@@ -48,13 +49,15 @@ tsr_status tsr_nvdb_open_values(tsr_nvdb_reader *r, int64_t channel)
         if (r->channels++ == (channel < 0 ? 0 : channel)) TSR_TRY(take_values(r, head));
     }
     if (!r->channels)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: grid '%s' is an index grid (%s) %s%s, expected a channel of float, double or half values in the file", r->name, r->grid_name,
-                 tsr_nvdb_type_name(r->type), other < 0 ? "without values: they lie elsewhere" : "with values of type ", other < 0 ? "" : tsr_nvdb_type_name(other));
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: grid '%s' is an index grid (%s) %s%s, expected a channel of float, double or half values in the file",
+                 r->name, r->grid_name, tsr_nvdb_type_name(r->type), other < 0 ? "without values: they lie elsewhere" : "with values of type ",
+                 other < 0 ? "" : tsr_nvdb_type_name(other));
     if (channel < 0 && r->channels > 1)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: grid '%s' has %d channels of values, a volume is one of them: options.channel 0 to %d says which", r->name, r->grid_name, r->channels,
-                 r->channels - 1);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: grid '%s' has %d channels of values, a volume is one of them: options.channel 0 to %d says which",
+                 r->name, r->grid_name, r->channels, r->channels - 1);
     if (!r->values)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.channel is %lld, expected 0 to %d: the channels of values of grid '%s'", r->name, (long long)channel, r->channels - 1, r->grid_name);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: options.channel is %lld, expected 0 to %d: the channels of values of grid '%s'", r->name,
+                 (long long)channel, r->channels - 1, r->grid_name);
     return TSR_OK;
 }
 
@@ -113,8 +116,9 @@ tsr_status tsr_nvdb_fill_indexed(const tsr_nvdb_reader *r, const int64_t low[3],
                     if (x < 0 || y < 0 || z < 0 || x >= size.x || y >= size.y || z >= size.z) continue;
                     if (leaf) number = number_in(r, leaf, n);
                     if (number >= r->value_count)
-                        TSR_FAIL(TSR_ERROR_FORMAT, "%s: voxel (%lld, %lld, %lld) of grid '%s' is value %llu of %llu", r->name, (long long)(x + low[0]), (long long)(y + low[1]),
-                                 (long long)(z + low[2]), r->grid_name, (unsigned long long)number, (unsigned long long)r->value_count);
+                        TSR_FAIL(TSR_ERROR_FORMAT, "%s: voxel (%lld, %lld, %lld) of grid '%s' is value %llu of %llu", r->name,
+                                 (long long)(x + low[0]), (long long)(y + low[1]), (long long)(z + low[2]), r->grid_name, (unsigned long long)number,
+                                 (unsigned long long)r->value_count);
                     to[(z * size.y + y) * size.x + x] = tsr_nvdb_value(r, number);
                 }
             }

@@ -140,8 +140,9 @@ static tsr_status read_head(tsr_nvdb_reader *r)
     r->grid_class = tsr_get_i32(g + NVDB_GRID_CLASS);
     const int index = nvdb_is_index(r->type);
     if (index && !r->fog)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: grid '%s' is an index grid (%s), whose values are read as a volume (format nvdb-fog), not as a level set", r->name, r->grid_name,
-                 tsr_nvdb_type_name(r->type));
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "%s: grid '%s' is an index grid (%s), whose values are read as a volume (format nvdb-fog), not as a level set", r->name,
+                 r->grid_name, tsr_nvdb_type_name(r->type));
     if (!index && r->type != NVDB_FLOAT && (r->type < NVDB_FP4 || r->type > NVDB_FPN))
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: grid '%s' has element type %d (%s), expected float32 or Fp4, Fp8, Fp16, FpN", r->name, r->grid_name,
                  r->type, tsr_nvdb_type_name(r->type));
@@ -149,7 +150,10 @@ static tsr_status read_head(tsr_nvdb_reader *r)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: grid '%s' is %s, expected a level set", r->name, r->grid_name,
                  r->grid_class == NVDB_FOG ? "a fog volume" : "of another class");
     r->root_bytes = index ? NVDB_INDEX_ROOT : NVDB_ROOT;
-    r->leaf_bytes = index ? NVDB_INDEX_LEAF + (r->type > NVDB_ON_INDEX ? NVDB_INDEX_MASK : 0) : r->type == NVDB_FLOAT ? NVDB_LEAF : r->type == NVDB_FPN ? 0 : NVDB_LEAF_VALUES + (256 << (r->type - NVDB_FP4));
+    r->leaf_bytes = index                   ? NVDB_INDEX_LEAF + (r->type > NVDB_ON_INDEX ? NVDB_INDEX_MASK : 0)
+                    : r->type == NVDB_FLOAT ? NVDB_LEAF
+                    : r->type == NVDB_FPN   ? 0
+                                            : NVDB_LEAF_VALUES + (256 << (r->type - NVDB_FP4));
     for (int k = 0; k < 3; k++) r->nodes[k] = tsr_get_u32(tree + NVDB_TREE_NODES + 4 * k);
     r->voxels = tsr_get_u64(tree + NVDB_TREE_VOXELS);
     if (root < NVDB_TREE || root > room - r->root_bytes)

@@ -78,7 +78,8 @@ tsr_status tsr_file_decompress(const char *path, const char *output, const tsr_d
     return TSR_OK;
 }
 
-tsr_status tsr_file_compress(const char *path, const tsr_read_options *read, const char *output, const tsr_compress_options *options, tsr_compress_info *info)
+tsr_status tsr_file_compress(const char *path, const tsr_read_options *read, const char *output, const tsr_compress_options *options,
+                             tsr_compress_info *info)
 {
     tsr_read_options own;
     tsr_pieces *pieces;
