@@ -113,6 +113,11 @@ TSR_API tsr_status tsr_compressed_create(tsr_context *context, const char *path,
 TSR_API tsr_status tsr_compressed_decode(const tsr_compressed *compressed, const tsr_decompress_options *options, tsr_volume **volume,
                                          tsr_compress_info *info) TSR_CHECKED;
 TSR_API void tsr_compressed_destroy(tsr_compressed **compressed);
+/* From file to file, for volumes larger than memory that cannot be mapped, for they are packed or turned: their voxels wait in a nameless file beside the output, and
+ * read->memory_limit (0: 256 MiB) and options->memory_limit bound what is unpacked and what is packed at once. The file is that of tsr_volume_compress. TSR_ERROR_UNSUPPORTED as
+ * tsr_volume_transfer; `read`, `options` and `info` may be NULL. */
+TSR_API tsr_status tsr_file_compress(const char *path, const tsr_read_options *read, const char *output, const tsr_compress_options *options,
+                                     tsr_compress_info *info) TSR_CHECKED;
 /* From file to file, for volumes larger than memory: options->memory_limit bytes (0 = physical memory) hold the bricks in work and what they become; the
  * voxels wait in a nameless file beside the output. The output's format is any for volumes; `write` and `info` may be NULL. The same voxels
  * as tsr_volume_decompress. TSR_ERROR_MEMORY says what a limit too small for a row of bricks would have to be. */

@@ -276,17 +276,48 @@ static void say_place_is_lost(const tsr_volume *volume, const tsr_format *format
                    g->space == TSR_SPACE_RAS ? "RAS" : "LPS", format->name);
 }
 
-/* Texts of the file's maker, whose keys have no dot: those of a format (nifti.descrip) are of use to that format only. */
+/* Is it a field of a format's header, and one that does not say how voxels lay or what they were called there, which every writer says in its own way, or which was remarked when
+ * it was read? */
+static int is_field(const char *key, const char *dot)
+{
+    static const char *const layout[] = {
+        "nifti.version", "nifti.xyzt_units", "nifti.sform", "nifti.qform", "nifti.slice_",   "nifti.toffset", "nrrd.",           "tiff.photometric",
+        "tiff.unit",     "tiff.warning",     "png.p",       "png.g",       "png.c",          "png.s",         "png.orientation", "exr.channels",
+        "vti.array",     "npz.array",        "hdf5.unit",   "ome.unit",    "analyze.orient", "mrc.ispg",      "metaimage."
+    };
+    char format[24];
+    if (dot - key >= (int)sizeof format) return 0;
+    snprintf(format, sizeof format, "%.*s", (int)(dot - key), key);
+    if (!tsr_format_find(format) && strcmp(format, "ome")) return 0; /* notes of our own */
+    for (size_t k = 0; k < sizeof layout / sizeof *layout; k++)
+        if (!strncmp(key, layout[k], strlen(layout[k]))) return 0;
+    return 1;
+}
+
+/* Texts of the file's maker, whose keys have no dot, and fields of another format's header (dicom.Modality), which have the format in front. */
 static void say_texts_are_lost(const tsr_volume *volume, const tsr_format *format, const char *path)
 {
-    char list[160] = "";
+    char list[2][160] = { "", "" };
     const char *key, *value;
-    int texts = 0, used = 0;
+    int lost[2] = { 0, 0 }, used[2] = { 0, 0 };
     for (int32_t i = 0; !format->keeps_metadata && tsr_volume_meta_at(volume, i, &key, &value); i++) {
-        if (strchr(key, '.')) continue;
-        if (texts++ < 3) used += snprintf(list + used, sizeof list - (size_t)used, "%s%.40s", used ? ", " : "", key);
+        const char *dot = strchr(key, '.');
+        const int field = dot != NULL;
+        if (field && (!is_field(key, dot) || !strncmp(key, format->name, (size_t)(dot - key)))) continue;
+        if (lost[field]++ < 3)
+            used[field] += snprintf(list[field] + used[field], sizeof list[field] - (size_t)used[field], "%s%.40s", used[field] ? ", " : "", key);
     }
-    if (texts) tsr_remark("%s: texts of the metadata have no place in a %s file, %d are left out: %s%s", path, format->name, texts, list, texts > 3 ? " ..." : "");
+    for (int field = 0; field < 2; field++)
+        if (lost[field])
+            tsr_remark("%s: %s have no place in a %s file, %d are left out: %s%s", path,
+                       field ? "fields of another format's header" : "texts of the metadata", format->name, lost[field], list[field],
+                       lost[field] > 3 ? " ..." : "");
+}
+
+void tsr_say_what_is_lost(const tsr_volume *volume, const tsr_format *format, const char *path)
+{
+    say_place_is_lost(volume, format, path);
+    say_texts_are_lost(volume, format, path);
 }
 
 tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options)
@@ -306,8 +337,7 @@ tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const ts
     const tsr_status status = format->write_volume(fit, path, &own);
     tsr_fit_parts_destroy(parts);
     TSR_TRY(status);
-    say_place_is_lost(volume, format, path);
-    say_texts_are_lost(volume, format, path);
+    tsr_say_what_is_lost(volume, format, path);
     return TSR_OK;
 }
 

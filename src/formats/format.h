@@ -67,5 +67,7 @@ const tsr_format *tsr_format_find(const char *name);
 /* The format of a file, by options->format, its content or its extension; that a name or extension gives for one to be written. */
 tsr_status tsr_format_of_input(tsr_input *input, const tsr_read_options *options, tsr_file_kind kind, const tsr_format **format);
 tsr_status tsr_format_of_output(const char *path, const char *name, tsr_file_kind kind, const tsr_format **format);
+/* What a volume had and a file of the format, which was written, has no place for: remarked. */
+void tsr_say_what_is_lost(const tsr_volume *volume, const tsr_format *format, const char *path);
 
 #endif

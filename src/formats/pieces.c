@@ -171,30 +171,36 @@ tsr_status tsr_volume_transfer(const char *from, const tsr_read_options *read, c
 
 /* ---- writing ----------------------------------------------------------------------------------------------------------------------------- */
 
-/* All voxels in a file that is mapped. */
-static tsr_status write_whole(const tsr_format *format, tsr_volume *volume, const tsr_voxel_feed *feed, const char *path,
-                              const tsr_write_options *options)
+tsr_status tsr_pieces_map(const tsr_voxel_feed *feed, int64_t count, size_t element, const char *path, tsr_spool **spool, const uint8_t **bytes)
 {
-    const size_t element = tsr_dtype_size(volume->dtype);
-    const int64_t count = tsr_volume_count(volume), step = STEP_BYTES / (int64_t)element;
-    const uint8_t *bytes;
-    tsr_spool *spool = NULL;
+    const int64_t step = STEP_BYTES / (int64_t)element;
     tsr_status status = TSR_OK;
+    *spool = NULL;
     void *part = malloc(STEP_BYTES);
     if (!part) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", path);
-    TSR_TRY_GOTO(tsr_spool_open(path, &spool), done);
+    TSR_TRY_GOTO(tsr_spool_open(path, spool), done);
     for (int64_t at = 0; at < count; at += step) {
         const int64_t n = tsr_min64(step, count - at);
         TSR_TRY_GOTO(feed->read(feed->user, at, n, part), done);
-        TSR_TRY_GOTO(tsr_spool_write(spool, part, (size_t)n * element, NULL), done);
+        TSR_TRY_GOTO(tsr_spool_write(*spool, part, (size_t)n * element, NULL), done);
     }
-    TSR_TRY_GOTO(tsr_spool_map(spool, &bytes), done);
+    TSR_TRY_GOTO(tsr_spool_map(*spool, bytes), done);
+done:
+    if (status != TSR_OK) tsr_spool_close(spool);
+    free(part);
+    return status;
+}
+
+static tsr_status write_whole(const tsr_format *format, tsr_volume *volume, const tsr_voxel_feed *feed, const char *path,
+                              const tsr_write_options *options)
+{
+    const uint8_t *bytes;
+    tsr_spool *spool;
+    TSR_TRY(tsr_pieces_map(feed, tsr_volume_count(volume), tsr_dtype_size(volume->dtype), path, &spool, &bytes));
     volume->feed = NULL;
     volume->data = (void *)(uintptr_t)bytes; /* writers only read */
-    TSR_TRY_GOTO(format->write_volume(volume, path, options), done);
-done:
+    const tsr_status status = format->write_volume(volume, path, options);
     tsr_spool_close(&spool);
-    free(part);
     return status;
 }
 
@@ -215,5 +221,6 @@ tsr_status tsr_pieces_write(const tsr_volume *header, const tsr_voxel_feed *feed
         tsr_fit_parts_destroy(parts);
         TSR_TRY(status);
     }
+    tsr_say_what_is_lost(header, format, path);
     return TSR_OK;
 }

@@ -45,4 +45,7 @@ void tsr_pieces_close(tsr_pieces **pieces); /* NULL is fine */
  * all voxels at once (tsr_format.whole) get them in a mapped spool. */
 tsr_status tsr_pieces_write(const tsr_volume *header, const tsr_voxel_feed *feed, const char *path, const tsr_write_options *options);
 
+/* All voxels of a feed in a file without a name beside `path`, mapped; the caller closes the spool. */
+tsr_status tsr_pieces_map(const tsr_voxel_feed *feed, int64_t count, size_t element, const char *path, tsr_spool **spool, const uint8_t **bytes);
+
 #endif

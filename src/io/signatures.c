@@ -85,9 +85,15 @@ static const signature table[] = {
 int tsr_signature_is_dicom(const uint8_t *head, size_t bytes)
 {
     if (bytes >= 132 && !memcmp(head + 128, "DICM", 4)) return 2;
-    if (bytes < 64 || (head[0] != 8 && head[0] != 2) || head[1] || head[3]) return 0;
+    if (bytes < 64) return 0;
+    if (!head[0] && head[1] == 8 && !head[2]) /* a bare data set of the retired big-endian syntax, which is always explicit */
+        return !memcmp(head + 4, "UL\0\4", 4) || !memcmp(head + 4, "CS", 2) || !memcmp(head + 4, "UI", 2);
+    if ((head[0] != 8 && head[0] != 2) || head[1] || head[3]) return 0;
     if (!memcmp(head + 4, "UL\4\0", 4) || !memcmp(head + 4, "CS", 2) || !memcmp(head + 4, "UI", 2)) return 1;
-    return !head[2] && !memcmp(head + 4, "\4\0\0\0", 4); /* implicit: the length of the group */
+    if (!head[2] && !memcmp(head + 4, "\4\0\0\0", 4)) return 1; /* implicit: the length of the group */
+    const size_t next = 8u + head[4];                           /* or one of the first elements there are, and one of the group behind it */
+    return head[0] == 8 && (head[2] == 5 || head[2] == 8 || head[2] == 0x16 || head[2] == 0x18) && !head[5] && !head[6] && !head[7] &&
+           !(head[4] & 1) && next + 4 <= bytes && head[next] == 8 && !head[next + 1] && !head[next + 3] && head[next + 2] > head[2];
 }
 
 int tsr_signature_find(const uint8_t *head, size_t bytes, const char **name, const char **advice)

@@ -113,6 +113,10 @@ def types(random):
             a = random.integers(low, high, (3, 5, 7)).astype(code)
             save(dataset(a, syntax=syntax), "a.dcm")
             require_same(volume("a.dcm"), a, code, syntax)
+            if syntax != DeflatedExplicitVRLittleEndian:  # the data set alone: no preamble, no group 2
+                raw = open("a.dcm", "rb").read()
+                open("bare.dcm", "wb").write(raw[144 + int.from_bytes(raw[140:144], "little"):])
+                require_same(volume("bare.dcm"), a, "bare", code, syntax)
             c = random.integers(0, 200, (6, 8, 3)).astype(code)
             if code in ("u1", "u2"):
                 save(dataset(c, syntax=syntax), "c.dcm")

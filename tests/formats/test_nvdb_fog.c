@@ -211,8 +211,133 @@ static void several_grids(void **state)
     scratch_files(1);
 }
 
+/* ---- index grids: written here from the layout, one leaf at (8, 16, 24) and one tile beside it ----------------------------------------------------- */
+
+enum {
+    AT_GRID = 16 + 176 + 4,
+    AT_TREE = AT_GRID + 672,
+    AT_ROOT = AT_TREE + 64,
+    AT_UPPER = AT_ROOT + 96 + 32,
+    AT_LOWER = AT_UPPER + 270400,
+    AT_LEAF = AT_LOWER + 33856,
+    LEAF = 96,
+    VALUES = 600
+};
+
+static void put(uint8_t *at, uint64_t v, int bytes) { memcpy(at, &v, (size_t)bytes); }
+
+/* Voxel n of the leaf is active where n % 3 is not 0. A channel of floats, value k is k + 0.5, and one of doubles, -k. */
+static size_t index_file(uint8_t *b, int type, int channels)
+{
+    const int on = type == 20 || type == 22, leaf = LEAF + (type > 20 ? 64 : 0), masks = AT_LEAF + leaf;
+    const size_t size = (size_t)(masks + 288 * channels + VALUES * (channels ? 4 : 0) + VALUES * (channels > 1 ? 8 : 0)), grid = size - AT_GRID;
+    memset(b, 0, size);
+    memcpy(b, "NanoVDB2", 8);
+    put(b + 8, 32u << 21 | 6u << 10, 4);
+    put(b + 12, 1, 2);
+    uint8_t *m = b + 16, *g = b + AT_GRID, *t = b + AT_TREE, *root = b + AT_ROOT, *upper = b + AT_UPPER, *lower = b + AT_LOWER, *l = b + AT_LEAF;
+    put(m, grid, 8);
+    put(m + 8, grid, 8);
+    put(m + 32, (uint64_t)type, 4);
+    put(m + 36, 8, 4);
+    put(m + 136, 4, 4);
+    memcpy(m + 176, "ids", 4);
+    memcpy(g, "NanoVDB1", 8);
+    put(g + 28, 1, 4);
+    put(g + 32, grid, 8);
+    for (int k = 0; k < 3; k++) {
+        const double scale = 0.5, shift = k;
+        memcpy(g + 296 + 88 + 32 * k, &scale, 8);
+        memcpy(g + 296 + 232 + 8 * k, &shift, 8);
+    }
+    put(g + 632, 8, 4);
+    put(g + 636, (uint64_t)type, 4);
+    put(g + 640, (uint64_t)(masks - AT_GRID), 8);
+    put(g + 648, (uint64_t)channels, 4);
+    put(t + 24, AT_ROOT - AT_TREE, 8);
+    for (int k = 0; k < 3; k++) put(t + 32 + 4 * k, 1, 4);
+    put(root + 24, 1, 4);
+    put(root + 96 + 8, AT_UPPER - AT_ROOT, 8); /* key 0 */
+    upper[4128] = 1;
+    put(upper + 8256, AT_LOWER - AT_UPPER, 8);
+    const int cell = 1 << 8 | 2 << 4 | 3, tile = cell + 1; /* the tile at z = 32 */
+    lower[544 + cell / 8] |= (uint8_t)(1 << cell % 8);
+    put(lower + 1088 + 8 * cell, AT_LEAF - AT_LOWER, 8);
+    lower[32 + tile / 8] |= (uint8_t)(1 << tile % 8);
+    put(lower + 1088 + 8 * tile, 599, 8);
+    for (int n = 0; n < 512; n++)
+        if (n % 3) l[16 + n / 8] |= (uint8_t)(1 << n % 8);
+    put(l + 80, on ? 1 : 7, 8);
+    for (int c = 0, at = masks + 288 * channels; c < channels; at += VALUES * 4, c++) {
+        uint8_t *head = b + masks + 288 * c;
+        put(head, (uint64_t)(b + at - head), 8);
+        put(head + 8, VALUES, 8);
+        put(head + 16, c ? 8 : 4, 4);
+        put(head + 24, 4, 4);
+        put(head + 28, c ? 2 : 1, 4);
+        memcpy(head + 32, c ? "minus" : "plus", 6);
+        for (int k = 0; k < VALUES; k++) {
+            const float f = (float)k + 0.5f;
+            const double d = -k;
+            memcpy(b + at + k * (c ? 8 : 4), c ? (const void *)&d : (const void *)&f, c ? 8 : 4);
+        }
+    }
+    return size;
+}
+
+static void index_grids(void **state)
+{
+    (void)state;
+    uint8_t *b = malloc(AT_LEAF + LEAF + 64 + 2 * 288 + VALUES * 12);
+    tsr_read_options o = TSR_READ_OPTIONS;
+    tsr_volume *v;
+    for (int type = 19; type <= 22; type++) {
+        const int on = type == 20 || type == 22;
+        size_t size = index_file(b, type, 2);
+        scratch_write("index.nvdb", b, size);
+        o.channel_given = 0;
+        require_error(tsr_volume_read(scratch("index.nvdb"), &o, &v), TSR_ERROR_UNSUPPORTED, "has 2 channels of values");
+        o.channel_given = 1;
+        for (o.channel = 0; o.channel < 2; o.channel++) {
+            require_ok(tsr_volume_read(scratch("index.nvdb"), &o, &v));
+            const tsr_size3 n = tsr_volume_size(v);
+            assert_true(n.x == 8 && n.y == 8 && n.z == 16);
+            assert_true(tsr_volume_geometry(v)->affine[2][3] == 24 * 0.5 + 2 && tsr_volume_geometry(v)->affine[0][3] == 8 * 0.5);
+            assert_string_equal(tsr_volume_meta(v, "nvdb.channel"), o.channel ? "minus" : "plus");
+            for (int i = 0; i < 1024; i++) {
+                const int z = i & 15, y = i >> 4 & 7, x = i >> 7, k = x << 6 | y << 3 | (z & 7);
+                const int before = (int)((int64_t)k - (k + 2) / 3); /* active ones in front: all but those that 3 divides */
+                const int number = z > 7 ? 599 : on ? (k % 3 ? 1 + before : 0) : 7 + k;
+                const float got = ((const float *)tsr_volume_data_const(v))[(z * 8 + y) * 8 + x];
+                if (got != (o.channel ? -(float)number : (float)number + 0.5f))
+                    fail_msg("type %d: voxel %d %d %d is %g, number %d", type, x, y, z, (double)got, number);
+            }
+            tsr_volume_destroy(&v);
+        }
+        require_error(tsr_volume_read(scratch("index.nvdb"), &o, &v), TSR_ERROR_ARGUMENT, "options.channel is 2, expected 0 to 1");
+        for (size_t cut = 0; cut < size; cut += cut < 2048 ? 61 : size / 50) {
+            scratch_write("cut.nvdb", b, cut);
+            o.format = "nvdb-fog";
+            assert_true(tsr_volume_read(scratch("cut.nvdb"), &o, &v) != TSR_OK);
+            o.format = NULL;
+        }
+        o.channel = 0;
+        put(b + AT_LEAF + 80, 1000, 8); /* numbers beyond the channel; a channel beyond the file */
+        scratch_write("index.nvdb", b, size);
+        require_error(tsr_volume_read(scratch("index.nvdb"), &o, &v), TSR_ERROR_FORMAT, "of 600");
+        put(b + AT_LEAF + LEAF + (type > 20 ? 64 : 0) + 8, UINT64_MAX / 2, 8);
+        scratch_write("index.nvdb", b, size);
+        require_error(tsr_volume_read(scratch("index.nvdb"), &o, &v), TSR_ERROR_FORMAT, "values of grid 'ids' lie at byte");
+        size = index_file(b, type, 0);
+        scratch_write("index.nvdb", b, size);
+        require_error(tsr_volume_read(scratch("index.nvdb"), &o, &v), TSR_ERROR_UNSUPPORTED, "without values");
+    }
+    free(b);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(values_and_places), cmocka_unit_test(written), cmocka_unit_test(several_grids) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(values_and_places), cmocka_unit_test(written), cmocka_unit_test(several_grids),
+                                        cmocka_unit_test(index_grids) };
     return cmocka_run_group_tests_name("fog volumes", tests, make_context, destroy_context);
 }

@@ -64,6 +64,20 @@ static int suit_device(const struct compress *c, int *coder)
     return CLI_OK;
 }
 
+/* Voxels that lie plainly in a file are mapped whatever the limit; more of them than it, packed or turned, go through a file of their own. 1: that cannot be, or need not. */
+static int compress_file(struct compress *c, const char *path, tsr_compress_info *info, int *code)
+{
+    tsr_volume *volume = NULL;
+    tsr_status status = c->read.memory_limit && strcmp(path, "-") ? tsr_volume_read(path, &c->read, &volume) : TSR_OK;
+    tsr_volume_destroy(&volume);
+    if (status != TSR_ERROR_MEMORY) return 1;
+    status = tsr_file_compress(path, &c->read, c->output, &c->options, info);
+    if (status == TSR_ERROR_UNSUPPORTED) return 1;
+    cli_progress_end(c->cli);
+    *code = status == TSR_OK ? CLI_OK : cli_status(c->cli, status, strstr(tsr_error_message(), path) ? path : c->output);
+    return 0;
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct compress c = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_COMPRESS_OPTIONS };
@@ -125,7 +139,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "what a file that is cut keeps",
           .choices = "quality resolution",
           .given = &order_given },
-        CLI_READ_OPTIONS(c.read),
+        CLI_READ_OPTIONS_WITHIN(c.read),
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
@@ -151,13 +165,16 @@ static int run(cli_call *cli, int argc, char **argv)
     tsr_compress_info info = TSR_COMPRESS_INFO;
     const char *input = cli->input[0];
     cli->channels = 1;
-    tsr_volume *volume = cli_read_volume(cli, input, &c.read, &code);
-    if (!volume) return code;
-    c.options.progress = cli_progress(cli); /* reports again */
-    const tsr_status status = tsr_volume_compress(volume, c.output, &c.options, &info);
-    tsr_volume_destroy(&volume);
-    cli_progress_end(cli);
-    if (status != TSR_OK) return cli_status(cli, status, c.output);
+    if (compress_file(&c, input, &info, &code)) {
+        tsr_volume *volume = cli_read_volume(cli, input, &c.read, &code);
+        if (!volume) return code;
+        c.options.progress = cli_progress(cli); /* reports again */
+        const tsr_status status = tsr_volume_compress(volume, c.output, &c.options, &info);
+        tsr_volume_destroy(&volume);
+        cli_progress_end(cli);
+        if (status != TSR_OK) return cli_status(cli, status, c.output);
+    }
+    if (code) return code;
     if (strcmp(c.output, "-")) report(&c, &info);
     return CLI_OK;
 }

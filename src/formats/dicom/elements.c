@@ -247,7 +247,8 @@ static tsr_status parse(tsr_dicom_data *d, int64_t limit)
     if (d->syntax_uid[0]) TSR_TRY(take_syntax(d, &deflated));
     else if (d->size - at >= 8) { /* a bare data set: its first element tells */
         d->implicit = !isupper(d->bytes[at + 4]) || !isupper(d->bytes[at + 5]);
-        strcpy(d->syntax_uid, d->implicit ? "1.2.840.10008.1.2" : "1.2.840.10008.1.2.1");
+        d->big_endian = !d->implicit && !d->bytes[at] && d->bytes[at + 1]; /* no group is 0x0800 or more in front */
+        strcpy(d->syntax_uid, d->implicit ? "1.2.840.10008.1.2" : d->big_endian ? "1.2.840.10008.1.2.2" : "1.2.840.10008.1.2.1");
     }
     if (!deflated && !d->big_endian && d->size - at >= 8) { /* written by what does not know its own syntax */
         const int letters = isupper(d->bytes[at + 4]) && isupper(d->bytes[at + 5]);

@@ -47,7 +47,20 @@ enum {
     NVDB_GRID_WORLD = 560,
     NVDB_GRID_VOXEL_SIZE = 608,
     NVDB_GRID_CLASS = 632,
-    NVDB_GRID_TYPE = 636
+    NVDB_GRID_TYPE = 636,
+    NVDB_GRID_BLIND = 640, /* offset of the heads of blind data, and their number */
+    NVDB_GRID_BLINDS = 648
+};
+/* The head of blind data: where they lie, from this head on; how many; their type and class. */
+enum {
+    NVDB_BLIND = 288,
+    NVDB_BLIND_AT = 0,
+    NVDB_BLIND_COUNT = 8,
+    NVDB_BLIND_CLASS = 24,
+    NVDB_BLIND_TYPE = 28,
+    NVDB_BLIND_NAME = 32,
+    NVDB_BLIND_NAME_BYTES = 256,
+    NVDB_GRID_NAME_CLASS = 3
 };
 enum {
     NVDB_MAP_MATRIX_F = 0,
@@ -62,6 +75,15 @@ enum {
 enum { NVDB_TREE = 64, NVDB_TREE_NODES = 32, NVDB_TREE_TILES = 44, NVDB_TREE_VOXELS = 56 }; /* four u64 offsets first: leaf, lower, upper, root */
 enum { NVDB_ROOT = 64, NVDB_ROOT_TILES = 24, NVDB_ROOT_BACKGROUND = 28, NVDB_ROOT_STATS = 32 };
 enum { NVDB_ROOT_TILE = 32, NVDB_ROOT_TILE_CHILD = 8, NVDB_ROOT_TILE_STATE = 16, NVDB_ROOT_TILE_VALUE = 20 };
+/* Of index grids, whose values are numbers of 64 bits: nodes inside have the same table, the root and the leaves are others. */
+enum { NVDB_INDEX_ROOT = 96, NVDB_INDEX_BACKGROUND = 32, NVDB_INDEX_TILE_VALUE = 24 };
+enum {
+    NVDB_INDEX_LEAF = 96,
+    NVDB_INDEX_LEAF_AT = 80,
+    NVDB_INDEX_LEAF_AT_OLD = 88 /* before 32.5 */,
+    NVDB_INDEX_MASK = 64 /* more bytes of the retired kinds with a mask */,
+    NVDB_INDEX_SPARSE_OLD = 16
+};
 enum { NVDB_UPPER = 270400, NVDB_UPPER_CELLS = 32768, NVDB_UPPER_CHILDREN = 4128, NVDB_UPPER_STATS = 8224, NVDB_UPPER_TABLE = 8256 };
 enum { NVDB_LOWER = 33856, NVDB_LOWER_CELLS = 4096, NVDB_LOWER_CHILDREN = 544, NVDB_LOWER_STATS = 1056, NVDB_LOWER_TABLE = 1088 };
 enum { NVDB_NODE_FLAGS = 24, NVDB_NODE_MASK = 32 };
@@ -75,9 +97,23 @@ enum {
     NVDB_LEAF_VALUES = 96
 };
 
-enum { NVDB_FLOAT = 1, NVDB_FP4 = 13, NVDB_FP8 = 14, NVDB_FP16 = 15, NVDB_FPN = 16, NVDB_INDEX = 19 };
-enum { NVDB_UNKNOWN_CLASS = 0, NVDB_LEVEL_SET = 1, NVDB_FOG = 2 };
+enum {
+    NVDB_FLOAT = 1,
+    NVDB_DOUBLE = 2,
+    NVDB_HALF = 9,
+    NVDB_FP4 = 13,
+    NVDB_FP8 = 14,
+    NVDB_FP16 = 15,
+    NVDB_FPN = 16,
+    NVDB_INDEX = 19,
+    NVDB_ON_INDEX = 20,
+    NVDB_ON_INDEX_MASK = 22
+};
+enum { NVDB_UNKNOWN_CLASS = 0, NVDB_LEVEL_SET = 1, NVDB_FOG = 2, NVDB_INDEX_GRID = 8 };
 enum { NVDB_HAS_BOX = 1 << 1, NVDB_HAS_RANGE = 1 << 2, NVDB_HAS_MEAN = 1 << 3, NVDB_HAS_DEVIATION = 1 << 4, NVDB_BREADTH_FIRST = 1 << 5 };
+
+/* Are its voxels numbers into an array of values? */
+static inline int nvdb_is_index(int32_t type) { return type >= NVDB_INDEX && type <= NVDB_ON_INDEX_MASK; }
 
 /* Key of a 4096^3 block in the root's table and back. */
 static inline uint64_t nvdb_root_key(int32_t x, int32_t y, int32_t z)

@@ -1,12 +1,13 @@
-/* formats/grids/nvdb_fog.c: fog volumes of NanoVDB files as dense volumes: the box of the active voxels, what is not active inside it as the file has it, 0
+/* formats/grids/nvdb_fog.c: fog volumes and index grids of NanoVDB files as dense volumes: the box of the active voxels, what is not active inside it as the file has it, 0
  * where there is nothing: fog has no other outside, whatever its grid calls the background (NanoVDB's own builder leaves that of the level set). Of several grids the one that options.dataset names, else the first fog. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/grids/nvdb_reader.h"
+#include "formats/parts.h"
 #include "formats/volume_files.h"
 
-/* All grids of the first segment are fog: with a level set among them the file is one of tile lists. */
+/* All grids of the first segment are fog or index grids: with a level set among them the file is one of tile lists. */
 static int recognise(const tsr_signature *s)
 {
     if (s->head_bytes < NVDB_FILE_HEADER + NVDB_META) return TSR_NOT_MINE;
@@ -16,7 +17,9 @@ static int recognise(const tsr_signature *s)
     if ((magic != TSR_NVDB_MAGIC_0 && magic != TSR_NVDB_MAGIC_FILE) || !grids) return TSR_NOT_MINE;
     for (int g = 0; g < grids; g++) {
         if (s->head_bytes - at < NVDB_META) return g ? TSR_SURELY_MINE : TSR_NOT_MINE; /* the rest is further down */
-        if (tsr_get_i32(s->head + at + NVDB_META_CLASS) != NVDB_FOG) return TSR_NOT_MINE;
+        const int32_t grid_class = tsr_get_i32(s->head + at + NVDB_META_CLASS);
+        if (grid_class != NVDB_FOG && !(grid_class == NVDB_INDEX_GRID && nvdb_is_index(tsr_get_i32(s->head + at + NVDB_META_TYPE))))
+            return TSR_NOT_MINE;
         const size_t length = tsr_get_u32(s->head + at + NVDB_META_NAME_SIZE);
         if (length > s->head_bytes - at - NVDB_META) return TSR_SURELY_MINE;
         at += NVDB_META + length;
@@ -67,19 +70,30 @@ static tsr_status build(tsr_nvdb_reader *r, tsr_volume **volume)
     int64_t low[3] = { 0, 0, 0 }, high[3] = { 0, 0, 0 }, bytes;
     tsr_status status;
     TSR_TRY(tsr_nvdb_open(r));
-    if (r->grid_class != NVDB_FOG) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: grid '%s' is no fog volume", r->name, r->grid_name);
+    const int index = nvdb_is_index(r->type);
+    if (r->grid_class != NVDB_FOG && !index) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: grid '%s' is no fog volume", r->name, r->grid_name);
     TSR_TRY(tsr_nvdb_leaves(r));
     if (!box_of(r, low, high)) tsr_remark("%s: grid '%s' has no active voxel", r->name, r->grid_name);
     layout.size = (tsr_size3){ high[0] - low[0] + 1, high[1] - low[1] + 1, high[2] - low[2] + 1 };
     TSR_TRY(tsr_voxel_bytes(r->input, TSR_F32, layout.size, &bytes));
     TSR_TRY(tsr_input_allocate(r->input, bytes, "voxels", &block));
-    fill(r, low, layout.size, (float *)block.data);
+    status = TSR_OK;
+    if (index) status = tsr_nvdb_fill_indexed(r, low, layout.size, (float *)block.data);
+    else fill(r, low, layout.size, (float *)block.data);
+    if (status != TSR_OK) tsr_block_release(&block);
+    TSR_TRY(status);
     tsr_geometry g = r->geometry;
     for (int row = 0; row < 3; row++)
         for (int c = 0; c < 3; c++) g.affine[row][3] += g.affine[row][c] * (double)low[c];
     TSR_TRY(tsr_volume_of_block(r->input, &layout, &g, &block, volume));
     TSR_TRY_GOTO(tsr_volume_set_meta(*volume, "nvdb.name", r->grid_name), fail);
-    if (r->background != 0) tsr_remark("%s: the background of the fog volume is %g; 0 is taken, as fog has it", r->name, (double)r->background);
+    if (index) {
+        (*volume)->parts[TSR_PART_CHANNEL] = r->channels;
+        if (*r->channel_name) TSR_TRY_GOTO(tsr_volume_set_meta(*volume, "nvdb.channel", r->channel_name), fail);
+        if (r->value_type == NVDB_DOUBLE) tsr_remark("%s: the values of grid '%s' are double, read as float32", r->name, r->grid_name);
+    }
+    if (r->background != 0 && !index)
+        tsr_remark("%s: the background of the fog volume is %g; 0 is taken, as fog has it", r->name, (double)r->background);
     if (r->grids > 1 && !r->options->grid) tsr_remark("%s: of %d grids '%s' is read", r->name, (int)r->grids, r->grid_name);
     return TSR_OK;
 fail:
@@ -92,7 +106,9 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     const tsr_tiles_read_options tiles = {
         .struct_size = sizeof tiles, .grid = options->dataset, .memory_limit = options->memory_limit, .progress = options->progress
     };
-    tsr_nvdb_reader r = { .input = input, .options = &tiles, .fog = 1, .name = tsr_input_name(input) };
+    tsr_nvdb_reader r = {
+        .input = input, .options = &tiles, .fog = 1, .name = tsr_input_name(input), .channel = options->channel_given ? options->channel : -1
+    };
     if (tsr_input_settings(input)->place)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: fog volumes cannot be read in pieces, convert the file first", tsr_input_name(input));
     const tsr_status status = build(&r, volume);

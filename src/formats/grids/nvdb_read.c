@@ -31,7 +31,7 @@ static int wanted(const tsr_nvdb_reader *r, const uint8_t *meta, const char *nam
 {
     int32_t type = tsr_get_i32(meta + NVDB_META_TYPE), grid_class = tsr_get_i32(meta + NVDB_META_CLASS);
     if (r->options->grid) return !strcmp(name, r->options->grid);
-    if (r->fog) return (type == NVDB_FLOAT || (type >= NVDB_FP4 && type <= NVDB_FPN)) && grid_class == NVDB_FOG;
+    if (r->fog) return ((type == NVDB_FLOAT || (type >= NVDB_FP4 && type <= NVDB_FPN)) && grid_class == NVDB_FOG) || nvdb_is_index(type);
     return (type == NVDB_FLOAT || (type >= NVDB_FP4 && type <= NVDB_FPN)) && (grid_class == NVDB_LEVEL_SET || grid_class == NVDB_UNKNOWN_CLASS);
 }
 
@@ -138,32 +138,37 @@ static tsr_status read_head(tsr_nvdb_reader *r)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: grid '%s' does not begin as one", r->name, r->grid_name);
     r->type = tsr_get_i32(g + NVDB_GRID_TYPE);
     r->grid_class = tsr_get_i32(g + NVDB_GRID_CLASS);
-    if (r->type >= NVDB_INDEX && r->type <= NVDB_INDEX + 3)
+    const int index = nvdb_is_index(r->type);
+    if (index && !r->fog)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED,
-                 "%s: grid '%s' is an index grid (%s): its voxels are numbers into a table of values, which is not read; expected the float grid that it was "
-                 "made of",
-                 r->name, r->grid_name, tsr_nvdb_type_name(r->type));
-    if (r->type != NVDB_FLOAT && (r->type < NVDB_FP4 || r->type > NVDB_FPN))
+                 "%s: grid '%s' is an index grid (%s), whose values are read as a volume (format nvdb-fog), not as a level set", r->name,
+                 r->grid_name, tsr_nvdb_type_name(r->type));
+    if (!index && r->type != NVDB_FLOAT && (r->type < NVDB_FP4 || r->type > NVDB_FPN))
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: grid '%s' has element type %d (%s), expected float32 or Fp4, Fp8, Fp16, FpN", r->name, r->grid_name,
                  r->type, tsr_nvdb_type_name(r->type));
     if (!r->fog && r->grid_class != NVDB_LEVEL_SET && r->grid_class != NVDB_UNKNOWN_CLASS)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: grid '%s' is %s, expected a level set", r->name, r->grid_name,
                  r->grid_class == NVDB_FOG ? "a fog volume" : "of another class");
-    r->leaf_bytes = r->type == NVDB_FLOAT ? NVDB_LEAF : r->type == NVDB_FPN ? 0 : NVDB_LEAF_VALUES + (256 << (r->type - NVDB_FP4));
+    r->root_bytes = index ? NVDB_INDEX_ROOT : NVDB_ROOT;
+    r->leaf_bytes = index                   ? NVDB_INDEX_LEAF + (r->type > NVDB_ON_INDEX ? NVDB_INDEX_MASK : 0)
+                    : r->type == NVDB_FLOAT ? NVDB_LEAF
+                    : r->type == NVDB_FPN   ? 0
+                                            : NVDB_LEAF_VALUES + (256 << (r->type - NVDB_FP4));
     for (int k = 0; k < 3; k++) r->nodes[k] = tsr_get_u32(tree + NVDB_TREE_NODES + 4 * k);
     r->voxels = tsr_get_u64(tree + NVDB_TREE_VOXELS);
-    if (root < NVDB_TREE || root > room - NVDB_ROOT)
+    if (root < NVDB_TREE || root > room - r->root_bytes)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: root lies at byte %lld of %lld", r->name, (long long)root, (long long)room);
     r->root = tree + root;
     r->root_tiles = tsr_get_u32(r->root + NVDB_ROOT_TILES);
-    if (r->root_tiles > (room - root - NVDB_ROOT) / NVDB_ROOT_TILE)
+    if (r->root_tiles > (room - root - r->root_bytes) / NVDB_ROOT_TILE)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: root has %u tiles, more than the grid holds", r->name, r->root_tiles);
     const int64_t least =
         r->nodes[2] * (int64_t)NVDB_UPPER + r->nodes[1] * (int64_t)NVDB_LOWER + r->nodes[0] * (r->leaf_bytes ? r->leaf_bytes : NVDB_LEAF_VALUES + 64);
     if (least > room)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: %u + %u + %u nodes need %lld bytes, the grid has %lld", r->name, r->nodes[0], r->nodes[1], r->nodes[2],
                  (long long)least, (long long)room);
-    r->background = tsr_get_f32(r->root + NVDB_ROOT_BACKGROUND);
+    if (index) TSR_TRY(tsr_nvdb_open_values(r, r->channel));
+    r->background = index ? tsr_nvdb_value(r, tsr_get_u64(r->root + NVDB_INDEX_BACKGROUND)) : tsr_get_f32(r->root + NVDB_ROOT_BACKGROUND);
     if (r->fog && !isfinite(r->background)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: background is %g, expected a number", r->name, (double)r->background);
     if (!r->fog && !(r->background > 0 && isfinite(r->background)))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: background is %g, expected the half width of a level set", r->name, (double)r->background);
@@ -186,7 +191,7 @@ static tsr_status order_root(tsr_nvdb_reader *r)
 {
     r->root_order = (const uint8_t **)malloc(((size_t)r->root_tiles + 1) * sizeof *r->root_order);
     if (!r->root_order) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %u tiles of the root", r->name, r->root_tiles);
-    for (uint32_t i = 0; i < r->root_tiles; i++) r->root_order[i] = r->root + NVDB_ROOT + (size_t)i * NVDB_ROOT_TILE;
+    for (uint32_t i = 0; i < r->root_tiles; i++) r->root_order[i] = r->root + r->root_bytes + (size_t)i * NVDB_ROOT_TILE;
     qsort(r->root_order, r->root_tiles, sizeof *r->root_order, by_root_key);
     for (uint32_t i = 1; i < r->root_tiles; i++)
         if (tsr_get_u64(r->root_order[i]) == tsr_get_u64(r->root_order[i - 1]))
@@ -240,7 +245,7 @@ static tsr_status walk_lower(tsr_nvdb_reader *r, const uint8_t *node, int32_t x0
             if (++*real > (int64_t)r->nodes[0]) TSR_FAIL(TSR_ERROR_FORMAT, "%s: more than %u leaves are referred to", r->name, r->nodes[0]);
             TSR_TRY(tsr_nvdb_add_leaf(r, x, y, z, leaf, 0));
         } else if (tsr_nvdb_bit(node + NVDB_NODE_MASK, c)) { /* an active tile: a leaf of one value */
-            const float value = tsr_get_f32(cell);
+            const float value = tsr_nvdb_tile(r, cell);
             if (!isfinite(value)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a tile of grid '%s' is %g", r->name, r->grid_name, (double)value);
             if (r->fog || (value > -r->background && value < r->background)) TSR_TRY(tsr_nvdb_add_leaf(r, x, y, z, NULL, value));
         }
@@ -273,7 +278,7 @@ static tsr_status walk_upper(tsr_nvdb_reader *r, const uint8_t *node, int32_t x0
             if (++r->lowers > (int64_t)r->nodes[1]) TSR_FAIL(TSR_ERROR_FORMAT, "%s: more than %u lower nodes are referred to", r->name, r->nodes[1]);
             TSR_TRY(walk_lower(r, lower, x0 + (c >> 10) * 128, y0 + (c >> 5 & 31) * 128, z0 + (c & 31) * 128, real));
         } else if (tsr_nvdb_bit(node + NVDB_NODE_MASK, c)) {
-            if (r->fog) TSR_TRY(add_tile(r, tsr_get_f32(cell), x0 + (c >> 10) * 128, y0 + (c >> 5 & 31) * 128, z0 + (c & 31) * 128));
+            if (r->fog) TSR_TRY(add_tile(r, tsr_nvdb_tile(r, cell), x0 + (c >> 10) * 128, y0 + (c >> 5 & 31) * 128, z0 + (c & 31) * 128));
             else TSR_TRY(check_tile(r, tsr_get_f32(cell), 128));
         }
     }

@@ -36,11 +36,28 @@ typedef struct tsr_nvdb_reader {
     uint64_t voxels;
     float background;
     tsr_geometry geometry;
+    int64_t root_bytes;         /* its head */
     const uint8_t **root_order; /* tiles of the root by key */
+    /* Of an index grid: the channel of values that is read (nvdb_index.c). */
+    const uint8_t *values;
+    uint64_t value_count;
+    int32_t value_type, channels;
+    int64_t channel; /* which of them is wanted */
+    const char *channel_name;
     tsr_nvdb_leaf *leaf;
     int64_t leaves, room;
     int64_t lowers, uppers; /* visited */
 } tsr_nvdb_reader;
+
+/* nvdb_index.c: finds the values of an index grid, those of channel `channel` where there are several; the value of a number, 0 beyond the channel; a box of voxels, x fastest. */
+tsr_status tsr_nvdb_open_values(tsr_nvdb_reader *r, int64_t channel);
+float tsr_nvdb_value(const tsr_nvdb_reader *r, uint64_t number);
+tsr_status tsr_nvdb_fill_indexed(const tsr_nvdb_reader *r, const int64_t low[3], tsr_size3 size, float *to);
+/* The value of a tile of the root or inside. */
+static inline float tsr_nvdb_tile(const tsr_nvdb_reader *r, const uint8_t *at)
+{
+    return nvdb_is_index(r->type) ? tsr_nvdb_value(r, tsr_get_u64(at)) : tsr_get_f32(at);
+}
 
 static inline int tsr_nvdb_bit(const uint8_t *mask, int32_t i) { return mask[i >> 3] >> (i & 7) & 1; }
 

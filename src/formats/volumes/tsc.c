@@ -77,3 +77,26 @@ tsr_status tsr_file_decompress(const char *path, const char *output, const tsr_d
     TSR_TRY(status);
     return TSR_OK;
 }
+
+tsr_status tsr_file_compress(const char *path, const tsr_read_options *read, const char *output, const tsr_compress_options *options,
+                             tsr_compress_info *info)
+{
+    tsr_read_options own;
+    tsr_pieces *pieces;
+    tsr_spool *spool = NULL;
+    const uint8_t *bytes;
+    tsr_status status;
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, read));
+    TSR_TRY(tsr_file_check_output(output, TSR_FILE_VOLUME, &(tsr_write_options){ .struct_size = sizeof(tsr_write_options), .format = "tsc" }));
+    TSR_TRY(tsr_pieces_open(path, &own, output, &pieces));
+    tsr_volume volume = *pieces->header; /* its metadata are borrowed, its voxels replaced */
+    volume.context = NULL;
+    volume.feed = NULL;
+    TSR_TRY_GOTO(tsr_pieces_map(&pieces->feed, tsr_volume_count(&volume), tsr_dtype_size(volume.dtype), output, &spool, &bytes), done);
+    volume.data = (void *)(uintptr_t)bytes; /* it is only read */
+    TSR_TRY_GOTO(tsr_volume_compress(&volume, output, options, info), done);
+done:
+    tsr_spool_close(&spool);
+    tsr_pieces_close(&pieces);
+    return status;
+}
