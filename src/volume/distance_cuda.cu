@@ -46,7 +46,7 @@ TSR_KERNEL(column_kernel)
     int64_t number = (int64_t)blockIdx.x * COLUMN_THREADS + threadIdx.x;
     if (number >= lines) return;
     int64_t begin = number % width + number / width * outer;
-    tsr_distance_line line = { in + begin, out + begin, stack + begin, step, step, step, n, weight, core };
+    tsr_distance_line line = { in + begin, out + begin, stack + begin, step, step, step, n, weight, core, 0 };
     tsr_distance_transform_line(&line, &finish);
 }
 
