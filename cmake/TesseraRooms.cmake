@@ -37,7 +37,7 @@ set(TESSERA_ROOMS
 set(TESSERA_WARNINGS -Wall -Wextra -Wshadow -Wvla -Wpointer-arith)
 set(TESSERA_WARNINGS_C -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual)
 if(CMAKE_C_COMPILER_ID STREQUAL GNU)
-  list(APPEND TESSERA_WARNINGS -Werror)              # GCC decides; clang builds the fuzz targets
+  list(APPEND TESSERA_WARNINGS "$<$<NOT:$<CONFIG:Release>>:-Werror>") # GCC decides; clang builds the fuzz targets. At -O3, Release, it guesses
   list(APPEND TESSERA_WARNINGS_C -Wdouble-promotion) # clang also means the float macros INFINITY and NAN
 else()
   list(APPEND TESSERA_WARNINGS -Wno-pass-failed) # loops that a hardly optimised build leaves alone
@@ -235,10 +235,14 @@ function(tessera_room name)
       add_library(room_${name}_${variant} OBJECT ${room_ISA})
       target_include_directories(room_${name}_${variant} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
       target_compile_definitions(room_${name}_${variant} PRIVATE TSR_ISA=${variant} TSR_ISA_IS_${variant}=1)
-      if(variant STREQUAL base AND CMAKE_BUILD_TYPE STREQUAL Debug AND NOT TESSERA_SANITIZE)
+      set(vectors ${TESSERA_VECTORS})
+      if(variant STREQUAL base AND (CMAKE_BUILD_TYPE STREQUAL Debug OR (TESSERA_SMALL_BASE AND avx2 IN_LIST variants)) AND NOT TESSERA_SANITIZE)
         target_compile_definitions(room_${name}_${variant} PRIVATE TSR_QUICK_BUILD) # no machine of these days takes it by itself
+        if(TESSERA_SMALL_BASE)
+          set(vectors -Os)
+        endif()
       endif()
-      target_compile_options(room_${name}_${variant} PRIVATE ${TESSERA_WARNINGS} ${TESSERA_VECTORS} -fopenmp-simd ${flags_${variant}})
+      target_compile_options(room_${name}_${variant} PRIVATE ${TESSERA_WARNINGS} ${vectors} -fopenmp-simd ${flags_${variant}})
       list(APPEND objects $<TARGET_OBJECTS:room_${name}_${variant}>)
     endforeach()
   endif()

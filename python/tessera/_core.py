@@ -193,11 +193,11 @@ class Context:
             check(lib.tsr_context_synchronize(self._pointer))
 
     def __enter__(self) -> "Context":
-        self._token = _current.set(self)
+        _current.set((*_current.get(), self))
         return self
 
     def __exit__(self, *_: object) -> None:
-        _current.reset(self._token)
+        _current.set(_current.get()[:-1])
 
     def __repr__(self) -> str:
         return f"<tessera.Context {self.device}, {self.threads} threads>"
@@ -254,7 +254,7 @@ class _Life:
 _without = _Life(None)  # of objects in plain memory
 
 
-_current: "contextvars.ContextVar[Optional[Context]]" = contextvars.ContextVar("tessera_context", default=None)
+_current: "contextvars.ContextVar[tuple[Context, ...]]" = contextvars.ContextVar("tessera_context", default=())  # the innermost comes last
 _default: dict[str, Context] = {}
 _default_lock = threading.Lock()
 
@@ -271,8 +271,8 @@ def context(device: Optional[str] = None) -> Context:
     """
     if device is None:
         inner = _current.get()
-        if inner is not None:
-            return inner
+        if inner:
+            return inner[-1]
     with _default_lock:
         key = device or ""
         if key not in _default:

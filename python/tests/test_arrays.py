@@ -389,3 +389,35 @@ def test_pictures_and_transfer_functions(tmp_path: Path) -> None:
     with ts.Context("cpu", threads=1) as context:
         ts.surface(ts.shape("sphere", radius=3))
         assert context.memory.peak_bytes > 0 and context.describe().processors >= 1
+
+
+def test_one_context_inside_itself_and_in_threads() -> None:
+    import threading
+
+    one, outer, seen = ts.Context("cpu", threads=1), ts.context(), list[bool]()
+
+    def work() -> None:
+        with one, one:
+            ts.reduce([1, 2, 3])
+            seen.append(ts.context() is one)
+
+    with one:
+        with one:
+            assert ts.context() is one
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert ts.context() is one and len(ts.reconstruct(ts.sampled("points-sphere", 3000, seed=1), depth=6, start_depth=5).parts()[0]) > 100
+    assert ts.context() is outer and seen == [True] * 4
+
+
+def test_fitted_surfaces_are_nearer_to_the_truth() -> None:
+    for name, noise, share in (("points-torus", 0.0, 0.3), ("points-torus", 0.01, 0.5), ("points-box", 0.0, 0.6)):  # edges are rounded all the same
+        cloud, errors = ts.sampled(name, 15000, seed=2, noise=noise), []
+        for fit in (0, 2):
+            mesh = ts.surface(ts.reconstruct(cloud, depth=6, start_depth=5, fit=fit))
+            errors.append(float(np.sqrt(np.mean(ts.shape_distance(name, mesh.vertices[::7]) ** 2))))
+            assert mesh.measure().boundary_edges == 0 and mesh.measure().components == 1
+        assert errors[1] < share * errors[0], (name, noise, errors)

@@ -2,9 +2,10 @@
  * of the volume is read and written once per pass. */
 #include "core/parallel.h"
 #include "tessera/distance.h"
+#include "volume/distance_isa.h"
 #include "volume/distance_ops.h"
 
-enum { COLUMNS = 16 }; /* one cache line of float32 */
+enum { COLUMNS = TSR_DISTANCE_COLUMNS, NEAR = 320, WHOLE = 2048 };
 
 struct transform {
     const void *mask;
@@ -16,33 +17,51 @@ struct transform {
     char *scratch;
     int64_t scratch_per_worker;
     int axis, outside_only;
+    int whole; /* squares are whole numbers, and their sums below 2^24: floats hold them */
 };
 
 static int64_t longest_line(tsr_size3 size) { return tsr_max64(size.y, size.z); }
 static int64_t per_worker(tsr_size3 size) { return tsr_ceil_div(longest_line(size) * (2 * COLUMNS * (int64_t)sizeof(float) + 2), 64) * 64; }
 static int64_t cpu_scratch_bytes(const tsr_queue *queue, tsr_size3 size) { return queue->threads * per_worker(size); }
 
+static void one_row(const struct transform *t, int64_t row, int bytes)
+{
+    const int32_t n = (int32_t)t->size.x;
+    const uint8_t *mask = (const uint8_t *)t->mask + row * n; /* of bytes alone */
+    float *out = t->distance + row * n;
+    int32_t last[2] = { -1, -1 }; /* position of the last voxel outside and inside */
+    for (int32_t x = 0; x < n; x++) {
+        const int inside = bytes ? mask[x] != 0 : tsr_distance_inside(t->mask, t->dtype, row * n + x);
+        out[x] = t->outside_only && inside ? -1.0f : tsr_distance_along_row(inside, x, last[!inside], t->weight[0], t->core[0]);
+        last[inside] = x;
+    }
+    last[0] = last[1] = -1;
+    for (int32_t x = n - 1; x >= 0; x--) {
+        const int inside = out[x] < 0.0f;
+        last[inside] = x;
+        if (t->outside_only && inside) continue;
+        const float right = tsr_distance_along_row(inside, x, last[!inside], t->weight[0], t->core[0]);
+        if (tsr_absf(right) < tsr_absf(out[x])) out[x] = right;
+    }
+}
+
 static void rows(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct transform *t = (const struct transform *)user;
-    int32_t n = (int32_t)t->size.x;
     (void)worker;
-    for (int64_t row = begin; row < end; row++) {
-        float *out = t->distance + row * n;
-        int32_t last[2] = { -1, -1 }; /* position of the last voxel outside and inside */
-        for (int32_t x = 0; x < n; x++) {
-            int inside = tsr_distance_inside(t->mask, t->dtype, row * n + x);
-            out[x] = tsr_distance_along_row(inside, x, last[!inside], t->weight[0], t->core[0]);
-            last[inside] = x;
-        }
-        last[0] = last[1] = -1;
-        for (int32_t x = n - 1; x >= 0; x--) {
-            int inside = out[x] < 0.0f;
-            float right = tsr_distance_along_row(inside, x, last[!inside], t->weight[0], t->core[0]);
-            if (tsr_absf(right) < tsr_absf(out[x])) out[x] = right;
-            last[inside] = x;
-        }
-    }
+    for (int64_t row = begin; row < end; row++)
+        if (t->dtype == TSR_U8) one_row(t, row, 1);
+        else one_row(t, row, 0);
+}
+
+/* Columns side by side are looked at outward from each voxel where that is soon over: in short lines, and near the other side. */
+static int near(const struct transform *t, const float *block, int64_t n)
+{
+    float most = 0.0f;
+    if (!t->whole || n > WHOLE) return 0;
+    if (n <= NEAR) return 1;
+    for (int64_t i = 0; i < n * COLUMNS; i++) most = tsr_maxf(most, tsr_absf(block[i]));
+    return most < 0.0625f * (float)(NEAR * NEAR);
 }
 
 /* Item = one block of columns: of slice z for the y axis, of row y for the z axis. */
@@ -55,11 +74,27 @@ static void columns(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t item = begin; item < end; item++) {
         int64_t x = item % blocks * COLUMNS, width = tsr_min64(COLUMNS, t->size.x - x);
         float *corner = t->distance + item / blocks * outer + x;
+        if (width == COLUMNS && t->whole) {
+            for (int64_t i = 0; i < n; i++) memcpy(in + i * COLUMNS, corner + i * step, COLUMNS * sizeof *in);
+            if (near(t, in, n)) {
+                TSR_ISA_SELECT(tsr_distance_outward_columns)(in, out, (int32_t)n, t->finish);
+                for (int64_t i = 0; i < n; i++) memcpy(corner + i * step, out + i * COLUMNS, COLUMNS * sizeof *out);
+                continue;
+            }
+        }
         for (int64_t i = 0; i < n; i++)
             for (int64_t c = 0; c < width; c++) in[c * n + i] = corner[i * step + c];
         for (int64_t c = 0; c < width; c++) {
-            tsr_distance_line line = { .in = in + c * n, .out = out + c * n, .stack = (uint16_t *)(void *)(out + COLUMNS * n), .in_stride = 1,
-                                       .out_stride = 1, .stack_stride = 1, .n = (int32_t)n, .weight = t->weight[t->axis], .core = t->core[t->axis], .outside_only = t->outside_only };
+            tsr_distance_line line = { .in = in + c * n,
+                                       .out = out + c * n,
+                                       .stack = (uint16_t *)(void *)(out + COLUMNS * n),
+                                       .in_stride = 1,
+                                       .out_stride = 1,
+                                       .stack_stride = 1,
+                                       .n = (int32_t)n,
+                                       .weight = t->weight[t->axis],
+                                       .core = t->core[t->axis],
+                                       .outside_only = t->outside_only };
             tsr_distance_transform_line(&line, t->finish);
         }
         for (int64_t i = 0; i < n; i++)
@@ -81,7 +116,11 @@ static tsr_status cpu_transform(tsr_queue *queue, const void *mask, tsr_dtype dt
                            (char *)scratch,
                            per_worker(size),
                            1,
-                           finish->mode == TSR_DISTANCE_TO_MASK };
+                           finish->mode == TSR_DISTANCE_TO_MASK,
+                           1 };
+    for (int a = 0; a < 3; a++)
+        if (weight[a] != 1.0f || core[a] != 0.0f) t.whole = 0;
+    if (tsr_max64(size.x, longest_line(size)) > WHOLE) t.whole = 0;
     int64_t blocks = tsr_ceil_div(size.x, COLUMNS);
     tsr_parallel(queue->threads, size.y * size.z, tsr_max64(1, (1 << 16) / size.x), rows, &t);
     tsr_parallel(queue->threads, size.z * blocks, tsr_max64(1, (1 << 12) / size.y), columns, &t);
