@@ -98,7 +98,7 @@ def tessera_run(*arguments):
 def tessera_floor(tessera, resolution, fresnel, faint, extent, folder):
     scene, out = os.path.join(folder, "ball.txt"), os.path.join(folder, "floor.npy")
     with open(scene, "w", encoding="ascii") as file:
-        file.write(BALL.format(smooth=0.9, fresnel=fresnel, faint=faint, extent=extent))
+        file.write(BALL.format(smooth=0.7, fresnel=fresnel, faint=faint, extent=extent))
     text, seconds = tessera_run(tessera, "light", scene, "--resolution", str(resolution), "-o", os.path.join(folder, "ball.png"), "--force", "--floor-out", out, "--json")
     light = numpy.load(out)
     n = 2 * TEXELS
@@ -152,9 +152,9 @@ view size {WIDTH} {HEIGHT_OF_PICTURE} samples 4 step 0.4
 tone exposure 0.35 white 4
 """
 OBJECTS = {
-    "ball": ("box -1.1 -1.1 0.02 1.1 1.1 2.14\nresolution 96\nsmooth 0.5\nmaterial glass index 1.5\nshape sphere glass 0 0 1.08 1\n",
+    "ball": ("box -1.1 -1.1 0.02 1.1 1.1 2.14\nresolution 96\nsmooth 0.7\nmaterial glass index 1.5\nshape sphere glass 0 0 1.08 1\n",
              {"type": "sphere", "center": [0, 0, 1.08], "radius": 1.0}),
-    "block": ("box -1.1 -1.1 0.02 1.1 1.1 1.5\nresolution 96\nsmooth 0.5\nmaterial glass index 1.5\nshape box glass -1 -0.7 0.1 1 0.7 1.4\n",
+    "block": ("box -1.1 -1.1 0.02 1.1 1.1 1.5\nresolution 96\nsmooth 0.7\nmaterial glass index 1.5\nshape box glass -1 -0.7 0.1 1 0.7 1.4\n",
               {"type": "cube", "to_world": None}),
 }
 

@@ -75,7 +75,8 @@ static tsr_status glass_fluid(tsr_fluid_sim *sim, double seconds)
     return TSR_OK;
 }
 
-/* A drop falls into a layer of the same liquid: a crown rises. */
+/* A drop falls into a layer of the same liquid: a crown rises. Tension and viscosity are such that inertia is to them what it is in a drop of 5 mm at 3 m/s (Weber number 650,
+ * Reynolds number 1900): water's own would tear a drop of this size to spray. */
 static tsr_status crown_solids(tsr_fluid_sim *sim)
 {
     TSR_TRY(tsr_fluid_sim_add_room(sim, (tsr_vec3){ -0.08, -0.08, 0 }, (tsr_vec3){ 0.08, 0.08, 1 }));
@@ -99,7 +100,7 @@ static const scene scenes[] = {
     { .info = { "fluid-glass", "two blobs of thick fluid fall into a glass 8 cm wide", 1.5, 0 }, .volume = 1.6464e-4 + 7.362e-5, .lower = { -0.15, -0.15, -0.02 },
       .upper = { 0.15, 0.15, 0.3 }, .viscosity = 0.002, .tension = 0.03, .friction = 0.3, .solids = glass_solids, .fluid = glass_fluid },
     { .info = { "fluid-crown", "a drop 32 mm wide falls into a layer of 10 mm", 0.25, 0 }, .volume = 2.56e-4 + 1.7157e-5, .lower = { -0.09, -0.09, -0.01 },
-      .upper = { 0.09, 0.09, 0.4 }, .tension = 0.073, .solids = crown_solids, .fluid = crown_fluid },
+      .upper = { 0.09, 0.09, 0.4 }, .viscosity = 6e-5, .tension = 0.6, .solids = crown_solids, .fluid = crown_fluid },
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 

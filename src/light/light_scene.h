@@ -56,6 +56,9 @@ struct tsr_light_scene {
 
 /* Distance to a shape's surface, negative inside; of a grid: coverage instead, 0 to 1. */
 double tsr_scene_distance(const tsr_scene_shape *shape, const double p[3]);
+/* Edges are as soft as a cubic B-spline, nearly a Gaussian, of `smooth` voxels would make them: how far they reach to either side, and the coverage at this distance. */
+double tsr_scene_reach(double smooth);
+double tsr_scene_cover(double distance, double reach);
 /* The strokes of a character in a box of 4 x 6: pairs of digits "xy", polylines parted by '|'; NULL: it has none. */
 const char *tsr_scene_strokes(char c);
 

@@ -69,21 +69,20 @@ tsr_status tsr_scene_grid_mesh(const char *path, const double centre[3], double 
     }
     if (!(longest > 0)) TSR_FAIL_GOTO(TSR_ERROR_FORMAT, end, "%s: a mesh without an extent", path);
     /* as fine as the scene's voxels */
-    const double cells = fmin(fmax(box > 0 ? size / box * scene->resolution : 128, 16), 512), step = longest / cells;
+    const double cells = fmin(fmax(box > 0 ? size / box * scene->resolution : 128, 16), 512), step = longest / cells, reach = tsr_scene_reach(scene->smooth);
+    const double margin = 1 + ceil(reach);
+    how.band = margin * step;
     how.spacing = (tsr_vec3){ step, step, step };
-    how.origin = (tsr_vec3){ low[0] - 3 * step, low[1] - 3 * step, low[2] - 3 * step };
+    how.origin = (tsr_vec3){ low[0] - margin * step, low[1] - margin * step, low[2] - margin * step };
     for (int k = 0; k < 3; k++) {
-        extent[k] = (ceil((high[k] - low[k]) / step) + 6) * step;
-        corner[k] = low[k] - 3 * step;
+        extent[k] = (ceil((high[k] - low[k]) / step) + 2 * margin) * step;
+        corner[k] = low[k] - margin * step;
     }
     how.size = (tsr_size3){ (int64_t)lround(extent[0] / step) + 1, (int64_t)lround(extent[1] / step) + 1, (int64_t)lround(extent[2] / step) + 1 };
     TSR_TRY_GOTO(tsr_volume_from_mesh(context, mesh, TSR_F32, &how, &volume, NULL), end);
     TSR_TRY_GOTO(tsr_volume_copy(volume, NULL, &shape->grid), end);
     float *v = (float *)tsr_volume_data(shape->grid);
-    for (int64_t i = 0; i < how.size.x * how.size.y * how.size.z; i++) {
-        const double t = fmin(fmax(0.5 - 0.5 * (double)v[i] / (1.7 * scene->smooth * step), 0), 1);
-        v[i] = (float)(t * t * (3 - 2 * t));
-    }
+    for (int64_t i = 0; i < how.size.x * how.size.y * how.size.z; i++) v[i] = (float)tsr_scene_cover((double)v[i], reach * step);
     place(shape, centre, corner, extent, step, size / longest);
 end:
     tsr_volume_destroy(&volume);

@@ -165,12 +165,14 @@ typedef struct fill_job {
     double soft;
 } fill_job;
 
-/* What the coverage of a soft edge is at this distance, 0 to 1. */
-static double cover(double d, double soft)
+double tsr_scene_reach(double smooth) { return 2 * sqrt(3.0) * smooth; }
+
+double tsr_scene_cover(double d, double reach)
 {
-    if (d >= soft) return 0;
-    const double t = fmin(0.5 - 0.5 * d / soft, 1);
-    return t * t * (3 - 2 * t);
+    const double x = 2 * d / reach, far = 2 - fabs(x), near_ = 1 - fabs(x);
+    if (far <= 0) return x > 0 ? 0 : 1;
+    const double out = (far * far * far * far - (near_ > 0 ? 4 * near_ * near_ * near_ * near_ : 0)) / 24; /* the share beyond |x| */
+    return x > 0 ? out : 1 - out;
 }
 
 /* Of the index the speed of light, 1 / n, is mixed at soft edges: a ray that meets one at an angle then leaves it nearly as it leaves a sharp one.
@@ -195,7 +197,7 @@ static void fill_voxel(const fill_job *j, int64_t i, const double p[3], double *
             const double left = fabs(known[n]) - 1.001 * a->voxel;
             const double d = left > j->soft && shape->kind != TSR_SHAPE_ELLIPSOID ? copysign(left, known[n]) : tsr_scene_distance(shape, p);
             known[n] = d;
-            c = cover(d, j->soft);
+            c = tsr_scene_cover(d, j->soft);
         }
         if (c <= 0) continue;
         const double more = m->noise_size > 0 ? fmax(0, 1 + m->noise_contrast * clouds(m->noise_seed, p, m->noise_size)) : 1;
@@ -267,7 +269,7 @@ tsr_status tsr_light_scene_matter(tsr_context *context, const tsr_light_scene *s
     if (scatters) TSR_TRY_GOTO(tsr_light_arrays_create(&a, &a.scatter), end);
     if (emits) TSR_TRY_GOTO(tsr_light_arrays_create(&a, &a.emit), end);
     if (stops) TSR_TRY_GOTO(tsr_light_arrays_create(&a, &a.skin), end);
-    fill_job job = { scene, &a, 1.7 * scene->smooth * a.voxel };
+    fill_job job = { scene, &a, tsr_scene_reach(scene->smooth) * a.voxel };
     tsr_parallel(tsr_context_threads(context), (int64_t)a.size[1] * a.size[2], 8, fill_rows, &job);
     if (tsr_progress_report(progress, 0.9, "voxels")) TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, end, "cancelled during voxels");
     TSR_TRY_GOTO(tsr_light_matter_take(context, &a, matter), end);

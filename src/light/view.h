@@ -186,20 +186,36 @@ TSR_HD void tsr_light_outside(const tsr_light_seen *s, tsr_light_path *path, con
     }
 }
 
-/* Light in a layer at p: between voxels, direction of the nearest. */
-TSR_HD int tsr_light_field_at(const tsr_light_seen *s, int32_t layer, const float p[3], float e[3], float direction[3])
+/* Light in a layer at p, between voxels. Returns the share of the voxels around p that have light, 0 to 1: e is all the light there is divided among all of them. */
+TSR_HD float tsr_light_field_at(const tsr_light_seen *s, int32_t layer, const float p[3], float e[3], float direction[3])
 {
-    const int64_t voxels = (int64_t)s->medium.size[0] * s->medium.size[1] * s->medium.size[2];
-    const float *from = s->field + layer * voxels * 4;
-    float four[4];
-    const int64_t x = tsr_mini((int32_t)tsr_maxf(p[0] + 0.5f, 0.0f), s->medium.size[0] - 1), y = tsr_mini((int32_t)tsr_maxf(p[1] + 0.5f, 0.0f), s->medium.size[1] - 1),
-                  z = tsr_mini((int32_t)tsr_maxf(p[2] + 0.5f, 0.0f), s->medium.size[2] - 1);
-    const uint32_t packed = tsr_float_bits(from[((z * s->medium.size[1] + y) * s->medium.size[0] + x) * 4 + 3]);
-    if (!packed) return 0;
-    tsr_light_four(&s->medium, from, p, four); /* the fourth means nothing */
-    for (int k = 0; k < 3; k++) e[k] = four[k];
-    tsr_light_unpack(packed, direction);
-    return 1;
+    const tsr_light_medium *m = &s->medium;
+    const float *from = s->field + (int64_t)layer * m->size[0] * m->size[1] * m->size[2] * 4;
+    int32_t at[3];
+    float f[3], lit = 0.0f;
+    for (int k = 0; k < 3; k++) {
+        const float c = tsr_clampf(p[k], 0.0f, (float)(m->size[k] - 1));
+        at[k] = tsr_mini((int32_t)c, m->size[k] - 2);
+        f[k] = c - (float)at[k];
+        e[k] = direction[k] = 0.0f;
+    }
+    for (int c = 0; c < 8; c++) {
+        const int i = c & 1, j = c >> 1 & 1, k = c >> 2;
+        const float *v = from + ((((int64_t)at[2] + k) * m->size[1] + at[1] + j) * m->size[0] + at[0] + i) * 4;
+        const uint32_t packed = tsr_float_bits(v[3]);
+        if (!packed) continue;
+        const float weight = (i ? f[0] : 1.0f - f[0]) * (j ? f[1] : 1.0f - f[1]) * (k ? f[2] : 1.0f - f[2]), bright = weight * tsr_light_luminance(v);
+        float d[3];
+        tsr_light_unpack(packed, d);
+        lit = lit + weight;
+        for (int a = 0; a < 3; a++) {
+            e[a] = e[a] + weight * v[a];
+            direction[a] = direction[a] + bright * d[a];
+        }
+    }
+    const float inverse = tsr_rsqrt(tsr_maxf(tsr_light_dot(direction, direction), 1e-30f));
+    for (int k = 0; k < 3; k++) direction[k] = direction[k] * inverse;
+    return lit;
 }
 
 /* Coverage by opaque matter. */
@@ -234,13 +250,14 @@ TSR_HD void tsr_light_shade(const tsr_light_seen *s, tsr_light_path *path, const
     for (int k = 0; k < 3; k++) {
         n[k] = n2 > 1e-10f ? n[k] * inverse : -d[k];
         light[k] = s->ambient[k] * (0.75f + 0.25f * n[2]);
-        p[k] = p[k] + 0.8f * n[k];
+        p[k] = p[k] + 1.2f * n[k]; /* out of the soft edge, where light ended */
     }
     for (int32_t l = 0; s->field && l < s->layers; l++) {
-        if (!tsr_light_field_at(s, l, p, e, from)) break;
-        const float c = -tsr_light_dot(from, n);
+        const float lit = tsr_light_field_at(s, l, p, e, from), c = -tsr_light_dot(from, n);
+        if (!(lit > 0.0f)) break;
+        const float share = c * 0.318309886f / tsr_maxf(lit, 0.25f); /* voxels inside have no light: those outside count */
         if (c > 0.0f)
-            for (int k = 0; k < 3; k++) light[k] = light[k] + e[k] * c * 0.318309886f;
+            for (int k = 0; k < 3; k++) light[k] = light[k] + e[k] * share;
     }
     if (s->medium.skin) tsr_light_four(&s->medium, s->medium.skin, p, skin);
     for (int k = 0; k < 3; k++) path->light[k] = path->light[k] + weight[k] * skin[k] * light[k];
@@ -258,7 +275,7 @@ TSR_HD void tsr_light_pass(const tsr_light_seen *s, tsr_light_path *path, int ho
         if (most > 0.0f) {
             for (int k = 0; k < 3; k++) add[k] = four[k] * s->ambient[k];
             for (int32_t l = 0; s->field && l < s->layers; l++) {
-                if (!tsr_light_field_at(s, l, p, e, from)) break;
+                if (!(tsr_light_field_at(s, l, p, e, from) > 0.0f)) break;
                 const float share = tsr_light_phase(four[3], -tsr_light_dot(from, d));
                 for (int k = 0; k < 3; k++) add[k] = add[k] + four[k] * share * e[k];
             }

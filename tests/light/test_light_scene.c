@@ -120,6 +120,37 @@ static tsr_status panorama_of(const uint8_t *bytes, size_t size, tsr_volume **ma
     return status;
 }
 
+/* Rays through a ball, from all sides, go where Snell's law sends them, wherever its surface lies between voxels. */
+static void ball(void **unused)
+{
+    enum { RAYS = 512 };
+    static tsr_light_ray rays[RAYS];
+    static double wanted[RAYS][3];
+    tsr_context *on = test_context();
+    tsr_light_scene *s;
+    tsr_light_matter *m;
+    double squares = 0;
+    (void)unused;
+    require_ok(tsr_light_scene_parse("tessera-light 1\nbox -1.1 -1.1 -1.1 1.1 1.1 1.1\ncamera 0 -5 0 0 0 0 30\nmaterial glass index 1.5\nshape sphere glass 0.01 0 0 1\n", "ball", NULL, &s));
+    require_ok(tsr_light_scene_matter(on, s, 64, NULL, &m));
+    for (int i = 0; i < RAYS; i++) {
+        const double z = (2 * i + 1.0) / RAYS - 1, a = 2.399963 * i, across = sqrt(1 - z * z), b = 0.3 * sqrt(fmod(0.754878 * i, 1)), turn = 2 * (asin(b) - asin(b / 1.5));
+        const double d[3] = { across * cos(a), across * sin(a), z }, e[3] = { -sin(a), cos(a), 0 };
+        for (int k = 0; k < 3; k++) {
+            rays[i].position[k] = (k ? 0 : 0.01) + b * e[k] - 1.08 * d[k];
+            rays[i].speed[k] = d[k];
+            wanted[i][k] = cos(turn) * d[k] - sin(turn) * e[k];
+        }
+    }
+    require_ok(tsr_light_trace(on, m, NULL, rays, RAYS));
+    for (int i = 0; i < RAYS; i++)
+        for (int k = 0; k < 3; k++) squares += (rays[i].speed[k] - wanted[i][k]) * (rays[i].speed[k] - wanted[i][k]);
+    if (!(squares < RAYS * 2.8e-3 * 2.8e-3)) fail_msg("%g rad beside Snell's law", sqrt(squares / RAYS));
+    tsr_light_matter_destroy(&m);
+    tsr_light_scene_destroy(&s);
+    tsr_context_destroy(&on);
+}
+
 /* Both packings of Radiance pictures, and broken ones. */
 static void radiance(void **unused)
 {
@@ -144,6 +175,6 @@ static void radiance(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(built_in), cmocka_unit_test(shapes), cmocka_unit_test(mistakes), cmocka_unit_test(radiance) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(built_in), cmocka_unit_test(shapes), cmocka_unit_test(ball), cmocka_unit_test(mistakes), cmocka_unit_test(radiance) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
