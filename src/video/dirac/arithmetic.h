@@ -31,6 +31,16 @@ static inline void tsr_arithmetic_begin(tsr_arithmetic *a, const uint8_t *data, 
     tsr_arithmetic_fill(a);
 }
 
+/* Until the range is above 0x4000 again. */
+TSR_ARITHMETIC_INLINE void tsr_arithmetic_widen(tsr_arithmetic *a)
+{
+    if (a->range > 0x4000) return;
+    const int shift = __builtin_clz(a->range - 1) - 17;
+    a->range <<= shift;
+    a->spare -= shift;
+    if (a->spare < 16) tsr_arithmetic_fill(a);
+}
+
 /* A bit whose probability of being 0 is p / 65536. */
 TSR_ARITHMETIC_INLINE int tsr_arithmetic_bit(tsr_arithmetic *a, uint16_t *p)
 {
@@ -45,13 +55,26 @@ TSR_ARITHMETIC_INLINE int tsr_arithmetic_bit(tsr_arithmetic *a, uint16_t *p)
         a->range = t;
         *p = (uint16_t)(*p + tsr_arithmetic_step[255 - (*p >> 8)]);
     }
-    if (a->range <= 0x4000) {
-        const int shift = __builtin_clz(a->range - 1) - 17; /* until it is above 0x4000 */
-        a->range <<= shift;
-        a->spare -= shift;
-        if (a->spare < 16) tsr_arithmetic_fill(a);
-    }
+    tsr_arithmetic_widen(a);
     return bit;
+}
+
+/* Bits of one context while they are 1, `most` at most: how many. The probability stays in a register. */
+TSR_ARITHMETIC_INLINE int32_t tsr_arithmetic_ones(tsr_arithmetic *a, uint16_t *p, int32_t most)
+{
+    uint32_t own = *p;
+    int32_t n = 0;
+    for (; n < most; n++) {
+        const uint32_t t = a->range * own >> 16;
+        const uint64_t place = (uint64_t)t << a->spare;
+        if (a->code < place) break;
+        a->code -= place;
+        a->range -= t;
+        own -= tsr_arithmetic_step[own >> 8];
+        tsr_arithmetic_widen(a);
+    }
+    *p = (uint16_t)own;
+    return n;
 }
 
 /* Contexts of a number: its first continue bits have one each, the last of them again and again; then data bits, and a sign. */

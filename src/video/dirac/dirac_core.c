@@ -33,17 +33,40 @@ typedef struct row_sources {
     const int32_t *above, *parent;
 } row_sources;
 
-/* A copy for each orientation and for rows with and without others to look at. The decoder is a local one: in registers. */
+enum { QUIET = 8 }; /* coefficients looked at together */
+
+static inline __attribute__((always_inline)) uint64_t any_of(const int32_t *v, int pairs)
+{
+    uint64_t any = 0;
+    for (int k = 0; k < pairs; k++) {
+        uint64_t two;
+        memcpy(&two, v + 2 * k, sizeof two);
+        any |= two;
+    }
+    return any;
+}
+
+/* The row is 0 before. A copy for each orientation and for rows with and without others to look at. The decoder is a local one: in registers. */
 static inline __attribute__((always_inline)) void decode_row(tsr_arithmetic *a, uint16_t *p, const row_sources *s, int32_t x0, int32_t x1,
                                                              tsr_quantiser q, int orientation, int has_above, int has_parent)
 {
     int32_t left = x0 ? s->row[x0 - 1] : 0, corner = has_above && x0 ? s->above[x0 - 1] : 0;
     for (int32_t x = x0; x < x1; x++) {
+        /* Where nothing is around the next ones all have one context, as long as they are 0. */
+        if (!(left | corner) && x + QUIET <= x1 && (!has_above || !any_of(s->above + x, QUIET / 2)) &&
+            (!has_parent || !(any_of(s->parent + (x >> 1), QUIET / 4) | (uint32_t)s->parent[(x + QUIET - 1) >> 1]))) {
+            const int32_t zeros = tsr_arithmetic_ones(a, &p[FIRST], QUIET);
+            x += zeros;
+            if (zeros == QUIET) {
+                x--;
+                continue;
+            }
+        }
         const int32_t up = has_above ? s->above[x] : 0;
         const int parent = has_parent && s->parent[x >> 1] != 0, near = (left | up | corner) != 0;
         corner = up;
         if (tsr_arithmetic_bit(a, &p[FIRST + 2 * parent + near])) {
-            s->row[x] = left = 0;
+            left = 0;
             continue;
         }
         const int32_t magnitude = (int32_t)tsr_arithmetic_magnitude_on(a, p, CHAIN + CHAIN_LENGTH * parent, CHAIN_LENGTH, DATA);
@@ -58,6 +81,7 @@ static void decode_row_arithmetic(band_state *s, tsr_arithmetic *a, int32_t x0, 
     int32_t *row = s->row + y * s->stride;
     const row_sources from = { row, y ? row - s->stride : NULL, s->parent ? s->parent + (y >> 1) * s->stride : NULL };
     tsr_arithmetic own = *a;
+    memset(row + x0, 0, (size_t)(x1 - x0) * sizeof *row);
     if (!from.above || !from.parent) decode_row(&own, s->p, &from, x0, x1, q, s->orientation, from.above != NULL, from.parent != NULL);
     else if (s->orientation == 1) decode_row(&own, s->p, &from, x0, x1, q, 1, 1, 1);
     else if (s->orientation == 2) decode_row(&own, s->p, &from, x0, x1, q, 2, 1, 1);

@@ -28,20 +28,30 @@ static void store_plain(const tsr_dirac_store_job *j, int64_t y)
     }
 }
 
-/* Inter pictures: residues are limited first, so that the sum stays within 32 bits; what is limited is out of range all the same. */
-static void store_predicted(const tsr_dirac_store_job *j, int64_t y)
+/* What core pictures need: residue and prediction or either alone, a reference or none. Residues are limited first, so that the sum stays within 32
+ * bits; what is limited is out of range all the same. */
+static void store_core(const tsr_dirac_store_job *j, int64_t y)
 {
+    enum { PIECE = 512 };
     const int32_t half = 1 << (j->depth - 1), far = 1 << 28;
-    const int32_t *TSR_RESTRICT residue = j->residue + y * j->stride, *TSR_RESTRICT predicted = j->predicted + y * j->predicted_stride;
-    int16_t *TSR_RESTRICT reference = j->reference + y * j->width;
-    for (int32_t x = 0; x < j->width; x++)
-        reference[x] = (int16_t)tsr_dirac_clamp(tsr_dirac_clamp(residue[x], -far, far) + predicted[x], -half, half - 1);
-    if (j->bytes == 1) {
-        uint8_t *TSR_RESTRICT to = (uint8_t *)j->plane + y * j->plane_stride;
-        for (int32_t x = 0; x < j->width; x++) to[x] = (uint8_t)(reference[x] + half);
-    } else {
-        uint16_t *TSR_RESTRICT to = (uint16_t *)j->plane + y * j->plane_stride;
-        for (int32_t x = 0; x < j->width; x++) to[x] = (uint16_t)(reference[x] + half);
+    const int32_t *residue = j->residue ? j->residue + y * j->stride : NULL,
+                  *predicted = j->predicted ? j->predicted + y * j->predicted_stride : NULL;
+    int16_t piece[PIECE];
+    for (int32_t x0 = 0; x0 < j->width; x0 += PIECE) {
+        const int32_t n = tsr_mini(PIECE, j->width - x0);
+        const int32_t *TSR_RESTRICT r = residue ? residue + x0 : predicted + x0, *TSR_RESTRICT p = predicted ? predicted + x0 : NULL;
+        if (residue && predicted)
+            for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(tsr_dirac_clamp(r[x], -far, far) + p[x], -half, half - 1);
+        else
+            for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(r[x], -half, half - 1);
+        if (j->reference) memcpy(j->reference + y * j->width + x0, piece, (size_t)n * sizeof *piece);
+        if (j->bytes == 1) {
+            uint8_t *TSR_RESTRICT to = (uint8_t *)j->plane + y * j->plane_stride + x0;
+            for (int32_t x = 0; x < n; x++) to[x] = (uint8_t)(piece[x] + half);
+        } else {
+            uint16_t *TSR_RESTRICT to = (uint16_t *)j->plane + y * j->plane_stride + x0;
+            for (int32_t x = 0; x < n; x++) to[x] = (uint16_t)(piece[x] + half);
+        }
     }
 }
 
@@ -49,7 +59,7 @@ void TSR_ISA_NAME(tsr_dirac_store_rows)(const tsr_dirac_store_job *job, int64_t 
 {
     for (int64_t y = begin; y < end; y++) {
         if ((job->residue || job->narrow) && job->plane && !job->predicted && !job->reference) store_plain(job, y);
-        else if (job->predicted && job->residue && job->reference && job->plane) store_predicted(job, y);
+        else if ((job->predicted || job->residue) && !job->narrow && job->plane) store_core(job, y);
         else
             for (int32_t x = 0; x < job->width; x++) tsr_dirac_store_sample(job, x, y);
     }
@@ -137,20 +147,52 @@ static void add_block(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, 
 
 /* ---- the same in 16 bits: samples of up to 10 bits around 0, times weights that are 64 together ------------------------------------------------ */
 
-enum { NARROW_BITS = 10, NARROW_WIDTH = 2 * TSR_WIDE_16 };
+enum { NARROW_BITS = 10, NARROW_LANES = 16, NARROW_WIDTH = 2 * NARROW_LANES };
+
+typedef int16_t lanes_8 __attribute__((vector_size(16), aligned(2), may_alias));
+typedef int16_t lanes_16 __attribute__((vector_size(32), aligned(2), may_alias));
 
 static inline tsr_wide_i16 lanes_at(const int16_t *p) { return *(const tsr_wide_i16 *)(const void *)p; }
 
-static inline __attribute__((always_inline)) tsr_wide_i16 seen_lanes(const view *v, int64_t at)
-{
-    const tsr_wide_i16 a = lanes_at(v->from[0] + at);
-    if (!v->shift) return a;
-    const int16_t wa = (int16_t)v->weight[0], wb = (int16_t)v->weight[1], wc = (int16_t)v->weight[2], wd = (int16_t)v->weight[3];
-    const int16_t half = (int16_t)(1 << (v->shift - 1)), shift = (int16_t)v->shift;
-    if (!wc) return (wa * a + wb * lanes_at(v->from[1] + at) + half) >> shift; /* and wd is 0 */
-    if (!wb) return (wa * a + wc * lanes_at(v->from[2] + at) + half) >> shift;
-    return (wa * a + wb * lanes_at(v->from[1] + at) + wc * lanes_at(v->from[2] + at) + wd * lanes_at(v->from[3] + at) + half) >> shift;
-}
+/* What n samples of a row are made of: `row` on from the views' first rows; NULL: `value`. */
+typedef struct narrow_row {
+    const view *first, *second; /* second NULL: the first alone */
+    const int16_t *value, *across;
+    int16_t *sum;
+    int16_t down;
+    int32_t n;
+    int64_t row;
+} narrow_row;
+
+#define NARROW_ROW(lanes)                                                                                                                 \
+    static inline __attribute__((always_inline)) void seen_##lanes(const view *v, int64_t at, lanes *to)                                  \
+    {                                                                                                                                     \
+        const lanes a = *(const lanes *)(const void *)(v->from[0] + at);                                                                  \
+        const int16_t wa = (int16_t)v->weight[0], wb = (int16_t)v->weight[1], wc = (int16_t)v->weight[2], wd = (int16_t)v->weight[3];     \
+        const int16_t half = (int16_t)(1 << v->shift >> 1), shift = (int16_t)v->shift;                                                    \
+        if (!v->shift) *to = a;                                                                                                           \
+        else if (!wc) *to = (wa * a + wb * *(const lanes *)(const void *)(v->from[1] + at) + half) >> shift; /* and wd is 0 */            \
+        else if (!wb) *to = (wa * a + wc * *(const lanes *)(const void *)(v->from[2] + at) + half) >> shift;                              \
+        else                                                                                                                              \
+            *to = (wa * a + wb * *(const lanes *)(const void *)(v->from[1] + at) + wc * *(const lanes *)(const void *)(v->from[2] + at) + \
+                   wd * *(const lanes *)(const void *)(v->from[3] + at) + half) >>                                                        \
+                  shift;                                                                                                                  \
+    }                                                                                                                                     \
+    static inline __attribute__((always_inline)) void add_##lanes(const narrow_row *r)                                                    \
+    {                                                                                                                                     \
+        for (int32_t k = 0; k < r->n; k += (int32_t)(sizeof(lanes) / sizeof(int16_t))) {                                                  \
+            lanes *to = (lanes *)(void *)(r->sum + k), v, w;                                                                              \
+            if (r->first) seen_##lanes(r->first, r->row + k, &v);                                                                         \
+            else v = *(const lanes *)(const void *)(r->value + k);                                                                        \
+            if (r->second) {                                                                                                              \
+                seen_##lanes(r->second, r->row + k, &w);                                                                                  \
+                v = (v + w + 1) >> 1;                                                                                                     \
+            }                                                                                                                             \
+            *to += v * (*(const lanes *)(const void *)(r->across + k) * r->down);                                                         \
+        }                                                                                                                                 \
+    }
+NARROW_ROW(lanes_8)
+NARROW_ROW(lanes_16)
 
 /* Whole vectors are read: not from the last row, behind which there may be nothing. */
 static int look_lanes(const tsr_dirac_predict_job *j, const int16_t *reference, int64_t px, int64_t py, int32_t n, int32_t rows, view *v)
@@ -162,7 +204,7 @@ static int look_lanes(const tsr_dirac_predict_job *j, const int16_t *reference, 
 /* The rows of sums are in 16 bits, at the beginning of those of j->predicted. Lanes behind the block add nothing, or lie behind the row. */
 static void add_block_narrow(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, const block_place *p, const int16_t *across)
 {
-    int16_t value[TSR_DIRAC_BLOCK_MOST + TSR_WIDE_16];
+    int16_t value[TSR_DIRAC_BLOCK_MOST + NARROW_LANES];
     view seen[2];
     int plain = b->mode && !b->global;
     for (int r = 0; r < 2 && plain; r++)
@@ -171,17 +213,16 @@ static void add_block_narrow(const tsr_dirac_predict_job *j, const tsr_dirac_blo
                                ((int64_t)p->y0 << j->p.precision) + (b->vector[r][1] >> j->down[1]), p->n, p->y1 - p->y0, &seen[r]);
     if (!plain) memset(value, 0, sizeof value);
     for (int32_t k = 0; k < p->n && !b->mode; k++) value[k] = b->dc[j->component];
-    const view *first = &seen[b->mode == 2], *second = &seen[1];
+    narrow_row r = {
+        .first = plain ? &seen[b->mode == 2] : NULL, .second = plain && b->mode == 3 ? &seen[1] : NULL, .value = value, .across = across, .n = p->n
+    };
     for (int32_t y = p->y0; y < p->y1; y++) {
-        int16_t *sum = (int16_t *)(void *)(j->predicted + y * j->stride) + p->x0;
-        const int16_t down = (int16_t)p->down[y - p->top];
-        const int64_t row = (int64_t)(y - p->y0) * j->width;
+        r.sum = (int16_t *)(void *)(j->predicted + y * j->stride) + p->x0;
+        r.down = (int16_t)p->down[y - p->top];
+        r.row = (int64_t)(y - p->y0) * j->width;
         for (int32_t k = 0; k < p->n && !plain && b->mode; k++) value[k] = (int16_t)tsr_dirac_block_value(j, b, p->x0 + k, y);
-        for (int32_t k = 0; k < p->n; k += TSR_WIDE_16) {
-            tsr_wide_i16 v = plain ? seen_lanes(first, row + k) : lanes_at(value + k);
-            if (plain && b->mode == 3) v = (v + seen_lanes(second, row + k) + 1) >> 1;
-            *(tsr_wide_i16 *)(void *)(sum + k) = lanes_at(sum + k) + v * (lanes_at(across + k) * down);
-        }
+        if (p->n <= 8) add_lanes_8(&r);
+        else add_lanes_16(&r);
     }
 }
 
@@ -224,7 +265,7 @@ void TSR_ISA_NAME(tsr_dirac_predict_rows)(const tsr_dirac_predict_job *j, int64_
     const int32_t high = j->p.length[1] >> j->down[1], down = j->p.separation[1] >> j->down[1], oy = (high - down) / 2;
     const int32_t columns = j->p.blocks_x, rows = j->p.blocks_y;
     int32_t weight[2][3][TSR_DIRAC_BLOCK_MOST], first, last;
-    int16_t lanes[3][TSR_DIRAC_BLOCK_MOST + TSR_WIDE_16] = { { 0 } };
+    int16_t lanes[3][TSR_DIRAC_BLOCK_MOST + NARROW_LANES] = { { 0 } };
     block_weights(wide, across, columns, weight[0]);
     block_weights(high, down, rows, weight[1]);
     for (int64_t y = begin; y < end; y++) memset(j->predicted + y * j->stride, 0, (size_t)j->width * sizeof *j->predicted);
