@@ -81,6 +81,7 @@ tsr_status tsr_file_decompress(const char *path, const char *output, const tsr_d
 tsr_status tsr_file_compress(const char *path, const tsr_read_options *read, const char *output, const tsr_compress_options *options,
                              tsr_compress_info *info)
 {
+    TSR_NEEDS(path, output);
     tsr_read_options own;
     tsr_pieces *pieces;
     tsr_spool *spool = NULL;
