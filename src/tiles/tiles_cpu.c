@@ -441,27 +441,72 @@ struct load {
     int32_t count;
 };
 
+enum { VALUES_INSIDE = 1, VALUES_OUTSIDE = 2, VALUES_IN_BAND = 4, VALUES_BAD = 8 };
+
+/* What is among the values of a row. */
+static inline int values_of(const float *v, int64_t n, float band)
+{
+    int inside = 0, outside = 0, in_band = 0, bad = 0;
+    for (int64_t i = 0; i < n; i++) {
+        inside |= v[i] < 0.0f;
+        outside |= !(v[i] < 0.0f);
+        in_band |= (v[i] > -band) & (v[i] < band);
+        bad |= !(v[i] - v[i] == 0.0f);
+    }
+    return inside * VALUES_INSIDE | outside * VALUES_OUTSIDE | in_band * VALUES_IN_BAND | bad * VALUES_BAD;
+}
+
+/* The same of the voxels from..to of the field; beyond it is what `beyond` says. */
+static int values_in_box(const struct load *load, const int64_t from[3], const int64_t to[3], int beyond)
+{
+    const int32_t *n = load->pool->domain;
+    int found = 0;
+    for (int a = 0; a < 3; a++)
+        if (from[a] < 0 || from[a] >= n[a]) return beyond;
+    for (int64_t z = from[2]; z < to[2]; z++)
+        for (int64_t y = from[1]; y < to[1]; y++) {
+            const float *row = load->field + (z * n[1] + y) * n[0] + from[0];
+            const int64_t wide = to[0] - from[0];
+            found |= wide == 8 ? values_of(row, 8, load->pool->band) : values_of(row, wide, load->pool->band);
+        }
+    return found;
+}
+
+/* tsr_load_stores for a tile at once: one whose values are all of one side and beyond the band is stored for the sake of its neighbours alone. */
+static int stores_tile(const struct load *load, const int64_t from[3], const int64_t to[3], int values)
+{
+    const int side = values & (VALUES_INSIDE | VALUES_OUTSIDE), beyond = load->pool->bounded ? 0 : VALUES_OUTSIDE;
+    if ((values & VALUES_IN_BAND) || side == (VALUES_INSIDE | VALUES_OUTSIDE)) return 1;
+    for (int a = 0; a < 3; a++)
+        for (int up = 0; up < 2; up++) {
+            int64_t first[3] = { from[0], from[1], from[2] }, end[3] = { to[0], to[1], to[2] };
+            first[a] = up ? to[a] : from[a] - 1;
+            end[a] = first[a] + 1;
+            if ((values_in_box(load, first, end, side == VALUES_INSIDE ? beyond : 0) & (VALUES_INSIDE | VALUES_OUTSIDE)) & ~side) return 1;
+        }
+    return 0;
+}
+
 static void classify_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct load *load = (struct load *)user;
     const tsr_tile_pool *pool = load->pool;
-    int64_t E = 1 << pool->log2_edge, nx = pool->domain[0], ny = pool->domain[1], nz = pool->domain[2], bad = INT64_MAX, inside_voxels = 0;
+    const int32_t *n = pool->domain;
+    int64_t E = 1 << pool->log2_edge, bad = INT64_MAX, inside_voxels = 0;
     int32_t count = 0;
     (void)worker;
     for (int64_t t = begin; t < end; t++) {
-        int64_t x0 = t % pool->tiles[0] * E, y0 = t / pool->tiles[0] % pool->tiles[1] * E, z0 = t / pool->tiles[0] / pool->tiles[1] * E;
-        int stored = 0, inside = 0;
-        for (int64_t z = z0; z < tsr_minl(z0 + E, nz); z++)
-            for (int64_t y = y0; y < tsr_minl(y0 + E, ny); y++)
-                for (int64_t x = x0; x < tsr_minl(x0 + E, nx); x++) {
-                    float v = load->field[(z * ny + y) * nx + x];
-                    if (!isfinite(v)) bad = tsr_minl(bad, (z * ny + y) * nx + x);
-                    if (!stored) stored = tsr_load_stores(pool, load->field, x, y, z);
-                    inside |= v < 0.0f;
-                }
+        const int64_t from[3] = { t % pool->tiles[0] * E, t / pool->tiles[0] % pool->tiles[1] * E, t / pool->tiles[0] / pool->tiles[1] * E };
+        const int64_t to[3] = { tsr_minl(from[0] + E, n[0]), tsr_minl(from[1] + E, n[1]), tsr_minl(from[2] + E, n[2]) };
+        const int values = values_in_box(load, from, to, 0), stored = stores_tile(load, from, to, values), inside = values & VALUES_INSIDE;
+        for (int64_t z = from[2]; values & VALUES_BAD && z < to[2]; z++)
+            for (int64_t y = from[1]; y < to[1]; y++)
+                for (int64_t x = from[0]; x < to[0]; x++)
+                    if (!isfinite(load->field[(z * n[1] + y) * n[0] + x])) bad = tsr_minl(bad, (z * n[1] + y) * n[0] + x);
         load->codes[t] = (uint8_t)(stored ? 2 : inside ? 1 : 0);
         count += stored;
-        if (!stored && inside) inside_voxels += tsr_tile_voxels(pool, tsr_key_make((int32_t)(x0 / E), (int32_t)(y0 / E), (int32_t)(z0 / E)));
+        if (!stored && inside)
+            inside_voxels += tsr_tile_voxels(pool, tsr_key_make((int32_t)(from[0] / E), (int32_t)(from[1] / E), (int32_t)(from[2] / E)));
     }
     __atomic_fetch_add(&load->count, count, __ATOMIC_RELAXED);
     __atomic_fetch_add(&load->inside, inside_voxels, __ATOMIC_RELAXED);
@@ -600,27 +645,34 @@ struct store {
     uint8_t *mask;
 };
 
-/* One row of tiles' voxels: z fixed, y a range of rows. */
+/* Rows of tiles: what lies in a tile is looked up once. */
 static void store_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct store *s = (const struct store *)user;
     const tsr_tile_pool *pool = s->pool;
     const tsr_tile_state *state = pool->state;
-    int32_t E = 1 << pool->log2_edge, V = E * E * E;
+    const int32_t log2 = pool->log2_edge, E = 1 << log2, V = E * E * E;
+    const int64_t tiles_y = ((s->first[1] + s->size[1] - 1) >> log2) - (s->first[1] >> log2) + 1;
     (void)worker;
     for (int64_t r = begin; r < end; r++) {
-        int64_t y = r % s->size[1] + s->first[1], z = r / s->size[1] + s->first[2], to = r * s->size[0];
-        for (int64_t x = 0; x < s->size[0];) {
-            int64_t wx = x + s->first[0], kx = wx >> pool->log2_edge, inside_x = wx - kx * E, n = tsr_minl(E - inside_x, s->size[0] - x);
-            uint32_t id = tsr_tile_find(pool, tsr_pool_keys(pool, state->list), pool->id[state->list], state->count, state->background,
-                                        tsr_key_make((int32_t)kx, (int32_t)(y >> pool->log2_edge), (int32_t)(z >> pool->log2_edge)));
-            const int64_t from = (int64_t)id * V + ((z & (E - 1)) * E + (y & (E - 1))) * E + inside_x;
-            for (int64_t i = 0; i < n; i++) {
-                const float v = tsr_pool_value(pool, pool->phi[state->phi], from + i);
-                if (s->field) s->field[to + x + i] = v;
-                else s->mask[to + x + i] = v < 0.0f;
-            }
-            x += n;
+        const int64_t ky = (s->first[1] >> log2) + r % tiles_y, kz = (s->first[2] >> log2) + r / tiles_y;
+        const int64_t y0 = tsr_max64(ky * E, s->first[1]), y1 = tsr_min64((ky + 1) * E, s->first[1] + s->size[1]);
+        const int64_t z0 = tsr_max64(kz * E, s->first[2]), z1 = tsr_min64((kz + 1) * E, s->first[2] + s->size[2]);
+        for (int64_t x = s->first[0], x1; x < s->first[0] + s->size[0]; x = x1) {
+            const int64_t kx = x >> log2;
+            x1 = tsr_min64((kx + 1) * E, s->first[0] + s->size[0]);
+            const uint32_t id = tsr_tile_find(pool, tsr_pool_keys(pool, state->list), pool->id[state->list], state->count, state->background,
+                                              tsr_key_make((int32_t)kx, (int32_t)ky, (int32_t)kz));
+            for (int64_t z = z0; z < z1; z++)
+                for (int64_t y = y0; y < y1; y++) {
+                    const int64_t from = (int64_t)id * V + ((z & (E - 1)) * E + (y & (E - 1))) * E + (x & (E - 1));
+                    const int64_t to = ((z - s->first[2]) * s->size[1] + y - s->first[1]) * s->size[0] + x - s->first[0];
+                    for (int64_t i = 0; i < x1 - x; i++) {
+                        const float v = tsr_pool_value(pool, pool->phi[state->phi], from + i);
+                        if (s->field) s->field[to + i] = v;
+                        else s->mask[to + i] = v < 0.0f;
+                    }
+                }
         }
     }
 }
@@ -628,7 +680,9 @@ static void store_range(void *user, int64_t begin, int64_t end, int worker)
 static tsr_status cpu_store(tsr_queue *queue, const tsr_tile_pool *pool, const int32_t first[3], const int64_t size[3], float *field, uint8_t *mask)
 {
     struct store s = { pool, { first[0], first[1], first[2] }, { size[0], size[1], size[2] }, field, mask };
-    tsr_parallel(queue->threads, size[1] * size[2], 64, store_range, &s);
+    int64_t rows = 1;
+    for (int a = 1; a < 3; a++) rows *= ((first[a] + size[a] - 1) >> pool->log2_edge) - (first[a] >> pool->log2_edge) + 1;
+    tsr_parallel(queue->threads, rows, 1, store_range, &s);
     return TSR_OK;
 }
 

@@ -17,7 +17,8 @@ struct transform {
     char *scratch;
     int64_t scratch_per_worker;
     int axis, outside_only;
-    int whole; /* squares are whole numbers, and their sums below 2^24: floats hold them */
+    int whole;  /* squares are whole numbers, and their sums below 2^24: floats hold them */
+    float most; /* of whole squares: what is farther is beyond the band, however far */
 };
 
 static int64_t longest_line(tsr_size3 size) { return tsr_max64(size.y, size.z); }
@@ -32,7 +33,8 @@ static void one_row(const struct transform *t, int64_t row, int bytes)
     int32_t last[2] = { -1, -1 }; /* position of the last voxel outside and inside */
     for (int32_t x = 0; x < n; x++) {
         const int inside = bytes ? mask[x] != 0 : tsr_distance_inside(t->mask, t->dtype, row * n + x);
-        out[x] = t->outside_only && inside ? -1.0f : tsr_distance_along_row(inside, x, last[!inside], t->weight[0], t->core[0]);
+        const float left = t->outside_only && inside ? -1.0f : tsr_distance_along_row(inside, x, last[!inside], t->weight[0], t->core[0]);
+        out[x] = tsr_clampf(left, -t->most, t->most);
         last[inside] = x;
     }
     last[0] = last[1] = -1;
@@ -102,6 +104,13 @@ static void columns(void *user, int64_t begin, int64_t end, int worker)
     }
 }
 
+/* A whole number whose root is at least a voxel beyond the band; infinity: there is none. Searches outward end there. */
+static float square_beyond(const tsr_distance_finish *finish)
+{
+    const double root = ceil(((double)finish->band + (double)finish->half) / (double)finish->scale) + 1.0;
+    return (float)(root * root);
+}
+
 static tsr_status cpu_transform(tsr_queue *queue, const void *mask, tsr_dtype dtype, tsr_size3 size, const float weight[3], const float core[3],
                                 const tsr_distance_finish *finish, void *scratch, float *distance)
 {
@@ -117,10 +126,12 @@ static tsr_status cpu_transform(tsr_queue *queue, const void *mask, tsr_dtype dt
                            per_worker(size),
                            1,
                            finish->mode == TSR_DISTANCE_TO_MASK,
-                           1 };
+                           1,
+                           TSR_DISTANCE_FAR };
     for (int a = 0; a < 3; a++)
         if (weight[a] != 1.0f || core[a] != 0.0f) t.whole = 0;
     if (tsr_max64(size.x, longest_line(size)) > WHOLE) t.whole = 0;
+    if (t.whole) t.most = tsr_minf(t.most, square_beyond(finish));
     int64_t blocks = tsr_ceil_div(size.x, COLUMNS);
     tsr_parallel(queue->threads, size.y * size.z, tsr_max64(1, (1 << 16) / size.x), rows, &t);
     tsr_parallel(queue->threads, size.z * blocks, tsr_max64(1, (1 << 12) / size.y), columns, &t);
