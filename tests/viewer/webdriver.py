@@ -66,7 +66,8 @@ class Browser:
         return self.command("POST", "/execute/sync", {"script": text, "args": list(arguments)})
 
     def until(self, text, seconds, what):
-        """Waits for a script to return something true."""
+        """Waits for a script to return something true. `seconds` is what a quiet machine takes at most."""
+        seconds *= 4
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             value = self.script(text)
