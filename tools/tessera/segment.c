@@ -61,7 +61,8 @@ static int seed(struct segment *s)
         s->start = cli_read_to_device(s->cli, file, &s->read, s->context, &code);
         if (!s->start) return code;
         if (s->from_mask) status = cli_plain_mask(s->cli, file, s->context, &s->start);
-        if (status == TSR_OK) status = s->from_mask ? tsr_segmentation_from_mask(s->segmentation, s->start) : tsr_segmentation_from_field(s->segmentation, s->start);
+        if (status == TSR_OK)
+            status = s->from_mask ? tsr_segmentation_from_mask(s->segmentation, s->start) : tsr_segmentation_from_field(s->segmentation, s->start);
         if (status != TSR_OK) return cli_status(s->cli, status, file);
         tsr_volume_destroy(&s->start);
     }
@@ -300,7 +301,7 @@ static int run(cli_call *cli, int argc, char **argv)
 {
     struct segment s = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_SEGMENT_OPTIONS, .report = TSR_SEGMENT_REPORT };
     tsr_segment_options *o = &s.options;
-    int normalise = 0, rescale = 0, scheme = 0, tile_index = 0, window_given = 0;
+    int normalise = 0, rescale = 0, scheme = 0, tile_index = 0, window_given = 0, rule_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(s.output),
         { .name = "field",
@@ -370,17 +371,20 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "N",
           .help = "stop after N steps (default 10000)",
           .lower = 1,
-          .upper = 1e12 },
+          .upper = 1e12,
+          .given = &rule_given },
         { .name = "change-tolerance",
           .type = CLI_REAL,
           .value = &o->change_tolerance,
           .argument = "C",
-          .help = "stop when the relative change is below" },
+          .help = "stop when the relative change is below",
+          .given = &rule_given },
         { .name = "volume-tolerance",
           .type = CLI_REAL,
           .value = &o->volume_tolerance,
           .argument = "C",
-          .help = "stop when the volume changes by less over --volume-steps (default 1e-4 where no rule is given, scripts have none)" },
+          .help = "stop when the volume changes by less over --volume-steps (default 1e-4 where no rule is given, scripts have none)",
+          .given = &rule_given },
         { .name = "volume-steps", .type = CLI_INT, .value = &o->volume_steps, .argument = "N", .help = "default 50", .lower = 1, .upper = 1e9 },
         { .name = "age",
           .type = CLI_INT,
@@ -388,8 +392,14 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "N",
           .help = "stop when N management passes created no tile",
           .lower = 1,
-          .upper = 1e9 },
-        { .name = "time-limit", .type = CLI_REAL, .value = &o->time_limit, .argument = "SECONDS", .help = "stop after this time" },
+          .upper = 1e9,
+          .given = &rule_given },
+        { .name = "time-limit",
+          .type = CLI_REAL,
+          .value = &o->time_limit,
+          .argument = "SECONDS",
+          .help = "stop after this time",
+          .given = &rule_given },
         { .name = "data-weight",
           .type = CLI_REAL,
           .value = &o->data_weight,
@@ -494,8 +504,7 @@ static int run(cli_call *cli, int argc, char **argv)
         if ((code = numbers(cli, "sphere", s.sphere.item[i], 4, ignored)) >= 0) return code;
     for (int i = 0; i < s.probe.count; i++)
         if ((code = numbers(cli, "probe", s.probe.item[i], 3, ignored)) >= 0) return code;
-    if (!s.script && !o->max_steps && !(o->change_tolerance > 0) && !(o->volume_tolerance > 0) && !o->age && !(o->time_limit > 0))
-        o->volume_tolerance = 1e-4;
+    if (!s.script && !rule_given) o->volume_tolerance = 1e-4;
     s.epsilon_later = (s.probe.count || s.script) && o->epsilon == 0;
     if (s.epsilon_later) o->epsilon = 1; /* until then */
     const char *const outputs[] = { s.output, s.field, s.speed, s.total_speed, s.log };
