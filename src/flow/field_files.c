@@ -48,7 +48,9 @@ static tsr_status read_one(const char *path, const tsr_read_options *options, ts
     if (options->channel_given) TSR_FAIL(TSR_ERROR_ARGUMENT, "a channel was chosen: a vector field takes all three");
     int64_t parts = 0;
     int by_frame = 0;
+    char why[512]; /* the message of the first try: that of the second says what the file is not */
     status = read_part(path, options, 0, 0, &components[0], &parts);
+    if (status != TSR_OK) snprintf(why, sizeof why, "%s", tsr_error_message());
     if (status == TSR_ERROR_IO || status == TSR_ERROR_MEMORY || status == TSR_ERROR_CANCELLED || status == TSR_ERROR_ARGUMENT) TSR_TRY(status);
     if (status != TSR_OK || parts != 3) { /* the components first, as in an array of shape 3, z, y, x */
         int64_t frames = 0;
@@ -61,7 +63,7 @@ static tsr_status read_one(const char *path, const tsr_read_options *options, ts
             status = TSR_OK;
         } else tsr_volume_destroy(&first);
     }
-    if (status == TSR_ERROR_FORMAT) TSR_TRY(status);
+    if (status == TSR_ERROR_FORMAT) TSR_FAIL(status, "%s", why);
     if (status != TSR_OK || parts != 3) {
         tsr_volume_destroy(&components[0]);
         if (status != TSR_OK || parts < 2)

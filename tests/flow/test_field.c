@@ -223,6 +223,20 @@ static void vtk_images(void **unused)
     unlink(path);
 }
 
+/* What is wrong with a file of vectors that ends early is that it ends, not that it holds vectors. */
+static void ends_early(void **unused)
+{
+    static const char text[] = "NRRD0004\ntype: float\ndimension: 4\nsizes: 3 2 2 2\nkinds: vector domain domain domain\nencoding: raw\nendian: little\n\n0123456789";
+    char path[64];
+    const char *paths[1] = { path };
+    tsr_volume *read[3];
+    (void)unused;
+    snprintf(path, sizeof path, "short-%d.nrrd", (int)getpid());
+    put(path, text, strlen(text));
+    require_error(tsr_field_read(paths, 1, NULL, read), TSR_ERROR_FORMAT, "truncated");
+    unlink(path);
+}
+
 /* NumPy arrays of shape z, y, x, 3 and 3, z, y, x. */
 static void numpy(void **unused)
 {
@@ -336,7 +350,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derived), cmocka_unit_test(curvature_order), cmocka_unit_test(files),   cmocka_unit_test(vtk_images),
-        cmocka_unit_test(numpy),   cmocka_unit_test(shapes),          cmocka_unit_test(refused),
+        cmocka_unit_test(numpy),   cmocka_unit_test(shapes),          cmocka_unit_test(refused), cmocka_unit_test(ends_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

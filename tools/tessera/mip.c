@@ -187,7 +187,18 @@ static tsr_status grey_planes(void *user, int64_t begin, int64_t end, void *samp
     return status;
 }
 
-/* A volume of more than --memory-limit: box after box from file to file. *streamed: it was. */
+/* Of a smaller volume, too, much more than its bytes is needed at once: box after box where the options allow that. */
+static int open_smaller(struct mip *m, const char *path, struct grey_planes *g)
+{
+    if (!m->read.memory_limit || m->threshold_given || m->keep_given || m->build.hide || m->build.measure || m->build.format != TSR_MIP_BRICKS ||
+        m->build.key == TSR_MIP_KEY_GREEDY || !strcmp(path, "-") || mip_is_pyramid(path) || tsr_planes_open(path, &m->read, &g->planes) != TSR_OK)
+        return 0;
+    if (tsr_planes_describe(g->planes, &g->info) == TSR_OK) return 1;
+    tsr_planes_close(&g->planes);
+    return 0;
+}
+
+/* With --memory-limit: box after box from file to file. *streamed: it was; a volume of no more than the limit is built as a whole where the smallest boxes need more. */
 static int build_slabs(struct mip *m, const char *path, int *streamed)
 {
     struct grey_planes g = { .m = m, .info = TSR_PLANES_INFO };
@@ -196,6 +207,7 @@ static int build_slabs(struct mip *m, const char *path, int *streamed)
     const tsr_write_options write = cli_write_options(m->cli);
     const double start = cli_seconds();
     int code = mip_is_pyramid(path) ? CLI_OK : cli_open_planes(m->cli, path, &m->read, &g.info, &g.planes);
+    const int smaller = !code && !g.planes && open_smaller(m, path, &g);
     if (code || !g.planes) return code;
     *streamed = 1;
     code = check_values(m, path, g.info.dtype);
@@ -219,9 +231,13 @@ static int build_slabs(struct mip *m, const char *path, int *streamed)
         m->build.progress = cli_progress(m->cli);
         if (status == TSR_OK) status = tsr_mip_build_file(m->context, &source, &m->build, m->read.memory_limit, m->output, &write, &info);
         cli_progress_end(m->cli);
+        if (smaller && status == TSR_ERROR_MEMORY) {
+            status = TSR_OK;
+            *streamed = 0;
+        }
         code = failed(m, status, status == TSR_ERROR_IO && strstr(tsr_error_message(), m->output) ? m->output : path);
-        if (!code) note_nan(m, path, g.nan, g.info.size.x * g.info.size.y * g.info.size.z);
-        if (!code && strcmp(m->output, "-")) show(m, &info, cli_seconds() - start);
+        if (!code && *streamed) note_nan(m, path, g.nan, g.info.size.x * g.info.size.y * g.info.size.z);
+        if (!code && *streamed && strcmp(m->output, "-")) show(m, &info, cli_seconds() - start);
     }
     tsr_volume_destroy(&g.plane);
     tsr_planes_close(&g.planes);
