@@ -3,14 +3,39 @@
 
 enum { RUN = 64 /* pixels whose weights are found at once */ };
 
+/* Samples [*first, *end) of a row hold all that are there: others get no vertex and are not looked at. */
+static void find_extent(const tsr_view_job *job, int64_t y, int32_t *first, int32_t *end)
+{
+    *first = 0;
+    *end = job->columns;
+    if (job->position || job->background > 0.0) return;
+    const float *row = job->depth + y * job->columns;
+    while (*first < *end && !(row[*first] > 0.0f)) (*first)++;
+    while (*end > *first && !(row[*end - 1] > 0.0f)) (*end)--;
+}
+
 void TSR_ISA_NAME(tsr_views_vertex_rows)(const tsr_view_job *job, int64_t begin, int64_t end)
 {
-    for (int64_t i = begin * job->columns; i < end * job->columns; i++) tsr_view_place_vertex(job, i);
+    for (int64_t y = begin; y < end; y++) {
+        int32_t from, to;
+        find_extent(job, y, &from, &to);
+        for (int64_t x = from; x < to; x++) tsr_view_place_vertex(job, y * job->columns + x);
+    }
 }
 
 void TSR_ISA_NAME(tsr_views_draw_rows)(const tsr_view_job *job, int64_t begin, int64_t end)
 {
-    for (int64_t i = begin * job->columns; i < end * job->columns; i++) tsr_view_draw(job, i);
+    for (int64_t y = begin; y < end; y++) {
+        int32_t from, to, from_below, to_below;
+        find_extent(job, y, &from, &to);
+        if (job->connect != TSR_CONNECT_NONE) { /* the quads of two rows */
+            if (y + 1 == job->rows) return;
+            find_extent(job, y + 1, &from_below, &to_below);
+            from = tsr_maxi(from, from_below);
+            to = tsr_mini(to, to_below) - 1;
+        }
+        for (int64_t x = from; x < to; x++) tsr_view_draw(job, y * job->columns + x);
+    }
 }
 
 void TSR_ISA_NAME(tsr_views_resolve_rows)(const tsr_view_job *job, int64_t begin, int64_t end)
@@ -60,6 +85,13 @@ static void merge_run(const tsr_merge_job *job, int32_t x, int32_t y)
     const int64_t first = (int64_t)y * job->width + x;
     run_rays r;
     uint32_t chosen[RUN], several = 0, weights[TSR_VIEWS_MOST][RUN], weight[TSR_VIEWS_MOST];
+    float most = 0.0f;
+    for (int32_t s = 0; s < job->count; s++)
+        for (int32_t n = 0; n < RUN; n++) most = tsr_maxf(most, job->source[s].view_depth[first + n]);
+    if (!(most > 0.0f)) { /* nothing is here */
+        for (int32_t n = 0; n < RUN; n++) tsr_merge_put(job, first + n, 0, NULL);
+        return;
+    }
     find_rays(&job->rays, x, y, &r);
     for (int32_t n = 0; n < RUN; n++) {
         const double origin[3] = { r.origin[0][n], r.origin[1][n], r.origin[2][n] }, ray[3] = { r.ray[0][n], r.ray[1][n], r.ray[2][n] };
