@@ -85,19 +85,19 @@ static inline tsr_wide_i16 eight_odd16(tsr_wide_i16 s, tsr_wide_i16 t, tsr_wide_
 
 #define AT16(k) (*(const tsr_wide_i16 *)(const void *)(v[k] + i))
 #define AT_X (*(const tsr_wide_i16 *)(const void *)(x + i))
-#define CALM_LOOP(SIGN, P)                                             \
-    do {                                                               \
-        int64_t i = 0;                                                 \
-        for (; i + TSR_WIDE_16 <= n; i += TSR_WIDE_16) {               \
-            const tsr_wide_i16 p = (P), r = AT_X SIGN p;               \
-            *(tsr_wide_i16 *)(void *)(to + i) = r;                     \
-            if (copy) *(tsr_wide_i16 *)(void *)((int16_t *)copy + i) = r; \
-        }                                                              \
-        if (i < n) {                                                   \
-            const tsr_wide_i16 p = (P), r = AT_X SIGN p;               \
-            memcpy(to + i, &r, (size_t)(n - i) * sizeof *to);          \
+#define CALM_LOOP(SIGN, P)                                                           \
+    do {                                                                             \
+        int64_t i = 0;                                                               \
+        for (; i + TSR_WIDE_16 <= n; i += TSR_WIDE_16) {                             \
+            const tsr_wide_i16 p = (P), r = AT_X SIGN p;                             \
+            *(tsr_wide_i16 *)(void *)(to + i) = r;                                   \
+            if (copy) *(tsr_wide_i16 *)(void *)((int16_t *)copy + i) = r;            \
+        }                                                                            \
+        if (i < n) {                                                                 \
+            const tsr_wide_i16 p = (P), r = AT_X SIGN p;                             \
+            memcpy(to + i, &r, (size_t)(n - i) * sizeof *to);                        \
             if (copy) memcpy((int16_t *)copy + i, &r, (size_t)(n - i) * sizeof *to); \
-        }                                                              \
+        }                                                                            \
     } while (0)
 #define CALM_BOTH(P)                      \
     do {                                  \
