@@ -316,7 +316,7 @@ TSR_API tsr_status tsr_dirac_source_create(const char *path, tsr_dirac_source **
 /* Up to `size` bytes as soon as there are some; *got 0 at the end. */
 TSR_API tsr_status tsr_dirac_source_read(tsr_dirac_source *source, void *bytes, size_t size, size_t *got) TSR_CHECKED;
 TSR_API void tsr_dirac_source_destroy(tsr_dirac_source **source);
-/* 1: a stream of Dirac or VC-2 is in the file or container, by its first bytes. */
+/* 1: a stream of Dirac or VC-2 is in the file or container, by its first bytes; "-": in a file that is standard input, which stays where it is. */
 TSR_API int tsr_dirac_recognise(const char *path);
 
 /* Where a stream goes: a file, standard output ("-"), or a container by its extension, as above. Nothing is at `path` until finish. RETURNS NEW. */

@@ -11,6 +11,44 @@ static int i16_within(const void *row, int64_t n, int32_t bound)
     return !over && !tsr_wide_any_u16(beyond);
 }
 
+static inline tsr_wide_i16 larger16(tsr_wide_i16 a, tsr_wide_i16 b)
+{
+#if defined(TSR_ISA_IS_avx512)
+    return (tsr_wide_i16)_mm512_max_epi16((__m512i)a, (__m512i)b);
+#elif defined(TSR_ISA_IS_avx2)
+    return (tsr_wide_i16)_mm256_max_epi16((__m256i)a, (__m256i)b);
+#elif defined(__x86_64__)
+    return (tsr_wide_i16)_mm_max_epi16((__m128i)a, (__m128i)b);
+#else
+    const tsr_wide_i16 m = (tsr_wide_i16)(a > b);
+    return (m & a) | (~m & b);
+#endif
+}
+
+/* Magnitudes: v or -1 - v, whichever is not negative. */
+#define MAGNITUDE16(v) ((v) ^ ((v) >> 15))
+
+static int i16_split_calm(const void *in, int64_t n, int32_t shift, int32_t bound, void *low, void *high)
+{
+    const int16_t *p = (const int16_t *)in;
+    int16_t *l = (int16_t *)low, *h = (int16_t *)high;
+    const int16_t bits = (int16_t)shift, most = (int16_t)((bound >> shift) - 1); /* the largest magnitude before it is raised */
+    tsr_wide_i16 large = { 0 };
+    int over = most < 0;
+    int64_t k = 0;
+    for (; k + TSR_WIDE_16 <= n / 2; k += TSR_WIDE_16) {
+        const tsr_wide_i16 a = *(const tsr_wide_i16 *)(const void *)(p + 2 * k), b = *(const tsr_wide_i16 *)(const void *)(p + 2 * k + TSR_WIDE_16);
+        large = larger16(large, larger16(MAGNITUDE16(a), MAGNITUDE16(b)));
+        *(tsr_wide_i16 *)(void *)(l + k) = __builtin_shufflevector(a, b, CALM_EVENS) << bits;
+        *(tsr_wide_i16 *)(void *)(h + k) = __builtin_shufflevector(a, b, CALM_ODDS) << bits;
+    }
+    for (int64_t i = 2 * k; i < n; i++) {
+        over |= MAGNITUDE16(p[i]) > most;
+        (i & 1 ? h : l)[i >> 1] = (int16_t)(uint16_t)((uint32_t)p[i] << shift);
+    }
+    return !over && !tsr_wide_any_u16((tsr_wide_u16)(large > most));
+}
+
 static inline tsr_wide_i16 product16(tsr_wide_i16 s, int16_t eighth) /* (eighth s + 2^14) >> 15 */
 {
 #if defined(TSR_ISA_IS_avx512)
@@ -46,22 +84,31 @@ static inline tsr_wide_i16 eight_odd16(tsr_wide_i16 s, tsr_wide_i16 t, tsr_wide_
 }
 
 #define AT16(k) (*(const tsr_wide_i16 *)(const void *)(v[k] + i))
-#define CALM_LOOP(SIGN, P)                              \
-    for (int64_t i = 0; i < n; i += TSR_WIDE_16) {      \
-        const tsr_wide_i16 p = (P);                     \
-        *(tsr_wide_i16 *)(void *)(x + i) = AT_X SIGN p; \
-    }
 #define AT_X (*(const tsr_wide_i16 *)(const void *)(x + i))
-#define CALM_BOTH(P)                     \
-    do {                                 \
-        if (s->sign < 0) CALM_LOOP(-, P) \
-        else CALM_LOOP(+, P)             \
+#define CALM_LOOP(SIGN, P)                                                           \
+    do {                                                                             \
+        int64_t i = 0;                                                               \
+        for (; i + TSR_WIDE_16 <= n; i += TSR_WIDE_16) {                             \
+            const tsr_wide_i16 p = (P), r = AT_X SIGN p;                             \
+            *(tsr_wide_i16 *)(void *)(to + i) = r;                                   \
+            if (copy) *(tsr_wide_i16 *)(void *)((int16_t *)copy + i) = r;            \
+        }                                                                            \
+        if (i < n) {                                                                 \
+            const tsr_wide_i16 p = (P), r = AT_X SIGN p;                             \
+            memcpy(to + i, &r, (size_t)(n - i) * sizeof *to);                        \
+            if (copy) memcpy((int16_t *)copy + i, &r, (size_t)(n - i) * sizeof *to); \
+        }                                                                            \
+    } while (0)
+#define CALM_BOTH(P)                      \
+    do {                                  \
+        if (s->sign < 0) CALM_LOOP(-, P); \
+        else CALM_LOOP(+, P);             \
     } while (0)
 
-/* Whole vectors: rows in work have room behind them. */
-static void i16_lift_calm(const tsr_lift_step *s, void *to, const void *const *neighbours, int64_t n)
+static void i16_lift_calm(const tsr_lift_step *s, void *row, const void *const *neighbours, int64_t n, void *out, void *copy)
 {
-    int16_t *const x = (int16_t *)to;
+    const int16_t *const x = (const int16_t *)row;
+    int16_t *const to = (int16_t *)out;
     const int16_t *v[TSR_WAVELET_TAPS];
     const int16_t rounding = (int16_t)s->rounding, shift = (int16_t)s->shift;
     const int whole = s->tap[0] > 4095;

@@ -300,6 +300,8 @@ static inline uint32_t pair32_too_large(tsr_wide_f32_at over) { return pair32_ma
 #define BEFORE_BOTH "wavelet/averages.h"
 #if defined(TSR_ISA_IS_avx512)
 #define EVENS EVENS_32
+#define CALM_EVENS EVENS_32
+#define CALM_ODDS ODDS_32
 #define ODDS ODDS_32
 #define NEXT NEXT_32
 #define PREVIOUS PREVIOUS_32
@@ -307,6 +309,8 @@ static inline uint32_t pair32_too_large(tsr_wide_f32_at over) { return pair32_ma
 #define ZIP_HIGH ZIP_16(16, 32)
 #elif defined(TSR_ISA_IS_avx2)
 #define EVENS EVENS_16
+#define CALM_EVENS EVENS_16
+#define CALM_ODDS ODDS_16
 #define ODDS ODDS_16
 #define NEXT NEXT_16
 #define PREVIOUS PREVIOUS_16
@@ -314,6 +318,8 @@ static inline uint32_t pair32_too_large(tsr_wide_f32_at over) { return pair32_ma
 #define ZIP_HIGH ZIP_8(8, 16)
 #else
 #define EVENS EVENS_8
+#define CALM_EVENS EVENS_8
+#define CALM_ODDS ODDS_8
 #define ODDS ODDS_8
 #define NEXT NEXT_8
 #define PREVIOUS PREVIOUS_8
@@ -430,7 +436,7 @@ static void f32_split_both(const tsr_lift_filter *f, const tsr_wavelet_two_rows 
 #include "wavelet/calm_rows.h"
 
 #define NAME(f) i16_##f
-#define CALM_ROWS i16_within, i16_lift_calm
+#define CALM_ROWS i16_within, i16_split_calm, i16_lift_calm
 #define PAIRS i16_pair, i16_split_pair, i16_merge_pair, i16_split_both
 #define RULE tsr_lift_rule_i32
 #define T int16_t

@@ -31,9 +31,12 @@ typedef struct tsr_wavelet_rows {
     void (*store)(const void *row, int64_t n, int32_t shift, double scale, void *out, int64_t stride, int stream, uint32_t *lost);
     void (*drain)(void);
     void (*narrow)(void *row, int64_t n, uint32_t *lost); /* of a finished axis that stays in the row; NULL: nothing to do */
-    /* Do all values lie within [-bound, bound)? Then steps need not look (calm.h); NULL: not for this kind. x has room for whole vectors. */
+    /* Do all values lie within [-bound, bound)? Then steps need not look (calm.h); NULL: not for this kind. */
     int (*within)(const void *row, int64_t n, int32_t bound);
-    void (*lift_calm)(const tsr_lift_step *step, void *x, const void *const *neighbours, int64_t n);
+    /* split of contiguous samples, that says whether all values are within the bound; if not, the parts are worth nothing. */
+    int (*split_calm)(const void *in, int64_t n, int32_t shift, int32_t bound, void *low, void *high);
+    /* lift without a look. The result goes to `out` (x, or apart) and, unless NULL, to `copy`; only x and neighbours have room for whole vectors. */
+    void (*lift_calm)(const tsr_lift_step *step, void *x, const void *const *neighbours, int64_t n, void *out, void *copy);
     /* Both steps of a 5/3 (tsr_wavelet_pairs) at once; NULL: not for this kind. A row x at i and its neighbours before (i-2), behind (i-1) and after
      * (i+1): x += first step, out = behind + second step; copy gets x too, unless NULL. stream: as above, of out, of copy (enum below), which are
      * then aligned to 64 bytes. behind may be after or out; all else is apart. */

@@ -81,7 +81,8 @@ static inline void extend(const pass *p, char *part, int32_t q, int64_t n, int64
     int64_t count = (n + 1 - q) / 2;
     for (int64_t j = from; j < to; j = j == -1 ? count : j + 1) {
         int64_t i = tsr_lift_index(2 * j + q, n, (int32_t)p->l->boundary);
-        if (i < 0) memset(part + j * (int64_t)ring, 0, ring);
+        if (ring == sizeof(int16_t)) ((int16_t *)part)[j] = i < 0 ? (int16_t)0 : ((int16_t *)part)[i >> 1];
+        else if (i < 0) memset(part + j * (int64_t)ring, 0, ring);
         else memcpy(part + j * (int64_t)ring, part + (i >> 1) * (int64_t)ring, ring);
     }
 }
@@ -95,7 +96,7 @@ static inline int is_calm_row(const pass *p, const char *row)
 
 static inline void lift_part(const pass *p, const tsr_lift_step *step, void *x, const void *const *neighbours, int64_t n, int calm, uint32_t *bad)
 {
-    if (calm) p->rows->lift_calm(step, x, neighbours, n);
+    if (calm) p->rows->lift_calm(step, x, neighbours, n, x, NULL);
     else p->rows->lift(step, x, neighbours, n, bad);
 }
 
@@ -182,8 +183,11 @@ static inline int split_row(const pass *p, const char *from, int64_t stride, cha
         p->rows->split_pair(p->filter, from, p->shape.n, raise_bits(p), low, high, bad);
         return 0;
     }
-    p->rows->split(from, stride, p->shape.n, raise_bits(p), low, high, bad);
-    const int calm = is_calm_row(p, row);
+    int calm = p->calm && stride == 1 && p->rows->split_calm(from, p->shape.n, raise_bits(p), p->calm, low, high);
+    if (!calm) {
+        p->rows->split(from, stride, p->shape.n, raise_bits(p), low, high, bad);
+        calm = stride != 1 && is_calm_row(p, row);
+    }
     lift_row(p, row, calm, bad);
     return calm;
 }

@@ -97,24 +97,6 @@ static void plane_settled(slide *s, int64_t y)
     slide_row(&t->coarser->s, y >> 1);
 }
 
-static void plane_lift(slide *s, const tsr_lift_step *step, int64_t i)
-{
-    plane *t = (plane *)s;
-    const pass *p = s->p;
-    const void *low[TSR_WAVELET_TAPS], *high[TSR_WAVELET_TAPS];
-    char *row = ring_row(s, i);
-    for (int32_t k = 0; k < step->count; k++) {
-        const char *from = neighbour(s, i + step->first + 2 * k);
-        low[k] = from + p->shape.low;
-        high[k] = from + p->shape.high;
-    }
-    const int calm = is_calm(s, step, i);
-    fetch_ahead(t);
-    lift_part(p, step, row + p->shape.low, low, (p->shape.n + 1) / 2, calm, &t->bad);
-    fetch_ahead(t);
-    lift_part(p, step, row + p->shape.high, high, p->shape.n / 2, calm, &t->bad);
-}
-
 /* Where the two parts of row y go, and whether past the caches; 0: not from the loop that finishes it. */
 static int plane_targets(const plane *t, int64_t y, char *to[2], int stream[2])
 {
@@ -137,6 +119,44 @@ static int plane_targets(const plane *t, int64_t y, char *to[2], int stream[2])
         }
     }
     return 1;
+}
+
+/* A calm row's last step on the way forward: what it makes goes to the bands at once; into the ring only where the other rows' step reads it. */
+static int lift_to_bands(plane *t, const tsr_lift_step *step, int64_t i, char *row, const void *const *low, const void *const *high)
+{
+    slide *s = &t->s;
+    const pass *p = s->p;
+    const int64_t left = p->filter->step + p->filter->steps - step; /* steps, with this one */
+    int stream[2];
+    char *to[2];
+    if (p->inverse || t->slice || t->coarser || left > 2 || i < s->begin || i >= s->end) return 0;
+    if (!plane_targets(t, i, to, stream) || stream[0] || stream[1]) return 0;
+    for (int k = 0; k < 2; k++) {
+        char *x = row + (k ? p->shape.high : p->shape.low);
+        fetch_ahead(t);
+        p->rows->lift_calm(step, x, k ? high : low, (p->shape.n + 1 - k) / 2, left == 1 ? to[k] : x, left == 1 ? NULL : to[k]);
+    }
+    s->stored[(i - s->window[0]) % p->ring_rows] = 1;
+    return 1;
+}
+
+static void plane_lift(slide *s, const tsr_lift_step *step, int64_t i)
+{
+    plane *t = (plane *)s;
+    const pass *p = s->p;
+    const void *low[TSR_WAVELET_TAPS], *high[TSR_WAVELET_TAPS];
+    char *row = ring_row(s, i);
+    for (int32_t k = 0; k < step->count; k++) {
+        const char *from = neighbour(s, i + step->first + 2 * k);
+        low[k] = from + p->shape.low;
+        high[k] = from + p->shape.high;
+    }
+    const int calm = is_calm(s, step, i);
+    if (calm && lift_to_bands(t, step, i, row, low, high)) return;
+    fetch_ahead(t);
+    lift_part(p, step, row + p->shape.low, low, (p->shape.n + 1) / 2, calm, &t->bad);
+    fetch_ahead(t);
+    lift_part(p, step, row + p->shape.high, high, p->shape.n / 2, calm, &t->bad);
 }
 
 static int plane_pair(slide *s, int64_t i)

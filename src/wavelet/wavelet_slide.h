@@ -21,7 +21,7 @@ struct slide {
     void (*store)(slide *s, int64_t y);
     void (*settled)(slide *s, int64_t y); /* row y is stored, and all before it; NULL: nobody waits for it */
     int (*pair)(slide *s, int64_t i);     /* both steps of a 5/3, on rows i and i-1; says which of these are in their place already: bits 0 and 1 */
-    uint8_t stored[PAIR_ROWS];            /* rows of the ring that are */
+    uint8_t stored[CALM_ROWS_MOST];       /* rows of the ring that are in their place already: of pairs and calm ones */
     int (*both)(slide *s, int64_t i);     /* rows i and i+1 in, i-1 and i stored, in one go; 0: not these. NULL: never */
     int waits;                            /* the last row that came waits for the next, to go with it */
     uint8_t slot[PAIR_ROWS];              /* of pairs: where the rows of the ring lie */
@@ -80,7 +80,7 @@ static inline void slide_pairs(slide *s, int64_t loaded, int flush)
 
 static inline void slide_store(slide *s, int64_t y)
 {
-    uint8_t *stored = s->p->pairs ? &s->stored[(y - s->window[0]) % s->p->ring_rows] : NULL;
+    uint8_t *stored = s->p->pairs || s->p->calm ? &s->stored[(y - s->window[0]) % s->p->ring_rows] : NULL;
     if (!stored || !*stored) s->store(s, y);
     if (stored) *stored = 0;
     if (s->settled) s->settled(s, y);

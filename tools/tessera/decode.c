@@ -155,7 +155,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_TEXT,
           .value = &d.write.format,
           .argument = "NAME",
-          .help = "of the film: y4m, png, ffmpeg (default: by extension)" },
+          .help = "of the film: y4m, png, ffmpeg (default: by extension; y4m to standard output)" },
         { .name = "pictures",
           .type = CLI_FLAG,
           .value = &o.pictures,
@@ -189,6 +189,7 @@ static int run(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     code = cli_check_output(cli, d.output);
+    if (!d.write.format && d.output && !strcmp(d.output, "-")) d.write.format = "y4m";
     d.write.overwrite = cli->globals.force;
     if (!code) {
         const tsr_status status = tsr_video_check_output(d.output, &d.write);

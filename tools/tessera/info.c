@@ -103,6 +103,8 @@ static int file_info(info_call *info, const char *path)
     tsr_file_kind kind;
     const char *format;
     int image = 0;
+    const int kept = strcmp(path, "-") ? CLI_OK : cli_rewind_input(info->cli);
+    if (kept) return kept;
     const int dirac = !info->read.format && tsr_dirac_recognise(path), film = !dirac && !info->read.format && tsr_video_recognise(path),
               tree = !dirac && !film && !info->read.format && cli_tree_is_file(info->cli, path);
     const int chosen = dirac || film || tree ? cli_no_choice(info->cli, path, &info->read, tree ? "a region tree" : "a film") : CLI_OK;
@@ -154,6 +156,7 @@ static int run(cli_call *cli, int argc, char **argv)
     cli->first = -1;
     int code = cli_parse(cli, options, 1, 1 << 20, argc, argv);
     if (code >= 0) return code;
+    if (info.plot && cli->inputs == 1 && !strcmp(cli->input[0], "-") && (code = cli_rewind_input(cli)) != CLI_OK) return code;
     if (info.plot && (cli->inputs != 1 || !tsr_dirac_recognise(cli->input[0]))) return cli_usage(cli, "--plot: expected one VC-2 or Dirac stream");
     /* of several frames, layers, channels and series the first stands for all, unless one is named */
     if (!info.read.frame_given) info.read.frame_given = 2;

@@ -127,7 +127,8 @@ int tsr_dirac_recognise(const char *path)
     char first[4] = { 0 };
     size_t filled = 0, got = 1;
     tsr_dirac_source *source = NULL;
-    if (!path || !strcmp(path, "-") || tsr_dirac_source_create(path, &source) != TSR_OK) return 0;
+    if (path && !strcmp(path, "-")) return pread(STDIN_FILENO, first, sizeof first, 0) == sizeof first && !memcmp(first, "BBCD", sizeof first);
+    if (!path || tsr_dirac_source_create(path, &source) != TSR_OK) return 0;
     while (filled < sizeof first && got && tsr_dirac_source_read(source, first + filled, sizeof first - filled, &got) == TSR_OK) filled += got;
     tsr_dirac_source_destroy(&source);
     return !memcmp(first, "BBCD", sizeof first);

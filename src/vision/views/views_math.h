@@ -140,28 +140,31 @@ typedef struct tsr_view_triangle {
 TSR_HD int32_t tsr_view_first(int32_t v) { return (v - TSR_SUBPIXEL / 2 + TSR_SUBPIXEL - 1) >> 8; } /* the first pixel whose centre is not before */
 TSR_HD int32_t tsr_view_last(int32_t v) { return (v - TSR_SUBPIXEL / 2) >> 8; }
 
+/* Its corners, the front outwards; 0: it has no area. */
+TSR_HD int tsr_view_turn(const tsr_view_job *j, const int64_t corner[3], tsr_view_triangle *t)
+{
+    const tsr_view_vertex *a = &j->vertex[corner[0]], *b = &j->vertex[corner[1]], *c = &j->vertex[corner[2]];
+    t->area = ((int64_t)b->x - a->x) * ((int64_t)c->y - a->y) - ((int64_t)b->y - a->y) * ((int64_t)c->x - a->x);
+    t->turned = t->area < 0;
+    t->v[0] = a;
+    t->v[1] = t->turned ? c : b; /* the other way round */
+    t->v[2] = t->turned ? b : c;
+    if (t->turned) t->area = -t->area;
+    return t->area != 0;
+}
+
 /* 0: it covers no pixel. */
 TSR_HD int tsr_view_set_up_at(const tsr_view_job *j, int32_t x, int32_t y, int32_t half, tsr_view_triangle *t)
 {
     int64_t corner[3];
     if (!tsr_view_corners(j, x, y, half, corner)) return 0;
-    for (int32_t k = 0; k < 3; k++) t->v[k] = &j->vertex[corner[k]];
-    const int32_t lx = tsr_mini(t->v[0]->x, tsr_mini(t->v[1]->x, t->v[2]->x)), hx = tsr_maxi(t->v[0]->x, tsr_maxi(t->v[1]->x, t->v[2]->x));
-    const int32_t ly = tsr_mini(t->v[0]->y, tsr_mini(t->v[1]->y, t->v[2]->y)), hy = tsr_maxi(t->v[0]->y, tsr_maxi(t->v[1]->y, t->v[2]->y));
-    t->x0 = tsr_maxi(0, tsr_view_first(lx));
-    t->y0 = tsr_maxi(0, tsr_view_first(ly));
-    t->x1 = tsr_mini(j->width - 1, tsr_view_last(hx));
-    t->y1 = tsr_mini(j->height - 1, tsr_view_last(hy));
+    const tsr_view_vertex *a = &j->vertex[corner[0]], *b = &j->vertex[corner[1]], *c = &j->vertex[corner[2]];
+    t->x0 = tsr_maxi(0, tsr_view_first(tsr_mini(a->x, tsr_mini(b->x, c->x))));
+    t->y0 = tsr_maxi(0, tsr_view_first(tsr_mini(a->y, tsr_mini(b->y, c->y))));
+    t->x1 = tsr_mini(j->width - 1, tsr_view_last(tsr_maxi(a->x, tsr_maxi(b->x, c->x))));
+    t->y1 = tsr_mini(j->height - 1, tsr_view_last(tsr_maxi(a->y, tsr_maxi(b->y, c->y))));
     if (t->x0 > t->x1 || t->y0 > t->y1) return 0;
-    const tsr_view_vertex *a = t->v[0], *b = t->v[1], *c = t->v[2];
-    t->area = ((int64_t)b->x - a->x) * ((int64_t)c->y - a->y) - ((int64_t)b->y - a->y) * ((int64_t)c->x - a->x);
-    t->turned = t->area < 0;
-    if (t->turned) { /* the other way round */
-        t->v[1] = c;
-        t->v[2] = b;
-        t->area = -t->area;
-    }
-    return t->area != 0;
+    return tsr_view_turn(j, corner, t);
 }
 
 /* By its number, 2 quad + half. */
@@ -299,21 +302,23 @@ TSR_HD void tsr_view_resolve(const tsr_view_job *j, int64_t i)
         u = (double)(number % (uint32_t)j->columns) + 0.5;
         v = (double)(number / (uint32_t)j->columns) + 0.5;
     } else {
+        const uint32_t quad = number >> 1, wide = (uint32_t)j->columns - 1;
+        const int32_t x = (int32_t)(quad % wide), y = (int32_t)(quad / wide);
         tsr_view_triangle t;
-        int64_t w[3];
+        int64_t corner[3], w[3];
         double sum = 0.0, share;
         u = v = 0.0;
-        if (!tsr_view_set_up(j, number, &t)) return;
+        if (!tsr_view_corners(j, x, y, (int32_t)(number & 1u), corner) || !tsr_view_turn(j, corner, &t)) return;
         if (j->front && t.turned) {
             j->out_depth[i] = 0.0f;
             return;
         }
         tsr_view_weights(&t, (int32_t)(i % j->width), (int32_t)(i / j->width), w);
+        const tsr_view_vertex *first = j->vertex + (int64_t)y * j->columns + x, *next = first + j->columns;
         for (int32_t k = 0; k < 3; k++) {
-            const int64_t sample = t.v[k] - j->vertex;
             share = (double)w[k] * t.v[k]->inverse;
-            u += share * ((double)(sample % j->columns) + 0.5);
-            v += share * ((double)(sample / j->columns) + 0.5);
+            u += share * ((double)(x + (t.v[k] == first + 1 || t.v[k] == next + 1)) + 0.5);
+            v += share * ((double)(y + (t.v[k] >= next)) + 0.5);
             sum += share;
         }
         u /= sum;
@@ -369,29 +374,41 @@ TSR_HD double tsr_view_epsilon(double epsilon, double quantum, double slope)
     return own > epsilon ? own : epsilon;
 }
 
-/* A camera's weight at a place of the world, in 1/65536: at least 1. */
-TSR_HD uint32_t tsr_view_weight(const tsr_view_source *s, const double world[3], const double ray[3], int32_t power, double feather)
+/* A camera's weight at a place of the world, in 1/65536 and at least 1: a power of the cosine between its ray and the view's, less towards its rim. */
+TSR_HD double tsr_view_cosine(const tsr_view_source *s, const double world[3], const double ray[3])
 {
-    double to[3], cosine = 0.0, a = 0.0, b = 0.0, w = 1.0, at[4];
+    double cosine = 0.0, a = 0.0, b = 0.0;
     for (int32_t k = 0; k < 3; k++) {
-        to[k] = s->orthographic ? s->forward[k] : world[k] - s->position[k];
-        cosine += to[k] * ray[k];
-        a += to[k] * to[k];
+        const double to = s->orthographic ? s->forward[k] : world[k] - s->position[k];
+        cosine += to * ray[k];
+        a += to * to;
         b += ray[k] * ray[k];
     }
     cosine = cosine / tsr_lens_root(a * b);
-    if (!(cosine > 0.0)) cosine = 0.0;
-    for (int32_t k = 0; k < power; k++) w *= cosine;
+    return cosine > 0.0 ? cosine : 0.0;
+}
+TSR_HD double tsr_view_rim(const tsr_view_source *s, const double world[3], double feather)
+{
+    double at[4];
     tsr_camera_points_place(&s->seen, world, at);
-    if (feather > 0.0 && at[2] > 0.0) {
-        const double x = at[0] / at[2], y = at[1] / at[2];
-        double edge = x < s->columns - x ? x : s->columns - x;
-        edge = y < edge ? y : edge;
-        edge = s->rows - y < edge ? s->rows - y : edge;
-        if (edge < feather) w *= edge > 0.0 ? edge / feather : 0.0;
-    }
-    const double scaled = w * 65536.0;
-    return scaled > 1.0 ? (uint32_t)scaled : 1u;
+    const double x = at[0] / at[2], y = at[1] / at[2];
+    double edge = x < s->columns - x ? x : s->columns - x;
+    edge = y < edge ? y : edge;
+    edge = s->rows - y < edge ? s->rows - y : edge;
+    const double share = edge > 0.0 ? edge / feather : 0.0;
+    return feather > 0.0 && at[2] > 0.0 && edge < feather ? share : 1.0;
+}
+TSR_HD uint32_t tsr_view_whole(double weight)
+{
+    const double scaled = weight * 65536.0;
+    return scaled > 1.0 ? (uint32_t)(int32_t)scaled : 1u;
+}
+TSR_HD uint32_t tsr_view_weight(const tsr_view_source *s, const double world[3], const double ray[3], int32_t power, double feather)
+{
+    const double cosine = tsr_view_cosine(s, world, ray);
+    double w = 1.0;
+    for (int32_t k = 0; k < power; k++) w *= cosine;
+    return tsr_view_whole(w * tsr_view_rim(s, world, feather));
 }
 
 /* What another camera says of a place of the world: 1 it looks through it, what it sees there lies behind by more than epsilon; -1 its surface hides it; -2 its surface is there;
@@ -476,68 +493,96 @@ TSR_HD uint32_t tsr_merge_knows(const tsr_merge_job *j, int64_t i, const double 
     return knows & ~drop; /* never none: nothing is nearer than the nearest */
 }
 
-TSR_HD void tsr_merge_pixel(const tsr_merge_job *j, int64_t i)
+/* Which views make the pixel, a bit each; `ray` belongs to the pixel. */
+TSR_HD uint32_t tsr_merge_select(const tsr_merge_job *j, int64_t i, const double origin[3], const double ray[3])
 {
     const int32_t x = (int32_t)(i % j->width), y = (int32_t)(i / j->width);
-    uint32_t weight[TSR_VIEWS_MOST], chosen = 0;
-    double origin[3], ray[3], world[3];
-    int32_t best = -1;
-    float z = 0.0f;
-    uint8_t *color = j->out_color + 4 * i;
-    tsr_camera_rays_place(&j->rays, x + 0.5, y + 0.5, origin, ray);
     const uint32_t knows = j->mode == TSR_MERGE_CSG ? tsr_merge_knows(j, i, origin, ray) : ~0u;
+    uint32_t there = 0, chosen = 0;
+    double world[3], epsilon = 0.0, least = 0.0;
+    int32_t best = -1, exact = 0;
+    float z = 0.0f;
     for (int32_t s = 0; s < j->count; s++) {
         const tsr_view_source *v = &j->source[s];
         const float d = v->view_depth[i];
-        weight[s] = 0;
         if (!(d > 0.0f) || !(knows >> s & 1u)) continue;
         if (j->mode == TSR_MERGE_FREESPACE) {
             for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + (double)d * ray[k];
             if (tsr_view_seen_through(j, s, world)) continue;
         }
-        weight[s] = 1;
-        if (j->mode == TSR_MERGE_BLEND) weight[s] = v->weight * 65536.0 > 1.0 ? (uint32_t)(v->weight * 65536.0) : 1u;
+        there |= 1u << s;
         const int better = best < 0 || (j->mode == TSR_MERGE_OVERLAY ? v->weight < j->source[best].weight : j->mode == TSR_MERGE_CSG ? d > z : d < z);
         if (better) {
             best = s;
             z = d;
         }
     }
-    j->out_depth[i] = 0.0f;
-    color[0] = color[1] = color[2] = color[3] = 0;
-    if (j->choice) j->choice[i] = 0;
-    if (best < 0) return;
-    if (j->mode == TSR_MERGE_CSG || j->mode == TSR_MERGE_FREESPACE) {
-        double epsilon = 0.0; /* the least of those that are just as far */
-        for (int32_t s = 0, any = 0; s < j->count; s++) {
-            if (!weight[s] || j->source[s].view_depth[i] != z) continue;
-            for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + (double)z * ray[k];
-            const double own = tsr_merge_epsilon(j, &j->source[s], x, y, world);
-            epsilon = any && epsilon < own ? epsilon : own;
-            any = 1;
-        }
-        for (int32_t s = 0; s < j->count; s++) {
-            if (!weight[s]) continue;
-            const double d = (double)j->source[s].view_depth[i], off = d > (double)z ? d - (double)z : (double)z - d;
-            for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + d * ray[k];
-            weight[s] = off <= epsilon ? tsr_view_weight(&j->source[s], world, ray, j->power, j->feather) : 0;
-        }
-    } else if (j->mode == TSR_MERGE_OVERLAY) {
-        for (int32_t s = 0; s < j->count; s++) weight[s] = s == best;
+    if (!(there & (there - 1)) || j->mode == TSR_MERGE_BLEND) return there;
+    if (j->mode == TSR_MERGE_OVERLAY) return 1u << best;
+    for (int32_t s = 0, any = 0; s < j->count; s++) { /* the least of those that are just as far; by the view alone it is never more */
+        if (!(there >> s & 1u) || j->source[s].view_depth[i] != z) continue;
+        const double own = tsr_view_epsilon(j->epsilon, j->source[s].quantum, tsr_view_slope(j->source[s].view_depth, j->width, j->height, x, y));
+        least = any && least < own ? least : own;
+        any = 1;
     }
-    uint64_t sum[3] = { 0, 0, 0 }, weights = 0;
-    double depth = 0.0;
     for (int32_t s = 0; s < j->count; s++) {
-        if (!weight[s]) continue;
-        for (int32_t k = 0; k < 3; k++) sum[k] += (uint64_t)weight[s] * j->source[s].view_color[4 * i + k];
+        if (!(there >> s & 1u)) continue;
+        const float d = j->source[s].view_depth[i];
+        const double off = d > z ? (double)d - (double)z : (double)z - (double)d;
+        if (off > least && !exact) {
+            for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + (double)z * ray[k];
+            for (int32_t o = 0; o < j->count; o++) {
+                if (!(there >> o & 1u) || j->source[o].view_depth[i] != z) continue;
+                const double own = tsr_merge_epsilon(j, &j->source[o], x, y, world);
+                epsilon = exact && epsilon < own ? epsilon : own;
+                exact = 1;
+            }
+        }
+        if (off <= least || off <= epsilon) chosen |= 1u << s;
+    }
+    return chosen;
+}
+
+/* The pixel from the views chosen; weight[s] counts where there are several. At most 16 of 65536, times 255: sums fit 32 bits. */
+TSR_HD void tsr_merge_put(const tsr_merge_job *j, int64_t i, uint32_t chosen, const uint32_t *weight)
+{
+    uint8_t *color = j->out_color + 4 * i;
+    uint32_t sum[3] = { 0, 0, 0 }, weights = 0;
+    double depth = 0.0;
+    if (j->choice) j->choice[i] = chosen;
+    for (int32_t s = 0; s < j->count; s++) {
+        if (!(chosen >> s & 1u)) continue;
+        const uint8_t *own = j->source[s].view_color + 4 * i;
+        if (chosen == 1u << s) {
+            for (int32_t k = 0; k < 3; k++) color[k] = own[k];
+            color[3] = 255;
+            j->out_depth[i] = j->source[s].view_depth[i];
+            return;
+        }
+        for (int32_t k = 0; k < 3; k++) sum[k] += weight[s] * own[k];
         depth += (double)weight[s] * (double)j->source[s].view_depth[i];
         weights += weight[s];
-        chosen |= 1u << s;
     }
-    for (int32_t k = 0; k < 3; k++) color[k] = (uint8_t)((sum[k] + weights / 2) / weights);
-    color[3] = 255;
-    j->out_depth[i] = (float)(depth / (double)weights);
-    if (j->choice) j->choice[i] = chosen;
+    for (int32_t k = 0; k < 3; k++) color[k] = chosen ? (uint8_t)((sum[k] + weights / 2) / weights) : 0;
+    color[3] = chosen ? 255 : 0;
+    j->out_depth[i] = chosen ? (float)(depth / (double)weights) : 0.0f;
+}
+
+/* Of a view in BLEND: the same over the picture. */
+TSR_HD uint32_t tsr_merge_even(const tsr_view_source *v) { return tsr_view_whole(v->weight); }
+
+TSR_HD void tsr_merge_pixel(const tsr_merge_job *j, int64_t i)
+{
+    uint32_t weight[TSR_VIEWS_MOST];
+    double origin[3], ray[3], world[3];
+    tsr_camera_rays_place(&j->rays, (int32_t)(i % j->width) + 0.5, (int32_t)(i / j->width) + 0.5, origin, ray);
+    const uint32_t chosen = tsr_merge_select(j, i, origin, ray);
+    for (int32_t s = 0; s < j->count && (chosen & (chosen - 1)); s++) {
+        if (!(chosen >> s & 1u)) continue;
+        for (int32_t k = 0; k < 3; k++) world[k] = origin[k] + (double)j->source[s].view_depth[i] * ray[k];
+        weight[s] = j->mode == TSR_MERGE_BLEND ? tsr_merge_even(&j->source[s]) : tsr_view_weight(&j->source[s], world, ray, j->power, j->feather);
+    }
+    tsr_merge_put(j, i, chosen, weight);
 }
 
 /* Colours from pictures of other cameras, where their own surface is not nearer. */
