@@ -275,7 +275,7 @@ static size_t index_file(uint8_t *b, int type, int channels)
         put(head + 16, c ? 8 : 4, 4);
         put(head + 24, 4, 4);
         put(head + 28, c ? 2 : 1, 4);
-        memcpy(head + 32, c ? "minus" : "plus", 6);
+        memcpy(head + 32, c ? "minus" : "plus\0", 6);
         for (int k = 0; k < VALUES; k++) {
             const float f = (float)k + 0.5f;
             const double d = -k;
