@@ -142,6 +142,7 @@ static void levels_are_written(void **state)
         { 1, 352, 288, { 25, 2 }, { 12, 11 }, 0, 8, TSR_CHROMA_420, TSR_DIRAC_CODING_HIGH_QUALITY, 4, 0, { 11, 18 }, NULL },
         { 2, 720, 486, { 30000, 1001 }, { 10, 11 }, 2, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 7, 1, { 45, 31 }, NULL },
         { 65, 1280, 720, { 50, 1 }, { 1, 1 }, 0, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_LOW_DELAY, 10, 0, { 80, 90 }, NULL },
+        { 6, 3840, 2160, { 50, 1 }, { 1, 1 }, 0, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 18, 0, { 120, 270 }, NULL },
         { 3, 1280, 720, { 25, 1 }, { 1, 1 }, 0, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 0, 0, { 0 }, "differs in frame rate" },
         { 3, 1280, 720, { 50, 1 }, { 1, 1 }, 0, 8, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 0, 0, { 0 }, "differs in signal range" },
         { 3, 1280, 720, { 50, 1 }, { 1, 1 }, 1, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 0, 0, { 0 }, "differs in scan format" },
@@ -191,6 +192,7 @@ static void levels_are_written(void **state)
         assert_int_equal(pictures, 1 + o.fields);
         require_ok(tsr_dirac_inspector_sequence(inspector, &s));
         assert_int_equal(s.level, cases[k].level);
+        assert_int_equal(s.major_version, 2); /* colours that come with a base format need no version 3, those over SDI want 2 */
         assert_int_equal(s.base_format, cases[k].base);
         assert_int_equal(s.custom, cases[k].custom);
         assert_int_equal(s.width, cases[k].width);

@@ -144,6 +144,7 @@ static int take_field(struct light *l, tsr_context *context)
     if (!volume) return code;
     const tsr_status status = tsr_light_field_from_volume(context, l->matter, volume, &l->field);
     tsr_volume_destroy(&volume);
+    if (status == TSR_OK && l->simulate.ground.present) cli_note(l->cli, "%s: the floor's light is not in a field: the picture's floor has no light of the simulation", cli_shown(l->field_in));
     return status == TSR_OK ? CLI_OK : cli_status(l->cli, status, l->field_in);
 }
 

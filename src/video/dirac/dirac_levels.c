@@ -218,7 +218,6 @@ static tsr_dirac_sequence based(const tsr_dirac_sequence *s, const allowed *a, i
         made.clean_left = made.clean_top = 0;
     }
     if (s->level == 64 || s->level == 65) made.major_version = 2; /* they want it so */
-    if (made.primaries > 3 || made.matrix > 3 || made.transfer > 3) made.major_version = 3;
     return made;
 }
 
