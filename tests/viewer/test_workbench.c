@@ -72,7 +72,7 @@ static double number(const struct bench *b, const char *key)
     do {                                                                                                         \
         int tries_ = 0;                                                                                          \
         for (listen_once(b); !(condition); listen_once(b)) {                                                     \
-            if (++tries_ > 30000) fail_msg("%s: never; state %s; notices %s", #condition, b->state, b->notices); \
+            if (++tries_ > 300000) fail_msg("%s: never; state %s; notices %s", #condition, b->state, b->notices); \
             pause_a_moment();                                                                                    \
         }                                                                                                        \
     } while (0)
