@@ -65,8 +65,9 @@ static void show(const struct light *l, const tsr_light_matter_info *m, const ts
         json_real("seconds", r->seconds);
         json_real("view_seconds", view_seconds);
     } else {
-        printf("%lld x %lld x %lld voxels, %.1f %% of the blocks empty; %lld steps, at most %lld patches, %.2f s; view %.2f s\n", (long long)m->size.x,
-               (long long)m->size.y, (long long)m->size.z, 100 * m->empty, (long long)r->steps, (long long)r->peak, r->seconds, view_seconds);
+        printf("%lld x %lld x %lld voxels, %.1f %% of the blocks empty; %lld steps, at most %lld patches, %.2f s; view %.2f s\n",
+               (long long)m->size.x, (long long)m->size.y, (long long)m->size.z, 100 * m->empty, (long long)r->steps, (long long)r->peak, r->seconds,
+               view_seconds);
         printf("power (balance %.1e):\n", r->balance);
     }
     show_power("start", &r->start, r, json);
@@ -81,8 +82,8 @@ static void show(const struct light *l, const tsr_light_matter_info *m, const ts
     show_power("reflected", &reflected, r, json);
     if (json) json_close('}');
     else if (r->several >= 0)
-        printf("lit voxels: %.1f %%; of these lit from several directions: %.1f %%, where the strongest ray carries %.1f %%\n", 100 * r->lit, 100 * r->several,
-               100 * r->strongest);
+        printf("lit voxels: %.1f %%; of these lit from several directions: %.1f %%, where the strongest ray carries %.1f %%\n", 100 * r->lit,
+               100 * r->several, 100 * r->strongest);
     if (r->crowded) cli_note(l->cli, "the list of patches was full: %lld were not split, see --capacity", (long long)r->crowded);
     if (r->balance > 1e-5) cli_note(l->cli, "the sums of power differ by %.1e of it", r->balance);
 }
@@ -144,7 +145,8 @@ static int take_field(struct light *l, tsr_context *context)
     if (!volume) return code;
     const tsr_status status = tsr_light_field_from_volume(context, l->matter, volume, &l->field);
     tsr_volume_destroy(&volume);
-    if (status == TSR_OK && l->simulate.ground.present) cli_note(l->cli, "%s: the floor's light is not in a field: the picture's floor has no light of the simulation", cli_shown(l->field_in));
+    if (status == TSR_OK && l->simulate.ground.present)
+        cli_note(l->cli, "%s: the floor's light is not in a field: the picture's floor has no light of the simulation", cli_shown(l->field_in));
     return status == TSR_OK ? CLI_OK : cli_status(l->cli, status, l->field_in);
 }
 
@@ -215,41 +217,118 @@ static int run(cli_call *cli, int argc, char **argv)
     int32_t layers = 0, grid = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(l.output),
-        { .name = "resolution", .type = CLI_INT, .value = &l.resolution, .argument = "N", .help = "voxels along the longest extent (default: as the scene says)",
-          .lower = 8, .upper = 1024 },
-        { .name = "width", .type = CLI_INT, .value = &l.width, .argument = "PIXELS", .help = "of the picture", .lower = 1, .upper = 16384, .given = &l.width_given },
-        { .name = "height", .type = CLI_INT, .value = &l.height, .argument = "PIXELS", .help = "likewise", .lower = 1, .upper = 16384, .given = &l.height_given },
-        { .name = "samples", .type = CLI_INT, .value = &l.samples, .argument = "N", .help = "rays per pixel", .lower = 1, .upper = 4096, .given = &l.samples_given },
-        { .name = "record", .type = CLI_CHOICE, .value = &record, .argument = "NAME", .help = "what voxels keep: the strongest rays, or all light",
-          .choices = "strongest gather", .given = &record_given },
-        { .name = "layers", .type = CLI_INT, .value = &layers, .argument = "N", .help = "rays that a voxel keeps, 1 to 4", .lower = 1, .upper = 4,
+        { .name = "resolution",
+          .type = CLI_INT,
+          .value = &l.resolution,
+          .argument = "N",
+          .help = "voxels along the longest extent (default: as the scene says)",
+          .lower = 8,
+          .upper = 1024 },
+        { .name = "width",
+          .type = CLI_INT,
+          .value = &l.width,
+          .argument = "PIXELS",
+          .help = "of the picture",
+          .lower = 1,
+          .upper = 16384,
+          .given = &l.width_given },
+        { .name = "height",
+          .type = CLI_INT,
+          .value = &l.height,
+          .argument = "PIXELS",
+          .help = "likewise",
+          .lower = 1,
+          .upper = 16384,
+          .given = &l.height_given },
+        { .name = "samples",
+          .type = CLI_INT,
+          .value = &l.samples,
+          .argument = "N",
+          .help = "rays per pixel",
+          .lower = 1,
+          .upper = 4096,
+          .given = &l.samples_given },
+        { .name = "record",
+          .type = CLI_CHOICE,
+          .value = &record,
+          .argument = "NAME",
+          .help = "what voxels keep: the strongest rays, or all light",
+          .choices = "strongest gather",
+          .given = &record_given },
+        { .name = "layers",
+          .type = CLI_INT,
+          .value = &layers,
+          .argument = "N",
+          .help = "rays that a voxel keeps, 1 to 4",
+          .lower = 1,
+          .upper = 4,
           .given = &layers_given },
         { .name = "go-on", .type = CLI_FLAG, .value = &go_on, .help = "light goes on behind caustics" },
         { .name = "no-fresnel", .type = CLI_FLAG, .value = &no_fresnel, .help = "surfaces take nothing from light that passes them" },
-        { .name = "grid", .type = CLI_INT, .value = &grid, .argument = "N", .help = "patches along an edge of the wave at the start (default 64)", .lower = 2,
-          .upper = 1024, .given = &grid_given },
-        { .name = "capacity", .type = CLI_COUNT, .value = &l.simulate.capacity, .argument = "N", .help = "of the list of patches (default 1048576)", .lower = 1,
+        { .name = "grid",
+          .type = CLI_INT,
+          .value = &grid,
+          .argument = "N",
+          .help = "patches along an edge of the wave at the start (default 64)",
+          .lower = 2,
+          .upper = 1024,
+          .given = &grid_given },
+        { .name = "capacity",
+          .type = CLI_COUNT,
+          .value = &l.simulate.capacity,
+          .argument = "N",
+          .help = "of the list of patches (default 1048576)",
+          .lower = 1,
           .upper = 67108863 },
         { .name = "relight", .type = CLI_FLAG, .value = &l.relight, .help = "make a film in which the lights move" },
-        { .name = "frames", .type = CLI_INT, .value = &l.frames, .argument = "N", .help = "of --relight (default 24)", .lower = 1, .upper = 100000,
+        { .name = "frames",
+          .type = CLI_INT,
+          .value = &l.frames,
+          .argument = "N",
+          .help = "of --relight (default 24)",
+          .lower = 1,
+          .upper = 100000,
           .given = &frames_given },
-        { .name = "turn", .type = CLI_REAL, .value = &l.turn, .argument = "DEGREES", .help = "of --relight: around the middle (default 360)", .lower = -36000,
-          .upper = 36000, .given = &turn_given },
-        { .name = "rise", .type = CLI_REAL, .value = &l.rise, .argument = "LENGTH", .help = "of --relight: how much higher lights are at the end", .lower = -1e6,
-          .upper = 1e6, .given = &rise_given },
+        { .name = "turn",
+          .type = CLI_REAL,
+          .value = &l.turn,
+          .argument = "DEGREES",
+          .help = "of --relight: around the middle (default 360)",
+          .lower = -36000,
+          .upper = 36000,
+          .given = &turn_given },
+        { .name = "rise",
+          .type = CLI_REAL,
+          .value = &l.rise,
+          .argument = "LENGTH",
+          .help = "of --relight: how much higher lights are at the end",
+          .lower = -1e6,
+          .upper = 1e6,
+          .given = &rise_given },
         { .name = "field-out", .type = CLI_TEXT, .value = &l.field_out, .argument = "FILE", .help = "the light in every voxel, as a volume" },
         { .name = "field", .type = CLI_TEXT, .value = &l.field_in, .argument = "FILE", .help = "light from such a volume instead of a simulation" },
-        { .name = "floor-out", .type = CLI_TEXT, .value = &l.ground_out, .argument = "FILE", .help = "the light on the floor, as a volume of 3 channels" },
-        { .name = "radiance-out", .type = CLI_TEXT, .value = &l.radiance_out, .argument = "FILE", .help = "the picture as radiance, a volume of 3 channels" },
+        { .name = "floor-out",
+          .type = CLI_TEXT,
+          .value = &l.ground_out,
+          .argument = "FILE",
+          .help = "the light on the floor, as a volume of 3 channels" },
+        { .name = "radiance-out",
+          .type = CLI_TEXT,
+          .value = &l.radiance_out,
+          .argument = "FILE",
+          .help = "the picture as radiance, a volume of 3 channels" },
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     if (!l.output) return cli_usage(cli, "no output given: expected -o PICTURE or, with --relight, -o FILM");
-    if (!l.relight && (frames_given || turn_given || rise_given)) return cli_usage(cli, "--frames, --turn and --rise: without effect without --relight");
+    if (!l.relight && (frames_given || turn_given || rise_given))
+        return cli_usage(cli, "--frames, --turn and --rise: without effect without --relight");
     if (l.field_in && (l.relight || record_given || layers_given || go_on || no_fresnel || grid_given || l.field_out || l.ground_out))
-        return cli_usage(cli, "--field: light that is there is not simulated: expected without --relight, --record, --layers, --go-on, --no-fresnel, --grid and outputs of light");
-    if (l.relight && (l.field_out || l.ground_out || l.radiance_out)) return cli_usage(cli, "--relight: expected without outputs of light, which are of one picture");
+        return cli_usage(cli, "--field: light that is there is not simulated: expected without --relight, --record, --layers, --go-on, --no-fresnel, "
+                              "--grid and outputs of light");
+    if (l.relight && (l.field_out || l.ground_out || l.radiance_out))
+        return cli_usage(cli, "--relight: expected without outputs of light, which are of one picture");
     code = cli_film_check(cli, &l.film, l.output, !l.relight);
     if (!code && l.field_out) code = cli_check_write_option(cli, "--field-out", l.field_out, TSR_FILE_VOLUME, NULL);
     if (!code && l.ground_out) code = cli_check_write_option(cli, "--floor-out", l.ground_out, TSR_FILE_VOLUME, NULL);
