@@ -53,7 +53,7 @@ static int says(const struct bench *b, const char *text) { return strstr(b->stat
     do {                                                                                                         \
         int tries_ = 0;                                                                                          \
         for (listen_once(b); !(condition); listen_once(b)) {                                                     \
-            if (++tries_ > 30000) fail_msg("%s: never; state %s; notices %s", #condition, b->state, b->notices); \
+            if (++tries_ > 300000) fail_msg("%s: never; state %s; notices %s", #condition, b->state, b->notices); \
             nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);                                           \
         }                                                                                                        \
     } while (0)
