@@ -191,9 +191,10 @@ def widget(browser):
     browser.until("const w = tessera.windows.volume; return w.frame && w.frame.zoom && !!tessera.bench.mode.widget().frame(w)", 20, "a widget")
 
     def spot(what):
-        browser.until("const w = tessera.windows.volume; return !!tessera.bench.mode.widget().frame(w)", 20, "a widget")
-        return browser.script(f"""const w = tessera.windows.volume, g = tessera.bench.mode.widget(), f = g.frame(w), r = w.canvas.getBoundingClientRect(), [x, y] = {what};
-            return [r.left + x * r.width / w.canvas.width, r.top + y * r.height / w.canvas.height, w.pixel]""")
+        return browser.until(f"""const w = tessera.windows.volume, g = tessera.bench.mode.widget(), f = g.frame(w);
+            if (!f) return null; // between two states or pictures
+            const r = w.canvas.getBoundingClientRect(), [x, y] = {what};
+            return [r.left + x * r.width / w.canvas.width, r.top + y * r.height / w.canvas.height, w.pixel]""", 20, "a widget")
 
     box = state(browser)["objects"][0]["box"]
     middle = spot("[f.x, f.y]")

@@ -130,15 +130,15 @@ static int write_all(struct fuse *f, tsr_fusion *fusion, double seconds)
     tsr_mesh *mesh = NULL;
     tsr_tiles *tiles = NULL;
     tsr_mesh_measures m = TSR_MESH_MEASURES;
-    const char *what = f->output;
+    const char *what = f->cameras; /* until something is written */
     tsr_status status = tsr_fusion_describe(fusion, &info);
     f->mesh.progress = cli_progress(f->cli);
     if (status == TSR_OK && f->output) status = tsr_fusion_mesh(fusion, &f->mesh, &mesh);
     if (status == TSR_OK && mesh) status = tsr_mesh_measure(mesh, &m);
     cli_progress_end(f->cli);
     if (status == TSR_OK && f->tiles) {
-        what = f->tiles;
         status = tsr_fusion_tiles(fusion, f->mesh.least_weight, &tiles);
+        if (status == TSR_OK) what = f->tiles;
         tsr_tiles_write_options list = TSR_TILES_WRITE_OPTIONS;
         list.overwrite = write.overwrite;
         if (status == TSR_OK) status = tsr_tiles_write(tiles, f->tiles, &list);

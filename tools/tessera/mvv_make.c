@@ -1,6 +1,7 @@
 /* tools/tessera/mvv_make.c: `tessera mvv make`: textures from meshes, cameras and their pictures or films. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -278,6 +279,7 @@ static int run(cli_call *cli, int argc, char **argv)
     making m = { .cli = cli, .how = CLI_RIG, .read = TSR_MULTIVIEW_MODEL_OPTIONS, .size = { 512, 512, 1 }, .rate = 25 };
     int given[3] = { 0 };
     char meshes[4200], cameras[4200];
+    struct stat about;
     const cli_option options[] = {
         { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &m.output, .argument = "FILE.mvv", .help = "the textures, uncoded" },
         { .name = "meshes",
@@ -389,6 +391,9 @@ static int run(cli_call *cli, int argc, char **argv)
     if (cli->inputs) {
         if (strlen(cli->input[0]) > 4000 || strchr(cli->input[0], '%'))
             return cli_usage(cli, "'%s': a path of at most 4000 bytes without %%", cli_shown(cli->input[0]));
+        if (!stat(cli->input[0], &about) && !S_ISDIR(about.st_mode))
+            return cli_usage(cli, "'%s' is a file, expected a folder with mesh-0000.obj and cameras.json: a glTF scene is given by --meshes, its cameras by --cameras",
+                             cli_shown(cli->input[0]));
         snprintf(meshes, sizeof meshes, "%s/mesh-%%04d.obj", cli->input[0]);
         snprintf(cameras, sizeof cameras, "%s/cameras.json", cli->input[0]);
         if (!m.meshes) m.meshes = meshes;

@@ -195,7 +195,7 @@ static json_t *state(const viewer_show *show)
 static void clear(viewer_show *show) { forget(light_of(show)); }
 
 static const viewer_show_table table = {
-    .bytes = sizeof(struct light), .drafts = 1, .load = load, .set = set, .draw = draw, .state = state, .clear = clear
+    .bytes = sizeof(struct light), .drafts = 2, .load = load, .set = set, .draw = draw, .state = state, .clear = clear
 };
 
 static void *work(void *session) { return viewer_show_run((viewer_session *)session, &table); }

@@ -193,7 +193,7 @@ static void draw(struct runner *r, int w, int draft, const viewer_look *look, ui
     const double begun = viewer_seconds(), scale = draft ? d->scale : 1;
     const int32_t width = (int32_t)fmax(8, look->width * scale), height = (int32_t)fmax(8, look->height * scale);
     viewer_frame frame = { .view = (uint8_t)(w % VIEWER_VIEWS),
-                           .draft = (uint8_t)(draft && scale < 1),
+                           .draft = (uint8_t)(draft && (scale < 1 || r->table->drafts > 1)),
                            .width = (uint32_t)width,
                            .height = (uint32_t)height,
                            .view_input = look_input,

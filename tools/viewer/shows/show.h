@@ -20,7 +20,7 @@ typedef struct viewer_show {
 
 typedef struct viewer_show_table {
     size_t bytes;
-    int drafts; /* pictures take long: smaller ones come first */
+    int drafts; /* pictures take long: smaller ones come first; 2: draw makes them coarser, too, so that one of full size is a draft as well */
     uint32_t views; /* bits 1 << window: what it draws; 0: VIEWER_VOLUME alone */
     /* Messages beside load, set and pictures to save: 1 done, 0 none of the mode's, -1 with a message. NULL: there are none. */
     int (*act)(viewer_show *show, const viewer_command *command, char *error, size_t error_bytes);
