@@ -77,7 +77,7 @@ def run(browser, server, folder, real):
     browser.keys("2")
     browser.drag([on_page([seed[0] + d, seed[1] + d / 2, seed[2]]) for d in (0, 2, 4)])
     browser.until("return tessera.bench.state.probe.count > 20", 10, "the probe")
-    browser.until("return tessera.windows.speed.frame.editInput >= tessera.link.lastInput", 10, "all of the probe")
+    browser.until("return tessera.windows.speed.frame.editInput >= tessera.link.lastEdit", 10, "all of the probe")
     yellow = browser.script("""const c = document.getElementById('histogram'), h = c.height, d = c.getContext('2d').getImageData(0, 0, c.width, h).data;
         const x = Math.round(6 + (tessera.bench.state.probe.mean - tessera.bench.image.minimum) / (tessera.bench.image.maximum - tessera.bench.image.minimum) * (c.width - 12));
         let most = 0;
@@ -107,10 +107,10 @@ def run(browser, server, folder, real):
     time.sleep(0.1)
     browser.drag([on_page([x, seed[1], seed[2]]) for x in inside])
     browser.until("return tessera.bench.state.surface && tessera.bench.state.inside_voxels > 100", 10, "the painted sphere")
-    browser.until("return tessera.windows.source.frame.editInput >= tessera.link.lastInput", 10, "a picture of it")
+    browser.until("return tessera.windows.source.frame.editInput >= tessera.link.lastEdit", 10, "a picture of it")
     if real:
         browser.drag([on_page([x, seed[1], seed[2]]) for x in (124, 128)])
-        browser.until("return tessera.windows.source.frame.editInput >= tessera.link.lastInput", 10, "the other hemisphere")
+        browser.until("return tessera.windows.source.frame.editInput >= tessera.link.lastEdit", 10, "the other hemisphere")
     browser.keys("1")
     small = pixels("source")
     assert browser.script("return document.getElementById('n-active').textContent") == "–", "active voxels are counted by steps: none is shown as 0"

@@ -78,7 +78,7 @@ def box_of(browser, view):
 
 
 def rest(browser):
-    browser.until("return ['source', 'third'].every((v) => tessera.windows[v].frame?.editInput >= tessera.link.lastInput && tessera.windows[v].frame.viewInput <= tessera.link.lastInput && !tessera.windows[v].frame.draft)", 30, "rest")
+    browser.until("return ['source', 'third'].every((v) => tessera.windows[v].frame?.editInput >= tessera.link.lastEdit && tessera.windows[v].frame.viewInput <= tessera.link.lastInput && !tessera.windows[v].frame.draft)", 30, "rest")
 
 
 def in_camera(browser, pixel):

@@ -411,7 +411,7 @@ def stroke(browser, tool, share_y=0.5, length=40):
     edits = state(browser)["edits"]
     browser.drag([(x + length * k / 10 - length / 2, y) for k in range(11)], pause=40)
     browser.until(f"return tessera.bench.state.edits > {edits}", 15, f"a stroke of {tool}")
-    browser.until("return tessera.windows.volume.frame.editInput >= tessera.link.lastInput", 15, "a picture of it")
+    browser.until("return tessera.windows.volume.frame.editInput >= tessera.link.lastEdit", 15, "a picture of it")
 
 
 def inside_of(browser, name="body"):

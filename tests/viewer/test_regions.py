@@ -385,7 +385,7 @@ def cameras(browser):
     browser.until("return tessera.bench.state.camera === 1 && tessera.bench.state.name.includes('1')", 10, "the next camera")
     browser.keys("t")
     browser.until("return tessera.bench.state.through && document.getElementById('through').getAttribute('aria-pressed') === 'true'", 10, "the view through it")
-    browser.until("return tessera.windows.volume.frame.editInput >= tessera.link.lastInput", 10, "its picture")
+    browser.until("return tessera.windows.volume.frame.editInput >= tessera.link.lastEdit", 10, "its picture")
     after = browser.script(COLOURED)
     assert sum(abs(a - b) for a, b in zip(before, after)) / len(before) > 0.3, "the same picture"
     send(browser, type="set", name="rate", value=5)
@@ -404,7 +404,7 @@ def views(browser):
     plane = mode_files.PLANE
 
     def rest():
-        browser.until("return tessera.windows.volume.frame.editInput >= tessera.link.lastInput && !tessera.windows.volume.frame.draft", 30, "a finished picture")
+        browser.until("return tessera.windows.volume.frame.editInput >= tessera.link.lastEdit && !tessera.windows.volume.frame.draft", 30, "a finished picture")
         width, height, row = browser.script(PIXELS)
         return width, height / 2 / (plane["height"] / 2 / plane["focal"]), [row[4 * i:4 * i + 3] for i in range(width)]
 
@@ -470,7 +470,7 @@ def mvv(browser):
     before = browser.script(COLOURED)
 
     def changes(what):
-        browser.until("return tessera.windows.volume.frame.editInput >= tessera.link.lastInput && !tessera.windows.volume.frame.draft", 20, "a picture")
+        browser.until("return tessera.windows.volume.frame.editInput >= tessera.link.lastEdit && !tessera.windows.volume.frame.draft", 20, "a picture")
         after = browser.script(COLOURED)
         assert sum(abs(a - b) for a, b in zip(before, after)) / len(before) > 0.05, f"{what} changes nothing"
         return after

@@ -7,6 +7,7 @@ export class Connection extends EventTarget {
   constructor() {
     super();
     this.lastInput = 0;
+    this.lastEdit = 0; // the last that is no look
     this.waiting = new Map(); // input -> { time, edit, view }
     this.latencies = [];
     this.shown = []; // times of pictures
@@ -97,6 +98,7 @@ export class Connection extends EventTarget {
   input(message) {
     const id = ++this.lastInput;
     const look = message.type === "view" || ["window", "transfer", "mask", "isovalue", "overlay"].includes(message.type);
+    if (!look) this.lastEdit = id;
     this.waiting.set(id, { time: performance.now(), edit: !look, view: message.view });
     if (this.waiting.size > 500) this.waiting.delete(this.waiting.keys().next().value);
     this.send({ ...message, input: id });
