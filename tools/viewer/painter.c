@@ -204,7 +204,10 @@ static void show(struct painter *p, const viewer_task *t, int window)
     tsr_image image = { 0 };
     p->d.progress = (tsr_progress){ t->fresh ? viewer_session_quits : gives_way, t->fresh ? (void *)s : (void *)p };
     tsr_status status = viewer_draw(&p->d, t, view, width, height, &frame, &image);
-    if (status == TSR_ERROR_CANCELLED) return; /* it is finer than what the page has, and later will do */
+    if (status == TSR_ERROR_CANCELLED) { /* it is finer than what the page has, and later will do */
+        tsr_image_destroy(&image);
+        return;
+    }
     w->look_version = t->look_version;
     w->data_version = p->data_version;
     w->draft = t->draft;
