@@ -178,7 +178,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "a table of the time that each stage takes, the device waited for after each" },
         { .name = "profile-running", .type = CLI_FLAG, .value = &d.synchronise, .help = "the same as the work runs: what waits has the time" },
         { .name = "memory-limit",
-          .type = CLI_COUNT,
+          .type = CLI_BYTES,
           .value = &o.memory_limit,
           .argument = "BYTES",
           .help = "of pictures",

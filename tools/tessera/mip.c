@@ -134,7 +134,7 @@ static void show(const struct mip *m, const tsr_mip_info *i, double seconds)
         for (int j = 0; j <= i->levels; j++) json_int(NULL, i->by_level[j]);
         json_close(']');
         json_int("runs", i->runs);
-        json_int("bytes", i->device_bytes);
+        if (i->device_bytes) json_int("bytes", i->device_bytes); /* none: it was built from file to file */
         json_open("measured", '[');
         for (int k = 0; k < i->steps; k++) {
             json_open(NULL, '{');

@@ -42,14 +42,14 @@ static int camera_at(const struct reproject *r, double t, tsr_camera *camera)
         *camera = (tsr_camera){ .fov = r->fov };
         status = tsr_camera_look_at(camera, r->eye, r->target, r->up);
     } else if (r->keys) {
-        status = rig_along(r->keys, t, camera);
+        status = tsr_rig_along(r->keys, t, camera);
         memset(&camera->lens, 0, sizeof camera->lens);
     } else {
         status = tsr_rig_get(r->rig, r->like_index, &a);
         if (status == TSR_OK) *camera = a.camera;
         if (status == TSR_OK && r->to) {
             status = tsr_rig_get(r->rig, r->to_index, &b);
-            if (status == TSR_OK) *camera = rig_between(&a.camera, &b.camera, t);
+            if (status == TSR_OK) status = tsr_camera_between(&a.camera, &b.camera, t, camera);
         }
         memset(&camera->lens, 0, sizeof camera->lens);
     }
