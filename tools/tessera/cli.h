@@ -26,7 +26,8 @@ typedef enum cli_type {
     CLI_REAL,   /* double, within [lower, upper]; finite */
     CLI_TEXT,   /* const char *: points into argv */
     CLI_SIZE3,  /* tsr_size3: X,Y,Z or one number for all three; each within [lower, upper] */
-    CLI_VEC3,   /* tsr_vec3: likewise */
+    CLI_SIZE2,  /* tsr_size3 with a z of 1: W,H, or one number for both; each within [lower, upper] */
+    CLI_VEC3,   /* tsr_vec3: as CLI_SIZE3 */
     CLI_CHOICE, /* int: index into the words of `choices` */
     CLI_DTYPE,  /* tsr_dtype */
     CLI_BOX,    /* tsr_size3[2]: X,Y,Z:X,Y,Z, first and one past the last */

@@ -465,7 +465,8 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
     }
     if (volume && (*code = check_picture(cli, path, volume)) != CLI_OK) tsr_volume_destroy(&volume);
     if (volume && tsr_volume_channels(volume) > 1 && !cli->channels) {
-        *code = cli_error(cli, CLI_FAILED, "%s: an image of %d channels, expected one: --channel 0 takes the first", path, tsr_volume_channels(volume));
+        *code =
+            cli_error(cli, CLI_FAILED, "%s: an image of %d channels, expected one: --channel 0 takes the first", path, tsr_volume_channels(volume));
         tsr_volume_destroy(&volume);
     }
     return volume;
@@ -733,6 +734,7 @@ int cli_open_planes(const cli_call *cli, const char *path, const tsr_read_option
     tsr_status status = tsr_planes_open(path, options, planes);
     if (status == TSR_ERROR_UNSUPPORTED) return CLI_OK;
     if (status == TSR_OK) status = tsr_planes_describe(*planes, info);
-    if (status != TSR_OK || info->size.x * info->size.y * (int64_t)tsr_dtype_size(info->dtype) <= options->memory_limit / info->size.z) tsr_planes_close(planes);
+    if (status != TSR_OK || info->size.x * info->size.y * (int64_t)tsr_dtype_size(info->dtype) <= options->memory_limit / info->size.z)
+        tsr_planes_close(planes);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }

@@ -30,6 +30,7 @@ static const char *argument_of(const cli_option *o)
 {
     if (o->argument) return o->argument;
     switch (o->type) {
+    case CLI_SIZE2: return "W,H";
     case CLI_SIZE3:
     case CLI_VEC3: return "X,Y,Z";
     case CLI_BOX: return "X,Y,Z:X,Y,Z";
@@ -142,17 +143,18 @@ int cli_take_number(const cli_call *cli, const cli_option *o, const char *text)
     return -1;
 }
 
-/* "X,Y,Z", or one number for all three; ',' or 'x' between them. */
+/* "X,Y,Z", or one number for all three; ',' or 'x' between them. Of pictures "W,H", with which a third of 1 may stand. */
 static int take_triple(const cli_call *cli, const cli_option *o, const char *text)
 {
     double real[3] = { 0 };
     int64_t integer[3] = { 0 };
+    const int flat = o->type == CLI_SIZE2;
     const char *at = text;
     int n = 0;
     while (n < 3) {
         int ok = o->type == CLI_VEC3 ? read_real(at, &real[n], &at) : read_integer(at, &integer[n], &at);
         if (!ok) break;
-        if (o->type == CLI_SIZE3) real[n] = (double)integer[n];
+        if (o->type != CLI_VEC3) real[n] = (double)integer[n];
         if (bounded(o) && !(real[n] >= o->lower && real[n] <= o->upper)) return outside(cli, o, text);
         n++;
         if (!*at) break;
@@ -160,12 +162,14 @@ static int take_triple(const cli_call *cli, const cli_option *o, const char *tex
         at++;
     }
     int dangling = at > text && (at[-1] == ',' || at[-1] == 'x');
-    if (*at || (n != 1 && n != 3) || dangling)
+    if (flat && (*at || dangling || n < 1 || (n == 3 && integer[2] != 1)))
+        return cli_usage(cli, "--%s: '%s' given, expected W,H or one number for both (whole numbers)", o->name, text);
+    if (*at || (n != 1 && n != 3 && !flat) || dangling)
         return cli_usage(cli, "--%s: '%s' given, expected X,Y,Z or one number for all three%s", o->name, text,
                          o->type == CLI_SIZE3 ? " (whole numbers)" : "");
     for (int i = n; i < 3; i++) {
         real[i] = real[0];
-        integer[i] = integer[0];
+        integer[i] = flat && i == 2 ? 1 : integer[0];
     }
     if (o->type == CLI_VEC3) *(tsr_vec3 *)o->value = (tsr_vec3){ real[0], real[1], real[2] };
     else *(tsr_size3 *)o->value = (tsr_size3){ integer[0], integer[1], integer[2] };
@@ -238,6 +242,7 @@ static int take(const cli_call *cli, const cli_option *o, const char *text)
     case CLI_BYTES:
     case CLI_INT:
     case CLI_REAL: return cli_take_number(cli, o, text);
+    case CLI_SIZE2:
     case CLI_SIZE3:
     case CLI_VEC3: return take_triple(cli, o, text);
     case CLI_BOX: return take_box(cli, o, text);
