@@ -145,10 +145,10 @@ typedef struct tsr_points_source {
     tsr_progress progress;
 } tsr_points_source;
 #define TSR_POINTS_SOURCE TSR_SIZED(tsr_points_source)
-/* The clouds of tsr_points_from_classes by slabs of `planes` planes (0: as many as fill 64 MiB, at least 8), and three more for neighbours: no more samples than
- * that are in memory, of the host and of the device. Points and normals are those of the whole volume in memory order, bit for bit. BORROWS the source for the
- * call. TSR_ERROR_UNSUPPORTED: an order that is not ROW (no other is that of slabs one after another), USER (its rule sees the whole volume). Fills points[classes],
- * RETURNS NEW points on the host; after an error all are NULL. */
+/* The clouds of tsr_points_from_classes by slabs of `planes` planes (0: as many as fill 64 MiB, at least 8), and three more for neighbours: no more
+ * samples than that are in memory, of the host and of the device. Points and normals are those of the whole volume in memory order, bit for bit.
+ * BORROWS the source for the call. TSR_ERROR_UNSUPPORTED: an order that is not ROW (no other is that of slabs one after another), USER (its rule sees
+ * the whole volume). Fills points[classes], RETURNS NEW points on the host; after an error all are NULL. */
 TSR_API tsr_status tsr_points_from_source(tsr_context *context, const tsr_points_source *source, const tsr_points_volume_options *options,
                                           int64_t planes, tsr_points **points) TSR_CHECKED;
 
