@@ -267,9 +267,9 @@ static int wants_size(const bench *b, const char *experiment, int64_t n)
 static int known(const char *name)
 {
     static const char *const names[] = {
-        "sphere-collapse", "spiral-volume", "lucy-collapse", "lucy-weno", "overheads", "enright",   "enright-reinit", "sheet",
-        "dragon-collapse", "edit-dragon",   "thai",          "lucy",      "armadillo", "angel",     "curvature",      "renormalise",
-        "storage",         "large",         "topology",      "dilate",    "keys",      "tile-sizes"
+        "sphere-collapse", "spiral-volume", "lucy-collapse", "lucy-weno", "overheads", "enright",    "enright-reinit", "sheet",
+        "dragon-collapse", "edit-dragon",   "thai",          "lucy",      "armadillo", "angel",      "curvature",      "renormalise",
+        "storage",         "large",         "topology",      "dilate",    "keys",      "tile-sizes", "paging"
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i], name)) return 1;
@@ -304,6 +304,7 @@ int main(int argc, char **argv)
     }
     if (bench_wants(&b, "threads") && !gpu && sysconf(_SC_NPROCESSORS_ONLN) > 1) TSR_TRY_GOTO(flow_two_threads(&b), done);
     if (b.only && bench_wants(&b, "tile-sizes")) TSR_TRY_GOTO(tile_sizes(&b, gpu), done);
+    if (b.only && bench_wants(&b, "paging")) TSR_TRY_GOTO(flow_paging(&b, gpu), done);
     if (b.only && bench_wants(&b, "overheads")) TSR_TRY_GOTO(overheads(&b, gpu), done);
     if (b.only && bench_wants(&b, "enright-reinit"))
         TSR_TRY_GOTO(flow_enright_reinit(&b, b.quick ? 64 : gpu ? 512 : 128, b.quick ? 0.4 : gpu ? 1.1 : 0.77), done);

@@ -94,11 +94,46 @@ static void sizes(int32_t atlas, int32_t cameras, int32_t steps, double encode, 
     tsr_multiview_destroy(&s.textures);
 }
 
+/* The published rates and what quality they give here: in the names; times are those of decoding. */
+static void rates(int32_t atlas, int32_t cameras, int32_t steps)
+{
+    static const struct {
+        double bpp;
+        tsr_multiview_fill fill;
+        const char *name;
+    } rows[] = { { 0.05, TSR_MULTIVIEW_FILL_4D, "" },
+                 { 0.30, TSR_MULTIVIEW_FILL_4D, "" },
+                 { 0.75, TSR_MULTIVIEW_FILL_4D, "" },
+                 { 0.75, TSR_MULTIVIEW_FILL_NONE, " without fill" } };
+    char name[160];
+    make(atlas, cameras, steps);
+    s.read = (tsr_multiview_read_options)TSR_MULTIVIEW_READ_OPTIONS;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        tsr_multiview *back = NULL;
+        tsr_multiview_difference d = TSR_MULTIVIEW_DIFFERENCE;
+        s.write = (tsr_multiview_write_options)TSR_MULTIVIEW_WRITE_OPTIONS;
+        s.report = (tsr_multiview_report)TSR_MULTIVIEW_REPORT;
+        s.write.codec = TSR_MULTIVIEW_SPIHT4D;
+        s.write.bpp[0] = rows[k].bpp;
+        s.write.fill = rows[k].fill;
+        s.write.overwrite = 1;
+        MUST(write_call(NULL));
+        MUST(tsr_multiview_read(s.b.context, s.path, &s.read, &back));
+        MUST(tsr_multiview_compare(s.textures, back, &d));
+        tsr_multiview_destroy(&back);
+        snprintf(name, sizeof name, "rates, %d cameras of %d^2, %d steps, Y %.2f%s: %.1f dB, %.0f : 1, with masks %.0f : 1", (int)cameras, (int)atlas,
+                 (int)steps, rows[k].bpp, rows[k].name, d.psnr[0], s.report.ratio, s.report.ratio_total);
+        bench_report(&s.b, &(bench_case){ .name = name, .n = s.report.texels, .time = bench_measure(&s.b, read_call, NULL, NULL) });
+    }
+    tsr_multiview_destroy(&s.textures);
+}
+
 int main(int argc, char **argv)
 {
     if (!bench_begin(&s.b, argc, argv, "multiview")) return 2;
     snprintf(s.path, sizeof s.path, "%s/tessera-bench-%ld.mvv", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (long)getpid());
-    if (s.b.quick) sizes(128, 4, 8, 0, 0);
+    if (s.b.only && bench_wants(&s.b, "rates")) rates(s.b.quick ? 128 : 512, s.b.quick ? 4 : 8, s.b.quick ? 8 : 40);
+    else if (s.b.quick) sizes(128, 4, 8, 0, 0);
     else {
         sizes(512, 8, 40, 4, 20);
         if (tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA) sizes(1024, 32, 8, 0, 1);

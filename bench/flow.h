@@ -31,6 +31,7 @@ tsr_status flow_keys(bench *b, int gpu);
 tsr_status flow_storages(bench *b, int gpu);
 tsr_status flow_large(bench *b, double radius, int64_t steps);
 tsr_status flow_topologies(bench *b, int gpu);
+tsr_status flow_paging(bench *b, int gpu);
 
 /* flow_deformation.c: the periodic deformation. */
 tsr_status flow_sheet(bench *b, int64_t n, double duration);

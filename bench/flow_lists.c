@@ -208,3 +208,128 @@ done:
     tsr_tiles_destroy(&tiles);
     return status;
 }
+
+/* ---- paging: [Lefohn04] III -------------------------------------------------------------------------------------------------------------------- */
+
+/* Pages of a x b x c voxels with a voxel of the band or beside one, its faces' neighbours, so that a front finds them: what [Lefohn04]'s pages would hold. */
+static int64_t pages_needed(const float *f, int64_t n, float band, const int32_t page[3])
+{
+    const int64_t across[3] = { (n + page[0] - 1) / page[0], (n + page[1] - 1) / page[1], (n + page[2] - 1) / page[2] };
+    uint8_t *needed = (uint8_t *)calloc((size_t)(across[0] * across[1] * across[2]), 1);
+    int64_t pages = 0;
+    if (!needed) return 0;
+    for (int64_t i = 0; i < n * n * n; i++) {
+        if (!(fabsf(f[i]) < band)) continue;
+        const int64_t at[3] = { i % n, i / n % n, i / n / n };
+        for (int k = 0; k < 7; k++) { /* itself and six beside it */
+            int64_t p[3] = { at[0], at[1], at[2] };
+            if (k) p[(k - 1) / 2] += (k & 1) ? 1 : -1;
+            if (p[0] < 0 || p[1] < 0 || p[2] < 0 || p[0] >= n || p[1] >= n || p[2] >= n) continue;
+            needed[(p[2] / page[2] * across[1] + p[1] / page[1]) * across[0] + p[0] / page[0]] = 1;
+        }
+    }
+    for (int64_t i = 0; i < across[0] * across[1] * across[2]; i++) pages += needed[i];
+    free(needed);
+    return pages;
+}
+
+/* Voxels within the smallest rectangles round what is active of each slice: what goes slice by slice computes. */
+static int64_t rectangles(const float *f, int64_t n, float band)
+{
+    int64_t sum = 0;
+    for (int64_t z = 0; z < n; z++) {
+        int64_t low[2] = { n, n }, high[2] = { -1, -1 };
+        for (int64_t i = 0; i < n * n; i++) {
+            if (!(fabsf(f[z * n * n + i]) < band)) continue;
+            const int64_t at[2] = { i % n, i / n };
+            for (int k = 0; k < 2; k++) {
+                low[k] = low[k] < at[k] ? low[k] : at[k];
+                high[k] = high[k] > at[k] ? high[k] : at[k];
+            }
+        }
+        if (high[0] >= 0) sum += (high[0] - low[0] + 1) * (high[1] - low[1] + 1);
+    }
+    return sum;
+}
+
+/* How many voxels are held or computed for one that is active: by pages of several shapes, slice by slice, and in a whole volume, as depth culling keeps it. */
+static tsr_status wasted(bench *b, const tsr_tiles *tiles, int64_t n)
+{
+    static const int32_t shapes[][3] = { { 8, 8, 8 }, { 4, 4, 4 }, { 16, 16, 1 } };
+    tsr_tiles_info info = TSR_TILES_INFO;
+    tsr_volume *field = NULL, *host = NULL;
+    tsr_status status;
+    char text[160];
+    TSR_TRY(tsr_tiles_describe(tiles, &info));
+    TSR_TRY(tsr_volume_create(b->context, TSR_F32, (tsr_size3){ n, n, n }, NULL, &field));
+    TSR_TRY_GOTO(tsr_tiles_store(tiles, field), done);
+    TSR_TRY_GOTO(tsr_volume_copy(field, NULL, &host), done);
+    const float *f = (const float *)tsr_volume_data_const(host), band = (float)info.band;
+    const double active = (double)info.active_voxels;
+    for (int k = 0; k < 3; k++) {
+        const int64_t voxels = (int64_t)shapes[k][0] * shapes[k][1] * shapes[k][2], pages = pages_needed(f, n, band, shapes[k]);
+        snprintf(text, sizeof text, "paging, waste: pages of %d x %d x %d, %.2f voxels held for an active one", shapes[k][0], shapes[k][1],
+                 shapes[k][2], (double)(pages * voxels) / active);
+        bench_report(b, &(bench_case){ .name = text, .n = pages });
+    }
+    snprintf(text, sizeof text, "paging, waste: our list, tiles of %d^3, %.2f voxels held for an active one", (int)info.edge,
+             (double)info.count * info.edge * info.edge * info.edge / active);
+    bench_report(b, &(bench_case){ .name = text, .n = info.count });
+    snprintf(text, sizeof text, "paging, waste: slice by slice, %.2f voxels computed for an active one", (double)rectangles(f, n, band) / active);
+    bench_report(b, &(bench_case){ .name = text, .n = n });
+    snprintf(text, sizeof text, "paging, waste: a whole volume with depth culling, %.2f voxels held for an active one", (double)(n * n * n) / active);
+    bench_report(b, &(bench_case){ .name = text, .n = n * n * n });
+done:
+    tsr_volume_destroy(&host);
+    tsr_volume_destroy(&field);
+    return status;
+}
+
+struct taking {
+    tsr_context *context;
+};
+static tsr_status take_pages(void *user)
+{
+    const struct taking *t = (const struct taking *)user;
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    tsr_tiles *tiles;
+    options.edge = 4;
+    options.band = 1.5;
+    options.capacity = 1 << 20;
+    TSR_TRY(tsr_tiles_create(t->context, NULL, &options, &tiles));
+    tsr_tiles_destroy(&tiles);
+    return TSR_OK;
+}
+
+/* What [Lefohn04]'s paging is measured by: the share of a step that goes into requests and pages, requests a second (26 neighbours of each page a step), the time
+ * that a million pages take to be there, and voxels held for nothing. */
+tsr_status flow_paging(bench *b, int gpu)
+{
+    const int64_t n = b->quick ? 128 : 512;
+    double step[2] = { 0, 0 };
+    tsr_tiles_info info = TSR_TILES_INFO;
+    struct taking taking = { b->context };
+    tsr_tiles *first;
+    char name[80];
+    TSR_TRY(bench_from_rule(b, n, 1.5, bench_bumps, &first));
+    tsr_status status = managed_steps(b, first, gpu ? 96 : b->quick ? 4 : 16, 64, step, &info);
+    if (status == TSR_OK) status = wasted(b, first, n);
+    tsr_tiles_destroy(&first);
+    TSR_TRY(status);
+    const double managing = step[1] - step[0], requests = 26.0 * (double)info.count;
+    snprintf(name, sizeof name, "paging, management of %lld pages", (long long)info.count);
+    if (managing > 0)
+        bench_report(b, &(bench_case){ .name = name,
+                                       .n = (int64_t)requests,
+                                       .time = { managing, managing, managing, 1 },
+                                       .bar = "at least 1e8 requests a second",
+                                       .holds = requests >= 1e8 * managing });
+    if (managing > 0)
+        printf("    %.1f %% of a step (published: about 15 %% of the instructions are requests), %.3g requests a second\n", 100 * managing / step[1],
+               requests / managing);
+    else printf("    %s: lost in what else the machine does (%.3g s a step without, %.3g with); try --cpu-time\n", name, step[0], step[1]);
+    bench_report(b, &(bench_case){ .name = "paging, a million pages of 4^3 made and given back",
+                                   .n = 1 << 20,
+                                   .time = bench_measure(b, take_pages, &taking, NULL) });
+    return TSR_OK;
+}

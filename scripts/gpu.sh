@@ -2,7 +2,8 @@
 # Build, check and measure on a machine with a GPU (no network needed): scripts/gpu.sh build|test|sanitize|bench|all ...
 #   build     with the CUDA module for this GPU, into build/gpu
 #   test      every suite that works on a device, on cuda
-#   sanitize  the same under compute-sanitizer (memcheck, then racecheck); suites labelled "slow" are left out
+#   sanitize  the same under compute-sanitizer (memcheck, then racecheck; SANITIZE_TOOLS="initcheck synccheck" names others); suites labelled "slow" are
+#             left out. The emulator fills new memory with bits that show where they are read before they are written, in every `make test`.
 #   bench     every benchmark on the GPU; JSON into $OUT (default bench/results)
 # The table of what passed comes last; exit code 1 if anything failed.
 set -uo pipefail
@@ -65,7 +66,7 @@ step_sanitize() {
     fi
     export build
     export -f sanitize_one
-    for tool in memcheck racecheck; do
+    for tool in ${SANITIZE_TOOLS:-memcheck racecheck}; do
         for suite in $(suites); do printf '%s\0%s\0' "$tool" "$suite"; done
     done | timeout "${SANITIZE_TOTAL:-180}" xargs -0 -r -n 2 -P 4 bash -c 'sanitize_one "$@"' sanitize >"$list"
     while read -r tool suite result seconds; do

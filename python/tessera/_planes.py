@@ -11,7 +11,7 @@ from . import _core
 from ._core import Object, Progress, Progressed, Report, check, ffi, lib
 from ._inputs import as_volume
 from ._arrays import DTYPES
-from ._objects import Image, Mesh, Volume
+from ._objects import Image, Mesh, Points, Volume
 from ._tiles import Tiles
 
 if TYPE_CHECKING:
@@ -113,9 +113,9 @@ class Planes(Object):
             check(lib.tsr_planes_statistics(owner._pointer, self._pointer, made))
         return _core.report(made)
 
-    def surface(self, isovalue: float, *, planes: int = 0, **options: Any) -> Mesh:
-        """`surface` of the whole volume, no more than `planes` planes of which are in memory at a time (0: as many as fill 64 MiB): the same mesh."""
-        source, raised = _core.begun("tsr_surface_source"), list[BaseException]()
+    def _source(self, kind: str, raised: list[BaseException]) -> tuple[Any, Any]:
+        """A struct of a source whose planes are ours, and what has to stay as long as it is used; an exception in the middle of a read comes into `raised`."""
+        source = _core.begun(kind)
         source.size, source.dtype, source.slope, source.intercept = self._info.size, self._info.dtype, self._info.slope, self._info.intercept
         source.geometry = ffi.addressof(self._info, "geometry")
 
@@ -123,6 +123,12 @@ class Planes(Object):
             return int(lib.tsr_planes_read(self._pointer, begin, end, samples))
 
         source.planes = call = ffi.callback("tsr_status(void *, int64_t, int64_t, void *)", some, error=-1, onerror=lambda kind, error, trace: raised.append(error))
+        return source, call
+
+    def surface(self, isovalue: float, *, planes: int = 0, **options: Any) -> Mesh:
+        """`surface` of the whole volume, no more than `planes` planes of which are in memory at a time (0: as many as fill 64 MiB): the same mesh."""
+        raised = list[BaseException]()
+        source, call = self._source("tsr_surface_source", raised)
         values, kept = _core.options("tsr_surface_options", {"isovalue": isovalue, **options})
         made, owner = ffi.new("tsr_mesh **"), _core.context()
         with owner.lock:
@@ -132,6 +138,21 @@ class Planes(Object):
         check(status)
         del kept, call
         return Mesh._of(made, None)
+
+    def points(self, classifier: Union[str, int] = "nonzero", *, normals: bool = False, inward: bool = False, planes: int = 0, **options: Any) -> Points:
+        """`HistoPyramid(volume, classifier, order="row", ...).points()` of the whole volume, no more than `planes` planes of which are in memory at a time."""
+        raised = list[BaseException]()
+        source, call = self._source("tsr_points_source", raised)
+        rule = {"classifier": classifier, "order": "row", **options}
+        values, kept = _core.options("tsr_points_volume_options", {"pyramid": rule, "normals": normals, "inward": inward})
+        made, owner = ffi.new("tsr_points **"), _core.context()
+        with owner.lock:
+            status = lib.tsr_points_from_source(owner._pointer, source, values, int(planes), made)
+        if raised:
+            raise raised[0]
+        check(status)
+        del kept, call
+        return Points._of(made, None)
 
     def __repr__(self) -> str:
         return f"<tessera.Planes {'x'.join(map(str, reversed(self.shape)))} {self.dtype} of {self._path}>"

@@ -218,6 +218,10 @@ def test_planes_and_their_surface(tmp_path: Path) -> None:
     assert np.isclose(planes.statistics().mean, v.mean()) and (np.stack(list(planes)) == v).all()
     mesh, whole = planes.surface(500, planes=8), ts.surface(ts.read(tmp_path / "a.nrrd"), 500)
     assert (mesh.triangles == whole.triangles).all() and (mesh.vertices == whole.vertices).all()
+    cloud, listed = planes.points("crossings", lower=500, normals=True, planes=4), ts.HistoPyramid(ts.read(tmp_path / "a.nrrd"), "crossings", lower=500).points(normals=True)
+    assert (cloud.positions == listed.positions).all() and (cloud.normals == listed.normals).all() and len(cloud.positions) == len(mesh.vertices)
+    with pytest.raises(ts.Error, match="expected ROW"):
+        planes.points("crossings", order="morton")
     with pytest.raises(IndexError, match="plane 30, expected 0 to 29"):
         planes[30]
     with pytest.raises(ts.FileError, match="none.nrrd"):

@@ -8,6 +8,7 @@ typedef struct tsr_points_job {
     tsr_classifier classifier;
     double affine[3][4], normal[3][3]; /* normal: gradients along the index axes to world axes, with the sign asked for */
     int64_t count, first;              /* number of voxel 0 in the entries: that of the class */
+    int64_t plane;                     /* of the whole volume that is the first of this one */
     const tsr_pyramid_entry *entries;
     float *positions, *normals; /* normals may be NULL */
 } tsr_points_job;
@@ -45,7 +46,7 @@ TSR_HD void tsr_point_make(const tsr_points_job *job, int64_t n)
     const tsr_classifier *c = &job->classifier;
     const int64_t i = job->entries[n].voxel - job->first;
     int64_t at[3] = { i % c->size[0], i / c->size[0] % c->size[1], i / c->size[0] / c->size[1] };
-    double place[3] = { (double)at[0], (double)at[1], (double)at[2] }, gradient[3] = { 0.0, 0.0, 0.0 };
+    double place[3] = { (double)at[0], (double)at[1], (double)(at[2] + job->plane) }, gradient[3] = { 0.0, 0.0, 0.0 };
     if (job->normals) tsr_point_gradient(c, i, at, gradient);
     if (c->kind == TSR_PYRAMID_CROSSINGS) {
         const int32_t k = tsr_point_edge(c, i, at, job->entries[n].copy);

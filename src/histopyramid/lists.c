@@ -34,9 +34,8 @@ static void normal_matrix(const tsr_geometry *g, double sign, double n[3][3])
         }
 }
 
-/* The cloud of `count` entries of one class. */
-static tsr_status cloud(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *o, const tsr_pyramid *pyramid,
-                        int32_t channel, const tsr_pyramid_entry *entries, int64_t count, tsr_points **points)
+tsr_status tsr_points_of_class(tsr_context *context, const tsr_volume *volume, int64_t plane, const tsr_points_volume_options *o,
+                               const tsr_pyramid *pyramid, int32_t channel, const tsr_pyramid_entry *entries, int64_t count, tsr_points **points)
 {
     if (count > INT32_MAX) TSR_FAIL(TSR_ERROR_CAPACITY, "points: %lld of them, expected at most 2^31 - 1: narrow the range", (long long)count);
     TSR_TRY(tsr_points_create(context, count, o->normals ? TSR_POINTS_NORMALS : 0, points));
@@ -44,6 +43,7 @@ static tsr_status cloud(tsr_context *context, const tsr_volume *volume, const ts
     tsr_points_job job = { .classifier = tsr_class_of(&pyramid->classes, channel),
                            .count = count,
                            .first = channel * pyramid->classes.voxels,
+                           .plane = plane,
                            .entries = entries,
                            .positions = tsr_points_positions(*points),
                            .normals = tsr_points_normals(*points) };
@@ -52,6 +52,17 @@ static tsr_status cloud(tsr_context *context, const tsr_volume *volume, const ts
     memcpy(job.affine, volume->geometry.affine, sizeof job.affine);
     normal_matrix(&volume->geometry, o->inward ? -1 : 1, job.normal);
     if (count) TSR_TRY(context->backend->pyramid->points(context->queue, &job));
+    return TSR_OK;
+}
+
+tsr_status tsr_points_check_rule(const tsr_pyramid_options *rule, tsr_points **points)
+{
+    for (int32_t c = 0; c < tsr_maxi(rule->channels, 1) && c < TSR_PYRAMID_CHANNELS; c++) {
+        points[c] = NULL;
+        if ((rule->classes ? rule->classes[c].classifier : rule->classifier) == TSR_PYRAMID_COUNTS)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "points: classifier counts, expected one that keeps voxels or edges: range, nonzero, label, ...");
+    }
+    if (rule->batch > 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "points: batch is %lld, expected one volume", (long long)rule->batch);
     return TSR_OK;
 }
 
@@ -69,20 +80,15 @@ tsr_status tsr_points_from_classes(tsr_context *context, const tsr_volume *volum
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(TSR_OPTIONS_TAKE(&rule, own.pyramid));
     const int32_t channels = tsr_maxi(rule.channels, 1);
-    for (int32_t c = 0; c < channels && c < TSR_PYRAMID_CHANNELS; c++) {
-        points[c] = NULL;
-        if ((rule.classes ? rule.classes[c].classifier : rule.classifier) == TSR_PYRAMID_COUNTS)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "points: classifier counts, expected one that keeps voxels or edges: range, nonzero, label, ...");
-    }
+    TSR_TRY(tsr_points_check_rule(&rule, points));
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
-    if (rule.batch > 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "points: batch is %lld, expected one volume", (long long)rule.batch);
     TSR_TRY_GOTO(listed(context, volume, &rule, 0, &pyramid, &count, own.not_a_number, &entries, &bytes), done);
     TSR_TRY_GOTO(tsr_device_allocate(context, sizeof firsts, &there), done);
     TSR_TRY_GOTO(tsr_pyramid_firsts(pyramid, (uint64_t *)there), done);
     TSR_TRY_GOTO(tsr_device_move(NULL, firsts, context, there, (size_t)(channels + 1) * sizeof *firsts), done);
     for (int32_t c = 0; c < channels; c++)
-        TSR_TRY_GOTO(cloud(context, volume, &own, pyramid, c, (const tsr_pyramid_entry *)entries + firsts[c], (int64_t)(firsts[c + 1] - firsts[c]),
-                           &points[c]),
+        TSR_TRY_GOTO(tsr_points_of_class(context, volume, 0, &own, pyramid, c, (const tsr_pyramid_entry *)entries + firsts[c],
+                                         (int64_t)(firsts[c + 1] - firsts[c]), &points[c]),
                      done);
     TSR_TRY_GOTO(tsr_context_synchronize(context), done); /* the list is released */
 done:

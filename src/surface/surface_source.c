@@ -56,17 +56,6 @@ static tsr_status slab(tsr_context *context, const tsr_surface_source *source, c
     return status;
 }
 
-/* NaN samples of the planes, each plane counted once: slabs overlap. */
-static int64_t not_a_number(tsr_dtype dtype, const void *samples, int64_t count)
-{
-    int64_t found = 0;
-    if (dtype == TSR_F32)
-        for (int64_t k = 0; k < count; k++) found += ((const float *)samples)[k] != ((const float *)samples)[k];
-    if (dtype == TSR_F64)
-        for (int64_t k = 0; k < count; k++) found += ((const double *)samples)[k] != ((const double *)samples)[k];
-    return found;
-}
-
 tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_surface_source *source, const tsr_surface_options *options, int64_t planes,
                                       tsr_mesh **mesh, tsr_surface_report *report)
 {
@@ -108,7 +97,7 @@ tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_surface_so
         if (to > have) {
             char *fresh = host + (have - kept) * plane;
             TSR_TRY_GOTO(from.planes(from.user, have, to, fresh), done);
-            made.not_a_number += not_a_number(from.dtype, fresh, (to - have) * from.size.x * from.size.y);
+            made.not_a_number += tsr_samples_nan(from.dtype, fresh, (to - have) * from.size.x * from.size.y);
             TSR_TRY_GOTO(tsr_surface_check_samples(&g, (uint64_t)made.not_a_number), done);
             have = to;
         }

@@ -205,6 +205,15 @@ void tsr_volume_destroy(tsr_volume **volume)
 
 tsr_dtype tsr_volume_dtype(const tsr_volume *v) { return v ? v->dtype : (tsr_dtype)0; }
 tsr_size3 tsr_volume_size(const tsr_volume *v) { return v ? v->size : (tsr_size3){ 0 }; }
+int64_t tsr_samples_nan(tsr_dtype dtype, const void *samples, int64_t count)
+{
+    int64_t found = 0;
+    if (dtype == TSR_F32)
+        for (int64_t k = 0; k < count; k++) found += ((const float *)samples)[k] != ((const float *)samples)[k];
+    if (dtype == TSR_F64)
+        for (int64_t k = 0; k < count; k++) found += ((const double *)samples)[k] != ((const double *)samples)[k];
+    return found;
+}
 int64_t tsr_volume_count(const tsr_volume *v) { return v ? v->size.x * v->size.y * v->size.z : 0; }
 tsr_device tsr_volume_device(const tsr_volume *v)
 {

@@ -38,6 +38,9 @@ tsr_status tsr_volume_create_like(tsr_context *context, const tsr_volume *like, 
 
 static inline tsr_source tsr_volume_source(const tsr_volume *v) { return (tsr_source){ v->data, v->dtype, v->slope, v->intercept }; }
 
+/* How many of so many samples in host memory are NaN; none of integers. */
+int64_t tsr_samples_nan(tsr_dtype dtype, const void *samples, int64_t count);
+
 /* TSR_ERROR_ARGUMENT unless both place every voxel at the same point, LPS and RAS converted, within what text headers keep (1e-4 of the
  * spacing). Where either names no space, only the numbers are compared. `what` begins the message, `advice` ends it. */
 tsr_status tsr_geometry_require_same(const tsr_geometry *a, const tsr_geometry *b, const char *what, const char *advice);

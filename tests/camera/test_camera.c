@@ -247,6 +247,9 @@ static void refusals(void **unused)
     require_error(tsr_camera_ray(&c, 10, 10, NULL, NULL, &d), TSR_ERROR_ARGUMENT, "pixel is NULL");
     require_error(tsr_camera_set_frustum(&c, 1, 1, -1, 1, 1, 2), TSR_ERROR_ARGUMENT, "left < right");
     require_error(tsr_camera_set_frustum(&c, -1, 1, -1, 1, 2, 1), TSR_ERROR_ARGUMENT, "0 < near < far");
+    require_error(tsr_camera_set_frustum(&c, -1, 1, -1, 1, 2, 2), TSR_ERROR_ARGUMENT, "0 < near < far");
+    require_error(tsr_camera_set_frustum(&c, -1, 1, -1, 1, 0, 1), TSR_ERROR_ARGUMENT, "0 < near < far");
+    require_error(tsr_camera_set_frustum(&c, -1, 1, -1, 1, 1, INFINITY), TSR_ERROR_ARGUMENT, "0 < near < far");
     tsr_pinhole p = cv;
     p.fx = 0;
     require_error(tsr_camera_from_pinhole(&p, &c), TSR_ERROR_ARGUMENT, "focal lengths 0");

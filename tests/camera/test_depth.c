@@ -103,6 +103,11 @@ static void validity(void **unused)
     const float top[2] = { 255, 254 };
     require_ok(tsr_depth_decode(&c, &w8, 2, 1, top, d, &r));
     assert_true(d[0] == 0 && d[1] > 0 && r.background == 1); /* the last value of a Z-buffer is nothing */
+    const tsr_depth_encoding whole = { .kind = TSR_DEPTH_WINDOW,
+                                       .bits = 8,
+                                       .background_is_valid = 1 }; /* or a surface; the step is that to 254: none is beyond 255 */
+    require_ok(tsr_depth_decode(&c, &whole, 1, 1, top, d, &r));
+    assert_true(r.valid == 1 && fabs(r.nearest - 3) < 1e-6 && fabs(r.quantum - (3 - 1 / (1 - 254.0 / 255 * (1 - 1.0 / 3)))) < 1e-6);
     tsr_depth_encoding bad = { .kind = TSR_DEPTH_WINDOW };
     tsr_camera plain = c;
     plain.clip[0] = plain.clip[1] = 0;

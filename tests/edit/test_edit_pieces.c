@@ -24,6 +24,24 @@ static void keeping_one_component(void **state)
     require_error(tsr_editor_keep(f->editor, "both", NULL, &(tsr_vec3){ 0, 0, 0 }), TSR_ERROR_STATE, "not inside");
 }
 
+/* A point so deep within a body that no tile is there chooses it as one at its surface does; one in the gap between two bodies chooses none. */
+static void keeping_by_a_deep_point(void **state)
+{
+    fixture *f = (fixture *)*state;
+    ball(f, "a", 0, 0, 0, 18);
+    ball(f, "b", 60, 0, 0, 16);
+    assert_true(value(f, tsr_editor_tiles(f->editor, "b"), 60, 0, 0) ==
+                -value(f, tsr_editor_tiles(f->editor, "b"), 30, 0, 0)); /* the ends of the band */
+    require_ok(tsr_editor_combine(f->editor, "a", "b", TSR_CSG_UNION, 0));
+    require_ok(tsr_editor_duplicate(f->editor, "a", "both"));
+    require_error(tsr_editor_keep(f->editor, "both", NULL, &(tsr_vec3){ 30, 0, 0 }), TSR_ERROR_STATE, "not inside");
+    require_error(tsr_editor_keep(f->editor, "both", NULL, &(tsr_vec3){ -40, 0, 0 }), TSR_ERROR_STATE, "not inside");
+    require_ok(tsr_editor_keep(f->editor, "both", NULL, &(tsr_vec3){ 60, 0, 0 }));
+    assert_true(fabs(radius(f, "both") - 16) < 0.05 && fabs(measures(f, "both").centroid.x - 60) < 0.05);
+    require_ok(tsr_editor_keep(f->editor, "a", NULL, &(tsr_vec3){ 0, 0, 0 }));
+    assert_true(fabs(radius(f, "a") - 18) < 0.05 && fabs(measures(f, "a").centroid.x) < 0.05);
+}
+
 /* What stays keeps its bits where nothing of the rest was near: by keep and by split, by a body as thin as its voxels, too. */
 static void what_stays_keeps_its_bits(void **state)
 {
@@ -216,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(mesh_follows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keeping_one_component, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(keeping_by_a_deep_point, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_stays_keeps_its_bits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(splitting, set_up, tear_down),
         cmocka_unit_test_setup_teardown(morphs, set_up, tear_down),

@@ -199,6 +199,47 @@ static void panorama(void **unused)
     require_ok(tsr_fluid_adjust_sky(fluid, 0, 1));
 }
 
+/* The sunset just above its horizon, where it has no clouds: two colours and what is round the sun, all round, in float64. */
+static void sunset(void **unused)
+{
+    enum { W = 8, H = 40, ROUND = 48 };
+    static const double zenith[3] = { 0.06, 0.10, 0.28 }, horizon[3] = { 1.05, 0.48, 0.20 }, glow[3] = { 2.2, 0.9, 0.25 }, power = 14;
+    const double turn = 3.14159265358979323846 / 180, sun[3] = { cos(150 * turn) * cos(9 * turn), sin(150 * turn) * cos(9 * turn), sin(9 * turn) };
+    int seen = 0;
+    (void)unused;
+    require_ok(tsr_fluid_set_sky(fluid, "sunset", (tsr_vec3){ 0, 0, 1 }));
+    for (int n = 0; n < ROUND; n++) {
+        tsr_camera camera = { .fov = 2 };
+        tsr_fluid_options o = TSR_FLUID_OPTIONS;
+        require_ok(tsr_camera_look_at(&camera, (tsr_vec3){ 0, 0, 0 },
+                                      (tsr_vec3){ cos(360.0 / ROUND * n * turn), sin(360.0 / ROUND * n * turn), 0.014 }, (tsr_vec3){ 0, 0, 1 }));
+        o.width = W;
+        o.height = H;
+        cloud none = cloud_of(context, 0, NULL, NULL, 1);
+        require_ok(tsr_fluid_draw(fluid, &none.particles, &camera, NULL, NULL, &o, NULL));
+        float *v = image_of(fluid, TSR_FLUID_IMAGE_COLOR);
+        for (int y = 0; y < H; y++)
+            for (int x = 0; x < W; x++) {
+                tsr_vec3 origin, d;
+                const double at[2] = { x + 0.5, y + 0.5 };
+                require_ok(tsr_camera_ray(&camera, W, H, at, &origin, &d));
+                const double length = sqrt(d.x * d.x + d.y * d.y + d.z * d.z), z = d.z / length,
+                             toward = (d.x * sun[0] + d.y * sun[1] + d.z * sun[2]) / length;
+                if (z < 0.008 || z > 0.016) continue; /* a texel within: the ground is met below 0, clouds begin at 0.02 */
+                for (int k = 0; k < 3; k++) {
+                    const double expected = horizon[k] + (zenith[k] - horizon[k]) * (1 - pow(1 - z, 3)) +
+                                            (toward > 0 ? glow[k] * exp(power * (toward - 1)) : 0),
+                                 got = (double)v[4 * (y * W + x) + k];
+                    if (!(fabs(got - expected) < 0.01))
+                        fail_msg("direction %d at height %.4f channel %d: %.4f, expected %.4f", n, z, k, got, expected);
+                }
+                seen++;
+            }
+        free(v);
+    }
+    assert_true(seen > 1000);
+}
+
 /* Noise of one particle: within its sprite, of mean about 0 over many, the same in the next frame, and faded below the surface. */
 static void noise(void **unused)
 {
@@ -408,8 +449,8 @@ static void resolutions(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(composite),  cmocka_unit_test(refraction), cmocka_unit_test(panorama),
-                                        cmocka_unit_test(noise),      cmocka_unit_test(agitation),  cmocka_unit_test(spray),
-                                        cmocka_unit_test(resolutions) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(composite), cmocka_unit_test(refraction), cmocka_unit_test(panorama),
+                                        cmocka_unit_test(sunset),    cmocka_unit_test(noise),      cmocka_unit_test(agitation),
+                                        cmocka_unit_test(spray),     cmocka_unit_test(resolutions) };
     return cmocka_run_group_tests(tests, begin, end);
 }

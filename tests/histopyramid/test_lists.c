@@ -500,6 +500,106 @@ static void points_of_a_sphere(void **state)
     free(phi);
 }
 
+/* The same clouds by slabs of every thickness: planes are asked for once, in order; the bits, the NaN and the order are those of the whole. */
+struct planes {
+    const char *data;
+    int64_t plane, next, depth, failing;
+};
+static tsr_status give_planes(void *user, int64_t begin, int64_t end, void *samples)
+{
+    struct planes *p = (struct planes *)user;
+    assert_true(begin == p->next && end > begin && end <= p->depth);
+    p->next = end;
+    if (p->failing >= 0 && end > p->failing) return TSR_ERROR_IO;
+    memcpy(samples, p->data + begin * p->plane, (size_t)((end - begin) * p->plane));
+    return TSR_OK;
+}
+static void clouds_by_slabs(void **state)
+{
+    (void)state;
+    enum { CLASSES = 6, NX = 19, NY = 17, NZ = 21 };
+    static const tsr_pyramid_class classes[CLASSES] = { { TSR_PYRAMID_CROSSINGS, 0.5, 0 }, { TSR_PYRAMID_RANGE, 0.4, 0.6 },
+                                                        { TSR_PYRAMID_SURFACE, 0.5, 0 },   { TSR_PYRAMID_BOUNDARY, 0.3, 2 },
+                                                        { TSR_PYRAMID_LABEL, 7, 0 },       { TSR_PYRAMID_MAGNITUDE, 0.9, 0 } };
+    static const tsr_geometry g = { .affine = { { 0.1, -2, 0.3, 5 }, { 2, 0, 0.7, -7.3 }, { 0, 0.2, 1.9, 1e3 } }, .space = TSR_SPACE_LPS };
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    float *values = malloc(sizeof *values * NX * NY * NZ);
+    assert_non_null(values);
+    for (int i = 0; i < NX * NY * NZ; i++) values[i] = (float)(0.25 * test_uniform(&seed) + (double)(i / NX / NY % 7 < 3) * 0.5);
+    values[5] = values[NX * NY * 7] = values[NX * NY * NZ - 1] = NAN;
+    for (int turn = 0; turn < 4; turn++) { /* all of it, one plane, two, and an image */
+        const tsr_size3 n = { NX, NY, turn == 1 ? 1 : turn == 2 ? 2 : NZ };
+        tsr_volume *host, *device;
+        tsr_points_volume_options o = TSR_POINTS_VOLUME_OPTIONS;
+        tsr_pyramid_options rule = TSR_PYRAMID_OPTIONS;
+        tsr_points *whole[CLASSES], *made[CLASSES];
+        int64_t nan[2] = { -1, -1 };
+        rule.order = TSR_PYRAMID_ROW;
+        rule.channels = CLASSES;
+        rule.classes = classes;
+        o.pyramid = &rule;
+        o.normals = turn != 3;
+        o.not_a_number = &nan[0];
+        require_ok(tsr_volume_wrap(NULL, TSR_F32, n, &g, values, NULL, NULL, &host));
+        require_ok(tsr_volume_copy(host, context, &device));
+        require_ok(tsr_volume_set_scaling(device, 2, -0.5));
+        require_ok(tsr_points_from_classes(context, device, &o, whole));
+        for (int64_t thick = 0; thick <= n.z; thick += thick < 5 ? 1 : 7) {
+            struct planes p = { (const char *)values, NX * NY * (int64_t)sizeof(float), 0, n.z, -1 };
+            tsr_points_source source = TSR_POINTS_SOURCE;
+            source.size = n;
+            source.dtype = TSR_F32;
+            source.slope = 2;
+            source.intercept = -0.5;
+            source.geometry = &g;
+            source.planes = give_planes;
+            source.user = &p;
+            o.not_a_number = &nan[1];
+            require_ok(tsr_points_from_source(context, &source, &o, thick, made));
+            assert_int_equal(p.next, n.z);
+            assert_int_equal(nan[1], nan[0]);
+            for (int c = 0; c < CLASSES; c++) {
+                tsr_points *here;
+                require_ok(tsr_points_copy(whole[c], NULL, &here));
+                const size_t bytes = (size_t)tsr_points_count(here) * 12;
+                assert_true(tsr_points_device(made[c]).kind == TSR_DEVICE_CPU && tsr_points_space(made[c]) == TSR_SPACE_LPS);
+                if (tsr_points_count(made[c]) != tsr_points_count(here))
+                    fail_msg("class %d, %d planes of %d: %d points, expected %d", c, (int)thick, (int)n.z, (int)tsr_points_count(made[c]),
+                             (int)tsr_points_count(here));
+                if (bytes) assert_memory_equal(tsr_points_positions(made[c]), tsr_points_positions(here), bytes);
+                if (bytes && o.normals) assert_memory_equal(tsr_points_normals(made[c]), tsr_points_normals(here), bytes);
+                if (n.z == NZ) assert_true((bytes > 0) == (classes[c].classifier != TSR_PYRAMID_LABEL));
+                tsr_points_destroy(&here);
+                tsr_points_destroy(&made[c]);
+            }
+            if (thick != 3 || n.z != NZ) continue;
+            test_stop stop = { 0.5, 0 };
+            p.next = 0;
+            source.progress = (tsr_progress){ test_stops, &stop };
+            require_error(tsr_points_from_source(context, &source, &o, thick, made), TSR_ERROR_CANCELLED, "cancelled during points");
+            for (int c = 0; c < CLASSES; c++) assert_null(made[c]);
+            source.progress = (tsr_progress){ NULL, NULL };
+            p.next = 0;
+            p.failing = 12;
+            assert_int_equal(tsr_points_from_source(context, &source, &o, thick, made), TSR_ERROR_IO);
+            for (int c = 0; c < CLASSES; c++) assert_null(made[c]);
+            rule.order = TSR_PYRAMID_MORTON;
+            require_error(tsr_points_from_source(context, &source, &o, 0, made), TSR_ERROR_UNSUPPORTED, "expected ROW");
+            rule.order = TSR_PYRAMID_ROW;
+            require_error(tsr_points_from_source(context, &source, &o, -1, made), TSR_ERROR_ARGUMENT, "slabs of -1 planes");
+            source.planes = NULL;
+            require_error(tsr_points_from_source(context, &source, &o, 0, made), TSR_ERROR_ARGUMENT, "no function");
+        }
+        for (int c = 0; c < CLASSES; c++) tsr_points_destroy(&whole[c]);
+        tsr_volume_destroy(&host);
+        tsr_volume_destroy(&device);
+    }
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0);
+    free(values);
+    tsr_context_destroy(&context);
+}
+
 /* ---- sparse matrices --------------------------------------------------------------------------------------------------------------------- */
 
 /* A x by a plain loop over the dense matrix: within 1e-12 of the sum of magnitudes, for vectors of both types; and bit for bit the
@@ -737,13 +837,10 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(classifiers),
-                                        cmocka_unit_test(several_classes),
-                                        cmocka_unit_test(counts_of_integers),
-                                        cmocka_unit_test(indices_and_batches),
-                                        cmocka_unit_test(points_of_a_sphere),
-                                        cmocka_unit_test(sparse_matrices),
-                                        cmocka_unit_test(coordinates_and_columns),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(classifiers),        cmocka_unit_test(several_classes),
+                                        cmocka_unit_test(counts_of_integers), cmocka_unit_test(indices_and_batches),
+                                        cmocka_unit_test(points_of_a_sphere), cmocka_unit_test(clouds_by_slabs),
+                                        cmocka_unit_test(sparse_matrices),    cmocka_unit_test(coordinates_and_columns),
                                         cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("pyramid lists", tests, NULL, NULL);
 }

@@ -44,6 +44,39 @@ static void from_flags(void **state)
     tsr_device_release(context, own_flags, 10);
 }
 
+/* Segments in more pieces than the emulator has blocks for, so that a block takes several: sums, the largest and where it lies among many that are smaller. */
+static void long_segments(void **state)
+{
+    (void)state;
+    enum { PIECE = 32768, CUT = 30 * PIECE + 17, N = 50 * PIECE - 5, S = 3 };
+    const uint32_t offsets[S + 1] = { 0, CUT, CUT, N };
+    uint8_t *values = (uint8_t *)malloc(N);
+    uint64_t sum[S] = { 0 }, got[S], most[S] = { 0 };
+    assert_non_null(values);
+    for (int64_t i = 0; i < N; i++) values[i] = (uint8_t)(i / PIECE + i % 7); /* every piece has a sum of its own */
+    values[23 * PIECE + 100] = 200;
+    values[47 * PIECE + 9] = 201;
+    for (int s = 0; s < S; s++)
+        for (uint32_t i = offsets[s]; i < offsets[s + 1]; i++) {
+            sum[s] += values[i];
+            if (values[i] > most[s]) most[s] = values[i];
+        }
+    size_t bytes;
+    require_ok(tsr_segmented_reduce_workspace(context, N, S, &bytes));
+    void *data = take(N, values), *list = take(sizeof offsets, offsets), *results = take(sizeof got, NULL), *work = take(bytes, NULL);
+    for (int k = 0; k < 2; k++) {
+        require_ok(tsr_segmented_reduce(context, k ? TSR_REDUCE_MAX : TSR_REDUCE_SUM, TSR_U8, data, N, TSR_U32, list, S, (tsr_reduced *)results, work,
+                                        bytes));
+        require_ok(tsr_device_move(NULL, got, context, results, sizeof got));
+        for (int s = 0; s < S; s++) assert_int_equal(got[s], k ? most[s] : sum[s]);
+    }
+    tsr_device_release(context, work, bytes);
+    tsr_device_release(context, results, sizeof got);
+    tsr_device_release(context, list, sizeof offsets);
+    tsr_device_release(context, data, N);
+    free(values);
+}
+
 /* Offsets that lie: beyond the array, descending, overlapping thousands of times. The call ends, and reads nothing outside (the emulator and ASan watch). */
 static void lying_offsets(void **state)
 {
@@ -153,7 +186,7 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(from_flags), cmocka_unit_test(lying_offsets), cmocka_unit_test(duplicates),
-                                        cmocka_unit_test(wrong_arguments) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(from_flags), cmocka_unit_test(long_segments), cmocka_unit_test(lying_offsets),
+                                        cmocka_unit_test(duplicates), cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("segments", tests, open_context, close_context);
 }

@@ -468,6 +468,17 @@ static void wrong_arguments(void **state)
     tsr_triangle_lists_destroy(&lists);
     require_error(tsr_region_tree_from_triangles(context, s.mesh, (tsr_size3){ 4, 0, 4 }, NULL, NULL, &tree, NULL), TSR_ERROR_ARGUMENT, "4 x 0 x 4");
     require_error(tsr_region_tree_from_triangles(context, NULL, s.size, NULL, NULL, &tree, NULL), TSR_ERROR_ARGUMENT, "mesh is NULL");
+    tsr_context *cpu = test_context_on("cpu", 1);
+    if (tsr_context_device(context).kind == TSR_DEVICE_CPU) { /* memory of the host is that of every CPU context */
+        require_ok(tsr_region_tree_from_triangles(cpu, s.mesh, s.size, NULL, NULL, &tree, NULL));
+        tsr_region_tree_destroy(&tree);
+        require_ok(tsr_region_tree_from_triangles(cpu, s.host, s.size, NULL, NULL, &tree, NULL));
+        tsr_region_tree_destroy(&tree);
+    } else {
+        require_error(tsr_region_tree_from_triangles(cpu, s.mesh, s.size, NULL, NULL, &tree, NULL), TSR_ERROR_ARGUMENT, "expected cpu");
+        require_error(tsr_region_tree_from_triangles(context, s.host, s.size, NULL, NULL, &tree, NULL), TSR_ERROR_ARGUMENT, "lives on cpu");
+    }
+    tsr_context_destroy(&cpu);
     tsr_mesh_triangles(s.host)[3 * 4 + 1] = 30;
     require_ok(tsr_mesh_copy(s.host, context, &bad));
     require_error(tsr_region_tree_from_triangles(context, bad, s.size, NULL, NULL, &tree, NULL), TSR_ERROR_FORMAT,

@@ -246,6 +246,47 @@ static void exact_on_every_device(void **unused)
     tsr_volume_destroy(&result[1]);
 }
 
+/* Lists of more tiles than the emulator has warps (80), so that a warp takes several in turn, one by one or (from 16 for each on) in rows of four: the bits of the
+ * CPU. */
+static void more_tiles_than_warps(void **unused)
+{
+    (void)unused;
+    const char *device = getenv("TESSERA_DEVICE");
+    if (!device || !*device || !strcmp(device, "cpu")) skip();
+    static const struct {
+        int64_t n;
+        double radius;
+        int64_t tiles;
+    } rows[] = { { 64, 26, 160 }, { 136, 60, 1280 } };
+    for (int c = 0; c < 2; c++) {
+        const tsr_size3 n = { rows[c].n, rows[c].n, rows[c].n };
+        const double middle = (double)(rows[c].n - 1) / 2;
+        tsr_volume *result[2];
+        for (int i = 0; i < 2; i++) {
+            tsr_context *context = test_context_on(i ? device : "cpu", 2);
+            tsr_volume *image = distance_image(context, n, (tsr_vec3){ 1, 1, 1 });
+            tsr_segment_options o = TSR_SEGMENT_OPTIONS;
+            tsr_segmentation *s;
+            tsr_tiles_info info = TSR_TILES_INFO;
+            o.epsilon = rows[c].radius + 3;
+            o.alpha = 0.7;
+            o.exact = 1;
+            require_ok(tsr_segmentation_create(context, image, &o, &s));
+            require_ok(tsr_segmentation_sphere(s, (tsr_vec3){ middle, middle, middle }, rows[c].radius, 0));
+            require_ok(tsr_tiles_describe(tsr_segmentation_tiles(s), &info));
+            assert_true(info.count >= rows[c].tiles);
+            require_ok(tsr_segmentation_step(s, 2, NULL, NULL));
+            result[i] = host_field(s);
+            tsr_segmentation_destroy(&s);
+            tsr_volume_destroy(&image);
+            tsr_context_destroy(&context);
+        }
+        assert_memory_equal(tsr_volume_data_const(result[0]), tsr_volume_data_const(result[1]), (size_t)tsr_volume_count(result[0]) * sizeof(float));
+        tsr_volume_destroy(&result[0]);
+        tsr_volume_destroy(&result[1]);
+    }
+}
+
 static void bad_input(void **unused)
 {
     (void)unused;
@@ -439,10 +480,16 @@ static void room_goes_back(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(axes_are_alike),       cmocka_unit_test(duality),
-                                        cmocka_unit_test(translation),          cmocka_unit_test(comparison_principle),
-                                        cmocka_unit_test(same_bits_everywhere), cmocka_unit_test(exact_on_every_device),
-                                        cmocka_unit_test(room_goes_back),       cmocka_unit_test(bad_input),
-                                        cmocka_unit_test(tumour_quality),       cmocka_unit_test(clean_data_is_flood_fill) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(axes_are_alike),
+                                        cmocka_unit_test(duality),
+                                        cmocka_unit_test(translation),
+                                        cmocka_unit_test(comparison_principle),
+                                        cmocka_unit_test(same_bits_everywhere),
+                                        cmocka_unit_test(exact_on_every_device),
+                                        cmocka_unit_test(more_tiles_than_warps),
+                                        cmocka_unit_test(room_goes_back),
+                                        cmocka_unit_test(bad_input),
+                                        cmocka_unit_test(tumour_quality),
+                                        cmocka_unit_test(clean_data_is_flood_fill) };
     return cmocka_run_group_tests_name("segment", tests, NULL, NULL);
 }

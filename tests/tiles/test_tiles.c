@@ -185,6 +185,36 @@ static void stores_no_more_than_needed(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* The band that is taken where none is given: 2.5 of the smallest voxels, but two of the largest. How thick a slice is does not count, whichever axis is flat. */
+static void default_band(void **state)
+{
+    (void)state;
+    static const struct {
+        tsr_size3 n;
+        tsr_vec3 h;
+        double band;
+    } rows[] = {
+        { { 60, 50, 40 }, { 1, 1, 1 }, 2.5 },  { { 60, 50, 40 }, { 1, 1, 0.1 }, 2 }, { { 60, 50, 40 }, { 1, 3, 2 }, 6 },
+        { { 60, 50, 1 }, { 1, 1, 0.1 }, 2.5 }, { { 60, 50, 1 }, { 1, 1, 9 }, 2.5 },  { { 60, 50, 2 }, { 1, 1, 0.1 }, 2 },
+        { { 60, 1, 40 }, { 1, 0.1, 1 }, 2.5 }, { { 60, 1, 40 }, { 1, 9, 1 }, 2.5 },  { { 60, 2, 40 }, { 1, 0.1, 1 }, 2 },
+        { { 1, 50, 40 }, { 0.1, 1, 1 }, 2.5 }, { { 1, 50, 40 }, { 9, 1, 1 }, 2.5 },  { { 2, 50, 40 }, { 0.1, 1, 1 }, 2 },
+        { { 1, 50, 1 }, { 0.1, 2, 7 }, 5 },    { { 1, 50, 40 }, { 7, 1, 0.5 }, 2 },  { { 60, 1, 40 }, { 0.5, 7, 1 }, 2 },
+    };
+    tsr_context *context = test_context();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const tsr_geometry geometry = tsr_geometry_make(rows[i].h, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
+        tsr_tiles_options options = TSR_TILES_OPTIONS;
+        tsr_tiles_info info = TSR_TILES_INFO;
+        tsr_tiles *tiles;
+        options.domain = rows[i].n;
+        require_ok(tsr_tiles_create(context, &geometry, &options, &tiles));
+        require_ok(tsr_tiles_describe(tiles, &info));
+        if (!(fabs(info.band - rows[i].band) < 1e-6)) fail_msg("row %d: band %g, expected %g", (int)i, info.band, rows[i].band);
+        tsr_tiles_destroy(&tiles);
+    }
+    tsr_context_destroy(&context);
+}
+
 /* ---- painting against float64 ------------------------------------------------------------------------------------------------------------------ */
 
 /* phi of a list of strokes at one voxel in double precision, before the clamp. */
@@ -496,6 +526,7 @@ int main(void)
                                         cmocka_unit_test(load_into_unbounded),
                                         cmocka_unit_test(borders_of_unbounded),
                                         cmocka_unit_test(stores_no_more_than_needed),
+                                        cmocka_unit_test(default_band),
                                         cmocka_unit_test(painting_equals_formula),
                                         cmocka_unit_test(painting_together),
                                         cmocka_unit_test(full_and_empty),

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "tessera/planes.h"
 
 struct points {
     cli_call *cli;
@@ -14,15 +15,58 @@ struct points {
     const char *output, *user, *user_data;
     tsr_map rule; /* of --user */
     float numbers[16];
-    int number_count;
+    int number_count, morton; /* morton: that order was asked for */
     tsr_points *clouds[TSR_PYRAMID_CHANNELS];
     int32_t count;
     int64_t voxels, not_a_number;
 };
 
+static tsr_status planes_of(void *user, int64_t begin, int64_t end, void *samples)
+{
+    return tsr_planes_read((tsr_planes *)user, begin, end, samples);
+}
+
+/* A file whose voxels are more than --memory-limit is listed as it is read, a slab of an eighth of the limit at a time. *streamed: it was. */
+static int of_file(struct points *p, tsr_context *context, double *seconds, int *streamed)
+{
+    const char *path = p->cli->input[0];
+    tsr_planes *planes = NULL;
+    tsr_planes_info info = TSR_PLANES_INFO;
+    tsr_points_source source = TSR_POINTS_SOURCE;
+    int code = cli_open_planes(p->cli, path, &p->read, &info, &planes);
+    *streamed = planes != NULL;
+    if (code || !planes) return code;
+    if (p->user || p->morton)
+        code = cli_usage(p->cli, "--%s: '%s' is larger than --memory-limit and is listed by slabs, expected %s", p->user ? "user" : "order",
+                         cli_given(path), p->user ? "another classifier" : "row");
+    else {
+        const int64_t plane = info.size.x * info.size.y * (int64_t)tsr_dtype_size(info.dtype);
+        const double start = cli_seconds();
+        source.size = info.size;
+        source.dtype = info.dtype;
+        source.slope = info.slope;
+        source.intercept = info.intercept;
+        source.geometry = &info.geometry;
+        source.planes = planes_of;
+        source.user = planes;
+        source.progress = cli_progress(p->cli);
+        p->voxels = info.size.x * info.size.y * info.size.z;
+        p->pyramid.order = TSR_PYRAMID_ROW;
+        p->options.pyramid = &p->pyramid;
+        p->options.not_a_number = &p->not_a_number;
+        const tsr_status status = tsr_points_from_source(context, &source, &p->options, p->read.memory_limit / 8 / plane + 1, p->clouds);
+        *seconds = cli_seconds() - start;
+        cli_progress_end(p->cli);
+        if (status != TSR_OK) code = cli_status(p->cli, status, path);
+    }
+    tsr_planes_close(&planes);
+    return code;
+}
+
 static int of_volume(struct points *p, tsr_context *context, double *seconds)
 {
-    int code = CLI_OK;
+    int streamed, code = of_file(p, context, seconds, &streamed);
+    if (code || streamed) return code;
     tsr_volume *volume = cli_read_to_device(p->cli, p->cli->input[0], &p->read, context, &code);
     if (!volume) return code;
     const double start = cli_seconds();
@@ -138,9 +182,12 @@ static int parse_user_data(struct points *p)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct points p = {
-        .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_POINTS_VOLUME_OPTIONS, .pyramid = TSR_PYRAMID_OPTIONS, .surface = TSR_TRIANGLE_TREE_OPTIONS
-    };
+    struct points p = { .cli = cli,
+                        .read = TSR_READ_OPTIONS,
+                        .write = TSR_WRITE_OPTIONS,
+                        .options = TSR_POINTS_VOLUME_OPTIONS,
+                        .pyramid = TSR_PYRAMID_OPTIONS,
+                        .surface = TSR_TRIANGLE_TREE_OPTIONS };
     tsr_pyramid_options *o = &p.pyramid;
     tsr_pyramid_class classes[TSR_PYRAMID_CHANNELS];
     cli_list ranges = { .count = 0 };
@@ -200,7 +247,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_CHOICE,
           .value = &order,
           .argument = "ORDER",
-          .help = "of the points",
+          .help = "of the points (default: morton; row for a file larger than --memory-limit, which is listed by slabs)",
           .choices = "morton row",
           .given = &order_given },
         { .name = "normals", .type = CLI_FLAG, .value = &p.options.normals, .help = "with unit normals along the gradient" },
@@ -266,6 +313,7 @@ static int run(cli_call *cli, int argc, char **argv)
     o->channels = p.count;
     o->classes = by_user ? NULL : classes;
     o->order = order ? TSR_PYRAMID_ROW : TSR_PYRAMID_MORTON;
+    p.morton = order_given && !order;
     return work(&p, kind);
 }
 
