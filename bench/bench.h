@@ -381,4 +381,11 @@ static inline int bench_end(bench *b)
     return code;
 }
 
+/* The same where something else may have failed: 1 then, unless there is more to say. */
+static inline int bench_end_with(bench *b, int failed)
+{
+    const int code = bench_end(b);
+    return code ? code : failed != 0;
+}
+
 #endif

@@ -77,5 +77,5 @@ int main(int argc, char **argv)
         tsr_volume_destroy(&host);
     }
     if (failed) fprintf(stderr, "bench distance: %s\n", tsr_error_message());
-    return bench_end(&b) || failed;
+    return bench_end_with(&b, failed);
 }

@@ -300,5 +300,5 @@ int main(int argc, char **argv)
     if (status != TSR_OK) { fprintf(stderr, "bench edit: %s\n", tsr_error_message()); }
     tsr_tiles_destroy(&job.a);
     tsr_tiles_destroy(&job.b);
-    return bench_end(&b) || status != TSR_OK;
+    return bench_end_with(&b, status != TSR_OK);
 }

@@ -269,5 +269,5 @@ int main(int argc, char **argv)
     free(s.positions);
     free(s.coordinates);
     free(s.values);
-    return bench_end(&b) || status != TSR_OK;
+    return bench_end_with(&b, status != TSR_OK);
 }

@@ -327,5 +327,5 @@ int main(int argc, char **argv)
     TSR_TRY_GOTO(bench_experiments(&b, gpu), done);
 done:
     if (status != TSR_OK) fprintf(stderr, "bench flow: %s\n", tsr_error_trace());
-    return bench_end(&b) || status != TSR_OK;
+    return bench_end_with(&b, status != TSR_OK);
 }

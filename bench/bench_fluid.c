@@ -180,5 +180,5 @@ int main(int argc, char **argv)
         close_job(&b, &j, large[k].count, memory);
     }
     if (failed) fprintf(stderr, "bench fluid: %s\n", tsr_error_message());
-    return bench_end(&b) || failed;
+    return bench_end_with(&b, failed);
 }

@@ -75,5 +75,5 @@ done:
     tsr_volume_destroy(&bytes);
     tsr_volume_destroy(&image);
     tsr_volume_destroy(&host);
-    return bench_end(&b) || failed;
+    return bench_end_with(&b, failed);
 }

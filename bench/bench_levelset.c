@@ -433,5 +433,5 @@ int main(int argc, char **argv)
 done:
     if (status != TSR_OK) fprintf(stderr, "bench levelset: %s\n", tsr_error_trace());
     drop_scene(&scene);
-    return bench_end(&b) || status != TSR_OK;
+    return bench_end_with(&b, status != TSR_OK);
 }

@@ -209,5 +209,5 @@ int main(int argc, char **argv)
     if (bench_wants(&b, "view")) TSR_TRY_GOTO(gpu ? view(&b, n, 1920, 1080, 120) : view(&b, n, 640, 480, 3), done);
 done:
     if (status != TSR_OK) fprintf(stderr, "bench light: %s\n", tsr_error_trace());
-    return bench_end(&b) || status != TSR_OK;
+    return bench_end_with(&b, status != TSR_OK);
 }

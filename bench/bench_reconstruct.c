@@ -264,5 +264,5 @@ int main(int argc, char **argv)
     tsr_points_destroy(&c.points);
     if (ok && on_gpu && !b.quick) ok = bench_parts(&b, 14000000, 12, 1000000, 0.05);
     if (!ok) fprintf(stderr, "bench reconstruct: %s\n", tsr_error_message());
-    return bench_end(&b) || !ok;
+    return bench_end_with(&b, !ok);
 }

@@ -382,5 +382,5 @@ int main(int argc, char **argv)
     if (!failed) failed = bars(&b);
     if (!failed) failed = with_vtk(&b);
     if (failed) fprintf(stderr, "bench render: %s\n", tsr_error_message());
-    return bench_end(&b) || failed;
+    return bench_end_with(&b, failed);
 }

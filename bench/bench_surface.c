@@ -566,5 +566,5 @@ int main(int argc, char **argv)
         failed = real(&b, known[k].what, known[k].file, known[k].isovalue, 0, peer) ||
                  real(&b, known[k].what, known[k].file, known[k].isovalue, 256, peer);
     if (failed) fprintf(stderr, "bench surface: %s\n", tsr_error_message());
-    return bench_end(&b) || failed;
+    return bench_end_with(&b, failed);
 }

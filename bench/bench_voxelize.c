@@ -214,5 +214,5 @@ int main(int argc, char **argv)
         tsr_mesh_destroy(&mesh);
     }
     if (failed) fprintf(stderr, "bench voxelize: %s\n", tsr_error_message());
-    return bench_end(&b) || failed;
+    return bench_end_with(&b, failed);
 }

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Do the tests notice faults? Makes small changes in src, one at a time, builds the room that it stands in, and runs that room's suites on cpu and emu.
 
-    scripts/mutate.py [-n 20] [--seed 1] [--rooms region,mip] [--seconds 600] [--log FILE]
+    scripts/mutate.py [-n 20] [--seed 1] [--rooms region,mip] [--slow] [--seconds 600] [--log FILE]
 
 Works in a copy of what git has at HEAD (build/mutate), never in the tree itself. A change is one of: a comparison or its opposite bound, a sum that becomes
 a difference, a product that becomes a sum, and for or, a shift the other way, a minimum for a maximum, a number one larger, a fraction a quarter larger.
-Lines of messages, checks by assert, includes and comments are left alone. A change that does not compile does not count; one that runs longer than
---seconds counts as found, as a hanging test is. Prints a line for each, the difference of those that survive, and at the end the share found.
+Lines of messages, checks by assert, includes and comments are left alone. A change that does not compile does not count, nor does one whose suites take
+longer than --seconds without one of them failing; a suite that hangs has found it. With --slow what survives meets the room's slow suites, too.
+Prints a line for each, the difference of those that survive, and at the end the share found.
 The same seed and commit give the same changes. Exit code: 0, or 1 if the copy's suites fail before anything is changed."""
 
 import argparse
@@ -79,8 +80,8 @@ def sites(path):
 class Copy:
     """A copy of the tree with a build folder of its own."""
 
-    def __init__(self, tree, jobs, trusted):
-        self.tree, self.jobs, self.trusted, self.build = tree, jobs, trusted, os.path.join(tree, "build", "dev")
+    def __init__(self, tree, jobs, trusted, slow):
+        self.tree, self.jobs, self.trusted, self.slow, self.build = tree, jobs, trusted, slow, os.path.join(tree, "build", "dev")
         if not os.path.isdir(os.path.join(tree, "src")):
             os.makedirs(tree, exist_ok=True)
             archive = subprocess.Popen(["git", "archive", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE)
@@ -96,7 +97,7 @@ class Copy:
         return run(["ninja", "-C", self.build, f"-j{self.jobs}", f"suites_{room}", "tessera_emu"], seconds)
 
     def suites(self, room):
-        """The entries of a room, the quickest first: [seconds, name, command, environment]; measured, and left out where slow or failing."""
+        """The entries of a room, the quickest first, slow ones last: [seconds, name, command, environment, folder]; measured, and left out where failing."""
         if room in self.entries:
             return self.entries[room]
         code, text = self.make(room)
@@ -106,11 +107,12 @@ class Copy:
         rows = []
         for test in json.loads(text)["tests"]:
             p = {q["name"]: q["value"] for q in test.get("properties", [])}
-            if "command" not in test or "slow" in p.get("LABELS", []):
+            slow = "slow" in p.get("LABELS", [])
+            if "command" not in test or slow and not self.slow:
                 continue
             environment = {**os.environ, **dict(e.split("=", 1) for e in p.get("ENVIRONMENT", []))}
             folder = p.get("WORKING_DIRECTORY", self.build)
-            row = [p.get("COST", 1), test["name"], test["command"], environment, folder]
+            row = [p.get("COST", 60 if slow else 1), test["name"], test["command"], environment, folder]
             if not self.trusted:
                 began = time.time()
                 code, _ = run(row[2], 900, env=environment, cwd=folder)
@@ -118,19 +120,19 @@ class Copy:
                 if code != 0:
                     print(f"{room}: {row[1]} fails with nothing changed (exit code {code}): left out", flush=True)
                     continue
-            rows.append(row)
-        self.entries[room] = sorted(rows, key=lambda row: row[0])
+            rows.append((slow, row))
+        self.entries[room] = [row for _, row in sorted(rows, key=lambda r: (r[0], r[1][0]))]
         return self.entries[room]
 
     def judge(self, room, seconds):
-        """What found the change; None: nothing did."""
+        """What found the change; None: nothing did; "": the time was over before all had been asked."""
         began = time.time()
         for took, name, command, environment, folder in self.suites(room):
+            if time.time() - began > seconds:
+                return ""
             code, _ = run(command, max(60, (60 if self.trusted else 6) * took), env=environment, cwd=folder)
             if code != 0:
                 return name if code is not None else name + " (hangs)"
-            if time.time() - began > seconds:
-                return "the limit of time"
         return None
 
 
@@ -145,13 +147,14 @@ def main():
     parser.add_argument("--rooms", help="only these, with commas between")
     parser.add_argument("--headers", type=int, default=1, help="0: no changes in headers, which take long to build")
     parser.add_argument("--trusted", action="store_true", help="the suites are known to pass: their times are those of tests/costs.txt, nothing is run unchanged")
+    parser.add_argument("--slow", action="store_true", help="ask the suites labelled slow, too, after the others")
     parser.add_argument("--seconds", type=float, default=600, help="for the suites of one change")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--tree", default=os.path.join(ROOT, "build", "mutate"))
     parser.add_argument("--log", help="a JSON line for each change")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended: the file is put back"))
-    copy = Copy(os.path.abspath(options.tree), options.jobs, options.trusted)
+    copy = Copy(os.path.abspath(options.tree), options.jobs, options.trusted, options.slow)
     rooms = options.rooms.split(",") if options.rooms else rooms_with_suites(copy.tree)
     dice = random.Random(options.seed)
     found = survived = tries = 0
@@ -181,6 +184,9 @@ def main():
                 print(f"      {name}: {'takes too long to build' if code is None else 'does not compile'}", flush=True)
                 continue
             by = copy.judge(room, options.seconds)
+            if by == "":
+                print(f"      {name}: the suites take longer than {options.seconds:g} s", flush=True)
+                continue
         finally:
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text)

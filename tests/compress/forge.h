@@ -12,6 +12,7 @@ typedef struct forgery {
     uint32_t more;  /* bytes 0 behind every stream */
     uint8_t says;   /* not 0: first byte of the finest stream of every brick */
     int none;       /* the first byte of the coarsest stream of every brick is 0 */
+    uint8_t width;  /* not 0: planes of the first block of the coarsest stream of every brick, which is packed, of 16 bits at most */
     int exceptions; /* lists of them: every voxel of a full brick, the last first */
 } forgery;
 
@@ -54,6 +55,10 @@ static void forge(const char *path, const forgery *f)
         memcpy(bytes[k * t.layers], from, length);
         if (f->says && s == t.resolutions - 1 && length) bytes[k * t.layers][0] = f->says;
         if (f->none && s == 0 && length) bytes[k * t.layers][0] = 0;
+        if (f->width && s == 0 && length) {
+            assert_true(from[0] == 2 && length > 2); /* coefficients of 2 bytes, not raw samples */
+            bytes[k * t.layers][2] = f->width;
+        }
         p->bytes = length + more;
         p->passes = length > 0;
     }
