@@ -7,6 +7,7 @@
 typedef struct tsr_mvv_writing {
     tsr_mvv_head head;
     const tsr_multiview_view *view; /* host memory; visible NULL where masks are not coded */
+    tsr_multiview_view device;      /* tsr_mvv_spiht_write_device: the same there; then planes of `view` are empty */
     tsr_chunk_writer *writer;
     tsr_context *context;
     tsr_multiview_allocation allocation;
@@ -48,9 +49,10 @@ tsr_status tsr_mvv_raw_write(tsr_mvv_writing *w);
 tsr_status tsr_mvv_raw_read(const tsr_mvv_reading *r);
 tsr_status tsr_mvv_spiht_write(tsr_mvv_writing *w);
 tsr_status tsr_mvv_spiht_read(const tsr_mvv_reading *r);
-/* Is this decoded on the device of the context? Then by tsr_mvv_spiht_read_device, straight into the object. */
+/* Is this coded on the device of the context? Then straight into the object, or from it. */
 int tsr_mvv_spiht_on_device(const tsr_context *context, const tsr_mvv_head *h);
 tsr_status tsr_mvv_spiht_read_device(const tsr_mvv_reading *r);
+tsr_status tsr_mvv_spiht_write_device(tsr_mvv_writing *w);
 tsr_status tsr_mvv_diff_write(tsr_mvv_writing *w);
 tsr_status tsr_mvv_diff_read(const tsr_mvv_reading *r);
 

@@ -227,7 +227,7 @@ static tsr_status decode_there(tsr_mvv_reading *r, tsr_multiview *m)
 static tsr_status read_content(tsr_mvv_reading *r, const tsr_multiview_read_options *o, tsr_multiview *m)
 {
     tsr_mvv_host host = { 0 };
-    tsr_status status = tsr_mvv_host_open(m, 0, &host);
+    tsr_status status = tsr_mvv_host_open(m, TSR_MVV_NOTHING, &host);
     r->view = host.view;
     if (status == TSR_OK) status = read_masks(r, o, m);
     if (status == TSR_OK) status = tsr_mvv_spiht_on_device(r->context, r->head) ? decode_there(r, m) : decode_here(r, &host, m);
