@@ -477,8 +477,8 @@ static void same_samples(const tsr_multiview *a, const tsr_multiview *b)
     }
 }
 
-/* Whole files, files that are read in part, and files that are cut off anywhere give the same on every device; without masks, so that every texel is
- * looked at. */
+/* Whole files, files that are read in part, and files that are cut off anywhere give the same on every device; of SPIHT4D without masks, so that
+ * every texel is looked at. */
 static void test_same_everywhere(void **state)
 {
     (void)state;
@@ -486,14 +486,18 @@ static void test_same_everywhere(void **state)
     const footage f = { .width = 37, .height = 20, .cameras = 3, .steps = 6, .masks = 1, .noise = 2 };
     tsr_multiview *m = footage_make(host, &f), *a = NULL, *b = NULL;
     char forget[1024];
-    for (int variant = 0; variant < 4; variant++) {
+    for (int variant = 0; variant < 10; variant++) {
         tsr_multiview_write_options o = TSR_MULTIVIEW_WRITE_OPTIONS;
         tsr_multiview_read_options read = TSR_MULTIVIEW_READ_OPTIONS;
         size_t size;
-        o.codec = TSR_MULTIVIEW_SPIHT4D;
+        const int diff = variant >= 4;
+        o.codec = diff ? TSR_MULTIVIEW_DIFF2D : TSR_MULTIVIEW_SPIHT4D;
+        o.filter = (tsr_multiview_filter)(diff ? (variant - 4) / 2 : 0);
+        o.lossless = (variant & 1) && !(diff && !o.filter);
+        o.levels = variant == 4 ? 12 : 0; /* down to a line, and to one sample */
+        o.masks = variant == 8 ? TSR_MULTIVIEW_MASKS_NONE : TSR_MULTIVIEW_MASKS_SENT;
         o.overwrite = 1;
         o.group = 4;
-        o.lossless = variant & 1;
         o.bpp[0] = 2;
         make_path();
         require_ok(tsr_multiview_write(m, path, &o, NULL));
@@ -509,8 +513,9 @@ static void test_same_everywhere(void **state)
         tsr_multiview_destroy(&a);
         tsr_multiview_destroy(&b);
         uint8_t *bytes = load(&size);
-        read.partial = read.no_masks = 1;
-        for (size_t cut = size * 2 / 5; cut < size; cut += size / 40 + (size_t)variant) {
+        read.partial = 1;
+        read.no_masks = !diff;
+        for (size_t cut = size * 2 / 5; cut < size; cut += size / (diff ? 8 : 40) + (size_t)variant) {
             store(bytes, cut);
             require_ok(tsr_multiview_read(host, path, &read, &a));
             require_ok(tsr_multiview_read(context, path, &read, &b));
@@ -600,9 +605,10 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_object),          cmocka_unit_test(test_raw),     cmocka_unit_test(test_lossless), cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_loops),           cmocka_unit_test(test_ranges),  cmocka_unit_test(test_masks),    cmocka_unit_test(test_same_frames),
-        cmocka_unit_test(test_cut_file),        cmocka_unit_test(test_flipped), cmocka_unit_test(test_options),  cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_object),          cmocka_unit_test(test_raw),         cmocka_unit_test(test_lossless),
+        cmocka_unit_test(test_rates),           cmocka_unit_test(test_loops),       cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_masks),           cmocka_unit_test(test_same_frames), cmocka_unit_test(test_cut_file),
+        cmocka_unit_test(test_flipped),         cmocka_unit_test(test_options),     cmocka_unit_test(test_threads),
         cmocka_unit_test(test_same_everywhere), cmocka_unit_test(test_same_files),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

@@ -88,11 +88,13 @@ static void fill(tsr_queue *queue, const tsr_mvv_shape *shape, int flat, int32_t
     for (; bits[0] || bits[1] || (!flat && (bits[2] || bits[3])); bits = level[top++].coarse) {
         count[top + 1] = make_halving(bits, flat, &level[top]);
         if (top) cell[top + 1] = cell[top] + count[top];
-        TSR_LAUNCH(queue, mean_kernel, tsr_blocks(count[top + 1], THREADS, INT32_MAX), THREADS, 0, level[top], cell[top], cell[top + 1], count[top + 1]);
+        TSR_LAUNCH(queue, mean_kernel, tsr_blocks(count[top + 1], THREADS, INT32_MAX), THREADS, 0, level[top], cell[top], cell[top + 1],
+                   count[top + 1]);
     }
     TSR_LAUNCH(queue, nothing_kernel, tsr_blocks(count[top], THREADS, INT32_MAX), THREADS, 0, cell[top], count[top]);
     while (top-- > 0)
-        TSR_LAUNCH(queue, inherit_kernel, tsr_blocks(count[top + 1], THREADS, INT32_MAX), THREADS, 0, level[top], cell[top], cell[top + 1], count[top + 1]);
+        TSR_LAUNCH(queue, inherit_kernel, tsr_blocks(count[top + 1], THREADS, INT32_MAX), THREADS, 0, level[top], cell[top], cell[top + 1],
+                   count[top + 1]);
 }
 
 /* ---- wavelets --------------------------------------------------------------------------------------------------------------------------------- */
@@ -107,10 +109,7 @@ TSR_DEVICE_FN int32_t mean_of_pair(const pass *p, int32_t a, int32_t b)
     if (p->lossless) return tsr_mvv_s_low(a, b);
     return (int32_t)tsr_float_bits(tsr_mvv_haar_low(tsr_bits_float((uint32_t)a), tsr_bits_float((uint32_t)b)));
 }
-TSR_DEVICE_FN int32_t coefficient_of(const pass *p, int32_t x)
-{
-    return p->last && !p->lossless ? tsr_mvv_round(tsr_bits_float((uint32_t)x)) : x;
-}
+TSR_DEVICE_FN int32_t coefficient_of(const pass *p, int32_t x) { return p->last && !p->lossless ? tsr_mvv_round(tsr_bits_float((uint32_t)x)) : x; }
 TSR_DEVICE_FN int32_t difference_of_pair(const pass *p, int32_t a, int32_t b)
 {
     if (p->lossless) return tsr_mvv_subtract(a, b);
@@ -208,7 +207,8 @@ tsr_status tsr_cuda_mvv_prepare(tsr_queue *queue, const tsr_mvv_shape *shape, co
 {
     const int64_t all = (int64_t)1 << shape->all;
     int32_t *sample = shape->all ? work[0] : coding->value; /* one sample is its own coefficient */
-    TSR_LAUNCH(queue, sample_kernel, tsr_blocks(all, THREADS, INT32_MAX), THREADS, 0, *shape, *source, source->filled ? TSR_MVV_EMPTY : 0, sample, all);
+    TSR_LAUNCH(queue, sample_kernel, tsr_blocks(all, THREADS, INT32_MAX), THREADS, 0, *shape, *source, source->filled ? TSR_MVV_EMPTY : 0, sample,
+               all);
     if (source->filled) fill(queue, shape, source->flat, sample, work[1]);
     TSR_TRY(forward(queue, shape, source->lossless, work, coding->value));
     for (int32_t level = shape->levels - 1; level >= 0; level--) {
@@ -269,8 +269,8 @@ TSR_DEVICE_FN part part_of(tsr_mvv_coding *codings, uint32_t parts, int32_t k, i
 }
 
 /* Bound: an entry and what it is asked for (a coefficient; a set's byte, and its children's coefficients if it opens), a bit written. */
-TSR_KERNEL(__launch_bounds__(CODE_THREADS) count_kernel)(tsr_mvv_shape shape_of_all, tsr_mvv_coding *codings, uint32_t parts, int32_t k, int32_t slot,
-                                                         int32_t sets)
+TSR_KERNEL(__launch_bounds__(CODE_THREADS) count_kernel)
+(tsr_mvv_shape shape_of_all, tsr_mvv_coding *codings, uint32_t parts, int32_t k, int32_t slot, int32_t sets)
 {
     TSR_SHARED(tsr_mvv_shape, shape, 1);
     TSR_SHARED(uint64_t, total, CODE_WARPS);
@@ -333,8 +333,8 @@ TSR_DEVICE_FN void sum_parts(const part *p, uint32_t parts, int64_t *before, int
 }
 
 /* Bound: the entries again, and what is put out. */
-TSR_KERNEL(__launch_bounds__(CODE_THREADS) put_kernel)(tsr_mvv_shape shape_of_all, tsr_mvv_coding *codings, uint32_t parts, int32_t k, int32_t slot,
-                                                       int32_t sets)
+TSR_KERNEL(__launch_bounds__(CODE_THREADS) put_kernel)
+(tsr_mvv_shape shape_of_all, tsr_mvv_coding *codings, uint32_t parts, int32_t k, int32_t slot, int32_t sets)
 {
     TSR_SHARED(tsr_mvv_shape, shape, 1);
     TSR_SHARED(uint64_t, total, CODE_WARPS);
@@ -368,7 +368,8 @@ TSR_KERNEL(__launch_bounds__(CODE_THREADS) put_kernel)(tsr_mvv_shape shape_of_al
             o.signs = p.c->value[entry] < 0;
         }
         uint64_t sums;
-        const uint64_t mine = (uint64_t)(uint32_t)o.children | (uint64_t)(uint32_t)o.found << 16 | (uint64_t)(uint32_t)o.more << 32 | (uint64_t)(in && !bit) << 48;
+        const uint64_t mine =
+            (uint64_t)(uint32_t)o.children | (uint64_t)(uint32_t)o.found << 16 | (uint64_t)(uint32_t)o.more << 32 | (uint64_t)(in && !bit) << 48;
         const uint64_t here = tsr_block_before<CODE_WARPS>(mine, total, &sums);
         const int64_t own_child = child + (int64_t)(here & 0xffff), own_found = found + (int64_t)(here >> 16 & 0xffff);
         const int64_t own_more = more + (int64_t)(here >> 32 & 0xffff);

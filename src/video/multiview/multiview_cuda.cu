@@ -86,7 +86,8 @@ TSR_DEVICE_FN void sets_at_once(tsr_mvv_state *s, int64_t begin, int64_t end, in
             for (int32_t c = tsr_mvv_first_child(x); c < s->shape->children[level]; c++)
                 more += tsr_mvv_has_children(s->shape, base + s->shape->child[level][c], level + 1) ? 1 : 0;
         }
-        const uint64_t before = tsr_block_before<STREAM_WARPS>(ones | ((uint64_t)children - ones) << 16 | more << 32 | (uint64_t)(in && !bit) << 48, total, &all);
+        const uint64_t before =
+            tsr_block_before<STREAM_WARPS>(ones | ((uint64_t)children - ones) << 16 | more << 32 | (uint64_t)(in && !bit) << 48, total, &all);
         tsr_mvv_state own = *s;
         own.at[1] = own_child;
         own.at[2] = sign + (int64_t)(before & 0xffff);
@@ -264,4 +265,5 @@ static tsr_status cuda_blank(tsr_queue *queue, uint8_t *texel, const uint64_t *m
     return TSR_OK;
 }
 
-extern "C" const tsr_multiview_ops tsr_multiview_cuda = { cuda_streams, cuda_restore, cuda_blank, tsr_cuda_mvv_prepare, tsr_cuda_mvv_encode };
+extern "C" const tsr_multiview_ops tsr_multiview_cuda = { cuda_streams,        cuda_restore,        cuda_blank,      tsr_cuda_mvv_prepare,
+                                                          tsr_cuda_mvv_encode, tsr_cuda_mvv_sheets, tsr_cuda_mvv_sum };

@@ -8,6 +8,10 @@
 tsr_status tsr_cuda_mvv_prepare(tsr_queue *queue, const tsr_mvv_shape *shape, const tsr_mvv_source *source, int32_t *work[2],
                                 const tsr_mvv_coding *coding, tsr_mvv_coding *there);
 tsr_status tsr_cuda_mvv_encode(tsr_queue *queue, const tsr_mvv_shape *shape, tsr_mvv_coding *codings, int32_t count, int32_t planes, int32_t *slot);
+tsr_status tsr_cuda_mvv_sheets(tsr_queue *queue, const tsr_mvv_adaptive *wavelet, const tsr_mvv_sheet *sheets, int32_t count, const uint32_t *place,
+                               const uint32_t *value, int32_t *work[2], const int32_t *base, int32_t grey);
+tsr_status tsr_cuda_mvv_sum(tsr_queue *queue, const tsr_mvv_sheet *sheets, int32_t width, int32_t height, int32_t cameras, int32_t steps,
+                            int32_t fraction, const int32_t *sheet, const int32_t *average, uint8_t *const plane[3]);
 
 /* What comes before this thread in its block, and (all) in total: of whatever fields a word holds, as far as their sums fit. `total`: shared, a word
  * a warp. */

@@ -1,4 +1,5 @@
-/* video/multiview/multiview_ops.h: what a backend provides to decode and encode codec SPIHT4D. All pointers are device memory of the queue. The
+/* video/multiview/multiview_ops.h: what a backend provides to decode and encode codec SPIHT4D, and for
+ * the textures of DIFF2D. All pointers are device memory of the queue. The
  * CPU has none: there the loops of mvv_groups.c work on the textures themselves. */
 #ifndef TSR_VIDEO_MULTIVIEW_MULTIVIEW_OPS_H
 #define TSR_VIDEO_MULTIVIEW_MULTIVIEW_OPS_H
@@ -7,6 +8,7 @@
 #include "video/multiview/mvv_fill.h"
 #include "video/multiview/mvv_haar.h"
 #include "video/multiview/mvv_planes.h"
+#include "video/multiview/mvv_sheets.h"
 
 /* A stream of syntax planes and its lists, which hold 2^all entries each. */
 typedef struct tsr_mvv_stream {
@@ -42,13 +44,13 @@ enum { TSR_MVV_PARTS = 64, TSR_MVV_TOTALS = 4 };
 typedef struct tsr_mvv_coding {
     int32_t *value;
     tsr_mvv_sets sets;
-    uint32_t *pixel[2], *set[2], *found; /* lists of this plane and of the next one */
-    uint32_t *bits;                      /* all 0 at first; behind the directory; room for 64 more than `enough` */
-    int64_t enough;                      /* bits that count, whole bytes */
-    int32_t planes, unused;              /* result of prepare */
-    uint32_t offset[TSR_MVV_MOST_PLANES];          /* the directory */
-    tsr_mvv_progress state[2];                     /* before and after a step, in turn */
-    int64_t total[TSR_MVV_PARTS][TSR_MVV_TOTALS];  /* of each part of a step: bits of children, found, new sets, kept */
+    uint32_t *pixel[2], *set[2], *found;          /* lists of this plane and of the next one */
+    uint32_t *bits;                               /* all 0 at first; behind the directory; room for 64 more than `enough` */
+    int64_t enough;                               /* bits that count, whole bytes */
+    int32_t planes, unused;                       /* result of prepare */
+    uint32_t offset[TSR_MVV_MOST_PLANES];         /* the directory */
+    tsr_mvv_progress state[2];                    /* before and after a step, in turn */
+    int64_t total[TSR_MVV_PARTS][TSR_MVV_TOTALS]; /* of each part of a step: bits of children, found, new sets, kept */
 } tsr_mvv_coding;
 
 typedef struct tsr_multiview_ops {
@@ -63,6 +65,13 @@ typedef struct tsr_multiview_ops {
                           tsr_mvv_coding *there);
     /* Several, of at most `planes` planes. state[*slot].at bits are there; they may be more than enough. */
     tsr_status (*encode)(tsr_queue *queue, const tsr_mvv_shape *shape, tsr_mvv_coding *codings, int32_t count, int32_t planes, int32_t *slot);
+    /* Sheets in work[0] from their coefficients, places and values (tsr_mvv_signed) one after the other; work: a place for each sample of all. Then
+     * they are integers, each added to the one below it: `grey` and, of base[number % 3], a sample; base NULL: 0. */
+    tsr_status (*sheets)(tsr_queue *queue, const tsr_mvv_adaptive *wavelet, const tsr_mvv_sheet *sheets, int32_t count, const uint32_t *place,
+                         const uint32_t *value, int32_t *work[2], const int32_t *base, int32_t grey);
+    /* Textures from sheets of [step][camera][component] and averages of [step][component]; those of a component lie as in an object. */
+    tsr_status (*sum)(tsr_queue *queue, const tsr_mvv_sheet *sheets, int32_t width, int32_t height, int32_t cameras, int32_t steps, int32_t fraction,
+                      const int32_t *sheet, const int32_t *average, uint8_t *const plane[3]);
 } tsr_multiview_ops;
 
 /* One coefficient that was found. */

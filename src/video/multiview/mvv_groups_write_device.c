@@ -42,8 +42,8 @@ static tsr_status open_batch(batch *b, int64_t jobs)
     const tsr_mvv_head *h = &b->w->head;
     void *memory;
     if (!tsr_mvv_shape_make(h->width, h->height, h->cameras, h->group, &b->shape))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "groups of %d steps, %d cameras and %d x %d texels have more than 2^%d samples; make groups shorter", h->group,
-                 h->cameras, h->width, h->height, TSR_MVV_MOST_BITS);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "groups of %d steps, %d cameras and %d x %d texels have more than 2^%d samples; make groups shorter",
+                 h->group, h->cameras, h->width, h->height, TSR_MVV_MOST_BITS);
     b->most = tsr_min64(tsr_min64(jobs, MOST_STREAMS), tsr_max64(1, most_bytes / (int64_t)stream_bytes(b)));
     b->coding = (tsr_mvv_coding *)calloc((size_t)b->most, sizeof *b->coding);
     b->budget = (int64_t *)calloc((size_t)b->most, sizeof *b->budget);

@@ -24,6 +24,9 @@ TSR_HD uint32_t tsr_mvv_is_significant(const tsr_mvv_sets *sets, uint32_t entry,
     return (entry & TSR_MVV_SET_B ? sets->but_children[entry & ~TSR_MVV_SET_B] : sets->all[entry]) > plane;
 }
 
+/* A magnitude with its sign in bit 31. */
+TSR_HD int32_t tsr_mvv_signed(uint32_t value) { return value & TSR_MVV_NEGATIVE ? -(int32_t)(value & ~TSR_MVV_NEGATIVE) : (int32_t)value; }
+
 typedef struct tsr_mvv_state {
     const tsr_mvv_shape *shape;
     const uint8_t *bytes;
