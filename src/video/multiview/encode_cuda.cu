@@ -116,8 +116,8 @@ TSR_DEVICE_FN int32_t difference_of_pair(const pass *p, int32_t a, int32_t b)
     return coefficient_of(p, (int32_t)tsr_float_bits(tsr_mvv_haar_high(tsr_bits_float((uint32_t)a), tsr_bits_float((uint32_t)b))));
 }
 
-/* LEVELS levels of a run of 2^LEVELS samples, in registers: differences go where they belong, the mean to the next pass. Bound, an axis: 8 n (1 + 1 / 7)
- * where it takes several passes. */
+/* LEVELS levels of a run of 2^LEVELS samples, in registers: differences go where they belong, the mean to the next pass. Bound, an axis:
+ * 8 n (1 + 1 / 7) where it takes several passes. */
 template <int LEVELS> TSR_KERNEL(run_kernel)(tsr_mvv_shape s, pass p, const int32_t *from, int32_t *difference, int32_t *mean, int64_t runs)
 {
     const int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x, stride = (int64_t)1 << s.shift[p.axis];

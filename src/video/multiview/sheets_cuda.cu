@@ -1,5 +1,5 @@
-/* video/multiview/sheets_cuda.cu: textures of codec DIFF2D, many at once: wavelets of any shape step by step, each step all sheets. What a kernel moves
- * at least is said with it; n samples of all sheets, 4 / 3 n over all levels. */
+/* video/multiview/sheets_cuda.cu: textures of codec DIFF2D, many at once: wavelets of any shape step by step, each step all sheets. What a kernel
+ * moves at least is said with it; n samples of all sheets, 4 / 3 n over all levels. */
 #include "video/multiview/multiview_cuda.h"
 
 enum { THREADS = 256 };
