@@ -1,8 +1,6 @@
 /* video/multiview/multiview_cuda.cu: a block decodes a stream: the bits of a pass or of a generation of sets all at once, a thread an entry, and
- * sums over the block
- * say where what they add belongs. */
-#include "device/kernel.h"
-#include "video/multiview/multiview_ops.h"
+ * sums over the block say where what they add belongs. Encoding: encode_cuda.cu. */
+#include "video/multiview/multiview_cuda.h"
 
 #ifdef TSR_EMU
 enum { STREAM_THREADS = 64 }; /* the emulator runs them one after another */
@@ -10,27 +8,6 @@ enum { STREAM_THREADS = 64 }; /* the emulator runs them one after another */
 enum { STREAM_THREADS = 1024 };
 #endif
 enum { STREAM_WARPS = STREAM_THREADS / 32, THREADS = 256 };
-
-/* What comes before this thread in its block, and (all) in total. Fields of 16 bits hold sums of at most STREAM_THREADS * TSR_MVV_CHILDREN. */
-TSR_DEVICE_FN uint64_t block_before(uint64_t own, uint64_t *total, uint64_t *all)
-{
-    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
-    uint64_t sum = own;
-    for (int d = 1; d < 32; d <<= 1) {
-        const uint64_t other = __shfl_up_sync(TSR_WARP_ALL, sum, d);
-        if (lane >= (uint32_t)d) sum += other;
-    }
-    __syncthreads();
-    if (lane == 31) total[warp] = sum;
-    __syncthreads();
-    uint64_t before = 0, whole = 0;
-    for (uint32_t w = 0; w < STREAM_WARPS; w++) {
-        before += w < warp ? total[w] : 0;
-        whole += total[w];
-    }
-    *all = whole;
-    return before + sum - own;
-}
 
 TSR_DEVICE_FN int64_t count_bits(const uint8_t *bytes, int64_t from, int64_t to, uint64_t *total)
 {
@@ -42,7 +19,7 @@ TSR_DEVICE_FN int64_t count_bits(const uint8_t *bytes, int64_t from, int64_t to,
         if (8 * k + 8 > to) byte &= (1u << (to - 8 * k)) - 1u;
         own += (uint64_t)__popc(byte);
     }
-    block_before(own, total, &all);
+    tsr_block_before<STREAM_WARPS>(own, total, &all);
     return (int64_t)all;
 }
 
@@ -56,7 +33,7 @@ TSR_DEVICE_FN void pixels_at_once(tsr_mvv_state *s, uint64_t *total)
         const int in = k < count;
         const uint32_t x = in ? s->pixels[k] : 0u, bit = in ? tsr_mvv_bit_of(s->bytes, bits + k) : 0u;
         uint64_t all;
-        const uint64_t before = block_before(bit | (uint64_t)(in && !bit) << 16, total, &all);
+        const uint64_t before = tsr_block_before<STREAM_WARPS>(bit | (uint64_t)(in && !bit) << 16, total, &all);
         const int64_t f = found + (int64_t)(before & 0xffff);
         if (bit) {
             s->found[first + f] = x;
@@ -84,7 +61,7 @@ TSR_DEVICE_FN int64_t count_children(const tsr_mvv_state *s, int64_t begin, int6
         if (at < s->end && tsr_mvv_bit_of(s->bytes, at) && !(x & TSR_MVV_SET_B))
             own += (uint64_t)tsr_mvv_children_of(s->shape, x, tsr_mvv_level(s->shape, x));
     }
-    block_before(own, total, &all);
+    tsr_block_before<STREAM_WARPS>(own, total, &all);
     return (int64_t)all;
 }
 
@@ -100,7 +77,7 @@ TSR_DEVICE_FN void sets_at_once(tsr_mvv_state *s, int64_t begin, int64_t end, in
         const int is_b = (entry & TSR_MVV_SET_B) != 0;
         const int32_t level = tsr_mvv_level(s->shape, x), children = bit && !is_b ? tsr_mvv_children_of(s->shape, x, level) : 0;
         uint64_t all, ones = 0, more = 0;
-        const int64_t own_child = child + (int64_t)block_before((uint64_t)children, total, &all);
+        const int64_t own_child = child + (int64_t)tsr_block_before<STREAM_WARPS>((uint64_t)children, total, &all);
         child += (int64_t)all;
         for (int32_t c = 0; c < children; c++) ones += tsr_mvv_bit_of(s->bytes, own_child + c);
         if (bit && !is_b) more = tsr_mvv_has_grandchildren(s->shape, x, level) ? 1 : 0;
@@ -109,7 +86,8 @@ TSR_DEVICE_FN void sets_at_once(tsr_mvv_state *s, int64_t begin, int64_t end, in
             for (int32_t c = tsr_mvv_first_child(x); c < s->shape->children[level]; c++)
                 more += tsr_mvv_has_children(s->shape, base + s->shape->child[level][c], level + 1) ? 1 : 0;
         }
-        const uint64_t before = block_before(ones | ((uint64_t)children - ones) << 16 | more << 32 | (uint64_t)(in && !bit) << 48, total, &all);
+        const uint64_t before =
+            tsr_block_before<STREAM_WARPS>(ones | ((uint64_t)children - ones) << 16 | more << 32 | (uint64_t)(in && !bit) << 48, total, &all);
         tsr_mvv_state own = *s;
         own.at[1] = own_child;
         own.at[2] = sign + (int64_t)(before & 0xffff);
@@ -287,4 +265,5 @@ static tsr_status cuda_blank(tsr_queue *queue, uint8_t *texel, const uint64_t *m
     return TSR_OK;
 }
 
-extern "C" const tsr_multiview_ops tsr_multiview_cuda = { cuda_streams, cuda_restore, cuda_blank };
+extern "C" const tsr_multiview_ops tsr_multiview_cuda = { cuda_streams,        cuda_restore,        cuda_blank,      tsr_cuda_mvv_prepare,
+                                                          tsr_cuda_mvv_encode, tsr_cuda_mvv_sheets, tsr_cuda_mvv_sum };
