@@ -10,6 +10,7 @@
 #include "video/dirac/slices.h"
 #include "video/dirac/dirac_stream.h"
 #include "video/dirac/synthesis.h"
+#include "video/slices/core_ahead.h"
 #include "video/slices/core_device.h"
 #include "video/slices/slice_flight.h"
 
@@ -91,7 +92,8 @@ struct tsr_dirac_decoder {
     int32_t frames;          /* that may be used */
     tsr_slice_flight flight; /* pictures of slices, on a device */
     tsr_core_device core_device;
-    int stage, kind; /* of the profile: the stage at hand, references of the picture */
+    tsr_core_ahead core_ahead; /* pictures of arithmetic codes, on a device where options.arithmetic says so */
+    int stage, kind;           /* of the profile: the stage at hand, references of the picture */
     double since;
     int current;      /* the one being put together, -1: none */
     int has_expected; /* `expected` is the number of the frame that comes next */

@@ -2,6 +2,7 @@
 #include "device/kernel.h"
 #include "video/dirac/closed_loop.h"
 #include "video/slices/slice_write.h"
+#include "video/slices/undo_prediction.h"
 
 enum { THREADS = 128, WARPS = THREADS / 32, KEPT = 1024, RUN = 4, SCAN = 256 };
 
@@ -26,26 +27,15 @@ static tsr_status cuda_decode(tsr_queue *queue, const tsr_slices_decode_job *job
     return TSR_OK;
 }
 
-/* A block a picture, a thread a row, each a column behind the row above. */
+/* A block a picture. */
 TSR_KERNEL(predict_kernel)(tsr_slices_predict_job job)
 {
-    int32_t *const from = job.coefficients + blockIdx.x * job.batch + job.offset;
-    for (int32_t first = 0; first < job.height; first += SCAN) {
-        const int32_t y = first + (int32_t)threadIdx.x, rows = tsr_mini(job.height - first, SCAN);
-        for (int32_t step = 0; step < job.width + rows - 1; step++) {
-            const int32_t x = step - (int32_t)threadIdx.x;
-            if (y < job.height && x >= 0 && x < job.width) {
-                int32_t *here = from + (int64_t)y * job.stride + x;
-                *here = (int32_t)((uint32_t)*here + (uint32_t)tsr_dirac_neighbours_mean(here, job.stride, x, y));
-            }
-            __syncthreads();
-        }
-    }
+    tsr_undo_prediction(job.coefficients + blockIdx.x * job.batch + job.offset, job.stride, job.width, job.height);
 }
 
 static tsr_status cuda_predict(tsr_queue *queue, const tsr_slices_predict_job *job)
 {
-    TSR_LAUNCH(queue, predict_kernel, (uint32_t)job->pictures, SCAN, 0, *job);
+    TSR_LAUNCH(queue, predict_kernel, (uint32_t)job->pictures, TSR_UNDO_THREADS, 0, *job);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
