@@ -49,7 +49,7 @@ tsr_status tsr_dirac_decoder_create(tsr_context *context, const tsr_dirac_decode
     d->stream.unit_limit = own.memory_limit;
     d->current = d->stage = -1;
     d->frames = TSR_DIRAC_FRAMES - TSR_SLICE_AHEAD + own.ahead - 1;
-    d->flight.stage = enter_stage;
+    if (own.profile) d->flight.stage = enter_stage;
     d->flight.user = d;
     *decoder = d;
     return TSR_OK;

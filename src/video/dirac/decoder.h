@@ -31,6 +31,12 @@ typedef struct tsr_dirac_residue {
     int made;
 } tsr_dirac_residue;
 
+/* The jobs of a core picture's components, in the memory of a device whose graphs read them. */
+typedef struct tsr_dirac_component_jobs {
+    tsr_dirac_predict_job predict[3];
+    tsr_dirac_store_job store[3];
+} tsr_dirac_component_jobs;
+
 /* A picture that others are predicted from. */
 typedef struct tsr_dirac_reference {
     uint32_t number;
@@ -92,8 +98,10 @@ struct tsr_dirac_decoder {
     int32_t frames;          /* that may be used */
     tsr_slice_flight flight; /* pictures of slices, on a device */
     tsr_core_device core_device;
-    tsr_core_ahead core_ahead; /* pictures of arithmetic codes, on a device where options.arithmetic says so */
-    int stage, kind;           /* of the profile: the stage at hand, references of the picture */
+    tsr_core_ahead core_ahead;  /* pictures of arithmetic codes, on a device where options.arithmetic says so */
+    tsr_picture_graph graph[3]; /* of intra pictures, and those of one and two references, on a device */
+    tsr_dirac_component_jobs *jobs;
+    int stage, kind; /* of the profile: the stage at hand, references of the picture */
     double since;
     int current;      /* the one being put together, -1: none */
     int has_expected; /* `expected` is the number of the frame that comes next */
