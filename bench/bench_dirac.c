@@ -168,6 +168,7 @@ static void measure(const char *what, double encode_bar, double decode_bar, doub
                                       .bar = (peer_bar > 0 ? peer.runs > 0 : decode_bar > 0) && s.b.threads == 1 ? bar : NULL,
                                       .holds = peer_bar > 0 ? peer_bar * t.median <= peer.median : t.median <= 1e-3 * decode_bar });
     printf("  %s: %.0f bytes a frame\n", what, (double)s.size / FRAMES);
+    if (device && s.options.coding == TSR_DIRAC_CODING_ARITHMETIC) measure_arithmetic(what);
     measure_stages(what, device && s.options.coding == TSR_DIRAC_CODING_ARITHMETIC && !s.options.group ? 1.0 / 4000 : 0);
 }
 

@@ -299,3 +299,41 @@ static void measure_stages(const char *what, double device_bar)
                                           .holds = t <= device_bar });
     }
 }
+
+/* The stream at hand, its arithmetic codes decoded by threads of the CPU and by the device, frames staying there. */
+static void measure_arithmetic(const char *what)
+{
+    static const int32_t together[] = { 0, 16, 64 };
+    double by_threads = 0;
+    for (size_t k = 0; k < sizeof together / sizeof *together; k++) {
+        tsr_dirac_decode_options o = TSR_DIRAC_DECODE_OPTIONS;
+        tsr_dirac_device_frame frame = TSR_DIRAC_DEVICE_FRAME;
+        char name[128];
+        double seconds[3];
+        o.arithmetic = together[k];
+        for (int run = -1; run < 3; run++) { /* the first makes memory */
+            tsr_dirac_decoder *decoder = NULL;
+            int more = 1;
+            const double began = bench_seconds();
+            MUST(tsr_dirac_decoder_create(s.b.context, &o, &decoder));
+            for (int again = 0; again < (s.b.quick ? 2 : 64 / FRAMES); again++) MUST(tsr_dirac_decoder_push(decoder, s.stream, s.size));
+            MUST(tsr_dirac_decoder_end(decoder));
+            while (more) MUST(tsr_dirac_decoder_next_on_device(decoder, &frame, NULL, &more));
+            MUST(tsr_context_synchronize(s.b.context));
+            tsr_dirac_decoder_destroy(&decoder);
+            if (run >= 0) seconds[run] = (bench_seconds() - began) / (s.b.quick ? 2 * FRAMES : 64);
+        }
+        const double low = fmin(fmin(seconds[0], seconds[1]), seconds[2]), high = fmax(fmax(seconds[0], seconds[1]), seconds[2]);
+        const bench_time t = { .median = seconds[0] + seconds[1] + seconds[2] - low - high, .min = low, .max = high, .runs = 3 };
+        if (together[k]) snprintf(name, sizeof name, "%s: codes on the device, %d pictures together", what, together[k]);
+        else snprintf(name, sizeof name, "%s: codes on %d threads", what, s.b.threads);
+        if (!together[k]) by_threads = t.median;
+        bench_report(&s.b, &(bench_case){ .name = name,
+                                          .n = s.frame[0].bytes,
+                                          .time = t,
+                                          .bytes = (double)s.frame[0].bytes + (double)s.size / FRAMES,
+                                          .bar = together[k] ? "faster than the threads" : NULL,
+                                          .holds = t.median < by_threads });
+        printf("  %.0f pictures a second\n", 1 / t.median);
+    }
+}

@@ -10,6 +10,7 @@
 #include "video/dirac/slices.h"
 #include "video/dirac/dirac_stream.h"
 #include "video/dirac/synthesis.h"
+#include "video/slices/core_ahead.h"
 #include "video/slices/core_device.h"
 #include "video/slices/slice_flight.h"
 
@@ -29,6 +30,12 @@ typedef struct tsr_dirac_residue {
     int16_t *narrow[3], *narrow_samples;
     int made;
 } tsr_dirac_residue;
+
+/* The jobs of a core picture's components, in the memory of a device whose graphs read them. */
+typedef struct tsr_dirac_component_jobs {
+    tsr_dirac_predict_job predict[3];
+    tsr_dirac_store_job store[3];
+} tsr_dirac_component_jobs;
 
 /* A picture that others are predicted from. */
 typedef struct tsr_dirac_reference {
@@ -91,6 +98,9 @@ struct tsr_dirac_decoder {
     int32_t frames;          /* that may be used */
     tsr_slice_flight flight; /* pictures of slices, on a device */
     tsr_core_device core_device;
+    tsr_core_ahead core_ahead;  /* pictures of arithmetic codes, on a device where options.arithmetic says so */
+    tsr_picture_graph graph[3]; /* of intra pictures, and those of one and two references, on a device */
+    tsr_dirac_component_jobs *jobs;
     int stage, kind; /* of the profile: the stage at hand, references of the picture */
     double since;
     int current;      /* the one being put together, -1: none */

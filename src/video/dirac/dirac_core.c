@@ -3,6 +3,7 @@
 #include "video/dirac/dirac_core.h"
 
 #include "core/parallel.h"
+#include "video/dirac/arithmetic.h"
 #include "video/dirac/core_contexts.h"
 #include "video/dirac/quantiser.h"
 

@@ -28,6 +28,8 @@ typedef struct tsr_dirac_coded_band {
 /* Where they are; `band` is 0 before, and `bits` behind the last one afterwards. Adds to *damage. */
 void tsr_dirac_core_find(const tsr_dirac_transform *transform, tsr_bits *bits, tsr_dirac_coded_band band[3][TSR_DIRAC_LEVELS + 1][4],
                          tsr_dirac_core_damage *damage);
+/* Goes over a picture, whose payload is `bits`, to where its sub-bands begin, and reads the transform; 0: it has none, or is damaged. inspect.c */
+int tsr_dirac_core_skip(const tsr_dirac_sequence *sequence, int32_t code, tsr_bits *bits, tsr_dirac_transform *transform);
 /* Decodes all sub-bands from `bits`. */
 void tsr_dirac_core_decode(const tsr_dirac_core *core, tsr_bits *bits, tsr_dirac_core_damage *damage);
 

@@ -129,7 +129,6 @@ static tsr_status read_blocks(tsr_dirac_decoder *d, const tsr_dirac_target *t, t
     tsr_dirac_blocks_damage damage = { 0 };
     tsr_dirac_enter(d, TSR_DIRAC_MOTION_DECODE);
     TSR_TRY(room_for_blocks(d));
-    TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* blocks of the picture before */
     tsr_dirac_blocks_read(bits, &m->prediction, m->blocks, &damage);
     if (damage.cut) TSR_TRY(tsr_dirac_damage(d, t->offset, "picture %u: %d of its motion streams are cut", t->number, damage.cut));
     if (damage.split) TSR_TRY(tsr_dirac_damage(d, t->offset, "picture %u: splits of %d superblocks are beyond 2", t->number, damage.split));
@@ -163,11 +162,71 @@ static tsr_status take_references(tsr_dirac_decoder *d, const tsr_dirac_target *
     return TSR_OK;
 }
 
-/* All sub-bands, where the picture lies if its device can. */
-static tsr_status decode_bands(tsr_dirac_decoder *d, const tsr_dirac_core *core, tsr_bits *bits, tsr_dirac_core_damage *damage)
+/* 1: the device decodes the codes, so that the coefficients are there. */
+static int on_device(const tsr_dirac_decoder *d, const tsr_dirac_core *core)
 {
-    if (tsr_core_device_usable(d->context, core->variable))
-        return tsr_core_device_decode(&d->core_device, d->context, core, bits, d->residue.on_device, damage);
+    if (core->statistics) return 0;
+    return core->variable ? tsr_core_device_usable(d->context, 1) : d->options.arithmetic > 0;
+}
+
+/* Does the unit come before arithmetic codes that may be decoded with those at hand? */
+static int leads_on(const tsr_dirac_decoder *d, const tsr_dirac_data *data)
+{
+    const int32_t code = data->unit.code;
+    if (code == TSR_DIRAC_SEQUENCE_HEADER) return data->size >= d->header_size && !memcmp(data->payload, d->header, (size_t)d->header_size);
+    return (code & 0xf8) == TSR_DIRAC_AUXILIARY || code == TSR_DIRAC_PADDING || code == TSR_DIRAC_END;
+}
+
+/* The pictures behind the one at hand, as far as they are there and alike. */
+static void look_ahead(tsr_dirac_decoder *d, const tsr_dirac_core *core)
+{
+    tsr_core_ahead *a = &d->core_ahead;
+    tsr_dirac_stream stream = d->stream; /* goes on by itself */
+    tsr_dirac_data data;
+    int more = 1;
+    while (a->count < a->room) {
+        tsr_dirac_transform transform;
+        tsr_dirac_layout layout[3];
+        tsr_dirac_core own = *core;
+        tsr_dirac_stream_next(&stream, &data, &more);
+        if (!more || data.skipped || data.lost) return;
+        if (leads_on(d, &data)) continue;
+        if ((data.unit.code & (0xc8 | TSR_DIRAC_STATISTICS)) != 0x08) return; /* not a picture of arithmetic codes */
+        tsr_bits bits = { data.payload, 0, 8 * data.size };
+        if (!tsr_dirac_core_skip(&d->sequence, data.unit.code, &bits, &transform)) continue;
+        for (int c = 0; c < 3; c++) {
+            int32_t width, height;
+            tsr_dirac_component_size(&d->sequence, c, &width, &height);
+            tsr_dirac_layout_make(&transform, width, height, &layout[c]);
+            if (memcmp(&layout[c], core->layout[c], sizeof layout[c]) != 0) return;
+        }
+        own.transform = &transform;
+        own.inter = (data.unit.code & 3) != 0;
+        tsr_core_ahead_add(a, &own, &bits, data.offset);
+    }
+}
+
+/* Arithmetic codes on the device, with those of pictures that follow. */
+static tsr_status decode_ahead(tsr_dirac_decoder *d, const tsr_dirac_core *core, const tsr_bits *bits, int64_t offset, tsr_dirac_core_damage *damage)
+{
+    int64_t bytes = 0;
+    int found = 0;
+    TSR_TRY(tsr_core_ahead_take(&d->core_ahead, core, offset, d->residue.on_device, damage, &found));
+    if (found) return TSR_OK;
+    for (int c = 0; c < 3; c++) bytes += tsr_dirac_layout_elements(core->layout[c]) * (int64_t)sizeof(int32_t);
+    const int64_t room = tsr_min64(d->options.arithmetic, tsr_max64(d->options.memory_limit / bytes, 1));
+    TSR_TRY(tsr_core_ahead_begin(&d->core_ahead, d->context, core->layout, (int32_t)room));
+    tsr_core_ahead_add(&d->core_ahead, core, bits, offset);
+    look_ahead(d, core);
+    TSR_TRY(tsr_core_ahead_run(&d->core_ahead));
+    return tsr_core_ahead_take(&d->core_ahead, core, offset, d->residue.on_device, damage, &found);
+}
+
+/* All sub-bands of the picture at `offset`, where it lies if its device does that. */
+static tsr_status decode_bands(tsr_dirac_decoder *d, const tsr_dirac_core *core, tsr_bits *bits, int64_t offset, tsr_dirac_core_damage *damage)
+{
+    if (on_device(d, core) && core->variable) return tsr_core_device_decode(&d->core_device, d->context, core, bits, d->residue.on_device, damage);
+    if (on_device(d, core)) return decode_ahead(d, core, bits, offset, damage);
     if (core->statistics) return tsr_dirac_statistics_decode(core, bits, damage);
     tsr_dirac_core_decode(core, bits, damage);
     return TSR_OK;
@@ -194,19 +253,18 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
         core.layout[c] = &p->layout[c];
         core.coefficients[c] = p->coefficients[c];
     }
-    TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* coefficients of the picture before */
     const tsr_bits start = *bits;
-    TSR_TRY(decode_bands(d, &core, bits, &damage));
+    TSR_TRY(decode_bands(d, &core, bits, data->offset, &damage));
     if ((damage.cut || damage.quantiser) && transform.codeblock_mode) { /* perhaps the other convention, which no header names */
         tsr_bits again = start;
         tsr_dirac_core_damage still = { 0 };
         core.old_blocks = !core.old_blocks;
-        TSR_TRY(decode_bands(d, &core, &again, &still));
+        TSR_TRY(decode_bands(d, &core, &again, data->offset, &still));
         if (!still.cut && !still.quantiser) d->old_blocks = core.old_blocks;
         else {
             core.old_blocks = !core.old_blocks;
             *bits = start;
-            TSR_TRY(decode_bands(d, &core, bits, &still));
+            TSR_TRY(decode_bands(d, &core, bits, data->offset, &still));
         }
         damage = still;
     }
@@ -214,7 +272,7 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
     if (damage.quantiser)
         TSR_TRY(tsr_dirac_damage(d, data->offset, "picture %u: quantisers of %d sub-bands are no number from 0 to %d", t->number, damage.quantiser,
                                  TSR_QUANTISER_MOST));
-    t->residue = tsr_core_device_usable(d->context, core.variable) ? TSR_DIRAC_RESIDUE_THERE : TSR_DIRAC_RESIDUE;
+    t->residue = on_device(d, &core) ? TSR_DIRAC_RESIDUE_THERE : TSR_DIRAC_RESIDUE;
     for (int c = 0; c < 3 && !t->predicted && t->residue == TSR_DIRAC_RESIDUE; c++)
         tsr_dirac_predict_approximation(p->coefficients[c], &p->layout[c]);
     return TSR_OK;

@@ -4,6 +4,7 @@
 void tsr_dirac_residue_free(tsr_dirac_decoder *d)
 {
     tsr_dirac_residue *p = &d->residue;
+    for (int k = 0; k < 3; k++) tsr_picture_graph_free(&d->graph[k]);
     for (int c = 0; c < 3; c++) {
         const size_t bytes = (size_t)p->elements[c] * sizeof(int32_t);
         if (!tsr_dirac_on_host(d)) tsr_host_release(NULL, p->coefficients[c], bytes);
