@@ -1,6 +1,8 @@
 /* bench_levelset: steps of a segmentation on a sorted tile list, for both tile edges and both indices.
  *
  *   tumour     phantom_tumour, target = mean and epsilon = two standard deviations of a probed ball, three seeded spheres: growing and settled
+ *   cortex     phantom_cortex from its truth on, at rest
+ *   linearity  balls of ten sizes: time over active voxels
  *   --experiment NAME   any experiment of bench_flow: sphere-collapse, spiral-volume, lucy-collapse, enright, thai, edit-dragon, ...
  *   shells     concentric spherical shells 100 voxels apart (two of them at 128^3, 54 M active voxels at 1024^3) at rest in a tent; edge 8 sorted also with
  *              keys of 32 bits
@@ -75,6 +77,37 @@ static tsr_status make_tumour(bench *b, struct scene *scene)
     TSR_TRY_GOTO(find_seeds(b, scene), done);
     scene->name = b->quick ? "tumour 96x96x66" : "tumour 256x256x175";
     scene->bar = 20000;
+    status = TSR_OK;
+done:
+    tsr_volume_destroy(&truth);
+    tsr_volume_destroy(&image);
+    return status;
+}
+
+/* The folded sheet of the cortex from its truth on, the band at rest: as the last stages of the published run. */
+static tsr_status make_cortex(bench *b, struct scene *scene)
+{
+    tsr_volume *image = NULL, *truth = NULL;
+    tsr_phantom_options options = TSR_PHANTOM_OPTIONS;
+    tsr_status status;
+    double sum = 0, squares = 0;
+    int64_t count = 0;
+    options.size = b->quick ? (tsr_size3){ 96, 96, 66 } : (tsr_size3){ 256, 256, 175 };
+    TSR_TRY(tsr_phantom_make("phantom_cortex", &options, &image, &truth));
+    const float *v = (const float *)tsr_volume_data(image);
+    const uint8_t *within = (const uint8_t *)tsr_volume_data(truth);
+    for (int64_t i = 0; i < tsr_volume_count(image); i++)
+        if (within[i]) {
+            sum += (double)v[i];
+            squares += (double)v[i] * (double)v[i];
+            count++;
+        }
+    scene->target = sum / (double)count;
+    scene->epsilon = 2 * sqrt(squares / (double)count - scene->target * scene->target);
+    TSR_TRY_GOTO(tsr_volume_copy(image, b->context, &scene->image), done);
+    TSR_TRY_GOTO(tsr_volume_copy(truth, b->context, &scene->mask), done);
+    scene->name = b->quick ? "cortex 96x96x66" : "cortex 256x256x175";
+    scene->bar = 5000;
     status = TSR_OK;
 done:
     tsr_volume_destroy(&truth);
@@ -391,12 +424,63 @@ static tsr_status measure_all(bench *b, struct scene *scene)
     return TSR_OK;
 }
 
+/* The published solver is "linear in active voxels": a line through the times of a step of balls of ten sizes at rest, in one image. */
+static tsr_status linearity(bench *b)
+{
+    enum { POINTS = 10 };
+    const int gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
+    const int64_t n = b->quick ? 96 : gpu ? 512 : 256;
+    double x[POINTS], y[POINTS], mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
+    bench_time last = { 0 };
+    char name[128];
+    tsr_volume *image = NULL;
+    tsr_segmentation *s = NULL;
+    tsr_status status;
+    TSR_TRY(tsr_volume_create(b->context, TSR_F32, (tsr_size3){ n, n, n }, NULL,
+                              &image)); /* grey value 0 all over, no speed with that target and no curvature */
+    tsr_segment_options options = TSR_SEGMENT_OPTIONS;
+    options.alpha = 1;
+    options.target = 1;
+    options.epsilon = 1;
+    options.normalise = TSR_NORMALISE_NONE;
+    TSR_TRY_GOTO(tsr_segmentation_create(b->context, image, &options, &s), done);
+    for (int k = 0; k < POINTS; k++) { /* each ball takes the one before in */
+        const double middle = 0.5 * (double)(n - 1), most = 0.45 * (double)n;
+        tsr_tiles_info info = TSR_TILES_INFO;
+        struct job job = { s, gpu ? 64 : 8 };
+        TSR_TRY_GOTO(tsr_segmentation_sphere(s, (tsr_vec3){ middle, middle, middle }, most * sqrt((k + 1.0) / POINTS), 0), done);
+        TSR_TRY_GOTO(tsr_segmentation_step(s, 8, NULL, NULL), done);
+        last = per_step(bench_measure(b, run_steps, &job, NULL), job.steps);
+        TSR_TRY_GOTO(describe(s, &info), done);
+        x[k] = (double)info.active_voxels;
+        y[k] = last.min; /* of a busy machine the least is the honest one */
+        printf("    %9lld active voxels %10.4f ms a step\n", (long long)info.active_voxels, 1e3 * last.min);
+        mx += x[k] / POINTS;
+        my += y[k] / POINTS;
+    }
+    for (int k = 0; k < POINTS; k++) {
+        xx += (x[k] - mx) * (x[k] - mx);
+        xy += (x[k] - mx) * (y[k] - my);
+        yy += (y[k] - my) * (y[k] - my);
+    }
+    snprintf(name, sizeof name, "linearity in active voxels: R^2 %.4f, %.2f ns each", xy * xy / (xx * yy), 1e9 * xy / xx);
+    bench_report(
+        b, &(bench_case){ .name = name, .n = (int64_t)x[POINTS - 1], .time = last, .bar = "R^2 above 0.99", .holds = xy * xy > 0.99 * xx * yy });
+done:
+    tsr_segmentation_destroy(&s);
+    tsr_volume_destroy(&image);
+    return status;
+}
+
 /* Experiments on moving surfaces stand in bench_flow, beside this program: `bench_levelset --experiment NAME` is its front door. */
 static void hand_over(int argc, char **argv)
 {
     for (int i = 1; i + 1 < argc; i++) {
         char path[4200], own[4096];
-        if (strcmp(argv[i], "--experiment") || !strcmp(argv[i + 1], "tumour") || !strcmp(argv[i + 1], "shells")) continue;
+        const published_experiment *e = published_find(argv[i + 1]);
+        if (strcmp(argv[i], "--experiment") || (e && !strcmp(e->program, "levelset")) || !strcmp(argv[i + 1], "tumour") ||
+            !strcmp(argv[i + 1], "shells"))
+            continue;
         const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1); /* argv[0] need not be a path: PATH may have found it */
         own[length > 0 ? length : 0] = 0;
         const char *end = strrchr(own, '/');
@@ -422,6 +506,12 @@ int main(int argc, char **argv)
         TSR_TRY_GOTO(compare_with_itk(&b, &scene), done);
         printf("    source (256x256x175): 70 steps/s falling to 3.5 on a Radeon 9800 Pro, 7 to 0.25 by ITK's sparse field on a Xeon at 1.7 GHz\n");
     }
+    if (bench_wants(&b, "cortex")) {
+        drop_scene(&scene);
+        TSR_TRY_GOTO(make_cortex(&b, &scene), done);
+        TSR_TRY_GOTO(measure_all(&b, &scene), done);
+    }
+    if (bench_wants(&b, "linearity")) TSR_TRY_GOTO(linearity(&b), done);
     for (int i = 0; i < 3 && sizes[i]; i++) {
         snprintf(name, sizeof name, "shells %lld", (long long)sizes[i]);
         if (!bench_wants(&b, name)) continue;

@@ -6,7 +6,7 @@
 
 #include "render/pixel.h"
 
-enum { FIRST_HIT = 0, SHADED, MIP, VOLUME, COMBINED, SLICE, BRICKS, CASES };
+enum { FIRST_HIT = 0, SHADED, MIP, VOLUME, COMBINED, SLICE, BRICKS, STACK, CASES };
 
 struct job {
     tsr_scene *scene;
@@ -14,6 +14,8 @@ struct job {
     tsr_picture *picture;
     tsr_camera camera;
     tsr_render_options options;
+    tsr_stack stack; /* the same volume a few slices at a time ([Lefohn04] V) */
+    tsr_context *context;
     int which;
 };
 
@@ -21,6 +23,7 @@ static tsr_status run(void *user)
 {
     const struct job *j = (const struct job *)user;
     if (j->which == SLICE) return tsr_render_slice(j->scene, NULL, j->picture);
+    if (j->which == STACK) return tsr_render_stack(j->context, &j->stack, &j->camera, &j->options, j->picture);
     if (j->which == BRICKS) return tsr_scene_set_volume(j->scene, j->volume);
     return tsr_render(j->scene, &j->camera, &j->options, j->picture);
 }
@@ -194,10 +197,11 @@ static int vtk_open(struct vtk *v, const struct stage *s, int64_t n, int side, i
         const double row[5] = { (double)p->value, (double)p->alpha, (double)color.x, (double)color.y, (double)color.z };
         memcpy(points[i], row, sizeof row);
     }
-    v->volume = v->create((const float *)tsr_volume_data(s->volume), (const int[3]){ (int)n, (int)n, (int)n }, side,
-                          (const double[3]){ c->position.x, c->position.y, c->position.z },
-                          (const double[3]){ c->position.x - c->rotation[2][0], c->position.y - c->rotation[2][1], c->position.z - c->rotation[2][2] },
-                          c->rotation[1], c->fov, points, s->transfer.points, threads);
+    v->volume =
+        v->create((const float *)tsr_volume_data(s->volume), (const int[3]){ (int)n, (int)n, (int)n }, side,
+                  (const double[3]){ c->position.x, c->position.y, c->position.z },
+                  (const double[3]){ c->position.x - c->rotation[2][0], c->position.y - c->rotation[2][1], c->position.z - c->rotation[2][2] },
+                  c->rotation[1], c->fov, points, s->transfer.points, threads);
     return v->volume != NULL;
 }
 static tsr_status vtk_run(void *user)
@@ -343,12 +347,16 @@ static int live(bench *b, struct stage *s, int64_t n)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[CASES] = {
-        "first hit",          "first hit with ambient occlusion", "MIP", "volume rendering", "volume and surface",
-        "slice with contour", "float32 volume to bricks"
-    };
-    static const tsr_render_mode modes[CASES] = { TSR_RENDER_SURFACE,  TSR_RENDER_SURFACE, TSR_RENDER_MIP, TSR_RENDER_VOLUME,
-                                                  TSR_RENDER_COMBINED, TSR_RENDER_AUTO,    TSR_RENDER_AUTO };
+    static const char *const names[CASES] = { "first hit",
+                                              "first hit with ambient occlusion",
+                                              "MIP",
+                                              "volume rendering",
+                                              "volume and surface",
+                                              "slice with contour",
+                                              "float32 volume to bricks",
+                                              "stack of slices" };
+    static const tsr_render_mode modes[CASES] = { TSR_RENDER_SURFACE,  TSR_RENDER_SURFACE, TSR_RENDER_MIP,  TSR_RENDER_VOLUME,
+                                                  TSR_RENDER_COMBINED, TSR_RENDER_AUTO,    TSR_RENDER_AUTO, TSR_RENDER_AUTO };
     bench b;
     if (!bench_begin(&b, argc, argv, "render")) return 2;
     int gpu = tsr_context_device(b.context).kind == TSR_DEVICE_CUDA;
@@ -361,6 +369,9 @@ int main(int argc, char **argv)
         char name[96];
         if (!bench_wants(&b, names[i])) continue;
         s.job.which = i;
+        s.job.context = b.context;
+        s.job.stack = (tsr_stack)TSR_STACK;
+        s.job.stack.volume = s.job.volume;
         s.job.options.mode = modes[i];
         s.job.options.ambient_occlusion = i == SHADED ? 0 : -1;
         s.job.options.region = i == COMBINED ? TSR_REGION_OUTSIDE : TSR_REGION_ALL;

@@ -245,7 +245,7 @@ tsr_status mip_rivals(mip_scene *s)
 {
     static const double parts[] = { 0.5, 0.13, 0.06 };
     TSR_TRY(draw_full(s, TSR_MIP_EXACT));
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < (s->b->quick ? 1 : 3); k++) {
         struct drawing d = { s, options_of(TSR_MIP_EXACT) };
         char name[160];
         tsr_mip_errors e = TSR_MIP_ERRORS;
