@@ -265,5 +265,14 @@ static tsr_status cuda_blank(tsr_queue *queue, uint8_t *texel, const uint64_t *m
     return TSR_OK;
 }
 
-extern "C" const tsr_multiview_ops tsr_multiview_cuda = { cuda_streams,        cuda_restore,        cuda_blank,      tsr_cuda_mvv_prepare,
-                                                          tsr_cuda_mvv_encode, tsr_cuda_mvv_sheets, tsr_cuda_mvv_sum };
+extern "C" const tsr_multiview_ops tsr_multiview_cuda = { cuda_streams,
+                                                          cuda_restore,
+                                                          cuda_blank,
+                                                          tsr_cuda_mvv_prepare,
+                                                          tsr_cuda_mvv_encode,
+                                                          tsr_cuda_mvv_sheets,
+                                                          tsr_cuda_mvv_sum,
+                                                          tsr_cuda_mvv_averages,
+                                                          tsr_cuda_mvv_add_averages,
+                                                          tsr_cuda_mvv_mean,
+                                                          tsr_cuda_mvv_coefficients };
