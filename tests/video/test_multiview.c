@@ -571,6 +571,26 @@ static void test_same_files(void **state)
             free(here);
             free(there);
         }
+    for (int e = 0; e < 5; e++)
+        for (int variant = 0; variant < 8; variant++) {
+            tsr_multiview_write_options o = TSR_MULTIVIEW_WRITE_OPTIONS;
+            size_t size[2];
+            o.codec = TSR_MULTIVIEW_DIFF2D;
+            o.overwrite = 1;
+            o.group = variant & 1 ? 4 : 0;
+            o.lossless = variant > 5;
+            o.filter = (tsr_multiview_filter)(variant > 5 ? variant - 5 : variant % 3);
+            o.levels = variant == 2 ? 9 : 0;
+            o.open_loop = variant == 3;
+            o.allocation = variant == 4 ? TSR_MULTIVIEW_ALLOCATION_FIXED : TSR_MULTIVIEW_ALLOCATION_RDO;
+            o.masks = variant == 5 ? TSR_MULTIVIEW_MASKS_NONE : TSR_MULTIVIEW_MASKS_SENT;
+            o.bpp[0] = rates[variant & 3];
+            uint8_t *here = written(host, extents + e, &o, &size[0]), *there = written(context, extents + e, &o, &size[1]);
+            assert_int_equal(size[0], size[1]);
+            assert_memory_equal(here, there, size[0]);
+            free(here);
+            free(there);
+        }
     tsr_context_destroy(&host);
 }
 

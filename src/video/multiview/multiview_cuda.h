@@ -12,6 +12,12 @@ tsr_status tsr_cuda_mvv_sheets(tsr_queue *queue, const tsr_mvv_adaptive *wavelet
                                const uint32_t *value, int32_t *work[2], const int32_t *base, int32_t grey);
 tsr_status tsr_cuda_mvv_sum(tsr_queue *queue, const tsr_mvv_sheet *sheets, int32_t width, int32_t height, int32_t cameras, int32_t steps,
                             int32_t fraction, const int32_t *sheet, const int32_t *average, uint8_t *const plane[3]);
+tsr_status tsr_cuda_mvv_averages(tsr_queue *queue, const tsr_multiview_view *textures, int32_t fraction, int32_t *average);
+tsr_status tsr_cuda_mvv_add_averages(tsr_queue *queue, const tsr_multiview_view *textures, const uint64_t *masks, const int32_t *average,
+                                     int64_t *sum, int32_t *number);
+tsr_status tsr_cuda_mvv_mean(tsr_queue *queue, int64_t texels, const int64_t *sum, const int32_t *number, int32_t grey, int32_t *mean);
+tsr_status tsr_cuda_mvv_coefficients(tsr_queue *queue, const tsr_mvv_adaptive *wavelet, const tsr_mvv_sheet *sheets, int32_t count,
+                                     const tsr_mvv_minuend *minuend, int32_t *work[2]);
 
 /* What comes before this thread in its block, and (all) in total: of whatever fields a word holds, as far as their sums fit. `total`: shared, a word
  * a warp. */

@@ -72,6 +72,15 @@ typedef struct tsr_multiview_ops {
     /* Textures from sheets of [step][camera][component] and averages of [step][component]; those of a component lie as in an object. */
     tsr_status (*sum)(tsr_queue *queue, const tsr_mvv_sheet *sheets, int32_t width, int32_t height, int32_t cameras, int32_t steps, int32_t fraction,
                       const int32_t *sheet, const int32_t *average, uint8_t *const plane[3]);
+    /* Averages of [step][component] of textures and masks (NULL: all) that lie as in an object. */
+    tsr_status (*averages)(tsr_queue *queue, const tsr_multiview_view *textures, int32_t fraction, int32_t *average);
+    /* Added to sums (and numbers) of each component, where the masks of the steps have a texel; and the mean of all. */
+    tsr_status (*add_averages)(tsr_queue *queue, const tsr_multiview_view *textures, const uint64_t *masks, const int32_t *average, int64_t *sum,
+                               int32_t *number);
+    tsr_status (*mean)(tsr_queue *queue, int64_t texels, const int64_t *sum, const int32_t *number, int32_t grey, int32_t *mean);
+    /* Coefficients of sheets in work[0], integers. */
+    tsr_status (*coefficients)(tsr_queue *queue, const tsr_mvv_adaptive *wavelet, const tsr_mvv_sheet *sheets, int32_t count,
+                               const tsr_mvv_minuend *minuend, int32_t *work[2]);
 } tsr_multiview_ops;
 
 /* One coefficient that was found. */

@@ -7,7 +7,7 @@
 typedef struct tsr_mvv_writing {
     tsr_mvv_head head;
     const tsr_multiview_view *view; /* host memory; visible NULL where masks are not coded */
-    tsr_multiview_view device;      /* tsr_mvv_spiht_write_device: the same there; then planes of `view` are empty */
+    tsr_multiview_view device;      /* the same where it is coded on a device; then planes of `view` are empty */
     tsr_chunk_writer *writer;
     tsr_context *context;
     tsr_multiview_allocation allocation;

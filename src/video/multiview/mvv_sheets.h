@@ -66,4 +66,22 @@ TSR_HD int32_t tsr_mvv_whole_sample(int32_t x, int32_t lossless)
     return lossless ? x : tsr_mvv_round(tsr_clampf(tsr_mvv_as_float(x), -1e6f, 1e6f));
 }
 
+/* Mean of n texels times 2^fraction; of samples of some steps, less grey. Without any 0. */
+TSR_HD int32_t tsr_mvv_mean_texel(int32_t sum, int32_t n, int32_t fraction) { return n ? ((sum << (fraction + 1)) + n) / (2 * n) : 0; }
+TSR_HD int32_t tsr_mvv_mean_sample(int64_t sum, int64_t steps, int32_t grey) { return steps ? (int32_t)((2 * sum + steps) / (2 * steps)) - grey : 0; }
+
+/* What sheets are made of: of textures (plane) those of [step][camera][component] less the averages of [step][component]; without them averages, less
+ * `base` (of each component) and grey. */
+typedef struct tsr_mvv_minuend {
+    const uint8_t *plane[3];
+    const int32_t *average, *base;
+    int32_t cameras, fraction, grey;
+} tsr_mvv_minuend;
+TSR_HD int32_t tsr_mvv_difference_of(const tsr_mvv_minuend *m, int64_t sheet, int64_t texels, int64_t at)
+{
+    const int64_t texture = sheet / 3, p = sheet % 3;
+    if (!m->plane[0]) return m->average[sheet * texels + at] - m->base[p * texels + at] - m->grey;
+    return ((int32_t)m->plane[p][texture * texels + at] << m->fraction) - m->average[(texture / m->cameras * 3 + p) * texels + at];
+}
+
 #endif

@@ -132,7 +132,7 @@ tsr_status tsr_multiview_write(const tsr_multiview *multiview, const char *path,
     if (report) TSR_TRY(TSR_STRUCT_BEGUN(report));
     if (!multiview) TSR_FAIL(TSR_ERROR_ARGUMENT, "no textures");
     TSR_TRY(take_options(multiview, &o, &w.head));
-    const int there = tsr_mvv_spiht_on_device(multiview->context, &w.head);
+    const int there = tsr_mvv_spiht_on_device(multiview->context, &w.head) || tsr_mvv_diff_on_device(multiview->context, &w.head);
     tsr_status status = tsr_mvv_host_open(multiview, there ? TSR_MVV_MASKS : TSR_MVV_ALL, &host);
     w.view = &host.view;
     w.device = multiview->view;

@@ -115,3 +115,103 @@ tsr_status tsr_cuda_mvv_sum(tsr_queue *queue, const tsr_mvv_sheet *sheets, int32
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
+
+/* ---- encoding --------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Sees a camera this texel? A mask of all textures, rows of whole words. */
+TSR_DEVICE_FN int is_seen(const uint64_t *masks, int64_t texture, int32_t width, int32_t height, int64_t at)
+{
+    const int64_t words = ((int64_t)width + 63) / 64;
+    const tsr_mvv_sheet s = { masks ? masks + texture * words * height : NULL, 0, 0 };
+    return tsr_mvv_relevant(&s, width, at % width, at / width);
+}
+
+/* A texel of a step. Bound: 3 n and masks read, 12 written for each texel of a step. */
+TSR_KERNEL(average_kernel)(tsr_multiview_view v, int32_t fraction, int32_t *average, int64_t count)
+{
+    const int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x, texels = (int64_t)v.width * v.height, step = k / texels, at = k % texels;
+    int32_t sum[3] = { 0, 0, 0 }, n = 0;
+    if (k >= count) return;
+    for (int32_t c = 0; c < v.cameras; c++) {
+        const int64_t texture = step * v.cameras + c;
+        if (!is_seen(v.visible, texture, v.width, v.height, at)) continue;
+        n++;
+        for (int p = 0; p < 3; p++) sum[p] += v.plane[p][texture * texels + at];
+    }
+    for (int p = 0; p < 3; p++) average[(step * 3 + p) * texels + at] = tsr_mvv_mean_texel(sum[p], n, fraction);
+}
+
+/* A texel of all steps. Bound: 12 read for each texel of a step. */
+TSR_KERNEL(add_kernel)(tsr_multiview_view v, const uint64_t *masks, const int32_t *average, int64_t *sum, int32_t *number)
+{
+    const int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x, texels = (int64_t)v.width * v.height;
+    if (at >= texels) return;
+    for (int32_t step = 0; step < v.steps; step++) {
+        if (!is_seen(masks, step, v.width, v.height, at)) continue;
+        number[at]++;
+        for (int p = 0; p < 3; p++) sum[p * texels + at] += average[((int64_t)step * 3 + p) * texels + at];
+    }
+}
+
+TSR_KERNEL(mean_of_all_kernel)(int64_t texels, const int64_t *sum, const int32_t *number, int32_t grey, int32_t *mean)
+{
+    const int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (k < 3 * texels) mean[k] = tsr_mvv_mean_sample(sum[k], number[k % texels], grey);
+}
+
+/* Bound: 1 n and masks read of textures, averages once, 4 n written. */
+TSR_KERNEL(difference_kernel)
+(tsr_mvv_minuend minuend, const tsr_mvv_sheet *sheets, int32_t width, int64_t texels, int32_t lossless, int32_t *sample, int64_t count)
+{
+    const int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x, sheet = k / texels, at = k % texels;
+    if (k >= count) return;
+    const int in = tsr_mvv_relevant(sheets + sheet, width, at % width, at / width);
+    const int32_t v = in ? tsr_mvv_difference_of(&minuend, sheet, texels, at) : 0;
+    sample[k] = lossless ? v : (int32_t)tsr_float_bits((float)v);
+}
+
+/* Bound: 8 n. */
+TSR_KERNEL(round_kernel)(int32_t *sample, int64_t count)
+{
+    const int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (k < count) sample[k] = tsr_mvv_round(tsr_mvv_as_float(sample[k]));
+}
+
+tsr_status tsr_cuda_mvv_averages(tsr_queue *queue, const tsr_multiview_view *textures, int32_t fraction, int32_t *average)
+{
+    const int64_t count = (int64_t)textures->width * textures->height * textures->steps;
+    TSR_LAUNCH(queue, average_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *textures, fraction, average, count);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+tsr_status tsr_cuda_mvv_add_averages(tsr_queue *queue, const tsr_multiview_view *textures, const uint64_t *masks, const int32_t *average,
+                                     int64_t *sum, int32_t *number)
+{
+    const int64_t texels = (int64_t)textures->width * textures->height;
+    TSR_LAUNCH(queue, add_kernel, tsr_blocks(texels, THREADS, INT32_MAX), THREADS, 0, *textures, masks, average, sum, number);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+tsr_status tsr_cuda_mvv_mean(tsr_queue *queue, int64_t texels, const int64_t *sum, const int32_t *number, int32_t grey, int32_t *mean)
+{
+    TSR_LAUNCH(queue, mean_of_all_kernel, tsr_blocks(3 * texels, THREADS, INT32_MAX), THREADS, 0, texels, sum, number, grey, mean);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+tsr_status tsr_cuda_mvv_coefficients(tsr_queue *queue, const tsr_mvv_adaptive *wavelet, const tsr_mvv_sheet *sheets, int32_t count,
+                                     const tsr_mvv_minuend *minuend, int32_t *work[2])
+{
+    const int64_t texels = (int64_t)wavelet->width * wavelet->height, all = count * texels;
+    const uint32_t blocks = tsr_blocks(all, THREADS, INT32_MAX);
+    TSR_LAUNCH(queue, difference_kernel, blocks, THREADS, 0, *minuend, sheets, wavelet->width, texels, wavelet->lossless, work[0], all);
+    for (int32_t level = 0; level < wavelet->levels; level++) {
+        stage(queue, wavelet, sheets, count, 0, level, 0, work[0], work[1]);
+        stage(queue, wavelet, sheets, count, 1, level, 0, work[1], work[0]);
+    }
+    if (!wavelet->lossless) TSR_LAUNCH(queue, round_kernel, blocks, THREADS, 0, work[0], all);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
