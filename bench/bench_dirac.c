@@ -2,10 +2,12 @@
  * syntax with arithmetic coding at a quantiser, intra and in long groups. The film is a formula with noise, the same on every machine. Bound of a
  * frame: its samples and bytes, in and out, once. FFmpeg's decoder stands beside ours where the program `ffmpeg` is installed: its own time on the
  * processor with one thread, without start and pipes, so that it compares with --threads 1 --cpu-time. */
+#include <malloc.h>
 #include <pthread.h>
 
 #include "bench.h"
 #include "formats/films/video.h"
+#include "video/dirac/decoder.h"
 #include "video/dirac/syntax.h"
 #include "video/slices/slice_encode.h"
 #include "video/slices/slice_flight.h"
@@ -134,6 +136,7 @@ static bench_time peer_decode(void)
 }
 
 #include "dirac_device.h"
+#include "dirac_live.h"
 
 static void measure(const char *what, double encode_bar, double decode_bar, double peer_bar)
 {
@@ -168,6 +171,8 @@ static void measure(const char *what, double encode_bar, double decode_bar, doub
                                       .bar = (peer_bar > 0 ? peer.runs > 0 : decode_bar > 0) && s.b.threads == 1 ? bar : NULL,
                                       .holds = peer_bar > 0 ? peer_bar * t.median <= peer.median : t.median <= 1e-3 * decode_bar });
     printf("  %s: %.0f bytes a frame\n", what, (double)s.size / FRAMES);
+    measure_memory(what);
+    measure_latency(what);
     if (device && s.options.coding == TSR_DIRAC_CODING_ARITHMETIC) measure_arithmetic(what);
     measure_stages(what, device && s.options.coding == TSR_DIRAC_CODING_ARITHMETIC && !s.options.group ? 1.0 / 4000 : 0);
 }
