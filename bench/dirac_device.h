@@ -251,7 +251,7 @@ static void measure_device(void)
     }
 }
 
-/* The stages of the stream at hand, waited for and not. */
+/* The stages of the stream at hand, waited for and not. device_bar below 0: each stage is a case of its own. */
 static void measure_stages(const char *what, double device_bar)
 {
     static const char *const names[] = { "motion decode", "motion render", "residual decode", "wavelet transform", "combine", "upsample" };
@@ -284,6 +284,12 @@ static void measure_stages(const char *what, double device_bar)
                 sum += profile.seconds[k][kind];
             }
             printf(" %9.4f\n", 1e3 * sum / (double)count);
+            if (synchronise && device_bar < 0) {
+                const double t = sum / (double)count;
+                char stage[64];
+                snprintf(stage, sizeof stage, "stage %s", names[k]);
+                bench_report(&s.b, &(bench_case){ .name = stage, .n = s.frame[0].bytes, .time = { t, t, t, 1 } });
+            }
             if (k != TSR_DIRAC_MOTION_DECODE && k != TSR_DIRAC_RESIDUAL_DECODE) on_device += sum;
         }
         printf("    whole %.4f\n", 1e3 * all / (double)count);

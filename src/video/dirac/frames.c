@@ -97,6 +97,13 @@ tsr_dirac_frame *tsr_dirac_next_frame(tsr_dirac_decoder *d)
 
 /* ---- samples ------------------------------------------------------------------------------------------------------------------------------- */
 
+/* Where the prediction of component c goes. */
+static int32_t *prediction_memory(const tsr_dirac_decoder *d, int c, int32_t width, int32_t height)
+{
+    const tsr_dirac_residue *p = &d->residue;
+    return p->made && p->elements[c] >= (int64_t)width * height ? p->on_device[c] : d->motion.predicted;
+}
+
 /* The prediction of component c, rows `width` apart. */
 static tsr_dirac_predict_job predict_job(const tsr_dirac_decoder *d, int c, int32_t width, int32_t height, int64_t at)
 {
@@ -104,7 +111,7 @@ static tsr_dirac_predict_job predict_job(const tsr_dirac_decoder *d, int c, int3
     const tsr_dirac_sequence *s = &d->sequence;
     tsr_dirac_predict_job job = { .p = m->prediction,
                                   .blocks = m->on_device,
-                                  .predicted = m->predicted,
+                                  .predicted = prediction_memory(d, c, width, height),
                                   .stride = width,
                                   .width = width,
                                   .height = height,
@@ -159,7 +166,7 @@ static tsr_dirac_store_job store_job(const tsr_dirac_decoder *d, const tsr_dirac
         job.stride = d->residue.layout[c].stride;
     }
     if (t->predicted) {
-        job.predicted = d->motion.predicted;
+        job.predicted = prediction_memory(d, c, job.width, job.height);
         job.predicted_stride = job.width;
     }
     return job;

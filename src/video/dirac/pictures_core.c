@@ -98,7 +98,8 @@ static tsr_status room_for_blocks(tsr_dirac_decoder *d)
     tsr_dirac_motion *m = &d->motion;
     const int64_t count = (int64_t)m->prediction.blocks_x * m->prediction.blocks_y,
                   bytes = (count + 1) * (int64_t)sizeof(tsr_dirac_block) + m->prediction.blocks_x;
-    const int64_t elements = (int64_t)d->sequence.width * (d->sequence.height >> d->sequence.fields);
+    const int64_t luma = (int64_t)d->sequence.width * (d->sequence.height >> d->sequence.fields);
+    const int64_t elements = d->residue.made && d->residue.elements[0] >= luma ? 0 : luma; /* before the first coefficients */
     if (m->bytes < bytes) {
         tsr_host_release(NULL, m->blocks, (size_t)m->bytes);
         m->blocks = NULL;
