@@ -10,11 +10,11 @@
 
 /* The common case, in vectors: no prediction and no reference. */
 #define STORE_ROW(type, from, to) \
-    for (int32_t x = 0; x < j->width; x++) (to)[x] = (type)(tsr_dirac_clamp((from)[x], -half, half - 1) + half)
+    for (int32_t x = 0; x < width; x++) (to)[x] = (type)(tsr_dirac_clamp((from)[x], -half, half - 1) + half)
 
 static void store_plain(const tsr_dirac_store_job *j, int64_t y)
 {
-    const int32_t half = 1 << (j->depth - 1);
+    const int32_t half = 1 << (j->depth - 1), width = j->width; /* a byte stored might change what is not local */
     const int16_t *TSR_RESTRICT narrow = j->narrow ? j->narrow + y * j->stride : NULL;
     const int32_t *TSR_RESTRICT wide = j->narrow ? NULL : j->residue + y * j->stride;
     if (j->bytes == 1) {
@@ -34,16 +34,24 @@ static void store_core(const tsr_dirac_store_job *j, int64_t y)
 {
     enum { PIECE = 512 };
     const int32_t half = 1 << (j->depth - 1), far = 1 << 28;
-    const int32_t *residue = j->residue ? j->residue + y * j->stride : NULL,
+    const int16_t *narrow = j->narrow ? j->narrow + y * j->stride : NULL;
+    const int32_t *residue = j->narrow || !j->residue ? NULL : j->residue + y * j->stride,
                   *predicted = j->predicted ? j->predicted + y * j->predicted_stride : NULL;
     int16_t piece[PIECE];
     for (int32_t x0 = 0; x0 < j->width; x0 += PIECE) {
         const int32_t n = tsr_mini(PIECE, j->width - x0);
-        const int32_t *TSR_RESTRICT r = residue ? residue + x0 : predicted + x0, *TSR_RESTRICT p = predicted ? predicted + x0 : NULL;
-        if (residue && predicted)
+        const int16_t *TSR_RESTRICT s = narrow ? narrow + x0 : NULL;
+        const int32_t *TSR_RESTRICT r = residue ? residue + x0 : NULL, *TSR_RESTRICT p = predicted ? predicted + x0 : NULL;
+        if (s && p)
+            for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(s[x] + p[x], -half, half - 1);
+        else if (s)
+            for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(s[x], -half, half - 1);
+        else if (r && p)
             for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(tsr_dirac_clamp(r[x], -far, far) + p[x], -half, half - 1);
-        else
-            for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(r[x], -half, half - 1);
+        else {
+            const int32_t *TSR_RESTRICT only = r ? r : p;
+            for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(only[x], -half, half - 1);
+        }
         if (j->reference) memcpy(j->reference + y * j->width + x0, piece, (size_t)n * sizeof *piece);
         if (j->bytes == 1) {
             uint8_t *TSR_RESTRICT to = (uint8_t *)j->plane + y * j->plane_stride + x0;
@@ -59,7 +67,7 @@ void TSR_ISA_NAME(tsr_dirac_store_rows)(const tsr_dirac_store_job *job, int64_t 
 {
     for (int64_t y = begin; y < end; y++) {
         if ((job->residue || job->narrow) && job->plane && !job->predicted && !job->reference) store_plain(job, y);
-        else if ((job->predicted || job->residue) && !job->narrow && job->plane) store_core(job, y);
+        else if ((job->predicted || job->residue || job->narrow) && job->plane) store_core(job, y);
         else
             for (int32_t x = 0; x < job->width; x++) tsr_dirac_store_sample(job, x, y);
     }

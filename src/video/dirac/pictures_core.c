@@ -13,6 +13,8 @@ void tsr_dirac_motion_free(tsr_dirac_decoder *d)
     *m = (tsr_dirac_motion){ 0 };
 }
 
+enum { NARROW_DEPTH = 10 }; /* of samples whose coefficients are tried in 16 bits */
+
 /* ---- references ---------------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_dirac_reference *find_reference(tsr_dirac_decoder *d, uint32_t number)
@@ -163,14 +165,43 @@ static tsr_status take_references(tsr_dirac_decoder *d, const tsr_dirac_target *
     return TSR_OK;
 }
 
-/* All sub-bands, where the picture lies if its device can. */
-static tsr_status decode_bands(tsr_dirac_decoder *d, const tsr_dirac_core *core, tsr_bits *bits, tsr_dirac_core_damage *damage)
+/* All sub-bands, where the picture lies if its device can. core->narrow: in 16 bits, but for the approximations; set to NULL where they do not do. */
+static tsr_status decode_bands(tsr_dirac_decoder *d, tsr_dirac_core *core, tsr_bits *bits, tsr_dirac_core_damage *damage)
 {
+    const tsr_bits start = *bits;
+    int fits = 1;
     if (tsr_core_device_usable(d->context, core->variable))
         return tsr_core_device_decode(&d->core_device, d->context, core, bits, d->residue.on_device, damage);
     if (core->statistics) return tsr_dirac_statistics_decode(core, bits, damage);
-    tsr_dirac_core_decode(core, bits, damage);
-    return TSR_OK;
+    TSR_TRY(tsr_dirac_core_decode(core, bits, &fits, damage));
+    if (fits) return TSR_OK;
+    *bits = start;
+    memset(core->narrow, 0, sizeof core->narrow);
+    return tsr_dirac_core_decode(core, bits, &fits, damage);
+}
+
+/* The approximations are there in 32 bits, and predicted. To 16 where they fit, else what is in 16 to 32. */
+static int narrow_approximations(tsr_dirac_residue *p)
+{
+    int32_t lost = 0;
+    for (int c = 0; c < 3; c++) {
+        const tsr_dirac_band *b = &p->layout[c].band[0][0];
+        for (int32_t y = 0; y < b->height; y++) {
+            const int64_t row = b->offset + (int64_t)y * p->layout[c].stride;
+            for (int32_t x = 0; x < b->width; x++) {
+                p->narrow[c][row + x] = (int16_t)p->coefficients[c][row + x];
+                lost |= p->coefficients[c][row + x] ^ p->narrow[c][row + x];
+            }
+        }
+    }
+    for (int c = 0; c < 3 && lost; c++) {
+        const tsr_dirac_band *b = &p->layout[c].band[0][0];
+        for (int32_t y = 0; y < p->layout[c].padded_height; y++) {
+            const int64_t row = (int64_t)y * p->layout[c].stride;
+            for (int32_t x = y < b->height ? b->width : 0; x < p->layout[c].stride; x++) p->coefficients[c][row + x] = p->narrow[c][row + x];
+        }
+    }
+    return !lost;
 }
 
 static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data, tsr_dirac_target *t, tsr_bits *bits)
@@ -193,6 +224,7 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
     for (int c = 0; c < 3; c++) {
         core.layout[c] = &p->layout[c];
         core.coefficients[c] = p->coefficients[c];
+        if (!core.statistics && d->sequence.luma_depth <= NARROW_DEPTH && d->sequence.chroma_depth <= NARROW_DEPTH) core.narrow[c] = p->narrow[c];
     }
     TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* coefficients of the picture before */
     const tsr_bits start = *bits;
@@ -217,6 +249,7 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
     t->residue = tsr_core_device_usable(d->context, core.variable) ? TSR_DIRAC_RESIDUE_THERE : TSR_DIRAC_RESIDUE;
     for (int c = 0; c < 3 && !t->predicted && t->residue == TSR_DIRAC_RESIDUE; c++)
         tsr_dirac_predict_approximation(p->coefficients[c], &p->layout[c]);
+    if (core.narrow[0] && narrow_approximations(p)) t->residue = TSR_DIRAC_RESIDUE_NARROW;
     return TSR_OK;
 }
 
