@@ -63,14 +63,17 @@ static void store_core(const tsr_dirac_store_job *j, int64_t y)
     }
 }
 
+static void store_row(const tsr_dirac_store_job *job, int64_t y)
+{
+    if ((job->residue || job->narrow) && job->plane && !job->predicted && !job->reference) store_plain(job, y);
+    else if ((job->predicted || job->residue || job->narrow) && job->plane) store_core(job, y);
+    else
+        for (int32_t x = 0; x < job->width; x++) tsr_dirac_store_sample(job, x, y);
+}
+
 void TSR_ISA_NAME(tsr_dirac_store_rows)(const tsr_dirac_store_job *job, int64_t begin, int64_t end)
 {
-    for (int64_t y = begin; y < end; y++) {
-        if ((job->residue || job->narrow) && job->plane && !job->predicted && !job->reference) store_plain(job, y);
-        else if ((job->predicted || job->residue || job->narrow) && job->plane) store_core(job, y);
-        else
-            for (int32_t x = 0; x < job->width; x++) tsr_dirac_store_sample(job, x, y);
-    }
+    for (int64_t y = begin; y < end; y++) store_row(job, y);
 }
 
 /* ---- prediction, a row of a block at a time ------------------------------------------------------------------------------------------------ */
@@ -327,6 +330,37 @@ static void finish_narrow(int32_t *predicted, int32_t width) /* from the end on,
     }
 }
 
+/* Sums and a residue of 16 bits, or none, to samples. Residues are limited first, so that nothing leaves 16 bits. */
+static void store_narrow(const tsr_dirac_store_job *j, const int16_t *sum, int64_t y)
+{
+    enum { PIECE = 512, FAR = 1 << 14 };
+    const int16_t half = (int16_t)(1 << (j->depth - 1)), least = (int16_t)-half, most = (int16_t)(half - 1);
+    const int32_t bytes = j->bytes, width = j->width;
+    int16_t piece[PIECE];
+    for (int32_t x0 = 0; x0 < width; x0 += PIECE) {
+        const int32_t n = tsr_mini(PIECE, width - x0);
+        const int16_t *TSR_RESTRICT p = sum + x0, *TSR_RESTRICT s = j->narrow ? j->narrow + y * j->stride + x0 : NULL;
+        if (s)
+            for (int32_t x = 0; x < n; x++) {
+                const int16_t r = s[x] < -FAR ? -FAR : s[x] > FAR ? FAR : s[x], v = (int16_t)(r + (int16_t)((int16_t)(p[x] + 32) >> 6));
+                piece[x] = v < least ? least : v > most ? most : v;
+            }
+        else
+            for (int32_t x = 0; x < n; x++) {
+                const int16_t v = (int16_t)((int16_t)(p[x] + 32) >> 6);
+                piece[x] = v < least ? least : v > most ? most : v;
+            }
+        if (j->reference) memcpy(j->reference + y * width + x0, piece, (size_t)n * sizeof *piece);
+        if (bytes == 1) {
+            uint8_t *TSR_RESTRICT to = (uint8_t *)j->plane + y * j->plane_stride + x0;
+            for (int32_t x = 0; x < n; x++) to[x] = (uint8_t)(piece[x] + half);
+        } else {
+            uint16_t *TSR_RESTRICT to = (uint16_t *)j->plane + y * j->plane_stride + x0;
+            for (int32_t x = 0; x < n; x++) to[x] = (uint16_t)(piece[x] + half);
+        }
+    }
+}
+
 /* Do all sums of blocks [first, last) of rows stay within 16 bits? */
 static int is_narrow(const tsr_dirac_predict_job *j, int32_t first, int32_t last)
 {
@@ -431,11 +465,18 @@ static void predict_strip(const tsr_dirac_predict_job *j, const block_grid *g, i
     for (int32_t v = first; v < last; v++)
         if (narrow) add_blocks_narrow(j, g, v, begin, end);
         else add_blocks(j, g, v, begin, end);
+    const tsr_dirac_store_job *store = j->store;
+    const int at_once = narrow && store && store->plane && !store->residue && store->depth <= NARROW_BITS;
     for (int64_t y = begin; y < end; y++) {
         int32_t *sum = j->predicted + y * j->stride;
+        if (at_once) {
+            store_narrow(store, (const int16_t *)(const void *)sum, y);
+            continue;
+        }
         if (narrow) finish_narrow(sum, j->width);
         else
             for (int32_t x = 0; x < j->width; x++) sum[x] = (sum[x] + 32) >> 6;
+        if (store) store_row(store, y);
     }
 }
 

@@ -96,8 +96,8 @@ tsr_dirac_frame *tsr_dirac_next_frame(tsr_dirac_decoder *d)
 
 /* ---- samples ------------------------------------------------------------------------------------------------------------------------------- */
 
-/* The prediction of component c, rows `width` apart. */
-static tsr_status predict(tsr_dirac_decoder *d, int c, int32_t width, int32_t height, int64_t at)
+/* The prediction of component c, rows `width` apart; `store`, unless NULL, follows. */
+static tsr_status predict(tsr_dirac_decoder *d, int c, int32_t width, int32_t height, int64_t at, const tsr_dirac_store_job *store)
 {
     const tsr_dirac_motion *m = &d->motion;
     const tsr_dirac_sequence *s = &d->sequence;
@@ -109,6 +109,7 @@ static tsr_status predict(tsr_dirac_decoder *d, int c, int32_t width, int32_t he
                                   .height = height,
                                   .component = c,
                                   .depth = c ? s->chroma_depth : s->luma_depth,
+                                  .store = store,
                                   .down = { c && s->chroma != TSR_CHROMA_444, c && s->chroma == TSR_CHROMA_420 } };
     for (int32_t r = 0; r < m->prediction.references; r++) {
         const tsr_dirac_reference *from = &d->reference[m->reference[r]];
@@ -170,9 +171,11 @@ static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *
     }
     if (t->predicted) {
         tsr_dirac_enter(d, TSR_DIRAC_MOTION_RENDER);
-        TSR_TRY(predict(d, c, job.width, job.height, at_reference));
         job.predicted = d->motion.predicted;
         job.predicted_stride = job.width;
+        if (tsr_dirac_on_host(d) && !d->options.profile)
+            return predict(d, c, job.width, job.height, at_reference, &job); /* profiles have both stages */
+        TSR_TRY(predict(d, c, job.width, job.height, at_reference, NULL));
     }
     tsr_dirac_enter(d, TSR_DIRAC_COMBINE);
     return d->context->backend->dirac->store(d->context->queue, &job);
