@@ -20,19 +20,15 @@ typedef struct tsr_arithmetic {
 
 static inline void tsr_arithmetic_fill(tsr_arithmetic *a)
 {
-    if (a->spare < 32 && a->end - a->at >= 8) {
-        const int bytes = (39 - a->spare) >> 3;
-        uint64_t word;
-        memcpy(&word, a->at, sizeof word);
-        word = __builtin_bswap64(word);
-        a->code = a->code << (8 * bytes) | word >> (64 - 8 * bytes);
-        a->spare += 8 * bytes;
-        a->at += bytes;
-    }
-    while (a->spare < 32) {
-        a->code = a->code << 8 | (a->at < a->end ? *a->at++ : 0xffu);
-        a->spare += 8;
-    }
+    if (a->spare >= 32) return;
+    const int bytes = (39 - a->spare) >> 3;
+    const int64_t left = a->end - a->at;
+    uint64_t word = UINT64_MAX;
+    if (left >= 8) memcpy(&word, a->at, sizeof word);
+    else if (left > 0) memcpy(&word, a->at, (size_t)left);
+    a->code = a->code << (8 * bytes) | __builtin_bswap64(word) >> (64 - 8 * bytes);
+    a->spare += 8 * bytes;
+    a->at += left < bytes ? left : bytes;
 }
 
 static inline void tsr_arithmetic_begin(tsr_arithmetic *a, const uint8_t *data, int64_t size)
@@ -101,6 +97,7 @@ TSR_ARITHMETIC_INLINE int32_t tsr_arithmetic_ones(tsr_arithmetic *a, uint16_t *p
     while (n < most) {
         const int64_t least = (int64_t)a->range - (int64_t)(a->code >> a->spare), stop = least > TSR_ARITHMETIC_LEAST ? least : TSR_ARITHMETIC_LEAST;
         uint32_t range = a->range, next = 0;
+        uint32_t step = tsr_arithmetic_step[own >> 8];
         int zero = 0;
         if (own - TSR_ARITHMETIC_STAYS < 2)
             for (; n + TSR_ARITHMETIC_FAR <= most; n += TSR_ARITHMETIC_FAR, range = next)
@@ -109,7 +106,9 @@ TSR_ARITHMETIC_INLINE int32_t tsr_arithmetic_ones(tsr_arithmetic *a, uint16_t *p
             next = range - (range * own >> 16);
             zero = next < least;
             if (zero) break;
-            own -= tsr_arithmetic_step[own >> 8];
+            const uint32_t before = own;
+            own -= step;
+            if ((own ^ before) >> 8) step = tsr_arithmetic_step[own >> 8]; /* seldom: nobody waits for the table */
         }
         a->code -= (uint64_t)(a->range - range) << a->spare;
         a->range = zero ? range * own >> 16 : range;

@@ -7,8 +7,9 @@
 typedef struct tsr_dirac_core {
     const tsr_dirac_transform *transform;
     const tsr_dirac_layout *layout[3];
-    int32_t *coefficients[3]; /* all are written */
-    int16_t *narrow[3];       /* NULL, or written in place of them but for the approximation, which is predicted in 32 bits */
+    int32_t *coefficients[3];                  /* all are written */
+    int16_t *narrow[3];                        /* NULL, or written in place of them but for the approximation, which is predicted in 32 bits */
+    uint8_t (*empty)[TSR_DIRAC_LEVELS + 1][4]; /* of components: which sub-bands of `narrow` are 0 already; kept so */
     int32_t threads;
     int32_t inter;      /* other offsets of the quantiser */
     int32_t variable;   /* variable-length codes, no arithmetic coding */

@@ -164,7 +164,8 @@ static void add_block(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, 
 
 /* ---- the same in 16 bits: samples of up to 10 bits around 0, times weights that are 64 together ------------------------------------------------ */
 
-enum { NARROW_BITS = 10, NARROW_LANES = 32, NARROW_WIDTH = 2 * NARROW_LANES, RUN_MOST = 512, STRIP = 32 };
+enum { NARROW_BITS = 10, NARROW_LANES = 32, NARROW_WIDTH = 2 * NARROW_LANES, RUN_MOST = 512, STRIP = 32, STRIP_MOST = STRIP + TSR_DIRAC_BLOCK_MOST };
+enum { COLUMNS_MOST = 16384 + 4 }; /* of blocks: 4 samples of 65535 each */
 enum { PATCH_STRIDE = TSR_DIRAC_BLOCK_MOST + NARROW_LANES, PATCH = PATCH_STRIDE * TSR_DIRAC_BLOCK_MOST };
 
 typedef int16_t lanes_8 __attribute__((vector_size(16), aligned(2), may_alias));
@@ -177,7 +178,7 @@ static inline tsr_wide_i16 lanes_at(const int16_t *p) { return *(const tsr_wide_
 typedef struct narrow_run {
     const view *first, *second; /* second: where there are two, and their mean counts */
     const int16_t *across;
-    const int32_t *down;
+    const int16_t *down;
     int16_t *sum;
     int64_t stride; /* of the sums */
     int32_t rows;
@@ -205,7 +206,7 @@ static int32_t view_planes(const view *v) { return !v->shift ? 1 : v->weight[3] 
         const view v = *r->first, w = *r->second;                                                                                           \
         const int32_t v_second = v.weight[1] ? 1 : 2, w_second = w.weight[1] ? 1 : 2;                                                       \
         for (int32_t y = 0; y < r->rows; y++) {                                                                                             \
-            const int16_t down = (int16_t)r->down[y];                                                                                       \
+            const int16_t down = r->down[y];                                                                                                \
             for (int32_t x = x0; x < x1; x += (int32_t)(sizeof(lanes) / sizeof(int16_t))) {                                                 \
                 lanes *to = (lanes *)(void *)(r->sum + y * r->stride + x);                                                                  \
                 lanes p, q;                                                                                                                 \
@@ -390,53 +391,76 @@ typedef struct block_grid {
 
 static int32_t kind_of(int32_t k, int32_t count) { return k == 0 ? 0 : k == count - 1 ? 2 : 1; }
 
-/* `run` blocks of row v from u on, within rows [begin, end) of the picture. */
-static block_place place_of(const tsr_dirac_predict_job *j, const block_grid *g, int32_t u, int32_t v, int32_t run, int64_t begin, int64_t end)
+/* `across` blocks from u on of `down` rows of them from v on, within rows [begin, end) of the picture. */
+static block_place place_of(const tsr_dirac_predict_job *j, const block_grid *g, int32_t u, int32_t v, int32_t across, int32_t down, int64_t begin,
+                            int64_t end)
 {
     const int32_t left = u * g->separation[0] - g->offset[0], top = v * g->separation[1] - g->offset[1], x0 = tsr_maxi(left, 0);
-    const int32_t right = left + (run - 1) * g->separation[0] + g->length[0];
+    const int32_t right = left + (across - 1) * g->separation[0] + g->length[0], bottom = top + (down - 1) * g->separation[1] + g->length[1];
     return (block_place){ x0,
                           tsr_mini(right, j->width) - x0,
                           tsr_maxi(top, (int32_t)begin),
-                          tsr_mini(top + g->length[1], (int32_t)end),
+                          tsr_mini(bottom, (int32_t)end),
                           top,
                           g->weight[0][kind_of(u, g->count[0])] + (x0 - left),
                           g->weight[1][kind_of(v, g->count[1])] };
 }
 
-/* Weights along a run: those of its first block, 8 where two overlap, those of its last block. */
-static void run_weights(const block_grid *g, int32_t u, int32_t run, int32_t skip, int32_t n, int16_t *across)
+/* Weights along a run of blocks: those of its first block, 8 where two overlap, those of its last block. From place `skip` on. */
+static void run_weights(const block_grid *g, int axis, int32_t u, int32_t run, int32_t skip, int32_t n, int16_t *weights)
 {
-    const int32_t *first = g->weight[0][kind_of(u, g->count[0])], *last = g->weight[0][kind_of(u + run - 1, g->count[0])];
-    const int32_t length = g->length[0], all = (run - 1) * g->separation[0] + length, fall = length - 2 * g->offset[0];
-    for (int32_t k = skip; k < skip + n; k++)
-        across[k - skip] = (int16_t)(k >= all - length + fall ? last[k - (all - length)] : k < length && k < fall ? first[k] : 8);
-    memset(across + n, 0, NARROW_LANES * sizeof *across);
+    const int32_t *first = g->weight[axis][kind_of(u, g->count[axis])], *last = g->weight[axis][kind_of(u + run - 1, g->count[axis])];
+    const int32_t length = g->length[axis], offset = g->offset[axis], behind = (run - 1) * g->separation[axis];
+    for (int32_t k = 0; k < n; k++) weights[k] = 8;
+    for (int32_t k = skip; k < skip + n && k < 2 * offset; k++) weights[k - skip] = (int16_t)first[k];
+    for (int32_t k = tsr_maxi(skip, behind + length - 2 * offset); k < skip + n; k++) weights[k - skip] = (int16_t)last[k - behind];
 }
 
 static int alike(const tsr_dirac_block *a, const tsr_dirac_block *b) { return memcmp(a, b, sizeof *a) == 0; }
 
-/* Row v of blocks, to sums in 16 bits at the beginning of the rows of j->predicted. */
-static void add_blocks_narrow(const tsr_dirac_predict_job *j, const block_grid *g, int32_t v, int64_t begin, int64_t end)
+/* How many of `most` blocks from here on are like *like. */
+static int32_t alike_blocks(const tsr_dirac_block *like, const tsr_dirac_block *from, int32_t most)
 {
-    int16_t patch[2][4][PATCH], across[RUN_MOST + NARROW_LANES];
-    const tsr_dirac_block *row = j->blocks + (int64_t)v * g->count[0];
-    const int32_t most = (RUN_MOST - g->length[0]) / g->separation[0] + 1;
-    for (int32_t u = 0, run; u < g->count[0]; u += run) {
+    int32_t n = 0;
+    while (n < most && alike(like, from + n)) n++;
+    return n;
+}
+
+/* Row v of blocks, to sums in 16 bits at the beginning of the rows of j->predicted; and those of rows below, before `last`, that go on with what is
+ * above them. until[u]: rows of blocks before it are done in column u. */
+static void add_blocks_narrow(const tsr_dirac_predict_job *j, const block_grid *g, int32_t v, int32_t last, int64_t begin, int64_t end,
+                              int32_t *until)
+{
+    int16_t patch[2][4][PATCH], across[RUN_MOST + NARROW_LANES], down[STRIP_MOST];
+    const int32_t columns = g->count[0], most = (RUN_MOST - g->length[0]) / g->separation[0] + 1;
+    const tsr_dirac_block *row = j->blocks + (int64_t)v * columns;
+    for (int32_t u = 0, run; u < columns; u += run) {
         view seen[2];
-        block_place p = place_of(j, g, u, v, run = 1, begin, end);
+        int32_t rows = 1;
+        run = 1;
+        if (until[u] > v) continue;
+        block_place p = place_of(j, g, u, v, 1, 1, begin, end);
         if (p.n <= 0 || p.y1 <= p.y0) continue;
         if (look_both(j, &row[u], &p, seen)) {
-            while (run < most && u + run < g->count[0] && alike(&row[u], &row[u + run])) run++;
-            do p = place_of(j, g, u, v, run, begin, end);
+            while (run < most && u + run < columns && until[u + run] <= v && alike(&row[u], &row[u + run])) run++;
+            do p = place_of(j, g, u, v, run, 1, begin, end);
             while (!look_both(j, &row[u], &p, seen) && --run);
+            for (; v + rows < last && alike_blocks(&row[u], &row[u + (int64_t)rows * columns], run) == run; rows++) {
+                const block_place more = place_of(j, g, u, v, run, rows + 1, begin, end);
+                if (!look_both(j, &row[u], &more, seen)) break;
+                p = more;
+            }
+            (void)look_both(j, &row[u], &p, seen);
+            for (int32_t k = 0; k < run; k++) until[u + k] = v + rows;
         } else look_made(j, &row[u], &p, patch, seen);
-        run_weights(g, u, run, p.x0 - (u * g->separation[0] - g->offset[0]), p.n, across);
+        run_weights(g, 0, u, run, p.x0 - (u * g->separation[0] - g->offset[0]), p.n, across);
+        memset(across + p.n, 0, NARROW_LANES * sizeof *across);
+        run_weights(g, 1, v, rows, p.y0 - p.top, p.y1 - p.y0, down);
         const int made = !row[u].mode || row[u].global;
         const narrow_run r = { .first = &seen[!made && row[u].mode == 2],
                                .second = &seen[!made && row[u].mode != 1],
                                .across = across,
-                               .down = p.down + (p.y0 - p.top),
+                               .down = down,
                                .sum = (int16_t *)(void *)(j->predicted + p.y0 * j->stride) + p.x0,
                                .stride = 2 * j->stride,
                                .rows = p.y1 - p.y0 };
@@ -447,7 +471,7 @@ static void add_blocks_narrow(const tsr_dirac_predict_job *j, const block_grid *
 static void add_blocks(const tsr_dirac_predict_job *j, const block_grid *g, int32_t v, int64_t begin, int64_t end)
 {
     for (int32_t u = 0; u < g->count[0]; u++) {
-        const block_place p = place_of(j, g, u, v, 1, begin, end);
+        const block_place p = place_of(j, g, u, v, 1, 1, begin, end);
         if (p.n > 0 && p.y1 > p.y0) add_block(j, &j->blocks[(int64_t)v * g->count[0] + u], &p);
     }
 }
@@ -455,7 +479,8 @@ static void add_blocks(const tsr_dirac_predict_job *j, const block_grid *g, int3
 /* Rows that stay in the caches from the first block on to the end. */
 static void predict_strip(const tsr_dirac_predict_job *j, const block_grid *g, int64_t begin, int64_t end)
 {
-    int32_t first, last;
+    int32_t first, last, until[COLUMNS_MOST];
+    memset(until, 0, (size_t)g->count[0] * sizeof *until);
     (void)tsr_dirac_cover((int32_t)begin, g->length[1], g->separation[1], g->count[1], &first);
     const int32_t covers = tsr_dirac_cover((int32_t)end - 1, g->length[1], g->separation[1], g->count[1], &last);
     last += covers;
@@ -463,7 +488,7 @@ static void predict_strip(const tsr_dirac_predict_job *j, const block_grid *g, i
     const size_t bytes = narrow ? ((size_t)j->width + NARROW_LANES) * sizeof(int16_t) : (size_t)j->width * sizeof *j->predicted;
     for (int64_t y = begin; y < end; y++) memset(j->predicted + y * j->stride, 0, bytes);
     for (int32_t v = first; v < last; v++)
-        if (narrow) add_blocks_narrow(j, g, v, begin, end);
+        if (narrow) add_blocks_narrow(j, g, v, last, begin, end, until);
         else add_blocks(j, g, v, begin, end);
     const tsr_dirac_store_job *store = j->store;
     const int at_once = narrow && store && store->plane && !store->residue && store->depth <= NARROW_BITS;

@@ -216,6 +216,7 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
     TSR_TRY(tsr_dirac_residue_make(d, &transform));
     tsr_dirac_residue *p = &d->residue;
     tsr_dirac_core core = { .transform = &p->transform,
+                            .empty = p->empty,
                             .threads = d->context->threads,
                             .inter = t->predicted,
                             .variable = (t->code & 0x40) != 0,
