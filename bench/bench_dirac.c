@@ -88,7 +88,7 @@ static tsr_status encode_call(void *user)
     return tsr_dirac_encoder_frame(s.encoder, &s.frame[s.next++ % FRAMES], &bytes, &size);
 }
 
-enum { AGAIN = 4, PIECE = 1 << 20 };
+enum { AGAIN = 8, PIECE = 1 << 20 }; /* a decoder takes its memory once */
 
 /* The whole stream, AGAIN times, as it would be read from a file. */
 static tsr_status decode_call(void *user)

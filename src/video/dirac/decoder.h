@@ -25,9 +25,10 @@ typedef struct tsr_dirac_residue {
     int32_t *on_device[3], *samples;  /* on_device[k] is coefficients[k] where the device is the host */
     void *workspace;
     int64_t elements[3], workspace_bytes;
-    /* The same in 16 bits, on the host: high-quality pictures are tried with it, and taken again in 32 bits where a value does not fit. */
+    /* The same in 16 bits, on the host: high-quality and core pictures are tried with it, and taken again in 32 bits where a value does not fit. */
     tsr_dirac_synthesis narrow_synthesis[2];
     int16_t *narrow[3], *narrow_samples;
+    uint8_t empty[3][TSR_DIRAC_LEVELS + 1][4]; /* sub-bands of `narrow` that are 0 */
     int made;
 } tsr_dirac_residue;
 

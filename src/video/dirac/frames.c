@@ -193,9 +193,11 @@ static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *
         else TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
     }
     if (t->predicted) {
-        const tsr_dirac_predict_job predict = predict_job(d, c, job.width, job.height, at_reference);
+        tsr_dirac_predict_job predict = predict_job(d, c, job.width, job.height, at_reference);
         tsr_dirac_enter(d, TSR_DIRAC_MOTION_RENDER);
+        if (tsr_dirac_on_host(d) && !d->options.profile) predict.store = &job; /* profiles have both stages */
         TSR_TRY(d->context->backend->dirac->predict(d->context->queue, &predict));
+        if (predict.store) return TSR_OK;
     }
     tsr_dirac_enter(d, TSR_DIRAC_COMBINE);
     return d->context->backend->dirac->store(d->context->queue, &job);

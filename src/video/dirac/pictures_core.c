@@ -13,6 +13,8 @@ void tsr_dirac_motion_free(tsr_dirac_decoder *d)
     *m = (tsr_dirac_motion){ 0 };
 }
 
+enum { NARROW_DEPTH = 10 }; /* of samples whose coefficients are tried in 16 bits */
+
 /* ---- references ---------------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_dirac_reference *find_reference(tsr_dirac_decoder *d, uint32_t number)
@@ -223,14 +225,44 @@ static tsr_status decode_ahead(tsr_dirac_decoder *d, const tsr_dirac_core *core,
     return tsr_core_ahead_take(&d->core_ahead, core, offset, d->residue.on_device, damage, &found);
 }
 
-/* All sub-bands of the picture at `offset`, where it lies if its device does that. */
-static tsr_status decode_bands(tsr_dirac_decoder *d, const tsr_dirac_core *core, tsr_bits *bits, int64_t offset, tsr_dirac_core_damage *damage)
+/* All sub-bands of the picture at `offset`, where it lies if its device does that. core->narrow: in 16 bits, but for the approximations; set to NULL
+ * where they do not do. */
+static tsr_status decode_bands(tsr_dirac_decoder *d, tsr_dirac_core *core, tsr_bits *bits, int64_t offset, tsr_dirac_core_damage *damage)
 {
+    const tsr_bits start = *bits;
+    int fits = 1;
     if (on_device(d, core) && core->variable) return tsr_core_device_decode(&d->core_device, d->context, core, bits, d->residue.on_device, damage);
     if (on_device(d, core)) return decode_ahead(d, core, bits, offset, damage);
     if (core->statistics) return tsr_dirac_statistics_decode(core, bits, damage);
-    tsr_dirac_core_decode(core, bits, damage);
-    return TSR_OK;
+    TSR_TRY(tsr_dirac_core_decode(core, bits, &fits, damage));
+    if (fits) return TSR_OK;
+    *bits = start;
+    memset(core->narrow, 0, sizeof core->narrow);
+    return tsr_dirac_core_decode(core, bits, &fits, damage);
+}
+
+/* The approximations are there in 32 bits, and predicted. To 16 where they fit, else what is in 16 to 32. */
+static int narrow_approximations(tsr_dirac_residue *p)
+{
+    int32_t lost = 0;
+    for (int c = 0; c < 3; c++) {
+        const tsr_dirac_band *b = &p->layout[c].band[0][0];
+        for (int32_t y = 0; y < b->height; y++) {
+            const int64_t row = b->offset + (int64_t)y * p->layout[c].stride;
+            for (int32_t x = 0; x < b->width; x++) {
+                p->narrow[c][row + x] = (int16_t)p->coefficients[c][row + x];
+                lost |= p->coefficients[c][row + x] ^ p->narrow[c][row + x];
+            }
+        }
+    }
+    for (int c = 0; c < 3 && lost; c++) {
+        const tsr_dirac_band *b = &p->layout[c].band[0][0];
+        for (int32_t y = 0; y < p->layout[c].padded_height; y++) {
+            const int64_t row = (int64_t)y * p->layout[c].stride;
+            for (int32_t x = y < b->height ? b->width : 0; x < p->layout[c].stride; x++) p->coefficients[c][row + x] = p->narrow[c][row + x];
+        }
+    }
+    return !lost;
 }
 
 static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data, tsr_dirac_target *t, tsr_bits *bits)
@@ -245,6 +277,7 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
     TSR_TRY(tsr_dirac_residue_make(d, &transform));
     tsr_dirac_residue *p = &d->residue;
     tsr_dirac_core core = { .transform = &p->transform,
+                            .empty = p->empty,
                             .threads = d->context->threads,
                             .inter = t->predicted,
                             .variable = (t->code & 0x40) != 0,
@@ -253,6 +286,7 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
     for (int c = 0; c < 3; c++) {
         core.layout[c] = &p->layout[c];
         core.coefficients[c] = p->coefficients[c];
+        if (!core.statistics && d->sequence.luma_depth <= NARROW_DEPTH && d->sequence.chroma_depth <= NARROW_DEPTH) core.narrow[c] = p->narrow[c];
     }
     const tsr_bits start = *bits;
     TSR_TRY(decode_bands(d, &core, bits, data->offset, &damage));
@@ -276,6 +310,7 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
     t->residue = on_device(d, &core) ? TSR_DIRAC_RESIDUE_THERE : TSR_DIRAC_RESIDUE;
     for (int c = 0; c < 3 && !t->predicted && t->residue == TSR_DIRAC_RESIDUE; c++)
         tsr_dirac_predict_approximation(p->coefficients[c], &p->layout[c]);
+    if (core.narrow[0] && narrow_approximations(p)) t->residue = TSR_DIRAC_RESIDUE_NARROW;
     return TSR_OK;
 }
 
