@@ -1,6 +1,6 @@
-/* video/multiview/multiview_cuda.cu: streams of syntax planes to texels. A step of a stream (the pixels of a plane; a generation of sets) takes several
- * blocks and some launches, for all streams at once: how many children, how many of them significant, then each block knows where its part belongs.
- * Bound by accesses to single entries; restoring by memory, as said with its kernels. Encoding: encode_cuda.cu. */
+/* video/multiview/multiview_cuda.cu: streams of syntax planes to texels. A step of a stream (the pixels of a plane; a generation of sets) takes
+ * several blocks and some launches, for all streams at once: how many children, how many of them significant, then each block knows where its part
+ * belongs. Bound by accesses to single entries; restoring by memory: 4 n bytes cleared, 16 n an axis, 5 n for texels. Encoding: encode_cuda.cu. */
 #include "video/multiview/multiview_cuda.h"
 
 enum { THREADS = 256 };

@@ -41,7 +41,7 @@ template <uint32_t WARPS> TSR_DEVICE_FN uint64_t tsr_block_before(uint64_t own, 
     return before + sum - own;
 }
 
-/* ---- steps of streams: several blocks a stream, each with its part of a list -------------------------------------------------------------------- */
+/* ---- steps of streams: several blocks a stream, each with its part of a list ----------------------------------------------------------------- */
 
 #ifdef TSR_EMU
 enum { TSR_MVV_THREADS = 64, TSR_MVV_MOST_PARTS = 2 }; /* the emulator runs them one after another */
