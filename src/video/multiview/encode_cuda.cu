@@ -7,12 +7,7 @@
  * itself. */
 #include "video/multiview/multiview_cuda.h"
 
-#ifdef TSR_EMU
-enum { CODE_THREADS = 64, MOST_PARTS = 2 }; /* the emulator runs them one after another */
-#else
-enum { CODE_THREADS = 256, MOST_PARTS = TSR_MVV_PARTS };
-#endif
-enum { CODE_WARPS = CODE_THREADS / 32, THREADS = 256, RUN_LEVELS = 3 };
+enum { THREADS = 256, RUN_LEVELS = 3 };
 
 /* ---- samples ---------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -192,14 +187,14 @@ TSR_KERNEL(sets_kernel)(tsr_mvv_shape shape, const int32_t *value, tsr_mvv_sets 
 TSR_KERNEL(begin_kernel)(tsr_mvv_shape shape, tsr_mvv_coding *c)
 {
     const int32_t own = tsr_mvv_scale(tsr_mvv_size_of(c->value[0]));
-    tsr_mvv_progress p = { 0, 0, 0, 0, 0, 0, 0, 0 };
-    c->planes = own;
-    c->pixel[0][p.pixels++] = 0;
+    tsr_mvv_progress p = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    c->lists.planes = own;
+    c->lists.pixel[0][p.pixels++] = 0;
     if (tsr_mvv_has_children(&shape, 0, 0)) {
-        c->planes = tsr_maxi(own, c->sets.all[0]);
-        c->set[0][p.sets++] = 0;
+        c->lists.planes = tsr_maxi(own, c->sets.all[0]);
+        c->lists.set[0][p.sets++] = 0;
     }
-    c->state[0] = p;
+    c->lists.state[0] = p;
 }
 
 tsr_status tsr_cuda_mvv_prepare(tsr_queue *queue, const tsr_mvv_shape *shape, const tsr_mvv_source *source, int32_t *work[2],
@@ -241,67 +236,44 @@ TSR_DEVICE_FN void put_bit_each(const tsr_mvv_coding *c, int64_t at, uint32_t bi
     if (!(threadIdx.x & 31u)) put_bits(c, at, warp, 32);
 }
 
-/* What a block works on: whole tiles of a list. */
-typedef struct part {
-    tsr_mvv_coding *c;
-    tsr_mvv_progress before;
-    int32_t plane, idle;
-    uint32_t number;
-    const uint32_t *list;
-    int64_t begin, end, from, to;
-} part;
-
-TSR_DEVICE_FN part part_of(tsr_mvv_coding *codings, uint32_t parts, int32_t k, int32_t slot, int sets)
-{
-    part p;
-    p.c = codings + blockIdx.x / parts;
-    p.number = blockIdx.x % parts;
-    p.before = p.c->state[slot];
-    p.plane = p.c->planes - 1 - k;
-    p.idle = p.plane < 0 || p.before.at >= p.c->enough;
-    p.list = sets ? p.c->set[k & 1] : p.c->pixel[k & 1];
-    p.begin = sets ? p.before.begin : 0;
-    p.end = sets ? p.before.sets : p.before.pixels;
-    const int64_t tiles = (p.end - p.begin + CODE_THREADS - 1) / CODE_THREADS, each = (tiles + parts - 1) / parts * CODE_THREADS;
-    p.from = tsr_minl(p.end, p.begin + p.number * each);
-    p.to = tsr_minl(p.end, p.from + each);
-    return p;
-}
+/* Is there nothing more to do? */
+TSR_DEVICE_FN int is_idle(const tsr_mvv_coding *c, const tsr_mvv_part *p) { return p->plane < 0 || p->before.at >= c->enough; }
 
 /* Bound: an entry and what it is asked for (a coefficient; a set's byte, and its children's coefficients if it opens), a bit written. */
-TSR_KERNEL(__launch_bounds__(CODE_THREADS) count_kernel)
+TSR_KERNEL(__launch_bounds__(TSR_MVV_THREADS) count_kernel)
 (tsr_mvv_shape shape_of_all, tsr_mvv_coding *codings, uint32_t parts, int32_t k, int32_t slot, int32_t sets)
 {
     TSR_SHARED(tsr_mvv_shape, shape, 1);
-    TSR_SHARED(uint64_t, total, CODE_WARPS);
-    const part p = part_of(codings, parts, k, slot, sets);
-    if (p.idle || p.begin == p.end) return;
+    TSR_SHARED(uint64_t, total, TSR_MVV_WARPS);
+    tsr_mvv_coding *const c = codings + blockIdx.x / parts;
+    const tsr_mvv_part p = tsr_mvv_part_of(&c->lists, parts, k, slot, sets);
+    if (is_idle(c, &p) || p.begin == p.end) return;
     if (threadIdx.x == 0) shape[0] = shape_of_all;
     __syncthreads();
     uint64_t first = 0, second = 0, all_first, all_second; /* children and found; new sets and kept */
-    for (int64_t tile = p.from; tile < p.to; tile += CODE_THREADS) {
+    for (int64_t tile = p.from; tile < p.to; tile += TSR_MVV_THREADS) {
         const int64_t at = tile + threadIdx.x;
         const int in = at < p.to;
         const uint32_t entry = in ? p.list[at] : 0u;
         uint32_t bit = 0;
         if (in && sets) {
-            bit = tsr_mvv_is_significant(&p.c->sets, entry, p.plane);
+            bit = tsr_mvv_is_significant(&c->sets, entry, p.plane);
             if (bit) {
-                const tsr_mvv_opening o = tsr_mvv_opening_of(shape, p.c->value, entry, p.plane);
+                const tsr_mvv_opening o = tsr_mvv_opening_of(shape, c->value, entry, p.plane);
                 first += (uint64_t)o.children << 32 | (uint32_t)o.found;
                 second += (uint64_t)o.more << 32;
             }
         } else if (in) {
-            bit = tsr_mvv_size_of(p.c->value[entry]) >> p.plane & 1u;
+            bit = tsr_mvv_size_of(c->value[entry]) >> p.plane & 1u;
             first += bit;
         }
         second += (uint64_t)(in && !bit);
-        put_bit_each(p.c, p.before.at + tile - p.begin + (threadIdx.x & ~31u), bit);
+        put_bit_each(c, p.before.at + tile - p.begin + (threadIdx.x & ~31u), bit);
     }
-    tsr_block_before<CODE_WARPS>(first, total, &all_first);
-    tsr_block_before<CODE_WARPS>(second, total, &all_second);
+    tsr_block_before<TSR_MVV_WARPS>(first, total, &all_first);
+    tsr_block_before<TSR_MVV_WARPS>(second, total, &all_second);
     if (threadIdx.x == 0) {
-        int64_t *to = p.c->total[p.number];
+        int64_t *to = c->lists.total[p.number];
         to[0] = (int64_t)(all_first >> 32);
         to[1] = (int64_t)(all_first & 0xffffffffu);
         to[2] = (int64_t)(all_second >> 32);
@@ -309,83 +281,61 @@ TSR_KERNEL(__launch_bounds__(CODE_THREADS) count_kernel)
     }
 }
 
-/* Totals of the parts before this one, and of all; a warp each. */
-TSR_DEVICE_FN void sum_parts(const part *p, uint32_t parts, int64_t *before, int64_t *all)
-{
-    const uint32_t lane = threadIdx.x & 31u;
-    for (uint32_t f = threadIdx.x / 32u; f < TSR_MVV_TOTALS; f += CODE_WARPS) {
-        int64_t own = 0, sum = 0;
-        for (uint32_t k = lane; k < parts; k += 32) {
-            const int64_t v = p->c->total[k][f];
-            sum += v;
-            own += k < p->number ? v : 0;
-        }
-        for (int d = 16; d > 0; d /= 2) {
-            sum += __shfl_xor_sync(TSR_WARP_ALL, sum, d);
-            own += __shfl_xor_sync(TSR_WARP_ALL, own, d);
-        }
-        if (lane == 0) {
-            before[f] = own;
-            all[f] = sum;
-        }
-    }
-    __syncthreads();
-}
-
 /* Bound: the entries again, and what is put out. */
-TSR_KERNEL(__launch_bounds__(CODE_THREADS) put_kernel)
+TSR_KERNEL(__launch_bounds__(TSR_MVV_THREADS) put_kernel)
 (tsr_mvv_shape shape_of_all, tsr_mvv_coding *codings, uint32_t parts, int32_t k, int32_t slot, int32_t sets)
 {
     TSR_SHARED(tsr_mvv_shape, shape, 1);
-    TSR_SHARED(uint64_t, total, CODE_WARPS);
+    TSR_SHARED(uint64_t, total, TSR_MVV_WARPS);
     TSR_SHARED(int64_t, before, TSR_MVV_TOTALS);
     TSR_SHARED(int64_t, all, TSR_MVV_TOTALS);
-    const part p = part_of(codings, parts, k, slot, sets);
-    const int nothing = p.idle || p.begin == p.end;
+    tsr_mvv_coding *const c = codings + blockIdx.x / parts;
+    const tsr_mvv_part p = tsr_mvv_part_of(&c->lists, parts, k, slot, sets);
+    const int idle = is_idle(c, &p), nothing = idle || p.begin == p.end;
     if (nothing && p.number) return;
     if (threadIdx.x == 0) shape[0] = shape_of_all;
-    if (!nothing) sum_parts(&p, parts, before, all);
+    if (!nothing) tsr_mvv_sum_parts(&c->lists, p.number, parts, 0, TSR_MVV_TOTALS, before, all);
     if (p.number == 0 && threadIdx.x == 0) {
         const int64_t none[TSR_MVV_TOTALS] = { 0, 0, 0, 0 };
         tsr_mvv_progress after = p.before;
-        if (!p.idle && sets) tsr_mvv_after_sets(&after, nothing ? none : all);
-        else if (!p.idle) tsr_mvv_after_pixels(&after, nothing ? none : all);
-        p.c->state[!slot] = after;
+        if (!idle && sets) tsr_mvv_after_sets(&after, nothing ? none : all);
+        else if (!idle) tsr_mvv_after_pixels(&after, nothing ? none : all);
+        c->lists.state[!slot] = after;
     }
     if (nothing) return;
     const int64_t children_at = p.before.at + p.end - p.begin, signs_at = children_at + all[0];
-    if (children_at >= p.c->enough) return; /* nothing that follows counts */
-    uint32_t *const stay = (sets ? p.c->set : p.c->pixel)[~k & 1], *const pixels = p.c->pixel[~k & 1], *const added = p.c->set[k & 1];
+    if (children_at >= c->enough) return; /* nothing that follows counts */
+    uint32_t *const stay = (sets ? c->lists.set : c->lists.pixel)[~k & 1], *const pixels = c->lists.pixel[~k & 1], *const added = c->lists.set[k & 1];
     int64_t child = before[0], found = before[1], more = before[2], kept = (sets ? p.before.kept : 0) + before[3];
-    for (int64_t tile = p.from; tile < p.to; tile += CODE_THREADS) {
+    for (int64_t tile = p.from; tile < p.to; tile += TSR_MVV_THREADS) {
         const int64_t at = tile + threadIdx.x;
         const int in = at < p.to;
-        const uint32_t entry = in ? p.list[at] : 0u, bit = in ? bit_at(p.c, p.before.at + at - p.begin) : 0u;
+        const uint32_t entry = in ? p.list[at] : 0u, bit = in ? bit_at(c, p.before.at + at - p.begin) : 0u;
         tsr_mvv_opening o = { 0, 0, 0, 0, 0 };
-        if (bit && sets) o = tsr_mvv_opening_of(shape, p.c->value, entry, p.plane);
+        if (bit && sets) o = tsr_mvv_opening_of(shape, c->value, entry, p.plane);
         else if (bit) {
             o.found = 1;
-            o.signs = p.c->value[entry] < 0;
+            o.signs = c->value[entry] < 0;
         }
         uint64_t sums;
         const uint64_t mine =
             (uint64_t)(uint32_t)o.children | (uint64_t)(uint32_t)o.found << 16 | (uint64_t)(uint32_t)o.more << 32 | (uint64_t)(in && !bit) << 48;
-        const uint64_t here = tsr_block_before<CODE_WARPS>(mine, total, &sums);
+        const uint64_t here = tsr_block_before<TSR_MVV_WARPS>(mine, total, &sums);
         const int64_t own_child = child + (int64_t)(here & 0xffff), own_found = found + (int64_t)(here >> 16 & 0xffff);
         const int64_t own_more = more + (int64_t)(here >> 32 & 0xffff);
         if (in && !bit) stay[kept + (int64_t)(here >> 48)] = entry;
-        put_bits(p.c, children_at + own_child, o.bits, o.children);
-        put_bits(p.c, signs_at + own_found, o.signs, o.found);
-        if (bit && !sets) p.c->found[p.before.found + own_found] = entry;
+        put_bits(c, children_at + own_child, o.bits, o.children);
+        put_bits(c, signs_at + own_found, o.signs, o.found);
+        if (bit && !sets) c->lists.found[p.before.found + own_found] = entry;
         else if (bit) {
             const uint32_t x = entry & ~TSR_MVV_SET_B;
             const int32_t level = tsr_mvv_level(shape, x), skip = tsr_mvv_first_child(x);
             const uint32_t base = tsr_mvv_base(shape, x, level);
-            uint32_t *to_found = p.c->found + p.before.found + own_found, *to_pixels = pixels + p.before.next_pixels + own_child - own_found;
+            uint32_t *to_found = c->lists.found + p.before.found + own_found, *to_pixels = pixels + p.before.next_pixels + own_child - own_found;
             uint32_t *to_sets = added + p.before.sets + own_more;
-            for (int32_t c = skip; c < shape->children[level]; c++) {
-                const uint32_t y = base + shape->child[level][c];
-                if (!(entry & TSR_MVV_SET_B)) *(o.bits >> (c - skip) & 1u ? to_found++ : to_pixels++) = y;
+            for (int32_t n = skip; n < shape->children[level]; n++) {
+                const uint32_t y = base + shape->child[level][n];
+                if (!(entry & TSR_MVV_SET_B)) *(o.bits >> (n - skip) & 1u ? to_found++ : to_pixels++) = y;
                 else if (tsr_mvv_has_children(shape, y, level + 1)) *to_sets++ = y;
             }
             if (!(entry & TSR_MVV_SET_B) && o.more) *to_sets = x | TSR_MVV_SET_B;
@@ -398,35 +348,36 @@ TSR_KERNEL(__launch_bounds__(CODE_THREADS) put_kernel)
 }
 
 /* Refinement, and the beginning of the next plane. Bound: an entry and its coefficient. */
-TSR_KERNEL(__launch_bounds__(CODE_THREADS) refine_kernel)(tsr_mvv_coding *codings, uint32_t parts, int32_t k, int32_t slot)
+TSR_KERNEL(__launch_bounds__(TSR_MVV_THREADS) refine_kernel)(tsr_mvv_coding *codings, uint32_t parts, int32_t k, int32_t slot)
 {
-    const part p = part_of(codings, parts, k, slot, 0);
+    tsr_mvv_coding *const c = codings + blockIdx.x / parts;
+    const tsr_mvv_part p = tsr_mvv_part_of(&c->lists, parts, k, slot, 0);
+    const int idle = is_idle(c, &p);
     if (p.number == 0 && threadIdx.x == 0) {
         tsr_mvv_progress after = p.before;
-        if (!p.idle) tsr_mvv_after_plane(&after);
-        if (!p.idle && p.plane > 0) p.c->offset[k + 1] = (uint32_t)(tsr_minl(after.at, p.c->enough) / 8);
-        p.c->state[!slot] = after;
+        if (!idle) tsr_mvv_after_plane(&after);
+        if (!idle && p.plane > 0) c->offset[k + 1] = (uint32_t)(tsr_minl(after.at, c->enough) / 8);
+        c->lists.state[!slot] = after;
     }
-    if (p.idle) return;
-    for (int64_t tile = (int64_t)p.number * CODE_THREADS; tile < p.before.before; tile += (int64_t)parts * CODE_THREADS) {
+    if (idle) return;
+    for (int64_t tile = (int64_t)p.number * TSR_MVV_THREADS; tile < p.before.before; tile += (int64_t)parts * TSR_MVV_THREADS) {
         const int64_t at = tile + threadIdx.x;
-        const uint32_t bit = at < p.before.before ? tsr_mvv_size_of(p.c->value[p.c->found[at]]) >> p.plane & 1u : 0u;
-        put_bit_each(p.c, p.before.at + tile + (threadIdx.x & ~31u), bit);
+        const uint32_t bit = at < p.before.before ? tsr_mvv_size_of(c->value[c->lists.found[at]]) >> p.plane & 1u : 0u;
+        put_bit_each(c, p.before.at + tile + (threadIdx.x & ~31u), bit);
     }
 }
 
 tsr_status tsr_cuda_mvv_encode(tsr_queue *queue, const tsr_mvv_shape *shape, tsr_mvv_coding *codings, int32_t count, int32_t planes, int32_t *slot)
 {
-    const int64_t wanted = 8 * (int64_t)tsr_queue_processors(queue) / count;
-    const uint32_t parts = (uint32_t)tsr_maxl(1, tsr_minl(MOST_PARTS, wanted)), blocks = (uint32_t)count * parts;
-    const int32_t generations = tsr_maxi(0, 2 * shape->levels - 1); /* kind A and kind B for each level with children, but the last has no B */
+    const uint32_t parts = tsr_mvv_parts(queue, count), blocks = (uint32_t)count * parts;
+    const int32_t generations = tsr_mvv_generations(shape);
     *slot = 0;
     for (int32_t k = 0; k < planes; k++) {
         for (int32_t step = 0; step <= generations; step++, *slot = !*slot) { /* pixels come first */
-            TSR_LAUNCH(queue, count_kernel, blocks, CODE_THREADS, 0, *shape, codings, parts, k, *slot, step > 0);
-            TSR_LAUNCH(queue, put_kernel, blocks, CODE_THREADS, 0, *shape, codings, parts, k, *slot, step > 0);
+            TSR_LAUNCH(queue, count_kernel, blocks, TSR_MVV_THREADS, 0, *shape, codings, parts, k, *slot, step > 0);
+            TSR_LAUNCH(queue, put_kernel, blocks, TSR_MVV_THREADS, 0, *shape, codings, parts, k, *slot, step > 0);
         }
-        TSR_LAUNCH(queue, refine_kernel, blocks, CODE_THREADS, 0, codings, parts, k, *slot);
+        TSR_LAUNCH(queue, refine_kernel, blocks, TSR_MVV_THREADS, 0, codings, parts, k, *slot);
         *slot = !*slot;
     }
     TSR_TRY(tsr_launch_check(queue));

@@ -1,199 +1,223 @@
-/* video/multiview/multiview_cuda.cu: a block decodes a stream: the bits of a pass or of a generation of sets all at once, a thread an entry, and
- * sums over the block say where what they add belongs. Encoding: encode_cuda.cu. */
+/* video/multiview/multiview_cuda.cu: streams of syntax planes to texels. A step of a stream (the pixels of a plane; a generation of sets) takes
+ * several blocks and some launches, for all streams at once: how many children, how many of them significant, then each block knows where its part
+ * belongs. Bound by accesses to single entries; restoring by memory: 4 n bytes cleared, 16 n an axis, 5 n for texels. Encoding: encode_cuda.cu. */
 #include "video/multiview/multiview_cuda.h"
 
-#ifdef TSR_EMU
-enum { STREAM_THREADS = 64 }; /* the emulator runs them one after another */
-#else
-enum { STREAM_THREADS = 1024 };
-#endif
-enum { STREAM_WARPS = STREAM_THREADS / 32, THREADS = 256 };
-
-/* A stream that is cut off ends with the last coefficient whose sign is there; nobody asks for the lists again. `ones` of a group are significant. */
-TSR_DEVICE_FN void end_group(tsr_mvv_state *s, int64_t first, int64_t signs, int64_t ones)
-{
-    s->cut = signs + ones > s->end;
-    s->found_count = first + (s->cut ? s->end - signs : ones);
-    s->at[0] = signs + ones;
-}
-
-/* Pixels whose bits are all there. */
-TSR_DEVICE_FN void pixels_at_once(tsr_mvv_state *s, uint64_t *total)
-{
-    const int64_t count = s->pixel_count, bits = s->at[0], signs = bits + count;
-    int64_t kept = 0, found = 0, first = s->found_count;
-    for (int64_t tile = 0; tile < count; tile += STREAM_THREADS) {
-        const int64_t k = tile + threadIdx.x;
-        const int in = k < count;
-        const uint32_t x = in ? s->pixels[k] : 0u, bit = in ? tsr_mvv_bit_of(s->bytes, bits + k) : 0u;
-        uint64_t all;
-        const uint64_t before = tsr_block_before<STREAM_WARPS>(bit | (uint64_t)(in && !bit) << 16, total, &all);
-        const int64_t f = found + (int64_t)(before & 0xffff);
-        if (bit && signs + f < s->end) {
-            s->found[first + f] = x;
-            s->value[first + f] = tsr_mvv_first_value(s->plane, tsr_mvv_bit_of(s->bytes, signs + f));
-        } else if (in && !bit) s->pixels[kept + (int64_t)(before >> 16 & 0xffff)] = x;
-        found += (int64_t)(all & 0xffff);
-        kept += (int64_t)(all >> 16 & 0xffff);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        s->pixel_count = kept;
-        end_group(s, first, signs, found);
-    }
-    __syncthreads();
-}
-
-/* Children of all sets of a generation that are significant; bits behind the end are none. */
-TSR_DEVICE_FN int64_t count_children(const tsr_mvv_state *s, int64_t begin, int64_t end, uint64_t *total)
-{
-    uint64_t own = 0, all;
-    for (int64_t k = begin + threadIdx.x; k < end; k += STREAM_THREADS) {
-        const int64_t at = s->at[0] + k - begin;
-        const uint32_t x = s->sets[k];
-        if (at < s->end && tsr_mvv_bit_of(s->bytes, at) && !(x & TSR_MVV_SET_B))
-            own += (uint64_t)tsr_mvv_children_of(s->shape, x, tsr_mvv_level(s->shape, x));
-    }
-    tsr_block_before<STREAM_WARPS>(own, total, &all);
-    return (int64_t)all;
-}
-
-/* A generation whose bits of sets and children are all there: each thread opens a set as a decoder of its own, whose lists begin where the sums say. */
-TSR_DEVICE_FN void sets_at_once(tsr_mvv_state *s, int64_t begin, int64_t end, int64_t *kept, uint64_t *total)
-{
-    const int64_t bits = s->at[0], first = s->found_count, signs = s->at[2];
-    int64_t child = s->at[1], sign = signs, pixels = s->pixel_count, sets = s->set_count, found = s->found_count, stay = *kept;
-    for (int64_t tile = begin; tile < end; tile += STREAM_THREADS) {
-        const int64_t k = tile + threadIdx.x;
-        const int in = k < end;
-        const uint32_t entry = in ? s->sets[k] : 0u, x = entry & ~TSR_MVV_SET_B, bit = in ? tsr_mvv_bit_of(s->bytes, bits + k - begin) : 0u;
-        const int is_b = (entry & TSR_MVV_SET_B) != 0;
-        const int32_t level = tsr_mvv_level(s->shape, x), children = bit && !is_b ? tsr_mvv_children_of(s->shape, x, level) : 0;
-        uint64_t all, ones = 0, more = 0;
-        const int64_t own_child = child + (int64_t)tsr_block_before<STREAM_WARPS>((uint64_t)children, total, &all);
-        child += (int64_t)all;
-        for (int32_t c = 0; c < children; c++) ones += tsr_mvv_bit_of(s->bytes, own_child + c);
-        if (bit && !is_b) more = tsr_mvv_has_grandchildren(s->shape, x, level) ? 1 : 0;
-        else if (bit) {
-            const uint32_t base = tsr_mvv_base(s->shape, x, level);
-            for (int32_t c = tsr_mvv_first_child(x); c < s->shape->children[level]; c++)
-                more += tsr_mvv_has_children(s->shape, base + s->shape->child[level][c], level + 1) ? 1 : 0;
-        }
-        const uint64_t before =
-            tsr_block_before<STREAM_WARPS>(ones | ((uint64_t)children - ones) << 16 | more << 32 | (uint64_t)(in && !bit) << 48, total, &all);
-        tsr_mvv_state own = *s;
-        own.at[1] = own_child;
-        own.at[2] = sign + (int64_t)(before & 0xffff);
-        own.found_count = found + (int64_t)(before & 0xffff);
-        own.pixel_count = pixels + (int64_t)(before >> 16 & 0xffff);
-        own.set_count = sets + (int64_t)(before >> 32 & 0xffff);
-        __syncthreads(); /* what stays overwrites entries that this tile has read */
-        if (bit) tsr_mvv_open_set(&own, entry);
-        else if (in) s->sets[stay + (int64_t)(before >> 48)] = entry;
-        sign += (int64_t)(all & 0xffff);
-        found += (int64_t)(all & 0xffff);
-        pixels += (int64_t)(all >> 16 & 0xffff);
-        sets += (int64_t)(all >> 32 & 0xffff);
-        stay += (int64_t)(all >> 48);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        s->pixel_count = pixels;
-        s->set_count = sets;
-        end_group(s, first, signs, found - first);
-    }
-    *kept = stay;
-    __syncthreads();
-}
-
-TSR_DEVICE_FN void decode_plane(tsr_mvv_state *s, uint64_t *total)
-{
-    const int64_t before = s->found_count;
-    int64_t kept = 0, begin = 0;
-    if (s->at[0] + s->pixel_count <= s->end) pixels_at_once(s, total);
-    else if (threadIdx.x == 0) s->cut = 1; /* no sign can be there */
-    __syncthreads();
-    for (int64_t end = s->set_count; begin < end && !s->cut; begin = end, end = s->set_count) {
-        const int64_t first_child = s->at[0] + end - begin, first_sign = first_child + count_children(s, begin, end, total);
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            s->at[1] = first_child;
-            s->at[2] = first_sign;
-            s->cut = first_sign > s->end;
-        }
-        __syncthreads();
-        if (first_sign <= s->end) sets_at_once(s, begin, end, &kept, total);
-        __syncthreads();
-    }
-    if (s->cut) return;
-    const int64_t refinements = s->at[0];
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        s->set_count = kept;
-        s->at[0] += tsr_mvv_refined_count(s, before);
-    }
-    __syncthreads();
-    for (int64_t k = threadIdx.x; k < s->at[0] - refinements; k += STREAM_THREADS)
-        s->value[k] = tsr_mvv_refined(s->value[k], s->plane, tsr_mvv_bit_of(s->bytes, refinements + k));
-    __syncthreads();
-}
+enum { THREADS = 256 };
+typedef enum step { PIXELS, CHILDREN, SETS } step;
 
 TSR_DEVICE_FN uint32_t word_of(const uint8_t *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
 
-TSR_KERNEL(__launch_bounds__(STREAM_THREADS) streams_kernel)(tsr_mvv_shape shape_of_all, const uint8_t *all_bytes, tsr_mvv_stream *streams)
+/* Plane k begins where its directory says; one that was never written begins at the end. */
+TSR_DEVICE_FN void check_plane(tsr_mvv_stream *s, const uint8_t *bytes, tsr_mvv_progress *p, int32_t k)
 {
-    TSR_SHARED(tsr_mvv_state, state, 1);
+    const int64_t place = 8 * (1 + 4 * (int64_t)s->lists.planes + word_of(bytes + 1 + 4 * k));
+    if (place == p->at || place >= 8 * s->size) return;
+    s->bad_plane = 1 + k;
+    p->cut = 1;
+}
+
+TSR_KERNEL(begin_stream_kernel)(tsr_mvv_shape shape, const uint8_t *all_bytes, tsr_mvv_stream *streams, int32_t count)
+{
+    const int32_t k = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+    if (k >= count) return;
+    tsr_mvv_stream *s = streams + k;
+    const int64_t first = 1 + 4 * (int64_t)s->lists.planes;
+    tsr_mvv_progress p = { 8 * first, 0, 0, 0, 0, 0, 0, 0, first > s->size, 0 };
+    s->lists.pixel[0][p.pixels++] = 0;
+    if (tsr_mvv_has_children(&shape, 0, 0)) s->lists.set[0][p.sets++] = 0;
+    s->bad_plane = 0;
+    if (s->lists.planes && !p.cut) check_plane(s, all_bytes + s->offset, &p, 0);
+    s->lists.state[0] = p;
+}
+
+TSR_KERNEL(end_stream_kernel)(tsr_mvv_stream *streams, int32_t count, int32_t slot)
+{
+    const int32_t k = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+    if (k < count) streams[k].found_count = streams[k].lists.state[slot].found;
+}
+
+/* Sets that one which is significant adds. */
+TSR_DEVICE_FN int32_t added_by(const tsr_mvv_shape *shape, uint32_t entry)
+{
+    const uint32_t x = entry & ~TSR_MVV_SET_B;
+    const int32_t level = tsr_mvv_level(shape, x);
+    if (!(entry & TSR_MVV_SET_B)) return tsr_mvv_has_grandchildren(shape, x, level);
+    const uint32_t base = tsr_mvv_base(shape, x, level);
+    int32_t more = 0;
+    for (int32_t c = tsr_mvv_first_child(x); c < shape->children[level]; c++)
+        more += tsr_mvv_has_children(shape, base + shape->child[level][c], level + 1);
+    return more;
+}
+TSR_DEVICE_FN int32_t children_under(const tsr_mvv_shape *shape, uint32_t entry)
+{
+    return entry & TSR_MVV_SET_B ? 0 : tsr_mvv_children_of(shape, entry, tsr_mvv_level(shape, entry));
+}
+TSR_DEVICE_FN uint32_t bits_at(const uint8_t *bytes, int64_t at, int32_t many)
+{
+    uint32_t bits = 0;
+    for (int32_t k = 0; k < many; k++) bits |= tsr_mvv_bit_of(bytes, at + k) << k;
+    return bits;
+}
+
+/* Totals of the parts: of PIXELS and SETS all but children, of CHILDREN those. Nothing where bits are missing: then no sign is there. */
+TSR_KERNEL(__launch_bounds__(TSR_MVV_THREADS) total_kernel)
+(tsr_mvv_shape shape_of_all, const uint8_t *all_bytes, tsr_mvv_stream *streams, uint32_t parts, int32_t k, int32_t slot, step kind)
+{
     TSR_SHARED(tsr_mvv_shape, shape, 1);
-    TSR_SHARED(uint64_t, total, STREAM_WARPS);
-    TSR_SHARED(int32_t, bad, 1);
-    tsr_mvv_stream *stream = streams + blockIdx.x;
-    const uint8_t *bytes = all_bytes + stream->offset;
-    const int32_t planes = stream->size ? bytes[0] : 0;
-    const int64_t first = 1 + 4 * (int64_t)planes;
+    TSR_SHARED(uint64_t, total, TSR_MVV_WARPS);
+    TSR_SHARED(int64_t, before, TSR_MVV_TOTALS);
+    TSR_SHARED(int64_t, all, TSR_MVV_TOTALS);
+    tsr_mvv_stream *const s = streams + blockIdx.x / parts;
+    const tsr_mvv_part p = tsr_mvv_part_of(&s->lists, parts, k, slot, kind != PIXELS);
+    const uint8_t *bytes = all_bytes + s->offset;
+    const int64_t children_at = p.before.at + p.end - p.begin, last = 8 * s->size;
+    if (p.plane < 0 || p.before.cut || p.begin == p.end || children_at > last) return;
     if (threadIdx.x == 0) {
         shape[0] = shape_of_all;
-        bad[0] = 0;
-        tsr_mvv_state s;
-        memset(&s, 0, sizeof s);
-        s.shape = shape;
-        s.bytes = bytes;
-        s.end = 8 * stream->size;
-        s.child = 1;
-        s.sign = 2;
-        s.pixels = stream->pixels;
-        s.sets = stream->sets;
-        s.found = stream->found;
-        s.value = stream->value;
-        s.at[0] = 8 * first;
-        s.cut = first > stream->size;
-        s.pixels[s.pixel_count++] = 0;
-        if (tsr_mvv_has_children(shape, 0, 0)) s.sets[s.set_count++] = 0;
-        state[0] = s;
+        before[0] = all[0] = 0;
     }
     __syncthreads();
-    for (int32_t k = 0; k < planes; k++) {
-        if (state[0].cut || bad[0]) break;
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            const int64_t place = 8 * (first + (int64_t)word_of(bytes + 1 + 4 * k)), here = (state[0].at[0] + 7) / 8 * 8;
-            if (place != here && place < state[0].end) bad[0] = 1 + k;
-            state[0].at[0] = here;
-            state[0].plane = planes - 1 - k;
+    if (kind == SETS) {
+        tsr_mvv_sum_parts(&s->lists, p.number, parts, 0, 1, before, all);
+        if (children_at + all[0] > last) return;
+    }
+    uint64_t first = 0, second = 0, all_first, all_second; /* children and found; new sets and kept */
+    int64_t child = children_at + before[0];
+    for (int64_t tile = p.from; tile < p.to; tile += TSR_MVV_THREADS) {
+        const int64_t at = tile + threadIdx.x;
+        const int in = at < p.to;
+        const uint32_t entry = in ? p.list[at] : 0u, bit = in ? tsr_mvv_bit_of(bytes, p.before.at + at - p.begin) : 0u;
+        const int32_t children = bit && kind != PIXELS ? children_under(shape, entry) : 0;
+        uint32_t found = kind == PIXELS ? bit : 0u;
+        if (kind == SETS) {
+            uint64_t sum;
+            const int64_t own = child + (int64_t)tsr_block_before<TSR_MVV_WARPS>((uint64_t)(uint32_t)children, total, &sum);
+            found = (uint32_t)__popc(bits_at(bytes, own, children));
+            child += (int64_t)sum;
+            if (bit) second += (uint64_t)(uint32_t)added_by(shape, entry) << 32;
         }
-        __syncthreads();
-        if (!bad[0]) decode_plane(state, total);
-        __syncthreads();
+        first += (uint64_t)(uint32_t)children << 32 | found;
+        second += (uint64_t)(in && !bit);
     }
+    tsr_block_before<TSR_MVV_WARPS>(first, total, &all_first);
+    tsr_block_before<TSR_MVV_WARPS>(second, total, &all_second);
     if (threadIdx.x == 0) {
-        stream->found_count = planes ? state[0].found_count : 0;
-        stream->bad_plane = bad[0];
+        int64_t *to = s->lists.total[p.number];
+        if (kind != SETS) to[0] = (int64_t)(all_first >> 32);
+        to[1] = (int64_t)(all_first & 0xffffffffu);
+        to[2] = (int64_t)(all_second >> 32);
+        to[3] = (int64_t)(all_second & 0xffffffffu);
     }
+}
+
+/* What is found goes to its place, and entries to the lists. A stream that is cut off ends with the last coefficient whose sign is there. */
+TSR_KERNEL(__launch_bounds__(TSR_MVV_THREADS) find_kernel)
+(tsr_mvv_shape shape_of_all, const uint8_t *all_bytes, tsr_mvv_stream *streams, uint32_t parts, int32_t k, int32_t slot, int32_t sets)
+{
+    TSR_SHARED(tsr_mvv_shape, shape, 1);
+    TSR_SHARED(uint64_t, total, TSR_MVV_WARPS);
+    TSR_SHARED(int64_t, before, TSR_MVV_TOTALS);
+    TSR_SHARED(int64_t, all, TSR_MVV_TOTALS);
+    tsr_mvv_stream *const s = streams + blockIdx.x / parts;
+    const tsr_mvv_part p = tsr_mvv_part_of(&s->lists, parts, k, slot, sets);
+    const uint8_t *bytes = all_bytes + s->offset;
+    const int64_t children_at = p.before.at + p.end - p.begin, last = 8 * s->size;
+    const int idle = p.plane < 0 || p.before.cut, nothing = idle || p.begin == p.end;
+    int missing = !nothing && children_at > last;
+    if (nothing && p.number) return;
+    if (threadIdx.x == 0) shape[0] = shape_of_all;
+    if (!nothing && !missing) {
+        tsr_mvv_sum_parts(&s->lists, p.number, parts, 0, TSR_MVV_TOTALS, before, all);
+        missing = children_at + all[0] > last;
+    }
+    if (p.number == 0 && threadIdx.x == 0) {
+        const int64_t none[TSR_MVV_TOTALS] = { 0, 0, 0, 0 };
+        tsr_mvv_progress after = p.before;
+        if (missing) after.cut = 1;
+        else if (!idle && sets) tsr_mvv_after_sets(&after, nothing ? none : all);
+        else if (!idle) tsr_mvv_after_pixels(&after, nothing ? none : all);
+        if (!idle && !missing && after.at > last) {
+            after.found -= after.at - last;
+            after.cut = 1;
+        }
+        s->lists.state[!slot] = after;
+    }
+    if (nothing || missing) return;
+    const int64_t signs_at = children_at + all[0];
+    uint32_t *const stay = (sets ? s->lists.set : s->lists.pixel)[~k & 1], *const pixels = s->lists.pixel[~k & 1], *const added = s->lists.set[k & 1];
+    int64_t child = before[0], found = before[1], more = before[2], kept = (sets ? p.before.kept : 0) + before[3];
+    for (int64_t tile = p.from; tile < p.to; tile += TSR_MVV_THREADS) {
+        const int64_t at = tile + threadIdx.x;
+        const int in = at < p.to;
+        const uint32_t entry = in ? p.list[at] : 0u, bit = in ? tsr_mvv_bit_of(bytes, p.before.at + at - p.begin) : 0u;
+        const int32_t children = bit && sets ? children_under(shape, entry) : 0, own_more = bit && sets ? added_by(shape, entry) : 0;
+        int64_t own_child = child, own_found = found;
+        uint64_t sum;
+        uint32_t bits = bit; /* a pixel is as the child of a set */
+        if (sets) {
+            own_child += (int64_t)tsr_block_before<TSR_MVV_WARPS>((uint64_t)(uint32_t)children, total, &sum);
+            child += (int64_t)sum;
+            bits = bits_at(bytes, children_at + own_child, children);
+        }
+        const uint64_t mine = (uint64_t)(uint32_t)__popc(bits) | (uint64_t)(uint32_t)own_more << 16 | (uint64_t)(in && !bit) << 32;
+        const uint64_t here = tsr_block_before<TSR_MVV_WARPS>(mine, total, &sum);
+        own_found += (int64_t)(here & 0xffff);
+        if (in && !bit) stay[kept + (int64_t)(here >> 32)] = entry;
+        else if (bit) {
+            const uint32_t x = entry & ~TSR_MVV_SET_B;
+            const int32_t level = tsr_mvv_level(shape, x), skip = sets ? tsr_mvv_first_child(x) : 0;
+            const uint32_t base = tsr_mvv_base(shape, x, level);
+            uint32_t *to_sets = added + p.before.sets + more + (int64_t)(here >> 16 & 0xffff);
+            uint32_t *to_pixels = pixels + p.before.next_pixels + own_child - own_found;
+            for (int32_t n = skip; n < (sets ? shape->children[level] : 1); n++) {
+                const uint32_t y = sets ? base + shape->child[level][n] : entry;
+                if (entry & TSR_MVV_SET_B) {
+                    if (tsr_mvv_has_children(shape, y, level + 1)) *to_sets++ = y;
+                } else if (!(bits >> (n - skip) & 1u)) *to_pixels++ = y;
+                else {
+                    if (signs_at + own_found < last) {
+                        s->lists.found[p.before.found + own_found] = y;
+                        s->value[p.before.found + own_found] = tsr_mvv_first_value(p.plane, tsr_mvv_bit_of(bytes, signs_at + own_found));
+                    }
+                    own_found++;
+                }
+            }
+            if (sets && !(entry & TSR_MVV_SET_B) && own_more) *to_sets = x | TSR_MVV_SET_B;
+        }
+        found += (int64_t)(sum & 0xffff);
+        more += (int64_t)(sum >> 16 & 0xffff);
+        kept += (int64_t)(sum >> 32);
+    }
+}
+
+/* Refinement, and the beginning of the next plane. */
+TSR_KERNEL(__launch_bounds__(TSR_MVV_THREADS) refine_stream_kernel)
+(const uint8_t *all_bytes, tsr_mvv_stream *streams, uint32_t parts, int32_t k, int32_t slot)
+{
+    tsr_mvv_stream *const s = streams + blockIdx.x / parts;
+    const tsr_mvv_part p = tsr_mvv_part_of(&s->lists, parts, k, slot, 0);
+    const uint8_t *bytes = all_bytes + s->offset;
+    const int64_t there = 8 * s->size - p.before.at;
+    const int idle = p.plane < 0 || p.before.cut;
+    const int64_t count = there >= p.before.before ? p.before.before : there / TSR_MVV_REFINED * TSR_MVV_REFINED;
+    if (p.number == 0 && threadIdx.x == 0) {
+        tsr_mvv_progress after = p.before;
+        if (!idle) {
+            tsr_mvv_after_plane(&after);
+            after.cut = there < p.before.before;
+            if (!after.cut && p.plane > 0) check_plane(s, bytes, &after, k + 1);
+        }
+        s->lists.state[!slot] = after;
+    }
+    for (int64_t at = (int64_t)p.number * TSR_MVV_THREADS + threadIdx.x; !idle && at < count; at += (int64_t)parts * TSR_MVV_THREADS)
+        s->value[at] = tsr_mvv_refined(s->value[at], p.plane, tsr_mvv_bit_of(bytes, p.before.at + at));
 }
 
 TSR_KERNEL(scatter_kernel)(tsr_mvv_shape shape, const tsr_mvv_stream *stream, int lossless, int32_t *coefficient)
 {
     for (int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x; k < stream->found_count; k += (int64_t)gridDim.x * THREADS)
-        tsr_mvv_scatter(&shape, stream->found[k], stream->value[k], lossless, coefficient);
+        tsr_mvv_scatter(&shape, stream->lists.found[k], stream->value[k], lossless, coefficient);
 }
 
 TSR_KERNEL(pair_kernel)(tsr_mvv_shape shape, int a, int64_t half, int64_t pairs, int lossless, const int32_t *low, const int32_t *high, int32_t *to)
@@ -214,9 +238,23 @@ TSR_KERNEL(blank_kernel)(uint8_t *texel, const uint64_t *mask, int32_t width, in
     if (k < count && !(mask[k / width * words + k % width / 64] >> (k % width & 63) & 1)) texel[k] = 0;
 }
 
-static tsr_status cuda_streams(tsr_queue *queue, const tsr_mvv_shape *shape, const uint8_t *bytes, tsr_mvv_stream *streams, int32_t count)
+static tsr_status cuda_streams(tsr_queue *queue, const tsr_mvv_shape *shape, const uint8_t *bytes, tsr_mvv_stream *streams, int32_t count,
+                               int32_t planes)
 {
-    TSR_LAUNCH(queue, streams_kernel, (uint32_t)count, STREAM_THREADS, 0, *shape, bytes, streams);
+    const uint32_t parts = tsr_mvv_parts(queue, count), blocks = (uint32_t)count * parts, some = tsr_blocks(count, THREADS, INT32_MAX);
+    const int32_t generations = tsr_mvv_generations(shape);
+    int32_t slot = 0;
+    TSR_LAUNCH(queue, begin_stream_kernel, some, THREADS, 0, *shape, bytes, streams, count);
+    for (int32_t k = 0; k < planes; k++) {
+        for (int32_t g = 0; g <= generations; g++, slot = !slot) { /* pixels come first */
+            if (g) TSR_LAUNCH(queue, total_kernel, blocks, TSR_MVV_THREADS, 0, *shape, bytes, streams, parts, k, slot, CHILDREN);
+            TSR_LAUNCH(queue, total_kernel, blocks, TSR_MVV_THREADS, 0, *shape, bytes, streams, parts, k, slot, g ? SETS : PIXELS);
+            TSR_LAUNCH(queue, find_kernel, blocks, TSR_MVV_THREADS, 0, *shape, bytes, streams, parts, k, slot, g > 0);
+        }
+        TSR_LAUNCH(queue, refine_stream_kernel, blocks, TSR_MVV_THREADS, 0, bytes, streams, parts, k, slot);
+        slot = !slot;
+    }
+    TSR_LAUNCH(queue, end_stream_kernel, some, THREADS, 0, streams, count, slot);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

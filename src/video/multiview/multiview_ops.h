@@ -10,10 +10,27 @@
 #include "video/multiview/mvv_planes.h"
 #include "video/multiview/mvv_sheets.h"
 
-/* A stream of syntax planes and its lists, which hold 2^all entries each. */
+/* How far a stream is: bits, entries of lists; of sets those from `begin` on are the generation at hand, `kept` stay for the next plane. */
+typedef struct tsr_mvv_progress {
+    int64_t at, pixels, next_pixels, sets, begin, kept, found, before;
+    int32_t cut, unused; /* decoder: it ends here */
+} tsr_mvv_progress;
+
+enum { TSR_MVV_PARTS = 64, TSR_MVV_TOTALS = 4 };
+
+/* What a stream of syntax planes goes through, in several parts at once. */
+typedef struct tsr_mvv_lists {
+    uint32_t *pixel[2], *set[2], *found; /* of this plane and of the next one; room for 2^all entries and some more */
+    int32_t planes, unused;
+    tsr_mvv_progress state[2];                    /* before and after a step, in turn */
+    int64_t total[TSR_MVV_PARTS][TSR_MVV_TOTALS]; /* of each part of a step: bits of children, found, new sets, kept */
+} tsr_mvv_lists;
+
+/* A stream that is read. */
 typedef struct tsr_mvv_stream {
     int64_t offset, size; /* in the bytes of all; size 0: nothing is found */
-    uint32_t *pixels, *sets, *found, *value;
+    uint32_t *value;      /* of what is found */
+    tsr_mvv_lists lists;
     int64_t found_count;       /* result */
     int32_t bad_plane, unused; /* result: 1 + the plane that its directory contradicts */
 } tsr_mvv_stream;
@@ -33,28 +50,19 @@ typedef struct tsr_mvv_source {
     int32_t fraction, lossless, filled, flat; /* flat: each texture for itself */
 } tsr_mvv_source;
 
-/* How far a stream is coded: bits, entries of lists; of sets those from `begin` on are the generation at hand, `kept` stay for the next plane. */
-typedef struct tsr_mvv_progress {
-    int64_t at, pixels, next_pixels, sets, begin, kept, found, before;
-} tsr_mvv_progress;
-
-enum { TSR_MVV_PARTS = 64, TSR_MVV_TOTALS = 4 };
-
-/* A stream of syntax planes that is made from `value`; room for 2^all of each, of lists some more. */
+/* A stream that is made from `value`; room for 2^all of each. */
 typedef struct tsr_mvv_coding {
     int32_t *value;
     tsr_mvv_sets sets;
-    uint32_t *pixel[2], *set[2], *found;          /* lists of this plane and of the next one */
-    uint32_t *bits;                               /* all 0 at first; behind the directory; room for 64 more than `enough` */
-    int64_t enough;                               /* bits that count, whole bytes */
-    int32_t planes, unused;                       /* result of prepare */
-    uint32_t offset[TSR_MVV_MOST_PLANES];         /* the directory */
-    tsr_mvv_progress state[2];                    /* before and after a step, in turn */
-    int64_t total[TSR_MVV_PARTS][TSR_MVV_TOTALS]; /* of each part of a step: bits of children, found, new sets, kept */
+    tsr_mvv_lists lists;                  /* planes: result of prepare */
+    uint32_t *bits;                       /* all 0 at first; behind the directory; room for 64 more than `enough` */
+    int64_t enough;                       /* bits that count, whole bytes */
+    uint32_t offset[TSR_MVV_MOST_PLANES]; /* the directory */
 } tsr_mvv_coding;
 
 typedef struct tsr_multiview_ops {
-    tsr_status (*streams)(tsr_queue *queue, const tsr_mvv_shape *shape, const uint8_t *bytes, tsr_mvv_stream *streams, int32_t count);
+    /* Several, of at most `planes` planes. */
+    tsr_status (*streams)(tsr_queue *queue, const tsr_mvv_shape *shape, const uint8_t *bytes, tsr_mvv_stream *streams, int32_t count, int32_t planes);
     /* coefficients (2^all, and as many twice more to work in) from what was found, then back to texels. */
     tsr_status (*restore)(tsr_queue *queue, const tsr_mvv_shape *shape, const tsr_mvv_stream *stream, int lossless, int32_t *work[3],
                           const tsr_mvv_target *target);

@@ -5,7 +5,7 @@
 #include "video/multiview/mvv_codec.h"
 #include "video/multiview/mvv_spiht.h"
 
-enum { LOSSLESS_PLANES = 16, LISTS = 4, EXTRA = 64 };
+enum { LOSSLESS_PLANES = 16, LISTS = 6, EXTRA = 64 };
 static const int64_t most_bytes = 8ll << 30; /* of lists at a time */
 
 typedef struct batch {
@@ -66,7 +66,13 @@ static tsr_status take_stream(batch *b, int64_t k, int64_t job, int64_t *bytes)
     if (size) TSR_TRY(tsr_mvv_check_planes(b->chunk[k][0], h->lossless ? LOSSLESS_PLANES : TSR_MVV_MOST_PLANES));
     uint32_t *lists = b->lists + k * LISTS * entries;
     b->stream[k] = (tsr_mvv_stream){
-        .offset = *bytes, .size = size, .pixels = lists, .sets = lists + entries, .found = lists + 2 * entries, .value = lists + 3 * entries
+        .offset = *bytes,
+        .size = size,
+        .value = lists,
+        .lists = { .pixel = { lists + entries, lists + 2 * entries },
+                   .set = { lists + 3 * entries, lists + 4 * entries },
+                   .found = lists + 5 * entries,
+                   .planes = size ? b->chunk[k][0] : 0 },
     };
     *bytes += (size + 15) / 16 * 16;
     return TSR_OK;
@@ -79,12 +85,14 @@ static tsr_status decode_streams(batch *b, int64_t count, int64_t bytes)
     tsr_status status;
     uint8_t *host = (uint8_t *)calloc(1, (size_t)bytes + 16);
     if (!host) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for %lld bytes of streams", (long long)bytes);
+    int32_t planes = 0;
+    for (int64_t k = 0; k < count; k++) planes = tsr_maxi(planes, b->stream[k].lists.planes);
     for (int64_t k = 0; k < count; k++)
         if (b->stream[k].size) memcpy(host + b->stream[k].offset, b->chunk[k], (size_t)b->stream[k].size);
     TSR_TRY_GOTO(tsr_device_allocate(b->context, (size_t)bytes + 16, &device), done);
     TSR_TRY_GOTO(b->context->backend->upload(queue, device, host, (size_t)bytes + 16), done);
     TSR_TRY_GOTO(b->context->backend->upload(queue, b->device, b->stream, (size_t)count * sizeof *b->stream), done);
-    TSR_TRY_GOTO(b->ops->streams(queue, &b->shape, (const uint8_t *)device, b->device, (int32_t)count), done);
+    TSR_TRY_GOTO(b->ops->streams(queue, &b->shape, (const uint8_t *)device, b->device, (int32_t)count, planes), done);
     TSR_TRY_GOTO(b->context->backend->download(queue, b->stream, b->device, (size_t)count * sizeof *b->stream), done);
     for (int64_t k = 0; k < count; k++)
         if (b->stream[k].bad_plane) TSR_TRY_GOTO(tsr_mvv_bad_directory(b->stream[k].bad_plane - 1), done);

@@ -62,11 +62,11 @@ static void place(batch *b, int64_t k)
     const size_t entries = list_bytes(b) / 4;
     uint32_t *list = (uint32_t *)(void *)((uint8_t *)b->room + (size_t)k * stream_bytes(b));
     uint8_t *sets = (uint8_t *)(list + (1 + LISTS) * entries);
-    b->coding[k] = (tsr_mvv_coding){ .value = (int32_t *)(void *)list,
-                                     .pixel = { list + entries, list + 2 * entries },
-                                     .set = { list + 3 * entries, list + 4 * entries },
-                                     .found = list + 5 * entries,
-                                     .sets = { sets, sets + set_bytes(b) } };
+    b->coding[k] = (tsr_mvv_coding){
+        .value = (int32_t *)(void *)list,
+        .lists = { .pixel = { list + entries, list + 2 * entries }, .set = { list + 3 * entries, list + 4 * entries }, .found = list + 5 * entries },
+        .sets = { sets, sets + set_bytes(b) }
+    };
 }
 
 /* Coefficients of a job. */
@@ -90,7 +90,7 @@ static tsr_status prepare(batch *b, int64_t k, int64_t job)
     return TSR_OK;
 }
 
-static int64_t directory_end(const tsr_mvv_coding *c) { return 1 + 4 * (int64_t)c->planes; }
+static int64_t directory_end(const tsr_mvv_coding *c) { return 1 + 4 * (int64_t)c->lists.planes; }
 
 /* Where the bits of each stream go. In a plane a coefficient has at most a bit, and one of a sign once; a set likewise, and one more where it is
  * opened. */
@@ -102,9 +102,9 @@ static tsr_status place_bits(batch *b, int64_t count)
     b->planes = 0;
     for (int64_t k = 0; k < count; k++) {
         tsr_mvv_coding *c = b->coding + k;
-        const int64_t most = (c->planes + 1) * entries / 8 + c->planes + 1;
+        const int64_t most = (c->lists.planes + 1) * entries / 8 + c->lists.planes + 1;
         c->enough = 8 * tsr_min64(most, tsr_max64(0, b->budget[k] - directory_end(c)));
-        b->planes = tsr_maxi(b->planes, c->planes);
+        b->planes = tsr_maxi(b->planes, c->lists.planes);
         b->bits_size += (size_t)(c->enough / 64 + 2) * 8;
     }
     TSR_TRY(tsr_device_allocate(b->context, b->bits_size, &memory));
@@ -121,12 +121,12 @@ static tsr_status place_bits(batch *b, int64_t count)
 static tsr_status write_stream(batch *b, int64_t k, int64_t job, int32_t slot, const uint8_t *bits)
 {
     const tsr_mvv_coding *c = b->coding + k;
-    const int64_t first = directory_end(c), there = tsr_min64(c->enough, c->state[slot].at), whole = (there + 7) / 8;
+    const int64_t first = directory_end(c), there = tsr_min64(c->enough, c->lists.state[slot].at), whole = (there + 7) / 8;
     const int64_t size = tsr_min64(b->budget[k], first + whole);
     uint8_t *bytes = (uint8_t *)malloc((size_t)(first + whole));
     if (!bytes) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for a stream of %lld bytes", (long long)(first + whole));
-    bytes[0] = (uint8_t)c->planes;
-    for (int32_t n = 0; n < c->planes; n++) tsr_put_u32(bytes + 1 + 4 * n, n && !c->offset[n] ? (uint32_t)(c->enough / 8) : c->offset[n]);
+    bytes[0] = (uint8_t)c->lists.planes;
+    for (int32_t n = 0; n < c->lists.planes; n++) tsr_put_u32(bytes + 1 + 4 * n, n && !c->offset[n] ? (uint32_t)(c->enough / 8) : c->offset[n]);
     memcpy(bytes + first, bits, (size_t)whole);
     const tsr_status status = tsr_chunk_file_write(b->w->writer, TSR_MVV_GOPS, job, bytes, (size_t)size);
     b->w->stream_bytes[job % 3] += size;
