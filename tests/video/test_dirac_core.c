@@ -35,8 +35,9 @@ static void count_damage(void *user, int64_t offset, const char *text)
     ++*(int *)user;
 }
 
-/* Pictures whose arithmetic codes a device decodes together; 0: the CPU does. */
+/* Pictures whose arithmetic codes a device decodes together; 0: the CPU does. Bytes that pictures may take; 0: any. */
 static int32_t arithmetic;
+static int64_t memory_limit;
 
 /* Pushes `piece` bytes at a time. The status of the first failure; bytes and checksum of all frames. */
 static tsr_status decode(const unsigned char *bytes, size_t size, size_t piece, int strict, size_t *out, uint32_t *checksum, int *damage)
@@ -51,6 +52,7 @@ static tsr_status decode(const unsigned char *bytes, size_t size, size_t piece, 
     *damage = 0;
     options.strict = strict;
     options.arithmetic = arithmetic;
+    options.memory_limit = memory_limit;
     options.damage = count_damage;
     options.user = damage;
     require_ok(tsr_dirac_decoder_create(context, &options, &decoder));
@@ -87,6 +89,29 @@ static void decodes_as_the_reference(void **state)
             assert_int_equal(damage, 0);
             free(bytes);
         }
+}
+
+/* As many pictures together as memory allows: at the least limit with which a stream is decoded at all, fewer than are asked for. */
+static void decodes_within_a_limit(void **state)
+{
+    tsr_dirac_decode_options options = TSR_DIRAC_DECODE_OPTIONS;
+    tsr_dirac_decoder *decoder = NULL;
+    size_t size, out;
+    uint32_t checksum;
+    int damage;
+    unsigned char *bytes = read_stream("inter", &size);
+    tsr_status status = TSR_ERROR_MEMORY;
+    (void)state;
+    arithmetic = 64;
+    for (memory_limit = 1 << 14; status == TSR_ERROR_MEMORY && memory_limit < 1 << 22; memory_limit += memory_limit / 8)
+        status = decode(bytes, size, size, 1, &out, &checksum, &damage);
+    assert_true(memory_limit > 1 << 15);
+    require_ok(status);
+    assert_int_equal(checksum, streams[0].checksum);
+    free(bytes);
+    memory_limit = 0;
+    for (options.arithmetic = -1; options.arithmetic < 100; options.arithmetic += 66)
+        require_error(tsr_dirac_decoder_create(context, &options, &decoder), TSR_ERROR_ARGUMENT, "expected 1 to 64 pictures");
 }
 
 /* A stream that begins in the middle: pictures whose references are missing are concealed or left out, and said; strict refuses. */
@@ -135,7 +160,7 @@ static void survives_damage(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(decodes_as_the_reference), cmocka_unit_test(begins_in_the_middle),
-                                        cmocka_unit_test(survives_damage) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(decodes_as_the_reference), cmocka_unit_test(decodes_within_a_limit),
+                                        cmocka_unit_test(begins_in_the_middle), cmocka_unit_test(survives_damage) };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -97,6 +97,15 @@ static tsr_status cuda_half(tsr_queue *queue, const tsr_dirac_half_job *job)
 
 extern "C" const tsr_slice_ops tsr_slice_cuda;
 extern "C" const tsr_core_ops tsr_core_cuda;
-static const tsr_dirac_record_ops record_ops = { tsr_graph_begin, tsr_graph_end, tsr_graph_launch, tsr_graph_destroy };
+/* A recording that fails leaves no error behind for the launches that take its place. */
+static tsr_status forgive(tsr_queue *queue, tsr_status status)
+{
+    if (status != TSR_OK) (void)tsr_launch_check(queue);
+    return status;
+}
+static tsr_status record_begin(tsr_queue *queue) { return forgive(queue, tsr_graph_begin(queue)); }
+static tsr_status record_end(tsr_queue *queue, tsr_graph **graph) { return forgive(queue, tsr_graph_end(queue, graph)); }
+
+static const tsr_dirac_record_ops record_ops = { record_begin, record_end, tsr_graph_launch, tsr_graph_destroy };
 extern "C" const tsr_dirac_ops tsr_dirac_cuda = { cuda_store,         cuda_predict, cuda_load,       cuda_half,     cuda_store_there,
                                                   cuda_predict_there, &record_ops,  &tsr_slice_cuda, &tsr_core_cuda };
