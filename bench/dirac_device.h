@@ -251,7 +251,7 @@ static void measure_device(void)
     }
 }
 
-/* The stages of the stream at hand, waited for and not. */
+/* The stages of the stream at hand, waited for and not. device_bar below 0: each stage is a case of its own. */
 static void measure_stages(const char *what, double device_bar)
 {
     static const char *const names[] = { "motion decode", "motion render", "residual decode", "wavelet transform", "combine", "upsample" };
@@ -284,6 +284,12 @@ static void measure_stages(const char *what, double device_bar)
                 sum += profile.seconds[k][kind];
             }
             printf(" %9.4f\n", 1e3 * sum / (double)count);
+            if (synchronise && device_bar < 0) {
+                const double t = sum / (double)count;
+                char stage[64];
+                snprintf(stage, sizeof stage, "stage %s", names[k]);
+                bench_report(&s.b, &(bench_case){ .name = stage, .n = s.frame[0].bytes, .time = { t, t, t, 1 } });
+            }
             if (k != TSR_DIRAC_MOTION_DECODE && k != TSR_DIRAC_RESIDUAL_DECODE) on_device += sum;
         }
         printf("    whole %.4f\n", 1e3 * all / (double)count);
@@ -297,5 +303,43 @@ static void measure_stages(const char *what, double device_bar)
                                           .bytes = (double)s.frame[0].bytes,
                                           .bar = device_bar > 0 ? ">= 4000 a second" : NULL,
                                           .holds = t <= device_bar });
+    }
+}
+
+/* The stream at hand, its arithmetic codes decoded by threads of the CPU and by the device, frames staying there. */
+static void measure_arithmetic(const char *what)
+{
+    static const int32_t together[] = { 0, 16, 64 };
+    double by_threads = 0;
+    for (size_t k = 0; k < sizeof together / sizeof *together; k++) {
+        tsr_dirac_decode_options o = TSR_DIRAC_DECODE_OPTIONS;
+        tsr_dirac_device_frame frame = TSR_DIRAC_DEVICE_FRAME;
+        char name[128];
+        double seconds[3];
+        o.arithmetic = together[k];
+        for (int run = -1; run < 3; run++) { /* the first makes memory */
+            tsr_dirac_decoder *decoder = NULL;
+            int more = 1;
+            const double began = bench_seconds();
+            MUST(tsr_dirac_decoder_create(s.b.context, &o, &decoder));
+            for (int again = 0; again < (s.b.quick ? 2 : 64 / FRAMES); again++) MUST(tsr_dirac_decoder_push(decoder, s.stream, s.size));
+            MUST(tsr_dirac_decoder_end(decoder));
+            while (more) MUST(tsr_dirac_decoder_next_on_device(decoder, &frame, NULL, &more));
+            MUST(tsr_context_synchronize(s.b.context));
+            tsr_dirac_decoder_destroy(&decoder);
+            if (run >= 0) seconds[run] = (bench_seconds() - began) / (s.b.quick ? 2 * FRAMES : 64);
+        }
+        const double low = fmin(fmin(seconds[0], seconds[1]), seconds[2]), high = fmax(fmax(seconds[0], seconds[1]), seconds[2]);
+        const bench_time t = { .median = seconds[0] + seconds[1] + seconds[2] - low - high, .min = low, .max = high, .runs = 3 };
+        if (together[k]) snprintf(name, sizeof name, "%s: codes on the device, %d pictures together", what, together[k]);
+        else snprintf(name, sizeof name, "%s: codes on %d threads", what, s.b.threads);
+        if (!together[k]) by_threads = t.median;
+        bench_report(&s.b, &(bench_case){ .name = name,
+                                          .n = s.frame[0].bytes,
+                                          .time = t,
+                                          .bytes = (double)s.frame[0].bytes + (double)s.size / FRAMES,
+                                          .bar = together[k] ? "faster than the threads" : NULL,
+                                          .holds = t.median < by_threads });
+        printf("  %.0f pictures a second\n", 1 / t.median);
     }
 }

@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
-"""The suites that failed in reports of ctest, each with the end of what it printed: the closing lines of a run, because the middle of a long log is cut.
-usage: failures.py REPORT.xml..."""
+"""The suites that failed in a report of ctest, each with the end of what it printed: the closing lines of a run, because the middle of a long log is cut.
+Those that a second report tells to have passed when tried again are called unsteady.
+usage: failures.py REPORT.xml [AGAIN.xml]"""
 import pathlib
 import sys
 import xml.etree.ElementTree
 
 last_lines, widest = 15, 240
-for path in map(pathlib.Path, sys.argv[1:]):
-    for case in xml.etree.ElementTree.parse(path).iter("testcase"):
-        if case.get("status") != "fail":
-            continue
-        print(f"failed: {path.parent.name} {case.get('name')}, {float(case.get('time')):.1f} s")
-        for line in (case.findtext("system-out") or "").rstrip().splitlines()[-last_lines:]:
-            print("   ", line[:widest])
+
+
+def cases(path):
+    return list(xml.etree.ElementTree.parse(path).iter("testcase"))
+
+
+steady = {case.get("name") for case in cases(sys.argv[2]) if case.get("status") != "fail"} if len(sys.argv) > 2 else set()
+for case in cases(sys.argv[1]):
+    if case.get("status") != "fail":
+        continue
+    word = "unsteady (passed when tried again)" if case.get("name") in steady else "failed"
+    print(f"{word}: {pathlib.Path(sys.argv[1]).parent.name} {case.get('name')}, {float(case.get('time')):.1f} s")
+    for line in (case.findtext("system-out") or "").rstrip().splitlines()[-last_lines:]:
+        print("   ", line[:widest])

@@ -103,7 +103,7 @@ coding() {
     sheet "$images/dirac-rates.png" 2 "$work"/250000.png "$work"/1000000.png "$work"/250000-error.png "$work"/1000000-error.png
 
     # eight views of a head, 16-bit depths of 0.366 mm; JPEG 2000 takes as many bytes a frame as the film within 5 mm
-    tessera make scene head --layout arc --count 8 --degrees 14 --size 480,360,1 --backdrop --depth png --encoding eye -o "$work/head"
+    tessera make scene head --layout arc --count 8 --degrees 14 --size 480,360 --backdrop --depth png --encoding eye -o "$work/head"
     local k
     for k in 0 1 2 3 4 5 6 7; do cp "$work/head/camera0$k-depth.png" "$work/depth-$k.png"; done
     tessera depthfilm "$work/depth-%d.png" --scale 0.000366 -o "$work/exact.tdf"

@@ -1,4 +1,4 @@
-/* tools/projectors.h: what `tessera reproject` and the workbench's mode `views` share: images of a rig as projectors, which of them a new view is made of, and ways
+/* tools/projectors.h: what `tessera reproject` and the workbench's mode `views` share: images of a rig as projectors, and which of them a new view is made of
  * from camera to camera. */
 #ifndef TESSERA_TOOLS_PROJECTORS_H
 #define TESSERA_TOOLS_PROJECTORS_H
@@ -40,10 +40,5 @@ typedef struct rig_rank {
 /* 0: it sees nothing of what `camera` shows; `same_way`: nor does one that looks the other way. */
 int rig_rank_of(const tsr_rig_camera *of, int64_t index, const tsr_camera *camera, int32_t width, int32_t height, int same_way, rig_rank *rank);
 void rig_rank_sort(rig_rank *list, int64_t count);
-
-/* A camera on the way from a to b: places on a straight line, rotations at a steady rate. */
-tsr_camera rig_between(const tsr_camera *a, const tsr_camera *b, double t);
-/* Along all cameras of a rig, t from 0 to 1: each is passed, places on a smooth line through them (Catmull and Rom), the rest as between two. */
-tsr_status rig_along(const tsr_rig *keys, double t, tsr_camera *camera);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * A stream is a row of sequences; a sequence is a header (what the pictures are), pictures, and an end. A decoder takes the bytes as they come, in
  * pieces of any size, and gives frames: push, then next until *more is 0, push again; tsr_dirac_decoder_end says that no more bytes come. Slices
- * are decoded on the context's device, core syntax on CPU threads; transform, prediction and samples on the device. Class exact: the same samples on
+ * are decoded on the context's device, arithmetic codes of core syntax on CPU threads or, where an option says so, on the device; transform, prediction and samples on the device. Class exact: the same samples on
  * every backend and thread count.
  *
  * Damage does not end a stream: what is lost is concealed (missing coefficients are 0) and told to `damage`; `strict` makes it an error instead.
@@ -102,6 +102,9 @@ typedef struct tsr_dirac_decode_options {
     tsr_dirac_profile *profile; /* KEEPS: adds to it until the decoder is destroyed; NULL: nobody asks */
     /* Called from tsr_dirac_decoder_next as pictures are decoded, which is before they come: views for the call. NULL: nobody asks. */
     void (*anatomy)(void *user, const tsr_dirac_anatomy *anatomy);
+    int32_t
+        arithmetic; /* pictures whose arithmetic codes a device (not the CPU) decodes together where so many have been pushed, 1 to 64; fewer where
+                           memory_limit says so. 0: threads of the CPU decode them, and the coefficients go up */
 } tsr_dirac_decode_options;
 #define TSR_DIRAC_DECODE_OPTIONS TSR_SIZED(tsr_dirac_decode_options)
 
@@ -142,8 +145,8 @@ typedef struct tsr_dirac_unit_info {
     size_t struct_size;
     int64_t offset, bytes; /* in the stream; header included */
     int32_t code;
-    const char *name;   /* "sequence header", "picture of two references" ... */
-    int is_picture;     /* 1: a picture or a fragment of one; the rest counts */
+    const char *name; /* "sequence header", "picture of two references" ... */
+    int is_picture;   /* 1: a picture or a fragment of one; the rest counts */
     uint32_t number;
     int is_reference;
     int32_t references;
@@ -202,7 +205,7 @@ typedef enum tsr_dirac_coding {
     TSR_DIRAC_CODING_LOW_DELAY,        /* VC-2 LD: slices of fixed size */
     TSR_DIRAC_CODING_ARITHMETIC,       /* Dirac core syntax, arithmetic coding: intra pictures alone (main intra profile) or long groups (main) */
     TSR_DIRAC_CODING_VARIABLE,         /* Dirac core syntax, variable-length codes: intra pictures (simple profile) */
-    TSR_DIRAC_CODING_STATISTICS        /* as arithmetic, but sub-bands by interleaved rANS with frequencies of the picture: faster to decode. No standard
+    TSR_DIRAC_CODING_STATISTICS /* as arithmetic, but sub-bands by interleaved rANS with frequencies of the picture: faster to decode. No standard
                                           has it: the profile is TSR_DIRAC_PROFILE_STATISTICS, and only this library reads it */
 } tsr_dirac_coding;
 

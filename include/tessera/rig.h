@@ -114,6 +114,13 @@ typedef struct tsr_rig_write_options {
  * harm (clip distances, depth images) is said as a remark. */
 TSR_API tsr_status tsr_rig_write(const tsr_rig *rig, const char *path, const tsr_rig_write_options *options) TSR_CHECKED;
 
+/* ---- ways of a camera ----------------------------------------------------------------------------------------------------------- */
+
+/* A camera on the way from a (t = 0) to b (1): places on a straight line, rotations at a steady rate, the rest in proportion. */
+TSR_API tsr_status tsr_camera_between(const tsr_camera *a, const tsr_camera *b, double t, tsr_camera *camera) TSR_CHECKED;
+/* Past all cameras of the rig in their order, t from 0 to 1: places on a smooth line through them (Catmull and Rom), the rest as between two. TSR_ERROR_ARGUMENT without cameras. */
+TSR_API tsr_status tsr_rig_along(const tsr_rig *rig, double t, tsr_camera *camera) TSR_CHECKED;
+
 /* ---- rigs by rule -------------------------------------------------------------------------------------------------------------- */
 
 typedef enum tsr_rig_layout {

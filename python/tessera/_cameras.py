@@ -415,6 +415,21 @@ class Rig(Object):
         """The cameras alone."""
         return [entry.camera for entry in self]
 
+    def along(self, t: float) -> Camera:
+        """A camera on the way past all cameras in their order, from the first (t = 0) to the last (1): places on a smooth line, turns at a steady rate.
+
+        Examples
+        --------
+        >>> import tessera as ts
+        >>> rig = ts.Rig.make("ring", count=4)
+        >>> way = [rig.along(k / 90) for k in range(91)]
+        >>> way[0].position == rig.cameras[0].position
+        True
+        """
+        camera = ffi.new("tsr_camera *")
+        check(lib.tsr_rig_along(self._pointer, t, camera))
+        return Camera._of(camera)
+
     def path(self, path: str, frame: int = 0) -> str:
         """A path of the rig as one that can be opened."""
         text = ffi.new("char[4096]")

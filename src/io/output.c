@@ -116,6 +116,12 @@ tsr_status tsr_output_write(tsr_output *o, const void *bytes, size_t size)
     return o->status;
 }
 
+tsr_status tsr_output_pass(tsr_output *o)
+{
+    if (o->status == TSR_OK && !o->target.path) o->status = drain(o);
+    return o->status;
+}
+
 tsr_status tsr_output_printf(tsr_output *o, const char *format, ...)
 {
     char small[1024], *text = small;

@@ -83,6 +83,8 @@ tsr_status tsr_output_open(const char *path, const tsr_write_options *options, t
 /* The same under a name of its own from the beginning: for a program that writes it for us. */
 tsr_status tsr_output_open_named(const char *path, const tsr_write_options *options, tsr_output **output);
 tsr_status tsr_output_write(tsr_output *output, const void *bytes, size_t size);
+/* To a pipe or a device: what was written so far goes on its way, for who reads along. A file gets it when there is enough. */
+tsr_status tsr_output_pass(tsr_output *output);
 tsr_status tsr_output_printf(tsr_output *output, const char *format, ...) TSR_PRINTF(2, 3);
 /* Writes `count` elements of `element` bytes, reversing the bytes of each if `swap`. */
 tsr_status tsr_output_elements(tsr_output *output, const void *elements, int64_t count, size_t element, int swap);

@@ -6,6 +6,7 @@
 #include "device/block_memory.h"
 #include "device/dependent_launch.h"
 #include "device/kernel.h"
+#include "device/recording.h"
 
 #include "wavelet/wavelet_element.h"
 #include "wavelet/keep.h"
@@ -504,7 +505,8 @@ static void cuda_recording_destroy(tsr_wavelet_recording **recording)
 
 static tsr_status transform(tsr_queue *queue, const tsr_wavelet_job *job, int inverse)
 {
-    if (!job->recording || job->levels < 2 || tsr_wavelet_tiles_take(queue, job, 0) == job->levels) return enqueue(queue, job, inverse);
+    if (!job->recording || tsr_queue_recording(queue) || job->levels < 2 || tsr_wavelet_tiles_take(queue, job, 0) == job->levels)
+        return enqueue(queue, job, inverse);
     auto *way = &job->recording->way[inverse];
     if (memcmp(way->memory, job->memory, sizeof way->memory)) {
         tsr_graph_destroy(&way->graph);

@@ -1,5 +1,7 @@
 /* What the files of streams have around pictures: checksums, which an MD5 written here from [RFC1321] confirms, and containers by ffmpeg. */
+#include <fcntl.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dirac_films.h"
@@ -345,9 +347,52 @@ static void containers_that_cannot(void **state)
     }
 }
 
+/* Who reads a pipe has each picture, and each frame, when the call that made it returns. */
+static void pipes_get_pictures_as_they_come(void **state)
+{
+    const film f = { .format = { .width = 32, .height = 32, .chroma = TSR_CHROMA_420, .bits = 8 }, .speed = { 1, 0 }, .contrast = 0.3 };
+    tsr_dirac_encode_options o = TSR_DIRAC_ENCODE_OPTIONS;
+    tsr_video_write_options as_film = TSR_VIDEO_WRITE_OPTIONS;
+    tsr_write_options over = TSR_WRITE_OPTIONS;
+    tsr_dirac_writer *stream = NULL;
+    tsr_video_writer *films = NULL;
+    tsr_video_frame frame = { .bytes = 0 };
+    char path[64], got[8192];
+    int64_t read_so_far = 0;
+    (void)state;
+    snprintf(path, sizeof path, "pipe-%d", (int)getpid());
+    assert_int_equal(mkfifo(path, 0600), 0);
+    const int reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    o.format = f.format;
+    over.overwrite = as_film.overwrite = 1;
+    as_film.format = "y4m";
+    as_film.chroma = TSR_CHROMA_420;
+    require_ok(tsr_dirac_writer_create(context, path, &o, &over, &stream));
+    for (int t = 0; t < 3; t++) {
+        film_frame(&f, t, &frame);
+        require_ok(tsr_dirac_writer_append(stream, &frame));
+        read_so_far += read(reader, got, sizeof got);
+        assert_int_equal(read_so_far, tsr_dirac_writer_bytes(stream));
+        assert_true(read_so_far > 20 * (t + 1));
+    }
+    tsr_dirac_writer_destroy(&stream);
+    require_ok(tsr_video_writer_create(path, 32, 32, 25, 1, &as_film, &films));
+    for (int t = 0; t < 3; t++) {
+        require_ok(tsr_video_writer_append_frame(films, &frame));
+        const int64_t size = read(reader, got, sizeof got);
+        assert_true(size >= 6 + frame.bytes);
+        assert_memory_equal(got + size - frame.bytes, frame.plane[0], (size_t)frame.bytes);
+    }
+    tsr_video_writer_destroy(&films);
+    close(reader);
+    assert_int_equal(unlink(path), 0);
+    tsr_video_frame_destroy(&frame);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(checksums), cmocka_unit_test(anatomy), cmocka_unit_test(containers),
-                                        cmocka_unit_test(containers_that_cannot) };
+                                        cmocka_unit_test(containers_that_cannot), cmocka_unit_test(pipes_get_pictures_as_they_come) };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

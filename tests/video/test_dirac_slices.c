@@ -3,6 +3,7 @@
 #include "dirac_films.h"
 #include "device/backend.h"
 #include "dirac_model_bits.h"
+#include "video/slices/picture_graph.h"
 
 static tsr_context *host;
 
@@ -268,14 +269,59 @@ static int close_both(void **state)
     return close_context(state);
 }
 
+/* A byte of device memory counts what is really done. */
+typedef struct asked {
+    uint8_t *memory;
+    int byte, calls, fails;
+} asked;
+
+static tsr_status fill_once_more(void *user)
+{
+    asked *a = user;
+    a->calls++;
+    if (a->fails) TSR_FAIL(TSR_ERROR_INTERNAL, "it fails");
+    return context->backend->fill(context->queue, a->memory, a->byte, 64);
+}
+
+static void require_filled(asked *a, tsr_picture_graph *graph, int64_t key, int byte, int calls)
+{
+    uint8_t found[64];
+    a->byte = byte;
+    require_ok(context->backend->fill(context->queue, a->memory, 0, 64));
+    require_ok(tsr_picture_graph_run(graph, context, &key, 1, fill_once_more, a));
+    require_ok(context->backend->download(context->queue, found, a->memory, 64));
+    for (int k = 0; k < 64; k++) assert_int_equal(found[k], byte);
+    assert_int_equal(a->calls, calls);
+}
+
+/* Once as it is, once recorded, then from the record, until the key is another; each time the work is done. */
+static void work_that_comes_again_is_recorded(void **state)
+{
+    const int recorded = context->backend->dirac->record != NULL;
+    asked a = { .calls = 0 };
+    tsr_picture_graph graph = { .calls = 0 };
+    int64_t key = 3;
+    (void)state;
+    require_ok(tsr_device_allocate(context, 64, (void **)&a.memory));
+    for (int turn = 1; turn <= 5; turn++) require_filled(&a, &graph, 1, 7, recorded && turn > 2 ? 2 : turn);
+    a.calls = 0;
+    require_filled(&a, &graph, 2, 9, 1);
+    require_filled(&a, &graph, 1, 11, 2);
+    a.fails = 1; /* while it is recorded: done without from then on */
+    for (int turn = 0; turn < 2; turn++)
+        require_error(tsr_picture_graph_run(&graph, context, &key, 1, fill_once_more, &a), TSR_ERROR_INTERNAL, "it fails");
+    a.fails = a.calls = 0;
+    for (int turn = 1; turn <= 3; turn++) require_filled(&a, &graph, 3, 13, turn);
+    tsr_picture_graph_free(&graph);
+    tsr_device_release(context, a.memory, 64);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(device_and_host_agree),
-        cmocka_unit_test(low_delay_too),
-        cmocka_unit_test(variable_codes_too),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-        cmocka_unit_test(frames_stay_on_the_device),
+        cmocka_unit_test(device_and_host_agree),     cmocka_unit_test(low_delay_too),
+        cmocka_unit_test(variable_codes_too),        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(frames_stay_on_the_device), cmocka_unit_test(work_that_comes_again_is_recorded),
     };
     return cmocka_run_group_tests(tests, open_both, close_both);
 }

@@ -44,6 +44,7 @@ static int decodes(const model *m, int32_t ahead, uint64_t *seed)
     options.pictures = options.strict = 1;
     options.damage = damaged;
     options.ahead = ahead;
+    options.arithmetic = 3 * (ahead - 1); /* 0: threads of the CPU */
     *said = 0;
     require_ok(tsr_dirac_decoder_create(context, &options, &decoder));
     for (size_t at = 0, size = m->out.bits / 8; right && at < size;) {

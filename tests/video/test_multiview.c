@@ -477,8 +477,8 @@ static void same_samples(const tsr_multiview *a, const tsr_multiview *b)
     }
 }
 
-/* Whole files, files that are read in part, and files that are cut off anywhere give the same on every device; without masks, so that every texel is
- * looked at. */
+/* Whole files, files that are read in part, and files that are cut off anywhere give the same on every device; of SPIHT4D without masks, so that
+ * every texel is looked at. */
 static void test_same_everywhere(void **state)
 {
     (void)state;
@@ -486,14 +486,18 @@ static void test_same_everywhere(void **state)
     const footage f = { .width = 37, .height = 20, .cameras = 3, .steps = 6, .masks = 1, .noise = 2 };
     tsr_multiview *m = footage_make(host, &f), *a = NULL, *b = NULL;
     char forget[1024];
-    for (int variant = 0; variant < 4; variant++) {
+    for (int variant = 0; variant < 10; variant++) {
         tsr_multiview_write_options o = TSR_MULTIVIEW_WRITE_OPTIONS;
         tsr_multiview_read_options read = TSR_MULTIVIEW_READ_OPTIONS;
         size_t size;
-        o.codec = TSR_MULTIVIEW_SPIHT4D;
+        const int diff = variant >= 4;
+        o.codec = diff ? TSR_MULTIVIEW_DIFF2D : TSR_MULTIVIEW_SPIHT4D;
+        o.filter = (tsr_multiview_filter)(diff ? (variant - 4) / 2 : 0);
+        o.lossless = (variant & 1) && !(diff && !o.filter);
+        o.levels = variant == 4 ? 12 : 0; /* down to a line, and to one sample */
+        o.masks = variant == 8 ? TSR_MULTIVIEW_MASKS_NONE : TSR_MULTIVIEW_MASKS_SENT;
         o.overwrite = 1;
         o.group = 4;
-        o.lossless = variant & 1;
         o.bpp[0] = 2;
         make_path();
         require_ok(tsr_multiview_write(m, path, &o, NULL));
@@ -509,8 +513,9 @@ static void test_same_everywhere(void **state)
         tsr_multiview_destroy(&a);
         tsr_multiview_destroy(&b);
         uint8_t *bytes = load(&size);
-        read.partial = read.no_masks = 1;
-        for (size_t cut = size * 2 / 5; cut < size; cut += size / 40 + (size_t)variant) {
+        read.partial = 1;
+        read.no_masks = !diff;
+        for (size_t cut = size * 2 / 5; cut < size; cut += size / (diff ? 8 : 40) + (size_t)variant) {
             store(bytes, cut);
             require_ok(tsr_multiview_read(host, path, &read, &a));
             require_ok(tsr_multiview_read(context, path, &read, &b));
@@ -523,6 +528,69 @@ static void test_same_everywhere(void **state)
         unlink(path);
     }
     tsr_multiview_destroy(&m);
+    tsr_context_destroy(&host);
+}
+
+/* Bytes of the file that a context writes of some footage; free(). */
+static uint8_t *written(tsr_context *on, const footage *f, const tsr_multiview_write_options *o, size_t *size)
+{
+    tsr_multiview *m = footage_make(on, f);
+    make_path();
+    require_ok(tsr_multiview_write(m, path, o, NULL));
+    uint8_t *bytes = load(size);
+    unlink(path);
+    tsr_multiview_destroy(&m);
+    return bytes;
+}
+
+/* Files of all extents, fills and rates have the same bytes wherever they are made. */
+static void test_same_files(void **state)
+{
+    (void)state;
+    static const footage extents[] = { { .width = 37, .height = 20, .cameras = 3, .steps = 6, .masks = 1, .noise = 2 },
+                                       { .width = 64, .height = 16, .cameras = 2, .steps = 4, .masks = 0, .noise = 8 },
+                                       { .width = 130, .height = 5, .cameras = 1, .steps = 3, .masks = 1, .noise = 1 },
+                                       { .width = 2, .height = 9, .cameras = 5, .steps = 2, .masks = 1, .noise = 3 },
+                                       { .width = 1, .height = 1, .cameras = 1, .steps = 1, .masks = 0, .noise = 0 } };
+    static const double rates[] = { 2, 0.4, 0.02, 20 };
+    tsr_context *host = test_context_on("cpu", 1);
+    for (int e = 0; e < 5; e++)
+        for (int variant = 0; variant < 7; variant++) {
+            tsr_multiview_write_options o = TSR_MULTIVIEW_WRITE_OPTIONS;
+            size_t size[2];
+            o.codec = TSR_MULTIVIEW_SPIHT4D;
+            o.overwrite = 1;
+            o.group = e == 4 ? 1 : variant & 1 ? 4 : 0;
+            o.lossless = variant == 4;
+            o.masks = variant == 5 ? TSR_MULTIVIEW_MASKS_NONE : TSR_MULTIVIEW_MASKS_SENT;
+            o.fill = (tsr_multiview_fill)(variant % TSR_MULTIVIEW_FILLS);
+            o.bpp[0] = rates[variant & 3];
+            uint8_t *here = written(host, extents + e, &o, &size[0]), *there = written(context, extents + e, &o, &size[1]);
+            assert_int_equal(size[0], size[1]);
+            assert_memory_equal(here, there, size[0]);
+            free(here);
+            free(there);
+        }
+    for (int e = 0; e < 5; e++)
+        for (int variant = 0; variant < 8; variant++) {
+            tsr_multiview_write_options o = TSR_MULTIVIEW_WRITE_OPTIONS;
+            size_t size[2];
+            o.codec = TSR_MULTIVIEW_DIFF2D;
+            o.overwrite = 1;
+            o.group = variant & 1 ? 4 : 0;
+            o.lossless = variant > 5;
+            o.filter = (tsr_multiview_filter)(variant > 5 ? variant - 5 : variant % 3);
+            o.levels = variant == 2 ? 9 : 0;
+            o.open_loop = variant == 3;
+            o.allocation = variant == 4 ? TSR_MULTIVIEW_ALLOCATION_FIXED : TSR_MULTIVIEW_ALLOCATION_RDO;
+            o.masks = variant == 5 ? TSR_MULTIVIEW_MASKS_NONE : TSR_MULTIVIEW_MASKS_SENT;
+            o.bpp[0] = rates[variant & 3];
+            uint8_t *here = written(host, extents + e, &o, &size[0]), *there = written(context, extents + e, &o, &size[1]);
+            assert_int_equal(size[0], size[1]);
+            assert_memory_equal(here, there, size[0]);
+            free(here);
+            free(there);
+        }
     tsr_context_destroy(&host);
 }
 
@@ -557,10 +625,11 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_object),          cmocka_unit_test(test_raw),     cmocka_unit_test(test_lossless), cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_loops),           cmocka_unit_test(test_ranges),  cmocka_unit_test(test_masks),    cmocka_unit_test(test_same_frames),
-        cmocka_unit_test(test_cut_file),        cmocka_unit_test(test_flipped), cmocka_unit_test(test_options),  cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_same_everywhere),
+        cmocka_unit_test(test_object),          cmocka_unit_test(test_raw),         cmocka_unit_test(test_lossless),
+        cmocka_unit_test(test_rates),           cmocka_unit_test(test_loops),       cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_masks),           cmocka_unit_test(test_same_frames), cmocka_unit_test(test_cut_file),
+        cmocka_unit_test(test_flipped),         cmocka_unit_test(test_options),     cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_same_everywhere), cmocka_unit_test(test_same_files),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -9,6 +9,7 @@
 #include "lines.h"
 #include "mode.h"
 #include "show.h"
+#include "stream.h"
 
 static void wake(void *user) { (void)user; }
 
@@ -49,13 +50,13 @@ static void listen_once(struct bench *b)
 }
 
 static int says(const struct bench *b, const char *text) { return strstr(b->state, text) != NULL; }
-#define UNTIL(condition)                                                                                         \
-    do {                                                                                                         \
-        int tries_ = 0;                                                                                          \
-        for (listen_once(b); !(condition); listen_once(b)) {                                                     \
+#define UNTIL(condition)                                                                                          \
+    do {                                                                                                          \
+        int tries_ = 0;                                                                                           \
+        for (listen_once(b); !(condition); listen_once(b)) {                                                      \
             if (++tries_ > 300000) fail_msg("%s: never; state %s; notices %s", #condition, b->state, b->notices); \
-            nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);                                           \
-        }                                                                                                        \
+            nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);                                            \
+        }                                                                                                         \
     } while (0)
 
 static void command_of(struct bench *b, const char *text, int eye)
@@ -173,6 +174,36 @@ static void stream(void **unused)
     command(b, "{\"type\":\"set\",\"name\":\"overlay\",\"value\":4}");
     UNTIL(strstr(b->notices, "overlay from 0 to 3"));
     end(b, (const char *const[]){ "balls.drc", NULL });
+}
+
+/* A frame of 20 x 12 that fills the middle of 40 x 40 pixels, from blocks of 8 that reach beyond it. */
+static void overlays(void **unused)
+{
+    tsr_dirac_block_info block[4 * 4] = { { .mode = 0 } };
+    uint8_t quantiser[2] = { 10, 30 };
+    static uint8_t pixels[40 * 40 * 3];
+    viewer_anatomy a = { .blocks = { 4, 4 }, .separation = { 8, 8 }, .precision = 1, .slices = { 2, 1 }, .block = block, .quantiser = quantiser };
+    tsr_image picture = { .width = 40, .height = 40, .pixels = pixels };
+    (void)unused;
+#define AT(x, y) (pixels + 3 * (40 * ((y) + 10) + (x) + 10)) /* of the frame */
+    for (int k = 0; k < 16; k++) block[k] = (tsr_dirac_block_info){ .mode = 1, .vector = { { 6, 0 } } };
+    block[1] = (tsr_dirac_block_info){ .mode = 2, .vector = { { 0, 0 }, { 0, 8 } } };
+    for (int overlay = VIEWER_OVER_BLOCKS; overlay < VIEWER_OVERLAYS; overlay++) {
+        memset(pixels, 0, sizeof pixels);
+        viewer_overlay_draw(&a, overlay, 20, 12, -10, -10, 1, 1, &picture);
+        for (int y = -10; y < 30; y++)
+            for (int x = -10; x < 30; x++)
+                if (y < 0 || y >= 12 || x < 0 || x >= 24) assert_int_equal(AT(x, y)[0] + AT(x, y)[1] + AT(x, y)[2], 0);
+        if (overlay == VIEWER_OVER_BLOCKS) {
+            assert_true(AT(8, 4)[2] > AT(8, 4)[1] && AT(16, 4)[1] > AT(16, 4)[2]); /* edges of blue behind green, and green behind blue */
+            assert_true(AT(12, 4)[2] > AT(12, 4)[1] && AT(12, 4)[2] < AT(8, 4)[2]);
+        } else if (overlay == VIEWER_OVER_VECTORS) {
+            assert_true(AT(4, 4)[1] > 100 && AT(7, 4)[1] > 100 && !AT(8, 4)[1]); /* 3 samples to the right */
+            assert_true(AT(12, 4)[2] > 200 && AT(12, 8)[2] > 200 && !AT(12, 9)[2]);
+            assert_true(!AT(4, 12)[1]); /* the middle of that block is beyond the frame */
+        } else assert_true(AT(4, 6)[2] > 100 && !AT(4, 6)[0] && AT(15, 6)[0] > 100 && !AT(15, 6)[2]);
+    }
+#undef AT
 }
 
 static void put_text(const struct bench *b, const char *name, const char *text)
@@ -385,7 +416,7 @@ static void rods(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(rows),  cmocka_unit_test(rods), cmocka_unit_test(film),  cmocka_unit_test(stream),
-                                        cmocka_unit_test(views), cmocka_unit_test(eyes), cmocka_unit_test(labels) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(rows),     cmocka_unit_test(rods),  cmocka_unit_test(film), cmocka_unit_test(stream),
+                                        cmocka_unit_test(overlays), cmocka_unit_test(views), cmocka_unit_test(eyes), cmocka_unit_test(labels) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,6 +212,44 @@ static void every_format(void **unused)
     tsr_rig_destroy(&back);
 }
 
+/* Half of a quarter turn is an eighth; a way passes the cameras of its rig, and a straight line of them at a steady pace. */
+static void ways(void **unused)
+{
+    (void)unused;
+    const double s = sqrt(0.5);
+    const tsr_camera a = { .position = { 1, 2, 3 }, .rotation = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }, .fov = 40, .clip = { 1, 10 } };
+    const tsr_camera b = { .position = { 3, 2, -1 }, .rotation = { { 0, 1, 0 }, { -1, 0, 0 }, { 0, 0, 1 } }, .fov = 60, .clip = { 2, 20 } };
+    const double eighth[3][3] = { { s, s, 0 }, { -s, s, 0 }, { 0, 0, 1 } };
+    tsr_camera c;
+    require_ok(tsr_camera_between(&a, &b, 0.5, &c));
+    for (int i = 0; i < 9; i++) assert_true(fabs(c.rotation[i / 3][i % 3] - eighth[i / 3][i % 3]) < 1e-12);
+    assert_true(fabs(c.position.x - 2) < 1e-12 && c.position.y == 2 && fabs(c.position.z - 1) < 1e-12 && fabs(c.fov - 50) < 1e-12 &&
+                fabs(c.clip[1] - 15) < 1e-12);
+    assert_int_equal(tsr_camera_between(&a, &b, 1.5, &c), TSR_ERROR_ARGUMENT);
+    assert_int_equal(tsr_camera_between(&a, NULL, 0.5, &c), TSR_ERROR_ARGUMENT);
+    tsr_rig *rig;
+    require_ok(tsr_rig_create(&rig));
+    assert_int_equal(tsr_rig_along(rig, 0.5, &c), TSR_ERROR_ARGUMENT);
+    for (int k = 0; k < 5; k++) { /* turned round z by 20 degrees a step */
+        const double t = 20 * k * 3.14159265358979323846 / 180;
+        tsr_rig_camera entry = { .name = "abcde" + k, .camera = a };
+        entry.camera.position = (tsr_vec3){ 2.0 * k, -k, 7 };
+        memcpy(entry.camera.rotation, (double[3][3]){ { cos(t), sin(t), 0 }, { -sin(t), cos(t), 0 }, { 0, 0, 1 } }, sizeof entry.camera.rotation);
+        require_ok(tsr_rig_add(rig, &entry));
+    }
+    for (int k = 4; k <= 12; k++) { /* inside: where the line has cameras on both sides */
+        const double at = k / 4.0, t = 20 * at * 3.14159265358979323846 / 180;
+        require_ok(tsr_rig_along(rig, at / 4, &c));
+        assert_true(fabs(c.position.x - 2 * at) < 1e-12 && fabs(c.position.y + at) < 1e-12 && fabs(c.position.z - 7) < 1e-12);
+        assert_true(fabs(c.rotation[0][0] - cos(t)) < 1e-12 && fabs(c.rotation[0][1] - sin(t)) < 1e-12);
+    }
+    require_ok(tsr_rig_along(rig, 0, &c));
+    assert_true(c.position.x == 0);
+    require_ok(tsr_rig_along(rig, 1, &c));
+    assert_true(fabs(c.position.x - 8) < 1e-12);
+    tsr_rig_destroy(&rig);
+}
+
 /* Cameras of all kinds, with depths: the forms that hold everything give the same bytes again. */
 static void everything_kept(void **unused)
 {
@@ -587,8 +625,8 @@ static int end(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(known_texts),      cmocka_unit_test(every_format), cmocka_unit_test(everything_kept),
-                                        cmocka_unit_test(geocast_readings), cmocka_unit_test(scenes),       cmocka_unit_test(refusals),
-                                        cmocka_unit_test(light_fields),     cmocka_unit_test(many) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(known_texts),     cmocka_unit_test(every_format),     cmocka_unit_test(ways),
+                                        cmocka_unit_test(everything_kept), cmocka_unit_test(geocast_readings), cmocka_unit_test(scenes),
+                                        cmocka_unit_test(refusals),        cmocka_unit_test(light_fields),     cmocka_unit_test(many) };
     return cmocka_run_group_tests(tests, begin, end);
 }

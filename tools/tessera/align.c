@@ -473,6 +473,6 @@ static int run(cli_call *cli, int argc, char **argv)
 
 const cli_verb verb_align = { "align", "[options] PICTURE... --proxy pitch|MESH|LINES.csv --start CAMERAS -o CAMERAS",
                               "Find the camera of a picture, or of every frame of a film, from something in it whose shape is known",
-                              "  tessera align --proxy pitch --show 1 -o pitch.png --start true.json --image-size 640,360,1\n"
+                              "  tessera align --proxy pitch --show 1 -o pitch.png --start true.json --image-size 640,360\n"
                               "  tessera align pitch.png --proxy pitch --start true.json -o camera.json --overlay overlay.png\n",
                               run };

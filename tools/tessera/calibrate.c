@@ -473,7 +473,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &c->points,
           .argument = "PAIRS.csv",
           .help = "instead of pictures: lines of X,Y,Z,U,V, points and the pixels where one camera saw them" },
-        { .name = "image-size", .type = CLI_SIZE3, .value = &c->size, .argument = "W,H,1", .help = "of --points", .lower = 1, .upper = 65536 },
+        { .name = "image-size", .type = CLI_SIZE2, .value = &c->size, .help = "of --points", .lower = 1, .upper = 65536 },
         { .name = "focal",
           .type = CLI_REAL,
           .value = &c->focal,
@@ -582,7 +582,7 @@ static int run(cli_call *cli, int argc, char **argv)
         if (!code && c->points && cli->inputs) code = cli_usage(cli, "%d pictures given, expected none with --points", cli->inputs);
         if (!code && !c->points && !c->show_given && !cli->inputs)
             code = cli_usage(cli, "no pictures given, expected those of one board in several positions");
-        if (!code && c->points && (!c->size.x || c->size.z != 1)) code = cli_usage(cli, "--points: expected --image-size W,H,1 as well");
+        if (!code && c->points && !c->size.x) code = cli_usage(cli, "--points: expected --image-size W,H as well");
         if (!code && !c->points && (c->focal_given || c->free_centre || c->size.x))
             code = cli_usage(cli, "--focal, --free-centre, --image-size: without effect without --points");
         if (!code && c->points && (c->cameras_given || c->no_tangential || c->square_pixels || c->centred))

@@ -206,13 +206,41 @@ typedef struct canvas {
     int32_t width, height;
 } canvas;
 
-static void dot(canvas *c, double x, double y, double radius, const uint8_t color[3])
+/* The pixels of a row whose middles lie from x to x. */
+static void fill(canvas *c, int32_t row, double from, double to, const uint8_t color[3])
 {
-    for (int32_t py = (int32_t)floor(y - radius); py <= (int32_t)(y + radius); py++)
-        for (int32_t px = (int32_t)floor(x - radius); px <= (int32_t)(x + radius); px++) {
-            if (px < 0 || py < 0 || px >= c->large.width || py >= c->large.height || hypot(px + 0.5 - x, py + 0.5 - y) > radius) continue;
-            memcpy(c->large.pixels + 3 * ((size_t)py * (size_t)c->large.width + (size_t)px), color, 3);
+    const int32_t first = (int32_t)ceil(fmax(from - 0.5, 0)), last = (int32_t)floor(fmin(to - 0.5, c->large.width - 1));
+    for (int32_t px = first; px <= last; px++) memcpy(c->large.pixels + 3 * ((size_t)row * (size_t)c->large.width + (size_t)px), color, 3);
+}
+
+/* All that is at most `radius` from the line between two places: row by row, discs round its ends and the oblong between them. */
+static void stroke(canvas *c, const double p[2], const double q[2], double radius, const uint8_t color[3])
+{
+    const double length = sqrt((q[0] - p[0]) * (q[0] - p[0]) + (q[1] - p[1]) * (q[1] - p[1])), r = length > 0 ? radius / length : 0;
+    const double n[2] = { -r * (q[1] - p[1]), r * (q[0] - p[0]) }; /* across */
+    const double corner[4][2] = {
+        { p[0] + n[0], p[1] + n[1] }, { q[0] + n[0], q[1] + n[1] }, { q[0] - n[0], q[1] - n[1] }, { p[0] - n[0], p[1] - n[1] }
+    };
+    const int32_t begin = (int32_t)ceil(fmax(fmin(p[1], q[1]) - radius - 0.5, 0)),
+                  end = (int32_t)floor(fmin(fmax(p[1], q[1]) + radius - 0.5, c->large.height - 1));
+    for (int32_t row = begin; row <= end; row++) {
+        const double y = row + 0.5, *const ends[2] = { p, q };
+        double from = HUGE_VAL, to = -HUGE_VAL;
+        for (int k = 0; k < 2; k++) {
+            const double half = radius * radius - (y - ends[k][1]) * (y - ends[k][1]);
+            if (half < 0) continue;
+            from = fmin(from, ends[k][0] - sqrt(half));
+            to = fmax(to, ends[k][0] + sqrt(half));
         }
+        for (int k = 0; k < 4; k++) {
+            const double *a = corner[k], *b = corner[(k + 1) % 4];
+            if (a[1] == b[1] || (y - a[1]) * (y - b[1]) > 0) continue;
+            const double x = a[0] + (b[0] - a[0]) * (y - a[1]) / (b[1] - a[1]);
+            from = fmin(from, x);
+            to = fmax(to, x);
+        }
+        fill(c, row, from, to, color);
+    }
 }
 static int place(const canvas *c, tsr_vec3 p, double at[2])
 {
@@ -222,10 +250,7 @@ static void line(canvas *c, tsr_vec3 a, tsr_vec3 b, double radius, const uint8_t
 {
     double p[2], q[2];
     if (!place(c, a, p) || !place(c, b, q)) return;
-    const double length = hypot(q[0] - p[0], q[1] - p[1]);
-    if (length > 1e5) return;
-    const int steps = (int)length + 1;
-    for (int i = 0; i <= steps; i++) dot(c, p[0] + (q[0] - p[0]) * i / steps, p[1] + (q[1] - p[1]) * i / steps, radius, color);
+    stroke(c, p, q, radius, color);
 }
 
 /* Corners of the picture of a camera at a distance; 0 if it has no rays there. */
@@ -277,7 +302,8 @@ static tsr_box bounds_of(const tsr_rig *rig, double *length)
         widen(&b, high);
     }
     free(along);
-    if (!(*length > 0)) *length = size_of(&b) > 0 ? (have ? 0.08 : 0.2) * size_of(&b) : 1;
+    if (!(*length > 0))
+        *length = size_of(&b) > 0 ? (have ? 0.08 : 0.2) * fmin(1, sqrt(100.0 / (double)count)) * size_of(&b) : 1; /* many stand closer */
     for (int64_t i = 0; i < count; i++) {
         tsr_rig_camera c;
         tsr_vec3 corner[4], eye;
@@ -299,7 +325,7 @@ static void draw_all(const struct cameras *s, canvas *c, double length)
     for (int64_t i = 0; i < have; i++) {
         double at[2];
         const double *p = points[i].position;
-        if (place(c, (tsr_vec3){ p[0], p[1], p[2] }, at)) dot(c, at[0], at[1], fmax(1.2, 1.8 * unit), points[i].color);
+        if (place(c, (tsr_vec3){ p[0], p[1], p[2] }, at)) stroke(c, at, at, fmax(1.2, 1.8 * unit), points[i].color);
     }
     for (int k = 0; k < 3; k++)
         line(c, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ k == 0 ? length : 0, k == 1 ? length : 0, k == 2 ? length : 0 }, 2.5 * unit, axes[k]);
@@ -376,13 +402,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &s.camera,
           .argument = "CAMERA",
           .help = "print this one (name or number), with all its numbers" },
-        { .name = "size",
-          .type = CLI_SIZE3,
-          .value = &s.size,
-          .argument = "W,H,1",
-          .help = "of the drawing (default 1200,800,1)",
-          .lower = 1,
-          .upper = 5000 },
+        { .name = "size", .type = CLI_SIZE2, .value = &s.size, .help = "of the drawing (default 1200,800)", .lower = 1, .upper = 5000 },
         { .name = "azimuth",
           .type = CLI_REAL,
           .value = &s.azimuth,

@@ -21,11 +21,13 @@ typedef struct cli_globals {
 typedef enum cli_type {
     CLI_FLAG,   /* int: 1 when given */
     CLI_COUNT,  /* int64_t, within [lower, upper] */
+    CLI_BYTES,  /* int64_t, within [lower, upper]: bytes, or with K, M, G, T behind it that many times 1024, with KB, MB, GB, TB 1000 */
     CLI_INT,    /* int32_t, within [lower, upper] */
     CLI_REAL,   /* double, within [lower, upper]; finite */
     CLI_TEXT,   /* const char *: points into argv */
     CLI_SIZE3,  /* tsr_size3: X,Y,Z or one number for all three; each within [lower, upper] */
-    CLI_VEC3,   /* tsr_vec3: likewise */
+    CLI_SIZE2,  /* tsr_size3 with a z of 1: W,H, or one number for both; each within [lower, upper] */
+    CLI_VEC3,   /* tsr_vec3: as CLI_SIZE3 */
     CLI_CHOICE, /* int: index into the words of `choices` */
     CLI_DTYPE,  /* tsr_dtype */
     CLI_BOX,    /* tsr_size3[2]: X,Y,Z:X,Y,Z, first and one past the last */
@@ -142,13 +144,13 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
       .help = "read as nifti, nrrd, metaimage, tiff, hdf5, zarr, npy, raw, png, ply, ... (default: by content)" },                                    \
     { .name = "allow-paths", .type = CLI_FLAG, .value = &(read).allow_paths,                                                       \
       .help = "a header may name data files anywhere (default: beside it or below)" },                                             \
-    { .name = "memory-limit", .type = CLI_COUNT, .value = &(read).memory_limit, .argument = "BYTES", .help = (limit_help), \
+    { .name = "memory-limit", .type = CLI_BYTES, .value = &(read).memory_limit, .argument = "BYTES", .help = (limit_help), \
       .lower = 1, .upper = 9e18 },                                                                                                  \
     { .name = "raw-shape", .type = CLI_SIZE3, .value = &(read).raw_shape, .help = "extents of a raw file", .lower = 1, .upper = 1e9 }, \
     { .name = "raw-dtype", .type = CLI_DTYPE, .value = &(read).raw_dtype, .help = "element type of a raw file" },                   \
     { .name = "raw-spacing", .type = CLI_VEC3, .value = &(read).raw_spacing, .help = "spacing of a raw file (default 1)",           \
       .lower = 1e-300, .upper = 1e300 },                                                                                            \
-    { .name = "raw-offset", .type = CLI_COUNT, .value = &(read).raw_offset, .argument = "BYTES", .help = "bytes to skip in a raw file", \
+    { .name = "raw-offset", .type = CLI_BYTES, .value = &(read).raw_offset, .argument = "BYTES", .help = "bytes to skip in a raw file", \
       .lower = 0, .upper = 9e18 },                                                                                                  \
     { .name = "raw-big-endian", .type = CLI_FLAG, .value = &(read).raw_big_endian, .help = "byte order of a raw file" },              \
     { .name = "frame", .type = CLI_COUNT, .value = &(read).frame, .argument = "N", .help = "of a file with several in time: which to read, from 0", \

@@ -3,7 +3,7 @@
 
 #include "cli.h"
 
-enum { PIECE = 1 << 20, SAID_MOST = 20 };
+enum { PIECE = 1 << 20, TOGETHER = 1 << 24 /* pictures that a GPU decodes together must be there */, SAID_MOST = 20 };
 
 struct decode {
     cli_call *cli;
@@ -13,7 +13,7 @@ struct decode {
     tsr_video_write_options write;
     int64_t frames, damaged, bytes;
     int64_t events;
-    int profile, synchronise;
+    int profile, synchronise, together;
     tsr_dirac_profile stages;
 };
 
@@ -73,11 +73,12 @@ static int read_stream(struct decode *d, tsr_dirac_source *source)
 {
     const tsr_progress progress = cli_progress(d->cli);
     tsr_video_frame frame = { 0 };
-    char *piece = (char *)malloc(PIECE);
+    const size_t size = d->together ? TOGETHER : PIECE;
+    char *piece = (char *)malloc(size);
     size_t got = 1;
     int code = piece ? CLI_OK : cli_error(d->cli, CLI_FAILED, "out of memory");
     while (!code && got) {
-        tsr_status status = tsr_dirac_source_read(source, piece, PIECE, &got);
+        tsr_status status = tsr_dirac_source_read(source, piece, size, &got);
         if (status == TSR_OK) status = got ? tsr_dirac_decoder_push(d->decoder, piece, got) : tsr_dirac_decoder_end(d->decoder);
         if (status != TSR_OK) code = cli_status(d->cli, status, d->cli->input[0]);
         if (!code) code = drain(d, &frame);
@@ -172,13 +173,20 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "pictures of slices that a GPU decodes together (default 1)",
           .lower = 1,
           .upper = 16 },
+        { .name = "device-arithmetic",
+          .type = CLI_INT,
+          .value = &o.arithmetic,
+          .argument = "N",
+          .help = "pictures whose arithmetic codes a GPU decodes together (default: threads of the CPU decode them)",
+          .lower = 1,
+          .upper = 64 },
         { .name = "profile",
           .type = CLI_FLAG,
           .value = &d.profile,
           .help = "a table of the time that each stage takes, the device waited for after each" },
         { .name = "profile-running", .type = CLI_FLAG, .value = &d.synchronise, .help = "the same as the work runs: what waits has the time" },
         { .name = "memory-limit",
-          .type = CLI_COUNT,
+          .type = CLI_BYTES,
           .value = &o.memory_limit,
           .argument = "BYTES",
           .help = "of pictures",
@@ -199,6 +207,7 @@ static int run(cli_call *cli, int argc, char **argv)
     d.stages.synchronise = d.profile;
     d.profile |= d.synchronise;
     if (d.profile) o.profile = &d.stages;
+    d.together = o.arithmetic > 0;
     o.damage = damage;
     o.user = &d;
     tsr_dirac_source *source = NULL;

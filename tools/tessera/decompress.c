@@ -135,7 +135,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "strip", .type = CLI_TEXT, .value = &d.strip, .argument = "FILE.png", .help = "picture of a slice layer by layer (coder planes)" },
         { .name = "slice", .type = CLI_COUNT, .value = &d.slice, .argument = "Z", .help = "of the strip (default 0)", .lower = 0, .upper = 9e15 },
         { .name = "memory-limit",
-          .type = CLI_COUNT,
+          .type = CLI_BYTES,
           .value = &d.options.memory_limit,
           .argument = "BYTES",
           .help = "of memory to take: larger volumes go from file to file, a row of bricks or more at a time",

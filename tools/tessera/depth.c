@@ -491,6 +491,6 @@ const cli_verb verb_depth = { "depth", "[options] LEFT RIGHT --disparities 0..63
                               "  tessera make picture-left -o left.png\n"
                               "  tessera make picture-right -o right.png\n"
                               "  tessera depth left.png right.png --disparities 0..63 -o disparity.npy --picture disparity.png\n"
-                              "  tessera make scene head --layout arc --count 5 --degrees 30 --size 160,120,1 -o head\n"
+                              "  tessera make scene head --layout arc --count 5 --degrees 30 --size 160,120 -o head\n"
                               "  tessera depth --cameras head/transforms.json --middle --range 2.5:8 --picture head.png --points head.ply\n",
                               run };

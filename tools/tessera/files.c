@@ -284,7 +284,7 @@ tsr_read_options cli_limit_options(const cli_call *cli)
 {
     tsr_read_options read = TSR_READ_OPTIONS;
     for (const cli_option *o = cli->options; o && o->name; o++)
-        if (!strcmp(o->name, "memory-limit") && o->type == CLI_COUNT) read.memory_limit = *(const int64_t *)o->value;
+        if (!strcmp(o->name, "memory-limit") && o->type == CLI_BYTES) read.memory_limit = *(const int64_t *)o->value;
     return read;
 }
 
@@ -465,7 +465,8 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
     }
     if (volume && (*code = check_picture(cli, path, volume)) != CLI_OK) tsr_volume_destroy(&volume);
     if (volume && tsr_volume_channels(volume) > 1 && !cli->channels) {
-        *code = cli_error(cli, CLI_FAILED, "%s: an image of %d channels, expected one: --channel 0 takes the first", path, tsr_volume_channels(volume));
+        *code =
+            cli_error(cli, CLI_FAILED, "%s: an image of %d channels, expected one: --channel 0 takes the first", path, tsr_volume_channels(volume));
         tsr_volume_destroy(&volume);
     }
     return volume;
@@ -729,8 +730,11 @@ int cli_ends_in(const char *path, const char *endings)
 int cli_open_planes(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_planes_info *info, tsr_planes **planes)
 {
     *planes = NULL;
-    if (!options->memory_limit || !strcmp(path, "-") || tsr_planes_open(path, options, planes) != TSR_OK) return CLI_OK;
-    const tsr_status status = tsr_planes_describe(*planes, info);
-    if (status != TSR_OK || info->size.x * info->size.y * (int64_t)tsr_dtype_size(info->dtype) <= options->memory_limit / info->size.z) tsr_planes_close(planes);
+    if (!options->memory_limit || !strcmp(path, "-")) return CLI_OK;
+    tsr_status status = tsr_planes_open(path, options, planes);
+    if (status == TSR_ERROR_UNSUPPORTED) return CLI_OK;
+    if (status == TSR_OK) status = tsr_planes_describe(*planes, info);
+    if (status != TSR_OK || info->size.x * info->size.y * (int64_t)tsr_dtype_size(info->dtype) <= options->memory_limit / info->size.z)
+        tsr_planes_close(planes);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }

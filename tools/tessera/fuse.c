@@ -259,8 +259,8 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_fuse = { "fuse", "[options] --cameras FILE --voxel LENGTH -o MESH", "Fuse the depth maps of many cameras to one coloured surface",
-                             "  tessera make scene head --layout ring --count 12 --height 1 --size 320,240,1 -o head\n"
+                             "  tessera make scene head --layout ring --count 12 --height 1 --size 320,240 -o head\n"
                              "  tessera fuse --cameras head/transforms.json --voxel 0.03 -o head.ply\n"
-                             "  tessera make scene head --layout arc --count 4 --degrees 24 --size 96,72,1 -o arc\n"
+                             "  tessera make scene head --layout arc --count 4 --degrees 24 --size 96,72 -o arc\n"
                              "  tessera fuse --cameras arc/transforms.json --voxel 0.06 --sweep --range 2.5:6 -o swept.ply\n",
                              run };

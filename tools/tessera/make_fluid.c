@@ -273,7 +273,7 @@ int cli_make_fluid(cli_call *cli, int argc, char **argv)
           .lower = 0,
           .upper = 0.3,
           .given = &jitter_given },
-        { .name = "memory-limit", .type = CLI_COUNT, .value = &sim->memory_limit, .argument = "BYTES", .help = "of device memory", .lower = 1, .upper = 9e18 },
+        { .name = "memory-limit", .type = CLI_BYTES, .value = &sim->memory_limit, .argument = "BYTES", .help = "of device memory", .lower = 1, .upper = 9e18 },
         { .name = "format", .type = CLI_TEXT, .value = &f.write.format, .argument = "NAME", .help = "of the frames (default: by extension)" },
         { .name = "ascii", .type = CLI_FLAG, .value = &f.write.ascii, .help = "frames as text where the format has both" },
         { 0 },

@@ -135,13 +135,7 @@ int make_mvv(cli_call *cli, int argc, char **argv)
         { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &f.output, .argument = "FOLDER", .help = "made if it is not there" },
         { .name = "steps", .type = CLI_INT, .value = &f.o.steps, .argument = "N", .help = "25 a second (default 40)", .lower = 1, .upper = 100000 },
         { .name = "cameras", .type = CLI_INT, .value = &f.o.cameras, .argument = "N", .help = "in a ring (default 8)", .lower = 1, .upper = 256 },
-        { .name = "size",
-          .type = CLI_SIZE3,
-          .value = &f.size,
-          .argument = "W,H,1",
-          .help = "of pictures (default 320,240,1)",
-          .lower = 1,
-          .upper = 4096 },
+        { .name = "size", .type = CLI_SIZE2, .value = &f.size, .help = "of pictures (default 320,240)", .lower = 1, .upper = 4096 },
         { .name = "atlas",
           .type = CLI_INT,
           .value = &f.o.atlas,
@@ -211,7 +205,6 @@ int make_mvv(cli_call *cli, int argc, char **argv)
         return cli_usage(cli, "no scene '%s', expected dancer, sphere or cube", cli_shown(cli->input[0]));
     if (!f.output) return cli_usage(cli, "no output: expected -o FOLDER");
     if (strlen(f.output) > 3900) return cli_usage(cli, "--output: a path of more than 3900 bytes");
-    if (f.size.z != 1) return cli_usage(cli, "--size: expected W,H,1");
     f.o.width = (int32_t)f.size.x;
     f.o.height = (int32_t)f.size.y;
     f.o.seed = (uint64_t)f.seed;

@@ -26,6 +26,16 @@ struct mip {
 
 /* Is it the name of a pyramid file? */
 int mip_is_pyramid(const char *path);
+/* A code after the library's message about the file, or CLI_OK. */
+int mip_failed(const struct mip *m, tsr_status status, const char *file);
+extern const char *const mip_formats[4];
+/* m->volume: the file's, as grey values of m->bits where --range says so. */
+int mip_read_volume(struct mip *m, const char *path);
+/* m->pyramid: the file's, or one built of its volume. */
+int mip_load(struct mip *m, const char *path);
+/* `mip build`, and what is said of a pyramid; seconds < 0: not how long it took. */
+int mip_build(struct mip *m);
+void mip_show(const struct mip *m, const tsr_mip_info *i, double seconds);
 /* Usage errors: options that the action, or its input, does not use. `given` has an entry per option. */
 int mip_check_given(const struct mip *m, const cli_option *options, const int *given, const char *action);
 /* `mip analyse`: pyramids with other filters of m->volume; what they leave. */

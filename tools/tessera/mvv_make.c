@@ -286,29 +286,20 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_TEXT,
           .value = &m.meshes,
           .argument = "PATH",
-          .help = "numbered meshes of one topology, OBJ with texture coordinates (default: FOLDER/mesh-%04d.obj), or a glTF scene with an animation" },
+          .help =
+              "numbered meshes of one topology, OBJ with texture coordinates (default: FOLDER/mesh-%04d.obj), or a glTF scene with an animation" },
         { .name = "cameras",
           .type = CLI_TEXT,
           .value = &m.cameras,
           .argument = "PATH",
           .help = "the cameras and their pictures or films; with %d: a file for every step (default: FOLDER/cameras.json)" },
-        { .name = "animation",
-          .type = CLI_TEXT,
-          .value = &m.read.animation,
-          .argument = "NAME",
-          .help = "of a glTF scene (default: its first)" },
+        { .name = "animation", .type = CLI_TEXT, .value = &m.read.animation, .argument = "NAME", .help = "of a glTF scene (default: its first)" },
         { .name = "atlas",
           .type = CLI_TEXT,
           .value = &m.atlas,
           .argument = "FILE.obj",
           .help = "whose texture coordinates all meshes have, which may then be PLY ..." },
-        { .name = "size",
-          .type = CLI_SIZE3,
-          .value = &m.size,
-          .argument = "W,H,1",
-          .help = "texels of the atlas (default 512,512,1)",
-          .lower = 1,
-          .upper = 8192 },
+        { .name = "size", .type = CLI_SIZE2, .value = &m.size, .help = "texels of the atlas (default 512,512)", .lower = 1, .upper = 8192 },
         { .name = "first",
           .type = CLI_COUNT,
           .value = &m.first,
@@ -387,13 +378,14 @@ static int run(cli_call *cli, int argc, char **argv)
     double *const rule[3] = { &m.read.rules.bias, &m.read.rules.slope, &m.read.rules.slope_most };
     for (int k = 0; k < 3; k++)
         if (given[k] && *rule[k] == 0) *rule[k] = -1; /* the library's 0 is its default, and below 0 it is nothing */
-    if (m.size.z != 1) return cli_usage(cli, "--size: expected W,H,1");
     if (cli->inputs) {
         if (strlen(cli->input[0]) > 4000 || strchr(cli->input[0], '%'))
             return cli_usage(cli, "'%s': a path of at most 4000 bytes without %%", cli_shown(cli->input[0]));
         if (!stat(cli->input[0], &about) && !S_ISDIR(about.st_mode))
-            return cli_usage(cli, "'%s' is a file, expected a folder with mesh-0000.obj and cameras.json: a glTF scene is given by --meshes, its cameras by --cameras",
-                             cli_shown(cli->input[0]));
+            return cli_usage(
+                cli,
+                "'%s' is a file, expected a folder with mesh-0000.obj and cameras.json: a glTF scene is given by --meshes, its cameras by --cameras",
+                cli_shown(cli->input[0]));
         snprintf(meshes, sizeof meshes, "%s/mesh-%%04d.obj", cli->input[0]);
         snprintf(cameras, sizeof cameras, "%s/cameras.json", cli->input[0]);
         if (!m.meshes) m.meshes = meshes;
@@ -409,6 +401,6 @@ const cli_verb mvv_make = {
     "mvv make", "[options] [FOLDER] -o FILE.mvv", "Textures of a moving mesh from the pictures of cameras round it",
     "  tessera make mvv dancer --steps 4 -o dancer\n"
     "  tessera mvv make dancer -o dancer.mvv\n"
-    "  tessera mvv make --meshes 'dancer/mesh-%04d.obj' --cameras dancer/cameras.json --size 256,256,1 --sampling ewa -o small.mvv\n",
+    "  tessera mvv make --meshes 'dancer/mesh-%04d.obj' --cameras dancer/cameras.json --size 256,256 --sampling ewa -o small.mvv\n",
     run
 };

@@ -1,10 +1,12 @@
 /* tools/tessera/options.c: one table drives parsing, checking and --help. */
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 
@@ -28,6 +30,7 @@ static const char *argument_of(const cli_option *o)
 {
     if (o->argument) return o->argument;
     switch (o->type) {
+    case CLI_SIZE2: return "W,H";
     case CLI_SIZE3:
     case CLI_VEC3: return "X,Y,Z";
     case CLI_BOX: return "X,Y,Z:X,Y,Z";
@@ -94,6 +97,24 @@ static int read_integer(const char *text, int64_t *value, const char **end)
     return stop != text && errno == 0;
 }
 
+/* Bytes: a whole number, or one with a unit, "4G", "1.5 GiB", "500MB". */
+static int read_bytes(const char *text, int64_t *value, const char **end)
+{
+    static const char units[] = "KMGT";
+    double real;
+    if (read_integer(text, value, end) && !**end) return 1;
+    if (!read_real(text, &real, end)) return 0;
+    const char *at = *end + strspn(*end, " "), *unit = *at ? strchr(units, toupper((unsigned char)*at)) : NULL;
+    if (!unit) return 0;
+    const int decimal = !strcasecmp(at + 1, "B");
+    if (at[1] && !decimal && strcasecmp(at + 1, "iB")) return 0;
+    for (const char *u = units; u <= unit; u++) real *= decimal ? 1000 : 1024;
+    if (!(fabs(real) < 9e18)) return 0;
+    *value = (int64_t)real;
+    *end = at + strlen(at);
+    return 1;
+}
+
 static int bounded(const cli_option *o) { return o->lower < o->upper; }
 
 static int outside(const cli_call *cli, const cli_option *o, const char *text)
@@ -106,9 +127,13 @@ int cli_take_number(const cli_call *cli, const cli_option *o, const char *text)
     const char *end = text;
     double real = 0;
     int64_t integer = 0;
-    int real_type = o->type == CLI_REAL;
-    int ok = real_type ? read_real(text, &real, &end) : read_integer(text, &integer, &end);
-    if (!ok || *end) return cli_usage(cli, "--%s: '%s' given, expected %s", o->name, text, real_type ? "a finite number" : "a whole number");
+    const int real_type = o->type == CLI_REAL, bytes = o->type == CLI_BYTES;
+    const int ok = real_type ? read_real(text, &real, &end) : bytes ? read_bytes(text, &integer, &end) : read_integer(text, &integer, &end);
+    if (!ok || *end)
+        return cli_usage(cli, "--%s: '%s' given, expected %s", o->name, text,
+                         real_type ? "a finite number"
+                         : bytes   ? "bytes: a whole number, or one with K, M, G (1024 each) or KB, MB, GB behind it"
+                                   : "a whole number");
     if (!real_type) real = (double)integer;
     if (bounded(o) && !(real >= o->lower && real <= o->upper)) return outside(cli, o, text);
     if (o->type == CLI_INT && (integer < INT32_MIN || integer > INT32_MAX)) return cli_usage(cli, "--%s: '%s' is too large", o->name, text);
@@ -118,17 +143,18 @@ int cli_take_number(const cli_call *cli, const cli_option *o, const char *text)
     return -1;
 }
 
-/* "X,Y,Z", or one number for all three; ',' or 'x' between them. */
+/* "X,Y,Z", or one number for all three; ',' or 'x' between them. Of pictures "W,H", with which a third of 1 may stand. */
 static int take_triple(const cli_call *cli, const cli_option *o, const char *text)
 {
     double real[3] = { 0 };
     int64_t integer[3] = { 0 };
+    const int flat = o->type == CLI_SIZE2;
     const char *at = text;
     int n = 0;
     while (n < 3) {
         int ok = o->type == CLI_VEC3 ? read_real(at, &real[n], &at) : read_integer(at, &integer[n], &at);
         if (!ok) break;
-        if (o->type == CLI_SIZE3) real[n] = (double)integer[n];
+        if (o->type != CLI_VEC3) real[n] = (double)integer[n];
         if (bounded(o) && !(real[n] >= o->lower && real[n] <= o->upper)) return outside(cli, o, text);
         n++;
         if (!*at) break;
@@ -136,12 +162,14 @@ static int take_triple(const cli_call *cli, const cli_option *o, const char *tex
         at++;
     }
     int dangling = at > text && (at[-1] == ',' || at[-1] == 'x');
-    if (*at || (n != 1 && n != 3) || dangling)
+    if (flat && (*at || dangling || n < 1 || (n == 3 && integer[2] != 1)))
+        return cli_usage(cli, "--%s: '%s' given, expected W,H or one number for both (whole numbers)", o->name, text);
+    if (*at || (n != 1 && n != 3 && !flat) || dangling)
         return cli_usage(cli, "--%s: '%s' given, expected X,Y,Z or one number for all three%s", o->name, text,
                          o->type == CLI_SIZE3 ? " (whole numbers)" : "");
     for (int i = n; i < 3; i++) {
         real[i] = real[0];
-        integer[i] = integer[0];
+        integer[i] = flat && i == 2 ? 1 : integer[0];
     }
     if (o->type == CLI_VEC3) *(tsr_vec3 *)o->value = (tsr_vec3){ real[0], real[1], real[2] };
     else *(tsr_size3 *)o->value = (tsr_size3){ integer[0], integer[1], integer[2] };
@@ -211,8 +239,10 @@ static int take(const cli_call *cli, const cli_option *o, const char *text)
         *(const char **)o->value = text;
         return -1;
     case CLI_COUNT:
+    case CLI_BYTES:
     case CLI_INT:
     case CLI_REAL: return cli_take_number(cli, o, text);
+    case CLI_SIZE2:
     case CLI_SIZE3:
     case CLI_VEC3: return take_triple(cli, o, text);
     case CLI_BOX: return take_box(cli, o, text);

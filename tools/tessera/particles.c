@@ -170,7 +170,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 1,
           .upper = 5 },
         { .name = "memory-limit",
-          .type = CLI_COUNT,
+          .type = CLI_BYTES,
           .value = &p.options.memory_limit,
           .argument = "BYTES",
           .help = "of device memory for the surface",

@@ -429,7 +429,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "of field and potential: float32, or 16-bit codes in half the memory (default f32)",
           .choices = "f32 i16" },
         { .name = "memory-limit",
-          .type = CLI_COUNT,
+          .type = CLI_BYTES,
           .value = &o->memory_limit,
           .argument = "BYTES",
           .help = "of device memory for the surface",

@@ -42,14 +42,14 @@ static int camera_at(const struct reproject *r, double t, tsr_camera *camera)
         *camera = (tsr_camera){ .fov = r->fov };
         status = tsr_camera_look_at(camera, r->eye, r->target, r->up);
     } else if (r->keys) {
-        status = rig_along(r->keys, t, camera);
+        status = tsr_rig_along(r->keys, t, camera);
         memset(&camera->lens, 0, sizeof camera->lens);
     } else {
         status = tsr_rig_get(r->rig, r->like_index, &a);
         if (status == TSR_OK) *camera = a.camera;
         if (status == TSR_OK && r->to) {
             status = tsr_rig_get(r->rig, r->to_index, &b);
-            if (status == TSR_OK) *camera = rig_between(&a.camera, &b.camera, t);
+            if (status == TSR_OK) status = tsr_camera_between(&a.camera, &b.camera, t, camera);
         }
         memset(&camera->lens, 0, sizeof camera->lens);
     }
@@ -384,13 +384,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "of --eye, vertical (default 40)",
           .lower = 0.1,
           .upper = 179 },
-        { .name = "size",
-          .type = CLI_SIZE3,
-          .value = &r.size,
-          .argument = "W,H,1",
-          .help = "of the picture (default: as the camera's)",
-          .lower = 1,
-          .upper = 16384 },
+        { .name = "size", .type = CLI_SIZE2, .value = &r.size, .help = "of the picture (default: as the camera's)", .lower = 1, .upper = 16384 },
         { .name = "mode",
           .type = CLI_CHOICE,
           .value = &r.mode,

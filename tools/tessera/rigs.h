@@ -15,48 +15,42 @@ typedef struct cli_rig {
     {                                \
         .read = TSR_RIG_READ_OPTIONS \
     }
-#define CLI_RIG_OPTIONS(r)                                                                                                           \
-    { .name = "input-format",                                                                                                        \
-      .type = CLI_TEXT,                                                                                                              \
-      .value = &(r).read.format,                                                                                                     \
-      .argument = "NAME",                                                                                                            \
-      .help = "of the cameras: transforms, colmap, colmap-text, geocast, geoscene, middlebury, par, opencv, bundler, tum, kitti or " \
-              "lightfield (default: by content)" },                                                                                  \
-        { .name = "image-size",                                                                                                      \
-          .type = CLI_SIZE3,                                                                                                         \
-          .value = &(r).size,                                                                                                        \
-          .argument = "W,H,1",                                                                                                       \
-          .help = "of images whose files do not say it",                                                                             \
-          .lower = 1,                                                                                                                \
-          .upper = 65536 },                                                                                                          \
-        { .name = "focal",                                                                                                           \
-          .type = CLI_REAL,                                                                                                          \
-          .value = &(r).read.focal,                                                                                                  \
-          .argument = "PIXELS",                                                                                                      \
-          .help = "of trajectories, which have poses alone",                                                                         \
-          .lower = 1e-3,                                                                                                             \
-          .upper = 1e8 },                                                                                                            \
-        { .name = "baseline",                                                                                                        \
-          .type = CLI_REAL,                                                                                                          \
-          .value = &(r).read.baseline,                                                                                               \
-          .argument = "B",                                                                                                           \
-          .help = "of light fields: the way from one camera of the grid to the next, or what a unit of places in names is" },        \
-        { .name = "focus",                                                                                                           \
-          .type = CLI_REAL,                                                                                                          \
-          .value = &(r).read.focus,                                                                                                  \
-          .argument = "DISTANCE",                                                                                                    \
-          .help = "of light fields: of the plane that falls on the same pixels of all pictures",                                     \
-          .lower = 0,                                                                                                                \
-          .upper = 1e9 },                                                                                                            \
-        { .name = "geocast-matrix",                                                                                                  \
-          .type = CLI_CHOICE,                                                                                                        \
-          .value = &(r).matrix,                                                                                                      \
-          .argument = "READING",                                                                                                     \
-          .help = "of GeoCast V1",                                                                                                   \
-          .choices = "auto world-to-eye-rows world-to-eye-columns eye-to-world-rows eye-to-world-columns" },                         \
-    {                                                                                                                                \
-        .name = "geocast-ortho", .type = CLI_CHOICE, .value = &(r).half, .argument = "SIZE",                                         \
-        .help = "what WindowSize of GeoCast V1 is of the window", .choices = "full half"                                             \
+#define CLI_RIG_OPTIONS(r)                                                                                                                          \
+    { .name = "input-format",                                                                                                                       \
+      .type = CLI_TEXT,                                                                                                                             \
+      .value = &(r).read.format,                                                                                                                    \
+      .argument = "NAME",                                                                                                                           \
+      .help = "of the cameras: transforms, colmap, colmap-text, geocast, geoscene, middlebury, par, opencv, bundler, tum, kitti or "                \
+              "lightfield (default: by content)" },                                                                                                 \
+        { .name = "image-size", .type = CLI_SIZE2, .value = &(r).size, .help = "of images whose files do not say it", .lower = 1, .upper = 65536 }, \
+        { .name = "focal",                                                                                                                          \
+          .type = CLI_REAL,                                                                                                                         \
+          .value = &(r).read.focal,                                                                                                                 \
+          .argument = "PIXELS",                                                                                                                     \
+          .help = "of trajectories, which have poses alone",                                                                                        \
+          .lower = 1e-3,                                                                                                                            \
+          .upper = 1e8 },                                                                                                                           \
+        { .name = "baseline",                                                                                                                       \
+          .type = CLI_REAL,                                                                                                                         \
+          .value = &(r).read.baseline,                                                                                                              \
+          .argument = "B",                                                                                                                          \
+          .help = "of light fields: the way from one camera of the grid to the next, or what a unit of places in names is" },                       \
+        { .name = "focus",                                                                                                                          \
+          .type = CLI_REAL,                                                                                                                         \
+          .value = &(r).read.focus,                                                                                                                 \
+          .argument = "DISTANCE",                                                                                                                   \
+          .help = "of light fields: of the plane that falls on the same pixels of all pictures",                                                    \
+          .lower = 0,                                                                                                                               \
+          .upper = 1e9 },                                                                                                                           \
+        { .name = "geocast-matrix",                                                                                                                 \
+          .type = CLI_CHOICE,                                                                                                                       \
+          .value = &(r).matrix,                                                                                                                     \
+          .argument = "READING",                                                                                                                    \
+          .help = "of GeoCast V1",                                                                                                                  \
+          .choices = "auto world-to-eye-rows world-to-eye-columns eye-to-world-rows eye-to-world-columns" },                                        \
+    {                                                                                                                                               \
+        .name = "geocast-ortho", .type = CLI_CHOICE, .value = &(r).half, .argument = "SIZE",                                                        \
+        .help = "what WindowSize of GeoCast V1 is of the window", .choices = "full half"                                                            \
     }
 
 /* Reads a rig. NULL with *code on failure. */

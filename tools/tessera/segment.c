@@ -481,7 +481,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 0,
           .upper = 1e12 },
         { .name = "tile-memory-limit",
-          .type = CLI_COUNT,
+          .type = CLI_BYTES,
           .value = &o->memory_limit,
           .argument = "BYTES",
           .help = "of the tile list",

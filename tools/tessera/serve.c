@@ -192,7 +192,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 1e-6,
           .upper = 0.9 },
         { .name = "memory-limit",
-          .type = CLI_COUNT,
+          .type = CLI_BYTES,
           .value = &o.session.memory_limit,
           .argument = "BYTES",
           .help = "refuse larger files",

@@ -189,7 +189,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "NAME",
           .help = "read as ply, stl, obj, off (default: by content)" },
         { .name = "memory-limit",
-          .type = CLI_COUNT,
+          .type = CLI_BYTES,
           .value = &v.options.memory_limit,
           .argument = "BYTES",
           .help = "fail rather than use more",

@@ -8,6 +8,7 @@
 #include "device/dependent_launch.h"
 #include "device/mail.h"
 #include "device/module.h"
+#include "device/recording.h"
 
 static const size_t STAGING_HALF = (size_t)8 << 20;
 
@@ -240,6 +241,12 @@ tsr_status tsr_graph_begin(tsr_queue *queue)
 {
     TSR_CUDA(cudaStreamBeginCapture(tsr_cuda_stream(queue), cudaStreamCaptureModeThreadLocal));
     return TSR_OK;
+}
+
+int tsr_queue_recording(const tsr_queue *queue)
+{
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    return cudaStreamIsCapturing(((const tsr_cuda_queue *)queue)->stream, &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
 }
 
 tsr_status tsr_graph_end(tsr_queue *queue, tsr_graph **graph)

@@ -662,6 +662,7 @@ tsr_status tsr_graph_begin(tsr_queue *queue)
     ((emu_queue *)queue)->recording = true;
     return TSR_OK;
 }
+int tsr_queue_recording(const tsr_queue *queue) { return ((const emu_queue *)queue)->recording; }
 tsr_status tsr_graph_end(tsr_queue *queue, tsr_graph **graph)
 {
     emu_queue *q = (emu_queue *)queue;

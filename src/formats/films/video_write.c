@@ -246,7 +246,8 @@ static tsr_status put_frame(tsr_video_writer *w, const tsr_video_frame *frame)
         }
         return TSR_OK;
     }
-    return put(w, frame->plane[0], (size_t)frame->bytes);
+    TSR_TRY(put(w, frame->plane[0], (size_t)frame->bytes));
+    return w->process ? TSR_OK : tsr_output_pass(w->output);
 }
 
 /* ---- all ----------------------------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 /* video/dirac/arithmetic.c: the table of the Dirac Specification. It corresponds to p / window(p) with a window that grows from about 17 at one
  * half to 256 at 1. */
+#include <pthread.h>
+
 #include "video/dirac/arithmetic.h"
 
 const uint16_t tsr_arithmetic_step[256] = {
@@ -15,3 +17,22 @@ const uint16_t tsr_arithmetic_step[256] = {
     1727, 1710, 1694, 1676, 1659, 1640, 1622, 1602, 1582, 1561, 1540, 1518, 1495, 1471, 1447, 1422, 1396, 1369, 1341, 1312, 1282, 1251, 1219, 1186,
     1151, 1114, 1077, 1037, 995,  952,  906,  857,  805,  750,  690,  625,  553,  471,  376,  255,
 };
+
+static tsr_arithmetic_far far_ranges;
+static pthread_once_t far_once = PTHREAD_ONCE_INIT;
+
+static void make_far_ranges(void)
+{
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t range = TSR_ARITHMETIC_LEAST; range < 0x10000; range++) {
+            uint32_t r = range;
+            for (int n = 0; n < TSR_ARITHMETIC_FAR; n++) r -= r * (TSR_ARITHMETIC_STAYS + k) >> 16;
+            far_ranges[k][range - TSR_ARITHMETIC_LEAST] = (uint16_t)(r < TSR_ARITHMETIC_LEAST ? 0 : r);
+        }
+}
+
+const tsr_arithmetic_far *tsr_arithmetic_far_ranges(void)
+{
+    pthread_once(&far_once, make_far_ranges);
+    return &far_ranges;
+}

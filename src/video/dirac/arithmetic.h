@@ -4,6 +4,7 @@
 #define TSR_VIDEO_DIRAC_ARITHMETIC_H
 
 #include <stdint.h>
+#include <string.h>
 
 #define TSR_ARITHMETIC_INLINE static inline __attribute__((always_inline)) /* or the state is in memory, not in registers */
 
@@ -19,10 +20,15 @@ typedef struct tsr_arithmetic {
 
 static inline void tsr_arithmetic_fill(tsr_arithmetic *a)
 {
-    while (a->spare < 32) {
-        a->code = a->code << 8 | (a->at < a->end ? *a->at++ : 0xffu);
-        a->spare += 8;
-    }
+    if (a->spare >= 32) return;
+    const int bytes = (39 - a->spare) >> 3;
+    const int64_t left = a->end - a->at;
+    uint64_t word = UINT64_MAX;
+    if (left >= 8) memcpy(&word, a->at, sizeof word);
+    else if (left > 0) memcpy(&word, a->at, (size_t)left);
+    a->code = a->code << (8 * bytes) | __builtin_bswap64(word) >> (64 - 8 * bytes);
+    a->spare += 8 * bytes;
+    a->at += left < bytes ? left : bytes;
 }
 
 static inline void tsr_arithmetic_begin(tsr_arithmetic *a, const uint8_t *data, int64_t size)
@@ -59,19 +65,57 @@ TSR_ARITHMETIC_INLINE int tsr_arithmetic_bit(tsr_arithmetic *a, uint16_t *p)
     return bit;
 }
 
-/* Bits of one context while they are 1, `most` at most: how many. The probability stays in a register. */
-TSR_ARITHMETIC_INLINE int32_t tsr_arithmetic_ones(tsr_arithmetic *a, uint16_t *p, int32_t most)
+/* The same for bits that nobody foresees: nothing to be guessed wrongly. */
+TSR_ARITHMETIC_INLINE int tsr_arithmetic_toss(tsr_arithmetic *a, uint16_t *p)
+{
+    const uint32_t own = *p, t = a->range * own >> 16, up = own + tsr_arithmetic_step[255 - (own >> 8)], down = own - tsr_arithmetic_step[own >> 8];
+    const uint64_t place = (uint64_t)t << a->spare;
+    const int bit = a->code >= place;
+    a->code -= bit ? place : 0;
+    a->range = bit ? a->range - t : t;
+    *p = (uint16_t)(bit ? down : up);
+    const uint32_t last = a->range - 1;
+    const int shift = __builtin_clz(last) - 17 + (int)(last >> 15);
+    a->range <<= shift;
+    a->spare -= shift;
+    if (a->spare < 16) tsr_arithmetic_fill(a);
+    return bit;
+}
+
+/* A probability that many 1s brought down stays at one of two values. After TSR_ARITHMETIC_FAR 1s of it a range is another one: 0 where it does not
+ * stay above 0x4000. */
+enum { TSR_ARITHMETIC_FAR = 16, TSR_ARITHMETIC_STAYS = 254, TSR_ARITHMETIC_LEAST = 0x4001 };
+typedef uint16_t tsr_arithmetic_far[2][0x10000 - TSR_ARITHMETIC_LEAST];
+const tsr_arithmetic_far *tsr_arithmetic_far_ranges(void);
+
+/* 1s of one context, `most` at most: how many there are before a 0, which is taken as well; `most`: none came. As long as they go on the code moves
+ * as the range does, so the range alone tells whether the next bit is one of them. */
+TSR_ARITHMETIC_INLINE int32_t tsr_arithmetic_ones(tsr_arithmetic *a, uint16_t *p, int32_t most, const tsr_arithmetic_far *far)
 {
     uint32_t own = *p;
     int32_t n = 0;
-    for (; n < most; n++) {
-        const uint32_t t = a->range * own >> 16;
-        const uint64_t place = (uint64_t)t << a->spare;
-        if (a->code < place) break;
-        a->code -= place;
-        a->range -= t;
-        own -= tsr_arithmetic_step[own >> 8];
+    while (n < most) {
+        const int64_t least = (int64_t)a->range - (int64_t)(a->code >> a->spare), stop = least > TSR_ARITHMETIC_LEAST ? least : TSR_ARITHMETIC_LEAST;
+        uint32_t range = a->range, next = 0;
+        uint32_t step = tsr_arithmetic_step[own >> 8];
+        int zero = 0;
+        if (own - TSR_ARITHMETIC_STAYS < 2)
+            for (; n + TSR_ARITHMETIC_FAR <= most; n += TSR_ARITHMETIC_FAR, range = next)
+                if ((next = (*far)[own - TSR_ARITHMETIC_STAYS][range - TSR_ARITHMETIC_LEAST]) < stop) break;
+        for (; n < most && range >= TSR_ARITHMETIC_LEAST; n++, range = next) {
+            next = range - (range * own >> 16);
+            zero = next < least;
+            if (zero) break;
+            const uint32_t before = own;
+            own -= step;
+            if ((own ^ before) >> 8) step = tsr_arithmetic_step[own >> 8]; /* seldom: nobody waits for the table */
+        }
+        a->code -= (uint64_t)(a->range - range) << a->spare;
+        a->range = zero ? range * own >> 16 : range;
         tsr_arithmetic_widen(a);
+        if (!zero) continue;
+        own += tsr_arithmetic_step[255 - (own >> 8)];
+        break;
     }
     *p = (uint16_t)own;
     return n;
@@ -87,9 +131,9 @@ TSR_ARITHMETIC_INLINE uint32_t tsr_arithmetic_magnitude_on(tsr_arithmetic *a, ui
 {
     uint64_t value = 1;
     for (int k = 0, goes_on = 1; goes_on; k++) {
-        value = value << 1 | (uint64_t)tsr_arithmetic_bit(a, &p[data]);
+        value = value << 1 | (uint64_t)tsr_arithmetic_toss(a, &p[data]);
         if (value >> 32) return INT32_MAX; /* no stream means that */
-        goes_on = !tsr_arithmetic_bit(a, &p[follow + (k < follows ? k : follows - 1)]);
+        goes_on = !tsr_arithmetic_toss(a, &p[follow + (k < follows ? k : follows - 1)]);
     }
     return value - 1 > INT32_MAX ? INT32_MAX : (uint32_t)(value - 1);
 }

@@ -3,7 +3,7 @@
 #ifndef TSR_VIDEO_DIRAC_CORE_CONTEXTS_H
 #define TSR_VIDEO_DIRAC_CORE_CONTEXTS_H
 
-#include "video/dirac/arithmetic.h"
+#include "core/hd.h"
 
 enum {
     FIRST = 0,
@@ -18,6 +18,6 @@ enum {
     CONTEXTS = 22
 };
 
-static inline int32_t tsr_dirac_sign(int32_t v) { return (v > 0) - (v < 0); }
+TSR_HD int32_t tsr_dirac_sign(int32_t v) { return (v > 0) - (v < 0); }
 
 #endif

@@ -35,6 +35,9 @@ tsr_status tsr_dirac_decoder_create(tsr_context *context, const tsr_dirac_decode
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (own.memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "memory_limit is %lld, expected bytes, or 0", (long long)own.memory_limit);
     if (own.ahead < 0 || own.ahead > TSR_SLICE_AHEAD) TSR_FAIL(TSR_ERROR_ARGUMENT, "ahead is %d, expected 1 to %d, or 0", own.ahead, TSR_SLICE_AHEAD);
+    if (own.arithmetic < 0 || own.arithmetic > TSR_CORE_AHEAD)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "arithmetic is %d, expected 1 to %d pictures, or 0", own.arithmetic, TSR_CORE_AHEAD);
+    if (!tsr_core_ahead_usable(context)) own.arithmetic = 0;
     if (!own.ahead || context->device.kind == TSR_DEVICE_CPU) own.ahead = 1;
     if (own.profile && own.profile->struct_size != sizeof *own.profile)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "struct_size of the profile is %zu, expected TSR_DIRAC_PROFILE", own.profile->struct_size);
@@ -46,7 +49,7 @@ tsr_status tsr_dirac_decoder_create(tsr_context *context, const tsr_dirac_decode
     d->stream.unit_limit = own.memory_limit;
     d->current = d->stage = -1;
     d->frames = TSR_DIRAC_FRAMES - TSR_SLICE_AHEAD + own.ahead - 1;
-    d->flight.stage = enter_stage;
+    if (own.profile) d->flight.stage = enter_stage;
     d->flight.user = d;
     *decoder = d;
     return TSR_OK;
@@ -62,6 +65,7 @@ void tsr_dirac_decoder_destroy(tsr_dirac_decoder **decoder)
     tsr_dirac_residue_free(d);
     tsr_slice_flight_free(&d->flight);
     tsr_core_device_free(&d->core_device);
+    tsr_core_ahead_free(&d->core_ahead);
     tsr_dirac_stream_free(&d->stream);
     free(d->starts);
     free(d->gathered);

@@ -10,6 +10,7 @@
 #include "video/dirac/slices.h"
 #include "video/dirac/dirac_stream.h"
 #include "video/dirac/synthesis.h"
+#include "video/slices/core_ahead.h"
 #include "video/slices/core_device.h"
 #include "video/slices/slice_flight.h"
 
@@ -24,11 +25,18 @@ typedef struct tsr_dirac_residue {
     int32_t *on_device[3], *samples;  /* on_device[k] is coefficients[k] where the device is the host */
     void *workspace;
     int64_t elements[3], workspace_bytes;
-    /* The same in 16 bits, on the host: high-quality pictures are tried with it, and taken again in 32 bits where a value does not fit. */
+    /* The same in 16 bits, on the host: high-quality and core pictures are tried with it, and taken again in 32 bits where a value does not fit. */
     tsr_dirac_synthesis narrow_synthesis[2];
     int16_t *narrow[3], *narrow_samples;
+    uint8_t empty[3][TSR_DIRAC_LEVELS + 1][4]; /* sub-bands of `narrow` that are 0 */
     int made;
 } tsr_dirac_residue;
+
+/* The jobs of a core picture's components, in the memory of a device whose graphs read them. */
+typedef struct tsr_dirac_component_jobs {
+    tsr_dirac_predict_job predict[3];
+    tsr_dirac_store_job store[3];
+} tsr_dirac_component_jobs;
 
 /* A picture that others are predicted from. */
 typedef struct tsr_dirac_reference {
@@ -43,7 +51,7 @@ typedef struct tsr_dirac_motion {
     tsr_dirac_prediction prediction;
     tsr_dirac_block *blocks, *on_device;
     int64_t bytes, device_bytes;
-    int32_t *predicted; /* device memory of one component */
+    int32_t *predicted; /* device memory of one component; NULL: that of its coefficients serves, which are samples by then */
     int64_t predicted_elements;
     int32_t reference[2]; /* indices */
 } tsr_dirac_motion;
@@ -91,6 +99,9 @@ struct tsr_dirac_decoder {
     int32_t frames;          /* that may be used */
     tsr_slice_flight flight; /* pictures of slices, on a device */
     tsr_core_device core_device;
+    tsr_core_ahead core_ahead;  /* pictures of arithmetic codes, on a device where options.arithmetic says so */
+    tsr_picture_graph graph[3]; /* of intra pictures, and those of one and two references, on a device */
+    tsr_dirac_component_jobs *jobs;
     int stage, kind; /* of the profile: the stage at hand, references of the picture */
     double since;
     int current;      /* the one being put together, -1: none */

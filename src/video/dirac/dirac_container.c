@@ -238,7 +238,9 @@ tsr_status tsr_dirac_sink_write(tsr_dirac_sink *s, const void *bytes, size_t siz
         bytes = (const char *)bytes + taken;
         size -= taken;
     }
-    return s->process ? tsr_process_write(s->process, bytes, size, NULL) : tsr_output_write(s->output, bytes, size);
+    if (s->process) return tsr_process_write(s->process, bytes, size, NULL);
+    TSR_TRY(tsr_output_write(s->output, bytes, size));
+    return tsr_output_pass(s->output);
 }
 
 int64_t tsr_dirac_sink_bytes(const tsr_dirac_sink *sink) { return sink ? sink->bytes : 0; }

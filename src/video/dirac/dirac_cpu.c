@@ -33,7 +33,7 @@ static tsr_status cpu_store(tsr_queue *queue, const tsr_dirac_store_job *job)
 static tsr_status cpu_predict(tsr_queue *queue, const tsr_dirac_predict_job *job)
 {
     tsr_dirac_predict_job own = *job;
-    tsr_parallel(queue->threads, job->height, 16, predict_rows, &own);
+    tsr_parallel(queue->threads, job->height, 32, predict_rows, &own);
     return TSR_OK;
 }
 static tsr_status cpu_load(tsr_queue *queue, const tsr_dirac_load_job *job)

@@ -21,6 +21,19 @@ TSR_KERNEL(predict_kernel)(tsr_dirac_predict_job job, uint32_t columns)
     if (x < job.width) job.predicted[(int64_t)y * job.stride + x] = tsr_dirac_predict_sample(&job, x, y);
 }
 
+/* The same of a job in memory: what a graph launches again for pictures with other jobs. */
+TSR_KERNEL(store_there_kernel)(const tsr_dirac_store_job *job, int32_t width, uint32_t columns)
+{
+    const int32_t x = column(columns);
+    if (x < width) tsr_dirac_store_sample(job, x, blockIdx.x / columns);
+}
+
+TSR_KERNEL(predict_there_kernel)(const tsr_dirac_predict_job *job, int32_t width, uint32_t columns)
+{
+    const int32_t x = column(columns), y = (int32_t)(blockIdx.x / columns);
+    if (x < width) job->predicted[(int64_t)y * job->stride + x] = tsr_dirac_predict_sample(job, x, y);
+}
+
 TSR_KERNEL(load_kernel)(tsr_dirac_load_job job, uint32_t columns)
 {
     const int32_t x = column(columns);
@@ -54,6 +67,18 @@ static tsr_status cuda_predict(tsr_queue *queue, const tsr_dirac_predict_job *jo
     return TSR_OK;
 }
 
+static tsr_status cuda_store_there(tsr_queue *queue, const tsr_dirac_store_job *job, int32_t width, int32_t height)
+{
+    TSR_LAUNCH(queue, store_there_kernel, COLUMNS(width) * (uint32_t)height, THREADS, 0, job, width, COLUMNS(width));
+    return tsr_launch_check(queue);
+}
+
+static tsr_status cuda_predict_there(tsr_queue *queue, const tsr_dirac_predict_job *job, int32_t width, int32_t height)
+{
+    TSR_LAUNCH(queue, predict_there_kernel, COLUMNS(width) * (uint32_t)height, THREADS, 0, job, width, COLUMNS(width));
+    return tsr_launch_check(queue);
+}
+
 static tsr_status cuda_load(tsr_queue *queue, const tsr_dirac_load_job *job)
 {
     TSR_LAUNCH(queue, load_kernel, COLUMNS(job->padded_width) * (uint32_t)job->padded_height, THREADS, 0, *job, COLUMNS(job->padded_width));
@@ -72,4 +97,6 @@ static tsr_status cuda_half(tsr_queue *queue, const tsr_dirac_half_job *job)
 
 extern "C" const tsr_slice_ops tsr_slice_cuda;
 extern "C" const tsr_core_ops tsr_core_cuda;
-extern "C" const tsr_dirac_ops tsr_dirac_cuda = { cuda_store, cuda_predict, cuda_load, cuda_half, &tsr_slice_cuda, &tsr_core_cuda };
+static const tsr_dirac_record_ops record_ops = { tsr_graph_begin, tsr_graph_end, tsr_graph_launch, tsr_graph_destroy };
+extern "C" const tsr_dirac_ops tsr_dirac_cuda = { cuda_store,         cuda_predict, cuda_load,       cuda_half,     cuda_store_there,
+                                                  cuda_predict_there, &record_ops,  &tsr_slice_cuda, &tsr_core_cuda };

@@ -10,11 +10,11 @@
 
 /* The common case, in vectors: no prediction and no reference. */
 #define STORE_ROW(type, from, to) \
-    for (int32_t x = 0; x < j->width; x++) (to)[x] = (type)(tsr_dirac_clamp((from)[x], -half, half - 1) + half)
+    for (int32_t x = 0; x < width; x++) (to)[x] = (type)(tsr_dirac_clamp((from)[x], -half, half - 1) + half)
 
 static void store_plain(const tsr_dirac_store_job *j, int64_t y)
 {
-    const int32_t half = 1 << (j->depth - 1);
+    const int32_t half = 1 << (j->depth - 1), width = j->width; /* a byte stored might change what is not local */
     const int16_t *TSR_RESTRICT narrow = j->narrow ? j->narrow + y * j->stride : NULL;
     const int32_t *TSR_RESTRICT wide = j->narrow ? NULL : j->residue + y * j->stride;
     if (j->bytes == 1) {
@@ -34,16 +34,24 @@ static void store_core(const tsr_dirac_store_job *j, int64_t y)
 {
     enum { PIECE = 512 };
     const int32_t half = 1 << (j->depth - 1), far = 1 << 28;
-    const int32_t *residue = j->residue ? j->residue + y * j->stride : NULL,
+    const int16_t *narrow = j->narrow ? j->narrow + y * j->stride : NULL;
+    const int32_t *residue = j->narrow || !j->residue ? NULL : j->residue + y * j->stride,
                   *predicted = j->predicted ? j->predicted + y * j->predicted_stride : NULL;
     int16_t piece[PIECE];
     for (int32_t x0 = 0; x0 < j->width; x0 += PIECE) {
         const int32_t n = tsr_mini(PIECE, j->width - x0);
-        const int32_t *TSR_RESTRICT r = residue ? residue + x0 : predicted + x0, *TSR_RESTRICT p = predicted ? predicted + x0 : NULL;
-        if (residue && predicted)
+        const int16_t *TSR_RESTRICT s = narrow ? narrow + x0 : NULL;
+        const int32_t *TSR_RESTRICT r = residue ? residue + x0 : NULL, *TSR_RESTRICT p = predicted ? predicted + x0 : NULL;
+        if (s && p)
+            for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(s[x] + p[x], -half, half - 1);
+        else if (s)
+            for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(s[x], -half, half - 1);
+        else if (r && p)
             for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(tsr_dirac_clamp(r[x], -far, far) + p[x], -half, half - 1);
-        else
-            for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(r[x], -half, half - 1);
+        else {
+            const int32_t *TSR_RESTRICT only = r ? r : p;
+            for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(only[x], -half, half - 1);
+        }
         if (j->reference) memcpy(j->reference + y * j->width + x0, piece, (size_t)n * sizeof *piece);
         if (j->bytes == 1) {
             uint8_t *TSR_RESTRICT to = (uint8_t *)j->plane + y * j->plane_stride + x0;
@@ -55,14 +63,17 @@ static void store_core(const tsr_dirac_store_job *j, int64_t y)
     }
 }
 
+static void store_row(const tsr_dirac_store_job *job, int64_t y)
+{
+    if ((job->residue || job->narrow) && job->plane && !job->predicted && !job->reference) store_plain(job, y);
+    else if ((job->predicted || job->residue || job->narrow) && job->plane) store_core(job, y);
+    else
+        for (int32_t x = 0; x < job->width; x++) tsr_dirac_store_sample(job, x, y);
+}
+
 void TSR_ISA_NAME(tsr_dirac_store_rows)(const tsr_dirac_store_job *job, int64_t begin, int64_t end)
 {
-    for (int64_t y = begin; y < end; y++) {
-        if ((job->residue || job->narrow) && job->plane && !job->predicted && !job->reference) store_plain(job, y);
-        else if ((job->predicted || job->residue) && !job->narrow && job->plane) store_core(job, y);
-        else
-            for (int32_t x = 0; x < job->width; x++) tsr_dirac_store_sample(job, x, y);
-    }
+    for (int64_t y = begin; y < end; y++) store_row(job, y);
 }
 
 /* ---- prediction, a row of a block at a time ------------------------------------------------------------------------------------------------ */
@@ -74,12 +85,23 @@ typedef struct view {
     int32_t weight[4], shift; /* shift 0: from[0] as it is */
 } view;
 
+/* Places that lie rx, ry of 2^s from one of the half-sample grid on. */
+static void view_weights(view *v, int32_t s, int32_t rx, int32_t ry)
+{
+    const int32_t one = 1 << s;
+    if (rx == 0 && ry == 0) return;
+    v->weight[0] = (one - ry) * (one - rx);
+    v->weight[1] = (one - ry) * rx;
+    v->weight[2] = ry * (one - rx);
+    v->weight[3] = ry * rx;
+    v->shift = 2 * s;
+}
+
 /* 0: some place lies outside. */
 static int look(const tsr_dirac_predict_job *j, const int16_t *reference, int64_t px, int64_t py, int32_t n, int32_t rows, view *v)
 {
     const int32_t precision = j->p.precision;
-    v->stride = j->width;
-    v->shift = 0;
+    *v = (view){ .stride = j->width };
     if (precision == 0) {
         if (px < 0 || px + n > j->width || py < 0 || py + rows > j->height) return 0;
         v->from[0] = reference + py * j->width + px;
@@ -89,12 +111,7 @@ static int look(const tsr_dirac_predict_job *j, const int16_t *reference, int64_
     const int64_t hx = px >> s, hy = py >> s;
     if (hx < 0 || hx + 2 * (int64_t)n - 1 > 2 * (int64_t)j->width - 2 || hy < 0 || hy + 2 * (int64_t)rows - 1 > 2 * (int64_t)j->height - 2) return 0;
     for (int32_t k = 0; k < 4; k++) v->from[k] = reference + tsr_dirac_half_place(j->width, j->height, hx + (k & 1), hy + (k >> 1));
-    if (rx == 0 && ry == 0) return 1;
-    v->weight[0] = (one - ry) * (one - rx);
-    v->weight[1] = (one - ry) * rx;
-    v->weight[2] = ry * (one - rx);
-    v->weight[3] = ry * rx;
-    v->shift = 2 * s;
+    view_weights(v, s, rx, ry);
     return 1;
 }
 
@@ -147,94 +164,201 @@ static void add_block(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, 
 
 /* ---- the same in 16 bits: samples of up to 10 bits around 0, times weights that are 64 together ------------------------------------------------ */
 
-enum { NARROW_BITS = 10, NARROW_LANES = 16, NARROW_WIDTH = 2 * NARROW_LANES };
+enum { NARROW_BITS = 10, NARROW_LANES = 32, NARROW_WIDTH = 2 * NARROW_LANES, RUN_MOST = 512, STRIP = 32, STRIP_MOST = STRIP + TSR_DIRAC_BLOCK_MOST };
+enum { COLUMNS_MOST = 16384 + 4 }; /* of blocks: 4 samples of 65535 each */
+enum { PATCH_STRIDE = TSR_DIRAC_BLOCK_MOST + NARROW_LANES, PATCH = PATCH_STRIDE * TSR_DIRAC_BLOCK_MOST };
 
 typedef int16_t lanes_8 __attribute__((vector_size(16), aligned(2), may_alias));
 typedef int16_t lanes_16 __attribute__((vector_size(32), aligned(2), may_alias));
+typedef int32_t wide_16 __attribute__((vector_size(64), aligned(4), may_alias));
 
 static inline tsr_wide_i16 lanes_at(const int16_t *p) { return *(const tsr_wide_i16 *)(const void *)p; }
 
-/* What n samples of a row are made of: `row` on from the views' first rows; NULL: `value`. */
-typedef struct narrow_row {
-    const view *first, *second; /* second NULL: the first alone */
-    const int16_t *value, *across;
+/* Rows of blocks that are alike, side by side: their overlap weighs as much as a place within one. */
+typedef struct narrow_run {
+    const view *first, *second; /* second: where there are two, and their mean counts */
+    const int16_t *across;
+    const int16_t *down;
     int16_t *sum;
-    int16_t down;
-    int32_t n;
-    int64_t row;
-} narrow_row;
+    int64_t stride; /* of the sums */
+    int32_t rows;
+} narrow_run;
 
-#define NARROW_ROW(lanes)                                                                                                                 \
-    static inline __attribute__((always_inline)) void seen_##lanes(const view *v, int64_t at, lanes *to)                                  \
-    {                                                                                                                                     \
-        const lanes a = *(const lanes *)(const void *)(v->from[0] + at);                                                                  \
-        const int16_t wa = (int16_t)v->weight[0], wb = (int16_t)v->weight[1], wc = (int16_t)v->weight[2], wd = (int16_t)v->weight[3];     \
-        const int16_t half = (int16_t)(1 << v->shift >> 1), shift = (int16_t)v->shift;                                                    \
-        if (!v->shift) *to = a;                                                                                                           \
-        else if (!wc) *to = (wa * a + wb * *(const lanes *)(const void *)(v->from[1] + at) + half) >> shift; /* and wd is 0 */            \
-        else if (!wb) *to = (wa * a + wc * *(const lanes *)(const void *)(v->from[2] + at) + half) >> shift;                              \
-        else                                                                                                                              \
-            *to = (wa * a + wb * *(const lanes *)(const void *)(v->from[1] + at) + wc * *(const lanes *)(const void *)(v->from[2] + at) + \
-                   wd * *(const lanes *)(const void *)(v->from[3] + at) + half) >>                                                        \
-                  shift;                                                                                                                  \
-    }                                                                                                                                     \
-    static inline __attribute__((always_inline)) void add_##lanes(const narrow_row *r)                                                    \
-    {                                                                                                                                     \
-        for (int32_t k = 0; k < r->n; k += (int32_t)(sizeof(lanes) / sizeof(int16_t))) {                                                  \
-            lanes *to = (lanes *)(void *)(r->sum + k), v, w;                                                                              \
-            if (r->first) seen_##lanes(r->first, r->row + k, &v);                                                                         \
-            else v = *(const lanes *)(const void *)(r->value + k);                                                                        \
-            if (r->second) {                                                                                                              \
-                seen_##lanes(r->second, r->row + k, &w);                                                                                  \
-                v = (v + w + 1) >> 1;                                                                                                     \
-            }                                                                                                                             \
-            *to += v * (*(const lanes *)(const void *)(r->across + k) * r->down);                                                         \
-        }                                                                                                                                 \
+/* The planes that a view needs: 1, 2 or 4. */
+static int32_t view_planes(const view *v) { return !v->shift ? 1 : v->weight[3] ? 4 : 2; }
+
+#define NARROW_RUN(lanes)                                                                                                                   \
+    static inline __attribute__((always_inline)) void seen_##lanes(const view *v, int32_t planes, int32_t second, int64_t at, lanes *to)    \
+    {                                                                                                                                       \
+        const lanes a = *(const lanes *)(const void *)(v->from[0] + at);                                                                    \
+        *to = a;                                                                                                                            \
+        if (planes == 1) return;                                                                                                            \
+        const int16_t wa = (int16_t)v->weight[0], wb = (int16_t)v->weight[second];                                                          \
+        const int16_t half = (int16_t)(1 << v->shift >> 1), shift = (int16_t)v->shift;                                                      \
+        const lanes two = wa * a + wb * *(const lanes *)(const void *)(v->from[second] + at) + half;                                        \
+        *to = two >> shift;                                                                                                                 \
+        if (planes == 2) return;                                                                                                            \
+        const int16_t wc = (int16_t)v->weight[2], wd = (int16_t)v->weight[3];                                                               \
+        *to = (two + wc * *(const lanes *)(const void *)(v->from[2] + at) + wd * *(const lanes *)(const void *)(v->from[3] + at)) >> shift; \
+    }                                                                                                                                       \
+    static inline __attribute__((always_inline)) void rows_##lanes(const narrow_run *r, int32_t x0, int32_t x1, int32_t one, int32_t other) \
+    {                                                                                                                                       \
+        const view v = *r->first, w = *r->second;                                                                                           \
+        const int32_t v_second = v.weight[1] ? 1 : 2, w_second = w.weight[1] ? 1 : 2;                                                       \
+        for (int32_t y = 0; y < r->rows; y++) {                                                                                             \
+            const int16_t down = r->down[y];                                                                                                \
+            for (int32_t x = x0; x < x1; x += (int32_t)(sizeof(lanes) / sizeof(int16_t))) {                                                 \
+                lanes *to = (lanes *)(void *)(r->sum + y * r->stride + x);                                                                  \
+                lanes p, q;                                                                                                                 \
+                seen_##lanes(&v, one, v_second, y *v.stride + x, &p);                                                                       \
+                if (other) {                                                                                                                \
+                    seen_##lanes(&w, other, w_second, y *w.stride + x, &q);                                                                 \
+                    p = (p + q + 1) >> 1;                                                                                                   \
+                }                                                                                                                           \
+                *to += p * (*(const lanes *)(const void *)(r->across + x) * down);                                                          \
+            }                                                                                                                               \
+        }                                                                                                                                   \
+    }                                                                                                                                       \
+    static void add_##lanes(const narrow_run *r, int32_t x0, int32_t x1, int32_t one, int32_t other)                                        \
+    {                                                                                                                                       \
+        switch (8 * one + other) {                                                                                                          \
+        case 8: rows_##lanes(r, x0, x1, 1, 0); break;                                                                                       \
+        case 9: rows_##lanes(r, x0, x1, 1, 1); break;                                                                                       \
+        case 10: rows_##lanes(r, x0, x1, 1, 2); break;                                                                                      \
+        case 12: rows_##lanes(r, x0, x1, 1, 4); break;                                                                                      \
+        case 16: rows_##lanes(r, x0, x1, 2, 0); break;                                                                                      \
+        case 17: rows_##lanes(r, x0, x1, 2, 1); break;                                                                                      \
+        case 18: rows_##lanes(r, x0, x1, 2, 2); break;                                                                                      \
+        case 20: rows_##lanes(r, x0, x1, 2, 4); break;                                                                                      \
+        case 32: rows_##lanes(r, x0, x1, 4, 0); break;                                                                                      \
+        case 33: rows_##lanes(r, x0, x1, 4, 1); break;                                                                                      \
+        case 34: rows_##lanes(r, x0, x1, 4, 2); break;                                                                                      \
+        default: rows_##lanes(r, x0, x1, 4, 4); break;                                                                                      \
+        }                                                                                                                                   \
     }
-NARROW_ROW(lanes_8)
-NARROW_ROW(lanes_16)
+NARROW_RUN(lanes_8)
+NARROW_RUN(lanes_16)
+NARROW_RUN(tsr_wide_i16)
 
-/* Whole vectors are read: not from the last row, behind which there may be nothing. */
-static int look_lanes(const tsr_dirac_predict_job *j, const int16_t *reference, int64_t px, int64_t py, int32_t n, int32_t rows, view *v)
+/* The last vector may reach behind the blocks, where weights are 0, or behind the row. */
+static void add_run(const narrow_run *r, int32_t n)
 {
-    const int64_t last = j->p.precision ? ((py >> (j->p.precision - 1)) + 2 * (int64_t)rows - 1) >> 1 : py + rows - 1;
-    return last < j->height - 1 && look(j, reference, px, py, n, rows, v);
+    const int32_t one = view_planes(r->first), other = r->second != r->first ? view_planes(r->second) : 0;
+    const int32_t whole = n / TSR_WIDE_16 * TSR_WIDE_16;
+    if (whole) add_tsr_wide_i16(r, 0, whole, one, other);
+    if (n - whole > 16) add_tsr_wide_i16(r, whole, n, one, other);
+    else if (n - whole > 8) add_lanes_16(r, whole, n, one, other);
+    else if (n > whole) add_lanes_8(r, whole, n, one, other);
 }
 
-/* The rows of sums are in 16 bits, at the beginning of those of j->predicted. Lanes behind the block add nothing, or lie behind the row. */
-static void add_block_narrow(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, const block_place *p, const int16_t *across)
+/* Whole vectors are read: not from the last row, behind which there may be nothing. */
+static int look_lanes(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, int r, const block_place *p, view *v)
 {
-    int16_t value[TSR_DIRAC_BLOCK_MOST + NARROW_LANES];
-    view seen[2];
+    const int64_t px = ((int64_t)p->x0 << j->p.precision) + (b->vector[r][0] >> j->down[0]);
+    const int64_t py = ((int64_t)p->y0 << j->p.precision) + (b->vector[r][1] >> j->down[1]);
+    const int32_t rows = p->y1 - p->y0;
+    const int64_t last = j->p.precision ? ((py >> (j->p.precision - 1)) + 2 * (int64_t)rows - 1) >> 1 : py + rows - 1;
+    return last < j->height - 1 && look(j, j->reference[r], px, py, p->n, rows, v);
+}
+
+/* All references that the block has. */
+static int look_both(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, const block_place *p, view seen[2])
+{
     int plain = b->mode && !b->global;
     for (int r = 0; r < 2 && plain; r++)
-        if (b->mode >> r & 1)
-            plain = look_lanes(j, j->reference[r], ((int64_t)p->x0 << j->p.precision) + (b->vector[r][0] >> j->down[0]),
-                               ((int64_t)p->y0 << j->p.precision) + (b->vector[r][1] >> j->down[1]), p->n, p->y1 - p->y0, &seen[r]);
-    if (!plain) memset(value, 0, sizeof value);
-    for (int32_t k = 0; k < p->n && !b->mode; k++) value[k] = b->dc[j->component];
-    narrow_row r = {
-        .first = plain ? &seen[b->mode == 2] : NULL, .second = plain && b->mode == 3 ? &seen[1] : NULL, .value = value, .across = across, .n = p->n
-    };
-    for (int32_t y = p->y0; y < p->y1; y++) {
-        r.sum = (int16_t *)(void *)(j->predicted + y * j->stride) + p->x0;
-        r.down = (int16_t)p->down[y - p->top];
-        r.row = (int64_t)(y - p->y0) * j->width;
-        for (int32_t k = 0; k < p->n && !plain && b->mode; k++) value[k] = (int16_t)tsr_dirac_block_value(j, b, p->x0 + k, y);
-        if (p->n <= 8) add_lanes_8(&r);
-        else add_lanes_16(&r);
+        if (b->mode >> r & 1) plain = look_lanes(j, b, r, p, &seen[r]);
+    return plain;
+}
+
+/* One row of places (hx + 2 k, hy) of a half-sample grid, those outside clamped. */
+static void patch_row(const tsr_dirac_predict_job *j, const int16_t *reference, int64_t hx, int64_t hy, int32_t n, int16_t *to)
+{
+    const int64_t right = 2 * (int64_t)j->width - 2, y = tsr_minl(tsr_maxl(hy, 0), 2 * (int64_t)j->height - 2);
+    const int32_t first = (int32_t)tsr_minl(hx < 0 ? (1 - hx) >> 1 : 0, n), behind = (int32_t)tsr_minl(tsr_maxl(right - hx + 2, 0) >> 1, n);
+    const int16_t *even = reference + tsr_dirac_half_place(j->width, j->height, 0, y);
+    for (int32_t k = 0; k < first; k++) to[k] = even[0];
+    if (behind > first)
+        memcpy(to + first, reference + tsr_dirac_half_place(j->width, j->height, hx + 2 * (int64_t)first, y), (size_t)(behind - first) * sizeof *to);
+    for (int32_t k = behind > first ? behind : first; k < n; k++) to[k] = even[j->width - 1];
+}
+
+/* A view of a block that reaches beyond its reference, from a copy. */
+static void look_patch(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, int r, const block_place *p, int16_t (*patch)[PATCH], view *v)
+{
+    const int32_t precision = j->p.precision, s = precision - 1, one = precision ? 1 << s : 1, rows = p->y1 - p->y0;
+    const int64_t px = ((int64_t)p->x0 << precision) + (b->vector[r][0] >> j->down[0]);
+    const int64_t py = ((int64_t)p->y0 << precision) + (b->vector[r][1] >> j->down[1]);
+    const int32_t rx = (int32_t)(px & (one - 1)), ry = (int32_t)(py & (one - 1));
+    *v = (view){ .from = { patch[0], patch[1], patch[2], patch[3] }, .stride = PATCH_STRIDE };
+    if (precision) view_weights(v, s, rx, ry);
+    for (int32_t q = 0; q < 4; q++) {
+        if (v->shift ? !v->weight[q] : q > 0) continue;
+        for (int32_t y = 0; y < rows; y++) {
+            int16_t *to = patch[q] + y * PATCH_STRIDE;
+            if (precision) patch_row(j, j->reference[r], (px >> s) + (q & 1), (py >> s) + 2 * (int64_t)y + (q >> 1), p->n, to);
+            else
+                for (int32_t k = 0; k < p->n; k++) to[k] = (int16_t)tsr_dirac_fetch(j->reference[r], j->width, j->height, 0, px + k, py + y);
+        }
     }
+}
+
+/* What lies in no reference as it is: DC values, global motion, places outside. */
+static void look_made(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, const block_place *p, int16_t (*patch)[4][PATCH], view seen[2])
+{
+    if (b->mode && !b->global) {
+        for (int r = 0; r < 2; r++)
+            if (b->mode >> r & 1) look_patch(j, b, r, p, patch[r], &seen[r]);
+        return;
+    }
+    int16_t *to = patch[0][0];
+    seen[0] = seen[1] = (view){ .from = { to }, .stride = b->mode ? PATCH_STRIDE : 0 };
+    for (int32_t y = p->y0; y < (b->mode ? p->y1 : p->y0 + 1); y++, to += PATCH_STRIDE)
+        for (int32_t k = 0; k < p->n; k++) to[k] = (int16_t)tsr_dirac_block_value(j, b, p->x0 + k, y);
 }
 
 static void finish_narrow(int32_t *predicted, int32_t width) /* from the end on, since they overlap */
 {
-    enum { PIECE = 64 };
     const int16_t *sum = (const int16_t *)(const void *)predicted;
-    for (int32_t end = width, n; end > 0; end -= n) {
-        int16_t piece[PIECE];
-        n = end < PIECE ? end : PIECE;
-        memcpy(piece, sum + end - n, (size_t)n * sizeof *piece);
-        for (int32_t x = 0; x < n; x++) predicted[end - n + x] = (piece[x] + 32) >> 6;
+    int32_t x = width;
+    for (; x >= 16; x -= 16) {
+        const lanes_16 v = (*(const lanes_16 *)(const void *)(sum + x - 16) + 32) >> 6;
+        *(wide_16 *)(void *)(predicted + x - 16) = __builtin_convertvector(v, wide_16);
+    }
+    while (--x >= 0) {
+        int16_t v;
+        memcpy(&v, sum + x, sizeof v);
+        predicted[x] = (int16_t)(v + 32) >> 6;
+    }
+}
+
+/* Sums and a residue of 16 bits, or none, to samples. Residues are limited first, so that nothing leaves 16 bits. */
+static void store_narrow(const tsr_dirac_store_job *j, const int16_t *sum, int64_t y)
+{
+    enum { PIECE = 512, FAR = 1 << 14 };
+    const int16_t half = (int16_t)(1 << (j->depth - 1)), least = (int16_t)-half, most = (int16_t)(half - 1);
+    const int32_t bytes = j->bytes, width = j->width;
+    int16_t piece[PIECE];
+    for (int32_t x0 = 0; x0 < width; x0 += PIECE) {
+        const int32_t n = tsr_mini(PIECE, width - x0);
+        const int16_t *TSR_RESTRICT p = sum + x0, *TSR_RESTRICT s = j->narrow ? j->narrow + y * j->stride + x0 : NULL;
+        if (s)
+            for (int32_t x = 0; x < n; x++) {
+                const int16_t r = s[x] < -FAR ? -FAR : s[x] > FAR ? FAR : s[x], v = (int16_t)(r + (int16_t)((int16_t)(p[x] + 32) >> 6));
+                piece[x] = v < least ? least : v > most ? most : v;
+            }
+        else
+            for (int32_t x = 0; x < n; x++) {
+                const int16_t v = (int16_t)((int16_t)(p[x] + 32) >> 6);
+                piece[x] = v < least ? least : v > most ? most : v;
+            }
+        if (j->reference) memcpy(j->reference + y * width + x0, piece, (size_t)n * sizeof *piece);
+        if (bytes == 1) {
+            uint8_t *TSR_RESTRICT to = (uint8_t *)j->plane + y * j->plane_stride + x0;
+            for (int32_t x = 0; x < n; x++) to[x] = (uint8_t)(piece[x] + half);
+        } else {
+            uint16_t *TSR_RESTRICT to = (uint16_t *)j->plane + y * j->plane_stride + x0;
+            for (int32_t x = 0; x < n; x++) to[x] = (uint16_t)(piece[x] + half);
+        }
     }
 }
 
@@ -259,45 +383,142 @@ static void block_weights(int32_t length, int32_t separation, int32_t count, int
     }
 }
 
-void TSR_ISA_NAME(tsr_dirac_predict_rows)(const tsr_dirac_predict_job *j, int64_t begin, int64_t end)
+/* Blocks of one component: along x and y; and what they weigh. */
+typedef struct block_grid {
+    int32_t length[2], separation[2], offset[2], count[2];
+    int32_t weight[2][3][TSR_DIRAC_BLOCK_MOST];
+} block_grid;
+
+static int32_t kind_of(int32_t k, int32_t count) { return k == 0 ? 0 : k == count - 1 ? 2 : 1; }
+
+/* `across` blocks from u on of `down` rows of them from v on, within rows [begin, end) of the picture. */
+static block_place place_of(const tsr_dirac_predict_job *j, const block_grid *g, int32_t u, int32_t v, int32_t across, int32_t down, int64_t begin,
+                            int64_t end)
 {
-    const int32_t wide = j->p.length[0] >> j->down[0], across = j->p.separation[0] >> j->down[0], ox = (wide - across) / 2;
-    const int32_t high = j->p.length[1] >> j->down[1], down = j->p.separation[1] >> j->down[1], oy = (high - down) / 2;
-    const int32_t columns = j->p.blocks_x, rows = j->p.blocks_y;
-    int32_t weight[2][3][TSR_DIRAC_BLOCK_MOST], first, last;
-    int16_t lanes[3][TSR_DIRAC_BLOCK_MOST + NARROW_LANES] = { { 0 } };
-    block_weights(wide, across, columns, weight[0]);
-    block_weights(high, down, rows, weight[1]);
-    for (int64_t y = begin; y < end; y++) memset(j->predicted + y * j->stride, 0, (size_t)j->width * sizeof *j->predicted);
-    (void)tsr_dirac_cover((int32_t)begin, high, down, rows, &first);
-    const int32_t covers = tsr_dirac_cover((int32_t)end - 1, high, down, rows, &last);
+    const int32_t left = u * g->separation[0] - g->offset[0], top = v * g->separation[1] - g->offset[1], x0 = tsr_maxi(left, 0);
+    const int32_t right = left + (across - 1) * g->separation[0] + g->length[0], bottom = top + (down - 1) * g->separation[1] + g->length[1];
+    return (block_place){ x0,
+                          tsr_mini(right, j->width) - x0,
+                          tsr_maxi(top, (int32_t)begin),
+                          tsr_mini(bottom, (int32_t)end),
+                          top,
+                          g->weight[0][kind_of(u, g->count[0])] + (x0 - left),
+                          g->weight[1][kind_of(v, g->count[1])] };
+}
+
+/* Weights along a run of blocks: those of its first block, 8 where two overlap, those of its last block. From place `skip` on. */
+static void run_weights(const block_grid *g, int axis, int32_t u, int32_t run, int32_t skip, int32_t n, int16_t *weights)
+{
+    const int32_t *first = g->weight[axis][kind_of(u, g->count[axis])], *last = g->weight[axis][kind_of(u + run - 1, g->count[axis])];
+    const int32_t length = g->length[axis], offset = g->offset[axis], behind = (run - 1) * g->separation[axis];
+    for (int32_t k = 0; k < n; k++) weights[k] = 8;
+    for (int32_t k = skip; k < skip + n && k < 2 * offset; k++) weights[k - skip] = (int16_t)first[k];
+    for (int32_t k = tsr_maxi(skip, behind + length - 2 * offset); k < skip + n; k++) weights[k - skip] = (int16_t)last[k - behind];
+}
+
+static int alike(const tsr_dirac_block *a, const tsr_dirac_block *b) { return memcmp(a, b, sizeof *a) == 0; }
+
+/* How many of `most` blocks from here on are like *like. */
+static int32_t alike_blocks(const tsr_dirac_block *like, const tsr_dirac_block *from, int32_t most)
+{
+    int32_t n = 0;
+    while (n < most && alike(like, from + n)) n++;
+    return n;
+}
+
+/* Row v of blocks, to sums in 16 bits at the beginning of the rows of j->predicted; and those of rows below, before `last`, that go on with what is
+ * above them. until[u]: rows of blocks before it are done in column u. */
+static void add_blocks_narrow(const tsr_dirac_predict_job *j, const block_grid *g, int32_t v, int32_t last, int64_t begin, int64_t end,
+                              int32_t *until)
+{
+    int16_t patch[2][4][PATCH], across[RUN_MOST + NARROW_LANES], down[STRIP_MOST];
+    const int32_t columns = g->count[0], most = (RUN_MOST - g->length[0]) / g->separation[0] + 1;
+    const tsr_dirac_block *row = j->blocks + (int64_t)v * columns;
+    for (int32_t u = 0, run; u < columns; u += run) {
+        view seen[2];
+        int32_t rows = 1;
+        run = 1;
+        if (until[u] > v) continue;
+        block_place p = place_of(j, g, u, v, 1, 1, begin, end);
+        if (p.n <= 0 || p.y1 <= p.y0) continue;
+        if (look_both(j, &row[u], &p, seen)) {
+            while (run < most && u + run < columns && until[u + run] <= v && alike(&row[u], &row[u + run])) run++;
+            do p = place_of(j, g, u, v, run, 1, begin, end);
+            while (!look_both(j, &row[u], &p, seen) && --run);
+            for (; v + rows < last && alike_blocks(&row[u], &row[u + (int64_t)rows * columns], run) == run; rows++) {
+                const block_place more = place_of(j, g, u, v, run, rows + 1, begin, end);
+                if (!look_both(j, &row[u], &more, seen)) break;
+                p = more;
+            }
+            (void)look_both(j, &row[u], &p, seen);
+            for (int32_t k = 0; k < run; k++) until[u + k] = v + rows;
+        } else look_made(j, &row[u], &p, patch, seen);
+        run_weights(g, 0, u, run, p.x0 - (u * g->separation[0] - g->offset[0]), p.n, across);
+        memset(across + p.n, 0, NARROW_LANES * sizeof *across);
+        run_weights(g, 1, v, rows, p.y0 - p.top, p.y1 - p.y0, down);
+        const int made = !row[u].mode || row[u].global;
+        const narrow_run r = { .first = &seen[!made && row[u].mode == 2],
+                               .second = &seen[!made && row[u].mode != 1],
+                               .across = across,
+                               .down = down,
+                               .sum = (int16_t *)(void *)(j->predicted + p.y0 * j->stride) + p.x0,
+                               .stride = 2 * j->stride,
+                               .rows = p.y1 - p.y0 };
+        add_run(&r, p.n);
+    }
+}
+
+static void add_blocks(const tsr_dirac_predict_job *j, const block_grid *g, int32_t v, int64_t begin, int64_t end)
+{
+    for (int32_t u = 0; u < g->count[0]; u++) {
+        const block_place p = place_of(j, g, u, v, 1, 1, begin, end);
+        if (p.n > 0 && p.y1 > p.y0) add_block(j, &j->blocks[(int64_t)v * g->count[0] + u], &p);
+    }
+}
+
+/* Rows that stay in the caches from the first block on to the end. */
+static void predict_strip(const tsr_dirac_predict_job *j, const block_grid *g, int64_t begin, int64_t end)
+{
+    int32_t first, last, until[COLUMNS_MOST];
+    memset(until, 0, (size_t)g->count[0] * sizeof *until);
+    (void)tsr_dirac_cover((int32_t)begin, g->length[1], g->separation[1], g->count[1], &first);
+    const int32_t covers = tsr_dirac_cover((int32_t)end - 1, g->length[1], g->separation[1], g->count[1], &last);
     last += covers;
     const int narrow = is_narrow(j, first, last);
-    for (int kind = 0; kind < 3; kind++)
-        for (int32_t k = 0; k < wide; k++) lanes[kind][k] = (int16_t)weight[0][kind][k];
-    for (int32_t v = first; v < last; v++) {
-        const int32_t top = v * down - oy;
-        for (int32_t u = 0; u < columns; u++) {
-            const int32_t left = u * across - ox, x0 = tsr_maxi(left, 0), kind = u == 0 ? 0 : u == columns - 1 ? 2 : 1;
-            const block_place p = { x0,
-                                    tsr_mini(left + wide, j->width) - x0,
-                                    tsr_maxi(top, (int32_t)begin),
-                                    tsr_mini(top + high, (int32_t)end),
-                                    top,
-                                    weight[0][kind] + (x0 - left),
-                                    weight[1][v == 0          ? 0
-                                              : v == rows - 1 ? 2
-                                                              : 1] };
-            if (p.n <= 0 || p.y1 <= p.y0) continue;
-            if (narrow) add_block_narrow(j, &j->blocks[(int64_t)v * columns + u], &p, lanes[kind] + (x0 - left));
-            else add_block(j, &j->blocks[(int64_t)v * columns + u], &p);
-        }
-    }
+    const size_t bytes = narrow ? ((size_t)j->width + NARROW_LANES) * sizeof(int16_t) : (size_t)j->width * sizeof *j->predicted;
+    for (int64_t y = begin; y < end; y++) memset(j->predicted + y * j->stride, 0, bytes);
+    for (int32_t v = first; v < last; v++)
+        if (narrow) add_blocks_narrow(j, g, v, last, begin, end, until);
+        else add_blocks(j, g, v, begin, end);
+    const tsr_dirac_store_job *store = j->store;
+    const int at_once = narrow && store && store->plane && !store->residue && store->depth <= NARROW_BITS;
     for (int64_t y = begin; y < end; y++) {
         int32_t *sum = j->predicted + y * j->stride;
+        if (at_once) {
+            store_narrow(store, (const int16_t *)(const void *)sum, y);
+            continue;
+        }
         if (narrow) finish_narrow(sum, j->width);
         else
             for (int32_t x = 0; x < j->width; x++) sum[x] = (sum[x] + 32) >> 6;
+        if (store) store_row(store, y);
+    }
+}
+
+void TSR_ISA_NAME(tsr_dirac_predict_rows)(const tsr_dirac_predict_job *j, int64_t begin, int64_t end)
+{
+    block_grid g;
+    for (int k = 0; k < 2; k++) {
+        g.length[k] = j->p.length[k] >> j->down[k];
+        g.separation[k] = j->p.separation[k] >> j->down[k];
+        g.offset[k] = (g.length[k] - g.separation[k]) / 2;
+        g.count[k] = k ? j->p.blocks_y : j->p.blocks_x;
+        block_weights(g.length[k], g.separation[k], g.count[k], g.weight[k]);
+    }
+    const int64_t step = (STRIP + g.separation[1] - 1) / g.separation[1] * g.separation[1];
+    for (int64_t y = begin, next; y < end; y = next) { /* between rows of blocks */
+        next = tsr_minl((y / step + 1) * step, end);
+        predict_strip(j, &g, y, next);
     }
 }
 

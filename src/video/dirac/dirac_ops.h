@@ -29,11 +29,24 @@ typedef struct tsr_dirac_load_job {
     int32_t width, height, padded_width, padded_height, bytes, depth;
 } tsr_dirac_load_job;
 
+/* What is launched between begin and end is recorded, not done; replay does it. */
+struct tsr_graph;
+typedef struct tsr_dirac_record_ops {
+    tsr_status (*begin)(tsr_queue *queue);
+    tsr_status (*end)(tsr_queue *queue, struct tsr_graph **graph);
+    tsr_status (*replay)(tsr_queue *queue, struct tsr_graph *graph);
+    void (*forget)(struct tsr_graph **graph);
+} tsr_dirac_record_ops;
+
 typedef struct tsr_dirac_ops {
     tsr_status (*store)(tsr_queue *queue, const tsr_dirac_store_job *job);
     tsr_status (*predict)(tsr_queue *queue, const tsr_dirac_predict_job *job);
     tsr_status (*load)(tsr_queue *queue, const tsr_dirac_load_job *job);
     tsr_status (*half)(tsr_queue *queue, const tsr_dirac_half_job *job);
+    /* Jobs that are in the device's memory, of planes of that size. NULL where `record` is. */
+    tsr_status (*store_there)(tsr_queue *queue, const tsr_dirac_store_job *job, int32_t width, int32_t height);
+    tsr_status (*predict_there)(tsr_queue *queue, const tsr_dirac_predict_job *job, int32_t width, int32_t height);
+    const tsr_dirac_record_ops *record; /* NULL: it is of no use */
     const struct tsr_slice_ops *slices; /* slices/slice_jobs.h; NULL: slices are coded on the host */
     const struct tsr_core_ops *core;    /* slices/core_jobs.h: variable-length codes of core syntax; NULL: on the host */
 } tsr_dirac_ops;

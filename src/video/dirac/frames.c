@@ -42,6 +42,7 @@ void tsr_dirac_frames_free(tsr_dirac_decoder *d)
     for (int k = 0; k < TSR_DIRAC_FRAMES; k++)
         if (tsr_dirac_on_host(d)) tsr_video_frame_destroy(&d->frame[k].shape);
         else tsr_device_release(d->context, d->frame[k].memory, (size_t)d->frame[k].room);
+    tsr_device_release(d->context, d->jobs, d->jobs ? sizeof *d->jobs : 0);
     for (int k = 0; k < TSR_DIRAC_REFERENCES; k++) {
         tsr_dirac_reference *r = &d->reference[k];
         tsr_device_release(d->context, r->plane, (size_t)r->elements * sizeof(int16_t));
@@ -96,14 +97,21 @@ tsr_dirac_frame *tsr_dirac_next_frame(tsr_dirac_decoder *d)
 
 /* ---- samples ------------------------------------------------------------------------------------------------------------------------------- */
 
+/* Where the prediction of component c goes. */
+static int32_t *prediction_memory(const tsr_dirac_decoder *d, int c, int32_t width, int32_t height)
+{
+    const tsr_dirac_residue *p = &d->residue;
+    return p->made && p->elements[c] >= (int64_t)width * height ? p->on_device[c] : d->motion.predicted;
+}
+
 /* The prediction of component c, rows `width` apart. */
-static tsr_status predict(tsr_dirac_decoder *d, int c, int32_t width, int32_t height, int64_t at)
+static tsr_dirac_predict_job predict_job(const tsr_dirac_decoder *d, int c, int32_t width, int32_t height, int64_t at)
 {
     const tsr_dirac_motion *m = &d->motion;
     const tsr_dirac_sequence *s = &d->sequence;
     tsr_dirac_predict_job job = { .p = m->prediction,
                                   .blocks = m->on_device,
-                                  .predicted = m->predicted,
+                                  .predicted = prediction_memory(d, c, width, height),
                                   .stride = width,
                                   .width = width,
                                   .height = height,
@@ -114,7 +122,7 @@ static tsr_status predict(tsr_dirac_decoder *d, int c, int32_t width, int32_t he
         const tsr_dirac_reference *from = &d->reference[m->reference[r]];
         job.reference[r] = m->prediction.precision ? from->half + 4 * at : from->plane + at;
     }
-    return d->context->backend->dirac->predict(d->context->queue, &job);
+    return job;
 }
 
 /* *narrow 0: samples leave 16 bits; the coefficients are then there in 32. */
@@ -145,9 +153,8 @@ tsr_slice_target tsr_dirac_planes(const tsr_dirac_decoder *d, const tsr_dirac_ta
     return to;
 }
 
-static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *t, const tsr_slice_target *to, int c, int64_t at_reference)
+static tsr_dirac_store_job store_job(const tsr_dirac_decoder *d, const tsr_dirac_target *t, const tsr_slice_target *to, int c, int64_t at_reference)
 {
-    tsr_dirac_residue *p = &d->residue;
     tsr_dirac_store_job job = { .plane = to->plane[c],
                                 .plane_stride = to->plane_stride[c],
                                 .reference = t->reference ? t->reference->plane + at_reference : NULL,
@@ -155,27 +162,90 @@ static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *
                                 .depth = to->depth[c > 0] };
     tsr_dirac_component_size(&d->sequence, c, &job.width, &job.height);
     if (t->residue) {
+        job.residue = d->residue.samples;
+        job.stride = d->residue.layout[c].stride;
+    }
+    if (t->predicted) {
+        job.predicted = prediction_memory(d, c, job.width, job.height);
+        job.predicted_stride = job.width;
+    }
+    return job;
+}
+
+static tsr_status upload_residue(tsr_dirac_decoder *d, const tsr_dirac_target *t, int c)
+{
+    tsr_dirac_residue *p = &d->residue;
+    if (!t->residue || tsr_dirac_on_host(d) || t->residue == TSR_DIRAC_RESIDUE_THERE) return TSR_OK;
+    return d->context->backend->upload(d->context->queue, p->on_device[c], p->coefficients[c], (size_t)p->elements[c] * sizeof(int32_t));
+}
+
+static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *t, const tsr_slice_target *to, int c, int64_t at_reference)
+{
+    tsr_dirac_residue *p = &d->residue;
+    tsr_dirac_store_job job = store_job(d, t, to, c, at_reference);
+    if (t->residue) {
         tsr_dirac_enter(d, TSR_DIRAC_RESIDUAL_DECODE);
-        if (!tsr_dirac_on_host(d) && t->residue != TSR_DIRAC_RESIDUE_THERE)
-            TSR_TRY(d->context->backend->upload(d->context->queue, p->on_device[c], p->coefficients[c], (size_t)p->elements[c] * sizeof(int32_t)));
+        TSR_TRY(upload_residue(d, t, c));
         tsr_dirac_enter(d, TSR_DIRAC_WAVELET_TRANSFORM);
         int narrow = t->residue == TSR_DIRAC_RESIDUE_NARROW;
         if (narrow) TSR_TRY(synthesise_narrow(d, c, &narrow));
         if (narrow) job.narrow = p->narrow_samples;
-        else {
-            TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
-            job.residue = p->samples;
-        }
-        job.stride = p->layout[c].stride;
+        else TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
     }
     if (t->predicted) {
+        tsr_dirac_predict_job predict = predict_job(d, c, job.width, job.height, at_reference);
         tsr_dirac_enter(d, TSR_DIRAC_MOTION_RENDER);
-        TSR_TRY(predict(d, c, job.width, job.height, at_reference));
-        job.predicted = d->motion.predicted;
-        job.predicted_stride = job.width;
+        if (tsr_dirac_on_host(d) && !d->options.profile) predict.store = &job; /* profiles have both stages */
+        TSR_TRY(d->context->backend->dirac->predict(d->context->queue, &predict));
+        if (predict.store) return TSR_OK;
     }
     tsr_dirac_enter(d, TSR_DIRAC_COMBINE);
     return d->context->backend->dirac->store(d->context->queue, &job);
+}
+
+/* ---- the same as a graph ------------------------------------------------------------------------------------------------------------------- */
+
+/* A picture whose jobs and coefficients are on the device. */
+typedef struct launching {
+    tsr_dirac_decoder *decoder;
+    const tsr_dirac_target *target;
+} launching;
+
+static tsr_status launch_components(void *user)
+{
+    const launching *l = (const launching *)user;
+    tsr_dirac_decoder *d = l->decoder;
+    tsr_dirac_residue *p = &d->residue;
+    const tsr_dirac_ops *ops = d->context->backend->dirac;
+    for (int c = 0; c < 3; c++) {
+        int32_t width, height;
+        tsr_dirac_component_size(&d->sequence, c, &width, &height);
+        if (l->target->residue) TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
+        if (l->target->predicted) TSR_TRY(ops->predict_there(d->context->queue, &d->jobs->predict[c], width, height));
+        TSR_TRY(ops->store_there(d->context->queue, &d->jobs->store[c], width, height));
+    }
+    return TSR_OK;
+}
+
+/* All components of a core picture, with one launch where its type has come before. */
+static tsr_status launch_picture(tsr_dirac_decoder *d, const tsr_dirac_target *t, const tsr_slice_target *to)
+{
+    tsr_dirac_component_jobs jobs = { 0 };
+    launching l = { d, t };
+    int64_t at = 0, key[7] = { t->residue != 0 };
+    if (!d->jobs) TSR_TRY(tsr_device_allocate(d->context, sizeof *d->jobs, (void **)&d->jobs));
+    for (int c = 0; c < 3; c++) {
+        int32_t width, height;
+        tsr_dirac_component_size(&d->sequence, c, &width, &height);
+        jobs.store[c] = store_job(d, t, to, c, at);
+        if (t->predicted) jobs.predict[c] = predict_job(d, c, width, height, at);
+        TSR_TRY(upload_residue(d, t, c));
+        at += (int64_t)width * height;
+        key[1 + 2 * c] = width;
+        key[2 + 2 * c] = height;
+    }
+    TSR_TRY(d->context->backend->upload(d->context->queue, d->jobs, &jobs, sizeof jobs));
+    return tsr_picture_graph_run(&d->graph[t->predicted ? t->code & 3 : 0], d->context, key, 7, launch_components, &l);
 }
 
 tsr_status tsr_dirac_begin_picture(tsr_dirac_decoder *d, const tsr_dirac_target *t, tsr_dirac_frame **frame)
@@ -247,7 +317,9 @@ tsr_status tsr_dirac_store_picture(tsr_dirac_decoder *d, const tsr_dirac_target 
     int64_t at_reference = 0;
     TSR_TRY(tsr_dirac_begin_picture(d, t, &f));
     const tsr_slice_target to = tsr_dirac_planes(d, t, f);
-    for (int c = 0; c < 3; c++) {
+    const int together = d->context->backend->dirac->record && !d->options.profile;
+    if (together) TSR_TRY(launch_picture(d, t, &to));
+    for (int c = 0; c < 3 && !together; c++) {
         int32_t width, height;
         TSR_TRY(store_component(d, t, &to, c, at_reference));
         tsr_dirac_component_size(&d->sequence, c, &width, &height);

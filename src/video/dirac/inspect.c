@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "video/dirac/dirac_core.h"
 #include "video/dirac/dirac_stream.h"
 #include "video/dirac/layout.h"
 #include "video/dirac/dirac_levels.h"
@@ -104,6 +105,23 @@ static void skip_blocks(tsr_bits *bits, int32_t references)
         tsr_bits_align(bits);
         bits->at += 8 * length;
     }
+}
+
+int tsr_dirac_core_skip(const tsr_dirac_sequence *sequence, int32_t code, tsr_bits *bits, tsr_dirac_transform *transform)
+{
+    const int32_t references = code & 3, numbers = references + ((code & 0x0c) == 0x0c);
+    tsr_dirac_prediction prediction;
+    if (references > 2) return 0;
+    (void)tsr_bits_take(bits, 32);
+    for (int32_t k = 0; k < numbers; k++) (void)tsr_bits_int(bits);
+    tsr_bits_align(bits);
+    if (references) {
+        if (tsr_dirac_prediction_read(bits, sequence, references, &prediction) != TSR_OK) return 0;
+        tsr_bits_align(bits);
+        skip_blocks(bits, references);
+        if (tsr_bits_over(bits) || tsr_bits_flag(bits)) return 0; /* no residue */
+    }
+    return !tsr_bits_over(bits) && tsr_dirac_transform_read_core(bits, transform) == TSR_OK;
 }
 
 static void read_statistics(tsr_dirac_inspector *i, const tsr_dirac_transform *t, tsr_bits *bits, tsr_dirac_unit_info *info)

@@ -27,6 +27,7 @@ static tsr_status decode(tsr_dirac_decoder *d, tsr_bits *bits, int64_t first, in
         slices.coefficients[c] = p->coefficients[c];
         slices.narrow[c] = *narrow ? p->narrow[c] : NULL;
     }
+    memset(p->empty, 0, sizeof p->empty);
     TSR_TRY(room_for_starts(d, count));
     TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* coefficients of the picture before are still being read */
     *narrow = slices.narrow[0] != NULL;

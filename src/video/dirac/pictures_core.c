@@ -13,6 +13,8 @@ void tsr_dirac_motion_free(tsr_dirac_decoder *d)
     *m = (tsr_dirac_motion){ 0 };
 }
 
+enum { NARROW_DEPTH = 10 }; /* of samples whose coefficients are tried in 16 bits */
+
 /* ---- references ---------------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_dirac_reference *find_reference(tsr_dirac_decoder *d, uint32_t number)
@@ -98,7 +100,8 @@ static tsr_status room_for_blocks(tsr_dirac_decoder *d)
     tsr_dirac_motion *m = &d->motion;
     const int64_t count = (int64_t)m->prediction.blocks_x * m->prediction.blocks_y,
                   bytes = (count + 1) * (int64_t)sizeof(tsr_dirac_block) + m->prediction.blocks_x;
-    const int64_t elements = (int64_t)d->sequence.width * (d->sequence.height >> d->sequence.fields);
+    const int64_t luma = (int64_t)d->sequence.width * (d->sequence.height >> d->sequence.fields);
+    const int64_t elements = d->residue.made && d->residue.elements[0] >= luma ? 0 : luma; /* before the first coefficients */
     if (m->bytes < bytes) {
         tsr_host_release(NULL, m->blocks, (size_t)m->bytes);
         m->blocks = NULL;
@@ -129,7 +132,6 @@ static tsr_status read_blocks(tsr_dirac_decoder *d, const tsr_dirac_target *t, t
     tsr_dirac_blocks_damage damage = { 0 };
     tsr_dirac_enter(d, TSR_DIRAC_MOTION_DECODE);
     TSR_TRY(room_for_blocks(d));
-    TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* blocks of the picture before */
     tsr_dirac_blocks_read(bits, &m->prediction, m->blocks, &damage);
     if (damage.cut) TSR_TRY(tsr_dirac_damage(d, t->offset, "picture %u: %d of its motion streams are cut", t->number, damage.cut));
     if (damage.split) TSR_TRY(tsr_dirac_damage(d, t->offset, "picture %u: splits of %d superblocks are beyond 2", t->number, damage.split));
@@ -163,14 +165,104 @@ static tsr_status take_references(tsr_dirac_decoder *d, const tsr_dirac_target *
     return TSR_OK;
 }
 
-/* All sub-bands, where the picture lies if its device can. */
-static tsr_status decode_bands(tsr_dirac_decoder *d, const tsr_dirac_core *core, tsr_bits *bits, tsr_dirac_core_damage *damage)
+/* 1: the device decodes the codes, so that the coefficients are there. */
+static int on_device(const tsr_dirac_decoder *d, const tsr_dirac_core *core)
 {
-    if (tsr_core_device_usable(d->context, core->variable))
-        return tsr_core_device_decode(&d->core_device, d->context, core, bits, d->residue.on_device, damage);
+    if (core->statistics) return 0;
+    return core->variable ? tsr_core_device_usable(d->context, 1) : d->options.arithmetic > 0;
+}
+
+/* Does the unit come before arithmetic codes that may be decoded with those at hand? */
+static int leads_on(const tsr_dirac_decoder *d, const tsr_dirac_data *data)
+{
+    const int32_t code = data->unit.code;
+    if (code == TSR_DIRAC_SEQUENCE_HEADER) return data->size >= d->header_size && !memcmp(data->payload, d->header, (size_t)d->header_size);
+    return (code & 0xf8) == TSR_DIRAC_AUXILIARY || code == TSR_DIRAC_PADDING || code == TSR_DIRAC_END;
+}
+
+/* The pictures behind the one at hand, as far as they are there and alike. */
+static void look_ahead(tsr_dirac_decoder *d, const tsr_dirac_core *core)
+{
+    tsr_core_ahead *a = &d->core_ahead;
+    tsr_dirac_stream stream = d->stream; /* goes on by itself */
+    tsr_dirac_data data;
+    int more = 1;
+    while (a->count < a->room) {
+        tsr_dirac_transform transform;
+        tsr_dirac_layout layout[3];
+        tsr_dirac_core own = *core;
+        tsr_dirac_stream_next(&stream, &data, &more);
+        if (!more || data.skipped || data.lost) return;
+        if (leads_on(d, &data)) continue;
+        if ((data.unit.code & (0xc8 | TSR_DIRAC_STATISTICS)) != 0x08) return; /* not a picture of arithmetic codes */
+        tsr_bits bits = { data.payload, 0, 8 * data.size };
+        if (!tsr_dirac_core_skip(&d->sequence, data.unit.code, &bits, &transform)) continue;
+        for (int c = 0; c < 3; c++) {
+            int32_t width, height;
+            tsr_dirac_component_size(&d->sequence, c, &width, &height);
+            tsr_dirac_layout_make(&transform, width, height, &layout[c]);
+            if (memcmp(&layout[c], core->layout[c], sizeof layout[c]) != 0) return;
+        }
+        own.transform = &transform;
+        own.inter = (data.unit.code & 3) != 0;
+        tsr_core_ahead_add(a, &own, &bits, data.offset);
+    }
+}
+
+/* Arithmetic codes on the device, with those of pictures that follow. */
+static tsr_status decode_ahead(tsr_dirac_decoder *d, const tsr_dirac_core *core, const tsr_bits *bits, int64_t offset, tsr_dirac_core_damage *damage)
+{
+    int64_t bytes = 0;
+    int found = 0;
+    TSR_TRY(tsr_core_ahead_take(&d->core_ahead, core, offset, d->residue.on_device, damage, &found));
+    if (found) return TSR_OK;
+    for (int c = 0; c < 3; c++) bytes += tsr_dirac_layout_elements(core->layout[c]) * (int64_t)sizeof(int32_t);
+    const int64_t room = tsr_min64(d->options.arithmetic, tsr_max64(d->options.memory_limit / bytes, 1));
+    TSR_TRY(tsr_core_ahead_begin(&d->core_ahead, d->context, core->layout, (int32_t)room));
+    tsr_core_ahead_add(&d->core_ahead, core, bits, offset);
+    look_ahead(d, core);
+    TSR_TRY(tsr_core_ahead_run(&d->core_ahead));
+    return tsr_core_ahead_take(&d->core_ahead, core, offset, d->residue.on_device, damage, &found);
+}
+
+/* All sub-bands of the picture at `offset`, where it lies if its device does that. core->narrow: in 16 bits, but for the approximations; set to NULL
+ * where they do not do. */
+static tsr_status decode_bands(tsr_dirac_decoder *d, tsr_dirac_core *core, tsr_bits *bits, int64_t offset, tsr_dirac_core_damage *damage)
+{
+    const tsr_bits start = *bits;
+    int fits = 1;
+    if (on_device(d, core) && core->variable) return tsr_core_device_decode(&d->core_device, d->context, core, bits, d->residue.on_device, damage);
+    if (on_device(d, core)) return decode_ahead(d, core, bits, offset, damage);
     if (core->statistics) return tsr_dirac_statistics_decode(core, bits, damage);
-    tsr_dirac_core_decode(core, bits, damage);
-    return TSR_OK;
+    TSR_TRY(tsr_dirac_core_decode(core, bits, &fits, damage));
+    if (fits) return TSR_OK;
+    *bits = start;
+    memset(core->narrow, 0, sizeof core->narrow);
+    return tsr_dirac_core_decode(core, bits, &fits, damage);
+}
+
+/* The approximations are there in 32 bits, and predicted. To 16 where they fit, else what is in 16 to 32. */
+static int narrow_approximations(tsr_dirac_residue *p)
+{
+    int32_t lost = 0;
+    for (int c = 0; c < 3; c++) {
+        const tsr_dirac_band *b = &p->layout[c].band[0][0];
+        for (int32_t y = 0; y < b->height; y++) {
+            const int64_t row = b->offset + (int64_t)y * p->layout[c].stride;
+            for (int32_t x = 0; x < b->width; x++) {
+                p->narrow[c][row + x] = (int16_t)p->coefficients[c][row + x];
+                lost |= p->coefficients[c][row + x] ^ p->narrow[c][row + x];
+            }
+        }
+    }
+    for (int c = 0; c < 3 && lost; c++) {
+        const tsr_dirac_band *b = &p->layout[c].band[0][0];
+        for (int32_t y = 0; y < p->layout[c].padded_height; y++) {
+            const int64_t row = (int64_t)y * p->layout[c].stride;
+            for (int32_t x = y < b->height ? b->width : 0; x < p->layout[c].stride; x++) p->coefficients[c][row + x] = p->narrow[c][row + x];
+        }
+    }
+    return !lost;
 }
 
 static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data, tsr_dirac_target *t, tsr_bits *bits)
@@ -185,6 +277,7 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
     TSR_TRY(tsr_dirac_residue_make(d, &transform));
     tsr_dirac_residue *p = &d->residue;
     tsr_dirac_core core = { .transform = &p->transform,
+                            .empty = p->empty,
                             .threads = d->context->threads,
                             .inter = t->predicted,
                             .variable = (t->code & 0x40) != 0,
@@ -193,20 +286,20 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
     for (int c = 0; c < 3; c++) {
         core.layout[c] = &p->layout[c];
         core.coefficients[c] = p->coefficients[c];
+        if (!core.statistics && d->sequence.luma_depth <= NARROW_DEPTH && d->sequence.chroma_depth <= NARROW_DEPTH) core.narrow[c] = p->narrow[c];
     }
-    TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* coefficients of the picture before */
     const tsr_bits start = *bits;
-    TSR_TRY(decode_bands(d, &core, bits, &damage));
+    TSR_TRY(decode_bands(d, &core, bits, data->offset, &damage));
     if ((damage.cut || damage.quantiser) && transform.codeblock_mode) { /* perhaps the other convention, which no header names */
         tsr_bits again = start;
         tsr_dirac_core_damage still = { 0 };
         core.old_blocks = !core.old_blocks;
-        TSR_TRY(decode_bands(d, &core, &again, &still));
+        TSR_TRY(decode_bands(d, &core, &again, data->offset, &still));
         if (!still.cut && !still.quantiser) d->old_blocks = core.old_blocks;
         else {
             core.old_blocks = !core.old_blocks;
             *bits = start;
-            TSR_TRY(decode_bands(d, &core, bits, &still));
+            TSR_TRY(decode_bands(d, &core, bits, data->offset, &still));
         }
         damage = still;
     }
@@ -214,9 +307,10 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
     if (damage.quantiser)
         TSR_TRY(tsr_dirac_damage(d, data->offset, "picture %u: quantisers of %d sub-bands are no number from 0 to %d", t->number, damage.quantiser,
                                  TSR_QUANTISER_MOST));
-    t->residue = tsr_core_device_usable(d->context, core.variable) ? TSR_DIRAC_RESIDUE_THERE : TSR_DIRAC_RESIDUE;
+    t->residue = on_device(d, &core) ? TSR_DIRAC_RESIDUE_THERE : TSR_DIRAC_RESIDUE;
     for (int c = 0; c < 3 && !t->predicted && t->residue == TSR_DIRAC_RESIDUE; c++)
         tsr_dirac_predict_approximation(p->coefficients[c], &p->layout[c]);
+    if (core.narrow[0] && narrow_approximations(p)) t->residue = TSR_DIRAC_RESIDUE_NARROW;
     return TSR_OK;
 }
 

@@ -39,8 +39,9 @@ typedef struct tsr_dirac_predict_job {
     int32_t *predicted;          /* rows `stride` apart */
     int64_t stride;
     int32_t width, height, component;
-    int32_t down[2]; /* 1: half as many samples as luma along x, y */
-    int32_t depth;   /* bits of the references' samples */
+    int32_t down[2];                         /* 1: half as many samples as luma along x, y */
+    int32_t depth;                           /* bits of the references' samples */
+    const struct tsr_dirac_store_job *store; /* on the host: what is predicted is stored as well, while it is in the caches; NULL: not */
 } tsr_dirac_predict_job;
 
 typedef struct tsr_dirac_half_job {

@@ -4,6 +4,7 @@
 void tsr_dirac_residue_free(tsr_dirac_decoder *d)
 {
     tsr_dirac_residue *p = &d->residue;
+    for (int k = 0; k < 3; k++) tsr_picture_graph_free(&d->graph[k]);
     for (int c = 0; c < 3; c++) {
         const size_t bytes = (size_t)p->elements[c] * sizeof(int32_t);
         if (!tsr_dirac_on_host(d)) tsr_host_release(NULL, p->coefficients[c], bytes);
@@ -36,7 +37,7 @@ static tsr_status make_memory(tsr_dirac_decoder *d)
         TSR_TRY(tsr_dirac_synthesis_make(d->context, &p->transform, &p->layout[k], TSR_I32, 0, &p->synthesis[k]));
         workspace = tsr_max64(workspace, p->synthesis[k].workspace_bytes);
     }
-    const int narrow = tsr_dirac_on_host(d) && p->transform.slices_x && tsr_dirac_synthesis_narrow(&p->transform, 8);
+    const int narrow = tsr_dirac_on_host(d) && tsr_dirac_synthesis_narrow(&p->transform, 8);
     for (int c = 0; c < 3 && narrow; c++) {
         TSR_TRY(tsr_device_allocate(d->context, (size_t)p->elements[c] * sizeof(int16_t), (void **)&p->narrow[c]));
         if (c == 2) continue;

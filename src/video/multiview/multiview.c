@@ -141,7 +141,7 @@ const void *tsr_multiview_model_bytes(const tsr_multiview *multiview, size_t *si
     return multiview->model;
 }
 
-tsr_status tsr_mvv_host_open(const tsr_multiview *multiview, int download, tsr_mvv_host *host)
+tsr_status tsr_mvv_host_open(const tsr_multiview *multiview, tsr_mvv_wanted wanted, tsr_mvv_host *host)
 {
     int64_t plane, visible;
     host->view = multiview->view;
@@ -152,7 +152,9 @@ tsr_status tsr_mvv_host_open(const tsr_multiview *multiview, int download, tsr_m
     host->block = calloc(1, bytes);
     if (!host->block) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for %zu bytes of textures on the host", bytes);
     place(&host->view, host->block, masks, plane, visible);
-    if (download) TSR_TRY(tsr_device_move(NULL, host->block, multiview->context, multiview->block, bytes));
+    const size_t from = wanted == TSR_MVV_ALL ? 0 : wanted == TSR_MVV_MASKS && masks ? 3 * (size_t)plane : bytes;
+    if (from < bytes)
+        TSR_TRY(tsr_device_move(NULL, (uint8_t *)host->block + from, multiview->context, (uint8_t *)multiview->block + from, bytes - from));
     return TSR_OK;
 }
 

@@ -30,12 +30,13 @@ static inline uint64_t *tsr_mvv_mask(const tsr_multiview_view *v, int64_t t, int
 }
 static inline int tsr_mvv_bit(const uint64_t *row, int64_t u) { return (int)(row[u >> 6] >> (u & 63) & 1); }
 
-/* The same on the host: `view` is the object's own on the CPU, else memory of its own with the device's content (if `download`). */
+/* The same on the host: `view` is the object's own on the CPU, else memory of its own with what is wanted of the device's content. */
+typedef enum tsr_mvv_wanted { TSR_MVV_NOTHING = 0, TSR_MVV_MASKS, TSR_MVV_ALL } tsr_mvv_wanted;
 typedef struct tsr_mvv_host {
     tsr_multiview_view view;
     void *block; /* NULL: the object's */
 } tsr_mvv_host;
-tsr_status tsr_mvv_host_open(const tsr_multiview *multiview, int download, tsr_mvv_host *host);
+tsr_status tsr_mvv_host_open(const tsr_multiview *multiview, tsr_mvv_wanted wanted, tsr_mvv_host *host);
 tsr_status tsr_mvv_host_upload(const tsr_mvv_host *host, tsr_multiview *multiview);
 void tsr_mvv_host_close(tsr_mvv_host *host);
 

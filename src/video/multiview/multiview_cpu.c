@@ -2,4 +2,4 @@
 #include "video/multiview/multiview_ops.h"
 
 extern const tsr_multiview_ops tsr_multiview_cpu;
-const tsr_multiview_ops tsr_multiview_cpu = { NULL, NULL, NULL };
+const tsr_multiview_ops tsr_multiview_cpu = { 0 };

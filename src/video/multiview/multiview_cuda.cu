@@ -1,8 +1,6 @@
 /* video/multiview/multiview_cuda.cu: a block decodes a stream: the bits of a pass or of a generation of sets all at once, a thread an entry, and
- * sums over the block
- * say where what they add belongs. */
-#include "device/kernel.h"
-#include "video/multiview/multiview_ops.h"
+ * sums over the block say where what they add belongs. Encoding: encode_cuda.cu. */
+#include "video/multiview/multiview_cuda.h"
 
 #ifdef TSR_EMU
 enum { STREAM_THREADS = 64 }; /* the emulator runs them one after another */
@@ -11,42 +9,15 @@ enum { STREAM_THREADS = 1024 };
 #endif
 enum { STREAM_WARPS = STREAM_THREADS / 32, THREADS = 256 };
 
-/* What comes before this thread in its block, and (all) in total. Fields of 16 bits hold sums of at most STREAM_THREADS * TSR_MVV_CHILDREN. */
-TSR_DEVICE_FN uint64_t block_before(uint64_t own, uint64_t *total, uint64_t *all)
+/* A stream that is cut off ends with the last coefficient whose sign is there; nobody asks for the lists again. `ones` of a group are significant. */
+TSR_DEVICE_FN void end_group(tsr_mvv_state *s, int64_t first, int64_t signs, int64_t ones)
 {
-    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
-    uint64_t sum = own;
-    for (int d = 1; d < 32; d <<= 1) {
-        const uint64_t other = __shfl_up_sync(TSR_WARP_ALL, sum, d);
-        if (lane >= (uint32_t)d) sum += other;
-    }
-    __syncthreads();
-    if (lane == 31) total[warp] = sum;
-    __syncthreads();
-    uint64_t before = 0, whole = 0;
-    for (uint32_t w = 0; w < STREAM_WARPS; w++) {
-        before += w < warp ? total[w] : 0;
-        whole += total[w];
-    }
-    *all = whole;
-    return before + sum - own;
+    s->cut = signs + ones > s->end;
+    s->found_count = first + (s->cut ? s->end - signs : ones);
+    s->at[0] = signs + ones;
 }
 
-TSR_DEVICE_FN int64_t count_bits(const uint8_t *bytes, int64_t from, int64_t to, uint64_t *total)
-{
-    uint64_t own = 0, all;
-    for (int64_t k = (from >> 3) + threadIdx.x; k <= to >> 3; k += STREAM_THREADS) {
-        if (from >= to) break;
-        uint32_t byte = 8 * k < to ? bytes[k] : 0;
-        if (8 * k < from) byte &= 0xffu << (from - 8 * k);
-        if (8 * k + 8 > to) byte &= (1u << (to - 8 * k)) - 1u;
-        own += (uint64_t)__popc(byte);
-    }
-    block_before(own, total, &all);
-    return (int64_t)all;
-}
-
-/* Pixels whose bits and signs are all there. */
+/* Pixels whose bits are all there. */
 TSR_DEVICE_FN void pixels_at_once(tsr_mvv_state *s, uint64_t *total)
 {
     const int64_t count = s->pixel_count, bits = s->at[0], signs = bits + count;
@@ -56,20 +27,19 @@ TSR_DEVICE_FN void pixels_at_once(tsr_mvv_state *s, uint64_t *total)
         const int in = k < count;
         const uint32_t x = in ? s->pixels[k] : 0u, bit = in ? tsr_mvv_bit_of(s->bytes, bits + k) : 0u;
         uint64_t all;
-        const uint64_t before = block_before(bit | (uint64_t)(in && !bit) << 16, total, &all);
+        const uint64_t before = tsr_block_before<STREAM_WARPS>(bit | (uint64_t)(in && !bit) << 16, total, &all);
         const int64_t f = found + (int64_t)(before & 0xffff);
-        if (bit) {
+        if (bit && signs + f < s->end) {
             s->found[first + f] = x;
             s->value[first + f] = tsr_mvv_first_value(s->plane, tsr_mvv_bit_of(s->bytes, signs + f));
-        } else if (in) s->pixels[kept + (int64_t)(before >> 16 & 0xffff)] = x;
+        } else if (in && !bit) s->pixels[kept + (int64_t)(before >> 16 & 0xffff)] = x;
         found += (int64_t)(all & 0xffff);
         kept += (int64_t)(all >> 16 & 0xffff);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
         s->pixel_count = kept;
-        s->found_count = first + found;
-        s->at[0] = signs + found;
+        end_group(s, first, signs, found);
     }
     __syncthreads();
 }
@@ -84,15 +54,15 @@ TSR_DEVICE_FN int64_t count_children(const tsr_mvv_state *s, int64_t begin, int6
         if (at < s->end && tsr_mvv_bit_of(s->bytes, at) && !(x & TSR_MVV_SET_B))
             own += (uint64_t)tsr_mvv_children_of(s->shape, x, tsr_mvv_level(s->shape, x));
     }
-    block_before(own, total, &all);
+    tsr_block_before<STREAM_WARPS>(own, total, &all);
     return (int64_t)all;
 }
 
-/* A generation whose groups are all there: each thread opens a set as a decoder of its own, whose lists begin where the sums say. */
+/* A generation whose bits of sets and children are all there: each thread opens a set as a decoder of its own, whose lists begin where the sums say. */
 TSR_DEVICE_FN void sets_at_once(tsr_mvv_state *s, int64_t begin, int64_t end, int64_t *kept, uint64_t *total)
 {
-    const int64_t bits = s->at[0];
-    int64_t child = s->at[1], sign = s->at[2], pixels = s->pixel_count, sets = s->set_count, found = s->found_count, stay = *kept;
+    const int64_t bits = s->at[0], first = s->found_count, signs = s->at[2];
+    int64_t child = s->at[1], sign = signs, pixels = s->pixel_count, sets = s->set_count, found = s->found_count, stay = *kept;
     for (int64_t tile = begin; tile < end; tile += STREAM_THREADS) {
         const int64_t k = tile + threadIdx.x;
         const int in = k < end;
@@ -100,7 +70,7 @@ TSR_DEVICE_FN void sets_at_once(tsr_mvv_state *s, int64_t begin, int64_t end, in
         const int is_b = (entry & TSR_MVV_SET_B) != 0;
         const int32_t level = tsr_mvv_level(s->shape, x), children = bit && !is_b ? tsr_mvv_children_of(s->shape, x, level) : 0;
         uint64_t all, ones = 0, more = 0;
-        const int64_t own_child = child + (int64_t)block_before((uint64_t)children, total, &all);
+        const int64_t own_child = child + (int64_t)tsr_block_before<STREAM_WARPS>((uint64_t)children, total, &all);
         child += (int64_t)all;
         for (int32_t c = 0; c < children; c++) ones += tsr_mvv_bit_of(s->bytes, own_child + c);
         if (bit && !is_b) more = tsr_mvv_has_grandchildren(s->shape, x, level) ? 1 : 0;
@@ -109,7 +79,8 @@ TSR_DEVICE_FN void sets_at_once(tsr_mvv_state *s, int64_t begin, int64_t end, in
             for (int32_t c = tsr_mvv_first_child(x); c < s->shape->children[level]; c++)
                 more += tsr_mvv_has_children(s->shape, base + s->shape->child[level][c], level + 1) ? 1 : 0;
         }
-        const uint64_t before = block_before(ones | ((uint64_t)children - ones) << 16 | more << 32 | (uint64_t)(in && !bit) << 48, total, &all);
+        const uint64_t before =
+            tsr_block_before<STREAM_WARPS>(ones | ((uint64_t)children - ones) << 16 | more << 32 | (uint64_t)(in && !bit) << 48, total, &all);
         tsr_mvv_state own = *s;
         own.at[1] = own_child;
         own.at[2] = sign + (int64_t)(before & 0xffff);
@@ -127,9 +98,9 @@ TSR_DEVICE_FN void sets_at_once(tsr_mvv_state *s, int64_t begin, int64_t end, in
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        s->found_count = found;
         s->pixel_count = pixels;
         s->set_count = sets;
+        end_group(s, first, signs, found - first);
     }
     *kept = stay;
     __syncthreads();
@@ -137,37 +108,31 @@ TSR_DEVICE_FN void sets_at_once(tsr_mvv_state *s, int64_t begin, int64_t end, in
 
 TSR_DEVICE_FN void decode_plane(tsr_mvv_state *s, uint64_t *total)
 {
-    const int64_t before = s->found_count, pixels_end = s->at[0] + s->pixel_count;
+    const int64_t before = s->found_count;
     int64_t kept = 0, begin = 0;
-    const int64_t ones = pixels_end <= s->end ? count_bits(s->bytes, s->at[0], pixels_end, total) : 0;
-    __syncthreads();
-    if (pixels_end + ones <= s->end) pixels_at_once(s, total);
-    else if (threadIdx.x == 0) tsr_mvv_pixels_by_bit(s);
+    if (s->at[0] + s->pixel_count <= s->end) pixels_at_once(s, total);
+    else if (threadIdx.x == 0) s->cut = 1; /* no sign can be there */
     __syncthreads();
     for (int64_t end = s->set_count; begin < end && !s->cut; begin = end, end = s->set_count) {
-        const int64_t children = count_children(s, begin, end, total), first_child = s->at[0] + end - begin, first_sign = first_child + children;
-        const int64_t after = first_sign + count_bits(s->bytes, tsr_minl(first_child, s->end), tsr_minl(first_sign, s->end), total);
+        const int64_t first_child = s->at[0] + end - begin, first_sign = first_child + count_children(s, begin, end, total);
         __syncthreads();
         if (threadIdx.x == 0) {
             s->at[1] = first_child;
             s->at[2] = first_sign;
+            s->cut = first_sign > s->end;
         }
         __syncthreads();
-        if (after <= s->end) sets_at_once(s, begin, end, &kept, total);
-        else if (threadIdx.x == 0) tsr_mvv_sets_by_bit(s, begin, end, &kept); /* the last: nobody asks for `kept` again */
-        __syncthreads();
-        if (threadIdx.x == 0) s->at[0] = after;
+        if (first_sign <= s->end) sets_at_once(s, begin, end, &kept, total);
         __syncthreads();
     }
     if (s->cut) return;
-    const int64_t there = s->end - s->at[0], refinements = s->at[0];
+    const int64_t refinements = s->at[0];
     __syncthreads();
     if (threadIdx.x == 0) {
         s->set_count = kept;
         s->at[0] += tsr_mvv_refined_count(s, before);
     }
     __syncthreads();
-    (void)there;
     for (int64_t k = threadIdx.x; k < s->at[0] - refinements; k += STREAM_THREADS)
         s->value[k] = tsr_mvv_refined(s->value[k], s->plane, tsr_mvv_bit_of(s->bytes, refinements + k));
     __syncthreads();
@@ -287,4 +252,14 @@ static tsr_status cuda_blank(tsr_queue *queue, uint8_t *texel, const uint64_t *m
     return TSR_OK;
 }
 
-extern "C" const tsr_multiview_ops tsr_multiview_cuda = { cuda_streams, cuda_restore, cuda_blank };
+extern "C" const tsr_multiview_ops tsr_multiview_cuda = { cuda_streams,
+                                                          cuda_restore,
+                                                          cuda_blank,
+                                                          tsr_cuda_mvv_prepare,
+                                                          tsr_cuda_mvv_encode,
+                                                          tsr_cuda_mvv_sheets,
+                                                          tsr_cuda_mvv_sum,
+                                                          tsr_cuda_mvv_averages,
+                                                          tsr_cuda_mvv_add_averages,
+                                                          tsr_cuda_mvv_mean,
+                                                          tsr_cuda_mvv_coefficients };

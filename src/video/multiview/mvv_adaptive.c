@@ -162,7 +162,7 @@ static void sort_rows(const tsr_mvv_adaptive *a, void *values, size_t size, void
     uint8_t *v = (uint8_t *)values, *t = (uint8_t *)scratch;
     for (int64_t k = 0; k < h; k++) memcpy(t + (size_t)k * used, v + (size_t)k * row, used);
     for (int64_t k = 0; k < h; k++) {
-        const int64_t sorted = k & 1 ? (h + 1) / 2 + k / 2 : k / 2;
+        const int64_t sorted = tsr_mvv_sorted(h, k);
         memcpy(v + (size_t)(back ? k : sorted) * row, t + (size_t)(back ? sorted : k) * used, used);
     }
 }
@@ -203,7 +203,7 @@ void tsr_mvv_adaptive_sort_mask(const tsr_mvv_adaptive *a, uint8_t *mask)
         for (int64_t y = 0; y < h; y++) {
             uint8_t *row = mask + y * a->width;
             memcpy(a->inside, row, (size_t)w);
-            for (int64_t k = 0; k < w; k++) row[k & 1 ? (w + 1) / 2 + k / 2 : k / 2] = a->inside[k];
+            for (int64_t k = 0; k < w; k++) row[tsr_mvv_sorted(w, k)] = a->inside[k];
         }
         sort_rows(a, mask, 1, a->inside, w, h, 0);
     }

@@ -351,10 +351,10 @@ tsr_status tsr_bisk_encode(tsr_bisk_coder *c, tsr_bisk_tree *t, const int32_t *v
     return status;
 }
 
-tsr_status tsr_bisk_decode(tsr_bisk_coder *c, tsr_bisk_tree *t, const uint8_t *bytes, int64_t size, int32_t *value)
+tsr_status tsr_bisk_find(tsr_bisk_coder *c, tsr_bisk_tree *t, const uint8_t *bytes, int64_t size)
 {
     const int32_t planes = size > 0 ? bytes[0] : 0;
-    memset(value, 0, (size_t)t->width * (size_t)t->height * sizeof *value);
+    c->found.count = c->value.count = 0;
     if (planes > TSR_BISK_MOST_PLANES) TSR_FAIL(TSR_ERROR_FORMAT, "a stream of %d bit planes, expected at most %d", planes, TSR_BISK_MOST_PLANES);
     if (!planes || size < 2) return TSR_OK;
     work *w = (work *)calloc(1, sizeof *w);
@@ -364,10 +364,14 @@ tsr_status tsr_bisk_decode(tsr_bisk_coder *c, tsr_bisk_tree *t, const uint8_t *b
     tsr_status status = begin(w, planes);
     w->stop = (int64_t)w->coder.used > w->limit;
     if (status == TSR_OK) status = planes_of(w, planes, 1);
-    for (int64_t k = 0; status == TSR_OK && k < c->found.count; k++) {
-        const uint32_t v = c->value.item[k], magnitude = v & ~(1u << 31);
-        value[c->found.item[k]] = v >> 31 ? -(int32_t)magnitude : (int32_t)magnitude;
-    }
     free(w);
     return status;
+}
+
+tsr_status tsr_bisk_decode(tsr_bisk_coder *c, tsr_bisk_tree *t, const uint8_t *bytes, int64_t size, int32_t *value)
+{
+    memset(value, 0, (size_t)t->width * (size_t)t->height * sizeof *value);
+    TSR_TRY(tsr_bisk_find(c, t, bytes, size));
+    for (int64_t k = 0; k < c->found.count; k++) value[c->found.item[k]] = tsr_mvv_signed(c->value.item[k]);
+    return TSR_OK;
 }

@@ -46,6 +46,8 @@ void tsr_bisk_coder_free(tsr_bisk_coder *c);
 
 /* value: width x height, 0 where nothing is relevant. At most `budget` bytes (at least 1). *bytes RETURNS NEW, free(). */
 tsr_status tsr_bisk_encode(tsr_bisk_coder *c, tsr_bisk_tree *t, const int32_t *value, int64_t budget, uint8_t **bytes, int64_t *size);
+/* Coefficients from any bytes: their places in c->found, in c->value magnitudes with the sign in bit 31. TSR_ERROR_FORMAT: as below. */
+tsr_status tsr_bisk_find(tsr_bisk_coder *c, tsr_bisk_tree *t, const uint8_t *bytes, int64_t size);
 /* value: every element is set, from any bytes. TSR_ERROR_FORMAT: more planes than there can be. */
 tsr_status tsr_bisk_decode(tsr_bisk_coder *c, tsr_bisk_tree *t, const uint8_t *bytes, int64_t size, int32_t *value);
 

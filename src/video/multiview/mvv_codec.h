@@ -7,6 +7,7 @@
 typedef struct tsr_mvv_writing {
     tsr_mvv_head head;
     const tsr_multiview_view *view; /* host memory; visible NULL where masks are not coded */
+    tsr_multiview_view device;      /* the same where it is coded on a device; then planes of `view` are empty */
     tsr_chunk_writer *writer;
     tsr_context *context;
     tsr_multiview_allocation allocation;
@@ -24,7 +25,7 @@ typedef struct tsr_mvv_reading {
     uint64_t *masks;
     int32_t mask_step, mask_steps, mask_camera, mask_cameras;
     const uint64_t *atlas;
-    uint8_t *device_plane[3]; /* tsr_mvv_spiht_read_device: where the textures are to be, and their masks (NULL: none) */
+    uint8_t *device_plane[3]; /* on a device: where the textures are to be, and their masks (NULL: none) */
     const uint64_t *device_visible;
     double keep; /* share of each embedded stream's rate that is read, 1: all */
     const tsr_progress *progress;
@@ -48,11 +49,15 @@ tsr_status tsr_mvv_raw_write(tsr_mvv_writing *w);
 tsr_status tsr_mvv_raw_read(const tsr_mvv_reading *r);
 tsr_status tsr_mvv_spiht_write(tsr_mvv_writing *w);
 tsr_status tsr_mvv_spiht_read(const tsr_mvv_reading *r);
-/* Is this decoded on the device of the context? Then by tsr_mvv_spiht_read_device, straight into the object. */
+/* Is this coded on the device of the context? Then straight into the object, or from it. */
 int tsr_mvv_spiht_on_device(const tsr_context *context, const tsr_mvv_head *h);
 tsr_status tsr_mvv_spiht_read_device(const tsr_mvv_reading *r);
+tsr_status tsr_mvv_spiht_write_device(tsr_mvv_writing *w);
 tsr_status tsr_mvv_diff_write(tsr_mvv_writing *w);
 tsr_status tsr_mvv_diff_read(const tsr_mvv_reading *r);
+/* Likewise: streams on the processor, all else on the device. */
+int tsr_mvv_diff_on_device(const tsr_context *context, const tsr_mvv_head *h);
+tsr_status tsr_mvv_diff_read_device(const tsr_mvv_reading *r);
 
 /* A texture of which nothing is known. */
 static inline void tsr_mvv_grey(uint8_t *texture, int64_t texels) { memset(texture, 128, (size_t)texels); }

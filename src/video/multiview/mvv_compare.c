@@ -97,8 +97,8 @@ tsr_status tsr_multiview_compare(const tsr_multiview *a, const tsr_multiview *b,
     const int64_t count = (int64_t)x->steps * x->cameras;
     const size_t bytes = (size_t)count * sizeof(sums);
     tsr_status status = tsr_host_allocate(NULL, bytes, &room);
-    if (status == TSR_OK) status = tsr_mvv_host_open(a, 1, &ha);
-    if (status == TSR_OK) status = tsr_mvv_host_open(b, 1, &hb);
+    if (status == TSR_OK) status = tsr_mvv_host_open(a, TSR_MVV_ALL, &ha);
+    if (status == TSR_OK) status = tsr_mvv_host_open(b, TSR_MVV_ALL, &hb);
     if (status == TSR_OK) {
         comparing c = { &ha.view, &hb.view, (sums *)room };
         tsr_parallel(tsr_context_threads(a->context), count, 1, compare_some, &c);

@@ -32,6 +32,11 @@ tsr_status tsr_diff_encode(tsr_diff_tool *t, const int32_t *sample, int64_t budg
 /* Samples, 0 outside t->mask, from any bytes. */
 tsr_status tsr_diff_decode(tsr_diff_tool *t, const uint8_t *bytes, int64_t size, int32_t *sample);
 
+/* Are all streams there that steps [begin, end) of a segment hang on, of the cameras that are read? */
+tsr_status tsr_diff_look(const tsr_mvv_reading *r, int64_t segment, int64_t begin, int64_t end);
+/* A stream that is read, as far as its rate is kept; *size 0: it is missing (partial). */
+tsr_status tsr_diff_stream(const tsr_mvv_reading *r, uint32_t type, int64_t index, const uint8_t **bytes, int64_t *size);
+
 /* Numbers of streams; component p. */
 static inline int64_t tsr_diff_master(int64_t segment, int p) { return 3 * segment + p; }
 static inline int64_t tsr_diff_average(int64_t t, int p) { return 3 * t + p; }

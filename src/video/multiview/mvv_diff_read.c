@@ -19,15 +19,22 @@ typedef struct reading {
     } * result; /* of each job */
 } reading;
 
+tsr_status tsr_diff_stream(const tsr_mvv_reading *r, uint32_t type, int64_t index, const uint8_t **bytes, int64_t *size)
+{
+    TSR_TRY(tsr_chunk_file_read(r->reader, type, index, 1, bytes, size));
+    if (!*bytes && !r->reader->partial) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a stream is missing (number %lld)", r->reader->name, (long long)index);
+    if (!*bytes) *size = 0;
+    if (r->keep < 1) *size = (int64_t)((double)*size * r->keep);
+    return TSR_OK;
+}
+
 /* A stream's samples; one that is missing (partial) is no difference, and grey for the master. */
 static tsr_status stream(const tsr_mvv_reading *r, tsr_diff_tool *t, uint32_t type, int64_t index, int32_t *sample)
 {
     const uint8_t *bytes;
     int64_t size;
-    TSR_TRY(tsr_chunk_file_read(r->reader, type, index, 1, &bytes, &size));
-    if (!bytes && !r->reader->partial) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a stream is missing (number %lld)", r->reader->name, (long long)index);
-    if (r->keep < 1) size = (int64_t)((double)size * r->keep);
-    return tsr_diff_decode(t, bytes, bytes ? size : 0, sample);
+    TSR_TRY(tsr_diff_stream(r, type, index, &bytes, &size));
+    return tsr_diff_decode(t, bytes, size, sample);
 }
 
 /* Texels that any camera of a segment sees at any time. */
@@ -57,12 +64,11 @@ static tsr_status read_step(const reading *g, tsr_diff_tool *t, int64_t step)
 {
     const tsr_mvv_reading *r = g->r;
     const tsr_mvv_head *h = r->head;
-    const int32_t half = (1 << h->fraction) >> 1;
     tsr_diff_mask_any(t, tsr_mvv_reading_mask(r, step, 0), tsr_mvv_words(t->width) * t->height);
     TSR_TRY(tsr_diff_ready(t));
     for (int p = 0; p < 3; p++) {
         TSR_TRY(stream(r, t, TSR_MVV_AVRG, tsr_diff_average(step, p), t->average[p]));
-        for (int64_t k = 0; k < t->texels; k++) t->average[p][k] += g->master[p][k] + (TSR_MVV_GREY << h->fraction);
+        for (int64_t k = 0; k < t->texels; k++) t->average[p][k] = tsr_mvv_sum(t->average[p][k], g->master[p][k] + (TSR_MVV_GREY << h->fraction));
     }
     for (int32_t c = 0; c < r->view.cameras; c++) {
         tsr_diff_mask(t, tsr_mvv_reading_mask(r, step, r->first_camera + c));
@@ -70,10 +76,7 @@ static tsr_status read_step(const reading *g, tsr_diff_tool *t, int64_t step)
         for (int p = 0; p < 3; p++) {
             uint8_t *texture = tsr_mvv_texture(&r->view, p, step - r->first_step, c);
             TSR_TRY(stream(r, t, TSR_MVV_RESD, tsr_diff_residual(h, step, r->first_camera + c, p), t->sample));
-            for (int64_t k = 0; k < t->texels; k++) {
-                const int32_t v = (t->sample[k] + t->average[p][k] + half) >> h->fraction;
-                texture[k] = !t->mask[k] ? 0 : (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
-            }
+            for (int64_t k = 0; k < t->texels; k++) texture[k] = t->mask[k] ? tsr_mvv_summed_texel(t->sample[k], t->average[p][k], h->fraction) : 0;
         }
     }
     return TSR_OK;
@@ -104,7 +107,7 @@ static tsr_status outcome(const reading *g, int64_t jobs)
     return TSR_OK;
 }
 
-static tsr_status look(const tsr_mvv_reading *r, int64_t segment, int64_t begin, int64_t end)
+tsr_status tsr_diff_look(const tsr_mvv_reading *r, int64_t segment, int64_t begin, int64_t end)
 {
     for (int p = 0; p < 3; p++) {
         TSR_TRY(tsr_chunk_file_look(r->reader, TSR_MVV_MSTR, tsr_diff_master(segment, p)));
@@ -122,7 +125,7 @@ static tsr_status read_segment(reading *g, double done, double share)
     const tsr_mvv_reading *r = g->r;
     const int64_t begin = tsr_max64(g->segment * r->head->group, r->first_step);
     const int64_t end = tsr_min64((g->segment + 1) * r->head->group, (int64_t)r->first_step + r->view.steps), batch = 4 * (int64_t)g->threads;
-    TSR_TRY(look(r, g->segment, begin, end));
+    TSR_TRY(tsr_diff_look(r, g->segment, begin, end));
     tsr_parallel(g->threads, 3, 1, read_masters, g);
     TSR_TRY(outcome(g, 3));
     for (g->first = begin; g->first < end; g->first += batch) {

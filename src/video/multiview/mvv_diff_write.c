@@ -4,42 +4,12 @@
 #include <stdlib.h>
 
 #include "core/parallel.h"
-#include "video/multiview/mvv_diff.h"
+#include "video/multiview/mvv_diff_write.h"
 #include "video/multiview/mvv_haar.h"
-
-typedef struct curve {
-    tsr_bisk_point point[TSR_BISK_MOST_POINTS];
-    int32_t points;
-} curve;
-
-/* Streams of a component in a segment: the master, the average of each step, each texture. */
-typedef struct writing {
-    tsr_mvv_writing *w;
-    tsr_diff_tool *tool; /* of each worker */
-    int threads;
-    int64_t segment, first_step, steps, streams;
-    int32_t *mean[3], *master[3]; /* of the segment, around grey: what it is, what the decoder has */
-    uint8_t *mask;                /* of the master */
-    int64_t *relevant;            /* texels of each stream */
-    int64_t *budget;              /* bytes, [component][stream] */
-    curve *curve;                 /* likewise; NULL: not needed */
-    int64_t first;                /* step of the batch, from first_step on */
-    struct {
-        uint8_t *bytes;
-        int64_t size;
-    } * result; /* [step of the batch][average, cameras][component] */
-    struct {
-        tsr_status status;
-        char message[256];
-    } * note;
-} writing;
-
-static int64_t average_stream(const writing *g, int64_t t) { return 1 + t * (1 + g->w->view->cameras); }
-
-static const uint64_t *masks_of(const writing *g, int64_t t) { return tsr_mvv_mask(g->w->view, g->first_step + t, 0); }
+#include "video/multiview/mvv_sheets.h"
 
 /* The mean over the cameras that see a texel; t->mask and t->count are of the step. */
-static void mean_of_step(const writing *g, tsr_diff_tool *t, int64_t step, int p, int32_t *mean)
+static void mean_of_step(const tsr_diff_writing *g, tsr_diff_tool *t, int64_t step, int p, int32_t *mean)
 {
     const tsr_multiview_view *v = g->w->view;
     const int64_t words = tsr_mvv_words(v->width);
@@ -51,11 +21,10 @@ static void mean_of_step(const writing *g, tsr_diff_tool *t, int64_t step, int p
             for (int64_t u = 0; u < v->width; u++)
                 if (!mask || tsr_mvv_bit(mask + y * words, u)) mean[y * v->width + u] += texture[y * v->width + u];
     }
-    for (int64_t k = 0; k < t->texels; k++)
-        if (t->count[k]) mean[k] = ((mean[k] << (t->fraction + 1)) + t->count[k]) / (2 * t->count[k]);
+    for (int64_t k = 0; k < t->texels; k++) mean[k] = tsr_mvv_mean_texel(mean[k], t->count[k], t->fraction);
 }
 
-static void mean_of_segment(writing *g, tsr_diff_tool *t, int p)
+static void mean_of_segment(tsr_diff_writing *g, tsr_diff_tool *t, int p)
 {
     const int64_t stride = tsr_mvv_mask_words(g->w->view);
     int64_t *sum = (int64_t *)calloc((size_t)t->texels, 12);
@@ -66,7 +35,7 @@ static void mean_of_segment(writing *g, tsr_diff_tool *t, int p)
         return;
     }
     for (int64_t k = 0; k < g->steps; k++) {
-        tsr_diff_mask_any(t, masks_of(g, k), stride);
+        tsr_diff_mask_any(t, tsr_diff_masks(g, k), stride);
         mean_of_step(g, t, k, p, t->sample);
         for (int64_t i = 0; i < t->texels; i++) {
             if (!t->mask[i]) continue;
@@ -76,61 +45,59 @@ static void mean_of_segment(writing *g, tsr_diff_tool *t, int p)
     }
     const int32_t grey = TSR_MVV_GREY << t->fraction;
     for (int64_t i = 0; i < t->texels; i++) {
-        g->mean[p][i] = times[i] ? (int32_t)((2 * sum[i] + times[i]) / (2 * times[i])) - grey : 0;
+        g->mean[p][i] = tsr_mvv_mean_sample(sum[i], times[i], grey);
         if (!p) g->mask[i] = times[i] > 0;
     }
     free(sum);
 }
 
-static void count_relevant(writing *g, const tsr_diff_tool *t, int64_t stream)
+void tsr_diff_count_relevant(tsr_diff_writing *g, const tsr_diff_tool *t, int64_t stream)
 {
     int64_t sum = 0;
     for (int64_t k = 0; k < t->texels; k++) sum += t->mask[k];
     g->relevant[stream] = sum;
 }
 
-static void keep(const writing *g, const tsr_diff_tool *t, int64_t stream, int p)
+void tsr_diff_keep_curve(const tsr_diff_writing *g, const tsr_diff_tool *t, int64_t stream, int p)
 {
     if (!g->curve) return;
-    curve *c = g->curve + p * g->streams + stream;
+    tsr_diff_curve *c = g->curve + p * g->streams + stream;
     c->points = t->coder.points;
     memcpy(c->point, t->coder.point, sizeof c->point);
 }
 
 /* ---- trying out: how much error goes with how many bytes ------------------------------------------------------------------------------------- */
 
-static tsr_status try_one(writing *g, tsr_diff_tool *t, const int32_t *sample, int64_t stream, int p)
+static tsr_status try_one(tsr_diff_writing *g, tsr_diff_tool *t, const int32_t *sample, int64_t stream, int p)
 {
-    const tsr_mvv_head *h = &g->w->head;
-    const int64_t most = 64 + 6 * tsr_mvv_budget(h->bpp[p], t->texels) * (stream ? 1 : 4);
     uint8_t *bytes;
     int64_t size;
-    TSR_TRY(tsr_diff_encode(t, sample, most, &bytes, &size));
+    TSR_TRY(tsr_diff_encode(t, sample, tsr_diff_trial(g, stream, p), &bytes, &size));
     free(bytes);
-    keep(g, t, stream, p);
+    tsr_diff_keep_curve(g, t, stream, p);
     return TSR_OK;
 }
 
-static tsr_status try_step(writing *g, tsr_diff_tool *t, int64_t step)
+static tsr_status try_step(tsr_diff_writing *g, tsr_diff_tool *t, int64_t step)
 {
     const tsr_multiview_view *v = g->w->view;
     const int32_t grey = TSR_MVV_GREY << t->fraction;
-    tsr_diff_mask_any(t, masks_of(g, step), tsr_mvv_mask_words(v));
-    count_relevant(g, t, average_stream(g, step));
+    tsr_diff_mask_any(t, tsr_diff_masks(g, step), tsr_mvv_mask_words(v));
+    tsr_diff_count_relevant(g, t, tsr_diff_average_stream(g, step));
     if (g->curve) TSR_TRY(tsr_diff_ready(t));
     for (int p = 0; g->curve && p < 3; p++) {
         mean_of_step(g, t, step, p, t->average[p]);
         for (int64_t k = 0; k < t->texels; k++) t->sample[k] = t->average[p][k] - g->mean[p][k] - grey;
-        TSR_TRY(try_one(g, t, t->sample, average_stream(g, step), p));
+        TSR_TRY(try_one(g, t, t->sample, tsr_diff_average_stream(g, step), p));
     }
     for (int32_t c = 0; c < v->cameras; c++) {
         tsr_diff_mask(t, tsr_mvv_mask(v, g->first_step + step, c));
-        count_relevant(g, t, average_stream(g, step) + 1 + c);
+        tsr_diff_count_relevant(g, t, tsr_diff_average_stream(g, step) + 1 + c);
         if (g->curve) TSR_TRY(tsr_diff_ready(t));
         for (int p = 0; g->curve && p < 3; p++) {
             const uint8_t *texture = tsr_mvv_texture(v, p, g->first_step + step, c);
             for (int64_t k = 0; k < t->texels; k++) t->sample[k] = (texture[k] << t->fraction) - t->average[p][k];
-            TSR_TRY(try_one(g, t, t->sample, average_stream(g, step) + 1 + c, p));
+            TSR_TRY(try_one(g, t, t->sample, tsr_diff_average_stream(g, step) + 1 + c, p));
         }
     }
     return TSR_OK;
@@ -151,7 +118,7 @@ static int steepest(const void *a, const void *b)
 }
 
 /* Every point that no line between two others passes above. */
-static int64_t hull(const curve *c, int64_t stream, double weight, stretch *to)
+static int64_t hull(const tsr_diff_curve *c, int64_t stream, double weight, stretch *to)
 {
     tsr_bisk_point kept[TSR_BISK_MOST_POINTS + 1] = { { 1, 0 } };
     int64_t n = 1, written = 0;
@@ -172,7 +139,7 @@ static int64_t hull(const curve *c, int64_t stream, double weight, stretch *to)
 /* The steepest stretches of all streams, until the bytes are spent. Errors of a master or an average are found again in the differences to it; how
  * much of
  * them those leave is between none and all, so that they weigh the root of the number of textures that hang on them. */
-static tsr_status share_best(writing *g, int p, int64_t bytes)
+static tsr_status share_best(tsr_diff_writing *g, int p, int64_t bytes)
 {
     int64_t count = 0, left = bytes - g->streams;
     stretch *all = (stretch *)malloc((size_t)g->streams * TSR_BISK_MOST_POINTS * sizeof *all);
@@ -192,7 +159,7 @@ static tsr_status share_best(writing *g, int p, int64_t bytes)
     return TSR_OK;
 }
 
-static void share_fixed(const writing *g, int p, int64_t bytes)
+static void share_fixed(const tsr_diff_writing *g, int p, int64_t bytes)
 {
     double sum = 4 * (double)g->relevant[0];
     for (int64_t s = 1; s < g->streams; s++) sum += (double)g->relevant[s];
@@ -203,15 +170,15 @@ static void share_fixed(const writing *g, int p, int64_t bytes)
 /* ---- writing ----------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Codes samples; the decoder's are added to (or, first, put into) `known`, if that is wanted. */
-static tsr_status code_one(writing *g, tsr_diff_tool *t, const int32_t *sample, int64_t stream, int p, uint8_t **bytes, int64_t *size,
+static tsr_status code_one(tsr_diff_writing *g, tsr_diff_tool *t, const int32_t *sample, int64_t stream, int p, uint8_t **bytes, int64_t *size,
                            int32_t *decoded)
 {
-    TSR_TRY(tsr_diff_encode(t, sample, g->w->head.lossless ? INT64_MAX : g->budget[p * g->streams + stream], bytes, size));
+    TSR_TRY(tsr_diff_encode(t, sample, tsr_diff_budget(g, stream, p), bytes, size));
     if (decoded) TSR_TRY(tsr_diff_decode(t, *bytes, *size, decoded));
     return TSR_OK;
 }
 
-static tsr_status write_master(writing *g)
+static tsr_status write_master(tsr_diff_writing *g)
 {
     tsr_diff_tool *t = g->tool;
     memcpy(t->mask, g->mask, (size_t)t->texels);
@@ -229,18 +196,19 @@ static tsr_status write_master(writing *g)
     return TSR_OK;
 }
 
-static tsr_status code_step(writing *g, tsr_diff_tool *t, int64_t step)
+static tsr_status code_step(tsr_diff_writing *g, tsr_diff_tool *t, int64_t step)
 {
     const tsr_multiview_view *v = g->w->view;
     const int open = g->w->head.open_loop;
     const int32_t grey = TSR_MVV_GREY << t->fraction;
     int64_t at = (step - g->first) * 3 * (1 + v->cameras);
-    tsr_diff_mask_any(t, masks_of(g, step), tsr_mvv_mask_words(v));
+    tsr_diff_mask_any(t, tsr_diff_masks(g, step), tsr_mvv_mask_words(v));
     TSR_TRY(tsr_diff_ready(t));
     for (int p = 0; p < 3; p++, at++) {
         mean_of_step(g, t, step, p, t->average[p]);
         for (int64_t k = 0; k < t->texels; k++) t->sample[k] = t->average[p][k] - g->master[p][k] - grey;
-        TSR_TRY(code_one(g, t, t->sample, average_stream(g, step), p, &g->result[at].bytes, &g->result[at].size, open ? NULL : t->average[p]));
+        TSR_TRY(
+            code_one(g, t, t->sample, tsr_diff_average_stream(g, step), p, &g->result[at].bytes, &g->result[at].size, open ? NULL : t->average[p]));
         for (int64_t k = 0; !open && k < t->texels; k++) t->average[p][k] += g->master[p][k] + grey;
     }
     for (int32_t c = 0; c < v->cameras; c++) {
@@ -249,13 +217,13 @@ static tsr_status code_step(writing *g, tsr_diff_tool *t, int64_t step)
         for (int p = 0; p < 3; p++, at++) {
             const uint8_t *texture = tsr_mvv_texture(v, p, g->first_step + step, c);
             for (int64_t k = 0; k < t->texels; k++) t->sample[k] = (texture[k] << t->fraction) - t->average[p][k];
-            TSR_TRY(code_one(g, t, t->sample, average_stream(g, step) + 1 + c, p, &g->result[at].bytes, &g->result[at].size, NULL));
+            TSR_TRY(code_one(g, t, t->sample, tsr_diff_average_stream(g, step) + 1 + c, p, &g->result[at].bytes, &g->result[at].size, NULL));
         }
     }
     return TSR_OK;
 }
 
-static void note(writing *g, int64_t k, tsr_status status)
+void tsr_diff_note(tsr_diff_writing *g, int64_t k, tsr_status status)
 {
     g->note[k].status = status;
     if (status != TSR_OK) snprintf(g->note[k].message, sizeof g->note[k].message, "%s", tsr_error_message());
@@ -263,44 +231,45 @@ static void note(writing *g, int64_t k, tsr_status status)
 
 static void mean_some(void *user, int64_t begin, int64_t end, int worker)
 {
-    writing *g = (writing *)user;
+    tsr_diff_writing *g = (tsr_diff_writing *)user;
     for (int64_t p = begin; p < end; p++) {
-        note(g, p, TSR_OK);
+        tsr_diff_note(g, p, TSR_OK);
         mean_of_segment(g, g->tool + worker, (int)p);
     }
 }
 static void try_some(void *user, int64_t begin, int64_t end, int worker)
 {
-    writing *g = (writing *)user;
-    for (int64_t k = begin; k < end; k++) note(g, k, try_step(g, g->tool + worker, g->first + k));
+    tsr_diff_writing *g = (tsr_diff_writing *)user;
+    for (int64_t k = begin; k < end; k++) tsr_diff_note(g, k, try_step(g, g->tool + worker, g->first + k));
 }
 static void code_some(void *user, int64_t begin, int64_t end, int worker)
 {
-    writing *g = (writing *)user;
-    for (int64_t k = begin; k < end; k++) note(g, k, code_step(g, g->tool + worker, g->first + k));
+    tsr_diff_writing *g = (tsr_diff_writing *)user;
+    for (int64_t k = begin; k < end; k++) tsr_diff_note(g, k, code_step(g, g->tool + worker, g->first + k));
 }
 
-static tsr_status outcome(const writing *g, int64_t jobs)
+tsr_status tsr_diff_outcome(const tsr_diff_writing *g, int64_t jobs)
 {
     for (int64_t k = 0; k < jobs; k++)
         if (g->note[k].status != TSR_OK) TSR_FAIL(g->note[k].status, "%s", g->note[k].message);
     return TSR_OK;
 }
 
-static tsr_status shares(writing *g, int64_t batch, double done, double share)
+static tsr_status shares(tsr_diff_writing *g, int64_t batch, double done, double share)
 {
     tsr_mvv_writing *w = g->w;
     if (w->head.lossless) return TSR_OK;
     memcpy(g->tool->mask, g->mask, (size_t)g->tool->texels);
-    count_relevant(g, g->tool, 0);
+    tsr_diff_count_relevant(g, g->tool, 0);
     if (g->curve) {
         TSR_TRY(tsr_diff_ready(g->tool));
         for (int p = 0; p < 3; p++) TSR_TRY(try_one(g, g->tool, g->mean[p], 0, p));
     }
     for (g->first = 0; g->first < g->steps; g->first += batch) {
         const int64_t some = tsr_min64(batch, g->steps - g->first);
-        tsr_parallel(g->threads, some, 1, try_some, g);
-        TSR_TRY(outcome(g, some));
+        if (g->there) TSR_TRY(tsr_diff_there_try(g, some));
+        else tsr_parallel(g->threads, some, 1, try_some, g);
+        TSR_TRY(tsr_diff_outcome(g, g->there ? 0 : some));
         TSR_PROGRESS(w->progress, done + share * 0.5 * (double)(g->first + some) / (double)g->steps, "trying");
     }
     for (int p = 0; p < 3; p++) {
@@ -311,7 +280,7 @@ static tsr_status shares(writing *g, int64_t batch, double done, double share)
     return TSR_OK;
 }
 
-static tsr_status write_results(writing *g, int64_t some)
+static tsr_status write_results(tsr_diff_writing *g, int64_t some)
 {
     const int32_t cameras = g->w->view->cameras;
     int64_t at = 0;
@@ -327,7 +296,7 @@ static tsr_status write_results(writing *g, int64_t some)
     return TSR_OK;
 }
 
-static void drop_results(writing *g, int64_t some)
+static void drop_results(tsr_diff_writing *g, int64_t some)
 {
     for (int64_t k = 0; k < some * 3 * (1 + g->w->view->cameras); k++) {
         free(g->result[k].bytes);
@@ -335,16 +304,21 @@ static void drop_results(writing *g, int64_t some)
     }
 }
 
-static tsr_status write_segment(writing *g, int64_t batch, double done, double share)
+static tsr_status write_segment(tsr_diff_writing *g, int64_t batch, double done, double share)
 {
-    tsr_parallel(g->threads, 3, 1, mean_some, g);
-    TSR_TRY(outcome(g, 3));
+    if (g->there) TSR_TRY(tsr_diff_there_means(g));
+    else tsr_parallel(g->threads, 3, 1, mean_some, g);
+    TSR_TRY(tsr_diff_outcome(g, g->there ? 0 : 3));
     TSR_TRY(shares(g, batch, done, share));
     TSR_TRY(write_master(g));
     for (g->first = 0; g->first < g->steps; g->first += batch) {
         const int64_t some = tsr_min64(batch, g->steps - g->first);
-        tsr_parallel(g->threads, some, 1, code_some, g);
-        tsr_status status = outcome(g, some);
+        tsr_status status;
+        if (g->there) status = tsr_diff_there_code(g, some);
+        else {
+            tsr_parallel(g->threads, some, 1, code_some, g);
+            status = tsr_diff_outcome(g, some);
+        }
         if (status == TSR_OK) status = write_results(g, some);
         drop_results(g, some);
         TSR_TRY(status);
@@ -357,16 +331,18 @@ tsr_status tsr_mvv_diff_write(tsr_mvv_writing *w)
 {
     const tsr_mvv_head *h = &w->head;
     const int64_t longest = tsr_min64(h->group, h->steps), streams = 1 + longest * (1 + (int64_t)h->cameras), texels = (int64_t)h->width * h->height;
-    writing g = { .w = w, .threads = (int)tsr_max64(1, tsr_min64(tsr_context_threads(w->context), tsr_max64(3, longest))), .streams = streams };
-    const int64_t batch = 2 * (int64_t)g.threads;
+    const int there = tsr_mvv_diff_on_device(w->context, h);
+    const int64_t jobs = there ? tsr_diff_there_batch(h) * h->cameras : longest;
+    tsr_diff_writing g = { .w = w, .threads = (int)tsr_min64(tsr_context_threads(w->context), tsr_max64(3, jobs)), .streams = streams };
+    const int64_t batch = there ? tsr_diff_there_batch(h) : 2 * (int64_t)g.threads;
     const int curves = !h->lossless && w->allocation == TSR_MULTIVIEW_ALLOCATION_RDO;
     tsr_status status = TSR_OK;
     g.tool = (tsr_diff_tool *)calloc((size_t)g.threads, sizeof *g.tool);
     g.result = calloc((size_t)(batch * 3 * (1 + h->cameras)), sizeof *g.result);
-    g.note = calloc((size_t)batch + 3, sizeof *g.note);
+    g.note = calloc((size_t)(batch * (1 + h->cameras)) + 3, sizeof *g.note);
     g.mean[0] = (int32_t *)malloc((size_t)texels * 25);
     g.budget = (int64_t *)calloc((size_t)streams * 4, 8);
-    if (curves) g.curve = (curve *)calloc((size_t)streams * 3, sizeof *g.curve);
+    if (curves) g.curve = (tsr_diff_curve *)calloc((size_t)streams * 3, sizeof *g.curve);
     if (!g.tool || !g.result || !g.note || !g.mean[0] || !g.budget || (curves && !g.curve))
         TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "out of memory for a segment of %lld steps; make segments shorter", (long long)longest);
     for (int p = 0; p < 3; p++) {
@@ -376,6 +352,7 @@ tsr_status tsr_mvv_diff_write(tsr_mvv_writing *w)
     g.mask = (uint8_t *)(g.mean[0] + 6 * texels);
     g.relevant = g.budget + 3 * streams;
     for (int k = 0; k < g.threads; k++) TSR_TRY_GOTO(tsr_diff_tool_make(h, g.tool + k), done);
+    if (there) TSR_TRY_GOTO(tsr_diff_there_open(&g, batch), done);
     const int64_t segments = tsr_mvv_groups(h);
     for (g.segment = 0; g.segment < segments; g.segment++) {
         g.first_step = g.segment * h->group;
@@ -384,6 +361,7 @@ tsr_status tsr_mvv_diff_write(tsr_mvv_writing *w)
         TSR_TRY_GOTO(write_segment(&g, batch, (double)g.segment / (double)segments, 1.0 / (double)segments), done);
     }
 done:
+    tsr_diff_there_close(&g);
     for (int k = 0; g.tool && k < g.threads; k++) tsr_diff_tool_free(g.tool + k);
     free(g.tool);
     free(g.result);

@@ -1,8 +1,6 @@
 /* video/multiview/mvv_fill.c: means of what is there, level by level down to one cell; then empty cells take their parent's value on the way back. */
 #include "video/multiview/mvv_fill.h"
 
-enum { OFFSET = 1 << 20 }; /* samples are greater than -OFFSET */
-
 /* A level: extents along u, v, camera, time. */
 typedef struct grid {
     int64_t n[TSR_MVV_AXES];
@@ -16,20 +14,6 @@ static grid halved(const grid *fine)
     grid coarse = { .cell = fine->cell + cells(fine) };
     for (int a = 0; a < TSR_MVV_AXES; a++) coarse.n[a] = fine->n[a] > 1 ? fine->n[a] / 2 : 1;
     return coarse;
-}
-
-/* Rounded mean of the children that are there. */
-static int32_t mean_of(const int32_t *child, const int64_t *offset, int count)
-{
-    int64_t sum = 0, there = 0;
-    for (int k = 0; k < count; k++) {
-        const int32_t v = child[offset[k]];
-        if (v == TSR_MVV_EMPTY) continue;
-        sum += v;
-        there++;
-    }
-    if (!there) return TSR_MVV_EMPTY;
-    return (int32_t)((2 * (sum + there * OFFSET) + there) / (2 * there) - OFFSET); /* what is divided is not negative */
 }
 
 /* Places of the children of a cell, relative to the first. */
@@ -50,13 +34,9 @@ static int children_of(const grid *fine, int64_t *offset)
 
 typedef void (*visit)(int32_t *child, int32_t *cell, const int64_t *offset, int count);
 
-static void down(int32_t *child, int32_t *cell, const int64_t *offset, int count) { *cell = mean_of(child, offset, count); }
+static void down(int32_t *child, int32_t *cell, const int64_t *offset, int count) { *cell = tsr_mvv_mean_of(child, offset, count); }
 
-static void up(int32_t *child, int32_t *cell, const int64_t *offset, int count)
-{
-    for (int k = 0; k < count; k++)
-        if (child[offset[k]] == TSR_MVV_EMPTY) child[offset[k]] = *cell;
-}
+static void up(int32_t *child, int32_t *cell, const int64_t *offset, int count) { tsr_mvv_inherit(child, *cell, offset, count); }
 
 static inline __attribute__((always_inline)) void each(const grid *fine, const grid *coarse, visit f)
 {

@@ -97,7 +97,7 @@ static void gather(const grouping *g, int64_t group, int p, int32_t *to)
             for (int64_t y = 0; y < n[1]; y++)
                 for (int64_t u = 0; u < n[0]; u++, to++) {
                     const int inside = there && y < v->height && u < v->width && (!mask || tsr_mvv_bit(mask + y * tsr_mvv_words(v->width), u));
-                    *to = inside ? (texture[y * v->width + u] - TSR_MVV_GREY) * (1 << h->fraction) : outside;
+                    *to = inside ? tsr_mvv_from_texel(texture[y * v->width + u], h->fraction) : outside;
                 }
         }
 }

@@ -32,6 +32,7 @@ TSR_HD int32_t tsr_mvv_to_sample_scale(uint32_t size, int negative, int32_t step
     return (int32_t)(negative ? -value : value);
 }
 
+TSR_HD int32_t tsr_mvv_from_texel(uint8_t texel, int32_t fraction) { return ((int32_t)texel - TSR_MVV_GREY) * (1 << fraction); }
 TSR_HD uint8_t tsr_mvv_to_texel(int32_t sample)
 {
     const int32_t v = (sample >> TSR_MVV_SAMPLE_FRACTION) + (sample >> (TSR_MVV_SAMPLE_FRACTION - 1) & 1) + TSR_MVV_GREY;

@@ -13,6 +13,20 @@ enum {
 #define TSR_MVV_SET_B 0x80000000u /* of an entry: the set is of descendants but for children */
 #define TSR_MVV_NEGATIVE 0x80000000u
 
+/* Planes of the greatest magnitude among descendants, and among those but for children: 0 where all are zero. */
+typedef struct tsr_mvv_sets {
+    uint8_t *all, *but_children;
+} tsr_mvv_sets;
+
+TSR_HD uint32_t tsr_mvv_size_of(int32_t v) { return (uint32_t)(v < 0 ? -v : v); }
+TSR_HD uint32_t tsr_mvv_is_significant(const tsr_mvv_sets *sets, uint32_t entry, int32_t plane)
+{
+    return (entry & TSR_MVV_SET_B ? sets->but_children[entry & ~TSR_MVV_SET_B] : sets->all[entry]) > plane;
+}
+
+/* A magnitude with its sign in bit 31. */
+TSR_HD int32_t tsr_mvv_signed(uint32_t value) { return value & TSR_MVV_NEGATIVE ? -(int32_t)(value & ~TSR_MVV_NEGATIVE) : (int32_t)value; }
+
 typedef struct tsr_mvv_state {
     const tsr_mvv_shape *shape;
     const uint8_t *bytes;

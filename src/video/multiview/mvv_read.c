@@ -221,16 +221,17 @@ static tsr_status decode_there(tsr_mvv_reading *r, tsr_multiview *m)
         TSR_TRY(tsr_device_move(m->context, v->visible, NULL, r->view.visible, words * 8 * (size_t)v->steps * (size_t)v->cameras));
         TSR_TRY(tsr_device_move(m->context, v->atlas, NULL, r->view.atlas, words * 8));
     }
-    return tsr_mvv_spiht_read_device(r);
+    return r->head->codec == TSR_MULTIVIEW_DIFF2D ? tsr_mvv_diff_read_device(r) : tsr_mvv_spiht_read_device(r);
 }
 
 static tsr_status read_content(tsr_mvv_reading *r, const tsr_multiview_read_options *o, tsr_multiview *m)
 {
     tsr_mvv_host host = { 0 };
-    tsr_status status = tsr_mvv_host_open(m, 0, &host);
+    tsr_status status = tsr_mvv_host_open(m, TSR_MVV_NOTHING, &host);
     r->view = host.view;
     if (status == TSR_OK) status = read_masks(r, o, m);
-    if (status == TSR_OK) status = tsr_mvv_spiht_on_device(r->context, r->head) ? decode_there(r, m) : decode_here(r, &host, m);
+    const int there = tsr_mvv_spiht_on_device(r->context, r->head) || tsr_mvv_diff_on_device(r->context, r->head);
+    if (status == TSR_OK) status = there ? decode_there(r, m) : decode_here(r, &host, m);
     tsr_mvv_host_close(&host);
     free(r->masks);
     r->masks = NULL;

@@ -27,10 +27,6 @@ static inline int tsr_mvv_list_add(tsr_mvv_list *l, uint32_t item)
     return 1;
 }
 
-/* Planes of the greatest magnitude among descendants, and among those but for children: 0 where all are zero. */
-typedef struct tsr_mvv_sets {
-    uint8_t *all, *but_children;
-} tsr_mvv_sets;
 void tsr_mvv_sets_make(const tsr_mvv_shape *shape, const int32_t *value, tsr_mvv_sets *sets);
 
 /* Lists and rows of bits, used again from stream to stream; zero at first. */

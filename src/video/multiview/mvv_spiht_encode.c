@@ -30,14 +30,12 @@ void tsr_mvv_coder_free(tsr_mvv_coder *c)
     memset(c, 0, sizeof *c);
 }
 
-static uint32_t size_of(int32_t v) { return (uint32_t)(v < 0 ? -v : v); }
-
 /* The row of level `level` at v, s, t: from `begin` on, 2^min(level, bits) wide. */
 static void raise_row(const tsr_mvv_shape *shape, const int32_t *value, tsr_mvv_sets *sets, int32_t level, uint32_t row, uint32_t begin, uint32_t end)
 {
     for (uint32_t u = begin; u < end; u++) {
         const uint32_t x = row | u, parent = tsr_mvv_parent(shape, x, level);
-        const uint8_t below = sets->all[x], own = (uint8_t)tsr_mvv_scale(size_of(value[x])), both = own > below ? own : below;
+        const uint8_t below = sets->all[x], own = (uint8_t)tsr_mvv_scale(tsr_mvv_size_of(value[x])), both = own > below ? own : below;
         if (both > sets->all[parent]) sets->all[parent] = both;
         if (below > sets->but_children[parent]) sets->but_children[parent] = below;
     }
@@ -73,7 +71,7 @@ typedef struct encoding {
 static int pixel(encoding *e, uint32_t x, tsr_mvv_bits *row)
 {
     const int32_t v = e->value[x];
-    const uint32_t bit = size_of(v) >> e->plane & 1;
+    const uint32_t bit = tsr_mvv_size_of(v) >> e->plane & 1;
     tsr_mvv_bits_put(row, bit);
     if (!bit) return 0;
     tsr_mvv_bits_put(e->sign, v < 0);
@@ -84,7 +82,7 @@ static int pixel(encoding *e, uint32_t x, tsr_mvv_bits *row)
 /* All descendants: if one is significant, the children are looked at, and what is below them becomes a set of its own. 1 if the set stays. */
 static int set_a(encoding *e, uint32_t x, int32_t level)
 {
-    const uint32_t significant = e->sets->all[x] > e->plane, base = tsr_mvv_base(e->shape, x, level);
+    const uint32_t significant = tsr_mvv_is_significant(e->sets, x, e->plane), base = tsr_mvv_base(e->shape, x, level);
     tsr_mvv_bits_put(e->set, significant);
     if (!significant) return 1;
     for (int32_t k = tsr_mvv_first_child(x); k < e->shape->children[level]; k++) {
@@ -97,7 +95,7 @@ static int set_a(encoding *e, uint32_t x, int32_t level)
 
 static int set_b(encoding *e, uint32_t x, int32_t level)
 {
-    const uint32_t significant = e->sets->but_children[x] > e->plane, base = tsr_mvv_base(e->shape, x, level);
+    const uint32_t significant = tsr_mvv_is_significant(e->sets, x | TSR_MVV_SET_B, e->plane), base = tsr_mvv_base(e->shape, x, level);
     tsr_mvv_bits_put(e->set, significant);
     if (!significant) return 1;
     for (int32_t k = tsr_mvv_first_child(x); k < e->shape->children[level]; k++) {
@@ -121,7 +119,7 @@ static int64_t entries(encoding *e, pass kind, tsr_mvv_list *list, int64_t begin
         int stays = 1;
         if (kind == PIXELS) stays = !pixel(e, entry, e->set);
         else if (kind == SETS) stays = entry & TSR_MVV_SET_B ? set_b(e, x, tsr_mvv_level(e->shape, x)) : set_a(e, x, tsr_mvv_level(e->shape, x));
-        else tsr_mvv_bits_put(e->set, size_of(e->value[entry]) >> e->plane & 1);
+        else tsr_mvv_bits_put(e->set, tsr_mvv_size_of(e->value[entry]) >> e->plane & 1);
         if (stays && kind != REFINEMENT) list->item[kept++] = entry;
     }
     return kept - begin;
@@ -262,7 +260,7 @@ tsr_status tsr_mvv_spiht_encode(tsr_mvv_coder *c, const tsr_mvv_shape *shape, co
 {
     const int serial = syntax == TSR_MULTIVIEW_SYNTAX_SERIAL;
     encoding e = { .c = c, .shape = shape, .value = value, .sets = sets };
-    const uint32_t root = (uint32_t)tsr_mvv_scale(size_of(value[0])), below = sets->all[0], planes = root > below ? root : below;
+    const uint32_t root = (uint32_t)tsr_mvv_scale(tsr_mvv_size_of(value[0])), below = sets->all[0], planes = root > below ? root : below;
     uint32_t offset[TSR_MVV_MOST_PLANES];
     e.failed = !start(c);
     if (tsr_mvv_has_children(shape, 0, 0)) e.failed |= !tsr_mvv_list_add(&c->sets, 0);

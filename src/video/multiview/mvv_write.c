@@ -115,7 +115,7 @@ static tsr_status write_content(const tsr_multiview *m, tsr_mvv_writing *w)
     TSR_TRY(write_masks(w));
     switch (w->head.codec) {
     case TSR_MULTIVIEW_RAW: return tsr_mvv_raw_write(w);
-    case TSR_MULTIVIEW_SPIHT4D: return tsr_mvv_spiht_write(w);
+    case TSR_MULTIVIEW_SPIHT4D: return tsr_mvv_spiht_on_device(w->context, &w->head) ? tsr_mvv_spiht_write_device(w) : tsr_mvv_spiht_write(w);
     default: return tsr_mvv_diff_write(w);
     }
 }
@@ -132,9 +132,11 @@ tsr_status tsr_multiview_write(const tsr_multiview *multiview, const char *path,
     if (report) TSR_TRY(TSR_STRUCT_BEGUN(report));
     if (!multiview) TSR_FAIL(TSR_ERROR_ARGUMENT, "no textures");
     TSR_TRY(take_options(multiview, &o, &w.head));
-    tsr_status status = tsr_mvv_host_open(multiview, 1, &host);
-    if (status == TSR_OK && w.head.masks == TSR_MULTIVIEW_MASKS_NONE) host.view.visible = host.view.atlas = NULL;
+    const int there = tsr_mvv_spiht_on_device(multiview->context, &w.head) || tsr_mvv_diff_on_device(multiview->context, &w.head);
+    tsr_status status = tsr_mvv_host_open(multiview, there ? TSR_MVV_MASKS : TSR_MVV_ALL, &host);
     w.view = &host.view;
+    w.device = multiview->view;
+    if (w.head.masks == TSR_MULTIVIEW_MASKS_NONE) host.view.visible = host.view.atlas = w.device.visible = w.device.atlas = NULL;
     w.writer = &writer;
     w.context = multiview->context;
     w.progress = o.progress.report ? &o.progress : NULL;

@@ -1,6 +1,9 @@
-/* video/slices/core_cuda.cu: a block decodes a sub-band, a thread a piece of its bits; a block codes a row of a sub-band. */
+/* video/slices/core_cuda.cu: variable-length codes: a block decodes a sub-band, a thread a piece of its bits; a block codes a row of a sub-band.
+ * Arithmetic codes: a warp decodes a sub-band. */
 #include "device/kernel.h"
+#include "video/slices/arithmetic_read.h"
 #include "video/slices/core_jobs.h"
+#include "video/slices/undo_prediction.h"
 
 enum { THREADS = 256, BYTES = 256 };
 
@@ -135,6 +138,111 @@ TSR_KERNEL(decode_kernel)(tsr_core_decode_job job)
 static tsr_status cuda_decode(tsr_queue *queue, const tsr_core_decode_job *job)
 {
     TSR_LAUNCH(queue, decode_kernel, (uint32_t)job->bands, THREADS, 0, *job);
+    return tsr_launch_check(queue);
+}
+
+/* ---- arithmetic codes ---------------------------------------------------------------------------------------------------------------------- */
+
+enum { WARP = 32, BLOCK_ZERO = 1, BLOCK_FAILED };
+
+/* What is around coefficient (x, y) of a band. */
+typedef struct surroundings {
+    int32_t above, corner, parent;
+} surroundings;
+TSR_DEVICE_FN surroundings look_around(const tsr_core_arithmetic_band *b, int32_t x, int32_t y, int32_t end)
+{
+    surroundings s = { 0, 0, 0 };
+    const int32_t *above = b->to + (y - 1) * b->stride + x;
+    if (x >= end) return s;
+    if (y) s.above = above[0];
+    if (y && x) s.corner = above[-1];
+    if (b->parent) s.parent = b->parent[(y >> 1) * b->stride + (x >> 1)];
+    return s;
+}
+
+/* A row of a code block. The first lane reads the codes; the others look around for it and store what it read. */
+TSR_DEVICE_FN void read_arithmetic_row(tsr_arithmetic_reader *r, const tsr_core_arithmetic_band *b, tsr_quantiser q, int32_t x0, int32_t x1,
+                                       int32_t y, int32_t *value)
+{
+    const int32_t lane = (int32_t)threadIdx.x;
+    int32_t *const row = b->to + y * b->stride;
+    int32_t left = x0 ? tsr_dirac_sign(row[x0 - 1]) : 0;
+    surroundings s = look_around(b, x0 + lane, y, x1);
+    for (int32_t x = x0; x < x1; x += WARP) {
+        const surroundings next = look_around(b, x + WARP + lane, y, x1); /* on its way while codes are read */
+        tsr_arithmetic_around a = { 0, 0, 0, 0 };
+        a.near = __ballot_sync(TSR_WARP_ALL, s.above || s.corner);
+        if (b->parent) a.parent = __ballot_sync(TSR_WARP_ALL, s.parent != 0);
+        if (b->orientation == 1) {
+            a.positive = __ballot_sync(TSR_WARP_ALL, s.above > 0);
+            a.negative = __ballot_sync(TSR_WARP_ALL, s.above < 0);
+        }
+        uint32_t found = 0;
+        if (!lane) found = tsr_arithmetic_read_row(r, a, tsr_mini(WARP, x1 - x), b->orientation == 2, &left, value);
+        __syncwarp();
+        found = __shfl_sync(TSR_WARP_ALL, found, 0);
+        if (found >> lane & 1) row[x + lane] = tsr_quantiser_inverse(q, value[lane]);
+        __syncwarp(); /* before the next row looks at it, and the first lane writes others */
+        s = next;
+    }
+}
+
+/* What precedes the coefficients of a code block. */
+TSR_DEVICE_FN int32_t begin_block(tsr_arithmetic_reader *r, const tsr_core_arithmetic_band *b, int32_t *index)
+{
+    if (b->blocks[0] * b->blocks[1] > 1 && tsr_arithmetic_read(r, ZERO)) return BLOCK_ZERO;
+    if (!b->offsets) return 0;
+    const int64_t own = (int64_t)*index + tsr_arithmetic_read_offset(r);
+    if (own < 0 || own > TSR_QUANTISER_MOST) return BLOCK_FAILED;
+    *index = (int32_t)own;
+    return 0;
+}
+
+TSR_KERNEL(arithmetic_kernel)(tsr_core_arithmetic_job job, int32_t first)
+{
+    TSR_SHARED(uint16_t, step, 256);
+    TSR_SHARED(uint16_t, p, CONTEXTS);
+    TSR_SHARED(int32_t, value, WARP);
+    const int32_t lane = (int32_t)threadIdx.x;
+    const tsr_core_arithmetic_band b = job.band[first + (int32_t)blockIdx.x];
+    const int32_t nx = b.blocks[0], ny = b.blocks[1];
+    for (int32_t k = lane; k < 256; k += WARP) step[k] = job.step[k];
+    if (lane < CONTEXTS) p[lane] = 0x8000;
+    __syncwarp();
+    tsr_arithmetic_reader r = tsr_arithmetic_reader_at(job.bytes, b.data, b.size, step, p);
+    int32_t index = b.index;
+    for (int32_t k = 0; k < nx * ny; k++) {
+        const int32_t bx = k % nx, by = k / nx;
+        const int32_t x0 = (int32_t)((int64_t)b.width * bx / nx), x1 = (int32_t)((int64_t)b.width * (bx + 1) / nx);
+        const int32_t y0 = (int32_t)((int64_t)b.height * by / ny), y1 = (int32_t)((int64_t)b.height * (by + 1) / ny);
+        int32_t begun = 0;
+        if (!lane) begun = begin_block(&r, &b, &index);
+        begun = __shfl_sync(TSR_WARP_ALL, begun, 0);
+        index = __shfl_sync(TSR_WARP_ALL, index, 0);
+        if (begun == BLOCK_ZERO) continue;
+        if (begun == BLOCK_FAILED) {
+            if (!lane) atomicAdd(&job.failed[b.picture], 1u);
+            return; /* nothing of the band is known from here on */
+        }
+        const tsr_quantiser q = tsr_quantiser_make(index, b.inter);
+        for (int32_t y = y0; y < y1; y++) read_arithmetic_row(&r, &b, q, x0, x1, y, value);
+    }
+}
+
+/* A block an approximation. */
+TSR_KERNEL(undo_kernel)(tsr_core_arithmetic_job job)
+{
+    const tsr_core_arithmetic_band b = job.band[blockIdx.x];
+    if (!b.inter) tsr_undo_prediction(b.to, b.stride, b.width, b.height);
+}
+
+static tsr_status cuda_arithmetic(tsr_queue *queue, const tsr_core_arithmetic_job *job)
+{
+    for (int32_t level = 0; level < job->levels; level++) {
+        const int32_t count = job->first[level + 1] - job->first[level];
+        if (count) TSR_LAUNCH(queue, arithmetic_kernel, (uint32_t)count, WARP, 0, *job, job->first[level]);
+    }
+    if (job->first[1]) TSR_LAUNCH(queue, undo_kernel, (uint32_t)job->first[1], TSR_UNDO_THREADS, 0, *job);
     return tsr_launch_check(queue);
 }
 
@@ -274,4 +382,4 @@ static tsr_status cuda_write(tsr_queue *queue, const tsr_core_encode_job *job)
     return tsr_launch_check(queue);
 }
 
-extern "C" const tsr_core_ops tsr_core_cuda = { cuda_decode, cuda_measure, cuda_write };
+extern "C" const tsr_core_ops tsr_core_cuda = { cuda_decode, cuda_measure, cuda_write, cuda_arithmetic };

@@ -1,6 +1,8 @@
-/* video/slices/core_jobs.h: sub-bands of core syntax with variable-length codes, entropy-decoded and -coded where the picture lies.
+/* video/slices/core_jobs.h: sub-bands of core syntax, entropy-decoded and -coded where the picture lies.
  *
- * A run of codes has no marks at which one could begin. But a reader of bits is in one of four states, so that what a piece of the run does is known
+ * Arithmetic codes are decoded one after the other, by a warp a sub-band, so that it takes the sub-bands of many pictures to fill a device.
+ *
+ * Variable-length codes: a run of them has no marks at which one could begin. But a reader of bits is in one of four states, so that what a piece of the run does is known
  * without knowing what precedes it: a map of states to states, and for each how many codes begin in the piece. Maps of pieces are composed, and then
  * each piece is read by a thread of its own. All pointers of jobs are device memory of the queue. */
 #ifndef TSR_VIDEO_SLICES_CORE_JOBS_H
@@ -32,6 +34,27 @@ typedef struct tsr_core_decode_job {
     uint32_t *failed; /* counts bands with a quantiser that is none */
 } tsr_core_decode_job;
 
+/* One sub-band of arithmetic codes. */
+typedef struct tsr_core_arithmetic_band {
+    int64_t data, size;    /* bytes from the job's first */
+    int32_t *to;           /* its first coefficient */
+    const int32_t *parent; /* that of the level before with the same orientation; NULL: none */
+    int64_t stride;
+    int32_t width, height, index, blocks[2];
+    int32_t orientation, inter, picture;
+    int32_t offsets; /* code blocks have quantisers of their own */
+} tsr_core_arithmetic_band;
+
+/* Those of several pictures, from the coarsest level on. */
+typedef struct tsr_core_arithmetic_job {
+    const uint8_t *bytes; /* aligned to 4; 4 more are readable */
+    const tsr_core_arithmetic_band *band;
+    int32_t first[TSR_DIRAC_DEPTH + 2]; /* band of each level, and behind the last */
+    int32_t levels;
+    const uint16_t *step; /* tsr_arithmetic_step */
+    uint32_t *failed;     /* of each picture: counts bands with a quantiser that is none */
+} tsr_core_arithmetic_job;
+
 typedef struct tsr_core_encode_job {
     const int32_t *coefficients[3];
     int32_t *quantised[3], *decoded[3];
@@ -47,6 +70,8 @@ typedef struct tsr_core_ops {
     tsr_status (*decode)(tsr_queue *queue, const tsr_core_decode_job *job);
     tsr_status (*measure)(tsr_queue *queue, const tsr_core_encode_job *job); /* quantises; sizes of bands and places of rows */
     tsr_status (*write)(tsr_queue *queue, const tsr_core_encode_job *job);
+    /* All coefficients are 0 before; predictions of approximations are undone. */
+    tsr_status (*arithmetic)(tsr_queue *queue, const tsr_core_arithmetic_job *job);
 } tsr_core_ops;
 
 /* ---- maps of states ------------------------------------------------------------------------------------------------------------------------ */

@@ -12,6 +12,8 @@ void tsr_slice_coder_free(tsr_slice_coder *c)
 {
     tsr_context *const context = c->context;
     if (!context) return;
+    tsr_picture_graph_free(&c->transforms);
+    tsr_picture_graph_free(&c->plans);
     for (int k = 0; k < 2; k++) {
         const size_t bytes = (size_t)(c->elements[k] * (1 + k) * c->ahead) * sizeof(int32_t);
         tsr_dirac_synthesis_free(&c->many[k]);
@@ -92,8 +94,9 @@ tsr_status tsr_slice_coder_add(tsr_slice_coder *c, const tsr_dirac_load_job load
     return TSR_OK;
 }
 
-tsr_status tsr_slice_coder_transform(tsr_slice_coder *c)
+static tsr_status transform(void *user)
 {
+    tsr_slice_coder *c = (tsr_slice_coder *)user;
     enter(c, TSR_DIRAC_WAVELET_TRANSFORM);
     for (int kind = 0; kind < 2; kind++) {
         if (c->count == c->ahead) {
@@ -109,6 +112,12 @@ tsr_status tsr_slice_coder_transform(tsr_slice_coder *c)
     return TSR_OK;
 }
 
+tsr_status tsr_slice_coder_transform(tsr_slice_coder *c)
+{
+    const int64_t key = c->count;
+    return c->stage ? transform(c) : tsr_picture_graph_run(&c->transforms, c->context, &key, 1, transform, c);
+}
+
 static tsr_status more_room(tsr_slice_coder *c, int64_t bytes)
 {
     tsr_device_release(c->context, c->bytes, (size_t)(c->room * c->ahead));
@@ -117,35 +126,53 @@ static tsr_status more_room(tsr_slice_coder *c, int64_t bytes)
     return tsr_device_allocate(c->context, (size_t)(c->room * c->ahead), (void **)&c->bytes);
 }
 
+/* Plans of the pictures that wait, and with `write` their bytes. */
+typedef struct planning {
+    tsr_slice_coder *coder;
+    tsr_slices_encode_job job;
+    int write;
+} planning;
+
+static tsr_status plan_and_write(void *user)
+{
+    const planning *p = (const planning *)user;
+    const tsr_slice_ops *ops = p->coder->context->backend->dirac->slices;
+    TSR_TRY(ops->plan(p->coder->context->queue, &p->job));
+    return p->write ? ops->write(p->coder->context->queue, &p->job) : TSR_OK;
+}
+
 tsr_status tsr_slice_coder_plan(tsr_slice_coder *c, int32_t quantiser, int write)
 {
     const tsr_backend *backend = c->context->backend;
     const tsr_dirac_transform *t = &c->transform;
     int64_t most = 0;
-    tsr_slices_encode_job job = { .shape = c->shape,
-                                  .coefficients = { c->coefficients[0], c->coefficients[1], c->coefficients[1] + c->elements[1] },
-                                  .batch = { c->elements[0], 2 * c->elements[1], 2 * c->elements[1] },
-                                  .approximation_batch = c->approximation_batch,
-                                  .pictures = c->count,
-                                  .compatible = c->compatible,
-                                  .quantiser = quantiser,
-                                  .prefix = t->prefix,
-                                  .scaler = t->scaler,
-                                  .numerator = t->numerator,
-                                  .denominator = t->denominator,
-                                  .scale = c->scale,
-                                  .plan = c->plan,
-                                  .total = c->total,
-                                  .bytes = c->bytes,
-                                  .room = c->room };
+    planning p = { .coder = c, .write = write };
+    p.job = (tsr_slices_encode_job){ .shape = c->shape,
+                                     .coefficients = { c->coefficients[0], c->coefficients[1], c->coefficients[1] + c->elements[1] },
+                                     .batch = { c->elements[0], 2 * c->elements[1], 2 * c->elements[1] },
+                                     .approximation_batch = c->approximation_batch,
+                                     .pictures = c->count,
+                                     .compatible = c->compatible,
+                                     .quantiser = quantiser,
+                                     .prefix = t->prefix,
+                                     .scaler = t->scaler,
+                                     .numerator = t->numerator,
+                                     .denominator = t->denominator,
+                                     .scale = c->scale,
+                                     .plan = c->plan,
+                                     .total = c->total,
+                                     .bytes = c->bytes,
+                                     .room = c->room };
     for (int k = 0, at = 0; k < 3 && c->approximation; k++) {
-        job.wanted[k] = c->approximation + at;
-        job.decoded[k] = job.wanted[k] + c->approximation_batch * c->ahead;
+        p.job.wanted[k] = c->approximation + at;
+        p.job.decoded[k] = p.job.wanted[k] + c->approximation_batch * c->ahead;
         at += c->layout[k].band[0][0].width * c->layout[k].band[0][0].height;
     }
     enter(c, TSR_DIRAC_RESIDUAL_DECODE);
-    TSR_TRY(backend->dirac->slices->plan(c->context->queue, &job));
-    if (write) TSR_TRY(backend->dirac->slices->write(c->context->queue, &job));
+    const int64_t key[] = { c->count,     quantiser,      write,        (int64_t)(uintptr_t)c->bytes, c->room, t->prefix, t->scaler,
+                            t->numerator, t->denominator, c->compatible };
+    if (c->stage) TSR_TRY(plan_and_write(&p));
+    else TSR_TRY(tsr_picture_graph_run(&c->plans, c->context, key, (int32_t)(sizeof key / sizeof *key), plan_and_write, &p));
     enter(c, -1);
     TSR_TRY(backend->download(c->context->queue, c->totals, c->total, (size_t)c->count * sizeof *c->totals));
     for (int32_t k = 0; k < c->count; k++) {
@@ -154,9 +181,9 @@ tsr_status tsr_slice_coder_plan(tsr_slice_coder *c, int32_t quantiser, int write
     }
     if (!write || most <= c->room) return TSR_OK;
     TSR_TRY(more_room(c, most));
-    job.bytes = c->bytes;
-    job.room = c->room;
-    return backend->dirac->slices->write(c->context->queue, &job);
+    p.job.bytes = c->bytes;
+    p.job.room = c->room;
+    return backend->dirac->slices->write(c->context->queue, &p.job);
 }
 
 tsr_status tsr_slice_coder_take(tsr_slice_coder *c, int32_t k, void *bytes, tsr_dirac_slice_plan *plan)

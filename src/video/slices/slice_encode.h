@@ -3,6 +3,7 @@
 #define TSR_VIDEO_SLICES_SLICE_ENCODE_H
 
 #include "video/dirac/synthesis.h"
+#include "video/slices/picture_graph.h"
 #include "video/slices/slice_jobs.h"
 
 typedef struct tsr_slice_coder {
@@ -23,7 +24,8 @@ typedef struct tsr_slice_coder {
     int32_t *approximation; /* low delay: of all pictures what it was, then what a decoder has */
     int64_t approximation_batch;
     uint8_t *bytes;
-    int64_t room;                         /* of a picture */
+    int64_t room; /* of a picture */
+    tsr_picture_graph transforms, plans;
     void (*stage)(void *user, int stage); /* NULL: nobody asks; as in tsr_slice_flight */
     void *user;
 } tsr_slice_coder;

@@ -8,6 +8,7 @@
 void tsr_slice_flight_free(tsr_slice_flight *f)
 {
     if (!f->made) return;
+    tsr_picture_graph_free(&f->graph);
     tsr_context *const context = f->context;
     for (int k = 0; k < 2; k++) {
         tsr_dirac_synthesis_free(&f->many[k]);
@@ -101,6 +102,7 @@ tsr_status tsr_slice_flight_add(tsr_slice_flight *f, const tsr_dirac_transform *
     if (f->count == f->ahead) TSR_TRY(tsr_slice_flight_run(f));
     tsr_slice_picture *p = &f->picture[f->count];
     *p = (tsr_slice_picture){ .data = f->used, .end = size, .prefix = t->prefix, .scaler = t->scaler };
+    memcpy(p->plane, target->plane, sizeof p->plane);
     TSR_TRY(f->context->backend->upload(f->context->queue, f->bytes + f->used, data, (size_t)size));
     const tsr_bits own = { data, 0, 8 * size };
     tsr_dirac_slices_find(t, &own, 0, f->slices, f->starts + f->count * (f->slices + 1), whole);
@@ -115,11 +117,19 @@ static void enter(const tsr_slice_flight *f, int stage)
     if (f->stage) f->stage(f->user, stage);
 }
 
+/* What is another for each picture. */
+static tsr_status upload(tsr_slice_flight *f)
+{
+    const tsr_backend *backend = f->context->backend;
+    const size_t starts = (size_t)(f->count * (f->slices + 1)) * sizeof(uint32_t);
+    TSR_TRY(backend->upload(f->context->queue, f->starts_on_device, f->starts, starts));
+    return backend->upload(f->context->queue, f->pictures_on_device, f->picture, (size_t)f->count * sizeof *f->picture);
+}
+
 /* Slices of all pictures to coefficients. */
 static tsr_status decode(tsr_slice_flight *f)
 {
     const tsr_backend *backend = f->context->backend;
-    const size_t starts = (size_t)(f->count * (f->slices + 1)) * sizeof(uint32_t);
     tsr_slices_decode_job job = { .shape = f->shape,
                                   .bytes = f->bytes,
                                   .picture = f->pictures_on_device,
@@ -128,8 +138,6 @@ static tsr_status decode(tsr_slice_flight *f)
                                   .coefficients = { f->coefficients[0], f->coefficients[1], f->coefficients[1] + f->elements[1] },
                                   .batch = { f->elements[0], 2 * f->elements[1], 2 * f->elements[1] },
                                   .pictures = f->count };
-    TSR_TRY(backend->upload(f->context->queue, f->starts_on_device, f->starts, starts));
-    TSR_TRY(backend->upload(f->context->queue, f->pictures_on_device, f->picture, (size_t)f->count * sizeof *f->picture));
     TSR_TRY(backend->dirac->slices->decode(f->context->queue, &job));
     for (int k = 0; k < 2 && !f->shape.high_quality; k++) {
         const tsr_dirac_band *b = &f->layout[k].band[0][0];
@@ -159,22 +167,23 @@ static tsr_status store(tsr_slice_flight *f, int c)
 {
     const int kind = c > 0;
     const tsr_slice_target *first = &f->target[0];
-    tsr_slices_store_job job = { .one = { .residue = f->samples + (c == 2 ? f->elements[1] : 0),
-                                          .stride = f->layout[c].stride,
-                                          .plane_stride = first->plane_stride[c],
-                                          .width = f->layout[c].width,
-                                          .height = f->layout[c].height,
-                                          .bytes = first->bytes,
-                                          .depth = first->depth[kind] },
-                                 .batch = (1 + kind) * f->elements[kind],
-                                 .pictures = f->count };
-    for (int32_t p = 0; p < f->count; p++) job.plane[p] = f->target[p].plane[c];
-    job.one.plane = job.plane[0];
+    const tsr_slices_store_job job = { .one = { .residue = f->samples + (c == 2 ? f->elements[1] : 0),
+                                                .stride = f->layout[c].stride,
+                                                .plane_stride = first->plane_stride[c],
+                                                .width = f->layout[c].width,
+                                                .height = f->layout[c].height,
+                                                .bytes = first->bytes,
+                                                .depth = first->depth[kind] },
+                                       .batch = (1 + kind) * f->elements[kind],
+                                       .picture = f->pictures_on_device,
+                                       .component = c,
+                                       .pictures = f->count };
     return f->context->backend->dirac->slices->store(f->context->queue, &job);
 }
 
-static tsr_status run(tsr_slice_flight *f)
+static tsr_status launch(void *user)
 {
+    tsr_slice_flight *f = (tsr_slice_flight *)user;
     enter(f, TSR_DIRAC_RESIDUAL_DECODE);
     TSR_TRY(decode(f));
     for (int kind = 0; kind < 2; kind++) {
@@ -185,6 +194,19 @@ static tsr_status run(tsr_slice_flight *f)
     }
     enter(f, -1);
     return TSR_OK;
+}
+
+static tsr_status run(tsr_slice_flight *f)
+{
+    const tsr_slice_target *t = &f->target[0];
+    const int64_t key[] = {
+        f->count,    (int64_t)(uintptr_t)f->bytes, t->plane_stride[0], t->plane_stride[1], t->plane_stride[2], t->bytes, t->depth[0],
+        t->depth[1], f->shape.long_length
+    };
+    enter(f, TSR_DIRAC_RESIDUAL_DECODE);
+    TSR_TRY(upload(f));
+    if (f->stage) return launch(f);
+    return tsr_picture_graph_run(&f->graph, f->context, key, (int32_t)(sizeof key / sizeof *key), launch, f);
 }
 
 tsr_status tsr_slice_flight_run(tsr_slice_flight *f)

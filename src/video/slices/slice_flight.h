@@ -3,6 +3,7 @@
 #define TSR_VIDEO_SLICES_SLICE_FLIGHT_H
 
 #include "video/dirac/synthesis.h"
+#include "video/slices/picture_graph.h"
 #include "video/slices/slice_jobs.h"
 
 /* Where the samples of one picture go. */
@@ -30,7 +31,8 @@ typedef struct tsr_slice_flight {
     tsr_slice_picture picture[TSR_SLICE_AHEAD], *pictures_on_device;
     tsr_quantiser *quantiser;
     tsr_slice_target target[TSR_SLICE_AHEAD];
-    void (*stage)(void *user, int stage); /* NULL: nobody asks; told before each stage of run, and -1 behind the last */
+    tsr_picture_graph graph;
+    void (*stage)(void *user, int stage); /* NULL: nobody asks; told before each stage of run, and -1 behind the last. Then nothing is recorded */
     void *user;
 } tsr_slice_flight;
 

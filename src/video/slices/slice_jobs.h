@@ -33,6 +33,7 @@ typedef struct tsr_slice_shape {
 typedef struct tsr_slice_picture {
     int64_t data, end; /* where its bytes begin, a multiple of 4; how many there are: 4 more are readable */
     uint32_t prefix, scaler;
+    void *plane[3]; /* where its samples go */
 } tsr_slice_picture;
 
 typedef struct tsr_slices_decode_job {
@@ -77,12 +78,12 @@ typedef struct tsr_slices_encode_job {
     int64_t room;
 } tsr_slices_encode_job;
 
-/* A component of several pictures; plane k is picture k's. */
+/* Component `component` of several pictures, to their planes. */
 typedef struct tsr_slices_store_job {
-    tsr_dirac_store_job one; /* of the first picture */
+    tsr_dirac_store_job one; /* of the first picture, but for its plane */
     int64_t batch;           /* residue elements from one picture to the next */
-    void *plane[TSR_SLICE_AHEAD];
-    int32_t pictures;
+    const tsr_slice_picture *picture;
+    int32_t component, pictures;
 } tsr_slices_store_job;
 typedef struct tsr_slices_load_job {
     tsr_dirac_load_job one;

@@ -2,6 +2,7 @@
 #include "device/kernel.h"
 #include "video/dirac/closed_loop.h"
 #include "video/slices/slice_write.h"
+#include "video/slices/undo_prediction.h"
 
 enum { THREADS = 128, WARPS = THREADS / 32, KEPT = 1024, RUN = 4, SCAN = 256 };
 
@@ -26,26 +27,15 @@ static tsr_status cuda_decode(tsr_queue *queue, const tsr_slices_decode_job *job
     return TSR_OK;
 }
 
-/* A block a picture, a thread a row, each a column behind the row above. */
+/* A block a picture. */
 TSR_KERNEL(predict_kernel)(tsr_slices_predict_job job)
 {
-    int32_t *const from = job.coefficients + blockIdx.x * job.batch + job.offset;
-    for (int32_t first = 0; first < job.height; first += SCAN) {
-        const int32_t y = first + (int32_t)threadIdx.x, rows = tsr_mini(job.height - first, SCAN);
-        for (int32_t step = 0; step < job.width + rows - 1; step++) {
-            const int32_t x = step - (int32_t)threadIdx.x;
-            if (y < job.height && x >= 0 && x < job.width) {
-                int32_t *here = from + (int64_t)y * job.stride + x;
-                *here = (int32_t)((uint32_t)*here + (uint32_t)tsr_dirac_neighbours_mean(here, job.stride, x, y));
-            }
-            __syncthreads();
-        }
-    }
+    tsr_undo_prediction(job.coefficients + blockIdx.x * job.batch + job.offset, job.stride, job.width, job.height);
 }
 
 static tsr_status cuda_predict(tsr_queue *queue, const tsr_slices_predict_job *job)
 {
-    TSR_LAUNCH(queue, predict_kernel, (uint32_t)job->pictures, SCAN, 0, *job);
+    TSR_LAUNCH(queue, predict_kernel, (uint32_t)job->pictures, TSR_UNDO_THREADS, 0, *job);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -88,6 +78,13 @@ TSR_DEVICE_FN int32_t component_size(const planning *t, int32_t c)
     return n;
 }
 
+/* Units of `scaler` bytes that bits take. A division of 64 bits is a loop on a GPU; here it would be as dear as the count of the bits. */
+TSR_DEVICE_FN int64_t plan_units(int64_t bits, uint32_t scaler)
+{
+    const uint64_t bytes = ((uint64_t)bits + 7) / 8, all = bytes + scaler - 1;
+    return scaler == 1 ? (int64_t)bytes : all >> 32 ? (int64_t)(all / scaler) : (int64_t)((uint32_t)all / scaler);
+}
+
 /* Units of `scaler` bytes of each component's codes up to its last coefficient that is not 0. */
 TSR_DEVICE_FN void plan_lengths(const planning *t, int32_t index, uint32_t scaler, int64_t length[3])
 {
@@ -103,13 +100,94 @@ TSR_DEVICE_FN void plan_lengths(const planning *t, int32_t index, uint32_t scale
             last = (uint32_t)place + 1;
         });
         last = t->job->compatible ? (uint32_t)component_size(t, c) : __reduce_max_sync(TSR_WARP_ALL, last);
-        const int64_t all = (int64_t)__reduce_add_sync(TSR_WARP_ALL, bits) + last;
-        length[c] = (all + 8 * (int64_t)scaler - 1) / (8 * (int64_t)scaler);
+        length[c] = plan_units((int64_t)__reduce_add_sync(TSR_WARP_ALL, bits) + last, scaler);
         if (t->kept) at += component_size(t, c);
     }
 }
 
-TSR_DEVICE_FN int plan_fits(const planning *t, int32_t index, int64_t budget, int64_t length[3])
+/* ---- slices of one size, whose coefficients are few: most of them ---- */
+
+/* Where the coefficients of the first slice lie, luma and then one chroma component, in the order of the stream: the same for all, but for a shift of
+ * each band. */
+typedef struct flat_shape {
+    int32_t offset[KEPT];
+    uint8_t band[KEPT];
+    int32_t count[2];
+} flat_shape;
+
+/* A slice that a warp has before it. */
+typedef struct flat_planning {
+    const tsr_slices_encode_job *job;
+    const uint64_t *scale;
+    const flat_shape *shape;
+    const int32_t *kept; /* luma, then both chroma components */
+    uint64_t *of_band;   /* scales at the index that is tried */
+} flat_planning;
+
+/* By all threads of a block. */
+TSR_DEVICE_FN void flat_shape_make(const tsr_slice_shape *s, flat_shape *f)
+{
+    int32_t before = 0;
+    for (int32_t kind = 0; kind < 2; kind++) {
+        const int32_t first = before;
+        for (int32_t b = 0; b < s->bands; b++) {
+            const tsr_slice_band *band = &s->band[kind][b];
+            const int32_t w = band->steps.x, n = w * band->steps.y;
+            for (int32_t i = (int32_t)threadIdx.x; i < n; i += THREADS) {
+                f->offset[before + i] = (int32_t)band->offset + i / w * s->stride[kind] + i % w;
+                f->band[before + i] = (uint8_t)b;
+            }
+            before += n;
+        }
+        if (!threadIdx.x) f->count[kind] = before - first;
+    }
+}
+
+/* `shift` has room for each band. */
+TSR_DEVICE_FN void flat_keep(const tsr_slices_encode_job *j, const flat_shape *f, int32_t p, int32_t n, int32_t *shift, int32_t *kept)
+{
+    const tsr_slice_shape *s = &j->shape;
+    const int32_t lane = (int32_t)(threadIdx.x & 31), sx = n % s->slices_x, sy = n / s->slices_x;
+    for (int32_t c = 0; c < 3; c++) {
+        const int32_t kind = c > 0, count = f->count[kind], first = kind ? f->count[0] : 0;
+        const int32_t *from = j->coefficients[c] + p * j->batch[c];
+        if (c < 2) {
+            __syncwarp();
+            if (lane < s->bands) shift[lane] = sx * s->band[kind][lane].steps.x + sy * s->band[kind][lane].steps.y * s->stride[kind];
+            __syncwarp();
+        }
+        for (int32_t i = lane; i < count; i += 32) kept[i] = from[f->offset[first + i] + shift[f->band[first + i]]];
+        kept += count;
+    }
+    __syncwarp();
+}
+
+TSR_DEVICE_FN void plan_lengths(const flat_planning *t, int32_t index, uint32_t scaler, int64_t length[3])
+{
+    const tsr_slice_shape *s = &t->job->shape;
+    const int32_t lane = (int32_t)(threadIdx.x & 31), *kept = t->kept;
+    __syncwarp(); /* those of the try before are read */
+    if (lane < s->bands) t->of_band[lane] = t->scale[tsr_slice_index(index, s->band[0][lane].matrix)];
+    __syncwarp();
+    for (int32_t c = 0; c < 3; c++) {
+        const int32_t count = t->shape->count[c > 0];
+        const uint8_t *band = t->shape->band + (c ? t->shape->count[0] : 0);
+        uint32_t bits = 0, last = 0;
+        for (int32_t i = lane; i < count; i += 32) {
+            const uint32_t magnitude = tsr_quantiser_magnitude(t->of_band[band[i]], kept[i]);
+            if (!magnitude) continue;
+            bits += (uint32_t)tsr_code_bits(magnitude);
+            last = (uint32_t)i + 1;
+        }
+        last = t->job->compatible ? (uint32_t)count : __reduce_max_sync(TSR_WARP_ALL, last);
+        length[c] = plan_units((int64_t)__reduce_add_sync(TSR_WARP_ALL, bits) + last, scaler);
+        kept += count;
+    }
+}
+
+/* ---- the quantiser of a slice ---- */
+
+template <class T> TSR_DEVICE_FN int plan_fits(const T *t, int32_t index, int64_t budget, int64_t length[3])
 {
     const tsr_slices_encode_job *j = t->job;
     plan_lengths(t, index, j->scaler, length);
@@ -157,9 +235,42 @@ TSR_DEVICE_FN planning plan_of(const tsr_slices_encode_job *job, const uint64_t 
     return t;
 }
 
-TSR_DEVICE_FN void plan_refuse(const planning *t)
+TSR_DEVICE_FN void plan_refuse(const tsr_slices_encode_job *job, int32_t p)
 {
-    if (!(threadIdx.x & 31)) atomicAdd((unsigned long long *)&t->job->total[t->p].overfull, 1ull);
+    if (!(threadIdx.x & 31)) atomicAdd((unsigned long long *)&job->total[p].overfull, 1ull);
+}
+
+/* Slice n of picture p; the search begins at *guess, which becomes what was found. */
+template <class T> TSR_DEVICE_FN void plan_slice(const T *t, int32_t p, int32_t n, int32_t *guess)
+{
+    const tsr_slices_encode_job *j = t->job;
+    int32_t index = j->quantiser;
+    int64_t length[3];
+    if (index >= 0) plan_lengths(t, index, 1, length);
+    else {
+        const int64_t budget = tsr_slice_fixed_place(j, n + 1) - tsr_slice_fixed_place(j, n);
+        int32_t found = -1;
+        *guess = index = plan_finest(*guess, [&](int32_t tried) {
+            int64_t lengths[3];
+            if (!plan_fits(t, tried, budget, lengths)) return 0;
+            found = tried;
+            for (int32_t c = 0; c < 3; c++) length[c] = lengths[c];
+            return 1;
+        });
+        if (found != index && !plan_fits(t, index, budget, length)) plan_refuse(j, p);
+        int64_t left = (budget - (int64_t)j->prefix - 4 - j->scaler * (length[0] + length[1] + length[2])) / (int64_t)j->scaler;
+        for (int32_t c = 2; c >= 0 && left > 0; c--) { /* what is left is padding */
+            const int64_t more = tsr_minl(left, 255 - length[c]);
+            length[c] += more;
+            left -= more;
+        }
+    }
+    if (!(threadIdx.x & 31)) {
+        tsr_dirac_slice_plan *plan = &j->plan[(int64_t)p * j->shape.slices_x * j->shape.slices_y + n];
+        plan->index = index;
+        for (int32_t c = 0; c < 3; c++) plan->length[c] = (int32_t)tsr_minl(length[c], INT32_MAX);
+    }
+    __syncwarp();
 }
 
 /* A warp plans RUN slices one after the other. */
@@ -167,46 +278,59 @@ TSR_KERNEL(plan_kernel)(tsr_slices_encode_job job)
 {
     TSR_SHARED(int32_t, kept, WARPS * KEPT);
     TSR_SHARED(uint64_t, scale, TSR_QUANTISER_MOST + 1);
-    const int32_t warp = (int32_t)(threadIdx.x >> 5), lane = (int32_t)(threadIdx.x & 31), count = job.shape.slices_x * job.shape.slices_y;
+    const int32_t warp = (int32_t)(threadIdx.x >> 5), count = job.shape.slices_x * job.shape.slices_y;
     for (uint32_t k = threadIdx.x; k <= TSR_QUANTISER_MOST; k += THREADS) scale[k] = job.scale[k];
     __syncthreads();
-    int32_t *own = kept + warp * KEPT, guess = TSR_SLICE_GUESS;
+    int32_t guess = TSR_SLICE_GUESS;
     for (int32_t k = 0; k < RUN; k++) {
         const int32_t n = ((int32_t)blockIdx.x * WARPS + warp) * RUN + k;
         if (n >= count) break; /* of the whole warp */
         planning t = plan_of(&job, scale, (int32_t)blockIdx.y, n);
-        int64_t length[3];
-        plan_keep(&t, own);
-        int32_t index = job.quantiser;
-        if (index >= 0) plan_lengths(&t, index, 1, length);
-        else {
-            const int64_t budget = tsr_slice_fixed_place(&job, n + 1) - tsr_slice_fixed_place(&job, n);
-            int32_t found = -1;
-            guess = index = plan_finest(guess, [&](int32_t tried) {
-                int64_t lengths[3];
-                if (!plan_fits(&t, tried, budget, lengths)) return 0;
-                found = tried;
-                for (int32_t c = 0; c < 3; c++) length[c] = lengths[c];
-                return 1;
-            });
-            if (found != index && !plan_fits(&t, index, budget, length)) plan_refuse(&t);
-            int64_t left = (budget - (int64_t)job.prefix - 4 - job.scaler * (length[0] + length[1] + length[2])) / (int64_t)job.scaler;
-            for (int32_t c = 2; c >= 0 && left > 0; c--) { /* what is left is padding */
-                const int64_t more = tsr_minl(left, 255 - length[c]);
-                length[c] += more;
-                left -= more;
-            }
-        }
-        if (!lane) {
-            tsr_dirac_slice_plan *plan = &job.plan[(int64_t)t.p * count + n];
-            plan->index = index;
-            for (int32_t c = 0; c < 3; c++) plan->length[c] = (int32_t)tsr_minl(length[c], INT32_MAX);
-        }
-        __syncwarp();
+        plan_keep(&t, kept + warp * KEPT);
+        plan_slice(&t, t.p, n, &guess);
     }
 }
 
-/* A block a picture: the scaler, and where each slice begins. */
+TSR_KERNEL(plan_flat_kernel)(tsr_slices_encode_job job)
+{
+    TSR_SHARED(int32_t, kept, WARPS * KEPT);
+    TSR_SHARED(uint64_t, scale, TSR_QUANTISER_MOST + 1);
+    TSR_SHARED(uint64_t, of_band, WARPS * 32);
+    TSR_SHARED(int32_t, shift, WARPS * 32);
+    TSR_SHARED(flat_shape, shape, 1);
+    const int32_t warp = (int32_t)(threadIdx.x >> 5), count = job.shape.slices_x * job.shape.slices_y, p = (int32_t)blockIdx.y;
+    for (uint32_t k = threadIdx.x; k <= TSR_QUANTISER_MOST; k += THREADS) scale[k] = job.scale[k];
+    flat_shape_make(&job.shape, shape);
+    __syncthreads();
+    const flat_planning t = { &job, scale, shape, kept + warp * KEPT, of_band + 32 * warp };
+    int32_t guess = TSR_SLICE_GUESS;
+    for (int32_t k = 0; k < RUN; k++) {
+        const int32_t n = ((int32_t)blockIdx.x * WARPS + warp) * RUN + k;
+        if (n >= count) break; /* of the whole warp */
+        flat_keep(&job, shape, p, n, shift + 32 * warp, kept + warp * KEPT);
+        plan_slice(&t, p, n, &guess);
+    }
+}
+
+/* All slices are of one size, and few coefficients. */
+static int is_flat(const tsr_slice_shape *s)
+{
+    int64_t count[2] = { 0, 0 };
+    for (int kind = 0; kind < 2; kind++)
+        for (int32_t b = 0; b < s->bands; b++) {
+            const tsr_slice_band *band = &s->band[kind][b];
+            if (!band->steps.x || !band->steps.y || band->offset + (int64_t)band->height * s->stride[kind] > INT32_MAX) return 0;
+            count[kind] += (int64_t)band->steps.x * band->steps.y;
+        }
+    return count[0] + 2 * count[1] <= KEPT;
+}
+
+TSR_DEVICE_FN int64_t slice_bytes(const tsr_slices_encode_job *j, int64_t scaler, const tsr_dirac_slice_plan *plan)
+{
+    return (int64_t)j->prefix + 4 + scaler * ((int64_t)plan->length[0] + plan->length[1] + plan->length[2]);
+}
+
+/* A block a picture, a thread a row of slices: the scaler, and where each slice begins. */
 TSR_KERNEL(place_kernel)(tsr_slices_encode_job job)
 {
     TSR_SHARED(int64_t, sum, SCAN);
@@ -227,25 +351,26 @@ TSR_KERNEL(place_kernel)(tsr_slices_encode_job job)
         __syncthreads();
         for (int32_t n = thread; n < count; n += SCAN)
             for (int32_t c = 0; c < 3; c++) plan[n].length[c] = (int32_t)((plan[n].length[c] + scaler - 1) / scaler);
+        __syncthreads();
     }
-    int64_t before = 0;
-    for (int32_t first = 0; first < count; first += SCAN) {
-        const int32_t n = first + thread;
-        const int64_t own = n < count ? (int64_t)job.prefix + 4 + scaler * ((int64_t)plan[n].length[0] + plan[n].length[1] + plan[n].length[2]) : 0;
-        sum[thread] = own;
+    const int32_t own = (count + SCAN - 1) / SCAN, first = tsr_mini(thread * own, count), end = tsr_mini(first + own, count);
+    int64_t bytes = 0;
+    for (int32_t n = first; n < end; n++) bytes += slice_bytes(&job, scaler, &plan[n]);
+    sum[thread] = bytes;
+    __syncthreads();
+    for (int32_t k = 1; k < SCAN; k *= 2) {
+        const int64_t more = thread >= k ? sum[thread - k] : 0;
         __syncthreads();
-        for (int32_t k = 1; k < SCAN; k *= 2) {
-            const int64_t more = thread >= k ? sum[thread - k] : 0;
-            __syncthreads();
-            sum[thread] += more;
-            __syncthreads();
-        }
-        if (n < count) plan[n].offset = before + sum[thread] - own;
-        before += sum[SCAN - 1];
+        sum[thread] += more;
         __syncthreads();
+    }
+    int64_t before = sum[thread] - bytes;
+    for (int32_t n = first; n < end; n++) {
+        plan[n].offset = before;
+        before += slice_bytes(&job, scaler, &plan[n]);
     }
     if (thread) return;
-    job.total[blockIdx.x].bytes = before;
+    job.total[blockIdx.x].bytes = sum[SCAN - 1];
     job.total[blockIdx.x].scaler = scaler;
 }
 
@@ -328,7 +453,7 @@ TSR_KERNEL(diagonal_kernel)(tsr_slices_encode_job job, int32_t diagonal)
     plan_keep(&t, kept + warp * KEPT);
     const int32_t *before = sx ? &plan[-1].index : sy ? &plan[-across].index : NULL;
     const int32_t index = plan_finest(tsr_slice_first_guess(before), [&](int32_t tried) { return predicted_fits(&t, tried, budget, length); });
-    if (!predicted_fits(&t, index, budget, length)) plan_refuse(&t); /* the last one tried may be another */
+    if (!predicted_fits(&t, index, budget, length)) plan_refuse(&job, p); /* the last one tried may be another */
     if (lane) return;
     plan->index = index;
     plan->length[0] = length[0];
@@ -355,7 +480,8 @@ static tsr_status cuda_plan(tsr_queue *queue, const tsr_slices_encode_job *job)
         return tsr_launch_check(queue);
     }
     const dim3 blocks(tsr_blocks((int64_t)job->shape.slices_x * job->shape.slices_y, WARPS * RUN, INT32_MAX), (uint32_t)job->pictures);
-    TSR_LAUNCH(queue, plan_kernel, blocks, THREADS, 0, *job);
+    if (is_flat(&job->shape)) TSR_LAUNCH(queue, plan_flat_kernel, blocks, THREADS, 0, *job);
+    else TSR_LAUNCH(queue, plan_kernel, blocks, THREADS, 0, *job);
     TSR_LAUNCH(queue, place_kernel, (uint32_t)job->pictures, SCAN, 0, *job);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
@@ -396,7 +522,7 @@ TSR_KERNEL(store_kernel)(tsr_slices_store_job job, uint32_t columns)
     const int32_t x = column(columns);
     const int64_t y = blockIdx.x / columns;
     one.residue += blockIdx.y * job.batch;
-    one.plane = job.plane[blockIdx.y];
+    one.plane = job.picture[blockIdx.y].plane[job.component];
     if (one.bytes == 2 && x + TOGETHER <= one.width && !(one.plane_stride & 3) && !((uintptr_t)one.plane & 7) && !(one.stride & 3)) {
         const tsr_slice_four residue = *(const tsr_slice_four *)(const void *)(one.residue + y * one.stride + x);
         const int32_t half = 1 << (one.depth - 1);

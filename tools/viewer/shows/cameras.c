@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../projectors.h"
 #include "lines.h"
 #include "rig_file.h"
 
@@ -112,8 +111,8 @@ static tsr_status between(const struct cameras *c, tsr_camera *camera)
     tsr_rig_camera a, b;
     tsr_status status = tsr_rig_get(c->rig, i, &a);
     if (status == TSR_OK) status = tsr_rig_get(c->rig, (i + 1) % c->count, &b);
+    if (status == TSR_OK) status = tsr_camera_between(&a.camera, &b.camera, c->flown - floor(c->flown), camera);
     if (status != TSR_OK) return status;
-    *camera = rig_between(&a.camera, &b.camera, c->flown - floor(c->flown));
     camera->aspect = 0;
     camera->lens = (tsr_lens){ 0 };
     if (!(camera->fov > 1 && camera->fov < 170)) camera->fov = 50; /* orthographic ones have none */

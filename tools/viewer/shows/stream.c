@@ -152,13 +152,16 @@ static void draw_quantisers(const viewer_anatomy *a, int32_t width, int32_t heig
     mix(rgb, heat, 0.55);
 }
 
-static void draw_vectors(const viewer_anatomy *a, double left, double top, double size, double aspect, tsr_image *picture)
+/* Blocks whose middle is beyond the picture, to which superblocks may reach, have none to show. */
+static void draw_vectors(const viewer_anatomy *a, int32_t width, int32_t height, double left, double top, double size, double aspect,
+                         tsr_image *picture)
 {
     const double unit = ldexp(1, -a->precision);
     for (int32_t by = 0; by < a->blocks[1]; by++)
         for (int32_t bx = 0; bx < a->blocks[0]; bx++) {
             const tsr_dirac_block_info *b = a->block + (int64_t)by * a->blocks[0] + bx;
             const double x = (bx + 0.5) * a->separation[0], y = (by + 0.5) * a->separation[1];
+            if (x >= width || y >= height) continue;
             for (int r = 0; r < 2 && !b->global; r++)
                 if (b->mode >> r & 1)
                     line(picture, (x * aspect - left) / size, (y - top) / size, ((x + unit * b->vector[r][0]) * aspect - left) / size,
@@ -170,7 +173,7 @@ void viewer_overlay_draw(const viewer_anatomy *a, int overlay, int32_t width, in
                          tsr_image *picture)
 {
     uint8_t range[2] = { 255, 0 };
-    if (overlay == VIEWER_OVER_VECTORS && a->block) draw_vectors(a, left, top, size, aspect, picture);
+    if (overlay == VIEWER_OVER_VECTORS && a->block) draw_vectors(a, width, height, left, top, size, aspect, picture);
     if (overlay == VIEWER_OVER_QUANTISERS ? !a->quantiser : overlay != VIEWER_OVER_BLOCKS || !a->block) return;
     for (int64_t k = 0; a->quantiser && k < (int64_t)a->slices[0] * a->slices[1]; k++) {
         if (a->quantiser[k] < range[0]) range[0] = a->quantiser[k];

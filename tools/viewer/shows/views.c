@@ -224,7 +224,7 @@ static int stand_at(viewer_show *show, struct views *v, double place)
 {
     tsr_camera camera;
     tsr_rig_camera c;
-    if (rig_along(v->rig, v->count > 1 ? place / (double)(v->count - 1) : 0, &camera) != TSR_OK) return -1;
+    if (tsr_rig_along(v->rig, v->count > 1 ? place / (double)(v->count - 1) : 0, &camera) != TSR_OK) return -1;
     v->chosen = (int64_t)floor(place + 0.5);
     if (place == floor(place) && tsr_rig_get(v->rig, v->chosen, &c) == TSR_OK) {
         camera = c.camera;

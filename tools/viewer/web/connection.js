@@ -25,6 +25,7 @@ export class Connection extends EventTarget {
     this.socket.binaryType = "arraybuffer";
     this.pinged = this.heard = performance.now(); // opening is the first question
     this.open = false;
+    this.newest = {}; // of each view, the number of the picture that is shown: pictures are decoded side by side, and a later one may be ready before
     this.socket.onopen = () => {
       this.open = true;
       this.heard = performance.now();
@@ -111,14 +112,19 @@ export class Connection extends EventTarget {
     const number = (at) => data.getUint32(at, true), real = (at) => data.getFloat32(at, true), three = (at) => [real(at), real(at + 4), real(at + 8)];
     const frame = { view, draft: data.getUint8(6), sequence: number(8), width: number(12), height: number(16), viewInput: number(20), editInput: number(24),
       steps: number(28) + 2 ** 32 * number(32), origin: three(36), right: three(48), down: three(60), pixel: real(72), milliseconds: real(76), zoom: real(80), bytes: buffer.byteLength };
-    const begun = performance.now();
+    const begun = performance.now(), newest = this.newest;
     try {
       frame.bitmap = await createImageBitmap(new Blob([new Uint8Array(buffer, HEADER)], { type: "image/jpeg" }));
       frame.decoded = performance.now() - begun;
+      if (newest !== this.newest || frame.sequence < newest[view]) {
+        frame.bitmap.close();
+        return;
+      }
+      newest[view] = frame.sequence;
       this.tell("frame", frame);
       this.measure(frame);
     } finally {
-      this.send({ type: "shown", view, sequence: frame.sequence });
+      if (newest === this.newest) this.send({ type: "shown", view, sequence: frame.sequence });
     }
   }
 

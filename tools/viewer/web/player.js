@@ -25,7 +25,8 @@ export class Player {
 
   go(frame) {
     if (this.shell.state.playing) this.set("playing")(0);
-    this.wanted = Math.max(0, frame);
+    const { known, frames } = this.shell.state;
+    this.wanted = Math.max(0, known ? Math.min(frame, frames - 1) : frame);
     this.set("frame")(this.wanted);
   }
 

@@ -181,7 +181,7 @@ static tsr_status make_coder(tsr_dirac_encoder *e, int64_t bytes, int *usable)
     const tsr_dirac_encode_options *o = &e->options;
     const int64_t count = (int64_t)e->transform.slices_x * e->transform.slices_y;
     const int fixed = !o->lossless && !o->quantiser && !o->bit_rate;
-    e->coder.stage = tsr_dirac_encoder_enter;
+    if (e->options.profile) e->coder.stage = tsr_dirac_encoder_enter;
     e->coder.user = e;
     TSR_TRY(tsr_slice_coder_make(&e->coder, e->context, o->ahead, &e->transform, e->layout,
                                  fixed ? (int64_t)((uint64_t)count * e->transform.numerator / e->transform.denominator) : bytes + bytes / 4, usable));
