@@ -16,6 +16,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -33,12 +34,14 @@ SITE = re.compile(r"(?<= )(?:<=|>=|==|!=|&&|\|\||<<|>>|\+=|-=|[-<>+*&|])(?= )"
 LEFT_ALONE = re.compile(r"^\s*(#|//|\*|/\*|assert|_Static_assert|static_assert|struct |typedef |enum |case |extern )|TSR_FAIL|TSR_FAILED|TSR_TRY_MESSAGE|snprintf|fprintf|printf|\"")
 
 
-def run(command, seconds=None, **options):
-    """Return code (None: ran too long) and what was printed; nothing that it started stays behind."""
+def run(command, seconds=None, processor=None, **options):
+    """Return code (None: ran too long, by the clock or by `processor` seconds of its own) and what was printed; nothing that it started stays behind."""
+    if processor:
+        options["preexec_fn"] = lambda: resource.setrlimit(resource.RLIMIT_CPU, (int(processor), int(processor) + 5))
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True, **options)
     try:
         text = process.communicate(timeout=seconds)[0]
-        return process.returncode, text
+        return None if processor and process.returncode == -signal.SIGXCPU else process.returncode, text
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, 9)
         process.communicate()
@@ -130,7 +133,8 @@ class Copy:
         for took, name, command, environment, folder in self.suites(room):
             if time.time() - began > seconds:
                 return ""
-            code, _ = run(command, max(60, (60 if self.trusted else 6) * took), env=environment, cwd=folder)
+            # Processor time, for the machine may have other work; the clock for what waits for ever.
+            code, _ = run(command, max(seconds, 60 * took), max(60, (60 if self.trusted else 6) * took), env=environment, cwd=folder)
             if code != 0:
                 return name if code is not None else name + " (hangs)"
         return None
