@@ -6,13 +6,27 @@ enum { THREADS = 256 };
 
 /* One item a thread, in strides of the grid. */
 #define EACH(i, count) for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < (count); i += (int64_t)gridDim.x * THREADS)
-#define ITEMS(kernel, queue, count, ...)                                                                                                          \
+#define ITEMS(kernel, queue, count, ...) \
     TSR_LAUNCH(queue, kernel, tsr_blocks(count, THREADS, 64 * (int64_t)tsr_queue_processors(queue)), THREADS, 0, __VA_ARGS__)
+
+/* Few items, each of many steps that wait for memory, go to few lanes of many warps: lanes of a warp read one after another, and a warp takes as long as its slowest. So many lanes that there
+ * is a warp for every scheduler (four a processor). `lanes` is a power of two. */
+enum { FEW_THREADS = 128 };
+#define FEW(i, count, lanes)                                                                              \
+    for (int64_t i = ((int64_t)blockIdx.x * FEW_THREADS + threadIdx.x) / 32 * (lanes) + threadIdx.x % 32; \
+         (int32_t)(threadIdx.x % 32) < (lanes) && i < (count); i = (count))
+static int32_t few_lanes(tsr_queue *queue, int64_t count)
+{
+    int32_t lanes = 1;
+    while (lanes < 32 && (int64_t)lanes * 4 * tsr_queue_processors(queue) < count) lanes *= 2;
+    return lanes;
+}
+static uint32_t few_blocks(int64_t count, int32_t lanes) { return tsr_blocks((count + lanes - 1) / lanes, FEW_THREADS / 32, INT32_MAX); }
 
 TSR_KERNEL(derive_kernel)(tsr_derive_job job) { EACH(i, tsr_flow_samples(&job.grid)) tsr_derive_sample(&job, i); }
 TSR_KERNEL(quantity_kernel)(tsr_derive_job job) { EACH(i, tsr_flow_samples(&job.grid)) tsr_quantity_sample(&job, i); }
 TSR_KERNEL(side_kernel)(tsr_contour_job job) { EACH(i, tsr_flow_samples(&job.grid)) tsr_contour_volume_one(&job, i); }
-TSR_KERNEL(seeds_kernel)(tsr_contour_job job) { EACH(i, job.seeds_count) tsr_contour_seed_one(&job, i); }
+TSR_KERNEL(seeds_kernel)(tsr_contour_job job, int32_t lanes) { FEW(i, job.seeds_count, lanes) tsr_contour_seed_one(&job, i); }
 TSR_KERNEL(totals_kernel)(const int32_t *points, int64_t lines, uint32_t *totals) { EACH(i, lines) totals[i] = tsr_line_points(points, i); }
 TSR_KERNEL(values_kernel)(tsr_values_job job) { EACH(i, job.count) tsr_value_one(&job, i); }
 TSR_KERNEL(lengths_kernel)(tsr_values_job job) { EACH(i, job.lines) tsr_length_line(&job, i); }
@@ -34,17 +48,17 @@ TSR_KERNEL(moments_kernel)(tsr_field_grid grid, tsr_field_moments *slices)
 
 /* A tile of samples marches through slices of z; S of this slice and the next are in shared memory with one more sample along x and y, the two behind are on
  * their way. What is marked is a sample with a face on which S changes its sign: few are, and the faces are solved by a kernel of their own. */
-enum { WIDE = 32, HIGH = 8, DEEP = 16, TILE_WIDE = WIDE + 1, TILE_HIGH = HIGH + 1, TILE = TILE_WIDE * TILE_HIGH };
+enum { WIDE = 32, HIGH = 8, DEEP = 16, LEAST_DEEP = 4, TILE_WIDE = WIDE + 1, TILE_HIGH = HIGH + 1, TILE = TILE_WIDE * TILE_HIGH };
 
-TSR_KERNEL(mark_kernel)(tsr_contour_job job)
+TSR_KERNEL(mark_kernel)(tsr_contour_job job, int32_t most)
 {
     struct alignas(16) sample {
         float v[4];
     };
     TSR_SHARED(float, s, 2 * TILE);
     const tsr_field_grid *g = &job.grid;
-    const int32_t t = (int32_t)threadIdx.x, from[3] = { (int32_t)blockIdx.x * WIDE, (int32_t)blockIdx.y * HIGH, (int32_t)blockIdx.z * DEEP };
-    const int32_t x = from[0] + t % WIDE, y = from[1] + t / WIDE, deep = tsr_mini(DEEP, g->n[2] - from[2]);
+    const int32_t t = (int32_t)threadIdx.x, from[3] = { (int32_t)blockIdx.x * WIDE, (int32_t)blockIdx.y * HIGH, (int32_t)blockIdx.z * most };
+    const int32_t x = from[0] + t % WIDE, y = from[1] + t / WIDE, deep = tsr_mini(most, g->n[2] - from[2]);
     const int32_t corner_at = t / WIDE * TILE_WIDE + t % WIDE, in = x < g->n[0] && y < g->n[1];
     uint8_t *mark = job.counts + ((int64_t)from[2] * g->n[1] + y) * g->n[0] + x;
     const int64_t slice = (int64_t)g->n[1] * g->n[0];
@@ -126,11 +140,7 @@ TSR_KERNEL(__launch_bounds__(THREADS, 3) count_kernel)(tsr_contour_job job, int6
     }
 }
 
-TSR_KERNEL(trace_kernel)(tsr_stream_job job)
-{
-    const int64_t half = (int64_t)blockIdx.x * 128 + threadIdx.x;
-    if (half < 2 * job.lines) tsr_stream_half(&job, half);
-}
+TSR_KERNEL(trace_kernel)(tsr_stream_job job, int32_t lanes) { FEW(half, 2 * job.lines, lanes) tsr_stream_half(&job, half); }
 
 /* A warp a line. */
 TSR_KERNEL(lines_kernel)(tsr_lines_job job)
@@ -172,16 +182,21 @@ static tsr_status cuda_quantity(tsr_queue *queue, const tsr_derive_job *job)
 static tsr_status cuda_count(tsr_queue *queue, const tsr_contour_job *job)
 {
     const int32_t *n = job->grid.n;
-    const dim3 blocks(tsr_blocks(n[0], WIDE, INT32_MAX), tsr_blocks(n[1], HIGH, 65535), tsr_blocks(n[2], DEEP, 65535));
+    int32_t deep = DEEP; /* slices follow each other: small volumes have fewer of them to a block, so that there are blocks for all processors */
+    while (deep > LEAST_DEEP && (int64_t)tsr_blocks(n[0], WIDE, INT32_MAX) * tsr_blocks(n[1], HIGH, 65535) * tsr_blocks(n[2], deep, 65535) <
+                                    4 * (int64_t)tsr_queue_processors(queue))
+        deep /= 2;
+    const dim3 blocks(tsr_blocks(n[0], WIDE, INT32_MAX), tsr_blocks(n[1], HIGH, 65535), tsr_blocks(n[2], deep, 65535));
     const int64_t samples = tsr_flow_samples(&job->grid);
-    TSR_LAUNCH(queue, mark_kernel, blocks, dim3(WIDE * HIGH), 0, *job);
+    TSR_LAUNCH(queue, mark_kernel, blocks, dim3(WIDE * HIGH), 0, *job, deep);
     TSR_LAUNCH(queue, count_kernel, tsr_blocks(samples, LISTED, INT32_MAX), THREADS, 0, *job, samples);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 static tsr_status cuda_seeds(tsr_queue *queue, const tsr_contour_job *job)
 {
-    ITEMS(seeds_kernel, queue, job->seeds_count, *job);
+    const int32_t lanes = few_lanes(queue, job->seeds_count);
+    TSR_LAUNCH(queue, seeds_kernel, few_blocks(job->seeds_count, lanes), FEW_THREADS, 0, *job, lanes);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -193,7 +208,8 @@ static tsr_status cuda_side(tsr_queue *queue, const tsr_contour_job *job)
 }
 static tsr_status cuda_trace(tsr_queue *queue, const tsr_stream_job *job)
 {
-    TSR_LAUNCH(queue, trace_kernel, tsr_blocks(2 * job->lines, 128, INT32_MAX), 128, 0, *job);
+    const int32_t lanes = few_lanes(queue, 2 * job->lines);
+    TSR_LAUNCH(queue, trace_kernel, few_blocks(2 * job->lines, lanes), FEW_THREADS, 0, *job, lanes);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -240,5 +256,5 @@ static tsr_status cuda_ftle(tsr_queue *queue, const tsr_ftle_job *job)
     return TSR_OK;
 }
 
-extern "C" const tsr_flow_ops tsr_flow_cuda = { cuda_derive, cuda_moments, cuda_quantity, cuda_count, cuda_seeds, cuda_side, cuda_trace,
-                                                cuda_totals, cuda_lines, cuda_values, cuda_lengths, cuda_frames, cuda_tubes, cuda_ftle };
+extern "C" const tsr_flow_ops tsr_flow_cuda = { cuda_derive, cuda_moments, cuda_quantity, cuda_count,   cuda_seeds,  cuda_side,  cuda_trace,
+                                                cuda_totals, cuda_lines,   cuda_values,   cuda_lengths, cuda_frames, cuda_tubes, cuda_ftle };

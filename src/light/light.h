@@ -20,11 +20,15 @@ struct tsr_light_field {
     tsr_light_floor floor; /* light: device memory or NULL; sums NULL */
 };
 
+enum { TSR_LIGHT_SIDES = 512 }; /* indices on either side of 256 surfaces */
 /* Arrays of a matter on the host, [z][y][x][4] each, of malloc; NULL: none. index[..][0] is set, gradients are not yet. */
 typedef struct tsr_light_arrays {
     int32_t size[3];
     double voxel, origin[3];
     float *index, *dim, *scatter, *emit, *skin;
+    /* Surfaces that are known exactly: edge[..][0] is set as tsr_light_medium says, gradients are not yet; cells[..] is the surface that is nearest to a voxel. NULL: none */
+    float *edge, sides[TSR_LIGHT_SIDES];
+    uint8_t *cells;
 } tsr_light_arrays;
 tsr_status tsr_light_arrays_create(tsr_light_arrays *a, float **array);
 void tsr_light_arrays_destroy(tsr_light_arrays *a);

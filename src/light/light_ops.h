@@ -30,7 +30,8 @@ typedef struct tsr_light_ops {
     /* Steps `first` to first + count - 1, fewer if no patch is left. Step 0 is the first pass. The list of step s is list[s & 1]; account->patches long. */
     tsr_status (*advance)(tsr_queue *queue, const tsr_light_wave *wave, int64_t first, int64_t count, void *workspace);
     tsr_status (*last)(tsr_queue *queue, const tsr_light_wave *wave, int64_t step); /* after the last step: voxels and power of what is left */
-    tsr_status (*land)(tsr_queue *queue, const tsr_light_wave *wave, int64_t count); /* `count` patches of list[1] that do not meet the volume, to the floor */
+    tsr_status (*land)(tsr_queue *queue, const tsr_light_wave *wave,
+                       int64_t count); /* `count` patches of list[1] that do not meet the volume, to the floor */
     tsr_status (*settle)(tsr_queue *queue, const tsr_light_wave *wave);
     tsr_status (*census)(tsr_queue *queue, const tsr_light_census *job);
     tsr_status (*trace)(tsr_queue *queue, const tsr_light_tracing *job);
@@ -83,10 +84,7 @@ TSR_HD int32_t tsr_light_visit(const tsr_light_wave *w, int pass, int64_t step, 
 }
 
 /* How many patches patch i becomes. */
-TSR_HD int32_t tsr_light_becomes(const tsr_light_wave *w, int64_t i)
-{
-    return tsr_light_parts(w->fate[i]);
-}
+TSR_HD int32_t tsr_light_becomes(const tsr_light_wave *w, int64_t i) { return tsr_light_parts(w->fate[i]); }
 /* The list is full: how much room patch i asks for, by bins ... */
 TSR_HD void tsr_light_crowd(const tsr_light_wave *w, int64_t step, int64_t i, int64_t *more)
 {
@@ -192,6 +190,16 @@ TSR_HD void tsr_light_ray_run(const tsr_light_tracing *j, int64_t i)
         int away = 0;
         for (int k = 0; k < 3; k++) away |= (x[k] < -0.5f && v[k] <= 0.0f) | (x[k] > m->upper[k] && v[k] >= 0.0f);
         if (away) break;
+        const int32_t surface = tsr_light_surface(m, x);
+        if (surface && surface != TSR_LIGHT_STRAIGHT) { /* as long a time as the step takes up to the surface */
+            const float own = tsr_sqrt(tsr_light_dot(v, v)), time = j->step * (j->integrator == TSR_RAY_VERLET ? own * own
+                                                                               : j->form == TSR_RAY_TIME       ? 1.0f
+                                                                                                               : own);
+            float reflected;
+            (void)tsr_light_refract(m, surface, x, v, time, &reflected);
+            way = way + time;
+            continue;
+        }
         tsr_light_sample(m, x, s);
         if (j->project) tsr_ray_project_f32(s, v);
         const float from = s[0];

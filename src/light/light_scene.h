@@ -4,7 +4,15 @@
 
 #include "light/light.h"
 
-enum { TSR_SCENE_MATERIALS = 64, TSR_SCENE_SHAPES = 256, TSR_SCENE_LIGHTS = 16, TSR_SCENE_NAME = 64, TSR_SCENE_POINTS = 4096, TSR_SCENE_CURVE = 12, TSR_SCENE_PARTS = 64 };
+enum {
+    TSR_SCENE_MATERIALS = 64,
+    TSR_SCENE_SHAPES = 256,
+    TSR_SCENE_LIGHTS = 16,
+    TSR_SCENE_NAME = 64,
+    TSR_SCENE_POINTS = 4096,
+    TSR_SCENE_CURVE = 12,
+    TSR_SCENE_PARTS = 64
+};
 
 typedef enum tsr_shape_kind {
     TSR_SHAPE_SPHERE = 0, /* centre, radius */
@@ -30,17 +38,17 @@ typedef struct tsr_scene_shape {
     tsr_shape_kind kind;
     int32_t material;
     double p[8], low[3], high[3]; /* bounds */
-    double offset[3]; /* of the scene within the scene that it comes from */
-    double clip[2]; /* only what lies between these heights, if the second is above the first */
-    double *points; /* pairs (REVOLVE, PRISM) or six numbers a segment (STROKES) */
-    int32_t count;  /* of pairs or segments */
+    double offset[3];             /* of the scene within the scene that it comes from */
+    double clip[2];               /* only what lies between these heights, if the second is above the first */
+    double *points;               /* pairs (REVOLVE, PRISM) or six numbers a segment (STROKES) */
+    int32_t count;                /* of pairs or segments */
     tsr_volume *grid;
     double shift[3], scale; /* of a grid: its index = (world - shift) * scale */
 } tsr_scene_shape;
 
 struct tsr_light_scene {
     double low[3], high[3], smooth;
-    int32_t resolution;
+    int32_t resolution, soft; /* soft: light goes through the soft edges of shapes instead of being refracted at their surfaces */
     tsr_scene_material material[TSR_SCENE_MATERIALS];
     tsr_scene_shape shape[TSR_SCENE_SHAPES];
     int32_t materials, shapes, lights, parts; /* parts: scenes within it */

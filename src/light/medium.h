@@ -11,9 +11,10 @@ enum {
     TSR_LIGHT_DIMS = 2,  /* light is taken away */
     TSR_LIGHT_SCATTERS = 4,
     TSR_LIGHT_EMITS = 8,
-    TSR_LIGHT_STOPS = 16, /* opaque voxels */
-    TSR_LIGHT_BLOCK = 4,  /* voxels along an edge of a block */
-    TSR_LIGHT_FAR = 5     /* bits above hold how many blocks around are empty in all directions, this one counted */
+    TSR_LIGHT_STOPS = 16,     /* opaque voxels */
+    TSR_LIGHT_STRAIGHT = 255, /* of a cell */
+    TSR_LIGHT_BLOCK = 4,      /* voxels along an edge of a block */
+    TSR_LIGHT_FAR = 5         /* bits above hold how many blocks around are empty in all directions, this one counted */
 };
 
 typedef struct tsr_light_medium {
@@ -24,8 +25,14 @@ typedef struct tsr_light_medium {
     const float *emit;     /* [z][y][x][4]: radiance of r, g, b per voxel; NULL: none */
     const float *skin;     /* [z][y][x][4]: reflectance of opaque matter r, g, b, 0; NULL: none */
     const uint8_t *coarse; /* [bz][by][bx] what a block holds */
-    float upper[3];        /* size - 1/2 */
-    float bend;            /* of this colour: n becomes 1 + bend (n - 1) */
+    const float
+        *edge; /* [z][y][x][4]: distance from the nearest surface in voxels, positive where the index is larger, and its gradient; NULL: none */
+    const uint8_t *
+        cells; /* [z][y][x] of the cell from this voxel to the next ones: which surface passes it or is near, 0: none that is known exactly, TSR_LIGHT_STRAIGHT: nothing bends
+                            * light there or within a step */
+    const float *sides; /* [256][2] the smaller and the larger index on the sides of a surface */
+    float upper[3];     /* size - 1/2 */
+    float bend;         /* of this colour: n becomes 1 + bend (n - 1) */
 } tsr_light_medium;
 
 TSR_HD int tsr_light_inside(const tsr_light_medium *m, const float p[3])
@@ -43,18 +50,23 @@ TSR_HD int tsr_light_holds(const tsr_light_medium *m, const float p[3])
                      tsr_mini(x, m->blocks[0] - 1)];
 }
 
-/* Four values at p, between voxels by three linear interpolations. p is inside. */
-TSR_HD void tsr_light_four(const tsr_light_medium *m, const float *from, const float p[3], float to[4])
+/* The cell of p, which is inside, by its lowest voxel; f: where in it. */
+TSR_HD int64_t tsr_light_spot(const tsr_light_medium *m, const float p[3], float f[3])
 {
     int32_t at[3];
-    float f[3];
     for (int k = 0; k < 3; k++) {
         const float c = tsr_clampf(p[k], 0.0f, (float)(m->size[k] - 1));
         at[k] = tsr_mini((int32_t)c, m->size[k] - 2);
         f[k] = c - (float)at[k];
     }
-    const int64_t row = (int64_t)m->size[0] * 4, slice = row * m->size[1];
-    const tsr_f4 four = tsr_f4_trilinear(from + at[2] * slice + at[1] * row + (int64_t)at[0] * 4, row, slice, f[0], f[1], f[2]);
+    return ((int64_t)at[2] * m->size[1] + at[1]) * m->size[0] + at[0];
+}
+/* Four values at p, between voxels by three linear interpolations. p is inside. */
+TSR_HD void tsr_light_four(const tsr_light_medium *m, const float *from, const float p[3], float to[4])
+{
+    float f[3];
+    const int64_t spot = tsr_light_spot(m, p, f), row = (int64_t)m->size[0] * 4, slice = row * m->size[1];
+    const tsr_f4 four = tsr_f4_trilinear(from + spot * 4, row, slice, f[0], f[1], f[2]);
     for (int k = 0; k < 4; k++) to[k] = TSR_F4_AT(four, k);
 }
 
@@ -119,7 +131,7 @@ TSR_HD float tsr_light_fresnel(float a, float b, float c)
 
 /* What a passage between two media reflects: a run of rising or falling index along a ray, from `from` to `to`, c: cosine on the first side, steep: square of the
  * steepest gradient. 0 where the index changes slowly, over ten voxels or more: that is no surface, nor is a change by less than 0.02. */
-#define TSR_LIGHT_SLOPE 4e-3f /* of the index along a ray, from which on it rises or falls */
+#define TSR_LIGHT_SLOPE 4e-3f  /* of the index along a ray, from which on it rises or falls */
 #define TSR_LIGHT_TURNED 1e30f /* for `steep`: of a ray on its way back from a total reflection */
 /* The normal of a surface that changes a ray's speed (as long as the index) from a to b: along the change, since what runs along the surface stays (Snell's law). Voxels'
  * gradients at one place would be rougher. Returns the part of a along it. */
@@ -143,6 +155,79 @@ TSR_HD float tsr_light_reflects(float from, float to, float c, float steep)
     if (change < 0.02f || steep < 0.01f * change * change || steep >= TSR_LIGHT_TURNED) return 0.0f;
     const float limit = from > to ? tsr_sqrt(1.0f - 0.995f * (to / from) * (to / from)) : 0.0f; /* it passed: no total reflection */
     return tsr_light_fresnel(from, to, tsr_maxf(tsr_minf(c, 1.0f), limit));
+}
+
+/* What is said of p's cell: the surface in it or near, 0: none that is known exactly, TSR_LIGHT_STRAIGHT. */
+TSR_HD int32_t tsr_light_surface(const tsr_light_medium *m, const float p[3])
+{
+    float f[3];
+    return m->cells && tsr_light_inside(m, p) ? m->cells[tsr_light_spot(m, p, f)] : 0;
+}
+/* The index of this colour on the side of a surface where the distance is d. */
+TSR_HD float tsr_light_side(const tsr_light_medium *m, int32_t surface, float d)
+{
+    return 1.0f + m->bend * (m->sides[2 * surface + (d >= 0.0f)] - 1.0f);
+}
+#define TSR_LIGHT_GRAZING 0.01f
+/* p comes to be at least this far, in voxels, on the side `sign` of a surface of normal n. */
+#define TSR_LIGHT_CLEAR 1e-3f
+TSR_HD void tsr_light_clear(const tsr_light_medium *m, float sign, const float n[3], float p[3])
+{
+    float e[4];
+    if (!tsr_light_inside(m, p)) return;
+    tsr_light_four(m, m->edge, p, e);
+    const float more = TSR_LIGHT_CLEAR - sign * e[0];
+    if (more > 0.0f && more < 0.5f)
+        for (int k = 0; k < 3; k++) p[k] = p[k] + sign * more * n[k];
+}
+
+/* A step dt of time in a cell where `surface` is near: straight on, and refracted, or totally reflected, where the way meets the surface (Snell's law). Sets `reflected` to the share of
+ * light that it reflects and keeps from the other side, 0 where all of it turns back; returns whether the way met it. */
+TSR_HD int tsr_light_refract(const tsr_light_medium *m, int32_t surface, float x[3], float v[3], float dt, float *reflected)
+{
+    float e[4], to[4], q[3], n[3], v2 = 0.0f, n2 = 0.0f, along = 0.0f;
+    tsr_light_four(m, m->edge, x, e);
+    const float own = tsr_light_side(m, surface, e[0]), sign = e[0] >= 0.0f ? 1.0f : -1.0f, way = dt / (own * own);
+    for (int k = 0; k < 3; k++) v2 += v[k] * v[k];
+    const float scale = own * tsr_rsqrt(v2);
+    for (int k = 0; k < 3; k++) {
+        v[k] = v[k] * scale;
+        q[k] = x[k] + way * v[k];
+    }
+    int meets = sign * e[0] < 0.1f + 1.5f * own * way && tsr_light_surface(m, q) == surface;
+    if (meets) {
+        tsr_light_four(m, m->edge, q, to);
+        meets = sign * to[0] < 0.0f;
+    }
+    if (!meets) {
+        for (int k = 0; k < 3; k++) x[k] = q[k];
+        return 0;
+    }
+    const float slope = 1.0f / (e[0] - to[0]);
+    float t = e[0] * slope;
+    for (int k = 0; k < 3; k++) q[k] = x[k] + t * way * v[k];
+    tsr_light_four(m, m->edge, q, to);
+    t = tsr_clampf(t + to[0] * slope, 0.0f, 1.0f);
+    for (int k = 0; k < 3; k++) n2 += to[k + 1] * to[k + 1];
+    const float inverse = tsr_rsqrt(tsr_maxf(n2, 1e-12f));
+    for (int k = 0; k < 3; k++) {
+        n[k] = to[k + 1] * inverse;
+        along += v[k] * n[k];
+    }
+    const float other = tsr_light_side(m, surface, -sign), k2 = other * other - own * own + along * along;
+    const int passes =
+        k2 > -TSR_LIGHT_GRAZING * own * own; /* what came in along a surface, at the limit of total reflection, would go round in a ball for ever */
+    const float across = tsr_sqrt(tsr_maxf(k2, 0.0f)), change = passes ? (along < 0.0f ? -across : across) - along : -2.0f * along;
+    const float length = passes ? other * tsr_rsqrt(v2 * scale * scale - along * along + across * across) : 1.0f;
+    const float left = passes ? (1.0f - t) * dt / (other * other) : (1.0f - t) * way;
+    for (int k = 0; k < 3; k++) {
+        x[k] = x[k] + t * way * v[k];
+        v[k] = length * (v[k] + change * n[k]);
+        x[k] = x[k] + left * v[k];
+    }
+    tsr_light_clear(m, passes ? -sign : sign, n, x);
+    *reflected = passes ? tsr_light_fresnel(own, other, tsr_minf(tsr_absf(along) / own, 1.0f)) : 0.0f;
+    return 1;
 }
 
 /* A direction in 32 bits (octahedron, 16 bits each), to 5e-5 rad. 0 stands for none. */
@@ -176,7 +261,7 @@ TSR_HD void tsr_light_unpack(uint32_t packed, float d[3])
 TSR_HD float tsr_light_luminance(const float c[3]) { return 0.2126f * c[0] + 0.7152f * c[1] + 0.0722f * c[2]; }
 
 /* Rays: float through a medium, double through a function (rays.c). */
-enum { TSR_RAY_RK4 = 0, TSR_RAY_MIDPOINT, TSR_RAY_EULER, TSR_RAY_VERLET };
+enum { TSR_RAY_RK4 = 0, TSR_RAY_MIDPOINT, TSR_RAY_EULER, TSR_RAY_VERLET, TSR_RAY_LEAP };
 enum { TSR_RAY_TIME = 0, TSR_RAY_LENGTH };
 
 TSR_HD float tsr_ray_root_f32(float x) { return tsr_sqrt(x); }

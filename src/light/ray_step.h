@@ -87,6 +87,22 @@ TSR_HD void TSR_RAY(turn)(const TSR_RAY_REAL s[4], TSR_RAY_REAL x[3], TSR_RAY_RE
     TSR_RAY(ahead)(x, d, half, x);
 }
 
+/* A step dt of light's own time with one sample s, in its middle: half of it straight on, there the speed changes as in `turn`, and half of it along the new direction, each as fast as the
+ * speed says. */
+TSR_HD void TSR_RAY(leap)(TSR_RAY_MEDIUM medium, TSR_RAY_REAL s[4], TSR_RAY_REAL x[3], TSR_RAY_REAL v[3], TSR_RAY_STEP dt)
+{
+    const TSR_RAY_STEP half = (TSR_RAY_ONE)0.5 * dt;
+    const TSR_RAY_REAL before = half / (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int k = 0; k < 3; k++) x[k] = x[k] + before * v[k];
+    TSR_RAY_SAMPLE(medium, x, s);
+    const TSR_RAY_REAL kick = half / s[0];
+    for (int k = 0; k < 3; k++) v[k] = v[k] + kick * s[k + 1];
+    TSR_RAY(project)(s, v);
+    for (int k = 0; k < 3; k++) v[k] = v[k] + kick * s[k + 1];
+    const TSR_RAY_REAL after = half / (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int k = 0; k < 3; k++) x[k] = x[k] + after * v[k];
+}
+
 #undef TSR_RAY_REAL
 #undef TSR_RAY_ONE
 #undef TSR_RAY_STEP

@@ -108,7 +108,8 @@ static tsr_status read_box(reader *r)
         longest = fmax(longest, s->high[k] - s->low[k]);
     }
     for (int k = 0; k < 3; k++)
-        if (s->high[k] - s->low[k] < longest / 256) WRONG(r, "the box is %g long and %g thin, expected at most 256 to 1", longest, s->high[k] - s->low[k]);
+        if (s->high[k] - s->low[k] < longest / 256)
+            WRONG(r, "the box is %g long and %g thin, expected at most 256 to 1", longest, s->high[k] - s->low[k]);
     r->has_box = 1;
     return TSR_OK;
 }
@@ -352,7 +353,8 @@ static tsr_status read_light(reader *r)
         TSR_TRY(real(r, "angle of the cone", 0.1, 89, &l->angle));
         TSR_TRY(real(r, "softness of the cone", 0, 1, &l->soft));
     } else WRONG(r, "'%.60s' is no light, expected directional, point or spot", kind);
-    if (l->kind != TSR_LIGHT_POINT && !(fabs(l->direction[0]) + fabs(l->direction[1]) + fabs(l->direction[2]) > 1e-6)) WRONG(r, "the light's direction is 0");
+    if (l->kind != TSR_LIGHT_POINT && !(fabs(l->direction[0]) + fabs(l->direction[1]) + fabs(l->direction[2]) > 1e-6))
+        WRONG(r, "the light's direction is 0");
     TSR_TRY(reals(r, "a colour", 0, bright, 3, l->color));
     if (is_next(r, "mask")) {
         char path[4096];
@@ -444,6 +446,7 @@ static tsr_status read_simulate(reader *r)
     while (more(r)) {
         if (is_next(r, "go-on")) o->go_on = 1;
         else if (is_next(r, "no-fresnel")) o->no_fresnel = 1;
+        else if (is_next(r, "rk4")) o->integrator = TSR_LIGHT_RK4;
         else if (is_next(r, "gather")) o->record = TSR_LIGHT_GATHER;
         else if (is_next(r, "layers")) TSR_TRY(whole(r, "layers", 1, 4, &o->layers));
         else if (is_next(r, "grid")) TSR_TRY(whole(r, "grid", 2, 1024, &o->grid));
@@ -452,7 +455,7 @@ static tsr_status read_simulate(reader *r)
         else if (is_next(r, "dispersion")) TSR_TRY(real(r, "dispersion", 0, 0.49, &o->dispersion));
         else if (is_next(r, "least-area")) TSR_TRY(real(r, "least-area", 1e-6, 100, &o->least_area));
         else if (is_next(r, "faint")) TSR_TRY(real(r, "faint", 1e-9, 0.5, &o->faint));
-        else WRONG(r, "'%.60s': expected go-on, no-fresnel, gather, layers, grid, extent, cfl, faint, dispersion or least-area", r->word[r->at]);
+        else WRONG(r, "'%.60s': expected go-on, no-fresnel, rk4, gather, layers, grid, extent, cfl, faint, dispersion or least-area", r->word[r->at]);
     }
     if (o->record == TSR_LIGHT_GATHER && o->layers > 1) WRONG(r, "layers are of the strongest rays, not of gathered light");
     return TSR_OK;
@@ -536,7 +539,9 @@ static tsr_status read_scene(reader *r)
     TSR_TRY(reals(r, "a place", -big, big, 3, at));
     if (!known) TSR_TRY(load_text(path, &text, &folder));
     TSR_TRY_GOTO(tsr_host_allocate(NULL, sizeof *part, (void **)&part), end);
-    *part = (reader){ .scene = r->scene, .name = known ? known->name : path, .folder = folder, .depth = r->depth + 1, .own_materials = r->scene->materials };
+    *part = (reader){
+        .scene = r->scene, .name = known ? known->name : path, .folder = folder, .depth = r->depth + 1, .own_materials = r->scene->materials
+    };
     for (int k = 0; k < 3; k++) part->offset[k] = r->offset[k] + at[k];
     TSR_TRY_GOTO(parse(part, known ? known->text : text), end);
 end:
@@ -549,7 +554,8 @@ end:
 /* Lines that count of a scene alone. */
 static int is_of_whole(const char *word)
 {
-    static const char *const words[] = { "box", "resolution", "smooth", "light", "floor", "sky", "panel", "panorama", "ambient", "camera", "simulate", "view", "tone" };
+    static const char *const words[] = { "box",      "resolution", "smooth", "light",    "floor", "sky", "panel",
+                                         "panorama", "ambient",    "camera", "simulate", "view",  "tone" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(word, words[i])) return 1;
     return 0;
@@ -563,8 +569,10 @@ static tsr_status read_line(reader *r)
     if (r->depth && is_of_whole(first)) return TSR_OK;
     if (!strcmp(first, "box")) TSR_TRY(read_box(r));
     else if (!strcmp(first, "resolution")) TSR_TRY(whole(r, "resolution", 8, 1024, &s->resolution));
-    else if (!strcmp(first, "smooth")) TSR_TRY(real(r, "smooth", 0.1, 8, &s->smooth));
-    else if (!strcmp(first, "material")) TSR_TRY(read_material(r));
+    else if (!strcmp(first, "smooth")) {
+        TSR_TRY(real(r, "smooth", 0.1, 8, &s->smooth));
+        s->soft = is_next(r, "through");
+    } else if (!strcmp(first, "material")) TSR_TRY(read_material(r));
     else if (!strcmp(first, "shape")) TSR_TRY(read_shape(r));
     else if (!strcmp(first, "scene")) TSR_TRY(read_scene(r));
     else if (!strcmp(first, "light")) TSR_TRY(read_light(r));
@@ -581,7 +589,10 @@ static tsr_status read_line(reader *r)
     else if (!strcmp(first, "view")) TSR_TRY(read_view(r));
     else if (!strcmp(first, "tone")) TSR_TRY(read_tone(r));
     else
-        WRONG(r, "'%.60s': expected box, resolution, smooth, material, shape, scene, light, floor, sky, panel, panorama, ambient, camera, simulate, view or tone", first);
+        WRONG(r,
+              "'%.60s': expected box, resolution, smooth, material, shape, scene, light, floor, sky, panel, panorama, ambient, camera, simulate, "
+              "view or tone",
+              first);
     if (more(r)) WRONG(r, "'%.60s': expected the end of the line", r->word[r->at]);
     return TSR_OK;
 }
@@ -632,7 +643,8 @@ static tsr_status parse(reader *r, const char *text)
         if (!r->words) continue;
         if (first) {
             if (strcmp(r->word[0], "tessera-light") != 0) WRONG(r, "'%.60s': a scene begins with 'tessera-light 1'", r->word[0]);
-            if (r->words != 2 || strcmp(r->word[1], "1") != 0) WRONG(r, "version '%.60s' of scenes: this program reads version 1", r->words > 1 ? r->word[1] : "");
+            if (r->words != 2 || strcmp(r->word[1], "1") != 0)
+                WRONG(r, "version '%.60s' of scenes: this program reads version 1", r->words > 1 ? r->word[1] : "");
             first = 0;
             continue;
         }
@@ -665,6 +677,7 @@ tsr_status tsr_light_scene_parse(const char *text, const char *name, const char 
     s->resolution = 128;
     s->smooth = 0.7;
     s->options = (tsr_light_options)TSR_LIGHT_OPTIONS;
+    s->options.integrator = TSR_LIGHT_LEAP;
     s->view = (tsr_light_view_options)TSR_LIGHT_VIEW_OPTIONS;
     s->tone = (tsr_light_tone_options)TSR_LIGHT_TONE_OPTIONS;
     s->material[0] = (tsr_scene_material){ .name = "air", .index = 1 };

@@ -109,7 +109,8 @@ static double whole_distance(const tsr_scene_shape *s, const double p[3])
         double best = 1e300;
         for (int32_t i = 0; i < s->count; i++) {
             const double *a = s->points + 6 * i, e[3] = { a[3] - a[0], a[4] - a[1], a[5] - a[2] }, w[3] = { p[0] - a[0], p[1] - a[1], p[2] - a[2] };
-            const double e2 = e[0] * e[0] + e[1] * e[1] + e[2] * e[2], t = e2 > 0 ? fmin(fmax((w[0] * e[0] + w[1] * e[1] + w[2] * e[2]) / e2, 0), 1) : 0;
+            const double e2 = e[0] * e[0] + e[1] * e[1] + e[2] * e[2],
+                         t = e2 > 0 ? fmin(fmax((w[0] * e[0] + w[1] * e[1] + w[2] * e[2]) / e2, 0), 1) : 0;
             best = fmin(best, length3(w[0] - t * e[0], w[1] - t * e[1], w[2] - t * e[2]));
         }
         return best - q[0];
@@ -131,9 +132,9 @@ double tsr_scene_distance(const tsr_scene_shape *s, const double at[3])
 
 static double corner(uint64_t seed, int64_t x, int64_t y, int64_t z, double fx, double fy, double fz)
 {
-    const uint64_t h =
-        tsr_mix64(seed + (uint64_t)x * TSR_GOLDEN_STEP + (uint64_t)y * 0xc2b2ae3d27d4eb4full + (uint64_t)z * 0x165667b19e3779f9ull);
-    const double g[3] = { (double)(int32_t)(h & 0xffff) / 32768 - 1, (double)(int32_t)(h >> 16 & 0xffff) / 32768 - 1, (double)(int32_t)(h >> 32 & 0xffff) / 32768 - 1 };
+    const uint64_t h = tsr_mix64(seed + (uint64_t)x * TSR_GOLDEN_STEP + (uint64_t)y * 0xc2b2ae3d27d4eb4full + (uint64_t)z * 0x165667b19e3779f9ull);
+    const double g[3] = { (double)(int32_t)(h & 0xffff) / 32768 - 1, (double)(int32_t)(h >> 16 & 0xffff) / 32768 - 1,
+                          (double)(int32_t)(h >> 32 & 0xffff) / 32768 - 1 };
     return g[0] * fx + g[1] * fy + g[2] * fz;
 }
 static double fade(double t) { return t * t * t * (t * (t * 6 - 15) + 10); }
@@ -159,11 +160,52 @@ static double clouds(uint64_t seed, const double p[3], double size)
 
 /* ---- voxels ---- */
 
+enum { INDICES = TSR_SCENE_MATERIALS + 1, BESIDE = 4 /* voxels beyond soft edges whose distance from a surface is asked for */ };
 typedef struct fill_job {
     const tsr_light_scene *scene;
     tsr_light_arrays *a;
-    double soft;
+    double soft, near_;                                            /* how far edges reach; how far distances are needed */
+    uint8_t index[TSR_SCENE_MATERIALS], surface[INDICES][INDICES]; /* which of the scene's indices a material has; the surface between two, 0: none */
 } fill_job;
+
+/* The scene's indices, the one around it first, and surfaces between two, the larger first; those beyond the 254th are not told apart, and stay soft. */
+static void name_surfaces(fill_job *j)
+{
+    double index[INDICES] = { 1 };
+    int count = 1, surfaces = 0;
+    for (int32_t i = 0; i < j->scene->materials; i++) {
+        int k = 0;
+        while (k < count && index[k] != j->scene->material[i].index) k++;
+        if (k == count) index[count++] = j->scene->material[i].index;
+        j->index[i] = (uint8_t)k;
+    }
+    for (int p = 0; p < count; p++)
+        for (int q = 0; q < count; q++) {
+            if (!(index[p] > index[q]) || surfaces + 1 == TSR_LIGHT_STRAIGHT) continue;
+            j->surface[p][q] = (uint8_t)++surfaces;
+            j->a->sides[2 * surfaces] = (float)index[q];
+            j->a->sides[2 * surfaces + 1] = (float)index[p];
+        }
+}
+
+/* The surface nearest to a voxel, of shapes one after another: between what lies there and what lies beyond, at this distance. */
+typedef struct nearest {
+    int own, beyond;
+    double distance;
+} nearest;
+static void meet(nearest *to, int index, double d)
+{
+    const double before = to->distance;
+    if (d < 0) {
+        const int same = index == to->own;
+        if (!same) to->beyond = to->own;
+        to->own = index;
+        to->distance = same ? fmax(before, -d) : -d;
+    } else if (index != to->own && d < before) {
+        to->beyond = index;
+        to->distance = d;
+    }
+}
 
 double tsr_scene_reach(double smooth) { return 2 * sqrt(3.0) * smooth; }
 
@@ -181,23 +223,27 @@ static void fill_voxel(const fill_job *j, int64_t i, const double p[3], double *
 {
     const tsr_light_scene *s = j->scene;
     tsr_light_arrays *a = j->a;
+    nearest edge = { 0, 0, 1e300 };
     double speed = 1, absorb[3] = { 0 }, scatter[3] = { 0 }, emit[3] = { 0 }, skin[3] = { 0.5, 0.5, 0.5 }, g = 0, stops = 0;
     for (int32_t n = 0; n < s->shapes; n++) {
         const tsr_scene_shape *shape = &s->shape[n];
         const tsr_scene_material *m = &s->material[shape->material];
         double c;
         int out = 0;
-        for (int k = 0; k < 3; k++) out |= p[k] < shape->low[k] - j->soft || p[k] > shape->high[k] + j->soft;
+        for (int k = 0; k < 3; k++) out |= p[k] < shape->low[k] - j->near_ || p[k] > shape->high[k] + j->near_;
         if (out) {
             known[n] = 0;
             continue;
         }
-        if (shape->kind == TSR_SHAPE_GRID) c = fmin(fmax(tsr_scene_distance(shape, p), 0), 1);
-        else {
+        if (shape->kind == TSR_SHAPE_GRID) {
+            c = fmin(fmax(tsr_scene_distance(shape, p), 0), 1);
+            if (c > 0) edge = (nearest){ j->index[shape->material], 0, c < 1 ? -1 : 1e300 }; /* its distance is not known */
+        } else {
             const double left = fabs(known[n]) - 1.001 * a->voxel;
-            const double d = left > j->soft && shape->kind != TSR_SHAPE_ELLIPSOID ? copysign(left, known[n]) : tsr_scene_distance(shape, p);
+            const double d = left > j->near_ && shape->kind != TSR_SHAPE_ELLIPSOID ? copysign(left, known[n]) : tsr_scene_distance(shape, p);
             known[n] = d;
             c = tsr_scene_cover(d, j->soft);
+            if (a->edge) meet(&edge, j->index[shape->material], d);
         }
         if (c <= 0) continue;
         const double more = m->noise_size > 0 ? fmax(0, 1 + m->noise_contrast * clouds(m->noise_seed, p, m->noise_size)) : 1;
@@ -212,6 +258,11 @@ static void fill_voxel(const fill_job *j, int64_t i, const double p[3], double *
         stops += c * ((m->opaque != 0) - stops);
     }
     a->index[i * 4] = (float)(1 / speed);
+    if (a->edge && edge.distance >= 0 && edge.distance < j->near_) {
+        const int inside = j->surface[edge.own][edge.beyond];
+        a->cells[i] = (uint8_t)(inside ? inside : j->surface[edge.beyond][edge.own]);
+        a->edge[i * 4] = (float)((inside ? edge.distance : -edge.distance) / a->voxel);
+    }
     for (int k = 0; k < 3; k++) {
         if (a->dim) a->dim[i * 4 + k] = (float)((absorb[k] + scatter[k]) * a->voxel);
         if (a->scatter) a->scatter[i * 4 + k] = (float)(scatter[k] * a->voxel);
@@ -269,7 +320,17 @@ tsr_status tsr_light_scene_matter(tsr_context *context, const tsr_light_scene *s
     if (scatters) TSR_TRY_GOTO(tsr_light_arrays_create(&a, &a.scatter), end);
     if (emits) TSR_TRY_GOTO(tsr_light_arrays_create(&a, &a.emit), end);
     if (stops) TSR_TRY_GOTO(tsr_light_arrays_create(&a, &a.skin), end);
-    fill_job job = { scene, &a, tsr_scene_reach(scene->smooth) * a.voxel };
+    fill_job job = { .scene = scene, .a = &a, .soft = tsr_scene_reach(scene->smooth) * a.voxel };
+    job.near_ = job.soft;
+    name_surfaces(&job);
+    if (a.sides[2] > 0.0f && !scene->soft) {
+        job.near_ = job.soft + BESIDE * a.voxel;
+        TSR_TRY_GOTO(tsr_light_arrays_create(&a, &a.edge), end);
+        a.cells = calloc((size_t)tsr_light_voxels(a.size), 1);
+        if (!a.cells)
+            TSR_FAIL_GOTO(TSR_ERROR_MEMORY, end, "no %lld bytes for %d x %d x %d voxels", (long long)tsr_light_voxels(a.size), a.size[0], a.size[1],
+                          a.size[2]);
+    }
     tsr_parallel(tsr_context_threads(context), (int64_t)a.size[1] * a.size[2], 8, fill_rows, &job);
     if (tsr_progress_report(progress, 0.9, "voxels")) TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, end, "cancelled during voxels");
     TSR_TRY_GOTO(tsr_light_matter_take(context, &a, matter), end);

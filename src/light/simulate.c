@@ -12,20 +12,24 @@ tsr_status tsr_light_check_sources(const tsr_light_source *sources, int32_t coun
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%d lights%s, expected 0 to %d", count, sources ? "" : " at NULL", MOST_LIGHTS);
     for (int32_t i = 0; i < count; i++) {
         const tsr_light_source *s = &sources[i];
-        if ((unsigned)s->kind > TSR_LIGHT_SPOT) TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d: kind is %d, expected 0 (directional), 1 (point) or 2 (spot)", i, (int)s->kind);
+        if ((unsigned)s->kind > TSR_LIGHT_SPOT)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d: kind is %d, expected 0 (directional), 1 (point) or 2 (spot)", i, (int)s->kind);
         for (int k = 0; k < 3; k++) {
-            if (!(s->color[k] >= 0 && s->color[k] <= 1e12)) TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d: color[%d] is %g, expected 0 to 1e12", i, k, s->color[k]);
+            if (!(s->color[k] >= 0 && s->color[k] <= 1e12))
+                TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d: color[%d] is %g, expected 0 to 1e12", i, k, s->color[k]);
             if (!(fabs(s->position[k]) <= 1e9) || !(fabs(s->direction[k]) <= 1e9))
-                TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d: position or direction [%d] is %g, %g, expected finite numbers", i, k, s->position[k], s->direction[k]);
+                TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d: position or direction [%d] is %g, %g, expected finite numbers", i, k, s->position[k],
+                         s->direction[k]);
         }
         const double d = sqrt(s->direction[0] * s->direction[0] + s->direction[1] * s->direction[1] + s->direction[2] * s->direction[2]);
         if (s->kind != TSR_LIGHT_POINT && !(d > 1e-12)) TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d: its direction is 0, expected where it shines", i);
         if (s->kind == TSR_LIGHT_SPOT && !(s->angle > 0 && s->angle < 90))
             TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d: angle is %g, expected the half angle of the cone, above 0 and below 90 degrees", i, s->angle);
-        if (s->kind == TSR_LIGHT_SPOT && !(s->soft >= 0 && s->soft <= 1)) TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d: soft is %g, expected 0 to 1", i, s->soft);
+        if (s->kind == TSR_LIGHT_SPOT && !(s->soft >= 0 && s->soft <= 1))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d: soft is %g, expected 0 to 1", i, s->soft);
         if (s->mask && (!s->mask->pixels || s->mask->width < 1 || s->mask->height < 1 || (s->mask->channels != 1 && s->mask->channels != 3)))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d: its mask is %d x %d with %d channels, expected 1 or 3 channels", i, s->mask->width, s->mask->height,
-                     s->mask->channels);
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d: its mask is %d x %d with %d channels, expected 1 or 3 channels", i, s->mask->width,
+                     s->mask->height, s->mask->channels);
         if (s->mask && s->kind == TSR_LIGHT_POINT) TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d: a point light has no mask, expected a spot", i);
     }
     return TSR_OK;
@@ -47,8 +51,9 @@ static tsr_status check_inside(const tsr_light_matter *m, const tsr_light_emissi
     for (int k = 2; k >= 0; k--) at = at * m->medium.size[k] + tsr_mini(tsr_maxi((int32_t)lround(e->at[k]), 0), m->medium.size[k] - 1);
     if (m->medium.dim) {
         TSR_TRY(tsr_device_move(NULL, four, m->context, m->medium.dim + at * 4, sizeof four));
-        if (four[3] > 0.5f) TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d lies inside opaque matter, at (%g, %g, %g)", number, e->light->position[0],
-                                     e->light->position[1], e->light->position[2]);
+        if (four[3] > 0.5f)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "light %d lies inside opaque matter, at (%g, %g, %g)", number, e->light->position[0], e->light->position[1],
+                     e->light->position[2]);
     }
     TSR_TRY(tsr_device_move(NULL, &n, m->context, m->medium.index + at * 4, sizeof n));
     for (int64_t i = 0; i < e->count[0]; i++) { /* |v| = n, of each colour */
@@ -64,7 +69,11 @@ static tsr_status check_inside(const tsr_light_matter *m, const tsr_light_emissi
 
 /* ---- memory ---- */
 
-typedef struct arena { void *memory[16]; size_t bytes[16]; int count; } arena;
+typedef struct arena {
+    void *memory[16];
+    size_t bytes[16];
+    int count;
+} arena;
 static tsr_status take(tsr_context *context, arena *a, size_t bytes, int clear, void **to)
 {
     TSR_TRY(tsr_device_allocate(context, bytes, to));
@@ -94,17 +103,21 @@ static tsr_status check(tsr_light_options *o)
     if (!o->ground.texels) o->ground.texels = 512;
     if (!(o->cfl > 0 && o->cfl <= 1)) TSR_FAIL(TSR_ERROR_ARGUMENT, "cfl is %g, expected above 0 and at most 1", o->cfl);
     if (!(o->extent >= 0.1 && o->extent <= 16)) TSR_FAIL(TSR_ERROR_ARGUMENT, "extent is %g, expected 0.1 to 16 voxels", o->extent);
-    if ((unsigned)o->integrator > TSR_LIGHT_EULER)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "integrator is %d, expected RK4, RK2 or Euler: particles of a wavefront share their time", (int)o->integrator);
+    if ((unsigned)o->integrator > TSR_LIGHT_EULER && o->integrator != TSR_LIGHT_LEAP)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "integrator is %d, expected RK4, RK2, Euler or LEAP: particles of a wavefront share their time",
+                 (int)o->integrator);
     if ((unsigned)o->record > TSR_LIGHT_GATHER) TSR_FAIL(TSR_ERROR_ARGUMENT, "record is %d, expected 0 (strongest) or 1 (gather)", (int)o->record);
     if (o->layers < 1 || o->layers > MOST_LAYERS) TSR_FAIL(TSR_ERROR_ARGUMENT, "layers is %d, expected 1 to %d", o->layers, MOST_LAYERS);
-    if (o->record == TSR_LIGHT_GATHER && o->layers != 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "layers is %d, expected 1 where all light is gathered", o->layers);
+    if (o->record == TSR_LIGHT_GATHER && o->layers != 1)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "layers is %d, expected 1 where all light is gathered", o->layers);
     if (o->grid < 2 || o->grid > 1024) TSR_FAIL(TSR_ERROR_ARGUMENT, "grid is %d, expected 2 to 1024", o->grid);
-    if (o->capacity < 1 || o->capacity >= 1 << 26) TSR_FAIL(TSR_ERROR_ARGUMENT, "capacity is %lld, expected 1 to 67108863 patches", (long long)o->capacity);
+    if (o->capacity < 1 || o->capacity >= 1 << 26)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "capacity is %lld, expected 1 to 67108863 patches", (long long)o->capacity);
     if (o->steps < 1 || o->steps >= 16000) TSR_FAIL(TSR_ERROR_ARGUMENT, "steps is %d, expected 1 to 15999", o->steps);
     if (o->rounds < 1 || o->rounds > TSR_LIGHT_ROUNDS) TSR_FAIL(TSR_ERROR_ARGUMENT, "rounds is %d, expected 1 to %d", o->rounds, TSR_LIGHT_ROUNDS);
     if (!(o->faint < 1)) TSR_FAIL(TSR_ERROR_ARGUMENT, "faint is %g, expected below 1", o->faint);
-    if (!(o->least_area > 0 && o->least_area <= 100)) TSR_FAIL(TSR_ERROR_ARGUMENT, "least_area is %g, expected above 0 and at most 100", o->least_area);
+    if (!(o->least_area > 0 && o->least_area <= 100))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "least_area is %g, expected above 0 and at most 100", o->least_area);
     if (!(o->dispersion >= 0 && o->dispersion < 0.5)) TSR_FAIL(TSR_ERROR_ARGUMENT, "dispersion is %g, expected 0 to below 0.5", o->dispersion);
     if (o->ground.present && (o->ground.texels < 2 || o->ground.texels > 16384))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "texels of the floor is %d, expected 2 to 16384", o->ground.texels);
@@ -117,7 +130,8 @@ static tsr_status set_floor(const tsr_light_matter *m, const tsr_light_options *
     const double larger = fmax(m->medium.size[0], m->medium.size[1]) * m->voxel, extent = o->ground.extent != 0 ? o->ground.extent : 2 * larger;
     if (!(o->ground.height <= lowest + 1e-9 * fabs(lowest) + 1e-12) || !(o->ground.height > -1e9))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "height of the floor is %g, expected at most %g, where the volume ends", o->ground.height, lowest);
-    if (!(extent > 0 && extent <= 1e4 * larger)) TSR_FAIL(TSR_ERROR_ARGUMENT, "extent of the floor is %g, expected above 0 and at most %g", extent, 1e4 * larger);
+    if (!(extent > 0 && extent <= 1e4 * larger))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "extent of the floor is %g, expected above 0 and at most %g", extent, 1e4 * larger);
     f->z = (float)((o->ground.height - m->origin[2]) / m->voxel);
     f->size[0] = f->size[1] = o->ground.texels;
     f->scale = (float)(o->ground.texels / (extent / m->voxel));
@@ -176,7 +190,8 @@ static tsr_status emit_all(simulation *s, const tsr_light_source *sources, int32
         for (int k = 0; k < 3; k++) total[k] += e->power[k];
     }
     for (int k = 0; k < 3; k++) most = fmax(most, total[k]);
-    s->wave.least = s->o.faint > 0 && least < 1e300 ? (float)(s->o.faint * least * s->o.extent * s->o.extent) : -1.0f; /* of what a voxel is given at first */
+    s->wave.least =
+        s->o.faint > 0 && least < 1e300 ? (float)(s->o.faint * least * s->o.extent * s->o.extent) : -1.0f; /* of what a voxel is given at first */
     s->wave.unit = (float)ldexp(1, 46 - (most > 0 ? (int)ceil(log2(most)) : 0));
     for (int64_t i = 0; i < e->count[0]; i++) {
         tsr_light_patch p;

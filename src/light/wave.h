@@ -7,35 +7,38 @@
 
 /* What happens to a patch: it ends for a reason, or becomes 2^r x 2^q patches: fate TSR_LIGHT_KEEP + r + 16 q. */
 enum {
-    TSR_LIGHT_LEFT = 0,  /* all corners outside, moving away */
-    TSR_LIGHT_LANDED,    /* the same, on the floor */
-    TSR_LIGHT_FAINT,     /* power below the least */
-    TSR_LIGHT_CAUSTIC,   /* turned over at a caustic, or passed a focus */
-    TSR_LIGHT_TORN,      /* its corners go different ways */
-    TSR_LIGHT_STOPPED,   /* by opaque matter */
+    TSR_LIGHT_LEFT = 0, /* all corners outside, moving away */
+    TSR_LIGHT_LANDED,   /* the same, on the floor */
+    TSR_LIGHT_FAINT,    /* power below the least */
+    TSR_LIGHT_CAUSTIC,  /* turned over at a caustic, or passed a focus */
+    TSR_LIGHT_TORN,     /* its corners go different ways */
+    TSR_LIGHT_STOPPED,  /* by opaque matter */
     TSR_LIGHT_REASONS,
     TSR_LIGHT_KEEP = 8,
-    TSR_LIGHT_ROUNDS = 4, /* most r and q */
-    TSR_LIGHT_WORDS = 32, /* of a patch */
+    TSR_LIGHT_ROUNDS = 4,       /* most r and q */
+    TSR_LIGHT_WORDS = 32,       /* of a patch */
     TSR_LIGHT_PLAIN_WORDS = 28, /* without those that surfaces need */
-    TSR_LIGHT_BINS = 64,  /* of irradiance, when the list is full */
-    TSR_LIGHT_TEXELS = 32, /* samples along an edge of a patch on the floor, at most */
-    TSR_LIGHT_PLOT = 20   /* texels along an edge of the sums that a patch has for itself */
+    TSR_LIGHT_BINS = 64,        /* of irradiance, when the list is full */
+    TSR_LIGHT_TEXELS = 32,      /* samples along an edge of a patch on the floor, at most */
+    TSR_LIGHT_PARTED = 0xf0,    /* of its state: corners that have met a surface before others */
+    TSR_LIGHT_APART = 4,        /* times the largest extent that a patch may have while its corners are on both sides of a surface */
+    TSR_LIGHT_PLOT = 20         /* texels along an edge of the sums that a patch has for itself */
 };
 
 /* Corners 0 (0,0), 1 (1,0), 2 (1,1), 3 (0,1) of the unit square. */
 typedef struct tsr_light_patch {
     float x[3][4], v[3][4]; /* places and speeds, [axis][corner] */
     float power[3];         /* r, g, b */
-    uint32_t state;         /* bits 0-1: colour 0 all, 1 r, 2 g, 3 b; bits 8 up: caustics passed */
-    float steep, start[3]; /* a passage between two media: square of the steepest gradient, below 0 where the index falls, 0: none; the speed where it began */
+    uint32_t state; /* bits 0-1: colour 0 all, 1 r, 2 g, 3 b; bits 4-7: corners that have met a surface before others; bits 8 up: caustics passed */
+    float steep,
+        start[3]; /* a passage between two media: square of the steepest gradient, below 0 where the index falls, 0: none; the speed where it began */
 } tsr_light_patch;
 
 /* Word k of patch i lies at data[k * across + i]; what follows the last patch up to a multiple of 32 may be written. */
 typedef struct tsr_light_list {
     float *data;
     int64_t across;
-    int32_t words;       /* TSR_LIGHT_WORDS, or the plain ones where surfaces take nothing */
+    int32_t words; /* TSR_LIGHT_WORDS, or the plain ones where surfaces take nothing */
 } tsr_light_list;
 
 /* Device memory; of power r, g, b in units. */
@@ -43,32 +46,32 @@ typedef struct tsr_light_account {
     int64_t ended[TSR_LIGHT_REASONS][3], dimmed[3], mirrored[3], rest[3];
     int64_t ends[TSR_LIGHT_REASONS];
     int64_t patches, peak, steps, moved, splits, crowded; /* crowded: patches that were to be split when the list was full */
-    int64_t more[TSR_LIGHT_BINS]; /* room that splits of each bin ask for, while the list is full */
-    int64_t bin;         /* the last bin that is not split then */
+    int64_t more[TSR_LIGHT_BINS];                         /* room that splits of each bin ask for, while the list is full */
+    int64_t bin;                                          /* the last bin that is not split then */
 } tsr_light_account;
 
 typedef struct tsr_light_floor {
-    float *light;        /* what is seen: irradiance [y][x][3], made from sums at the end */
-    int64_t *sums;       /* [y][x][3], power in units; NULL: no floor */
-    float z, corner[2];  /* height and lower corner, voxels */
-    float scale;         /* texels per voxel */
-    int32_t size[2];     /* texels */
+    float *light;       /* what is seen: irradiance [y][x][3], made from sums at the end */
+    int64_t *sums;      /* [y][x][3], power in units; NULL: no floor */
+    float z, corner[2]; /* height and lower corner, voxels */
+    float scale;        /* texels per voxel */
+    int32_t size[2];    /* texels */
 } tsr_light_floor;
 
 typedef struct tsr_light_wave {
     tsr_light_medium medium;
-    float bends[4];      /* by colour */
-    float dt, extent, least, least_area, unit; /* least power; unit: whole units per power */
+    float bends[4];                                                     /* by colour */
+    float dt, extent, least, least_area, unit;                          /* least power; unit: whole units per power */
     int32_t integrator, project, rounds, go_on, layers, steps, mirrors; /* mirrors: surfaces take what they reflect */
     tsr_light_floor floor;
     tsr_light_list list[2];
     int64_t capacity;
-    uint8_t *fate;       /* [capacity] */
-    uint64_t *mark;      /* [capacity] the key with which a patch came to its voxel, 0: to none */
-    uint32_t *at;        /* [capacity] that voxel */
-    uint64_t *keys;      /* [voxels] the strongest of a step */
-    float *field;        /* [layers][voxels][4]: irradiance r, g, b; packed direction */
-    int64_t *sums;       /* [voxels][6]: fluence r, g, b and direction x luminance; NULL: strongest rays instead */
+    uint8_t *fate;  /* [capacity] */
+    uint64_t *mark; /* [capacity] the key with which a patch came to its voxel, 0: to none */
+    uint32_t *at;   /* [capacity] that voxel */
+    uint64_t *keys; /* [voxels] the strongest of a step */
+    float *field;   /* [layers][voxels][4]: irradiance r, g, b; packed direction */
+    int64_t *sums;  /* [voxels][6]: fluence r, g, b and direction x luminance; NULL: strongest rays instead */
     tsr_light_account *account;
 } tsr_light_wave;
 
@@ -300,15 +303,24 @@ TSR_HD void tsr_light_dim(const tsr_light_wave *w, tsr_light_patch *p, const flo
     }
 }
 
+/* The longest edge of the box around its corners. */
+TSR_HD float tsr_light_size(const tsr_light_patch *p)
+{
+    float size = 0.0f;
+    for (int k = 0; k < 3; k++) {
+        const float low = tsr_minf(tsr_minf(p->x[k][0], p->x[k][1]), tsr_minf(p->x[k][2], p->x[k][3]));
+        size = tsr_maxf(size, tsr_maxf(tsr_maxf(p->x[k][0], p->x[k][1]), tsr_maxf(p->x[k][2], p->x[k][3])) - low);
+    }
+    return size;
+}
+
 /* The fate of a patch as it is: large ones are to be split, into parts no larger than the extent that is allowed. Long ones are split along their longer side,
  * unless they are always split into four. */
 TSR_HD int tsr_light_rounds(const tsr_light_wave *w, const tsr_light_patch *p)
 {
-    float u[3], v[3], wide = 0.0f, high = 0.0f, size = 0.0f;
+    float u[3], v[3], wide = 0.0f, high = 0.0f, size = tsr_light_size(p);
     int r = 0, q = 0;
     for (int k = 0; k < 3; k++) {
-        const float low = tsr_minf(tsr_minf(p->x[k][0], p->x[k][1]), tsr_minf(p->x[k][2], p->x[k][3]));
-        size = tsr_maxf(size, tsr_maxf(tsr_maxf(p->x[k][0], p->x[k][1]), tsr_maxf(p->x[k][2], p->x[k][3])) - low);
         u[k] = tsr_maxf(tsr_absf(p->x[k][1] - p->x[k][0]), tsr_absf(p->x[k][2] - p->x[k][3]));
         v[k] = tsr_maxf(tsr_absf(p->x[k][3] - p->x[k][0]), tsr_absf(p->x[k][2] - p->x[k][1]));
         wide = tsr_maxf(wide, u[k]);
@@ -349,7 +361,8 @@ TSR_HD void tsr_light_straighten(tsr_light_patch *p)
     vv = tsr_light_dot(v, v);
     uv = tsr_light_dot(u, v);
     float twist = 0.0f;
-    for (int k = 0; k < 3; k++) twist += ((p->x[k][0] - p->x[k][1]) + (p->x[k][2] - p->x[k][3])) * ((p->x[k][0] - p->x[k][1]) + (p->x[k][2] - p->x[k][3]));
+    for (int k = 0; k < 3; k++)
+        twist += ((p->x[k][0] - p->x[k][1]) + (p->x[k][2] - p->x[k][3])) * ((p->x[k][0] - p->x[k][1]) + (p->x[k][2] - p->x[k][3]));
     if (tsr_light_dot(n, n) > 0.1f * uu * vv && twist < 0.5f * (uu + vv)) return;
     const float hyp = tsr_sqrt((uu - vv) * (uu - vv) + 4.0f * uv * uv);
     if (!(hyp > 1e-20f)) return;
@@ -380,10 +393,40 @@ TSR_HD void tsr_light_straighten(tsr_light_patch *p)
     }
 }
 
-/* Moves one particle by a step. Returns whether the index varies there, and its sample. */
-TSR_HD int tsr_light_move(const tsr_light_wave *w, const tsr_light_medium *m, float x[3], float v[3], float s[4])
+/* What is left of a patch's power when one corner passes a surface that reflects this share; the fourth root, so that four corners take it once. */
+TSR_HD float tsr_light_kept(float reflected) { return tsr_sqrt(tsr_sqrt(tsr_maxf(1.0f - reflected, 1e-3f))); }
+/* All corners have met a surface: none is ahead then, unless light came through at some and turned back at others. */
+TSR_HD uint32_t tsr_light_all_met(uint32_t state, const float v[3][4])
 {
-    if (tsr_light_holds(m, x) & TSR_LIGHT_BENDS) {
+    float now[4], low = 1e30f, high = 0.0f;
+    for (int c = 0; c < 4; c++) {
+        now[c] = v[0][c] * v[0][c] + v[1][c] * v[1][c] + v[2][c] * v[2][c];
+        low = tsr_minf(low, now[c]);
+        high = tsr_maxf(high, now[c]);
+    }
+    state &= ~(uint32_t)TSR_LIGHT_PARTED;
+    if (high < 1.05f * low) return state;
+    for (int c = 0; c < 4; c++) state |= now[c] < 0.5f * (low + high) ? 16u << c : 0u;
+    return state;
+}
+/* Takes from the power what surfaces have reflected; lost[3] takes the units. */
+TSR_HD void tsr_light_keep(const tsr_light_wave *w, float power[3], float kept, int64_t lost[3])
+{
+    for (int k = 0; k < 3; k++) {
+        const int64_t before = tsr_light_units(power[k], w->unit);
+        power[k] = power[k] * kept;
+        tsr_light_tally(lost + k, before - tsr_light_units(power[k], w->unit));
+    }
+}
+
+/* Moves one particle by a step; bends: of its block. Returns whether the index varies, and its sample. */
+TSR_HD int tsr_light_move(const tsr_light_wave *w, const tsr_light_medium *m, int bends, float x[3], float v[3], float s[4])
+{
+    if (bends) {
+        if (w->integrator == TSR_RAY_LEAP) {
+            tsr_ray_leap_f32(m, s, x, v, w->dt);
+            return 1;
+        }
         tsr_light_sample(m, x, s);
         if (w->project) tsr_ray_project_f32(s, v);
         tsr_ray_step_f32(w->integrator, TSR_RAY_TIME, m, s, x, v, w->dt);
@@ -404,8 +447,9 @@ TSR_HD void tsr_light_cross_surface(const tsr_light_wave *w, tsr_light_patch *p,
     const int counts = tsr_absf(along) > TSR_LIGHT_SLOPE, rising = p->steep > 0.0f;
     int turned = 0;
     if (p->steep != 0.0f && (!counts || (along > 0.0f) != rising)) {
-        turned = !rising && along > 0.0f && p->start[0] * s[1] + p->start[1] * s[2] + p->start[2] * s[3] < 0.0f; /* total reflection, done by the rays themselves */
-        if (!turned && !counts && g2 >= 1e-4f && !rising && s[0] >= 1.02f) return; /* nearly level: it may turn */
+        turned = !rising && along > 0.0f &&
+                 p->start[0] * s[1] + p->start[1] * s[2] + p->start[2] * s[3] < 0.0f; /* total reflection, done by the rays themselves */
+        if (!turned && !counts && g2 >= 1e-4f && !rising && s[0] >= 1.02f) return;    /* nearly level: it may turn */
         float normal[3];
         const float from = tsr_sqrt(tsr_light_dot(p->start, p->start)), facing = tsr_light_facing(p->start, now, normal);
         const float f = turned ? 0.0f : tsr_light_reflects(from, s[0], tsr_absf(facing) / from, tsr_absf(p->steep));
@@ -429,7 +473,7 @@ TSR_HD void tsr_light_cross_surface(const tsr_light_wave *w, tsr_light_patch *p,
 TSR_HD void tsr_light_move_all(const tsr_light_wave *w, tsr_light_patch *p, int64_t lost[3])
 {
     tsr_light_medium m = w->medium;
-    float at[4][4], before[3], s[4];
+    float at[4][4], before[3], s[4], kept = 1.0f, reflected;
     int bent = 0;
     m.bend = w->bends[p->state & 3u];
     tsr_light_middle(p->v, before);
@@ -438,7 +482,14 @@ TSR_HD void tsr_light_move_all(const tsr_light_wave *w, tsr_light_patch *p, int6
         tsr_light_corner(p->x, c, x);
         tsr_light_corner(p->v, c, v);
         at[0][c] = tsr_light_dot(v, v);
-        const int bends = tsr_light_move(w, &m, x, v, s);
+        const int varies = tsr_light_holds(&m, x) & TSR_LIGHT_BENDS;
+        const int32_t surface = varies ? tsr_light_surface(&m, x) : 0;
+        int bends = 0;
+        if (!surface || surface == TSR_LIGHT_STRAIGHT) bends = tsr_light_move(w, &m, varies && !surface, x, v, s);
+        else if (tsr_light_refract(&m, surface, x, v, w->dt, &reflected)) {
+            kept = kept * tsr_light_kept(reflected);
+            p->state ^= 16u << c;
+        }
         bent |= bends;
         if (!bends) s[1] = s[2] = s[3] = 0.0f;
         at[0][c] = bends ? s[0] : tsr_sqrt(at[0][c]);
@@ -448,7 +499,10 @@ TSR_HD void tsr_light_move_all(const tsr_light_wave *w, tsr_light_patch *p, int6
             p->v[k][c] = v[k];
         }
     }
-    if (!w->mirrors || !(bent || p->steep != 0.0f)) return;
+    if ((p->state & TSR_LIGHT_PARTED) == TSR_LIGHT_PARTED) p->state = tsr_light_all_met(p->state, p->v);
+    if (!w->mirrors) return;
+    if (kept < 1.0f) tsr_light_keep(w, p->power, kept, lost);
+    if (!bent && p->steep == 0.0f) return;
     for (int k = 0; k < 4; k++) s[k] = 0.25f * ((at[k][0] + at[k][1]) + (at[k][2] + at[k][3]));
     tsr_light_cross_surface(w, p, s, before, lost);
 }
@@ -504,8 +558,11 @@ TSR_HD int tsr_light_judge(const tsr_light_wave *w, const tsr_light_patch *old, 
         tsr_light_corner(p->v, c, v);
         all = tsr_maxf(all, tsr_light_dot(v, v));
     }
-    if (tsr_light_dot(mean, mean) < 0.7f * all) return TSR_LIGHT_TORN;
+    const int parted =
+        (p->state & TSR_LIGHT_PARTED) != 0; /* what lies between corners before and behind a surface is known better when all have met it */
+    if (!parted && tsr_light_dot(mean, mean) < 0.7f * all) return TSR_LIGHT_TORN;
     if (tsr_light_luminance(p->power) < w->least) return TSR_LIGHT_FAINT;
+    if (parted) return TSR_LIGHT_KEEP + (tsr_light_size(p) > TSR_LIGHT_APART * w->extent);
     const int rounds = tsr_light_rounds(w, p);
     if (!rounds || w->rounds == 1) return TSR_LIGHT_KEEP + rounds;
     tsr_light_straighten(p);
@@ -520,12 +577,56 @@ TSR_HD int tsr_light_step(const tsr_light_wave *w, tsr_light_patch *p, tsr_light
     return tsr_light_fade(w, &old, p, sums->dimmed) ? TSR_LIGHT_STOPPED : tsr_light_judge(w, &old, p, sums->mirrored, fall);
 }
 
+/* A place between corners of squared speed v2 keeps to their side of a surface that is bent. */
+TSR_HD void tsr_light_stay(const tsr_light_medium *m, int32_t surface, float v2, float x[3])
+{
+    float e[4];
+    const float low = tsr_light_side(m, surface, -1.0f), high = tsr_light_side(m, surface, 1.0f), sign = v2 > low * high ? 1.0f : -1.0f;
+    tsr_light_four(m, m->edge, x, e);
+    if (sign * e[0] < TSR_LIGHT_CLEAR) tsr_light_clear(m, sign, e + 1, x);
+}
+
+/* A patch whose corners a surface has sent far apart becomes two: one of the corners that have not met it and one of those that have (k is 1), each with its corners' share of the power. The
+ * other corners come near them, to where they are further from the surface, and take their speeds. */
+TSR_HD void tsr_light_tear(const tsr_light_wave *w, const tsr_light_medium *m, const tsr_light_patch *p, int32_t k, tsr_light_patch *part)
+{
+    float count = 0.0f;
+    for (int c = 0; c < 4; c++) {
+        int near_ = c; /* this corner, the next, the one before, or the opposite one */
+        for (int i = 0; i < 4; i++) {
+            near_ = (c + (i == 2 ? 3 : i == 3 ? 2 : i)) & 3;
+            if ((int32_t)(p->state >> (4 + near_) & 1u) == k) break;
+        }
+        float x[3], way[3];
+        for (int a = 0; a < 3; a++) way[a] = p->x[a][near_] - p->x[a][c];
+        const float length = tsr_sqrt(tsr_light_dot(way, way)),
+                    scale = near_ == c ? 0.0f : tsr_minf(1.0f, 0.5f * w->extent / tsr_maxf(length, 1e-6f));
+        for (int a = 0; a < 3; a++) {
+            x[a] = p->x[a][near_] + scale * way[a];
+            part->v[a][c] = p->v[a][near_];
+        }
+        const int32_t surface = near_ == c ? 0 : tsr_light_surface(m, x);
+        if (surface && surface != TSR_LIGHT_STRAIGHT)
+            tsr_light_stay(m, surface, p->v[0][near_] * p->v[0][near_] + p->v[1][near_] * p->v[1][near_] + p->v[2][near_] * p->v[2][near_], x);
+        for (int a = 0; a < 3; a++) part->x[a][c] = x[a];
+        count += near_ == c ? 0.25f : 0.0f;
+    }
+    for (int c = 0; c < 3; c++) part->power[c] = p->power[c] * count;
+    part->steep = p->steep;
+    for (int a = 0; a < 3; a++) part->start[a] = p->start[a];
+}
+
 /* Part k of the 2^r x 2^q of a patch: corners by bilinear interpolation, speeds as long as the index, equal shares of the power. */
 TSR_HD void tsr_light_part(const tsr_light_wave *w, const tsr_light_patch *p, int r, int q, int32_t k, tsr_light_patch *part)
 {
     const float wide = 1.0f / (float)(1 << r), high = 1.0f / (float)(1 << q);
     tsr_light_medium medium = w->medium;
     medium.bend = w->bends[p->state & 3u];
+    part->state = p->state & ~(uint32_t)TSR_LIGHT_PARTED;
+    if (p->state & TSR_LIGHT_PARTED) {
+        tsr_light_tear(w, &medium, p, k, part);
+        return;
+    }
     for (int c = 0; c < 4; c++) {
         const float u = (float)((k & ((1 << r) - 1)) + (c == 1 || c == 2)) * wide, v = (float)((k >> r) + (c >= 2)) * high;
         float x[3], speed[3], length = 0.0f;
@@ -535,7 +636,8 @@ TSR_HD void tsr_light_part(const tsr_light_wave *w, const tsr_light_patch *p, in
             const float left = p->v[a][0] + u * (p->v[a][1] - p->v[a][0]), right = p->v[a][3] + u * (p->v[a][2] - p->v[a][3]);
             speed[a] = left + v * (right - left);
         }
-        if (tsr_light_holds(&medium, x) & TSR_LIGHT_BENDS) {
+        const int32_t surface = tsr_light_surface(&medium, x);
+        if (!surface && tsr_light_holds(&medium, x) & TSR_LIGHT_BENDS) {
             float s[4];
             tsr_light_sample(&medium, x, s);
             tsr_ray_project_f32(s, speed);
@@ -544,6 +646,7 @@ TSR_HD void tsr_light_part(const tsr_light_wave *w, const tsr_light_patch *p, in
             for (int a = 0; a < 3; a++) length += lower > 0.0f ? p->v[a][0] * p->v[a][0] : p->v[a][2] * p->v[a][2];
             const float scale = tsr_sqrt(length) * tsr_rsqrt(tsr_maxf(tsr_light_dot(speed, speed), 1e-20f));
             for (int a = 0; a < 3; a++) speed[a] = speed[a] * scale;
+            if (surface && surface != TSR_LIGHT_STRAIGHT) tsr_light_stay(&medium, surface, length, x);
         }
         for (int a = 0; a < 3; a++) {
             part->x[a][c] = x[a];
@@ -551,7 +654,6 @@ TSR_HD void tsr_light_part(const tsr_light_wave *w, const tsr_light_patch *p, in
         }
     }
     for (int c = 0; c < 3; c++) part->power[c] = p->power[c] * (wide * high);
-    part->state = p->state;
     part->steep = p->steep;
     for (int a = 0; a < 3; a++) part->start[a] = p->start[a];
 }

@@ -33,10 +33,52 @@ TSR_INLINE lanes lanes_turn(const lanes x[3][4], const lanes v[3][4])
     lanes_middle(v, m);
     return lanes_dot(a, m);
 }
-/* As tsr_light_move, for one corner of each patch; s: the samples, of lanes in which the index varies. Returns these. */
-TSR_INLINE marks lanes_move(const tsr_light_wave *w, lanes_medium *m, lanes x[3], lanes v[3], lanes s[4])
+/* As tsr_light_move, for corner c of each patch; s: the samples, of lanes in which the index varies. Returns these. */
+/* As tsr_light_surface. */
+TSR_INLINE marks lanes_cells(const tsr_light_medium *m, const lanes p[3])
 {
-    const marks bends = (marks)((lanes_holds(m->medium, x) & TSR_LIGHT_BENDS) != 0);
+    marks at[3], cells;
+    for (int k = 0; k < 3; k++)
+        at[k] = marks_min(whole(lanes_min(lanes_max(p[k], lanes_all(0.0f)), lanes_all((float)(m->size[k] - 1)))), m->size[k] - 2);
+    const marks cell = (at[2] * m->size[1] + at[1]) * m->size[0] + at[0];
+    for (int l = 0; l < LANES; l++) cells[l] = m->cells[cell[l]];
+    return lanes_inside(m, p) & cells;
+}
+
+/* As tsr_light_refract where an exact surface is near: those lanes are taken from `bends`, moved, and returned; corner c, power that is kept and the patches' states. */
+TSR_INLINE marks lanes_refract(const tsr_light_wave *w, const lanes_medium *m, int c, marks *bends, marks surfaces, lanes x[3], lanes v[3],
+                               lanes *kept, uint32_t state[LANES])
+{
+    marks passing = { 0 };
+    float p[3][LANES];
+    tsr_light_medium own = *m->medium;
+    for (int k = 0; k < 3; k++) lanes_store(p[k], x[k]);
+    for (uint32_t rest = lanes_bits((marks)(surfaces != 0)); rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        float at[3] = { p[0][l], p[1][l], p[2][l] }, speed[3] = { v[0][l], v[1][l], v[2][l] }, reflected;
+        own.bend = m->bend[l];
+        if (tsr_light_refract(&own, surfaces[l], at, speed, w->dt, &reflected)) {
+            (*kept)[l] = (*kept)[l] * tsr_light_kept(reflected);
+            state[l] ^= 16u << c;
+        }
+        for (int k = 0; k < 3; k++) {
+            x[k][l] = at[k];
+            v[k][l] = speed[k];
+        }
+        passing[l] = -1;
+        (*bends)[l] = 0;
+    }
+    return passing;
+}
+
+TSR_INLINE marks lanes_move(const tsr_light_wave *w, lanes_medium *m, int c, lanes x[3], lanes v[3], lanes s[4], lanes *kept, uint32_t state[LANES])
+{
+    marks bends = (marks)((lanes_holds(m->medium, x) & TSR_LIGHT_BENDS) != 0), passing = { 0 };
+    if (m->medium->cells && lanes_bits(bends)) {
+        const marks cells = bends & lanes_cells(m->medium, x), straight = (marks)(cells == TSR_LIGHT_STRAIGHT);
+        bends &= ~straight;
+        passing = lanes_refract(w, m, c, &bends, cells & ~straight, x, v, kept, state);
+    }
     const uint32_t some = lanes_bits(bends);
     lanes px[3], pv[3];
     m->which = some;
@@ -45,11 +87,15 @@ TSR_INLINE marks lanes_move(const tsr_light_wave *w, lanes_medium *m, lanes x[3]
             px[k] = x[k];
             pv[k] = v[k];
         }
-        lanes_sample(m, px, s);
-        if (w->project) lanes_ray_project(s, pv);
-        lanes_ray_step(w->integrator, TSR_RAY_TIME, m, s, px, pv, lanes_all(w->dt));
+        if (w->integrator == TSR_RAY_LEAP) {
+            lanes_ray_leap(m, s, px, pv, lanes_all(w->dt));
+        } else {
+            lanes_sample(m, px, s);
+            if (w->project) lanes_ray_project(s, pv);
+            lanes_ray_step(w->integrator, TSR_RAY_TIME, m, s, px, pv, lanes_all(w->dt));
+        }
     }
-    const lanes scale = w->dt / lanes_dot(v, v);
+    const lanes scale = lanes_pick(passing, lanes_all(0.0f), w->dt / lanes_dot(v, v));
     for (int k = 0; k < 3; k++) {
         x[k] = x[k] + scale * v[k];
         if (some) {
@@ -62,8 +108,8 @@ TSR_INLINE marks lanes_move(const tsr_light_wave *w, lanes_medium *m, lanes x[3]
 
 /* As tsr_light_cross_surface: at: samples of the corners where `bends`, nothing elsewhere; speed: squares of the corners' speeds; v: the patches' speeds; row: their
  * words steep and start. */
-TSR_INLINE void lanes_surface(const tsr_light_wave *w, const lanes at[4][4], const marks bends[4], const lanes speed[4], const lanes v[3], lanes power[3],
-                              lanes row[4], int64_t lost[3])
+TSR_INLINE void lanes_surface(const tsr_light_wave *w, const lanes at[4][4], const marks bends[4], const lanes speed[4], const lanes v[3],
+                              lanes power[3], lanes row[4], int64_t lost[3])
 {
     lanes s[4], own[4];
     marks bent = (marks)(row[0] != 0.0f);
@@ -133,7 +179,8 @@ TSR_INLINE marks lanes_fade(const tsr_light_wave *w, const lanes before[3], cons
 }
 
 /* Lanes to which nothing happens but that they move on: the questions of tsr_light_judge. */
-TSR_INLINE marks lanes_plain(const tsr_light_wave *w, const lanes old_x[3][4], lanes turn, const lanes x[3][4], const lanes v[3][4], const lanes power[3])
+TSR_INLINE marks lanes_plain(const tsr_light_wave *w, const lanes old_x[3][4], lanes turn, const lanes x[3][4], const lanes v[3][4],
+                             const lanes power[3])
 {
     const tsr_light_medium *m = &w->medium;
     marks leaves = { 0 }, turned = { 0 };
@@ -158,7 +205,8 @@ TSR_INLINE marks lanes_plain(const tsr_light_wave *w, const lanes old_x[3][4], l
         const lanes low = lanes_min(lanes_min(x[k][0], x[k][1]), lanes_min(x[k][2], x[k][3]));
         size = lanes_max(size, lanes_max(lanes_max(x[k][0], x[k][1]), lanes_max(x[k][2], x[k][3])) - low);
     }
-    return ~(leaves | crossed | (marks)(lanes_dot(mean, mean) < 0.7f * all) | (marks)(lanes_luminance(power) < w->least)) & (marks)(size <= w->extent);
+    return ~(leaves | crossed | (marks)(lanes_dot(mean, mean) < 0.7f * all) | (marks)(lanes_luminance(power) < w->least)) &
+           (marks)(size <= w->extent);
 }
 
 /* Those of the patches i to i + LANES - 1 that won their voxels leave their light: tsr_light_win. */
@@ -199,6 +247,9 @@ TSR_INLINE int64_t lanes_visit(const tsr_light_wave *w, int64_t step, int64_t i,
         power[k] = lanes_load(from + (24 + k) * list->across);
     }
     memcpy(&state, from + 27 * list->across, sizeof state);
+    uint32_t states[LANES];
+    lanes kept = lanes_all(1.0f);
+    memcpy(states, &state, sizeof states);
     if (!w->sums) lanes_win(w, i, x, v, power);
     state = state & 3;
     for (int l = 0; l < LANES; l++)
@@ -209,14 +260,26 @@ TSR_INLINE int64_t lanes_visit(const tsr_light_wave *w, int64_t step, int64_t i,
         lanes px[3] = { x[0][c], x[1][c], x[2][c] }, pv[3] = { v[0][c], v[1][c], v[2][c] }, s[4];
         for (int k = 0; k < 4; k++) s[k] = lanes_all(0.0f);
         speed[c] = lanes_dot(pv, pv);
-        bends[c] = lanes_move(w, &m, px, pv, s);
+        bends[c] = lanes_move(w, &m, c, px, pv, s, &kept, states);
         for (int k = 0; k < 4; k++) at[k][c] = s[k];
         for (int k = 0; k < 3; k++) {
             x[k][c] = px[k];
             v[k][c] = pv[k];
         }
     }
+    for (int l = 0; l < LANES && w->medium.cells; l++) {
+        float speeds[3][4];
+        if ((states[l] & TSR_LIGHT_PARTED) != TSR_LIGHT_PARTED) continue;
+        for (int k = 0; k < 12; k++) speeds[k / 4][k % 4] = v[k / 4][k % 4][l];
+        states[l] = tsr_light_all_met(states[l], (const float(*)[4])speeds);
+    }
     if (w->mirrors) {
+        for (uint32_t rest = lanes_bits((marks)(kept < 1.0f)); rest; rest &= rest - 1) {
+            const int l = __builtin_ctz(rest);
+            float own[3] = { power[0][l], power[1][l], power[2][l] };
+            tsr_light_keep(w, own, kept[l], sums->mirrored);
+            for (int k = 0; k < 3; k++) power[k][l] = own[k];
+        }
         for (int k = 0; k < 4; k++) row[k] = lanes_load(from + (TSR_LIGHT_PLAIN_WORDS + k) * list->across);
         lanes_surface(w, (const lanes(*)[4])at, bends, speed, way, power, row, sums->mirrored);
     }
@@ -237,6 +300,7 @@ TSR_INLINE int64_t lanes_visit(const tsr_light_wave *w, int64_t step, int64_t i,
         }
         lanes_store(from + (24 + k) * list->across, power[k]);
     }
+    if (w->medium.cells) memcpy(from + 27 * list->across, states, sizeof states);
     for (int k = 0; k < 4 && w->mirrors; k++) lanes_store(from + (TSR_LIGHT_PLAIN_WORDS + k) * list->across, row[k]);
     memset(w->fate + i, TSR_LIGHT_KEEP, LANES);
     for (; others; others &= others - 1) {
@@ -271,7 +335,8 @@ TSR_INLINE void lanes_keep(const tsr_light_wave *w, int64_t step, int64_t i, int
     memcpy(bits, &shine, sizeof shine);
     memcpy(voxels, &voxel, sizeof voxel);
     const uint32_t known = lanes_bits(inside);
-    for (int l = 0; l < count; l++) tsr_light_tell(w, to + l, known >> l & 1 ? tsr_light_key_of(tsr_bits_float(bits[l]), step, to + l) : 0, voxels[l]);
+    for (int l = 0; l < count; l++)
+        tsr_light_tell(w, to + l, known >> l & 1 ? tsr_light_key_of(tsr_bits_float(bits[l]), step, to + l) : 0, voxels[l]);
 }
 
 #endif

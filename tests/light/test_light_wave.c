@@ -1,7 +1,8 @@
 /* Wavefronts: energy, spheres and planes in empty space, absorption, caustics, full lists, and the same bits everywhere. */
 #include "light_support.h"
 
-static tsr_light_field *simulate(tsr_context *on, const tsr_light_matter *m, const tsr_light_source *s, const tsr_light_options *o, tsr_light_report *r)
+static tsr_light_field *simulate(tsr_context *on, const tsr_light_matter *m, const tsr_light_source *s, const tsr_light_options *o,
+                                 tsr_light_report *r)
 {
     tsr_light_field *f;
     require_ok(tsr_light_simulate(on, m, s, 1, o, &f, r));
@@ -71,7 +72,8 @@ static void spheres_thin_out(void **unused)
                               (double)(i / n / n) - 0.5 * (double)(n - 1) };
         const double d = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]), got = (double)e[i] * d * d / 7;
         if (d < least) continue;
-        if (!(got > pow(d / (d + 0.9), 2) * 0.96 && got < pow(d / (d - 0.9), 2) * 1.04)) fail_msg("E r^2 is %g times the intensity at r = %g", got, d);
+        if (!(got > pow(d / (d + 0.9), 2) * 0.96 && got < pow(d / (d - 0.9), 2) * 1.04))
+            fail_msg("E r^2 is %g times the intensity at r = %g", got, d);
         for (int k = 0; k < 3; k++) assert_true(fabs((double)e[(3 + k) * n * n * n + i] - p[k] / d) < 1.0 / d);
         sum += got;
         count++;
@@ -83,7 +85,11 @@ static void spheres_thin_out(void **unused)
     tsr_light_matter_destroy(&m);
 }
 
-static double dim(const double p[3]) { (void)p; return 0.07; }
+static double dim(const double p[3])
+{
+    (void)p;
+    return 0.07;
+}
 /* A clear and a dim volume: what is taken is 1 - exp(-s d); all of it is accounted for. */
 static void absorption(void **unused)
 {
@@ -178,8 +184,11 @@ static void surfaces(void **unused)
     tsr_light_matter *m = light_matter(context, 24, 1, slab, NULL, 0);
     for (int degrees = 0; degrees <= 60; degrees += test_is_slow() ? 60 : 30) { /* a beam on its middle */
         const double a = degrees * M_PI / 180, through = pow(1 - reflectance(1, 1.5, a), 2);
-        const tsr_light_source s = { .kind = TSR_LIGHT_SPOT, .position = { -40 * sin(a), 0, 40 * cos(a) }, .direction = { sin(a), 0, -cos(a) },
-                                     .color = { 1, 1, 1 }, .angle = 0.8 };
+        const tsr_light_source s = { .kind = TSR_LIGHT_SPOT,
+                                     .position = { -40 * sin(a), 0, 40 * cos(a) },
+                                     .direction = { sin(a), 0, -cos(a) },
+                                     .color = { 1, 1, 1 },
+                                     .angle = 0.8 };
         o.no_fresnel = 1;
         tsr_light_field *f = simulate(context, m, &s, &o, &plain);
         tsr_light_field_destroy(&f);
@@ -195,10 +204,12 @@ static void surfaces(void **unused)
     m = light_matter(context, 24, 1, half_glass, NULL, 0);
     for (int degrees = 20; degrees <= 60; degrees += 40) { /* out of glass: total reflection from 41.8 on */
         const double a = degrees * M_PI / 180, expected = degrees > 41 ? 0 : reflectance(1.5, 1, a);
-        const tsr_light_source s = { .kind = TSR_LIGHT_SPOT, .position = { -8, 0, -8 }, .direction = { sin(a), 0, cos(a) }, .color = { 1, 1, 1 }, .angle = 3 };
+        const tsr_light_source s = {
+            .kind = TSR_LIGHT_SPOT, .position = { -8, 0, -8 }, .direction = { sin(a), 0, cos(a) }, .color = { 1, 1, 1 }, .angle = 3
+        };
         tsr_light_field *f = simulate(context, m, &s, &o, &r);
-        print_message("out of glass at %d degrees: %.4f is reflected, expected %.4f; %.3f comes back\n", degrees, r.reflected[0] / r.start.power[0], expected,
-                      r.landed.power[0] / r.start.power[0]);
+        print_message("out of glass at %d degrees: %.4f is reflected, expected %.4f; %.3f comes back\n", degrees, r.reflected[0] / r.start.power[0],
+                      expected, r.landed.power[0] / r.start.power[0]);
         assert_true(fabs(r.reflected[0] / r.start.power[0] - expected) < 0.003);
         assert_true(degrees > 41 ? r.landed.power[0] > 0.97 * r.start.power[0] : r.left.power[0] > 0.9 * r.start.power[0]);
         tsr_light_field_destroy(&f);
@@ -241,17 +252,31 @@ static void limits(void **unused)
     tsr_light_matter_destroy(&m);
 }
 
-/* The same bits on this device, on the CPU, and with one thread. */
-static void same_everywhere(void **unused)
+/* A ball and a plate in it, whose surfaces are known. */
+static tsr_light_matter *known_ball(tsr_context *on)
 {
-    const tsr_light_source s[2] = { { .kind = TSR_LIGHT_DIRECTIONAL, .direction = { 0.3, -0.4, -1 }, .color = { 1, 0.8, 0.6 } },
-                                    { .kind = TSR_LIGHT_SPOT, .position = { 3, 2, 22 }, .direction = { -3, -2, -22 }, .color = { 300, 200, 100 }, .angle = 25, .soft = 0.4 } };
+    tsr_light_scene *s;
+    tsr_light_matter *m;
+    require_ok(tsr_light_scene_parse(
+        "tessera-light 1\nbox -10 -10 -10 10 10 10\ncamera 0 -50 0 0 0 0 30\nmaterial glass index 1.5 absorb 0.02 0 0.1\nmaterial oil index 1.4\n"
+        "shape sphere glass 0.2 0 0 8.5\nshape box oil -20 -20 -20 20 20 -1\n",
+        "ball", NULL, &s));
+    require_ok(tsr_light_scene_matter(on, s, 20, NULL, &m));
+    tsr_light_scene_destroy(&s);
+    return m;
+}
+/* The same bits on this device, on the CPU, and with one thread. */
+static void same_bits(int known)
+{
+    const tsr_light_source s[2] = {
+        { .kind = TSR_LIGHT_DIRECTIONAL, .direction = { 0.3, -0.4, -1 }, .color = { 1, 0.8, 0.6 } },
+        { .kind = TSR_LIGHT_SPOT, .position = { 3, 2, 22 }, .direction = { -3, -2, -22 }, .color = { 300, 200, 100 }, .angle = 25, .soft = 0.4 }
+    };
     tsr_volume *v[3], *light[3];
     int64_t moved[3];
-    (void)unused;
     for (int c = 0; c < 3; c++) {
         tsr_context *on = c == 0 ? context : test_context_on("cpu", c == 1 ? 1 : 2);
-        tsr_light_matter *m = light_matter(on, 20, 1, ball, dim, 0);
+        tsr_light_matter *m = known ? known_ball(on) : light_matter(on, 20, 1, ball, dim, 0);
         tsr_light_options o = small();
         tsr_light_report r = TSR_LIGHT_REPORT;
         tsr_light_field *f;
@@ -283,11 +308,21 @@ static void same_everywhere(void **unused)
         tsr_volume_destroy(&light[c]);
     }
 }
+static void same_everywhere(void **unused)
+{
+    (void)unused;
+    same_bits(0);
+    same_bits(1);
+}
 
 static double solid(const double p[3]) { return p[2] < -2 ? 1 : 0; }
 static double bad_index(const double p[3]) { return p[0] > 1 ? 0 : 1; }
 static double not_a_number(const double p[3]) { return p[0] > 1 ? (double)NAN : 1; }
-static double high_g(const double p[3]) { (void)p; return 1; }
+static double high_g(const double p[3])
+{
+    (void)p;
+    return 1;
+}
 static void errors(void **unused)
 {
     tsr_light_volumes v = { .struct_size = sizeof v };
