@@ -172,7 +172,7 @@ static tsr_status transform(reading *g, const int64_t *jobs, int64_t count, cons
             g->sheet[3 * k + p] = (tsr_mvv_sheet){ masks ? masks + k * g->words : NULL, all, g->job[jobs[k]].place[p].count };
             all += g->sheet[3 * k + p].count;
         }
-    TSR_TRY(list_room(g, (size_t)all * 8));
+    TSR_TRY(list_room(g, (size_t)tsr_max64(1, all) * 8));
     uint32_t *host = (uint32_t *)malloc((size_t)tsr_max64(1, all) * 8);
     if (!host) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for %lld coefficients", (long long)all);
     for (int64_t k = 0; k < count; k++)

@@ -25,7 +25,7 @@ typedef struct batch {
 } batch;
 
 static size_t list_bytes(const batch *b) { return (((size_t)1 << b->shape.all) + EXTRA) * 4; }
-static size_t set_bytes(const batch *b) { return ((size_t)1 << b->shape.all) + EXTRA; }
+static size_t set_bytes(const batch *b) { return ((((size_t)1 << b->shape.all) + 7) & ~(size_t)7) + EXTRA; } /* what follows is aligned */
 static size_t stream_bytes(const batch *b) { return (1 + LISTS) * list_bytes(b) + 2 * set_bytes(b); }
 
 static void close_batch(batch *b)
