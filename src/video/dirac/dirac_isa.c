@@ -164,7 +164,7 @@ static void add_block(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, 
 
 /* ---- the same in 16 bits: samples of up to 10 bits around 0, times weights that are 64 together ------------------------------------------------ */
 
-enum { NARROW_BITS = 10, NARROW_LANES = 32, NARROW_WIDTH = 2 * NARROW_LANES, RUN_MOST = 512, STRIP = 32, STRIP_MOST = STRIP + TSR_DIRAC_BLOCK_MOST };
+enum { NARROW_BITS = 10, NARROW_LANES = 32, NARROW_WIDTH = NARROW_LANES, RUN_MOST = 512, STRIP = 32, STRIP_MOST = STRIP + TSR_DIRAC_BLOCK_MOST };
 enum { COLUMNS_MOST = 16384 + 4 }; /* of blocks: 4 samples of 65535 each */
 enum { PATCH_STRIDE = TSR_DIRAC_BLOCK_MOST + NARROW_LANES, PATCH = PATCH_STRIDE * TSR_DIRAC_BLOCK_MOST };
 
