@@ -592,24 +592,26 @@ TSR_HD void tsr_light_tear(const tsr_light_wave *w, const tsr_light_medium *m, c
 {
     float count = 0.0f;
     for (int c = 0; c < 4; c++) {
-        int near_ = c; /* this corner, the next, the one before, or the opposite one */
-        for (int i = 0; i < 4; i++) {
-            near_ = (c + (i == 2 ? 3 : i == 3 ? 2 : i)) & 3;
-            if ((int32_t)(p->state >> (4 + near_) & 1u) == k) break;
+        float x[3], from[3] = { 0.0f, 0.0f, 0.0f }, speed[3] = { 0.0f, 0.0f, 0.0f }, way[3];
+        int found = -1;
+        for (int i = 0; i < 4; i++) { /* this corner, the next, the one before, or the opposite one */
+            const int o = (c + (i == 2 ? 3 : i == 3 ? 2 : i)) & 3;
+            if (found >= 0 || (int32_t)(p->state >> (4 + o) & 1u) != k) continue;
+            found = i;
+            tsr_light_corner(p->x, o, from);
+            tsr_light_corner(p->v, o, speed);
         }
-        float x[3], way[3];
-        for (int a = 0; a < 3; a++) way[a] = p->x[a][near_] - p->x[a][c];
-        const float length = tsr_sqrt(tsr_light_dot(way, way)),
-                    scale = near_ == c ? 0.0f : tsr_minf(1.0f, 0.5f * w->extent / tsr_maxf(length, 1e-6f));
+        tsr_light_corner(p->x, c, x);
+        for (int a = 0; a < 3; a++) way[a] = from[a] - x[a];
+        const float length = tsr_sqrt(tsr_light_dot(way, way)), scale = found ? tsr_minf(1.0f, 0.5f * w->extent / tsr_maxf(length, 1e-6f)) : 0.0f;
+        for (int a = 0; a < 3; a++) x[a] = from[a] + scale * way[a];
+        const int32_t surface = found ? tsr_light_surface(m, x) : 0;
+        if (surface && surface != TSR_LIGHT_STRAIGHT) tsr_light_stay(m, surface, tsr_light_dot(speed, speed), x);
         for (int a = 0; a < 3; a++) {
-            x[a] = p->x[a][near_] + scale * way[a];
-            part->v[a][c] = p->v[a][near_];
+            part->x[a][c] = x[a];
+            part->v[a][c] = speed[a];
         }
-        const int32_t surface = near_ == c ? 0 : tsr_light_surface(m, x);
-        if (surface && surface != TSR_LIGHT_STRAIGHT)
-            tsr_light_stay(m, surface, p->v[0][near_] * p->v[0][near_] + p->v[1][near_] * p->v[1][near_] + p->v[2][near_] * p->v[2][near_], x);
-        for (int a = 0; a < 3; a++) part->x[a][c] = x[a];
-        count += near_ == c ? 0.25f : 0.0f;
+        count += found ? 0.0f : 0.25f;
     }
     for (int c = 0; c < 3; c++) part->power[c] = p->power[c] * count;
     part->steep = p->steep;

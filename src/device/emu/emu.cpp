@@ -326,7 +326,7 @@ static void run_block(scheduler &s, dim3 threads)
 
 /* ---- fenced device memory --------------------------------------------------------------------------------------------------- */
 
-static const size_t ARENA_BYTES = (size_t)1 << 37;
+static const size_t ARENA_BYTES = (size_t)1 << 37, HUGE_PAGE = (size_t)1 << 21;
 
 struct emu_queue {
     tsr_queue base;
@@ -370,7 +370,7 @@ struct unfenced { /* device memory is accessible while one of these lives */
         std::lock_guard<std::mutex> lock(queue->gate);
         queue->open += open ? 1 : -1;
         if (!open && queue->open) return; /* another still works with it */
-        if (queue->used) mprotect(queue->arena, queue->used, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+        if (queue->used) mprotect(queue->arena, (queue->used + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, open ? PROT_READ | PROT_WRITE : PROT_NONE);
     }
 };
 
@@ -423,6 +423,7 @@ static tsr_status emu_queue_create(int32_t index, int32_t threads, void *stream,
         delete q;
         TSR_FAIL(TSR_ERROR_MEMORY, "emu: cannot reserve %zu bytes of address space", ARENA_BYTES);
     }
+    madvise(q->arena, ARENA_BYTES, MADV_HUGEPAGE); /* where there are no keys a fence goes page by page: the fewer the better */
     q->key = -1;
 #if defined(PKEY_DISABLE_ACCESS)
     if (q->fence) q->key = pkey_alloc(0, PKEY_DISABLE_ACCESS); /* there are 15 of them, on newer processors */
