@@ -19,8 +19,9 @@ extern "C" {
 typedef struct tsr_vector_field tsr_vector_field;
 
 /* From three host volumes of the same size and geometry, the components along x, y and z of the world (any element type, scaling applied, taken to
- * float32). COPIES; the field lives on the context's device. TSR_ERROR_ARGUMENT: an extent below 2, sizes or geometries that differ, a value that is
- * not finite (the message names the first sample); TSR_ERROR_UNSUPPORTED: axes that are not perpendicular. RETURNS NEW. */
+ * float32). COPIES; the field lives on the context's device. A field whose longest vector is below 1e-18 world units or cells long counts as zeros.
+ * TSR_ERROR_ARGUMENT: an extent below 2, sizes or geometries that differ, a value that is not finite (the message names the first sample), a vector
+ * longer than 1e18 world units or cells; TSR_ERROR_UNSUPPORTED: axes that are not perpendicular. RETURNS NEW. */
 TSR_API tsr_status tsr_field_create(tsr_context *context, const tsr_volume *const components[3], tsr_vector_field **field) TSR_CHECKED;
 TSR_API void tsr_field_destroy(tsr_vector_field **field);
 

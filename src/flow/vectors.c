@@ -26,8 +26,7 @@ tsr_status tsr_field_require_same(const tsr_vector_field *field, const tsr_vecto
 
 void tsr_field_to_index(const tsr_vector_field *f, const double world[3], double index[3])
 {
-    for (int i = 0; i < 3; i++)
-        index[i] = f->inverse[i][0] * world[0] + f->inverse[i][1] * world[1] + f->inverse[i][2] * world[2] + f->inverse[i][3];
+    for (int i = 0; i < 3; i++) index[i] = f->inverse[i][0] * world[0] + f->inverse[i][1] * world[1] + f->inverse[i][2] * world[2] + f->inverse[i][3];
 }
 
 tsr_status tsr_field_volume(const tsr_vector_field *field, tsr_volume **volume)
@@ -102,10 +101,10 @@ static tsr_status check_components(const tsr_volume *const from[3])
             TSR_FAIL(TSR_ERROR_ARGUMENT, "component %c lives on a device, expected host memory", "xyz"[r]);
         if (from[r]->size.x != from[0]->size.x || from[r]->size.y != from[0]->size.y || from[r]->size.z != from[0]->size.z)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "component %c has %lld x %lld x %lld samples, expected %lld x %lld x %lld as x has", "xyz"[r],
-                     (long long)from[r]->size.x, (long long)from[r]->size.y, (long long)from[r]->size.z, (long long)from[0]->size.x,
+                     (long long)from[r] -> size.x, (long long)from[r]->size.y, (long long)from[r]->size.z, (long long)from[0]->size.x,
                      (long long)from[0]->size.y, (long long)from[0]->size.z);
-        TSR_TRY(tsr_geometry_require_same(&from[0]->geometry, &from[r]->geometry, "components of a vector field",
-                                          "they are numbers at the same places"));
+        TSR_TRY(
+            tsr_geometry_require_same(&from[0]->geometry, &from[r]->geometry, "components of a vector field", "they are numbers at the same places"));
     }
     const int64_t n[3] = { from[0]->size.x, from[0]->size.y, from[0]->size.z };
     for (int i = 0; i < 3; i++)
@@ -149,17 +148,20 @@ done:
     return status;
 }
 
-/* The speed below which there is no direction is a share of the largest, which is known from v alone. */
-static double largest(const tsr_field_grid *grid, const float *v, int64_t count)
+/* The longest vector, its components times `scale`. */
+static double longest(const double scale[3], const float *v, int64_t count)
 {
     double most = 0;
     for (int64_t k = 0; k < count; k++) {
         double square = 0;
-        for (int i = 0; i < 3; i++) square += grid->h[i] * (double)v[4 * k + i] * (grid->h[i] * (double)v[4 * k + i]);
+        for (int i = 0; i < 3; i++) square += scale[i] * (double)v[4 * k + i] * (scale[i] * (double)v[4 * k + i]);
         if (square > most) most = square;
     }
     return sqrt(most);
 }
+
+/* Squares of speeds are float32: beyond the one they would be infinite, below the other 0, and so is the whole field then. */
+static const double fastest = 1e18, slowest = 1e-18;
 
 tsr_status tsr_field_create(tsr_context *context, const tsr_volume *const components[3], tsr_vector_field **field)
 {
@@ -182,10 +184,20 @@ tsr_status tsr_field_create(tsr_context *context, const tsr_volume *const compon
     tsr_parallel(context->threads, count, 8192, gather_range, &g);
     for (int r = 0; r < 3; r++)
         if (g.bad[r] != INT64_MAX)
-            TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "vector field: component %c of sample %lld, %lld, %lld is not a finite number, expected all to be",
-                          "xyz"[r], (long long)(g.bad[r] % f->size.x), (long long)(g.bad[r] / f->size.x % f->size.y),
+            TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail,
+                          "vector field: component %c of sample %lld, %lld, %lld is not a finite number, expected all to be", "xyz"[r],
+                          (long long)(g.bad[r] % f->size.x), (long long)(g.bad[r] / f->size.x % f->size.y),
                           (long long)(g.bad[r] / f->size.x / f->size.y));
-    f->grid.still = 1e-6 * largest(&f->grid, (const float *)host, count);
+    const double ones[3] = { 1, 1, 1 }, cells = longest(ones, (const float *)host, count);
+    double most = longest(f->grid.h, (const float *)host, count);
+    if (!(fmax(most, cells) <= fastest))
+        TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail,
+                      "vector field: its longest vector is %.3g long, and %.3g cells, expected at most %g: scale the numbers", most, cells, fastest);
+    if (fmin(most, cells) < slowest) {
+        memset(host, 0, f->bytes);
+        most = 0;
+    }
+    f->grid.still = 1e-6 * most; /* the speed below which there is no direction is a share of the largest, which is known from v alone */
     TSR_TRY_GOTO(tsr_device_allocate(context, f->bytes, &v), fail);
     f->grid.v = (float *)v;
     TSR_TRY_GOTO(tsr_device_allocate(context, f->bytes, &w), fail);
@@ -289,7 +301,8 @@ tsr_status tsr_field_quantity_parse(const char *name, tsr_field_quantity *quanti
             return TSR_OK;
         }
     TSR_FAIL(TSR_ERROR_ARGUMENT,
-             "'%.40s' is no quantity of a vector field, expected speed, curvature, vorticity, divergence, q, helicity, curl-x, curl-y or curl-z", name);
+             "'%.40s' is no quantity of a vector field, expected speed, curvature, vorticity, divergence, q, helicity, curl-x, curl-y or curl-z",
+             name);
 }
 
 tsr_status tsr_field_derive(const tsr_vector_field *field, tsr_field_quantity quantity, tsr_volume **volume)

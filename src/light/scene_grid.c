@@ -20,7 +20,7 @@ tsr_status tsr_scene_grid_volume(const char *path, const double centre[3], doubl
 {
     tsr_context_options options = TSR_CONTEXT_OPTIONS;
     tsr_context *context = NULL;
-    tsr_volume *volume = NULL;
+    tsr_volume *volume = NULL, *converted = NULL;
     tsr_status status;
     options.device = "cpu";
     TSR_TRY(tsr_context_create(&options, &context));
@@ -28,7 +28,8 @@ tsr_status tsr_scene_grid_volume(const char *path, const double centre[3], doubl
     const tsr_vec3 h = tsr_geometry_spacing(tsr_volume_geometry(volume));
     if (fabs(h.y - h.x) > 1e-4 * h.x || fabs(h.z - h.x) > 1e-4 * h.x)
         TSR_FAIL_GOTO(TSR_ERROR_UNSUPPORTED, end, "%s: voxels of %g x %g x %g, expected cubes: resample it first", path, h.x, h.y, h.z);
-    TSR_TRY_GOTO(tsr_volume_convert(context, volume, TSR_F32, &shape->grid), end);
+    TSR_TRY_GOTO(tsr_volume_convert(context, volume, TSR_F32, &converted), end);
+    TSR_TRY_GOTO(tsr_volume_copy(converted, NULL, &shape->grid), end); /* the scene outlives the context */
     const tsr_size3 n = tsr_volume_size(shape->grid);
     float *v = (float *)tsr_volume_data(shape->grid);
     for (int64_t i = 0; i < n.x * n.y * n.z; i++) {
@@ -38,6 +39,7 @@ tsr_status tsr_scene_grid_volume(const char *path, const double centre[3], doubl
     const double extent[3] = { (double)(n.x - 1), (double)(n.y - 1), (double)(n.z - 1) }, corner[3] = { 0, 0, 0 };
     place(shape, centre, corner, extent, 1, size / fmax(1, fmax(extent[0], fmax(extent[1], extent[2]))));
 end:
+    tsr_volume_destroy(&converted);
     tsr_volume_destroy(&volume);
     tsr_context_destroy(&context);
     return status;

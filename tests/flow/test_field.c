@@ -35,7 +35,9 @@ static void derived(void **unused)
     for (int mirrored = 0; mirrored < 2; mirrored++) {
         const int64_t n = 5;
         tsr_vector_field *field = turned_field(context, n, mirrored);
-        static const double expected[TSR_FIELD_QUANTITIES] = { [TSR_FIELD_DIVERGENCE] = 4, [TSR_FIELD_Q] = 6 - 8, [TSR_FIELD_CURL_Y] = -1, [TSR_FIELD_CURL_Z] = -5 };
+        static const double expected[TSR_FIELD_QUANTITIES] = {
+            [TSR_FIELD_DIVERGENCE] = 4, [TSR_FIELD_Q] = 6 - 8, [TSR_FIELD_CURL_Y] = -1, [TSR_FIELD_CURL_Z] = -5
+        };
         for (int q = TSR_FIELD_SPEED; q < TSR_FIELD_QUANTITIES; q++) {
             tsr_volume *volume;
             tsr_field_quantity parsed;
@@ -44,7 +46,8 @@ static void derived(void **unused)
             require_ok(tsr_field_derive(field, parsed, &volume));
             float *v = host_copy(volume);
             for (int64_t i = 0; i < tsr_volume_count(volume); i++) {
-                const tsr_vec3 at = tsr_geometry_to_world(tsr_volume_geometry(volume), (tsr_vec3){ (double)(i % n), (double)(i / n % (n + 1)), (double)(i / n / (n + 1)) });
+                const tsr_vec3 at = tsr_geometry_to_world(tsr_volume_geometry(volume),
+                                                          (tsr_vec3){ (double)(i % n), (double)(i / n % (n + 1)), (double)(i / n / (n + 1)) });
                 const double p[3] = { at.x, at.y, at.z };
                 double own[3], w[3], b[3], value = expected[q];
                 linear_rule(affine_matrix, p, own);
@@ -54,7 +57,8 @@ static void derived(void **unused)
                 if (q == TSR_FIELD_CURVATURE) value = norm3(b) / pow(norm3(own), 3);
                 if (q == TSR_FIELD_VORTICITY) value = sqrt(26);
                 if (q == TSR_FIELD_HELICITY) value = -own[1] - 5 * own[2];
-                if (fabs((double)v[i] - value) > 2e-5 * (1 + fabs(value))) fail_msg("%s of sample %lld is %g, expected %g", tsr_field_quantity_name(parsed), (long long)i, (double)v[i], value);
+                if (fabs((double)v[i] - value) > 2e-5 * (1 + fabs(value)))
+                    fail_msg("%s of sample %lld is %g, expected %g", tsr_field_quantity_name(parsed), (long long)i, (double)v[i], value);
             }
             free(v);
             tsr_volume_destroy(&volume);
@@ -184,7 +188,8 @@ static void vtk_images(void **unused)
 {
     static const char *const good[] = {
         VTK_HEAD "POINT_DATA 8\nVECTORS v float\n" VTK_VECTORS,
-        VTK_HEAD "CELL_DATA 1\nVECTORS c float\n0 0 0\nPOINT_DATA 8\nSCALARS s int 1\nLOOKUP_TABLE default\n0 0 0 0 0 0 0 0\nVECTORS v double\n" VTK_VECTORS,
+        VTK_HEAD
+        "CELL_DATA 1\nVECTORS c float\n0 0 0\nPOINT_DATA 8\nSCALARS s int 1\nLOOKUP_TABLE default\n0 0 0 0 0 0 0 0\nVECTORS v double\n" VTK_VECTORS,
         VTK_HEAD "POINT_DATA 8\nSCALARS v short 3\nLOOKUP_TABLE default\n" VTK_VECTORS,
         VTK_HEAD "POINT_DATA 8\nFIELD f 2\na 1 8 float\n0 0 0 0 0 0 0 0\nb 3 8 double\n" VTK_VECTORS,
     };
@@ -196,7 +201,9 @@ static void vtk_images(void **unused)
         { VTK_HEAD "POINT_DATA 8\nVECTORS v float\n1 2 x 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24\n", "'x'" },
         { VTK_HEAD "POINT_DATA 8\nSCALARS v float 1\nLOOKUP_TABLE default\n1 2 3 4 5 6 7 8\n", "VECTORS" },
         { "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 2000000000 2000000000 2000000000\nPOINT_DATA 8\n", "extents" },
-        { "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 900000 900000 9000\nPOINT_DATA 7290000000000000\nVECTORS v float\n1 2 3\n", "bytes left" },
+        { "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 900000 900000 9000\nPOINT_DATA 7290000000000000\nVECTORS v "
+          "float\n1 2 3\n",
+          "bytes left" },
         { "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 2 2 2\nSPACING 0 1 1\n", "SPACING" },
         { "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\n", "STRUCTURED_POINTS" },
         { "# vtk DataFile Version 3.0\n", "ASCII or BINARY" },
@@ -217,7 +224,8 @@ static void vtk_images(void **unused)
     }
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         put(path, bad[k].text, strlen(bad[k].text));
-        require_error(tsr_field_read(paths, 1, NULL, read), strncmp(bad[k].message, "version", 7) ? TSR_ERROR_FORMAT : TSR_ERROR_UNSUPPORTED, bad[k].message);
+        require_error(tsr_field_read(paths, 1, NULL, read), strncmp(bad[k].message, "version", 7) ? TSR_ERROR_FORMAT : TSR_ERROR_UNSUPPORTED,
+                      bad[k].message);
         assert_null(read[0]);
     }
     unlink(path);
@@ -226,7 +234,8 @@ static void vtk_images(void **unused)
 /* What is wrong with a file of vectors that ends early is that it ends, not that it holds vectors. */
 static void ends_early(void **unused)
 {
-    static const char text[] = "NRRD0004\ntype: float\ndimension: 4\nsizes: 3 2 2 2\nkinds: vector domain domain domain\nencoding: raw\nendian: little\n\n0123456789";
+    static const char text[] =
+        "NRRD0004\ntype: float\ndimension: 4\nsizes: 3 2 2 2\nkinds: vector domain domain domain\nencoding: raw\nendian: little\n\n0123456789";
     char path[64];
     const char *paths[1] = { path };
     tsr_volume *read[3];
@@ -293,7 +302,8 @@ static void shapes(void **unused)
         require_ok(tsr_field_make(shape->name, &o, b));
         int changed = 0;
         for (int c = 0; c < 3; c++) changed |= memcmp(tsr_volume_data(a[c]), tsr_volume_data(b[c]), 9 * 8 * 7 * 4) != 0;
-        const int moves = !strcmp(shape->name, "field-storm") || !strcmp(shape->name, "field-taylor-green") || !strcmp(shape->name, "field-double-gyre");
+        const int moves =
+            !strcmp(shape->name, "field-storm") || !strcmp(shape->name, "field-taylor-green") || !strcmp(shape->name, "field-double-gyre");
         assert_int_equal(changed, moves);
         drop(a);
         drop(b);
@@ -313,6 +323,33 @@ static void shapes(void **unused)
     require_error(tsr_field_make("field-abc", &o, a), TSR_ERROR_ARGUMENT, "at least 2");
 }
 
+/* Numbers of any scale give the same curvature, up to where squares of speeds are no float32; a field too weak for that counts as zeros. */
+static void any_scale(void **unused)
+{
+    static const float scales[] = { 1, 1e-17f, 1e17f, 1e-25f };
+    tsr_context *context = test_context();
+    (void)unused;
+    for (int s = 0; s < 4; s++) {
+        tsr_volume *c[3];
+        tsr_vector_field *field;
+        tsr_vector_sample at;
+        tsr_field_info info = TSR_FIELD_INFO;
+        for (int k = 0; k < 3; k++) require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ 5, 5, 5 }, NULL, &c[k]));
+        for (int i = 0; i < 125; i++) { /* a rotation about the axis of the middle */
+            ((float *)tsr_volume_data(c[0]))[i] = scales[s] * (float)(2 - i / 5 % 5);
+            ((float *)tsr_volume_data(c[1]))[i] = scales[s] * (float)(i % 5 - 2);
+            ((float *)tsr_volume_data(c[2]))[i] = 0;
+        }
+        require_ok(tsr_field_create(context, (const tsr_volume *const *)c, &field));
+        require_ok(tsr_field_describe(field, &info));
+        require_ok(tsr_field_probe(field, (const double[3]){ 3, 2, 2 }, 1, &at));
+        if (s < 3) assert_true(fabs(at.curvature - 1) < 1e-5);
+        else assert_true(info.speed_max == 0);
+        tsr_field_destroy(&field);
+        drop(c);
+    }
+}
+
 static void refused(void **unused)
 {
     tsr_context *context = test_context();
@@ -325,6 +362,8 @@ static void refused(void **unused)
     ((float *)tsr_volume_data(c[1]))[50] = INFINITY;
     require_error(tsr_field_create(context, (const tsr_volume *const *)c, &field), TSR_ERROR_ARGUMENT, "component y of sample 1, 1, 2");
     ((float *)tsr_volume_data(c[1]))[37] = 0;
+    ((float *)tsr_volume_data(c[1]))[50] = 1e30f;
+    require_error(tsr_field_create(context, (const tsr_volume *const *)c, &field), TSR_ERROR_ARGUMENT, "longest vector is 1e+30");
     ((float *)tsr_volume_data(c[1]))[50] = 0;
     require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ 4, 4, 5 }, &g, &odd));
     const tsr_volume *mixed[3] = { c[0], c[1], odd };
@@ -349,8 +388,9 @@ static void refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derived), cmocka_unit_test(curvature_order), cmocka_unit_test(files),   cmocka_unit_test(vtk_images),
-        cmocka_unit_test(numpy),   cmocka_unit_test(shapes),          cmocka_unit_test(refused), cmocka_unit_test(ends_early),
+        cmocka_unit_test(derived),    cmocka_unit_test(curvature_order), cmocka_unit_test(files),
+        cmocka_unit_test(vtk_images), cmocka_unit_test(numpy),           cmocka_unit_test(shapes),
+        cmocka_unit_test(any_scale),  cmocka_unit_test(refused),         cmocka_unit_test(ends_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
