@@ -71,7 +71,8 @@ tsr_status tsr_scene_grid_mesh(const char *path, const double centre[3], double 
     }
     if (!(longest > 0)) TSR_FAIL_GOTO(TSR_ERROR_FORMAT, end, "%s: a mesh without an extent", path);
     /* as fine as the scene's voxels */
-    const double cells = fmin(fmax(box > 0 ? size / box * scene->resolution : 128, 16), 512), step = longest / cells, reach = tsr_scene_reach(scene->smooth);
+    const double cells = fmin(fmax(box > 0 ? size / box * scene->resolution : 128, 16), 512), step = longest / cells,
+                 reach = tsr_scene_reach(scene->smooth);
     const double margin = 1 + ceil(reach);
     how.band = margin * step;
     how.spacing = (tsr_vec3){ step, step, step };

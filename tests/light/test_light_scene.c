@@ -40,9 +40,17 @@ static void shapes(void **unused)
         { "torus a 0 0 0 0.6 0.2", 2 * M_PI * M_PI * 0.6 * 0.04 },
         { "revolve a 0 0 0 -0.5 0.7 -0.5 0.7 0.5 0 0.5", M_PI * 0.49 },
         { "prism a -0.5 0.5 -0.6 -0.6 0.6 -0.6 0 0.6", 0.72 },
+        { "volume a test_light_cube.nrrd 0 0 0 1 0 2", 9 * 9 * 9 / 512.0 }, /* half a cell beyond the outermost of nine samples */
     };
     tsr_context *on = test_context();
+    tsr_write_options over = TSR_WRITE_OPTIONS;
+    tsr_volume *cube;
     (void)unused;
+    over.overwrite = 1;
+    require_ok(tsr_volume_create(NULL, TSR_U8, (tsr_size3){ 9, 9, 9 }, NULL, &cube));
+    memset(tsr_volume_data(cube), 2, 9 * 9 * 9);
+    require_ok(tsr_volume_write(cube, "test_light_cube.nrrd", &over));
+    tsr_volume_destroy(&cube);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char text[512];
         tsr_light_scene *s;
