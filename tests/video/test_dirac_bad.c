@@ -420,6 +420,14 @@ static void core_syntax_that_is_wrong(void **state)
     s = begin(main_profile);
     put_core(&s, 1, good, 1, 0);
     end(&s, "its reference 0 is missing; it is left out", 0);
+    /* A reference of other planes, of which all together have as many samples. */
+    s = begin((header){ .major = 2, .profile = 8, .width = 64, .height = 32, .chroma = 2 });
+    put_core(&s, 0, good, 0, 0);
+    put_unit(&s, 0x10, NULL, -1);
+    put_header(&s, (header){ .major = 2, .profile = 8, .width = 32, .height = 32 });
+    c = good, c.wavelet = 7; /* no residue */
+    put_core(&s, 1, c, 1, 0);
+    end(&s, "its reference 0 is missing; it is left out", 1);
 #undef FIRST
 }
 
