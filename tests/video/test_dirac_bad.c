@@ -10,7 +10,7 @@ typedef struct picture {
 static const picture usual = { .wavelet = 1, .depth = 1, .across = 2, .down = 1, .scaler = 1, .numerator = 8, .denominator = 1, .length = 1 };
 
 typedef struct header {
-    uint32_t major, profile, base, width, height, chroma, range, fields;
+    uint32_t major, profile, base, width, height, chroma, range, fields, unknown_aspect;
 } header;
 static const header plain = { .major = 2, .profile = 3, .width = 16, .height = 8 };
 
@@ -39,8 +39,9 @@ static void put_header(model_bits *s, header h)
     model_bit(&b, 1);
     model_uint(&b, h.chroma);
     for (int flag = 2; flag < 8; flag++) {
-        model_bit(&b, flag == 6 && h.range);
+        model_bit(&b, (flag == 6 && h.range) || (flag == 4 && h.unknown_aspect));
         if (flag == 6 && h.range) model_uint(&b, h.range);
+        if (flag == 4 && h.unknown_aspect) model_uint(&b, 0), model_uint(&b, 0), model_uint(&b, 1);
     }
     model_uint(&b, h.fields);
     model_align(&b);
@@ -420,6 +421,14 @@ static void core_syntax_that_is_wrong(void **state)
     s = begin(main_profile);
     put_core(&s, 1, good, 1, 0);
     end(&s, "its reference 0 is missing; it is left out", 0);
+    /* A reference of other planes, of which all together have as many samples. */
+    s = begin((header){ .major = 2, .profile = 8, .width = 64, .height = 32, .chroma = 2 });
+    put_core(&s, 0, good, 0, 0);
+    put_unit(&s, 0x10, NULL, -1);
+    put_header(&s, (header){ .major = 2, .profile = 8, .width = 32, .height = 32 });
+    c = good, c.wavelet = 7; /* no residue */
+    put_core(&s, 1, c, 1, 0);
+    end(&s, "its reference 0 is missing; it is left out", 1);
 #undef FIRST
 }
 
@@ -436,10 +445,12 @@ static void other_files(void **state)
     }
 }
 
-/* 1 x 1, prefixes and scalers of 255, the coarsest quantiser, slices of one byte, numbers that wrap, no bytes of coefficients: frames without remark. */
+/* 1 x 1, prefixes and scalers of 255, the coarsest quantiser, slices of one byte, numbers that wrap, no bytes of coefficients, pixels of 0 : 1 as
+ * FFmpeg writes them: frames without remark. */
 static void edges(void **state)
 {
-    static const header sizes[] = { { .major = 2, .profile = 3, .width = 1, .height = 1 }, { .major = 2, .profile = 3, .width = 16, .height = 8 } };
+    static const header sizes[] = { { .major = 2, .profile = 3, .width = 1, .height = 1 },
+                                    { .major = 2, .profile = 3, .width = 16, .height = 8, .unknown_aspect = 1 } };
     (void)state;
     for (int size = 0; size < 2; size++)
         for (int kind = 0; kind < 5; kind++) {

@@ -298,6 +298,41 @@ static void fragments_and_back(void **state)
     }
 }
 
+/* MD5s and padding go with the picture behind them: a copy has every byte, and what is joined behind a cut is not held against MD5s of pictures that
+ * were left out. */
+static void what_belongs_to_pictures(void **state)
+{
+    const film f = some_film();
+    film_bytes stream = { 0 }, frames = { 0 };
+    tsr_dirac_encode_options e = TSR_DIRAC_ENCODE_OPTIONS;
+    tsr_dirac_transcode_options o = TSR_DIRAC_TRANSCODE_OPTIONS;
+    uint32_t number[2 * FRAMES];
+    int64_t pictures = 0;
+    int damage;
+    (void)state;
+    e.coding = TSR_DIRAC_CODING_ARITHMETIC;
+    e.group = 5;
+    e.format = f.format;
+    e.checksum = 1;
+    film_encode(&f, FRAMES, &e, &stream);
+    const film_bytes *in[2] = { &stream, &stream };
+    film_bytes copy = transcode(in, 1, &o, &pictures);
+    assert_int_equal(copy.size, stream.size);
+    assert_memory_equal(copy.at, stream.at, stream.size);
+    o.count = 4;
+    film_bytes head = transcode(in, 1, &o, &pictures);
+    in[0] = &head;
+    o.count = 0;
+    film_bytes joined = transcode(in, 2, &o, &pictures);
+    assert_int_equal(joined.size, head.size + stream.size);
+    assert_int_equal(decode(&joined, 1, &frames, number, 2 * FRAMES, NULL, &damage), 4 + FRAMES);
+    free(stream.at);
+    free(copy.at);
+    free(head.at);
+    free(joined.at);
+    free(frames.at);
+}
+
 /* Groups of 5: from picture 6 of the coded order on, that is the group that begins with picture 5. */
 static void cuts_and_joins(void **state)
 {
@@ -447,6 +482,7 @@ int main(void)
                                         cmocka_unit_test(levels_are_written),
                                         cmocka_unit_test(fragments_and_back),
                                         cmocka_unit_test(cuts_and_joins),
+                                        cmocka_unit_test(what_belongs_to_pictures),
                                         cmocka_unit_test(wrong_streams_are_named),
                                         cmocka_unit_test(damage_is_concealed_and_said),
                                         cmocka_unit_test(frames_are_compared) };

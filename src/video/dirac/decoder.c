@@ -115,6 +115,13 @@ static tsr_status check_profile(tsr_dirac_decoder *d, int64_t offset, int32_t pr
     return TSR_OK;
 }
 
+/* Planes of other extents or depths: nothing is predicted from one to the other. */
+static int shapes_differ(const tsr_dirac_sequence *a, const tsr_dirac_sequence *b)
+{
+    return a->width != b->width || a->height != b->height || a->chroma != b->chroma || a->fields != b->fields || a->luma_depth != b->luma_depth ||
+           a->chroma_depth != b->chroma_depth;
+}
+
 static tsr_status take_sequence(tsr_dirac_decoder *d, const tsr_dirac_data *data)
 {
     tsr_bits bits = { data->payload, 0, 8 * tsr_min64(data->size, HEADER_MOST) };
@@ -133,6 +140,7 @@ static tsr_status take_sequence(tsr_dirac_decoder *d, const tsr_dirac_data *data
         d->header = copy;
         d->header_size = size;
         TSR_TRY(check_profile(d, data->offset, sequence.profile));
+        for (int k = 0; k < TSR_DIRAC_REFERENCES && shapes_differ(&d->sequence, &sequence); k++) d->reference[k].used = 0;
     }
     d->sequence = sequence;
     d->has_sequence = d->in_sequence = 1;

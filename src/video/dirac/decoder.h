@@ -51,8 +51,6 @@ typedef struct tsr_dirac_motion {
     tsr_dirac_prediction prediction;
     tsr_dirac_block *blocks, *on_device;
     int64_t bytes, device_bytes;
-    int32_t *predicted; /* device memory of one component; NULL: that of its coefficients serves, which are samples by then */
-    int64_t predicted_elements;
     int32_t reference[2]; /* indices */
 } tsr_dirac_motion;
 

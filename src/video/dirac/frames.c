@@ -97,21 +97,15 @@ tsr_dirac_frame *tsr_dirac_next_frame(tsr_dirac_decoder *d)
 
 /* ---- samples ------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Where the prediction of component c goes. */
-static int32_t *prediction_memory(const tsr_dirac_decoder *d, int c, int32_t width, int32_t height)
-{
-    const tsr_dirac_residue *p = &d->residue;
-    return p->made && p->elements[c] >= (int64_t)width * height ? p->on_device[c] : d->motion.predicted;
-}
-
-/* The prediction of component c, rows `width` apart. */
+/* The prediction of component c, rows `width` apart, in the memory of its coefficients, which are samples by then: what is predicted from has had
+ * some in a picture of these extents. */
 static tsr_dirac_predict_job predict_job(const tsr_dirac_decoder *d, int c, int32_t width, int32_t height, int64_t at)
 {
     const tsr_dirac_motion *m = &d->motion;
     const tsr_dirac_sequence *s = &d->sequence;
     tsr_dirac_predict_job job = { .p = m->prediction,
                                   .blocks = m->on_device,
-                                  .predicted = prediction_memory(d, c, width, height),
+                                  .predicted = d->residue.on_device[c],
                                   .stride = width,
                                   .width = width,
                                   .height = height,
@@ -166,7 +160,7 @@ static tsr_dirac_store_job store_job(const tsr_dirac_decoder *d, const tsr_dirac
         job.stride = d->residue.layout[c].stride;
     }
     if (t->predicted) {
-        job.predicted = prediction_memory(d, c, job.width, job.height);
+        job.predicted = d->residue.on_device[c];
         job.predicted_stride = job.width;
     }
     return job;

@@ -9,7 +9,6 @@ void tsr_dirac_motion_free(tsr_dirac_decoder *d)
     tsr_dirac_motion *m = &d->motion;
     if (!tsr_dirac_on_host(d)) tsr_device_release(d->context, m->on_device, (size_t)m->device_bytes);
     tsr_host_release(NULL, m->blocks, (size_t)m->bytes);
-    tsr_device_release(d->context, m->predicted, (size_t)m->predicted_elements * sizeof(int32_t));
     *m = (tsr_dirac_motion){ 0 };
 }
 
@@ -100,8 +99,6 @@ static tsr_status room_for_blocks(tsr_dirac_decoder *d)
     tsr_dirac_motion *m = &d->motion;
     const int64_t count = (int64_t)m->prediction.blocks_x * m->prediction.blocks_y,
                   bytes = (count + 1) * (int64_t)sizeof(tsr_dirac_block) + m->prediction.blocks_x;
-    const int64_t luma = (int64_t)d->sequence.width * (d->sequence.height >> d->sequence.fields);
-    const int64_t elements = d->residue.made && d->residue.elements[0] >= luma ? 0 : luma; /* before the first coefficients */
     if (m->bytes < bytes) {
         tsr_host_release(NULL, m->blocks, (size_t)m->bytes);
         m->blocks = NULL;
@@ -115,13 +112,6 @@ static tsr_status room_for_blocks(tsr_dirac_decoder *d)
         m->device_bytes = 0;
         TSR_TRY(tsr_device_allocate(d->context, (size_t)bytes, (void **)&m->on_device));
         m->device_bytes = bytes;
-    }
-    if (m->predicted_elements < elements) {
-        tsr_device_release(d->context, m->predicted, (size_t)m->predicted_elements * sizeof(int32_t));
-        m->predicted = NULL;
-        m->predicted_elements = 0;
-        TSR_TRY(tsr_device_allocate(d->context, (size_t)elements * sizeof(int32_t), (void **)&m->predicted));
-        m->predicted_elements = elements;
     }
     return TSR_OK;
 }

@@ -158,7 +158,8 @@ static int has_own(tsr_bits *bits, tsr_dirac_sequence *s, int which)
     return own;
 }
 
-static tsr_status read_ratio(tsr_bits *bits, const char *field, const int32_t (*presets)[2], int32_t count, int32_t ratio[2])
+/* Own numbers are `least` or more. */
+static tsr_status read_ratio(tsr_bits *bits, const char *field, const int32_t (*presets)[2], int32_t count, int32_t least, int32_t ratio[2])
 {
     int32_t index = 0;
     TSR_TRY(read_preset(bits, field, count, &index));
@@ -167,8 +168,16 @@ static tsr_status read_ratio(tsr_bits *bits, const char *field, const int32_t (*
         ratio[1] = presets[index - 1][1];
         return TSR_OK;
     }
-    TSR_TRY(read_number(bits, field, 1, INT32_MAX, &ratio[0]));
-    return read_number(bits, field, 1, INT32_MAX, &ratio[1]);
+    TSR_TRY(read_number(bits, field, least, INT32_MAX, &ratio[0]));
+    return read_number(bits, field, least, INT32_MAX, &ratio[1]);
+}
+
+/* FFmpeg's encoder writes 0 : 1 where its film does not say how wide pixels are: as wide as high. */
+static tsr_status read_aspect(tsr_bits *bits, int32_t ratio[2])
+{
+    TSR_TRY(read_ratio(bits, "pixel aspect ratio", aspects, COUNT(aspects), 0, ratio));
+    if (!ratio[0] || !ratio[1]) ratio[0] = ratio[1] = 1;
+    return TSR_OK;
 }
 
 static tsr_status read_picture_fields(tsr_bits *bits, tsr_dirac_sequence *s)
@@ -187,8 +196,8 @@ static tsr_status read_picture_fields(tsr_bits *bits, tsr_dirac_sequence *s)
         s->chroma = chromas[index];
     }
     if (has_own(bits, s, 2)) TSR_TRY(read_number(bits, "scan format", 0, 1, &s->interlaced));
-    if (has_own(bits, s, 3)) TSR_TRY(read_ratio(bits, "frame rate", rates, COUNT(rates), s->rate));
-    if (has_own(bits, s, 4)) TSR_TRY(read_ratio(bits, "pixel aspect ratio", aspects, COUNT(aspects), s->aspect));
+    if (has_own(bits, s, 3)) TSR_TRY(read_ratio(bits, "frame rate", rates, COUNT(rates), 1, s->rate));
+    if (has_own(bits, s, 4)) TSR_TRY(read_aspect(bits, s->aspect));
     if (has_own(bits, s, 5)) {
         TSR_TRY(read_number(bits, "clean width", 0, TSR_DIRAC_EXTENT, &s->clean_width));
         TSR_TRY(read_number(bits, "clean height", 0, TSR_DIRAC_EXTENT, &s->clean_height));

@@ -16,9 +16,10 @@ struct tsr_dirac_transcoder {
     int has_sequence, open; /* a sequence was begun in the output */
     uint32_t previous;
     int64_t coded, written; /* pictures of this stream so far; written of all */
-    /* What came since the last picture that can be entered at, as long as `first` is not reached: data units, whole. */
+    /* Data units, whole: what came since the last picture that can be entered at, as long as `first` is not reached; from `belonging` on what is
+     * no picture and goes with the next one. */
     uint8_t *kept;
-    int64_t kept_size, kept_room;
+    int64_t kept_size, kept_room, belonging;
     /* Fragments that become a whole picture. */
     tsr_dirac_transform transform;
     uint8_t *slices;
@@ -241,7 +242,23 @@ static tsr_status put_picture(tsr_dirac_transcoder *t, const tsr_dirac_data *dat
     return put(t, data->unit.code, NULL, 0, data->payload, data->size);
 }
 
-/* Data units that were kept because a picture behind them is wanted and may be predicted from them. */
+static tsr_status keep(tsr_dirac_transcoder *t, const tsr_dirac_data *data)
+{
+    const uint8_t code = (uint8_t)data->unit.code;
+    TSR_TRY(keep_bytes(&t->kept, &t->kept_size, &t->kept_room, &data->size, sizeof data->size));
+    TSR_TRY(keep_bytes(&t->kept, &t->kept_size, &t->kept_room, &code, 1));
+    return keep_bytes(&t->kept, &t->kept_size, &t->kept_room, data->payload, data->size);
+}
+
+/* The first `bytes` of what is kept are not wanted. */
+static void forget(tsr_dirac_transcoder *t, int64_t bytes)
+{
+    t->kept_size -= bytes;
+    if (t->kept_size) memmove(t->kept, t->kept + bytes, (size_t)t->kept_size);
+    t->belonging = 0;
+}
+
+/* Data units that were kept because a picture behind them is wanted: it may be predicted from them, or they belong to it. */
 static tsr_status put_kept(tsr_dirac_transcoder *t)
 {
     for (int64_t at = 0; at < t->kept_size;) {
@@ -251,12 +268,16 @@ static tsr_status put_kept(tsr_dirac_transcoder *t)
         data.unit.code = t->kept[at + 8];
         data.payload = t->kept + at + 9;
         data.size = size;
-        TSR_TRY(put_picture(t, &data));
+        if (!t->open) TSR_TRY(put_header(t));
+        TSR_TRY(data.unit.code & 8 ? put_picture(t, &data) : put(t, data.unit.code, NULL, 0, data.payload, size));
         at += 9 + size;
     }
-    t->kept_size = 0;
+    forget(t, t->kept_size);
     return TSR_OK;
 }
+
+/* All pictures are there that are wanted. */
+static int is_past(const tsr_dirac_transcoder *t, int64_t index) { return t->options.count && index >= t->options.first + t->options.count; }
 
 static tsr_status take_picture(tsr_dirac_transcoder *t, const tsr_dirac_data *data)
 {
@@ -265,33 +286,41 @@ static tsr_status take_picture(tsr_dirac_transcoder *t, const tsr_dirac_data *da
     if (!t->has_sequence) TSR_FAIL(TSR_ERROR_FORMAT, "at byte %lld: a picture before any sequence header", (long long)data->offset);
     t->coded += begins;
     const int64_t index = t->coded - 1;
-    if (o->count && index >= o->first + o->count) return TSR_OK;
+    if (is_past(t, index)) {
+        forget(t, t->kept_size);
+        return TSR_OK;
+    }
+    if (enters) forget(t, t->belonging); /* it needs no picture before it */
     if (index >= o->first) {
-        if (enters) t->kept_size = 0; /* it needs nothing before it */
         TSR_TRY(put_kept(t));
         return put_picture(t, data);
     }
-    if (enters) t->kept_size = 0;
-    const uint8_t code = (uint8_t)data->unit.code;
-    TSR_TRY(keep_bytes(&t->kept, &t->kept_size, &t->kept_room, &data->size, sizeof data->size));
-    TSR_TRY(keep_bytes(&t->kept, &t->kept_size, &t->kept_room, &code, 1));
-    return keep_bytes(&t->kept, &t->kept_size, &t->kept_room, data->payload, data->size);
+    TSR_TRY(keep(t, data));
+    t->belonging = t->kept_size;
+    return TSR_OK;
+}
+
+static tsr_status end_sequence(tsr_dirac_transcoder *t)
+{
+    const int open = t->open;
+    if (open && !is_past(t, t->coded)) TSR_TRY(put_kept(t));
+    forget(t, t->kept_size);
+    t->open = 0;
+    return open ? put(t, TSR_DIRAC_END, NULL, 0, NULL, 0) : TSR_OK;
 }
 
 static tsr_status take_unit(tsr_dirac_transcoder *t, const tsr_dirac_data *data)
 {
     const int32_t code = data->unit.code;
+    const int goes_on = t->open && !is_past(t, t->coded);
     if (code & 8) return take_picture(t, data);
     if (code == TSR_DIRAC_SEQUENCE_HEADER) {
+        if (goes_on) TSR_TRY(put_kept(t));
         TSR_TRY(take_header(t, data));
-        return t->open ? put_header(t) : TSR_OK;
+        return goes_on ? put_header(t) : TSR_OK;
     }
-    if (code == TSR_DIRAC_END) {
-        const int open = t->open;
-        t->open = 0;
-        return open ? put(t, TSR_DIRAC_END, NULL, 0, NULL, 0) : TSR_OK;
-    }
-    return t->open && !t->options.drop ? put(t, code, NULL, 0, data->payload, data->size) : TSR_OK;
+    if (code == TSR_DIRAC_END) return end_sequence(t);
+    return t->options.drop ? TSR_OK : keep(t, data);
 }
 
 static tsr_status drain(tsr_dirac_transcoder *t)
@@ -324,12 +353,12 @@ tsr_status tsr_dirac_transcoder_end(tsr_dirac_transcoder *transcoder, int64_t *p
     TSR_TRY(drain(transcoder));
     if (!transcoder->has_sequence) TSR_FAIL(TSR_ERROR_FORMAT, "no sequence header of Dirac or VC-2");
     if (transcoder->collecting) TSR_FAIL(TSR_ERROR_FORMAT, "picture %u: its fragments are not complete", transcoder->number);
-    if (transcoder->open) TSR_TRY(put(transcoder, TSR_DIRAC_END, NULL, 0, NULL, 0));
+    TSR_TRY(end_sequence(transcoder));
     tsr_dirac_stream_free(&transcoder->stream);
     transcoder->stream.unit_limit = UINT32_MAX;
-    transcoder->open = transcoder->has_sequence = 0;
+    transcoder->has_sequence = 0;
     transcoder->previous = 0;
-    transcoder->coded = transcoder->kept_size = 0;
+    transcoder->coded = 0;
     if (pictures) *pictures = transcoder->written;
     return TSR_OK;
 }
