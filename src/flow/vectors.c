@@ -101,7 +101,7 @@ static tsr_status check_components(const tsr_volume *const from[3])
             TSR_FAIL(TSR_ERROR_ARGUMENT, "component %c lives on a device, expected host memory", "xyz"[r]);
         if (from[r]->size.x != from[0]->size.x || from[r]->size.y != from[0]->size.y || from[r]->size.z != from[0]->size.z)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "component %c has %lld x %lld x %lld samples, expected %lld x %lld x %lld as x has", "xyz"[r],
-                     (long long)from[r] -> size.x, (long long)from[r]->size.y, (long long)from[r]->size.z, (long long)from[0]->size.x,
+                     (long long)from[r]->size.x, (long long)from[r]->size.y, (long long)from[r]->size.z, (long long)from[0]->size.x,
                      (long long)from[0]->size.y, (long long)from[0]->size.z);
         TSR_TRY(
             tsr_geometry_require_same(&from[0]->geometry, &from[r]->geometry, "components of a vector field", "they are numbers at the same places"));
