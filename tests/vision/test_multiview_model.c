@@ -229,6 +229,7 @@ static void test_models_from_files(void **state)
         require_ok(tsr_mesh_write(mesh, f ? "textures-step-1.ply" : "textures-step-0.ply", &write));
         tsr_mesh_destroy(&mesh);
     }
+    require_error(tsr_multiview_model_read("textures-step-%d.ply", cameras, NULL, &model, NULL), TSR_ERROR_FORMAT, "expected an atlas too");
     tsr_multiview_model_options o = TSR_MULTIVIEW_MODEL_OPTIONS;
     o.atlas = "textures-atlas.obj";
     o.width = o.height = 32;
