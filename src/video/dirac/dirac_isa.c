@@ -1,6 +1,8 @@
 /* video/dirac/dirac_isa.c */
 #include "video/dirac/dirac_isa.h"
 
+#include <pthread.h>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -796,21 +798,22 @@ static pair_code code_of(int32_t v)
     return (pair_code){ v ? code << 1 | (v < 0) : code, bits + (v != 0) };
 }
 
+static pair_code pairs[PAIR * PAIR];
+static pthread_once_t pairs_once = PTHREAD_ONCE_INIT;
+static void make_pairs(void)
+{
+    for (int32_t a = 0; a < PAIR; a++)
+        for (int32_t b = 0; b < PAIR; b++) {
+            const pair_code p = code_of(a - HALF_PAIR), q = code_of(b - HALF_PAIR);
+            pairs[a * PAIR + b] = (pair_code){ p.code << q.bits | q.code, p.bits + q.bits };
+        }
+}
+
 void TSR_ISA_NAME(tsr_dirac_run_write)(const int32_t *value, const tsr_dirac_run *runs, int32_t count, int32_t index, const tsr_code_steps *steps,
                                        int32_t *scratch, tsr_bits_out *own)
 {
-    static pair_code pairs[PAIR * PAIR];
-    static int32_t made;
     int32_t n = 0;
-    if (!__atomic_load_n(&made, __ATOMIC_ACQUIRE)) { /* several threads write the same */
-        for (int32_t a = 0; a < PAIR; a++)
-            for (int32_t b = 0; b < PAIR; b++) {
-                const pair_code p = code_of(a - HALF_PAIR), q = code_of(b - HALF_PAIR), both = { p.code << q.bits | q.code, p.bits + q.bits };
-                __atomic_store_n(&pairs[a * PAIR + b].code, both.code, __ATOMIC_RELAXED);
-                __atomic_store_n(&pairs[a * PAIR + b].bits, both.bits, __ATOMIC_RELAXED);
-            }
-        __atomic_store_n(&made, 1, __ATOMIC_RELEASE);
-    }
+    pthread_once(&pairs_once, make_pairs);
     for (int32_t k = 0; k < count; k++) {
         const uint64_t scale = steps->scale[own_index(index, runs[k].matrix)];
         quantise_run(value + n, runs[k].size, scale, scratch + n);
