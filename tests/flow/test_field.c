@@ -348,6 +348,7 @@ static void any_scale(void **unused)
         tsr_field_destroy(&field);
         drop(c);
     }
+    tsr_context_destroy(&context);
 }
 
 static void refused(void **unused)

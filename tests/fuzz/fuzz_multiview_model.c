@@ -86,8 +86,8 @@ void fuzz_seeds(void)
     const int32_t picture[] = { 16, 16 };
     tsr_camera camera = { .fov = 40 };
     tsr_multiview_model *model;
-    uint8_t *bytes;
-    size_t size;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
     fuzz_seed((const uint8_t *)obj, sizeof obj - 1);
     check(tsr_camera_look_at(&camera, (tsr_vec3){ 0, 0, 5 }, (tsr_vec3){ 0, 0, 0 }, (tsr_vec3){ 0, 1, 0 }) == TSR_OK, "camera\n");
     const tsr_multiview_parts p = { .struct_size = sizeof p,
