@@ -232,7 +232,7 @@ static void ways(void **unused)
     assert_int_equal(tsr_rig_along(rig, 0.5, &c), TSR_ERROR_ARGUMENT);
     for (int k = 0; k < 5; k++) { /* turned round z by 20 degrees a step */
         const double t = 20 * k * 3.14159265358979323846 / 180;
-        tsr_rig_camera entry = { .name = "abcde" + k, .camera = a };
+        tsr_rig_camera entry = { .name = &"abcde"[k], .camera = a };
         entry.camera.position = (tsr_vec3){ 2.0 * k, -k, 7 };
         memcpy(entry.camera.rotation, (double[3][3]){ { cos(t), sin(t), 0 }, { -sin(t), cos(t), 0 }, { 0, 0, 1 } }, sizeof entry.camera.rotation);
         require_ok(tsr_rig_add(rig, &entry));
