@@ -323,6 +323,24 @@ static inline void bench_published_file(const bench *b, const char *name)
     if (rows) fputc(']', b->file);
 }
 
+/* The line through `count` points that fits best: y = intercept + slope x; how well is returned, R^2. */
+static inline double bench_line(const double *x, const double *y, int count, double *slope, double *intercept)
+{
+    double mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
+    for (int k = 0; k < count; k++) {
+        mx += x[k] / count;
+        my += y[k] / count;
+    }
+    for (int k = 0; k < count; k++) {
+        xx += (x[k] - mx) * (x[k] - mx);
+        xy += (x[k] - mx) * (y[k] - my);
+        yy += (y[k] - my) * (y[k] - my);
+    }
+    *slope = xy / xx;
+    *intercept = my - *slope * mx;
+    return yy > 0 ? xy * xy / (xx * yy) : 0;
+}
+
 static inline void bench_report(bench *b, const bench_case *c)
 {
     double bound = b->ceiling > 0.0 ? c->bytes / b->ceiling : 0.0;

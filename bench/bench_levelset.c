@@ -430,7 +430,7 @@ static tsr_status linearity(bench *b)
     enum { POINTS = 10 };
     const int gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
     const int64_t n = b->quick ? 96 : gpu ? 512 : 256;
-    double x[POINTS], y[POINTS], mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
+    double x[POINTS], y[POINTS], slope, intercept;
     bench_time last = { 0 };
     char name[128];
     tsr_volume *image = NULL;
@@ -455,17 +455,10 @@ static tsr_status linearity(bench *b)
         x[k] = (double)info.active_voxels;
         y[k] = last.min; /* of a busy machine the least is the honest one */
         printf("    %9lld active voxels %10.4f ms a step\n", (long long)info.active_voxels, 1e3 * last.min);
-        mx += x[k] / POINTS;
-        my += y[k] / POINTS;
     }
-    for (int k = 0; k < POINTS; k++) {
-        xx += (x[k] - mx) * (x[k] - mx);
-        xy += (x[k] - mx) * (y[k] - my);
-        yy += (y[k] - my) * (y[k] - my);
-    }
-    snprintf(name, sizeof name, "linearity in active voxels: R^2 %.4f, %.2f ns each", xy * xy / (xx * yy), 1e9 * xy / xx);
-    bench_report(
-        b, &(bench_case){ .name = name, .n = (int64_t)x[POINTS - 1], .time = last, .bar = "R^2 above 0.99", .holds = xy * xy > 0.99 * xx * yy });
+    const double fit = bench_line(x, y, POINTS, &slope, &intercept);
+    snprintf(name, sizeof name, "linearity in active voxels: R^2 %.4f, %.2f ns each", fit, 1e9 * slope);
+    bench_report(b, &(bench_case){ .name = name, .n = (int64_t)x[POINTS - 1], .time = last, .bar = "R^2 above 0.99", .holds = fit > 0.99 });
 done:
     tsr_segmentation_destroy(&s);
     tsr_volume_destroy(&image);

@@ -75,7 +75,7 @@ tsr_status mip_linearity(mip_scene *s)
     const int64_t all = tsr_mip_describe(s->mip)->coefficients, first = all < 20000000 ? all / 10 : 10000000;
     static const tsr_mip_mode modes[] = { TSR_MIP_SPLAT, TSR_MIP_EXACT };
     for (int m = 0; m < 2; m++) {
-        double x[POINTS], y[POINTS], mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
+        double x[POINTS], y[POINTS], slope, intercept;
         struct drawing d = { s, options_of(modes[m]) };
         bench_time last = { 0 };
         char name[200];
@@ -85,17 +85,10 @@ tsr_status mip_linearity(mip_scene *s)
             x[k] = (double)d.o.count;
             y[k] = last.min; /* of a busy machine the least is the honest one */
             printf("    %11lld coefficients %10.3f ms\n", (long long)d.o.count, 1e3 * last.min);
-            mx += x[k] / POINTS;
-            my += y[k] / POINTS;
         }
-        for (int k = 0; k < POINTS; k++) {
-            xx += (x[k] - mx) * (x[k] - mx);
-            xy += (x[k] - mx) * (y[k] - my);
-            yy += (y[k] - my) * (y[k] - my);
-        }
-        const double fit = yy > 0 ? xy * xy / (xx * yy) : 0;
+        const double fit = bench_line(x, y, POINTS, &slope, &intercept);
         snprintf(name, sizeof name, "linearity, %s, %.3g M to %.3g M coefficients: R^2 %.4f, %.3g ns each and %.3g ms", m ? "exact" : "splat",
-                 1e-6 * x[0], 1e-6 * x[POINTS - 1], fit, 1e9 * xy / xx, 1e3 * (my - xy / xx * mx));
+                 1e-6 * x[0], 1e-6 * x[POINTS - 1], fit, 1e9 * slope, 1e3 * intercept);
         bench_report(s->b, &(bench_case){ .name = name, .n = all, .time = last, .bar = "R^2 above 0.99", .holds = fit > 0.99 });
     }
     return TSR_OK;

@@ -21,11 +21,6 @@ struct points {
     int64_t voxels, not_a_number;
 };
 
-static tsr_status planes_of(void *user, int64_t begin, int64_t end, void *samples)
-{
-    return tsr_planes_read((tsr_planes *)user, begin, end, samples);
-}
-
 /* A file whose voxels are more than --memory-limit is listed as it is read, a slab of an eighth of the limit at a time. *streamed: it was. */
 static int of_file(struct points *p, tsr_context *context, double *seconds, int *streamed)
 {
@@ -47,7 +42,7 @@ static int of_file(struct points *p, tsr_context *context, double *seconds, int 
         source.slope = info.slope;
         source.intercept = info.intercept;
         source.geometry = &info.geometry;
-        source.planes = planes_of;
+        source.planes = cli_read_planes;
         source.user = planes;
         source.progress = cli_progress(p->cli);
         p->voxels = info.size.x * info.size.y * info.size.z;

@@ -82,11 +82,6 @@ static tsr_status extract_slabs(struct surface *s, tsr_context *context, tsr_vol
     return TSR_OK;
 }
 
-static tsr_status planes_of_file(void *user, int64_t begin, int64_t end, void *samples)
-{
-    return tsr_planes_read((tsr_planes *)user, begin, end, samples);
-}
-
 /* A file whose voxels are more than --memory-limit is cut as it is read, a slab of an eighth of the limit at a time; the mesh is that of the whole. *streamed: it was. */
 static int extract_file(struct surface *s, tsr_context *context, int *streamed, tsr_status *status)
 {
@@ -114,7 +109,7 @@ static int extract_file(struct surface *s, tsr_context *context, int *streamed, 
     source.slope = info.slope;
     source.intercept = info.intercept;
     source.geometry = &info.geometry;
-    source.planes = planes_of_file;
+    source.planes = cli_read_planes;
     source.user = planes;
     const double start = cli_seconds();
     for (int k = 0; k < s->isovalues.count && *status == TSR_OK; k++) {
