@@ -677,6 +677,76 @@ static void test_threads(void **state)
     }
 }
 
+/* Layers, beside means in double. */
+static void test_layers(void **state)
+{
+    (void)state;
+    tsr_context *host = test_context_on("cpu", 1);
+    tsr_multiview *m = footage_make(context, &small), *plain = footage_make(host, &small), *layer[TSR_MULTIVIEW_LAYERS] = { NULL };
+    tsr_multiview_view v, l[TSR_MULTIVIEW_LAYERS];
+    const double gain = -3;
+    require_ok(tsr_multiview_set_model_bytes(m, "model", 5));
+    require_ok(tsr_multiview_view_of(plain, &v));
+    for (int k = 0; k < TSR_MULTIVIEW_LAYERS; k++) {
+        tsr_multiview *made = NULL; /* to the host through a file */
+        tsr_multiview_write_options o = TSR_MULTIVIEW_WRITE_OPTIONS;
+        o.overwrite = 1;
+        require_ok(tsr_multiview_layer_of(m, (tsr_multiview_layer)k, 4, 3, gain, &made));
+        make_path();
+        require_ok(tsr_multiview_write(made, path, &o, NULL));
+        require_ok(tsr_multiview_read(host, path, NULL, &layer[k]));
+        tsr_multiview_destroy(&made);
+        unlink(path);
+        require_ok(tsr_multiview_view_of(layer[k], &l[k]));
+        assert_int_equal(l[k].steps, 3);
+        size_t size;
+        assert_memory_equal(tsr_multiview_model_bytes(layer[k], &size), "model", 5);
+        assert_memory_equal(l[k].atlas, v.atlas, (size_t)v.height * 8);
+    }
+    const int32_t n = v.width * v.height;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t u = i % v.width, y = i / v.width;
+        for (int p = 0; p < 3; p++) {
+            double average[10], master = 0;
+            int seen[10], steps = 0;
+            for (int32_t t = 0; t < 10; t++) {
+                double sum = 0;
+                seen[t] = 0;
+                for (int32_t c = 0; c < 3; c++) {
+                    if (!(v.visible[(t * 3 + c) * v.height + y] >> u & 1)) continue;
+                    sum += v.plane[p][(t * 3 + c) * n + i];
+                    seen[t]++;
+                }
+                average[t] = seen[t] ? sum / seen[t] : 0;
+                master += average[t];
+                steps += seen[t] > 0;
+            }
+            master = steps ? master / steps : 0;
+            for (int32_t t = 0; t < 3; t++)
+                for (int32_t c = 0; c < 3; c++) {
+                    const int own = (int)(v.visible[((t + 4) * 3 + c) * v.height + y] >> u & 1);
+                    const double texel = v.plane[p][((t + 4) * 3 + c) * n + i];
+                    const double expected[TSR_MULTIVIEW_LAYERS] = { texel, average[t + 4], master, 128 + gain * (texel - average[t + 4]),
+                                                                    128 + gain * (average[t + 4] - master) };
+                    const int relevant[TSR_MULTIVIEW_LAYERS] = { own, seen[t + 4] > 0, steps > 0, own, seen[t + 4] > 0 };
+                    for (int k = 0; k < TSR_MULTIVIEW_LAYERS; k++) {
+                        const double is = l[k].plane[p][(t * 3 + c) * n + i];
+                        assert_int_equal(l[k].visible[(t * 3 + c) * v.height + y] >> u & 1, relevant[k]);
+                        if (relevant[k]) assert_true(fabs(is - fmin(255, fmax(0, expected[k]))) < 0.8); /* averages have four bits of fraction */
+                    }
+                }
+        }
+    }
+    tsr_multiview *none = NULL;
+    require_error(tsr_multiview_layer_of(m, (tsr_multiview_layer)7, 0, 1, 1, &none), TSR_ERROR_ARGUMENT, "layer 7");
+    require_error(tsr_multiview_layer_of(m, TSR_MULTIVIEW_LAYER_MASTER, 9, 2, 1, &none), TSR_ERROR_ARGUMENT, "2 steps from 9 on, there are 10");
+    require_error(tsr_multiview_layer_of(m, TSR_MULTIVIEW_LAYER_MASTER, 0, 1, NAN, &none), TSR_ERROR_ARGUMENT, "gain");
+    for (int k = 0; k < TSR_MULTIVIEW_LAYERS; k++) tsr_multiview_destroy(&layer[k]);
+    tsr_multiview_destroy(&plain);
+    tsr_multiview_destroy(&m);
+    tsr_context_destroy(&host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -687,7 +757,7 @@ int main(void)
         cmocka_unit_test(test_cut_file),   cmocka_unit_test(test_cut_larger_file),
         cmocka_unit_test(test_flipped),    cmocka_unit_test(test_options),
         cmocka_unit_test(test_threads),    cmocka_unit_test(test_same_everywhere),
-        cmocka_unit_test(test_same_files),
+        cmocka_unit_test(test_same_files), cmocka_unit_test(test_layers),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }
