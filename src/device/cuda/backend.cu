@@ -120,8 +120,7 @@ static tsr_status cuda_queue_open(tsr_cuda_queue *q)
     if (!q->borrowed) TSR_CUDA(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
     TSR_CUDA(cudaMallocHost(&q->staging, 2 * STAGING_HALF + TSR_QUEUE_MAIL));
     for (int i = 0; i < 2; i++) TSR_CUDA(cudaEventCreateWithFlags(&q->staged[i], cudaEventDisableTiming));
-    for (int k = 0; k < 2 * SLICES; k++)
-        TSR_CUDA(cudaEventCreateWithFlags(&((staging_queue *)q)->taken[k / 2][k % 2], cudaEventDisableTiming));
+    for (int k = 0; k < 2 * SLICES; k++) TSR_CUDA(cudaEventCreateWithFlags(&((staging_queue *)q)->taken[k / 2][k % 2], cudaEventDisableTiming));
     return TSR_OK;
 }
 
@@ -155,8 +154,8 @@ tsr_status tsr_queue_allocate(tsr_queue *queue, size_t bytes, void **memory)
         size_t available = 0, total = 0;
         cudaGetLastError();
         cudaMemGetInfo(&available, &total);
-        TSR_FAIL(error == cudaErrorMemoryAllocation ? TSR_ERROR_MEMORY : TSR_ERROR_DEVICE,
-                 "CUDA: %s: %zu bytes asked for, %zu of %zu free", cudaGetErrorString(error), bytes, available, total);
+        TSR_FAIL(error == cudaErrorMemoryAllocation ? TSR_ERROR_MEMORY : TSR_ERROR_DEVICE, "CUDA: %s: %zu bytes asked for, %zu of %zu free",
+                 cudaGetErrorString(error), bytes, available, total);
     }
     return TSR_OK;
 }
@@ -243,14 +242,8 @@ static tsr_status cuda_download(tsr_queue *queue, void *host, const void *device
     int started[SLICES] = { 0 };
     for (int k = 0; k < count; k++) {
         const size_t first = (size_t)k * each, half = STAGING_HALF / (size_t)count;
-        all[k] = { q->queue.device,
-                   tsr_cuda_stream(queue),
-                   q->taken[k],
-                   (char *)q->queue.staging + 2 * (size_t)k * half,
-                   (char *)host + first,
-                   (const char *)device + first,
-                   half,
-                   bytes - first < each ? bytes - first : each,
+        all[k] = { q->queue.device,      tsr_cuda_stream(queue),       q->taken[k], (char *)q->queue.staging + 2 * (size_t)k * half,
+                   (char *)host + first, (const char *)device + first, half,        bytes - first < each ? bytes - first : each,
                    cudaSuccess };
         started[k] = k > 0 && pthread_create(&thread[k], NULL, take_slice_there, &all[k]) == 0;
     }
@@ -305,7 +298,9 @@ int tsr_queue_chains(const tsr_queue *queue)
     return tsr_capability_code(made_for, major, minor) >= 900;
 }
 
-struct tsr_graph { cudaGraphExec_t executable; };
+struct tsr_graph {
+    cudaGraphExec_t executable;
+};
 
 tsr_status tsr_graph_begin(tsr_queue *queue)
 {
