@@ -158,7 +158,7 @@ static tsr_status code_one(tsr_diff_writing *g, tsr_diff_tool *t, int64_t k, int
     const int32_t grey = TSR_MVV_GREY << t->fraction;
     uint8_t *bytes;
     int64_t size;
-    TSR_TRY(tsr_bisk_encode(&t->coder, &t->tree, d->coefficient + (3 * k + p) * d->texels, budget, &bytes, &size));
+    TSR_TRY(tsr_diff_code(t, d->coefficient + (3 * k + p) * d->texels, budget, &bytes, &size));
     if (!d->coding) {
         free(bytes);
         tsr_diff_keep_curve(g, t, stream, p, size);
