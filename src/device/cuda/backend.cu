@@ -1,4 +1,5 @@
 /* device/cuda/backend.cu: memory, queue and graphs of the CUDA backend. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,15 @@
 #include "device/recording.h"
 
 static const size_t STAGING_HALF = (size_t)8 << 20, STAGING_STEP = 256;
+enum { SLICES = 4 };
+static const size_t SLICED = (size_t)32 << 20; /* downloads of so many bytes are cut in slices, a thread each */
 
 /* A queue, and where its next upload is staged: bytes of a half that are taken. */
 typedef struct staging_queue {
     tsr_cuda_queue queue;
     int half;
     size_t used;
+    cudaEvent_t taken[SLICES][2];
 } staging_queue;
 
 static const int codes[] = { __CUDA_ARCH_LIST__ };
@@ -64,6 +68,8 @@ static void cuda_queue_destroy(tsr_queue *queue)
     if (!q) return;
     for (int i = 0; i < 2; i++)
         if (q->staged[i]) cudaEventDestroy(q->staged[i]);
+    for (int k = 0; k < 2 * SLICES; k++)
+        if (((staging_queue *)queue)->taken[k / 2][k % 2]) cudaEventDestroy(((staging_queue *)queue)->taken[k / 2][k % 2]);
     if (q->staging) cudaFreeHost(q->staging);
     if (q->stream && !q->borrowed) cudaStreamDestroy(q->stream);
     free(q);
@@ -114,6 +120,7 @@ static tsr_status cuda_queue_open(tsr_cuda_queue *q)
     if (!q->borrowed) TSR_CUDA(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
     TSR_CUDA(cudaMallocHost(&q->staging, 2 * STAGING_HALF + TSR_QUEUE_MAIL));
     for (int i = 0; i < 2; i++) TSR_CUDA(cudaEventCreateWithFlags(&q->staged[i], cudaEventDisableTiming));
+    for (int k = 0; k < 2 * SLICES; k++) TSR_CUDA(cudaEventCreateWithFlags(&((staging_queue *)q)->taken[k / 2][k % 2], cudaEventDisableTiming));
     return TSR_OK;
 }
 
@@ -147,8 +154,8 @@ tsr_status tsr_queue_allocate(tsr_queue *queue, size_t bytes, void **memory)
         size_t available = 0, total = 0;
         cudaGetLastError();
         cudaMemGetInfo(&available, &total);
-        TSR_FAIL(error == cudaErrorMemoryAllocation ? TSR_ERROR_MEMORY : TSR_ERROR_DEVICE,
-                 "CUDA: %s: %zu bytes asked for, %zu of %zu free", cudaGetErrorString(error), bytes, available, total);
+        TSR_FAIL(error == cudaErrorMemoryAllocation ? TSR_ERROR_MEMORY : TSR_ERROR_DEVICE, "CUDA: %s: %zu bytes asked for, %zu of %zu free",
+                 cudaGetErrorString(error), bytes, available, total);
     }
     return TSR_OK;
 }
@@ -182,26 +189,69 @@ static tsr_status cuda_upload(tsr_queue *queue, void *device, const void *host, 
     return TSR_OK;
 }
 
-static tsr_status cuda_download(tsr_queue *queue, void *host, const void *device, size_t bytes)
+/* A part of a download, through two halves of pinned memory of its own. */
+typedef struct slice {
+    int device;
+    cudaStream_t stream;
+    cudaEvent_t *taken;
+    char *stage, *host;
+    const char *from;
+    size_t half, bytes;
+    cudaError_t error;
+} slice;
+
+static cudaError_t take_slice(const slice *s)
 {
-    tsr_cuda_queue *q = (tsr_cuda_queue *)queue;
-    cudaStream_t stream = tsr_cuda_stream(queue);
     size_t sent = 0, done = 0, parts[2] = { 0, 0 };
-    for (int half = 0; done < bytes; half ^= 1) {
+    cudaError_t error = cudaSuccess;
+    for (int half = 0; done < s->bytes && error == cudaSuccess; half ^= 1) {
         if (parts[half]) { /* the transfer sent two rounds ago */
-            TSR_CUDA(cudaEventSynchronize(q->staged[half]));
-            memcpy((char *)host + done, (char *)q->staging + (size_t)half * STAGING_HALF, parts[half]);
+            error = cudaEventSynchronize(s->taken[half]);
+            if (error != cudaSuccess) break;
+            memcpy(s->host + done, s->stage + (size_t)half * s->half, parts[half]);
             done += parts[half];
             parts[half] = 0;
         }
-        if (sent < bytes) {
-            parts[half] = bytes - sent < STAGING_HALF ? bytes - sent : STAGING_HALF;
-            TSR_CUDA(cudaMemcpyAsync((char *)q->staging + (size_t)half * STAGING_HALF, (const char *)device + sent, parts[half],
-                                     cudaMemcpyDeviceToHost, stream));
-            TSR_CUDA(cudaEventRecord(q->staged[half], stream));
+        if (sent < s->bytes) {
+            parts[half] = s->bytes - sent < s->half ? s->bytes - sent : s->half;
+            error = cudaMemcpyAsync(s->stage + (size_t)half * s->half, s->from + sent, parts[half], cudaMemcpyDeviceToHost, s->stream);
+            if (error == cudaSuccess) error = cudaEventRecord(s->taken[half], s->stream);
             sent += parts[half];
         }
     }
+    return error;
+}
+
+static void *take_slice_there(void *user)
+{
+    slice *s = (slice *)user;
+    s->error = cudaSetDevice(s->device);
+    if (s->error == cudaSuccess) s->error = take_slice(s);
+    return NULL;
+}
+
+/* What is staged belongs to uploads that the stream has done with when the first transfer begins. A large download takes several threads: one alone
+ * copies slower than the bus. */
+static tsr_status cuda_download(tsr_queue *queue, void *host, const void *device, size_t bytes)
+{
+    staging_queue *q = (staging_queue *)queue;
+    const int count = bytes >= SLICED && queue->threads >= SLICES ? SLICES : 1;
+    const size_t each = (bytes / (size_t)count + STAGING_STEP) / STAGING_STEP * STAGING_STEP;
+    slice all[SLICES];
+    pthread_t thread[SLICES];
+    int started[SLICES] = { 0 };
+    for (int k = 0; k < count; k++) {
+        const size_t first = (size_t)k * each, half = STAGING_HALF / (size_t)count;
+        all[k] = { q->queue.device,      tsr_cuda_stream(queue),       q->taken[k], (char *)q->queue.staging + 2 * (size_t)k * half,
+                   (char *)host + first, (const char *)device + first, half,        bytes - first < each ? bytes - first : each,
+                   cudaSuccess };
+        started[k] = k > 0 && pthread_create(&thread[k], NULL, take_slice_there, &all[k]) == 0;
+    }
+    for (int k = 0; k < count; k++)
+        if (!started[k]) all[k].error = take_slice(&all[k]);
+    for (int k = 0; k < count; k++)
+        if (started[k]) pthread_join(thread[k], NULL);
+    for (int k = 0; k < count; k++) TSR_CUDA(all[k].error);
     return TSR_OK;
 }
 
@@ -248,7 +298,9 @@ int tsr_queue_chains(const tsr_queue *queue)
     return tsr_capability_code(made_for, major, minor) >= 900;
 }
 
-struct tsr_graph { cudaGraphExec_t executable; };
+struct tsr_graph {
+    cudaGraphExec_t executable;
+};
 
 tsr_status tsr_graph_begin(tsr_queue *queue)
 {

@@ -18,27 +18,27 @@ static int32_t add_set(tsr_bisk_tree *t, int32_t u0, int32_t v0, int32_t u1, int
 {
     const int64_t all = u1 > u0 && v1 > v0 ? relevant(t, u0, v0, u1, v1) : 0;
     if (!all) return -1;
-    if (all < (int64_t)(u1 - u0) * (v1 - v0)) { /* shrink: each side is found by bisection */
-        int32_t low = v0, high = v1 - 1;
+    if (all < (int64_t)(u1 - u0) * (v1 - v0)) { /* shrink: a side on which nothing is is found by bisection */
+        int32_t low = v0, high = relevant(t, u0, v0, u1, v0 + 1) ? v0 : v1 - 1;
         while (low < high) {
             const int32_t middle = (low + high) / 2;
             if (relevant(t, u0, v0, u1, middle + 1)) high = middle;
             else low = middle + 1;
         }
         v0 = low;
-        for (low = v0 + 1, high = v1; low < high;) {
+        for (low = relevant(t, u0, v1 - 1, u1, v1) ? v1 : v0 + 1, high = v1; low < high;) {
             const int32_t middle = (low + high) / 2;
             if (relevant(t, u0, middle, u1, v1)) low = middle + 1;
             else high = middle;
         }
         v1 = low;
-        for (low = u0, high = u1 - 1; low < high;) {
+        for (low = u0, high = relevant(t, u0, v0, u0 + 1, v1) ? u0 : u1 - 1; low < high;) {
             const int32_t middle = (low + high) / 2;
             if (relevant(t, u0, v0, middle + 1, v1)) high = middle;
             else low = middle + 1;
         }
         u0 = low;
-        for (low = u0 + 1, high = u1; low < high;) {
+        for (low = relevant(t, u1 - 1, v0, u1, v1) ? u1 : u0 + 1, high = u1; low < high;) {
             const int32_t middle = (low + high) / 2;
             if (relevant(t, middle, v0, u1, v1)) low = middle + 1;
             else high = middle;
@@ -123,7 +123,7 @@ void tsr_bisk_coder_free(tsr_bisk_coder *c)
     free(c->found.item);
     free(c->value.item);
     free(c->shift.item);
-    free(c->significant);
+    free(c->around);
     memset(c, 0, sizeof *c);
 }
 
@@ -176,7 +176,7 @@ int32_t tsr_bisk_coarse(tsr_bisk_tree *t, const int32_t *value, int32_t missing,
 
 /* ---- coding ------------------------------------------------------------------------------------------------------------------------------------ */
 
-enum { SIZES = 32, SET_MODELS = 3 * SIZES, SINGLE_MODELS = 3 * 5, MODELS = SET_MODELS + SINGLE_MODELS + 1 + 4, LEARNS = 180 };
+enum { SIZES = 32, SET_MODELS = 3 * SIZES, SINGLE_MODELS = 3 * 5, MODELS = SET_MODELS + SINGLE_MODELS + 1 + 4, LEARNS = 180, AHEAD = 12 };
 enum { FROM_LIST = 0, FIRST_HALF, SECOND_HALF };
 
 typedef struct work {
@@ -206,18 +206,15 @@ TSR_ALWAYS_INLINE int code(work *w, int model, int bit, const int decoding)
     return bit;
 }
 
-static inline uint8_t *significant_at(const work *w, uint32_t u, uint32_t v)
-{
-    return w->c->significant + ((int64_t)v + 1) * (w->t->width + 2) + u + 1;
-}
+/* Significant coefficients around a place, 0 to 4 and more. */
+static inline int around(const work *w, int64_t at) { return w->c->around[at] > 4 ? 4 : w->c->around[at]; }
 
-/* Significant coefficients around, 0 to 4 and more. */
-static inline int around(const work *w, uint32_t u, uint32_t v)
+/* One more around each of its neighbours. */
+static inline void count_around(work *w, int32_t u, int32_t v)
 {
-    const uint8_t *s = significant_at(w, u, v);
-    const int64_t row = w->t->width + 2;
-    const int sum = s[-1] + s[1] + s[-row] + s[row] + s[-row - 1] + s[-row + 1] + s[row - 1] + s[row + 1];
-    return sum > 4 ? 4 : sum;
+    const int32_t u0 = u > 0 ? u - 1 : 0, u1 = u + 1 < w->t->width ? u + 1 : u, v1 = v + 1 < w->t->height ? v + 1 : v;
+    for (int32_t y = v > 0 ? v - 1 : 0; y <= v1; y++)
+        for (int32_t x = u0; x <= u1; x++) w->c->around[(int64_t)y * w->t->width + x] += x != u || y != v;
 }
 
 static inline int size_class(const tsr_bisk_set *s) { return tsr_mvv_scale((uint32_t)(s->u1 - s->u0) * (uint32_t)(s->v1 - s->v0)) - 1; }
@@ -234,7 +231,7 @@ TSR_ALWAYS_INLINE void find(work *w, const tsr_bisk_set *s, const int decoding)
         const double size = v < 0 ? -(double)v : v, left = size - (double)guess;
         w->gain += size * size - left * left;
     }
-    *significant_at(w, s->u0, s->v0) = 1;
+    count_around(w, s->u0, s->v0);
     w->failed |= !tsr_mvv_list_add(&w->c->found, (uint32_t)at) || !tsr_mvv_list_add(&w->c->value, guess | (uint32_t)negative << 31);
     if (w->t->weighted) w->failed |= !tsr_mvv_list_add(&w->c->shift, s->shift);
 }
@@ -247,7 +244,7 @@ static int visit(work *w, int32_t k, int kind, int known, int decoding)
     int bit = decoding ? 0 : s.planes > w->plane;
     if (w->stop || w->failed) return 0;
     if (!known) {
-        const int model = single ? SET_MODELS + 5 * kind + around(w, s.u0, s.v0) : SIZES * kind + size_class(&s);
+        const int model = single ? SET_MODELS + 5 * kind + around(w, (int64_t)s.v0 * w->t->width + s.u0) : SIZES * kind + size_class(&s);
         bit = decoding ? code(w, model, 0, 1) : code(w, model, bit, 0);
         if (w->stop) return 0;
     } else bit = 1;
@@ -281,6 +278,7 @@ static void sorting(work *w, int decoding)
         const int64_t count = l->count;
         for (int64_t k = 0; k < count && !w->stop && !w->failed; k++) {
             const uint32_t set = l->item[k];
+            if (k + AHEAD < count) __builtin_prefetch(w->t->set + l->item[k + AHEAD]);   /* sets lie anywhere */
             if (w->t->set[set].shift > w->plane) w->failed |= !tsr_mvv_list_add(l, set); /* its coefficients have no bit here */
             else visit(w, (int32_t)set, FROM_LIST, 0, decoding);
         }
@@ -296,7 +294,7 @@ static void refinement(work *w, int64_t older, int64_t count, int decoding)
         const int32_t plane = w->plane - (w->t->weighted ? (int32_t)w->c->shift.item[k] : 0);
         if (plane < 0) continue;
         const uint32_t at = w->c->found.item[k], before = w->c->value.item[k];
-        const int model = SET_MODELS + SINGLE_MODELS + 1 + 2 * (k < older) + (around(w, at % (uint32_t)w->t->width, at / (uint32_t)w->t->width) > 0);
+        const int model = SET_MODELS + SINGLE_MODELS + 1 + 2 * (k < older) + (around(w, at) > 0);
         const int32_t v = decoding ? 0 : w->value[at];
         const uint32_t size = (uint32_t)(v < 0 ? -v : v);
         const int bit = decoding ? code(w, model, 0, 1) : code(w, model, (int)(size >> plane & 1), 0);
@@ -319,14 +317,14 @@ static void mark(work *w, int decoding)
 static tsr_status begin(work *w, int32_t planes)
 {
     tsr_bisk_coder *c = w->c;
-    const int64_t room = ((int64_t)w->t->width + 2) * (w->t->height + 2);
-    if (c->significant_room < room) {
-        free(c->significant);
-        c->significant = (uint8_t *)malloc((size_t)room);
-        c->significant_room = c->significant ? room : 0;
-        if (!c->significant) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for a texture of %d x %d", w->t->width, w->t->height);
+    const int64_t room = (int64_t)w->t->width * w->t->height;
+    if (c->around_room < room) {
+        free(c->around);
+        c->around = (uint8_t *)malloc((size_t)room);
+        c->around_room = c->around ? room : 0;
+        if (!c->around) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for a texture of %d x %d", w->t->width, w->t->height);
     }
-    if (planes) memset(c->significant, 0, (size_t)room);
+    if (planes) memset(c->around, 0, (size_t)room);
     for (int d = 0; d < TSR_BISK_DEPTHS; d++) c->list[d].count = 0;
     c->found.count = c->value.count = c->shift.count = 0;
     c->points = 0;

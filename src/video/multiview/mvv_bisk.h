@@ -40,8 +40,8 @@ typedef struct tsr_bisk_point {
 
 typedef struct tsr_bisk_coder {
     tsr_mvv_list list[TSR_BISK_DEPTHS], found, value, shift; /* shift: of what is found in a weighted tree */
-    uint8_t *significant;                                    /* (width + 2) x (height + 2) */
-    int64_t significant_room;
+    uint8_t *around;                                         /* of each place: significant coefficients next to it */
+    int64_t around_room;
     tsr_bisk_point point[TSR_BISK_MOST_POINTS]; /* of the last stream that was encoded, whole passes */
     int32_t points;
 } tsr_bisk_coder;

@@ -27,25 +27,27 @@ typedef struct reading {
     tsr_diff_tool *tool; /* of each worker */
     int threads;
     int64_t texels, words, batch; /* batch: steps */
-    job *job;                     /* batch * (1 + cameras) */
-    uint64_t *any;                /* masks of the averages, at last of the master */
-    tsr_mvv_sheet *sheet;         /* of a transform */
-    int32_t *memory;              /* device: two sheets of each texture, of averages, of the master */
+    int64_t first_job;
+    job *job;             /* the master, then batch * (1 + cameras) */
+    uint64_t *any;        /* masks of the averages, at last of the master */
+    tsr_mvv_sheet *sheet; /* of a transform */
+    int32_t *memory;      /* device: two sheets of each texture, of averages, of the master */
     int32_t *work[2], *average, *master;
     size_t memory_size;
     uint64_t *device_any;
     tsr_mvv_sheet *device_sheet;
-    uint32_t *list; /* device: places, then values */
+    uint32_t *list, *host; /* places, then values; of the device, and before that */
     size_t list_size;
 } reading;
 
 static size_t any_bytes(const reading *g) { return (size_t)((g->batch + 1) * g->words) * 8; }
 static size_t sheet_bytes(const reading *g) { return (size_t)(3 * g->batch * g->r->view.cameras) * sizeof *g->sheet; }
 static int64_t jobs_of(const reading *g, int64_t steps) { return steps * (1 + (int64_t)g->r->view.cameras); }
+static int64_t job_of(const reading *g, int64_t step) { return 1 + jobs_of(g, step); }
 
 static void close_reading(reading *g)
 {
-    for (int64_t k = 0; g->job && k < jobs_of(g, g->batch); k++)
+    for (int64_t k = 0; g->job && k < job_of(g, g->batch); k++)
         for (int p = 0; p < 3; p++) {
             free(g->job[k].place[p].item);
             free(g->job[k].value[p].item);
@@ -55,6 +57,7 @@ static void close_reading(reading *g)
     tsr_device_release(g->context, g->device_any, any_bytes(g));
     tsr_device_release(g->context, g->device_sheet, sheet_bytes(g));
     tsr_device_release(g->context, g->list, g->list_size);
+    free(g->host);
     free(g->job);
     free(g->tool);
     free(g->any);
@@ -69,8 +72,8 @@ static tsr_status open_reading(reading *g)
     g->texels = (int64_t)h->width * h->height;
     g->words = tsr_mvv_words(h->width) * h->height;
     g->batch = tsr_max64(1, tsr_min64(tsr_min64(MOST_STEPS, tsr_min64(h->group, g->r->view.steps)), most_bytes / (24 * cameras * g->texels)));
-    g->threads = (int)tsr_max64(1, tsr_min64(tsr_context_threads(g->context), jobs_of(g, g->batch)));
-    g->job = (job *)calloc((size_t)jobs_of(g, g->batch), sizeof *g->job);
+    g->threads = (int)tsr_max64(1, tsr_min64(tsr_context_threads(g->context), job_of(g, g->batch)));
+    g->job = (job *)calloc((size_t)job_of(g, g->batch), sizeof *g->job);
     g->tool = (tsr_diff_tool *)calloc((size_t)g->threads, sizeof *g->tool);
     g->any = (uint64_t *)malloc(any_bytes(g));
     g->sheet = (tsr_mvv_sheet *)malloc(sheet_bytes(g));
@@ -120,29 +123,44 @@ static void do_some(void *user, int64_t begin, int64_t end, int worker)
 {
     reading *g = (reading *)user;
     for (int64_t k = begin; k < end; k++) {
-        job *j = g->job + k;
+        job *j = g->job + g->first_job + k;
         j->status = do_job(g, g->tool + worker, j);
         if (j->status != TSR_OK) snprintf(j->message, sizeof j->message, "%s", tsr_error_message());
     }
 }
 
-static tsr_status do_jobs(reading *g, int64_t count)
+static tsr_status do_jobs(reading *g, int64_t first, int64_t count)
 {
+    g->first_job = first;
     tsr_parallel(g->threads, count, 1, do_some, g);
-    for (int64_t k = 0; k < count; k++)
+    for (int64_t k = first; k < first + count; k++)
         if (g->job[k].status != TSR_OK) TSR_FAIL(g->job[k].status, "%s", g->job[k].message);
     return TSR_OK;
 }
 
-/* Texels that any of the masks from `from` to `to` has, all cameras. */
+/* Texels that any of the masks of some steps has, all cameras. */
+typedef struct any_mask {
+    const reading *g;
+    int64_t from, to;
+    uint64_t *any;
+} any_mask;
+
+static void any_of_some(void *user, int64_t begin, int64_t end, int worker)
+{
+    const any_mask *a = (const any_mask *)user;
+    (void)worker;
+    memset(a->any + begin, 0, (size_t)(end - begin) * 8);
+    for (int64_t t = a->from; t < a->to; t++)
+        for (int32_t c = 0; c < a->g->r->head->cameras; c++) {
+            const uint64_t *mask = tsr_mvv_reading_mask(a->g->r, t, c);
+            for (int64_t k = begin; k < end; k++) a->any[k] |= mask[k];
+        }
+}
+
 static void any_of(const reading *g, int64_t from, int64_t to, uint64_t *any)
 {
-    memset(any, 0, (size_t)g->words * 8);
-    for (int64_t t = from; t < to; t++)
-        for (int32_t c = 0; c < g->r->head->cameras; c++) {
-            const uint64_t *mask = tsr_mvv_reading_mask(g->r, t, c);
-            for (int64_t k = 0; k < g->words; k++) any[k] |= mask[k];
-        }
+    any_mask a = { g, from, to, any };
+    tsr_parallel(g->threads, g->words, 512, any_of_some, &a);
 }
 
 /* ---- textures --------------------------------------------------------------------------------------------------------------------------------- */
@@ -153,12 +171,35 @@ static tsr_status list_room(reading *g, size_t size)
     if (size <= g->list_size) return TSR_OK;
     TSR_TRY(tsr_context_synchronize(g->context));
     tsr_device_release(g->context, g->list, g->list_size);
+    free(g->host);
     g->list = NULL;
     g->list_size = 0;
+    g->host = (uint32_t *)malloc(size);
+    if (!g->host) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for %zu coefficients", size / 8);
     TSR_TRY(tsr_device_allocate(g->context, size, &memory));
     g->list = (uint32_t *)memory;
     g->list_size = size;
     return TSR_OK;
+}
+
+typedef struct gathering {
+    const reading *g;
+    const int64_t *jobs;
+    int64_t all;
+} gathering;
+
+static void gather_some(void *user, int64_t begin, int64_t end, int worker)
+{
+    const gathering *all = (const gathering *)user;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++)
+        for (int p = 0; p < 3; p++) {
+            const job *j = all->g->job + all->jobs[k];
+            uint32_t *to = all->g->host + all->g->sheet[3 * k + p].first;
+            if (!j->place[p].count) continue;
+            memcpy(to, j->place[p].item, (size_t)j->place[p].count * 4);
+            memcpy(to + all->all, j->value[p].item, (size_t)j->value[p].count * 4);
+        }
 }
 
 /* Sheets of `count` jobs in work[0]; masks (device) `words` apart, NULL: none. */
@@ -166,44 +207,37 @@ static tsr_status transform(reading *g, const int64_t *jobs, int64_t count, cons
                             int32_t grey)
 {
     const tsr_backend *backend = g->context->backend;
-    int64_t all = 0, at = 0;
+    int64_t all = 0;
     for (int64_t k = 0; k < count; k++)
         for (int p = 0; p < 3; p++) {
             g->sheet[3 * k + p] = (tsr_mvv_sheet){ masks ? masks + k * g->words : NULL, all, g->job[jobs[k]].place[p].count };
             all += g->sheet[3 * k + p].count;
         }
     TSR_TRY(list_room(g, (size_t)tsr_max64(1, all) * 8));
-    uint32_t *host = (uint32_t *)malloc((size_t)tsr_max64(1, all) * 8);
-    if (!host) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for %lld coefficients", (long long)all);
-    for (int64_t k = 0; k < count; k++)
-        for (int p = 0; p < 3; p++) {
-            const job *j = g->job + jobs[k];
-            if (!j->place[p].count) continue;
-            memcpy(host + at, j->place[p].item, (size_t)j->place[p].count * 4);
-            memcpy(host + all + at, j->value[p].item, (size_t)j->value[p].count * 4);
-            at += j->place[p].count;
-        }
-    tsr_status status = all ? backend->upload(g->context->queue, g->list, host, (size_t)all * 8) : TSR_OK;
-    free(host);
-    TSR_TRY(status);
+    gathering gather = { g, jobs, all };
+    tsr_parallel(g->threads, count, 1, gather_some, &gather);
+    if (all) TSR_TRY(backend->upload(g->context->queue, g->list, g->host, (size_t)all * 8));
     TSR_TRY(backend->upload(g->context->queue, g->device_sheet, g->sheet, (size_t)(3 * count) * sizeof *g->sheet));
     TSR_TRY(g->ops->sheets(g->context->queue, &g->tool->wavelet, g->device_sheet, (int32_t)(3 * count), g->list, g->list + all, work, base, grey));
     return TSR_OK;
 }
 
-static tsr_status read_master(reading *g, int64_t segment, int64_t end)
+/* The job of a segment's master. */
+static void make_master(reading *g, int64_t segment, int64_t end)
 {
-    const int64_t none = 0;
-    uint64_t *any = g->any + g->batch * g->words, *there = g->device_any + g->batch * g->words;
-    int32_t *work[2] = { g->master, g->work[1] };
-    if (g->r->masks) {
-        any_of(g, segment * g->r->head->group, end, any);
-        TSR_TRY(g->context->backend->upload(g->context->queue, there, any, (size_t)g->words * 8));
-    }
+    uint64_t *any = g->any + g->batch * g->words;
+    if (g->r->masks) any_of(g, segment * g->r->head->group, end, any);
     g->job->mask = g->r->masks ? any : NULL;
     g->job->type = TSR_MVV_MSTR;
     g->job->index = tsr_diff_master(segment, 0);
-    TSR_TRY(do_jobs(g, 1));
+}
+
+static tsr_status restore_master(reading *g)
+{
+    const int64_t none = 0;
+    uint64_t *there = g->device_any + g->batch * g->words;
+    int32_t *work[2] = { g->master, g->work[1] };
+    if (g->r->masks) TSR_TRY(g->context->backend->upload(g->context->queue, there, g->job->mask, (size_t)g->words * 8));
     TSR_TRY(transform(g, &none, 1, g->r->masks ? there : NULL, work, NULL, 0));
     return TSR_OK;
 }
@@ -212,7 +246,7 @@ static tsr_status read_master(reading *g, int64_t segment, int64_t end)
 static void make_jobs(reading *g, int64_t first, int64_t k)
 {
     const tsr_mvv_reading *r = g->r;
-    job *j = g->job + jobs_of(g, k);
+    job *j = g->job + job_of(g, k);
     if (r->masks) any_of(g, first + k, first + k + 1, g->any + k * g->words);
     j->mask = r->masks ? g->any + k * g->words : NULL;
     j->type = TSR_MVV_AVRG;
@@ -224,7 +258,8 @@ static void make_jobs(reading *g, int64_t first, int64_t k)
     }
 }
 
-static tsr_status read_batch(reading *g, int64_t first, int64_t steps)
+/* master: the streams of the segment's come along. */
+static tsr_status read_batch(reading *g, int64_t first, int64_t steps, int master)
 {
     const tsr_mvv_reading *r = g->r;
     const int64_t cameras = r->view.cameras, before = (first - r->first_step) * cameras;
@@ -235,11 +270,12 @@ static tsr_status read_batch(reading *g, int64_t first, int64_t steps)
     if (!jobs) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory");
     for (int64_t k = 0; k < steps; k++) make_jobs(g, first, k);
     for (int p = 0; p < 3; p++) plane[p] = r->device_plane[p] + before * g->texels;
-    TSR_TRY_GOTO(do_jobs(g, jobs_of(g, steps)), done);
+    TSR_TRY_GOTO(do_jobs(g, !master, master + jobs_of(g, steps)), done);
+    if (master) TSR_TRY_GOTO(restore_master(g), done);
     if (r->masks) TSR_TRY_GOTO(g->context->backend->upload(g->context->queue, g->device_any, g->any, (size_t)(steps * g->words) * 8), done);
-    for (int64_t k = 0; k < steps; k++) jobs[k] = jobs_of(g, k);
+    for (int64_t k = 0; k < steps; k++) jobs[k] = job_of(g, k);
     TSR_TRY_GOTO(transform(g, jobs, steps, r->masks ? g->device_any : NULL, work, g->master, TSR_MVV_GREY << r->head->fraction), done);
-    for (int64_t k = 0; k < steps * cameras; k++) jobs[k] = jobs_of(g, k / cameras) + 1 + k % cameras;
+    for (int64_t k = 0; k < steps * cameras; k++) jobs[k] = job_of(g, k / cameras) + 1 + k % cameras;
     TSR_TRY_GOTO(transform(g, jobs, steps * cameras, r->device_visible ? r->device_visible + before * g->words : NULL, g->work, NULL, 0), done);
     TSR_TRY_GOTO(g->ops->sum(g->context->queue, g->device_sheet, r->view.width, r->view.height, (int32_t)cameras, (int32_t)steps, r->head->fraction,
                              g->work[0], g->average, plane),
@@ -255,10 +291,10 @@ static tsr_status read_segment(reading *g, int64_t segment)
     const int64_t all = tsr_min64((segment + 1) * (int64_t)r->head->group, r->head->steps);
     const int64_t begin = tsr_max64(segment * r->head->group, r->first_step), end = tsr_min64(all, (int64_t)r->first_step + r->view.steps);
     TSR_TRY(tsr_diff_look(r, segment, begin, end));
-    TSR_TRY(read_master(g, segment, all));
+    make_master(g, segment, all);
     for (int64_t first = begin; first < end; first += g->batch) {
         const int64_t steps = tsr_min64(g->batch, end - first);
-        TSR_TRY(read_batch(g, first, steps));
+        TSR_TRY(read_batch(g, first, steps, first == begin));
         TSR_PROGRESS(r->progress, (double)(first + steps - r->first_step) / r->view.steps, "decoding");
     }
     return TSR_OK;

@@ -160,7 +160,10 @@ static tsr_status share_best(tsr_diff_writing *g, int p, int64_t bytes)
     if (!all) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for the curves of %lld streams", (long long)g->streams);
     for (int64_t s = 0; s < g->streams; s++) {
         const double textures = !s ? (double)g->steps * g->w->view->cameras : tsr_diff_is_average(g, s) ? g->w->view->cameras : 1;
-        count += hull(g->curve + p * g->streams + s, s, sqrt(textures), all + count);
+        tsr_diff_curve *c = g->curve + p * g->streams + s;
+        const int64_t stretches = hull(c, s, sqrt(textures), all + count);
+        c->known = stretches > 1 ? all[count + stretches - 2].upto : 0;
+        count += stretches;
         g->budget[p * g->streams + s] = 1;
     }
     qsort(all, (size_t)count, sizeof *all, steepest);
@@ -286,14 +289,13 @@ static tsr_status try_all(tsr_diff_writing *g, int64_t batch, double done, doubl
     return TSR_OK;
 }
 
-/* Streams that got all bytes of a trial that was shorter than it may be; only they are wanted now. */
+/* Streams that would have got more than what a trial that was shorter than it may be says of them; only they are wanted now. */
 static int any_starved(tsr_diff_writing *g)
 {
     int any = 0;
     for (int64_t k = 0; g->curve && k < 3 * g->streams; k++) {
         tsr_diff_curve *c = g->curve + k;
-        const int short_trial = c->wanted && !g->again ? c->cut : 0;
-        c->wanted = short_trial && c->points && g->budget[k] >= c->point[c->points - 1].bytes;
+        c->wanted = !g->again && c->cut && g->budget[k] >= c->known;
         any |= c->wanted;
     }
     return any;

@@ -8,6 +8,7 @@ typedef struct tsr_diff_curve {
     tsr_bisk_point point[TSR_BISK_MOST_POINTS];
     int32_t points;
     int wanted, cut; /* it is to be tried out; it ends where the trial did */
+    int64_t known;   /* bytes up to which its hull is what it would be without an end: that of the last point but one */
 } tsr_diff_curve;
 
 /* Streams of a component in a segment: the master, the average of each step, each texture. */
