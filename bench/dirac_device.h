@@ -56,8 +56,7 @@ static tsr_status add_frames(void)
         tsr_dirac_load_job load[3];
         void *plane[3];
         place_planes(k, plane);
-        for (int c = 0; c < 3; c++)
-            load[c] = (tsr_dirac_load_job){ .plane = plane[c], .plane_stride = s.frame[0].width[c], .bytes = 2, .depth = 10 };
+        for (int c = 0; c < 3; c++) load[c] = (tsr_dirac_load_job){ .plane = plane[c], .plane_stride = s.frame[0].width[c], .bytes = 2, .depth = 10 };
         TSR_TRY(tsr_slice_coder_add(&v.coder, load));
     }
     return TSR_OK;
