@@ -175,6 +175,21 @@ typedef struct tsr_multiview_difference {
 #define TSR_MULTIVIEW_DIFFERENCE TSR_SIZED(tsr_multiview_difference)
 TSR_API tsr_status tsr_multiview_compare(const tsr_multiview *a, const tsr_multiview *b, tsr_multiview_difference *difference) TSR_CHECKED;
 
+/* What DIFF2D codes, to look at: layers of the textures of some steps (steps >= 1 from first_step on), every camera's in its place. Averages, the
+ * master and their differences are seen where any camera sees a texel (the master: at any step of the object, `multiview`); differences are grey (128)
+ * plus `gain` (-1000 to 1000) times the difference, in Y, U and V. TEXTURES copies. RETURNS NEW in *layered: with rate, names and model of
+ * `multiview`, on its device. Class exact. */
+typedef enum tsr_multiview_layer {
+    TSR_MULTIVIEW_LAYER_TEXTURES = 0,
+    TSR_MULTIVIEW_LAYER_AVERAGES,            /* of each step over the cameras that see a texel */
+    TSR_MULTIVIEW_LAYER_MASTER,              /* of the averages over the steps */
+    TSR_MULTIVIEW_LAYER_DIFFERENCES,         /* textures less averages */
+    TSR_MULTIVIEW_LAYER_AVERAGE_DIFFERENCES, /* averages less the master */
+    TSR_MULTIVIEW_LAYERS
+} tsr_multiview_layer;
+TSR_API tsr_status tsr_multiview_layer_of(const tsr_multiview *multiview, tsr_multiview_layer layer, int32_t first_step, int32_t steps, double gain,
+                                          tsr_multiview **layered) TSR_CHECKED;
+
 /* One texture as a picture: RGB, or with `alpha` != 0 RGBA whose alpha is the mask. RETURNS NEW, in host memory. */
 TSR_API tsr_status tsr_multiview_image(const tsr_multiview *multiview, int32_t step, int32_t camera, int alpha, tsr_image *image) TSR_CHECKED;
 /* R'G'B' of 8 bits to Y, U, V as textures hold them, and back. */

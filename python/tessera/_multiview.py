@@ -155,6 +155,16 @@ class Multiview(Object):
         check(lib.tsr_multiview_image(self._pointer, int(step), int(camera), int(alpha), made))
         return Image._taken(made)
 
+    def layer(self, name: str, *, first_step: int = 0, steps: Optional[int] = None, gain: float = 4) -> "Multiview":
+        """What diff2d codes, to look at: "averages" over the cameras, their "master" over the steps, "differences" of textures to averages,
+        "average_differences" of averages to the master (grey plus gain times the difference); "textures": a copy."""
+        made = ffi.new("tsr_multiview **")
+        count = self._view().steps - int(first_step) if steps is None else int(steps)
+        assert self._context is not None
+        with self._context.lock:
+            check(lib.tsr_multiview_layer_of(self._pointer, _core.enum("tsr_multiview_layer", name), int(first_step), count, float(gain), made))
+        return self._made(made, self._context)
+
     def compare(self, other: "Multiview") -> Report:
         """mse and psnr of Y, U, V and RGB on texels that both see."""
         made, kept = _core.options("tsr_multiview_difference", {})

@@ -307,6 +307,13 @@ def test_multiview_footage(tmp_path: Path) -> None:
     report = textures.write(tmp_path / "a.mvv", codec="spiht4d", group=2, lossless=True)
     back = ts.Multiview.read(tmp_path / "a.mvv")
     assert report.lossless == 1 and np.isinf(textures.compare(back).psnr_rgb)
+    luma, count = textures.planes[0].astype(float), visible.sum(1, keepdims=True)
+    average = np.where(count > 0, (luma * visible).sum(1, keepdims=True) / np.maximum(count, 1), 0)
+    rest = textures.layer("differences", first_step=1, gain=2)
+    assert rest.planes[0].shape == (1, 3, 64, 64) and np.array_equal(np.asarray(rest.visible), visible[1:])
+    assert np.abs(rest.planes[0] - np.clip(128 + 2 * (luma - average)[1:], 0, 255))[visible[1:]].max() < 0.7
+    with pytest.raises(ValueError, match="'residuals', expected one of 'textures', 'averages', 'master'"):
+        textures.layer("residuals")
     picture = shown.model.draw(textures, 0, shown.model.camera[0][0], (80, 60))
     seen = picture.array[..., 3] == 255
     truth = shown.picture(0, 0).array.astype(int)

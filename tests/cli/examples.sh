@@ -37,7 +37,7 @@ for verb in $verbs; do
     # lines that end in a backslash go on
     while IFS= read -r line; do
         case $line in
-        '  tessera serve '*) until_ready "${line#  }" ;;
+        '  tessera serve '*|'  tessera mvv play '*) until_ready "${line#  }" ;;
         *) sh -c "$line" >.out 2>&1 </dev/null ;;
         esac
         code=$?

@@ -146,14 +146,14 @@ static void test_bisk(void **state)
                 value[k] = mask[k] ? (int32_t)(test_random(&seed) % (uint64_t)(2 * range)) - range : 0;
                 all += (double)value[k] * value[k];
             }
-            require_ok(tsr_bisk_tree_make(&tree, w, h, 4, mask));
-            require_ok(tsr_bisk_encode(&coder, &tree, value, 1 << 20, &bytes, &size));
+            require_ok(tsr_bisk_tree_make(&tree, w, h, 4, mask, 0));
+            require_ok(tsr_bisk_encode(&coder, &tree, value, 1 << 20, 0, &bytes, &size));
             const tsr_bisk_point last = coder.point[coder.points - 1];
             assert_true(fabs(last.gain - all) < 1e-6 * all + 1e-6); /* nothing is left */
             before = all;
             for (int64_t cut = 0; cut <= size; cut += cut < 200 || size - cut < 64 ? 1 : 23) {
                 double error = 0;
-                require_ok(tsr_bisk_tree_make(&other, w, h, 4, mask));
+                require_ok(tsr_bisk_tree_make(&other, w, h, 4, mask, 0));
                 require_ok(tsr_bisk_decode(&coder, &other, bytes, cut, back));
                 for (int32_t k = 0; k < n; k++) error += (value[k] - back[k]) * (double)(value[k] - back[k]);
                 assert_true(error <= before + all / 16); /* a single value may be unlucky by a quarter of its size */
@@ -161,7 +161,7 @@ static void test_bisk(void **state)
             }
             assert_memory_equal(back, value, (size_t)n * 4);
             uint8_t *shorter;
-            require_ok(tsr_bisk_encode(&coder, &tree, value, size / 2 + 1, &shorter, &short_size));
+            require_ok(tsr_bisk_encode(&coder, &tree, value, size / 2 + 1, 0, &shorter, &short_size));
             assert_true(short_size <= size / 2 + 1);
             require_ok(tsr_bisk_decode(&coder, &other, shorter, short_size, back));
             double error = 0;
@@ -172,6 +172,64 @@ static void test_bisk(void **state)
         }
     tsr_bisk_tree_free(&tree);
     tsr_bisk_tree_free(&other);
+    tsr_bisk_coder_free(&coder);
+}
+
+/* By how many bits a coefficient of integers counts more than one of the finest diagonal band, from its place alone. */
+static int weight_of(int32_t w, int32_t h, int32_t u, int32_t v, int levels)
+{
+    for (int level = 0; level < levels; level++) {
+        w = (w + 1) / 2;
+        h = (h + 1) / 2;
+        if (u >= w || v >= h) return u >= w && v >= h ? level : level + 1;
+    }
+    return levels + 1;
+}
+
+/* Weighted: a prefix is whole planes of coefficients times their weights, never a part of one, and nothing before those that are needed. */
+static void test_weighted(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_bisk_tree tree = { 0 };
+    tsr_bisk_coder coder = { 0 };
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t e = 0; e < sizeof extents / sizeof *extents; e++) {
+            const int32_t w = extents[e][0], h = extents[e][1], n = w * h, needed = 1 + kind % 4;
+            uint8_t mask[3200], *bytes;
+            int32_t value[3200], back[3200];
+            int64_t size;
+            int planes = 0;
+            make_mask(kind, &seed, w, h, mask);
+            for (int32_t k = 0; k < n; k++) {
+                value[k] = mask[k] ? (int32_t)(test_random(&seed) % 41) - 20 : 0;
+                for (int b = 0; b < 5; b++)
+                    if (abs(value[k]) >> b && b + 1 + weight_of(w, h, k % w, k / w, 4) > planes) planes = b + 1 + weight_of(w, h, k % w, k / w, 4);
+            }
+            require_ok(tsr_bisk_tree_make(&tree, w, h, 4, mask, 1));
+            require_ok(tsr_bisk_encode(&coder, &tree, value, 1 << 20, needed, &bytes, &size));
+            assert_int_equal(bytes[0], planes);
+            int missing = planes;
+            for (int64_t cut = 0; cut <= size; cut += cut < 100 || size - cut < 64 ? 1 : 23) {
+                require_ok(tsr_bisk_decode(&coder, &tree, bytes, cut, back));
+                for (int as = 0; !as; missing -= !as) { /* as many planes as before, or more */
+                    as = 1;
+                    for (int32_t k = 0; k < n && as; k++) {
+                        const int hidden = missing - weight_of(w, h, k % w, k / w, 4), size_of = abs(value[k]);
+                        const int known = hidden > 0 ? size_of >> hidden << hidden : size_of;
+                        const int expected = missing > planes - needed && missing ? 0
+                                             : !known                             ? 0
+                                             : hidden > 0                         ? known + ((1 << hidden) - 1) / 2
+                                                                                  : known;
+                        as = back[k] == (value[k] < 0 ? -expected : expected);
+                    }
+                    if (!as) assert_true(missing > 0);
+                }
+            }
+            assert_memory_equal(back, value, (size_t)n * 4);
+            free(bytes);
+        }
+    tsr_bisk_tree_free(&tree);
     tsr_bisk_coder_free(&coder);
 }
 
@@ -190,7 +248,7 @@ static void test_any_bytes(void **state)
         make_mask(turn / 6 % KINDS, &seed, w, h, mask);
         for (int64_t k = 0; k < size; k++) bytes[k] = (uint8_t)test_random(&seed);
         if (turn % 3) bytes[0] = (uint8_t)(bytes[0] % 27);
-        require_ok(tsr_bisk_tree_make(&tree, w, h, 4, mask));
+        require_ok(tsr_bisk_tree_make(&tree, w, h, 4, mask, turn & 1));
         const tsr_status status = tsr_bisk_decode(&coder, &tree, bytes, size, back);
         assert_true(status == TSR_OK || status == TSR_ERROR_FORMAT);
         for (int32_t k = 0; k < w * h; k++) assert_true(mask[k] || back[k] == 0);
@@ -201,6 +259,7 @@ static void test_any_bytes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_reconstruction), cmocka_unit_test(test_bisk), cmocka_unit_test(test_any_bytes) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_reconstruction), cmocka_unit_test(test_bisk), cmocka_unit_test(test_weighted),
+                                        cmocka_unit_test(test_any_bytes) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -443,18 +443,25 @@ static void test_haar(void **state)
             float *f = (float *)malloc((size_t)count * 4);
             void *scratch = malloc((size_t)(n * (columns < 2 ? 2 : columns)) * 4);
             for (int64_t k = 0; k < count; k++) work[k] = value[k] = (int32_t)(test_random(&seed) % 4081);
-            TSR_ISA_SELECT(tsr_mvv_s_forward)(work, n, stride, columns, (int32_t *)scratch);
-            TSR_ISA_SELECT(tsr_mvv_s_inverse)(work, n, stride, columns, (int32_t *)scratch);
+            TSR_ISA_SELECT(tsr_mvv_turned_forward)(work, n, stride, columns, (int32_t *)scratch);
+            int32_t *turned = (int32_t *)malloc((size_t)count * 4);
+            memcpy(turned, work, (size_t)count * 4);
+            TSR_ISA_SELECT(tsr_mvv_turned_inverse)(work, n, stride, columns, (int32_t *)scratch);
             assert_memory_equal(work, value, (size_t)count * 4);
-            double before = 0, after = 0; /* Parseval */
+            double before = 0, after = 0, rounding = 0; /* Parseval */
             for (int64_t k = 0; k < count; k++) {
                 f[k] = (float)value[k];
                 if (k % stride < columns) before += (double)f[k] * (double)f[k];
             }
             TSR_ISA_SELECT(tsr_mvv_haar_forward)(f, n, stride, columns, (float *)scratch);
             for (int64_t k = 0; k < count; k++)
-                if (k % stride < columns) after += (double)f[k] * (double)f[k];
+                if (k % stride < columns) {
+                    after += (double)f[k] * (double)f[k];
+                    rounding += ((double)turned[k] - (double)f[k]) * ((double)turned[k] - (double)f[k]);
+                }
             assert_true(fabs(after - before) <= 1e-6 * before);
+            assert_true(rounding <= 0.4 * (double)(n * columns)); /* integers are the orthonormal ones, but for roundings */
+            free(turned);
             /* back in the scale of samples, in double; the first columns of it by the library */
             for (int64_t k = 0; k < count; k++) {
                 const int64_t i = k / stride;
@@ -467,8 +474,8 @@ static void test_haar(void **state)
             if (columns == 1) { /* rows are the same */
                 int32_t *row = (int32_t *)malloc((size_t)n * 4), *again = (int32_t *)malloc((size_t)n * 4), *room = (int32_t *)malloc((size_t)n * 8);
                 for (int64_t k = 0; k < n; k++) row[k] = again[k] = (int32_t)(test_random(&seed) % 256);
-                TSR_ISA_SELECT(tsr_mvv_s_forward_row)(row, n, room);
-                TSR_ISA_SELECT(tsr_mvv_s_inverse_row)(row, n, room);
+                TSR_ISA_SELECT(tsr_mvv_turned_forward_row)(row, n, room);
+                TSR_ISA_SELECT(tsr_mvv_turned_inverse_row)(row, n, room);
                 assert_memory_equal(row, again, (size_t)n * 4);
                 TSR_ISA_SELECT(tsr_mvv_haar_inverse_row)(row, n, room);
                 TSR_ISA_SELECT(tsr_mvv_haar_inverse)(again, n, 1, 1, room);

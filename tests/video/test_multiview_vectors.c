@@ -11,6 +11,7 @@
 #define PLANES "05 00 00 00 00 01 00 00 00 02 00 00 00 03 00 00 00 05 00 00 00 01 02 17 9e 0c ec 00"
 #define MASKS "d0 e4 f3 35 3d af c2 15 d5 09 a3 d4 91 00"
 #define BISK "06 1f df 11 cc ec 2b ec 51 95 3d c4 9c"
+#define LOSSLESS_BISK "08 02 1f df 11 d0 c2 1f 7f 93 51 db c3 16"
 #define WHOLE                                                                                                                  \
     "89 4d 56 56 0d 0a 1a 0a 48 45 41 44 00 00 00 00 62 00 00 00 00 00 00 00 fc c8 de ed 85 d8 05 63 70 66 1a 9d b0 e1 38 df " \
     "01 00 00 00 02 00 00 00 01 00 00 00 01 00 00 00 01 00 00 00 19 00 00 00 01 00 00 00 01 00 00 00 00 00 00 00 02 00 00 00 " \
@@ -71,9 +72,13 @@ static void test_bisk(void **state)
     tsr_bisk_coder c = { 0 };
     uint8_t *bytes;
     int64_t size;
-    require_ok(tsr_bisk_tree_make(&t, 4, 3, 1, mask));
-    require_ok(tsr_bisk_encode(&c, &t, value, 1000, &bytes, &size));
+    require_ok(tsr_bisk_tree_make(&t, 4, 3, 1, mask, 0));
+    require_ok(tsr_bisk_encode(&c, &t, value, 1000, 0, &bytes, &size));
     require_bytes("bisk", bytes, size, BISK);
+    free(bytes);
+    require_ok(tsr_bisk_tree_make(&t, 4, 3, 1, mask, 1));
+    require_ok(tsr_bisk_encode(&c, &t, value, 1000, 2, &bytes, &size));
+    require_bytes("bisk, lossless", bytes, size, LOSSLESS_BISK);
     free(bytes);
     tsr_bisk_tree_free(&t);
     tsr_bisk_coder_free(&c);

@@ -16,12 +16,12 @@ PATIENCE = 120
 
 
 class Server:
-    """`tessera serve` on a free port of this machine; `trusted` is the certificate that an https server must show."""
+    """`tessera serve` (or another verb) on a free port of this machine; `trusted` is the certificate that an https server must show."""
 
-    def __init__(self, tessera, *arguments, trusted=None):
+    def __init__(self, tessera, *arguments, trusted=None, verb=("serve",)):
         # Where memory is measured, what was freed must not be kept: AddressSanitizer would, 256 MiB of it.
         options = {**os.environ, "ASAN_OPTIONS": "quarantine_size_mb=16:" + os.environ.get("ASAN_OPTIONS", "")}
-        self.process = subprocess.Popen([tessera, "serve", *arguments, *([] if "--port" in arguments else ["--port", "0"])], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        self.process = subprocess.Popen([tessera, *verb, *arguments, *([] if "--port" in arguments else ["--port", "0"])], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env=options)
         self.url = self.process.stdout.readline().strip()
         if not self.url:

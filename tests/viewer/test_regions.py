@@ -492,7 +492,45 @@ def mvv(browser):
     browser.script("document.activeElement.blur()")
     browser.keys("..")
     browser.until("return tessera.bench.state.frame === 2", 10, "the last step")
-    changes("another step")
+    before = changes("another step")
+
+    def choose(name, value):
+        browser.script(f"const s = document.getElementById('{name}'); s.value = '{value}'; s.dispatchEvent(new Event('change'))")
+        browser.until(f"return tessera.bench.state.{name} === {value}", 10, f"{name} {value}")
+
+    choose("only", 0)
+    for layer in (1, 2, 3, 4):
+        choose("show", layer)
+        before = changes(f"layer {layer}")
+    choose("show", 0)
+    before = changes("textures again")
+    assert browser.script("return document.getElementById('bits-row').hidden"), "raw textures cannot be cut"
+    quality = {}
+    for codec in (1, 2):
+        choose("codec", codec)
+        browser.until("return tessera.bench.state.psnr > 0 && !document.getElementById('bits-row').hidden", 20, "coded textures")
+        for bits in (2, 0.1):
+            send(browser, type="set", name="bits", value=bits)
+            browser.until(f"return tessera.bench.state.bits === {bits} && tessera.bench.state.ratio > 0 && Math.abs(tessera.bench.state.ratio * {bits} - 14.4) < 1.5", 20, f"{bits} bits")
+            quality[codec, bits] = state(browser)["psnr"]
+        before = changes(f"codec {codec} with few bits")
+        assert quality[codec, 2] > quality[codec, 0.1] + 4, quality
+        assert " dB" in browser.script("return document.getElementById('coded').textContent")
+    send(browser, type="set", name="bits", value=1000)
+    browser.until("return /or bits to 4/.test(document.getElementById('messages').innerText)", 5, "a refused setting")
+    choose("codec", 0)
+    browser.until("return tessera.bench.state.psnr === 0", 20, "the file's own textures")
+    changes("the file's own")
+
+
+def cut(browser):
+    """A coded file in its player: its streams are read as far as the slider says."""
+    most = state(browser)["bits_most"]
+    assert state(browser)["file_codec"] == "diff2d" and 0.9 < most <= 1, state(browser)
+    send(browser, type="set", name="bits", value=0.2)
+    browser.until("return tessera.bench.state.psnr > 10 && tessera.bench.state.psnr < 60", 20, "fewer bits")
+    send(browser, type="set", name="bits", value=0)
+    browser.until("return tessera.bench.state.psnr === 0", 20, "all bits")
 
 
 def pictures(browser, url, mode):
@@ -526,6 +564,7 @@ def main():
         tessera("make", "light-glass-sphere", "-o", "glass.txt")
         tessera("make", "mvv", "dancer", "--steps", "3", "--cameras", "4", "-o", "dancer")
         tessera("mvv", "make", "dancer", "--size", "128,128,1", "-o", "dancer.mvv")
+        tessera("mvv", "encode", "dancer.mvv", "--codec", "diff2d", "--masks", "rebuilt", "--bpp", "1", "-o", "coded.mvv")
         seed = int(os.environ.get("TESSERA_SEED", "1"))
         print(f"  seed {seed}")
         mode_files.drops(seed)
@@ -534,11 +573,12 @@ def main():
                     ("sculpt", ["--mode", "sculpt", "--folder", "."], [("widget", widget), ("tree", tree), ("fingers", fingers)]),
                     ("film", ["row.y4m"], [("film", film)]), ("fluid", ["--mode", "fluid", "drop-0001.ply"], [("fluid", fluid)]), ("flow", ["--mode", "flow", "swirl.vtk"], [("flow", flow)]),
                     ("light", ["glass.txt"], [("light", light)]),
-                    ("cameras", ["rig.json"], [("cameras", cameras)]), ("views", ["plane.json"], [("views", views)]), ("mvv", ["dancer.mvv"], [("mvv", mvv)])]
+                    ("cameras", ["rig.json"], [("cameras", cameras)]), ("views", ["plane.json"], [("views", views)]), ("mvv", ["dancer.mvv"], [("mvv", mvv)]),
+                    ("mvv", ["coded.mvv"], [("mvv play", cut)])]
         spot()
         try:
             for mode, words, parts in sessions:
-                server = Server(TESSERA, *words)
+                server = Server(TESSERA, *words, verb=("mvv", "play") if words == ["coded.mvv"] else ("serve",))
                 try:
                     if mode == "sculpt":
                         browser.open(server.url)

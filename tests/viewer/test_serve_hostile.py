@@ -190,7 +190,7 @@ MODES = {"segment": (["head.nii.gz"], ["target", "epsilon", "alpha", "smoothing"
          "cameras": (["rig.json"], ["camera", "through", "flying", "rate", "size", "points", "path", "rig.json"]),
          "views": (["plane.json"], ["merge", "show", "most", "frusta", "path", "cut", "far", "size", "rate", "camera", "place", "playing", "overview", "forward", "right", "up", "turn", "tilt", "plane.json"]),
          "calibrate": (["own.calib"], ["blend", "mix", "lines", "shadow", "own.calib", "pitch.png"]),
-         "mvv": (["cube.mvv"], ["frame", "playing", "rate", "loop", "masks", "only", "cube.mvv"])}
+         "mvv": (["cube.mvv"], ["frame", "playing", "rate", "loop", "masks", "only", "show", "codec", "bits", "cube.mvv"])}
 
 
 def main():

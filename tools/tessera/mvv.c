@@ -2,7 +2,7 @@
 
 #include "mvv.h"
 
-static const cli_verb *const commands[] = { &mvv_make, &mvv_encode, &mvv_decode, &mvv_info, &mvv_compare, &mvv_render };
+static const cli_verb *const commands[] = { &mvv_make, &mvv_encode, &mvv_decode, &mvv_info, &mvv_compare, &mvv_render, &mvv_play };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static int run(cli_call *cli, int argc, char **argv)
@@ -24,11 +24,13 @@ static int run(cli_call *cli, int argc, char **argv)
     return cli_usage(cli, "'%s' is no command of mvv, expected one of: %s", argv[1], names);
 }
 
-const cli_verb verb_mvv = { "mvv", "COMMAND [options] FILE...", "Multi-view video textures: make, encode, decode, info, compare, render (COMMAND --help says more)",
+const cli_verb verb_mvv = { "mvv", "COMMAND [options] FILE...",
+                            "Multi-view video textures: make, encode, decode, info, compare, render, play (COMMAND --help says more)",
                             "  tessera mvv make --help\n"
                             "  tessera mvv encode --help\n"
                             "  tessera mvv decode --help\n"
                             "  tessera mvv info --help\n"
                             "  tessera mvv compare --help\n"
-                            "  tessera mvv render --help\n",
+                            "  tessera mvv render --help\n"
+                            "  tessera mvv play --help\n",
                             run };

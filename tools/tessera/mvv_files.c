@@ -24,6 +24,32 @@ tsr_multiview *mvv_read(const cli_call *cli, tsr_context *context, const char *p
     return m;
 }
 
+tsr_multiview *mvv_read_layer(const cli_call *cli, tsr_context *context, const char *path, const tsr_multiview_read_options *options,
+                              const mvv_layer *layer, int *code)
+{
+    static const tsr_multiview_layer layers[] = { TSR_MULTIVIEW_LAYER_TEXTURES, TSR_MULTIVIEW_LAYER_AVERAGES, TSR_MULTIVIEW_LAYER_MASTER,
+                                                  TSR_MULTIVIEW_LAYER_DIFFERENCES, TSR_MULTIVIEW_LAYER_AVERAGE_DIFFERENCES };
+    const tsr_multiview_layer wanted = layers[layer->which];
+    const int all = wanted == TSR_MULTIVIEW_LAYER_MASTER || wanted == TSR_MULTIVIEW_LAYER_AVERAGE_DIFFERENCES;
+    tsr_multiview_read_options own = *options;
+    tsr_multiview *m, *layered = NULL;
+    tsr_multiview_view v;
+    if (layer->gain_given && wanted != TSR_MULTIVIEW_LAYER_DIFFERENCES && wanted != TSR_MULTIVIEW_LAYER_AVERAGE_DIFFERENCES) {
+        *code = cli_usage(cli, "--gain is of --show differences and average-differences");
+        return NULL;
+    }
+    if (all) own.first_step = own.steps = 0;
+    m = mvv_read(cli, context, path, &own, code);
+    if (!m || wanted == TSR_MULTIVIEW_LAYER_TEXTURES) return m;
+    const int32_t first = all ? options->first_step : 0;
+    tsr_status status = tsr_multiview_view_of(m, &v);
+    if (status == TSR_OK)
+        status = tsr_multiview_layer_of(m, wanted, first, all && options->steps ? options->steps : v.steps - first, layer->gain, &layered);
+    if (status != TSR_OK) *code = cli_status(cli, status, path);
+    tsr_multiview_destroy(&m);
+    return layered;
+}
+
 /* ---- what a file takes ------------------------------------------------------------------------------------------------------------------------ */
 
 static const char *const codec_name[] = { "raw", "spiht4d", "diff2d" };
@@ -299,11 +325,13 @@ static int decode(cli_call *cli, int argc, char **argv)
     tsr_context *context = NULL;
     tsr_multiview *m = NULL;
     const char *output = NULL, *pictures = NULL, *steps = NULL, *cameras = NULL;
+    mvv_layer layer = { .gain = 4 };
     int alpha = 0;
     const cli_option options[] = {
         { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &output, .argument = "FILE", .help = "the textures, uncoded (.mvv)" },
         { .name = "pictures", .type = CLI_TEXT, .value = &pictures, .argument = "FOLDER", .help = "a PNG picture of every step and camera" },
         { .name = "alpha", .type = CLI_FLAG, .value = &alpha, .help = "of pictures: where the mask is" },
+        MVV_SHOW_OPTIONS(layer),
         { .name = "steps", .type = CLI_TEXT, .value = &steps, .argument = "FIRST:LAST", .help = "from 0 on (default: all)" },
         { .name = "cameras", .type = CLI_TEXT, .value = &cameras, .argument = "FIRST:LAST", .help = "from 0 on (default: all)" },
         { .name = "bpp",
@@ -331,7 +359,7 @@ static int decode(cli_call *cli, int argc, char **argv)
     if (!code) code = take_span(cli, "cameras", cameras, &read.first_camera, &read.cameras);
     if (!code && output) code = cli_check_output(cli, output);
     if (!code) code = cli_context(cli, &context);
-    if (!code) m = mvv_read(cli, context, cli->input[0], &read, &code);
+    if (!code) m = mvv_read_layer(cli, context, cli->input[0], &read, &layer, &code);
     if (!code && output) {
         tsr_multiview_write_options o = TSR_MULTIVIEW_WRITE_OPTIONS;
         o.overwrite = cli->globals.force;
@@ -348,7 +376,8 @@ static int decode(cli_call *cli, int argc, char **argv)
 
 const cli_verb mvv_decode = { "mvv decode", "[options] FILE.mvv (-o RAW.mvv | --pictures FOLDER)", "Decode multi-view textures",
                               "  tessera mvv decode film-030.mvv -o decoded.mvv\n"
-                              "  tessera mvv decode film-030.mvv --steps 3 --cameras 0:1 --pictures step3\n",
+                              "  tessera mvv decode film-030.mvv --steps 3 --cameras 0:1 --pictures step3\n"
+                              "  tessera mvv decode film-030.mvv --show master --steps 0 --cameras 0 --pictures master\n",
                               decode };
 
 /* ---- compare ---------------------------------------------------------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ typedef struct rendering {
     tsr_texturer *texturer;
     tsr_multiview_parts parts;
     tsr_texturer_view look;
+    mvv_layer layer;
     int32_t width, height, like_index;
     tsr_video_writer *film;
     double error[2]; /* squared, sums: RGB, luma */
@@ -168,8 +169,8 @@ static int load(rendering *r)
     int code = CLI_OK;
     read.first_step = r->first;
     read.steps = r->still ? 1 : r->steps;
-    r->textures = mvv_read(r->cli, r->context, r->cli->input[0], &read, &code);
-    if (!code && r->ideal_path) r->ideal = mvv_read(r->cli, r->context, r->ideal_path, &read, &code);
+    r->textures = mvv_read_layer(r->cli, r->context, r->cli->input[0], &read, &r->layer, &code);
+    if (!code && r->ideal_path) r->ideal = mvv_read_layer(r->cli, r->context, r->ideal_path, &read, &r->layer, &code);
     if (code) return code;
     const void *bytes = tsr_multiview_model_bytes(r->textures, &size);
     if (!bytes)
@@ -272,7 +273,7 @@ static int work(rendering *r)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    rendering r = { .cli = cli, .up = { 0, 0, 1 }, .fov = 40 };
+    rendering r = { .cli = cli, .up = { 0, 0, 1 }, .fov = 40, .layer = { .gain = 4 } };
     int32_t step = 0;
     int step_given = 0, for_eye = 0, for_film = 0, power_given = 0;
     const cli_option options[] = {
@@ -287,6 +288,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &r.ideal_path,
           .argument = "RAW.mvv",
           .help = "the same textures uncoded: tells how far the views are from the ideal ones" },
+        MVV_SHOW_OPTIONS(r.layer),
         { .name = "like",
           .type = CLI_TEXT,
           .value = &r.like,

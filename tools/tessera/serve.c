@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "mvv.h"
 
 #ifdef TSR_HAVE_VIEWER
 #include "mode.h"
@@ -148,7 +149,8 @@ static int serve(cli_call *cli, viewer_server_options *o, const char *given_fold
 }
 #endif
 
-static int run(cli_call *cli, int argc, char **argv)
+/* `program`: what main() was given. Films: textures of many cameras alone, in their player. */
+static int serve_with(cli_call *cli, int argc, char **argv, char **program, int films)
 {
 #ifdef TSR_HAVE_VIEWER
     viewer_server_options o = { .port = 8765, .session = { .segment = TSR_SEGMENT_OPTIONS } };
@@ -157,7 +159,7 @@ static int run(cli_call *cli, int argc, char **argv)
     tsr_segment_options *s = &o.session.segment;
     s->target = (double)NAN;
     s->cfl = 0.9;
-    const cli_option options[] = {
+    cli_option options[] = {
         { .name = "listen", .type = CLI_TEXT, .value = &o.listen, .argument = "ADDRESS", .help = "default 127.0.0.1; 0.0.0.0 = every interface" },
         { .name = "port", .type = CLI_INT, .value = &o.port, .argument = "N", .help = "default 8765; 0 = any free one", .lower = 0, .upper = 65535 },
         { .name = "token", .type = CLI_TEXT, .value = &o.token, .argument = "TEXT", .help = "in the address of the page (default: random)" },
@@ -169,6 +171,13 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "ORIGIN,...",
           .help = "other pages that may connect, as https://name:port (default: the server's own by address, localhost or the machine's name)" },
         { .name = "folder", .type = CLI_TEXT, .value = &folder, .argument = "DIR", .help = "where the page loads and saves (default: FILE's)" },
+        { .name = "memory-limit",
+          .type = CLI_BYTES,
+          .value = &o.session.memory_limit,
+          .argument = "BYTES",
+          .help = "refuse larger files",
+          .lower = 1,
+          .upper = 9e18 },
         { .name = "mode",
           .type = CLI_CHOICE,
           .value = &mode,
@@ -191,26 +200,32 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "of the automatic step (default 0.9)",
           .lower = 1e-6,
           .upper = 0.9 },
-        { .name = "memory-limit",
-          .type = CLI_BYTES,
-          .value = &o.session.memory_limit,
-          .argument = "BYTES",
-          .help = "refuse larger files",
-          .lower = 1,
-          .upper = 9e18 },
         { 0 },
     };
-    wait_politely(argv - 1); /* main() gave us its arguments from the verb on; parsing them will change their order */
-    int code = cli_parse(cli, options, 0, VIEWER_TABS_MOST, argc, argv);
+    for (int k = 0; films && options[k].name; k++) /* what follows is of other modes */
+        if (!strcmp(options[k].name, "mode")) options[k] = (cli_option){ 0 };
+    wait_politely(program); /* parsing the arguments will change their order */
+    int code = cli_parse(cli, options, films, VIEWER_TABS_MOST, argc, argv);
     static const viewer_mode *const modes[] = { NULL, &viewer_segment, &viewer_sculpt, &viewer_view, &viewer_turntable, &viewer_film, &viewer_fluid, &viewer_flow, &viewer_light, &viewer_cameras, &viewer_views, &viewer_mvv, &viewer_calibrate };
-    return code >= 0 ? code : serve(cli, &o, folder, modes[mode]);
+    return code >= 0 ? code : serve(cli, &o, folder, films ? &viewer_mvv : modes[mode]);
 #else
     const cli_option options[] = { { 0 } };
-    int code = cli_parse(cli, options, 0, 8, argc, argv);
+    (void)program;
+    int code = cli_parse(cli, options, films, 8, argc, argv);
     if (code >= 0) return code;
     return cli_error(cli, CLI_FAILED, "this build has no workbench: it was configured without libwebsockets, jansson or libjpeg-turbo");
 #endif
 }
+
+/* main() gives a verb its arguments from its name on, and `mvv` its commands likewise. */
+static int run(cli_call *cli, int argc, char **argv) { return serve_with(cli, argc, argv, argv - 1, 0); }
+static int play(cli_call *cli, int argc, char **argv) { return serve_with(cli, argc, argv, argv - 2, 1); }
+
+const cli_verb mvv_play = { "mvv play", "[options] FILE.mvv...",
+                            "Look at multi-view textures while they move, as a web page: turn, scrub, rate, codec, masters, differences, masks; prints its address",
+                            "  tessera mvv play film.mvv\n"
+                            "  tessera mvv play film-030.mvv --port 0\n",
+                            play };
 
 const cli_verb verb_serve = { "serve", "[options] [FILE...|FOLDER]",
                               "Serve the workbench as a web page: segment and look at volumes, sculpt surfaces; prints its address",

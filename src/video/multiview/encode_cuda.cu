@@ -101,13 +101,13 @@ typedef struct pass {
 
 TSR_DEVICE_FN int32_t mean_of_pair(const pass *p, int32_t a, int32_t b)
 {
-    if (p->lossless) return tsr_mvv_s_low(a, b);
+    if (p->lossless) return tsr_mvv_turned_low(a, b);
     return (int32_t)tsr_float_bits(tsr_mvv_haar_low(tsr_bits_float((uint32_t)a), tsr_bits_float((uint32_t)b)));
 }
 TSR_DEVICE_FN int32_t coefficient_of(const pass *p, int32_t x) { return p->last && !p->lossless ? tsr_mvv_round(tsr_bits_float((uint32_t)x)) : x; }
 TSR_DEVICE_FN int32_t difference_of_pair(const pass *p, int32_t a, int32_t b)
 {
-    if (p->lossless) return tsr_mvv_subtract(a, b);
+    if (p->lossless) return tsr_mvv_turned_high(a, b);
     return coefficient_of(p, (int32_t)tsr_float_bits(tsr_mvv_haar_high(tsr_bits_float((uint32_t)a), tsr_bits_float((uint32_t)b))));
 }
 

@@ -108,9 +108,8 @@ TSR_HD void tsr_mvv_restore_pair(const tsr_mvv_shape *s, int a, int64_t half, in
     const int64_t stride = (int64_t)1 << s->shift[a], inner = pair % stride, i = pair / stride % half, outer = pair / stride / half;
     const int64_t at = outer * (stride << s->bits[a]) + inner;
     const int32_t l = low[at + i * stride], h = high[at + (half + i) * stride];
-    const int32_t first = lossless ? tsr_mvv_s_first(l, h) : tsr_mvv_add(l, h);
-    to[at + 2 * i * stride] = first;
-    to[at + (2 * i + 1) * stride] = tsr_mvv_subtract(lossless ? first : l, h);
+    to[at + 2 * i * stride] = lossless ? tsr_mvv_back_first(l, h) : tsr_mvv_add(l, h);
+    to[at + (2 * i + 1) * stride] = lossless ? tsr_mvv_back_second(l, h) : tsr_mvv_subtract(l, h);
 }
 
 /* Sample x of a group: around grey times 2^fraction; what is not relevant is `outside`. */

@@ -14,7 +14,7 @@ static int64_t relevant(const tsr_bisk_tree *t, int32_t u0, int32_t v0, int32_t 
 }
 
 /* Adds the set of what is relevant in a rectangle; its number, -1: nothing is, -2: no memory. */
-static int32_t add_set(tsr_bisk_tree *t, int32_t u0, int32_t v0, int32_t u1, int32_t v1, int depth)
+static int32_t add_set(tsr_bisk_tree *t, int32_t u0, int32_t v0, int32_t u1, int32_t v1, int depth, int shift)
 {
     const int64_t all = u1 > u0 && v1 > v0 ? relevant(t, u0, v0, u1, v1) : 0;
     if (!all) return -1;
@@ -52,7 +52,7 @@ static int32_t add_set(tsr_bisk_tree *t, int32_t u0, int32_t v0, int32_t u1, int
         t->set = grown;
         t->room = room;
     }
-    t->set[t->sets] = (tsr_bisk_set){ (uint16_t)u0, (uint16_t)v0, (uint16_t)u1, (uint16_t)v1, { -2, -2 }, (uint8_t)depth, 0 };
+    t->set[t->sets] = (tsr_bisk_set){ (uint16_t)u0, (uint16_t)v0, (uint16_t)u1, (uint16_t)v1, { -2, -2 }, (uint8_t)depth, 0, (uint8_t)shift };
     return (int32_t)t->sets++;
 }
 
@@ -65,15 +65,15 @@ static int split(tsr_bisk_tree *t, int32_t k)
     const tsr_bisk_set s = t->set[k];
     if (s.half[0] != -2) return 1;
     const int32_t w = s.u1 - s.u0, h = s.v1 - s.v0, along_u = w >= h, middle = along_u ? s.u0 + (w + 1) / 2 : s.v0 + (h + 1) / 2;
-    const int32_t a = add_set(t, s.u0, s.v0, along_u ? middle : s.u1, along_u ? s.v1 : middle, s.depth + 1);
-    const int32_t b = add_set(t, along_u ? middle : s.u0, along_u ? s.v0 : middle, s.u1, s.v1, s.depth + 1);
+    const int32_t a = add_set(t, s.u0, s.v0, along_u ? middle : s.u1, along_u ? s.v1 : middle, s.depth + 1, s.shift);
+    const int32_t b = add_set(t, along_u ? middle : s.u0, along_u ? s.v0 : middle, s.u1, s.v1, s.depth + 1, s.shift);
     if (a == -2 || b == -2) return 0;
     t->set[k].half[0] = a;
     t->set[k].half[1] = b;
     return 1;
 }
 
-tsr_status tsr_bisk_tree_make(tsr_bisk_tree *t, int32_t width, int32_t height, int32_t levels, const uint8_t *mask)
+tsr_status tsr_bisk_tree_make(tsr_bisk_tree *t, int32_t width, int32_t height, int32_t levels, const uint8_t *mask, int weighted)
 {
     const int64_t row = (int64_t)width + 1;
     if (t->width != width || t->height != height) {
@@ -92,13 +92,15 @@ tsr_status tsr_bisk_tree_make(tsr_bisk_tree *t, int32_t width, int32_t height, i
     }
     t->sets = 0;
     t->roots = 0;
+    t->weighted = weighted;
     int32_t w = width, h = height, k = 0; /* coarse bands are added last and coded first */
     for (int32_t level = 0; level <= levels; level++) {
         const int32_t lw = (w + 1) / 2, lh = (h + 1) / 2, last = level == levels;
         const int32_t band[3][4] = { { lw, 0, w, lh }, { 0, lh, lw, h }, { lw, lh, w, h } };
         for (int b = 2; b >= 0; b--) {
             if (last && b) continue;
-            k = last ? add_set(t, 0, 0, w, h, 0) : add_set(t, band[b][0], band[b][1], band[b][2], band[b][3], 0);
+            const int shift = !weighted ? 0 : last ? level + 1 : level + (b < 2); /* HH counts half as much as HL and LH, LL twice as much */
+            k = last ? add_set(t, 0, 0, w, h, 0, shift) : add_set(t, band[b][0], band[b][1], band[b][2], band[b][3], 0, shift);
             if (k == -2) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for sets of coefficients");
             if (k >= 0) t->root[t->roots++] = k;
         }
@@ -120,6 +122,7 @@ void tsr_bisk_coder_free(tsr_bisk_coder *c)
     for (int d = 0; d < TSR_BISK_DEPTHS; d++) free(c->list[d].item);
     free(c->found.item);
     free(c->value.item);
+    free(c->shift.item);
     free(c->significant);
     memset(c, 0, sizeof *c);
 }
@@ -130,7 +133,7 @@ static int measure(tsr_bisk_tree *t, const int32_t *value, int32_t k)
     int planes = 0;
     if (is_single(t->set + k)) {
         const int32_t v = value[(int64_t)t->set[k].v0 * t->width + t->set[k].u0];
-        planes = tsr_mvv_scale((uint32_t)(v < 0 ? -v : v));
+        planes = v ? tsr_mvv_scale((uint32_t)(v < 0 ? -v : v)) + t->set[k].shift : 0;
     } else {
         if (!split(t, k)) return -1;
         for (int h = 0; h < 2; h++) {
@@ -142,6 +145,33 @@ static int measure(tsr_bisk_tree *t, const int32_t *value, int32_t k)
     }
     t->set[k].planes = (uint8_t)planes;
     return planes;
+}
+
+static int32_t measure_all(tsr_bisk_tree *t, const int32_t *value)
+{
+    int32_t planes = 0;
+    for (int32_t k = 0; k < t->roots; k++) {
+        const int below = measure(t, value, t->root[k]);
+        if (below < 0) return -1;
+        planes = below > planes ? below : planes;
+    }
+    return planes;
+}
+
+int32_t tsr_bisk_coarse(tsr_bisk_tree *t, const int32_t *value, int32_t missing, int32_t *coarse)
+{
+    for (int32_t k = 0; k < t->roots; k++) {
+        const tsr_bisk_set s = t->set[t->root[k]];
+        const int32_t plane = missing - s.shift;
+        for (int32_t v = s.v0; v < s.v1; v++)
+            for (int32_t u = s.u0; u < s.u1; u++) {
+                const int64_t at = (int64_t)v * t->width + u;
+                const uint32_t size = tsr_mvv_size_of(value[at]);
+                const int32_t taken = plane <= 0 ? (int32_t)size : size >> plane ? (int32_t)tsr_mvv_middle(size, plane) : 0;
+                coarse[at] = value[at] < 0 ? -taken : taken;
+            }
+    }
+    return measure_all(t, value);
 }
 
 /* ---- coding ------------------------------------------------------------------------------------------------------------------------------------ */
@@ -199,13 +229,14 @@ TSR_ALWAYS_INLINE void find(work *w, const tsr_bisk_set *s, const int decoding)
     const int32_t v = decoding ? 0 : w->value[at];
     const int negative = code(w, SET_MODELS + SINGLE_MODELS, v < 0, decoding);
     if (w->stop) return;
-    const uint32_t guess = (3u << w->plane) >> 1;
+    const uint32_t guess = tsr_mvv_first_value(w->plane - s->shift, 0);
     if (!decoding) {
         const double size = v < 0 ? -(double)v : v, left = size - (double)guess;
         w->gain += size * size - left * left;
     }
     *significant_at(w, s->u0, s->v0) = 1;
     w->failed |= !tsr_mvv_list_add(&w->c->found, (uint32_t)at) || !tsr_mvv_list_add(&w->c->value, guess | (uint32_t)negative << 31);
+    if (w->t->weighted) w->failed |= !tsr_mvv_list_add(&w->c->shift, s->shift);
 }
 
 /* Is the set significant? `known`: it is, nothing is coded. Then it is split at once. Recursion as deep as sets are split: 2 * 14 and some. */
@@ -248,7 +279,11 @@ static void sorting(work *w, int decoding)
     for (int d = TSR_BISK_DEPTHS - 1; d >= 0; d--) {
         tsr_mvv_list *l = &w->c->list[d];
         const int64_t count = l->count;
-        for (int64_t k = 0; k < count && !w->stop && !w->failed; k++) visit(w, (int32_t)l->item[k], FROM_LIST, 0, decoding);
+        for (int64_t k = 0; k < count && !w->stop && !w->failed; k++) {
+            const uint32_t set = l->item[k];
+            if (w->t->set[set].shift > w->plane) w->failed |= !tsr_mvv_list_add(l, set); /* its coefficients have no bit here */
+            else visit(w, (int32_t)set, FROM_LIST, 0, decoding);
+        }
         if (l->count) memmove(l->item, l->item + count, (size_t)(l->count - count) * sizeof *l->item);
         l->count -= count;
     }
@@ -257,15 +292,16 @@ static void sorting(work *w, int decoding)
 /* Values that were found before this plane; `young` of them in the plane before: their first refinement is another matter. */
 static void refinement(work *w, int64_t older, int64_t count, int decoding)
 {
-    const uint32_t plane_bit = 1u << w->plane;
     for (int64_t k = 0; k < count && !w->stop; k++) {
+        const int32_t plane = w->plane - (w->t->weighted ? (int32_t)w->c->shift.item[k] : 0);
+        if (plane < 0) continue;
         const uint32_t at = w->c->found.item[k], before = w->c->value.item[k];
         const int model = SET_MODELS + SINGLE_MODELS + 1 + 2 * (k < older) + (around(w, at % (uint32_t)w->t->width, at / (uint32_t)w->t->width) > 0);
         const int32_t v = decoding ? 0 : w->value[at];
         const uint32_t size = (uint32_t)(v < 0 ? -v : v);
-        const int bit = decoding ? code(w, model, 0, 1) : code(w, model, (int)(size >> w->plane & 1), 0);
+        const int bit = decoding ? code(w, model, 0, 1) : code(w, model, (int)(size >> plane & 1), 0);
         if (w->stop) return;
-        const uint32_t after = (before & ~plane_bit) | (uint32_t)bit << w->plane | plane_bit >> 1;
+        const uint32_t after = tsr_mvv_refined(before, plane, (uint32_t)bit);
         if (!decoding) {
             const double was = (double)size - (double)(before & ~(1u << 31)), is = (double)size - (double)(after & ~(1u << 31));
             w->gain += was * was - is * is;
@@ -292,14 +328,26 @@ static tsr_status begin(work *w, int32_t planes)
     }
     if (planes) memset(c->significant, 0, (size_t)room);
     for (int d = 0; d < TSR_BISK_DEPTHS; d++) c->list[d].count = 0;
-    c->found.count = c->value.count = 0;
+    c->found.count = c->value.count = c->shift.count = 0;
     c->points = 0;
     for (int k = 0; k < MODELS; k++) w->model[k] = TSR_BIT_NEW;
     for (int32_t k = w->t->roots - 1; k >= 0; k--) w->failed |= !tsr_mvv_list_add(&c->list[0], (uint32_t)w->t->root[k]);
     return TSR_OK;
 }
 
-static tsr_status planes_of(work *w, int32_t planes, int decoding)
+/* A weighted stream that was cut off in a plane: what was known before it, of `count` values. */
+static void forget_plane(work *w, int64_t count)
+{
+    tsr_bisk_coder *c = w->c;
+    for (int64_t k = 0; k < count; k++) {
+        const int32_t plane = w->plane - (int32_t)c->shift.item[k];
+        if (plane >= 0) c->value.item[k] = tsr_mvv_middle(c->value.item[k], plane + 1);
+    }
+    c->found.count = c->value.count = count;
+}
+
+/* needed: whole planes without which nothing counts. */
+static tsr_status planes_of(work *w, int32_t planes, int32_t needed, int decoding)
 {
     int64_t older = 0, count = 0;
     mark(w, decoding);
@@ -308,6 +356,7 @@ static tsr_status planes_of(work *w, int32_t planes, int decoding)
         if (!w->stop) mark(w, decoding);
         refinement(w, older, count, decoding);
         if (!w->stop && count) mark(w, decoding);
+        if (w->stop && decoding && w->t->weighted) forget_plane(w, planes - 1 - w->plane < needed ? 0 : count);
         older = count;
         count = w->c->found.count;
     }
@@ -315,31 +364,29 @@ static tsr_status planes_of(work *w, int32_t planes, int decoding)
     return TSR_OK;
 }
 
-tsr_status tsr_bisk_encode(tsr_bisk_coder *c, tsr_bisk_tree *t, const int32_t *value, int64_t budget, uint8_t **bytes, int64_t *size)
+tsr_status tsr_bisk_encode(tsr_bisk_coder *c, tsr_bisk_tree *t, const int32_t *value, int64_t budget, int32_t needed, uint8_t **bytes, int64_t *size)
 {
     work *w = (work *)calloc(1, sizeof *w);
-    int planes = 0;
+    const int64_t head = t->weighted ? 2 : 1;
     tsr_status status = TSR_OK;
     *bytes = NULL;
     *size = 0;
     if (!w) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory");
-    *w = (work){ .c = c, .t = t, .value = value, .limit = budget - 1 };
+    *w = (work){ .c = c, .t = t, .value = value, .limit = budget - head };
     tsr_coder_write(&w->coder);
-    for (int32_t k = 0; k < t->roots; k++) {
-        const int below = measure(t, value, t->root[k]);
-        w->failed |= below < 0;
-        planes = below > planes ? below : planes;
-    }
+    const int32_t planes = measure_all(t, value);
+    w->failed |= planes < 0;
     status = begin(w, planes);
-    if (status == TSR_OK) status = planes_of(w, planes, 0);
+    if (status == TSR_OK) status = planes_of(w, planes, needed, 0);
     if (status == TSR_OK) {
         if (planes) tsr_coder_finish(&w->coder);
-        *size = planes ? tsr_min64(tsr_max64(1, budget), 1 + (int64_t)w->coder.used) : 1;
+        *size = planes ? tsr_min64(tsr_max64(1, budget), head + (int64_t)w->coder.used) : 1;
         *bytes = (uint8_t *)malloc((size_t)*size);
         if (!*bytes || w->coder.failed) status = TSR_FAILED(TSR_ERROR_MEMORY, "out of memory for a stream");
         else {
             (*bytes)[0] = (uint8_t)planes;
-            if (*size > 1) memcpy(*bytes + 1, w->coder.bytes, (size_t)(*size - 1));
+            if (*size >= head && head > 1) (*bytes)[1] = (uint8_t)needed;
+            if (*size > head) memcpy(*bytes + head, w->coder.bytes, (size_t)(*size - head));
         }
     }
     if (status != TSR_OK) {
@@ -353,17 +400,18 @@ tsr_status tsr_bisk_encode(tsr_bisk_coder *c, tsr_bisk_tree *t, const int32_t *v
 
 tsr_status tsr_bisk_find(tsr_bisk_coder *c, tsr_bisk_tree *t, const uint8_t *bytes, int64_t size)
 {
-    const int32_t planes = size > 0 ? bytes[0] : 0;
-    c->found.count = c->value.count = 0;
+    const int64_t head = t->weighted ? 2 : 1;
+    const int32_t planes = size > 0 ? bytes[0] : 0, needed = size >= head && head > 1 ? bytes[1] : 0;
+    c->found.count = c->value.count = c->shift.count = 0;
     if (planes > TSR_BISK_MOST_PLANES) TSR_FAIL(TSR_ERROR_FORMAT, "a stream of %d bit planes, expected at most %d", planes, TSR_BISK_MOST_PLANES);
-    if (!planes || size < 2) return TSR_OK;
+    if (!planes || size <= head) return TSR_OK;
     work *w = (work *)calloc(1, sizeof *w);
     if (!w) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory");
-    *w = (work){ .c = c, .t = t, .limit = size - 1 };
-    tsr_coder_read(&w->coder, bytes + 1, (size_t)(size - 1));
+    *w = (work){ .c = c, .t = t, .limit = size - head };
+    tsr_coder_read(&w->coder, bytes + head, (size_t)(size - head));
     tsr_status status = begin(w, planes);
     w->stop = (int64_t)w->coder.used > w->limit;
-    if (status == TSR_OK) status = planes_of(w, planes, 1);
+    if (status == TSR_OK) status = planes_of(w, planes, needed, 1);
     free(w);
     return status;
 }

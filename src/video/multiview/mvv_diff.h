@@ -17,6 +17,7 @@ typedef struct tsr_diff_tool {
     uint16_t *count;                  /* cameras that see a texel */
     int32_t *work, *coefficient;
     int32_t *average[3], *sample; /* decoded averages of a step; one texture */
+    int32_t *trial[2];            /* lossless: a texture as it is, and from some planes */
 } tsr_diff_tool;
 
 tsr_status tsr_diff_tool_make(const tsr_mvv_head *h, tsr_diff_tool *t);
@@ -29,6 +30,8 @@ void tsr_diff_mask_any(tsr_diff_tool *t, const uint64_t *bits, int64_t stride);
 tsr_status tsr_diff_ready(tsr_diff_tool *t);
 /* Samples on t->mask; others are not looked at. RETURNS NEW in *bytes. */
 tsr_status tsr_diff_encode(tsr_diff_tool *t, const int32_t *sample, int64_t budget, uint8_t **bytes, int64_t *size);
+/* The same of coefficients. */
+tsr_status tsr_diff_code(tsr_diff_tool *t, const int32_t *coefficient, int64_t budget, uint8_t **bytes, int64_t *size);
 /* Samples, 0 outside t->mask, from any bytes. */
 tsr_status tsr_diff_decode(tsr_diff_tool *t, const uint8_t *bytes, int64_t size, int32_t *sample);
 

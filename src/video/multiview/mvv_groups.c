@@ -10,7 +10,7 @@
 #include "video/multiview/multiview_ops.h"
 #include "video/multiview/mvv_spiht.h"
 
-enum { LOSSLESS_PLANES = 16 };
+enum { LOSSLESS_PLANES = 26 };
 
 /* What one worker needs. */
 typedef struct room {
@@ -115,7 +115,7 @@ static void along_s(const tsr_mvv_shape *s, int a, int32_t *data, int32_t *scrat
     const int64_t stride = 1ll << s->shift[a], n = 1ll << s->bits[a], outer = 1ll << (s->all - s->shift[a] - s->bits[a]);
     const int64_t columns = tsr_min64(stride, TSR_MVV_COLUMNS);
     for (int64_t o = 0; o < outer; o++)
-        for (int64_t c = 0; c < stride; c += columns) TSR_ISA_SELECT(tsr_mvv_s_forward)(data + o * n * stride + c, n, stride, columns, scratch);
+        for (int64_t c = 0; c < stride; c += columns) TSR_ISA_SELECT(tsr_mvv_turned_forward)(data + o * n * stride + c, n, stride, columns, scratch);
 }
 
 static void forward(const grouping *g, room *r)
@@ -124,7 +124,7 @@ static void forward(const grouping *g, room *r)
     const int64_t count = 1ll << s->all, n = 1ll << s->bits[0];
     if (g->w->head.lossless) {
         for (int a = 3; a > 0; a--) along_s(s, a, r->sample, r->columns);
-        for (int64_t k = 0; k < count; k += n) TSR_ISA_SELECT(tsr_mvv_s_forward_row)(r->sample + k, n, r->columns);
+        for (int64_t k = 0; k < count; k += n) TSR_ISA_SELECT(tsr_mvv_turned_forward_row)(r->sample + k, n, r->columns);
         return;
     }
     float *data = (float *)(void *)r->scratch, *columns = (float *)(void *)r->columns;
@@ -242,11 +242,11 @@ static void inverse_texture(const tsr_mvv_shape *s, int32_t *data, int32_t *scra
         int32_t *row = data + v * n, any = 0;
         for (int64_t u = 0; u < n; u++) any |= row[u];
         if (!any) continue;
-        if (lossless) TSR_ISA_SELECT(tsr_mvv_s_inverse_row)(row, n, scratch);
+        if (lossless) TSR_ISA_SELECT(tsr_mvv_turned_inverse_row)(row, n, scratch);
         else TSR_ISA_SELECT(tsr_mvv_haar_inverse_row)(row, n, scratch);
     }
     for (int64_t u = 0; u < n; u += columns) {
-        if (lossless) TSR_ISA_SELECT(tsr_mvv_s_inverse)(data + u, rows, n, columns, scratch);
+        if (lossless) TSR_ISA_SELECT(tsr_mvv_turned_inverse)(data + u, rows, n, columns, scratch);
         else TSR_ISA_SELECT(tsr_mvv_haar_inverse)(data + u, rows, n, columns, scratch);
     }
 }
@@ -256,11 +256,11 @@ static void inverse_between(const tsr_mvv_shape *s, int32_t *block, int64_t colu
 {
     const int64_t cameras = 1ll << s->bits[2], steps = 1ll << s->bits[3];
     for (int64_t t = 0; t < steps; t++) {
-        if (lossless) TSR_ISA_SELECT(tsr_mvv_s_inverse)(block + t * cameras * columns, cameras, columns, columns, scratch);
+        if (lossless) TSR_ISA_SELECT(tsr_mvv_turned_inverse)(block + t * cameras * columns, cameras, columns, columns, scratch);
         else TSR_ISA_SELECT(tsr_mvv_haar_inverse)(block + t * cameras * columns, cameras, columns, columns, scratch);
     }
     for (int64_t c = 0; c < cameras; c++) {
-        if (lossless) TSR_ISA_SELECT(tsr_mvv_s_inverse)(block + c * columns, steps, cameras * columns, columns, scratch);
+        if (lossless) TSR_ISA_SELECT(tsr_mvv_turned_inverse)(block + c * columns, steps, cameras * columns, columns, scratch);
         else TSR_ISA_SELECT(tsr_mvv_haar_inverse)(block + c * columns, steps, cameras * columns, columns, scratch);
     }
 }

@@ -5,7 +5,7 @@
 #include "video/multiview/mvv_codec.h"
 #include "video/multiview/mvv_spiht.h"
 
-enum { LOSSLESS_PLANES = 16, LISTS = 6, EXTRA = 64 };
+enum { LOSSLESS_PLANES = 26, LISTS = 6, EXTRA = 64 };
 static const int64_t most_bytes = 8ll << 30; /* of lists at a time */
 
 typedef struct batch {

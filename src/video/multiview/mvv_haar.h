@@ -2,8 +2,7 @@
  *
  * Forward, orthonormal: float32, so that no rounding adds up; coefficients are rounded once. Inverse: integers with TSR_MVV_SAMPLE_FRACTION bits of
  * fraction in
- * the scale of samples, where a pair is mean + difference, mean - difference: additions alone, the same bits in any order. Lossless: the
- * S-transform. */
+ * the scale of samples, where a pair is mean + difference, mean - difference: additions alone, the same bits in any order. Lossless: lifting steps. */
 #ifndef TSR_VIDEO_MULTIVIEW_MVV_HAAR_H
 #define TSR_VIDEO_MULTIVIEW_MVV_HAAR_H
 
@@ -19,9 +18,35 @@ TSR_HD int32_t tsr_mvv_round(float v) { return (int32_t)(v < 0.0f ? v - 0.5f : v
 TSR_HD int32_t tsr_mvv_add(int32_t a, int32_t b) { return (int32_t)((uint32_t)a + (uint32_t)b); }
 TSR_HD int32_t tsr_mvv_subtract(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
 
-/* S-transform: low = floor((a + b) / 2), high = a - b. */
-TSR_HD int32_t tsr_mvv_s_low(int32_t a, int32_t b) { return tsr_mvv_add(a, b) >> 1; }
-TSR_HD int32_t tsr_mvv_s_first(int32_t low, int32_t high) { return tsr_mvv_add(low, tsr_mvv_add(high, 1) >> 1); }
+/* Lossless: the same rotation in three lifting steps, each rounded, so that integers come back exactly and coefficients of all scales count alike:
+ * low is about (a + b) / sqrt 2, high about (a - b) / sqrt 2. */
+TSR_HD int32_t tsr_mvv_times(int32_t x, int32_t factor) { return (int32_t)(((int64_t)x * factor + 32768) >> 16); }
+TSR_HD void tsr_mvv_turn(int32_t a, int32_t b, int32_t *low, int32_t *high)
+{
+    const int32_t x = tsr_mvv_subtract(a, tsr_mvv_times(b, 27146)); /* tan(pi / 8) */
+    *low = tsr_mvv_add(b, tsr_mvv_times(x, 46341));                 /* sin(pi / 4) */
+    *high = tsr_mvv_subtract(x, tsr_mvv_times(*low, 27146));
+}
+TSR_HD int32_t tsr_mvv_turned_low(int32_t a, int32_t b)
+{
+    int32_t low, high;
+    tsr_mvv_turn(a, b, &low, &high);
+    return low;
+}
+TSR_HD int32_t tsr_mvv_turned_high(int32_t a, int32_t b)
+{
+    int32_t low, high;
+    tsr_mvv_turn(a, b, &low, &high);
+    return high;
+}
+TSR_HD int32_t tsr_mvv_back_second(int32_t low, int32_t high)
+{
+    return tsr_mvv_subtract(low, tsr_mvv_times(tsr_mvv_add(high, tsr_mvv_times(low, 27146)), 46341));
+}
+TSR_HD int32_t tsr_mvv_back_first(int32_t low, int32_t high)
+{
+    return tsr_mvv_add(tsr_mvv_add(high, tsr_mvv_times(low, 27146)), tsr_mvv_times(tsr_mvv_back_second(low, high), 27146));
+}
 
 /* A coefficient of TSR_MVV_FRACTION bits of fraction, of so many steps of pairs, in the scale of samples. `size` < 2^31. */
 TSR_HD int32_t tsr_mvv_to_sample_scale(uint32_t size, int negative, int32_t steps)

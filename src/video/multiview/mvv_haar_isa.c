@@ -73,18 +73,14 @@
         if (from != data) memcpy(data, from, (size_t)n * sizeof(int32_t));            \
     }
 
-#define S_HIGH(a, b) tsr_mvv_subtract(a, b)
-#define S_FIRST(l, h) tsr_mvv_s_first(l, h)
-#define S_SECOND(l, h) tsr_mvv_subtract(tsr_mvv_s_first(l, h), h)
-
 FORWARD(tsr_mvv_haar_forward, float, tsr_mvv_haar_low, tsr_mvv_haar_high)
-FORWARD(tsr_mvv_s_forward, int32_t, tsr_mvv_s_low, S_HIGH)
+FORWARD(tsr_mvv_turned_forward, int32_t, tsr_mvv_turned_low, tsr_mvv_turned_high)
 INVERSE(tsr_mvv_haar_inverse, tsr_mvv_add, tsr_mvv_subtract)
-INVERSE(tsr_mvv_s_inverse, S_FIRST, S_SECOND)
+INVERSE(tsr_mvv_turned_inverse, tsr_mvv_back_first, tsr_mvv_back_second)
 FORWARD_ROW(tsr_mvv_haar_forward_row, float, tsr_mvv_haar_low, tsr_mvv_haar_high)
-FORWARD_ROW(tsr_mvv_s_forward_row, int32_t, tsr_mvv_s_low, S_HIGH)
+FORWARD_ROW(tsr_mvv_turned_forward_row, int32_t, tsr_mvv_turned_low, tsr_mvv_turned_high)
 INVERSE_ROW(tsr_mvv_haar_inverse_row, tsr_mvv_add, tsr_mvv_subtract)
-INVERSE_ROW(tsr_mvv_s_inverse_row, S_FIRST, S_SECOND)
+INVERSE_ROW(tsr_mvv_turned_inverse_row, tsr_mvv_back_first, tsr_mvv_back_second)
 
 void TSR_ISA_NAME(tsr_mvv_round_row)(const float *from, int32_t *to, int64_t n)
 {

@@ -49,12 +49,16 @@ TSR_HD uint32_t tsr_mvv_next(tsr_mvv_state *s, int32_t kind)
     return 0;
 }
 
-/* A value found at a plane: in the middle of what it may be. Then with one bit more. */
-TSR_HD uint32_t tsr_mvv_first_value(int32_t plane, uint32_t negative) { return (3u << plane) >> 1 | negative << 31; }
+/* A value of which the bits from `plane` on are known: in the middle of what it may be. One found at a plane; then with one bit more. */
+TSR_HD uint32_t tsr_mvv_middle(uint32_t value, int32_t plane)
+{
+    const uint32_t below = (1u << plane) - 1;
+    return (value & ~below) | below >> 1;
+}
+TSR_HD uint32_t tsr_mvv_first_value(int32_t plane, uint32_t negative) { return tsr_mvv_middle(1u << plane | negative << 31, plane); }
 TSR_HD uint32_t tsr_mvv_refined(uint32_t value, int32_t plane, uint32_t bit)
 {
-    const uint32_t weight = 1u << plane;
-    return (value & ~weight) | bit << plane | weight >> 1;
+    return tsr_mvv_middle((value & ~(1u << plane)) | bit << plane, plane);
 }
 
 TSR_HD int tsr_mvv_find(tsr_mvv_state *s, uint32_t x) /* 0 where the sign is not there */

@@ -19,12 +19,10 @@ static inline void tsr_bits_put(tsr_bits_out *b, uint64_t v, int32_t count)
 {
     b->word = b->word << count | v; /* what is shifted out was written before */
     b->filled += count;
-    if (b->filled >= 8) {
-        const uint64_t out = __builtin_bswap64(b->word << (64 - b->filled));
-        memcpy(b->at, &out, 8);
-        b->at += b->filled >> 3;
-        b->filled &= 7;
-    }
+    const uint64_t out = __builtin_bswap64(b->word << 1 << (63 - b->filled)); /* even where no byte is full: nothing to be guessed wrongly */
+    memcpy(b->at, &out, 8);
+    b->at += b->filled >> 3;
+    b->filled &= 7;
 }
 
 /* To the next byte, with 1s: a reader that goes on sees zeros. */
