@@ -43,14 +43,15 @@ TSR_KERNEL(load_kernel)(tsr_dirac_load_job job, uint32_t columns)
 TSR_KERNEL(half_columns_kernel)(tsr_dirac_half_job job, uint32_t columns)
 {
     const int32_t x = column(columns), y = (int32_t)(blockIdx.x / columns);
-    if (x < job.width) job.half[tsr_dirac_half_place(job.width, job.height, 2 * (int64_t)x, y)] = (int16_t)tsr_dirac_half_column(&job, x, y);
+    if (x < job.width && (y & 1))
+        tsr_dirac_put_sample(job.grid, job.bytes, tsr_dirac_half_place(job.width, job.height, 2 * (int64_t)x, y), tsr_dirac_half_column(&job, x, y));
 }
 
 TSR_KERNEL(half_rows_kernel)(tsr_dirac_half_job job, uint32_t columns)
 {
     const int32_t x = column(columns), y = (int32_t)(blockIdx.x / columns);
     const int64_t at = tsr_dirac_half_place(job.width, job.height, 2 * (int64_t)x + 1, y);
-    if (x < job.width) job.half[at] = x < job.width - 1 ? (int16_t)tsr_dirac_half_row(&job, 2 * x + 1, y) : 0;
+    if (x < job.width) tsr_dirac_put_sample(job.grid, job.bytes, at, x < job.width - 1 ? tsr_dirac_half_row(&job, 2 * x + 1, y) : 0);
 }
 
 static tsr_status cuda_store(tsr_queue *queue, const tsr_dirac_store_job *job)
