@@ -187,7 +187,7 @@ TSR_KERNEL(half_kernel)(tsr_dirac_half_job job, uint32_t strips, uint32_t tasks)
                   begin = (int32_t)(task / strips) * HALF_ROWS;
     const int32_t end = tsr_mini(begin + HALF_ROWS, job.height), own = lane >= BEFORE && lane < BEFORE + HALVED && x < job.width;
     const int64_t plane = (int64_t)job.width * job.height;
-    const int16_t *from = job.plane + tsr_dirac_clamp(x, 0, job.width - 1);
+    const int16_t *from = (const int16_t *)job.grid + tsr_dirac_clamp(x, 0, job.width - 1);
     int32_t rows[TAPS];
     if (task >= tasks) return; /* the whole warp */
 #pragma unroll
@@ -207,9 +207,8 @@ TSR_KERNEL(half_kernel)(tsr_dirac_half_job job, uint32_t strips, uint32_t tasks)
             below[k] = (int32_t)there >> 16;
         }
         if (!own) continue;
-        int16_t *to = job.half + (int64_t)y * job.width + x;
+        int16_t *to = (int16_t *)job.grid + (int64_t)y * job.width + x;
         const int between = x + 1 < job.width; /* behind the last column is none */
-        to[0] = (int16_t)rows[BEFORE];
         to[plane] = between ? (int16_t)tsr_dirac_half_taps(whole, job.low, job.high) : 0;
         if (y + 1 == job.height) continue;
         to[2 * plane] = (int16_t)half;

@@ -45,7 +45,7 @@ static void store_core(const tsr_dirac_store_job *j, int64_t y)
             const int32_t *TSR_RESTRICT only = r ? r : p;
             for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(only[x], -half, half - 1);
         }
-        if (j->reference) memcpy(j->reference + y * j->width + x0, piece, (size_t)n * sizeof *piece);
+        tsr_dirac_keep_row(j, y, x0, piece, n);
         if (j->bytes == 1) {
             uint8_t *TSR_RESTRICT to = (uint8_t *)j->plane + y * j->plane_stride + x0;
             for (int32_t x = 0; x < n; x++) to[x] = (uint8_t)(piece[x] + half);

@@ -45,8 +45,7 @@ void tsr_dirac_frames_free(tsr_dirac_decoder *d)
     tsr_device_release(d->context, d->jobs, d->jobs ? sizeof *d->jobs : 0);
     for (int k = 0; k < TSR_DIRAC_REFERENCES; k++) {
         tsr_dirac_reference *r = &d->reference[k];
-        tsr_device_release(d->context, r->plane, (size_t)r->elements * sizeof(int16_t));
-        tsr_device_release(d->context, r->half, r->half ? (size_t)r->elements * 4 * sizeof(int16_t) : 0);
+        tsr_device_release(d->context, r->grid, (size_t)(4 * r->elements * r->bytes));
     }
 }
 
@@ -110,11 +109,12 @@ static tsr_dirac_predict_job predict_job(const tsr_dirac_decoder *d, int c, int3
                                   .width = width,
                                   .height = height,
                                   .component = c,
+                                  .bytes = tsr_dirac_reference_bytes(d),
                                   .depth = c ? s->chroma_depth : s->luma_depth,
                                   .down = { c && s->chroma != TSR_CHROMA_444, c && s->chroma == TSR_CHROMA_420 } };
     for (int32_t r = 0; r < m->prediction.references; r++) {
         const tsr_dirac_reference *from = &d->reference[m->reference[r]];
-        job.reference[r] = m->prediction.precision ? from->half + 4 * at : from->plane + at;
+        job.reference[r] = (const char *)from->grid + 4 * at * from->bytes;
     }
     return job;
 }
@@ -151,7 +151,8 @@ static tsr_dirac_store_job store_job(const tsr_dirac_decoder *d, const tsr_dirac
 {
     tsr_dirac_store_job job = { .plane = to->plane[c],
                                 .plane_stride = to->plane_stride[c],
-                                .reference = t->reference ? t->reference->plane + at_reference : NULL,
+                                .reference = t->reference ? (char *)t->reference->grid + 4 * at_reference * t->reference->bytes : NULL,
+                                .reference_bytes = t->reference ? t->reference->bytes : 0,
                                 .bytes = to->bytes,
                                 .depth = to->depth[c > 0] };
     tsr_dirac_component_size(&d->sequence, c, &job.width, &job.height);
