@@ -154,7 +154,7 @@ TSR_DEVICE_FN void predict_runs(const tsr_dirac_predict_job *j, uint32_t columns
         if (column < j->width && begin + k >= first && begin + k <= last) j->predicted[(int64_t)(begin + k) * j->stride + x] = (sum[k] + 32) >> 6;
 }
 
-TSR_KERNEL(__launch_bounds__(ACROSS, 6) predict_kernel)(tsr_dirac_predict_job job, uint32_t columns) { predict_runs(&job, columns); }
+TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_kernel)(tsr_dirac_predict_job job, uint32_t columns) { predict_runs(&job, columns); }
 
 /* Runs of a component whose blocks nobody has looked at yet: the first one begins up to half a block above. */
 static uint32_t predict_blocks(int32_t width, int32_t height, uint32_t *columns)
@@ -166,7 +166,7 @@ static uint32_t predict_blocks(int32_t width, int32_t height, uint32_t *columns)
 /* The same of a job in memory: what a graph launches again for pictures with other jobs. */
 TSR_KERNEL(store_there_kernel)(const tsr_dirac_store_job *job, int32_t width, uint32_t columns) { store_samples(job, width, columns); }
 
-TSR_KERNEL(__launch_bounds__(ACROSS, 6) predict_there_kernel)(const tsr_dirac_predict_job *job, uint32_t columns) { predict_runs(job, columns); }
+TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_there_kernel)(const tsr_dirac_predict_job *job, uint32_t columns) { predict_runs(job, columns); }
 
 TSR_KERNEL(load_kernel)(tsr_dirac_load_job job, uint32_t columns)
 {
