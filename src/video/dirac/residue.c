@@ -1,5 +1,6 @@
 /* video/dirac/residue.c: memory and plans of pictures with one transform. */
 #include "video/dirac/decoder.h"
+#include "video/dirac/filters.h"
 
 static void free_plans(tsr_dirac_decoder *d)
 {
@@ -8,6 +9,7 @@ static void free_plans(tsr_dirac_decoder *d)
     for (int k = 0; k < 2; k++) {
         tsr_dirac_synthesis_free(&p->synthesis[k]);
         tsr_dirac_synthesis_free(&p->narrow_synthesis[k]);
+        tsr_dirac_synthesis_free(&p->coarse_synthesis[k]);
     }
 }
 
@@ -77,7 +79,9 @@ static tsr_status make_plans(tsr_dirac_decoder *d, int narrow)
         TSR_TRY(tsr_dirac_synthesis_make(d->context, &p->transform, &p->layout[k], TSR_I32, 0, &p->synthesis[k]));
         workspace = tsr_max64(workspace, p->synthesis[k].workspace_bytes);
         if (narrow) TSR_TRY(tsr_dirac_synthesis_make(d->context, &p->transform, &p->layout[k], TSR_I16, 0, &p->narrow_synthesis[k]));
-        if (narrow) workspace = tsr_max64(workspace, p->narrow_synthesis[k].workspace_bytes);
+        if (narrow && p->transform.wavelet == TSR_DIRAC_LEGALL && p->transform.depth > 1)
+            TSR_TRY(tsr_dirac_synthesis_make_coarse(d->context, &p->transform, &p->layout[k], TSR_I16, &p->coarse_synthesis[k]));
+        workspace = tsr_max64(workspace, tsr_max64(p->narrow_synthesis[k].workspace_bytes, p->coarse_synthesis[k].workspace_bytes));
     }
     if (workspace <= p->workspace_bytes) return TSR_OK;
     free_workspace(d);
