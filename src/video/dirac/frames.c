@@ -188,7 +188,11 @@ static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *
         const int coarse = t->predicted && p->coarse_synthesis[c > 0].count && empty[1] && empty[2] && empty[3];
         if (narrow) TSR_TRY(synthesise_narrow(d, c, coarse, &narrow));
         if (narrow) job.narrow = p->narrow_samples;
-        else TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
+        else {
+            TSR_TRY(tsr_dirac_residue_wide(d));
+            TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
+            job.residue = p->samples;
+        }
         if (narrow && coarse) {
             job.doubled[0] = p->layout[c].stride / 2;
             job.doubled[1] = p->layout[c].padded_height / 2;

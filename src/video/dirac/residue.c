@@ -47,6 +47,12 @@ void tsr_dirac_residue_free(tsr_dirac_decoder *d)
     d->residue = (tsr_dirac_residue){ 0 };
 }
 
+tsr_status tsr_dirac_residue_wide(tsr_dirac_decoder *d)
+{
+    tsr_dirac_residue *p = &d->residue;
+    return p->samples ? TSR_OK : tsr_device_allocate(d->context, (size_t)p->room[0] * sizeof(int32_t), (void **)&p->samples);
+}
+
 /* Memory that is large enough stays: intra and predicted pictures, whose transforms differ, come by turns. */
 static tsr_status make_component(tsr_dirac_decoder *d, int c, int narrow)
 {
@@ -59,8 +65,8 @@ static tsr_status make_component(tsr_dirac_decoder *d, int c, int narrow)
         TSR_TRY(tsr_device_allocate(d->context, bytes, (void **)&p->on_device[c]));
         if (tsr_dirac_on_host(d)) p->coefficients[c] = p->on_device[c];
         else TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&p->coefficients[c]));
-        if (!c) TSR_TRY(tsr_device_allocate(d->context, bytes, (void **)&p->samples));
     }
+    if (!c && !narrow) TSR_TRY(tsr_dirac_residue_wide(d));
     const size_t half = (size_t)p->room[c] * sizeof(int16_t);
     if (narrow && !p->narrow[c]) TSR_TRY(tsr_device_allocate(d->context, half, (void **)&p->narrow[c]));
     if (narrow && !c && !p->narrow_samples) TSR_TRY(tsr_device_allocate(d->context, half, (void **)&p->narrow_samples));
