@@ -26,7 +26,7 @@ typedef struct tsr_dirac_residue {
     void *workspace;
     int64_t elements[3], room[3], workspace_bytes; /* elements; those that there is memory for */
     /* The same in 16 bits, on the host: high-quality and core pictures are tried with it, and taken again in 32 bits where a value does not fit. */
-    tsr_dirac_synthesis narrow_synthesis[2];
+    tsr_dirac_synthesis narrow_synthesis[2], coarse_synthesis[2]; /* coarse: all but the finest level, of LeGall's filter; count 0: there is none */
     int16_t *narrow[3], *narrow_samples;
     uint8_t empty[3][TSR_DIRAC_LEVELS + 1][4]; /* sub-bands of `narrow` that are 0 */
     int made;
@@ -158,6 +158,7 @@ void tsr_dirac_motion_free(tsr_dirac_decoder *d);
 /* residue.c */
 tsr_status tsr_dirac_within_limit(const tsr_dirac_decoder *d, int64_t bytes);
 tsr_status tsr_dirac_residue_make(tsr_dirac_decoder *d, const tsr_dirac_transform *transform);
+tsr_status tsr_dirac_residue_wide(tsr_dirac_decoder *d); /* residue.samples are there: on the host few pictures need them */
 void tsr_dirac_residue_free(tsr_dirac_decoder *d);
 
 /* frames.c */

@@ -10,6 +10,7 @@
 typedef struct tsr_dirac_store_job {
     const int16_t *narrow;              /* in place of `residue` where it fits */
     const int32_t *residue, *predicted; /* NULL: 0; rows `stride` and `predicted_stride` apart */
+    int32_t doubled[2]; /* on the host: columns and rows of `narrow` where LeGall's finest level, which is 0, is yet to be undone; 0: not */
     int64_t stride, predicted_stride;
     void *plane;          /* NULL: nobody wants it */
     int64_t plane_stride; /* elements of `bytes` bytes */

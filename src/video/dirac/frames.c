@@ -119,11 +119,12 @@ static tsr_dirac_predict_job predict_job(const tsr_dirac_decoder *d, int c, int3
     return job;
 }
 
-/* *narrow 0: samples leave 16 bits; the coefficients are then there in 32. */
-static tsr_status synthesise_narrow(tsr_dirac_decoder *d, int c, int *narrow)
+/* *narrow 0: samples leave 16 bits; the coefficients are then there in 32. `coarse`: without the finest level. */
+static tsr_status synthesise_narrow(tsr_dirac_decoder *d, int c, int coarse, int *narrow)
 {
     tsr_dirac_residue *p = &d->residue;
-    const tsr_status status = tsr_dirac_synthesis_run(&p->narrow_synthesis[c > 0], p->narrow[c], p->narrow_samples, p->workspace);
+    const tsr_dirac_synthesis *s = coarse ? &p->coarse_synthesis[c > 0] : &p->narrow_synthesis[c > 0];
+    const tsr_status status = tsr_dirac_synthesis_run(s, p->narrow[c], p->narrow_samples, p->workspace);
     if (status != TSR_ERROR_CAPACITY) return status;
     *narrow = 0;
     for (int64_t k = 0; k < p->elements[c]; k++) p->on_device[c][k] = p->narrow[c][k];
@@ -183,9 +184,19 @@ static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *
         TSR_TRY(upload_residue(d, t, c));
         tsr_dirac_enter(d, TSR_DIRAC_WAVELET_TRANSFORM);
         int narrow = t->residue == TSR_DIRAC_RESIDUE_NARROW;
-        if (narrow) TSR_TRY(synthesise_narrow(d, c, &narrow));
+        const uint8_t *empty = p->empty[c][p->transform.depth];
+        const int coarse = t->predicted && p->coarse_synthesis[c > 0].count && empty[1] && empty[2] && empty[3];
+        if (narrow) TSR_TRY(synthesise_narrow(d, c, coarse, &narrow));
         if (narrow) job.narrow = p->narrow_samples;
-        else TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
+        else {
+            TSR_TRY(tsr_dirac_residue_wide(d));
+            TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
+            job.residue = p->samples;
+        }
+        if (narrow && coarse) {
+            job.doubled[0] = p->layout[c].stride / 2;
+            job.doubled[1] = p->layout[c].padded_height / 2;
+        }
     }
     if (t->predicted) {
         tsr_dirac_predict_job predict = predict_job(d, c, job.width, job.height, at_reference);

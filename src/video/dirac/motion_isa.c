@@ -241,7 +241,9 @@ static void patch_row(const tsr_dirac_predict_job *j, const void *reference, int
     const int64_t even = tsr_dirac_half_place(j->width, j->height, 0, y);
     const int64_t inside = behind > first ? tsr_dirac_half_place(j->width, j->height, hx + 2 * (int64_t)first, y) : 0;
     for (int32_t k = 0; k < first; k++) to[k] = (int16_t)tsr_dirac_sample(reference, j->bytes, even);
-    for (int32_t k = first; k < behind; k++) to[k] = (int16_t)tsr_dirac_sample(reference, j->bytes, inside + k - first);
+    if (j->bytes == 1)
+        for (int32_t k = first; k < behind; k++) to[k] = ((const int8_t *)reference)[inside + k - first];
+    else if (behind > first) memcpy(to + first, (const int16_t *)reference + inside, (size_t)(behind - first) * sizeof *to);
     for (int32_t k = behind > first ? behind : first; k < n; k++) to[k] = (int16_t)tsr_dirac_sample(reference, j->bytes, even + j->width - 1);
 }
 
@@ -298,13 +300,13 @@ static void finish_narrow(int32_t *predicted, int32_t width) /* from the end on,
 /* Sums and a residue of 16 bits, or none, to samples. Residues are limited first, so that nothing leaves 16 bits. */
 static void store_narrow(const tsr_dirac_store_job *j, const int16_t *sum, int64_t y)
 {
-    enum { PIECE = 512, FAR = 1 << 14 };
+    enum { FAR = 1 << 14 };
     const int16_t half = (int16_t)(1 << (j->depth - 1)), least = (int16_t)-half, most = (int16_t)(half - 1);
     const int32_t bytes = j->bytes, width = j->width;
-    int16_t piece[PIECE];
-    for (int32_t x0 = 0; x0 < width; x0 += PIECE) {
-        const int32_t n = tsr_mini(PIECE, width - x0);
-        const int16_t *TSR_RESTRICT p = sum + x0, *TSR_RESTRICT s = j->narrow ? j->narrow + y * j->stride + x0 : NULL;
+    int16_t piece[TSR_DIRAC_PIECE], made[TSR_DIRAC_PIECE + 1];
+    for (int32_t x0 = 0; x0 < width; x0 += TSR_DIRAC_PIECE) {
+        const int32_t n = tsr_mini(TSR_DIRAC_PIECE, width - x0);
+        const int16_t *TSR_RESTRICT p = sum + x0, *TSR_RESTRICT s = tsr_dirac_residue_piece(j, y, x0, n, made);
         if (s)
             for (int32_t x = 0; x < n; x++) {
                 const int16_t r = s[x] < -FAR ? -FAR : s[x] > FAR ? FAR : s[x], v = (int16_t)(r + (int16_t)((int16_t)(p[x] + 32) >> 6));

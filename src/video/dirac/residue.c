@@ -1,5 +1,6 @@
 /* video/dirac/residue.c: memory and plans of pictures with one transform. */
 #include "video/dirac/decoder.h"
+#include "video/dirac/filters.h"
 
 static void free_plans(tsr_dirac_decoder *d)
 {
@@ -8,6 +9,7 @@ static void free_plans(tsr_dirac_decoder *d)
     for (int k = 0; k < 2; k++) {
         tsr_dirac_synthesis_free(&p->synthesis[k]);
         tsr_dirac_synthesis_free(&p->narrow_synthesis[k]);
+        tsr_dirac_synthesis_free(&p->coarse_synthesis[k]);
     }
 }
 
@@ -45,6 +47,12 @@ void tsr_dirac_residue_free(tsr_dirac_decoder *d)
     d->residue = (tsr_dirac_residue){ 0 };
 }
 
+tsr_status tsr_dirac_residue_wide(tsr_dirac_decoder *d)
+{
+    tsr_dirac_residue *p = &d->residue;
+    return p->samples ? TSR_OK : tsr_device_allocate(d->context, (size_t)p->room[0] * sizeof(int32_t), (void **)&p->samples);
+}
+
 /* Memory that is large enough stays: intra and predicted pictures, whose transforms differ, come by turns. */
 static tsr_status make_component(tsr_dirac_decoder *d, int c, int narrow)
 {
@@ -57,8 +65,8 @@ static tsr_status make_component(tsr_dirac_decoder *d, int c, int narrow)
         TSR_TRY(tsr_device_allocate(d->context, bytes, (void **)&p->on_device[c]));
         if (tsr_dirac_on_host(d)) p->coefficients[c] = p->on_device[c];
         else TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&p->coefficients[c]));
-        if (!c) TSR_TRY(tsr_device_allocate(d->context, bytes, (void **)&p->samples));
     }
+    if (!c && !narrow) TSR_TRY(tsr_dirac_residue_wide(d));
     const size_t half = (size_t)p->room[c] * sizeof(int16_t);
     if (narrow && !p->narrow[c]) TSR_TRY(tsr_device_allocate(d->context, half, (void **)&p->narrow[c]));
     if (narrow && !c && !p->narrow_samples) TSR_TRY(tsr_device_allocate(d->context, half, (void **)&p->narrow_samples));
@@ -77,7 +85,9 @@ static tsr_status make_plans(tsr_dirac_decoder *d, int narrow)
         TSR_TRY(tsr_dirac_synthesis_make(d->context, &p->transform, &p->layout[k], TSR_I32, 0, &p->synthesis[k]));
         workspace = tsr_max64(workspace, p->synthesis[k].workspace_bytes);
         if (narrow) TSR_TRY(tsr_dirac_synthesis_make(d->context, &p->transform, &p->layout[k], TSR_I16, 0, &p->narrow_synthesis[k]));
-        if (narrow) workspace = tsr_max64(workspace, p->narrow_synthesis[k].workspace_bytes);
+        if (narrow && p->transform.wavelet == TSR_DIRAC_LEGALL && p->transform.depth > 1)
+            TSR_TRY(tsr_dirac_synthesis_make_coarse(d->context, &p->transform, &p->layout[k], TSR_I16, &p->coarse_synthesis[k]));
+        workspace = tsr_max64(workspace, tsr_max64(p->narrow_synthesis[k].workspace_bytes, p->coarse_synthesis[k].workspace_bytes));
     }
     if (workspace <= p->workspace_bytes) return TSR_OK;
     free_workspace(d);
