@@ -42,6 +42,7 @@ typedef struct pass {
     int pairs;                     /* tsr_wavelet_pairs */
     int32_t calm;                  /* planes: rows within this bound are lifted without a look; 0: none */
     const tsr_calm_loops *loops;   /* planes: that calm rows go through two by two; NULL: there are none */
+    int *unfit;                    /* planes: only calm rows will do; set when there is another, and nothing made so far is worth anything. NULL: all do */
     int back;                      /* the inverse of a 5/3, mirrored: merge_pair */
     int inverse, first, last;      /* first: samples or coefficients are raised or scaled on loading; last: on storing */
     int threads;
