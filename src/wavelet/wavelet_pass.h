@@ -9,6 +9,8 @@
 enum {
     LARGE_BYTES = 24 << 20,
     PAD_BYTES = 64,
+    PAGE = 4096,
+    ROW_PLACE = 640, /* how far rows in work go on within a page: a processor takes what is written to one row for a row read at the same place of a page */
     TILE_BYTES = 256 << 10,
     BLOCK_BYTES = 384 << 10,
     TWO_LEVELS_BYTES = 5 << 20, /* what is smaller stays in a cache from level to level */
@@ -32,6 +34,7 @@ static inline row_shape shape_of(int64_t n, size_t ring)
     row_shape s = { n, PAD_BYTES, 0, 0 };
     s.high = s.low + round64((n + 1) / 2 * (int64_t)ring) + PAD_BYTES;
     s.bytes = s.high + round64(n / 2 * (int64_t)ring) + PAD_BYTES;
+    s.bytes += (ROW_PLACE - s.bytes % PAGE + PAGE) % PAGE;
     return s;
 }
 
