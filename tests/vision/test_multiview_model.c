@@ -219,6 +219,14 @@ static void test_models_from_files(void **state)
     put("textures-model-1.obj", SQUARE("0") "vt 0 0\nvt 2 0\nvt 1 1\nvt 0 1\nf 1/1 2/2 3/3 4/4\n");
     require_error(tsr_multiview_model_read("textures-model-1.obj", cameras, NULL, &model, NULL), TSR_ERROR_FORMAT, "an atlas does not repeat");
     require_error(tsr_multiview_model_read("textures-none-%d.obj", cameras, NULL, &model, NULL), TSR_ERROR_IO, "no such file");
+    /* in another unit square, as glTF writers put it: the same atlas; half out of one: none */
+    put("textures-model-1.obj", SQUARE("0") "vt 3 -1\nvt 4 -1\nvt 4 -0.25\nvt 3 -0.25\nf 1/1 2/2 3/3 4/4\n");
+    require_ok(tsr_multiview_model_read("textures-model-1.obj", cameras, NULL, &model, NULL));
+    static const float there[8] = { 0, 0, 1, 0, 1, 0.75f, 0, 0.75f };
+    assert_memory_equal(tsr_multiview_model_parts(model).place, there, sizeof there);
+    tsr_multiview_model_destroy(&model);
+    put("textures-model-1.obj", SQUARE("0") "vt 0.5 0\nvt 1.5 0\nvt 1 1\nvt 0.5 1\nf 1/1 2/2 3/3 4/4\n");
+    require_error(tsr_multiview_model_read("textures-model-1.obj", cameras, NULL, &model, NULL), TSR_ERROR_FORMAT, "has u, v = 1.5, 0");
     /* meshes without places, of another format, with the atlas of an OBJ file */
     put("textures-atlas.obj", SQUARE("0") ATLAS "f 1/1 2/2 3/3 4/4\n");
     for (int f = 0; f < 2; f++) {

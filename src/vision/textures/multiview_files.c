@@ -69,6 +69,22 @@ static tsr_status count_files(const char *pattern, int64_t *first, int32_t most,
 
 /* ---- meshes ---------------------------------------------------------------------------------------------------------------------- */
 
+/* An atlas that lies in another unit square (a glTF scene's v from 1 to 2) is the same one there: textures repeat. */
+static void settle(tsr_placed_mesh *mesh)
+{
+    for (int a = 0; a < 2; a++) {
+        float least = HUGE_VALF, most = -HUGE_VALF;
+        for (int64_t i = 0; i < 3 * mesh->triangles; i++) {
+            const float x = mesh->place[2 * (int64_t)mesh->corner[i] + a];
+            least = fminf(least, x);
+            most = fmaxf(most, x);
+        }
+        const float by = floorf(least);
+        if (!mesh->triangles || !isfinite(least) || !isfinite(most) || (least >= 0 && most <= 1) || most - by > 1) continue;
+        for (int64_t i = 0; i < mesh->places; i++) mesh->place[2 * i + a] -= by;
+    }
+}
+
 /* A scene of glTF where it stands at a time. */
 static tsr_status place_scene(tsr_gltf_motion *motion, double seconds, tsr_placed_mesh *mesh)
 {
@@ -84,6 +100,7 @@ static tsr_status place_scene(tsr_gltf_motion *motion, double seconds, tsr_place
     TSR_TRY(tsr_gltf_motion_mesh(motion, mesh->place, mesh->triangle));
     memcpy(mesh->corner, mesh->triangle, (size_t)mesh->triangles * 3 * sizeof(uint32_t));
     TSR_TRY(tsr_gltf_motion_pose(motion, seconds, mesh->position));
+    settle(mesh);
     return TSR_OK;
 }
 
@@ -101,6 +118,7 @@ static tsr_status open_placed(const char *path, const tsr_multiview_model_option
     TSR_TRY_GOTO(tsr_input_all(input, &bytes, &size), done);
     if (!tsr_gltf_is(bytes, size)) {
         TSR_TRY_GOTO(tsr_placed_mesh_read(input, mesh), done);
+        settle(mesh);
     } else {
         TSR_TRY_GOTO(tsr_gltf_motion_open(input, o->animation, &motion), done);
         TSR_TRY_GOTO(place_scene(motion, 0, mesh), done);
