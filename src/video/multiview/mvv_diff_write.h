@@ -9,6 +9,11 @@ typedef struct tsr_diff_curve {
     int32_t points;
 } tsr_diff_curve;
 
+typedef struct tsr_diff_coded {
+    uint8_t *bytes;
+    int64_t size;
+} tsr_diff_coded;
+
 /* Streams of a component in a segment: the master, the average of each step, each texture. */
 typedef struct tsr_diff_writing {
     tsr_mvv_writing *w;
@@ -21,10 +26,7 @@ typedef struct tsr_diff_writing {
     int64_t *budget;              /* bytes, [component][stream] */
     tsr_diff_curve *curve;        /* likewise; NULL: not needed */
     int64_t first;                /* step of the batch, from first_step on */
-    struct {
-        uint8_t *bytes;
-        int64_t size;
-    } * result; /* [step of the batch][average, cameras][component] */
+    tsr_diff_coded *result;       /* [step of the batch][average, cameras][component] */
     struct {
         tsr_status status;
         char message[256];
