@@ -40,10 +40,10 @@ static inline int64_t tsr_diff_budget(const tsr_diff_writing *g, int64_t stream,
 {
     return g->w->head.lossless ? INT64_MAX : g->budget[p * g->streams + stream];
 }
-/* Bytes for which it is tried out what they are worth. */
+/* Bytes for which it is tried out what they are worth: of a master all there are, since all textures hang on it. */
 static inline int64_t tsr_diff_trial(const tsr_diff_writing *g, int64_t stream, int p)
 {
-    return 64 + 6 * tsr_mvv_budget(g->w->head.bpp[p], g->tool->texels) * (stream ? 1 : 4);
+    return 64 + tsr_mvv_budget(g->w->head.bpp[p], g->tool->texels) * (stream ? 6 : tsr_max64(24, g->steps * g->w->view->cameras));
 }
 void tsr_diff_count_relevant(tsr_diff_writing *g, const tsr_diff_tool *t, int64_t stream);
 void tsr_diff_keep_curve(const tsr_diff_writing *g, const tsr_diff_tool *t, int64_t stream, int p);
