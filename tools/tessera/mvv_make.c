@@ -114,6 +114,11 @@ static int load_pictures(making *m, int32_t step, tsr_image *pictures)
                                  tsr_error_message());
         }
         if (status != TSR_OK) return cli_status(m->cli, status, NULL);
+        const int32_t *size = m->parts.picture + 2 * c;
+        if (pictures[c].width != size[0] || pictures[c].height != size[1])
+            return cli_error(m->cli, CLI_FAILED, "%s: camera '%s' has a picture of %d x %d pixels at step %d, expected the %d x %d of %s",
+                             m->film[c] ? cli_shown(own.image) : path, cli_shown(own.name), (int)pictures[c].width, (int)pictures[c].height,
+                             (int)step, (int)size[0], (int)size[1], m->cameras);
     }
     return CLI_OK;
 }
@@ -243,6 +248,13 @@ static int work(making *m)
     if (status == TSR_OK) status = tsr_texturer_copy_atlas(m->texturer, v.atlas);
     if (status == TSR_OK) status = describe(m);
     if (status != TSR_OK) return cli_status(m->cli, status, NULL);
+    const tsr_texturer_report *atlas = tsr_texturer_look(m->texturer);
+    if (!atlas->texels)
+        return cli_error(m->cli, CLI_FAILED,
+                         "%s: of %lld triangles none has a texel: %lld have no area in the atlas, %lld less than one of %d x %d texels takes: "
+                         "expected an unwrapped mesh",
+                         m->meshes, (long long)m->parts.triangles, (long long)atlas->degenerate, (long long)atlas->empty, (int)m->parts.width,
+                         (int)m->parts.height);
     const tsr_progress progress = cli_progress(m->cli);
     for (int32_t t = 0; t < m->parts.steps && !code; t++) {
         code = make_step(m, t, &v);
@@ -286,8 +298,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_TEXT,
           .value = &m.meshes,
           .argument = "PATH",
-          .help =
-              "numbered meshes of one topology, OBJ with texture coordinates (default: FOLDER/mesh-%04d.obj), or a glTF scene with an animation" },
+          .help = "numbered meshes of one topology, OBJ or PLY with texture coordinates (default: FOLDER/mesh-%04d.obj), or a glTF scene with an "
+                  "animation" },
         { .name = "cameras",
           .type = CLI_TEXT,
           .value = &m.cameras,
