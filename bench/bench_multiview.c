@@ -51,13 +51,12 @@ static void make(int32_t atlas, int32_t cameras, int32_t steps)
     tsr_footage_destroy(&footage);
 }
 
-/* Bytes that kernels move for a sample of a component. Decoding has 16 an axis (a pair at a time) or, of any shape, 8 and four steps of 6, on 4 / 3
- * samples of all levels; encoding 64 / 7 an axis. */
+/* Bytes that kernels move for a sample of a component. Decoding has 16 an axis (a pair at a time) or, of any shape, 8 for each of the 4 / 3 samples of all
+ * levels; encoding 64 / 7 an axis. */
 static double kernel_bytes(int encode, int32_t cameras)
 {
     if (s.write.codec == TSR_MULTIVIEW_DIFF2D)
-        return encode ? 2 * (5 + (2 * 4 / 3.0 * (8 + 4 * 6) + 8 + 4) * (1 + 1.0 / cameras))
-                      : (4 + 2 * 4 / 3.0 * (8 + 4 * 6) + 12) * (1 + 1.0 / cameras) + 5;
+        return encode ? 2 * (5 + (4 / 3.0 * 8 + 8 + 4) * (1 + 1.0 / cameras)) : (8 + 4 / 3.0 * 8 + 12) * (1 + 1.0 / cameras) + 5;
     return encode ? 5.1 + 8.5 + 4 * 64 / 7.0 + 4.5 : 4 + 4 * 16 + 5;
 }
 

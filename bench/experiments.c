@@ -2,12 +2,13 @@
  *
  *   thai              5 M points to depth 12 (a CPU: 10): points on a sphere displaced over six octaves stand for the statue
  *   lucy              14 M points to depth 12 (a CPU: 2 M to 9), the same stand-in
- *   armadillo         points on the armadillo of scripts/get-data.sh, coarse to fine and directly: steps of both
+ *   armadillo         points on the armadillo, coarse to fine and directly: steps of both
  *   angel             2 M points with noise of half a voxel of depth 10 and 4000 outliers, the same stand-in as for the statues
- *   dragon-collapse   the dragon of scripts/get-data.sh in 512^3, first order, speed -0.1 and curvature 1
+ *   dragon-collapse   the dragon in 512^3, first order, speed -0.1 and curvature 1
  *   edit-dragon       the same in 1024^3: 300 frames of strokes, each with the records and the mesh of what changed and a picture of 1920x1080
  *
- * --quick takes fewer points and smaller grids. */
+ * Armadillo and dragon are those of scripts/get-data.sh meshes; where they are not there, a knotted tube with bumps of as many triangles as the publication's
+ * scans stands in, and the cases say so. --quick takes fewer points and smaller grids. */
 #include "experiments.h"
 
 #include "core/parallel.h"
@@ -77,21 +78,58 @@ double bench_bumps(double x, double y, double z)
     return (r - 190 - height) * 0.7;
 }
 
-/* A mesh of scripts/get-data.sh, scaled to `extent` along its longest side; NULL and a message where it is not there. */
-static tsr_mesh *real_mesh(bench *b, const char *name, double extent)
+/* A tube round a trefoil, thick and thin by turns, bumps all over: closed, of 2 `along` x `round` triangles. */
+static tsr_status knotted_tube(int32_t along, int32_t round, tsr_mesh **mesh)
+{
+    const double pi = 3.14159265358979323846;
+    TSR_TRY(tsr_mesh_create(NULL, (int64_t)along * round, 2 * (int64_t)along * round, 0, mesh));
+    float *v = tsr_mesh_vertices(*mesh);
+    uint32_t *t = tsr_mesh_triangles(*mesh);
+    for (int32_t i = 0; i < along; i++) {
+        /* The line lies on a torus, whose normal `out` and the line's direction make the frame of the tube. */
+        const double u = 2 * pi * i / along, c2 = cos(2 * u), s2 = sin(2 * u), c3 = cos(3 * u), s3 = sin(3 * u), far = 1 + 0.45 * c3;
+        const double out[3] = { c3 * c2, c3 * s2, s3 };
+        double go[3] = { -1.35 * s3 * c2 - 2 * far * s2, -1.35 * s3 * s2 + 2 * far * c2, 1.35 * c3 };
+        const double length = sqrt(go[0] * go[0] + go[1] * go[1] + go[2] * go[2]);
+        for (int k = 0; k < 3; k++) go[k] /= length;
+        const double side[3] = { go[1] * out[2] - go[2] * out[1], go[2] * out[0] - go[0] * out[2], go[0] * out[1] - go[1] * out[0] };
+        for (int32_t j = 0; j < round; j++) {
+            const double w = 2 * pi * j / round;
+            const double r = 0.2 * (1 + 0.3 * sin(5 * u)) * (1 + 0.06 * sin(40 * u) * sin(4 * w) + 0.02 * sin(150 * u) * sin(15 * w));
+            const double at[3] = { far * c2, far * s2, 0.45 * s3 };
+            const int64_t next = (int64_t)(i + 1) % along * round, own = (int64_t)i * round, here = own + j, beside = (j + 1) % round;
+            for (int k = 0; k < 3; k++) v[3 * here + k] = (float)(at[k] + r * (cos(w) * out[k] + sin(w) * side[k]));
+            const int64_t corners[6] = { here, next + j, next + beside, here, next + beside, own + beside };
+            for (int k = 0; k < 6; k++) t[6 * here + k] = (uint32_t)corners[k];
+        }
+    }
+    return TSR_OK;
+}
+
+/* A scan of the publications, its stand-in: 2 along x round triangles, as many as the scan has to a few hundred; which of the two it is. */
+struct scan {
+    const char *file, *name;
+    int32_t along, round, made;
+};
+static struct scan the_armadillo(void) { return (struct scan){ "armadillo", "armadillo", 832, 208, 0 }; }     /* 345 944 */
+static struct scan the_dragon(void) { return (struct scan){ "ChineseDragon-10kv", "dragon", 1320, 330, 0 }; } /* 871 414 */
+static const char *stands_in(const struct scan *scan) { return scan->made ? " (stand-in)" : ""; }
+
+/* Scaled to `extent` along its longest side; NULL and a message where TESSERA_MESHES names a folder without it. */
+static tsr_mesh *scan_mesh(bench *b, struct scan *scan, double extent)
 {
     const char *folder = getenv("TESSERA_MESHES");
     char path[600];
     tsr_mesh *mesh = NULL;
     tsr_mesh_measures m = TSR_MESH_MEASURES;
-    snprintf(path, sizeof path, "%s/%s.off", folder ? folder : "data/meshes/meshes", name);
-    if (access(path, R_OK)) {
-        char what[700];
-        snprintf(what, sizeof what, "%s (scripts/get-data.sh meshes, or TESSERA_MESHES)", path);
-        bench_lacks(b, what);
+    snprintf(path, sizeof path, "%s/%s.off", folder ? folder : "data/meshes/meshes", scan->file);
+    scan->made = access(path, R_OK) != 0;
+    if (scan->made && folder) {
+        bench_lacks(b, path);
         return NULL;
     }
-    if (tsr_mesh_read(path, NULL, &mesh) != TSR_OK || tsr_mesh_measure(mesh, &m) != TSR_OK) {
+    if ((scan->made ? knotted_tube(scan->along, scan->round, &mesh) : tsr_mesh_read(path, NULL, &mesh)) != TSR_OK ||
+        tsr_mesh_measure(mesh, &m) != TSR_OK) {
         fprintf(stderr, "bench flow: %s\n", tsr_error_message());
         tsr_mesh_destroy(&mesh);
         return NULL;
@@ -100,6 +138,8 @@ static tsr_mesh *real_mesh(bench *b, const char *name, double extent)
     const double from[3] = { m.lower.x, m.lower.y, m.lower.z };
     float *v = tsr_mesh_vertices(mesh);
     for (int64_t i = 0; i < 3 * tsr_mesh_vertex_count(mesh); i++) v[i] = (float)(((double)v[i] - from[i % 3]) * scale);
+    printf("    %s: %s, %lld triangles\n", scan->name, scan->made ? "a knotted tube stands in (no data/meshes of scripts/get-data.sh)" : path,
+           (long long)tsr_mesh_triangle_count(mesh));
     return mesh;
 }
 
@@ -287,14 +327,17 @@ static tsr_status statue(bench *b, const char *name, int64_t count, double noise
 static tsr_status scanned_armadillo(bench *b, int gpu)
 {
     const int32_t depth = b->quick ? 8 : gpu ? 10 : 9;
-    tsr_mesh *mesh = real_mesh(b, "armadillo", 1);
+    struct scan scan = the_armadillo();
+    tsr_mesh *mesh = scan_mesh(b, &scan, 1);
     tsr_points *points = NULL;
     int64_t levels = 0, direct = 0;
     if (!mesh) return TSR_OK;
+    const char *name = scan.made ? "armadillo (stand-in)" : "armadillo",
+               *directly = scan.made ? "armadillo (stand-in), directly" : "armadillo, directly";
     tsr_status status = sample_mesh(mesh, b->quick ? 60000 : gpu ? 2000000 : 400000, &points);
     tsr_mesh_destroy(&mesh);
-    if (status == TSR_OK) status = reconstruct(b, "armadillo", points, 7, depth, armadillo, &levels);
-    if (status == TSR_OK) status = reconstruct(b, "armadillo, directly", points, depth < 9 ? depth : 9, depth, armadillo, &direct);
+    if (status == TSR_OK) status = reconstruct(b, name, points, 7, depth, armadillo, &levels);
+    if (status == TSR_OK) status = reconstruct(b, directly, points, depth < 9 ? depth : 9, depth, armadillo, &direct);
     if (status == TSR_OK)
         printf("    source: more than 1000 steps at depth 10 directly; here %lld steps of all levels, directly %lld\n", (long long)levels,
                (long long)direct);
@@ -304,18 +347,18 @@ static tsr_status scanned_armadillo(bench *b, int gpu)
 
 /* ---- meshes ----------------------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status dragon_list(bench *b, double extent, double band, tsr_tiles **tiles, int *there)
+/* *path: the mesh itself, or NULL where it is missing. */
+static tsr_status dragon_list(bench *b, struct scan *scan, double extent, double band, tsr_tiles **tiles, tsr_mesh **path)
 {
     tsr_voxelize_options options = TSR_VOXELIZE_OPTIONS;
-    tsr_mesh *host = real_mesh(b, "ChineseDragon-10kv", extent), *mesh = NULL;
-    *there = host != NULL;
-    if (!host) return TSR_OK;
+    tsr_mesh *mesh = NULL;
+    *path = scan_mesh(b, scan, extent);
+    if (!*path) return TSR_OK;
     options.spacing = (tsr_vec3){ 1, 1, 1 };
     options.band = band;
-    tsr_status status = tsr_mesh_copy(host, b->context, &mesh);
+    tsr_status status = tsr_mesh_copy(*path, b->context, &mesh);
     if (status == TSR_OK) status = tsr_tiles_from_mesh(b->context, mesh, &options, tiles, NULL);
     tsr_mesh_destroy(&mesh);
-    tsr_mesh_destroy(&host);
     return status;
 }
 
@@ -326,11 +369,14 @@ static tsr_status dragon_collapse(bench *b, int gpu)
     tsr_tiles_info info = TSR_TILES_INFO;
     tsr_tiles *tiles = NULL;
     tsr_levelset *solver = NULL;
+    tsr_mesh *path;
     tsr_status status;
-    int there;
+    char name[80];
+    struct scan scan = the_dragon();
     const double extent = b->quick ? 128 : 500; /* room for the band within 512 */
-    TSR_TRY(dragon_list(b, extent, 1.5, &tiles, &there));
-    if (!there) return TSR_OK;
+    status = dragon_list(b, &scan, extent, 1.5, &tiles, &path);
+    tsr_mesh_destroy(&path);
+    if (status != TSR_OK || !tiles) return status;
     options.terms[0] = (tsr_levelset_term){ .kind = TSR_LEVELSET_SPEED, .value = -0.1 };
     options.terms[1] = (tsr_levelset_term){ .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 };
     options.term_count = 2;
@@ -343,7 +389,8 @@ static tsr_status dragon_collapse(bench *b, int gpu)
     const double began = bench_clock(b->clock);
     TSR_TRY_GOTO(tsr_levelset_run(solver, NULL, &report), done);
     const double seconds = bench_clock(b->clock) - began, step = seconds / (double)(report.steps ? report.steps : 1);
-    bench_report(b, &(bench_case){ .name = "dragon-collapse, first order, a step", .n = info.active_voxels, .time = { step, step, step, 1 } });
+    snprintf(name, sizeof name, "dragon-collapse%s, first order, a step", stands_in(&scan));
+    bench_report(b, &(bench_case){ .name = name, .n = info.active_voxels, .time = { step, step, step, 1 } });
     printf("    %lld tiles of 8^3 at first; %lld steps, %.3f s%s\n    source: about 5 times as fast as the narrow band of Roberts et al. (no times "
            "given)\n",
            (long long)info.count, (long long)report.steps, seconds, report.empty ? ", then nothing was left" : " (the first of the run)");
@@ -430,17 +477,16 @@ static tsr_status edit_dragon(bench *b, int gpu)
     tsr_mesh *path = NULL;
     tsr_mesh_measures m = TSR_MESH_MEASURES;
     tsr_status status;
-    int there;
+    struct scan scan = the_dragon();
     struct frame *f = (struct frame *)calloc(1, sizeof *f);
     const double extent = b->quick ? 200 : 1000;
     if (!f) return TSR_ERROR_MEMORY;
     options.draft = 1;
-    TSR_TRY_GOTO(dragon_list(b, extent, 3, &tiles, &there), done);
-    if (!there) {
+    TSR_TRY_GOTO(dragon_list(b, &scan, extent, 3, &tiles, &path), done);
+    if (!path) {
         status = TSR_OK;
         goto done;
     }
-    path = real_mesh(b, "ChineseDragon-10kv", extent);
     TSR_TRY_GOTO(tsr_tiles_describe(tiles, &info), done);
     TSR_TRY_GOTO(tsr_mesh_measure(path, &m), done);
     TSR_TRY_GOTO(tsr_editor_create(b->context, &options, &s.editor), done);
@@ -449,8 +495,7 @@ static tsr_status edit_dragon(bench *b, int gpu)
     TSR_TRY_GOTO(tsr_surface_tracker_create(b->context, NULL, &s.mesh), done);
     TSR_TRY_GOTO(tsr_picture_create(b->context, width, height, &s.picture), done);
     TSR_TRY_GOTO(tsr_picture_create(b->context, width, height, &s.spare), done);
-    TSR_TRY_GOTO(tsr_camera_orbit(&(tsr_box){ m.lower, m.upper }, TSR_SPACE_NONE, 30, 20, TSR_PERSPECTIVE, (double)width / height, &s.camera),
-                 done);
+    TSR_TRY_GOTO(tsr_camera_orbit(&(tsr_box){ m.lower, m.upper }, TSR_SPACE_NONE, 30, 20, TSR_PERSPECTIVE, (double)width / height, &s.camera), done);
     for (int32_t i = -2; i < frames; i++) { /* two to warm up */
         const float *at = tsr_mesh_vertices_const(path) + 3 * ((int64_t)(i + 2) * (tsr_mesh_vertex_count(path) / (FRAMES + 2)));
         const tsr_brush dab = { { (double)at[0], (double)at[1], (double)at[2] }, 8, (i + 2) % 3 == 0 ? -1 : 1, 1 }; /* shrink, grow, smooth */
@@ -459,7 +504,7 @@ static tsr_status edit_dragon(bench *b, int gpu)
     bench_time t[STAGES];
     for (int k = 0; k < STAGES; k++) t[k] = summary(f->stage[k], k == CAMERA ? (frames + 49) / 50 : frames);
     char name[120];
-    snprintf(name, sizeof name, "edit-dragon, a frame of %dx%d at %.0f^3", width, height, b->quick ? 256.0 : 1024.0);
+    snprintf(name, sizeof name, "edit-dragon%s, a frame of %dx%d at %.0f^3", stands_in(&scan), width, height, b->quick ? 256.0 : 1024.0);
     bench_report(b, &(bench_case){ .name = name,
                                    .n = info.active_voxels,
                                    .time = t[WHOLE],

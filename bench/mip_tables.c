@@ -190,19 +190,24 @@ static double weight(const struct linear *p, int l, int64_t i)
     return fabs((double)p->level[l][i]) * scale[l];
 }
 
-/* The least weight of the `count` largest, by halving; all of equal weight stay. */
+/* The least weight of the `count` largest, twelve bits at a time; all of equal weight stay. */
 static double threshold_of(const struct linear *p, int64_t count)
 {
-    double low = 0, high = 8 * 256;
-    for (int turn = 0; turn < 24; turn++) {
-        const double middle = 0.5 * (low + high);
-        int64_t above = 0;
+    enum { BINS = 4096 };
+    double low = 0, width = 8 * 256.0 / BINS;
+    for (int turn = 0; turn < 2; turn++, width /= BINS) {
+        int64_t in[BINS] = { 0 }, above = 0;
         for (int l = 0; l < 3; l++)
-            for (int64_t i = 0; i < cells(p->n[l]); i++) above += weight(p, l, i) > middle;
-        if (above > count) low = middle;
-        else high = middle;
+            for (int64_t i = 0; i < cells(p->n[l]); i++) {
+                const double bin = floor((weight(p, l, i) - low) / width);
+                if (bin >= BINS) above++;
+                else if (bin >= 0) in[(int)bin]++;
+            }
+        int last = BINS - 1;
+        while (last > 0 && above + in[last] <= count) above += in[last--];
+        low += last * width;
     }
-    return high;
+    return low + width * BINS;
 }
 
 static tsr_status linear_rival(mip_scene *s, double part)

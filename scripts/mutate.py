@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Do the tests notice faults? Makes small changes in src, one at a time, builds the room that it stands in, and runs that room's suites on cpu and emu.
+"""Do the tests notice faults? Makes small changes in src, one at a time, builds the room that it stands in, and runs that room's suites on cpu and emu,
+then what else asks for the room's work (BESIDE).
 
     scripts/mutate.py [-n 20] [--seed 1] [--rooms region,mip] [--slow] [--seconds 600] [--log FILE]
 
@@ -27,10 +28,41 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "<<": ">>", ">>": "<<", "+": "-", "-": "+",
          "*": "+", "+=": "-=", "-=": "+=", "&": "|", "|": "&", "fmin": "fmax", "fmax": "fmin", "fminf": "fmaxf", "fmaxf": "fminf", "tsr_mini": "tsr_maxi",
          "tsr_maxi": "tsr_mini", "tsr_min64": "tsr_max64", "tsr_max64": "tsr_min64", "tsr_minf": "tsr_maxf", "tsr_maxf": "tsr_minf"}
+# What asks for a room's work and stands in another folder of tests: comparisons of devices (check), cases of its commands, suites of rooms built on it alone.
+BESIDE = {
+    "camera": "test_lens test_calibration test_views cli_cameras cli_calibrate",
+    "compress": "cli_compress cli_losses",
+    "device": "check_primitives cli_general",
+    "edit": "cli_edit",
+    "flow": "cli_flow",
+    "fluid": "cli_fluid cli_fluid-simulation",
+    "formats": "cli_volumes cli_volume-kinds cli_meshes cli_points cli_general",
+    "histopyramid": "check_surface check_features cli_pyramid",
+    "io": "test_volume_files test_png cli_volumes",
+    "light": "check_light cli_light",
+    "mesh": "test_mesh_extras check_surface cli_meshes cli_points cli_voxelize",
+    "mip": "cli_mip",
+    "primitives": "check_primitives check_segments",
+    "reconstruct": "cli_reconstruct",
+    "region": "cli_trees cli_pyramid",
+    "render": "cli_render",
+    "segment": "cli_segment",
+    "solver": "check_distance cli_evolve cli_distance agree_500_steps",
+    "surface": "check_surface cli_surface",
+    "tiles": "test_tile_files test_levelset test_engine cli_tiles cli_evolve",
+    "video": "cli_dirac cli_films",
+    "vision": "check_features cli_features cli_depth cli_depthfilm cli_calibrate cli_mvv cli_multiview-textures",
+    "volume": "check_distance cli_volumes cli_distance",
+    "wavelet": "check_wavelet cli_wavelet cli_losses",
+}
+SKIPPED = 77  # exit code of a suite that lacks what it compares with
 # Operators between operands only, with a space on both sides as the tree is formatted: pointers and signs have none behind them.
 SITE = re.compile(r"(?<= )(?:<=|>=|==|!=|&&|\|\||<<|>>|\+=|-=|[-<>+*&|])(?= )"
                   r"|\b(?:fminf?|fmaxf?|tsr_(?:mini|maxi|min64|max64|minf|maxf))(?=\()"
-                  r"|(?<![\w.\"'])(?:0x[0-9a-fA-F]+|\d+\.\d*|\d+)(?=[fuUlL]*\b)(?![\w.]*[\"'])")
+                  r"|(?<![\w.\"'])(?<!\de-)(?<!\dp-)(?:0x[0-9a-fA-F]+|\d+\.\d*|\d+)(?=[fuUlL]*\b)(?![\w.]*[\"'])")
+# One more of these is never met: the room of an array that is declared, and how many turns of a loop a thread takes at a time.
+UNSEEN = re.compile(r"(?<=[\w\]])\[(\d+)\](?=(?:\[[^\[\]]*\])* = \{)|^\s*(?!return )(?:static |const |struct )*\w+ \*?\w+\[(\d+)\](?=(?:\[[^\[\]]*\])*[;,])"
+                    r"|tsr_parallel\([^,]+, [^,]+, (\d+),")
 LEFT_ALONE = re.compile(r"^\s*(#|//|\*|/\*|assert|_Static_assert|static_assert|struct |typedef |enum |case |extern )|TSR_FAIL|TSR_FAILED|TSR_TRY_MESSAGE|snprintf|fprintf|printf|\"")
 
 
@@ -42,9 +74,11 @@ def run(command, seconds=None, processor=None, **options):
     try:
         text = process.communicate(timeout=seconds)[0]
         return None if processor and process.returncode == -signal.SIGXCPU else process.returncode, text
-    except subprocess.TimeoutExpired:
+    except BaseException as why:  # two builds in one folder would spoil it
         os.killpg(process.pid, 9)
         process.communicate()
+        if not isinstance(why, subprocess.TimeoutExpired):
+            raise
         return None, ""
 
 
@@ -68,8 +102,11 @@ def sites(path):
     found = []
     for number, line in code_lines(text):
         code = line.split("/*")[0]
+        unseen = {m.span(k) for m in UNSEEN.finditer(code) for k in (1, 2, 3)}
         for m in SITE.finditer(code):
             old = m.group(0)
+            if m.span() in unseen:
+                continue
             if old in SWAPS:
                 new = SWAPS[old]
             elif "." in old:
@@ -94,45 +131,70 @@ class Copy:
             code, text = run(["cmake", "--preset", "dev", "-G", "Ninja", "-DTESSERA_CUDA=OFF", *launcher], cwd=tree)
             if code:
                 sys.exit(text)
-        self.entries = {}
+        self.entries, self.needs = {}, {}
 
     def make(self, room, seconds=None):
-        return run(["ninja", "-C", self.build, f"-j{self.jobs}", f"suites_{room}", "tessera_emu"], seconds)
+        return run(["ninja", "-C", self.build, f"-j{self.jobs}", "tessera_emu", *self.needs.get(room, [f"suites_{room}"])], seconds)
+
+    def listed(self, room):
+        """What ctest knows of the room and of what stands beside it; `needs` becomes what they run."""
+        _, text = run(["ctest", "--test-dir", self.build, "--show-only=json-v1"])
+        tests, beside, needs = [], BESIDE.get(room, "").split(), {f"suites_{room}"}
+        for test in json.loads(text)["tests"]:
+            labels = next((q["value"] for q in test.get("properties", []) if q["name"] == "LABELS"), [])
+            near = re.sub(r"_(cpu|emu)$", "", test["name"]) in beside
+            if "command" in test and (room in labels or near):
+                tests.append((near and room not in labels, test))
+                for word in " ".join(test["command"]).split():
+                    program = os.path.relpath(word, self.build) if word.startswith(self.build) else ""
+                    if program.startswith(("tests/", "examples/", "bin/")):
+                        needs.add(program)
+        known = {line.split(":")[0] for line in run(["ninja", "-C", self.build, "-t", "targets", "all"])[1].split("\n")}
+        needs |= {n for n in known if n.startswith("bin/") or n.startswith("lib/") and n.endswith(".so")} if beside else set()
+        self.needs[room] = sorted(n for n in needs if n in known)
+        return tests
 
     def suites(self, room):
-        """The entries of a room, the quickest first, slow ones last: [seconds, name, command, environment, folder]; measured, and left out where failing."""
+        """The entries of a room, the quickest first, those beside it and slow ones last: [seconds, name, command, environment, folder]; measured, and left
+        out where failing."""
         if room in self.entries:
             return self.entries[room]
+        tests = self.listed(room)
         code, text = self.make(room)
         if code:
             sys.exit(text[-3000:])
-        _, text = run(["ctest", "--test-dir", self.build, "--show-only=json-v1", "-L", f"^{room}$"])
         rows = []
-        for test in json.loads(text)["tests"]:
+        for near, test in tests:
             p = {q["name"]: q["value"] for q in test.get("properties", [])}
             slow = "slow" in p.get("LABELS", [])
-            if "command" not in test or slow and not self.slow:
+            if slow and not self.slow:
                 continue
             environment = {**os.environ, **dict(e.split("=", 1) for e in p.get("ENVIRONMENT", []))}
             folder = p.get("WORKING_DIRECTORY", self.build)
             row = [p.get("COST", 60 if slow else 1), test["name"], test["command"], environment, folder]
-            if not self.trusted:
+            if not self.trusted or row[0] < 5 and not row[1].startswith(("test_", "check_", "cli_")):
                 began = time.time()
                 code, _ = run(row[2], 900, env=environment, cwd=folder)
                 row[0] = time.time() - began
                 if code != 0:
-                    print(f"{room}: {row[1]} fails with nothing changed (exit code {code}): left out", flush=True)
+                    print(f"{room}: {row[1]} {'lacks something' if code == SKIPPED else 'fails with nothing changed'} (exit code {code}): left out", flush=True)
                     continue
-            rows.append((slow, row))
-        self.entries[room] = [row for _, row in sorted(rows, key=lambda r: (r[0], r[1][0]))]
+            rows.append((near, slow, row))
+        self.entries[room] = [row for _, _, row in sorted(rows, key=lambda r: (r[1], r[0], r[2][0]))]
         return self.entries[room]
 
-    def judge(self, room, seconds):
-        """What found the change; None: nothing did; "": the time was over before all had been asked."""
-        began = time.time()
-        for took, name, command, environment, folder in self.suites(room):
+    def judge(self, room, path, seconds):
+        """What found the change; None: nothing did; "": the time was over before all had been asked. Kernels alone are not asked for on the CPU, nor what
+        only the CPU runs on the emulator."""
+        began, self.asked = time.time(), 0
+        other = "_cpu" if path.endswith(".cu") else "_emu" if path.endswith("_cpu.c") else None
+        words = set(re.findall(r"[a-z]{3,}", os.path.basename(path)))
+        for took, name, command, environment, folder in sorted(self.suites(room), key=lambda row: not words & set(row[1].split("_"))): # its namesakes first
+            if other and name.endswith(other):
+                continue
             if time.time() - began > seconds:
                 return ""
+            self.asked += 1
             # Processor time, for the machine may have other work; the clock for what waits for ever.
             code, _ = run(command, max(seconds, 60 * took), max(60, (60 if self.trusted else 6) * took), env=environment, cwd=folder)
             if code != 0:
@@ -150,7 +212,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rooms", help="only these, with commas between")
     parser.add_argument("--headers", type=int, default=1, help="0: no changes in headers, which take long to build")
-    parser.add_argument("--trusted", action="store_true", help="the suites are known to pass: their times are those of tests/costs.txt, nothing is run unchanged")
+    parser.add_argument("--trusted", action="store_true", help="suites are known to pass: times of long ones are those of tests/costs.txt, only quick ones and those that are no test_... are run unchanged")
     parser.add_argument("--slow", action="store_true", help="ask the suites labelled slow, too, after the others")
     parser.add_argument("--seconds", type=float, default=600, help="for the suites of one change")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -187,7 +249,7 @@ def main():
             if code != 0:
                 print(f"      {name}: {'takes too long to build' if code is None else 'does not compile'}", flush=True)
                 continue
-            by = copy.judge(room, options.seconds)
+            by = copy.judge(room, path, options.seconds)
             if by == "":
                 print(f"      {name}: the suites take longer than {options.seconds:g} s", flush=True)
                 continue
@@ -198,7 +260,7 @@ def main():
         survived += by is None
         a, b = by_room.get(room, (0, 0))
         by_room[room] = (a + (by is not None), b + 1)
-        print(f"{found + survived:4}  {name}: {'found by ' + by if by else 'SURVIVED'}", flush=True)
+        print(f"{found + survived:4}  {name}: {'found by ' + by if by else f'SURVIVED {copy.asked} suites'}", flush=True)
         if not by:
             print("\n".join(difflib.unified_diff(text.split("\n"), lines, name, name, n=2, lineterm="")), flush=True)
         if options.log:

@@ -64,7 +64,7 @@ static tsr_status run(const char *path, const char *module, const char *device, 
     struct planes planes = { &now, NULL, n };
     tsr_context_options where = TSR_CONTEXT_OPTIONS;
     tsr_surface_options options = TSR_SURFACE_OPTIONS;
-    tsr_surface_source source = TSR_SURFACE_SOURCE;
+    tsr_planes_source source = TSR_PLANES_SOURCE;
     tsr_context *context = NULL;
     tsr_volume *host = NULL, *volume = NULL, *mixed = NULL;
     tsr_surface_workspace *workspace = NULL;

@@ -13,6 +13,7 @@
 #define TESSERA_MIP_H
 
 #include "tessera/io.h"
+#include "tessera/planes_source.h"
 #include "tessera/volume.h"
 
 #ifdef __cplusplus
@@ -244,25 +245,11 @@ TSR_API tsr_status tsr_mip_stream_render(tsr_mip_stream *stream, const tsr_mip_v
 
 /* ---- built of more than memory holds ---------------------------------------------------------------------------------------------------- */
 
-/* Grey values that come plane by plane: a file larger than memory. */
-typedef struct tsr_mip_source {
-    size_t struct_size;
-    tsr_size3 size;
-    tsr_dtype dtype;              /* u8 or u16 */
-    double slope, intercept;      /* kept in the file; slope 0 counts as 1 */
-    const tsr_geometry *geometry; /* BORROWS; NULL: unit spacing */
-    /* Writes the planes begin <= z < end to `samples`, [end - begin][size.y][size.x]. Called from the calling thread with ascending planes, each plane once. A failure ends the
-     * building and is passed on. */
-    tsr_status (*planes)(void *user, int64_t begin, int64_t end, void *samples);
-    void *user;
-} tsr_mip_source;
-#define TSR_MIP_SOURCE TSR_SIZED(tsr_mip_source)
-
-/* Builds the pyramid of a source box after box and writes its file: bit for bit that of tsr_mip_build and tsr_mip_write. About `memory_limit` bytes (0: 256 MiB) are taken of the
+/* Builds the pyramid of a source of u8 or u16 box after box and writes its file: bit for bit that of tsr_mip_build and tsr_mip_write. About `memory_limit` bytes (0: 256 MiB) are taken of the
  * host's and the device's memory together; coefficients wait in files without a name beside `path`. TSR_ERROR_UNSUPPORTED for what looks at the whole volume: list formats (one
  * sort), the key GREEDY, hide and measure. TSR_ERROR_MEMORY: the limit is below what the smallest box takes; the message says how much that is. *info (may be NULL): of the pyramid,
  * device_bytes 0. */
-TSR_API tsr_status tsr_mip_build_file(tsr_context *context, const tsr_mip_source *source, const tsr_mip_options *options, int64_t memory_limit, const char *path,
+TSR_API tsr_status tsr_mip_build_file(tsr_context *context, const tsr_planes_source *source, const tsr_mip_options *options, int64_t memory_limit, const char *path,
                                       const tsr_write_options *write, tsr_mip_info *info) TSR_CHECKED;
 
 #ifdef __cplusplus

@@ -4,12 +4,13 @@
 
 #include "tessera/filter.h"
 #include "tessera/io.h"
+#include "tessera/planes_source.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The planes of a volume file: for tsr_surface_extract_source, or for a loop of the caller's. Voxels that lie
+/* The planes of a volume file: for what takes a source, or for a loop of the caller's. Voxels that lie
  * plainly in files stay there, packed ones are unpacked once into a file without a name. TSR_ERROR_UNSUPPORTED as tsr_volume_transfer. RETURNS NEW. */
 typedef struct tsr_planes tsr_planes;
 typedef struct tsr_planes_info {
@@ -26,6 +27,8 @@ TSR_API void tsr_planes_close(tsr_planes **planes);
 TSR_API tsr_status tsr_planes_describe(const tsr_planes *planes, tsr_planes_info *info) TSR_CHECKED;
 /* The planes begin <= z < end to `samples`, [end - begin][size.y][size.x], in native byte order. In any order, but ascending ones are cheapest. */
 TSR_API tsr_status tsr_planes_read(tsr_planes *planes, int64_t begin, int64_t end, void *samples) TSR_CHECKED;
+/* The planes as a source, which BORROWS them until they are closed. */
+TSR_API tsr_status tsr_planes_as_source(tsr_planes *planes, tsr_planes_source *source) TSR_CHECKED;
 /* As tsr_volume_statistics of the whole, a slab at a time; sum, mean and variance agree with those to rounding. */
 TSR_API tsr_status tsr_planes_statistics(tsr_context *context, tsr_planes *planes, tsr_statistics *statistics) TSR_CHECKED;
 

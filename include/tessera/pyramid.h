@@ -14,6 +14,7 @@
 #define TESSERA_PYRAMID_H
 
 #include "tessera/map.h"
+#include "tessera/planes_source.h"
 #include "tessera/points.h"
 #include "tessera/volume.h"
 
@@ -122,6 +123,7 @@ typedef struct tsr_points_volume_options {
     int normals;
     int inward;            /* != 0: normals against the gradient: of volumes whose values grow towards the inside */
     int64_t *not_a_number; /* takes how many values are NaN and make no point (tsr_pyramid_info; 0 for USER); NULL: not asked. BORROWS */
+    tsr_progress progress; /* of tsr_points_from_source */
 } tsr_points_volume_options;
 #define TSR_POINTS_VOLUME_OPTIONS TSR_SIZED(tsr_points_volume_options)
 TSR_API tsr_status tsr_points_from_volume(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *options,
@@ -131,25 +133,11 @@ TSR_API tsr_status tsr_points_from_volume(tsr_context *context, const tsr_volume
 TSR_API tsr_status tsr_points_from_classes(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *options,
                                            tsr_points **points) TSR_CHECKED;
 
-/* Samples that come plane by plane: a file larger than the device's memory, or than any (tessera/planes.h), or a function that is evaluated. */
-typedef struct tsr_points_source {
-    size_t struct_size;
-    tsr_size3 size; /* of the whole volume */
-    tsr_dtype dtype;
-    double slope, intercept;      /* real value = slope x sample + intercept; slope 0 counts as 1 */
-    const tsr_geometry *geometry; /* BORROWS; NULL: unit spacing */
-    /* Writes the planes begin <= z < end to `samples`, [end - begin][size.y][size.x]. Called from the calling thread with ascending planes, each
-     * plane once. A failure ends the list and is passed on. */
-    tsr_status (*planes)(void *user, int64_t begin, int64_t end, void *samples);
-    void *user;
-    tsr_progress progress;
-} tsr_points_source;
-#define TSR_POINTS_SOURCE TSR_SIZED(tsr_points_source)
 /* The clouds of tsr_points_from_classes by slabs of `planes` planes (0: as many as fill 64 MiB, at least 8), and three more for neighbours: no more
  * samples than that are in memory, of the host and of the device. Points and normals are those of the whole volume in memory order, bit for bit.
  * BORROWS the source for the call. TSR_ERROR_UNSUPPORTED: an order that is not ROW (no other is that of slabs one after another), USER (its rule sees
  * the whole volume). Fills points[classes], RETURNS NEW points on the host; after an error all are NULL. */
-TSR_API tsr_status tsr_points_from_source(tsr_context *context, const tsr_points_source *source, const tsr_points_volume_options *options,
+TSR_API tsr_status tsr_points_from_source(tsr_context *context, const tsr_planes_source *source, const tsr_points_volume_options *options,
                                           int64_t planes, tsr_points **points) TSR_CHECKED;
 
 /* Sparse matrix in compressed rows: row r holds entries starts[r] <= k < starts[r + 1] at columns[k], ascending. Device memory. */

@@ -15,6 +15,7 @@
 
 #include "tessera/labels.h"
 #include "tessera/mesh.h"
+#include "tessera/planes_source.h"
 #include "tessera/tiles.h"
 
 #ifdef __cplusplus
@@ -143,25 +144,11 @@ TSR_API void tsr_surface_workspace_destroy(tsr_surface_workspace **workspace);
 TSR_API tsr_status tsr_surface_extract_again(tsr_surface_workspace *workspace, const tsr_volume *volume, const tsr_surface_options *options,
                                              const tsr_mesh **mesh, tsr_surface_report *report) TSR_CHECKED;
 
-/* Samples that come plane by plane: a file larger than memory, a function that is evaluated. */
-typedef struct tsr_surface_source {
-    size_t struct_size;
-    tsr_size3 size; /* of the whole volume */
-    tsr_dtype dtype;
-    double slope, intercept;      /* real value = slope x sample + intercept; slope 0 counts as 1 */
-    const tsr_geometry *geometry; /* BORROWS; NULL: unit spacing */
-    /* Writes the planes begin <= z < end to `samples`, [end - begin][size.y][size.x]. Called from the calling thread with ascending planes, each
-     * plane once. A failure ends the extraction and is passed on. */
-    tsr_status (*planes)(void *user, int64_t begin, int64_t end, void *samples);
-    void *user;
-} tsr_surface_source;
-#define TSR_SURFACE_SOURCE TSR_SIZED(tsr_surface_source)
-
 /* The surface of a source by slabs of `planes` planes (0: as many as fill 64 MiB, at least 8), and three more for neighbours: no more samples than
  * that are in memory, of the host and of the device. The mesh is the one of the whole volume, bit for bit. `close` is not supported.
  * BORROWS the source for the call. TSR_ERROR_UNSUPPORTED: close, more than 2^32 - 1 vertices; else as tsr_surface_extract.
  * RETURNS NEW mesh on the host. */
-TSR_API tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_surface_source *source, const tsr_surface_options *options,
+TSR_API tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_planes_source *source, const tsr_surface_options *options,
                                               int64_t planes, tsr_mesh **mesh, tsr_surface_report *report) TSR_CHECKED;
 
 /* Triangles one by one: vertex n of triangle k becomes vertex 3 k + n, with its normal; what draws or writes triangles without an index wants.

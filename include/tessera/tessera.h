@@ -44,6 +44,7 @@
 #include "tessera/phantom.h"
 #include "tessera/plane_sweep.h"
 #include "tessera/planes.h"
+#include "tessera/planes_source.h"
 #include "tessera/points.h"
 #include "tessera/primitives.h"
 #include "tessera/pyramid.h"

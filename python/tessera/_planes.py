@@ -113,45 +113,29 @@ class Planes(Object):
             check(lib.tsr_planes_statistics(owner._pointer, self._pointer, made))
         return _core.report(made)
 
-    def _source(self, kind: str, raised: list[BaseException]) -> tuple[Any, Any]:
-        """A struct of a source whose planes are ours, and what has to stay as long as it is used; an exception in the middle of a read comes into `raised`."""
-        source = _core.begun(kind)
-        source.size, source.dtype, source.slope, source.intercept = self._info.size, self._info.dtype, self._info.slope, self._info.intercept
-        source.geometry = ffi.addressof(self._info, "geometry")
-
-        def some(user: Any, begin: int, end: int, samples: Any) -> int:
-            return int(lib.tsr_planes_read(self._pointer, begin, end, samples))
-
-        source.planes = call = ffi.callback("tsr_status(void *, int64_t, int64_t, void *)", some, error=-1, onerror=lambda kind, error, trace: raised.append(error))
-        return source, call
+    def _source(self) -> Any:
+        source = _core.begun("tsr_planes_source")
+        check(lib.tsr_planes_as_source(self._pointer, source))
+        return source
 
     def surface(self, isovalue: float, *, planes: int = 0, **options: Any) -> Mesh:
         """`surface` of the whole volume, no more than `planes` planes of which are in memory at a time (0: as many as fill 64 MiB): the same mesh."""
-        raised = list[BaseException]()
-        source, call = self._source("tsr_surface_source", raised)
-        values, kept = _core.options("tsr_surface_options", {"isovalue": isovalue, **options})
+        source, (values, kept) = self._source(), _core.options("tsr_surface_options", {"isovalue": isovalue, **options})
         made, owner = ffi.new("tsr_mesh **"), _core.context()
         with owner.lock:
-            status = lib.tsr_surface_extract_source(owner._pointer, source, values, int(planes), made, ffi.NULL)
-        if raised:
-            raise raised[0]
-        check(status)
-        del kept, call
+            check(lib.tsr_surface_extract_source(owner._pointer, source, values, int(planes), made, ffi.NULL))
+        del kept
         return Mesh._of(made, None)
 
     def points(self, classifier: Union[str, int] = "nonzero", *, normals: bool = False, inward: bool = False, planes: int = 0, **options: Any) -> Points:
         """`HistoPyramid(volume, classifier, order="row", ...).points()` of the whole volume, no more than `planes` planes of which are in memory at a time."""
-        raised = list[BaseException]()
-        source, call = self._source("tsr_points_source", raised)
+        source = self._source()
         rule = {"classifier": classifier, "order": "row", **options}
         values, kept = _core.options("tsr_points_volume_options", {"pyramid": rule, "normals": normals, "inward": inward})
         made, owner = ffi.new("tsr_points **"), _core.context()
         with owner.lock:
-            status = lib.tsr_points_from_source(owner._pointer, source, values, int(planes), made)
-        if raised:
-            raise raised[0]
-        check(status)
-        del kept, call
+            check(lib.tsr_points_from_source(owner._pointer, source, values, int(planes), made))
+        del kept
         return Points._of(made, None)
 
     def __repr__(self) -> str:

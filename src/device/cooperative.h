@@ -86,7 +86,7 @@ TSR_DEVICE_FN void tsr_meet_all(tsr_meeting *meeting, uint32_t *turn)
 }
 
 /* The same, but for the last block to come, where it returns 1 at once, and which says when it is over; 0 in the others, then. `shared` is a word of shared
- * memory. */
+ * memory for meetings alone: slow threads read it when fast ones have gone on. */
 TSR_DEVICE_FN int tsr_meet(tsr_meeting *meeting, uint32_t *turn, uint32_t *shared)
 {
     *turn += 1;

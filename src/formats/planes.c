@@ -61,6 +61,25 @@ tsr_status tsr_planes_read(tsr_planes *planes, int64_t begin, int64_t end, void 
     return TSR_OK;
 }
 
+static tsr_status read_planes(void *user, int64_t begin, int64_t end, void *samples)
+{
+    return tsr_planes_read((tsr_planes *)user, begin, end, samples);
+}
+
+tsr_status tsr_planes_as_source(tsr_planes *planes, tsr_planes_source *source)
+{
+    TSR_NEEDS(planes, source);
+    const tsr_volume *v = planes->pieces->header;
+    const tsr_planes_source found = { .size = v->size,
+                                      .dtype = v->dtype,
+                                      .slope = v->slope,
+                                      .intercept = v->intercept,
+                                      .geometry = &v->geometry,
+                                      .planes = read_planes,
+                                      .user = planes };
+    return TSR_STRUCT_GIVE(source, &found);
+}
+
 /* Two parts become one: means and sums of squares about them (Chan, Golub, LeVeque 1983). `offset`: voxels in front of the second. */
 static void join(tsr_statistics *all, const tsr_statistics *part, int64_t offset)
 {

@@ -8,7 +8,7 @@ enum { BEHIND = 1, AFTER = 2 };
 
 struct slabs {
     tsr_context *context;
-    tsr_points_source from;
+    tsr_planes_source from;
     tsr_points_volume_options options;
     tsr_pyramid_options rule;
     tsr_geometry geometry;
@@ -104,7 +104,7 @@ static tsr_status told(const tsr_progress *progress, double fraction)
     return TSR_OK;
 }
 
-static tsr_status check(struct slabs *s, const tsr_points_source *source, const tsr_points_volume_options *options, int64_t planes,
+static tsr_status check(struct slabs *s, const tsr_planes_source *source, const tsr_points_volume_options *options, int64_t planes,
                         tsr_points **points)
 {
     TSR_TRY(TSR_OPTIONS_TAKE(&s->options, options));
@@ -131,7 +131,7 @@ static tsr_status check(struct slabs *s, const tsr_points_source *source, const 
     return TSR_OK;
 }
 
-tsr_status tsr_points_from_source(tsr_context *context, const tsr_points_source *source, const tsr_points_volume_options *options, int64_t planes,
+tsr_status tsr_points_from_source(tsr_context *context, const tsr_planes_source *source, const tsr_points_volume_options *options, int64_t planes,
                                   tsr_points **points)
 {
     TSR_NEEDS(context, source, points);
@@ -156,7 +156,7 @@ tsr_status tsr_points_from_source(tsr_context *context, const tsr_points_source 
     if (context->device.kind != TSR_DEVICE_CPU) TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)bytes, &device), done);
     for (int64_t begin = 0, kept = 0, have = 0; begin < depth; begin += planes) { /* the host has the planes [kept, have) */
         const int64_t end = tsr_minl(begin + planes, depth), first = tsr_maxl(0, begin - BEHIND), to = tsr_minl(end + AFTER, depth);
-        TSR_TRY_GOTO(told(&s.from.progress, (double)begin / (double)depth), done);
+        TSR_TRY_GOTO(told(&s.options.progress, (double)begin / (double)depth), done);
         if (begin) memmove(host, host + (first - kept) * s.plane, (size_t)((have - first) * s.plane));
         kept = first;
         if (to > have) {

@@ -140,6 +140,7 @@ TSR_KERNEL(__launch_bounds__(THREADS, 2) wave_kernel)(tsr_light_wave wave, int64
     TSR_SHARED(tsr_light_account, own, 1);
     TSR_SHARED(int64_t, warps, WARPS);
     TSR_SHARED(uint32_t, last, 1);
+    TSR_SHARED(uint32_t, taken, 1);
     TSR_SHARED(int32_t, starts, THREADS);
     tsr_light_account *account = wave.account;
     uint32_t turn = tsr_meeting_turn(&work->meeting);
@@ -184,7 +185,7 @@ TSR_KERNEL(__launch_bounds__(THREADS, 2) wave_kernel)(tsr_light_wave wave, int64
                 tsr_meeting_over(&work->meeting);
             }
         }
-        grow_all(wave, s, patches, work, sums, warps, starts, last);
+        grow_all(wave, s, patches, work, sums, warps, starts, taken);
         tsr_meet_all(&work->meeting, &turn);
     }
 }

@@ -14,7 +14,7 @@ struct box {
 
 struct job {
     tsr_context *context;
-    const tsr_mip_source *source;
+    const tsr_planes_source *source;
     tsr_mip_options options;
     tsr_mip *whole; /* of which there are the numbers alone */
     int64_t n[3], bytes, align, halo;
@@ -220,7 +220,7 @@ done:
     return status;
 }
 
-static tsr_status check(const tsr_mip_source *s, const tsr_mip_options *o, int64_t memory_limit)
+static tsr_status check(const tsr_planes_source *s, const tsr_mip_options *o, int64_t memory_limit)
 {
     if (!s->planes) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: source.planes is NULL");
     if (s->size.x < 1 || s->size.y < 1 || s->size.z < 1)
@@ -233,12 +233,12 @@ static tsr_status check(const tsr_mip_source *s, const tsr_mip_options *o, int64
     return TSR_OK;
 }
 
-tsr_status tsr_mip_build_file(tsr_context *context, const tsr_mip_source *source, const tsr_mip_options *options, int64_t memory_limit, const char *path,
+tsr_status tsr_mip_build_file(tsr_context *context, const tsr_planes_source *source, const tsr_mip_options *options, int64_t memory_limit, const char *path,
                               const tsr_write_options *write, tsr_mip_info *info)
 {
     TSR_NEEDS(context, source, path);
     struct job j = { .context = context };
-    tsr_mip_source own;
+    tsr_planes_source own;
     tsr_write_options to;
     tsr_adjunction a = { 0 };
     tsr_status status;

@@ -48,9 +48,9 @@ void tsr_engine_fused_pass(tsr_queue *queue, const tsr_tile_pool *pool, const ts
 int tsr_engine_slab_can(const tsr_engine_setup *setup);
 /* Queues the only pass of a step of such a setup on a list of float32; `managed`: a management pass follows. */
 void tsr_engine_slab_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_engine_setup *setup, tsr_engine_control *control, int32_t managed);
-/* Does engine_wide_cuda.cu have a kernel for the passes of this setup? */
-int tsr_engine_wide_can(const tsr_tile_pool *pool, const tsr_engine_setup *setup);
-/* Queues pass `shape` of a step of such a setup. */
+/* Does engine_wide_cuda.cu have a kernel for this pass of a step? */
+int tsr_engine_wide_can(const tsr_tile_pool *pool, const tsr_engine_setup *setup, tsr_pass_shape shape);
+/* Queues it. */
 void tsr_engine_wide_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_engine_setup *setup, tsr_engine_control *control, tsr_pass_shape shape);
 /* Queues pass `shape` of a step on a coded list. */
 void tsr_engine_coded_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_engine_setup *setup, tsr_engine_control *control, tsr_pass_shape shape);

@@ -15,7 +15,7 @@ enum {
     WIDE_THREADS = 128,
     WIDE_BLOCKS = 6 /* a multiprocessor: 286 us a step of the deformation in 1024^3; 128 and 5: 293, 64 and 12: 343, 64 and 10: 331 */
 };
-enum { TSR_WIDE_DRAWN = 12 /* words of tsr_tile_state.scratch, one for each pass of a step */ };
+enum { TSR_WIDE_DRAWN = 12, TSR_WIDE_PASSES = 4 /* words of tsr_tile_state.scratch, one for each pass of a step */ };
 enum { WIDE_SIGN_ANY = 15 }; /* beside the signs of scheme.h: not known to the compiler */
 
 /* Voxel (x, y, z) lies at cell(x, y, z): rows of quads, four of which share no bank. */
@@ -38,9 +38,9 @@ struct tsr_wide_shared {
 struct tsr_wide_pass {
     tsr_engine_scheme scheme;
     tsr_engine_values everywhere;
-    tsr_engine_source placed; /* the deformation, if there is one */
-    float spacing[3], blend, moment;
-    int32_t source, target; /* tsr_pass_source, tsr_pass_target */
+    tsr_engine_source placed;                    /* the deformation, if there is one */
+    float spacing[3], blend, moment, sweep_step; /* that of a sweep; 0: a stage */
+    int32_t source, target;                      /* tsr_pass_source, tsr_pass_target */
     int32_t index, last, managed;
 };
 
@@ -190,7 +190,7 @@ TSR_KERNEL(__launch_bounds__(WIDE_THREADS, WIDE_BLOCKS) wide_kernel)
     float *to = pass.target == 2 ? pool.phi[2] : pool.phi[state->phi ^ 1], *cube = (float *)(void *)sh->cube, *out = (float *)(void *)sh->fresh;
     const tsr_keys keys = tsr_pool_keys(&pool, state->list);
     const uint32_t *ids = pool.id[state->list];
-    const float step = control->time_step, band = k.band, blend = pass.blend;
+    const float whole_step = control->time_step, step = pass.sweep_step > 0.0f ? pass.sweep_step : whole_step, band = k.band, blend = pass.blend;
     const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, count = state->count, stride = (int32_t)gridDim.x;
     const int waves = ENRIGHT && tid >= T - 32 && lane < 24;
     const float scale = ENRIGHT ? pass.placed.edge * tsr_engine_swing(&pass.placed, state->time + (double)pass.moment * (double)step) : 0.0f;
@@ -203,7 +203,7 @@ TSR_KERNEL(__launch_bounds__(WIDE_THREADS, WIDE_BLOCKS) wide_kernel)
     values.speed = values.speed + control->mean_speed;
     if (tid == 0) {
         sh->movers = 0;
-        if (blockIdx.x == 0 && pass.last) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(step);
+        if (blockIdx.x == 0 && pass.last) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(whole_step);
     }
     if (at >= count) return;
 #define TSR_WIDE_ID(place) ((place) < count ? tid == TSR_SLAB_EDGE ? tsr_key_at(keys, place) : (uint64_t)ids[place] : (uint64_t)0)
@@ -315,14 +315,14 @@ TSR_KERNEL(__launch_bounds__(WIDE_THREADS, WIDE_BLOCKS) wide_kernel)
     if (sums.oldest) atomicMax(&control->old_bits, sums.oldest);
 }
 
-/* Is there a kernel for the passes of this setup? */
-static inline int tsr_wide_can(const tsr_tile_pool *pool, const tsr_engine_setup *s)
+/* Is there a kernel for this pass? */
+static inline int tsr_wide_can(const tsr_tile_pool *pool, const tsr_engine_setup *s, tsr_pass_shape shape)
 {
     const tsr_engine_scheme *k = &s->scheme;
     const int deforms = s->flow.count == 1 && s->flow.source[0].kind == TSR_SOURCE_ENRIGHT && !(s->flow.source[0].brush_reach2 > 0.0f) &&
                         !k->has_speed && !k->has_curvature;
-    return !pool->coded && pool->log2_edge == 3 && k->space == TSR_DIFFERENCE_WENO5 && k->reshape_space == TSR_DIFFERENCE_WENO5 && s->guard == 1 &&
-           s->sweeps == 0 && !s->measured && (s->flow.count == 0 || deforms);
+    if (pool->coded || pool->log2_edge != 3 || s->guard != 1 || k->reshape_space != TSR_DIFFERENCE_WENO5 || shape.index >= TSR_WIDE_PASSES) return 0;
+    return shape.sweep ? s->sweep_kind == TSR_SWEEP_RESHAPE : k->space == TSR_DIFFERENCE_WENO5 && !s->measured && (s->flow.count == 0 || deforms);
 }
 
 template <int ENRIGHT, int SIGN, int CURVED>
@@ -333,21 +333,27 @@ static void tsr_wide_launch(tsr_queue *queue, const tsr_tile_pool *pool, const t
 }
 
 /* Queues pass `shape` of a step. */
-static void tsr_wide_enqueue(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_engine_setup *s, tsr_engine_control *control, tsr_pass_shape shape)
+static void tsr_wide_enqueue(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_engine_setup *s, tsr_engine_control *control,
+                             tsr_pass_shape shape)
 {
-    const tsr_engine_scheme *k = &s->scheme;
+    const tsr_engine_scheme *k = shape.sweep ? &s->sweep : &s->scheme;
+    const int32_t passes = s->stages + s->sweeps;
     tsr_wide_pass pass = { *k,
                            s->flow.everywhere,
                            s->flow.source[0],
                            { s->flow.spacing[0], s->flow.spacing[1], s->flow.spacing[2] },
-                           s->blend[shape.index],
-                           s->moment[shape.index],
-                           tsr_pass_source(shape.index, s->stages),
-                           tsr_pass_target(shape.index, s->stages),
+                           shape.sweep ? 1.0f : s->blend[shape.index],
+                           shape.sweep ? 0.0f : s->moment[shape.index],
+                           shape.sweep ? s->sweep_step : 0.0f,
+                           tsr_pass_source(shape.index, passes),
+                           tsr_pass_target(shape.index, passes),
                            shape.index,
                            shape.last,
                            shape.managed };
-    if (s->flow.count && k->sign == TSR_SIGNED_SUBCELL) tsr_wide_launch<1, TSR_SIGNED_SUBCELL, 0>(queue, pool, pass, control);
+    if (shape.sweep) { /* the reshaping alone */
+        pass.scheme.has_speed = pass.scheme.has_velocity = pass.scheme.has_curvature = 0;
+        tsr_wide_launch<0, WIDE_SIGN_ANY, 0>(queue, pool, pass, control);
+    } else if (s->flow.count && k->sign == TSR_SIGNED_SUBCELL) tsr_wide_launch<1, TSR_SIGNED_SUBCELL, 0>(queue, pool, pass, control);
     else if (s->flow.count) tsr_wide_launch<1, WIDE_SIGN_ANY, 0>(queue, pool, pass, control);
     else if (k->has_curvature && !k->has_velocity && k->sign == TSR_SIGNED_SMOOTH)
         tsr_wide_launch<0, TSR_SIGNED_SMOOTH, 1>(queue, pool, pass, control);

@@ -33,7 +33,7 @@ static tsr_status join(const struct parts *parts, int normals, tsr_space space, 
 }
 
 /* The part of the planes [begin, end); the device has [from, to) of them. */
-static tsr_status slab(tsr_context *context, const tsr_surface_source *source, const tsr_surface_grid *prepared, const char *device, int64_t from,
+static tsr_status slab(tsr_context *context, const tsr_planes_source *source, const tsr_surface_grid *prepared, const char *device, int64_t from,
                        int64_t begin, int64_t end, int64_t to, tsr_space space, struct parts *parts, tsr_surface_report *report)
 {
     tsr_surface_grid g = *prepared;
@@ -56,13 +56,13 @@ static tsr_status slab(tsr_context *context, const tsr_surface_source *source, c
     return status;
 }
 
-tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_surface_source *source, const tsr_surface_options *options, int64_t planes,
+tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_planes_source *source, const tsr_surface_options *options, int64_t planes,
                                       tsr_mesh **mesh, tsr_surface_report *report)
 {
     TSR_RETURNS(mesh);
     TSR_NEEDS(context, source);
     tsr_surface_options own;
-    tsr_surface_source from;
+    tsr_planes_source from;
     tsr_surface_grid g = { .width = 32 };
     tsr_surface_report made = TSR_SURFACE_REPORT;
     struct parts parts = { 0 };

@@ -14,6 +14,7 @@ typedef enum tsr_calm_kind {
     TSR_CALM_ONE,
     TSR_CALM_TWO,
     TSR_CALM_PRODUCT,
+    TSR_CALM_PRODUCT_WHOLE,
     TSR_CALM_FOUR,
     TSR_CALM_EIGHT_EVEN,
     TSR_CALM_EIGHT_ODD
@@ -31,7 +32,8 @@ static inline tsr_calm_kind tsr_calm_kind_of(const tsr_lift_step *s)
     if (s->count == 1 && s->tap[0] == 1) return TSR_CALM_ONE;
     if (!s->symmetric) return TSR_CALM_NONE;
     if (s->count == 2 && s->unit) return TSR_CALM_TWO;
-    if (s->count == 2 && s->shift == 12 && s->rounding == 2048 && s->tap[0] > 0 && s->tap[0] < 8192) return TSR_CALM_PRODUCT;
+    if (s->count == 2 && s->shift == 12 && s->rounding == 2048 && s->tap[0] > 0 && s->tap[0] < 8192)
+        return s->tap[0] < 4096 ? TSR_CALM_PRODUCT : TSR_CALM_PRODUCT_WHOLE;
     if (s->count == 4 && s->shift >= 3 && tsr_calm_has_taps(s, 9, -1, 0, 0)) return TSR_CALM_FOUR;
     if (s->count != 8 || s->shift != 8 || s->rounding != 128) return TSR_CALM_NONE;
     return tsr_calm_has_taps(s, 161, -46, 21, -8) ? TSR_CALM_EIGHT_EVEN : tsr_calm_has_taps(s, 81, -25, 10, -2) ? TSR_CALM_EIGHT_ODD : TSR_CALM_NONE;
@@ -43,7 +45,8 @@ static inline int32_t tsr_calm_limit(const tsr_lift_step *s)
     switch (tsr_calm_kind_of(s)) {
     case TSR_CALM_ONE: return INT16_MAX - s->rounding;
     case TSR_CALM_TWO: return (INT16_MAX - s->rounding) / 2;
-    case TSR_CALM_PRODUCT: return INT16_MAX / 2;
+    case TSR_CALM_PRODUCT:
+    case TSR_CALM_PRODUCT_WHOLE: return INT16_MAX / 2;
     case TSR_CALM_FOUR: return (INT16_MAX - s->rounding) / 4;
     case TSR_CALM_EIGHT_EVEN:
     case TSR_CALM_EIGHT_ODD: return INT16_MAX / 8;

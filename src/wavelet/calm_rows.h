@@ -83,54 +83,255 @@ static inline tsr_wide_i16 eight_odd16(tsr_wide_i16 s, tsr_wide_i16 t, tsr_wide_
     return (p + 1) >> 1;
 }
 
-#define AT16(k) (*(const tsr_wide_i16 *)(const void *)(v[k] + i))
-#define AT_X (*(const tsr_wide_i16 *)(const void *)(x + i))
-#define CALM_LOOP(SIGN, P)                                                           \
-    do {                                                                             \
-        int64_t i = 0;                                                               \
-        for (; i + TSR_WIDE_16 <= n; i += TSR_WIDE_16) {                             \
-            const tsr_wide_i16 p = (P), r = AT_X SIGN p;                             \
-            *(tsr_wide_i16 *)(void *)(to + i) = r;                                   \
-            if (copy) *(tsr_wide_i16 *)(void *)((int16_t *)copy + i) = r;            \
-        }                                                                            \
-        if (i < n) {                                                                 \
-            const tsr_wide_i16 p = (P), r = AT_X SIGN p;                             \
-            memcpy(to + i, &r, (size_t)(n - i) * sizeof *to);                        \
-            if (copy) memcpy((int16_t *)copy + i, &r, (size_t)(n - i) * sizeof *to); \
-        }                                                                            \
-    } while (0)
-#define CALM_BOTH(P)                      \
-    do {                                  \
-        if (s->sign < 0) CALM_LOOP(-, P); \
-        else CALM_LOOP(+, P);             \
-    } while (0)
+/* What is known of a step where a loop is compiled, and its numbers, held in registers. */
+typedef struct calm_step {
+    tsr_calm_kind kind;
+    int minus;
+} calm_step;
+typedef struct calm_numbers {
+    int16_t rounding, shift, factor;
+} calm_numbers;
+
+static inline calm_numbers calm_numbers_of(const tsr_lift_step *s)
+{
+    const int32_t tap = s->tap[0] - (tsr_calm_kind_of(s) == TSR_CALM_PRODUCT_WHOLE ? 4096 : 0);
+    return (calm_numbers){ (int16_t)s->rounding, (int16_t)(s->count == 4 ? s->shift - 3 : s->shift), (int16_t)(8 * tap) };
+}
+
+TSR_PAIRS_INLINE tsr_wide_i16 calm_at(const int16_t *p) { return *(const tsr_wide_i16 *)(const void *)p; }
+TSR_PAIRS_INLINE void calm_put(int16_t *p, tsr_wide_i16 v) { *(tsr_wide_i16 *)(void *)p = v; }
+
+/* What a step adds for neighbours v[0], v[1], ... at place i, but for the sign; `newest`, unless NULL, is the last of them. */
+TSR_PAIRS_INLINE tsr_wide_i16 calm_value(const tsr_calm_kind kind, const calm_numbers c, const int16_t *const *v, int64_t i,
+                                         const tsr_wide_i16 *newest)
+{
+#define AT(k) calm_at(v[k] + i)
+#define LAST(k) (newest ? *newest : AT(k))
+    switch (kind) {
+    case TSR_CALM_ONE: return (LAST(0) + c.rounding) >> c.shift;
+    case TSR_CALM_TWO: return (AT(0) + LAST(1) + c.rounding) >> c.shift;
+    case TSR_CALM_PRODUCT: return product16(AT(0) + LAST(1), c.factor);
+    case TSR_CALM_PRODUCT_WHOLE: {
+        const tsr_wide_i16 sum = AT(0) + LAST(1);
+        return sum + product16(sum, c.factor);
+    }
+    case TSR_CALM_FOUR: {
+        const tsr_wide_i16 sum = AT(1) + AT(2);
+        return (sum + ((sum - AT(0) - LAST(3) + c.rounding) >> 3)) >> c.shift;
+    }
+    case TSR_CALM_EIGHT_EVEN: return eight_even16(AT(3) + AT(4), AT(2) + AT(5), AT(1) + AT(6), AT(0) + LAST(7));
+    default: return eight_odd16(AT(3) + AT(4), AT(2) + AT(5), AT(1) + AT(6), AT(0) + LAST(7));
+    }
+#undef AT
+#undef LAST
+}
+
+TSR_PAIRS_INLINE tsr_wide_i16 calm_lifted(const calm_step s, const calm_numbers c, const int16_t *x, const int16_t *const *v, int64_t i,
+                                          const tsr_wide_i16 *newest)
+{
+    const tsr_wide_i16 before = calm_at(x + i), p = calm_value(s.kind, c, v, i, newest);
+    return s.minus ? before - p : before + p;
+}
+
+TSR_PAIRS_INLINE void calm_lift(const calm_step s, const tsr_lift_step *step, const int16_t *x, const int16_t *const *v, int64_t n, int16_t *to,
+                                int16_t *copy)
+{
+    const calm_numbers c = calm_numbers_of(step);
+    int64_t i = 0;
+    for (; i + TSR_WIDE_16 <= n; i += TSR_WIDE_16) {
+        const tsr_wide_i16 r = calm_lifted(s, c, x, v, i, NULL);
+        calm_put(to + i, r);
+        if (copy) calm_put(copy + i, r);
+    }
+    if (i == n) return;
+    const tsr_wide_i16 r = calm_lifted(s, c, x, v, i, NULL);
+    memcpy(to + i, &r, (size_t)(n - i) * sizeof *to);
+    if (copy) memcpy(copy + i, &r, (size_t)(n - i) * sizeof *to);
+}
 
 static void i16_lift_calm(const tsr_lift_step *s, void *row, const void *const *neighbours, int64_t n, void *out, void *copy)
 {
-    const int16_t *const x = (const int16_t *)row;
-    int16_t *const to = (int16_t *)out;
     const int16_t *v[TSR_WAVELET_TAPS];
-    const int16_t rounding = (int16_t)s->rounding, shift = (int16_t)s->shift;
-    const int whole = s->tap[0] > 4095;
-    const int16_t eighth = (int16_t)(8 * (whole ? s->tap[0] - 4096 : s->tap[0]));
     for (int32_t k = 0; k < s->count; k++) v[k] = (const int16_t *)neighbours[k];
+#define LIFT(KIND)                                                                                                          \
+    case KIND:                                                                                                              \
+        if (s->sign < 0) calm_lift((calm_step){ KIND, 1 }, s, (const int16_t *)row, v, n, (int16_t *)out, (int16_t *)copy); \
+        else calm_lift((calm_step){ KIND, 0 }, s, (const int16_t *)row, v, n, (int16_t *)out, (int16_t *)copy);             \
+        break
     switch (tsr_calm_kind_of(s)) {
-    case TSR_CALM_ONE: CALM_BOTH((AT16(0) + rounding) >> shift); break;
-    case TSR_CALM_TWO: CALM_BOTH((AT16(0) + AT16(1) + rounding) >> shift); break;
-    case TSR_CALM_PRODUCT:
-        if (whole) CALM_BOTH(AT16(0) + AT16(1) + product16(AT16(0) + AT16(1), eighth));
-        else CALM_BOTH(product16(AT16(0) + AT16(1), eighth));
-        break;
-    case TSR_CALM_FOUR: {
-        const int16_t rest = (int16_t)(s->shift - 3);
-        CALM_BOTH((AT16(1) + AT16(2) + ((AT16(1) + AT16(2) - AT16(0) - AT16(3) + rounding) >> 3)) >> rest);
-        break;
+        LIFT(TSR_CALM_ONE);
+        LIFT(TSR_CALM_TWO);
+        LIFT(TSR_CALM_PRODUCT);
+        LIFT(TSR_CALM_PRODUCT_WHOLE);
+        LIFT(TSR_CALM_FOUR);
+        LIFT(TSR_CALM_EIGHT_EVEN);
+        LIFT(TSR_CALM_EIGHT_ODD);
+    default: break;
     }
-    case TSR_CALM_EIGHT_EVEN: CALM_BOTH(eight_even16(AT16(3) + AT16(4), AT16(2) + AT16(5), AT16(1) + AT16(6), AT16(0) + AT16(7))); break;
-    default: CALM_BOTH(eight_odd16(AT16(3) + AT16(4), AT16(2) + AT16(5), AT16(1) + AT16(6), AT16(0) + AT16(7))); break;
+#undef LIFT
+}
+
+/* ---- all steps of a filter in one call ----------------------------------------------------------------------------------------------------- */
+
+/* What is known of a filter where its loops are compiled: the parity that its first step changes, kinds and signs of its steps. chained: the last neighbour
+ * of a step across rows is the row that the step before it has just made. */
+typedef struct calm_steps {
+    int first, steps, chained;
+    calm_step step[4];
+} calm_steps;
+
+/* Step k along a row whose ends stand for what lies beyond them (clamp); both parts have room for a vector on either side. */
+TSR_PAIRS_INLINE void calm_ends(int16_t *part, int64_t n)
+{
+    calm_put(part - TSR_WIDE_16, part[0] - (tsr_wide_i16){ 0 });
+    calm_put(part + n, part[n - 1] - (tsr_wide_i16){ 0 });
+}
+#define CALM_ALONG(k)                                                     \
+    const calm_numbers numbers = calm_numbers_of(&f->step[k]);            \
+    const int odd = ((k)&1) ^ c.first;                                    \
+    int16_t *const x = odd ? high : low, *const other = odd ? low : high; \
+    const int64_t count = (n + 1 - odd) / 2;                              \
+    const int16_t *v[TSR_WAVELET_TAPS];                                   \
+    calm_ends(other, (n + odd) / 2);                                      \
+    for (int t = 0; t < TSR_WAVELET_TAPS; t++) v[t] = other + (f->step[k].first + (odd ? 1 : -1)) / 2 + t
+
+TSR_PAIRS_INLINE void calm_along(const calm_steps c, const tsr_lift_filter *f, int16_t *low, int16_t *high, int64_t n, int steps)
+{
+#pragma GCC unroll 4
+    for (int k = 0; k < steps; k++) {
+        CALM_ALONG(k);
+        for (int64_t i = 0; i < count; i += TSR_WIDE_16) calm_put(x + i, calm_lifted(c.step[k], numbers, x, v, i, NULL));
     }
 }
-#undef AT16
-#undef AT_X
-#undef CALM_LOOP
-#undef CALM_BOTH
+
+/* All steps along a row, the last one on the way to the samples. */
+TSR_PAIRS_INLINE void calm_merge(const calm_steps c, const tsr_lift_filter *f, int16_t *low, int16_t *high, int64_t n, int32_t shift, int16_t *out)
+{
+    const int last = c.steps - 1;
+    const int64_t pairs = n / 2;
+    int64_t i = 0;
+    calm_along(c, f, low, high, n, last);
+    CALM_ALONG(last);
+    for (; i + TSR_WIDE_16 <= pairs; i += TSR_WIDE_16) {
+        const tsr_wide_i16 r = calm_lifted(c.step[last], numbers, x, v, i, NULL), o = calm_at(other + i);
+        pair16_zip(odd ? o : r, odd ? r : o, shift, out + 2 * i, 0);
+    }
+    if (2 * i == n) return;
+    int16_t ends[2 * TSR_WIDE_16];
+    const tsr_wide_i16 r = calm_lifted(c.step[last], numbers, x, v, i, NULL), o = calm_at(other + i);
+    pair16_zip(odd ? o : r, odd ? r : o, shift, ends, 0);
+    memcpy(out + 2 * i, ends, (size_t)(n - 2 * i) * sizeof *out);
+    (void)count;
+}
+
+/* Across rows: step k of row x[k], in the order of the steps. */
+TSR_PAIRS_INLINE void calm_across(const calm_steps c, const tsr_lift_filter *f, const tsr_calm_rows *r, const int out)
+{
+    calm_numbers numbers[4];
+    const int16_t *v[4][TSR_WAVELET_TAPS];
+    int16_t *x[4];
+#pragma GCC unroll 4
+    for (int k = 0; k < c.steps; k++) {
+        numbers[k] = calm_numbers_of(&f->step[k]);
+        x[k] = (int16_t *)r->x[k];
+        for (int32_t t = 0; t < TSR_WAVELET_TAPS; t++) v[k][t] = (const int16_t *)r->from[k][t];
+    }
+    for (int part = 0; part < 2; part++) {
+        const int64_t begin = r->begin[part], end = begin + r->n[part];
+        int16_t *const to[2] = { (int16_t *)r->out[0][part] - begin, (int16_t *)r->out[1][part] - begin };
+        const char *ahead[2] = { (const char *)r->ahead[0][part], (const char *)r->ahead[1][part] };
+        int64_t i = begin;
+#define COLUMN(PUT)                                                                                     \
+    do {                                                                                                \
+        tsr_wide_i16 before = { 0 }, value = { 0 };                                                     \
+        _Pragma("GCC unroll 4") for (int k = 0; k < c.steps; k++)                                       \
+        {                                                                                               \
+            before = value;                                                                             \
+            value = calm_lifted(c.step[k], numbers[k], x[k], v[k], i, k && c.chained ? &before : NULL); \
+            if (k < c.steps - 1 || !out) calm_put(x[k] + i, value);                                     \
+        }                                                                                               \
+        if (out) {                                                                                      \
+            PUT(to[0] + i, before);                                                                     \
+            PUT(to[1] + i, value);                                                                      \
+        }                                                                                               \
+    } while (0)
+#define PUT_REST(p, v)                                           \
+    do {                                                         \
+        const tsr_wide_i16 rest = (v);                           \
+        memcpy((p), &rest, (size_t)(end - i) * sizeof(int16_t)); \
+    } while (0)
+        for (; i + TSR_WIDE_16 <= end; i += TSR_WIDE_16) {
+            for (int j = 0; j < 2; ahead[j++] += TSR_WIDE_BYTES) __builtin_prefetch(ahead[j], 0, 2);
+            COLUMN(calm_put);
+        }
+        if (i < end) COLUMN(PUT_REST);
+#undef COLUMN
+#undef PUT_REST
+    }
+}
+
+#define MINUS(what)                         \
+    {                                       \
+        .kind = TSR_CALM_##what, .minus = 1 \
+    }
+#define PLUS(what)              \
+    {                           \
+        .kind = TSR_CALM_##what \
+    }
+#define CALM_FILTER(name, first, steps, chained, ...)                                                                                     \
+    enum { chained_##name = chained };                                                                                                    \
+    static const calm_steps steps_of_##name = { first, steps, chained, { __VA_ARGS__ } };                                                 \
+    static int split_##name(const tsr_lift_filter *f, const void *in, int64_t n, int32_t shift, void *low, void *high)                    \
+    {                                                                                                                                     \
+        const int calm = i16_split_calm(in, n, shift, f->calm, low, high);                                                                \
+        if (calm) calm_along((calm_steps){ first, steps, chained, { __VA_ARGS__ } }, f, (int16_t *)low, (int16_t *)high, n, steps);       \
+        return calm;                                                                                                                      \
+    }                                                                                                                                     \
+    static void merge_##name(const tsr_lift_filter *f, void *low, void *high, int64_t n, int32_t shift, void *out)                        \
+    {                                                                                                                                     \
+        calm_merge((calm_steps){ first, steps, chained, { __VA_ARGS__ } }, f, (int16_t *)low, (int16_t *)high, n, shift, (int16_t *)out); \
+    }                                                                                                                                     \
+    static void across_##name(const tsr_lift_filter *f, const tsr_calm_rows *r)                                                           \
+    {                                                                                                                                     \
+        if (r->out[0][0]) calm_across((calm_steps){ first, steps, chained, { __VA_ARGS__ } }, f, r, 1);                                   \
+        else calm_across((calm_steps){ first, steps, chained, { __VA_ARGS__ } }, f, r, 0);                                                \
+    }
+#define CALM_LOOPS(name)                                                                \
+    {                                                                                   \
+        &steps_of_##name, { split_##name, merge_##name, across_##name, chained_##name } \
+    }
+
+CALM_FILTER(haar, 1, 2, 1, MINUS(ONE), PLUS(ONE))
+CALM_FILTER(haar_back, 0, 2, 1, MINUS(ONE), PLUS(ONE))
+CALM_FILTER(dd97, 1, 2, 0, MINUS(FOUR), PLUS(TWO))
+CALM_FILTER(dd97_back, 0, 2, 1, MINUS(TWO), PLUS(FOUR))
+CALM_FILTER(dd137, 1, 2, 1, MINUS(FOUR), PLUS(FOUR))
+CALM_FILTER(dd137_back, 0, 2, 1, MINUS(FOUR), PLUS(FOUR))
+CALM_FILTER(daub97, 1, 4, 1, MINUS(PRODUCT_WHOLE), MINUS(PRODUCT), PLUS(PRODUCT), PLUS(PRODUCT))
+CALM_FILTER(daub97_back, 0, 4, 1, MINUS(PRODUCT), MINUS(PRODUCT), PLUS(PRODUCT), PLUS(PRODUCT_WHOLE))
+CALM_FILTER(fidelity, 0, 2, 1, PLUS(EIGHT_EVEN), MINUS(EIGHT_ODD))
+CALM_FILTER(fidelity_back, 1, 2, 1, PLUS(EIGHT_ODD), MINUS(EIGHT_EVEN))
+
+static const tsr_calm_loops *i16_calm_loops(const tsr_lift_filter *f)
+{
+    static const struct {
+        const calm_steps *steps;
+        tsr_calm_loops loops;
+    } all[] = { CALM_LOOPS(haar),       CALM_LOOPS(haar_back), CALM_LOOPS(dd97),        CALM_LOOPS(dd97_back), CALM_LOOPS(dd137),
+                CALM_LOOPS(dd137_back), CALM_LOOPS(daub97),    CALM_LOOPS(daub97_back), CALM_LOOPS(fidelity),  CALM_LOOPS(fidelity_back) };
+    for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
+        const calm_steps *c = all[m].steps;
+        int same = c->steps == f->steps;
+        for (int k = 0; k < c->steps && same; k++) {
+            const tsr_lift_step *s = &f->step[k];
+            same = s->parity == (c->first ^ (k & 1)) && tsr_calm_kind_of(s) == c->step[k].kind && (s->sign < 0) == c->step[k].minus;
+        }
+        if (same) return &all[m].loops;
+    }
+    return NULL;
+}
+#undef MINUS
+#undef PLUS
+#undef CALM_FILTER
+#undef CALM_LOOPS
+#undef CALM_ALONG

@@ -312,7 +312,7 @@ static void NAME(narrow)(void *row, int64_t n, uint32_t *lost)
 #define PAIRS NULL, NULL, NULL, NULL
 #endif
 #ifndef CALM_ROWS
-#define CALM_ROWS NULL, NULL, NULL
+#define CALM_ROWS NULL, NULL, NULL, NULL
 #endif
 static const tsr_wavelet_rows NAME(rows) = { sizeof(T),   sizeof(R),    NAME(split), NAME(merge), NAME(lift), NAME(load),
                                              NAME(store), tsr_stream_drain, NARROW_ROW,  CALM_ROWS,   PAIRS };

@@ -177,7 +177,7 @@ int tsr_wavelet_has_blocks(const tsr_wavelet_level *l, const tsr_wavelet_rows *r
 
 int64_t tsr_wavelet_planes_bytes(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *filter)
 {
-    int64_t ring = ring_rows(filter), bytes = (1 + ring) * shape_of(l->size[0], rows->ring).bytes;
+    const int64_t ring = ring_rows(filter), bytes = (2 + ring) * shape_of(l->size[0], rows->ring).bytes; /* one more where they go two by two */
     if (tsr_wavelet_has_blocks(l, rows, filter)) return bytes + (1 + ring) * slice_bytes(l, rows, block_height(l, rows, filter) + 2 * filter->reach);
     return bytes + (l->axes > 3 ? l->size[0] * l->size[1] * (int64_t)rows->element : 0);
 }

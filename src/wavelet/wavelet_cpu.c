@@ -177,6 +177,11 @@ static int32_t calm_bound(const pass *p)
     return tsr_wavelet_has_planes(l) && tsr_min64(l->size[0], l->size[1]) >= TSR_CALM_LEAST ? p->filter->calm : 0;
 }
 
+static void take_loops(pass *p)
+{
+    if (p->calm && p->rows->calm_loops && p->l->boundary == TSR_WAVELET_CLAMP) p->loops = p->rows->calm_loops(p->filter);
+}
+
 static void prepare(pass *p, tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int inverse)
 {
     *p = (pass){ .l = l, .filter = inverse ? job->inverse : job->forward, .inverse = inverse, .first = 1, .lost = job->lost };
@@ -186,6 +191,7 @@ static void prepare(pass *p, tsr_queue *queue, const tsr_wavelet_job *job, const
               (p->l->boundary == TSR_WAVELET_CLAMP || p->l->boundary == TSR_WAVELET_SYMMETRIC);
     p->threads = row_count(l, 0) < SMALL ? 1 : queue->threads;
     if (p->rows->within && !p->pairs && !tsr_wavelet_has_blocks(l, p->rows, p->filter)) p->calm = calm_bound(p);
+    take_loops(p);
     p->work = (char *)job->work;
     p->per_worker = worker_bytes(l, p->filter);
 }
@@ -229,6 +235,7 @@ static void calm_down(pass *p)
     if (k.large) return;
     p->rows = narrow;
     p->calm = p->filter->calm;
+    take_loops(p);
 }
 
 /* Is the approximation read again by the next level, while it is in a cache? */

@@ -302,6 +302,8 @@ static inline uint32_t pair32_too_large(tsr_wide_f32_at over) { return pair32_ma
 #define EVENS EVENS_32
 #define CALM_EVENS EVENS_32
 #define CALM_ODDS ODDS_32
+#define CALM_ZIP_LOW ZIP_16(0, 32)
+#define CALM_ZIP_HIGH ZIP_16(16, 32)
 #define ODDS ODDS_32
 #define NEXT NEXT_32
 #define PREVIOUS PREVIOUS_32
@@ -311,6 +313,8 @@ static inline uint32_t pair32_too_large(tsr_wide_f32_at over) { return pair32_ma
 #define EVENS EVENS_16
 #define CALM_EVENS EVENS_16
 #define CALM_ODDS ODDS_16
+#define CALM_ZIP_LOW ZIP_8(0, 16)
+#define CALM_ZIP_HIGH ZIP_8(8, 16)
 #define ODDS ODDS_16
 #define NEXT NEXT_16
 #define PREVIOUS PREVIOUS_16
@@ -320,6 +324,8 @@ static inline uint32_t pair32_too_large(tsr_wide_f32_at over) { return pair32_ma
 #define EVENS EVENS_8
 #define CALM_EVENS EVENS_8
 #define CALM_ODDS ODDS_8
+#define CALM_ZIP_LOW ZIP_4(0, 8)
+#define CALM_ZIP_HIGH ZIP_4(4, 8)
 #define ODDS ODDS_8
 #define NEXT NEXT_8
 #define PREVIOUS PREVIOUS_8
@@ -436,7 +442,7 @@ static void f32_split_both(const tsr_lift_filter *f, const tsr_wavelet_two_rows 
 #include "wavelet/calm_rows.h"
 
 #define NAME(f) i16_##f
-#define CALM_ROWS i16_within, i16_split_calm, i16_lift_calm
+#define CALM_ROWS i16_within, i16_split_calm, i16_lift_calm, i16_calm_loops
 #define PAIRS i16_pair, i16_split_pair, i16_merge_pair, i16_split_both
 #define RULE tsr_lift_rule_i32
 #define T int16_t

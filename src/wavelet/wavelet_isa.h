@@ -18,6 +18,25 @@ typedef struct tsr_wavelet_two_rows {
     int stream_out[2], stream_copy[2];
 } tsr_wavelet_two_rows;
 
+/* Calm rows on which all steps of a filter across rows are done, step k on row x[k] with its neighbours from[k]. */
+typedef struct tsr_calm_rows {
+    int64_t begin[2], n[2]; /* of the parts of a row: where the samples are, and how many */
+    void *x[4];
+    const void *from[4][TSR_WAVELET_TAPS];
+    void *out[2][2];         /* where the parts of the last two rows go; NULL: they stay */
+    const void *ahead[2][2]; /* asked for meanwhile: two rows, with as many bytes for each part; anything may stand there */
+} tsr_calm_rows;
+
+/* Loops that do all steps of a filter on calm rows, with `clamp` at the ends of a row. */
+typedef struct tsr_calm_loops {
+    /* split_calm and all steps along the row */
+    int (*split)(const tsr_lift_filter *f, const void *in, int64_t n, int32_t shift, void *low, void *high);
+    /* all steps along it and merge of contiguous samples */
+    void (*merge)(const tsr_lift_filter *f, void *low, void *high, int64_t n, int32_t shift, void *out);
+    void (*across)(const tsr_lift_filter *f, const tsr_calm_rows *rows);
+    int chained; /* across: the last neighbour of a step is the row of the step before it */
+} tsr_calm_loops;
+
 typedef struct tsr_wavelet_rows {
     size_t element, ring; /* bytes */
     /* n samples, `stride` elements apart, raised by `shift` bits: even ones to low, odd ones to high */
@@ -37,6 +56,8 @@ typedef struct tsr_wavelet_rows {
     int (*split_calm)(const void *in, int64_t n, int32_t shift, int32_t bound, void *low, void *high);
     /* lift without a look. The result goes to `out` (x, or apart) and, unless NULL, to `copy`; only x and neighbours have room for whole vectors. */
     void (*lift_calm)(const tsr_lift_step *step, void *x, const void *const *neighbours, int64_t n, void *out, void *copy);
+    /* Those of a filter that has loops of its own; NULL: not this one. */
+    const tsr_calm_loops *(*calm_loops)(const tsr_lift_filter *f);
     /* Both steps of a 5/3 (tsr_wavelet_pairs) at once; NULL: not for this kind. A row x at i and its neighbours before (i-2), behind (i-1) and after
      * (i+1): x += first step, out = behind + second step; copy gets x too, unless NULL. stream: as above, of out, of copy (enum below), which are
      * then aligned to 64 bytes. behind may be after or out; all else is apart. */

@@ -490,11 +490,11 @@ template <tsr_dtype D, int ALONG_X, int INVERSE> static tsr_status march_shapes(
     TRY_SHAPE(haar)
     TRY_SHAPE(two)
     TRY_SHAPE(four)
-    if constexpr (D == TSR_I16 || D == TSR_F32) {
+    if constexpr (D == TSR_I16 || D == TSR_I32 || D == TSR_F32) { /* in 32 bits what codecs have: pictures on a device */
         TRY_SHAPE(wide)
         TRY_SHAPE(wider)
-        TRY_SHAPE(widest)
     }
+    if constexpr (D == TSR_I16 || D == TSR_F32) { TRY_SHAPE(widest) }
 #undef TRY_SHAPE
     *known = 0;
     return TSR_OK;

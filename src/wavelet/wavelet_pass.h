@@ -41,6 +41,7 @@ typedef struct pass {
     const tsr_lift_filter *filter; /* of the direction */
     int pairs;                     /* tsr_wavelet_pairs */
     int32_t calm;                  /* planes: rows within this bound are lifted without a look; 0: none */
+    const tsr_calm_loops *loops;   /* planes: that calm rows go through two by two; NULL: there are none */
     int back;                      /* the inverse of a 5/3, mirrored: merge_pair */
     int inverse, first, last;      /* first: samples or coefficients are raised or scaled on loading; last: on storing */
     int threads;
@@ -183,10 +184,11 @@ static inline int split_row(const pass *p, const char *from, int64_t stride, cha
         p->rows->split_pair(p->filter, from, p->shape.n, raise_bits(p), low, high, bad);
         return 0;
     }
-    int calm = p->calm && stride == 1 && p->rows->split_calm(from, p->shape.n, raise_bits(p), p->calm, low, high);
+    if (p->loops && stride == 1 && p->loops->split(p->filter, from, p->shape.n, raise_bits(p), low, high)) return 1;
+    int calm = p->calm && !p->loops && stride == 1 && p->rows->split_calm(from, p->shape.n, raise_bits(p), p->calm, low, high);
     if (!calm) {
         p->rows->split(from, stride, p->shape.n, raise_bits(p), low, high, bad);
-        calm = stride != 1 && is_calm_row(p, row);
+        calm = (p->loops || stride != 1) && is_calm_row(p, row);
     }
     lift_row(p, row, calm, bad);
     return calm;
@@ -204,6 +206,10 @@ static inline void unlift_row(const pass *p, int64_t offset, char *row, int calm
     const tsr_wavelet_array *whole = &p->l->whole;
     if (p->back && whole->stride[0] == 1 && p->shape.n >= 2) {
         p->rows->merge_pair(p->filter, row + p->shape.low, row + p->shape.high, p->shape.n, lower_bits(p), at(p, whole, offset), p->stream, bad);
+        return;
+    }
+    if (calm && p->loops && whole->stride[0] == 1 && !p->stream) {
+        p->loops->merge(p->filter, row + p->shape.low, row + p->shape.high, p->shape.n, lower_bits(p), at(p, whole, offset));
         return;
     }
     lift_row(p, row, calm, bad);

@@ -34,6 +34,17 @@ static void look_ahead(plane *t, int64_t r)
     }
 }
 
+/* With loops for all steps of two rows: they ask for it. */
+static void look_for_both(plane *t, int64_t r)
+{
+    const pass *p = t->s.p;
+    const int64_t low = (p->shape.n + 1) / 2 * (int64_t)p->rows->element;
+    const char **soon = t->soon[(r - t->s.window[0]) & 1];
+    soon[0] = t->ahead[0];
+    soon[1] = p->inverse ? t->ahead[1] : t->ahead[0] ? t->ahead[0] + low : NULL;
+    for (int k = 0; k < 2; k++) t->ahead[k] = t->ahead_end[k] = NULL;
+}
+
 static char *handed_row(const plane *t, int64_t y)
 {
     const pass *p = t->s.p;
@@ -51,16 +62,17 @@ static void plane_load(slide *s, int64_t r)
     size_t ring = p->rows->ring, low = (size_t)((p->shape.n + 1) / 2) * ring;
     uint32_t odd = (uint32_t)(y & 1) << 1;
     look_ahead(t, r);
+    if (p->loops) look_for_both(t, r);
     if (p->inverse && t->slice) {
         memcpy(row + p->shape.low, slice_row(t, r), low);
         memcpy(row + p->shape.high, slice_row(t, r) + low, (size_t)(p->shape.n / 2) * ring);
     } else if (p->inverse) {
         load_bands(p, &t->band[odd], y >> 1, t->bits | odd, row, &t->bad);
-        *calm_row(s, r) = (uint8_t)is_calm_row(p, row);
+        set_calm(s, r, is_calm_row(p, row));
     } else {
         fetch_ahead(t);
         const char *from = t->source[0] ? t->source[y & 1] : at(p, &p->l->whole, t->whole + y * p->l->whole.stride[1]);
-        *calm_row(s, r) = (uint8_t)split_row(p, from, t->source[0] ? 1 : p->l->whole.stride[0], row, &t->bad);
+        set_calm(s, r, split_row(p, from, t->source[0] ? 1 : p->l->whole.stride[0], row, &t->bad));
         fetch_ahead(t);
         narrow_row(p, row, &t->bad);
     }
@@ -122,41 +134,78 @@ static int plane_targets(const plane *t, int64_t y, char *to[2], int stream[2])
 }
 
 /* A calm row's last step on the way forward: what it makes goes to the bands at once; into the ring only where the other rows' step reads it. */
-static int lift_to_bands(plane *t, const tsr_lift_step *step, int64_t i, char *row, const void *const *low, const void *const *high)
+static void to_bands(plane *t, int64_t i, lift_job *j)
 {
     slide *s = &t->s;
     const pass *p = s->p;
-    const int64_t left = p->filter->step + p->filter->steps - step; /* steps, with this one */
+    const int64_t left = p->filter->step + p->filter->steps - j->step; /* steps, with this one */
     int stream[2];
     char *to[2];
-    if (p->inverse || t->slice || t->coarser || left > 2 || i < s->begin || i >= s->end) return 0;
-    if (!plane_targets(t, i, to, stream) || stream[0] || stream[1]) return 0;
+    if (p->inverse || t->slice || t->coarser || left > 2 || i < s->begin || i >= s->end) return;
+    if (!plane_targets(t, i, to, stream) || stream[0] || stream[1]) return;
+    for (int k = 0; k < 2; k++) *(left == 1 ? &j->out[k] : &j->copy[k]) = to[k];
+    s->stored[ring_place(s, i)] = 1;
+}
+
+static void lift_alone(plane *t, const lift_job *j)
+{
+    const pass *p = t->s.p;
     for (int k = 0; k < 2; k++) {
-        char *x = row + (k ? p->shape.high : p->shape.low);
+        const int64_t part = k ? p->shape.high : p->shape.low, n = (p->shape.n + 1 - k) / 2;
+        const void *from[TSR_WAVELET_TAPS];
+        char *x = j->row + part;
+        for (int32_t m = 0; m < j->step->count; m++) from[m] = (const char *)j->from[m] + part;
         fetch_ahead(t);
-        p->rows->lift_calm(step, x, k ? high : low, (p->shape.n + 1 - k) / 2, left == 1 ? to[k] : x, left == 1 ? NULL : to[k]);
+        if (j->calm) p->rows->lift_calm(j->step, x, from, n, j->out[k] ? j->out[k] : x, j->copy[k]);
+        else p->rows->lift(j->step, x, from, n, &t->bad);
     }
-    s->stored[(i - s->window[0]) % p->ring_rows] = 1;
-    return 1;
+}
+
+/* Are the jobs one of each step, in their order, all calm, and do the last two go to the bands, or neither? */
+static int is_round(const plane *t)
+{
+    const tsr_lift_filter *f = t->s.p->filter;
+    const int32_t n = f->steps;
+    int round = t->s.p->loops && t->jobs == n;
+    for (int32_t k = 0; k < n && round; k++) {
+        const lift_job *j = &t->job[k];
+        round = j->calm && j->step == &f->step[k] && (!k || !t->s.p->loops->chained || j->from[j->step->count - 1] == j[-1].row);
+    }
+    return round && !t->job[n - 2].copy[0] == !t->job[n - 1].out[0];
+}
+
+static void plane_flush(slide *s)
+{
+    plane *t = (plane *)s;
+    const pass *p = s->p;
+    if (is_round(t)) {
+        const lift_job *last = &t->job[t->jobs - 1];
+        tsr_calm_rows r = { .begin = { p->shape.low / (int64_t)p->rows->ring, p->shape.high / (int64_t)p->rows->ring },
+                            .n = { (p->shape.n + 1) / 2, p->shape.n / 2 } };
+        for (int32_t k = 0; k < t->jobs; k++) {
+            r.x[k] = t->job[k].row;
+            memcpy(r.from[k], t->job[k].from, sizeof r.from[k]);
+        }
+        for (int k = 0; k < 2; k++) {
+            r.out[0][k] = last[-1].copy[k];
+            r.out[1][k] = last->out[k];
+            for (int j = 0; j < 2; j++) r.ahead[j][k] = t->soon[j][k] ? t->soon[j][k] : last->row;
+        }
+        p->loops->across(p->filter, &r);
+    } else {
+        for (int32_t k = 0; k < t->jobs; k++) lift_alone(t, &t->job[k]);
+    }
+    t->jobs = 0;
 }
 
 static void plane_lift(slide *s, const tsr_lift_step *step, int64_t i)
 {
     plane *t = (plane *)s;
-    const pass *p = s->p;
-    const void *low[TSR_WAVELET_TAPS], *high[TSR_WAVELET_TAPS];
-    char *row = ring_row(s, i);
-    for (int32_t k = 0; k < step->count; k++) {
-        const char *from = neighbour(s, i + step->first + 2 * k);
-        low[k] = from + p->shape.low;
-        high[k] = from + p->shape.high;
-    }
-    const int calm = is_calm(s, step, i);
-    if (calm && lift_to_bands(t, step, i, row, low, high)) return;
-    fetch_ahead(t);
-    lift_part(p, step, row + p->shape.low, low, (p->shape.n + 1) / 2, calm, &t->bad);
-    fetch_ahead(t);
-    lift_part(p, step, row + p->shape.high, high, p->shape.n / 2, calm, &t->bad);
+    lift_job *j = &t->job[t->jobs++];
+    *j = (lift_job){ .step = step, .row = ring_row(s, i), .calm = is_calm(s, step, i) };
+    for (int32_t k = 0; k < step->count; k++) j->from[k] = neighbour(s, i + step->first + 2 * k);
+    if (j->calm) to_bands(t, i, j);
+    if (!s->flush || t->jobs == CALM_JOBS) plane_flush(s);
 }
 
 static int plane_pair(slide *s, int64_t i)
@@ -223,6 +272,7 @@ plane tsr_wavelet_plane_make(const pass *p, char *work)
                        .load = plane_load,
                        .lift = plane_lift,
                        .store = plane_store,
+                       .flush = p->loops ? plane_flush : NULL,
                        .pair = plane_pair,
                        .both = has_both(p) ? plane_both : NULL } };
     t.s.zero = work;

@@ -12,6 +12,8 @@ typedef struct slide slide;
 struct slide {
     const pass *p;
     int64_t n, begin, end, window[2];
+    int64_t turn;                                             /* the row that last came to the first place of the ring */
+    int64_t wild;                                             /* the last row that is not calm */
     int64_t next[TSR_WAVELET_STEPS], stop[TSR_WAVELET_STEPS]; /* rows of each step: the next one, one past the last */
     int64_t out;                                              /* next row to be stored */
     int64_t row_bytes;
@@ -19,6 +21,7 @@ struct slide {
     void (*load)(slide *s, int64_t r);
     void (*lift)(slide *s, const tsr_lift_step *step, int64_t i);
     void (*store)(slide *s, int64_t y);
+    void (*flush)(slide *s);              /* what lift only put down is done now; NULL: it did it */
     void (*settled)(slide *s, int64_t y); /* row y is stored, and all before it; NULL: nobody waits for it */
     int (*pair)(slide *s, int64_t i);     /* both steps of a 5/3, on rows i and i-1; says which of these are in their place already: bits 0 and 1 */
     uint8_t stored[CALM_ROWS_MOST];       /* rows of the ring that are in their place already: of pairs and calm ones */
@@ -28,9 +31,16 @@ struct slide {
     uint8_t calm[CALM_ROWS_MOST];         /* rows of the ring that are (pass.calm) */
 };
 
+/* Where row r is in the ring: rows in work lie within one turn of it around `turn`. */
+static inline int64_t ring_place(const slide *s, int64_t r)
+{
+    const int64_t k = r - s->turn, rows = s->p->ring_rows;
+    return k < 0 ? k + rows : k < rows ? k : k - rows;
+}
+
 static inline char *ring_row(const slide *s, int64_t r)
 {
-    const int64_t k = (r - s->window[0]) % s->p->ring_rows;
+    const int64_t k = ring_place(s, r);
     return s->ring + (s->p->pairs ? s->slot[k] : k) * s->row_bytes;
 }
 
@@ -50,18 +60,27 @@ static inline const char *neighbour(const slide *s, int64_t j)
     return zero ? s->zero : ring_row(s, j);
 }
 
-static inline uint8_t *calm_row(slide *s, int64_t r) { return &s->calm[(r - s->window[0]) % s->p->ring_rows % CALM_ROWS_MOST]; }
+static inline uint8_t *calm_row(slide *s, int64_t r) { return &s->calm[ring_place(s, r) % CALM_ROWS_MOST]; }
+
+/* A row has come: is it calm? */
+static inline void set_calm(slide *s, int64_t r, int calm)
+{
+    *calm_row(s, r) = (uint8_t)calm;
+    if (!calm) s->wild = tsr_max64(s->wild, r);
+}
 
 /* Is row i, and are all rows that the step reads? */
 static inline int is_calm(slide *s, const tsr_lift_step *step, int64_t i)
 {
-    int calm = s->p->calm && *calm_row(s, i);
+    if (!s->p->calm) return 0;
+    if (i - step->reach > s->wild && i - step->reach >= s->window[0] && i + step->reach < s->window[1]) return 1;
+    int calm = *calm_row(s, i);
     for (int32_t k = 0; k < step->count && calm; k++) {
         int zero;
         const int64_t j = stand_in(s, i + step->first + 2 * k, &zero);
         calm = zero || *calm_row(s, j);
     }
-    if (!calm) *calm_row(s, i) = 0;
+    if (!calm) set_calm(s, i, 0);
     return calm;
 }
 
@@ -72,7 +91,7 @@ static inline void slide_pairs(slide *s, int64_t loaded, int flush)
     while (s->next[1] == s->next[0] - 1 && s->next[0] < first && s->next[1] < second && s->next[1] > s->window[0]) {
         int64_t i = s->next[0];
         int stored = s->pair(s, i);
-        for (int k = 0; k < 2; k++) s->stored[(i - k - s->window[0]) % s->p->ring_rows] = (uint8_t)(stored >> k & 1);
+        for (int k = 0; k < 2; k++) s->stored[ring_place(s, i - k)] = (uint8_t)(stored >> k & 1);
         s->next[0] += 2;
         s->next[1] += 2;
     }
@@ -80,7 +99,7 @@ static inline void slide_pairs(slide *s, int64_t loaded, int flush)
 
 static inline void slide_store(slide *s, int64_t y)
 {
-    uint8_t *stored = s->p->pairs || s->p->calm ? &s->stored[(y - s->window[0]) % s->p->ring_rows] : NULL;
+    uint8_t *stored = s->p->pairs || s->p->calm ? &s->stored[ring_place(s, y)] : NULL;
     if (!stored || !*stored) s->store(s, y);
     if (stored) *stored = 0;
     if (s->settled) s->settled(s, y);
@@ -100,6 +119,7 @@ static inline void slide_advance(slide *s, int64_t loaded, int flush)
         for (; s->next[k] < stop; s->next[k] += 2) s->lift(s, &f->step[k], s->next[k]);
         if (!flush) settled = tsr_min64(settled, s->next[k] - f->step[k].reach); /* rows below are read no more */
     }
+    if (s->flush) s->flush(s);
     for (; s->out < tsr_min64(settled, s->end); s->out++) slide_store(s, s->out);
 }
 
@@ -125,6 +145,8 @@ static inline void slide_begin(slide *s)
         s->next[k] += (s->next[k] ^ f->step[k].parity) & 1;
     }
     s->out = s->begin;
+    s->turn = s->window[0];
+    s->wild = INT64_MIN;
     s->waits = 0;
     memset(s->stored, 0, sizeof s->stored);
     for (int k = 0; k < PAIR_ROWS; k++) s->slot[k] = (uint8_t)k;
@@ -132,15 +154,21 @@ static inline void slide_begin(slide *s)
 
 static inline void swap_rows(slide *s, int64_t a, int64_t b)
 {
-    uint8_t *x = &s->slot[(a - s->window[0]) % s->p->ring_rows], *y = &s->slot[(b - s->window[0]) % s->p->ring_rows], kept = *x;
+    uint8_t *x = &s->slot[ring_place(s, a)], *y = &s->slot[ring_place(s, b)], kept = *x;
     *x = *y;
     *y = kept;
 }
 
+static inline void enter_ring(slide *s, int64_t r)
+{
+    if (r - s->turn >= s->p->ring_rows) s->turn += s->p->ring_rows;
+}
+
 static inline void slide_alone(slide *s, int64_t r)
 {
+    enter_ring(s, r);
     s->load(s, r);
-    slide_advance(s, r, 0);
+    if (!s->flush || (r - s->window[0]) & 1) slide_advance(s, r, 0);
 }
 
 /* May rows i and i+1 go through all steps at once? */
@@ -160,6 +188,7 @@ static inline void slide_both(slide *s, int64_t i)
     }
     swap_rows(s, i, i - 2);
     swap_rows(s, i + 1, i - 1);
+    enter_ring(s, i + 1);
     s->next[0] += 2;
     s->next[1] += 2;
     s->out += 2;
@@ -187,6 +216,14 @@ static inline void slide_part(slide *s)
 
 /* ---- planes -------------------------------------------------------------------------------------------------------------------------------- */
 
+enum { CALM_JOBS = 8 };
+typedef struct lift_job {
+    const tsr_lift_step *step;
+    char *row, *out[2], *copy[2]; /* calm: where the two parts go, and again; NULL: they stay in the row, no copy */
+    const void *from[TSR_WAVELET_TAPS];
+    int calm;
+} lift_job;
+
 typedef struct plane plane;
 struct plane {
     slide s;                   /* first: the callbacks get it */
@@ -202,7 +239,10 @@ struct plane {
     plane *coarser;                      /* takes the approximation, row by row; NULL: it goes to memory */
     char *handed;                        /* its rows on their way there: PAIR_ROWS of them, row y/2 in place y/2 % PAIR_ROWS */
     const char *source[2];               /* of the coarser one: even and odd rows that come */
-    int64_t own[2];                      /* rows whose details are to be stored: of those around them the coarser one needs the approximation alone */
+    const char *soon[2][2];  /* with loops for all steps: what the rows of either parity will be, two parts of a row each; NULL: nothing */
+    lift_job job[CALM_JOBS]; /* what is to be lifted along y, where the filter has loops for all at once: `jobs` of them */
+    int32_t jobs;
+    int64_t own[2]; /* rows whose details are to be stored: of those around them the coarser one needs the approximation alone */
 };
 
 static inline char *slice_row(const plane *t, int64_t r) { return t->slice + (r - t->slice_first) * t->s.p->shape.n * (int64_t)t->s.p->rows->ring; }
@@ -230,7 +270,7 @@ static inline void prepare_planes(pass *p, int64_t planes)
     p->stream = p->last && row_count(l, 0) * (int64_t)p->rows->element > LARGE_BYTES;
     p->shape = shape_of(l->size[0], p->rows->ring);
     p->ahead = (tsr_ceil_div(AHEAD_BYTES, l->size[0] * (int64_t)p->rows->element) + 1) / 2 * 2;
-    p->ring_rows = ring_rows(p->filter);
+    p->ring_rows = ring_rows(p->filter) + (p->loops != NULL);
     if (p->ring_rows > CALM_ROWS_MOST) p->calm = 0;
     p->part = l->size[1];
     if (p->threads > 1 && planes < 4 * p->threads && !p->aliased) p->part = tsr_max64(least, tsr_ceil_div(l->size[1] * planes, 4 * p->threads));

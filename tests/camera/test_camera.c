@@ -246,6 +246,7 @@ static void refusals(void **unused)
     require_error(tsr_camera_project(&c, 0, 10, (tsr_vec3){ 0, 0, -1 }, pixel, NULL), TSR_ERROR_ARGUMENT, "0 x 10 pixels");
     require_error(tsr_camera_ray(&c, 10, 10, NULL, NULL, &d), TSR_ERROR_ARGUMENT, "pixel is NULL");
     require_error(tsr_camera_set_frustum(&c, 1, 1, -1, 1, 1, 2), TSR_ERROR_ARGUMENT, "left < right");
+    require_error(tsr_camera_set_frustum(&c, -1, 1, 1, 1, 1, 2), TSR_ERROR_ARGUMENT, "bottom < top");
     require_error(tsr_camera_set_frustum(&c, -1, 1, -1, 1, 2, 1), TSR_ERROR_ARGUMENT, "0 < near < far");
     require_error(tsr_camera_set_frustum(&c, -1, 1, -1, 1, 2, 2), TSR_ERROR_ARGUMENT, "0 < near < far");
     require_error(tsr_camera_set_frustum(&c, -1, 1, -1, 1, 0, 1), TSR_ERROR_ARGUMENT, "0 < near < far");

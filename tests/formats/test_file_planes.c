@@ -23,11 +23,6 @@ static tsr_volume *make(tsr_dtype dtype)
     return v;
 }
 
-static tsr_status from_file(void *user, int64_t begin, int64_t end, void *samples)
-{
-    return tsr_planes_read((tsr_planes *)user, begin, end, samples);
-}
-
 static void as_the_whole(void **unused)
 {
     (void)unused;
@@ -65,12 +60,11 @@ static void as_the_whole(void **unused)
         assert_true(whole.count == parts.count && whole.minimum == parts.minimum && whole.maximum == parts.maximum);
         assert_true(fabs(whole.mean - parts.mean) < 1e-12 * fabs(whole.maximum) && fabs(whole.variance - parts.variance) < 1e-11 * whole.variance);
         tsr_surface_options options = TSR_SURFACE_OPTIONS;
-        tsr_surface_source source = TSR_SURFACE_SOURCE;
+        tsr_planes_source source = TSR_PLANES_SOURCE;
         tsr_mesh *one, *cut;
         options.isovalue = 3;
         options.normals = TSR_SURFACE_NORMALS_CENTRAL;
-        source.size = info.size, source.dtype = info.dtype, source.slope = info.slope, source.intercept = info.intercept;
-        source.geometry = &info.geometry, source.planes = from_file, source.user = planes;
+        require_ok(tsr_planes_as_source(planes, &source));
         require_ok(tsr_surface_extract(cpu, back, &options, &one, NULL));
         require_ok(tsr_surface_extract_source(cpu, &source, &options, 4, &cut, NULL));
         assert_true(tsr_mesh_triangle_count(one) > 1000 && tsr_mesh_triangle_count(one) == tsr_mesh_triangle_count(cut));

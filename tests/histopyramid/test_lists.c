@@ -547,7 +547,7 @@ static void clouds_by_slabs(void **state)
         require_ok(tsr_points_from_classes(context, device, &o, whole));
         for (int64_t thick = 0; thick <= n.z; thick += thick < 5 ? 1 : 7) {
             struct planes p = { (const char *)values, NX * NY * (int64_t)sizeof(float), 0, n.z, -1 };
-            tsr_points_source source = TSR_POINTS_SOURCE;
+            tsr_planes_source source = TSR_PLANES_SOURCE;
             source.size = n;
             source.dtype = TSR_F32;
             source.slope = 2;
@@ -576,10 +576,10 @@ static void clouds_by_slabs(void **state)
             if (thick != 3 || n.z != NZ) continue;
             test_stop stop = { 0.5, 0 };
             p.next = 0;
-            source.progress = (tsr_progress){ test_stops, &stop };
+            o.progress = (tsr_progress){ test_stops, &stop };
             require_error(tsr_points_from_source(context, &source, &o, thick, made), TSR_ERROR_CANCELLED, "cancelled during points");
             for (int c = 0; c < CLASSES; c++) assert_null(made[c]);
-            source.progress = (tsr_progress){ NULL, NULL };
+            o.progress = (tsr_progress){ NULL, NULL };
             p.next = 0;
             p.failing = 12;
             assert_int_equal(tsr_points_from_source(context, &source, &o, thick, made), TSR_ERROR_IO);

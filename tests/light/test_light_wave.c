@@ -85,6 +85,41 @@ static void spheres_thin_out(void **unused)
     tsr_light_matter_destroy(&m);
 }
 
+static double dimmer_upwards(const double p[3]) { return 0.03 + 0.001 * (p[0] + 6) + 0.002 * (p[1] + 9) + 0.0015 * (p[2] + 12); }
+/* A box of three different sizes, along each axis: what has come through is exp(-the integral of the extinction), which is linear here. */
+static void boxes_of_three_sizes(void **unused)
+{
+    const tsr_size3 n = { 12, 23, 17 };
+    const int64_t size[3] = { n.x, n.y, n.z }, stride[3] = { 1, n.x, n.x * n.y };
+    (void)unused;
+    for (int axis = 0; axis < 3; axis++) {
+        tsr_light_source s = { .kind = TSR_LIGHT_DIRECTIONAL, .color = { 1, 1, 1 } };
+        s.direction[axis] = 1;
+        tsr_light_matter *m = light_matter_box(context, n, 1, light_one, dimmer_upwards, 0);
+        const tsr_light_options o = small();
+        tsr_light_report r = TSR_LIGHT_REPORT;
+        tsr_light_field *f = simulate(context, m, &s, &o, &r);
+        tsr_volume *v = field_of(context, m, f);
+        const float *e = (const float *)tsr_volume_data_const(v);
+        double worst = 0;
+        for (int64_t i = 0; i < n.x * n.y * n.z; i++) {
+            double p[3], taken = 0;
+            for (int k = 0; k < 3; k++) p[k] = (double)(i / stride[k] % size[k]) - 0.5 * (double)(size[k] - 1);
+            const double way = (double)(i / stride[axis] % size[axis]) + 0.5, from = -0.5 * (double)size[axis];
+            for (int k = 0; k < 64; k++) { /* midpoints: exact but for the half voxels at the border, where the border's value goes on */
+                p[axis] = fmax(from + way * (k + 0.5) / 64, from + 0.5);
+                taken += dimmer_upwards(p) * way / 64;
+            }
+            worst = fmax(worst, fabs((double)e[i] / exp(-taken) - 1));
+        }
+        print_message("light along axis %d: off by %.4f\n", axis, worst);
+        assert_true(worst < 0.05); /* half a voxel at most */
+        tsr_volume_destroy(&v);
+        tsr_light_field_destroy(&f);
+        tsr_light_matter_destroy(&m);
+    }
+}
+
 static double dim(const double p[3])
 {
     (void)p;
@@ -375,8 +410,9 @@ static void errors(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_cover), cmocka_unit_test(spheres_thin_out), cmocka_unit_test(absorption),      cmocka_unit_test(caustics),
-        cmocka_unit_test(surfaces),     cmocka_unit_test(limits),           cmocka_unit_test(same_everywhere), cmocka_unit_test(errors),
+        cmocka_unit_test(planes_cover), cmocka_unit_test(spheres_thin_out), cmocka_unit_test(boxes_of_three_sizes),
+        cmocka_unit_test(absorption),   cmocka_unit_test(caustics),         cmocka_unit_test(surfaces),
+        cmocka_unit_test(limits),       cmocka_unit_test(same_everywhere),  cmocka_unit_test(errors),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

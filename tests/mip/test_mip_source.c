@@ -31,7 +31,7 @@ static char *bytes_of(const char *path, size_t *size)
 }
 
 /* The smallest limit that is taken: a smaller one is refused with it. */
-static int64_t least_limit(tsr_context *context, const tsr_mip_source *source, const tsr_mip_options *o, const tsr_write_options *write)
+static int64_t least_limit(tsr_context *context, const tsr_planes_source *source, const tsr_mip_options *o, const tsr_write_options *write)
 {
     static const char before[] = "which need ";
     const tsr_status status = tsr_mip_build_file(context, source, o, 1, scratch("least.mip"), write, NULL);
@@ -78,7 +78,7 @@ static void same_files(void **state)
         require_ok(tsr_mip_write(mip, scratch("whole.mip"), &write));
         want = *tsr_mip_describe(mip);
         struct planes p = { .data = data, .plane = n.x * n.y * (int64_t)tsr_dtype_size(cases[k].dtype), .fails_at = -1 };
-        tsr_mip_source source = TSR_MIP_SOURCE;
+        tsr_planes_source source = TSR_PLANES_SOURCE;
         source.size = n;
         source.dtype = cases[k].dtype;
         source.slope = 0.25;
@@ -113,7 +113,7 @@ static void refused(void **state)
     static const uint8_t data[64];
     tsr_context *context = test_context();
     struct planes p = { .data = data, .plane = 16, .fails_at = 0 };
-    tsr_mip_source source = TSR_MIP_SOURCE;
+    tsr_planes_source source = TSR_PLANES_SOURCE;
     tsr_mip_options o = TSR_MIP_OPTIONS;
     source.size = (tsr_size3){ 4, 4, 4 };
     source.dtype = TSR_F32;

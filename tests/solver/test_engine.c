@@ -251,6 +251,12 @@ static void wide_cases(void **unused)
           OPTIONS(TERMS(swirl), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .sign = TSR_SIGN_GRADIENT) },
         { "WENO5 with first-order reshape and sweeps", box, 8, 2, -1, few, 3,
           OPTIONS(TERMS(shrink), .space = TSR_STENCIL_WENO5, .reshape = TSR_RESHAPE_REINIT, .reshape_space = TSR_STENCIL_GODUNOV) },
+        { "WENO5 and RK3, then a sweep", small_sphere, 8, 1, -1, few, 3,
+          OPTIONS(TERMS(shrink, bend), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .reshape = TSR_RESHAPE_REINIT, .time_step = 0.1) },
+        { "WENO5 in a vortex, then two sweeps, across the border, sub-cell sign", cut_by_border, 8, 1, -1, few, 3,
+          OPTIONS(TERMS(swirl), .space = TSR_STENCIL_WENO5, .reshape = TSR_RESHAPE_REINIT, .reshape_sweeps = 2, .sign = TSR_SIGN_SUBCELL) },
+        { "WENO5 and RK3 of terms with places, then three sweeps", two_spheres, 8, 1, -1, few, 3,
+          OPTIONS(TERMS(dab), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .reshape = TSR_RESHAPE_REINIT, .reshape_sweeps = 3) },
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) sparse_equals_dense(&settings[i]);
 }

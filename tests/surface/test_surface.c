@@ -430,7 +430,7 @@ static void not_a_number_fails(void **state)
     float f[125];
     tsr_context *context = test_context();
     tsr_surface_options options = TSR_SURFACE_OPTIONS;
-    tsr_surface_source source = TSR_SURFACE_SOURCE;
+    tsr_planes_source source = TSR_PLANES_SOURCE;
     tsr_surface_workspace *workspace;
     tsr_surface_tracker *tracker;
     tsr_volume *host, *volume;

@@ -129,7 +129,7 @@ static void more_vertices_in_slabs(void **state)
     (void)state;
     float samples[10 * 11 * 12];
     tsr_context *context = test_context();
-    tsr_surface_source source = TSR_SURFACE_SOURCE;
+    tsr_planes_source source = TSR_PLANES_SOURCE;
     tsr_surface_options options = TSR_SURFACE_OPTIONS;
     tsr_mesh *mesh;
     source.size = (tsr_size3){ 12, 11, 10 };

@@ -49,7 +49,7 @@ static void slabs(void **state)
     for (int which = 0; which < 3; which++)
         for (int k = 0; k < (test_is_slow() ? 1 : 3); k++) {
             shape s = { which, sizes[k], 0 };
-            tsr_surface_source source = TSR_SURFACE_SOURCE;
+            tsr_planes_source source = TSR_PLANES_SOURCE;
             tsr_surface_report report = TSR_SURFACE_REPORT;
             tsr_mesh_measures m = TSR_MESH_MEASURES;
             tsr_mesh *mesh;

@@ -291,7 +291,7 @@ static void slabs(void **state)
         tsr_mesh *expected = home(&mesh);
         for (size_t t = 0; t < sizeof thickness / sizeof *thickness; t++) {
             struct planes planes = { f, n, 0, -1, 0 };
-            tsr_surface_source source = TSR_SURFACE_SOURCE;
+            tsr_planes_source source = TSR_PLANES_SOURCE;
             source.size = n;
             source.dtype = TSR_F32;
             source.geometry = &geometry;
@@ -306,7 +306,7 @@ static void slabs(void **state)
             tsr_mesh_destroy(&mesh);
         }
         struct planes broken = { f, n, 0, 9, 0 };
-        tsr_surface_source source = TSR_SURFACE_SOURCE;
+        tsr_planes_source source = TSR_PLANES_SOURCE;
         source.size = n;
         source.dtype = TSR_F32;
         source.planes = give;
@@ -346,7 +346,7 @@ static void function_source(void **state)
     tsr_context *context = test_context();
     for (int k = 0; k < 2; k++) {
         int64_t n = golden[k][0];
-        tsr_surface_source source = TSR_SURFACE_SOURCE;
+        tsr_planes_source source = TSR_PLANES_SOURCE;
         tsr_surface_options options = TSR_SURFACE_OPTIONS;
         tsr_mesh *mesh;
         source.size = (tsr_size3){ n, n, n };

@@ -605,7 +605,7 @@ static void test_same_files(void **state)
     static const footage extents[] = { { .width = 37, .height = 20, .cameras = 3, .steps = 6, .masks = 1, .noise = 2 },
                                        { .width = 64, .height = 16, .cameras = 2, .steps = 4, .masks = 0, .noise = 8 },
                                        { .width = 130, .height = 5, .cameras = 1, .steps = 3, .masks = 1, .noise = 1 },
-                                       { .width = 2, .height = 9, .cameras = 5, .steps = 2, .masks = 1, .noise = 3 },
+                                       { .width = 2, .height = 139, .cameras = 5, .steps = 2, .masks = 1, .noise = 3 },
                                        { .width = 1, .height = 1, .cameras = 1, .steps = 1, .masks = 0, .noise = 0 } };
     static const double rates[] = { 2, 0.4, 0.02, 20 };
     tsr_context *host = test_context_on("cpu", 1);

@@ -171,7 +171,7 @@ static int list_published(const cli_call *cli)
             json_close('}');
         } else {
             printf("%-24s bench_%-10s %-28s %3d rows, %s\n%25s%s%s%s\n", e->name, e->program, e->table, rows,
-                   *e->hardware ? e->hardware : "no hardware named", "", e->differs, e->data ? "; needs " : "", e->data ? e->data : "");
+                   *e->hardware ? e->hardware : "no hardware named", "", e->differs, e->data ? "; the scan itself: " : "", e->data ? e->data : "");
         }
     }
     if (cli->globals.json) json_close(']');

@@ -193,8 +193,6 @@ int cli_ends_in(const char *path, const char *endings);
 /* The planes of a volume of more bytes than --memory-limit, to be gone through slab by slab, and what they are; *planes NULL: it is read as a whole, there is no limit, or its
  * format has no planes. An exit code after a message. */
 int cli_open_planes(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_planes_info *info, tsr_planes **planes);
-/* tsr_planes_read as the function of a source; user: the planes. */
-tsr_status cli_read_planes(void *user, int64_t begin, int64_t end, void *samples);
 
 /* A whole text file, zero-terminated (free it), or NULL with a message; "-" is standard input. */
 char *cli_read_text(const cli_call *cli, const char *path);

@@ -738,8 +738,3 @@ int cli_open_planes(const cli_call *cli, const char *path, const tsr_read_option
         tsr_planes_close(planes);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
-
-tsr_status cli_read_planes(void *user, int64_t begin, int64_t end, void *samples)
-{
-    return tsr_planes_read((tsr_planes *)user, begin, end, samples);
-}

@@ -161,13 +161,13 @@ void mip_show(const struct mip *m, const tsr_mip_info *i, double seconds)
                i->step[k].median);
 }
 
-/* The planes of a file as grey values. */
+/* The planes of a file as grey values of a range. */
 struct grey_planes {
     const struct mip *m;
     tsr_planes *planes;
     tsr_planes_info info;
     tsr_context *cpu;
-    tsr_volume *plane; /* of the file, where there is a range */
+    tsr_volume *plane; /* of the file */
     int64_t nan;
 };
 
@@ -176,7 +176,6 @@ static tsr_status grey_planes(void *user, int64_t begin, int64_t end, void *samp
     struct grey_planes *g = (struct grey_planes *)user;
     const int64_t count = g->info.size.x * g->info.size.y;
     tsr_status status = TSR_OK;
-    if (!g->m->range_given) return tsr_planes_read(g->planes, begin, end, samples);
     for (int64_t z = begin; z < end && status == TSR_OK; z++, samples = (char *)samples + count * (g->m->bits / 8)) {
         tsr_volume *reals = NULL;
         status = tsr_planes_read(g->planes, z, z + 1, tsr_volume_data(g->plane));
@@ -202,7 +201,7 @@ static int open_smaller(struct mip *m, const char *path, struct grey_planes *g)
 static int build_slabs(struct mip *m, const char *path, int *streamed)
 {
     struct grey_planes g = { .m = m, .info = TSR_PLANES_INFO };
-    tsr_mip_source source = TSR_MIP_SOURCE;
+    tsr_planes_source source = TSR_PLANES_SOURCE;
     tsr_mip_info info = { 0 };
     const tsr_write_options write = cli_write_options(m->cli);
     const double start = cli_seconds();
@@ -216,15 +215,10 @@ static int build_slabs(struct mip *m, const char *path, int *streamed)
                          path);
     if (!code) code = cli_cpu_context(m->cli, &g.cpu);
     if (!code) {
-        source.size = g.info.size;
-        source.dtype = g.info.dtype;
-        source.slope = g.info.slope;
-        source.intercept = g.info.intercept;
-        source.geometry = &g.info.geometry;
-        source.planes = grey_planes;
-        source.user = &g;
-        tsr_status status = TSR_OK;
-        if (m->range_given) {
+        tsr_status status = tsr_planes_as_source(g.planes, &source);
+        if (status == TSR_OK && m->range_given) {
+            source.planes = grey_planes;
+            source.user = &g;
             source.dtype = grey_of(m, &source.slope, &source.intercept);
             status = tsr_volume_create(NULL, g.info.dtype, (tsr_size3){ g.info.size.x, g.info.size.y, 1 }, NULL, &g.plane);
             if (status == TSR_OK) status = tsr_volume_set_scaling(g.plane, g.info.slope, g.info.intercept);

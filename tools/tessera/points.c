@@ -27,7 +27,7 @@ static int of_file(struct points *p, tsr_context *context, double *seconds, int 
     const char *path = p->cli->input[0];
     tsr_planes *planes = NULL;
     tsr_planes_info info = TSR_PLANES_INFO;
-    tsr_points_source source = TSR_POINTS_SOURCE;
+    tsr_planes_source source = TSR_PLANES_SOURCE;
     int code = cli_open_planes(p->cli, path, &p->read, &info, &planes);
     *streamed = planes != NULL;
     if (code || !planes) return code;
@@ -37,19 +37,13 @@ static int of_file(struct points *p, tsr_context *context, double *seconds, int 
     else {
         const int64_t plane = info.size.x * info.size.y * (int64_t)tsr_dtype_size(info.dtype);
         const double start = cli_seconds();
-        source.size = info.size;
-        source.dtype = info.dtype;
-        source.slope = info.slope;
-        source.intercept = info.intercept;
-        source.geometry = &info.geometry;
-        source.planes = cli_read_planes;
-        source.user = planes;
-        source.progress = cli_progress(p->cli);
+        p->options.progress = cli_progress(p->cli);
         p->voxels = info.size.x * info.size.y * info.size.z;
         p->pyramid.order = TSR_PYRAMID_ROW;
         p->options.pyramid = &p->pyramid;
         p->options.not_a_number = &p->not_a_number;
-        const tsr_status status = tsr_points_from_source(context, &source, &p->options, p->read.memory_limit / 8 / plane + 1, p->clouds);
+        tsr_status status = tsr_planes_as_source(planes, &source);
+        if (status == TSR_OK) status = tsr_points_from_source(context, &source, &p->options, p->read.memory_limit / 8 / plane + 1, p->clouds);
         *seconds = cli_seconds() - start;
         cli_progress_end(p->cli);
         if (status != TSR_OK) code = cli_status(p->cli, status, path);

@@ -66,7 +66,7 @@ static tsr_status planes_of(void *user, int64_t begin, int64_t end, void *sample
 
 static tsr_status extract_slabs(struct surface *s, tsr_context *context, tsr_volume *volume)
 {
-    tsr_surface_source source = TSR_SURFACE_SOURCE;
+    tsr_planes_source source = TSR_PLANES_SOURCE;
     source.size = tsr_volume_size(volume);
     source.dtype = tsr_volume_dtype(volume);
     tsr_volume_scaling(volume, &source.slope, &source.intercept);
@@ -103,14 +103,9 @@ static int extract_file(struct surface *s, tsr_context *context, int *streamed, 
     info.geometry.affine[1][3] -= s->origin.y;
     info.geometry.affine[2][3] -= s->origin.z;
     s->geometry = info.geometry;
-    tsr_surface_source source = TSR_SURFACE_SOURCE;
-    source.size = info.size;
-    source.dtype = info.dtype;
-    source.slope = info.slope;
-    source.intercept = info.intercept;
+    tsr_planes_source source = TSR_PLANES_SOURCE;
+    *status = tsr_planes_as_source(planes, &source);
     source.geometry = &info.geometry;
-    source.planes = cli_read_planes;
-    source.user = planes;
     const double start = cli_seconds();
     for (int k = 0; k < s->isovalues.count && *status == TSR_OK; k++) {
         tsr_surface_options options = s->options;

@@ -10,7 +10,14 @@
 #include "device/module.h"
 #include "device/recording.h"
 
-static const size_t STAGING_HALF = (size_t)8 << 20;
+static const size_t STAGING_HALF = (size_t)8 << 20, STAGING_STEP = 256;
+
+/* A queue, and where its next upload is staged: bytes of a half that are taken. */
+typedef struct staging_queue {
+    tsr_cuda_queue queue;
+    int half;
+    size_t used;
+} staging_queue;
 
 static const int codes[] = { __CUDA_ARCH_LIST__ };
 static const tsr_capability_codes made_for = { codes, (int)(sizeof codes / sizeof *codes) };
@@ -112,8 +119,8 @@ static tsr_status cuda_queue_open(tsr_cuda_queue *q)
 
 static tsr_status cuda_queue_create(int32_t index, int32_t threads, void *stream, tsr_queue **queue)
 {
-    tsr_cuda_queue *q = (tsr_cuda_queue *)calloc(1, sizeof *q);
-    if (!q) TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory: %zu bytes asked for", sizeof *q);
+    tsr_cuda_queue *q = (tsr_cuda_queue *)calloc(1, sizeof(staging_queue));
+    if (!q) TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory: %zu bytes asked for", sizeof(staging_queue));
     q->base.threads = threads;
     q->device = index;
     q->stream = (cudaStream_t)stream;
@@ -151,20 +158,26 @@ void tsr_queue_release(tsr_queue *queue, void *memory, size_t bytes)
     cudaFreeAsync(memory, tsr_cuda_stream(queue));
 }
 
-/* Pageable memory goes through two pinned halves, so that the copy into one overlaps the transfer of the other. */
+/* Pageable memory goes through two pinned halves, so that the copy into one overlaps the transfer of the other; uploads share a half as long as they fit,
+ * and wait for none of each other. */
 static tsr_status cuda_upload(tsr_queue *queue, void *device, const void *host, size_t bytes)
 {
-    tsr_cuda_queue *q = (tsr_cuda_queue *)queue;
+    staging_queue *s = (staging_queue *)queue;
+    tsr_cuda_queue *q = &s->queue;
     cudaStream_t stream = tsr_cuda_stream(queue);
-    int half = 0;
-    for (size_t done = 0; done < bytes; half ^= 1) {
-        size_t part = bytes - done < STAGING_HALF ? bytes - done : STAGING_HALF;
-        char *stage = (char *)q->staging + (size_t)half * STAGING_HALF;
-        TSR_CUDA(cudaEventSynchronize(q->staged[half]));
+    for (size_t done = 0; done < bytes;) {
+        if (s->used && bytes - done > STAGING_HALF - s->used) {
+            s->half ^= 1;
+            s->used = 0;
+            TSR_CUDA(cudaEventSynchronize(q->staged[s->half]));
+        }
+        const size_t part = bytes - done < STAGING_HALF ? bytes - done : STAGING_HALF;
+        char *stage = (char *)q->staging + (size_t)s->half * STAGING_HALF + s->used;
         memcpy(stage, (const char *)host + done, part);
         TSR_CUDA(cudaMemcpyAsync((char *)device + done, stage, part, cudaMemcpyHostToDevice, stream));
-        TSR_CUDA(cudaEventRecord(q->staged[half], stream));
+        TSR_CUDA(cudaEventRecord(q->staged[s->half], stream));
         done += part;
+        s->used += (part + STAGING_STEP - 1) / STAGING_STEP * STAGING_STEP;
     }
     return TSR_OK;
 }

@@ -1,6 +1,7 @@
 /* video/dirac/dirac_cpu.c: rows in parallel. */
 #include "core/parallel.h"
 #include "video/dirac/dirac_isa.h"
+#include "video/dirac/motion_isa.h"
 
 static void store_rows(void *user, int64_t begin, int64_t end, int worker)
 {

@@ -117,6 +117,16 @@ TSR_HD void tsr_dirac_global_vector(const tsr_dirac_global *g, int32_t x, int32_
     }
 }
 
+/* A block's value from those of its references. */
+TSR_HD int32_t tsr_dirac_weigh(const tsr_dirac_predict_job *j, int32_t mode, const int32_t value[2])
+{
+    if (!j->p.weighted) return mode == 3 ? (value[0] + value[1] + 1) >> 1 : mode == 1 ? value[0] : value[1];
+    const int64_t half = j->p.weight_bits ? (int64_t)1 << (j->p.weight_bits - 1) : 0;
+    const int64_t sum = mode == 3 ? (int64_t)j->p.weight[0] * value[0] + (int64_t)j->p.weight[1] * value[1]
+                                  : ((int64_t)j->p.weight[0] + j->p.weight[1]) * (mode == 1 ? value[0] : value[1]);
+    return (int32_t)tsr_minl(tsr_maxl((sum + half) >> j->p.weight_bits, -(1 << 24)), 1 << 24);
+}
+
 TSR_HD int32_t tsr_dirac_block_value(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, int32_t x, int32_t y)
 {
     int32_t value[2] = { 0, 0 };
@@ -130,11 +140,7 @@ TSR_HD int32_t tsr_dirac_block_value(const tsr_dirac_predict_job *j, const tsr_d
         value[r] = tsr_dirac_fetch(j->reference[r], j->width, j->height, j->p.precision, ((int64_t)x << j->p.precision) + d[0],
                                    ((int64_t)y << j->p.precision) + d[1]);
     }
-    if (!j->p.weighted) return b->mode == 3 ? (value[0] + value[1] + 1) >> 1 : b->mode == 1 ? value[0] : value[1];
-    const int64_t half = j->p.weight_bits ? (int64_t)1 << (j->p.weight_bits - 1) : 0;
-    const int64_t sum = b->mode == 3 ? (int64_t)j->p.weight[0] * value[0] + (int64_t)j->p.weight[1] * value[1]
-                                     : ((int64_t)j->p.weight[0] + j->p.weight[1]) * (b->mode == 1 ? value[0] : value[1]);
-    return (int32_t)tsr_minl(tsr_maxl((sum + half) >> j->p.weight_bits, -(1 << 24)), 1 << 24);
+    return tsr_dirac_weigh(j, b->mode, value);
 }
 
 /* ---- overlap ------------------------------------------------------------------------------------------------------------------------------- */

@@ -55,10 +55,8 @@ TSR_HD int32_t tsr_quantiser_inverse(tsr_quantiser q, int32_t value)
 
 /* Forward, towards 0. `scale` of an index; index 0 changes nothing. */
 TSR_HD uint64_t tsr_quantiser_scale(int32_t index) { return ((uint64_t)1 << 34) / tsr_quantiser_factor(index); }
-TSR_HD uint32_t tsr_quantiser_magnitude(uint64_t scale, int32_t value)
-{
-    const uint32_t magnitude = value < 0 ? 0u - (uint32_t)value : (uint32_t)value;
-    return (uint32_t)(magnitude * scale >> 32);
-}
+TSR_HD uint32_t tsr_quantiser_scaled(uint64_t scale, uint32_t magnitude) { return (uint32_t)(magnitude * scale >> 32); }
+TSR_HD uint32_t tsr_magnitude(int32_t value) { return value < 0 ? 0u - (uint32_t)value : (uint32_t)value; }
+TSR_HD uint32_t tsr_quantiser_magnitude(uint64_t scale, int32_t value) { return tsr_quantiser_scaled(scale, tsr_magnitude(value)); }
 
 #endif

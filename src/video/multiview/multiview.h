@@ -3,6 +3,7 @@
 #define TSR_VIDEO_MULTIVIEW_MULTIVIEW_H
 
 #include "device/backend.h"
+#include "io/little_endian.h"
 #include "tessera/multiview.h"
 
 struct tsr_multiview {
@@ -29,6 +30,19 @@ static inline uint64_t *tsr_mvv_mask(const tsr_multiview_view *v, int64_t t, int
     return v->visible ? v->visible + (t * v->cameras + c) * tsr_mvv_mask_words(v) : NULL;
 }
 static inline int tsr_mvv_bit(const uint64_t *row, int64_t u) { return (int)(row[u >> 6] >> (u & 63) & 1); }
+/* Eight bits in eight bytes of 0 or 1, the lowest bit in the lowest byte. */
+static inline uint64_t tsr_mvv_spread(uint64_t bits)
+{
+    const uint64_t ones = 0x0101010101010101ull, each = (bits & 255) * ones & 0x8040201008040201ull;
+    return (each + 0x7f * ones) >> 7 & ones;
+}
+/* A row of a mask, a byte a texel. */
+static inline void tsr_mvv_mask_bytes(const uint64_t *row, int64_t width, uint8_t *to)
+{
+    int64_t u = 0;
+    for (; u + 8 <= width; u += 8) tsr_put_u64(to + u, tsr_mvv_spread(row[u >> 6] >> (u & 63)));
+    for (; u < width; u++) to[u] = (uint8_t)tsr_mvv_bit(row, u);
+}
 
 /* The same on the host: `view` is the object's own on the CPU, else memory of its own with what is wanted of the device's content. */
 typedef enum tsr_mvv_wanted { TSR_MVV_NOTHING = 0, TSR_MVV_MASKS, TSR_MVV_ALL } tsr_mvv_wanted;

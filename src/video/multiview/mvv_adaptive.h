@@ -26,6 +26,6 @@ void tsr_mvv_adaptive_forward(const tsr_mvv_adaptive *a, void *values, uint8_t *
 void tsr_mvv_adaptive_inverse(const tsr_mvv_adaptive *a, void *values, uint8_t *mask);
 void tsr_mvv_adaptive_sort_mask(const tsr_mvv_adaptive *a, uint8_t *mask);
 /* Extents of the approximation after `level` levels. */
-static inline int32_t tsr_mvv_adaptive_extent(int32_t n, int32_t level) { return (int32_t)(((int64_t)n + (1 << level) - 1) >> level); }
+TSR_HD int32_t tsr_mvv_adaptive_extent(int32_t n, int32_t level) { return (int32_t)(((int64_t)n + (1 << level) - 1) >> level); }
 
 #endif

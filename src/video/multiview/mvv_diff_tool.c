@@ -43,8 +43,8 @@ void tsr_diff_tool_free(tsr_diff_tool *t)
 void tsr_diff_mask(tsr_diff_tool *t, const uint64_t *bits)
 {
     const int64_t words = tsr_mvv_words(t->width);
-    for (int64_t v = 0; v < t->height; v++)
-        for (int64_t u = 0; u < t->width; u++) t->mask[v * t->width + u] = bits ? (uint8_t)tsr_mvv_bit(bits + v * words, u) : 1;
+    if (!bits) memset(t->mask, 1, (size_t)t->texels);
+    for (int64_t v = 0; v < t->height && bits; v++) tsr_mvv_mask_bytes(bits + v * words, t->width, t->mask + v * t->width);
 }
 
 void tsr_diff_mask_any(tsr_diff_tool *t, const uint64_t *bits, int64_t stride)

@@ -58,11 +58,11 @@ void tsr_diff_count_relevant(tsr_diff_writing *g, const tsr_diff_tool *t, int64_
     g->relevant[stream] = sum;
 }
 
-void tsr_diff_keep_curve(const tsr_diff_writing *g, const tsr_diff_tool *t, int64_t stream, int p)
+void tsr_diff_keep_curve(const tsr_diff_writing *g, const tsr_diff_tool *t, int64_t stream, int p, int64_t size)
 {
-    if (!g->curve) return;
     tsr_diff_curve *c = g->curve + p * g->streams + stream;
     c->points = t->coder.points;
+    c->cut = size >= tsr_diff_trial(g, stream, p);
     memcpy(c->point, t->coder.point, sizeof c->point);
 }
 
@@ -74,30 +74,44 @@ static tsr_status try_one(tsr_diff_writing *g, tsr_diff_tool *t, const int32_t *
     int64_t size;
     TSR_TRY(tsr_diff_encode(t, sample, tsr_diff_trial(g, stream, p), &bytes, &size));
     free(bytes);
-    tsr_diff_keep_curve(g, t, stream, p);
+    tsr_diff_keep_curve(g, t, stream, p, size);
     return TSR_OK;
+}
+
+/* The master; t->mask is not yet its own. */
+static tsr_status try_master(tsr_diff_writing *g, tsr_diff_tool *t, int p)
+{
+    if (!tsr_diff_wanted(g, 0, p)) return TSR_OK;
+    memcpy(t->mask, g->mask, (size_t)t->texels);
+    TSR_TRY(tsr_diff_ready(t));
+    return try_one(g, t, g->mean[p], 0, p);
 }
 
 static tsr_status try_step(tsr_diff_writing *g, tsr_diff_tool *t, int64_t step)
 {
     const tsr_multiview_view *v = g->w->view;
+    const int64_t average = tsr_diff_average_stream(g, step);
     const int32_t grey = TSR_MVV_GREY << t->fraction;
+    if (g->again && !tsr_diff_any_wanted(g, average, 1 + v->cameras)) return TSR_OK;
     tsr_diff_mask_any(t, tsr_diff_masks(g, step), tsr_mvv_mask_words(v));
-    tsr_diff_count_relevant(g, t, tsr_diff_average_stream(g, step));
-    if (g->curve) TSR_TRY(tsr_diff_ready(t));
+    tsr_diff_count_relevant(g, t, average);
+    if (tsr_diff_any_wanted(g, average, 1)) TSR_TRY(tsr_diff_ready(t));
     for (int p = 0; g->curve && p < 3; p++) {
         mean_of_step(g, t, step, p, t->average[p]);
+        if (!tsr_diff_wanted(g, average, p)) continue;
         for (int64_t k = 0; k < t->texels; k++) t->sample[k] = t->average[p][k] - g->mean[p][k] - grey;
-        TSR_TRY(try_one(g, t, t->sample, tsr_diff_average_stream(g, step), p));
+        TSR_TRY(try_one(g, t, t->sample, average, p));
     }
     for (int32_t c = 0; c < v->cameras; c++) {
+        const int64_t stream = average + 1 + c;
         tsr_diff_mask(t, tsr_mvv_mask(v, g->first_step + step, c));
-        tsr_diff_count_relevant(g, t, tsr_diff_average_stream(g, step) + 1 + c);
-        if (g->curve) TSR_TRY(tsr_diff_ready(t));
-        for (int p = 0; g->curve && p < 3; p++) {
+        tsr_diff_count_relevant(g, t, stream);
+        if (tsr_diff_any_wanted(g, stream, 1)) TSR_TRY(tsr_diff_ready(t));
+        for (int p = 0; p < 3; p++) {
+            if (!tsr_diff_wanted(g, stream, p)) continue;
             const uint8_t *texture = tsr_mvv_texture(v, p, g->first_step + step, c);
             for (int64_t k = 0; k < t->texels; k++) t->sample[k] = (texture[k] << t->fraction) - t->average[p][k];
-            TSR_TRY(try_one(g, t, t->sample, tsr_diff_average_stream(g, step) + 1 + c, p));
+            TSR_TRY(try_one(g, t, t->sample, stream, p));
         }
     }
     return TSR_OK;
@@ -145,8 +159,7 @@ static tsr_status share_best(tsr_diff_writing *g, int p, int64_t bytes)
     stretch *all = (stretch *)malloc((size_t)g->streams * TSR_BISK_MOST_POINTS * sizeof *all);
     if (!all) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for the curves of %lld streams", (long long)g->streams);
     for (int64_t s = 0; s < g->streams; s++) {
-        const int average = s > 0 && (s - 1) % (1 + g->w->view->cameras) == 0;
-        const double textures = !s ? (double)g->steps * g->w->view->cameras : average ? g->w->view->cameras : 1;
+        const double textures = !s ? (double)g->steps * g->w->view->cameras : tsr_diff_is_average(g, s) ? g->w->view->cameras : 1;
         count += hull(g->curve + p * g->streams + s, s, sqrt(textures), all + count);
         g->budget[p * g->streams + s] = 1;
     }
@@ -200,20 +213,15 @@ static tsr_status write_streams(const tsr_diff_writing *g, uint32_t type, int64_
     return status;
 }
 
-static tsr_status write_master(tsr_diff_writing *g)
+/* A component of the master, and what a decoder has of it. */
+static tsr_status code_master(tsr_diff_writing *g, tsr_diff_tool *t, int p)
 {
-    tsr_diff_tool *t = g->tool;
-    tsr_diff_coded coded[3] = { { NULL, 0 } };
-    tsr_status status = TSR_OK;
+    const int open = g->w->head.open_loop;
     memcpy(t->mask, g->mask, (size_t)t->texels);
     TSR_TRY(tsr_diff_ready(t));
-    for (int p = 0; p < 3 && status == TSR_OK; p++) {
-        status = code_one(g, t, g->mean[p], 0, p, &coded[p].bytes, &coded[p].size, g->w->head.open_loop ? NULL : g->master[p]);
-        if (g->w->head.open_loop) memcpy(g->master[p], g->mean[p], (size_t)t->texels * 4);
-    }
-    if (status == TSR_OK) status = write_streams(g, TSR_MVV_MSTR, g->segment, coded, 3);
-    for (int p = 0; p < 3; p++) free(coded[p].bytes);
-    return status;
+    TSR_TRY(code_one(g, t, g->mean[p], 0, p, &g->result[p].bytes, &g->result[p].size, open ? NULL : g->master[p]));
+    if (open) memcpy(g->master[p], g->mean[p], (size_t)t->texels * 4);
+    return TSR_OK;
 }
 
 static tsr_status code_step(tsr_diff_writing *g, tsr_diff_tool *t, int64_t step)
@@ -257,6 +265,16 @@ static void mean_some(void *user, int64_t begin, int64_t end, int worker)
         mean_of_segment(g, g->tool + worker, (int)p);
     }
 }
+static void try_masters(void *user, int64_t begin, int64_t end, int worker)
+{
+    tsr_diff_writing *g = (tsr_diff_writing *)user;
+    for (int64_t p = begin; p < end; p++) tsr_diff_note(g, p, try_master(g, g->tool + worker, (int)p));
+}
+static void code_masters(void *user, int64_t begin, int64_t end, int worker)
+{
+    tsr_diff_writing *g = (tsr_diff_writing *)user;
+    for (int64_t p = begin; p < end; p++) tsr_diff_note(g, p, code_master(g, g->tool + worker, (int)p));
+}
 static void try_some(void *user, int64_t begin, int64_t end, int worker)
 {
     tsr_diff_writing *g = (tsr_diff_writing *)user;
@@ -275,29 +293,63 @@ tsr_status tsr_diff_outcome(const tsr_diff_writing *g, int64_t jobs)
     return TSR_OK;
 }
 
+/* Tries out what is wanted of all streams. */
+static tsr_status try_all(tsr_diff_writing *g, int64_t batch, double done, double share)
+{
+    if (g->curve) tsr_parallel(g->threads, 3, 1, try_masters, g);
+    TSR_TRY(tsr_diff_outcome(g, g->curve ? 3 : 0));
+    for (g->first = 0; g->first < g->steps; g->first += batch) {
+        const int64_t some = tsr_min64(batch, g->steps - g->first);
+        if (g->there) TSR_TRY(tsr_diff_there_try(g, some));
+        else tsr_parallel(g->threads, some, 1, try_some, g);
+        TSR_TRY(tsr_diff_outcome(g, g->there ? 0 : some));
+        TSR_PROGRESS(g->w->progress, g->again ? done : done + share * (double)(g->first + some) / (double)g->steps, "trying");
+    }
+    return TSR_OK;
+}
+
+/* Streams that got all bytes of a trial that was shorter than it may be; only they are wanted now. */
+static int any_starved(tsr_diff_writing *g)
+{
+    int any = 0;
+    for (int64_t k = 0; g->curve && k < 3 * g->streams; k++) {
+        tsr_diff_curve *c = g->curve + k;
+        const int short_trial = c->wanted && !g->again ? c->cut : 0;
+        c->wanted = short_trial && c->points && g->budget[k] >= c->point[c->points - 1].bytes;
+        any |= c->wanted;
+    }
+    return any;
+}
+
 static tsr_status shares(tsr_diff_writing *g, int64_t batch, double done, double share)
 {
     tsr_mvv_writing *w = g->w;
     if (w->head.lossless) return TSR_OK;
     memcpy(g->tool->mask, g->mask, (size_t)g->tool->texels);
     tsr_diff_count_relevant(g, g->tool, 0);
-    if (g->curve) {
-        TSR_TRY(tsr_diff_ready(g->tool));
-        for (int p = 0; p < 3; p++) TSR_TRY(try_one(g, g->tool, g->mean[p], 0, p));
-    }
-    for (g->first = 0; g->first < g->steps; g->first += batch) {
-        const int64_t some = tsr_min64(batch, g->steps - g->first);
-        if (g->there) TSR_TRY(tsr_diff_there_try(g, some));
-        else tsr_parallel(g->threads, some, 1, try_some, g);
-        TSR_TRY(tsr_diff_outcome(g, g->there ? 0 : some));
-        TSR_PROGRESS(w->progress, done + share * 0.5 * (double)(g->first + some) / (double)g->steps, "trying");
-    }
-    for (int p = 0; p < 3; p++) {
-        const int64_t bytes = tsr_mvv_budget(w->head.bpp[p], g->steps * w->view->cameras * g->tool->texels);
-        if (g->curve) TSR_TRY(share_best(g, p, bytes));
-        else share_fixed(g, p, bytes);
+    for (int64_t k = 0; g->curve && k < 3 * g->streams; k++) g->curve[k].wanted = 1;
+    for (g->again = 0; g->again < 2; g->again++) {
+        TSR_TRY(try_all(g, batch, done, share * 0.5));
+        for (int p = 0; p < 3; p++) {
+            const int64_t bytes = tsr_mvv_budget(w->head.bpp[p], g->steps * w->view->cameras * g->tool->texels);
+            if (g->curve) TSR_TRY(share_best(g, p, bytes));
+            else share_fixed(g, p, bytes);
+        }
+        if (!any_starved(g)) break;
     }
     return TSR_OK;
+}
+
+static tsr_status write_master(tsr_diff_writing *g)
+{
+    tsr_parallel(g->threads, 3, 1, code_masters, g);
+    tsr_status status = tsr_diff_outcome(g, 3);
+    if (status == TSR_OK) status = write_streams(g, TSR_MVV_MSTR, g->segment, g->result, 3);
+    for (int p = 0; p < 3; p++) {
+        free(g->result[p].bytes);
+        g->result[p].bytes = NULL;
+    }
+    return status;
 }
 
 static tsr_status write_results(const tsr_diff_writing *g, int64_t some)

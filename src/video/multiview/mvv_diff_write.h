@@ -7,6 +7,7 @@
 typedef struct tsr_diff_curve {
     tsr_bisk_point point[TSR_BISK_MOST_POINTS];
     int32_t points;
+    int wanted, cut; /* it is to be tried out; it ends where the trial did */
 } tsr_diff_curve;
 
 typedef struct tsr_diff_coded {
@@ -25,6 +26,7 @@ typedef struct tsr_diff_writing {
     int64_t *relevant;            /* texels of each stream */
     int64_t *budget;              /* bytes, [component][stream] */
     tsr_diff_curve *curve;        /* likewise; NULL: not needed */
+    int again;                    /* trials are as long as they may be */
     int64_t first;                /* step of the batch, from first_step on */
     tsr_diff_coded *result;       /* [step of the batch][average, cameras][component] */
     struct {
@@ -40,13 +42,32 @@ static inline int64_t tsr_diff_budget(const tsr_diff_writing *g, int64_t stream,
 {
     return g->w->head.lossless ? INT64_MAX : g->budget[p * g->streams + stream];
 }
-/* Bytes for which it is tried out what they are worth: of a master all there are, since all textures hang on it. */
+static inline int tsr_diff_is_average(const tsr_diff_writing *g, int64_t stream)
+{
+    return stream > 0 && (stream - 1) % (1 + g->w->view->cameras) == 0;
+}
+/* Bytes for which it is tried out what they are worth: first what most streams will not get; again, for those that would: of a master all there are, since
+ * all textures hang on it. */
 static inline int64_t tsr_diff_trial(const tsr_diff_writing *g, int64_t stream, int p)
 {
-    return 64 + tsr_mvv_budget(g->w->head.bpp[p], g->tool->texels) * (stream ? 6 : tsr_max64(24, g->steps * g->w->view->cameras));
+    const int64_t shares = !stream                          ? (g->again ? tsr_max64(24, g->steps * g->w->view->cameras) : 8)
+                           : g->again                       ? 6
+                           : tsr_diff_is_average(g, stream) ? 4
+                                                            : 2;
+    return 64 + shares * tsr_mvv_budget(g->w->head.bpp[p], g->tool->texels);
+}
+/* Is a stream, or any of `count` from it on, to be tried out? */
+static inline int tsr_diff_wanted(const tsr_diff_writing *g, int64_t stream, int p) { return g->curve && g->curve[p * g->streams + stream].wanted; }
+static inline int tsr_diff_any_wanted(const tsr_diff_writing *g, int64_t stream, int64_t count)
+{
+    int any = 0;
+    for (int64_t k = 0; k < count; k++)
+        for (int p = 0; p < 3; p++) any |= tsr_diff_wanted(g, stream + k, p);
+    return any;
 }
 void tsr_diff_count_relevant(tsr_diff_writing *g, const tsr_diff_tool *t, int64_t stream);
-void tsr_diff_keep_curve(const tsr_diff_writing *g, const tsr_diff_tool *t, int64_t stream, int p);
+/* size: of the stream that was tried out. */
+void tsr_diff_keep_curve(const tsr_diff_writing *g, const tsr_diff_tool *t, int64_t stream, int p, int64_t size);
 void tsr_diff_note(tsr_diff_writing *g, int64_t k, tsr_status status);
 tsr_status tsr_diff_outcome(const tsr_diff_writing *g, int64_t jobs);
 

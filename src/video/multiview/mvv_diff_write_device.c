@@ -161,7 +161,7 @@ static tsr_status code_one(tsr_diff_writing *g, tsr_diff_tool *t, int64_t k, int
     TSR_TRY(tsr_diff_code(t, d->coefficient + (3 * k + p) * d->texels, budget, &bytes, &size));
     if (!d->coding) {
         free(bytes);
-        tsr_diff_keep_curve(g, t, stream, p);
+        tsr_diff_keep_curve(g, t, stream, p, size);
         return TSR_OK;
     }
     const int64_t at = 3 * (stream - tsr_diff_average_stream(g, g->first)) + p;
@@ -182,11 +182,13 @@ static tsr_status do_job(tsr_diff_writing *g, tsr_diff_tool *t, int64_t k)
     const int64_t cameras = v->cameras, step = g->first + (d->averages ? k : k / cameras);
     const int64_t stream = tsr_diff_average_stream(g, step) + (d->averages ? 0 : 1 + k % cameras);
     const uint64_t *mask = !v->visible ? NULL : d->averages ? d->any + k * d->words : tsr_diff_masks(g, step) + k % cameras * d->words;
+    if (!d->coding && g->again && !tsr_diff_any_wanted(g, stream, 1)) return TSR_OK;
     tsr_diff_mask(t, mask);
     if (!d->coding) tsr_diff_count_relevant(g, t, stream);
-    if (!d->coding && !g->curve) return TSR_OK;
+    if (!d->coding && !tsr_diff_any_wanted(g, stream, 1)) return TSR_OK;
     TSR_TRY(tsr_diff_ready(t));
-    for (int p = 0; p < 3; p++) TSR_TRY(code_one(g, t, k, step, stream, p));
+    for (int p = 0; p < 3; p++)
+        if (d->coding || tsr_diff_wanted(g, stream, p)) TSR_TRY(code_one(g, t, k, step, stream, p));
     return TSR_OK;
 }
 
@@ -209,6 +211,8 @@ static tsr_status do_jobs(tsr_diff_writing *g, int64_t some, int averages, int c
 
 tsr_status tsr_diff_there_try(tsr_diff_writing *g, int64_t some)
 {
+    const int64_t each = 1 + (int64_t)g->w->view->cameras;
+    if (g->again && !tsr_diff_any_wanted(g, tsr_diff_average_stream(g, g->first), some * each)) return TSR_OK;
     TSR_TRY(take_averages(g, g->first, some));
     TSR_TRY(do_jobs(g, some, 1, 0));
     TSR_TRY(do_jobs(g, some, 0, 0));

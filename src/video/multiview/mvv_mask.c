@@ -18,8 +18,7 @@ typedef struct plane {
 static void unpack(const uint64_t *mask, int32_t width, int32_t height, plane p)
 {
     const int64_t words = tsr_mvv_words(width);
-    for (int32_t v = 0; v < height; v++)
-        for (int32_t u = 0; u < width; u++) p.texel[v * p.stride + u] = (uint8_t)tsr_mvv_bit(mask + v * words, u);
+    for (int32_t v = 0; v < height; v++) tsr_mvv_mask_bytes(mask + v * words, width, p.texel + v * p.stride);
 }
 
 /* Probability of 1 in 16 bits, never 0 and never all. */

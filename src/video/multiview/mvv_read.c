@@ -78,28 +78,51 @@ static tsr_status sent_masks(tsr_mvv_reading *r)
     return status;
 }
 
+typedef struct hashing {
+    const tsr_mvv_reading *r;
+    const uint8_t *bytes; /* of the file: a hash for each step and camera */
+    uint8_t *alike;       /* of each mask that was read */
+} hashing;
+
+static void compare_some(void *user, int64_t begin, int64_t end, int worker)
+{
+    const hashing *h = (const hashing *)user;
+    const tsr_mvv_head *head = h->r->head;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t t = h->r->mask_step + k / h->r->mask_cameras, c = h->r->mask_camera + k % h->r->mask_cameras;
+        h->alike[k] = tsr_mask_hash(tsr_mvv_reading_mask(h->r, t, c), head->width, head->height) == tsr_get_u64(h->bytes + 8 * (t * head->cameras + c));
+    }
+}
+
 /* Each mask is the one whose hash the file holds; with `partial` one that is not becomes empty. */
 static tsr_status check_hashes(tsr_mvv_reading *r, int rebuilt)
 {
     const tsr_mvv_head *h = r->head;
     const int64_t words = tsr_mvv_words(h->width) * h->height, count = (int64_t)r->mask_steps * r->mask_cameras;
+    tsr_status status = TSR_OK;
     const uint8_t *bytes;
     int64_t size;
     TSR_TRY(tsr_chunk_file_read(r->reader, TSR_MVV_HASH, 0, 0, &bytes, &size));
     if ((!bytes && !r->reader->partial) || (bytes && size != (int64_t)h->steps * h->cameras * 8))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: the hashes of the masks are missing, or not one for each", r->reader->name);
+    hashing all = { r, bytes, (uint8_t *)calloc((size_t)count, 1) };
+    if (!all.alike) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory");
+    if (bytes) tsr_parallel(tsr_context_threads(r->context), count, 1, compare_some, &all);
     for (int64_t k = 0; k < count; k++) {
         const int64_t t = r->mask_step + k / r->mask_cameras, c = r->mask_camera + k % r->mask_cameras;
-        uint64_t *mask = r->masks + k * words;
-        if (bytes && tsr_mask_hash(mask, h->width, h->height) == tsr_get_u64(bytes + 8 * (t * h->cameras + c))) continue;
+        if (all.alike[k]) continue;
         if (!r->reader->partial)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: the mask of step %lld, camera %lld that was %s is not the one that the textures were coded with%s",
-                     r->reader->name, (long long)t, (long long)c, rebuilt ? "rebuilt" : "read",
-                     rebuilt ? ": model, cameras and bias must be those of the file" : "");
+            TSR_FAIL_GOTO(TSR_ERROR_FORMAT, done,
+                          "%s: the mask of step %lld, camera %lld that was %s is not the one that the textures were coded with%s", r->reader->name,
+                          (long long)t, (long long)c, rebuilt ? "rebuilt" : "read",
+                          rebuilt ? ": model, cameras and bias must be those of the file" : "");
         tsr_remark("%s: the mask of step %lld, camera %lld is lost", r->reader->name, (long long)t, (long long)c);
-        memset(mask, 0, (size_t)words * 8);
+        memset(r->masks + k * words, 0, (size_t)words * 8);
     }
-    return TSR_OK;
+done:
+    free(all.alike);
+    return status;
 }
 
 static tsr_status rebuilt_masks(tsr_mvv_reading *r, const tsr_multiview_read_options *o, const tsr_multiview *m)
@@ -148,13 +171,11 @@ static tsr_status read_masks(tsr_mvv_reading *r, const tsr_multiview_read_option
 /* Eight texels, or fewer at the end of a row: those whose bit is 0 become 0. */
 static inline void keep_texels(uint8_t *texel, uint32_t bits, int64_t count)
 {
-    const uint64_t ones = 0x0101010101010101ull, each = bits * ones & 0x8040201008040201ull;
-    const uint64_t keep = ((each + 0x7f * ones) >> 7 & ones) * 255;
     if (count < 8) {
         for (int64_t u = 0; u < count; u++) texel[u] = bits >> u & 1 ? texel[u] : 0;
         return;
     }
-    tsr_put_u64(texel, tsr_get_u64(texel) & keep);
+    tsr_put_u64(texel, tsr_get_u64(texel) & tsr_mvv_spread(bits) * 255);
 }
 
 /* What a lossy codec left in irrelevant texels goes. */

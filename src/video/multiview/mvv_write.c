@@ -1,7 +1,9 @@
 /* video/multiview/mvv_write.c: a file: header, model, masks, then what the codec writes. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "core/parallel.h"
 #include "video/multiview/mvv_codec.h"
 #include "video/multiview/mvv_mask.h"
 #include "video/multiview/mvv_report.h"
@@ -69,42 +71,92 @@ static tsr_status check_masks(const tsr_multiview_view *v)
     return TSR_OK;
 }
 
+typedef struct hashing {
+    const tsr_multiview_view *view;
+    uint8_t *bytes;
+} hashing;
+
+static void hash_some(void *user, int64_t begin, int64_t end, int worker)
+{
+    const hashing *h = (const hashing *)user;
+    const tsr_multiview_view *v = h->view;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++)
+        tsr_put_u64(h->bytes + 8 * k, tsr_mask_hash(v->visible + k * tsr_mvv_mask_words(v), v->width, v->height));
+}
+
 static tsr_status write_hashes(tsr_mvv_writing *w)
 {
-    const tsr_multiview_view *v = w->view;
-    const int64_t count = (int64_t)v->steps * v->cameras;
-    uint8_t *bytes = (uint8_t *)malloc((size_t)count * 8);
-    if (!bytes) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for %lld hashes", (long long)count);
-    for (int64_t k = 0; k < count; k++) tsr_put_u64(bytes + 8 * k, tsr_mask_hash(v->visible + k * tsr_mvv_mask_words(v), v->width, v->height));
-    const tsr_status status = tsr_chunk_file_write(w->writer, TSR_MVV_HASH, 0, bytes, (size_t)count * 8);
-    free(bytes);
+    const int64_t count = (int64_t)w->view->steps * w->view->cameras;
+    hashing h = { w->view, (uint8_t *)malloc((size_t)count * 8) };
+    if (!h.bytes) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for %lld hashes", (long long)count);
+    tsr_parallel(tsr_context_threads(w->context), count, 1, hash_some, &h);
+    const tsr_status status = tsr_chunk_file_write(w->writer, TSR_MVV_HASH, 0, h.bytes, (size_t)count * 8);
+    free(h.bytes);
     return status;
 }
 
-static tsr_status write_mask_chunk(tsr_mvv_writing *w, uint32_t type, int64_t index, const uint64_t *masks, int64_t stride, int32_t count,
-                                   const uint64_t *atlas)
+/* Coded masks of a group and camera; errors of workers are kept for the calling thread. */
+typedef struct coded_mask {
+    uint8_t *bytes;
+    size_t size;
+    tsr_status status;
+    char message[256];
+} coded_mask;
+
+typedef struct masking {
+    const tsr_mvv_writing *w;
+    coded_mask *coded;
+} masking;
+
+static void code_some(void *user, int64_t begin, int64_t end, int worker)
+{
+    const masking *m = (const masking *)user;
+    const tsr_multiview_view *v = m->w->view;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) {
+        coded_mask *to = m->coded + k;
+        const int32_t first = (int32_t)(k / v->cameras) * m->w->head.group, count = (int32_t)tsr_min64(m->w->head.group, v->steps - first);
+        to->status = tsr_mvv_mask_encode(tsr_mvv_mask(v, first, k % v->cameras), v->cameras * tsr_mvv_mask_words(v), count, v->width, v->height,
+                                         v->atlas, &to->bytes, &to->size);
+        if (to->status != TSR_OK) snprintf(to->message, sizeof to->message, "%s", tsr_error_message());
+    }
+}
+
+static tsr_status send_masks(tsr_mvv_writing *w)
+{
+    const int64_t count = (int64_t)tsr_mvv_groups(&w->head) * w->view->cameras;
+    masking m = { w, (coded_mask *)calloc((size_t)count, sizeof *m.coded) };
+    tsr_status status = TSR_OK;
+    if (!m.coded) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for the masks of %lld groups and cameras", (long long)count);
+    tsr_parallel(tsr_context_threads(w->context), count, 1, code_some, &m);
+    for (int64_t k = 0; k < count; k++) {
+        const coded_mask *c = m.coded + k;
+        if (status == TSR_OK && c->status != TSR_OK) status = TSR_FAILED(c->status, "%s", c->message);
+        if (status == TSR_OK) status = tsr_chunk_file_write(w->writer, TSR_MVV_MASK, k, c->bytes, c->size);
+        free(c->bytes);
+    }
+    free(m.coded);
+    return status;
+}
+
+static tsr_status write_atlas(tsr_mvv_writing *w)
 {
     uint8_t *bytes;
     size_t size;
-    TSR_TRY(tsr_mvv_mask_encode(masks, stride, count, w->view->width, w->view->height, atlas, &bytes, &size));
-    const tsr_status status = tsr_chunk_file_write(w->writer, type, index, bytes, size);
+    TSR_TRY(tsr_mvv_mask_encode(w->view->atlas, 0, 1, w->view->width, w->view->height, NULL, &bytes, &size));
+    const tsr_status status = tsr_chunk_file_write(w->writer, TSR_MVV_ATLS, 0, bytes, size);
     free(bytes);
     return status;
 }
 
 static tsr_status write_masks(tsr_mvv_writing *w)
 {
-    const tsr_multiview_view *v = w->view;
-    if (w->head.atlas) TSR_TRY(write_mask_chunk(w, TSR_MVV_ATLS, 0, v->atlas, 0, 1, NULL));
+    if (w->head.atlas) TSR_TRY(write_atlas(w));
     if (w->head.masks == TSR_MULTIVIEW_MASKS_NONE) return TSR_OK;
-    TSR_TRY(check_masks(v));
+    TSR_TRY(check_masks(w->view));
     TSR_TRY(write_hashes(w));
-    for (int32_t g = 0; w->head.masks == TSR_MULTIVIEW_MASKS_SENT && g < tsr_mvv_groups(&w->head); g++)
-        for (int32_t c = 0; c < v->cameras; c++) {
-            const int32_t first = g * w->head.group, count = (int32_t)tsr_min64(w->head.group, v->steps - first);
-            TSR_TRY(write_mask_chunk(w, TSR_MVV_MASK, (int64_t)g * v->cameras + c, tsr_mvv_mask(v, first, c), v->cameras * tsr_mvv_mask_words(v),
-                                     count, v->atlas));
-        }
+    if (w->head.masks == TSR_MULTIVIEW_MASKS_SENT) TSR_TRY(send_masks(w));
     return TSR_OK;
 }
 

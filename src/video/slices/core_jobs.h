@@ -137,7 +137,7 @@ TSR_HD int64_t tsr_core_position(const tsr_slice_reader *r, int64_t end) { retur
 
 TSR_HD int32_t tsr_core_length(int32_t value)
 {
-    const uint32_t magnitude = value < 0 ? 0u - (uint32_t)value : (uint32_t)value;
+    const uint32_t magnitude = tsr_magnitude(value);
     return tsr_code_bits(magnitude) + (magnitude != 0);
 }
 

@@ -64,7 +64,7 @@ tsr_status tsr_slice_coder_make(tsr_slice_coder *c, tsr_context *context, int32_
                             .user = c->user };
     memcpy(c->layout, layout, sizeof c->layout);
     for (int k = 0; k < 3; k++) c->approximation_batch += (int64_t)layout[k].band[0][0].width * layout[k].band[0][0].height;
-    *usable = context->backend->dirac->slices && tsr_slice_shape_make(t, layout, &c->shape);
+    *usable = context->backend->dirac->slices && expected <= TSR_SLICE_BYTES && tsr_slice_shape_make(t, layout, &c->shape);
     if (!*usable) {
         c->context = NULL;
         return TSR_OK;
@@ -76,19 +76,21 @@ tsr_status tsr_slice_coder_make(tsr_slice_coder *c, tsr_context *context, int32_
 
 tsr_status tsr_slice_coder_add(tsr_slice_coder *c, const tsr_dirac_load_job load[3])
 {
+    tsr_slices_load_job job;
     enter(c, TSR_DIRAC_COMBINE);
     for (int k = 0; k < 3; k++) {
         const int kind = k > 0;
         const tsr_dirac_layout *l = &c->layout[k];
-        tsr_slices_load_job job = { .one = load[k], .pictures = 1 };
-        job.one.samples = c->samples[kind] + (c->count * (1 + kind) + (k == 2)) * c->elements[kind];
-        job.one.stride = l->stride;
-        job.one.width = l->width;
-        job.one.height = l->height;
-        job.one.padded_width = l->stride;
-        job.one.padded_height = l->padded_height;
-        TSR_TRY(c->context->backend->dirac->slices->load(c->context->queue, &job));
+        tsr_dirac_load_job *one = &job.component[k];
+        *one = load[k];
+        one->samples = c->samples[kind] + (c->count * (1 + kind) + (k == 2)) * c->elements[kind];
+        one->stride = l->stride;
+        one->width = l->width;
+        one->height = l->height;
+        one->padded_width = l->stride;
+        one->padded_height = l->padded_height;
     }
+    TSR_TRY(c->context->backend->dirac->slices->load(c->context->queue, &job));
     enter(c, -1);
     c->count++;
     return TSR_OK;

@@ -13,7 +13,8 @@ enum {
     TSR_SLICE_AHEAD = 16,                                        /* pictures at once */
     TSR_SLICE_COARSEST = 100,                                    /* no coarser quantiser is tried */
     TSR_SLICE_GUESS = 20,                                        /* the quantiser that is tried first where nothing is known */
-    TSR_SLICE_MOST = 1 << 24                                     /* coefficients of a slice */
+    TSR_SLICE_MOST = 1 << 24,                                    /* coefficients of a slice */
+    TSR_SLICE_BYTES = 1 << 27                                    /* that a slice is written to: with codes of at most 64 bits as many as it takes */
 };
 
 typedef struct tsr_slice_band {
@@ -85,10 +86,9 @@ typedef struct tsr_slices_store_job {
     const tsr_slice_picture *picture;
     int32_t component, pictures;
 } tsr_slices_store_job;
+/* All components of a picture. */
 typedef struct tsr_slices_load_job {
-    tsr_dirac_load_job one;
-    int64_t batch, plane_batch; /* samples; bytes */
-    int32_t pictures;
+    tsr_dirac_load_job component[3];
 } tsr_slices_load_job;
 
 typedef struct tsr_slice_ops {

@@ -11,17 +11,17 @@ typedef struct tsr_slice_writer {
     uint64_t word;  /* `filled` bits, at its low end */
     int32_t filled; /* below 32 */
     int32_t keep;   /* bytes of the word at `at` that are another's */
-    int64_t left;   /* bits until the end */
+    int32_t left;   /* bits until the end */
 } tsr_slice_writer;
 
-TSR_HD tsr_slice_writer tsr_slice_writer_at(uint8_t *at, int64_t bytes)
+TSR_HD tsr_slice_writer tsr_slice_writer_at(uint8_t *at, int64_t bytes) /* at most TSR_SLICE_BYTES */
 {
     tsr_slice_writer w;
     w.keep = (int32_t)((uintptr_t)at & 3);
     w.at = at - w.keep;
     w.word = 0;
     w.filled = 8 * w.keep;
-    w.left = 8 * bytes;
+    w.left = (int32_t)(8 * bytes);
     return w;
 }
 
@@ -30,7 +30,7 @@ TSR_HD void tsr_slice_put(tsr_slice_writer *w, uint32_t v, int32_t count)
 {
     if (w->left < count) {
         v = w->left > 0 ? v >> (count - w->left) : 0;
-        count = w->left > 0 ? (int32_t)w->left : 0;
+        count = tsr_maxi(w->left, 0);
     }
     w->left -= count;
     w->word = w->word << count | v;
@@ -48,34 +48,31 @@ TSR_HD void tsr_slice_put(tsr_slice_writer *w, uint32_t v, int32_t count)
 /* 1s up to the end: more zeros. */
 TSR_HD void tsr_slice_close(tsr_slice_writer *w)
 {
-    while (w->left > 0) tsr_slice_put(w, 0xffffffffu >> (32 - (int32_t)tsr_minl(w->left, 32)), (int32_t)tsr_minl(w->left, 32));
+    while (w->left > 0) tsr_slice_put(w, 0xffffffffu >> (32 - tsr_mini(w->left, 32)), tsr_mini(w->left, 32));
     for (int32_t k = w->keep; 8 * k < w->filled; k++) w->at[k] = (uint8_t)(w->word >> (w->filled - 8 * (k + 1)));
 }
 
 /* The code of a magnitude that is not 0, and its sign: tsr_code_bits + 1 bits. */
 TSR_HD uint64_t tsr_slice_signed_code(uint32_t magnitude, int negative)
 {
-    const int32_t digits = tsr_code_bits(magnitude) / 2;
+    const int32_t digits = tsr_code_digits(magnitude);
     return tsr_code_spread((uint32_t)(((uint64_t)magnitude + 1) & (((uint64_t)1 << digits) - 1))) << 2 | 2 | (uint64_t)negative;
 }
-TSR_HD uint64_t tsr_slice_code_of(int32_t value)
-{
-    return value ? tsr_slice_signed_code(value < 0 ? 0u - (uint32_t)value : (uint32_t)value, value < 0) : 1;
-}
+TSR_HD uint64_t tsr_slice_code_of(int32_t value) { return value ? tsr_slice_signed_code(tsr_magnitude(value), value < 0) : 1; }
 
+/* Codes of up to 32 bits, nearly all of them, go one way whatever they are: lanes of a warp keep together. */
 TSR_HD void tsr_slice_put_value(tsr_slice_writer *w, uint64_t scale, int32_t value)
 {
-    const uint32_t magnitude = tsr_quantiser_magnitude(scale, value);
-    if (!magnitude) {
-        tsr_slice_put(w, 1, 1);
+    const uint32_t magnitude = tsr_quantiser_magnitude(scale, value), negative = value < 0;
+    const int32_t digits = tsr_code_digits(magnitude);
+    if (digits > 15) {
+        const uint64_t code = tsr_slice_signed_code(magnitude, value < 0);
+        tsr_slice_put(w, (uint32_t)(code >> 32), 2 * digits - 30);
+        tsr_slice_put(w, (uint32_t)code, 32);
         return;
     }
-    const uint64_t code = tsr_slice_signed_code(magnitude, value < 0);
-    const int32_t bits = tsr_code_bits(magnitude) + 1;
-    if (bits > 32) {
-        tsr_slice_put(w, (uint32_t)(code >> 32), bits - 32);
-        tsr_slice_put(w, (uint32_t)code, 32);
-    } else tsr_slice_put(w, (uint32_t)code, bits);
+    const uint32_t code = tsr_code_spread_short((magnitude + 1) ^ 1u << digits) << 2 | 2 | negative;
+    tsr_slice_put(w, magnitude ? code : 1, magnitude ? 2 * digits + 2 : 1);
 }
 
 /* A low-delay slice as planned: quantiser, bits of luma, luma, both chroma components in turns. */
@@ -92,7 +89,7 @@ TSR_HD void tsr_slice_write_low_delay(const tsr_slices_encode_job *j, const uint
     tsr_slice_put(&w, (uint32_t)plan->length[0], tsr_slice_length_bits(bytes, 0));
     for (int32_t kind = 0; kind < 2; kind++) {
         const int32_t *from = j->coefficients[kind] + p * j->batch[kind], *other = kind ? j->coefficients[2] + p * j->batch[2] : from;
-        const int64_t end = kind ? 0 : w.left - plan->length[0]; /* what is behind the last coefficient that is not 0 is left out */
+        const int32_t end = kind ? 0 : w.left - plan->length[0]; /* what is behind the last coefficient that is not 0 is left out */
         for (int32_t b = 0; b < s->bands && w.left > end; b++) {
             const tsr_slice_band *band = &s->band[kind][b];
             const tsr_dirac_area a = tsr_slice_area(s, band, sx, sy);

@@ -4,7 +4,7 @@
 #include "video/slices/slice_write.h"
 #include "video/slices/undo_prediction.h"
 
-enum { THREADS = 128, WARPS = THREADS / 32, KEPT = 1024, RUN = 4, SCAN = 256 };
+enum { THREADS = 128, WARPS = THREADS / 32, KEPT = 1024, RUN = 8, SCAN = 1024 };
 
 /* ---- decoding ------------------------------------------------------------------------------------------------------------------------------ */
 
@@ -107,81 +107,115 @@ TSR_DEVICE_FN void plan_lengths(const planning *t, int32_t index, uint32_t scale
 
 /* ---- slices of one size, whose coefficients are few: most of them ---- */
 
-/* Where the coefficients of the first slice lie, luma and then one chroma component, in the order of the stream: the same for all, but for a shift of
- * each band. */
-typedef struct flat_shape {
-    int32_t offset[KEPT];
-    uint8_t band[KEPT];
+/* A lane has every 32nd coefficient of such a slice in its registers: LUMA of luma, CHROMA of each chroma component, those that there are not as 0.
+ * Scales of bands lie 8 bytes apart, and so do what else differs from band to band: where, for a coefficient, is a byte. */
+enum { PLACE = (int)sizeof(uint64_t) };
+static_assert(TSR_SLICE_BANDS <= 32 && 32 * PLACE <= 256, "a lane a band, and places in a byte");
+
+/* Where the coefficients of the first slice lie, luma and then one chroma component, in the order of the stream: the same for all slices, but for a
+ * shift of each band. */
+template <int LUMA, int CHROMA> struct flat_shape {
+    int32_t offset[32 * (LUMA + CHROMA)]; /* -1: there is none */
+    uint8_t place[32 * (LUMA + CHROMA)];
     int32_t count[2];
-} flat_shape;
+};
 
 /* A slice that a warp has before it. */
-typedef struct flat_planning {
+template <int LUMA, int CHROMA> struct flat_planning {
     const tsr_slices_encode_job *job;
     const uint64_t *scale;
-    const flat_shape *shape;
-    const int32_t *kept; /* luma, then both chroma components */
-    uint64_t *of_band;   /* scales at the index that is tried */
-} flat_planning;
+    const flat_shape<LUMA, CHROMA> *shape;
+    uint64_t *of_band; /* scales at the index that is tried */
+    uint32_t magnitude[LUMA + 2 * CHROMA];
+    uint32_t places[(LUMA + CHROMA + 3) / 4]; /* four bytes each */
+};
+
+template <class T> TSR_DEVICE_FN T at_place(const T *of_band, uint32_t place) { return *(const T *)(const void *)((const char *)of_band + place); }
 
 /* By all threads of a block. */
-TSR_DEVICE_FN void flat_shape_make(const tsr_slice_shape *s, flat_shape *f)
+template <int LUMA, int CHROMA> TSR_DEVICE_FN void flat_shape_make(const tsr_slice_shape *s, flat_shape<LUMA, CHROMA> *f)
 {
-    int32_t before = 0;
+    for (int32_t i = (int32_t)threadIdx.x; i < 32 * (LUMA + CHROMA); i += THREADS) {
+        f->offset[i] = -1;
+        f->place[i] = 0;
+    }
+    __syncthreads();
     for (int32_t kind = 0; kind < 2; kind++) {
-        const int32_t first = before;
+        int32_t before = kind ? 32 * LUMA : 0;
         for (int32_t b = 0; b < s->bands; b++) {
             const tsr_slice_band *band = &s->band[kind][b];
             const int32_t w = band->steps.x, n = w * band->steps.y;
             for (int32_t i = (int32_t)threadIdx.x; i < n; i += THREADS) {
                 f->offset[before + i] = (int32_t)band->offset + i / w * s->stride[kind] + i % w;
-                f->band[before + i] = (uint8_t)b;
+                f->place[before + i] = (uint8_t)(PLACE * b);
             }
             before += n;
         }
-        if (!threadIdx.x) f->count[kind] = before - first;
+        if (!threadIdx.x) f->count[kind] = before - (kind ? 32 * LUMA : 0);
     }
+    __syncthreads();
 }
 
-/* `shift` has room for each band. */
-TSR_DEVICE_FN void flat_keep(const tsr_slices_encode_job *j, const flat_shape *f, int32_t p, int32_t n, int32_t *shift, int32_t *kept)
+template <int LUMA, int CHROMA> TSR_DEVICE_FN void flat_places(flat_planning<LUMA, CHROMA> *t)
 {
+    const int32_t lane = (int32_t)(threadIdx.x & 31);
+#pragma unroll
+    for (int k = 0; k < (LUMA + CHROMA + 3) / 4; k++) t->places[k] = 0;
+#pragma unroll
+    for (int k = 0; k < LUMA + CHROMA; k++) t->places[k / 4] |= (uint32_t)t->shape->place[32 * k + lane] << 8 * (k % 4);
+}
+
+template <int LUMA, int CHROMA> TSR_DEVICE_FN uint32_t flat_place(const flat_planning<LUMA, CHROMA> *t, int k)
+{
+    return t->places[k / 4] >> 8 * (k % 4) & 255;
+}
+
+/* Slice n of picture p. `shift` has room for each band. */
+template <int LUMA, int CHROMA> TSR_DEVICE_FN void flat_take(flat_planning<LUMA, CHROMA> *t, int32_t p, int32_t n, int64_t *shift)
+{
+    const tsr_slices_encode_job *j = t->job;
     const tsr_slice_shape *s = &j->shape;
     const int32_t lane = (int32_t)(threadIdx.x & 31), sx = n % s->slices_x, sy = n / s->slices_x;
-    for (int32_t c = 0; c < 3; c++) {
-        const int32_t kind = c > 0, count = f->count[kind], first = kind ? f->count[0] : 0;
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
         const int32_t *from = j->coefficients[c] + p * j->batch[c];
         if (c < 2) {
+            const tsr_slice_band *band = &s->band[c][lane];
             __syncwarp();
-            if (lane < s->bands) shift[lane] = sx * s->band[kind][lane].steps.x + sy * s->band[kind][lane].steps.y * s->stride[kind];
+            if (lane < s->bands) shift[lane] = (int64_t)sy * band->steps.y * s->stride[c] + sx * band->steps.x;
             __syncwarp();
         }
-        for (int32_t i = lane; i < count; i += 32) kept[i] = from[f->offset[first + i] + shift[f->band[first + i]]];
-        kept += count;
+#pragma unroll
+        for (int k = 0; k < (c ? CHROMA : LUMA); k++) {
+            const int row = c ? LUMA + k : k, to = c == 2 ? row + CHROMA : row;
+            const int32_t offset = t->shape->offset[32 * row + lane];
+            t->magnitude[to] = offset < 0 ? 0 : tsr_magnitude(from[offset + at_place(shift, flat_place(t, row))]);
+        }
     }
-    __syncwarp();
 }
 
-TSR_DEVICE_FN void plan_lengths(const flat_planning *t, int32_t index, uint32_t scaler, int64_t length[3])
+/* As above. */
+template <int LUMA, int CHROMA>
+TSR_DEVICE_FN void plan_lengths(const flat_planning<LUMA, CHROMA> *t, int32_t index, uint32_t scaler, int64_t length[3])
 {
     const tsr_slice_shape *s = &t->job->shape;
-    const int32_t lane = (int32_t)(threadIdx.x & 31), *kept = t->kept;
+    const int32_t lane = (int32_t)(threadIdx.x & 31);
     __syncwarp(); /* those of the try before are read */
     if (lane < s->bands) t->of_band[lane] = t->scale[tsr_slice_index(index, s->band[0][lane].matrix)];
     __syncwarp();
-    for (int32_t c = 0; c < 3; c++) {
-        const int32_t count = t->shape->count[c > 0];
-        const uint8_t *band = t->shape->band + (c ? t->shape->count[0] : 0);
-        uint32_t bits = 0, last = 0;
-        for (int32_t i = lane; i < count; i += 32) {
-            const uint32_t magnitude = tsr_quantiser_magnitude(t->of_band[band[i]], kept[i]);
-            if (!magnitude) continue;
-            bits += (uint32_t)tsr_code_bits(magnitude);
-            last = (uint32_t)i + 1;
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        uint32_t there = 0, last = (uint32_t)t->shape->count[c > 0]; /* there: a bit for each that is not 0 */
+        int32_t digits = 0;
+#pragma unroll
+        for (int k = 0; k < (c ? CHROMA : LUMA); k++) {
+            const int row = c ? LUMA + k : k, from = c == 2 ? row + CHROMA : row;
+            const uint32_t magnitude = tsr_quantiser_scaled(at_place(t->of_band, flat_place(t, row)), t->magnitude[from]);
+            digits += tsr_code_digits(magnitude);
+            if (magnitude) there |= 1u << k;
         }
-        last = t->job->compatible ? (uint32_t)count : __reduce_max_sync(TSR_WARP_ALL, last);
-        length[c] = plan_units((int64_t)__reduce_add_sync(TSR_WARP_ALL, bits) + last, scaler);
-        kept += count;
+        if (!t->job->compatible) last = __reduce_max_sync(TSR_WARP_ALL, there ? (uint32_t)(32 * (31 - __clz((int)there)) + lane + 1) : 0u);
+        length[c] = plan_units((int64_t)__reduce_add_sync(TSR_WARP_ALL, (uint32_t)(2 * digits + __popc(there))) + last, scaler);
     }
 }
 
@@ -291,38 +325,61 @@ TSR_KERNEL(plan_kernel)(tsr_slices_encode_job job)
     }
 }
 
-TSR_KERNEL(plan_flat_kernel)(tsr_slices_encode_job job)
+template <int LUMA, int CHROMA> TSR_KERNEL(__launch_bounds__(THREADS, LUMA + 2 * CHROMA <= 16 ? 6 : 3) plan_flat_kernel)(tsr_slices_encode_job job)
 {
-    TSR_SHARED(int32_t, kept, WARPS * KEPT);
+    typedef flat_shape<LUMA, CHROMA> flat;
     TSR_SHARED(uint64_t, scale, TSR_QUANTISER_MOST + 1);
     TSR_SHARED(uint64_t, of_band, WARPS * 32);
-    TSR_SHARED(int32_t, shift, WARPS * 32);
-    TSR_SHARED(flat_shape, shape, 1);
+    TSR_SHARED(int64_t, shift, WARPS * 32);
+    TSR_SHARED(flat, shape, 1);
     const int32_t warp = (int32_t)(threadIdx.x >> 5), count = job.shape.slices_x * job.shape.slices_y, p = (int32_t)blockIdx.y;
     for (uint32_t k = threadIdx.x; k <= TSR_QUANTISER_MOST; k += THREADS) scale[k] = job.scale[k];
-    flat_shape_make(&job.shape, shape);
-    __syncthreads();
-    const flat_planning t = { &job, scale, shape, kept + warp * KEPT, of_band + 32 * warp };
+    flat_shape_make<LUMA, CHROMA>(&job.shape, shape);
+    flat_planning<LUMA, CHROMA> t;
+    t.job = &job;
+    t.scale = scale;
+    t.shape = shape;
+    t.of_band = of_band + 32 * warp;
+    flat_places(&t);
     int32_t guess = TSR_SLICE_GUESS;
     for (int32_t k = 0; k < RUN; k++) {
         const int32_t n = ((int32_t)blockIdx.x * WARPS + warp) * RUN + k;
         if (n >= count) break; /* of the whole warp */
-        flat_keep(&job, shape, p, n, shift + 32 * warp, kept + warp * KEPT);
+        flat_take(&t, p, n, shift + 32 * warp);
         plan_slice(&t, p, n, &guess);
     }
 }
 
-/* All slices are of one size, and few coefficients. */
-static int is_flat(const tsr_slice_shape *s)
+/* All slices are of one size: how many coefficients of luma, and of a chroma component. */
+static int is_flat(const tsr_slice_shape *s, int64_t count[2])
 {
-    int64_t count[2] = { 0, 0 };
+    count[0] = count[1] = 0;
     for (int kind = 0; kind < 2; kind++)
         for (int32_t b = 0; b < s->bands; b++) {
             const tsr_slice_band *band = &s->band[kind][b];
             if (!band->steps.x || !band->steps.y || band->offset + (int64_t)band->height * s->stride[kind] > INT32_MAX) return 0;
             count[kind] += (int64_t)band->steps.x * band->steps.y;
         }
-    return count[0] + 2 * count[1] <= KEPT;
+    return 1;
+}
+
+/* *taken 0: no kernel has the registers for such slices. */
+static void plan_flat(tsr_queue *queue, const tsr_slices_encode_job *job, dim3 blocks, int *taken)
+{
+    int64_t count[2];
+    *taken = is_flat(&job->shape, count);
+#define TRY_SIZE(LUMA, CHROMA)                                                         \
+    if (*taken && count[0] <= 32 * (LUMA) && count[1] <= 32 * (CHROMA)) {              \
+        TSR_LAUNCH(queue, (plan_flat_kernel<LUMA, CHROMA>), blocks, THREADS, 0, *job); \
+        return;                                                                        \
+    }
+    TRY_SIZE(8, 2) /* 32 x 8 of 4:2:0, 4:2:2, 4:4:4, and twice that */
+    TRY_SIZE(8, 4)
+    TRY_SIZE(8, 8)
+    TRY_SIZE(16, 8)
+    TRY_SIZE(16, 16)
+#undef TRY_SIZE
+    *taken = 0;
 }
 
 TSR_DEVICE_FN int64_t slice_bytes(const tsr_slices_encode_job *j, int64_t scaler, const tsr_dirac_slice_plan *plan)
@@ -480,8 +537,9 @@ static tsr_status cuda_plan(tsr_queue *queue, const tsr_slices_encode_job *job)
         return tsr_launch_check(queue);
     }
     const dim3 blocks(tsr_blocks((int64_t)job->shape.slices_x * job->shape.slices_y, WARPS * RUN, INT32_MAX), (uint32_t)job->pictures);
-    if (is_flat(&job->shape)) TSR_LAUNCH(queue, plan_flat_kernel, blocks, THREADS, 0, *job);
-    else TSR_LAUNCH(queue, plan_kernel, blocks, THREADS, 0, *job);
+    int taken;
+    plan_flat(queue, job, blocks, &taken);
+    if (!taken) TSR_LAUNCH(queue, plan_kernel, blocks, THREADS, 0, *job);
     TSR_LAUNCH(queue, place_kernel, (uint32_t)job->pictures, SCAN, 0, *job);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
@@ -489,7 +547,8 @@ static tsr_status cuda_plan(tsr_queue *queue, const tsr_slices_encode_job *job)
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------------------------- */
 
-TSR_KERNEL(write_kernel)(tsr_slices_encode_job job)
+/* Twelve blocks a multiprocessor: eight pictures of 1080p are there at once. */
+TSR_KERNEL(__launch_bounds__(THREADS, 12) write_kernel)(tsr_slices_encode_job job)
 {
     TSR_SHARED(uint64_t, scale, TSR_QUANTISER_MOST + 1);
     for (uint32_t k = threadIdx.x; k <= TSR_QUANTISER_MOST; k += THREADS) scale[k] = job.scale[k];
@@ -542,13 +601,13 @@ static tsr_status cuda_store(tsr_queue *queue, const tsr_slices_store_job *job)
     return TSR_OK;
 }
 
+/* A block row a component; columns: of the widest. */
 TSR_KERNEL(load_kernel)(tsr_slices_load_job job, uint32_t columns)
 {
-    tsr_dirac_load_job one = job.one;
+    const tsr_dirac_load_job &one = job.component[blockIdx.y];
     const int32_t x = column(columns);
     const int64_t y = blockIdx.x / columns;
-    one.samples += blockIdx.y * job.batch;
-    one.plane = (const char *)one.plane + blockIdx.y * job.plane_batch;
+    if (y >= one.padded_height) return;
     if (one.bytes == 2 && x + TOGETHER <= one.width && !(one.plane_stride & 3) && !((uintptr_t)one.plane & 7) && !(one.stride & 3)) {
         const uint64_t all = *(const uint64_t *)(const void *)((const uint16_t *)one.plane + tsr_minl(y, one.height - 1) * one.plane_stride + x);
         tsr_slice_four samples;
@@ -561,8 +620,13 @@ TSR_KERNEL(load_kernel)(tsr_slices_load_job job, uint32_t columns)
 
 static tsr_status cuda_load(tsr_queue *queue, const tsr_slices_load_job *job)
 {
-    const uint32_t columns = COLUMNS(job->one.padded_width);
-    TSR_LAUNCH(queue, load_kernel, dim3(columns * (uint32_t)job->one.padded_height, (uint32_t)job->pictures), ACROSS, 0, *job, columns);
+    int32_t width = 0, height = 0;
+    for (int k = 0; k < 3; k++) {
+        width = tsr_maxi(width, job->component[k].padded_width);
+        height = tsr_maxi(height, job->component[k].padded_height);
+    }
+    const uint32_t columns = COLUMNS(width);
+    TSR_LAUNCH(queue, load_kernel, dim3(columns * (uint32_t)height, 3), ACROSS, 0, *job, columns);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

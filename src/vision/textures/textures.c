@@ -341,8 +341,6 @@ tsr_status tsr_texturer_step(tsr_texturer *texturer, int32_t step, const tsr_ima
     if ((unsigned)sampling > TSR_TEXTURE_EWA) TSR_FAIL(TSR_ERROR_ARGUMENT, "textures: sampling %d, expected 0 or 1", (int)sampling);
     const tsr_multiview_parts *p = &texturer->model->parts;
     TSR_TRY(send_step(texturer, step));
-    for (int32_t c = 0; c < p->cameras && pictures; c++)
-        TSR_TRY(send_picture(texturer, c, &p->camera[(int64_t)(p->camera_steps > 1 ? step : 0) * p->cameras + c], &pictures[c]));
     tsr_texture_job *j = &texturer->job;
     j->picture = pictures ? texturer->picture : NULL;
     j->ewa = sampling == TSR_TEXTURE_EWA;
@@ -352,6 +350,8 @@ tsr_status tsr_texturer_step(tsr_texturer *texturer, int32_t step, const tsr_ima
     TSR_TRY(ops->shapes(texturer->context->queue, j));
     TSR_TRY(texturer->context->backend->fill(texturer->context->queue, j->map, 0xff, (size_t)j->map_texels * sizeof *j->map));
     TSR_TRY(ops->maps(texturer->context->queue, j));
+    for (int32_t c = 0; c < p->cameras && pictures; c++) /* while a device draws the maps */
+        TSR_TRY(send_picture(texturer, c, &p->camera[(int64_t)(p->camera_steps > 1 ? step : 0) * p->cameras + c], &pictures[c]));
     TSR_TRY(ops->texels(texturer->context->queue, j));
     return TSR_OK;
 }

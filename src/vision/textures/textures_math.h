@@ -11,6 +11,7 @@ enum {
     TSR_TEXTURE_SUB = 256,       /* steps of a pixel */
     TSR_TEXTURE_FAR = 1 << 22,   /* corners beyond so many steps from the upper left corner are not drawn: differences stay below 2^23 */
     TSR_TEXTURE_RANGE = 1 << 30, /* depths are 0 (nearest) to this: 2^6 units are a quantum of 24 bits */
+    TSR_TEXTURE_NARROW = 16,     /* columns */
     TSR_TEXTURE_NO_CORNER = 0x7fffffff
 };
 #define TSR_TEXTURE_NO_TRIANGLE 0xffffffffu
@@ -158,13 +159,27 @@ TSR_HD int64_t tsr_texture_floor(int64_t a, int64_t b)
     return q - (a % b < 0);
 }
 
-/* The covered columns of a row: *first to *last (below first: none). */
+/* The covered columns of a row: *first to *last (below first: none). Where there are few of them, looking at each takes less time than dividing. */
 TSR_HD void tsr_texture_span(const tsr_texture_triangle *t, int32_t row, int32_t *first, int32_t *last)
 {
-    int64_t w[3], low = 0, high = t->x1 - t->x0;
+    int64_t w[3], steps[3], low = 0, high = t->x1 - t->x0;
     tsr_texture_weights(t, t->x0, row, w);
+    for (int32_t k = 0; k < 3; k++) steps[k] = -(int64_t)TSR_TEXTURE_SUB * (t->y[(k + 2) % 3] - t->y[(k + 1) % 3]);
+    if (high < TSR_TEXTURE_NARROW) {
+        int32_t column = t->x0;
+        *first = t->x1 + 1;
+        for (int32_t before = 0; column <= t->x1; column++) {
+            const int now = tsr_texture_covers(t, w);
+            if (now && !before) *first = column;
+            if (before && !now) break;
+            before = now;
+            for (int32_t k = 0; k < 3; k++) w[k] += steps[k];
+        }
+        *last = column - 1;
+        return;
+    }
     for (int32_t k = 0; k < 3; k++) {
-        const int64_t step = -(int64_t)TSR_TEXTURE_SUB * (t->y[(k + 2) % 3] - t->y[(k + 1) % 3]), at = w[k] + t->own[k];
+        const int64_t step = steps[k], at = w[k] + t->own[k];
         if (step > 0) {
             if (at < 0) low = tsr_maxl(low, -tsr_texture_floor(at, step));
         } else if (step < 0) {
@@ -183,19 +198,24 @@ typedef struct tsr_texture_plane {
     int64_t origin, least, most; /* of corner 0; of all corners */
 } tsr_texture_plane;
 
-TSR_HD tsr_texture_plane tsr_texture_make_plane(const tsr_texture_triangle *t, const uint32_t depth[3])
+TSR_HD tsr_texture_plane tsr_texture_plane_of(const uint32_t depth[3], int64_t along, int64_t down)
 {
     tsr_texture_plane p;
+    p.along = along;
+    p.down = down;
+    p.origin = depth[0];
+    p.least = tsr_minl(depth[0], tsr_minl(depth[1], depth[2]));
+    p.most = tsr_maxl(depth[0], tsr_maxl(depth[1], depth[2]));
+    return p;
+}
+TSR_HD tsr_texture_plane tsr_texture_make_plane(const tsr_texture_triangle *t, const uint32_t depth[3])
+{
     const int64_t a = depth[0], b = depth[t->turned ? 2 : 1], c = depth[t->turned ? 1 : 2], most = (int64_t)1 << 38;
     /* differences of depth below 2^31, of places below 2^23: the sums stay below 2^55, times 256 below 2^63; gradients of slivers are limited */
     const int64_t along = (b - a) * (t->y[2] - t->y[0]) - (c - a) * (t->y[1] - t->y[0]);
     const int64_t down = (c - a) * (t->x[1] - t->x[0]) - (b - a) * (t->x[2] - t->x[0]);
-    p.along = tsr_maxl(-most, tsr_minl(most, tsr_texture_floor(along * 256, t->area)));
-    p.down = tsr_maxl(-most, tsr_minl(most, tsr_texture_floor(down * 256, t->area)));
-    p.origin = a;
-    p.least = tsr_minl(a, tsr_minl(b, c));
-    p.most = tsr_maxl(a, tsr_maxl(b, c));
-    return p;
+    return tsr_texture_plane_of(depth, tsr_maxl(-most, tsr_minl(most, tsr_texture_floor(along * 256, t->area))),
+                                tsr_maxl(-most, tsr_minl(most, tsr_texture_floor(down * 256, t->area))));
 }
 TSR_HD uint32_t tsr_texture_depth(const tsr_texture_plane *p, const tsr_texture_triangle *t, int32_t column, int32_t row)
 {
@@ -207,16 +227,14 @@ TSR_HD uint32_t tsr_texture_depth(const tsr_texture_plane *p, const tsr_texture_
 
 /* ---- depth maps --------------------------------------------------------------------------------------------------------------------- */
 
-/* Triangle i of camera c on its depth map; 0: nothing of it is there. */
-TSR_HD int tsr_texture_on_map(const tsr_texture_job *j, int32_t c, int64_t i, tsr_texture_triangle *t, tsr_texture_plane *p)
+/* Triangle i of camera c on its depth map, and the depths of its corners; 0: nothing of it is there. */
+TSR_HD int tsr_texture_place_triangle(const tsr_texture_job *j, int32_t c, int64_t i, tsr_texture_triangle *t, uint32_t depth[3])
 {
     const tsr_texture_corner *corner = j->corner + (int64_t)c * j->vertices;
     int32_t x[3], y[3];
-    uint32_t depth[3];
     t->area = 0;
     t->x0 = t->y0 = 0;
     t->x1 = t->y1 = -1;
-    p->along = p->down = p->origin = p->least = p->most = 0;
     for (int32_t k = 0; k < 3; k++) {
         const tsr_texture_corner *v = corner + j->triangle[3 * i + k];
         if (v->x == TSR_TEXTURE_NO_CORNER) return 0;
@@ -224,7 +242,14 @@ TSR_HD int tsr_texture_on_map(const tsr_texture_job *j, int32_t c, int64_t i, ts
         y[k] = v->y;
         depth[k] = v->depth;
     }
-    const int there = tsr_texture_set_up(t, x, y, j->camera[c].map_width, j->camera[c].map_height);
+    return tsr_texture_set_up(t, x, y, j->camera[c].map_width, j->camera[c].map_height);
+}
+/* The same with its plane. */
+TSR_HD int tsr_texture_on_map(const tsr_texture_job *j, int32_t c, int64_t i, tsr_texture_triangle *t, tsr_texture_plane *p)
+{
+    uint32_t depth[3];
+    const int there = tsr_texture_place_triangle(j, c, i, t, depth);
+    p->along = p->down = p->origin = p->least = p->most = 0;
     if (t->area) *p = tsr_texture_make_plane(t, depth);
     return there;
 }
@@ -265,13 +290,15 @@ TSR_HD void tsr_texture_make_face(const tsr_texture_job *j, int32_t c, int64_t i
 #define TSR_TEXTURE_LEAST(at, value) (*(at) = (value))
 #endif
 
-/* Rows of the triangle within [begin, end) into the map: of these the first, first + stride and so on. */
+/* Rows of the triangle within [begin, end) into the map: of these the first, first + stride and so on. Its face is made. */
 TSR_TEXTURE_DRAW void tsr_texture_draw_depth(const tsr_texture_job *j, int32_t c, int64_t i, int32_t begin, int32_t end, int32_t first,
                                              int32_t stride)
 {
+    const tsr_texture_face *f = j->face + (int64_t)c * j->triangles + i;
     tsr_texture_triangle t;
-    tsr_texture_plane p;
-    if (!tsr_texture_on_map(j, c, i, &t, &p)) return;
+    uint32_t depth[3];
+    if (!tsr_texture_place_triangle(j, c, i, &t, depth)) return;
+    const tsr_texture_plane p = tsr_texture_plane_of(depth, f->along, f->down);
     for (int32_t row = tsr_maxi(t.y0, begin) + first; row <= t.y1 && row < end; row += stride) {
         int32_t from, to;
         tsr_texture_span(&t, row, &from, &to);
@@ -386,12 +413,10 @@ typedef struct tsr_texture_spot {
     double x, y, depth; /* in 1/256 */
 } tsr_texture_spot;
 
-/* Nothing is in front of a spot, by the texel (column, row) of the map: depths are compared at the texel's CENTRE, to which the triangle's own plane carries the
+/* Nothing is in front of a spot, by `key` of the texel (column, row) of the map: depths are compared at the texel's CENTRE, to which the triangle's own plane carries the
  * depth of the spot. */
-TSR_HD int tsr_texture_passes(const tsr_texture_job *j, const tsr_texture_camera *c, const tsr_texture_face *f, uint32_t triangle,
-                              const tsr_texture_spot *s, int32_t column, int32_t row)
+TSR_HD int tsr_texture_passes(uint64_t key, const tsr_texture_face *f, uint32_t triangle, const tsr_texture_spot *s, int32_t column, int32_t row)
 {
-    const uint64_t key = j->map[c->map + (int64_t)row * c->map_width + column];
     if ((uint32_t)(key & 0xffffffffu) == triangle && key != TSR_TEXTURE_NOTHING) return 1; /* itself */
     const double dx = (double)(column * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2) - s->x,
                  dy = (double)(row * TSR_TEXTURE_SUB + TSR_TEXTURE_SUB / 2) - s->y;
@@ -427,17 +452,18 @@ TSR_HD int tsr_texture_in_light(const tsr_texture_job *j, int32_t number, uint32
     const int32_t ox = (mx & 255) < TSR_TEXTURE_SUB / 2 ? -1 : 1, oy = (my & 255) < TSR_TEXTURE_SUB / 2 ? -1 : 1;
     const int32_t column[2] = { mx >> 8, tsr_maxi(0, tsr_mini(c->map_width - 1, (mx >> 8) + ox)) };
     const int32_t row[2] = { my >> 8, tsr_maxi(0, tsr_mini(c->map_height - 1, (my >> 8) + oy)) };
-    const int32_t nearest = tsr_texture_passes(j, c, f, triangle, s, column[0], row[0]);
+    uint64_t key[4]; /* all at once, since each is far away */
+    for (int32_t k = 0; k < 4; k++) key[k] = j->map[c->map + (int64_t)row[k >> 1] * c->map_width + column[k & 1]];
+    const int32_t nearest = tsr_texture_passes(key[0], f, triangle, s, column[0], row[0]);
     int32_t passed = nearest, covered = 0;
-    for (int32_t k = 1; k < 4; k++) passed += tsr_texture_passes(j, c, f, triangle, s, column[k & 1], row[k >> 1]);
+    for (int32_t k = 1; k < 4; k++) passed += tsr_texture_passes(key[k], f, triangle, s, column[k & 1], row[k >> 1]);
     if (j->vote) return passed >= 2;
     if (passed == 0 || passed == 4) return passed == 4;
     uint32_t before = triangle;
     for (int32_t k = 0; k < 4; k++) {
-        const uint64_t key = j->map[c->map + (int64_t)row[k >> 1] * c->map_width + column[k & 1]];
-        const uint32_t winner = (uint32_t)(key & 0xffffffffu);
+        const uint32_t winner = (uint32_t)(key[k] & 0xffffffffu);
         covered |= winner == triangle;
-        if (key == TSR_TEXTURE_NOTHING || winner == before || winner == triangle) continue;
+        if (key[k] == TSR_TEXTURE_NOTHING || winner == before || winner == triangle) continue;
         before = winner;
         const int hides = tsr_texture_hides(j, number, (int64_t)winner, s);
         if (hides == 2) return 0;

@@ -19,12 +19,10 @@ static inline void tsr_bits_put(tsr_bits_out *b, uint64_t v, int32_t count)
 {
     b->word = b->word << count | v; /* what is shifted out was written before */
     b->filled += count;
-    if (b->filled >= 8) {
-        const uint64_t out = __builtin_bswap64(b->word << (64 - b->filled));
-        memcpy(b->at, &out, 8);
-        b->at += b->filled >> 3;
-        b->filled &= 7;
-    }
+    const uint64_t out = __builtin_bswap64(b->word << 1 << (63 - b->filled)); /* even where no byte is full: nothing to be guessed wrongly */
+    memcpy(b->at, &out, 8);
+    b->at += b->filled >> 3;
+    b->filled &= 7;
 }
 
 /* To the next byte, with 1s: a reader that goes on sees zeros. */
@@ -33,16 +31,18 @@ static inline void tsr_bits_finish(tsr_bits_out *b)
     if (b->filled) tsr_bits_put(b, 0xffu >> b->filled, 8 - b->filled);
 }
 
-/* Bits of the code of a magnitude, without sign. */
-TSR_HD int32_t tsr_code_bits(uint32_t magnitude)
+/* Pairs of bits in the code of a magnitude. */
+TSR_HD int32_t tsr_code_digits(uint32_t magnitude)
 {
-    const uint64_t v = (uint64_t)magnitude + 1;
 #if defined(__CUDA_ARCH__)
-    return 2 * (63 - __clzll((long long)v)) + 1;
+    return 31 - __clz((int)(magnitude + 1)); /* there magnitudes are those of 32 bits with a sign */
 #else
-    return 2 * (63 - __builtin_clzll(v)) + 1;
+    return 63 - __builtin_clzll((uint64_t)magnitude + 1);
 #endif
 }
+
+/* Bits of the code of a magnitude, without sign. */
+TSR_HD int32_t tsr_code_bits(uint32_t magnitude) { return 2 * tsr_code_digits(magnitude) + 1; }
 
 /* Every other bit of the result from the lowest on: the bits of x. */
 TSR_HD uint64_t tsr_code_spread(uint32_t x)
@@ -53,6 +53,14 @@ TSR_HD uint64_t tsr_code_spread(uint32_t x)
     v = (v | v << 4) & 0x0f0f0f0f0f0f0f0fu;
     v = (v | v << 2) & 0x3333333333333333u;
     return (v | v << 1) & 0x5555555555555555u;
+}
+/* The same of 16 bits. */
+TSR_HD uint32_t tsr_code_spread_short(uint32_t x)
+{
+    uint32_t v = (x | x << 8) & 0x00ff00ffu;
+    v = (v | v << 4) & 0x0f0f0f0fu;
+    v = (v | v << 2) & 0x33333333u;
+    return (v | v << 1) & 0x55555555u;
 }
 
 static inline void tsr_bits_put_uint(tsr_bits_out *b, uint32_t magnitude)

@@ -8,7 +8,7 @@
 #include "video/dirac/encoder/arithmetic_write.h"
 #include "video/statistics/band_streams_write.h"
 #include "video/dirac/core_contexts.h"
-#include "video/dirac/dirac_isa.h"
+#include "video/dirac/encoder/encoder_isa.h"
 
 enum { COEFFICIENT_BYTES = 96 }; /* no coefficient of 32 bits takes more */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/parallel.h"
-#include "video/dirac/dirac_isa.h"
+#include "video/dirac/encoder/encoder_isa.h"
 
 enum { M = TSR_SEARCH_MARGIN, B = TSR_SEARCH_BLOCK, STRIP = 16, WIDEST = 4 * TSR_DIRAC_BLOCK_MOST + TSR_DIRAC_BLOCK_MOST };
 

@@ -6,7 +6,7 @@
 
 #include "core/parallel.h"
 #include "video/dirac/closed_loop.h"
-#include "video/dirac/dirac_isa.h"
+#include "video/dirac/encoder/slices_write_isa.h"
 #include "video/dirac/encoder/bits_write.h"
 #include "video/dirac/slices.h"
 #include "video/slices/slice_jobs.h"
@@ -22,6 +22,8 @@ typedef struct gathered {
     int32_t matrix[BANDS];
     tsr_dirac_run run[3][BANDS]; /* bands of one quantiser behind one another */
     int32_t runs[3];
+    tsr_dirac_piece piece[3][BANDS];
+    int even, laid; /* all slices have the same extents; and these are here */
 } gathered;
 
 typedef struct write_job {
@@ -47,22 +49,34 @@ static void make_code_steps(void)
     }
 }
 
+static int all_even(const write_job *j)
+{
+    const tsr_dirac_transform *t = &j->w->transform;
+    int even = 1;
+    for (int kind = 0; kind < 2; kind++)
+        for (int level = 0; level <= t->horizontal + t->depth; level++)
+            for (int band = level > 0; band < tsr_dirac_bands(t, level); band++)
+                even &= j->steps[kind][level][band].x > 0 && j->steps[kind][level][band].y > 0;
+    return even;
+}
+
 static int begin_gathering(const write_job *j, gathered *g)
 {
+    g->even = all_even(j);
+    g->laid = 0;
     g->value = (int32_t *)malloc(2 * (size_t)(j->room + 16) * sizeof(int32_t));
     g->scratch = g->value ? g->value + j->room + 16 : NULL;
     return g->value != NULL;
 }
 
-static void gather(const write_job *j, int64_t n, gathered *g)
+/* Extents and runs of slice (sx, sy). */
+static void lay_out(const write_job *j, int32_t sx, int32_t sy, gathered *g)
 {
     const tsr_dirac_slices_writing *w = j->w;
     const tsr_dirac_transform *t = &w->transform;
-    const int32_t sx = (int32_t)(n % t->slices_x), sy = (int32_t)(n / t->slices_x);
     int64_t at = 0;
     for (int c = 0; c < 3; c++) {
         const tsr_dirac_layout *l = w->layout[c];
-        tsr_dirac_piece piece[BANDS];
         g->begin[c] = at;
         g->bands = 0;
         g->runs[c] = 0;
@@ -71,15 +85,26 @@ static void gather(const write_job *j, int64_t n, gathered *g)
                 const tsr_dirac_band *b = &l->band[level][band];
                 const tsr_dirac_area a = tsr_dirac_stepped_area(t, b, j->steps[c > 0][level][band], sx, sy);
                 const int32_t size = (a.x1 - a.x0) * (a.y1 - a.y0), matrix = t->matrix[level][band];
-                piece[g->bands] = (tsr_dirac_piece){ b->offset + (int64_t)a.y0 * l->stride + a.x0, a.x1 - a.x0, a.y1 - a.y0 };
+                g->piece[c][g->bands] = (tsr_dirac_piece){ b->offset + (int64_t)a.y0 * l->stride + a.x0, a.x1 - a.x0, a.y1 - a.y0 };
                 g->size[c][g->bands] = size;
                 g->matrix[g->bands++] = matrix;
                 if (g->runs[c] && g->run[c][g->runs[c] - 1].matrix == matrix) g->run[c][g->runs[c] - 1].size += size;
                 else g->run[c][g->runs[c]++] = (tsr_dirac_run){ size, matrix };
                 at += size;
             }
-        TSR_ISA_SELECT(tsr_dirac_gather)(w->coefficients[c], w->narrow[c], l->stride, piece, g->bands, g->value + g->begin[c]);
     }
+}
+
+static void gather(const write_job *j, int64_t n, gathered *g)
+{
+    const tsr_dirac_slices_writing *w = j->w;
+    const int32_t sx = (int32_t)(n % w->transform.slices_x), sy = (int32_t)(n / w->transform.slices_x);
+    if (!g->even) lay_out(j, sx, sy, g);
+    else if (!g->laid) lay_out(j, 0, 0, g);
+    g->laid = 1;
+    for (int c = 0; c < 3; c++)
+        TSR_ISA_SELECT(tsr_dirac_gather)
+        (w->coefficients[c], w->narrow[c], w->layout[c]->stride, g->piece[c], g->bands, g->even ? sx : 0, g->even ? sy : 0, g->value + g->begin[c]);
 }
 
 /* Coefficients of the largest slice. */
