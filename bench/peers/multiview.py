@@ -5,7 +5,7 @@ Both sides have the model. Ours: textures coded by `tessera mvv encode`. Theirs:
 made into textures by the same `tessera mvv make`. Both are rendered from the footage's cameras and from between them, and compared with what uncoded textures
 give. Bits of equal PSNR are read off the curves (bits in logarithm, straight between points), for luma and for RGB: x265 codes a quarter of the chroma samples
 and gives them few bits, textures by default a third of the bits of Y to each of U and V.
-usage: multiview.py TESSERA [--steps N] [--noise SIGMA] [--phong SHARE] [--size N] [--codec spiht4d] [--json FILE]"""
+usage: multiview.py TESSERA [--steps N] [--noise SIGMA] [--phong SHARE] [--size N] [--codec diff2d] [--json FILE]"""
 import argparse
 import json
 import math
@@ -21,10 +21,10 @@ parser.add_argument("--cameras", type=int, default=8)
 parser.add_argument("--noise", default="1")
 parser.add_argument("--phong", default="0")
 parser.add_argument("--size", default="256", help="texels a side: at 256 three to four times as many as pixels that show the dancer")
-parser.add_argument("--codec", default="spiht4d")
+parser.add_argument("--codec", default="diff2d")
 parser.add_argument("--chroma", type=float, default=1 / 3, help="bits of U and of V for each of Y")
 parser.add_argument("--masks", default="rebuilt")
-parser.add_argument("--rates", default="0.002,0.005,0.01,0.02,0.05,0.1,0.2")
+parser.add_argument("--rates", default="0.002,0.004,0.008,0.015,0.025,0.04,0.06,0.1,0.2")
 parser.add_argument("--crf", default="44,38,32,26,20")
 parser.add_argument("--json")
 options = parser.parse_args()

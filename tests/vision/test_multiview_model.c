@@ -219,6 +219,14 @@ static void test_models_from_files(void **state)
     put("textures-model-1.obj", SQUARE("0") "vt 0 0\nvt 2 0\nvt 1 1\nvt 0 1\nf 1/1 2/2 3/3 4/4\n");
     require_error(tsr_multiview_model_read("textures-model-1.obj", cameras, NULL, &model, NULL), TSR_ERROR_FORMAT, "an atlas does not repeat");
     require_error(tsr_multiview_model_read("textures-none-%d.obj", cameras, NULL, &model, NULL), TSR_ERROR_IO, "no such file");
+    /* in another unit square, as glTF writers put it: the same atlas; half out of one: none */
+    put("textures-model-1.obj", SQUARE("0") "vt 3 -1\nvt 4 -1\nvt 4 -0.25\nvt 3 -0.25\nf 1/1 2/2 3/3 4/4\n");
+    require_ok(tsr_multiview_model_read("textures-model-1.obj", cameras, NULL, &model, NULL));
+    static const float there[8] = { 0, 0, 1, 0, 1, 0.75f, 0, 0.75f };
+    assert_memory_equal(tsr_multiview_model_parts(model).place, there, sizeof there);
+    tsr_multiview_model_destroy(&model);
+    put("textures-model-1.obj", SQUARE("0") "vt 0.5 0\nvt 1.5 0\nvt 1 1\nvt 0.5 1\nf 1/1 2/2 3/3 4/4\n");
+    require_error(tsr_multiview_model_read("textures-model-1.obj", cameras, NULL, &model, NULL), TSR_ERROR_FORMAT, "has u, v = 1.5, 0");
     /* meshes without places, of another format, with the atlas of an OBJ file */
     put("textures-atlas.obj", SQUARE("0") ATLAS "f 1/1 2/2 3/3 4/4\n");
     for (int f = 0; f < 2; f++) {
@@ -229,7 +237,25 @@ static void test_models_from_files(void **state)
         require_ok(tsr_mesh_write(mesh, f ? "textures-step-1.ply" : "textures-step-0.ply", &write));
         tsr_mesh_destroy(&mesh);
     }
-    require_error(tsr_multiview_model_read("textures-step-%d.ply", cameras, NULL, &model, NULL), TSR_ERROR_FORMAT, "expected an atlas too");
+    require_error(tsr_multiview_model_read("textures-step-%d.ply", cameras, NULL, &model, NULL), TSR_ERROR_FORMAT,
+                  "no texture coordinates (s and t, u and v, or texture_u and texture_v)");
+    for (int f = 0; f < 2; f++) /* PLY files with texture coordinates of their own, as others name them; the second in another unit square */
+        put(f ? "textures-own-1.ply" : "textures-own-0.ply",
+            f ? "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nproperty float texture_u\nproperty "
+                "float texture_v\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 1 1 0\n1 0 0 2 0\n0 1 0 1 0.5\n3 0 1 2\n"
+              : "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nproperty float s\nproperty float "
+                "t\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0 0 0\n1 0 0 1 0\n0 1 0 0 0.5\n3 0 1 2\n");
+    char said[256];
+    tsr_remarks_take(said, sizeof said);
+    require_ok(tsr_multiview_model_read("textures-own-%d.ply", cameras, NULL, &model, NULL));
+    const tsr_multiview_parts own = tsr_multiview_model_parts(model);
+    static const float corners[6] = { 0, 0, 1, 0, 0, 0.5f };
+    assert_int_equal(own.steps, 2);
+    assert_memory_equal(own.place, corners, sizeof corners);
+    assert_true(own.position[2] == 0 && own.position[11] == 1);
+    tsr_remarks_take(said, sizeof said); /* nothing is left out */
+    assert_string_equal(said, "");
+    tsr_multiview_model_destroy(&model);
     tsr_multiview_model_options o = TSR_MULTIVIEW_MODEL_OPTIONS;
     o.atlas = "textures-atlas.obj";
     o.width = o.height = 32;

@@ -243,6 +243,13 @@ static int work(making *m)
     if (status == TSR_OK) status = tsr_texturer_copy_atlas(m->texturer, v.atlas);
     if (status == TSR_OK) status = describe(m);
     if (status != TSR_OK) return cli_status(m->cli, status, NULL);
+    const tsr_texturer_report *atlas = tsr_texturer_look(m->texturer);
+    if (!atlas->texels)
+        return cli_error(m->cli, CLI_FAILED,
+                         "%s: of %lld triangles none has a texel: %lld have no area in the atlas, %lld less than one of %d x %d texels takes: "
+                         "expected an unwrapped mesh",
+                         m->meshes, (long long)m->parts.triangles, (long long)atlas->degenerate, (long long)atlas->empty, (int)m->parts.width,
+                         (int)m->parts.height);
     const tsr_progress progress = cli_progress(m->cli);
     for (int32_t t = 0; t < m->parts.steps && !code; t++) {
         code = make_step(m, t, &v);
@@ -286,8 +293,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_TEXT,
           .value = &m.meshes,
           .argument = "PATH",
-          .help =
-              "numbered meshes of one topology, OBJ with texture coordinates (default: FOLDER/mesh-%04d.obj), or a glTF scene with an animation" },
+          .help = "numbered meshes of one topology, OBJ or PLY with texture coordinates (default: FOLDER/mesh-%04d.obj), or a glTF scene with an "
+                  "animation" },
         { .name = "cameras",
           .type = CLI_TEXT,
           .value = &m.cameras,

@@ -13,17 +13,27 @@ enum {
     TSR_DEPTH_LONELY,                      /* of a run, with none */
     TSR_DEPTH_EDGE,                        /* the first of four contexts of ends of runs */
     TSR_DEPTH_CONTEXTS = TSR_DEPTH_EDGE + 4,
+    TSR_DEPTH_TOKEN_BITS = 6, /* a token in its context, as one number: context << 6 | token */
+    TSR_DEPTH_SYMBOLS = TSR_DEPTH_CONTEXTS << TSR_DEPTH_TOKEN_BITS,
     TSR_DEPTH_LANES = 4, /* states of rANS: number k of a batch takes state k % 4 */
     TSR_DEPTH_BITS = 11,
     TSR_DEPTH_SLOTS = 1 << TSR_DEPTH_BITS
 };
 #define TSR_DEPTH_LEAST 65536u /* of a state between two steps */
 
-/* A token of frequency f: floor(x / f) is the upper half of x * reciprocal, plus `more`. Exact for x below 2^32. */
+/* A token of frequency f: floor(x / f) is the upper half of x * reciprocal (of f = 1 that is x - 1: what is missing stands in `first`). Exact for x below
+ * 2^32. most: the greatest state that takes it without a word put out before; rest: SLOTS - f. */
 typedef struct tsr_depth_share {
     uint64_t reciprocal;
-    uint32_t frequency, first, more;
+    uint32_t most;
+    uint16_t first, rest;
 } tsr_depth_share;
+static inline tsr_depth_share tsr_depth_share_of(uint32_t frequency, uint32_t first)
+{
+    const uint32_t f = frequency, rest = TSR_DEPTH_SLOTS - f;
+    return (tsr_depth_share){ f > 1 ? UINT64_MAX / f + 1 : UINT64_MAX, (uint32_t)(((uint64_t)f << (32 - TSR_DEPTH_BITS)) - 1),
+                              (uint16_t)(first + (f == 1 ? rest : 0)), (uint16_t)rest };
+}
 
 typedef enum tsr_depth_predictor { TSR_DEPTH_PLANE = 0, TSR_DEPTH_MEDIAN, TSR_DEPTH_PREDICTORS } tsr_depth_predictor;
 

@@ -20,12 +20,13 @@ struct tsr_depth_coder {
     uint32_t (*slot)[TSR_DEPTH_SLOTS]; /* of `tables`, to decode */
     int slots_filled;
     /* A frame on its way: what is coded, in order; how many of it are edges and samples of each row; plain bits. */
-    uint8_t *context, *token;
+    uint16_t *symbol;
+    uint8_t *token; /* of a row */
     int32_t *batch;
     uint64_t symbols, bits, bit_count; /* `bits`: those not yet in `plain` */
     uint8_t *plain, *bytes;
     size_t plain_size, room;
-    uint32_t count[TSR_DEPTH_CONTEXTS][TSR_DEPTH_TOKENS];
+    uint32_t count[TSR_DEPTH_SYMBOLS];
     uint32_t cost[TSR_DEPTH_SLOTS + 1]; /* of a token with this frequency, 1/256 bit */
 };
 
@@ -48,7 +49,7 @@ static void fill_costs(uint32_t *cost)
 tsr_status tsr_depth_coder_create(int32_t width, int32_t height, uint32_t step, int encodes, tsr_depth_coder **coder)
 {
     *coder = NULL;
-    const size_t w = (size_t)width, symbols = encodes ? 2 * (w + 1) * (size_t)height : w; /* at most */
+    const size_t w = (size_t)width, symbols = 2 * (w + 1) * (size_t)height; /* at most */
     tsr_depth_coder *c = (tsr_depth_coder *)calloc(1, sizeof *c);
     if (!c) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory");
     c->width = width;
@@ -65,9 +66,9 @@ tsr_status tsr_depth_coder_create(int32_t width, int32_t height, uint32_t step, 
     whole &= (c->folded = (uint16_t *)malloc((w + MARGIN) * sizeof *c->folded)) != NULL;
     whole &= (c->row_context = (uint8_t *)malloc(w + MARGIN)) != NULL;
     whole &= (c->slot = (uint32_t(*)[TSR_DEPTH_SLOTS])calloc(TSR_DEPTH_CONTEXTS, sizeof *c->slot)) != NULL;
-    whole &= (c->token = (uint8_t *)malloc(symbols + MARGIN)) != NULL;
+    whole &= (c->token = (uint8_t *)malloc(w + MARGIN)) != NULL;
     if (encodes) {
-        whole &= (c->context = (uint8_t *)malloc(symbols + MARGIN)) != NULL;
+        whole &= (c->symbol = (uint16_t *)malloc((symbols + MARGIN) * sizeof *c->symbol)) != NULL;
         whole &= (c->batch = (int32_t *)malloc(2 * (size_t)height * sizeof *c->batch)) != NULL;
         whole &= (c->plain = (uint8_t *)malloc(2 * symbols + 16)) != NULL;
         whole &= (c->bytes = (uint8_t *)malloc(c->room)) != NULL;
@@ -93,7 +94,7 @@ void tsr_depth_coder_destroy(tsr_depth_coder **coder)
     free(c->folded);
     free(c->row_context);
     free(c->slot);
-    free(c->context);
+    free(c->symbol);
     free(c->token);
     free(c->batch);
     free(c->plain);
@@ -110,10 +111,22 @@ static uint8_t *tokens(const tsr_depth_coder *c, int32_t y) { return c->row_toke
 /* Above the first row there is nothing. */
 static void begin_rows(tsr_depth_coder *c)
 {
-    memset(numbers(c, 1), 0, (size_t)c->width * 2);
-    memset(tokens(c, 1), 0, (size_t)c->width);
-    c->edge[1][0] = c->width;
-    c->edges[1] = 1;
+    for (int k = 0; k < 2; k++) {
+        memset(numbers(c, k), 0, (size_t)c->width * 2);
+        memset(tokens(c, k), 0, (size_t)c->width);
+        c->edge[k][0] = c->width;
+        c->edges[k] = 1;
+    }
+}
+
+/* Of a row's numbers and tokens those of the one two rows above, which lay in the same memory: they are where its runs were. */
+static void clear_runs(tsr_depth_coder *c, int32_t y)
+{
+    const int32_t *edge = c->edge[y & 1];
+    for (int32_t k = 0; k + 1 < c->edges[y & 1]; k += 2) {
+        memset(numbers(c, y) + edge[k], 0, (size_t)(edge[k + 1] - edge[k]) * 2);
+        memset(tokens(c, y) + edge[k], 0, (size_t)(edge[k + 1] - edge[k]));
+    }
 }
 
 /* The first end of the same kind as end k of the row above that is beyond `last`; *j: of any kind, only goes on. */
@@ -160,8 +173,7 @@ static void put_edges(tsr_depth_coder *c, int32_t y)
     for (int32_t k = 0, j = 0, last = -1, differed = 0; k < count; last = edge[k++]) {
         const int32_t expected = expected_edge(c, above, c->edges[~y & 1], &j, last, k);
         const uint32_t folded = tsr_depth_fold((uint32_t)(edge[k] - expected)), token = tsr_depth_token(folded);
-        c->context[c->symbols] = (uint8_t)tsr_depth_edge_context(expected == c->width, differed);
-        c->token[c->symbols++] = (uint8_t)token;
+        c->symbol[c->symbols++] = (uint16_t)(tsr_depth_edge_context(expected == c->width, differed) << TSR_DEPTH_TOKEN_BITS | token);
         put_plain(c, folded, token);
         differed = folded != 0;
     }
@@ -196,16 +208,18 @@ static void put_rows(tsr_depth_coder *c, int predictor, const uint16_t *values)
         const uint16_t *row = numbers(c, y), *above = numbers(c, y - 1);
         uint8_t *token = tokens(c, y);
         int32_t *edge = c->edge[y & 1];
-        TSR_ISA_SELECT(tsr_depth_quantise_row)(values + (int64_t)y * c->width, numbers(c, y), c->width, c->step);
-        const int32_t count = c->edges[y & 1] = TSR_ISA_SELECT(tsr_depth_edges_row)(row, c->width, edge);
+        clear_runs(c, y);
+        const uint16_t *from = values + (int64_t)y * c->width;
+        const int32_t count = c->edges[y & 1] = TSR_ISA_SELECT(tsr_depth_edges_row)(from, c->width, edge);
         put_edges(c, y);
-        memset(token, 0, (size_t)c->width);
         const uint64_t first = c->symbols;
         for (int32_t k = 0; k + 1 < count; k += 2) {
             const int32_t x = edge[k], n = edge[k + 1] - x;
-            TSR_ISA_SELECT(tsr_depth_contexts_row)(above + x, tokens(c, y - 1) + x, c->context + c->symbols, n);
-            TSR_ISA_SELECT(tsr_depth_differences_row)(predictor, row + x, above + x, before, c->folded, c->token + c->symbols, n);
-            memcpy(token + x, c->token + c->symbols, (size_t)n);
+            TSR_ISA_SELECT(tsr_depth_quantise_row)(from + x, numbers(c, y) + x, n, c->step);
+            TSR_ISA_SELECT(tsr_depth_contexts_row)(above + x, tokens(c, y - 1) + x, c->row_context, n);
+            TSR_ISA_SELECT(tsr_depth_differences_row)(predictor, row + x, above + x, before, c->folded, c->token, n);
+            TSR_ISA_SELECT(tsr_depth_symbols_row)(c->row_context, c->token, c->symbol + c->symbols, n);
+            memcpy(token + x, c->token, (size_t)n);
             put_plain_row(c, c->folded, token + x, n);
             c->symbols += (uint64_t)n;
             before = row[x + n - 1];
@@ -217,27 +231,22 @@ static void put_rows(tsr_depth_coder *c, int predictor, const uint16_t *values)
 
 static void count_symbols(tsr_depth_coder *c)
 {
-    static const uint32_t none[TSR_DEPTH_TOKENS];
-    uint32_t odd[TSR_DEPTH_CONTEXTS][TSR_DEPTH_TOKENS]; /* apart: neighbours are often alike, and would wait for each other */
+    uint32_t odd[TSR_DEPTH_SYMBOLS] = { 0 }; /* apart: neighbours are often alike, and would wait for each other */
     uint64_t k = 0;
-    for (int i = 0; i < TSR_DEPTH_CONTEXTS; i++) {
-        memcpy(c->count[i], none, sizeof none);
-        memcpy(odd[i], none, sizeof none);
-    }
+    memset(c->count, 0, sizeof c->count);
     for (; k + 2 <= c->symbols; k += 2) {
-        c->count[c->context[k]][c->token[k]]++;
-        odd[c->context[k + 1]][c->token[k + 1]]++;
+        c->count[c->symbol[k]]++;
+        odd[c->symbol[k + 1]]++;
     }
-    if (k < c->symbols) c->count[c->context[k]][c->token[k]]++;
-    for (int i = 0; i < TSR_DEPTH_CONTEXTS; i++)
-        for (int t = 0; t < TSR_DEPTH_TOKENS; t++) c->count[i][t] += odd[i][t];
+    if (k < c->symbols) c->count[c->symbol[k]]++;
+    for (int i = 0; i < TSR_DEPTH_SYMBOLS; i++) c->count[i] += odd[i];
 }
 
 /* Every token up to one more than the last that occurs gets a slot, so that later frames can use these tables, too; the rest is shared out. */
 static void fit_tables(const tsr_depth_coder *c, tsr_depth_tables *tables)
 {
     for (int i = 0; i < TSR_DEPTH_CONTEXTS; i++) {
-        const uint32_t *n = c->count[i];
+        const uint32_t *n = c->count + (i << TSR_DEPTH_TOKEN_BITS);
         uint64_t all = 0, given = 0;
         int most = 0, used = 0;
         for (int t = 0; t < TSR_DEPTH_TOKENS; t++) {
@@ -259,11 +268,11 @@ static uint64_t cost_of(const tsr_depth_coder *c, const tsr_depth_tables *tables
 {
     uint64_t sum = 0;
     for (int i = 0; i < TSR_DEPTH_CONTEXTS; i++)
-        for (int t = 0; t < TSR_DEPTH_TOKENS; t++)
-            if (c->count[i][t]) {
-                if (!tables->frequency[i][t]) return UINT64_MAX;
-                sum += (uint64_t)c->count[i][t] * c->cost[tables->frequency[i][t]];
-            }
+        for (int t = 0; t < TSR_DEPTH_TOKENS; t++) {
+            const uint64_t count = c->count[i << TSR_DEPTH_TOKEN_BITS | t];
+            if (count && !tables->frequency[i][t]) return UINT64_MAX;
+            sum += count * c->cost[tables->frequency[i][t]];
+        }
     return sum;
 }
 
@@ -284,12 +293,12 @@ static size_t put_tables(const tsr_depth_tables *tables, uint8_t *to)
     return size;
 }
 
-static void fill_shares(const tsr_depth_tables *tables, tsr_depth_share share[][TSR_DEPTH_TOKENS])
+static void fill_shares(const tsr_depth_tables *tables, tsr_depth_share *share)
 {
     for (int i = 0; i < TSR_DEPTH_CONTEXTS; i++)
         for (uint32_t t = 0, at = 0; t < TSR_DEPTH_TOKENS; t++) {
             const uint32_t f = tables->frequency[i][t];
-            share[i][t] = (tsr_depth_share){ f > 1 ? UINT64_MAX / f + 1 : UINT64_MAX, f, at, f == 1 };
+            share[(uint32_t)i << TSR_DEPTH_TOKEN_BITS | t] = tsr_depth_share_of(f, at);
             at += f;
         }
 }
@@ -297,15 +306,14 @@ static void fill_shares(const tsr_depth_tables *tables, tsr_depth_share share[][
 /* The tokens, last first, as they are undone: words end at `end`. Returns where they and the states before them begin. */
 static uint8_t *put_symbols(const tsr_depth_coder *c, uint8_t *end)
 {
-    tsr_depth_share share[TSR_DEPTH_CONTEXTS][TSR_DEPTH_TOKENS];
+    tsr_depth_share share[TSR_DEPTH_SYMBOLS];
     uint32_t state[TSR_DEPTH_LANES];
     fill_shares(&c->tables, share);
     for (int l = 0; l < TSR_DEPTH_LANES; l++) state[l] = TSR_DEPTH_LEAST;
     uint64_t k = c->symbols;
     for (int32_t b = 2 * c->height - 1; b >= 0; b--) {
         k -= (uint64_t)c->batch[b];
-        end = TSR_ISA_SELECT(tsr_depth_put_row)(state, (const tsr_depth_share(*)[TSR_DEPTH_TOKENS])share, end, c->context + k, c->token + k,
-                                                c->batch[b]);
+        end = TSR_ISA_SELECT(tsr_depth_put_row)(state, share, end, c->symbol + k, c->batch[b]);
     }
     for (int l = TSR_DEPTH_LANES - 1; l >= 0; l--) tsr_put_u32(end -= 4, state[l]);
     return end;
@@ -451,8 +459,6 @@ static void get_samples(tsr_depth_coder *c, struct place *p, int predictor, int3
     uint16_t *row = numbers(c, y);
     uint8_t *token = tokens(c, y);
     int32_t count = 0;
-    memset(row, 0, (size_t)c->width * 2);
-    memset(token, 0, (size_t)c->width);
     for (int32_t k = 0; k + 1 < c->edges[y & 1]; k += 2) {
         const int32_t x = edge[k], n = edge[k + 1] - x;
         TSR_ISA_SELECT(tsr_depth_contexts_row)(above + x, tokens(c, y - 1) + x, c->row_context + count, n);
@@ -509,6 +515,7 @@ tsr_status tsr_depth_frame_decode(tsr_depth_coder *c, const char *name, int64_t 
     int good = 1;
     begin_rows(c);
     for (; good && y < c->height; y++) {
+        clear_runs(c, y);
         good = get_edges(c, &place, y) && place.words <= words && place.bits <= 8 * p.plain_size;
         if (!good) break;
         get_samples(c, &place, (int)p.predictor, y, &before);

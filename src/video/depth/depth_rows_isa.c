@@ -143,19 +143,25 @@ int64_t TSR_ISA_NAME(tsr_depth_tokens_row)(uint32_t state[TSR_DEPTH_LANES], cons
     return at;
 }
 
-#define PUT(lane, place)                                                                                  \
-    do {                                                                                                  \
-        const tsr_depth_share *s_ = &share[context[place]][token[place]];                                 \
-        const uint32_t full_ = x##lane >= (uint64_t)s_->frequency << (32 - TSR_DEPTH_BITS);               \
-        tsr_put_u16(end - 2, (uint16_t)x##lane);                                                          \
-        end -= 2 * full_;                                                                                 \
-        x##lane = full_ ? x##lane >> 16 : x##lane;                                                        \
-        const uint32_t whole_ = (uint32_t)((unsigned __int128)x##lane * s_->reciprocal >> 64) + s_->more; \
-        x##lane += s_->first + whole_ * (TSR_DEPTH_SLOTS - s_->frequency);                                \
+void TSR_ISA_NAME(tsr_depth_symbols_row)(const uint8_t *context, const uint8_t *token, uint16_t *TSR_RESTRICT symbol, int64_t n)
+{
+    const int64_t most = ROUNDED(n);
+    for (int64_t k = 0; k < most; k++) symbol[k] = (uint16_t)(context[k] << TSR_DEPTH_TOKEN_BITS | token[k]);
+}
+
+#define PUT(lane, place)                                                                       \
+    do {                                                                                       \
+        const tsr_depth_share *s_ = &share[symbol[place]];                                     \
+        const uint32_t full_ = x##lane > s_->most;                                             \
+        tsr_put_u16(end - 2, (uint16_t)x##lane);                                               \
+        end -= 2 * full_;                                                                      \
+        x##lane = full_ ? x##lane >> 16 : x##lane;                                             \
+        const uint32_t whole_ = (uint32_t)((unsigned __int128)x##lane * s_->reciprocal >> 64); \
+        x##lane += s_->first + whole_ * s_->rest;                                              \
     } while (0)
 
-uint8_t *TSR_ISA_NAME(tsr_depth_put_row)(uint32_t state[TSR_DEPTH_LANES], const tsr_depth_share (*share)[TSR_DEPTH_TOKENS], uint8_t *end,
-                                         const uint8_t *context, const uint8_t *token, int64_t n)
+uint8_t *TSR_ISA_NAME(tsr_depth_put_row)(uint32_t state[TSR_DEPTH_LANES], const tsr_depth_share *share, uint8_t *end, const uint16_t *symbol,
+                                         int64_t n)
 {
     uint32_t x0 = state[0], x1 = state[1], x2 = state[2], x3 = state[3];
     int64_t k = n & ~(int64_t)3;

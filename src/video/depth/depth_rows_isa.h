@@ -24,8 +24,10 @@ TSR_ISA_DECLARE(void, tsr_depth_undo_row, int predictor, const uint16_t *folded,
  * `plain` 8 bytes. slot [contexts][slots]: token | slots since its first << 8 | frequency << 20. */
 TSR_ISA_DECLARE(int64_t, tsr_depth_tokens_row, uint32_t state[TSR_DEPTH_LANES], const uint32_t (*slot)[TSR_DEPTH_SLOTS], const uint16_t *words,
                 const uint8_t *context, uint8_t *token, int64_t n)
-/* The other way: tokens into the states, the last first. Words end at `end`; returns where they begin. */
-TSR_ISA_DECLARE(uint8_t *, tsr_depth_put_row, uint32_t state[TSR_DEPTH_LANES], const tsr_depth_share (*share)[TSR_DEPTH_TOKENS], uint8_t *end,
-                const uint8_t *context, const uint8_t *token, int64_t n)
+/* Contexts and tokens as one number each. */
+TSR_ISA_DECLARE(void, tsr_depth_symbols_row, const uint8_t *context, const uint8_t *token, uint16_t *symbol, int64_t n)
+/* The other way: symbols into the states, the last first. Words end at `end`; returns where they begin. */
+TSR_ISA_DECLARE(uint8_t *, tsr_depth_put_row, uint32_t state[TSR_DEPTH_LANES], const tsr_depth_share *share, uint8_t *end, const uint16_t *symbol,
+                int64_t n)
 
 #endif

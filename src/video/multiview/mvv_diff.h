@@ -37,12 +37,22 @@ tsr_status tsr_diff_decode(tsr_diff_tool *t, const uint8_t *bytes, int64_t size,
 
 /* Are all streams there that steps [begin, end) of a segment hang on, of the cameras that are read? */
 tsr_status tsr_diff_look(const tsr_mvv_reading *r, int64_t segment, int64_t begin, int64_t end);
-/* A stream that is read, as far as its rate is kept; *size 0: it is missing (partial). */
-tsr_status tsr_diff_stream(const tsr_mvv_reading *r, uint32_t type, int64_t index, const uint8_t **bytes, int64_t *size);
 
-/* Numbers of streams; component p. */
-static inline int64_t tsr_diff_master(int64_t segment, int p) { return 3 * segment + p; }
-static inline int64_t tsr_diff_average(int64_t t, int p) { return 3 * t + p; }
-static inline int64_t tsr_diff_residual(const tsr_mvv_head *h, int64_t t, int64_t c, int p) { return 3 * (t * h->cameras + c) + p; }
+/* The streams of a chunk: Y, U, V of a segment's master, or of a step's average and of the textures of its cameras. Sizes of all but the last one stand
+ * first, seven bits a byte, the lowest first, bit 7 where more follow. */
+typedef struct tsr_diff_streams {
+    const uint8_t *bytes; /* NULL: missing (partial) */
+    int64_t size, whole;  /* whole: of the chunk, of which `size` bytes are there */
+    int32_t count;
+} tsr_diff_streams;
+static inline int32_t tsr_diff_streams_in(const tsr_mvv_head *h, uint32_t type) { return type == TSR_MVV_MSTR ? 3 : 3 * (1 + h->cameras); }
+/* Number of the first stream of camera c; -1: the average. */
+static inline int32_t tsr_diff_first_stream(int32_t c) { return 3 * (1 + c); }
+/* Where stream `number` lies, as far as it is there; 0: the sizes do not fit the chunk. */
+int tsr_diff_find_stream(const tsr_diff_streams *s, int32_t number, int64_t *begin, int64_t *end);
+
+tsr_status tsr_diff_open_streams(const tsr_mvv_reading *r, uint32_t type, int64_t index, tsr_diff_streams *s);
+/* A stream, as far as its rate is kept; *size 0: it is missing (partial). */
+tsr_status tsr_diff_stream(const tsr_mvv_reading *r, const tsr_diff_streams *s, int32_t number, const uint8_t **bytes, int64_t *size);
 
 #endif

@@ -19,21 +19,58 @@ typedef struct reading {
     } * result; /* of each job */
 } reading;
 
-tsr_status tsr_diff_stream(const tsr_mvv_reading *r, uint32_t type, int64_t index, const uint8_t **bytes, int64_t *size)
+int tsr_diff_find_stream(const tsr_diff_streams *s, int32_t number, int64_t *begin, int64_t *end)
 {
-    TSR_TRY(tsr_chunk_file_read(r->reader, type, index, 1, bytes, size));
-    if (!*bytes && !r->reader->partial) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a stream is missing (number %lld)", r->reader->name, (long long)index);
-    if (!*bytes) *size = 0;
+    int64_t at = 0, before = 0, own = 0;
+    *begin = *end = 0;
+    for (int32_t k = 0; k < s->count - 1; k++) {
+        int64_t size = 0;
+        for (int shift = 0;; shift += 7) {
+            if (at == s->size) return s->size < s->whole; /* cut off in the sizes: nothing is there */
+            if (shift > 35) return 0;
+            const uint8_t byte = s->bytes[at++];
+            size |= (int64_t)(byte & 127) << shift;
+            if (byte < 128) break;
+        }
+        if (k < number) before += size;
+        if (k == number) own = size;
+    }
+    if (number == s->count - 1) own = s->whole - at - before;
+    if (own < 0 || at + before + own > s->whole) return 0;
+    *begin = tsr_min64(at + before, s->size);
+    *end = tsr_min64(at + before + own, s->size);
+    return 1;
+}
+
+tsr_status tsr_diff_open_streams(const tsr_mvv_reading *r, uint32_t type, int64_t index, tsr_diff_streams *s)
+{
+    TSR_TRY(tsr_chunk_file_read(r->reader, type, index, 1, &s->bytes, &s->size));
+    s->count = tsr_diff_streams_in(r->head, type);
+    s->whole = s->size;
+    if (s->bytes) s->whole = tsr_chunk_file_find(r->reader, type, index)->size;
+    else if (!r->reader->partial)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the streams of %s %lld are missing", r->reader->name, type == TSR_MVV_MSTR ? "segment" : "step",
+                 (long long)index);
+    return TSR_OK;
+}
+
+tsr_status tsr_diff_stream(const tsr_mvv_reading *r, const tsr_diff_streams *s, int32_t number, const uint8_t **bytes, int64_t *size)
+{
+    int64_t begin = 0, end = 0;
+    if (s->bytes && !tsr_diff_find_stream(s, number, &begin, &end))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the sizes of streams do not fit their chunk of %lld bytes", r->reader->name, (long long)s->whole);
+    *bytes = s->bytes ? s->bytes + begin : NULL;
+    *size = end - begin;
     if (r->keep < 1) *size = (int64_t)((double)*size * r->keep);
     return TSR_OK;
 }
 
 /* A stream's samples; one that is missing (partial) is no difference, and grey for the master. */
-static tsr_status stream(const tsr_mvv_reading *r, tsr_diff_tool *t, uint32_t type, int64_t index, int32_t *sample)
+static tsr_status stream(const tsr_mvv_reading *r, tsr_diff_tool *t, const tsr_diff_streams *s, int32_t number, int32_t *sample)
 {
     const uint8_t *bytes;
     int64_t size;
-    TSR_TRY(tsr_diff_stream(r, type, index, &bytes, &size));
+    TSR_TRY(tsr_diff_stream(r, s, number, &bytes, &size));
     return tsr_diff_decode(t, bytes, size, sample);
 }
 
@@ -56,7 +93,9 @@ static tsr_status read_master(const reading *g, tsr_diff_tool *t, int p)
     const int64_t first = g->segment * h->group;
     mask_of_segment(g->r, t, first, tsr_min64(first + h->group, h->steps));
     TSR_TRY(tsr_diff_ready(t));
-    TSR_TRY(stream(g->r, t, TSR_MVV_MSTR, tsr_diff_master(g->segment, p), g->master[p]));
+    tsr_diff_streams s;
+    TSR_TRY(tsr_diff_open_streams(g->r, TSR_MVV_MSTR, g->segment, &s));
+    TSR_TRY(stream(g->r, t, &s, p, g->master[p]));
     return TSR_OK;
 }
 
@@ -64,10 +103,12 @@ static tsr_status read_step(const reading *g, tsr_diff_tool *t, int64_t step)
 {
     const tsr_mvv_reading *r = g->r;
     const tsr_mvv_head *h = r->head;
+    tsr_diff_streams s;
+    TSR_TRY(tsr_diff_open_streams(r, TSR_MVV_STEP, step, &s));
     tsr_diff_mask_any(t, tsr_mvv_reading_mask(r, step, 0), tsr_mvv_words(t->width) * t->height);
     TSR_TRY(tsr_diff_ready(t));
     for (int p = 0; p < 3; p++) {
-        TSR_TRY(stream(r, t, TSR_MVV_AVRG, tsr_diff_average(step, p), t->average[p]));
+        TSR_TRY(stream(r, t, &s, tsr_diff_first_stream(-1) + p, t->average[p]));
         for (int64_t k = 0; k < t->texels; k++) t->average[p][k] = tsr_mvv_sum(t->average[p][k], g->master[p][k] + (TSR_MVV_GREY << h->fraction));
     }
     for (int32_t c = 0; c < r->view.cameras; c++) {
@@ -75,7 +116,7 @@ static tsr_status read_step(const reading *g, tsr_diff_tool *t, int64_t step)
         TSR_TRY(tsr_diff_ready(t));
         for (int p = 0; p < 3; p++) {
             uint8_t *texture = tsr_mvv_texture(&r->view, p, step - r->first_step, c);
-            TSR_TRY(stream(r, t, TSR_MVV_RESD, tsr_diff_residual(h, step, r->first_camera + c, p), t->sample));
+            TSR_TRY(stream(r, t, &s, tsr_diff_first_stream(r->first_camera + c) + p, t->sample));
             for (int64_t k = 0; k < t->texels; k++) texture[k] = t->mask[k] ? tsr_mvv_summed_texel(t->sample[k], t->average[p][k], h->fraction) : 0;
         }
     }
@@ -109,14 +150,8 @@ static tsr_status outcome(const reading *g, int64_t jobs)
 
 tsr_status tsr_diff_look(const tsr_mvv_reading *r, int64_t segment, int64_t begin, int64_t end)
 {
-    for (int p = 0; p < 3; p++) {
-        TSR_TRY(tsr_chunk_file_look(r->reader, TSR_MVV_MSTR, tsr_diff_master(segment, p)));
-        for (int64_t t = begin; t < end; t++) {
-            TSR_TRY(tsr_chunk_file_look(r->reader, TSR_MVV_AVRG, tsr_diff_average(t, p)));
-            for (int32_t c = r->first_camera; c < r->first_camera + r->view.cameras; c++)
-                TSR_TRY(tsr_chunk_file_look(r->reader, TSR_MVV_RESD, tsr_diff_residual(r->head, t, c, p)));
-        }
-    }
+    TSR_TRY(tsr_chunk_file_look(r->reader, TSR_MVV_MSTR, segment));
+    for (int64_t t = begin; t < end; t++) TSR_TRY(tsr_chunk_file_look(r->reader, TSR_MVV_STEP, t));
     return TSR_OK;
 }
 

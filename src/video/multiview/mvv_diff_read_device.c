@@ -13,8 +13,9 @@ static const int64_t most_bytes = 2ll << 30; /* of textures at a time */
 /* What shares a mask: three streams of numbers that follow each other, and their coefficients. */
 typedef struct job {
     const uint64_t *mask; /* host; NULL: every texel */
-    uint32_t type;
+    uint32_t type;        /* of the chunk */
     int64_t index;
+    int32_t first_stream;
     tsr_mvv_list place[3], value[3];
     tsr_status status;
     char message[256];
@@ -108,10 +109,12 @@ static tsr_status do_job(const reading *g, tsr_diff_tool *t, job *j)
 {
     tsr_diff_mask(t, j->mask);
     TSR_TRY(tsr_diff_ready(t));
+    tsr_diff_streams s;
+    TSR_TRY(tsr_diff_open_streams(g->r, j->type, j->index, &s));
     for (int p = 0; p < 3; p++) {
         const uint8_t *bytes;
         int64_t size;
-        TSR_TRY(tsr_diff_stream(g->r, j->type, j->index + p, &bytes, &size));
+        TSR_TRY(tsr_diff_stream(g->r, &s, j->first_stream + p, &bytes, &size));
         TSR_TRY(tsr_bisk_find(&t->coder, &t->tree, bytes, size));
         TSR_TRY(copy_list(&j->place[p], &t->coder.found));
         TSR_TRY(copy_list(&j->value[p], &t->coder.value));
@@ -229,7 +232,8 @@ static void make_master(reading *g, int64_t segment, int64_t end)
     if (g->r->masks) any_of(g, segment * g->r->head->group, end, any);
     g->job->mask = g->r->masks ? any : NULL;
     g->job->type = TSR_MVV_MSTR;
-    g->job->index = tsr_diff_master(segment, 0);
+    g->job->index = segment;
+    g->job->first_stream = 0;
 }
 
 static tsr_status restore_master(reading *g)
@@ -249,12 +253,14 @@ static void make_jobs(reading *g, int64_t first, int64_t k)
     job *j = g->job + job_of(g, k);
     if (r->masks) any_of(g, first + k, first + k + 1, g->any + k * g->words);
     j->mask = r->masks ? g->any + k * g->words : NULL;
-    j->type = TSR_MVV_AVRG;
-    j->index = tsr_diff_average(first + k, 0);
+    j->type = TSR_MVV_STEP;
+    j->index = first + k;
+    j->first_stream = tsr_diff_first_stream(-1);
     for (int32_t c = 0; c < r->view.cameras; c++) {
         (++j)->mask = tsr_mvv_reading_mask(r, first + k, r->first_camera + c);
-        j->type = TSR_MVV_RESD;
-        j->index = tsr_diff_residual(r->head, first + k, r->first_camera + c, 0);
+        j->type = TSR_MVV_STEP;
+        j->index = first + k;
+        j->first_stream = tsr_diff_first_stream(r->first_camera + c);
     }
 }
 

@@ -194,6 +194,28 @@ static tsr_status code_one(tsr_diff_writing *g, tsr_diff_tool *t, const int32_t 
     return TSR_OK;
 }
 
+/* A chunk of `count` streams, Y, U, V in turn. */
+static tsr_status write_streams(const tsr_diff_writing *g, uint32_t type, int64_t index, const tsr_diff_coded *stream, int32_t count)
+{
+    int64_t size = 5 * (int64_t)count, at = 0;
+    for (int32_t k = 0; k < count; k++) size += stream[k].size;
+    uint8_t *bytes = (uint8_t *)malloc((size_t)size);
+    if (!bytes) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for %lld bytes of streams", (long long)size);
+    for (int32_t k = 0; k < count - 1; k++)
+        for (int64_t left = stream[k].size, more = 1; more; left >>= 7) {
+            more = left > 127;
+            bytes[at++] = (uint8_t)((left & 127) | (more ? 128 : 0));
+        }
+    for (int32_t k = 0; k < count; k++) {
+        memcpy(bytes + at, stream[k].bytes, (size_t)stream[k].size);
+        at += stream[k].size;
+        g->w->stream_bytes[k % 3] += stream[k].size;
+    }
+    const tsr_status status = tsr_chunk_file_write(g->w->writer, type, index, bytes, (size_t)at);
+    free(bytes);
+    return status;
+}
+
 /* A component of the master, and what a decoder has of it. */
 static tsr_status code_master(tsr_diff_writing *g, tsr_diff_tool *t, int p)
 {
@@ -324,29 +346,18 @@ static tsr_status write_master(tsr_diff_writing *g)
 {
     tsr_parallel(g->threads, 3, 1, code_masters, g);
     tsr_status status = tsr_diff_outcome(g, 3);
+    if (status == TSR_OK) status = write_streams(g, TSR_MVV_MSTR, g->segment, g->result, 3);
     for (int p = 0; p < 3; p++) {
-        if (status == TSR_OK)
-            status = tsr_chunk_file_write(g->w->writer, TSR_MVV_MSTR, tsr_diff_master(g->segment, p), g->result[p].bytes, (size_t)g->result[p].size);
-        g->w->stream_bytes[p] += g->result[p].size;
         free(g->result[p].bytes);
         g->result[p].bytes = NULL;
     }
     return status;
 }
 
-static tsr_status write_results(tsr_diff_writing *g, int64_t some)
+static tsr_status write_results(const tsr_diff_writing *g, int64_t some)
 {
-    const int32_t cameras = g->w->view->cameras;
-    int64_t at = 0;
-    for (int64_t k = 0; k < some; k++)
-        for (int32_t c = -1; c < cameras; c++)
-            for (int p = 0; p < 3; p++, at++) {
-                const int64_t t = g->first_step + g->first + k;
-                TSR_TRY(tsr_chunk_file_write(g->w->writer, c < 0 ? TSR_MVV_AVRG : TSR_MVV_RESD,
-                                             c < 0 ? tsr_diff_average(t, p) : tsr_diff_residual(&g->w->head, t, c, p), g->result[at].bytes,
-                                             (size_t)g->result[at].size));
-                g->w->stream_bytes[p] += g->result[at].size;
-            }
+    const int32_t count = tsr_diff_streams_in(&g->w->head, TSR_MVV_STEP);
+    for (int64_t k = 0; k < some; k++) TSR_TRY(write_streams(g, TSR_MVV_STEP, g->first_step + g->first + k, g->result + k * count, count));
     return TSR_OK;
 }
 

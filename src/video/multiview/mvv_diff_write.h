@@ -11,6 +11,11 @@ typedef struct tsr_diff_curve {
     int64_t known;   /* bytes up to which its hull is what it would be without an end: that of the last point but one */
 } tsr_diff_curve;
 
+typedef struct tsr_diff_coded {
+    uint8_t *bytes;
+    int64_t size;
+} tsr_diff_coded;
+
 /* Streams of a component in a segment: the master, the average of each step, each texture. */
 typedef struct tsr_diff_writing {
     tsr_mvv_writing *w;
@@ -24,10 +29,7 @@ typedef struct tsr_diff_writing {
     tsr_diff_curve *curve;        /* likewise; NULL: not needed */
     int again;                    /* trials are as long as they may be */
     int64_t first;                /* step of the batch, from first_step on */
-    struct {
-        uint8_t *bytes;
-        int64_t size;
-    } * result; /* [step of the batch][average, cameras][component] */
+    tsr_diff_coded *result;       /* [step of the batch][average, cameras][component] */
     struct {
         tsr_status status;
         char message[256];
@@ -41,11 +43,18 @@ static inline int64_t tsr_diff_budget(const tsr_diff_writing *g, int64_t stream,
 {
     return g->w->head.lossless ? INT64_MAX : g->budget[p * g->streams + stream];
 }
-static inline int tsr_diff_is_average(const tsr_diff_writing *g, int64_t stream) { return stream > 0 && (stream - 1) % (1 + g->w->view->cameras) == 0; }
-/* Bytes for which it is tried out what they are worth: first what most streams will not get; again, for those that would. */
+static inline int tsr_diff_is_average(const tsr_diff_writing *g, int64_t stream)
+{
+    return stream > 0 && (stream - 1) % (1 + g->w->view->cameras) == 0;
+}
+/* Bytes for which it is tried out what they are worth: first what most streams will not get; again, for those that would: of a master all there are, since
+ * all textures hang on it. */
 static inline int64_t tsr_diff_trial(const tsr_diff_writing *g, int64_t stream, int p)
 {
-    const int64_t shares = !stream ? (g->again ? 24 : 8) : g->again ? 6 : tsr_diff_is_average(g, stream) ? 4 : 2;
+    const int64_t all = tsr_max64(24, g->steps * g->w->view->cameras), shares = !stream                          ? (g->again ? all : 8)
+                                                                                : g->again                       ? 6
+                                                                                : tsr_diff_is_average(g, stream) ? 4
+                                                                                                                 : 2;
     return 64 + shares * tsr_mvv_budget(g->w->head.bpp[p], g->tool->texels);
 }
 /* Is a stream, or any of `count` from it on, to be tried out? */

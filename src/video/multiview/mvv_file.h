@@ -13,9 +13,8 @@ enum { TSR_MVV_HEAD_BYTES = 96 };
 #define TSR_MVV_MASK TSR_CHUNK_TYPE('M', 'A', 'S', 'K')
 #define TSR_MVV_TEXR TSR_CHUNK_TYPE('T', 'E', 'X', 'R') /* a texture as it is */
 #define TSR_MVV_GOPS TSR_CHUNK_TYPE('G', 'O', 'P', 'S') /* a component of a group of pictures */
-#define TSR_MVV_MSTR TSR_CHUNK_TYPE('M', 'S', 'T', 'R') /* of a segment, */
-#define TSR_MVV_AVRG TSR_CHUNK_TYPE('A', 'V', 'R', 'G') /* a step, */
-#define TSR_MVV_RESD TSR_CHUNK_TYPE('R', 'E', 'S', 'D') /* a step and camera */
+#define TSR_MVV_MSTR TSR_CHUNK_TYPE('M', 'S', 'T', 'R') /* streams of a segment, */
+#define TSR_MVV_STEP TSR_CHUNK_TYPE('S', 'T', 'E', 'P') /* a step */
 
 /* What the HEAD chunk says. */
 typedef struct tsr_mvv_head {

@@ -3,15 +3,8 @@
 
 #include <stdlib.h>
 
+#include "video/multiview/mvv_diff.h"
 #include "video/multiview/mvv_mask.h"
-
-/* Which of Y, U, V a stream is of: their number is the last digit of its index, to base 3. RAW has all in one. */
-static int component(const tsr_mvv_head *h, const tsr_chunk *e) { return h->codec == TSR_MULTIVIEW_RAW ? 0 : (int)(e->index % 3); }
-
-static int is_stream(uint32_t type)
-{
-    return type == TSR_MVV_TEXR || type == TSR_MVV_GOPS || type == TSR_MVV_MSTR || type == TSR_MVV_AVRG || type == TSR_MVV_RESD;
-}
 
 static void begin(const tsr_mvv_head *h, tsr_multiview_report *r)
 {
@@ -37,10 +30,23 @@ static void begin(const tsr_mvv_head *h, tsr_multiview_report *r)
     r->relevant = r->has_masks ? -1 : r->texels;
 }
 
-static void count_chunk(const tsr_mvv_head *h, const tsr_chunk *e, tsr_multiview_report *r)
+/* Streams of a chunk are counted without their sizes, which stand before them. */
+static void count_streams(const tsr_mvv_reader *reader, const tsr_chunk *e, tsr_multiview_report *r)
+{
+    const tsr_chunk_reader *c = &reader->chunks;
+    tsr_diff_streams s = { .bytes = c->bytes + e->offset, .size = tsr_min64(e->size, c->size - e->offset), .whole = e->size };
+    s.count = tsr_diff_streams_in(&reader->head, e->type);
+    for (int32_t k = 0; s.size > 0 && k < s.count; k++) {
+        int64_t begin, end;
+        if (tsr_diff_find_stream(&s, k, &begin, &end)) r->stream_bytes[k % 3] += end - begin;
+    }
+}
+
+static void count_chunk(const tsr_chunk *e, tsr_multiview_report *r)
 {
     r->chunks++;
-    if (is_stream(e->type)) r->stream_bytes[component(h, e)] += e->size;
+    if (e->type == TSR_MVV_TEXR) r->stream_bytes[0] += e->size;
+    else if (e->type == TSR_MVV_GOPS) r->stream_bytes[e->index % 3] += e->size;
     else if (e->type == TSR_MVV_MODL) r->model_bytes += e->size;
     else if (e->type == TSR_MVV_MASK || e->type == TSR_MVV_ATLS || e->type == TSR_MVV_HASH) r->mask_bytes += e->size;
 }
@@ -68,7 +74,8 @@ static int64_t count_bits(const uint64_t *words, int64_t count)
 void tsr_mvv_report_fill(const tsr_mvv_writing *w, const tsr_chunk_writer *writer, size_t model_size, tsr_multiview_report *report)
 {
     begin(&w->head, report);
-    for (int64_t k = 0; k < writer->entries; k++) count_chunk(&w->head, writer->entry + k, report);
+    for (int64_t k = 0; k < writer->entries; k++) count_chunk(writer->entry + k, report);
+    for (int p = 0; p < 3 && w->head.codec == TSR_MULTIVIEW_DIFF2D; p++) report->stream_bytes[p] = w->stream_bytes[p];
     report->model_bytes = (int64_t)model_size;
     if (w->view->visible) report->relevant = count_bits(w->view->visible, (int64_t)w->view->steps * w->view->cameras * tsr_mvv_mask_words(w->view));
     finish(report);
@@ -119,7 +126,9 @@ tsr_status tsr_multiview_inspect(const char *path, tsr_multiview_report *report)
     if (status == TSR_OK) {
         begin(&r.head, &own);
         for (int64_t k = 0; k < r.chunks.entries; k++) {
-            count_chunk(&r.head, r.chunks.entry + k, &own);
+            const tsr_chunk *e = r.chunks.entry + k;
+            count_chunk(e, &own);
+            if (e->type == TSR_MVV_MSTR || e->type == TSR_MVV_STEP) count_streams(&r, e, &own);
             own.damaged += !tsr_chunk_file_good(&r.chunks, r.chunks.entry + k);
         }
         own.damaged += !r.chunks.complete;

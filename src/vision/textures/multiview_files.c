@@ -8,6 +8,7 @@
 
 #include "formats/meshes/gltf_motion.h"
 #include "tessera/mesh.h"
+#include "tessera/points.h"
 #include "vision/rig/rig.h"
 #include "vision/textures/multiview_model.h"
 
@@ -69,6 +70,22 @@ static tsr_status count_files(const char *pattern, int64_t *first, int32_t most,
 
 /* ---- meshes ---------------------------------------------------------------------------------------------------------------------- */
 
+/* An atlas that lies in another unit square (a glTF scene's v from 1 to 2) is the same one there: textures repeat. */
+static void settle(tsr_placed_mesh *mesh)
+{
+    for (int a = 0; a < 2; a++) {
+        float least = HUGE_VALF, most = -HUGE_VALF;
+        for (int64_t i = 0; i < 3 * mesh->triangles; i++) {
+            const float x = mesh->place[2 * (int64_t)mesh->corner[i] + a];
+            least = fminf(least, x);
+            most = fmaxf(most, x);
+        }
+        const float by = floorf(least);
+        if (!mesh->triangles || !isfinite(least) || !isfinite(most) || (least >= 0 && most <= 1) || most - by > 1) continue;
+        for (int64_t i = 0; i < mesh->places; i++) mesh->place[2 * i + a] -= by;
+    }
+}
+
 /* A scene of glTF where it stands at a time. */
 static tsr_status place_scene(tsr_gltf_motion *motion, double seconds, tsr_placed_mesh *mesh)
 {
@@ -84,10 +101,59 @@ static tsr_status place_scene(tsr_gltf_motion *motion, double seconds, tsr_place
     TSR_TRY(tsr_gltf_motion_mesh(motion, mesh->place, mesh->triangle));
     memcpy(mesh->corner, mesh->triangle, (size_t)mesh->triangles * 3 * sizeof(uint32_t));
     TSR_TRY(tsr_gltf_motion_pose(motion, seconds, mesh->position));
+    settle(mesh);
     return TSR_OK;
 }
 
-/* OBJ or glTF, told apart by what is in it. */
+/* A PLY file whose vertices have texture coordinates, as Blender and others write them. What the reader of meshes says about them is not so here. */
+static tsr_status read_ply(const char *path, const tsr_multiview_model_options *o, tsr_placed_mesh *to)
+{
+    static const char *const name[][2] = { { "s", "t" }, { "u", "v" }, { "texture_u", "texture_v" } };
+    const tsr_read_options read = { .struct_size = sizeof read, .memory_limit = o->memory_limit };
+    const float *place[2] = { NULL, NULL };
+    char before[2048], forget[2048];
+    tsr_mesh *mesh = NULL;
+    tsr_points *points = NULL;
+    tsr_remarks_take(before, sizeof before);
+    tsr_status status = tsr_points_read(path, &read, &points);
+    for (size_t k = 0; status == TSR_OK && k < sizeof name / sizeof *name && !(place[0] && place[1]); k++)
+        for (int a = 0; a < 2; a++) {
+            int32_t components = 1;
+            place[a] = tsr_points_attribute_const(points, name[k][a], &components);
+            if (components != 1) place[a] = NULL;
+        }
+    if (status == TSR_OK && !(place[0] && place[1]))
+        status =
+            TSR_FAILED(TSR_ERROR_FORMAT,
+                       "%.200s: its vertices have no texture coordinates (s and t, u and v, or texture_u and texture_v), expected an atlas too: an "
+                       "OBJ file with v, vt and f lines",
+                       path);
+    if (status == TSR_OK) status = tsr_mesh_read(path, &read, &mesh);
+    tsr_remarks_take(forget, sizeof forget);
+    if (*before) tsr_remark("%s", before);
+    if (status == TSR_OK) {
+        to->vertices = to->places = tsr_mesh_vertex_count(mesh);
+        to->triangles = tsr_mesh_triangle_count(mesh);
+        const size_t indices = (size_t)to->triangles * 3 * sizeof(uint32_t);
+        to->position = (float *)malloc((size_t)to->vertices * 3 * sizeof(float));
+        to->place = (float *)malloc((size_t)to->places * 2 * sizeof(float));
+        to->triangle = (uint32_t *)malloc(indices);
+        to->corner = (uint32_t *)malloc(indices);
+        if (!to->position || !to->place || !to->triangle || !to->corner)
+            status = TSR_FAILED(TSR_ERROR_MEMORY, "%.200s: out of host memory for %lld triangles", path, (long long)to->triangles);
+    }
+    if (status == TSR_OK) {
+        memcpy(to->position, tsr_mesh_vertices_const(mesh), (size_t)to->vertices * 3 * sizeof(float));
+        memcpy(to->triangle, tsr_mesh_triangles_const(mesh), (size_t)to->triangles * 3 * sizeof(uint32_t));
+        memcpy(to->corner, to->triangle, (size_t)to->triangles * 3 * sizeof(uint32_t));
+        for (int64_t i = 0; i < 2 * to->places; i++) to->place[i] = place[i & 1][i / 2];
+    }
+    tsr_points_destroy(&points);
+    tsr_mesh_destroy(&mesh);
+    return status;
+}
+
+/* OBJ, PLY or glTF, told apart by what is in it. */
 static tsr_status open_placed(const char *path, const tsr_multiview_model_options *o, tsr_placed_mesh *mesh)
 {
     tsr_input *input = NULL;
@@ -99,8 +165,12 @@ static tsr_status open_placed(const char *path, const tsr_multiview_model_option
     memset(mesh, 0, sizeof *mesh);
     TSR_TRY(tsr_input_open(path, &io, &input));
     TSR_TRY_GOTO(tsr_input_all(input, &bytes, &size), done);
-    if (!tsr_gltf_is(bytes, size)) {
+    if (size > 3 && !memcmp(bytes, "ply", 3)) {
+        TSR_TRY_GOTO(read_ply(path, o, mesh), done);
+        settle(mesh);
+    } else if (!tsr_gltf_is(bytes, size)) {
         TSR_TRY_GOTO(tsr_placed_mesh_read(input, mesh), done);
+        settle(mesh);
     } else {
         TSR_TRY_GOTO(tsr_gltf_motion_open(input, o->animation, &motion), done);
         TSR_TRY_GOTO(place_scene(motion, 0, mesh), done);

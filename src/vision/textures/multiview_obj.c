@@ -123,9 +123,6 @@ tsr_status tsr_placed_mesh_read(tsr_input *input, tsr_placed_mesh *mesh)
     reader r = { .file = tsr_input_name(input), .mesh = mesh };
     memset(mesh, 0, sizeof *mesh);
     TSR_TRY(tsr_input_all(input, &bytes, &size));
-    if (size > 3 && !memcmp(bytes, "ply", 3))
-        TSR_FAIL(TSR_ERROR_FORMAT,
-                 "%.200s: of PLY files the vertices and triangles alone are read, expected an atlas too: an OBJ file with v, vt and f lines", r.file);
     TSR_TRY(walk(&r, tsr_text_make(bytes, size)));
     if (!r.vertex || !r.place || !r.triangle)
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: no %s, expected an OBJ file with v, vt and f lines", r.file,
