@@ -11,8 +11,7 @@ static int64_t bytes_held(void)
 static int64_t reference_bytes(const tsr_dirac_decoder *d)
 {
     int64_t all = 0;
-    for (int k = 0; k < TSR_DIRAC_REFERENCES; k++)
-        if (d->reference[k].plane) all += d->reference[k].elements * (int64_t)sizeof(int16_t) * (d->reference[k].half ? 5 : 1);
+    for (int k = 0; k < TSR_DIRAC_REFERENCES; k++) all += 4 * d->reference[k].elements * d->reference[k].bytes;
     return all;
 }
 

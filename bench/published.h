@@ -30,7 +30,7 @@ static const published_experiment published_experiments[] = {
     { "mip-table-2.2", "mip", "512^3", "[Laan11] table 2.2", "7900 GTX, Opteron 280",
       "data: a fuller body of noise, 512^3 (the XMas tree, 105 M coefficients)", NULL },
     { "mip-table-2.3", "mip", "rays|slices|level by level|two devices|equal error", "[Laan11] table 2.3", "7900 GTX, Opteron 280",
-      "data: as mip-table-2.1; two devices: two GPUs where there are two, on a CPU two contexts of one", NULL },
+      "data: as mip-table-2.1; two devices: two GPUs where there are two, else two contexts of a CPU (no times of two GPUs are recorded)", NULL },
     { "mip-figure-1.3", "mip", "figure 1.3", "[Laan11] figure 1.3", "7900 GTX, Opteron 280",
       "data: as mip-table-2.1; no times: the errors stand in the names of the cases (published: 0.676 level by level, 0.301 streamed)", NULL },
     { "mip-linearity", "mip", "linearity", "[Laan11] 2.5", "7900 GTX, Opteron 280",

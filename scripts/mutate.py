@@ -137,34 +137,40 @@ class Copy:
         return run(["ninja", "-C", self.build, f"-j{self.jobs}", "tessera_emu", *self.needs.get(room, [f"suites_{room}"])], seconds)
 
     def listed(self, room):
-        """What ctest knows of the room and of what stands beside it; `needs` becomes what they run."""
-        _, text = run(["ctest", "--test-dir", self.build, "--show-only=json-v1"])
-        tests, beside, needs = [], BESIDE.get(room, "").split(), {f"suites_{room}"}
-        for test in json.loads(text)["tests"]:
-            labels = next((q["value"] for q in test.get("properties", []) if q["name"] == "LABELS"), [])
-            near = re.sub(r"_(cpu|emu)$", "", test["name"]) in beside
-            if "command" in test and (room in labels or near):
-                tests.append((near and room not in labels, test))
-                for word in " ".join(test["command"]).split():
-                    program = os.path.relpath(word, self.build) if word.startswith(self.build) else ""
-                    if program.startswith(("tests/", "examples/", "bin/")):
-                        needs.add(program)
-        known = {line.split(":")[0] for line in run(["ninja", "-C", self.build, "-t", "targets", "all"])[1].split("\n")}
-        needs |= {n for n in known if n.startswith("bin/") or n.startswith("lib/") and n.endswith(".so")} if beside else set()
-        self.needs[room] = sorted(n for n in needs if n in known)
-        return tests
+        """What ctest knows of the room and of what stands beside it, built; `needs` becomes what a change is built into."""
+        beside = BESIDE.get(room, "").split()
+        for built in range(2):  # ctest does not say how to run what is not there
+            tests, needs = [], {f"suites_{room}"}
+            for test in json.loads(run(["ctest", "--test-dir", self.build, "--show-only=json-v1"])[1])["tests"]:
+                labels = next((q["value"] for q in test.get("properties", []) if q["name"] == "LABELS"), [])
+                own = room in labels
+                if not own and re.sub(r"_(cpu|emu)$", "", test["name"]) not in beside:
+                    continue
+                tests.append((not own, test))
+                if not built:
+                    needs |= {f"suites_{label}" for label in labels} | {"examples/" + re.sub(r"_(cpu|emu)$", "", test["name"])}
+                for word in " ".join(test.get("command", [])).split():
+                    if word.startswith(self.build):
+                        needs.add(os.path.relpath(word, self.build))
+            known = {line.split(":")[0] for line in run(["ninja", "-C", self.build, "-t", "targets", "all"])[1].split("\n")}
+            if beside:  # commands start programs and load modules that they do not name
+                needs |= {n for n in known if n.startswith("bin/") or n.startswith("lib/") and n.endswith(".so")}
+            self.needs[room] = sorted(n for n in needs if n in known or n.startswith("suites_") and any(k.endswith("/" + n) for k in known))
+            code, text = self.make(room)
+            if code:
+                sys.exit(text[-3000:])
+        lost = [test["name"] for _, test in tests if "command" not in test]
+        if lost:
+            print(f"{room}: left out, for what they run is not built: {' '.join(lost)}", flush=True)
+        return [test for test in tests if "command" in test[1]]
 
     def suites(self, room):
         """The entries of a room, the quickest first, those beside it and slow ones last: [seconds, name, command, environment, folder]; measured, and left
         out where failing."""
         if room in self.entries:
             return self.entries[room]
-        tests = self.listed(room)
-        code, text = self.make(room)
-        if code:
-            sys.exit(text[-3000:])
         rows = []
-        for near, test in tests:
+        for near, test in self.listed(room):
             p = {q["name"]: q["value"] for q in test.get("properties", [])}
             slow = "slow" in p.get("LABELS", [])
             if slow and not self.slow:

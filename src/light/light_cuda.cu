@@ -109,6 +109,7 @@ TSR_DEVICE_FN void grow_all(const tsr_light_wave &wave, int64_t step, int64_t pa
 {
     for (;;) {
         if (threadIdx.x == 0) *taken = atomicAdd(&work->grows, 1u);
+        __syncwarp(); /* see tsr_meeting_over */
         __syncthreads();
         const int64_t chunk = *taken, first = chunk * THREADS, i = first + threadIdx.x;
         if (first >= patches) break;

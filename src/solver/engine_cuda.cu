@@ -237,6 +237,7 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_engine_plan *plan, in
         if (s->fused && !plan->pool.coded) tsr_engine_fused_pass(queue, &plan->pool, s, plan->control, shape);
         else if (plan->pool.coded) tsr_engine_coded_pass(queue, &plan->pool, s, plan->control, shape);
         else if (tsr_engine_slab_can(s)) tsr_engine_slab_pass(queue, &plan->pool, s, plan->control, managed);
+        else if (tsr_engine_slab_can_pass(s, shape)) tsr_engine_slab_one_pass(queue, &plan->pool, s, plan->control, shape);
         else if (tsr_engine_wide_can(&plan->pool, s, shape)) tsr_engine_wide_pass(queue, &plan->pool, s, plan->control, shape);
         else tsr_engine_enqueue<0>(queue, &plan->pool, s, plan->control, shape);
     }

@@ -48,6 +48,10 @@ void tsr_engine_fused_pass(tsr_queue *queue, const tsr_tile_pool *pool, const ts
 int tsr_engine_slab_can(const tsr_engine_setup *setup);
 /* Queues the only pass of a step of such a setup on a list of float32; `managed`: a management pass follows. */
 void tsr_engine_slab_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_engine_setup *setup, tsr_engine_control *control, int32_t managed);
+/* Is there a kernel of engine_slab.h for this pass of a step with sweeps, on a list of float32? */
+int tsr_engine_slab_can_pass(const tsr_engine_setup *setup, tsr_pass_shape shape);
+/* Queues it. */
+void tsr_engine_slab_one_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_engine_setup *setup, tsr_engine_control *control, tsr_pass_shape shape);
 /* Does engine_wide_cuda.cu have a kernel for this pass of a step? */
 int tsr_engine_wide_can(const tsr_tile_pool *pool, const tsr_engine_setup *setup, tsr_pass_shape shape);
 /* Queues it. */

@@ -10,6 +10,7 @@
 void tsr_engine_fused_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_engine_setup *setup, tsr_engine_control *control, tsr_pass_shape shape)
 {
     if (tsr_engine_slab_can(setup)) tsr_slab_enqueue<0>(queue, pool, setup, control, shape.managed);
+    else if (tsr_engine_slab_can_pass(setup, shape)) tsr_slab_enqueue_pass(queue, pool, setup, control, shape);
     else if (tsr_engine_wide_can(pool, setup, shape)) tsr_wide_enqueue(queue, pool, setup, control, shape);
     else tsr_engine_enqueue<0>(queue, pool, setup, control, shape);
 }

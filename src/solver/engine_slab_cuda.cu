@@ -17,3 +17,10 @@ void tsr_engine_slab_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr
 {
     tsr_slab_enqueue<0>(queue, pool, s, control, managed);
 }
+
+int tsr_engine_slab_can_pass(const tsr_engine_setup *s, tsr_pass_shape shape) { return tsr_slab_can_pass(s, shape); }
+
+void tsr_engine_slab_one_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_engine_setup *s, tsr_engine_control *control, tsr_pass_shape shape)
+{
+    tsr_slab_enqueue_pass(queue, pool, s, control, shape);
+}

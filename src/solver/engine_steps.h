@@ -58,7 +58,7 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEPS_BLOCKS_8 : STE
         const tsr_tile_scratch s = tsr_scratch_of(&pool);
         const int32_t count = state->count;
         for (int32_t w = thread; w * 32 < count; w += threads) s.keep_bits[w] = count - w * 32 >= 32 ? 0xffffffffu : (1u << (count - w * 32)) - 1u;
-        tsr_slab_step<E, SPACE, SIGN, 0, 0, 1>(pool, setup.scheme, setup.flow.everywhere, 0.0f, control, 1, &shared->pass, loads);
+        tsr_slab_step<E, SPACE, SIGN, 0, 0, 1, 0>(pool, setup.scheme, setup.flow.everywhere, 0.0f, control, 1, tsr_slab_pass(), &shared->pass, loads);
         tsr_meet_all(meeting, &turn);
         if (state->bad) { /* the pass has met it */
             if (thread == 0) state->halted = 1;

@@ -410,19 +410,19 @@ template <int E> TSR_DEVICE_FN void tsr_slab_meet(tsr_slab_work<E> *sh, uint32_t
  * voxels inside to `inside`. Returns whether it was a tile's first quad. */
 template <int E, class K = tsr_slab_floats>
 TSR_DEVICE_FN int tsr_slab_write(const tsr_tile_pool &pool, tsr_slab_work<E> *sh, float *next, int32_t count, int32_t at, int32_t h, uint32_t id,
-                                 uint32_t within, uint32_t *inside)
+                                 uint32_t within, uint32_t *inside, int32_t last = 1)
 {
     typedef tsr_slab<E> S;
     const int32_t quad = tsr_slab_quad<E>(h), tile = tsr_slab_tile<E>(quad), n = quad % S::SHARE;
     if (S::TILES > 1 && at + tile >= count) return 0;
-    const uint32_t before = n == 0 && pool.capacity > TSR_SMALL_LIST ? pool.activity[id] : 0u; /* it lets the management leave the tile alone */
+    const uint32_t before = n == 0 && last && pool.capacity > TSR_SMALL_LIST ? pool.activity[id] : 0u; /* it lets the management leave the tile alone */
     const float4 v = sh->fresh[quad];
     ((typename K::quad *)(void *)next)[(int64_t)id * S::SHARE + n] = K::stored(pool, v);
     *inside +=
         (uint32_t)__popc(((v.x < 0.0f ? 1u : 0u) | (v.y < 0.0f ? 2u : 0u) | (v.z < 0.0f ? 4u : 0u) | (v.w < 0.0f ? 8u : 0u)) & within >> 4 * h);
     if (n != 0) return 0;
     const uint32_t all = S::TILES == 1 ? sh->areas[0] | sh->areas[1] : sh->areas[tile];
-    pool.activity[id] = tsr_activity_word(before, all, v.x > 0.0f);
+    if (last) pool.activity[id] = tsr_activity_word(before, all, v.x > 0.0f);
     if (S::TILES > 1) sh->areas[tile] = 0;
     return 1;
 }

@@ -1,4 +1,4 @@
-/* wavelet/calm.c: how large values may be so that no step of a filter leaves 16 bits. What a value becomes is a sum of samples with weights; the sum of
+/* wavelet/calm.c: how large values may be so that no step of a filter leaves 16 bits, or 32. What a value becomes is a sum of samples with weights; the sum of
  * their magnitudes is how far it can get. The weights are found by lifting unit samples, ends of the axis included. */
 #include "wavelet/calm.h"
 
@@ -31,29 +31,39 @@ static void limit(growth *g, double most, double growth_of)
     if ((most - SLACK) / growth_of < g->least) g->least = (most - SLACK) / growth_of;
 }
 
-static void lift(growth *g, const tsr_lift_step *s, int32_t n, int32_t boundary)
+/* How large neighbours may be: of 32 bits so that no sum leaves them; 0: a step for which there is no such loop. */
+static double limit_of(const tsr_lift_step *s, tsr_dtype dtype)
+{
+    double taps = 0;
+    if (dtype == TSR_I16) return tsr_calm_limit(s);
+    for (int32_t k = 0; k < s->count; k++) taps += fabs((double)s->tap[k]);
+    return s->rule || taps == 0 ? 0 : (INT32_MAX - fabs((double)s->rounding)) / taps;
+}
+
+static void lift(growth *g, const tsr_lift_step *s, int32_t n, int32_t boundary, tsr_dtype dtype)
 {
     const double unit = (s->sign < 0 ? -1.0 : 1.0) / ldexp(1, s->shift);
-    limit(g, tsr_calm_limit(s), most_of(g, n, !s->parity));
+    limit(g, limit_of(s, dtype), most_of(g, n, !s->parity));
     for (int32_t i = s->parity; i < n; i += 2)
         for (int32_t t = 0; t < s->count; t++) {
             const int64_t j = tsr_lift_index(i + s->first + 2 * t, n, boundary);
             for (int32_t k = 0; k < n && j >= 0; k++) g->weight[i][k] += unit * s->tap[t] * g->weight[j][k];
         }
-    limit(g, INT16_MAX, most_of(g, n, s->parity));
+    limit(g, dtype == TSR_I16 ? INT16_MAX : INT32_MAX, most_of(g, n, s->parity));
 }
 
-int32_t tsr_calm_bound(const tsr_lift_filter *f, int32_t boundary)
+int32_t tsr_calm_bound(const tsr_lift_filter *f, int32_t boundary, tsr_dtype dtype)
 {
-    double bound = TSR_CALM_MOST;
+    const double most = dtype == TSR_I16 ? TSR_CALM_MOST : 1 << 29;
+    double bound = most;
     for (int32_t k = 0; k < f->steps; k++)
-        if (tsr_calm_kind_of(&f->step[k]) == TSR_CALM_NONE) return 0;
+        if (limit_of(&f->step[k], dtype) == 0) return 0;
     growth *g = (growth *)malloc(sizeof *g);
     if (!g) return 0; /* it is but slower */
     for (int32_t n = TSR_CALM_LEAST; n <= N; n++) {
-        *g = (growth){ .least = TSR_CALM_MOST };
+        *g = (growth){ .least = most };
         for (int32_t i = 0; i < n; i++) g->weight[i][i] = 1;
-        for (int32_t k = 0; k < f->steps; k++) lift(g, &f->step[k], n, boundary);
+        for (int32_t k = 0; k < f->steps; k++) lift(g, &f->step[k], n, boundary, dtype);
         g->finished = fmax(most_of(g, n, 0), most_of(g, n, 1));
         bound = fmin(bound, g->least / fmax(g->finished, 1)); /* the second axis begins with what the first one leaves */
     }

@@ -57,6 +57,6 @@ static inline int32_t tsr_calm_limit(const tsr_lift_step *s)
 enum { TSR_CALM_LEAST = 64 /* samples of an axis, so that its ends are apart */, TSR_CALM_MOST = 8192 };
 
 /* calm.c: values within [-bound, bound) stay calm along two axes of TSR_CALM_LEAST samples and more; 0: there is none. */
-int32_t tsr_calm_bound(const tsr_lift_filter *filter, int32_t boundary);
+int32_t tsr_calm_bound(const tsr_lift_filter *filter, int32_t boundary, tsr_dtype dtype);
 
 #endif

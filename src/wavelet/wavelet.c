@@ -249,9 +249,9 @@ static tsr_status fill_plan(tsr_wavelet_plan *p, const tsr_wavelet_options *o)
     if (dense_bytes(p, sample_stride) == dense_bytes(p, stride)) p->dense_bytes = dense_bytes(p, stride);
     memcpy(p->coefficient_stride, stride, sizeof stride);
     tsr_lift_prepare(p->steps, p->step_count, &p->forward, &p->inverse);
-    if (p->dtype == TSR_I16) {
-        p->forward.calm = tsr_calm_bound(&p->forward, (int32_t)p->boundary);
-        p->inverse.calm = tsr_calm_bound(&p->inverse, (int32_t)p->boundary);
+    if (p->dtype == TSR_I16 || p->dtype == TSR_I32) {
+        p->forward.calm = tsr_calm_bound(&p->forward, (int32_t)p->boundary, p->dtype);
+        p->inverse.calm = tsr_calm_bound(&p->inverse, (int32_t)p->boundary, p->dtype);
     }
     place_levels(p, o->axes ? o->axes : (1u << p->dimensions) - 1, sample_stride, stride);
     TSR_TRY(check_periodic(p));

@@ -196,46 +196,22 @@ static void prepare(pass *p, tsr_queue *queue, const tsr_wavelet_job *job, const
     p->per_worker = worker_bytes(l, p->filter);
 }
 
-/* Rows of 32 bits for what may leave 16 between steps: not where all is so small that it does not. */
-typedef struct looking {
-    const pass *p;
-    const tsr_wavelet_rows *narrow;
-    int32_t bound;
-    int large;
-} looking;
-
-static void look_range(void *user, int64_t begin, int64_t end, int worker)
+/* Planes. Rows of 32 bits are for what may leave 16 between steps; those of 16 are tried first, and do where all values are so small that nothing does. */
+static void run_planes(pass *p)
 {
-    looking *k = (looking *)user;
-    const pass *p = k->p;
     const tsr_wavelet_level *l = p->l;
-    int within = 1;
-    (void)worker;
-    for (int64_t r = begin; r < end && within; r++) {
-        const place where = place_of(l, r, 1);
-        if (!p->inverse) within = k->narrow->within(at(p, &l->whole, where.whole), l->size[0], k->bound);
-        for (uint32_t high = 0; high < 2 && p->inverse && within; high++) {
-            const tsr_wavelet_array band = band_at(p, &l->band[where.bits | high], &where);
-            within = k->narrow->within(band.data, (l->size[0] + !high) / 2, k->bound);
-        }
+    int plain = l->whole.stride[0] == 1, unfit = 0;
+    pass narrow = *p;
+    for (uint32_t b = 0; b < 4; b++) plain = plain && (!p->inverse || l->band[b].stride[0] == 1);
+    narrow.rows = TSR_ISA_SELECT(tsr_wavelet_rows_of)(TSR_ROWS_I16);
+    narrow.calm = calm_bound(p);
+    narrow.unfit = &unfit;
+    if (l->dtype == TSR_I16 && p->rows != narrow.rows && l->axes == 3 && plain && !l->scaled && narrow.calm >> (p->inverse ? 0 : l->shift)) {
+        take_loops(&narrow);
+        tsr_wavelet_run_planes(&narrow);
+        if (!unfit) return;
     }
-    if (!within) __atomic_store_n(&k->large, 1, __ATOMIC_RELAXED);
-}
-
-static void calm_down(pass *p)
-{
-    const tsr_wavelet_level *l = p->l;
-    if (l->dtype != TSR_I16 || l->axes != 3 || l->scaled) return;
-    const tsr_wavelet_rows *narrow = TSR_ISA_SELECT(tsr_wavelet_rows_of)(TSR_ROWS_I16);
-    looking k = { .p = p, .narrow = narrow, .bound = calm_bound(p) >> (p->inverse ? 0 : l->shift) };
-    for (uint32_t b = 0; b < 4 && p->inverse; b++)
-        if (l->band[b].stride[0] != 1) return;
-    if (p->rows == narrow || k.bound < 1 || (!p->inverse && l->whole.stride[0] != 1)) return;
-    tsr_parallel(p->threads, row_count(l, 1), tsr_max64(1, SMALL / l->size[0]), look_range, &k);
-    if (k.large) return;
-    p->rows = narrow;
-    p->calm = p->filter->calm;
-    take_loops(p);
+    tsr_wavelet_run_planes(p);
 }
 
 /* Is the approximation read again by the next level, while it is in a cache? */
@@ -258,11 +234,10 @@ static void forward_level(tsr_queue *queue, const tsr_wavelet_job *job, const ts
         tsr_wavelet_run_blocks(&p);
         return;
     }
-    calm_down(&p);
     if (left & 1) {
         left &= tsr_wavelet_has_planes(l) ? ~3u : ~1u;
         p.last = !left;
-        if (tsr_wavelet_has_planes(l)) tsr_wavelet_run_planes(&p);
+        if (tsr_wavelet_has_planes(l)) run_planes(&p);
         else run_lines(&p);
         p.first = 0;
     }
@@ -299,8 +274,7 @@ static void inverse_level(tsr_queue *queue, const tsr_wavelet_job *job, const ts
     }
     p.last = 1;
     p.aliased = !p.first;
-    calm_down(&p);
-    if (left == 3 && together == 3) tsr_wavelet_run_planes(&p);
+    if (left == 3 && together == 3) run_planes(&p);
     else if (left) run_lines(&p);
 }
 

@@ -465,7 +465,10 @@ static void f32_split_both(const tsr_lift_filter *f, const tsr_wavelet_two_rows 
 #include "wavelet/rows.h"
 #undef WIDE
 
+#include "wavelet/calm_rows32.h"
+
 #define NAME(f) i32_##f
+#define CALM_ROWS i32_within, i32_split_calm, i32_lift_calm, NULL
 #define RULE tsr_lift_rule_i64
 #define T int32_t
 #define R int32_t

@@ -9,6 +9,8 @@
 enum {
     LARGE_BYTES = 24 << 20,
     PAD_BYTES = 64,
+    PAGE = 4096,
+    ROW_PLACE = 640, /* how far rows in work go on within a page: a processor takes what is written to one row for a row read at the same place of a page */
     TILE_BYTES = 256 << 10,
     BLOCK_BYTES = 384 << 10,
     TWO_LEVELS_BYTES = 5 << 20, /* what is smaller stays in a cache from level to level */
@@ -32,6 +34,7 @@ static inline row_shape shape_of(int64_t n, size_t ring)
     row_shape s = { n, PAD_BYTES, 0, 0 };
     s.high = s.low + round64((n + 1) / 2 * (int64_t)ring) + PAD_BYTES;
     s.bytes = s.high + round64(n / 2 * (int64_t)ring) + PAD_BYTES;
+    s.bytes += (ROW_PLACE - s.bytes % PAGE + PAGE) % PAGE;
     return s;
 }
 
@@ -42,6 +45,7 @@ typedef struct pass {
     int pairs;                     /* tsr_wavelet_pairs */
     int32_t calm;                  /* planes: rows within this bound are lifted without a look; 0: none */
     const tsr_calm_loops *loops;   /* planes: that calm rows go through two by two; NULL: there are none */
+    int *unfit;                    /* planes: only calm rows will do; set when there is another, and nothing made so far is worth anything. NULL: all do */
     int back;                      /* the inverse of a 5/3, mirrored: merge_pair */
     int inverse, first, last;      /* first: samples or coefficients are raised or scaled on loading; last: on storing */
     int threads;

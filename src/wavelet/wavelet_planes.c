@@ -323,7 +323,7 @@ static void planes_range(void *user, int64_t begin, int64_t end, int worker)
         slide_part(&t.s);
     }
     if (p->stream) p->rows->drain();
-    report_lost(p, t.bad);
+    if (!is_vain(p)) report_lost(p, t.bad);
 }
 
 void tsr_wavelet_run_planes(pass *p)

@@ -66,7 +66,9 @@ static inline uint8_t *calm_row(slide *s, int64_t r) { return &s->calm[ring_plac
 static inline void set_calm(slide *s, int64_t r, int calm)
 {
     *calm_row(s, r) = (uint8_t)calm;
-    if (!calm) s->wild = tsr_max64(s->wild, r);
+    if (calm) return;
+    s->wild = tsr_max64(s->wild, r);
+    if (s->p->unfit) __atomic_store_n(s->p->unfit, 1, __ATOMIC_RELAXED);
 }
 
 /* Is row i, and are all rows that the step reads? */
@@ -205,13 +207,16 @@ static inline void slide_row(slide *s, int64_t r)
     else slide_alone(s, r);
 }
 
+/* Is what is made here worth nothing, since a row is not calm? */
+static inline int is_vain(const pass *p) { return p->unfit && __atomic_load_n(p->unfit, __ATOMIC_RELAXED); }
+
 static inline void slide_end(slide *s) { slide_advance(s, s->window[1], 1); }
 
 static inline void slide_part(slide *s)
 {
     slide_begin(s);
-    for (int64_t r = s->window[0]; r < s->window[1]; r++) slide_row(s, r);
-    slide_end(s);
+    for (int64_t r = s->window[0]; r < s->window[1] && !is_vain(s->p); r++) slide_row(s, r);
+    if (!is_vain(s->p)) slide_end(s);
 }
 
 /* ---- planes -------------------------------------------------------------------------------------------------------------------------------- */

@@ -213,7 +213,7 @@ static int tile_aligned(const tsr_wavelet_array *a, size_t element, int64_t samp
 
 template <class SHAPE> static int tile_fits_filter(tsr_dtype dtype, const tsr_lift_filter *f)
 {
-    return !f->nonlinear && fits_shape<SHAPE>(f, dtype == TSR_I16);
+    return !f->nonlinear && fits_shape<SHAPE>(f, dtype != TSR_F32);
 }
 
 /* Is level `l` one of those, the k-th of a launch? By Haar the last of an odd number of rows would ask for a row of the tile before. */
@@ -232,8 +232,8 @@ extern "C" int32_t tsr_wavelet_tiles_take(tsr_queue *queue, const tsr_wavelet_jo
 {
     const tsr_wavelet_level *l = &job->level[first];
     int32_t levels = tsr_mini(job->levels - first, MOST_LEVELS);
-    if ((l->dtype != TSR_I16 && l->dtype != TSR_F32) || (l->boundary != TSR_WAVELET_CLAMP && l->boundary != TSR_WAVELET_SYMMETRIC)) return 0;
-    const int haar = tile_fits_filter<haar_forward>(l->dtype, job->forward);
+    if (l->dtype == TSR_F64 || (l->boundary != TSR_WAVELET_CLAMP && l->boundary != TSR_WAVELET_SYMMETRIC)) return 0;
+    const int haar = l->dtype != TSR_I32 && tile_fits_filter<haar_forward>(l->dtype, job->forward); /* in 32 bits what codecs have */
     if (!haar && !tile_fits_filter<two_forward>(l->dtype, job->forward)) return 0;
     for (; levels > 1; levels--) {
         int fits = 1;
@@ -258,7 +258,7 @@ static tsr_status tile_launch(tsr_queue *queue, const tsr_wavelet_level *l, tile
     constexpr size_t PAIR = 2 * sizeof(typename element<D>::memory);
     const dim3 grid((uint32_t)((l->size[0] + TILE_WIDTH - 1) / TILE_WIDTH), (uint32_t)((l->size[1] + TILE_HEIGHT - 1) / TILE_HEIGHT),
                     (uint32_t)l->size[tile_axis(l)]);
-    if constexpr (D == TSR_I16) march_signs<D, SHAPE>(&f);
+    if constexpr (D != TSR_F32) march_signs<D, SHAPE>(&f);
     p->step[0] = f.step[0];
     p->step[1] = f.step[1];
     if constexpr (INVERSE) {
@@ -276,9 +276,11 @@ static tsr_status tile_launch(tsr_queue *queue, const tsr_wavelet_level *l, tile
 template <tsr_dtype D, int LEVELS>
 static tsr_status tile_run(tsr_queue *queue, const tsr_wavelet_level *l, tile_pass *p, const tsr_wavelet_job *job, int inverse)
 {
-    const int haar = tile_fits_filter<haar_forward>(D, job->forward);
-    if (haar && inverse) return tile_launch<D, haar_inverse, LEVELS, 1>(queue, l, p, *job->inverse);
-    if (haar) return tile_launch<D, haar_forward, LEVELS, 0>(queue, l, p, *job->forward);
+    if constexpr (D != TSR_I32) {
+        const int haar = tile_fits_filter<haar_forward>(D, job->forward);
+        if (haar && inverse) return tile_launch<D, haar_inverse, LEVELS, 1>(queue, l, p, *job->inverse);
+        if (haar) return tile_launch<D, haar_forward, LEVELS, 0>(queue, l, p, *job->forward);
+    }
     if (inverse) return tile_launch<D, two_inverse, LEVELS, 1>(queue, l, p, *job->inverse);
     return tile_launch<D, two_forward, LEVELS, 0>(queue, l, p, *job->forward);
 }
@@ -298,5 +300,6 @@ extern "C" tsr_status tsr_wavelet_tiles_run(tsr_queue *queue, const tsr_wavelet_
     for (int32_t k = 0; k < levels; k++)
         for (uint32_t b = k + 1 == levels ? 0 : 1; b < 4; b++) p.band[k][b] = tile_band_of(&l[k].band[b], axis);
     if (l->dtype == TSR_I16) return levels == 3 ? tile_run<TSR_I16, 3>(queue, l, &p, job, inverse) : tile_run<TSR_I16, 2>(queue, l, &p, job, inverse);
+    if (l->dtype == TSR_I32) return levels == 3 ? tile_run<TSR_I32, 3>(queue, l, &p, job, inverse) : tile_run<TSR_I32, 2>(queue, l, &p, job, inverse);
     return levels == 3 ? tile_run<TSR_F32, 3>(queue, l, &p, job, inverse) : tile_run<TSR_F32, 2>(queue, l, &p, job, inverse);
 }

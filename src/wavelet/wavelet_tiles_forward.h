@@ -26,6 +26,9 @@ template <tsr_dtype D> struct tile_word;
 template <> struct tile_word<TSR_I16> {
     typedef uint32_t type;
 };
+template <> struct tile_word<TSR_I32> {
+    typedef int32_t type;
+};
 template <> struct tile_word<TSR_F32> {
     typedef float type;
 };
@@ -183,12 +186,14 @@ template <tsr_dtype D, int COUNT> TSR_DEVICE_FN void tile_raise(const tile_pairs
 #pragma unroll
     for (int k = 0; k < 2 * COUNT; k++) {
         if constexpr (D == TSR_I16) x[k] = __dp2a_lo((int)r.v[k / 2], (1 << shift) << (k & 1) * 8, held<D>::ABOVE); /* one of two times the factor */
+        else if constexpr (D == TSR_I32) x[k] = (int32_t)TSR_LIFT_RAISE((int64_t)r.v[k], shift);
         else x[k] = r.v[k];
     }
 }
 template <tsr_dtype D> TSR_DEVICE_FN typename element<D>::row tile_lower(const tile_pass &p, typename element<D>::row v)
 {
     if constexpr (D == TSR_I16) return TSR_LIFT_LOWER(v + held<D>::ABOVE * ((1 << p.shift) - 1), p.shift);
+    else if constexpr (D == TSR_I32) return (int32_t)TSR_LIFT_LOWER((int64_t)v, p.shift);
     else return v;
 }
 

@@ -135,6 +135,19 @@ static void check_sees(void **state)
     tsr_tiles_options options = TSR_TILES_OPTIONS;
     tsr_tiles_contents contents = TSR_TILES_CONTENTS;
     require_ok(tsr_tiles_check_whole(tiles, "ball"));
+    tsr_tile_state now;
+    require_ok(tsr_tiles_read_state(tiles, &now));
+    uint32_t id; /* any neighbour of any tile that is not the right one */
+    require_ok(tsr_device_move(NULL, &id, context, tiles->pool.id[now.list], sizeof id));
+    for (int d = 0; d < TSR_TILE_DIRECTIONS; d++) {
+        uint32_t *entry = tiles->pool.neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW + d, right, wrong;
+        require_ok(tsr_device_move(NULL, &right, context, entry, sizeof right));
+        wrong = right >= TSR_TILE_FIRST ? 0 : id;
+        require_ok(tsr_device_move(context, entry, NULL, &wrong, sizeof wrong));
+        require_error(tsr_tiles_check_whole(tiles, "ball"), TSR_ERROR_STATE, "neighbour");
+        require_ok(tsr_device_move(context, entry, NULL, &right, sizeof right));
+    }
+    require_ok(tsr_tiles_check_whole(tiles, "ball"));
     tsr_tiles_destroy(&tiles);
     for (int k = 0; k < VOXELS; k++) values[0][k] = values[1][k] = 1;
     options.edge = EDGE;

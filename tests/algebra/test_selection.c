@@ -332,6 +332,19 @@ static void components_and_masks(void **state)
         require_ok(tsr_tiles_divide(all, &stroke, &inner, NULL));
         assert_int_equal(components(inner), 2);
         tsr_tiles_destroy(&inner);
+        /* a stroke that stays where it is: the ball of its one point */
+        const double still[3][3] = { { -9, 1, 0 }, { -9, 1, 0 }, { -9, 1, 0 } };
+        for (int count = 2; count <= 3; count++) {
+            tsr_tiles *one, *several;
+            require_ok(tsr_tiles_divide(all, &(tsr_selection){ sizeof half, .kind = TSR_SELECTION_STROKE, .points = still, .count = 1, .radius = 7 },
+                                        &one, NULL));
+            require_ok(tsr_tiles_divide(
+                all, &(tsr_selection){ sizeof half, .kind = TSR_SELECTION_STROKE, .points = still, .count = count, .radius = 7 }, &several, NULL));
+            assert_int_equal(components(one), 1);
+            same(one, several);
+            tsr_tiles_destroy(&one);
+            tsr_tiles_destroy(&several);
+        }
         /* every tile's mask against the place of its voxels: the balls lie one after another along x */
         uint64_t masks[2000], seen_masks = 0;
         int32_t at[2000][3];
@@ -414,8 +427,7 @@ static void editor_selects(void **state)
     same(all, tsr_editor_tiles(e, "model"));
     require_ok(tsr_editor_delete(e, "model", &half, &(tsr_vec3){ -13, 0, 0 }));
     assert_int_equal(components(tsr_editor_tiles(e, "model")), 3); /* half a ball went */
-    require_error(tsr_editor_delete(e, "model", &half, &(tsr_vec3){ 10, 0, 0 }), TSR_ERROR_STATE,
-                  "selection: (10, 0, 0) is not inside the object");
+    require_error(tsr_editor_delete(e, "model", &half, &(tsr_vec3){ 10, 0, 0 }), TSR_ERROR_STATE, "selection: (10, 0, 0) is not inside the object");
     require_error(
         tsr_editor_delete(e, "model", &(tsr_selection){ sizeof half, .kind = TSR_SELECTION_BALL, .centre = { 80, 0, 0 }, .radius = 2 }, NULL),
         TSR_ERROR_STATE, "nothing of 'model' lies in the ball");

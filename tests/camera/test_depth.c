@@ -30,6 +30,10 @@ static void by_hand(void **unused)
     assert_true(fabs(decode(&p, &ndc, 0.25) - 2 * 3 / (4 - 0.25 * 2)) < 1e-6); /* 2 f n / (f + n - z (f - n)) */
     assert_true(fabs(decode(&p, &window, 0.75) - 6 / (4 - 0.5 * 2)) < 1e-6);
     assert_true(fabs(decode(&o, &ndc, 0.5) - 2.5) < 1e-6);
+    tsr_camera from_zero = o; /* distances that begin at the camera are distances, too */
+    from_zero.clip[0] = 0;
+    from_zero.clip[1] = 4;
+    assert_true(fabs(decode(&from_zero, &window, 0.25) - 1) < 1e-6);
     assert_true(fabs(decode(&p, &w16, 32768) - 6 / (4 - (2 * 32768.0 / 65535 - 1) * 2)) < 1e-6);
     assert_true(fabs(decode(&p, &linear, 255) - 2.5) < 1e-6 && fabs(decode(&p, &linear, 51) - 1.3) < 1e-6);
     assert_true(fabs(decode(&p, &inverse, 0.5) - 1.5) < 1e-6); /* halfway between 1/1 and 1/3 */

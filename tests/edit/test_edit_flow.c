@@ -459,9 +459,38 @@ static void redo_restores(void **state)
     assert_true(made > 0 || f->size < 32);
 }
 
+/* A ball scaled by any factor is a ball: where the axes cross it, and its volume. Beyond twice, or less than half, it goes there in parts. */
+static void scales(void **state)
+{
+    fixture *f = (fixture *)*state;
+    static const double factors[] = { 0.3, 0.45, 0.7, 1.9, 2.4, 2.9 };
+    for (int i = 0; i < 6; i++) {
+        const double radius = 13.3;
+        ball(f, "scaled", 0, 0, 0, radius / factors[i]);
+        require_ok(tsr_editor_transform(f->editor, "scaled", &(tsr_motion){ .scale = factors[i] }, NULL));
+        const tsr_tiles *tiles = tsr_editor_tiles(f->editor, "scaled");
+        double worst = 0;
+        for (int axis = 0; axis < 3; axis++)
+            for (int32_t side = -1; side <= 1; side += 2) {
+                int32_t at[3] = { 0, 0, 0 };
+                at[axis] = side * 13;
+                const double a = value(f, tiles, at[0], at[1], at[2]);
+                at[axis] = side * 14;
+                const double b = value(f, tiles, at[0], at[1], at[2]);
+                assert_true(a < 0 && b > 0);
+                worst = fmax(worst, fabs(13 + a / (a - b) - radius));
+            }
+        const double volume = measures(f, "scaled").volume / (4 * 3.14159265358979 / 3 * radius * radius * radius);
+        print_message("scaled by %g: off by %.4f voxels, volume %.5f\n", factors[i], worst, volume);
+        assert_true(worst < 0.005 && fabs(volume - 1) < 0.001);
+        require_ok(tsr_editor_remove(f->editor, "scaled"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(scales, set_up, tear_down),
         cmocka_unit_test_setup_teardown(spheres_grow_and_shrink, set_up, tear_down),
         cmocka_unit_test_setup_teardown(opening_and_closing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(boxes_get_round, set_up, tear_down),

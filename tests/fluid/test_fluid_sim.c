@@ -46,6 +46,13 @@ static void test_free_fall(void **state)
     assert_true(fabs(b.momentum.x - 0.5 * b.mass) < 1e-4 * b.mass);
     assert_true(fabs(b.momentum.y + 0.25 * b.mass) < 1e-4 * b.mass);
     assert_true(fabs(b.momentum.z - (1 - 9.81 * 0.2) * b.mass) < 1e-4 * b.mass);
+    assert_true(fabs(a.speed - sqrt(0.5 * 0.5 + 0.25 * 0.25 + 1)) < 1e-6 && fabs(a.kinetic / (0.5 * a.mass * a.speed * a.speed) - 1) < 1e-6);
+    tsr_fluid_sim_destroy(&sim);
+    require_ok(tsr_fluid_sim_create(context, &o, &sim)); /* a slow one, and one that rests */
+    require_ok(tsr_fluid_sim_add_ball(sim, (tsr_vec3){ 0.3, 0.2, 0.4 }, 0.2, (tsr_vec3){ 0, 0, 0 }));
+    assert_true(look(sim).speed == 0 && look(sim).kinetic == 0);
+    require_ok(tsr_fluid_sim_add_ball(sim, (tsr_vec3){ 0.3, 0.2, 1.4 }, 0.2, (tsr_vec3){ 0, 0.125, 0 }));
+    assert_true(fabs(look(sim).speed - 0.125) < 1e-6);
     tsr_fluid_sim_destroy(&sim);
 }
 
@@ -83,7 +90,7 @@ static void test_rest(void **state)
     const tsr_fluid_sim_info b = look(sim);
     assert_int_equal(b.particles, a.particles);
     assert_true(fabs(b.centre.x - 0.3) < 0.01 && fabs(b.centre.y - 0.25) < 0.01);
-    assert_true(fabs(b.centre.z - 0.2) < 0.35 * s); /* the surface is not sharper than that */
+    assert_true(fabs(b.centre.z - 0.2) < 0.35 * s);                   /* the surface is not sharper than that */
     if (!test_is_slow()) assert_true(b.kinetic < 0.02 * a.potential); /* the lattice has come to rest */
     tsr_fluid_sim_destroy(&sim);
 }
@@ -400,12 +407,12 @@ static void test_wrong(void **state)
     tsr_fluid_sim *sim = NULL;
     tsr_fluid_sim_options o = plain(0.1);
     tsr_fluid_scene_options scene = TSR_FLUID_SCENE_OPTIONS;
-#define WRONG(field, value, text)                                                                    \
-    do {                                                                                             \
-        o = plain(0.1);                                                                              \
-        o.field = (value);                                                                           \
-        require_error(tsr_fluid_sim_create(context, &o, &sim), TSR_ERROR_ARGUMENT, text);            \
-        assert_null(sim);                                                                            \
+#define WRONG(field, value, text)                                                         \
+    do {                                                                                  \
+        o = plain(0.1);                                                                   \
+        o.field = (value);                                                                \
+        require_error(tsr_fluid_sim_create(context, &o, &sim), TSR_ERROR_ARGUMENT, text); \
+        assert_null(sim);                                                                 \
     } while (0)
     WRONG(spacing, 0, "spacing is 0");
     WRONG(spacing, (double)NAN, "spacing is nan");
@@ -422,7 +429,8 @@ static void test_wrong(void **state)
     require_error(tsr_fluid_sim_create(context, &o, &sim), TSR_ERROR_UNSUPPORTED, "cells of two spacings");
     require_error(tsr_fluid_sim_create(NULL, &o, &sim), TSR_ERROR_ARGUMENT, "context is NULL");
     require_error(tsr_fluid_sim_create(context, NULL, &sim), TSR_ERROR_ARGUMENT, "options is NULL");
-    require_error(tsr_fluid_scene_create(context, "fluid-nix", &scene, &sim), TSR_ERROR_ARGUMENT, "'fluid-nix' is not known, expected one of fluid-dam, ");
+    require_error(tsr_fluid_scene_create(context, "fluid-nix", &scene, &sim), TSR_ERROR_ARGUMENT,
+                  "'fluid-nix' is not known, expected one of fluid-dam, ");
     scene.count = 10;
     require_error(tsr_fluid_scene_create(context, "fluid-dam", &scene, &sim), TSR_ERROR_ARGUMENT, "count is 10");
     o = plain(0.1);
@@ -464,9 +472,10 @@ static int leave(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_free_fall), cmocka_unit_test(test_rest),    cmocka_unit_test(test_dam),            cmocka_unit_test(test_mirror),
-        cmocka_unit_test(test_jet),       cmocka_unit_test(test_viscosity), cmocka_unit_test(test_tension),      cmocka_unit_test(test_solids),
-        cmocka_unit_test(test_mesh_of_solids), cmocka_unit_test(test_same_bits), cmocka_unit_test(test_gone),    cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_free_fall), cmocka_unit_test(test_rest),   cmocka_unit_test(test_dam),
+        cmocka_unit_test(test_mirror),    cmocka_unit_test(test_jet),    cmocka_unit_test(test_viscosity),
+        cmocka_unit_test(test_tension),   cmocka_unit_test(test_solids), cmocka_unit_test(test_mesh_of_solids),
+        cmocka_unit_test(test_same_bits), cmocka_unit_test(test_gone),   cmocka_unit_test(test_wrong),
     };
     return cmocka_run_group_tests(tests, make, leave);
 }

@@ -114,6 +114,11 @@ static int load_pictures(making *m, int32_t step, tsr_image *pictures)
                                  tsr_error_message());
         }
         if (status != TSR_OK) return cli_status(m->cli, status, NULL);
+        const int32_t *size = m->parts.picture + 2 * c;
+        if (pictures[c].width != size[0] || pictures[c].height != size[1])
+            return cli_error(m->cli, CLI_FAILED, "%s: camera '%s' has a picture of %d x %d pixels at step %d, expected the %d x %d of %s",
+                             m->film[c] ? cli_shown(own.image) : path, cli_shown(own.name), (int)pictures[c].width, (int)pictures[c].height,
+                             (int)step, (int)size[0], (int)size[1], m->cameras);
     }
     return CLI_OK;
 }

@@ -3,7 +3,8 @@
 
 #include "cli.h"
 
-enum { PIECE = 1 << 20, PACKET = 1400, FLIP_EVERY = 20000, LOSE_EVERY = 60000 }; /* bytes: of a lost packet at most; between two events, on average */
+enum { PIECE = 1 << 20, PACKET = 1400, FLIP_EVERY = 20000, LOSE_EVERY = 60000, UNTOUCHED = 64 };
+/* bytes: of a lost packet at most; between two events, on average; at the beginning */
 
 struct transcode {
     cli_call *cli;
@@ -14,6 +15,8 @@ struct transcode {
     int64_t seed;
     int damage;
     uint64_t random;
+    unsigned char *held; /* bytes that are damaged nowhere as yet: a small stream has one place all the same */
+    size_t held_size;
 };
 
 static uint64_t draw(struct transcode *t) /* SplitMix64 (Steele, Lea, Flood 2014); tools see the public headers alone, core/mix.h is none of them */
@@ -31,13 +34,13 @@ static size_t spoil(struct transcode *t, const unsigned char *from, size_t size,
     for (size_t k = 0; k < size; k++) {
         const uint64_t dice = draw(t);
         unsigned char byte = from[k];
-        if (t->bytes + (int64_t)k >= 64 && !t->losing && dice % LOSE_EVERY == 1) t->losing = 1 + (int64_t)(dice >> 32) % PACKET;
+        if (t->bytes + (int64_t)k >= UNTOUCHED && !t->losing && dice % LOSE_EVERY == 1) t->losing = 1 + (int64_t)(dice >> 32) % PACKET;
         if (t->losing) {
             t->losing--;
             t->lost++;
             continue;
         }
-        if (t->bytes + (int64_t)k >= 64 && dice % FLIP_EVERY == 0) {
+        if (t->bytes + (int64_t)k >= UNTOUCHED && dice % FLIP_EVERY == 0) {
             byte = (unsigned char)(byte ^ 1u << (dice >> 40 & 7));
             t->flipped++;
         }
@@ -46,19 +49,40 @@ static size_t spoil(struct transcode *t, const unsigned char *from, size_t size,
     return kept;
 }
 
+static tsr_status write_held(struct transcode *t)
+{
+    const tsr_status status = t->held_size ? tsr_dirac_sink_write(t->sink, t->held, t->held_size) : TSR_OK;
+    t->held_size = 0;
+    return status;
+}
+
+/* Bytes are held until the first damage. */
+static tsr_status write_spoiled(struct transcode *t, const unsigned char *bytes, size_t size)
+{
+    if (size > SIZE_MAX - t->held_size) return TSR_ERROR_MEMORY;
+    unsigned char *larger = (unsigned char *)realloc(t->held, t->held_size + size);
+    if (!larger) return TSR_ERROR_MEMORY;
+    t->held = larger;
+    t->held_size += spoil(t, bytes, size, larger + t->held_size);
+    return t->flipped || t->lost ? write_held(t) : TSR_OK;
+}
+
+/* What is still held is all of a small stream: one bit turns round. */
+static tsr_status spoil_held(struct transcode *t)
+{
+    if (!t->held_size) return TSR_OK;
+    const size_t first = t->held_size / 2 < UNTOUCHED ? t->held_size / 2 : UNTOUCHED;
+    const uint64_t dice = draw(t);
+    t->held[first + (size_t)(dice >> 8) % (t->held_size - first)] ^= (unsigned char)(1u << (dice & 7));
+    t->flipped++;
+    return write_held(t);
+}
+
 static tsr_status write_bytes(void *user, const void *bytes, size_t size)
 {
     struct transcode *t = (struct transcode *)user;
-    unsigned char *own = NULL;
-    size_t kept = size;
-    if (t->damage && size) {
-        own = (unsigned char *)malloc(size);
-        if (!own) return TSR_ERROR_MEMORY;
-        kept = spoil(t, (const unsigned char *)bytes, size, own);
-    }
+    const tsr_status status = t->damage && size ? write_spoiled(t, (const unsigned char *)bytes, size) : tsr_dirac_sink_write(t->sink, bytes, size);
     t->bytes += (int64_t)size;
-    const tsr_status status = tsr_dirac_sink_write(t->sink, own ? own : bytes, kept);
-    free(own);
     return status;
 }
 
@@ -118,7 +142,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &t.seed,
           .given = &t.damage,
           .argument = "SEED",
-          .help = "spoil the result for tests of decoders: bits and packets, at places that the seed decides",
+          .help = "spoil the result for tests of decoders: bits (about one in 20 kB, but at least one) and packets, at places that the seed decides",
           .lower = 0,
           .upper = 9e18 },
         { 0 },
@@ -136,12 +160,18 @@ static int run(cli_call *cli, int argc, char **argv)
     for (int k = 0; k < cli->inputs && !code; k++) code = one_input(&t, transcoder, cli->input[k], &pictures);
     if (!code && !pictures) code = cli_error(cli, CLI_FAILED, "%s: no picture in it", cli->input[0]);
     if (!code) {
+        const tsr_status status = spoil_held(&t);
+        if (status != TSR_OK) code = cli_status(cli, status, NULL);
+    }
+    if (!code) {
         const tsr_status status = tsr_dirac_sink_finish(&t.sink, t.damage || t.options.fragment ? 0 : pictures);
         if (status != TSR_OK) code = cli_status(cli, status, NULL);
     }
     tsr_dirac_sink_destroy(&t.sink);
+    free(t.held);
     if (!code) cli_note(cli, "%lld pictures, %lld bytes", (long long)pictures, (long long)(t.bytes - t.lost));
-    if (!code && t.damage) cli_note(cli, "%lld bits turned round, %lld bytes lost", (long long)t.flipped, (long long)t.lost);
+    if (!code && t.damage)
+        cli_note(cli, "%lld bit%s turned round, %lld bytes lost", (long long)t.flipped, t.flipped == 1 ? "" : "s", (long long)t.lost);
     tsr_dirac_transcoder_destroy(&transcoder);
     return code;
 }

@@ -23,12 +23,19 @@ static pthread_once_t far_once = PTHREAD_ONCE_INIT;
 
 static void make_far_ranges(void)
 {
-    for (uint32_t k = 0; k < 2; k++)
+    for (uint32_t k = 0; k < 2; k++) {
+        uint16_t *far = far_ranges.far[k], *farther = far_ranges.farther[k];
         for (uint32_t range = TSR_ARITHMETIC_LEAST; range < 0x10000; range++) {
             uint32_t r = range;
             for (int n = 0; n < TSR_ARITHMETIC_FAR; n++) r -= r * (TSR_ARITHMETIC_STAYS + k) >> 16;
-            far_ranges[k][range - TSR_ARITHMETIC_LEAST] = (uint16_t)(r < TSR_ARITHMETIC_LEAST ? 0 : r);
+            far[range - TSR_ARITHMETIC_LEAST] = (uint16_t)(r < TSR_ARITHMETIC_LEAST ? 0 : r);
         }
+        for (uint32_t range = TSR_ARITHMETIC_LEAST; range < 0x10000; range++) {
+            uint32_t r = range;
+            for (int n = 0; n < TSR_ARITHMETIC_FARTHER && r; n += TSR_ARITHMETIC_FAR) r = far[r - TSR_ARITHMETIC_LEAST];
+            farther[range - TSR_ARITHMETIC_LEAST] = (uint16_t)r;
+        }
+    }
 }
 
 const tsr_arithmetic_far *tsr_arithmetic_far_ranges(void)

@@ -82,10 +82,13 @@ TSR_ARITHMETIC_INLINE int tsr_arithmetic_toss(tsr_arithmetic *a, uint16_t *p)
     return bit;
 }
 
-/* A probability that many 1s brought down stays at one of two values. After TSR_ARITHMETIC_FAR 1s of it a range is another one: 0 where it does not
- * stay above 0x4000. */
-enum { TSR_ARITHMETIC_FAR = 16, TSR_ARITHMETIC_STAYS = 254, TSR_ARITHMETIC_LEAST = 0x4001 };
-typedef uint16_t tsr_arithmetic_far[2][0x10000 - TSR_ARITHMETIC_LEAST];
+/* A probability that many 1s brought down stays at one of two values. After TSR_ARITHMETIC_FAR 1s of it, or TSR_ARITHMETIC_FARTHER, a range is another
+ * one: 0 where it does not stay above 0x4000. */
+enum { TSR_ARITHMETIC_FAR = 16, TSR_ARITHMETIC_FARTHER = 64, TSR_ARITHMETIC_STAYS = 254, TSR_ARITHMETIC_LEAST = 0x4001 };
+typedef uint16_t tsr_arithmetic_ranges[0x10000 - TSR_ARITHMETIC_LEAST];
+typedef struct tsr_arithmetic_far {
+    tsr_arithmetic_ranges far[2], farther[2];
+} tsr_arithmetic_far;
 const tsr_arithmetic_far *tsr_arithmetic_far_ranges(void);
 
 /* 1s of one context, `most` at most: how many there are before a 0, which is taken as well; `most`: none came. As long as they go on the code moves
@@ -99,9 +102,13 @@ TSR_ARITHMETIC_INLINE int32_t tsr_arithmetic_ones(tsr_arithmetic *a, uint16_t *p
         uint32_t range = a->range, next = 0;
         uint32_t step = tsr_arithmetic_step[own >> 8];
         int zero = 0;
-        if (own - TSR_ARITHMETIC_STAYS < 2)
+        if (own - TSR_ARITHMETIC_STAYS < 2) {
+            const uint32_t which = own - TSR_ARITHMETIC_STAYS;
+            for (; n + TSR_ARITHMETIC_FARTHER <= most; n += TSR_ARITHMETIC_FARTHER, range = next)
+                if ((next = far->farther[which][range - TSR_ARITHMETIC_LEAST]) < stop) break;
             for (; n + TSR_ARITHMETIC_FAR <= most; n += TSR_ARITHMETIC_FAR, range = next)
-                if ((next = (*far)[own - TSR_ARITHMETIC_STAYS][range - TSR_ARITHMETIC_LEAST]) < stop) break;
+                if ((next = far->far[which][range - TSR_ARITHMETIC_LEAST]) < stop) break;
+        }
         for (; n < most && range >= TSR_ARITHMETIC_LEAST; n++, range = next) {
             next = range - (range * own >> 16);
             zero = next < least;

@@ -48,6 +48,15 @@ TSR_HD uint32_t tsr_bits_even(uint64_t x)
     x = (x | x >> 8) & 0x0000ffff0000ffffu;
     return (uint32_t)(x | x >> 16);
 }
+/* The same of 32 bits. */
+TSR_HD uint32_t tsr_bits_even_short(uint32_t x)
+{
+    x &= 0x55555555u;
+    x = (x | x >> 1) & 0x33333333u;
+    x = (x | x >> 2) & 0x0f0f0f0fu;
+    x = (x | x >> 4) & 0x00ff00ffu;
+    return (x | x >> 8) & 0x0000ffffu;
+}
 
 /* Unsigned: continue bit 0 and a data bit, again and again; 1 ends. Values from 2^32 - 1 on come as UINT32_MAX. */
 static inline uint32_t tsr_bits_uint(tsr_bits *b)

@@ -16,7 +16,7 @@
 
 enum { TSR_DIRAC_REFERENCES = 8, TSR_DIRAC_FRAMES = 8 + TSR_SLICE_AHEAD };
 
-/* What pictures with the same transform need; made anew when it changes. */
+/* What pictures with the same transform need; made anew when it changes, but for memory that is large enough. */
 typedef struct tsr_dirac_residue {
     tsr_dirac_transform transform;
     tsr_dirac_layout layout[3];
@@ -24,9 +24,9 @@ typedef struct tsr_dirac_residue {
     int32_t *coefficients[3];         /* host memory, entropy-decoded to */
     int32_t *on_device[3], *samples;  /* on_device[k] is coefficients[k] where the device is the host */
     void *workspace;
-    int64_t elements[3], workspace_bytes;
+    int64_t elements[3], room[3], workspace_bytes; /* elements; those that there is memory for */
     /* The same in 16 bits, on the host: high-quality and core pictures are tried with it, and taken again in 32 bits where a value does not fit. */
-    tsr_dirac_synthesis narrow_synthesis[2];
+    tsr_dirac_synthesis narrow_synthesis[2], coarse_synthesis[2]; /* coarse: all but the finest level, of LeGall's filter; count 0: there is none */
     int16_t *narrow[3], *narrow_samples;
     uint8_t empty[3][TSR_DIRAC_LEVELS + 1][4]; /* sub-bands of `narrow` that are 0 */
     int made;
@@ -41,9 +41,10 @@ typedef struct tsr_dirac_component_jobs {
 /* A picture that others are predicted from. */
 typedef struct tsr_dirac_reference {
     uint32_t number;
-    int used, halved;      /* `halved`: the half-sample grids are made */
-    int16_t *plane, *half; /* device memory, the components one after the other; a grid is 4 times as large */
-    int64_t elements;
+    int used, halved; /* `halved`: the half-sample grids are made; else their first planes are there, which are the picture */
+    void *grid;       /* device memory, the components one after the other */
+    int64_t elements; /* of the picture: a quarter of those of the grids */
+    int32_t bytes;    /* of a sample */
 } tsr_dirac_reference;
 
 /* What predicts an inter picture. */
@@ -151,11 +152,13 @@ tsr_status tsr_dirac_show_core(const tsr_dirac_decoder *d, const tsr_dirac_targe
 
 /* pictures_core.c: core syntax, intra and inter */
 tsr_status tsr_dirac_decode_core(tsr_dirac_decoder *d, const tsr_dirac_data *data);
+int32_t tsr_dirac_reference_bytes(const tsr_dirac_decoder *d); /* of a sample: 1 where 8 bits do, on the host */
 void tsr_dirac_motion_free(tsr_dirac_decoder *d);
 
 /* residue.c */
 tsr_status tsr_dirac_within_limit(const tsr_dirac_decoder *d, int64_t bytes);
 tsr_status tsr_dirac_residue_make(tsr_dirac_decoder *d, const tsr_dirac_transform *transform);
+tsr_status tsr_dirac_residue_wide(tsr_dirac_decoder *d); /* residue.samples are there: on the host few pictures need them */
 void tsr_dirac_residue_free(tsr_dirac_decoder *d);
 
 /* frames.c */

@@ -71,6 +71,15 @@ static inline __attribute__((always_inline)) void decode_value(tsr_arithmetic *a
     r->over |= put_value(r->row, x, tsr_quantiser_inverse(q, negative ? -magnitude : magnitude), narrow);
 }
 
+/* Where the contexts of coefficients from x on change that see nothing around them yet: at a mark above or of the parent, or at `end`. */
+static inline int32_t quiet_until(const row_place *r, int32_t x, int32_t end)
+{
+    const uint64_t *above = r->marked - r->words;
+    int32_t word = (x >> 6) + 1;
+    while (word << 6 < end && !(above[word] | above[word - 1] >> 63 | (uint32_t)(r->parent[word >> 1] >> (word & 1 ? 32 : 0)))) word++;
+    return word << 6 < end ? word << 6 : end;
+}
+
 /* The row is 0 before. Contexts of 64 coefficients come from the marks above and of the parent; stretches where they do not change are taken
  * together as long as coefficients are 0. The decoder is a local one: in registers. */
 static inline __attribute__((always_inline)) void decode_row(tsr_arithmetic *a, uint16_t *p, row_place *r, int32_t x0, int32_t x1, tsr_quantiser q,
@@ -83,6 +92,16 @@ static inline __attribute__((always_inline)) void decode_row(tsr_arithmetic *a, 
         const uint64_t near = above[word] | above[word] << 1 | (word ? above[word - 1] >> 63 : 0);
         const uint64_t parent = twice(r->parent[word >> 1] >> (word & 1 ? 32 : 0) & 0xffffffffu);
         uint64_t mine = 0;
+        if (!left && !((near | parent) >> (x & 63))) {
+            const int32_t most = quiet_until(r, x, x1) - x, zeros = tsr_arithmetic_ones(a, &p[FIRST], most, far);
+            x += zeros;
+            if (zeros == most) continue;
+            decode_value(a, p, r, x, 0, q, orientation, narrow);
+            r->marked[x >> 6] |= (uint64_t)1 << (x & 63);
+            left = 1;
+            x++;
+            continue;
+        }
         for (int32_t k = x - base; k < end;) {
             const int under = parent >> k & 1;
             if (left) {

@@ -10,11 +10,48 @@ enum { THREADS = 256 };
 #define COLUMNS(width) tsr_blocks(width, THREADS, INT32_MAX)
 TSR_DEVICE_FN int32_t column(uint32_t columns) { return (int32_t)(blockIdx.x % columns * THREADS + threadIdx.x); }
 
-TSR_KERNEL(store_kernel)(tsr_dirac_store_job job, uint32_t columns)
+/* Samples of a row that a thread stores. */
+enum { STORED = 4 };
+#define STORE_COLUMNS(width) tsr_blocks(width, THREADS *STORED, INT32_MAX)
+
+/* The same of STORED samples that may be moved at once. */
+TSR_DEVICE_FN void store_together(const tsr_dirac_store_job *j, int32_t x, int64_t y)
 {
-    const int32_t x = column(columns);
-    if (x < job.width) tsr_dirac_store_sample(&job, x, blockIdx.x / columns);
+    const int32_t half = 1 << (j->depth - 1);
+    int64_t sum[STORED] = { 0, 0, 0, 0 };
+    uint64_t around = 0, shown = 0;
+    if (j->residue) {
+        const tsr_slice_four residue = *(const tsr_slice_four *)(const void *)(j->residue + y * j->stride + x);
+        for (int k = 0; k < STORED; k++) sum[k] = residue.v[k];
+    }
+    if (j->predicted) {
+        const tsr_slice_four predicted = *(const tsr_slice_four *)(const void *)(j->predicted + y * j->predicted_stride + x);
+        for (int k = 0; k < STORED; k++) sum[k] += predicted.v[k];
+    }
+    for (int k = 0; k < STORED; k++) {
+        const int32_t value = tsr_dirac_shown(sum[k], half);
+        around |= (uint64_t)(uint16_t)(value - half) << 16 * k;
+        shown |= (uint64_t)(uint32_t)value << 8 * j->bytes * k;
+    }
+    if (j->reference) *(uint64_t *)(void *)((int16_t *)j->reference + y * j->width + x) = around;
+    if (!j->plane) return;
+    if (j->bytes == 1) *(uint32_t *)(void *)((uint8_t *)j->plane + y * j->plane_stride + x) = (uint32_t)shown;
+    else *(uint64_t *)(void *)((uint16_t *)j->plane + y * j->plane_stride + x) = shown;
 }
+
+TSR_DEVICE_FN void store_samples(const tsr_dirac_store_job *j, int32_t width, uint32_t columns)
+{
+    const int32_t x = (int32_t)((blockIdx.x % columns * THREADS + threadIdx.x) * STORED);
+    const int64_t y = blockIdx.x / columns, apart = j->stride | j->predicted_stride | j->plane_stride | (j->reference ? width : 0);
+    const uintptr_t places = (uintptr_t)j->residue | (uintptr_t)j->predicted | (uintptr_t)j->plane << 1 | (uintptr_t)j->reference << 1;
+    if (x + STORED <= width && !j->narrow && !(apart & (STORED - 1)) && !(places & 15)) {
+        store_together(j, x, y);
+        return;
+    }
+    for (int32_t k = x; k < tsr_mini(x + STORED, width); k++) tsr_dirac_store_sample(j, k, y);
+}
+
+TSR_KERNEL(store_kernel)(tsr_dirac_store_job job, uint32_t columns) { store_samples(&job, job.width, columns); }
 
 /* ---- predictions --------------------------------------------------------------------------------------------------------------------------- */
 
@@ -117,7 +154,7 @@ TSR_DEVICE_FN void predict_runs(const tsr_dirac_predict_job *j, uint32_t columns
         if (column < j->width && begin + k >= first && begin + k <= last) j->predicted[(int64_t)(begin + k) * j->stride + x] = (sum[k] + 32) >> 6;
 }
 
-TSR_KERNEL(__launch_bounds__(ACROSS, 6) predict_kernel)(tsr_dirac_predict_job job, uint32_t columns) { predict_runs(&job, columns); }
+TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_kernel)(tsr_dirac_predict_job job, uint32_t columns) { predict_runs(&job, columns); }
 
 /* Runs of a component whose blocks nobody has looked at yet: the first one begins up to half a block above. */
 static uint32_t predict_blocks(int32_t width, int32_t height, uint32_t *columns)
@@ -127,13 +164,9 @@ static uint32_t predict_blocks(int32_t width, int32_t height, uint32_t *columns)
 }
 
 /* The same of a job in memory: what a graph launches again for pictures with other jobs. */
-TSR_KERNEL(store_there_kernel)(const tsr_dirac_store_job *job, int32_t width, uint32_t columns)
-{
-    const int32_t x = column(columns);
-    if (x < width) tsr_dirac_store_sample(job, x, blockIdx.x / columns);
-}
+TSR_KERNEL(store_there_kernel)(const tsr_dirac_store_job *job, int32_t width, uint32_t columns) { store_samples(job, width, columns); }
 
-TSR_KERNEL(__launch_bounds__(ACROSS, 6) predict_there_kernel)(const tsr_dirac_predict_job *job, uint32_t columns) { predict_runs(job, columns); }
+TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_there_kernel)(const tsr_dirac_predict_job *job, uint32_t columns) { predict_runs(job, columns); }
 
 TSR_KERNEL(load_kernel)(tsr_dirac_load_job job, uint32_t columns)
 {
@@ -141,22 +174,51 @@ TSR_KERNEL(load_kernel)(tsr_dirac_load_job job, uint32_t columns)
     if (x < job.padded_width) tsr_dirac_load_sample(&job, x, blockIdx.x / columns);
 }
 
-TSR_KERNEL(half_columns_kernel)(tsr_dirac_half_job job, uint32_t columns)
-{
-    const int32_t x = column(columns), y = (int32_t)(blockIdx.x / columns);
-    if (x < job.width) job.half[tsr_dirac_half_place(job.width, job.height, 2 * (int64_t)x, y)] = (int16_t)tsr_dirac_half_column(&job, x, y);
-}
+/* ---- half samples -------------------------------------------------------------------------------------------------------------------------- */
 
-TSR_KERNEL(half_rows_kernel)(tsr_dirac_half_job job, uint32_t columns)
+/* A warp takes a strip of HALVED columns and goes down HALF_ROWS rows of it; on both sides of the strip lanes have the columns that its taps reach. A
+ * lane keeps eight rows of its column, around the half row that comes next. */
+enum { TAPS = 8, BEFORE = 3, HALVED = 32 - TAPS + 1, HALF_ROWS = 16 };
+
+TSR_KERNEL(half_kernel)(tsr_dirac_half_job job, uint32_t strips, uint32_t tasks)
 {
-    const int32_t x = column(columns), y = (int32_t)(blockIdx.x / columns);
-    const int64_t at = tsr_dirac_half_place(job.width, job.height, 2 * (int64_t)x + 1, y);
-    if (x < job.width) job.half[at] = x < job.width - 1 ? (int16_t)tsr_dirac_half_row(&job, 2 * x + 1, y) : 0;
+    const uint32_t task = blockIdx.x * (THREADS / 32) + threadIdx.x / 32;
+    const int32_t lane = (int32_t)threadIdx.x & 31, x = (int32_t)(task % strips) * HALVED + lane - BEFORE,
+                  begin = (int32_t)(task / strips) * HALF_ROWS;
+    const int32_t end = tsr_mini(begin + HALF_ROWS, job.height), own = lane >= BEFORE && lane < BEFORE + HALVED && x < job.width;
+    const int64_t plane = (int64_t)job.width * job.height;
+    const int16_t *from = (const int16_t *)job.grid + tsr_dirac_clamp(x, 0, job.width - 1);
+    int32_t rows[TAPS];
+    if (task >= tasks) return; /* the whole warp */
+#pragma unroll
+    for (int k = 1; k < TAPS; k++) rows[k] = from[(int64_t)tsr_dirac_clamp(begin - BEFORE - 1 + k, 0, job.height - 1) * job.width];
+#pragma unroll 8
+    for (int32_t y = begin; y < end; y++) {
+        int32_t whole[TAPS], below[TAPS];
+#pragma unroll
+        for (int k = 1; k < TAPS; k++) rows[k - 1] = rows[k];
+        rows[TAPS - 1] = from[(int64_t)tsr_mini(y - BEFORE + TAPS - 1, job.height - 1) * job.width];
+        const int32_t half = tsr_dirac_half_taps(rows, job.low, job.high);
+        const uint32_t both = (uint32_t)(uint16_t)rows[BEFORE] | (uint32_t)half << 16;
+#pragma unroll
+        for (int k = 0; k < TAPS; k++) {
+            const uint32_t there = __shfl_sync(TSR_WARP_ALL, both, tsr_maxi(0, tsr_mini(lane - BEFORE + k, 31)));
+            whole[k] = (int16_t)there;
+            below[k] = (int32_t)there >> 16;
+        }
+        if (!own) continue;
+        int16_t *to = (int16_t *)job.grid + (int64_t)y * job.width + x;
+        const int between = x + 1 < job.width; /* behind the last column is none */
+        to[plane] = between ? (int16_t)tsr_dirac_half_taps(whole, job.low, job.high) : 0;
+        if (y + 1 == job.height) continue;
+        to[2 * plane] = (int16_t)half;
+        to[3 * plane] = between ? (int16_t)tsr_dirac_half_taps(below, job.low, job.high) : 0;
+    }
 }
 
 static tsr_status cuda_store(tsr_queue *queue, const tsr_dirac_store_job *job)
 {
-    TSR_LAUNCH(queue, store_kernel, COLUMNS(job->width) * (uint32_t)job->height, THREADS, 0, *job, COLUMNS(job->width));
+    TSR_LAUNCH(queue, store_kernel, STORE_COLUMNS(job->width) * (uint32_t)job->height, THREADS, 0, *job, STORE_COLUMNS(job->width));
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -172,7 +234,7 @@ static tsr_status cuda_predict(tsr_queue *queue, const tsr_dirac_predict_job *jo
 
 static tsr_status cuda_store_there(tsr_queue *queue, const tsr_dirac_store_job *job, int32_t width, int32_t height)
 {
-    TSR_LAUNCH(queue, store_there_kernel, COLUMNS(width) * (uint32_t)height, THREADS, 0, job, width, COLUMNS(width));
+    TSR_LAUNCH(queue, store_there_kernel, STORE_COLUMNS(width) * (uint32_t)height, THREADS, 0, job, width, STORE_COLUMNS(width));
     return tsr_launch_check(queue);
 }
 
@@ -193,9 +255,8 @@ static tsr_status cuda_load(tsr_queue *queue, const tsr_dirac_load_job *job)
 
 static tsr_status cuda_half(tsr_queue *queue, const tsr_dirac_half_job *job)
 {
-    const uint32_t columns = COLUMNS(job->width), blocks = columns * (uint32_t)(2 * job->height - 1);
-    TSR_LAUNCH(queue, half_columns_kernel, blocks, THREADS, 0, *job, columns);
-    TSR_LAUNCH(queue, half_rows_kernel, blocks, THREADS, 0, *job, columns);
+    const uint32_t strips = tsr_blocks(job->width, HALVED, INT32_MAX), tasks = strips * tsr_blocks(job->height, HALF_ROWS, INT32_MAX);
+    TSR_LAUNCH(queue, half_kernel, tsr_blocks(tasks, THREADS / 32, INT32_MAX), THREADS, 0, *job, strips, tasks);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -25,15 +25,13 @@ static void store_plain(const tsr_dirac_store_job *j, int64_t y)
  * bits; what is limited is out of range all the same. */
 static void store_core(const tsr_dirac_store_job *j, int64_t y)
 {
-    enum { PIECE = 512 };
     const int32_t half = 1 << (j->depth - 1), far = 1 << 28;
-    const int16_t *narrow = j->narrow ? j->narrow + y * j->stride : NULL;
     const int32_t *residue = j->narrow || !j->residue ? NULL : j->residue + y * j->stride,
                   *predicted = j->predicted ? j->predicted + y * j->predicted_stride : NULL;
-    int16_t piece[PIECE];
-    for (int32_t x0 = 0; x0 < j->width; x0 += PIECE) {
-        const int32_t n = tsr_mini(PIECE, j->width - x0);
-        const int16_t *TSR_RESTRICT s = narrow ? narrow + x0 : NULL;
+    int16_t piece[TSR_DIRAC_PIECE], made[TSR_DIRAC_PIECE + 1];
+    for (int32_t x0 = 0; x0 < j->width; x0 += TSR_DIRAC_PIECE) {
+        const int32_t n = tsr_mini(TSR_DIRAC_PIECE, j->width - x0);
+        const int16_t *TSR_RESTRICT s = tsr_dirac_residue_piece(j, y, x0, n, made);
         const int32_t *TSR_RESTRICT r = residue ? residue + x0 : NULL, *TSR_RESTRICT p = predicted ? predicted + x0 : NULL;
         if (s && p)
             for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(s[x] + p[x], -half, half - 1);
@@ -45,7 +43,7 @@ static void store_core(const tsr_dirac_store_job *j, int64_t y)
             const int32_t *TSR_RESTRICT only = r ? r : p;
             for (int32_t x = 0; x < n; x++) piece[x] = (int16_t)tsr_dirac_clamp(only[x], -half, half - 1);
         }
-        if (j->reference) memcpy(j->reference + y * j->width + x0, piece, (size_t)n * sizeof *piece);
+        tsr_dirac_keep_row(j, y, x0, piece, n);
         if (j->bytes == 1) {
             uint8_t *TSR_RESTRICT to = (uint8_t *)j->plane + y * j->plane_stride + x0;
             for (int32_t x = 0; x < n; x++) to[x] = (uint8_t)(piece[x] + half);

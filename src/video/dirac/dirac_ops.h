@@ -10,11 +10,13 @@
 typedef struct tsr_dirac_store_job {
     const int16_t *narrow;              /* in place of `residue` where it fits */
     const int32_t *residue, *predicted; /* NULL: 0; rows `stride` and `predicted_stride` apart */
+    int32_t doubled[2]; /* on the host: columns and rows of `narrow` where LeGall's finest level, which is 0, is yet to be undone; 0: not */
     int64_t stride, predicted_stride;
     void *plane;          /* NULL: nobody wants it */
     int64_t plane_stride; /* elements of `bytes` bytes */
-    int16_t *reference;   /* width x height, tight; NULL: none */
+    void *reference;      /* width x height, tight; NULL: none */
     int32_t width, height, bytes, depth;
+    int32_t reference_bytes; /* of its sample, 1 or 2; on a device always 2 */
 } tsr_dirac_store_job;
 
 /* The way back: a plane becomes samples around 0, its last column and row repeated up to the padded extents. */
@@ -60,7 +62,7 @@ TSR_HD void tsr_dirac_store_sample(const tsr_dirac_store_job *j, int32_t x, int6
     const int64_t residue = j->narrow ? j->narrow[y * j->stride + x] : j->residue ? j->residue[y * j->stride + x] : 0;
     const int64_t sum = residue + (j->predicted ? j->predicted[y * j->predicted_stride + x] : 0);
     const int32_t value = tsr_dirac_shown(sum, half) - half;
-    if (j->reference) j->reference[y * j->width + x] = (int16_t)value;
+    if (j->reference) tsr_dirac_put_sample(j->reference, j->reference_bytes, y * j->width + x, value);
     if (!j->plane) return;
     if (j->bytes == 1) ((uint8_t *)j->plane)[y * j->plane_stride + x] = (uint8_t)(value + half);
     else ((uint16_t *)j->plane)[y * j->plane_stride + x] = (uint16_t)(value + half);

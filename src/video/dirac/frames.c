@@ -45,8 +45,7 @@ void tsr_dirac_frames_free(tsr_dirac_decoder *d)
     tsr_device_release(d->context, d->jobs, d->jobs ? sizeof *d->jobs : 0);
     for (int k = 0; k < TSR_DIRAC_REFERENCES; k++) {
         tsr_dirac_reference *r = &d->reference[k];
-        tsr_device_release(d->context, r->plane, (size_t)r->elements * sizeof(int16_t));
-        tsr_device_release(d->context, r->half, r->half ? (size_t)r->elements * 4 * sizeof(int16_t) : 0);
+        tsr_device_release(d->context, r->grid, (size_t)(4 * r->elements * r->bytes));
     }
 }
 
@@ -110,20 +109,22 @@ static tsr_dirac_predict_job predict_job(const tsr_dirac_decoder *d, int c, int3
                                   .width = width,
                                   .height = height,
                                   .component = c,
+                                  .bytes = tsr_dirac_reference_bytes(d),
                                   .depth = c ? s->chroma_depth : s->luma_depth,
                                   .down = { c && s->chroma != TSR_CHROMA_444, c && s->chroma == TSR_CHROMA_420 } };
     for (int32_t r = 0; r < m->prediction.references; r++) {
         const tsr_dirac_reference *from = &d->reference[m->reference[r]];
-        job.reference[r] = m->prediction.precision ? from->half + 4 * at : from->plane + at;
+        job.reference[r] = (const char *)from->grid + 4 * at * from->bytes;
     }
     return job;
 }
 
-/* *narrow 0: samples leave 16 bits; the coefficients are then there in 32. */
-static tsr_status synthesise_narrow(tsr_dirac_decoder *d, int c, int *narrow)
+/* *narrow 0: samples leave 16 bits; the coefficients are then there in 32. `coarse`: without the finest level. */
+static tsr_status synthesise_narrow(tsr_dirac_decoder *d, int c, int coarse, int *narrow)
 {
     tsr_dirac_residue *p = &d->residue;
-    const tsr_status status = tsr_dirac_synthesis_run(&p->narrow_synthesis[c > 0], p->narrow[c], p->narrow_samples, p->workspace);
+    const tsr_dirac_synthesis *s = coarse ? &p->coarse_synthesis[c > 0] : &p->narrow_synthesis[c > 0];
+    const tsr_status status = tsr_dirac_synthesis_run(s, p->narrow[c], p->narrow_samples, p->workspace);
     if (status != TSR_ERROR_CAPACITY) return status;
     *narrow = 0;
     for (int64_t k = 0; k < p->elements[c]; k++) p->on_device[c][k] = p->narrow[c][k];
@@ -151,7 +152,8 @@ static tsr_dirac_store_job store_job(const tsr_dirac_decoder *d, const tsr_dirac
 {
     tsr_dirac_store_job job = { .plane = to->plane[c],
                                 .plane_stride = to->plane_stride[c],
-                                .reference = t->reference ? t->reference->plane + at_reference : NULL,
+                                .reference = t->reference ? (char *)t->reference->grid + 4 * at_reference * t->reference->bytes : NULL,
+                                .reference_bytes = t->reference ? t->reference->bytes : 0,
                                 .bytes = to->bytes,
                                 .depth = to->depth[c > 0] };
     tsr_dirac_component_size(&d->sequence, c, &job.width, &job.height);
@@ -182,9 +184,19 @@ static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *
         TSR_TRY(upload_residue(d, t, c));
         tsr_dirac_enter(d, TSR_DIRAC_WAVELET_TRANSFORM);
         int narrow = t->residue == TSR_DIRAC_RESIDUE_NARROW;
-        if (narrow) TSR_TRY(synthesise_narrow(d, c, &narrow));
+        const uint8_t *empty = p->empty[c][p->transform.depth];
+        const int coarse = t->predicted && p->coarse_synthesis[c > 0].count && empty[1] && empty[2] && empty[3];
+        if (narrow) TSR_TRY(synthesise_narrow(d, c, coarse, &narrow));
         if (narrow) job.narrow = p->narrow_samples;
-        else TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
+        else {
+            TSR_TRY(tsr_dirac_residue_wide(d));
+            TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
+            job.residue = p->samples;
+        }
+        if (narrow && coarse) {
+            job.doubled[0] = p->layout[c].stride / 2;
+            job.doubled[1] = p->layout[c].padded_height / 2;
+        }
     }
     if (t->predicted) {
         tsr_dirac_predict_job predict = predict_job(d, c, job.width, job.height, at_reference);

@@ -8,9 +8,9 @@
 
 /* A rectangle of places in a reference, seen with one vector, where none of them needs clamping. */
 typedef struct view {
-    const int16_t *from[4]; /* the first place in up to four planes */
+    const void *from[4]; /* the first place in up to four planes */
     int64_t stride;
-    int32_t weight[4], shift; /* shift 0: from[0] as it is */
+    int32_t bytes, weight[4], shift; /* bytes of a sample; shift 0: from[0] as it is */
 } view;
 
 /* Places that lie rx, ry of 2^s from one of the half-sample grid on. */
@@ -26,33 +26,40 @@ static void view_weights(view *v, int32_t s, int32_t rx, int32_t ry)
 }
 
 /* 0: some place lies outside. */
-static int look(const tsr_dirac_predict_job *j, const int16_t *reference, int64_t px, int64_t py, int32_t n, int32_t rows, view *v)
+static int look(const tsr_dirac_predict_job *j, const char *reference, int64_t px, int64_t py, int32_t n, int32_t rows, view *v)
 {
     const int32_t precision = j->p.precision;
-    *v = (view){ .stride = j->width };
+    *v = (view){ .stride = j->width, .bytes = j->bytes };
     if (precision == 0) {
         if (px < 0 || px + n > j->width || py < 0 || py + rows > j->height) return 0;
-        v->from[0] = reference + py * j->width + px;
+        v->from[0] = reference + (py * j->width + px) * j->bytes;
         return 1;
     }
     const int32_t s = precision - 1, one = 1 << s, rx = (int32_t)(px & (one - 1)), ry = (int32_t)(py & (one - 1));
     const int64_t hx = px >> s, hy = py >> s;
     if (hx < 0 || hx + 2 * (int64_t)n - 1 > 2 * (int64_t)j->width - 2 || hy < 0 || hy + 2 * (int64_t)rows - 1 > 2 * (int64_t)j->height - 2) return 0;
-    for (int32_t k = 0; k < 4; k++) v->from[k] = reference + tsr_dirac_half_place(j->width, j->height, hx + (k & 1), hy + (k >> 1));
+    for (int32_t k = 0; k < 4; k++) v->from[k] = reference + tsr_dirac_half_place(j->width, j->height, hx + (k & 1), hy + (k >> 1)) * j->bytes;
     view_weights(v, s, rx, ry);
     return 1;
 }
 
+#define FETCH_ROW(type)                                                                                             \
+    do {                                                                                                            \
+        const type *a = (const type *)v->from[0] + y * v->stride;                                                   \
+        if (!v->shift) {                                                                                            \
+            for (int32_t k = 0; k < n; k++) value[k] = a[k];                                                        \
+            return;                                                                                                 \
+        }                                                                                                           \
+        const type *b = (const type *)v->from[1] + y * v->stride, *c = (const type *)v->from[2] + y * v->stride,    \
+                   *d = (const type *)v->from[3] + y * v->stride;                                                   \
+        for (int32_t k = 0; k < n; k++) value[k] = (wa * a[k] + wb * b[k] + wc * c[k] + wd * d[k] + half) >> shift; \
+    } while (0)
+
 static void fetch_row(const view *v, int64_t y, int32_t n, int32_t *TSR_RESTRICT value)
 {
-    const int16_t *a = v->from[0] + y * v->stride;
-    if (!v->shift) {
-        for (int32_t k = 0; k < n; k++) value[k] = a[k];
-        return;
-    }
-    const int16_t *b = v->from[1] + y * v->stride, *c = v->from[2] + y * v->stride, *d = v->from[3] + y * v->stride;
-    const int32_t wa = v->weight[0], wb = v->weight[1], wc = v->weight[2], wd = v->weight[3], half = 1 << (v->shift - 1), shift = v->shift;
-    for (int32_t k = 0; k < n; k++) value[k] = (wa * a[k] + wb * b[k] + wc * c[k] + wd * d[k] + half) >> shift;
+    const int32_t wa = v->weight[0], wb = v->weight[1], wc = v->weight[2], wd = v->weight[3], half = 1 << v->shift >> 1, shift = v->shift;
+    if (v->bytes == 1) FETCH_ROW(int8_t);
+    else FETCH_ROW(int16_t);
 }
 
 /* Where a block lies in the picture, and what it counts there: weights along x of its first place on, along y of its own rows. */
@@ -74,7 +81,7 @@ static void add_block(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, 
     int plain = !b->global && !(j->p.weighted && b->mode);
     for (int r = 0; r < 2 && plain; r++)
         if (b->mode >> r & 1)
-            plain = look(j, j->reference[r], ((int64_t)p->x0 << j->p.precision) + (b->vector[r][0] >> j->down[0]),
+            plain = look(j, (const char *)j->reference[r], ((int64_t)p->x0 << j->p.precision) + (b->vector[r][0] >> j->down[0]),
                          ((int64_t)p->y0 << j->p.precision) + (b->vector[r][1] >> j->down[1]), p->n, p->y1 - p->y0, &seen[r]);
     if (!b->mode)
         for (int32_t k = 0; k < p->n; k++) value[k] = b->dc[j->component];
@@ -98,9 +105,21 @@ enum { PATCH_STRIDE = TSR_DIRAC_BLOCK_MOST + NARROW_LANES, PATCH = PATCH_STRIDE 
 
 typedef int16_t lanes_8 __attribute__((vector_size(16), aligned(2), may_alias));
 typedef int16_t lanes_16 __attribute__((vector_size(32), aligned(2), may_alias));
+typedef int8_t bytes_8 __attribute__((vector_size(8), aligned(1), may_alias));
+typedef int8_t bytes_16 __attribute__((vector_size(16), aligned(1), may_alias));
+typedef int8_t wide_bytes __attribute__((vector_size(TSR_WIDE_16), aligned(1), may_alias));
 typedef int32_t wide_16 __attribute__((vector_size(64), aligned(4), may_alias));
 
-static inline tsr_wide_i16 lanes_at(const int16_t *p) { return *(const tsr_wide_i16 *)(const void *)p; }
+static inline lanes_8 widened_bytes_8(bytes_8 v) { return __builtin_convertvector(v, lanes_8); }
+#define widened_bytes_16(v) __builtin_convertvector(v, lanes_16) /* not returned where there are no such registers */
+static inline tsr_wide_i16 widened_wide_bytes(wide_bytes v)
+{
+#if defined(TSR_ISA_IS_avx512)
+    return (tsr_wide_i16)_mm512_cvtepi8_epi16((__m256i)v); /* the compiler would go in halves */
+#else
+    return __builtin_convertvector(v, tsr_wide_i16);
+#endif
+}
 
 /* Rows of blocks that are alike, side by side: their overlap weighs as much as a place within one. */
 typedef struct narrow_run {
@@ -115,58 +134,74 @@ typedef struct narrow_run {
 /* The planes that a view needs: 1, 2 or 4. */
 static int32_t view_planes(const view *v) { return !v->shift ? 1 : v->weight[3] ? 4 : 2; }
 
-#define NARROW_RUN(lanes)                                                                                                                   \
-    static inline __attribute__((always_inline)) void seen_##lanes(const view *v, int32_t planes, int32_t second, int64_t at, lanes *to)    \
-    {                                                                                                                                       \
-        const lanes a = *(const lanes *)(const void *)(v->from[0] + at);                                                                    \
-        *to = a;                                                                                                                            \
-        if (planes == 1) return;                                                                                                            \
-        const int16_t wa = (int16_t)v->weight[0], wb = (int16_t)v->weight[second];                                                          \
-        const int16_t half = (int16_t)(1 << v->shift >> 1), shift = (int16_t)v->shift;                                                      \
-        const lanes two = wa * a + wb * *(const lanes *)(const void *)(v->from[second] + at) + half;                                        \
-        *to = two >> shift;                                                                                                                 \
-        if (planes == 2) return;                                                                                                            \
-        const int16_t wc = (int16_t)v->weight[2], wd = (int16_t)v->weight[3];                                                               \
-        *to = (two + wc * *(const lanes *)(const void *)(v->from[2] + at) + wd * *(const lanes *)(const void *)(v->from[3] + at)) >> shift; \
-    }                                                                                                                                       \
-    static inline __attribute__((always_inline)) void rows_##lanes(const narrow_run *r, int32_t x0, int32_t x1, int32_t one, int32_t other) \
-    {                                                                                                                                       \
-        const view v = *r->first, w = *r->second;                                                                                           \
-        const int32_t v_second = v.weight[1] ? 1 : 2, w_second = w.weight[1] ? 1 : 2;                                                       \
-        for (int32_t y = 0; y < r->rows; y++) {                                                                                             \
-            const int16_t down = r->down[y];                                                                                                \
-            for (int32_t x = x0; x < x1; x += (int32_t)(sizeof(lanes) / sizeof(int16_t))) {                                                 \
-                lanes *to = (lanes *)(void *)(r->sum + y * r->stride + x);                                                                  \
-                lanes p, q;                                                                                                                 \
-                seen_##lanes(&v, one, v_second, y *v.stride + x, &p);                                                                       \
-                if (other) {                                                                                                                \
-                    seen_##lanes(&w, other, w_second, y *w.stride + x, &q);                                                                 \
-                    p = (p + q + 1) >> 1;                                                                                                   \
-                }                                                                                                                           \
-                *to += p * (*(const lanes *)(const void *)(r->across + x) * down);                                                          \
-            }                                                                                                                               \
-        }                                                                                                                                   \
-    }                                                                                                                                       \
-    static void add_##lanes(const narrow_run *r, int32_t x0, int32_t x1, int32_t one, int32_t other)                                        \
-    {                                                                                                                                       \
-        switch (8 * one + other) {                                                                                                          \
-        case 8: rows_##lanes(r, x0, x1, 1, 0); break;                                                                                       \
-        case 9: rows_##lanes(r, x0, x1, 1, 1); break;                                                                                       \
-        case 10: rows_##lanes(r, x0, x1, 1, 2); break;                                                                                      \
-        case 12: rows_##lanes(r, x0, x1, 1, 4); break;                                                                                      \
-        case 16: rows_##lanes(r, x0, x1, 2, 0); break;                                                                                      \
-        case 17: rows_##lanes(r, x0, x1, 2, 1); break;                                                                                      \
-        case 18: rows_##lanes(r, x0, x1, 2, 2); break;                                                                                      \
-        case 20: rows_##lanes(r, x0, x1, 2, 4); break;                                                                                      \
-        case 32: rows_##lanes(r, x0, x1, 4, 0); break;                                                                                      \
-        case 33: rows_##lanes(r, x0, x1, 4, 1); break;                                                                                      \
-        case 34: rows_##lanes(r, x0, x1, 4, 2); break;                                                                                      \
-        default: rows_##lanes(r, x0, x1, 4, 4); break;                                                                                      \
-        }                                                                                                                                   \
+#define NARROW_RUN(lanes, packed)                                                                                                                \
+    static inline __attribute__((always_inline)) void get_##lanes(const view *v, int32_t plane, int32_t small, int64_t at, lanes *to)            \
+    {                                                                                                                                            \
+        if (small) *to = widened_##packed(*(const packed *)(const void *)((const int8_t *)v->from[plane] + at));                                 \
+        else *to = *(const lanes *)(const void *)((const int16_t *)v->from[plane] + at);                                                         \
+    }                                                                                                                                            \
+    static inline __attribute__((always_inline)) void seen_##lanes(const view *v, int32_t planes, int32_t small, int64_t at, lanes *to)          \
+    {                                                                                                                                            \
+        const int32_t second = v->weight[1] ? 1 : 2;                                                                                             \
+        lanes a, b, c, d;                                                                                                                        \
+        get_##lanes(v, 0, small, at, &a);                                                                                                        \
+        *to = a;                                                                                                                                 \
+        if (planes == 1) return;                                                                                                                 \
+        const int16_t wa = (int16_t)v->weight[0], wb = (int16_t)v->weight[second];                                                               \
+        const int16_t half = (int16_t)(1 << v->shift >> 1), shift = (int16_t)v->shift;                                                           \
+        get_##lanes(v, second, small, at, &b);                                                                                                   \
+        const lanes two = wa * a + wb * b + half;                                                                                                \
+        *to = two >> shift;                                                                                                                      \
+        if (planes == 2) return;                                                                                                                 \
+        const int16_t wc = (int16_t)v->weight[2], wd = (int16_t)v->weight[3];                                                                    \
+        get_##lanes(v, 2, small, at, &c);                                                                                                        \
+        get_##lanes(v, 3, small, at, &d);                                                                                                        \
+        *to = (two + wc * c + wd * d) >> shift;                                                                                                  \
+    }                                                                                                                                            \
+    static inline                                                                                                                                \
+        __attribute__((always_inline)) void rows_##lanes(const narrow_run *r, int32_t x0, int32_t x1, int32_t one, int32_t other, int32_t small) \
+    {                                                                                                                                            \
+        const view v = *r->first, w = *r->second;                                                                                                \
+        for (int32_t y = 0; y < r->rows; y++) {                                                                                                  \
+            const int16_t down = r->down[y];                                                                                                     \
+            for (int32_t x = x0; x < x1; x += (int32_t)(sizeof(lanes) / sizeof(int16_t))) {                                                      \
+                lanes *to = (lanes *)(void *)(r->sum + y * r->stride + x);                                                                       \
+                lanes p, q;                                                                                                                      \
+                seen_##lanes(&v, one, small, y *v.stride + x, &p);                                                                               \
+                if (other) {                                                                                                                     \
+                    seen_##lanes(&w, other, small, y *w.stride + x, &q);                                                                         \
+                    p = (p + q + 1) >> 1;                                                                                                        \
+                }                                                                                                                                \
+                *to += p * (*(const lanes *)(const void *)(r->across + x) * down);                                                               \
+            }                                                                                                                                    \
+        }                                                                                                                                        \
+    }                                                                                                                                            \
+    static inline __attribute__((always_inline)) void add_sized_##lanes(const narrow_run *r, int32_t x0, int32_t x1, int32_t one, int32_t other, \
+                                                                        int32_t small)                                                           \
+    {                                                                                                                                            \
+        switch (8 * one + other) {                                                                                                               \
+        case 8: rows_##lanes(r, x0, x1, 1, 0, small); break;                                                                                     \
+        case 9: rows_##lanes(r, x0, x1, 1, 1, small); break;                                                                                     \
+        case 10: rows_##lanes(r, x0, x1, 1, 2, small); break;                                                                                    \
+        case 12: rows_##lanes(r, x0, x1, 1, 4, small); break;                                                                                    \
+        case 16: rows_##lanes(r, x0, x1, 2, 0, small); break;                                                                                    \
+        case 17: rows_##lanes(r, x0, x1, 2, 1, small); break;                                                                                    \
+        case 18: rows_##lanes(r, x0, x1, 2, 2, small); break;                                                                                    \
+        case 20: rows_##lanes(r, x0, x1, 2, 4, small); break;                                                                                    \
+        case 32: rows_##lanes(r, x0, x1, 4, 0, small); break;                                                                                    \
+        case 33: rows_##lanes(r, x0, x1, 4, 1, small); break;                                                                                    \
+        case 34: rows_##lanes(r, x0, x1, 4, 2, small); break;                                                                                    \
+        default: rows_##lanes(r, x0, x1, 4, 4, small); break;                                                                                    \
+        }                                                                                                                                        \
+    }                                                                                                                                            \
+    static void add_##lanes(const narrow_run *r, int32_t x0, int32_t x1, int32_t one, int32_t other)                                             \
+    {                                                                                                                                            \
+        if (r->first->bytes == 1) add_sized_##lanes(r, x0, x1, one, other, 1);                                                                   \
+        else add_sized_##lanes(r, x0, x1, one, other, 0);                                                                                        \
     }
-NARROW_RUN(lanes_8)
-NARROW_RUN(lanes_16)
-NARROW_RUN(tsr_wide_i16)
+NARROW_RUN(lanes_8, bytes_8)
+NARROW_RUN(lanes_16, bytes_16)
+NARROW_RUN(tsr_wide_i16, wide_bytes)
 
 /* The last vector may reach behind the blocks, where weights are 0, or behind the row. */
 static void add_run(const narrow_run *r, int32_t n)
@@ -186,7 +221,7 @@ static int look_lanes(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, 
     const int64_t py = ((int64_t)p->y0 << j->p.precision) + (b->vector[r][1] >> j->down[1]);
     const int32_t rows = p->y1 - p->y0;
     const int64_t last = j->p.precision ? ((py >> (j->p.precision - 1)) + 2 * (int64_t)rows - 1) >> 1 : py + rows - 1;
-    return last < j->height - 1 && look(j, j->reference[r], px, py, p->n, rows, v);
+    return last < j->height - 1 && look(j, (const char *)j->reference[r], px, py, p->n, rows, v);
 }
 
 /* All references that the block has. */
@@ -199,15 +234,17 @@ static int look_both(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, c
 }
 
 /* One row of places (hx + 2 k, hy) of a half-sample grid, those outside clamped. */
-static void patch_row(const tsr_dirac_predict_job *j, const int16_t *reference, int64_t hx, int64_t hy, int32_t n, int16_t *to)
+static void patch_row(const tsr_dirac_predict_job *j, const void *reference, int64_t hx, int64_t hy, int32_t n, int16_t *to)
 {
     const int64_t right = 2 * (int64_t)j->width - 2, y = tsr_minl(tsr_maxl(hy, 0), 2 * (int64_t)j->height - 2);
     const int32_t first = (int32_t)tsr_minl(hx < 0 ? (1 - hx) >> 1 : 0, n), behind = (int32_t)tsr_minl(tsr_maxl(right - hx + 2, 0) >> 1, n);
-    const int16_t *even = reference + tsr_dirac_half_place(j->width, j->height, 0, y);
-    for (int32_t k = 0; k < first; k++) to[k] = even[0];
-    if (behind > first)
-        memcpy(to + first, reference + tsr_dirac_half_place(j->width, j->height, hx + 2 * (int64_t)first, y), (size_t)(behind - first) * sizeof *to);
-    for (int32_t k = behind > first ? behind : first; k < n; k++) to[k] = even[j->width - 1];
+    const int64_t even = tsr_dirac_half_place(j->width, j->height, 0, y);
+    const int64_t inside = behind > first ? tsr_dirac_half_place(j->width, j->height, hx + 2 * (int64_t)first, y) : 0;
+    for (int32_t k = 0; k < first; k++) to[k] = (int16_t)tsr_dirac_sample(reference, j->bytes, even);
+    if (j->bytes == 1)
+        for (int32_t k = first; k < behind; k++) to[k] = ((const int8_t *)reference)[inside + k - first];
+    else if (behind > first) memcpy(to + first, (const int16_t *)reference + inside, (size_t)(behind - first) * sizeof *to);
+    for (int32_t k = behind > first ? behind : first; k < n; k++) to[k] = (int16_t)tsr_dirac_sample(reference, j->bytes, even + j->width - 1);
 }
 
 /* A view of a block that reaches beyond its reference, from a copy. */
@@ -217,7 +254,7 @@ static void look_patch(const tsr_dirac_predict_job *j, const tsr_dirac_block *b,
     const int64_t px = ((int64_t)p->x0 << precision) + (b->vector[r][0] >> j->down[0]);
     const int64_t py = ((int64_t)p->y0 << precision) + (b->vector[r][1] >> j->down[1]);
     const int32_t rx = (int32_t)(px & (one - 1)), ry = (int32_t)(py & (one - 1));
-    *v = (view){ .from = { patch[0], patch[1], patch[2], patch[3] }, .stride = PATCH_STRIDE };
+    *v = (view){ .from = { patch[0], patch[1], patch[2], patch[3] }, .stride = PATCH_STRIDE, .bytes = sizeof(int16_t) };
     if (precision) view_weights(v, s, rx, ry);
     for (int32_t q = 0; q < 4; q++) {
         if (v->shift ? !v->weight[q] : q > 0) continue;
@@ -225,7 +262,8 @@ static void look_patch(const tsr_dirac_predict_job *j, const tsr_dirac_block *b,
             int16_t *to = patch[q] + y * PATCH_STRIDE;
             if (precision) patch_row(j, j->reference[r], (px >> s) + (q & 1), (py >> s) + 2 * (int64_t)y + (q >> 1), p->n, to);
             else
-                for (int32_t k = 0; k < p->n; k++) to[k] = (int16_t)tsr_dirac_fetch(j->reference[r], j->width, j->height, 0, px + k, py + y);
+                for (int32_t k = 0; k < p->n; k++)
+                    to[k] = (int16_t)tsr_dirac_fetch(j->reference[r], j->bytes, j->width, j->height, 0, px + k, py + y);
         }
     }
 }
@@ -239,7 +277,7 @@ static void look_made(const tsr_dirac_predict_job *j, const tsr_dirac_block *b, 
         return;
     }
     int16_t *to = patch[0][0];
-    seen[0] = seen[1] = (view){ .from = { to }, .stride = b->mode ? PATCH_STRIDE : 0 };
+    seen[0] = seen[1] = (view){ .from = { to }, .stride = b->mode ? PATCH_STRIDE : 0, .bytes = sizeof *to };
     for (int32_t y = p->y0; y < (b->mode ? p->y1 : p->y0 + 1); y++, to += PATCH_STRIDE)
         for (int32_t k = 0; k < p->n; k++) to[k] = (int16_t)tsr_dirac_block_value(j, b, p->x0 + k, y);
 }
@@ -262,13 +300,13 @@ static void finish_narrow(int32_t *predicted, int32_t width) /* from the end on,
 /* Sums and a residue of 16 bits, or none, to samples. Residues are limited first, so that nothing leaves 16 bits. */
 static void store_narrow(const tsr_dirac_store_job *j, const int16_t *sum, int64_t y)
 {
-    enum { PIECE = 512, FAR = 1 << 14 };
+    enum { FAR = 1 << 14 };
     const int16_t half = (int16_t)(1 << (j->depth - 1)), least = (int16_t)-half, most = (int16_t)(half - 1);
     const int32_t bytes = j->bytes, width = j->width;
-    int16_t piece[PIECE];
-    for (int32_t x0 = 0; x0 < width; x0 += PIECE) {
-        const int32_t n = tsr_mini(PIECE, width - x0);
-        const int16_t *TSR_RESTRICT p = sum + x0, *TSR_RESTRICT s = j->narrow ? j->narrow + y * j->stride + x0 : NULL;
+    int16_t piece[TSR_DIRAC_PIECE], made[TSR_DIRAC_PIECE + 1];
+    for (int32_t x0 = 0; x0 < width; x0 += TSR_DIRAC_PIECE) {
+        const int32_t n = tsr_mini(TSR_DIRAC_PIECE, width - x0);
+        const int16_t *TSR_RESTRICT p = sum + x0, *TSR_RESTRICT s = tsr_dirac_residue_piece(j, y, x0, n, made);
         if (s)
             for (int32_t x = 0; x < n; x++) {
                 const int16_t r = s[x] < -FAR ? -FAR : s[x] > FAR ? FAR : s[x], v = (int16_t)(r + (int16_t)((int16_t)(p[x] + 32) >> 6));
@@ -279,7 +317,7 @@ static void store_narrow(const tsr_dirac_store_job *j, const int16_t *sum, int64
                 const int16_t v = (int16_t)((int16_t)(p[x] + 32) >> 6);
                 piece[x] = v < least ? least : v > most ? most : v;
             }
-        if (j->reference) memcpy(j->reference + y * width + x0, piece, (size_t)n * sizeof *piece);
+        tsr_dirac_keep_row(j, y, x0, piece, n);
         if (bytes == 1) {
             uint8_t *TSR_RESTRICT to = (uint8_t *)j->plane + y * j->plane_stride + x0;
             for (int32_t x = 0; x < n; x++) to[x] = (uint8_t)(piece[x] + half);
@@ -354,10 +392,16 @@ static int32_t alike_blocks(const tsr_dirac_block *like, const tsr_dirac_block *
     return n;
 }
 
-/* Row v of blocks, to sums in 16 bits at the beginning of the rows of j->predicted; and those of rows below, before `last`, that go on with what is
- * above them. until[u]: rows of blocks before it are done in column u. */
-static void add_blocks_narrow(const tsr_dirac_predict_job *j, const block_grid *g, int32_t v, int32_t last, int64_t begin, int64_t end,
-                              int32_t *until)
+/* Rows [begin, end) of a picture, and where their sums in 16 bits are. */
+typedef struct narrow_strip {
+    int64_t begin, end;
+    int16_t *sum; /* of row `begin` */
+    int64_t stride;
+} narrow_strip;
+
+/* Row v of blocks, to the sums; and those of rows below, before `last`, that go on with what is above them. until[u]: rows of blocks before it are done
+ * in column u. */
+static void add_blocks_narrow(const tsr_dirac_predict_job *j, const block_grid *g, int32_t v, int32_t last, const narrow_strip *s, int32_t *until)
 {
     int16_t patch[2][4][PATCH], across[RUN_MOST + NARROW_LANES], down[STRIP_MOST];
     const int32_t columns = g->count[0], most = (RUN_MOST - g->length[0]) / g->separation[0] + 1;
@@ -367,14 +411,14 @@ static void add_blocks_narrow(const tsr_dirac_predict_job *j, const block_grid *
         int32_t rows = 1;
         run = 1;
         if (until[u] > v) continue;
-        block_place p = place_of(j, g, u, v, 1, 1, begin, end);
+        block_place p = place_of(j, g, u, v, 1, 1, s->begin, s->end);
         if (p.n <= 0 || p.y1 <= p.y0) continue;
         if (look_both(j, &row[u], &p, seen)) {
             while (run < most && u + run < columns && until[u + run] <= v && alike(&row[u], &row[u + run])) run++;
-            do p = place_of(j, g, u, v, run, 1, begin, end);
+            do p = place_of(j, g, u, v, run, 1, s->begin, s->end);
             while (!look_both(j, &row[u], &p, seen) && --run);
             for (; v + rows < last && alike_blocks(&row[u], &row[u + (int64_t)rows * columns], run) == run; rows++) {
-                const block_place more = place_of(j, g, u, v, run, rows + 1, begin, end);
+                const block_place more = place_of(j, g, u, v, run, rows + 1, s->begin, s->end);
                 if (!look_both(j, &row[u], &more, seen)) break;
                 p = more;
             }
@@ -389,8 +433,8 @@ static void add_blocks_narrow(const tsr_dirac_predict_job *j, const block_grid *
                                .second = &seen[!made && row[u].mode != 1],
                                .across = across,
                                .down = down,
-                               .sum = (int16_t *)(void *)(j->predicted + p.y0 * j->stride) + p.x0,
-                               .stride = 2 * j->stride,
+                               .sum = s->sum + (p.y0 - s->begin) * s->stride + p.x0,
+                               .stride = s->stride,
                                .rows = p.y1 - p.y0 };
         add_run(&r, p.n);
     }
@@ -404,26 +448,29 @@ static void add_blocks(const tsr_dirac_predict_job *j, const block_grid *g, int3
     }
 }
 
-/* Rows that stay in the caches from the first block on to the end. */
-static void predict_strip(const tsr_dirac_predict_job *j, const block_grid *g, int64_t begin, int64_t end)
+/* Rows that stay in the caches from the first block on to the end. What is stored at once has its sums in `memory`, again and again. */
+static void predict_strip(const tsr_dirac_predict_job *j, const block_grid *g, int64_t begin, int64_t end, int32_t *memory)
 {
     int32_t first, last, until[COLUMNS_MOST];
     memset(until, 0, (size_t)g->count[0] * sizeof *until);
     (void)tsr_dirac_cover((int32_t)begin, g->length[1], g->separation[1], g->count[1], &first);
     const int32_t covers = tsr_dirac_cover((int32_t)end - 1, g->length[1], g->separation[1], g->count[1], &last);
     last += covers;
-    const int narrow = is_narrow(j, first, last);
-    const size_t bytes = narrow ? ((size_t)j->width + NARROW_LANES) * sizeof(int16_t) : (size_t)j->width * sizeof *j->predicted;
-    for (int64_t y = begin; y < end; y++) memset(j->predicted + y * j->stride, 0, bytes);
-    for (int32_t v = first; v < last; v++)
-        if (narrow) add_blocks_narrow(j, g, v, last, begin, end, until);
-        else add_blocks(j, g, v, begin, end);
     const tsr_dirac_store_job *store = j->store;
-    const int at_once = narrow && store && store->plane && !store->residue && store->depth <= NARROW_BITS;
+    const int narrow = is_narrow(j, first, last), small = store && (store->narrow || !store->residue) && store->depth <= NARROW_BITS;
+    const int at_once = narrow && small && store->plane;
+    const int64_t tight = (int64_t)j->width + NARROW_LANES;
+    const narrow_strip s = { begin, end, (int16_t *)(void *)(at_once ? memory : j->predicted + begin * j->stride), at_once ? tight : 2 * j->stride };
+    for (int64_t y = 0; y < end - begin; y++)
+        if (narrow) memset(s.sum + y * s.stride, 0, (size_t)tight * sizeof *s.sum);
+        else memset(j->predicted + (begin + y) * j->stride, 0, (size_t)j->width * sizeof *j->predicted);
+    for (int32_t v = first; v < last; v++)
+        if (narrow) add_blocks_narrow(j, g, v, last, &s, until);
+        else add_blocks(j, g, v, begin, end);
     for (int64_t y = begin; y < end; y++) {
         int32_t *sum = j->predicted + y * j->stride;
         if (at_once) {
-            store_narrow(store, (const int16_t *)(const void *)sum, y);
+            store_narrow(store, s.sum + (y - begin) * s.stride, y);
             continue;
         }
         if (narrow) finish_narrow(sum, j->width);
@@ -446,42 +493,62 @@ void TSR_ISA_NAME(tsr_dirac_predict_rows)(const tsr_dirac_predict_job *j, int64_
     const int64_t step = (STRIP + g.separation[1] - 1) / g.separation[1] * g.separation[1];
     for (int64_t y = begin, next; y < end; y = next) { /* between rows of blocks */
         next = tsr_minl((y / step + 1) * step, end);
-        predict_strip(j, &g, y, next);
+        predict_strip(j, &g, y, next, j->predicted + begin * j->stride);
     }
 }
 
-/* n results of the 8 taps, from[k] + x being the taps of x. */
-static void half_taps(const int16_t *const p[8], int32_t n, int32_t low, int32_t high, int16_t *TSR_RESTRICT to)
+static inline tsr_wide_i16 limited(tsr_wide_i16 v, int16_t least, int16_t most)
 {
-    int32_t x = 0;
-    if (low >= -256 && high < 256) /* 64 times that and 16 stay within 16 bits */
-        for (; x + TSR_WIDE_16 <= n; x += TSR_WIDE_16) {
-            const int16_t least = (int16_t)low, most = (int16_t)high;
-            const tsr_wide_i16 outer = lanes_at(p[0] + x) + lanes_at(p[7] + x), far = lanes_at(p[1] + x) + lanes_at(p[6] + x);
-            const tsr_wide_i16 near = lanes_at(p[2] + x) + lanes_at(p[5] + x), inner = lanes_at(p[3] + x) + lanes_at(p[4] + x);
-            const tsr_wide_i16 v = (3 * far - outer - 7 * near + 21 * inner + 16) >> 5;
-            const tsr_wide_i16 below = v<least, above = v> most;
-            *(tsr_wide_i16 *)(void *)(to + x) = (v & ~(below | above)) | (below & least) | (above & most);
-        }
-    for (; x < n; x++) {
-        const int32_t v[8] = { p[0][x], p[1][x], p[2][x], p[3][x], p[4][x], p[5][x], p[6][x], p[7][x] };
-        to[x] = (int16_t)tsr_dirac_half_taps(v, low, high);
-    }
+#if defined(TSR_ISA_IS_avx512)
+    return (tsr_wide_i16)_mm512_max_epi16(_mm512_set1_epi16(least), _mm512_min_epi16(_mm512_set1_epi16(most), (__m512i)v));
+#elif defined(TSR_ISA_IS_avx2)
+    return (tsr_wide_i16)_mm256_max_epi16(_mm256_set1_epi16(least), _mm256_min_epi16(_mm256_set1_epi16(most), (__m256i)v));
+#else
+    const tsr_wide_i16 below = v<least, above = v> most;
+    return (v & ~(below | above)) | (below & least) | (above & most);
+#endif
 }
+
+/* n results of the 8 taps, of which those of place x begin at from[k] + x; samples of one type. The last vector goes over some again. */
+#define HALF_TAPS(type, at_once)                                                                                                   \
+    static void taps_##type(const type *const p[8], int32_t n, int32_t low, int32_t high, type *TSR_RESTRICT to)                   \
+    {                                                                                                                              \
+        const int in_vectors = n >= TSR_WIDE_16 && low >= -256 && high < 256; /* 64 times that and 16 stay within 16 bits */       \
+        for (int32_t at = 0; at < n && in_vectors; at += TSR_WIDE_16) {                                                            \
+            const int32_t x = tsr_mini(at, n - TSR_WIDE_16);                                                                       \
+            tsr_wide_i16 v[8];                                                                                                     \
+            for (int k = 0; k < 8; k++) v[k] = widened(*(const at_once *)(const void *)(p[k] + x));                                \
+            const tsr_wide_i16 sum = (3 * (v[1] + v[6]) - (v[0] + v[7]) - 7 * (v[2] + v[5]) + 21 * (v[3] + v[4]) + 16) >> 5;       \
+            *(at_once *)(void *)(to + x) = __builtin_convertvector(limited(sum, (int16_t)low, (int16_t)high), at_once);            \
+        }                                                                                                                          \
+        for (int32_t x = 0; x < n && !in_vectors; x++) {                                                                           \
+            const int32_t v[8] = { p[0][x], p[1][x], p[2][x], p[3][x], p[4][x], p[5][x], p[6][x], p[7][x] };                       \
+            to[x] = (type)tsr_dirac_half_taps(v, low, high);                                                                       \
+        }                                                                                                                          \
+    }                                                                                                                              \
+    static void half_row_##type(const tsr_dirac_half_job *job, int64_t y)                                                          \
+    {                                                                                                                              \
+        const int32_t w = job->width, inside = tsr_maxi(w - 7, 0); /* places whose taps need no clamping: 3 to w - 5 */            \
+        type *grid = (type *)job->grid, *even = grid + tsr_dirac_half_place(w, job->height, 0, y);                                 \
+        type *odd = grid + tsr_dirac_half_place(w, job->height, 1, y);                                                             \
+        const type *p[8];                                                                                                          \
+        for (int32_t k = 0; k < 8; k++) p[k] = grid + (int64_t)tsr_dirac_clamp((int32_t)(y >> 1) - 3 + k, 0, job->height - 1) * w; \
+        if (y & 1) taps_##type(p, w, job->low, job->high, even);                                                                   \
+        for (int32_t k = 0; k < 8; k++) p[k] = even + k;                                                                           \
+        if (inside) taps_##type(p, inside, job->low, job->high, odd + 3);                                                          \
+        for (int32_t x = 0; x < tsr_mini(3, w - 1); x++) odd[x] = (type)tsr_dirac_half_row(job, 2 * x + 1, (int32_t)y);            \
+        for (int32_t x = 3 + inside; x < w - 1; x++) odd[x] = (type)tsr_dirac_half_row(job, 2 * x + 1, (int32_t)y);                \
+        odd[w - 1] = 0; /* not read; known all the same */                                                                         \
+    }
+#define widened(v) widened_wide_bytes(v)
+HALF_TAPS(int8_t, wide_bytes)
+#undef widened
+#define widened(v) (v)
+HALF_TAPS(int16_t, tsr_wide_i16)
 
 void TSR_ISA_NAME(tsr_dirac_half_rows)(const tsr_dirac_half_job *job, int64_t begin, int64_t end)
 {
-    const int32_t w = job->width, inside = w - 7; /* places whose taps need no clamping: 3 to w - 5 */
-    for (int64_t y = begin; y < end; y++) {
-        int16_t *even = job->half + tsr_dirac_half_place(w, job->height, 0, y), *odd = job->half + tsr_dirac_half_place(w, job->height, 1, y);
-        const int16_t *p[8];
-        for (int32_t k = 0; k < 8; k++) p[k] = job->plane + (int64_t)tsr_dirac_clamp((int32_t)(y >> 1) - 3 + k, 0, job->height - 1) * w;
-        if (y & 1) half_taps(p, w, job->low, job->high, even);
-        else memcpy(even, p[3], (size_t)w * sizeof *even);
-        for (int32_t k = 0; k < 8; k++) p[k] = even + k;
-        if (inside > 0) half_taps(p, inside, job->low, job->high, odd + 3);
-        for (int32_t x = 0; x < w - 1; x++)
-            if (x < 3 || x >= 3 + inside) odd[x] = (int16_t)tsr_dirac_half_row(job, 2 * x + 1, (int32_t)y);
-        odd[w - 1] = 0; /* not read; known all the same */
-    }
+    for (int64_t y = begin; y < end; y++)
+        if (job->bytes == 1) half_row_int8_t(job, y);
+        else half_row_int16_t(job, y);
 }

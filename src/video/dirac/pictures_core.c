@@ -14,6 +14,12 @@ void tsr_dirac_motion_free(tsr_dirac_decoder *d)
 
 enum { NARROW_DEPTH = 10 }; /* of samples whose coefficients are tried in 16 bits */
 
+int32_t tsr_dirac_reference_bytes(const tsr_dirac_decoder *d)
+{
+    const int32_t depth = d->sequence.luma_depth > d->sequence.chroma_depth ? d->sequence.luma_depth : d->sequence.chroma_depth;
+    return tsr_dirac_on_host(d) && depth <= 8 ? 1 : 2;
+}
+
 /* ---- references ---------------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_dirac_reference *find_reference(tsr_dirac_decoder *d, uint32_t number)
@@ -53,6 +59,7 @@ static int64_t picture_elements(const tsr_dirac_sequence *s)
 static tsr_status new_reference(tsr_dirac_decoder *d, int64_t offset, tsr_dirac_reference **place)
 {
     const int64_t elements = picture_elements(&d->sequence);
+    const int32_t bytes = tsr_dirac_reference_bytes(d);
     tsr_dirac_reference *r = NULL;
     for (int k = 0; k < TSR_DIRAC_REFERENCES && !r; k++)
         if (!d->reference[k].used) r = &d->reference[k];
@@ -64,12 +71,12 @@ static tsr_status new_reference(tsr_dirac_decoder *d, int64_t offset, tsr_dirac_
         TSR_TRY(tsr_dirac_damage(d, offset, "more than %d references: picture %u is dropped", TSR_DIRAC_REFERENCES, r->number));
         r->used = 0;
     }
-    if (r->elements != elements) {
-        tsr_device_release(d->context, r->plane, (size_t)r->elements * sizeof(int16_t));
-        tsr_device_release(d->context, r->half, r->half ? (size_t)r->elements * 4 * sizeof(int16_t) : 0);
+    if (r->elements != elements || r->bytes != bytes) {
+        tsr_device_release(d->context, r->grid, (size_t)(4 * r->elements * r->bytes));
         *r = (tsr_dirac_reference){ 0 };
-        TSR_TRY(tsr_device_allocate(d->context, (size_t)elements * sizeof(int16_t), (void **)&r->plane));
+        TSR_TRY(tsr_device_allocate(d->context, (size_t)(4 * elements * bytes), &r->grid));
         r->elements = elements;
+        r->bytes = bytes;
     }
     *place = r;
     return TSR_OK;
@@ -80,10 +87,9 @@ static tsr_status make_half(tsr_dirac_decoder *d, tsr_dirac_reference *r)
 {
     int64_t at = 0;
     if (r->halved) return TSR_OK;
-    if (!r->half) TSR_TRY(tsr_device_allocate(d->context, (size_t)r->elements * 4 * sizeof(int16_t), (void **)&r->half));
     for (int c = 0; c < 3; c++) {
         const int32_t half = 1 << ((c ? d->sequence.chroma_depth : d->sequence.luma_depth) - 1);
-        tsr_dirac_half_job job = { .plane = r->plane + at, .half = r->half + 4 * at, .low = -half, .high = half - 1 };
+        tsr_dirac_half_job job = { .grid = (char *)r->grid + 4 * at * r->bytes, .bytes = r->bytes, .low = -half, .high = half - 1 };
         tsr_dirac_component_size(&d->sequence, c, &job.width, &job.height);
         TSR_TRY(d->context->backend->dirac->half(d->context->queue, &job));
         at += (int64_t)job.width * job.height;
@@ -146,7 +152,7 @@ static tsr_status take_references(tsr_dirac_decoder *d, const tsr_dirac_target *
             TSR_TRY(tsr_dirac_damage(d, t->offset, "picture %u: its reference %u is missing%s", t->number, wanted[r],
                                      found ? "; the nearest stands in for it" : "; it is left out"));
         }
-        if (!found || found->elements != picture_elements(&d->sequence)) {
+        if (!found || found->elements != picture_elements(&d->sequence) || found->bytes != tsr_dirac_reference_bytes(d)) {
             *usable = 0;
             return TSR_OK;
         }

@@ -35,8 +35,9 @@ typedef struct tsr_dirac_prediction {
 typedef struct tsr_dirac_predict_job {
     tsr_dirac_prediction p;
     const tsr_dirac_block *blocks;
-    const int16_t *reference[2]; /* half-sample grids where the precision is not 0, else planes */
-    int32_t *predicted;          /* rows `stride` apart */
+    const void *reference[2]; /* their grids, of which the first plane alone is looked at where the precision is 0 */
+    int32_t bytes;            /* of a reference's sample, 1 or 2; on a device always 2 */
+    int32_t *predicted;       /* rows `stride` apart */
     int64_t stride;
     int32_t width, height, component;
     int32_t down[2];                         /* 1: half as many samples as luma along x, y */
@@ -44,13 +45,36 @@ typedef struct tsr_dirac_predict_job {
     const struct tsr_dirac_store_job *store; /* on the host: what is predicted is stored as well, while it is in the caches; NULL: not */
 } tsr_dirac_predict_job;
 
+/* Of a grid the first plane is there; the others are made. */
 typedef struct tsr_dirac_half_job {
-    const int16_t *plane; /* width x height, tight */
-    int16_t *half;
-    int32_t width, height, low, high; /* range of samples */
+    void *grid;                              /* 4 planes of width x height, tight */
+    int32_t bytes, width, height, low, high; /* of a sample; range of samples */
 } tsr_dirac_half_job;
 
 TSR_HD int32_t tsr_dirac_clamp(int32_t v, int32_t low, int32_t high) { return v < low ? low : v > high ? high : v; }
+
+/* Sample `at` of a reference. */
+TSR_HD int32_t tsr_dirac_sample(const void *reference, int32_t bytes, int64_t at)
+{
+#if !defined(__CUDA_ARCH__)
+    if (bytes == 1) return ((const int8_t *)reference)[at];
+#else
+    (void)bytes;
+#endif
+    return ((const int16_t *)reference)[at];
+}
+TSR_HD void tsr_dirac_put_sample(void *reference, int32_t bytes, int64_t at, int32_t value)
+{
+#if !defined(__CUDA_ARCH__)
+    if (bytes == 1) {
+        ((int8_t *)reference)[at] = (int8_t)value;
+        return;
+    }
+#else
+    (void)bytes;
+#endif
+    ((int16_t *)reference)[at] = (int16_t)value;
+}
 
 /* Where place (x, y) of the half-sample grid lies. */
 TSR_HD int64_t tsr_dirac_half_place(int32_t width, int32_t height, int64_t x, int64_t y)
@@ -66,42 +90,43 @@ TSR_HD int32_t tsr_dirac_half_taps(const int32_t v[8], int32_t low, int32_t high
     return tsr_dirac_clamp((sum + 16) >> 5, low, high);
 }
 
-/* Rows: grid row y of the plane's columns. */
+/* Rows: grid row y, which is odd, of the plane's columns. */
 TSR_HD int32_t tsr_dirac_half_column(const tsr_dirac_half_job *j, int32_t x, int32_t y)
 {
     int32_t v[8];
-    if (!(y & 1)) return j->plane[(int64_t)(y >> 1) * j->width + x];
-    for (int32_t k = 0; k < 8; k++) v[k] = j->plane[(int64_t)tsr_dirac_clamp((y >> 1) - 3 + k, 0, j->height - 1) * j->width + x];
+    for (int32_t k = 0; k < 8; k++)
+        v[k] = tsr_dirac_sample(j->grid, j->bytes, (int64_t)tsr_dirac_clamp((y >> 1) - 3 + k, 0, j->height - 1) * j->width + x);
     return tsr_dirac_half_taps(v, j->low, j->high);
 }
 
 /* Then along the row, whose even places are there. */
 TSR_HD int32_t tsr_dirac_half_row(const tsr_dirac_half_job *j, int32_t x, int32_t y)
 {
-    const int16_t *row = j->half + tsr_dirac_half_place(j->width, j->height, 0, y);
+    const int64_t row = tsr_dirac_half_place(j->width, j->height, 0, y);
     int32_t v[8];
-    for (int32_t k = 0; k < 8; k++) v[k] = row[tsr_dirac_clamp((x >> 1) - 3 + k, 0, j->width - 1)];
+    for (int32_t k = 0; k < 8; k++) v[k] = tsr_dirac_sample(j->grid, j->bytes, row + tsr_dirac_clamp((x >> 1) - 3 + k, 0, j->width - 1));
     return tsr_dirac_half_taps(v, j->low, j->high);
 }
 
 /* ---- one block's value --------------------------------------------------------------------------------------------------------------------- */
 
 /* The reference at (x << precision) + d. */
-TSR_HD int32_t tsr_dirac_fetch(const int16_t *reference, int32_t width, int32_t height, int32_t precision, int64_t px, int64_t py)
+TSR_HD int32_t tsr_dirac_fetch(const void *reference, int32_t bytes, int32_t width, int32_t height, int32_t precision, int64_t px, int64_t py)
 {
     if (precision == 0) {
         const int64_t x = tsr_minl(tsr_maxl(px, 0), width - 1), y = tsr_minl(tsr_maxl(py, 0), height - 1);
-        return reference[y * width + x];
+        return tsr_dirac_sample(reference, bytes, y * width + x);
     }
     const int32_t s = precision - 1, n = 1 << s;
     const int64_t right = 2 * (int64_t)width - 2, bottom = 2 * (int64_t)height - 2, hx = px >> s, hy = py >> s;
     const int32_t rx = (int32_t)(px & (n - 1)), ry = (int32_t)(py & (n - 1));
     const int64_t x0 = tsr_minl(tsr_maxl(hx, 0), right), x1 = tsr_minl(tsr_maxl(hx + 1, 0), right);
     const int64_t y0 = tsr_minl(tsr_maxl(hy, 0), bottom), y1 = tsr_minl(tsr_maxl(hy + 1, 0), bottom);
-    const int32_t a = reference[tsr_dirac_half_place(width, height, x0, y0)];
+    const int32_t a = tsr_dirac_sample(reference, bytes, tsr_dirac_half_place(width, height, x0, y0));
     if (precision == 1) return a;
-    const int32_t b = reference[tsr_dirac_half_place(width, height, x1, y0)], c = reference[tsr_dirac_half_place(width, height, x0, y1)],
-                  d = reference[tsr_dirac_half_place(width, height, x1, y1)];
+    const int32_t b = tsr_dirac_sample(reference, bytes, tsr_dirac_half_place(width, height, x1, y0)),
+                  c = tsr_dirac_sample(reference, bytes, tsr_dirac_half_place(width, height, x0, y1)),
+                  d = tsr_dirac_sample(reference, bytes, tsr_dirac_half_place(width, height, x1, y1));
     return ((n - ry) * ((n - rx) * a + rx * b) + ry * ((n - rx) * c + rx * d) + n * n / 2) >> (2 * s);
 }
 
@@ -137,7 +162,7 @@ TSR_HD int32_t tsr_dirac_block_value(const tsr_dirac_predict_job *j, const tsr_d
         if (b->global) tsr_dirac_global_vector(&j->p.global[r], x, y, d);
         else
             for (int32_t k = 0; k < 2; k++) d[k] >>= j->down[k];
-        value[r] = tsr_dirac_fetch(j->reference[r], j->width, j->height, j->p.precision, ((int64_t)x << j->p.precision) + d[0],
+        value[r] = tsr_dirac_fetch(j->reference[r], j->bytes, j->width, j->height, j->p.precision, ((int64_t)x << j->p.precision) + d[0],
                                    ((int64_t)y << j->p.precision) + d[1]);
     }
     return tsr_dirac_weigh(j, b->mode, value);

@@ -47,7 +47,7 @@ TSR_HD tsr_dirac_run_source tsr_dirac_run_source_of(const tsr_dirac_predict_job 
     const int32_t grid = j->p.precision > 0;
     tsr_dirac_run_source s;
     for (int32_t k = 0; k < 2; k++) {
-        s.reference[k] = j->reference[k];
+        s.reference[k] = (const int16_t *)j->reference[k]; /* on a device samples have 2 bytes */
         s.down[k] = j->down[k];
     }
     s.plane = (int64_t)j->width * j->height;

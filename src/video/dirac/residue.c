@@ -1,54 +1,107 @@
 /* video/dirac/residue.c: memory and plans of pictures with one transform. */
 #include "video/dirac/decoder.h"
+#include "video/dirac/filters.h"
 
-void tsr_dirac_residue_free(tsr_dirac_decoder *d)
+static void free_plans(tsr_dirac_decoder *d)
 {
     tsr_dirac_residue *p = &d->residue;
     for (int k = 0; k < 3; k++) tsr_picture_graph_free(&d->graph[k]);
-    for (int c = 0; c < 3; c++) {
-        const size_t bytes = (size_t)p->elements[c] * sizeof(int32_t);
-        if (!tsr_dirac_on_host(d)) tsr_host_release(NULL, p->coefficients[c], bytes);
-        tsr_device_release(d->context, p->on_device[c], bytes);
-        tsr_device_release(d->context, p->narrow[c], p->narrow[c] ? bytes / 2 : 0);
-    }
-    tsr_device_release(d->context, p->narrow_samples, p->narrow_samples ? (size_t)p->elements[0] * sizeof(int16_t) : 0);
-    tsr_device_release(d->context, p->samples, (size_t)p->elements[0] * sizeof(int32_t));
-    tsr_device_release(d->context, p->workspace, (size_t)p->workspace_bytes);
     for (int k = 0; k < 2; k++) {
         tsr_dirac_synthesis_free(&p->synthesis[k]);
         tsr_dirac_synthesis_free(&p->narrow_synthesis[k]);
+        tsr_dirac_synthesis_free(&p->coarse_synthesis[k]);
     }
-    *p = (tsr_dirac_residue){ 0 };
 }
 
-static tsr_status make_memory(tsr_dirac_decoder *d)
+/* The memory of component c, and of the samples that all have in turn, which are as many as luma's. */
+static void free_component(tsr_dirac_decoder *d, int c)
 {
     tsr_dirac_residue *p = &d->residue;
-    int64_t workspace = 0;
-    for (int c = 0; c < 3; c++) {
-        const int64_t elements = tsr_dirac_layout_elements(&p->layout[c]);
-        const size_t bytes = (size_t)elements * sizeof(int32_t);
+    const size_t bytes = (size_t)p->room[c] * sizeof(int32_t);
+    if (!tsr_dirac_on_host(d)) tsr_host_release(NULL, p->coefficients[c], p->coefficients[c] ? bytes : 0);
+    tsr_device_release(d->context, p->on_device[c], p->on_device[c] ? bytes : 0);
+    tsr_device_release(d->context, p->narrow[c], p->narrow[c] ? bytes / 2 : 0);
+    p->coefficients[c] = p->on_device[c] = NULL;
+    p->narrow[c] = NULL;
+    if (!c) {
+        tsr_device_release(d->context, p->narrow_samples, p->narrow_samples ? bytes / 2 : 0);
+        tsr_device_release(d->context, p->samples, p->samples ? bytes : 0);
+        p->narrow_samples = NULL;
+        p->samples = NULL;
+    }
+    p->room[c] = 0;
+}
+
+static void free_workspace(tsr_dirac_decoder *d)
+{
+    tsr_device_release(d->context, d->residue.workspace, (size_t)d->residue.workspace_bytes);
+    d->residue.workspace = NULL;
+    d->residue.workspace_bytes = 0;
+}
+
+void tsr_dirac_residue_free(tsr_dirac_decoder *d)
+{
+    free_plans(d);
+    for (int c = 0; c < 3; c++) free_component(d, c);
+    free_workspace(d);
+    d->residue = (tsr_dirac_residue){ 0 };
+}
+
+tsr_status tsr_dirac_residue_wide(tsr_dirac_decoder *d)
+{
+    tsr_dirac_residue *p = &d->residue;
+    return p->samples ? TSR_OK : tsr_device_allocate(d->context, (size_t)p->room[0] * sizeof(int32_t), (void **)&p->samples);
+}
+
+/* Memory that is large enough stays: intra and predicted pictures, whose transforms differ, come by turns. */
+static tsr_status make_component(tsr_dirac_decoder *d, int c, int narrow)
+{
+    tsr_dirac_residue *p = &d->residue;
+    p->elements[c] = tsr_dirac_layout_elements(&p->layout[c]);
+    if (p->elements[c] > p->room[c]) {
+        const size_t bytes = (size_t)p->elements[c] * sizeof(int32_t);
+        free_component(d, c);
+        p->room[c] = p->elements[c];
         TSR_TRY(tsr_device_allocate(d->context, bytes, (void **)&p->on_device[c]));
-        p->elements[c] = elements;
         if (tsr_dirac_on_host(d)) p->coefficients[c] = p->on_device[c];
         else TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&p->coefficients[c]));
     }
+    if (!c && !narrow) TSR_TRY(tsr_dirac_residue_wide(d));
+    const size_t half = (size_t)p->room[c] * sizeof(int16_t);
+    if (narrow && !p->narrow[c]) TSR_TRY(tsr_device_allocate(d->context, half, (void **)&p->narrow[c]));
+    if (narrow && !c && !p->narrow_samples) TSR_TRY(tsr_device_allocate(d->context, half, (void **)&p->narrow_samples));
+    if (!narrow) {
+        tsr_device_release(d->context, p->narrow[c], p->narrow[c] ? half : 0);
+        p->narrow[c] = NULL;
+    }
+    return TSR_OK;
+}
+
+static tsr_status make_plans(tsr_dirac_decoder *d, int narrow)
+{
+    tsr_dirac_residue *p = &d->residue;
+    int64_t workspace = 0;
     for (int k = 0; k < 2; k++) {
         TSR_TRY(tsr_dirac_synthesis_make(d->context, &p->transform, &p->layout[k], TSR_I32, 0, &p->synthesis[k]));
         workspace = tsr_max64(workspace, p->synthesis[k].workspace_bytes);
+        if (narrow) TSR_TRY(tsr_dirac_synthesis_make(d->context, &p->transform, &p->layout[k], TSR_I16, 0, &p->narrow_synthesis[k]));
+        if (narrow && p->transform.wavelet == TSR_DIRAC_LEGALL && p->transform.depth > 1)
+            TSR_TRY(tsr_dirac_synthesis_make_coarse(d->context, &p->transform, &p->layout[k], TSR_I16, &p->coarse_synthesis[k]));
+        workspace = tsr_max64(workspace, tsr_max64(p->narrow_synthesis[k].workspace_bytes, p->coarse_synthesis[k].workspace_bytes));
     }
-    const int narrow = tsr_dirac_on_host(d) && tsr_dirac_synthesis_narrow(&p->transform, 8);
-    for (int c = 0; c < 3 && narrow; c++) {
-        TSR_TRY(tsr_device_allocate(d->context, (size_t)p->elements[c] * sizeof(int16_t), (void **)&p->narrow[c]));
-        if (c == 2) continue;
-        TSR_TRY(tsr_dirac_synthesis_make(d->context, &p->transform, &p->layout[c], TSR_I16, 0, &p->narrow_synthesis[c]));
-        workspace = tsr_max64(workspace, p->narrow_synthesis[c].workspace_bytes);
-    }
-    if (narrow) TSR_TRY(tsr_device_allocate(d->context, (size_t)p->elements[0] * sizeof(int16_t), (void **)&p->narrow_samples));
-    TSR_TRY(tsr_device_allocate(d->context, (size_t)p->elements[0] * sizeof(int32_t), (void **)&p->samples));
+    if (workspace <= p->workspace_bytes) return TSR_OK;
+    free_workspace(d);
     TSR_TRY(tsr_device_allocate(d->context, (size_t)workspace, &p->workspace));
     p->workspace_bytes = workspace;
     return TSR_OK;
+}
+
+static tsr_status make_all(tsr_dirac_decoder *d)
+{
+    const int narrow = tsr_dirac_on_host(d) && tsr_dirac_synthesis_narrow(&d->residue.transform, 8);
+    memset(d->residue.empty, 0, sizeof d->residue.empty);
+    for (int c = 0; c < 3; c++) TSR_TRY(make_component(d, c, narrow));
+    return make_plans(d, narrow);
 }
 
 tsr_status tsr_dirac_within_limit(const tsr_dirac_decoder *d, int64_t bytes)
@@ -73,12 +126,12 @@ tsr_status tsr_dirac_residue_make(tsr_dirac_decoder *d, const tsr_dirac_transfor
     const int same = p->made && !memcmp(layout, p->layout, sizeof layout) && t->wavelet == p->transform.wavelet &&
                      t->wavelet_horizontal == p->transform.wavelet_horizontal && t->depth == p->transform.depth &&
                      t->horizontal == p->transform.horizontal && !t->slices_x == !p->transform.slices_x;
-    if (!same) {
-        tsr_dirac_residue_free(d);
-        memcpy(p->layout, layout, sizeof layout);
-    }
     p->transform = *t;
-    if (!same) TSR_TRY(make_memory(d));
+    if (same) return TSR_OK;
+    p->made = 0;
+    free_plans(d);
+    memcpy(p->layout, layout, sizeof layout);
+    TSR_TRY(make_all(d));
     p->made = 1;
     return TSR_OK;
 }

@@ -53,6 +53,14 @@ tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transf
     return tsr_dirac_synthesis_make_many(context, t, l, dtype, unchecked, 1, s);
 }
 
+tsr_status tsr_dirac_synthesis_make_coarse(tsr_context *context, const tsr_dirac_transform *t, const tsr_dirac_layout *l, tsr_dtype dtype,
+                                           tsr_dirac_synthesis *s)
+{
+    tsr_dirac_synthesis_free(s);
+    *s = (tsr_dirac_synthesis){ .context = context, .dtype = dtype, .stride = l->stride, .batch = 1, .elements = tsr_dirac_layout_elements(l) };
+    return add_stage(s, l->stride / 2, l->padded_height / 2, t->wavelet, 3, t->depth - 1, tsr_dirac_filters[t->wavelet].shift);
+}
+
 tsr_status tsr_dirac_synthesis_make_many(tsr_context *context, const tsr_dirac_transform *t, const tsr_dirac_layout *l, tsr_dtype dtype,
                                          int unchecked, int32_t batch, tsr_dirac_synthesis *s)
 {

@@ -30,6 +30,9 @@ tsr_status tsr_dirac_synthesis_make(tsr_context *context, const tsr_dirac_transf
 /* The same of `batch` components at once. */
 tsr_status tsr_dirac_synthesis_make_many(tsr_context *context, const tsr_dirac_transform *transform, const tsr_dirac_layout *layout, tsr_dtype dtype,
                                          int unchecked, int32_t batch, tsr_dirac_synthesis *synthesis);
+/* All levels but the finest, of transforms that are the same along both axes and have two levels: samples are in the corner, half as many along both. */
+tsr_status tsr_dirac_synthesis_make_coarse(tsr_context *context, const tsr_dirac_transform *transform, const tsr_dirac_layout *layout,
+                                           tsr_dtype dtype, tsr_dirac_synthesis *synthesis);
 /* Do coefficients of 16 bits do for all samples of `bits` bits? Transforms of one stage alone. */
 int tsr_dirac_synthesis_narrow(const tsr_dirac_transform *transform, int32_t bits);
 void tsr_dirac_synthesis_free(tsr_dirac_synthesis *synthesis);

@@ -30,19 +30,26 @@ typedef struct tsr_slice_four {
 
 typedef struct tsr_slice_reader {
     const uint32_t *next;
-    uint64_t word;  /* the coming bits, from its top */
-    int32_t filled; /* of them are there, more than 32 */
-    int64_t left;   /* bits of the part behind those; past its end all are 1 */
+    uint32_t coming; /* the word before that, if some of it is the part's: asked for long before it is needed */
+    uint64_t word;   /* the coming bits, from its top */
+    int32_t filled;  /* of them are there, more than 32 */
+    int64_t left;    /* bits of the part behind those; past its end all are 1 */
 } tsr_slice_reader;
+
+TSR_HD void tsr_slice_ask(tsr_slice_reader *r)
+{
+    if (r->left > 0) r->coming = *r->next++;
+}
 
 TSR_HD void tsr_slice_refill(tsr_slice_reader *r)
 {
     uint32_t more = 0xffffffffu;
     if (r->left > 0) {
-        more = tsr_slice_swap(*r->next++);
+        more = tsr_slice_swap(r->coming);
         if (r->left < 32) more |= 0xffffffffu >> r->left;
     }
     r->left -= 32;
+    tsr_slice_ask(r);
     r->word |= (uint64_t)more << (32 - r->filled);
     r->filled += 32;
 }
@@ -56,6 +63,8 @@ TSR_HD tsr_slice_reader tsr_slice_reader_at(const uint8_t *memory, int64_t at, i
     r.word = 0;
     r.filled = 0;
     r.left = end - (at - skip);
+    r.coming = 0;
+    tsr_slice_ask(&r);
     tsr_slice_refill(&r);
     tsr_slice_refill(&r);
     r.word <<= skip;
@@ -91,19 +100,15 @@ TSR_HD int32_t tsr_slice_long_code(tsr_slice_reader *r)
     return tsr_slice_bit(r) ? -(int32_t)magnitude : (int32_t)magnitude;
 }
 
-/* tsr_bits_int. */
+/* tsr_bits_int. Codes of up to 32 bits go one way, 0 among them: lanes of a warp keep together. */
 TSR_HD int32_t tsr_slice_code(tsr_slice_reader *r)
 {
     const uint32_t top = (uint32_t)(r->word >> 32), follow = top & 0xaaaaaaaau;
-    if (top >> 31) {
-        tsr_slice_skip(r, 1);
-        return 0;
-    }
     if (!follow) return tsr_slice_long_code(r);
-    const int32_t digits = tsr_slice_zeros(follow) / 2; /* 1 to 15 */
-    const int32_t magnitude = (int32_t)((1u << digits | tsr_bits_even(top >> (32 - 2 * digits))) - 1);
-    const int32_t sign = -(int32_t)(top >> (30 - 2 * digits) & 1);
-    tsr_slice_skip(r, 2 * digits + 2);
+    const int32_t digits = tsr_slice_zeros(follow) / 2; /* 0 to 15 */
+    const int32_t magnitude = (int32_t)((1u << digits | tsr_bits_even_short(top >> 1 >> (31 - 2 * digits))) - 1);
+    const int32_t sign = -(int32_t)(top >> (30 - 2 * digits) & 1); /* 0 has none, and is 0 with any */
+    tsr_slice_skip(r, digits ? 2 * digits + 2 : 1);
     return (magnitude ^ sign) - sign;
 }
 

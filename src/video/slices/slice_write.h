@@ -75,6 +75,20 @@ TSR_HD void tsr_slice_put_value(tsr_slice_writer *w, uint64_t scale, int32_t val
     tsr_slice_put(w, magnitude ? code : 1, magnitude ? 2 * digits + 2 : 1);
 }
 
+/* Coefficients of an area, four at once: the next ones are asked for before these are put. */
+TSR_HD void tsr_slice_put_fours(tsr_slice_writer *w, uint64_t scale, const int32_t *row, int32_t wide, int32_t rows, int32_t stride)
+{
+    if (wide <= 0 || rows <= 0) return;
+    tsr_slice_four next = *(const tsr_slice_four *)(const void *)row;
+    for (int32_t y = 0; y < rows && w->left > 0; y++, row += stride)
+        for (int32_t x = 0; x < wide; x += 4) {
+            const tsr_slice_four f = next;
+            const int32_t *after = x + 4 < wide ? row + x + 4 : y + 1 < rows ? row + stride : row;
+            next = *(const tsr_slice_four *)(const void *)after;
+            for (int32_t k = 0; k < 4; k++) tsr_slice_put_value(w, scale, f.v[k]);
+        }
+}
+
 /* A low-delay slice as planned: quantiser, bits of luma, luma, both chroma components in turns. */
 TSR_HD void tsr_slice_write_low_delay(const tsr_slices_encode_job *j, const uint64_t *scale, int32_t p, int32_t n)
 {
@@ -127,18 +141,14 @@ TSR_HD void tsr_slice_write(const tsr_slices_encode_job *j, const uint64_t *scal
         const tsr_slice_band *band = &s->band[kind][b];
         const tsr_dirac_area a = tsr_slice_area(s, band, sx, sy);
         const uint64_t own = scale[tsr_slice_index(plan->index, band->matrix)];
-        const int32_t wide = a.x1 - a.x0;
-        for (int32_t y = a.y0; y < a.y1 && w.left > 0; y++) {
-            const int32_t *row = from + band->offset + (int64_t)y * s->stride[kind] + a.x0;
-            if (!(wide & 3) && !((uintptr_t)row & 15)) {
-                for (int32_t x = 0; x < wide; x += 4) {
-                    const tsr_slice_four f = *(const tsr_slice_four *)(const void *)(row + x);
-                    for (int32_t k = 0; k < 4; k++) tsr_slice_put_value(&w, own, f.v[k]);
-                }
-                continue;
-            }
-            for (int32_t x = 0; x < wide; x++) tsr_slice_put_value(&w, own, row[x]);
+        const int32_t wide = a.x1 - a.x0, stride = s->stride[kind];
+        const int32_t *row = from + band->offset + (int64_t)a.y0 * stride + a.x0;
+        if (!((wide | stride) & 3) && !((uintptr_t)row & 15)) {
+            tsr_slice_put_fours(&w, own, row, wide, a.y1 - a.y0, stride);
+            continue;
         }
+        for (int32_t y = a.y0; y < a.y1 && w.left > 0; y++, row += stride)
+            for (int32_t x = 0; x < wide; x++) tsr_slice_put_value(&w, own, row[x]);
     }
     tsr_slice_close(&w);
 }

@@ -547,8 +547,7 @@ static tsr_status cuda_plan(tsr_queue *queue, const tsr_slices_encode_job *job)
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Twelve blocks a multiprocessor: eight pictures of 1080p are there at once. */
-TSR_KERNEL(__launch_bounds__(THREADS, 12) write_kernel)(tsr_slices_encode_job job)
+TSR_KERNEL(__launch_bounds__(THREADS, 10) write_kernel)(tsr_slices_encode_job job)
 {
     TSR_SHARED(uint64_t, scale, TSR_QUANTISER_MOST + 1);
     for (uint32_t k = threadIdx.x; k <= TSR_QUANTISER_MOST; k += THREADS) scale[k] = job.scale[k];

@@ -22,9 +22,9 @@ enum { TSR_DIRAC_ANCHORS = 8, TSR_DIRAC_WAITING = 10 };
 typedef struct tsr_dirac_anchor {
     int used, halved;
     uint32_t number;
-    int64_t turn;          /* when it was coded */
-    int16_t *plane, *half; /* device memory, the components one after the other */
-    int64_t elements;
+    int64_t turn;     /* when it was coded */
+    int16_t *grid;    /* half-sample grids in device memory, the components one after the other; their first planes are the picture */
+    int64_t elements; /* of the picture */
     tsr_dirac_seen seen;
 } tsr_dirac_anchor;
 

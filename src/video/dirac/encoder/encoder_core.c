@@ -148,8 +148,7 @@ void tsr_dirac_core_destroy(tsr_dirac_encoder *e)
         for (int k = 0; k < 2; k++) tsr_dirac_synthesis_free(&c->plans[inter][k]);
     for (int k = 0; k < TSR_DIRAC_ANCHORS; k++) {
         tsr_dirac_anchor *a = &c->anchor[k];
-        tsr_device_release(e->context, a->plane, a->plane ? (size_t)a->elements * sizeof(int16_t) : 0);
-        tsr_device_release(e->context, a->half, a->half ? (size_t)a->elements * 4 * sizeof(int16_t) : 0);
+        tsr_device_release(e->context, a->grid, a->grid ? (size_t)a->elements * 4 * sizeof(int16_t) : 0);
         tsr_dirac_seen_free(&a->seen);
     }
     for (int k = 0; k < TSR_DIRAC_WAITING; k++) {
@@ -224,10 +223,9 @@ static tsr_status make_half(tsr_dirac_encoder *e, tsr_dirac_anchor *a)
 {
     int64_t at = 0;
     if (a->halved || !e->core->prediction.precision) return TSR_OK;
-    if (!a->half) TSR_TRY(tsr_device_allocate(e->context, (size_t)a->elements * 4 * sizeof(int16_t), (void **)&a->half));
     for (int k = 0; k < 3; k++) {
         const int32_t half = 1 << (e->options.format.bits - 1);
-        const tsr_dirac_half_job job = { a->plane + at, a->half + 4 * at, e->layout[k].width, e->layout[k].height, -half, half - 1 };
+        const tsr_dirac_half_job job = { a->grid + 4 * at, sizeof(int16_t), e->layout[k].width, e->layout[k].height, -half, half - 1 };
         TSR_TRY(e->context->backend->dirac->half(e->context->queue, &job));
         at += (int64_t)job.width * job.height;
     }
@@ -280,9 +278,10 @@ static tsr_status predict(tsr_dirac_encoder *e, const tsr_dirac_task *t, int bot
                                       .width = e->layout[k].width,
                                       .height = e->layout[k].height,
                                       .component = k,
+                                      .bytes = sizeof(int16_t),
                                       .depth = e->options.format.bits,
                                       .down = { k && c->search.down[0], k && c->search.down[1] } };
-        for (int r = 0; r < t->references; r++) job.reference[r] = c->prediction.precision ? refs[r]->half + 4 * at : refs[r]->plane + at;
+        for (int r = 0; r < t->references; r++) job.reference[r] = refs[r]->grid + 4 * at;
         TSR_TRY(backend->dirac->predict(e->context->queue, &job));
         at += (int64_t)job.width * job.height;
     }
@@ -365,9 +364,9 @@ static tsr_status new_anchor(tsr_dirac_encoder *e, uint32_t number, tsr_dirac_an
     for (int k = 0; k < TSR_DIRAC_ANCHORS && !a; k++)
         if (!e->core->anchor[k].used) a = &e->core->anchor[k];
     if (!a) TSR_FAIL(TSR_ERROR_INTERNAL, "no reference is free");
-    if (!a->plane) {
+    if (!a->grid) {
         for (int k = 0; k < 3; k++) a->elements += (int64_t)e->layout[k].width * e->layout[k].height;
-        TSR_TRY(tsr_device_allocate(e->context, (size_t)a->elements * sizeof(int16_t), (void **)&a->plane));
+        TSR_TRY(tsr_device_allocate(e->context, (size_t)a->elements * 4 * sizeof(int16_t), (void **)&a->grid));
     }
     a->number = number;
     a->halved = 0;
@@ -398,7 +397,8 @@ static tsr_status reconstruct(tsr_dirac_encoder *e, const tsr_dirac_task *t, int
                                     .stride = l->stride,
                                     .predicted = inter ? c->predicted[k] : NULL,
                                     .predicted_stride = l->width,
-                                    .reference = anchor ? anchor->plane + at_reference : NULL,
+                                    .reference = anchor ? anchor->grid + 4 * at_reference : NULL,
+                                    .reference_bytes = sizeof(int16_t),
                                     .width = l->width,
                                     .height = l->height,
                                     .bytes = bytes,
@@ -412,10 +412,10 @@ static tsr_status reconstruct(tsr_dirac_encoder *e, const tsr_dirac_task *t, int
         at_reference += (int64_t)l->width * l->height;
     }
     if (!anchor || e->options.group == 1) return TSR_OK;
-    const int16_t *luma = anchor->plane;
+    const int16_t *luma = anchor->grid;
     if (!tsr_dirac_encodes_on_host(e)) {
         TSR_TRY(
-            backend->download(e->context->queue, c->luma, anchor->plane, (size_t)e->layout[0].width * (size_t)e->layout[0].height * sizeof(int16_t)));
+            backend->download(e->context->queue, c->luma, anchor->grid, (size_t)e->layout[0].width * (size_t)e->layout[0].height * sizeof(int16_t)));
         luma = c->luma;
     }
     return tsr_dirac_seen_make(&anchor->seen, luma, e->layout[0].width, -2, e->options.format.bits, e->layout[0].width, e->layout[0].height, 1,
