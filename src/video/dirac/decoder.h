@@ -25,9 +25,10 @@ typedef struct tsr_dirac_residue {
     int32_t *on_device[3], *samples;  /* on_device[k] is coefficients[k] where the device is the host */
     void *workspace;
     int64_t elements[3], room[3], workspace_bytes; /* elements; those that there is memory for */
-    /* The same in 16 bits, on the host: high-quality and core pictures are tried with it, and taken again in 32 bits where a value does not fit. */
+    /* The same in 16 bits, in the host's memory: high-quality and core pictures are tried with it, and taken again in 32 bits where a value does not fit. */
     tsr_dirac_synthesis narrow_synthesis[2], coarse_synthesis[2]; /* coarse: all but the finest level, of LeGall's filter; count 0: there is none */
     int16_t *narrow[3], *narrow_samples;
+    int64_t host_room[3];                      /* of coefficients[k] where a device has others: the approximation's rows until 16 bits do not do */
     uint8_t empty[3][TSR_DIRAC_LEVELS + 1][4]; /* sub-bands of `narrow` that are 0 */
     int made;
 } tsr_dirac_residue;
@@ -157,6 +158,8 @@ void tsr_dirac_motion_free(tsr_dirac_decoder *d);
 
 /* residue.c */
 tsr_status tsr_dirac_within_limit(const tsr_dirac_decoder *d, int64_t bytes);
+/* Room for all coefficients of the host in 32 bits, before something but approximations is written to them: the pointers may become others. */
+tsr_status tsr_dirac_residue_whole(tsr_dirac_decoder *d);
 tsr_status tsr_dirac_residue_make(tsr_dirac_decoder *d, const tsr_dirac_transform *transform);
 tsr_status tsr_dirac_residue_wide(tsr_dirac_decoder *d); /* what synthesis in 32 bits needs is there: on the host for few pictures */
 void tsr_dirac_residue_free(tsr_dirac_decoder *d);

@@ -246,6 +246,31 @@ static tsr_status cuda_predict_there(tsr_queue *queue, const tsr_dirac_predict_j
     return tsr_launch_check(queue);
 }
 
+/* Eight numbers a thread: what is moved at once. */
+enum { WIDENED = 8 };
+
+TSR_KERNEL(widen_kernel)(const int16_t *from, int64_t there, int32_t *to, int64_t count)
+{
+    const int64_t first = ((int64_t)blockIdx.x * THREADS + threadIdx.x) * WIDENED;
+    if (first + WIDENED <= count && (first + WIDENED <= there || first >= there)) {
+        tsr_slice_four both = { { 0, 0, 0, 0 } };
+        if (first < there) both = *(const tsr_slice_four *)(const void *)(from + first);
+        for (int h = 0; h < 2; h++) {
+            tsr_slice_four four;
+            for (int k = 0; k < 4; k++) four.v[k] = (int16_t)(both.v[2 * h + k / 2] >> 16 * (k % 2));
+            *(tsr_slice_four *)(void *)(to + first + 4 * h) = four;
+        }
+        return;
+    }
+    for (int64_t k = first; k < tsr_minl(first + WIDENED, count); k++) to[k] = k < there ? from[k] : 0;
+}
+
+static tsr_status cuda_widen(tsr_queue *queue, const int16_t *from, int64_t there, int32_t *to, int64_t count)
+{
+    TSR_LAUNCH(queue, widen_kernel, tsr_blocks(count, THREADS * WIDENED, INT32_MAX), THREADS, 0, from, there, to, count);
+    return tsr_launch_check(queue);
+}
+
 static tsr_status cuda_load(tsr_queue *queue, const tsr_dirac_load_job *job)
 {
     TSR_LAUNCH(queue, load_kernel, COLUMNS(job->padded_width) * (uint32_t)job->padded_height, THREADS, 0, *job, COLUMNS(job->padded_width));
@@ -273,5 +298,5 @@ static tsr_status record_begin(tsr_queue *queue) { return forgive(queue, tsr_gra
 static tsr_status record_end(tsr_queue *queue, tsr_graph **graph) { return forgive(queue, tsr_graph_end(queue, graph)); }
 
 static const tsr_dirac_record_ops record_ops = { record_begin, record_end, tsr_graph_launch, tsr_graph_destroy };
-extern "C" const tsr_dirac_ops tsr_dirac_cuda = { cuda_store,         cuda_predict, cuda_load,       cuda_half,     cuda_store_there,
-                                                  cuda_predict_there, &record_ops,  &tsr_slice_cuda, &tsr_core_cuda };
+extern "C" const tsr_dirac_ops tsr_dirac_cuda = { cuda_store,         cuda_predict, cuda_load,   cuda_half,       cuda_store_there,
+                                                  cuda_predict_there, cuda_widen,   &record_ops, &tsr_slice_cuda, &tsr_core_cuda };

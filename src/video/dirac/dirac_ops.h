@@ -48,6 +48,8 @@ typedef struct tsr_dirac_ops {
     /* Jobs that are in the device's memory, of planes of that size. NULL where `record` is. */
     tsr_status (*store_there)(tsr_queue *queue, const tsr_dirac_store_job *job, int32_t width, int32_t height);
     tsr_status (*predict_there)(tsr_queue *queue, const tsr_dirac_predict_job *job, int32_t width, int32_t height);
+    /* Numbers of 16 bits become those of 32; behind the first `there` of `count` they are 0. NULL where `record` is. */
+    tsr_status (*widen)(tsr_queue *queue, const int16_t *from, int64_t there, int32_t *to, int64_t count);
     const tsr_dirac_record_ops *record; /* NULL: it is of no use */
     const struct tsr_slice_ops *slices; /* slices/slice_jobs.h; NULL: slices are coded on the host */
     const struct tsr_core_ops *core;    /* slices/core_jobs.h: variable-length codes of core syntax; NULL: on the host */

@@ -168,10 +168,28 @@ static tsr_dirac_store_job store_job(const tsr_dirac_decoder *d, const tsr_dirac
     return job;
 }
 
+/* Elements of narrow[c] up to the last row that a sub-band has which is not 0. */
+static int64_t filled_elements(const tsr_dirac_residue *p, int c)
+{
+    int64_t rows = p->layout[c].band[0][0].height;
+    for (int level = 1; level <= p->transform.horizontal + p->transform.depth; level++)
+        for (int band = 1; band < tsr_dirac_bands(&p->transform, level); band++) {
+            const tsr_dirac_band *b = &p->layout[c].band[level][band];
+            if (!p->empty[c][level][band]) rows = tsr_max64(rows, b->offset / p->layout[c].stride + b->height);
+        }
+    return rows * p->layout[c].stride;
+}
+
 static tsr_status upload_residue(tsr_dirac_decoder *d, const tsr_dirac_target *t, int c)
 {
     tsr_dirac_residue *p = &d->residue;
+    const tsr_backend *backend = d->context->backend;
     if (!t->residue || tsr_dirac_on_host(d) || t->residue == TSR_DIRAC_RESIDUE_THERE) return TSR_OK;
+    if (t->residue == TSR_DIRAC_RESIDUE_NARROW) { /* by way of the samples' memory, which nobody reads now */
+        const int64_t there = filled_elements(p, c);
+        TSR_TRY(backend->upload(d->context->queue, p->samples, p->narrow[c], (size_t)there * sizeof(int16_t)));
+        return backend->dirac->widen(d->context->queue, (const int16_t *)(const void *)p->samples, there, p->on_device[c], p->elements[c]);
+    }
     return d->context->backend->upload(d->context->queue, p->on_device[c], p->coefficients[c], (size_t)p->elements[c] * sizeof(int32_t));
 }
 
@@ -183,7 +201,7 @@ static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *
         tsr_dirac_enter(d, TSR_DIRAC_RESIDUAL_DECODE);
         TSR_TRY(upload_residue(d, t, c));
         tsr_dirac_enter(d, TSR_DIRAC_WAVELET_TRANSFORM);
-        int narrow = t->residue == TSR_DIRAC_RESIDUE_NARROW;
+        int narrow = t->residue == TSR_DIRAC_RESIDUE_NARROW && tsr_dirac_on_host(d);
         const uint8_t *empty = p->empty[c][p->transform.depth];
         const int coarse = t->predicted && p->coarse_synthesis[c > 0].count && empty[1] && empty[2] && empty[3];
         if (narrow) TSR_TRY(synthesise_narrow(d, c, coarse, &narrow));

@@ -21,6 +21,7 @@ static tsr_status decode(tsr_dirac_decoder *d, tsr_bits *bits, int64_t first, in
     const tsr_bits start = *bits;
     int fits = 1;
     tsr_dirac_residue *p = &d->residue;
+    if (!*narrow || !p->narrow[0]) TSR_TRY(tsr_dirac_residue_whole(d));
     tsr_dirac_slices slices = { .transform = &p->transform, .threads = d->context->threads, .long_length = d->options.long_length };
     for (int c = 0; c < 3; c++) {
         slices.layout[c] = &p->layout[c];
@@ -35,7 +36,9 @@ static tsr_status decode(tsr_dirac_decoder *d, tsr_bits *bits, int64_t first, in
     if (fits) return TSR_OK;
     *narrow = 0;
     *bits = start;
+    TSR_TRY(tsr_dirac_residue_whole(d));
     memset(slices.narrow, 0, sizeof slices.narrow);
+    memcpy(slices.coefficients, p->coefficients, sizeof slices.coefficients);
     return tsr_dirac_slices_decode(&slices, bits, first, count, d->starts, whole, &fits);
 }
 
@@ -167,6 +170,7 @@ static tsr_status gather(tsr_dirac_decoder *d, const tsr_bits *bits, int64_t fir
 static tsr_status clear(tsr_dirac_decoder *d)
 {
     TSR_TRY(tsr_dirac_residue_make(d, &d->transform));
+    TSR_TRY(tsr_dirac_residue_whole(d));
     TSR_TRY(d->context->backend->synchronize(d->context->queue)); /* coefficients of the picture before are still being read */
     for (int c = 0; c < 3; c++) memset(d->residue.coefficients[c], 0, (size_t)d->residue.elements[c] * sizeof(int32_t));
     return TSR_OK;

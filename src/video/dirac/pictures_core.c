@@ -229,17 +229,19 @@ static tsr_status decode_bands(tsr_dirac_decoder *d, tsr_dirac_core *core, tsr_b
     int fits = 1;
     if (on_device(d, core) && core->variable) return tsr_core_device_decode(&d->core_device, d->context, core, bits, d->residue.on_device, damage);
     if (on_device(d, core)) return decode_ahead(d, core, bits, offset, damage);
-    if (core->statistics) return tsr_dirac_statistics_decode(core, bits, damage);
-    TSR_TRY(tsr_dirac_core_decode(core, bits, &fits, damage));
-    if (fits) return TSR_OK;
+    if (core->narrow[0]) TSR_TRY(tsr_dirac_core_decode(core, bits, &fits, damage));
+    if (core->narrow[0] && fits) return TSR_OK;
     *bits = start;
+    TSR_TRY(tsr_dirac_residue_whole(d));
     memset(core->narrow, 0, sizeof core->narrow);
-    return tsr_dirac_core_decode(core, bits, &fits, damage);
+    memcpy(core->coefficients, d->residue.coefficients, sizeof core->coefficients);
+    return core->statistics ? tsr_dirac_statistics_decode(core, bits, damage) : tsr_dirac_core_decode(core, bits, &fits, damage);
 }
 
-/* The approximations are there in 32 bits, and predicted. To 16 where they fit, else what is in 16 to 32. */
-static int narrow_approximations(tsr_dirac_residue *p)
+/* The approximations are there in 32 bits, and predicted. To 16 where they fit (*narrow 1), else what is in 16 to 32. */
+static tsr_status narrow_approximations(tsr_dirac_decoder *d, int *narrow)
 {
+    tsr_dirac_residue *p = &d->residue;
     int32_t lost = 0;
     for (int c = 0; c < 3; c++) {
         const tsr_dirac_band *b = &p->layout[c].band[0][0];
@@ -251,6 +253,7 @@ static int narrow_approximations(tsr_dirac_residue *p)
             }
         }
     }
+    if (lost) TSR_TRY(tsr_dirac_residue_whole(d));
     for (int c = 0; c < 3 && lost; c++) {
         const tsr_dirac_band *b = &p->layout[c].band[0][0];
         for (int32_t y = 0; y < p->layout[c].padded_height; y++) {
@@ -258,7 +261,8 @@ static int narrow_approximations(tsr_dirac_residue *p)
             for (int32_t x = y < b->height ? b->width : 0; x < p->layout[c].stride; x++) p->coefficients[c][row + x] = p->narrow[c][row + x];
         }
     }
-    return !lost;
+    *narrow = !lost;
+    return TSR_OK;
 }
 
 static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data, tsr_dirac_target *t, tsr_bits *bits)
@@ -282,7 +286,8 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
     for (int c = 0; c < 3; c++) {
         core.layout[c] = &p->layout[c];
         core.coefficients[c] = p->coefficients[c];
-        if (!core.statistics && d->sequence.luma_depth <= NARROW_DEPTH && d->sequence.chroma_depth <= NARROW_DEPTH) core.narrow[c] = p->narrow[c];
+        if (!core.statistics && !on_device(d, &core) && d->sequence.luma_depth <= NARROW_DEPTH && d->sequence.chroma_depth <= NARROW_DEPTH)
+            core.narrow[c] = p->narrow[c];
     }
     const tsr_bits start = *bits;
     TSR_TRY(decode_bands(d, &core, bits, data->offset, &damage));
@@ -306,7 +311,9 @@ static tsr_status take_residue(tsr_dirac_decoder *d, const tsr_dirac_data *data,
     t->residue = on_device(d, &core) ? TSR_DIRAC_RESIDUE_THERE : TSR_DIRAC_RESIDUE;
     for (int c = 0; c < 3 && !t->predicted && t->residue == TSR_DIRAC_RESIDUE; c++)
         tsr_dirac_predict_approximation(p->coefficients[c], &p->layout[c]);
-    if (core.narrow[0] && narrow_approximations(p)) t->residue = TSR_DIRAC_RESIDUE_NARROW;
+    int narrow = 0;
+    if (core.narrow[0]) TSR_TRY(narrow_approximations(d, &narrow));
+    if (narrow) t->residue = TSR_DIRAC_RESIDUE_NARROW;
     return TSR_OK;
 }
 

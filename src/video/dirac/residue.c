@@ -13,16 +13,25 @@ static void free_plans(tsr_dirac_decoder *d)
     }
 }
 
+static void free_narrow(tsr_dirac_decoder *d, int c)
+{
+    tsr_dirac_residue *p = &d->residue;
+    const size_t bytes = p->narrow[c] ? (size_t)p->room[c] * sizeof(int16_t) : 0;
+    if (tsr_dirac_on_host(d)) tsr_device_release(d->context, p->narrow[c], bytes);
+    else tsr_host_release(NULL, p->narrow[c], bytes);
+    p->narrow[c] = NULL;
+}
+
 /* The memory of component c, and of the samples that all have in turn, which are as many as luma's. */
 static void free_component(tsr_dirac_decoder *d, int c)
 {
     tsr_dirac_residue *p = &d->residue;
     const size_t bytes = (size_t)p->room[c] * sizeof(int32_t);
-    if (!tsr_dirac_on_host(d)) tsr_host_release(NULL, p->coefficients[c], p->coefficients[c] ? bytes : 0);
+    if (!tsr_dirac_on_host(d)) tsr_host_release(NULL, p->coefficients[c], (size_t)p->host_room[c] * sizeof(int32_t));
     tsr_device_release(d->context, p->on_device[c], p->on_device[c] ? bytes : 0);
-    tsr_device_release(d->context, p->narrow[c], p->narrow[c] ? bytes / 2 : 0);
+    free_narrow(d, c);
     p->coefficients[c] = p->on_device[c] = NULL;
-    p->narrow[c] = NULL;
+    p->host_room[c] = 0;
     if (!c) {
         tsr_device_release(d->context, p->narrow_samples, p->narrow_samples ? bytes / 2 : 0);
         tsr_device_release(d->context, p->samples, p->samples ? bytes : 0);
@@ -64,6 +73,26 @@ tsr_status tsr_dirac_residue_wide(tsr_dirac_decoder *d)
     return p->samples ? TSR_OK : tsr_device_allocate(d->context, (size_t)p->room[0] * sizeof(int32_t), (void **)&p->samples);
 }
 
+/* At least `wanted` coefficients of component c in the host's memory, where a device has its own; what is there stays. */
+static tsr_status make_host_room(tsr_dirac_decoder *d, int c, int64_t wanted)
+{
+    tsr_dirac_residue *p = &d->residue;
+    void *larger = NULL;
+    if (tsr_dirac_on_host(d) || wanted <= p->host_room[c]) return TSR_OK;
+    TSR_TRY(tsr_host_allocate(NULL, (size_t)wanted * sizeof(int32_t), &larger));
+    if (p->coefficients[c]) memcpy(larger, p->coefficients[c], (size_t)p->host_room[c] * sizeof(int32_t));
+    tsr_host_release(NULL, p->coefficients[c], (size_t)p->host_room[c] * sizeof(int32_t));
+    p->coefficients[c] = (int32_t *)larger;
+    p->host_room[c] = wanted;
+    return TSR_OK;
+}
+
+tsr_status tsr_dirac_residue_whole(tsr_dirac_decoder *d)
+{
+    for (int c = 0; c < 3; c++) TSR_TRY(make_host_room(d, c, d->residue.elements[c]));
+    return TSR_OK;
+}
+
 /* Memory that is large enough stays: intra and predicted pictures, whose transforms differ, come by turns. */
 static tsr_status make_component(tsr_dirac_decoder *d, int c, int narrow)
 {
@@ -75,15 +104,15 @@ static tsr_status make_component(tsr_dirac_decoder *d, int c, int narrow)
         p->room[c] = p->elements[c];
         TSR_TRY(tsr_device_allocate(d->context, bytes, (void **)&p->on_device[c]));
         if (tsr_dirac_on_host(d)) p->coefficients[c] = p->on_device[c];
-        else TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&p->coefficients[c]));
     }
+    const tsr_dirac_band *b = &p->layout[c].band[0][0];
+    const int host = tsr_dirac_on_host(d);
+    TSR_TRY(make_host_room(d, c, narrow ? b->offset + (int64_t)b->height * p->layout[c].stride : p->elements[c]));
     const size_t half = (size_t)p->room[c] * sizeof(int16_t);
-    if (narrow && !p->narrow[c]) TSR_TRY(tsr_device_allocate(d->context, half, (void **)&p->narrow[c]));
-    if (narrow && !c && !p->narrow_samples) TSR_TRY(tsr_device_allocate(d->context, half, (void **)&p->narrow_samples));
-    if (!narrow) {
-        tsr_device_release(d->context, p->narrow[c], p->narrow[c] ? half : 0);
-        p->narrow[c] = NULL;
-    }
+    if (narrow && !p->narrow[c])
+        TSR_TRY(host ? tsr_device_allocate(d->context, half, (void **)&p->narrow[c]) : tsr_host_allocate(NULL, half, (void **)&p->narrow[c]));
+    if (narrow && host && !c && !p->narrow_samples) TSR_TRY(tsr_device_allocate(d->context, half, (void **)&p->narrow_samples));
+    if (!narrow) free_narrow(d, c);
     return TSR_OK;
 }
 
@@ -99,15 +128,15 @@ static tsr_status make_plans(tsr_dirac_decoder *d, int narrow)
         TSR_TRY(tsr_dirac_synthesis_make_coarse(d->context, &p->transform, &p->layout[k], TSR_I16, &p->coarse_synthesis[k]));
         TSR_TRY(room_to_work(d, p->coarse_synthesis[k].workspace_bytes));
     }
-    return narrow ? TSR_OK : tsr_dirac_residue_wide(d);
+    return narrow && tsr_dirac_on_host(d) ? TSR_OK : tsr_dirac_residue_wide(d);
 }
 
 static tsr_status make_all(tsr_dirac_decoder *d)
 {
-    const int narrow = tsr_dirac_on_host(d) && tsr_dirac_synthesis_narrow(&d->residue.transform, 8);
+    const int host = tsr_dirac_on_host(d), narrow = !host || tsr_dirac_synthesis_narrow(&d->residue.transform, 8); /* a device has them in 32 bits */
     memset(d->residue.empty, 0, sizeof d->residue.empty);
     for (int c = 0; c < 3; c++) TSR_TRY(make_component(d, c, narrow));
-    return make_plans(d, narrow);
+    return make_plans(d, narrow && host);
 }
 
 tsr_status tsr_dirac_within_limit(const tsr_dirac_decoder *d, int64_t bytes)
