@@ -128,7 +128,7 @@ static tsr_status make_plans(tsr_dirac_decoder *d, int narrow)
         TSR_TRY(tsr_dirac_synthesis_make_coarse(d->context, &p->transform, &p->layout[k], TSR_I16, &p->coarse_synthesis[k]));
         TSR_TRY(room_to_work(d, p->coarse_synthesis[k].workspace_bytes));
     }
-    return narrow && tsr_dirac_on_host(d) ? TSR_OK : tsr_dirac_residue_wide(d);
+    return narrow ? TSR_OK : tsr_dirac_residue_wide(d);
 }
 
 static tsr_status make_all(tsr_dirac_decoder *d)
