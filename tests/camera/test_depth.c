@@ -146,6 +146,18 @@ static void lenses(void **unused)
         wrong += straight[i] > 0 && straight[i] != (i % W < 20 ? 2.0f : 5.0f);
     }
     assert_true(wrong <= 2 * H); /* the column beside the edge */
+    /* along a ray that the lens has bent: by its place without the lens, 24 pixels being the focal length at 90 degrees */
+    const tsr_depth_encoding radial = { .kind = TSR_DEPTH_RADIAL };
+    static float far_[W * H];
+    for (int i = 0; i < W * H; i++) far_[i] = 10;
+    require_ok(tsr_depth_decode(&c, &radial, W, H, far_, d, NULL));
+    for (int i = 0; i < W * H; i++) {
+        const double at[2] = { i % W + 0.5, i / W + 0.5 };
+        double u[2];
+        require_ok(tsr_lens_undistort(&c.lens, W, H, at, u));
+        const double x = (u[0] - W / 2.0) / 24, y = (u[1] - H / 2.0) / 24;
+        assert_true(fabs((double)d[i] * sqrt(1 + x * x + y * y) - 10) < 1e-4);
+    }
 }
 
 int main(void)

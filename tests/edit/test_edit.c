@@ -184,6 +184,12 @@ static void history_is_as_small_as_the_change(void **state)
     require_ok(tsr_editor_undo(e));
     tsr_editor_history(e, &before);
     assert_int_equal(before.tiles, after.tiles);
+    require_ok(tsr_editor_brush(e, "model", &(tsr_brush){ { 40, 0, 0 }, 2, 1, 1 }, NULL)); /* the tiles within 3 sigma and a ring */
+    tsr_editor_history(e, &after);
+    assert_true(after.tiles > 0 && after.tiles <= 6 * 6 * 6);
+    require_ok(tsr_editor_undo(e));
+    tsr_editor_history(e, &before);
+    assert_int_equal(before.tiles, after.tiles);
 }
 
 static void delete_and_paste_back(void **state)

@@ -78,7 +78,8 @@ static void linear_square_is_a_parabola(void **unused)
         for (int i = 0; i < 2; i++) {
             tsr_light_ray q = { .speed = { v0[0], v0[1], vz } };
             const int64_t steps = 200 << i;
-            require_ok(tsr_light_ray_trace(linear_square, NULL, m ? TSR_LIGHT_RK2 : TSR_LIGHT_EULER, TSR_LIGHT_TIME, time / (double)steps, steps, 0, &q));
+            require_ok(
+                tsr_light_ray_trace(linear_square, NULL, m ? TSR_LIGHT_RK2 : TSR_LIGHT_EULER, TSR_LIGHT_TIME, time / (double)steps, steps, 0, &q));
             error[m][i] = fabs(q.position[2] - end[2]);
         }
     assert_true(error[0][0] / error[0][1] > 1.9 && error[0][0] / error[0][1] < 2.1);
@@ -159,7 +160,8 @@ static void snell(void **unused)
     const double sine[4] = { 0.1, 0.4, 0.6, 0.8 }; /* in glass; total reflection above 2/3 */
     tsr_light_ray r[4];
     (void)unused;
-    for (int k = 0; k < 4; k++) r[k] = (tsr_light_ray){ .position = { -0.6 * sine[k], 0, -0.6 }, .speed = { sine[k], 0, sqrt(1 - sine[k] * sine[k]) } };
+    for (int k = 0; k < 4; k++)
+        r[k] = (tsr_light_ray){ .position = { -0.6 * sine[k], 0, -0.6 }, .speed = { sine[k], 0, sqrt(1 - sine[k] * sine[k]) } };
     require_ok(tsr_light_trace(context, m, NULL, r, 4));
     for (int k = 0; k < 4; k++) {
         assert_true(fabs(r[k].speed[0] - 1.5 * sine[k]) < 3e-3);
@@ -179,14 +181,22 @@ static void errors(void **unused)
     tsr_light_matter *m = light_matter(context, 4, 1, light_one, NULL, 0);
     tsr_light_ray still = { .speed = { 0, 0, 0 } };
     require_error(tsr_light_trace(context, m, NULL, &still, 1), TSR_ERROR_ARGUMENT, "ray 0: its speed has length 0");
+    still.speed[1] = 1e-7; /* as good as none */
+    require_error(tsr_light_trace(context, m, NULL, &still, 1), TSR_ERROR_ARGUMENT, "ray 0: its speed has length 1e-07");
+    still.speed[1] = -1; /* a direction, wherever it points */
+    require_ok(tsr_light_trace(context, m, NULL, &still, 1));
     tsr_light_matter_destroy(&m);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fish_eye_focuses), cmocka_unit_test(linear_square_is_a_parabola), cmocka_unit_test(luneburg_focuses), cmocka_unit_test(luneburg_in_voxels),
-        cmocka_unit_test(snell),            cmocka_unit_test(errors),
+        cmocka_unit_test(fish_eye_focuses),
+        cmocka_unit_test(linear_square_is_a_parabola),
+        cmocka_unit_test(luneburg_focuses),
+        cmocka_unit_test(luneburg_in_voxels),
+        cmocka_unit_test(snell),
+        cmocka_unit_test(errors),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -467,12 +467,44 @@ static void layers(void **state)
     tsr_context_destroy(&context);
 }
 
+/* A lattice so long that places are kept to fewer binary digits: counted as anywhere else, from both ends. */
+static void long_lattices(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    const float low[2][3] = { { 3.5f, 1.5f, 1.5f }, { 70000.5f, 1.5f, 2.5f } }, high[2][3] = { { 9.5f, 4.5f, 4.5f }, { 70010.5f, 4.5f, 4.5f } };
+    const int outwards[2] = { 0, 0 }, expected[2] = { 6 * 3 * 3, 10 * 3 * 2 };
+    tsr_mesh *mesh = boxes(context, 2, low, high, outwards);
+    tsr_winding *w;
+    require_ok(tsr_winding_create(context, (tsr_size3){ 100000, 6, 6 }, NULL, 16, &w));
+    for (int i = 0; i < 2; i++) {
+        tsr_volume *v, *host;
+        int64_t ones = 0, others = 0;
+        require_ok(tsr_volume_create(context, TSR_I32, (tsr_size3){ 20, 6, 6 }, NULL, &v));
+        require_ok(tsr_winding_build(w, mesh, (const int64_t[]){ i ? 69995 : 0, 0, 0 }, v));
+        require_ok(tsr_winding_check(w, mesh, NULL));
+        require_ok(tsr_volume_copy(v, NULL, &host));
+        const int32_t *number = (const int32_t *)tsr_volume_data_const(host);
+        for (int64_t k = 0; k < 20 * 6 * 6; k++) {
+            ones += number[k] == 1;
+            others += number[k] != 0 && number[k] != 1;
+        }
+        assert_int_equal(ones, expected[i]);
+        assert_int_equal(others, 0);
+        tsr_volume_destroy(&host);
+        tsr_volume_destroy(&v);
+    }
+    tsr_winding_destroy(&w);
+    tsr_mesh_destroy(&mesh);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_are_counted),         cmocka_unit_test(degenerate_places), cmocka_unit_test(balls_equal_solid_angles),
-        cmocka_unit_test(boxes_of_the_lattice),      cmocka_unit_test(trees_of_meshes),   cmocka_unit_test(tiles_of_one_number),
-        cmocka_unit_test(frames_without_allocation), cmocka_unit_test(wrong_meshes),      cmocka_unit_test(layers)
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(long_lattices),        cmocka_unit_test(boxes_are_counted),
+                                        cmocka_unit_test(degenerate_places),    cmocka_unit_test(balls_equal_solid_angles),
+                                        cmocka_unit_test(boxes_of_the_lattice), cmocka_unit_test(trees_of_meshes),
+                                        cmocka_unit_test(tiles_of_one_number),  cmocka_unit_test(frames_without_allocation),
+                                        cmocka_unit_test(wrong_meshes),         cmocka_unit_test(layers) };
     return cmocka_run_group_tests_name("winding numbers", tests, NULL, NULL);
 }

@@ -168,6 +168,7 @@ static void test_order_of_input(void **state)
     view_free(&vb);
     tsr_points_tree_destroy(&a);
     tsr_points_tree_destroy(&b);
+    assert_int_equal(tsr_context_memory(context)->current_bytes, 0); /* all that they had is given back */
     free(p);
     free(shuffled);
     tsr_context_destroy(&context);

@@ -19,12 +19,12 @@ static double nothing(double x, double y, double z)
 }
 
 #define TERMS(...) .terms = { __VA_ARGS__ }, .term_count = (int32_t)(sizeof((tsr_levelset_term[]){ __VA_ARGS__ }) / sizeof(tsr_levelset_term))
-#define SPEED(v)                             \
-    {                                        \
+#define SPEED(v)                                 \
+    {                                            \
         .kind = TSR_LEVELSET_SPEED, .value = (v) \
     }
-#define BEND(v)                                  \
-    {                                            \
+#define BEND(v)                                      \
+    {                                                \
         .kind = TSR_LEVELSET_CURVATURE, .value = (v) \
     }
 
@@ -198,6 +198,38 @@ static tsr_tiles *near_the_end(tsr_context *context)
     return tiles;
 }
 
+/* A list of one tile has twice the resolution wherever its eight tiles have coordinates. */
+static void limits_of_upsampling(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    const int32_t most = TSR_KEY_BIAS / 2 - 1;
+    static float values[512];
+    for (int i = 0; i < 512; i++) {
+        const double x = i % 8 - 3.5, y = i / 8 % 8 - 3.5, z = i / 64 - 3.5, d = sqrt(x * x + y * y + z * z) - 1.2;
+        values[i] = (float)fmin(fmax(d, -1.5), 1.5);
+    }
+    for (int axis = 0; axis < 3; axis++)
+        for (int k = 0; k < 4; k++) {
+            static const int beyond[4] = { 0, 1, 0, 1 };
+            int32_t at[1][3] = { { 0, 0, 0 } };
+            tsr_tiles_options options = TSR_TILES_OPTIONS;
+            tsr_tiles_contents contents = TSR_TILES_CONTENTS;
+            tsr_tiles *tiles, *fine = NULL;
+            at[0][axis] = k < 2 ? most - 1 + k : -most - (k - 2);
+            options.band = 1.5;
+            contents.count = 1;
+            contents.coordinates = (const int32_t(*)[3])at;
+            contents.values = values;
+            require_ok(tsr_tiles_assemble(context, NULL, &options, &contents, &tiles));
+            if (beyond[k]) require_error(tsr_tiles_upsample(tiles, &fine), TSR_ERROR_CAPACITY, "has no coordinates at twice the resolution");
+            else require_ok(tsr_tiles_upsample(tiles, &fine));
+            tsr_tiles_destroy(&fine);
+            tsr_tiles_destroy(&tiles);
+        }
+    tsr_context_destroy(&context);
+}
+
 static void limits_of_keys(void **unused)
 {
     (void)unused;
@@ -260,7 +292,8 @@ static void refused_launch(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(same_steps),     cmocka_unit_test(same_ends),       cmocka_unit_test(same_failures),
-                                        cmocka_unit_test(limits_of_keys), cmocka_unit_test(short_of_memory), cmocka_unit_test(refused_launch) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(same_steps),           cmocka_unit_test(same_ends),      cmocka_unit_test(same_failures),
+                                        cmocka_unit_test(limits_of_upsampling), cmocka_unit_test(limits_of_keys), cmocka_unit_test(short_of_memory),
+                                        cmocka_unit_test(refused_launch) };
     return cmocka_run_group_tests_name("steps", tests, NULL, NULL);
 }

@@ -393,7 +393,7 @@ static void test_cut_file(void **state)
         make_path();
         require_ok(tsr_multiview_write(m, path, &o, NULL));
         uint8_t *bytes = load(&size);
-        const size_t step = test_is_slow() ? 37 : tsr_context_device(one).kind != TSR_DEVICE_CPU ? 11 : o.lossless ? 3 : 1;
+        const size_t step = test_is_slow() || tsr_context_device(one).kind != TSR_DEVICE_CPU ? 37 : o.lossless ? 5 : 1;
         for (size_t cut = 0; cut < size; cut += step) {
             double psnr[3];
             if (!quality_of_cut(one, m, bytes, cut, psnr)) {
@@ -429,7 +429,7 @@ static void test_cut_larger_file(void **state)
         make_path();
         require_ok(tsr_multiview_write(m, path, &o, NULL));
         uint8_t *bytes = load(&size);
-        const size_t step = size / (test_is_slow() ? 20 : 90) + 1;
+        const size_t step = size / (test_is_slow() || tsr_context_device(one).kind != TSR_DEVICE_CPU ? 16 : 48) + 1;
         for (size_t cut = size / 25; cut < size; cut += step) {
             double psnr[3];
             assert_true(quality_of_cut(one, m, bytes, cut, psnr));

@@ -176,7 +176,7 @@ static void large_integers(void **state)
         }
 }
 
-/* Planes large enough for steps that do not look for what leaves 16 bits, of values around what these may have: some rows take them, others not. */
+/* Planes large enough for steps that do not look for what leaves 16 bits (or 32), of values around what these may have: some rows take them, others not. */
 static void sixteen_bits_without_a_look(void **state)
 {
     (void)state;
@@ -191,6 +191,11 @@ static void sixteen_bits_without_a_look(void **state)
             o.accuracy = -1;
             o.levels = 1 + k % 2;
             one_shape(TSR_I16, 2, sizes[o.boundary == TSR_WAVELET_PERIODIC ? 1 + filter % 2 : k % 3], o, amplitudes[k], &random);
+            if (o.boundary == TSR_WAVELET_PERIODIC || (filter + k) % 2 || tsr_context_device(context).kind != TSR_DEVICE_CPU) continue;
+            o.levels = 1;
+            one_shape(TSR_I32, 2, sizes[k % 3], o, 1 << (10 + 3 * k / 2), &random);
+            o.boundary = TSR_WAVELET_CLAMP; /* whose rows go through all steps together */
+            one_shape(TSR_I16, 2, sizes[(k + 1) % 3], o, amplitudes[k], &random);
         }
 }
 

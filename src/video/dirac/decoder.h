@@ -158,7 +158,7 @@ void tsr_dirac_motion_free(tsr_dirac_decoder *d);
 /* residue.c */
 tsr_status tsr_dirac_within_limit(const tsr_dirac_decoder *d, int64_t bytes);
 tsr_status tsr_dirac_residue_make(tsr_dirac_decoder *d, const tsr_dirac_transform *transform);
-tsr_status tsr_dirac_residue_wide(tsr_dirac_decoder *d); /* residue.samples are there: on the host few pictures need them */
+tsr_status tsr_dirac_residue_wide(tsr_dirac_decoder *d); /* what synthesis in 32 bits needs is there: on the host for few pictures */
 void tsr_dirac_residue_free(tsr_dirac_decoder *d);
 
 /* frames.c */

@@ -47,11 +47,14 @@ static inline int tsr_diff_is_average(const tsr_diff_writing *g, int64_t stream)
 {
     return stream > 0 && (stream - 1) % (1 + g->w->view->cameras) == 0;
 }
-/* Bytes for which it is tried out what they are worth: of a master all there are, since all textures hang on it; else first what most streams will not get,
- * and again for those that would. */
+/* Bytes for which it is tried out what they are worth: first what most streams will not get; again, for those that would: of a master all there are, since
+ * all textures hang on it. */
 static inline int64_t tsr_diff_trial(const tsr_diff_writing *g, int64_t stream, int p)
 {
-    const int64_t shares = !stream ? tsr_max64(24, g->steps * g->w->view->cameras) : g->again ? 6 : tsr_diff_is_average(g, stream) ? 4 : 2;
+    const int64_t shares = !stream                          ? (g->again ? tsr_max64(24, g->steps * g->w->view->cameras) : 8)
+                           : g->again                       ? 6
+                           : tsr_diff_is_average(g, stream) ? 4
+                                                            : 2;
     return 64 + shares * tsr_mvv_budget(g->w->head.bpp[p], g->tool->texels);
 }
 /* Is a stream, or any of `count` from it on, to be tried out? */
