@@ -5,7 +5,11 @@
 #include "edit/edit.h"
 #include "support.h"
 
-#define IN_BOX(...) &(tsr_selection){ sizeof(tsr_selection), .box = { __VA_ARGS__ } }
+#define IN_BOX(...)                                   \
+    &(tsr_selection)                                  \
+    {                                                 \
+        sizeof(tsr_selection), .box = { __VA_ARGS__ } \
+    }
 
 typedef struct fixture {
     tsr_context *context;

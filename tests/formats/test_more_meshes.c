@@ -257,6 +257,18 @@ static void vti_lies(void **state)
             fail_msg("case %zu: '%s', expected '%s'", i, tsr_error_message(), cases[i][1]);
         tsr_volume_destroy(&v);
     }
+    /* an image that does not begin at 0: as large as from its first to its last sample, and where its first is */
+    static const char later[] = IMAGE("3 4 -1 1 5 5", "3 4 -1 1 5 5", ARRAY("1 2 3 4 5 6"));
+    static const uint8_t numbers[] = { 1, 2, 3, 4, 5, 6 };
+    tsr_volume *v;
+    scratch_write("a.vti", later, strlen(later));
+    require_ok(tsr_volume_read(scratch("a.vti"), NULL, &v));
+    const tsr_size3 n = tsr_volume_size(v);
+    assert_true(n.x == 2 && n.y == 3 && n.z == 1);
+    assert_memory_equal(tsr_volume_data_const(v), numbers, sizeof numbers);
+    const tsr_vec3 first = tsr_geometry_to_world(tsr_volume_geometry(v), (tsr_vec3){ 0, 0, 0 });
+    assert_true(first.x == 3 && first.y == -2 && first.z == 15);
+    tsr_volume_destroy(&v);
     scratch_files(1);
 }
 
