@@ -161,7 +161,7 @@ tsr_status tsr_dirac_within_limit(const tsr_dirac_decoder *d, int64_t bytes);
 /* Room for all coefficients of the host in 32 bits, before something but approximations is written to them: the pointers may become others. */
 tsr_status tsr_dirac_residue_whole(tsr_dirac_decoder *d);
 tsr_status tsr_dirac_residue_make(tsr_dirac_decoder *d, const tsr_dirac_transform *transform);
-tsr_status tsr_dirac_residue_wide(tsr_dirac_decoder *d); /* residue.samples are there: on the host few pictures need them */
+tsr_status tsr_dirac_residue_wide(tsr_dirac_decoder *d); /* what synthesis in 32 bits needs is there: on the host for few pictures */
 void tsr_dirac_residue_free(tsr_dirac_decoder *d);
 
 /* frames.c */

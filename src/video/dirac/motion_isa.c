@@ -419,10 +419,10 @@ static void add_blocks_narrow(const tsr_dirac_predict_job *j, const block_grid *
             while (!look_both(j, &row[u], &p, seen) && --run);
             for (; v + rows < last && alike_blocks(&row[u], &row[u + (int64_t)rows * columns], run) == run; rows++) {
                 const block_place more = place_of(j, g, u, v, run, rows + 1, s->begin, s->end);
-                if (!look_both(j, &row[u], &more, seen)) break;
+                view further[2]; /* they begin at the same place */
+                if (!look_both(j, &row[u], &more, further)) break;
                 p = more;
             }
-            (void)look_both(j, &row[u], &p, seen);
             for (int32_t k = 0; k < run; k++) until[u + k] = v + rows;
         } else look_made(j, &row[u], &p, patch, seen);
         run_weights(g, 0, u, run, p.x0 - (u * g->separation[0] - g->offset[0]), p.n, across);

@@ -56,9 +56,20 @@ void tsr_dirac_residue_free(tsr_dirac_decoder *d)
     d->residue = (tsr_dirac_residue){ 0 };
 }
 
+static tsr_status room_to_work(tsr_dirac_decoder *d, int64_t bytes)
+{
+    tsr_dirac_residue *p = &d->residue;
+    if (bytes <= p->workspace_bytes) return TSR_OK;
+    free_workspace(d);
+    TSR_TRY(tsr_device_allocate(d->context, (size_t)bytes, &p->workspace));
+    p->workspace_bytes = bytes;
+    return TSR_OK;
+}
+
 tsr_status tsr_dirac_residue_wide(tsr_dirac_decoder *d)
 {
     tsr_dirac_residue *p = &d->residue;
+    for (int k = 0; k < 2; k++) TSR_TRY(room_to_work(d, p->synthesis[k].workspace_bytes));
     return p->samples ? TSR_OK : tsr_device_allocate(d->context, (size_t)p->room[0] * sizeof(int32_t), (void **)&p->samples);
 }
 
@@ -97,7 +108,6 @@ static tsr_status make_component(tsr_dirac_decoder *d, int c, int narrow)
     const tsr_dirac_band *b = &p->layout[c].band[0][0];
     const int host = tsr_dirac_on_host(d);
     TSR_TRY(make_host_room(d, c, narrow ? b->offset + (int64_t)b->height * p->layout[c].stride : p->elements[c]));
-    if (!c && !(narrow && host)) TSR_TRY(tsr_dirac_residue_wide(d));
     const size_t half = (size_t)p->room[c] * sizeof(int16_t);
     if (narrow && !p->narrow[c])
         TSR_TRY(host ? tsr_device_allocate(d->context, half, (void **)&p->narrow[c]) : tsr_host_allocate(NULL, half, (void **)&p->narrow[c]));
@@ -109,20 +119,16 @@ static tsr_status make_component(tsr_dirac_decoder *d, int c, int narrow)
 static tsr_status make_plans(tsr_dirac_decoder *d, int narrow)
 {
     tsr_dirac_residue *p = &d->residue;
-    int64_t workspace = 0;
     for (int k = 0; k < 2; k++) {
         TSR_TRY(tsr_dirac_synthesis_make(d->context, &p->transform, &p->layout[k], TSR_I32, 0, &p->synthesis[k]));
-        workspace = tsr_max64(workspace, p->synthesis[k].workspace_bytes);
-        if (narrow) TSR_TRY(tsr_dirac_synthesis_make(d->context, &p->transform, &p->layout[k], TSR_I16, 0, &p->narrow_synthesis[k]));
-        if (narrow && p->transform.wavelet == TSR_DIRAC_LEGALL && p->transform.depth > 1)
-            TSR_TRY(tsr_dirac_synthesis_make_coarse(d->context, &p->transform, &p->layout[k], TSR_I16, &p->coarse_synthesis[k]));
-        workspace = tsr_max64(workspace, tsr_max64(p->narrow_synthesis[k].workspace_bytes, p->coarse_synthesis[k].workspace_bytes));
+        if (!narrow) continue;
+        TSR_TRY(tsr_dirac_synthesis_make(d->context, &p->transform, &p->layout[k], TSR_I16, 0, &p->narrow_synthesis[k]));
+        TSR_TRY(room_to_work(d, p->narrow_synthesis[k].workspace_bytes));
+        if (p->transform.wavelet != TSR_DIRAC_LEGALL || p->transform.depth < 2) continue;
+        TSR_TRY(tsr_dirac_synthesis_make_coarse(d->context, &p->transform, &p->layout[k], TSR_I16, &p->coarse_synthesis[k]));
+        TSR_TRY(room_to_work(d, p->coarse_synthesis[k].workspace_bytes));
     }
-    if (workspace <= p->workspace_bytes) return TSR_OK;
-    free_workspace(d);
-    TSR_TRY(tsr_device_allocate(d->context, (size_t)workspace, &p->workspace));
-    p->workspace_bytes = workspace;
-    return TSR_OK;
+    return narrow ? TSR_OK : tsr_dirac_residue_wide(d);
 }
 
 static tsr_status make_all(tsr_dirac_decoder *d)
