@@ -37,6 +37,13 @@ static tsr_status wrong(const reader *r, const char *format, ...)
     return TSR_FAILED(TSR_ERROR_FORMAT, "%s, line %d: %s", r->name, r->line, text);
 }
 
+/* What reading a file says, with the line that names the file. */
+static tsr_status of_line(const reader *r, tsr_status status)
+{
+    if (status != TSR_OK) TSR_FAIL(status, "%s, line %d: %s", r->name, r->line, tsr_error_message());
+    return TSR_OK;
+}
+
 static int more(const reader *r) { return r->at < r->words; }
 static int is_next(reader *r, const char *word)
 {
@@ -319,8 +326,7 @@ static tsr_status read_shape(reader *r)
             TSR_TRY(reals(r, "a value", -1e30, 1e30, 2, range));
             if (range[0] == range[1]) WRONG(r, "values from %g to %g, expected two", range[0], range[1]);
         }
-        const tsr_status status = kind[0] == 'v' ? tsr_scene_grid_volume(path, p, size, range, h) : tsr_scene_grid_mesh(path, p, size, s, h);
-        if (status != TSR_OK) return tsr_frame_at(status, __func__, __FILE__, __LINE__);
+        TSR_TRY(of_line(r, kind[0] == 'v' ? tsr_scene_grid_volume(path, p, size, range, h) : tsr_scene_grid_mesh(path, p, size, s, h)));
     } else WRONG(r, "'%.60s' is no shape, expected sphere, ellipsoid, box, cylinder, torus, revolve, prism, text, mesh or volume", kind);
     if (h->kind != TSR_SHAPE_GRID && is_next(r, "clip")) {
         TSR_TRY(reals(r, "a height", -big, big, 2, h->clip));
@@ -360,7 +366,7 @@ static tsr_status read_light(reader *r)
         char path[4096];
         if (l->kind == TSR_LIGHT_POINT) WRONG(r, "a point light has no mask, expected a spot");
         TSR_TRY(path_of(r, path, sizeof path));
-        TSR_TRY(tsr_image_read(path, NULL, &s->mask[s->lights]));
+        TSR_TRY(of_line(r, tsr_image_read(path, NULL, &s->mask[s->lights])));
         if (s->mask[s->lights].channels != 1 && s->mask[s->lights].channels != 3) {
             tsr_image_destroy(&s->mask[s->lights]);
             WRONG(r, "the mask has transparency, expected grey or colour");
@@ -417,7 +423,7 @@ static tsr_status read_panorama(reader *r)
     char path[4096];
     if (s->map) WRONG(r, "a second panorama");
     TSR_TRY(path_of(r, path, sizeof path));
-    TSR_TRY(tsr_panorama_read(path, NULL, &s->map));
+    TSR_TRY(of_line(r, tsr_panorama_read(path, NULL, &s->map)));
     s->view.surroundings.map = s->map;
     while (more(r)) {
         if (is_next(r, "turn")) TSR_TRY(real(r, "turn", -360, 360, &s->view.surroundings.turn));
@@ -537,7 +543,7 @@ static tsr_status read_scene(reader *r)
     }
     TSR_TRY(path_of(r, path, sizeof path));
     TSR_TRY(reals(r, "a place", -big, big, 3, at));
-    if (!known) TSR_TRY(load_text(path, &text, &folder));
+    if (!known) TSR_TRY(of_line(r, load_text(path, &text, &folder)));
     TSR_TRY_GOTO(tsr_host_allocate(NULL, sizeof *part, (void **)&part), end);
     *part = (reader){
         .scene = r->scene, .name = known ? known->name : path, .folder = folder, .depth = r->depth + 1, .own_materials = r->scene->materials

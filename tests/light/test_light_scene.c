@@ -123,6 +123,14 @@ static void mistakes(void **unused)
         tsr_light_scene_parse("# all on one\ntessera-light 1 # here\r\nbox 0 0 0 \\\n 1 1 1\n\ncamera 3 3 3 0 0 0 40 0 1 0\n", "lines", NULL, &s));
     tsr_light_scene_destroy(&s);
     require_error(tsr_light_scene_read("there-is-none.txt", NULL, &s), TSR_ERROR_IO, "there-is-none.txt");
+    static const char *const files[] = { "shape mesh air there-is-none.ply 0 0 0 1", "shape volume air there-is-none.nrrd 0 0 0 1",
+                                         "scene there-is-none.txt 0 0 0", "panorama there-is-none.hdr",
+                                         "light spot 0 0 3 0 0 -1 20 0 1 1 1 mask there-is-none.png" };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) { /* which line asked for a file that is missing */
+        char text[200];
+        snprintf(text, sizeof text, "%s%s\n", HEAD, files[i]);
+        require_error(tsr_light_scene_parse(text, "some.txt", NULL, &s), TSR_ERROR_IO, "some.txt, line 4: there-is-none");
+    }
 }
 
 /* A panorama of these bytes, by way of a file. */

@@ -213,11 +213,10 @@ def click_in_3d(browser):
     browser.script("tessera.windows.volume.change({mode: 'surface', azimuth: 0, elevation: 0, zoom: 1, pan: [0, 0]})")
     browser.until("return tessera.bench.state.views.volume.mode === 'surface'", 5, "the surface")
     at_rest(browser, "volume")
-    hit = browser.script("""const w = tessera.windows.volume, c = w.canvas, d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, r = c.getBoundingClientRect();
+    hit = browser.until("""const w = tessera.windows.volume, c = w.canvas, d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, r = c.getBoundingClientRect();
         let n = 0, sx = 0, sy = 0;
         for (let y = 40; y < c.height - 80; y++) for (let x = 0; x < c.width; x++) { const i = 4 * (y * c.width + x); if (d[i] > d[i + 2] + 50) { n++; sx += x; sy += y; } }
-        return n && [r.left + sx / n * r.width / c.width, r.top + sy / n * r.height / c.height];""")
-    assert hit, "no surface in the 3-D window"
+        return n && [r.left + sx / n * r.width / c.width, r.top + sy / n * r.height / c.height];""", 10, "the surface in the 3-D window")
     browser.script("tessera.bench.setCross([5, 5, 5], tessera.windows.source); tessera.bench.chooseTool('navigate')")
     time.sleep(0.3)
     browser.drag([hit] * 2)
@@ -396,13 +395,13 @@ def dropped(browser):
 
 def on_surface(browser, share_x=0.5, share_y=0.5):
     """A pixel of the 3-D window where the surface is, by its colour."""
-    hit = browser.script("""const w = tessera.windows.volume, c = w.canvas, d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, r = c.getBoundingClientRect();
+    return browser.until("""const w = tessera.windows.volume, c = w.canvas, d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, r = c.getBoundingClientRect();
         const all = [];
         for (let y = 50; y < c.height - 90; y += 2) for (let x = 0; x < c.width; x += 2) { const i = 4 * (y * c.width + x); if (d[i] > d[i + 2] + 40) all.push([x, y]); }
+        if (!all.length) return null;
         all.sort((a, b) => a[0] - b[0]);
         const column = all.filter((p) => Math.abs(p[0] - all[Math.floor(arguments[0] * (all.length - 1))][0]) < 8).sort((a, b) => a[1] - b[1]), p = column[Math.floor(arguments[1] * (column.length - 1))];
-        return [r.left + p[0] * r.width / c.width, r.top + p[1] * r.height / c.height];""", share_x, share_y)
-    return hit
+        return [r.left + p[0] * r.width / c.width, r.top + p[1] * r.height / c.height];""", 10, "the surface in the 3-D window", share_x, share_y)
 
 
 def stroke(browser, tool, share_y=0.5, length=40):

@@ -167,12 +167,11 @@ def stroke_in_3d(browser):
     browser.until("return tessera.bench.state.views.volume.mode === 'surface'", 5, "the surface alone")
     at_rest(browser)
     levels = state(browser)["undo"]
-    hit = browser.script("""const w = tessera.windows.volume, c = w.canvas, d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, r = c.getBoundingClientRect();
+    hit = browser.until("""const w = tessera.windows.volume, c = w.canvas, d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, r = c.getBoundingClientRect();
         const xs = [], ys = [];
         for (let y = 0; y < c.height; y++) for (let x = 0; x < c.width; x++) { const i = 4 * (y * c.width + x); if (d[i] > d[i + 2] + 50) { xs.push(x); ys.push(y); } }
         const at = (list, share) => list.slice().sort((a, b) => a - b)[Math.floor(share * (list.length - 1))];
-        return xs.length && [r.left + at(xs, 0.1) * r.width / c.width, r.left + at(xs, 0.9) * r.width / c.width, r.top + at(ys, 0.5) * r.height / c.height];""")
-    assert hit, "no surface in the 3-D window"
+        return xs.length && [r.left + at(xs, 0.1) * r.width / c.width, r.left + at(xs, 0.9) * r.width / c.width, r.top + at(ys, 0.5) * r.height / c.height];""", 10, "the surface in the 3-D window")
     browser.script("window.sent.length = 0")
     browser.drag([(hit[0] + k * (hit[1] - hit[0]) / 12, hit[2]) for k in range(13)], pause=40)
     browser.until(f"return tessera.bench.state.undo === {levels + 1}", 10, "a stroke in 3-D")

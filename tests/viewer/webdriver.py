@@ -65,12 +65,12 @@ class Browser:
     def script(self, text, *arguments):
         return self.command("POST", "/execute/sync", {"script": text, "args": list(arguments)})
 
-    def until(self, text, seconds, what):
+    def until(self, text, seconds, what, *arguments):
         """Waits for a script to return something true. `seconds` is what a quiet machine takes at most."""
         seconds *= 4
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            value = self.script(text)
+            value = self.script(text, *arguments)
             if value:
                 return value
             time.sleep(0.05)
