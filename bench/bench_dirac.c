@@ -7,7 +7,10 @@
 
 #include "bench.h"
 #include "formats/films/video.h"
+#include "module.h"
+#include "predict_regions.h"
 #include "video/dirac/decoder.h"
+#include "video/dirac/dirac_ops.h"
 #include "video/dirac/syntax.h"
 #include "video/slices/slice_encode.h"
 #include "video/slices/slice_flight.h"
@@ -137,6 +140,7 @@ static bench_time peer_decode(void)
 
 #include "dirac_device.h"
 #include "dirac_live.h"
+#include "dirac_regions.h"
 
 static void measure(const char *what, double encode_bar, double decode_bar, double peer_bar)
 {
@@ -209,6 +213,7 @@ int main(int argc, char **argv)
     if (!bench_begin(&s.b, argc, argv, "dirac")) return 2;
     s.options = (tsr_dirac_encode_options)TSR_DIRAC_ENCODE_OPTIONS;
     if (s.b.context->device.kind != TSR_DEVICE_CPU && (!s.b.only || strstr("device", s.b.only))) measure_device();
+    if (s.b.context->device.kind != TSR_DEVICE_CPU && (!s.b.only || strstr("regions", s.b.only))) measure_regions();
     if (s.b.only && !strcmp(s.b.only, "sequences")) measure_sequences();
     make_film(s.b.quick ? 480 : 1920, s.b.quick ? 272 : 1080, TSR_CHROMA_422, 10);
     s.options.format = s.frame[0].format;

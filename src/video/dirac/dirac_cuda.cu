@@ -86,7 +86,7 @@ TSR_DEVICE_FN void add_run(const tsr_dirac_predict_job *j, const tsr_dirac_run_s
         tsr_dirac_run_view view;
         int32_t places = 0;
         if (b->mode >> r & 1 && !far) {
-            places = tsr_dirac_run_look(s, b->vector[r], r, x, begin, &view);
+            places = tsr_dirac_run_look(s, b->vector[r], r, x, begin, RUN, &view);
             far = !places;
         }
 #pragma unroll

@@ -64,14 +64,15 @@ typedef struct tsr_dirac_run_view {
     int32_t weight[4];
 } tsr_dirac_run_view;
 
-/* How many places: 0 where some of it is outside of the reference. */
-TSR_HD int32_t tsr_dirac_run_look(const tsr_dirac_run_source *s, const int16_t vector[2], int32_t r, int32_t x, int32_t y, tsr_dirac_run_view *v)
+/* How many places, for `rows` rows from y on: 0 where some of it is outside of the reference. */
+TSR_HD int32_t tsr_dirac_run_look(const tsr_dirac_run_source *s, const int16_t vector[2], int32_t r, int32_t x, int32_t y, int32_t rows,
+                                  tsr_dirac_run_view *v)
 {
     if (s->precision < 0) return 0;
     const int32_t fine = s->precision ? s->precision - 1 : 0, n = 1 << fine, grid = s->precision > 0;
     const int32_t px = (x << s->precision) + (vector[0] >> s->down[0]), py = (y << s->precision) + (vector[1] >> s->down[1]);
     const int32_t rx = px & (n - 1), ry = py & (n - 1), hx = px >> fine, hy = py >> fine, odd_x = grid & hx, odd_y = grid & hy;
-    if (hx < 0 || hx + (rx > 0) > s->right || hy < 0 || hy + ((TSR_DIRAC_RUN - 1) << grid) + (ry > 0) > s->bottom) return 0;
+    if (hx < 0 || hx + (rx > 0) > s->right || hy < 0 || hy + ((rows - 1) << grid) + (ry > 0) > s->bottom) return 0;
     const int64_t across = odd_x ? 1 - s->plane : s->plane, down = odd_y ? s->width - 2 * s->plane : 2 * s->plane; /* as tsr_dirac_half_place */
     v->at[0] = s->reference[r] + (2 * odd_y + odd_x) * s->plane + (int64_t)(hy >> grid) * s->width + (hx >> grid);
     v->at[1] = v->at[0] + (rx ? across : ry ? down : 0);
