@@ -55,15 +55,19 @@ BESIDE = {
     "volume": "check_distance cli_volumes cli_distance",
     "wavelet": "check_wavelet cli_wavelet cli_losses",
 }
+UNRUN = "device/cuda"  # a GPU's own queues and memory: the emulator has others
 SKIPPED = 77  # exit code of a suite that lacks what it compares with
 # Operators between operands only, with a space on both sides as the tree is formatted: pointers and signs have none behind them.
 SITE = re.compile(r"(?<= )(?:<=|>=|==|!=|&&|\|\||<<|>>|\+=|-=|[-<>+*&|])(?= )"
                   r"|\b(?:fminf?|fmaxf?|tsr_(?:mini|maxi|min64|max64|minf|maxf))(?=\()"
                   r"|(?<![\w.\"'])(?<!\de-)(?<!\dp-)(?:0x[0-9a-fA-F]+|\d+\.\d*|\d+)(?=[fuUlL]*\b)(?![\w.]*[\"'])")
-# One more of these is never met: the room of an array that is declared, and how many turns of a loop a thread takes at a time.
+# One more of these is never met: the room of an array that is declared (a name behind the name of a type, or in a line of nothing but names), and how many
+# turns of a loop a thread takes at a time.
+DECLARED = re.compile(r"\b(?!(?:return|else|sizeof|case|goto)\b)\w+ (?:\*+|const |TSR_RESTRICT )*\(?\*?\w+\)?((?:\[[^\[\]]*\])+)")
+NAMES = re.compile(r"^\s*(?:const |struct |unsigned )*\w+ [^()=]*;\s*$")
 UNSEEN = re.compile(r"(?<=[\w\]])\[(\d+)\](?=(?:\[[^\[\]]*\])* = \{)|^\s*(?!return )(?:static |const |struct )*\w+ \*?\w+\[(\d+)\](?=(?:\[[^\[\]]*\])*[;,])"
                     r"|tsr_parallel\([^,]+, [^,]+, (\d+),")
-LEFT_ALONE = re.compile(r"^\s*(#|//|\*|/\*|assert|_Static_assert|static_assert|struct |typedef |enum |case |extern )|TSR_FAIL|TSR_FAILED|TSR_TRY_MESSAGE|snprintf|fprintf|printf|\"")
+LEFT_ALONE = re.compile(r"TSR_PRINTF|^\s*(#|//|\*|/\*|assert|_Static_assert|static_assert|struct |typedef |enum |case |extern )|TSR_FAIL|TSR_FAILED|TSR_TRY_MESSAGE|snprintf|fprintf|printf|\"")
 
 
 def run(command, seconds=None, processor=None, **options):
@@ -103,9 +107,10 @@ def sites(path):
     for number, line in code_lines(text):
         code = line.split("/*")[0]
         unseen = {m.span(k) for m in UNSEEN.finditer(code) for k in (1, 2, 3)}
+        rooms = [m.span(1) for m in DECLARED.finditer(code)] + ([(0, len(code))] if NAMES.match(code) and "[" in code else [])
         for m in SITE.finditer(code):
             old = m.group(0)
-            if m.span() in unseen:
+            if m.span() in unseen or old.isdigit() and any(a <= m.start() < b for a, b in rooms):
                 continue
             if old in SWAPS:
                 new = SWAPS[old]
@@ -236,7 +241,7 @@ def main():
         room = dice.choice(rooms)
         folder = os.path.join(copy.tree, "src", room)
         files = sorted(os.path.join(at, f) for at, _, names in os.walk(folder) for f in names
-                       if f.endswith((".c", ".cu")) or f.endswith(".h") and options.headers)
+                       if (f.endswith((".c", ".cu")) or f.endswith(".h") and options.headers) and not at.endswith(UNRUN))
         places = [(path, site) for path in files for site in sites(path)[1]]
         if not places:
             continue

@@ -178,6 +178,7 @@ static size_t finish_writer(struct writer *w, uint8_t *bytes, const uint8_t *end
     w->at[0] = (uint8_t)wide;
     w->at[1] = (uint8_t)start;
     const size_t size = (size_t)(end - w->at);
+    TSR_ASSERT(w->at >= bytes); /* MOST is enough */
     memmove(bytes, w->at, size);
     return size;
 }

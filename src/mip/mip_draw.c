@@ -124,6 +124,8 @@ tsr_status tsr_mip_picture_draw(tsr_mip_picture *p, const tsr_mip *mip, int expa
     job->p = p->setup.p;
     job->exact = o->mode == TSR_MIP_EXACT;
     job->cube2 = mip->info.element == TSR_MIP_CUBE2;
+    job->points = mip->info.levels && job->cover[mip->info.levels].voxels ? mip->info.points : 0;
+    memcpy(job->point, mip->point, sizeof job->point);
     job->most = mip->info.dtype == TSR_U8 ? 255 : 65535;
     job->slab = o->slab != 0;
     job->slab_lower = llround(65536 * o->slab_lower);

@@ -36,6 +36,8 @@ typedef struct tsr_mip_job {
     int32_t slow_high;             /* the same one by one: of higher levels what reaches out of the volume, voxel by voxel, into the finest picture */
     int32_t exact, slab;
     int32_t cube2;              /* a coefficient covers the octree node at its place */
+    int32_t points;             /* of an element that is no box, else 0 */
+    int8_t point[TSR_MIP_POINTS][4];
     int32_t lower, upper, most; /* above `upper`: most */
     int64_t slab_lower, slab_upper;
     int32_t refine;                  /* != 0: details.from is not all 0 */
@@ -103,6 +105,32 @@ TSR_HD int tsr_mip_at_edge(const tsr_mip_job *job, const tsr_mip_cover *cover, i
            z + cover->high[2] >= n[2];
 }
 
+/* Does a coefficient reach the voxel by places within its levels alone? What an element that is no box pushes out of a level may come back into the next, where it
+ * was cut off (docs/theory/mip.md 2). From the voxel upwards, one point of the element after the other. */
+TSR_MIP_FN int tsr_mip_reached(const tsr_mip_job *job, int32_t level, const int32_t at[3], int32_t x, int32_t y, int32_t z)
+{
+    int32_t place[TSR_MIP_LEVELS + 1][3] = { { x, y, z } }, next[TSR_MIP_LEVELS + 1] = { 0 }, j = 0;
+    while (j >= 0) {
+        if (next[j] == job->points) {
+            j--;
+            continue;
+        }
+        const int8_t *a = job->point[next[j]++];
+        const int32_t px = place[j][0] - a[0], py = place[j][1] - a[1], pz = place[j][2] - a[2];
+        if (((px | py | pz) & 1) || !tsr_adjunction_within(job->d.size[j + 1], px >> 1, py >> 1, pz >> 1)) continue;
+        if (j + 1 == level) {
+            if (px >> 1 == at[0] && py >> 1 == at[1] && pz >> 1 == at[2]) return 1;
+            continue;
+        }
+        j++;
+        place[j][0] = px >> 1;
+        place[j][1] = py >> 1;
+        place[j][2] = pz >> 1;
+        next[j] = 0;
+    }
+    return 0;
+}
+
 /* A coefficient in any mode, clipped. */
 TSR_MIP_FN void tsr_mip_coefficient(const tsr_mip_job *job, const tsr_mip_canvas *c, int32_t level, const int32_t at[3], uint32_t value)
 {
@@ -111,8 +139,10 @@ TSR_MIP_FN void tsr_mip_coefficient(const tsr_mip_job *job, const tsr_mip_canvas
     const int edge = level && tsr_mip_at_edge(job, cover, x, y, z);
     if (edge ? job->shift : level > job->level_high) return;
     if (job->exact || edge) {
-        for (int32_t k = 0; k < cover->voxels; k++)
-            tsr_mip_voxel(job, c, x + cover->voxel[3 * k], y + cover->voxel[3 * k + 1], z + cover->voxel[3 * k + 2], value);
+        for (int32_t k = 0; k < cover->voxels; k++) {
+            const int32_t vx = x + cover->voxel[3 * k], vy = y + cover->voxel[3 * k + 1], vz = z + cover->voxel[3 * k + 2];
+            if (level < 2 || !edge || tsr_mip_reached(job, level, at, vx, vy, vz)) tsr_mip_voxel(job, c, vx, vy, vz, value);
+        }
         for (int32_t b = cover->low[2]; b <= cover->high[2] && !cover->voxels; b++)
             for (int32_t a = cover->low[1]; a <= cover->high[1]; a++)
                 for (int32_t i = cover->low[0]; i <= cover->high[0]; i++) tsr_mip_voxel(job, c, x + i, y + a, z + b, value);

@@ -194,10 +194,14 @@ static tsr_status check_extents(const tsr_segmentation *s, const tsr_volume *vol
     return tsr_geometry_require_same(&volume->geometry, &s->image->geometry, what, "resample it onto the image's grid first");
 }
 
-/* Loads a field; a surface must result. */
+/* Loads a field; a surface must result. One without a zero crossing is refused before the surface that there is goes. */
 static tsr_status load(tsr_segmentation *s, const tsr_volume *field, const char *what)
 {
     tsr_tiles_info info = TSR_TILES_INFO;
+    tsr_statistics range = TSR_STATISTICS;
+    TSR_TRY(tsr_volume_statistics(s->context, field, &range));
+    if (!(range.minimum < 0) || !(range.maximum >= 0))
+        TSR_FAIL(TSR_ERROR_STATE, "segmentation: the %s has no zero crossing: it is all %s", what, range.minimum < 0 ? "inside" : "outside");
     TSR_TRY(tsr_tiles_load(s->tiles, field));
     s->speed_valid = 0;
     s->plan_valid = 0;

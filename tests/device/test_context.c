@@ -1,7 +1,12 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "support.h"
 
 #include "device/backend.h"
 #include "device/capability.h"
+#include "device/isa.h"
+#include "device/memory_limit.h"
 
 static void wrong_devices(void **state)
 {
@@ -71,8 +76,61 @@ static void capabilities(void **state)
     assert_int_equal(tsr_capability_count(made, mocked, 0, why, sizeof why), 0);
 }
 
+/* What a process says is its SIMD variant: the best one; the wish of the environment where that is lower; what a test forces where that is lower. Each in a process
+ * of its own, as it is looked up once. */
+static int variant_of(const char *wish, int forced)
+{
+    int status;
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        if (wish) setenv("TESSERA_ISA", wish, 1);
+        else unsetenv("TESSERA_ISA");
+        tsr_isa_force(forced);
+        _exit((int)tsr_isa_current());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+static void variants(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "base", "avx2", "avx512", "sse", "" };
+    if (test_watches_threads()) skip();
+    const int best = variant_of(NULL, -1);
+    assert_true(best < TSR_ISA_COUNT);
+    for (int wish = 0; wish < 5; wish++)
+        for (int forced = -1; forced < TSR_ISA_COUNT; forced++) {
+            const int asked = wish < TSR_ISA_COUNT && wish < best ? wish : best, expected = forced >= 0 && forced < asked ? forced : asked;
+            assert_int_equal(variant_of(names[wish], forced), expected);
+        }
+    for (int k = 0; k < TSR_ISA_COUNT; k++) assert_string_equal(tsr_isa_name((tsr_isa)k), names[k]);
+}
+
+/* Without a limit work on a CPU may take what the machine has; a device says itself. */
+static void memory_limits(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context_on("cpu", 1);
+    assert_true(tsr_physical_memory() > 1 << 20);
+    assert_int_equal(tsr_memory_most(context, 0), tsr_physical_memory());
+    assert_int_equal(tsr_memory_most(context, 1), 1);
+    assert_string_equal(tsr_memory_limit_name(1), "the memory_limit");
+    assert_string_equal(tsr_memory_limit_name(0), "the machine's memory");
+    tsr_context_destroy(&context);
+    tsr_context_options options = TSR_CONTEXT_OPTIONS;
+    options.device = "emu";
+    if (tsr_context_create(&options, &context) != TSR_OK) return;
+    assert_int_equal(tsr_memory_most(context, 0), INT64_MAX);
+    assert_int_equal(tsr_memory_most(context, 7), 7);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(wrong_devices), cmocka_unit_test(memory_is_counted), cmocka_unit_test(capabilities) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(variants) /* first: nothing has asked yet */, cmocka_unit_test(wrong_devices),
+                                        cmocka_unit_test(memory_is_counted), cmocka_unit_test(capabilities), cmocka_unit_test(memory_limits) };
     return cmocka_run_group_tests_name("context", tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static void the_log(void **state)
     said heard = { 0 };
     tsr_volume *volume;
     tsr_log_set(hear, &heard);
-    require_error(tsr_volume_create(NULL, TSR_U8, (tsr_size3){ 0, 2, 2 }, NULL, &volume), TSR_ERROR_ARGUMENT, "");
+    require_error(tsr_volume_create(NULL, TSR_U8, (tsr_size3){ 0, 2, 2 }, NULL, &volume), TSR_ERROR_ARGUMENT, "extent x is 0");
     assert_int_equal(heard.errors, 1);
     assert_int_equal(heard.status, TSR_ERROR_ARGUMENT);
     assert_string_equal(heard.text, tsr_error_message());
@@ -121,7 +121,7 @@ static void the_log(void **state)
     assert_int_equal(heard.status, TSR_OK);
     assert_string_equal(heard.text, "3 bytes were left out");
     tsr_log_set(NULL, NULL);
-    require_error(tsr_volume_create(NULL, TSR_U8, (tsr_size3){ 0, 2, 2 }, NULL, &volume), TSR_ERROR_ARGUMENT, "");
+    require_error(tsr_volume_create(NULL, TSR_U8, (tsr_size3){ 0, 2, 2 }, NULL, &volume), TSR_ERROR_ARGUMENT, "extent x is 0");
     assert_int_equal(heard.errors, 1);
     char text[100];
     tsr_remarks_take(text, sizeof text);

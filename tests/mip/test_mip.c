@@ -1,5 +1,5 @@
-/* Pyramids for maximum intensity projection: reconstruction, the golden volume, pictures against the projection of every voxel, selection, refinement,
- * thresholds, slabs, closing, hidden voxels, errors, and what is refused. */
+/* Pyramids for maximum intensity projection: reconstruction, the golden volume, pictures against the projection of every voxel, selection,
+ * thresholds, slabs, hidden voxels, errors, and what is refused (test_mip_closing.c, test_mip_refine.c). */
 #include "mips.h"
 
 static tsr_mip *build(tsr_context *context, tsr_dtype dtype, tsr_size3 n, const void *data, const tsr_mip_options *options)
@@ -372,66 +372,6 @@ static void selects_the_first(void **state)
     tsr_context_destroy(&context);
 }
 
-/* Pictures grow with K, refinement gives the same as drawing at once, and the error falls. */
-static void refines(void **state)
-{
-    (void)state;
-    uint64_t seed = test_seed();
-    tsr_context *context = test_context();
-    enum { SIDE = 32, PIXELS = 48 };
-    uint8_t *data = vessels(SIDE, 5, 8, &seed);
-    const tsr_size3 n = { SIDE, SIDE, SIDE };
-    for (int format = 0; format < 4; format++)
-        for (int mode = 0; mode < 3; mode++) {
-            tsr_mip_options o = TSR_MIP_OPTIONS;
-            o.format = (tsr_mip_format)format;
-            tsr_mip *mip = build(context, TSR_U8, n, data, &o);
-            const int64_t all = tsr_mip_describe(mip)->coefficients;
-            const tsr_mip_view view = tsr_mip_orbit(30 + 20 * format, 25, 1);
-            tsr_mip_frame *frame, *full;
-            tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
-            tsr_mip_errors errors = TSR_MIP_ERRORS, before = { .relative = INFINITY };
-            uint32_t *last = NULL;
-            r.mode = (tsr_mip_mode)mode;
-            r.close = TSR_MIP_CLOSE_OFF;
-            require_ok(tsr_mip_frame_create(context, PIXELS, PIXELS, &frame));
-            require_ok(tsr_mip_frame_create(context, PIXELS, PIXELS, &full));
-            require_ok(tsr_mip_render(mip, &view, &r, full, NULL));
-            for (int step = 1; step <= 5; step++) {
-                tsr_mip_statistics s = TSR_MIP_STATISTICS;
-                r.fraction = 0;
-                r.count = step == 5 ? all : all * step * step / 30;
-                r.refine = step > 1;
-                require_ok(tsr_mip_render(mip, &view, &r, frame, &s));
-                assert_int_equal(s.drawn, r.count);
-                require_ok(tsr_mip_compare(frame, full, &errors));
-                uint32_t *image = pixels_of(frame, PIXELS, PIXELS);
-                r.refine = 0;
-                uint32_t *once = drawn(mip, context, &view, &r, PIXELS, PIXELS);
-                require_pixels(image, once, PIXELS, PIXELS, "refined, step", step);
-                for (int i = 0; last && i < PIXELS * PIXELS; i++) assert_true(image[i] >= last[i]);
-                assert_true(errors.relative <= before.relative);
-                before = errors;
-                free(once);
-                free(last);
-                last = image;
-            }
-            assert_true(errors.different == 0 && errors.relative == 0 && errors.median == 0 && errors.maximum == 0);
-            r.refine = 1;
-            r.count = all / 2;
-            require_error(tsr_mip_render(mip, &view, &r, frame, NULL), TSR_ERROR_ARGUMENT, "expected no fewer");
-            r.count = all;
-            r.lower = 7;
-            require_error(tsr_mip_render(mip, &view, &r, frame, NULL), TSR_ERROR_STATE, "holds no picture");
-            free(last);
-            tsr_mip_frame_destroy(&frame);
-            tsr_mip_frame_destroy(&full);
-            tsr_mip_destroy(&mip);
-        }
-    free(data);
-    tsr_context_destroy(&context);
-}
-
 /* ---- quality ------------------------------------------------------------------------------------------------------------------------------------ */
 
 /* Oblique views of vessels: how far the fast modes are from the exact one; and at equal numbers the order by effect beats levels. */
@@ -514,47 +454,6 @@ static void approximates(void **state)
     tsr_mip_destroy(&mip);
     free(smooth);
     free(data);
-    tsr_context_destroy(&context);
-}
-
-/* Closing: extensive, idempotent in effect, `holes` touches only what nothing was drawn to, no change in aligned views. Zoom repeats pixels. */
-static void closes(void **state)
-{
-    (void)state;
-    uint64_t seed = test_seed();
-    tsr_context *context = test_context();
-    enum { SIDE = 40, PIXELS = 60 };
-    uint8_t data[SIDE * SIDE]; /* a full plate: one voxel a pixel, and turned, sometimes two or none */
-    for (int i = 0; i < SIDE * SIDE; i++) data[i] = (uint8_t)(100 + test_random(&seed) % 100);
-    tsr_mip *mip = build(context, TSR_U8, (tsr_size3){ SIDE, SIDE, 1 }, data, NULL);
-    int64_t holes = 0, filled = 0;
-    for (int k = 0; k < 6; k++) {
-        const tsr_mip_view view = { .rotation = { 1, 0.02, 0.03 * test_uniform(&seed), 0.1 + 0.3 * test_uniform(&seed) }, .zoom = 1 };
-        uint32_t *image[4];
-        for (int c = 0; c < 4; c++) {
-            tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
-            r.mode = TSR_MIP_EXACT;
-            r.close = (tsr_mip_close)c;
-            image[c] = drawn(mip, context, &view, &r, PIXELS, PIXELS);
-        }
-        for (int i = 0; i < PIXELS * PIXELS; i++) {
-            const uint32_t off = image[TSR_MIP_CLOSE_OFF][i], all = image[TSR_MIP_CLOSE_ALL][i], hole = image[TSR_MIP_CLOSE_HOLES][i];
-            assert_true(all >= off && hole == (off ? off : all) && image[TSR_MIP_CLOSE_AUTO][i] == hole);
-            const int x = i % PIXELS - PIXELS / 2, y = i / PIXELS - PIXELS / 2;
-            if (x * x + y * y < 14 * 14) { /* every ray meets the plate */
-                holes += !off;
-                filled += !off && hole;
-            }
-        }
-        for (int c = 0; c < 4; c++) free(image[c]);
-    }
-    if (!holes || filled != holes) fail_msg("%lld of %lld holes filled", (long long)filled, (long long)holes);
-    const tsr_mip_view one = { .zoom = 1 }, three = { .zoom = 3 };
-    uint32_t *small = drawn(mip, context, &one, NULL, 40, 40), *large = drawn(mip, context, &three, NULL, 120, 120);
-    for (int i = 0; i < 120 * 120; i++) assert_int_equal(large[i], small[i / 120 / 3 * 40 + i % 120 / 3]);
-    free(small);
-    free(large);
-    tsr_mip_destroy(&mip);
     tsr_context_destroy(&context);
 }
 
@@ -857,9 +756,7 @@ int main(void)
                                         cmocka_unit_test(exact_everywhere),
                                         cmocka_unit_test(closes_by_the_element),
                                         cmocka_unit_test(selects_the_first),
-                                        cmocka_unit_test(refines),
                                         cmocka_unit_test(approximates),
-                                        cmocka_unit_test(closes),
                                         cmocka_unit_test(thick_slices),
                                         cmocka_unit_test(hides),
                                         cmocka_unit_test(special_volumes),

@@ -1,5 +1,5 @@
-/* Closings and pyramids against their definitions in plain loops: the closing of a picture by the projected element, what makes it a closing, and the two
- * operators of a pyramid as an adjunction (docs/theory/mip.md 1, 7). */
+/* Closings and pyramids against their definitions in plain loops: the closing of a picture by the projected element, what makes it a closing, the two
+ * operators of a pyramid as an adjunction, and every level of the pyramids of every element (docs/theory/mip.md 1, 7). */
 #include "mips.h"
 
 typedef struct offsets {
@@ -105,6 +105,50 @@ static void closing_is_its_definition(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Closing: extensive, idempotent in effect, `holes` touches only what nothing was drawn to, no change in aligned views. Zoom repeats pixels. */
+static void closes(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    enum { SIDE = 40, PIXELS = 60 };
+    uint8_t data[SIDE * SIDE]; /* a full plate: one voxel a pixel, and turned, sometimes two or none */
+    for (int i = 0; i < SIDE * SIDE; i++) data[i] = (uint8_t)(100 + test_random(&seed) % 100);
+    tsr_volume *plate = on_device(context, TSR_U8, (tsr_size3){ SIDE, SIDE, 1 }, data);
+    tsr_mip *mip;
+    require_ok(tsr_mip_build(context, plate, NULL, &mip));
+    tsr_volume_destroy(&plate);
+    int64_t holes = 0, filled = 0;
+    for (int k = 0; k < 6; k++) {
+        const tsr_mip_view view = { .rotation = { 1, 0.02, 0.03 * test_uniform(&seed), 0.1 + 0.3 * test_uniform(&seed) }, .zoom = 1 };
+        uint32_t *image[4];
+        for (int c = 0; c < 4; c++) {
+            tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+            r.mode = TSR_MIP_EXACT;
+            r.close = (tsr_mip_close)c;
+            image[c] = drawn(mip, context, &view, &r, PIXELS, PIXELS);
+        }
+        for (int i = 0; i < PIXELS * PIXELS; i++) {
+            const uint32_t off = image[TSR_MIP_CLOSE_OFF][i], all = image[TSR_MIP_CLOSE_ALL][i], hole = image[TSR_MIP_CLOSE_HOLES][i];
+            assert_true(all >= off && hole == (off ? off : all) && image[TSR_MIP_CLOSE_AUTO][i] == hole);
+            const int x = i % PIXELS - PIXELS / 2, y = i / PIXELS - PIXELS / 2;
+            if (x * x + y * y < 14 * 14) { /* every ray meets the plate */
+                holes += !off;
+                filled += !off && hole;
+            }
+        }
+        for (int c = 0; c < 4; c++) free(image[c]);
+    }
+    if (!holes || filled != holes) fail_msg("%lld of %lld holes filled", (long long)filled, (long long)holes);
+    const tsr_mip_view one = { .zoom = 1 }, three = { .zoom = 3 };
+    uint32_t *small = drawn(mip, context, &one, NULL, 40, 40), *large = drawn(mip, context, &three, NULL, 120, 120);
+    for (int i = 0; i < 120 * 120; i++) assert_int_equal(large[i], small[i / 120 / 3 * 40 + i % 120 / 3]);
+    free(small);
+    free(large);
+    tsr_mip_destroy(&mip);
+    tsr_context_destroy(&context);
+}
+
 static tsr_filter_pyramid *one_level(const uint8_t *f, tsr_size3 n)
 {
     tsr_filter_pyramid_options o = TSR_FILTER_PYRAMID_OPTIONS;
@@ -159,8 +203,158 @@ static void operators_are_an_adjunction(void **state)
     assert_true(met[0] > 5 && met[1] > 5);
 }
 
+/* ---- every element ----------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct element {
+    int count;
+    const int8_t (*at)[3];
+} element;
+
+/* REDUCE: the least of f at 2 n + a, where that lies in the volume. */
+static void reduced_by(const element *a, const int *f, const int n[3], int *g, const int m[3])
+{
+    for (int i = 0; i < m[0] * m[1] * m[2]; i++) {
+        const int at[3] = { 2 * (i % m[0]), 2 * (i / m[0] % m[1]), 2 * (i / m[0] / m[1]) };
+        g[i] = INT32_MAX;
+        for (int k = 0; k < a->count; k++) {
+            const int x = at[0] + a->at[k][0], y = at[1] + a->at[k][1], z = at[2] + a->at[k][2];
+            if (x < 0 || y < 0 || z < 0 || x >= n[0] || y >= n[1] || z >= n[2]) continue;
+            if (f[(z * n[1] + y) * n[0] + x] < g[i]) g[i] = f[(z * n[1] + y) * n[0] + x];
+        }
+    }
+}
+/* EXPAND: the largest of g at n, where 2 n + a is the place; 0 where there is none. */
+static void expanded_by(const element *a, const int *g, const int m[3], int *f, const int n[3])
+{
+    memset(f, 0, sizeof *f * (size_t)(n[0] * n[1] * n[2]));
+    for (int i = 0; i < m[0] * m[1] * m[2]; i++)
+        for (int k = 0; k < a->count; k++) {
+            const int x = 2 * (i % m[0]) + a->at[k][0], y = 2 * (i / m[0] % m[1]) + a->at[k][1], z = 2 * (i / m[0] / m[1]) + a->at[k][2];
+            if (x < 0 || y < 0 || z < 0 || x >= n[0] || y >= n[1] || z >= n[2]) continue;
+            if (g[i] > f[(z * n[1] + y) * n[0] + x]) f[(z * n[1] + y) * n[0] + x] = g[i];
+        }
+}
+
+/* Level by level from the coarsest, what is left of the pyramid is the volume expanded as often as it was reduced: all voxels of it, its picture along z, and
+ * the number of its coefficients, which are those of f_j that the next level does not give. And (EXPAND, REDUCE) is an adjunction for every element: whatever g,
+ * EXPAND(g) is nowhere above f exactly where it is nowhere above the library's opening of f. */
+static void levels_of_every_element(void **state)
+{
+    (void)state;
+    enum { MOST = 14, CELLS = MOST * MOST * MOST, LEVELS = 4 };
+    static const int8_t cube2[8][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 1, 1, 0 }, { 0, 0, 1 }, { 1, 0, 1 }, { 0, 1, 1 }, { 1, 1, 1 } };
+    static const int8_t cross[7][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { -1, 0, 0 }, { 0, 1, 0 }, { 0, -1, 0 }, { 0, 0, 1 }, { 0, 0, -1 } };
+    static const int8_t own[3][3] = { { 0, 0, 0 }, { 1, 2, 0 }, { -2, 0, 1 } };
+    static int f[LEVELS + 1][CELLS], wide[2][CELLS];
+    int8_t cube3[27][3];
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    int64_t of_level[4][LEVELS + 1] = { { 0 } };
+    int met[2] = { 0, 0 };
+    for (int k = 0; k < 27; k++)
+        for (int c = 0; c < 3; c++) cube3[k][c] = (int8_t)((c == 0 ? k % 3 : c == 1 ? k / 3 % 3 : k / 9) - 1);
+    const element elements[4] = { { 8, cube2 }, { 27, (const int8_t(*)[3])cube3 }, { 7, cross }, { 3, own } };
+    for (int k = 0; k < (test_is_slow() ? 24 : 96); k++) {
+        const element *a = &elements[k % 4];
+        const int longest = 1 + (int)(test_random(&seed) % MOST), turn = (int)(test_random(&seed) % 3);
+        int n[LEVELS + 1][3], highest = 1;
+        for (int c = 0; c < 3; c++) n[0][c] = c == turn ? longest : 1 + (int)(test_random(&seed) % (uint64_t)longest);
+        while (longest >> highest) highest++;
+        const int levels = 1 + (int)(test_random(&seed) % (uint64_t)(highest < LEVELS ? highest : LEVELS));
+        const tsr_size3 size = { n[0][0], n[0][1], n[0][2] };
+        const int count = n[0][0] * n[0][1] * n[0][2];
+        const tsr_dtype dtype = k % 3 ? TSR_U8 : TSR_U16;
+        void *data = random_values(dtype, size, &seed);
+        for (int i = 0; i < count; i++) f[0][i] = (int)value_at(data, dtype, i);
+        for (int j = 1; j <= levels; j++) {
+            for (int c = 0; c < 3; c++) n[j][c] = (n[j - 1][c] + 1) / 2;
+            reduced_by(a, f[j - 1], n[j - 1], f[j], n[j]);
+        }
+        tsr_volume *volume = on_device(context, dtype, size, data), *back, *host;
+        tsr_mip_options o = TSR_MIP_OPTIONS;
+        tsr_mip *mip;
+        o.levels = levels;
+        o.element = (tsr_mip_element)(k % 4);
+        o.points = own;
+        o.point_count = 3;
+        o.key = TSR_MIP_KEY_NONE; /* level by level */
+        o.format = (tsr_mip_format)(k / 4 % 4);
+        require_ok(tsr_mip_build(context, volume, &o, &mip));
+        const tsr_mip_info info = *tsr_mip_describe(mip);
+        int64_t kept = 0;
+        for (int j = levels; j >= 0; j--) {
+            int64_t details = 0;
+            if (j < levels) expanded_by(a, f[j + 1], n[j + 1], wide[0], n[j]);
+            for (int i = 0; i < n[j][0] * n[j][1] * n[j][2]; i++) {
+                if (j < levels) assert_true(wide[0][i] <= f[j][i]);
+                details += f[j][i] > (j < levels ? wide[0][i] : 0);
+            }
+            if (info.by_level[j] != details)
+                fail_msg("case %d, element %d: %lld coefficients of level %d, expected %lld", k, k % 4, (long long)info.by_level[j], j,
+                         (long long)details);
+            of_level[k % 4][j] += details;
+            kept += details;
+            memcpy(wide[0], f[j], sizeof f[j]);
+            for (int i = j; i > 0; i--) {
+                expanded_by(a, wide[0], n[i], wide[1], n[i - 1]);
+                memcpy(wide[0], wide[1], sizeof wide[1]);
+            }
+            tsr_mip *part;
+            require_ok(tsr_mip_keep(mip, kept, &part));
+            require_ok(tsr_mip_reconstruct(part, &back));
+            require_ok(tsr_volume_copy(back, NULL, &host));
+            for (int i = 0; i < count; i++)
+                if ((int)value_at(tsr_volume_data_const(host), dtype, i) != wide[0][i])
+                    fail_msg("case %d, element %d, from level %d up: voxel (%d, %d, %d) is %u, expected %d", k, k % 4, j, i % n[0][0],
+                             i / n[0][0] % n[0][1], i / n[0][0] / n[0][1], value_at(tsr_volume_data_const(host), dtype, i), wide[0][i]);
+            const tsr_mip_view front = { .zoom = 1 };
+            tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+            r.mode = TSR_MIP_EXACT;
+            r.finest = j;
+            uint32_t *image = drawn(mip, context, &front, &r, n[0][0], n[0][1]);
+            for (int i = 0; i < n[0][0] * n[0][1]; i++) {
+                int brightest = 0;
+                for (int z = 0; z < n[0][2]; z++)
+                    brightest = wide[0][z * n[0][0] * n[0][1] + i] > brightest ? wide[0][z * n[0][0] * n[0][1] + i] : brightest;
+                if ((int)image[i] != brightest)
+                    fail_msg("case %d, element %d, %d x %d x %d, level %d of %d: pixel (%d, %d) is %u, expected %d", k, k % 4, n[0][0], n[0][1],
+                             n[0][2], j, levels, i % n[0][0], i / n[0][0], image[i], brightest);
+            }
+            free(image);
+            if (j == 1) { /* the library's opening of f, and a g that is too high at one place or at none */
+                const int cells = n[1][0] * n[1][1] * n[1][2];
+                const int wrong = test_random(&seed) % 2 ? (int)(test_random(&seed) % (uint64_t)cells) : -1;
+                int below = 1, opened = 1, coarse = 1;
+                for (int i = 0; i < cells; i++) {
+                    wide[1][i] = f[1][i] - (int)(test_random(&seed) % 2) + (i == wrong ? 2 : 0);
+                    coarse &= wide[1][i] <= f[1][i];
+                }
+                expanded_by(a, wide[1], n[1], wide[0], n[0]);
+                for (int i = 0; i < count; i++) {
+                    below &= wide[0][i] <= f[0][i];
+                    opened &= wide[0][i] <= (int)value_at(tsr_volume_data_const(host), dtype, i);
+                }
+                assert_true(below == opened && below == coarse);
+                met[below]++;
+            }
+            tsr_volume_destroy(&host);
+            tsr_volume_destroy(&back);
+            tsr_mip_destroy(&part);
+        }
+        assert_int_equal(info.coefficients, kept);
+        tsr_mip_destroy(&mip);
+        tsr_volume_destroy(&volume);
+        free(data);
+    }
+    for (int c = 0; c < 4; c++)
+        for (int j = 0; j <= (test_is_slow() ? 1 : 2); j++) assert_true(of_level[c][j] > 0);
+    assert_true(met[0] > 1 && met[1] > 1);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(closing_is_its_definition), cmocka_unit_test(operators_are_an_adjunction) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(closing_is_its_definition), cmocka_unit_test(closes),
+                                        cmocka_unit_test(operators_are_an_adjunction), cmocka_unit_test(levels_of_every_element) };
     return cmocka_run_group_tests_name("closings", tests, NULL, NULL);
 }

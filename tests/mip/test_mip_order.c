@@ -255,7 +255,7 @@ static void bad_input(void **state)
     require_error(tsr_mip_build(context, volume, &o, &mip), TSR_ERROR_ARGUMENT, "key is 6");
     o.key = TSR_MIP_KEY_GREEDY;
     o.progress.report = stop_at_order;
-    require_error(tsr_mip_build(context, volume, &o, &mip), TSR_ERROR_CANCELLED, "");
+    require_error(tsr_mip_build(context, volume, &o, &mip), TSR_ERROR_CANCELLED, "cancelled during order");
     assert_null(mip);
     require_error(tsr_mip_keep(NULL, 1, &mip), TSR_ERROR_ARGUMENT, "mip is NULL");
     tsr_volume_destroy(&volume);

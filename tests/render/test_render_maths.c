@@ -85,7 +85,7 @@ static void bad_cameras(void **state)
     require_ok(tsr_camera_check(&c));
     const tsr_vec3 o = { 0, 0, 0 }, z = { 0, 0, 1 }, y = { 0, -3, 0 };
     require_error(tsr_camera_look_at(&c, z, z, y), TSR_ERROR_ARGUMENT, "same point");
-    require_error(tsr_camera_look_at(&c, (tsr_vec3){ 0, 100, 0 }, o, y), TSR_ERROR_ARGUMENT, "up");
+    require_error(tsr_camera_look_at(&c, (tsr_vec3){ 0, 100, 0 }, o, y), TSR_ERROR_ARGUMENT, "along the direction of view");
     require_ok(tsr_camera_check(&c)); /* it stays as it was */
     c = test_front(0);
     require_error(tsr_camera_check(&c), TSR_ERROR_ARGUMENT, "height 0");

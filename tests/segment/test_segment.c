@@ -291,7 +291,7 @@ static void bad_input(void **unused)
 {
     (void)unused;
     tsr_context *context = test_context();
-    tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 }), *other, *host, *thin;
+    tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 }), *other, *host, *thin, *full;
     tsr_segmentation *s;
     const struct {
         double alpha, epsilon;
@@ -312,7 +312,7 @@ static void bad_input(void **unused)
     require_ok(tsr_volume_copy(image, NULL, &host));
     ((float *)tsr_volume_data(host))[(5 * small.y + 4) * small.x + 3] = NAN;
     require_ok(tsr_volume_copy(host, context, &other));
-    require_error(tsr_segmentation_create(context, other, &o, &s), TSR_ERROR_ARGUMENT, "3");
+    require_error(tsr_segmentation_create(context, other, &o, &s), TSR_ERROR_ARGUMENT, "1 voxels are NaN and 0 infinite, the first at (3, 4, 5)");
     tsr_volume_destroy(&other);
     tsr_volume_destroy(&host);
     tsr_geometry skew = { { { 1, 0.5, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 } }, TSR_SPACE_RAS };
@@ -322,10 +322,28 @@ static void bad_input(void **unused)
 
     require_ok(tsr_segmentation_create(context, image, &o, &s));
     require_error(tsr_segmentation_run(s, NULL, NULL), TSR_ERROR_STATE, "no surface");
-    require_ok(tsr_volume_create(context, TSR_U8, small, NULL, &other));
-    require_error(tsr_segmentation_from_mask(s, other), TSR_ERROR_STATE, ""); /* empty mask: no zero crossing */
+    /* without a zero crossing: refused, whatever there was before, and that is kept */
+    for (int there = 0; there < 2; there++) {
+        tsr_volume *before = there ? host_field(s) : NULL, *after;
+        for (int inside = 0; inside < 2; inside++) {
+            require_ok(tsr_volume_create(NULL, TSR_F32, small, NULL, &full));
+            for (int64_t i = 0; i < tsr_volume_count(full); i++) ((float *)tsr_volume_data(full))[i] = (float)inside * (1 + (float)(i % 7));
+            require_ok(tsr_volume_copy(full, context, &other));
+            require_error(tsr_segmentation_from_mask(s, other), TSR_ERROR_STATE,
+                          inside ? "the mask has no zero crossing: it is all inside" : "the mask has no zero crossing: it is all outside");
+            require_error(tsr_segmentation_from_field(s, other), TSR_ERROR_STATE, "the field has no zero crossing");
+            tsr_volume_destroy(&other);
+            tsr_volume_destroy(&full);
+        }
+        if (there) {
+            after = host_field(s);
+            assert_memory_equal(tsr_volume_data_const(before), tsr_volume_data_const(after), (size_t)tsr_volume_count(after) * sizeof(float));
+            tsr_volume_destroy(&after);
+            tsr_volume_destroy(&before);
+        }
+        require_ok(tsr_segmentation_sphere(s, (tsr_vec3){ 15, 13, 11 }, 5, 0));
+    }
     require_error(tsr_segmentation_from_mask(s, thin), TSR_ERROR_ARGUMENT, "1 x 20 x 20");
-    tsr_volume_destroy(&other);
     require_error(tsr_segmentation_sphere(s, (tsr_vec3){ 100, 0, 0 }, 3, 0), TSR_ERROR_ARGUMENT, "outside");
     require_error(tsr_segmentation_sphere(s, (tsr_vec3){ 5, 5, 5 }, 0, 0), TSR_ERROR_ARGUMENT, "radius");
     require_error(tsr_segmentation_sphere(s, (tsr_vec3){ 5, 5, 5 }, NAN, 0), TSR_ERROR_ARGUMENT, "radius");

@@ -161,7 +161,7 @@ static void refused(void **state)
     require_error(tsr_surface_order(context, mesh, &geometry, &view), TSR_ERROR_ARGUMENT, "eye of the view is not finite");
     view.perspective = 0;
     flat.affine[1][1] = 0;
-    require_error(tsr_surface_order(context, mesh, &flat, &view), TSR_ERROR_ARGUMENT, "");
+    require_error(tsr_surface_order(context, mesh, &flat, &view), TSR_ERROR_ARGUMENT, "expected positive numbers");
     require_error(tsr_surface_order(context, NULL, &geometry, &view), TSR_ERROR_ARGUMENT, "mesh is NULL");
     require_error(tsr_surface_order(context, mesh, NULL, &view), TSR_ERROR_ARGUMENT, "geometry is NULL");
     require_ok(tsr_surface_order(context, empty, &geometry, &view));

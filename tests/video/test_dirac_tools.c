@@ -389,7 +389,7 @@ static void wrong_streams_are_named(void **state)
     require_ok(tsr_dirac_transcoder_create(&o, keep, &out, &t));
     stream.at[stream.size / 2] ^= 0; /* whole so far; now without its last bytes */
     require_ok(tsr_dirac_transcoder_push(t, stream.at, stream.size - 40));
-    require_error(tsr_dirac_transcoder_end(t, NULL), TSR_ERROR_FORMAT, "");
+    require_error(tsr_dirac_transcoder_end(t, NULL), TSR_ERROR_FORMAT, "at byte ");
     tsr_dirac_transcoder_destroy(&t);
     free(stream.at);
     free(out.at);

@@ -313,7 +313,7 @@ static void errors(void **state)
     require_ok(tsr_volume_copy(v, context, &moved));
     require_error(tsr_wavelet_volume_keep(context, moved, &k, NULL), TSR_ERROR_ARGUMENT, "wavelet.filter");
     k.progress = (tsr_progress){ stop, &calls };
-    require_error(tsr_wavelet_volume_keep(context, c, &k, NULL), TSR_ERROR_CANCELLED, "");
+    require_error(tsr_wavelet_volume_keep(context, c, &k, NULL), TSR_ERROR_CANCELLED, "cancelled during selecting");
     require_ok(tsr_volume_copy(c, NULL, &after));
     assert_memory_equal(tsr_volume_data_const(before), tsr_volume_data_const(after), (size_t)tsr_volume_count(v) * 2);
     tsr_volume_destroy(&moved);

@@ -32,10 +32,11 @@ static tsr_status get_json(const tsr_zarr_store *s, const char *folder, const ch
     if (!*json)
         *json = json_loadb((const char *)value.bytes, value.size, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &error); /* whole numbers beyond 2^63 */
     tsr_zarr_value_free(&value);
-    if (!*json || !json_is_object(*json)) {
+    if (!*json) TSR_FAIL(TSR_ERROR_FORMAT, "%s: '%s' is no JSON object: line %d: %s", name_of(s), key, error.line, error.text);
+    if (!json_is_object(*json)) {
         json_decref(*json);
         *json = NULL;
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: '%s' is no JSON object: line %d: %s", name_of(s), key, error.line, error.text);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: '%s' is no JSON object: it is a list", name_of(s), key);
     }
     return TSR_OK;
 }
