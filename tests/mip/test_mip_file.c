@@ -120,7 +120,7 @@ static void damage(void **state)
                   { 60, 1, 9, "format is 9" },
                   { 62, 1, 3, "measured steps" },
                   { 352, 8, 0, "slope" },
-                  { TSR_MIP_HEADER, 4, 1, "" },
+                  { TSR_MIP_HEADER, 4, 1, "brick 0 has 1 coefficients" },
                   { TSR_MIP_HEADER + 4, 4, 0, "brick 0" },
                   { runs, 4, 1, "run 0 of brick 0" },
                   { runs + 6, 2, 7, "run 0 of brick 0" },
