@@ -65,8 +65,9 @@ static double periodic_ball(double x, double y, double z)
 
 static const tsr_size3 arena = { 80, 80, 80 };
 
-/* Moves a shape for a time; the caller destroys the field. */
-static tsr_volume *moved(tsr_size3 n, shape_function shape, double band, const tsr_levelset_options *o, double time, tsr_levelset_report *report)
+/* Moves a shape for a time; the caller destroys the field. `measures` may be NULL. */
+static tsr_volume *moved_and_measured(tsr_size3 n, shape_function shape, double band, const tsr_levelset_options *o, double time,
+                                      tsr_levelset_report *report, tsr_tiles_measures *measures)
 {
     tsr_context *context = test_context();
     tsr_tiles *tiles = tiles_of(context, n, 0, band, shape);
@@ -74,11 +75,16 @@ static tsr_volume *moved(tsr_size3 n, shape_function shape, double band, const t
     require_ok(tsr_levelset_create(tiles, o, &levelset));
     require_ok(tsr_levelset_advance(levelset, time, NULL, report));
     assert_true(fabs(report->time - time) < 1e-12 * (1 + time) || report->empty);
+    if (measures) require_ok(tsr_tiles_measure(tiles, measures));
     tsr_volume *host = host_of(context, tiles, n);
     tsr_levelset_destroy(&levelset);
     tsr_tiles_destroy(&tiles);
     tsr_context_destroy(&context);
     return host;
+}
+static tsr_volume *moved(tsr_size3 n, shape_function shape, double band, const tsr_levelset_options *o, double time, tsr_levelset_report *report)
+{
+    return moved_and_measured(n, shape, band, o, time, report, NULL);
 }
 
 static struct radius moved_ball(double start, double band, const tsr_levelset_options *o, double time)
@@ -111,11 +117,11 @@ static void constant_speed(void **unused)
     assert_true(fabs(crude - 32) <= 1.4);
 }
 
-/* R^2 = R0^2 - 4 a t: half form a = 0.5 up to 75 % of the vanishing time, and the vanishing time within 2 %. */
+/* R^2 = R0^2 - 4 a t: half form a = 0.5, R0 = 32 up to 75 % of the vanishing time, and the vanishing time within 2 %. */
 static void curvature_flow(void **unused)
 {
     (void)unused;
-    const double R = 24, vanishing = R * R / 2, time = 0.75 * vanishing;
+    const double R = 32, vanishing = R * R / 2, time = 0.75 * vanishing;
     tsr_levelset_options o = OPTIONS(.terms = { { .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 } }, .term_count = 1, .space = TSR_STENCIL_WENO5,
                                      .time = TSR_TIME_RK3, .time_step = 0.3);
     const double fine = moved_ball(R, 3, &o, time).mean, exact = sqrt(R * R - 2 * time);
@@ -199,8 +205,9 @@ static void rounded_box(void **unused)
 static void rotation(void **unused)
 {
     (void)unused;
-    tsr_levelset_options o = OPTIONS(.terms = { { .kind = TSR_LEVELSET_ROTATION, .value = 1, .vector = { 0, 0, 1 }, .centre = { 39.5, 39.5, 39.5 } } },
-                                     .term_count = 1, .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .reshape_weight = 20);
+    tsr_levelset_options o =
+        OPTIONS(.terms = { { .kind = TSR_LEVELSET_ROTATION, .value = 1, .vector = { 0, 0, 1 }, .centre = { 39.5, 39.5, 39.5 } } }, .term_count = 1,
+                .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .reshape_weight = 20);
     const double bands[2] = { 5, 3 }, allowed[2] = { 0.001, 0.002 };
     for (int i = 0; i < 2; i++) {
         tsr_levelset_report report = TSR_LEVELSET_REPORT, report0 = TSR_LEVELSET_REPORT;
@@ -217,19 +224,23 @@ static void rotation(void **unused)
     }
 }
 
-/* Ellipsoid 20 x 10 x 8 to a sphere of the same volume. */
+/* Ellipsoid 20 x 10 x 8 to a sphere of the same volume in 1600 steps: volume, area and 1 / Kbar within 1 %. */
 static void volume_conserving(void **unused)
 {
     (void)unused;
-    tsr_levelset_options o = OPTIONS(.terms = { { .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 }, { .kind = TSR_LEVELSET_MEAN_CURVATURE, .value = 0.5 } },
-                                     .term_count = 2, .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .time_step = 0.3, .feedback = 0.1);
+    tsr_levelset_options o =
+        OPTIONS(.terms = { { .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 }, { .kind = TSR_LEVELSET_MEAN_CURVATURE, .value = 0.5 } }, .term_count = 2,
+                .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .time_step = 0.3, .feedback = 0.1);
     tsr_levelset_report report = TSR_LEVELSET_REPORT;
-    tsr_volume *before = moved(arena, ellipsoid, 3, &o, 0, &report), *after = moved(arena, ellipsoid, 3, &o, 360, &report);
+    tsr_tiles_measures measures = TSR_TILES_MEASURES;
+    tsr_volume *before = moved(arena, ellipsoid, 3, &o, 0, &report), *after = moved_and_measured(arena, ellipsoid, 3, &o, 480, &report, &measures);
+    assert_int_equal(report.steps, 1600);
     const double volume = volume_of(before), R = cbrt(volume * 3 / (4 * 3.14159265358979)), ratio = volume_of(after) / volume;
     const struct radius r = radius_of(after, 39.5, 39.5, 39.5);
-    print_message("volume-conserving flow: ratio %.5f, radius %.3f (%.3f to %.3f), expected %.3f, 2 / Kbar %.3f\n", ratio, r.mean, r.least, r.most, R,
-                  2 / report.mean_curvature);
-    assert_true(fabs(ratio - 1) <= 0.01);
+    const double sphere = 4 * 3.14159265358979 * R * R;
+    print_message("volume-conserving flow: ratio %.5f, radius %.3f (%.3f to %.3f), expected %.3f, 2 / Kbar %.3f, area %.2f of %.2f\n", ratio, r.mean,
+                  r.least, r.most, R, 2 / report.mean_curvature, measures.area, sphere);
+    assert_true(fabs(ratio - 1) <= 0.01 && fabs(measures.area / sphere - 1) <= 0.01);
     assert_true(r.most - r.least < 0.25 && fabs(r.mean / R - 1) < 0.01 && fabs(2 / report.mean_curvature / R - 1) < 0.01);
     tsr_volume_destroy(&before);
     tsr_volume_destroy(&after);
@@ -240,8 +251,9 @@ static void volume_conserving(void **unused)
 static void spiral(void **unused)
 {
     (void)unused;
-    const tsr_levelset_options o = OPTIONS(.terms = { { .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 }, { .kind = TSR_LEVELSET_MEAN_CURVATURE, .value = 0.5 } },
-                                           .term_count = 2, .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .time_step = 0.3);
+    const tsr_levelset_options o =
+        OPTIONS(.terms = { { .kind = TSR_LEVELSET_CURVATURE, .value = 0.5 }, { .kind = TSR_LEVELSET_MEAN_CURVATURE, .value = 0.5 } }, .term_count = 2,
+                .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .time_step = 0.3);
     const int steps = test_is_slow() ? 20 : 1700;
     tsr_context *context = test_context();
     tsr_phantom_options size = TSR_PHANTOM_OPTIONS;
@@ -320,8 +332,8 @@ static void ripening(void **unused)
     const double volume = volume_of(after) / volume_of(before), mean = 2 * (r[0] + r[1]) / (r[0] * r[0] + r[1] * r[1]);
     print_message("two spheres at constant volume: radii %.3f and %.3f, expected %.3f and %.3f; Kbar %.4f, expected %.4f; volume ratio %.5f\n",
                   radius[0], radius[1], r[0], r[1], report.mean_curvature, mean, volume);
-    assert_true(r[1] < 7 && fabs(radius[0] - r[0]) < 0.1 && fabs(radius[1] - r[1]) < 0.2);
-    assert_true(fabs(volume - 1) < 0.005 && fabs(report.mean_curvature / mean - 1) < 0.015);
+    assert_true(r[1] < 7 && fabs(radius[0] - r[0]) < 0.02 && fabs(radius[1] - r[1]) < 0.1);
+    assert_true(fabs(volume - 1) < 0.005 && fabs(report.mean_curvature / mean - 1) < 0.01);
     tsr_volume_destroy(&before);
     tsr_volume_destroy(&after);
 }
@@ -331,8 +343,8 @@ static void deformation(void **unused)
 {
     (void)unused;
     tsr_levelset_options o =
-        OPTIONS(.terms = { { .kind = TSR_LEVELSET_ENRIGHT, .value = 1, .centre = { -0.5, -0.5, -0.5 }, .radius = 64, .period = 1.5 } }, .term_count = 1,
-                .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .sign = TSR_SIGN_SGN, .reshape_weight = 64);
+        OPTIONS(.terms = { { .kind = TSR_LEVELSET_ENRIGHT, .value = 1, .centre = { -0.5, -0.5, -0.5 }, .radius = 64, .period = 1.5 } },
+                .term_count = 1, .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .sign = TSR_SIGN_SGN, .reshape_weight = 64);
     tsr_levelset_report report = TSR_LEVELSET_REPORT;
     tsr_volume *host = moved((tsr_size3){ 64, 64, 64 }, periodic_ball, 3, &o, 1.5, &report);
     tsr_levelset_report report0 = TSR_LEVELSET_REPORT;
@@ -372,7 +384,7 @@ static void reinitialisation(void **unused)
         if (fabs(d) < 3) worst = fmax(worst, fabs((double)p[i] - d));
     }
     print_message("reinitialised: radius %.4f (%.3f to %.3f), expected 15.3; worst error of the distance %.3f\n", r.mean, r.least, r.most, worst);
-    assert_true(fabs(r.mean - 15.3) < 0.03 && r.least > 15.2 && r.most < 15.4 && worst < 0.12);
+    assert_true(fabs(r.mean - 15.3) < 0.03 && r.least > 15.2 && r.most < 15.4 && worst < 0.1);
     tsr_volume_destroy(&host);
     tsr_tiles_destroy(&tiles);
     tsr_context_destroy(&context);
@@ -395,7 +407,7 @@ static void redistance(void **unused)
         worst = fmax(worst, fabs((double)p[i] - fmin(fmax(d, -5), 5)));
     }
     print_message("distance anew: radius %.4f (%.3f to %.3f), expected 15.3; worst error %.3f\n", r.mean, r.least, r.most, worst);
-    assert_true(fabs(r.mean - 15.3) < 0.02 && r.least > 15.2 && r.most < 15.4 && worst < 0.5); /* first order */
+    assert_true(fabs(r.mean - 15.3) < 0.02 && r.least > 15.2 && r.most < 15.4 && worst < 0.2); /* first order */
     tsr_volume_destroy(&host);
     require_error(tsr_levelset_redistance(tiles, 6, NULL), TSR_ERROR_ARGUMENT, "band is 6");
     require_error(tsr_levelset_redistance(NULL, 0, NULL), TSR_ERROR_ARGUMENT, "NULL");
@@ -456,7 +468,6 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(redistance),        cmocka_unit_test(resolutions),    cmocka_unit_test(reinitialisation),
                                         cmocka_unit_test(constant_speed),    cmocka_unit_test(curvature_flow), cmocka_unit_test(rotation),
                                         cmocka_unit_test(pressed_ball),      cmocka_unit_test(rounded_box),    cmocka_unit_test(deformation),
-                                        cmocka_unit_test(volume_conserving), cmocka_unit_test(ripening),
-                                        cmocka_unit_test(spiral) };
+                                        cmocka_unit_test(volume_conserving), cmocka_unit_test(ripening),       cmocka_unit_test(spiral) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
