@@ -9,7 +9,7 @@
 #ifndef TSR_DEVICE_COOPERATIVE_H
 #define TSR_DEVICE_COOPERATIVE_H
 
-#include "device/kernel.h"
+#include "device/rejoin.h"
 
 /* Device memory, zero at first; a launch leaves it ready for the next. The words lie in lines of their own: one is counted up, the other watched. */
 typedef struct tsr_meeting {
@@ -99,13 +99,12 @@ TSR_DEVICE_FN int tsr_meet(tsr_meeting *meeting, uint32_t *turn, uint32_t *share
     __syncthreads();
     return (int)*shared;
 }
-/* All threads of the last block, which go on together: the compiler (nvcc 13.0) joins the branch of thread 0 with one that follows, and the warp then comes to the
- * next barrier in two parts, of which one goes through alone. */
+/* All threads of the last block. */
 TSR_DEVICE_FN void tsr_meeting_over(tsr_meeting *meeting)
 {
     __syncthreads();
     if (threadIdx.x == 0) tsr_meeting_end(meeting);
-    __syncwarp();
+    tsr_rejoin();
 }
 
 #endif

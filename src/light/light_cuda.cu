@@ -109,7 +109,7 @@ TSR_DEVICE_FN void grow_all(const tsr_light_wave &wave, int64_t step, int64_t pa
 {
     for (;;) {
         if (threadIdx.x == 0) *taken = atomicAdd(&work->grows, 1u);
-        __syncwarp(); /* see tsr_meeting_over */
+        tsr_rejoin();
         __syncthreads();
         const int64_t chunk = *taken, first = chunk * THREADS, i = first + threadIdx.x;
         if (first >= patches) break;
@@ -178,6 +178,7 @@ TSR_KERNEL(__launch_bounds__(THREADS, 2) wave_kernel)(tsr_light_wave wave, int64
                 int64_t total;
                 block_before(i < patches ? tsr_light_crowd_out(&wave, s, i, bin, &own->crowded) : 0, warps, &total);
                 if (threadIdx.x == 0) sums[c] = total;
+                tsr_rejoin();
             }
             give_account(own, account);
             if (tsr_meet(&work->meeting, &turn, last)) {

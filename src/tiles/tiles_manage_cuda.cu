@@ -5,6 +5,7 @@
  * work: of a small list the block that ends the marks last does what one block does well, and the created tiles are linked while the other list is written,
  * so that a pass is two kernels (tiles_pass.h). Of a large list, where requests may come by the ten thousand, it is four. When nothing is created or removed,
  * all but the first exit at once. */
+#include "device/rejoin.h"
 #include "tiles/tiles_ops.h"
 #include "tiles/tiles_pass.h"
 
@@ -36,6 +37,7 @@ TSR_KERNEL(__launch_bounds__(SORT_THREADS) sort_kernel)(tsr_tile_pool pool, int3
             __threadfence();
             __syncthreads();
             if (threadIdx.x == 0) atomicAdd(&state->scratch[TSR_COUNT_SORTED], 1u);
+            tsr_rejoin();
         } else {
             if (threadIdx.x == 0)
                 while (atomicAdd(&state->scratch[TSR_COUNT_SORTED], 0u) < chunks) {}
