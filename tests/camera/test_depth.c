@@ -112,6 +112,13 @@ static void validity(void **unused)
                                        .background_is_valid = 1 }; /* or a surface; the step is that to 254: none is beyond 255 */
     require_ok(tsr_depth_decode(&c, &whole, 1, 1, top, d, &r));
     assert_true(r.valid == 1 && fabs(r.nearest - 3) < 1e-6 && fabs(r.quantum - (3 - 1 / (1 - 254.0 / 255 * (1 - 1.0 / 3)))) < 1e-6);
+    tsr_camera from_zero = c; /* clip distances may begin at the eye, where rays are parallel */
+    from_zero.projection = TSR_ORTHOGRAPHIC;
+    from_zero.height = 2;
+    from_zero.clip[0] = 0;
+    const float w[3] = { 1e-3f, 2.9f, 3.1f };
+    require_ok(tsr_depth_decode(&from_zero, &eye, 3, 1, w, d, &r));
+    assert_true(d[0] == w[0] && d[1] == w[1] && d[2] == 0 && r.beyond == 1 && r.valid == 2);
     tsr_depth_encoding bad = { .kind = TSR_DEPTH_WINDOW };
     tsr_camera plain = c;
     plain.clip[0] = plain.clip[1] = 0;
@@ -146,6 +153,16 @@ static void lenses(void **unused)
         wrong += straight[i] > 0 && straight[i] != (i % W < 20 ? 2.0f : 5.0f);
     }
     assert_true(wrong <= 2 * H); /* the column beside the edge */
+    wrong = 0;                   /* and down the image */
+    for (int i = 0; i < W * H; i++) {
+        const double at[2] = { i % W + 0.5, i / W + 0.5 };
+        double u[2];
+        require_ok(tsr_lens_undistort(&c.lens, W, H, at, u));
+        d[i] = u[1] < 9 ? 2.0f : 5.0f;
+    }
+    require_ok(tsr_depth_undistort(&c, W, H, d, straight));
+    for (int i = 0; i < W * H; i++) wrong += straight[i] > 0 && straight[i] != (i / W < 9 ? 2.0f : 5.0f);
+    assert_true(wrong <= W / 2);
     /* along a ray that the lens has bent: by its place without the lens, 24 pixels being the focal length at 90 degrees */
     const tsr_depth_encoding radial = { .kind = TSR_DEPTH_RADIAL };
     static float far_[W * H];
