@@ -32,7 +32,7 @@ SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&
 BESIDE = {
     "camera": "test_lens test_calibration test_views cli_cameras cli_calibrate",
     "compress": "cli_compress cli_losses",
-    "device": "check_primitives cli_general",
+    "device": "check_primitives cli_general stale_module old_gpu test_user_rule",
     "edit": "cli_edit",
     "flow": "cli_flow",
     "fluid": "cli_fluid cli_fluid-simulation",

@@ -112,6 +112,13 @@ static void validity(void **unused)
                                        .background_is_valid = 1 }; /* or a surface; the step is that to 254: none is beyond 255 */
     require_ok(tsr_depth_decode(&c, &whole, 1, 1, top, d, &r));
     assert_true(r.valid == 1 && fabs(r.nearest - 3) < 1e-6 && fabs(r.quantum - (3 - 1 / (1 - 254.0 / 255 * (1 - 1.0 / 3)))) < 1e-6);
+    tsr_camera from_zero = c; /* clip distances may begin at the eye, where rays are parallel */
+    from_zero.projection = TSR_ORTHOGRAPHIC;
+    from_zero.height = 2;
+    from_zero.clip[0] = 0;
+    const float w[3] = { 1e-3f, 2.9f, 3.1f };
+    require_ok(tsr_depth_decode(&from_zero, &eye, 3, 1, w, d, &r));
+    assert_true(d[0] == w[0] && d[1] == w[1] && d[2] == 0 && r.beyond == 1 && r.valid == 2);
     tsr_depth_encoding bad = { .kind = TSR_DEPTH_WINDOW };
     tsr_camera plain = c;
     plain.clip[0] = plain.clip[1] = 0;
@@ -123,6 +130,62 @@ static void validity(void **unused)
     bad = (tsr_depth_encoding){ .bits = 40 };
     require_error(tsr_depth_decode(&c, &bad, 2, 1, top, d, NULL), TSR_ERROR_ARGUMENT, "40 bits");
     require_error(tsr_depth_kind_parse("metres", &bad.kind), TSR_ERROR_ARGUMENT, "'metres', expected eye");
+}
+
+/* What there is no distance for is stored as what reads as nothing: the far end of a Z-buffer, 0 of the rest. Integers are the nearest ones. */
+static void stored_numbers(void **unused)
+{
+    (void)unused;
+    const tsr_camera c = pinhole(1, 3);
+    const float nothing[4] = { 0, -1, NAN, INFINITY };
+    for (int kind = TSR_DEPTH_EYE; kind <= TSR_DEPTH_DISPARITY; kind++)
+        for (int bits = 0; bits <= 16; bits += 8) {
+            tsr_depth_encoding e = { .kind = (tsr_depth_kind)kind, .bits = bits, .focal = 500, .baseline = 0.1 };
+            const int buffer = kind == TSR_DEPTH_NDC || kind == TSR_DEPTH_WINDOW, last = buffer || kind == TSR_DEPTH_EYE_LINEAR;
+            float value[4], back[4];
+            tsr_depth_report r = TSR_DEPTH_REPORT;
+            require_ok(tsr_depth_encode(&c, &e, 4, 1, nothing, value));
+            for (int i = 0; i < 4; i++) {
+                const float expected = last ? bits ? (float)(ldexp(1, bits) - 1) : 1.0f : 0.0f;
+                if (value[i] != expected)
+                    fail_msg("kind %d, %d bits: %g is stored as %g, expected %g", kind, bits, (double)nothing[i], (double)value[i], (double)expected);
+            }
+            require_ok(tsr_depth_decode(&c, &e, 4, 1, value, back, &r));
+            for (int i = 0; i < 4 && kind != TSR_DEPTH_INVERSE && kind != TSR_DEPTH_EYE_LINEAR; i++) assert_true(back[i] == 0);
+            assert_true(!buffer || r.background == 4);
+        }
+    const tsr_depth_encoding eye = { .kind = TSR_DEPTH_EYE, .scale = 0.5, .bits = 8 };
+    for (int k = 0; k <= 260; k++)
+        for (int side = 0; side < 4; side++) {
+            static const double part[4] = { -0.49, -0.3, 0.3, 0.49 };
+            const float d = (float)(0.5 * (k + part[side]));
+            float value;
+            if (!(d > 0)) continue;
+            require_ok(tsr_depth_encode(&c, &eye, 1, 1, &d, &value));
+            assert_true(value == (float)(k < 255 ? k : 255));
+        }
+    /* the step between stored numbers: of a Z-buffer of 8 bits by its own formula, at the farthest that is valid */
+    const tsr_depth_encoding w = { .kind = TSR_DEPTH_WINDOW, .bits = 8 };
+    const float values[3] = { 10, 100, 200 };
+    float d[3];
+    tsr_depth_report r = TSR_DEPTH_REPORT;
+    require_ok(tsr_depth_decode(&c, &w, 3, 1, values, d, &r));
+    const double here = 1 / (1 - 200.0 / 255 * (1 - 1.0 / 3)), next = 1 / (1 - 201.0 / 255 * (1 - 1.0 / 3));
+    assert_true(r.valid == 3 && fabs(r.quantum / (next - here) - 1) < 1e-6 && fabs((double)d[2] - here) < 1e-6);
+    /* clip distances: 0 < near < far where rays meet, near < far where they do not; none at all is no distance */
+    for (int parallel = 0; parallel < 2; parallel++) {
+        static const struct {
+            double near_, far_;
+            int good;
+        } clips[] = { { 0, 0, 3 }, { 0, 1, 2 }, { 1e-9, 1, 3 }, { -1, 1, 2 }, { 1, 1, 0 }, { 2, 1, 0 }, { NAN, 1, 0 }, { 1, INFINITY, 0 } };
+        for (size_t k = 0; k < sizeof clips / sizeof *clips; k++) {
+            tsr_camera other = pinhole(clips[k].near_, clips[k].far_);
+            other.projection = parallel ? TSR_ORTHOGRAPHIC : TSR_PERSPECTIVE;
+            other.height = 2;
+            if (clips[k].good >> parallel & 1) require_ok(tsr_camera_check(&other));
+            else require_error(tsr_camera_check(&other), TSR_ERROR_ARGUMENT, parallel ? "expected near < far" : "expected 0 < near < far");
+        }
+    }
 }
 
 /* A step seen through a lens: without it no sample lies between the two distances. */
@@ -146,6 +209,16 @@ static void lenses(void **unused)
         wrong += straight[i] > 0 && straight[i] != (i % W < 20 ? 2.0f : 5.0f);
     }
     assert_true(wrong <= 2 * H); /* the column beside the edge */
+    wrong = 0;                   /* and down the image */
+    for (int i = 0; i < W * H; i++) {
+        const double at[2] = { i % W + 0.5, i / W + 0.5 };
+        double u[2];
+        require_ok(tsr_lens_undistort(&c.lens, W, H, at, u));
+        d[i] = u[1] < 9 ? 2.0f : 5.0f;
+    }
+    require_ok(tsr_depth_undistort(&c, W, H, d, straight));
+    for (int i = 0; i < W * H; i++) wrong += straight[i] > 0 && straight[i] != (i / W < 9 ? 2.0f : 5.0f);
+    assert_true(wrong <= W / 2);
     /* along a ray that the lens has bent: by its place without the lens, 24 pixels being the focal length at 90 degrees */
     const tsr_depth_encoding radial = { .kind = TSR_DEPTH_RADIAL };
     static float far_[W * H];
@@ -163,6 +236,6 @@ static void lenses(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(by_hand), cmocka_unit_test(there_and_back), cmocka_unit_test(validity),
-                                        cmocka_unit_test(lenses) };
+                                        cmocka_unit_test(stored_numbers), cmocka_unit_test(lenses) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

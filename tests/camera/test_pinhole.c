@@ -22,6 +22,11 @@ static void fields(void **unused)
                 require_error(tsr_camera_from_pinhole(&p, &c), TSR_ERROR_ARGUMENT, "expected focal lengths above 0 and finite numbers");
             else require_ok(tsr_camera_from_pinhole(&p, &c)); /* the centre may lie anywhere */
         }
+    for (int field = 0; field < 2; field++) { /* of a part of a pixel, for an image of a few */
+        tsr_pinhole p = plain;
+        (&p.fx)[field] = 0.25;
+        require_ok(tsr_camera_from_pinhole(&p, &c));
+    }
     for (int axis = 0; axis < 2; axis++)
         for (int32_t size = -1; size < 3; size++) {
             tsr_pinhole p = plain;
