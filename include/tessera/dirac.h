@@ -242,7 +242,7 @@ typedef struct tsr_dirac_encode_options {
     int fields;              /* 1: each field is a picture of its own */
     int32_t wavelet;  /* index + 1 of the standard's filters, 1 to 7; 0 = Le Gall (5,3) in slices, Deslauriers-Dubuc (9,7) in intra pictures of core
                          syntax; lossless: Haar without shift */
-    int32_t depth;    /* levels, 1 to 6; 0 = 3 in slices, 4 in core syntax (fewer in small pictures) */
+    int32_t depth;    /* levels, 1 to 6; 0 = 3 in slices (4: lossless, without slice, matrix, fragment), 4 in core syntax (fewer in small pictures) */
     int32_t slice[2]; /* width and height of a slice in luma samples, multiples of 2^depth; 0, 0 = 32 x 8 (at least 2^depth, and 2^depth chroma
                                 samples) */
     /* One of: */

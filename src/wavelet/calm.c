@@ -3,7 +3,9 @@
 #include "wavelet/calm.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/core.h"
 
@@ -52,7 +54,7 @@ static void lift(growth *g, const tsr_lift_step *s, int32_t n, int32_t boundary,
     limit(g, dtype == TSR_I16 ? INT16_MAX : INT32_MAX, most_of(g, n, s->parity));
 }
 
-int32_t tsr_calm_bound(const tsr_lift_filter *f, int32_t boundary, tsr_dtype dtype)
+static int32_t find_bound(const tsr_lift_filter *f, int32_t boundary, tsr_dtype dtype)
 {
     const double most = dtype == TSR_I16 ? TSR_CALM_MOST : 1 << 29;
     double bound = most;
@@ -69,4 +71,38 @@ int32_t tsr_calm_bound(const tsr_lift_filter *f, int32_t boundary, tsr_dtype dty
     }
     free(g);
     return bound < 1 ? 0 : (int32_t)bound;
+}
+
+/* What was found before: decoders make plans again when pictures change their transform, and finding it takes longer than all else about them. */
+enum { KNOWN = 32 };
+static struct {
+    tsr_lift_step step[TSR_WAVELET_STEPS];
+    int32_t steps, boundary, bound;
+    tsr_dtype dtype;
+} known[KNOWN];
+static int known_count, known_next;
+static pthread_mutex_t known_gate = PTHREAD_MUTEX_INITIALIZER;
+
+int32_t tsr_calm_bound(const tsr_lift_filter *f, int32_t boundary, tsr_dtype dtype)
+{
+    const size_t bytes = (size_t)f->steps * sizeof f->step[0];
+    int found = -1;
+    pthread_mutex_lock(&known_gate);
+    for (int k = 0; k < known_count && found < 0; k++)
+        if (known[k].steps == f->steps && known[k].boundary == boundary && known[k].dtype == dtype && !memcmp(known[k].step, f->step, bytes))
+            found = k;
+    const int32_t before = found < 0 ? 0 : known[found].bound;
+    pthread_mutex_unlock(&known_gate);
+    if (found >= 0) return before;
+    const int32_t bound = find_bound(f, boundary, dtype);
+    pthread_mutex_lock(&known_gate);
+    memcpy(known[known_next].step, f->step, bytes);
+    known[known_next].steps = f->steps;
+    known[known_next].boundary = boundary;
+    known[known_next].dtype = dtype;
+    known[known_next].bound = bound;
+    known_next = (known_next + 1) % KNOWN;
+    if (known_count < KNOWN) known_count++;
+    pthread_mutex_unlock(&known_gate);
+    return bound;
 }

@@ -1,4 +1,4 @@
-/* wavelet/calm_rows.h: the loops of calm.h over rows in work. Included by wavelet_isa.c, once. */
+/* wavelet/calm_rows.h: the loops of calm.h over rows in work. Included by wavelet_isa.c, once. Samples in memory are of 16 bits, or, `wide`, of 32. */
 static int i16_within(const void *row, int64_t n, int32_t bound)
 {
     const int16_t *v = (const int16_t *)row;
@@ -28,25 +28,63 @@ static inline tsr_wide_i16 larger16(tsr_wide_i16 a, tsr_wide_i16 b)
 /* Magnitudes: v or -1 - v, whichever is not negative. */
 #define MAGNITUDE16(v) ((v) ^ ((v) >> 15))
 
-static int i16_split_calm(const void *in, int64_t n, int32_t shift, int32_t bound, void *low, void *high)
+/* Sixteen bits of each of so many numbers of 32; what does not fit becomes the nearest that does. */
+TSR_PAIRS_INLINE tsr_wide_i16 narrowed(const int32_t *from)
+{
+#if defined(TSR_ISA_IS_avx512)
+    const __m512i both = _mm512_packs_epi32(_mm512_loadu_si512(from), _mm512_loadu_si512(from + TSR_WIDE_32));
+    return (tsr_wide_i16)_mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), both);
+#elif defined(TSR_ISA_IS_avx2)
+    const __m256i *p = (const __m256i *)(const void *)from;
+    return (tsr_wide_i16)_mm256_permute4x64_epi64(_mm256_packs_epi32(_mm256_loadu_si256(p), _mm256_loadu_si256(p + 1)), 0xd8);
+#elif defined(__x86_64__)
+    const __m128i *p = (const __m128i *)(const void *)from;
+    return (tsr_wide_i16)_mm_packs_epi32(_mm_loadu_si128(p), _mm_loadu_si128(p + 1));
+#else
+    tsr_wide_i16 v;
+    for (int k = 0; k < TSR_WIDE_16; k++) v[k] = (int16_t)tsr_maxi(tsr_mini(from[k], INT16_MAX), INT16_MIN);
+    return v;
+#endif
+}
+TSR_PAIRS_INLINE void widened(tsr_wide_i16 v, int32_t *to)
+{
+#if defined(TSR_ISA_IS_avx512)
+    _mm512_storeu_si512(to, _mm512_cvtepi16_epi32(_mm512_castsi512_si256((__m512i)v)));
+    _mm512_storeu_si512(to + TSR_WIDE_32, _mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64((__m512i)v, 1)));
+#elif defined(TSR_ISA_IS_avx2)
+    _mm256_storeu_si256((__m256i *)(void *)to, _mm256_cvtepi16_epi32(_mm256_castsi256_si128((__m256i)v)));
+    _mm256_storeu_si256((__m256i *)(void *)(to + TSR_WIDE_32), _mm256_cvtepi16_epi32(_mm256_extracti128_si256((__m256i)v, 1)));
+#else
+    for (int k = 0; k < TSR_WIDE_16; k++) to[k] = v[k];
+#endif
+}
+
+TSR_PAIRS_INLINE int split_calm16(const void *in, int64_t n, int32_t shift, int32_t bound, void *low, void *high, const int wide)
 {
     const int16_t *p = (const int16_t *)in;
+    const int32_t *p32 = (const int32_t *)in;
     int16_t *l = (int16_t *)low, *h = (int16_t *)high;
     const int16_t bits = (int16_t)shift, most = (int16_t)((bound >> shift) - 1); /* the largest magnitude before it is raised */
     tsr_wide_i16 large = { 0 };
     int over = most < 0;
     int64_t k = 0;
     for (; k + TSR_WIDE_16 <= n / 2; k += TSR_WIDE_16) {
-        const tsr_wide_i16 a = *(const tsr_wide_i16 *)(const void *)(p + 2 * k), b = *(const tsr_wide_i16 *)(const void *)(p + 2 * k + TSR_WIDE_16);
+        const tsr_wide_i16 a = wide ? narrowed(p32 + 2 * k) : *(const tsr_wide_i16 *)(const void *)(p + 2 * k);
+        const tsr_wide_i16 b = wide ? narrowed(p32 + 2 * k + TSR_WIDE_16) : *(const tsr_wide_i16 *)(const void *)(p + 2 * k + TSR_WIDE_16);
         large = larger16(large, larger16(MAGNITUDE16(a), MAGNITUDE16(b)));
         *(tsr_wide_i16 *)(void *)(l + k) = __builtin_shufflevector(a, b, CALM_EVENS) << bits;
         *(tsr_wide_i16 *)(void *)(h + k) = __builtin_shufflevector(a, b, CALM_ODDS) << bits;
     }
     for (int64_t i = 2 * k; i < n; i++) {
-        over |= MAGNITUDE16(p[i]) > most;
-        (i & 1 ? h : l)[i >> 1] = (int16_t)(uint16_t)((uint32_t)p[i] << shift);
+        const int32_t v = wide ? p32[i] : p[i];
+        over |= (v ^ v >> 31) > most;
+        (i & 1 ? h : l)[i >> 1] = (int16_t)(uint16_t)((uint32_t)v << shift);
     }
     return !over && !tsr_wide_any_u16((tsr_wide_u16)(large > most));
+}
+static int i16_split_calm(const void *in, int64_t n, int32_t shift, int32_t bound, void *low, void *high)
+{
+    return split_calm16(in, n, shift, bound, low, high, 0);
 }
 
 static inline tsr_wide_i16 product16(tsr_wide_i16 s, int16_t eighth) /* (eighth s + 2^14) >> 15 */
@@ -205,7 +243,18 @@ TSR_PAIRS_INLINE void calm_along(const calm_steps c, const tsr_lift_filter *f, i
 }
 
 /* All steps along a row, the last one on the way to the samples. */
-TSR_PAIRS_INLINE void calm_merge(const calm_steps c, const tsr_lift_filter *f, int16_t *low, int16_t *high, int64_t n, int32_t shift, int16_t *out)
+TSR_PAIRS_INLINE void calm_zip(tsr_wide_i16 even, tsr_wide_i16 odd, int32_t shift, void *out, int64_t at, const int wide)
+{
+    if (!wide) {
+        pair16_zip(even, odd, shift, (int16_t *)out + at, 0);
+        return;
+    }
+    const tsr_wide_i16 e = pair16_lowered(even, shift), o = pair16_lowered(odd, shift);
+    widened(__builtin_shufflevector(e, o, CALM_ZIP_LOW), (int32_t *)out + at);
+    widened(__builtin_shufflevector(e, o, CALM_ZIP_HIGH), (int32_t *)out + at + TSR_WIDE_16);
+}
+TSR_PAIRS_INLINE void calm_merge(const calm_steps c, const tsr_lift_filter *f, int16_t *low, int16_t *high, int64_t n, int32_t shift, void *out,
+                                 const int wide)
 {
     const int last = c.steps - 1;
     const int64_t pairs = n / 2;
@@ -214,19 +263,26 @@ TSR_PAIRS_INLINE void calm_merge(const calm_steps c, const tsr_lift_filter *f, i
     CALM_ALONG(last);
     for (; i + TSR_WIDE_16 <= pairs; i += TSR_WIDE_16) {
         const tsr_wide_i16 r = calm_lifted(c.step[last], numbers, x, v, i, NULL), o = calm_at(other + i);
-        pair16_zip(odd ? o : r, odd ? r : o, shift, out + 2 * i, 0);
+        calm_zip(odd ? o : r, odd ? r : o, shift, out, 2 * i, wide);
     }
     if (2 * i == n) return;
-    int16_t ends[2 * TSR_WIDE_16];
+    const size_t element = wide ? sizeof(int32_t) : sizeof(int16_t);
+    int32_t ends[2 * TSR_WIDE_16];
     const tsr_wide_i16 r = calm_lifted(c.step[last], numbers, x, v, i, NULL), o = calm_at(other + i);
-    pair16_zip(odd ? o : r, odd ? r : o, shift, ends, 0);
-    memcpy(out + 2 * i, ends, (size_t)(n - 2 * i) * sizeof *out);
+    calm_zip(odd ? o : r, odd ? r : o, shift, ends, 0, wide);
+    memcpy((char *)out + (size_t)(2 * i) * element, ends, (size_t)(n - 2 * i) * element);
     (void)count;
 }
 
 /* Across rows: step k of row x[k], in the order of the steps. */
-TSR_PAIRS_INLINE void calm_across(const calm_steps c, const tsr_lift_filter *f, const tsr_calm_rows *r, const int out)
+TSR_PAIRS_INLINE void calm_send(void *to, int64_t at, tsr_wide_i16 v, const int wide)
 {
+    if (wide) widened(v, (int32_t *)to + at);
+    else calm_put((int16_t *)to + at, v);
+}
+TSR_PAIRS_INLINE void calm_across(const calm_steps c, const tsr_lift_filter *f, const tsr_calm_rows *r, const int out, const int wide)
+{
+    const size_t element = wide ? sizeof(int32_t) : sizeof(int16_t);
     calm_numbers numbers[4];
     const int16_t *v[4][TSR_WAVELET_TAPS];
     int16_t *x[4];
@@ -238,7 +294,7 @@ TSR_PAIRS_INLINE void calm_across(const calm_steps c, const tsr_lift_filter *f, 
     }
     for (int part = 0; part < 2; part++) {
         const int64_t begin = r->begin[part], end = begin + r->n[part];
-        int16_t *const to[2] = { (int16_t *)r->out[0][part] - begin, (int16_t *)r->out[1][part] - begin };
+        void *const to[2] = { r->out[0][part], r->out[1][part] };
         const char *ahead[2] = { (const char *)r->ahead[0][part], (const char *)r->ahead[1][part] };
         int64_t i = begin;
 #define COLUMN(PUT)                                                                                     \
@@ -251,21 +307,25 @@ TSR_PAIRS_INLINE void calm_across(const calm_steps c, const tsr_lift_filter *f, 
             if (k < c.steps - 1 || !out) calm_put(x[k] + i, value);                                     \
         }                                                                                               \
         if (out) {                                                                                      \
-            PUT(to[0] + i, before);                                                                     \
-            PUT(to[1] + i, value);                                                                      \
+            PUT(to[0], before);                                                                         \
+            PUT(to[1], value);                                                                          \
         }                                                                                               \
     } while (0)
-#define PUT_REST(p, v)                                           \
-    do {                                                         \
-        const tsr_wide_i16 rest = (v);                           \
-        memcpy((p), &rest, (size_t)(end - i) * sizeof(int16_t)); \
+#define PUT_WHOLE(p, v) calm_send((p), i - begin, (v), wide)
+#define PUT_REST(p, v)                                                                          \
+    do {                                                                                        \
+        int32_t rest[TSR_WIDE_16];                                                              \
+        calm_send(rest, 0, (v), wide);                                                          \
+        memcpy((char *)(p) + (size_t)(i - begin) * element, rest, (size_t)(end - i) * element); \
     } while (0)
         for (; i + TSR_WIDE_16 <= end; i += TSR_WIDE_16) {
-            for (int j = 0; j < 2; ahead[j++] += TSR_WIDE_BYTES) __builtin_prefetch(ahead[j], 0, 2);
-            COLUMN(calm_put);
+            for (int j = 0; j < 2; ahead[j++] += TSR_WIDE_16 * element)
+                for (size_t line = 0; line < TSR_WIDE_16 * element; line += 64) __builtin_prefetch(ahead[j] + line, 0, 2);
+            COLUMN(PUT_WHOLE);
         }
         if (i < end) COLUMN(PUT_REST);
 #undef COLUMN
+#undef PUT_WHOLE
 #undef PUT_REST
     }
 }
@@ -278,31 +338,41 @@ TSR_PAIRS_INLINE void calm_across(const calm_steps c, const tsr_lift_filter *f, 
     {                           \
         .kind = TSR_CALM_##what \
     }
-#define CALM_FILTER(name, first, steps, chained, ...)                                                                                     \
-    enum { chained_##name = chained };                                                                                                    \
-    static const calm_steps steps_of_##name = { first, steps, chained, { __VA_ARGS__ } };                                                 \
-    static int split_##name(const tsr_lift_filter *f, const void *in, int64_t n, int32_t shift, void *low, void *high)                    \
-    {                                                                                                                                     \
-        const int calm = i16_split_calm(in, n, shift, f->calm, low, high);                                                                \
-        if (calm) calm_along((calm_steps){ first, steps, chained, { __VA_ARGS__ } }, f, (int16_t *)low, (int16_t *)high, n, steps);       \
-        return calm;                                                                                                                      \
-    }                                                                                                                                     \
-    static void merge_##name(const tsr_lift_filter *f, void *low, void *high, int64_t n, int32_t shift, void *out)                        \
-    {                                                                                                                                     \
-        calm_merge((calm_steps){ first, steps, chained, { __VA_ARGS__ } }, f, (int16_t *)low, (int16_t *)high, n, shift, (int16_t *)out); \
-    }                                                                                                                                     \
-    static void across_##name(const tsr_lift_filter *f, const tsr_calm_rows *r)                                                           \
-    {                                                                                                                                     \
-        if (r->out[0][0]) calm_across((calm_steps){ first, steps, chained, { __VA_ARGS__ } }, f, r, 1);                                   \
-        else calm_across((calm_steps){ first, steps, chained, { __VA_ARGS__ } }, f, r, 0);                                                \
+/* Loops of a filter over samples of 16 bits and of 32. */
+#define CALM_LOOPS_OF(name, prefix, wide, first, steps, chained, ...)                                                                \
+    static int prefix##split_##name(const tsr_lift_filter *f, const void *in, int64_t n, int32_t shift, void *low, void *high)       \
+    {                                                                                                                                \
+        const int calm = split_calm16(in, n, shift, f->calm16, low, high, wide);                                                     \
+        if (calm) calm_along((calm_steps){ first, steps, chained, { __VA_ARGS__ } }, f, (int16_t *)low, (int16_t *)high, n, steps);  \
+        return calm;                                                                                                                 \
+    }                                                                                                                                \
+    static void prefix##merge_##name(const tsr_lift_filter *f, void *low, void *high, int64_t n, int32_t shift, void *out)           \
+    {                                                                                                                                \
+        calm_merge((calm_steps){ first, steps, chained, { __VA_ARGS__ } }, f, (int16_t *)low, (int16_t *)high, n, shift, out, wide); \
+    }                                                                                                                                \
+    static void prefix##across_##name(const tsr_lift_filter *f, const tsr_calm_rows *r)                                              \
+    {                                                                                                                                \
+        if (r->out[0][0]) calm_across((calm_steps){ first, steps, chained, { __VA_ARGS__ } }, f, r, 1, wide);                        \
+        else calm_across((calm_steps){ first, steps, chained, { __VA_ARGS__ } }, f, r, 0, wide);                                     \
     }
-#define CALM_LOOPS(name)                                                                \
-    {                                                                                   \
-        &steps_of_##name, { split_##name, merge_##name, across_##name, chained_##name } \
+#define CALM_FILTER(name, first, steps, chained, ...)                                     \
+    enum { chained_##name = chained };                                                    \
+    static const calm_steps steps_of_##name = { first, steps, chained, { __VA_ARGS__ } }; \
+    CALM_LOOPS_OF(name, i16_, 0, first, steps, chained, __VA_ARGS__)                      \
+    CALM_LOOPS_OF(name, i32_, 1, first, steps, chained, __VA_ARGS__)
+#define CALM_LOOPS(name)                                                                   \
+    {                                                                                      \
+        &steps_of_##name,                                                                  \
+        {                                                                                  \
+            { i16_split_##name, i16_merge_##name, i16_across_##name, chained_##name },     \
+                { i32_split_##name, i32_merge_##name, i32_across_##name, chained_##name }, \
+        }                                                                                  \
     }
 
 CALM_FILTER(haar, 1, 2, 1, MINUS(ONE), PLUS(ONE))
 CALM_FILTER(haar_back, 0, 2, 1, MINUS(ONE), PLUS(ONE))
+CALM_FILTER(legall53, 1, 2, 1, MINUS(TWO), PLUS(TWO)) /* int16 has loops with averages for it */
+CALM_FILTER(legall53_back, 0, 2, 1, MINUS(TWO), PLUS(TWO))
 CALM_FILTER(dd97, 1, 2, 0, MINUS(FOUR), PLUS(TWO))
 CALM_FILTER(dd97_back, 0, 2, 1, MINUS(TWO), PLUS(FOUR))
 CALM_FILTER(dd137, 1, 2, 1, MINUS(FOUR), PLUS(FOUR))
@@ -312,13 +382,14 @@ CALM_FILTER(daub97_back, 0, 4, 1, MINUS(PRODUCT), MINUS(PRODUCT), PLUS(PRODUCT),
 CALM_FILTER(fidelity, 0, 2, 1, PLUS(EIGHT_EVEN), MINUS(EIGHT_ODD))
 CALM_FILTER(fidelity_back, 1, 2, 1, PLUS(EIGHT_ODD), MINUS(EIGHT_EVEN))
 
-static const tsr_calm_loops *i16_calm_loops(const tsr_lift_filter *f)
+static const tsr_calm_loops *calm_loops_of(const tsr_lift_filter *f, int wide)
 {
     static const struct {
         const calm_steps *steps;
-        tsr_calm_loops loops;
-    } all[] = { CALM_LOOPS(haar),       CALM_LOOPS(haar_back), CALM_LOOPS(dd97),        CALM_LOOPS(dd97_back), CALM_LOOPS(dd137),
-                CALM_LOOPS(dd137_back), CALM_LOOPS(daub97),    CALM_LOOPS(daub97_back), CALM_LOOPS(fidelity),  CALM_LOOPS(fidelity_back) };
+        tsr_calm_loops loops[2];
+    } all[] = { CALM_LOOPS(haar),   CALM_LOOPS(haar_back),   CALM_LOOPS(legall53), CALM_LOOPS(legall53_back),
+                CALM_LOOPS(dd97),   CALM_LOOPS(dd97_back),   CALM_LOOPS(dd137),    CALM_LOOPS(dd137_back),
+                CALM_LOOPS(daub97), CALM_LOOPS(daub97_back), CALM_LOOPS(fidelity), CALM_LOOPS(fidelity_back) };
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
         const calm_steps *c = all[m].steps;
         int same = c->steps == f->steps;
@@ -326,12 +397,15 @@ static const tsr_calm_loops *i16_calm_loops(const tsr_lift_filter *f)
             const tsr_lift_step *s = &f->step[k];
             same = s->parity == (c->first ^ (k & 1)) && tsr_calm_kind_of(s) == c->step[k].kind && (s->sign < 0) == c->step[k].minus;
         }
-        if (same) return &all[m].loops;
+        if (same) return &all[m].loops[wide];
     }
     return NULL;
 }
+static const tsr_calm_loops *i16_calm_loops(const tsr_lift_filter *f) { return calm_loops_of(f, 0); }
+static const tsr_calm_loops *i32_calm_loops(const tsr_lift_filter *f) { return calm_loops_of(f, 1); }
 #undef MINUS
 #undef PLUS
 #undef CALM_FILTER
 #undef CALM_LOOPS
+#undef CALM_LOOPS_OF
 #undef CALM_ALONG

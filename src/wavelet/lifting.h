@@ -22,6 +22,7 @@ typedef struct tsr_lift_filter {
     int32_t nonlinear;    /* a step has another rule than the sum */
     int32_t steps, reach; /* reach: of all steps together, rounded up to even */
     int32_t calm;         /* int16 and int32: tsr_calm_bound */
+    int32_t calm16;       /* the same of int16, also where the samples are int32 */
     tsr_lift_step step[TSR_WAVELET_STEPS];
 } tsr_lift_filter;
 

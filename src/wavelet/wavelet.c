@@ -17,8 +17,9 @@ static tsr_status check_options(tsr_dtype dtype, int32_t dimensions, const int64
     if (dtype != TSR_I16 && dtype != TSR_I32 && !real)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: element type %s, expected i16, i32, f32 or f64", tsr_dtype_name(dtype));
     if (dimensions < 1 || dimensions > TSR_WAVELET_AXES)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: %d dimensions, expected 1 to %d: an axis more is a transform of each slice along it, by strides or as a batch",
-                 dimensions, TSR_WAVELET_AXES);
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "wavelet: %d dimensions, expected 1 to %d: an axis more is a transform of each slice along it, by strides or as a batch", dimensions,
+                 TSR_WAVELET_AXES);
     for (int32_t a = 0; a < dimensions; a++)
         if (size[a] < 1 || size[a] > INT64_C(1) << 40)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: extent %lld along axis %d, expected 1 to 2^40", (long long)size[a], a);
@@ -252,6 +253,8 @@ static tsr_status fill_plan(tsr_wavelet_plan *p, const tsr_wavelet_options *o)
     if (p->dtype == TSR_I16 || p->dtype == TSR_I32) {
         p->forward.calm = tsr_calm_bound(&p->forward, (int32_t)p->boundary, p->dtype);
         p->inverse.calm = tsr_calm_bound(&p->inverse, (int32_t)p->boundary, p->dtype);
+        p->forward.calm16 = p->dtype == TSR_I16 ? p->forward.calm : tsr_calm_bound(&p->forward, (int32_t)p->boundary, TSR_I16);
+        p->inverse.calm16 = p->dtype == TSR_I16 ? p->inverse.calm : tsr_calm_bound(&p->inverse, (int32_t)p->boundary, TSR_I16);
     }
     place_levels(p, o->axes ? o->axes : (1u << p->dimensions) - 1, sample_stride, stride);
     TSR_TRY(check_periodic(p));

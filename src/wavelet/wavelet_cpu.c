@@ -171,10 +171,10 @@ static size_t cpu_work_bytes(tsr_queue *queue, int32_t threads, const tsr_wavele
 }
 
 /* Of planes; 0: none. */
-static int32_t calm_bound(const pass *p)
+static int32_t calm_bound(const pass *p, int32_t bound)
 {
     const tsr_wavelet_level *l = p->l;
-    return tsr_wavelet_has_planes(l) && tsr_min64(l->size[0], l->size[1]) >= TSR_CALM_LEAST ? p->filter->calm : 0;
+    return tsr_wavelet_has_planes(l) && tsr_min64(l->size[0], l->size[1]) >= TSR_CALM_LEAST ? bound : 0;
 }
 
 static void take_loops(pass *p)
@@ -190,24 +190,34 @@ static void prepare(pass *p, tsr_queue *queue, const tsr_wavelet_job *job, const
     p->back = p->inverse && p->filter->step[0].parity == 0 && tsr_wavelet_is_53(p->rows, p->filter) &&
               (p->l->boundary == TSR_WAVELET_CLAMP || p->l->boundary == TSR_WAVELET_SYMMETRIC);
     p->threads = row_count(l, 0) < SMALL ? 1 : queue->threads;
-    if (p->rows->within && !p->pairs && !tsr_wavelet_has_blocks(l, p->rows, p->filter)) p->calm = calm_bound(p);
+    if (p->rows->within && !p->pairs && !tsr_wavelet_has_blocks(l, p->rows, p->filter)) p->calm = calm_bound(p, p->filter->calm);
     take_loops(p);
     p->work = (char *)job->work;
     p->per_worker = worker_bytes(l, p->filter);
 }
 
-/* Planes. Rows of 32 bits are for what may leave 16 between steps; those of 16 are tried first, and do where all values are so small that nothing does. */
-static void run_planes(pass *p)
+/* Planes whose rows are of 32 bits, since values may leave 16 between steps, or do as they are: rows of 16 are tried first, and do where all values are so
+ * small that nothing leaves them. 0: not of this pass. */
+static int has_narrow_rows(const pass *p, int *unfit, pass *narrow)
 {
     const tsr_wavelet_level *l = p->l;
-    int plain = l->whole.stride[0] == 1, unfit = 0;
-    pass narrow = *p;
+    int plain = l->whole.stride[0] == 1;
     for (uint32_t b = 0; b < 4; b++) plain = plain && (!p->inverse || l->band[b].stride[0] == 1);
-    narrow.rows = TSR_ISA_SELECT(tsr_wavelet_rows_of)(TSR_ROWS_I16);
-    narrow.calm = calm_bound(p);
-    narrow.unfit = &unfit;
-    if (l->dtype == TSR_I16 && p->rows != narrow.rows && l->axes == 3 && plain && !l->scaled && narrow.calm >> (p->inverse ? 0 : l->shift)) {
-        take_loops(&narrow);
+    if ((l->dtype != TSR_I16 && l->dtype != TSR_I32) || l->axes != 3 || !plain || l->scaled) return 0;
+    *narrow = *p;
+    narrow->rows = TSR_ISA_SELECT(tsr_wavelet_rows_of)(l->dtype == TSR_I16 ? TSR_ROWS_I16 : TSR_ROWS_I32_NARROW);
+    narrow->calm = calm_bound(p, p->filter->calm16);
+    narrow->unfit = unfit;
+    if (p->rows == narrow->rows || !(narrow->calm >> (p->inverse ? 0 : l->shift))) return 0;
+    take_loops(narrow);
+    return l->dtype == TSR_I16 || narrow->loops;
+}
+
+static void run_planes(pass *p)
+{
+    int unfit = 0;
+    pass narrow;
+    if (has_narrow_rows(p, &unfit, &narrow)) {
         tsr_wavelet_run_planes(&narrow);
         if (!unfit) return;
     }
@@ -280,7 +290,8 @@ static void inverse_level(tsr_queue *queue, const tsr_wavelet_job *job, const ts
 
 static void forward_two_levels(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level level[2])
 {
-    pass p[2];
+    pass p[2], narrow[2];
+    int unfit = 0;
     for (int k = 0; k < 2; k++) {
         prepare(&p[k], queue, job, &level[k], 0);
         p[k].last = 1;
@@ -290,6 +301,11 @@ static void forward_two_levels(tsr_queue *queue, const tsr_wavelet_job *job, con
     p[1].keep = is_kept(job, &level[1]);
     p[1].work += worker_bytes(&level[0], job->forward);
     p[0].coarser = &p[1];
+    if (level->dtype == TSR_I32 && has_narrow_rows(&p[0], &unfit, &narrow[0]) && has_narrow_rows(&p[1], &unfit, &narrow[1])) {
+        narrow[0].coarser = &narrow[1];
+        tsr_wavelet_run_two_levels(narrow);
+        if (!unfit) return;
+    }
     tsr_wavelet_run_two_levels(p);
 }
 

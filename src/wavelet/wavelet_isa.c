@@ -478,6 +478,8 @@ static void f32_split_both(const tsr_lift_filter *f, const tsr_wavelet_two_rows 
 #define UNSIGNED uint32_t
 #include "wavelet/rows.h"
 
+#include "wavelet/calm_narrow.h"
+
 #define NAME(f) f32_##f
 #define PAIRS f32_pair, f32_split_pair, f32_merge_pair, f32_split_both
 #define RULE tsr_lift_rule_f32
@@ -501,6 +503,6 @@ static void f32_split_both(const tsr_lift_filter *f, const tsr_wavelet_two_rows 
 
 const tsr_wavelet_rows *TSR_ISA_NAME(tsr_wavelet_rows_of)(tsr_wavelet_kind kind)
 {
-    static const tsr_wavelet_rows *const all[] = { &i16_rows, &i16_wide_rows, &i32_rows, &f32_rows, &f64_rows };
+    static const tsr_wavelet_rows *const all[] = { &i16_rows, &i16_wide_rows, &i32_rows, &i32_narrow_rows, &f32_rows, &f64_rows };
     return all[kind];
 }

@@ -71,7 +71,8 @@ typedef struct tsr_wavelet_rows {
     void (*split_both)(const tsr_lift_filter *f, const tsr_wavelet_two_rows *rows, uint32_t *lost);
 } tsr_wavelet_rows;
 
-typedef enum tsr_wavelet_kind { TSR_ROWS_I16 = 0, TSR_ROWS_I16_WIDE, TSR_ROWS_I32, TSR_ROWS_F32, TSR_ROWS_F64 } tsr_wavelet_kind;
+/* I32_NARROW: int32 samples in rows of 16 bits, which only calm ones fit into (pass.unfit). */
+typedef enum tsr_wavelet_kind { TSR_ROWS_I16 = 0, TSR_ROWS_I16_WIDE, TSR_ROWS_I32, TSR_ROWS_I32_NARROW, TSR_ROWS_F32, TSR_ROWS_F64 } tsr_wavelet_kind;
 TSR_ISA_DECLARE(const tsr_wavelet_rows *, tsr_wavelet_rows_of, tsr_wavelet_kind kind)
 
 /* Is the filter (of either direction) a 5/3 of this kind? Two steps of two equal taps each; within 16 bits a half away and a quarter. */

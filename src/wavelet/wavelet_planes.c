@@ -365,10 +365,10 @@ static void two_levels_range(void *user, int64_t begin, int64_t end, int worker)
         set_window(&t.s);
         slide_begin(&u.s);
         slide_part(&t.s);
-        slide_end(&u.s);
+        if (!is_vain(p)) slide_end(&u.s);
     }
     if (p->stream || q->stream) p->rows->drain();
-    report_lost(p, t.bad | u.bad);
+    if (!is_vain(p)) report_lost(p, t.bad | u.bad);
 }
 
 void tsr_wavelet_run_two_levels(pass *p)

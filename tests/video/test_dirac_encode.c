@@ -103,6 +103,24 @@ static void lossless_comes_back(void **state)
         }
 }
 
+/* Slices have four levels by default, three where something is given that bounds them. */
+static void lossless_is_deeper(void **state)
+{
+    const uint64_t seed = test_seed();
+    (void)state;
+    for (int given = 0; given < 2; given++) {
+        tsr_dirac_encode_options o = some_options(3);
+        uint64_t one = seed, other = seed;
+        double quality;
+        o.lossless = 1;
+        if (given) o.slice[0] = 24;
+        const size_t usual = (size_t)there_and_back(&o, &one, 1, &quality);
+        assert_true(isinf(quality));
+        o.depth = given ? 3 : 4;
+        assert_int_equal(usual, there_and_back(&o, &other, 1, &quality));
+    }
+}
+
 /* Rows and columns with filters and depths of their own, with the standard's matrix, one from the weights, or one given. */
 static void asymmetric_comes_back(void **state)
 {
@@ -262,12 +280,9 @@ static void wrong_options_are_named(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(lossless_comes_back),
-                                        cmocka_unit_test(asymmetric_comes_back),
-                                        cmocka_unit_test(fragments_fit),
-                                        cmocka_unit_test(bytes_are_kept),
-                                        cmocka_unit_test(default_matrices_are_the_standards),
-                                        cmocka_unit_test(codes_are_as_defined),
-                                        cmocka_unit_test(wrong_options_are_named) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(lossless_comes_back),   cmocka_unit_test(lossless_is_deeper),
+                                        cmocka_unit_test(asymmetric_comes_back), cmocka_unit_test(fragments_fit),
+                                        cmocka_unit_test(bytes_are_kept),        cmocka_unit_test(default_matrices_are_the_standards),
+                                        cmocka_unit_test(codes_are_as_defined),  cmocka_unit_test(wrong_options_are_named) };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -196,7 +196,58 @@ static void sixteen_bits_without_a_look(void **state)
             one_shape(TSR_I32, 2, sizes[k % 3], o, 1 << (10 + 3 * k / 2), &random);
             o.boundary = TSR_WAVELET_CLAMP; /* whose rows go through all steps together */
             one_shape(TSR_I16, 2, sizes[(k + 1) % 3], o, amplitudes[k], &random);
+            one_shape(TSR_I32, 2, sizes[(k + 1) % 3], o, amplitudes[k], &random);
+            o.levels = 2;
+            one_shape(TSR_I32, 2, sizes[k % 3], o, amplitudes[k], &random);
         }
+}
+
+/* Small samples of 32 bits go in rows of 16: the coefficients are those of samples of 16. One that is too large, though its lower half is not, ends that
+ * wherever it stands: all come back, and far from it nothing changes. The larger planes go two levels at once. */
+static void small_integers(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][3] = { { 200, 131, 1 }, { 1301, 1102, 1 } };
+    uint64_t random = test_seed() + 3;
+    for (int k = 0; k < (test_is_slow() ? 1 : 2); k++) {
+        const size_t n = (size_t)(sizes[k][0] * sizes[k][1]);
+        int16_t *x16 = (int16_t *)malloc(2 * n * sizeof *x16), *c16 = x16 + n;
+        int32_t *x = (int32_t *)malloc(4 * n * sizeof *x), *c = x + n, *other = c + n, *back = other + n;
+        assert_true(x16 && x);
+        for (size_t i = 0; i < n; i++) x16[i] = (int16_t)(x[i] = (int32_t)(test_random(&random) >> 40 & 127) - 64);
+        for (int filter = 0; filter <= TSR_WAVELET_FIDELITY; filter++) {
+            tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+            o.filter = (tsr_wavelet_filter)filter;
+            o.levels = 3;
+            o.accuracy = filter == TSR_WAVELET_FIDELITY ? -1 : 1;
+            require_ok(transform(TSR_I16, 2, sizes[k], &o, x16, c16, 0));
+            require_ok(transform(TSR_I32, 2, sizes[k], &o, x, c, 0));
+            for (size_t i = 0; i < n; i++)
+                if (c[i] != c16[i])
+                    fail_msg("%s: coefficient %d is %d of 32 bits and %d of 16", tsr_wavelet_filter_name(o.filter), (int)i, c[i], c16[i]);
+            require_ok(transform(TSR_I32, 2, sizes[k], &o, c, back, 1));
+            assert_memory_equal(back, x, n * sizeof *x);
+            for (int32_t large = 8; large < 512; large *= 2) { /* times that some rows, or all, are beyond */
+                for (size_t i = 0; i < n; i++) other[i] = x[i] * large;
+                require_ok(transform(TSR_I32, 2, sizes[k], &o, other, c, 0));
+                require_ok(transform(TSR_I32, 2, sizes[k], &o, c, back, 1));
+                assert_memory_equal(back, other, n * sizeof *x);
+            }
+            require_ok(transform(TSR_I32, 2, sizes[k], &o, x, c, 0));
+            for (int where = 0; where < 3; where++) {
+                int32_t *const wild = &x[where == 0 ? 0 : where == 1 ? n / 2 + 17 : n - 1], kept = *wild;
+                *wild = 65536 * (1 + where) + kept;
+                require_ok(transform(TSR_I32, 2, sizes[k], &o, x, other, 0));
+                require_ok(transform(TSR_I32, 2, sizes[k], &o, other, back, 1));
+                assert_memory_equal(back, x, n * sizeof *x);
+                *wild = kept;
+                for (int64_t i = sizes[k][0] * 3 / 4; i < sizes[k][0] && where; i++)
+                    assert_int_equal(other[i], c[i]); /* details beside the first rows */
+            }
+        }
+        free(x16);
+        free(x);
+    }
 }
 
 /* ---- arrays that run backwards ------------------------------------------------------------------------------------------------------------------------ */
@@ -597,10 +648,16 @@ static void random_synthesis(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_length),        cmocka_unit_test(large_integers),
-                                        cmocka_unit_test(backwards),           cmocka_unit_test(sixteen_bits_without_a_look),
-                                        cmocka_unit_test(filter_bank),         cmocka_unit_test(frame_bounds),
-                                        cmocka_unit_test(back_beyond_16_bits), cmocka_unit_test(back_in_every_layout),
-                                        cmocka_unit_test(golden_synthesis),    cmocka_unit_test(random_synthesis) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_length),
+                                        cmocka_unit_test(large_integers),
+                                        cmocka_unit_test(backwards),
+                                        cmocka_unit_test(sixteen_bits_without_a_look),
+                                        cmocka_unit_test(small_integers),
+                                        cmocka_unit_test(filter_bank),
+                                        cmocka_unit_test(frame_bounds),
+                                        cmocka_unit_test(back_beyond_16_bits),
+                                        cmocka_unit_test(back_in_every_layout),
+                                        cmocka_unit_test(golden_synthesis),
+                                        cmocka_unit_test(random_synthesis) };
     return cmocka_run_group_tests_name("test_exact", tests, set_up, tear_down);
 }

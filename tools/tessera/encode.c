@@ -211,7 +211,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_INT,
           .value = &e.options.depth,
           .argument = "N",
-          .help = "levels of the transform (default 3, in core syntax 4)",
+          .help = "levels of the transform (default 3, in core syntax and without loss 4)",
           .lower = 1,
           .upper = 6 },
         { .name = "depth-horizontal",

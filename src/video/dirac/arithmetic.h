@@ -47,6 +47,16 @@ TSR_ARITHMETIC_INLINE void tsr_arithmetic_widen(tsr_arithmetic *a)
     if (a->spare < 16) tsr_arithmetic_fill(a);
 }
 
+/* The same without a way around: where nobody can tell whether the range is above it. */
+TSR_ARITHMETIC_INLINE void tsr_arithmetic_settle(tsr_arithmetic *a)
+{
+    const uint32_t last = a->range - 1;
+    const int shift = __builtin_clz(last) - 17 + (int)(last >> 15);
+    a->range <<= shift;
+    a->spare -= shift;
+    if (a->spare < 16) tsr_arithmetic_fill(a);
+}
+
 /* A bit whose probability of being 0 is p / 65536. */
 TSR_ARITHMETIC_INLINE int tsr_arithmetic_bit(tsr_arithmetic *a, uint16_t *p)
 {
@@ -74,11 +84,25 @@ TSR_ARITHMETIC_INLINE int tsr_arithmetic_toss(tsr_arithmetic *a, uint16_t *p)
     a->code -= bit ? place : 0;
     a->range = bit ? a->range - t : t;
     *p = (uint16_t)(bit ? down : up);
-    const uint32_t last = a->range - 1;
-    const int shift = __builtin_clz(last) - 17 + (int)(last >> 15);
-    a->range <<= shift;
-    a->spare -= shift;
-    if (a->spare < 16) tsr_arithmetic_fill(a);
+    tsr_arithmetic_settle(a);
+    return bit;
+}
+
+/* The same where what follows goes another way for it: one wrong guess, not two. */
+TSR_ARITHMETIC_INLINE int tsr_arithmetic_fork(tsr_arithmetic *a, uint16_t *p)
+{
+    const uint32_t own = *p, t = a->range * own >> 16;
+    const uint64_t place = (uint64_t)t << a->spare;
+    const int bit = a->code >= place;
+    if (bit) {
+        a->code -= place;
+        a->range -= t;
+        *p = (uint16_t)(own - tsr_arithmetic_step[own >> 8]);
+    } else {
+        a->range = t;
+        *p = (uint16_t)(own + tsr_arithmetic_step[255 - (own >> 8)]);
+    }
+    tsr_arithmetic_settle(a);
     return bit;
 }
 
@@ -91,40 +115,52 @@ typedef struct tsr_arithmetic_far {
 } tsr_arithmetic_far;
 const tsr_arithmetic_far *tsr_arithmetic_far_ranges(void);
 
-/* 1s of one context, `most` at most: how many there are before a 0, which is taken as well; `most`: none came. As long as they go on the code moves
+/* 1s of one context, `most` at most: how many there are before a 0, which is taken as well (*zero); `most`: none came. As long as they go on the code moves
  * as the range does, so the range alone tells whether the next bit is one of them. */
-TSR_ARITHMETIC_INLINE int32_t tsr_arithmetic_ones(tsr_arithmetic *a, uint16_t *p, int32_t most, const tsr_arithmetic_far *far)
+TSR_ARITHMETIC_INLINE int32_t tsr_arithmetic_ones(tsr_arithmetic *a, uint16_t *p, int32_t most, const tsr_arithmetic_far *far, int *zero)
 {
-    uint32_t own = *p;
+    uint32_t own = *p, range = a->range, step = tsr_arithmetic_step[own >> 8], next = 0;
     int32_t n = 0;
-    while (n < most) {
+    for (;;) {
         const int64_t least = (int64_t)a->range - (int64_t)(a->code >> a->spare), stop = least > TSR_ARITHMETIC_LEAST ? least : TSR_ARITHMETIC_LEAST;
-        uint32_t range = a->range, next = 0;
-        uint32_t step = tsr_arithmetic_step[own >> 8];
-        int zero = 0;
-        if (own - TSR_ARITHMETIC_STAYS < 2) {
+        if (own - TSR_ARITHMETIC_STAYS < 2 && n + TSR_ARITHMETIC_FAR <= most) {
             const uint32_t which = own - TSR_ARITHMETIC_STAYS;
             for (; n + TSR_ARITHMETIC_FARTHER <= most; n += TSR_ARITHMETIC_FARTHER, range = next)
                 if ((next = far->farther[which][range - TSR_ARITHMETIC_LEAST]) < stop) break;
             for (; n + TSR_ARITHMETIC_FAR <= most; n += TSR_ARITHMETIC_FAR, range = next)
                 if ((next = far->far[which][range - TSR_ARITHMETIC_LEAST]) < stop) break;
         }
-        for (; n < most && range >= TSR_ARITHMETIC_LEAST; n++, range = next) {
+        for (; n < most; n++, range = next) { /* those that leave the range large enough */
             next = range - (range * own >> 16);
-            zero = next < least;
-            if (zero) break;
+            if (next < stop) break;
             const uint32_t before = own;
             own -= step;
             if ((own ^ before) >> 8) step = tsr_arithmetic_step[own >> 8]; /* seldom: nobody waits for the table */
         }
         a->code -= (uint64_t)(a->range - range) << a->spare;
-        a->range = zero ? range * own >> 16 : range;
-        tsr_arithmetic_widen(a);
-        if (!zero) continue;
-        own += tsr_arithmetic_step[255 - (own >> 8)];
-        break;
+        a->range = range;
+        if (n == most) {
+            *p = (uint16_t)own;
+            *zero = 0;
+            return n;
+        }
+        if (next < least) break;
+        a->code -= (uint64_t)(range - next) << a->spare;
+        a->range = next;
+        tsr_arithmetic_settle(a);
+        range = a->range;
+        own -= step;
+        step = tsr_arithmetic_step[own >> 8];
+        if (++n == most) {
+            *p = (uint16_t)own;
+            *zero = 0;
+            return n;
+        }
     }
-    *p = (uint16_t)own;
+    a->range = range * own >> 16;
+    tsr_arithmetic_settle(a);
+    *p = (uint16_t)(own + tsr_arithmetic_step[255 - (own >> 8)]);
+    *zero = 1;
     return n;
 }
 
@@ -140,7 +176,7 @@ TSR_ARITHMETIC_INLINE uint32_t tsr_arithmetic_magnitude_on(tsr_arithmetic *a, ui
     for (int k = 0, goes_on = 1; goes_on; k++) {
         value = value << 1 | (uint64_t)tsr_arithmetic_toss(a, &p[data]);
         if (value >> 32) return INT32_MAX; /* no stream means that */
-        goes_on = !tsr_arithmetic_toss(a, &p[follow + (k < follows ? k : follows - 1)]);
+        goes_on = !tsr_arithmetic_fork(a, &p[follow + (k < follows ? k : follows - 1)]);
     }
     return value - 1 > INT32_MAX ? INT32_MAX : (uint32_t)(value - 1);
 }

@@ -92,34 +92,34 @@ static inline __attribute__((always_inline)) void decode_row(tsr_arithmetic *a, 
         const uint64_t near = above[word] | above[word] << 1 | (word ? above[word - 1] >> 63 : 0);
         const uint64_t parent = twice(r->parent[word >> 1] >> (word & 1 ? 32 : 0) & 0xffffffffu);
         uint64_t mine = 0;
+        int zero;
         if (!left && !((near | parent) >> (x & 63))) {
-            const int32_t most = quiet_until(r, x, x1) - x, zeros = tsr_arithmetic_ones(a, &p[FIRST], most, far);
-            x += zeros;
-            if (zeros == most) continue;
+            x += tsr_arithmetic_ones(a, &p[FIRST], quiet_until(r, x, x1) - x, far, &zero);
+            if (!zero) continue;
             decode_value(a, p, r, x, 0, q, orientation, narrow);
             r->marked[x >> 6] |= (uint64_t)1 << (x & 63);
             left = 1;
             x++;
             continue;
         }
-        for (int32_t k = x - base; k < end;) {
+        for (int32_t k = x - base; k < end; k++) {
             const int under = parent >> k & 1;
-            if (left) {
-                left = !tsr_arithmetic_bit(a, &p[FIRST + 2 * under + 1]);
-            } else {
+            if (!left) {
                 const int beside = near >> k & 1;
                 const uint64_t other = ((parent ^ (0 - (uint64_t)under)) | (near ^ (0 - (uint64_t)beside))) >> k;
                 const int32_t same = other ? __builtin_ctzll(other) : 64, most = same < end - k ? same : end - k;
-                const int32_t zeros = tsr_arithmetic_ones(a, &p[FIRST + 2 * under + beside], most, far);
-                k += zeros;
-                if (zeros == most) continue;
-                left = 1;
+                k += tsr_arithmetic_ones(a, &p[FIRST + 2 * under + beside], most, far, &zero);
+                if (!zero) {
+                    k--; /* the next one is at hand */
+                    continue;
+                }
+            } else if (tsr_arithmetic_fork(a, &p[FIRST + 2 * under + 1])) {
+                left = 0;
+                continue;
             }
-            if (left) {
-                decode_value(a, p, r, base + k, under, q, orientation, narrow);
-                mine |= (uint64_t)1 << k;
-            }
-            k++;
+            decode_value(a, p, r, base + k, under, q, orientation, narrow);
+            mine |= (uint64_t)1 << k;
+            left = 1;
         }
         r->marked[word] |= mine;
         x = base + end;

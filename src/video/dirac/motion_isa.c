@@ -38,7 +38,11 @@ static int look(const tsr_dirac_predict_job *j, const char *reference, int64_t p
     const int32_t s = precision - 1, one = 1 << s, rx = (int32_t)(px & (one - 1)), ry = (int32_t)(py & (one - 1));
     const int64_t hx = px >> s, hy = py >> s;
     if (hx < 0 || hx + 2 * (int64_t)n - 1 > 2 * (int64_t)j->width - 2 || hy < 0 || hy + 2 * (int64_t)rows - 1 > 2 * (int64_t)j->height - 2) return 0;
-    for (int32_t k = 0; k < 4; k++) v->from[k] = reference + tsr_dirac_half_place(j->width, j->height, hx + (k & 1), hy + (k >> 1)) * j->bytes;
+    const int64_t plane = (int64_t)j->width * j->height * j->bytes, row = (int64_t)j->width * j->bytes; /* as tsr_dirac_half_place */
+    const int32_t odd_x = (int32_t)(hx & 1), odd_y = (int32_t)(hy & 1);
+    const int64_t across = odd_x ? j->bytes - plane : plane, down = odd_y ? row - 2 * plane : 2 * plane;
+    const char *at = reference + (2 * odd_y + odd_x) * plane + (hy >> 1) * row + (hx >> 1) * j->bytes;
+    for (int32_t k = 0; k < 4; k++) v->from[k] = at + (k & 1 ? across : 0) + (k >> 1 ? down : 0);
     view_weights(v, s, rx, ry);
     return 1;
 }
@@ -162,17 +166,21 @@ static int32_t view_planes(const view *v) { return !v->shift ? 1 : v->weight[3] 
         __attribute__((always_inline)) void rows_##lanes(const narrow_run *r, int32_t x0, int32_t x1, int32_t one, int32_t other, int32_t small) \
     {                                                                                                                                            \
         const view v = *r->first, w = *r->second;                                                                                                \
-        for (int32_t y = 0; y < r->rows; y++) {                                                                                                  \
-            const int16_t down = r->down[y];                                                                                                     \
+        const int16_t *const across = r->across, *const weights = r->down;                                                                       \
+        int16_t *sum = r->sum;                                                                                                                   \
+        const int64_t stride = r->stride;                                                                                                        \
+        const int32_t rows = r->rows;                                                                                                            \
+        for (int32_t y = 0; y < rows; y++, sum += stride) {                                                                                      \
+            const int16_t down = weights[y];                                                                                                     \
             for (int32_t x = x0; x < x1; x += (int32_t)(sizeof(lanes) / sizeof(int16_t))) {                                                      \
-                lanes *to = (lanes *)(void *)(r->sum + y * r->stride + x);                                                                       \
+                lanes *to = (lanes *)(void *)(sum + x);                                                                                          \
                 lanes p, q;                                                                                                                      \
                 seen_##lanes(&v, one, small, y *v.stride + x, &p);                                                                               \
                 if (other) {                                                                                                                     \
                     seen_##lanes(&w, other, small, y *w.stride + x, &q);                                                                         \
                     p = (p + q + 1) >> 1;                                                                                                        \
                 }                                                                                                                                \
-                *to += p * (*(const lanes *)(const void *)(r->across + x) * down);                                                               \
+                *to += p * (*(const lanes *)(const void *)(across + x) * down);                                                                  \
             }                                                                                                                                    \
         }                                                                                                                                        \
     }                                                                                                                                            \
@@ -333,11 +341,11 @@ static int is_narrow(const tsr_dirac_predict_job *j, int32_t first, int32_t last
 {
     const tsr_dirac_block *b = j->blocks + (int64_t)first * j->p.blocks_x;
     if (j->depth < 1 || j->depth > NARROW_BITS || j->p.weighted || j->width < NARROW_WIDTH) return 0;
-    const int32_t half = 1 << (NARROW_BITS - 1);
-    int far = 0;
-    for (int64_t k = 0; k < (int64_t)(last - first) * j->p.blocks_x; k++)
-        far |= !b[k].mode && (b[k].dc[j->component] < -half || b[k].dc[j->component] >= half);
-    return !far;
+    const uint16_t half = 1 << (NARROW_BITS - 1);
+    const int32_t component = j->component;
+    uint32_t far = 0; /* of blocks with references it is 0, or looked at in vain */
+    for (int64_t k = 0; k < (int64_t)(last - first) * j->p.blocks_x; k++) far |= (uint16_t)((uint16_t)b[k].dc[component] + half);
+    return far < 2u * half;
 }
 
 static void block_weights(int32_t length, int32_t separation, int32_t count, int32_t weight[3][TSR_DIRAC_BLOCK_MOST]) /* first, middle, last block */

@@ -46,7 +46,8 @@ static tsr_status check_transform(tsr_dirac_encode_options *o)
     if (!o->inter_wavelet) o->inter_wavelet = 1 + (o->lossless ? TSR_DIRAC_HAAR_PLAIN : TSR_DIRAC_LEGALL);
     const int32_t across = o->format.chroma != TSR_CHROMA_444, down = o->format.chroma == TSR_CHROMA_420;
     if (!o->depth) {
-        o->depth = core ? 4 : 3;
+        const int alone = !o->slice[0] && !o->slice[1] && !o->depth_horizontal && !o->matrix && !o->fragment; /* none bounds the depth */
+        o->depth = core || (o->lossless && alone) ? 4 : 3;
         while (core && o->depth > 1 &&
                ((o->format.width >> across >> o->depth) < 4 || (o->format.height >> down >> (o->fields != 0) >> o->depth) < 4))
             o->depth--;
