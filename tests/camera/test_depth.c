@@ -195,7 +195,8 @@ static void lenses(void **unused)
     enum { W = 64, H = 48 };
     tsr_camera c = pinhole(1, 30);
     c.lens = (tsr_lens){ .model = TSR_LENS_POLY, .k1 = -0.08 };
-    static float d[W * H], straight[W * H];
+    static float d[W * H], straight[W * H + 1];
+    straight[W * H] = 7;              /* nothing is written behind it */
     for (int i = 0; i < W * H; i++) { /* the edge x = 8 of the undistorted image, by the library's own lens (tested elsewhere) */
         const double at[2] = { i % W + 0.5, i / W + 0.5 };
         double u[2];
@@ -209,7 +210,8 @@ static void lenses(void **unused)
         wrong += straight[i] > 0 && straight[i] != (i % W < 20 ? 2.0f : 5.0f);
     }
     assert_true(wrong <= 2 * H); /* the column beside the edge */
-    wrong = 0;                   /* and down the image */
+    assert_true(straight[W * H] == 7);
+    wrong = 0; /* and down the image */
     for (int i = 0; i < W * H; i++) {
         const double at[2] = { i % W + 0.5, i / W + 0.5 };
         double u[2];
