@@ -221,6 +221,17 @@ static void lenses(void **unused)
     require_ok(tsr_depth_undistort(&c, W, H, d, straight));
     for (int i = 0; i < W * H; i++) wrong += straight[i] > 0 && straight[i] != (i / W < 9 ? 2.0f : 5.0f);
     assert_true(wrong <= W / 2);
+    /* every sample that of the pixel where the lens shows its middle, nothing where that is outside */
+    for (int i = 0; i < W * H; i++) d[i] = (float)(1 + i);
+    require_ok(tsr_depth_undistort(&c, W, H, d, straight));
+    for (int i = 0; i < W * H; i++) {
+        const double at[2] = { i % W + 0.5, i / W + 0.5 };
+        double u[2];
+        require_ok(tsr_lens_distort(&c.lens, W, H, at, u));
+        const int inside = u[0] >= 0 && u[1] >= 0 && u[0] < W && u[1] < H;
+        if (fabs(u[0] - round(u[0])) < 1e-9 || fabs(u[1] - round(u[1])) < 1e-9) continue; /* between two */
+        assert_true(straight[i] == (inside ? (float)(1 + (int)u[1] * W + (int)u[0]) : 0.0f));
+    }
     /* along a ray that the lens has bent: by its place without the lens, 24 pixels being the focal length at 90 degrees */
     const tsr_depth_encoding radial = { .kind = TSR_DEPTH_RADIAL };
     static float far_[W * H];
