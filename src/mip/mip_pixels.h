@@ -35,8 +35,8 @@ typedef struct tsr_mip_job {
     int32_t level_low, level_high; /* levels that are drawn, both included */
     int32_t slow_high;             /* the same one by one: of higher levels what reaches out of the volume, voxel by voxel, into the finest picture */
     int32_t exact, slab;
-    int32_t cube2;              /* a coefficient covers the octree node at its place */
-    int32_t points;             /* of an element that is no box, else 0 */
+    int32_t cube2;  /* a coefficient covers the octree node at its place */
+    int32_t points; /* of an element that is no box, else 0 */
     int8_t point[TSR_MIP_POINTS][4];
     int32_t lower, upper, most; /* above `upper`: most */
     int64_t slab_lower, slab_upper;

@@ -22,7 +22,8 @@ static tsr_status check_geometry(const tsr_volume *image)
     const int64_t extents[3] = { n.x, n.y, n.z };
     for (int k = 0; k < 3; k++)
         if (extents[k] < (k < 2 ? 2 : 1) || extents[k] > 1 << 20) /* an image of one slice is one of two dimensions */
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: the image has %lld voxels along %c, expected %d to 1048576", (long long)extents[k], "xyz"[k], k < 2 ? 2 : 1);
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: the image has %lld voxels along %c, expected %d to 1048576", (long long)extents[k], "xyz"[k],
+                     k < 2 ? 2 : 1);
     TSR_TRY(tsr_geometry_check_perpendicular(&image->geometry, "segmentation: the image"));
     return TSR_OK;
 }
@@ -401,16 +402,16 @@ static double root_mean_square_change(const tsr_segmentation *s, const tsr_tile_
 static tsr_segment_report report_of(const tsr_segmentation *s, const tsr_tile_state *state, int64_t steps, double seconds, tsr_stop stop)
 {
     tsr_segment_report report = { .steps = steps,
-                                    .total_steps = s->total_steps,
-                                    .tiles = state->count,
-                                    .active_voxels = state->active_voxels,
-                                    .inside_voxels = state->inside_voxels + state->inside_absent,
-                                    .seconds = seconds,
-                                    .time = state->time,
-                                    .time_step = (double)state->time_step,
-                                    .change = root_mean_square_change(s, state),
-                                    .device_bytes = s->tiles->bytes,
-                                    .stop = stop };
+                                  .total_steps = s->total_steps,
+                                  .tiles = state->count,
+                                  .active_voxels = state->active_voxels,
+                                  .inside_voxels = state->inside_voxels + state->inside_absent,
+                                  .seconds = seconds,
+                                  .time = state->time,
+                                  .time_step = (double)state->time_step,
+                                  .change = root_mean_square_change(s, state),
+                                  .device_bytes = s->tiles->bytes,
+                                  .stop = stop };
     report.volume = (double)report.inside_voxels * fabs(tsr_geometry_determinant(&s->image->geometry));
     report.steps_per_second = seconds > 0 ? (double)steps / seconds : 0;
     report.target_outside = s->options.data_weight != 0 && (s->options.target < s->minimum || s->options.target > s->maximum);

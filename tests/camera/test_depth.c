@@ -195,7 +195,8 @@ static void lenses(void **unused)
     enum { W = 64, H = 48 };
     tsr_camera c = pinhole(1, 30);
     c.lens = (tsr_lens){ .model = TSR_LENS_POLY, .k1 = -0.08 };
-    static float d[W * H], straight[W * H];
+    static float d[W * H], straight[W * H + 1];
+    straight[W * H] = 7;              /* nothing is written behind it */
     for (int i = 0; i < W * H; i++) { /* the edge x = 8 of the undistorted image, by the library's own lens (tested elsewhere) */
         const double at[2] = { i % W + 0.5, i / W + 0.5 };
         double u[2];
@@ -209,7 +210,8 @@ static void lenses(void **unused)
         wrong += straight[i] > 0 && straight[i] != (i % W < 20 ? 2.0f : 5.0f);
     }
     assert_true(wrong <= 2 * H); /* the column beside the edge */
-    wrong = 0;                   /* and down the image */
+    assert_true(straight[W * H] == 7);
+    wrong = 0; /* and down the image */
     for (int i = 0; i < W * H; i++) {
         const double at[2] = { i % W + 0.5, i / W + 0.5 };
         double u[2];
@@ -219,6 +221,17 @@ static void lenses(void **unused)
     require_ok(tsr_depth_undistort(&c, W, H, d, straight));
     for (int i = 0; i < W * H; i++) wrong += straight[i] > 0 && straight[i] != (i / W < 9 ? 2.0f : 5.0f);
     assert_true(wrong <= W / 2);
+    /* every sample that of the pixel where the lens shows its middle, nothing where that is outside */
+    for (int i = 0; i < W * H; i++) d[i] = (float)(1 + i);
+    require_ok(tsr_depth_undistort(&c, W, H, d, straight));
+    for (int i = 0; i < W * H; i++) {
+        const double at[2] = { i % W + 0.5, i / W + 0.5 };
+        double u[2];
+        require_ok(tsr_lens_distort(&c.lens, W, H, at, u));
+        const int inside = u[0] >= 0 && u[1] >= 0 && u[0] < W && u[1] < H;
+        if (fabs(u[0] - round(u[0])) < 1e-9 || fabs(u[1] - round(u[1])) < 1e-9) continue; /* between two */
+        assert_true(straight[i] == (inside ? (float)(1 + (int)u[1] * W + (int)u[0]) : 0.0f));
+    }
     /* along a ray that the lens has bent: by its place without the lens, 24 pixels being the focal length at 90 degrees */
     const tsr_depth_encoding radial = { .kind = TSR_DEPTH_RADIAL };
     static float far_[W * H];

@@ -164,13 +164,15 @@ static void lenses(void **unused)
     /* what a point that no lens shows is told: its radius, and the largest */
     const tsr_lens inwards = { .k1 = -0.25 }, outwards = { .k1 = 0.25 };
     double to[2];
-    const double far_[2] = { 100 + 100 * 1.5, 50 + 100 * 2 }; /* 2.5 half-widths */
-    require_error(tsr_lens_distort(&outwards, 200, 100, far_, to), TSR_ERROR_ARGUMENT, "lies at the radius 2.5, expected at most 1 for k1 = 0.25");
+    const double far_[2] = { 100 + 100 * 2, 50 + 100 * 1.5 }; /* (300, 200): 2.5 half-widths */
+    require_error(tsr_lens_distort(&outwards, 200, 100, far_, to), TSR_ERROR_ARGUMENT,
+                  "the point (300, 200) lies at the radius 2.5, expected at most 1 for k1 = 0.25");
     require_error(tsr_lens_undistort(&inwards, 200, 100, far_, to), TSR_ERROR_ARGUMENT,
-                  "lies at the radius 2.5, expected less than 2 for k1 = -0.25");
+                  "the point (300, 200) lies at the radius 2.5, expected less than 2 for k1 = -0.25");
     const tsr_lens folds = { .model = TSR_LENS_POLY, .k1 = -0.2 }, ends = { .model = TSR_LENS_POLY, .k4 = -0.2 };
-    require_error(tsr_lens_distort(&ends, 200, 100, far_, to), TSR_ERROR_ARGUMENT, "radius 2.5, is beyond what the lens shows");
-    require_error(tsr_lens_undistort(&folds, 200, 100, far_, to), TSR_ERROR_ARGUMENT, "radius 2.5: the polynomial folds there");
+    require_error(tsr_lens_distort(&ends, 200, 100, far_, to), TSR_ERROR_ARGUMENT, "the point (300, 200), radius 2.5, is beyond what the lens shows");
+    require_error(tsr_lens_undistort(&folds, 200, 100, far_, to), TSR_ERROR_ARGUMENT,
+                  "is seen at (300, 200), radius 2.5: the polynomial folds there");
 }
 
 int main(void)

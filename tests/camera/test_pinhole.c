@@ -71,6 +71,29 @@ static void one_place(void **unused)
             }
 }
 
+/* Lenses of square pixels, and of any focal length, come back. */
+static void there_and_back(void **unused)
+{
+    (void)unused;
+    for (int fisheye = 0; fisheye < 2; fisheye++)
+        for (int square = 0; square < 2; square++)
+            for (int wide = 0; wide < 2; wide++) {
+                tsr_pinhole p = plain, back;
+                tsr_camera c;
+                p.fx = wide ? 150 : 510;
+                p.fy = square ? p.fx : 0.9 * p.fx;
+                p.k[0] = 0.01;
+                p.fisheye = fisheye;
+                require_ok(tsr_camera_from_pinhole(&p, &c));
+                require_ok(tsr_camera_to_pinhole(&c, p.width, p.height, &back));
+                assert_true(fabs(back.fx - p.fx) + fabs(back.fy - p.fy) + fabs(back.cx - p.cx) + fabs(back.cy - p.cy) < 1e-9);
+                assert_true(fabs(back.k[0] - 0.01) < 1e-12 && back.fisheye == fisheye);
+                if (!fisheye) continue;
+                c.lens.focal *= 1.1;
+                require_error(tsr_camera_to_pinhole(&c, p.width, p.height, &back), TSR_ERROR_UNSUPPORTED, "focal length");
+            }
+}
+
 /* A matrix is a pinhole where nothing but the numbers of a frustum is not 0, and those of the focal lengths are above it. */
 static void matrices(void **unused)
 {
@@ -99,6 +122,7 @@ static void matrices(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(fields), cmocka_unit_test(one_place), cmocka_unit_test(matrices) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(fields), cmocka_unit_test(one_place), cmocka_unit_test(there_and_back),
+                                        cmocka_unit_test(matrices) };
     return cmocka_run_group_tests_name("pinholes", tests, NULL, NULL);
 }

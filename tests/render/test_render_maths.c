@@ -38,8 +38,7 @@ static void named_views(void **state)
         for (int view = 0; view < 6; view++) {
             tsr_camera c;
             require_ok(tsr_camera_named(&bounds, (tsr_space)space, (tsr_view)view, TSR_PERSPECTIVE, 1.5, &c));
-            double d[3] = { c.position.x - 10, c.position.y - 5, c.position.z - 20 },
-                   length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+            double d[3] = { c.position.x - 10, c.position.y - 5, c.position.z - 20 }, length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
             double f[3] = { -d[0] / length, -d[1] / length, -d[2] / length };
             for (int k = 0; k < 3; k++) assert_true(fabs(c.rotation[2][k] + f[k]) < 1e-12); /* it looks at the middle */
             for (int k = 0; k < 3; k++) {

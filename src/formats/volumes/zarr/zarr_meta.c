@@ -91,15 +91,9 @@ static tsr_status take_packer(const tsr_zarr_store *s, const char *id, tsr_zarr_
     static const struct {
         const char *id;
         tsr_zarr_pack pack;
-    } known[] = { { "gzip", TSR_ZARR_GZIP },
-                  { "zlib", TSR_ZARR_ZLIB },
-                  { "numcodecs.zlib", TSR_ZARR_ZLIB },
-                  { "zstd", TSR_ZARR_ZSTD },
-                  { "blosc", TSR_ZARR_BLOSC },
-                  { "lz4", TSR_ZARR_LZ4 },
-                  { "numcodecs.lz4", TSR_ZARR_LZ4 },
-                  { "lzma", TSR_ZARR_LZMA },
-                  { "numcodecs.lzma", TSR_ZARR_LZMA } };
+    } known[] = { { "gzip", TSR_ZARR_GZIP },         { "zlib", TSR_ZARR_ZLIB },   { "numcodecs.zlib", TSR_ZARR_ZLIB },
+                  { "zstd", TSR_ZARR_ZSTD },         { "blosc", TSR_ZARR_BLOSC }, { "lz4", TSR_ZARR_LZ4 },
+                  { "numcodecs.lz4", TSR_ZARR_LZ4 }, { "lzma", TSR_ZARR_LZMA },   { "numcodecs.lzma", TSR_ZARR_LZMA } };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(id, known[i].id)) continue;
 #ifndef TSR_HAVE_ZSTD
@@ -118,7 +112,8 @@ static tsr_status take_packer(const tsr_zarr_store *s, const char *id, tsr_zarr_
         c->pack = known[i].pack;
         return TSR_OK;
     }
-    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: codec '%.60s', expected blosc, zstd, gzip, zlib, lz4 or lzma: zarr-python rewrites it", name_of(s), id);
+    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: codec '%.60s', expected blosc, zstd, gzip, zlib, lz4 or lzma: zarr-python rewrites it", name_of(s),
+             id);
 }
 
 /* Axis k of a chunk, as it lies there, is axis order[k] of the array. */
@@ -238,8 +233,9 @@ static tsr_status take_v2(const tsr_zarr_store *s, const char *folder, const jso
         int known = 0;
         if (id) TSR_TRY(tsr_zarr_take_filter(s, id, one, a, &a->codecs, &known));
         if (!known)
-            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: Zarr: array '%s' has the filter '%.40s', expected shuffle, delta or bitround: zarr-python rewrites it", name_of(s),
-                     folder, id ? id : "?");
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                     "%s: Zarr: array '%s' has the filter '%.40s', expected shuffle, delta or bitround: zarr-python rewrites it", name_of(s), folder,
+                     id ? id : "?");
     }
     if (json_is_object(packer)) {
         const char *id = json_string_value(json_object_get(packer, "id"));
