@@ -81,6 +81,7 @@ typedef struct tsr_multiview_model_options {
     tsr_progress progress;
     double rate;           /* steps a second of a glTF animation; 0 = 25 */
     const char *animation; /* of a glTF file, by its name; NULL: the first */
+    int unwrap; /* != 0: an atlas is made of the first step's shape; the files' own is not asked for, they may be of any format of meshes */
 } tsr_multiview_model_options;
 #define TSR_MULTIVIEW_MODEL_OPTIONS TSR_SIZED(tsr_multiview_model_options)
 /* Meshes from numbered files ("mesh-%04d.obj"), or one file: a glTF scene (.glb, .gltf) whose animation moves it by nodes, skins and morph targets, sampled at

@@ -3,6 +3,7 @@
 #include "formats/extras.h"
 #include "formats/format.h"
 #include "formats/images/linear.h"
+#include "formats/mesh_files.h"
 #include "formats/parts.h"
 #include "formats/points/vtk_points.h"
 #include "formats/stored.h"
@@ -181,13 +182,13 @@ tsr_status tsr_format_of_output(const char *path, const char *name, tsr_file_kin
 }
 
 /* What every reading function begins with. `path` "-" and memory need no check; a NULL path is the caller's mistake. */
-static tsr_status open_input(const char *path, const tsr_read_options *options, tsr_read_options *own, tsr_input **input)
+static tsr_status open_input(const char *path, const tsr_read_options *options, int keep_fans, tsr_read_options *own, tsr_input **input)
 {
     TSR_TRY(TSR_OPTIONS_TAKE(own, options));
     if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the input path is empty");
     if (own->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "memory_limit is %lld, expected 0 or more bytes", (long long)own->memory_limit);
     tsr_input_options settings = {
-        .memory_limit = own->memory_limit, .progress = &own->progress, .map_beyond_limit = own->map_beyond_limit, .same_folder = own->same_folder, .allow_paths = own->allow_paths
+        .memory_limit = own->memory_limit, .progress = &own->progress, .map_beyond_limit = own->map_beyond_limit, .same_folder = own->same_folder, .allow_paths = own->allow_paths, .keep_fans = keep_fans
     };
     TSR_TRY(tsr_input_open(path, &settings, input));
     return TSR_OK;
@@ -250,7 +251,7 @@ tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, ts
     tsr_input *input = NULL;
     const tsr_format *format;
     tsr_status status;
-    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY(open_input(path, options, 0, &own, &input));
     TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_VOLUME, &format), done);
     TSR_TRY_GOTO(check_choice(format, tsr_input_name(input), &own), done);
     TSR_TRY_GOTO(format->read_volume(input, &own, volume), done);
@@ -354,14 +355,14 @@ tsr_status tsr_text_write(const char *text, const char *path, const tsr_write_op
     return TSR_OK;
 }
 
-tsr_status tsr_mesh_read(const char *path, const tsr_read_options *options, tsr_mesh **mesh)
+static tsr_status read_mesh(const char *path, const tsr_read_options *options, int keep_fans, tsr_mesh **mesh)
 {
-    TSR_RETURNS(mesh);
     tsr_read_options own;
     tsr_input *input = NULL;
     const tsr_format *format;
     tsr_status status;
-    TSR_TRY(open_input(path, options, &own, &input));
+    *mesh = NULL;
+    TSR_TRY(open_input(path, options, keep_fans, &own, &input));
     TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_MESH, &format), done);
     TSR_TRY_GOTO(check_single(format, tsr_input_name(input), &own), done);
     TSR_TRY_GOTO(format->read_mesh(input, &own, mesh), done);
@@ -369,6 +370,19 @@ done:
     tsr_input_close(&input);
     if (status != TSR_OK) tsr_mesh_destroy(mesh);
     return status;
+}
+
+tsr_status tsr_mesh_read(const char *path, const tsr_read_options *options, tsr_mesh **mesh)
+{
+    TSR_RETURNS(mesh);
+    TSR_TRY(read_mesh(path, options, 0, mesh));
+    return TSR_OK;
+}
+
+tsr_status tsr_mesh_read_fans(const char *path, const tsr_read_options *options, tsr_mesh **mesh)
+{
+    TSR_TRY(read_mesh(path, options, 1, mesh));
+    return TSR_OK;
 }
 
 tsr_status tsr_mesh_write(const tsr_mesh *mesh, const char *path, const tsr_write_options *options)
@@ -414,7 +428,7 @@ tsr_status tsr_points_read(const char *path, const tsr_read_options *options, ts
     TSR_RETURNS(points);
     tsr_read_options own;
     tsr_input *input = NULL;
-    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY(open_input(path, options, 0, &own, &input));
     tsr_status status = read_points(input, &own, points);
     tsr_input_close(&input);
     if (status != TSR_OK) tsr_points_destroy(points);
@@ -428,7 +442,7 @@ tsr_status tsr_unstructured_read(const char *path, const tsr_read_options *optio
     tsr_input *input = NULL;
     const tsr_format *format;
     tsr_status status;
-    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY(open_input(path, options, 0, &own, &input));
     if (own.format) TSR_TRY_GOTO(format_named(own.format, TSR_FILE_UNKNOWN, &format), done);
     else TSR_TRY_GOTO(recognise(input, &format), done);
     if (!format || !format->read_unstructured) TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_UNSTRUCTURED, &format), done);
@@ -523,7 +537,7 @@ tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr
     const tsr_format *format;
     tsr_status status;
     int32_t bits = 8;
-    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY(open_input(path, options, 0, &own, &input));
     const int asked = own.image_bits != NULL;
     if (!asked) own.image_bits = &bits;
     TSR_TRY_GOTO(is_volume(input, &own, &format), done);
@@ -643,7 +657,7 @@ tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char 
     const tsr_format *format = NULL;
     *kind = TSR_FILE_UNKNOWN;
     *name = NULL;
-    TSR_TRY(open_input(path, NULL, &own, &input));
+    TSR_TRY(open_input(path, NULL, 0, &own, &input));
     tsr_signature signature;
     tsr_status status = recognise(input, &format);
     if (status == TSR_OK && !format) status = refuse_foreign(input);
@@ -677,7 +691,7 @@ tsr_status tsr_file_contents(const char *path, const tsr_read_options *options, 
     tsr_status status;
     if (!contents) TSR_FAIL(TSR_ERROR_ARGUMENT, "contents is NULL");
     *contents = NULL;
-    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY(open_input(path, options, 0, &own, &input));
     TSR_TRY_GOTO(is_volume(input, &own, &format), done);
     if (!format && !own.format) TSR_TRY_GOTO(grids_of(input, &format), done);
     TSR_TRY_GOTO(tsr_contents_create(contents), done);

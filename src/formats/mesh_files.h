@@ -12,6 +12,9 @@ tsr_status tsr_mesh_for_input(const tsr_input *input, int64_t vertices, int64_t 
 /* Scratch memory counted against the same limit, to be freed by tsr_host_release(NULL, ...). */
 tsr_status tsr_scratch_for_input(const tsr_input *input, int64_t count, size_t element, const char *what, void **memory);
 
+/* tsr_mesh_read, but polygons are fans round their first corner, whatever their shape: the meshes of a moving thing have the same triangles. */
+tsr_status tsr_mesh_read_fans(const char *path, const tsr_read_options *options, tsr_mesh **mesh);
+
 static inline int tsr_same_point(const float *a, const float *b) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; }
 
 /* Names by number, and parts of a mesh as a file lists them. */

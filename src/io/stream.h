@@ -22,6 +22,7 @@ typedef struct tsr_input_options {
     int map_beyond_limit;         /* the limit is for what is allocated alone */
     int same_folder;              /* refuse links, pipes, devices, and data files of other folders */
     int allow_paths;              /* a header may name data files anywhere, not beside it or below alone */
+    int keep_fans;                /* meshes: polygons become fans round their first corner, whatever their shape: the same in all files of a sequence */
     struct tsr_voxel_place *place; /* not NULL: readers of volumes say here where the voxels lie and leave them there (formats/pieces.h) */
 } tsr_input_options;
 

@@ -506,6 +506,8 @@ def mvv(browser):
     before = changes("textures again")
     assert browser.script("return document.getElementById('bits-row').hidden"), "raw textures cannot be cut"
     quality = {}
+    browser.script("window.said = []; const p = document.getElementById('coded'); "
+                   "new MutationObserver(() => said.push(p.textContent)).observe(p, { childList: true, characterData: true, subtree: true })")
     for codec in (1, 2):
         choose("codec", codec)
         browser.until("return tessera.bench.state.psnr > 0 && !document.getElementById('bits-row').hidden", 20, "coded textures")
@@ -516,6 +518,7 @@ def mvv(browser):
         before = changes(f"codec {codec} with few bits")
         assert quality[codec, 2] > quality[codec, 0.1] + 4, quality
         assert " dB" in browser.script("return document.getElementById('coded').textContent")
+    assert any("coding these steps" in text for text in browser.script("return said")), "that it takes a while is not said"
     send(browser, type="set", name="bits", value=1000)
     browser.until("return /or bits to 4/.test(document.getElementById('messages').innerText)", 5, "a refused setting")
     choose("codec", 0)

@@ -60,18 +60,19 @@ static void make(const char *name, const char *scene_end)
         at = (at + row[k].bytes + 3) / 4 * 4;
     }
     put("motion.bin", bytes, at);
-    const int size = snprintf(
-        json, sizeof json,
-        "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"uri\":\"motion.bin\",\"byteLength\":%zu}],\"bufferViews\":[%s],\"accessors\":[%s],"
-        "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0,\"TEXCOORD_0\":1,\"JOINTS_0\":2,\"WEIGHTS_0\":3},\"indices\":4}]},"
-        "{\"primitives\":[{\"attributes\":{\"POSITION\":6,\"TEXCOORD_0\":7},\"targets\":[{\"POSITION\":8}]}]}],"
-        "\"skins\":[{\"joints\":[1,2],\"inverseBindMatrices\":5}],"
-        "\"nodes\":[{\"mesh\":0,\"skin\":0,\"translation\":[9,9,9]},{\"children\":[2]},{\"translation\":[0,1,0]},{\"mesh\":1,\"scale\":[-1,1,1]}],"
-        "\"animations\":[{\"name\":\"none\",\"channels\":[],\"samplers\":[]},{\"name\":\"wave\",\"channels\":["
-        "{\"sampler\":0,\"target\":{\"node\":2,\"path\":\"rotation\"}},{\"sampler\":1,\"target\":{\"node\":3,\"path\":\"weights\"}},"
-        "{\"sampler\":2,\"target\":{\"node\":3,\"path\":\"translation\"}}],\"samplers\":[{\"input\":9,\"output\":10},"
-        "{\"input\":9,\"output\":11,\"interpolation\":\"STEP\"},{\"input\":9,\"output\":12,\"interpolation\":\"CUBICSPLINE\"}]}]%s}",
-        at, views, accessors, scene_end);
+    const int size =
+        snprintf(json, sizeof json,
+                 "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"uri\":\"motion.bin\",\"byteLength\":%zu}],\"bufferViews\":[%s],\"accessors\":[%s],"
+                 "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0,\"TEXCOORD_0\":1,\"JOINTS_0\":2,\"WEIGHTS_0\":3},\"indices\":4}]},"
+                 "{\"primitives\":[{\"attributes\":{\"POSITION\":6,\"TEXCOORD_0\":7},\"targets\":[{\"POSITION\":8}]}]}],"
+                 "\"skins\":[{\"joints\":[1,2],\"inverseBindMatrices\":5}],"
+                 "\"nodes\":[{\"mesh\":0,\"skin\":0,\"translation\":[9,9,9]},{\"children\":[2]},{\"translation\":[0,1,0]},{\"name\":\"hat\",\"mesh\":"
+                 "1,\"scale\":[-1,1,1]}],"
+                 "\"animations\":[{\"name\":\"none\",\"channels\":[],\"samplers\":[]},{\"name\":\"wave\",\"channels\":["
+                 "{\"sampler\":0,\"target\":{\"node\":2,\"path\":\"rotation\"}},{\"sampler\":1,\"target\":{\"node\":3,\"path\":\"weights\"}},"
+                 "{\"sampler\":2,\"target\":{\"node\":3,\"path\":\"translation\"}}],\"samplers\":[{\"input\":9,\"output\":10},"
+                 "{\"input\":9,\"output\":11,\"interpolation\":\"STEP\"},{\"input\":9,\"output\":12,\"interpolation\":\"CUBICSPLINE\"}]}]%s}",
+                 at, views, accessors, scene_end);
     assert_true(size > 0 && (size_t)size < sizeof json);
     put(name, json, (size_t)size);
 }
@@ -157,6 +158,83 @@ static void test_model(void **state)
     tsr_multiview_model_destroy(&model);
 }
 
+/* The scene with one text put for another, its triangles and places. */
+static tsr_status open_changed(const char *from, const char *to, float *place, uint32_t *triangle, int64_t *triangles)
+{
+    char json[8192], changed[8192];
+    tsr_input *input = NULL;
+    tsr_gltf_motion *m = NULL;
+    int64_t vertices;
+    double seconds;
+    make("motion.gltf", "");
+    FILE *f = fopen(in_folder("motion.gltf"), "rb");
+    json[fread(json, 1, sizeof json - 1, f)] = 0;
+    fclose(f);
+    const char *at = strstr(json, from);
+    assert_non_null(at);
+    const int size = snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - json), json, to, at + strlen(from));
+    put("changed.gltf", changed, (size_t)size);
+    require_ok(tsr_input_open(in_folder("changed.gltf"), NULL, &input));
+    tsr_status status = tsr_gltf_motion_open(input, "wave", &m);
+    if (status == TSR_OK) {
+        tsr_gltf_motion_counts(m, &vertices, triangles, &seconds);
+        assert_true(vertices <= 7 && *triangles <= 5);
+        status = tsr_gltf_motion_mesh(m, place, triangle);
+    }
+    tsr_gltf_motion_close(&m);
+    tsr_input_close(&input);
+    return status;
+}
+
+/* Strips and fans, the set and the transform of the texture of the colour, meshes without coordinates, lines. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    float place[14];
+    uint32_t triangle[15];
+    int64_t triangles;
+    char said[256];
+    tsr_remarks_take(said, sizeof said);
+    require_ok(open_changed("\"indices\":4", "\"mode\":5", place, triangle, &triangles));
+    static const uint32_t strip[9] = { 0, 1, 2, 1, 3, 2, 4, 6, 5 }, fan[9] = { 0, 1, 2, 0, 2, 3, 4, 6, 5 };
+    assert_int_equal(triangles, 3);
+    assert_memory_equal(triangle, strip, sizeof strip);
+    require_ok(open_changed("\"indices\":4", "\"mode\":6", place, triangle, &triangles));
+    assert_memory_equal(triangle, fan, sizeof fan);
+    require_ok(open_changed("\"indices\":4", "\"mode\":3", place, triangle, &triangles));
+    assert_int_equal(triangles, 1);
+    tsr_remarks_take(said, sizeof said);
+    assert_non_null(strstr(said, "points and lines of the glTF scene are left out"));
+    require_error(open_changed("\"TEXCOORD_0\":7", "\"other\":7", place, triangle, &triangles), TSR_ERROR_FORMAT,
+                  "the glTF mesh 'hat' of node 3 has no texture coordinates");
+    require_ok(open_changed("\"TEXCOORD_0\":7", "\"other\":7", NULL, triangle, &triangles));
+    /* packed, with nothing in its place, though the file does not say that it must be understood; copies */
+#define PACKED(position) "\"POSITION\":" position ",\"TEXCOORD_0\":7},\"extensions\":{\"KHR_draco_mesh_compression\":{}}"
+    require_error(open_changed("\"POSITION\":6,\"TEXCOORD_0\":7}", PACKED("99"), place, triangle, &triangles), TSR_ERROR_UNSUPPORTED,
+                  "packed by Draco");
+    require_ok(open_changed("\"POSITION\":6,\"TEXCOORD_0\":7}", PACKED("6"), place, triangle, &triangles)); /* something stands there */
+    require_ok(open_changed("\"mesh\":1,", "\"mesh\":1,\"extensions\":{\"EXT_mesh_gpu_instancing\":{}},", place, triangle, &triangles));
+    tsr_remarks_take(said, sizeof said);
+    assert_non_null(strstr(said, "copies of node 3"));
+    /* coordinates of set 1 rather than 0, turned by a quarter, halved and moved; one that repeats is left as it is */
+#define MATERIAL(scale)                                                                                                                             \
+    "\"targets\":[{\"POSITION\":8}],\"material\":0}]}],\"materials\":[{\"pbrMetallicRoughness\":{\"baseColorTexture\":{\"texCoord\":0,\"index\":0," \
+    "\"extensions\":{\"KHR_texture_"                                                                                                                \
+    "transform\":"                                                                                                                                  \
+    "{\"texCoord\":1,\"offset\":[0.75,0.25],\"scale\":[" scale "],\"rotation\":1.5707963267948966}}}}}],\"was\":[{\"was\":[{\"was\":0"
+    for (int repeats = 0; repeats < 2; repeats++) {
+        require_ok(open_changed("\"POSITION\":6,\"TEXCOORD_0\":7},\"targets\":[{\"POSITION\":8}]",
+                                repeats ? "\"POSITION\":6,\"TEXCOORD_1\":7,\"TEXCOORD_0\":6}," MATERIAL("4,4")
+                                        : "\"POSITION\":6,\"TEXCOORD_1\":7,\"TEXCOORD_0\":6}," MATERIAL("0.5,0.25"),
+                                place, triangle, &triangles));
+        for (int i = 0; i < 3; i++) {
+            const double u = (double)uv1[2 * i], v = (double)uv1[2 * i + 1];
+            const double want[2] = { repeats ? u : 0.75 - 0.25 * v, 1 - (repeats ? v : 0.25 + 0.5 * u) };
+            for (int k = 0; k < 2; k++) assert_true(fabs((double)place[2 * (4 + i) + k] - want[k]) < 1e-6);
+        }
+    }
+}
+
 /* Every byte of the JSON another one: a message, or a scene that can be posed. */
 static void test_damage(void **state)
 {
@@ -202,10 +280,11 @@ static void test_damage(void **state)
 int main(void)
 {
     assert_non_null(mkdtemp(folder));
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_pose), cmocka_unit_test(test_model), cmocka_unit_test(test_damage) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_pose), cmocka_unit_test(test_model), cmocka_unit_test(test_pieces),
+                                        cmocka_unit_test(test_damage) };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    static const char *const names[] = { "motion.gltf", "motion.bin", "cameras.json", "damaged.gltf" };
-    for (int k = 0; k < 4; k++) unlink(in_folder(names[k]));
+    static const char *const names[] = { "motion.gltf", "motion.bin", "cameras.json", "damaged.gltf", "changed.gltf" };
+    for (int k = 0; k < 5; k++) unlink(in_folder(names[k]));
     rmdir(folder);
     return failed;
 }

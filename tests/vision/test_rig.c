@@ -623,10 +623,39 @@ static int end(void **unused)
     return system(command);
 }
 
+/* Cameras of transforms.json without names of their own: as their pictures; numbered ones as their folder; with the path where that tells them apart. */
+static void names_by_pictures(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path[3], *name[3];
+    } all[] = { { { "cam0/%04d.png", "./cam1/%04d.png", "cam2/%d.jpg" }, { "cam0", "cam1", "cam2" } },
+                { { "./a/0001.png", "b/0001.png", "c/0002.png" }, { "a/0001.png", "b/0001.png", "c/0002.png" } },
+                { { "left/i/%d.png", "right/i/%d.png", "top/j/%d.png" }, { "left/i", "right/i", "top/j" } },
+                { { "x/1.png", "y/2.png", "y/2.png" }, { "1.png", "2.png", "2.png" } },
+                { { "%d.png", "films/100%.mp4", "./r_0" }, { "%d.png", "100%.mp4", "r_0" } } };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        char json[2048] = "{\"camera_angle_x\": 1, \"w\": 200, \"h\": 100, \"frames\": [";
+        tsr_rig *rig;
+        tsr_rig_camera c;
+        for (int i = 0; i < 3; i++)
+            snprintf(json + strlen(json), sizeof json - strlen(json),
+                     "%s{\"file_path\": \"%s\", \"transform_matrix\": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]}", i ? "," : "", all[k].path[i]);
+        strcat(json, "]}");
+        require_ok(read_text("", json, NULL, &rig));
+        for (int i = 0; i < 3; i++) {
+            require_ok(tsr_rig_get(rig, i, &c));
+            assert_string_equal(c.name, all[k].name[i]);
+        }
+        tsr_rig_destroy(&rig);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(known_texts),     cmocka_unit_test(every_format),     cmocka_unit_test(ways),
-                                        cmocka_unit_test(everything_kept), cmocka_unit_test(geocast_readings), cmocka_unit_test(scenes),
-                                        cmocka_unit_test(refusals),        cmocka_unit_test(light_fields),     cmocka_unit_test(many) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(known_texts),      cmocka_unit_test(every_format),     cmocka_unit_test(ways),
+                                        cmocka_unit_test(everything_kept),  cmocka_unit_test(geocast_readings), cmocka_unit_test(scenes),
+                                        cmocka_unit_test(refusals),         cmocka_unit_test(light_fields),     cmocka_unit_test(many),
+                                        cmocka_unit_test(names_by_pictures) };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -14,7 +14,8 @@ typedef struct making {
     cli_rig how;
     tsr_size3 size;
     tsr_multiview_model_options read;
-    int sampling, report;
+    int sampling, report, rate_given;
+    int32_t fraction[2]; /* the rate, as a film has it */
     double rate, jitter;
     int64_t seed, first;
     tsr_context *context;
@@ -71,6 +72,37 @@ static tsr_status open_film(const making *m, const char *path, tsr_video_reader 
     return status;
 }
 
+static double rate_of(const tsr_video_reader *film)
+{
+    const int32_t *rate = tsr_video_reader_info(film)->rate;
+    return rate[0] > 0 && rate[1] > 0 ? (double)rate[0] / rate[1] : 0;
+}
+
+/* Steps are as far apart as frames of the films: it is at them that an animation is looked at. */
+static void take_rate(making *m, const tsr_rig_read_options *how)
+{
+    tsr_rig *rig = NULL;
+    tsr_rig_camera one;
+    char path[4096];
+    double rate = 0;
+    if (m->rate_given || strchr(m->cameras, '%')) return;
+    tsr_status status = tsr_rig_read(m->cameras, how, &rig);
+    for (int64_t i = 0; status == TSR_OK && i < tsr_rig_count(rig) && !(rate > 0); i++) {
+        tsr_video_reader *film = NULL;
+        status = tsr_rig_get(rig, i, &one);
+        if (status != TSR_OK || !*one.image || strchr(one.image, '%')) continue;
+        status = tsr_rig_path(rig, one.image, 0, path, sizeof path);
+        if (status != TSR_OK || access(path, R_OK) || !tsr_video_recognise(path)) continue;
+        status = tsr_video_reader_create(path, NULL, &film);
+        if (status != TSR_OK) continue;
+        rate = rate_of(film);
+        memcpy(m->fraction, tsr_video_reader_info(film)->rate, sizeof m->fraction);
+        tsr_video_reader_destroy(&film);
+    }
+    if (rate > 0) m->rate = rate;
+    tsr_rig_destroy(&rig); /* what is wrong with it is said when it is read with the meshes */
+}
+
 static int open_films(making *m)
 {
     m->entry = (int64_t *)calloc((size_t)m->parts.cameras, sizeof *m->entry);
@@ -89,6 +121,10 @@ static int open_films(making *m)
         tsr_status status = tsr_rig_path(m->rig, own.image, (int32_t)m->first, path, sizeof path);
         if (status == TSR_OK && !strchr(own.image, '%') && tsr_video_recognise(path)) status = open_film(m, path, &m->film[count]);
         if (status != TSR_OK) return cli_status(m->cli, status, NULL);
+        const double rate = m->film[count] ? rate_of(m->film[count]) : 0;
+        if (!m->rate_given && rate > 0 && (rate > 1.001 * m->rate || rate < 0.999 * m->rate))
+            return cli_error(m->cli, CLI_FAILED, "%s: %g frames a second, films before it %g: expected films of one rate, or --rate",
+                             cli_shown(own.image), rate, m->rate);
         count++;
     }
     return CLI_OK;
@@ -104,14 +140,15 @@ static int load_pictures(making *m, int32_t step, tsr_image *pictures)
         if (status == TSR_OK && m->film[c]) {
             status = tsr_video_reader_next(m->film[c], &pictures[c], &more);
             if (status == TSR_OK && !more)
-                return cli_error(m->cli, CLI_FAILED, "%s: the film of camera '%s' ends after %d frames, but there are meshes of %d steps",
+                return cli_error(m->cli, CLI_FAILED,
+                                 "%s: the film of camera '%s' ends after %d frames, but there are meshes of %d steps (--steps: fewer)",
                                  cli_shown(own.image), cli_shown(own.name), (int)step, (int)m->parts.steps);
         } else if (status == TSR_OK) {
             status = tsr_rig_path(m->rig, own.image, (int32_t)(m->first + step), path, sizeof path);
             if (status == TSR_OK) status = tsr_image_read(path, NULL, &pictures[c]);
             if (status != TSR_OK)
-                return cli_error(m->cli, CLI_FAILED, "the picture of camera '%s' for step %d: %s", cli_shown(own.name), (int)step,
-                                 tsr_error_message());
+                return cli_error(m->cli, CLI_FAILED, "the picture of camera '%s' for step %d of %d: %s%s", cli_shown(own.name), (int)step,
+                                 (int)m->parts.steps, tsr_error_message(), step && status == TSR_ERROR_IO ? " (--steps: fewer)" : "");
         }
         if (status != TSR_OK) return cli_status(m->cli, status, NULL);
         const int32_t *size = m->parts.picture + 2 * c;
@@ -158,7 +195,8 @@ static tsr_status describe(making *m)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    const int32_t rate[2] = { (int32_t)(m->rate * 1000 + 0.5), 1000 };
+    const int film = m->fraction[0] > 0 && m->fraction[1] > 0;
+    const int32_t rate[2] = { film ? m->fraction[0] : (int32_t)(m->rate * 1000 + 0.5), film ? m->fraction[1] : 1000 };
     tsr_status status = tsr_multiview_model_pack(m->model, &bytes, &size);
     if (status == TSR_OK) status = tsr_multiview_set_model_bytes(m->textures, bytes, size);
     if (status == TSR_OK) status = tsr_multiview_set_rate(m->textures, rate);
@@ -179,6 +217,7 @@ static int gather(making *m)
     rig.height = (int32_t)m->how.size.y;
     rig.geocast_matrix = (tsr_geocast_matrix)m->how.matrix;
     rig.geocast_half_window = m->how.half;
+    take_rate(m, &rig);
     m->read.rig = &rig;
     m->read.atlas = m->atlas;
     m->read.width = (int32_t)m->size.x;
@@ -207,8 +246,12 @@ static void show(const making *m, const tsr_multiview_report *r)
 {
     const tsr_texturer_report a = *tsr_texturer_look(m->texturer);
     const int64_t all = (int64_t)m->parts.cameras * m->parts.steps * a.texels;
-    if (a.overlapping) cli_note(m->cli, "%lld texels of the atlas lie in more than one triangle: the first has them", (long long)a.overlapping);
-    if (a.degenerate) cli_note(m->cli, "%lld triangles have no area in the atlas, and no texels", (long long)a.degenerate);
+    if (a.overlapping)
+        cli_note(m->cli, "%lld texels of the atlas lie in more than one triangle: the first has them%s", (long long)a.overlapping,
+                 m->read.unwrap ? "" : " (--unwrap makes another atlas)");
+    if (a.degenerate)
+        cli_note(m->cli, "%lld of %lld triangles have no area in the atlas, and no texels%s", (long long)a.degenerate, (long long)m->parts.triangles,
+                 m->read.unwrap ? "" : " (--unwrap makes another atlas)");
     if (!strcmp(m->output, "-")) { /* standard output is the file */
         cli_note(m->cli, "%d steps, %d cameras, %lld bytes", (int)m->parts.steps, (int)m->parts.cameras, (long long)r->file_bytes);
     } else if (m->cli->globals.json) {
@@ -252,7 +295,7 @@ static int work(making *m)
     if (!atlas->texels)
         return cli_error(m->cli, CLI_FAILED,
                          "%s: of %lld triangles none has a texel: %lld have no area in the atlas, %lld less than one of %d x %d texels takes: "
-                         "expected an unwrapped mesh",
+                         "expected an unwrapped mesh, or --unwrap",
                          m->meshes, (long long)m->parts.triangles, (long long)atlas->degenerate, (long long)atlas->empty, (int)m->parts.width,
                          (int)m->parts.height);
     const tsr_progress progress = cli_progress(m->cli);
@@ -311,6 +354,10 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &m.atlas,
           .argument = "FILE.obj",
           .help = "whose texture coordinates all meshes have, which may then be PLY ..." },
+        { .name = "unwrap",
+          .type = CLI_FLAG,
+          .value = &m.read.unwrap,
+          .help = "an atlas is made: for meshes of any format without one, or whose charts lie over one another" },
         { .name = "size", .type = CLI_SIZE2, .value = &m.size, .help = "texels of the atlas (default 512,512)", .lower = 1, .upper = 8192 },
         { .name = "first",
           .type = CLI_COUNT,
@@ -326,7 +373,14 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "at most (default: as many as there are)",
           .lower = 1,
           .upper = 1 << 20 },
-        { .name = "rate", .type = CLI_REAL, .value = &m.rate, .argument = "R", .help = "steps a second (default 25)", .lower = 0.001, .upper = 1e6 },
+        { .name = "rate",
+          .type = CLI_REAL,
+          .value = &m.rate,
+          .given = &m.rate_given,
+          .argument = "R",
+          .help = "steps a second (default: the films', else 25)",
+          .lower = 0.001,
+          .upper = 1e6 },
         { .name = "sampling",
           .type = CLI_CHOICE,
           .value = &m.sampling,

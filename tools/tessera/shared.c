@@ -160,15 +160,32 @@ int cli_status(const cli_call *cli, tsr_status status, const char *file)
     return cli_error(cli, code, "%s", text);
 }
 
+/* What a remark says, behind the name of the file that it is about. */
+static const char *said_of(const char *line)
+{
+    const char *colon = strstr(line, ": ");
+    return colon ? colon + 2 : line;
+}
+
+/* The same about several files (the pictures of a film) is said once. */
 void cli_remarks(const cli_call *cli)
 {
-    char text[1001], said[1100];
+    enum { LINES_MOST = 64 };
+    char text[1001], said[1200], *line[LINES_MOST];
+    int count = 0, alike[LINES_MOST] = { 0 };
     tsr_remarks_take(text, sizeof text);
-    for (char *line = text, *next; *line; line = next) {
-        char *end = strchr(line, '\n');
-        next = end ? end + 1 : line + strlen(line);
+    for (char *at = text, *next; *at && count < LINES_MOST; at = next) {
+        char *end = strchr(at, '\n');
+        int same = -1;
+        next = end ? end + 1 : at + strlen(at);
         if (end) *end = 0;
-        snprintf(said, sizeof said, "%s", line);
+        for (int k = 0; k < count && same < 0; k++)
+            if (!strcmp(said_of(line[k]), said_of(at)) && said_of(at) != at) same = k;
+        if (same < 0) line[count++] = at;
+        else alike[same]++;
+    }
+    for (int k = 0; k < count; k++) {
+        snprintf(said, sizeof said, "%s%s", line[k], alike[k] ? " (others are alike)" : "");
         name_options(cli, said, sizeof said);
         cli_note(cli, "%s", said);
     }

@@ -1,4 +1,5 @@
-/* JPEG through libjpeg(-turbo): writing only. */
+/* JPEG through libjpeg(-turbo): writing, and the table of the format; reading: jpeg_read.c. */
+#include "formats/images/jpeg.h"
 #include "formats/images/rasters.h"
 #include "volume/image.h"
 
@@ -152,22 +153,21 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     return status;
 }
 
-static tsr_status read_nothing(const tsr_input *input)
-{
-    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: JPEG images are written, not read; convert it to PNG", tsr_input_name(input));
-}
 static tsr_status read_image(tsr_input *input, const tsr_read_options *options, tsr_image *image)
 {
-    (void)options;
-    (void)image;
-    return read_nothing(input);
+    tsr_samples s;
+    TSR_TRY(tsr_jpeg_read(input, &s));
+    return tsr_raster_image(&s, 255, 8, options, image);
 }
+
 static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
 {
+    tsr_samples s;
     (void)options;
-    (void)volume;
-    return read_nothing(input);
+    TSR_TRY(tsr_jpeg_read(input, &s));
+    return tsr_raster_samples_volume(&s, volume);
 }
+
 static int recognise(const tsr_signature *s) { return s->head_bytes >= 3 && !memcmp(s->head, "\xff\xd8\xff", 3) ? TSR_SURELY_MINE : TSR_NOT_MINE; }
 
 const tsr_format tsr_format_jpeg = { .name = "jpeg",

@@ -15,7 +15,6 @@
 /* ---- what is drawn ------------------------------------------------------------------------------------------------------------------------------- */
 
 enum { DRAWS_MOST = 1 << 20, NONE = GLTF_NONE };
-enum { MODE_TRIANGLES = GLTF_TRIANGLES, MODE_STRIP = 5, MODE_FAN = 6 };
 
 typedef struct draw {
     const json_t *node; /* NULL without nodes */
@@ -67,15 +66,14 @@ static tsr_status add_draw(scene *s, const json_t *node, const char *name, const
     draw d = { .node = node, .name = name };
     gltf_accessor a;
     int64_t material;
-    if (json_object_get(json_object_get(primitive, "extensions"), "KHR_draco_mesh_compression") && !json_object_get(attributes, "POSITION"))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the glTF meshes are packed by Draco: write it again without (gltf-transform dedraco, Blender)", g->file);
-    TSR_TRY(gltf_integer(g, primitive, "mode", MODE_TRIANGLES, 6, &d.mode));
+    TSR_TRY(gltf_refuse_packed(g, primitive));
+    TSR_TRY(gltf_integer(g, primitive, "mode", GLTF_TRIANGLES, 6, &d.mode));
     TSR_TRY(gltf_optional_index(g, primitive, "material", &material));
     TSR_TRY(gltf_optional_index(g, attributes, "POSITION", &d.position));
     TSR_TRY(gltf_optional_index(g, attributes, "NORMAL", &d.normal));
     TSR_TRY(gltf_optional_index(g, attributes, "COLOR_0", &d.color));
     TSR_TRY(gltf_optional_index(g, primitive, "indices", &d.indices));
-    if (d.mode < MODE_TRIANGLES || d.position == NONE) {
+    if (d.mode < GLTF_TRIANGLES || d.position == NONE) {
         s->skipped++;
         return TSR_OK;
     }
@@ -99,7 +97,7 @@ static tsr_status add_draw(scene *s, const json_t *node, const char *name, const
         TSR_TRY(gltf_accessor_open(g, d.indices, &a));
         d.corners = a.count;
     }
-    d.triangles = d.mode == MODE_TRIANGLES ? d.corners / 3 : tsr_fan_triangles(d.corners);
+    d.triangles = d.mode == GLTF_TRIANGLES ? d.corners / 3 : tsr_fan_triangles(d.corners);
     memcpy(d.place, place, sizeof d.place);
     const draw *last = s->count ? &s->item[s->count - 1] : NULL;
     d.shared = last && last->position == d.position && last->normal == d.normal && last->color == d.color &&
@@ -284,8 +282,8 @@ static tsr_status fill_triangles(const scene *s, const draw *d, uint32_t *corner
     }
     for (int64_t t = 0; t < d->triangles; t++, to += 3) {
         int64_t k[3] = { 3 * t, 3 * t + 1, 3 * t + 2 };
-        if (d->mode == MODE_STRIP) k[0] = t, k[1] = t + 1 + (t & 1), k[2] = t + 2 - (t & 1);
-        if (d->mode == MODE_FAN) k[0] = 0, k[1] = t + 1, k[2] = t + 2;
+        if (d->mode == GLTF_STRIP) k[0] = t, k[1] = t + 1 + (t & 1), k[2] = t + 2 - (t & 1);
+        if (d->mode == GLTF_FAN) k[0] = 0, k[1] = t + 1, k[2] = t + 2;
         for (int c = 0; c < 3; c++) to[c] = (uint32_t)(d->first + (int64_t)corners[k[c]]);
         if (volume < 0) { /* a mirror turns what is outside */
             const uint32_t last = to[2];

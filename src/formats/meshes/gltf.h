@@ -8,7 +8,7 @@
 #include "formats/mesh_files.h"
 
 enum { GLTF_I8 = 5120, GLTF_U8, GLTF_I16, GLTF_U16, GLTF_U32 = 5125, GLTF_F32 };
-enum { GLTF_NONE = -1, GLTF_TRIANGLES = 4, GLTF_DEPTH_MOST = 1024 }; /* no index; a mode; of nodes within nodes */
+enum { GLTF_NONE = -1, GLTF_TRIANGLES = 4, GLTF_STRIP, GLTF_FAN, GLTF_DEPTH_MOST = 1024 }; /* no index; modes; of nodes within nodes */
 
 typedef struct gltf_buffer {
     const uint8_t *bytes;
@@ -44,6 +44,8 @@ tsr_status gltf_item(const gltf *g, const char *name, int64_t index, const json_
 /* A whole number of an object, `otherwise` if it has none of that name; an error unless it lies in 0 to `most`. */
 tsr_status gltf_integer(const gltf *g, const json_t *object, const char *name, int64_t otherwise, int64_t most, int64_t *value);
 tsr_status gltf_accessor_open(const gltf *g, int64_t index, gltf_accessor *a);
+/* An error where a primitive's numbers are packed by Draco and nothing stands in their place. */
+tsr_status gltf_refuse_packed(const gltf *g, const json_t *primitive);
 /* All elements, `components` numbers each (what the accessor has more is left out, what it has less is 1), real values if they are normalized. */
 void gltf_accessor_floats(const gltf_accessor *a, int components, float *to);
 /* All elements as indices; an error for one that is not below `most`. */

@@ -273,6 +273,15 @@ tsr_status gltf_accessor_open(const gltf *g, int64_t index, gltf_accessor *a)
     return TSR_OK;
 }
 
+tsr_status gltf_refuse_packed(const gltf *g, const json_t *primitive)
+{
+    const json_t *index = json_object_get(json_object_get(primitive, "attributes"), "POSITION");
+    const json_t *accessor = json_is_integer(index) ? json_array_get(json_object_get(g->root, "accessors"), (size_t)json_integer_value(index)) : NULL;
+    if (!json_object_get(json_object_get(primitive, "extensions"), "KHR_draco_mesh_compression")) return TSR_OK;
+    if (accessor && (json_object_get(accessor, "bufferView") || json_object_get(accessor, "sparse"))) return TSR_OK;
+    TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the glTF meshes are packed by Draco: write it again without (gltf-transform dedraco, Blender)", g->file);
+}
+
 static float number(const uint8_t *p, int type, int normalized)
 {
     float f;

@@ -19,51 +19,13 @@ int tsr_gltf_is(const uint8_t *bytes, size_t size)
 #include <math.h>
 #include <stdlib.h>
 
-#include "formats/meshes/gltf.h"
+#include "formats/meshes/gltf_motion_parts.h"
 
-enum { NONE = GLTF_NONE, SETS_MOST = 4, PIECES_MOST = 1 << 16, VERTICES_MOST = 1 << 26 };
-enum { PATH_TRANSLATION, PATH_ROTATION, PATH_SCALE, PATH_WEIGHTS, PATHS };
 enum { STEP, LINEAR, CUBIC };
-
-typedef struct channel {
-    int64_t node, keys;
-    int path, how, width; /* numbers of a value */
-    float *time, *value;  /* cubic: tangent in, value, tangent out of each key */
-} channel;
-
-typedef struct node {
-    gltf_placement still, now;
-    int64_t parent, mesh, skin;
-    double *weights; /* of the morph targets of its mesh */
-    int64_t targets;
-    double place[3][4]; /* in the scene, at the time asked for */
-    int placed;
-} node;
-
-typedef struct piece {
-    int64_t node, vertices, triangles, first; /* first: vertex */
-    int64_t position, place, indices, targets, sets;
-    int mirrored; /* by its node: what is outside turns */
-    const json_t *primitive;
-    float *rest, *target;  /* [vertices][3], [targets][vertices][3] */
-    float *joint, *weight; /* [sets][vertices][4] */
-} piece;
-
-struct tsr_gltf_motion {
-    gltf g;
-    node *node;
-    int64_t nodes;
-    piece *piece;
-    int64_t pieces, room, vertices, triangles;
-    channel *channel;
-    int64_t channels;
-    double seconds;
-};
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------------------------------------ */
 
-/* All of an accessor of `components` numbers an element. RETURNS NEW, with at least one element's room. */
-static tsr_status take_floats(const gltf *g, int64_t index, int components, int64_t expected, const char *what, float **to, int64_t *count)
+tsr_status tsr_gltf_floats(const gltf *g, int64_t index, int components, int64_t expected, const char *what, float **to, int64_t *count)
 {
     gltf_accessor a;
     TSR_TRY(gltf_accessor_open(g, index, &a));
@@ -102,7 +64,7 @@ static tsr_status take_sets(tsr_gltf_motion *m, piece *p)
             float *one = NULL;
             tsr_print(name, sizeof name, k ? "WEIGHTS_%d" : "JOINTS_%d", (int)s);
             TSR_TRY(gltf_integer(&m->g, attributes, name, -1, INT32_MAX, &index));
-            const tsr_status status = take_floats(&m->g, index, 4, p->vertices, name, &one, NULL);
+            const tsr_status status = tsr_gltf_floats(&m->g, index, 4, p->vertices, name, &one, NULL);
             if (status == TSR_OK) memcpy((k ? p->weight : p->joint) + (size_t)s * set, one, set * sizeof *one);
             free(one);
             TSR_TRY(status);
@@ -125,7 +87,7 @@ static tsr_status take_targets(tsr_gltf_motion *m, piece *p)
         float *one = NULL;
         TSR_TRY(gltf_optional_index(&m->g, json_array_get(list, (size_t)t), "POSITION", &index));
         if (index == NONE) continue;
-        const tsr_status status = take_floats(&m->g, index, 3, p->vertices, "morph target", &one, NULL);
+        const tsr_status status = tsr_gltf_floats(&m->g, index, 3, p->vertices, "morph target", &one, NULL);
         if (status == TSR_OK) memcpy(p->target + 3 * t * p->vertices, one, (size_t)p->vertices * 3 * sizeof *one);
         free(one);
         TSR_TRY(status);
@@ -133,12 +95,16 @@ static tsr_status take_targets(tsr_gltf_motion *m, piece *p)
     return TSR_OK;
 }
 
-static tsr_status add_piece(tsr_gltf_motion *m, int64_t number, const json_t *primitive)
+static tsr_status add_piece(tsr_gltf_motion *m, int64_t number, const char *name, const json_t *primitive)
 {
     const gltf *g = &m->g;
-    const json_t *attributes = json_object_get(primitive, "attributes");
     int64_t mode;
-    gltf_accessor a;
+    TSR_TRY(gltf_refuse_packed(g, primitive));
+    TSR_TRY(gltf_integer(g, primitive, "mode", GLTF_TRIANGLES, 6, &mode));
+    if (mode < GLTF_TRIANGLES) {
+        m->left_out++;
+        return TSR_OK;
+    }
     if (m->pieces == m->room) {
         const int64_t room = m->room ? 2 * m->room : 16;
         piece *grown = room > PIECES_MOST ? NULL : (piece *)realloc(m->piece, (size_t)room * sizeof *grown);
@@ -148,20 +114,10 @@ static tsr_status add_piece(tsr_gltf_motion *m, int64_t number, const json_t *pr
         m->room = room;
     }
     piece *p = &m->piece[m->pieces++];
-    *p = (piece){ .node = number, .primitive = primitive, .first = m->vertices };
-    TSR_TRY(gltf_integer(g, primitive, "mode", GLTF_TRIANGLES, 6, &mode));
-    if (mode != GLTF_TRIANGLES)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a glTF primitive of mode %lld, expected triangles (4)", g->file, (long long)mode);
-    TSR_TRY(gltf_integer(g, attributes, "POSITION", -1, INT32_MAX, &p->position));
-    TSR_TRY(gltf_optional_index(g, attributes, "TEXCOORD_0", &p->place));
-    TSR_TRY(gltf_optional_index(g, primitive, "indices", &p->indices));
-    if (p->place == NONE) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a glTF primitive without texture coordinates (TEXCOORD_0)", g->file);
-    TSR_TRY(take_floats(g, p->position, 3, -1, "positions", &p->rest, &p->vertices));
-    p->triangles = p->vertices / 3;
-    if (p->indices != NONE) {
-        TSR_TRY(gltf_accessor_open(g, p->indices, &a));
-        p->triangles = a.count / 3;
-    }
+    *p = (piece){ .node = number, .name = name, .mode = mode, .primitive = primitive, .first = m->vertices };
+    TSR_TRY(gltf_integer(g, json_object_get(primitive, "attributes"), "POSITION", -1, INT32_MAX, &p->position));
+    TSR_TRY(tsr_gltf_floats(g, p->position, 3, -1, "positions", &p->rest, &p->vertices));
+    TSR_TRY(tsr_gltf_piece_shape(g, p));
     TSR_TRY(take_sets(m, p));
     TSR_TRY(take_targets(m, p));
     m->vertices += p->vertices;
@@ -202,6 +158,8 @@ static tsr_status take_node(tsr_gltf_motion *m, int64_t number, const json_t *it
         m->node[index].parent = number;
     }
     if (n->mesh == NONE) return TSR_OK;
+    if (json_object_get(json_object_get(item, "extensions"), "EXT_mesh_gpu_instancing"))
+        tsr_remark("%s: copies of node %lld (EXT_mesh_gpu_instancing) are left out", m->g.file, (long long)number);
     TSR_TRY(gltf_item(&m->g, "meshes", n->mesh, &mesh));
     TSR_TRY(take_weights(m, n, item, mesh));
     return TSR_OK;
@@ -247,9 +205,12 @@ static tsr_status take_nodes(tsr_gltf_motion *m)
         if (m->node[k].mesh == NONE || !in) continue;
         TSR_TRY(gltf_item(&m->g, "meshes", m->node[k].mesh, &item));
         const json_t *primitives = json_object_get(item, "primitives");
-        for (size_t i = 0; i < json_array_size(primitives); i++) TSR_TRY(add_piece(m, k, json_array_get(primitives, i)));
+        const char *name = json_string_value(json_object_get(json_array_get(list, (size_t)k), "name"));
+        if (!name) name = json_string_value(json_object_get(item, "name"));
+        for (size_t i = 0; i < json_array_size(primitives); i++) TSR_TRY(add_piece(m, k, name ? name : "", json_array_get(primitives, i)));
     }
     if (!m->triangles) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a glTF scene without triangles", m->g.file);
+    if (m->left_out) tsr_remark("%s: points and lines of the glTF scene are left out", m->g.file);
     return TSR_OK;
 }
 
@@ -281,7 +242,7 @@ static tsr_status take_channel(tsr_gltf_motion *m, const json_t *animation, cons
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: glTF interpolation '%.40s', expected LINEAR, STEP or CUBICSPLINE", m->g.file, how);
     TSR_TRY(gltf_integer(&m->g, s, "input", -1, INT32_MAX, &input));
     TSR_TRY(gltf_integer(&m->g, s, "output", -1, INT32_MAX, &output));
-    TSR_TRY(take_floats(&m->g, input, 1, -1, "times of an animation", &c->time, &c->keys));
+    TSR_TRY(tsr_gltf_floats(&m->g, input, 1, -1, "times of an animation", &c->time, &c->keys));
     c->width = widths[c->path];
     const int64_t each = (c->how == CUBIC ? 3 : 1) * (c->path == PATH_WEIGHTS ? m->node[c->node].targets : 1);
     if (c->keys < 1 || each < 1 || c->keys > VERTICES_MOST / each)
@@ -290,7 +251,7 @@ static tsr_status take_channel(tsr_gltf_motion *m, const json_t *animation, cons
         if (!(c->time[k] > c->time[k - 1]))
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: the times of a glTF animation do not rise: %g s after %g s", m->g.file, (double)c->time[k],
                      (double)c->time[k - 1]);
-    TSR_TRY(take_floats(&m->g, output, c->width, each * c->keys, "values of an animation", &c->value, &values));
+    TSR_TRY(tsr_gltf_floats(&m->g, output, c->width, each * c->keys, "values of an animation", &c->value, &values));
     if (c->path == PATH_WEIGHTS) c->width = (int)m->node[c->node].targets;
     m->seconds = fmax(m->seconds, (double)c->time[c->keys - 1]);
     return TSR_OK;
@@ -396,7 +357,7 @@ static tsr_status joints_of(tsr_gltf_motion *m, int64_t skin, double (**matrix)[
     TSR_TRY(gltf_optional_index(&m->g, item, "inverseBindMatrices", &inverse));
     *matrix = (double(*)[3][4])calloc((size_t)*count + 1, sizeof **matrix);
     if (!*matrix) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for a glTF skin", m->g.file);
-    if (inverse != NONE) TSR_TRY_GOTO(take_floats(&m->g, inverse, 16, *count, "inverse bind matrices", &bind, NULL), done);
+    if (inverse != NONE) TSR_TRY_GOTO(tsr_gltf_floats(&m->g, inverse, 16, *count, "inverse bind matrices", &bind, NULL), done);
     for (int64_t k = 0; k < *count; k++) {
         const json_t *joint = json_array_get(joints, (size_t)k);
         const int64_t number = json_is_integer(joint) ? json_integer_value(joint) : -1;
@@ -525,40 +486,6 @@ void tsr_gltf_motion_counts(const tsr_gltf_motion *m, int64_t *vertices, int64_t
     *vertices = m->vertices;
     *triangles = m->triangles;
     *seconds = m->seconds;
-}
-
-tsr_status tsr_gltf_motion_mesh(const tsr_gltf_motion *m, float *place, uint32_t *triangle)
-{
-    for (int64_t k = 0; k < m->pieces; k++) {
-        const piece *p = &m->piece[k];
-        gltf_accessor a;
-        float *uv = NULL;
-        tsr_status status = take_floats(&m->g, p->place, 2, p->vertices, "texture coordinates", &uv, NULL);
-        for (int64_t i = 0; status == TSR_OK && i < p->vertices; i++) {
-            place[2 * (p->first + i)] = uv[2 * i];
-            place[2 * (p->first + i) + 1] = 1 - uv[2 * i + 1]; /* v goes down there */
-        }
-        free(uv);
-        TSR_TRY(status);
-        if (p->indices != NONE) {
-            uint32_t *all = NULL; /* an index count that is no multiple of three has a rest */
-            TSR_TRY(gltf_accessor_open(&m->g, p->indices, &a));
-            all = (uint32_t *)malloc(((size_t)a.count + 1) * sizeof *all);
-            if (!all) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %lld glTF indices", m->g.file, (long long)a.count);
-            status = gltf_accessor_indices(&m->g, &a, p->vertices, all);
-            for (int64_t i = 0; status == TSR_OK && i < 3 * p->triangles; i++) triangle[i] = (uint32_t)p->first + all[i];
-            free(all);
-            TSR_TRY(status);
-        } else
-            for (int64_t i = 0; i < 3 * p->triangles; i++) triangle[i] = (uint32_t)(p->first + i);
-        for (int64_t i = 0; p->mirrored && i < p->triangles; i++) {
-            const uint32_t last = triangle[3 * i + 2];
-            triangle[3 * i + 2] = triangle[3 * i + 1];
-            triangle[3 * i + 1] = last;
-        }
-        triangle += 3 * p->triangles;
-    }
-    return TSR_OK;
 }
 
 #else

@@ -12,7 +12,7 @@
 #include "formats/points/point_columns.h"
 
 const char *const tsr_ply_type_names[PLY_TYPES][2] = { { "char", "int8" }, { "uchar", "uint8" }, { "short", "int16" },   { "ushort", "uint16" },
-                                                      { "int", "int32" }, { "uint", "uint32" }, { "float", "float32" }, { "double", "float64" } };
+                                                       { "int", "int32" }, { "uint", "uint32" }, { "float", "float32" }, { "double", "float64" } };
 const uint8_t tsr_ply_type_bytes[PLY_TYPES] = { 1, 1, 2, 2, 4, 4, 4, 8 };
 
 enum {
@@ -626,6 +626,78 @@ static tsr_status ply_read_points(tsr_input *input, const tsr_read_options *opti
     tsr_part_names_free(&own->header.names);
     tsr_host_release(NULL, own, sizeof *own);
     if (status != TSR_OK) tsr_points_destroy(points);
+    return status;
+}
+
+/* ---- texture coordinates of corners ---- */
+
+/* One face's list of `texcoord`, u and v of each corner, as the fan has them; without one, or of another length, zeros. */
+static tsr_status read_wedges(ply_cursor *c, const ply_element *e, int64_t n, int64_t *corners, double *list, int64_t room, int64_t *values)
+{
+    *corners = *values = 0;
+    for (int i = 0; i < e->properties; i++) {
+        const ply_property *p = &c->header->property[e->first + i];
+        const int wanted = p->is_list && tsr_word_is(p->name, "texcoord");
+        int64_t count = 1;
+        if (p->is_list) TSR_TRY(next_count(c, p, e, n, &count));
+        if (p->role == ROLE_CORNERS) *corners = count;
+        if (!wanted || count > room) {
+            TSR_TRY(skip_values(c, p->type, count, e, n));
+            continue;
+        }
+        for (int64_t k = 0; k < count; k++) TSR_TRY(next(c, p->type, e, n, &list[k]));
+        *values = count;
+    }
+    return TSR_OK;
+}
+
+enum { WEDGES_MOST = 512 }; /* numbers a face */
+
+static tsr_status walk_wedges(ply_cursor *c, int64_t triangles, float *place, int *found)
+{
+    const ply_header *h = c->header;
+    const ply_element *face = find_element(h, "face");
+    double list[WEDGES_MOST];
+    int64_t made = 0, corners, values;
+    for (int i = 0; face && i < face->properties; i++)
+        *found |= h->property[face->first + i].is_list && tsr_word_is(h->property[face->first + i].name, "texcoord");
+    if (!*found) return TSR_OK;
+    for (int i = 0; i < h->elements && &h->element[i] != face; i++) TSR_TRY(skip_element(c, &h->element[i]));
+    for (int64_t n = 0; n < face->count; n++) {
+        TSR_TRY(read_wedges(c, face, n, &corners, list, WEDGES_MOST, &values));
+        const int64_t fans = tsr_fan_triangles(corners);
+        if (fans > triangles - made) break;
+        if (fans && values != 2 * corners)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: face %lld has %lld corners and %lld numbers in its list 'texcoord', expected two a corner, at most %d",
+                     c->file, (long long)n, (long long)corners, (long long)values, WEDGES_MOST);
+        for (int64_t t = 0; t < fans; t++, made++)
+            for (int64_t k = 0; k < 3; k++)
+                for (int64_t a = 0; a < 2; a++) place[6 * made + 2 * k + a] = (float)list[2 * (k ? t + k : 0) + a];
+    }
+    if (made != triangles)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: texture coordinates for %lld of %lld triangles", c->file, (long long)made, (long long)triangles);
+    return TSR_OK;
+}
+
+tsr_status tsr_ply_read_wedges(tsr_input *input, int64_t triangles, float *place, int *found)
+{
+    const uint8_t *bytes;
+    size_t size;
+    ply_header *header = NULL;
+    *found = 0;
+    TSR_TRY(tsr_input_all(input, &bytes, &size));
+    TSR_TRY(tsr_host_allocate(NULL, sizeof *header, (void **)&header));
+    tsr_status status = parse_header(tsr_input_name(input), bytes, size, header);
+    if (status == TSR_OK) {
+        ply_cursor cursor = { tsr_input_name(input),
+                              header,
+                              NULL,
+                              (header->form == PLY_BIG) != tsr_host_big_endian(),
+                              { (const char *)bytes + header->body, (const char *)bytes + size, header->lines } };
+        status = walk_wedges(&cursor, triangles, place, found);
+    }
+    tsr_part_names_free(&header->names);
+    tsr_host_release(NULL, header, sizeof *header);
     return status;
 }
 

@@ -355,7 +355,7 @@ static tsr_status cut_mesh(const tsr_input *input, tsr_mesh *mesh, const tsr_fan
 
 tsr_status tsr_fan_close(const tsr_input *input, tsr_mesh *mesh, tsr_fan *fan, const tsr_progress *progress, tsr_status status)
 {
-    if (status == TSR_OK) status = cut_mesh(input, mesh, fan, progress);
+    if (status == TSR_OK && !tsr_input_settings(input)->keep_fans) status = cut_mesh(input, mesh, fan, progress);
     tsr_host_release(NULL, fan->joined, fan->joined ? bits_of(mesh) : 0);
     fan->joined = NULL;
     return status;

@@ -16,7 +16,7 @@ typedef struct tsr_fan {
 
 /* Room for the polygons of a mesh, counted against the memory limit of the input. */
 tsr_status tsr_fan_open(const tsr_input *input, tsr_mesh *mesh, tsr_fan *fan);
-/* When all corners and all positions are there: cuts the polygons anew where fans would not cover them, counts those that are none. Frees the room, whatever
+/* When all corners and all positions are there: cuts the polygons anew where fans would not cover them (unless the input's settings keep them), counts those that are none. Frees the room, whatever
  * `status` was; returns it or its own. */
 tsr_status tsr_fan_close(const tsr_input *input, tsr_mesh *mesh, tsr_fan *fan, const tsr_progress *progress, tsr_status status);
 

@@ -1,6 +1,7 @@
 /* vision/rig/rig_transforms.c: transforms.json of Blender exporters and NeRF tools. transform_matrix takes the eye's axes (x right, y up, z backward) to the world;
  * intrinsics stand once for all or in each frame. What the form has no place for stands in members "tessera", which other programs leave alone. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "vision/rig/rig_json.h"
@@ -21,6 +22,7 @@ typedef struct source {
     const char *file;
     const tsr_json *json;
     int32_t root, frame;
+    int alike; /* pictures of different folders have one name: cameras are named by their paths */
 } source;
 
 /* Of the frame or, without it there, of all. */
@@ -145,10 +147,66 @@ static tsr_status take_own(const source *s, tsr_rig_camera *to)
     return TSR_OK;
 }
 
+/* What a camera without a name of its own is called: as its picture; "cam0/%04d.png", pictures by number, as their folder. */
+static void name_after(const source *s, const char *image, char name[TSR_RIG_TEXT_MOST])
+{
+    char one[TSR_RIG_TEXT_MOST], two[TSR_RIG_TEXT_MOST];
+    const char *file = tsr_path_file(image), *from = s->alike ? image : file;
+    while (from[0] == '.' && from[1] == '/') from += 2;
+    tsr_print(name, TSR_RIG_TEXT_MOST, "%s", from);
+    if (file == image || !strchr(file, '%')) return;
+    if (tsr_rig_fill_in(file, 0, one, sizeof one) != TSR_OK || tsr_rig_fill_in(file, 1, two, sizeof two) != TSR_OK || !strcmp(one, two)) return;
+    const char *begin = s->alike ? from : file - 1;
+    while (begin > image && !s->alike && begin[-1] != '/') begin--;
+    if (begin < file - 1 && strncmp(begin, "./", 2) != 0) tsr_print(name, TSR_RIG_TEXT_MOST, "%.*s", (int)(file - 1 - begin), begin);
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* From the last letter to the first, so that those of one name follow one another. */
+static int by_name(const void *a, const void *b)
+{
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    const char *p = x + strlen(x), *q = y + strlen(y);
+    while (p > x && q > y && p[-1] == q[-1]) p--, q--;
+    return p > x && q > y ? (p[-1] < q[-1] ? -1 : 1) : (p > x) - (q > y);
+}
+
+/* Would cameras of different pictures have one name? */
+static tsr_status find_alike(source *s, int32_t frames)
+{
+    const int64_t count = s->json->node[frames].count;
+    const char **path = (const char **)calloc((size_t)count + 1, sizeof *path);
+    char(*name)[TSR_RIG_TEXT_MOST] = (char(*)[TSR_RIG_TEXT_MOST])malloc(2 * sizeof *name);
+    int64_t n = 0;
+    if (!path || !name) {
+        free(path);
+        free(name);
+        TSR_FAIL(TSR_ERROR_MEMORY, "%.200s: out of host memory for %lld frames", s->file, (long long)count);
+    }
+    for (int32_t f = tsr_json_first(s->json, frames); f && n < count; f = tsr_json_next(s->json, f)) {
+        const char *image = tsr_json_text(s->json, f, "file_path");
+        if (image && strlen(image) + 5 <= TSR_RIG_TEXT_MOST && !tsr_json_member(s->json, f, "tessera")) path[n++] = image;
+    }
+    qsort(path, (size_t)n, sizeof *path, by_text);
+    int64_t different = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (!different || strcmp(path[i], path[different - 1]) != 0) path[different++] = path[i];
+    qsort(path, (size_t)different, sizeof *path, by_name);
+    for (int64_t i = 1; i < different && !s->alike; i++) {
+        name_after(s, path[i - 1], name[0]);
+        name_after(s, path[i], name[1]);
+        s->alike = !strcmp(name[0], name[1]);
+    }
+    free(path);
+    free(name);
+    return TSR_OK;
+}
+
 static tsr_status take_frame(const source *s, int64_t index, tsr_rig *rig)
 {
     tsr_rig_camera c = { .frame = TSR_RIG_STATIC };
-    char path[TSR_RIG_TEXT_MOST], name[64];
+    char path[TSR_RIG_TEXT_MOST], name[TSR_RIG_TEXT_MOST];
     const char *image = tsr_json_text(s->json, s->frame, "file_path"), *depth = tsr_json_text(s->json, s->frame, "depth_file_path");
     double scale;
     tsr_print(name, sizeof name, "camera%02lld", (long long)index);
@@ -160,7 +218,7 @@ static tsr_status take_frame(const source *s, int64_t index, tsr_rig *rig)
         const char *file = tsr_path_file(image);
         tsr_print(path, sizeof path, "%s%s", image, strchr(file, '.') || !*file ? "" : ".png"); /* Blender's exporter leaves it off */
         c.image = path;
-        c.name = file;
+        name_after(s, image, name);
     }
     TSR_TRY(take_intrinsics(s, &c));
     TSR_TRY(take_pose(s, &c));
@@ -195,6 +253,7 @@ static tsr_status take_all(source *s, const tsr_rig_read_options *o, tsr_rig *ri
     int64_t index = 0;
     double sequence[2];
     if (!tsr_json_is(s->json, frames, TSR_JSON_ARRAY)) TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: no list of frames, expected \"frames\": [ ... ]", s->file);
+    TSR_TRY(find_alike(s, frames));
     for (s->frame = tsr_json_first(s->json, frames); s->frame; s->frame = tsr_json_next(s->json, s->frame), index++) {
         if (index % 4096 == 0) TSR_PROGRESS(&o->progress, (double)index / s->json->node[frames].count, "cameras");
         TSR_TRY(take_frame(s, index, rig));

@@ -7,10 +7,12 @@
 #include <sys/stat.h>
 
 #include "formats/meshes/gltf_motion.h"
+#include "formats/meshes/ply.h"
 #include "tessera/mesh.h"
 #include "tessera/points.h"
 #include "vision/rig/rig.h"
 #include "vision/textures/multiview_model.h"
+#include "vision/textures/unwrap.h"
 
 enum { FIRST_MOST = 9, GAP_MOST = 100, PATH_ROOM = 4096, NAME_ROOM = 256 };
 #define OWN(type, pointer) ((type *)(uintptr_t)(pointer))
@@ -70,8 +72,11 @@ static tsr_status count_files(const char *pattern, int64_t *first, int32_t most,
 
 /* ---- meshes ---------------------------------------------------------------------------------------------------------------------- */
 
+/* An atlas may leave its square by so much: rounding of the program that laid it out. */
+static const float EXCESS = 1.0f / 512;
+
 /* An atlas that lies in another unit square (a glTF scene's v from 1 to 2) is the same one there: textures repeat. */
-static void settle(tsr_placed_mesh *mesh)
+static void move_home(tsr_placed_mesh *mesh)
 {
     for (int a = 0; a < 2; a++) {
         float least = HUGE_VALF, most = -HUGE_VALF;
@@ -80,80 +85,143 @@ static void settle(tsr_placed_mesh *mesh)
             least = fminf(least, x);
             most = fmaxf(most, x);
         }
-        const float by = floorf(least);
-        if (!mesh->triangles || !isfinite(least) || !isfinite(most) || (least >= 0 && most <= 1) || most - by > 1) continue;
-        for (int64_t i = 0; i < mesh->places; i++) mesh->place[2 * i + a] -= by;
+        const float by = floorf(least + EXCESS);
+        if (!mesh->triangles || !isfinite(least) || !isfinite(most) || (least >= 0 && most <= 1) || most - by > 1 + EXCESS) continue;
+        for (int64_t i = 0; i < mesh->places; i++) mesh->place[2 * i + a] = fminf(fmaxf(mesh->place[2 * i + a] - by, 0), 1);
     }
 }
 
-/* A scene of glTF where it stands at a time. */
-static tsr_status place_scene(tsr_gltf_motion *motion, double seconds, tsr_placed_mesh *mesh)
+static tsr_status room_for(const char *path, int64_t places, tsr_placed_mesh *mesh)
 {
-    double length;
-    tsr_gltf_motion_counts(motion, &mesh->vertices, &mesh->triangles, &length);
-    mesh->places = mesh->vertices;
+    const size_t indices = (size_t)mesh->triangles * 3 * sizeof(uint32_t);
+    mesh->places = places;
     mesh->position = (float *)malloc((size_t)mesh->vertices * 3 * sizeof(float));
-    mesh->place = (float *)malloc((size_t)mesh->places * 2 * sizeof(float));
-    mesh->triangle = (uint32_t *)malloc((size_t)mesh->triangles * 3 * sizeof(uint32_t));
-    mesh->corner = (uint32_t *)malloc((size_t)mesh->triangles * 3 * sizeof(uint32_t));
+    mesh->triangle = (uint32_t *)malloc(indices);
+    mesh->corner = (uint32_t *)malloc(indices);
+    mesh->place = (float *)calloc((size_t)places * 2 + 1, sizeof(float));
     if (!mesh->position || !mesh->place || !mesh->triangle || !mesh->corner)
-        TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory for %lld triangles", (long long)mesh->triangles);
-    TSR_TRY(tsr_gltf_motion_mesh(motion, mesh->place, mesh->triangle));
-    memcpy(mesh->corner, mesh->triangle, (size_t)mesh->triangles * 3 * sizeof(uint32_t));
-    TSR_TRY(tsr_gltf_motion_pose(motion, seconds, mesh->position));
-    settle(mesh);
+        TSR_FAIL(TSR_ERROR_MEMORY, "%.200s: out of host memory for %lld triangles", path, (long long)mesh->triangles);
     return TSR_OK;
 }
 
-/* A PLY file whose vertices have texture coordinates, as Blender and others write them. What the reader of meshes says about them is not so here. */
-static tsr_status read_ply(const char *path, const tsr_multiview_model_options *o, tsr_placed_mesh *to)
+/* A scene of glTF where it stands at a time. */
+static tsr_status place_scene(const char *path, tsr_gltf_motion *motion, const tsr_multiview_model_options *o, double seconds, tsr_placed_mesh *mesh)
+{
+    double length;
+    tsr_gltf_motion_counts(motion, &mesh->vertices, &mesh->triangles, &length);
+    TSR_TRY(room_for(path, mesh->vertices, mesh));
+    TSR_TRY(tsr_gltf_motion_mesh(motion, o->unwrap ? NULL : mesh->place, mesh->triangle));
+    memcpy(mesh->corner, mesh->triangle, (size_t)mesh->triangles * 3 * sizeof(uint32_t));
+    TSR_TRY(tsr_gltf_motion_pose(motion, seconds, mesh->position));
+    return TSR_OK;
+}
+
+/* Any mesh, its vertices as places. What it holds besides is not wanted: nothing is said of it. */
+static tsr_status read_bare(const char *path, const tsr_multiview_model_options *o, tsr_placed_mesh *to)
+{
+    const tsr_read_options read = { .struct_size = sizeof read, .memory_limit = o->memory_limit };
+    char before[2048], forget[2048];
+    tsr_mesh *mesh = NULL;
+    tsr_remarks_take(before, sizeof before);
+    TSR_TRY(tsr_mesh_read_fans(path, &read, &mesh));
+    tsr_remarks_take(forget, sizeof forget);
+    if (*before) tsr_remark("%s", before);
+    to->vertices = tsr_mesh_vertex_count(mesh);
+    to->triangles = tsr_mesh_triangle_count(mesh);
+    const tsr_status status = room_for(path, to->vertices, to);
+    if (status == TSR_OK) {
+        memcpy(to->position, tsr_mesh_vertices_const(mesh), (size_t)to->vertices * 3 * sizeof(float));
+        memcpy(to->triangle, tsr_mesh_triangles_const(mesh), (size_t)to->triangles * 3 * sizeof(uint32_t));
+        memcpy(to->corner, to->triangle, (size_t)to->triangles * 3 * sizeof(uint32_t));
+    }
+    tsr_mesh_destroy(&mesh);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+/* Corners of one vertex with the same u and v share a place. */
+static tsr_status share_places(const char *path, const float *wedge, tsr_placed_mesh *mesh)
+{
+    const int64_t corners = 3 * mesh->triangles;
+    float *place = (float *)malloc((size_t)corners * 2 * sizeof(float) + 1);
+    int64_t *first = (int64_t *)malloc((size_t)mesh->vertices * sizeof *first + 1), *next = (int64_t *)malloc((size_t)corners * sizeof *next + 1);
+    tsr_status status = TSR_OK;
+    if (!place || !first || !next) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "%.200s: out of host memory for %lld corners", path, (long long)corners);
+    mesh->places = 0;
+    for (int64_t v = 0; v < mesh->vertices; v++) first[v] = -1;
+    for (int64_t i = 0; i < corners; i++) {
+        int64_t *head = &first[mesh->triangle[i]], at = *head;
+        while (at >= 0 && memcmp(place + 2 * at, wedge + 2 * i, 2 * sizeof(float)) != 0) at = next[at];
+        if (at < 0) {
+            at = mesh->places++;
+            memcpy(place + 2 * at, wedge + 2 * i, 2 * sizeof(float));
+            next[at] = *head;
+            *head = at;
+        }
+        mesh->corner[i] = (uint32_t)at;
+    }
+    free(mesh->place);
+    mesh->place = place;
+    place = NULL;
+done:
+    free(place);
+    free(first);
+    free(next);
+    return status;
+}
+
+/* Texture coordinates that a PLY file has for the corners of its faces, as MeshLab writes them. */
+static tsr_status take_wedges(tsr_input *input, tsr_placed_mesh *mesh, int *found)
+{
+    float *wedge = (float *)calloc((size_t)mesh->triangles * 6 + 1, sizeof(float));
+    if (!wedge) TSR_FAIL(TSR_ERROR_MEMORY, "%.200s: out of host memory for %lld triangles", tsr_input_name(input), (long long)mesh->triangles);
+    tsr_status status = tsr_ply_read_wedges(input, mesh->triangles, wedge, found);
+    if (status == TSR_OK && *found) status = share_places(tsr_input_name(input), wedge, mesh);
+    free(wedge);
+    return status;
+}
+
+/* Those that it has for its vertices, as Blender and others write them. */
+static tsr_status take_vertex_places(const char *path, const tsr_multiview_model_options *o, tsr_placed_mesh *mesh, int *found)
 {
     static const char *const name[][2] = { { "s", "t" }, { "u", "v" }, { "texture_u", "texture_v" } };
     const tsr_read_options read = { .struct_size = sizeof read, .memory_limit = o->memory_limit };
     const float *place[2] = { NULL, NULL };
-    char before[2048], forget[2048];
-    tsr_mesh *mesh = NULL;
     tsr_points *points = NULL;
-    tsr_remarks_take(before, sizeof before);
-    tsr_status status = tsr_points_read(path, &read, &points);
-    for (size_t k = 0; status == TSR_OK && k < sizeof name / sizeof *name && !(place[0] && place[1]); k++)
+    TSR_TRY(tsr_points_read(path, &read, &points));
+    for (size_t k = 0; k < sizeof name / sizeof *name && !(place[0] && place[1]); k++)
         for (int a = 0; a < 2; a++) {
             int32_t components = 1;
             place[a] = tsr_points_attribute_const(points, name[k][a], &components);
             if (components != 1) place[a] = NULL;
         }
-    if (status == TSR_OK && !(place[0] && place[1]))
-        status =
-            TSR_FAILED(TSR_ERROR_FORMAT,
-                       "%.200s: its vertices have no texture coordinates (s and t, u and v, or texture_u and texture_v), expected an atlas too: an "
-                       "OBJ file with v, vt and f lines",
-                       path);
-    if (status == TSR_OK) status = tsr_mesh_read(path, &read, &mesh);
+    *found = place[0] && place[1];
+    for (int64_t i = 0; *found && i < 2 * mesh->places; i++) mesh->place[i] = place[i & 1][i / 2];
+    tsr_points_destroy(&points);
+    return TSR_OK;
+}
+
+/* A PLY file with texture coordinates. What the reader of meshes says about them is not so here. */
+static tsr_status read_ply(tsr_input *input, const char *path, const tsr_multiview_model_options *o, tsr_placed_mesh *to)
+{
+    char before[2048], forget[2048];
+    int found = 0;
+    tsr_remarks_take(before, sizeof before);
+    tsr_status status = read_bare(path, o, to);
+    if (status == TSR_OK) status = take_wedges(input, to, &found);
+    if (status == TSR_OK && !found) status = take_vertex_places(path, o, to, &found);
     tsr_remarks_take(forget, sizeof forget);
     if (*before) tsr_remark("%s", before);
-    if (status == TSR_OK) {
-        to->vertices = to->places = tsr_mesh_vertex_count(mesh);
-        to->triangles = tsr_mesh_triangle_count(mesh);
-        const size_t indices = (size_t)to->triangles * 3 * sizeof(uint32_t);
-        to->position = (float *)malloc((size_t)to->vertices * 3 * sizeof(float));
-        to->place = (float *)malloc((size_t)to->places * 2 * sizeof(float));
-        to->triangle = (uint32_t *)malloc(indices);
-        to->corner = (uint32_t *)malloc(indices);
-        if (!to->position || !to->place || !to->triangle || !to->corner)
-            status = TSR_FAILED(TSR_ERROR_MEMORY, "%.200s: out of host memory for %lld triangles", path, (long long)to->triangles);
-    }
-    if (status == TSR_OK) {
-        memcpy(to->position, tsr_mesh_vertices_const(mesh), (size_t)to->vertices * 3 * sizeof(float));
-        memcpy(to->triangle, tsr_mesh_triangles_const(mesh), (size_t)to->triangles * 3 * sizeof(uint32_t));
-        memcpy(to->corner, to->triangle, (size_t)to->triangles * 3 * sizeof(uint32_t));
-        for (int64_t i = 0; i < 2 * to->places; i++) to->place[i] = place[i & 1][i / 2];
-    }
-    tsr_points_destroy(&points);
-    tsr_mesh_destroy(&mesh);
+    if (status == TSR_OK && !found)
+        status =
+            TSR_FAILED(TSR_ERROR_FORMAT,
+                       "%.200s: its vertices have no texture coordinates (s and t, u and v, or texture_u and texture_v), nor its faces (texcoord): "
+                       "expected an atlas too (an OBJ file with v, vt and f lines), or to have one made (unwrap)",
+                       path);
     return status;
 }
 
-/* OBJ, PLY or glTF, told apart by what is in it. */
+/* OBJ, PLY or glTF, told apart by what is in it; to be unwrapped, any format. */
 static tsr_status open_placed(const char *path, const tsr_multiview_model_options *o, tsr_placed_mesh *mesh)
 {
     tsr_input *input = NULL;
@@ -165,21 +233,35 @@ static tsr_status open_placed(const char *path, const tsr_multiview_model_option
     memset(mesh, 0, sizeof *mesh);
     TSR_TRY(tsr_input_open(path, &io, &input));
     TSR_TRY_GOTO(tsr_input_all(input, &bytes, &size), done);
-    if (size > 3 && !memcmp(bytes, "ply", 3)) {
-        TSR_TRY_GOTO(read_ply(path, o, mesh), done);
-        settle(mesh);
-    } else if (!tsr_gltf_is(bytes, size)) {
-        TSR_TRY_GOTO(tsr_placed_mesh_read(input, mesh), done);
-        settle(mesh);
-    } else {
+    if (tsr_gltf_is(bytes, size)) {
         TSR_TRY_GOTO(tsr_gltf_motion_open(input, o->animation, &motion), done);
-        TSR_TRY_GOTO(place_scene(motion, 0, mesh), done);
-    }
+        TSR_TRY_GOTO(place_scene(path, motion, o, 0, mesh), done);
+    } else if (o->unwrap) TSR_TRY_GOTO(read_bare(path, o, mesh), done);
+    else if (size > 3 && !memcmp(bytes, "ply", 3)) TSR_TRY_GOTO(read_ply(input, path, o, mesh), done);
+    else TSR_TRY_GOTO(tsr_placed_mesh_read(input, mesh), done);
+    move_home(mesh);
 done:
     tsr_gltf_motion_close(&motion);
     tsr_input_close(&input);
     if (status != TSR_OK) tsr_placed_mesh_free(mesh);
     return status;
+}
+
+/* An atlas for the first step, in place of what there is. */
+static tsr_status make_atlas(const char *path, const tsr_multiview_model_options *o, tsr_placed_mesh *first)
+{
+    const tsr_unwrap_mesh mesh = { first->vertices, first->triangles,          first->position,
+                                   first->triangle, o->width ? o->width : 512, o->height ? o->height : 512 };
+    float *place = NULL;
+    uint32_t *corner = NULL;
+    if (o->atlas) TSR_FAIL(TSR_ERROR_ARGUMENT, "%.200s: an atlas is given, and one is to be made (unwrap): expected one of them", o->atlas);
+    if (mesh.triangles < 1 || mesh.width < 1 || mesh.height < 1) return TSR_OK; /* said with the sizes */
+    TSR_TRY(tsr_unwrap(path, &mesh, &place, &first->places, &corner));
+    free(first->place);
+    free(first->corner);
+    first->place = place;
+    first->corner = corner;
+    return TSR_OK;
 }
 
 static tsr_status same_topology(const char *path, const tsr_placed_mesh *first, int64_t vertices, int64_t triangles, const uint32_t *triangle,
@@ -205,13 +287,13 @@ static tsr_status read_step(const char *path, const tsr_multiview_model_options 
     if (!o->atlas) {
         tsr_placed_mesh own;
         TSR_TRY(open_placed(path, o, &own));
-        status = same_topology(path, first, own.vertices, own.triangles, own.triangle, &own);
+        status = same_topology(path, first, own.vertices, own.triangles, own.triangle, o->unwrap ? NULL : &own);
         if (status == TSR_OK) memcpy(position, own.position, (size_t)own.vertices * 3 * sizeof(float));
         tsr_placed_mesh_free(&own);
     } else {
         tsr_mesh *mesh = NULL;
         const tsr_read_options read = { .struct_size = sizeof read, .memory_limit = o->memory_limit };
-        TSR_TRY(tsr_mesh_read(path, &read, &mesh));
+        TSR_TRY(tsr_mesh_read_fans(path, &read, &mesh));
         status = same_topology(path, first, tsr_mesh_vertex_count(mesh), tsr_mesh_triangle_count(mesh), tsr_mesh_triangles_const(mesh), NULL);
         if (status == TSR_OK) memcpy(position, tsr_mesh_vertices_const(mesh), (size_t)first->vertices * 3 * sizeof(float));
         tsr_mesh_destroy(&mesh);
@@ -381,8 +463,11 @@ static tsr_status gather(gathering *g, tsr_multiview_model **model)
     TSR_TRY(tsr_rig_read(path, g->o.rig, &g->rig));
     TSR_TRY(gather_names(path, g->rig, &g->crew));
     TSR_TRY(numbered(g->meshes, g->first_mesh, path, &has_number));
-    if (g->motion) TSR_TRY(place_scene(g->motion, 0, &g->first));
-    else TSR_TRY(open_placed(g->o.atlas ? g->o.atlas : path, &g->o, &g->first));
+    if (g->motion) {
+        TSR_TRY(place_scene(path, g->motion, &g->o, (double)g->first_mesh / g->o.rate, &g->first));
+        move_home(&g->first);
+    } else TSR_TRY(open_placed(g->o.atlas && !g->o.unwrap ? g->o.atlas : path, &g->o, &g->first));
+    if (g->o.unwrap) TSR_TRY(make_atlas(path, &g->o, &g->first));
     tsr_multiview_parts p = { .struct_size = sizeof p,
                               .width = g->o.width ? g->o.width : 512,
                               .height = g->o.height ? g->o.height : 512,

@@ -120,7 +120,7 @@ static tsr_status check_mesh(const char *what, tsr_status code, const tsr_multiv
                      (long long)p->places - 1);
         const float *uv = p->place + 2 * (int64_t)p->corner[i];
         if (!(uv[0] >= 0 && uv[0] <= 1 && uv[1] >= 0 && uv[1] <= 1))
-            TSR_FAIL(code, "%.200s: triangle %lld has u, v = %g, %g, expected 0 to 1 each: an atlas does not repeat", what, (long long)(i / 3),
+            TSR_FAIL(code, "%.200s: triangle %lld has u, v = %g, %g, expected 0 to 1 each: an atlas does not repeat (unwrap makes one)", what, (long long)(i / 3),
                      (double)uv[0], (double)uv[1]);
     }
     return TSR_OK;

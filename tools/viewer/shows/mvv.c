@@ -16,7 +16,7 @@ static const double most_bits = 4, first_bits = 0.75, gain = 4;
 
 /* What a window of steps was made with. */
 struct made {
-    int codec; /* 0: as in the file, 1: spiht4d, 2: diff2d, from the textures of the file */
+    int codec;   /* 0: as in the file, 1: spiht4d, 2: diff2d, from the textures of the file */
     double bits; /* a texel of Y at most; 0: all */
     int64_t first;
 };
@@ -33,7 +33,7 @@ struct mvv {
     int32_t mask_step; /* of `masks` */
     char *path;        /* of the file */
     tsr_multiview_report file;
-    struct made wanted, got; /* got: of `window` */
+    struct made wanted, got;         /* got: of `window` */
     tsr_multiview *window, *layered; /* steps from got.first on; NULL: those of the file. What is shown of them */
     int show;                        /* tsr_multiview_layer */
     int64_t layer_step;              /* of `layered` */
@@ -155,7 +155,8 @@ static int set(viewer_show *show, const char *name, double value, char *error, s
     } else if (!strcmp(name, "bits") && value >= 0 && value <= bits_most(m)) {
         m->wanted.bits = value > 0 || !m->wanted.codec ? value : bits_most(m);
     } else {
-        snprintf(error, error_bytes, "set: expected " VIEWER_ROW_EXPECTS ", masks, only from 0 (all) to %d, show from 0 to %d, codec from 0 to %d, or bits to %g",
+        snprintf(error, error_bytes,
+                 "set: expected " VIEWER_ROW_EXPECTS ", masks, only from 0 (all) to %d, show from 0 to %d, codec from 0 to %d, or bits to %g",
                  (int)m->view.cameras, TSR_MULTIVIEW_LAYERS - 1, TSR_MULTIVIEW_CODECS - 1, bits_most(m));
         return -1;
     }
@@ -188,13 +189,22 @@ static tsr_status code_steps(viewer_show *show, const tsr_multiview *plain, cons
     return status;
 }
 
+/* Is the window the one that is wanted? *whole: none is, the textures of the file are. */
+static int is_made(const struct mvv *m, struct made *how, int *whole)
+{
+    *how = m->wanted;
+    how->first = m->film.frame / GROUP * GROUP;
+    *whole = !how->codec && (how->bits <= 0 || how->bits >= bits_most(m));
+    if (*whole) return !m->window;
+    return m->window && how->codec == m->got.codec && how->bits == m->got.bits && how->first == m->got.first;
+}
+
 /* The steps about the one that is shown, with as many bits as are wanted. */
 static tsr_status take_window(viewer_show *show, struct mvv *m)
 {
-    struct made how = m->wanted;
-    const int whole = !how.codec && (how.bits <= 0 || how.bits >= bits_most(m));
-    how.first = m->film.frame / GROUP * GROUP;
-    if (whole ? !m->window : m->window && how.codec == m->got.codec && how.bits == m->got.bits && how.first == m->got.first) return TSR_OK;
+    struct made how;
+    int whole;
+    if (is_made(m, &how, &whole)) return TSR_OK;
     tsr_multiview_destroy(&m->window);
     tsr_multiview_destroy(&m->layered);
     m->psnr = m->ratio = 0;
@@ -301,12 +311,15 @@ static json_t *state(const viewer_show *show)
         json_array_append_new(cameras, json_string(name));
     }
     static const char *const codecs[] = { "raw", "spiht4d", "diff2d" };
+    struct made how;
+    int whole;
+    const int coding = m->textures && !is_made(m, &how, &whole) && !whole; /* it is told before the work, and again behind it */
     json_t *state = json_pack("{s:I, s:i, s:b, s:b, s:b, s:f, s:b, s:i, s:o, s:f, s:[i, i]}", "frame", (json_int_t)m->film.frame, "frames",
                               (int)m->view.steps, "known", 1, "playing", m->film.playing, "loop", m->film.loop, "rate", m->film.rate, "masks",
                               m->unseen, "only", m->only, "cameras", cameras, "seen", m->share, "extents", (int)m->view.width, (int)m->view.height);
-    json_t *coded = json_pack("{s:i, s:i, s:s, s:f, s:f, s:f, s:f}", "show", m->show, "codec", m->wanted.codec, "file_codec",
-                              codecs[m->file.codec < TSR_MULTIVIEW_CODECS ? m->file.codec : 0], "bits", m->wanted.bits, "bits_most", bits_most(m), "psnr",
-                              m->psnr, "ratio", m->ratio);
+    json_t *coded = json_pack("{s:b, s:i, s:i, s:s, s:f, s:f, s:f, s:f}", "coding", coding, "show", m->show, "codec", m->wanted.codec, "file_codec",
+                              codecs[m->file.codec < TSR_MULTIVIEW_CODECS ? m->file.codec : 0], "bits", m->wanted.bits, "bits_most", bits_most(m),
+                              "psnr", m->psnr, "ratio", m->ratio);
     if (state && coded) json_object_update(state, coded);
     json_decref(coded);
     return state;

@@ -40,7 +40,7 @@ export default {
       sliders.bits.limits(Math.min(0.01, state.bits_most / 2), state.bits_most, 0.001, 0, state.bits_most);
       sliders.bits.take(state.bits || state.bits_most);
     }
-    $("coded").textContent = state.psnr ? `${state.ratio.toFixed(1)} : 1, luma ${state.psnr.toFixed(1)} dB` : "";
+    $("coded").textContent = state.coding ? `${state.codec ? "coding" : "reading"} these steps …` : state.psnr && state.bits ? `${state.ratio.toFixed(1)} : 1, luma ${state.psnr.toFixed(1)} dB` : "";
     $("masks").checked = state.masks;
     $("seen").textContent = state.frames ? `${Math.round(100 * state.seen)} % seen` : "";
   },

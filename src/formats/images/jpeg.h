@@ -1,0 +1,10 @@
+/* formats/images/jpeg.h: what a JPEG file shows. */
+#ifndef TSR_FORMATS_JPEG_H
+#define TSR_FORMATS_JPEG_H
+
+#include "formats/images/rasters.h"
+
+/* Grey or RGB (CMYK is converted), turned as the file's EXIF orientation asks, with a remark. TSR_ERROR_FORMAT: truncated, damaged. */
+tsr_status tsr_jpeg_read(tsr_input *input, tsr_samples *samples);
+
+#endif
