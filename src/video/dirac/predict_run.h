@@ -70,7 +70,7 @@ TSR_HD int32_t tsr_dirac_run_look(const tsr_dirac_run_source *s, const int16_t v
 {
     if (s->precision < 0) return 0;
     const int32_t fine = s->precision ? s->precision - 1 : 0, n = 1 << fine, grid = s->precision > 0;
-    const int32_t px = (x << s->precision) + (vector[0] >> s->down[0]), py = (y << s->precision) + (vector[1] >> s->down[1]);
+    const int32_t px = x * (1 << s->precision) + (vector[0] >> s->down[0]), py = y * (1 << s->precision) + (vector[1] >> s->down[1]);
     const int32_t rx = px & (n - 1), ry = py & (n - 1), hx = px >> fine, hy = py >> fine, odd_x = grid & hx, odd_y = grid & hy;
     if (hx < 0 || hx + (rx > 0) > s->right || hy < 0 || hy + ((rows - 1) << grid) + (ry > 0) > s->bottom) return 0;
     const int64_t across = odd_x ? 1 - s->plane : s->plane, down = odd_y ? s->width - 2 * s->plane : 2 * s->plane; /* as tsr_dirac_half_place */
