@@ -180,9 +180,11 @@ template <int LUMA, int CHROMA> TSR_DEVICE_FN void flat_take(flat_planning<LUMA,
     for (int c = 0; c < 3; c++) {
         const int32_t *from = j->coefficients[c] + p * j->batch[c];
         if (c < 2) {
-            const tsr_slice_band *band = &s->band[c][lane];
             __syncwarp();
-            if (lane < s->bands) shift[lane] = (int64_t)sy * band->steps.y * s->stride[c] + sx * band->steps.x;
+            if (lane < s->bands) {
+                const tsr_slice_band *band = &s->band[c][lane];
+                shift[lane] = (int64_t)sy * band->steps.y * s->stride[c] + sx * band->steps.x;
+            }
             __syncwarp();
         }
 #pragma unroll
