@@ -211,7 +211,7 @@ int cli_cpu_context(const cli_call *cli, tsr_context **context)
 /* ---- progress --------------------------------------------------------------------------------------------------------------- */
 
 /* A signal cancels work that reports its progress, at its next report, so that it ends with a message. Where none is at work (between reading and
- * writing many computations take no progress), and at a second signal of its kind, the program ends at once. Two that follow within a fifth of a second are
+ * writing many computations take no progress), and at a second signal of its kind, the program ends at once. Two that follow within a twentieth of a second are
  * one: `timeout` sends its own to the program and to the group it is in. */
 static volatile sig_atomic_t interrupted; /* the number of the signal */
 static struct timespec interrupted_at;
@@ -239,7 +239,7 @@ static void interrupt(int signal_number)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     const double since = (double)(now.tv_sec - interrupted_at.tv_sec) + 1e-9 * (double)(now.tv_nsec - interrupted_at.tv_nsec);
-    if (!__atomic_load_n(&reports, __ATOMIC_RELAXED) || (interrupted == signal_number && since > 0.2)) end_by(signal_number);
+    if (!__atomic_load_n(&reports, __ATOMIC_RELAXED) || (interrupted == signal_number && since > 0.05)) end_by(signal_number);
     else if (interrupted != signal_number) interrupted_at = now;
     interrupted = signal_number;
 }
