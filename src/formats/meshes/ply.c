@@ -162,13 +162,13 @@ static tsr_status parse_label(tsr_text *line, ply_header *h)
     return TSR_OK;
 }
 
+/* `h` is zero at first. */
 static tsr_status parse_header(const char *file, const uint8_t *bytes, size_t size, ply_header *h)
 {
     char shown[32];
     tsr_text text = tsr_text_make(bytes, size), line;
     tsr_word word;
     int known_format = 0;
-    memset(h, 0, sizeof *h);
     if (!tsr_text_line(&text, &line) || !tsr_text_word(&line, &word) || !tsr_word_is(word, "ply"))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: does not begin with 'ply'", file);
     for (;;) {
@@ -529,23 +529,30 @@ done:
     return status;
 }
 
-static tsr_status ply_read(tsr_input *input, const tsr_read_options *options, tsr_mesh **mesh)
+/* The header, and a cursor at what comes after it. header->names are to be freed in any case. */
+static tsr_status open_body(tsr_input *input, const tsr_progress *progress, ply_header *header, ply_cursor *cursor)
 {
     const uint8_t *bytes;
     size_t size;
-    ply_header *header = NULL;
-    *mesh = NULL;
+    memset(header, 0, sizeof *header);
     TSR_TRY(tsr_input_all(input, &bytes, &size));
+    TSR_TRY(parse_header(tsr_input_name(input), bytes, size, header));
+    *cursor = (ply_cursor){ tsr_input_name(input),
+                            header,
+                            progress,
+                            (header->form == PLY_BIG) != tsr_host_big_endian(),
+                            { (const char *)bytes + header->body, (const char *)bytes + size, header->lines } };
+    return TSR_OK;
+}
+
+static tsr_status ply_read(tsr_input *input, const tsr_read_options *options, tsr_mesh **mesh)
+{
+    ply_header *header = NULL;
+    ply_cursor cursor;
+    *mesh = NULL;
     TSR_TRY(tsr_host_allocate(NULL, sizeof *header, (void **)&header));
-    tsr_status status = parse_header(tsr_input_name(input), bytes, size, header);
-    if (status == TSR_OK) {
-        ply_cursor cursor = { tsr_input_name(input),
-                              header,
-                              &options->progress,
-                              (header->form == PLY_BIG) != tsr_host_big_endian(),
-                              { (const char *)bytes + header->body, (const char *)bytes + size, header->lines } };
-        status = read_body(input, options, &cursor, mesh);
-    }
+    tsr_status status = open_body(input, &options->progress, header, &cursor);
+    if (status == TSR_OK) status = read_body(input, options, &cursor, mesh);
     tsr_part_names_free(&header->names);
     tsr_host_release(NULL, header, sizeof *header);
     if (status != TSR_OK) tsr_mesh_destroy(mesh);
@@ -605,24 +612,15 @@ static tsr_status read_vertex_rows(tsr_input *input, const tsr_read_options *opt
 
 static tsr_status ply_read_points(tsr_input *input, const tsr_read_options *options, tsr_points **points)
 {
-    const uint8_t *bytes;
-    size_t size;
     struct {
         ply_header header;
         tsr_point_table table;
     } *own = NULL;
+    ply_cursor cursor;
     *points = NULL;
-    TSR_TRY(tsr_input_all(input, &bytes, &size));
     TSR_TRY(tsr_host_allocate(NULL, sizeof *own, (void **)&own));
-    tsr_status status = parse_header(tsr_input_name(input), bytes, size, &own->header);
-    if (status == TSR_OK) {
-        ply_cursor cursor = { tsr_input_name(input),
-                              &own->header,
-                              &options->progress,
-                              (own->header.form == PLY_BIG) != tsr_host_big_endian(),
-                              { (const char *)bytes + own->header.body, (const char *)bytes + size, own->header.lines } };
-        status = read_vertex_rows(input, options, &cursor, &own->table, points);
-    }
+    tsr_status status = open_body(input, &options->progress, &own->header, &cursor);
+    if (status == TSR_OK) status = read_vertex_rows(input, options, &cursor, &own->table, points);
     tsr_part_names_free(&own->header.names);
     tsr_host_release(NULL, own, sizeof *own);
     if (status != TSR_OK) tsr_points_destroy(points);
@@ -681,21 +679,12 @@ static tsr_status walk_wedges(ply_cursor *c, int64_t triangles, float *place, in
 
 tsr_status tsr_ply_read_wedges(tsr_input *input, int64_t triangles, float *place, int *found)
 {
-    const uint8_t *bytes;
-    size_t size;
     ply_header *header = NULL;
+    ply_cursor cursor;
     *found = 0;
-    TSR_TRY(tsr_input_all(input, &bytes, &size));
     TSR_TRY(tsr_host_allocate(NULL, sizeof *header, (void **)&header));
-    tsr_status status = parse_header(tsr_input_name(input), bytes, size, header);
-    if (status == TSR_OK) {
-        ply_cursor cursor = { tsr_input_name(input),
-                              header,
-                              NULL,
-                              (header->form == PLY_BIG) != tsr_host_big_endian(),
-                              { (const char *)bytes + header->body, (const char *)bytes + size, header->lines } };
-        status = walk_wedges(&cursor, triangles, place, found);
-    }
+    tsr_status status = open_body(input, NULL, header, &cursor);
+    if (status == TSR_OK) status = walk_wedges(&cursor, triangles, place, found);
     tsr_part_names_free(&header->names);
     tsr_host_release(NULL, header, sizeof *header);
     return status;

@@ -7,6 +7,7 @@
 
 #include "core/core.h"
 #include "core/status.h"
+#include "mesh/weld.h"
 
 enum { ANGLES = 18, CELLS = 256 };
 static const double GROW_COSINE = 0.5; /* of a triangle's normal and its chart's axis, at least */
@@ -19,26 +20,15 @@ static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a
 static tsr_status weld(tsr_unwrapping *u)
 {
     const tsr_unwrap_mesh *m = u->mesh;
-    size_t room = 16;
-    while (room < 2 * (size_t)m->vertices) room *= 2;
-    uint32_t *table = (uint32_t *)malloc(room * sizeof *table);
-    if (!table) TSR_FAIL(TSR_ERROR_MEMORY, "%.200s: out of memory for %lld vertices", u->what, (long long)m->vertices);
-    memset(table, 0xff, room * sizeof *table);
-    for (int64_t i = 0; i < m->vertices; i++) {
-        float p[3];
-        uint32_t bits[3];
-        for (int k = 0; k < 3; k++) p[k] = m->position[3 * i + k] + 0.0f; /* -0 is 0 */
-        memcpy(bits, p, sizeof bits);
-        uint64_t key = bits[0] * 0x9e3779b97f4a7c15ull ^ bits[1] * 0xc2b2ae3d27d4eb4full ^ bits[2] * 0x165667b19e3779f9ull;
-        size_t at = (size_t)((key ^ key >> 29) * 0xbf58476d1ce4e5b9ull >> 20) & (room - 1);
-        for (; table[at] != UINT32_MAX; at = (at + 1) & (room - 1)) {
-            const float *q = m->position + 3 * (int64_t)table[at];
-            if (q[0] == p[0] && q[1] == p[1] && q[2] == p[2]) break;
-        }
-        if (table[at] == UINT32_MAX) table[at] = (uint32_t)i;
-        u->welded[i] = table[at];
-    }
-    free(table);
+    float *points = (float *)malloc((size_t)m->vertices * 3 * sizeof *points);
+    tsr_weld w = { .points = points };
+    if (!points) TSR_FAIL(TSR_ERROR_MEMORY, "%.200s: out of memory for %lld vertices", u->what, (long long)m->vertices);
+    for (int64_t i = 0; i < 3 * m->vertices; i++) points[i] = m->position[i] + 0.0f; /* -0 is 0 */
+    const tsr_status status = tsr_weld_points(&w, m->vertices, NULL, u->welded);
+    for (int64_t i = 0; i < m->vertices && status == TSR_OK; i++) u->welded[i] = w.first[u->welded[i]];
+    tsr_weld_free(&w);
+    free(points);
+    TSR_TRY(status);
     return TSR_OK;
 }
 
