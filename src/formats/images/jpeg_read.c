@@ -12,6 +12,8 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include "io/byte_order.h"
+
 enum { SCANS_MOST = 200 }; /* a progressive picture has some ten; a hostile one thousands, each as long as the picture */
 
 typedef struct reader {
@@ -52,13 +54,6 @@ static void on_progress(j_common_ptr common)
 
 /* ---- orientation ------------------------------------------------------------------------------------------------------------------ */
 
-static uint32_t number(const uint8_t *p, int bytes, int big)
-{
-    uint32_t value = 0;
-    for (int k = 0; k < bytes; k++) value |= (uint32_t)p[k] << 8 * (big ? bytes - 1 - k : k);
-    return value;
-}
-
 /* 1 to 8; 1 where the file does not say. */
 static int orientation_of(const struct jpeg_decompress_struct *jpeg)
 {
@@ -66,15 +61,15 @@ static int orientation_of(const struct jpeg_decompress_struct *jpeg)
         const uint8_t *tiff = m->data + 6;
         const size_t size = m->data_length < 6 ? 0 : m->data_length - 6;
         if (m->marker != JPEG_APP0 + 1 || size < 8 || memcmp(m->data, "Exif\0", 6) != 0) continue;
-        const int big = tiff[0] == 'M';
-        const size_t first = number(tiff + 4, 4, big);
+        const int swap = (tiff[0] == 'M') != tsr_host_big_endian();
+        const size_t first = tsr_read_u32(tiff + 4, swap);
         if (first > size - 2) continue;
-        const size_t entries = number(tiff + first, 2, big);
+        const size_t entries = tsr_read_u16(tiff + first, swap);
         for (size_t k = 0; k < entries && first + 2 + 12 * (k + 1) <= size; k++) {
             const uint8_t *e = tiff + first + 2 + 12 * k;
-            if (number(e, 2, big) != 0x112) continue;
-            const uint32_t value = number(e + 8, 2, big);
-            return value >= 1 && value <= 8 ? (int)value : 1;
+            if (tsr_read_u16(e, swap) != 0x112) continue;
+            const uint16_t value = tsr_read_u16(e + 8, swap);
+            return value >= 1 && value <= 8 ? value : 1;
         }
     }
     return 1;

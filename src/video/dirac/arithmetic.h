@@ -57,20 +57,26 @@ TSR_ARITHMETIC_INLINE void tsr_arithmetic_settle(tsr_arithmetic *a)
     if (a->spare < 16) tsr_arithmetic_fill(a);
 }
 
-/* A bit whose probability of being 0 is p / 65536. */
-TSR_ARITHMETIC_INLINE int tsr_arithmetic_bit(tsr_arithmetic *a, uint16_t *p)
+/* A bit whose probability of being 0 is p / 65536, before the range is widened. */
+TSR_ARITHMETIC_INLINE int tsr_arithmetic_decide(tsr_arithmetic *a, uint16_t *p)
 {
-    const uint32_t t = a->range * *p >> 16;
+    const uint32_t own = *p, t = a->range * own >> 16;
     const uint64_t place = (uint64_t)t << a->spare;
     const int bit = a->code >= place;
     if (bit) {
         a->code -= place;
         a->range -= t;
-        *p = (uint16_t)(*p - tsr_arithmetic_step[*p >> 8]);
+        *p = (uint16_t)(own - tsr_arithmetic_step[own >> 8]);
     } else {
         a->range = t;
-        *p = (uint16_t)(*p + tsr_arithmetic_step[255 - (*p >> 8)]);
+        *p = (uint16_t)(own + tsr_arithmetic_step[255 - (own >> 8)]);
     }
+    return bit;
+}
+
+TSR_ARITHMETIC_INLINE int tsr_arithmetic_bit(tsr_arithmetic *a, uint16_t *p)
+{
+    const int bit = tsr_arithmetic_decide(a, p);
     tsr_arithmetic_widen(a);
     return bit;
 }
@@ -91,17 +97,7 @@ TSR_ARITHMETIC_INLINE int tsr_arithmetic_toss(tsr_arithmetic *a, uint16_t *p)
 /* The same where what follows goes another way for it: one wrong guess, not two. */
 TSR_ARITHMETIC_INLINE int tsr_arithmetic_fork(tsr_arithmetic *a, uint16_t *p)
 {
-    const uint32_t own = *p, t = a->range * own >> 16;
-    const uint64_t place = (uint64_t)t << a->spare;
-    const int bit = a->code >= place;
-    if (bit) {
-        a->code -= place;
-        a->range -= t;
-        *p = (uint16_t)(own - tsr_arithmetic_step[own >> 8]);
-    } else {
-        a->range = t;
-        *p = (uint16_t)(own + tsr_arithmetic_step[255 - (own >> 8)]);
-    }
+    const int bit = tsr_arithmetic_decide(a, p);
     tsr_arithmetic_settle(a);
     return bit;
 }
