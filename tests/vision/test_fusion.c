@@ -39,7 +39,8 @@ static tsr_camera eye(int n, int count)
     return c;
 }
 
-static tsr_fusion *fuse_sphere(tsr_context *context, double voxel, int64_t capacity)
+/* Of the first `maps` of the sphere's eleven. */
+static tsr_fusion *fuse_sphere(tsr_context *context, double voxel, int64_t capacity, int maps)
 {
     static float depth[W * H];
     static uint8_t colors[W * H * 3];
@@ -48,7 +49,7 @@ static tsr_fusion *fuse_sphere(tsr_context *context, double voxel, int64_t capac
     o.voxel = voxel;
     o.capacity = capacity;
     require_ok(tsr_fusion_create(context, &o, &f));
-    for (int n = 0; n < 11; n++) {
+    for (int n = 0; n < maps; n++) {
         const tsr_camera c = eye(n, 9);
         draw_sphere(&c, depth, colors);
         tsr_volume *d = upload(context, TSR_F32, depth, W, H), *i = upload(context, TSR_U8, colors, W * 3, H);
@@ -64,7 +65,7 @@ static void sphere(void **unused)
 {
     tsr_context *context = test_context();
     const double h = 0.08;
-    tsr_fusion *f = fuse_sphere(context, h, 0);
+    tsr_fusion *f = fuse_sphere(context, h, 0, 11);
     tsr_fusion_info info = TSR_FUSION_INFO;
     tsr_fusion_mesh_options o = TSR_FUSION_MESH_OPTIONS;
     tsr_mesh *mesh;
@@ -146,28 +147,56 @@ static void plane(void **unused)
     tsr_context_destroy(&context);
 }
 
-/* The same mesh on one thread of a CPU, on three, and on this device; and if the table has to grow on the way. */
+static void same_mesh(tsr_mesh *a, tsr_mesh *b)
+{
+    assert_int_equal(tsr_mesh_vertex_count(a), tsr_mesh_vertex_count(b));
+    assert_int_equal(tsr_mesh_triangle_count(a), tsr_mesh_triangle_count(b));
+    assert_memory_equal(tsr_mesh_vertices(a), tsr_mesh_vertices(b), (size_t)tsr_mesh_vertex_count(b) * 12);
+    assert_memory_equal(tsr_mesh_colors(a), tsr_mesh_colors(b), (size_t)tsr_mesh_vertex_count(b) * 4);
+    assert_memory_equal(tsr_mesh_triangles(a), tsr_mesh_triangles(b), (size_t)tsr_mesh_triangle_count(b) * 12);
+}
+
+/* The same mesh on one thread of a CPU, on three, and on this device. */
 static void devices_agree(void **unused)
 {
     tsr_context *context[3] = { test_context(), test_context_on("cpu", 1), test_context_on("cpu", 3) };
     tsr_mesh *mesh[3];
     (void)unused;
     for (int k = 0; k < 3; k++) {
-        tsr_fusion *f = fuse_sphere(context[k], 0.16, k == 1 ? 40000 : 0);
+        tsr_fusion *f = fuse_sphere(context[k], 0.16, 0, 11);
         require_ok(tsr_fusion_mesh(f, NULL, &mesh[k]));
         tsr_fusion_destroy(&f);
     }
-    for (int k = 1; k < 3; k++) {
-        assert_int_equal(tsr_mesh_vertex_count(mesh[k]), tsr_mesh_vertex_count(mesh[0]));
-        assert_int_equal(tsr_mesh_triangle_count(mesh[k]), tsr_mesh_triangle_count(mesh[0]));
-        assert_memory_equal(tsr_mesh_vertices(mesh[k]), tsr_mesh_vertices(mesh[0]), (size_t)tsr_mesh_vertex_count(mesh[0]) * 12);
-        assert_memory_equal(tsr_mesh_colors(mesh[k]), tsr_mesh_colors(mesh[0]), (size_t)tsr_mesh_vertex_count(mesh[0]) * 4);
-        assert_memory_equal(tsr_mesh_triangles(mesh[k]), tsr_mesh_triangles(mesh[0]), (size_t)tsr_mesh_triangle_count(mesh[0]) * 12);
-    }
+    for (int k = 1; k < 3; k++) same_mesh(mesh[k], mesh[0]);
     for (int k = 0; k < 3; k++) {
         tsr_mesh_destroy(&mesh[k]);
         tsr_context_destroy(&context[k]);
     }
+}
+
+/* A table that grows when it has bricks already, and one with room for all: the same mesh. */
+static void tables_grow(void **unused)
+{
+    enum { ROOM = 2048, LARGE = 40000 }; /* bricks before a table has to grow: of one that nobody gave a capacity, of the other */
+    tsr_context *context = test_context();
+    tsr_fusion_info info = TSR_FUSION_INFO;
+    tsr_mesh *mesh[2];
+    (void)unused;
+    for (int maps = 1; maps <= 11; maps += 10)
+        for (int k = 0; k < 2; k++) {
+            tsr_fusion *f = fuse_sphere(context, 0.012, k ? LARGE : 0, maps);
+            require_ok(tsr_fusion_describe(f, &info));
+            if (maps == 1) assert_true(info.bricks > ROOM / 4 && info.bricks <= ROOM);
+            else {
+                assert_true(info.bricks > ROOM && info.bricks < LARGE);
+                require_ok(tsr_fusion_mesh(f, NULL, &mesh[k]));
+            }
+            tsr_fusion_destroy(&f);
+        }
+    assert_true(tsr_mesh_triangle_count(mesh[0]) > 10000);
+    same_mesh(mesh[0], mesh[1]);
+    for (int k = 0; k < 2; k++) tsr_mesh_destroy(&mesh[k]);
+    tsr_context_destroy(&context);
 }
 
 static void mistakes(void **unused)
@@ -189,7 +218,8 @@ static void mistakes(void **unused)
     require_ok(tsr_fusion_create(context, &o, &f));
     require_error(tsr_fusion_mesh(f, NULL, &mesh), TSR_ERROR_STATE, "no depth map");
     draw_sphere(&c, depth, colors);
-    tsr_volume *d = upload(context, TSR_F32, depth, W, H), *i = upload(context, TSR_U8, colors, W * 3, H), *small = upload(context, TSR_U8, colors, W * 3, H / 2);
+    tsr_volume *d = upload(context, TSR_F32, depth, W, H), *i = upload(context, TSR_U8, colors, W * 3, H),
+               *small = upload(context, TSR_U8, colors, W * 3, H / 2);
     require_error(tsr_fusion_add(f, d, i, &c), TSR_ERROR_CAPACITY, "memory_limit");
     tsr_fusion_destroy(&f);
     o.memory_limit = 0;
@@ -221,6 +251,7 @@ static void mistakes(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(sphere), cmocka_unit_test(plane), cmocka_unit_test(devices_agree), cmocka_unit_test(mistakes) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(sphere), cmocka_unit_test(plane), cmocka_unit_test(devices_agree),
+                                        cmocka_unit_test(tables_grow), cmocka_unit_test(mistakes) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
