@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "tessera/csg.h"
+#include "tiles/tiles_build.h"
 #include "tiles_check.h"
 
 static const tsr_size3 odd = { 37, 22, 19 };
@@ -71,6 +72,7 @@ static void check_loaded(tsr_tiles *tiles, tsr_size3 size, const float *field)
     assert_int_equal(info.inside_voxels, inside);
     check_mask(tiles, size, values);
     check_invariants(tiles);
+    require_ok(tsr_tiles_check_whole(tiles, "loaded"));
     free(values);
 }
 
@@ -415,6 +417,116 @@ static void memory_limit_keeps_the_list(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* ---- put together from parts -------------------------------------------------------------------------- */
+
+/* A rod along an axis through the middle of one tile and nothing beside it: without a word about signs the absent tiles at its ends alone are inside. */
+static void signs_of_nearest_voxels(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    for (options.edge = 4; options.edge <= 8; options.edge += 4)
+        for (int axis = 0; axis < 3; axis++) {
+            const int32_t E = options.edge, place[1][3] = { { 3, -2, 5 } };
+            float values[512];
+            for (int32_t k = 0; k < E * E * E; k++) {
+                const int32_t at[3] = { k % E, k / E % E, k / (E * E) }, a = at[(axis + 1) % 3], b = at[(axis + 2) % 3];
+                values[k] = a > 0 && a < E - 1 && b > 0 && b < E - 1 ? -1.0f : 1.0f;
+            }
+            tsr_tiles_contents contents = TSR_TILES_CONTENTS;
+            tsr_tiles *tiles;
+            contents.count = contents.keep = 1;
+            contents.coordinates = place;
+            contents.values = values;
+            require_ok(tsr_tiles_assemble(context, NULL, &options, &contents, &tiles));
+            tiles_picture p = picture_of(tiles);
+            assert_int_equal(p.state.count, 1);
+            for (int32_t d = 0; d < 27; d++) {
+                const int32_t step[3] = { d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1 };
+                const int along = step[axis] != 0 && step[(axis + 1) % 3] == 0 && step[(axis + 2) % 3] == 0;
+                if (d != 13 && p.pool.neighbours[(int64_t)p.ids[0] * TSR_NEIGHBOUR_ROW + d] != (along ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE))
+                    fail_msg("edge %d, axis %d: the absent tile in direction %d is %u", E, axis, d,
+                             p.pool.neighbours[(int64_t)p.ids[0] * TSR_NEIGHBOUR_ROW + d]);
+            }
+            picture_drop(&p);
+            tsr_tiles_destroy(&tiles);
+        }
+    tsr_context_destroy(&context);
+}
+
+/* No tiles at all are the whole domain, or nothing. */
+static void empty_lists(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    for (int round = 0; round < 8; round++) {
+        tsr_tiles_options options = TSR_TILES_OPTIONS;
+        tsr_tiles_contents contents = TSR_TILES_CONTENTS;
+        tsr_tiles_info info = TSR_TILES_INFO;
+        tsr_tiles *tiles;
+        if (round & 4) options.domain = (tsr_size3){ 5, 9, 7 };
+        contents.background_inside = round & 1;
+        contents.keep = round >> 1 & 1;
+        require_ok(tsr_tiles_assemble(context, NULL, &options, &contents, &tiles));
+        require_ok(tsr_tiles_describe(tiles, &info));
+        assert_true(info.count == 0 && info.active_voxels == 0);
+        assert_int_equal(info.inside_voxels, round & 4 && round & 1 ? 5 * 9 * 7 : 0);
+        tsr_tiles_destroy(&tiles);
+    }
+    tsr_context_destroy(&context);
+}
+
+/* 16 bits and back: half a step of 1 / 32767 of the band, and the ends of the band exactly; all that is held is counted. */
+static void storage_there_and_back(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    uint64_t random = test_seed();
+    for (int32_t edge = 4; edge <= 8; edge += 4)
+        for (int which = 0; which < 6; which += 5) { /* ball, noise */
+            tsr_tiles *tiles = make_tiles(context, edge, TSR_TILES_SORTED, odd, NULL);
+            float *f = (float *)malloc((size_t)(odd.x * odd.y * odd.z) * sizeof *f);
+            assert_non_null(f);
+            fields(which, odd, &random, f);
+            tsr_volume *field = make_field(context, odd, f);
+            require_ok(tsr_tiles_load(tiles, field));
+            const float band = tiles->pool.band;
+            const int64_t bytes = tiles->bytes;
+            require_ok(tsr_tiles_set_storage(tiles, TSR_STORAGE_I16));
+            assert_true(tiles->bytes < bytes);
+            require_ok(tsr_tiles_set_storage(tiles, TSR_STORAGE_F32));
+            assert_int_equal(tiles->bytes, bytes);
+            float *values = stored_values(tiles, odd);
+            for (int64_t i = 0; i < odd.x * odd.y * odd.z; i++) {
+                const float expected = fminf(fmaxf(f[i], -band), band);
+                if (fabsf(expected) == band ? values[i] != expected : fabs((double)values[i] - (double)expected) > (double)band / 32767 * 0.51)
+                    fail_msg("field %d, voxel %d: %g, expected %g", which, (int)i, (double)values[i], (double)expected);
+            }
+            free(values);
+            free(f);
+            tsr_volume_destroy(&field);
+            tsr_tiles_destroy(&tiles);
+        }
+    tsr_context_destroy(&context);
+}
+
+/* The last byte that is allowed may be taken. */
+static void limit_to_the_byte(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    for (int enough = 0; enough < 2; enough++) {
+        tsr_tiles *tiles = make_tiles(context, 8, TSR_TILES_SORTED, odd, NULL);
+        const int64_t before = tiles->bytes, page = 8 * 8 * 8 * (int64_t)sizeof(float);
+        tiles->memory_limit = before + tiles->pool.capacity * page - !enough;
+        if (enough) require_ok(tsr_tiles_need_payload(tiles));
+        else require_error(tsr_tiles_need_payload(tiles), TSR_ERROR_CAPACITY, "the memory_limit is");
+        assert_int_equal(tiles->bytes, enough ? tiles->memory_limit : before);
+        tsr_tiles_destroy(&tiles);
+    }
+    tsr_context_destroy(&context);
+}
+
 static void bad_input(void **unused)
 {
     (void)unused;
@@ -532,6 +644,10 @@ int main(void)
                                         cmocka_unit_test(full_and_empty),
                                         cmocka_unit_test(copies),
                                         cmocka_unit_test(memory_limit_keeps_the_list),
+                                        cmocka_unit_test(signs_of_nearest_voxels),
+                                        cmocka_unit_test(empty_lists),
+                                        cmocka_unit_test(storage_there_and_back),
+                                        cmocka_unit_test(limit_to_the_byte),
                                         cmocka_unit_test(bad_input) };
     return cmocka_run_group_tests_name("tiles", tests, NULL, NULL);
 }

@@ -378,6 +378,19 @@ static void active_sets(void **unused)
     const int32_t far[1][3] = { { 0, 1048574, 0 } }, outside[1][3] = { { 0, 0, 1048575 } };
     const uint64_t full[1][8] = { { 1, 0, 0, 0, 0, 0, 0, 0 } };
     require_ok(tsr_topology_create(1, far, full, &t));
+    for (int32_t k = 0; k < 12; k++) { /* the outermost tiles that are dilated, and those beyond them */
+        const int32_t last = (k & 2 ? -1048573 : 1048572) + (k & 2 ? -(k & 1) : k & 1);
+        int32_t at[1][3] = { { 0, 0, 0 } };
+        at[0][k / 4] = last;
+        tsr_topology *limit;
+        require_ok(tsr_topology_create(1, (const int32_t(*)[3])at, full, &limit));
+        if (k & 1) require_error(tsr_topology_dilate(context, limit, 1, 6, &d), TSR_ERROR_ARGUMENT, "limits of the coordinates");
+        else {
+            require_ok(tsr_topology_dilate(context, limit, 1, 6, &d));
+            tsr_topology_destroy(&d);
+        }
+        tsr_topology_destroy(&limit);
+    }
     require_error(tsr_topology_dilate(context, t, 1, 6, &d), TSR_ERROR_ARGUMENT, "limits of the coordinates");
     require_error(tsr_topology_dilate(context, t, 1, 7, &d), TSR_ERROR_ARGUMENT, "7 neighbours");
     require_error(tsr_topology_dilate(context, t, -1, 6, &d), TSR_ERROR_ARGUMENT, "-1 steps");
