@@ -48,7 +48,7 @@ static void bits(void **state)
         { TSR_F64, { 33, 20, 9 }, { .rule = TSR_DENOISE_UNIVERSAL, .hard = 1, .filter = TSR_WAVELET_HAAR, .levels = 2 } },
         { TSR_I64, { 24, 16, 12 }, { .sigma = 8e9, .strength = 1.5, .filter = TSR_WAVELET_DD137, .shifts = 1 } },
         { TSR_U8, { 500, 1, 1 }, { .shifts = 4 } },
-        { TSR_F32, { 48, 48, 40 }, { .levels = 1, .shifts = 1 } }, /* bands of more than one part */
+        { TSR_F32, { 48, 48, 58 }, { .levels = 1, .shifts = 1 } }, /* bands of 24 x 24 x 29, more than one part of 1 << 14 */
     };
     uint64_t random = test_seed();
     tsr_context *cpu = test_context_on("cpu", 2);
