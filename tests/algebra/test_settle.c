@@ -189,34 +189,12 @@ static void others_stay(void **state)
     assert_int_equal(tsr_tiles_settle(NULL, NULL), TSR_ERROR_ARGUMENT);
 }
 
-/* Two triangles that share a place and nothing else stay apart; a triangle without area joins its corners. */
-static void contracted(void **state)
-{
-    (void)state;
-    static const float place[8][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 }, { -1, 0, 0 }, { 0, -1, 0 }, { 1, 0, 0 }, { 2, 2, 0 } };
-    static const uint32_t corner[4][3] = { { 0, 1, 2 }, { 3, 4, 5 }, { 1, 6, 2 }, { 6, 7, 2 } };
-    tsr_mesh *mesh, *made;
-    require_ok(tsr_mesh_create(NULL, 8, 4, 0, &mesh));
-    memcpy(tsr_mesh_vertices(mesh), place, sizeof place);
-    memcpy(tsr_mesh_triangles(mesh), corner, sizeof corner);
-    require_ok(tsr_surface_contract(mesh, &made));
-    assert_int_equal(tsr_mesh_vertex_count(made), 7);
-    assert_int_equal(tsr_mesh_triangle_count(made), 3);
-    static const uint32_t expected[3][3] = { { 0, 1, 2 }, { 3, 4, 5 }, { 1, 6, 2 } };
-    assert_memory_equal(tsr_mesh_triangles(made), expected, sizeof expected);
-    tsr_mesh *again;
-    require_ok(tsr_surface_contract(made, &again));
-    assert_null(again);
-    tsr_mesh_destroy(&made);
-    tsr_mesh_destroy(&mesh);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(boxes, set_up, tear_down),       cmocka_unit_test_setup_teardown(walls_within, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cut_bodies, set_up, tear_down),  cmocka_unit_test_setup_teardown(dense_field, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(others_stay, set_up, tear_down), cmocka_unit_test(contracted),
+        cmocka_unit_test_setup_teardown(others_stay, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("samples on the surface", tests, NULL, NULL);
 }

@@ -336,6 +336,11 @@ static void convergence(void **unused)
     require_ok(tsr_levelset_set(levelset, &o));
     require_ok(tsr_levelset_run(levelset, NULL, &report));
     assert_true(!report.converged && report.steps == 10 && report.largest_change > 0.05);
+    for (o.max_steps = 1; o.max_steps <= 2; o.max_steps++) { /* a way of twenty steps ends after so many */
+        require_ok(tsr_levelset_set(levelset, &o));
+        require_ok(tsr_levelset_advance(levelset, 6, NULL, &report));
+        assert_int_equal(report.steps, o.max_steps);
+    }
     o.change_tolerance = 0;
     assert_int_equal(tsr_levelset_set(levelset, &o), TSR_ERROR_ARGUMENT);
     assert_non_null(strstr(tsr_error_message(), "calm_steps is 7 with age 100 and change_tolerance 0"));

@@ -122,8 +122,8 @@ static tsr_tiles *make(tsr_context *context, const struct list_kind *kind, int32
 }
 
 #define TERMS(...) .terms = { __VA_ARGS__ }, .term_count = (int32_t)(sizeof((tsr_levelset_term[]){ __VA_ARGS__ }) / sizeof(tsr_levelset_term))
-#define SPEED(v)                             \
-    {                                        \
+#define SPEED(v)                                 \
+    {                                            \
         .kind = TSR_LEVELSET_SPEED, .value = (v) \
     }
 
@@ -260,7 +260,7 @@ static void changes_of_width(void **unused)
 
 /* ---- the ends of the box ---------------------------------------------------------------------------------------------------------------------- */
 
-/* A small list of 32-bit keys with the box [0, 1024)^3, whose content ends at a face of it. */
+/* A small list of 32-bit keys with a box of 1024^3 tiles from (7, -20, 300), whose content ends at a face of it. */
 static tsr_tiles *at_the_face(tsr_context *context, int axis, int sign)
 {
     const struct list_kind kind = { 8, TSR_TILES_SORTED, 0, 0, 0 };
@@ -276,12 +276,13 @@ static tsr_tiles *at_the_face(tsr_context *context, int axis, int sign)
             high[k] = at[i][k] > high[k] ? at[i][k] : high[k];
         }
     free(at);
-    const uint64_t first = tsr_key_make(0, 0, 0);
+    const int32_t least[3] = { 7, -20, 300 };
+    const uint64_t first = tsr_key_make(least[0], least[1], least[2]);
     int32_t shift[3] = { 0, 0, 0 };
-    for (int k = 0; k < 3; k++) shift[k] = -low[k] + 100;
-    shift[axis] = sign < 0 ? -low[axis] : 1023 - high[axis];
+    for (int k = 0; k < 3; k++) shift[k] = least[k] - low[k] + 100;
+    shift[axis] = sign < 0 ? least[axis] - low[axis] : least[axis] + 1023 - high[axis];
     require_ok(tsr_tiles_translate(from, shift[0], shift[1], shift[2], &moved));
-    require_ok(tsr_tiles_rebuild(moved, 0, first)); /* the box [0, 1024)^3 */
+    require_ok(tsr_tiles_rebuild(moved, 0, first)); /* that box */
     tsr_tiles_destroy(&from);
     return moved;
 }
@@ -301,7 +302,7 @@ static void ends_of_the_box(void **unused)
             *along[axis] = sign;
             require_ok(tsr_levelset_create(tiles, &drift, &levelset));
             require_error(tsr_levelset_step(levelset, 60, NULL, &report), TSR_ERROR_CAPACITY,
-                          "limits of the tile coordinates (32-bit keys: tiles 0 to 1023");
+                          "limits of the tile coordinates (32-bit keys: tiles 7 to 1030 along x, -20 to 1003 along y, 300 to 1323 along z, each of");
             assert_true(report.steps < 60);
             require_ok(tsr_tiles_set_key_bits(tiles, 64)); /* the way on */
             require_ok(tsr_levelset_step(levelset, 10, NULL, &report));

@@ -42,10 +42,10 @@ static void defects_are_counted(void **state)
 {
     (void)state;
     const float v[21] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 5, 5, 5, 6, 5, 5, 5, 6, 5 };
-    const uint32_t open[3] = { 0, 1, 2 };                               /* one triangle; vertices 3 to 6 unused */
-    const uint32_t wrong[6] = { 0, 1, 2, 0, 1, 3 };                     /* edge 0-1 run twice the same way */
-    const uint32_t fan[9] = { 0, 1, 2, 1, 0, 3, 0, 1, 4 };              /* edge 0-1 of three triangles */
-    const uint32_t apart[12] = { 0, 1, 2, 4, 5, 6, 3, 3, 1, 2, 1, 2 };  /* two pieces, two degenerate triangles */
+    const uint32_t open[3] = { 0, 1, 2 };                              /* one triangle; vertices 3 to 6 unused */
+    const uint32_t wrong[6] = { 0, 1, 2, 0, 1, 3 };                    /* edge 0-1 run twice the same way */
+    const uint32_t fan[9] = { 0, 1, 2, 1, 0, 3, 0, 1, 4 };             /* edge 0-1 of three triangles */
+    const uint32_t apart[12] = { 0, 1, 2, 4, 5, 6, 3, 3, 1, 2, 1, 2 }; /* two pieces, two degenerate triangles */
     tsr_mesh_measures m = measured(shape_mesh(v, 7, open, 1));
     assert_true(m.edges == 3 && m.boundary_edges == 3 && m.euler == 1 && m.components == 1 && m.area == 0.5);
     m = measured(shape_mesh(v, 7, wrong, 2));
@@ -126,10 +126,36 @@ static void bad_meshes(void **state)
     require_error(tsr_mesh_measure(NULL, &m), TSR_ERROR_ARGUMENT, "NULL");
 }
 
+/* Two triangles that share a place and nothing else stay apart; a triangle without area joins its corners. */
+static void contracted(void **state)
+{
+    (void)state;
+    static const float place[8][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 }, { -1, 0, 0 }, { 0, -1, 0 }, { 1, 0, 0 }, { 2, 2, 0 } };
+    static const uint32_t corner[4][3] = { { 0, 1, 2 }, { 3, 4, 5 }, { 1, 6, 2 }, { 6, 7, 2 } };
+    tsr_mesh *mesh, *made;
+    require_ok(tsr_mesh_create(NULL, 8, 4, 0, &mesh));
+    memcpy(tsr_mesh_vertices(mesh), place, sizeof place);
+    memcpy(tsr_mesh_triangles(mesh), corner, sizeof corner);
+    require_ok(tsr_surface_contract(mesh, &made));
+    assert_int_equal(tsr_mesh_vertex_count(made), 7); /* vertex 5, of one triangle's last corner, stays as well */
+    assert_int_equal(tsr_mesh_triangle_count(made), 3);
+    static const uint32_t expected[3][3] = { { 0, 1, 2 }, { 3, 4, 5 }, { 1, 6, 2 } };
+    assert_memory_equal(tsr_mesh_triangles(made), expected, sizeof expected);
+    assert_memory_equal(tsr_mesh_vertices(made), place, 6 * sizeof place[0]);
+    assert_memory_equal(tsr_mesh_vertices(made) + 18, place[7], sizeof place[7]);
+    tsr_mesh *again;
+    require_ok(tsr_surface_contract(made, &again));
+    assert_null(again);
+    tsr_mesh_destroy(&made);
+    tsr_mesh_destroy(&mesh);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(box_is_exact),  cmocka_unit_test(curved_shapes),
-                                        cmocka_unit_test(defects_are_counted), cmocka_unit_test(random_soup),
-                                        cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(bad_meshes) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(box_is_exact), cmocka_unit_test(curved_shapes),         cmocka_unit_test(defects_are_counted),
+        cmocka_unit_test(random_soup),  cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(bad_meshes),
+        cmocka_unit_test(contracted)
+    };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
 }
