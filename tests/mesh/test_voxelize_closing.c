@@ -82,6 +82,37 @@ static void shares(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Half a sphere whose hole is thousands of tiles wide, more than the table of tiles around holes has room for at first. From a point of the open circle the
+ * half covers half of all directions: that circle is what closes it. */
+static void large_hole(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    if (tsr_context_device(context).kind == TSR_DEVICE_EMU) { /* the table is the host's, whatever the device */
+        tsr_context_destroy(&context);
+        return;
+    }
+    tsr_mesh *whole = shape_sphere(40, 1, 0);
+    tsr_mesh_measures ball = TSR_MESH_MEASURES;
+    require_ok(tsr_mesh_measure(whole, &ball));
+    tsr_mesh *mesh = below(whole, 0), *there = on_device(context, mesh);
+    tsr_voxelize_options o = TSR_VOXELIZE_OPTIONS;
+    tsr_voxelize_report report = TSR_VOXELIZE_REPORT;
+    tsr_tiles_measures m = TSR_TILES_MEASURES;
+    tsr_tiles *tiles;
+    o.spacing = (tsr_vec3){ 0.009, 0.009, 0.009 };
+    o.edge = 4;
+    require_ok(tsr_tiles_from_mesh(context, there, &o, &tiles, &report));
+    require_ok(tsr_tiles_measure(tiles, &m));
+    print_message("half of %.4f: %.4f, %.4f of what is round it closes it\n", ball.volume, m.volume, report.closing);
+    assert_true(fabs(m.volume - ball.volume / 2) < 1.1 * 3.1416 * o.spacing.z); /* to a layer of voxels in the hole, where the field jumps */
+    assert_true(fabs(report.closing - 0.25) < 0.03);
+    tsr_tiles_destroy(&tiles);
+    tsr_mesh_destroy(&there);
+    tsr_mesh_destroy(&mesh);
+    tsr_context_destroy(&context);
+}
+
 /* A sphere of radius 1 whose origin is 10^7 away: the volume of its samples, and the list lies there. */
 static void far_away(void **state)
 {
@@ -115,6 +146,6 @@ static void far_away(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(shares), cmocka_unit_test(far_away) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(shares), cmocka_unit_test(large_hole), cmocka_unit_test(far_away) };
     return cmocka_run_group_tests_name("what closes open meshes", tests, NULL, NULL);
 }
