@@ -156,8 +156,13 @@ static void connected_threshold(void **state)
     mask = to_host(mask);
     for (int64_t i = 0; i < tsr_volume_count(mask); i++) assert_int_equal(((uint8_t *)tsr_volume_data(mask))[i], voxel(truth, i) > 0);
     tsr_volume_destroy(&mask);
-    tsr_size3 outside = { 48, 0, 0 };
-    require_error(tsr_volume_connected_threshold(context, device, 0.5, 1.5, &outside, 1, 6, &mask), TSR_ERROR_ARGUMENT, "seed 0 at (48, 0, 0)");
+    static const struct {
+        tsr_size3 at;
+        const char *said;
+    } outside[] = { { { 48, 0, 0 }, "(48, 0, 0)" }, { { 0, 24, 0 }, "(0, 24, 0)" }, { { 0, 0, 24 }, "(0, 0, 24)" },
+                    { { -1, 0, 0 }, "(-1, 0, 0)" }, { { 0, -1, 0 }, "(0, -1, 0)" }, { { 0, 0, -1 }, "(0, 0, -1)" } };
+    for (size_t k = 0; k < sizeof outside / sizeof *outside; k++)
+        require_error(tsr_volume_connected_threshold(context, device, 0.5, 1.5, &outside[k].at, 1, 6, &mask), TSR_ERROR_ARGUMENT, outside[k].said);
     tsr_volume_destroy(&device);
     tsr_volume_destroy(&image);
     tsr_volume_destroy(&truth);
