@@ -115,11 +115,17 @@ typedef int8_t wide_bytes __attribute__((vector_size(TSR_WIDE_16), aligned(1), m
 typedef int32_t wide_16 __attribute__((vector_size(64), aligned(4), may_alias));
 
 static inline lanes_8 widened_bytes_8(bytes_8 v) { return __builtin_convertvector(v, lanes_8); }
+#if defined(TSR_ISA_IS_avx512) || defined(TSR_ISA_IS_avx2)
+#define widened_bytes_16(v) ((lanes_16)_mm256_cvtepi8_epi16((__m128i)(v))) /* the compiler would go in halves */
+#else
 #define widened_bytes_16(v) __builtin_convertvector(v, lanes_16) /* not returned where there are no such registers */
+#endif
 static inline tsr_wide_i16 widened_wide_bytes(wide_bytes v)
 {
 #if defined(TSR_ISA_IS_avx512)
-    return (tsr_wide_i16)_mm512_cvtepi8_epi16((__m256i)v); /* the compiler would go in halves */
+    return (tsr_wide_i16)_mm512_cvtepi8_epi16((__m256i)v);
+#elif defined(TSR_ISA_IS_avx2)
+    return (tsr_wide_i16)_mm256_cvtepi8_epi16((__m128i)v);
 #else
     return __builtin_convertvector(v, tsr_wide_i16);
 #endif
