@@ -115,11 +115,17 @@ typedef int8_t wide_bytes __attribute__((vector_size(TSR_WIDE_16), aligned(1), m
 typedef int32_t wide_16 __attribute__((vector_size(64), aligned(4), may_alias));
 
 static inline lanes_8 widened_bytes_8(bytes_8 v) { return __builtin_convertvector(v, lanes_8); }
+#if defined(TSR_ISA_IS_avx512) || defined(TSR_ISA_IS_avx2)
+#define widened_bytes_16(v) ((lanes_16)_mm256_cvtepi8_epi16((__m128i)(v))) /* the compiler would go in halves */
+#else
 #define widened_bytes_16(v) __builtin_convertvector(v, lanes_16) /* not returned where there are no such registers */
+#endif
 static inline tsr_wide_i16 widened_wide_bytes(wide_bytes v)
 {
 #if defined(TSR_ISA_IS_avx512)
-    return (tsr_wide_i16)_mm512_cvtepi8_epi16((__m256i)v); /* the compiler would go in halves */
+    return (tsr_wide_i16)_mm512_cvtepi8_epi16((__m256i)v);
+#elif defined(TSR_ISA_IS_avx2)
+    return (tsr_wide_i16)_mm256_cvtepi8_epi16((__m128i)v);
 #else
     return __builtin_convertvector(v, tsr_wide_i16);
 #endif
@@ -138,9 +144,11 @@ typedef struct narrow_run {
 /* The planes that a view needs: 1, 2 or 4. */
 static int32_t view_planes(const view *v) { return !v->shift ? 1 : v->weight[3] ? 4 : 2; }
 
+/* Who reads a place asks for the one a strip further down: rows of a narrow block are too far apart for a processor to foresee. */
 #define NARROW_RUN(lanes, packed)                                                                                                                \
     static inline __attribute__((always_inline)) void get_##lanes(const view *v, int32_t plane, int32_t small, int64_t at, lanes *to)            \
     {                                                                                                                                            \
+        __builtin_prefetch((const void *)((intptr_t)v->from[plane] + (at + STRIP * v->stride) * (small ? 1 : 2)));                               \
         if (small) *to = widened_##packed(*(const packed *)(const void *)((const int8_t *)v->from[plane] + at));                                 \
         else *to = *(const lanes *)(const void *)((const int16_t *)v->from[plane] + at);                                                         \
     }                                                                                                                                            \
