@@ -600,6 +600,7 @@ static void test_without_textures(void **state)
         size_t size = 0, all = 0;
         o.codec = (tsr_multiview_codec)codec;
         o.masks = TSR_MULTIVIEW_MASKS_REBUILT;
+        o.overwrite = 1;
         require_ok(tsr_multiview_set_rate(m, (const int32_t[2]){ 30000, 1001 }));
         require_ok(tsr_multiview_set_camera_name(m, 1, "left"));
         require_ok(tsr_multiview_set_model_bytes(m, "a figure", 8));
