@@ -145,6 +145,7 @@ typedef struct tsr_multiview_read_options {
     tsr_status (*rebuild)(void *user, const void *model, size_t model_size, int32_t t, int32_t c, int32_t width, int32_t height, uint64_t *mask);
     void *user;
     tsr_progress progress;
+    int no_textures; /* != 0: nothing is decoded: names, rate and model, with one step of black textures without masks in place of those of the file */
 } tsr_multiview_read_options;
 #define TSR_MULTIVIEW_READ_OPTIONS TSR_SIZED(tsr_multiview_read_options)
 

@@ -586,6 +586,49 @@ static void test_same_everywhere(void **state)
     tsr_context_destroy(&host);
 }
 
+/* Names, rate and model without a texture, whatever the codec: also of a file with a damaged stream, whose masks nobody makes. */
+static void test_without_textures(void **state)
+{
+    (void)state;
+    const footage f = { .width = 37, .height = 20, .cameras = 3, .steps = 5, .masks = 1, .noise = 2 };
+    for (int codec = 0; codec < TSR_MULTIVIEW_CODECS; codec++) {
+        tsr_multiview *m = footage_make(context, &f), *got = NULL;
+        tsr_multiview_write_options o = TSR_MULTIVIEW_WRITE_OPTIONS;
+        tsr_multiview_read_options read = TSR_MULTIVIEW_READ_OPTIONS;
+        tsr_multiview_view v;
+        int32_t rate[2];
+        size_t size = 0, all = 0;
+        o.codec = (tsr_multiview_codec)codec;
+        o.masks = TSR_MULTIVIEW_MASKS_REBUILT;
+        o.overwrite = 1;
+        require_ok(tsr_multiview_set_rate(m, (const int32_t[2]){ 30000, 1001 }));
+        require_ok(tsr_multiview_set_camera_name(m, 1, "left"));
+        require_ok(tsr_multiview_set_model_bytes(m, "a figure", 8));
+        make_path();
+        require_ok(tsr_multiview_write(m, path, &o, NULL));
+        uint8_t *bytes = load(&all);
+        static const char *const streams[] = { "TEXR", "GOPS", "MSTR" };
+        size_t at = 0;
+        while (at + 64 < all && memcmp(bytes + at, streams[codec], 4) != 0) at++;
+        bytes[at + 40] ^= 0x5a; /* behind the chunk's head */
+        store(bytes, all);
+        free(bytes);
+        assert_int_not_equal(tsr_multiview_read(context, path, &read, &got), TSR_OK);
+        read.no_textures = 1;
+        require_ok(tsr_multiview_read(context, path, &read, &got));
+        require_ok(tsr_multiview_view_of(got, &v));
+        assert_true(v.width == 37 && v.height == 20 && v.cameras == 3 && v.steps == 1 && !v.visible);
+        tsr_multiview_rate(got, rate);
+        assert_true(rate[0] == 30000 && rate[1] == 1001);
+        assert_string_equal(tsr_multiview_camera_name(got, 1), "left");
+        const void *model = tsr_multiview_model_bytes(got, &size);
+        assert_true(model && size == 8 && !memcmp(model, "a figure", 8));
+        tsr_multiview_destroy(&got);
+        tsr_multiview_destroy(&m);
+        unlink(path);
+    }
+}
+
 /* Bytes of the file that a context writes of some footage; free(). */
 static uint8_t *written(tsr_context *on, const footage *f, const tsr_multiview_write_options *o, size_t *size)
 {
@@ -750,14 +793,23 @@ static void test_layers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_object),     cmocka_unit_test(test_raw),
-        cmocka_unit_test(test_lossless),   cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_loops),      cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_masks),      cmocka_unit_test(test_same_frames),
-        cmocka_unit_test(test_cut_file),   cmocka_unit_test(test_cut_larger_file),
-        cmocka_unit_test(test_flipped),    cmocka_unit_test(test_options),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_same_everywhere),
-        cmocka_unit_test(test_same_files), cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_object),
+        cmocka_unit_test(test_raw),
+        cmocka_unit_test(test_lossless),
+        cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_same_frames),
+        cmocka_unit_test(test_cut_file),
+        cmocka_unit_test(test_cut_larger_file),
+        cmocka_unit_test(test_flipped),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_same_everywhere),
+        cmocka_unit_test(test_same_files),
+        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_without_textures),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -157,6 +157,8 @@ static int frame(rendering *r, int32_t number, int32_t count)
     if (status == TSR_OK && r->film) status = append(r, &image);
     tsr_image_destroy(&ideal);
     tsr_image_destroy(&image);
+    if (status == TSR_ERROR_STATE && r->film && count > 1 && !r->still) /* one picture, and there are more */
+        return cli_error(r->cli, CLI_FAILED, "%s, or --step N: one of the %d steps", tsr_error_message(), (int)count);
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, NULL);
 }
 

@@ -91,7 +91,8 @@ static void compare_some(void *user, int64_t begin, int64_t end, int worker)
     (void)worker;
     for (int64_t k = begin; k < end; k++) {
         const int64_t t = h->r->mask_step + k / h->r->mask_cameras, c = h->r->mask_camera + k % h->r->mask_cameras;
-        h->alike[k] = tsr_mask_hash(tsr_mvv_reading_mask(h->r, t, c), head->width, head->height) == tsr_get_u64(h->bytes + 8 * (t * head->cameras + c));
+        h->alike[k] =
+            tsr_mask_hash(tsr_mvv_reading_mask(h->r, t, c), head->width, head->height) == tsr_get_u64(h->bytes + 8 * (t * head->cameras + c));
     }
 }
 
@@ -296,15 +297,16 @@ tsr_status tsr_multiview_read_input(tsr_context *context, tsr_input *input, cons
     };
     r.progress = o.progress.report ? &o.progress : NULL;
     if (o.bpp > 0 && h->bpp[0] > 0 && !h->lossless) r.keep = fmin(1, o.bpp / h->bpp[0]);
-    const int masks = h->masks != TSR_MULTIVIEW_MASKS_NONE && !o.no_masks;
+    const int masks = h->masks != TSR_MULTIVIEW_MASKS_NONE && !o.no_masks && !o.no_textures;
     TSR_TRY_GOTO(take_range(reader.chunks.name, "step", h->steps, o.first_step, &o.steps), fail);
     TSR_TRY_GOTO(take_range(reader.chunks.name, "camera", h->cameras, o.first_camera, &o.cameras), fail);
-    if (o.no_masks && h->codec == TSR_MULTIVIEW_DIFF2D && h->masks != TSR_MULTIVIEW_MASKS_NONE)
+    if (o.no_textures) o.steps = 1;
+    if (o.no_masks && !o.no_textures && h->codec == TSR_MULTIVIEW_DIFF2D && h->masks != TSR_MULTIVIEW_MASKS_NONE)
         TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "%s: its codec needs the masks to decode textures", reader.chunks.name);
     TSR_TRY_GOTO(check_memory(&reader, &o, context, masks), fail);
     TSR_TRY_GOTO(tsr_multiview_create(context, h->width, h->height, o.cameras, o.steps, masks, &m), fail);
     TSR_TRY_GOTO(read_metadata(&reader, o.first_camera, m), fail);
-    TSR_TRY_GOTO(read_content(&r, &o, m), fail);
+    if (!o.no_textures) TSR_TRY_GOTO(read_content(&r, &o, m), fail);
     tsr_chunk_file_close_reader(&reader.chunks);
     *multiview = m;
     return TSR_OK;

@@ -67,6 +67,19 @@ int viewer_show_box(viewer_show *show, const char *name, tsr_box b)
     return 0;
 }
 
+void viewer_show_from(viewer_show *show, double azimuth, double elevation)
+{
+    viewer_session *s = show->s;
+    pthread_mutex_lock(&s->lock);
+    for (int w = VIEWER_VOLUME; w < VIEWER_WINDOWS; w += VIEWER_VIEWS) {
+        s->look[w].azimuth = azimuth;
+        s->look[w].elevation = elevation;
+        s->look_version[w]++;
+    }
+    viewer_session_changed(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
 tsr_status viewer_show_camera(const viewer_show *show, const viewer_look *look, tsr_camera *camera)
 {
     const viewer_image *image = show->s->image; /* this thread alone changes it */

@@ -40,6 +40,8 @@ void *viewer_show_run(viewer_session *session, const viewer_show_table *table); 
 
 /* The box that the mode's things stand in: pages begin to look at it. 0, or -1 without memory. */
 int viewer_show_box(viewer_show *show, const char *name, tsr_box bounds);
+/* From where the 3-D window of every page looks at it, degrees. */
+void viewer_show_from(viewer_show *show, double azimuth, double elevation);
 tsr_status viewer_show_camera(const viewer_show *show, const viewer_look *look, tsr_camera *camera); /* that looks at the box as every mode does */
 
 /* A picture that takes long is given up (TSR_ERROR_CANCELLED) when something else is wanted: not 0, also as a tsr_progress with the show as its user. */

@@ -4,7 +4,7 @@ import { listenToViews } from "./overlay.js";
 import { row } from "./panels.js";
 import { Player, playerHelp, playerPanel, show } from "./player.js";
 
-let shell, player;
+let shell, player, said = "";
 
 const layers = ["textures", "averages over the cameras", "their master over the steps", "textures less averages", "averages less the master"];
 const choices = { only: "From", show: "Show", codec: "Coded" };
@@ -25,6 +25,15 @@ export default {
     shell.$("masks").addEventListener("change", () => player.set("masks")(shell.$("masks").checked ? 1 : 0));
     listenToViews(shell);
   },
+  // Over the picture: how far the textures are.
+  draw(c, w) {
+    if (!said) return;
+    c.font = "15px system-ui, sans-serif";
+    c.fillStyle = "#fff";
+    c.textAlign = "center";
+    c.fillText(said, w.frameBox.x + w.frameBox.width / 2, w.frameBox.y + 26);
+    c.textAlign = "start";
+  },
   state(state) {
     const { $, sliders } = shell;
     const choose = (id, names) => {
@@ -32,6 +41,7 @@ export default {
       $(id).value = state[id];
     };
     player.state(state);
+    this.cube = !state.turned;
     choose("only", ["all cameras", ...state.cameras.map((name, i) => name || `camera ${i}`)]);
     choose("show", layers);
     choose("codec", [`as in the file (${state.file_codec})`, "spiht4d", "diff2d"]);
@@ -40,7 +50,10 @@ export default {
       sliders.bits.limits(Math.min(0.01, state.bits_most / 2), state.bits_most, 0.001, 0, state.bits_most);
       sliders.bits.take(state.bits || state.bits_most);
     }
-    $("coded").textContent = state.coding ? `${state.codec ? "coding" : "reading"} these steps …` : state.psnr && state.bits ? `${state.ratio.toFixed(1)} : 1, luma ${state.psnr.toFixed(1)} dB` : "";
+    const work = state.reading ? "reading the textures" : state.codec ? "coding these steps" : "reading these steps", before = said;
+    said = state.coding ? `${work}, ${Math.floor(100 * state.share)} % …` : "";
+    $("coded").textContent = said || (state.psnr && state.bits ? `${state.ratio.toFixed(1)} : 1, luma ${state.psnr.toFixed(1)} dB` : "");
+    if (said !== before) shell.windows.volume?.draw();
     $("masks").checked = state.masks;
     $("seen").textContent = state.frames ? `${Math.round(100 * state.seen)} % seen` : "";
   },
