@@ -169,8 +169,8 @@ static void release(mvv_work **work)
 
 tsr_status mvv_work_take(mvv_work **work, mvv_result *result)
 {
-    const tsr_status status = (*work)->status;
     mvv_work_wait(*work);
+    const tsr_status status = (*work)->status;
     *result = (*work)->result;
     release(work);
     return status;
