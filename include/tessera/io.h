@@ -64,6 +64,8 @@ typedef struct tsr_read_options {
     int series_given, level_given;                  /* ... if != 0; series_given 2: `series` only where the file is no whole: DICOM segmentations are labels */
     tsr_size3 box[2];        /* volumes: the voxels from the first corner to before the second, if ... */
     int box_given;           /* ... != 0; chunks of Zarr and HDF5 outside of it are not read */
+    int32_t camera_size[2];  /* pictures of a camera: its width and height. A JPEG that has them as it is stored, but not when turned as its EXIF
+                              * orientation asks, is not turned: COLMAP counts pixels so; 0: not known */
 } tsr_read_options;
 #define TSR_READ_OPTIONS TSR_SIZED(tsr_read_options)
 

@@ -194,8 +194,33 @@ static void orientations(void **unused)
             assert_memory_equal(got.pixels + 3 * (corner[k][1] * (h - 1) * w + corner[k][0] * (w - 1)), plain.pixels, 3);
             assert_memory_equal(got.pixels + 3 * (next[k][1] * (h - 1) * w + next[k][0] * (w - 1)), plain.pixels + 3 * 31, 3);
             tsr_image_destroy(&got);
+            /* Of a camera that has the size as stored; the turned one; another; of no camera. */
+            static const int32_t cameras[4][2] = { { 32, 16 }, { 16, 32 }, { 31, 16 }, { 0, 0 } };
+            for (int c = 0; c < 4; c++) {
+                const tsr_read_options read = { .struct_size = sizeof read, .camera_size = { cameras[c][0], cameras[c][1] } };
+                const int stored = aside && c == 0;
+                require_ok(tsr_image_read(file, &read, &got));
+                tsr_remarks_take(said, sizeof said);
+                assert_true(got.width == (stored ? 32 : w) && got.height == (stored ? 16 : h));
+                if (stored) assert_memory_equal(got.pixels, plain.pixels, 3 * 32 * 16);
+                assert_true(stored == (strstr(said, "not turned") != NULL));
+                tsr_image_destroy(&got);
+            }
         }
     free(bytes);
+    tsr_image_destroy(&plain);
+    /* A square one has both sizes: EXIF is followed. */
+    pack(16, 16, 3, 0, &bytes, &size);
+    decode(bytes, size, &plain);
+    const uint8_t head[2 + 4 + 6 + 26] = { 0xff, 0xd8, 0xff, 0xe1, 0, 34, 'E',  'x', 'i', 'f', 0, 0, 'I', 'I', 42, 0,
+                                           8,    0,    0,    0,    1, 0,  0x12, 1,   3,   0,   1, 0, 0,   0,   6 };
+    const tsr_read_options read = { .struct_size = sizeof read, .camera_size = { 16, 16 } };
+    tsr_image got;
+    put(head, sizeof head, bytes + 2, size - 2);
+    require_ok(tsr_image_read(file, &read, &got));
+    assert_memory_equal(got.pixels + 3 * 15, plain.pixels, 3);
+    free(bytes);
+    tsr_image_destroy(&got);
     tsr_image_destroy(&plain);
     unlink(file);
 }

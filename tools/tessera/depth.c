@@ -40,7 +40,9 @@ static int read_images(struct depth *d)
             status = tsr_video_reader_create(d->path[v], NULL, &d->reader[v]);
             if (status == TSR_OK) status = tsr_video_reader_next(d->reader[v], &d->image[v], &more);
         } else {
-            status = tsr_image_read(d->path[v], NULL, &d->image[v]);
+            tsr_read_options read = TSR_READ_OPTIONS;
+            if (d->pixels) memcpy(read.camera_size, d->pixels[v], sizeof read.camera_size);
+            status = tsr_image_read(d->path[v], &read, &d->image[v]);
         }
         if (status != TSR_OK) return cli_status(d->cli, status, d->path[v]);
         if (!more) return cli_error(d->cli, CLI_FAILED, "%s: a film of no frames", d->path[v]);
@@ -109,8 +111,9 @@ static int read_rig(struct depth *d)
     d->own = (int32_t)own;
     struct near *order = calloc((size_t)all, sizeof *order);
     d->camera = calloc((size_t)all, sizeof *d->camera);
+    d->pixels = calloc((size_t)all, sizeof *d->pixels);
     d->path = calloc((size_t)all, sizeof *d->path);
-    if (!order || !d->camera || !d->path) {
+    if (!order || !d->camera || !d->pixels || !d->path) {
         free(order);
         return cli_error(d->cli, CLI_FAILED, "out of memory for %lld cameras", (long long)all);
     }
@@ -127,6 +130,8 @@ static int read_rig(struct depth *d)
         status = tsr_rig_get(d->rig, order[v].index, &c);
         if (status != TSR_OK) break;
         d->camera[v] = c.camera;
+        d->pixels[v][0] = c.width;
+        d->pixels[v][1] = c.height;
         if (d->cli->inputs) snprintf(text, sizeof text, "%s", d->cli->input[order[v].index]);
         else status = tsr_rig_path(d->rig, c.image, c.frame < 0 ? 0 : c.frame, text, sizeof text);
         if (!d->cli->inputs && !*c.image) code = cli_error(d->cli, CLI_FAILED, "%s: camera %s names no picture: give the pictures, one for each camera", d->cameras, c.name);
@@ -334,6 +339,7 @@ static int work(struct depth *d)
     free(d->reader);
     free(d->path);
     free(d->camera);
+    free(d->pixels);
     tsr_rig_destroy(&d->rig);
     tsr_context_destroy(&context);
     return code;

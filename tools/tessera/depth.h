@@ -19,6 +19,7 @@ struct depth {
     tsr_rig *rig;
     int32_t views, channels, width, height;
     tsr_camera *camera;     /* of the views */
+    int32_t (*pixels)[2];   /* of their pictures as the cameras' file has them, 0: not said; NULL: no such file */
     tsr_camera eye;         /* of the map */
     int32_t sensor_size[2];    /* of the map, with --sensor; 0 0: of the first picture */
     tsr_image *image;

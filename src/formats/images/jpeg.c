@@ -156,15 +156,14 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
 static tsr_status read_image(tsr_input *input, const tsr_read_options *options, tsr_image *image)
 {
     tsr_samples s;
-    TSR_TRY(tsr_jpeg_read(input, &s));
+    TSR_TRY(tsr_jpeg_read(input, options, &s));
     return tsr_raster_image(&s, 255, 8, options, image);
 }
 
 static tsr_status read_volume(tsr_input *input, const tsr_read_options *options, tsr_volume **volume)
 {
     tsr_samples s;
-    (void)options;
-    TSR_TRY(tsr_jpeg_read(input, &s));
+    TSR_TRY(tsr_jpeg_read(input, options, &s));
     return tsr_raster_samples_volume(&s, volume);
 }
 

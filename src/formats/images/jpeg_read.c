@@ -162,7 +162,13 @@ static tsr_status decode(tsr_input *input, reader *r)
     return TSR_OK;
 }
 
-tsr_status tsr_jpeg_read(tsr_input *input, tsr_samples *samples)
+/* The camera's pixels are those of the file as they are stored. */
+static int is_stored_as(const int32_t camera[2], int orientation, const tsr_samples *s)
+{
+    return orientation > 4 && camera[0] != camera[1] && camera[0] == s->width && camera[1] == s->height;
+}
+
+tsr_status tsr_jpeg_read(tsr_input *input, const tsr_read_options *options, tsr_samples *samples)
 {
     *samples = (tsr_samples){ 0 };
     reader *r = (reader *)calloc(1, sizeof *r);
@@ -173,7 +179,12 @@ tsr_status tsr_jpeg_read(tsr_input *input, tsr_samples *samples)
     if (r->jpeg.err) jpeg_destroy_decompress(&r->jpeg);
     free(r->row);
     free(r);
-    if (status == TSR_OK && orientation > 1) status = turn(input, orientation, samples);
+    if (status == TSR_OK && is_stored_as(options->camera_size, orientation, samples)) {
+        tsr_remark("%s: %d x %d pixels as its camera has, so not turned as its EXIF orientation (%d) asks", tsr_input_name(input),
+                   (int)samples->width, (int)samples->height, orientation);
+    } else if (status == TSR_OK && orientation > 1) {
+        status = turn(input, orientation, samples);
+    }
     if (status == TSR_OK) return TSR_OK;
     free(samples->at);
     *samples = (tsr_samples){ 0 };
@@ -182,7 +193,7 @@ tsr_status tsr_jpeg_read(tsr_input *input, tsr_samples *samples)
 
 #else
 
-tsr_status tsr_jpeg_read(tsr_input *input, tsr_samples *samples)
+tsr_status tsr_jpeg_read(tsr_input *input, const tsr_read_options *options, tsr_samples *samples)
 {
     *samples = (tsr_samples){ 0 };
     TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: this build of tessera has no JPEG (libjpeg-turbo was not found)", tsr_input_name(input));
