@@ -7,9 +7,9 @@ Due on the CPU: rooms that changed, rooms that use them, and a quarter of the ot
 everything. What uses a room: the rooms that call it, and where a header changed those that use these in turn, for they may have been compiled
 otherwise. Due on the emulator: rooms whose kernels (.cu), headers or tests changed, and that quarter. What all rooms stand on (core, device, the
 build, what tests share) makes every room due on the CPU; a change of tests alone their room. Suites that took more than 20 s (tests/costs.txt) run
-for their room's own changes and in their quarter only; where more than half of the rooms changed, as after many merges at once, those of more than 8
-s in their quarter only. In a plain run and under ASan suites on the emulator wait likewise, but for those that cover it: every kernel runs every
-time. Under TSan those wait that start no thread. Changed means since the merge base with origin/main, or, on main itself, since the newest commit
+for their room's own changes and in their quarter only. Where what is left would still take longer than there is time for, as after many merges at
+once, cheaper ones wait likewise, in the end those of changed rooms, too. In a plain run and under ASan suites on the emulator wait, but for those that
+cover it: every kernel runs every time. Under TSan those wait that start no thread. Changed means since the merge base with origin/main, or, on main itself, since the newest commit
 older than six hours; TESSERA_BASE names another commit. Without a history, or with TESSERA_ALL=1, everything is due.
 usage: touched.py"""
 import os
@@ -21,7 +21,8 @@ import sys
 root = pathlib.Path(__file__).resolve().parent.parent
 nothing = "^$"
 quarters = 4
-dear, dear_of_many = 20, 8  # seconds; the second where most rooms changed
+seconds_of = {"asan": 1300, "tsan": 1000}  # what the suites of a preset may take, one after another
+dear = (20, 8, 4, 2)  # seconds; the next where the time does not suffice
 folders = {}
 
 
@@ -60,7 +61,7 @@ def rotating(preset, run_all, turn, least):
     return waiting
 
 
-def finish(leave_out, on_cpu, on_emu, why, run_all=None, turn=0, least=dear):
+def finish(leave_out, on_cpu, on_emu, why, run_all=None, quarter=frozenset(), turn=0):
     print("due under sanitizers: " + why, file=sys.stderr)
     print(leave_out)
     for of_rooms, others in ((on_cpu | on_emu, ["check", "cli", "fuzz", "viewer"]), (on_cpu, ["check", "viewer"])):
@@ -74,8 +75,19 @@ def finish(leave_out, on_cpu, on_emu, why, run_all=None, turn=0, least=dear):
 
     emulated = idle("dev", lambda name: cover and name.endswith("_emu") and name not in cover)
     alone = idle("alone", lambda name: True)
-    for preset in ("asan", "tsan"):
-        waiting = rotating(preset, run_all, turn, least) | (emulated if preset == "asan" else alone)
+
+    def is_due(name):
+        folder = folder_of(name)
+        return folder and (folder not in rooms or folder in (on_emu if name.endswith("_emu") else on_cpu))
+
+    for preset in seconds_of:
+        taken = {name: float(seconds) for which, name, seconds in noted if which == preset and is_due(name)}
+        for run, least in [(run_all, least) for least in dear] + [(quarter, least) for least in dear if run_all is not None]:
+            waiting = rotating(preset, run, turn, least) | (emulated if preset == "asan" else alone)
+            left = sum(seconds for name, seconds in taken.items() if name not in waiting)
+            if left <= seconds_of[preset]:
+                break
+        print(f"{preset}: about {left:.0f} s", file=sys.stderr)
         print(f"^({'|'.join(map(re.escape, waiting))})$" if waiting else nothing)
         if waiting:
             print(f"{preset}, those that wait for their quarter: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in waiting.items()), file=sys.stderr)
@@ -135,4 +147,4 @@ left = [re.escape(room) for room in rooms if room not in on_cpu] + [room + "_emu
 told = {f"changed since {since[:10]}": changed, "their tests alone": tested - changed, "their kernels or tests": kernels,
         "what uses them": due - changed - tested, "the quarter of this commit": quarter}
 finish(f"^({'|'.join(left)})$" if left else nothing, on_cpu, on_emu, "; ".join(f"{what}: {' '.join(sorted(which)) or 'none'}" for what, which in told.items()),
-       *((quarter, turn, dear_of_many) if 2 * len(changed | tested) > len(rooms) else (run_all | changed | quarter, turn)))
+       run_all | changed | quarter, quarter, turn)

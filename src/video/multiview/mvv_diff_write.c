@@ -199,7 +199,7 @@ static tsr_status write_streams(const tsr_diff_writing *g, uint32_t type, int64_
 {
     int64_t size = 5 * (int64_t)count, at = 0;
     for (int32_t k = 0; k < count; k++) size += stream[k].size;
-    uint8_t *bytes = (uint8_t *)malloc((size_t)size);
+    uint8_t *bytes = (uint8_t *)malloc(size > 0 ? (size_t)size : 1); /* gcc 13 does not see that it is above zero */
     if (!bytes) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for %lld bytes of streams", (long long)size);
     for (int32_t k = 0; k < count - 1; k++)
         for (int64_t left = stream[k].size, more = 1; more; left >>= 7) {
