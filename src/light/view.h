@@ -33,15 +33,17 @@ typedef struct tsr_light_seen {
     tsr_light_lamp lamp[TSR_LIGHT_SOURCES];
     float color[3], second[3], square, glow[3], fade, gloss, middle[2]; /* of the floor; lengths in voxels */
     float *picture; /* [3][height][width] */
+    uint32_t *taken; /* 0: what warps have taken of it */
 } tsr_light_seen;
 
 typedef struct tsr_light_branch { float x[3], v[3], weight[3]; int32_t depth; } tsr_light_branch;
 
-/* A path and what waits to be followed. */
+/* A pixel, what its rays have met, and what waits to be followed. */
 typedef struct tsr_light_path {
-    float light[3];
+    float light[3], start; /* start: how long the first step of its rays is, in steps */
     tsr_light_branch waiting[TSR_LIGHT_BRANCHES];
-    int32_t count;
+    int32_t count, sample, color;
+    int64_t pixel; /* -1: none */
 } tsr_light_path;
 
 TSR_HD float tsr_light_smooth(float t)
@@ -299,7 +301,7 @@ TSR_HD void tsr_light_pass(const tsr_light_seen *s, tsr_light_path *path, int ho
 
 /* A run of rising or falling index along a ray is one passage between two media. */
 typedef struct tsr_light_passage {
-    int active, rising;
+    int active, rising, turned; /* turned: it has just been given up for a total reflection */
     float x[3], d[3], from, to, steepest; /* where it began and whereto, its indices, the square of the steepest gradient */
 } tsr_light_passage;
 
@@ -323,24 +325,31 @@ TSR_HD void tsr_light_passed(const tsr_light_seen *s, tsr_light_path *path, tsr_
     tsr_light_wait(s, path, g->x, r, g->from, part, depth);
 }
 
-TSR_HD void tsr_light_watch(const tsr_light_seen *s, tsr_light_path *path, tsr_light_passage *g, const float x[3], const float d[3], const float n[4],
-                            float weight[3], int32_t depth)
+/* What a sample says of the passage before it. LEVEL: the ray is nearly level and may turn, which later samples tell. */
+enum { TSR_LIGHT_GOES_ON, TSR_LIGHT_PASSED, TSR_LIGHT_LEVEL };
+TSR_HD int tsr_light_passage_asks(tsr_light_passage *g, const float d[3], const float n[4])
 {
     const float along = n[1] * d[0] + n[2] * d[1] + n[3] * d[2], g2 = n[1] * n[1] + n[2] * n[2] + n[3] * n[3];
     const int counts = tsr_absf(along) > TSR_LIGHT_SLOPE;
-    int turned = 0;
-    if (g->active && (!counts || (along > 0.0f) != g->rising)) {
-        turned = !g->rising && along > 0.0f && g->d[0] * n[1] + g->d[1] * n[2] + g->d[2] * n[3] < 0.0f; /* total reflection, done by the ray itself */
-        if (turned) g->active = 0;
-        else if (counts || g2 < 1e-4f || g->rising || g->to < 1.02f) tsr_light_passed(s, path, g, d, weight, depth);
-        else return; /* nearly level: it may turn */
+    g->turned = 0;
+    if (!g->active || (counts && (along > 0.0f) == g->rising)) return TSR_LIGHT_GOES_ON;
+    if (!g->rising && along > 0.0f && g->d[0] * n[1] + g->d[1] * n[2] + g->d[2] * n[3] < 0.0f) { /* total reflection, done by the ray itself */
+        g->active = 0;
+        g->turned = 1;
+        return TSR_LIGHT_GOES_ON;
     }
-    if (!counts) return;
+    return counts || g2 < 1e-4f || g->rising || g->to < 1.02f ? TSR_LIGHT_PASSED : TSR_LIGHT_LEVEL;
+}
+/* The sample is of the passage, or begins one. */
+TSR_HD void tsr_light_passage_takes(tsr_light_passage *g, const float x[3], const float d[3], const float n[4])
+{
+    const float along = n[1] * d[0] + n[2] * d[1] + n[3] * d[2], g2 = n[1] * n[1] + n[2] * n[2] + n[3] * n[3];
+    if (!(tsr_absf(along) > TSR_LIGHT_SLOPE)) return;
     if (!g->active) {
         g->active = 1;
         g->rising = along > 0.0f;
         g->from = n[0];
-        g->steepest = turned ? TSR_LIGHT_TURNED : 0.0f; /* on its way back it passes no surface */
+        g->steepest = g->turned ? TSR_LIGHT_TURNED : 0.0f; /* on its way back it passes no surface */
         for (int k = 0; k < 3; k++) {
             g->x[k] = x[k];
             g->d[k] = d[k];
@@ -368,8 +377,8 @@ TSR_HD int tsr_light_box(const float low[3], const float high[3], const float x[
     return a < b;
 }
 
-/* Where a ray enters the box of matter: from there on it is followed. 0: it misses, and has got what it meets outside. */
-TSR_HD int tsr_light_enter(const tsr_light_seen *s, tsr_light_path *path, const tsr_light_branch *branch, float x[3], float v[3], float d[3], float weight[3])
+/* Where a ray enters the box of matter: from there on it is followed. 0: it misses. */
+TSR_HD int tsr_light_enter(const tsr_light_seen *s, const tsr_light_branch *branch, float x[3], float v[3], float d[3], float weight[3])
 {
     const float low[3] = { -0.5f, -0.5f, -0.5f }, inverse = tsr_rsqrt(tsr_light_dot(branch->v, branch->v));
     float enter, leave;
@@ -379,68 +388,81 @@ TSR_HD int tsr_light_enter(const tsr_light_seen *s, tsr_light_path *path, const 
         d[k] = v[k] * inverse;
         weight[k] = branch->weight[k];
     }
-    if (!tsr_light_box(low, s->medium.upper, x, d, &enter, &leave) || (s->has_floor && x[2] + enter * d[2] < s->floor.z && x[2] > s->floor.z)) {
-        tsr_light_outside(s, path, x, d, weight, branch->depth);
-        return 0;
-    }
+    if (!tsr_light_box(low, s->medium.upper, x, d, &enter, &leave) || (s->has_floor && x[2] + enter * d[2] < s->floor.z && x[2] > s->floor.z)) return 0;
     if (enter > 0.0f)
         for (int k = 0; k < 3; k++) x[k] = x[k] + (enter + 1e-3f) * d[k];
     return 1;
 }
 
-/* Follows a ray to its end. */
-TSR_HD void tsr_light_follow(const tsr_light_seen *s, const tsr_light_medium *m, tsr_light_path *path, const tsr_light_branch *branch, float start)
-{
-    float x[3], v[3], d[3], weight[3], enter, leave;
-    const int32_t depth = branch->depth;
+/* A ray under way. */
+typedef struct tsr_light_sight {
+    float x[3], v[3], d[3], weight[3], first; /* first: how long the next step is, in steps */
+    int32_t depth, steps;
     tsr_light_passage passage;
-    memset(&passage, 0, sizeof passage);
-    if (!tsr_light_enter(s, path, branch, x, v, d, weight)) return;
-    float first = start;
-    for (int32_t i = 0; i < s->most; i++) {
-        if (!tsr_light_inside(m, x)) {
-            if (passage.active) tsr_light_passed(s, path, &passage, d, weight, depth);
-            tsr_light_outside(s, path, x, d, weight, depth);
-            return;
-        }
-        const int all = tsr_light_holds(m, x), holds = all & 31, far = all >> TSR_LIGHT_FAR;
-        if (!holds && s->skips) {
-            float near_[3], far_[3];
-            if (passage.active) tsr_light_passed(s, path, &passage, d, weight, depth);
-            for (int k = 0; k < 3; k++) {
-                const int32_t b = (int32_t)(x[k] + 0.5f) / TSR_LIGHT_BLOCK;
-                near_[k] = tsr_maxf((float)((b - far + 1) * TSR_LIGHT_BLOCK) - 0.5f, -0.5f); /* not beyond the volume: the floor may be near */
-                far_[k] = tsr_minf((float)((b + far) * TSR_LIGHT_BLOCK) - 0.5f, m->upper[k]);
-            }
-            if (!tsr_light_box(near_, far_, x, d, &enter, &leave)) leave = 0.0f;
-            for (int k = 0; k < 3; k++) x[k] = x[k] + (leave + 2e-3f) * d[k];
-            continue;
-        }
-        float before[3] = { x[0], x[1], x[2] };
-        float ds = s->step * first;
-        first = 1.0f;
-        if (holds & TSR_LIGHT_BENDS) {
-            float n[4];
-            tsr_ray_ahead_f32(x, d, 0.5f * ds, x);
-            tsr_light_sample(m, x, n);
-            tsr_light_watch(s, path, &passage, x, d, n, weight, depth);
-            tsr_ray_turn_f32(n, x, v, d, ds);
-        } else {
-            if (passage.active) tsr_light_passed(s, path, &passage, d, weight, depth);
-            for (int k = 0; k < 3; k++) x[k] = x[k] + ds * d[k];
-        }
-        if (holds & (TSR_LIGHT_DIMS | TSR_LIGHT_SCATTERS | TSR_LIGHT_EMITS | TSR_LIGHT_STOPS)) {
-            float mid[3];
-            for (int k = 0; k < 3; k++) mid[k] = 0.5f * (before[k] + x[k]);
-            if ((holds & TSR_LIGHT_STOPS) && tsr_light_cover(m, x) > 0.5f) {
-                tsr_light_shade(s, path, before, x, d, weight);
-                return;
-            }
-            if (tsr_light_inside(m, mid)) tsr_light_pass(s, path, holds, mid, d, ds, weight);
-            if (tsr_maxf(tsr_maxf(weight[0], weight[1]), weight[2]) < 1e-3f) return;
-        }
+} tsr_light_sight;
+
+/* A ray begins; 0: it misses the matter. */
+TSR_HD int tsr_light_set_out(const tsr_light_seen *s, const tsr_light_path *path, const tsr_light_branch *branch, tsr_light_sight *r)
+{
+    r->first = path->start;
+    r->depth = branch->depth;
+    r->steps = 0;
+    memset(&r->passage, 0, sizeof r->passage);
+    return tsr_light_enter(s, branch, r->x, r->v, r->d, r->weight);
+}
+
+/* It passes the empty blocks around it. */
+TSR_HD void tsr_light_skip(const tsr_light_medium *m, tsr_light_sight *r, int far)
+{
+    float near_[3], far_[3], enter, leave;
+    for (int k = 0; k < 3; k++) {
+        const int32_t b = (int32_t)(r->x[k] + 0.5f) / TSR_LIGHT_BLOCK;
+        near_[k] = tsr_maxf((float)((b - far + 1) * TSR_LIGHT_BLOCK) - 0.5f, -0.5f); /* not beyond the volume: the floor may be near */
+        far_[k] = tsr_minf((float)((b + far) * TSR_LIGHT_BLOCK) - 0.5f, m->upper[k]);
     }
-    tsr_light_outside(s, path, x, d, weight, s->reflections); /* caught in a trap of total reflection: what it would meet straight on */
+    if (!tsr_light_box(near_, far_, r->x, r->d, &enter, &leave)) leave = 0.0f;
+    for (int k = 0; k < 3; k++) r->x[k] = r->x[k] + (leave + 2e-3f) * r->d[k];
+}
+
+/* A step of it, through the medium of its colour. */
+enum { TSR_LIGHT_ENDS, TSR_LIGHT_GOES, TSR_LIGHT_LEAVES /* tsr_light_outside says what it meets */ };
+TSR_HD int tsr_light_go(const tsr_light_seen *s, const tsr_light_medium *m, tsr_light_path *path, tsr_light_sight *r)
+{
+    float *x = r->x, *d = r->d, n[4];
+    if (r->steps++ >= s->most) { /* caught in a trap of total reflection: what it would meet straight on */
+        r->depth = s->reflections;
+        return TSR_LIGHT_LEAVES;
+    }
+    const float before[3] = { x[0], x[1], x[2] }, ds = s->step * r->first;
+    const int inside = tsr_light_inside(m, x), all = inside ? tsr_light_holds(m, x) : 0, holds = all & 31, bends = holds & TSR_LIGHT_BENDS;
+    int passage = r->passage.active ? TSR_LIGHT_PASSED : TSR_LIGHT_GOES_ON;
+    if (bends) {
+        tsr_ray_ahead_f32(x, d, 0.5f * ds, x);
+        tsr_light_sample(m, x, n);
+        passage = tsr_light_passage_asks(&r->passage, d, n);
+    }
+    if (passage == TSR_LIGHT_PASSED) tsr_light_passed(s, path, &r->passage, d, r->weight, r->depth);
+    if (!inside) return TSR_LIGHT_LEAVES;
+    if (!holds && s->skips) {
+        tsr_light_skip(m, r, all >> TSR_LIGHT_FAR);
+        return TSR_LIGHT_GOES;
+    }
+    r->first = 1.0f;
+    if (bends) {
+        if (passage != TSR_LIGHT_LEVEL) tsr_light_passage_takes(&r->passage, x, d, n);
+        tsr_ray_turn_f32(n, x, r->v, d, ds);
+    } else {
+        for (int k = 0; k < 3; k++) x[k] = x[k] + ds * d[k];
+    }
+    if (!(holds & (TSR_LIGHT_DIMS | TSR_LIGHT_SCATTERS | TSR_LIGHT_EMITS | TSR_LIGHT_STOPS))) return TSR_LIGHT_GOES;
+    float mid[3];
+    for (int k = 0; k < 3; k++) mid[k] = 0.5f * (before[k] + x[k]);
+    if ((holds & TSR_LIGHT_STOPS) && tsr_light_cover(m, x) > 0.5f) {
+        tsr_light_shade(s, path, before, x, d, r->weight);
+        return TSR_LIGHT_ENDS;
+    }
+    if (tsr_light_inside(m, mid)) tsr_light_pass(s, path, holds, mid, d, ds, r->weight);
+    return tsr_maxf(tsr_maxf(r->weight[0], r->weight[1]), r->weight[2]) < 1e-3f ? TSR_LIGHT_ENDS : TSR_LIGHT_GOES;
 }
 
 TSR_HD uint32_t tsr_light_hash(uint32_t x)
@@ -476,25 +498,40 @@ TSR_HD void tsr_light_paint(const tsr_light_seen *s, int64_t i, const float ligh
     for (int k = 0; k < 3; k++) s->picture[(int64_t)k * s->width * s->height + i] = light[k] * share;
 }
 
-/* Pixel i. */
-TSR_HD void tsr_light_pixel(const tsr_light_seen *s, int64_t i)
+/* Pixels in the order in which they are seen: down the columns of strips of 16 rows, so that rays side by side pass the same voxels. */
+TSR_HD int64_t tsr_light_pixel_at(const tsr_light_seen *s, int64_t i)
 {
-    tsr_light_path path;
-    path.light[0] = path.light[1] = path.light[2] = 0.0f;
-    for (int32_t n = 0; n < s->samples; n++)
-        for (int c = s->dispersed ? 1 : 0; c <= (s->dispersed ? 3 : 0); c++) {
-            tsr_light_medium m = s->medium;
-            tsr_light_branch b;
-            m.bend = s->bends[c];
-            const float start = tsr_light_eye(s, i, n, c, &b);
-            path.count = 0;
-            tsr_light_follow(s, &m, &path, &b, start);
-            while (path.count > 0) {
-                b = path.waiting[--path.count];
-                tsr_light_follow(s, &m, &path, &b, start);
-            }
-        }
-    tsr_light_paint(s, i, path.light);
+    enum { ROWS = 16 };
+    const int64_t strip = i / ((int64_t)s->width * ROWS) * ROWS, rest = i - strip * s->width, rows = tsr_minl(ROWS, s->height - strip);
+    return (strip + rest % rows) * s->width + rest / rows;
+}
+
+TSR_HD void tsr_light_begin_pixel(const tsr_light_seen *s, tsr_light_path *path, int64_t i)
+{
+    path->light[0] = path->light[1] = path->light[2] = 0.0f;
+    path->count = path->sample = 0;
+    path->color = s->dispersed ? 0 : -1;
+    path->pixel = i;
+}
+
+/* The next ray of a pixel: what waits, the next colour, the next sample. 0: there is none, the pixel is painted. */
+TSR_HD int tsr_light_next_ray(const tsr_light_seen *s, tsr_light_path *path, tsr_light_branch *b)
+{
+    if (path->count > 0) {
+        *b = path->waiting[--path->count];
+        return 1;
+    }
+    if (++path->color > (s->dispersed ? 3 : 0)) {
+        path->color = s->dispersed ? 1 : 0;
+        path->sample++;
+    }
+    if (path->sample >= s->samples) {
+        tsr_light_paint(s, path->pixel, path->light);
+        path->pixel = -1;
+        return 0;
+    }
+    path->start = tsr_light_eye(s, path->pixel, path->sample, path->color, b);
+    return 1;
 }
 
 /* ---- tones ---- */

@@ -1,4 +1,4 @@
-/* light/view_lanes.h: as many viewing rays as a register has lanes, each with a pixel of its own: the arithmetic of tsr_light_follow in the same order, hence the same
+/* light/view_lanes.h: as many viewing rays as a register has lanes, each with a pixel of its own: the arithmetic of tsr_light_go in the same order, hence the same
  * bits. Where rays end, meet surfaces or scatter, view.h takes over for that lane. */
 #ifndef TSR_LIGHT_VIEW_LANES_H
 #define TSR_LIGHT_VIEW_LANES_H
@@ -9,9 +9,8 @@ typedef struct lanes_view {
     float x[3][LANES], v[3][LANES], d[3][LANES], weight[3][LANES], first[LANES], bend[LANES];
     float began[3][LANES], way[3][LANES], from[LANES], to[LANES], steepest[LANES]; /* passages: tsr_light_passage */
     marks active, rising, alive;
-    int32_t steps[LANES], depth[LANES], sample[LANES], color[LANES];
-    int64_t pixel[LANES], next, end; /* pixels that no lane has yet */
-    float start[LANES];
+    int32_t steps[LANES], depth[LANES];
+    int64_t next, end; /* pixels that no lane has yet */
     tsr_light_path path[LANES];
 } lanes_view;
 
@@ -59,48 +58,29 @@ static void lane_passed(const tsr_light_seen *s, lanes_view *r, int l)
     r->active[l] = 0;
 }
 
-/* Pixels go down the columns of strips of 16 rows, so that the rays of all lanes pass the same voxels. */
-static int64_t lanes_pixel(const tsr_light_seen *s, int64_t i)
-{
-    enum { ROWS = 16 };
-    const int64_t strip = i / ((int64_t)s->width * ROWS) * ROWS, rest = i - strip * s->width, rows = tsr_min64(ROWS, s->height - strip);
-    return (strip + rest % rows) * s->width + rest / rows;
-}
-
-/* The next ray of a lane: what waits, the next sample, the next pixel; none: the lane rests. */
+/* The next ray of a lane: of its pixel, or of the next one; none: the lane rests. */
 static void lane_next(const tsr_light_seen *s, lanes_view *r, int l)
 {
-    const int first = s->dispersed ? 1 : 0, last = s->dispersed ? 3 : 0;
     tsr_light_path *path = &r->path[l];
     tsr_light_branch b;
     float x[3], v[3], d[3], weight[3];
-    do {
-        if (path->count > 0) b = path->waiting[--path->count];
-        else {
-            if (++r->color[l] > last) {
-                r->color[l] = first;
-                r->sample[l]++;
+    for (;;) {
+        while (path->pixel < 0 || !tsr_light_next_ray(s, path, &b)) {
+            if (r->next >= r->end) {
+                r->alive[l] = 0;
+                return;
             }
-            if (r->pixel[l] < 0 || r->sample[l] >= s->samples) {
-                if (r->pixel[l] >= 0) tsr_light_paint(s, r->pixel[l], path->light);
-                if (r->next >= r->end) {
-                    r->alive[l] = 0;
-                    return;
-                }
-                r->pixel[l] = lanes_pixel(s, r->next++);
-                r->sample[l] = 0;
-                r->color[l] = first;
-                path->light[0] = path->light[1] = path->light[2] = 0.0f;
-            }
-            r->start[l] = tsr_light_eye(s, r->pixel[l], r->sample[l], r->color[l], &b);
-            r->bend[l] = s->bends[r->color[l]];
+            tsr_light_begin_pixel(s, path, tsr_light_pixel_at(s, r->next++));
         }
-    } while (!tsr_light_enter(s, path, &b, x, v, d, weight));
+        r->bend[l] = s->bends[path->color];
+        if (tsr_light_enter(s, &b, x, v, d, weight)) break;
+        tsr_light_outside(s, path, x, d, weight, b.depth);
+    }
     lanes_set(r->x, l, x);
     lanes_set(r->v, l, v);
     lanes_set(r->d, l, d);
     lanes_set(r->weight, l, weight);
-    r->first[l] = r->start[l];
+    r->first[l] = path->start;
     r->depth[l] = b.depth;
     r->steps[l] = 0;
     r->active[l] = 0;
@@ -147,7 +127,7 @@ TSR_INLINE void lanes_skip(const tsr_light_seen *s, lanes_view *r, marks m, mark
     lanes_keep3(r->x, m, x);
 }
 
-/* The questions of tsr_light_watch for rays in m; n: index and gradient. */
+/* The questions of tsr_light_passage_asks for rays in m; n: index and gradient. */
 TSR_INLINE void lanes_watch(const tsr_light_seen *s, lanes_view *r, marks m, const lanes x[3], const lanes d[3], const lanes n[4])
 {
     const lanes along = n[1] * d[0] + n[2] * d[1] + n[3] * d[2], g2 = n[1] * n[1] + n[2] * n[2] + n[3] * n[3];
@@ -161,7 +141,9 @@ TSR_INLINE void lanes_watch(const tsr_light_seen *s, lanes_view *r, marks m, con
         float weight[3];
         passage_get(r, l, &g);
         lanes_get((const float(*)[LANES])r->weight, l, weight);
-        tsr_light_watch(s, &r->path[l], &g, at, ahead, four, weight, r->depth[l]);
+        const int says = tsr_light_passage_asks(&g, ahead, four);
+        if (says == TSR_LIGHT_PASSED) tsr_light_passed(s, &r->path[l], &g, ahead, weight, r->depth[l]);
+        if (says != TSR_LIGHT_LEVEL) tsr_light_passage_takes(&g, at, ahead, four);
         lanes_set(r->weight, l, weight);
         passage_set(r, l, &g);
     }
@@ -244,7 +226,7 @@ TSR_INLINE marks lanes_march(const tsr_light_seen *s, lanes_view *r, marks m, ma
     return lanes_bits(matter) ? lanes_pass(s, r, matter, holds, before, ds) : (marks){ 0 };
 }
 
-/* Pixels begin to end - 1 in the order of lanes_pixel. */
+/* Pixels begin to end - 1 in the order of tsr_light_pixel_at. */
 static void lanes_look(const tsr_light_seen *s, int64_t begin, int64_t end)
 {
     lanes_view r;
@@ -252,7 +234,7 @@ static void lanes_look(const tsr_light_seen *s, int64_t begin, int64_t end)
     r.next = begin;
     r.end = end;
     for (int l = 0; l < LANES; l++) {
-        r.pixel[l] = -1;
+        r.path[l].pixel = -1;
         r.x[0][l] = r.x[1][l] = r.x[2][l] = -9.0f;
         r.d[0][l] = r.d[1][l] = r.d[2][l] = r.v[0][l] = r.v[1][l] = r.v[2][l] = 1.0f;
         lane_next(s, &r, l);
