@@ -57,9 +57,11 @@ tsr_status tsr_diff_open_streams(const tsr_mvv_reading *r, uint32_t type, int64_
 tsr_status tsr_diff_stream(const tsr_mvv_reading *r, const tsr_diff_streams *s, int32_t number, const uint8_t **bytes, int64_t *size)
 {
     int64_t begin = 0, end = 0;
+    *bytes = NULL;
+    *size = 0;
     if (s->bytes && !tsr_diff_find_stream(s, number, &begin, &end))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: the sizes of streams do not fit their chunk of %lld bytes", r->reader->name, (long long)s->whole);
-    *bytes = s->bytes ? s->bytes + begin : NULL;
+    if (s->bytes) *bytes = s->bytes + begin;
     *size = end - begin;
     if (r->keep < 1) *size = (int64_t)((double)*size * r->keep);
     return TSR_OK;
