@@ -2,14 +2,15 @@
 # run.sh TESSERA CASES: runs the lines of a cases file in an empty folder, in order. A line is
 #   CODE | ARGUMENTS | GLOB of stdout | GLOB of stderr
 # ARGUMENTS are split and quoted by the shell; an empty glob expects no output at all; '*' anything. The same file may use what earlier
-# lines wrote. A line that starts with '!' is a shell command to prepare or check something and must succeed. '#' starts a comment.
+# lines wrote. A line that starts with '!' is a shell command to prepare or check something and must succeed. '?' PROGRAM: the lines from here to the
+# next '?' need it and are skipped where it is not installed. '#' starts a comment.
 set -u
 tessera=$1 cases=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 export tessera
-passed=0 failed=0 number=0
+passed=0 failed=0 number=0 lacking='' skipped=0
 
 trim() { # TEXT: `trimmed` becomes it without white space around it
     trimmed=${1#"${1%%[![:space:]]*}"}
@@ -43,6 +44,18 @@ while IFS= read -r line || [ -n "$line" ]; do
     number=$((number + 1))
     case $line in
     '' | '#'*) continue ;;
+    '?'*)
+        trim "${line#?}"
+        lacking=''
+        if [ -n "$trimmed" ] && ! command -v "$trimmed" >/dev/null; then lacking=$trimmed; fi
+        continue
+        ;;
+    esac
+    if [ -n "$lacking" ]; then
+        skipped=$((skipped + 1))
+        continue
+    fi
+    case $line in
     '!'*)
         if sh -c "${line#!}" >out 2>&1; then passed=$((passed + 1)); else
             wrong "the command failed"
@@ -66,5 +79,6 @@ while IFS= read -r line || [ -n "$line" ]; do
     elif ! fits "$err" "$want_err"; then wrong "stderr does not fit '$want_err': $err"
     else passed=$((passed + 1)); fi
 done <"$cases"
+[ "$skipped" -eq 0 ] || echo "$skipped lines: skipped, a program is not installed"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
