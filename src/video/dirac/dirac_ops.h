@@ -45,9 +45,9 @@ typedef struct tsr_dirac_ops {
     tsr_status (*predict)(tsr_queue *queue, const tsr_dirac_predict_job *job);
     tsr_status (*load)(tsr_queue *queue, const tsr_dirac_load_job *job);
     tsr_status (*half)(tsr_queue *queue, const tsr_dirac_half_job *job);
-    /* Jobs that are in the device's memory, of planes of that size. NULL where `record` is. */
+    /* Jobs that are in the device's memory, of planes of that size; `job` is the same, of which the extents are looked at. NULL where `record` is. */
     tsr_status (*store_there)(tsr_queue *queue, const tsr_dirac_store_job *job, int32_t width, int32_t height);
-    tsr_status (*predict_there)(tsr_queue *queue, const tsr_dirac_predict_job *job, int32_t width, int32_t height);
+    tsr_status (*predict_there)(tsr_queue *queue, const tsr_dirac_predict_job *there, const tsr_dirac_predict_job *job);
     /* Numbers of 16 bits become those of 32; behind the first `there` of `count` they are 0. NULL where `record` is. */
     tsr_status (*widen)(tsr_queue *queue, const int16_t *from, int64_t there, int32_t *to, int64_t count);
     const tsr_dirac_record_ops *record; /* NULL: it is of no use */

@@ -233,6 +233,7 @@ static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *
 typedef struct launching {
     tsr_dirac_decoder *decoder;
     const tsr_dirac_target *target;
+    const tsr_dirac_component_jobs *jobs; /* what d->jobs are */
 } launching;
 
 static tsr_status launch_components(void *user)
@@ -245,7 +246,7 @@ static tsr_status launch_components(void *user)
         int32_t width, height;
         tsr_dirac_component_size(&d->sequence, c, &width, &height);
         if (l->target->residue) TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
-        if (l->target->predicted) TSR_TRY(ops->predict_there(d->context->queue, &d->jobs->predict[c], width, height));
+        if (l->target->predicted) TSR_TRY(ops->predict_there(d->context->queue, &d->jobs->predict[c], &l->jobs->predict[c]));
         TSR_TRY(ops->store_there(d->context->queue, &d->jobs->store[c], width, height));
     }
     return TSR_OK;
@@ -255,8 +256,8 @@ static tsr_status launch_components(void *user)
 static tsr_status launch_picture(tsr_dirac_decoder *d, const tsr_dirac_target *t, const tsr_slice_target *to)
 {
     tsr_dirac_component_jobs jobs = { 0 };
-    launching l = { d, t };
-    int64_t at = 0, key[7] = { t->residue != 0 };
+    launching l = { d, t, &jobs };
+    int64_t at = 0, key[13] = { t->residue != 0 };
     if (!d->jobs) TSR_TRY(tsr_device_allocate(d->context, sizeof *d->jobs, (void **)&d->jobs));
     for (int c = 0; c < 3; c++) {
         int32_t width, height;
@@ -268,8 +269,13 @@ static tsr_status launch_picture(tsr_dirac_decoder *d, const tsr_dirac_target *t
         key[1 + 2 * c] = width;
         key[2 + 2 * c] = height;
     }
+    for (int axis = 0; axis < 2 && t->predicted; axis++) { /* how predictions are parted into regions */
+        key[7 + axis] = jobs.predict[0].p.length[axis];
+        key[9 + axis] = jobs.predict[0].p.separation[axis];
+        key[11 + axis] = jobs.predict[1].down[axis];
+    }
     TSR_TRY(d->context->backend->upload(d->context->queue, d->jobs, &jobs, sizeof jobs));
-    return tsr_picture_graph_run(&d->graph[t->predicted ? t->code & 3 : 0], d->context, key, 7, launch_components, &l);
+    return tsr_picture_graph_run(&d->graph[t->predicted ? t->code & 3 : 0], d->context, key, 13, launch_components, &l);
 }
 
 tsr_status tsr_dirac_begin_picture(tsr_dirac_decoder *d, const tsr_dirac_target *t, tsr_dirac_frame **frame)
