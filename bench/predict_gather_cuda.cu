@@ -15,7 +15,7 @@ TSR_KERNEL(__launch_bounds__(GATHER_ACROSS, 8) gather_kernel)(tsr_dirac_predict_
     const int32_t column = (int32_t)(blockIdx.x % columns * GATHER_ACROSS + threadIdx.x), x = tsr_mini(column, j->width - 1); /* whole warps */
     const int32_t begin = gather_begin(&down, (int32_t)(blockIdx.x / columns));
     const int32_t first = tsr_maxi(begin, 0), last = tsr_mini(begin + GATHER_RUN, j->height) - 1;
-    int32_t u0, v0, v1, sum[GATHER_RUN];
+    int32_t u0, v0, v1, sum[GATHER_RUN], within = 1;
     if (last < first) return; /* the whole block */
     v1 = tsr_dirac_cover(last, down.length, down.separation, down.count, &v0);
     v1 += v0;
@@ -38,14 +38,18 @@ TSR_KERNEL(__launch_bounds__(GATHER_ACROSS, 8) gather_kernel)(tsr_dirac_predict_
             const tsr_dirac_block b = tsr_dirac_block_at(j, (int64_t)v * across.count + u);
             const int32_t *const wy = weight + (v - v0) * GATHER_RUN;
             int32_t value[GATHER_RUN];
-            tsr_dirac_block_rows<GATHER_RUN, GATHER_HALF>(j, &source, &b, x, begin, GATHER_RUN, gather_halves(&down, begin, v), value);
+            within &= tsr_dirac_block_rows<GATHER_RUN, GATHER_HALF>(j, &source, &b, x, begin, GATHER_RUN, gather_halves(&down, begin, v), value);
 #pragma unroll
             for (int k = 0; k < GATHER_RUN; k++) sum[k] += wx * wy[k] * value[k];
         }
     }
 #pragma unroll
     for (int k = 0; k < GATHER_RUN; k++)
-        if (column < j->width && begin + k >= first && begin + k <= last) j->predicted[(int64_t)(begin + k) * j->stride + x] = (sum[k] + 32) >> 6;
+        if (within && column < j->width && begin + k >= first && begin + k <= last)
+            j->predicted[(int64_t)(begin + k) * j->stride + x] = (sum[k] + 32) >> 6;
+    if (within || column >= j->width) return;
+#pragma unroll 1
+    for (int32_t y = first; y <= last; y++) j->predicted[(int64_t)y * j->stride + x] = tsr_dirac_predict_sample(j, x, y);
 }
 
 /* The job's memory is the device's. Launched; 0: that failed. */

@@ -1,5 +1,5 @@
-/* The two ways to predict overlapped blocks on a device: the library's, by regions, and the bench's, which gathers (bench/predict_gather.h). Both must
- * say what predict.h says of each sample. That predict.h is right is other suites' business (test_dirac_syntax). */
+/* The two ways to predict overlapped blocks on a device: the library's, by regions, which may store samples at once, and the bench's, which gathers
+ * (bench/predict_gather.h). Both must say what predict.h says of each sample. That predict.h is right is other suites' business (test_dirac_syntax). */
 #include <dlfcn.h>
 
 #include "context.h"
@@ -96,7 +96,7 @@ static void *host_memory(size_t bytes)
     return memory;
 }
 
-static void *on_device(const void *host, size_t bytes)
+static void *on_device_memory(const void *host, size_t bytes)
 {
     void *memory = NULL;
     require_ok(tsr_device_allocate(context, bytes, &memory));
@@ -116,26 +116,71 @@ static void compare(const tsr_dirac_predict_job *j, const int32_t *said, const i
         }
 }
 
-static void on_the_device(const tsr_dirac_predict_job *host, const int32_t *expected, int shape)
+/* Stored with a residue: the plane and the reference, clamped; nothing beside. Of a picture without a residue or a reference neither is there. */
+static void stored(uint64_t *seed, const tsr_dirac_predict_job *on_device, const int32_t *expected, int shape)
+{
+    tsr_dirac_predict_job j = *on_device;
+    const int32_t half = 1 << (j.depth - 1), bytes = j.depth > 8 ? 2 : 1, has_residue = !model_chance(seed, 5),
+                  is_reference = model_chance(seed, 2);
+    const size_t rows = (size_t)(j.stride * j.height), tight = (size_t)j.width * (size_t)j.height;
+    int32_t *residue = (int32_t *)host_memory(rows * sizeof *residue);
+    uint8_t *plane = (uint8_t *)host_memory(rows * (size_t)bytes);
+    int16_t *reference = (int16_t *)host_memory(tight * sizeof *reference);
+    for (size_t k = 0; k < rows; k++) residue[k] = model_chance(seed, 50) ? INT32_MAX : model_between(seed, -half / 2, half / 2);
+    memset(plane, MARK & 0xff, rows * (size_t)bytes);
+    tsr_dirac_store_job store = {
+        .stride = j.stride, .plane_stride = j.stride, .width = j.width, .height = j.height, .bytes = bytes, .depth = j.depth
+    };
+    void *const residue_there = on_device_memory(residue, rows * sizeof *residue);
+    store.residue = has_residue ? (const int32_t *)residue_there : NULL;
+    store.plane = on_device_memory(plane, rows * (size_t)bytes);
+    void *const reference_there = on_device_memory(reference, tight * sizeof *reference);
+    store.reference = is_reference ? reference_there : NULL;
+    store.reference_bytes = 2;
+    j.store = &store;
+    j.predicted = NULL;
+    require_ok(context->backend->dirac->predict(context->queue, &j));
+    require_ok(context->backend->download(context->queue, plane, store.plane, rows * (size_t)bytes));
+    require_ok(context->backend->download(context->queue, reference, reference_there, tight * sizeof *reference));
+    for (int32_t y = 0; y < j.height; y++)
+        for (int32_t x = 0; x < j.stride; x++) {
+            const int64_t at = y * j.stride + x, on = (int64_t)y * j.width + x;
+            const int32_t shown = bytes == 1 ? plane[at] : ((const uint16_t *)(const void *)plane)[at], beside = bytes == 1 ? 0x5a : 0x5a5a;
+            int64_t sum = x < j.width ? (int64_t)expected[on] + (has_residue ? residue[at] : 0) : 0;
+            sum = sum < -half ? -half : sum > half - 1 ? half - 1 : sum;
+            if (shown != (x < j.width ? sum + half : beside) || (x < j.width && reference[on] != (is_reference ? sum : 0)))
+                fail_msg("stored: blocks %d, %d x %d, %d bits, component %d: at (%d, %d) %d and %d instead of %d", shape, j.width, j.height, j.depth,
+                         j.component, x, y, shown, x < j.width ? reference[on] : 0, (int)sum);
+        }
+    tsr_device_release(context, residue_there, rows * sizeof *residue);
+    tsr_device_release(context, store.plane, rows * (size_t)bytes);
+    tsr_device_release(context, reference_there, tight * sizeof *reference);
+    free(residue);
+    free(plane);
+    free(reference);
+}
+
+static void on_the_device(uint64_t *seed, const tsr_dirac_predict_job *host, const int32_t *expected, int shape)
 {
     const size_t grid = sizeof(int16_t) * 4 * (size_t)host->width * (size_t)host->height,
                  bytes = sizeof(int32_t) * (size_t)(host->stride * host->height);
     const size_t block_bytes = sizeof(tsr_dirac_block) * (size_t)(host->p.blocks_x * host->p.blocks_y);
     int32_t *said = (int32_t *)host_memory(bytes);
     tsr_dirac_predict_job j = *host;
-    tsr_dirac_block *const blocks = (tsr_dirac_block *)on_device(host->blocks, block_bytes);
+    tsr_dirac_block *const blocks = (tsr_dirac_block *)on_device_memory(host->blocks, block_bytes);
     void *references[2];
-    for (int r = 0; r < 2; r++) j.reference[r] = references[r] = on_device(host->reference[r], grid);
+    for (int r = 0; r < 2; r++) j.reference[r] = references[r] = on_device_memory(host->reference[r], grid);
     j.blocks = blocks;
     for (int way = 0; way < 1 + (by_gathering != NULL); way++) {
         for (size_t k = 0; k < bytes / sizeof *said; k++) said[k] = MARK;
-        j.predicted = (int32_t *)on_device(said, bytes);
+        j.predicted = (int32_t *)on_device_memory(said, bytes);
         if (way) assert_true(by_gathering(context->queue, &j));
         else require_ok(context->backend->dirac->predict(context->queue, &j));
         require_ok(context->backend->download(context->queue, said, j.predicted, bytes));
         tsr_device_release(context, j.predicted, bytes);
         compare(&j, said, expected, way ? "gathered" : "by regions", shape);
     }
+    stored(seed, &j, expected, shape);
     for (int r = 0; r < 2; r++) tsr_device_release(context, references[r], grid);
     tsr_device_release(context, blocks, block_bytes);
     free(said);
@@ -160,7 +205,7 @@ static void compare_ways(uint64_t *seed, int shape)
     }
     for (int32_t y = 0; y < j.height; y++)
         for (int32_t x = 0; x < j.width; x++) expected[y * j.width + x] = tsr_dirac_predict_sample(&j, x, y);
-    on_the_device(&j, expected, shape);
+    on_the_device(seed, &j, expected, shape);
     free(blocks);
     free(grids);
     free(expected);

@@ -58,11 +58,20 @@ TSR_KERNEL(store_kernel)(tsr_dirac_store_job job, uint32_t columns) { store_samp
 
 enum { ACROSS = TSR_DIRAC_REGION_ACROSS, ROWS = TSR_DIRAC_REGION_ROWS };
 
+/* A sample is predicted. */
+TSR_DEVICE_FN void put_predicted(const tsr_dirac_predict_job *j, const tsr_dirac_store_job *store, int32_t x, int32_t y, int32_t residue,
+                                 int32_t value)
+{
+    if (store) tsr_dirac_store_sum(store, x, y, (int64_t)residue + value);
+    else j->predicted[(int64_t)y * j->stride + x] = value;
+}
+
 /* A block of threads has regions of one kind: a row of them, whose columns it takes one a thread, left to right, leaving out those of the other kind; a
  * thread goes down its column ROWS rows at a time. How many blocks are added is known to the compiler, the rows' weights are the same for all threads, and
  * where one block lies alone its value is the result. `at` is its number among those of a kind: BESIDE blocks beside each other cover a sample, ABOVE
  * above each other. */
-template <int BESIDE, int ABOVE> TSR_DEVICE_FN void predict_region(const tsr_dirac_predict_job *j, const tsr_dirac_regions *r, int32_t at)
+template <int BESIDE, int ABOVE>
+TSR_DEVICE_FN void predict_region(const tsr_dirac_predict_job *j, const tsr_dirac_store_job *store, const tsr_dirac_regions *r, int32_t at)
 {
     enum { SHIFT = 3 * (BESIDE - 1) + 3 * (ABOVE - 1) }; /* weights are of 8 along an axis with an overlap, of 1 along another */
     TSR_SHARED(int32_t, ramp, TSR_DIRAC_BLOCK_MOST / 2);
@@ -70,6 +79,7 @@ template <int BESIDE, int ABOVE> TSR_DEVICE_FN void predict_region(const tsr_dir
     const int32_t band = at / r->tiles[BESIDE - 1], place = at % r->tiles[BESIDE - 1] * ACROSS + (int32_t)threadIdx.x;
     const int32_t own = place < r->x.places[BESIDE - 1];
     int32_t begin, end, block, wx = 1;
+    uint32_t single = 0; /* groups of rows that lead out of the references: bit k for those from k ROWS on */
     tsr_dirac_axis_band(&r->y, ABOVE - 1, band, &begin, &end);
     if (begin >= end) return;                                                                                        /* the whole block */
     const int32_t x = tsr_dirac_axis_place(&r->x, BESIDE - 1, tsr_mini(place, r->x.places[BESIDE - 1] - 1), &block); /* whole warps */
@@ -81,15 +91,20 @@ template <int BESIDE, int ABOVE> TSR_DEVICE_FN void predict_region(const tsr_dir
 #pragma unroll 1
     for (int32_t y = begin; y < end; y += ROWS) {
         const int32_t rows = tsr_mini(ROWS, end - y);
-        int32_t sum[ROWS];
+        int32_t sum[ROWS], residue[ROWS] = { 0 }, within = 1;
 #pragma unroll
         for (int k = 0; k < ROWS; k++) sum[k] = 1 << SHIFT >> 1;
+        if (store && store->residue) { /* is on its way while the blocks are looked at */
+#pragma unroll
+            for (int k = 0; k < ROWS; k++)
+                if (k < rows) residue[k] = store->residue[(y + k) * store->stride + x];
+        }
 #pragma unroll 1
         for (int32_t i = 0; i < BESIDE * ABOVE; i++) {
             const int32_t u = i % BESIDE, v = i / BESIDE;
             const tsr_dirac_block b = tsr_dirac_block_at(j, (int64_t)(band + v) * r->x.e.count + block + u);
             int32_t value[ROWS];
-            tsr_dirac_block_rows<ROWS, 1>(j, &source, &b, x, y, rows, (1 << rows) - 1, value);
+            within &= tsr_dirac_block_rows<ROWS, 1>(j, &source, &b, x, y, rows, (1 << rows) - 1, value);
 #pragma unroll
             for (int k = 0; k < ROWS; k++) {
                 if (k >= rows) continue;
@@ -99,26 +114,42 @@ template <int BESIDE, int ABOVE> TSR_DEVICE_FN void predict_region(const tsr_dir
         }
 #pragma unroll
         for (int k = 0; k < ROWS; k++)
-            if (own && k < rows) j->predicted[(int64_t)(y + k) * j->stride + x] = sum[k] >> SHIFT;
+            if (own && within && k < rows) put_predicted(j, store, x, y + k, residue[k], sum[k] >> SHIFT);
+        single |= (uint32_t)!within << (y - begin) / ROWS;
+    }
+    if (!own || !single) return;
+#pragma unroll 1
+    for (int32_t y = begin; y < end; y++) { /* rare: samples one by one, here, where little else is in registers */
+        if (!(single >> (y - begin) / ROWS & 1)) continue;
+        const int32_t residue = store && store->residue ? store->residue[y * store->stride + x] : 0;
+        put_predicted(j, store, x, y, residue, tsr_dirac_predict_sample(j, x, y));
     }
 }
 
 /* The dearest regions come first. */
-TSR_DEVICE_FN void predict_regions(const tsr_dirac_predict_job *j, const tsr_dirac_regions *r)
+TSR_DEVICE_FN void predict_regions(const tsr_dirac_predict_job *j, const tsr_dirac_store_job *store, const tsr_dirac_regions *r)
 {
     int32_t at = (int32_t)blockIdx.x;
-    if (at < r->blocks[3]) predict_region<2, 2>(j, r, at);
-    else if ((at -= r->blocks[3]) < r->blocks[2]) predict_region<1, 2>(j, r, at);
-    else if ((at -= r->blocks[2]) < r->blocks[1]) predict_region<2, 1>(j, r, at);
-    else predict_region<1, 1>(j, r, at - r->blocks[1]);
+    if (at < r->blocks[3]) predict_region<2, 2>(j, store, r, at);
+    else if ((at -= r->blocks[3]) < r->blocks[2]) predict_region<1, 2>(j, store, r, at);
+    else if ((at -= r->blocks[2]) < r->blocks[1]) predict_region<2, 1>(j, store, r, at);
+    else predict_region<1, 1>(j, store, r, at - r->blocks[1]);
 }
 
-TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_kernel)(tsr_dirac_predict_job job, tsr_dirac_regions r) { predict_regions(&job, &r); }
+TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_kernel)(tsr_dirac_predict_job job, tsr_dirac_regions r) { predict_regions(&job, NULL, &r); }
+TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_store_kernel)(tsr_dirac_predict_job job, tsr_dirac_store_job store, tsr_dirac_regions r)
+{
+    predict_regions(&job, &store, &r);
+}
 
-/* The same of a job in memory: what a graph launches again for pictures with other jobs. */
-TSR_KERNEL(store_there_kernel)(const tsr_dirac_store_job *job, int32_t width, uint32_t columns) { store_samples(job, width, columns); }
+/* The same of jobs in memory: what a graph launches again for pictures with other jobs. */
+TSR_KERNEL(store_there_kernel)(const tsr_dirac_store_job *jobs, int32_t width, uint32_t columns) { store_samples(jobs + blockIdx.y, width, columns); }
 
-TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_there_kernel)(const tsr_dirac_predict_job *job, tsr_dirac_regions r) { predict_regions(job, &r); }
+TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_there_kernel)
+(const tsr_dirac_predict_job *jobs, const tsr_dirac_store_job *stores, tsr_dirac_regions r)
+{
+    predict_regions(jobs + blockIdx.y, stores + blockIdx.y, &r);
+}
 
 TSR_KERNEL(load_kernel)(tsr_dirac_load_job job, uint32_t columns)
 {
@@ -178,20 +209,24 @@ static tsr_status cuda_store(tsr_queue *queue, const tsr_dirac_store_job *job)
 static tsr_status cuda_predict(tsr_queue *queue, const tsr_dirac_predict_job *job)
 {
     const tsr_dirac_regions r = tsr_dirac_regions_of(job);
-    TSR_LAUNCH(queue, predict_kernel, tsr_dirac_region_blocks(&r), ACROSS, 0, *job, r);
+    const uint32_t blocks = tsr_dirac_region_blocks(&r);
+    if (job->store) TSR_LAUNCH(queue, predict_store_kernel, blocks, ACROSS, 0, *job, *job->store, r);
+    else TSR_LAUNCH(queue, predict_kernel, blocks, ACROSS, 0, *job, r);
     return tsr_launch_check(queue);
 }
 
-static tsr_status cuda_store_there(tsr_queue *queue, const tsr_dirac_store_job *job, int32_t width, int32_t height)
+static tsr_status cuda_store_there(tsr_queue *queue, const tsr_dirac_store_job *there, int32_t width, int32_t height, int32_t count)
 {
-    TSR_LAUNCH(queue, store_there_kernel, STORE_COLUMNS(width) * (uint32_t)height, THREADS, 0, job, width, STORE_COLUMNS(width));
+    const uint32_t blocks = STORE_COLUMNS(width) * (uint32_t)height;
+    TSR_LAUNCH(queue, store_there_kernel, dim3(blocks, (uint32_t)count), THREADS, 0, there, width, STORE_COLUMNS(width));
     return tsr_launch_check(queue);
 }
 
-static tsr_status cuda_predict_there(tsr_queue *queue, const tsr_dirac_predict_job *there, const tsr_dirac_predict_job *job)
+static tsr_status cuda_predict_there(tsr_queue *queue, const tsr_dirac_predict_job *there, const tsr_dirac_store_job *stores,
+                                     const tsr_dirac_predict_job *job, int32_t count)
 {
     const tsr_dirac_regions r = tsr_dirac_regions_of(job);
-    TSR_LAUNCH(queue, predict_there_kernel, tsr_dirac_region_blocks(&r), ACROSS, 0, there, r);
+    TSR_LAUNCH(queue, predict_there_kernel, dim3(tsr_dirac_region_blocks(&r), (uint32_t)count), ACROSS, 0, there, stores, r);
     return tsr_launch_check(queue);
 }
 
@@ -201,7 +236,7 @@ enum { WIDENED = 8 };
 TSR_KERNEL(widen_kernel)(const int16_t *from, int64_t there, int32_t *to, int64_t count)
 {
     const int64_t first = ((int64_t)blockIdx.x * THREADS + threadIdx.x) * WIDENED;
-    if (first + WIDENED <= count && (first + WIDENED <= there || first >= there)) {
+    if (first + WIDENED <= count && (first + WIDENED <= there || first >= there) && !((uintptr_t)to & 15)) {
         tsr_slice_four both = { { 0, 0, 0, 0 } };
         if (first < there) both = *(const tsr_slice_four *)(const void *)(from + first);
         for (int h = 0; h < 2; h++) {

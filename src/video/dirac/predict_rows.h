@@ -27,14 +27,14 @@ TSR_DEVICE_FN void tsr_dirac_fetch_rows(const tsr_dirac_run_source *s, const tsr
     }
 }
 
-/* What block b says of column x from row y on, `rows` rows, of which those of `parts` are wanted; what it leaves in others counts nothing. By all lanes
- * of a warp, with the same rows and parts. */
+/* What block b says of column x from row y on, `rows` rows, of which those of `parts` are wanted; what it leaves in others counts nothing. 0: not all lies
+ * within the references, and nothing was said. By all lanes of a warp, with the same rows and parts. */
 template <int ROWS, int PART>
-TSR_DEVICE_FN void tsr_dirac_block_rows(const tsr_dirac_predict_job *j, const tsr_dirac_run_source *s, const tsr_dirac_block *b, int32_t x, int32_t y,
-                                        int32_t rows, int32_t parts, int32_t value[ROWS])
+TSR_DEVICE_FN int tsr_dirac_block_rows(const tsr_dirac_predict_job *j, const tsr_dirac_run_source *s, const tsr_dirac_block *b, int32_t x, int32_t y,
+                                       int32_t rows, int32_t parts, int32_t value[ROWS])
 {
     int32_t from[2][ROWS];
-    int far = b->mode && b->global; /* not all lies within the references */
+    int far = b->mode && b->global;
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         tsr_dirac_run_view view;
@@ -57,13 +57,7 @@ TSR_DEVICE_FN void tsr_dirac_block_rows(const tsr_dirac_predict_job *j, const ts
         const int32_t both[2] = { from[0][k], from[1][k] };
         value[k] = b->mode ? tsr_dirac_weigh(j, b->mode, both) : dc;
     }
-    if (!far) return;
-#pragma unroll 1
-    for (int32_t k = 0; k < rows; k++) {
-        const int32_t one = tsr_dirac_block_value(j, b, x, y + k);
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) value[i] = i == k ? one : value[i];
-    }
+    return !far;
 }
 
 #endif
