@@ -8,7 +8,7 @@
 #include "bench.h"
 #include "formats/films/video.h"
 #include "module.h"
-#include "predict_regions.h"
+#include "predict_gather.h"
 #include "video/dirac/decoder.h"
 #include "video/dirac/dirac_ops.h"
 #include "video/dirac/syntax.h"

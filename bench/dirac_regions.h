@@ -1,19 +1,19 @@
-/* Two ways to predict overlapped blocks on a GPU: the library's, which gathers, and that of [Laan11], by regions (predict_regions.h), by turns, what they say
- * compared first. Included by bench_dirac.c. */
+/* Two ways to predict overlapped blocks on a GPU: the library's, by regions, and one that gathers (predict_gather.h), by turns, what they say compared
+ * first. Included by bench_dirac.c. */
 static struct {
-    predict_regions_call by_regions;
+    predict_gather_call by_gathering;
     tsr_dirac_predict_job job;
 } ways;
 
-static tsr_status gather_call(void *user)
+static tsr_status regions_call(void *user)
 {
     (void)user;
     return s.b.context->backend->dirac->predict(s.b.context->queue, &ways.job);
 }
-static tsr_status regions_call(void *user)
+static tsr_status gather_call(void *user)
 {
     (void)user;
-    return ways.by_regions(s.b.context->queue, &ways.job) ? TSR_OK : TSR_ERROR_DEVICE;
+    return ways.by_gathering(s.b.context->queue, &ways.job) ? TSR_OK : TSR_ERROR_DEVICE;
 }
 
 static uint32_t ways_chance(uint64_t *state)
@@ -49,7 +49,7 @@ static int64_t ways_differ(int32_t *memory, int64_t count)
     for (int way = 0; way < 2; way++) {
         memset(memory + way * count, way, bytes);
         MUST(s.b.context->backend->upload(s.b.context->queue, ways.job.predicted, memory + way * count, bytes));
-        MUST(way ? regions_call(NULL) : gather_call(NULL));
+        MUST(way ? gather_call(NULL) : regions_call(NULL));
         MUST(s.b.context->backend->download(s.b.context->queue, memory + way * count, ways.job.predicted, bytes));
     }
     int64_t others = 0;
@@ -93,20 +93,20 @@ static void measure_ways(int32_t length, int32_t separation, int32_t references)
     j->blocks = (const tsr_dirac_block *)blocks;
     const int64_t others = ways_differ(memory, plane);
     if (others) {
-        fprintf(stderr, "bench dirac: by regions %lld samples differ\n", (long long)others);
+        fprintf(stderr, "bench dirac: what gathers differs in %lld samples\n", (long long)others);
         exit(1);
     }
-    bench_time gather, regions;
-    bench_measure_pair(&s.b, gather_call, regions_call, NULL, &gather, &regions);
+    bench_time regions, gather;
+    bench_measure_pair(&s.b, regions_call, gather_call, NULL, &regions, &gather);
     snprintf(name, sizeof name, "predict 1080p luma, blocks of %d every %d, references: %d", length, separation, references);
     bench_report(&s.b, &(bench_case){ .name = name,
                                       .n = plane,
-                                      .time = gather,
+                                      .time = regions,
                                       .bytes = (double)plane * (4 + 8 * references),
-                                      .peer = "by regions",
-                                      .peer_time = regions,
+                                      .peer = "gathering",
+                                      .peer_time = gather,
                                       .bar = "the default is the faster way",
-                                      .holds = gather.median <= regions.median });
+                                      .holds = regions.median <= gather.median });
     tsr_device_release(s.b.context, j->predicted, bytes);
     tsr_device_release(s.b.context, blocks, block_bytes);
     for (int r = 0; r < 2; r++) tsr_device_release(s.b.context, reference[r], grid);
@@ -117,10 +117,10 @@ static void measure_regions(void)
 {
     static const int32_t preset[][2] = { { 8, 4 }, { 12, 8 }, { 16, 12 }, { 24, 16 } };
     const int emulated = s.b.context->device.kind == TSR_DEVICE_EMU;
-    void *module = bench_module(emulated ? "libtessera_emu.so" : "libbench_predict_regions.so");
-    if (module) *(void **)&ways.by_regions = dlsym(module, "predict_by_regions");
-    if (!ways.by_regions) {
-        printf("no prediction by regions beside: %s\n", dlerror());
+    void *module = bench_module(emulated ? "libtessera_emu.so" : "libbench_predict_gather.so");
+    if (module) *(void **)&ways.by_gathering = dlsym(module, "predict_by_gathering");
+    if (!ways.by_gathering) {
+        printf("no prediction that gathers beside: %s\n", dlerror());
         return;
     }
     for (size_t k = 0; k < sizeof preset / sizeof *preset; k++)

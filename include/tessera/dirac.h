@@ -55,7 +55,7 @@ typedef enum tsr_dirac_stage {
     TSR_DIRAC_MOTION_RENDER,     /* prediction */
     TSR_DIRAC_RESIDUAL_DECODE,   /* coefficients, and what brings them to the device */
     TSR_DIRAC_WAVELET_TRANSFORM,
-    TSR_DIRAC_COMBINE,  /* prediction and residue become samples */
+    TSR_DIRAC_COMBINE,  /* prediction and residue become samples; on a device part of MOTION_RENDER where there is a prediction */
     TSR_DIRAC_UPSAMPLE, /* half-sample grids of references */
     TSR_DIRAC_STAGES
 } tsr_dirac_stage;

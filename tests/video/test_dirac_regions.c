@@ -1,27 +1,28 @@
-/* The two ways to predict overlapped blocks on a device: the library's, which gathers, and the bench's, by regions (bench/predict_regions.h). Both must
- * say what predict.h says of each sample. That predict.h is right is other suites' business (test_dirac_syntax). */
+/* The two ways to predict overlapped blocks on a device: the library's, by regions, which may store samples at once, and the bench's, which gathers
+ * (bench/predict_gather.h). Both must say what predict.h says of each sample. That predict.h is right is other suites' business (test_dirac_syntax). */
 #include <dlfcn.h>
 
 #include "context.h"
 #include "dirac_model_bits.h"
-#include "predict_regions.h"
+#include "predict_gather.h"
 #include "video/dirac/dirac_ops.h"
+#include "video/dirac/predict_regions.h"
 
-static predict_regions_call by_regions;
+static predict_gather_call by_gathering;
 static tsr_context *on_cpu;
 static void *module;
 
 /* In the emulator's module; of a GPU a module of the bench, which need not be there. */
-static void open_regions(void)
+static void open_rival(void)
 {
     const char *folder = getenv("TESSERA_MODULES"), *device = getenv("TESSERA_DEVICE");
     const int emulated = !device || strcmp(device, "cuda") != 0;
     char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder ? folder : "lib", emulated ? "libtessera_emu.so" : "libbench_predict_regions.so");
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : "lib", emulated ? "libtessera_emu.so" : "libbench_predict_gather.so");
     module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (module) *(void **)&by_regions = dlsym(module, "predict_by_regions");
-    if (emulated && !by_regions) fail_msg("%s: %s", path, dlerror());
-    if (!by_regions) print_message("no kernel by regions: %s\n", dlerror());
+    if (module) *(void **)&by_gathering = dlsym(module, "predict_by_gathering");
+    if (emulated && !by_gathering) fail_msg("%s: %s", path, dlerror());
+    if (!by_gathering) print_message("no kernel that gathers: %s\n", dlerror());
 }
 
 typedef struct blocks_case {
@@ -38,7 +39,7 @@ enum { PRESETS = 4, SHAPES = sizeof shapes / sizeof *shapes, MARK = 0x5a5a5a5a, 
 
 static tsr_dirac_predict_job some_job(uint64_t *seed, const blocks_case *shape)
 {
-    tsr_dirac_predict_job j = { .bytes = 2, .component = model_below(seed, 3), .depth = model_chance(seed, 3) ? 10 : 8 };
+    tsr_dirac_predict_job j = { .bytes = 2, .component = model_below(seed, 3), .depth = model_chance(seed, 3) ? 10 : model_chance(seed, 4) ? 16 : 8 };
     j.down[0] = j.component && model_chance(seed, 2);
     j.down[1] = j.down[0] && model_chance(seed, 2);
     j.width = model_chance(seed, 6) ? model_between(seed, 1, 12) : model_between(seed, 13, 300);
@@ -95,7 +96,7 @@ static void *host_memory(size_t bytes)
     return memory;
 }
 
-static void *on_device(const void *host, size_t bytes)
+static void *on_device_memory(const void *host, size_t bytes)
 {
     void *memory = NULL;
     require_ok(tsr_device_allocate(context, bytes, &memory));
@@ -115,26 +116,71 @@ static void compare(const tsr_dirac_predict_job *j, const int32_t *said, const i
         }
 }
 
-static void on_the_device(const tsr_dirac_predict_job *host, const int32_t *expected, int shape)
+/* Stored with a residue: the plane and the reference, clamped; nothing beside. Of a picture without a residue or a reference neither is there. */
+static void stored(uint64_t *seed, const tsr_dirac_predict_job *on_device, const int32_t *expected, int shape)
+{
+    tsr_dirac_predict_job j = *on_device;
+    const int32_t half = 1 << (j.depth - 1), bytes = j.depth > 8 ? 2 : 1, has_residue = !model_chance(seed, 5),
+                  is_reference = model_chance(seed, 2);
+    const size_t rows = (size_t)(j.stride * j.height), tight = (size_t)j.width * (size_t)j.height;
+    int32_t *residue = (int32_t *)host_memory(rows * sizeof *residue);
+    uint8_t *plane = (uint8_t *)host_memory(rows * (size_t)bytes);
+    int16_t *reference = (int16_t *)host_memory(tight * sizeof *reference);
+    for (size_t k = 0; k < rows; k++) residue[k] = model_chance(seed, 50) ? INT32_MAX : model_between(seed, -half / 2, half / 2);
+    memset(plane, MARK & 0xff, rows * (size_t)bytes);
+    tsr_dirac_store_job store = {
+        .stride = j.stride, .plane_stride = j.stride, .width = j.width, .height = j.height, .bytes = bytes, .depth = j.depth
+    };
+    void *const residue_there = on_device_memory(residue, rows * sizeof *residue);
+    store.residue = has_residue ? (const int32_t *)residue_there : NULL;
+    store.plane = on_device_memory(plane, rows * (size_t)bytes);
+    void *const reference_there = on_device_memory(reference, tight * sizeof *reference);
+    store.reference = is_reference ? reference_there : NULL;
+    store.reference_bytes = 2;
+    j.store = &store;
+    j.predicted = NULL;
+    require_ok(context->backend->dirac->predict(context->queue, &j));
+    require_ok(context->backend->download(context->queue, plane, store.plane, rows * (size_t)bytes));
+    require_ok(context->backend->download(context->queue, reference, reference_there, tight * sizeof *reference));
+    for (int32_t y = 0; y < j.height; y++)
+        for (int32_t x = 0; x < j.stride; x++) {
+            const int64_t at = y * j.stride + x, on = (int64_t)y * j.width + x;
+            const int32_t shown = bytes == 1 ? plane[at] : ((const uint16_t *)(const void *)plane)[at], beside = bytes == 1 ? 0x5a : 0x5a5a;
+            int64_t sum = x < j.width ? (int64_t)expected[on] + (has_residue ? residue[at] : 0) : 0;
+            sum = sum < -half ? -half : sum > half - 1 ? half - 1 : sum;
+            if (shown != (x < j.width ? sum + half : beside) || (x < j.width && reference[on] != (is_reference ? sum : 0)))
+                fail_msg("stored: blocks %d, %d x %d, %d bits, component %d: at (%d, %d) %d and %d instead of %d", shape, j.width, j.height, j.depth,
+                         j.component, x, y, shown, x < j.width ? reference[on] : 0, (int)sum);
+        }
+    tsr_device_release(context, residue_there, rows * sizeof *residue);
+    tsr_device_release(context, store.plane, rows * (size_t)bytes);
+    tsr_device_release(context, reference_there, tight * sizeof *reference);
+    free(residue);
+    free(plane);
+    free(reference);
+}
+
+static void on_the_device(uint64_t *seed, const tsr_dirac_predict_job *host, const int32_t *expected, int shape)
 {
     const size_t grid = sizeof(int16_t) * 4 * (size_t)host->width * (size_t)host->height,
                  bytes = sizeof(int32_t) * (size_t)(host->stride * host->height);
     const size_t block_bytes = sizeof(tsr_dirac_block) * (size_t)(host->p.blocks_x * host->p.blocks_y);
     int32_t *said = (int32_t *)host_memory(bytes);
     tsr_dirac_predict_job j = *host;
-    tsr_dirac_block *const blocks = (tsr_dirac_block *)on_device(host->blocks, block_bytes);
+    tsr_dirac_block *const blocks = (tsr_dirac_block *)on_device_memory(host->blocks, block_bytes);
     void *references[2];
-    for (int r = 0; r < 2; r++) j.reference[r] = references[r] = on_device(host->reference[r], grid);
+    for (int r = 0; r < 2; r++) j.reference[r] = references[r] = on_device_memory(host->reference[r], grid);
     j.blocks = blocks;
-    for (int way = 0; way < 1 + (by_regions != NULL); way++) {
+    for (int way = 0; way < 1 + (by_gathering != NULL); way++) {
         for (size_t k = 0; k < bytes / sizeof *said; k++) said[k] = MARK;
-        j.predicted = (int32_t *)on_device(said, bytes);
-        if (way) assert_true(by_regions(context->queue, &j));
+        j.predicted = (int32_t *)on_device_memory(said, bytes);
+        if (way) assert_true(by_gathering(context->queue, &j));
         else require_ok(context->backend->dirac->predict(context->queue, &j));
         require_ok(context->backend->download(context->queue, said, j.predicted, bytes));
         tsr_device_release(context, j.predicted, bytes);
-        compare(&j, said, expected, way ? "by regions" : "gathered", shape);
+        compare(&j, said, expected, way ? "gathered" : "by regions", shape);
     }
+    stored(seed, &j, expected, shape);
     for (int r = 0; r < 2; r++) tsr_device_release(context, references[r], grid);
     tsr_device_release(context, blocks, block_bytes);
     free(said);
@@ -159,7 +205,7 @@ static void compare_ways(uint64_t *seed, int shape)
     }
     for (int32_t y = 0; y < j.height; y++)
         for (int32_t x = 0; x < j.width; x++) expected[y * j.width + x] = tsr_dirac_predict_sample(&j, x, y);
-    on_the_device(&j, expected, shape);
+    on_the_device(seed, &j, expected, shape);
     free(blocks);
     free(grids);
     free(expected);
@@ -183,21 +229,21 @@ static void regions_part_an_axis(void **state)
         for (int turn = 0; turn < 60; turn++) {
             const tsr_dirac_predict_job j = some_job(&seed, &shapes[shape]);
             for (int axis = 0; axis < 2; axis++) {
-                const regions_axis a = regions_axis_of(&j, axis);
+                const tsr_dirac_axis a = tsr_dirac_axis_of(&j, axis);
                 int32_t next[2] = { 0, 0 }, band[2] = { 0, 0 };
                 for (int32_t x = 0; x < a.size; x++) {
                     int32_t first, block, begin, end;
                     const int kind = tsr_dirac_cover(x, a.e.length, a.e.separation, a.e.count, &first) - 1;
-                    assert_int_equal(regions_place(&a, kind, next[kind], &block), x);
+                    assert_int_equal(tsr_dirac_axis_place(&a, kind, next[kind], &block), x);
                     assert_int_equal(block, first);
                     next[kind]++;
                     band[kind] = block;
-                    regions_band(&a, kind, band[kind], &begin, &end);
+                    tsr_dirac_axis_band(&a, kind, band[kind], &begin, &end);
                     assert_true(begin <= x && x < end && block < a.bands[kind]);
-                    if (kind == REGION_INTERIOR) assert_int_equal(tsr_dirac_weight_at(&a.e, x, block), 8);
+                    if (kind == TSR_DIRAC_REGION_INTERIOR) assert_int_equal(gather_weight(&a.e, x, block), 8);
                     else {
-                        assert_int_equal(regions_weight(&a, x - begin, block), tsr_dirac_weight_at(&a.e, x, block));
-                        assert_int_equal(8 - regions_weight(&a, x - begin, block), tsr_dirac_weight_at(&a.e, x, block + 1));
+                        assert_int_equal(tsr_dirac_axis_weight(&a, x - begin, block), gather_weight(&a.e, x, block));
+                        assert_int_equal(8 - tsr_dirac_axis_weight(&a, x - begin, block), gather_weight(&a.e, x, block + 1));
                     }
                 }
                 for (int kind = 0; kind < 2; kind++) assert_int_equal(next[kind], a.places[kind]);
@@ -208,7 +254,7 @@ static void regions_part_an_axis(void **state)
 static int open_all(void **state)
 {
     on_cpu = test_context_on("cpu", 1);
-    open_regions();
+    open_rival();
     return open_context(state);
 }
 static int close_all(void **state)

@@ -20,9 +20,12 @@ enum { TSR_DIRAC_REFERENCES = 8, TSR_DIRAC_FRAMES = 8 + TSR_SLICE_AHEAD };
 typedef struct tsr_dirac_residue {
     tsr_dirac_transform transform;
     tsr_dirac_layout layout[3];
-    tsr_dirac_synthesis synthesis[2]; /* luma, chroma */
-    int32_t *coefficients[3];         /* host memory, entropy-decoded to */
-    int32_t *on_device[3], *samples;  /* on_device[k] is coefficients[k] where the device is the host */
+    tsr_dirac_synthesis synthesis[2];   /* luma, chroma; on a device both of chroma at once */
+    int32_t *coefficients[3];           /* host memory, entropy-decoded to */
+    int32_t *on_device[3], *samples[3]; /* where the device is the host, on_device[k] is coefficients[k], and all samples are the same memory */
+    int32_t *piece, *upload;            /* a device's memory of both; where numbers of 16 bits are uploaded to */
+    int64_t piece_room;                 /* elements */
+    int first;                          /* what a device begins with: 0 luma, 1 chroma */
     void *workspace;
     int64_t elements[3], room[3], workspace_bytes; /* elements; those that there is memory for */
     /* The same in 16 bits, in the host's memory: high-quality and core pictures are tried with it, and taken again in 32 bits where a value does not fit. */

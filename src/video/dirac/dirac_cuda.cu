@@ -1,7 +1,8 @@
-/* video/dirac/dirac_cuda.cu: a thread a sample; of predictions, a few rows of a column. */
+/* video/dirac/dirac_cuda.cu: a thread a sample; of predictions, a few rows of a column within a region. */
 #include "device/kernel.h"
 #include "video/dirac/dirac_ops.h"
-#include "video/dirac/predict_run.h"
+#include "video/dirac/predict_regions.h"
+#include "video/dirac/predict_rows.h"
 #include "video/slices/core_jobs.h"
 
 enum { THREADS = 256 };
@@ -55,118 +56,100 @@ TSR_KERNEL(store_kernel)(tsr_dirac_store_job job, uint32_t columns) { store_samp
 
 /* ---- predictions --------------------------------------------------------------------------------------------------------------------------- */
 
-enum { ACROSS = 128, RUN = TSR_DIRAC_RUN, HALF = RUN / 2 };
+enum { ACROSS = TSR_DIRAC_REGION_ACROSS, ROWS = TSR_DIRAC_REGION_ROWS };
 
-/* Rows of a run that a block covers, by halves: bit h is set where it covers some of the rows from h HALF on. What it does not cover has weight 0. */
-TSR_DEVICE_FN int32_t halves_of(const tsr_dirac_extent *rows, int32_t begin, int32_t v)
+/* A sample is predicted. */
+TSR_DEVICE_FN void put_predicted(const tsr_dirac_predict_job *j, const tsr_dirac_store_job *store, int32_t x, int32_t y, int32_t residue,
+                                 int32_t value)
 {
-    const int32_t from = v * rows->separation - rows->offset - begin, to = from + rows->length;
-    return (from < HALF && to > 0) | (from < RUN && to > HALF) << 1;
+    if (store) tsr_dirac_store_sum(store, x, y, (int64_t)residue + value);
+    else j->predicted[(int64_t)y * j->stride + x] = value;
 }
 
-/* The rows that `halves` says, from the reference. */
-template <int PLACES> TSR_DEVICE_FN void fetch_rows(const tsr_dirac_run_source *s, const tsr_dirac_run_view *view, int32_t halves, int32_t value[RUN])
+/* A block of threads has regions of one kind: a row of them, whose columns it takes one a thread, left to right, leaving out those of the other kind; a
+ * thread goes down its column ROWS rows at a time. How many blocks are added is known to the compiler, the rows' weights are the same for all threads, and
+ * where one block lies alone its value is the result. `at` is its number among those of a kind: BESIDE blocks beside each other cover a sample, ABOVE
+ * above each other. */
+template <int BESIDE, int ABOVE>
+TSR_DEVICE_FN void predict_region(const tsr_dirac_predict_job *j, const tsr_dirac_store_job *store, const tsr_dirac_regions *r, int32_t at)
 {
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-        if (!(halves >> h & 1)) continue;
-#pragma unroll
-        for (int k = h * HALF; k < (h + 1) * HALF; k++) value[k] = tsr_dirac_run_fetch(s, view, PLACES, k);
-    }
-}
-
-/* Adds what block b says, times wx and the rows' weights. By all lanes of a warp, with the same halves. */
-TSR_DEVICE_FN void add_run(const tsr_dirac_predict_job *j, const tsr_dirac_run_source *s, const tsr_dirac_block *b, int32_t x, int32_t begin,
-                           int32_t halves, int32_t wx, const int32_t *weight, int32_t sum[RUN])
-{
-    int32_t value[2][RUN];
-    int far = b->mode && b->global; /* not all lies within the references */
-#pragma unroll
-    for (int r = 0; r < 2; r++) {
-        tsr_dirac_run_view view;
-        int32_t places = 0;
-        if (b->mode >> r & 1 && !far) {
-            places = tsr_dirac_run_look(s, b->vector[r], r, x, begin, RUN, &view);
-            far = !places;
-        }
-#pragma unroll
-        for (int k = 0; k < RUN; k++) value[r][k] = 0;
-        const int32_t most = __reduce_max_sync(TSR_WARP_ALL, places); /* one way for the warp: places beyond a lane's have weight 0 */
-        if (!places) continue;
-        if (most == 1) fetch_rows<1>(s, &view, halves, value[r]);
-        else if (most == 2) fetch_rows<2>(s, &view, halves, value[r]);
-        else fetch_rows<4>(s, &view, halves, value[r]);
-    }
-    if (!far) {
-        const int32_t c = j->component, dc = c == 0 ? b->dc[0] : c == 1 ? b->dc[1] : b->dc[2]; /* in registers */
-#pragma unroll
-        for (int k = 0; k < RUN; k++) {
-            const int32_t both[2] = { value[0][k], value[1][k] };
-            sum[k] += wx * weight[k] * (b->mode ? tsr_dirac_weigh(j, b->mode, both) : dc);
-        }
-        return;
-    }
-#pragma unroll 1
-    for (int32_t k = 0; k < RUN; k++) {
-        const int32_t more = weight[k] ? wx * weight[k] * tsr_dirac_block_value(j, b, x, begin + k) : 0;
-#pragma unroll
-        for (int i = 0; i < RUN; i++) sum[i] += i == k ? more : 0;
-    }
-}
-
-/* A thread a column of a run of rows. */
-TSR_DEVICE_FN void predict_runs(const tsr_dirac_predict_job *j, uint32_t columns)
-{
-    TSR_SHARED(int32_t, weight, TSR_DIRAC_RUN_BLOCKS * RUN);
-    const tsr_dirac_extent across = tsr_dirac_extent_of(j, 0), down = tsr_dirac_extent_of(j, 1);
+    enum { SHIFT = 3 * (BESIDE - 1) + 3 * (ABOVE - 1) }; /* weights are of 8 along an axis with an overlap, of 1 along another */
+    TSR_SHARED(int32_t, ramp, TSR_DIRAC_BLOCK_MOST / 2);
     const tsr_dirac_run_source source = tsr_dirac_run_source_of(j);
-    const int32_t column = (int32_t)(blockIdx.x % columns * ACROSS + threadIdx.x), x = tsr_mini(column, j->width - 1); /* whole warps */
-    const int32_t begin = tsr_dirac_run_begin(&down, (int32_t)(blockIdx.x / columns));
-    const int32_t first = tsr_maxi(begin, 0), last = tsr_mini(begin + RUN, j->height) - 1;
-    int32_t u0, v0, v1, sum[RUN];
-    if (last < first) return; /* the whole block */
-    v1 = tsr_dirac_cover(last, down.length, down.separation, down.count, &v0);
-    v1 += v0;
-    tsr_dirac_cover(first, down.length, down.separation, down.count, &v0);
-    for (int32_t k = (int32_t)threadIdx.x; k < (v1 - v0) * RUN; k += ACROSS) {
-        const int32_t y = begin + k % RUN;
-        weight[k] = y < first || y > last ? 0 : tsr_dirac_weight_at(&down, y, v0 + k / RUN);
+    const int32_t band = at / r->tiles[BESIDE - 1], place = at % r->tiles[BESIDE - 1] * ACROSS + (int32_t)threadIdx.x;
+    const int32_t own = place < r->x.places[BESIDE - 1];
+    int32_t begin, end, block, wx = 1;
+    uint32_t single = 0; /* groups of rows that lead out of the references: bit k for those from k ROWS on */
+    tsr_dirac_axis_band(&r->y, ABOVE - 1, band, &begin, &end);
+    if (begin >= end) return;                                                                                        /* the whole block */
+    const int32_t x = tsr_dirac_axis_place(&r->x, BESIDE - 1, tsr_mini(place, r->x.places[BESIDE - 1] - 1), &block); /* whole warps */
+    if (ABOVE == 2) {
+        for (int32_t k = (int32_t)threadIdx.x; k < end - begin; k += ACROSS) ramp[k] = tsr_dirac_axis_weight(&r->y, k, band);
+        __syncthreads();
     }
-    __syncthreads();
-    const int32_t blocks = tsr_dirac_cover(x, across.length, across.separation, across.count, &u0), most = __reduce_max_sync(TSR_WARP_ALL, blocks);
+    if (BESIDE == 2) wx = tsr_dirac_axis_weight(&r->x, x - ((block + 1) * r->x.e.separation - r->x.e.offset), block);
+#pragma unroll 1
+    for (int32_t y = begin; y < end; y += ROWS) {
+        const int32_t rows = tsr_mini(ROWS, end - y);
+        int32_t sum[ROWS], residue[ROWS] = { 0 }, within = 1;
 #pragma unroll
-    for (int k = 0; k < RUN; k++) sum[k] = 0;
-#pragma unroll 1
-    for (int32_t i = 0; i < most; i++) { /* a lane without a second block has it count nothing */
-        const int32_t u = u0 + tsr_mini(i, blocks - 1);
-        const int32_t wx =
-            i < blocks ? tsr_dirac_weight(x - (u * across.separation - across.offset), across.length, across.separation, u, across.count) : 0;
-#pragma unroll 1
-        for (int32_t v = v0; v < v1; v++) {
-            const tsr_slice_four words = *(const tsr_slice_four *)(const void *)&j->blocks[(int64_t)v * across.count + u];
-            tsr_dirac_block b;
-            memcpy(&b, &words, sizeof b);
-            add_run(j, &source, &b, x, begin, halves_of(&down, begin, v), wx, weight + (v - v0) * RUN, sum);
+        for (int k = 0; k < ROWS; k++) sum[k] = 1 << SHIFT >> 1;
+        if (store && store->residue) { /* is on its way while the blocks are looked at */
+#pragma unroll
+            for (int k = 0; k < ROWS; k++)
+                if (k < rows) residue[k] = store->residue[(y + k) * store->stride + x];
         }
-    }
+#pragma unroll 1
+        for (int32_t i = 0; i < BESIDE * ABOVE; i++) {
+            const int32_t u = i % BESIDE, v = i / BESIDE;
+            const tsr_dirac_block b = tsr_dirac_block_at(j, (int64_t)(band + v) * r->x.e.count + block + u);
+            int32_t value[ROWS];
+            within &= tsr_dirac_block_rows<ROWS, 1>(j, &source, &b, x, y, rows, (1 << rows) - 1, value);
 #pragma unroll
-    for (int k = 0; k < RUN; k++)
-        if (column < j->width && begin + k >= first && begin + k <= last) j->predicted[(int64_t)(begin + k) * j->stride + x] = (sum[k] + 32) >> 6;
+            for (int k = 0; k < ROWS; k++) {
+                if (k >= rows) continue;
+                const int32_t wy = ABOVE == 1 ? 1 : v ? 8 - ramp[y - begin + k] : ramp[y - begin + k];
+                sum[k] += (u ? 8 - wx : wx) * wy * value[k];
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (own && within && k < rows) put_predicted(j, store, x, y + k, residue[k], sum[k] >> SHIFT);
+        single |= (uint32_t)!within << (y - begin) / ROWS;
+    }
+    if (!own || !single) return;
+#pragma unroll 1
+    for (int32_t y = begin; y < end; y++) { /* rare: samples one by one, here, where little else is in registers */
+        if (!(single >> (y - begin) / ROWS & 1)) continue;
+        const int32_t residue = store && store->residue ? store->residue[y * store->stride + x] : 0;
+        put_predicted(j, store, x, y, residue, tsr_dirac_predict_sample(j, x, y));
+    }
 }
 
-TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_kernel)(tsr_dirac_predict_job job, uint32_t columns) { predict_runs(&job, columns); }
-
-/* Runs of a component whose blocks nobody has looked at yet: the first one begins up to half a block above. */
-static uint32_t predict_blocks(int32_t width, int32_t height, uint32_t *columns)
+/* The dearest regions come first. */
+TSR_DEVICE_FN void predict_regions(const tsr_dirac_predict_job *j, const tsr_dirac_store_job *store, const tsr_dirac_regions *r)
 {
-    *columns = tsr_blocks(width, ACROSS, INT32_MAX);
-    return *columns * tsr_blocks((int64_t)height + TSR_DIRAC_BLOCK_MOST / 2, RUN, INT32_MAX);
+    int32_t at = (int32_t)blockIdx.x;
+    if (at < r->blocks[3]) predict_region<2, 2>(j, store, r, at);
+    else if ((at -= r->blocks[3]) < r->blocks[2]) predict_region<1, 2>(j, store, r, at);
+    else if ((at -= r->blocks[2]) < r->blocks[1]) predict_region<2, 1>(j, store, r, at);
+    else predict_region<1, 1>(j, store, r, at - r->blocks[1]);
 }
 
-/* The same of a job in memory: what a graph launches again for pictures with other jobs. */
-TSR_KERNEL(store_there_kernel)(const tsr_dirac_store_job *job, int32_t width, uint32_t columns) { store_samples(job, width, columns); }
+TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_kernel)(tsr_dirac_predict_job job, tsr_dirac_regions r) { predict_regions(&job, NULL, &r); }
+TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_store_kernel)(tsr_dirac_predict_job job, tsr_dirac_store_job store, tsr_dirac_regions r)
+{
+    predict_regions(&job, &store, &r);
+}
 
-TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_there_kernel)(const tsr_dirac_predict_job *job, uint32_t columns) { predict_runs(job, columns); }
+/* The same of jobs in memory: what a graph launches again for pictures with other jobs. */
+TSR_KERNEL(store_there_kernel)(const tsr_dirac_store_job *jobs, int32_t width, uint32_t columns) { store_samples(jobs + blockIdx.y, width, columns); }
+
+TSR_KERNEL(__launch_bounds__(ACROSS, 8) predict_there_kernel)
+(const tsr_dirac_predict_job *jobs, const tsr_dirac_store_job *stores, tsr_dirac_regions r)
+{
+    predict_regions(jobs + blockIdx.y, stores + blockIdx.y, &r);
+}
 
 TSR_KERNEL(load_kernel)(tsr_dirac_load_job job, uint32_t columns)
 {
@@ -225,24 +208,25 @@ static tsr_status cuda_store(tsr_queue *queue, const tsr_dirac_store_job *job)
 
 static tsr_status cuda_predict(tsr_queue *queue, const tsr_dirac_predict_job *job)
 {
-    uint32_t columns;
-    const uint32_t blocks = predict_blocks(job->width, job->height, &columns);
-    TSR_LAUNCH(queue, predict_kernel, blocks, ACROSS, 0, *job, columns);
-    TSR_TRY(tsr_launch_check(queue));
-    return TSR_OK;
-}
-
-static tsr_status cuda_store_there(tsr_queue *queue, const tsr_dirac_store_job *job, int32_t width, int32_t height)
-{
-    TSR_LAUNCH(queue, store_there_kernel, STORE_COLUMNS(width) * (uint32_t)height, THREADS, 0, job, width, STORE_COLUMNS(width));
+    const tsr_dirac_regions r = tsr_dirac_regions_of(job);
+    const uint32_t blocks = tsr_dirac_region_blocks(&r);
+    if (job->store) TSR_LAUNCH(queue, predict_store_kernel, blocks, ACROSS, 0, *job, *job->store, r);
+    else TSR_LAUNCH(queue, predict_kernel, blocks, ACROSS, 0, *job, r);
     return tsr_launch_check(queue);
 }
 
-static tsr_status cuda_predict_there(tsr_queue *queue, const tsr_dirac_predict_job *job, int32_t width, int32_t height)
+static tsr_status cuda_store_there(tsr_queue *queue, const tsr_dirac_store_job *there, int32_t width, int32_t height, int32_t count)
 {
-    uint32_t columns;
-    const uint32_t blocks = predict_blocks(width, height, &columns);
-    TSR_LAUNCH(queue, predict_there_kernel, blocks, ACROSS, 0, job, columns);
+    const uint32_t blocks = STORE_COLUMNS(width) * (uint32_t)height;
+    TSR_LAUNCH(queue, store_there_kernel, dim3(blocks, (uint32_t)count), THREADS, 0, there, width, STORE_COLUMNS(width));
+    return tsr_launch_check(queue);
+}
+
+static tsr_status cuda_predict_there(tsr_queue *queue, const tsr_dirac_predict_job *there, const tsr_dirac_store_job *stores,
+                                     const tsr_dirac_predict_job *job, int32_t count)
+{
+    const tsr_dirac_regions r = tsr_dirac_regions_of(job);
+    TSR_LAUNCH(queue, predict_there_kernel, dim3(tsr_dirac_region_blocks(&r), (uint32_t)count), ACROSS, 0, there, stores, r);
     return tsr_launch_check(queue);
 }
 
@@ -252,7 +236,7 @@ enum { WIDENED = 8 };
 TSR_KERNEL(widen_kernel)(const int16_t *from, int64_t there, int32_t *to, int64_t count)
 {
     const int64_t first = ((int64_t)blockIdx.x * THREADS + threadIdx.x) * WIDENED;
-    if (first + WIDENED <= count && (first + WIDENED <= there || first >= there)) {
+    if (first + WIDENED <= count && (first + WIDENED <= there || first >= there) && !((uintptr_t)to & 15)) {
         tsr_slice_four both = { { 0, 0, 0, 0 } };
         if (first < there) both = *(const tsr_slice_four *)(const void *)(from + first);
         for (int h = 0; h < 2; h++) {

@@ -45,9 +45,11 @@ typedef struct tsr_dirac_ops {
     tsr_status (*predict)(tsr_queue *queue, const tsr_dirac_predict_job *job);
     tsr_status (*load)(tsr_queue *queue, const tsr_dirac_load_job *job);
     tsr_status (*half)(tsr_queue *queue, const tsr_dirac_half_job *job);
-    /* Jobs that are in the device's memory, of planes of that size. NULL where `record` is. */
-    tsr_status (*store_there)(tsr_queue *queue, const tsr_dirac_store_job *job, int32_t width, int32_t height);
-    tsr_status (*predict_there)(tsr_queue *queue, const tsr_dirac_predict_job *job, int32_t width, int32_t height);
+    /* `count` jobs in the device's memory, of planes of one size. NULL where `record` is. */
+    tsr_status (*store_there)(tsr_queue *queue, const tsr_dirac_store_job *there, int32_t width, int32_t height, int32_t count);
+    /* What is predicted is stored at once. `job` is the first of those there, of which the extents are looked at. */
+    tsr_status (*predict_there)(tsr_queue *queue, const tsr_dirac_predict_job *there, const tsr_dirac_store_job *stores,
+                                const tsr_dirac_predict_job *job, int32_t count);
     /* Numbers of 16 bits become those of 32; behind the first `there` of `count` they are 0. NULL where `record` is. */
     tsr_status (*widen)(tsr_queue *queue, const int16_t *from, int64_t there, int32_t *to, int64_t count);
     const tsr_dirac_record_ops *record; /* NULL: it is of no use */
@@ -58,16 +60,20 @@ typedef struct tsr_dirac_ops {
 /* A sample around 0 as it is shown. */
 TSR_HD int32_t tsr_dirac_shown(int64_t sum, int32_t half) { return (int32_t)tsr_minl(tsr_maxl(sum, -half), half - 1) + half; }
 
-TSR_HD void tsr_dirac_store_sample(const tsr_dirac_store_job *j, int32_t x, int64_t y)
+/* Sample (x, y), residue and prediction together. */
+TSR_HD void tsr_dirac_store_sum(const tsr_dirac_store_job *j, int32_t x, int64_t y, int64_t sum)
 {
-    const int32_t half = 1 << (j->depth - 1);
-    const int64_t residue = j->narrow ? j->narrow[y * j->stride + x] : j->residue ? j->residue[y * j->stride + x] : 0;
-    const int64_t sum = residue + (j->predicted ? j->predicted[y * j->predicted_stride + x] : 0);
-    const int32_t value = tsr_dirac_shown(sum, half) - half;
+    const int32_t half = 1 << (j->depth - 1), value = tsr_dirac_shown(sum, half) - half;
     if (j->reference) tsr_dirac_put_sample(j->reference, j->reference_bytes, y * j->width + x, value);
     if (!j->plane) return;
     if (j->bytes == 1) ((uint8_t *)j->plane)[y * j->plane_stride + x] = (uint8_t)(value + half);
     else ((uint16_t *)j->plane)[y * j->plane_stride + x] = (uint16_t)(value + half);
+}
+
+TSR_HD void tsr_dirac_store_sample(const tsr_dirac_store_job *j, int32_t x, int64_t y)
+{
+    const int64_t residue = j->narrow ? j->narrow[y * j->stride + x] : j->residue ? j->residue[y * j->stride + x] : 0;
+    tsr_dirac_store_sum(j, x, y, residue + (j->predicted ? j->predicted[y * j->predicted_stride + x] : 0));
 }
 
 TSR_HD void tsr_dirac_load_sample(const tsr_dirac_load_job *j, int32_t x, int64_t y)

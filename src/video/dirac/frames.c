@@ -96,25 +96,38 @@ tsr_dirac_frame *tsr_dirac_next_frame(tsr_dirac_decoder *d)
 
 /* ---- samples ------------------------------------------------------------------------------------------------------------------------------- */
 
-/* The prediction of component c, rows `width` apart, in the memory of its coefficients, which are samples by then: what is predicted from has had
- * some in a picture of these extents. */
-static tsr_dirac_predict_job predict_job(const tsr_dirac_decoder *d, int c, int32_t width, int32_t height, int64_t at)
+/* Where component c begins in a reference, of whose grid a plane is. */
+static int64_t place_of(const tsr_dirac_decoder *d, int c)
+{
+    int64_t at = 0;
+    for (int k = 0; k < c; k++) {
+        int32_t width, height;
+        tsr_dirac_component_size(&d->sequence, k, &width, &height);
+        at += (int64_t)width * height;
+    }
+    return at;
+}
+
+/* The prediction of component c. On the host its rows are `width` apart, in the memory of the coefficients, which are samples by then: what is predicted from
+ * has had some in a picture of these extents. A device stores it at once. */
+static tsr_dirac_predict_job predict_job(const tsr_dirac_decoder *d, int c)
 {
     const tsr_dirac_motion *m = &d->motion;
     const tsr_dirac_sequence *s = &d->sequence;
     tsr_dirac_predict_job job = { .p = m->prediction,
                                   .blocks = m->on_device,
-                                  .predicted = d->residue.on_device[c],
-                                  .stride = width,
-                                  .width = width,
-                                  .height = height,
                                   .component = c,
                                   .bytes = tsr_dirac_reference_bytes(d),
                                   .depth = c ? s->chroma_depth : s->luma_depth,
                                   .down = { c && s->chroma != TSR_CHROMA_444, c && s->chroma == TSR_CHROMA_420 } };
+    tsr_dirac_component_size(s, c, &job.width, &job.height);
+    if (tsr_dirac_on_host(d)) {
+        job.predicted = d->residue.on_device[c];
+        job.stride = job.width;
+    }
     for (int32_t r = 0; r < m->prediction.references; r++) {
         const tsr_dirac_reference *from = &d->reference[m->reference[r]];
-        job.reference[r] = (const char *)from->grid + 4 * at * from->bytes;
+        job.reference[r] = (const char *)from->grid + 4 * place_of(d, c) * from->bytes;
     }
     return job;
 }
@@ -148,20 +161,20 @@ tsr_slice_target tsr_dirac_planes(const tsr_dirac_decoder *d, const tsr_dirac_ta
     return to;
 }
 
-static tsr_dirac_store_job store_job(const tsr_dirac_decoder *d, const tsr_dirac_target *t, const tsr_slice_target *to, int c, int64_t at_reference)
+static tsr_dirac_store_job store_job(const tsr_dirac_decoder *d, const tsr_dirac_target *t, const tsr_slice_target *to, int c)
 {
     tsr_dirac_store_job job = { .plane = to->plane[c],
                                 .plane_stride = to->plane_stride[c],
-                                .reference = t->reference ? (char *)t->reference->grid + 4 * at_reference * t->reference->bytes : NULL,
+                                .reference = t->reference ? (char *)t->reference->grid + 4 * place_of(d, c) * t->reference->bytes : NULL,
                                 .reference_bytes = t->reference ? t->reference->bytes : 0,
                                 .bytes = to->bytes,
                                 .depth = to->depth[c > 0] };
     tsr_dirac_component_size(&d->sequence, c, &job.width, &job.height);
     if (t->residue) {
-        job.residue = d->residue.samples;
+        job.residue = d->residue.samples[c];
         job.stride = d->residue.layout[c].stride;
     }
-    if (t->predicted) {
+    if (t->predicted && tsr_dirac_on_host(d)) {
         job.predicted = d->residue.on_device[c];
         job.predicted_stride = job.width;
     }
@@ -185,46 +198,58 @@ static tsr_status upload_residue(tsr_dirac_decoder *d, const tsr_dirac_target *t
     tsr_dirac_residue *p = &d->residue;
     const tsr_backend *backend = d->context->backend;
     if (!t->residue || tsr_dirac_on_host(d) || t->residue == TSR_DIRAC_RESIDUE_THERE) return TSR_OK;
-    if (t->residue == TSR_DIRAC_RESIDUE_NARROW) { /* by way of the samples' memory, which nobody reads now */
+    if (t->residue == TSR_DIRAC_RESIDUE_NARROW) {
         const int64_t there = filled_elements(p, c);
-        TSR_TRY(backend->upload(d->context->queue, p->samples, p->narrow[c], (size_t)there * sizeof(int16_t)));
-        return backend->dirac->widen(d->context->queue, (const int16_t *)(const void *)p->samples, there, p->on_device[c], p->elements[c]);
+        TSR_TRY(backend->upload(d->context->queue, p->upload, p->narrow[c], (size_t)there * sizeof(int16_t)));
+        return backend->dirac->widen(d->context->queue, (const int16_t *)(const void *)p->upload, there, p->on_device[c], p->elements[c]);
     }
     return d->context->backend->upload(d->context->queue, p->on_device[c], p->coefficients[c], (size_t)p->elements[c] * sizeof(int32_t));
 }
 
-static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *t, const tsr_slice_target *to, int c, int64_t at_reference)
+/* Components [c, c + count), whose memory lies behind one another, from coefficients to samples. */
+static tsr_status transform_components(tsr_dirac_decoder *d, const tsr_dirac_target *t, int c, int count, tsr_dirac_store_job *job)
 {
     tsr_dirac_residue *p = &d->residue;
-    tsr_dirac_store_job job = store_job(d, t, to, c, at_reference);
-    if (t->residue) {
-        tsr_dirac_enter(d, TSR_DIRAC_RESIDUAL_DECODE);
-        TSR_TRY(upload_residue(d, t, c));
-        tsr_dirac_enter(d, TSR_DIRAC_WAVELET_TRANSFORM);
-        int narrow = t->residue == TSR_DIRAC_RESIDUE_NARROW && tsr_dirac_on_host(d);
-        const uint8_t *empty = p->empty[c][p->transform.depth];
-        const int coarse = t->predicted && p->coarse_synthesis[c > 0].count && empty[1] && empty[2] && empty[3];
-        if (narrow) TSR_TRY(synthesise_narrow(d, c, coarse, &narrow));
-        if (narrow) job.narrow = p->narrow_samples;
-        else {
-            TSR_TRY(tsr_dirac_residue_wide(d));
-            TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
-            job.residue = p->samples;
-        }
-        if (narrow && coarse) {
-            job.doubled[0] = p->layout[c].stride / 2;
-            job.doubled[1] = p->layout[c].padded_height / 2;
-        }
+    const uint8_t *empty = p->empty[c][p->transform.depth];
+    const int coarse = t->predicted && p->coarse_synthesis[c > 0].count && empty[1] && empty[2] && empty[3];
+    int narrow = t->residue == TSR_DIRAC_RESIDUE_NARROW && tsr_dirac_on_host(d);
+    tsr_dirac_enter(d, TSR_DIRAC_RESIDUAL_DECODE);
+    for (int k = c; k < c + count; k++) TSR_TRY(upload_residue(d, t, k));
+    tsr_dirac_enter(d, TSR_DIRAC_WAVELET_TRANSFORM);
+    if (narrow) TSR_TRY(synthesise_narrow(d, c, coarse, &narrow));
+    if (narrow) job->narrow = p->narrow_samples;
+    else {
+        TSR_TRY(tsr_dirac_residue_wide(d));
+        TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples[c], p->workspace));
+        job->residue = p->samples[c];
     }
-    if (t->predicted) {
-        tsr_dirac_predict_job predict = predict_job(d, c, job.width, job.height, at_reference);
+    if (narrow && coarse) {
+        job->doubled[0] = p->layout[c].stride / 2;
+        job->doubled[1] = p->layout[c].padded_height / 2;
+    }
+    return TSR_OK;
+}
+
+static tsr_status store_components(tsr_dirac_decoder *d, const tsr_dirac_target *t, const tsr_slice_target *to, int c, int count)
+{
+    const tsr_dirac_ops *ops = d->context->backend->dirac;
+    tsr_dirac_store_job job[2];
+    for (int k = 0; k < count; k++) job[k] = store_job(d, t, to, c + k);
+    if (t->residue) TSR_TRY(transform_components(d, t, c, count, job));
+    for (int k = 0; k < count && t->predicted; k++) {
+        tsr_dirac_predict_job predict = predict_job(d, c + k);
         tsr_dirac_enter(d, TSR_DIRAC_MOTION_RENDER);
-        if (tsr_dirac_on_host(d) && !d->options.profile) predict.store = &job; /* profiles have both stages */
-        TSR_TRY(d->context->backend->dirac->predict(d->context->queue, &predict));
-        if (predict.store) return TSR_OK;
+        if (!tsr_dirac_on_host(d) || !d->options.profile) predict.store = &job[k]; /* profiles of the host have both stages */
+        TSR_TRY(ops->predict(d->context->queue, &predict));
+        if (!predict.store) {
+            tsr_dirac_enter(d, TSR_DIRAC_COMBINE);
+            TSR_TRY(ops->store(d->context->queue, &job[k]));
+        }
     }
+    if (t->predicted) return TSR_OK;
     tsr_dirac_enter(d, TSR_DIRAC_COMBINE);
-    return d->context->backend->dirac->store(d->context->queue, &job);
+    for (int k = 0; k < count; k++) TSR_TRY(ops->store(d->context->queue, &job[k]));
+    return TSR_OK;
 }
 
 /* ---- the same as a graph ------------------------------------------------------------------------------------------------------------------- */
@@ -233,6 +258,7 @@ static tsr_status store_component(tsr_dirac_decoder *d, const tsr_dirac_target *
 typedef struct launching {
     tsr_dirac_decoder *decoder;
     const tsr_dirac_target *target;
+    const tsr_dirac_component_jobs *jobs; /* what d->jobs are */
 } launching;
 
 static tsr_status launch_components(void *user)
@@ -241,12 +267,14 @@ static tsr_status launch_components(void *user)
     tsr_dirac_decoder *d = l->decoder;
     tsr_dirac_residue *p = &d->residue;
     const tsr_dirac_ops *ops = d->context->backend->dirac;
-    for (int c = 0; c < 3; c++) {
+    for (int k = 0; k < 2; k++) {
+        const int c = k ? !p->first : p->first, count = 1 + c; /* luma, or both of chroma */
         int32_t width, height;
         tsr_dirac_component_size(&d->sequence, c, &width, &height);
-        if (l->target->residue) TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c > 0], p->on_device[c], p->samples, p->workspace));
-        if (l->target->predicted) TSR_TRY(ops->predict_there(d->context->queue, &d->jobs->predict[c], width, height));
-        TSR_TRY(ops->store_there(d->context->queue, &d->jobs->store[c], width, height));
+        if (l->target->residue) TSR_TRY(tsr_dirac_synthesis_run(&p->synthesis[c], p->on_device[c], p->samples[c], p->workspace));
+        if (l->target->predicted)
+            TSR_TRY(ops->predict_there(d->context->queue, &d->jobs->predict[c], &d->jobs->store[c], &l->jobs->predict[c], count));
+        else TSR_TRY(ops->store_there(d->context->queue, &d->jobs->store[c], width, height, count));
     }
     return TSR_OK;
 }
@@ -255,21 +283,25 @@ static tsr_status launch_components(void *user)
 static tsr_status launch_picture(tsr_dirac_decoder *d, const tsr_dirac_target *t, const tsr_slice_target *to)
 {
     tsr_dirac_component_jobs jobs = { 0 };
-    launching l = { d, t };
-    int64_t at = 0, key[7] = { t->residue != 0 };
+    launching l = { d, t, &jobs };
+    int64_t key[13] = { t->residue != 0 };
     if (!d->jobs) TSR_TRY(tsr_device_allocate(d->context, sizeof *d->jobs, (void **)&d->jobs));
     for (int c = 0; c < 3; c++) {
         int32_t width, height;
         tsr_dirac_component_size(&d->sequence, c, &width, &height);
-        jobs.store[c] = store_job(d, t, to, c, at);
-        if (t->predicted) jobs.predict[c] = predict_job(d, c, width, height, at);
+        jobs.store[c] = store_job(d, t, to, c);
+        if (t->predicted) jobs.predict[c] = predict_job(d, c);
         TSR_TRY(upload_residue(d, t, c));
-        at += (int64_t)width * height;
         key[1 + 2 * c] = width;
         key[2 + 2 * c] = height;
     }
+    for (int axis = 0; axis < 2 && t->predicted; axis++) { /* how predictions are parted into regions */
+        key[7 + axis] = jobs.predict[0].p.length[axis];
+        key[9 + axis] = jobs.predict[0].p.separation[axis];
+        key[11 + axis] = jobs.predict[1].down[axis];
+    }
     TSR_TRY(d->context->backend->upload(d->context->queue, d->jobs, &jobs, sizeof jobs));
-    return tsr_picture_graph_run(&d->graph[t->predicted ? t->code & 3 : 0], d->context, key, 7, launch_components, &l);
+    return tsr_picture_graph_run(&d->graph[t->predicted ? t->code & 3 : 0], d->context, key, 13, launch_components, &l);
 }
 
 tsr_status tsr_dirac_begin_picture(tsr_dirac_decoder *d, const tsr_dirac_target *t, tsr_dirac_frame **frame)
@@ -338,17 +370,15 @@ void tsr_dirac_end_picture(tsr_dirac_decoder *d, const tsr_dirac_target *t, tsr_
 tsr_status tsr_dirac_store_picture(tsr_dirac_decoder *d, const tsr_dirac_target *t)
 {
     tsr_dirac_frame *f = NULL;
-    int64_t at_reference = 0;
     TSR_TRY(tsr_dirac_begin_picture(d, t, &f));
     const tsr_slice_target to = tsr_dirac_planes(d, t, f);
     const int together = d->context->backend->dirac->record && !d->options.profile;
+    const int first = d->residue.first;
     if (together) TSR_TRY(launch_picture(d, t, &to));
-    for (int c = 0; c < 3 && !together; c++) {
-        int32_t width, height;
-        TSR_TRY(store_component(d, t, &to, c, at_reference));
-        tsr_dirac_component_size(&d->sequence, c, &width, &height);
-        at_reference += (int64_t)width * height;
-    }
+    else if (tsr_dirac_on_host(d))
+        for (int c = 0; c < 3; c++) TSR_TRY(store_components(d, t, &to, c, 1));
+    else
+        for (int k = 0; k < 2; k++) TSR_TRY(store_components(d, t, &to, k ? !first : first, 1 + (k ? !first : first)));
     tsr_dirac_enter(d, -1);
     if (t->reference) {
         t->reference->number = t->number;

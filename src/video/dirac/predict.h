@@ -42,7 +42,7 @@ typedef struct tsr_dirac_predict_job {
     int32_t width, height, component;
     int32_t down[2];                         /* 1: half as many samples as luma along x, y */
     int32_t depth;                           /* bits of the references' samples */
-    const struct tsr_dirac_store_job *store; /* on the host: what is predicted is stored as well, while it is in the caches; NULL: not */
+    const struct tsr_dirac_store_job *store; /* what is predicted is stored at once, on a device in place of `predicted`; NULL: not */
 } tsr_dirac_predict_job;
 
 /* Of a grid the first plane is there; the others are made. */

@@ -5,11 +5,6 @@
 
 #include "video/dirac/predict.h"
 
-enum {
-    TSR_DIRAC_RUN = 8,                       /* rows */
-    TSR_DIRAC_RUN_BLOCKS = TSR_DIRAC_RUN + 2 /* that cover them, at most: where blocks are a sample apart */
-};
-
 /* Extents of a component's blocks along an axis. */
 typedef struct tsr_dirac_extent {
     int32_t length, separation, offset, count;
@@ -23,18 +18,6 @@ TSR_HD tsr_dirac_extent tsr_dirac_extent_of(const tsr_dirac_predict_job *j, int3
     e.count = axis ? j->p.blocks_y : j->p.blocks_x;
     return e;
 }
-
-/* The weight of block number `block` at place x of the axis; 0: it does not cover it. */
-TSR_HD int32_t tsr_dirac_weight_at(const tsr_dirac_extent *e, int32_t x, int32_t block)
-{
-    int32_t first;
-    const int32_t covers = tsr_dirac_cover(x, e->length, e->separation, e->count, &first);
-    if (block < first || block >= first + covers) return 0;
-    return tsr_dirac_weight(x - (block * e->separation - e->offset), e->length, e->separation, block, e->count);
-}
-
-/* The first row of run number `run`: runs begin where blocks do, if their heights let them. */
-TSR_HD int32_t tsr_dirac_run_begin(const tsr_dirac_extent *rows, int32_t run) { return run * TSR_DIRAC_RUN - rows->offset; }
 
 /* What all blocks of a component have in common. */
 typedef struct tsr_dirac_run_source {

@@ -22,23 +22,31 @@ static void free_narrow(tsr_dirac_decoder *d, int c)
     p->narrow[c] = NULL;
 }
 
-/* The memory of component c, and of the samples that all have in turn, which are as many as luma's. */
+/* The memory of component c, and of the samples that all have in turn, which are as many as luma's. A device's is in one piece. */
 static void free_component(tsr_dirac_decoder *d, int c)
 {
     tsr_dirac_residue *p = &d->residue;
     const size_t bytes = (size_t)p->room[c] * sizeof(int32_t);
-    if (!tsr_dirac_on_host(d)) tsr_host_release(NULL, p->coefficients[c], (size_t)p->host_room[c] * sizeof(int32_t));
-    tsr_device_release(d->context, p->on_device[c], p->on_device[c] ? bytes : 0);
+    const int host = tsr_dirac_on_host(d);
+    if (host) tsr_device_release(d->context, p->on_device[c], p->on_device[c] ? bytes : 0);
+    else tsr_host_release(NULL, p->coefficients[c], (size_t)p->host_room[c] * sizeof(int32_t));
     free_narrow(d, c);
     p->coefficients[c] = p->on_device[c] = NULL;
     p->host_room[c] = 0;
-    if (!c) {
+    if (!c && host) {
         tsr_device_release(d->context, p->narrow_samples, p->narrow_samples ? bytes / 2 : 0);
-        tsr_device_release(d->context, p->samples, p->samples ? bytes : 0);
+        tsr_device_release(d->context, p->samples[0], p->samples[0] ? bytes : 0);
         p->narrow_samples = NULL;
-        p->samples = NULL;
+        memset(p->samples, 0, sizeof p->samples);
     }
     p->room[c] = 0;
+}
+
+static void free_piece(tsr_dirac_decoder *d)
+{
+    tsr_device_release(d->context, d->residue.piece, d->residue.piece ? (size_t)d->residue.piece_room * sizeof(int32_t) : 0);
+    d->residue.piece = NULL;
+    d->residue.piece_room = 0;
 }
 
 static void free_workspace(tsr_dirac_decoder *d)
@@ -52,6 +60,7 @@ void tsr_dirac_residue_free(tsr_dirac_decoder *d)
 {
     free_plans(d);
     for (int c = 0; c < 3; c++) free_component(d, c);
+    free_piece(d);
     free_workspace(d);
     d->residue = (tsr_dirac_residue){ 0 };
 }
@@ -70,7 +79,10 @@ tsr_status tsr_dirac_residue_wide(tsr_dirac_decoder *d)
 {
     tsr_dirac_residue *p = &d->residue;
     for (int k = 0; k < 2; k++) TSR_TRY(room_to_work(d, p->synthesis[k].workspace_bytes));
-    return p->samples ? TSR_OK : tsr_device_allocate(d->context, (size_t)p->room[0] * sizeof(int32_t), (void **)&p->samples);
+    if (p->samples[0]) return TSR_OK;
+    TSR_TRY(tsr_device_allocate(d->context, (size_t)p->room[0] * sizeof(int32_t), (void **)&p->samples[0]));
+    p->samples[1] = p->samples[2] = p->samples[0];
+    return TSR_OK;
 }
 
 /* At least `wanted` coefficients of component c in the host's memory, where a device has its own; what is there stays. */
@@ -102,7 +114,7 @@ static tsr_status make_component(tsr_dirac_decoder *d, int c, int narrow)
         const size_t bytes = (size_t)p->elements[c] * sizeof(int32_t);
         free_component(d, c);
         p->room[c] = p->elements[c];
-        TSR_TRY(tsr_device_allocate(d->context, bytes, (void **)&p->on_device[c]));
+        if (tsr_dirac_on_host(d)) TSR_TRY(tsr_device_allocate(d->context, bytes, (void **)&p->on_device[c]));
         if (tsr_dirac_on_host(d)) p->coefficients[c] = p->on_device[c];
     }
     const tsr_dirac_band *b = &p->layout[c].band[0][0];
@@ -116,11 +128,36 @@ static tsr_status make_component(tsr_dirac_decoder *d, int c, int narrow)
     return TSR_OK;
 }
 
+/* A device's coefficients and samples. Luma and both of chroma are transformed and stored one after the other, the smaller of them first; samples
+ * of the second lie where the first has been. What is uploaded in 16 bits lies where samples of the first will be: that is half of the second's,
+ * or more. */
+static tsr_status make_piece(tsr_dirac_decoder *d)
+{
+    enum { ALIGNED = 64 };
+    tsr_dirac_residue *p = &d->residue;
+    const int64_t all[2] = { tsr_ceil_div(p->elements[0], ALIGNED) * ALIGNED, tsr_ceil_div(2 * p->elements[1], ALIGNED) * ALIGNED };
+    const int first = all[1] < all[0], second = !first; /* 0: luma, 1: chroma */
+    const int64_t wanted = all[second] + tsr_max64(2 * all[first], all[second]);
+    if (wanted > p->piece_room) {
+        free_piece(d);
+        TSR_TRY(tsr_device_allocate(d->context, (size_t)wanted * sizeof(int32_t), (void **)&p->piece));
+        p->piece_room = wanted;
+    }
+    p->first = first;
+    p->on_device[second] = p->piece;
+    p->on_device[first] = p->samples[second] = p->piece + all[second];
+    p->samples[first] = p->upload = p->samples[second] + all[first];
+    p->on_device[2] = p->on_device[1] + p->elements[1];
+    p->samples[2] = p->samples[1] + p->elements[1];
+    return TSR_OK;
+}
+
 static tsr_status make_plans(tsr_dirac_decoder *d, int narrow)
 {
     tsr_dirac_residue *p = &d->residue;
     for (int k = 0; k < 2; k++) {
-        TSR_TRY(tsr_dirac_synthesis_make(d->context, &p->transform, &p->layout[k], TSR_I32, 0, &p->synthesis[k]));
+        const int32_t together = k && !tsr_dirac_on_host(d) ? 2 : 1;
+        TSR_TRY(tsr_dirac_synthesis_make_many(d->context, &p->transform, &p->layout[k], TSR_I32, 0, together, &p->synthesis[k]));
         if (!narrow) continue;
         TSR_TRY(tsr_dirac_synthesis_make(d->context, &p->transform, &p->layout[k], TSR_I16, 0, &p->narrow_synthesis[k]));
         TSR_TRY(room_to_work(d, p->narrow_synthesis[k].workspace_bytes));
@@ -136,6 +173,7 @@ static tsr_status make_all(tsr_dirac_decoder *d)
     const int host = tsr_dirac_on_host(d), narrow = !host || tsr_dirac_synthesis_narrow(&d->residue.transform, 8); /* a device has them in 32 bits */
     memset(d->residue.empty, 0, sizeof d->residue.empty);
     for (int c = 0; c < 3; c++) TSR_TRY(make_component(d, c, narrow));
+    if (!host) TSR_TRY(make_piece(d));
     return make_plans(d, narrow && host);
 }
 

@@ -1,2 +1,2 @@
 /* The bench's kernel in the emulator's module, where test_dirac_regions.c finds it. */
-#include "../../bench/predict_regions_cuda.cu"
+#include "../../bench/predict_gather_cuda.cu"
