@@ -239,57 +239,12 @@ TSR_KERNEL(trace_kernel)(tsr_light_tracing job)
     if (i < job.count) tsr_light_ray_run(&job, i);
 }
 
-enum { VIEW_THREADS = 128, PART = 64, IDLE = 8 };
-
-/* Pixels that a warp has taken and no lane has yet. */
-typedef struct view_part { int64_t next, end; } view_part;
-
-/* Lanes whose ray has ended, `idle`, go on: to the next ray of their pixel, or, if it has none, to the next pixel of the part, or of the next part. *goes: what
- * tsr_light_go said last. *rests: there are no more. */
-TSR_DEVICE_FN void view_refill(const tsr_light_seen &job, int idle, view_part *part, tsr_light_medium *m, tsr_light_path *path, tsr_light_sight *ray, int *goes,
-                               int *rests)
+/* A warp has 8 x 4 pixels: neighbours see the same voxels. */
+TSR_KERNEL(view_kernel)(tsr_light_seen job)
 {
-    const uint32_t lane = threadIdx.x & 31u;
-    const int64_t pixels = (int64_t)job.width * job.height;
-    tsr_light_branch b;
-    if (*goes == TSR_LIGHT_LEAVES) {
-        tsr_light_outside(&job, path, ray->x, ray->d, ray->weight, ray->depth);
-        *goes = TSR_LIGHT_ENDS;
-    }
-    if (idle && path->pixel >= 0 && tsr_light_next_ray(&job, path, &b)) {
-        m->bend = job.bends[path->color];
-        *goes = tsr_light_set_out(&job, path, &b, ray) ? TSR_LIGHT_GOES : TSR_LIGHT_LEAVES;
-    }
-    const int none = idle && path->pixel < 0;
-    const uint32_t wants = __ballot_sync(TSR_WARP_ALL, none);
-    if (!wants) return;
-    if (part->next == part->end) {
-        const uint32_t taken = __shfl_sync(TSR_WARP_ALL, lane ? 0u : atomicAdd(job.taken, 1u), 0);
-        part->next = tsr_minl((int64_t)taken * PART, pixels);
-        part->end = tsr_minl(part->next + PART, pixels);
-    }
-    const int64_t own = part->next + __popc(wants & ((1u << lane) - 1u));
-    if (none && own < part->end) tsr_light_begin_pixel(&job, path, tsr_light_pixel_at(&job, own));
-    else if (none) *rests = part->next == pixels;
-    part->next = tsr_minl(part->next + __popc(wants), part->end);
-}
-
-/* A lane has a ray, whatever its pixel; one whose ray has ended waits until IDLE of its warp do, since what they do then takes as long as a step. */
-TSR_KERNEL(__launch_bounds__(VIEW_THREADS) view_kernel)(tsr_light_seen job)
-{
-    tsr_light_medium m = job.medium;
-    tsr_light_path path;
-    tsr_light_sight ray;
-    view_part part = { 0, 0 };
-    int goes = TSR_LIGHT_ENDS, rests = 0;
-    path.pixel = -1;
-    for (;;) {
-        const int idle = goes != TSR_LIGHT_GOES && !rests;
-        const uint32_t busy = __ballot_sync(TSR_WARP_ALL, goes == TSR_LIGHT_GOES), waits = __ballot_sync(TSR_WARP_ALL, idle);
-        if (!(busy | waits)) break;
-        if (waits && (!busy || __popc(waits) >= IDLE)) view_refill(job, idle, &part, &m, &path, &ray, &goes, &rests);
-        else if (goes == TSR_LIGHT_GOES) goes = tsr_light_go(&job, &m, &path, &ray);
-    }
+    const int32_t lane = (int32_t)(threadIdx.x & 31u), warp = (int32_t)(threadIdx.x / 32u);
+    const int32_t x = (int32_t)blockIdx.x * 16 + (warp & 1) * 8 + (lane & 7), y = (int32_t)blockIdx.y * 8 + (warp / 2) * 4 + lane / 8;
+    if (x < job.width && y < job.height) tsr_light_pixel(&job, (int64_t)y * job.width + x);
 }
 
 TSR_KERNEL(tone_sum_kernel)(tsr_light_tones job)
@@ -362,8 +317,7 @@ static tsr_status cuda_trace(tsr_queue *queue, const tsr_light_tracing *job)
 
 static tsr_status cuda_view(tsr_queue *queue, const tsr_light_seen *job)
 {
-    const uint32_t blocks = tsr_blocks((int64_t)job->width * job->height, VIEW_THREADS, 8 * (int64_t)tsr_queue_processors(queue));
-    TSR_LAUNCH(queue, view_kernel, blocks, VIEW_THREADS, 0, *job);
+    TSR_LAUNCH(queue, view_kernel, dim3(tsr_blocks(job->width, 16, INT32_MAX), tsr_blocks(job->height, 8, INT32_MAX)), dim3(128), 0, *job);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

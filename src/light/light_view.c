@@ -170,7 +170,6 @@ tsr_status tsr_light_view(tsr_context *context, const tsr_light_matter *matter, 
     tsr_light_seen *s = NULL;
     float *map = NULL;
     size_t map_bytes = 0;
-    void *taken = NULL;
     tsr_volume *made = NULL;
     tsr_status status;
     TSR_TRY(tsr_light_require(context, matter));
@@ -208,9 +207,6 @@ tsr_status tsr_light_view(tsr_context *context, const tsr_light_matter *matter, 
     TSR_TRY_GOTO(tsr_volume_create(context, TSR_F32, (tsr_size3){ o.width, o.height, 3 }, NULL, &made), end);
     TSR_TRY_GOTO(tsr_volume_set_channels(made), end);
     s->picture = (float *)tsr_volume_data(made);
-    TSR_TRY_GOTO(tsr_device_allocate(context, sizeof *s->taken, &taken), end);
-    TSR_TRY_GOTO(context->backend->fill(context->queue, taken, 0, sizeof *s->taken), end);
-    s->taken = (uint32_t *)taken;
     TSR_TRY_GOTO(context->backend->light->view(context->queue, s), end);
     TSR_TRY_GOTO(tsr_context_synchronize(context), end);
     *picture = made;
@@ -219,7 +215,6 @@ tsr_status tsr_light_view(tsr_context *context, const tsr_light_matter *matter, 
 end:
     tsr_volume_destroy(&made);
     tsr_device_release(context, map, map ? map_bytes : 0);
-    tsr_device_release(context, taken, taken ? sizeof *s->taken : 0);
     tsr_host_release(NULL, s, sizeof *s);
     return status;
 }

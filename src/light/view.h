@@ -33,7 +33,6 @@ typedef struct tsr_light_seen {
     tsr_light_lamp lamp[TSR_LIGHT_SOURCES];
     float color[3], second[3], square, glow[3], fade, gloss, middle[2]; /* of the floor; lengths in voxels */
     float *picture; /* [3][height][width] */
-    uint32_t *taken; /* 0: what warps have taken of it */
 } tsr_light_seen;
 
 typedef struct tsr_light_branch { float x[3], v[3], weight[3]; int32_t depth; } tsr_light_branch;
@@ -498,14 +497,6 @@ TSR_HD void tsr_light_paint(const tsr_light_seen *s, int64_t i, const float ligh
     for (int k = 0; k < 3; k++) s->picture[(int64_t)k * s->width * s->height + i] = light[k] * share;
 }
 
-/* Pixels in the order in which they are seen: down the columns of strips of 16 rows, so that rays side by side pass the same voxels. */
-TSR_HD int64_t tsr_light_pixel_at(const tsr_light_seen *s, int64_t i)
-{
-    enum { ROWS = 16 };
-    const int64_t strip = i / ((int64_t)s->width * ROWS) * ROWS, rest = i - strip * s->width, rows = tsr_minl(ROWS, s->height - strip);
-    return (strip + rest % rows) * s->width + rest / rows;
-}
-
 TSR_HD void tsr_light_begin_pixel(const tsr_light_seen *s, tsr_light_path *path, int64_t i)
 {
     path->light[0] = path->light[1] = path->light[2] = 0.0f;
@@ -532,6 +523,22 @@ TSR_HD int tsr_light_next_ray(const tsr_light_seen *s, tsr_light_path *path, tsr
     }
     path->start = tsr_light_eye(s, path->pixel, path->sample, path->color, b);
     return 1;
+}
+
+/* Pixel i. */
+TSR_HD void tsr_light_pixel(const tsr_light_seen *s, int64_t i)
+{
+    tsr_light_medium m = s->medium;
+    tsr_light_path path;
+    tsr_light_branch b;
+    tsr_light_sight r;
+    tsr_light_begin_pixel(s, &path, i);
+    while (tsr_light_next_ray(s, &path, &b)) {
+        m.bend = s->bends[path.color];
+        int goes = tsr_light_set_out(s, &path, &b, &r) ? TSR_LIGHT_GOES : TSR_LIGHT_LEAVES;
+        while (goes == TSR_LIGHT_GOES) goes = tsr_light_go(s, &m, &path, &r);
+        if (goes == TSR_LIGHT_LEAVES) tsr_light_outside(s, &path, r.x, r.d, r.weight, r.depth);
+    }
 }
 
 /* ---- tones ---- */

@@ -58,6 +58,14 @@ static void lane_passed(const tsr_light_seen *s, lanes_view *r, int l)
     r->active[l] = 0;
 }
 
+/* Pixels go down the columns of strips of 16 rows, so that the rays of all lanes pass the same voxels. */
+static int64_t lanes_pixel(const tsr_light_seen *s, int64_t i)
+{
+    enum { ROWS = 16 };
+    const int64_t strip = i / ((int64_t)s->width * ROWS) * ROWS, rest = i - strip * s->width, rows = tsr_min64(ROWS, s->height - strip);
+    return (strip + rest % rows) * s->width + rest / rows;
+}
+
 /* The next ray of a lane: of its pixel, or of the next one; none: the lane rests. */
 static void lane_next(const tsr_light_seen *s, lanes_view *r, int l)
 {
@@ -70,7 +78,7 @@ static void lane_next(const tsr_light_seen *s, lanes_view *r, int l)
                 r->alive[l] = 0;
                 return;
             }
-            tsr_light_begin_pixel(s, path, tsr_light_pixel_at(s, r->next++));
+            tsr_light_begin_pixel(s, path, lanes_pixel(s, r->next++));
         }
         r->bend[l] = s->bends[path->color];
         if (tsr_light_enter(s, &b, x, v, d, weight)) break;
@@ -226,7 +234,7 @@ TSR_INLINE marks lanes_march(const tsr_light_seen *s, lanes_view *r, marks m, ma
     return lanes_bits(matter) ? lanes_pass(s, r, matter, holds, before, ds) : (marks){ 0 };
 }
 
-/* Pixels begin to end - 1 in the order of tsr_light_pixel_at. */
+/* Pixels begin to end - 1 in the order of lanes_pixel. */
 static void lanes_look(const tsr_light_seen *s, int64_t begin, int64_t end)
 {
     lanes_view r;
