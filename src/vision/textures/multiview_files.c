@@ -256,7 +256,7 @@ static tsr_status make_atlas(const char *path, const tsr_multiview_model_options
     uint32_t *corner = NULL;
     if (o->atlas) TSR_FAIL(TSR_ERROR_ARGUMENT, "%.200s: an atlas is given, and one is to be made (unwrap): expected one of them", o->atlas);
     if (mesh.triangles < 1 || mesh.width < 1 || mesh.height < 1) return TSR_OK; /* said with the sizes */
-    TSR_TRY(tsr_unwrap(path, &mesh, &place, &first->places, &corner));
+    TSR_TRY(tsr_unwrap(path, &mesh, &o->progress, &place, &first->places, &corner));
     free(first->place);
     free(first->corner);
     first->place = place;
