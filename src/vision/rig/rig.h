@@ -38,6 +38,9 @@ tsr_status tsr_rig_rotation(const char *file, const char *what, double rotation[
 tsr_status tsr_rig_quaternion(const char *file, const char *what, const double q[4], double rotation[3][3]);
 void tsr_rig_to_quaternion(double (*rotation)[3], double q[4]); /* w >= 0 */
 
+/* All entries are images, `timed` of them with a time: those of one camera get its name, and the frames that their times are in their order. Where that cannot be
+ * told each stays a camera of its own, with a remark. */
+tsr_status tsr_rig_take_times(const char *file, tsr_rig *rig, int64_t timed) TSR_CHECKED;
 /* A writer's pinhole of a camera; TSR_ERROR_UNSUPPORTED names the camera and the format. Sizes that are not known are refused as well. */
 tsr_status tsr_rig_pinhole(const char *format, const tsr_rig_camera *camera, tsr_pinhole *pinhole);
 /* 17 digits, shorter where they give the same number. */

@@ -181,7 +181,9 @@ static tsr_status read_light_field(const char *path, const tsr_rig_read_options 
 
 static tsr_status read_folder(const tsr_rig_format *format, const char *path, const tsr_rig_read_options *o, tsr_rig **rig)
 {
-    static const char *const files[] = { "transforms.json", "scene.geoscene", "calib.txt", "bundle.out", "bundle/bundle.out" };
+    static const char *const files[] = {
+        "transforms.json", "transforms_train.json", "scene.geoscene", "calib.txt", "bundle.out", "bundle/bundle.out"
+    };
     static const char *const parts[] = { "", "sparse/0", "sparse", "dense/sparse" };
     if (format && !strcmp(format->name, "lightfield")) return read_light_field(path, o, rig);
     if (!format || format->folder) {

@@ -21,8 +21,11 @@ static int recognise(const uint8_t *head, size_t size, const char *path)
 typedef struct source {
     const char *file;
     const tsr_json *json;
+    const tsr_rig_read_options *options;
     int32_t root, frame;
-    int alike; /* pictures of different folders have one name: cameras are named by their paths */
+    int alike;     /* pictures of different folders have one name: cameras are named by their paths */
+    int64_t timed; /* frames with a time that do not say whose they are */
+    int own;       /* there are frames that do */
 } source;
 
 /* Of the frame or, without it there, of all. */
@@ -45,8 +48,8 @@ static tsr_status take_intrinsics(const source *s, tsr_rig_camera *to)
     number(s, "h", &h);
     if ((w != 0 || h != 0) && (!pixels(w) || !pixels(h)))
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: frame '%.100s': an image of %g x %g pixels, expected 1 to 10^6", s->file, to->name, w, h);
-    to->width = pixels(w);
-    to->height = pixels(h);
+    to->width = pixels(w) ? pixels(w) : s->options->width;
+    to->height = pixels(h) ? pixels(h) : s->options->height;
     const char *own = tsr_json_text(s->json, tsr_json_member(s->json, s->frame, "tessera"), "projection");
     if (own && strcmp(own, "perspective") != 0) return TSR_OK; /* no pinhole: its numbers stand there */
     const int angles = number(s, "camera_angle_x", &angle[0]) + 2 * number(s, "camera_angle_y", &angle[1]);
@@ -55,7 +58,7 @@ static tsr_status take_intrinsics(const source *s, tsr_rig_camera *to)
     if (!(fl[0] > 0) || !(fl[1] > 0) || !isfinite(fl[0]) || !isfinite(fl[1]))
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: frame '%.100s' has no focal length, expected camera_angle_x or w, h and fl_x", s->file, to->name);
     tsr_pinhole p = { .width = to->width, .height = to->height, .fx = fl[0], .fy = fl[1] };
-    if (!to->width) { /* Blender's: an angle alone, of square images unless somebody knows better */
+    if (!to->width) { /* Blender's: an angle alone, of square images unless somebody knows better and says it by the options */
         p.width = p.height = 2;
         tsr_remark("%.200s: no image size; cameras are taken for square ones", s->file);
     }
@@ -203,7 +206,7 @@ static tsr_status find_alike(source *s, int32_t frames)
     return TSR_OK;
 }
 
-static tsr_status take_frame(const source *s, int64_t index, tsr_rig *rig)
+static tsr_status take_frame(source *s, int64_t index, tsr_rig *rig)
 {
     tsr_rig_camera c = { .frame = TSR_RIG_STATIC };
     char path[TSR_RIG_TEXT_MOST], name[TSR_RIG_TEXT_MOST];
@@ -226,6 +229,8 @@ static tsr_status take_frame(const source *s, int64_t index, tsr_rig *rig)
         c.encoding.bits = 16;
         c.encoding.scale = scale;
     }
+    s->timed += tsr_json_number(s->json, s->frame, "time", &c.time);
+    s->own |= tsr_json_member(s->json, s->frame, "tessera") != 0;
     TSR_TRY(take_own(s, &c));
     TSR_TRY(tsr_rig_add(rig, &c));
     return TSR_OK;
@@ -258,6 +263,7 @@ static tsr_status take_all(source *s, const tsr_rig_read_options *o, tsr_rig *ri
         if (index % 4096 == 0) TSR_PROGRESS(&o->progress, (double)index / s->json->node[frames].count, "cameras");
         TSR_TRY(take_frame(s, index, rig));
     }
+    if (!s->own) TSR_TRY(tsr_rig_take_times(s->file, rig, s->timed));
     if (tsr_json_numbers(s->json, tsr_json_member(s->json, own, "sequence"), sequence, 2) && fabs(sequence[0]) < 1e9 && fabs(sequence[1]) < 1e9)
         tsr_rig_set_sequence(rig, (int32_t)sequence[0], (int32_t)sequence[1]);
     TSR_TRY(take_points(s, own, rig));
@@ -268,7 +274,7 @@ static tsr_status read(const uint8_t *bytes, size_t size, const char *file, cons
 {
     tsr_json json;
     TSR_TRY(tsr_json_parse(file, bytes, size, &json));
-    source s = { .file = file, .json = &json, .root = 1 };
+    source s = { .file = file, .json = &json, .options = options, .root = 1 };
     const tsr_status status = take_all(&s, options, rig);
     tsr_json_destroy(&json);
     return status;
@@ -348,7 +354,7 @@ static void put_common(tsr_output *o, const tsr_rig_camera *c)
     if (p.p[1] != 0) put(o, "p2", p.p[1]);
 }
 
-static void put_frame(tsr_output *o, const tsr_rig_camera *c)
+static void put_frame(tsr_output *o, const tsr_rig_camera *c, int timed)
 {
     static const char *const projections[] = { "perspective", "orthographic", "matrix" };
     const tsr_camera *m = &c->camera;
@@ -361,6 +367,7 @@ static void put_frame(tsr_output *o, const tsr_rig_camera *c)
         put_text(o, "depth_file_path", c->depth);
     }
     put_common(o, c);
+    if (timed) put(o, "time", c->time);
     tsr_output_printf(o, ",\n      \"transform_matrix\": [");
     for (int r = 0; r < 4; r++) {
         tsr_output_printf(o, "%s[", r ? ", " : "");
@@ -380,14 +387,15 @@ static void put_frame(tsr_output *o, const tsr_rig_camera *c)
     if (tsr_lens_distorts(&m->lens)) put_lens(o, &m->lens);
     if (*c->depth) put_depth(o, &c->encoding);
     if (c->frame != TSR_RIG_STATIC) tsr_output_printf(o, ", \"frame\": %d", (int)c->frame);
-    if (c->time != 0) put(o, "time", c->time);
     tsr_output_printf(o, " } }");
 }
 
 static tsr_status write(const tsr_rig *rig, tsr_output *o, const char *path)
 {
     char t[4][32];
+    int timed = 0;
     (void)path;
+    for (int64_t i = 0; i < rig->count; i++) timed |= rig->entry[i].camera.time != 0;
     tsr_output_printf(o, "{\n  \"camera_model\": \"OPENCV\",\n  \"tessera\": { \"version\": 1");
     if (rig->first != 0 || rig->last != 0) tsr_output_printf(o, ", \"sequence\": [%d, %d]", (int)rig->first, (int)rig->last);
     if (rig->points) {
@@ -402,7 +410,7 @@ static tsr_status write(const tsr_rig *rig, tsr_output *o, const char *path)
     }
     tsr_output_printf(o, " },\n  \"frames\": [\n");
     for (int64_t i = 0; i < rig->count; i++) {
-        put_frame(o, &rig->entry[i].camera);
+        put_frame(o, &rig->entry[i].camera, timed);
         tsr_output_printf(o, "%s\n", i + 1 < rig->count ? "," : "");
     }
     return tsr_output_printf(o, "  ]\n}\n");

@@ -448,6 +448,29 @@ static tsr_status open_motion(gathering *g, int32_t *steps)
     return TSR_OK;
 }
 
+/* Cameras whose frames are as many as there are meshes, counted from another number on (0 here, 1 there): they are the same steps. Pictures by number, and a first
+ * mesh that was asked for, say themselves which is which. */
+static tsr_status meet_frames(const gathering *g, const char *path, int32_t steps)
+{
+    int64_t least = INT64_MAX, most = -1;
+    tsr_rig_camera one;
+    for (int64_t i = 0; i < tsr_rig_count(g->rig); i++) {
+        TSR_TRY(tsr_rig_get(g->rig, i, &one));
+        if (one.frame == TSR_RIG_STATIC || strchr(one.image, '%')) return TSR_OK;
+        if (one.frame < least) least = one.frame;
+        if (one.frame > most) most = one.frame;
+    }
+    if (g->rigs_numbered || g->o.first || g->o.steps || g->motion || least == g->first_mesh || most - least + 1 != steps) return TSR_OK;
+    tsr_remark("%.200s: its frames %lld to %lld are taken for the meshes %lld to %lld, which are as many", path, (long long)least, (long long)most,
+               (long long)g->first_mesh, (long long)g->first_mesh + steps - 1);
+    for (int64_t i = 0; i < tsr_rig_count(g->rig); i++) {
+        TSR_TRY(tsr_rig_get(g->rig, i, &one));
+        one.frame = (int32_t)(one.frame - least + g->first_mesh);
+        TSR_TRY(tsr_rig_set(g->rig, i, &one));
+    }
+    return TSR_OK;
+}
+
 static tsr_status gather(gathering *g, tsr_multiview_model **model)
 {
     char path[PATH_ROOM];
@@ -461,6 +484,7 @@ static tsr_status gather(gathering *g, tsr_multiview_model **model)
         TSR_FAIL(TSR_ERROR_FORMAT, "'%.300s': files of cameras for %d steps, but meshes for %d", g->cameras, rigs, steps);
     TSR_TRY(numbered(g->cameras, g->first_rig, path, &has_number));
     TSR_TRY(tsr_rig_read(path, g->o.rig, &g->rig));
+    TSR_TRY(meet_frames(g, path, steps));
     TSR_TRY(gather_names(path, g->rig, &g->crew));
     TSR_TRY(numbered(g->meshes, g->first_mesh, path, &has_number));
     if (g->motion) {
