@@ -108,7 +108,8 @@ static int open_films(making *m)
     m->entry = (int64_t *)calloc((size_t)m->parts.cameras, sizeof *m->entry);
     m->film = (tsr_video_reader **)calloc((size_t)m->parts.cameras, sizeof *m->film);
     if (!m->entry || !m->film) return cli_error(m->cli, CLI_FAILED, "out of memory");
-    int32_t count = 0;
+    int32_t count = 0, still = 0;
+    char first[4096];
     for (int64_t i = 0; i < tsr_rig_count(m->rig) && count < m->parts.cameras; i++) { /* as the model counts them: by their first mention */
         tsr_rig_camera own, before;
         int known = 0;
@@ -125,8 +126,13 @@ static int open_films(making *m)
         if (!m->rate_given && rate > 0 && (rate > 1.001 * m->rate || rate < 0.999 * m->rate))
             return cli_error(m->cli, CLI_FAILED, "%s: %g frames a second, films before it %g: expected films of one rate, or --rate",
                              cli_shown(own.image), rate, m->rate);
+        if (!m->film[count] && own.frame == TSR_RIG_STATIC && !strchr(own.image, '%') && !still++) snprintf(first, sizeof first, "%s", path);
         count++;
     }
+    if (still && m->parts.steps > 1)
+        cli_note(m->cli,
+                 "%d of %d cameras have one picture for all %d steps, such as %s: expected paths with %%04d or a film, or a picture for each frame",
+                 (int)still, (int)count, (int)m->parts.steps, cli_shown(first));
     return CLI_OK;
 }
 

@@ -41,6 +41,9 @@ void tsr_rig_to_quaternion(double (*rotation)[3], double q[4]); /* w >= 0 */
 /* All entries are images, `timed` of them with a time: those of one camera get its name, and the frames that their times are in their order. Where that cannot be
  * told each stays a camera of its own, with a remark. */
 tsr_status tsr_rig_take_times(const char *file, tsr_rig *rig, int64_t timed) TSR_CHECKED;
+/* For footage of `steps` steps from number `first` on, of cameras that say nothing of it (COLMAP): images by number in a folder for each camera, all of them or the
+ * first alone with the others beside it, become frames, or a path by number, with a remark. Else nothing changes. */
+tsr_status tsr_rig_take_numbers(const char *file, tsr_rig *rig, int64_t first, int64_t steps) TSR_CHECKED;
 /* A writer's pinhole of a camera; TSR_ERROR_UNSUPPORTED names the camera and the format. Sizes that are not known are refused as well. */
 tsr_status tsr_rig_pinhole(const char *format, const tsr_rig_camera *camera, tsr_pinhole *pinhole);
 /* 17 digits, shorter where they give the same number. */

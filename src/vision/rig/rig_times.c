@@ -1,5 +1,5 @@
 /* vision/rig/rig_times.c: images of which each has a time become frames of cameras: D-NeRF's one camera that is elsewhere at every time, cameras that film together. */
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,7 +77,7 @@ static int pose_order(const void *a, const void *b)
     return order ? order : by_time_then_entry((const picture *)a, (const picture *)b);
 }
 
-/* Sorted by camera and time. How many cameras there are; 0: two images of one have one time, or all are cameras of their own. */
+/* Sorted by camera and time. How many cameras there are; 0: two images of one have one time. */
 static int64_t divide(picture *list, int64_t count, rule by)
 {
     int64_t cameras = 0;
@@ -90,7 +90,7 @@ static int64_t divide(picture *list, int64_t count, rule by)
         cameras += other;
     }
     list[count - 1].who = cameras++;
-    return cameras < count ? cameras : 0;
+    return cameras;
 }
 
 /* The numbers of the pictures are those of the frames if they follow one another as their times do; else the first time is frame 0. */
@@ -133,6 +133,16 @@ static tsr_status find_alike(const char *file, const picture *list, int64_t coun
     return TSR_OK;
 }
 
+/* What a camera is called, by one of its images. */
+static void name_of(const picture *p, rule by, int alike, char name[TSR_RIG_TEXT_MOST])
+{
+    size_t length = p->length;
+    const char *text = alike ? p->camera : last_part(p, &length);
+    if (by == BY_POSE) tsr_print(name, TSR_RIG_TEXT_MOST, "%s", p->of->name);
+    else if (length) tsr_print(name, TSR_RIG_TEXT_MOST, "%.*s", (int)length, text);
+    else tsr_print(name, TSR_RIG_TEXT_MOST, "camera%02lld", (long long)p->who);
+}
+
 /* The list is divided: names and frames for the rig. */
 static tsr_status give(const char *file, tsr_rig *rig, const picture *list, int64_t count, rule by, int64_t cameras, int64_t times)
 {
@@ -142,13 +152,7 @@ static tsr_status give(const char *file, tsr_rig *rig, const picture *list, int6
     if (by != BY_POSE) TSR_TRY(find_alike(file, list, count, cameras, &alike));
     for (int64_t i = 0; i < count; i++) {
         tsr_rig_camera c = *list[i].of;
-        if (!i || list[i].who != list[i - 1].who) {
-            size_t length = list[i].length;
-            const char *text = alike ? list[i].camera : last_part(&list[i], &length);
-            if (by == BY_POSE) tsr_print(name, sizeof name, "%s", c.name);
-            else if (length) tsr_print(name, sizeof name, "%.*s", (int)length, text);
-            else tsr_print(name, sizeof name, "camera%02lld", (long long)list[i].who);
-        }
+        if (!i || list[i].who != list[i - 1].who) name_of(&list[i], by, alike, name);
         c.name = name;
         c.frame = (int32_t)(first + list[i].step);
         TSR_TRY(tsr_rig_set(rig, list[i].entry, &c));
@@ -160,21 +164,28 @@ static tsr_status give(const char *file, tsr_rig *rig, const picture *list, int6
     return TSR_OK;
 }
 
-static tsr_status work(const char *file, tsr_rig *rig, picture *list)
+/* Sorts by time. How many times there are. */
+static int64_t count_times(picture *list, int64_t count)
 {
-    const int64_t count = rig->count;
-    static const rule all[] = { BY_SERIES, BY_FILE, BY_POSE, BY_SERIES };
     int64_t times = 1;
-    for (int64_t i = 0; i < count; i++) list[i] = (picture){ .time = rig->entry[i].camera.time, .entry = i, .of = &rig->entry[i].camera };
     qsort(list, (size_t)count, sizeof *list, time_order);
     for (int64_t i = 1; i < count; i++) {
         times += list[i].time > list[i - 1].time;
         list[i].step = times - 1;
     }
+    return times;
+}
+
+static tsr_status work(const char *file, tsr_rig *rig, picture *list)
+{
+    const int64_t count = rig->count;
+    static const rule all[] = { BY_SERIES, BY_FILE, BY_POSE, BY_SERIES };
+    for (int64_t i = 0; i < count; i++) list[i] = (picture){ .time = rig->entry[i].camera.time, .entry = i, .of = &rig->entry[i].camera };
+    const int64_t times = count_times(list, count);
     if (times == 1) return TSR_OK;
     for (int k = 0; k < 4; k++) { /* every camera has every time; at last not even that */
         const int64_t cameras = divide(list, count, all[k]);
-        if (!cameras || (k < 3 && cameras * times != count)) continue;
+        if (!cameras || cameras == count || (k < 3 && cameras * times != count)) continue;
         TSR_TRY(give(file, rig, list, count, all[k], cameras, times));
         return TSR_OK;
     }
@@ -196,6 +207,81 @@ tsr_status tsr_rig_take_times(const char *file, tsr_rig *rig, int64_t timed)
     picture *list = (picture *)malloc((size_t)rig->count * sizeof *list);
     if (!list) TSR_FAIL(TSR_ERROR_MEMORY, "%.200s: out of host memory for %lld frames", file, (long long)rig->count);
     const tsr_status status = work(file, rig, list);
+    free(list);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+/* ---- numbers alone ------------------------------------------------------------------------------------------------------------------ */
+
+/* "cam0/0001.png": pictures by number in a folder. */
+static int is_numbered(const picture *p)
+{
+    const char *image = p->of->image, *file = tsr_path_file(image);
+    return file > image && p->number >= 0 && p->of->frame == TSR_RIG_STATIC && !strchr(image, '%') &&
+           strspn(file, "0123456789") == (size_t)(end_of_stem(image) - file);
+}
+
+/* The path of a numbered picture with %04d for its number. 0: too long. */
+static int pattern_of(const tsr_rig_camera *c, char pattern[TSR_RIG_TEXT_MOST])
+{
+    const char *file = tsr_path_file(c->image), *end = end_of_stem(c->image);
+    const int digits = (int)(end - file);
+    const int length = digits > 1 ? snprintf(pattern, TSR_RIG_TEXT_MOST, "%.*s%%0%dd%s", (int)(file - c->image), c->image, digits, end)
+                                  : snprintf(pattern, TSR_RIG_TEXT_MOST, "%.*s%%d%s", (int)(file - c->image), c->image, end);
+    return length < TSR_RIG_TEXT_MOST;
+}
+
+/* One picture a folder, of the first step; those of the others lie beside it. */
+static tsr_status take_folders(const char *file, tsr_rig *rig, const picture *list, int64_t first, int64_t steps)
+{
+    char pattern[TSR_RIG_TEXT_MOST], path[TSR_RIG_TEXT_MOST];
+    int alike = 0;
+    for (int64_t i = 0; i < rig->count; i++) {
+        if (list[i].number != first || !pattern_of(list[i].of, pattern)) return TSR_OK;
+        TSR_TRY(tsr_rig_fill_in(pattern, (int32_t)(first + steps - 1), path, sizeof path));
+        if (!tsr_rig_exists(rig->folder, path)) return TSR_OK;
+    }
+    tsr_remark("%.200s: '%.200s' is one of numbered pictures: the camera is taken to have one for each of %lld steps, as the others have", file,
+               list[0].of->image, (long long)steps);
+    TSR_TRY(find_alike(file, list, rig->count, rig->count, &alike));
+    for (int64_t i = 0; i < rig->count; i++) {
+        tsr_rig_camera c = *list[i].of;
+        (void)pattern_of(&c, pattern);
+        name_of(&list[i], BY_SERIES, alike, path);
+        c.name = path;
+        c.image = pattern;
+        TSR_TRY(tsr_rig_set(rig, list[i].entry, &c));
+    }
+    return TSR_OK;
+}
+
+static tsr_status take_numbers(const char *file, tsr_rig *rig, picture *list, int64_t first, int64_t steps)
+{
+    const int64_t count = rig->count;
+    for (int64_t i = 0; i < count; i++) {
+        list[i] = (picture){ .entry = i, .of = &rig->entry[i].camera };
+        take_key(&list[i], BY_SERIES);
+        if (!is_numbered(&list[i])) return TSR_OK;
+        list[i].time = (double)list[i].number;
+    }
+    const int64_t times = count_times(list, count), last = list[count - 1].number, from = list[0].number;
+    const int64_t cameras = divide(list, count, BY_SERIES);
+    if (cameras == count) TSR_TRY(take_folders(file, rig, list, first, steps));
+    else if (cameras > 1 && times == steps && cameras * times == count && last - from + 1 == steps) {
+        tsr_remark("%.200s: its images, numbered in %lld folders, are taken for those of as many cameras at %lld steps", file, (long long)cameras,
+                   (long long)steps);
+        TSR_TRY(give(file, rig, list, count, BY_SERIES, cameras, times));
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_rig_take_numbers(const char *file, tsr_rig *rig, int64_t first, int64_t steps)
+{
+    if (steps < 2 || !rig->count) return TSR_OK;
+    picture *list = (picture *)malloc((size_t)rig->count * sizeof *list);
+    if (!list) TSR_FAIL(TSR_ERROR_MEMORY, "%.200s: out of host memory for %lld cameras", file, (long long)rig->count);
+    const tsr_status status = take_numbers(file, rig, list, first, steps);
     free(list);
     TSR_TRY(status);
     return TSR_OK;

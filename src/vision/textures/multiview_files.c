@@ -484,6 +484,7 @@ static tsr_status gather(gathering *g, tsr_multiview_model **model)
         TSR_FAIL(TSR_ERROR_FORMAT, "'%.300s': files of cameras for %d steps, but meshes for %d", g->cameras, rigs, steps);
     TSR_TRY(numbered(g->cameras, g->first_rig, path, &has_number));
     TSR_TRY(tsr_rig_read(path, g->o.rig, &g->rig));
+    if (!g->rigs_numbered) TSR_TRY(tsr_rig_take_numbers(path, g->rig, g->first_mesh, steps));
     TSR_TRY(meet_frames(g, path, steps));
     TSR_TRY(gather_names(path, g->rig, &g->crew));
     TSR_TRY(numbered(g->meshes, g->first_mesh, path, &has_number));
