@@ -779,11 +779,42 @@ static void sizes_asked_for(void **state)
     }
 }
 
+/* What Nerfstudio writes besides: a world that is not COLMAP's, said once; panoramas, which are no pinholes. */
+static void nerfstudio(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head, *said, *refused;
+    } all[] = { { "\"applied_transform\": [[1,0,0,0],[0,0,1,0],[0,-1,0,0]],", "text: applied_transform says that its world is not", NULL },
+                { "\"applied_transform\": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]],", "", NULL },
+                { "\"camera_model\": \"OPENCV\",", "", NULL },
+                { "\"camera_model\": \"EQUIRECTANGULAR\",", "", "frame 'r_0': camera_model EQUIRECTANGULAR, expected a pinhole" },
+                { "\"camera_model\": \"FISHEYE624\",", "", "camera_model FISHEYE624, expected a pinhole" } };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        char text[512], said[512];
+        tsr_rig *rig;
+        snprintf(text, sizeof text,
+                 "{%s \"w\": 20, \"h\": 10, \"fl_x\": 20, \"frames\": [{\"file_path\": \"r_0\", \"transform_matrix\": "
+                 "[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]}]}",
+                 all[k].head);
+        tsr_remarks_take(said, sizeof said);
+        if (all[k].refused) {
+            require_error(read_text("", text, NULL, &rig), TSR_ERROR_UNSUPPORTED, all[k].refused);
+            continue;
+        }
+        require_ok(read_text("", text, NULL, &rig));
+        tsr_remarks_take(said, sizeof said);
+        if (*all[k].said ? !strstr(said, all[k].said) : *said) fail_msg("'%s'", said);
+        tsr_rig_destroy(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(known_texts),       cmocka_unit_test(every_format),     cmocka_unit_test(ways),
                                         cmocka_unit_test(everything_kept),   cmocka_unit_test(geocast_readings), cmocka_unit_test(scenes),
                                         cmocka_unit_test(refusals),          cmocka_unit_test(light_fields),     cmocka_unit_test(many),
-                                        cmocka_unit_test(names_by_pictures), cmocka_unit_test(frames_by_times),  cmocka_unit_test(sizes_asked_for) };
+                                        cmocka_unit_test(names_by_pictures), cmocka_unit_test(frames_by_times),  cmocka_unit_test(sizes_asked_for),
+                                        cmocka_unit_test(nerfstudio) };
     return cmocka_run_group_tests(tests, begin, end);
 }

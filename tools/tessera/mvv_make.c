@@ -136,6 +136,16 @@ static int open_films(making *m)
     return CLI_OK;
 }
 
+/* A picture with the number before the first mesh's: who counts pictures from 0 and meshes from 1 has another picture for each mesh. */
+static void look_before(const making *m, int first_given)
+{
+    tsr_rig_camera own;
+    char path[4096];
+    if (first_given || m->first < 1 || tsr_rig_get(m->rig, m->entry[0], &own) != TSR_OK || !strchr(own.image, '%')) return;
+    if (tsr_rig_path(m->rig, own.image, (int32_t)m->first - 1, path, sizeof path) != TSR_OK || access(path, F_OK)) return;
+    cli_note(m->cli, "pictures are numbered as the meshes, from %d on: %s, before them, is not used", (int)m->first, cli_shown(path));
+}
+
 static int load_pictures(making *m, int32_t step, tsr_image *pictures)
 {
     for (int32_t c = 0; c < m->parts.cameras; c++) {
@@ -244,9 +254,12 @@ static int gather(making *m)
     if (status != TSR_OK) return cli_status(m->cli, status, NULL);
     m->parts = tsr_multiview_model_parts(m->model);
     int32_t first = 0, last = 0;
+    const int first_given = m->first > 0;
     tsr_rig_sequence(m->rig, &first, &last);
     m->first = first; /* the number of the first mesh there is, where --first does not say it */
-    return open_films(m);
+    const int code = open_films(m);
+    if (!code) look_before(m, first_given);
+    return code;
 }
 
 static void show(const making *m, const tsr_multiview_report *r)

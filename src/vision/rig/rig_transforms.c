@@ -39,6 +39,19 @@ static const char *text(const source *s, const char *key)
     return t ? t : tsr_json_text(s->json, s->root, key);
 }
 
+/* Pictures that no lens of ours makes: a panorama has a focal length in the file all the same. */
+static tsr_status check_model(const source *s, const char *model, const char *name)
+{
+    static const char *const others[] = { "EQUIRECTANGULAR", "OMNIDIRECTIONALSTEREO_L", "OMNIDIRECTIONALSTEREO_R", "VR180_L", "VR180_R", "ORTHOPHOTO",
+                                          "FISHEYE624",      "THIN_PRISM_FISHEYE" };
+    for (size_t i = 0; model && i < sizeof others / sizeof *others; i++)
+        if (!strcmp(model, others[i]))
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                     "%.200s: frame '%.100s': camera_model %s, expected a pinhole (OPENCV, FULL_OPENCV, PINHOLE) or OPENCV_FISHEYE", s->file, name,
+                     model);
+    return TSR_OK;
+}
+
 static int32_t pixels(double value) { return value >= 1 && value <= 1e6 ? (int32_t)value : 0; }
 
 static tsr_status take_intrinsics(const source *s, tsr_rig_camera *to)
@@ -74,6 +87,7 @@ static tsr_status take_intrinsics(const source *s, tsr_rig_camera *to)
     number(s, "p2", &p.p[1]);
     number(s, "is_fisheye", &fish);
     const char *model = text(s, "camera_model");
+    TSR_TRY(check_model(s, model, to->name));
     p.fisheye = fish != 0 || (model && strstr(model, "FISHEYE") != NULL);
     if (!p.fisheye && model && !strcmp(model, "OPENCV")) p.k[3] = p.k[4] = p.k[5] = 0; /* k4 stands there for the fish-eye alone */
     memcpy(p.rotation, (double[3][3]){ { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }, sizeof p.rotation);
@@ -252,6 +266,21 @@ static tsr_status take_points(const source *s, int32_t own, tsr_rig *rig)
     return TSR_OK;
 }
 
+/* Nerfstudio turns COLMAP's world before it writes the cameras. What stands there is consistent, but meshes of COLMAP's world lie elsewhere. */
+static void look_at_world(const source *s)
+{
+    static const double same[16] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1 };
+    double m[16];
+    const int32_t node = tsr_json_member(s->json, s->root, "applied_transform");
+    memcpy(m, same, sizeof m);
+    if (!tsr_json_numbers(s->json, node, m, 16) && !tsr_json_numbers(s->json, node, m, 12)) return;
+    if (memcmp(m, same, sizeof m) != 0)
+        tsr_remark("%.200s: applied_transform says that its world is not the one that COLMAP had: the cameras are as they stand here, and things "
+                   "from COLMAP's "
+                   "world do not fit them",
+                   s->file);
+}
+
 static tsr_status take_all(source *s, const tsr_rig_read_options *o, tsr_rig *rig)
 {
     const int32_t frames = tsr_json_member(s->json, s->root, "frames"), own = tsr_json_member(s->json, s->root, "tessera");
@@ -263,6 +292,7 @@ static tsr_status take_all(source *s, const tsr_rig_read_options *o, tsr_rig *ri
         if (index % 4096 == 0) TSR_PROGRESS(&o->progress, (double)index / s->json->node[frames].count, "cameras");
         TSR_TRY(take_frame(s, index, rig));
     }
+    look_at_world(s);
     if (!s->own) TSR_TRY(tsr_rig_take_times(s->file, rig, s->timed));
     if (tsr_json_numbers(s->json, tsr_json_member(s->json, own, "sequence"), sequence, 2) && fabs(sequence[0]) < 1e9 && fabs(sequence[1]) < 1e9)
         tsr_rig_set_sequence(rig, (int32_t)sequence[0], (int32_t)sequence[1]);
