@@ -68,6 +68,9 @@ TSR_API const char *tsr_rig_unknown(const tsr_rig *rig, int64_t index);
 TSR_API const char *tsr_rig_folder(const tsr_rig *rig);
 TSR_API tsr_status tsr_rig_set_folder(tsr_rig *rig, const char *folder) TSR_CHECKED; /* COPIES */
 TSR_API tsr_status tsr_rig_path(const tsr_rig *rig, const char *path, int32_t frame, char *text, size_t room) TSR_CHECKED;
+/* A picture of a camera, at a path that tsr_rig_path wrote or that somebody named for it: tsr_image_read with the size of the camera's images (camera_size: how a JPEG
+ * with an EXIF orientation is turned). Of the camera only width and height count; options may be NULL. Fills *image: tsr_image_destroy. */
+TSR_API tsr_status tsr_rig_read_image(const tsr_rig_camera *camera, const char *path, const tsr_read_options *options, tsr_image *image) TSR_CHECKED;
 
 /* Which of the four readings of a GeoCast V1 matrix holds. */
 typedef enum tsr_geocast_matrix {

@@ -150,7 +150,6 @@ static int load_pictures(making *m, int32_t step, tsr_image *pictures)
 {
     for (int32_t c = 0; c < m->parts.cameras; c++) {
         const int32_t *size = m->parts.picture + 2 * c;
-        const tsr_read_options read = { .struct_size = sizeof read, .camera_size = { size[0], size[1] } };
         char path[4096];
         tsr_rig_camera own;
         int more = 1;
@@ -163,7 +162,7 @@ static int load_pictures(making *m, int32_t step, tsr_image *pictures)
                                  cli_shown(own.image), cli_shown(own.name), (int)step, (int)m->parts.steps);
         } else if (status == TSR_OK) {
             status = tsr_rig_path(m->rig, own.image, (int32_t)(m->first + step), path, sizeof path);
-            if (status == TSR_OK) status = tsr_image_read(path, &read, &pictures[c]);
+            if (status == TSR_OK) status = tsr_rig_read_image(&own, path, NULL, &pictures[c]);
             if (status != TSR_OK)
                 return cli_error(m->cli, CLI_FAILED, "the picture of camera '%s' for step %d of %d: %s%s", cli_shown(own.name), (int)step,
                                  (int)m->parts.steps, tsr_error_message(), step && status == TSR_ERROR_IO ? " (--steps: fewer)" : "");

@@ -250,6 +250,18 @@ tsr_status tsr_rig_read_text(const char *name, const void *bytes, size_t size, c
     return TSR_OK;
 }
 
+tsr_status tsr_rig_read_image(const tsr_rig_camera *camera, const char *path, const tsr_read_options *options, tsr_image *image)
+{
+    TSR_NEEDS(camera, path, image);
+    tsr_read_options o;
+    TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
+    o.struct_size = sizeof o;
+    o.camera_size[0] = camera->width;
+    o.camera_size[1] = camera->height;
+    TSR_TRY(tsr_image_read(path, &o, image));
+    return TSR_OK;
+}
+
 /* ---- writing ------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_status format_of_path(const char *path, const tsr_rig_format **format)
