@@ -809,12 +809,52 @@ static void nerfstudio(void **state)
     }
 }
 
+/* A file in another folder than its pictures leads to them; one that brings its own, and pictures that are nowhere, keep their paths. */
+static void written_elsewhere(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *to, *image[3];
+    } all[] = { { "from/b.json", { "./p.png", "q/%02d.png", "none.png" } },
+                { "up.json", { "from/p.png", "from/q/%02d.png", "none.png" } },
+                { "fromage/c.json", { "../from/p.png", "../from/q/%02d.png", "none.png" } },
+                { "from/q/d.json", { "../p.png", "../q/%02d.png", "none.png" } },
+                { "copy/e.json", { "./p.png", "../from/q/%02d.png", "none.png" } } };
+    tsr_rig *rig, *back;
+    tsr_rig_camera c;
+    const tsr_rig_write_options o = { .struct_size = sizeof o, .overwrite = 1 };
+    empty_folder("from");
+    empty_folder("fromage");
+    empty_folder("from/q");
+    empty_folder("copy");
+    put_file("from/p.png", "p");
+    put_file("copy/p.png", "p");
+    put_file("from/q/00.png", "q");
+    char text[1024] = "{\"camera_angle_x\": 1, \"w\": 20, \"h\": 10, \"frames\": [";
+    for (int i = 0; i < 3; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "%s{\"file_path\": \"%s\", \"transform_matrix\": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]}", i ? "," : "", all[0].image[i]);
+    strcat(text, "]}");
+    put_file("from/a.json", text);
+    require_ok(tsr_rig_read(in_folder("from/a.json"), NULL, &rig));
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        require_ok(tsr_rig_write(rig, in_folder(all[k].to), &o));
+        require_ok(tsr_rig_read(in_folder(all[k].to), NULL, &back));
+        for (int i = 0; i < 3; i++) {
+            require_ok(tsr_rig_get(back, i, &c));
+            assert_string_equal(c.image, all[k].image[i]);
+        }
+        tsr_rig_destroy(&back);
+    }
+    tsr_rig_destroy(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(known_texts),       cmocka_unit_test(every_format),     cmocka_unit_test(ways),
                                         cmocka_unit_test(everything_kept),   cmocka_unit_test(geocast_readings), cmocka_unit_test(scenes),
                                         cmocka_unit_test(refusals),          cmocka_unit_test(light_fields),     cmocka_unit_test(many),
                                         cmocka_unit_test(names_by_pictures), cmocka_unit_test(frames_by_times),  cmocka_unit_test(sizes_asked_for),
-                                        cmocka_unit_test(nerfstudio) };
+                                        cmocka_unit_test(nerfstudio),        cmocka_unit_test(written_elsewhere) };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -69,6 +69,10 @@ typedef struct tsr_rig_format {
 tsr_status tsr_rig_open(const char *folder, const char *name, const tsr_rig_read_options *options, tsr_input **input);
 int tsr_rig_exists(const char *folder, const char *name);
 int tsr_rig_light_field_there(const char *path); /* a folder that says of itself that it is a light field */
+/* Paths of a rig that is written to another folder than it came from. The way from the folder of `path` to the rig's ("../a/"; malloc), NULL if they are one or there is none; whether a
+ * file of a camera lies there and not beside `path`, too. */
+char *tsr_rig_way_back(const tsr_rig *rig, const char *path);
+int tsr_rig_lies_back(const tsr_rig *rig, const char *path, const tsr_rig_camera *camera, const char *file);
 char *tsr_rig_join(const char *folder, const char *name); /* malloc; NULL without memory */
 
 #endif

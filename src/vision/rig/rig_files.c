@@ -264,6 +264,51 @@ tsr_status tsr_rig_read_image(const tsr_rig_camera *camera, const char *path, co
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------------- */
 
+/* From one folder to another, both as realpath has them: "../a/"; "" from one to itself. malloc; NULL without memory. */
+static char *way_between(const char *from, const char *to)
+{
+    size_t same = 0, ups = 0, size = 0;
+    for (size_t i = 0;; i++) { /* whole names alone */
+        const int ends[2] = { !from[i] || from[i] == '/', !to[i] || to[i] == '/' };
+        if (ends[0] && ends[1]) same = i;
+        if (!from[i] || from[i] != to[i]) break;
+    }
+    for (size_t i = same; from[i]; i++) ups += from[i] == '/' && from[i + 1];
+    const char *rest = to + same;
+    while (*rest == '/') rest++;
+    char *way = (char *)malloc(3 * ups + strlen(rest) + 2);
+    if (!way) return NULL;
+    for (size_t k = 0; k < ups; k++, size += 3) memcpy(way + size, "../", 3);
+    strcpy(way + size, rest);
+    if (*rest) strcat(way + size, "/");
+    return way;
+}
+
+char *tsr_rig_way_back(const tsr_rig *rig, const char *path)
+{
+    char *folder = strndup(path, (size_t)(tsr_path_file(path) - path)), *from = folder ? realpath(*folder ? folder : ".", NULL) : NULL,
+         *to = realpath(*rig->folder ? rig->folder : ".", NULL), *way = from && to ? way_between(from, to) : NULL;
+    if (way && (!*way || strchr(way, '%'))) { /* a % would be taken for a frame's number */
+        free(way);
+        way = NULL;
+    }
+    free(folder);
+    free(from);
+    free(to);
+    return way;
+}
+
+int tsr_rig_lies_back(const tsr_rig *rig, const char *path, const tsr_rig_camera *camera, const char *file)
+{
+    char name[TSR_RIG_TEXT_MOST];
+    const int32_t frame = camera->frame < 0 ? rig->first : camera->frame;
+    if (!*file || *file == '/' || tsr_rig_fill_in(file, frame, name, sizeof name) != TSR_OK || !tsr_rig_exists(rig->folder, name)) return 0;
+    char *folder = strndup(path, (size_t)(tsr_path_file(path) - path));
+    const int here = folder && tsr_rig_exists(folder, name);
+    free(folder);
+    return !here;
+}
+
 static tsr_status format_of_path(const char *path, const tsr_rig_format **format)
 {
     const char *file = tsr_path_file(path);

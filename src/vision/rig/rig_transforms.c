@@ -1,6 +1,7 @@
 /* vision/rig/rig_transforms.c: transforms.json of Blender exporters and NeRF tools. transform_matrix takes the eye's axes (x right, y up, z backward) to the world;
  * intrinsics stand once for all or in each frame. What the form has no place for stands in members "tessera", which other programs leave alone. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -312,6 +313,12 @@ static tsr_status read(const uint8_t *bytes, size_t size, const char *file, cons
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------------- */
 
+typedef struct place {
+    const tsr_rig *rig;
+    const char *path;
+    char *way; /* from the file's folder to the rig's; NULL: they are one */
+} place;
+
 static void put_text(tsr_output *o, const char *key, const char *text_)
 {
     tsr_output_printf(o, "\"%s\": \"", key);
@@ -384,17 +391,27 @@ static void put_common(tsr_output *o, const tsr_rig_camera *c)
     if (p.p[1] != 0) put(o, "p2", p.p[1]);
 }
 
-static void put_frame(tsr_output *o, const tsr_rig_camera *c, int timed)
+/* Where a picture lies from the new file's folder. */
+static void put_path(tsr_output *o, const char *key, const place *p, const tsr_rig_camera *c, const char *file)
+{
+    char moved[2 * TSR_RIG_TEXT_MOST];
+    const char *plain = file[0] == '.' && file[1] == '/' ? file + 2 : file;
+    const int back = p->way && tsr_rig_lies_back(p->rig, p->path, c, file);
+    if (back) snprintf(moved, sizeof moved, "%s%s", p->way, plain);
+    put_text(o, key, back ? moved : file);
+}
+
+static void put_frame(tsr_output *o, const tsr_rig_camera *c, const place *p, int timed)
 {
     static const char *const projections[] = { "perspective", "orthographic", "matrix" };
     const tsr_camera *m = &c->camera;
     const double at[3] = { m->position.x, m->position.y, m->position.z };
     char t[32];
     tsr_output_printf(o, "    { ");
-    put_text(o, "file_path", c->image);
+    put_path(o, "file_path", p, c, c->image);
     if (*c->depth) {
         tsr_output_printf(o, ", ");
-        put_text(o, "depth_file_path", c->depth);
+        put_path(o, "depth_file_path", p, c, c->depth);
     }
     put_common(o, c);
     if (timed) put(o, "time", c->time);
@@ -424,7 +441,7 @@ static tsr_status write(const tsr_rig *rig, tsr_output *o, const char *path)
 {
     char t[4][32];
     int timed = 0;
-    (void)path;
+    place where = { rig, path, tsr_rig_way_back(rig, path) };
     for (int64_t i = 0; i < rig->count; i++) timed |= rig->entry[i].camera.time != 0;
     tsr_output_printf(o, "{\n  \"camera_model\": \"OPENCV\",\n  \"tessera\": { \"version\": 1");
     if (rig->first != 0 || rig->last != 0) tsr_output_printf(o, ", \"sequence\": [%d, %d]", (int)rig->first, (int)rig->last);
@@ -440,9 +457,10 @@ static tsr_status write(const tsr_rig *rig, tsr_output *o, const char *path)
     }
     tsr_output_printf(o, " },\n  \"frames\": [\n");
     for (int64_t i = 0; i < rig->count; i++) {
-        put_frame(o, &rig->entry[i].camera, timed);
+        put_frame(o, &rig->entry[i].camera, &where, timed);
         tsr_output_printf(o, "%s\n", i + 1 < rig->count ? "," : "");
     }
+    free(where.way);
     return tsr_output_printf(o, "  ]\n}\n");
 }
 
