@@ -181,9 +181,8 @@ static tsr_status read_light_field(const char *path, const tsr_rig_read_options 
 
 static tsr_status read_folder(const tsr_rig_format *format, const char *path, const tsr_rig_read_options *o, tsr_rig **rig)
 {
-    static const char *const files[] = {
-        "transforms.json", "transforms_train.json", "scene.geoscene", "calib.txt", "bundle.out", "bundle/bundle.out"
-    };
+    static const char *const files[] = { "transforms.json", "transforms_train.json", "scene.geoscene", "calib.txt",
+                                         "bundle.out",      "bundle/bundle.out",     "cameras.json" };
     static const char *const parts[] = { "", "sparse/0", "sparse", "dense/sparse" };
     if (format && !strcmp(format->name, "lightfield")) return read_light_field(path, o, rig);
     if (!format || format->folder) {
@@ -218,7 +217,8 @@ static tsr_status read_folder(const tsr_rig_format *format, const char *path, co
     }
     if (!format && tsr_rig_light_field_there(path)) return read_light_field(path, o, rig);
     TSR_FAIL(TSR_ERROR_FORMAT,
-             "%.200s: a folder without cameras, expected a COLMAP model (cameras.bin or cameras.txt), transforms.json, scene.geoscene, calib.txt, "
+             "%.200s: a folder without cameras, expected a COLMAP model (cameras.bin or cameras.txt), transforms.json or cameras.json, "
+             "scene.geoscene, calib.txt, "
              "bundle.out, or a light field (parameters.cfg, out_RR_CC_V_U.png; of other names with format lightfield)",
              path);
 }
