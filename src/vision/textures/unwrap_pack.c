@@ -1,6 +1,7 @@
 /* vision/textures/unwrap_pack.c: charts side by side in an atlas: the tallest first, each where it comes to lie lowest on those before, by the outlines of both
  * [Levy02 4]; the scale is the greatest of some at which all fit. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,10 +220,14 @@ tsr_status tsr_unwrap_pack(tsr_unwrapping *u)
     }
     u->progress.from = whole.from + whole.share * TRIES / (TRIES + 1);
     if (!fits && low > 0) TSR_TRY_GOTO(try_scale(&p, low, &fits), done); /* where they lie at the last scale is not where they did at this */
-    if (!fits)
+    if (!fits) {                                                         /* a texel with its gap for each chart were the least */
+        const int side = (int)ceil(sqrt((1.0 + GAP) * (1 + GAP) * u->charts)) - GAP;
+        char least[64] = "";
+        if (!may_fit(&p, 0)) snprintf(least, sizeof least, " than %d x %d", side, side);
         TSR_FAIL_GOTO(TSR_ERROR_FORMAT, done,
-                      "%.200s: an atlas of %d x %d texels has no room for its %d charts: expected a larger one, or a mesh with fewer pieces", u->what,
-                      width, height, u->charts);
+                      "%.200s: an atlas of %d x %d texels has no room for its %d charts: expected a larger one%s, or a mesh with fewer pieces",
+                      u->what, width, height, u->charts, least);
+    }
 done:
     free(list);
     free(p.rank);
