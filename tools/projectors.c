@@ -32,13 +32,10 @@ tsr_status rig_remove_lens(tsr_context *context, const tsr_camera *camera, int32
 static tsr_status load_color(tsr_context *context, const tsr_rig *rig, const tsr_rig_camera *c, int32_t frame, const tsr_read_options *read,
                              rig_projector *p)
 {
-    tsr_read_options own = *read;
     char path[4096];
     tsr_image image = { 0 }, plain = { 0 };
-    own.camera_size[0] = c->width;
-    own.camera_size[1] = c->height;
     tsr_status status = tsr_rig_path(rig, c->image, frame, path, sizeof path);
-    if (status == TSR_OK) status = tsr_image_read(path, &own, &image);
+    if (status == TSR_OK) status = tsr_rig_read_image(c, path, read, &image);
     if (status == TSR_OK && image.channels != 3) {
         status = tsr_image_create(image.width, image.height, 3, &plain);
         for (int64_t i = 0; status == TSR_OK && i < (int64_t)image.width * image.height; i++)

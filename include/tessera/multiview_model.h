@@ -86,7 +86,9 @@ typedef struct tsr_multiview_model_options {
 #define TSR_MULTIVIEW_MODEL_OPTIONS TSR_SIZED(tsr_multiview_model_options)
 /* Meshes from numbered files ("mesh-%04d.obj"), or one file: a glTF scene (.glb, .gltf) whose animation moves it by nodes, skins and morph targets, sampled at
  * `rate` from second first / rate on to its end; or a thing that does not move. Cameras from a rig: one file, or one per step (a path with %d).
- * TSR_ERROR_FORMAT for a step with another topology (the file, the triangle), cameras that are missing for a step, or a step with another number of them.
+ * Cameras without frames that name numbered pictures in a folder each ("cam0/0000.png": the first step's with the others beside it, or those of all steps) get the
+ * frames, or paths by number; as many frames as meshes, counted from another number, are moved to theirs: both with a remark. Progress and cancelling: "unwrapping",
+ * "meshes". TSR_ERROR_FORMAT for a step with another topology (the file, the triangle), cameras that are missing for a step, or a step with another number of them.
  * *rig (NULL: not wanted): the cameras as they were read, for the paths of their pictures; those of one file per step are entries of frames; the
  * sequence is the numbers of the meshes: RETURNS NEW. */
 TSR_API tsr_status tsr_multiview_model_read(const char *meshes, const char *cameras, const tsr_multiview_model_options *options,

@@ -30,7 +30,7 @@ typedef struct tsr_rig_camera {
     tsr_camera camera;
     tsr_depth_encoding encoding; /* of the depth image */
     int32_t frame;               /* TSR_RIG_STATIC, or which frame of the footage this is */
-    double time;                 /* seconds; 0 where the file says nothing */
+    double time;                 /* seconds, or the file's own unit (D-NeRF: 0 to 1 over all of it); 0 where it says nothing */
 } tsr_rig_camera;
 
 /* A point of the scene that came with the cameras, and where one of them saw it. */
@@ -68,6 +68,9 @@ TSR_API const char *tsr_rig_unknown(const tsr_rig *rig, int64_t index);
 TSR_API const char *tsr_rig_folder(const tsr_rig *rig);
 TSR_API tsr_status tsr_rig_set_folder(tsr_rig *rig, const char *folder) TSR_CHECKED; /* COPIES */
 TSR_API tsr_status tsr_rig_path(const tsr_rig *rig, const char *path, int32_t frame, char *text, size_t room) TSR_CHECKED;
+/* A picture of a camera, at a path that tsr_rig_path wrote or that somebody named for it: tsr_image_read with the size of the camera's images (camera_size: how a JPEG
+ * with an EXIF orientation is turned). Of the camera only width and height count; options may be NULL. Fills *image: tsr_image_destroy. */
+TSR_API tsr_status tsr_rig_read_image(const tsr_rig_camera *camera, const char *path, const tsr_read_options *options, tsr_image *image) TSR_CHECKED;
 
 /* Which of the four readings of a GeoCast V1 matrix holds. */
 typedef enum tsr_geocast_matrix {
@@ -82,7 +85,7 @@ typedef struct tsr_rig_read_options {
     size_t struct_size;
     const char *format;         /* a name of above; NULL or "": by content */
     int64_t memory_limit;       /* bytes; 0 = physical memory */
-    int32_t width, height;      /* of images whose files say no size (bundler, trajectories) */
+    int32_t width, height;      /* of images whose files say no size (bundler, trajectories, transforms of an angle alone) */
     double focal, principal[2]; /* pixels, of trajectories; 0 = the first set's own: TUM 525, KITTI 718.856; 0 0 = the middle */
     tsr_geocast_matrix geocast_matrix;
     int geocast_half_window; /* != 0: Ortho WindowSize of GeoCast V1 is half of the window */

@@ -52,12 +52,25 @@ static void corners_of(const tsr_unwrap_mesh *m, const atlas *x, int64_t t, doub
 }
 static double flat_area(const double p[3][2]) { return fabs((p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[1][1] - p[0][1]) * (p[2][0] - p[0][0])); }
 
-/* Unwraps, and looks: no sample (four a texel) lies in two triangles, no triangle is laid flat at less than the least share of the greatest scale. Returns the
- * share of the samples that lie in one. */
-static double check(const tsr_unwrap_mesh *m, double least)
+/* Between samples of different triangles there are no three samples that follow one another, a texel and a half: triangles that have no neighbours. */
+static void check_gaps(const int64_t *owner, int64_t width, int64_t height)
+{
+    for (int64_t v = 0; v < height; v++)
+        for (int64_t u = 0; u < width; u++) {
+            const int64_t own = owner[v * width + u];
+            for (int64_t y = v; own && y <= v + 3 && y < height; y++)
+                for (int64_t x = u > 3 ? u - 3 : 0; x <= u + 3 && x < width; x++)
+                    if (owner[y * width + x] && owner[y * width + x] != own)
+                        fail_msg("triangles %lld and %lld are not two texels apart", (long long)own - 1, (long long)owner[y * width + x] - 1);
+        }
+}
+
+/* Unwraps, and looks: no sample (four a texel) lies in two triangles, no triangle is laid flat at less than the least share of the greatest scale; loose ones lie
+ * apart. Returns the share of the samples that lie in one. */
+static double check(const tsr_unwrap_mesh *m, double least, int loose, const tsr_progress *progress)
 {
     atlas x = { NULL, 0, NULL };
-    require_ok(tsr_unwrap("mesh", m, &x.place, &x.places, &x.corner));
+    require_ok(tsr_unwrap("mesh", m, progress, &x.place, &x.places, &x.corner));
     const int64_t width = 2 * (int64_t)m->width, height = 2 * (int64_t)m->height;
     int64_t *owner = (int64_t *)calloc((size_t)(width * height), sizeof *owner), covered = 0;
     double greatest = 0;
@@ -90,6 +103,7 @@ static double check(const tsr_unwrap_mesh *m, double least)
                 covered++;
             }
     }
+    if (loose) check_gaps(owner, width, height);
     free(owner);
     free(x.place);
     free(x.corner);
@@ -105,7 +119,7 @@ static void test_shapes(void **state)
         require_ok(tsr_footage_create(&o, &footage));
         const tsr_multiview_parts p = tsr_multiview_model_parts(tsr_footage_model(footage));
         const tsr_unwrap_mesh m = { p.vertices, p.triangles, p.position, p.triangle, 256, scene ? 256 : 200 };
-        const double share = check(&m, 0.49);
+        const double share = check(&m, 0.49, 0, NULL);
         if (share < 0.4) fail_msg("scene %d: %g of the atlas has a triangle", scene, share);
         tsr_footage_destroy(&footage);
     }
@@ -129,7 +143,7 @@ static void test_box(void **state)
         for (int k = 0; k < 6; k++) triangle[6 * f + (uint32_t)k] = 4 * f + cut[k];
     }
     const tsr_unwrap_mesh m = { 24, 12, position, triangle, 128, 128 };
-    const double share = check(&m, 0.9999);
+    const double share = check(&m, 0.9999, 0, NULL);
     assert_true(share > 0.45);
 }
 
@@ -154,23 +168,90 @@ static void test_stair_and_soup(void **state)
         memcpy(triangle + 6 * i, one, sizeof one);
     }
     const tsr_unwrap_mesh stair = { 2 * STEPS, 2 * (STEPS - 1), position, triangle, 200, 300 };
-    assert_true(check(&stair, 0.49) > 0.3);
+    assert_true(check(&stair, 0.49, 0, NULL) > 0.3);
     for (int i = 0; i < 9 * LOOSE; i++) position[i] = (float)(test_random(&seed) % 4096) / 256;
     for (uint32_t i = 0; i < 3 * LOOSE; i++) triangle[i] = i;
     for (int k = 0; k < 3; k++) position[9 + k] = position[12 + k]; /* no area */
     const tsr_unwrap_mesh loose = { 3 * LOOSE, LOOSE, position, triangle, 512, 512 };
-    assert_true(check(&loose, 0.9) > 0.2);
+    assert_true(check(&loose, 0.9, 1, NULL) > 0.2);
     tsr_unwrap_mesh wrong = loose;
     atlas x = { NULL, 0, NULL };
     wrong.width = wrong.height = 8;
-    require_error(tsr_unwrap("soup", &wrong, &x.place, &x.places, &x.corner), TSR_ERROR_FORMAT,
+    require_error(tsr_unwrap("soup", &wrong, NULL, &x.place, &x.places, &x.corner), TSR_ERROR_FORMAT,
                   "soup: an atlas of 8 x 8 texels has no room for its 299 charts");
     wrong.position = position + 9;
     wrong.triangles = 1;
     const uint32_t same[3] = { 0, 1, 0 };
     wrong.triangle = same;
-    require_error(tsr_unwrap("soup", &wrong, &x.place, &x.places, &x.corner), TSR_ERROR_FORMAT, "none of 1 triangles has an area");
+    require_error(tsr_unwrap("soup", &wrong, NULL, &x.place, &x.places, &x.corner), TSR_ERROR_FORMAT, "none of 1 triangles has an area");
     assert_true(!x.place && !x.corner);
+}
+
+/* Reports counted; after `stop` of them it is enough. */
+typedef struct told {
+    int count, stop;
+    double last;
+} told;
+static int tell(void *user, double fraction, const char *stage)
+{
+    told *t = (told *)user;
+    assert_string_equal(stage, "unwrapping");
+    assert_true(fraction >= t->last && fraction <= 1);
+    t->last = fraction;
+    return ++t->count == t->stop;
+}
+
+/* Many loose triangles: more than look for their place in the whole atlas. What it costs is reported by the work done, so that the reports count it. */
+static void test_many_loose(void **state)
+{
+    (void)state;
+    enum { LOOSE = 12000, SIDE = 1024 };
+    float *position = (float *)malloc(9 * LOOSE * sizeof *position);
+    uint32_t *triangle = (uint32_t *)malloc(3 * LOOSE * sizeof *triangle);
+    uint64_t seed = test_seed();
+    assert_true(position && triangle);
+    for (int i = 0; i < 9 * LOOSE; i++) position[i] = (float)(i / 9 % 100) * (i % 3 == 0) + (float)(test_random(&seed) % 4096) / 4096;
+    for (uint32_t i = 0; i < 3 * LOOSE; i++) triangle[i] = i;
+    tsr_unwrap_mesh m = { 3 * LOOSE, LOOSE, position, triangle, SIDE, SIDE };
+    told t = { 0 };
+    const tsr_progress progress = { tell, &t };
+    assert_true(check(&m, 0.9, 1, &progress) > 0.15);
+    /* 2^16 places asked or triangles met a report: 1230 of them, and 2255 if all triangles ask everywhere */
+    if (t.count < 20 || t.count > 1700) fail_msg("%d reports", t.count);
+    told early = { .stop = t.count / 2 };
+    const tsr_progress some = { tell, &early };
+    atlas x = { NULL, 0, NULL };
+    require_error(tsr_unwrap("soup", &m, &some, &x.place, &x.places, &x.corner), TSR_ERROR_CANCELLED, "cancelled during unwrapping");
+    assert_true(!x.place && !x.corner && early.count == early.stop);
+    m.width = m.height = 200; /* refused before one has been laid */
+    t = (told){ 0 };
+    require_error(tsr_unwrap("soup", &m, &progress, &x.place, &x.places, &x.corner), TSR_ERROR_FORMAT,
+                  "an atlas of 200 x 200 texels has no room for its 12000 charts: expected a larger one than 327 x 327, or");
+    assert_true(t.count < 2);
+    free(position);
+    free(triangle);
+}
+
+/* A strip folded to and fro: its layers look both ways, and none is laid flat over another. */
+static void test_folds(void **state)
+{
+    (void)state;
+    enum { FOLDS = 40 };
+    float position[2 * (FOLDS + 1) * 3];
+    uint32_t triangle[6 * FOLDS];
+    for (int i = 0; i <= FOLDS; i++)
+        for (int k = 0; k < 2; k++) {
+            float *p = position + 3 * (2 * i + k);
+            p[0] = (float)(i & 1);
+            p[1] = (float)k;
+            p[2] = 0.01f * (float)i;
+        }
+    for (uint32_t i = 0; i < FOLDS; i++) {
+        const uint32_t one[6] = { 2 * i, 2 * i + 1, 2 * i + 2, 2 * i + 1, 2 * i + 3, 2 * i + 2 };
+        memcpy(triangle + 6 * i, one, sizeof one);
+    }
+    const tsr_unwrap_mesh m = { 2 * (FOLDS + 1), 2 * FOLDS, position, triangle, 300, 300 };
+    assert_true(check(&m, 0.9, 0, NULL) > 0.3);
 }
 
 #define PLY(faces)                                                                                                       \
@@ -248,7 +329,8 @@ static void test_wedges(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_shapes), cmocka_unit_test(test_box), cmocka_unit_test(test_stair_and_soup),
-                                        cmocka_unit_test(test_bent_quads), cmocka_unit_test(test_wedges) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_shapes),     cmocka_unit_test(test_box),   cmocka_unit_test(test_stair_and_soup),
+                                        cmocka_unit_test(test_many_loose), cmocka_unit_test(test_folds), cmocka_unit_test(test_bent_quads),
+                                        cmocka_unit_test(test_wedges) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

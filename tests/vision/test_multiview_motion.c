@@ -115,7 +115,7 @@ static void test_pose(void **state)
                 fail_msg("at %g s vertex %d has coordinate %d %g, expected %g", t, i / 3, i % 3, (double)position[i], want[i / 3][i % 3]);
     }
     tsr_gltf_motion_close(&m);
-    require_error(tsr_gltf_motion_open(input, "swim", &m), TSR_ERROR_ARGUMENT, "no glTF animation 'swim' among 2");
+    require_error(tsr_gltf_motion_open(input, "swim", &m), TSR_ERROR_ARGUMENT, "no glTF animation 'swim' among its 2: 'none', 'wave'");
     tsr_input_close(&input);
 }
 

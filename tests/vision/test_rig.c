@@ -651,11 +651,210 @@ static void names_by_pictures(void **state)
     }
 }
 
+/* Frames with a time, as D-NeRF and others have them: whose they are by their numbered names, by the names in folders of a time, by poses that stay; or it cannot be
+ * told, and is said. */
+static void frames_by_times(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path[6];
+        double time[6]; /* -1: none */
+        double x[6];    /* of the camera */
+        const char *name[6];
+        int frame[6], last;
+        const char *said;
+    } all[] = {
+        /* one camera, elsewhere at every time; not in their order */
+        { { "./train/r_002", "./train/r_000", "./train/r_001" }, { 1, 0, 0.5 }, { 1, 2, 3 }, { "r", "r", "r" }, { 2, 0, 1 }, 2, "" },
+        { { "a/r_011.png", "a/r_012.png" }, { 0, 1 }, { 1, 2 }, { "r", "r" }, { 11, 12 }, 12, "" },
+        { { "a/r_000.png", "a/r_005.png", "a/r_010.png" }, { 0, 0.5, 1 }, { 1, 2, 3 }, { "r", "r", "r" }, { 0, 1, 2 }, 2, "" },
+        /* a folder for each camera; of one name in two places */
+        { { "cam0/7.png", "cam0/8.png", "cam1/7.png", "cam1/8.png" },
+          { 0, 1, 0, 1 },
+          { 1, 2, 3, 4 },
+          { "cam0", "cam0", "cam1", "cam1" },
+          { 7, 8, 7, 8 },
+          8,
+          "" },
+        { { "a/c_1.png", "a/c_2.png", "b/c_1.png", "b/c_2.png" },
+          { 0, 1, 0, 1 },
+          { 1, 2, 3, 4 },
+          { "a/c", "a/c", "b/c", "b/c" },
+          { 1, 2, 1, 2 },
+          2,
+          "" },
+        /* a folder for each time */
+        { { "t0/cam1.png", "t0/cam2.png", "t1/cam1.png", "t1/cam2.png" },
+          { 0, 0, 3, 3 },
+          { 1, 2, 3, 4 },
+          { "cam1", "cam2", "cam1", "cam2" },
+          { 0, 0, 1, 1 },
+          1,
+          "" },
+        /* numbered through, two cameras that stand */
+        { { "i_0.png", "i_1.png", "i_2.png", "i_3.png" },
+          { 0, 0, 1, 1 },
+          { 5, 6, 5, 6 },
+          { "i_0.png", "i_1.png", "i_0.png", "i_1.png" },
+          { 0, 0, 1, 1 },
+          1,
+          "" },
+        /* numbered through, and they move */
+        { { "i_0.png", "i_1.png", "i_2.png", "i_3.png" },
+          { 0, 0, 1, 1 },
+          { 5, 6, 7, 8 },
+          { "i_0.png", "i_1.png", "i_2.png", "i_3.png" },
+          { -1, -1, -1, -1 },
+          0,
+          "text: 4 images at 2 times, but neither their names nor their poses say which are of one camera" },
+        { { "a/0.png", "a/1.png", "b/0.png" },
+          { 0, 1, 0 },
+          { 1, 2, 3 },
+          { "a", "a", "b" },
+          { 0, 1, 0 },
+          1,
+          "2 cameras at 2 times, but there are 3 of them" },
+        { { "i_0.png", "i_1.png" }, { 0.5, -1 }, { 1, 2 }, { "i_0.png", "i_1.png" }, { -1, -1 }, 0, "1 of 2 frames have a time" },
+        { { "i_0.png", "i_1.png" }, { 0.5, 0.5 }, { 1, 2 }, { "i_0.png", "i_1.png" }, { -1, -1 }, 0, "" },
+    };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        char json[4096] = "{\"camera_angle_x\": 0.69, \"w\": 200, \"h\": 100, \"frames\": [", said[512], path[96];
+        tsr_rig *rig;
+        int32_t first, last;
+        for (int i = 0; i < 6 && all[k].path[i]; i++) {
+            char time[32] = "";
+            if (all[k].time[i] >= 0) snprintf(time, sizeof time, "\"time\": %g, ", all[k].time[i]);
+            snprintf(json + strlen(json), sizeof json - strlen(json),
+                     "%s{\"file_path\": \"%s\", \"rotation\": 0.1, %s\"transform_matrix\": [[1,0,0,%g],[0,1,0,0],[0,0,1,0],[0,0,0,1]]}", i ? "," : "",
+                     all[k].path[i], time, all[k].x[i]);
+        }
+        strcat(json, "]}");
+        tsr_remarks_take(said, sizeof said);
+        require_ok(read_text("", json, NULL, &rig));
+        tsr_remarks_take(said, sizeof said);
+        if (*all[k].said ? !strstr(said, all[k].said) : *said) fail_msg("case %zu: '%s'", k, said);
+        for (int turn = 0; turn < 2; turn++) { /* as it was read, and written and read once more */
+            for (int i = 0; i < 6 && all[k].path[i]; i++) {
+                tsr_rig_camera c;
+                require_ok(tsr_rig_get(rig, i, &c));
+                if (strcmp(c.name, all[k].name[i]) != 0 || c.frame != all[k].frame[i])
+                    fail_msg("case %zu, image %d: '%s' frame %d", k, i, c.name, (int)c.frame);
+                assert_true(c.time == fmax(0, all[k].time[i]) && c.camera.position.x == all[k].x[i]);
+                assert_non_null(strstr(c.image, all[k].path[i]));
+            }
+            tsr_rig_sequence(rig, &first, &last);
+            assert_true(last == all[k].last);
+            if (turn) break;
+            snprintf(path, sizeof path, "times-%zu.json", k);
+            require_ok(tsr_rig_write(rig, in_folder(path), NULL));
+            tsr_rig_destroy(&rig);
+            require_ok(tsr_rig_read(in_folder(path), NULL, &rig));
+            tsr_remarks_take(said, sizeof said);
+            assert_string_equal(said, "");
+        }
+        tsr_rig_destroy(&rig);
+    }
+}
+
+/* Blender's exporters write no size: it is asked for, and the angle is that of its width; what the file says goes first. */
+static void sizes_asked_for(void **state)
+{
+    (void)state;
+    static const char *const json[2] = { "{\"camera_angle_x\": 1, %s \"frames\": [{\"file_path\": \"r_0\", \"transform_matrix\": "
+                                         "[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]}]}",
+                                         "\"w\": 200, \"h\": 100," };
+    const tsr_rig_read_options o = { .struct_size = sizeof o, .width = 400, .height = 300 };
+    for (int k = 0; k < 2; k++) {
+        char text[512];
+        tsr_rig *rig;
+        tsr_rig_camera c;
+        tsr_pinhole p;
+        snprintf(text, sizeof text, json[0], k ? json[1] : "");
+        require_ok(read_text("", text, &o, &rig));
+        require_ok(tsr_rig_get(rig, 0, &c));
+        assert_true(c.width == (k ? 200 : 400) && c.height == (k ? 100 : 300));
+        require_ok(tsr_camera_to_pinhole(&c.camera, c.width, c.height, &p));
+        assert_true(fabs(p.fx - c.width / (2 * tan(0.5))) < 1e-9 && fabs(p.fy - p.fx) < 1e-9 && fabs(p.cy - 0.5 * c.height) < 1e-9);
+        tsr_rig_destroy(&rig);
+    }
+}
+
+/* What Nerfstudio writes besides: a world that is not COLMAP's, said once; panoramas, which are no pinholes. */
+static void nerfstudio(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head, *said, *refused;
+    } all[] = { { "\"applied_transform\": [[1,0,0,0],[0,0,1,0],[0,-1,0,0]],", "text: applied_transform says that its world is not", NULL },
+                { "\"applied_transform\": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]],", "", NULL },
+                { "\"camera_model\": \"OPENCV\",", "", NULL },
+                { "\"camera_model\": \"EQUIRECTANGULAR\",", "", "frame 'r_0': camera_model EQUIRECTANGULAR, expected a pinhole" },
+                { "\"camera_model\": \"FISHEYE624\",", "", "camera_model FISHEYE624, expected a pinhole" } };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        char text[512], said[512];
+        tsr_rig *rig;
+        snprintf(text, sizeof text,
+                 "{%s \"w\": 20, \"h\": 10, \"fl_x\": 20, \"frames\": [{\"file_path\": \"r_0\", \"transform_matrix\": "
+                 "[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]}]}",
+                 all[k].head);
+        tsr_remarks_take(said, sizeof said);
+        if (all[k].refused) {
+            require_error(read_text("", text, NULL, &rig), TSR_ERROR_UNSUPPORTED, all[k].refused);
+            continue;
+        }
+        require_ok(read_text("", text, NULL, &rig));
+        tsr_remarks_take(said, sizeof said);
+        if (*all[k].said ? !strstr(said, all[k].said) : *said) fail_msg("'%s'", said);
+        tsr_rig_destroy(&rig);
+    }
+}
+
+/* A file in another folder than its pictures leads to them; one that brings its own, and pictures that are nowhere, keep their paths. */
+static void written_elsewhere(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *to, *image[3];
+    } all[] = { { "from/b.json", { "./p.png", "q/%02d.png", "none.png" } },
+                { "up.json", { "from/p.png", "from/q/%02d.png", "none.png" } },
+                { "fromage/c.json", { "../from/p.png", "../from/q/%02d.png", "none.png" } },
+                { "from/q/d.json", { "../p.png", "../q/%02d.png", "none.png" } },
+                { "copy/e.json", { "./p.png", "../from/q/%02d.png", "none.png" } } };
+    tsr_rig *rig, *back;
+    tsr_rig_camera c;
+    const tsr_rig_write_options o = { .struct_size = sizeof o, .overwrite = 1 };
+    empty_folder("from");
+    empty_folder("fromage");
+    empty_folder("from/q");
+    empty_folder("copy");
+    put_file("from/p.png", "p");
+    put_file("copy/p.png", "p");
+    put_file("from/q/00.png", "q");
+    char text[1024] = "{\"camera_angle_x\": 1, \"w\": 20, \"h\": 10, \"frames\": [";
+    for (int i = 0; i < 3; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "%s{\"file_path\": \"%s\", \"transform_matrix\": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]}", i ? "," : "", all[0].image[i]);
+    strcat(text, "]}");
+    put_file("from/a.json", text);
+    require_ok(tsr_rig_read(in_folder("from/a.json"), NULL, &rig));
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        require_ok(tsr_rig_write(rig, in_folder(all[k].to), &o));
+        require_ok(tsr_rig_read(in_folder(all[k].to), NULL, &back));
+        for (int i = 0; i < 3; i++) {
+            require_ok(tsr_rig_get(back, i, &c));
+            assert_string_equal(c.image, all[k].image[i]);
+        }
+        tsr_rig_destroy(&back);
+    }
+    tsr_rig_destroy(&rig);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(known_texts),      cmocka_unit_test(every_format),     cmocka_unit_test(ways),
-                                        cmocka_unit_test(everything_kept),  cmocka_unit_test(geocast_readings), cmocka_unit_test(scenes),
-                                        cmocka_unit_test(refusals),         cmocka_unit_test(light_fields),     cmocka_unit_test(many),
-                                        cmocka_unit_test(names_by_pictures) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(known_texts),       cmocka_unit_test(every_format),     cmocka_unit_test(ways),
+                                        cmocka_unit_test(everything_kept),   cmocka_unit_test(geocast_readings), cmocka_unit_test(scenes),
+                                        cmocka_unit_test(refusals),          cmocka_unit_test(light_fields),     cmocka_unit_test(many),
+                                        cmocka_unit_test(names_by_pictures), cmocka_unit_test(frames_by_times),  cmocka_unit_test(sizes_asked_for),
+                                        cmocka_unit_test(nerfstudio),        cmocka_unit_test(written_elsewhere) };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -935,13 +935,54 @@ static void bad(void **unused)
     end(&b);
 }
 
+/* A telephone's picture, stored lying and to be turned by its EXIF orientation: with the camera of a file that counts pixels as they are stored, as COLMAP does, it lies;
+ * alone it stands. */
+static void turned(void **unused)
+{
+    (void)unused;
+    struct bench b;
+    tsr_rig_camera c;
+    static const uint8_t exif[36] = { 0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0, 0, 'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6 };
+    tsr_write_options write = TSR_WRITE_OPTIONS;
+    uint8_t *bytes = (uint8_t *)malloc(1 << 20);
+    write.overwrite = 1;
+    begin(&b);
+    require_ok(tsr_image_write(&pictures[0], "rig-edit-c.jpg", &write));
+    FILE *f = fopen("rig-edit-c.jpg", "rb");
+    assert_true(f && bytes);
+    const size_t size = fread(bytes, 1, 1 << 20, f);
+    fclose(f);
+    assert_non_null(f = fopen("rig-edit-c.jpg", "wb"));
+    assert_true(fwrite(bytes, 1, 2, f) == 2 && fwrite(exif, 1, sizeof exif, f) == sizeof exif && fwrite(bytes + 2, 1, size - 2, f) == size - 2);
+    fclose(f);
+    assert_non_null(f = fopen("rig-edit-c.json", "w"));
+    fputs("{\"w\": 640, \"h\": 360, \"fl_x\": 500, \"frames\": [{\"file_path\": \"c.jpg\", \"transform_matrix\": "
+          "[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]}]}",
+          f);
+    fclose(f);
+    run(&b, "cameras c.json");
+    run(&b, "image c.jpg");
+    for (int i = 0; i < 2; i++) {
+        tsr_rig *rig;
+        require_ok(tsr_rig_editor_get_rig(b.editor, &rig));
+        require_ok(tsr_rig_get(rig, i, &c));
+        assert_true(c.width == (i ? 360 : 640) && c.height == (i ? 640 : 360));
+        tsr_rig_destroy(&rig);
+    }
+    end(&b);
+    free(bytes);
+    unlink("rig-edit-c.jpg");
+    unlink("rig-edit-c.json");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(numbers),     cmocka_unit_test(moves),     cmocka_unit_test(steps),
                                         cmocka_unit_test(orthonormal), cmocka_unit_test(whole_rig), cmocka_unit_test(solves),
                                         cmocka_unit_test(together),    cmocka_unit_test(colours),   cmocka_unit_test(tones),
                                         cmocka_unit_test(canvases),    cmocka_unit_test(head_on),   cmocka_unit_test(vanishing),
-                                        cmocka_unit_test(panes),       cmocka_unit_test(hidden),    cmocka_unit_test(bad) };
+                                        cmocka_unit_test(panes),       cmocka_unit_test(hidden),    cmocka_unit_test(bad),
+                                        cmocka_unit_test(turned) };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     for (int i = 0; i < 2; i++) tsr_image_destroy(&pictures[i]);
     return failed;

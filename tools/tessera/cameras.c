@@ -128,6 +128,7 @@ static void show_one_json(const tsr_rig_camera *c, int64_t index)
     json_text("depth", c->depth);
     if (*c->depth) json_text("encoding", tsr_depth_kind_name(c->encoding.kind));
     if (c->frame >= 0) json_int("frame", c->frame);
+    if (c->time != 0 || c->frame >= 0) json_real("time", c->time);
     json_close('}');
 }
 
@@ -141,6 +142,8 @@ static void show_one(const tsr_rig_camera *c, int64_t index)
     if (m->clip[1] != 0) printf(" clip %.4g:%.4g", m->clip[0], m->clip[1]);
     if (tsr_lens_distorts(&m->lens)) printf(" lens %s", lens_name(m));
     if (*c->depth) printf(" depth %s", tsr_depth_kind_name(c->encoding.kind));
+    if (c->frame >= 0) printf(" frame %d", (int)c->frame);
+    if (c->time != 0) printf(" time %.6g", c->time);
     printf("\n");
 }
 
@@ -162,6 +165,25 @@ static void show_numbers(const tsr_rig_camera *c)
     }
     if (*c->image) printf("  image    %s\n", cli_shown(c->image));
     if (*c->depth) printf("  depth    %s\n", cli_shown(c->depth));
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* How many cameras the entries that are frames belong to; 0: there is one that is none. */
+static int64_t count_moving(const tsr_rig *rig)
+{
+    const int64_t count = tsr_rig_count(rig);
+    const char **name = (const char **)malloc((size_t)count * sizeof *name + 1);
+    int64_t frames = 0, cameras = 0;
+    for (; name && frames < count; frames++) {
+        tsr_rig_camera c;
+        if (tsr_rig_get(rig, frames, &c) != TSR_OK || c.frame < 0) break;
+        name[frames] = c.name;
+    }
+    if (name && frames == count) qsort(name, (size_t)count, sizeof *name, by_text);
+    for (int64_t i = 0; name && frames == count && i < count; i++) cameras += !i || strcmp(name[i], name[i - 1]) != 0;
+    free(name);
+    return cameras;
 }
 
 static int show(const struct cameras *s)
@@ -189,7 +211,9 @@ static int show(const struct cameras *s)
         return CLI_OK;
     }
     if (only < 0) {
-        printf("%lld %s", (long long)count, count == 1 ? "camera" : "cameras");
+        const int64_t moving = count_moving(s->rig);
+        if (moving) printf("%lld %s of ", (long long)count, count == 1 ? "frame" : "frames");
+        printf("%lld %s", (long long)(moving ? moving : count), (moving ? moving : count) == 1 ? "camera" : "cameras");
         if (tsr_rig_points(s->rig, NULL))
             printf(", %lld points seen %lld times", (long long)tsr_rig_points(s->rig, NULL), (long long)tsr_rig_sights(s->rig, NULL));
         printf("\n");

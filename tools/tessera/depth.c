@@ -40,9 +40,8 @@ static int read_images(struct depth *d)
             status = tsr_video_reader_create(d->path[v], NULL, &d->reader[v]);
             if (status == TSR_OK) status = tsr_video_reader_next(d->reader[v], &d->image[v], &more);
         } else {
-            tsr_read_options read = TSR_READ_OPTIONS;
-            if (d->pixels) memcpy(read.camera_size, d->pixels[v], sizeof read.camera_size);
-            status = tsr_image_read(d->path[v], &read, &d->image[v]);
+            const tsr_rig_camera size = { .width = d->pixels ? d->pixels[v][0] : 0, .height = d->pixels ? d->pixels[v][1] : 0 };
+            status = tsr_rig_read_image(&size, d->path[v], NULL, &d->image[v]);
         }
         if (status != TSR_OK) return cli_status(d->cli, status, d->path[v]);
         if (!more) return cli_error(d->cli, CLI_FAILED, "%s: a film of no frames", d->path[v]);

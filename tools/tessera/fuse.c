@@ -23,13 +23,12 @@ struct fuse {
 static int read_pictures(struct fuse *f)
 {
     for (int32_t i = 0; i < f->count; i++) {
-        const tsr_read_options read = { .struct_size = sizeof read, .camera_size = { f->camera[i].width, f->camera[i].height } };
         char path[4200];
         tsr_image image = { 0 };
         tsr_volume *host = NULL;
         if (!*f->camera[i].image || (f->no_images && !f->sweeps)) continue;
         tsr_status status = tsr_rig_path(f->rig, f->camera[i].image, f->camera[i].frame < 0 ? 0 : f->camera[i].frame, path, sizeof path);
-        if (status == TSR_OK) status = tsr_image_read(path, &read, &image);
+        if (status == TSR_OK) status = tsr_rig_read_image(&f->camera[i], path, NULL, &image);
         if (status != TSR_OK) return cli_status(f->cli, status, path);
         if (!f->fusion.channels) f->fusion.channels = image.channels;
         if (image.channels != f->fusion.channels) {

@@ -7,11 +7,21 @@
 
 #include "mvv.h"
 
+/* Footage is a folder; textures of it are a file. */
+static int refuse_folder(const cli_call *cli, const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) || !S_ISDIR(about.st_mode)) return CLI_OK;
+    return cli_error(cli, CLI_FAILED, "%s: is a folder, expected a file of textures, which tessera mvv make %s -o FILE.mvv makes of footage",
+                     cli_shown(path), cli_shown(path));
+}
+
 tsr_multiview *mvv_read(const cli_call *cli, tsr_context *context, const char *path, const tsr_multiview_read_options *options, int *code)
 {
     tsr_multiview_read_options own = *options;
     tsr_multiview *m = NULL;
     tsr_mask_maker *maker = NULL;
+    if ((*code = refuse_folder(cli, path))) return NULL;
     tsr_status status = tsr_mask_maker_create(context, &maker);
     own.rebuild = tsr_mask_maker_rebuild;
     own.user = maker;
@@ -128,8 +138,9 @@ static int info(cli_call *cli, int argc, char **argv)
 {
     tsr_multiview_report report = TSR_MULTIVIEW_REPORT;
     const cli_option options[] = { { 0 } };
-    const int code = cli_parse(cli, options, 1, 1, argc, argv);
+    int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
+    if ((code = refuse_folder(cli, cli->input[0]))) return code;
     const tsr_status status = tsr_multiview_inspect(cli->input[0], &report);
     if (status != TSR_OK) return cli_status(cli, status, cli->input[0]);
     if (cli->globals.json) show_json(&report);

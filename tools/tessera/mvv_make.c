@@ -108,7 +108,8 @@ static int open_films(making *m)
     m->entry = (int64_t *)calloc((size_t)m->parts.cameras, sizeof *m->entry);
     m->film = (tsr_video_reader **)calloc((size_t)m->parts.cameras, sizeof *m->film);
     if (!m->entry || !m->film) return cli_error(m->cli, CLI_FAILED, "out of memory");
-    int32_t count = 0;
+    int32_t count = 0, still = 0;
+    char first[4096];
     for (int64_t i = 0; i < tsr_rig_count(m->rig) && count < m->parts.cameras; i++) { /* as the model counts them: by their first mention */
         tsr_rig_camera own, before;
         int known = 0;
@@ -125,16 +126,30 @@ static int open_films(making *m)
         if (!m->rate_given && rate > 0 && (rate > 1.001 * m->rate || rate < 0.999 * m->rate))
             return cli_error(m->cli, CLI_FAILED, "%s: %g frames a second, films before it %g: expected films of one rate, or --rate",
                              cli_shown(own.image), rate, m->rate);
+        if (!m->film[count] && own.frame == TSR_RIG_STATIC && !strchr(own.image, '%') && !still++) snprintf(first, sizeof first, "%s", path);
         count++;
     }
+    if (still && m->parts.steps > 1)
+        cli_note(m->cli,
+                 "%d of %d cameras have one picture for all %d steps, such as %s: expected paths with %%04d or a film, or a picture for each frame",
+                 (int)still, (int)count, (int)m->parts.steps, cli_shown(first));
     return CLI_OK;
+}
+
+/* A picture with the number before the first mesh's: who counts pictures from 0 and meshes from 1 has another picture for each mesh. */
+static void look_before(const making *m, int first_given)
+{
+    tsr_rig_camera own;
+    char path[4096];
+    if (first_given || m->first < 1 || tsr_rig_get(m->rig, m->entry[0], &own) != TSR_OK || !strchr(own.image, '%')) return;
+    if (tsr_rig_path(m->rig, own.image, (int32_t)m->first - 1, path, sizeof path) != TSR_OK || access(path, F_OK)) return;
+    cli_note(m->cli, "pictures are numbered as the meshes, from %d on: %s, before them, is not used", (int)m->first, cli_shown(path));
 }
 
 static int load_pictures(making *m, int32_t step, tsr_image *pictures)
 {
     for (int32_t c = 0; c < m->parts.cameras; c++) {
         const int32_t *size = m->parts.picture + 2 * c;
-        const tsr_read_options read = { .struct_size = sizeof read, .camera_size = { size[0], size[1] } };
         char path[4096];
         tsr_rig_camera own;
         int more = 1;
@@ -147,7 +162,7 @@ static int load_pictures(making *m, int32_t step, tsr_image *pictures)
                                  cli_shown(own.image), cli_shown(own.name), (int)step, (int)m->parts.steps);
         } else if (status == TSR_OK) {
             status = tsr_rig_path(m->rig, own.image, (int32_t)(m->first + step), path, sizeof path);
-            if (status == TSR_OK) status = tsr_image_read(path, &read, &pictures[c]);
+            if (status == TSR_OK) status = tsr_rig_read_image(&own, path, NULL, &pictures[c]);
             if (status != TSR_OK)
                 return cli_error(m->cli, CLI_FAILED, "the picture of camera '%s' for step %d of %d: %s%s", cli_shown(own.name), (int)step,
                                  (int)m->parts.steps, tsr_error_message(), step && status == TSR_ERROR_IO ? " (--steps: fewer)" : "");
@@ -238,9 +253,12 @@ static int gather(making *m)
     if (status != TSR_OK) return cli_status(m->cli, status, NULL);
     m->parts = tsr_multiview_model_parts(m->model);
     int32_t first = 0, last = 0;
+    const int first_given = m->first > 0;
     tsr_rig_sequence(m->rig, &first, &last);
     m->first = first; /* the number of the first mesh there is, where --first does not say it */
-    return open_films(m);
+    const int code = open_films(m);
+    if (!code) look_before(m, first_given);
+    return code;
 }
 
 static void show(const making *m, const tsr_multiview_report *r)

@@ -261,12 +261,14 @@ static tsr_status take_animation(tsr_gltf_motion *m, const char *wanted)
 {
     const json_t *list = json_object_get(m->g.root, "animations"), *found = NULL;
     const size_t count = json_array_size(list);
-    for (size_t k = 0; k < count && !found; k++) {
+    char names[400] = "none";
+    for (size_t k = 0, size = 0; k < count && !found; k++) {
         const json_t *item = json_array_get(list, k);
         const char *name = json_string_value(json_object_get(item, "name"));
         if (!wanted || (name && !strcmp(name, wanted))) found = item;
+        if (name && size < sizeof names) size += (size_t)snprintf(names + size, sizeof names - size, "%s'%.60s'", size ? ", " : "", name);
     }
-    if (wanted && !found) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: no glTF animation '%.100s' among %zu", m->g.file, wanted, count);
+    if (wanted && !found) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: no glTF animation '%.100s' among its %zu: %s", m->g.file, wanted, count, names);
     if (!wanted && count > 1) tsr_remark("%s: of %zu glTF animations the first is taken", m->g.file, count);
     const json_t *channels = json_object_get(found, "channels");
     m->channel = (channel *)calloc(json_array_size(channels) + 1, sizeof *m->channel);

@@ -38,6 +38,12 @@ tsr_status tsr_rig_rotation(const char *file, const char *what, double rotation[
 tsr_status tsr_rig_quaternion(const char *file, const char *what, const double q[4], double rotation[3][3]);
 void tsr_rig_to_quaternion(double (*rotation)[3], double q[4]); /* w >= 0 */
 
+/* All entries are images, `timed` of them with a time: those of one camera get its name, and the frames that their times are in their order. Where that cannot be
+ * told each stays a camera of its own, with a remark. */
+tsr_status tsr_rig_take_times(const char *file, tsr_rig *rig, int64_t timed) TSR_CHECKED;
+/* For footage of `steps` steps from number `first` on, of cameras that say nothing of it (COLMAP): images by number in a folder for each camera, all of them or the
+ * first alone with the others beside it, become frames, or a path by number, with a remark. Else nothing changes. */
+tsr_status tsr_rig_take_numbers(const char *file, tsr_rig *rig, int64_t first, int64_t steps) TSR_CHECKED;
 /* A writer's pinhole of a camera; TSR_ERROR_UNSUPPORTED names the camera and the format. Sizes that are not known are refused as well. */
 tsr_status tsr_rig_pinhole(const char *format, const tsr_rig_camera *camera, tsr_pinhole *pinhole);
 /* 17 digits, shorter where they give the same number. */
@@ -63,6 +69,10 @@ typedef struct tsr_rig_format {
 tsr_status tsr_rig_open(const char *folder, const char *name, const tsr_rig_read_options *options, tsr_input **input);
 int tsr_rig_exists(const char *folder, const char *name);
 int tsr_rig_light_field_there(const char *path); /* a folder that says of itself that it is a light field */
+/* Paths of a rig that is written to another folder than it came from. The way from the folder of `path` to the rig's ("../a/"; malloc), NULL if they are one or there is none; whether a
+ * file of a camera lies there and not beside `path`, too. */
+char *tsr_rig_way_back(const tsr_rig *rig, const char *path);
+int tsr_rig_lies_back(const tsr_rig *rig, const char *path, const tsr_rig_camera *camera, const char *file);
 char *tsr_rig_join(const char *folder, const char *name); /* malloc; NULL without memory */
 
 #endif

@@ -181,7 +181,8 @@ static tsr_status read_light_field(const char *path, const tsr_rig_read_options 
 
 static tsr_status read_folder(const tsr_rig_format *format, const char *path, const tsr_rig_read_options *o, tsr_rig **rig)
 {
-    static const char *const files[] = { "transforms.json", "scene.geoscene", "calib.txt", "bundle.out", "bundle/bundle.out" };
+    static const char *const files[] = { "transforms.json", "transforms_train.json", "scene.geoscene", "calib.txt",
+                                         "bundle.out",      "bundle/bundle.out",     "cameras.json" };
     static const char *const parts[] = { "", "sparse/0", "sparse", "dense/sparse" };
     if (format && !strcmp(format->name, "lightfield")) return read_light_field(path, o, rig);
     if (!format || format->folder) {
@@ -216,7 +217,8 @@ static tsr_status read_folder(const tsr_rig_format *format, const char *path, co
     }
     if (!format && tsr_rig_light_field_there(path)) return read_light_field(path, o, rig);
     TSR_FAIL(TSR_ERROR_FORMAT,
-             "%.200s: a folder without cameras, expected a COLMAP model (cameras.bin or cameras.txt), transforms.json, scene.geoscene, calib.txt, "
+             "%.200s: a folder without cameras, expected a COLMAP model (cameras.bin or cameras.txt), transforms.json or cameras.json, "
+             "scene.geoscene, calib.txt, "
              "bundle.out, or a light field (parameters.cfg, out_RR_CC_V_U.png; of other names with format lightfield)",
              path);
 }
@@ -248,7 +250,64 @@ tsr_status tsr_rig_read_text(const char *name, const void *bytes, size_t size, c
     return TSR_OK;
 }
 
+tsr_status tsr_rig_read_image(const tsr_rig_camera *camera, const char *path, const tsr_read_options *options, tsr_image *image)
+{
+    TSR_NEEDS(camera, path, image);
+    tsr_read_options o;
+    TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
+    o.struct_size = sizeof o;
+    o.camera_size[0] = camera->width;
+    o.camera_size[1] = camera->height;
+    TSR_TRY(tsr_image_read(path, &o, image));
+    return TSR_OK;
+}
+
 /* ---- writing ------------------------------------------------------------------------------------------------------------------- */
+
+/* From one folder to another, both as realpath has them: "../a/"; "" from one to itself. malloc; NULL without memory. */
+static char *way_between(const char *from, const char *to)
+{
+    size_t same = 0, ups = 0, size = 0;
+    for (size_t i = 0;; i++) { /* whole names alone */
+        const int ends[2] = { !from[i] || from[i] == '/', !to[i] || to[i] == '/' };
+        if (ends[0] && ends[1]) same = i;
+        if (!from[i] || from[i] != to[i]) break;
+    }
+    for (size_t i = same; from[i]; i++) ups += from[i] == '/' && from[i + 1];
+    const char *rest = to + same;
+    while (*rest == '/') rest++;
+    char *way = (char *)malloc(3 * ups + strlen(rest) + 2);
+    if (!way) return NULL;
+    for (size_t k = 0; k < ups; k++, size += 3) memcpy(way + size, "../", 3);
+    strcpy(way + size, rest);
+    if (*rest) strcat(way + size, "/");
+    return way;
+}
+
+char *tsr_rig_way_back(const tsr_rig *rig, const char *path)
+{
+    char *folder = strndup(path, (size_t)(tsr_path_file(path) - path)), *from = folder ? realpath(*folder ? folder : ".", NULL) : NULL,
+         *to = realpath(*rig->folder ? rig->folder : ".", NULL), *way = from && to ? way_between(from, to) : NULL;
+    if (way && (!*way || strchr(way, '%'))) { /* a % would be taken for a frame's number */
+        free(way);
+        way = NULL;
+    }
+    free(folder);
+    free(from);
+    free(to);
+    return way;
+}
+
+int tsr_rig_lies_back(const tsr_rig *rig, const char *path, const tsr_rig_camera *camera, const char *file)
+{
+    char name[TSR_RIG_TEXT_MOST];
+    const int32_t frame = camera->frame < 0 ? rig->first : camera->frame;
+    if (!*file || *file == '/' || tsr_rig_fill_in(file, frame, name, sizeof name) != TSR_OK || !tsr_rig_exists(rig->folder, name)) return 0;
+    char *folder = strndup(path, (size_t)(tsr_path_file(path) - path));
+    const int here = folder && tsr_rig_exists(folder, name);
+    free(folder);
+    return !here;
+}
 
 static tsr_status format_of_path(const char *path, const tsr_rig_format **format)
 {

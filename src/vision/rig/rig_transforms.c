@@ -1,6 +1,7 @@
 /* vision/rig/rig_transforms.c: transforms.json of Blender exporters and NeRF tools. transform_matrix takes the eye's axes (x right, y up, z backward) to the world;
  * intrinsics stand once for all or in each frame. What the form has no place for stands in members "tessera", which other programs leave alone. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +22,11 @@ static int recognise(const uint8_t *head, size_t size, const char *path)
 typedef struct source {
     const char *file;
     const tsr_json *json;
+    const tsr_rig_read_options *options;
     int32_t root, frame;
-    int alike; /* pictures of different folders have one name: cameras are named by their paths */
+    int alike;     /* pictures of different folders have one name: cameras are named by their paths */
+    int64_t timed; /* frames with a time that do not say whose they are */
+    int own;       /* there are frames that do */
 } source;
 
 /* Of the frame or, without it there, of all. */
@@ -36,6 +40,19 @@ static const char *text(const source *s, const char *key)
     return t ? t : tsr_json_text(s->json, s->root, key);
 }
 
+/* Pictures that no lens of ours makes: a panorama has a focal length in the file all the same. */
+static tsr_status check_model(const source *s, const char *model, const char *name)
+{
+    static const char *const others[] = { "EQUIRECTANGULAR", "OMNIDIRECTIONALSTEREO_L", "OMNIDIRECTIONALSTEREO_R", "VR180_L", "VR180_R", "ORTHOPHOTO",
+                                          "FISHEYE624",      "THIN_PRISM_FISHEYE" };
+    for (size_t i = 0; model && i < sizeof others / sizeof *others; i++)
+        if (!strcmp(model, others[i]))
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                     "%.200s: frame '%.100s': camera_model %s, expected a pinhole (OPENCV, FULL_OPENCV, PINHOLE) or OPENCV_FISHEYE", s->file, name,
+                     model);
+    return TSR_OK;
+}
+
 static int32_t pixels(double value) { return value >= 1 && value <= 1e6 ? (int32_t)value : 0; }
 
 static tsr_status take_intrinsics(const source *s, tsr_rig_camera *to)
@@ -45,8 +62,8 @@ static tsr_status take_intrinsics(const source *s, tsr_rig_camera *to)
     number(s, "h", &h);
     if ((w != 0 || h != 0) && (!pixels(w) || !pixels(h)))
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: frame '%.100s': an image of %g x %g pixels, expected 1 to 10^6", s->file, to->name, w, h);
-    to->width = pixels(w);
-    to->height = pixels(h);
+    to->width = pixels(w) ? pixels(w) : s->options->width;
+    to->height = pixels(h) ? pixels(h) : s->options->height;
     const char *own = tsr_json_text(s->json, tsr_json_member(s->json, s->frame, "tessera"), "projection");
     if (own && strcmp(own, "perspective") != 0) return TSR_OK; /* no pinhole: its numbers stand there */
     const int angles = number(s, "camera_angle_x", &angle[0]) + 2 * number(s, "camera_angle_y", &angle[1]);
@@ -55,7 +72,7 @@ static tsr_status take_intrinsics(const source *s, tsr_rig_camera *to)
     if (!(fl[0] > 0) || !(fl[1] > 0) || !isfinite(fl[0]) || !isfinite(fl[1]))
         TSR_FAIL(TSR_ERROR_FORMAT, "%.200s: frame '%.100s' has no focal length, expected camera_angle_x or w, h and fl_x", s->file, to->name);
     tsr_pinhole p = { .width = to->width, .height = to->height, .fx = fl[0], .fy = fl[1] };
-    if (!to->width) { /* Blender's: an angle alone, of square images unless somebody knows better */
+    if (!to->width) { /* Blender's: an angle alone, of square images unless somebody knows better and says it by the options */
         p.width = p.height = 2;
         tsr_remark("%.200s: no image size; cameras are taken for square ones", s->file);
     }
@@ -71,6 +88,7 @@ static tsr_status take_intrinsics(const source *s, tsr_rig_camera *to)
     number(s, "p2", &p.p[1]);
     number(s, "is_fisheye", &fish);
     const char *model = text(s, "camera_model");
+    TSR_TRY(check_model(s, model, to->name));
     p.fisheye = fish != 0 || (model && strstr(model, "FISHEYE") != NULL);
     if (!p.fisheye && model && !strcmp(model, "OPENCV")) p.k[3] = p.k[4] = p.k[5] = 0; /* k4 stands there for the fish-eye alone */
     memcpy(p.rotation, (double[3][3]){ { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }, sizeof p.rotation);
@@ -203,7 +221,7 @@ static tsr_status find_alike(source *s, int32_t frames)
     return TSR_OK;
 }
 
-static tsr_status take_frame(const source *s, int64_t index, tsr_rig *rig)
+static tsr_status take_frame(source *s, int64_t index, tsr_rig *rig)
 {
     tsr_rig_camera c = { .frame = TSR_RIG_STATIC };
     char path[TSR_RIG_TEXT_MOST], name[TSR_RIG_TEXT_MOST];
@@ -226,6 +244,8 @@ static tsr_status take_frame(const source *s, int64_t index, tsr_rig *rig)
         c.encoding.bits = 16;
         c.encoding.scale = scale;
     }
+    s->timed += tsr_json_number(s->json, s->frame, "time", &c.time);
+    s->own |= tsr_json_member(s->json, s->frame, "tessera") != 0;
     TSR_TRY(take_own(s, &c));
     TSR_TRY(tsr_rig_add(rig, &c));
     return TSR_OK;
@@ -247,6 +267,21 @@ static tsr_status take_points(const source *s, int32_t own, tsr_rig *rig)
     return TSR_OK;
 }
 
+/* Nerfstudio turns COLMAP's world before it writes the cameras. What stands there is consistent, but meshes of COLMAP's world lie elsewhere. */
+static void look_at_world(const source *s)
+{
+    static const double same[16] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1 };
+    double m[16];
+    const int32_t node = tsr_json_member(s->json, s->root, "applied_transform");
+    memcpy(m, same, sizeof m);
+    if (!tsr_json_numbers(s->json, node, m, 16) && !tsr_json_numbers(s->json, node, m, 12)) return;
+    if (memcmp(m, same, sizeof m) != 0)
+        tsr_remark("%.200s: applied_transform says that its world is not the one that COLMAP had: the cameras are as they stand here, and things "
+                   "from COLMAP's "
+                   "world do not fit them",
+                   s->file);
+}
+
 static tsr_status take_all(source *s, const tsr_rig_read_options *o, tsr_rig *rig)
 {
     const int32_t frames = tsr_json_member(s->json, s->root, "frames"), own = tsr_json_member(s->json, s->root, "tessera");
@@ -258,6 +293,8 @@ static tsr_status take_all(source *s, const tsr_rig_read_options *o, tsr_rig *ri
         if (index % 4096 == 0) TSR_PROGRESS(&o->progress, (double)index / s->json->node[frames].count, "cameras");
         TSR_TRY(take_frame(s, index, rig));
     }
+    look_at_world(s);
+    if (!s->own) TSR_TRY(tsr_rig_take_times(s->file, rig, s->timed));
     if (tsr_json_numbers(s->json, tsr_json_member(s->json, own, "sequence"), sequence, 2) && fabs(sequence[0]) < 1e9 && fabs(sequence[1]) < 1e9)
         tsr_rig_set_sequence(rig, (int32_t)sequence[0], (int32_t)sequence[1]);
     TSR_TRY(take_points(s, own, rig));
@@ -268,13 +305,19 @@ static tsr_status read(const uint8_t *bytes, size_t size, const char *file, cons
 {
     tsr_json json;
     TSR_TRY(tsr_json_parse(file, bytes, size, &json));
-    source s = { .file = file, .json = &json, .root = 1 };
+    source s = { .file = file, .json = &json, .options = options, .root = 1 };
     const tsr_status status = take_all(&s, options, rig);
     tsr_json_destroy(&json);
     return status;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct place {
+    const tsr_rig *rig;
+    const char *path;
+    char *way; /* from the file's folder to the rig's; NULL: they are one */
+} place;
 
 static void put_text(tsr_output *o, const char *key, const char *text_)
 {
@@ -348,19 +391,30 @@ static void put_common(tsr_output *o, const tsr_rig_camera *c)
     if (p.p[1] != 0) put(o, "p2", p.p[1]);
 }
 
-static void put_frame(tsr_output *o, const tsr_rig_camera *c)
+/* Where a picture lies from the new file's folder. */
+static void put_path(tsr_output *o, const char *key, const place *p, const tsr_rig_camera *c, const char *file)
+{
+    char moved[2 * TSR_RIG_TEXT_MOST];
+    const char *plain = file[0] == '.' && file[1] == '/' ? file + 2 : file;
+    const int back = p->way && tsr_rig_lies_back(p->rig, p->path, c, file);
+    if (back) snprintf(moved, sizeof moved, "%s%s", p->way, plain);
+    put_text(o, key, back ? moved : file);
+}
+
+static void put_frame(tsr_output *o, const tsr_rig_camera *c, const place *p, int timed)
 {
     static const char *const projections[] = { "perspective", "orthographic", "matrix" };
     const tsr_camera *m = &c->camera;
     const double at[3] = { m->position.x, m->position.y, m->position.z };
     char t[32];
     tsr_output_printf(o, "    { ");
-    put_text(o, "file_path", c->image);
+    put_path(o, "file_path", p, c, c->image);
     if (*c->depth) {
         tsr_output_printf(o, ", ");
-        put_text(o, "depth_file_path", c->depth);
+        put_path(o, "depth_file_path", p, c, c->depth);
     }
     put_common(o, c);
+    if (timed) put(o, "time", c->time);
     tsr_output_printf(o, ",\n      \"transform_matrix\": [");
     for (int r = 0; r < 4; r++) {
         tsr_output_printf(o, "%s[", r ? ", " : "");
@@ -380,14 +434,15 @@ static void put_frame(tsr_output *o, const tsr_rig_camera *c)
     if (tsr_lens_distorts(&m->lens)) put_lens(o, &m->lens);
     if (*c->depth) put_depth(o, &c->encoding);
     if (c->frame != TSR_RIG_STATIC) tsr_output_printf(o, ", \"frame\": %d", (int)c->frame);
-    if (c->time != 0) put(o, "time", c->time);
     tsr_output_printf(o, " } }");
 }
 
 static tsr_status write(const tsr_rig *rig, tsr_output *o, const char *path)
 {
     char t[4][32];
-    (void)path;
+    int timed = 0;
+    place where = { rig, path, tsr_rig_way_back(rig, path) };
+    for (int64_t i = 0; i < rig->count; i++) timed |= rig->entry[i].camera.time != 0;
     tsr_output_printf(o, "{\n  \"camera_model\": \"OPENCV\",\n  \"tessera\": { \"version\": 1");
     if (rig->first != 0 || rig->last != 0) tsr_output_printf(o, ", \"sequence\": [%d, %d]", (int)rig->first, (int)rig->last);
     if (rig->points) {
@@ -402,9 +457,10 @@ static tsr_status write(const tsr_rig *rig, tsr_output *o, const char *path)
     }
     tsr_output_printf(o, " },\n  \"frames\": [\n");
     for (int64_t i = 0; i < rig->count; i++) {
-        put_frame(o, &rig->entry[i].camera);
+        put_frame(o, &rig->entry[i].camera, &where, timed);
         tsr_output_printf(o, "%s\n", i + 1 < rig->count ? "," : "");
     }
+    free(where.way);
     return tsr_output_printf(o, "  ]\n}\n");
 }
 

@@ -153,8 +153,8 @@ static void guess(const tsr_rig_editor *e, int32_t width, int32_t height, tsr_pi
         for (int k = 0; k < 3; k++) c->translation[i] -= c->rotation[i][k] * eye[k];
 }
 
-/* frame < 0: a picture, else one of a film. */
-static tsr_status read_image(tsr_rig_editor *e, const char *name, int64_t frame, tsr_image *image)
+/* frame < 0: a picture, else one of a film. `camera` may be NULL. */
+static tsr_status read_image(tsr_rig_editor *e, const char *name, int64_t frame, const tsr_pinhole *camera, tsr_image *image)
 {
     char path[4096];
     tsr_read_options read = TSR_READ_OPTIONS;
@@ -164,7 +164,8 @@ static tsr_status read_image(tsr_rig_editor *e, const char *name, int64_t frame,
     read.memory_limit = film.memory_limit = e->o.memory_limit;
     read.progress = film.progress = e->o.progress;
     if (frame < 0) {
-        TSR_TRY(tsr_image_read(path, &read, image));
+        const tsr_rig_camera size = { .width = camera ? camera->width : 0, .height = camera ? camera->height : 0 };
+        TSR_TRY(tsr_rig_read_image(&size, path, &read, image));
         return TSR_OK;
     }
     TSR_TRY(tsr_video_reader_create(path, &film, &reader));
@@ -199,7 +200,7 @@ static tsr_status add_image(tsr_rig_editor *e, const char *file, int64_t frame, 
     if (e->cameras == EDIT_CAMERAS) TSR_FAIL(TSR_ERROR_STATE, "image: there are %d cameras, expected at most as many", EDIT_CAMERAS);
     if (strlen(file) >= sizeof made.file)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "image: a name of %zu bytes, expected fewer than %zu", strlen(file), sizeof made.file);
-    TSR_TRY(read_image(e, file, frame, &image));
+    TSR_TRY(read_image(e, file, frame, start, &image));
     if (image.width < 16 || image.height < 16 || image.width > 32768 || image.height > 32768) {
         const int32_t w = image.width, h = image.height;
         tsr_image_destroy(&image);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/format.h"
 #include "formats/meshes/gltf_motion.h"
 #include "formats/meshes/ply.h"
 #include "tessera/mesh.h"
@@ -35,6 +36,12 @@ static int is_there(const char *path)
     return stat(path, &s) == 0;
 }
 
+static int is_folder(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
 /* How many follow one another from *first on. */
 static tsr_status count_files(const char *pattern, int64_t *first, int32_t most, int32_t *count)
 {
@@ -43,7 +50,10 @@ static tsr_status count_files(const char *pattern, int64_t *first, int32_t most,
     TSR_TRY(numbered(pattern, *first, path, &has_number));
     *count = 1;
     if (!has_number) {
-        if (!is_there(path)) TSR_FAIL(TSR_ERROR_IO, "%.300s: there is no such file", path);
+        if (!is_there(path))
+            TSR_FAIL(TSR_ERROR_IO, "%.300s: there is no such file%s", path,
+                     strpbrk(path, "*?#$") ? ", expected one, or %d or %04d where the numbers of several stand" : "");
+        if (is_folder(path)) TSR_FAIL(TSR_ERROR_IO, "%.300s: is a folder, expected numbered files in it, such as %.300s/mesh-%%04d.obj", path, path);
         return TSR_OK;
     }
     for (int64_t n = 0; *first == 0 && n <= FIRST_MOST; n++) {
@@ -221,6 +231,19 @@ static tsr_status read_ply(tsr_input *input, const char *path, const tsr_multivi
     return status;
 }
 
+/* What has no texture coordinates that are read says so, rather than being taken for OBJ. */
+static tsr_status check_placed(tsr_input *input)
+{
+    const tsr_read_options read = { .struct_size = sizeof read };
+    const tsr_format *format;
+    if (tsr_format_of_input(input, &read, TSR_FILE_MESH, &format) != TSR_OK || !strcmp(format->name, "obj")) return TSR_OK;
+    TSR_FAIL(TSR_ERROR_FORMAT,
+             "%.200s: texture coordinates are read from OBJ, PLY and glTF files, not from %s: expected an atlas too (an OBJ file with v, vt and f "
+             "lines), or to "
+             "have one made (unwrap)",
+             tsr_input_name(input), format->name);
+}
+
 /* OBJ, PLY or glTF, told apart by what is in it; to be unwrapped, any format. */
 static tsr_status open_placed(const char *path, const tsr_multiview_model_options *o, tsr_placed_mesh *mesh)
 {
@@ -238,7 +261,10 @@ static tsr_status open_placed(const char *path, const tsr_multiview_model_option
         TSR_TRY_GOTO(place_scene(path, motion, o, 0, mesh), done);
     } else if (o->unwrap) TSR_TRY_GOTO(read_bare(path, o, mesh), done);
     else if (size > 3 && !memcmp(bytes, "ply", 3)) TSR_TRY_GOTO(read_ply(input, path, o, mesh), done);
-    else TSR_TRY_GOTO(tsr_placed_mesh_read(input, mesh), done);
+    else {
+        TSR_TRY_GOTO(check_placed(input), done);
+        TSR_TRY_GOTO(tsr_placed_mesh_read(input, mesh), done);
+    }
     move_home(mesh);
 done:
     tsr_gltf_motion_close(&motion);
@@ -256,7 +282,7 @@ static tsr_status make_atlas(const char *path, const tsr_multiview_model_options
     uint32_t *corner = NULL;
     if (o->atlas) TSR_FAIL(TSR_ERROR_ARGUMENT, "%.200s: an atlas is given, and one is to be made (unwrap): expected one of them", o->atlas);
     if (mesh.triangles < 1 || mesh.width < 1 || mesh.height < 1) return TSR_OK; /* said with the sizes */
-    TSR_TRY(tsr_unwrap(path, &mesh, &place, &first->places, &corner));
+    TSR_TRY(tsr_unwrap(path, &mesh, &o->progress, &place, &first->places, &corner));
     free(first->place);
     free(first->corner);
     first->place = place;
@@ -448,6 +474,29 @@ static tsr_status open_motion(gathering *g, int32_t *steps)
     return TSR_OK;
 }
 
+/* Cameras whose frames are as many as there are meshes, counted from another number on (0 here, 1 there): they are the same steps. Pictures by number, and a first
+ * mesh that was asked for, say themselves which is which. */
+static tsr_status meet_frames(const gathering *g, const char *path, int32_t steps)
+{
+    int64_t least = INT64_MAX, most = -1;
+    tsr_rig_camera one;
+    for (int64_t i = 0; i < tsr_rig_count(g->rig); i++) {
+        TSR_TRY(tsr_rig_get(g->rig, i, &one));
+        if (one.frame == TSR_RIG_STATIC || strchr(one.image, '%')) return TSR_OK;
+        if (one.frame < least) least = one.frame;
+        if (one.frame > most) most = one.frame;
+    }
+    if (g->rigs_numbered || g->o.first || g->o.steps || g->motion || least == g->first_mesh || most - least + 1 != steps) return TSR_OK;
+    tsr_remark("%.200s: its frames %lld to %lld are taken for the meshes %lld to %lld, which are as many", path, (long long)least, (long long)most,
+               (long long)g->first_mesh, (long long)g->first_mesh + steps - 1);
+    for (int64_t i = 0; i < tsr_rig_count(g->rig); i++) {
+        TSR_TRY(tsr_rig_get(g->rig, i, &one));
+        one.frame = (int32_t)(one.frame - least + g->first_mesh);
+        TSR_TRY(tsr_rig_set(g->rig, i, &one));
+    }
+    return TSR_OK;
+}
+
 static tsr_status gather(gathering *g, tsr_multiview_model **model)
 {
     char path[PATH_ROOM];
@@ -461,6 +510,8 @@ static tsr_status gather(gathering *g, tsr_multiview_model **model)
         TSR_FAIL(TSR_ERROR_FORMAT, "'%.300s': files of cameras for %d steps, but meshes for %d", g->cameras, rigs, steps);
     TSR_TRY(numbered(g->cameras, g->first_rig, path, &has_number));
     TSR_TRY(tsr_rig_read(path, g->o.rig, &g->rig));
+    if (!g->rigs_numbered) TSR_TRY(tsr_rig_take_numbers(path, g->rig, g->first_mesh, steps));
+    TSR_TRY(meet_frames(g, path, steps));
     TSR_TRY(gather_names(path, g->rig, &g->crew));
     TSR_TRY(numbered(g->meshes, g->first_mesh, path, &has_number));
     if (g->motion) {

@@ -146,49 +146,81 @@ static void across(const double axis[3], double x[3], double y[3])
     for (int k = 0; k < 3; k++) y[k] = axis[(k + 1) % 3] * x[(k + 2) % 3] - axis[(k + 2) % 3] * x[(k + 1) % 3];
 }
 
+/* A grid of cells over a chart: a bit for each. */
+typedef struct cells {
+    uint64_t row[CELLS][CELLS / 64];
+} cells;
+
+/* How far within a triangle the centre of a cell lies: the least of its three shares. */
+static double within(const double p[3][2], double area, int x, int y)
+{
+    double least = HUGE_VAL;
+    for (int k = 0; k < 3; k++) {
+        const double *a = p[k], *b = p[(k + 1) % 3];
+        least = fmin(least, ((b[0] - a[0]) * (y + 0.5 - a[1]) - (b[1] - a[1]) * (x + 0.5 - a[0])) / area);
+    }
+    return least;
+}
+static int inside(const double p[3][2], double area, int x, int y) { return within(p, area, x, y) > 1e-6; } /* edges are of both */
+
+/* The cells of a row whose centres a triangle covers: from the first to before the last. About where its edges cross the row, then cell by cell. */
+static void span_of_row(const double p[3][2], double area, int y, int span[2])
+{
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (int k = 0; k < 3; k++) {
+        const double *a = p[k], *b = p[(k + 1) % 3], at = y + 0.5, tall = b[1] - a[1];
+        if (fmin(a[1], b[1]) > at || fmax(a[1], b[1]) < at || !(fabs(tall) > 0)) continue; /* the ends of a level edge are those of the others */
+        const double x = a[0] + (at - a[1]) / tall * (b[0] - a[0]);
+        low = fmin(low, x);
+        high = fmax(high, x);
+    }
+    span[0] = span[1] = 0;
+    if (low > high) return;
+    span[0] = (int)fmin(CELLS - 1, fmax(0, low - 1));
+    span[1] = (int)fmin(CELLS, fmax(0, high + 2));
+    while (span[0] < span[1] && !inside(p, area, span[0], y)) span[0]++;
+    while (span[1] > span[0] && !inside(p, area, span[1] - 1, y)) span[1]--;
+}
+
 /* Do the cells whose centres the triangle covers belong to none before? They are its own then. */
-static int claim(const double p[3][2], uint8_t *taken)
+static int claim(const double p[3][2], cells *taken)
 {
     const double area = (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[1][1] - p[0][1]) * (p[2][0] - p[0][0]);
-    int low[2], high[2];
-    for (int k = 0; k < 2; k++) {
-        low[k] = (int)fmin(p[0][k], fmin(p[1][k], p[2][k]));
-        high[k] = (int)fmin(CELLS - 1, fmax(p[0][k], fmax(p[1][k], p[2][k])));
-    }
+    const int first = (int)fmin(p[0][1], fmin(p[1][1], p[2][1])), last = (int)fmin(CELLS - 1, fmax(p[0][1], fmax(p[1][1], p[2][1])));
     for (int pass = 0; pass < 2; pass++)
-        for (int y = low[1]; y <= high[1]; y++)
-            for (int x = low[0]; x <= high[0]; x++) {
-                double least = HUGE_VAL;
-                for (int k = 0; k < 3; k++) {
-                    const double *a = p[k], *b = p[(k + 1) % 3];
-                    least = fmin(least, ((b[0] - a[0]) * (y + 0.5 - a[1]) - (b[1] - a[1]) * (x + 0.5 - a[0])) / area);
-                }
-                if (!(least > 1e-6)) continue; /* edges are of both */
-                if (!pass && taken[y * CELLS + x]) return 0;
-                if (pass) taken[y * CELLS + x] = 1;
+        for (int y = first; y <= last; y++) {
+            int span[2];
+            span_of_row(p, area, y, span);
+            for (int w = span[0] / 64; w * 64 < span[1]; w++) {
+                const int from = span[0] > w * 64 ? span[0] - w * 64 : 0, to = span[1] - w * 64;
+                const uint64_t bits = (~UINT64_C(0) << from) & (to < 64 ? ~(~UINT64_C(0) << to) : ~UINT64_C(0));
+                if (!pass && (taken->row[y][w] & bits)) return 0;
+                if (pass) taken->row[y][w] |= bits;
             }
+        }
     return 1;
 }
 
-/* How many of a chart's triangles, as they came to it, lie side by side and not over one another: a winding stair does not. */
-static int64_t count_flat(const tsr_unwrapping *u, const tsr_unwrap_chart *c, uint8_t *taken)
+/* How many of a chart's triangles, as they came to it, lie side by side and not over one another: a winding stair does not. Two neighbours that look along one
+ * axis lie on the two sides of their edge. */
+static int64_t count_flat(const tsr_unwrapping *u, const tsr_unwrap_chart *c, cells *taken)
 {
     double x[3], y[3], low[2] = { HUGE_VAL, HUGE_VAL }, high[2] = { -HUGE_VAL, -HUGE_VAL }, p[3][2];
+    if (c->count < 3) return c->count;
     across(c->axis, x, y);
-    memset(taken, 0, (size_t)CELLS * CELLS);
+    memset(taken, 0, sizeof *taken);
     for (int pass = 0; pass < 2; pass++) {
-        const double wide = fmax(high[0] - low[0], high[1] - low[1]), cells = wide > 0 ? (CELLS - 0.01) / wide : 0;
+        const double wide = fmax(high[0] - low[0], high[1] - low[1]), scale = wide > 0 ? (CELLS - 0.01) / wide : 0;
         for (int64_t i = 0; i < c->count; i++) {
             for (int k = 0; k < 3; k++) {
                 const float *at = u->mesh->position + 3 * (int64_t)u->mesh->triangle[3 * u->order[c->first + i] + k];
                 const double v[3] = { (double)at[0], (double)at[1], (double)at[2] }, q[2] = { dot(v, x), dot(v, y) };
                 for (int d = 0; d < 2; d++) {
                     if (!pass) low[d] = fmin(low[d], q[d]), high[d] = fmax(high[d], q[d]);
-                    p[k][d] = cells * (q[d] - low[d]);
+                    p[k][d] = scale * (q[d] - low[d]);
                 }
             }
-            if (pass && i > 0 && !claim((const double(*)[2])p, taken)) return i;
-            if (pass && i == 0) (void)claim((const double(*)[2])p, taken);
+            if (pass && !claim((const double(*)[2])p, taken)) return i;
         }
     }
     return c->count;
@@ -226,15 +258,18 @@ static void give_back(tsr_unwrapping *u, tsr_unwrap_chart *c, int64_t kept)
     c->count = kept;
 }
 
-/* One chart from a triangle on: first it seeks its direction, then it takes what looks that way and lies side by side. */
-static void grow_one(tsr_unwrapping *u, int64_t seed, candidate *heap, uint8_t *taken)
+/* One chart from a triangle on: first it seeks its direction, then it takes what looks that way and lies side by side. Returns how many triangles it met. */
+static int64_t grow_one(tsr_unwrapping *u, int64_t seed, candidate *heap, cells *taken)
 {
     tsr_unwrap_chart *c = &u->chart[u->charts - 1];
     gather(u, seed, 1, heap);
+    int64_t met = c->count;
     give_back(u, c, 0);
     if (dot(u->normal[seed], c->axis) < GROW_COSINE) memcpy(c->axis, u->normal[seed], sizeof c->axis);
     gather(u, seed, 0, heap);
+    met += c->count;
     give_back(u, c, count_flat(u, c, taken));
+    return met;
 }
 
 /* Lays a chart flat along its axis, turned so that the rectangle about it is the least of some. */
@@ -291,15 +326,16 @@ tsr_status tsr_unwrap_grow(tsr_unwrapping *u)
     const int64_t triangles = u->mesh->triangles;
     int64_t done = 0;
     candidate *heap = (candidate *)malloc((size_t)(3 * triangles + 1) * sizeof *heap);
-    uint8_t *taken = (uint8_t *)malloc((size_t)CELLS * CELLS);
+    cells *taken = (cells *)malloc(sizeof *taken);
     tsr_status status = heap && taken ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "%.200s: out of memory for charts", u->what);
     for (int64_t t = 0; t < triangles; t++) u->chart_of[t] = -1;
     for (int64_t seed = 0; seed < triangles && status == TSR_OK; seed++) {
         while (status == TSR_OK && u->chart_of[seed] < 0 && u->area[seed] > 0) {
             status = new_chart(u, done);
             if (status != TSR_OK) break;
-            grow_one(u, seed, heap, taken);
+            const int64_t gathered = grow_one(u, seed, heap, taken);
             done += u->chart[u->charts - 1].count;
+            status = tsr_unwrap_report(u, gathered, (double)done / (double)triangles);
         }
     }
     free(heap);
@@ -308,6 +344,16 @@ tsr_status tsr_unwrap_grow(tsr_unwrapping *u)
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------------------------- */
+
+tsr_status tsr_unwrap_report(tsr_unwrapping *u, int64_t work, double fraction)
+{
+    enum { WORK_BETWEEN = 1 << 16 };
+    u->work += work;
+    if (u->work < WORK_BETWEEN) return TSR_OK;
+    u->work = 0;
+    TSR_PROGRESS(u->progress.whole, tsr_progress_at(&u->progress, fraction), u->progress.stage);
+    return TSR_OK;
+}
 
 static tsr_status work(tsr_unwrapping *u, float **place)
 {
@@ -331,6 +377,8 @@ static tsr_status work(tsr_unwrapping *u, float **place)
     TSR_TRY_GOTO(tsr_unwrap_grow(u), done);
     for (size_t v = 0; v < vertices; v++) place_of[v] = -1;
     for (int32_t k = 0; k < u->charts; k++) flatten(u, &u->chart[k], place_of);
+    u->progress.from = u->progress.share;
+    u->progress.share = 1 - u->progress.from;
     TSR_TRY_GOTO(tsr_unwrap_pack(u), done);
     *place = (float *)malloc((size_t)u->places * 2 * sizeof(float));
     if (!*place) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "%.200s: out of memory for %lld places", u->what, (long long)u->places);
@@ -348,9 +396,9 @@ done:
     return status;
 }
 
-tsr_status tsr_unwrap(const char *what, const tsr_unwrap_mesh *mesh, float **place, int64_t *places, uint32_t **corner)
+tsr_status tsr_unwrap(const char *what, const tsr_unwrap_mesh *mesh, const tsr_progress *progress, float **place, int64_t *places, uint32_t **corner)
 {
-    tsr_unwrapping u = { .what = what, .mesh = mesh };
+    tsr_unwrapping u = { .what = what, .mesh = mesh, .progress = { progress, "unwrapping", 0, 0.2 } };
     *place = NULL;
     *corner = NULL;
     const tsr_status status = work(&u, place);

@@ -2,7 +2,7 @@
 #ifndef TSR_VISION_TEXTURES_UNWRAP_H
 #define TSR_VISION_TEXTURES_UNWRAP_H
 
-#include "tessera/base.h"
+#include "core/status.h"
 
 typedef struct tsr_unwrap_mesh {
     int64_t vertices, triangles;
@@ -12,9 +12,10 @@ typedef struct tsr_unwrap_mesh {
 } tsr_unwrap_mesh;
 
 /* Charts of triangles that look about the same way, laid flat and side by side at one scale (docs/theory/multiview-textures.md 1). place [*places][2] within 0 to 1,
- * corner [triangles][3]: RETURNS NEW both, freed by free(). Triangles without area get a place without area. The same on every machine. `what` names the mesh.
- * TSR_ERROR_FORMAT: no triangle has an area, or the atlas is too small for the charts; _MEMORY. */
-tsr_status tsr_unwrap(const char *what, const tsr_unwrap_mesh *mesh, float **place, int64_t *places, uint32_t **corner) TSR_CHECKED;
+ * corner [triangles][3]: RETURNS NEW both, freed by free(). Triangles without area get a place without area. The same on every machine. `what` names the mesh;
+ * `progress` may be NULL. TSR_ERROR_FORMAT: no triangle has an area, or the atlas is too small for the charts; _CANCELLED; _MEMORY. */
+tsr_status tsr_unwrap(const char *what, const tsr_unwrap_mesh *mesh, const tsr_progress *progress, float **place, int64_t *places,
+                      uint32_t **corner) TSR_CHECKED;
 
 /* ---- its parts -------------------------------------------------------------------------------------------------------------------- */
 
@@ -31,6 +32,8 @@ typedef struct tsr_unwrap_chart {
 typedef struct tsr_unwrapping {
     const char *what;
     const tsr_unwrap_mesh *mesh;
+    tsr_progress_part progress;
+    int64_t work;        /* since the last report */
     double (*normal)[3]; /* unit length; 0 without area */
     double *area;
     uint32_t *welded;   /* vertices: the first of those at the same point */
@@ -47,5 +50,7 @@ typedef struct tsr_unwrapping {
 
 tsr_status tsr_unwrap_grow(tsr_unwrapping *u) TSR_CHECKED; /* charts */
 tsr_status tsr_unwrap_pack(tsr_unwrapping *u) TSR_CHECKED; /* where each lies, and the scale */
+/* So much work more is done, a triangle or a place asked each, now at a fraction of this part: reported from time to time. */
+tsr_status tsr_unwrap_report(tsr_unwrapping *u, int64_t work, double fraction) TSR_CHECKED;
 
 #endif
