@@ -105,7 +105,9 @@ tsr_status tsr_slice_flight_add(tsr_slice_flight *f, const tsr_dirac_transform *
     memcpy(p->plane, target->plane, sizeof p->plane);
     TSR_TRY(f->context->backend->upload(f->context->queue, f->bytes + f->used, data, (size_t)size));
     const tsr_bits own = { data, 0, 8 * size };
-    tsr_dirac_slices_find(t, &own, 0, f->slices, f->starts + f->count * (f->slices + 1), whole);
+    const int64_t at = f->count * (f->slices + 1);
+    tsr_dirac_slices_find(t, &own, 0, f->slices, f->starts + at, whole);
+    TSR_TRY(f->context->backend->upload(f->context->queue, f->starts_on_device + at, f->starts + at, (size_t)(f->slices + 1) * sizeof(uint32_t)));
     f->target[f->count++] = *target;
     f->used += taken;
     f->shape.long_length = target->long_length;
@@ -115,15 +117,6 @@ tsr_status tsr_slice_flight_add(tsr_slice_flight *f, const tsr_dirac_transform *
 static void enter(const tsr_slice_flight *f, int stage)
 {
     if (f->stage) f->stage(f->user, stage);
-}
-
-/* What is another for each picture. */
-static tsr_status upload(tsr_slice_flight *f)
-{
-    const tsr_backend *backend = f->context->backend;
-    const size_t starts = (size_t)(f->count * (f->slices + 1)) * sizeof(uint32_t);
-    TSR_TRY(backend->upload(f->context->queue, f->starts_on_device, f->starts, starts));
-    return backend->upload(f->context->queue, f->pictures_on_device, f->picture, (size_t)f->count * sizeof *f->picture);
 }
 
 /* Slices of all pictures to coefficients. */
@@ -204,7 +197,7 @@ static tsr_status run(tsr_slice_flight *f)
         t->depth[1], f->shape.long_length
     };
     enter(f, TSR_DIRAC_RESIDUAL_DECODE);
-    TSR_TRY(upload(f));
+    TSR_TRY(f->context->backend->upload(f->context->queue, f->pictures_on_device, f->picture, (size_t)f->count * sizeof *f->picture));
     if (f->stage) return launch(f);
     return tsr_picture_graph_run(&f->graph, f->context, key, (int32_t)(sizeof key / sizeof *key), launch, f);
 }
