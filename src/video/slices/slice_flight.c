@@ -156,11 +156,12 @@ static tsr_status synthesise(tsr_slice_flight *f, int kind)
     return TSR_OK;
 }
 
-static tsr_status store(tsr_slice_flight *f, int c)
+/* Luma, or both of chroma, which are alike. */
+static tsr_status store(tsr_slice_flight *f, int kind)
 {
-    const int kind = c > 0;
+    const int c = kind; /* the first */
     const tsr_slice_target *first = &f->target[0];
-    const tsr_slices_store_job job = { .one = { .residue = f->samples + (c == 2 ? f->elements[1] : 0),
+    const tsr_slices_store_job job = { .one = { .residue = f->samples,
                                                 .stride = f->layout[c].stride,
                                                 .plane_stride = first->plane_stride[c],
                                                 .width = f->layout[c].width,
@@ -168,8 +169,10 @@ static tsr_status store(tsr_slice_flight *f, int c)
                                                 .bytes = first->bytes,
                                                 .depth = first->depth[kind] },
                                        .batch = (1 + kind) * f->elements[kind],
+                                       .apart = f->elements[kind],
                                        .picture = f->pictures_on_device,
                                        .component = c,
+                                       .components = 1 + kind,
                                        .pictures = f->count };
     return f->context->backend->dirac->slices->store(f->context->queue, &job);
 }
@@ -183,7 +186,7 @@ static tsr_status launch(void *user)
         enter(f, TSR_DIRAC_WAVELET_TRANSFORM);
         TSR_TRY(synthesise(f, kind));
         enter(f, TSR_DIRAC_COMBINE);
-        for (int c = kind; c <= 2 * kind; c++) TSR_TRY(store(f, c));
+        TSR_TRY(store(f, kind));
     }
     enter(f, -1);
     return TSR_OK;

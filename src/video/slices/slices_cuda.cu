@@ -9,7 +9,7 @@ enum { THREADS = 128, WARPS = THREADS / 32, KEPT = 1024, RUN = 8, SCAN = 1024 };
 /* ---- decoding ------------------------------------------------------------------------------------------------------------------------------ */
 
 /* Blocks of THREADS slices of one component, so that the threads of a warp have as much to do as each other; first all of luma, which are the dearest. By
- * turns they would go badly: a device whose processors are a multiple of three gives each those of one component. */
+ * turns a device whose processors are a multiple of three may give each of them those of one component. */
 static uint32_t slice_blocks(const tsr_slice_shape *s) { return tsr_blocks((int64_t)s->slices_x * s->slices_y, THREADS, INT32_MAX); }
 
 TSR_KERNEL(decode_kernel)(tsr_slices_decode_job job, uint32_t blocks)
@@ -603,8 +603,8 @@ TSR_KERNEL(store_kernel)(tsr_slices_store_job job, uint32_t columns)
     tsr_dirac_store_job one = job.one;
     const int32_t x = column(columns);
     const int64_t y = blockIdx.x / columns;
-    one.residue += blockIdx.y * job.batch;
-    one.plane = job.picture[blockIdx.y].plane[job.component];
+    one.residue += blockIdx.y * job.batch + blockIdx.z * job.apart;
+    one.plane = job.picture[blockIdx.y].plane[job.component + blockIdx.z];
     if (one.bytes == 2 && x + TOGETHER <= one.width && !(one.plane_stride & 3) && !((uintptr_t)one.plane & 7) && !(one.stride & 3)) {
         const tsr_slice_four residue = *(const tsr_slice_four *)(const void *)(one.residue + y * one.stride + x);
         const int32_t half = 1 << (one.depth - 1);
@@ -619,7 +619,8 @@ TSR_KERNEL(store_kernel)(tsr_slices_store_job job, uint32_t columns)
 static tsr_status cuda_store(tsr_queue *queue, const tsr_slices_store_job *job)
 {
     const uint32_t columns = COLUMNS(job->one.width);
-    TSR_LAUNCH(queue, store_kernel, dim3(columns * (uint32_t)job->one.height, (uint32_t)job->pictures), ACROSS, 0, *job, columns);
+    TSR_LAUNCH(queue, store_kernel, dim3(columns * (uint32_t)job->one.height, (uint32_t)job->pictures, (uint32_t)job->components), ACROSS, 0, *job,
+               columns);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
