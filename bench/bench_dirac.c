@@ -2,10 +2,10 @@
  * syntax with arithmetic coding at a quantiser, intra and in long groups. The film is a formula with noise, the same on every machine. Bound of a
  * frame: its samples and bytes, in and out, once. FFmpeg's decoder stands beside ours where the program `ffmpeg` is installed: its own time on the
  * processor with one thread, without start and pipes, so that it compares with --threads 1 --cpu-time. */
-#include <malloc.h>
 #include <pthread.h>
 
 #include "bench.h"
+#include "dirac_held.h"
 #include "formats/films/video.h"
 #include "module.h"
 #include "predict_gather.h"

@@ -1,48 +1,15 @@
 /* What a decoder holds in memory, and how far behind a live stream comes out. Included by bench_dirac.c, whose film and stream it uses. */
 
-/* Bytes that are held now: on the CPU all of them, on a device those of its memory, too. */
-static int64_t bytes_held(void)
-{
-    const struct mallinfo2 m = mallinfo2();
-    const int64_t host = (int64_t)(m.uordblks + m.hblkhd);
-    return s.b.context->device.kind == TSR_DEVICE_CPU ? host : host + tsr_context_memory(s.b.context)->current_bytes;
-}
-
-static int64_t reference_bytes(const tsr_dirac_decoder *d)
-{
-    int64_t all = 0;
-    for (int k = 0; k < TSR_DIRAC_REFERENCES; k++) all += 4 * d->reference[k].elements * d->reference[k].bytes;
-    return all;
-}
-
-/* The most that is held between frames of the stream at hand, beyond what was before, the caller's frame and what references take, in
- * pictures. */
+/* In pictures (dirac_held.h). */
 static void measure_memory(const char *what)
 {
-    enum { LITTLE = 1 << 16 };
-    const int64_t before = bytes_held();
-    tsr_dirac_decoder *decoder = NULL;
-    tsr_video_frame frame = { 0 };
     int64_t most = 0, references = 0;
-    char name[128];
-    int more = 0;
-    MUST(tsr_dirac_decoder_create(s.b.context, NULL, &decoder));
-    for (size_t at = 0; at < s.size; at += LITTLE) {
-        MUST(tsr_dirac_decoder_push(decoder, s.stream + at, s.size - at < LITTLE ? s.size - at : LITTLE));
-        if (at + LITTLE >= s.size) MUST(tsr_dirac_decoder_end(decoder));
-        do {
-            MUST(tsr_dirac_decoder_next(decoder, &frame, NULL, &more));
-            const int64_t own = bytes_held() - before - reference_bytes(decoder) - frame.bytes; /* that one is the caller's */
-            if (own <= most) continue;
-            most = own;
-            references = reference_bytes(decoder);
-        } while (more);
-    }
-    tsr_dirac_decoder_destroy(&decoder);
-    tsr_video_frame_destroy(&frame);
+    char name[128], bar[32];
+    MUST(dirac_held(s.b.context, s.stream, s.size, &most, &references));
     const double pictures = (double)most / (double)s.frame[0].bytes;
     snprintf(name, sizeof name, "memory, %s: %.1f pictures beyond references", what, pictures);
-    bench_report(&s.b, &(bench_case){ .name = name, .n = most, .time = { 1e-9, 1e-9, 1e-9, 1 }, .bar = "<= 12 pictures", .holds = pictures <= 12 });
+    snprintf(bar, sizeof bar, "<= %d pictures", DIRAC_HELD_MOST);
+    bench_report(&s.b, &(bench_case){ .name = name, .n = most, .time = { 1e-9, 1e-9, 1e-9, 1 }, .bar = bar, .holds = pictures <= DIRAC_HELD_MOST });
     printf("  %.1f MB, references %.1f MB, a picture %.2f MB\n", 1e-6 * (double)most, 1e-6 * (double)references, 1e-6 * (double)s.frame[0].bytes);
 }
 

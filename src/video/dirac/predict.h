@@ -156,6 +156,9 @@ TSR_HD int32_t tsr_dirac_block_value(const tsr_dirac_predict_job *j, const tsr_d
 {
     int32_t value[2] = { 0, 0 };
     if (!b->mode) return b->dc[j->component];
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1 /* rare there: both references at once would take registers from what is not */
+#endif
     for (int32_t r = 0; r < 2; r++) {
         int64_t d[2] = { b->vector[r][0], b->vector[r][1] };
         if (!(b->mode >> r & 1)) continue;

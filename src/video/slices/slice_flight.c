@@ -105,7 +105,9 @@ tsr_status tsr_slice_flight_add(tsr_slice_flight *f, const tsr_dirac_transform *
     memcpy(p->plane, target->plane, sizeof p->plane);
     TSR_TRY(f->context->backend->upload(f->context->queue, f->bytes + f->used, data, (size_t)size));
     const tsr_bits own = { data, 0, 8 * size };
-    tsr_dirac_slices_find(t, &own, 0, f->slices, f->starts + f->count * (f->slices + 1), whole);
+    const int64_t at = f->count * (f->slices + 1);
+    tsr_dirac_slices_find(t, &own, 0, f->slices, f->starts + at, whole);
+    TSR_TRY(f->context->backend->upload(f->context->queue, f->starts_on_device + at, f->starts + at, (size_t)(f->slices + 1) * sizeof(uint32_t)));
     f->target[f->count++] = *target;
     f->used += taken;
     f->shape.long_length = target->long_length;
@@ -115,15 +117,6 @@ tsr_status tsr_slice_flight_add(tsr_slice_flight *f, const tsr_dirac_transform *
 static void enter(const tsr_slice_flight *f, int stage)
 {
     if (f->stage) f->stage(f->user, stage);
-}
-
-/* What is another for each picture. */
-static tsr_status upload(tsr_slice_flight *f)
-{
-    const tsr_backend *backend = f->context->backend;
-    const size_t starts = (size_t)(f->count * (f->slices + 1)) * sizeof(uint32_t);
-    TSR_TRY(backend->upload(f->context->queue, f->starts_on_device, f->starts, starts));
-    return backend->upload(f->context->queue, f->pictures_on_device, f->picture, (size_t)f->count * sizeof *f->picture);
 }
 
 /* Slices of all pictures to coefficients. */
@@ -163,11 +156,12 @@ static tsr_status synthesise(tsr_slice_flight *f, int kind)
     return TSR_OK;
 }
 
-static tsr_status store(tsr_slice_flight *f, int c)
+/* Luma, or both of chroma, which are alike. */
+static tsr_status store(tsr_slice_flight *f, int kind)
 {
-    const int kind = c > 0;
+    const int c = kind; /* the first */
     const tsr_slice_target *first = &f->target[0];
-    const tsr_slices_store_job job = { .one = { .residue = f->samples + (c == 2 ? f->elements[1] : 0),
+    const tsr_slices_store_job job = { .one = { .residue = f->samples,
                                                 .stride = f->layout[c].stride,
                                                 .plane_stride = first->plane_stride[c],
                                                 .width = f->layout[c].width,
@@ -175,8 +169,10 @@ static tsr_status store(tsr_slice_flight *f, int c)
                                                 .bytes = first->bytes,
                                                 .depth = first->depth[kind] },
                                        .batch = (1 + kind) * f->elements[kind],
+                                       .apart = f->elements[kind],
                                        .picture = f->pictures_on_device,
                                        .component = c,
+                                       .components = 1 + kind,
                                        .pictures = f->count };
     return f->context->backend->dirac->slices->store(f->context->queue, &job);
 }
@@ -190,7 +186,7 @@ static tsr_status launch(void *user)
         enter(f, TSR_DIRAC_WAVELET_TRANSFORM);
         TSR_TRY(synthesise(f, kind));
         enter(f, TSR_DIRAC_COMBINE);
-        for (int c = kind; c <= 2 * kind; c++) TSR_TRY(store(f, c));
+        TSR_TRY(store(f, kind));
     }
     enter(f, -1);
     return TSR_OK;
@@ -204,7 +200,7 @@ static tsr_status run(tsr_slice_flight *f)
         t->depth[1], f->shape.long_length
     };
     enter(f, TSR_DIRAC_RESIDUAL_DECODE);
-    TSR_TRY(upload(f));
+    TSR_TRY(f->context->backend->upload(f->context->queue, f->pictures_on_device, f->picture, (size_t)f->count * sizeof *f->picture));
     if (f->stage) return launch(f);
     return tsr_picture_graph_run(&f->graph, f->context, key, (int32_t)(sizeof key / sizeof *key), launch, f);
 }

@@ -79,12 +79,12 @@ typedef struct tsr_slices_encode_job {
     int64_t room;
 } tsr_slices_encode_job;
 
-/* Component `component` of several pictures, to their planes. */
+/* Component `component` of several pictures, or both of chroma from it on, to their planes. */
 typedef struct tsr_slices_store_job {
     tsr_dirac_store_job one; /* of the first picture, but for its plane */
-    int64_t batch;           /* residue elements from one picture to the next */
+    int64_t batch, apart;    /* residue elements from one picture to the next; from one component to the next */
     const tsr_slice_picture *picture;
-    int32_t component, pictures;
+    int32_t component, components, pictures;
 } tsr_slices_store_job;
 /* All components of a picture. */
 typedef struct tsr_slices_load_job {
