@@ -4,15 +4,15 @@
 
 #include <math.h>
 
-enum { N = 24 };
+enum { NX = 24, NY = 26, NZ = 23, N = NX * NY * NZ }; /* no two axes are alike */
 
 static tsr_volume *ball(tsr_context *context, double slope, double clamp, double step_z)
 {
     const tsr_geometry g = tsr_geometry_make((tsr_vec3){ 1, 1, step_z }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
     tsr_volume *host, *device;
-    require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ N, N, N }, &g, &host));
-    for (int i = 0; i < N * N * N; i++) {
-        const double x = i % N - 11.4, y = i / N % N - 11.7, z = step_z * (i / N / N - 11.5), v = slope * (sqrt(x * x + y * y + z * z) - 6);
+    require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ NX, NY, NZ }, &g, &host));
+    for (int i = 0; i < N; i++) {
+        const double x = i % NX - 11.4, y = i / NX % NY - 11.7, z = step_z * (i / NX / NY - 11.5), v = slope * (sqrt(x * x + y * y + z * z) - 6);
         ((float *)tsr_volume_data(host))[i] = (float)fmin(fmax(v, -clamp), clamp);
     }
     require_ok(tsr_volume_copy(host, context, &device));
@@ -26,8 +26,8 @@ static void measure(tsr_volume *distance, double step_z, double within, double *
     int64_t count = 0;
     *mean = *most = 0;
     require_ok(tsr_volume_copy(distance, NULL, &host));
-    for (int i = 0; i < N * N * N; i++) {
-        const double x = i % N - 11.4, y = i / N % N - 11.7, z = step_z * (i / N / N - 11.5), d = sqrt(x * x + y * y + z * z) - 6;
+    for (int i = 0; i < N; i++) {
+        const double x = i % NX - 11.4, y = i / NX % NY - 11.7, z = step_z * (i / NX / NY - 11.5), d = sqrt(x * x + y * y + z * z) - 6;
         const double v = (double)((const float *)tsr_volume_data_const(host))[i];
         assert_true((v < 0) == (d < 0) || fabs(d) < 1e-5);
         if (fabs(d) >= within) continue;
