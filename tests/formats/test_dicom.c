@@ -3,6 +3,7 @@
 #include "scratch.h"
 
 #include "formats/dicom/dicom.h"
+#include "tessera/planes.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -70,6 +71,15 @@ static void folders(void **state)
     assert_int_equal(v[12], 200); /* at 4 */
     assert_int_equal(v[18], 0);   /* at 6 */
     assert_true(tsr_volume_geometry(volume)->affine[2][2] == 2);
+    for (int64_t from = 0; from < 4; from++) /* a few slices at a time */
+        for (int64_t to = from + 1; to <= 4; to++) {
+            tsr_planes *planes;
+            uint16_t some[24];
+            require_ok(tsr_planes_open(folder, NULL, &planes));
+            require_ok(tsr_planes_read(planes, from, to, some));
+            assert_memory_equal(some, v + 6 * from, (size_t)(to - from) * 12);
+            tsr_planes_close(&planes);
+        }
     tsr_volume_destroy(&volume);
     snprintf(path, sizeof path, "%s/3", folder);
     unlink(path);
