@@ -70,6 +70,40 @@ static void balls_become_distances(void **state)
     tsr_context_destroy(&context);
 }
 
+/* A slope of 2 across oblong boxes, whose surface reaches all their sides: along the axis it is exact to the border, whichever axis it is. */
+static void planes_to_the_border(void **state)
+{
+    static const int64_t sizes[3][3] = { { 12, 7, 5 }, { 5, 12, 7 }, { 7, 5, 12 } };
+    (void)state;
+    tsr_context *context = test_context();
+    for (int axis = 0; axis < 3; axis++)
+        for (int k = 0; k < 3; k++) {
+            const int64_t *n = sizes[k];
+            tsr_volume *host, *phi, *distance, *back;
+            tsr_distance_pde_options o = TSR_DISTANCE_PDE_OPTIONS;
+            const double middle = 0.5 * (double)n[axis] - 0.8;
+            require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ n[0], n[1], n[2] }, NULL, &host));
+            for (int64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+                const int64_t at[3] = { i % n[0], i / n[0] % n[1], i / n[0] / n[1] };
+                ((float *)tsr_volume_data(host))[i] = (float)(2 * ((double)at[axis] - middle));
+            }
+            require_ok(tsr_volume_copy(host, context, &phi));
+            o.band = 2.5;
+            require_ok(tsr_distance_evolve(context, phi, &o, &distance, NULL));
+            require_ok(tsr_volume_copy(distance, NULL, &back));
+            for (int64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+                const int64_t at[3] = { i % n[0], i / n[0] % n[1], i / n[0] / n[1] };
+                const double d = (double)at[axis] - middle, v = (double)((const float *)tsr_volume_data_const(back))[i];
+                if (fabs(d) < 2 && fabs(v - d) > 0.05) fail_msg("axis %d, size %d, voxel %d: %g, expected %g", axis, k, (int)i, v, d);
+            }
+            tsr_volume_destroy(&back);
+            tsr_volume_destroy(&distance);
+            tsr_volume_destroy(&phi);
+            tsr_volume_destroy(&host);
+        }
+    tsr_context_destroy(&context);
+}
+
 /* The published form has a factor |grad phi|: out of a plateau nothing grows. */
 static void plateaus_stay_with_the_published_form(void **state)
 {
@@ -114,6 +148,6 @@ static void refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(balls_become_distances), cmocka_unit_test(plateaus_stay_with_the_published_form),
-                                        cmocka_unit_test(refuses) };
+                                        cmocka_unit_test(planes_to_the_border), cmocka_unit_test(refuses) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
