@@ -22,12 +22,13 @@ static double box_distance(const double c[3], const double half[3], double round
     return sqrt(out) + fmin(in, 0) - round;
 }
 
-/* Of a closed polygon of pairs. */
-static double polygon_distance(const double *v, int32_t n, double x, double y)
+/* Of a closed polygon of pairs. `turned` != 0: it turns around x = 0, where it has no surface. */
+static double polygon_distance(const double *v, int32_t n, int turned, double x, double y)
 {
     double best = 1e300;
     int inside = 0;
     for (int32_t i = 0, j = n - 1; i < n; j = i++) {
+        if (turned && v[2 * j] == 0 && v[2 * i] == 0) continue;
         const double ax = v[2 * j], ay = v[2 * j + 1], ex = v[2 * i] - ax, ey = v[2 * i + 1] - ay, wx = x - ax, wy = y - ay;
         const double e2 = ex * ex + ey * ey, along = wx * ex + wy * ey, t = along <= 0 || e2 <= 0 ? 0 : along >= e2 ? 1 : along / e2;
         const double dx = wx - t * ex, dy = wy - t * ey, d2 = dx * dx + dy * dy;
@@ -100,9 +101,9 @@ static double whole_distance(const tsr_scene_shape *s, const double p[3])
         return box_distance(m, half, q[5]);
     }
     case TSR_SHAPE_TORUS: return length3(sqrt(c[0] * c[0] + c[1] * c[1]) - q[3], c[2], 0) - q[4];
-    case TSR_SHAPE_REVOLVE: return polygon_distance(s->points, s->count, sqrt(c[0] * c[0] + c[1] * c[1]), p[2]);
+    case TSR_SHAPE_REVOLVE: return polygon_distance(s->points, s->count, 1, sqrt(c[0] * c[0] + c[1] * c[1]), p[2]);
     case TSR_SHAPE_PRISM: {
-        const double flat = polygon_distance(s->points, s->count, p[0], p[2]), deep = fabs(p[1] - 0.5 * (q[0] + q[1])) - 0.5 * (q[1] - q[0]);
+        const double flat = polygon_distance(s->points, s->count, 0, p[0], p[2]), deep = fabs(p[1] - 0.5 * (q[0] + q[1])) - 0.5 * (q[1] - q[0]);
         return fmin(fmax(flat, deep), 0) + length3(fmax(flat, 0), fmax(deep, 0), 0);
     }
     case TSR_SHAPE_STROKES: {

@@ -428,6 +428,72 @@ static void gluing_script(void **state)
     require_error(tsr_editor_script(f->editor, "sphere a 0 0 0 4\nsave a x.tsr\n", "s", NULL), TSR_ERROR_UNSUPPORTED, "s:2: ");
 }
 
+static tsr_status ring_points(void *user, tsr_editor *editor, const char *path, tsr_points **points)
+{
+    const double(*ring)[3] = (const double(*)[3])user;
+    (void)editor;
+    assert_string_equal(path, "ring.xyz");
+    require_ok(tsr_points_create(NULL, 5, 0, points));
+    for (int i = 0; i < 15; i++) tsr_points_positions(*points)[i] = (float)ring[i / 3][i % 3];
+    return TSR_OK;
+}
+
+/* A line does what the call does: every shape with a rotation vector, every motion, boxes that are turned, points of a file. */
+static void lines_say_what_calls_say(void **state)
+{
+    fixture *f = (fixture *)*state;
+    tsr_editor *e = f->editor;
+    const double degree = acos(-1) / 180, ring[5][3] = { { 8, 0, 0 }, { 0, 8.5, 0 }, { -9, 0, 1 }, { 0, -8.5, 0 }, { 0, 0, 8 } };
+    const tsr_vec3 turn = { 30 * degree, -20 * degree, 50 * degree }, at = { 1, -2, 3 };
+    const struct {
+        const char *line;
+        tsr_shape shape;
+    } shapes[] = {
+        { "box a 1 -2 3 6 4 5 1 30 -20 50", { .kind = TSR_SHAPE_BOX, .centre = at, .half = { 6, 4, 5 }, .radius = 1, .turn = turn } },
+        { "ellipsoid a 1 -2 3 7 4 5 30 -20 50", { .kind = TSR_SHAPE_ELLIPSOID, .centre = at, .half = { 7, 4, 5 }, .turn = turn } },
+        { "torus a 1 -2 3 7 3 30 -20 50", { .kind = TSR_SHAPE_TORUS, .centre = at, .radius = 7, .minor = 3, .turn = turn } },
+        { "cylinder a 1 -2 3 4 6 30 -20 50", { .kind = TSR_SHAPE_CYLINDER, .centre = at, .radius = 4, .half = { 0, 0, 6 }, .turn = turn } },
+        { "capsule a 1 -2 3 4 6 30 -20 50", { .kind = TSR_SHAPE_CAPSULE, .centre = at, .radius = 4, .half = { 0, 0, 6 }, .turn = turn } },
+        { "box a 1 -2 3 6 4 5", { .kind = TSR_SHAPE_BOX, .centre = at, .half = { 6, 4, 5 } } },
+        { "sphere a 1 -2 3 6", { .kind = TSR_SHAPE_SPHERE, .centre = at, .radius = 6 } },
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        require_ok(tsr_editor_script(e, shapes[i].line, "shape", NULL));
+        require_ok(tsr_editor_shape(e, "b", &shapes[i].shape));
+        if (!equal(tsr_editor_tiles(e, "a"), tsr_editor_tiles(e, "b"))) fail_msg("'%s' is another shape", shapes[i].line);
+        require_ok(tsr_editor_script(e, "remove a\nremove b", "remove", NULL));
+    }
+    require_error(tsr_editor_script(e, "torus a 1 -2 3 7 3 30 -20", "torus", NULL), TSR_ERROR_FORMAT,
+                  "'torus' has 7 numbers, expected 5, or 8 with a rotation vector");
+    const tsr_motion motion = { .centre = { 2, 0, 1 }, .axis = { 1, 1, 0 }, .angle = 40 * degree };
+    const tsr_selection obox = { sizeof obox, .kind = TSR_SELECTION_OBOX, .centre = { 4, 0, 0 }, .half = { 5, 3, 9 }, .turn = turn };
+    const tsr_attraction pull = { .points = ring, .count = 5, .speed = 1, .radius = 5, .time = 2 };
+    tsr_attraction push = pull;
+    push.speed = -1;
+    tsr_edit_script script = TSR_EDIT_SCRIPT;
+    script.points = ring_points;
+    script.user = (void *)(uintptr_t)ring;
+    static const char *const lines[] = { "turn a 2 0 1 1 1 0 40", "rotate a 2 0 1 1 1 0 40", "delete a obox 4 0 0 5 3 9 30 -20 50",
+                                         "attract-to a ring.xyz 2 5", "repel-from a ring.xyz 2 5" };
+    require_ok(tsr_editor_script(e, "ellipsoid a 0 0 0 8 6 5", "body", NULL));
+    for (int i = 0; i < 5; i++) {
+        tsr_tiles *before = snapshot(f, "a"), *by_line;
+        require_ok(tsr_editor_script(e, lines[i], "line", &script));
+        by_line = snapshot(f, "a");
+        assert_false(equal(before, by_line));
+        require_ok(tsr_editor_undo(e));
+        if (i == 0) require_ok(tsr_editor_transform(e, "a", &motion, NULL));
+        if (i == 1) require_ok(tsr_editor_rotate(e, "a", &motion, NULL));
+        if (i == 2) require_ok(tsr_editor_delete(e, "a", &obox, NULL));
+        if (i == 3) require_ok(tsr_editor_attract(e, "a", &pull, NULL));
+        if (i == 4) require_ok(tsr_editor_attract(e, "a", &push, NULL));
+        if (!equal(by_line, tsr_editor_tiles(e, "a"))) fail_msg("'%s' does something else", lines[i]);
+        require_ok(tsr_editor_undo(e));
+        tsr_tiles_destroy(&by_line);
+        tsr_tiles_destroy(&before);
+    }
+}
+
 /* Redo gives the bits of what was undone, where the brush made tiles within the body and management made their neighbours, too, beyond the brush. */
 static void redo_restores(void **state)
 {
@@ -503,6 +569,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rotation, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(gluing_script, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lines_say_what_calls_say, set_up, tear_down),
         cmocka_unit_test_setup_teardown(redo_restores, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

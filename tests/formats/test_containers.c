@@ -1,6 +1,7 @@
 /* TIFF, HDF5 and Zarr: files written by hand and by the C libraries give the volume that they mean; what is cut off or lies is refused by name. The Python libraries
  * are asked by tiff_stacks.py, hdf5_arrays.py and zarr_arrays.py. */
 #include "scratch.h"
+#include "io/crc32c.h"
 
 #include "tessera/io.h"
 
@@ -404,11 +405,39 @@ static void zarr_by_hand(void **state)
     scratch_files(1);
 }
 
+/* The checks of RFC 3720, B.4, and the one that everybody gives. */
+static void sums_of_chunks(void **state)
+{
+    uint8_t bytes[4][32];
+    (void)state;
+    memset(bytes[0], 0, 32);
+    memset(bytes[1], 255, 32);
+    for (int k = 0; k < 32; k++) {
+        bytes[2][k] = (uint8_t)k;
+        bytes[3][k] = (uint8_t)(31 - k);
+    }
+    static const uint32_t sums[4] = { 0x8a9136aa, 0x62a8ab43, 0x46dd794e, 0x113fdb5c };
+    for (int k = 0; k < 4; k++) assert_int_equal(tsr_crc32c(bytes[k], 32), sums[k]);
+    assert_int_equal(tsr_crc32c((const uint8_t *)"123456789", 9), 0xe3069283);
+}
+
 static void zarr_written(void **state)
 {
     (void)state;
     tsr_volume *volume, *all = make_volume((tsr_size3){ 70, 65, 3 });
     require_ok(tsr_volume_write(all, scratch("a.zarr.zip"), &overwrite));
+    size_t packed;
+    uint8_t *zip = (uint8_t *)scratch_read("a.zarr.zip", &packed);
+    int headers[2] = { 0, 0 };
+    for (size_t i = 0; i + 16 < packed; i++) /* every header, beside its file and in the list at the end, says midnight of 1 January 1980 */
+        for (int central = 0; central < 2; central++) {
+            if (memcmp(zip + i, central ? "PK\1\2" : "PK\3\4", 4)) continue;
+            const uint8_t *time = zip + i + (central ? 12 : 10);
+            assert_true(time[0] == 0 && time[1] == 0 && time[2] == 0x21 && time[3] == 0);
+            headers[central]++;
+        }
+    assert_true(headers[0] > 1 && headers[0] == headers[1]);
+    free(zip);
     require_ok(tsr_volume_read(scratch("a.zarr.zip"), NULL, &volume));
     require_same(volume, all);
     tsr_volume_destroy(&volume);
@@ -456,7 +485,8 @@ int main(void)
         cmocka_unit_test(hdf5_by_the_library),
 #endif
 #ifdef TSR_HAVE_JANSSON
-        cmocka_unit_test(zarr_by_hand),          cmocka_unit_test(zarr_written),    cmocka_unit_test(transfers_in_slabs),
+        cmocka_unit_test(zarr_by_hand),          cmocka_unit_test(sums_of_chunks),  cmocka_unit_test(zarr_written),
+        cmocka_unit_test(transfers_in_slabs),
 #endif
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

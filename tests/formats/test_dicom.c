@@ -3,6 +3,8 @@
 #include "scratch.h"
 
 #include "formats/dicom/dicom.h"
+#include "io/signatures.h"
+#include "tessera/planes.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -70,6 +72,17 @@ static void folders(void **state)
     assert_int_equal(v[12], 200); /* at 4 */
     assert_int_equal(v[18], 0);   /* at 6 */
     assert_true(tsr_volume_geometry(volume)->affine[2][2] == 2);
+    for (int64_t from = 0; from < 4; from++) /* a few slices at a time */
+        for (int64_t to = from + 1; to <= 4; to++) {
+            tsr_planes *planes;
+            uint16_t some[24];
+            tsr_read_options little = TSR_READ_OPTIONS;
+            little.memory_limit = 40; /* less than the voxels */
+            require_ok(tsr_planes_open(folder, &little, &planes));
+            require_ok(tsr_planes_read(planes, from, to, some));
+            assert_memory_equal(some, v + 6 * from, (size_t)(to - from) * 12);
+            tsr_planes_close(&planes);
+        }
     tsr_volume_destroy(&volume);
     snprintf(path, sizeof path, "%s/3", folder);
     unlink(path);
@@ -98,6 +111,27 @@ static void folders(void **state)
         unlink(path);
     }
     rmdir(folder);
+}
+
+/* A bare data set that begins with another element than most: nothing else may look like it. */
+static void bare_data_sets(void **state)
+{
+    static const uint8_t element[] = { 5, 8, 0x16, 0x18 };
+    static const int zeros[] = { 1, 3, 5, 6, 7, 19, 21 };
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        uint8_t head[64] = { 8, 0, element[k], 0, 10 };
+        head[18] = 8;
+        head[20] = (uint8_t)(element[k] + 1);
+        assert_true(tsr_signature_is_dicom(head, sizeof head));
+        for (int z = 0; z < 7; z++) {
+            head[zeros[z]] = 1;
+            assert_false(tsr_signature_is_dicom(head, sizeof head));
+            head[zeros[z]] = 0;
+        }
+        head[20] = element[k]; /* elements come in order */
+        assert_false(tsr_signature_is_dicom(head, sizeof head));
+    }
 }
 
 static void refused(void **state)
@@ -205,7 +239,7 @@ static void character_set_of_file(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(syntaxes), cmocka_unit_test(folders), cmocka_unit_test(refused), cmocka_unit_test(characters),
-                                       cmocka_unit_test(character_set_of_file) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(syntaxes), cmocka_unit_test(folders),    cmocka_unit_test(bare_data_sets),
+                                        cmocka_unit_test(refused),  cmocka_unit_test(characters), cmocka_unit_test(character_set_of_file) };
     return cmocka_run_group_tests_name("dicom", tests, scratch_make, scratch_remove);
 }

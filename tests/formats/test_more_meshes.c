@@ -177,6 +177,46 @@ static void gltf_lies(void **state)
     scratch_files(1);
 }
 
+/* Base64 ends in the middle of three bytes, too: a triangle whose last index is the last byte of a data URI of any length. */
+static void data_uris_of_any_length(void **state)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const float corners[9] = { 0, 0, 0, 1, 0, 0, 0, 1, 0 };
+    (void)state;
+    for (int gap = 0; gap < 6; gap++) {
+        const int bytes = 36 + gap % 3 + 3, padded = gap >= 3; /* '=' at the end, or nothing */
+        uint8_t buffer[48] = { 0 };
+        char text[1000], uri[80];
+        int used = 0;
+        tsr_mesh *m;
+        memcpy(buffer, corners, 36);
+        for (int k = 0; k < 3; k++) buffer[bytes - 3 + k] = (uint8_t)k;
+        for (int i = 0; i < bytes; i += 3) {
+            const uint32_t three = (uint32_t)buffer[i] << 16 | (uint32_t)buffer[i + 1] << 8 | buffer[i + 2];
+            for (int k = 0; k < 4; k++) {
+                if (i + k <= bytes) uri[used++] = digits[three >> (18 - 6 * k) & 63];
+                else if (padded) uri[used++] = '=';
+            }
+        }
+        uri[used] = 0;
+        snprintf(
+            text, sizeof text,
+            "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":%d,\"uri\":\"data:;base64,%s\"}],\"bufferViews\":[{\"buffer\":0,"
+            "\"byteLength\":36},{\"buffer\":0,\"byteOffset\":%d,\"byteLength\":3}],\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":"
+            "3,\"type\":\"VEC3\"},{\"bufferView\":1,\"componentType\":5121,\"count\":3,\"type\":\"SCALAR\"}],\"meshes\":[{\"primitives\":[{"
+            "\"attributes\":{\"POSITION\":0},\"indices\":1}]}]," TREE,
+            bytes, uri, bytes - 3);
+        scratch_write("u.gltf", text, strlen(text));
+        const tsr_status status = tsr_mesh_read(scratch("u.gltf"), NULL, &m);
+        if (status == TSR_ERROR_UNSUPPORTED && strstr(tsr_error_message(), "this build")) skip();
+        require_ok(status);
+        assert_true(tsr_mesh_vertex_count(m) == 3 && tsr_mesh_triangle_count(m) == 1);
+        for (int k = 0; k < 3; k++) assert_int_equal(tsr_mesh_triangles_const(m)[k], k);
+        tsr_mesh_destroy(&m);
+    }
+    scratch_files(1);
+}
+
 static void las_lies(void **state)
 {
     (void)state;
@@ -274,7 +314,8 @@ static void vti_lies(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(round_trips), cmocka_unit_test(cut_files), cmocka_unit_test(gltf_lies),
-                                        cmocka_unit_test(las_lies), cmocka_unit_test(vti_lies) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(round_trips), cmocka_unit_test(cut_files),
+                                        cmocka_unit_test(gltf_lies),   cmocka_unit_test(data_uris_of_any_length),
+                                        cmocka_unit_test(las_lies),    cmocka_unit_test(vti_lies) };
     return cmocka_run_group_tests_name("more mesh files", tests, scratch_make, scratch_remove);
 }

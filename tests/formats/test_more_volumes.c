@@ -137,6 +137,26 @@ static void headers_by_hand(void **state)
     scratch_files(1);
 }
 
+/* GIPL of one slice: its extent along z may be 0 or 1, and its thickness need not be known. */
+static void flat_gipl(void **state)
+{
+    (void)state;
+    for (unsigned depth = 0; depth < 2; depth++) {
+        uint8_t file[512];
+        tsr_volume *v;
+        make_gipl(file);
+        put_be16(file + 4, depth);
+        put_be_float(file + 18, 0);
+        scratch_write("flat.gipl", file, 256 + 24);
+        require_ok(tsr_volume_read(scratch("flat.gipl"), NULL, &v));
+        const tsr_size3 n = tsr_volume_size(v);
+        assert_true(n.x == 4 && n.y == 3 && n.z == 1 && tsr_volume_geometry(v)->affine[2][2] == 1);
+        for (int c = 0; c < 12; c++) assert_int_equal(((const int16_t *)tsr_volume_data_const(v))[c], c);
+        tsr_volume_destroy(&v);
+    }
+    scratch_files(1);
+}
+
 /* Every way of cutting a file off, and fields that say what cannot be. */
 static void lies(void **state)
 {
@@ -157,6 +177,9 @@ static void lies(void **state)
         { 0, 34, 4, 0x7fc00000, TSR_ERROR_FORMAT, "'spacing' is nan" },
         { 0, 42 + 4, 4, 0, TSR_ERROR_FORMAT, "spacing 0" },
         { 1, 0, 2, 0, TSR_ERROR_FORMAT, "extent 0 is 0" },
+        { 1, 2, 2, 0, TSR_ERROR_FORMAT, "extent 1 is 0" },
+        { 1, 10, 4, 0, TSR_ERROR_FORMAT, "'pixdim' is 0 for axis 0" },
+        { 1, 18, 4, 0, TSR_ERROR_FORMAT, "'pixdim' is 0 for axis 2" }, /* a picture may leave it out, a volume not */
         { 1, 4, 2, 60000, TSR_ERROR_FORMAT, "truncated" },
         { 1, 8, 2, 1, TSR_ERROR_UNSUPPORTED, "'image_type' is 1" },
         { 1, 10, 4, 0xbf800000, TSR_ERROR_FORMAT, "'pixdim' is -1" },
@@ -290,7 +313,7 @@ static void round_trips(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(headers_by_hand), cmocka_unit_test(lies), cmocka_unit_test(vff_lies),
-                                        cmocka_unit_test(round_trips) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(headers_by_hand), cmocka_unit_test(flat_gipl), cmocka_unit_test(lies),
+                                        cmocka_unit_test(vff_lies), cmocka_unit_test(round_trips) };
     return cmocka_run_group_tests_name("more volume files", tests, scratch_make, scratch_remove);
 }

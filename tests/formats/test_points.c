@@ -201,6 +201,14 @@ static void test_wrong_files(void **state)
     snprintf(text, sizeof text, "%sPOINTS 1\nDATA ascii\nnan 2 3\n", pcd);
     refuse("f.pcd", text, TSR_ERROR_FORMAT, "no points with numbers");
     refuse("g.pcd", "# .PCD\nFIELDS x y z\nSIZE 4 4 3\n", TSR_ERROR_FORMAT, "SIZE of field 2 is '3'");
+    static const char *const lines[][2] = { { "SIZE 0 4 4", "SIZE of field 0 is '0'" },     { "SIZE 4 16 4", "SIZE of field 1 is '16'" },
+                                            { "SIZE 4 4 x", "SIZE of field 2 is 'x'" },     { "COUNT 0 1 1", "COUNT of field 0 is '0'" },
+                                            { "COUNT 1 -1 1", "COUNT of field 1 is '-1'" }, { "COUNT 1 1 1048577", "COUNT of field 2 is '1048577'" },
+                                            { "TYPE F D F", "TYPE of field 1 is 'D'" },     { "TYPE F F FF", "TYPE of field 2 is 'FF'" } };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        snprintf(text, sizeof text, "# .PCD\nFIELDS x y z\n%s\n", lines[i][0]);
+        refuse("g.pcd", text, TSR_ERROR_FORMAT, lines[i][1]);
+    }
     snprintf(text, sizeof text, "%sPOINTS 2\nDATA binary_compressed\n12345", pcd);
     refuse("h.pcd", text, TSR_ERROR_FORMAT, "packed data");
     refuse("a.bin", "hello", TSR_ERROR_FORMAT, "of no known format");

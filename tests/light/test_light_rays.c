@@ -72,6 +72,11 @@ static void linear_square_is_a_parabola(void **unused)
     tsr_light_ray r = { .speed = { v0[0], v0[1], vz } };
     require_ok(tsr_light_ray_trace(linear_square, NULL, TSR_LIGHT_VERLET, TSR_LIGHT_TIME, tau / 10, 10, 0, &r));
     for (int k = 0; k < 3; k++) assert_true(fabs(r.position[k] - end[k]) < 1e-12);
+    assert_true(fabs(r.optical - time) < 3e-4); /* by trapezoids of n^2, whose second derivative is slope^2 / 2 */
+    /* by length, along the gradient: the integral of n */
+    r = (tsr_light_ray){ .speed = { 0, 0, n0 } };
+    require_ok(tsr_light_ray_trace(linear_square, NULL, TSR_LIGHT_RK4, TSR_LIGHT_LENGTH, 0.9 / 100, 100, 0, &r));
+    assert_true(fabs(r.position[2] - 0.9) < 1e-9 && fabs(r.optical - 2 / (3 * slope) * (pow(n0 * n0 + slope * 0.9, 1.5) - pow(n0, 3))) < 1e-5);
     /* orders of the others: one and two */
     double error[2][2];
     for (int m = 0; m < 2; m++)
@@ -148,6 +153,34 @@ static void luneburg_in_voxels(void **unused)
     tsr_light_matter_destroy(&m);
 }
 
+static int bent_axis;
+static double bent(const double p[3]) { return sqrt(2 + 1.5 * p[bent_axis]); }
+/* A square of the index that is linear along one axis: across it rays are parabolas, and voxels along the two other axes are all alike. */
+static void one_axis_in_voxels(void **unused)
+{
+    enum { SIDE = 32 };
+    const double h = 2.0 / SIDE;
+    (void)unused;
+    for (int k = 0; k < 3; k++) {
+        bent_axis = k;
+        tsr_light_matter *m = light_matter(context, SIDE, h, bent, NULL, 0);
+        tsr_light_ray r[4] = { { .position = { 0 } } };
+        tsr_light_trace_options o = TSR_LIGHT_TRACE_OPTIONS;
+        for (int i = 0; i < 4; i++) r[i].speed[(k + 1 + i / 2) % 3] = i % 2 ? -1 : 1;
+        o.step = 0.25;
+        o.steps = (int64_t)lround(1.1 / h / o.step);
+        require_ok(tsr_light_trace(context, m, &o, r, 4));
+        for (int i = 0; i < 4; i++) {
+            const int along = (k + 1 + i / 2) % 3, other = (k + 2 - i / 2) % 3;
+            const double tau = fabs(r[i].position[along]) / sqrt(2), drop = r[i].position[k] - 1.5 / 4 * tau * tau;
+            assert_true((r[i].position[along] > 0) == (i % 2 == 0) && tau > 0.4 && tau < 0.7);
+            if (fabs(drop) > 0.1 * h || fabs(r[i].position[other]) > 1e-6) fail_msg("axis %d, ray %d: %g voxels beside the parabola", k, i, drop / h);
+            assert_true(fabs(r[i].speed[k] - 1.5 / 2 * tau) < 0.02);
+        }
+        tsr_light_matter_destroy(&m);
+    }
+}
+
 static double half_glass(const double p[3])
 {
     const double t = fmin(fmax(0.5 - p[2] / 0.12, 0), 1);
@@ -195,6 +228,7 @@ int main(void)
         cmocka_unit_test(linear_square_is_a_parabola),
         cmocka_unit_test(luneburg_focuses),
         cmocka_unit_test(luneburg_in_voxels),
+        cmocka_unit_test(one_axis_in_voxels),
         cmocka_unit_test(snell),
         cmocka_unit_test(errors),
     };

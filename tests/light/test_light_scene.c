@@ -1,6 +1,8 @@
-/* Texts of scenes: those that come with the library, and what is wrong with others. Radiance pictures. */
+/* Texts of scenes: those that come with the library, where their shapes lie, and what is wrong with others. Radiance pictures. */
 #include "light_support.h"
 #include <stdio.h>
+
+#include "light/light.h"
 
 static void built_in(void **unused)
 {
@@ -71,6 +73,119 @@ static void shapes(void **unused)
         if (!(r.absorbed[0] > 0.45 * known[i].volume && r.absorbed[0] < 1.02 * known[i].volume))
             fail_msg("%s: %g of a volume of %g", known[i].shape, r.absorbed[0], known[i].volume);
         tsr_light_field_destroy(&f);
+        tsr_light_matter_destroy(&m);
+        tsr_light_scene_destroy(&s);
+    }
+    tsr_context_destroy(&on);
+}
+
+/* Is p in the shape? By its definition, not by its distance. */
+static int in_sphere(const double p[3]) { return pow(p[0] - 0.35, 2) + pow(p[1] + 0.3, 2) + pow(p[2] - 0.05, 2) < 0.6 * 0.6; }
+static int in_ellipsoid(const double p[3]) { return pow((p[0] - 0.1) / 0.8, 2) + pow((p[1] + 0.4) / 0.5, 2) + pow((p[2] - 0.05) / 0.6, 2) < 1; }
+static int in_cushion(const double p[3]) { return pow(p[0] / 0.8, 4) + pow((p[1] - 0.1) / 0.5, 4) + pow(p[2] / 0.6, 4) < 1; }
+static int in_box(const double p[3]) { return fabs(p[0]) < 0.5 && fabs(p[1] - 0.25) < 0.5 && fabs(p[2] + 0.25) < 0.5; }
+static int in_cylinder(const double p[3]) { return hypot(p[0] - 0.35, p[1] + 0.3) < 0.6 && p[2] > -0.6 && p[2] < 0.5; }
+static int in_torus(const double p[3]) { return hypot(hypot(p[0] - 0.2, p[1] + 0.2) - 0.45, p[2] + 0.5) < 0.3; }
+static int in_cone(const double p[3]) { return p[2] > -0.7 && p[2] < 0.6 && hypot(p[0] - 0.3, p[1] + 0.2) < 0.7 - 0.4 * (p[2] + 0.7) / 1.3; }
+static int in_prism(const double p[3]) { return p[1] > -0.5 && p[1] < 0.6 && p[2] > -0.6 && fabs(p[0]) < 0.7 * (0.7 - p[2]) / 1.3; }
+static int in_letter(const double p[3]) /* L: down, and to the right */
+{
+    const double down = fmin(fmax(p[2], -0.6), 0.6), right = fmin(fmax(p[0], -0.7), 0.1);
+    return hypot(hypot(p[0] + 0.7, p[2] - down), p[1] - 0.1) < 0.25 || hypot(hypot(p[0] - right, p[2] + 0.6), p[1] - 0.1) < 0.25;
+}
+static int in_cut_sphere(const double p[3]) { return in_sphere(p) && p[2] > -0.3 && p[2] < 0.4; }
+static int in_cut_torus(const double p[3]) { return in_torus(p) && p[2] > -0.7 && p[2] < -0.3; }
+static int in_mesh(const double p[3]) { return fabs(p[0] - 0.1) < 0.7 && fabs(p[1] + 0.1) < 0.49 && fabs(p[2] - 0.05) < 0.35; }
+static int in_cube(const double p[3]) { return fabs(p[0] - 0.1) < 0.5625 && fabs(p[1]) < 0.5625 && fabs(p[2] + 0.1) < 0.5625; }
+static int in_part(const double p[3]) { return fabs(p[0] - 0.3) < 0.4 && fabs(p[1]) < 0.5 && fabs(p[2] + 0.2) < 0.6; }
+
+/* Files of a mesh (2 x 1.4 x 1, far from the origin), of a volume and of a scene. */
+static void write_parts(void)
+{
+    tsr_write_options over = TSR_WRITE_OPTIONS;
+    tsr_volume *cube;
+    over.overwrite = 1;
+    require_ok(tsr_volume_create(NULL, TSR_U8, (tsr_size3){ 9, 9, 9 }, NULL, &cube));
+    memset(tsr_volume_data(cube), 2, 9 * 9 * 9);
+    require_ok(tsr_volume_write(cube, "test_light_part.nrrd", &over));
+    tsr_volume_destroy(&cube);
+    FILE *file = fopen("test_light_part.obj", "w");
+    assert_non_null(file);
+    for (int k = 0; k < 8; k++) fprintf(file, "v %g %g %g\n", 3 + (k & 1 ? 2.0 : 0), -5 + (k & 2 ? 1.4 : 0), 7 + (k & 4 ? 1.0 : 0));
+    fprintf(file, "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n");
+    assert_int_equal(fclose(file), 0);
+    file = fopen("test_light_part.txt", "w");
+    assert_non_null(file);
+    fprintf(file, "tessera-light 1\nbox -1 -1 -1 1 1 1\ncamera 0 -5 0 0 0 0 30\nmaterial b absorb 1 1 1\nshape box b -0.4 -0.5 -0.6 0.4 0.5 0.6\n");
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Wherever a voxel and all around it lie in a shape, the shape covers it; where none does, it is empty. */
+static void places(void **unused)
+{
+    static const struct {
+        const char *line;
+        int (*in)(const double p[3]);
+        int32_t margin; /* voxels */
+    } known[] = {
+        { "shape sphere a 0.35 -0.3 0.05 0.6", in_sphere, 1 },
+        { "shape ellipsoid a 0.1 -0.4 0.05 0.8 0.5 0.6", in_ellipsoid, 1 },
+        { "shape ellipsoid a 0 0.1 0 0.8 0.5 0.6 4", in_cushion, 1 },
+        { "shape box a -0.5 -0.25 -0.75 0.5 0.75 0.25", in_box, 1 },
+        { "shape cylinder a 0.35 -0.3 -0.6 0.5 0.6", in_cylinder, 1 },
+        { "shape torus a 0.2 -0.2 -0.5 0.45 0.3", in_torus, 1 },
+        { "shape revolve a 0.3 -0.2 0 -0.7 0.7 -0.7 0.3 0.6 0 0.6", in_cone, 1 },
+        { "shape prism a -0.5 0.6 -0.7 -0.6 0.7 -0.6 0 0.7", in_prism, 1 },
+        { "shape text a -0.7 0.1 -0.6 1.2 0.25 L", in_letter, 1 },
+        { "shape sphere a 0.35 -0.3 0.05 0.6 clip -0.3 0.4", in_cut_sphere, 1 },
+        { "shape torus a 0.2 -0.2 -0.5 0.45 0.3 clip -0.7 -0.3", in_cut_torus, 1 },
+        { "shape mesh a test_light_part.obj 0.1 -0.1 0.05 1.4", in_mesh, 2 },
+        { "shape volume a test_light_part.nrrd 0.1 0 -0.1 1 0 2", in_cube, 3 }, /* half a cell beyond the outermost of nine samples */
+        { "scene test_light_part.txt 0.3 0 -0.2", in_part, 1 },
+    };
+    tsr_context *on = test_context();
+    (void)unused;
+    write_parts();
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char text[512];
+        tsr_light_scene *s;
+        tsr_light_matter *m;
+        snprintf(text, sizeof text, "tessera-light 1\nbox -1 -1 -1 1 1 1\nsmooth 0.1\ncamera 0 -5 0 0 0 0 30\nmaterial a absorb 1 1 1\n%s\n",
+                 known[i].line);
+        require_ok(tsr_light_scene_parse(text, "known", NULL, &s));
+        require_ok(tsr_light_scene_matter(on, s, 40, NULL, &m));
+        const int32_t *n = m->medium.size;
+        const int64_t count = (int64_t)n[0] * n[1] * n[2];
+        float *dim = (float *)malloc((size_t)count * 16);
+        uint8_t *in = (uint8_t *)malloc((size_t)count);
+        const int32_t margin = known[i].margin;
+        int64_t full = 0, empty = 0;
+        require_ok(tsr_device_move(NULL, dim, on, m->medium.dim, (size_t)count * 16));
+        for (int64_t v = 0; v < count; v++) {
+            const int64_t at[3] = { v % n[0], v / n[0] % n[1], v / n[0] / n[1] };
+            double p[3];
+            for (int k = 0; k < 3; k++) p[k] = m->origin[k] + m->voxel * (double)at[k];
+            in[v] = (uint8_t)known[i].in(p);
+        }
+        for (int64_t v = 0; v < count; v += 3) {
+            const int32_t x = (int32_t)(v % n[0]), y = (int32_t)(v / n[0] % n[1]), z = (int32_t)(v / n[0] / n[1]);
+            int least = 1, most = 0;
+            for (int32_t c = tsr_maxi(z - margin, 0); c <= tsr_mini(z + margin, n[2] - 1); c++)
+                for (int32_t b = tsr_maxi(y - margin, 0); b <= tsr_mini(y + margin, n[1] - 1); b++)
+                    for (int32_t a = tsr_maxi(x - margin, 0); a <= tsr_mini(x + margin, n[0] - 1); a++) {
+                        const int is = in[((int64_t)c * n[1] + b) * n[0] + a];
+                        least &= is;
+                        most |= is;
+                    }
+            if (least != most) continue;
+            const double cover = (double)dim[v * 4] / m->voxel;
+            full += least;
+            empty += !least;
+            if (fabs(cover - least) > 1e-3) fail_msg("%s: voxel %d %d %d is covered by %g, expected %d", known[i].line, x, y, z, cover, least);
+        }
+        if (full < 20 || empty < 1000) fail_msg("%s: %d voxels within, %d outside", known[i].line, (int)full, (int)empty);
+        free(in);
+        free(dim);
         tsr_light_matter_destroy(&m);
         tsr_light_scene_destroy(&s);
     }
@@ -269,7 +384,7 @@ static void radiance(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(built_in), cmocka_unit_test(shapes),   cmocka_unit_test(ball),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(built_in), cmocka_unit_test(shapes),   cmocka_unit_test(places),  cmocka_unit_test(ball),
                                         cmocka_unit_test(caustic),  cmocka_unit_test(mistakes), cmocka_unit_test(radiance) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

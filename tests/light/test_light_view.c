@@ -223,6 +223,70 @@ static void same_everywhere(void **unused)
     }
 }
 
+/* One in the middle, one near each corner. */
+static double grain(const double p[3])
+{
+    const double q[3] = { fabs(p[0]), fabs(p[1]), fabs(p[2]) };
+    const int middle = p[0] == 1.5 && p[1] == -2.5 && p[2] == 2.5, corner = q[0] == 10.5 && q[1] == 10.5 && q[2] == 10.5;
+    return middle || corner ? 4 : 0;
+}
+/* Grains that shine in the void, in the middle and near every corner, seen from all sides: the way through empty voxels ends before the next grain, and the
+ * picture's light is what they give. */
+static void grains_from_all_sides(void **unused)
+{
+    tsr_volume *shines = light_volume(24, 1, grain);
+    tsr_light_volumes v = { .struct_size = sizeof v };
+    tsr_light_matter *m;
+    (void)unused;
+    for (int k = 0; k < 3; k++) v.emission[k] = shines;
+    require_ok(tsr_light_matter_create(context, &v, &m));
+    for (int i = 0; i < 6; i++) {
+        double from[3] = { 0, 0, 0 }, sum = 0;
+        from[i / 2] = i % 2 ? -100 : 100;
+        tsr_camera c = look(from[0], from[1], from[2], 24);
+        tsr_light_view_options o = small(0);
+        o.width = o.height = 72;
+        tsr_volume *p = view(context, m, NULL, &c, &o);
+        const float *light = (const float *)tsr_volume_data_const(p);
+        for (int k = 0; k < 72 * 72; k++) sum += (double)light[k] / 9; /* three pixels a voxel */
+        if (fabs(sum - 36) > 1) fail_msg("from (%g, %g, %g): %g, expected 36", from[0], from[1], from[2], sum);
+        tsr_volume_destroy(&p);
+    }
+    tsr_light_matter_destroy(&m);
+    tsr_volume_destroy(&shines);
+}
+
+/* The eye comes from what it was used to towards the picture's mean, as time goes by. */
+static void adaption(void **unused)
+{
+    const double mean = 0.37;
+    tsr_volume *picture, *there;
+    (void)unused;
+    require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ 8, 6, 3 }, NULL, &picture));
+    for (int i = 0; i < 8 * 6 * 3; i++) ((float *)tsr_volume_data(picture))[i] = (float)mean;
+    require_ok(tsr_volume_copy(picture, context, &there));
+    static const struct {
+        double before, seconds, adaption;
+    } eye[] = { { 0, 0.1, 0 }, { 0.25, 0.3, 0 }, { 0.25, 0.3, 2 }, { 1.5, 0.3, 0.1 }, { 5, 0, 0 } };
+    for (size_t i = 0; i < sizeof eye / sizeof *eye; i++) {
+        double adapted = eye[i].before;
+        tsr_light_tone_options o = TSR_LIGHT_TONE_OPTIONS;
+        tsr_image image;
+        o.adapted = &adapted;
+        o.seconds = eye[i].seconds;
+        o.adaption = eye[i].adaption;
+        require_ok(tsr_light_tone(context, there, &o, &image));
+        const double share = exp(-eye[i].seconds / (eye[i].adaption > 0 ? eye[i].adaption : 0.5));
+        const double expected = eye[i].before > 0 ? share * eye[i].before + (1 - share) * mean : mean;
+        if (fabs(adapted / expected - 1) > 1e-3) fail_msg("used to %g: %g, expected %g", eye[i].before, adapted, expected);
+        tsr_image_destroy(&image);
+        adapted = -0.5;
+        require_error(tsr_light_tone(context, there, &o, &image), TSR_ERROR_ARGUMENT, "expected no negative");
+    }
+    tsr_volume_destroy(&there);
+    tsr_volume_destroy(&picture);
+}
+
 static void errors(void **unused)
 {
     tsr_light_matter *m = light_matter(context, 4, 1, light_one, NULL, 0);
@@ -251,8 +315,15 @@ static void errors(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_seen_through), cmocka_unit_test(slab_dims), cmocka_unit_test(white_furnace),   cmocka_unit_test(fresnel),
-        cmocka_unit_test(functions),               cmocka_unit_test(errors),    cmocka_unit_test(same_everywhere),
+        cmocka_unit_test(nothing_is_seen_through),
+        cmocka_unit_test(slab_dims),
+        cmocka_unit_test(white_furnace),
+        cmocka_unit_test(fresnel),
+        cmocka_unit_test(functions),
+        cmocka_unit_test(errors),
+        cmocka_unit_test(same_everywhere),
+        cmocka_unit_test(grains_from_all_sides),
+        cmocka_unit_test(adaption),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -269,6 +269,7 @@ static void limits(void **unused)
     (void)unused;
     tsr_light_field *f = simulate(context, m, &s, &o, &full);
     assert_true(full.crowded == 0 && full.rest.patches == 0 && full.peak > 100);
+    assert_true(full.moved >= full.steps && full.moved <= full.steps * full.peak); /* in each step at least one patch, and never more than the peak */
     tsr_light_field_destroy(&f);
     o.capacity = 150;
     f = simulate(context, m, &s, &o, &r);
@@ -284,6 +285,71 @@ static void limits(void **unused)
     f = simulate(context, m, &s, &o, &r);
     assert_true(r.lit > 0.9);
     tsr_light_field_destroy(&f);
+    tsr_light_matter_destroy(&m);
+}
+
+static int bent_axis;
+static double bent(const double p[3]) { return sqrt(2 + 1.5 * p[bent_axis]); }
+/* Waves across an index whose square is linear along one axis: every ray is a parabola, and so is the way into each voxel. */
+static void across_a_gradient(void **unused)
+{
+    enum { SIDE = 24 };
+    const double h = 2.0 / SIDE;
+    (void)unused;
+    for (int k = 0; k < 3; k++)
+        for (int other = 1; other < (test_is_slow() ? 2 : 3); other++) {
+            const int along = (k + other) % 3;
+            bent_axis = k;
+            tsr_light_matter *m = light_matter(context, SIDE, h, bent, NULL, 0);
+            tsr_light_source s = { .kind = TSR_LIGHT_DIRECTIONAL, .color = { 1, 1, 1 } };
+            tsr_light_options o = small();
+            tsr_light_report r = TSR_LIGHT_REPORT;
+            double apart = 0, all = 0;
+            s.direction[along] = 1;
+            o.grid = 16;
+            tsr_light_field *f = simulate(context, m, &s, &o, &r);
+            tsr_volume *v = field_of(context, m, f);
+            const float *e = (const float *)tsr_volume_data_const(v);
+            for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+                const int at[3] = { i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE };
+                const double x = h * (at[along] + 0.5), y = h * (at[k] + 0.5) - 1;
+                if (y < -0.1 || y > 0.6 || x < 0.3 || x > 0.9) continue;
+                double from = y, tau = 0; /* where its ray came in */
+                for (int turn = 0; turn < 20; turn++) {
+                    tau = x / sqrt(2 + 1.5 * from);
+                    from = y - 1.5 / 4 * tau * tau;
+                }
+                const double d = 1.5 / 2 * tau / sqrt(2 + 1.5 * y);
+                apart += fabs((double)e[(3 + k) * SIDE * SIDE * SIDE + i] - d);
+                all += d;
+            }
+            print_message("across a gradient along %d: %.3f of the turn beside the parabola's\n", k, apart / all);
+            assert_true(apart < 0.1 * all); /* a voxel's ray passes anywhere in it */
+            tsr_volume_destroy(&v);
+            tsr_light_field_destroy(&f);
+            tsr_light_matter_destroy(&m);
+        }
+}
+
+/* The power of a spot is that of its cone: what it gives a steradian, times 2 pi (1 - cos of the half angle). */
+static void spots(void **unused)
+{
+    tsr_light_matter *m = light_matter(context, 24, 1, light_one, NULL, 0);
+    (void)unused;
+    for (int i = 0; i < (test_is_slow() ? 1 : 3); i++) {
+        const tsr_light_source s = {
+            .kind = TSR_LIGHT_SPOT, .position = { 0, 0, 11 }, .direction = { 0, 0, -1 }, .color = { 2, 1, 0.5 }, .angle = 20 + 10 * i
+        };
+        tsr_light_options o = small();
+        tsr_light_report r = TSR_LIGHT_REPORT;
+        o.grid = 64;
+        tsr_light_field *f = simulate(context, m, &s, &o, &r);
+        const double cone = 2 * M_PI * (1 - cos(s.angle * acos(-1) / 180));
+        for (int k = 0; k < 3; k++)
+            if (fabs(r.start.power[k] / (s.color[k] * cone) - 1) > 4e-3)
+                fail_msg("cone of %g degrees: %g, expected %g", s.angle, r.start.power[k], s.color[k] * cone);
+        tsr_light_field_destroy(&f);
+    }
     tsr_light_matter_destroy(&m);
 }
 
@@ -358,6 +424,11 @@ static double high_g(const double p[3])
     (void)p;
     return 1;
 }
+static double little_more(const double p[3])
+{
+    (void)p;
+    return 1.01;
+}
 static void errors(void **unused)
 {
     tsr_light_volumes v = { .struct_size = sizeof v };
@@ -377,6 +448,29 @@ static void errors(void **unused)
         assert_null(m);
         tsr_volume_destroy(&a);
     }
+    /* each of the volumes must have the size of the first */
+    tsr_volume *eight = light_volume(8, 1, light_one), *nine = light_volume(9, 1, light_one);
+    for (int i = 1; i < 15; i++) {
+        v = (tsr_light_volumes){ .struct_size = sizeof v, .index = eight };
+        const tsr_volume **all[15] = { &v.index,         &v.extinction[0], &v.extinction[1], &v.extinction[2], &v.scattering[0],
+                                       &v.scattering[1], &v.scattering[2], &v.emission[0],   &v.emission[1],   &v.emission[2],
+                                       &v.asymmetry,     &v.opaque,        &v.color[0],      &v.color[1],      &v.color[2] };
+        *all[i] = nine;
+        require_error(tsr_light_matter_create(context, &v, &m), TSR_ERROR_ARGUMENT, "8 x 8 x 8 and 9 x 9 x 9 voxels");
+    }
+    tsr_volume_destroy(&nine);
+    /* what is scattered is a part of the extinction */
+    tsr_volume *more = light_volume(8, 1, little_more);
+    for (int k = 0; k < 3; k++) {
+        v = (tsr_light_volumes){ .struct_size = sizeof v, .extinction = { eight, eight, eight } };
+        v.scattering[k] = eight;
+        require_ok(tsr_light_matter_create(context, &v, &m));
+        tsr_light_matter_destroy(&m);
+        v.scattering[k] = more;
+        require_error(tsr_light_matter_create(context, &v, &m), TSR_ERROR_ARGUMENT, "more than the extinction there (1)");
+    }
+    tsr_volume_destroy(&more);
+    tsr_volume_destroy(&eight);
     tsr_volume *opaque = light_volume(8, 1, solid);
     v = (tsr_light_volumes){ .struct_size = sizeof v, .opaque = opaque };
     require_ok(tsr_light_matter_create(context, &v, &m));
@@ -410,9 +504,17 @@ static void errors(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_cover), cmocka_unit_test(spheres_thin_out), cmocka_unit_test(boxes_of_three_sizes),
-        cmocka_unit_test(absorption),   cmocka_unit_test(caustics),         cmocka_unit_test(surfaces),
-        cmocka_unit_test(limits),       cmocka_unit_test(same_everywhere),  cmocka_unit_test(errors),
+        cmocka_unit_test(planes_cover),
+        cmocka_unit_test(spheres_thin_out),
+        cmocka_unit_test(boxes_of_three_sizes),
+        cmocka_unit_test(absorption),
+        cmocka_unit_test(caustics),
+        cmocka_unit_test(surfaces),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(spots),
+        cmocka_unit_test(across_a_gradient),
+        cmocka_unit_test(same_everywhere),
+        cmocka_unit_test(errors),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -1,5 +1,6 @@
 /* Closings and pyramids against their definitions in plain loops: the closing of a picture by the projected element, what makes it a closing, the two
- * operators of a pyramid as an adjunction, and every level of the pyramids of every element (docs/theory/mip.md 1, 7). */
+ * operators of a pyramid as an adjunction, and every level of the pyramids of every element (docs/theory/mip.md 1, 7); what a picture is as grey values, and
+ * how far two pictures are apart. */
 #include "mips.h"
 
 typedef struct offsets {
@@ -352,9 +353,109 @@ static void levels_of_every_element(void **state)
     tsr_context_destroy(&context);
 }
 
+static tsr_mip *built(tsr_context *context, tsr_dtype dtype, tsr_size3 n, const void *data)
+{
+    tsr_volume *volume = on_device(context, dtype, n, data);
+    tsr_mip *mip;
+    require_ok(tsr_mip_build(context, volume, NULL, &mip));
+    tsr_volume_destroy(&volume);
+    return mip;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Small pictures of random volumes, so that few differences are equal: the mean of the two in the middle is neither of them. */
+static void errors_are_their_definition(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    int even = 0, odd = 0;
+    for (int k = 0; k < 12; k++) {
+        const tsr_size3 n = { 3 + (int64_t)(test_random(&seed) % 5), 3 + (int64_t)(test_random(&seed) % 5), 2 };
+        const int width = (int)n.x, height = (int)n.y;
+        const tsr_mip_view view = { .zoom = 1 };
+        tsr_mip_frame *frame[2];
+        uint32_t values[2][64];
+        int64_t apart[64], count = 0, sum = 0, total = 0;
+        for (int i = 0; i < 2; i++) {
+            void *data = random_values(TSR_U16, n, &seed);
+            tsr_mip *mip = built(context, TSR_U16, n, data);
+            tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+            r.mode = TSR_MIP_EXACT;
+            require_ok(tsr_mip_frame_create(context, width, height, &frame[i]));
+            require_ok(tsr_mip_render(mip, &view, &r, frame[i], NULL));
+            require_ok(tsr_mip_frame_download(frame[i], values[i]));
+            tsr_mip_destroy(&mip);
+            free(data);
+        }
+        for (int i = 0; i < width * height; i++) {
+            const int64_t d = llabs((int64_t)values[0][i] - (int64_t)values[1][i]);
+            if (d) apart[count++] = d;
+            sum += d;
+            total += values[1][i];
+        }
+        assert_true(count > 1 && total > 0);
+        qsort(apart, (size_t)count, sizeof *apart, by_value);
+        const double median = 0.5 * (double)(apart[(count - 1) / 2] + apart[count / 2]);
+        if (apart[(count - 1) / 2] == apart[count / 2]) odd++;
+        else even++;
+        tsr_mip_errors e = TSR_MIP_ERRORS;
+        require_ok(tsr_mip_compare(frame[0], frame[1], &e));
+        assert_int_equal(e.different, count);
+        assert_true(e.median == median && e.maximum == (double)apart[count - 1] && e.relative == (double)sum / (double)total);
+        for (int i = 0; i < 2; i++) tsr_mip_frame_destroy(&frame[i]);
+    }
+    assert_true(even > 0 && odd > 0);
+    tsr_context_destroy(&context);
+}
+
+/* Windows that end on every side of the values: below is black, above is white, between is the nearest grey. */
+static void greys_are_their_definition(void **state)
+{
+    (void)state;
+    static const double windows[][2] = { { 0, 0 }, { 255, 127.5 }, { 100, 120 }, { 254.6, 127.3 }, { 1, 77 }, { 300, 40 }, { 40, -90 }, { 40, 400 } };
+    uint8_t data[2 * 256];
+    tsr_context *context = test_context();
+    for (int i = 0; i < 2 * 256; i++) data[i] = (uint8_t)i;
+    tsr_mip *mip = built(context, TSR_U8, (tsr_size3){ 16, 16, 2 }, data);
+    const tsr_mip_view view = { .zoom = 1 };
+    tsr_mip_frame *frame;
+    uint32_t values[256];
+    int met[256] = { 0 };
+    require_ok(tsr_mip_frame_create(context, 16, 16, &frame));
+    require_ok(tsr_mip_render(mip, &view, NULL, frame, NULL));
+    require_ok(tsr_mip_frame_download(frame, values));
+    for (int i = 0; i < 256; i++) met[values[i]] = 1;
+    for (int i = 0; i < 256; i++) assert_true(met[i]);
+    for (size_t k = 0; k < sizeof windows / sizeof *windows; k++)
+        for (int wide = 0; wide < 2; wide++) {
+            const double scale = wide ? 257 : 1, most = wide ? 65535 : 255; /* a picture of u16 is shown from 0 to 65535 where nothing is said */
+            const double window = k ? scale * windows[k][0] : most, level = k ? scale * windows[k][1] : most / 2;
+            tsr_image grey;
+            require_ok(tsr_mip_frame_image(frame, wide ? TSR_U16 : TSR_U8, k ? window : 0, k ? level : 0, &grey));
+            assert_true(grey.width == 16 && grey.height == 16 && grey.channels == 1);
+            for (int i = 0; i < 256; i++) {
+                const double share = ((double)values[i] - (level - window / 2)) / window;
+                const double expected = 255 * fmin(fmax(share, 0), 1);
+                if (!(fabs((double)grey.pixels[i] - expected) < 0.5 + 1e-9))
+                    fail_msg("window %g, level %g: %u is %d, expected %g", window, level, values[i], grey.pixels[i], expected);
+            }
+            tsr_image_destroy(&grey);
+        }
+    tsr_mip_frame_destroy(&frame);
+    tsr_mip_destroy(&mip);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(closing_is_its_definition), cmocka_unit_test(closes),
-                                        cmocka_unit_test(operators_are_an_adjunction), cmocka_unit_test(levels_of_every_element) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(closing_is_its_definition),   cmocka_unit_test(closes),
+                                        cmocka_unit_test(operators_are_an_adjunction), cmocka_unit_test(levels_of_every_element),
+                                        cmocka_unit_test(errors_are_their_definition), cmocka_unit_test(greys_are_their_definition) };
     return cmocka_run_group_tests_name("closings", tests, NULL, NULL);
 }

@@ -515,6 +515,8 @@ static void test_particles(void **state)
     o.voxel = 3;
     require_error(tsr_particles_surface(context, points, &o, &tiles), TSR_ERROR_ARGUMENT,
                   "voxel is 3, expected at most 1.5 of the smallest radius 1");
+    o.voxel = 3e-6; /* 22 levels, two more than it takes */
+    require_error(tsr_particles_surface(context, points, &o, &tiles), TSR_ERROR_ARGUMENT, "give a larger voxel");
     o.voxel = 1e-7;
     require_error(tsr_particles_surface(context, points, &o, &tiles), TSR_ERROR_ARGUMENT, "give a larger voxel");
     tsr_points_destroy(&points);

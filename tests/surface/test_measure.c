@@ -150,12 +150,59 @@ static void contracted(void **state)
     tsr_mesh_destroy(&mesh);
 }
 
+/* A torus of two times as many corners as places: whatever numbers the corners have, one is left of each two, and no other triangle goes. */
+static void contracted_whatever_the_numbers(void **state)
+{
+    enum { ROUND = 10, ALONG = 16, ALL = ROUND * ALONG, NUMBERS = 4096 };
+    uint64_t seed = test_seed();
+    (void)state;
+    for (int turn = 0; turn < 40; turn++) {
+        uint32_t number[NUMBERS];
+        tsr_mesh *mesh, *made;
+        for (uint32_t i = 0; i < NUMBERS; i++) { /* shuffled; most are of vertices without triangles */
+            const uint32_t other = (uint32_t)(test_random(&seed) % (i + 1));
+            number[i] = number[other];
+            number[other] = i;
+        }
+        for (uint32_t i = 0; i < 2; i++) { /* the first two are neighbours */
+            for (int k = 0; k < NUMBERS; k++)
+                if (number[k] == i) number[k] = number[i];
+            number[i] = i;
+        }
+        require_ok(tsr_mesh_create(NULL, NUMBERS, 2 * ALL, 0, &mesh));
+        memset(tsr_mesh_vertices(mesh), 0, NUMBERS * 12);
+        uint32_t *t = tsr_mesh_triangles(mesh);
+        for (int i = 0; i < ALL; i++) {
+            const int u = i % ROUND, v = i / ROUND, u1 = (u + 1) % ROUND, v1 = (v + 1) % ALONG;
+            const double a = 2 * acos(-1) * u / ROUND, b = 2 * acos(-1) * (v / 2) / (ALONG / 2);
+            float *to = tsr_mesh_vertices(mesh) + 3 * number[i];
+            to[0] = (float)((3 + cos(a)) * cos(b));
+            to[1] = (float)((3 + cos(a)) * sin(b));
+            to[2] = (float)sin(a);
+            const uint32_t four[4] = { number[i], number[v * ROUND + u1], number[v1 * ROUND + u1], number[v1 * ROUND + u] };
+            const uint32_t two[6] = { four[0], four[1], four[2], four[0], four[2], four[3] };
+            memcpy(t + 6 * i, two, sizeof two);
+        }
+        tsr_mesh_measures m = TSR_MESH_MEASURES;
+        require_ok(tsr_surface_contract(mesh, &made));
+        assert_int_equal(tsr_mesh_vertex_count(made), ALL / 2);
+        assert_int_equal(tsr_mesh_triangle_count(made), ALL);
+        require_ok(tsr_mesh_measure(made, &m));
+        assert_true(m.boundary_edges == 0 && m.nonmanifold_edges == 0 && m.components == 1);
+        tsr_mesh_destroy(&made);
+        tsr_mesh_destroy(&mesh);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box_is_exact), cmocka_unit_test(curved_shapes),         cmocka_unit_test(defects_are_counted),
-        cmocka_unit_test(random_soup),  cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(bad_meshes),
-        cmocka_unit_test(contracted)
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(box_is_exact),
+                                        cmocka_unit_test(curved_shapes),
+                                        cmocka_unit_test(defects_are_counted),
+                                        cmocka_unit_test(random_soup),
+                                        cmocka_unit_test(threads_do_not_matter),
+                                        cmocka_unit_test(bad_meshes),
+                                        cmocka_unit_test(contracted),
+                                        cmocka_unit_test(contracted_whatever_the_numbers) };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
 }

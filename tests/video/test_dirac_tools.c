@@ -142,6 +142,8 @@ static void levels_are_written(void **state)
         { 1, 352, 288, { 25, 2 }, { 12, 11 }, 0, 8, TSR_CHROMA_420, TSR_DIRAC_CODING_HIGH_QUALITY, 4, 0, { 11, 18 }, NULL },
         { 2, 720, 486, { 30000, 1001 }, { 10, 11 }, 2, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 7, 1, { 45, 31 }, NULL },
         { 65, 1280, 720, { 50, 1 }, { 1, 1 }, 0, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_LOW_DELAY, 10, 0, { 80, 90 }, NULL },
+        { 65, 1440, 1080, { 30000, 1001 }, { 4, 3 }, 1, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_LOW_DELAY, 11, 49, { 90, 68 }, NULL },
+        { 65, 1440, 1080, { 25, 1 }, { 4, 3 }, 1, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_LOW_DELAY, 12, 49, { 90, 68 }, NULL },
         { 6, 3840, 2160, { 50, 1 }, { 1, 1 }, 0, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 18, 0, { 120, 270 }, NULL },
         { 3, 1280, 720, { 25, 1 }, { 1, 1 }, 0, 10, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 0, 0, { 0 }, "differs in frame rate" },
         { 3, 1280, 720, { 50, 1 }, { 1, 1 }, 0, 8, TSR_CHROMA_422, TSR_DIRAC_CODING_HIGH_QUALITY, 0, 0, { 0 }, "differs in signal range" },

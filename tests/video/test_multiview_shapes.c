@@ -257,9 +257,47 @@ static void test_any_bytes(void **state)
     tsr_bisk_coder_free(&coder);
 }
 
+/* The picture of a step: the colours of its texels; where there are masks, nothing where a camera sees nothing. */
+static void test_pictures(void **state)
+{
+    (void)state;
+    tsr_context *host = test_context_on("cpu", 1);
+    uint64_t seed = test_seed();
+    for (int masks = 0; masks < 2; masks++)
+        for (int alpha = 0; alpha < 2; alpha++) {
+            enum { W = 70, H = 5, CAMERAS = 2, STEPS = 3, WORDS = 2 };
+            const int32_t step = 2, camera = 1, k = step * CAMERAS + camera;
+            tsr_multiview *m;
+            tsr_multiview_view v;
+            tsr_image image;
+            int seen = 0;
+            require_ok(tsr_multiview_create(host, W, H, CAMERAS, STEPS, masks, &m));
+            require_ok(tsr_multiview_view_of(m, &v));
+            for (int p = 0; p < 3; p++)
+                for (int i = 0; i < W * H * CAMERAS * STEPS; i++) v.plane[p][i] = (uint8_t)test_random(&seed);
+            for (int i = 0; masks && i < WORDS * H * CAMERAS * STEPS; i++) v.visible[i] = test_random(&seed) & (i % WORDS ? 63 : UINT64_MAX);
+            require_ok(tsr_multiview_image(m, step, camera, alpha, &image));
+            assert_true(image.width == W && image.height == H && image.channels == 3 + alpha);
+            for (int i = 0; i < W * H; i++) {
+                const uint8_t *pixel = image.pixels + i * (3 + alpha);
+                const uint8_t yuv[3] = { v.plane[0][k * W * H + i], v.plane[1][k * W * H + i], v.plane[2][k * W * H + i] };
+                const int in = !masks || v.visible[k * WORDS * H + i / W * WORDS + i % W / 64] >> i % W % 64 & 1;
+                uint8_t rgb[3] = { 0, 0, 0 };
+                if (in) tsr_multiview_rgb(yuv, rgb);
+                assert_memory_equal(pixel, rgb, 3);
+                if (alpha) assert_int_equal(pixel[3], in ? 255 : 0);
+                seen += in;
+            }
+            assert_true(masks ? seen > 100 && seen < 250 : seen == W * H);
+            tsr_image_destroy(&image);
+            tsr_multiview_destroy(&m);
+        }
+    tsr_context_destroy(&host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_reconstruction), cmocka_unit_test(test_bisk), cmocka_unit_test(test_weighted),
-                                        cmocka_unit_test(test_any_bytes) };
+                                        cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_pictures) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

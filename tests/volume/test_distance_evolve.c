@@ -4,15 +4,15 @@
 
 #include <math.h>
 
-enum { N = 24 };
+enum { NX = 24, NY = 26, NZ = 23, N = NX * NY * NZ }; /* no two axes are alike */
 
 static tsr_volume *ball(tsr_context *context, double slope, double clamp, double step_z)
 {
     const tsr_geometry g = tsr_geometry_make((tsr_vec3){ 1, 1, step_z }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
     tsr_volume *host, *device;
-    require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ N, N, N }, &g, &host));
-    for (int i = 0; i < N * N * N; i++) {
-        const double x = i % N - 11.4, y = i / N % N - 11.7, z = step_z * (i / N / N - 11.5), v = slope * (sqrt(x * x + y * y + z * z) - 6);
+    require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ NX, NY, NZ }, &g, &host));
+    for (int i = 0; i < N; i++) {
+        const double x = i % NX - 11.4, y = i / NX % NY - 11.7, z = step_z * (i / NX / NY - 11.5), v = slope * (sqrt(x * x + y * y + z * z) - 6);
         ((float *)tsr_volume_data(host))[i] = (float)fmin(fmax(v, -clamp), clamp);
     }
     require_ok(tsr_volume_copy(host, context, &device));
@@ -26,8 +26,8 @@ static void measure(tsr_volume *distance, double step_z, double within, double *
     int64_t count = 0;
     *mean = *most = 0;
     require_ok(tsr_volume_copy(distance, NULL, &host));
-    for (int i = 0; i < N * N * N; i++) {
-        const double x = i % N - 11.4, y = i / N % N - 11.7, z = step_z * (i / N / N - 11.5), d = sqrt(x * x + y * y + z * z) - 6;
+    for (int i = 0; i < N; i++) {
+        const double x = i % NX - 11.4, y = i / NX % NY - 11.7, z = step_z * (i / NX / NY - 11.5), d = sqrt(x * x + y * y + z * z) - 6;
         const double v = (double)((const float *)tsr_volume_data_const(host))[i];
         assert_true((v < 0) == (d < 0) || fabs(d) < 1e-5);
         if (fabs(d) >= within) continue;
@@ -67,6 +67,40 @@ static void balls_become_distances(void **state)
         tsr_volume_destroy(&distance);
         tsr_volume_destroy(&phi);
     }
+    tsr_context_destroy(&context);
+}
+
+/* A slope of 2 across oblong boxes, whose surface reaches all their sides: along the axis it is exact to the border, whichever axis it is. */
+static void planes_to_the_border(void **state)
+{
+    static const int64_t sizes[3][3] = { { 12, 7, 5 }, { 5, 12, 7 }, { 7, 5, 12 } };
+    (void)state;
+    tsr_context *context = test_context();
+    for (int axis = 0; axis < 3; axis++)
+        for (int k = 0; k < (test_is_slow() ? 1 : 3); k++) {
+            const int64_t *n = sizes[k];
+            tsr_volume *host, *phi, *distance, *back;
+            tsr_distance_pde_options o = TSR_DISTANCE_PDE_OPTIONS;
+            const double middle = 0.5 * (double)n[axis] - 0.8;
+            require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ n[0], n[1], n[2] }, NULL, &host));
+            for (int64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+                const int64_t at[3] = { i % n[0], i / n[0] % n[1], i / n[0] / n[1] };
+                ((float *)tsr_volume_data(host))[i] = (float)(2 * ((double)at[axis] - middle));
+            }
+            require_ok(tsr_volume_copy(host, context, &phi));
+            o.band = 2.5;
+            require_ok(tsr_distance_evolve(context, phi, &o, &distance, NULL));
+            require_ok(tsr_volume_copy(distance, NULL, &back));
+            for (int64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+                const int64_t at[3] = { i % n[0], i / n[0] % n[1], i / n[0] / n[1] };
+                const double d = (double)at[axis] - middle, v = (double)((const float *)tsr_volume_data_const(back))[i];
+                if (fabs(d) < 2 && fabs(v - d) > 0.05) fail_msg("axis %d, size %d, voxel %d: %g, expected %g", axis, k, (int)i, v, d);
+            }
+            tsr_volume_destroy(&back);
+            tsr_volume_destroy(&distance);
+            tsr_volume_destroy(&phi);
+            tsr_volume_destroy(&host);
+        }
     tsr_context_destroy(&context);
 }
 
@@ -114,6 +148,6 @@ static void refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(balls_become_distances), cmocka_unit_test(plateaus_stay_with_the_published_form),
-                                        cmocka_unit_test(refuses) };
+                                        cmocka_unit_test(planes_to_the_border), cmocka_unit_test(refuses) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,6 +217,7 @@ static void frozen_bits(void **state)
     static const struct { const char *name; uint64_t hash; } frozen[] = {
         { "phantom_tumour", 0x4cd4a7068b0684d2 }, { "phantom_cortex", 0x88a9d0e6e38d3cf9 }, { "gyroid", 0xc13e9d9c1047dfb9 },
         { "metaballs", 0x7dddba47677e66b4 }, { "noise", 0x9dfe51e4bff0050a }, { "ellipsoid", 0x3d07d1fb509542f5 },
+        { "phantom_liver", 0xfba973b0ff4da0d6 },  { "phantom_membrane", 0xb3927521db73a47a },
     };
     int wrong = 0;
     for (size_t i = 0; i < sizeof frozen / sizeof *frozen; i++) {

@@ -89,6 +89,8 @@ static const struct {
     { TSR_I32, { 40, 9, 11 }, 0, { .filter = TSR_WAVELET_JPEG53, .axes = 5, .levels = 3 } },
     { TSR_I16, { 500, 1, 1 }, 1, { .filter = TSR_WAVELET_DD137, .pad = TSR_WAVELET_PAD_DIRAC } },
     { TSR_F32, { 16, 16, 4 }, 2, { .levels = 1 } }, /* nothing but zeros */
+    { TSR_F32, { 8, 8, 8 }, 0, { .levels = 3 } },   /* bands of one coefficient */
+    { TSR_F64, { 3, 1, 2 }, 0, { .levels = 1 } },   /* bands of one, and of none */
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
