@@ -22,6 +22,7 @@ root = pathlib.Path(__file__).resolve().parent.parent
 nothing = "^$"
 quarters = 4
 seconds_of = {"asan": 1300, "tsan": 1000}  # what the suites of a preset may take, one after another
+slower = 5  # times
 dear = (20, 8, 4, 2)  # seconds; the next where the time does not suffice
 folders = {}
 
@@ -47,14 +48,20 @@ def folder_of(name):
     return folders.get(re.sub(r"_(cpu|emu)$", "", name), folders.get(name))
 
 
+def costs_of(preset):
+    """Seconds by entry. What has waited ever since costs are measured takes so many times as long as in a plain run."""
+    noted = [line.split() for line in (root / "tests/costs.txt").read_text().splitlines()]
+    known = {name: float(seconds) for which, name, seconds in noted if which == preset}
+    devices = ("_cpu", "_emu") if preset == "asan" else ("_cpu",)
+    return {name: float(seconds) * slower for which, name, seconds in noted if which == "dev" and name.startswith("test_") and name.endswith(devices)} | known
+
+
 def rotating(preset, run_all, turn, least):
     """Dear entries of the preset that wait for their quarter: those of rooms that `run_all` does not name, and of other folders a quarter at a time."""
     if run_all is None:
         return {}
-    costs = sorted((name, float(seconds)) for which, name, seconds in map(str.split, (root / "tests/costs.txt").read_text().splitlines())
-                   if which == preset and float(seconds) > least)
     waiting = {}
-    for number, (name, seconds) in enumerate(costs):
+    for number, (name, seconds) in enumerate(sorted((name, seconds) for name, seconds in costs_of(preset).items() if seconds > least)):
         folder = folder_of(name)
         if folder and folder not in run_all and (folder in rooms or number % quarters != turn):
             waiting[name] = seconds
@@ -81,7 +88,7 @@ def finish(leave_out, on_cpu, on_emu, why, run_all=None, quarter=frozenset(), tu
         return folder and (folder not in rooms or folder in (on_emu if name.endswith("_emu") else on_cpu))
 
     for preset in seconds_of:
-        taken = {name: float(seconds) for which, name, seconds in noted if which == preset and is_due(name)}
+        taken = {name: seconds for name, seconds in costs_of(preset).items() if is_due(name)}
         for run, least in [(run_all, least) for least in dear] + [(quarter, least) for least in dear if run_all is not None]:
             waiting = rotating(preset, run, turn, least) | (emulated if preset == "asan" else alone)
             left = sum(seconds for name, seconds in taken.items() if name not in waiting)
