@@ -18,8 +18,8 @@ static void some_frame(int t, tsr_video_frame *frame)
     for (int c = 0; c < 3; c++)
         for (int32_t y = 0; y < frame->height[c]; y++)
             for (int32_t x = 0; x < frame->width[c]; x++) {
-                const int32_t u = x + 2 * t, v = y - t,
-                              value = 40 + ((u / 3) ^ (v / 5)) % 128 + (int32_t)((noise = noise * 1664525u + 1013904223u) >> 28);
+                const int32_t u = x + 2 * t, v = y + SHOWN - t, /* above 0 */
+                    value = 40 + ((u / 3) ^ (v / 5)) % 128 + (int32_t)((noise = noise * 1664525u + 1013904223u) >> 28);
                 const int64_t at = (int64_t)y * frame->width[c] + x;
                 if (shift) ((uint16_t *)frame->plane[c])[at] = (uint16_t)(value << shift);
                 else ((uint8_t *)frame->plane[c])[at] = (uint8_t)value;
