@@ -8,9 +8,10 @@ everything. What uses a room: the rooms that call it, and where a header changed
 otherwise. Due on the emulator: rooms whose kernels (.cu), headers or tests changed, and that quarter. What all rooms stand on (core, device, the
 build, what tests share) makes every room due on the CPU; a change of tests alone their room. Suites that took more than 20 s (tests/costs.txt) run
 for their room's own changes and in their quarter only. Where what is left would still take longer than there is time for, as after many merges at
-once, cheaper ones wait likewise, in the end those of changed rooms, too. In a plain run and under ASan suites on the emulator wait, but for those that
-cover it: every kernel runs every time. Under TSan those wait that start no thread. Changed means since the merge base with origin/main, or, on main itself, since the newest commit
-older than six hours; TESSERA_BASE names another commit. Without a history, or with TESSERA_ALL=1, everything is due.
+once, cheaper ones wait likewise, in the end those of changed rooms, too. In a plain run and under ASan suites on the emulator wait, but for those
+that cover it: every kernel runs every time. Under TSan those wait that start no thread. Changed means since the merge base with origin/main, or, on
+main itself, since the newest commit older than six hours; TESSERA_BASE names another commit. Without a history, or with TESSERA_ALL=1, everything is
+due.
 usage: touched.py"""
 import os
 import pathlib
@@ -22,8 +23,9 @@ root = pathlib.Path(__file__).resolve().parent.parent
 nothing = "^$"
 quarters = 4
 seconds_of = {"asan": 1300, "tsan": 1000}  # what the suites of a preset may take, one after another
-slower = 5  # times
+slower = 5  # times: what a suite of unknown cost takes under a sanitizer, of its plain run
 dear = (20, 8, 4, 2)  # seconds; the next where the time does not suffice
+noted = [line.split() for line in (root / "tests/costs.txt").read_text().splitlines()]  # preset or note, entry, seconds
 folders = {}
 
 
@@ -50,18 +52,17 @@ def folder_of(name):
 
 def costs_of(preset):
     """Seconds by entry. What has waited ever since costs are measured takes so many times as long as in a plain run."""
-    noted = [line.split() for line in (root / "tests/costs.txt").read_text().splitlines()]
     known = {name: float(seconds) for which, name, seconds in noted if which == preset}
     devices = ("_cpu", "_emu") if preset == "asan" else ("_cpu",)
     return {name: float(seconds) * slower for which, name, seconds in noted if which == "dev" and name.startswith("test_") and name.endswith(devices)} | known
 
 
-def rotating(preset, run_all, turn, least):
-    """Dear entries of the preset that wait for their quarter: those of rooms that `run_all` does not name, and of other folders a quarter at a time."""
+def rotating(costs, run_all, turn, least):
+    """Dear entries that wait for their quarter: those of rooms that `run_all` does not name, and of other folders a quarter at a time."""
     if run_all is None:
         return {}
     waiting = {}
-    for number, (name, seconds) in enumerate(sorted((name, seconds) for name, seconds in costs_of(preset).items() if seconds > least)):
+    for number, (name, seconds) in enumerate(sorted((name, seconds) for name, seconds in costs.items() if seconds > least)):
         folder = folder_of(name)
         if folder and folder not in run_all and (folder in rooms or number % quarters != turn):
             waiting[name] = seconds
@@ -73,7 +74,6 @@ def finish(leave_out, on_cpu, on_emu, why, run_all=None, quarter=frozenset(), tu
     print(leave_out)
     for of_rooms, others in ((on_cpu | on_emu, ["check", "cli", "fuzz", "viewer"]), (on_cpu, ["check", "viewer"])):
         print(*("suites_" + folder for folder in [*rooms, *others] if (folder in of_rooms or folder in others) and (root / "tests" / folder).is_dir()))
-    noted = [line.split() for line in (root / "tests/costs.txt").read_text().splitlines()]
     cover = {name for which, name, _ in noted if which == "cover"}
 
     def idle(which, wanted):
@@ -88,9 +88,10 @@ def finish(leave_out, on_cpu, on_emu, why, run_all=None, quarter=frozenset(), tu
         return folder and (folder not in rooms or folder in (on_emu if name.endswith("_emu") else on_cpu))
 
     for preset in seconds_of:
-        taken = {name: seconds for name, seconds in costs_of(preset).items() if is_due(name)}
+        costs = costs_of(preset)
+        taken = {name: seconds for name, seconds in costs.items() if is_due(name)}
         for run, least in [(run_all, least) for least in dear] + [(quarter, least) for least in dear if run_all is not None]:
-            waiting = rotating(preset, run, turn, least) | (emulated if preset == "asan" else alone)
+            waiting = rotating(costs, run, turn, least) | (emulated if preset == "asan" else alone)
             left = sum(seconds for name, seconds in taken.items() if name not in waiting)
             if left <= seconds_of[preset]:
                 break
